@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sennit.h - all of sennit, in reading order. */
+#ifndef SENNIT_H
+#define SENNIT_H
+
+#include "sennit/base.h"
+#include "sennit/scheduler.h"
+#include "sennit/task.h"
+#include "sennit/fiber.h"
+#include "sennit/event.h"
+#include "sennit/wait_group.h"
+#include "sennit/mutex.h"
+#include "sennit/cond.h"
+#include "sennit/trace.h"
+
+#endif

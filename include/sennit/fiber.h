@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fiber.h - the running fiber itself: sleep, yield, wait to be notified.
+ *
+ * A fiber belongs to its worker for life and always resumes on that thread, so
+ * thread-locals and thread identity hold across every wait.
+ */
+#ifndef SENNIT_FIBER_H
+#define SENNIT_FIBER_H
+
+#include "sennit/cond.h"
+
+SENNIT_BEGIN
+
+typedef struct sennit_fiber sennit_fiber;
+
+/* The running fiber; NULL on an unbound thread. The handle may be used for
+ * sennit_fiber_notify as long as the scheduler lives: once the fiber has ended
+ * it stands for another or for none.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_fiber *sennit_fiber_current(void);
+
+/* A number for *f, unique among its worker's; 0 is a bound thread's own stack.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API uint32_t sennit_fiber_id(const sennit_fiber *f);
+
+/* Set the running fiber aside until holds(argument) does, or the deadline
+ * passes. The predicate is called with *m, which the caller holds, locked; *m
+ * is unlocked only once the fiber is sure to be woken by any later notify, and
+ * held again on return. A notify that finds the predicate false lets the fiber
+ * wait on. Misuse on an unbound thread.
+ * Returns what the predicate said last.
+ *
+ * From: fiber.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex *m,
+						  sennit_predicate *holds,
+						  void *argument,
+						  sennit_time deadline);
+
+/* Make *f look at its predicate again. Does nothing to a fiber that is not in
+ * sennit_fiber_wait, or that is on its way out of it.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_fiber_notify(sennit_fiber *f);
+
+/* Let other fibers and tasks of this worker run first; on an unbound thread,
+ * give the CPU back.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API void sennit_yield(void);
+
+/* Sleep until the time `wake`; at once when it has passed, for ever with
+ * SENNIT_NEVER.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API void sennit_sleep_until(sennit_time wake);
+
+/* Sleep for so many nanoseconds.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API void sennit_sleep(uint64_t nanoseconds);
+
+SENNIT_END
+
+#endif

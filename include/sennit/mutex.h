@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mutex.h - a lock that sets a waiting fiber aside instead of its thread.
+ *
+ * All zero is an unlocked mutex; nothing needs destroying. It may be held
+ * across any wait. Locks are taken in no fixed order while there is no
+ * contention to speak of (barging); a waiter that loses twice is handed the
+ * lock, so none starves.
+ */
+#ifndef SENNIT_MUTEX_H
+#define SENNIT_MUTEX_H
+
+#include "sennit/base.h"
+
+SENNIT_BEGIN
+
+typedef struct sennit_mutex {
+	sennit_word state_;
+	uint32_t    zero_;
+	void       *waiters_;
+	void       *owner_;
+} sennit_mutex;
+
+/* clang-format off */
+#define SENNIT_MUTEX_INIT { { 0 }, 0, NULL, NULL }
+/* clang-format on */
+
+/* Make *m an unlocked mutex.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_mutex_init(sennit_mutex *m);
+
+/* Declare that *m is no longer used; optional. Misuse while it is locked or
+ * waited for.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_mutex_destroy(sennit_mutex *m);
+
+/* Lock *m, waiting until the deadline for whoever holds it. Misuse when the
+ * caller holds it already.
+ * Returns 0, or -ETIMEDOUT.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mutex_lock_until(sennit_mutex *m,
+						       sennit_time deadline);
+
+/* Lock *m, waiting as long as it takes.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API void sennit_mutex_lock(sennit_mutex *m);
+
+/* Unlock *m, which the caller locked; misuse otherwise. Whoever locks it next
+ * may free it at once.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_mutex_unlock(sennit_mutex *m);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler.h - creating, sharing, binding and ending a scheduler.
+ *
+ * A scheduler owns N >= 0 worker threads and is reference-counted: creating it
+ * gives the caller one reference, every bound thread holds one, and when the
+ * last is released the scheduler finishes all its work, blocked fibers
+ * included, and ends by itself.
+ */
+#ifndef SENNIT_SCHEDULER_H
+#define SENNIT_SCHEDULER_H
+
+#include "sennit/base.h"
+
+SENNIT_BEGIN
+
+typedef struct sennit_scheduler sennit_scheduler;
+
+/* sennit_config.workers for a scheduler without threads: tasks run on the
+ * thread that schedules them, whenever it blocks or unbinds. */
+#define SENNIT_WORKERS_NONE UINT32_MAX
+
+/* The most workers that a scheduler may have. */
+#define SENNIT_WORKERS_MAX 1024
+
+/* sennit_config.spin_ns for workers that never spin before they park. */
+#define SENNIT_SPIN_NONE UINT32_MAX
+
+/* Where a task scheduled by a task goes. */
+enum sennit_placement {
+	SENNIT_PLACEMENT_DEFAULT = 0,  /* local */
+	SENNIT_PLACEMENT_LOCAL = 1,    /* its worker's own deque; thieves help */
+	SENNIT_PLACEMENT_SPREAD = 2    /* a spinning worker, else round robin */
+};
+
+/* In which order a worker runs its own tasks. */
+enum sennit_order {
+	SENNIT_ORDER_DEFAULT = 0, /* newest first; without workers oldest first */
+	SENNIT_ORDER_NEWEST = 1,  /* newest first: bounded memory in fork-join */
+	SENNIT_ORDER_OLDEST = 2   /* first in, first out */
+};
+
+/* On which CPUs worker threads run. */
+enum sennit_affinity {
+	SENNIT_AFFINITY_INHERIT = 0, /* the creating thread's mask, untouched */
+	SENNIT_AFFINITY_ANY_OF = 1,  /* every worker on any of the listed CPUs */
+	SENNIT_AFFINITY_ONE_OF = 2,  /* worker i on CPU number i modulo count */
+	SENNIT_AFFINITY_MASKS = 3    /* worker i on the CPUs of mask i mod count */
+};
+
+/* One explicit mask: the CPUs cpus[0..count-1]. */
+typedef struct sennit_cpu_mask {
+	const uint32_t *cpus;
+	size_t          count;
+} sennit_cpu_mask;
+
+/* What a scheduler is made of. Set size to sizeof(sennit_config) and every
+ * other field to zero (the library chooses) or to what you want; everything
+ * pointed to is copied, or used only until create returns, unless it says
+ * otherwise. */
+typedef struct sennit_config {
+	size_t size; /* sizeof(sennit_config) in the caller's build */
+
+	uint32_t workers; /* 0: one per CPU this process may use (affinity mask
+			   * and cgroup quota); at most SENNIT_WORKERS_MAX */
+	uint32_t spin_ns; /* longest spin before parking; 0: 20,000 ns */
+
+	size_t   stack_size; /* bytes of a fiber's stack, rounded up to pages;
+			      * 0: 64 KiB (256 KiB under AddressSanitizer or
+			      * ThreadSanitizer); at least 16 KiB */
+	uint32_t max_fibers; /* most stacks at once, 0: no limit. At the limit
+			      * a task that blocks blocks its thread and new
+			      * tasks wait unstarted; nothing fails */
+	uint32_t placement;  /* enum sennit_placement */
+	uint32_t order;      /* enum sennit_order */
+
+	uint32_t               affinity; /* enum sennit_affinity */
+	const sennit_cpu_mask *masks;    /* INHERIT: NULL. ANY_OF, ONE_OF: one
+					  * mask, NULL: the CPUs this process
+					  * may use. MASKS: mask_count masks */
+	size_t                 mask_count;
+
+	const char *name; /* NULL: "sennit". Threads are called name/index, cut
+			   * to 15 bytes as the system demands */
+
+	/* Called once in each worker thread, before any task, with the
+	 * worker's index 0..workers-1. Floating-point control set here holds
+	 * for every task of that worker. */
+	void (*thread_init)(void *context, uint32_t index);
+	void *thread_init_context;
+
+	const sennit_allocator *allocator; /* NULL: libc. *allocator is copied;
+					    * its context must outlive the
+					    * scheduler */
+
+	uint32_t trace_events; /* state changes kept per worker for trace.h;
+				* 0: tracing off */
+	uint32_t reserved_;    /* must be 0 */
+
+	/* Called once when the scheduler is gone: after its last worker has
+	 * let go of everything, from whichever thread was last. */
+	void (*on_shutdown)(void *context);
+	void *on_shutdown_context;
+} sennit_config;
+
+#define SENNIT_CONFIG(...) \
+	(&(const sennit_config){ .size = sizeof(sennit_config), __VA_ARGS__ })
+
+/* Start a scheduler as *config says (NULL: all defaults) and store it in *out;
+ * the caller owns one reference.
+ * Returns 0, -EINVAL for a config that makes no sense, -E2BIG when a newer
+ * caller set bytes that this library does not know, -ENOMEM, -EAGAIN when the
+ * system refuses a thread, or -EPERM/-EINVAL of an affinity that the system
+ * refuses. On error nothing is left behind.
+ *
+ * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
+SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
+	sennit_scheduler **out, const sennit_config *config);
+
+/* Take another reference to *s, which the caller already holds one of or runs
+ * a task of.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_scheduler_retain(sennit_scheduler *s);
+
+/* Give a reference back. The last one lets the scheduler end once all its
+ * work, blocked fibers included, is done. Never waits, also as the last act of
+ * one of its own tasks; *s may be gone when it returns.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_scheduler_release(sennit_scheduler *s);
+
+/* Release the caller's reference and wait until the scheduler has ended: all
+ * work done, all threads gone, all memory returned.
+ * Returns 0, or -ETIMEDOUT when the deadline passed first: the reference is
+ * gone all the same and the scheduler ends when it can. Misuse from a thread
+ * bound to *s or from its tasks: they would wait for themselves. One caller at
+ * a time.
+ *
+ * From: thread, fiber of another scheduler (whose thread sleeps).
+ * Blocks: yes (the thread).  */
+SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(
+	sennit_scheduler *s, sennit_time deadline);
+
+/* Bind the calling thread to *s: it gets a worker of its own, may schedule and
+ * may wait as a fiber does, and holds a reference until it unbinds. Binding a
+ * thread that is bound is misuse. -ENOMEM when there is no memory for the
+ * worker.
+ *
+ * From: thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_bind(sennit_scheduler *s);
+
+/* Undo bind: first run all tasks queued on this thread and wait for its blocked
+ * fibers, then let go. Misuse on an unbound thread, on a worker thread, and
+ * from a task instead of the thread's own stack.
+ *
+ * From: thread that is bound.  Blocks: yes.  */
+SENNIT_API void sennit_unbind(void);
+
+/* The scheduler that the caller is bound to or runs a task of; NULL on an
+ * unbound thread. Takes no reference.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_scheduler *sennit_current(void);
+
+/* How many worker threads *s has; 0 for SENNIT_WORKERS_NONE.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API uint32_t sennit_scheduler_workers(const sennit_scheduler *s);
+
+/* CPUs that this process may use: those of its affinity mask, at most as many
+ * as the tightest CPU quota of its cgroup and all its ancestors (v1 and v2)
+ * allows, rounded up; at least 1.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API uint32_t sennit_cpu_count(void);
+
+/* Counters of a scheduler. Each is exact for its worker and read one after the
+ * other: a sum taken while work runs is between the values before and after. */
+typedef struct sennit_stats {
+	size_t   size;        /* sizeof(sennit_stats) in the caller's build */
+	uint64_t tasks;       /* tasks run to their end */
+	uint64_t steals;      /* tasks taken from another worker */
+	uint64_t blocks;      /* waits that set a fiber aside */
+	uint64_t parks;       /* times a worker thread went to sleep */
+	uint64_t fibers;      /* fibers that are blocked or ready now */
+	uint64_t fibers_peak; /* sum over workers of each one's peak of these */
+	uint64_t stacks;      /* stacks in existence, idle ones included */
+} sennit_stats;
+
+/* Fill *stats, whose size field is set, with the sums over all workers and
+ * bound threads of *s. Misuse with a size smaller than the first release's.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_scheduler_stats(sennit_scheduler *s,
+				       sennit_stats *stats);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task.h - scheduling functions to run.
+ *
+ * A task is a function and its argument: a pointer, or a copy of any number of
+ * bytes. It runs once, on one worker, may schedule and may block. Until it has
+ * started it may be stolen by another worker.
+ */
+#ifndef SENNIT_TASK_H
+#define SENNIT_TASK_H
+
+#include "sennit/scheduler.h"
+
+SENNIT_BEGIN
+
+typedef void sennit_task_fn(void *argument);
+
+/* sennit_task.flags: run on the worker or bound thread that schedules it;
+ * never stolen. */
+#define SENNIT_TASK_SAME_THREAD UINT32_C(1)
+
+/* Copies of up to this many bytes need no call to the allocator (but for the
+ * growth of a reused pool). */
+#define SENNIT_COPY_SMALL 48
+
+typedef struct sennit_task {
+	sennit_task_fn *run;
+	void           *argument; /* passed to run; or, with copy_size > 0,
+				   * the bytes to copy */
+	size_t          copy_size; /* bytes to copy, 0: pass the pointer. The
+				    * copy is aligned to 16 bytes, and valid
+				    * until run returns */
+	uint32_t        flags;     /* SENNIT_TASK_* */
+	uint32_t        reserved_; /* must be 0 */
+} sennit_task;
+
+/* Schedule run(argument) on the bound scheduler. With workers, one of them runs
+ * it: from a task its own worker or a thief, from a bound thread a spinning
+ * worker or the next in turn. Without, the calling thread runs it when it
+ * blocks or unbinds. Misuse with no scheduler bound.
+ * Returns 0, or -ENOMEM: nothing was scheduled.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_schedule(sennit_task_fn *run,
+					       void *argument);
+
+/* Schedule run on a copy of the `size` bytes at *arguments, made before the
+ * call returns; run gets the copy's address.
+ * Returns 0, or -ENOMEM: nothing was scheduled.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(
+	sennit_task_fn *run, const void *arguments, size_t size);
+
+/* Schedule *task, with its flags, on the bound scheduler. *task may be reused
+ * at once.
+ * Returns 0, -EINVAL for unknown flags, or -ENOMEM: nothing was scheduled.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
+
+/* Schedule *task on *s, to which the caller holds a reference or whose task it
+ * runs. The caller need not be bound, unless *s has no workers or the task is
+ * SENNIT_TASK_SAME_THREAD: then it must be bound to *s.
+ * Returns 0, -EINVAL for unknown flags, or -ENOMEM: nothing was scheduled.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler *s,
+					      const sennit_task *task);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arch.h - what the scheduler asks of a processor: leave one stack for another.
+ *
+ *	arch_switch   suspended stack A -> suspended stack B
+ *	arch_start    suspended stack A -> call entry on an empty stack S;
+ *	              when entry returns, S is empty again and the suspended
+ *	              stack that it returned resumes
+ *
+ * An idle stack therefore carries no context at all: starting one is one save
+ * and one call, leaving it one return and one restore, and calls and returns
+ * stay paired, which keeps the processor's return predictor right.
+ *
+ * Saved and restored: the callee-saved registers of the ABI and, unless built
+ * with SENNIT_FP_CONTROL=OFF, the control bits of floating point (compared
+ * first, loaded only on a difference; the status flags are the thread's).
+ * Not saved: signal mask, thread pointer, caller-saved vector registers.
+ *
+ * These functions know nothing of sanitizers; sched/fiber tells them.
+ */
+#ifndef SN_ARCH_H
+#define SN_ARCH_H
+
+#include "base/compiler.h"
+
+/* A suspended stack: its stack pointer, with the registers below or at it. The
+ * portable fallback stores the address of a ucontext on that stack. */
+typedef void *arch_stack;
+
+/* Runs on a fresh stack; returns the suspended stack to resume, leaving this
+ * one empty. */
+typedef arch_stack arch_entry(void *argument);
+
+/* Suspend the running stack into *save and resume the stack `resume`. Returns
+ * when somebody resumes *save. */
+void arch_switch(arch_stack *save, arch_stack resume);
+
+/* Suspend the running stack into *save and call entry(argument) on the empty
+ * stack that ends at `top` (16-byte aligned, at least ARCH_STACK_MIN bytes below
+ * it). Returns when somebody resumes *save. */
+void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument);
+
+/* Floating-point control as one word, status flags masked out, and the call to
+ * load such a word (status flags are left as they are). */
+uint64_t arch_fp_control(void);
+void     arch_fp_set_control(uint64_t control);
+
+#endif

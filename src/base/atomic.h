@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* atomic.h - every atomic operation of the library.
+ *
+ * The order is in the name and there is no default. Fields are structs, so
+ * that `d->bottom++`, silently sequentially consistent in C11, does not
+ * compile. Every ordered operation names its edge at the end of its line:
+ *
+ *	->  publishes (says what becomes visible)
+ *	<-  observes
+ *	<-> is one half of a store/load pair separated by fences
+ *
+ * tools/check-edges holds both ends together. Relaxed operations need no edge,
+ * but one that decides something says why a stale answer is harmless.
+ */
+#ifndef SN_ATOMIC_H
+#define SN_ATOMIC_H
+
+#include "base/compiler.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+typedef struct {
+	_Atomic(uint32_t) value_;
+} a_u32;
+typedef struct {
+	_Atomic(uint64_t) value_;
+} a_u64;
+typedef struct {
+	_Atomic(uintptr_t) value_;
+} a_word;
+typedef struct {
+	_Atomic(void *) value_;
+} a_ptr;
+
+#define a_init(x, v) atomic_init(&(x)->value_, (v))
+
+#define a_load_rlx(x) atomic_load_explicit(&(x)->value_, memory_order_relaxed)
+#define a_load_acq(x) atomic_load_explicit(&(x)->value_, memory_order_acquire)
+#define a_load_seq(x) atomic_load_explicit(&(x)->value_, memory_order_seq_cst)
+
+#define a_store_rlx(x, v) \
+	atomic_store_explicit(&(x)->value_, (v), memory_order_relaxed)
+#define a_store_rel(x, v) \
+	atomic_store_explicit(&(x)->value_, (v), memory_order_release)
+#define a_store_seq(x, v) \
+	atomic_store_explicit(&(x)->value_, (v), memory_order_seq_cst)
+
+#define a_swap_rlx(x, v) \
+	atomic_exchange_explicit(&(x)->value_, (v), memory_order_relaxed)
+#define a_swap_acq(x, v) \
+	atomic_exchange_explicit(&(x)->value_, (v), memory_order_acquire)
+#define a_swap_rel(x, v) \
+	atomic_exchange_explicit(&(x)->value_, (v), memory_order_release)
+#define a_swap_acqrel(x, v) \
+	atomic_exchange_explicit(&(x)->value_, (v), memory_order_acq_rel)
+
+/* Compare and set: on failure *expected holds what was seen (relaxed, but for
+ * the acq and acqrel forms, which acquire on failure too). The weak forms may
+ * fail for no reason and belong in loops. */
+#define a_cas_rlx(x, expected, v)                                    \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
+		(v), memory_order_relaxed, memory_order_relaxed)
+#define a_cas_acq(x, expected, v)                                    \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
+		(v), memory_order_acquire, memory_order_acquire)
+#define a_cas_rel(x, expected, v)                                    \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
+		(v), memory_order_release, memory_order_relaxed)
+#define a_cas_acqrel(x, expected, v)                                 \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
+		(v), memory_order_acq_rel, memory_order_acquire)
+#define a_cas_weak_acq(x, expected, v)                             \
+	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), \
+		(v), memory_order_acquire, memory_order_acquire)
+#define a_cas_weak_rel(x, expected, v)                             \
+	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), \
+		(v), memory_order_release, memory_order_relaxed)
+#define a_cas_weak_acqrel(x, expected, v)                          \
+	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), \
+		(v), memory_order_acq_rel, memory_order_acquire)
+
+#define a_add_rlx(x, v) \
+	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_relaxed)
+#define a_add_acqrel(x, v) \
+	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_acq_rel)
+#define a_sub_rel(x, v) \
+	atomic_fetch_sub_explicit(&(x)->value_, (v), memory_order_release)
+#define a_sub_acqrel(x, v) \
+	atomic_fetch_sub_explicit(&(x)->value_, (v), memory_order_acq_rel)
+#define a_or_rlx(x, v) \
+	atomic_fetch_or_explicit(&(x)->value_, (v), memory_order_relaxed)
+#define a_or_acqrel(x, v) \
+	atomic_fetch_or_explicit(&(x)->value_, (v), memory_order_acq_rel)
+#define a_and_acqrel(x, v) \
+	atomic_fetch_and_explicit(&(x)->value_, (v), memory_order_acq_rel)
+
+/* Counters that one thread writes and others only read. */
+#define a_bump_owner(x) a_store_rlx((x), a_load_rlx(x) + 1)
+
+/* Full fence. ThreadSanitizer does not model fences: there it becomes a
+ * read-modify-write of one shared word, a full barrier on every target that
+ * TSan runs on, and one that it sees. */
+#ifdef SN_TSAN
+extern a_u32 sn_fence_word;
+#define a_fence() \
+	((void)atomic_fetch_add_explicit(&sn_fence_word.value_, 0, \
+		memory_order_seq_cst))
+#else
+#define a_fence() atomic_thread_fence(memory_order_seq_cst)
+#endif
+
+/* Keeps the compiler from moving accesses across; the processor is held by the
+ * other side's os_process_barrier(). */
+#define a_compiler_fence() atomic_signal_fence(memory_order_seq_cst)
+
+/* Tell the processor that this is a spin loop. */
+static inline void a_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+	__asm__ volatile("yield" ::: "memory");
+#else
+	a_compiler_fence();
+#endif
+}
+
+#endif

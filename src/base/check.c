@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/check.h"
+
+#include "base/atomic.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef SN_TSAN
+a_u32 sn_fence_word;
+#endif
+
+static a_word describer; /* a sn_describe_fn, or 0 before the first scheduler */
+
+void sn_check_describe(sn_describe_fn *describe)
+{
+	a_store_rlx(&describer, (uintptr_t)describe);
+}
+
+void sn_panic(const char *file, int line, const char *format, ...)
+{
+	char who[192] = "";
+	char text[640];
+	char what[384];
+	sn_describe_fn *describe = (sn_describe_fn *)a_load_rlx(&describer);
+	va_list args;
+	int n;
+
+	if (describe)
+		describe(who, sizeof(who));
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	n = snprintf(text, sizeof(text), "sennit: %s [%s] (%s:%d)\n", what,
+		     who[0] ? who : "no scheduler yet", file, line);
+	if (n >= (int)sizeof(text))
+		n = (int)sizeof(text) - 1;
+	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
+		abort(); /* nowhere left to say it */
+	abort();
+}

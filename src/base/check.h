@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check.h - what must be true, and what is printed when it is not.
+ *
+ *	MISUSE  always on: the caller broke the contract; names the public call
+ *	CHECK   always on: our own state is broken in a way that must not spread
+ *	ASSERT  debug builds: our own mistakes, O(1)
+ *	ASSERT_SLOW  torture builds: walks whole structures
+ *
+ * Each prints one line (what, where, which worker, fiber and thread) on
+ * standard error and aborts. Nothing here allocates or takes a lock.
+ */
+#ifndef SN_CHECK_H
+#define SN_CHECK_H
+
+#include "base/compiler.h"
+
+/* Print "sennit: <message> [who] (file:line)" and abort. */
+COLD _Noreturn void sn_panic(const char *file, int line, const char *format, ...)
+	PRINTF(3, 4);
+
+/* Writes into text (of size bytes, always terminated) which worker and fiber
+ * is running; set once by the scheduler's room, which knows. */
+typedef void sn_describe_fn(char *text, size_t size);
+void sn_check_describe(sn_describe_fn *describe);
+
+#define sn_file_ (__builtin_strrchr("/" __FILE__, '/') + 1)
+
+#define MISUSE(broken, call, why)                                           \
+	do {                                                                \
+		if (unlikely(broken))                                       \
+			sn_panic(sn_file_, __LINE__, "misuse of %s: %s", call, \
+				 why);                                      \
+	} while (0)
+
+#define CHECK(cond, why)                                                  \
+	do {                                                              \
+		if (unlikely(!(cond)))                                    \
+			sn_panic(sn_file_, __LINE__, "broken: %s", why); \
+	} while (0)
+
+#ifdef NDEBUG
+#define ASSERT(cond) ((void)0)
+#else
+#define ASSERT(cond) CHECK(cond, #cond)
+#endif
+
+#ifdef SENNIT_TORTURE
+#define ASSERT_SLOW(cond) CHECK(cond, #cond)
+#else
+#define ASSERT_SLOW(cond) ((void)0)
+#endif
+
+#endif

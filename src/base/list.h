@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* list.h - intrusive links: a node for stacks, a FIFO of nodes, a ring of
+ * doubly linked nodes that any member can leave.
+ *
+ * Nothing here is shared between threads by itself; whoever owns the list says
+ * what protects it.
+ */
+#ifndef SN_LIST_H
+#define SN_LIST_H
+
+#include "base/compiler.h"
+
+#include <stdbool.h>
+
+struct node {
+	struct node *next;
+};
+
+/* First in, first out. All zero is an empty one. */
+struct fifo {
+	struct node *head; /* NULL: empty, and tail means nothing */
+	struct node *tail;
+};
+
+static inline void sn_fifo_push(struct fifo *f, struct node *n)
+{
+	n->next = NULL;
+	if (f->head)
+		f->tail->next = n;
+	else
+		f->head = n;
+	f->tail = n;
+}
+
+/* Append the chain first..last, whose links are set. */
+static inline void sn_fifo_append(struct fifo *f, struct node *first,
+				  struct node *last)
+{
+	last->next = NULL;
+	if (f->head)
+		f->tail->next = first;
+	else
+		f->head = first;
+	f->tail = last;
+}
+
+static inline struct node *sn_fifo_pop(struct fifo *f)
+{
+	struct node *n = f->head;
+
+	if (n)
+		f->head = n->next;
+	return n;
+}
+
+/* A circular list without a head: the list is named by a pointer to its first
+ * member, NULL when empty. Joining goes to the back. */
+struct link {
+	struct link *next;
+	struct link *prev;
+};
+
+static inline void sn_link_join(struct link **first, struct link *l)
+{
+	struct link *f = *first;
+
+	if (!f) {
+		l->next = l;
+		l->prev = l;
+		*first = l;
+		return;
+	}
+	l->next = f;
+	l->prev = f->prev;
+	f->prev->next = l;
+	f->prev = l;
+}
+
+static inline void sn_link_leave(struct link **first, struct link *l)
+{
+	if (l->next == l) {
+		*first = NULL;
+		return;
+	}
+	l->next->prev = l->prev;
+	l->prev->next = l->next;
+	if (*first == l)
+		*first = l->next;
+}
+
+#endif

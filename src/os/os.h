@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* os.h - what the library asks of an operating system. */
+#ifndef SN_OS_H
+#define SN_OS_H
+
+#include "base/atomic.h"
+#include "sennit/base.h"
+
+#include <pthread.h>
+
+/* --- time ------------------------------------------------------------- */
+
+/* Nanoseconds of the monotonic clock. */
+sennit_time os_now(void);
+
+/* --- sleeping on a word ------------------------------------------------- */
+
+/* Sleep while *word == expected, at most until the deadline. May return for no
+ * reason; returns false only when the deadline has passed. */
+bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline);
+
+/* Wake one, or all, who sleep on *word. *word itself is not read and may be
+ * gone: a wake that comes late is spurious to whoever sleeps there by then. */
+void os_word_wake_one(a_u32 *word);
+void os_word_wake_all(a_u32 *word);
+
+/* --- threads ------------------------------------------------------------ */
+
+/* Start a thread; -EAGAIN when the system refuses. */
+int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument);
+
+/* Name the calling thread "name/index", cut to what the system holds. */
+void os_thread_name(const char *name, uint32_t index);
+
+/* Restrict the calling thread to the given CPUs; 0 or a negative errno. */
+int os_thread_affinity(const uint32_t *cpus, size_t count);
+
+/* The system's number for the calling thread, for messages. */
+uint32_t os_thread_id(void);
+
+/* Give the CPU to another thread. */
+void os_thread_yield(void);
+
+/* --- barrier on other threads --------------------------------------------- */
+
+/* Prepare os_process_barrier(); false when the system has none, then the fast
+ * sides that it would serve need fences of their own. */
+bool os_process_barrier_init(void);
+
+/* Every running thread of this process passes a full fence before this
+ * returns. Costs 0.3 us alone, some microseconds with other threads running. */
+void os_process_barrier(void);
+
+/* --- memory for stacks --------------------------------------------------- */
+
+size_t os_page_size(void);
+
+/* Map size bytes of memory without reserving it; NULL when refused. */
+void *os_map(size_t size);
+void  os_unmap(void *memory, size_t size);
+
+enum os_guard {
+	OS_GUARD_CHEAP,  /* needs no mapping of its own (MADV_GUARD_INSTALL) */
+	OS_GUARD_MAPPING /* splits the mapping (mprotect) */
+};
+
+/* How this system guards pages; asked once. */
+enum os_guard os_guard_kind(void);
+
+/* Make the page at low[i] fault on access, for each i < count, by the given
+ * kind. 0, or a negative errno, when some pages may be guarded already. */
+int os_guard_pages(enum os_guard kind, void *const low[], size_t count);
+
+/* The most mappings this process may have (vm.max_map_count). */
+size_t os_mapping_limit(void);
+
+/* --- CPUs ----------------------------------------------------------------- */
+
+/* The CPUs this process may use by its affinity mask, ascending, at most max
+ * of them into cpus; returns how many there are (>= 1). */
+size_t os_cpu_list(uint32_t *cpus, size_t max);
+
+#endif
