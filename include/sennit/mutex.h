@@ -15,13 +15,13 @@ SENNIT_BEGIN
 
 typedef struct sennit_mutex {
 	sennit_word state_;
-	uint32_t    zero_;
+	sennit_word worker_;
 	void       *waiters_;
 	void       *owner_;
 } sennit_mutex;
 
 /* clang-format off */
-#define SENNIT_MUTEX_INIT { { 0 }, 0, NULL, NULL }
+#define SENNIT_MUTEX_INIT { { 0 }, { 0 }, NULL, NULL }
 /* clang-format on */
 
 /* Make *m an unlocked mutex.

@@ -12,22 +12,29 @@
  *
  * Saved and restored: the callee-saved registers of the ABI and, unless built
  * with SENNIT_FP_CONTROL=OFF, the control bits of floating point (compared
- * first, loaded only on a difference; the status flags are the thread's).
+ * first, loaded only on a difference; the status flags are the thread's, but
+ * for those that would trap on a stack which unmasked them: they are lost).
  * Not saved: signal mask, thread pointer, caller-saved vector registers.
  *
- * These functions know nothing of sanitizers; sched/fiber tells them.
+ * A stack resumes on the thread that suspended it. These functions know nothing
+ * of sanitizers; sched/fiber tells them.
  */
 #ifndef SN_ARCH_H
 #define SN_ARCH_H
 
 #include "base/compiler.h"
 
-/* A suspended stack: its stack pointer, with the registers below or at it. The
- * portable fallback stores the address of a ucontext on that stack. */
+/* A suspended stack: its stack pointer, with the registers at it as frame.h
+ * lays them out. The portable fallback stores the address of a ucontext on that
+ * stack. */
 typedef void *arch_stack;
 
+/* What a stack must have to be started; the portable fallback keeps whole
+ * contexts there, 5 KiB each on aarch64. */
+#define ARCH_STACK_MIN 16384
+
 /* Runs on a fresh stack; returns the suspended stack to resume, leaving this
- * one empty. */
+ * one empty. An exception must not leave it: there is nobody above. */
 typedef arch_stack arch_entry(void *argument);
 
 /* Suspend the running stack into *save and resume the stack `resume`. Returns
@@ -36,12 +43,32 @@ void arch_switch(arch_stack *save, arch_stack resume);
 
 /* Suspend the running stack into *save and call entry(argument) on the empty
  * stack that ends at `top` (16-byte aligned, at least ARCH_STACK_MIN bytes below
- * it). Returns when somebody resumes *save. */
+ * it), with the floating-point control now in force. Returns when somebody
+ * resumes *save. */
 void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument);
 
 /* Floating-point control as one word, status flags masked out, and the call to
- * load such a word (status flags are left as they are). */
-uint64_t arch_fp_control(void);
-void     arch_fp_set_control(uint64_t control);
+ * load such a word (status flags are left as they are). Inline: the run loop
+ * looks after every task. */
+static inline uint64_t arch_fp_control(void);
+static inline void     arch_fp_set_control(uint64_t control);
+
+#if defined(SENNIT_NO_FP_CONTROL)
+static inline uint64_t arch_fp_control(void)
+{
+	return 0;
+}
+
+static inline void arch_fp_set_control(uint64_t control)
+{
+	(void)control;
+}
+#elif defined(__x86_64__)
+#include "arch/x86_64/fp.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64/fp.h"
+#else
+#include "arch/portable/fp.h"
+#endif
 
 #endif

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Each target is one command, which you may type yourself;
+# `sh tools/demo` and `sh tools/test-all` also work where make is missing.
+
+PATH_TO_SUM = /usr/include
+
+# The release build: build/release/libsennit.a and .so
+all:
+	sh tools/build release
+
+# Hash a tree of files with fibers (installs what the build needs)
+demo:
+	sh tools/demo $(PATH_TO_SUM)
+
+# The tests of every day: one build with assertions, every test, the checks
+test:
+	sh tools/test
+
+# What CI runs: every compiler, sanitizer, processor
+test-all:
+	sh tools/test-all
+
+# All workloads, or one: make bench ONLY=W2
+bench:
+	sh tools/build release
+	build/release/sennit-bench $(ONLY)
+
+# The checks of the tree (tools/check-*), seconds
+check:
+	sh tools/build dev
+	ctest --test-dir build/dev -L check --output-on-failure
+
+format:
+	sh tools/format
+
+# Where the build went, and nothing else
+clean:
+	rm -rf build
+
+.PHONY: all demo test test-all bench check format clean

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fib.c - the 32nd Fibonacci number; each call schedules one of its two
+ * halves, computes the other, and waits: nothing but the cost of fork-join.
+ */
+#include "harness.h"
+
+#define ARGUMENT 32
+#define RESULT   2178309
+#define SPAWNS   3524577 /* calls with an argument of 2 or more */
+
+struct half {
+	sennit_wait_group done;
+	unsigned          argument;
+	unsigned          result;
+};
+
+static void run_half(void *argument);
+
+static unsigned fib(unsigned n)
+{
+	struct half other;
+	unsigned    result;
+
+	if (n < 2)
+		return n;
+	other.argument = n - 1;
+	sennit_wait_group_init(&other.done, 1);
+	spawn(run_half, &other);
+	result = fib(n - 2);
+	sennit_wait_group_wait(&other.done);
+	return result + other.result;
+}
+
+static void run_half(void *argument)
+{
+	struct half *h = argument;
+
+	h->result = fib(h->argument);
+	sennit_wait_group_done(&h->done);
+}
+
+static void fork_join(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	unsigned    result = fib(ARGUMENT);
+
+	bench_elapsed(r, begin);
+	bench_check(result == RESULT, "fib: wrong result");
+}
+
+/* NOINLINE as a call is what the other variants replace. */
+static __attribute__((noinline)) unsigned plain_fib(unsigned n)
+{
+	return n < 2 ? n : plain_fib(n - 1) + plain_fib(n - 2);
+}
+
+static void serial(struct bench_run *r)
+{
+	/* Volatile, or the compiler computes it once and for all. */
+	volatile unsigned argument = ARGUMENT;
+	sennit_time       begin = sennit_now();
+	unsigned          result = plain_fib(argument);
+
+	bench_elapsed(r, begin);
+	bench_check(result == RESULT, "fib: wrong result");
+}
+
+const struct bench_row bench_fib[] = {
+	{ .names = { "W2-fib/serial" }, .n = SPAWNS, .run = serial },
+	{ .names = { "W2-fib/wait-group" },
+	  .n = SPAWNS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = fork_join },
+	{ .run = NULL },
+};

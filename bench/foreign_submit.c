@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* foreign_submit.c - the main thread, bound to nothing, wakes a scheduler that
+ * has been idle for 2 ms: by submitting a task, or by setting the event that a
+ * fiber waits for. Time until that runs.
+ */
+#include "harness.h"
+
+#include <stdatomic.h>
+
+#define SAMPLES 500
+#define GAP     (2 * SENNIT_MILLISECOND)
+
+/* When the woken one ran; 0: not yet. */
+static _Atomic(sennit_time) ran;
+static sennit_event         bell;
+
+static void note_time(void *unused)
+{
+	(void)unused;
+	ran = sennit_now();
+}
+
+static void answer_bell(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		sennit_event_wait(&bell);
+		ran = sennit_now();
+	}
+}
+
+static void submit(sennit_scheduler *s)
+{
+	const sennit_task task = { .run = note_time };
+
+	bench_check(!sennit_enqueue(s, &task), "foreign: not submitted");
+}
+
+static void ring_bell(sennit_scheduler *s)
+{
+	(void)s;
+	sennit_event_set(&bell);
+}
+
+static uint64_t latency(sennit_scheduler *s, void (*wake)(sennit_scheduler *))
+{
+	sennit_time begin;
+
+	ran = 0;
+	bench_pause(GAP);
+	begin = sennit_now();
+	wake(s);
+	while (!ran)
+		bench_pause(GAP);
+	return ran - begin;
+}
+
+static void sample(struct bench_run *r, void (*wake)(sennit_scheduler *))
+{
+	static uint64_t   samples[SAMPLES];
+	sennit_scheduler *s = bench_scheduler(r->workers);
+
+	for (size_t i = 0; i < SAMPLES; i++)
+		samples[i] = latency(s, wake);
+	r->value[0] = bench_percentile(samples, SAMPLES, 50);
+	r->value[1] = bench_percentile(samples, SAMPLES, 99);
+}
+
+static void submits(struct bench_run *r)
+{
+	sample(r, submit);
+}
+
+static void wakes(struct bench_run *r)
+{
+	static bool       has_fiber;
+	const sennit_task task = { .run = answer_bell };
+
+	if (!has_fiber) {
+		sennit_event_init(&bell, SENNIT_EVENT_AUTO, false);
+		bench_check(!sennit_enqueue(bench_scheduler(r->workers), &task),
+			    "foreign: no fiber");
+		has_fiber = true;
+	}
+	sample(r, ring_bell);
+}
+
+const struct bench_row bench_foreign_submit[] = {
+	{ .names = { "W11a-submit/p50", "W11a-submit/p99" },
+	  .n = SAMPLES,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_OUTSIDE,
+	  .run = submits },
+	{ .names = { "W11b-wake-fiber/p50", "W11b-wake-fiber/p99" },
+	  .n = SAMPLES,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_OUTSIDE,
+	  .run = wakes },
+	{ .run = NULL },
+};

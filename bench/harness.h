@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* harness.h - what a benchmark tells the harness, and what it gets from it.
+ *
+ * A file of bench/ offers one array of rows. Each row runs in a process of its
+ * own, once to warm up and BENCH_RUNS times for the record: neither memory nor
+ * threads of one row disturb the next, and a row that hangs is killed.
+ */
+#ifndef SN_BENCH_HARNESS_H
+#define SN_BENCH_HARNESS_H
+
+#include "sennit.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define BENCH_RUNS   5
+#define BENCH_VALUES 4
+
+/* One run of a row. */
+struct bench_run {
+	uint32_t workers;
+	uint64_t n;                   /* operations in a run */
+	double   value[BENCH_VALUES]; /* out: per operation; NAN prints "-" */
+	double   bytes;               /* out; 0: the harness puts the peak
+				       * resident size of the process */
+};
+
+typedef void bench_fn(struct bench_run *r);
+
+enum bench_workers {
+	BENCH_NONE,     /* no scheduler: a reference */
+	BENCH_EACH,     /* 1, 2, 4, 8 and 16, as far as there are CPUs */
+	BENCH_FROM_TWO, /* the same without 1 */
+	BENCH_TWO       /* 2, whatever there is */
+};
+
+/* Where the runs of a row happen. */
+enum bench_place {
+	BENCH_OUTSIDE, /* on the main thread, bound to nothing */
+	BENCH_INSIDE   /* all of them in one task of one scheduler */
+};
+
+struct bench_row {
+	const char *names[BENCH_VALUES + 1]; /* "workload/variant", one for
+					      * each value of a run */
+	uint64_t    n;
+	enum bench_workers workers;
+	enum bench_place   place;
+	bench_fn          *run;
+	uint64_t           memory; /* bytes free, or the row is skipped */
+};
+
+/* Rows end with one that has no run. The arrays are listed in main.c. */
+extern const struct bench_row bench_spawn_flat[];
+extern const struct bench_row bench_fib[];
+extern const struct bench_row bench_skynet[];
+extern const struct bench_row bench_ping_pong[];
+extern const struct bench_row bench_ring[];
+extern const struct bench_row bench_block_many[];
+extern const struct bench_row bench_mutex_contended[];
+extern const struct bench_row bench_sleepers[];
+extern const struct bench_row bench_unbalanced_tree[];
+extern const struct bench_row bench_nqueens[];
+extern const struct bench_row bench_parallel_for[];
+extern const struct bench_row bench_foreign_submit[];
+extern const struct bench_row bench_idle_cpu[];
+extern const struct bench_row bench_timeouts[];
+extern const struct bench_row bench_timer_wheel[];
+extern const struct bench_row bench_life_cycle[];
+
+/* Run a row in a process of its own for each number of workers, and print the
+ * lines whose name starts with one of the prefixes (none: all). Returns how
+ * many processes failed. */
+int bench_run_row(const struct bench_row *row, char *const prefixes[]);
+
+/* Print the names of a row that start with one of the prefixes, and its n. */
+void bench_list_row(const struct bench_row *row, char *const prefixes[]);
+
+/* --- for the rows -------------------------------------------------------- */
+
+/* End the process with a message unless ok: a figure for a wrong answer is
+ * worth nothing. */
+void bench_check(bool ok, const char *what);
+
+/* Set value[0] to the time since `begin` per operation. */
+void bench_elapsed(struct bench_run *r, sennit_time begin);
+
+/* Run run(r) in a task of a scheduler made for it, and end the scheduler. */
+void bench_inside(bench_fn *run, struct bench_run *r);
+
+/* This process's scheduler for rows outside; made by the first call. */
+sennit_scheduler *bench_scheduler(uint32_t workers);
+
+/* Sort the values and return the one that `percent` of them do not exceed. */
+double bench_percentile(uint64_t *values, size_t count, unsigned percent);
+
+/* Resident bytes of this process, page tables included. */
+uint64_t bench_resident(void);
+
+/* CPU time of this process, all threads together. */
+uint64_t bench_cpu_ns(void);
+
+/* Let the main thread sleep. */
+void bench_pause(uint64_t nanoseconds);
+
+/* Schedule run(argument) on the bound scheduler, or end the process. */
+static inline void spawn(sennit_task_fn *run, void *argument)
+{
+	if (sennit_schedule(run, argument))
+		abort();
+}
+
+/* The same, on this worker only. */
+static inline void spawn_here(sennit_task_fn *run, void *argument)
+{
+	const sennit_task task = { .run = run,
+				   .argument = argument,
+				   .flags = SENNIT_TASK_SAME_THREAD };
+
+	if (sennit_schedule_task(&task))
+		abort();
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - sennit-bench [--list] [PREFIX...]: every row, or those whose name
+ * starts so. docs/measuring.md says what the columns mean.
+ */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* The build says how it compiled, and from which commit. */
+#ifndef SENNIT_BENCH_FLAGS
+#define SENNIT_BENCH_FLAGS "unknown"
+#endif
+#ifndef SENNIT_BENCH_COMMIT
+#define SENNIT_BENCH_COMMIT "unknown"
+#endif
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+static const struct bench_row *const workloads[] = {
+	bench_spawn_flat,      bench_fib,          bench_skynet,
+	bench_ping_pong,       bench_ring,         bench_block_many,
+	bench_mutex_contended, bench_sleepers,     bench_unbalanced_tree,
+	bench_nqueens,         bench_parallel_for, bench_foreign_submit,
+	bench_idle_cpu,        bench_timeouts,     bench_timer_wheel,
+	bench_life_cycle,
+};
+
+#define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
+
+/* Print what stands after `key` and its colon in a file of such lines, once. */
+static void print_field(const char *title, const char *path, const char *key)
+{
+	FILE *f = fopen(path, "r");
+	char  line[512];
+	char *value;
+
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f)) {
+		value = strchr(line, ':');
+		if (!value || strncmp(line, key, strlen(key)))
+			continue;
+		printf("# %s%s", title, value + 1);
+		break;
+	}
+	fclose(f);
+}
+
+/* Print the first line of a file; nothing when there is none. */
+static void print_file(const char *title, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char  line[256];
+
+	if (!f)
+		return;
+	if (fgets(line, sizeof(line), f))
+		printf("# %s %s", title, line);
+	fclose(f);
+}
+
+static void print_header(void)
+{
+	struct utsname u;
+
+	print_field("cpu:", "/proc/cpuinfo", "model name");
+	printf("# cores: %u\n", sennit_cpu_count());
+	print_file("governor:", "/sys/devices/system/cpu/cpu0/cpufreq/"
+				"scaling_governor");
+	if (!uname(&u))
+		printf("# system: %s %s %s\n", u.sysname, u.release, u.machine);
+	print_file("load:", "/proc/loadavg");
+	puts("# compiler: " COMPILER);
+	puts("# flags: " SENNIT_BENCH_FLAGS);
+	puts("# commit: " SENNIT_BENCH_COMMIT);
+	puts("# workload\tvariant\tworkers\tn\tmedian_ns\tmin_ns\tmax_ns"
+	     "\tbytes");
+}
+
+static int run(char *const prefixes[])
+{
+	int failures = 0;
+
+	print_header();
+	for (size_t i = 0; i < WORKLOADS; i++)
+		for (const struct bench_row *r = workloads[i]; r->run; r++)
+			failures += bench_run_row(r, prefixes);
+	return failures != 0;
+}
+
+static int list(char *const prefixes[])
+{
+	for (size_t i = 0; i < WORKLOADS; i++)
+		for (const struct bench_row *r = workloads[i]; r->run; r++)
+			bench_list_row(r, prefixes);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--list"))
+		return list(argv + 2);
+	if (argc > 1 && argv[1][0] == '-') {
+		fputs("usage: sennit-bench [--list] [PREFIX...]\n", stderr);
+		return 2;
+	}
+	return run(argv + 1);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_for.c - ten million elements changed in pieces of a thousand. */
+#include "harness.h"
+
+#define ELEMENTS 10000000
+#define PIECE    1000
+
+static float             elements[ELEMENTS];
+static sennit_wait_group left;
+
+static void change(float *first)
+{
+	for (size_t i = 0; i < PIECE; i++)
+		first[i] = first[i] * 0.5f + 1.0f;
+}
+
+static void run_piece(void *argument)
+{
+	change(argument);
+	sennit_wait_group_done(&left);
+}
+
+static void tasks(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+
+	sennit_wait_group_init(&left, ELEMENTS / PIECE);
+	for (size_t i = 0; i < ELEMENTS; i += PIECE)
+		spawn(run_piece, &elements[i]);
+	sennit_wait_group_wait(&left);
+	bench_elapsed(r, begin);
+}
+
+static void serial(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+
+	for (size_t i = 0; i < ELEMENTS; i += PIECE)
+		change(&elements[i]);
+	bench_elapsed(r, begin);
+}
+
+const struct bench_row bench_parallel_for[] = {
+	{ .names = { "W10b-parallel-for/serial" },
+	  .n = ELEMENTS,
+	  .run = serial },
+	{ .names = { "W10b-parallel-for/pieces-of-1000" },
+	  .n = ELEMENTS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = tasks },
+	{ .run = NULL },
+};

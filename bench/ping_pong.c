@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ping_pong.c - two fibers hand one token back and forth, each waiting on an
+ * auto-reset event of its own; on one worker, or on two that stay awake.
+ */
+#include "harness.h"
+
+#include <stdatomic.h>
+
+/* One table at a time; each event is another fiber's cache line. */
+static struct {
+	_Alignas(128) sennit_event ping;
+	_Alignas(128) sennit_event pong;
+	_Alignas(128) sennit_wait_group players;
+	uint64_t    rallies;
+	atomic_uint present;
+} table;
+
+static void play_ping(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 0; i < table.rallies; i++) {
+		sennit_event_set(&table.pong);
+		sennit_event_wait(&table.ping);
+	}
+	sennit_wait_group_done(&table.players);
+}
+
+static void play_pong(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 0; i < table.rallies; i++) {
+		sennit_event_wait(&table.pong);
+		sennit_event_set(&table.ping);
+	}
+	sennit_wait_group_done(&table.players);
+}
+
+static void prepare(uint64_t hand_overs)
+{
+	sennit_event_init(&table.ping, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&table.pong, SENNIT_EVENT_AUTO, false);
+	sennit_wait_group_init(&table.players, 2);
+	table.rallies = hand_overs / 2;
+	table.present = 0;
+}
+
+static void one_worker(struct bench_run *r)
+{
+	sennit_time begin;
+
+	prepare(r->n);
+	begin = sennit_now();
+	spawn_here(play_ping, NULL);
+	spawn_here(play_pong, NULL);
+	sennit_wait_group_wait(&table.players);
+	bench_elapsed(r, begin);
+}
+
+/* A task that has not blocked keeps its thread, so two that spin until both
+ * are there run on two; and a fiber stays where it started. */
+static void meet(void)
+{
+	table.present++;
+	while (table.present < 2)
+		continue;
+}
+
+static void meet_and_ping(void *argument)
+{
+	sennit_time *begin = argument;
+
+	meet();
+	*begin = sennit_now();
+	play_ping(NULL);
+}
+
+static void meet_and_pong(void *unused)
+{
+	meet();
+	play_pong(unused);
+}
+
+static void two_workers(struct bench_run *r)
+{
+	sennit_time begin;
+
+	prepare(r->n);
+	spawn(meet_and_ping, &begin);
+	spawn(meet_and_pong, NULL);
+	sennit_wait_group_wait(&table.players);
+	bench_elapsed(r, begin);
+}
+
+const struct bench_row bench_ping_pong[] = {
+	{ .names = { "W4a-ping-pong/one-worker" },
+	  .n = 2000000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = one_worker },
+	{ .names = { "W4b-ping-pong/two-workers" },
+	  .n = 400000,
+	  .workers = BENCH_FROM_TWO,
+	  .place = BENCH_INSIDE,
+	  .run = two_workers },
+	{ .run = NULL },
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spawn_flat.c - one task schedules a million that do nothing, and waits. */
+#include "harness.h"
+
+static sennit_wait_group left;
+
+static void nothing(void *unused)
+{
+	(void)unused;
+	sennit_wait_group_done(&left);
+}
+
+static void spawn_pointer(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+
+	sennit_wait_group_init(&left, (uint32_t)r->n);
+	for (uint64_t i = 0; i < r->n; i++)
+		spawn(nothing, NULL);
+	sennit_wait_group_wait(&left);
+	bench_elapsed(r, begin);
+}
+
+static void spawn_copy(struct bench_run *r)
+{
+	static const uint64_t arguments[4];
+	sennit_time           begin = sennit_now();
+
+	sennit_wait_group_init(&left, (uint32_t)r->n);
+	for (uint64_t i = 0; i < r->n; i++)
+		if (sennit_schedule_copy(nothing, arguments, sizeof(arguments)))
+			abort();
+	sennit_wait_group_wait(&left);
+	bench_elapsed(r, begin);
+}
+
+const struct bench_row bench_spawn_flat[] = {
+	{ .names = { "W1-spawn/pointer" },
+	  .n = 1000000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = spawn_pointer },
+	{ .names = { "W1-spawn/copy-32" },
+	  .n = 1000000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = spawn_copy },
+	{ .run = NULL },
+};

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# Adding a test is adding a file:
+#	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/build/<x>.sh    a script, run as build/<x>
+#	tools/check-<x>      a script, run as check/<x>
+# A test that exits with 77 was skipped, and says why.
+
+set(timeout 120)
+if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_TEST_WRAPPER
+	OR CMAKE_CROSSCOMPILING)
+	math(EXPR timeout "${timeout} * 4")
+endif()
+
+set(runner ${SENNIT_TEST_WRAPPER})
+if(CMAKE_CROSSCOMPILING AND NOT runner)
+	set(runner ${CMAKE_CROSSCOMPILING_EMULATOR})
+endif()
+
+function(sennit_test group name)
+	add_test(NAME ${group}/${name} COMMAND ${ARGN})
+	set_tests_properties(${group}/${name} PROPERTIES
+		LABELS ${group} TIMEOUT ${timeout} SKIP_RETURN_CODE 77)
+endfunction()
+
+# --- test/unit, test/api, test/stress, test/os --------------------------------------
+
+find_path(CMOCKA_INCLUDE_DIR cmocka.h)
+find_library(CMOCKA_LIBRARY cmocka)
+if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
+	message(STATUS "cmocka is not there: test/unit, api, stress, os left out")
+elseif(SENNIT_TESTS)
+	foreach(group unit api stress os)
+		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
+		foreach(file IN LISTS files)
+			get_filename_component(name ${file} NAME_WE)
+			set(program test_${group}_${name})
+			sennit_program(${program} ${file})
+			target_include_directories(${program} SYSTEM PRIVATE
+				${CMOCKA_INCLUDE_DIR})
+			target_link_libraries(${program} PRIVATE
+				${CMOCKA_LIBRARY})
+			set_target_properties(${program} PROPERTIES
+				RUNTIME_OUTPUT_DIRECTORY test/${group}
+				OUTPUT_NAME ${name})
+			sennit_test(${group} ${name}
+				${runner} $<TARGET_FILE:${program}>)
+		endforeach()
+	endforeach()
+endif()
+
+# --- scripts: they look at the plain build of this machine --------------------------
+
+if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR CMAKE_CROSSCOMPILING)
+	return()
+endif()
+
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+	set(cxx_names clang++)
+else()
+	set(cxx_names g++)
+endif()
+get_filename_component(cc_dir ${CMAKE_C_COMPILER} DIRECTORY)
+find_program(SENNIT_CXX NAMES ${cxx_names} c++ HINTS ${cc_dir})
+if(NOT SENNIT_CXX)
+	message(STATUS "no C++ compiler: checks of C++ are skipped")
+	set(SENNIT_CXX "")
+endif()
+
+function(sennit_script group name script)
+	sennit_test(${group} ${name} ${script} ${ARGN})
+	set_tests_properties(${group}/${name} PROPERTIES
+		WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+	set(env "CC=${CMAKE_C_COMPILER};CXX=${SENNIT_CXX}"
+		SENNIT_ARCH=${arch}
+		SOURCE_DIR=${PROJECT_SOURCE_DIR} BUILD_DIR=${PROJECT_BINARY_DIR}
+		LIB_STATIC=$<TARGET_FILE:sennit_static>
+		LIB_SHARED=$<TARGET_FILE:sennit>)
+	set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT "${env}")
+endfunction()
+
+file(GLOB files CONFIGURE_DEPENDS test/build/*.sh)
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME_WE)
+	sennit_script(build ${name} sh ${file})
+endforeach()
+
+file(GLOB files CONFIGURE_DEPENDS tools/check-*)
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME)
+	string(REPLACE check- "" name ${name})
+	sennit_script(check ${name} sh ${file})
+endforeach()
+
+find_program(SPIN spin)
+if(SPIN AND EXISTS ${PROJECT_SOURCE_DIR}/test/model/run.sh)
+	sennit_script(model all sh test/model/run.sh)
+	set_tests_properties(model/all PROPERTIES TIMEOUT 600)
+elseif(NOT SPIN)
+	message(STATUS "spin is not there: test/model left out")
+endif()

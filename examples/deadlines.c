@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deadlines.c - every wait has a deadline: a point in time, not a length.
+ *
+ * A deadline of 0 only tests, SENNIT_NEVER waits for ever, and one deadline
+ * serves several waits in a row.
+ */
+#include <sennit.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+static sennit_event never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+static sennit_event soon = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+static void set_soon(void *argument)
+{
+	(void)argument;
+	sennit_sleep(10 * SENNIT_MILLISECOND);
+	sennit_event_set(&soon);
+}
+
+/* Returns how many of the waits came out as they should. */
+static int waits(void)
+{
+	sennit_time deadline = sennit_after(50 * SENNIT_MILLISECOND);
+	int         right = 0;
+
+	right += sennit_event_wait_until(&never, 0) == -ETIMEDOUT;
+	right += sennit_now() < deadline;
+	right += sennit_event_wait_until(&soon, SENNIT_NEVER) == 0;
+	right += sennit_event_wait_until(&never, deadline) == -ETIMEDOUT;
+	right += sennit_now() >= deadline;
+	right += sennit_event_wait_until(&soon, deadline) == 0;
+	return right;
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	int               right;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	if (sennit_schedule(set_soon, NULL))
+		return 1;
+	right = waits();
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("%d of 6 as expected\n", right);
+	return right == 6 ? 0 : 1;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* foreign_thread.c - a plain thread, not bound, hands in work and waits.
+ *
+ * It holds a reference to the scheduler, and the same calls that set a fiber
+ * aside put it to sleep.
+ */
+#include <sennit.h>
+
+#include <pthread.h>
+#include <stdio.h>
+
+struct question {
+	sennit_scheduler *scheduler;
+	sennit_event      answered;
+	int               answer;
+};
+
+static void answer(void *argument)
+{
+	struct question *q = argument;
+
+	q->answer = 6 * 7;
+	sennit_event_set(&q->answered);
+}
+
+static void *ask(void *argument)
+{
+	struct question  *q = argument;
+	const sennit_task task = { .run = answer, .argument = q };
+
+	/* sennit_current() is NULL here: name the scheduler. */
+	if (!sennit_enqueue(q->scheduler, &task))
+		sennit_event_wait(&q->answered);
+	sennit_scheduler_release(q->scheduler);
+	return NULL;
+}
+
+int main(void)
+{
+	struct question q = { .answer = 0 };
+	pthread_t       thread;
+
+	sennit_event_init(&q.answered, SENNIT_EVENT_MANUAL, false);
+	if (sennit_scheduler_create(&q.scheduler, NULL))
+		return 1;
+	sennit_scheduler_retain(q.scheduler); /* the thread's reference */
+	if (pthread_create(&thread, NULL, ask, &q))
+		return 1;
+	if (pthread_join(thread, NULL))
+		return 1;
+	if (sennit_scheduler_shutdown(q.scheduler, SENNIT_NEVER))
+		return 1;
+	printf("the answer is %d\n", q.answer);
+	return q.answer == 42 ? 0 : 1;
+}

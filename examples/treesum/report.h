@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.h - what the run has to say: messages, sums, summary, last line. */
+#ifndef TREESUM_REPORT_H
+#define TREESUM_REPORT_H
+
+#include "entries.h"
+#include "options.h"
+#include "progress.h"
+
+struct report {
+	size_t       summed;
+	size_t       failed;    /* names that could not be read */
+	size_t       different; /* files of which sha256sum says otherwise */
+	uint64_t     links;     /* to directories, not followed */
+	uint64_t     bytes;
+	sennit_time  elapsed;
+	uint32_t     workers;
+	sennit_stats stats;
+};
+
+/* Print a message on standard error for each entry that deserves one, and
+ * count. */
+void report_messages(struct report *r, const struct entries *all);
+
+/* Print the sums to file, or to standard output if it is NULL.
+ * Returns whether all could be written; says what was wrong if not. */
+bool report_sums(const struct entries *all, const char *file);
+
+/* Print the summary on standard error. */
+void report_summary(const struct report *r, const char *picture);
+
+/* Print the last line on standard output. compared: 0, or the negative errno
+ * value for which sha256sum was not asked. */
+void report_end(const struct report *r, const struct options *o, int compared);
+
+#endif

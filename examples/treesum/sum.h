@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sum.h - a task that computes the SHA-256 of one file. */
+#ifndef TREESUM_SUM_H
+#define TREESUM_SUM_H
+
+#include "job.h"
+
+/* Have the file *e summed: by a task, or at once if there is no memory for
+ * one. *e must stay where it is until job->tasks is done. */
+void sum_start(struct job *job, struct entry *e);
+
+#endif

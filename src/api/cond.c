@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/cond.h"
+
+#include "base/check.h"
+#include "sched/wait.h"
+
+#include <errno.h>
+
+void sennit_cond_init(sennit_cond *c)
+{
+	a_init(&c->state_, 0);
+	c->zero_ = 0;
+	c->waiters_ = NULL;
+}
+
+void sennit_cond_destroy(sennit_cond *c)
+{
+	MISUSE(a_load_rlx(&c->state_) & QUEUE_WAITERS, "sennit_cond_destroy",
+	       "somebody waits for the condition variable");
+}
+
+/* Whoever waited before the notify has unlocked its mutex since, and linked
+ * itself before that: a notifier that is to see the waiter sees the bit. */
+static bool has_waiters(sennit_cond *c)
+{
+	return a_load_acq(&c->state_) != 0; /* <- queue.unlock */
+}
+
+void sennit_cond_notify_one(sennit_cond *c)
+{
+	struct waiter *n;
+	uint32_t word;
+	uint32_t clear;
+
+	if (!has_waiters(c))
+		return;
+	word = sn_queue_lock(&c->state_);
+	n = sn_wait_take_one(&c->waiters_, &clear);
+	sn_queue_unlock(&c->state_, word & ~clear);
+	if (n)
+		sn_wait_wake(n);
+}
+
+void sennit_cond_notify_all(sennit_cond *c)
+{
+	struct link *waiters;
+	uint32_t word;
+
+	if (!has_waiters(c))
+		return;
+	word = sn_queue_lock(&c->state_);
+	waiters = sn_wait_take_all(&c->waiters_, word);
+	sn_queue_unlock(&c->state_, 0);
+	sn_wait_wake_all(waiters);
+}
+
+int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
+			   sennit_time deadline)
+{
+	struct waiter n;
+	uint32_t word;
+	int err;
+
+	sn_waiter_init(&n, deadline);
+	word = sn_queue_lock(&c->state_);
+	word |= sn_queue_join(&c->waiters_, &n, false);
+	sn_queue_unlock(&c->state_, word);
+	sennit_mutex_unlock(m);
+	err = sn_wait_in(&c->state_, &c->waiters_, &n, deadline);
+	sennit_mutex_lock(m);
+	return err;
+}
+
+void sennit_cond_wait(sennit_cond *c, sennit_mutex *m)
+{
+	(void)!sennit_cond_wait_until(c, m, SENNIT_NEVER);
+}
+
+bool sennit_cond_wait_for(sennit_cond *c, sennit_mutex *m,
+			  sennit_predicate *holds, void *argument,
+			  sennit_time deadline)
+{
+	while (!holds(argument))
+		if (!deadline || sennit_cond_wait_until(c, m, deadline))
+			return holds(argument);
+	return true;
+}

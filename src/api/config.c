@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/config.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "os/quota.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define STACK_MIN (16u * 1024)
+/* Far beyond any use, far below where sizes could overflow. */
+#define STACK_MAX ((size_t)1 << 40)
+
+/* Sanitizers' frames are several times larger. */
+#if defined(SN_ASAN) || defined(SN_TSAN)
+#define STACK_DEFAULT (256u * 1024)
+#else
+#define STACK_DEFAULT (64u * 1024)
+#endif
+
+#define SPIN_DEFAULT 20000u
+
+/* The first release's config: older callers' are not smaller. */
+#define SIZE_FIRST sizeof(sennit_config)
+
+/* What a newer caller appended must be zero: asking for nothing we know. */
+static int copy_known(sennit_config *out, const sennit_config *user)
+{
+	const unsigned char *bytes = (const unsigned char *)user;
+
+	if (user->size < SIZE_FIRST)
+		return -EINVAL;
+	for (size_t i = sizeof(*out); i < user->size; i++)
+		if (bytes[i])
+			return -E2BIG;
+	memcpy(out, user, sizeof(*out));
+	out->size = sizeof(*out);
+	return 0;
+}
+
+static bool has_valid_masks(const sennit_config *c)
+{
+	if (c->affinity > SENNIT_AFFINITY_MASKS)
+		return false;
+	if (c->affinity == SENNIT_AFFINITY_INHERIT)
+		return !c->masks && !c->mask_count;
+	if (!c->masks)
+		return c->affinity != SENNIT_AFFINITY_MASKS && !c->mask_count;
+	if (c->affinity == SENNIT_AFFINITY_MASKS ? c->mask_count < 1 :
+						   c->mask_count != 1)
+		return false;
+	for (size_t i = 0; i < c->mask_count; i++)
+		if (!c->masks[i].cpus || !c->masks[i].count)
+			return false;
+	return true;
+}
+
+static bool is_valid(const sennit_config *c)
+{
+	if (c->workers != SENNIT_WORKERS_NONE &&
+	    c->workers > SENNIT_WORKERS_MAX)
+		return false;
+	if (c->stack_size &&
+	    (c->stack_size < STACK_MIN || c->stack_size > STACK_MAX))
+		return false;
+	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
+	    c->order > SENNIT_ORDER_OLDEST || c->reserved_)
+		return false;
+	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
+		return false;
+	return has_valid_masks(c);
+}
+
+static void fill_defaults(sennit_config *c)
+{
+	if (!c->workers)
+		c->workers = os_cpu_count();
+	if (c->workers == SENNIT_WORKERS_NONE)
+		c->workers = 0;
+	else if (c->workers > SENNIT_WORKERS_MAX)
+		c->workers = SENNIT_WORKERS_MAX;
+	if (!c->spin_ns)
+		c->spin_ns = SPIN_DEFAULT;
+	else if (c->spin_ns == SENNIT_SPIN_NONE)
+		c->spin_ns = 0;
+	if (!c->stack_size)
+		c->stack_size = STACK_DEFAULT;
+	if (!c->name)
+		c->name = "sennit";
+	if (!c->allocator)
+		c->allocator = &sn_memory_libc;
+}
+
+int sn_config_read(sennit_config *out, const sennit_config *user)
+{
+	sennit_config c = { .size = sizeof(c) };
+	int err = user ? copy_known(&c, user) : 0;
+
+	if (err)
+		return err;
+	if (!is_valid(&c))
+		return -EINVAL;
+	fill_defaults(&c);
+	/* Each worker needs a stack to run on. */
+	if (c.max_fibers && c.max_fibers < c.workers)
+		return -EINVAL;
+	*out = c;
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/fiber.h"
+
+#include "os/os.h"
+#include "sched/loop.h"
+#include "sched/wait.h"
+
+sennit_fiber *sennit_fiber_current(void)
+{
+	return sn_self ? sn_self->home.current : NULL;
+}
+
+uint32_t sennit_fiber_id(const sennit_fiber *f)
+{
+	return f->id;
+}
+
+/* The record lies in the fiber itself, which outlives every handle to it, and
+ * any notify claims it: so a wait without a deadline has contenders too. */
+static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
+			   sennit_time deadline)
+{
+	struct waiter *n = &self->wait;
+	int err;
+
+	n->fiber = self;
+	n->timed = deadline != SENNIT_NEVER;
+	/* -> fiber.wait: the record; the predicate was false */
+	a_store_rel(&n->claim, WAITER_WAITING);
+	sennit_mutex_unlock(m);
+	err = sn_wait(n, deadline);
+	sennit_mutex_lock(m);
+	return err;
+}
+
+bool sennit_fiber_wait(sennit_mutex *m, sennit_predicate *holds, void *argument,
+		       sennit_time deadline)
+{
+	struct worker *w = sn_self;
+
+	MISUSE(!w, "sennit_fiber_wait", "no scheduler is bound to this thread");
+	while (!holds(argument))
+		if (!deadline || wait_for_notify(w->home.current, m, deadline))
+			return holds(argument);
+	return true;
+}
+
+void sennit_fiber_notify(sennit_fiber *f)
+{
+	/* <- fiber.wait. Not waiting: the predicate will be looked at with the
+	 * lock held, after the change that this notify tells of. */
+	if (a_load_acq(&f->wait.claim) == WAITER_WAITING &&
+	    sn_waiter_claim(&f->wait))
+		sn_wait_wake(&f->wait);
+}
+
+void sennit_yield(void)
+{
+	if (sn_self)
+		sn_loop_yield(sn_self);
+	else
+		os_thread_yield();
+}
+
+void sennit_sleep_until(sennit_time wake)
+{
+	struct waiter n;
+
+	if (wake <= os_now())
+		return;
+	sn_waiter_init(&n, wake);
+	(void)!sn_wait(&n, wake);
+}
+
+void sennit_sleep(uint64_t nanoseconds)
+{
+	sennit_sleep_until(sennit_after(nanoseconds));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/scheduler.h"
+
+#include "api/config.h"
+#include "os/os.h"
+#include "os/quota.h"
+#include "sched/bind.h"
+#include "sched/finish.h"
+#include "sched/start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* For messages: who is running. */
+static void describe(char *text, size_t size)
+{
+	struct worker *w = sn_self;
+	uint32_t thread = os_thread_id();
+
+	if (!w)
+		snprintf(text, size, "unbound thread %u", thread);
+	else if (w->threaded)
+		snprintf(text, size, "%s worker %u, fiber %u, thread %u",
+			 w->scheduler->name, w->index, w->home.current->id,
+			 thread);
+	else
+		snprintf(text, size, "thread %u bound to %s, fiber %u", thread,
+			 w->scheduler->name, w->home.current->id);
+}
+
+int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
+{
+	sennit_config c;
+	int err = sn_config_read(&c, config);
+
+	sn_check_describe(describe);
+	return err ? err : sn_start(out, &c);
+}
+
+void sennit_scheduler_retain(sennit_scheduler *s)
+{
+	MISUSE(!sn_gate_retain(&s->gate), "sennit_scheduler_retain",
+	       "the scheduler has ended: no reference is held");
+}
+
+void sennit_scheduler_release(sennit_scheduler *s)
+{
+	sn_finish_release(s);
+}
+
+int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
+{
+	MISUSE(sn_self && sn_self->scheduler == s, "sennit_scheduler_shutdown",
+	       "called from the scheduler's own task or bound thread, which "
+	       "would wait for itself");
+	return sn_finish_wait(s, deadline) ? 0 : -ETIMEDOUT;
+}
+
+int sennit_bind(sennit_scheduler *s)
+{
+	MISUSE(sn_self, "sennit_bind", "this thread is bound already");
+	return sn_bind(s);
+}
+
+void sennit_unbind(void)
+{
+	struct worker *w = sn_self;
+
+	MISUSE(!w, "sennit_unbind", "no scheduler is bound to this thread");
+	MISUSE(w->threaded, "sennit_unbind",
+	       "a worker thread cannot be unbound");
+	MISUSE(w->home.current != &w->main, "sennit_unbind",
+	       "called from a task, not from the thread's own stack");
+	sn_unbind(w);
+}
+
+sennit_scheduler *sennit_current(void)
+{
+	return sn_self ? sn_self->scheduler : NULL;
+}
+
+uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
+{
+	return s->count;
+}
+
+uint32_t sennit_cpu_count(void)
+{
+	return os_cpu_count();
+}
+
+/* Counters are read while their owners count: see sennit_stats. */
+static void add_worker(sennit_stats *sum, const struct worker *w)
+{
+	sum->tasks += a_load_rlx(&w->tasks);
+	sum->steals += a_load_rlx(&w->steals);
+	sum->blocks += a_load_rlx(&w->blocks_count);
+	sum->parks += a_load_rlx(&w->parks);
+	sum->fibers += a_load_rlx(&w->blocked);
+	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
+}
+
+void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
+{
+	sennit_stats sum = { .size = sizeof(sum) };
+	size_t size = stats->size;
+	struct link *l;
+
+	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
+	       "stats->size is not set");
+	for (uint32_t i = 0; i < s->count; i++)
+		add_worker(&sum, s->workers[i]);
+	pthread_mutex_lock(&s->lock);
+	sum.tasks += s->past_tasks;
+	sum.blocks += s->past_blocks;
+	sum.fibers_peak += s->past_fibers_peak;
+	l = s->bound;
+	while (l) {
+		add_worker(&sum, container_of(l, struct worker, bound));
+		l = l->next == s->bound ? NULL : l->next;
+	}
+	pthread_mutex_unlock(&s->lock);
+	sum.stacks = sn_stacks_made(&s->stacks);
+	memset(stats, 0, size);
+	memcpy(stats, &sum, sizeof(sum));
+	stats->size = size;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/task.h"
+
+#include "sched/place.h"
+
+/* The bound scheduler, for the public call of that name. */
+static sennit_scheduler *bound(const char *call)
+{
+	MISUSE(!sn_self, call, "no scheduler is bound to this thread");
+	return sn_self->scheduler;
+}
+
+static int schedule(sennit_scheduler *s, const sennit_task *task,
+		    const char *call)
+{
+	struct task t;
+	int err = sn_place_pack(s, task, &t);
+
+	if (err)
+		return err;
+	err = sn_place(s, t, task->flags, call);
+	if (err)
+		sn_place_unpack(s, t);
+	return err;
+}
+
+int sennit_schedule(sennit_task_fn *run, void *argument)
+{
+	struct worker *w = sn_self;
+	struct task t = { run, argument, TASK_BORROWED };
+
+	if (likely(w && w->threaded && !w->spread))
+		return sn_place_own(w, t);
+	return sn_place(bound("sennit_schedule"), t, 0, "sennit_schedule");
+}
+
+int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,
+			 size_t size)
+{
+	const sennit_task task = { .run = run,
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size };
+
+	return schedule(bound("sennit_schedule_copy"), &task,
+			"sennit_schedule_copy");
+}
+
+int sennit_schedule_task(const sennit_task *task)
+{
+	return schedule(bound("sennit_schedule_task"), task,
+			"sennit_schedule_task");
+}
+
+int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
+{
+	return schedule(s, task, "sennit_enqueue");
+}

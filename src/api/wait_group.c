@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_group.c - the word's own bits are the count.
+ *
+ * The count reaches zero in the same store that clears WAITERS and LOCKED, so
+ * whoever sees the whole word zero may free the group: nobody else will touch
+ * it on account of what has been done.
+ */
+#include "sennit/wait_group.h"
+
+#include "base/check.h"
+#include "sched/wait.h"
+
+#include <errno.h>
+
+#define ONE QUEUE_OWN
+
+_Static_assert(SENNIT_WAIT_GROUP_MAX == UINT32_MAX / ONE,
+	       "the count fills the word's own bits");
+
+void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
+{
+	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_init",
+	       "the count is beyond SENNIT_WAIT_GROUP_MAX");
+	a_init(&g->state_, count * ONE);
+	g->zero_ = 0;
+	g->waiters_ = NULL;
+}
+
+void sennit_wait_group_destroy(sennit_wait_group *g)
+{
+	MISUSE(a_load_rlx(&g->state_) & QUEUE_WAITERS,
+	       "sennit_wait_group_destroy", "somebody waits for the group");
+}
+
+/* The word while it is not locked, for a compare-and-swap. */
+static uint32_t unlocked(sennit_wait_group *g)
+{
+	uint32_t spins = 0;
+	uint32_t word;
+
+	while ((word = a_load_rlx(&g->state_)) & QUEUE_LOCKED) {
+		a_pause();
+		if (++spins % QUEUE_SPINS == 0)
+			os_thread_yield();
+	}
+	return word;
+}
+
+void sennit_wait_group_add(sennit_wait_group *g, uint32_t n)
+{
+	uint32_t word;
+
+	do {
+		word = unlocked(g);
+		MISUSE(n > SENNIT_WAIT_GROUP_MAX - word / ONE,
+		       "sennit_wait_group_add",
+		       "the count would pass SENNIT_WAIT_GROUP_MAX");
+		/* -> wait_group.done: what the adder did before */
+	} while (!a_cas_weak_rel(&g->state_, &word, word + n * ONE));
+}
+
+/* The last one, with waiters: they go in the step that makes the count zero.
+ * False: things have changed, look again. */
+static bool finish(sennit_wait_group *g)
+{
+	uint32_t word = sn_queue_lock(&g->state_);
+	struct link *waiters;
+
+	if (word / ONE != 1) {
+		sn_queue_unlock(&g->state_, word);
+		return false;
+	}
+	waiters = sn_wait_take_all(&g->waiters_, word);
+	sn_queue_unlock(&g->state_, 0);
+	sn_wait_wake_all(waiters);
+	return true;
+}
+
+bool sennit_wait_group_done(sennit_wait_group *g)
+{
+	uint32_t word = a_load_rlx(&g->state_);
+
+	for (;;) {
+		if (unlikely(word & QUEUE_LOCKED)) {
+			word = unlocked(g);
+			continue;
+		}
+		MISUSE(word < ONE, "sennit_wait_group_done",
+		       "the count would fall below zero");
+		if (word / ONE == 1 && word & QUEUE_WAITERS) {
+			if (finish(g))
+				return true;
+			word = unlocked(g);
+			continue;
+		}
+		/* -> wait_group.done: the work <- wait_group.done: the others' */
+		if (a_cas_weak_acqrel(&g->state_, &word, word - ONE))
+			return word / ONE == 1;
+	}
+}
+
+int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
+{
+	struct waiter n;
+	uint32_t word;
+
+	if (!a_load_acq(&g->state_)) /* <- wait_group.done <- queue.unlock */
+		return 0;
+	sn_waiter_init(&n, deadline);
+	word = sn_queue_lock(&g->state_);
+	if (word < ONE || !deadline) {
+		sn_queue_unlock(&g->state_, word);
+		return word < ONE ? 0 : -ETIMEDOUT;
+	}
+	word |= sn_queue_join(&g->waiters_, &n, false);
+	sn_queue_unlock(&g->state_, word);
+	return sn_wait_in(&g->state_, &g->waiters_, &n, deadline);
+}
+
+void sennit_wait_group_wait(sennit_wait_group *g)
+{
+	(void)!sennit_wait_group_wait_until(g, SENNIT_NEVER);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch.c - leave one stack for another by ucontext: slow (each switch asks
+ * the kernel about signals), but right wherever libc has it. The unit test runs
+ * the same cases on this and on the assembler.
+ *
+ * A ucontext also restores what arch.h leaves to the thread, the signal mask
+ * and the status flags of floating point. So whoever leaves puts its own into
+ * the context that resumes.
+ */
+#include "arch/arch.h"
+
+#include "base/check.h"
+
+#include <fenv.h>
+#include <signal.h>
+#include <ucontext.h>
+
+/* Lives on the stack that it describes. */
+struct suspended {
+	ucontext_t context;
+	fexcept_t  flags; /* of the stack that resumes this one */
+};
+
+/* On the stack that starts another; entered on that other. */
+struct launch {
+	arch_entry *entry;
+	void       *argument;
+};
+
+static void leave_for(struct suspended *s)
+{
+	fegetexceptflag(&s->flags, FE_ALL_EXCEPT);
+	CHECK(pthread_sigmask(SIG_SETMASK, NULL, &s->context.uc_sigmask) == 0,
+	      "the signal mask cannot be read");
+}
+
+/* Flags that are unmasked here would trap. */
+static void resumed(struct suspended *s)
+{
+	fesetexceptflag(&s->flags, FE_ALL_EXCEPT & ~fegetexcept());
+}
+
+static void suspend(struct suspended *s, const ucontext_t *next)
+{
+	CHECK(swapcontext(&s->context, next) == 0, "swapcontext failed");
+	resumed(s);
+}
+
+void arch_switch(arch_stack *save, arch_stack resume)
+{
+	struct suspended  self;
+	struct suspended *next = resume;
+
+	*save = &self;
+	leave_for(next);
+	suspend(&self, &next->context);
+}
+
+/* makecontext passes ints: the address comes in two halves. */
+static void run(unsigned high, unsigned low)
+{
+	const struct launch *l =
+		(void *)(uintptr_t)((uint64_t)high << 32 | low);
+	struct suspended *next;
+
+	next = l->entry(l->argument);
+	leave_for(next);
+	setcontext(&next->context);
+	CHECK(0, "setcontext failed");
+}
+
+void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument)
+{
+	struct launch    launch = { entry, argument };
+	uint64_t         address = (uintptr_t)&launch;
+	struct suspended self;
+	ucontext_t       fresh;
+
+	CHECK(getcontext(&fresh) == 0, "getcontext failed");
+	fresh.uc_link = NULL;
+	fresh.uc_stack.ss_sp = (char *)top - ARCH_STACK_MIN;
+	fresh.uc_stack.ss_size = ARCH_STACK_MIN;
+	makecontext(&fresh, (void (*)(void))run, 2, (unsigned)(address >> 32),
+		    (unsigned)address);
+	*save = &self;
+	suspend(&self, &fresh);
+}

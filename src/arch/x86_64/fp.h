@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fp.h - floating-point control of x86-64: MXCSR in the low half, the x87
+ * control word in the high one. */
+#ifndef SN_FP_H
+#define SN_FP_H
+
+#include "arch/x86_64/frame.h"
+
+static inline uint64_t arch_fp_control(void)
+{
+	uint32_t mxcsr;
+	uint16_t x87;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	__asm__ volatile("fnstcw %0" : "=m"(x87));
+	return (uint64_t)x87 << 32 | (mxcsr & ~(uint32_t)FP_FLAGS);
+}
+
+static inline void arch_fp_set_control(uint64_t control)
+{
+	uint16_t x87 = (uint16_t)(control >> 32);
+	uint32_t mxcsr;
+	uint16_t status;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	mxcsr = (uint32_t)control | (mxcsr & FP_FLAGS);
+	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+
+	/* A flag that is set and no longer masked would trap; see switch.S. */
+	__asm__ volatile("fnstsw %0" : "=a"(status));
+	if (status & ~x87 & FP_FLAGS)
+		__asm__ volatile("fnclex");
+	__asm__ volatile("fldcw %0" : : "m"(x87));
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/gate.h"
+
+#include "base/check.h"
+#include "os/os.h"
+
+#define SUSPENDED UINT64_C(1)
+#define DONE      UINT64_C(2)
+#define DIRTY     UINT64_C(4)
+#define ACTIVE    UINT64_C(8)
+#define REFERENCE (UINT64_C(1) << 32)
+
+#define ACTIVE_MASK    (REFERENCE - ACTIVE)
+#define REFERENCE_MASK (~(REFERENCE - 1))
+#define COUNTS         (ACTIVE_MASK | REFERENCE_MASK)
+
+void sn_gate_init(struct gate *g, uint32_t references, uint32_t active)
+{
+	a_init(&g->word, references * REFERENCE + active * ACTIVE);
+	a_init(&g->epoch, 0);
+}
+
+/* Take `unit` off; the last one out becomes the sweeper in the same step. */
+static bool step_down(struct gate *g, uint64_t unit)
+{
+	uint64_t old = a_load_rlx(&g->word);
+	uint64_t new;
+
+	do {
+		new = old - unit;
+		if (!(new & (COUNTS | DONE)))
+			new |= new & SUSPENDED ? DIRTY : SUSPENDED;
+		/* -> gate.out: all this caller did <- gate.out: the others */
+	} while (!a_cas_weak_acqrel(&g->word, &old, new));
+	return new & SUSPENDED && !(old & SUSPENDED);
+}
+
+bool sn_gate_leave(struct gate *g)
+{
+	ASSERT(a_load_rlx(&g->word) & ACTIVE_MASK);
+	return step_down(g, ACTIVE);
+}
+
+bool sn_gate_release(struct gate *g)
+{
+	MISUSE(!(a_load_rlx(&g->word) & REFERENCE_MASK),
+	       "sennit_scheduler_release", "no reference is left to release");
+	return step_down(g, REFERENCE);
+}
+
+bool sn_gate_enter(struct gate *g)
+{
+	for (;;) {
+		uint32_t epoch = a_load_acq(&g->epoch); /* <- gate.epoch */
+		uint64_t old = a_load_acq(&g->word);    /* <- gate.out */
+		uint64_t new = old & SUSPENDED ? old | DIRTY : old + ACTIVE;
+
+		if (old & DONE)
+			return false;
+		/* -> gate.in: what woke this worker <- gate.out */
+		if (!a_cas_weak_acqrel(&g->word, &old, new))
+			continue;
+		if (!(new & SUSPENDED))
+			return true;
+		os_word_wait(&g->epoch, epoch, SENNIT_NEVER);
+	}
+}
+
+bool sn_gate_retain(struct gate *g)
+{
+	uint64_t old = a_load_rlx(&g->word);
+
+	do {
+		if (old & DONE)
+			return false;
+		CHECK((old & REFERENCE_MASK) != REFERENCE_MASK,
+		      "too many references to a scheduler");
+		/* -> gate.in: what the holder did before <- gate.out */
+	} while (!a_cas_weak_acqrel(&g->word, &old, old + REFERENCE));
+	return true;
+}
+
+/* Let those in who sleep at the gate. */
+static void end_suspension(struct gate *g)
+{
+	/* -> gate.epoch: SUSPENDED is clear, or DONE set */
+	a_add_acqrel(&g->epoch, 1); /* <- gate.epoch */
+	os_word_wake_all(&g->epoch);
+}
+
+enum gate_verdict sn_gate_settle(struct gate *g, bool found_work)
+{
+	uint64_t old = a_load_acq(&g->word); /* <- gate.in */
+	uint64_t new;
+
+	do {
+		ASSERT(old & SUSPENDED);
+		if (old & DIRTY)
+			new = old & ~DIRTY;
+		else if (found_work || old & COUNTS)
+			new = old & ~SUSPENDED;
+		else
+			new = (old | DONE) & ~SUSPENDED;
+		/* -> gate.out: the sweep <- gate.in: who knocked meanwhile */
+	} while (!a_cas_weak_acqrel(&g->word, &old, new));
+	if (old & DIRTY)
+		return GATE_AGAIN;
+	end_suspension(g);
+	return new & DONE ? GATE_COMPLETED : GATE_ROLLED_BACK;
+}
+
+void sn_gate_abandon(struct gate *g)
+{
+	/* -> gate.out: the scheduler is not to be <- gate.in */
+	a_or_acqrel(&g->word, DONE);
+	end_suspension(g);
+}
+
+bool sn_gate_is_done(struct gate *g)
+{
+	return a_load_acq(&g->word) & DONE; /* <- gate.out */
+}
+
+uint32_t sn_gate_references(struct gate *g)
+{
+	/* A hint for messages: stale by the time it is read. */
+	return (uint32_t)(a_load_rlx(&g->word) / REFERENCE);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/parking.h"
+
+#include "base/check.h"
+#include "os/os.h"
+
+#define SLEEPER  UINT64_C(1)
+#define SEARCHER (UINT64_C(1) << 32)
+
+void sn_parking_init(struct parking *p, struct sleeper **sleepers,
+		     uint32_t workers)
+{
+	a_init(&p->counts, 0);
+	for (size_t i = 0; i < PARKING_WORDS; i++)
+		a_init(&p->asleep[i], 0);
+	p->sleepers = sleepers;
+	p->workers = workers;
+}
+
+void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index)
+{
+	s->parking = p;
+	s->index = index;
+	a_init(&s->token, 0);
+}
+
+static uint64_t bit_of(const struct sleeper *s)
+{
+	return UINT64_C(1) << (s->index % 64);
+}
+
+static a_u64 *word_of(const struct sleeper *s)
+{
+	return &s->parking->asleep[s->index / 64];
+}
+
+bool sn_parking_search(struct parking *p)
+{
+	uint64_t counts = a_load_rlx(&p->counts);
+	uint64_t searchers = counts / SEARCHER;
+	uint64_t awake = p->workers - counts % SEARCHER;
+
+	/* A stale count lets one searcher too many or too few be, no more. */
+	if (2 * searchers > awake)
+		return false;
+	a_add_acqrel(&p->counts, SEARCHER); /* -> park.counts <- park.counts */
+	return true;
+}
+
+bool sn_parking_found(struct parking *p)
+{
+	/* -> park.counts: whoever sees no searcher sees what we took
+	 * <- park.counts */
+	uint64_t old = a_sub_acqrel(&p->counts, SEARCHER);
+
+	a_fence(); /* <-> park.sleep: no longer trusted, before the look */
+	return old / SEARCHER == 1;
+}
+
+void sn_parking_announce(struct sleeper *s, bool searching)
+{
+	uint64_t change = searching ? SLEEPER - SEARCHER : SLEEPER;
+
+	a_store_rlx(&s->token, 0); /* before the bit: nobody else has it */
+	/* -> park.counts <- park.counts */
+	a_add_acqrel(&s->parking->counts, change);
+	/* -> park.bit: the token is clear <- park.bit */
+	a_or_acqrel(word_of(s), bit_of(s));
+	a_fence(); /* <-> park.sleep: announced before the last look */
+}
+
+bool sn_parking_sleep(struct sleeper *s, sennit_time deadline)
+{
+	while (!a_load_acq(&s->token)) /* <- park.token */
+		if (!os_word_wait(&s->token, 0, deadline))
+			return a_load_acq(&s->token); /* <- park.token */
+	return true;
+}
+
+bool sn_parking_withdraw(struct sleeper *s)
+{
+	/* -> park.bit <- park.bit */
+	uint64_t old = a_and_acqrel(word_of(s), ~bit_of(s));
+
+	if (!(old & bit_of(s)))
+		return true;
+	/* -> park.counts <- park.counts */
+	a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
+	return false;
+}
+
+/* Take s's bit; the winner has counted it as a searcher and wakes it. */
+static bool claim(struct sleeper *s)
+{
+	/* -> park.bit <- park.bit: its token is clear */
+	if (!(a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s)))
+		return false;
+	/* -> park.counts <- park.counts */
+	a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
+	return true;
+}
+
+static void set_token(struct sleeper *s)
+{
+	a_store_rel(&s->token, 1); /* -> park.token: what it was woken for */
+	os_word_wake_one(&s->token);
+}
+
+/* Claim and wake s if it sleeps. */
+static bool rouse(struct sleeper *s)
+{
+	/* Clear: awake, or it announces and looks after the caller's fence. */
+	if (!(a_load_rlx(word_of(s)) & bit_of(s)) || !claim(s))
+		return false;
+	set_token(s);
+	return true;
+}
+
+void sn_parking_wake_one(struct parking *p, uint32_t preferred)
+{
+	if (!sn_parking_is_hungry(p) || rouse(p->sleepers[preferred]))
+		return;
+	for (uint32_t i = 0; i < (p->workers + 63) / 64; i++) {
+		uint64_t word = a_load_rlx(&p->asleep[i]);
+
+		/* A bit set since is a worker about to look for itself. */
+		for (; word; word &= word - 1)
+			if (rouse(p->sleepers[i * 64 +
+					      (uint32_t)__builtin_ctzll(word)]))
+				return;
+	}
+}
+
+void sn_parking_wake(struct sleeper *s)
+{
+	a_fence(); /* <-> park.sleep: published before looking for the sleeper */
+	rouse(s);
+}

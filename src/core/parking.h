@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parking.h - who is asleep, who is looking for work, and who must be woken.
+ *
+ *	working --nothing to do--> searching --nothing found--> announced
+ *	   ^                        |    ^                          |
+ *	   +---- found something ---+    +-- work appeared ---------+
+ *	                                 +-- claimed by a waker --- asleep
+ *
+ *	counts   { searchers : 32 | sleepers : 32 }
+ *	asleep   one bit per worker that has announced its sleep
+ *	token    per worker: the word it sleeps on
+ *
+ * Invariants
+ *   - While a task that anyone may run is queued and a worker is asleep, there
+ *     is a searcher, or a producer about to look for sleepers, or an announced
+ *     worker about to look again, or (after an owner's unfenced push) an
+ *     announced worker whose first sleep ends by itself.
+ *   - A waker that takes a sleeper's bit counts it as a searcher in its stead,
+ *     so a burst of tasks wakes one worker, who wakes the next if need be.
+ *   - The last searcher to find work wakes another if more can be had.
+ *   - `sleepers` may be counted early, never late: a bit is set after it was
+ *     counted and no longer counted only after it was cleared.
+ *   - A worker's token is set only by whoever took its bit.
+ *
+ * A producer publishes, passes a fence and looks; a worker announces, passes a
+ * fence and looks: one of them sees the other. Only a worker that pushes onto
+ * its own deque skips the fence; sn_worker's first sleep is short, and a process
+ * barrier after it shows what such a push left in a store buffer.
+ *
+ * Checked by test/model/park.pml.
+ */
+#ifndef SN_PARKING_H
+#define SN_PARKING_H
+
+#include "base/atomic.h"
+#include "sennit/base.h"
+#include "sennit/scheduler.h"
+
+#define PARKING_WORDS (SENNIT_WORKERS_MAX / 64)
+
+struct sleeper;
+
+struct parking {
+	_Alignas(CACHE_LINE) a_u64 counts; /* any */
+	_Alignas(CACHE_LINE) a_u64 asleep[PARKING_WORDS]; /* any */
+	struct sleeper **sleepers; /* fixed: by index */
+	uint32_t         workers;  /* fixed */
+};
+
+struct sleeper {
+	struct parking *parking; /* fixed */
+	uint32_t        index;   /* fixed */
+	a_u32           token;   /* any: 1 = wake up */
+};
+
+void sn_parking_init(struct parking *p, struct sleeper **sleepers,
+		     uint32_t workers);
+void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index);
+
+/* Whether somebody sleeps and nobody searches: whoever adds work should wake
+ * one. Unfenced and one word; stale either way. */
+static inline bool sn_parking_is_hungry(const struct parking *p)
+{
+	/* One compare for 'no searchers, some sleepers'. Stale: see above. */
+	return a_load_rlx(&p->counts) - 1 < UINT32_MAX;
+}
+
+/* Begin to search, unless so many do that one more would only be in their way
+ * (half of those awake; then false, and the caller sleeps at once). */
+bool sn_parking_search(struct parking *p);
+
+/* A searcher found work. True: it was the last one and shall wake another if
+ * more work is there for anyone (sn_parking_wake_one looks at hunger again). */
+bool sn_parking_found(struct parking *p);
+
+/* Announce that s is about to sleep, as a searcher or not; afterwards the
+ * caller looks for work once more, and sleeps or withdraws. */
+void sn_parking_announce(struct sleeper *s, bool searching);
+
+/* Sleep until claimed or the deadline passes; false: the deadline passed. */
+bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
+
+/* Stop being asleep; afterwards the caller is a searcher: either a waker
+ * counted it when it took the bit (true), or it counts itself (false). */
+bool sn_parking_withdraw(struct sleeper *s);
+
+/* Wake one sleeper for work that anyone may do, if one sleeps and nobody
+ * searches: the preferred one if that sleeps. The caller has published and
+ * fenced. */
+void sn_parking_wake_one(struct parking *p, uint32_t preferred);
+
+/* Wake s for work that only it can do, if it sleeps. The caller has published;
+ * the fence is in here. */
+void sn_parking_wake(struct sleeper *s);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/ring.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	CAPACITY_FIRST = 16,
+	CAPACITY_MAX = 1 << 30
+};
+
+void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
+{
+	*r = (struct ring){ .allocator = allocator };
+}
+
+void sn_ring_free(struct ring *r)
+{
+	sn_memory_give(r->allocator, r->slots,
+		       r->capacity * sizeof(*r->slots));
+	sn_ring_init(r, r->allocator);
+}
+
+int sn_ring_grow(struct ring *r)
+{
+	uint32_t capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
+	uint32_t to_end = r->capacity - r->head;
+	uint32_t straight = r->count < to_end ? r->count : to_end;
+	struct task *slots;
+
+	if (capacity > CAPACITY_MAX)
+		return -ENOMEM;
+	slots = sn_memory_take(r->allocator, capacity * sizeof(*slots),
+			       _Alignof(struct task));
+	if (!slots)
+		return -ENOMEM;
+	if (r->count) {
+		memcpy(slots, r->slots + r->head, straight * sizeof(*slots));
+		memcpy(slots + straight, r->slots,
+		       (r->count - straight) * sizeof(*slots));
+	}
+	sn_memory_give(r->allocator, r->slots, r->capacity * sizeof(*slots));
+	r->slots = slots;
+	r->capacity = capacity;
+	r->head = 0;
+	return 0;
+}

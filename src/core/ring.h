@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ring.h - a growing queue of tasks that only its owner touches.
+ *
+ *	slots   . . t0 t1 t2 t3 . .
+ *	            ^ head      ^ head + count	(modulo the capacity)
+ *
+ * All plain memory. An empty ring has none: the first push allocates.
+ *
+ * Invariants
+ *   - count <= capacity; capacity is 0 or a power of two.
+ *   - slots is NULL exactly when capacity is 0.
+ */
+#ifndef SN_RING_H
+#define SN_RING_H
+
+#include "base/memory.h"
+#include "core/task.h"
+
+#include <stdbool.h>
+
+struct ring {
+	struct task            *slots;     /* owner */
+	uint32_t                capacity;  /* owner */
+	uint32_t                head;      /* owner: position of the oldest */
+	uint32_t                count;     /* owner */
+	const sennit_allocator *allocator; /* fixed */
+};
+
+void sn_ring_init(struct ring *r, const sennit_allocator *allocator);
+
+/* Whatever is still queued is dropped. */
+void sn_ring_free(struct ring *r);
+
+/* Make the ring twice as large; -ENOMEM leaves it as it is. */
+COLD int sn_ring_grow(struct ring *r);
+
+static inline uint32_t sn_ring_count(const struct ring *r)
+{
+	return r->count;
+}
+
+static inline bool sn_ring_is_empty(const struct ring *r)
+{
+	return r->count == 0;
+}
+
+/* Append t. Returns 0, or -ENOMEM: nothing has changed. */
+static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
+						    struct task t)
+{
+	if (unlikely(r->count == r->capacity)) {
+		int err = sn_ring_grow(r);
+
+		if (err)
+			return err;
+	}
+	r->slots[(r->head + r->count) & (r->capacity - 1)] = t;
+	r->count++;
+	return 0;
+}
+
+/* Take the oldest into *out; false when there is none. */
+static inline bool sn_ring_pop_front(struct ring *r, struct task *out)
+{
+	if (r->count == 0)
+		return false;
+	*out = r->slots[r->head];
+	r->head = (r->head + 1) & (r->capacity - 1);
+	r->count--;
+	return true;
+}
+
+/* Take the newest into *out; false when there is none. */
+static inline bool sn_ring_pop_back(struct ring *r, struct task *out)
+{
+	if (r->count == 0)
+		return false;
+	r->count--;
+	*out = r->slots[(r->head + r->count) & (r->capacity - 1)];
+	return true;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linux_memory.c - os.h on Linux: memory for stacks. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
+	SELF = -10000,            /* PIDFD_SELF_THREAD, since Linux 6.14 */
+	BATCH = 32,               /* pages guarded by one system call */
+	DEFAULT_MAPPINGS = 65530, /* the kernel's own max_map_count */
+};
+
+size_t os_page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Without huge pages, for they would make the first touch of a stack cost
+ * 2 MiB. */
+void *os_map(size_t size)
+{
+	void *memory = mmap(
+		NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+void os_unmap(void *memory, size_t size)
+{
+	munmap(memory, size);
+}
+
+/* Emulators answer yes to advice that they do not know, so look whether an
+ * access fails: a futex call reads the word, sees that it is not 1 (EAGAIN) or
+ * cannot read it (EFAULT), and needs no signal handler. */
+static bool is_guarded(void *page)
+{
+	return syscall(SYS_futex, page, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 1,
+		       NULL, NULL, 0) &&
+	       errno == EFAULT;
+}
+
+static bool has_cheap_guards(void)
+{
+	size_t page = os_page_size();
+	void  *scratch = os_map(page);
+	bool   works;
+
+	if (!scratch)
+		return false;
+	works = !madvise(scratch, page, GUARD_INSTALL) && is_guarded(scratch);
+	os_unmap(scratch, page);
+	return works;
+}
+
+enum os_guard os_guard_kind(void)
+{
+	static a_u32 known; /* any; kind + 1, or 0: two may ask at once, and
+			     * both get the same answer */
+	uint32_t     kind = a_load_rlx(&known);
+
+	if (!kind) {
+		kind = 1 +
+		       (has_cheap_guards() ? OS_GUARD_CHEAP : OS_GUARD_MAPPING);
+		a_store_rlx(&known, kind);
+	}
+	return (enum os_guard)(kind - 1);
+}
+
+/* Does this system guard many pages at once? Learned from the first refusal,
+ * for some tools write a line about each. */
+static a_u32 is_batch_refused; /* any; may be set late */
+
+/* How many pages one system call could guard, from the first on: fewer than
+ * count, or none, when the system does not like it. */
+static size_t guard_batch(void *const low[], size_t count, size_t page)
+{
+	struct iovec pages[BATCH];
+	ssize_t      advised;
+
+	for (size_t i = 0; i < count; i++)
+		pages[i] = (struct iovec){ low[i], page };
+	advised = syscall(SYS_process_madvise, SELF, pages, count,
+			  GUARD_INSTALL, 0);
+	if (advised < 0 &&
+	    (errno == ENOSYS || errno == EBADF || errno == EPERM))
+		a_store_rlx(&is_batch_refused, 1);
+	return advised > 0 ? (size_t)advised / page : 0;
+}
+
+/* How many pages could be guarded by batches, from the first on. */
+static size_t guard_batches(void *const low[], size_t count, size_t page)
+{
+	size_t done = 0;
+
+	while (count - done > 1 && !a_load_rlx(&is_batch_refused)) {
+		size_t some = count - done < BATCH ? count - done : BATCH;
+		size_t guarded = guard_batch(low + done, some, page);
+
+		done += guarded;
+		if (guarded < some)
+			break;
+	}
+	return done;
+}
+
+static int guard_one(enum os_guard kind, void *low, size_t page)
+{
+	int failed = kind == OS_GUARD_CHEAP ? madvise(low, page, GUARD_INSTALL)
+					    : mprotect(low, page, PROT_NONE);
+
+	return failed ? -errno : 0;
+}
+
+int os_guard_pages(enum os_guard kind, void *const low[], size_t count)
+{
+	size_t page = os_page_size();
+	size_t done = 0;
+	int    err = 0;
+
+	if (kind == OS_GUARD_CHEAP)
+		done = guard_batches(low, count, page);
+	for (; done < count && !err; done++)
+		err = guard_one(kind, low[done], page);
+	return err;
+}
+
+size_t os_mapping_limit(void)
+{
+	FILE              *f = fopen("/proc/sys/vm/max_map_count", "re");
+	unsigned long long limit = 0;
+	char               text[32];
+
+	if (f) {
+		if (fgets(text, sizeof(text), f))
+			limit = strtoull(text, NULL, 10);
+		fclose(f);
+	}
+	return limit ? (size_t)limit : DEFAULT_MAPPINGS;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/bind.h"
+
+#include "sched/finish.h"
+#include "sched/loop.h"
+
+int sn_bind(sennit_scheduler *s)
+{
+	struct worker *w;
+	int err;
+
+	MISUSE(!sn_gate_retain(&s->gate), "sennit_bind",
+	       "the scheduler has ended: no reference is held");
+	err = sn_worker_make(&w, s, UINT32_MAX);
+	if (err) {
+		sn_finish_release(s);
+		return err;
+	}
+	w->home.loop = sn_loop;
+	w->thread = pthread_self();
+	sn_worker_enter(w);
+	pthread_mutex_lock(&s->lock);
+	sn_link_join(&s->bound, &w->bound);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+/* What the worker has counted stays in the scheduler's sums. */
+static void keep_counters_locked(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	s->past_tasks += a_load_rlx(&w->tasks);
+	s->past_blocks += a_load_rlx(&w->blocks_count);
+	s->past_fibers_peak += a_load_rlx(&w->blocked_peak);
+}
+
+void sn_unbind(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	sn_loop_run_dry(w);
+	pthread_mutex_lock(&s->lock);
+	sn_link_leave(&s->bound, &w->bound);
+	keep_counters_locked(w);
+	pthread_mutex_unlock(&s->lock);
+	sn_self = NULL;
+	sn_worker_free(w);
+	sn_finish_release(s);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crew.h - a scheduler: what its workers share.
+ *
+ * Fixed after creation but for the marked fields, so that workers read it
+ * without disturbing each other.
+ */
+#ifndef SN_CREW_H
+#define SN_CREW_H
+
+#include "core/gate.h"
+#include "core/parking.h"
+#include "core/pool.h"
+#include "core/stack.h"
+#include "sennit/scheduler.h"
+#include "sennit/task.h"
+
+#include <pthread.h>
+
+struct worker;
+
+struct sennit_scheduler {
+	sennit_config    config; /* fixed: every default filled in */
+	sennit_allocator memory; /* fixed */
+	char             name[16]; /* fixed */
+	struct worker  **workers;  /* fixed: config.workers of them */
+	struct sleeper **sleepers; /* fixed: theirs, for parking */
+	uint32_t         count;    /* fixed: how many workers */
+	bool             asymmetric; /* fixed: os_process_barrier works */
+
+	struct parking parking;
+	struct stacks  stacks;
+	struct pool    pool;
+
+	_Alignas(CACHE_LINE) struct gate gate;
+	_Alignas(CACHE_LINE) a_u32 turn; /* any: next worker for foreign work */
+
+	/* The end: see sched/lifecycle.c. */
+	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
+					    * the scheduler, + 1 until DONE */
+	a_u32           end;        /* any: see finish.c; slept on */
+	pthread_mutex_t lock;
+	struct link    *bound;      /* under lock: workers of bound threads */
+	pthread_t       exited;     /* under lock: the last worker thread to
+				     * leave, which the next one joins */
+	bool            has_exited; /* under lock */
+	bool            abandoned;  /* fixed once the gate is DONE */
+	uint64_t        past_tasks; /* under lock: counters of unbound ones */
+	uint64_t        past_blocks; /* under lock */
+	uint64_t        past_fibers_peak; /* under lock */
+};
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/fiber.h"
+
+#include <string.h>
+
+#ifdef SN_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
+#endif
+#ifdef SN_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#endif
+
+#define COLOURS     16u
+#define COLOUR_STEP 64u
+
+struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
+				   uint32_t id)
+{
+	uintptr_t top = (uintptr_t)low + size;
+	struct sennit_fiber *f;
+
+	top -= sizeof(*f) + COLOUR_STEP * (id % COLOURS);
+	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
+	memset(f, 0, sizeof(*f));
+	f->home = home;
+	f->low = low;
+	f->size = (size_t)((char *)f - low);
+	f->id = id;
+	a_init(&f->wait.claim, WAITER_IDLE);
+#ifdef SN_ASAN
+	__lsan_register_root_region(low, size);
+#endif
+#ifdef SN_TSAN
+	f->tsan_fiber = __tsan_create_fiber(0);
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+	f->valgrind_id = VALGRIND_STACK_REGISTER(low, low + size);
+#endif
+	return f;
+}
+
+void sn_fiber_forget(struct sennit_fiber *f, size_t size)
+{
+#ifdef SN_ASAN
+	__lsan_unregister_root_region(f->low, size);
+#endif
+#ifdef SN_TSAN
+	__tsan_destroy_fiber(f->tsan_fiber);
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+	VALGRIND_STACK_DEREGISTER(f->valgrind_id);
+#endif
+	f->home = NULL;
+	(void)size;
+}
+
+void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
+{
+	memset(f, 0, sizeof(*f));
+	f->home = home;
+	a_init(&f->wait.claim, WAITER_IDLE);
+#ifdef SN_TSAN
+	f->tsan_fiber = __tsan_get_current_fiber();
+#endif
+}
+
+/* --- telling the sanitizers ------------------------------------------------ */
+
+/* About to leave `from` for `to`; an idle stack is left for good, so that its
+ * fake frames are freed. */
+NO_SANITIZE static inline void leaving(struct sennit_fiber *from,
+				       struct sennit_fiber *to, bool for_good)
+{
+#ifdef SN_ASAN
+	__sanitizer_start_switch_fiber(for_good ? NULL : &from->asan_fake,
+				       to->low, to->size);
+#endif
+#ifdef SN_TSAN
+	__tsan_switch_to_fiber(to->tsan_fiber, 0);
+#endif
+	(void)from;
+	(void)to;
+	(void)for_good;
+}
+
+/* Just arrived on `f`'s stack. The bounds of a thread's own stack are learnt
+ * when it is left for the first time, which is before anyone switches to it. */
+NO_SANITIZE static inline void arrived(struct sennit_fiber *f, void *fake)
+{
+#ifdef SN_ASAN
+	struct sennit_fiber *left = f->home->left;
+	const void *low;
+	size_t size;
+
+	__sanitizer_finish_switch_fiber(fake, &low, &size);
+	if (left && !left->low) {
+		left->low = (char *)(uintptr_t)low;
+		left->size = size;
+	}
+#endif
+	(void)f;
+	(void)fake;
+}
+
+/* --- switching ------------------------------------------------------------- */
+
+/* The bottom of every stack of ours. A home is its worker's first field. */
+NO_SANITIZE static arch_stack run_loop(void *argument)
+{
+	struct sennit_fiber *self = argument;
+	struct home *home = self->home;
+	struct sennit_fiber *next;
+
+	arrived(self, NULL);
+	next = home->loop((struct worker *)home);
+	home->current = next;
+	home->left = self;
+	leaving(self, next, true);
+	return next->suspended;
+}
+
+NO_SANITIZE NOINLINE void sn_fiber_switch(struct sennit_fiber *from,
+					  struct sennit_fiber *to)
+{
+	from->home->current = to;
+	from->home->left = from;
+	leaving(from, to, false);
+	arch_switch(&from->suspended, to->suspended);
+	arrived(from, from->asan_fake);
+}
+
+NO_SANITIZE NOINLINE void sn_fiber_start(struct sennit_fiber *from,
+					 struct sennit_fiber *to)
+{
+	from->home->current = to;
+	from->home->left = from;
+	leaving(from, to, false);
+	arch_start(&from->suspended, (void *)((uintptr_t)to & ~(uintptr_t)15),
+		   run_loop, to);
+	arrived(from, from->asan_fake);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/finish.h"
+
+#include "base/memory.h"
+#include "os/os.h"
+#include "sched/worker.h"
+
+/* s->end: whether anybody waits in sn_finish_wait, and whether it is over. */
+enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED, END_GIVEN_UP };
+
+void sn_finish_clear(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->workers[i])
+			sn_worker_free(s->workers[i]);
+	sn_stacks_free(&s->stacks);
+	sn_pool_free(&s->pool);
+	pthread_mutex_destroy(&s->lock);
+	sn_memory_give(&s->memory, s->sleepers,
+		       s->count * sizeof(struct sleeper *));
+	sn_memory_give(&s->memory, s->workers,
+		       s->count * sizeof(struct worker *));
+}
+
+void sn_finish_free(sennit_scheduler *s)
+{
+	sennit_allocator memory = s->memory;
+
+	sn_memory_give(&memory, s, sizeof(*s));
+}
+
+/* One fewer inside. The last one frees everything and tells the client; the
+ * memory of *s is then the waiting client's to free, if there is one. */
+static void step_out(sennit_scheduler *s)
+{
+	/* -> finish.inside: all we did here <- finish.inside: what all did */
+	if (a_sub_acqrel(&s->inside, 1) != 1)
+		return;
+	sn_finish_clear(s);
+	if (s->config.on_shutdown)
+		s->config.on_shutdown(s->config.on_shutdown_context);
+	/* -> finish.end: all is freed <- finish.end: or given up */
+	if (a_swap_acqrel(&s->end, END_REACHED) == END_WAITED_FOR) {
+		os_word_wake_one(&s->end);
+		return;
+	}
+	if (s->has_exited)
+		pthread_detach(s->exited);
+	sn_finish_free(s);
+}
+
+bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
+{
+	uint32_t end = END_WAITED_FOR;
+
+	a_store_rlx(&s->end, end); /* seen through finish.inside */
+	sn_finish_release(s);
+	/* <- finish.end */
+	while (a_load_acq(&s->end) == END_WAITED_FOR)
+		if (!os_word_wait(&s->end, END_WAITED_FOR, deadline))
+			break;
+	/* -> finish.end: nobody waits <- finish.end */
+	if (a_cas_acqrel(&s->end, &end, END_GIVEN_UP))
+		return false;
+	if (s->has_exited)
+		pthread_join(s->exited, NULL);
+	sn_finish_free(s);
+	return true;
+}
+
+/* Work that only a worker's own thread could make disappear: it is parked, and
+ * may not wake while the gate is suspended. `blocked` counts fibers from before
+ * they wait until they run again, so one on its way from a waker's hands to the
+ * ready list is never missed. */
+static bool has_work(struct worker *w)
+{
+	/* What the owner did before it left the gate: <- gate.out there. */
+	return a_load_rlx(&w->blocked) > 0 || w->ready.head ||
+	       !sn_inbox_is_empty(&w->fibers) ||
+	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w);
+}
+
+static bool found_work(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (has_work(s->workers[i]))
+			return true;
+	return false;
+}
+
+void sn_finish_sweep(sennit_scheduler *s)
+{
+	enum gate_verdict verdict;
+
+	/* Inside until settled: a rollback lets others end the scheduler. */
+	a_add_rlx(&s->inside, 1);
+	do
+		verdict = sn_gate_settle(&s->gate, found_work(s));
+	while (verdict == GATE_AGAIN);
+	if (verdict == GATE_COMPLETED) {
+		for (uint32_t i = 0; i < s->count; i++)
+			sn_parking_wake(&s->workers[i]->sleeper);
+		step_out(s); /* the place kept until DONE */
+	}
+	step_out(s);
+}
+
+void sn_finish_release(sennit_scheduler *s)
+{
+	if (sn_gate_release(&s->gate))
+		sn_finish_sweep(s);
+}
+
+void sn_finish_worker_exits(sennit_scheduler *s)
+{
+	bool has_previous;
+	pthread_t previous;
+
+	if (s->abandoned)
+		return;
+	pthread_mutex_lock(&s->lock);
+	has_previous = s->has_exited;
+	previous = s->exited;
+	s->exited = pthread_self();
+	s->has_exited = true;
+	pthread_mutex_unlock(&s->lock);
+	/* So that only the last thread is left for the client to join. */
+	if (has_previous)
+		pthread_join(previous, NULL);
+	step_out(s);
+}
+
+void sn_finish_abandon(sennit_scheduler *s, uint32_t started)
+{
+	s->abandoned = true;
+	sn_gate_abandon(&s->gate);
+	for (uint32_t i = 0; i < started; i++)
+		sn_parking_wake(&s->workers[i]->sleeper);
+	for (uint32_t i = 0; i < started; i++)
+		pthread_join(s->workers[i]->thread, NULL);
+	sn_finish_clear(s);
+	sn_finish_free(s);
+}

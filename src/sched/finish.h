@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finish.h - how a scheduler ends.
+ *
+ *	last one out of the gate --sweep--> work found: roll back
+ *	                                 \-> nothing:   DONE, wake every worker
+ *	workers exit one by one, each joining the one before
+ *	last one inside frees the scheduler and tells the client, once
+ *
+ * `inside` counts the threads that may still touch the scheduler: its workers,
+ * whoever sweeps from outside, and one more until DONE.
+ */
+#ifndef SN_FINISH_H
+#define SN_FINISH_H
+
+#include "sched/crew.h"
+
+/* The caller made both counts of the gate zero: look whether there is work, and
+ * end the scheduler if there is none. *s may be gone on return, unless the
+ * caller is inside. */
+void sn_finish_sweep(sennit_scheduler *s);
+
+/* A worker's thread leaves the scheduler for good. */
+void sn_finish_worker_exits(sennit_scheduler *s);
+
+/* Give a reference back. *s may be gone on return. */
+void sn_finish_release(sennit_scheduler *s);
+
+/* Give a reference back and wait for the end; false: the deadline passed. */
+bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline);
+
+/* End a scheduler none of whose workers has run a task: told to exit, waited
+ * for and freed. started: how many have threads. */
+void sn_finish_abandon(sennit_scheduler *s, uint32_t started);
+
+/* Free all that *s owns, but not its own memory. */
+void sn_finish_clear(sennit_scheduler *s);
+
+/* Free the memory of *s itself. */
+void sn_finish_free(sennit_scheduler *s);
+
+#endif

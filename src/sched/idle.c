@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/idle.h"
+
+#include "os/os.h"
+#include "sched/finish.h"
+#include "sched/steal.h"
+#include "sennit/trace.h"
+
+/* See idle.h. Long beside a push, short beside what a lost one would cost. */
+#define FIRST_NAP SENNIT_MILLISECOND
+
+/* Pauses between two rounds of looking: some 100 ns. */
+#define ROUND_PAUSES 4
+
+/* Rounds between two offers of the CPU to other threads: some 3 us. */
+#define ROUNDS_PER_YIELD 16
+
+/* Fruitless spins shrink the next to a fraction, no further. */
+#define SPIN_SHRINK 8
+
+static bool has_something(const struct worker *w)
+{
+	return w->ready.head || sn_worker_has_task(w);
+}
+
+static void fire_due(struct worker *w)
+{
+	if (!sn_timers_is_empty(&w->timers))
+		sn_worker_fire(w, os_now());
+}
+
+/* --- searching -------------------------------------------------------------- */
+
+static bool look_around(struct worker *w, struct heist *h, sennit_time now)
+{
+	sn_worker_collect(w);
+	if (!sn_timers_is_empty(&w->timers))
+		sn_worker_fire(w, now);
+	if (has_something(w))
+		return true;
+	if (!sn_steal(w, h, now))
+		return false;
+	sn_worker_trace(w, SENNIT_TRACE_STEAL);
+	return true;
+}
+
+/* Look for work for as long as the worker's past spins say it is worth, and as
+ * long as private tasks of others are in sight. */
+static bool spin(struct worker *w)
+{
+	struct heist h = { 0 };
+	sennit_time now = os_now();
+	sennit_time end = now + w->spin_ns;
+	uint32_t longest = w->scheduler->config.spin_ns;
+
+	for (uint32_t round = 1; !look_around(w, &h, now); round++) {
+		if (now >= end && !h.since) {
+			if (w->spin_ns > longest / SPIN_SHRINK)
+				w->spin_ns /= 2;
+			return false;
+		}
+		for (int i = 0; i < ROUND_PAUSES; i++)
+			a_pause();
+		if (round % ROUNDS_PER_YIELD == 0)
+			os_thread_yield();
+		now = os_now();
+	}
+	w->spin_ns = longest - w->spin_ns < w->spin_ns ? longest :
+							 w->spin_ns * 2;
+	return true;
+}
+
+/* This worker, a searcher, has found work. If it was the last to search, the
+ * producers that trusted it may have left more than one worker can do. */
+static void found(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	if (!sn_parking_found(&s->parking) ||
+	    !sn_parking_is_hungry(&s->parking))
+		return;
+	if (sn_deque_count(&w->deque) > 1 || sn_steal_is_possible(w))
+		sn_parking_wake_one(&s->parking, w->index);
+}
+
+/* --- parking ---------------------------------------------------------------- */
+
+static bool work_appeared(const struct worker *w)
+{
+	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
+	       !sn_inbox_is_empty(&w->tasks_in) ||
+	       sn_gate_is_done(&w->scheduler->gate);
+}
+
+/* Asleep until a waker or a deadline, whichever comes first. */
+static void sleep_announced(struct worker *w)
+{
+	sennit_time wake = sn_timers_next(&w->timers);
+	sennit_time nap = sennit_after(FIRST_NAP);
+
+	if (w->scheduler->asymmetric && nap < wake) {
+		if (sn_parking_sleep(&w->sleeper, nap))
+			return;
+		os_process_barrier(); /* <-> deque.unfenced: see all pushes */
+		if (work_appeared(w))
+			return;
+	}
+	sn_parking_sleep(&w->sleeper, wake);
+}
+
+/* Go to sleep unless work has appeared; afterwards the worker searches. False:
+ * the scheduler has ended. */
+static bool park(struct worker *w, bool searching)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	sn_parking_announce(&w->sleeper, searching);
+	if (work_appeared(w)) {
+		sn_parking_withdraw(&w->sleeper);
+		return !sn_gate_is_done(&s->gate);
+	}
+	sn_worker_trace(w, SENNIT_TRACE_PARK);
+	a_bump_owner(&w->parks);
+	if (sn_gate_leave(&s->gate))
+		sn_finish_sweep(s);
+	sleep_announced(w);
+	sn_parking_withdraw(&w->sleeper);
+	return sn_gate_enter(&s->gate);
+}
+
+bool sn_idle(struct worker *w)
+{
+	bool searching = sn_parking_search(&w->scheduler->parking);
+
+	ASSERT_OWNER(w);
+	sn_worker_trace(w, SENNIT_TRACE_SPIN);
+	while (!searching || !spin(w)) {
+		if (!park(w, searching))
+			return false;
+		sn_worker_trace(w, SENNIT_TRACE_SPIN);
+		searching = true;
+	}
+	found(w);
+	sn_worker_trace(w, SENNIT_TRACE_RUN);
+	return true;
+}
+
+void sn_idle_for_fiber(struct worker *w)
+{
+	ASSERT_OWNER(w);
+	for (;;) {
+		sn_worker_collect(w);
+		fire_due(w);
+		if (w->ready.head)
+			return;
+		sn_parking_announce(&w->solo, false);
+		if (sn_inbox_is_empty(&w->fibers)) {
+			a_bump_owner(&w->parks);
+			sn_parking_sleep(&w->solo,
+					 sn_timers_next(&w->timers));
+		}
+		sn_parking_withdraw(&w->solo);
+		sn_parking_found(&w->alone);
+	}
+}

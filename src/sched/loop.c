@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/loop.h"
+
+#include "os/os.h"
+#include "sched/idle.h"
+
+#include <errno.h>
+
+/* --- what is next ------------------------------------------------------------- */
+
+/* The oldest ready fiber, unless so many have run in a row that a task has its
+ * turn [W1]. */
+static struct sennit_fiber *take_ready(struct worker *w)
+{
+	struct node *n = w->ready.head;
+
+	if (!n)
+		return NULL;
+	if (unlikely(w->resumes >= WORKER_RESUMES) && sn_worker_has_task(w))
+		return NULL;
+	sn_fifo_pop(&w->ready);
+	w->resumes++;
+	return container_of(n, struct sennit_fiber, link);
+}
+
+static bool take_pinned(struct worker *w, struct task *t)
+{
+	return w->oldest_first || w->threaded ? sn_ring_pop_front(&w->pinned, t) :
+						sn_ring_pop_back(&w->pinned, t);
+}
+
+/* Tasks that stay and tasks that may be stolen take turns. */
+static bool take_task(struct worker *w, struct task *t)
+{
+	if (unlikely(!sn_ring_is_empty(&w->pinned)) &&
+	    (w->dispatches & 1 || !w->threaded))
+		return take_pinned(w, t);
+	if (w->threaded) {
+		bool got = unlikely(w->oldest_first) ?
+				   sn_deque_pop_oldest(&w->deque, t) :
+				   sn_deque_pop(&w->deque, t);
+		if (got)
+			return true;
+	}
+	return take_pinned(w, t);
+}
+
+static void run(struct worker *w, struct task t)
+{
+	/* A task starts with its worker's floating-point control [W8]. */
+	if (unlikely(arch_fp_control() != w->fp_control))
+		arch_fp_set_control(w->fp_control);
+	w->resumes = 0;
+	t.run(t.argument);
+	a_bump_owner(&w->tasks);
+	if (unlikely(t.meta != TASK_BORROWED))
+		sn_worker_discard(w, t);
+}
+
+/* The turns of what could starve: inbox, timers, the oldest own task. */
+static NOINLINE void upkeep(struct worker *w)
+{
+	w->dispatches = WORKER_UPKEEP;
+	sn_worker_collect(w);
+	if (!sn_timers_is_empty(&w->timers))
+		sn_worker_fire(w, os_now());
+}
+
+static NOINLINE void run_oldest(struct worker *w)
+{
+	struct task t;
+
+	if (w->threaded && sn_deque_pop_oldest(&w->deque, &t))
+		run(w, t);
+}
+
+static inline bool tick(struct worker *w)
+{
+	if (likely(--w->dispatches))
+		return false;
+	upkeep(w);
+	return true;
+}
+
+/* An unbinding thread, or one whose scheduler has ended, goes home. */
+static bool is_dry(const struct worker *w)
+{
+	return !w->ready.head && sn_ring_is_empty(&w->pinned) &&
+	       !a_load_rlx(&w->blocked);
+}
+
+/* --- the loop ------------------------------------------------------------------ */
+
+/* The fiber to resume when there is no task to run. NULL: look again. */
+static struct sennit_fiber *nothing_to_run(struct worker *w)
+{
+	if (w->threaded)
+		return sn_idle(w) ? NULL : &w->main;
+	if (w->unbinding && is_dry(w))
+		return &w->main;
+	sn_idle_for_fiber(w);
+	return NULL;
+}
+
+struct sennit_fiber *sn_loop(struct worker *w)
+{
+	struct sennit_fiber *self = w->home.current;
+	struct sennit_fiber *next;
+	struct task t;
+
+	for (;;) {
+		if (tick(w))
+			run_oldest(w);
+		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
+			sn_worker_collect(w);
+		next = take_ready(w);
+		if (next)
+			break;
+		if (take_task(w, &t)) {
+			run(w, t);
+			continue;
+		}
+		w->resumes = 0;
+		next = nothing_to_run(w);
+		if (next)
+			break;
+	}
+	self->link.next = w->idle;
+	w->idle = &self->link;
+	return next;
+}
+
+/* --- suspending ---------------------------------------------------------------- */
+
+/* The running fiber cannot go on and no other is ready: start a task on another
+ * stack (true: and the caller was resumed since), or wait. */
+static bool occupy(struct worker *w)
+{
+	struct sennit_fiber *to = NULL;
+	bool has_task = sn_worker_has_task(w);
+
+	if (has_task)
+		to = sn_worker_stack(w);
+	if (to) {
+		sn_fiber_start(w->home.current, to);
+		return true;
+	}
+	w->resumes = 0;
+	if (has_task || !w->threaded)
+		sn_idle_for_fiber(w);
+	else
+		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
+	return false;
+}
+
+/* Leave the running fiber, which somebody will make ready, or has already. */
+static void leave(struct worker *w)
+{
+	struct sennit_fiber *self = w->home.current;
+	struct sennit_fiber *to;
+
+	do {
+		tick(w);
+		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
+			sn_worker_collect(w);
+		to = take_ready(w);
+		if (to == self)
+			return;
+		if (to) {
+			sn_fiber_switch(self, to);
+			return;
+		}
+	} while (!occupy(w));
+}
+
+void sn_loop_suspend(struct worker *w)
+{
+	int error = errno;
+	uint64_t blocked = a_load_rlx(&w->blocked) + 1;
+
+	ASSERT_OWNER(w);
+	a_store_rlx(&w->blocked, blocked);
+	if (blocked > a_load_rlx(&w->blocked_peak))
+		a_store_rlx(&w->blocked_peak, blocked);
+	a_bump_owner(&w->blocks_count);
+	leave(w);
+	a_store_rlx(&w->blocked, a_load_rlx(&w->blocked) - 1);
+	errno = error;
+}
+
+void sn_loop_yield(struct worker *w)
+{
+	sn_worker_ready(w, w->home.current);
+	sn_loop_suspend(w);
+}
+
+void sn_loop_run_dry(struct worker *w)
+{
+	ASSERT_OWNER(w);
+	w->unbinding = true;
+	sn_worker_collect(w);
+	while (!is_dry(w)) {
+		leave(w);
+		sn_worker_collect(w);
+	}
+	w->unbinding = false;
+}
+
+void sn_loop_run(struct worker *w, struct sennit_fiber *first)
+{
+	sn_fiber_start(&w->main, first);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/place.h"
+
+#include "base/memory.h"
+#include "sched/finish.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(SENNIT_COPY_SMALL <= POOL_BLOCK, "small copies fit a block");
+_Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
+
+void sn_place_help(struct worker *w)
+{
+	sn_deque_publish(&w->deque);
+	if (!sn_parking_is_hungry(&w->scheduler->parking))
+		return;
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(&w->scheduler->parking, w->index);
+}
+
+/* --- packing ------------------------------------------------------------------ */
+
+/* The caller's worker if it belongs to s: its cache may be used. */
+static struct worker *own_worker(sennit_scheduler *s)
+{
+	struct worker *w = sn_self;
+
+	return w && w->scheduler == s ? w : NULL;
+}
+
+static void *take_block(sennit_scheduler *s)
+{
+	struct worker *w = own_worker(s);
+
+	return w ? sn_pool_take(&w->blocks) : sn_pool_take_shared(&s->pool);
+}
+
+static void give_block(sennit_scheduler *s, void *block)
+{
+	struct worker *w = own_worker(s);
+
+	if (w)
+		sn_pool_give(&w->blocks, block);
+	else
+		sn_pool_give_shared(&s->pool, block);
+}
+
+int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
+{
+	void *copy = user->argument;
+	uintptr_t meta = TASK_BORROWED;
+
+	if (user->flags & ~SENNIT_TASK_SAME_THREAD || user->reserved_ ||
+	    !user->run)
+		return -EINVAL;
+	if (user->copy_size > POOL_BLOCK) {
+		copy = s->memory.allocate(s->memory.context, user->copy_size,
+					  16);
+		meta = user->copy_size;
+	} else if (user->copy_size) {
+		copy = take_block(s);
+		meta = TASK_BLOCK;
+	}
+	if (user->copy_size) {
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, user->argument, user->copy_size);
+	}
+	*t = (struct task){ user->run, copy, meta };
+	return 0;
+}
+
+void sn_place_unpack(sennit_scheduler *s, struct task t)
+{
+	if (t.meta == TASK_BLOCK)
+		give_block(s, t.argument);
+	else if (t.meta != TASK_BORROWED)
+		sn_memory_give(&s->memory, t.argument, t.meta);
+}
+
+/* --- placing ------------------------------------------------------------------ */
+
+/* Into the inbox of the next worker in turn. */
+static int send(sennit_scheduler *s, struct task t)
+{
+	struct parcel *p = take_block(s);
+	struct worker *to;
+
+	if (!p)
+		return -ENOMEM;
+	p->task = t;
+	to = s->workers[a_add_rlx(&s->turn, 1) % s->count];
+	sn_inbox_push(&to->tasks_in, &p->node, &p->node);
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(&s->parking, to->index);
+	return 0;
+}
+
+/* The task may drop the caller's own reference before its worker is woken. */
+static int send_from_outside(sennit_scheduler *s, struct task t,
+			     const char *call)
+{
+	int err;
+
+	MISUSE(!sn_gate_retain(&s->gate), call,
+	       "the scheduler has ended: no reference is held");
+	err = send(s, t);
+	sn_finish_release(s);
+	return err;
+}
+
+int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
+	     const char *call)
+{
+	struct worker *w = own_worker(s);
+
+	if (flags & SENNIT_TASK_SAME_THREAD) {
+		MISUSE(!w, call,
+		       "a same-thread task from a thread that is not bound to "
+		       "the scheduler");
+		return sn_ring_push_back(&w->pinned, t);
+	}
+	if (!s->count) {
+		MISUSE(!w, call,
+		       "the scheduler has no workers and this thread is not "
+		       "bound to it: nobody would run the task");
+		return sn_ring_push_back(&w->pinned, t);
+	}
+	if (!w)
+		return send_from_outside(s, t, call);
+	if (!w->threaded || w->spread)
+		return send(s, t);
+	return sn_place_own(w, t);
+}

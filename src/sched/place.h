@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.h - where a new task goes [P1]-[P7].
+ *
+ *	same thread, or no workers   the caller's own worker, pinned
+ *	from a worker of s           its own deque; who searches or sleeps is
+ *	                             shown the older half
+ *	from elsewhere, or `spread`  the inbox of the next worker in turn, which
+ *	                             whoever searches may empty
+ */
+#ifndef SN_PLACE_H
+#define SN_PLACE_H
+
+#include "sched/worker.h"
+
+/* Queue t on s. call: the public call's name, for messages. 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
+			     const char *call);
+
+/* Make *t of what the user gave, its argument copied if so asked. 0, -EINVAL or
+ * -ENOMEM. */
+SENNIT_MUST_USE int sn_place_pack(sennit_scheduler *s, const sennit_task *user,
+				  struct task *t);
+
+/* Undo pack. */
+void sn_place_unpack(sennit_scheduler *s, struct task t);
+
+/* The push onto w's own deque that most tasks take. 0 or -ENOMEM. */
+COLD void sn_place_help(struct worker *w);
+
+SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
+{
+	int err = sn_deque_push(&w->deque, t);
+
+	if (unlikely(err))
+		return err;
+	if (unlikely(!w->scheduler->asymmetric))
+		a_fence(); /* <-> deque.unfenced: push, then look */
+	else
+		a_compiler_fence(); /* <-> deque.unfenced: push, then look */
+	if (unlikely(sn_deque_is_asked(&w->deque) ||
+		     sn_parking_is_hungry(&w->scheduler->parking)))
+		sn_place_help(w);
+	return 0;
+}
+
+#endif

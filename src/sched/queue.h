@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue.h - the waiters of one primitive, and the word that guards them.
+ *
+ *	word   { the primitive's own : 28 | TIMED | WAITERS | LOCKED }
+ *	list   circular, first come first; NULL exactly when WAITERS is clear
+ *
+ * The primitive's fast paths change the word by compare-and-set while it is not
+ * LOCKED; whoever holds the lock may store the whole word, and does so once, to
+ * unlock: that store is its last access to the primitive, so a waiter it lets
+ * go may free the memory at once. What a waiter takes as its leave to go (an
+ * event that is set, a count of zero) must become visible by that same store.
+ *
+ * The lock is held for a few instructions, never across a wait.
+ */
+#ifndef SN_QUEUE_H
+#define SN_QUEUE_H
+
+#include "base/atomic.h"
+#include "os/os.h"
+#include "sched/waiter.h"
+#include "sennit/base.h"
+
+#define QUEUE_LOCKED  UINT32_C(1)
+#define QUEUE_WAITERS UINT32_C(2)
+#define QUEUE_TIMED   UINT32_C(4) /* some waiter may have a deadline */
+#define QUEUE_BITS    UINT32_C(7)
+#define QUEUE_OWN     UINT32_C(8) /* the primitive's first bit */
+
+/* Spins before the CPU is given back: the holder's thread may not be running. */
+#define QUEUE_SPINS 64
+
+/* Lock; returns the word as it was, unlocked. */
+static inline uint32_t sn_queue_lock(sennit_word *word)
+{
+	uint32_t spins = 0;
+
+	for (;;) {
+		uint32_t old = a_load_rlx(word); /* a guess for the CAS */
+
+		/* <- queue.unlock */
+		if (!(old & QUEUE_LOCKED) &&
+		    a_cas_weak_acq(word, &old, old | QUEUE_LOCKED))
+			return old;
+		a_pause();
+		if (++spins % QUEUE_SPINS == 0)
+			os_thread_yield();
+	}
+}
+
+/* Unlock, leaving the word as given (without LOCKED). */
+static inline void sn_queue_unlock(sennit_word *word, uint32_t value)
+{
+	a_store_rel(word, value); /* -> queue.unlock: list, primitive */
+}
+
+/* The first waiter of a list, which is not empty. */
+static inline struct waiter *sn_queue_first(void *list)
+{
+	return container_of((struct link *)list, struct waiter, link);
+}
+
+/* Add n at the back, or at the front. Returns the bits to set in the word.
+ * Lock held. */
+static inline uint32_t sn_queue_join(void **list, struct waiter *n, bool front)
+{
+	struct link *first = *list;
+
+	sn_link_join(&first, &n->link);
+	if (front)
+		first = &n->link;
+	*list = first;
+	n->linked = true;
+	return QUEUE_WAITERS | (n->timed ? QUEUE_TIMED : 0);
+}
+
+/* Take n out. Returns the bits to clear in the word. Lock held. */
+static inline uint32_t sn_queue_leave(void **list, struct waiter *n)
+{
+	struct link *first = *list;
+
+	sn_link_leave(&first, &n->link);
+	*list = first;
+	n->linked = false;
+	return first ? 0 : QUEUE_WAITERS | QUEUE_TIMED;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/wait.h"
+
+#include "sched/finish.h"
+#include "sched/loop.h"
+
+#include <errno.h>
+
+_Thread_local struct parker sn_parker;
+
+void *sn_wait_identity(void)
+{
+	struct worker *w = sn_self;
+
+	return w ? (void *)w->home.current : (void *)&sn_parker;
+}
+
+void sn_waiter_init(struct waiter *n, sennit_time deadline)
+{
+	struct worker *w = sn_self;
+
+	n->fiber = w ? w->home.current : NULL;
+	n->parker = w ? NULL : &sn_parker;
+	n->timer.pprev = NULL;
+	n->timed = deadline != SENNIT_NEVER;
+	n->linked = false;
+	n->handed = false;
+	if (!w)
+		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */
+	a_store_rlx(&n->claim, WAITER_WAITING);
+}
+
+/* --- sleeping -------------------------------------------------------------------- */
+
+static int sleep_fiber(struct waiter *n, sennit_time deadline)
+{
+	struct worker *w = sn_self;
+
+	if (n->timed)
+		sn_timers_arm(&w->timers, &n->timer, deadline);
+	sn_loop_suspend(w);
+	if (!n->timed)
+		return 0;
+	if (sn_timer_is_armed(&n->timer))
+		sn_timers_cancel(&w->timers, &n->timer);
+	/* <- wait.claim */
+	return a_load_acq(&n->claim) == WAITER_TIMEDOUT ? -ETIMEDOUT : 0;
+}
+
+static int sleep_thread(struct waiter *n, sennit_time deadline)
+{
+	uint32_t waiting = WAITER_WAITING;
+
+	while (!a_load_acq(&n->parker->word)) { /* <- wait.thread */
+		if (os_word_wait(&n->parker->word, 0, deadline))
+			continue;
+		/* -> wait.claim <- wait.claim */
+		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT))
+			return -ETIMEDOUT;
+		/* Claimed by a signaller: its wake must not hit a later wait. */
+		deadline = SENNIT_NEVER;
+	}
+	return 0;
+}
+
+int sn_wait(struct waiter *n, sennit_time deadline)
+{
+	return n->fiber ? sleep_fiber(n, deadline) : sleep_thread(n, deadline);
+}
+
+int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
+	       sennit_time deadline)
+{
+	int err = sn_wait(n, deadline);
+	uint32_t value;
+
+	if (!err)
+		return 0;
+	/* A signaller that found the claim taken may hold n in its hands until
+	 * it unlocks. */
+	value = sn_queue_lock(word);
+	if (n->linked)
+		value &= ~sn_queue_leave(list, n);
+	sn_queue_unlock(word, value);
+	return err;
+}
+
+/* --- taking ---------------------------------------------------------------------- */
+
+struct waiter *sn_wait_take_one(void **list, uint32_t *bits)
+{
+	*bits = 0;
+	while (*list) {
+		struct waiter *n = sn_queue_first(*list);
+
+		*bits |= sn_queue_leave(list, n);
+		if (!n->timed || sn_waiter_claim(n))
+			return n;
+	}
+	return NULL;
+}
+
+struct link *sn_wait_take_all(void **list, uint32_t word)
+{
+	struct link *all = *list;
+	struct link *claimed = NULL;
+
+	*list = NULL;
+	if (!(word & QUEUE_TIMED))
+		return all;
+	/* A timed-out waiter unlinks itself under the lock: it must learn here
+	 * that it is not linked any more. */
+	while (all) {
+		struct waiter *n = sn_queue_first(all);
+
+		sn_link_leave(&all, &n->link);
+		n->linked = false;
+		if (!n->timed || sn_waiter_claim(n))
+			sn_link_join(&claimed, &n->link);
+	}
+	return claimed;
+}
+
+/* --- waking ---------------------------------------------------------------------- */
+
+static void wake_thread(struct waiter *n)
+{
+	struct parker *parker = n->parker;
+
+	a_store_rel(&parker->word, 1); /* -> wait.thread: what it is woken for */
+	os_word_wake_one(&parker->word);
+}
+
+/* Hand the chain of fibers, newest first, to their worker, which is not ours.
+ * From outside its scheduler: the fibers keep that alive until they run, a
+ * reference until their worker has been woken. */
+static void send_home(struct worker *home, struct node *newest,
+		      struct node *oldest)
+{
+	sennit_scheduler *s = home->scheduler;
+	bool outside = !sn_self || sn_self->scheduler != s;
+
+	if (outside)
+		CHECK(sn_gate_retain(&s->gate),
+		      "a scheduler ended with a fiber waiting");
+	sn_inbox_push(&home->fibers, newest, oldest);
+	sn_worker_wake(home);
+	if (outside)
+		sn_finish_release(s);
+}
+
+void sn_wait_wake(struct waiter *n)
+{
+	struct sennit_fiber *f = n->fiber;
+	struct worker *home;
+
+	if (!f) {
+		wake_thread(n);
+		return;
+	}
+	home = sn_worker_of(f);
+	if (home == sn_self)
+		sn_worker_ready(home, f);
+	else
+		send_home(home, &f->link, &f->link);
+}
+
+void sn_wait_wake_all(struct link *chain)
+{
+	struct link *first = chain;
+	struct worker *home = NULL; /* of the fibers gathered so far */
+	struct node *newest = NULL;
+	struct node *oldest = NULL;
+
+	while (chain) {
+		struct waiter *n = sn_queue_first(chain);
+		struct sennit_fiber *f = n->fiber;
+
+		/* n is gone once it is woken. */
+		chain = chain->next == first ? NULL : chain->next;
+		if (!f || sn_worker_of(f) == sn_self) {
+			sn_wait_wake(n);
+			continue;
+		}
+		if (home != sn_worker_of(f)) {
+			if (home)
+				send_home(home, newest, oldest);
+			home = sn_worker_of(f);
+			newest = NULL;
+			oldest = &f->link;
+		}
+		f->link.next = newest;
+		newest = &f->link;
+	}
+	if (home)
+		send_home(home, newest, oldest);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/worker.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+_Thread_local struct worker *sn_self;
+
+static a_u32 serials; /* the last given, process-wide */
+
+int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
+{
+	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
+					  _Alignof(struct worker));
+	bool threaded = index != UINT32_MAX;
+	int err = -ENOMEM;
+
+	if (!w)
+		return -ENOMEM;
+	w->scheduler = s;
+	w->threaded = threaded;
+	w->index = index;
+	w->serial = a_add_rlx(&serials, 1) + 1;
+	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
+			  (s->config.order == SENNIT_ORDER_DEFAULT &&
+			   !s->count);
+	w->spread = s->config.placement == SENNIT_PLACEMENT_SPREAD;
+	w->dispatches = WORKER_UPKEEP;
+	w->spin_ns = s->config.spin_ns;
+	w->random = w->serial * 2654435761u | 1;
+	sn_ring_init(&w->pinned, &s->memory);
+	sn_pool_cache_init(&w->blocks, &s->pool);
+	sn_timers_init(&w->timers, os_now());
+	err = threaded ? sn_deque_init(&w->deque, &s->memory, WORKER_DEQUE,
+				       s->asymmetric) :
+			 0;
+	if (err)
+		goto free_worker;
+	err = sn_tracebuffer_init(&w->trace, &s->memory,
+				  threaded ? s->config.trace_events : 0);
+	if (err)
+		goto free_deque;
+	w->only[0] = &w->solo;
+	sn_parking_init(&w->alone, w->only, 1);
+	sn_sleeper_init(&w->solo, &w->alone, 0);
+	if (threaded)
+		sn_sleeper_init(&w->sleeper, &s->parking, index);
+	*out = w;
+	return 0;
+
+free_deque:
+	if (threaded)
+		sn_deque_free(&w->deque);
+free_worker:
+	sn_memory_give(&s->memory, w, sizeof(*w));
+	return err;
+}
+
+void sn_worker_free(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	size_t size = sn_stacks_usable(&s->stacks);
+
+	while (w->idle) {
+		struct sennit_fiber *f =
+			container_of(w->idle, struct sennit_fiber, link);
+		void *low = f->low;
+
+		w->idle = w->idle->next;
+		sn_fiber_forget(f, size);
+		sn_stacks_give(&s->stacks, &low, 1);
+	}
+	sn_pool_cache_drain(&w->blocks);
+	sn_ring_free(&w->pinned);
+	sn_tracebuffer_free(&w->trace, &s->memory);
+	if (w->threaded)
+		sn_deque_free(&w->deque);
+	sn_memory_give(&s->memory, w, sizeof(*w));
+}
+
+void sn_worker_enter(struct worker *w)
+{
+	w->fp_control = arch_fp_control();
+	sn_fiber_adopt_thread(&w->main, &w->home);
+	w->home.current = &w->main;
+	sn_self = w;
+}
+
+struct sennit_fiber *sn_worker_stack(struct worker *w)
+{
+	struct stacks *stacks = &w->scheduler->stacks;
+	void *low;
+
+	if (likely(w->idle)) {
+		struct node *n = w->idle;
+
+		w->idle = n->next;
+		return container_of(n, struct sennit_fiber, link);
+	}
+	if (!sn_stacks_take(stacks, &low, 1))
+		return NULL;
+	return sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
+			     ++w->fiber_ids);
+}
+
+bool sn_worker_take_parcels(struct worker *w, struct inbox *from)
+{
+	struct node *last;
+	struct node *n = sn_inbox_take(from, &last);
+	struct node *oldest = n;
+	struct node *newest = NULL;
+	bool some = false;
+
+	while (n) {
+		struct node *next = n->next;
+
+		n->next = newest;
+		newest = n;
+		n = next;
+	}
+	while (newest) {
+		struct parcel *p = container_of(newest, struct parcel, node);
+		struct node *older = newest->next;
+
+		if (sn_deque_push(&w->deque, p->task)) {
+			sn_inbox_push(from, newest, oldest);
+			return some;
+		}
+		sn_pool_give(&w->blocks, p);
+		newest = older;
+		some = true;
+	}
+	return some;
+}
+
+void sn_worker_collect(struct worker *w)
+{
+	struct node *last;
+	struct node *first = sn_inbox_take(&w->fibers, &last);
+
+	if (first)
+		sn_fifo_append(&w->ready, first, last);
+	if (!sn_inbox_is_empty(&w->tasks_in))
+		sn_worker_take_parcels(w, &w->tasks_in);
+}
+
+void sn_worker_fire(struct worker *w, sennit_time now)
+{
+	struct timer *t;
+
+	sn_timers_expire(&w->timers, now, &t);
+	while (t) {
+		struct waiter *n = container_of(t, struct waiter, timer);
+		uint32_t waiting = WAITER_WAITING;
+
+		t = t->next;
+		/* Only who waits may be timed out: a signaller that was first
+		 * wakes it. -> wait.claim <- wait.claim */
+		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT))
+			sn_worker_ready(w, n->fiber);
+	}
+}
+
+void sn_worker_discard(struct worker *w, struct task t)
+{
+	if (t.meta == TASK_BLOCK)
+		sn_pool_give(&w->blocks, t.argument);
+	else if (t.meta != TASK_BORROWED)
+		sn_memory_give(&w->scheduler->memory, t.argument, t.meta);
+}
+
+void sn_worker_wake(struct worker *w)
+{
+	if (!w->threaded) {
+		sn_parking_wake(&w->solo);
+		return;
+	}
+	sn_parking_wake(&w->sleeper);
+	/* Counted before it announced: zero after our fence means that it looks
+	 * at its inbox after ours. */
+	if (unlikely(a_load_rlx(&w->alone.counts)))
+		sn_parking_wake(&w->solo);
+}

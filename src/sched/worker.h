@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker.h - one thread's share of a scheduler.
+ *
+ *	multi-threaded worker (MTW)   a thread of the scheduler's own; its tasks
+ *	                              may be stolen until they start
+ *	single-threaded worker (STW)  a bound thread: tasks pinned to it, run
+ *	                              when it blocks or unbinds
+ *
+ * Only the worker's own thread touches it, but for the deque's public end, the
+ * inboxes, the sleeper and the counters.
+ */
+#ifndef SN_WORKER_H
+#define SN_WORKER_H
+
+#include "base/check.h"
+#include "core/deque.h"
+#include "core/inbox.h"
+#include "core/ring.h"
+#include "core/tracebuffer.h"
+#include "sched/crew.h"
+#include "sched/fiber.h"
+
+#include <pthread.h>
+
+/* Deque capacity at the start, and how many tasks a thief takes at most: an
+ * empty deque always has room for them. */
+#ifdef SENNIT_TORTURE
+#define WORKER_DEQUE 2u
+#define WORKER_LOOT  2u
+#else
+#define WORKER_DEQUE 256u
+#define WORKER_LOOT  32u
+#endif
+
+/* [W1] The bounds of fairness: after this many fibers resumed in a row one task
+ * starts; every so many dispatches inbox, timers and the oldest own task have
+ * their turn. 61 as in Go's scheduler: a prime, so that no pattern of the
+ * program's keeps in step with it. */
+#define WORKER_RESUMES 64u
+#define WORKER_UPKEEP  61u
+
+struct worker {
+	struct home       home;      /* first, as fibers know it */
+	struct fifo       ready;     /* owner: fibers to resume */
+	struct node      *idle;      /* owner: idle stacks, last used first */
+	sennit_scheduler *scheduler; /* fixed */
+	uint64_t          fp_control; /* fixed: what tasks start with */
+	uint32_t          dispatches; /* owner: until the next upkeep */
+	uint32_t          resumes;    /* owner: in a row */
+	uint32_t          serial;     /* fixed: unique in the process, not 0 */
+	bool              threaded;   /* fixed: MTW */
+	bool              oldest_first; /* fixed: the order of own tasks */
+	bool              unbinding;  /* owner: STW that runs dry */
+	bool              spread;     /* fixed: placement of own tasks */
+	struct ring       pinned;     /* owner: tasks that stay */
+	struct pool_cache blocks;     /* owner */
+	struct timers     timers;     /* owner */
+
+	uint32_t index;     /* fixed: MTW's 0.. */
+	uint32_t fiber_ids; /* owner: the last given */
+	uint32_t spin_ns;   /* owner: how long the next spin may be */
+	uint32_t random;    /* owner */
+	uint32_t stride;    /* owner: of the victims' order */
+	struct tracebuffer trace;
+	struct sennit_fiber main; /* the thread's own stack */
+	pthread_t           thread; /* fixed */
+	struct link         bound;  /* under scheduler->lock */
+
+	/* Counters: owner writes. */
+	a_u64 tasks, steals, blocks_count, parks, blocked, blocked_peak;
+
+	struct deque deque; /* MTW only */
+
+	_Alignas(CACHE_LINE) struct inbox fibers; /* any: ready fibers */
+	struct inbox   tasks_in; /* any, thieves too: struct parcel */
+	struct sleeper sleeper; /* any: MTW among its scheduler's */
+	a_u64          forced;  /* any: when a thief last used force */
+	struct parking alone;   /* where only this one parks, for fibers: */
+	struct sleeper solo;    /* any: see sn_idle_for_fiber */
+	struct sleeper *only[1]; /* fixed: solo, for alone */
+};
+
+/* A task in an inbox: a block of the pool. */
+struct parcel {
+	struct node node;
+	struct task task;
+};
+
+/* How task.meta says where the argument lives. */
+#define TASK_BORROWED ((uintptr_t)0) /* the caller's */
+#define TASK_BLOCK    ((uintptr_t)1) /* a block of the pool */
+/* any other value: the size of a copy from the allocator */
+
+/* The calling thread's worker; NULL on an unbound thread. Fibers never leave
+ * their thread, so it may be kept across waits. */
+extern _Thread_local struct worker *sn_self
+	__attribute__((tls_model("initial-exec")));
+
+/* The worker of *f. */
+static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
+{
+	return (struct worker *)f->home;
+}
+
+/* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */
+int  sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
+/* Free w, which has nothing left to do; its stacks go back. */
+void sn_worker_free(struct worker *w);
+
+/* The worker's thread is the calling one from now on. */
+void sn_worker_enter(struct worker *w);
+
+/* An idle stack, off the idle list; NULL when none can be had. */
+struct sennit_fiber *sn_worker_stack(struct worker *w);
+
+/* A fiber of w is ready to go on. */
+static inline void sn_worker_ready(struct worker *w, struct sennit_fiber *f)
+{
+	sn_fifo_push(&w->ready, &f->link);
+}
+
+static inline bool sn_worker_is_own(const struct worker *w)
+{
+	return w == sn_self;
+}
+
+/* Whether w has tasks that it may start itself. */
+static inline bool sn_worker_has_task(const struct worker *w)
+{
+	return !sn_ring_is_empty(&w->pinned) || sn_deque_count(&w->deque) > 0;
+}
+
+/* Move the tasks of an inbox, w's own or a victim's, to w's deque; the oldest
+ * is pushed last, so that it runs first. What finds no room goes back. True:
+ * some were moved. */
+bool sn_worker_take_parcels(struct worker *w, struct inbox *from);
+
+/* Move ready fibers and tasks from the inboxes to where w finds them. */
+void sn_worker_collect(struct worker *w);
+
+/* Fire the timers that are due: their fibers get ready. */
+void sn_worker_fire(struct worker *w, sennit_time now);
+
+/* Note that w changes to a state of trace.h, now. */
+static inline void sn_worker_trace(struct worker *w, uint32_t state)
+{
+	if (unlikely(w->trace.events) && w->trace.state != state)
+		sn_tracebuffer_record(&w->trace, state, sennit_now());
+}
+
+/* Free what a task's meta says is to be freed, on w. */
+void sn_worker_discard(struct worker *w, struct task t);
+
+/* Wake w, if it sleeps, for a fiber that was put in its inbox. */
+void sn_worker_wake(struct worker *w);
+
+#define ASSERT_OWNER(w) ASSERT(sn_worker_is_own(w))
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* affinity.c - on which CPUs worker threads run, and how many CPUs there are.
+ */
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { WORKERS = 4 };
+
+/* The CPUs that this process may use, and the mask to go back to. */
+static cpu_set_t allowed;
+static uint32_t  cpus[CPU_SETSIZE];
+static size_t    cpu_count;
+
+static int learn_cpus(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -1;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &allowed))
+			cpus[cpu_count++] = i;
+	return 0;
+}
+
+static cpu_set_t only(uint32_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return set;
+}
+
+/* What each worker saw of itself, as a task of its own. */
+struct report {
+	atomic_uint       in;
+	sennit_wait_group done;
+	cpu_set_t         mask[WORKERS];
+};
+
+static _Thread_local uint32_t worker_index;
+
+static void note_index(void *context, uint32_t index)
+{
+	(void)context;
+	worker_index = index;
+}
+
+/* All workers must be in at once, so that each fills one entry. */
+static void fill_report(void *argument)
+{
+	struct report *r = argument;
+	sennit_time    give_up = sennit_after(GIVE_UP);
+
+	atomic_fetch_add(&r->in, 1);
+	while (atomic_load(&r->in) < WORKERS && sennit_now() < give_up)
+		sched_yield();
+	EXPECT(sched_getaffinity(0, sizeof(cpu_set_t),
+				 &r->mask[worker_index]) == 0);
+	sennit_wait_group_done(&r->done);
+}
+
+static struct report report_on(sennit_config config)
+{
+	struct report     r;
+	const sennit_task t = { .run = fill_report, .argument = &r };
+	sennit_scheduler *s;
+	unsigned          i;
+
+	memset(&r, 0, sizeof(r));
+	sennit_wait_group_init(&r.done, WORKERS);
+	config.size = sizeof(config);
+	config.workers = WORKERS;
+	config.thread_init = note_index;
+	s = start_with(&config);
+	for (i = 0; i < WORKERS; i++)
+		assert_int_equal(sennit_enqueue(s, &t), 0);
+	sennit_wait_group_wait(&r.done);
+	end_scheduler(s);
+	return r;
+}
+
+static void assert_mask(const struct report *r, unsigned worker, cpu_set_t set)
+{
+	if (!CPU_EQUAL(&r->mask[worker], &set))
+		fail_msg("worker %u has another mask", worker);
+}
+
+static void workers_inherit_the_creators_mask(void **state)
+{
+	const cpu_set_t one = only(cpus[cpu_count - 1]);
+	struct report   r;
+	unsigned        i;
+
+	(void)state;
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_INHERIT });
+	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+	for (i = 0; i < WORKERS; i++)
+		assert_mask(&r, i, one);
+}
+
+static void any_of_gives_all_workers_the_same_mask(void **state)
+{
+	const sennit_cpu_mask last = { &cpus[cpu_count - 1], 1 };
+	const sennit_cpu_mask all = { cpus, cpu_count };
+	struct report         r;
+	unsigned              i;
+
+	(void)state;
+	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ANY_OF,
+				       .masks = &last,
+				       .mask_count = 1 });
+	for (i = 0; i < WORKERS; i++)
+		assert_mask(&r, i, only(cpus[cpu_count - 1]));
+	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ANY_OF,
+				       .masks = &all,
+				       .mask_count = 1 });
+	for (i = 0; i < WORKERS; i++)
+		assert_mask(&r, i, allowed);
+}
+
+static void one_of_gives_each_worker_one_cpu_in_turn(void **state)
+{
+	const sennit_cpu_mask all = { cpus, cpu_count };
+	struct report         r;
+	unsigned              i;
+
+	(void)state;
+	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ONE_OF,
+				       .masks = &all,
+				       .mask_count = 1 });
+	for (i = 0; i < WORKERS; i++)
+		assert_mask(&r, i, only(cpus[i % cpu_count]));
+}
+
+/* Symptom: the default policy pins to CPUs that the process may not use. */
+static void without_a_list_it_is_the_processs_cpus(void **state)
+{
+	const cpu_set_t one = only(cpus[cpu_count - 1]);
+	struct report   any, each;
+	unsigned        i;
+
+	(void)state;
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	any = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ANY_OF });
+	each = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ONE_OF });
+	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+	for (i = 0; i < WORKERS; i++) {
+		assert_mask(&any, i, one);
+		assert_mask(&each, i, one);
+	}
+}
+
+static void masks_are_dealt_out_in_turn(void **state)
+{
+	const sennit_cpu_mask masks[] = { { &cpus[cpu_count - 1], 1 },
+					  { cpus, cpu_count },
+					  { &cpus[0], 1 } };
+	struct report         r;
+
+	(void)state;
+	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_MASKS,
+				       .masks = masks,
+				       .mask_count = 3 });
+	assert_mask(&r, 0, only(cpus[cpu_count - 1]));
+	assert_mask(&r, 1, allowed);
+	assert_mask(&r, 2, only(cpus[0]));
+	assert_mask(&r, 3, only(cpus[cpu_count - 1]));
+}
+
+static int create_on(uint32_t cpu, uint32_t affinity)
+{
+	const sennit_cpu_mask mask = { &cpu, 1 };
+	sennit_scheduler     *s = NULL;
+	int                   err;
+
+	err = sennit_scheduler_create(
+		&s, SENNIT_CONFIG(.workers = WORKERS, .affinity = affinity,
+				  .masks = &mask, .mask_count = 1));
+	assert_null(s);
+	return err;
+}
+
+static void a_cpu_that_does_not_exist_is_an_error(void **state)
+{
+	(void)state;
+	assert_true(create_on(1023, SENNIT_AFFINITY_ANY_OF) < 0);
+	assert_true(create_on(1023, SENNIT_AFFINITY_ONE_OF) < 0);
+	assert_true(create_on(1023, SENNIT_AFFINITY_MASKS) < 0);
+	assert_true(create_on(UINT32_MAX, SENNIT_AFFINITY_ANY_OF) < 0);
+	assert_true(create_on(1000000, SENNIT_AFFINITY_ONE_OF) < 0);
+}
+
+static void the_cpu_count_respects_the_mask(void **state)
+{
+	const cpu_set_t one = only(cpus[0]);
+
+	(void)state;
+	assert_in_range(sennit_cpu_count(), 1, cpu_count);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(sennit_cpu_count(), 1);
+	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+}
+
+static void by_default_there_is_a_worker_per_cpu(void **state)
+{
+	sennit_scheduler *s = start_with(NULL);
+
+	(void)state;
+	assert_int_equal(sennit_scheduler_workers(s), sennit_cpu_count());
+	end_scheduler(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(workers_inherit_the_creators_mask),
+		ALONE(any_of_gives_all_workers_the_same_mask),
+		ALONE(one_of_gives_each_worker_one_cpu_in_turn),
+		ALONE(without_a_list_it_is_the_processs_cpus),
+		ALONE(masks_are_dealt_out_in_turn),
+		ALONE(a_cpu_that_does_not_exist_is_an_error),
+		ALONE(the_cpu_count_respects_the_mask),
+		ALONE(by_default_there_is_a_worker_per_cpu),
+	};
+
+	return cmocka_run_group_tests_name("api/affinity", tests, learn_cpus,
+					   NULL);
+}

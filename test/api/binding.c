@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* binding.c - a thread and its scheduler: bind, unbind, who may enqueue. */
+#include "with_workers.h"
+
+static void count_one(void *counter)
+{
+	atomic_fetch_add((atomic_uint *)counter, 1);
+}
+
+static void raise_flag(void *flag)
+{
+	atomic_store((atomic_bool *)flag, true);
+}
+
+static void bind_ties_the_scheduler_to_the_thread(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_scheduler(w->workers);
+
+	assert_null(sennit_current());
+	assert_null(sennit_fiber_current());
+	assert_int_equal(sennit_bind(s), 0);
+	assert_ptr_equal(sennit_current(), s);
+	assert_non_null(sennit_fiber_current());
+	assert_int_equal(sennit_fiber_id(sennit_fiber_current()), 0);
+	sennit_unbind();
+	assert_null(sennit_current());
+	assert_null(sennit_fiber_current());
+	end_scheduler(s);
+}
+
+static void a_thread_may_bind_again(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	atomic_uint       ran = 0;
+	unsigned          i;
+
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(sennit_bind(s), 0);
+		in_a_task(count_one, &ran);
+		sennit_unbind();
+	}
+	assert_int_equal(atomic_load(&ran), 10);
+	end_scheduler(s);
+}
+
+static void a_thread_may_bind_to_one_after_another(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *a = start_scheduler(w->workers);
+	sennit_scheduler *b = start_scheduler(w->workers);
+	atomic_uint       ran = 0;
+
+	assert_int_equal(sennit_bind(a), 0);
+	in_a_task(count_one, &ran);
+	sennit_unbind();
+	assert_int_equal(sennit_bind(b), 0);
+	assert_ptr_equal(sennit_current(), b);
+	in_a_task(count_one, &ran);
+	sennit_unbind();
+	assert_int_equal(atomic_load(&ran), 2);
+	end_scheduler(a);
+	end_scheduler(b);
+}
+
+static void binding_holds_a_reference(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+	atomic_bool       gone = false;
+	atomic_uint       ran = 0;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .on_shutdown = raise_flag,
+				     .on_shutdown_context = &gone));
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_scheduler_release(s);
+	in_a_task(count_one, &ran);
+	assert_int_equal(atomic_load(&ran), 1);
+	assert_false(atomic_load(&gone));
+	sennit_unbind();
+	assert_soon(atomic_load(&gone));
+}
+
+struct tree {
+	atomic_uint ran;
+	unsigned    depth;
+};
+
+static void grow(void *argument)
+{
+	struct tree *t = argument;
+
+	if (atomic_fetch_add(&t->ran, 1) < 50)
+		must_schedule_here(grow, t);
+}
+
+static void unbind_runs_every_queued_task(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	atomic_uint       ran = 0;
+	unsigned          i;
+
+	assert_int_equal(sennit_bind(s), 0);
+	for (i = 0; i < 1000; i++)
+		must_schedule_here(count_one, &ran);
+	sennit_unbind();
+	assert_int_equal(atomic_load(&ran), 1000);
+	end_scheduler(s);
+}
+
+static void unbind_runs_what_those_tasks_schedule(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	struct tree       t = { 0 };
+
+	assert_int_equal(sennit_bind(s), 0);
+	must_schedule_here(grow, &t);
+	sennit_unbind();
+	assert_int_equal(atomic_load(&t.ran), 51);
+	end_scheduler(s);
+}
+
+struct blocked {
+	sennit_scheduler *s;
+	sennit_event      go;
+	atomic_uint       waiting;
+	atomic_uint       resumed;
+};
+
+static void wait_to_go(void *argument)
+{
+	struct blocked *b = argument;
+
+	atomic_fetch_add(&b->waiting, 1);
+	sennit_event_wait(&b->go);
+	atomic_fetch_add(&b->resumed, 1);
+}
+
+static void *let_them_go(void *argument)
+{
+	struct blocked *b = argument;
+
+	EXPECT_SOON(atomic_load(&b->waiting) == 100);
+	EXPECT_SOON(fibers_of(b->s) >= 100);
+	sennit_event_set(&b->go);
+	return NULL;
+}
+
+static void unbind_waits_for_its_blocked_fibers(void **state)
+{
+	struct world  *w = *state;
+	struct blocked b = { .s = start_scheduler(w->workers) };
+	pthread_t      t;
+	unsigned       i;
+
+	sennit_event_init(&b.go, SENNIT_EVENT_MANUAL, false);
+	assert_int_equal(sennit_bind(b.s), 0);
+	for (i = 0; i < 100; i++)
+		must_schedule_here(wait_to_go, &b);
+	t = must_start_thread(let_them_go, &b);
+	sennit_unbind();
+	assert_int_equal(atomic_load(&b.resumed), 100);
+	pthread_join(t, NULL);
+	end_scheduler(b.s);
+}
+
+static void sleep_a_little(void *flag)
+{
+	sennit_sleep(5 * SENNIT_MILLISECOND);
+	atomic_store((atomic_bool *)flag, true);
+}
+
+static void unbind_waits_for_a_sleeping_fiber(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	atomic_bool       woke = false;
+
+	assert_int_equal(sennit_bind(s), 0);
+	must_schedule_here(sleep_a_little, &woke);
+	sennit_unbind();
+	assert_true(atomic_load(&woke));
+	end_scheduler(s);
+}
+
+struct nested {
+	sennit_scheduler *s;
+	atomic_uint       ran;
+};
+
+static void schedule_and_wait(void *argument)
+{
+	struct nested *n = argument;
+
+	EXPECT(sennit_current() == n->s);
+	EXPECT(sennit_fiber_current() != NULL);
+	in_a_task(count_one, &n->ran);
+}
+
+static void tasks_run_bound(void **state)
+{
+	struct world *w = *state;
+	struct nested n = { .s = w->s };
+
+	in_a_task(schedule_and_wait, &n);
+	assert_int_equal(atomic_load(&n.ran), 1);
+}
+
+static void enqueue_from_outside(void *argument)
+{
+	struct nested    *n = argument;
+	const sennit_task t = { .run = count_one, .argument = &n->ran };
+	unsigned          i;
+
+	EXPECT(sennit_current() == NULL);
+	for (i = 0; i < 100; i++)
+		EXPECT(sennit_enqueue(n->s, &t) == 0);
+}
+
+static void an_unbound_thread_may_enqueue(void **state)
+{
+	struct world *w = *state;
+	struct nested n = { .s = w->s };
+
+	in_a_thread(enqueue_from_outside, &n);
+	assert_soon(atomic_load(&n.ran) == 100);
+}
+
+/* --- a thousand bound threads -------------------------------------------- */
+
+struct crowd {
+	sennit_scheduler *s;
+	sennit_wait_group bound; /* reaches zero when all are */
+	atomic_uint       ran;
+	atomic_uint       home;
+};
+
+static void *join_the_crowd(void *argument)
+{
+	struct crowd *c = argument;
+
+	EXPECT(sennit_bind(c->s) == 0);
+	sennit_wait_group_done(&c->bound);
+	sennit_wait_group_wait(&c->bound);
+	EXPECT(sennit_current() == c->s);
+	in_a_task(count_one, &c->ran);
+	must_schedule_here(count_one, &c->home);
+	sennit_unbind();
+	return NULL;
+}
+
+static void a_thousand_threads_are_bound_at_once(void **state)
+{
+	enum { COUNT = LOAD(1000) };
+	static pthread_t threads[COUNT];
+	struct world    *w = *state;
+	struct crowd     c = { .s = w->s };
+	unsigned         i;
+
+	sennit_wait_group_init(&c.bound, COUNT);
+	for (i = 0; i < COUNT; i++)
+		threads[i] = must_start_thread(join_the_crowd, &c);
+	for (i = 0; i < COUNT; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(atomic_load(&c.ran), COUNT);
+	assert_int_equal(atomic_load(&c.home), COUNT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(bind_ties_the_scheduler_to_the_thread),
+		WITH_COUNTS(a_thread_may_bind_again),
+		WITH_COUNTS(a_thread_may_bind_to_one_after_another),
+		WITH_COUNTS(binding_holds_a_reference),
+		WITH_COUNTS(unbind_runs_every_queued_task),
+		WITH_COUNTS(unbind_runs_what_those_tasks_schedule),
+		WITH_COUNTS(unbind_waits_for_its_blocked_fibers),
+		WITH_COUNTS(unbind_waits_for_a_sleeping_fiber),
+		WITH_WORKERS(tasks_run_bound),
+		WITH_THREADS(an_unbound_thread_may_enqueue),
+		WITH_WORKERS(a_thousand_threads_are_bound_at_once),
+	};
+
+	return cmocka_run_group_tests_name("api/binding", tests, NULL, NULL);
+}

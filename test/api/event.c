@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.c - manual and auto events, with and without deadlines. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* A number of waiters and what became of them. */
+struct scene {
+	sennit_event      event;
+	sennit_wait_group gathered;
+	sennit_wait_group done;
+	atomic_uint       released;
+	atomic_uint       late;
+	sennit_time       deadline;
+};
+
+static void set_scene(struct scene *c, enum sennit_event_mode mode,
+		      unsigned waiters)
+{
+	memset(c, 0, sizeof(*c));
+	sennit_event_init(&c->event, mode, false);
+	sennit_wait_group_init(&c->gathered, waiters);
+	sennit_wait_group_init(&c->done, waiters);
+	c->deadline = SENNIT_NEVER;
+}
+
+static void wait_in_scene(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_wait_group_done(&c->gathered);
+	if (sennit_event_wait_until(&c->event, c->deadline))
+		atomic_fetch_add(&c->late, 1);
+	else
+		atomic_fetch_add(&c->released, 1);
+	sennit_wait_group_done(&c->done);
+}
+
+static void *wait_in_scene_as_thread(void *argument)
+{
+	wait_in_scene(argument);
+	return NULL;
+}
+
+/* --- one caller, in each place ------------------------------------------- */
+
+static void try_manual(void *argument)
+{
+	sennit_event e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	(void)argument;
+	EXPECT(!sennit_event_is_set(&e));
+	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
+	sennit_event_set(&e);
+	EXPECT(sennit_event_is_set(&e));
+	sennit_event_wait(&e);
+	EXPECT(sennit_event_wait_until(&e, 0) == 0);
+	EXPECT(sennit_event_is_set(&e));
+	sennit_event_clear(&e);
+	EXPECT(!sennit_event_is_set(&e));
+	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
+	sennit_event_destroy(&e);
+}
+
+static void try_auto(void *argument)
+{
+	sennit_event e = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
+
+	(void)argument;
+	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
+	sennit_event_set(&e);
+	sennit_event_set(&e);
+	EXPECT(sennit_event_is_set(&e));
+	EXPECT(sennit_event_is_set(&e));
+	sennit_event_wait(&e);
+	EXPECT(!sennit_event_is_set(&e));
+	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
+	sennit_event_set(&e);
+	sennit_event_clear(&e);
+	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
+	sennit_event_destroy(&e);
+}
+
+static void try_zero_and_initially_set(void *argument)
+{
+	sennit_event zero, set;
+
+	(void)argument;
+	memset(&zero, 0, sizeof(zero));
+	EXPECT(!sennit_event_is_set(&zero));
+	sennit_event_set(&zero);
+	sennit_event_wait(&zero);
+	EXPECT(sennit_event_is_set(&zero)); /* manual */
+	sennit_event_init(&set, SENNIT_EVENT_AUTO, true);
+	EXPECT(sennit_event_is_set(&set));
+	EXPECT(sennit_event_wait_until(&set, SENNIT_NEVER) == 0);
+	EXPECT(!sennit_event_is_set(&set));
+	sennit_event_init(&set, SENNIT_EVENT_MANUAL, true);
+	sennit_event_wait(&set);
+	EXPECT(sennit_event_is_set(&set));
+}
+
+static void try_deadline(void *argument)
+{
+	sennit_event      e = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
+	const sennit_time soon = sennit_after(3 * SENNIT_MILLISECOND);
+
+	(void)argument;
+	EXPECT(sennit_event_wait_until(&e, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(sennit_event_wait_until(&e, soon) == -ETIMEDOUT); /* past */
+	EXPECT(sennit_event_wait_until(&e, 1) == -ETIMEDOUT);
+	sennit_event_set(&e);
+	EXPECT(sennit_event_wait_until(&e, 1) == 0); /* set: no matter when */
+	EXPECT(!sennit_event_is_set(&e));
+}
+
+static void a_manual_event_stays_set_until_cleared(void **state)
+{
+	(void)state;
+	in_each_place(try_manual, NULL);
+}
+
+static void an_auto_event_lets_one_through_and_counts_once(void **state)
+{
+	(void)state;
+	in_each_place(try_auto, NULL);
+}
+
+static void all_zero_is_manual_and_not_set(void **state)
+{
+	(void)state;
+	in_each_place(try_zero_and_initially_set, NULL);
+}
+
+static void a_wait_times_out_never_before_its_deadline(void **state)
+{
+	(void)state;
+	in_each_place(try_deadline, NULL);
+}
+
+/* --- many waiters -------------------------------------------------------- */
+
+/* Fibers, and unbound threads among them. */
+static void gather(struct scene *c, unsigned fibers, pthread_t *threads,
+		   unsigned thread_count)
+{
+	unsigned i;
+
+	for (i = 0; i < fibers; i++)
+		must_schedule(wait_in_scene, c);
+	for (i = 0; i < thread_count; i++)
+		threads[i] = must_start_thread(wait_in_scene_as_thread, c);
+	sennit_wait_group_wait(&c->gathered);
+}
+
+static void a_manual_event_releases_all(void **state)
+{
+	struct scene c;
+	pthread_t    threads[10];
+	unsigned     i;
+
+	(void)state;
+	set_scene(&c, SENNIT_EVENT_MANUAL, 110);
+	gather(&c, 100, threads, 10);
+	sennit_event_set(&c.event);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.released), 110);
+	for (i = 0; i < 10; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* The symptom of a lost wake-up: four set, fewer released. */
+static void an_auto_event_releases_one_per_set(void **state)
+{
+	struct scene c;
+	pthread_t    threads[10];
+	unsigned     i;
+
+	(void)state;
+	set_scene(&c, SENNIT_EVENT_AUTO, 30);
+	gather(&c, 20, threads, 10);
+	for (i = 1; i <= 30; i++) {
+		sennit_event_set(&c.event);
+		assert_soon(atomic_load(&c.released) == i);
+		assert_false(sennit_event_is_set(&c.event));
+	}
+	sennit_wait_group_wait(&c.done);
+	for (i = 0; i < 10; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void sets_in_a_row_release_as_many_waiters(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+	unsigned      i;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 4);
+	for (i = 0; i < 4; i++)
+		must_schedule(wait_in_scene, &c);
+	sennit_wait_group_wait(&c.gathered);
+	assert_soon(fibers_of(w->s) == 4);
+	for (i = 0; i < 4; i++)
+		sennit_event_set(&c.event);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.released), 4);
+	assert_false(sennit_event_is_set(&c.event));
+}
+
+static void a_thousand_with_deadlines_are_released_by_one_set(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+	unsigned      i;
+
+	set_scene(&c, SENNIT_EVENT_MANUAL, LOAD(1000));
+	c.deadline = sennit_after(100 * SENNIT_SECOND);
+	for (i = 0; i < LOAD(1000); i++)
+		must_schedule(wait_in_scene, &c);
+	sennit_wait_group_wait(&c.gathered);
+	assert_soon(fibers_of(w->s) == LOAD(1000));
+	sennit_event_set(&c.event);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.released), LOAD(1000));
+}
+
+static void a_thousand_deadlines_pass(void **state)
+{
+	struct scene c;
+	unsigned     i;
+
+	(void)state;
+	set_scene(&c, SENNIT_EVENT_AUTO, LOAD(1000));
+	c.deadline = sennit_after(5 * SENNIT_MILLISECOND);
+	for (i = 0; i < LOAD(1000); i++)
+		must_schedule(wait_in_scene, &c);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.late), LOAD(1000));
+	sennit_event_set(&c.event); /* those who left take nothing */
+	assert_true(sennit_event_is_set(&c.event));
+}
+
+/* --- order --------------------------------------------------------------- */
+
+/* Same-thread tasks and their scheduler share a worker, so once it runs again
+ * the task before it is waiting. */
+struct queue_up {
+	sennit_event      event;
+	sennit_wait_group done;
+	unsigned          arrived, left;
+	unsigned          order[16];
+};
+
+static void queue_up(void *argument)
+{
+	struct queue_up *q = argument;
+	const unsigned   mine = q->arrived++;
+
+	sennit_event_wait(&q->event);
+	q->order[q->left++] = mine;
+	sennit_wait_group_done(&q->done);
+}
+
+static void form_a_queue(void *argument)
+{
+	struct queue_up *q = argument;
+	unsigned         i;
+
+	for (i = 0; i < 16; i++) {
+		must_schedule_here(queue_up, q);
+		EXPECT_SOON(q->arrived == i + 1);
+	}
+	for (i = 0; i < 16; i++) {
+		sennit_event_set(&q->event);
+		EXPECT_SOON(q->left == i + 1);
+	}
+	sennit_wait_group_wait(&q->done);
+	for (i = 0; i < 16; i++)
+		EXPECT(q->order[i] == i);
+}
+
+static void an_auto_event_releases_the_longest_waiter_first(void **state)
+{
+	struct queue_up q = { .event = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO) };
+
+	(void)state;
+	sennit_wait_group_init(&q.done, 16);
+	in_a_task(form_a_queue, &q);
+}
+
+/* --- one leaves, another stays ------------------------------------------- */
+
+static void wait_briefly(void *argument)
+{
+	sennit_event *e = argument;
+
+	EXPECT(sennit_event_wait_until(
+		       e, sennit_after(SENNIT_MILLISECOND)) == -ETIMEDOUT);
+}
+
+static void a_timed_out_waiter_does_not_eat_the_next_set(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 1);
+	in_a_task(wait_briefly, &c.event);
+	must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 1);
+	in_a_task(wait_briefly, &c.event);
+	in_a_thread(wait_briefly, &c.event);
+	sennit_event_set(&c.event);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.released), 1);
+}
+
+struct stale {
+	sennit_event first, second;
+};
+
+/* A set of what was waited for before must not end the next wait. */
+static void wait_for_one_then_the_other(void *argument)
+{
+	struct stale     *s = argument;
+	const sennit_time soon = sennit_after(SENNIT_MILLISECOND);
+	sennit_time       later;
+
+	EXPECT(sennit_event_wait_until(&s->first, soon) == -ETIMEDOUT);
+	sennit_event_set(&s->first);
+	later = sennit_after(SENNIT_MILLISECOND);
+	EXPECT(sennit_event_wait_until(&s->second, later) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= later);
+	EXPECT(sennit_event_is_set(&s->first));
+	sennit_event_clear(&s->first);
+}
+
+static void a_set_after_the_deadline_wakes_no_later_wait(void **state)
+{
+	struct stale s = { SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO),
+			   SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO) };
+
+	(void)state;
+	in_each_place(wait_for_one_then_the_other, &s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_manual_event_stays_set_until_cleared),
+		WITH_WORKERS(an_auto_event_lets_one_through_and_counts_once),
+		WITH_WORKERS(all_zero_is_manual_and_not_set),
+		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
+		WITH_WORKERS(a_manual_event_releases_all),
+		WITH_WORKERS(an_auto_event_releases_one_per_set),
+		WITH_WORKERS(sets_in_a_row_release_as_many_waiters),
+		WITH_WORKERS(a_thousand_with_deadlines_are_released_by_one_set),
+		WITH_WORKERS(a_thousand_deadlines_pass),
+		WITH_WORKERS(an_auto_event_releases_the_longest_waiter_first),
+		WITH_WORKERS(a_timed_out_waiter_does_not_eat_the_next_set),
+		WITH_WORKERS(a_set_after_the_deadline_wakes_no_later_wait),
+	};
+
+	return cmocka_run_group_tests_name("api/event", tests, NULL, NULL);
+}

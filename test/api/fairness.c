@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fairness.c - new tasks, tasks from outside and timers all get their turn,
+ * whatever keeps the worker busy. */
+#include "with_workers.h"
+
+static void count_one(void *counter)
+{
+	atomic_fetch_add((atomic_uint *)counter, 1);
+}
+
+struct contest {
+	sennit_scheduler *s;
+	sennit_wait_group players;
+	atomic_bool       over;
+	atomic_uint       turns;
+};
+
+static void end_it(void *argument)
+{
+	struct contest *c = argument;
+
+	atomic_store(&c->over, true);
+	sennit_wait_group_done(&c->players);
+}
+
+static void sleep_and_end_it(void *argument)
+{
+	sennit_sleep(2 * SENNIT_MILLISECOND);
+	end_it(argument);
+}
+
+/* Never gives its worker a moment without a ready fiber. */
+static void yield_until_over(void *argument)
+{
+	struct contest *c = argument;
+
+	while (!atomic_load(&c->over))
+		sennit_yield();
+	sennit_wait_group_done(&c->players);
+}
+
+/* Never gives its worker a moment without a task. */
+static void reschedule_until_over(void *argument)
+{
+	struct contest *c = argument;
+
+	if (atomic_load(&c->over))
+		sennit_wait_group_done(&c->players);
+	else
+		must_schedule_here(reschedule_until_over, c);
+}
+
+static void reschedule_stealable_until_over(void *argument)
+{
+	struct contest *c = argument;
+
+	if (atomic_load(&c->over))
+		sennit_wait_group_done(&c->players);
+	else
+		must_schedule(reschedule_stealable_until_over, c);
+}
+
+static void yield_at_most_1000_times(void *argument)
+{
+	struct contest *c = argument;
+
+	must_schedule_here(end_it, c);
+	while (!atomic_load(&c->over)) {
+		atomic_fetch_add(&c->turns, 1);
+		sennit_yield();
+	}
+	EXPECT(atomic_load(&c->turns) <= 1000);
+	sennit_wait_group_done(&c->players);
+}
+
+static void a_yielding_fiber_lets_a_new_task_run(void **state)
+{
+	struct contest c = { .turns = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&c.players, 2);
+	in_a_task(yield_at_most_1000_times, &c);
+	sennit_wait_group_wait(&c.players);
+}
+
+/* Two that yield to each other. */
+static void yield_with_a_second(void *argument)
+{
+	struct contest *c = argument;
+
+	must_schedule_here(yield_until_over, c);
+	sennit_yield();
+	yield_at_most_1000_times(c);
+}
+
+static void fibers_that_yield_to_each_other_let_a_new_task_run(void **state)
+{
+	struct contest c = { .turns = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&c.players, 3);
+	in_a_task(yield_with_a_second, &c);
+	sennit_wait_group_wait(&c.players);
+}
+
+/* Keep every worker busy with `busy`, until a task from outside ends it. */
+static void end_from_outside(struct world *w, sennit_task_fn *busy)
+{
+	struct contest    c = { .turns = 0 };
+	const sennit_task end = { .run = end_it, .argument = &c };
+	unsigned          i;
+
+	sennit_wait_group_init(&c.players, 4 * w->threads + 1);
+	for (i = 0; i < 4 * w->threads; i++)
+		must_schedule(busy, &c);
+	EXPECT(sennit_enqueue(w->s, &end) == 0);
+	sennit_wait_group_wait(&c.players);
+}
+
+static void yielding_fibers_let_a_task_from_outside_run(void **state)
+{
+	end_from_outside(*state, yield_until_over);
+}
+
+static void same_thread_tasks_let_a_task_from_outside_run(void **state)
+{
+	end_from_outside(*state, reschedule_until_over);
+}
+
+static void own_tasks_let_a_task_from_outside_run(void **state)
+{
+	end_from_outside(*state, reschedule_stealable_until_over);
+}
+
+/* Keep every worker busy with `busy`, until a sleeping fiber wakes. */
+static void end_by_timer(struct world *w, sennit_task_fn *busy)
+{
+	const unsigned count = w->threads ? 4 * w->threads : 1;
+	struct contest c = { .turns = 0 };
+	unsigned       i;
+
+	sennit_wait_group_init(&c.players, count + 1);
+	must_schedule(sleep_and_end_it, &c);
+	for (i = 0; i < count; i++)
+		must_schedule(busy, &c);
+	sennit_wait_group_wait(&c.players);
+}
+
+static void yielding_fibers_do_not_delay_timers_for_ever(void **state)
+{
+	end_by_timer(*state, yield_until_over);
+}
+
+static void same_thread_tasks_do_not_delay_timers_for_ever(void **state)
+{
+	end_by_timer(*state, reschedule_until_over);
+}
+
+static void own_tasks_do_not_delay_timers_for_ever(void **state)
+{
+	end_by_timer(*state, reschedule_stealable_until_over);
+}
+
+static void *enqueue_until_over(void *argument)
+{
+	struct contest   *c = argument;
+	const sennit_task t = { .run = count_one, .argument = &c->turns };
+	uintptr_t         sent = 0;
+
+	while (!atomic_load(&c->over) && sent < 5000000) {
+		EXPECT(sennit_enqueue(c->s, &t) == 0);
+		sent++;
+	}
+	return (void *)sent;
+}
+
+static void tasks_from_outside_do_not_delay_timers_for_ever(void **state)
+{
+	struct world  *w = *state;
+	struct contest c = { .s = w->s };
+	pthread_t      t;
+	void          *sent;
+
+	sennit_wait_group_init(&c.players, 1);
+	must_schedule(sleep_and_end_it, &c);
+	t = must_start_thread(enqueue_until_over, &c);
+	sennit_wait_group_wait(&c.players);
+	pthread_join(t, &sent);
+	assert_soon(atomic_load(&c.turns) == (uintptr_t)sent);
+}
+
+static void a_yielding_bound_thread_lets_its_timers_fire(void **state)
+{
+	struct contest c = { .turns = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&c.players, 1);
+	must_schedule_here(sleep_and_end_it, &c);
+	assert_soon(atomic_load(&c.over));
+	sennit_wait_group_wait(&c.players);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_yielding_fiber_lets_a_new_task_run),
+		WITH_WORKERS(
+			fibers_that_yield_to_each_other_let_a_new_task_run),
+		WITH_THREADS(yielding_fibers_let_a_task_from_outside_run),
+		WITH_THREADS(same_thread_tasks_let_a_task_from_outside_run),
+		WITH_THREADS(own_tasks_let_a_task_from_outside_run),
+		WITH_WORKERS(yielding_fibers_do_not_delay_timers_for_ever),
+		WITH_WORKERS(same_thread_tasks_do_not_delay_timers_for_ever),
+		WITH_WORKERS(own_tasks_do_not_delay_timers_for_ever),
+		WITH_THREADS(tasks_from_outside_do_not_delay_timers_for_ever),
+		WITH_WORKERS(a_yielding_bound_thread_lets_its_timers_fire),
+	};
+
+	return cmocka_run_group_tests_name("api/fairness", tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fp_control.c - what a task does to floating-point control stays its own. */
+#include "with_workers.h"
+
+#include <fenv.h>
+
+#ifdef SENNIT_NO_FP_CONTROL
+
+int main(void)
+{
+	print_message("skipped: built without SENNIT_FP_CONTROL\n");
+	return 77;
+}
+
+#else
+
+static const int roundings[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD,
+				 FE_TOWARDZERO };
+
+/* Both control words of x86 must agree, and arithmetic must follow. */
+static bool rounds(int mode)
+{
+	volatile float       one = 1.0f, minus_one = -1.0f, three = 3.0f;
+	volatile long double lone = 1.0L, minus_lone = -1.0L, lthree = 3.0L;
+	volatile float       up = one / three, down = minus_one / three;
+	volatile long double lup = lone / lthree, ldown = minus_lone / lthree;
+	const int            sign = (up > -down) - (up < -down);
+	const int            lsign = (lup > -ldown) - (lup < -ldown);
+
+	if (fegetround() != mode || sign != lsign)
+		return false;
+	if (mode == FE_UPWARD)
+		return sign > 0;
+	return mode == FE_DOWNWARD ? sign < 0 : sign == 0;
+}
+
+/* Let tiny results become zero instead of denormal. */
+#if defined(__x86_64__)
+static void flush_to_zero(void)
+{
+	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+}
+#elif defined(__aarch64__)
+static void flush_to_zero(void)
+{
+	uint64_t fpcr;
+
+	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+	__asm__ volatile("msr fpcr, %0" : : "r"(fpcr | (UINT64_C(1) << 24)));
+}
+#endif
+
+static bool flushes_to_zero(void)
+{
+	volatile double tiny = 2.2250738585072014e-308;
+	volatile double less = tiny / 4;
+
+	return !(less > 0) && !(less < 0);
+}
+
+struct calm {
+	sennit_wait_group done;
+	sennit_wait_group met;
+	int               expected;
+};
+
+static void expect_nearest(void *argument)
+{
+	EXPECT(rounds(FE_TONEAREST));
+	sennit_wait_group_done(argument);
+}
+
+static void leave_rounding_changed(void *argument)
+{
+	EXPECT(rounds(FE_TONEAREST));
+	fesetround(FE_UPWARD);
+	sennit_wait_group_done(argument);
+}
+
+static void a_later_task_does_not_see_it(void **state)
+{
+	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
+	unsigned          i;
+
+	(void)state;
+	sennit_wait_group_init(&done, 200);
+	for (i = 0; i < 100; i++) {
+		must_schedule(leave_rounding_changed, &done);
+		must_schedule(expect_nearest, &done);
+	}
+	sennit_wait_group_wait(&done);
+	assert_true(rounds(FE_TONEAREST));
+}
+
+static void keep_own_rounding(void *argument)
+{
+	struct calm *c = argument;
+	const int    mine = c->expected;
+	unsigned     i;
+
+	EXPECT(rounds(FE_TONEAREST));
+	fesetround(mine);
+	sennit_wait_group_done(&c->met);
+	sennit_wait_group_wait(&c->met);
+	EXPECT(rounds(mine));
+	for (i = 0; i < 20; i++) {
+		sennit_yield();
+		EXPECT(rounds(mine));
+	}
+	sennit_sleep(SENNIT_MILLISECOND);
+	EXPECT(rounds(mine));
+	sennit_wait_group_done(&c->done);
+}
+
+static void it_holds_across_waits_and_reaches_no_other_fiber(void **state)
+{
+	struct calm calms[4];
+	unsigned    i, k;
+
+	(void)state;
+	for (k = 0; k < 4; k++) {
+		sennit_wait_group_init(&calms[k].done, 10);
+		sennit_wait_group_init(&calms[k].met, 10);
+		calms[k].expected = roundings[k];
+	}
+	for (i = 0; i < 10; i++)
+		for (k = 0; k < 4; k++)
+			must_schedule(keep_own_rounding, &calms[k]);
+	for (k = 0; k < 4; k++)
+		sennit_wait_group_wait(&calms[k].done);
+	assert_true(rounds(FE_TONEAREST));
+}
+
+static void a_bound_thread_keeps_its_own(void **state)
+{
+	sennit_wait_group done;
+	unsigned          i;
+
+	(void)state;
+	fesetround(FE_DOWNWARD);
+	sennit_wait_group_init(&done, 20);
+	for (i = 0; i < 10; i++) {
+		must_schedule_here(leave_rounding_changed, &done);
+		must_schedule_here(expect_nearest, &done);
+	}
+	sennit_wait_group_wait(&done);
+	EXPECT(rounds(FE_DOWNWARD));
+	fesetround(FE_TONEAREST);
+}
+
+struct denormals {
+	sennit_wait_group done;
+	atomic_uint       seen;
+};
+
+static void expect_flush(void *argument)
+{
+	struct denormals *d = argument;
+
+	if (!flushes_to_zero())
+		atomic_fetch_add(&d->seen, 1);
+	sennit_yield();
+	if (!flushes_to_zero())
+		atomic_fetch_add(&d->seen, 1);
+	sennit_sleep(SENNIT_MILLISECOND);
+	if (!flushes_to_zero())
+		atomic_fetch_add(&d->seen, 1);
+	sennit_wait_group_done(&d->done);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+static void set_flush_to_zero(void *context, uint32_t index)
+{
+	(void)context;
+	(void)index;
+	flush_to_zero();
+}
+
+/* Blocked tasks make the worker start others on fresh stacks. */
+static void what_thread_init_sets_holds_in_every_fiber(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+	struct denormals  d = { .seen = 0 };
+	unsigned          i;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .thread_init = set_flush_to_zero));
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&d.done, 100);
+	for (i = 0; i < 100; i++)
+		must_schedule(expect_flush, &d);
+	sennit_wait_group_wait(&d.done);
+	assert_int_equal(atomic_load(&d.seen), 0);
+	assert_false(flushes_to_zero());
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_later_task_does_not_see_it),
+		WITH_WORKERS(it_holds_across_waits_and_reaches_no_other_fiber),
+		WITH_WORKERS(a_bound_thread_keeps_its_own),
+#if defined(__x86_64__) || defined(__aarch64__)
+		WITH_THREADS(what_thread_init_sets_holds_in_every_fiber),
+#endif
+	};
+
+	return cmocka_run_group_tests_name("api/fp_control", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse.h - each broken contract ends the process with one line that names the
+ * call. Each is committed in a child, which dies of it.
+ *
+ * The parent itself starts no thread, so that forking stays harmless.
+ */
+#ifndef SN_TEST_MISUSE_H
+#define SN_TEST_MISUSE_H
+
+#include "with_workers.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+struct offence {
+	uint32_t workers;
+	void (*commit)(const struct offence *o);
+	sennit_scheduler *s; /* for commit: started, the caller bound to it */
+};
+
+_Noreturn static inline void die_of(const struct offence *o, int out)
+{
+	const struct rlimit no_core = { 0, 0 };
+	struct offence      mine = *o;
+
+	dup2(out, STDERR_FILENO);
+	close(out);
+	signal(SIGABRT, SIG_DFL);
+	setrlimit(RLIMIT_CORE, &no_core);
+	alarm(60);
+	if (sennit_scheduler_create(&mine.s,
+				    SENNIT_CONFIG(.workers = o->workers)) ||
+	    sennit_bind(mine.s))
+		_exit(3);
+	mine.commit(&mine);
+	_exit(0);
+}
+
+static inline size_t read_all(int in, char *text, size_t size)
+{
+	size_t  length = 0;
+	ssize_t n;
+
+	while ((n = read(in, text + length, size - 1 - length)) > 0)
+		length += (size_t)n;
+	text[length] = '\0';
+	return length;
+}
+
+static inline void assert_says(const char *text, const char *call)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "sennit: misuse of %s: ", call);
+	if (strncmp(text, expected, strlen(expected)) != 0)
+		fail_msg("expected \"%s...\", got \"%s\"", expected, text);
+	if (strchr(text, '\n') != text + strlen(text) - 1)
+		fail_msg("not one line: \"%s\"", text);
+	if (!strstr(text, "thread") && !strstr(text, "fiber"))
+		fail_msg("does not say who: \"%s\"", text);
+}
+
+static inline void assert_misuse(void **state, const char *call,
+			  void (*commit)(const struct offence *o))
+{
+	const struct world  *w = *state;
+	const struct offence o = { .workers = w->workers, .commit = commit };
+	char                 text[2048];
+	int                  ends[2], status;
+	pid_t                child;
+
+	fflush(NULL);
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child)
+		die_of(&o, ends[1]);
+	assert_true(child > 0);
+	close(ends[1]);
+	read_all(ends[0], text, sizeof(text));
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
+		fail_msg("child ended with %#x, not by abort, saying \"%s\"",
+			 (unsigned)status, text);
+	assert_says(text, call);
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_primitives.c - broken contracts of mutex, event, cond, wait group. */
+#include "misuse.h"
+
+/* --- wait groups --------------------------------------------------------- */
+
+static void commit_done_below_zero(const struct offence *o)
+{
+	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+
+	(void)o;
+	sennit_wait_group_done(&g);
+}
+
+static void a_wait_group_below_zero(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_done", commit_done_below_zero);
+}
+
+static void commit_add_too_many(const struct offence *o)
+{
+	sennit_wait_group g;
+
+	(void)o;
+	sennit_wait_group_init(&g, SENNIT_WAIT_GROUP_MAX);
+	sennit_wait_group_add(&g, 1);
+}
+
+static void a_wait_group_beyond_its_maximum(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_add", commit_add_too_many);
+}
+
+static void commit_add_so_many_that_it_wraps(const struct offence *o)
+{
+	sennit_wait_group g;
+
+	(void)o;
+	sennit_wait_group_init(&g, 5);
+	sennit_wait_group_add(&g, UINT32_MAX - 2);
+}
+
+static void a_wait_group_that_would_wrap_round(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_add",
+		      commit_add_so_many_that_it_wraps);
+}
+
+static void task_waits_for_group(void *argument)
+{
+	sennit_wait_group_wait(argument);
+}
+
+static void commit_destroy_group(const struct offence *o)
+{
+	sennit_wait_group g;
+
+	sennit_wait_group_init(&g, 1);
+	must_schedule(task_waits_for_group, &g);
+	EXPECT_SOON(fibers_of(o->s) == 1);
+	sennit_wait_group_destroy(&g);
+}
+
+static void destroying_a_wait_group_that_is_waited_for(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_destroy", commit_destroy_group);
+}
+
+/* --- mutexes ------------------------------------------------------------- */
+
+static void commit_unlock_unlocked(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	sennit_mutex_unlock(&m);
+}
+
+static void unlocking_what_is_not_locked(void **state)
+{
+	assert_misuse(state, "sennit_mutex_unlock", commit_unlock_unlocked);
+}
+
+static void task_unlocks(void *argument)
+{
+	sennit_mutex_unlock(argument);
+}
+
+static void commit_unlock_by_another_fiber(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	sennit_mutex_lock(&m);
+	in_a_task(task_unlocks, &m);
+}
+
+static void unlocking_what_another_fiber_holds(void **state)
+{
+	assert_misuse(state, "sennit_mutex_unlock",
+		      commit_unlock_by_another_fiber);
+}
+
+static void commit_unlock_by_another_thread(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	sennit_mutex_lock(&m);
+	in_a_thread(task_unlocks, &m);
+}
+
+static void unlocking_what_another_thread_holds(void **state)
+{
+	assert_misuse(state, "sennit_mutex_unlock",
+		      commit_unlock_by_another_thread);
+}
+
+static void lock_twice(void *argument)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)argument;
+	sennit_mutex_lock(&m);
+	sennit_mutex_lock(&m);
+}
+
+static void commit_lock_twice(const struct offence *o)
+{
+	(void)o;
+	lock_twice(NULL);
+}
+
+static void locking_what_one_holds(void **state)
+{
+	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice);
+}
+
+static void commit_lock_twice_in_a_task(const struct offence *o)
+{
+	(void)o;
+	in_a_task(lock_twice, NULL);
+}
+
+static void locking_what_one_holds_in_a_task(void **state)
+{
+	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice_in_a_task);
+}
+
+static void commit_lock_twice_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	lock_twice(NULL);
+}
+
+static void locking_what_one_holds_on_an_unbound_thread(void **state)
+{
+	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice_unbound);
+}
+
+static void commit_destroy_mutex(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	sennit_mutex_lock(&m);
+	sennit_mutex_destroy(&m);
+}
+
+static void destroying_a_mutex_that_is_locked(void **state)
+{
+	assert_misuse(state, "sennit_mutex_destroy", commit_destroy_mutex);
+}
+
+/* --- events, conditions -------------------------------------------------- */
+
+static void task_waits_for_event(void *argument)
+{
+	sennit_event_wait(argument);
+}
+
+static void commit_destroy_event(const struct offence *o)
+{
+	sennit_event e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	must_schedule(task_waits_for_event, &e);
+	EXPECT_SOON(fibers_of(o->s) == 1);
+	sennit_event_destroy(&e);
+}
+
+static void destroying_an_event_that_is_waited_for(void **state)
+{
+	assert_misuse(state, "sennit_event_destroy", commit_destroy_event);
+}
+
+static sennit_mutex cond_lock;
+
+static void task_waits_for_cond(void *argument)
+{
+	sennit_mutex_lock(&cond_lock);
+	sennit_cond_wait(argument, &cond_lock);
+}
+
+static void commit_destroy_cond(const struct offence *o)
+{
+	sennit_cond c = SENNIT_COND_INIT;
+
+	must_schedule(task_waits_for_cond, &c);
+	EXPECT_SOON(fibers_of(o->s) == 1);
+	sennit_cond_destroy(&c);
+}
+
+static void destroying_a_condition_that_is_waited_for(void **state)
+{
+	assert_misuse(state, "sennit_cond_destroy", commit_destroy_cond);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_wait_group_below_zero),
+		WITH_COUNTS(a_wait_group_beyond_its_maximum),
+		WITH_COUNTS(a_wait_group_that_would_wrap_round),
+		WITH_COUNTS(destroying_a_wait_group_that_is_waited_for),
+		WITH_COUNTS(unlocking_what_is_not_locked),
+		WITH_COUNTS(unlocking_what_another_fiber_holds),
+		WITH_COUNTS(unlocking_what_another_thread_holds),
+		WITH_COUNTS(locking_what_one_holds),
+		WITH_COUNTS(locking_what_one_holds_in_a_task),
+		WITH_COUNTS(locking_what_one_holds_on_an_unbound_thread),
+		WITH_COUNTS(destroying_a_mutex_that_is_locked),
+		WITH_COUNTS(destroying_an_event_that_is_waited_for),
+		WITH_COUNTS(destroying_a_condition_that_is_waited_for),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_primitives", tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_scheduler.c - broken contracts of binding, scheduling, fibers, ending.
+ */
+#include "misuse.h"
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+/* --- binding ------------------------------------------------------------- */
+
+static void commit_bind_twice(const struct offence *o)
+{
+	(void)!sennit_bind(o->s);
+}
+
+static void binding_twice(void **state)
+{
+	assert_misuse(state, "sennit_bind", commit_bind_twice);
+}
+
+static void task_binds(void *argument)
+{
+	(void)!sennit_bind(argument);
+}
+
+static void commit_bind_in_a_task(const struct offence *o)
+{
+	in_a_task(task_binds, o->s);
+}
+
+static void binding_in_a_task(void **state)
+{
+	assert_misuse(state, "sennit_bind", commit_bind_in_a_task);
+}
+
+static void commit_unbind_twice(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	sennit_unbind();
+}
+
+static void unbinding_an_unbound_thread(void **state)
+{
+	assert_misuse(state, "sennit_unbind", commit_unbind_twice);
+}
+
+static void task_unbinds(void *argument)
+{
+	(void)argument;
+	sennit_unbind();
+}
+
+static void commit_unbind_in_a_task(const struct offence *o)
+{
+	(void)o;
+	in_a_task(task_unbinds, NULL);
+}
+
+static void unbinding_in_a_task(void **state)
+{
+	assert_misuse(state, "sennit_unbind", commit_unbind_in_a_task);
+}
+
+static void commit_unbind_in_a_task_at_home(const struct offence *o)
+{
+	(void)o;
+	must_schedule_here(task_unbinds, NULL);
+	EXPECT_SOON(false);
+}
+
+static void unbinding_in_a_task_of_the_bound_thread(void **state)
+{
+	assert_misuse(state, "sennit_unbind", commit_unbind_in_a_task_at_home);
+}
+
+/* --- scheduling ---------------------------------------------------------- */
+
+static void commit_schedule_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	must_schedule(do_nothing, NULL);
+}
+
+static void scheduling_without_a_scheduler(void **state)
+{
+	assert_misuse(state, "sennit_schedule", commit_schedule_unbound);
+}
+
+static void commit_schedule_copy_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	(void)!sennit_schedule_copy(do_nothing, "", 1);
+}
+
+static void scheduling_a_copy_without_a_scheduler(void **state)
+{
+	assert_misuse(state, "sennit_schedule_copy",
+		      commit_schedule_copy_unbound);
+}
+
+static void commit_schedule_task_unbound(const struct offence *o)
+{
+	const sennit_task t = { .run = do_nothing };
+
+	(void)o;
+	sennit_unbind();
+	(void)!sennit_schedule_task(&t);
+}
+
+static void scheduling_a_task_without_a_scheduler(void **state)
+{
+	assert_misuse(state, "sennit_schedule_task",
+		      commit_schedule_task_unbound);
+}
+
+static void commit_enqueue_unbound(const struct offence *o)
+{
+	const sennit_task t = { .run = do_nothing };
+
+	sennit_unbind();
+	(void)!sennit_enqueue(o->s, &t);
+}
+
+static void enqueueing_where_nobody_would_run_it(void **state)
+{
+	assert_misuse(state, "sennit_enqueue", commit_enqueue_unbound);
+}
+
+static void commit_enqueue_same_thread(const struct offence *o)
+{
+	const sennit_task t = { .run = do_nothing,
+				.flags = SENNIT_TASK_SAME_THREAD };
+
+	sennit_unbind();
+	(void)!sennit_enqueue(o->s, &t);
+}
+
+static void enqueueing_for_the_same_thread_unbound(void **state)
+{
+	assert_misuse(state, "sennit_enqueue", commit_enqueue_same_thread);
+}
+
+/* --- fibers, schedulers -------------------------------------------------- */
+
+static bool never(void *argument)
+{
+	(void)argument;
+	return false;
+}
+
+static void commit_fiber_wait_unbound(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	sennit_unbind();
+	sennit_mutex_lock(&m);
+	(void)!sennit_fiber_wait(&m, never, NULL, SENNIT_NEVER);
+}
+
+static void waiting_as_a_fiber_without_one(void **state)
+{
+	assert_misuse(state, "sennit_fiber_wait", commit_fiber_wait_unbound);
+}
+
+static void commit_shutdown_bound(const struct offence *o)
+{
+	(void)!sennit_scheduler_shutdown(o->s, SENNIT_NEVER);
+}
+
+static void shutting_down_what_one_is_bound_to(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_shutdown",
+		      commit_shutdown_bound);
+}
+
+static void task_shuts_down(void *argument)
+{
+	(void)!sennit_scheduler_shutdown(argument, SENNIT_NEVER);
+}
+
+static void commit_shutdown_in_a_task(const struct offence *o)
+{
+	in_a_task(task_shuts_down, o->s);
+}
+
+static void shutting_down_from_an_own_task(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_shutdown",
+		      commit_shutdown_in_a_task);
+}
+
+static void commit_small_stats(const struct offence *o)
+{
+	sennit_stats stats = { .size = sizeof(stats) - 1 };
+
+	sennit_scheduler_stats(o->s, &stats);
+}
+
+static void stats_of_too_small_a_size(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_stats", commit_small_stats);
+}
+
+/* Without workers only, where that is the point. */
+#define WITHOUT_COUNT(f) CASE_(f, "_w0", open_count, close_count, 0)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(binding_twice),
+		WITH_COUNTS(binding_in_a_task),
+		WITH_COUNTS(unbinding_an_unbound_thread),
+		WITH_COUNTS(unbinding_in_a_task),
+		WITH_COUNTS(unbinding_in_a_task_of_the_bound_thread),
+		WITH_COUNTS(scheduling_without_a_scheduler),
+		WITH_COUNTS(scheduling_a_copy_without_a_scheduler),
+		WITH_COUNTS(scheduling_a_task_without_a_scheduler),
+		WITHOUT_COUNT(enqueueing_where_nobody_would_run_it),
+		WITH_COUNTS(enqueueing_for_the_same_thread_unbound),
+		WITH_COUNTS(waiting_as_a_fiber_without_one),
+		WITH_COUNTS(shutting_down_what_one_is_bound_to),
+		WITH_COUNTS(shutting_down_from_an_own_task),
+		WITH_COUNTS(stats_of_too_small_a_size),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_scheduler", tests, NULL, NULL);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* placement.c - on which thread a task runs, and in which order. */
+#include "with_workers.h"
+
+/* --- who ran what -------------------------------------------------------- */
+
+/* Everything that a test's tasks need to leave behind. */
+struct log {
+	sennit_wait_group done;
+	atomic_uint       next;
+	unsigned          order[64];
+	pthread_t         thread[64];
+};
+
+struct entry {
+	struct log *log;
+	unsigned    number;
+};
+
+static void write_entry(void *argument)
+{
+	const struct entry *e = argument;
+	const unsigned      i = atomic_fetch_add(&e->log->next, 1);
+
+	e->log->order[i] = e->number;
+	e->log->thread[i] = pthread_self();
+	sennit_wait_group_done(&e->log->done);
+}
+
+static void schedule_entries(struct log *log, unsigned first, unsigned end)
+{
+	struct entry e = { .log = log };
+
+	for (e.number = first; e.number < end; e.number++) {
+		sennit_wait_group_add(&log->done, 1);
+		EXPECT(sennit_schedule_copy(write_entry, &e, sizeof(e)) == 0);
+	}
+}
+
+static void schedule_ten_and_wait(void *argument)
+{
+	struct log *log = argument;
+
+	schedule_entries(log, 0, 10);
+	sennit_wait_group_wait(&log->done);
+}
+
+static void assert_oldest_first(const struct log *log, unsigned count)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		assert_int_equal(log->order[i], i);
+}
+
+static void assert_newest_first(const struct log *log, unsigned count)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		assert_int_equal(log->order[i], count - 1 - i);
+}
+
+/* --- without workers ----------------------------------------------------- */
+
+static void nothing_runs_until_the_thread_blocks(void **state)
+{
+	struct log log = { .next = 0 };
+
+	(void)state;
+	schedule_entries(&log, 0, 10);
+	assert_int_equal(atomic_load(&log.next), 0);
+	sennit_wait_group_wait(&log.done);
+	assert_int_equal(atomic_load(&log.next), 10);
+	assert_true(pthread_equal(log.thread[9], pthread_self()));
+}
+
+static void nothing_runs_until_the_thread_unbinds(void **state)
+{
+	struct world *w = *state;
+	struct log    log = { .next = 0 };
+
+	schedule_entries(&log, 0, 10);
+	assert_int_equal(atomic_load(&log.next), 0);
+	sennit_unbind();
+	assert_int_equal(atomic_load(&log.next), 10);
+	assert_oldest_first(&log, 10);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+static void tasks_run_first_in_first_out(void **state)
+{
+	struct log log = { .next = 0 };
+
+	(void)state;
+	schedule_ten_and_wait(&log);
+	assert_oldest_first(&log, 10);
+}
+
+static void schedule_entry_four(void *argument)
+{
+	schedule_entries(argument, 4, 5);
+}
+
+static void a_nested_task_goes_to_the_back(void **state)
+{
+	struct log log = { .next = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&log.done, 0);
+	must_schedule(schedule_entry_four, &log);
+	schedule_entries(&log, 0, 4);
+	sennit_wait_group_wait(&log.done);
+	assert_soon(atomic_load(&log.next) == 5);
+	assert_oldest_first(&log, 5);
+}
+
+static void order_newest_reverses_it(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+	struct log        log = { .next = 0 };
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .order = SENNIT_ORDER_NEWEST));
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	schedule_ten_and_wait(&log);
+	assert_newest_first(&log, 10);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+/* --- with workers -------------------------------------------------------- */
+
+static void a_worker_runs_its_newest_task_first(void **state)
+{
+	struct log log = { .next = 0 };
+
+	(void)state;
+	in_a_task(schedule_ten_and_wait, &log);
+	assert_newest_first(&log, 10);
+}
+
+static void order_oldest_runs_its_oldest_first(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+	struct log        log = { .next = 0 };
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .order = SENNIT_ORDER_OLDEST));
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	in_a_task(schedule_ten_and_wait, &log);
+	assert_oldest_first(&log, 10);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+struct threads_seen {
+	pthread_t         main;
+	atomic_uint       on_main;
+	atomic_uint       ran;
+	atomic_ulong      seen[16];
+	atomic_uint       too_many;
+	sennit_wait_group done;
+};
+
+static void note_thread(void *argument)
+{
+	struct threads_seen *t = argument;
+	const unsigned long  self = (unsigned long)pthread_self();
+	unsigned             i;
+
+	if (pthread_equal(pthread_self(), t->main))
+		atomic_fetch_add(&t->on_main, 1);
+	for (i = 0; i < 16; i++) {
+		unsigned long was = 0;
+
+		if (atomic_compare_exchange_strong(&t->seen[i], &was, self) ||
+		    was == self)
+			break;
+	}
+	if (i == 16)
+		atomic_fetch_add(&t->too_many, 1);
+	atomic_fetch_add(&t->ran, 1);
+	sennit_wait_group_done(&t->done);
+}
+
+static unsigned count_threads(const struct threads_seen *t)
+{
+	unsigned i;
+
+	for (i = 0; i < 16 && atomic_load(&t->seen[i]); i++)
+		;
+	return atomic_load(&t->too_many) ? UINT32_MAX : i;
+}
+
+static void only_worker_threads_run_tasks(void **state)
+{
+	struct world       *w = *state;
+	struct threads_seen t = { .main = pthread_self() };
+	unsigned            i;
+
+	sennit_wait_group_init(&t.done, 1000);
+	for (i = 0; i < 1000; i++) {
+		must_schedule(note_thread, &t);
+		if (i % 10 == 0)
+			sennit_yield();
+	}
+	sennit_wait_group_wait(&t.done);
+	assert_int_equal(atomic_load(&t.on_main), 0);
+	assert_in_range(count_threads(&t), 1, w->threads);
+}
+
+/* --- same thread --------------------------------------------------------- */
+
+struct homesick {
+	sennit_wait_group done;
+	pthread_t         home;
+};
+
+static void expect_home(void *argument)
+{
+	struct homesick *h = argument;
+
+	EXPECT(pthread_equal(pthread_self(), h->home));
+	sennit_wait_group_done(&h->done);
+}
+
+/* Nobody may steal these, however idle the others are. */
+static void schedule_at_home(void *argument)
+{
+	struct homesick *h = argument;
+	unsigned         i;
+
+	h->home = pthread_self();
+	sennit_wait_group_init(&h->done, 500);
+	for (i = 0; i < 500; i++) {
+		must_schedule_here(expect_home, h);
+		if (i % 50 == 0)
+			sched_yield();
+	}
+	sennit_wait_group_wait(&h->done);
+}
+
+static void a_same_thread_task_stays_where_it_was_scheduled(void **state)
+{
+	struct homesick h;
+
+	(void)state;
+	schedule_at_home(&h);
+	in_a_task(schedule_at_home, &h);
+}
+
+static void a_same_thread_task_may_be_enqueued_by_its_own_task(void **state)
+{
+	struct world     *w = *state;
+	struct homesick   h = { .home = pthread_self() };
+	const sennit_task t = { .run = expect_home,
+				.argument = &h,
+				.flags = SENNIT_TASK_SAME_THREAD };
+
+	sennit_wait_group_init(&h.done, 1);
+	assert_int_equal(sennit_enqueue(w->s, &t), 0);
+	sennit_wait_group_wait(&h.done);
+}
+
+/* --- balance ------------------------------------------------------------- */
+
+/* All of them must run at once: a worker sits in each until the last is in. */
+struct rally {
+	unsigned          needed;
+	atomic_uint       in;
+	sennit_wait_group done;
+};
+
+static void meet(void *argument)
+{
+	struct rally *r = argument;
+	sennit_time   give_up = sennit_after(GIVE_UP);
+
+	atomic_fetch_add(&r->in, 1);
+	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
+		sched_yield(); /* the thread's turn, not the fiber's */
+	EXPECT(atomic_load(&r->in) == r->needed);
+	sennit_wait_group_done(&r->done);
+}
+
+static void schedule_rally(struct rally *r, unsigned needed, unsigned here)
+{
+	unsigned i;
+
+	r->needed = needed;
+	atomic_store(&r->in, 0);
+	sennit_wait_group_init(&r->done, needed);
+	for (i = here; i < needed; i++)
+		must_schedule(meet, r);
+}
+
+static void every_worker_helps_a_bound_thread(void **state)
+{
+	struct world *w = *state;
+	struct rally  r;
+	unsigned      round;
+
+	for (round = 0; round < 50; round++) {
+		schedule_rally(&r, w->threads, 0);
+		sennit_wait_group_wait(&r.done);
+	}
+}
+
+static void rally_from_a_task(void *argument)
+{
+	struct rally *r = argument;
+
+	schedule_rally(r, r->needed, 1);
+	meet(r);
+}
+
+static void every_worker_helps_a_busy_task(void **state)
+{
+	struct world *w = *state;
+	struct rally  r = { .needed = w->threads };
+	unsigned      round;
+
+	for (round = 0; round < 50; round++) {
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+	}
+}
+
+static uint64_t parks_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats.parks;
+}
+
+static void sleeping_workers_help_a_busy_task(void **state)
+{
+	struct world *w = *state;
+	struct rally  r = { .needed = w->threads };
+	unsigned      round;
+
+	for (round = 0; round < 10; round++) {
+		const uint64_t parks = parks_of(w->s);
+
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+		assert_soon(parks_of(w->s) > parks);
+	}
+}
+
+static void placement_spread_reaches_every_worker(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+	struct rally      r = { .needed = w->threads };
+	unsigned          round;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .placement = SENNIT_PLACEMENT_SPREAD));
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	for (round = 0; round < 20; round++) {
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+	}
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITHOUT(nothing_runs_until_the_thread_blocks),
+		WITHOUT(nothing_runs_until_the_thread_unbinds),
+		WITHOUT(tasks_run_first_in_first_out),
+		WITHOUT(a_nested_task_goes_to_the_back),
+		WITHOUT(order_newest_reverses_it),
+		WITH_ONE(a_worker_runs_its_newest_task_first),
+		WITH_ONE(order_oldest_runs_its_oldest_first),
+		WITH_THREADS(only_worker_threads_run_tasks),
+		WITH_WORKERS(a_same_thread_task_stays_where_it_was_scheduled),
+		WITH_WORKERS(
+			a_same_thread_task_may_be_enqueued_by_its_own_task),
+		WITH_THREADS(every_worker_helps_a_bound_thread),
+		WITH_THREADS(every_worker_helps_a_busy_task),
+		WITH_THREADS(sleeping_workers_help_a_busy_task),
+		WITH_THREADS(placement_spread_reaches_every_worker),
+	};
+
+	return cmocka_run_group_tests_name("api/placement", tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler.c - references, the end of a scheduler, what its end waits for. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* A scheduler that tells when it is gone. */
+struct life {
+	sennit_scheduler *s;
+	atomic_uint       ends;
+	atomic_uint       ran;
+	sennit_event      go;
+};
+
+static void note_end(void *argument)
+{
+	atomic_fetch_add(&((struct life *)argument)->ends, 1);
+}
+
+static void begin_life(struct life *l, const struct world *w)
+{
+	memset(l, 0, sizeof(*l));
+	sennit_event_init(&l->go, SENNIT_EVENT_MANUAL, false);
+	l->s = start_with(SENNIT_CONFIG(.workers = w->workers,
+					.on_shutdown = note_end,
+					.on_shutdown_context = l));
+}
+
+static void must_enqueue(struct life *l, sennit_task_fn *run)
+{
+	const sennit_task t = { .run = run, .argument = l };
+
+	EXPECT(sennit_enqueue(l->s, &t) == 0);
+}
+
+static void count_run(void *argument)
+{
+	atomic_fetch_add(&((struct life *)argument)->ran, 1);
+}
+
+static void wait_and_count(void *argument)
+{
+	struct life *l = argument;
+
+	sennit_event_wait(&l->go);
+	atomic_fetch_add(&l->ran, 1);
+}
+
+static void set_go(void *argument)
+{
+	sennit_event_set(&((struct life *)argument)->go);
+}
+
+/* --- references ---------------------------------------------------------- */
+
+static void shutdown_of_an_idle_scheduler_tells_once(void **state)
+{
+	struct life l;
+
+	begin_life(&l, *state);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	end_scheduler(l.s);
+	assert_int_equal(atomic_load(&l.ends), 1);
+}
+
+static void the_last_release_ends_it(void **state)
+{
+	struct life l;
+
+	begin_life(&l, *state);
+	sennit_scheduler_retain(l.s);
+	sennit_scheduler_retain(l.s);
+	sennit_scheduler_release(l.s);
+	sennit_scheduler_release(l.s);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_scheduler_release(l.s);
+	assert_soon(atomic_load(&l.ends) == 1);
+}
+
+static void release_it(void *argument)
+{
+	sennit_scheduler_release(((struct life *)argument)->s);
+}
+
+static void the_last_release_may_come_from_another_thread(void **state)
+{
+	struct world *w = *state;
+	struct life   l;
+
+	begin_life(&l, w);
+	in_a_thread(release_it, &l);
+	assert_soon(atomic_load(&l.ends) == 1);
+}
+
+static void the_last_release_may_come_from_an_own_task(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	for (i = 0; i < 100; i++) {
+		begin_life(&l, *state);
+		must_enqueue(&l, release_it);
+		assert_soon(atomic_load(&l.ends) == 1);
+	}
+}
+
+static void sleep_and_release_it(void *argument)
+{
+	sennit_sleep(100 * SENNIT_MICROSECOND);
+	release_it(argument);
+}
+
+static void the_last_release_may_come_from_a_resumed_fiber(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	for (i = 0; i < 20; i++) {
+		begin_life(&l, *state);
+		must_enqueue(&l, sleep_and_release_it);
+		assert_soon(atomic_load(&l.ends) == 1);
+	}
+}
+
+static void the_last_release_may_come_from_a_bound_thread(void **state)
+{
+	struct life l;
+
+	begin_life(&l, *state);
+	assert_int_equal(sennit_bind(l.s), 0);
+	sennit_scheduler_release(l.s);
+	in_a_task(count_run, &l);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_unbind();
+	assert_soon(atomic_load(&l.ends) == 1);
+	assert_int_equal(atomic_load(&l.ran), 1);
+}
+
+static void retain_it(void *argument)
+{
+	struct life *l = argument;
+
+	sennit_event_wait(&l->go);
+	sennit_scheduler_retain(l->s);
+	atomic_fetch_add(&l->ran, 1);
+}
+
+static void a_task_may_revive_what_nobody_else_holds(void **state)
+{
+	struct life l;
+
+	begin_life(&l, *state);
+	must_enqueue(&l, retain_it);
+	sennit_scheduler_release(l.s);
+	sennit_event_set(&l.go);
+	assert_soon(atomic_load(&l.ran) == 1);
+	must_enqueue(&l, count_run); /* by the task's reference */
+	assert_soon(atomic_load(&l.ran) == 2);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_scheduler_release(l.s);
+	assert_soon(atomic_load(&l.ends) == 1);
+}
+
+/* --- the end waits for all work ------------------------------------------ */
+
+static void queued_tasks_run_before_the_end(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	begin_life(&l, *state);
+	for (i = 0; i < 1000; i++)
+		must_enqueue(&l, count_run);
+	sennit_scheduler_release(l.s);
+	assert_soon(atomic_load(&l.ends) == 1);
+	assert_int_equal(atomic_load(&l.ran), 1000);
+}
+
+static void branch_out(void *argument)
+{
+	struct life *l = argument;
+
+	if (atomic_fetch_add(&l->ran, 1) < 500) {
+		must_schedule(branch_out, l);
+		must_schedule(branch_out, l);
+	}
+}
+
+/* Symptom: tasks scheduled by tasks while it ends are lost. */
+static void what_tasks_schedule_runs_before_the_end(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	for (i = 0; i < 20; i++) {
+		begin_life(&l, *state);
+		must_enqueue(&l, branch_out);
+		end_scheduler(l.s);
+		/* The root, and two children of each of the first 500. */
+		assert_int_equal(atomic_load(&l.ran), 1001);
+	}
+}
+
+static void blocked_fibers_finish_before_the_end(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	begin_life(&l, *state);
+	for (i = 0; i < LOAD(1000); i++)
+		must_enqueue(&l, wait_and_count);
+	must_enqueue(&l, set_go);
+	end_scheduler(l.s);
+	assert_int_equal(atomic_load(&l.ran), LOAD(1000));
+}
+
+static void sleep_and_count(void *argument)
+{
+	sennit_sleep(2 * SENNIT_MILLISECOND);
+	count_run(argument);
+}
+
+static void sleeping_fibers_finish_before_the_end(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	begin_life(&l, *state);
+	for (i = 0; i < 100; i++)
+		must_enqueue(&l, sleep_and_count);
+	end_scheduler(l.s);
+	assert_int_equal(atomic_load(&l.ran), 100);
+}
+
+static void a_fiber_woken_from_outside_finishes_before_the_end(void **state)
+{
+	struct life l;
+
+	begin_life(&l, *state);
+	must_enqueue(&l, wait_and_count);
+	assert_soon(fibers_of(l.s) == 1);
+	sennit_scheduler_release(l.s);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_event_set(&l.go);
+	assert_soon(atomic_load(&l.ends) == 1);
+	assert_int_equal(atomic_load(&l.ran), 1);
+}
+
+static void *stay_bound_until_go(void *argument)
+{
+	struct life *l = argument;
+
+	EXPECT(sennit_bind(l->s) == 0);
+	atomic_fetch_add(&l->ran, 1);
+	sennit_event_wait(&l->go);
+	atomic_fetch_add(&l->ran, 1);
+	sennit_unbind();
+	return NULL;
+}
+
+static void *let_go(void *argument)
+{
+	set_go(argument);
+	return NULL;
+}
+
+static void bound_threads_are_waited_for(void **state)
+{
+	struct life l;
+	pthread_t   bound, other;
+
+	begin_life(&l, *state);
+	bound = must_start_thread(stay_bound_until_go, &l);
+	assert_soon(atomic_load(&l.ran) == 1);
+	other = must_start_thread(let_go, &l);
+	end_scheduler(l.s);
+	assert_int_equal(atomic_load(&l.ran), 2);
+	pthread_join(bound, NULL);
+	pthread_join(other, NULL);
+}
+
+/* --- shutdown ------------------------------------------------------------ */
+
+static void shutdown_gives_up_at_its_deadline(void **state)
+{
+	struct life       l;
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+
+	begin_life(&l, *state);
+	must_enqueue(&l, wait_and_count);
+	assert_int_equal(sennit_scheduler_shutdown(l.s, soon), -ETIMEDOUT);
+	assert_true(sennit_now() >= soon);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_event_set(&l.go);
+	assert_soon(atomic_load(&l.ends) == 1);
+	assert_int_equal(atomic_load(&l.ran), 1);
+}
+
+static void shutdown_with_deadline_0_only_tries(void **state)
+{
+	struct life l;
+
+	begin_life(&l, *state);
+	sennit_scheduler_retain(l.s);
+	assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_scheduler_release(l.s);
+	assert_soon(atomic_load(&l.ends) == 1);
+}
+
+static void shut_down_other(void *argument)
+{
+	struct life *l = argument;
+
+	EXPECT(sennit_scheduler_shutdown(l->s, sennit_after(GIVE_UP)) == 0);
+}
+
+static void shutdown_may_be_called_by_anothers_task(void **state)
+{
+	struct world *w = *state;
+	struct life   l;
+
+	begin_life(&l, w);
+	in_a_task(shut_down_other, &l);
+	assert_int_equal(atomic_load(&l.ends), 1);
+	begin_life(&l, w);
+	shut_down_other(&l); /* by a thread that is bound to another */
+	assert_int_equal(atomic_load(&l.ends), 1);
+}
+
+/* Cases that make their own scheduler, with workers. */
+#define WITH_THREAD_COUNTS(f)                              \
+	CASE_(f, "_w1", open_count, close_count, 1),       \
+		CASE_(f, "_w2", open_count, close_count, 2), \
+		CASE_(f, "_w8", open_count, close_count, 3)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(shutdown_of_an_idle_scheduler_tells_once),
+		WITH_COUNTS(the_last_release_ends_it),
+		WITH_WORKERS(the_last_release_may_come_from_another_thread),
+		WITH_THREAD_COUNTS(the_last_release_may_come_from_an_own_task),
+		WITH_THREAD_COUNTS(
+			the_last_release_may_come_from_a_resumed_fiber),
+		WITH_COUNTS(the_last_release_may_come_from_a_bound_thread),
+		WITH_THREAD_COUNTS(a_task_may_revive_what_nobody_else_holds),
+		WITH_THREAD_COUNTS(queued_tasks_run_before_the_end),
+		WITH_THREAD_COUNTS(what_tasks_schedule_runs_before_the_end),
+		WITH_THREAD_COUNTS(blocked_fibers_finish_before_the_end),
+		WITH_THREAD_COUNTS(sleeping_fibers_finish_before_the_end),
+		WITH_THREAD_COUNTS(
+			a_fiber_woken_from_outside_finishes_before_the_end),
+		WITH_COUNTS(bound_threads_are_waited_for),
+		WITH_THREAD_COUNTS(shutdown_gives_up_at_its_deadline),
+		WITH_COUNTS(shutdown_with_deadline_0_only_tries),
+		WITH_WORKERS(shutdown_may_be_called_by_anothers_task),
+	};
+
+	return cmocka_run_group_tests_name("api/scheduler", tests, NULL, NULL);
+}

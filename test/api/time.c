@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* time.c - the clock, deadlines at its edges, sleep and yield. */
+#include "with_workers.h"
+
+#include <errno.h>
+#include <time.h>
+
+static sennit_time system_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SENNIT_SECOND + (uint64_t)t.tv_nsec;
+}
+
+static void now_is_the_monotonic_clock(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		const sennit_time before = system_time();
+		const sennit_time now = sennit_now();
+
+		assert_true(before <= now && now <= system_time());
+	}
+}
+
+static void after_saturates(void **state)
+{
+	const sennit_time now = sennit_now();
+
+	(void)state;
+	assert_true(sennit_after(0) >= now);
+	assert_true(sennit_after(SENNIT_SECOND) >= now + SENNIT_SECOND);
+	assert_true(sennit_after(UINT64_MAX) == SENNIT_NEVER);
+	assert_true(sennit_after(UINT64_MAX - 1) == SENNIT_NEVER);
+}
+
+/* --- deadlines at the edges ---------------------------------------------- */
+
+struct edge {
+	sennit_event      event;
+	sennit_wait_group ended;
+	sennit_time       deadline;
+	atomic_int        result;
+};
+
+static void wait_at_edge(void *argument)
+{
+	struct edge *e = argument;
+
+	atomic_store(&e->result,
+		     sennit_event_wait_until(&e->event, e->deadline));
+	sennit_wait_group_done(&e->ended);
+}
+
+/* Symptom: a deadline so far away that it wraps round ends the wait at once. */
+static void wait_far_ahead(sennit_scheduler *s, sennit_time deadline)
+{
+	struct edge e = { .deadline = deadline };
+
+	sennit_wait_group_init(&e.ended, 1);
+	atomic_store(&e.result, 1);
+	must_schedule(wait_at_edge, &e);
+	assert_soon(fibers_of(s) == 1);
+	sennit_sleep(2 * SENNIT_MILLISECOND);
+	assert_int_equal(atomic_load(&e.result), 1);
+	sennit_event_set(&e.event);
+	sennit_wait_group_wait(&e.ended);
+	assert_int_equal(atomic_load(&e.result), 0);
+}
+
+static void a_far_deadline_does_not_wrap_round(void **state)
+{
+	struct world *w = *state;
+
+	wait_far_ahead(w->s, SENNIT_NEVER);
+	wait_far_ahead(w->s, SENNIT_NEVER - 1);
+	wait_far_ahead(w->s, UINT64_MAX / 2);
+	wait_far_ahead(w->s, (uint64_t)INT64_MAX + 1);
+	wait_far_ahead(w->s, sennit_after(3600 * SENNIT_SECOND));
+}
+
+static void wait_in_the_past(void *argument)
+{
+	sennit_event e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	(void)argument;
+	EXPECT(sennit_event_wait_until(&e, 0) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_until(&e, 1) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_until(&e, sennit_now() - 1) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_until(&e, sennit_now()) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_until(&e, sennit_now() + 1) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_until(&e, sennit_now() + 1000) == -ETIMEDOUT);
+}
+
+static void a_past_deadline_times_out(void **state)
+{
+	(void)state;
+	in_each_place(wait_in_the_past, NULL);
+}
+
+/* --- sleep --------------------------------------------------------------- */
+
+static void sleep_a_little(void *argument)
+{
+	const sennit_time wake = sennit_after(SENNIT_MILLISECOND);
+	const sennit_time before = sennit_now();
+
+	(void)argument;
+	sennit_sleep_until(wake);
+	EXPECT(sennit_now() >= wake);
+	sennit_sleep(SENNIT_MILLISECOND);
+	EXPECT(sennit_now() >= before + 2 * SENNIT_MILLISECOND);
+	sennit_sleep_until(wake);
+	sennit_sleep_until(0);
+	sennit_sleep_until(1);
+	sennit_sleep(0);
+	sennit_sleep(1);
+}
+
+static void a_sleep_ends_never_early(void **state)
+{
+	(void)state;
+	in_each_place(sleep_a_little, NULL);
+}
+
+struct dormitory {
+	sennit_wait_group awake;
+	atomic_uint       early;
+	atomic_uint       next;
+};
+
+static void sleep_somewhat(void *argument)
+{
+	struct dormitory *d = argument;
+	const unsigned    i = atomic_fetch_add(&d->next, 1);
+	const sennit_time wake = sennit_after(i * 7919 % 5000 * 1000);
+
+	sennit_sleep_until(wake);
+	if (sennit_now() < wake)
+		atomic_fetch_add(&d->early, 1);
+	sennit_wait_group_done(&d->awake);
+}
+
+static void a_thousand_sleep_at_once(void **state)
+{
+	struct dormitory d = { .next = 0 };
+	unsigned         i;
+
+	(void)state;
+	sennit_wait_group_init(&d.awake, LOAD(1000));
+	for (i = 0; i < LOAD(1000); i++)
+		must_schedule(sleep_somewhat, &d);
+	sennit_wait_group_wait(&d.awake);
+	assert_int_equal(atomic_load(&d.early), 0);
+}
+
+static void raise_flag(void *flag)
+{
+	atomic_store((atomic_bool *)flag, true);
+}
+
+static void sleep_until_raised(void *argument)
+{
+	atomic_bool      *flag = argument;
+	const sennit_time give_up = sennit_after(GIVE_UP);
+
+	must_schedule_here(raise_flag, flag);
+	while (!atomic_load(flag) && sennit_now() < give_up)
+		sennit_sleep(SENNIT_MILLISECOND);
+	EXPECT(atomic_load(flag));
+}
+
+static void who_sleeps_lets_the_worker_run_others(void **state)
+{
+	atomic_bool flag = false;
+
+	(void)state;
+	sleep_until_raised(&flag);
+	atomic_store(&flag, false);
+	in_a_task(sleep_until_raised, &flag);
+}
+
+/* --- yield --------------------------------------------------------------- */
+
+static void yield_until_raised(void *argument)
+{
+	atomic_bool *flag = argument;
+
+	must_schedule_here(raise_flag, flag);
+	EXPECT_SOON(atomic_load(flag));
+}
+
+static void who_yields_lets_the_worker_run_others(void **state)
+{
+	atomic_bool flag = false;
+
+	(void)state;
+	yield_until_raised(&flag);
+	atomic_store(&flag, false);
+	in_a_task(yield_until_raised, &flag);
+}
+
+struct turns {
+	sennit_wait_group ready;
+	sennit_wait_group done;
+	unsigned          turn;
+	unsigned          out_of_turn;
+};
+
+/* Two fibers of one worker: a yield hands over to the other. */
+static void take_turns(void *argument)
+{
+	struct turns *t = argument;
+	unsigned      mine, i;
+
+	sennit_wait_group_done(&t->ready);
+	sennit_wait_group_wait(&t->ready);
+	sennit_yield(); /* both stand in the queue now */
+	mine = t->turn++ % 2;
+	for (i = 0; i < 20; i++) {
+		sennit_yield();
+		if (t->turn++ % 2 != mine)
+			t->out_of_turn++;
+	}
+	sennit_wait_group_done(&t->done);
+}
+
+static void start_turns(void *argument)
+{
+	struct turns *t = argument;
+
+	must_schedule_here(take_turns, t);
+	must_schedule_here(take_turns, t);
+	sennit_wait_group_wait(&t->done);
+}
+
+static void two_that_yield_take_turns(void **state)
+{
+	struct turns t = { .turn = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&t.ready, 2);
+	sennit_wait_group_init(&t.done, 2);
+	in_a_task(start_turns, &t);
+	assert_int_equal(t.turn, 42);
+	assert_int_equal(t.out_of_turn, 0);
+}
+
+static void yield_anywhere(void *argument)
+{
+	unsigned i;
+
+	(void)argument;
+	for (i = 0; i < 1000; i++)
+		sennit_yield();
+}
+
+static void a_yield_with_nobody_else_returns(void **state)
+{
+	(void)state;
+	in_each_place(yield_anywhere, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(now_is_the_monotonic_clock),
+		ALONE(after_saturates),
+		WITH_WORKERS(a_far_deadline_does_not_wrap_round),
+		WITH_WORKERS(a_past_deadline_times_out),
+		WITH_WORKERS(a_sleep_ends_never_early),
+		WITH_WORKERS(a_thousand_sleep_at_once),
+		WITH_WORKERS(who_sleeps_lets_the_worker_run_others),
+		WITH_WORKERS(who_yields_lets_the_worker_run_others),
+		WITH_WORKERS(two_that_yield_take_turns),
+		WITH_WORKERS(a_yield_with_nobody_else_returns),
+	};
+
+	return cmocka_run_group_tests_name("api/time", tests, NULL, NULL);
+}

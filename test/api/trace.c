@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace.c - the spans that a scheduler with tracing keeps. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { KEPT = 64 };
+
+/* What a visit saw. */
+struct view {
+	unsigned    spans;
+	unsigned    of_worker[16];
+	unsigned    in_state[4];
+	unsigned    wrong;
+	uint32_t    worker; /* of the span before */
+	sennit_time end;    /* of the span before */
+	sennit_time last_end[16];
+};
+
+static void look(void *context, const sennit_trace_span *span)
+{
+	struct view *v = context;
+	const bool   same = v->spans && span->worker == v->worker;
+
+	if (span->worker >= 16 || span->state > SENNIT_TRACE_PARK) {
+		v->wrong++;
+		return;
+	}
+	v->wrong += span->begin > span->end;
+	v->wrong += same && span->begin < v->end;
+	v->wrong += !same && v->of_worker[span->worker]; /* came back */
+	v->spans++;
+	v->of_worker[span->worker]++;
+	v->in_state[span->state]++;
+	v->worker = span->worker;
+	v->end = span->end;
+	v->last_end[span->worker] = span->end;
+}
+
+static struct view view_of(sennit_scheduler *s)
+{
+	struct view v;
+	int         err;
+
+	memset(&v, 0, sizeof(v));
+	err = sennit_trace_visit(s, look, &v);
+	EXPECT(err == 0);
+	return v;
+}
+
+static sennit_scheduler *start_traced(const struct world *w)
+{
+	sennit_scheduler *s = start_with(SENNIT_CONFIG(
+		.workers = w->workers, .trace_events = KEPT));
+
+	assert_int_equal(sennit_bind(s), 0);
+	return s;
+}
+
+static void end_traced(sennit_scheduler *s)
+{
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void count_one(void *counter)
+{
+	atomic_fetch_add((atomic_uint *)counter, 1);
+}
+
+static void without_tracing_it_is_not_supported(void **state)
+{
+	struct world *w = *state;
+	struct view   v = { .spans = 0 };
+
+	assert_int_equal(sennit_trace_visit(w->s, look, &v), -ENOTSUP);
+	assert_int_equal(v.spans, 0);
+}
+
+static void a_visit_sees_each_worker_in_order(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_traced(w);
+	atomic_uint       ran = 0;
+	struct view       v;
+	sennit_time       before;
+	unsigned          i;
+
+	for (i = 0; i < 100; i++)
+		in_a_task(count_one, &ran);
+	before = sennit_now();
+	v = view_of(s);
+	assert_int_equal(v.wrong, 0);
+	for (i = 0; i < 16; i++) {
+		assert_true(v.of_worker[i] <= KEPT + 1);
+		if (i >= w->threads)
+			assert_int_equal(v.of_worker[i], 0);
+		else
+			assert_in_range(v.last_end[i], before, sennit_now());
+	}
+	end_traced(s);
+}
+
+static void working_and_sleeping_are_seen(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_traced(w);
+	atomic_uint       ran = 0;
+
+	in_a_task(count_one, &ran);
+	assert_soon(view_of(s).in_state[SENNIT_TRACE_PARK] >= w->threads);
+	assert_true(!w->threads || view_of(s).in_state[SENNIT_TRACE_RUN]);
+	end_traced(s);
+}
+
+struct load {
+	atomic_bool over;
+	atomic_uint ended;
+};
+
+static void go_idle_and_on(void *argument)
+{
+	struct load *l = argument;
+
+	while (!atomic_load(&l->over))
+		sennit_sleep(20 * SENNIT_MICROSECOND);
+	atomic_fetch_add(&l->ended, 1);
+}
+
+static void a_visit_while_workers_write_stays_in_order(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_traced(w);
+	struct load       l = { .over = false };
+	unsigned          i;
+
+	for (i = 0; i < 2 * w->threads; i++)
+		must_schedule(go_idle_and_on, &l);
+	for (i = 0; i < 300; i++) {
+		EXPECT(view_of(s).wrong == 0);
+		sennit_yield();
+	}
+	atomic_store(&l.over, true);
+	assert_soon(atomic_load(&l.ended) == 2 * w->threads);
+	end_traced(s);
+}
+
+static void visit_here(void *argument)
+{
+	EXPECT(view_of(argument).wrong == 0);
+}
+
+static void anyone_may_visit(void **state)
+{
+	sennit_scheduler *s = start_traced(*state);
+
+	in_each_place(visit_here, s);
+	end_traced(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(without_tracing_it_is_not_supported),
+		WITH_COUNTS(a_visit_sees_each_worker_in_order),
+		WITH_COUNTS(working_and_sleeping_are_seen),
+		WITH_COUNTS(a_visit_while_workers_write_stays_in_order),
+		WITH_COUNTS(anyone_may_visit),
+	};
+
+	return cmocka_run_group_tests_name("api/trace", tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* with_workers.h - runs a test without workers, with one, two and eight.
+ *
+ *	WITH_WORKERS(f)  f_w0, f_w1, f_w2, f_w8; each gets a struct world with a
+ *	                 fresh scheduler, to which the calling thread is bound
+ *	WITH_THREADS(f)  only with one, two and eight
+ *	WITH_SEVERAL(f)  only with two and eight
+ *	WITH_ONE(f)      only with one
+ *	WITHOUT(f)       only without workers
+ *	WITH_COUNTS(f)   all four, but f itself creates what it needs
+ *	ALONE(f)         f once, without a world
+ *
+ * cmocka's assertions jump, so they belong on the test's own stack. Tasks and
+ * other threads use EXPECT, which notes the failure: the test then fails when
+ * its world is closed. A test that hangs is ended by SIGALRM.
+ */
+#ifndef SN_TEST_WITH_WORKERS_H
+#define SN_TEST_WITH_WORKERS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "sennit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long something that must happen may take before the test gives up. */
+#define GIVE_UP (30 * SENNIT_SECOND)
+
+/* Sanitizers limit what a test can afford: gcc 12's ThreadSanitizer dies of
+ * more than about 8,000 fibers or threads. */
+#if defined(SN_TSAN)
+#define LOAD(n) ((n) > 400 ? (n) / 10 : (n))
+#else
+#define LOAD(n) (n)
+#endif
+
+struct world {
+	uint32_t          workers; /* as sennit_config.workers wants it */
+	uint32_t          threads; /* worker threads that this gives */
+	sennit_scheduler *s;
+};
+
+/* --- failures away from the test's own stack ----------------------------- */
+
+static atomic_uint failures;
+
+static inline void expect_at(bool holds, const char *claim, const char *file,
+			     int line)
+{
+	if (holds || atomic_fetch_add(&failures, 1) >= 10)
+		return;
+	fprintf(stderr, "%s:%d: expected: %s\n", file, line, claim);
+}
+
+#define EXPECT(claim) expect_at((claim), #claim, __FILE__, __LINE__)
+
+/* --- patience ------------------------------------------------------------ */
+
+static inline bool pause_until(sennit_time give_up)
+{
+	sennit_yield();
+	sched_yield();
+	return sennit_now() < give_up;
+}
+
+/* Whether the claim comes to hold while this fiber yields. */
+#define SOON(claim)                                             \
+	__extension__({                                         \
+		sennit_time give_up_ = sennit_after(GIVE_UP);   \
+		bool        held_;                              \
+		while (!(held_ = (claim)) && pause_until(give_up_)) \
+			;                                       \
+		held_;                                          \
+	})
+
+#define assert_soon(claim)                                   \
+	do {                                                 \
+		if (!SOON(claim))                            \
+			fail_msg("not soon: %s", #claim);    \
+	} while (0)
+
+#define EXPECT_SOON(claim) expect_at(SOON(claim), #claim, __FILE__, __LINE__)
+
+/* --- worlds -------------------------------------------------------------- */
+
+static inline sennit_scheduler *start_with(const sennit_config *config)
+{
+	sennit_scheduler *s = NULL;
+
+	assert_int_equal(sennit_scheduler_create(&s, config), 0);
+	assert_non_null(s);
+	return s;
+}
+
+static inline sennit_scheduler *start_scheduler(uint32_t workers)
+{
+	return start_with(SENNIT_CONFIG(.workers = workers));
+}
+
+static inline void end_scheduler(sennit_scheduler *s)
+{
+	const sennit_time give_up = sennit_after(GIVE_UP);
+
+	assert_int_equal(sennit_scheduler_shutdown(s, give_up), 0);
+}
+
+static inline int open_count(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -1;
+	w->workers = *(const uint32_t *)*state;
+	w->threads = w->workers == SENNIT_WORKERS_NONE ? 0 : w->workers;
+	*state = w;
+	atomic_store(&failures, 0);
+	alarm(120);
+	return 0;
+}
+
+static inline int close_count(void **state)
+{
+	free(*state);
+	alarm(0);
+	return atomic_load(&failures) ? -1 : 0;
+}
+
+static inline int open_world(void **state)
+{
+	struct world *w;
+
+	if (open_count(state))
+		return -1;
+	w = *state;
+	w->s = start_scheduler(w->workers);
+	return sennit_bind(w->s);
+}
+
+static inline int close_world(void **state)
+{
+	struct world *w = *state;
+
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(w->s, sennit_after(GIVE_UP)))
+		return -1;
+	return close_count(state);
+}
+
+static const uint32_t worker_counts[] = { SENNIT_WORKERS_NONE, 1, 2, 8 };
+
+#define CASE_(f, suffix, open, close, i)                         \
+	{                                                        \
+		#f suffix, f, open, close,                       \
+			(void *)(uintptr_t)&worker_counts[i]     \
+	}
+
+#define CASES_(f, open, close)                                              \
+	CASE_(f, "_w0", open, close, 0), CASE_(f, "_w1", open, close, 1),   \
+		CASE_(f, "_w2", open, close, 2),                            \
+		CASE_(f, "_w8", open, close, 3)
+
+#define WITH_WORKERS(f)  CASES_(f, open_world, close_world)
+#define WITH_COUNTS(f)   CASES_(f, open_count, close_count)
+#define WITHOUT(f)       CASE_(f, "_w0", open_world, close_world, 0)
+#define WITH_ONE(f)      CASE_(f, "_w1", open_world, close_world, 1)
+#define WITH_SEVERAL(f)                                       \
+	CASE_(f, "_w2", open_world, close_world, 2),          \
+		CASE_(f, "_w8", open_world, close_world, 3)
+#define WITH_THREADS(f)  WITH_ONE(f), WITH_SEVERAL(f)
+#define ALONE(f)         CASE_(f, "", open_count, close_count, 0)
+
+/* --- tasks and threads --------------------------------------------------- */
+
+static inline void must_schedule(sennit_task_fn *run, void *argument)
+{
+	EXPECT(sennit_schedule(run, argument) == 0);
+}
+
+/* Schedule run on the worker that calls. */
+static inline void must_schedule_here(sennit_task_fn *run, void *argument)
+{
+	const sennit_task t = { .run = run,
+				.argument = argument,
+				.flags = SENNIT_TASK_SAME_THREAD };
+
+	EXPECT(sennit_schedule_task(&t) == 0);
+}
+
+struct errand {
+	void (*run)(void *argument);
+	void             *argument;
+	sennit_wait_group done;
+};
+
+static inline void run_errand(void *argument)
+{
+	struct errand *e = argument;
+
+	e->run(e->argument);
+	sennit_wait_group_done(&e->done);
+}
+
+/* Run run(argument) as a task and wait for it. */
+static inline void in_a_task(sennit_task_fn *run, void *argument)
+{
+	struct errand e = { .run = run, .argument = argument };
+
+	sennit_wait_group_init(&e.done, 1);
+	must_schedule(run_errand, &e);
+	sennit_wait_group_wait(&e.done);
+}
+
+static inline void *run_errand_as_thread(void *argument)
+{
+	run_errand(argument);
+	return NULL;
+}
+
+static inline pthread_t must_start_thread(void *(*run)(void *), void *argument)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, run, argument)) {
+		fprintf(stderr, "no thread to be had\n");
+		abort();
+	}
+	return t;
+}
+
+/* Run run(argument) on an unbound thread, while the caller waits as a bound
+ * thread or fiber does. */
+static inline void in_a_thread(sennit_task_fn *run, void *argument)
+{
+	struct errand e = { .run = run, .argument = argument };
+	pthread_t     t;
+
+	sennit_wait_group_init(&e.done, 1);
+	t = must_start_thread(run_errand_as_thread, &e);
+	sennit_wait_group_wait(&e.done);
+	pthread_join(t, NULL);
+}
+
+/* Run run(argument) three times: on the bound thread's own stack, as a task and
+ * on an unbound thread. */
+static inline void in_each_place(sennit_task_fn *run, void *argument)
+{
+	run(argument);
+	in_a_task(run, argument);
+	in_a_thread(run, argument);
+}
+
+/* How many fibers of *s are blocked (or about to resume). */
+static inline uint64_t fibers_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats.fibers;
+}
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* park.pml - who sleeps, who searches, who is woken: no work is left lying.
+ *
+ * Stands for src/core/parking.c and for the way sched/worker.c calls it.
+ * WORKERS workers; TASKS foreign threads that each queue one task for anyone;
+ * PINNED foreign threads that each make one fiber of worker 0 ready; each task
+ * ends, goes on for ever, or pushes another onto its worker's own deque (CHILDREN
+ * in all).  A task may be endless, so the property is work conservation.
+ *
+ * Stores: a foreign push passes a full fence at once and so is one visible
+ * step.  A worker's push onto its own deque passes none: it waits in `held`
+ * until the memory system, an atomic operation of that worker, or somebody's
+ * process barrier lets it out.  The counts {searchers, sleepers} are one word.
+ * With MISS a search may miss what it could have found; the look after the announcement
+ * goes from queue to queue in single steps.
+ *
+ * Checked when nothing can move any more: nothing is queued that a sleeping
+ * worker could run; a sleeper's bit is set and its token is not; nobody is
+ * counted as a searcher, and just the sleepers as sleepers.  Checked always:
+ * the counts do not pass below zero.
+ *
+ * Mutants, each of which must fail:
+ *   M_NOPFENCE    a foreign producer does not fence
+ *   M_NOWFENCE    a worker does not fence after it has set its bit
+ *   M_NORECHECK   a worker does not look again after it has set its bit
+ *   M_PLAINCLEAR  withdraw: clears the bit with a plain store, blind to a claim
+ *   M_CLEARLATE   announce: clears the token after the bit is set
+ *   M_PINANY      a ready fiber's producer wakes any worker
+ *   M_PINTRUST    a ready fiber's producer trusts a searcher
+ *   M_NOCHAIN     the last searcher that finds work wakes nobody
+ *   M_NOPASS      a searcher that finds a fiber of its own wakes nobody
+ *   M_STALEBIT    a worker that leaves its timed sleep keeps its bit
+ *   M_NORESPIN    withdraw: a worker nobody claimed is not a searcher again
+ *   M_NOBARRIER   no process barrier between the timed and the untimed sleep
+ *   M_UNTIMED     the first sleep is not timed
+ *   M_NOAWAIT     withdraw: a claimed worker does not await its token, and so
+ *                 acts as a searcher before the waker has counted it
+ */
+#ifndef WORKERS
+#define WORKERS 2
+#endif
+#ifndef TASKS
+#define TASKS 2
+#endif
+#ifndef PINNED
+#define PINNED 1
+#endif
+#ifndef CHILDREN
+#define CHILDREN 0
+#endif
+
+byte searchers, sleepers;		/* one word */
+byte bits;				/* who is asleep */
+bool token[WORKERS];
+byte inbox;				/* tasks, for anyone */
+byte pinned;				/* ready fibers of worker 0 */
+byte deque[WORKERS], held[WORKERS];
+byte spawned;
+#ifdef M_NOPFENCE
+byte held_inbox, held_pinned;
+#endif
+#ifdef M_NOWFENCE
+byte held_bits;
+#define ANNOUNCED(w) (!(held_bits & (1 << w)))
+#else
+#define ANNOUNCED(w) true
+#endif
+bool parked[WORKERS];			/* ghost */
+
+#define BIT(w) (1 << (w))
+#if WORKERS > 2
+#define DEQUES (deque[0] + deque[1] + deque[2])
+#define PARKED (parked[0] + parked[1] + parked[2])
+#else
+#define DEQUES (deque[0] + deque[1])
+#define PARKED (parked[0] + parked[1])
+#endif
+#ifdef M_NOAWAIT
+#define COUNTED(claim) true		/* to see what comes of it */
+#else
+#define COUNTED(claim) assert(claim)
+#endif
+#define HUNGRY (searchers == 0 && sleepers > 0)
+
+active proctype memory()
+{
+end:	do
+	:: atomic { held[0] > 0 -> held[0]--; deque[0]++ }
+	:: atomic { held[1] > 0 -> held[1]--; deque[1]++ }
+#if WORKERS > 2
+	:: atomic { held[2] > 0 -> held[2]--; deque[2]++ }
+#endif
+#ifdef M_NOPFENCE
+	:: atomic { held_inbox > 0 -> held_inbox--; inbox++ }
+	:: atomic { held_pinned > 0 -> held_pinned--; pinned++ }
+#endif
+#ifdef M_NOWFENCE
+	:: atomic { held_bits & 1 -> held_bits = held_bits & ~1; bits = bits | 1 }
+	:: atomic { held_bits & 2 -> held_bits = held_bits & ~2; bits = bits | 2 }
+#endif
+	od
+}
+
+/* Take j's bit: count it as a searcher, then set its token. */
+inline claim(j, won)
+{
+	atomic {
+		won = (bits & BIT(j)) != 0;
+		bits = bits & ~BIT(j)
+	};
+	if
+	:: won ->
+		atomic {
+			COUNTED(sleepers > 0);
+			sleepers--;
+			searchers++
+		};
+		token[j] = 1
+	:: else
+	fi
+}
+
+inline wake_one(j, snap, won)
+{
+	if
+	:: atomic {
+		HUNGRY -> snap = bits
+	};
+		do
+		:: atomic { snap & 1 -> snap = snap & ~1; j = 0 }
+			claim(j, won);
+			if
+			:: atomic { won -> won = 0; snap = 0; j = 0; break }
+			:: else
+			fi
+		:: atomic { snap & 2 -> snap = snap & ~2; j = 1 }
+			claim(j, won);
+			if
+			:: atomic { won -> won = 0; snap = 0; j = 0; break }
+			:: else
+			fi
+#if WORKERS > 2
+		:: atomic { snap & 4 -> snap = snap & ~4; j = 2 }
+			claim(j, won);
+			if
+			:: atomic { won -> won = 0; snap = 0; j = 0; break }
+			:: else
+			fi
+#endif
+		:: atomic { snap == 0 -> j = 0; break }
+		od
+	:: atomic { !HUNGRY }
+	fi
+}
+
+proctype producer()
+{
+	byte j, snap;
+	bool won;
+
+#ifdef M_NOPFENCE
+	held_inbox++;
+#else
+	inbox++;
+#endif
+	wake_one(j, snap, won)
+}
+
+proctype waker()
+{
+	byte j, snap;
+	bool won;
+
+#ifdef M_NOPFENCE
+	held_pinned++;
+#else
+	pinned++;
+#endif
+#ifdef M_PINANY
+	wake_one(j, snap, won)
+#else
+	if
+#ifdef M_PINTRUST
+	:: searchers > 0
+	:: searchers == 0 && (bits & BIT(0)) ->
+#else
+	:: bits & BIT(0) ->
+#endif
+		claim(0, won)
+	:: else
+	fi
+#endif
+}
+
+proctype worker(byte w)
+{
+	byte j, snap, v;
+	bool won, searching, last, own, timed;
+
+start:
+	assert(!searching);
+	if
+	:: atomic { w == 0 && pinned > 0 -> pinned-- }; goto work
+	:: atomic { held[w] > 0 -> held[w]-- }; goto work
+	:: atomic { held[w] == 0 && deque[w] > 0 -> deque[w]-- }; goto work
+	:: held[w] == 0
+	fi;
+	/* sn_parking_search: look at the counts, then count oneself */
+	if
+	:: 2 * searchers > WORKERS - sleepers -> goto announce
+	:: else
+	fi;
+	atomic { searchers++; searching = 1 };
+search:
+	assert(searching);
+	if
+	:: atomic { w == 0 && pinned > 0 -> pinned--; own = 1 }; goto found
+	:: atomic { inbox > 0 -> inbox-- }; goto found
+	:: atomic { deque[0] > 0 -> deque[0]-- }; goto found
+	:: atomic { deque[1] > 0 -> deque[1]-- }; goto found
+#if WORKERS > 2
+	:: atomic { deque[2] > 0 -> deque[2]-- }; goto found
+#endif
+#ifdef MISS
+	:: skip
+#else
+	:: else
+#endif
+	fi;
+
+announce:
+#ifndef M_CLEARLATE
+	token[w] = 0;
+#endif
+	atomic {
+		if
+		:: searching -> COUNTED(searchers > 0); searchers--
+		:: else
+		fi;
+		searching = 0;
+		sleepers++
+	};
+#ifdef M_NOWFENCE
+	held_bits = held_bits | BIT(w);
+#else
+	atomic { assert(!(bits & BIT(w))); bits = bits | BIT(w) };
+#endif
+#ifdef M_CLEARLATE
+	token[w] = 0;
+#endif
+#ifdef M_UNTIMED
+	timed = 0;
+#else
+	timed = 1;
+#endif
+
+look:
+#ifdef M_NORECHECK
+	goto sleep;
+#endif
+	if
+	:: w == 0 && pinned > 0 -> goto withdraw
+	:: else
+	fi;
+	if
+	:: inbox > 0 -> goto withdraw
+	:: else
+	fi;
+	v = 0;
+	do
+	:: v < WORKERS && deque[v] > 0 -> v = 0; goto withdraw
+	:: v < WORKERS && deque[v] == 0 -> v++
+	:: atomic { v == WORKERS -> v = 0; break }
+	od;
+
+sleep:
+	parked[w] = !timed;
+end_asleep:
+	if
+	:: atomic { token[w] -> parked[w] = 0; timed = 0 }
+	:: atomic { timed && !token[w] -> timed = 0 };
+		/* the time has passed: show what others' stores hold */
+#ifndef M_NOBARRIER
+		(held[0] == 0);
+		(held[1] == 0);
+#if WORKERS > 2
+		(held[2] == 0);
+#endif
+#endif
+#ifdef M_STALEBIT
+		if
+		:: inbox + DEQUES > 0 ->
+			atomic { sleepers--; searchers++; searching = 1 };
+			goto search
+		:: else
+		fi;
+#endif
+		goto look
+	fi;
+
+withdraw:
+	timed = 0;
+	(ANNOUNCED(w));
+#ifdef M_PLAINCLEAR
+	bits = bits & ~BIT(w);
+	own = 1;
+#else
+	atomic {
+		own = (bits & BIT(w)) != 0;
+		bits = bits & ~BIT(w)
+	};
+#endif
+	if
+	:: own ->
+		own = 0;
+#ifdef M_NORESPIN
+		atomic { COUNTED(sleepers > 0); sleepers-- };
+		goto start
+#else
+		atomic { COUNTED(sleepers > 0); sleepers--; searchers++ }
+#endif
+	:: else ->
+#ifndef M_NOAWAIT
+		(token[w])
+#else
+		skip
+#endif
+	fi;
+	searching = 1;
+	goto search;
+
+found:
+	atomic {
+		COUNTED(searchers > 0);
+		last = (searchers == 1);
+		searchers--;
+		searching = 0
+	};
+	/* fence */
+#ifdef M_NOPASS
+	if
+	:: own -> last = 0
+	:: else
+	fi;
+#endif
+	own = 0;
+#ifndef M_NOCHAIN
+	if
+	:: last && inbox + DEQUES > 0 -> wake_one(j, snap, won)
+	:: else
+	fi;
+#endif
+	last = 0;
+
+work:
+	if
+	:: goto start
+	:: goto endless
+	:: atomic { spawned < CHILDREN -> spawned++; held[w]++ }
+		/* no fence: the push may still be held during this look */
+		if
+		:: HUNGRY ->
+			(held[w] == 0);		/* the claim is an atomic operation */
+			wake_one(j, snap, won)
+		:: else
+		fi;
+		goto work
+	fi;
+
+endless:
+	assert(!(bits & BIT(w)));
+end_endless:
+	false
+}
+
+active proctype monitor()
+{
+	byte w;
+
+end:	timeout ->
+	assert(searchers == 0 && sleepers == PARKED);
+	for (w : 0 .. WORKERS - 1) {
+		assert(!parked[w] || ((bits & BIT(w)) && !token[w]));
+		assert(!parked[w] || inbox + DEQUES == 0)
+	}
+	assert(!(parked[0] && pinned > 0))
+}
+
+init {
+	byte i;
+
+	atomic {
+		for (i : 0 .. WORKERS - 1) {
+			run worker(i)
+		}
+		i = 0;
+		do
+		:: i < TASKS -> run producer(); i++
+		:: else -> break
+		od;
+		i = 0;
+		do
+		:: i < PINNED -> run waker(); i++
+		:: else -> break
+		od;
+		i = 0
+	}
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* random.h - repeatable randomness for tests, and how long they may take.
+ *
+ * SENNIT_TEST_SEED gives the seed, SENNIT_TEST_TIME multiplies durations. main
+ * returns random_report(failures), which prints the seed when there were any.
+ */
+#ifndef SN_TEST_RANDOM_H
+#define SN_TEST_RANDOM_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static uint64_t random_seed;
+
+/* A stream of its own for each thread: SplitMix64. */
+static inline uint64_t random_from(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* The start of stream `which`. */
+static inline uint64_t random_stream(uint64_t which)
+{
+	const char *seed = getenv("SENNIT_TEST_SEED");
+	struct timespec now;
+
+	if (!random_seed && seed)
+		random_seed = strtoull(seed, NULL, 0);
+	if (!random_seed) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		random_seed = (uint64_t)now.tv_sec * 1000000007 +
+			      (uint64_t)now.tv_nsec;
+	}
+	return random_seed + which * UINT64_C(0xd1342543de82ef95);
+}
+
+static inline uint32_t random_below(uint64_t *state, uint32_t limit)
+{
+	return (uint32_t)(random_from(state) >> 32) % limit;
+}
+
+/* n, times SENNIT_TEST_TIME. */
+static inline uint64_t scaled(uint64_t n)
+{
+	const char *scale = getenv("SENNIT_TEST_TIME");
+	double result = scale ? (double)n * strtod(scale, NULL) : (double)n;
+
+	return result < 1 ? 1 : (uint64_t)result;
+}
+
+static inline int random_report(int failures)
+{
+	if (failures)
+		fprintf(stderr, "SENNIT_TEST_SEED=%llu\n",
+			(unsigned long long)random_seed);
+	return failures;
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deque_owner_vs_thieves.c - one owner, three thieves who steal, ask and force:
+ * each task is taken exactly once, with all that its pusher wrote. Without the
+ * barrier in a forced take, or the fence in pop, tasks come twice. */
+#include "core/deque.h"
+#include "os/os.h"
+
+#include "../random.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+enum { THIEVES = 3, BATCH = 8 };
+
+struct item {
+	uint64_t check; /* plain: the deque must carry it over */
+	a_u32    taken;
+};
+
+struct match {
+	struct deque deque;
+	struct item *items;
+	uint32_t     count;
+	a_u32        over;
+	a_u32        wrong;  /* tasks whose check did not fit, or came twice */
+	a_u32        stolen;
+	a_u32        forced;
+};
+
+static void take(struct match *m, struct task t)
+{
+	struct item *i = t.argument;
+
+	if (i->check != (t.meta ^ UINT64_C(0x5e441)) ||
+	    a_add_rlx(&i->taken, 1) != 0)
+		a_add_rlx(&m->wrong, 1);
+}
+
+/* --- a thief ------------------------------------------------------------------ */
+
+struct thief {
+	struct match *match;
+	uint64_t      random;
+	pthread_t     thread;
+};
+
+static void *rob(void *argument)
+{
+	struct thief *me = argument;
+	struct match *m = me->match;
+	struct task t[BATCH];
+
+	while (!a_load_rlx(&m->over)) {
+		uint32_t got = sn_deque_steal(&m->deque, t,
+					      1 + random_below(&me->random,
+							       BATCH));
+
+		for (uint32_t i = 0; i < got; i++)
+			take(m, t[i]);
+		a_add_rlx(&m->stolen, got);
+		if (got)
+			continue;
+		switch (random_below(&me->random, 16)) {
+		case 0:
+			if (sn_deque_force(&m->deque))
+				a_add_rlx(&m->forced, 1);
+			break;
+		case 1:
+			os_thread_yield();
+			break;
+		case 2:
+			sn_deque_ask(&m->deque);
+			break;
+		default:
+			a_pause();
+		}
+	}
+	return NULL;
+}
+
+/* --- the owner ---------------------------------------------------------------- */
+
+/* Towards thieves. The generous owner publishes all the time and takes back
+ * again: that is where a thief that has read a slot meets it changed. */
+enum mood { DEAF, POLITE, GENEROUS, MOODS };
+
+/* Up to `pushes` new tasks, each followed by what the mood tells. */
+static uint32_t push_burst(struct match *m, uint32_t next, uint32_t pushes,
+			   enum mood mood)
+{
+	for (; pushes && next < m->count; pushes--, next++) {
+		struct task t = { .argument = &m->items[next],
+				  .meta = next };
+
+		m->items[next].check = next ^ UINT64_C(0x5e441);
+		if (sn_deque_push(&m->deque, t))
+			abort();
+		if (mood == GENEROUS ||
+		    (mood == POLITE && sn_deque_is_asked(&m->deque)))
+			sn_deque_publish(&m->deque);
+	}
+	return next;
+}
+
+static void pop_burst(struct match *m, uint32_t pops)
+{
+	struct task t;
+
+	while (pops-- && sn_deque_pop(&m->deque, &t))
+		take(m, t);
+}
+
+/* Many a short dance around the last task, now and then a long row. */
+static void own(struct match *m, uint64_t random)
+{
+	uint32_t next = 0;
+	struct task t;
+
+	while (next < m->count) {
+		enum mood mood = random_below(&random, MOODS);
+		bool is_long = random_below(&random, 256) == 0;
+
+		for (uint32_t n = 64; n; n--) {
+			next = push_burst(m, next,
+					  1 + random_below(&random, 3),
+					  mood);
+			pop_burst(m, 1 + random_below(&random, 4));
+		}
+		if (is_long) {
+			next = push_burst(m, next,
+					  random_below(&random, 3000),
+					  mood);
+			pop_burst(m, random_below(&random, 3000));
+		}
+		if (random_below(&random, 8) == 0 &&
+		    sn_deque_pop_oldest(&m->deque, &t))
+			take(m, t);
+	}
+	pop_burst(m, UINT32_MAX);
+}
+
+static void play(bool asymmetric, uint32_t count, uint64_t round)
+{
+	uint64_t seed = random_stream(round * (THIEVES + 1));
+	struct match m = { .count = count };
+	struct thief thieves[THIEVES];
+	uint32_t missing = 0;
+
+	m.items = test_calloc(count, sizeof(*m.items));
+	assert_int_equal(sn_deque_init(&m.deque, &sn_memory_libc, 2,
+				       asymmetric), 0);
+	for (uint32_t i = 0; i < THIEVES; i++) {
+		thieves[i].match = &m;
+		thieves[i].random = random_stream(
+			round * (THIEVES + 1) + i + 1);
+		assert_int_equal(pthread_create(&thieves[i].thread, NULL, rob,
+						&thieves[i]), 0);
+	}
+	own(&m, seed);
+	a_store_rlx(&m.over, 1);
+	for (uint32_t i = 0; i < THIEVES; i++)
+		pthread_join(thieves[i].thread, NULL);
+	for (uint32_t i = 0; i < count; i++)
+		missing += a_load_rlx(&m.items[i].taken) == 0;
+	print_message("%u tasks: %u stolen, %u forced takes, %u wrong, "
+		      "%u missing\n",
+		      count, a_load_rlx(&m.stolen), a_load_rlx(&m.forced),
+		      a_load_rlx(&m.wrong), missing);
+	assert_int_equal(a_load_rlx(&m.wrong), 0);
+	assert_int_equal(missing, 0);
+	assert_false(sn_deque_has_tasks(&m.deque));
+	sn_deque_free(&m.deque);
+	test_free(m.items);
+}
+
+static void with_the_barrier_each_task_is_taken_once(void **state)
+{
+	(void)state;
+	if (!os_process_barrier_init())
+		skip(); /* the system has no process barrier */
+	for (uint64_t round = scaled(8); round; round--)
+		play(true, 2000000, round);
+}
+
+static void with_fences_each_task_is_taken_once(void **state)
+{
+	(void)state;
+	for (uint64_t round = scaled(8); round; round--)
+		play(false, 2000000, round);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(with_the_barrier_each_task_is_taken_once),
+		cmocka_unit_test(with_fences_each_task_is_taken_once),
+	};
+
+	return random_report(cmocka_run_group_tests_name(
+		"deque: owner vs thieves", tests, NULL, NULL));
+}

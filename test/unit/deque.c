@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deque.c - the split deque, one step at a time: owner and thief take turns on
+ * one thread. What they do to each other at once is test/stress/deque. */
+#include "core/deque.h"
+#include "os/os.h"
+
+#include "../random.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+/* An allocator that counts, and fails once `left` is used up. */
+struct scarce {
+	int left;
+	int held;
+};
+
+static void *scarce_allocate(void *context, size_t size, size_t alignment)
+{
+	struct scarce *s = context;
+
+	if (s->left == 0)
+		return NULL;
+	s->left--;
+	s->held++;
+	return sn_memory_libc.allocate(NULL, size, alignment);
+}
+
+static void scarce_release(void *context, void *memory, size_t size)
+{
+	struct scarce *s = context;
+
+	s->held--;
+	sn_memory_libc.release(NULL, memory, size);
+}
+
+static struct scarce memory;
+static struct deque deque;
+
+/* Begins a little before the positions wrap. */
+static void start(bool asymmetric)
+{
+	static const sennit_allocator a = { scarce_allocate, scarce_release,
+					    &memory };
+	uint32_t first = UINT32_MAX - 2;
+
+	memory = (struct scarce){ .left = 100 };
+	assert_int_equal(sn_deque_init(&deque, &a, 4, asymmetric), 0);
+	a_store_rlx(&deque.bottom, first);
+	a_store_rlx(&deque.guard, first);
+	a_store_rlx(&deque.pub, (uint64_t)first << 32 | first);
+	deque.limit += first;
+}
+
+static int start_fenced(void **state)
+{
+	(void)state;
+	start(false);
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	sn_deque_free(&deque);
+	return memory.held;
+}
+
+/* Tasks are numbers, in all three words. */
+static struct task numbered(uint32_t n)
+{
+	return (struct task){ (sennit_task_fn *)(uintptr_t)n,
+			      (void *)(uintptr_t)~n, n };
+}
+
+static uint32_t number_of(struct task t)
+{
+	assert_int_equal((uint32_t)(uintptr_t)t.run, t.meta);
+	assert_int_equal((uint32_t)(uintptr_t)t.argument, ~(uint32_t)t.meta);
+	return (uint32_t)t.meta;
+}
+
+static void push(uint32_t from, uint32_t to)
+{
+	for (uint32_t n = from; n <= to; n++)
+		assert_int_equal(sn_deque_push(&deque, numbered(n)), 0);
+}
+
+static uint32_t pop(void)
+{
+	struct task t = { 0 };
+
+	assert_true(sn_deque_pop(&deque, &t));
+	return number_of(t);
+}
+
+static uint32_t pop_oldest(void)
+{
+	struct task t = { 0 };
+
+	assert_true(sn_deque_pop_oldest(&deque, &t));
+	return number_of(t);
+}
+
+static void assert_empty(void)
+{
+	struct task t;
+
+	assert_false(sn_deque_pop(&deque, &t));
+	assert_false(sn_deque_pop_oldest(&deque, &t));
+	assert_int_equal(sn_deque_steal(&deque, &t, 1), 0);
+	assert_false(sn_deque_has_tasks(&deque));
+	assert_false(sn_deque_has_public(&deque));
+	assert_int_equal(sn_deque_count(&deque), 0);
+}
+
+static void the_owner_gets_its_newest_task(void **state)
+{
+	(void)state;
+	push(1, 3);
+	assert_int_equal(pop(), 3);
+	assert_int_equal(pop(), 2);
+	push(4, 4);
+	assert_int_equal(pop(), 4);
+	assert_int_equal(pop(), 1);
+	assert_empty();
+}
+
+static void the_owner_gets_its_oldest_task_when_it_asks_for_it(void **state)
+{
+	(void)state;
+	push(1, 9);
+	for (uint32_t n = 1; n <= 4; n++)
+		assert_int_equal(pop_oldest(), n);
+	assert_int_equal(pop(), 9);
+	for (uint32_t n = 5; n <= 8; n++)
+		assert_int_equal(pop_oldest(), n);
+	assert_empty();
+}
+
+static void private_tasks_are_not_stolen(void **state)
+{
+	struct task t;
+
+	(void)state;
+	push(1, 3);
+	assert_int_equal(sn_deque_steal(&deque, &t, 1), 0);
+	assert_false(sn_deque_has_public(&deque));
+	assert_true(sn_deque_has_tasks(&deque));
+	assert_int_equal(sn_deque_count(&deque), 3);
+}
+
+static void a_thief_gets_the_older_half_of_the_public_tasks(void **state)
+{
+	struct task t[8];
+
+	(void)state;
+	push(1, 10);
+	assert_int_equal(sn_deque_publish(&deque), 5);
+	assert_int_equal(sn_deque_steal(&deque, t, 8), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(number_of(t[i]), i + 1);
+	assert_int_equal(sn_deque_steal(&deque, t, 8), 1);
+	assert_int_equal(number_of(t[0]), 4);
+	assert_int_equal(sn_deque_steal(&deque, t, 8), 1);
+	assert_int_equal(number_of(t[0]), 5);
+	assert_int_equal(sn_deque_steal(&deque, t, 8), 0);
+	assert_int_equal(sn_deque_count(&deque), 5);
+}
+
+static void a_thief_gets_no_more_than_it_can_hold(void **state)
+{
+	struct task t[3] = { { .meta = 99 }, { .meta = 99 }, { .meta = 99 } };
+
+	(void)state;
+	push(1, 20);
+	sn_deque_publish(&deque);
+	assert_int_equal(sn_deque_steal(&deque, t, 0), 0);
+	assert_int_equal(sn_deque_steal(&deque, t, 2), 2);
+	assert_int_equal(number_of(t[1]), 2);
+	assert_int_equal(t[2].meta, 99);
+}
+
+static void a_request_stands_until_the_owner_publishes(void **state)
+{
+	(void)state;
+	assert_false(sn_deque_ask(&deque));
+	assert_false(sn_deque_is_asked(&deque));
+	push(1, 3);
+	assert_true(sn_deque_ask(&deque));
+	assert_true(sn_deque_is_asked(&deque));
+	assert_int_equal(sn_deque_publish(&deque), 2);
+	assert_false(sn_deque_is_asked(&deque));
+}
+
+static void a_request_ends_when_the_owner_finds_nothing(void **state)
+{
+	(void)state;
+	push(1, 1);
+	assert_true(sn_deque_ask(&deque));
+	assert_int_equal(pop(), 1);
+	assert_empty();
+	assert_false(sn_deque_is_asked(&deque));
+	assert_false(sn_deque_ask(&deque));
+}
+
+static void publishing_nothing_publishes_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(sn_deque_publish(&deque), 0);
+	push(1, 1);
+	assert_int_equal(sn_deque_publish(&deque), 1);
+	assert_int_equal(sn_deque_publish(&deque), 1);
+}
+
+/* By all counts of public tasks around the most that is taken back at once. */
+static void the_owner_takes_back_the_newest_of_what_is_public(void **state)
+{
+	(void)state;
+	for (uint32_t count = 1; count < 70; count++) {
+		push(1, count);
+		while (sn_deque_publish(&deque) < count)
+			;
+		assert_int_equal(pop(), count);
+		assert_int_equal(sn_deque_count(&deque), count - 1);
+		while (sn_deque_count(&deque))
+			pop();
+		assert_empty();
+	}
+}
+
+static void taking_back_and_stealing_share_all_tasks(void **state)
+{
+	bool seen[41] = { false };
+	struct task t;
+
+	(void)state;
+	push(1, 40);
+	while (sn_deque_publish(&deque) < 40)
+		;
+	for (uint32_t left = 40; left; left--) {
+		uint32_t n = left % 3 == 0 &&
+					     sn_deque_steal(&deque, &t, 1) ?
+				     number_of(t) :
+				     pop();
+
+		assert_false(seen[n]);
+		seen[n] = true;
+	}
+	assert_empty();
+}
+
+/* The thief was held between reading a task and claiming it, while the owner
+ * took the task back, ran it, and published another in its place. Its claim
+ * compares with what it saw of `pub` then. */
+static void pub_never_returns_to_an_old_value(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	push(1, 1);
+	sn_deque_publish(&deque);
+	before = a_load_rlx(&deque.pub);
+	assert_int_equal(pop(), 1);
+	push(2, 2);
+	sn_deque_publish(&deque);
+	assert_true(a_load_rlx(&deque.pub) != before);
+	assert_int_equal(pop(), 2);
+}
+
+static void force_publishes_the_older_half(void **state)
+{
+	struct task t[4];
+
+	(void)state;
+	assert_false(sn_deque_force(&deque));
+	push(1, 5);
+	assert_true(sn_deque_force(&deque));
+	assert_int_equal(sn_deque_steal(&deque, t, 4), 2);
+	assert_int_equal(number_of(t[0]), 1);
+	assert_int_equal(pop(), 5);
+	assert_int_equal(pop(), 4);
+	assert_int_equal(pop(), 3);
+	assert_empty();
+}
+
+static void force_gives_up_while_another_is_at_it(void **state)
+{
+	(void)state;
+	push(1, 2);
+	a_store_rlx(&deque.lock, 1);
+	assert_false(sn_deque_force(&deque));
+	assert_int_equal(sn_deque_publish(&deque), 0);
+	a_store_rlx(&deque.lock, 0);
+	assert_true(sn_deque_force(&deque));
+}
+
+static void a_failed_push_changes_nothing(void **state)
+{
+	(void)state;
+	push(1, 4);
+	sn_deque_publish(&deque);
+	memory.left = 0;
+	assert_int_equal(sn_deque_push(&deque, numbered(5)), -ENOMEM);
+	assert_int_equal(sn_deque_push(&deque, numbered(5)), -ENOMEM);
+	assert_int_equal(sn_deque_count(&deque), 4);
+	memory.left = 1;
+	push(5, 5);
+	for (uint32_t n = 1; n <= 5; n++)
+		assert_int_equal(pop_oldest(), n);
+	assert_empty();
+}
+
+static void stolen_slots_are_filled_again_before_it_grows(void **state)
+{
+	struct task t;
+
+	(void)state;
+	memory.left = 0;
+	push(1, 4);
+	for (uint32_t n = 1; n < 100; n++) {
+		sn_deque_publish(&deque);
+		assert_int_equal(sn_deque_steal(&deque, &t, 1), 1);
+		assert_int_equal(number_of(t), n);
+		push(n + 4, n + 4);
+	}
+}
+
+static void init_fails_without_memory(void **state)
+{
+	struct scarce none = { 0 };
+	sennit_allocator a = { scarce_allocate, scarce_release, &none };
+	struct deque d;
+
+	(void)state;
+	assert_int_equal(sn_deque_init(&d, &a, 4, false), -ENOMEM);
+}
+
+/* Oldest to newest in order[first..last-1]. */
+struct model {
+	uint32_t order[4096];
+	uint32_t first;
+	uint32_t last;
+};
+
+static void forget(struct model *m, uint32_t at)
+{
+	for (uint32_t i = at; i > m->first; i--)
+		m->order[i] = m->order[i - 1];
+	m->first++;
+}
+
+/* The owner's newest is the model's, up to an old one that was taken back and
+ * now lies above younger public ones. */
+static void pop_and_compare(struct model *m)
+{
+	struct task t;
+	bool found = sn_deque_pop(&deque, &t);
+	uint32_t at = m->last;
+
+	assert_int_equal(found, m->first != m->last);
+	if (!found)
+		return;
+	while (at > m->first && m->order[at - 1] != number_of(t))
+		at--;
+	assert_int_not_equal(at, m->first);
+	forget(m, at - 1);
+}
+
+static void steal_and_compare(struct model *m, uint32_t max)
+{
+	struct task t[8];
+	uint32_t count = sn_deque_steal(&deque, t, max);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = m->first;
+
+		while (at < m->last && m->order[at] != number_of(t[i]))
+			at++;
+		assert_int_not_equal(at, m->last);
+		forget(m, at);
+	}
+}
+
+static void step(struct model *m, uint32_t wish, uint64_t *random)
+{
+	struct task t;
+
+	if (wish < 40) {
+		push(m->last, m->last);
+		m->order[m->last] = m->last;
+		m->last++;
+	} else if (wish < 70) {
+		pop_and_compare(m);
+	} else if (wish < 75) {
+		bool any = sn_deque_pop_oldest(&deque, &t);
+
+		assert_int_equal(any, m->first != m->last);
+		for (uint32_t i = m->first; any; i++)
+			if (m->order[i] == number_of(t)) {
+				forget(m, i);
+				break;
+			}
+	} else if (wish < 83) {
+		sn_deque_publish(&deque);
+	} else if (wish < 85) {
+		sn_deque_force(&deque);
+	} else if (wish < 90) {
+		assert_int_equal(sn_deque_has_tasks(&deque),
+				 m->first != m->last);
+	} else {
+		steal_and_compare(m, random_below(random, 9));
+	}
+	assert_int_equal(sn_deque_count(&deque), m->last - m->first);
+}
+
+static void any_mix_of_calls_matches_a_list(void **state)
+{
+	static struct model m;
+	uint64_t random = random_stream(0);
+
+	(void)state;
+	for (uint64_t round = scaled(200); round; round--) {
+		start(round % 2 == 0 && os_process_barrier_init());
+		m.first = m.last = 0;
+		while (m.last < 4096)
+			step(&m, random_below(&random, 100), &random);
+		while (m.first != m.last)
+			pop_and_compare(&m);
+		assert_empty();
+		assert_int_equal(finish(NULL), 0);
+	}
+}
+
+#define STEP(test) cmocka_unit_test_setup_teardown(test, start_fenced, finish)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STEP(the_owner_gets_its_newest_task),
+		STEP(the_owner_gets_its_oldest_task_when_it_asks_for_it),
+		STEP(private_tasks_are_not_stolen),
+		STEP(a_thief_gets_the_older_half_of_the_public_tasks),
+		STEP(a_thief_gets_no_more_than_it_can_hold),
+		STEP(a_request_stands_until_the_owner_publishes),
+		STEP(a_request_ends_when_the_owner_finds_nothing),
+		STEP(publishing_nothing_publishes_nothing),
+		STEP(the_owner_takes_back_the_newest_of_what_is_public),
+		STEP(taking_back_and_stealing_share_all_tasks),
+		STEP(pub_never_returns_to_an_old_value),
+		STEP(force_publishes_the_older_half),
+		STEP(force_gives_up_while_another_is_at_it),
+		STEP(a_failed_push_changes_nothing),
+		STEP(stolen_slots_are_filled_again_before_it_grows),
+		cmocka_unit_test(init_fails_without_memory),
+		cmocka_unit_test(any_mix_of_calls_matches_a_list),
+	};
+
+	return random_report(
+		cmocka_run_group_tests_name("deque", tests, NULL, NULL));
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ring.c - the owner's queue of tasks. */
+#include "core/ring.h"
+
+#include "../random.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+/* An allocator that counts, and fails once `left` is used up. */
+struct scarce {
+	int left;
+	int held;
+};
+
+static void *scarce_allocate(void *context, size_t size, size_t alignment)
+{
+	struct scarce *s = context;
+
+	if (s->left == 0)
+		return NULL;
+	s->left--;
+	s->held++;
+	return sn_memory_libc.allocate(NULL, size, alignment);
+}
+
+static void scarce_release(void *context, void *memory, size_t size)
+{
+	struct scarce *s = context;
+
+	s->held--;
+	sn_memory_libc.release(NULL, memory, size);
+}
+
+static struct task numbered(uintptr_t n)
+{
+	return (struct task){ .meta = n };
+}
+
+static uintptr_t pop_front(struct ring *r)
+{
+	struct task t = { 0 };
+
+	assert_true(sn_ring_pop_front(r, &t));
+	return t.meta;
+}
+
+static uintptr_t pop_back(struct ring *r)
+{
+	struct task t = { 0 };
+
+	assert_true(sn_ring_pop_back(r, &t));
+	return t.meta;
+}
+
+static void an_unused_ring_allocates_nothing(void **state)
+{
+	struct scarce s = { 0 };
+	sennit_allocator a = { scarce_allocate, scarce_release, &s };
+	struct ring r;
+	struct task t;
+
+	(void)state;
+	sn_ring_init(&r, &a);
+	assert_false(sn_ring_pop_front(&r, &t));
+	assert_false(sn_ring_pop_back(&r, &t));
+	assert_true(sn_ring_is_empty(&r));
+	assert_int_equal(sn_ring_push_back(&r, numbered(1)), -ENOMEM);
+	assert_true(sn_ring_is_empty(&r));
+	sn_ring_free(&r);
+	assert_int_equal(s.held, 0);
+}
+
+static void all_three_words_come_back(void **state)
+{
+	struct task in = { (sennit_task_fn *)(uintptr_t)0x1000, &in, 7 };
+	struct task out;
+	struct ring r;
+
+	(void)state;
+	sn_ring_init(&r, &sn_memory_libc);
+	assert_int_equal(sn_ring_push_back(&r, in), 0);
+	assert_true(sn_ring_pop_front(&r, &out));
+	assert_memory_equal(&in, &out, sizeof(in));
+	sn_ring_free(&r);
+}
+
+static void front_is_oldest_and_back_is_newest(void **state)
+{
+	struct ring r;
+
+	(void)state;
+	sn_ring_init(&r, &sn_memory_libc);
+	for (uintptr_t i = 0; i < 4; i++)
+		assert_int_equal(sn_ring_push_back(&r, numbered(i)), 0);
+	assert_int_equal(pop_front(&r), 0);
+	assert_int_equal(pop_back(&r), 3);
+	assert_int_equal(pop_front(&r), 1);
+	assert_int_equal(pop_back(&r), 2);
+	assert_true(sn_ring_is_empty(&r));
+	sn_ring_free(&r);
+}
+
+static void a_failed_push_changes_nothing(void **state)
+{
+	struct scarce s = { .left = 1 };
+	sennit_allocator a = { scarce_allocate, scarce_release, &s };
+	struct ring r;
+	uintptr_t n = 0;
+
+	(void)state;
+	sn_ring_init(&r, &a);
+	while (sn_ring_push_back(&r, numbered(n)) == 0)
+		n++;
+	assert_int_equal(sn_ring_count(&r), n);
+	s.left = 1;
+	assert_int_equal(sn_ring_push_back(&r, numbered(n)), 0);
+	for (uintptr_t i = 0; i <= n; i++)
+		assert_int_equal(pop_front(&r), i);
+	sn_ring_free(&r);
+	assert_int_equal(s.held, 0);
+}
+
+/* The ring always holds consecutive numbers, so two bounds are its model. */
+static void any_mix_of_calls_matches_a_queue(void **state)
+{
+	uint64_t random = random_stream(0);
+	uintptr_t oldest = 0;
+	uintptr_t next = 0;
+	struct ring r;
+
+	(void)state;
+	sn_ring_init(&r, &sn_memory_libc);
+	for (uint64_t i = scaled(1000000); i; i--) {
+		uint32_t wish = random_below(&random, 1000) < 501 ? 0 : 1;
+
+		if (wish == 0)
+			assert_int_equal(
+				sn_ring_push_back(&r, numbered(next++)), 0);
+		else if (oldest != next && random_below(&random, 2))
+			assert_int_equal(pop_front(&r), oldest++);
+		else if (oldest != next)
+			assert_int_equal(pop_back(&r), --next);
+		assert_int_equal(sn_ring_count(&r), next - oldest);
+	}
+	sn_ring_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_unused_ring_allocates_nothing),
+		cmocka_unit_test(all_three_words_come_back),
+		cmocka_unit_test(front_is_oldest_and_back_is_newest),
+		cmocka_unit_test(a_failed_push_changes_nothing),
+		cmocka_unit_test(any_mix_of_calls_matches_a_queue),
+	};
+
+	return random_report(
+		cmocka_run_group_tests_name("ring", tests, NULL, NULL));
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stack.c - stacks: their reuse, their limit, what they cost. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "core/stack.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE ((size_t)64 * 1024)
+
+static void make(struct stacks *s, uint32_t limit)
+{
+	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
+}
+
+static void *take_one(struct stacks *s)
+{
+	void *low = NULL;
+
+	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
+	assert_non_null(low);
+	return low;
+}
+
+static void give_one(struct stacks *s, void *low)
+{
+	sn_stacks_give(s, &low, 1);
+}
+
+/* --- taking and giving ------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a;
+	const char *y = *(char *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void stacks_do_not_overlap(void **state)
+{
+	enum { COUNT = 300 };
+	void         *low[COUNT];
+	struct stacks s;
+
+	(void)state;
+	make(&s, 0);
+	for (int i = 0; i < COUNT; i += 3)
+		assert_int_equal(sn_stacks_take(&s, low + i, 3), 3);
+	qsort(low, COUNT, sizeof(*low), by_address);
+	for (int i = 1; i < COUNT; i++)
+		assert_true((char *)low[i - 1] + sn_stacks_usable(&s) <
+			    (char *)low[i]);
+	assert_int_equal(sn_stacks_made(&s), COUNT);
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+}
+
+static void fresh_stack_reads_as_zeros(void **state)
+{
+	struct stacks s;
+	const char   *low;
+
+	(void)state;
+	make(&s, 0);
+	low = take_one(&s);
+	for (size_t i = 0; i < sn_stacks_usable(&s); i++)
+		assert_int_equal(low[i], 0);
+	give_one(&s, (char *)(uintptr_t)low);
+	sn_stacks_free(&s);
+}
+
+static void last_given_is_taken_first_as_it_was_left(void **state)
+{
+	struct stacks        s;
+	void                *low[2];
+	const unsigned char *again;
+
+	(void)state;
+	make(&s, 0);
+	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
+	memset(low[0], 0x11, sn_stacks_usable(&s));
+	memset(low[1], 0x22, sn_stacks_usable(&s));
+	give_one(&s, low[0]);
+	give_one(&s, low[1]);
+	again = take_one(&s);
+	assert_ptr_equal(again, low[1]);
+	for (size_t i = 0; i < sn_stacks_usable(&s); i++)
+		assert_int_equal(again[i], 0x22);
+	give_one(&s, low[1]);
+	sn_stacks_free(&s);
+}
+
+static void limit_is_never_passed(void **state)
+{
+	struct stacks s;
+	void         *low[20];
+
+	(void)state;
+	make(&s, 10);
+	assert_int_equal(sn_stacks_take(&s, low, 7), 7);
+	assert_int_equal(sn_stacks_take(&s, low + 7, 7), 3);
+	assert_int_equal(sn_stacks_take(&s, low + 10, 1), 0);
+	give_one(&s, low[9]);
+	assert_ptr_equal(take_one(&s), low[9]);
+	assert_int_equal(sn_stacks_take(&s, low + 10, 1), 0);
+	assert_int_equal(sn_stacks_made(&s), 10);
+	sn_stacks_give(&s, low, 10);
+	sn_stacks_free(&s);
+}
+
+static void top_is_aligned_and_size_is_kept(void **state)
+{
+	static const size_t sizes[] = { 16384, 16385, 65536, 100000, 262144 };
+	size_t              page = os_page_size();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct stacks s;
+		void         *low;
+
+		assert_int_equal(
+			sn_stacks_init(&s, &sn_memory_libc, sizes[i], 0), 0);
+		for (uint32_t guards = 0; guards < 2; guards++) {
+			s.kind = OS_GUARD_MAPPING;
+			s.mapping_limit = guards;
+			low = take_one(&s);
+			assert_int_equal(
+				((uintptr_t)low + sn_stacks_usable(&s)) % 64,
+				0);
+			assert_true(sn_stacks_usable(&s) + page + 64 >=
+				    sizes[i]);
+			memset(low, 1, sn_stacks_usable(&s));
+			give_one(&s, low);
+		}
+		sn_stacks_free(&s);
+	}
+}
+
+static void guard_is_taken_from_the_size(void **state)
+{
+	size_t        page = os_page_size();
+	struct stacks s;
+
+	(void)state;
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, 16 * page, 0), 0);
+	assert_int_equal(s.pitch, 16 * page);
+	sn_stacks_free(&s);
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, page, 0), 0);
+	assert_int_equal(s.pitch, 2 * page); /* all of it would be guard */
+	sn_stacks_free(&s);
+}
+
+struct maps {
+	size_t count;
+	size_t bytes;
+};
+
+static struct maps read_maps(void)
+{
+	FILE         *f = fopen("/proc/self/maps", "re");
+	struct maps   m = { 0, 0 };
+	unsigned long from;
+	unsigned long to;
+
+	assert_non_null(f);
+	while (fscanf(f, "%lx-%lx%*[^\n]", &from, &to) == 2) {
+		m.count++;
+		m.bytes += to - from;
+	}
+	fclose(f);
+	return m;
+}
+
+/* --- when there is no memory --------------------------------------------------- */
+
+static void impossible_size_is_refused(void **state)
+{
+	struct stacks s;
+
+	(void)state;
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX, 0),
+			 -EINVAL);
+	assert_int_equal(
+		sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 2 + 1, 0),
+		-EINVAL);
+}
+
+static void no_address_space_is_no_stack(void **state)
+{
+	struct stacks s;
+	void         *low;
+
+	(void)state;
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 4, 0),
+			 0);
+	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
+	assert_int_equal(sn_stacks_made(&s), 0);
+	sn_stacks_free(&s);
+}
+
+/* Leave this process less address space than a slab has. */
+static bool slab_is_made_smaller(void)
+{
+	struct rlimit limit = { .rlim_max = RLIM_INFINITY };
+	struct stacks s;
+	void         *low[2];
+
+	getrlimit(RLIMIT_AS, &limit);
+	limit.rlim_cur = read_maps().bytes + 40 * SIZE;
+	make(&s, 0);
+	return !setrlimit(RLIMIT_AS, &limit) && sn_stacks_take(&s, low, 2) == 2;
+}
+
+static void little_address_space_is_a_small_slab(void **state)
+{
+	pid_t child = fork();
+	int   status;
+
+	(void)state;
+	if (child == 0)
+		_exit(slab_is_made_smaller() ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void huge_stacks_come_one_at_a_time(void **state)
+{
+	struct stacks s;
+	void         *low[2];
+
+	(void)state;
+	assert_int_equal(
+		sn_stacks_init(&s, &sn_memory_libc, (size_t)1 << 30, 0), 0);
+	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
+	memset(low[0], 1, SIZE);
+	memset(low[1], 2, SIZE);
+	sn_stacks_give(&s, low, 2);
+	sn_stacks_free(&s);
+}
+
+static bool is_out_of_memory;
+
+static void *allocate(void *context, size_t size, size_t alignment)
+{
+	(void)context;
+	return is_out_of_memory
+		       ? NULL
+		       : sn_memory_libc.allocate(NULL, size, alignment);
+}
+
+static void release(void *context, void *memory, size_t size)
+{
+	(void)context;
+	sn_memory_libc.release(NULL, memory, size);
+}
+
+static void failed_allocation_is_no_stack_and_passes(void **state)
+{
+	const sennit_allocator memory = { allocate, release, NULL };
+	struct stacks          s;
+	void                  *low;
+
+	(void)state;
+	assert_int_equal(sn_stacks_init(&s, &memory, SIZE, 0), 0);
+	is_out_of_memory = true;
+	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
+	is_out_of_memory = false;
+	give_one(&s, take_one(&s));
+	sn_stacks_free(&s);
+}
+
+/* --- afterwards --------------------------------------------------------------- */
+
+static void use_many(enum os_guard kind)
+{
+	enum { COUNT = 3000 };
+	static void  *low[COUNT];
+	struct stacks s;
+
+	make(&s, 0);
+	s.kind = kind;
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+}
+
+/* The first round also pays for what libc keeps. */
+static void everything_is_unmapped(void **state)
+{
+	struct maps before = { 0, 0 };
+	struct maps after;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		before = read_maps();
+		use_many(os_guard_kind());
+		use_many(OS_GUARD_MAPPING);
+		after = read_maps();
+	}
+	assert_int_equal(after.bytes, before.bytes);
+	assert_int_equal(after.count, before.count);
+}
+
+/* --- many threads ---------------------------------------------------------------- */
+
+enum { THREADS = 4, MOST_TAKEN = 40, ROUNDS = 3000 };
+
+/* Take, mark, look whether the marks are still there, give back. */
+static void *take_and_give(void *argument)
+{
+	struct stacks *s = argument;
+	uintptr_t      self = (uintptr_t)&self;
+	void          *low[MOST_TAKEN];
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint32_t n = sn_stacks_take(s, low, 1 + round % MOST_TAKEN);
+
+		for (uint32_t i = 0; i < n; i++)
+			*(uintptr_t *)low[i] = self + i;
+		for (uint32_t i = 0; i < n; i++) {
+			if (*(uintptr_t *)low[i] != self + i)
+				return "two threads have one stack";
+		}
+		sn_stacks_give(s, low, n);
+	}
+	return NULL;
+}
+
+static void threads_never_share_a_stack(void **state)
+{
+	pthread_t     threads[THREADS];
+	struct stacks s;
+
+	(void)state;
+	make(&s, 100);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, take_and_give, &s),
+			0);
+	for (int i = 0; i < THREADS; i++) {
+		void *why;
+
+		pthread_join(threads[i], &why);
+		assert_null(why);
+	}
+	assert_true(sn_stacks_made(&s) <= 100);
+	sn_stacks_free(&s); /* aborts when one got lost */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_do_not_overlap),
+		cmocka_unit_test(fresh_stack_reads_as_zeros),
+		cmocka_unit_test(last_given_is_taken_first_as_it_was_left),
+		cmocka_unit_test(limit_is_never_passed),
+		cmocka_unit_test(top_is_aligned_and_size_is_kept),
+		cmocka_unit_test(guard_is_taken_from_the_size),
+		cmocka_unit_test(impossible_size_is_refused),
+		cmocka_unit_test(no_address_space_is_no_stack),
+		cmocka_unit_test(little_address_space_is_a_small_slab),
+		cmocka_unit_test(huge_stacks_come_one_at_a_time),
+		cmocka_unit_test(failed_allocation_is_no_stack_and_passes),
+		cmocka_unit_test(everything_is_unmapped),
+		cmocka_unit_test(threads_never_share_a_stack),
+	};
+
+	return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
+}

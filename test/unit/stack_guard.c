@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stack_guard.c - stacks: what happens at their end. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "core/stack.h"
+
+#include "base/memory.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE ((size_t)64 * 1024)
+
+static void make(struct stacks *s, uint32_t limit)
+{
+	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
+}
+
+/* Stacks of which the process may split mappings for `guards` only. */
+static void make_by_mapping(struct stacks *s, uint32_t guards)
+{
+	make(s, 0);
+	s->kind = OS_GUARD_MAPPING;
+	s->mapping_limit = guards;
+}
+
+static void *take_one(struct stacks *s)
+{
+	void *low = NULL;
+
+	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
+	assert_non_null(low);
+	return low;
+}
+
+static void give_one(struct stacks *s, void *low)
+{
+	sn_stacks_give(s, &low, 1);
+}
+
+static void need_cheap_guards(void)
+{
+	if (os_guard_kind() == OS_GUARD_CHEAP)
+		return;
+	print_message("no cheap guards here\n");
+	skip();
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a;
+	const char *y = *(char *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t count_page_aligned(void *const low[], size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += (uintptr_t)low[i] % os_page_size() == 0;
+	return n;
+}
+
+/* --- touching what must not be touched ---------------------------------------- */
+
+static sigjmp_buf after_fault;
+
+static void on_fault(int number)
+{
+	(void)number;
+	siglongjmp(after_fault, 1);
+}
+
+/* On a stack of its own, as for a stack overflow. */
+static void catch_faults(const struct sigaction *old, struct sigaction *kept)
+{
+	static char alternate[64 * 1024];
+	stack_t stack = { .ss_sp = alternate, .ss_size = sizeof(alternate) };
+	struct sigaction act = { .sa_handler = on_fault,
+				 .sa_flags = SA_ONSTACK };
+
+	assert_int_equal(sigaltstack(&stack, NULL), 0);
+	assert_int_equal(sigaction(SIGSEGV, old ? old : &act, kept), 0);
+}
+
+/* Reads and writes, but changes nothing. */
+static bool faults(void *address)
+{
+	volatile char   *byte = address;
+	struct sigaction old;
+	volatile bool    fault = true;
+
+	catch_faults(NULL, &old);
+	if (!sigsetjmp(after_fault, 1)) {
+		*byte = *byte;
+		fault = false;
+	}
+	catch_faults(&old, NULL);
+	return fault;
+}
+
+static void expect_guard(struct stacks *s)
+{
+	char  *low = take_one(s);
+	size_t page = os_page_size();
+
+	assert_true(sn_stacks_guarded(s));
+	assert_true(faults(low - 1));
+	assert_true(faults(low - page));
+	assert_false(faults(low));
+	assert_false(faults(low + sn_stacks_usable(s) - 1));
+	give_one(s, low);
+}
+
+static void cheap_guard_faults(void **state)
+{
+	struct stacks s;
+
+	(void)state;
+	need_cheap_guards();
+	make(&s, 0);
+	expect_guard(&s);
+	sn_stacks_free(&s);
+}
+
+static void mapping_guard_faults(void **state)
+{
+	struct stacks s;
+
+	(void)state;
+	make(&s, 0);
+	s.kind = OS_GUARD_MAPPING;
+	expect_guard(&s);
+	sn_stacks_free(&s);
+}
+
+static void every_stack_of_a_batch_is_guarded(void **state)
+{
+	enum { COUNT = 200 };
+	void         *low[COUNT];
+	struct stacks s;
+
+	(void)state;
+	make(&s, 0);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		if (!faults((char *)low[i] - 1))
+			fail_msg("stack %d has no guard", i);
+	}
+	assert_true(sn_stacks_guarded(&s));
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+}
+
+/* Locked memory takes no cheap guards: the process may have locked its own
+ * after the system was asked. */
+static void guards_refused_later_are_made_otherwise(void **state)
+{
+	struct stacks s;
+	struct stacks poor;
+	void         *low[5];
+
+	(void)state;
+	need_cheap_guards();
+	if (mlockall(MCL_FUTURE | MCL_ONFAULT)) {
+		print_message("may not lock memory here\n");
+		skip();
+	}
+	make(&s, 0);
+	expect_guard(&s);
+	make(&poor, 0);
+	poor.mapping_limit = 2;
+	assert_int_equal(sn_stacks_take(&poor, low, 5), 5);
+	for (int i = 0; i < 5; i++)
+		memset(low[i], 1, sn_stacks_usable(&poor));
+	sn_stacks_give(&poor, low, 5);
+	sn_stacks_free(&poor);
+	sn_stacks_free(&s);
+	munlockall();
+}
+
+/* One page among a batch is refused: the others have their guards, and must
+ * not be taken for memory that bears a canary. */
+static void one_refused_guard_is_one_canary(void **state)
+{
+	enum { COUNT = 64, REFUSED = 40 };
+	void         *low[COUNT];
+	struct stacks s;
+	size_t        guarded = 0;
+
+	(void)state;
+	need_cheap_guards();
+	make(&s, 0);
+	s.mapping_limit = 0;
+	assert_int_equal(sn_stacks_take(&s, low, STACK_BATCH), STACK_BATCH);
+	qsort(low, STACK_BATCH, sizeof(*low), by_address);
+	if (mlock2((char *)low[0] - s.page + REFUSED * s.pitch, s.page,
+		   MLOCK_ONFAULT))
+		print_message("may not lock memory here\n");
+	assert_int_equal(
+		sn_stacks_take(&s, low + STACK_BATCH, COUNT - STACK_BATCH),
+		COUNT - STACK_BATCH);
+	for (int i = 0; i < COUNT; i++)
+		guarded += faults((char *)low[i] - 1);
+	assert_int_equal(guarded, count_page_aligned(low, COUNT));
+	assert_in_range(guarded, COUNT - 1, COUNT);
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+}
+
+/* --- canaries ----------------------------------------------------------------- */
+
+/* Does giving back abort, after `below` bytes below the stack were written? */
+static bool overflow_is_found(size_t below)
+{
+	pid_t         child = fork();
+	struct stacks s;
+	char         *low;
+	int           status;
+
+	if (child == 0) {
+		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+		signal(SIGABRT, SIG_DFL);
+		make_by_mapping(&s, 0);
+		low = take_one(&s);
+		if (below)
+			low[-(ptrdiff_t)below] ^= 1;
+		give_one(&s, low);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status) != 0;
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+	return true;
+}
+
+static void lost_canary_is_found(void **state)
+{
+	(void)state;
+	assert_false(overflow_is_found(0));
+	assert_true(overflow_is_found(1));
+	assert_true(overflow_is_found(100));
+	assert_true(overflow_is_found(256));
+}
+
+static void unguarded_stacks_work_otherwise(void **state)
+{
+	enum { COUNT = 100 };
+	void         *low[COUNT];
+	struct stacks s;
+
+	(void)state;
+	make_by_mapping(&s, 0);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_false(sn_stacks_guarded(&s));
+	for (int i = 0; i < COUNT; i++)
+		memset(low[i], 0xaa, sn_stacks_usable(&s));
+	for (int i = 0; i < COUNT; i++)
+		sn_stack_check(&s, low[i]);
+	sn_stacks_give(&s, low, COUNT);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	assert_int_equal(sn_stacks_made(&s), COUNT);
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+}
+
+static void guards_that_split_mappings_are_limited(void **state)
+{
+	void         *low[10];
+	void         *others[10];
+	struct stacks s;
+	struct stacks other;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		make_by_mapping(&s, 12);
+		make_by_mapping(&other, 12);
+		assert_int_equal(sn_stacks_take(&s, low, 10), 10);
+		assert_int_equal(sn_stacks_take(&other, others, 10), 10);
+		assert_int_equal(count_page_aligned(low, 10), 10);
+		assert_int_equal(count_page_aligned(others, 10), 2);
+		assert_true(sn_stacks_guarded(&s));
+		assert_false(sn_stacks_guarded(&other));
+		sn_stacks_give(&s, low, 10);
+		sn_stacks_give(&other, others, 10);
+		sn_stacks_free(&s);
+		sn_stacks_free(&other);
+	}
+}
+
+/* --- mappings ----------------------------------------------------------------- */
+
+static size_t count_mappings(void)
+{
+	FILE  *f = fopen("/proc/self/maps", "re");
+	size_t lines = 0;
+	int    c;
+
+	assert_non_null(f);
+	while ((c = getc(f)) != EOF)
+		lines += c == '\n';
+	fclose(f);
+	return lines;
+}
+
+#ifdef SN_ASAN /* touches an eighth of it all to clean up */
+#define MANY 30000
+#else
+#define MANY 100000
+#endif
+
+static void cheap_guards_need_no_mappings(void **state)
+{
+	enum { COUNT = MANY, MOST_MAPPINGS = 50 };
+	void        **low = calloc(COUNT, sizeof(*low));
+	struct stacks s;
+	size_t        before;
+	size_t        after;
+
+	(void)state;
+#ifdef SN_TSAN
+	print_message("each mapping gets a shadow of its own\n");
+	skip();
+#endif
+	need_cheap_guards();
+	make(&s, 0);
+	before = count_mappings();
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	after = count_mappings();
+	assert_true(sn_stacks_guarded(&s));
+	assert_true(after < before + MOST_MAPPINGS);
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+	free(low);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cheap_guard_faults),
+		cmocka_unit_test(mapping_guard_faults),
+		cmocka_unit_test(every_stack_of_a_batch_is_guarded),
+		cmocka_unit_test(guards_refused_later_are_made_otherwise),
+		cmocka_unit_test(one_refused_guard_is_one_canary),
+		cmocka_unit_test(lost_canary_is_found),
+		cmocka_unit_test(unguarded_stacks_work_otherwise),
+		cmocka_unit_test(guards_that_split_mappings_are_limited),
+		cmocka_unit_test(cheap_guards_need_no_mappings),
+	};
+
+	return cmocka_run_group_tests_name("stack_guard", tests, NULL, NULL);
+}

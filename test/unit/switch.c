@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch.c - registers and stacks survive a switch. */
+#include "switch.h"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* --- registers ---------------------------------------------------------- */
+
+/* Fill the callee-saved registers from the first half of `registers`, switch,
+ * and store what they hold then to the second half. */
+#if defined(__x86_64__)
+#define REGISTERS 6
+
+static NOINLINE void go_filled(const struct machine *m, uint64_t *registers,
+			       arch_stack *save, arch_stack resume)
+{
+	void *go = (void *)(uintptr_t)m->go;
+
+	__asm__ volatile("sub $128, %%rsp\n\t" /* the red zone stays */
+			 "push %%rbp\n\t"
+			 "mov %%rsp, %%rbp\n\t"
+			 "and $-16, %%rsp\n\t"
+			 "push %%rbp\n\t"
+			 "push %%rdx\n\t"
+			 "mov (%%rdx), %%rbx\n\t"
+			 "mov 8(%%rdx), %%rbp\n\t"
+			 "mov 16(%%rdx), %%r12\n\t"
+			 "mov 24(%%rdx), %%r13\n\t"
+			 "mov 32(%%rdx), %%r14\n\t"
+			 "mov 40(%%rdx), %%r15\n\t"
+			 "call *%%rax\n\t"
+			 "pop %%rdx\n\t"
+			 "mov %%rbx, 48(%%rdx)\n\t"
+			 "mov %%rbp, 56(%%rdx)\n\t"
+			 "mov %%r12, 64(%%rdx)\n\t"
+			 "mov %%r13, 72(%%rdx)\n\t"
+			 "mov %%r14, 80(%%rdx)\n\t"
+			 "mov %%r15, 88(%%rdx)\n\t"
+			 "pop %%rsp\n\t"
+			 "pop %%rbp\n\t"
+			 "add $128, %%rsp"
+			 : "+a"(go), "+d"(registers), "+D"(save), "+S"(resume)
+			 :
+			 : "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13",
+			   "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2",
+			   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+			   "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+			   "xmm15");
+}
+#elif defined(__aarch64__)
+#define REGISTERS 19
+
+static NOINLINE void go_filled(const struct machine *m, uint64_t *registers,
+			       arch_stack *save, arch_stack resume)
+{
+	register arch_stack *x0 __asm__("x0") = save;
+	register arch_stack  x1 __asm__("x1") = resume;
+	register uint64_t   *x2 __asm__("x2") = registers;
+	register void       *x3 __asm__("x3") = (void *)(uintptr_t)m->go;
+
+	__asm__ volatile("stp x29, x2, [sp, -16]!\n\t"
+			 "ldp x19, x20, [x2]\n\t"
+			 "ldp x21, x22, [x2, 16]\n\t"
+			 "ldp x23, x24, [x2, 32]\n\t"
+			 "ldp x25, x26, [x2, 48]\n\t"
+			 "ldp x27, x28, [x2, 64]\n\t"
+			 "ldp d8, d9, [x2, 80]\n\t"
+			 "ldp d10, d11, [x2, 96]\n\t"
+			 "ldp d12, d13, [x2, 112]\n\t"
+			 "ldp d14, d15, [x2, 128]\n\t"
+			 "ldr x29, [x2, 144]\n\t"
+			 "blr x3\n\t"
+			 "ldr x2, [sp, 8]\n\t"
+			 "add x2, x2, 152\n\t"
+			 "stp x19, x20, [x2]\n\t"
+			 "stp x21, x22, [x2, 16]\n\t"
+			 "stp x23, x24, [x2, 32]\n\t"
+			 "stp x25, x26, [x2, 48]\n\t"
+			 "stp x27, x28, [x2, 64]\n\t"
+			 "stp d8, d9, [x2, 80]\n\t"
+			 "stp d10, d11, [x2, 96]\n\t"
+			 "stp d12, d13, [x2, 112]\n\t"
+			 "stp d14, d15, [x2, 128]\n\t"
+			 "str x29, [x2, 144]\n\t"
+			 "ldp x29, x9, [sp], 16"
+			 : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+			 :
+			 : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+			   "x12", "x13", "x14", "x15", "x16", "x17", "x19",
+			   "x20", "x21", "x22", "x23", "x24", "x25", "x26",
+			   "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4",
+			   "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12",
+			   "v13", "v14", "v15", "v16", "v17", "v18", "v19",
+			   "v20", "v21", "v22", "v23", "v24", "v25", "v26",
+			   "v27", "v28", "v29", "v30", "v31", "memory", "cc");
+}
+#endif
+
+#ifdef REGISTERS
+static void fill(uint64_t *registers, uint64_t seed)
+{
+	for (unsigned i = 0; i < REGISTERS; i++)
+		registers[i] = seed * (i + 1);
+}
+
+static arch_stack fill_with_others(void *argument)
+{
+	struct pair *p = argument;
+	uint64_t    *registers = p->data;
+
+	go_filled(p->machine, registers, &p->other, p->main);
+	return p->main;
+}
+
+static void callee_saved_registers_survive(void **state)
+{
+	uint64_t    mine[2 * REGISTERS];
+	uint64_t    others[2 * REGISTERS];
+	struct pair p;
+
+	fill(mine, 0x0123456789abcdef);
+	fill(others, 0x5555aaaa33337777);
+	start_other(&p, state, fill_with_others, others);
+	go_filled(p.machine, mine, &p.main, p.other);
+	assert_memory_equal(mine, mine + REGISTERS, sizeof(mine) / 2);
+	assert_memory_equal(others, others + REGISTERS, sizeof(others) / 2);
+}
+
+/* arch_start saves too: the other stack fills, arch_start's frame restores. */
+struct nested_start {
+	struct pair pair;
+	uint64_t    registers[2 * REGISTERS];
+};
+
+static arch_stack refill_and_leave(void *argument)
+{
+	struct nested_start *n = argument;
+
+	go_filled(n->pair.machine, n->registers, &n->pair.other, n->pair.main);
+	return n->pair.main;
+}
+
+static NOINLINE uint64_t start_and_add(struct nested_start *n, uint64_t a,
+				       uint64_t b, uint64_t c, uint64_t d)
+{
+	n->pair.machine->start(&n->pair.main, top_of(0), refill_and_leave, n);
+	return a + 2 * b + 3 * c + 5 * d;
+}
+
+static void values_in_registers_survive_a_start(void **state)
+{
+	struct nested_start n = { .pair.machine = *state };
+
+	fill(n.registers, 0x5555aaaa33337777);
+	assert_int_equal(start_and_add(&n, 1000, 200, 30, 4), 1510);
+	to_other(&n.pair);
+	assert_memory_equal(n.registers, n.registers + REGISTERS,
+			    sizeof(n.registers) / 2);
+}
+#endif
+
+/* --- stacks ------------------------------------------------------------- */
+
+static bool is_on(unsigned index, const void *address)
+{
+	const unsigned char *a = address;
+
+	return a >= stacks[index] && a < stacks[index] + STACK_SIZE;
+}
+
+struct arrival {
+	void *argument;
+	void *frame;
+	void *aligned;
+};
+
+static arch_stack note_arrival(void *argument)
+{
+	struct pair      *p = argument;
+	struct arrival   *a = p->data;
+	_Alignas(16) char local[16];
+	char *volatile    aligned = local;
+
+	a->argument = argument;
+	a->frame = __builtin_frame_address(0);
+	a->aligned = aligned;
+	return p->main;
+}
+
+/* The compiler aligns a local by what the ABI promises of the stack pointer,
+ * and a frame begins one return address and one frame pointer below it. */
+static void entry_finds_its_argument_and_an_aligned_stack(void **state)
+{
+	struct arrival a = { 0 };
+	struct pair    p;
+
+	start_other(&p, state, note_arrival, &a);
+	assert_ptr_equal(a.argument, &p);
+	assert_true(is_on(0, a.frame));
+	assert_int_equal((uintptr_t)a.frame % 16, 0);
+	assert_int_equal((uintptr_t)a.aligned % 16, 0);
+}
+
+static arch_stack count_turns(void *argument)
+{
+	struct pair       *p = argument;
+	volatile unsigned *turns = p->data;
+
+	for (;;) {
+		(*turns)++;
+		to_main(p);
+	}
+	return p->main;
+}
+
+static void a_million_switches_lose_nothing(void **state)
+{
+	volatile unsigned turns = 0;
+	struct pair       p;
+
+	start_other(&p, state, count_turns, (void *)(uintptr_t)&turns);
+	for (unsigned i = 1; i < 500000; i++) {
+		to_other(&p);
+		if (turns != i + 1)
+			break;
+	}
+	assert_int_equal(turns, 500000);
+}
+
+static arch_stack count_and_leave(void *argument)
+{
+	struct pair *p = argument;
+	unsigned    *runs = p->data;
+
+	(*runs)++;
+	return p->main;
+}
+
+static void an_emptied_stack_can_be_started_again(void **state)
+{
+	unsigned    runs = 0;
+	struct pair p;
+
+	for (unsigned i = 0; i < 10000; i++)
+		start_other(&p, state, count_and_leave, &runs);
+	assert_int_equal(runs, 10000);
+}
+
+/* Three stacks: main starts first, first starts second. */
+struct nest {
+	const struct machine *machine;
+	arch_stack            main;
+	arch_stack            first;
+	char                  trace[8];
+};
+
+static void note(struct nest *n, char what)
+{
+	n->trace[strlen(n->trace)] = what;
+}
+
+static arch_stack second_leaves_for_main(void *argument)
+{
+	struct nest *n = argument;
+
+	note(n, '2');
+	return n->main;
+}
+
+static arch_stack first_starts_second(void *argument)
+{
+	struct nest *n = argument;
+
+	note(n, '1');
+	n->machine->start(&n->first, top_of(1), second_leaves_for_main, n);
+	note(n, 'f');
+	return n->main;
+}
+
+static void leaving_resumes_the_stack_that_entry_names(void **state)
+{
+	struct nest n = { .machine = *state };
+
+	n.machine->start(&n.main, top_of(0), first_starts_second, &n);
+	note(&n, 'm');
+	n.machine->go(&n.main, n.first);
+	note(&n, 'M');
+	assert_string_equal(n.trace, "12mfM");
+}
+
+static NOINLINE unsigned descend(unsigned depth)
+{
+	volatile unsigned char fill[100];
+
+	for (unsigned i = 0; i < sizeof(fill); i++)
+		fill[i] = (unsigned char)depth;
+	if (depth > 0 && descend(depth - 1) != depth - 1)
+		return 0;
+	for (unsigned i = 0; i < sizeof(fill); i++) {
+		if (fill[i] != (unsigned char)depth)
+			return 0;
+	}
+	return depth;
+}
+
+static arch_stack descend_twice(void *argument)
+{
+	struct pair *p = argument;
+	unsigned    *depth = p->data;
+
+	depth[0] = descend(200);
+	to_main(p);
+	depth[1] = descend(201);
+	return p->main;
+}
+
+static void deep_recursion_works_before_and_after_a_switch(void **state)
+{
+	unsigned    depth[2] = { 0 };
+	struct pair p;
+
+	start_other(&p, state, descend_twice, depth);
+	assert_int_equal(descend(300), 300);
+	to_other(&p);
+	assert_int_equal(depth[0], 200);
+	assert_int_equal(depth[1], 201);
+}
+
+/* The caller of entry is the last: to unwind further would be to walk into
+ * whatever lies above the stack. */
+static arch_stack count_callers(void *argument)
+{
+	struct pair *p = argument;
+	void        *callers[64];
+
+	*(int *)p->data = backtrace(callers, 64);
+	return p->main;
+}
+
+static void a_backtrace_ends_where_the_stack_began(void **state)
+{
+	int         callers = 0;
+	struct pair p;
+
+	start_other(&p, state, count_callers, &callers);
+	assert_in_range(callers, 2, 5);
+}
+
+static arch_stack block_a_signal(void *argument)
+{
+	struct pair *p = argument;
+	sigset_t     usr1;
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	to_main(p);
+	pthread_sigmask(SIG_SETMASK, NULL, p->data);
+	return p->main;
+}
+
+static void the_signal_mask_is_the_threads(void **state)
+{
+	sigset_t    before;
+	sigset_t    now;
+	sigset_t    seen;
+	struct pair p;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	start_other(&p, state, block_a_signal, &seen);
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	to_other(&p);
+	assert_true(sigismember(&now, SIGUSR1));
+	assert_false(sigismember(&seen, SIGUSR1));
+}
+
+static int run_on(const char *name, struct machine *machine)
+{
+#define CASE(f) { #f, f, NULL, NULL, machine }
+	const struct CMUnitTest cases[] = {
+#ifdef REGISTERS
+		CASE(callee_saved_registers_survive),
+		CASE(values_in_registers_survive_a_start),
+#endif
+		CASE(entry_finds_its_argument_and_an_aligned_stack),
+		CASE(a_million_switches_lose_nothing),
+		CASE(an_emptied_stack_can_be_started_again),
+		CASE(leaving_resumes_the_stack_that_entry_names),
+		CASE(deep_recursion_works_before_and_after_a_switch),
+		CASE(a_backtrace_ends_where_the_stack_began),
+		CASE(the_signal_mask_is_the_threads),
+	};
+
+	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
+}

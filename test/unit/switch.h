@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch.h - the two machines that the cases on switches run on, one after the
+ * other: the switch that this build uses, and the portable one, compiled in a
+ * second time under other names.
+ *
+ * Cases run with the machine as their state. What is found on a started stack
+ * is asserted on the main one: cmocka leaves a failing case by longjmp.
+ */
+#ifndef SN_TEST_SWITCH_H
+#define SN_TEST_SWITCH_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "arch/arch.h"
+
+void portable_switch(arch_stack *save, arch_stack resume);
+void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg);
+
+#define arch_switch portable_switch
+#define arch_start  portable_start
+#include "arch/portable/switch.c"
+#undef arch_switch
+#undef arch_start
+
+struct machine {
+	void (*go)(arch_stack *save, arch_stack resume);
+	void (*start)(arch_stack *save, void *top, arch_entry *entry, void *arg);
+};
+
+#define STACK_SIZE 262144
+
+static _Alignas(16) unsigned char stacks[3][STACK_SIZE];
+
+static inline void *top_of(unsigned index)
+{
+	return stacks[index] + STACK_SIZE;
+}
+
+/* The main stack and another, which run in turns. */
+struct pair {
+	const struct machine *machine;
+	arch_stack            main;
+	arch_stack            other;
+	void                 *data;
+};
+
+static inline void to_main(struct pair *p)
+{
+	p->machine->go(&p->other, p->main);
+}
+
+static inline void to_other(struct pair *p)
+{
+	p->machine->go(&p->main, p->other);
+}
+
+static inline void start_other(struct pair *p, void **state,
+			       arch_entry *entry, void *data)
+{
+	p->machine = *state;
+	p->data = data;
+	p->machine->start(&p->main, top_of(0), entry, p);
+}
+
+static int run_on(const char *name, struct machine *machine);
+
+/* run_on() holds the file's cases. */
+int main(void)
+{
+	struct machine built = { arch_switch, arch_start };
+	struct machine portable = { portable_switch, portable_start };
+
+	return run_on("built", &built) + run_on("portable", &portable);
+}
+
+#endif

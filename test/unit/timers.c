@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timers.c - the wheel against clocks that stand, tick and jump. */
+#include "core/timers.h"
+
+#include "../random.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+enum { MANY = 512 };
+
+#define TICK (UINT64_C(1) << TIMERS_TICK_BITS)
+#define YEAR (UINT64_C(365) * 24 * 3600 * SENNIT_SECOND)
+
+/* Some time well after boot that is in the middle of a tick. */
+#define NOW (12345 * SENNIT_SECOND + 77)
+
+static struct timers wheel;
+
+static int start_at_now(void **state)
+{
+	(void)state;
+	sn_timers_init(&wheel, NOW);
+	return 0;
+}
+
+static void assert_fires(sennit_time now, const struct timer *only)
+{
+	struct timer *fired;
+
+	assert_int_equal(sn_timers_expire(&wheel, now, &fired), only ? 1 : 0);
+	assert_ptr_equal(fired, only);
+	if (only)
+		assert_null(fired->next);
+}
+
+static void an_empty_wheel_waits_for_ever(void **state)
+{
+	(void)state;
+	assert_true(sn_timers_is_empty(&wheel));
+	assert_true(sn_timers_next(&wheel) == SENNIT_NEVER);
+	assert_fires(NOW + 100 * YEAR, NULL);
+}
+
+static void a_timer_never_fires_early_and_at_most_a_tick_late(void **state)
+{
+	struct timer t = { 0 };
+
+	(void)state;
+	for (uint64_t wait = 1; wait < 400 * YEAR; wait *= 3) {
+		sn_timers_init(&wheel, NOW);
+		sn_timers_arm(&wheel, &t, NOW + wait);
+		assert_fires(NOW + wait - 1, NULL);
+		assert_true(sn_timer_is_armed(&t));
+		assert_fires(NOW + wait + TICK - 1, &t);
+		assert_false(sn_timer_is_armed(&t));
+		assert_true(sn_timers_is_empty(&wheel));
+	}
+}
+
+static void a_deadline_in_the_past_fires_at_the_next_look(void **state)
+{
+	struct timer t = { 0 };
+
+	(void)state;
+	sn_timers_arm(&wheel, &t, NOW - SENNIT_SECOND);
+	assert_true(sn_timers_next(&wheel) <= NOW);
+	assert_fires(NOW, &t);
+	sn_timers_arm(&wheel, &t, 0);
+	assert_fires(NOW, &t);
+}
+
+static void never_never_fires(void **state)
+{
+	struct timer t = { 0 };
+
+	(void)state;
+	sn_timers_arm(&wheel, &t, SENNIT_NEVER);
+	assert_true(sn_timers_next(&wheel) == SENNIT_NEVER);
+	assert_fires(SENNIT_NEVER, NULL);
+	sn_timers_cancel(&wheel, &t);
+	assert_true(sn_timers_is_empty(&wheel));
+}
+
+static void a_cancelled_timer_does_not_fire(void **state)
+{
+	struct timer t[3] = { 0 };
+
+	(void)state;
+	for (int gone = 0; gone < 3; gone++) {
+		struct timer *fired;
+
+		sn_timers_init(&wheel, NOW);
+		for (int i = 0; i < 3; i++)
+			sn_timers_arm(&wheel, &t[i], NOW + SENNIT_SECOND);
+		sn_timers_cancel(&wheel, &t[gone]);
+		assert_false(sn_timer_is_armed(&t[gone]));
+		assert_int_equal(sn_timers_count(&wheel), 2);
+		assert_int_equal(sn_timers_expire(&wheel, NOW + YEAR, &fired),
+				 2);
+		for (; fired; fired = fired->next)
+			assert_ptr_not_equal(fired, &t[gone]);
+	}
+}
+
+static void the_last_cancel_leaves_nothing_to_wait_for(void **state)
+{
+	struct timer t[2] = { 0 };
+
+	(void)state;
+	sn_timers_arm(&wheel, &t[0], NOW + SENNIT_SECOND);
+	sn_timers_arm(&wheel, &t[1], NOW + YEAR);
+	sn_timers_cancel(&wheel, &t[0]);
+	assert_true(sn_timers_next(&wheel) > NOW + YEAR - SENNIT_SECOND);
+	sn_timers_cancel(&wheel, &t[1]);
+	assert_true(sn_timers_next(&wheel) == SENNIT_NEVER);
+}
+
+static void a_lone_deadline_needs_one_look(void **state)
+{
+	struct timer t = { 0 };
+	sennit_time next;
+
+	(void)state;
+	sn_timers_arm(&wheel, &t, NOW + YEAR);
+	next = sn_timers_next(&wheel);
+	assert_true(next >= NOW + YEAR && next < NOW + YEAR + TICK);
+	assert_fires(next, &t);
+}
+
+static void time_that_falls_back_does_no_harm(void **state)
+{
+	struct timer t = { 0 };
+
+	(void)state;
+	assert_fires(NOW + SENNIT_SECOND, NULL);
+	assert_fires(NOW, NULL);
+	sn_timers_arm(&wheel, &t, NOW + 2 * SENNIT_SECOND);
+	assert_fires(NOW, NULL);
+	assert_fires(NOW + 3 * SENNIT_SECOND, &t);
+}
+
+/* A bit and its slot agree, and each timer lies where it should. */
+static bool is_valid(const struct timers *w)
+{
+	size_t count = 0;
+
+	for (unsigned l = 0; l < TIMERS_LEVELS; l++) {
+		for (unsigned s = 0; s < TIMERS_SLOTS; s++) {
+			struct timer *const *link = &w->slots[l][s];
+
+			if ((*link != NULL) != (w->used[l] >> s & 1))
+				return false;
+			for (; *link; link = &(*link)->next, count++)
+				if ((*link)->pprev != link)
+					return false;
+		}
+	}
+	return count == w->count;
+}
+
+/* How far a random step or deadline reaches: all magnitudes alike. */
+static uint64_t random_span(uint64_t *random)
+{
+	return random_from(random) >> (8 + random_below(random, 56));
+}
+
+/* What must have fired by `now`, and what must not. */
+static void check_fired(struct timer *fired, uint32_t count, bool armed[MANY],
+			const struct timer t[MANY], sennit_time now,
+			uint64_t tick_before)
+{
+	uint64_t before = 0;
+
+	for (; fired; fired = fired->next, count--) {
+		uint64_t tick = sn_timers_tick(fired->expiry);
+
+		assert_true(armed[fired - t]);
+		assert_true(fired->expiry <= now);
+		armed[fired - t] = false;
+		if (tick < tick_before)
+			tick = tick_before;
+		assert_true(before <= tick);
+		before = tick;
+	}
+	assert_int_equal(count, 0);
+	for (int i = 0; i < MANY; i++)
+		if (armed[i])
+			assert_true(t[i].expiry + TICK > now);
+}
+
+/* The first moment at which one of those armed may fire. */
+static sennit_time earliest(const bool armed[MANY], const struct timer t[MANY])
+{
+	sennit_time first = SENNIT_NEVER;
+
+	for (int i = 0; i < MANY; i++)
+		if (armed[i] && t[i].expiry < first)
+			first = t[i].expiry;
+	return first;
+}
+
+static void any_mix_of_calls_matches_an_array(void **state)
+{
+	static struct timer t[MANY];
+	static bool armed[MANY];
+	uint64_t random = random_stream(0);
+	sennit_time now = random_from(&random) >> random_below(&random, 64) >>
+			  2;
+
+	(void)state;
+	sn_timers_init(&wheel, now);
+	for (uint64_t round = scaled(20000); round; round--) {
+		uint64_t tick = wheel.tick;
+		struct timer *fired;
+		sennit_time next;
+		uint32_t count;
+
+		for (int changes = 10; changes; changes--) {
+			uint32_t i = random_below(&random, MANY);
+			sennit_time span = random_span(&random);
+			bool late = random_below(&random, 8) == 0;
+
+			if (armed[i])
+				sn_timers_cancel(&wheel, &t[i]);
+			else
+				sn_timers_arm(&wheel, &t[i],
+					      late ? now - now % (span + 1) :
+						     now + span);
+			armed[i] = !armed[i];
+		}
+		next = sn_timers_next(&wheel);
+		assert_true(next / TICK <=
+				    sn_timers_tick(earliest(armed, t)) ||
+			    next / TICK <= tick);
+		if (random_below(&random, 2) && next != SENNIT_NEVER)
+			now = next > now ? next : now;
+		else if (now < SENNIT_NEVER / 2)
+			now += random_span(&random);
+		count = sn_timers_expire(&wheel, now, &fired);
+		check_fired(fired, count, armed, t, now, tick);
+		if (round % 64 == 0)
+			assert_true(is_valid(&wheel));
+	}
+	for (int i = 0; i < MANY; i++)
+		armed[i] = false, t[i] = (struct timer){ 0 };
+}
+
+/* Follow `next` from look to look: each comes nearer, none too late. */
+static void following_next_reaches_every_timer(void **state)
+{
+	static struct timer t[MANY];
+	uint64_t random = random_stream(1);
+	uint32_t looks = 0;
+	uint32_t left = MANY;
+	sennit_time next;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		t[i] = (struct timer){ 0 };
+		sn_timers_arm(&wheel, &t[i], NOW + random_span(&random));
+	}
+	while ((next = sn_timers_next(&wheel)) != SENNIT_NEVER) {
+		struct timer *fired;
+
+		left -= sn_timers_expire(&wheel, next, &fired);
+		for (; fired; fired = fired->next)
+			assert_true(fired->expiry + TICK > next ||
+				    next <= NOW);
+		looks++;
+	}
+	assert_int_equal(left, 0);
+	assert_true(looks <= MANY * TIMERS_LEVELS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(an_empty_wheel_waits_for_ever,
+				       start_at_now),
+		cmocka_unit_test_setup(
+			a_timer_never_fires_early_and_at_most_a_tick_late,
+			start_at_now),
+		cmocka_unit_test_setup(
+			a_deadline_in_the_past_fires_at_the_next_look,
+			start_at_now),
+		cmocka_unit_test_setup(never_never_fires, start_at_now),
+		cmocka_unit_test_setup(a_cancelled_timer_does_not_fire,
+				       start_at_now),
+		cmocka_unit_test_setup(
+			the_last_cancel_leaves_nothing_to_wait_for,
+			start_at_now),
+		cmocka_unit_test_setup(a_lone_deadline_needs_one_look,
+				       start_at_now),
+		cmocka_unit_test_setup(time_that_falls_back_does_no_harm,
+				       start_at_now),
+		cmocka_unit_test_setup(any_mix_of_calls_matches_an_array,
+				       start_at_now),
+		cmocka_unit_test_setup(following_next_reaches_every_timer,
+				       start_at_now),
+	};
+
+	return random_report(
+		cmocka_run_group_tests_name("timers", tests, NULL, NULL));
+}
