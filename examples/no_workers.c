@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static char story[16];
+static char         story[16];
+static sennit_event told; /* all zero: manual, not set */
 
 static void tell(char letter)
 {
@@ -22,34 +23,30 @@ static void first(void *argument)
 {
 	(void)argument;
 	tell('a');
-	sennit_yield(); /* the second runs, as this thread's other fiber */
+	sennit_event_wait(&told); /* on this thread, the second runs meanwhile */
 	tell('c');
 }
 
 static void second(void *argument)
 {
-	sennit_wait_group *both = argument;
-
+	(void)argument;
 	tell('b');
-	(void)sennit_wait_group_done(both);
+	sennit_event_set(&told);
 }
 
 int main(void)
 {
 	sennit_scheduler *s;
-	sennit_wait_group both = SENNIT_WAIT_GROUP_INIT;
 	int               error;
 
 	error = sennit_scheduler_create(
 		&s, SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE));
 	if (error || sennit_bind(s))
 		return 1;
-	sennit_wait_group_add(&both, 1);
-	if (sennit_schedule(first, NULL) || sennit_schedule(second, &both))
+	if (sennit_schedule(first, NULL) || sennit_schedule(second, NULL))
 		return 1;
-	tell('0'); /* nothing has run yet */
-	sennit_wait_group_wait(&both);
-	sennit_unbind(); /* runs what is left */
+	tell('0');	 /* nothing has run yet */
+	sennit_unbind(); /* runs all there is */
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
 	printf("%s\n", story);

@@ -27,7 +27,7 @@ static inline uint64_t random_from(uint64_t *state)
 /* The start of stream `which`. */
 static inline uint64_t random_stream(uint64_t which)
 {
-	const char *seed = getenv("SENNIT_TEST_SEED");
+	const char     *seed = getenv("SENNIT_TEST_SEED");
 	struct timespec now;
 
 	if (!random_seed && seed)

@@ -49,14 +49,22 @@ static void sum_all(struct run *run, sennit_scheduler *s)
 					 job->progress.begin);
 }
 
+/* Fewer than workers, so that one of them walks ahead while others sum. */
+static uint32_t buffer_count(const struct run *run)
+{
+	uint32_t workers = run->report.workers;
+
+	if (run->options.buffers)
+		return run->options.buffers;
+	return workers < 2 ? 1 : workers * 3 / 4;
+}
+
 static int sum_in_scheduler(struct run *run, sennit_scheduler *s)
 {
-	const struct options *o = &run->options;
-	int                   error;
+	int error;
 
 	run->report.workers = sennit_scheduler_workers(s);
-	error = buffers_init(&run->job.buffers,
-			     o->buffers ? o->buffers : run->report.workers);
+	error = buffers_init(&run->job.buffers, buffer_count(run));
 	if (error)
 		return error;
 	error = sennit_bind(s);
@@ -93,10 +101,11 @@ static bool draw(const struct run *run)
 	char                 title[160], subtitle[160], n[5][NUMBER_SIZE];
 	int                  error = run->untraced;
 
-	snprintf(title, sizeof(title), "%s files, %s in %.3f s on %u workers",
+	snprintf(title, sizeof(title), "%s files, %s in %.3f s on %u worker%s",
 		 progress_number(n[0], r->summed),
 		 progress_bytes(n[1], (double)r->bytes),
-		 (double)r->elapsed / 1e9, (unsigned int)r->workers);
+		 (double)r->elapsed / 1e9, (unsigned int)r->workers,
+		 r->workers == 1 ? "" : "s");
 	snprintf(subtitle, sizeof(subtitle),
 		 PROGRAM ": %s fibers at peak, %s waits, %s steals",
 		 progress_number(n[2], r->stats.fibers_peak),

@@ -13,7 +13,7 @@ struct options {
 	const char *output; /* NULL: standard output */
 	const char *timeline;
 	uint32_t    workers; /* 0: one per CPU */
-	uint32_t    buffers; /* 0: one per worker */
+	uint32_t    buffers; /* 0: three for four workers */
 	bool        verify;
 };
 

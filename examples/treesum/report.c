@@ -124,8 +124,8 @@ void report_summary(const struct report *r, const char *picture)
 		progress_bytes(n[1], (double)r->bytes), seconds,
 		progress_bytes(n[2], (double)r->bytes / seconds));
 	fprintf(stderr,
-		"  %u workers, %s fibers at peak, %s steals, %s waits\n",
-		(unsigned int)r->workers,
+		"  %u worker%s, %s fibers at peak, %s steals, %s waits\n",
+		(unsigned int)r->workers, r->workers == 1 ? "" : "s",
 		progress_number(n[3], r->stats.fibers_peak),
 		progress_number(n[4], r->stats.steals),
 		progress_number(n[5], r->stats.blocks));

@@ -24,6 +24,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 	int err;
 
 	n->fiber = self;
+	n->timer.pprev = NULL;
 	n->timed = deadline != SENNIT_NEVER;
 	/* -> fiber.wait: the record; the predicate was false */
 	a_store_rel(&n->claim, WAITER_WAITING);

@@ -2,19 +2,24 @@
 /* arch.h - what the scheduler asks of a processor: leave one stack for another.
  *
  *	arch_switch   suspended stack A -> suspended stack B
- *	arch_start    suspended stack A -> call entry on an empty stack S;
- *	              when entry returns, S is empty again and the suspended
- *	              stack that it returned resumes
+ *	arch_start    suspended stack A -> call entry on an empty stack S, with
+ *	              the floating-point control that the caller names; when
+ *	              entry returns, with that control in force, S is empty
+ *	              again and the suspended stack that it returned resumes
  *
  * An idle stack therefore carries no context at all: starting one is one save
  * and one call, leaving it one return and one restore, and calls and returns
  * stay paired, which keeps the processor's return predictor right.
  *
  * Saved and restored: the callee-saved registers of the ABI and, unless built
- * with SENNIT_FP_CONTROL=OFF, the control bits of floating point (compared
- * first, loaded only on a difference; the status flags are the thread's, but
- * for those that would trap on a stack which unmasked them: they are lost).
- * Not saved: signal mask, thread pointer, caller-saved vector registers.
+ * with SENNIT_FP_CONTROL=OFF, the control bits of floating point (the status
+ * flags are the thread's, but for those that would trap on a stack which
+ * unmasked them: they are lost). Not saved: signal mask, thread pointer,
+ * caller-saved vector registers.
+ *
+ * To read the control costs as much as the rest of a switch, to load it more.
+ * So it is read once, by whoever suspends a stack, and loaded where it differs;
+ * when entry returns it is known and nobody reads it.
  *
  * A stack resumes on the thread that suspended it. These functions know nothing
  * of sanitizers; sched/fiber tells them.
@@ -34,7 +39,8 @@ typedef void *arch_stack;
 #define ARCH_STACK_MIN 16384
 
 /* Runs on a fresh stack; returns the suspended stack to resume, leaving this
- * one empty. An exception must not leave it: there is nobody above. */
+ * one empty. Must return with the floating-point control that it began with.
+ * An exception must not leave it: there is nobody above. */
 typedef arch_stack arch_entry(void *argument);
 
 /* Suspend the running stack into *save and resume the stack `resume`. Returns
@@ -42,10 +48,11 @@ typedef arch_stack arch_entry(void *argument);
 void arch_switch(arch_stack *save, arch_stack resume);
 
 /* Suspend the running stack into *save and call entry(argument) on the empty
- * stack that ends at `top` (16-byte aligned, at least ARCH_STACK_MIN bytes below
- * it), with the floating-point control now in force. Returns when somebody
- * resumes *save. */
-void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument);
+ * stack that ends at `top` (16-byte aligned, ARCH_STACK_MIN bytes or more below
+ * it), with the floating-point control `control`, a word of arch_fp_control.
+ * Returns when somebody resumes *save. */
+void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
+		uint64_t control);
 
 /* Floating-point control as one word, status flags masked out, and the call to
  * load such a word (status flags are left as they are). Inline: the run loop

@@ -20,7 +20,7 @@
 #elif defined(__aarch64__)
 #define PROPERTY_TYPE 0xc0000000 /* GNU_PROPERTY_AARCH64_FEATURE_1_AND */
 #define PROPERTY_BITS 1          /* BTI */
-#define LANDING_PAD   hint 34    /* bti c, in words that every assembler knows */
+#define LANDING_PAD   hint 34    /* bti c, as old assemblers know it */
 #endif
 
 	.section .note.GNU-stack, "", %progbits

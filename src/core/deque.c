@@ -32,7 +32,7 @@ static uint32_t public_count(uint64_t pub)
 	return split_of(pub) - top_of(pub);
 }
 
-/* --- the lock: over guard and over split, but for what thieves take ----------- */
+/* --- the lock: over guard and over split, but for what thieves take ------ */
 
 static bool try_lock(struct deque *d)
 {
@@ -55,7 +55,7 @@ static void unlock(struct deque *d)
 	a_store_rel(&d->lock, 0); /* -> deque.lock: guard, split */
 }
 
-/* --- slots ----------------------------------------------------------------- */
+/* --- slots --------------------------------------------------------------- */
 
 static size_t slots_size(uint32_t capacity)
 {
@@ -118,7 +118,7 @@ void sn_deque_free(struct deque *d)
 static int grow(struct deque *d, uint32_t top, uint32_t bottom)
 {
 	struct slots *old = a_load_rlx(&d->slots);
-	uint32_t capacity = 2 * (old->mask + 1);
+	uint32_t      capacity = 2 * (old->mask + 1);
 	struct slots *s;
 
 	if (capacity > CAPACITY_MAX)
@@ -135,16 +135,22 @@ static int grow(struct deque *d, uint32_t top, uint32_t bottom)
 	return 0;
 }
 
-int sn_deque_make_room(struct deque *d)
+/* Thieves may have made room since the last look. */
+int sn_deque_push_full(struct deque *d, sennit_task_fn *run, void *argument,
+		       uintptr_t meta)
 {
 	uint32_t b = a_load_rlx(&d->bottom);
 	uint32_t top = top_of(a_load_acq(&d->pub)); /* <- deque.steal */
+	int      err = 0;
 
 	d->limit = top + d->mask + 1;
-	return (int32_t)(b - d->limit) < 0 ? 0 : grow(d, top, b);
+	if ((int32_t)(b - d->limit) >= 0)
+		err = grow(d, top, b);
+	return err ? err
+		   : sn_deque_push(d, (struct task){ run, argument, meta });
 }
 
-/* --- the owner: publishing, and taking back ------------------------------------ */
+/* --- the owner: publishing, and taking back ------------------------------ */
 
 /* Under lock: everything below `split` becomes public. Only top may change
  * meanwhile. */
@@ -195,10 +201,10 @@ uint32_t sn_deque_publish(struct deque *d)
  * throws away what it has read. */
 static bool take_back(struct deque *d, struct task *out)
 {
-	uint32_t bottom = a_load_rlx(&d->bottom);
-	uint64_t p = a_load_rlx(&d->pub);
+	uint32_t    bottom = a_load_rlx(&d->bottom);
+	uint64_t    p = a_load_rlx(&d->pub);
 	struct task oldest;
-	uint32_t kept;
+	uint32_t    kept;
 
 	do {
 		if (public_count(p) == 0)
@@ -207,8 +213,7 @@ static bool take_back(struct deque *d, struct task *out)
 		if (kept > TAKE_BACK_MAX)
 			kept = TAKE_BACK_MAX;
 		oldest = sn_slot_read(&d->slot[top_of(p) & d->mask]);
-	} while (!a_cas_rlx(&d->pub, &p,
-			    pub_of(top_of(p) + 1, bottom - kept)));
+	} while (!a_cas_rlx(&d->pub, &p, pub_of(top_of(p) + 1, bottom - kept)));
 	a_store_rlx(&d->guard, bottom - kept);
 	if (kept == 0) {
 		*out = oldest;
@@ -237,7 +242,7 @@ static bool pop_locked(struct deque *d, struct task *out)
 bool sn_deque_pop_rest(struct deque *d, struct task *out)
 {
 	uint32_t b = a_load_rlx(&d->bottom) + 1;
-	bool found;
+	bool     found;
 
 	a_store_rlx(&d->bottom, b); /* what pop has claimed goes back */
 
@@ -267,13 +272,13 @@ bool sn_deque_pop_oldest(struct deque *d, struct task *out)
 	return true;
 }
 
-/* --- thieves ------------------------------------------------------------------ */
+/* --- thieves ------------------------------------------------------------- */
 
 uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)
 {
-	uint64_t p = a_load_acq(&victim->pub); /* <- deque.publish */
-	uint32_t top = top_of(p);
-	uint32_t count = public_count(p);
+	uint64_t      p = a_load_acq(&victim->pub); /* <- deque.publish */
+	uint32_t      top = top_of(p);
+	uint32_t      count = public_count(p);
 	struct slots *s;
 
 	count -= count / 2;
@@ -294,15 +299,14 @@ uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)
 
 bool sn_deque_ask(struct deque *victim)
 {
-	uint32_t bottom;
-
-	if (a_load_rlx(&victim->asked))
-		return true;
 	/* Stale at worst: a request too many, or one when looking again. */
-	bottom = a_load_rlx(&victim->bottom);
+	uint32_t bottom = a_load_rlx(&victim->bottom);
+
+	/* First: a request may outlive what it asked for. */
 	if ((int32_t)(bottom - split_of(a_load_rlx(&victim->pub))) <= 0)
 		return false;
-	a_store_rlx(&victim->asked, 1);
+	if (!a_load_rlx(&victim->asked))
+		a_store_rlx(&victim->asked, 1);
 	return true;
 }
 
@@ -312,7 +316,7 @@ bool sn_deque_ask(struct deque *victim)
 static bool force_locked(struct deque *d)
 {
 	uint32_t old = a_load_rlx(&d->guard);
-	int32_t count = (int32_t)(a_load_rlx(&d->bottom) - old);
+	int32_t  count = (int32_t)(a_load_rlx(&d->bottom) - old);
 	uint32_t guard = old + (uint32_t)count - (uint32_t)count / 2;
 
 	if (count <= 0)
@@ -341,7 +345,7 @@ bool sn_deque_force(struct deque *victim)
 	return forced;
 }
 
-/* --- any thread ----------------------------------------------------------------- */
+/* --- any thread ---------------------------------------------------------- */
 
 bool sn_deque_has_public(const struct deque *d)
 {
@@ -360,7 +364,7 @@ bool sn_deque_has_tasks(const struct deque *d)
 uint32_t sn_deque_count(const struct deque *d)
 {
 	uint32_t bottom = a_load_acq(&d->bottom); /* <- deque.push */
-	int32_t count = (int32_t)(bottom - top_of(a_load_rlx(&d->pub)));
+	int32_t  count = (int32_t)(bottom - top_of(a_load_rlx(&d->pub)));
 
 	return count > 0 ? (uint32_t)count : 0;
 }

@@ -75,39 +75,43 @@ struct slots {
 
 struct deque {
 	/* The owner writes here at every operation, thieves look seldom. */
-	alignas(CACHE_LINE) a_u32 bottom;  /* owner writes */
-	uint32_t                  limit;   /* owner: bottom may grow to here
+	alignas(CACHE_LINE) a_u32 bottom;   /* owner writes */
+	uint32_t                limit;      /* owner: bottom may grow to here
 					    * without a look at top */
-	uint32_t                  mask;    /* owner: that of slots */
-	bool                      asymmetric; /* fixed: thieves use the process
+	uint32_t                mask;       /* owner: that of slots */
+	bool                    asymmetric; /* fixed: thieves use the process
 					       * barrier, the owner no fence */
-	struct slot              *slot;      /* owner: those of slots */
-	const sennit_allocator   *allocator; /* fixed */
+	struct slot            *slot;       /* owner: those of slots */
+	const sennit_allocator *allocator;  /* fixed */
 
 	/* The owner looks here at every operation, written seldom. */
 	alignas(CACHE_LINE) a_u32 guard; /* any, under lock */
-	a_u32                     asked; /* any; set: publish, please. May stay
+	a_u32 asked;                     /* any; set: publish, please. May stay
 					  * set when nobody waits any more */
-	a_u32                     lock;  /* any; 1: held */
+	a_u32 lock;                      /* any; 1: held */
 
 	/* Thieves write here. */
 	alignas(CACHE_LINE) a_u64 pub; /* any: top below, split above */
-	a_ptr                     slots; /* owner writes */
+	a_ptr slots;                   /* owner writes */
 };
 
 /* capacity: a power of two, for the start. asymmetric: os_process_barrier()
  * works; otherwise each pop has a fence. Returns 0 or -ENOMEM. */
-SENNIT_MUST_USE int sn_deque_init(struct deque *d,
+SENNIT_MUST_USE int sn_deque_init(struct deque           *d,
 				  const sennit_allocator *allocator,
 				  uint32_t capacity, bool asymmetric);
 
 /* Nobody may use it any more. Whatever is still queued is dropped. */
 void sn_deque_free(struct deque *d);
 
-/* --- the owner ---------------------------------------------------------- */
+/* --- the owner ----------------------------------------------------------- */
 
 static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t);
 static inline bool sn_deque_pop(struct deque *d, struct task *out);
+
+/* Whether there are tasks; exact, and looks at the thieves' line only when
+ * nothing is private. */
+static inline bool sn_deque_has_tasks_owner(const struct deque *d);
 
 /* Take the oldest task into *out; false when there is none. Publishes the
  * older half when nothing is public, so that most calls cost one
@@ -126,7 +130,7 @@ static inline bool sn_deque_is_asked(const struct deque *d)
 	return a_load_rlx(&d->asked);
 }
 
-/* --- thieves -------------------------------------------------------------- */
+/* --- thieves ------------------------------------------------------------- */
 
 /* Take the oldest half of the public tasks, rounded up, at most max, into out,
  * oldest first. Returns how many; 0 when there were none or another was
@@ -142,7 +146,7 @@ bool sn_deque_ask(struct deque *victim);
  * Returns whether it made something public. */
 bool sn_deque_force(struct deque *victim);
 
-/* --- any thread, as a hint ------------------------------------------------- */
+/* --- any thread, as a hint ----------------------------------------------- */
 
 bool sn_deque_has_public(const struct deque *d);
 
@@ -152,10 +156,22 @@ bool sn_deque_has_tasks(const struct deque *d);
 /* How many tasks there are; exact for the owner. */
 uint32_t sn_deque_count(const struct deque *d);
 
-/* --- the fast paths --------------------------------------------------------- */
+/* Nothing above guard does not tell: a forced take may hold it at or above
+ * bottom before it has made anything public. */
+static inline bool sn_deque_has_tasks_owner(const struct deque *d)
+{
+	uint32_t bottom = a_load_rlx(&d->bottom);
 
-/* The slow paths' half of push and pop. */
-COLD int      sn_deque_make_room(struct deque *d);
+	return (int32_t)(bottom - a_load_rlx(&d->guard)) > 0 ||
+	       bottom != (uint32_t)a_load_rlx(&d->pub); /* top */
+}
+
+/* --- the fast paths ------------------------------------------------------ */
+
+/* Push that has reached limit, pop that has reached guard. The task goes in
+ * words, as the fast path would pay for a struct that has to lie in memory. */
+COLD int      sn_deque_push_full(struct deque *d, sennit_task_fn *run,
+				 void *argument, uintptr_t meta);
 NOINLINE bool sn_deque_pop_rest(struct deque *d, struct task *out);
 
 static inline void sn_slot_fill(struct slot *s, struct task t)
@@ -179,12 +195,8 @@ static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 {
 	uint32_t b = a_load_rlx(&d->bottom);
 
-	if (unlikely((int32_t)(b - d->limit) >= 0)) {
-		int err = sn_deque_make_room(d);
-
-		if (err)
-			return err;
-	}
+	if (unlikely((int32_t)(b - d->limit) >= 0))
+		return sn_deque_push_full(d, t.run, t.argument, t.meta);
 	sn_slot_fill(&d->slot[b & d->mask], t);
 	a_store_rel(&d->bottom, b + 1); /* -> deque.push: the slot, the task */
 	return 0;
@@ -198,15 +210,20 @@ static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
  * that the pushes before it released (C11 5.1.2.4, release sequence). */
 static inline bool sn_deque_pop(struct deque *d, struct task *out)
 {
-	uint32_t b = a_load_rlx(&d->bottom) - 1;
+	uint32_t    b = a_load_rlx(&d->bottom) - 1;
+	struct task rest; /* keeps *out in registers */
 
 	a_store_rlx(&d->bottom, b);
 	if (likely(d->asymmetric))
 		a_compiler_fence(); /* <-> deque.force: claim, then look */
 	else
 		a_fence(); /* <-> deque.force: claim, then look */
-	if (unlikely((int32_t)(b - a_load_rlx(&d->guard)) < 0))
-		return sn_deque_pop_rest(d, out);
+	if (unlikely((int32_t)(b - a_load_rlx(&d->guard)) < 0)) {
+		if (!sn_deque_pop_rest(d, &rest))
+			return false;
+		*out = rest;
+		return true;
+	}
 	*out = sn_slot_read(&d->slot[b & d->mask]);
 	return true;
 }

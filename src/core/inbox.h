@@ -22,7 +22,7 @@
 #include "base/list.h"
 
 struct inbox {
-	a_ptr head; /* any: pushed by compare-and-set; the owner swaps in NULL */
+	a_ptr head; /* any: pushed by compare-and-set; NULL: empty */
 };
 
 /* Leave the chain that leads by ->next from its newest node to its oldest: the

@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-	CAPACITY_FIRST = 16,
-	CAPACITY_MAX = 1 << 30
-};
+enum { CAPACITY_FIRST = 16, CAPACITY_MAX = 1 << 30 };
 
 void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 {
@@ -16,16 +13,15 @@ void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 
 void sn_ring_free(struct ring *r)
 {
-	sn_memory_give(r->allocator, r->slots,
-		       r->capacity * sizeof(*r->slots));
+	sn_memory_give(r->allocator, r->slots, r->capacity * sizeof(*r->slots));
 	sn_ring_init(r, r->allocator);
 }
 
 int sn_ring_grow(struct ring *r)
 {
-	uint32_t capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
-	uint32_t to_end = r->capacity - r->head;
-	uint32_t straight = r->count < to_end ? r->count : to_end;
+	uint32_t     capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
+	uint32_t     to_end = r->capacity - r->head;
+	uint32_t     straight = r->count < to_end ? r->count : to_end;
 	struct task *slots;
 
 	if (capacity > CAPACITY_MAX)

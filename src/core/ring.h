@@ -46,7 +46,7 @@ static inline bool sn_ring_is_empty(const struct ring *r)
 
 /* Append t. Returns 0, or -ENOMEM: nothing has changed. */
 static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
-						    struct task t)
+						    struct task  t)
 {
 	if (unlikely(r->count == r->capacity)) {
 		int err = sn_ring_grow(r);

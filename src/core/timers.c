@@ -20,7 +20,7 @@ void sn_timers_init(struct timers *w, sennit_time now)
 static struct first find_first(const struct timers *w)
 {
 	struct first f = { 0 };
-	unsigned shift;
+	unsigned     shift;
 
 	while (f.level < TIMERS_LEVELS && !w->used[f.level])
 		f.level++;
@@ -75,9 +75,9 @@ static uint32_t fire(struct timers *w, const struct first *f,
 uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 			  struct timer **fired)
 {
-	uint64_t until = now >> TIMERS_TICK_BITS;
+	uint64_t       until = now >> TIMERS_TICK_BITS;
 	struct timer **end = fired;
-	uint32_t count = 0;
+	uint32_t       count = 0;
 
 	*fired = NULL;
 	if (until < w->tick)
@@ -102,10 +102,10 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
  * deadline far off then wakes once, not once a level. */
 sennit_time sn_timers_next(const struct timers *w)
 {
-	struct first f = find_first(w);
-	uint64_t first = UINT64_MAX;
+	struct first        f = find_first(w);
+	uint64_t            first = UINT64_MAX;
 	const struct timer *t;
-	int looks = 8;
+	int                 looks = 8;
 
 	if (f.level == TIMERS_LEVELS)
 		return SENNIT_NEVER;

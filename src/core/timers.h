@@ -94,17 +94,16 @@ static inline uint64_t sn_timers_tick(sennit_time time)
 /* Put *t where its expiry belongs as of w->tick. */
 static inline void sn_timers_place(struct timers *w, struct timer *t)
 {
-	uint64_t tick = sn_timers_tick(t->expiry);
-	unsigned level;
-	unsigned slot;
+	uint64_t       tick = sn_timers_tick(t->expiry);
+	unsigned       level;
+	unsigned       slot;
 	struct timer **head;
 
 	if (tick < w->tick)
 		tick = w->tick;
 	level = (63 - (unsigned)__builtin_clzll((tick ^ w->tick) | 1)) /
 		TIMERS_DIGIT_BITS;
-	slot = (unsigned)(tick >> (level * TIMERS_DIGIT_BITS)) %
-	       TIMERS_SLOTS;
+	slot = (unsigned)(tick >> (level * TIMERS_DIGIT_BITS)) % TIMERS_SLOTS;
 	head = &w->slots[level][slot];
 	t->next = *head;
 	t->pprev = head;
@@ -128,15 +127,15 @@ static inline void sn_timers_arm(struct timers *w, struct timer *t,
 static inline void sn_timers_cancel(struct timers *w, struct timer *t)
 {
 	struct timer **pprev = t->pprev;
-	size_t slot = (size_t)((uintptr_t)pprev - (uintptr_t)w->slots) /
+	size_t         slot = (size_t)((uintptr_t)pprev - (uintptr_t)w->slots) /
 		      sizeof(*pprev);
 
 	*pprev = t->next;
 	if (t->next)
 		t->next->pprev = pprev;
 	else if (slot < TIMERS_LEVELS * TIMERS_SLOTS) /* it was the only one */
-		w->used[slot / TIMERS_SLOTS] &=
-			~(UINT64_C(1) << slot % TIMERS_SLOTS);
+		w->used[slot / TIMERS_SLOTS] &= ~(UINT64_C(1)
+						  << slot % TIMERS_SLOTS);
 	t->pprev = NULL;
 	w->count--;
 }

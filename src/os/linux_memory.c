@@ -13,7 +13,7 @@
 
 enum {
 	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
-	SELF = -10000,            /* PIDFD_SELF_THREAD, since Linux 6.14 */
+	SELF = -10000,            /* PIDFD_SELF_THREAD, newer still */
 	BATCH = 32,               /* pages guarded by one system call */
 	DEFAULT_MAPPINGS = 65530, /* the kernel's own max_map_count */
 };

@@ -141,6 +141,6 @@ NO_SANITIZE NOINLINE void sn_fiber_start(struct sennit_fiber *from,
 	from->home->left = from;
 	leaving(from, to, false);
 	arch_start(&from->suspended, (void *)((uintptr_t)to & ~(uintptr_t)15),
-		   run_loop, to);
+		   run_loop, to, from->home->fp_control);
 	arrived(from, from->asan_fake);
 }

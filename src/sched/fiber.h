@@ -35,6 +35,7 @@ struct home {
 	struct sennit_fiber *left;    /* owner: the one that ran before */
 	/* fixed: what an idle stack runs; returns the fiber to resume */
 	struct sennit_fiber *(*loop)(struct worker *w);
+	uint64_t fp_control; /* fixed: what tasks start with */
 };
 
 struct sennit_fiber {
@@ -64,7 +65,8 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
 void sn_fiber_switch(struct sennit_fiber *from, struct sennit_fiber *to);
 
 /* Leave `from`, which runs, and call the home's loop on the idle stack of `to`.
- * The fiber that the loop returns runs next. */
+ * The fiber that the loop returns runs next. The loop begins with the home's
+ * floating-point control and must return with it. */
 void sn_fiber_start(struct sennit_fiber *from, struct sennit_fiber *to);
 
 #endif

@@ -145,19 +145,25 @@ bool sn_idle(struct worker *w)
 	return true;
 }
 
-void sn_idle_for_fiber(struct worker *w)
+void sn_idle_for_fiber(struct worker *w, sennit_time until)
 {
+	bool in_time = true;
+
 	ASSERT_OWNER(w);
 	for (;;) {
+		sennit_time wake = sn_timers_next(&w->timers);
+
 		sn_worker_collect(w);
 		fire_due(w);
-		if (w->ready.head)
+		if (w->ready.head || !in_time)
 			return;
 		sn_parking_announce(&w->solo, false);
 		if (sn_inbox_is_empty(&w->fibers)) {
 			a_bump_owner(&w->parks);
-			sn_parking_sleep(&w->solo,
-					 sn_timers_next(&w->timers));
+			if (wake > until)
+				in_time = sn_parking_sleep(&w->solo, until);
+			else
+				sn_parking_sleep(&w->solo, wake);
 		}
 		sn_parking_withdraw(&w->solo);
 		sn_parking_found(&w->alone);

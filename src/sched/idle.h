@@ -20,9 +20,9 @@
  * has ended, the worker's thread shall leave. */
 SENNIT_MUST_USE bool sn_idle(struct worker *w);
 
-/* Wait until w has a fiber to resume, whatever tasks there are: for bound
- * threads, whose tasks can only come from themselves, and for workers that
- * cannot get a stack to run one on. */
-void sn_idle_for_fiber(struct worker *w);
+/* Wait until w has a fiber to resume or the time has come, whatever tasks there
+ * are: for bound threads, whose tasks can only come from themselves, and for
+ * workers that cannot get a stack to run one on. */
+void sn_idle_for_fiber(struct worker *w, sennit_time until);
 
 #endif

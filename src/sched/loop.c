@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/loop.h"
 
-#include "os/os.h"
 #include "sched/idle.h"
 
 #include <errno.h>
+
+/* How long a worker that could get no stack waits before it asks again. */
+#define STACK_RETRY (10 * SENNIT_MILLISECOND)
 
 /* --- what is next ------------------------------------------------------------- */
 
 /* The oldest ready fiber, unless so many have run in a row that a task has its
  * turn [W1]. */
-static struct sennit_fiber *take_ready(struct worker *w)
+static ALWAYS_INLINE struct sennit_fiber *take_ready(struct worker *w)
 {
 	struct node *n = w->ready.head;
 
@@ -18,7 +20,7 @@ static struct sennit_fiber *take_ready(struct worker *w)
 		return NULL;
 	if (unlikely(w->resumes >= WORKER_RESUMES) && sn_worker_has_task(w))
 		return NULL;
-	sn_fifo_pop(&w->ready);
+	w->ready.head = n->next;
 	w->resumes++;
 	return container_of(n, struct sennit_fiber, link);
 }
@@ -30,7 +32,7 @@ static bool take_pinned(struct worker *w, struct task *t)
 }
 
 /* Tasks that stay and tasks that may be stolen take turns. */
-static bool take_task(struct worker *w, struct task *t)
+static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
 {
 	if (unlikely(!sn_ring_is_empty(&w->pinned)) &&
 	    (w->dispatches & 1 || !w->threaded))
@@ -45,33 +47,43 @@ static bool take_task(struct worker *w, struct task *t)
 	return take_pinned(w, t);
 }
 
-static void run(struct worker *w, struct task t)
+/* By pointer, and field by field: a copy of the whole would be loaded wider than
+ * it was stored, which stalls. */
+static ALWAYS_INLINE void run(struct worker *w, const struct task *t)
 {
-	/* A task starts with its worker's floating-point control [W8]. */
-	if (unlikely(arch_fp_control() != w->fp_control))
-		arch_fp_set_control(w->fp_control);
+	void *argument = t->argument;
+	uintptr_t meta = t->meta;
+
 	w->resumes = 0;
-	t.run(t.argument);
+	t->run(argument);
+	/* Between tasks the floating-point control is the worker's: the stack
+	 * was started with it, and what a task changed ends here [W8]. */
+	if (unlikely(arch_fp_control() != w->home.fp_control))
+		arch_fp_set_control(w->home.fp_control);
 	a_bump_owner(&w->tasks);
-	if (unlikely(t.meta != TASK_BORROWED))
-		sn_worker_discard(w, t);
+	if (unlikely(meta != TASK_BORROWED))
+		sn_worker_discard(w, argument, meta);
 }
 
-/* The turns of what could starve: inbox, timers, the oldest own task. */
+/* The turns of what could starve: inbox and timers. */
 static NOINLINE void upkeep(struct worker *w)
 {
 	w->dispatches = WORKER_UPKEEP;
 	sn_worker_collect(w);
 	if (!sn_timers_is_empty(&w->timers))
-		sn_worker_fire(w, os_now());
+		sn_worker_fire(w, sennit_now());
 }
 
+/* In the loop alone: a fiber that is leaving cannot run a task. */
 static NOINLINE void run_oldest(struct worker *w)
 {
 	struct task t;
 
+	if (--w->upkeeps)
+		return;
+	w->upkeeps = WORKER_OLDEST;
 	if (w->threaded && sn_deque_pop_oldest(&w->deque, &t))
-		run(w, t);
+		run(w, &t);
 }
 
 static inline bool tick(struct worker *w)
@@ -98,7 +110,7 @@ static struct sennit_fiber *nothing_to_run(struct worker *w)
 		return sn_idle(w) ? NULL : &w->main;
 	if (w->unbinding && is_dry(w))
 		return &w->main;
-	sn_idle_for_fiber(w);
+	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return NULL;
 }
 
@@ -117,7 +129,7 @@ struct sennit_fiber *sn_loop(struct worker *w)
 		if (next)
 			break;
 		if (take_task(w, &t)) {
-			run(w, t);
+			run(w, &t);
 			continue;
 		}
 		w->resumes = 0;
@@ -133,28 +145,29 @@ struct sennit_fiber *sn_loop(struct worker *w)
 /* --- suspending ---------------------------------------------------------------- */
 
 /* The running fiber cannot go on and no other is ready: start a task on another
- * stack (true: and the caller was resumed since), or wait. */
-static bool occupy(struct worker *w)
+ * stack (true: and the caller was resumed since), or wait. With tasks but no
+ * stack for them, they wait until a fiber of ours ends or memory comes back. */
+static ALWAYS_INLINE bool occupy(struct worker *w)
 {
-	struct sennit_fiber *to = NULL;
-	bool has_task = sn_worker_has_task(w);
+	if (likely(sn_worker_has_task(w))) {
+		struct sennit_fiber *to = sn_worker_stack(w);
 
-	if (has_task)
-		to = sn_worker_stack(w);
-	if (to) {
-		sn_fiber_start(w->home.current, to);
-		return true;
+		if (likely(to)) {
+			sn_fiber_start(w->home.current, to);
+			return true;
+		}
+		sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
+	} else if (w->threaded) {
+		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
+	} else {
+		sn_idle_for_fiber(w, SENNIT_NEVER);
 	}
 	w->resumes = 0;
-	if (has_task || !w->threaded)
-		sn_idle_for_fiber(w);
-	else
-		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
 	return false;
 }
 
 /* Leave the running fiber, which somebody will make ready, or has already. */
-static void leave(struct worker *w)
+static ALWAYS_INLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *to;
@@ -194,13 +207,33 @@ void sn_loop_yield(struct worker *w)
 	sn_loop_suspend(w);
 }
 
+/* One step of an unbinding thread on its own stack, which can run a task where
+ * no other stack can be had. */
+static void run_some(struct worker *w)
+{
+	struct sennit_fiber *ready = take_ready(w);
+	struct sennit_fiber *idle = NULL;
+	struct task t;
+
+	if (!ready && sn_worker_has_task(w))
+		idle = sn_worker_stack(w);
+	if (ready)
+		sn_fiber_switch(&w->main, ready);
+	else if (idle)
+		sn_fiber_start(&w->main, idle);
+	else if (take_task(w, &t))
+		run(w, &t);
+	else
+		sn_idle_for_fiber(w, SENNIT_NEVER);
+}
+
 void sn_loop_run_dry(struct worker *w)
 {
 	ASSERT_OWNER(w);
 	w->unbinding = true;
 	sn_worker_collect(w);
 	while (!is_dry(w)) {
-		leave(w);
+		run_some(w);
 		sn_worker_collect(w);
 	}
 	w->unbinding = false;

@@ -2,33 +2,10 @@
 #include "sched/wait.h"
 
 #include "sched/finish.h"
-#include "sched/loop.h"
 
 #include <errno.h>
 
 _Thread_local struct parker sn_parker;
-
-void *sn_wait_identity(void)
-{
-	struct worker *w = sn_self;
-
-	return w ? (void *)w->home.current : (void *)&sn_parker;
-}
-
-void sn_waiter_init(struct waiter *n, sennit_time deadline)
-{
-	struct worker *w = sn_self;
-
-	n->fiber = w ? w->home.current : NULL;
-	n->parker = w ? NULL : &sn_parker;
-	n->timer.pprev = NULL;
-	n->timed = deadline != SENNIT_NEVER;
-	n->linked = false;
-	n->handed = false;
-	if (!w)
-		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */
-	a_store_rlx(&n->claim, WAITER_WAITING);
-}
 
 /* --- sleeping -------------------------------------------------------------------- */
 
@@ -68,8 +45,8 @@ int sn_wait(struct waiter *n, sennit_time deadline)
 	return n->fiber ? sleep_fiber(n, deadline) : sleep_thread(n, deadline);
 }
 
-int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
-	       sennit_time deadline)
+int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
+		    sennit_time deadline)
 {
 	int err = sn_wait(n, deadline);
 	uint32_t value;
@@ -100,14 +77,11 @@ struct waiter *sn_wait_take_one(void **list, uint32_t *bits)
 	return NULL;
 }
 
-struct link *sn_wait_take_all(void **list, uint32_t word)
+struct link *sn_wait_take_all_timed(void **list)
 {
 	struct link *all = *list;
 	struct link *claimed = NULL;
 
-	*list = NULL;
-	if (!(word & QUEUE_TIMED))
-		return all;
 	/* A timed-out waiter unlinks itself under the lock: it must learn here
 	 * that it is not linked any more. */
 	while (all) {
@@ -118,6 +92,7 @@ struct link *sn_wait_take_all(void **list, uint32_t word)
 		if (!n->timed || sn_waiter_claim(n))
 			sn_link_join(&claimed, &n->link);
 	}
+	*list = NULL;
 	return claimed;
 }
 
@@ -149,23 +124,17 @@ static void send_home(struct worker *home, struct node *newest,
 		sn_finish_release(s);
 }
 
-void sn_wait_wake(struct waiter *n)
+void sn_wait_wake_other(struct waiter *n)
 {
 	struct sennit_fiber *f = n->fiber;
-	struct worker *home;
 
-	if (!f) {
-		wake_thread(n);
-		return;
-	}
-	home = sn_worker_of(f);
-	if (home == sn_self)
-		sn_worker_ready(home, f);
+	if (f)
+		send_home(sn_worker_of(f), &f->link, &f->link);
 	else
-		send_home(home, &f->link, &f->link);
+		wake_thread(n);
 }
 
-void sn_wait_wake_all(struct link *chain)
+void sn_wait_wake_chain(struct link *chain)
 {
 	struct link *first = chain;
 	struct worker *home = NULL; /* of the fibers gathered so far */

@@ -21,10 +21,31 @@
 #ifndef SN_WAIT_H
 #define SN_WAIT_H
 
+#include "sched/loop.h"
 #include "sched/queue.h"
 
+/* Where an unbound thread sleeps. */
+extern _Thread_local struct parker sn_parker
+	__attribute__((tls_model("initial-exec")));
+
 /* Fill in *n for the caller, who will wait until the deadline. */
-void sn_waiter_init(struct waiter *n, sennit_time deadline);
+static inline void sn_waiter_init(struct waiter *n, sennit_time deadline)
+{
+	struct worker *w = sn_self;
+
+	n->fiber = w ? w->home.current : NULL;
+	n->timed = deadline != SENNIT_NEVER;
+	n->linked = false;
+	n->handed = false;
+	if (unlikely(!w)) {
+		n->parker = &sn_parker;
+		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */
+	}
+	if (n->timed) {
+		n->timer.pprev = NULL;
+		a_store_rlx(&n->claim, WAITER_WAITING);
+	}
+}
 
 /* Sleep until woken or the deadline. Returns 0 or -ETIMEDOUT; in the latter
  * case n may still be linked to its object: sn_wait_in unlinks it. */
@@ -32,8 +53,17 @@ int sn_wait(struct waiter *n, sennit_time deadline);
 
 /* Sleep as sn_wait does, linked to the queue of *word and *list; afterwards n is
  * linked to nothing. */
-int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
-	       sennit_time deadline);
+int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
+		    sennit_time deadline);
+
+static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
+			     sennit_time deadline)
+{
+	if (unlikely(n->timed || !n->fiber))
+		return sn_wait_in_slow(word, list, n, deadline);
+	sn_loop_suspend(sn_self);
+	return 0;
+}
 
 /* Take the first waiter that still waits off the queue and claim it; NULL when
  * there is none. *bits are to be cleared in the word on unlock. Lock held. */
@@ -41,11 +71,42 @@ struct waiter *sn_wait_take_one(void **list, uint32_t *bits);
 
 /* Take all off and claim them; returns their chain for sn_wait_wake_all, NULL
  * for none. The list is empty afterwards. word: its value. Lock held. */
-struct link *sn_wait_take_all(void **list, uint32_t word);
+struct link *sn_wait_take_all_timed(void **list);
+
+static inline struct link *sn_wait_take_all(void **list, uint32_t word)
+{
+	struct link *all = *list;
+
+	if (unlikely(word & QUEUE_TIMED))
+		return sn_wait_take_all_timed(list);
+	*list = NULL;
+	return all;
+}
+
+/* Make a claimed waiter of another worker, or a thread, run. */
+void sn_wait_wake_other(struct waiter *n);
 
 /* Make a claimed waiter run. Not under its object's lock. */
-void sn_wait_wake(struct waiter *n);
-void sn_wait_wake_all(struct link *chain);
+static inline void sn_wait_wake(struct waiter *n)
+{
+	struct worker *w = sn_self;
+
+	if (likely(n->fiber && w && n->fiber->home == &w->home))
+		sn_worker_ready(w, n->fiber);
+	else
+		sn_wait_wake_other(n);
+}
+
+/* The same for a chain of several. */
+void sn_wait_wake_chain(struct link *chain);
+
+static inline void sn_wait_wake_all(struct link *chain)
+{
+	if (likely(chain && chain->next == chain))
+		sn_wait_wake(sn_queue_first(chain));
+	else
+		sn_wait_wake_chain(chain);
+}
 
 /* Claim n for a wake; false: its deadline was first. */
 static inline bool sn_waiter_claim(struct waiter *n)
@@ -58,10 +119,11 @@ static inline bool sn_waiter_claim(struct waiter *n)
 
 /* Who the caller is, as owner of a lock: its fiber, or its thread. Never the
  * same for two that exist at once. */
-void *sn_wait_identity(void);
+static inline void *sn_wait_identity(void)
+{
+	struct worker *w = sn_self;
 
-/* Where an unbound thread sleeps. */
-extern _Thread_local struct parker sn_parker
-	__attribute__((tls_model("initial-exec")));
+	return likely(w) ? (void *)w->home.current : (void *)&sn_parker;
+}
 
 #endif

@@ -28,6 +28,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 			   !s->count);
 	w->spread = s->config.placement == SENNIT_PLACEMENT_SPREAD;
 	w->dispatches = WORKER_UPKEEP;
+	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
 	w->random = w->serial * 2654435761u | 1;
 	sn_ring_init(&w->pinned, &s->memory);
@@ -82,23 +83,17 @@ void sn_worker_free(struct worker *w)
 
 void sn_worker_enter(struct worker *w)
 {
-	w->fp_control = arch_fp_control();
+	w->home.fp_control = arch_fp_control();
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
 }
 
-struct sennit_fiber *sn_worker_stack(struct worker *w)
+struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 {
 	struct stacks *stacks = &w->scheduler->stacks;
 	void *low;
 
-	if (likely(w->idle)) {
-		struct node *n = w->idle;
-
-		w->idle = n->next;
-		return container_of(n, struct sennit_fiber, link);
-	}
 	if (!sn_stacks_take(stacks, &low, 1))
 		return NULL;
 	return sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
@@ -163,12 +158,12 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 	}
 }
 
-void sn_worker_discard(struct worker *w, struct task t)
+void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 {
-	if (t.meta == TASK_BLOCK)
-		sn_pool_give(&w->blocks, t.argument);
-	else if (t.meta != TASK_BORROWED)
-		sn_memory_give(&w->scheduler->memory, t.argument, t.meta);
+	if (meta == TASK_BLOCK)
+		sn_pool_give(&w->blocks, argument);
+	else if (meta != TASK_BORROWED)
+		sn_memory_give(&w->scheduler->memory, argument, meta);
 }
 
 void sn_worker_wake(struct worker *w)

@@ -33,20 +33,25 @@
 #endif
 
 /* [W1] The bounds of fairness: after this many fibers resumed in a row one task
- * starts; every so many dispatches inbox, timers and the oldest own task have
- * their turn. 61 as in Go's scheduler: a prime, so that no pattern of the
- * program's keeps in step with it. */
+ * starts; every so many dispatches inbox and timers have their turn. 61 as in
+ * Go's scheduler: a prime, so that no pattern of the program's keeps in step. */
 #define WORKER_RESUMES 64u
 #define WORKER_UPKEEP  61u
+
+/* Every so many upkeeps (62,464 dispatches) the oldest own task runs: newest
+ * first alone could leave it for ever. Not more often: each opens work that
+ * fork-join would rather finish; every 61 dispatches fib(32) took 22,000
+ * stacks. */
+#define WORKER_OLDEST 1024u
 
 struct worker {
 	struct home       home;      /* first, as fibers know it */
 	struct fifo       ready;     /* owner: fibers to resume */
 	struct node      *idle;      /* owner: idle stacks, last used first */
 	sennit_scheduler *scheduler; /* fixed */
-	uint64_t          fp_control; /* fixed: what tasks start with */
 	uint32_t          dispatches; /* owner: until the next upkeep */
 	uint32_t          resumes;    /* owner: in a row */
+	uint32_t          upkeeps;    /* owner: until the oldest's turn */
 	uint32_t          serial;     /* fixed: unique in the process, not 0 */
 	bool              threaded;   /* fixed: MTW */
 	bool              oldest_first; /* fixed: the order of own tasks */
@@ -110,8 +115,19 @@ void sn_worker_free(struct worker *w);
 /* The worker's thread is the calling one from now on. */
 void sn_worker_enter(struct worker *w);
 
+/* A stack never used before by w; NULL when none can be had. */
+COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
+
 /* An idle stack, off the idle list; NULL when none can be had. */
-struct sennit_fiber *sn_worker_stack(struct worker *w);
+static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
+{
+	struct node *n = w->idle;
+
+	if (unlikely(!n))
+		return sn_worker_new_stack(w);
+	w->idle = n->next;
+	return container_of(n, struct sennit_fiber, link);
+}
 
 /* A fiber of w is ready to go on. */
 static inline void sn_worker_ready(struct worker *w, struct sennit_fiber *f)
@@ -127,7 +143,8 @@ static inline bool sn_worker_is_own(const struct worker *w)
 /* Whether w has tasks that it may start itself. */
 static inline bool sn_worker_has_task(const struct worker *w)
 {
-	return !sn_ring_is_empty(&w->pinned) || sn_deque_count(&w->deque) > 0;
+	return !sn_ring_is_empty(&w->pinned) ||
+	       sn_deque_has_tasks_owner(&w->deque);
 }
 
 /* Move the tasks of an inbox, w's own or a victim's, to w's deque; the oldest
@@ -148,8 +165,8 @@ static inline void sn_worker_trace(struct worker *w, uint32_t state)
 		sn_tracebuffer_record(&w->trace, state, sennit_now());
 }
 
-/* Free what a task's meta says is to be freed, on w. */
-void sn_worker_discard(struct worker *w, struct task t);
+/* Free a task's argument as its meta says, on w. */
+void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta);
 
 /* Wake w, if it sleeps, for a fiber that was put in its inbox. */
 void sn_worker_wake(struct worker *w);

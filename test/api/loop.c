@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop.c - what a worker does next: ready fibers first, few stacks, no idle CPU. */
+/* loop.c - what a worker does next: ready fibers first, few stacks, no CPU when
+ * there is nothing to do. */
 #include "with_workers.h"
 
 #include <time.h>

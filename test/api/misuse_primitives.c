@@ -234,5 +234,6 @@ int main(void)
 		WITH_COUNTS(destroying_a_condition_that_is_waited_for),
 	};
 
-	return cmocka_run_group_tests_name("api/misuse_primitives", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("api/misuse_primitives", tests, NULL,
+					   NULL);
 }

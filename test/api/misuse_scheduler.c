@@ -229,5 +229,6 @@ int main(void)
 		WITH_COUNTS(stats_of_too_small_a_size),
 	};
 
-	return cmocka_run_group_tests_name("api/misuse_scheduler", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("api/misuse_scheduler", tests, NULL,
+					   NULL);
 }

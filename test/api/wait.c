@@ -11,7 +11,7 @@
  * for it and free it the moment the wait returns. A signaller that touches it
  * after that is AddressSanitizer's catch.
  */
-enum { ROUNDS = 500 };
+enum { ROUNDS = 200 };
 
 struct exchange {
 	_Atomic(void *) slot;
@@ -58,7 +58,7 @@ static void use_up_many(void *argument)
 	struct exchange *x = argument;
 	unsigned         i;
 
-	for (i = 0; i < LOAD(ROUNDS); i++)
+	for (i = 0; i < ROUNDS; i++)
 		x->use_up(x);
 }
 

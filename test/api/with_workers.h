@@ -53,12 +53,12 @@ struct world {
 
 /* --- failures away from the test's own stack ----------------------------- */
 
-static atomic_uint failures;
+static atomic_uint broken_claims;
 
 static inline void expect_at(bool holds, const char *claim, const char *file,
 			     int line)
 {
-	if (holds || atomic_fetch_add(&failures, 1) >= 10)
+	if (holds || atomic_fetch_add(&broken_claims, 1) >= 10)
 		return;
 	fprintf(stderr, "%s:%d: expected: %s\n", file, line, claim);
 }
@@ -124,7 +124,7 @@ static inline int open_count(void **state)
 	w->workers = *(const uint32_t *)*state;
 	w->threads = w->workers == SENNIT_WORKERS_NONE ? 0 : w->workers;
 	*state = w;
-	atomic_store(&failures, 0);
+	atomic_store(&broken_claims, 0);
 	alarm(120);
 	return 0;
 }
@@ -133,7 +133,7 @@ static inline int close_count(void **state)
 {
 	free(*state);
 	alarm(0);
-	return atomic_load(&failures) ? -1 : 0;
+	return atomic_load(&broken_claims) ? -1 : 0;
 }
 
 static inline int open_world(void **state)

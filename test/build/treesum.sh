@@ -16,6 +16,7 @@ room=$(mktemp -d)
 child=
 failures=0
 workers=1
+path=$PATH # where the program finds sha256sum
 
 clean_up() {
 	[ -z "$child" ] || kill -KILL "$child" 2>/dev/null || :
@@ -41,7 +42,7 @@ run() {
 	wanted=$1
 	shift
 	status=0
-	"$treesum" --workers "$workers" --timeline line.svg "$@" \
+	PATH=$path "$treesum" --workers "$workers" --timeline line.svg "$@" \
 		>out 2>err </dev/null || status=$?
 	[ "$status" -eq "$wanted" ] ||
 		fail "treesum $*: exit status $status, not $wanted" out err
@@ -227,13 +228,16 @@ a_wrong_sum_is_noticed() {
 	real=$(command -v sha256sum)
 	printf '#!/bin/sh\n%s "$@" | sed "2s/^./g/"\n' "$real" >fake/sha256sum
 	chmod +x fake/sha256sum
-	PATH=$room/fake:$PATH run 1 many/0
+	path=$room/fake:$PATH
+	run 1 many/0
 	last_line_is 'treesum: 100 files, 1 differ from sha256sum'
 	says 'many/0/1: sha256sum has another sum for it'
 	printf '#!/bin/sh\n%s "$@" | sed 2d\n' "$real" >fake/sha256sum
-	PATH=$room/fake:$PATH run 1 many/0
+	run 1 many/0
 	says 'many/0/1: sha256sum could not read it'
-	PATH=$room/none run 1 many/0
+	path=$room/none
+	run 1 many/0
+	path=$PATH
 	last_line_is "treesum: 100 files, not compared: cannot run sha256sum: \
 No such file or directory"
 }
@@ -241,9 +245,9 @@ No such file or directory"
 files_may_vanish_meanwhile() {
 	mkdir -p churn
 	cp -r many/1 churn/stays
-	while :; do
-		mkdir churn/comes
-		cp many/2/* churn/comes 2>/dev/null
+	while [ ! -e stop ]; do
+		mkdir -p churn/comes
+		cp many/2/* churn/comes
 		rm -rf churn/comes
 	done &
 	child=$!
@@ -255,24 +259,43 @@ files_may_vanish_meanwhile() {
 		[ "$(grep -c ' churn/stays/' out)" -eq 100 ] ||
 			fail "files that stay were lost" out err
 	done
-	kill "$child"
-	wait "$child" 2>/dev/null || :
+	: >stop
+	wait "$child"
 	child=
-	rm -rf churn
+	rm -rf churn stop
 }
 
 # The handler is in place once the kernel lists SIGINT among the caught.
 wait_for_handler() {
-	until grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"; do :; done
+	until grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"; do
+		lives "$1" || return 0
+	done
 }
 
-# interrupt ARGUMENT...: send SIGINT to a run that would take minutes.
+# Whether the process has not ended yet, be it without our having noticed.
+lives() {
+	! grep -q '^State:.*Z' "/proc/$1/status"
+}
+
+# wait_for_file PID NAME: until the process has opened NAME as descriptor 3, 4
+# or 5; what it inherited may be anything.
+wait_for_file() {
+	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q " [345] -> .*$2"; do
+		lives "$1" || return 0
+	done
+}
+
+# interrupt NAME ARGUMENT...: send SIGINT to a run that would take minutes, once
+# it has the file NAME open.
 interrupt() {
+	open=$1
+	shift
 	rm -f line.svg
-	"$treesum" --workers "$workers" --timeline line.svg "$@" \
+	PATH=$path "$treesum" --workers "$workers" --timeline line.svg "$@" \
 		>out 2>err &
 	child=$!
 	wait_for_handler $child
+	wait_for_file $child "$open"
 	kill -INT $child
 	begun=$(date +%s)
 	status=0
@@ -289,19 +312,21 @@ interrupt() {
 an_interrupt_stops_it_cleanly() {
 	mkdir -p huge
 	truncate -s 256G huge/1 huge/2 huge/3
-	interrupt huge many
-	interrupt --buffers 1 many huge
+	interrupt huge/ huge many
+	interrupt huge/ --buffers 1 many huge
 	rm -rf huge
 	# While sha256sum runs, that is: it never ends.
 	printf '#!/bin/sh\nexec sleep 1000\n' >fake/sha256sum
-	PATH=$room/fake:$PATH interrupt many/0
+	path=$room/fake:$PATH
+	interrupt 'pipe:' many/0
+	path=$PATH
 }
 
 make_odd
 make_broken
 make_many
 mkdir empty
-for workers in ${WORKERS:-1 2 8}; do
+for workers in 1 2 8; do
 	odd_names_are_printed_as_sha256sum_does
 	every_form_of_a_root_works
 	what_cannot_be_read_is_named_and_the_rest_summed

@@ -10,12 +10,13 @@
  *       +-------------+-------------------------+
  *    thieves: CAS     owner: plain stores, no fence
  *
- * pub = {top, split, epoch} is one word and changes by CAS only; a CAS is one
- * atomic step here.  split moves under the lock only, and guard == split
- * whenever the lock is free.  reclaim lowers split, so that the owner can pop
- * old tasks, push new ones into the same slots and publish them: {top, split}
- * is then what a sleepy thief has read, but the tasks are others.  Therefore
- * each reclaim adds one to epoch.  The owner's stores to bot and to the slots go through a
+ * pub = {top, split} is one word and changes by CAS only; a CAS is one atomic
+ * step here.  split moves under the lock only, and guard == split whenever the
+ * lock is free.  The owner takes public tasks back by lowering split and raising
+ * top in one step, so that pub never has the same value twice.  Were split
+ * lowered alone, the owner could pop old tasks, push new ones into the same slots
+ * and publish them: {top, split} would be what a sleepy thief has read, but the
+ * tasks are others (M_SPLITALONE).  The owner's stores to bot and to the slots go through a
  * store buffer (TSO, FIFO, STORES deep), which its own atomic operations and
  * the thief's process barrier drain.  Indices begin at BASE, for bot may stand
  * one below top.  Growing the ring is not modelled: a full ring refuses.
@@ -30,16 +31,15 @@
  *   M_NOREREAD      force: bot is not read again after the barrier
  *   M_NOLOCK        force: does not take the lock
  *   M_NORETREAT     force: leaves guard up when it gives in
- *   M_NORECHECK     pop_slow: does not look at guard again under the lock
- *   M_PLAINRECLAIM  pop_slow: stores pub where it must compare and swap
- *   M_TOPONLY       steal: the CAS compares top only, not split
+ *   M_NORECHECK     pop_rest: does not look at guard again under the lock
+ *   M_UNLOCKED      pop_rest: looks at guard again, but without the lock
+ *   M_PLAINSTORE    take_back: stores pub where it must compare and swap
+ *   M_SPLITALONE    take_back: lowers split and leaves top
  *   M_PUBUNLOCKED   publish: does not take the lock
  *   M_CHECKFIRST    pop: reads guard before it stores bot
- *   M_NOEPOCH       reclaim: does not change epoch
- * The other way to reclaim, which needs no epoch and must pass:
- *   MOVEUP          the owner takes the whole public part by raising top to
- *                   split, and moves these tasks above split (split and top
- *                   never fall).  With it a CAS on top alone is right.
+ * Without effect, and so must pass:
+ *   B_TOPONLY       steal: the CAS compares top only.  split falls only where top
+ *                   rises, and a split that has risen takes nothing away.
  */
 #ifndef TASKS
 #define TASKS 3
@@ -56,7 +56,7 @@
 #define BASE 1
 #define BOT  255			/* store buffer entry: bot, not a slot */
 
-byte top = BASE, split = BASE, epoch;	/* pub */
+byte top = BASE, split = BASE;		/* pub */
 byte guard = BASE, bot = BASE;
 bool lock;
 byte slot[RING];			/* as the thieves see them */
@@ -165,62 +165,93 @@ pop:
 	:: else -> g = 0
 	fi;
 
-	/* pop_slow */
+	/* pop_rest: give back what was claimed */
+	b++;
+	stores!BOT, b;
+	if
+	:: top == b && split == b -> goto nothing
+	:: else
+	fi;
+#ifndef M_UNLOCKED
 	atomic { DRAIN && !lock -> lock = 1 };
+#endif
 #ifndef M_NORECHECK
 	if
-	:: atomic { b >= guard -> take(mine[b % RING]) };
+	:: b - 1 >= guard ->
+		b--;
+		stores!BOT, b;
+		take(mine[b % RING]);
+#ifndef M_UNLOCKED
+		DRAIN;
 		UNLOCK;
+#endif
 		goto again
 	:: else
 	fi;
 #endif
-#ifdef MOVEUP
-	if
-	:: atomic { split == top -> goto nothing }
-	:: atomic { split != top -> t = top; n = split - top; top = split }
-	fi;
-	b++;				/* == split */
-	for (g : 0 .. n - 1) {
-		mine[b % RING] = mine[(t + g) % RING];
-		stores!(b % RING), mine[b % RING];
-		b++
-	}
-	b--;
-	stores!BOT, b;
-	t = 0; n = 0; g = 0;
-	DRAIN;
-#elif defined(M_PLAINRECLAIM)
+#ifdef M_UNLOCKED
+	atomic { DRAIN && !lock -> lock = 1 };
+#endif
+	/* take_back: the newer half, n of them, and the oldest */
+#ifdef M_PLAINSTORE
 	t = top;
-	n = split;
 	if
-	:: n == t -> t = 0; n = 0; goto nothing
+	:: t == b -> goto unlock_nothing
 	:: else
 	fi;
-	atomic { top = t; split = t + (n - t) / 2; epoch++; guard = split; t = 0; n = 0 };
+	n = (split - t) / 2;
+	atomic { top = t + 1; split = b - n };
 #else
-	/* One step of the CAS loop: thieves move top between two of them. */
-	if
-	:: atomic { split == top -> goto nothing }
-	:: atomic {
-		split != top ->
-		split = top + (split - top) / 2;
-#ifndef M_NOEPOCH
-		epoch++
+	atomic {
+		if
+		:: split == top -> goto unlock_nothing
+		:: else
+		fi;
+		n = (split - top) / 2;
+		t = top;
+#ifdef M_SPLITALONE
+		split = split - n - 1
+#else
+		top++;
+		split = b - n
 #endif
-	}
-	fi;
+	};
+#endif
+#ifdef M_SPLITALONE
 	guard = split;
-#endif
+	n = 0; t = 0;
+	b--;
+	stores!BOT, b;
 	take(mine[b % RING]);
+#else
+	guard = b - n;
+	if
+	:: n == 0 -> take(mine[t % RING])
+	:: else ->
+		t = mine[t % RING];
+		take(mine[(b - 1) % RING]);
+		g = b - 1;
+		do
+		:: g != b - n ->
+			mine[g % RING] = mine[(g - 1) % RING];
+			stores!(g % RING), mine[g % RING];
+			g--
+		:: else -> break
+		od;
+		mine[g % RING] = t;
+		stores!(g % RING), t
+	fi;
+	n = 0; t = 0; g = 0;
+#endif
+	DRAIN;
 	UNLOCK;
 	goto again;
 
-nothing:
-	b++;
-	stores!BOT, b;
+unlock_nothing:
 	DRAIN;
 	UNLOCK;
+	t = 0;
+nothing:
 	if
 	:: pushed < TASKS -> goto again
 	:: else
@@ -233,11 +264,11 @@ nothing:
 
 active [THIEVES] proctype thief()
 {
-	byte t, s, e, n, got[2];
+	byte t, s, n, got[2];
 
 end:	do
 	/* steal: half of the public part, one CAS */
-	:: atomic { split > top -> t = top; s = split; e = epoch };
+	:: atomic { split > top -> t = top; s = split };
 		n = (s - t + 1) / 2;
 		if
 		:: n > 2 -> n = 2
@@ -250,10 +281,10 @@ end:	do
 		fi;
 		atomic {
 			if
-#ifdef M_TOPONLY
+#ifdef B_TOPONLY
 			:: top == t ->
 #else
-			:: top == t && split == s && epoch == e ->
+			:: top == t && split == s ->
 #endif
 				top = t + n;
 				take(got[0]);
@@ -263,14 +294,14 @@ end:	do
 				fi
 			:: else
 			fi;
-			t = 0; s = 0; e = 0; n = 0; got[0] = 0; got[1] = 0
+			t = 0; s = 0; n = 0; got[0] = 0; got[1] = 0
 		}
 
 	/* force: t is bot as the thief sees it, n the new split */
 #ifdef M_NOLOCK
-	:: split == top && bot > split ->
+	:: bot > split ->
 #else
-	:: atomic { !lock && split == top && bot > split -> lock = 1 };
+	:: atomic { !lock && bot > split -> lock = 1 };
 #endif
 		s = split;
 		t = bot;

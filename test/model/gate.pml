@@ -33,7 +33,6 @@
  *   M_NOBLOCKED   sweep: does not look at the blocked fibers
  *   M_NOINBOX     sweep: does not look at the queued tasks
  *   M_ENTSUSP     enter: does not look at SUSPENDED
- *   M_ENTDONE     enter: does not look at DONE
  *   M_TOUCH       the sweeper that completed looks again after it stepped out
  *   M_NOINSIDE    the sweeper does not count itself inside
  *   M_REREAD      the sweeper reads DONE again instead of what its CAS did
@@ -55,7 +54,7 @@
 
 byte refs = 1, awake = WORKERS;		/* the word */
 bool SUSPENDED, DONE, DIRTY;		/* the word */
-byte epoch;				/* ends of suspensions, modulo 4 */
+byte epoch;				/* ends of suspensions */
 byte inside = WORKERS + 1;
 byte over;				/* 0 alone, 1 waited for, 2 reached, 3 given up */
 
@@ -160,11 +159,11 @@ inline sweep()
 	od;
 #ifdef M_NOWAKE
 	if
-	:: completed -> atomic { USE; epoch = (epoch + 1) % 4 }
+	:: completed -> atomic { USE; epoch++ }
 	:: else
 	fi;
 #else
-	atomic { USE; epoch = (epoch + 1) % 4 };
+	atomic { USE; epoch++ };
 #endif
 #ifdef M_REREAD
 	completed = DONE;
@@ -296,14 +295,9 @@ inline enter()
 		atomic {
 			USE;
 			if
-#ifndef M_ENTDONE
 			:: DONE -> ok = 0; e = 0; break
-#endif
 #ifdef M_ENTSUSP
 			:: else -> awake++; ok = 1; e = 0; break
-#elif defined(M_ENTDONE)
-			:: !SUSPENDED -> awake++; ok = !DONE; e = 0; break
-			:: SUSPENDED -> DIRTY = 1
 #else
 			:: !DONE && !SUSPENDED -> awake++; ok = 1; e = 0; break
 #ifdef B_NOENTDIRTY

@@ -25,8 +25,9 @@ struct match {
 	struct deque deque;
 	struct item *items;
 	uint32_t     count;
+	a_u32        ready; /* thieves at work */
 	a_u32        over;
-	a_u32        wrong;  /* tasks whose check did not fit, or came twice */
+	a_u32        wrong; /* tasks whose check did not fit, or came twice */
 	a_u32        stolen;
 	a_u32        forced;
 };
@@ -40,7 +41,7 @@ static void take(struct match *m, struct task t)
 		a_add_rlx(&m->wrong, 1);
 }
 
-/* --- a thief ------------------------------------------------------------------ */
+/* --- a thief ------------------------------------------------------------- */
 
 struct thief {
 	struct match *match;
@@ -52,12 +53,12 @@ static void *rob(void *argument)
 {
 	struct thief *me = argument;
 	struct match *m = me->match;
-	struct task t[BATCH];
+	struct task   t[BATCH];
 
+	a_add_rlx(&m->ready, 1);
 	while (!a_load_rlx(&m->over)) {
-		uint32_t got = sn_deque_steal(&m->deque, t,
-					      1 + random_below(&me->random,
-							       BATCH));
+		uint32_t got = sn_deque_steal(
+			&m->deque, t, 1 + random_below(&me->random, BATCH));
 
 		for (uint32_t i = 0; i < got; i++)
 			take(m, t[i]);
@@ -82,7 +83,7 @@ static void *rob(void *argument)
 	return NULL;
 }
 
-/* --- the owner ---------------------------------------------------------------- */
+/* --- the owner ----------------------------------------------------------- */
 
 /* Towards thieves. The generous owner publishes all the time and takes back
  * again: that is where a thief that has read a slot meets it changed. */
@@ -93,8 +94,7 @@ static uint32_t push_burst(struct match *m, uint32_t next, uint32_t pushes,
 			   enum mood mood)
 {
 	for (; pushes && next < m->count; pushes--, next++) {
-		struct task t = { .argument = &m->items[next],
-				  .meta = next };
+		struct task t = { .argument = &m->items[next], .meta = next };
 
 		m->items[next].check = next ^ UINT64_C(0x5e441);
 		if (sn_deque_push(&m->deque, t))
@@ -117,25 +117,25 @@ static void pop_burst(struct match *m, uint32_t pops)
 /* Many a short dance around the last task, now and then a long row. */
 static void own(struct match *m, uint64_t random)
 {
-	uint32_t next = 0;
+	uint32_t    next = 0;
 	struct task t;
 
 	while (next < m->count) {
 		enum mood mood = random_below(&random, MOODS);
-		bool is_long = random_below(&random, 256) == 0;
+		bool      is_long = random_below(&random, 256) == 0;
 
 		for (uint32_t n = 64; n; n--) {
-			next = push_burst(m, next,
-					  1 + random_below(&random, 3),
+			next = push_burst(m, next, 1 + random_below(&random, 3),
 					  mood);
 			pop_burst(m, 1 + random_below(&random, 4));
 		}
 		if (is_long) {
-			next = push_burst(m, next,
-					  random_below(&random, 3000),
+			next = push_burst(m, next, random_below(&random, 3000),
 					  mood);
 			pop_burst(m, random_below(&random, 3000));
 		}
+		if (random_below(&random, 32) == 0)
+			os_thread_yield();
 		if (random_below(&random, 8) == 0 &&
 		    sn_deque_pop_oldest(&m->deque, &t))
 			take(m, t);
@@ -145,21 +145,24 @@ static void own(struct match *m, uint64_t random)
 
 static void play(bool asymmetric, uint32_t count, uint64_t round)
 {
-	uint64_t seed = random_stream(round * (THIEVES + 1));
+	uint64_t     seed = random_stream(round * (THIEVES + 1));
 	struct match m = { .count = count };
 	struct thief thieves[THIEVES];
-	uint32_t missing = 0;
+	uint32_t     missing = 0;
 
 	m.items = test_calloc(count, sizeof(*m.items));
-	assert_int_equal(sn_deque_init(&m.deque, &sn_memory_libc, 2,
-				       asymmetric), 0);
+	assert_int_equal(
+		sn_deque_init(&m.deque, &sn_memory_libc, 2, asymmetric), 0);
 	for (uint32_t i = 0; i < THIEVES; i++) {
 		thieves[i].match = &m;
-		thieves[i].random = random_stream(
-			round * (THIEVES + 1) + i + 1);
+		thieves[i].random =
+			random_stream(round * (THIEVES + 1) + i + 1);
 		assert_int_equal(pthread_create(&thieves[i].thread, NULL, rob,
-						&thieves[i]), 0);
+						&thieves[i]),
+				 0);
 	}
+	while (a_load_rlx(&m.ready) < THIEVES)
+		os_thread_yield();
 	own(&m, seed);
 	a_store_rlx(&m.over, 1);
 	for (uint32_t i = 0; i < THIEVES; i++)

@@ -34,12 +34,12 @@ struct producer {
 static void *produce(void *argument)
 {
 	struct producer *me = argument;
-	uint64_t random = random_stream(me->index + 1);
+	uint64_t         random = random_stream(me->index + 1);
 
 	for (uint32_t next = 0; next < me->count;) {
-		uint32_t length = 1 + random_below(&random, CHAIN);
+		uint32_t       length = 1 + random_below(&random, CHAIN);
 		struct letter *oldest = &me->letters[next];
-		struct node *newest = NULL;
+		struct node   *newest = NULL;
 
 		for (; length && next < me->count; length--, next++) {
 			struct letter *l = &me->letters[next];
@@ -58,14 +58,14 @@ static void *produce(void *argument)
 
 static void nothing_is_lost_and_order_is_kept(void **state)
 {
-	uint32_t count = (uint32_t)scaled(1000000);
-	struct inbox inbox = { 0 };
+	uint32_t        count = (uint32_t)scaled(1000000);
+	struct inbox    inbox = { { NULL } };
 	struct producer p[PRODUCERS];
-	uint32_t next[PRODUCERS] = { 0 };
-	uint32_t wrong = 0;
-	uint32_t takes = 0;
-	uint32_t firsts = 0;
-	struct node *last;
+	uint32_t        next[PRODUCERS] = { 0 };
+	uint32_t        wrong = 0;
+	uint32_t        takes = 0;
+	uint32_t        firsts = 0;
+	struct node    *last;
 
 	(void)state;
 	random_stream(0); /* the seed, before several threads want it */
@@ -84,8 +84,7 @@ static void nothing_is_lost_and_order_is_kept(void **state)
 		}
 		takes++;
 		for (; n; n = n->next, left--) {
-			struct letter *l =
-				container_of(n, struct letter, node);
+			struct letter *l = container_of(n, struct letter, node);
 
 			wrong += l->number != next[l->producer]++;
 			wrong += !n->next && n != last;

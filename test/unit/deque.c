@@ -39,14 +39,14 @@ static void scarce_release(void *context, void *memory, size_t size)
 }
 
 static struct scarce memory;
-static struct deque deque;
+static struct deque  deque;
 
 /* Begins a little before the positions wrap. */
 static void start(bool asymmetric)
 {
 	static const sennit_allocator a = { scarce_allocate, scarce_release,
 					    &memory };
-	uint32_t first = UINT32_MAX - 2;
+	uint32_t                      first = UINT32_MAX - 2;
 
 	memory = (struct scarce){ .left = 100 };
 	assert_int_equal(sn_deque_init(&deque, &a, 4, asymmetric), 0);
@@ -235,7 +235,7 @@ static void the_owner_takes_back_the_newest_of_what_is_public(void **state)
 
 static void taking_back_and_stealing_share_all_tasks(void **state)
 {
-	bool seen[41] = { false };
+	bool        seen[41] = { false };
 	struct task t;
 
 	(void)state;
@@ -243,10 +243,9 @@ static void taking_back_and_stealing_share_all_tasks(void **state)
 	while (sn_deque_publish(&deque) < 40)
 		;
 	for (uint32_t left = 40; left; left--) {
-		uint32_t n = left % 3 == 0 &&
-					     sn_deque_steal(&deque, &t, 1) ?
-				     number_of(t) :
-				     pop();
+		uint32_t n = left % 3 == 0 && sn_deque_steal(&deque, &t, 1)
+				     ? number_of(t)
+				     : pop();
 
 		assert_false(seen[n]);
 		seen[n] = true;
@@ -299,6 +298,20 @@ static void force_gives_up_while_another_is_at_it(void **state)
 	assert_true(sn_deque_force(&deque));
 }
 
+/* As while a thief stands between raising guard and raising split. */
+static void the_owner_sees_its_tasks_during_a_forced_take(void **state)
+{
+	(void)state;
+	assert_false(sn_deque_has_tasks_owner(&deque));
+	push(1, 1);
+	assert_true(sn_deque_has_tasks_owner(&deque));
+	a_store_rlx(&deque.guard, a_load_rlx(&deque.bottom));
+	assert_true(sn_deque_has_tasks_owner(&deque));
+	a_store_rlx(&deque.guard, a_load_rlx(&deque.bottom) - 1);
+	sn_deque_publish(&deque);
+	assert_true(sn_deque_has_tasks_owner(&deque));
+}
+
 static void a_failed_push_changes_nothing(void **state)
 {
 	(void)state;
@@ -332,9 +345,9 @@ static void stolen_slots_are_filled_again_before_it_grows(void **state)
 
 static void init_fails_without_memory(void **state)
 {
-	struct scarce none = { 0 };
+	struct scarce    none = { 0 };
 	sennit_allocator a = { scarce_allocate, scarce_release, &none };
-	struct deque d;
+	struct deque     d;
 
 	(void)state;
 	assert_int_equal(sn_deque_init(&d, &a, 4, false), -ENOMEM);
@@ -359,8 +372,8 @@ static void forget(struct model *m, uint32_t at)
 static void pop_and_compare(struct model *m)
 {
 	struct task t;
-	bool found = sn_deque_pop(&deque, &t);
-	uint32_t at = m->last;
+	bool        found = sn_deque_pop(&deque, &t);
+	uint32_t    at = m->last;
 
 	assert_int_equal(found, m->first != m->last);
 	if (!found)
@@ -374,7 +387,7 @@ static void pop_and_compare(struct model *m)
 static void steal_and_compare(struct model *m, uint32_t max)
 {
 	struct task t[8];
-	uint32_t count = sn_deque_steal(&deque, t, max);
+	uint32_t    count = sn_deque_steal(&deque, t, max);
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = m->first;
@@ -421,7 +434,7 @@ static void step(struct model *m, uint32_t wish, uint64_t *random)
 static void any_mix_of_calls_matches_a_list(void **state)
 {
 	static struct model m;
-	uint64_t random = random_stream(0);
+	uint64_t            random = random_stream(0);
 
 	(void)state;
 	for (uint64_t round = scaled(200); round; round--) {
@@ -454,6 +467,7 @@ int main(void)
 		STEP(pub_never_returns_to_an_old_value),
 		STEP(force_publishes_the_older_half),
 		STEP(force_gives_up_while_another_is_at_it),
+		STEP(the_owner_sees_its_tasks_during_a_forced_take),
 		STEP(a_failed_push_changes_nothing),
 		STEP(stolen_slots_are_filled_again_before_it_grows),
 		cmocka_unit_test(init_fails_without_memory),

@@ -19,7 +19,7 @@ static bool push_chain(struct inbox *in, struct node n[], int from, int to)
 /* What is taken must be n[0..count-1]. */
 static void assert_takes(struct inbox *in, const struct node n[], int count)
 {
-	struct node *last;
+	struct node       *last;
 	const struct node *chain = sn_inbox_take(in, &last);
 
 	for (int i = 0; i < count; i++, chain = chain->next)
@@ -30,7 +30,7 @@ static void assert_takes(struct inbox *in, const struct node n[], int count)
 
 static void nothing_is_taken_from_an_empty_inbox(void **state)
 {
-	struct inbox in = { 0 };
+	struct inbox in = { { NULL } };
 	struct node *last;
 
 	(void)state;
@@ -40,8 +40,8 @@ static void nothing_is_taken_from_an_empty_inbox(void **state)
 
 static void push_tells_whether_it_was_the_first(void **state)
 {
-	struct inbox in = { 0 };
-	struct node n[3];
+	struct inbox in = { { NULL } };
+	struct node  n[3];
 	struct node *last;
 
 	(void)state;
@@ -55,8 +55,8 @@ static void push_tells_whether_it_was_the_first(void **state)
 
 static void single_nodes_come_out_in_the_order_they_went_in(void **state)
 {
-	struct inbox in = { 0 };
-	struct node n[5];
+	struct inbox in = { { NULL } };
+	struct node  n[5];
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
@@ -66,8 +66,8 @@ static void single_nodes_come_out_in_the_order_they_went_in(void **state)
 
 static void chains_keep_their_order_and_that_of_their_pushes(void **state)
 {
-	struct inbox in = { 0 };
-	struct node n[9];
+	struct inbox in = { { NULL } };
+	struct node  n[9];
 
 	(void)state;
 	assert_true(push_chain(&in, n, 0, 3));
@@ -78,8 +78,8 @@ static void chains_keep_their_order_and_that_of_their_pushes(void **state)
 
 static void a_taken_node_may_come_again(void **state)
 {
-	struct inbox in = { 0 };
-	struct node n[2];
+	struct inbox in = { { NULL } };
+	struct node  n[2];
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {

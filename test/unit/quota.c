@@ -233,6 +233,7 @@ static void mount_of_other_groups_does_not_count(void **state)
 	put_process("4:cpu,cpuacct:/docker/abcd\n", V1_ROOT("/docker/abc"));
 	put_v1("", "100000\n", "100000\n");
 	put_v1("/d", "100000\n", "100000\n");
+	put_v1("d", "100000\n", "100000\n");
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 

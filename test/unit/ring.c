@@ -59,10 +59,10 @@ static uintptr_t pop_back(struct ring *r)
 
 static void an_unused_ring_allocates_nothing(void **state)
 {
-	struct scarce s = { 0 };
+	struct scarce    s = { 0 };
 	sennit_allocator a = { scarce_allocate, scarce_release, &s };
-	struct ring r;
-	struct task t;
+	struct ring      r;
+	struct task      t;
 
 	(void)state;
 	sn_ring_init(&r, &a);
@@ -107,10 +107,10 @@ static void front_is_oldest_and_back_is_newest(void **state)
 
 static void a_failed_push_changes_nothing(void **state)
 {
-	struct scarce s = { .left = 1 };
+	struct scarce    s = { .left = 1 };
 	sennit_allocator a = { scarce_allocate, scarce_release, &s };
-	struct ring r;
-	uintptr_t n = 0;
+	struct ring      r;
+	uintptr_t        n = 0;
 
 	(void)state;
 	sn_ring_init(&r, &a);
@@ -128,9 +128,9 @@ static void a_failed_push_changes_nothing(void **state)
 /* The ring always holds consecutive numbers, so two bounds are its model. */
 static void any_mix_of_calls_matches_a_queue(void **state)
 {
-	uint64_t random = random_stream(0);
-	uintptr_t oldest = 0;
-	uintptr_t next = 0;
+	uint64_t    random = random_stream(0);
+	uintptr_t   oldest = 0;
+	uintptr_t   next = 0;
 	struct ring r;
 
 	(void)state;

@@ -147,7 +147,8 @@ static arch_stack refill_and_leave(void *argument)
 static NOINLINE uint64_t start_and_add(struct nested_start *n, uint64_t a,
 				       uint64_t b, uint64_t c, uint64_t d)
 {
-	n->pair.machine->start(&n->pair.main, top_of(0), refill_and_leave, n);
+	n->pair.machine->start(&n->pair.main, top_of(0), refill_and_leave, n,
+			       arch_fp_control());
 	return a + 2 * b + 3 * c + 5 * d;
 }
 
@@ -183,7 +184,7 @@ static arch_stack note_arrival(void *argument)
 	struct pair      *p = argument;
 	struct arrival   *a = p->data;
 	_Alignas(16) char local[16];
-	char *volatile    aligned = local;
+	char *volatile aligned = local;
 
 	a->argument = argument;
 	a->frame = __builtin_frame_address(0);
@@ -276,7 +277,8 @@ static arch_stack first_starts_second(void *argument)
 	struct nest *n = argument;
 
 	note(n, '1');
-	n->machine->start(&n->first, top_of(1), second_leaves_for_main, n);
+	n->machine->start(&n->first, top_of(1), second_leaves_for_main, n,
+			  arch_fp_control());
 	note(n, 'f');
 	return n->main;
 }
@@ -285,7 +287,8 @@ static void leaving_resumes_the_stack_that_entry_names(void **state)
 {
 	struct nest n = { .machine = *state };
 
-	n.machine->start(&n.main, top_of(0), first_starts_second, &n);
+	n.machine->start(&n.main, top_of(0), first_starts_second, &n,
+			 arch_fp_control());
 	note(&n, 'm');
 	n.machine->go(&n.main, n.first);
 	note(&n, 'M');
@@ -381,7 +384,7 @@ static void the_signal_mask_is_the_threads(void **state)
 
 static int run_on(const char *name, struct machine *machine)
 {
-#define CASE(f) { #f, f, NULL, NULL, machine }
+#define CASE(f) cmocka_unit_test_prestate(f, machine)
 	const struct CMUnitTest cases[] = {
 #ifdef REGISTERS
 		CASE(callee_saved_registers_survive),

@@ -18,7 +18,8 @@
 #include "arch/arch.h"
 
 void portable_switch(arch_stack *save, arch_stack resume);
-void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg);
+void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
+		    uint64_t control);
 
 #define arch_switch portable_switch
 #define arch_start  portable_start
@@ -28,7 +29,8 @@ void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg);
 
 struct machine {
 	void (*go)(arch_stack *save, arch_stack resume);
-	void (*start)(arch_stack *save, void *top, arch_entry *entry, void *arg);
+	void (*start)(arch_stack *save, void *top, arch_entry *entry,
+		      void *arg, uint64_t control);
 };
 
 #define STACK_SIZE 262144
@@ -46,6 +48,7 @@ struct pair {
 	arch_stack            main;
 	arch_stack            other;
 	void                 *data;
+	uint64_t              control; /* the other's at its start and end */
 };
 
 static inline void to_main(struct pair *p)
@@ -58,12 +61,20 @@ static inline void to_other(struct pair *p)
 	p->machine->go(&p->main, p->other);
 }
 
-static inline void start_other(struct pair *p, void **state,
-			       arch_entry *entry, void *data)
+static inline void start_other_with(struct pair *p, void **state,
+				    arch_entry *entry, void *data,
+				    uint64_t control)
 {
 	p->machine = *state;
 	p->data = data;
-	p->machine->start(&p->main, top_of(0), entry, p);
+	p->control = control;
+	p->machine->start(&p->main, top_of(0), entry, p, control);
+}
+
+static inline void start_other(struct pair *p, void **state, arch_entry *entry,
+			       void *data)
+{
+	start_other_with(p, state, entry, data, arch_fp_control());
 }
 
 static int run_on(const char *name, struct machine *machine);

@@ -20,8 +20,8 @@ static void control_is_not_kept_in_this_build(void **state)
 static int run_on(const char *name, struct machine *machine)
 {
 	const struct CMUnitTest cases[] = {
-		{ "control_is_not_kept_in_this_build",
-		  control_is_not_kept_in_this_build, NULL, NULL, machine },
+		cmocka_unit_test_prestate(control_is_not_kept_in_this_build,
+					  machine),
 	};
 
 	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
@@ -80,6 +80,13 @@ static void look(struct sight *s)
 	s->rounds_up = rounds_up();
 }
 
+/* How an entry must end. */
+static arch_stack leave(struct pair *p)
+{
+	arch_fp_set_control(p->control);
+	return p->main;
+}
+
 static arch_stack round_up_and_flush(void *argument)
 {
 	struct pair  *p = argument;
@@ -92,7 +99,7 @@ static arch_stack round_up_and_flush(void *argument)
 	look(&s[1]);
 	to_main(p);
 	look(&s[2]);
-	return p->main; /* with the control still changed */
+	return leave(p);
 }
 
 static void control_is_each_stacks_own(void **state)
@@ -123,16 +130,104 @@ static void control_is_each_stacks_own(void **state)
 	}
 }
 
-static void a_started_stack_has_the_control_of_its_starter(void **state)
+static uint64_t control_that_rounds(int direction)
 {
-	struct sight other[3];
+	uint64_t control;
+
+	fesetround(direction);
+	control = arch_fp_control() | FLUSH_TO_ZERO;
+	fesetround(FE_TONEAREST);
+	return control;
+}
+
+static arch_stack look_and_leave(void *argument)
+{
+	struct pair *p = argument;
+
+	look(p->data);
+	return p->main;
+}
+
+static void a_started_stack_has_the_control_that_it_was_given(void **state)
+{
+	uint64_t     control = control_that_rounds(FE_UPWARD);
+	struct sight other;
 	struct pair  p;
 
+	start_other_with(&p, state, look_and_leave, &other, control);
+	assert_int_equal(other.control, control);
+	assert_int_equal(other.round, FE_UPWARD);
+	assert_int_equal(other.flushes, FLUSH_TO_ZERO != 0);
+	assert_true(other.rounds_up);
+}
+
+static void a_started_stack_may_keep_the_control_of_its_starter(void **state)
+{
+	uint64_t     control = control_that_rounds(FE_UPWARD);
+	struct sight other;
+	struct pair  p;
+
+	arch_fp_set_control(control);
+	start_other(&p, state, look_and_leave, &other);
+	assert_int_equal(other.control, control);
+	assert_true(other.rounds_up);
+	assert_int_equal(arch_fp_control(), control);
+}
+
+static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
+{
+	uint64_t     control = control_that_rounds(FE_UPWARD);
+	struct sight other;
+	struct sight mine;
+	struct pair  p;
+
+	fesetround(FE_DOWNWARD);
+	start_other_with(&p, state, look_and_leave, &other, control);
+	look(&mine);
+	assert_int_equal(mine.round, FE_DOWNWARD);
+	assert_false(mine.flushes);
+	assert_false(mine.rounds_up);
+}
+
+/* The one that ends was not started by the one that goes on. */
+struct relay {
+	struct pair  pair;
+	arch_stack   middle;
+	struct sight last;
+	struct sight seen;
+};
+
+static arch_stack end_for_the_middle(void *argument)
+{
+	struct relay *r = argument;
+
+	look(&r->last);
+	return r->middle;
+}
+
+static arch_stack round_up_and_wait(void *argument)
+{
+	struct relay *r = argument;
+
 	fesetround(FE_UPWARD);
-	arch_fp_set_control(arch_fp_control() | FLUSH_TO_ZERO);
-	start_other(&p, state, round_up_and_flush, other);
-	assert_int_equal(other[0].round, FE_UPWARD);
-	assert_int_equal(other[0].flushes, FLUSH_TO_ZERO != 0);
+	r->pair.machine->go(&r->middle, r->pair.main);
+	look(&r->seen);
+	return leave(&r->pair);
+}
+
+static void a_stack_may_end_for_one_that_did_not_start_it(void **state)
+{
+	uint64_t     control = control_that_rounds(FE_TOWARDZERO);
+	struct relay r;
+
+	fesetround(FE_DOWNWARD);
+	start_other(&r.pair, state, round_up_and_wait, NULL);
+	r.pair.machine->start(&r.pair.main, top_of(1), end_for_the_middle, &r,
+			      control);
+	assert_int_equal(r.last.round, FE_TOWARDZERO);
+	assert_int_equal(r.seen.round, FE_UPWARD);
+	assert_false(r.seen.flushes);
+	assert_int_equal(fegetround(), FE_DOWNWARD);
 }
 
 /* By computing: feraiseexcept() may choose the x87. */
@@ -166,7 +261,31 @@ static arch_stack raise_and_see(void *argument)
 	flags[1] = fetestexcept(FE_ALL_EXCEPT);
 	feclearexcept(FE_ALL_EXCEPT);
 	underflow();
+	return leave(p);
+}
+
+static arch_stack raise_and_leave(void *argument)
+{
+	struct pair *p = argument;
+
+	*(int *)p->data = fetestexcept(FE_ALL_EXCEPT);
+	feclearexcept(FE_ALL_EXCEPT);
+	overflow();
 	return p->main;
+}
+
+static void starts_and_ends_that_load_leave_the_flags(void **state)
+{
+	uint64_t    control = control_that_rounds(FE_UPWARD);
+	int         flags;
+	struct pair p;
+
+	feclearexcept(FE_ALL_EXCEPT);
+	feraiseexcept(FE_INVALID);
+	start_other_with(&p, state, raise_and_leave, &flags, control);
+	assert_int_equal(flags, FE_INVALID);
+	assert_int_equal(fetestexcept(FE_ALL_EXCEPT) & ~FE_INEXACT,
+			 FE_OVERFLOW);
 }
 
 static void status_flags_are_the_threads(void **state)
@@ -176,7 +295,8 @@ static void status_flags_are_the_threads(void **state)
 
 	feclearexcept(FE_ALL_EXCEPT);
 	start_other(&p, state, raise_and_see, flags);
-	assert_int_equal(fetestexcept(FE_ALL_EXCEPT) & ~FE_INEXACT, FE_OVERFLOW);
+	assert_int_equal(fetestexcept(FE_ALL_EXCEPT) & ~FE_INEXACT,
+			 FE_OVERFLOW);
 	feclearexcept(FE_ALL_EXCEPT);
 	feraiseexcept(FE_INVALID);
 	to_other(&p);
@@ -229,7 +349,27 @@ static arch_stack compute_in_double_precision(void *argument)
 	set_x87_control(0x27f);
 	to_main(p);
 	*seen = x87_control();
+	return leave(p);
+}
+
+static arch_stack see_x87_control(void *argument)
+{
+	struct pair *p = argument;
+
+	*(uint16_t *)p->data = x87_control();
 	return p->main;
+}
+
+static void a_start_that_differs_in_x87_alone_loads(void **state)
+{
+	uint64_t    control = arch_fp_control();
+	uint16_t    seen = 0;
+	struct pair p;
+
+	set_x87_control(0x27f);
+	start_other_with(&p, state, see_x87_control, &seen, control);
+	assert_int_equal(seen, 0x37f);
+	assert_int_equal(x87_control(), 0x27f);
 }
 
 static void x87_control_is_each_stacks_own(void **state)
@@ -267,7 +407,7 @@ static arch_stack unmask_and_compute(void *argument)
 	*(int *)p->data = fegetexcept();
 	x = x / 3;
 	y = y / 3;
-	return p->main;
+	return leave(p);
 }
 
 static void flags_of_another_stack_do_not_trap(void **state)
@@ -279,6 +419,31 @@ static void flags_of_another_stack_do_not_trap(void **state)
 	assert_int_equal(fegetexcept(), 0);
 	divide_by_zero();
 	to_other(&p);
+	assert_int_equal(unmasked, FE_DIVBYZERO);
+	assert_int_equal(fegetexcept(), 0);
+}
+
+static arch_stack compute_and_see(void *argument)
+{
+	struct pair         *p = argument;
+	volatile long double x = 1;
+
+	*(int *)p->data = fegetexcept();
+	x = x / 3;
+	return p->main;
+}
+
+static void flags_of_the_starter_do_not_trap(void **state)
+{
+	int         unmasked = 0;
+	uint64_t    control;
+	struct pair p;
+
+	feenableexcept(FE_DIVBYZERO);
+	control = arch_fp_control();
+	fedisableexcept(FE_DIVBYZERO);
+	divide_by_zero();
+	start_other_with(&p, state, compute_and_see, &unmasked, control);
 	assert_int_equal(unmasked, FE_DIVBYZERO);
 	assert_int_equal(fegetexcept(), 0);
 }
@@ -303,15 +468,23 @@ static void setting_control_does_not_trap(void **state)
 
 static int run_on(const char *name, struct machine *machine)
 {
-#define CASE(f) { #f, f, restore_fp, restore_fp, machine }
+#define CASE(f)                                                             \
+	cmocka_unit_test_prestate_setup_teardown(f, restore_fp, restore_fp, \
+						 machine)
 	const struct CMUnitTest cases[] = {
 		CASE(control_is_each_stacks_own),
-		CASE(a_started_stack_has_the_control_of_its_starter),
+		CASE(a_started_stack_has_the_control_that_it_was_given),
+		CASE(a_started_stack_may_keep_the_control_of_its_starter),
+		CASE(the_end_of_a_stack_restores_the_control_of_the_next),
+		CASE(a_stack_may_end_for_one_that_did_not_start_it),
 		CASE(status_flags_are_the_threads),
+		CASE(starts_and_ends_that_load_leave_the_flags),
 		CASE(setting_control_leaves_the_flags),
 #if defined(__x86_64__)
 		CASE(x87_control_is_each_stacks_own),
+		CASE(a_start_that_differs_in_x87_alone_loads),
 		CASE(flags_of_another_stack_do_not_trap),
+		CASE(flags_of_the_starter_do_not_trap),
 		CASE(setting_control_does_not_trap),
 #endif
 	};

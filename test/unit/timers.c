@@ -122,7 +122,7 @@ static void the_last_cancel_leaves_nothing_to_wait_for(void **state)
 static void a_lone_deadline_needs_one_look(void **state)
 {
 	struct timer t = { 0 };
-	sennit_time next;
+	sennit_time  next;
 
 	(void)state;
 	sn_timers_arm(&wheel, &t, NOW + YEAR);
@@ -206,35 +206,34 @@ static sennit_time earliest(const bool armed[MANY], const struct timer t[MANY])
 static void any_mix_of_calls_matches_an_array(void **state)
 {
 	static struct timer t[MANY];
-	static bool armed[MANY];
-	uint64_t random = random_stream(0);
+	static bool         armed[MANY];
+	uint64_t            random = random_stream(0);
 	sennit_time now = random_from(&random) >> random_below(&random, 64) >>
 			  2;
 
 	(void)state;
 	sn_timers_init(&wheel, now);
 	for (uint64_t round = scaled(20000); round; round--) {
-		uint64_t tick = wheel.tick;
+		uint64_t      tick = wheel.tick;
 		struct timer *fired;
-		sennit_time next;
-		uint32_t count;
+		sennit_time   next;
+		uint32_t      count;
 
 		for (int changes = 10; changes; changes--) {
-			uint32_t i = random_below(&random, MANY);
+			uint32_t    i = random_below(&random, MANY);
 			sennit_time span = random_span(&random);
-			bool late = random_below(&random, 8) == 0;
+			bool        late = random_below(&random, 8) == 0;
 
 			if (armed[i])
 				sn_timers_cancel(&wheel, &t[i]);
 			else
 				sn_timers_arm(&wheel, &t[i],
-					      late ? now - now % (span + 1) :
-						     now + span);
+					      late ? now - now % (span + 1)
+						   : now + span);
 			armed[i] = !armed[i];
 		}
 		next = sn_timers_next(&wheel);
-		assert_true(next / TICK <=
-				    sn_timers_tick(earliest(armed, t)) ||
+		assert_true(next / TICK <= sn_timers_tick(earliest(armed, t)) ||
 			    next / TICK <= tick);
 		if (random_below(&random, 2) && next != SENNIT_NEVER)
 			now = next > now ? next : now;
@@ -253,10 +252,10 @@ static void any_mix_of_calls_matches_an_array(void **state)
 static void following_next_reaches_every_timer(void **state)
 {
 	static struct timer t[MANY];
-	uint64_t random = random_stream(1);
-	uint32_t looks = 0;
-	uint32_t left = MANY;
-	sennit_time next;
+	uint64_t            random = random_stream(1);
+	uint32_t            looks = 0;
+	uint32_t            left = MANY;
+	sennit_time         next;
 
 	(void)state;
 	for (int i = 0; i < MANY; i++) {
@@ -268,8 +267,7 @@ static void following_next_reaches_every_timer(void **state)
 
 		left -= sn_timers_expire(&wheel, next, &fired);
 		for (; fired; fired = fired->next)
-			assert_true(fired->expiry + TICK > next ||
-				    next <= NOW);
+			assert_true(fired->expiry + TICK > next || next <= NOW);
 		looks++;
 	}
 	assert_int_equal(left, 0);

@@ -4,7 +4,7 @@
  *	high	FPCR, and a word unused: sp is a multiple of 16
  *		d8 ... d15
  *	low	x19 ... x28, x29 (frame pointer), x30 (return address)
- *							<- arch_stack points here
+ *		<- arch_stack points here
  *
  * One layout for every build: with SENNIT_NO_FP_CONTROL the word of FPCR is
  * there and nobody looks at it.

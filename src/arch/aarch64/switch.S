@@ -13,23 +13,19 @@
 #include "arch/asm.h"
 #include "arch/aarch64/frame.h"
 
-	.macro	FP_READ
-#ifndef SENNIT_NO_FP_CONTROL
-	mrs	x9, fpcr
-#endif
-	.endm
-
 	.macro	KEEP first, second, offset
 	stp	\first, \second, [sp, \offset]
 	.cfi_rel_offset \first, \offset
 	.cfi_rel_offset \second, \offset + 8
 	.endm
 
-	/* Suspend the running stack into *x0. */
+	/* Suspend the running stack into *x0, and leave FPCR in x9. */
 	.macro	SAVE
 	sub	sp, sp, FRAME_SIZE
 	.cfi_adjust_cfa_offset FRAME_SIZE
-	FP_READ
+#ifndef SENNIT_NO_FP_CONTROL
+	mrs	x9, fpcr
+#endif
 	KEEP	x19, x20, FRAME_X19
 	KEEP	x21, x22, FRAME_X21
 	KEEP	x23, x24, FRAME_X23
@@ -52,15 +48,32 @@
 	.cfi_restore \second
 	.endm
 
-	/* Resume the stack x1. FP_READ has left the control now in force in
-	 * x9; writing FPCR costs a pipeline flush on many cores. */
-	.macro	RESUME
+	/* The control in force is in x9, the one wanted in the register: when
+	 * they differ, go to FP_LOAD of the same name. Writing FPCR costs a
+	 * pipeline flush on many cores. */
+	.macro	FP_COMPARE name, wanted
+#ifndef SENNIT_NO_FP_CONTROL
+	cmp	x9, \wanted
+	b.ne	.Lload_\name
+.Lloaded_\name:
+#endif
+	.endm
+
+	/* Out of the way of the common case; the CFI must be FP_COMPARE's. */
+	.macro	FP_LOAD name, wanted
+#ifndef SENNIT_NO_FP_CONTROL
+.Lload_\name:
+	msr	fpcr, \wanted
+	b	.Lloaded_\name
+#endif
+	.endm
+
+	/* Resume the stack x1. The control in force is in x9. */
+	.macro	RESUME name
 #ifndef SENNIT_NO_FP_CONTROL
 	ldr	x10, [x1, FRAME_FPCR]
-	cmp	x9, x10
-	b.ne	.Ldiffers\@
-.Lsame\@:
 #endif
+	FP_COMPARE \name, x10
 	ldp	x19, x20, [x1, FRAME_X19]
 	ldp	x21, x22, [x1, FRAME_X21]
 	ldp	x23, x24, [x1, FRAME_X23]
@@ -86,31 +99,34 @@
 	CALLERS	d14, d15
 	ret
 	.cfi_restore_state
-#ifndef SENNIT_NO_FP_CONTROL
-.Ldiffers\@:
-	msr	fpcr, x10
-	b	.Lsame\@
-#endif
+	FP_LOAD	\name, x10
 	.endm
 
 /* void arch_switch(arch_stack *save, arch_stack resume) */
 FUNC arch_switch
 	SAVE
-	RESUME
+	RESUME	switch
 END arch_switch
 
-/* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg)
+/* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
+ *		   uint64_t control)
  * Nobody called what runs on the fresh stack: x30 is undefined and x29 zero,
- * where debuggers and profilers end a backtrace. */
+ * where debuggers and profilers end a backtrace. The control is in force when
+ * entry begins and when it ends; entry preserves x19. */
 FUNC arch_start
 	SAVE
+	FP_COMPARE start, x4
+	.cfi_remember_state
 	mov	sp, x1			/* <-- the stacks change here */
 	.cfi_def_cfa_offset 0
 	.cfi_undefined x30
 	mov	x29, 0
+	mov	x19, x4
 	mov	x0, x3
 	blr	x2
 	mov	x1, x0
-	FP_READ				/* entry may have changed it */
-	RESUME
+	mov	x9, x19
+	RESUME	end
+	.cfi_restore_state
+	FP_LOAD	start, x4
 END arch_start

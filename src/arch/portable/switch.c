@@ -25,6 +25,7 @@ struct suspended {
 struct launch {
 	arch_entry *entry;
 	void       *argument;
+	uint64_t    control;
 };
 
 static void leave_for(struct suspended *s)
@@ -59,19 +60,21 @@ void arch_switch(arch_stack *save, arch_stack resume)
 /* makecontext passes ints: the address comes in two halves. */
 static void run(unsigned high, unsigned low)
 {
-	const struct launch *l =
-		(void *)(uintptr_t)((uint64_t)high << 32 | low);
-	struct suspended *next;
+	const struct launch *l = (void *)(uintptr_t)((uint64_t)high << 32 |
+						     low);
+	struct suspended    *next;
 
+	arch_fp_set_control(l->control);
 	next = l->entry(l->argument);
 	leave_for(next);
 	setcontext(&next->context);
 	CHECK(0, "setcontext failed");
 }
 
-void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument)
+void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
+		uint64_t control)
 {
-	struct launch    launch = { entry, argument };
+	struct launch    launch = { entry, argument, control };
 	uint64_t         address = (uintptr_t)&launch;
 	struct suspended self;
 	ucontext_t       fresh;

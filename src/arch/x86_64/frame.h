@@ -6,7 +6,8 @@
  *	low	x87 control word, MXCSR		<- arch_stack points here
  *
  * One layout for every build: with SENNIT_NO_FP_CONTROL the lowest word is
- * there and nobody looks at it.
+ * there and nobody looks at it. It is laid out as arch_fp_control() returns it,
+ * but for MXCSR's flags and two bytes of padding.
  */
 #ifndef SN_FRAME_H
 #define SN_FRAME_H

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.c - what create accepts, refuses and makes of each field. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* Nothing may be stored on error. */
+static int refusal(const sennit_config *config)
+{
+	sennit_scheduler *untouched = (sennit_scheduler *)(uintptr_t)64;
+	sennit_scheduler *s = untouched;
+	const int         err = sennit_scheduler_create(&s, config);
+
+	if (err == 0)
+		end_scheduler(s);
+	else
+		assert_ptr_equal(s, untouched);
+	return err;
+}
+
+#define assert_refused(...) \
+	assert_int_equal(refusal(SENNIT_CONFIG(__VA_ARGS__)), -EINVAL)
+
+#define assert_accepted(...) \
+	assert_int_equal(refusal(SENNIT_CONFIG(__VA_ARGS__)), 0)
+
+/* --- values -------------------------------------------------------------- */
+
+static void values_out_of_range_are_refused(void **state)
+{
+	(void)state;
+	assert_refused(.workers = SENNIT_WORKERS_MAX + 1);
+	assert_refused(.workers = SENNIT_WORKERS_NONE - 1);
+	assert_refused(.workers = 1, .placement = SENNIT_PLACEMENT_SPREAD + 1);
+	assert_refused(.workers = 1, .placement = UINT32_MAX);
+	assert_refused(.workers = 1, .order = SENNIT_ORDER_OLDEST + 1);
+	assert_refused(.workers = 1, .order = UINT32_MAX);
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS + 1);
+	assert_refused(.workers = 1, .affinity = UINT32_MAX);
+	assert_refused(.workers = 1, .reserved_ = 1);
+}
+
+static void a_stack_too_large_to_count_is_refused(void **state)
+{
+	const int err = refusal(
+		SENNIT_CONFIG(.workers = 1, .stack_size = SIZE_MAX));
+
+	(void)state;
+	assert_true(err == -EINVAL || err == -ENOMEM);
+}
+
+static void masks_that_make_no_sense_are_refused(void **state)
+{
+	const uint32_t        cpu = 0;
+	const sennit_cpu_mask empty = { &cpu, 0 };
+	const sennit_cpu_mask absent = { NULL, 1 };
+
+	(void)state;
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS);
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS,
+		       .masks = &empty, .mask_count = 0);
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS,
+		       .masks = &empty, .mask_count = 1);
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_ANY_OF,
+		       .masks = &empty, .mask_count = 1);
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_ONE_OF,
+		       .masks = &absent, .mask_count = 1);
+}
+
+static void an_allocator_needs_both_functions(void **state)
+{
+	const sennit_allocator none = { .allocate = NULL };
+
+	(void)state;
+	assert_refused(.workers = 1, .allocator = &none);
+}
+
+static void every_named_value_is_accepted(void **state)
+{
+	const struct world *w = *state;
+
+	assert_accepted(.workers = w->workers,
+			.placement = SENNIT_PLACEMENT_LOCAL,
+			.order = SENNIT_ORDER_NEWEST,
+			.spin_ns = SENNIT_SPIN_NONE);
+	assert_accepted(.workers = w->workers,
+			.placement = SENNIT_PLACEMENT_SPREAD,
+			.order = SENNIT_ORDER_OLDEST, .spin_ns = 1);
+	assert_accepted(.workers = w->workers, .stack_size = 16384);
+	assert_accepted(.workers = w->workers, .stack_size = 16385);
+	assert_accepted(.workers = w->workers, .stack_size = 1 << 20);
+	assert_accepted(.workers = w->workers, .trace_events = 1);
+	assert_accepted(.workers = w->workers, .max_fibers = 1000000);
+}
+
+static void the_number_of_workers_is_what_was_asked_for(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_scheduler(w->workers);
+
+	assert_int_equal(sennit_scheduler_workers(s), w->threads);
+	end_scheduler(s);
+}
+
+static void there_may_be_very_many_workers(void **state)
+{
+	const uint32_t    many = LOAD(SENNIT_WORKERS_MAX);
+	sennit_scheduler *s = start_scheduler(many);
+
+	(void)state;
+	assert_int_equal(sennit_scheduler_workers(s), many);
+	end_scheduler(s);
+}
+
+/* --- older and newer callers --------------------------------------------- */
+
+static void a_size_that_cannot_be_is_refused(void **state)
+{
+	sennit_config c = { .workers = 1 };
+
+	(void)state;
+	for (c.size = 0; c.size <= sizeof(size_t); c.size++)
+		assert_int_equal(refusal(&c), -EINVAL);
+}
+
+/* Until a second release adds fields, none can be. */
+static void smaller_than_the_first_releases_is_refused(void **state)
+{
+	sennit_config c = { .size = offsetof(sennit_config, on_shutdown),
+			    .workers = 1 };
+
+	(void)state;
+	assert_int_equal(refusal(&c), -EINVAL);
+}
+
+struct newer_config {
+	sennit_config known;
+	char          later[100];
+};
+
+static void a_newer_larger_struct_is_accepted_if_unused(void **state)
+{
+	struct newer_config c = { .known = { .size = sizeof(c),
+					     .workers = 1 } };
+
+	(void)state;
+	assert_int_equal(refusal(&c.known), 0);
+}
+
+static void a_newer_larger_struct_is_refused_if_used(void **state)
+{
+	struct newer_config c = { .known = { .size = sizeof(c),
+					     .workers = 1 } };
+	size_t              i;
+
+	(void)state;
+	for (i = 0; i < sizeof(c.later); i++) {
+		c.later[i] = 1;
+		assert_int_equal(refusal(&c.known), -E2BIG);
+		c.later[i] = 0;
+	}
+}
+
+/* --- thread_init, names -------------------------------------------------- */
+
+struct roll {
+	atomic_uint calls[8];
+	atomic_uint wrong;
+	atomic_uint tasks;
+	char        names[8][16];
+};
+
+static _Thread_local bool is_ready;
+
+static void call_roll(void *context, uint32_t index)
+{
+	struct roll *r = context;
+
+	if (index >= 8 || is_ready) {
+		atomic_fetch_add(&r->wrong, 1);
+		return;
+	}
+	is_ready = true;
+	atomic_fetch_add(&r->calls[index], 1);
+	pthread_getname_np(pthread_self(), r->names[index], 16);
+}
+
+static void expect_ready(void *argument)
+{
+	struct roll *r = argument;
+
+	if (!is_ready)
+		atomic_fetch_add(&r->wrong, 1);
+	atomic_fetch_add(&r->tasks, 1);
+}
+
+static void hold_roll_call(struct roll *r, uint32_t workers, const char *name)
+{
+	const sennit_task t = { .run = expect_ready, .argument = r };
+	sennit_scheduler *s;
+	unsigned          i;
+
+	memset(r, 0, sizeof(*r));
+	s = start_with(SENNIT_CONFIG(.workers = workers, .name = name,
+				     .thread_init = call_roll,
+				     .thread_init_context = r));
+	for (i = 0; i < 100; i++)
+		assert_int_equal(sennit_enqueue(s, &t), 0);
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&r->tasks), 100);
+	assert_int_equal(atomic_load(&r->wrong), 0);
+}
+
+static void thread_init_runs_once_in_each_worker_before_tasks(void **state)
+{
+	struct roll r;
+	unsigned    i;
+
+	(void)state;
+	hold_roll_call(&r, 8, NULL);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(atomic_load(&r.calls[i]), 1);
+}
+
+static void threads_are_called_name_and_index(void **state)
+{
+	char        name[16] = "io";
+	struct roll r;
+
+	(void)state;
+	hold_roll_call(&r, 2, NULL);
+	assert_string_equal(r.names[0], "sennit/0");
+	assert_string_equal(r.names[1], "sennit/1");
+	hold_roll_call(&r, 2, name);
+	assert_string_equal(r.names[1], "io/1");
+}
+
+/* Symptom: a name that is too long is silently not set at all. */
+static void a_long_name_is_cut(void **state)
+{
+	struct roll r;
+
+	(void)state;
+	hold_roll_call(&r, 1, "a-name-that-is-far-too-long");
+	assert_memory_equal(r.names[0], "a-name-that", 11);
+}
+
+/* --- stacks -------------------------------------------------------------- */
+
+struct depth {
+	sennit_wait_group done;
+	size_t            bytes;
+	atomic_uint       sum;
+};
+
+/* Touch every page of a large frame, after a wait, so on a fiber's stack. */
+static NOINLINE void touch_stack(struct depth *d)
+{
+	volatile char *frame = __builtin_alloca(d->bytes);
+	size_t         i;
+
+	for (i = 0; i < d->bytes; i += 512)
+		frame[i] = 1;
+	for (i = 0; i < d->bytes; i += 512)
+		atomic_fetch_add(&d->sum, (unsigned)frame[i]);
+}
+
+static void yield_and_touch_stack(void *argument)
+{
+	struct depth *d = argument;
+
+	sennit_sleep(1);
+	touch_stack(d);
+	sennit_wait_group_done(&d->done);
+}
+
+static void stack_size_is_what_tasks_can_use(void **state)
+{
+	const struct world *w = *state;
+	struct depth        d = { .bytes = 900 * 1024 };
+	sennit_scheduler   *s;
+	unsigned            i;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .stack_size = 1 << 20));
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&d.done, 10);
+	for (i = 0; i < 10; i++)
+		must_schedule(yield_and_touch_stack, &d);
+	sennit_wait_group_wait(&d.done);
+	assert_int_equal(atomic_load(&d.sum), 10 * 900 * 2);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void sleep_and_be_done(void *argument)
+{
+	sennit_sleep(100 * SENNIT_MICROSECOND);
+	sennit_wait_group_done(argument);
+}
+
+static void at_the_limit_of_fibers_nothing_fails(void **state)
+{
+	const struct world *w = *state;
+	sennit_wait_group   done;
+	sennit_stats        stats = { .size = sizeof(stats) };
+	sennit_scheduler   *s;
+	unsigned            i;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .max_fibers = w->threads + 4));
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&done, 100);
+	for (i = 0; i < 100; i++)
+		must_schedule(sleep_and_be_done, &done);
+	sennit_wait_group_wait(&done);
+	sennit_scheduler_stats(s, &stats);
+	assert_true(stats.stacks <= w->threads + 4);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(values_out_of_range_are_refused),
+		ALONE(a_stack_too_large_to_count_is_refused),
+		ALONE(masks_that_make_no_sense_are_refused),
+		ALONE(an_allocator_needs_both_functions),
+		WITH_COUNTS(every_named_value_is_accepted),
+		WITH_COUNTS(the_number_of_workers_is_what_was_asked_for),
+		ALONE(there_may_be_very_many_workers),
+		ALONE(a_size_that_cannot_be_is_refused),
+		ALONE(smaller_than_the_first_releases_is_refused),
+		ALONE(a_newer_larger_struct_is_accepted_if_unused),
+		ALONE(a_newer_larger_struct_is_refused_if_used),
+		ALONE(thread_init_runs_once_in_each_worker_before_tasks),
+		ALONE(threads_are_called_name_and_index),
+		ALONE(a_long_name_is_cut),
+		WITH_COUNTS(stack_size_is_what_tasks_can_use),
+		WITH_COUNTS(at_the_limit_of_fibers_nothing_fails),
+	};
+
+	return cmocka_run_group_tests_name("api/config", tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leftovers.c - creating and ending leaves no thread, mapping or file behind,
+ * also when the system refuses a thread.
+ *
+ * pthread_create is replaced here by one that fails when told to.
+ */
+#include "with_workers.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+
+/* --- a pthread_create that fails ----------------------------------------- */
+
+static atomic_uint creations;
+static atomic_uint failing_creation; /* 0: none */
+
+typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+		      void *);
+
+/* clang's sanitizers put theirs into the executable, under this name; gcc's
+ * come as a shared library, where the next definition is found. */
+#if defined(__clang__) && (defined(SN_ASAN) || defined(SN_TSAN))
+create_fn __interceptor_pthread_create;
+
+static create_fn *next_create(void)
+{
+	return __interceptor_pthread_create;
+}
+#else
+static create_fn *next_create(void)
+{
+	create_fn *next;
+
+	*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+	return next;
+}
+#endif
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void *argument)
+{
+	const unsigned number = atomic_fetch_add(&creations, 1) + 1;
+
+	if (number == atomic_load(&failing_creation))
+		return EAGAIN;
+	return next_create()(thread, attributes, run, argument);
+}
+
+/* --- what there is ------------------------------------------------------- */
+
+static unsigned entries_of(const char *path)
+{
+	DIR     *d = opendir(path);
+	unsigned count = 0;
+
+	while (d && readdir(d))
+		count++;
+	if (d)
+		closedir(d);
+	return count;
+}
+
+static unsigned threads_now(void)
+{
+	return entries_of("/proc/self/task");
+}
+
+static unsigned files_now(void)
+{
+	return entries_of("/proc/self/fd");
+}
+
+static unsigned mappings_now(void)
+{
+	FILE    *f = fopen("/proc/self/maps", "r");
+	unsigned lines = 0;
+	int      c;
+
+	while (f && (c = getc(f)) != EOF)
+		lines += c == '\n';
+	if (f)
+		fclose(f);
+	return lines;
+}
+
+/* --- cycles -------------------------------------------------------------- */
+
+struct gate {
+	sennit_event      open;
+	sennit_wait_group through;
+};
+
+static void pass_gate(void *argument)
+{
+	struct gate *g = argument;
+
+	sennit_event_wait(&g->open);
+	sennit_wait_group_done(&g->through);
+}
+
+/* Create, block thirty fibers, end. */
+static void live_once(uint32_t workers)
+{
+	sennit_scheduler *s = start_scheduler(workers);
+	struct gate       g;
+	unsigned          i;
+
+	sennit_event_init(&g.open, SENNIT_EVENT_MANUAL, false);
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&g.through, 30);
+	for (i = 0; i < 30; i++)
+		must_schedule(pass_gate, &g);
+	assert_soon(fibers_of(s) == 30);
+	sennit_event_set(&g.open);
+	sennit_wait_group_wait(&g.through);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void two_hundred_lives_leave_nothing_behind(void **state)
+{
+	const struct world *w = *state;
+	unsigned            threads, files, mappings, i;
+
+	for (i = 0; i < 20; i++) /* libc keeps some stacks and arenas */
+		live_once(w->workers);
+	threads = threads_now();
+	files = files_now();
+	mappings = mappings_now();
+	for (i = 0; i < 200; i++)
+		live_once(w->workers);
+	assert_soon(threads_now() <= threads);
+	assert_int_equal(files_now(), files);
+#if !defined(SN_ASAN) && !defined(SN_TSAN)
+	/* Far less than one for each life. */
+	assert_in_range(mappings_now(), 1, mappings + 40);
+#else
+	(void)mappings;
+#endif
+}
+
+static void when_shutdown_returns_all_threads_are_gone(void **state)
+{
+	const struct world *w = *state;
+	const unsigned      threads = threads_now();
+	unsigned            i;
+
+	for (i = 0; i < 20; i++) {
+		end_scheduler(start_scheduler(w->workers));
+		/* A joined thread leaves /proc a moment later. */
+		assert_soon(threads_now() <= threads);
+	}
+}
+
+static void unused_it_needs_no_thread(void **state)
+{
+	const unsigned before = atomic_load(&creations);
+
+	(void)state;
+	end_scheduler(start_scheduler(SENNIT_WORKERS_NONE));
+	assert_int_equal(atomic_load(&creations), before);
+}
+
+/* --- a thread refused ---------------------------------------------------- */
+
+static atomic_long live;
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)context;
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	atomic_fetch_add(&live, 1);
+	return memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	(void)context;
+	(void)size;
+	free(memory);
+	atomic_fetch_sub(&live, 1);
+}
+
+static void must_not_be_called(void *context)
+{
+	(void)context;
+	atomic_fetch_add(&broken_claims, 1); /* the end of what never began */
+}
+
+static void refuse_thread(unsigned k, unsigned workers)
+{
+	const sennit_allocator a = { take, give, NULL };
+	const unsigned         threads = threads_now();
+	sennit_scheduler      *s = NULL;
+	int                    err;
+
+	atomic_store(&failing_creation, atomic_load(&creations) + k);
+	err = sennit_scheduler_create(
+		&s, SENNIT_CONFIG(.workers = workers, .allocator = &a,
+				  .on_shutdown = must_not_be_called));
+	atomic_store(&failing_creation, 0);
+	assert_int_equal(err, -EAGAIN);
+	assert_null(s);
+	assert_int_equal(atomic_load(&live), 0);
+	assert_soon(threads_now() <= threads);
+}
+
+static void a_refused_thread_leaves_nothing_behind(void **state)
+{
+	const struct world *w = *state;
+	unsigned            k;
+
+	for (k = 1; k <= w->threads; k++)
+		refuse_thread(k, w->threads);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(two_hundred_lives_leave_nothing_behind),
+		WITH_COUNTS(when_shutdown_returns_all_threads_are_gone),
+		ALONE(unused_it_needs_no_thread),
+		WITH_COUNTS(a_refused_thread_leaves_nothing_behind),
+	};
+
+	return cmocka_run_group_tests_name("api/leftovers", tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.c - all memory comes from the allocator given and goes back to it,
+ * also when it fails at any moment. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* Counts, checks and, on the allocation chosen, fails. */
+struct ward {
+	atomic_uint  calls;
+	unsigned     failing; /* which call fails; 0: none */
+	atomic_long  live;
+	atomic_llong bytes;
+	atomic_uint  wrong;
+};
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	struct ward *w = context;
+	void        *memory;
+
+	if (atomic_fetch_add(&w->calls, 1) + 1 == w->failing)
+		return NULL;
+	if (!size || !alignment || alignment & (alignment - 1))
+		atomic_fetch_add(&w->wrong, 1);
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	memset(memory, 0xa5, size);
+	atomic_fetch_add(&w->live, 1);
+	atomic_fetch_add(&w->bytes, (long long)size);
+	return memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	struct ward *w = context;
+
+	memset(memory, 0x5a, size);
+	free(memory);
+	atomic_fetch_sub(&w->live, 1);
+	atomic_fetch_sub(&w->bytes, (long long)size);
+}
+
+static void assert_nothing_left(struct ward *w)
+{
+	assert_int_equal(atomic_load(&w->live), 0);
+	assert_true(atomic_load(&w->bytes) == 0);
+	assert_int_equal(atomic_load(&w->wrong), 0);
+}
+
+static int create(sennit_scheduler **s, uint32_t workers, struct ward *w)
+{
+	const sennit_allocator a = { take, give, w };
+
+	return sennit_scheduler_create(
+		s, SENNIT_CONFIG(.workers = workers, .allocator = &a,
+				 .name = "a-name-worth-copying",
+				 .trace_events = 16));
+}
+
+/* --- no failure ---------------------------------------------------------- */
+
+struct load {
+	atomic_uint       ran;
+	sennit_wait_group done;
+};
+
+struct cargo {
+	struct load *load;
+	char         weight[500];
+};
+
+static void carry(void *argument)
+{
+	struct load *l = ((struct cargo *)argument)->load;
+
+	sennit_sleep(1);
+	atomic_fetch_add(&l->ran, 1);
+}
+
+static void schedule_cargo(const struct cargo *c, size_t size)
+{
+	EXPECT(sennit_schedule_copy(carry, c, size) == 0);
+}
+
+static void all_of_it_goes_back(void **state)
+{
+	const struct world *world = *state;
+	struct ward         w = { .failing = 0 };
+	struct load         l = { .ran = 0 };
+	struct cargo        c = { .load = &l };
+	sennit_scheduler   *s;
+	unsigned            i;
+
+	assert_int_equal(create(&s, world->workers, &w), 0);
+	assert_int_equal(sennit_bind(s), 0);
+	for (i = 0; i < 1000; i++)
+		schedule_cargo(&c, i % 2 ? sizeof(c) : 16);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&l.ran), 1000);
+	assert_true(atomic_load(&w.calls) > 0);
+	assert_nothing_left(&w);
+}
+
+/* --- each failure -------------------------------------------------------- */
+
+static unsigned schedule_some(struct load *l)
+{
+	struct cargo c = { .load = l };
+	unsigned     accepted = 0, i;
+
+	for (i = 0; i < 200; i++) {
+		const int err = sennit_schedule_copy(
+			carry, &c, i % 4 ? 16 : sizeof(c));
+
+		EXPECT(err == 0 || err == -ENOMEM);
+		accepted += err == 0;
+	}
+	return accepted;
+}
+
+/* Create, bind, schedule, end, with the k-th allocation failing. Whether it
+ * came to that. */
+static bool survive_failure_of(unsigned k, uint32_t workers)
+{
+	struct ward       w = { .failing = k };
+	struct load       l = { .ran = 0 };
+	sennit_scheduler *s = NULL;
+	unsigned          accepted = 0;
+	int               err = create(&s, workers, &w);
+
+	if (err) {
+		assert_int_equal(err, -ENOMEM);
+		assert_null(s);
+	} else {
+		err = sennit_bind(s);
+		assert_true(err == 0 || err == -ENOMEM);
+		if (!err) {
+			accepted = schedule_some(&l);
+			sennit_unbind();
+		}
+		end_scheduler(s);
+	}
+	assert_int_equal(atomic_load(&l.ran), accepted);
+	assert_nothing_left(&w);
+	return atomic_load(&w.calls) >= k;
+}
+
+static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
+{
+	const struct world *world = *state;
+	unsigned            k = 1;
+
+	while (k < 400 && survive_failure_of(k, world->workers))
+		k++;
+	assert_in_range(k, 2, 399); /* few tasks need few allocations */
+}
+
+/* --- small copies -------------------------------------------------------- */
+
+static void note(void *argument)
+{
+	sennit_wait_group_done(*(sennit_wait_group **)argument);
+}
+
+static void copies_of_48_bytes_need_no_allocation_once_warm(void **state)
+{
+	const struct world *world = *state;
+	struct ward         w = { .failing = 0 };
+	sennit_wait_group   done = SENNIT_WAIT_GROUP_INIT;
+	sennit_wait_group  *argument[SENNIT_COPY_SMALL / sizeof(void *)];
+	sennit_scheduler   *s;
+	unsigned            before = 0, i;
+
+	argument[0] = &done;
+	for (i = 1; i < SENNIT_COPY_SMALL / sizeof(void *); i++)
+		argument[i] = NULL;
+	assert_int_equal(create(&s, world->workers, &w), 0);
+	assert_int_equal(sennit_bind(s), 0);
+	for (i = 0; i < 2000; i++) {
+		if (i == 1000)
+			before = atomic_load(&w.calls);
+		sennit_wait_group_add(&done, 1);
+		EXPECT(sennit_schedule_copy(note, argument,
+					    SENNIT_COPY_SMALL) == 0);
+		sennit_wait_group_wait(&done);
+	}
+	assert_true(atomic_load(&w.calls) - before < 100);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_nothing_left(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(all_of_it_goes_back),
+		WITH_COUNTS(a_failure_at_any_moment_leaves_nothing_behind),
+		WITH_COUNTS(copies_of_48_bytes_need_no_allocation_once_warm),
+	};
+
+	return cmocka_run_group_tests_name("api/memory", tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh - check every model, and that every mutant of it is caught.
+#
+#	run.sh [folder for temporary files]
+#
+# Prints "model configuration states errors ok|FAIL" per run.  Exit status: 0,
+# 1 after a surprise, 77 if spin is missing.  SENNIT_MODEL_JOBS: how many runs at
+# a time (2).  SENNIT_MODEL_DEEP=1 adds the configurations that need minutes.
+
+here=$(cd "$(dirname "$0")" && pwd)
+cc=${CC:-cc}
+
+# check FOLDER pass|fail MODEL [-DSWITCH ...]: one run, one line.
+check()
+{
+	top=$1 expect=$2 model=$3
+	shift 3
+	name=$(echo "$*" | tr -d ' ')
+	folder=$top/$model$name
+	mkdir -p "$folder" && cd "$folder" || return 1
+	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
+	   "$cc" -O2 -DSAFETY -w -o pan pan.c >>out 2>&1; then
+		nice ./pan -m1000000 -w22 >>out 2>&1
+	fi
+	states=$(awk '/states, stored/ { print $1 }' out)
+	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' out)
+	verdict=FAIL
+	if ! grep -q -e 'max search depth too small' -e 'out of memory' out; then
+		case $expect:${errors:-none} in
+		pass:0)
+			grep -q 'Search not completed' out || verdict=ok ;;
+		fail:[1-9]*)
+			# Caught means a claim was broken, not that spin stopped.
+			grep -q -e 'assertion violated' -e 'invalid end state' \
+				out && verdict=ok ;;
+		esac
+	fi
+	printf '%-6s %-48s %10s %5s %s\n' "$model" "${*:--}" "${states:--}" \
+		"${errors:--}" "$verdict"
+	rm -f pan pan.*
+	[ $verdict = ok ]
+}
+
+runs()
+{
+	grep -v -e '^#' -e '^$' <<-'END'
+	# Long ones first, so that no core is idle at the end.
+	pass park -DWORKERS=3 -DTASKS=1 -DPINNED=0
+	pass park -DTASKS=1 -DPINNED=1 -DCHILDREN=1
+	pass park -DTASKS=2 -DPINNED=0
+	pass park -DTASKS=1 -DPINNED=1
+	pass park -DTASKS=1 -DPINNED=1 -DMISS
+	pass park -DTASKS=1 -DPINNED=0 -DCHILDREN=2
+	fail park -DTASKS=2 -DPINNED=1 -DM_NOAWAIT
+	fail park -DTASKS=1 -DM_NOPFENCE
+	fail park -DTASKS=1 -DM_NOWFENCE
+	fail park -DTASKS=1 -DM_NORECHECK
+	fail park -DTASKS=1 -DM_PLAINCLEAR
+	fail park -DTASKS=1 -DM_CLEARLATE
+	fail park -DTASKS=1 -DM_PINANY
+	fail park -DTASKS=1 -DM_PINTRUST
+	fail park -DTASKS=1 -DM_NOCHAIN
+	fail park -DTASKS=1 -DM_NOPASS
+	fail park -DTASKS=1 -DM_STALEBIT
+	fail park -DTASKS=1 -DM_NORESPIN
+	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_NOBARRIER
+	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_UNTIMED
+
+	pass gate -DPASSING=1
+	pass gate -DBLOCKING=1 -DTIMED
+	pass gate -DPLAIN=1 -DBLOCKING=1
+	pass gate -DPLAIN=1 -DLATE
+	pass gate -DPLAIN=1 -DTASKREL
+	pass gate -DPLAIN=1 -DWAITED
+	pass gate -DBLOCKING=1 -DWAITED
+	pass gate -DBLOCKING=1 -DB_NOENTDIRTY
+	pass gate -DPASSING=1 -DB_NOENTDIRTY
+	pass gate -DPLAIN=1 -DLATE -DB_NOENTDIRTY
+	fail gate -DLATE -DM_NORELDIRTY
+	fail gate -DLATE -DM_SPLIT
+	fail gate -DLATE -DM_NOREFS
+	fail gate -DLATE -DM_NOWAKE
+	fail gate -DLATE -DM_NOINBOX
+	fail gate -DLATE -DM_ENTSUSP
+	fail gate -DLATE -DM_TOUCH
+	fail gate -DLATE -DM_NOINSIDE
+	fail gate -DLATE -DM_REREAD
+	fail gate -DLATE -DM_RETDONE
+	fail gate -DBLOCKING=1 -DM_NOBLOCKED
+	fail gate -DBLOCKING=1 -DM_NOPIN
+	fail gate -DPLAIN=1 -DTASKREL -DM_NOPINPUSH
+
+	pass wait
+	pass wait -DFIBERS=3 -DROUNDS=1
+	pass wait -DSIGNALS=3
+	pass wait -DTIMED=1
+	pass wait -DWORKERS=1
+	pass wait -DSIGNALS=1 -DRELAY
+	pass wait -DEVENT -DROUNDS=1 -DSIGNALS=1
+	pass wait -DEVENT -DROUNDS=2 -DSIGNALS=1
+	fail wait -DM_NOCLAIM
+	fail wait -DM_EAT
+	fail wait -DM_TOUCH
+	fail wait -DM_NOLOCKRET
+	fail wait -DM_NOUNLINK
+	fail wait -DM_SPLIT
+	fail wait -DM_UNPINNED
+	fail wait -DM_BYCLOCK
+	fail wait -DEVENT -DSIGNALS=1 -DM_NOCLAIM
+	fail wait -DEVENT -DSIGNALS=1 -DM_TOUCH
+	fail wait -DEVENT -DSIGNALS=1 -DM_NOLOCKRET
+	fail wait -DEVENT -DSIGNALS=1 -DM_SPLIT
+	fail wait -DEVENT -DSIGNALS=1 -DM_SETEARLY
+	fail wait -DEVENT -DSIGNALS=1 -DM_WAKEEARLY
+	fail wait -DEVENT -DSIGNALS=1 -DM_KEEPLOSER
+
+	pass deque
+	pass deque -DTASKS=5
+	pass deque -DTASKS=4 -DRING=2
+	pass deque -DTASKS=4 -DSTORES=3
+	pass deque -DTHIEVES=2
+	pass deque -DB_TOPONLY
+	pass deque -DTHIEVES=2 -DB_TOPONLY
+	fail deque -DM_NOBARRIER
+	fail deque -DM_NOREREAD
+	fail deque -DM_NOLOCK
+	fail deque -DM_NORETREAT
+	fail deque -DM_NORECHECK
+	fail deque -DM_UNLOCKED
+	fail deque -DM_PLAINSTORE
+	fail deque -DM_PUBUNLOCKED
+	fail deque -DM_CHECKFIRST
+	fail deque -DM_SPLITALONE
+	END
+	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
+	pass park -DTASKS=2 -DPINNED=1
+	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
+	pass gate -DPASSING=1 -DBLOCKING=1
+	pass gate -DBLOCKING=1 -DLATE -DTIMED
+	pass deque -DTASKS=4 -DTHIEVES=2
+	END
+}
+
+if [ "$1" = --check ]; then
+	shift
+	check "$@"
+	exit
+fi
+
+command -v spin >/dev/null || { echo "run.sh: no spin" >&2; exit 77; }
+if [ -n "$1" ]; then
+	mkdir -p "$1" && top=$(cd "$1" && pwd) || exit 1
+else
+	top=$(mktemp -d) || exit 1
+	trap 'rm -rf "$top"' EXIT
+fi
+
+# xargs reports a run that failed as 123.
+runs | nice xargs -P "${SENNIT_MODEL_JOBS:-2}" -I '{}' \
+	sh -c 'exec sh "$0" --check "$1" $2' "$here/run.sh" "$top" '{}'
+[ $? = 0 ] || { echo "run.sh: not all as expected" >&2; exit 1; }

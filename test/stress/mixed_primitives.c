@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mixed_primitives.c - fibers, bound threads and unbound threads on the same
+ * mutex, condition, event and wait group, with deadlines at random: what went
+ * in comes out. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+enum { TASKS = 12, BOUND = 2, UNBOUND = 2, ALL = TASKS + BOUND + UNBOUND };
+
+/* A bounded queue of numbers, and turns on an auto event. */
+struct bazaar {
+	sennit_scheduler *s;
+	sennit_mutex      lock;
+	sennit_cond       changed;
+	sennit_event      turn; /* auto: whoever has it owns `turns` */
+	sennit_wait_group done;
+	atomic_uint       next;
+	unsigned          rounds;
+	unsigned          stock;        /* under lock, at most 4 */
+	uint64_t          added, taken; /* under lock */
+	uint64_t          turns;        /* whose turn it is */
+	atomic_uint       all_turns;
+};
+
+static bool has_room(void *argument)
+{
+	return ((struct bazaar *)argument)->stock < 4;
+}
+
+static bool has_stock(void *argument)
+{
+	return ((struct bazaar *)argument)->stock > 0;
+}
+
+static sennit_time some_time(uint64_t *random)
+{
+	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
+	const uint32_t        span = spans[random_below(random, 4)];
+
+	return sennit_after(random_below(random, span));
+}
+
+/* Add until the deadline, unless there is room at once. */
+static void sell(struct bazaar *b, uint64_t *random)
+{
+	const sennit_time t = some_time(random);
+
+	if (sennit_mutex_lock_until(&b->lock, t))
+		return;
+	if (sennit_cond_wait_for(&b->changed, &b->lock, has_room, b, t)) {
+		EXPECT(b->stock < 4);
+		b->stock++;
+		b->added++;
+		sennit_cond_notify_all(&b->changed);
+	}
+	sennit_mutex_unlock(&b->lock);
+}
+
+static void buy(struct bazaar *b, uint64_t *random)
+{
+	const sennit_time t = some_time(random);
+
+	sennit_mutex_lock(&b->lock);
+	if (sennit_cond_wait_for(&b->changed, &b->lock, has_stock, b, t)) {
+		EXPECT(b->stock > 0);
+		b->stock--;
+		b->taken++;
+	}
+	sennit_mutex_unlock(&b->lock);
+	sennit_cond_notify_all(&b->changed);
+}
+
+static void take_turn(struct bazaar *b, uint64_t *random)
+{
+	if (sennit_event_wait_until(&b->turn, some_time(random)))
+		return;
+	b->turns++;
+	atomic_fetch_add(&b->all_turns, 1);
+	if (!random_below(random, 8))
+		sennit_yield();
+	sennit_event_set(&b->turn);
+}
+
+struct chore {
+	sennit_wait_group *done;
+	atomic_uint       *ran;
+};
+
+static void do_chore(void *argument)
+{
+	const struct chore *c = argument;
+
+	atomic_fetch_add(c->ran, 1);
+	sennit_wait_group_done(c->done);
+}
+
+/* For whoever is bound, or a task: others do something, and we wait. */
+static void delegate(struct bazaar *b, uint64_t *random)
+{
+	const unsigned     n = 1 + random_below(random, 4);
+	sennit_wait_group  done;
+	atomic_uint        ran = 0;
+	const struct chore c = { &done, &ran };
+	unsigned           i;
+
+	if (sennit_current() != b->s)
+		return;
+	sennit_wait_group_init(&done, n);
+	for (i = 0; i < n; i++)
+		EXPECT(sennit_schedule_copy(do_chore, &c, sizeof(c)) == 0);
+	sennit_wait_group_wait(&done);
+	EXPECT(atomic_load(&ran) == n);
+}
+
+static void trade(void *argument)
+{
+	struct bazaar *b = argument;
+	uint64_t       random = random_stream(atomic_fetch_add(&b->next, 1));
+	unsigned       i;
+
+	for (i = 0; i < b->rounds; i++) {
+		switch (random_below(&random, 4)) {
+		case 0:
+			sell(b, &random);
+			break;
+		case 1:
+			buy(b, &random);
+			break;
+		case 2:
+			take_turn(b, &random);
+			break;
+		default:
+			delegate(b, &random);
+		}
+	}
+	sennit_wait_group_done(&b->done);
+}
+
+static void *trade_unbound(void *argument)
+{
+	trade(argument);
+	return NULL;
+}
+
+static void *trade_bound(void *argument)
+{
+	struct bazaar *b = argument;
+
+	EXPECT(sennit_bind(b->s) == 0);
+	trade(b);
+	sennit_unbind();
+	return NULL;
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+	struct world *w = *state;
+	struct bazaar b = { .s = w->s,
+			    .rounds = (unsigned)scaled(LOAD(3000)) };
+	pthread_t     threads[BOUND + UNBOUND];
+	unsigned      i;
+
+	sennit_event_init(&b.turn, SENNIT_EVENT_AUTO, true);
+	sennit_wait_group_init(&b.done, ALL);
+	for (i = 0; i < BOUND; i++)
+		threads[i] = must_start_thread(trade_bound, &b);
+	for (; i < BOUND + UNBOUND; i++)
+		threads[i] = must_start_thread(trade_unbound, &b);
+	for (i = 0; i < TASKS; i++)
+		must_schedule(trade, &b);
+	sennit_wait_group_wait(&b.done);
+	for (i = 0; i < BOUND + UNBOUND; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(b.added, b.taken + b.stock);
+	assert_int_equal(b.turns, atomic_load(&b.all_turns));
+	assert_true(sennit_event_is_set(&b.turn));
+	sennit_cond_destroy(&b.changed);
+	sennit_mutex_destroy(&b.lock);
+	sennit_event_destroy(&b.turn);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(what_goes_in_comes_out),
+	};
+
+	return random_report(cmocka_run_group_tests_name(
+		"stress/mixed_primitives", tests, NULL, NULL));
+}

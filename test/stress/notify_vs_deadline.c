@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* notify_vs_deadline.c - signals and deadlines that meet: each wait ends once,
+ * by one of them, and the other leaves no trace. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+enum { WAITERS = 6, SIGNALLERS = 3, REACH = 60000 };
+
+/* Tokens under a lock: what was made is taken or still there. */
+struct mint {
+	sennit_mutex      lock;
+	sennit_cond       coined;
+	sennit_wait_group signallers;
+	sennit_wait_group waiters;
+	atomic_bool       over;
+	atomic_uint       next;
+	unsigned          rounds;
+	uint64_t          tokens, made, taken; /* under lock */
+};
+
+static bool has_token(void *argument)
+{
+	return ((struct mint *)argument)->tokens > 0;
+}
+
+static void take_tokens(void *argument)
+{
+	struct mint *m = argument;
+	uint64_t     random = random_stream(atomic_fetch_add(&m->next, 1));
+
+	while (!atomic_load(&m->over)) {
+		const uint32_t    span = random_below(&random, REACH);
+		const sennit_time t = sennit_after(span);
+
+		sennit_mutex_lock(&m->lock);
+		if (sennit_cond_wait_for(&m->coined, &m->lock, has_token, m,
+					 t)) {
+			EXPECT(m->tokens > 0);
+			m->tokens--;
+			m->taken++;
+		} else {
+			EXPECT(sennit_now() >= t);
+			EXPECT(m->tokens == 0);
+		}
+		sennit_mutex_unlock(&m->lock);
+		sennit_yield();
+	}
+	sennit_wait_group_done(&m->waiters);
+}
+
+static void make_tokens(void *argument)
+{
+	struct mint *m = argument;
+	uint64_t     random = random_stream(atomic_fetch_add(&m->next, 1));
+	unsigned     i;
+
+	for (i = 0; i < m->rounds; i++) {
+		sennit_sleep(random_below(&random, REACH));
+		sennit_mutex_lock(&m->lock);
+		m->tokens++;
+		m->made++;
+		sennit_mutex_unlock(&m->lock);
+		if (random_below(&random, 4))
+			sennit_cond_notify_one(&m->coined);
+		else
+			sennit_cond_notify_all(&m->coined);
+	}
+	sennit_wait_group_done(&m->signallers);
+}
+
+static void *take_as_thread(void *argument)
+{
+	take_tokens(argument);
+	return NULL;
+}
+
+static void *make_as_thread(void *argument)
+{
+	make_tokens(argument);
+	return NULL;
+}
+
+static void no_token_is_lost_or_taken_twice(void **state)
+{
+	struct mint m = { .rounds = (unsigned)scaled(300) };
+	pthread_t   taker, maker;
+	unsigned    i;
+
+	(void)state;
+	sennit_wait_group_init(&m.signallers, SIGNALLERS);
+	sennit_wait_group_init(&m.waiters, WAITERS);
+	taker = must_start_thread(take_as_thread, &m);
+	maker = must_start_thread(make_as_thread, &m);
+	for (i = 1; i < WAITERS; i++)
+		must_schedule(take_tokens, &m);
+	for (i = 1; i < SIGNALLERS; i++)
+		must_schedule(make_tokens, &m);
+	sennit_wait_group_wait(&m.signallers);
+	atomic_store(&m.over, true);
+	sennit_wait_group_wait(&m.waiters);
+	pthread_join(taker, NULL);
+	pthread_join(maker, NULL);
+	assert_int_equal(m.made, SIGNALLERS * m.rounds);
+	assert_int_equal(m.taken + m.tokens, m.made);
+	sennit_cond_destroy(&m.coined);
+	sennit_mutex_destroy(&m.lock);
+}
+
+/* One waiter, one signal, at about the same moment. */
+struct duel {
+	sennit_event      event;
+	sennit_event      next;
+	sennit_wait_group met;
+	sennit_time       when, deadline;
+	bool              in_time;
+};
+
+static void signal_then(void *argument)
+{
+	struct duel *d = argument;
+
+	while (sennit_now() < d->when)
+		sennit_yield();
+	sennit_event_set(&d->event);
+	sennit_wait_group_done(&d->met);
+}
+
+/* Afterwards a wait that nothing ends but its deadline. */
+static void wait_until_then(void *argument)
+{
+	struct duel *d = argument;
+	sennit_time  t;
+
+	d->in_time = sennit_event_wait_until(&d->event, d->deadline) == 0;
+	EXPECT(d->in_time || sennit_now() >= d->deadline);
+	t = sennit_after(20 * SENNIT_MICROSECOND);
+	EXPECT(sennit_event_wait_until(&d->next, t) != 0);
+	EXPECT(sennit_now() >= t);
+	sennit_wait_group_done(&d->met);
+}
+
+static void fight(uint64_t *random, bool waiter_is_thread)
+{
+	struct duel d = { .in_time = false };
+
+	sennit_event_init(&d.event, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&d.next, SENNIT_EVENT_AUTO, false);
+	sennit_wait_group_init(&d.met, 2);
+	d.deadline = sennit_after(20000 + random_below(random, 20000));
+	d.when = sennit_after(20000 + random_below(random, 20000));
+	must_schedule(signal_then, &d);
+	if (waiter_is_thread)
+		in_a_thread(wait_until_then, &d);
+	else
+		must_schedule(wait_until_then, &d);
+	sennit_wait_group_wait(&d.met);
+	EXPECT(d.in_time != sennit_event_is_set(&d.event));
+}
+
+static void either_the_signal_wins_or_the_deadline(void **state)
+{
+	uint64_t random = random_stream(100);
+	uint64_t i;
+
+	(void)state;
+	for (i = scaled(LOAD(2000)); i-- > 0;)
+		fight(&random, false);
+	for (i = scaled(200); i-- > 0;)
+		fight(&random, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(no_token_is_lost_or_taken_twice),
+		WITH_WORKERS(either_the_signal_wins_or_the_deadline),
+	};
+
+	return random_report(cmocka_run_group_tests_name(
+		"stress/notify_vs_deadline", tests, NULL, NULL));
+}

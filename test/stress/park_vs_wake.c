@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* park_vs_wake.c - work that arrives while workers look for it, announce their
+ * sleep, fall asleep or wake: none of it waits for ever, whoever brings it. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+/* Long enough, at random, for a worker to be anywhere on its way to sleep. */
+static void dawdle(uint64_t *random)
+{
+	const sennit_time end = sennit_now() + random_below(random, 40000);
+
+	while (random_below(random, 8) && sennit_now() < end)
+		;
+}
+
+static void raise_flag(void *flag)
+{
+	atomic_store((atomic_bool *)flag, true);
+}
+
+/* One task at a time: whoever sleeps through it keeps us here. */
+static void bring_tasks(sennit_scheduler *s, unsigned count)
+{
+	uint64_t          random = random_stream(1);
+	atomic_bool       flag;
+	const sennit_task t = { .run = raise_flag, .argument = &flag };
+	unsigned          i;
+
+	for (i = 0; i < count; i++) {
+		atomic_init(&flag, false);
+		EXPECT(sennit_enqueue(s, &t) == 0);
+		EXPECT(SOON(atomic_load(&flag)));
+		dawdle(&random);
+	}
+}
+
+static void tasks_from_outside_never_wait_for_ever(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *eager = start_with(SENNIT_CONFIG(
+		.workers = w->workers, .spin_ns = SENNIT_SPIN_NONE));
+
+	bring_tasks(w->s, (unsigned)scaled(LOAD(4000)));
+	bring_tasks(eager, (unsigned)scaled(LOAD(4000)));
+	end_scheduler(eager);
+}
+
+/* A task makes work for others and stays busy itself until it is done. */
+struct pair {
+	atomic_bool done;
+	uint64_t    random;
+	unsigned    rounds;
+};
+
+static void wait_busily(void *argument)
+{
+	struct pair *p = argument;
+	unsigned     i;
+
+	for (i = 0; i < p->rounds; i++) {
+		sennit_time give_up = sennit_after(GIVE_UP);
+
+		atomic_store(&p->done, false);
+		must_schedule(raise_flag, &p->done);
+		while (!atomic_load(&p->done) && sennit_now() < give_up)
+			sched_yield();
+		EXPECT(atomic_load(&p->done));
+		dawdle(&p->random);
+	}
+}
+
+static void own_tasks_are_stolen_from_who_stays_busy(void **state)
+{
+	struct pair p = { .random = random_stream(2),
+			  .rounds = (unsigned)scaled(LOAD(3000)) };
+
+	(void)state;
+	in_a_task(wait_busily, &p);
+}
+
+/* Two that wake each other, wherever they live. */
+struct rally {
+	sennit_event      ball[2];
+	sennit_wait_group done;
+	unsigned          rounds;
+	atomic_uint       next;
+};
+
+static void play(void *argument)
+{
+	struct rally  *r = argument;
+	const unsigned me = atomic_fetch_add(&r->next, 1);
+	uint64_t       random = random_stream(10 + me);
+	unsigned       i;
+
+	for (i = 0; i < r->rounds; i++) {
+		sennit_event_wait(&r->ball[me]);
+		dawdle(&random);
+		sennit_event_set(&r->ball[!me]);
+	}
+	sennit_wait_group_done(&r->done);
+}
+
+static void play_rally(bool with_thread)
+{
+	struct rally r = { .rounds = (unsigned)scaled(LOAD(2000)) };
+
+	sennit_event_init(&r.ball[0], SENNIT_EVENT_AUTO, true);
+	sennit_event_init(&r.ball[1], SENNIT_EVENT_AUTO, false);
+	sennit_wait_group_init(&r.done, 2);
+	must_schedule(play, &r);
+	if (with_thread)
+		in_a_thread(play, &r);
+	else
+		must_schedule(play, &r);
+	sennit_wait_group_wait(&r.done);
+}
+
+static void fibers_that_wake_each_other_never_wait_for_ever(void **state)
+{
+	(void)state;
+	play_rally(false);
+}
+
+static void a_fiber_and_a_thread_wake_each_other(void **state)
+{
+	(void)state;
+	play_rally(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_THREADS(tasks_from_outside_never_wait_for_ever),
+		WITH_SEVERAL(own_tasks_are_stolen_from_who_stays_busy),
+		WITH_WORKERS(fibers_that_wake_each_other_never_wait_for_ever),
+		WITH_WORKERS(a_fiber_and_a_thread_wake_each_other),
+	};
+
+	return random_report(cmocka_run_group_tests_name(
+		"stress/park_vs_wake", tests, NULL, NULL));
+}

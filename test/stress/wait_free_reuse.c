@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_free_reuse.c - what was waited for is overwritten and used for something
+ * else the moment the wait returns: a signaller that still touches it shows up
+ * as a changed pattern, a lost wake-up or a sanitizer's report. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+enum { CELLS = 4, PATTERN = 0xa5 };
+
+/* A cell is an event, then a wait group, and so on. */
+union thing {
+	sennit_event      event;
+	sennit_wait_group group;
+	unsigned char     bytes[64];
+};
+
+struct cell {
+	union thing       thing;
+	atomic_uint       kind; /* what to signal */
+	atomic_bool       over;
+	sennit_wait_group done;
+	unsigned          rounds;
+	uint64_t          random;
+};
+
+enum { NOTHING, EVENT, GROUP };
+
+static void signal_cell(struct cell *c, unsigned kind)
+{
+	if (kind == EVENT)
+		sennit_event_set(&c->thing.event);
+	else
+		sennit_wait_group_done(&c->thing.group);
+}
+
+static void serve(void *argument)
+{
+	struct cell *c = argument;
+
+	while (!atomic_load(&c->over)) {
+		const unsigned kind = atomic_exchange(&c->kind, NOTHING);
+
+		if (kind)
+			signal_cell(c, kind);
+		else
+			sennit_yield();
+	}
+	sennit_wait_group_done(&c->done);
+}
+
+static void *serve_as_thread(void *argument)
+{
+	serve(argument);
+	return NULL;
+}
+
+/* Overwrite, look away, look again. */
+static void reuse(struct cell *c)
+{
+	const volatile unsigned char *bytes = c->thing.bytes;
+	unsigned                      pauses = random_below(&c->random, 4);
+	unsigned                      i;
+
+	memset(&c->thing, PATTERN, sizeof(c->thing));
+	while (pauses--)
+		sennit_yield();
+	for (i = 0; i < sizeof(c->thing); i++)
+		EXPECT(bytes[i] == PATTERN);
+}
+
+static void wait_in_cell(struct cell *c, unsigned kind)
+{
+	sennit_time t = SENNIT_NEVER;
+
+	if (random_below(&c->random, 2))
+		t = sennit_after(100 * SENNIT_SECOND);
+	memset(&c->thing, 0, sizeof(c->thing));
+	if (kind == EVENT) {
+		sennit_event_init(&c->thing.event,
+				  random_below(&c->random, 2) ?
+					  SENNIT_EVENT_AUTO :
+					  SENNIT_EVENT_MANUAL,
+				  false);
+		atomic_store(&c->kind, kind);
+		EXPECT(sennit_event_wait_until(&c->thing.event, t) == 0);
+	} else {
+		sennit_wait_group_init(&c->thing.group, 1);
+		atomic_store(&c->kind, kind);
+		EXPECT(sennit_wait_group_wait_until(&c->thing.group, t) == 0);
+	}
+	reuse(c);
+}
+
+static void use_cell(void *argument)
+{
+	struct cell *c = argument;
+	unsigned     i;
+
+	for (i = 0; i < c->rounds; i++)
+		wait_in_cell(c, i % 2 ? EVENT : GROUP);
+	atomic_store(&c->over, true);
+	sennit_wait_group_done(&c->done);
+}
+
+static void *use_cell_as_thread(void *argument)
+{
+	use_cell(argument);
+	return NULL;
+}
+
+static void run_cell(struct cell *c, unsigned i, pthread_t *t)
+{
+	memset(c, 0, sizeof(*c));
+	c->random = random_stream(i);
+	c->rounds = (unsigned)scaled(LOAD(400));
+	sennit_wait_group_init(&c->done, 2);
+	if (i % 4 == 1)
+		*t = must_start_thread(serve_as_thread, c);
+	else
+		must_schedule(serve, c);
+	if (i % 4 == 2)
+		*t = must_start_thread(use_cell_as_thread, c);
+	else
+		must_schedule(use_cell, c);
+}
+
+static void nobody_touches_what_was_waited_for(void **state)
+{
+	struct cell cells[CELLS];
+	pthread_t   threads[CELLS];
+	unsigned    i;
+
+	(void)state;
+	for (i = 0; i < CELLS; i++)
+		run_cell(&cells[i], i, &threads[i]);
+	for (i = 0; i < CELLS; i++) {
+		sennit_wait_group_wait(&cells[i].done);
+		if (i % 4 == 1 || i % 4 == 2)
+			pthread_join(threads[i], NULL);
+	}
+}
+
+/* --- a mutex, handed from owner to owner, the last of which reuses it ---- */
+
+struct passed {
+	sennit_mutex lock;
+	unsigned     owners; /* under lock */
+};
+
+struct passing {
+	sennit_wait_group        done;
+	_Atomic(struct passed *) slots[CELLS];
+	unsigned                 rounds;
+	atomic_uint              next;
+};
+
+static void leave(struct passed *p)
+{
+	unsigned left;
+
+	sennit_mutex_lock(&p->lock);
+	left = --p->owners;
+	sennit_mutex_unlock(&p->lock);
+	if (left)
+		return;
+	memset(p, PATTERN, sizeof(*p)); /* an unlock under way would abort */
+	free(p);
+}
+
+static struct passed *make_passed(void)
+{
+	struct passed *p = calloc(1, sizeof(*p));
+
+	sennit_mutex_init(&p->lock);
+	p->owners = 2;
+	return p;
+}
+
+/* Put one in a slot, keep one share; take what was there, drop that share. */
+static void pass_on(void *argument)
+{
+	struct passing *g = argument;
+	uint64_t        random = random_stream(atomic_fetch_add(&g->next, 1));
+	unsigned        i;
+
+	for (i = 0; i < g->rounds; i++) {
+		struct passed *mine = make_passed();
+		struct passed *other = atomic_exchange(
+			&g->slots[random_below(&random, CELLS)], mine);
+
+		leave(mine);
+		if (other)
+			leave(other);
+		if (!random_below(&random, 16))
+			sennit_yield();
+	}
+	sennit_wait_group_done(&g->done);
+}
+
+static void *pass_on_as_thread(void *argument)
+{
+	pass_on(argument);
+	return NULL;
+}
+
+static void nobody_touches_a_mutex_that_was_handed_on(void **state)
+{
+	struct passing g = { .rounds = (unsigned)scaled(LOAD(4000)) };
+	pthread_t      t;
+	unsigned       i;
+
+	(void)state;
+	sennit_wait_group_init(&g.done, 6);
+	t = must_start_thread(pass_on_as_thread, &g);
+	for (i = 0; i < 5; i++)
+		must_schedule(pass_on, &g);
+	sennit_wait_group_wait(&g.done);
+	pthread_join(t, NULL);
+	for (i = 0; i < CELLS; i++)
+		if (atomic_load(&g.slots[i]))
+			leave(atomic_load(&g.slots[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(nobody_touches_what_was_waited_for),
+		WITH_WORKERS(nobody_touches_a_mutex_that_was_handed_on),
+	};
+
+	return random_report(cmocka_run_group_tests_name(
+		"stress/wait_free_reuse", tests, NULL, NULL));
+}
