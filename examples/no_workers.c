@@ -23,7 +23,8 @@ static void first(void *argument)
 {
 	(void)argument;
 	tell('a');
-	sennit_event_wait(&told); /* on this thread, the second runs meanwhile */
+	sennit_event_wait(
+		&told); /* on this thread, the second runs meanwhile */
 	tell('c');
 }
 
@@ -45,7 +46,7 @@ int main(void)
 		return 1;
 	if (sennit_schedule(first, NULL) || sennit_schedule(second, NULL))
 		return 1;
-	tell('0');	 /* nothing has run yet */
+	tell('0');       /* nothing has run yet */
 	sennit_unbind(); /* runs all there is */
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;

@@ -7,6 +7,8 @@
 #ifndef SN_TEST_RANDOM_H
 #define SN_TEST_RANDOM_H
 
+#include "base/torture.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +61,9 @@ static inline int random_report(int failures)
 	if (failures)
 		fprintf(stderr, "SENNIT_TEST_SEED=%llu\n",
 			(unsigned long long)random_seed);
+	if (failures && sn_torture_seed())
+		fprintf(stderr, "SENNIT_TORTURE_SEED=%llu\n",
+			(unsigned long long)sn_torture_seed());
 	return failures;
 }
 

@@ -122,7 +122,8 @@ static bool draw(const struct run *run)
 
 static int interrupted(const struct run *run)
 {
-	fprintf(stderr, PROGRAM ": interrupted after %" PRIu64 " of the %" PRIu64
+	fprintf(stderr,
+		PROGRAM ": interrupted after %" PRIu64 " of the %" PRIu64
 			" files found so far\n",
 		progress_read(&run->job.progress.done),
 		progress_read(&run->job.progress.found));

@@ -9,7 +9,7 @@
 #define PROGRAM "sennit-treesum"
 
 struct options {
-	char      **paths; /* ends with NULL */
+	char      **paths;  /* ends with NULL */
 	const char *output; /* NULL: standard output */
 	const char *timeline;
 	uint32_t    workers; /* 0: one per CPU */

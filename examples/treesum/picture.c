@@ -32,10 +32,10 @@ static const struct look looks[TIMELINE_STATES] = {
 };
 
 /* Marks go on top of what they mark. */
-static const uint32_t drawing_order[TIMELINE_STATES] = {
-	SENNIT_TRACE_RUN, SENNIT_TRACE_SPIN, SENNIT_TRACE_PARK,
-	SENNIT_TRACE_STEAL
-};
+static const uint32_t drawing_order[TIMELINE_STATES] = { SENNIT_TRACE_RUN,
+							 SENNIT_TRACE_SPIN,
+							 SENNIT_TRACE_PARK,
+							 SENNIT_TRACE_STEAL };
 
 struct picture {
 	FILE                  *out;
@@ -135,8 +135,8 @@ static double busy(const struct picture *p, const struct column *row)
 
 static void draw_row(const struct picture *p, uint32_t worker)
 {
-	const struct column *row =
-		p->time->columns + (size_t)worker * TIMELINE_COLUMNS;
+	const struct column *row = p->time->columns +
+				   (size_t)worker * TIMELINE_COLUMNS;
 	uint32_t y = TOP + ROWS_FIRST + worker * p->pitch +
 		     (p->pitch - p->bar) / 2;
 	uint32_t i, middle = y + p->bar / 2 + 4;
@@ -147,7 +147,8 @@ static void draw_row(const struct picture *p, uint32_t worker)
 	/* Thin rows leave room for the name of every fourth. */
 	if (p->pitch < 14 && worker % 4)
 		return;
-	fprintf(p->out, "<text class=\"e\" x=\"%d\" y=\"%u\">worker %u</text>\n",
+	fprintf(p->out,
+		"<text class=\"e\" x=\"%d\" y=\"%u\">worker %u</text>\n",
 		LEFT - 12, middle, (unsigned int)worker);
 	fprintf(p->out, "<text class=\"e\" x=\"%d\" y=\"%u\">%.0f %%</text>\n",
 		WIDTH - 24, middle, busy(p, row));
@@ -226,9 +227,8 @@ static void draw_axis(const struct picture *p)
 	uint64_t step = tick_step(whole), at;
 	uint32_t bottom = p->height - BOTTOM;
 
-	fprintf(p->out,
-		"<path stroke=\"#c3cad3\" d=\"M%d %u.5h%d\"/>\n", LEFT, bottom,
-		TIMELINE_COLUMNS);
+	fprintf(p->out, "<path stroke=\"#c3cad3\" d=\"M%d %u.5h%d\"/>\n", LEFT,
+		bottom, TIMELINE_COLUMNS);
 	for (at = 0; at <= whole; at += step)
 		draw_tick(p, at, bottom);
 	fprintf(p->out,

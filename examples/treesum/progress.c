@@ -17,15 +17,14 @@ void progress_init(struct progress *p)
 	const char *term = getenv("TERM");
 
 	p->begin = sennit_now();
-	p->is_shown = isatty(STDERR_FILENO) &&
-		      !(term && !strcmp(term, "dumb"));
+	p->is_shown = isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
 }
 
 const char *progress_number(char text[NUMBER_SIZE], uint64_t n)
 {
-	char digits[NUMBER_SIZE];
-	int  length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	int  i;
+	char  digits[NUMBER_SIZE];
+	int   length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	int   i;
 	char *to = text;
 
 	for (i = 0; i < length; i++) {

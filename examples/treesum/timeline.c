@@ -53,8 +53,7 @@ static void add_span(void *context, const sennit_trace_span *span)
 	       (double)(end - t->begin));
 }
 
-int timeline_collect(struct timeline *t, sennit_scheduler *s,
-		     sennit_time begin)
+int timeline_collect(struct timeline *t, sennit_scheduler *s, sennit_time begin)
 {
 	t->workers = sennit_scheduler_workers(s);
 	t->begin = begin;

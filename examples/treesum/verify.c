@@ -47,8 +47,8 @@ static size_t fill(struct batch *b, const struct entries *all, size_t i)
 
 static int spawn_actions(posix_spawn_file_actions_t *actions, int output)
 {
-	int error = posix_spawn_file_actions_addopen(
-		actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
+						     "/dev/null", O_RDONLY, 0);
 
 	if (!error)
 		error = posix_spawn_file_actions_adddup2(actions, output,
@@ -173,11 +173,11 @@ static enum verdict judge_line(const char *text, const struct line *ours)
 /* sha256sum answers in the order asked, and leaves out what it cannot read. */
 static int judge(struct batch *b)
 {
-	const char  *text = b->answer;
-	struct line  ours = { 0 };
+	const char   *text = b->answer;
+	struct line   ours = { 0 };
 	struct entry *e;
-	size_t       i;
-	int          error = 0;
+	size_t        i;
+	int           error = 0;
 
 	for (i = 0; i < b->count && !error; i++) {
 		e = b->files[i];

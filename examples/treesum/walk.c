@@ -97,8 +97,8 @@ static const char *kind_of_special(mode_t mode)
 	return "not a regular file, skipped";
 }
 
-static void found_mode(struct walk *w, const char *directory,
-		       const char *name, mode_t mode)
+static void found_mode(struct walk *w, const char *directory, const char *name,
+		       mode_t mode)
 {
 	struct entry *e;
 

@@ -69,11 +69,11 @@ SENNIT_API sennit_time sennit_now(void);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_time sennit_after(uint64_t nanoseconds);
 
-/* Where the library gets its memory (stacks apart, which are mapped).
- * allocate returns size bytes at a multiple of alignment (a power of two), or
- * NULL; release gets back what allocate returned and the size asked for. Both
- * are called from any thread, several at once, and must not block on a sennit
- * primitive. */
+/* Where the library gets its memory, but for stacks, which are mapped, and for
+ * what libc needs to start a thread or read a file. allocate returns size bytes
+ * at a multiple of alignment (a power of two), or NULL; release gets back what
+ * allocate returned and the size asked for. Both are called from any thread,
+ * several at once, and must not block on a sennit primitive. */
 typedef struct sennit_allocator {
 	void *(*allocate)(void *context, size_t size, size_t alignment);
 	void (*release)(void *context, void *memory, size_t size);

@@ -3,7 +3,7 @@
  *
  * All zero is one that nobody waits for; nothing needs destroying. Waits do not
  * wake spuriously, but the condition may have changed again before the lock is
- * taken, so test it in a loop, or use the calls with a predicate, which do.
+ * taken, so test it in a loop, or use the call with a predicate, which does.
  */
 #ifndef SENNIT_COND_H
 #define SENNIT_COND_H
@@ -49,7 +49,7 @@ SENNIT_API void sennit_cond_notify_all(sennit_cond *c);
 
 /* Unlock *m, which the caller holds, wait to be notified or for the deadline,
  * and lock *m again, however long that takes. No notify after the unlock is
- * missed.
+ * missed. Also with a deadline that has passed the lock is let go for a moment.
  * Returns 0, or -ETIMEDOUT; *m is held in both cases.
  *
  * From: fiber, thread.  Blocks: yes.  */

@@ -14,8 +14,9 @@ SENNIT_BEGIN
 typedef struct sennit_fiber sennit_fiber;
 
 /* The running fiber; NULL on an unbound thread. The handle may be used for
- * sennit_fiber_notify as long as the scheduler lives: once the fiber has ended
- * it stands for another or for none.
+ * sennit_fiber_notify as long as the scheduler lives or, when it is one of a
+ * bound thread, until that unbinds: once the fiber has ended it stands for
+ * another or for none.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_fiber *sennit_fiber_current(void);
@@ -44,8 +45,8 @@ SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex *m,
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_fiber_notify(sennit_fiber *f);
 
-/* Let other fibers and tasks of this worker run first; on an unbound thread,
- * give the CPU back.
+/* Let the fibers of this worker that are ready run first, and now and then a
+ * task that has not started; on an unbound thread, give the CPU back.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_yield(void);

@@ -2,9 +2,13 @@
 /* mutex.h - a lock that sets a waiting fiber aside instead of its thread.
  *
  * All zero is an unlocked mutex; nothing needs destroying. It may be held
- * across any wait. Locks are taken in no fixed order while there is no
- * contention to speak of (barging); a waiter that loses twice is handed the
- * lock, so none starves.
+ * across any wait. A free lock goes to whoever comes first, also past those who
+ * wait (barging); a waiter that was woken and lost twice is handed the lock, so
+ * none starves.
+ *
+ * The owner is the fiber, or the unbound thread, that locked it. So a task
+ * unlocks before it ends, and a thread neither binds nor unbinds while it holds
+ * a lock.
  */
 #ifndef SENNIT_MUTEX_H
 #define SENNIT_MUTEX_H

@@ -5,6 +5,9 @@
  * gives the caller one reference, every bound thread holds one, and when the
  * last is released the scheduler finishes all its work, blocked fibers
  * included, and ends by itself.
+ *
+ * Whoever names a scheduler in a call holds a reference to it, is bound to it,
+ * or runs one of its tasks.
  */
 #ifndef SENNIT_SCHEDULER_H
 #define SENNIT_SCHEDULER_H
@@ -28,23 +31,24 @@ typedef struct sennit_scheduler sennit_scheduler;
 /* Where a task scheduled by a task goes. */
 enum sennit_placement {
 	SENNIT_PLACEMENT_DEFAULT = 0,  /* local */
-	SENNIT_PLACEMENT_LOCAL = 1,    /* its worker's own deque; thieves help */
+	SENNIT_PLACEMENT_LOCAL = 1,    /* its worker's deque; thieves help */
 	SENNIT_PLACEMENT_SPREAD = 2    /* a spinning worker, else round robin */
 };
 
-/* In which order a worker runs its own tasks. */
+/* In which order a worker runs its own tasks. Those that are SAME_THREAD on a
+ * worker thread run first in, first out whatever this says. */
 enum sennit_order {
-	SENNIT_ORDER_DEFAULT = 0, /* newest first; without workers oldest first */
-	SENNIT_ORDER_NEWEST = 1,  /* newest first: bounded memory in fork-join */
+	SENNIT_ORDER_DEFAULT = 0, /* newest first; no workers: oldest first */
+	SENNIT_ORDER_NEWEST = 1,  /* newest first: little memory in fork-join */
 	SENNIT_ORDER_OLDEST = 2   /* first in, first out */
 };
 
 /* On which CPUs worker threads run. */
 enum sennit_affinity {
 	SENNIT_AFFINITY_INHERIT = 0, /* the creating thread's mask, untouched */
-	SENNIT_AFFINITY_ANY_OF = 1,  /* every worker on any of the listed CPUs */
+	SENNIT_AFFINITY_ANY_OF = 1,  /* every worker on any of the CPUs */
 	SENNIT_AFFINITY_ONE_OF = 2,  /* worker i on CPU number i modulo count */
-	SENNIT_AFFINITY_MASKS = 3    /* worker i on the CPUs of mask i mod count */
+	SENNIT_AFFINITY_MASKS = 3    /* worker i on mask number i mod count */
 };
 
 /* One explicit mask: the CPUs cpus[0..count-1]. */
@@ -66,10 +70,17 @@ typedef struct sennit_config {
 
 	size_t   stack_size; /* bytes of a fiber's stack, rounded up to pages;
 			      * 0: 64 KiB (256 KiB under AddressSanitizer or
-			      * ThreadSanitizer); at least 16 KiB */
-	uint32_t max_fibers; /* most stacks at once, 0: no limit. At the limit
-			      * a task that blocks blocks its thread and new
-			      * tasks wait unstarted; nothing fails */
+			      * ThreadSanitizer); at least 16 KiB. Its lowest
+			      * page is a guard and the library uses up to
+			      * 1.5 KiB at the top. Where guards cost mappings
+			      * (Linux before 6.13) the process guards as many
+			      * stacks as a quarter of vm.max_map_count allows;
+			      * others carry a marker instead, looked at when
+			      * their worker ends */
+	uint32_t max_fibers; /* most stacks at once, no fewer than workers; 0:
+			      * no limit. At the limit a task that blocks
+			      * blocks its thread and new tasks wait unstarted;
+			      * nothing fails */
 	uint32_t placement;  /* enum sennit_placement */
 	uint32_t order;      /* enum sennit_order */
 
@@ -84,7 +95,8 @@ typedef struct sennit_config {
 
 	/* Called once in each worker thread, before any task, with the
 	 * worker's index 0..workers-1. Floating-point control set here holds
-	 * for every task of that worker. */
+	 * for every task of that worker. May have been called in some threads
+	 * when create fails. */
 	void (*thread_init)(void *context, uint32_t index);
 	void *thread_init_context;
 
@@ -96,8 +108,11 @@ typedef struct sennit_config {
 				* 0: tracing off */
 	uint32_t reserved_;    /* must be 0 */
 
-	/* Called once when the scheduler is gone: after its last worker has
-	 * let go of everything, from whichever thread was last. */
+	/* Called once, not when create fails, after all workers have let go of
+	 * everything, from whichever thread was last. A last block of memory
+	 * goes back to the allocator after it, and that thread may be one of
+	 * the scheduler's, about to end; both are over when shutdown returns.
+	 * Must not call into the scheduler. */
 	void (*on_shutdown)(void *context);
 	void *on_shutdown_context;
 } sennit_config;
@@ -130,7 +145,7 @@ SENNIT_API void sennit_scheduler_retain(sennit_scheduler *s);
 SENNIT_API void sennit_scheduler_release(sennit_scheduler *s);
 
 /* Release the caller's reference and wait until the scheduler has ended: all
- * work done, all threads gone, all memory returned.
+ * work done, on_shutdown called, all threads gone, all memory returned.
  * Returns 0, or -ETIMEDOUT when the deadline passed first: the reference is
  * gone all the same and the scheduler ends when it can. Misuse from a thread
  * bound to *s or from its tasks: they would wait for themselves. One caller at
@@ -142,9 +157,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(
 	sennit_scheduler *s, sennit_time deadline);
 
 /* Bind the calling thread to *s: it gets a worker of its own, may schedule and
- * may wait as a fiber does, and holds a reference until it unbinds. Binding a
- * thread that is bound is misuse. -ENOMEM when there is no memory for the
- * worker.
+ * may wait as a fiber does, and holds a reference until it unbinds. Tasks that
+ * run on it start with the floating-point control that it has now. Binding a
+ * thread that is bound is misuse.
+ * Returns 0, or -ENOMEM when there is no memory for the worker.
  *
  * From: thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_bind(sennit_scheduler *s);
@@ -179,10 +195,14 @@ SENNIT_API uint32_t sennit_cpu_count(void);
 typedef struct sennit_stats {
 	size_t   size;        /* sizeof(sennit_stats) in the caller's build */
 	uint64_t tasks;       /* tasks run to their end */
-	uint64_t steals;      /* tasks taken from another worker */
-	uint64_t blocks;      /* waits that set a fiber aside */
-	uint64_t parks;       /* times a worker thread went to sleep */
-	uint64_t fibers;      /* fibers that are blocked or ready now */
+	uint64_t steals;      /* tasks taken from another worker's own; those
+			       * from outside that it had not yet looked at
+			       * do not count */
+	uint64_t blocks;      /* waits and yields of fibers */
+	uint64_t parks;       /* times a worker, or a thread bound now, went to
+			       * sleep */
+	uint64_t fibers;      /* fibers that are blocked or ready now, bound
+			       * threads' own stacks included */
 	uint64_t fibers_peak; /* sum over workers of each one's peak of these */
 	uint64_t stacks;      /* stacks in existence, idle ones included */
 } sennit_stats;

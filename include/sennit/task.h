@@ -15,7 +15,7 @@ SENNIT_BEGIN
 typedef void sennit_task_fn(void *argument);
 
 /* sennit_task.flags: run on the worker or bound thread that schedules it;
- * never stolen. */
+ * never stolen. Misuse from a thread that is not bound to the scheduler. */
 #define SENNIT_TASK_SAME_THREAD UINT32_C(1)
 
 /* Copies of up to this many bytes need no call to the allocator (but for the
@@ -44,8 +44,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule(sennit_task_fn *run,
 					       void *argument);
 
 /* Schedule run on a copy of the `size` bytes at *arguments, made before the
- * call returns; run gets the copy's address.
- * Returns 0, or -ENOMEM: nothing was scheduled.
+ * call returns; run gets the copy's address. With a size of 0 it gets the
+ * pointer itself.
+ * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(
@@ -53,15 +54,16 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(
 
 /* Schedule *task, with its flags, on the bound scheduler. *task may be reused
  * at once.
- * Returns 0, -EINVAL for unknown flags, or -ENOMEM: nothing was scheduled.
+ * Returns 0, -EINVAL for unknown flags, a reserved_ that is not 0 or no
+ * function, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
 
 /* Schedule *task on *s, to which the caller holds a reference or whose task it
  * runs. The caller need not be bound, unless *s has no workers or the task is
- * SENNIT_TASK_SAME_THREAD: then it must be bound to *s.
- * Returns 0, -EINVAL for unknown flags, or -ENOMEM: nothing was scheduled.
+ * SENNIT_TASK_SAME_THREAD: then it must be bound to *s or run one of its tasks.
+ * Returns 0, -EINVAL and -ENOMEM as sennit_schedule_task does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler *s,

@@ -3,7 +3,7 @@
  *
  * A scheduler created with trace_events > 0 keeps, per worker, its last so many
  * changes of state. Only going idle and getting busy are recorded, so a busy
- * worker pays nothing.
+ * worker pays nothing. Bound threads are not recorded.
  */
 #ifndef SENNIT_TRACE_H
 #define SENNIT_TRACE_H

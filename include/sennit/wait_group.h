@@ -25,7 +25,7 @@ typedef struct sennit_wait_group {
 #define SENNIT_WAIT_GROUP_INIT { { 0 }, 0, NULL }
 /* clang-format on */
 
-/* Make *g a wait group of the given count.
+/* Make *g a wait group of the given count. Misuse beyond SENNIT_WAIT_GROUP_MAX.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_wait_group_init(sennit_wait_group *g, uint32_t count);

@@ -95,9 +95,9 @@ static void add_worker(sennit_stats *sum, const struct worker *w)
 {
 	sum->tasks += a_load_rlx(&w->tasks);
 	sum->steals += a_load_rlx(&w->steals);
-	sum->blocks += a_load_rlx(&w->blocks_count);
+	sum->blocks += a_load_rlx(&w->blocks);
 	sum->parks += a_load_rlx(&w->parks);
-	sum->fibers += a_load_rlx(&w->blocked);
+	sum->fibers += sn_worker_blocked(w);
 	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 

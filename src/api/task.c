@@ -29,7 +29,7 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 	struct worker *w = sn_self;
 	struct task t = { run, argument, TASK_BORROWED };
 
-	if (likely(w && w->threaded && !w->spread))
+	if (likely(w && w->pushes))
 		return sn_place_own(w, t);
 	return sn_place(bound("sennit_schedule"), t, 0, "sennit_schedule");
 }

@@ -2,7 +2,9 @@
 #include "base/check.h"
 
 #include "base/atomic.h"
+#include "base/torture.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@ void sn_panic(const char *file, int line, const char *format, ...)
 	char who[192] = "";
 	char text[640];
 	char what[384];
+	char seed[64] = "";
 	sn_describe_fn *describe = (sn_describe_fn *)a_load_rlx(&describer);
 	va_list args;
 	int n;
@@ -33,8 +36,11 @@ void sn_panic(const char *file, int line, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	n = snprintf(text, sizeof(text), "sennit: %s [%s] (%s:%d)\n", what,
-		     who[0] ? who : "no scheduler yet", file, line);
+	if (sn_torture_seed())
+		snprintf(seed, sizeof(seed), " SENNIT_TORTURE_SEED=%" PRIu64,
+			 sn_torture_seed());
+	n = snprintf(text, sizeof(text), "sennit: %s [%s] (%s:%d)%s\n", what,
+		     who[0] ? who : "no scheduler yet", file, line, seed);
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)

@@ -8,7 +8,7 @@
 
 enum {
 	CAPACITY_MAX = 1 << 30, /* positions are compared as signed */
-	TAKE_BACK_MAX = 16,     /* bounds the moving in take_back */
+	TAKE_BACK_MAX = TORTURED(2, 16), /* bounds the moving in take_back */
 	SPINS = 100             /* 2 us: longer than a forced take */
 };
 
@@ -127,6 +127,7 @@ static int grow(struct deque *d, uint32_t top, uint32_t bottom)
 	if (!s)
 		return -ENOMEM;
 	s->older = old;
+	TORTURE_POINT();
 	for (uint32_t i = top; i != bottom; i++)
 		sn_slot_fill(&s->slot[i & s->mask],
 			     sn_slot_read(&old->slot[i & old->mask]));
@@ -175,6 +176,7 @@ static void publish_half(struct deque *d)
 		return;
 	guard += count - count / 2;
 	a_store_rlx(&d->guard, guard);
+	TORTURE_POINT();
 	raise_split(d, guard);
 }
 
@@ -213,12 +215,14 @@ static bool take_back(struct deque *d, struct task *out)
 		if (kept > TAKE_BACK_MAX)
 			kept = TAKE_BACK_MAX;
 		oldest = sn_slot_read(&d->slot[top_of(p) & d->mask]);
+		TORTURE_POINT();
 	} while (!a_cas_rlx(&d->pub, &p, pub_of(top_of(p) + 1, bottom - kept)));
 	a_store_rlx(&d->guard, bottom - kept);
 	if (kept == 0) {
 		*out = oldest;
 		return true;
 	}
+	TORTURE_POINT(); /* taken back, not yet moved */
 	*out = sn_slot_read(&d->slot[(bottom - 1) & d->mask]);
 	for (uint32_t i = bottom - 1; i != bottom - kept; i--)
 		sn_slot_fill(&d->slot[i & d->mask],
@@ -244,6 +248,7 @@ bool sn_deque_pop_rest(struct deque *d, struct task *out)
 	uint32_t b = a_load_rlx(&d->bottom) + 1;
 	bool     found;
 
+	TORTURE_POINT();
 	a_store_rlx(&d->bottom, b); /* what pop has claimed goes back */
 
 	/* Not stale: only the owner lowers split, and top ends there. */
@@ -289,6 +294,7 @@ uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)
 	s = a_load_acq(&victim->slots); /* <- deque.slots */
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = sn_slot_read(&s->slot[(top + i) & s->mask]);
+	TORTURE_POINT(); /* read, not taken */
 	if (!a_cas_acqrel(&victim->pub, &p,
 			  pub_of(top + count,
 				 split_of(p)))) /* -> deque.steal: slots read
@@ -322,6 +328,7 @@ static bool force_locked(struct deque *d)
 	if (count <= 0)
 		return false;
 	a_store_rlx(&d->guard, guard);
+	TORTURE_POINT(); /* the owner meets a raised guard */
 	if (d->asymmetric)
 		os_process_barrier(); /* <-> deque.force: raise, then look */
 	else
@@ -330,6 +337,7 @@ static bool force_locked(struct deque *d)
 		a_store_rlx(&d->guard, old);
 		return false;
 	}
+	TORTURE_POINT();
 	raise_split(d, guard);
 	return true;
 }

@@ -55,6 +55,7 @@
 
 #include "base/atomic.h"
 #include "base/memory.h"
+#include "base/torture.h"
 #include "core/task.h"
 
 #include <stdalign.h>
@@ -198,6 +199,7 @@ static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 	if (unlikely((int32_t)(b - d->limit) >= 0))
 		return sn_deque_push_full(d, t.run, t.argument, t.meta);
 	sn_slot_fill(&d->slot[b & d->mask], t);
+	TORTURE_POINT();
 	a_store_rel(&d->bottom, b + 1); /* -> deque.push: the slot, the task */
 	return 0;
 }
@@ -218,12 +220,14 @@ static inline bool sn_deque_pop(struct deque *d, struct task *out)
 		a_compiler_fence(); /* <-> deque.force: claim, then look */
 	else
 		a_fence(); /* <-> deque.force: claim, then look */
+	TORTURE_POINT();
 	if (unlikely((int32_t)(b - a_load_rlx(&d->guard)) < 0)) {
 		if (!sn_deque_pop_rest(d, &rest))
 			return false;
 		*out = rest;
 		return true;
 	}
+	TORTURE_POINT();
 	*out = sn_slot_read(&d->slot[b & d->mask]);
 	return true;
 }

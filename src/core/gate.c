@@ -2,6 +2,7 @@
 #include "core/gate.h"
 
 #include "base/check.h"
+#include "base/torture.h"
 #include "os/os.h"
 
 #define SUSPENDED UINT64_C(1)
@@ -26,6 +27,7 @@ static bool step_down(struct gate *g, uint64_t unit)
 	uint64_t old = a_load_rlx(&g->word);
 	uint64_t new;
 
+	TORTURE_POINT();
 	do {
 		new = old - unit;
 		if (!(new & (COUNTS | DONE)))
@@ -57,11 +59,13 @@ bool sn_gate_enter(struct gate *g)
 
 		if (old & DONE)
 			return false;
+		TORTURE_POINT();
 		/* -> gate.in: what woke this worker <- gate.out */
 		if (!a_cas_weak_acqrel(&g->word, &old, new))
 			continue;
 		if (!(new & SUSPENDED))
 			return true;
+		TORTURE_POINT(); /* knocked, not asleep */
 		os_word_wait(&g->epoch, epoch, SENNIT_NEVER);
 	}
 }
@@ -83,6 +87,7 @@ bool sn_gate_retain(struct gate *g)
 /* Let those in who sleep at the gate. */
 static void end_suspension(struct gate *g)
 {
+	TORTURE_POINT(); /* open or done, nobody told */
 	/* -> gate.epoch: SUSPENDED is clear, or DONE set */
 	a_add_acqrel(&g->epoch, 1); /* <- gate.epoch */
 	os_word_wake_all(&g->epoch);
@@ -93,6 +98,7 @@ enum gate_verdict sn_gate_settle(struct gate *g, bool found_work)
 	uint64_t old = a_load_acq(&g->word); /* <- gate.in */
 	uint64_t new;
 
+	TORTURE_POINT(); /* looked, not settled */
 	do {
 		ASSERT(old & SUSPENDED);
 		if (old & DIRTY)

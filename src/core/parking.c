@@ -2,6 +2,7 @@
 #include "core/parking.h"
 
 #include "base/check.h"
+#include "base/torture.h"
 #include "os/os.h"
 
 #define SLEEPER  UINT64_C(1)
@@ -54,6 +55,7 @@ bool sn_parking_found(struct parking *p)
 	uint64_t old = a_sub_acqrel(&p->counts, SEARCHER);
 
 	a_fence(); /* <-> park.sleep: no longer trusted, before the look */
+	TORTURE_POINT();
 	return old / SEARCHER == 1;
 }
 
@@ -64,29 +66,33 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 	a_store_rlx(&s->token, 0); /* before the bit: nobody else has it */
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&s->parking->counts, change);
+	TORTURE_POINT(); /* counted, no bit */
 	/* -> park.bit: the token is clear <- park.bit */
 	a_or_acqrel(word_of(s), bit_of(s));
 	a_fence(); /* <-> park.sleep: announced before the last look */
+	TORTURE_POINT();
 }
 
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline)
 {
+	TORTURE_POINT(); /* looked, not asleep */
 	while (!a_load_acq(&s->token)) /* <- park.token */
 		if (!os_word_wait(&s->token, 0, deadline))
 			return a_load_acq(&s->token); /* <- park.token */
 	return true;
 }
 
-bool sn_parking_withdraw(struct sleeper *s)
+void sn_parking_withdraw(struct sleeper *s)
 {
 	/* -> park.bit <- park.bit */
 	uint64_t old = a_and_acqrel(word_of(s), ~bit_of(s));
 
+	/* A waker took the bit: only its token says that we are counted. */
 	if (!(old & bit_of(s)))
-		return true;
-	/* -> park.counts <- park.counts */
-	a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
-	return false;
+		sn_parking_sleep(s, SENNIT_NEVER);
+	else
+		/* -> park.counts <- park.counts */
+		a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
 }
 
 /* Take s's bit; the winner has counted it as a searcher and wakes it. */

@@ -80,9 +80,9 @@ void sn_parking_announce(struct sleeper *s, bool searching);
 /* Sleep until claimed or the deadline passes; false: the deadline passed. */
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
 
-/* Stop being asleep; afterwards the caller is a searcher: either a waker
- * counted it when it took the bit (true), or it counts itself (false). */
-bool sn_parking_withdraw(struct sleeper *s);
+/* Stop being asleep; afterwards the caller is a searcher: counted by the waker
+ * that took the bit, whose token this waits for, or by itself. */
+void sn_parking_withdraw(struct sleeper *s);
 
 /* Wake one sleeper for work that anyone may do, if one sleeps and nobody
  * searches: the preferred one if that sleeps. The caller has published and

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 
-#define CHUNK_BLOCKS 64u /* two batches; the first block holds the links */
+#define CHUNK_BLOCKS (2 * POOL_BATCH) /* the first block holds the links */
 
 /* The first block of a chunk. */
 struct pool_chunk {

@@ -15,12 +15,13 @@
 #define SN_POOL_H
 
 #include "base/list.h"
+#include "base/torture.h"
 #include "sennit/base.h"
 
 #include <pthread.h>
 
 #define POOL_BLOCK 64u /* bytes, and their alignment */
-#define POOL_BATCH 32u /* blocks moved at a time */
+#define POOL_BATCH TORTURED(2u, 32u) /* blocks moved at a time */
 
 struct pool_chunk;
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/ring.h"
 
+#include "base/torture.h"
+
 #include <errno.h>
 #include <string.h>
 
-enum { CAPACITY_FIRST = 16, CAPACITY_MAX = 1 << 30 };
+enum { CAPACITY_FIRST = TORTURED(1, 16), CAPACITY_MAX = 1 << 30 };
 
 void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 {

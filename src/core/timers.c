@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/timers.h"
 
+#include "base/torture.h"
+
 #include <string.h>
 
 /* A slot that nothing comes before. */
@@ -95,6 +97,7 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 	}
 	w->tick = until;
 	w->count -= count;
+	TORTURE_POINT(); /* expired, not claimed */
 	return count;
 }
 

@@ -16,7 +16,6 @@ int sn_bind(sennit_scheduler *s)
 		sn_finish_release(s);
 		return err;
 	}
-	w->home.loop = sn_loop;
 	w->thread = pthread_self();
 	sn_worker_enter(w);
 	pthread_mutex_lock(&s->lock);
@@ -31,7 +30,7 @@ static void keep_counters_locked(struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 
 	s->past_tasks += a_load_rlx(&w->tasks);
-	s->past_blocks += a_load_rlx(&w->blocks_count);
+	s->past_blocks += a_load_rlx(&w->blocks);
 	s->past_fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 

@@ -71,12 +71,13 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 
 /* --- telling the sanitizers ------------------------------------------------ */
 
-/* About to leave `from` for `to`; an idle stack is left for good, so that its
- * fake frames are freed. */
-NO_SANITIZE static inline void leaving(struct sennit_fiber *from,
-				       struct sennit_fiber *to, bool for_good)
+#if defined(SN_ASAN) || defined(SN_TSAN)
+NO_SANITIZE void sn_fiber_leaving(struct sennit_fiber *from,
+				  struct sennit_fiber *to, bool for_good)
 {
 #ifdef SN_ASAN
+	from->home->left = from;
+	/* The fake frames of a stack left for good are freed. */
 	__sanitizer_start_switch_fiber(for_good ? NULL : &from->asan_fake,
 				       to->low, to->size);
 #endif
@@ -88,59 +89,23 @@ NO_SANITIZE static inline void leaving(struct sennit_fiber *from,
 	(void)for_good;
 }
 
-/* Just arrived on `f`'s stack. The bounds of a thread's own stack are learnt
- * when it is left for the first time, which is before anyone switches to it. */
-NO_SANITIZE static inline void arrived(struct sennit_fiber *f, void *fake)
+/* The bounds of a thread's own stack are learnt when it is left for the first
+ * time, which is before anyone switches to it. */
+NO_SANITIZE void sn_fiber_arrived(struct sennit_fiber *f, bool fresh)
 {
 #ifdef SN_ASAN
 	struct sennit_fiber *left = f->home->left;
 	const void *low;
 	size_t size;
 
-	__sanitizer_finish_switch_fiber(fake, &low, &size);
+	__sanitizer_finish_switch_fiber(fresh ? NULL : f->asan_fake, &low,
+					&size);
 	if (left && !left->low) {
 		left->low = (char *)(uintptr_t)low;
 		left->size = size;
 	}
 #endif
 	(void)f;
-	(void)fake;
+	(void)fresh;
 }
-
-/* --- switching ------------------------------------------------------------- */
-
-/* The bottom of every stack of ours. A home is its worker's first field. */
-NO_SANITIZE static arch_stack run_loop(void *argument)
-{
-	struct sennit_fiber *self = argument;
-	struct home *home = self->home;
-	struct sennit_fiber *next;
-
-	arrived(self, NULL);
-	next = home->loop((struct worker *)home);
-	home->current = next;
-	home->left = self;
-	leaving(self, next, true);
-	return next->suspended;
-}
-
-NO_SANITIZE NOINLINE void sn_fiber_switch(struct sennit_fiber *from,
-					  struct sennit_fiber *to)
-{
-	from->home->current = to;
-	from->home->left = from;
-	leaving(from, to, false);
-	arch_switch(&from->suspended, to->suspended);
-	arrived(from, from->asan_fake);
-}
-
-NO_SANITIZE NOINLINE void sn_fiber_start(struct sennit_fiber *from,
-					 struct sennit_fiber *to)
-{
-	from->home->current = to;
-	from->home->left = from;
-	leaving(from, to, false);
-	arch_start(&from->suspended, (void *)((uintptr_t)to & ~(uintptr_t)15),
-		   run_loop, to, from->home->fp_control);
-	arrived(from, from->asan_fake);
-}
+#endif

@@ -14,7 +14,7 @@
  * and `wait.claim`.
  *
  * Idle stacks hold no context: sn_fiber_start calls the worker's loop on one,
- * and when the loop returns the stack is idle again (arch/arch.h).
+ * and when that returns the stack is idle again (arch/arch.h).
  *
  * ASan, LSan, TSan and Valgrind are told of every stack and every switch here
  * and nowhere else.
@@ -32,9 +32,7 @@ struct worker;
 /* What fibers know of the worker they belong to: its first field. */
 struct home {
 	struct sennit_fiber *current; /* owner: the one that runs */
-	struct sennit_fiber *left;    /* owner: the one that ran before */
-	/* fixed: what an idle stack runs; returns the fiber to resume */
-	struct sennit_fiber *(*loop)(struct worker *w);
+	struct sennit_fiber *left;    /* owner: the one before, for ASan */
 	uint64_t fp_control; /* fixed: what tasks start with */
 };
 
@@ -61,12 +59,49 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size);
 /* Make *f stand for the calling thread's own stack. */
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
 
-/* Leave `from`, which runs, for `to`, which is suspended. */
-void sn_fiber_switch(struct sennit_fiber *from, struct sennit_fiber *to);
+/* --- switching --------------------------------------------------------------- */
 
-/* Leave `from`, which runs, and call the home's loop on the idle stack of `to`.
- * The fiber that the loop returns runs next. The loop begins with the home's
- * floating-point control and must return with it. */
-void sn_fiber_start(struct sennit_fiber *from, struct sennit_fiber *to);
+#if defined(SN_ASAN) || defined(SN_TSAN)
+/* About to leave `from` for `to`; an idle stack is left for good. */
+void sn_fiber_leaving(struct sennit_fiber *from, struct sennit_fiber *to,
+		      bool for_good);
+/* Just arrived on f's stack; fresh: it was idle. */
+void sn_fiber_arrived(struct sennit_fiber *f, bool fresh);
+#else
+#define sn_fiber_leaving(from, to, for_good) ((void)0)
+#define sn_fiber_arrived(f, fresh)           ((void)0)
+#endif
+
+/* Leave `from`, which runs, for `to`, which is suspended. */
+NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
+					       struct sennit_fiber *to)
+{
+	from->home->current = to;
+	sn_fiber_leaving(from, to, false);
+	arch_switch(&from->suspended, to->suspended);
+	sn_fiber_arrived(from, false);
+}
+
+/* Leave `from`, which runs, and call entry(to) on the idle stack of `to`; entry
+ * begins with sn_fiber_arrived and ends with sn_fiber_end. */
+NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
+					      struct sennit_fiber *to,
+					      arch_entry *entry)
+{
+	from->home->current = to;
+	sn_fiber_leaving(from, to, false);
+	arch_start(&from->suspended, (void *)((uintptr_t)to & ~(uintptr_t)15),
+		   entry, to, from->home->fp_control);
+	sn_fiber_arrived(from, false);
+}
+
+/* The last words of an entry, whose stack is idle then: what it returns. */
+NO_SANITIZE static inline arch_stack sn_fiber_end(struct sennit_fiber *self,
+						  struct sennit_fiber *next)
+{
+	self->home->current = next;
+	sn_fiber_leaving(self, next, true);
+	return next->suspended;
+}
 
 #endif

@@ -69,13 +69,13 @@ bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 }
 
 /* Work that only a worker's own thread could make disappear: it is parked, and
- * may not wake while the gate is suspended. `blocked` counts fibers from before
+ * may not wake while the gate is suspended. Blocked fibers are counted from before
  * they wait until they run again, so one on its way from a waker's hands to the
  * ready list is never missed. */
 static bool has_work(struct worker *w)
 {
 	/* What the owner did before it left the gate: <- gate.out there. */
-	return a_load_rlx(&w->blocked) > 0 || w->ready.head ||
+	return sn_worker_blocked(w) > 0 || w->ready.head ||
 	       !sn_inbox_is_empty(&w->fibers) ||
 	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w);
 }

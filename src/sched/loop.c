@@ -3,25 +3,20 @@
 
 #include "sched/idle.h"
 
-#include <errno.h>
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
 
 /* --- what is next ------------------------------------------------------------- */
 
-/* The oldest ready fiber, unless so many have run in a row that a task has its
- * turn [W1]. */
+/* The fiber that has been ready longest. */
 static ALWAYS_INLINE struct sennit_fiber *take_ready(struct worker *w)
 {
 	struct node *n = w->ready.head;
 
 	if (!n)
 		return NULL;
-	if (unlikely(w->resumes >= WORKER_RESUMES) && sn_worker_has_task(w))
-		return NULL;
 	w->ready.head = n->next;
-	w->resumes++;
 	return container_of(n, struct sennit_fiber, link);
 }
 
@@ -54,7 +49,6 @@ static ALWAYS_INLINE void run(struct worker *w, const struct task *t)
 	void *argument = t->argument;
 	uintptr_t meta = t->meta;
 
-	w->resumes = 0;
 	t->run(argument);
 	/* Between tasks the floating-point control is the worker's: the stack
 	 * was started with it, and what a task changed ends here [W8]. */
@@ -74,19 +68,26 @@ static NOINLINE void upkeep(struct worker *w)
 		sn_worker_fire(w, sennit_now());
 }
 
-/* In the loop alone: a fiber that is leaving cannot run a task. */
-static NOINLINE void run_oldest(struct worker *w)
+/* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
+ * fiber that is leaving cannot run a task. */
+static NOINLINE void run_in_turn(struct worker *w)
 {
 	struct task t;
+	bool got;
 
-	if (--w->upkeeps)
-		return;
-	w->upkeeps = WORKER_OLDEST;
-	if (w->threaded && sn_deque_pop_oldest(&w->deque, &t))
+	if (--w->upkeeps) {
+		got = take_task(w, &t);
+	} else {
+		w->upkeeps = WORKER_OLDEST;
+		got = w->threaded ? sn_deque_pop_oldest(&w->deque, &t) :
+				    sn_ring_pop_front(&w->pinned, &t);
+	}
+	if (got)
 		run(w, &t);
 }
 
-static inline bool tick(struct worker *w)
+/* Count a dispatch. True: it is a task's turn. */
+static ALWAYS_INLINE bool tick(struct worker *w)
 {
 	if (likely(--w->dispatches))
 		return false;
@@ -98,7 +99,7 @@ static inline bool tick(struct worker *w)
 static bool is_dry(const struct worker *w)
 {
 	return !w->ready.head && sn_ring_is_empty(&w->pinned) &&
-	       !a_load_rlx(&w->blocked);
+	       !sn_worker_blocked(w);
 }
 
 /* --- the loop ------------------------------------------------------------------ */
@@ -114,91 +115,118 @@ static struct sennit_fiber *nothing_to_run(struct worker *w)
 	return NULL;
 }
 
-struct sennit_fiber *sn_loop(struct worker *w)
+/* Run tasks on the running stack until a fiber is to be resumed. Entered when
+ * no fiber is ready, or when it is a task's turn. */
+static struct sennit_fiber *loop(struct worker *w)
 {
-	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *next;
 	struct task t;
 
 	for (;;) {
+		if (take_task(w, &t))
+			run(w, &t);
+		else if ((next = nothing_to_run(w)))
+			return next;
 		if (tick(w))
-			run_oldest(w);
+			run_in_turn(w);
 		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
 			sn_worker_collect(w);
 		next = take_ready(w);
 		if (next)
-			break;
-		if (take_task(w, &t)) {
-			run(w, &t);
-			continue;
-		}
-		w->resumes = 0;
-		next = nothing_to_run(w);
-		if (next)
-			break;
+			return next;
 	}
+}
+
+/* What an idle stack is started with, until it is idle again. */
+NO_SANITIZE static arch_stack run_loop(void *fiber)
+{
+	struct sennit_fiber *self = fiber;
+	struct worker *w = sn_worker_of(self);
+	struct sennit_fiber *next;
+
+	sn_fiber_arrived(self, true);
+	next = loop(w);
 	self->link.next = w->idle;
 	w->idle = &self->link;
-	return next;
+	return sn_fiber_end(self, next);
 }
 
 /* --- suspending ---------------------------------------------------------------- */
 
-/* The running fiber cannot go on and no other is ready: start a task on another
- * stack (true: and the caller was resumed since), or wait. With tasks but no
- * stack for them, they wait until a fiber of ours ends or memory comes back. */
-static ALWAYS_INLINE bool occupy(struct worker *w)
+/* As many fibers of ours wait as ever will before something runs again. */
+static void note_peak(struct worker *w)
 {
-	if (likely(sn_worker_has_task(w))) {
-		struct sennit_fiber *to = sn_worker_stack(w);
+	uint64_t blocked = sn_worker_blocked(w);
 
-		if (likely(to)) {
-			sn_fiber_start(w->home.current, to);
-			return true;
-		}
-		sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
-	} else if (w->threaded) {
-		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
-	} else {
-		sn_idle_for_fiber(w, SENNIT_NEVER);
-	}
-	w->resumes = 0;
-	return false;
+	if (blocked > a_load_rlx(&w->blocked_peak))
+		a_store_rlx(&w->blocked_peak, blocked);
 }
 
-/* Leave the running fiber, which somebody will make ready, or has already. */
+/* No idle stack for a task: make one, or wait until a fiber of ours ends or
+ * memory comes back. NULL: look again. */
+static COLD struct sennit_fiber *new_stack(struct worker *w)
+{
+	struct sennit_fiber *f;
+
+	note_peak(w);
+	f = sn_worker_new_stack(w);
+	if (!f)
+		sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
+	return f;
+}
+
+static COLD void wait_for_work(struct worker *w)
+{
+	note_peak(w);
+	if (w->threaded)
+		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
+	else
+		sn_idle_for_fiber(w, SENNIT_NEVER);
+}
+
+/* Leave the running fiber, which somebody will make ready, or has already: for
+ * a ready fiber, else for a task on another stack, else wait here. */
 static ALWAYS_INLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
-	struct sennit_fiber *to;
 
-	do {
-		tick(w);
+	for (;;) {
+		struct sennit_fiber *to = NULL;
+		bool tasks_turn = tick(w) && sn_worker_has_task(w);
+
 		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
 			sn_worker_collect(w);
-		to = take_ready(w);
+		if (likely(!tasks_turn))
+			to = take_ready(w);
 		if (to == self)
 			return;
 		if (to) {
 			sn_fiber_switch(self, to);
 			return;
 		}
-	} while (!occupy(w));
+		if (unlikely(!sn_worker_has_task(w))) {
+			wait_for_work(w);
+			continue;
+		}
+		to = sn_worker_idle_stack(w);
+		if (unlikely(!to))
+			to = new_stack(w);
+		if (likely(to)) {
+			sn_fiber_start(self, to, run_loop);
+			return;
+		}
+	}
 }
 
 void sn_loop_suspend(struct worker *w)
 {
-	int error = errno;
-	uint64_t blocked = a_load_rlx(&w->blocked) + 1;
+	int error = *w->error;
 
 	ASSERT_OWNER(w);
-	a_store_rlx(&w->blocked, blocked);
-	if (blocked > a_load_rlx(&w->blocked_peak))
-		a_store_rlx(&w->blocked_peak, blocked);
-	a_bump_owner(&w->blocks_count);
+	a_bump_owner(&w->blocks);
 	leave(w);
-	a_store_rlx(&w->blocked, a_load_rlx(&w->blocked) - 1);
-	errno = error;
+	a_bump_owner(&w->resumes);
+	*w->error = error;
 }
 
 void sn_loop_yield(struct worker *w)
@@ -220,7 +248,7 @@ static void run_some(struct worker *w)
 	if (ready)
 		sn_fiber_switch(&w->main, ready);
 	else if (idle)
-		sn_fiber_start(&w->main, idle);
+		sn_fiber_start(&w->main, idle, run_loop);
 	else if (take_task(w, &t))
 		run(w, &t);
 	else
@@ -241,5 +269,5 @@ void sn_loop_run_dry(struct worker *w)
 
 void sn_loop_run(struct worker *w, struct sennit_fiber *first)
 {
-	sn_fiber_start(&w->main, first);
+	sn_fiber_start(&w->main, first, run_loop);
 }

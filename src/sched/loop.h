@@ -5,10 +5,6 @@
 
 #include "sched/worker.h"
 
-/* Run tasks on the running stack until a fiber is to be resumed: returns that
- * fiber, with the running stack on the idle list. What every idle stack runs. */
-struct sennit_fiber *sn_loop(struct worker *w);
-
 /* Set the running fiber aside until it is made ready; others run meanwhile.
  * errno keeps its value. */
 void sn_loop_suspend(struct worker *w);

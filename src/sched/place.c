@@ -33,7 +33,7 @@ static void *take_block(sennit_scheduler *s)
 {
 	struct worker *w = own_worker(s);
 
-	return w ? sn_pool_take(&w->blocks) : sn_pool_take_shared(&s->pool);
+	return w ? sn_pool_take(&w->cache) : sn_pool_take_shared(&s->pool);
 }
 
 static void give_block(sennit_scheduler *s, void *block)
@@ -41,7 +41,7 @@ static void give_block(sennit_scheduler *s, void *block)
 	struct worker *w = own_worker(s);
 
 	if (w)
-		sn_pool_give(&w->blocks, block);
+		sn_pool_give(&w->cache, block);
 	else
 		sn_pool_give_shared(&s->pool, block);
 }
@@ -129,7 +129,5 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	}
 	if (!w)
 		return send_from_outside(s, t, call);
-	if (!w->threaded || w->spread)
-		return send(s, t);
-	return sn_place_own(w, t);
+	return w->pushes ? sn_place_own(w, t) : send(s, t);
 }

@@ -16,6 +16,7 @@
 #define SN_QUEUE_H
 
 #include "base/atomic.h"
+#include "base/torture.h"
 #include "os/os.h"
 #include "sched/waiter.h"
 #include "sennit/base.h"
@@ -27,7 +28,7 @@
 #define QUEUE_OWN     UINT32_C(8) /* the primitive's first bit */
 
 /* Spins before the CPU is given back: the holder's thread may not be running. */
-#define QUEUE_SPINS 64
+#define QUEUE_SPINS TORTURED(1, 64)
 
 /* Lock; returns the word as it was, unlocked. */
 static inline uint32_t sn_queue_lock(sennit_word *word)
@@ -39,8 +40,10 @@ static inline uint32_t sn_queue_lock(sennit_word *word)
 
 		/* <- queue.unlock */
 		if (!(old & QUEUE_LOCKED) &&
-		    a_cas_weak_acq(word, &old, old | QUEUE_LOCKED))
+		    a_cas_weak_acq(word, &old, old | QUEUE_LOCKED)) {
+			TORTURE_POINT();
 			return old;
+		}
 		a_pause();
 		if (++spins % QUEUE_SPINS == 0)
 			os_thread_yield();
@@ -50,7 +53,9 @@ static inline uint32_t sn_queue_lock(sennit_word *word)
 /* Unlock, leaving the word as given (without LOCKED). */
 static inline void sn_queue_unlock(sennit_word *word, uint32_t value)
 {
+	TORTURE_POINT();
 	a_store_rel(word, value); /* -> queue.unlock: list, primitive */
+	TORTURE_POINT();	  /* linked but awake, or claimed but asleep */
 }
 
 /* The first waiter of a list, which is not empty. */

@@ -83,7 +83,6 @@ static int make_workers(sennit_scheduler *s)
 
 		if (err)
 			return err;
-		s->workers[i]->home.loop = sn_loop;
 		s->sleepers[i] = &s->workers[i]->sleeper;
 		f = sn_worker_stack(s->workers[i]);
 		if (!f)

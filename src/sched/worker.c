@@ -26,13 +26,14 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
 			  (s->config.order == SENNIT_ORDER_DEFAULT &&
 			   !s->count);
-	w->spread = s->config.placement == SENNIT_PLACEMENT_SPREAD;
+	w->pushes = threaded &&
+		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
 	w->random = w->serial * 2654435761u | 1;
 	sn_ring_init(&w->pinned, &s->memory);
-	sn_pool_cache_init(&w->blocks, &s->pool);
+	sn_pool_cache_init(&w->cache, &s->pool);
 	sn_timers_init(&w->timers, os_now());
 	err = threaded ? sn_deque_init(&w->deque, &s->memory, WORKER_DEQUE,
 				       s->asymmetric) :
@@ -73,7 +74,7 @@ void sn_worker_free(struct worker *w)
 		sn_fiber_forget(f, size);
 		sn_stacks_give(&s->stacks, &low, 1);
 	}
-	sn_pool_cache_drain(&w->blocks);
+	sn_pool_cache_drain(&w->cache);
 	sn_ring_free(&w->pinned);
 	sn_tracebuffer_free(&w->trace, &s->memory);
 	if (w->threaded)
@@ -84,6 +85,7 @@ void sn_worker_free(struct worker *w)
 void sn_worker_enter(struct worker *w)
 {
 	w->home.fp_control = arch_fp_control();
+	w->error = &errno;
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
@@ -123,7 +125,7 @@ bool sn_worker_take_parcels(struct worker *w, struct inbox *from)
 			sn_inbox_push(from, newest, oldest);
 			return some;
 		}
-		sn_pool_give(&w->blocks, p);
+		sn_pool_give(&w->cache, p);
 		newest = older;
 		some = true;
 	}
@@ -161,7 +163,7 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 {
 	if (meta == TASK_BLOCK)
-		sn_pool_give(&w->blocks, argument);
+		sn_pool_give(&w->cache, argument);
 	else if (meta != TASK_BORROWED)
 		sn_memory_give(&w->scheduler->memory, argument, meta);
 }

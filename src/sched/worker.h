@@ -32,11 +32,11 @@
 #define WORKER_LOOT  32u
 #endif
 
-/* [W1] The bounds of fairness: after this many fibers resumed in a row one task
- * starts; every so many dispatches inbox and timers have their turn. 61 as in
- * Go's scheduler: a prime, so that no pattern of the program's keeps in step. */
-#define WORKER_RESUMES 64u
-#define WORKER_UPKEEP  61u
+/* [W1] The bound of fairness: every so many dispatches, of fibers and tasks
+ * alike, inbox and timers have their turn, and one task starts even if fibers
+ * are ready. 61 as in Go's scheduler: a prime, so that no pattern of the
+ * program's keeps in step. */
+#define WORKER_UPKEEP 61u
 
 /* Every so many upkeeps (62,464 dispatches) the oldest own task runs: newest
  * first alone could leave it for ever. Not more often: each opens work that
@@ -50,15 +50,15 @@ struct worker {
 	struct node      *idle;      /* owner: idle stacks, last used first */
 	sennit_scheduler *scheduler; /* fixed */
 	uint32_t          dispatches; /* owner: until the next upkeep */
-	uint32_t          resumes;    /* owner: in a row */
 	uint32_t          upkeeps;    /* owner: until the oldest's turn */
 	uint32_t          serial;     /* fixed: unique in the process, not 0 */
 	bool              threaded;   /* fixed: MTW */
 	bool              oldest_first; /* fixed: the order of own tasks */
 	bool              unbinding;  /* owner: STW that runs dry */
-	bool              spread;     /* fixed: placement of own tasks */
+	bool              pushes;     /* fixed: own tasks go to the deque */
+	int              *error;      /* fixed: the thread's errno */
 	struct ring       pinned;     /* owner: tasks that stay */
-	struct pool_cache blocks;     /* owner */
+	struct pool_cache cache;      /* owner */
 	struct timers     timers;     /* owner */
 
 	uint32_t index;     /* fixed: MTW's 0.. */
@@ -71,8 +71,8 @@ struct worker {
 	pthread_t           thread; /* fixed */
 	struct link         bound;  /* under scheduler->lock */
 
-	/* Counters: owner writes. */
-	a_u64 tasks, steals, blocks_count, parks, blocked, blocked_peak;
+	/* Counters: owner writes. Fibers blocked or ready: blocks - resumes. */
+	a_u64 tasks, steals, parks, blocks, resumes, blocked_peak;
 
 	struct deque deque; /* MTW only */
 
@@ -118,15 +118,23 @@ void sn_worker_enter(struct worker *w);
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
 
-/* An idle stack, off the idle list; NULL when none can be had. */
-static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
+/* An idle stack, off the idle list; NULL when there is none. */
+static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
 {
 	struct node *n = w->idle;
 
-	if (unlikely(!n))
-		return sn_worker_new_stack(w);
+	if (!n)
+		return NULL;
 	w->idle = n->next;
 	return container_of(n, struct sennit_fiber, link);
+}
+
+/* An idle or a new stack; NULL when none can be had. */
+static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
+{
+	struct sennit_fiber *f = sn_worker_idle_stack(w);
+
+	return f ? f : sn_worker_new_stack(w);
 }
 
 /* A fiber of w is ready to go on. */
@@ -145,6 +153,15 @@ static inline bool sn_worker_has_task(const struct worker *w)
 {
 	return !sn_ring_is_empty(&w->pinned) ||
 	       sn_deque_has_tasks_owner(&w->deque);
+}
+
+/* Fibers of w that wait or are ready. The resumes first: each is of a block that
+ * is counted. */
+static inline uint64_t sn_worker_blocked(const struct worker *w)
+{
+	uint64_t resumes = a_load_rlx(&w->resumes);
+
+	return a_load_rlx(&w->blocks) - resumes;
 }
 
 /* Move the tasks of an inbox, w's own or a victim's, to w's deque; the oldest

@@ -97,7 +97,7 @@ make_odd() {
 	printf 'x' >"$(printf 'odd/tail\n.')"
 	printf 'x' >"$(printf 'odd/re\rturn')"
 	printf 'x' >'odd/back\slash'
-	printf 'x' >'odd/\'
+	printf 'x' >"$(printf 'odd/\134')"
 	printf 'x' >odd/-dash/-n
 	printf 'x' >"$(printf 'odd/\303\244\377')"
 	# Sorted by bytes: a-b, a.b, a/c, ab.
@@ -265,43 +265,41 @@ files_may_vanish_meanwhile() {
 	rm -rf churn stop
 }
 
-# The handler is in place once the kernel lists SIGINT among the caught.
-wait_for_handler() {
-	until grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"; do
-		lives "$1" || return 0
-	done
-}
-
-# Whether the process has not ended yet, be it without our having noticed.
+# Whether the process has not ended yet.
 lives() {
-	! grep -q '^State:.*Z' "/proc/$1/status"
+	grep -qs '^State:.[^Z]' "/proc/$1/status"
 }
 
-# wait_for_file PID NAME: until the process has opened NAME as descriptor 3, 4
-# or 5; what it inherited may be anything.
-wait_for_file() {
-	until ls -l "/proc/$1/fd" 2>/dev/null | grep -q " [345] -> .*$2"; do
+# Until the process sums a huge file, or has started the sha256sum that says so.
+# By then its handler is in place.
+wait_until_busy() {
+	until [ -e asked ] ||
+	      find "/proc/$1/fd" -lname '*/huge/*' 2>/dev/null | grep -q .; do
 		lives "$1" || return 0
 	done
 }
 
-# interrupt NAME ARGUMENT...: send SIGINT to a run that would take minutes, once
-# it has the file NAME open.
+# Whether it does is for its exit status to say.
+end_within_seconds() {
+	limit=$(($(date +%s) + $2))
+	while lives "$1"; do
+		[ "$(date +%s)" -le $limit ] || kill -KILL "$1"
+		sleep 0.05
+	done
+}
+
+# interrupt ARGUMENT...: send SIGINT to a run that would take minutes.
 interrupt() {
-	open=$1
-	shift
-	rm -f line.svg
+	rm -f line.svg asked
 	PATH=$path "$treesum" --workers "$workers" --timeline line.svg "$@" \
 		>out 2>err &
 	child=$!
-	wait_for_handler $child
-	wait_for_file $child "$open"
+	wait_until_busy $child
 	kill -INT $child
-	begun=$(date +%s)
+	end_within_seconds $child 10
 	status=0
 	wait $child || status=$?
 	child=
-	[ $(($(date +%s) - begun)) -le 10 ] || fail "took long to interrupt"
 	[ "$status" -eq 130 ] || fail "interrupted: exit status $status" err
 	says 'interrupted after'
 	if [ -s out ] || [ -e line.svg ]; then
@@ -312,13 +310,13 @@ interrupt() {
 an_interrupt_stops_it_cleanly() {
 	mkdir -p huge
 	truncate -s 256G huge/1 huge/2 huge/3
-	interrupt huge/ huge many
-	interrupt huge/ --buffers 1 many huge
+	interrupt huge many
+	interrupt --buffers 1 many huge
 	rm -rf huge
 	# While sha256sum runs, that is: it never ends.
-	printf '#!/bin/sh\nexec sleep 1000\n' >fake/sha256sum
+	printf '#!/bin/sh\n: >asked\nexec sleep 1000\n' >fake/sha256sum
 	path=$room/fake:$PATH
-	interrupt 'pipe:' many/0
+	interrupt many/0
 	path=$PATH
 }
 

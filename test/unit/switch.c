@@ -147,8 +147,7 @@ static arch_stack refill_and_leave(void *argument)
 static NOINLINE uint64_t start_and_add(struct nested_start *n, uint64_t a,
 				       uint64_t b, uint64_t c, uint64_t d)
 {
-	n->pair.machine->start(&n->pair.main, top_of(0), refill_and_leave, n,
-			       arch_fp_control());
+	start_on(n->pair.machine, &n->pair.main, 0, refill_and_leave, n);
 	return a + 2 * b + 3 * c + 5 * d;
 }
 
@@ -277,8 +276,7 @@ static arch_stack first_starts_second(void *argument)
 	struct nest *n = argument;
 
 	note(n, '1');
-	n->machine->start(&n->first, top_of(1), second_leaves_for_main, n,
-			  arch_fp_control());
+	start_on(n->machine, &n->first, 1, second_leaves_for_main, n);
 	note(n, 'f');
 	return n->main;
 }
@@ -287,8 +285,7 @@ static void leaving_resumes_the_stack_that_entry_names(void **state)
 {
 	struct nest n = { .machine = *state };
 
-	n.machine->start(&n.main, top_of(0), first_starts_second, &n,
-			 arch_fp_control());
+	start_on(n.machine, &n.main, 0, first_starts_second, &n);
 	note(&n, 'm');
 	n.machine->go(&n.main, n.first);
 	note(&n, 'M');

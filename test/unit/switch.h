@@ -42,6 +42,12 @@ static inline void *top_of(unsigned index)
 	return stacks[index] + STACK_SIZE;
 }
 
+static inline void start_on(const struct machine *m, arch_stack *save,
+			    unsigned index, arch_entry *entry, void *argument)
+{
+	m->start(save, top_of(index), entry, argument, arch_fp_control());
+}
+
 /* The main stack and another, which run in turns. */
 struct pair {
 	const struct machine *machine;
@@ -75,6 +81,13 @@ static inline void start_other(struct pair *p, void **state, arch_entry *entry,
 			       void *data)
 {
 	start_other_with(p, state, entry, data, arch_fp_control());
+}
+
+/* How an entry ends that has changed the control. */
+static inline arch_stack leave_for_main(struct pair *p)
+{
+	arch_fp_set_control(p->control);
+	return p->main;
 }
 
 static int run_on(const char *name, struct machine *machine);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch_x87.c - the control word of the x87 belongs to the stack like MXCSR,
+ * and its flags do not trap on another. */
+#if !defined(__x86_64__) || defined(SENNIT_NO_FP_CONTROL)
+
+#include <stdio.h>
+
+int main(void)
+{
+	puts("skipped: no x87, or its control is not kept");
+	return 77;
+}
+
+#else
+
+#include "switch.h"
+
+#include <fenv.h>
+
+static int restore_fp(void **state)
+{
+	(void)state;
+	return fesetenv(FE_DFL_ENV);
+}
+
+/* Precision is a matter of the x87 alone: MXCSR is equal on both stacks. */
+static void set_x87_control(uint16_t control)
+{
+	__asm__ volatile("fldcw %0" : : "m"(control));
+}
+
+static uint16_t x87_control(void)
+{
+	uint16_t control;
+
+	__asm__ volatile("fnstcw %0" : "=m"(control));
+	return control;
+}
+
+static arch_stack compute_in_double_precision(void *argument)
+{
+	struct pair *p = argument;
+	uint16_t    *seen = p->data;
+
+	set_x87_control(0x27f);
+	to_main(p);
+	*seen = x87_control();
+	return leave_for_main(p);
+}
+
+static arch_stack see_x87_control(void *argument)
+{
+	struct pair *p = argument;
+
+	*(uint16_t *)p->data = x87_control();
+	return p->main;
+}
+
+static void a_start_that_differs_in_x87_alone_loads(void **state)
+{
+	uint64_t    control = arch_fp_control();
+	uint16_t    seen = 0;
+	struct pair p;
+
+	set_x87_control(0x27f);
+	start_other_with(&p, state, see_x87_control, &seen, control);
+	assert_int_equal(seen, 0x37f);
+	assert_int_equal(x87_control(), 0x27f);
+}
+
+static void x87_control_is_each_stacks_own(void **state)
+{
+	uint16_t    seen = 0;
+	struct pair p;
+
+	start_other(&p, state, compute_in_double_precision, &seen);
+	assert_int_equal(x87_control(), 0x37f);
+	to_other(&p);
+	assert_int_equal(x87_control(), 0x37f);
+	assert_int_equal(seen, 0x27f);
+}
+
+/* Traps on division by zero; divides by zero where that is masked. */
+static void divide_by_zero(void)
+{
+	volatile long double zero = 0;
+	volatile long double infinite = 1 / zero;
+	volatile double      zero_too = 0;
+	volatile double      infinite_too = 1 / zero_too;
+
+	(void)infinite;
+	(void)infinite_too;
+}
+
+static arch_stack unmask_and_compute(void *argument)
+{
+	struct pair         *p = argument;
+	volatile long double x = 1;
+	volatile double      y = 1;
+
+	feenableexcept(FE_DIVBYZERO);
+	to_main(p);
+	*(int *)p->data = fegetexcept();
+	x = x / 3;
+	y = y / 3;
+	return leave_for_main(p);
+}
+
+static void flags_of_another_stack_do_not_trap(void **state)
+{
+	int         unmasked = 0;
+	struct pair p;
+
+	start_other(&p, state, unmask_and_compute, &unmasked);
+	assert_int_equal(fegetexcept(), 0);
+	divide_by_zero();
+	to_other(&p);
+	assert_int_equal(unmasked, FE_DIVBYZERO);
+	assert_int_equal(fegetexcept(), 0);
+}
+
+static arch_stack compute_and_see(void *argument)
+{
+	struct pair         *p = argument;
+	volatile long double x = 1;
+
+	*(int *)p->data = fegetexcept();
+	x = x / 3;
+	return p->main;
+}
+
+static void flags_of_the_starter_do_not_trap(void **state)
+{
+	int         unmasked = 0;
+	uint64_t    control;
+	struct pair p;
+
+	feenableexcept(FE_DIVBYZERO);
+	control = arch_fp_control();
+	fedisableexcept(FE_DIVBYZERO);
+	divide_by_zero();
+	start_other_with(&p, state, compute_and_see, &unmasked, control);
+	assert_int_equal(unmasked, FE_DIVBYZERO);
+	assert_int_equal(fegetexcept(), 0);
+}
+
+static void setting_control_does_not_trap(void **state)
+{
+	volatile long double x = 1;
+	uint64_t             masked = arch_fp_control();
+	uint64_t             unmasked;
+
+	(void)state;
+	feenableexcept(FE_DIVBYZERO);
+	unmasked = arch_fp_control();
+	arch_fp_set_control(masked);
+	divide_by_zero();
+	arch_fp_set_control(unmasked);
+	x = x / 3;
+	arch_fp_set_control(masked);
+	assert_int_equal(fegetexcept(), 0);
+}
+
+static int run_on(const char *name, struct machine *machine)
+{
+#define CASE(f)                                                             \
+	cmocka_unit_test_prestate_setup_teardown(f, restore_fp, restore_fp, \
+						 machine)
+	const struct CMUnitTest cases[] = {
+		CASE(x87_control_is_each_stacks_own),
+		CASE(a_start_that_differs_in_x87_alone_loads),
+		CASE(flags_of_another_stack_do_not_trap),
+		CASE(flags_of_the_starter_do_not_trap),
+		CASE(setting_control_does_not_trap),
+	};
+
+	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
+}
+#endif
