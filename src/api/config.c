@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
+#include "base/torture.h"
 #include "os/quota.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 #define STACK_DEFAULT (64u * 1024)
 #endif
 
-#define SPIN_DEFAULT 20000u
+#define SPIN_DEFAULT TORTURED(0u, 20000u)
 
 /* The first release's config: older callers' are not smaller. */
 #define SIZE_FIRST sizeof(sennit_config)

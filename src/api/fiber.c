@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/fiber.h"
 
+#include "base/torture.h"
 #include "os/os.h"
 #include "sched/loop.h"
 #include "sched/wait.h"
@@ -25,9 +26,10 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 
 	n->fiber = self;
 	n->timer.pprev = NULL;
-	n->timed = deadline != SENNIT_NEVER;
+	n->is.timed = deadline != SENNIT_NEVER;
 	/* -> fiber.wait: the record; the predicate was false */
 	a_store_rel(&n->claim, WAITER_WAITING);
+	TORTURE_POINT();
 	sennit_mutex_unlock(m);
 	err = sn_wait(n, deadline);
 	sennit_mutex_lock(m);
@@ -50,8 +52,10 @@ void sennit_fiber_notify(sennit_fiber *f)
 {
 	/* <- fiber.wait. Not waiting: the predicate will be looked at with the
 	 * lock held, after the change that this notify tells of. */
-	if (a_load_acq(&f->wait.claim) == WAITER_WAITING &&
-	    sn_waiter_claim(&f->wait))
+	if (a_load_acq(&f->wait.claim) != WAITER_WAITING)
+		return;
+	TORTURE_POINT(); /* it may be in a later wait by now */
+	if (sn_waiter_claim(&f->wait))
 		sn_wait_wake(&f->wait);
 }
 

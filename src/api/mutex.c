@@ -14,6 +14,7 @@
 #include "sennit/mutex.h"
 
 #include "base/check.h"
+#include "base/torture.h"
 #include "sched/wait.h"
 #include "sched/worker.h"
 
@@ -24,7 +25,7 @@
 
 /* Looks at a lock held on another worker before setting the fiber aside: some
  * 500 ns, less than a wake across workers costs. */
-#define SPINS 20
+#define SPINS TORTURED(1, 20)
 
 #define MAX_LOSSES 2
 
@@ -116,7 +117,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 		word |= HANDOVER;
 	sn_queue_unlock(&m->state_, word);
 	err = sn_wait_in(&m->state_, &m->waiters_, &n, deadline);
-	return err ? err : !n.handed;
+	return err ? err : !n.is.handed;
 }
 
 static int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
@@ -170,7 +171,7 @@ static void unlock_slow(sennit_mutex *m)
 
 	word &= ~clear;
 	if (n && word & HANDOVER) {
-		n->handed = true;
+		n->is.handed = true;
 		set_owner(m, n->fiber ? (void *)n->fiber : (void *)n->parker);
 		word &= ~HANDOVER;
 	} else {
@@ -189,6 +190,7 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	       owner_of(m) ? "somebody else holds the mutex" :
 			     "nobody holds the mutex");
 	set_owner(m, NULL);
+	TORTURE_POINT();
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))
 		unlock_slow(m);

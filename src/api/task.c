@@ -24,14 +24,21 @@ static int schedule(sennit_scheduler *s, const sennit_task *task,
 	return err;
 }
 
+/* Apart, so that the usual way needs no frame. */
+static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
+{
+	struct task t = { run, argument, TASK_BORROWED };
+
+	return sn_place(bound("sennit_schedule"), t, 0, "sennit_schedule");
+}
+
 int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
-	struct task t = { run, argument, TASK_BORROWED };
 
-	if (likely(w && w->pushes))
-		return sn_place_own(w, t);
-	return sn_place(bound("sennit_schedule"), t, 0, "sennit_schedule");
+	if (unlikely(!w || !w->pushes))
+		return schedule_elsewhere(run, argument);
+	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
 }
 
 int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,

@@ -59,21 +59,14 @@ void sennit_wait_group_add(sennit_wait_group *g, uint32_t n)
 	} while (!a_cas_weak_rel(&g->state_, &word, word + n * ONE));
 }
 
-/* The last one, with waiters: they go in the step that makes the count zero.
- * False: things have changed, look again. */
-static bool finish(sennit_wait_group *g)
+/* The last one, with waiters, holding the lock on `word`: they go in the step
+ * that makes the count zero. */
+static void finish_locked(sennit_wait_group *g, uint32_t word)
 {
-	uint32_t word = sn_queue_lock(&g->state_);
-	struct link *waiters;
+	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
 
-	if (word / ONE != 1) {
-		sn_queue_unlock(&g->state_, word);
-		return false;
-	}
-	waiters = sn_wait_take_all(&g->waiters_, word);
 	sn_queue_unlock(&g->state_, 0);
 	sn_wait_wake_all(waiters);
-	return true;
 }
 
 bool sennit_wait_group_done(sennit_wait_group *g)
@@ -81,21 +74,22 @@ bool sennit_wait_group_done(sennit_wait_group *g)
 	uint32_t word = a_load_rlx(&g->state_);
 
 	for (;;) {
+		bool last = word / ONE == 1 && word & QUEUE_WAITERS;
+
 		if (unlikely(word & QUEUE_LOCKED)) {
 			word = unlocked(g);
 			continue;
 		}
 		MISUSE(word < ONE, "sennit_wait_group_done",
 		       "the count would fall below zero");
-		if (word / ONE == 1 && word & QUEUE_WAITERS) {
-			if (finish(g))
-				return true;
-			word = unlocked(g);
+		/* -> wait_group.done: the work
+		 * <- wait_group.done: the others', <- queue.unlock */
+		if (!a_cas_weak_acqrel(&g->state_, &word,
+				       last ? word | QUEUE_LOCKED : word - ONE))
 			continue;
-		}
-		/* -> wait_group.done: the work <- wait_group.done: the others' */
-		if (a_cas_weak_acqrel(&g->state_, &word, word - ONE))
-			return word / ONE == 1;
+		if (last)
+			finish_locked(g, word);
+		return word / ONE == 1;
 	}
 }
 
@@ -108,7 +102,7 @@ int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 		return 0;
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&g->state_);
-	if (word < ONE || !deadline) {
+	if (unlikely(word < ONE || !deadline)) {
 		sn_queue_unlock(&g->state_, word);
 		return word < ONE ? 0 : -ETIMEDOUT;
 	}

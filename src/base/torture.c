@@ -44,8 +44,8 @@ static uint64_t next_random(void)
 	uint64_t x = state;
 
 	if (!x)
-		x = (sn_torture_seed() ^ a_add_rlx(&threads, 1) + 1) *
-			    UINT64_C(0x9e3779b97f4a7c15) |
+		x = ((sn_torture_seed() ^ (a_add_rlx(&threads, 1) + 1)) *
+		     UINT64_C(0x9e3779b97f4a7c15)) |
 		    1;
 	x ^= x << 13;
 	x ^= x >> 7;

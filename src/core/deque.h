@@ -114,6 +114,12 @@ static inline bool sn_deque_pop(struct deque *d, struct task *out);
  * nothing is private. */
 static inline bool sn_deque_has_tasks_owner(const struct deque *d);
 
+/* Whether the next pop will find a task without looking at that line. */
+static inline bool sn_deque_has_private_owner(const struct deque *d)
+{
+	return (int32_t)(a_load_rlx(&d->bottom) - a_load_rlx(&d->guard)) > 0;
+}
+
 /* Take the oldest task into *out; false when there is none. Publishes the
  * older half when nothing is public, so that most calls cost one
  * compare-and-set. */
@@ -157,14 +163,12 @@ bool sn_deque_has_tasks(const struct deque *d);
 /* How many tasks there are; exact for the owner. */
 uint32_t sn_deque_count(const struct deque *d);
 
-/* Nothing above guard does not tell: a forced take may hold it at or above
- * bottom before it has made anything public. */
+/* Nothing private does not tell: a forced take may hold guard at or above bottom
+ * before it has made anything public. The low half of pub is top. */
 static inline bool sn_deque_has_tasks_owner(const struct deque *d)
 {
-	uint32_t bottom = a_load_rlx(&d->bottom);
-
-	return (int32_t)(bottom - a_load_rlx(&d->guard)) > 0 ||
-	       bottom != (uint32_t)a_load_rlx(&d->pub); /* top */
+	return sn_deque_has_private_owner(d) ||
+	       a_load_rlx(&d->bottom) != (uint32_t)a_load_rlx(&d->pub);
 }
 
 /* --- the fast paths ------------------------------------------------------ */

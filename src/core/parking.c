@@ -93,6 +93,7 @@ void sn_parking_withdraw(struct sleeper *s)
 	else
 		/* -> park.counts <- park.counts */
 		a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
+	TORTURE_POINT();
 }
 
 /* Take s's bit; the winner has counted it as a searcher and wakes it. */
@@ -101,6 +102,7 @@ static bool claim(struct sleeper *s)
 	/* -> park.bit <- park.bit: its token is clear */
 	if (!(a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s)))
 		return false;
+	TORTURE_POINT(); /* claimed, not counted */
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
 	return true;
@@ -108,7 +110,9 @@ static bool claim(struct sleeper *s)
 
 static void set_token(struct sleeper *s)
 {
+	TORTURE_POINT(); /* counted, not told */
 	a_store_rel(&s->token, 1); /* -> park.token: what it was woken for */
+	TORTURE_POINT();
 	os_word_wake_one(&s->token);
 }
 
@@ -129,6 +133,7 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 	for (uint32_t i = 0; i < (p->workers + 63) / 64; i++) {
 		uint64_t word = a_load_rlx(&p->asleep[i]);
 
+		TORTURE_POINT();
 		/* A bit set since is a worker about to look for itself. */
 		for (; word; word &= word - 1)
 			if (rouse(p->sleepers[i * 64 +
@@ -139,6 +144,7 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 
 void sn_parking_wake(struct sleeper *s)
 {
+	TORTURE_POINT();
 	a_fence(); /* <-> park.sleep: published before looking for the sleeper */
 	rouse(s);
 }

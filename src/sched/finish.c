@@ -2,6 +2,7 @@
 #include "sched/finish.h"
 
 #include "base/memory.h"
+#include "base/torture.h"
 #include "os/os.h"
 #include "sched/worker.h"
 
@@ -33,12 +34,14 @@ void sn_finish_free(sennit_scheduler *s)
  * memory of *s is then the waiting client's to free, if there is one. */
 static void step_out(sennit_scheduler *s)
 {
+	TORTURE_POINT();
 	/* -> finish.inside: all we did here <- finish.inside: what all did */
 	if (a_sub_acqrel(&s->inside, 1) != 1)
 		return;
 	sn_finish_clear(s);
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
+	TORTURE_POINT();
 	/* -> finish.end: all is freed <- finish.end: or given up */
 	if (a_swap_acqrel(&s->end, END_REACHED) == END_WAITED_FOR) {
 		os_word_wake_one(&s->end);
@@ -59,6 +62,7 @@ bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 	while (a_load_acq(&s->end) == END_WAITED_FOR)
 		if (!os_word_wait(&s->end, END_WAITED_FOR, deadline))
 			break;
+	TORTURE_POINT();
 	/* -> finish.end: nobody waits <- finish.end */
 	if (a_cas_acqrel(&s->end, &end, END_GIVEN_UP))
 		return false;
@@ -124,6 +128,7 @@ void sn_finish_worker_exits(sennit_scheduler *s)
 	s->exited = pthread_self();
 	s->has_exited = true;
 	pthread_mutex_unlock(&s->lock);
+	TORTURE_POINT();
 	/* So that only the last thread is left for the client to join. */
 	if (has_previous)
 		pthread_join(previous, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/idle.h"
 
+#include "base/torture.h"
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/steal.h"
@@ -21,6 +22,12 @@
 static bool has_something(const struct worker *w)
 {
 	return w->ready.head || sn_worker_has_task(w);
+}
+
+/* Whether w has what only it can do. */
+static bool has_own_business(const struct worker *w)
+{
+	return w->ready.head || !sn_ring_is_empty(&w->pinned);
 }
 
 static void fire_due(struct worker *w)
@@ -79,7 +86,9 @@ static void found(struct worker *w)
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
-	if (sn_deque_count(&w->deque) > 1 || sn_steal_is_possible(w))
+	/* A fiber or a pinned task runs first: then one task is one too many. */
+	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
+	    sn_steal_is_possible(w))
 		sn_parking_wake_one(&s->parking, w->index);
 }
 
@@ -123,6 +132,7 @@ static bool park(struct worker *w, bool searching)
 	a_bump_owner(&w->parks);
 	if (sn_gate_leave(&s->gate))
 		sn_finish_sweep(s);
+	TORTURE_POINT(); /* out of the gate, not asleep */
 	sleep_announced(w);
 	sn_parking_withdraw(&w->sleeper);
 	return sn_gate_enter(&s->gate);

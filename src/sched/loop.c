@@ -22,34 +22,43 @@ static ALWAYS_INLINE struct sennit_fiber *take_ready(struct worker *w)
 
 static bool take_pinned(struct worker *w, struct task *t)
 {
-	return w->oldest_first || w->threaded ? sn_ring_pop_front(&w->pinned, t) :
-						sn_ring_pop_back(&w->pinned, t);
+	return w->oldest_first || w->threaded ?
+		       sn_ring_pop_front(&w->pinned, t) :
+		       sn_ring_pop_back(&w->pinned, t);
 }
 
-/* Tasks that stay and tasks that may be stolen take turns. */
-static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
+/* Tasks that stay and tasks that may be stolen take turns; or oldest first. */
+static NOINLINE bool take_task_slow(struct worker *w, struct task *t)
 {
-	if (unlikely(!sn_ring_is_empty(&w->pinned)) &&
+	if (!sn_ring_is_empty(&w->pinned) &&
 	    (w->dispatches & 1 || !w->threaded))
 		return take_pinned(w, t);
-	if (w->threaded) {
-		bool got = unlikely(w->oldest_first) ?
-				   sn_deque_pop_oldest(&w->deque, t) :
-				   sn_deque_pop(&w->deque, t);
-		if (got)
-			return true;
-	}
+	if (w->threaded && (w->oldest_first ?
+				    sn_deque_pop_oldest(&w->deque, t) :
+				    sn_deque_pop(&w->deque, t)))
+		return true;
 	return take_pinned(w, t);
 }
 
-/* By pointer, and field by field: a copy of the whole would be loaded wider than
- * it was stored, which stalls. */
-static ALWAYS_INLINE void run(struct worker *w, const struct task *t)
+static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
+{
+	if (likely(w->pops && sn_ring_is_empty(&w->pinned)))
+		return sn_deque_pop(&w->deque, t);
+	return take_task_slow(w, t);
+}
+
+/* Run a task; returns w. By pointer, and field by field: a copy of the whole
+ * would be loaded wider than it was stored, which stalls. And w is read anew
+ * from the thread: what a register held across a switch comes from the resumed
+ * stack, and all that follows would have to wait for that; the thread-local is
+ * at an address known beforehand. */
+static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 {
 	void *argument = t->argument;
 	uintptr_t meta = t->meta;
 
 	t->run(argument);
+	w = sn_self;
 	/* Between tasks the floating-point control is the worker's: the stack
 	 * was started with it, and what a task changed ends here [W8]. */
 	if (unlikely(arch_fp_control() != w->home.fp_control))
@@ -57,6 +66,7 @@ static ALWAYS_INLINE void run(struct worker *w, const struct task *t)
 	a_bump_owner(&w->tasks);
 	if (unlikely(meta != TASK_BORROWED))
 		sn_worker_discard(w, argument, meta);
+	return w;
 }
 
 /* The turns of what could starve: inbox and timers. */
@@ -124,7 +134,7 @@ static struct sennit_fiber *loop(struct worker *w)
 
 	for (;;) {
 		if (take_task(w, &t))
-			run(w, &t);
+			w = run(w, &t);
 		else if ((next = nothing_to_run(w)))
 			return next;
 		if (tick(w))
@@ -186,7 +196,7 @@ static COLD void wait_for_work(struct worker *w)
 
 /* Leave the running fiber, which somebody will make ready, or has already: for
  * a ready fiber, else for a task on another stack, else wait here. */
-static ALWAYS_INLINE void leave(struct worker *w)
+static NOINLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 
@@ -194,9 +204,9 @@ static ALWAYS_INLINE void leave(struct worker *w)
 		struct sennit_fiber *to = NULL;
 		bool tasks_turn = tick(w) && sn_worker_has_task(w);
 
-		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
+		if (!sn_inbox_is_empty(&w->fibers))
 			sn_worker_collect(w);
-		if (likely(!tasks_turn))
+		if (!tasks_turn)
 			to = take_ready(w);
 		if (to == self)
 			return;
@@ -204,18 +214,42 @@ static ALWAYS_INLINE void leave(struct worker *w)
 			sn_fiber_switch(self, to);
 			return;
 		}
-		if (unlikely(!sn_worker_has_task(w))) {
+		if (!sn_worker_has_task(w)) {
 			wait_for_work(w);
 			continue;
 		}
 		to = sn_worker_idle_stack(w);
-		if (unlikely(!to))
+		if (!to)
 			to = new_stack(w);
-		if (likely(to)) {
+		if (to) {
 			sn_fiber_start(self, to, run_loop);
 			return;
 		}
 	}
+}
+
+/* The same where nothing is in the way, which is nearly always: no upkeep due,
+ * the inbox empty, a fiber ready or an own task and a stack at hand. */
+static ALWAYS_INLINE bool leave_fast(struct worker *w)
+{
+	struct sennit_fiber *self = w->home.current;
+	struct sennit_fiber *to;
+
+	if (unlikely(w->dispatches == 1 || !sn_inbox_is_empty(&w->fibers)))
+		return false;
+	w->dispatches--;
+	to = take_ready(w);
+	if (to) {
+		if (to != self)
+			sn_fiber_switch(self, to);
+	} else {
+		if (unlikely(!sn_deque_has_private_owner(&w->deque) ||
+			     !w->idle))
+			return false;
+		to = sn_worker_idle_stack(w);
+		sn_fiber_start(self, to, run_loop);
+	}
+	return true;
 }
 
 void sn_loop_suspend(struct worker *w)
@@ -224,7 +258,9 @@ void sn_loop_suspend(struct worker *w)
 
 	ASSERT_OWNER(w);
 	a_bump_owner(&w->blocks);
-	leave(w);
+	if (unlikely(!leave_fast(w)))
+		leave(w);
+	w = sn_self; /* see run */
 	a_bump_owner(&w->resumes);
 	*w->error = error;
 }

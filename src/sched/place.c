@@ -2,6 +2,7 @@
 #include "sched/place.h"
 
 #include "base/memory.h"
+#include "base/torture.h"
 #include "sched/finish.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ _Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
 
 void sn_place_help(struct worker *w)
 {
+	TORTURE_POINT(); /* pushed, not shown */
 	sn_deque_publish(&w->deque);
 	if (!sn_parking_is_hungry(&w->scheduler->parking))
 		return;
@@ -106,8 +108,22 @@ static int send_from_outside(sennit_scheduler *s, struct task t,
 	MISUSE(!sn_gate_retain(&s->gate), call,
 	       "the scheduler has ended: no reference is held");
 	err = send(s, t);
+	TORTURE_POINT(); /* the task may have ended the scheduler but for us */
 	sn_finish_release(s);
 	return err;
+}
+
+/* Where the system has no barrier that would do it for us. */
+static int push_fenced(struct worker *w, struct task t)
+{
+	int err = sn_deque_push(&w->deque, t);
+
+	if (err)
+		return err;
+	a_fence(); /* <-> deque.unfenced: push, then look */
+	if (sn_deque_is_asked(&w->deque) || sn_parking_is_hungry(w->parking))
+		sn_place_help(w);
+	return 0;
 }
 
 int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
@@ -129,5 +145,9 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	}
 	if (!w)
 		return send_from_outside(s, t, call);
-	return w->pushes ? sn_place_own(w, t) : send(s, t);
+	if (!w->threaded || s->config.placement == SENNIT_PLACEMENT_SPREAD)
+		return send(s, t);
+	if (!w->pushes)
+		return push_fenced(w, t);
+	return sn_place_own(w, t);
 }

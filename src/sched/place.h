@@ -24,21 +24,19 @@ SENNIT_MUST_USE int sn_place_pack(sennit_scheduler *s, const sennit_task *user,
 /* Undo pack. */
 void sn_place_unpack(sennit_scheduler *s, struct task t);
 
-/* The push onto w's own deque that most tasks take. 0 or -ENOMEM. */
+/* A thief asked for tasks, or a worker sleeps while nobody searches. */
 COLD void sn_place_help(struct worker *w);
 
+/* The push onto w's own deque that most tasks take: w->pushes. 0 or -ENOMEM. */
 SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 {
 	int err = sn_deque_push(&w->deque, t);
 
 	if (unlikely(err))
 		return err;
-	if (unlikely(!w->scheduler->asymmetric))
-		a_fence(); /* <-> deque.unfenced: push, then look */
-	else
-		a_compiler_fence(); /* <-> deque.unfenced: push, then look */
+	a_compiler_fence(); /* <-> deque.unfenced: push, then look */
 	if (unlikely(sn_deque_is_asked(&w->deque) ||
-		     sn_parking_is_hungry(&w->scheduler->parking)))
+		     sn_parking_is_hungry(w->parking)))
 		sn_place_help(w);
 	return 0;
 }

@@ -74,8 +74,8 @@ static inline uint32_t sn_queue_join(void **list, struct waiter *n, bool front)
 	if (front)
 		first = &n->link;
 	*list = first;
-	n->linked = true;
-	return QUEUE_WAITERS | (n->timed ? QUEUE_TIMED : 0);
+	n->is.linked = true;
+	return n->is.timed ? QUEUE_WAITERS | QUEUE_TIMED : QUEUE_WAITERS;
 }
 
 /* Take n out. Returns the bits to clear in the word. Lock held. */
@@ -85,7 +85,7 @@ static inline uint32_t sn_queue_leave(void **list, struct waiter *n)
 
 	sn_link_leave(&first, &n->link);
 	*list = first;
-	n->linked = false;
+	n->is.linked = false;
 	return first ? 0 : QUEUE_WAITERS | QUEUE_TIMED;
 }
 

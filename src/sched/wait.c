@@ -13,10 +13,10 @@ static int sleep_fiber(struct waiter *n, sennit_time deadline)
 {
 	struct worker *w = sn_self;
 
-	if (n->timed)
+	if (n->is.timed)
 		sn_timers_arm(&w->timers, &n->timer, deadline);
 	sn_loop_suspend(w);
-	if (!n->timed)
+	if (!n->is.timed)
 		return 0;
 	if (sn_timer_is_armed(&n->timer))
 		sn_timers_cancel(&w->timers, &n->timer);
@@ -56,7 +56,7 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 	/* A signaller that found the claim taken may hold n in its hands until
 	 * it unlocks. */
 	value = sn_queue_lock(word);
-	if (n->linked)
+	if (n->is.linked)
 		value &= ~sn_queue_leave(list, n);
 	sn_queue_unlock(word, value);
 	return err;
@@ -71,7 +71,7 @@ struct waiter *sn_wait_take_one(void **list, uint32_t *bits)
 		struct waiter *n = sn_queue_first(*list);
 
 		*bits |= sn_queue_leave(list, n);
-		if (!n->timed || sn_waiter_claim(n))
+		if (!n->is.timed || sn_waiter_claim(n))
 			return n;
 	}
 	return NULL;
@@ -88,8 +88,8 @@ struct link *sn_wait_take_all_timed(void **list)
 		struct waiter *n = sn_queue_first(all);
 
 		sn_link_leave(&all, &n->link);
-		n->linked = false;
-		if (!n->timed || sn_waiter_claim(n))
+		n->is.linked = false;
+		if (!n->is.timed || sn_waiter_claim(n))
 			sn_link_join(&claimed, &n->link);
 	}
 	*list = NULL;

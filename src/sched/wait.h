@@ -34,14 +34,12 @@ static inline void sn_waiter_init(struct waiter *n, sennit_time deadline)
 	struct worker *w = sn_self;
 
 	n->fiber = w ? w->home.current : NULL;
-	n->timed = deadline != SENNIT_NEVER;
-	n->linked = false;
-	n->handed = false;
+	n->is = (struct waiter_flags){ .timed = deadline != SENNIT_NEVER };
 	if (unlikely(!w)) {
 		n->parker = &sn_parker;
 		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */
 	}
-	if (n->timed) {
+	if (n->is.timed) {
 		n->timer.pprev = NULL;
 		a_store_rlx(&n->claim, WAITER_WAITING);
 	}
@@ -59,7 +57,7 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 			     sennit_time deadline)
 {
-	if (unlikely(n->timed || !n->fiber))
+	if (unlikely(n->is.timed || !n->fiber))
 		return sn_wait_in_slow(word, list, n, deadline);
 	sn_loop_suspend(sn_self);
 	return 0;

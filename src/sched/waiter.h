@@ -29,9 +29,12 @@ struct waiter {
 	struct parker       *parker; /* fixed; NULL: a fiber */
 	struct timer         timer;  /* owner */
 	a_u32                claim;  /* any: the enum above */
-	bool                 timed;  /* fixed: has a deadline */
-	bool                 linked; /* under the object's queue lock */
-	bool                 handed; /* handed: the wake carries ownership */
+	struct waiter_flags {
+		bool timed;  /* fixed: has a deadline */
+		bool linked; /* under the object's queue lock; timed only */
+		bool handed; /* handed: the wake carries ownership */
+		bool unused;
+	} is;
 };
 
 #endif

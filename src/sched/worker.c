@@ -26,8 +26,10 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
 			  (s->config.order == SENNIT_ORDER_DEFAULT &&
 			   !s->count);
-	w->pushes = threaded &&
+	w->pushes = threaded && s->asymmetric &&
 		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
+	w->pops = threaded && !w->oldest_first;
+	w->parking = &s->parking;
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;

@@ -55,7 +55,10 @@ struct worker {
 	bool              threaded;   /* fixed: MTW */
 	bool              oldest_first; /* fixed: the order of own tasks */
 	bool              unbinding;  /* owner: STW that runs dry */
-	bool              pushes;     /* fixed: own tasks go to the deque */
+	bool              pushes;     /* fixed: own tasks go to the deque, and
+				       * need no fence */
+	bool              pops;       /* fixed: own tasks come from there */
+	struct parking   *parking;    /* fixed: the scheduler's */
 	int              *error;      /* fixed: the thread's errno */
 	struct ring       pinned;     /* owner: tasks that stay */
 	struct pool_cache cache;      /* owner */

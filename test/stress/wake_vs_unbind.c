@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wake_vs_unbind.c - a bound thread unbinds as soon as it has been woken: who
+ * woke it touches nothing that went with the binding. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+enum { THREADS = 3, SETTERS = 2 };
+
+struct inn {
+	sennit_scheduler        *s;
+	_Atomic(sennit_event *)  bells[SETTERS];
+	atomic_uint              next;
+	unsigned                 stays;
+};
+
+static void ring(void *argument)
+{
+	sennit_event_set(argument);
+}
+
+/* Unbound: rings every bell that is put before it. */
+static void *ring_bells(void *argument)
+{
+	_Atomic(sennit_event *) *bell = argument;
+	sennit_event            *e;
+
+	while ((e = atomic_exchange(bell, NULL)) != (void *)bell)
+		if (e)
+			sennit_event_set(e);
+		else
+			sched_yield();
+	return NULL;
+}
+
+/* A task rings, or, where nobody waits for one of them, a thread. */
+static void have_it_rung(struct inn *inn, sennit_event *e, uint64_t *random)
+{
+	sennit_event *nobody = NULL;
+	unsigned      which = random_below(random, SETTERS);
+
+	if (random_below(random, 2) ||
+	    !atomic_compare_exchange_strong(&inn->bells[which], &nobody, e))
+		must_schedule(ring, e);
+}
+
+static void *stay_and_leave(void *argument)
+{
+	struct inn *inn = argument;
+	uint64_t    random = random_stream(atomic_fetch_add(&inn->next, 1));
+	unsigned    i;
+
+	for (i = 0; i < inn->stays; i++) {
+		sennit_event e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+		sennit_time  t = SENNIT_NEVER;
+
+		if (random_below(&random, 4) == 0)
+			t = sennit_after(100 * SENNIT_SECOND);
+		EXPECT(sennit_bind(inn->s) == 0);
+		have_it_rung(inn, &e, &random);
+		EXPECT(sennit_event_wait_until(&e, t) == 0);
+		sennit_unbind();
+	}
+	return NULL;
+}
+
+static void a_waker_outlives_the_binding_of_whom_it_woke(void **state)
+{
+	struct world *w = *state;
+	struct inn    inn = { .s = w->s,
+			      .next = 1,
+			      .stays = (unsigned)scaled(LOAD(3000)) };
+	pthread_t     threads[THREADS], setters[SETTERS];
+	unsigned      i;
+
+	for (i = 0; i < SETTERS; i++)
+		setters[i] = must_start_thread(ring_bells, &inn.bells[i]);
+	for (i = 0; i < THREADS; i++)
+		threads[i] = must_start_thread(stay_and_leave, &inn);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < SETTERS; i++) {
+		atomic_store(&inn.bells[i], (void *)&inn.bells[i]);
+		pthread_join(setters[i], NULL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_waker_outlives_the_binding_of_whom_it_woke),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/wake_vs_unbind", tests, NULL, NULL));
+}
