@@ -27,6 +27,8 @@ install(FILES ${package_build}/sennit-config.cmake
 	${package_build}/sennit-config-version.cmake
 	DESTINATION ${package_dir})
 
+# From the .pc file up to the prefix, wherever that ends up.
+file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/sennit.pc.in ${package_build}/sennit.pc @ONLY)
 install(FILES ${package_build}/sennit.pc
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

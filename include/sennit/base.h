@@ -48,6 +48,15 @@ typedef struct sennit_word {
 #endif
 } sennit_word;
 
+/* The same for a pointer. */
+typedef struct sennit_pointer {
+#ifdef __cplusplus
+	void *value_;
+#else
+	_Atomic(void *)   value_;
+#endif
+} sennit_pointer;
+
 /* A point in time: nanoseconds of the monotonic clock (CLOCK_MONOTONIC).
  * Deadlines are absolute and come last: 0 tries once without waiting,
  * SENNIT_NEVER waits for ever. Steps of the wall clock move no deadline. */

@@ -53,9 +53,9 @@ SENNIT_API void sennit_cond_notify_all(sennit_cond *c);
  * Returns 0, or -ETIMEDOUT; *m is held in both cases.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API SENNIT_MUST_USE int sennit_cond_wait_until(sennit_cond *c,
+SENNIT_API SENNIT_MUST_USE int sennit_cond_wait_until(sennit_cond  *c,
 						      sennit_mutex *m,
-						      sennit_time deadline);
+						      sennit_time   deadline);
 
 /* As sennit_cond_wait_until, without a deadline.
  *
@@ -67,10 +67,10 @@ SENNIT_API void sennit_cond_wait(sennit_cond *c, sennit_mutex *m);
  * after the deadline.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API SENNIT_MUST_USE bool sennit_cond_wait_for(sennit_cond *c,
-						     sennit_mutex *m,
+SENNIT_API SENNIT_MUST_USE bool sennit_cond_wait_for(sennit_cond      *c,
+						     sennit_mutex     *m,
 						     sennit_predicate *holds,
-						     void *argument,
+						     void             *argument,
 						     sennit_time deadline);
 
 SENNIT_END

@@ -61,7 +61,7 @@ SENNIT_API bool sennit_event_is_set(const sennit_event *e);
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_event_wait_until(sennit_event *e,
-						       sennit_time deadline);
+						       sennit_time   deadline);
 
 /* Wait until *e is set; consumes an auto event.
  *

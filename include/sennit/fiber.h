@@ -34,10 +34,10 @@ SENNIT_API uint32_t sennit_fiber_id(const sennit_fiber *f);
  * Returns what the predicate said last.
  *
  * From: fiber.  Blocks: yes.  */
-SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex *m,
+SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex     *m,
 						  sennit_predicate *holds,
-						  void *argument,
-						  sennit_time deadline);
+						  void             *argument,
+						  sennit_time       deadline);
 
 /* Make *f look at its predicate again. Does nothing to a fiber that is not in
  * sennit_fiber_wait, or that is on its way out of it.

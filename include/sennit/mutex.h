@@ -18,14 +18,14 @@
 SENNIT_BEGIN
 
 typedef struct sennit_mutex {
-	sennit_word state_;
-	sennit_word worker_;
-	void       *waiters_;
-	void       *owner_;
+	sennit_word    state_;
+	sennit_word    worker_;
+	void          *waiters_;
+	sennit_pointer owner_;
 } sennit_mutex;
 
 /* clang-format off */
-#define SENNIT_MUTEX_INIT { { 0 }, { 0 }, NULL, NULL }
+#define SENNIT_MUTEX_INIT { { 0 }, { 0 }, NULL, { NULL } }
 /* clang-format on */
 
 /* Make *m an unlocked mutex.
@@ -45,7 +45,7 @@ SENNIT_API void sennit_mutex_destroy(sennit_mutex *m);
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mutex_lock_until(sennit_mutex *m,
-						       sennit_time deadline);
+						       sennit_time   deadline);
 
 /* Lock *m, waiting as long as it takes.
  *

@@ -30,9 +30,9 @@ typedef struct sennit_scheduler sennit_scheduler;
 
 /* Where a task scheduled by a task goes. */
 enum sennit_placement {
-	SENNIT_PLACEMENT_DEFAULT = 0,  /* local */
-	SENNIT_PLACEMENT_LOCAL = 1,    /* its worker's deque; thieves help */
-	SENNIT_PLACEMENT_SPREAD = 2    /* a spinning worker, else round robin */
+	SENNIT_PLACEMENT_DEFAULT = 0, /* local */
+	SENNIT_PLACEMENT_LOCAL = 1,   /* its worker's deque; thieves help */
+	SENNIT_PLACEMENT_SPREAD = 2   /* a spinning worker, else round robin */
 };
 
 /* In which order a worker runs its own tasks. Those that are SAME_THREAD on a
@@ -153,8 +153,8 @@ SENNIT_API void sennit_scheduler_release(sennit_scheduler *s);
  *
  * From: thread, fiber of another scheduler (whose thread sleeps).
  * Blocks: yes (the thread).  */
-SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(
-	sennit_scheduler *s, sennit_time deadline);
+SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(sennit_scheduler *s,
+							 sennit_time deadline);
 
 /* Bind the calling thread to *s: it gets a worker of its own, may schedule and
  * may wait as a fiber does, and holds a reference until it unbinds. Tasks that
@@ -212,7 +212,7 @@ typedef struct sennit_stats {
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_scheduler_stats(sennit_scheduler *s,
-				       sennit_stats *stats);
+				       sennit_stats     *stats);
 
 SENNIT_END
 

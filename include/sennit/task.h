@@ -24,7 +24,7 @@ typedef void sennit_task_fn(void *argument);
 
 typedef struct sennit_task {
 	sennit_task_fn *run;
-	void           *argument; /* passed to run; or, with copy_size > 0,
+	void           *argument;  /* passed to run; or, with copy_size > 0,
 				   * the bytes to copy */
 	size_t          copy_size; /* bytes to copy, 0: pass the pointer. The
 				    * copy is aligned to 16 bytes, and valid
@@ -41,7 +41,7 @@ typedef struct sennit_task {
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule(sennit_task_fn *run,
-					       void *argument);
+					       void           *argument);
 
 /* Schedule run on a copy of the `size` bytes at *arguments, made before the
  * call returns; run gets the copy's address. With a size of 0 it gets the
@@ -49,8 +49,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule(sennit_task_fn *run,
  * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(
-	sennit_task_fn *run, const void *arguments, size_t size);
+SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(sennit_task_fn *run,
+						    const void     *arguments,
+						    size_t          size);
 
 /* Schedule *task, with its flags, on the bound scheduler. *task may be reused
  * at once.
@@ -66,7 +67,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
  * Returns 0, -EINVAL and -ENOMEM as sennit_schedule_task does.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler *s,
+SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
 					      const sennit_task *task);
 
 SENNIT_END

@@ -29,14 +29,13 @@ static bool has_waiters(sennit_cond *c)
 void sennit_cond_notify_one(sennit_cond *c)
 {
 	struct waiter *n;
-	uint32_t word;
-	uint32_t clear;
+	uint32_t       word;
 
 	if (!has_waiters(c))
 		return;
 	word = sn_queue_lock(&c->state_);
-	n = sn_wait_take_one(&c->waiters_, &clear);
-	sn_queue_unlock(&c->state_, word & ~clear);
+	n = sn_wait_take_one(&c->waiters_);
+	sn_queue_unlock(&c->state_, sn_queue_bits(c->waiters_, word));
 	if (n)
 		sn_wait_wake(n);
 }
@@ -44,7 +43,7 @@ void sennit_cond_notify_one(sennit_cond *c)
 void sennit_cond_notify_all(sennit_cond *c)
 {
 	struct link *waiters;
-	uint32_t word;
+	uint32_t     word;
 
 	if (!has_waiters(c))
 		return;
@@ -58,8 +57,8 @@ int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
 			   sennit_time deadline)
 {
 	struct waiter n;
-	uint32_t word;
-	int err;
+	uint32_t      word;
+	int           err;
 
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&c->state_);

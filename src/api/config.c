@@ -49,8 +49,8 @@ static bool has_valid_masks(const sennit_config *c)
 		return !c->masks && !c->mask_count;
 	if (!c->masks)
 		return c->affinity != SENNIT_AFFINITY_MASKS && !c->mask_count;
-	if (c->affinity == SENNIT_AFFINITY_MASKS ? c->mask_count < 1 :
-						   c->mask_count != 1)
+	if (c->affinity == SENNIT_AFFINITY_MASKS ? c->mask_count < 1
+						 : c->mask_count != 1)
 		return false;
 	for (size_t i = 0; i < c->mask_count; i++)
 		if (!c->masks[i].cpus || !c->masks[i].count)
@@ -97,7 +97,7 @@ static void fill_defaults(sennit_config *c)
 int sn_config_read(sennit_config *out, const sennit_config *user)
 {
 	sennit_config c = { .size = sizeof(c) };
-	int err = user ? copy_known(&c, user) : 0;
+	int           err = user ? copy_known(&c, user) : 0;
 
 	if (err)
 		return err;

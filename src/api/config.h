@@ -7,7 +7,7 @@
 
 /* Fill *out with *user (NULL: nothing asked for) and every default. Returns 0,
  * -EINVAL, or -E2BIG when a newer caller set bytes that we do not know. */
-SENNIT_MUST_USE int sn_config_read(sennit_config *out,
+SENNIT_MUST_USE int sn_config_read(sennit_config       *out,
 				   const sennit_config *user);
 
 #endif

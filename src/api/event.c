@@ -31,7 +31,7 @@ void sennit_event_destroy(sennit_event *e)
 
 static void set_manual_slow(sennit_event *e)
 {
-	uint32_t word = sn_queue_lock(&e->state_);
+	uint32_t     word = sn_queue_lock(&e->state_);
 	struct link *waiters = sn_wait_take_all(&e->waiters_, word);
 
 	sn_queue_unlock(&e->state_, SET);
@@ -40,11 +40,11 @@ static void set_manual_slow(sennit_event *e)
 
 static void set_auto_slow(sennit_event *e)
 {
-	uint32_t word = sn_queue_lock(&e->state_);
-	uint32_t clear;
-	struct waiter *n = sn_wait_take_one(&e->waiters_, &clear);
+	uint32_t       word = sn_queue_lock(&e->state_);
+	struct waiter *n = sn_wait_take_one(&e->waiters_);
 
-	sn_queue_unlock(&e->state_, (word & ~clear) | (n ? 0 : SET));
+	word = sn_queue_bits(e->waiters_, word);
+	sn_queue_unlock(&e->state_, n ? word : word | SET);
 	if (n)
 		sn_wait_wake(n);
 }
@@ -98,7 +98,7 @@ static bool pass(sennit_event *e)
 int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 {
 	struct waiter n;
-	uint32_t word;
+	uint32_t      word;
 
 	if (pass(e))
 		return 0;

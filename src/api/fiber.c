@@ -22,7 +22,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 			   sennit_time deadline)
 {
 	struct waiter *n = &self->wait;
-	int err;
+	int            err;
 
 	n->fiber = self;
 	n->timer.pprev = NULL;

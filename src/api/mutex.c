@@ -33,23 +33,12 @@ _Static_assert(sizeof(sennit_mutex) ==
 		       2 * sizeof(uint32_t) + 2 * sizeof(void *),
 	       "a mutex is three words");
 
-/* owner_ is a plain pointer in the public header, for C++'s sake. */
-static inline void *owner_of(const sennit_mutex *m)
-{
-	return __atomic_load_n(&m->owner_, __ATOMIC_RELAXED);
-}
-
-static inline void set_owner(sennit_mutex *m, void *owner)
-{
-	__atomic_store_n(&m->owner_, owner, __ATOMIC_RELAXED);
-}
-
 void sennit_mutex_init(sennit_mutex *m)
 {
 	a_init(&m->state_, 0);
 	a_init(&m->worker_, 0);
 	m->waiters_ = NULL;
-	m->owner_ = NULL;
+	a_init(&m->owner_, NULL);
 }
 
 void sennit_mutex_destroy(sennit_mutex *m)
@@ -65,7 +54,7 @@ static uint32_t serial(void)
 
 static inline void own(sennit_mutex *m, void *self)
 {
-	set_owner(m, self);
+	a_store_rlx(&m->owner_, self);
 	a_store_rlx(&m->worker_, serial());
 }
 
@@ -102,8 +91,8 @@ static bool spin(sennit_mutex *m)
 static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 {
 	struct waiter n;
-	uint32_t word;
-	int err;
+	uint32_t      word;
+	int           err;
 
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&m->state_);
@@ -122,7 +111,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 
 static int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 {
-	MISUSE(owner_of(m) == self, "sennit_mutex_lock",
+	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
 	       "the caller holds the mutex already");
 	if (barge(m)) {
 		own(m, self);
@@ -147,7 +136,7 @@ static int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 
 int sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline)
 {
-	void *self = sn_wait_identity();
+	void    *self = sn_wait_identity();
 	uint32_t unlocked = 0;
 
 	/* <- mutex.unlock */
@@ -165,14 +154,14 @@ void sennit_mutex_lock(sennit_mutex *m)
 /* Wake the first waiter, and give it the lock if a hand-over was asked for. */
 static void unlock_slow(sennit_mutex *m)
 {
-	uint32_t word = sn_queue_lock(&m->state_);
-	uint32_t clear;
-	struct waiter *n = sn_wait_take_one(&m->waiters_, &clear);
+	uint32_t       word = sn_queue_lock(&m->state_);
+	struct waiter *n = sn_wait_take_one(&m->waiters_);
 
-	word &= ~clear;
+	word = sn_queue_bits(m->waiters_, word);
 	if (n && word & HANDOVER) {
 		n->is.handed = true;
-		set_owner(m, n->fiber ? (void *)n->fiber : (void *)n->parker);
+		a_store_rlx(&m->owner_,
+			    n->fiber ? (void *)n->fiber : (void *)n->parker);
 		word &= ~HANDOVER;
 	} else {
 		word &= ~(HELD | HANDOVER);
@@ -186,10 +175,11 @@ void sennit_mutex_unlock(sennit_mutex *m)
 {
 	uint32_t held = HELD;
 
-	MISUSE(owner_of(m) != sn_wait_identity(), "sennit_mutex_unlock",
-	       owner_of(m) ? "somebody else holds the mutex" :
-			     "nobody holds the mutex");
-	set_owner(m, NULL);
+	MISUSE(a_load_rlx(&m->owner_) != sn_wait_identity(),
+	       "sennit_mutex_unlock",
+	       a_load_rlx(&m->owner_) ? "somebody else holds the mutex"
+				      : "nobody holds the mutex");
+	a_store_rlx(&m->owner_, NULL);
 	TORTURE_POINT();
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))

@@ -16,7 +16,7 @@
 static void describe(char *text, size_t size)
 {
 	struct worker *w = sn_self;
-	uint32_t thread = os_thread_id();
+	uint32_t       thread = os_thread_id();
 
 	if (!w)
 		snprintf(text, size, "unbound thread %u", thread);
@@ -32,7 +32,7 @@ static void describe(char *text, size_t size)
 int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_config c;
-	int err = sn_config_read(&c, config);
+	int           err = sn_config_read(&c, config);
 
 	sn_check_describe(describe);
 	return err ? err : sn_start(out, &c);
@@ -104,7 +104,7 @@ static void add_worker(sennit_stats *sum, const struct worker *w)
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
 	sennit_stats sum = { .size = sizeof(sum) };
-	size_t size = stats->size;
+	size_t       size = stats->size;
 	struct link *l;
 
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
@@ -114,6 +114,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	pthread_mutex_lock(&s->lock);
 	sum.tasks += s->past_tasks;
 	sum.blocks += s->past_blocks;
+	sum.parks += s->past_parks;
 	sum.fibers_peak += s->past_fibers_peak;
 	l = s->bound;
 	while (l) {

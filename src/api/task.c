@@ -14,7 +14,7 @@ static int schedule(sennit_scheduler *s, const sennit_task *task,
 		    const char *call)
 {
 	struct task t;
-	int err = sn_place_pack(s, task, &t);
+	int         err = sn_place_pack(s, task, &t);
 
 	if (err)
 		return err;
@@ -27,16 +27,16 @@ static int schedule(sennit_scheduler *s, const sennit_task *task,
 /* Apart, so that the usual way needs no frame. */
 static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 {
-	struct task t = { run, argument, TASK_BORROWED };
+	const sennit_task task = { .run = run, .argument = argument };
 
-	return sn_place(bound("sennit_schedule"), t, 0, "sennit_schedule");
+	return schedule(bound("sennit_schedule"), &task, "sennit_schedule");
 }
 
 int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!w || !w->pushes))
+	if (unlikely(!w || !w->pushes || !run))
 		return schedule_elsewhere(run, argument);
 	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
 }

@@ -11,6 +11,6 @@ sennit_time sennit_after(uint64_t nanoseconds)
 {
 	sennit_time now = os_now();
 
-	return nanoseconds > SENNIT_NEVER - now ? SENNIT_NEVER :
-						  now + nanoseconds;
+	return nanoseconds > SENNIT_NEVER - now ? SENNIT_NEVER
+						: now + nanoseconds;
 }

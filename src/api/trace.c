@@ -18,9 +18,9 @@ static void visit_worker(struct worker *w, const uint64_t events[],
 			.worker = w->index,
 			.state = sn_tracebuffer_state(events[i]),
 			.begin = sn_tracebuffer_time(events[i]),
-			.end = i + 1 < count ?
-				       sn_tracebuffer_time(events[i + 1]) :
-				       now,
+			.end = i + 1 < count
+				       ? sn_tracebuffer_time(events[i + 1])
+				       : now,
 		};
 
 		visit(context, &span);
@@ -28,11 +28,11 @@ static void visit_worker(struct worker *w, const uint64_t events[],
 }
 
 int sennit_trace_visit(sennit_scheduler *s,
-		       void (*visit)(void *context,
+		       void (*visit)(void                    *context,
 				     const sennit_trace_span *span),
 		       void *context)
 {
-	size_t size = s->config.trace_events * sizeof(uint64_t);
+	size_t    size = s->config.trace_events * sizeof(uint64_t);
 	uint64_t *events;
 
 	if (!size)
@@ -42,7 +42,7 @@ int sennit_trace_visit(sennit_scheduler *s,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct worker *w = s->workers[i];
-		uint64_t count = sn_tracebuffer_copy(&w->trace, events);
+		uint64_t       count = sn_tracebuffer_copy(&w->trace, events);
 
 		visit_worker(w, events, count, visit, context);
 	}

@@ -96,7 +96,7 @@ bool sennit_wait_group_done(sennit_wait_group *g)
 int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 {
 	struct waiter n;
-	uint32_t word;
+	uint32_t      word;
 
 	if (!a_load_acq(&g->state_)) /* <- wait_group.done <- queue.unlock */
 		return 0;

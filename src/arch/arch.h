@@ -35,8 +35,9 @@
 typedef void *arch_stack;
 
 /* What a stack must have to be started; the portable fallback keeps whole
- * contexts there, 5 KiB each on aarch64. */
-#define ARCH_STACK_MIN 16384
+ * contexts there, 5 KiB each on aarch64. The smallest stack that a scheduler
+ * may be given leaves more: 16 KiB less guard page and record. */
+#define ARCH_STACK_MIN 8192
 
 /* Runs on a fresh stack; returns the suspended stack to resume, leaving this
  * one empty. Must return with the floating-point control that it began with.

@@ -58,27 +58,34 @@ typedef struct {
 /* Compare and set: on failure *expected holds what was seen (relaxed, but for
  * the acq and acqrel forms, which acquire on failure too). The weak forms may
  * fail for no reason and belong in loops. */
-#define a_cas_rlx(x, expected, v)                                    \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
-		(v), memory_order_relaxed, memory_order_relaxed)
-#define a_cas_acq(x, expected, v)                                    \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
-		(v), memory_order_acquire, memory_order_acquire)
-#define a_cas_rel(x, expected, v)                                    \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
-		(v), memory_order_release, memory_order_relaxed)
-#define a_cas_acqrel(x, expected, v)                                 \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), \
-		(v), memory_order_acq_rel, memory_order_acquire)
-#define a_cas_weak_acq(x, expected, v)                             \
-	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), \
-		(v), memory_order_acquire, memory_order_acquire)
-#define a_cas_weak_rel(x, expected, v)                             \
-	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), \
-		(v), memory_order_release, memory_order_relaxed)
-#define a_cas_weak_acqrel(x, expected, v)                          \
-	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), \
-		(v), memory_order_acq_rel, memory_order_acquire)
+#define a_cas_rlx(x, expected, v)                                              \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
+						memory_order_relaxed,          \
+						memory_order_relaxed)
+#define a_cas_acq(x, expected, v)                                              \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
+						memory_order_acquire,          \
+						memory_order_acquire)
+#define a_cas_rel(x, expected, v)                                              \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
+						memory_order_release,          \
+						memory_order_relaxed)
+#define a_cas_acqrel(x, expected, v)                                           \
+	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
+						memory_order_acq_rel,          \
+						memory_order_acquire)
+#define a_cas_weak_acq(x, expected, v)                                       \
+	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), (v), \
+					      memory_order_acquire,          \
+					      memory_order_acquire)
+#define a_cas_weak_rel(x, expected, v)                                       \
+	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), (v), \
+					      memory_order_release,          \
+					      memory_order_relaxed)
+#define a_cas_weak_acqrel(x, expected, v)                                    \
+	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), (v), \
+					      memory_order_acq_rel,          \
+					      memory_order_acquire)
 
 #define a_add_rlx(x, v) \
 	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_relaxed)
@@ -103,9 +110,9 @@ typedef struct {
  * TSan runs on, and one that it sees. */
 #ifdef SN_TSAN
 extern a_u32 sn_fence_word;
-#define a_fence() \
+#define a_fence()                                                  \
 	((void)atomic_fetch_add_explicit(&sn_fence_word.value_, 0, \
-		memory_order_seq_cst))
+					 memory_order_seq_cst))
 #else
 #define a_fence() atomic_thread_fence(memory_order_seq_cst)
 #endif

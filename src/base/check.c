@@ -23,13 +23,13 @@ void sn_check_describe(sn_describe_fn *describe)
 
 void sn_panic(const char *file, int line, const char *format, ...)
 {
-	char who[192] = "";
-	char text[640];
-	char what[384];
-	char seed[64] = "";
+	char            who[192] = "";
+	char            text[640];
+	char            what[384];
+	char            seed[64] = "";
 	sn_describe_fn *describe = (sn_describe_fn *)a_load_rlx(&describer);
-	va_list args;
-	int n;
+	va_list         args;
+	int             n;
 
 	if (describe)
 		describe(who, sizeof(who));

@@ -15,26 +15,26 @@
 #include "base/compiler.h"
 
 /* Print "sennit: <message> [who] (file:line)" and abort. */
-COLD _Noreturn void sn_panic(const char *file, int line, const char *format, ...)
-	PRINTF(3, 4);
+COLD _Noreturn void sn_panic(const char *file, int line, const char *format,
+			     ...) PRINTF(3, 4);
 
 /* Writes into text (of size bytes, always terminated) which worker and fiber
  * is running; set once by the scheduler's room, which knows. */
 typedef void sn_describe_fn(char *text, size_t size);
-void sn_check_describe(sn_describe_fn *describe);
+void         sn_check_describe(sn_describe_fn *describe);
 
 #define sn_file_ (__builtin_strrchr("/" __FILE__, '/') + 1)
 
-#define MISUSE(broken, call, why)                                           \
-	do {                                                                \
-		if (unlikely(broken))                                       \
+#define MISUSE(broken, call, why)                                              \
+	do {                                                                   \
+		if (unlikely(broken))                                          \
 			sn_panic(sn_file_, __LINE__, "misuse of %s: %s", call, \
-				 why);                                      \
+				 why);                                         \
 	} while (0)
 
-#define CHECK(cond, why)                                                  \
-	do {                                                              \
-		if (unlikely(!(cond)))                                    \
+#define CHECK(cond, why)                                                 \
+	do {                                                             \
+		if (unlikely(!(cond)))                                   \
 			sn_panic(sn_file_, __LINE__, "broken: %s", why); \
 	} while (0)
 

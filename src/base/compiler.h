@@ -20,7 +20,7 @@
 
 /* The struct that holds *member as its field. */
 #define container_of(member, type, field) \
-	((type *)(void *)((char *)(member) - offsetof(type, field)))
+	((type *)(void *)((char *)(member)-offsetof(type, field)))
 
 /* Sanitizers: gcc defines macros, clang answers __has_feature. */
 #if defined(__has_feature)

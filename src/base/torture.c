@@ -17,8 +17,8 @@ static _Thread_local uint64_t state; /* 0: this thread's first point */
 
 static uint64_t choose(void)
 {
-	const char *text = getenv("SENNIT_TORTURE_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 0) : 0;
+	const char     *text = getenv("SENNIT_TORTURE_SEED");
+	uint64_t        seed = text ? strtoull(text, NULL, 0) : 0;
 	struct timespec now;
 
 	if (seed)
@@ -59,7 +59,7 @@ static uint64_t next_random(void)
 void sn_torture_point(void)
 {
 	uint64_t x = next_random() >> 20;
-	int saved = errno;
+	int      saved = errno;
 
 	if (x % 1024 == 0) {
 		usleep(50);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture.h - makes rare interleavings common.
  *
- * TORTURE_POINT() stands in each window that a protocol must survive: between a
- * store and the look that depends on it, between a claim and what it is for. It
- * is nothing, but in builds with SENNIT_TORTURE, where it gives the CPU away now
- * and then, or keeps the thread there for up to 50 us. Each thread has random
+ * TORTURE_POINT() stands in each window that a protocol must survive: between
+ * a store and the look that depends on it, between a claim and what it is for.
+ * It is nothing, but in builds with SENNIT_TORTURE, where it gives the CPU away
+ * now and then or keeps the thread there, for some 50 us. Each thread has random
  * numbers of its own, from SENNIT_TORTURE_SEED if the environment has that; the
- * seed is part of what sn_panic prints. A seed makes a failure likely again, not
- * certain: the system's own scheduling stays what it is.
+ * seed is part of what sn_panic prints. It makes a failure likely again, not
+ * certain: the system's scheduling stays what it is.
  */
 #ifndef SN_TORTURE_H
 #define SN_TORTURE_H
@@ -24,7 +24,7 @@ void sn_torture_point(void);
 /* What SENNIT_TORTURE_SEED would have to be; never 0. */
 uint64_t sn_torture_seed(void);
 #else
-#define TORTURE_POINT()	      ((void)0)
+#define TORTURE_POINT()       ((void)0)
 #define TORTURED(tiny, usual) (usual)
 
 static inline uint64_t sn_torture_seed(void)

@@ -7,9 +7,9 @@
 #include <errno.h>
 
 enum {
-	CAPACITY_MAX = 1 << 30, /* positions are compared as signed */
+	CAPACITY_MAX = 1 << 30,          /* positions are compared as signed */
 	TAKE_BACK_MAX = TORTURED(2, 16), /* bounds the moving in take_back */
-	SPINS = 100             /* 2 us: longer than a forced take */
+	SPINS = 100                      /* 2 us: longer than a forced take */
 };
 
 static uint32_t top_of(uint64_t pub)

@@ -30,11 +30,11 @@ static bool step_down(struct gate *g, uint64_t unit)
 	TORTURE_POINT();
 	do {
 		new = old - unit;
-		if (!(new & (COUNTS | DONE)))
-			new |= new & SUSPENDED ? DIRTY : SUSPENDED;
+		if (!(new &(COUNTS | DONE)))
+			new |= new &SUSPENDED ? DIRTY : SUSPENDED;
 		/* -> gate.out: all this caller did <- gate.out: the others */
 	} while (!a_cas_weak_acqrel(&g->word, &old, new));
-	return new & SUSPENDED && !(old & SUSPENDED);
+	return new &SUSPENDED && !(old & SUSPENDED);
 }
 
 bool sn_gate_leave(struct gate *g)
@@ -55,7 +55,7 @@ bool sn_gate_enter(struct gate *g)
 	for (;;) {
 		uint32_t epoch = a_load_acq(&g->epoch); /* <- gate.epoch */
 		uint64_t old = a_load_acq(&g->word);    /* <- gate.out */
-		uint64_t new = old & SUSPENDED ? old | DIRTY : old + ACTIVE;
+		uint64_t new = old &SUSPENDED ? old | DIRTY : old + ACTIVE;
 
 		if (old & DONE)
 			return false;
@@ -63,7 +63,7 @@ bool sn_gate_enter(struct gate *g)
 		/* -> gate.in: what woke this worker <- gate.out */
 		if (!a_cas_weak_acqrel(&g->word, &old, new))
 			continue;
-		if (!(new & SUSPENDED))
+		if (!(new &SUSPENDED))
 			return true;
 		TORTURE_POINT(); /* knocked, not asleep */
 		os_word_wait(&g->epoch, epoch, SENNIT_NEVER);
@@ -112,7 +112,7 @@ enum gate_verdict sn_gate_settle(struct gate *g, bool found_work)
 	if (old & DIRTY)
 		return GATE_AGAIN;
 	end_suspension(g);
-	return new & DONE ? GATE_COMPLETED : GATE_ROLLED_BACK;
+	return new &DONE ? GATE_COMPLETED : GATE_ROLLED_BACK;
 }
 
 void sn_gate_abandon(struct gate *g)

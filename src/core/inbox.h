@@ -41,7 +41,7 @@ static inline bool sn_inbox_push(struct inbox *in, struct node *newest,
 		oldest->next = head;
 	while (!a_cas_weak_rel(&in->head, &head,
 			       newest)); /* -> inbox.push: nodes, links */
-	TORTURE_POINT();		 /* pushed, nobody woken */
+	TORTURE_POINT();                 /* pushed, nobody woken */
 	return !head;
 }
 
@@ -56,7 +56,7 @@ static inline struct node *sn_inbox_take(struct inbox *in, struct node **last)
 	if (!a_load_rlx(&in->head))
 		return NULL;
 	n = a_swap_acq(&in->head, NULL); /* <- inbox.push */
-	TORTURE_POINT();		 /* seen in no queue at all */
+	TORTURE_POINT();                 /* seen in no queue at all */
 	*last = n;
 	while (n) {
 		struct node *older = n->next;

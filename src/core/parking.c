@@ -75,7 +75,7 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline)
 {
-	TORTURE_POINT(); /* looked, not asleep */
+	TORTURE_POINT();               /* looked, not asleep */
 	while (!a_load_acq(&s->token)) /* <- park.token */
 		if (!os_word_wait(&s->token, 0, deadline))
 			return a_load_acq(&s->token); /* <- park.token */
@@ -110,7 +110,7 @@ static bool claim(struct sleeper *s)
 
 static void set_token(struct sleeper *s)
 {
-	TORTURE_POINT(); /* counted, not told */
+	TORTURE_POINT();           /* counted, not told */
 	a_store_rel(&s->token, 1); /* -> park.token: what it was woken for */
 	TORTURE_POINT();
 	os_word_wake_one(&s->token);

@@ -41,10 +41,10 @@
 struct sleeper;
 
 struct parking {
-	_Alignas(CACHE_LINE) a_u64 counts; /* any */
+	_Alignas(CACHE_LINE) a_u64 counts;                /* any */
 	_Alignas(CACHE_LINE) a_u64 asleep[PARKING_WORDS]; /* any */
-	struct sleeper **sleepers; /* fixed: by index */
-	uint32_t         workers;  /* fixed */
+	struct sleeper **sleepers;                        /* fixed: by index */
+	uint32_t         workers;                         /* fixed */
 };
 
 struct sleeper {
@@ -63,6 +63,12 @@ static inline bool sn_parking_is_hungry(const struct parking *p)
 {
 	/* One compare for 'no searchers, some sleepers'. Stale: see above. */
 	return a_load_rlx(&p->counts) - 1 < UINT32_MAX;
+}
+
+/* Whether somebody sleeps. */
+static inline bool sn_parking_has_sleepers(const struct parking *p)
+{
+	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
 /* Begin to search, unless so many do that one more would only be in their way

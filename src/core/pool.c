@@ -84,7 +84,7 @@ static struct node *take_some_locked(struct pool *p, uint32_t *count)
 void *sn_pool_refill(struct pool_cache *c)
 {
 	struct node *n;
-	uint32_t count;
+	uint32_t     count;
 
 	pthread_mutex_lock(&c->pool->lock);
 	n = take_some_locked(c->pool, &count);

@@ -20,7 +20,7 @@
 
 #include <pthread.h>
 
-#define POOL_BLOCK 64u /* bytes, and their alignment */
+#define POOL_BLOCK 64u               /* bytes, and their alignment */
 #define POOL_BATCH TORTURED(2u, 32u) /* blocks moved at a time */
 
 struct pool_chunk;

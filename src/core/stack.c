@@ -70,9 +70,8 @@ static bool is_canary_whole(void *low)
 
 void sn_stack_check(const struct stacks *s, void *low)
 {
-	if (likely(!((uintptr_t)low & (s->page - 1))))
-		return;
-	CHECK(is_canary_whole(low), "a fiber used more stack than it has");
+	CHECK(!sn_stack_has_canary(s, low) || is_canary_whole(low),
+	      "a fiber used more stack than it has");
 }
 
 /* --- guards --------------------------------------------------------------- */

@@ -85,6 +85,12 @@ uint32_t sn_stacks_made(struct stacks *s);
 /* Has every stack so far a guard page? Any thread. */
 bool sn_stacks_guarded(struct stacks *s);
 
+/* Whether the stack has a canary instead of a guard page. */
+static inline bool sn_stack_has_canary(const struct stacks *s, const void *low)
+{
+	return (uintptr_t)low & (s->page - 1);
+}
+
 /* Abort when the stack has a canary and lost it: whatever ran there used more
  * than there was. For stacks that are used again without being given back. */
 void sn_stack_check(const struct stacks *s, void *low);

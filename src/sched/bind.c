@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/bind.h"
 
+#include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
 
 int sn_bind(sennit_scheduler *s)
 {
 	struct worker *w;
-	int err;
+	int            err;
 
 	MISUSE(!sn_gate_retain(&s->gate), "sennit_bind",
 	       "the scheduler has ended: no reference is held");
@@ -24,6 +25,13 @@ int sn_bind(sennit_scheduler *s)
 	return 0;
 }
 
+/* Who woke our last fiber may not have let go of us yet: a few instructions. */
+static void wait_for_callers(struct worker *w)
+{
+	while (a_load_acq(&w->callers)) /* <- wait.callers */
+		os_thread_yield();
+}
+
 /* What the worker has counted stays in the scheduler's sums. */
 static void keep_counters_locked(struct worker *w)
 {
@@ -31,6 +39,7 @@ static void keep_counters_locked(struct worker *w)
 
 	s->past_tasks += a_load_rlx(&w->tasks);
 	s->past_blocks += a_load_rlx(&w->blocks);
+	s->past_parks += a_load_rlx(&w->parks);
 	s->past_fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 
@@ -39,6 +48,7 @@ void sn_unbind(struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 
 	sn_loop_run_dry(w);
+	wait_for_callers(w);
 	pthread_mutex_lock(&s->lock);
 	sn_link_leave(&s->bound, &w->bound);
 	keep_counters_locked(w);

@@ -19,12 +19,12 @@
 struct worker;
 
 struct sennit_scheduler {
-	sennit_config    config; /* fixed: every default filled in */
-	sennit_allocator memory; /* fixed */
-	char             name[16]; /* fixed */
-	struct worker  **workers;  /* fixed: config.workers of them */
-	struct sleeper **sleepers; /* fixed: theirs, for parking */
-	uint32_t         count;    /* fixed: how many workers */
+	sennit_config    config;     /* fixed: every default filled in */
+	sennit_allocator memory;     /* fixed */
+	char             name[16];   /* fixed */
+	struct worker  **workers;    /* fixed: config.workers of them */
+	struct sleeper **sleepers;   /* fixed: theirs, for parking */
+	uint32_t         count;      /* fixed: how many workers */
 	bool             asymmetric; /* fixed: os_process_barrier works */
 
 	struct parking parking;
@@ -34,18 +34,19 @@ struct sennit_scheduler {
 	_Alignas(CACHE_LINE) struct gate gate;
 	_Alignas(CACHE_LINE) a_u32 turn; /* any: next worker for foreign work */
 
-	/* The end: see sched/lifecycle.c. */
+	/* The end: see sched/finish.h. */
 	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
 					    * the scheduler, + 1 until DONE */
-	a_u32           end;        /* any: see finish.c; slept on */
+	a_u32           end;               /* any: see finish.c; slept on */
 	pthread_mutex_t lock;
-	struct link    *bound;      /* under lock: workers of bound threads */
-	pthread_t       exited;     /* under lock: the last worker thread to
+	struct link    *bound;       /* under lock: workers of bound threads */
+	pthread_t       exited;      /* under lock: the last worker thread to
 				     * leave, which the next one joins */
-	bool            has_exited; /* under lock */
-	bool            abandoned;  /* fixed once the gate is DONE */
-	uint64_t        past_tasks; /* under lock: counters of unbound ones */
+	bool            has_exited;  /* under lock */
+	bool            abandoned;   /* fixed once the gate is DONE */
+	uint64_t        past_tasks;  /* under lock: counters of unbound ones */
 	uint64_t        past_blocks; /* under lock */
+	uint64_t        past_parks;  /* under lock */
 	uint64_t        past_fibers_peak; /* under lock */
 };
 

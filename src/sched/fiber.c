@@ -21,7 +21,7 @@
 struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 				   uint32_t id)
 {
-	uintptr_t top = (uintptr_t)low + size;
+	uintptr_t            top = (uintptr_t)low + size;
 	struct sennit_fiber *f;
 
 	top -= sizeof(*f) + COLOUR_STEP * (id % COLOURS);
@@ -95,8 +95,8 @@ NO_SANITIZE void sn_fiber_arrived(struct sennit_fiber *f, bool fresh)
 {
 #ifdef SN_ASAN
 	struct sennit_fiber *left = f->home->left;
-	const void *low;
-	size_t size;
+	const void          *low;
+	size_t               size;
 
 	__sanitizer_finish_switch_fiber(fresh ? NULL : f->asan_fake, &low,
 					&size);

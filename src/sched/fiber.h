@@ -31,19 +31,20 @@ struct worker;
 
 /* What fibers know of the worker they belong to: its first field. */
 struct home {
-	struct sennit_fiber *current; /* owner: the one that runs */
-	struct sennit_fiber *left;    /* owner: the one before, for ASan */
-	uint64_t fp_control; /* fixed: what tasks start with */
+	struct sennit_fiber *current;    /* owner: the one that runs */
+	struct sennit_fiber *left;       /* owner: the one before, for ASan */
+	uint64_t             fp_control; /* fixed: what tasks start with */
 };
 
 struct sennit_fiber {
 	arch_stack    suspended; /* owner: where to resume */
 	struct node   link;      /* handed: ready list, inbox, idle list */
 	struct home  *home;      /* fixed: its worker's */
-	char         *low;       /* fixed; NULL: a thread's own, bounds unknown */
-	size_t        size;      /* fixed: bytes from low to the record */
-	uint32_t      id;        /* fixed: unique among its worker's */
-	struct waiter wait;      /* for sennit_fiber_wait */
+	char         *low;    /* fixed; NULL: a thread's own, bounds unknown */
+	size_t        size;   /* fixed: bytes from low to the record */
+	uint32_t      id;     /* fixed: unique among its worker's */
+	bool          canary; /* fixed: the stack has no guard page */
+	struct waiter wait;   /* for sennit_fiber_wait */
 	/* What tools know this stack as; unused words in plain builds. */
 	void    *asan_fake;   /* owner */
 	void    *tsan_fiber;  /* owner */
@@ -86,7 +87,7 @@ NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
  * begins with sn_fiber_arrived and ends with sn_fiber_end. */
 NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
 					      struct sennit_fiber *to,
-					      arch_entry *entry)
+					      arch_entry          *entry)
 {
 	from->home->current = to;
 	sn_fiber_leaving(from, to, false);

@@ -117,7 +117,7 @@ void sn_finish_release(sennit_scheduler *s)
 
 void sn_finish_worker_exits(sennit_scheduler *s)
 {
-	bool has_previous;
+	bool      has_previous;
 	pthread_t previous;
 
 	if (s->abandoned)

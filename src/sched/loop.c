@@ -3,7 +3,6 @@
 
 #include "sched/idle.h"
 
-
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
 
@@ -22,9 +21,8 @@ static ALWAYS_INLINE struct sennit_fiber *take_ready(struct worker *w)
 
 static bool take_pinned(struct worker *w, struct task *t)
 {
-	return w->oldest_first || w->threaded ?
-		       sn_ring_pop_front(&w->pinned, t) :
-		       sn_ring_pop_back(&w->pinned, t);
+	return w->oldest_first || w->threaded ? sn_ring_pop_front(&w->pinned, t)
+					      : sn_ring_pop_back(&w->pinned, t);
 }
 
 /* Tasks that stay and tasks that may be stolen take turns; or oldest first. */
@@ -33,9 +31,8 @@ static NOINLINE bool take_task_slow(struct worker *w, struct task *t)
 	if (!sn_ring_is_empty(&w->pinned) &&
 	    (w->dispatches & 1 || !w->threaded))
 		return take_pinned(w, t);
-	if (w->threaded && (w->oldest_first ?
-				    sn_deque_pop_oldest(&w->deque, t) :
-				    sn_deque_pop(&w->deque, t)))
+	if (w->threaded && (w->oldest_first ? sn_deque_pop_oldest(&w->deque, t)
+					    : sn_deque_pop(&w->deque, t)))
 		return true;
 	return take_pinned(w, t);
 }
@@ -54,7 +51,7 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
  * at an address known beforehand. */
 static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 {
-	void *argument = t->argument;
+	void     *argument = t->argument;
 	uintptr_t meta = t->meta;
 
 	t->run(argument);
@@ -83,14 +80,14 @@ static NOINLINE void upkeep(struct worker *w)
 static NOINLINE void run_in_turn(struct worker *w)
 {
 	struct task t;
-	bool got;
+	bool        got;
 
 	if (--w->upkeeps) {
 		got = take_task(w, &t);
 	} else {
 		w->upkeeps = WORKER_OLDEST;
-		got = w->threaded ? sn_deque_pop_oldest(&w->deque, &t) :
-				    sn_ring_pop_front(&w->pinned, &t);
+		got = w->threaded ? sn_deque_pop_oldest(&w->deque, &t)
+				  : sn_ring_pop_front(&w->pinned, &t);
 	}
 	if (got)
 		run(w, &t);
@@ -130,7 +127,7 @@ static struct sennit_fiber *nothing_to_run(struct worker *w)
 static struct sennit_fiber *loop(struct worker *w)
 {
 	struct sennit_fiber *next;
-	struct task t;
+	struct task          t;
 
 	for (;;) {
 		if (take_task(w, &t))
@@ -151,11 +148,13 @@ static struct sennit_fiber *loop(struct worker *w)
 NO_SANITIZE static arch_stack run_loop(void *fiber)
 {
 	struct sennit_fiber *self = fiber;
-	struct worker *w = sn_worker_of(self);
+	struct worker       *w = sn_worker_of(self);
 	struct sennit_fiber *next;
 
 	sn_fiber_arrived(self, true);
 	next = loop(w);
+	if (unlikely(self->canary))
+		sn_worker_check_stack(w, self);
 	self->link.next = w->idle;
 	w->idle = &self->link;
 	return sn_fiber_end(self, next);
@@ -277,7 +276,7 @@ static void run_some(struct worker *w)
 {
 	struct sennit_fiber *ready = take_ready(w);
 	struct sennit_fiber *idle = NULL;
-	struct task t;
+	struct task          t;
 
 	if (!ready && sn_worker_has_task(w))
 		idle = sn_worker_stack(w);

@@ -11,14 +11,20 @@
 _Static_assert(SENNIT_COPY_SMALL <= POOL_BLOCK, "small copies fit a block");
 _Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
 
+/* A searcher is trusted only after a fence: it may have found something else
+ * just now and, as the last one, look for what there is besides while our push
+ * still lies in the store buffer. Those asleep by then would not be woken. */
 void sn_place_help(struct worker *w)
 {
+	bool hungry;
+
 	TORTURE_POINT(); /* pushed, not shown */
-	sn_deque_publish(&w->deque);
-	if (!sn_parking_is_hungry(&w->scheduler->parking))
-		return;
-	a_fence(); /* <-> park.sleep: published before looking for sleepers */
-	sn_parking_wake_one(&w->scheduler->parking, w->index);
+	a_fence(); /* <-> park.sleep: pushed, before looking who searches */
+	hungry = sn_parking_is_hungry(w->parking);
+	if (hungry || sn_deque_is_asked(&w->deque))
+		sn_deque_publish(&w->deque);
+	if (hungry)
+		sn_parking_wake_one(w->parking, w->index);
 }
 
 /* --- packing ------------------------------------------------------------------ */
@@ -50,7 +56,7 @@ static void give_block(sennit_scheduler *s, void *block)
 
 int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
 {
-	void *copy = user->argument;
+	void     *copy = user->argument;
 	uintptr_t meta = TASK_BORROWED;
 
 	if (user->flags & ~SENNIT_TASK_SAME_THREAD || user->reserved_ ||

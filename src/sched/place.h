@@ -24,7 +24,7 @@ SENNIT_MUST_USE int sn_place_pack(sennit_scheduler *s, const sennit_task *user,
 /* Undo pack. */
 void sn_place_unpack(sennit_scheduler *s, struct task t);
 
-/* A thief asked for tasks, or a worker sleeps while nobody searches. */
+/* A thief asked for tasks, or a worker sleeps. */
 COLD void sn_place_help(struct worker *w);
 
 /* The push onto w's own deque that most tasks take: w->pushes. 0 or -ENOMEM. */
@@ -36,7 +36,7 @@ SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 		return err;
 	a_compiler_fence(); /* <-> deque.unfenced: push, then look */
 	if (unlikely(sn_deque_is_asked(&w->deque) ||
-		     sn_parking_is_hungry(w->parking)))
+		     sn_parking_has_sleepers(w->parking)))
 		sn_place_help(w);
 	return 0;
 }

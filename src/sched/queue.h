@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue.h - the waiters of one primitive, and the word that guards them.
  *
- *	word   { the primitive's own : 28 | TIMED | WAITERS | LOCKED }
+ *	word   { the primitive's own : 29 | TIMED | WAITERS | LOCKED }
  *	list   circular, first come first; NULL exactly when WAITERS is clear
  *
  * The primitive's fast paths change the word by compare-and-set while it is not
@@ -55,7 +55,7 @@ static inline void sn_queue_unlock(sennit_word *word, uint32_t value)
 {
 	TORTURE_POINT();
 	a_store_rel(word, value); /* -> queue.unlock: list, primitive */
-	TORTURE_POINT();	  /* linked but awake, or claimed but asleep */
+	TORTURE_POINT();          /* linked but awake, or claimed but asleep */
 }
 
 /* The first waiter of a list, which is not empty. */
@@ -78,15 +78,20 @@ static inline uint32_t sn_queue_join(void **list, struct waiter *n, bool front)
 	return n->is.timed ? QUEUE_WAITERS | QUEUE_TIMED : QUEUE_WAITERS;
 }
 
-/* Take n out. Returns the bits to clear in the word. Lock held. */
-static inline uint32_t sn_queue_leave(void **list, struct waiter *n)
+/* Take n out. Lock held; the word's bits are sn_queue_bits' afterwards. */
+static inline void sn_queue_leave(void **list, struct waiter *n)
 {
 	struct link *first = *list;
 
 	sn_link_leave(&first, &n->link);
 	*list = first;
 	n->is.linked = false;
-	return first ? 0 : QUEUE_WAITERS | QUEUE_TIMED;
+}
+
+/* The word with the bits that the list, from which some have left, deserves. */
+static inline uint32_t sn_queue_bits(const void *list, uint32_t word)
+{
+	return list ? word : word & ~(QUEUE_WAITERS | QUEUE_TIMED);
 }
 
 #endif

@@ -12,9 +12,9 @@
 
 /* What the threads of a new scheduler tell the one who creates it. */
 struct birth {
-	sennit_cpu_mask all;     /* fixed: the CPUs this process may use */
-	a_u32           waiting; /* any: threads that have not begun; slept on */
-	a_u32           error;   /* any: the last negative errno, negated */
+	sennit_cpu_mask all; /* fixed: the CPUs this process may use */
+	a_u32 waiting;       /* any: threads that have not begun; slept on */
+	a_u32 error;         /* any: the last negative errno, negated */
 };
 
 /* What one thread is started with; read before it reports. */
@@ -27,7 +27,7 @@ struct newborn {
 
 static int set_affinity(const struct worker *w, const struct birth *birth)
 {
-	const sennit_config *c = &w->scheduler->config;
+	const sennit_config   *c = &w->scheduler->config;
 	const sennit_cpu_mask *mask = c->masks ? c->masks : &birth->all;
 
 	switch (c->affinity) {
@@ -56,10 +56,10 @@ static void report(struct birth *birth, int error)
 
 static void *thread_main(void *argument)
 {
-	struct newborn *born = argument;
-	struct worker *w = born->worker;
+	struct newborn   *born = argument;
+	struct worker    *w = born->worker;
 	sennit_scheduler *s = w->scheduler;
-	int error = set_affinity(w, born->birth);
+	int               error = set_affinity(w, born->birth);
 
 	os_thread_name(s->name, w->index);
 	if (s->config.thread_init)
@@ -78,7 +78,7 @@ static void *thread_main(void *argument)
 static int make_workers(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
-		int err = sn_worker_make(&s->workers[i], s, i);
+		int                  err = sn_worker_make(&s->workers[i], s, i);
 		struct sennit_fiber *f;
 
 		if (err)
@@ -145,7 +145,7 @@ static int list_cpus(const sennit_scheduler *s, struct birth *birth)
 
 static int bring_up(sennit_scheduler *s, uint32_t *started)
 {
-	struct birth birth;
+	struct birth    birth;
 	struct newborn *born = sn_memory_take(
 		&s->memory, (s->count + 1) * sizeof(*born), sizeof(void *));
 	int err = -ENOMEM;
@@ -184,9 +184,9 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 static sennit_scheduler *allocate(const sennit_config *config)
 {
 	const sennit_allocator *memory = config->allocator;
-	size_t pointers = config->workers * sizeof(void *);
-	sennit_scheduler *s = sn_memory_take(memory, sizeof(*s),
-					     _Alignof(sennit_scheduler));
+	size_t                  pointers = config->workers * sizeof(void *);
+	sennit_scheduler       *s = sn_memory_take(memory, sizeof(*s),
+						   _Alignof(sennit_scheduler));
 
 	if (!s)
 		return NULL;
@@ -205,8 +205,8 @@ static sennit_scheduler *allocate(const sennit_config *config)
 int sn_start(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_scheduler *s = allocate(config);
-	uint32_t started = 0;
-	int err;
+	uint32_t          started = 0;
+	int               err;
 
 	if (!s)
 		return -ENOMEM;

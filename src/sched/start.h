@@ -7,7 +7,7 @@
 
 /* A scheduler as *config says, every default filled in. Returns what
  * sennit_scheduler_create does; on error nothing is left. */
-SENNIT_MUST_USE int sn_start(sennit_scheduler **out,
+SENNIT_MUST_USE int sn_start(sennit_scheduler   **out,
 			     const sennit_config *config);
 
 #endif

@@ -15,21 +15,19 @@ static void keep(struct worker *w, const struct task loot[], uint32_t n)
 	for (uint32_t i = n; i-- > 0;)
 		CHECK(sn_deque_push(&w->deque, loot[i]) == 0,
 		      "no room for stolen tasks in an empty deque");
-	a_store_rlx(&w->steals, a_load_rlx(&w->steals) + n);
 }
 
 static bool rob(struct worker *w, struct worker *victim)
 {
 	struct task loot[WORKER_LOOT];
-	uint32_t n = sn_deque_steal(&victim->deque, loot, WORKER_LOOT);
+	uint32_t    n = sn_deque_steal(&victim->deque, loot, WORKER_LOOT);
 
-	if (n) {
+	if (n)
 		keep(w, loot, n);
-		return true;
-	}
-	if (sn_inbox_is_empty(&victim->tasks_in))
-		return false;
-	return sn_worker_take_parcels(w, &victim->tasks_in);
+	else if (!sn_inbox_is_empty(&victim->tasks_in))
+		n = sn_worker_take_parcels(w, &victim->tasks_in);
+	a_store_rlx(&w->steals, a_load_rlx(&w->steals) + n);
+	return n;
 }
 
 /* The victim has shown private tasks for a while and publishes none. */
@@ -55,8 +53,8 @@ static uint32_t next_random(struct worker *w)
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 {
 	sennit_scheduler *s = w->scheduler;
-	uint32_t first = next_random(w) % s->count;
-	bool asked = false;
+	uint32_t          first = next_random(w) % s->count;
+	bool              asked = false;
 
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct worker *victim = s->workers[(first + i) % s->count];

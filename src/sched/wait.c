@@ -48,7 +48,7 @@ int sn_wait(struct waiter *n, sennit_time deadline)
 int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 		    sennit_time deadline)
 {
-	int err = sn_wait(n, deadline);
+	int      err = sn_wait(n, deadline);
 	uint32_t value;
 
 	if (!err)
@@ -57,20 +57,19 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 	 * it unlocks. */
 	value = sn_queue_lock(word);
 	if (n->is.linked)
-		value &= ~sn_queue_leave(list, n);
-	sn_queue_unlock(word, value);
+		sn_queue_leave(list, n);
+	sn_queue_unlock(word, sn_queue_bits(*list, value));
 	return err;
 }
 
 /* --- taking ---------------------------------------------------------------------- */
 
-struct waiter *sn_wait_take_one(void **list, uint32_t *bits)
+struct waiter *sn_wait_take_next(void **list)
 {
-	*bits = 0;
 	while (*list) {
 		struct waiter *n = sn_queue_first(*list);
 
-		*bits |= sn_queue_leave(list, n);
+		sn_queue_leave(list, n);
 		if (!n->is.timed || sn_waiter_claim(n))
 			return n;
 	}
@@ -102,24 +101,33 @@ static void wake_thread(struct waiter *n)
 {
 	struct parker *parker = n->parker;
 
-	a_store_rel(&parker->word, 1); /* -> wait.thread: what it is woken for */
+	a_store_rel(&parker->word,
+		    1); /* -> wait.thread: what it is woken for */
 	os_word_wake_one(&parker->word);
 }
 
 /* Hand the chain of fibers, newest first, to their worker, which is not ours.
- * From outside its scheduler: the fibers keep that alive until they run, a
- * reference until their worker has been woken. */
+ * They keep it and its scheduler alive until they run; from then until it has
+ * been woken, a reference keeps the scheduler, if we are outside it, and
+ * `callers` a bound thread's worker, which could unbind. */
 static void send_home(struct worker *home, struct node *newest,
 		      struct node *oldest)
 {
 	sennit_scheduler *s = home->scheduler;
-	bool outside = !sn_self || sn_self->scheduler != s;
+	bool              outside = !sn_self || sn_self->scheduler != s;
+	bool              threaded = home->threaded;
 
 	if (outside)
 		CHECK(sn_gate_retain(&s->gate),
 		      "a scheduler ended with a fiber waiting");
+	if (!threaded)
+		a_add_rlx(&home->callers, 1); /* shown by inbox.push */
+	TORTURE_POINT();
 	sn_inbox_push(&home->fibers, newest, oldest);
+	TORTURE_POINT(); /* in the inbox, nobody woken */
 	sn_worker_wake(home);
+	if (!threaded)
+		a_sub_rel(&home->callers, 1); /* -> wait.callers: all is done */
 	if (outside)
 		sn_finish_release(s);
 }
@@ -136,13 +144,13 @@ void sn_wait_wake_other(struct waiter *n)
 
 void sn_wait_wake_chain(struct link *chain)
 {
-	struct link *first = chain;
+	struct link   *first = chain;
 	struct worker *home = NULL; /* of the fibers gathered so far */
-	struct node *newest = NULL;
-	struct node *oldest = NULL;
+	struct node   *newest = NULL;
+	struct node   *oldest = NULL;
 
 	while (chain) {
-		struct waiter *n = sn_queue_first(chain);
+		struct waiter       *n = sn_queue_first(chain);
 		struct sennit_fiber *f = n->fiber;
 
 		/* n is gone once it is woken. */

@@ -63,9 +63,31 @@ static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 	return 0;
 }
 
+/* Claim n for a wake; false: its deadline was first. */
+static inline bool sn_waiter_claim(struct waiter *n)
+{
+	uint32_t waiting = WAITER_WAITING;
+
+	/* -> wait.claim: what it is woken for <- wait.claim */
+	return a_cas_acqrel(&n->claim, &waiting, WAITER_SIGNALLED);
+}
+
 /* Take the first waiter that still waits off the queue and claim it; NULL when
- * there is none. *bits are to be cleared in the word on unlock. Lock held. */
-struct waiter *sn_wait_take_one(void **list, uint32_t *bits);
+ * there is none. The word's bits are sn_queue_bits' afterwards. Lock held. */
+struct waiter *sn_wait_take_next(void **list);
+
+static inline struct waiter *sn_wait_take_one(void **list)
+{
+	struct waiter *n;
+
+	if (!*list)
+		return NULL;
+	n = sn_queue_first(*list);
+	if (unlikely(n->is.timed))
+		return sn_wait_take_next(list);
+	sn_queue_leave(list, n);
+	return n;
+}
 
 /* Take all off and claim them; returns their chain for sn_wait_wake_all, NULL
  * for none. The list is empty afterwards. word: its value. Lock held. */
@@ -104,15 +126,6 @@ static inline void sn_wait_wake_all(struct link *chain)
 		sn_wait_wake(sn_queue_first(chain));
 	else
 		sn_wait_wake_chain(chain);
-}
-
-/* Claim n for a wake; false: its deadline was first. */
-static inline bool sn_waiter_claim(struct waiter *n)
-{
-	uint32_t waiting = WAITER_WAITING;
-
-	/* -> wait.claim: what it is woken for <- wait.claim */
-	return a_cas_acqrel(&n->claim, &waiting, WAITER_SIGNALLED);
 }
 
 /* Who the caller is, as owner of a lock: its fiber, or its thread. Never the

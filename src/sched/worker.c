@@ -14,8 +14,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 {
 	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
 					  _Alignof(struct worker));
-	bool threaded = index != UINT32_MAX;
-	int err = -ENOMEM;
+	bool           threaded = index != UINT32_MAX;
+	int            err = -ENOMEM;
 
 	if (!w)
 		return -ENOMEM;
@@ -38,8 +38,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	sn_pool_cache_init(&w->cache, &s->pool);
 	sn_timers_init(&w->timers, os_now());
 	err = threaded ? sn_deque_init(&w->deque, &s->memory, WORKER_DEQUE,
-				       s->asymmetric) :
-			 0;
+				       s->asymmetric)
+		       : 0;
 	if (err)
 		goto free_worker;
 	err = sn_tracebuffer_init(&w->trace, &s->memory,
@@ -65,7 +65,7 @@ free_worker:
 void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
-	size_t size = sn_stacks_usable(&s->stacks);
+	size_t            size = sn_stacks_usable(&s->stacks);
 
 	while (w->idle) {
 		struct sennit_fiber *f =
@@ -95,22 +95,30 @@ void sn_worker_enter(struct worker *w)
 
 struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 {
-	struct stacks *stacks = &w->scheduler->stacks;
-	void *low;
+	struct stacks       *stacks = &w->scheduler->stacks;
+	struct sennit_fiber *f;
+	void                *low;
 
 	if (!sn_stacks_take(stacks, &low, 1))
 		return NULL;
-	return sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
-			     ++w->fiber_ids);
+	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
+			  ++w->fiber_ids);
+	f->canary = sn_stack_has_canary(stacks, low);
+	return f;
 }
 
-bool sn_worker_take_parcels(struct worker *w, struct inbox *from)
+void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f)
+{
+	sn_stack_check(&w->scheduler->stacks, f->low);
+}
+
+uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from)
 {
 	struct node *last;
 	struct node *n = sn_inbox_take(from, &last);
 	struct node *oldest = n;
 	struct node *newest = NULL;
-	bool some = false;
+	uint32_t     count = 0;
 
 	while (n) {
 		struct node *next = n->next;
@@ -121,17 +129,17 @@ bool sn_worker_take_parcels(struct worker *w, struct inbox *from)
 	}
 	while (newest) {
 		struct parcel *p = container_of(newest, struct parcel, node);
-		struct node *older = newest->next;
+		struct node   *older = newest->next;
 
 		if (sn_deque_push(&w->deque, p->task)) {
 			sn_inbox_push(from, newest, oldest);
-			return some;
+			return count;
 		}
 		sn_pool_give(&w->cache, p);
 		newest = older;
-		some = true;
+		count++;
 	}
-	return some;
+	return count;
 }
 
 void sn_worker_collect(struct worker *w)
@@ -152,7 +160,7 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 	sn_timers_expire(&w->timers, now, &t);
 	while (t) {
 		struct waiter *n = container_of(t, struct waiter, timer);
-		uint32_t waiting = WAITER_WAITING;
+		uint32_t       waiting = WAITER_WAITING;
 
 		t = t->next;
 		/* Only who waits may be timed out: a signaller that was first

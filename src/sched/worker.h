@@ -38,39 +38,39 @@
  * program's keeps in step. */
 #define WORKER_UPKEEP 61u
 
-/* Every so many upkeeps (62,464 dispatches) the oldest own task runs: newest
+/* Every so many upkeeps that fall between tasks the oldest own task runs: newest
  * first alone could leave it for ever. Not more often: each opens work that
  * fork-join would rather finish; every 61 dispatches fib(32) took 22,000
  * stacks. */
 #define WORKER_OLDEST 1024u
 
 struct worker {
-	struct home       home;      /* first, as fibers know it */
-	struct fifo       ready;     /* owner: fibers to resume */
-	struct node      *idle;      /* owner: idle stacks, last used first */
-	sennit_scheduler *scheduler; /* fixed */
+	struct home       home;       /* first, as fibers know it */
+	struct fifo       ready;      /* owner: fibers to resume */
+	struct node      *idle;       /* owner: idle stacks, last used first */
+	sennit_scheduler *scheduler;  /* fixed */
 	uint32_t          dispatches; /* owner: until the next upkeep */
 	uint32_t          upkeeps;    /* owner: until the oldest's turn */
 	uint32_t          serial;     /* fixed: unique in the process, not 0 */
 	bool              threaded;   /* fixed: MTW */
 	bool              oldest_first; /* fixed: the order of own tasks */
-	bool              unbinding;  /* owner: STW that runs dry */
-	bool              pushes;     /* fixed: own tasks go to the deque, and
+	bool              unbinding;    /* owner: STW that runs dry */
+	bool              pushes;       /* fixed: own tasks go to the deque, and
 				       * need no fence */
-	bool              pops;       /* fixed: own tasks come from there */
-	struct parking   *parking;    /* fixed: the scheduler's */
-	int              *error;      /* fixed: the thread's errno */
-	struct ring       pinned;     /* owner: tasks that stay */
-	struct pool_cache cache;      /* owner */
-	struct timers     timers;     /* owner */
+	bool              pops;         /* fixed: own tasks come from there */
+	struct parking   *parking;      /* fixed: the scheduler's */
+	int              *error;        /* fixed: the thread's errno */
+	struct ring       pinned;       /* owner: tasks that stay */
+	struct pool_cache cache;        /* owner */
+	struct timers     timers;       /* owner */
 
-	uint32_t index;     /* fixed: MTW's 0.. */
-	uint32_t fiber_ids; /* owner: the last given */
-	uint32_t spin_ns;   /* owner: how long the next spin may be */
-	uint32_t random;    /* owner */
-	uint32_t stride;    /* owner: of the victims' order */
-	struct tracebuffer trace;
-	struct sennit_fiber main; /* the thread's own stack */
+	uint32_t            index;     /* fixed: MTW's 0.. */
+	uint32_t            fiber_ids; /* owner: the last given */
+	uint32_t            spin_ns; /* owner: how long the next spin may be */
+	uint32_t            random;  /* owner */
+	uint32_t            stride;  /* owner: of the victims' order */
+	struct tracebuffer  trace;
+	struct sennit_fiber main;   /* the thread's own stack */
 	pthread_t           thread; /* fixed */
 	struct link         bound;  /* under scheduler->lock */
 
@@ -80,12 +80,14 @@ struct worker {
 	struct deque deque; /* MTW only */
 
 	_Alignas(CACHE_LINE) struct inbox fibers; /* any: ready fibers */
-	struct inbox   tasks_in; /* any, thieves too: struct parcel */
-	struct sleeper sleeper; /* any: MTW among its scheduler's */
-	a_u64          forced;  /* any: when a thief last used force */
-	struct parking alone;   /* where only this one parks, for fibers: */
-	struct sleeper solo;    /* any: see sn_idle_for_fiber */
-	struct sleeper *only[1]; /* fixed: solo, for alone */
+	struct inbox    tasks_in; /* any, thieves too: struct parcel */
+	struct sleeper  sleeper;  /* any: MTW among its scheduler's */
+	a_u64           forced;   /* any: when a thief last used force */
+	a_u32           callers;  /* any: STW: threads in sn_wait that may yet
+				 * touch it; it is not freed before zero */
+	struct parking  alone;    /* where only this one parks, for fibers: */
+	struct sleeper  solo;     /* any: see sn_idle_for_fiber */
+	struct sleeper *only[1];  /* fixed: solo, for alone */
 };
 
 /* A task in an inbox: a block of the pool. */
@@ -111,7 +113,7 @@ static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
 }
 
 /* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */
-int  sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
+int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
 /* Free w, which has nothing left to do; its stacks go back. */
 void sn_worker_free(struct worker *w);
 
@@ -120,6 +122,9 @@ void sn_worker_enter(struct worker *w);
 
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
+
+/* Abort if the idle stack of f, which has a canary, was overrun. */
+COLD void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f);
 
 /* An idle stack, off the idle list; NULL when there is none. */
 static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
@@ -168,9 +173,9 @@ static inline uint64_t sn_worker_blocked(const struct worker *w)
 }
 
 /* Move the tasks of an inbox, w's own or a victim's, to w's deque; the oldest
- * is pushed last, so that it runs first. What finds no room goes back. True:
- * some were moved. */
-bool sn_worker_take_parcels(struct worker *w, struct inbox *from);
+ * is pushed last, so that it runs first. What finds no room goes back. Returns
+ * how many were moved. */
+uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from);
 
 /* Move ready fibers and tasks from the inboxes to where w finds them. */
 void sn_worker_collect(struct worker *w);

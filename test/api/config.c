@@ -42,8 +42,8 @@ static void values_out_of_range_are_refused(void **state)
 
 static void a_stack_too_large_to_count_is_refused(void **state)
 {
-	const int err = refusal(
-		SENNIT_CONFIG(.workers = 1, .stack_size = SIZE_MAX));
+	const int err =
+		refusal(SENNIT_CONFIG(.workers = 1, .stack_size = SIZE_MAX));
 
 	(void)state;
 	assert_true(err == -EINVAL || err == -ENOMEM);
@@ -281,8 +281,8 @@ static void stack_size_is_what_tasks_can_use(void **state)
 	sennit_scheduler   *s;
 	unsigned            i;
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .stack_size = 1 << 20));
+	s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .stack_size = 1 << 20));
 	assert_int_equal(sennit_bind(s), 0);
 	sennit_wait_group_init(&d.done, 10);
 	for (i = 0; i < 10; i++)

@@ -295,8 +295,8 @@ static void wait_briefly(void *argument)
 {
 	sennit_event *e = argument;
 
-	EXPECT(sennit_event_wait_until(
-		       e, sennit_after(SENNIT_MILLISECOND)) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_until(e, sennit_after(SENNIT_MILLISECOND)) ==
+	       -ETIMEDOUT);
 }
 
 static void a_timed_out_waiter_does_not_eat_the_next_set(void **state)

@@ -38,7 +38,7 @@ static create_fn *next_create(void)
 #endif
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-		   void *(*run)(void *), void *argument)
+		   void *(*run)(void *), void              *argument)
 {
 	const unsigned number = atomic_fetch_add(&creations, 1) + 1;
 

@@ -113,8 +113,8 @@ static unsigned schedule_some(struct load *l)
 	unsigned     accepted = 0, i;
 
 	for (i = 0; i < 200; i++) {
-		const int err = sennit_schedule_copy(
-			carry, &c, i % 4 ? 16 : sizeof(c));
+		const int err = sennit_schedule_copy(carry, &c,
+						     i % 4 ? 16 : sizeof(c));
 
 		EXPECT(err == 0 || err == -ENOMEM);
 		accepted += err == 0;

@@ -62,7 +62,7 @@ static inline void assert_says(const char *text, const char *call)
 }
 
 static inline void assert_misuse(void **state, const char *call,
-			  void (*commit)(const struct offence *o))
+				 void (*commit)(const struct offence *o))
 {
 	const struct world  *w = *state;
 	const struct offence o = { .workers = w->workers, .commit = commit };

@@ -136,8 +136,8 @@ static void one_holds_it_at_a_time(void **state)
 	sennit_wait_group_init(&l.done, 45);
 	for (i = 0; i < 2; i++) {
 		threads[i] = must_start_thread(book_often_as_thread, &l);
-		threads[i + 2] =
-			must_start_thread(book_if_in_time_as_thread, &l);
+		threads[i + 2] = must_start_thread(book_if_in_time_as_thread,
+						   &l);
 	}
 	for (i = 0; i < 20; i++) {
 		must_schedule(book_often, &l);

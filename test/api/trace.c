@@ -50,8 +50,8 @@ static struct view view_of(sennit_scheduler *s)
 
 static sennit_scheduler *start_traced(const struct world *w)
 {
-	sennit_scheduler *s = start_with(SENNIT_CONFIG(
-		.workers = w->workers, .trace_events = KEPT));
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .trace_events = KEPT));
 
 	assert_int_equal(sennit_bind(s), 0);
 	return s;

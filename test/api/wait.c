@@ -189,8 +189,7 @@ static void whoever_waited_with_a_deadline_may_free_it(void **state)
 
 static void whoever_locks_a_mutex_next_may_free_it(void **state)
 {
-	struct exchange x = { .signal = leave_shared,
-			      .use_up = use_up_mutex };
+	struct exchange x = { .signal = leave_shared, .use_up = use_up_mutex };
 
 	(void)state;
 	trade(&x);
@@ -240,8 +239,8 @@ static void a_wait_ends_by_its_signal_or_by_its_deadline(void **state)
 		assert_int_equal(atomic_load(&p.in_time) +
 					 sennit_event_is_set(&p.event),
 				 1);
-		assert_int_equal(
-			atomic_load(&p.in_time) + atomic_load(&p.late), 1);
+		assert_int_equal(atomic_load(&p.in_time) + atomic_load(&p.late),
+				 1);
 	}
 }
 

@@ -195,8 +195,8 @@ static void a_task_may_add_before_it_is_done(void **state)
 
 static void give_up_early(void *argument)
 {
-	EXPECT(sennit_wait_group_wait_until(
-		       argument, sennit_after(SENNIT_MILLISECOND)) ==
+	EXPECT(sennit_wait_group_wait_until(argument,
+					    sennit_after(SENNIT_MILLISECOND)) ==
 	       -ETIMEDOUT);
 }
 

@@ -75,19 +75,19 @@ static inline bool pause_until(sennit_time give_up)
 }
 
 /* Whether the claim comes to hold while this fiber yields. */
-#define SOON(claim)                                             \
-	__extension__({                                         \
-		sennit_time give_up_ = sennit_after(GIVE_UP);   \
-		bool        held_;                              \
+#define SOON(claim)                                                 \
+	__extension__({                                             \
+		sennit_time give_up_ = sennit_after(GIVE_UP);       \
+		bool        held_;                                  \
 		while (!(held_ = (claim)) && pause_until(give_up_)) \
-			;                                       \
-		held_;                                          \
+			;                                           \
+		held_;                                              \
 	})
 
-#define assert_soon(claim)                                   \
-	do {                                                 \
-		if (!SOON(claim))                            \
-			fail_msg("not soon: %s", #claim);    \
+#define assert_soon(claim)                                \
+	do {                                              \
+		if (!SOON(claim))                         \
+			fail_msg("not soon: %s", #claim); \
 	} while (0)
 
 #define EXPECT_SOON(claim) expect_at(SOON(claim), #claim, __FILE__, __LINE__)
@@ -159,26 +159,26 @@ static inline int close_world(void **state)
 
 static const uint32_t worker_counts[] = { SENNIT_WORKERS_NONE, 1, 2, 8 };
 
-#define CASE_(f, suffix, open, close, i)                         \
-	{                                                        \
-		#f suffix, f, open, close,                       \
-			(void *)(uintptr_t)&worker_counts[i]     \
+#define CASE_(f, suffix, open, close, i)                     \
+	{                                                    \
+#f suffix, f, open, close,                   \
+			(void *)(uintptr_t)&worker_counts[i] \
 	}
 
-#define CASES_(f, open, close)                                              \
-	CASE_(f, "_w0", open, close, 0), CASE_(f, "_w1", open, close, 1),   \
-		CASE_(f, "_w2", open, close, 2),                            \
+#define CASES_(f, open, close)                                            \
+	CASE_(f, "_w0", open, close, 0), CASE_(f, "_w1", open, close, 1), \
+		CASE_(f, "_w2", open, close, 2),                          \
 		CASE_(f, "_w8", open, close, 3)
 
-#define WITH_WORKERS(f)  CASES_(f, open_world, close_world)
-#define WITH_COUNTS(f)   CASES_(f, open_count, close_count)
-#define WITHOUT(f)       CASE_(f, "_w0", open_world, close_world, 0)
-#define WITH_ONE(f)      CASE_(f, "_w1", open_world, close_world, 1)
-#define WITH_SEVERAL(f)                                       \
-	CASE_(f, "_w2", open_world, close_world, 2),          \
+#define WITH_WORKERS(f) CASES_(f, open_world, close_world)
+#define WITH_COUNTS(f)  CASES_(f, open_count, close_count)
+#define WITHOUT(f)      CASE_(f, "_w0", open_world, close_world, 0)
+#define WITH_ONE(f)     CASE_(f, "_w1", open_world, close_world, 1)
+#define WITH_SEVERAL(f)                              \
+	CASE_(f, "_w2", open_world, close_world, 2), \
 		CASE_(f, "_w8", open_world, close_world, 3)
-#define WITH_THREADS(f)  WITH_ONE(f), WITH_SEVERAL(f)
-#define ALONE(f)         CASE_(f, "", open_count, close_count, 0)
+#define WITH_THREADS(f) WITH_ONE(f), WITH_SEVERAL(f)
+#define ALONE(f)        CASE_(f, "", open_count, close_count, 0)
 
 /* --- tasks and threads --------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 /* deque_owner_vs_thieves.c - one owner, three thieves who steal, ask and force:
  * each task is taken exactly once, with all that its pusher wrote. Without the
  * barrier in a forced take, or the fence in pop, tasks come twice. */
+#include "base/torture.h"
 #include "core/deque.h"
 #include "os/os.h"
 
@@ -14,7 +15,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-enum { THIEVES = 3, BATCH = 8 };
+enum { THIEVES = 3, BATCH = 8, TASKS = TORTURED(100000, 2000000) };
 
 struct item {
 	uint64_t check; /* plain: the deque must carry it over */
@@ -186,14 +187,14 @@ static void with_the_barrier_each_task_is_taken_once(void **state)
 	if (!os_process_barrier_init())
 		skip(); /* the system has no process barrier */
 	for (uint64_t round = scaled(8); round; round--)
-		play(true, 2000000, round);
+		play(true, TASKS, round);
 }
 
 static void with_fences_each_task_is_taken_once(void **state)
 {
 	(void)state;
 	for (uint64_t round = scaled(8); round; round--)
-		play(false, 2000000, round);
+		play(false, TASKS, round);
 }
 
 int main(void)

@@ -100,10 +100,12 @@ static void end_once(uint32_t workers, uint64_t *random)
 	pthread_t      threads[THREADS];
 	unsigned       i;
 
-	e.s = start_with(SENNIT_CONFIG(
-		.workers = workers, .on_shutdown = note_end,
-		.on_shutdown_context = &e,
-		.spin_ns = random_below(random, 2) ? SENNIT_SPIN_NONE : 0));
+	e.s = start_with(SENNIT_CONFIG(.workers = workers,
+				       .on_shutdown = note_end,
+				       .on_shutdown_context = &e,
+				       .spin_ns = random_below(random, 2)
+							  ? SENNIT_SPIN_NONE
+							  : 0));
 	start_waiting(&e);
 	for (i = 0; i < THREADS; i++) {
 		v[i] = (struct visitor){ &e, i, random_below(random, 2),

@@ -155,8 +155,7 @@ static void *trade_bound(void *argument)
 static void what_goes_in_comes_out(void **state)
 {
 	struct world *w = *state;
-	struct bazaar b = { .s = w->s,
-			    .rounds = (unsigned)scaled(LOAD(3000)) };
+	struct bazaar b = { .s = w->s, .rounds = (unsigned)scaled(LOAD(3000)) };
 	pthread_t     threads[BOUND + UNBOUND];
 	unsigned      i;
 

@@ -37,8 +37,9 @@ static void bring_tasks(sennit_scheduler *s, unsigned count)
 static void tasks_from_outside_never_wait_for_ever(void **state)
 {
 	struct world     *w = *state;
-	sennit_scheduler *eager = start_with(SENNIT_CONFIG(
-		.workers = w->workers, .spin_ns = SENNIT_SPIN_NONE));
+	sennit_scheduler *eager =
+		start_with(SENNIT_CONFIG(.workers = w->workers,
+					 .spin_ns = SENNIT_SPIN_NONE));
 
 	bring_tasks(w->s, (unsigned)scaled(LOAD(4000)));
 	bring_tasks(eager, (unsigned)scaled(LOAD(4000)));
@@ -138,6 +139,6 @@ int main(void)
 	};
 
 	(void)random_stream(0); /* chooses the seed while there is one thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/park_vs_wake", tests, NULL, NULL));
+	return random_report(cmocka_run_group_tests_name("stress/park_vs_wake",
+							 tests, NULL, NULL));
 }

@@ -57,10 +57,12 @@ static void live(uint32_t workers, uint64_t *random, bool as_thread)
 {
 	struct short_life l = { .s = NULL };
 
-	l.s = start_with(SENNIT_CONFIG(
-		.workers = workers, .on_shutdown = note_end,
-		.on_shutdown_context = &l,
-		.spin_ns = random_below(random, 2) ? SENNIT_SPIN_NONE : 0));
+	l.s = start_with(SENNIT_CONFIG(.workers = workers,
+				       .on_shutdown = note_end,
+				       .on_shutdown_context = &l,
+				       .spin_ns = random_below(random, 2)
+							  ? SENNIT_SPIN_NONE
+							  : 0));
 	dawdle(random);
 	if (as_thread) {
 		pthread_t t = must_start_thread(enqueue_as_thread, &l);
@@ -87,8 +89,8 @@ static void a_task_may_release_what_it_was_enqueued_by(void **state)
 
 /* From the fiber of another scheduler: the call comes from outside as well. */
 struct guest {
-	uint64_t   random;
-	unsigned   rounds;
+	uint64_t     random;
+	unsigned     rounds;
 	sennit_event done;
 };
 

@@ -77,9 +77,9 @@ static void wait_in_cell(struct cell *c, unsigned kind)
 	memset(&c->thing, 0, sizeof(c->thing));
 	if (kind == EVENT) {
 		sennit_event_init(&c->thing.event,
-				  random_below(&c->random, 2) ?
-					  SENNIT_EVENT_AUTO :
-					  SENNIT_EVENT_MANUAL,
+				  random_below(&c->random, 2)
+					  ? SENNIT_EVENT_AUTO
+					  : SENNIT_EVENT_MANUAL,
 				  false);
 		atomic_store(&c->kind, kind);
 		EXPECT(sennit_event_wait_until(&c->thing.event, t) == 0);

@@ -7,10 +7,10 @@
 enum { THREADS = 3, SETTERS = 2 };
 
 struct inn {
-	sennit_scheduler        *s;
-	_Atomic(sennit_event *)  bells[SETTERS];
-	atomic_uint              next;
-	unsigned                 stays;
+	sennit_scheduler       *s;
+	_Atomic(sennit_event *) bells[SETTERS];
+	atomic_uint             next;
+	unsigned                stays;
 };
 
 static void ring(void *argument)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deque.c - the split deque, one step at a time: owner and thief take turns on
- * one thread. What they do to each other at once is test/stress/deque. */
+ * one thread. What they do to each other at once is
+ * test/stress/deque_owner_vs_thieves.c. */
 #include "core/deque.h"
 #include "os/os.h"
 

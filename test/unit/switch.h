@@ -29,8 +29,8 @@ void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
 
 struct machine {
 	void (*go)(arch_stack *save, arch_stack resume);
-	void (*start)(arch_stack *save, void *top, arch_entry *entry,
-		      void *arg, uint64_t control);
+	void (*start)(arch_stack *save, void *top, arch_entry *entry, void *arg,
+		      uint64_t control);
 };
 
 #define STACK_SIZE 262144

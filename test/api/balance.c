@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* balance.c - no worker sleeps while another keeps a task that it cannot start:
+ * not even when both came to a sleeper at once. */
+#include "with_workers.h"
+
+enum { ROUNDS = 300 };
+
+/* A fiber that is busy until a task has run. */
+struct errands {
+	sennit_event      wake_fiber; /* auto */
+	sennit_event      fiber_done; /* auto */
+	sennit_wait_group fibers;
+	atomic_bool       task_ran;
+	atomic_bool       over;
+};
+
+static void run_the_task(void *argument)
+{
+	atomic_store(&((struct errands *)argument)->task_ran, true);
+}
+
+static void be_busy_until_it_ran(void *argument)
+{
+	struct errands *e = argument;
+
+	for (;;) {
+		sennit_time give_up;
+
+		sennit_event_wait(&e->wake_fiber);
+		if (atomic_load(&e->over))
+			break;
+		give_up = sennit_after(2 * SENNIT_SECOND);
+		while (!atomic_load(&e->task_ran) && sennit_now() < give_up)
+			sched_yield();
+		EXPECT(atomic_load(&e->task_ran));
+		sennit_event_set(&e->fiber_done);
+	}
+	sennit_wait_group_done(&e->fibers);
+}
+
+/* Both at once, so that they often come to the same worker before it has
+ * woken; in turn the worker of the fiber and another. */
+static void bring_both(struct errands *e, sennit_scheduler *s)
+{
+	const sennit_task t = { .run = run_the_task, .argument = e };
+
+	atomic_store(&e->task_ran, false);
+	EXPECT(sennit_enqueue(s, &t) == 0);
+	sennit_event_set(&e->wake_fiber);
+	sennit_event_wait(&e->fiber_done);
+}
+
+static void a_task_is_not_left_behind_a_busy_fiber(void **state)
+{
+	struct world  *w = *state;
+	struct errands e = { .over = false };
+	unsigned       i;
+
+	sennit_event_init(&e.wake_fiber, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&e.fiber_done, SENNIT_EVENT_AUTO, false);
+	sennit_wait_group_init(&e.fibers, 1);
+	must_schedule(be_busy_until_it_ran, &e);
+	for (i = 0; i < ROUNDS && !atomic_load(&broken_claims); i++) {
+		bring_both(&e, w->s);
+		sennit_sleep(2 * SENNIT_MILLISECOND); /* let them sleep */
+	}
+	atomic_store(&e.over, true);
+	sennit_event_set(&e.wake_fiber);
+	sennit_wait_group_wait(&e.fibers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SEVERAL(a_task_is_not_left_behind_a_busy_fiber),
+	};
+
+	return cmocka_run_group_tests_name("api/balance", tests, NULL, NULL);
+}
