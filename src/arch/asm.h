@@ -23,23 +23,33 @@
 #define LANDING_PAD   hint 34    /* bti c, as old assemblers know it */
 #endif
 
-.section.note.GNU - stack, "", % progbits
+	.section .note.GNU-stack, "", %progbits
 
-					       .section.note.gnu.property,
-	"a", % note.p2align 3.long 4  /* size of the name */
-			     .long 16 /* size of the description */
-			     .long 5  /* NT_GNU_PROPERTY_TYPE_0 */
-			     .asciz
-		     "GNU".long PROPERTY_TYPE.long 4.long PROPERTY_BITS
-			     .long 0 /* padding */
+	.section .note.gnu.property, "a", %note
+	.p2align 3
+	.long	4		/* size of the name */
+	.long	16		/* size of the description */
+	.long	5		/* NT_GNU_PROPERTY_TYPE_0 */
+	.asciz	"GNU"
+	.long	PROPERTY_TYPE
+	.long	4
+	.long	PROPERTY_BITS
+	.long	0		/* padding */
 
-			     .macro FUNC name.text.p2align 6.globl	\name
-			     .hidden	\name.type	\name,
-	% function
-\name :.cfi_startproc LANDING_PAD
-		.endm
+	.macro	FUNC name
+	.text
+	.p2align 6
+	.globl	\name
+	.hidden	\name
+	.type	\name, %function
+\name:
+	.cfi_startproc
+	LANDING_PAD
+	.endm
 
-		.macro END name.cfi_endproc.size	\name,
-	.- \name.endm
+	.macro	END name
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
 
 #endif
