@@ -32,7 +32,7 @@ struct session {
 	struct report           report;
 };
 
-/* --- which rows ---------------------------------------------------------- */
+/* --- which rows --------------------------------------------------------- */
 
 static bool is_wanted(const char *name, char *const prefixes[])
 {
@@ -60,7 +60,7 @@ void bench_list_row(const struct bench_row *row, char *const prefixes[])
 			       (unsigned long long)row->n);
 }
 
-/* --- the child ----------------------------------------------------------- */
+/* --- the child ---------------------------------------------------------- */
 
 static double peak_resident(void)
 {
@@ -115,7 +115,7 @@ static _Noreturn void child(const struct bench_row *row, uint32_t workers,
 	_exit(2);
 }
 
-/* --- the parent ---------------------------------------------------------- */
+/* --- the parent --------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {

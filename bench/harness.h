@@ -78,7 +78,7 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 /* Print the names of a row that start with one of the prefixes, and its n. */
 void bench_list_row(const struct bench_row *row, char *const prefixes[]);
 
-/* --- for the rows -------------------------------------------------------- */
+/* --- for the rows ------------------------------------------------------- */
 
 /* End the process with a message unless ok: a figure for a wrong answer is
  * worth nothing. */

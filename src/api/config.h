@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - from what the caller asked for to what the scheduler is made of. */
+/* config.h - from what the caller asked for to what makes up a scheduler. */
 #ifndef SN_CONFIG_H
 #define SN_CONFIG_H
 

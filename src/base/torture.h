@@ -4,10 +4,10 @@
  * TORTURE_POINT() stands in each window that a protocol must survive: between
  * a store and the look that depends on it, between a claim and what it is for.
  * It is nothing, but in builds with SENNIT_TORTURE, where it gives the CPU away
- * now and then or keeps the thread there, for some 50 us. Each thread has random
- * numbers of its own, from SENNIT_TORTURE_SEED if the environment has that; the
- * seed is part of what sn_panic prints. It makes a failure likely again, not
- * certain: the system's scheduling stays what it is.
+ * now and then or keeps the thread there, for some 50 us. Each thread has
+ * random numbers of its own, from SENNIT_TORTURE_SEED if the environment has
+ * that; the seed is part of what sn_panic prints. It makes a failure likely
+ * again, not certain: the system's scheduling stays what it is.
  */
 #ifndef SN_TORTURE_H
 #define SN_TORTURE_H

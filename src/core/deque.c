@@ -32,7 +32,7 @@ static uint32_t public_count(uint64_t pub)
 	return split_of(pub) - top_of(pub);
 }
 
-/* --- the lock: over guard and over split, but for what thieves take ------ */
+/* --- the lock: over guard and over split, but for what thieves take ----- */
 
 static bool try_lock(struct deque *d)
 {
@@ -55,7 +55,7 @@ static void unlock(struct deque *d)
 	a_store_rel(&d->lock, 0); /* -> deque.lock: guard, split */
 }
 
-/* --- slots --------------------------------------------------------------- */
+/* --- slots -------------------------------------------------------------- */
 
 static size_t slots_size(uint32_t capacity)
 {
@@ -151,7 +151,7 @@ int sn_deque_push_full(struct deque *d, sennit_task_fn *run, void *argument,
 		   : sn_deque_push(d, (struct task){ run, argument, meta });
 }
 
-/* --- the owner: publishing, and taking back ------------------------------ */
+/* --- the owner: publishing, and taking back ----------------------------- */
 
 /* Under lock: everything below `split` becomes public. Only top may change
  * meanwhile. */
@@ -277,7 +277,7 @@ bool sn_deque_pop_oldest(struct deque *d, struct task *out)
 	return true;
 }
 
-/* --- thieves ------------------------------------------------------------- */
+/* --- thieves ------------------------------------------------------------ */
 
 uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)
 {
@@ -353,7 +353,7 @@ bool sn_deque_force(struct deque *victim)
 	return forced;
 }
 
-/* --- any thread ---------------------------------------------------------- */
+/* --- any thread --------------------------------------------------------- */
 
 bool sn_deque_has_public(const struct deque *d)
 {

@@ -105,7 +105,7 @@ SENNIT_MUST_USE int sn_deque_init(struct deque           *d,
 /* Nobody may use it any more. Whatever is still queued is dropped. */
 void sn_deque_free(struct deque *d);
 
-/* --- the owner ----------------------------------------------------------- */
+/* --- the owner ---------------------------------------------------------- */
 
 static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t);
 static inline bool sn_deque_pop(struct deque *d, struct task *out);
@@ -137,7 +137,7 @@ static inline bool sn_deque_is_asked(const struct deque *d)
 	return a_load_rlx(&d->asked);
 }
 
-/* --- thieves ------------------------------------------------------------- */
+/* --- thieves ------------------------------------------------------------ */
 
 /* Take the oldest half of the public tasks, rounded up, at most max, into out,
  * oldest first. Returns how many; 0 when there were none or another was
@@ -153,7 +153,7 @@ bool sn_deque_ask(struct deque *victim);
  * Returns whether it made something public. */
 bool sn_deque_force(struct deque *victim);
 
-/* --- any thread, as a hint ----------------------------------------------- */
+/* --- any thread, as a hint ---------------------------------------------- */
 
 bool sn_deque_has_public(const struct deque *d);
 
@@ -163,15 +163,15 @@ bool sn_deque_has_tasks(const struct deque *d);
 /* How many tasks there are; exact for the owner. */
 uint32_t sn_deque_count(const struct deque *d);
 
-/* Nothing private does not tell: a forced take may hold guard at or above bottom
- * before it has made anything public. The low half of pub is top. */
+/* Nothing private does not tell: a forced take may hold guard at or above
+ * bottom before it has made anything public. The low half of pub is top. */
 static inline bool sn_deque_has_tasks_owner(const struct deque *d)
 {
 	return sn_deque_has_private_owner(d) ||
 	       a_load_rlx(&d->bottom) != (uint32_t)a_load_rlx(&d->pub);
 }
 
-/* --- the fast paths ------------------------------------------------------ */
+/* --- the fast paths ----------------------------------------------------- */
 
 /* Push that has reached limit, pop that has reached guard. The task goes in
  * words, as the fast path would pay for a struct that has to lie in memory. */

@@ -145,6 +145,6 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 void sn_parking_wake(struct sleeper *s)
 {
 	TORTURE_POINT();
-	a_fence(); /* <-> park.sleep: published before looking for the sleeper */
+	a_fence(); /* <-> park.sleep: published, before the look for s */
 	rouse(s);
 }

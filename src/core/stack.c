@@ -19,7 +19,7 @@ enum {
 
 #define SLAB_BYTES ((size_t)64 << 20)
 
-/* A mapping of `count` stacks, of which the first `carved` are or were fresh. */
+/* A mapping of `count` stacks; the first `carved` are or were fresh. */
 struct slab {
 	struct slab *next;
 	char        *base;
@@ -36,7 +36,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* --- canaries ------------------------------------------------------------- */
+/* --- canaries ----------------------------------------------------------- */
 
 static uintptr_t *canary_of(void *low)
 {
@@ -74,7 +74,7 @@ void sn_stack_check(const struct stacks *s, void *low)
 	      "a fiber used more stack than it has");
 }
 
-/* --- guards --------------------------------------------------------------- */
+/* --- guards ------------------------------------------------------------- */
 
 /* Guard by splitting the mapping, while the process may have more of those. */
 static bool guard_by_mapping(struct stacks *s, void *bottom)
@@ -122,7 +122,7 @@ static void guard(struct stacks *s, void *const bottom[], uint32_t count)
 	s->fresh_count = count;
 }
 
-/* --- slabs ------------------------------------------------------------------ */
+/* --- slabs -------------------------------------------------------------- */
 
 /* How many stacks the next slab has: twice as many as the last, within the
  * largest slab, its bytes, and what the limit leaves. */
@@ -179,11 +179,12 @@ static void remove_slab(struct stacks *s, struct slab *b)
  * the others are made as they are wanted. */
 static bool carve(struct stacks *s, uint32_t wanted)
 {
-	uint32_t     count = s->kind == OS_GUARD_CHEAP ? STACK_BATCH
-						       : least(wanted, STACK_BATCH);
+	uint32_t     count = STACK_BATCH;
 	void        *bottom[STACK_BATCH];
 	struct slab *b = s->slabs;
 
+	if (s->kind != OS_GUARD_CHEAP)
+		count = least(wanted, STACK_BATCH);
 	if (s->made == s->limit)
 		return false;
 	if (!b || b->carved == b->count) {
@@ -198,7 +199,7 @@ static bool carve(struct stacks *s, uint32_t wanted)
 	return true;
 }
 
-/* --- the depot -------------------------------------------------------------- */
+/* --- the depot ---------------------------------------------------------- */
 
 /* At the top, where the page has been touched: the bottom would cost one. */
 static struct node *link_of(const struct stacks *s, void *low)
@@ -237,7 +238,7 @@ static uint32_t take_fresh(struct stacks *s, void *low[], uint32_t max)
 	return n;
 }
 
-/* --- what others call --------------------------------------------------------- */
+/* --- what others call --------------------------------------------------- */
 
 /* Bytes from one stack to the next; 0 for a size that cannot be. */
 static size_t pitch_of(size_t size, size_t page)

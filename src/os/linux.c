@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- time ------------------------------------------------------------- */
+/* --- time --------------------------------------------------------------- */
 
 sennit_time os_now(void)
 {
@@ -101,7 +101,7 @@ void os_thread_yield(void)
 	sched_yield();
 }
 
-/* --- barrier on other threads --------------------------------------------- */
+/* --- barrier on other threads ------------------------------------------- */
 
 static long barrier(int command)
 {

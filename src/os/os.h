@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* --- time ------------------------------------------------------------- */
+/* --- time --------------------------------------------------------------- */
 
 /* Nanoseconds of the monotonic clock. */
 sennit_time os_now(void);
@@ -41,7 +41,7 @@ uint32_t os_thread_id(void);
 /* Give the CPU to another thread. */
 void os_thread_yield(void);
 
-/* --- barrier on other threads --------------------------------------------- */
+/* --- barrier on other threads ------------------------------------------- */
 
 /* Prepare os_process_barrier(); false when the system has none, then the fast
  * sides that it would serve need fences of their own. */
@@ -51,7 +51,7 @@ bool os_process_barrier_init(void);
  * returns. Costs 0.3 us alone, some microseconds with other threads running. */
 void os_process_barrier(void);
 
-/* --- memory for stacks --------------------------------------------------- */
+/* --- memory for stacks -------------------------------------------------- */
 
 size_t os_page_size(void);
 
@@ -74,7 +74,7 @@ int os_guard_pages(enum os_guard kind, void *const low[], size_t count);
 /* The most mappings this process may have (vm.max_map_count). */
 size_t os_mapping_limit(void);
 
-/* --- CPUs ----------------------------------------------------------------- */
+/* --- CPUs --------------------------------------------------------------- */
 
 /* The CPUs this process may use by its affinity mask, ascending, at most max
  * of them into cpus; returns how many there are (>= 1). */

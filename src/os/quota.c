@@ -54,7 +54,7 @@ static uint32_t tighter(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* --- one group ------------------------------------------------------------ */
+/* --- one group ---------------------------------------------------------- */
 
 /* A directory of the tree of groups, and room behind it for a file's name. */
 struct place {
@@ -116,7 +116,7 @@ static uint32_t quota_v1(const struct place *p)
 	return round_up(quota, period);
 }
 
-/* --- a chain of groups ------------------------------------------------------ */
+/* --- a chain of groups -------------------------------------------------- */
 
 /* Go to the directory above; false at the mount point. What is below that
  * begins with a slash. */
@@ -148,7 +148,7 @@ static uint32_t chain_quota(const char *root, const char *point,
 	return cpus;
 }
 
-/* --- /proc/self/cgroup: which group ------------------------------------------ */
+/* --- /proc/self/cgroup: which group ------------------------------------- */
 
 /* Is `word` one of the comma-separated words of `list`? */
 static bool has_word(const char *list, const char *word)
@@ -193,7 +193,7 @@ static void parse_group(struct groups *g, char *line)
 		keep(&g->v1, path);
 }
 
-/* --- /proc/self/mountinfo: where it can be seen -------------------------------- */
+/* --- /proc/self/mountinfo: where it can be seen ------------------------- */
 
 struct mount {
 	char *root;  /* the group that is mounted */
@@ -267,7 +267,7 @@ static bool parse_mount(struct mount *m, char *line)
 	return m->root[0] == '/';
 }
 
-/* --- from a mount's root to our group --------------------------------------- */
+/* --- from a mount's root to our group ----------------------------------- */
 
 /* Does path begin with one more step up, out of the cgroup namespace? */
 static bool steps_up(const char *path)
@@ -307,7 +307,7 @@ static const char *path_below(const char *root, const char *group)
 	return group + length;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- all of it ---------------------------------------------------------- */
 
 static FILE *open_under(const char *root, const char *path)
 {

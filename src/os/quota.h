@@ -5,9 +5,9 @@
  * how much of their time, which is what counts in a container. A group is held
  * by its own quota and by those of all groups above it:
  *
- *	/sys/fs/cgroup			mount point: the group at the mount's root
- *	    └─ machine			cpu.max "200000 100000": 2 CPUs
- *	        └─ job			cpu.max "max 100000": none of its own
+ *	/sys/fs/cgroup		mount point: the group at the mount's root
+ *	    └─ machine		cpu.max "200000 100000": 2 CPUs
+ *	        └─ job		cpu.max "max 100000": none of its own
  *
  * Whatever is missing or makes no sense is no limit.
  */

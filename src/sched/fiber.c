@@ -69,7 +69,7 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 #endif
 }
 
-/* --- telling the sanitizers ------------------------------------------------ */
+/* --- telling the sanitizers --------------------------------------------- */
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 NO_SANITIZE void sn_fiber_leaving(struct sennit_fiber *from,

@@ -60,7 +60,7 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size);
 /* Make *f stand for the calling thread's own stack. */
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
 
-/* --- switching --------------------------------------------------------------- */
+/* --- switching ---------------------------------------------------------- */
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 /* About to leave `from` for `to`; an idle stack is left for good. */

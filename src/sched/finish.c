@@ -73,9 +73,9 @@ bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 }
 
 /* Work that only a worker's own thread could make disappear: it is parked, and
- * may not wake while the gate is suspended. Blocked fibers are counted from before
- * they wait until they run again, so one on its way from a waker's hands to the
- * ready list is never missed. */
+ * may not wake while the gate is suspended. Blocked fibers are counted from
+ * before they wait until they run again, so one on its way from a waker's hands
+ * to the ready list is never missed. */
 static bool has_work(struct worker *w)
 {
 	/* What the owner did before it left the gate: <- gate.out there. */

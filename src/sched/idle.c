@@ -39,7 +39,7 @@ static void fire_due(struct worker *w)
 		sn_worker_fire(w, os_now());
 }
 
-/* --- searching -------------------------------------------------------------- */
+/* --- searching ---------------------------------------------------------- */
 
 static bool look_around(struct worker *w, struct heist *h, sennit_time now)
 {
@@ -104,13 +104,13 @@ static void found(struct worker *w)
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
-	/* A fiber or a pinned task runs first: then one task is one too many. */
+	/* A fiber or pinned task runs first: then one task is too many. */
 	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
 	    sn_steal_is_possible(w))
 		sn_parking_wake_one(&s->parking, w->index);
 }
 
-/* --- parking ---------------------------------------------------------------- */
+/* --- parking ------------------------------------------------------------ */
 
 static bool work_appeared(const struct worker *w)
 {
@@ -156,10 +156,10 @@ static bool park(struct worker *w, bool searching)
 	return sn_gate_enter(&s->gate);
 }
 
-/* Fibers that hand work to each other across workers answer within a fraction of
- * a microsecond. For so long a worker with fibers waiting looks at nothing but
- * its own inbox: that disturbs nobody, while to count as a searcher and back
- * moves a line that all workers share (hand-over 257 -> 164 ns). */
+/* Fibers that hand work to each other across workers answer within a fraction
+ * of a microsecond. For so long a worker with fibers waiting looks at nothing
+ * but its own inbox: that disturbs nobody, while to count as a searcher and
+ * back moves a line that all workers share (hand-over 257 -> 164 ns). */
 static bool expect_answer(struct worker *w)
 {
 	uint32_t pauses = w->scheduler->config.spin_ns ? ANSWER_PAUSES : 0;

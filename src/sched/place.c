@@ -27,7 +27,7 @@ void sn_place_help(struct worker *w)
 		sn_parking_wake_one(w->parking, w->index);
 }
 
-/* --- packing ------------------------------------------------------------------ */
+/* --- packing ------------------------------------------------------------ */
 
 /* The caller's worker if it belongs to s: its cache may be used. */
 static struct worker *own_worker(sennit_scheduler *s)
@@ -87,7 +87,7 @@ void sn_place_unpack(sennit_scheduler *s, struct task t)
 		sn_memory_give(&s->memory, t.argument, t.meta);
 }
 
-/* --- placing ------------------------------------------------------------------ */
+/* --- placing ------------------------------------------------------------ */
 
 /* Into the inbox of the next worker in turn. */
 static int send(sennit_scheduler *s, struct task t)

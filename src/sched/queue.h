@@ -27,7 +27,7 @@
 #define QUEUE_BITS    UINT32_C(7)
 #define QUEUE_OWN     UINT32_C(8) /* the primitive's first bit */
 
-/* Spins before the CPU is given back: the holder's thread may not be running. */
+/* Spins before the CPU is given back: the holder's thread may not run. */
 #define QUEUE_SPINS TORTURED(1, 64)
 
 /* Lock; returns the word as it was, unlocked. */

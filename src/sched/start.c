@@ -23,7 +23,7 @@ struct newborn {
 	struct birth  *birth;  /* fixed */
 };
 
-/* --- the thread -------------------------------------------------------------- */
+/* --- the thread --------------------------------------------------------- */
 
 static int set_affinity(const struct worker *w, const struct birth *birth)
 {
@@ -72,7 +72,7 @@ static void *thread_main(void *argument)
 	return NULL;
 }
 
-/* --- the creator -------------------------------------------------------------- */
+/* --- the creator -------------------------------------------------------- */
 
 /* Workers and the first stack of each. */
 static int make_workers(sennit_scheduler *s)

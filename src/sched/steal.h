@@ -4,8 +4,8 @@
  *	public tasks   taken with one compare-and-swap, half of them
  *	task inbox     taken whole
  *	private tasks  asked for; the owner publishes at its next push, within
- *	               some 150 ns; an owner that runs a long task does not answer
- *	               and is forced after FORCE_PATIENCE
+ *	               some 150 ns; an owner that runs a long task does not
+ *	               answer and is forced after FORCE_PATIENCE
  *
  * Fibers are never taken: they resume where they left.
  */

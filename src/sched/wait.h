@@ -10,7 +10,7 @@
  *	waiter        lock, test, link, unlock, sleep ............. return
  *	signaller                         lock, unlink, claim, unlock, wake
  *	timer (home worker)                        claim, make ready
- *	timed-out waiter                           lock, unlink if linked, unlock
+ *	timed-out waiter                   lock, unlink if linked, unlock
  *
  * Fibers are pinned, so a wake that comes before the fiber has finished leaving
  * its stack lies in its worker's inbox until it has. (This, and a timer that
@@ -49,8 +49,8 @@ static inline void sn_waiter_init(struct waiter *n, sennit_time deadline)
  * case n may still be linked to its object: sn_wait_in unlinks it. */
 int sn_wait(struct waiter *n, sennit_time deadline);
 
-/* Sleep as sn_wait does, linked to the queue of *word and *list; afterwards n is
- * linked to nothing. */
+/* Sleep as sn_wait does, linked to the queue of *word and *list; afterwards n
+ * is linked to nothing. */
 int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 		    sennit_time deadline);
 

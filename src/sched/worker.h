@@ -38,9 +38,9 @@
  * program's keeps in step. */
 #define WORKER_UPKEEP 61u
 
-/* Every so many upkeeps that fall between tasks the oldest own task runs: newest
- * first alone could leave it for ever. Not more often: each opens work that
- * fork-join would rather finish; every 61 dispatches fib(32) took 22,000
+/* Every so many upkeeps that fall between tasks the oldest own task runs:
+ * newest first alone could leave it for ever. Not more often: each opens work
+ * that fork-join would rather finish; every 61 dispatches fib(32) took 22,000
  * stacks. */
 #define WORKER_OLDEST 1024u
 
@@ -163,8 +163,8 @@ static inline bool sn_worker_has_task(const struct worker *w)
 	       sn_deque_has_tasks_owner(&w->deque);
 }
 
-/* Fibers of w that wait or are ready. The resumes first: each is of a block that
- * is counted. */
+/* Fibers of w that wait or are ready. The resumes first: each is of a block
+ * that is counted. */
 static inline uint64_t sn_worker_blocked(const struct worker *w)
 {
 	uint64_t resumes = a_load_rlx(&w->resumes);

@@ -230,7 +230,7 @@ static void an_unbound_thread_may_enqueue(void **state)
 	assert_soon(atomic_load(&n.ran) == 100);
 }
 
-/* --- a thousand bound threads -------------------------------------------- */
+/* --- a thousand bound threads ------------------------------------------- */
 
 struct crowd {
 	sennit_scheduler *s;

@@ -87,7 +87,7 @@ static void stock(struct shop *s, unsigned tokens)
 	sennit_mutex_unlock(&s->lock);
 }
 
-/* --- notify -------------------------------------------------------------- */
+/* --- notify ------------------------------------------------------------- */
 
 /* Symptom: notified twice in a row, the same waiter is picked twice. */
 static void as_many_wake_as_are_notified(void **state)
@@ -189,7 +189,7 @@ static void notify_without_waiters_is_not_remembered(void **state)
 	assert_int_equal(err, -ETIMEDOUT);
 }
 
-/* --- deadlines ----------------------------------------------------------- */
+/* --- deadlines ---------------------------------------------------------- */
 
 static void wait_in_vain(void *argument)
 {

@@ -24,7 +24,7 @@ static int refusal(const sennit_config *config)
 #define assert_accepted(...) \
 	assert_int_equal(refusal(SENNIT_CONFIG(__VA_ARGS__)), 0)
 
-/* --- values -------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------- */
 
 static void values_out_of_range_are_refused(void **state)
 {
@@ -112,7 +112,7 @@ static void there_may_be_very_many_workers(void **state)
 	end_scheduler(s);
 }
 
-/* --- older and newer callers --------------------------------------------- */
+/* --- older and newer callers -------------------------------------------- */
 
 static void a_size_that_cannot_be_is_refused(void **state)
 {
@@ -161,7 +161,7 @@ static void a_newer_larger_struct_is_refused_if_used(void **state)
 	}
 }
 
-/* --- thread_init, names -------------------------------------------------- */
+/* --- thread_init, names ------------------------------------------------- */
 
 struct roll {
 	atomic_uint calls[8];
@@ -245,7 +245,7 @@ static void a_long_name_is_cut(void **state)
 	assert_memory_equal(r.names[0], "a-name-that", 11);
 }
 
-/* --- stacks -------------------------------------------------------------- */
+/* --- stacks ------------------------------------------------------------- */
 
 struct depth {
 	sennit_wait_group done;

@@ -42,7 +42,7 @@ static void *wait_in_scene_as_thread(void *argument)
 	return NULL;
 }
 
-/* --- one caller, in each place ------------------------------------------- */
+/* --- one caller, in each place ------------------------------------------ */
 
 static void try_manual(void *argument)
 {
@@ -139,7 +139,7 @@ static void a_wait_times_out_never_before_its_deadline(void **state)
 	in_each_place(try_deadline, NULL);
 }
 
-/* --- many waiters -------------------------------------------------------- */
+/* --- many waiters ------------------------------------------------------- */
 
 /* Fibers, and unbound threads among them. */
 static void gather(struct scene *c, unsigned fibers, pthread_t *threads,
@@ -241,7 +241,7 @@ static void a_thousand_deadlines_pass(void **state)
 	assert_true(sennit_event_is_set(&c.event));
 }
 
-/* --- order --------------------------------------------------------------- */
+/* --- order -------------------------------------------------------------- */
 
 /* Same-thread tasks and their scheduler share a worker, so once it runs again
  * the task before it is waiting. */
@@ -289,7 +289,7 @@ static void an_auto_event_releases_the_longest_waiter_first(void **state)
 	in_a_task(form_a_queue, &q);
 }
 
-/* --- one leaves, another stays ------------------------------------------- */
+/* --- one leaves, another stays ------------------------------------------ */
 
 static void wait_briefly(void *argument)
 {

@@ -65,7 +65,7 @@ static void open_door(void *argument)
 	sennit_fiber_notify(atomic_load(&d->waiter));
 }
 
-/* --- who am I ------------------------------------------------------------ */
+/* --- who am I ----------------------------------------------------------- */
 
 struct census {
 	sennit_wait_group in;
@@ -133,7 +133,7 @@ static void a_bound_thread_is_fiber_0_and_an_unbound_one_none(void **state)
 	in_a_thread(expect_no_fiber, NULL);
 }
 
-/* --- wait ---------------------------------------------------------------- */
+/* --- wait --------------------------------------------------------------- */
 
 static void wait_without_need(void *argument)
 {
@@ -235,7 +235,7 @@ static void a_bound_thread_waits_as_a_fiber_does(void **state)
 	assert_true(d.passed);
 }
 
-/* --- none lost ----------------------------------------------------------- */
+/* --- none lost ---------------------------------------------------------- */
 
 static void pass_often(void *argument)
 {
@@ -289,7 +289,7 @@ static void no_notify_after_the_unlock_is_lost(void **state)
 	sennit_wait_group_wait(&d.done);
 }
 
-/* --- notify where nobody waits ------------------------------------------- */
+/* --- notify where nobody waits ------------------------------------------ */
 
 static void notify_myself_first(void *argument)
 {

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-/* --- a pthread_create that fails ----------------------------------------- */
+/* --- a pthread_create that fails ---------------------------------------- */
 
 static atomic_uint creations;
 static atomic_uint failing_creation; /* 0: none */
@@ -47,7 +47,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	return next_create()(thread, attributes, run, argument);
 }
 
-/* --- what there is ------------------------------------------------------- */
+/* --- what there is ------------------------------------------------------ */
 
 static unsigned entries_of(const char *path)
 {
@@ -84,7 +84,7 @@ static unsigned mappings_now(void)
 	return lines;
 }
 
-/* --- cycles -------------------------------------------------------------- */
+/* --- cycles ------------------------------------------------------------- */
 
 struct gate {
 	sennit_event      open;
@@ -169,7 +169,7 @@ static void unused_it_needs_no_thread(void **state)
 	assert_int_equal(atomic_load(&creations), before);
 }
 
-/* --- a thread refused ---------------------------------------------------- */
+/* --- a thread refused --------------------------------------------------- */
 
 static atomic_long live;
 

@@ -18,7 +18,7 @@ static void count_one(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-/* --- ready fibers first -------------------------------------------------- */
+/* --- ready fibers first ------------------------------------------------- */
 
 struct order {
 	sennit_event      go;
@@ -73,7 +73,7 @@ static void a_ready_fiber_runs_before_a_new_task(void **state)
 	assert_memory_equal(o.text, "12sR3", 5);
 }
 
-/* --- stacks -------------------------------------------------------------- */
+/* --- stacks ------------------------------------------------------------- */
 
 static void a_task_that_never_blocks_needs_no_stack(void **state)
 {
@@ -184,7 +184,7 @@ static void tasks_may_wait_for_tasks_to_any_depth(void **state)
 	assert_int_equal(atomic_load(&tree.leaves), expected);
 }
 
-/* --- idle ---------------------------------------------------------------- */
+/* --- idle --------------------------------------------------------------- */
 
 static uint64_t cpu_used(void)
 {

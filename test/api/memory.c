@@ -60,7 +60,7 @@ static int create(sennit_scheduler **s, uint32_t workers, struct ward *w)
 				 .trace_events = 16));
 }
 
-/* --- no failure ---------------------------------------------------------- */
+/* --- no failure --------------------------------------------------------- */
 
 struct load {
 	atomic_uint       ran;
@@ -105,7 +105,7 @@ static void all_of_it_goes_back(void **state)
 	assert_nothing_left(&w);
 }
 
-/* --- each failure -------------------------------------------------------- */
+/* --- each failure ------------------------------------------------------- */
 
 static unsigned schedule_some(struct load *l)
 {
@@ -159,7 +159,7 @@ static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
 	assert_in_range(k, 2, 399); /* few tasks need few allocations */
 }
 
-/* --- small copies -------------------------------------------------------- */
+/* --- small copies ------------------------------------------------------- */
 
 static void note(void *argument)
 {

@@ -2,7 +2,7 @@
 /* misuse_primitives.c - broken contracts of mutex, event, cond, wait group. */
 #include "misuse.h"
 
-/* --- wait groups --------------------------------------------------------- */
+/* --- wait groups -------------------------------------------------------- */
 
 static void commit_done_below_zero(const struct offence *o)
 {
@@ -66,7 +66,7 @@ static void destroying_a_wait_group_that_is_waited_for(void **state)
 	assert_misuse(state, "sennit_wait_group_destroy", commit_destroy_group);
 }
 
-/* --- mutexes ------------------------------------------------------------- */
+/* --- mutexes ------------------------------------------------------------ */
 
 static void commit_unlock_unlocked(const struct offence *o)
 {
@@ -173,7 +173,7 @@ static void destroying_a_mutex_that_is_locked(void **state)
 	assert_misuse(state, "sennit_mutex_destroy", commit_destroy_mutex);
 }
 
-/* --- events, conditions -------------------------------------------------- */
+/* --- events, conditions ------------------------------------------------- */
 
 static void task_waits_for_event(void *argument)
 {

@@ -8,7 +8,7 @@ static void do_nothing(void *argument)
 	(void)argument;
 }
 
-/* --- binding ------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------ */
 
 static void commit_bind_twice(const struct offence *o)
 {
@@ -76,7 +76,7 @@ static void unbinding_in_a_task_of_the_bound_thread(void **state)
 	assert_misuse(state, "sennit_unbind", commit_unbind_in_a_task_at_home);
 }
 
-/* --- scheduling ---------------------------------------------------------- */
+/* --- scheduling --------------------------------------------------------- */
 
 static void commit_schedule_unbound(const struct offence *o)
 {
@@ -145,7 +145,7 @@ static void enqueueing_for_the_same_thread_unbound(void **state)
 	assert_misuse(state, "sennit_enqueue", commit_enqueue_same_thread);
 }
 
-/* --- fibers, schedulers -------------------------------------------------- */
+/* --- fibers, schedulers ------------------------------------------------- */
 
 static bool never(void *argument)
 {

@@ -63,7 +63,7 @@ static void waiting_for_a_held_one_times_out(void **state)
 	sennit_mutex_destroy(&m); /* would be misuse with a waiter */
 }
 
-/* --- exclusion ----------------------------------------------------------- */
+/* --- exclusion ---------------------------------------------------------- */
 
 struct ledger {
 	sennit_mutex      lock;
@@ -151,7 +151,7 @@ static void one_holds_it_at_a_time(void **state)
 	sennit_mutex_destroy(&l.lock);
 }
 
-/* --- held across a wait -------------------------------------------------- */
+/* --- held across a wait ------------------------------------------------- */
 
 static void hold_while_sleeping(void *argument)
 {
@@ -180,7 +180,7 @@ static void it_may_be_held_across_a_wait(void **state)
 	assert_int_equal(l.sum, 50);
 }
 
-/* --- nobody starves ------------------------------------------------------ */
+/* --- nobody starves ----------------------------------------------------- */
 
 struct greed {
 	sennit_mutex      lock;

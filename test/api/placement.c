@@ -2,7 +2,7 @@
 /* placement.c - on which thread a task runs, and in which order. */
 #include "with_workers.h"
 
-/* --- who ran what -------------------------------------------------------- */
+/* --- who ran what ------------------------------------------------------- */
 
 /* Everything that a test's tasks need to leave behind. */
 struct log {
@@ -61,7 +61,7 @@ static void assert_newest_first(const struct log *log, unsigned count)
 		assert_int_equal(log->order[i], count - 1 - i);
 }
 
-/* --- without workers ----------------------------------------------------- */
+/* --- without workers ---------------------------------------------------- */
 
 static void nothing_runs_until_the_thread_blocks(void **state)
 {
@@ -132,7 +132,7 @@ static void order_newest_reverses_it(void **state)
 	assert_int_equal(sennit_bind(w->s), 0);
 }
 
-/* --- with workers -------------------------------------------------------- */
+/* --- with workers ------------------------------------------------------- */
 
 static void a_worker_runs_its_newest_task_first(void **state)
 {
@@ -216,7 +216,7 @@ static void only_worker_threads_run_tasks(void **state)
 	assert_in_range(count_threads(&t), 1, w->threads);
 }
 
-/* --- same thread --------------------------------------------------------- */
+/* --- same thread -------------------------------------------------------- */
 
 struct homesick {
 	sennit_wait_group done;
@@ -269,7 +269,7 @@ static void a_same_thread_task_may_be_enqueued_by_its_own_task(void **state)
 	sennit_wait_group_wait(&h.done);
 }
 
-/* --- balance ------------------------------------------------------------- */
+/* --- balance ------------------------------------------------------------ */
 
 /* All of them must run at once: a worker sits in each until the last is in. */
 struct rally {

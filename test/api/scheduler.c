@@ -51,7 +51,7 @@ static void set_go(void *argument)
 	sennit_event_set(&((struct life *)argument)->go);
 }
 
-/* --- references ---------------------------------------------------------- */
+/* --- references --------------------------------------------------------- */
 
 static void shutdown_of_an_idle_scheduler_tells_once(void **state)
 {
@@ -161,7 +161,7 @@ static void a_task_may_revive_what_nobody_else_holds(void **state)
 	assert_soon(atomic_load(&l.ends) == 1);
 }
 
-/* --- the end waits for all work ------------------------------------------ */
+/* --- the end waits for all work ----------------------------------------- */
 
 static void queued_tasks_run_before_the_end(void **state)
 {
@@ -279,7 +279,7 @@ static void bound_threads_are_waited_for(void **state)
 	pthread_join(other, NULL);
 }
 
-/* --- shutdown ------------------------------------------------------------ */
+/* --- shutdown ----------------------------------------------------------- */
 
 static void shutdown_gives_up_at_its_deadline(void **state)
 {

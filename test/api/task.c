@@ -9,7 +9,7 @@ static void count_one(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-/* --- copies -------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------- */
 
 enum { LARGEST = 4096 };
 
@@ -155,7 +155,7 @@ static void without_a_copy_the_pointer_itself_is_passed(void **state)
 	assert_soon(atomic_load(&ran) == 1);
 }
 
-/* --- the task struct ----------------------------------------------------- */
+/* --- the task struct ---------------------------------------------------- */
 
 struct number {
 	atomic_uint *sum;
@@ -206,7 +206,7 @@ static void unknown_flags_are_refused(void **state)
 	assert_int_equal(atomic_load(&ran), 0);
 }
 
-/* --- to another scheduler ------------------------------------------------ */
+/* --- to another scheduler ----------------------------------------------- */
 
 struct guest {
 	sennit_scheduler *host;

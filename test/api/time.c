@@ -37,7 +37,7 @@ static void after_saturates(void **state)
 	assert_true(sennit_after(UINT64_MAX - 1) == SENNIT_NEVER);
 }
 
-/* --- deadlines at the edges ---------------------------------------------- */
+/* --- deadlines at the edges --------------------------------------------- */
 
 struct edge {
 	sennit_event      event;
@@ -101,7 +101,7 @@ static void a_past_deadline_times_out(void **state)
 	in_each_place(wait_in_the_past, NULL);
 }
 
-/* --- sleep --------------------------------------------------------------- */
+/* --- sleep -------------------------------------------------------------- */
 
 static void sleep_a_little(void *argument)
 {
@@ -183,7 +183,7 @@ static void who_sleeps_lets_the_worker_run_others(void **state)
 	in_a_task(sleep_until_raised, &flag);
 }
 
-/* --- yield --------------------------------------------------------------- */
+/* --- yield -------------------------------------------------------------- */
 
 static void yield_until_raised(void *argument)
 {

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* --- free at once -------------------------------------------------------- */
+/* --- free at once ------------------------------------------------------- */
 
 /* Waiters allocate something, hand it to the signallers through a slot, wait
  * for it and free it the moment the wait returns. A signaller that touches it
@@ -195,7 +195,7 @@ static void whoever_locks_a_mutex_next_may_free_it(void **state)
 	trade(&x);
 }
 
-/* --- once ---------------------------------------------------------------- */
+/* --- once --------------------------------------------------------------- */
 
 struct pair {
 	sennit_event      event;

@@ -70,7 +70,7 @@ static void a_wait_times_out_never_before_its_deadline(void **state)
 	in_each_place(try_deadline, NULL);
 }
 
-/* --- many doers, many waiters -------------------------------------------- */
+/* --- many doers, many waiters ------------------------------------------- */
 
 struct crowd {
 	sennit_wait_group work;
@@ -147,7 +147,7 @@ static void reaching_zero_releases_those_with_deadlines(void **state)
 	crowd_waits(sennit_after(100 * SENNIT_SECOND));
 }
 
-/* --- used again ---------------------------------------------------------- */
+/* --- used again --------------------------------------------------------- */
 
 static void count_done(void *argument)
 {

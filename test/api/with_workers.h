@@ -51,7 +51,7 @@ struct world {
 	sennit_scheduler *s;
 };
 
-/* --- failures away from the test's own stack ----------------------------- */
+/* --- failures away from the test's own stack ---------------------------- */
 
 static atomic_uint broken_claims;
 
@@ -65,7 +65,7 @@ static inline void expect_at(bool holds, const char *claim, const char *file,
 
 #define EXPECT(claim) expect_at((claim), #claim, __FILE__, __LINE__)
 
-/* --- patience ------------------------------------------------------------ */
+/* --- patience ----------------------------------------------------------- */
 
 static inline bool pause_until(sennit_time give_up)
 {
@@ -92,7 +92,7 @@ static inline bool pause_until(sennit_time give_up)
 
 #define EXPECT_SOON(claim) expect_at(SOON(claim), #claim, __FILE__, __LINE__)
 
-/* --- worlds -------------------------------------------------------------- */
+/* --- worlds ------------------------------------------------------------- */
 
 static inline sennit_scheduler *start_with(const sennit_config *config)
 {
@@ -180,7 +180,7 @@ static const uint32_t worker_counts[] = { SENNIT_WORKERS_NONE, 1, 2, 8 };
 #define WITH_THREADS(f) WITH_ONE(f), WITH_SEVERAL(f)
 #define ALONE(f)        CASE_(f, "", open_count, close_count, 0)
 
-/* --- tasks and threads --------------------------------------------------- */
+/* --- tasks and threads -------------------------------------------------- */
 
 static inline void must_schedule(sennit_task_fn *run, void *argument)
 {

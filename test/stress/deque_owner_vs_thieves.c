@@ -42,7 +42,7 @@ static void take(struct match *m, struct task t)
 		a_add_rlx(&m->wrong, 1);
 }
 
-/* --- a thief ------------------------------------------------------------- */
+/* --- a thief ------------------------------------------------------------ */
 
 struct thief {
 	struct match *match;
@@ -84,7 +84,7 @@ static void *rob(void *argument)
 	return NULL;
 }
 
-/* --- the owner ----------------------------------------------------------- */
+/* --- the owner ---------------------------------------------------------- */
 
 /* Towards thieves. The generous owner publishes all the time and takes back
  * again: that is where a thief that has read a slot meets it changed. */

@@ -140,7 +140,7 @@ static void nobody_touches_what_was_waited_for(void **state)
 	}
 }
 
-/* --- a mutex, handed from owner to owner, the last of which reuses it ---- */
+/* --- a mutex, handed from owner to owner, the last of which reuses it --- */
 
 struct passed {
 	sennit_mutex lock;

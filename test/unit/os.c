@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* --- time and words --------------------------------------------------------- */
+/* --- time and words ----------------------------------------------------- */
 
 static void clock_never_goes_back(void **state)
 {
@@ -180,7 +180,7 @@ static void signal_is_no_timeout(void **state)
 	sigaction(SIGUSR1, &old, NULL);
 }
 
-/* --- threads ---------------------------------------------------------------- */
+/* --- threads ------------------------------------------------------------ */
 
 static void expect_name(const char *name, uint32_t index, const char *expected)
 {
@@ -225,7 +225,7 @@ static void threads_have_different_ids(void **state)
 	assert_int_not_equal(other, os_thread_id());
 }
 
-/* --- CPUs --------------------------------------------------------------------- */
+/* --- CPUs --------------------------------------------------------------- */
 
 static void list_is_ascending_and_not_empty(void **state)
 {

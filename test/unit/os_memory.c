@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- guards --------------------------------------------------------------- */
+/* --- guards ------------------------------------------------------------- */
 
 /* Does the kernel refuse to read there? */
 static bool is_unreadable(const void *address)
@@ -93,7 +93,7 @@ static void mapping_limit_is_plausible(void **state)
 	assert_true(os_mapping_limit() >= 1000);
 }
 
-/* --- the barrier -------------------------------------------------------------- */
+/* --- the barrier -------------------------------------------------------- */
 
 static void barrier_can_be_prepared_twice(void **state)
 {
@@ -106,7 +106,7 @@ static void barrier_can_be_prepared_twice(void **state)
 	os_process_barrier();
 }
 
-/* --- older kernels, stricter sandboxes ------------------------------------------- */
+/* --- older kernels, stricter sandboxes ---------------------------------- */
 
 /* From now on this process gets ENOSYS for the system call; false when the
  * system has no such filters. */

@@ -92,7 +92,7 @@ static void put_v1(const char *path, const char *quota, const char *period)
 	put(whole, period);
 }
 
-/* --- version 2 ------------------------------------------------------------ */
+/* --- version 2 ---------------------------------------------------------- */
 
 static void v2_quota_is_found(void **state)
 {
@@ -162,7 +162,7 @@ static void siblings_do_not_count(void **state)
 	assert_int_equal(os_cpu_quota(root), 3);
 }
 
-/* --- version 1 ------------------------------------------------------------ */
+/* --- version 1 ---------------------------------------------------------- */
 
 static void v1_quota_is_found(void **state)
 {
@@ -214,7 +214,7 @@ static void hybrid_takes_the_tighter(void **state)
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-/* --- mounts and namespaces -------------------------------------------------- */
+/* --- mounts and namespaces ---------------------------------------------- */
 
 static void mounted_subtree_is_entered_at_its_root(void **state)
 {
@@ -320,7 +320,7 @@ static void long_names_fit(void **state)
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-/* --- what makes no sense ------------------------------------------------------ */
+/* --- what makes no sense ------------------------------------------------ */
 
 static void missing_files_are_no_limit(void **state)
 {
@@ -428,7 +428,7 @@ static void more_cpus_than_can_be_counted_are_no_limit(void **state)
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-/* --- this system ------------------------------------------------------------- */
+/* --- this system -------------------------------------------------------- */
 
 static void count_is_within_mask_and_quota(void **state)
 {

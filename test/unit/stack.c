@@ -40,7 +40,7 @@ static void give_one(struct stacks *s, void *low)
 	sn_stacks_give(s, &low, 1);
 }
 
-/* --- taking and giving ------------------------------------------------------- */
+/* --- taking and giving -------------------------------------------------- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -185,7 +185,7 @@ static struct maps read_maps(void)
 	return m;
 }
 
-/* --- when there is no memory --------------------------------------------------- */
+/* --- when there is no memory -------------------------------------------- */
 
 static void impossible_size_is_refused(void **state)
 {
@@ -283,7 +283,7 @@ static void failed_allocation_is_no_stack_and_passes(void **state)
 	sn_stacks_free(&s);
 }
 
-/* --- afterwards --------------------------------------------------------------- */
+/* --- afterwards --------------------------------------------------------- */
 
 static void use_many(enum os_guard kind)
 {
@@ -315,7 +315,7 @@ static void everything_is_unmapped(void **state)
 	assert_int_equal(after.count, before.count);
 }
 
-/* --- many threads ---------------------------------------------------------------- */
+/* --- many threads ------------------------------------------------------- */
 
 enum { THREADS = 4, MOST_TAKEN = 40, ROUNDS = 3000 };
 

@@ -73,7 +73,7 @@ static size_t count_page_aligned(void *const low[], size_t count)
 	return n;
 }
 
-/* --- touching what must not be touched ---------------------------------------- */
+/* --- touching what must not be touched ---------------------------------- */
 
 static sigjmp_buf after_fault;
 
@@ -220,7 +220,7 @@ static void one_refused_guard_is_one_canary(void **state)
 	sn_stacks_free(&s);
 }
 
-/* --- canaries ----------------------------------------------------------------- */
+/* --- canaries ----------------------------------------------------------- */
 
 /* Does giving back abort, after `below` bytes below the stack were written? */
 static bool overflow_is_found(size_t below)
@@ -301,7 +301,7 @@ static void guards_that_split_mappings_are_limited(void **state)
 	}
 }
 
-/* --- mappings ----------------------------------------------------------------- */
+/* --- mappings ----------------------------------------------------------- */
 
 static size_t count_mappings(void)
 {
