@@ -182,7 +182,8 @@ bool sn_idle(struct worker *w)
 	bool        searching;
 
 	ASSERT_OWNER(w);
-	if (expect_answer(w))
+	/* Fibers are ready when it was a task's turn and a thief was faster. */
+	if (w->ready.head || expect_answer(w))
 		return true;
 	begin = os_now();
 	searching = sn_parking_search(&w->scheduler->parking);

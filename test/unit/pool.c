@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.c - blocks that wander between caches, and where their memory goes. */
+#include "core/pool.h"
+
+#include "base/memory.h"
+
+#include "../random.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#define WORDS (POOL_BLOCK / sizeof(uintptr_t))
+
+enum { MANY = 1000 };
+
+/* An allocator that counts, and fails once `left` is used up. */
+struct supply {
+	sennit_allocator memory;
+	unsigned         left;
+	unsigned         chunks; /* held now */
+	size_t           bytes;
+};
+
+static void *supply_allocate(void *context, size_t size, size_t alignment)
+{
+	struct supply *s = context;
+
+	if (s->left == 0)
+		return NULL;
+	s->left--;
+	s->chunks++;
+	s->bytes += size;
+	return sn_memory_libc.allocate(NULL, size, alignment);
+}
+
+static void supply_release(void *context, void *memory, size_t size)
+{
+	struct supply *s = context;
+
+	s->chunks--;
+	s->bytes -= size;
+	sn_memory_libc.release(NULL, memory, size);
+}
+
+static void open_pool(struct pool *p, struct supply *s, unsigned chunks)
+{
+	*s = (struct supply){
+		{ supply_allocate, supply_release, s }, chunks, 0, 0
+	};
+	sn_pool_init(p, &s->memory);
+}
+
+static void close_pool(struct pool *p, struct supply *s)
+{
+	sn_pool_free(p);
+	assert_int_equal(s->chunks, 0);
+	assert_int_equal(s->bytes, 0);
+}
+
+/* Fill the whole block with a number, so that any overlap shows. */
+static void sign(void *block, uintptr_t number)
+{
+	uintptr_t *word = block;
+
+	for (size_t i = 0; i < WORDS; i++)
+		word[i] = number;
+}
+
+static bool is_signed(const void *block, uintptr_t number)
+{
+	const uintptr_t *word = block;
+
+	for (size_t i = 0; i < WORDS; i++)
+		if (word[i] != number)
+			return false;
+	return true;
+}
+
+static void *take(struct pool_cache *c, uintptr_t number)
+{
+	void *block = sn_pool_take(c);
+
+	assert_non_null(block);
+	assert_int_equal((uintptr_t)block % POOL_BLOCK, 0);
+	sign(block, number);
+	return block;
+}
+
+static void blocks_are_aligned_and_do_not_overlap(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+	void             *block[MANY];
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	sn_pool_cache_init(&c, &p);
+	for (uintptr_t i = 0; i < MANY; i++)
+		block[i] = take(&c, i);
+	for (uintptr_t i = 0; i < MANY; i++)
+		assert_true(is_signed(block[i], i));
+	close_pool(&p, &s);
+}
+
+static void an_unused_pool_allocates_nothing(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+
+	(void)state;
+	open_pool(&p, &s, 0);
+	sn_pool_cache_init(&c, &p);
+	sn_pool_cache_drain(&c);
+	close_pool(&p, &s);
+}
+
+static void a_block_given_is_the_next_one_taken(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+	void             *block;
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	sn_pool_cache_init(&c, &p);
+	take(&c, 0);
+	block = take(&c, 1);
+	sn_pool_give(&c, block);
+	assert_ptr_equal(sn_pool_take(&c), block);
+	close_pool(&p, &s);
+}
+
+/* Taken here, given there: they come back by the batch, at no new memory. */
+static void what_one_cache_gives_another_takes(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache from, to;
+	void             *block[MANY];
+	unsigned          chunks = 0;
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	sn_pool_cache_init(&from, &p);
+	sn_pool_cache_init(&to, &p);
+	for (unsigned round = 0; round < 50; round++) {
+		for (uintptr_t i = 0; i < MANY; i++)
+			block[i] = take(&from, i);
+		for (uintptr_t i = 0; i < MANY; i++) {
+			assert_true(is_signed(block[i], i));
+			sn_pool_give(&to, block[i]);
+			assert_true(to.count < 2 * POOL_BATCH);
+		}
+		if (round == 1) /* by now `to` has what it keeps */
+			chunks = s.chunks;
+	}
+	assert_int_equal(s.chunks, chunks);
+	/* The peak in use, and what two caches may keep. */
+	assert_true(s.bytes <= 2 * (MANY + 4 * POOL_BATCH) * POOL_BLOCK);
+	close_pool(&p, &s);
+}
+
+static void threads_without_a_cache_share_one_list(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+	void             *block[MANY];
+	unsigned          chunks;
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	sn_pool_cache_init(&c, &p);
+	for (uintptr_t i = 0; i < MANY; i++) {
+		block[i] = sn_pool_take_shared(&p);
+		assert_non_null(block[i]);
+		assert_int_equal((uintptr_t)block[i] % POOL_BLOCK, 0);
+		sign(block[i], i);
+	}
+	chunks = s.chunks;
+	for (uintptr_t i = 0; i < MANY; i++) {
+		assert_true(is_signed(block[i], i));
+		sn_pool_give_shared(&p, block[i]);
+	}
+	for (uintptr_t i = 0; i < MANY; i++) /* a cache gets the same ones */
+		block[i] = take(&c, i);
+	for (uintptr_t i = 0; i < MANY; i++)
+		assert_true(is_signed(block[i], i));
+	assert_int_equal(s.chunks, chunks);
+	close_pool(&p, &s);
+}
+
+static void a_full_batch_is_broken_up_for_who_has_no_cache(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+	void             *block[MANY];
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	sn_pool_cache_init(&c, &p);
+	for (uintptr_t i = 0; i < MANY; i++)
+		block[i] = take(&c, i);
+	for (uintptr_t i = 0; i < MANY; i++)
+		sn_pool_give(&c, block[i]);
+	s.left = 0;
+	for (uintptr_t i = 0; i < MANY - 2 * POOL_BATCH; i++) {
+		block[i] = sn_pool_take_shared(&p);
+		assert_non_null(block[i]);
+		sign(block[i], i);
+	}
+	for (uintptr_t i = 0; i < MANY - 2 * POOL_BATCH; i++)
+		assert_true(is_signed(block[i], i));
+	close_pool(&p, &s);
+}
+
+static unsigned take_all(struct pool_cache *c, void **block)
+{
+	unsigned n = 0;
+
+	while ((block[n] = sn_pool_take(c)))
+		sign(block[n], n), n++;
+	return n;
+}
+
+static void no_memory_leaves_everything_intact(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+	void             *block[MANY];
+	unsigned          n;
+
+	(void)state;
+	open_pool(&p, &s, 3);
+	sn_pool_cache_init(&c, &p);
+	n = take_all(&c, block);
+	assert_true(n > 0);
+	assert_null(sn_pool_take(&c));
+	assert_null(sn_pool_take_shared(&p));
+	for (uintptr_t i = 0; i < n; i++) {
+		assert_true(is_signed(block[i], i));
+		sn_pool_give(&c, block[i]);
+	}
+	assert_int_equal(take_all(&c, block), n);
+	s.left = 1; /* there is some again */
+	assert_non_null(sn_pool_take(&c));
+	close_pool(&p, &s);
+}
+
+static void a_drained_cache_leaves_every_block_to_others(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache from, to;
+	void             *block[MANY];
+	unsigned          n;
+
+	(void)state;
+	for (unsigned kept = 0; kept <= 2 * POOL_BATCH; kept++) {
+		open_pool(&p, &s, 4);
+		sn_pool_cache_init(&from, &p);
+		sn_pool_cache_init(&to, &p);
+		n = take_all(&from, block);
+		for (unsigned i = 0; i < n; i++)
+			if (i < kept)
+				sn_pool_give(&from, block[i]);
+			else
+				sn_pool_give_shared(&p, block[i]);
+		sn_pool_cache_drain(&from);
+		assert_int_equal(from.count, 0);
+		assert_null(from.free);
+		assert_int_equal(take_all(&to, block), n);
+		close_pool(&p, &s);
+	}
+}
+
+/* --- many threads -------------------------------------------------------- */
+
+enum { THREADS = 3, SLOTS = 64 };
+
+/* Blocks change hands through the slots, so most are given where they were not
+ * taken. */
+struct market {
+	struct pool pool;
+	void       *slot[SLOTS]; /* under lock */
+	uintptr_t   mark[SLOTS]; /* under lock: what the block is signed with */
+	pthread_mutex_t lock;
+};
+
+struct trader {
+	struct market *market;
+	uint64_t       random;
+	uint64_t       rounds;
+	uint32_t       wrong;
+	bool           has_cache;
+	pthread_t      thread;
+};
+
+static void give_back(struct trader *t, struct pool_cache *c, void *block)
+{
+	if (t->has_cache)
+		sn_pool_give(c, block);
+	else
+		sn_pool_give_shared(&t->market->pool, block);
+}
+
+static void *trade(void *argument)
+{
+	struct trader    *t = argument;
+	struct market    *m = t->market;
+	struct pool_cache c;
+
+	sn_pool_cache_init(&c, &m->pool);
+	for (uint64_t i = t->rounds; i; i--) {
+		uint32_t  at = random_below(&t->random, SLOTS);
+		uintptr_t mark = (uintptr_t)random_from(&t->random);
+		uintptr_t old_mark;
+		void     *old;
+		void *new = t->has_cache ? sn_pool_take(&c)
+					 : sn_pool_take_shared(&m->pool);
+
+		sign(new, mark);
+		pthread_mutex_lock(&m->lock);
+		old = m->slot[at];
+		old_mark = m->mark[at];
+		m->slot[at] = new;
+		m->mark[at] = mark;
+		pthread_mutex_unlock(&m->lock);
+		if (!old)
+			continue;
+		t->wrong += !is_signed(old, old_mark);
+		give_back(t, &c, old);
+	}
+	sn_pool_cache_drain(&c);
+	return NULL;
+}
+
+static void no_block_has_two_holders(void **state)
+{
+	struct market m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct trader t[THREADS];
+	uint32_t      wrong = 0;
+
+	(void)state;
+	sn_pool_init(&m.pool, &sn_memory_libc);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		t[i] = (struct trader){ .market = &m,
+					.random = random_stream(i + 1),
+					.rounds = scaled(200000),
+					.has_cache = i != 0 };
+		assert_int_equal(
+			pthread_create(&t[i].thread, NULL, trade, &t[i]), 0);
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		pthread_join(t[i].thread, NULL);
+		wrong += t[i].wrong;
+	}
+	assert_int_equal(wrong, 0);
+	sn_pool_free(&m.pool);
+	pthread_mutex_destroy(&m.lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_unused_pool_allocates_nothing),
+		cmocka_unit_test(blocks_are_aligned_and_do_not_overlap),
+		cmocka_unit_test(a_block_given_is_the_next_one_taken),
+		cmocka_unit_test(what_one_cache_gives_another_takes),
+		cmocka_unit_test(threads_without_a_cache_share_one_list),
+		cmocka_unit_test(
+			a_full_batch_is_broken_up_for_who_has_no_cache),
+		cmocka_unit_test(no_memory_leaves_everything_intact),
+		cmocka_unit_test(a_drained_cache_leaves_every_block_to_others),
+		cmocka_unit_test(no_block_has_two_holders),
+	};
+
+	return random_report(
+		cmocka_run_group_tests_name("pool", tests, NULL, NULL));
+}
