@@ -86,8 +86,8 @@ static bool spin(sennit_mutex *m)
 	return false;
 }
 
-/* Queue up and sleep. 1: the lock may be free; 0: it was handed over;
- * -ETIMEDOUT. */
+/* Queue up and sleep, unless the lock is free. 1: it may be free now; 0: it is
+ * ours; -ETIMEDOUT. */
 static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 {
 	struct waiter n;
@@ -96,9 +96,9 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&m->state_);
-	if (!(word & HELD)) {
-		sn_queue_unlock(&m->state_, word);
-		return 1;
+	if (!(word & HELD) || !deadline) {
+		sn_queue_unlock(&m->state_, word | HELD);
+		return word & HELD ? -ETIMEDOUT : 0;
 	}
 	/* Who has waited already goes to the front. */
 	word |= sn_queue_join(&m->waiters_, &n, losses > 0);
@@ -113,16 +113,10 @@ static int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 {
 	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
 	       "the caller holds the mutex already");
-	if (barge(m)) {
-		own(m, self);
-		return 0;
-	}
-	if (!deadline)
-		return -ETIMEDOUT;
 	for (uint32_t losses = 0;; losses++) {
 		int turn;
 
-		if (spin(m) || barge(m))
+		if (barge(m) || (deadline && spin(m)))
 			break;
 		turn = wait_turn(m, deadline, losses);
 		if (turn < 0)

@@ -141,6 +141,8 @@ static bool park(struct worker *w, bool searching)
 {
 	sennit_scheduler *s = w->scheduler;
 
+	if (s->config.max_fibers)
+		sn_worker_share_stacks(w);
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);

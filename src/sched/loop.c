@@ -91,6 +91,8 @@ static NOINLINE void upkeep(struct worker *w)
 	sn_worker_collect(w);
 	if (!sn_timers_is_empty(&w->timers))
 		sn_worker_fire(w, sennit_now());
+	if (w->scheduler->config.max_fibers)
+		sn_worker_share_stacks(w);
 }
 
 /* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
@@ -152,6 +154,8 @@ static struct sennit_fiber *loop(struct worker *w)
 			w = run(w, &t);
 		else if ((next = nothing_to_run(w)))
 			return next;
+		else if (!w->ready.head)
+			continue; /* idle has left a task to us alone */
 		if (tick(w))
 			run_in_turn(w);
 		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
@@ -216,11 +220,13 @@ static COLD void wait_for_work(struct worker *w)
 static NOINLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
+	bool promised = false; /* idle has left a task to us alone */
 
 	for (;;) {
 		struct sennit_fiber *to = NULL;
-		bool tasks_turn = tick(w) && sn_worker_has_task(w);
+		bool tasks_turn = (tick(w) || promised) && sn_worker_has_task(w);
 
+		promised = false;
 		if (!sn_inbox_is_empty(&w->fibers))
 			sn_worker_collect(w);
 		if (!tasks_turn)
@@ -233,6 +239,7 @@ static NOINLINE void leave(struct worker *w)
 		}
 		if (!sn_worker_has_task(w)) {
 			wait_for_work(w);
+			promised = !w->ready.head;
 			continue;
 		}
 		to = sn_worker_idle_stack(w);

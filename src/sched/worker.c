@@ -62,19 +62,40 @@ free_worker:
 	return err;
 }
 
+/* Give the idle stack of f back. */
+static void give_back(struct worker *w, struct node *idle)
+{
+	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
+	struct stacks       *stacks = &w->scheduler->stacks;
+	void                *low = f->low;
+
+	sn_fiber_forget(f, sn_stacks_usable(stacks));
+	sn_stacks_give(stacks, &low, 1);
+}
+
+void sn_worker_share_stacks(struct worker *w)
+{
+	struct node *n = w->idle;
+
+	if (!n)
+		return;
+	while (n->next) {
+		struct node *after = n->next->next;
+
+		give_back(w, n->next);
+		n->next = after;
+	}
+}
+
 void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
-	size_t            size = sn_stacks_usable(&s->stacks);
 
 	while (w->idle) {
-		struct sennit_fiber *f =
-			container_of(w->idle, struct sennit_fiber, link);
-		void *low = f->low;
+		struct node *n = w->idle;
 
-		w->idle = w->idle->next;
-		sn_fiber_forget(f, size);
-		sn_stacks_give(&s->stacks, &low, 1);
+		w->idle = n->next;
+		give_back(w, n);
 	}
 	sn_pool_cache_drain(&w->cache);
 	sn_ring_free(&w->pinned);
@@ -149,8 +170,13 @@ void sn_worker_collect(struct worker *w)
 
 	if (first)
 		sn_fifo_append(&w->ready, first, last);
-	if (!sn_inbox_is_empty(&w->tasks_in))
-		sn_worker_take_parcels(w, &w->tasks_in);
+	if (sn_inbox_is_empty(&w->tasks_in) ||
+	    !sn_worker_take_parcels(w, &w->tasks_in))
+		return;
+	/* On their way they were in no queue: whoever looked for them meanwhile
+	 * may have gone to sleep. */
+	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
+	sn_parking_wake_one(w->parking, w->index);
 }
 
 void sn_worker_fire(struct worker *w, sennit_time now)

@@ -145,6 +145,10 @@ static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
 	return f ? f : sn_worker_new_stack(w);
 }
 
+/* With a limit on stacks: give all idle ones but one back, for others that may
+ * have none. */
+COLD void sn_worker_share_stacks(struct worker *w);
+
 /* A fiber of w is ready to go on. */
 static inline void sn_worker_ready(struct worker *w, struct sennit_fiber *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate_last_out.c - threads come and go as workers and as holders of references
- * until all is done: one of them completes the gate, once, with nothing left,
+ * until no task is left: one of them completes the gate, once, with nothing left,
  * and nobody holds anything of a gate that is done. */
 #include "core/gate.h"
 #include "os/os.h"
@@ -15,16 +15,18 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-enum { THREADS = 4, TASKS = 4000, MOST_HELD = 3 };
+enum { THREADS = 4, MOST_HELD = 3, MOST_TASKS = 16 };
 
 struct play {
-	struct gate gate;
-	a_u32       tasks;     /* run by who is active; none is added */
-	a_u32       held;      /* what is surely held: added to late, taken
-				  off early */
-	a_u32       sweeping;  /* 1 while somebody does */
-	a_u32       completed; /* sweepers who were told so */
-	a_u32       wrong;
+	struct gate       gate;
+	pthread_barrier_t gather;
+	uint64_t          rounds;
+	a_u32             tasks;     /* added under a reference or by who is
+				      * active, run by who is active */
+	a_u32             held;      /* what is surely held: counted late */
+	a_u32             sweeping;  /* 1 while somebody does */
+	a_u32             completed; /* sweepers who were told so */
+	a_u32             wrong;
 };
 
 struct actor {
@@ -32,13 +34,25 @@ struct actor {
 	pthread_t    thread;
 	uint64_t     random;
 	uint32_t     references;
+	uint32_t     budget; /* tasks it may still add in this round */
 	bool         active;
 };
 
-static void expect(struct play *p, bool claim)
+static void expect_at(struct play *p, bool holds, const char *claim)
 {
-	if (!claim)
-		a_add_rlx(&p->wrong, 1);
+	if (!holds && a_add_rlx(&p->wrong, 1) < 10)
+		fprintf(stderr, "expected: %s\n", claim);
+}
+
+#define EXPECT(p, claim) expect_at(p, claim, #claim)
+
+/* Let others get into the windows between our steps. */
+static void dawdle(struct actor *a)
+{
+	if (random_below(&a->random, 8) == 0)
+		os_thread_yield();
+	for (uint32_t i = random_below(&a->random, 32); i; i--)
+		a_pause();
 }
 
 /* Look, settle, until there is a verdict. */
@@ -50,29 +64,28 @@ static void sweep(struct actor *a)
 	do {
 		bool found;
 
-		expect(p, a_swap_acqrel(&p->sweeping, 1) == 0);
+		EXPECT(p, a_swap_acqrel(&p->sweeping, 1) == 0);
 		found = a_load_acq(&p->tasks) != 0;
-		if (random_below(&a->random, 4) == 0)
-			os_thread_yield();
+		dawdle(a);
 		a_store_rel(&p->sweeping, 0);
 		verdict = sn_gate_settle(&p->gate, found);
 	} while (verdict == GATE_AGAIN);
 	if (verdict != GATE_COMPLETED)
 		return;
 	a_add_acqrel(&p->completed, 1);
-	expect(p, a_load_acq(&p->held) == 0);
-	expect(p, a_load_acq(&p->tasks) == 0);
+	EXPECT(p, a_load_acq(&p->held) == 0);
+	EXPECT(p, a_load_acq(&p->tasks) == 0);
 }
 
 static void took(struct actor *a)
 {
 	a_add_acqrel(&a->play->held, 1);
-	expect(a->play, !sn_gate_is_done(&a->play->gate));
+	EXPECT(a->play, !sn_gate_is_done(&a->play->gate));
 }
 
 static void about_to_give(struct actor *a)
 {
-	expect(a->play, !sn_gate_is_done(&a->play->gate));
+	EXPECT(a->play, !sn_gate_is_done(&a->play->gate));
 	a_sub_acqrel(&a->play->held, 1);
 }
 
@@ -92,94 +105,134 @@ static void release(struct actor *a)
 		sweep(a);
 }
 
-static void run_task(struct play *p)
+static void let_go(struct actor *a)
 {
-	uint32_t left = a_load_rlx(&p->tasks);
+	while (a->references)
+		release(a);
+	if (a->active)
+		leave(a);
+}
 
-	while (left && !a_cas_acqrel(&p->tasks, &left, left - 1))
+static bool come_in(struct actor *a)
+{
+	a->active = sn_gate_enter(&a->play->gate);
+	if (a->active)
+		took(a);
+	return a->active;
+}
+
+static bool retain(struct actor *a)
+{
+	if (!sn_gate_retain(&a->play->gate))
+		return false;
+	a->references++;
+	took(a);
+	return true;
+}
+
+static void run_task(struct actor *a)
+{
+	uint32_t left = a_load_rlx(&a->play->tasks);
+
+	while (left && !a_cas_acqrel(&a->play->tasks, &left, left - 1))
 		;
+}
+
+static void add_task(struct actor *a)
+{
+	a->budget--;
+	a_add_acqrel(&a->play->tasks, 1);
 }
 
 /* One step at random. False: the gate is done. */
 static bool step(struct actor *a)
 {
-	struct play *p = a->play;
-
+	dawdle(a);
 	switch (random_below(&a->random, 4)) {
 	case 0:
-		if (a->active)
-			run_task(p);
-		else if ((a->active = sn_gate_enter(&p->gate)))
-			took(a);
-		else
-			return false;
+		if (!a->active)
+			return come_in(a);
+		run_task(a);
 		return true;
 	case 1:
-		if (a->references >= MOST_HELD)
-			return true;
-		if (!sn_gate_retain(&p->gate))
-			return false;
-		a->references++;
-		took(a);
-		return true;
+		return a->references == MOST_HELD || retain(a);
 	case 2:
-		if (a->references)
-			release(a);
+		if (a->budget && (a->active || a->references))
+			add_task(a);
 		return true;
 	default:
-		while (a->references)
-			release(a);
-		if (a->active)
-			leave(a);
+		let_go(a);
 		return true;
 	}
 }
 
-static void *act(void *argument)
+/* Whoever sees a task stays until there is none, so one is not left alone. */
+static void play_round(struct actor *a)
+{
+	struct play *p = a->play;
+	bool         open = true;
+
+	a->references = 1;
+	a->budget = random_below(&a->random, MOST_TASKS);
+	while (open && (a->budget || a_load_acq(&p->tasks)))
+		open = step(a);
+	EXPECT(p, open || (!a->active && !a->references));
+	let_go(a);
+}
+
+static void open_gate(struct play *p)
+{
+	sn_gate_init(&p->gate, THREADS, 0);
+	a_store_rlx(&p->tasks, 0);
+	a_store_rlx(&p->held, THREADS);
+	a_store_rlx(&p->completed, 0);
+}
+
+static void look_back(struct play *p)
+{
+	EXPECT(p, a_load_rlx(&p->completed) == 1);
+	EXPECT(p, a_load_rlx(&p->held) == 0);
+	EXPECT(p, a_load_rlx(&p->tasks) == 0);
+	EXPECT(p, sn_gate_references(&p->gate) == 0);
+	EXPECT(p, sn_gate_is_done(&p->gate));
+}
+
+/* All meet; one of them does it before any goes on. */
+static void together(struct play *p, void (*act)(struct play *p))
+{
+	if (pthread_barrier_wait(&p->gather) == PTHREAD_BARRIER_SERIAL_THREAD)
+		act(p);
+	pthread_barrier_wait(&p->gather);
+}
+
+static void *play_all(void *argument)
 {
 	struct actor *a = argument;
-	struct play  *p = a->play;
-	bool          open = true;
 
-	while (open && a_load_acq(&p->tasks))
-		open = step(a);
-	for (uint32_t i = random_below(&a->random, 16); open && i; i--)
-		open = step(a);
-	expect(p, open || (!a->active && !a->references));
-	while (a->references)
-		release(a);
-	if (a->active)
-		leave(a);
+	for (uint64_t left = a->play->rounds; left; left--) {
+		together(a->play, open_gate);
+		play_round(a);
+		together(a->play, look_back);
+	}
 	return NULL;
 }
 
 static void the_last_one_out_completes_once(void **state)
 {
-	uint64_t random = random_stream(0);
+	struct play  p = { .rounds = scaled(5000) };
+	struct actor a[THREADS];
 
 	(void)state;
-	for (uint64_t round = scaled(300); round; round--) {
-		struct play  p = { .wrong = { 0 } };
-		struct actor a[THREADS];
-
-		sn_gate_init(&p.gate, THREADS, 0);
-		a_init(&p.tasks, TASKS);
-		a_init(&p.held, THREADS);
-		for (uint32_t i = 0; i < THREADS; i++) {
-			a[i] = (struct actor){ .play = &p, .references = 1 };
-			a[i].random = random_from(&random);
-			assert_int_equal(
-				pthread_create(&a[i].thread, NULL, act, &a[i]),
-				0);
-		}
-		for (uint32_t i = 0; i < THREADS; i++)
-			pthread_join(a[i].thread, NULL);
-		assert_int_equal(a_load_rlx(&p.wrong), 0);
-		assert_int_equal(a_load_rlx(&p.completed), 1);
-		assert_int_equal(a_load_rlx(&p.held), 0);
-		assert_int_equal(sn_gate_references(&p.gate), 0);
-		assert_true(sn_gate_is_done(&p.gate));
+	assert_int_equal(pthread_barrier_init(&p.gather, NULL, THREADS), 0);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		a[i] = (struct actor){ .play = &p, .random = random_stream(i) };
+		assert_int_equal(
+			pthread_create(&a[i].thread, NULL, play_all, &a[i]), 0);
 	}
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(a[i].thread, NULL);
+	pthread_barrier_destroy(&p.gather);
+	assert_int_equal(a_load_rlx(&p.wrong), 0);
 }
 
 int main(void)

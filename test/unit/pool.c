@@ -287,32 +287,54 @@ static void a_drained_cache_leaves_every_block_to_others(void **state)
 
 /* --- many threads -------------------------------------------------------- */
 
-enum { THREADS = 3, SLOTS = 64 };
+enum { THREADS = 3, SLOTS = 1024 };
 
-/* Blocks change hands through the slots, so most are given where they were not
- * taken. */
+/* Blocks change hands through the slots: one thread mostly fills them, one
+ * mostly empties them, so batches travel, and one has no cache. */
 struct market {
-	struct pool pool;
-	void       *slot[SLOTS]; /* under lock */
-	uintptr_t   mark[SLOTS]; /* under lock: what the block is signed with */
+	struct pool     pool;
 	pthread_mutex_t lock;
+	void           *slot[SLOTS]; /* under lock */
+	uintptr_t       mark[SLOTS]; /* under lock: its signature */
 };
+
+enum trade { BRINGS, FETCHES, DOES_BOTH };
 
 struct trader {
 	struct market *market;
 	uint64_t       random;
 	uint64_t       rounds;
+	enum trade     trade;
 	uint32_t       wrong;
-	bool           has_cache;
 	pthread_t      thread;
 };
 
-static void give_back(struct trader *t, struct pool_cache *c, void *block)
+static void *get_block(struct trader *t, struct pool_cache *c)
 {
-	if (t->has_cache)
-		sn_pool_give(c, block);
+	return t->trade == DOES_BOTH ? sn_pool_take_shared(c->pool)
+				     : sn_pool_take(c);
+}
+
+static void give_block(struct trader *t, struct pool_cache *c, void *block)
+{
+	if (t->trade == DOES_BOTH)
+		sn_pool_give_shared(c->pool, block);
 	else
-		sn_pool_give_shared(&t->market->pool, block);
+		sn_pool_give(c, block);
+}
+
+/* What lay there, for *block, or for nothing if that is NULL. */
+static void exchange(struct trader *t, void **block, uintptr_t *mark)
+{
+	struct market  *m = t->market;
+	const uint32_t  at = random_below(&t->random, SLOTS);
+	void *const     old = m->slot[at];
+	const uintptr_t old_mark = m->mark[at];
+
+	m->slot[at] = *block;
+	m->mark[at] = *mark;
+	*block = old;
+	*mark = old_mark;
 }
 
 static void *trade(void *argument)
@@ -323,24 +345,20 @@ static void *trade(void *argument)
 
 	sn_pool_cache_init(&c, &m->pool);
 	for (uint64_t i = t->rounds; i; i--) {
-		uint32_t  at = random_below(&t->random, SLOTS);
 		uintptr_t mark = (uintptr_t)random_from(&t->random);
-		uintptr_t old_mark;
-		void     *old;
-		void *new = t->has_cache ? sn_pool_take(&c)
-					 : sn_pool_take_shared(&m->pool);
+		void     *block = NULL;
 
-		sign(new, mark);
+		if (t->trade == BRINGS || (t->trade == DOES_BOTH && i % 2)) {
+			block = get_block(t, &c);
+			sign(block, mark);
+		}
 		pthread_mutex_lock(&m->lock);
-		old = m->slot[at];
-		old_mark = m->mark[at];
-		m->slot[at] = new;
-		m->mark[at] = mark;
+		exchange(t, &block, &mark);
 		pthread_mutex_unlock(&m->lock);
-		if (!old)
+		if (!block)
 			continue;
-		t->wrong += !is_signed(old, old_mark);
-		give_back(t, &c, old);
+		t->wrong += !is_signed(block, mark);
+		give_block(t, &c, block);
 	}
 	sn_pool_cache_drain(&c);
 	return NULL;
@@ -348,17 +366,17 @@ static void *trade(void *argument)
 
 static void no_block_has_two_holders(void **state)
 {
-	struct market m = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct trader t[THREADS];
-	uint32_t      wrong = 0;
+	static struct market m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct trader        t[THREADS];
+	uint32_t             wrong = 0;
 
 	(void)state;
 	sn_pool_init(&m.pool, &sn_memory_libc);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		t[i] = (struct trader){ .market = &m,
 					.random = random_stream(i + 1),
-					.rounds = scaled(200000),
-					.has_cache = i != 0 };
+					.rounds = scaled(500000),
+					.trade = (enum trade)i };
 		assert_int_equal(
 			pthread_create(&t[i].thread, NULL, trade, &t[i]), 0);
 	}
