@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_last_out.c - threads come and go as workers and as holders of references
- * until no task is left: one of them completes the gate, once, with nothing left,
- * and nobody holds anything of a gate that is done. */
+/* gate_last_out.c - threads come and go as workers and as holders of
+ * references until no task is left: one of them completes the gate, once, with
+ * nothing left, and nobody holds anything of a gate that is done. */
 #include "core/gate.h"
 #include "os/os.h"
 

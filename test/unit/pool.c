@@ -375,7 +375,7 @@ static void no_block_has_two_holders(void **state)
 	for (uint32_t i = 0; i < THREADS; i++) {
 		t[i] = (struct trader){ .market = &m,
 					.random = random_stream(i + 1),
-					.rounds = scaled(500000),
+					.rounds = scaled(2000000),
 					.trade = (enum trade)i };
 		assert_int_equal(
 			pthread_create(&t[i].thread, NULL, trade, &t[i]), 0);
