@@ -104,7 +104,8 @@ typedef struct sennit_config {
 					    * its context must outlive the
 					    * scheduler */
 
-	uint32_t trace_events; /* state changes kept per worker for trace.h;
+	uint32_t trace_events; /* state changes kept per worker for trace.h, at
+				* most 2^24;
 				* 0: tracing off */
 	uint32_t reserved_;    /* must be 0 */
 

@@ -66,6 +66,8 @@ static bool is_valid(const sennit_config *c)
 	if (c->stack_size &&
 	    (c->stack_size < STACK_MIN || c->stack_size > STACK_MAX))
 		return false;
+	if (c->trace_events > TRACE_MAX)
+		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
 	    c->order > SENNIT_ORDER_OLDEST || c->reserved_)
 		return false;

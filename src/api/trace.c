@@ -32,10 +32,10 @@ int sennit_trace_visit(sennit_scheduler *s,
 				     const sennit_trace_span *span),
 		       void *context)
 {
-	size_t    size = s->config.trace_events * sizeof(uint64_t);
+	size_t size = (s->config.trace_events + (size_t)1) * sizeof(uint64_t);
 	uint64_t *events;
 
-	if (!size)
+	if (!s->config.trace_events)
 		return -ENOTSUP;
 	events = sn_memory_take(&s->memory, size, sizeof(*events));
 	if (!events)

@@ -71,8 +71,8 @@ static inline bool sn_parking_has_sleepers(const struct parking *p)
 	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
-/* Begin to search, unless so many do that one more would only be in their way
- * (half of those awake; then false, and the caller sleeps at once). */
+/* Begin to search, unless more than half of those awake do: one more would only
+ * be in their way. Then false, and the caller sleeps at once. */
 bool sn_parking_search(struct parking *p);
 
 /* A searcher found work. True: it was the last one and shall wake another if

@@ -29,7 +29,8 @@ void sn_tracebuffer_record(struct tracebuffer *b, uint32_t state,
 			   sennit_time now);
 
 /* Copy the events still whole, oldest first, into out[capacity]; returns how
- * many. */
+ * many: capacity - 1 once that many were written, for the owner may be writing
+ * the slot of the oldest. */
 uint64_t sn_tracebuffer_copy(struct tracebuffer *b, uint64_t out[]);
 
 static inline uint32_t sn_tracebuffer_state(uint64_t event)

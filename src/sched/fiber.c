@@ -26,8 +26,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 
 	/* By the address: the record of a stack lies where it ever did, so a
 	 * notify that comes too late finds a record, if another fiber's. */
-	top -= sizeof(*f) +
-	       COLOUR_STEP * ((uintptr_t)low / size % COLOURS);
+	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / size % COLOURS);
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	memset(f, 0, sizeof(*f));
 	f->home = home;

@@ -13,9 +13,9 @@
  * record of the one after it. */
 static inline void fetch_ahead(const struct node *next)
 {
-	const struct sennit_fiber *f =
-		container_of(next, struct sennit_fiber, link);
-	const char *frames = f->suspended;
+	const struct sennit_fiber *f = container_of(next, struct sennit_fiber,
+						    link);
+	const char                *frames = f->suspended;
 
 	__builtin_prefetch(frames);
 	__builtin_prefetch(frames + 64);
@@ -224,7 +224,8 @@ static NOINLINE void leave(struct worker *w)
 
 	for (;;) {
 		struct sennit_fiber *to = NULL;
-		bool tasks_turn = (tick(w) || promised) && sn_worker_has_task(w);
+		bool                 tasks_turn = (tick(w) || promised) &&
+				  sn_worker_has_task(w);
 
 		promised = false;
 		if (!sn_inbox_is_empty(&w->fibers))

@@ -43,7 +43,9 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	if (err)
 		goto free_worker;
 	err = sn_tracebuffer_init(&w->trace, &s->memory,
-				  threaded ? s->config.trace_events : 0);
+				  threaded && s->config.trace_events
+					  ? s->config.trace_events + 1
+					  : 0);
 	if (err)
 		goto free_deque;
 	w->only[0] = &w->solo;
