@@ -105,8 +105,7 @@ typedef struct sennit_config {
 					    * scheduler */
 
 	uint32_t trace_events; /* state changes kept per worker for trace.h, at
-				* most 2^24;
-				* 0: tracing off */
+				* most 2^24; 0: tracing off */
 	uint32_t reserved_;    /* must be 0 */
 
 	/* Called once, not when create fails, after all workers have let go of

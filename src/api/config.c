@@ -22,6 +22,7 @@
 #endif
 
 #define SPIN_DEFAULT TORTURED(0u, 20000u)
+#define TRACE_MAX    ((uint32_t)1 << 24)
 
 /* The first release's config: older callers' are not smaller. */
 #define SIZE_FIRST sizeof(sennit_config)

@@ -10,7 +10,10 @@
  * Stores: a foreign push passes a full fence at once and so is one visible
  * step.  A worker's push onto its own deque passes none: it waits in `held`
  * until the memory system, an atomic operation of that worker, or somebody's
- * process barrier lets it out.  The counts {searchers, sleepers} are one word.
+ * process barrier lets it out.  If it sees a sleeper after the push it does pass
+ * one, and only then asks whether somebody searches.  Parcels that a worker
+ * collects from the inbox are in no queue (`load`) until they are pushed.
+ * The counts {searchers, sleepers} are one word.
  * With MISS a search may miss what it could have found; the look after the announcement
  * goes from queue to queue in single steps.
  *
@@ -27,6 +30,9 @@
  *   M_CLEARLATE   announce: clears the token after the bit is set
  *   M_PINANY      a ready fiber's producer wakes any worker
  *   M_PINTRUST    a ready fiber's producer trusts a searcher
+ *   M_TRUST       a worker that pushed trusts a searcher before it has fenced
+ *   M_NOCOLWAKE   a worker that collects parcels between tasks wakes nobody
+ *   M_OWNINBOX    the last searcher that finds work looks at all but the inbox
  *   M_NOCHAIN     the last searcher that finds work wakes nobody
  *   M_NOPASS      a searcher that finds a fiber of its own wakes nobody
  *   M_STALEBIT    a worker that leaves its timed sleep keeps its bit
@@ -194,7 +200,7 @@ proctype waker()
 
 proctype worker(byte w)
 {
-	byte j, snap, v;
+	byte j, snap, v, load;
 	bool won, searching, last, own, timed;
 
 start:
@@ -203,6 +209,16 @@ start:
 	:: atomic { w == 0 && pinned > 0 -> pinned-- }; goto work
 	:: atomic { held[w] > 0 -> held[w]-- }; goto work
 	:: atomic { held[w] == 0 && deque[w] > 0 -> deque[w]-- }; goto work
+	:: atomic { w == 0 && held[w] == 0 && inbox > 0 -> load = inbox; inbox = 0 }
+		/* sn_worker_collect: push, fence, look */
+		do
+		:: atomic { load > 0 -> load--; deque[w]++ }
+		:: atomic { load == 0 -> break }
+		od;
+#ifndef M_NOCOLWAKE
+		wake_one(j, snap, won);
+#endif
+		goto start
 	:: held[w] == 0
 	fi;
 	/* sn_parking_search: look at the counts, then count oneself */
@@ -215,7 +231,12 @@ search:
 	assert(searching);
 	if
 	:: atomic { w == 0 && pinned > 0 -> pinned--; own = 1 }; goto found
-	:: atomic { inbox > 0 -> inbox-- }; goto found
+	:: atomic { inbox > 0 -> load = inbox - 1; inbox = 0 }
+		/* all of it, one to run; shown at the latest by what follows */
+		do
+		:: atomic { load > 0 -> load--; deque[w]++ }
+		:: atomic { load == 0 -> goto found }
+		od
 	:: atomic { deque[0] > 0 -> deque[0]-- }; goto found
 	:: atomic { deque[1] > 0 -> deque[1]-- }; goto found
 #if WORKERS > 2
@@ -346,7 +367,11 @@ found:
 	own = 0;
 #ifndef M_NOCHAIN
 	if
+#ifdef M_OWNINBOX
+	:: last && DEQUES + (w == 0 -> 0 : inbox) > 0 -> wake_one(j, snap, won)
+#else
 	:: last && inbox + DEQUES > 0 -> wake_one(j, snap, won)
+#endif
 	:: else
 	fi;
 #endif
@@ -359,8 +384,12 @@ work:
 	:: atomic { spawned < CHILDREN -> spawned++; held[w]++ }
 		/* no fence: the push may still be held during this look */
 		if
+#ifdef M_TRUST
 		:: HUNGRY ->
-			(held[w] == 0);		/* the claim is an atomic operation */
+#else
+		:: sleepers > 0 ->
+#endif
+			(held[w] == 0);		/* fence */
 			wake_one(j, snap, won)
 		:: else
 		fi;
