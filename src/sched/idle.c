@@ -104,9 +104,10 @@ static void found(struct worker *w)
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
-	/* A fiber or pinned task runs first: then one task is too many. */
+	/* A fiber or pinned task runs first: then one task is too many. And a
+	 * parcel may have come since we collected, trusting us. */
 	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
-	    sn_steal_is_possible(w))
+	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_is_possible(w))
 		sn_parking_wake_one(&s->parking, w->index);
 }
 

@@ -4,18 +4,19 @@
  * Stands for src/core/parking.c and for the way sched/idle.c calls it.
  * WORKERS workers; TASKS foreign threads that each queue one task for anyone;
  * PINNED foreign threads that each make one fiber of worker 0 ready; each task
- * ends, goes on for ever, or pushes another onto its worker's own deque (CHILDREN
- * in all).  A task may be endless, so the property is work conservation.
+ * ends, goes on for ever, or pushes another onto its worker's own deque
+ * (CHILDREN in all).  The inbox is that of worker 0; any searcher may empty
+ * it.  A task may be endless, so the property is work conservation.
  *
  * Stores: a foreign push passes a full fence at once and so is one visible
  * step.  A worker's push onto its own deque passes none: it waits in `held`
  * until the memory system, an atomic operation of that worker, or somebody's
- * process barrier lets it out.  If it sees a sleeper after the push it does pass
- * one, and only then asks whether somebody searches.  Parcels that a worker
- * collects from the inbox are in no queue (`load`) until they are pushed.
+ * process barrier lets it out.  If it sees a sleeper after the push it does
+ * pass one, and only then asks whether somebody searches.  Parcels that a
+ * worker collects from the inbox are in no queue (`load`) until it pushes them.
  * The counts {searchers, sleepers} are one word.
- * With MISS a search may miss what it could have found; the look after the announcement
- * goes from queue to queue in single steps.
+ * With MISS a search may miss what it could have found; the look after the
+ * announcement goes from queue to queue in single steps.
  *
  * Checked when nothing can move any more: nothing is queued that a sleeping
  * worker could run; a sleeper's bit is set and its token is not; nobody is
@@ -32,7 +33,7 @@
  *   M_PINTRUST    a ready fiber's producer trusts a searcher
  *   M_TRUST       a worker that pushed trusts a searcher before it has fenced
  *   M_NOCOLWAKE   a worker that collects parcels between tasks wakes nobody
- *   M_OWNINBOX    the last searcher that finds work looks at all but the inbox
+ *   M_OWNINBOX    the last searcher that finds work ignores its own inbox
  *   M_NOCHAIN     the last searcher that finds work wakes nobody
  *   M_NOPASS      a searcher that finds a fiber of its own wakes nobody
  *   M_STALEBIT    a worker that leaves its timed sleep keeps its bit

@@ -11,8 +11,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 cc=${CC:-cc}
 
-# check FOLDER pass|fail|part MODEL [-DSWITCH ...]: one run, one line.  part: must
-# pass, too, but by a hash of 2^28 bits that has no room for all states.
+# check FOLDER pass|fail|part MODEL [-DSWITCH ...]: one run, one line.  part:
+# must pass, too, but by a hash of 2^28 bits that has no room for all states.
 check()
 {
 	top=$1 expect=$2 model=$3
