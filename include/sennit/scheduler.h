@@ -124,8 +124,9 @@ typedef struct sennit_config {
  * the caller owns one reference.
  * Returns 0, -EINVAL for a config that makes no sense, -E2BIG when a newer
  * caller set bytes that this library does not know, -ENOMEM, -EAGAIN when the
- * system refuses a thread, or -EPERM/-EINVAL of an affinity that the system
- * refuses. On error nothing is left behind.
+ * system refuses a thread (or the one thread-specific key that the library
+ * takes of it, at the first call), or -EPERM/-EINVAL of an affinity that the
+ * system refuses. On error nothing is left behind.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
@@ -159,7 +160,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(sennit_scheduler *s,
 /* Bind the calling thread to *s: it gets a worker of its own, may schedule and
  * may wait as a fiber does, and holds a reference until it unbinds. Tasks that
  * run on it start with the floating-point control that it has now. Binding a
- * thread that is bound is misuse.
+ * thread that is bound is misuse. So is it to let a bound thread exit: the last
+ * that may unbind it are destructors of thread-specific data (pthread_key) and
+ * thread-local objects of C++. And so is it to end a worker's thread, by
+ * pthread_exit() in a task or thread_init, or by cancellation.
  * Returns 0, or -ENOMEM when there is no memory for the worker.
  *
  * From: thread.  Blocks: no.  */

@@ -7,6 +7,7 @@
 #include "sched/bind.h"
 #include "sched/finish.h"
 #include "sched/start.h"
+#include "sched/tie.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +36,8 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 	int           err = sn_config_read(&c, config);
 
 	sn_check_describe(describe);
+	if (!err)
+		err = sn_tie_prepare();
 	return err ? err : sn_start(out, &c);
 }
 
