@@ -8,6 +8,13 @@
  *
  * Whoever names a scheduler in a call holds a reference to it, is bound to it,
  * or runs one of its tasks.
+ *
+ * fork() leaves the parent as it was. In the child the thread that forked is
+ * unbound and may create schedulers, whatever the parent's threads were at; to
+ * name a scheduler of the parent's there is misuse. What those own stays as it
+ * was, of no use. A task that forks must not return in the child, which may
+ * exit or exec from there. A mutex that another than the forking fiber or thread
+ * held stays locked in the child, as it is with pthreads.
  */
 #ifndef SENNIT_SCHEDULER_H
 #define SENNIT_SCHEDULER_H

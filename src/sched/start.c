@@ -177,6 +177,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	snprintf(s->name, sizeof(s->name), "%s", config->name);
 	s->config.name = s->name;
 	s->count = config->workers;
+	s->process = a_load_rlx(&sn_process);
 	s->asymmetric = os_process_barrier_init();
 	sn_parking_init(&s->parking, s->sleepers, s->count);
 	sn_pool_init(&s->pool, &s->memory);

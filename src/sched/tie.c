@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/tie.h"
 
+a_u32 sn_process;
+
 static pthread_key_t key;
 static int           error; /* fixed once prepared */
 
@@ -20,9 +22,25 @@ static void thread_exits(void *value)
 	pthread_setspecific(key, &last_round);
 }
 
+void sn_tie_undo(void)
+{
+	pthread_setspecific(key, NULL);
+}
+
+/* Takes no lock, and no handler runs in the parent: whatever its threads do
+ * meanwhile, the child starts with nothing of it. */
+static void in_child(void)
+{
+	a_add_rlx(&sn_process, 1);
+	sn_self = NULL;
+	sn_tie_undo();
+}
+
 static void prepare(void)
 {
 	error = -pthread_key_create(&key, thread_exits);
+	if (!error)
+		error = -pthread_atfork(NULL, NULL, in_child);
 }
 
 int sn_tie_prepare(void)
@@ -36,9 +54,4 @@ int sn_tie_prepare(void)
 int sn_tie(struct worker *w)
 {
 	return -pthread_setspecific(key, w);
-}
-
-void sn_tie_undo(void)
-{
-	pthread_setspecific(key, NULL);
 }
