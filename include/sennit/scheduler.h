@@ -13,14 +13,17 @@
  * unbound and may create schedulers, whatever the parent's threads were at; to
  * name a scheduler of the parent's there is misuse. What those own stays as it
  * was, of no use. A task that forks must not return in the child, which may
- * exit or exec from there. A mutex that another than the forking fiber or thread
- * held stays locked in the child, as it is with pthreads.
+ * exit or exec from there. A mutex that another than the forking fiber or
+ * thread held stays locked in the child, as it is with pthreads.
  *
  * exit() ends the process at once, from wherever it is called, with schedulers
  * alive, workers busy and fibers blocked: the library has no exit handlers, and
  * waits for nobody. Tasks may run until the very end, so what destructors and
  * exit handlers of the program's destroy must not be used by them; who wants
  * the work done ends the schedulers first.
+ *
+ * The shared library stays loaded after dlclose(). A library that contains the
+ * archive must see to that itself (-Wl,-z,nodelete), as to the code of tasks.
  */
 #ifndef SENNIT_SCHEDULER_H
 #define SENNIT_SCHEDULER_H

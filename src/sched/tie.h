@@ -27,8 +27,8 @@ extern a_u32 sn_process; /* any */
 	MISUSE((s)->process != a_load_rlx(&sn_process), (call), \
 	       "the scheduler belongs to the parent process")
 
-/* Make the key and watch forks, once in the process. 0, or -EAGAIN or -ENOMEM of the system,
- * which stays its answer. */
+/* Make the key and watch forks, once in the process. 0, or -EAGAIN or -ENOMEM
+ * of the system, which stays its answer. */
 SENNIT_MUST_USE int sn_tie_prepare(void);
 
 /* The calling thread must not exit before sn_tie_undo. 0 or -ENOMEM. */

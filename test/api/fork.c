@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork.c - the child of a fork, wherever that happened and whatever other
- * threads did meanwhile, starts without a scheduler, makes one and uses it; what
- * it inherited it may not name; the parent goes on. */
+ * threads did meanwhile, starts without a scheduler, makes one and uses it;
+ * what it inherited it may not name; the parent goes on. */
 #include "misuse.h"
 
-/* ThreadSanitizer does not stand a second thread in a child, and would sleep for
- * a second at the end of each. */
+/* ThreadSanitizer does not stand a second thread in a child, and would sleep
+ * for a second at the end of each. */
 #if defined(SN_TSAN)
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
