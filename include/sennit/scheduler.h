@@ -8,6 +8,22 @@
  *
  * Whoever names a scheduler in a call holds a reference to it, is bound to it,
  * or runs one of its tasks.
+ *
+ * fork() leaves the parent as it was. In the child the thread that forked is
+ * unbound and may create schedulers, whatever the parent's threads were at; to
+ * name a scheduler of the parent's there is misuse. What those own stays as it
+ * was, of no use. A task that forks must not return in the child, which may
+ * exit or exec from there. A mutex that another than the forking fiber or
+ * thread held stays locked in the child, as it is with pthreads.
+ *
+ * exit() ends the process at once, from wherever it is called, with schedulers
+ * alive, workers busy and fibers blocked: the library has no exit handlers, and
+ * waits for nobody. Tasks may run until the very end, so what destructors and
+ * exit handlers of the program's destroy must not be used by them; who wants
+ * the work done ends the schedulers first.
+ *
+ * The shared library stays loaded after dlclose(). A library that contains the
+ * archive must see to that itself (-Wl,-z,nodelete), as to the code of tasks.
  */
 #ifndef SENNIT_SCHEDULER_H
 #define SENNIT_SCHEDULER_H
@@ -124,8 +140,9 @@ typedef struct sennit_config {
  * the caller owns one reference.
  * Returns 0, -EINVAL for a config that makes no sense, -E2BIG when a newer
  * caller set bytes that this library does not know, -ENOMEM, -EAGAIN when the
- * system refuses a thread, or -EPERM/-EINVAL of an affinity that the system
- * refuses. On error nothing is left behind.
+ * system refuses a thread (or the one thread-specific key that the library
+ * takes of it, at the first call), or -EPERM/-EINVAL of an affinity that the
+ * system refuses. On error nothing is left behind.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
@@ -159,7 +176,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(sennit_scheduler *s,
 /* Bind the calling thread to *s: it gets a worker of its own, may schedule and
  * may wait as a fiber does, and holds a reference until it unbinds. Tasks that
  * run on it start with the floating-point control that it has now. Binding a
- * thread that is bound is misuse.
+ * thread that is bound is misuse. So is it to let a bound thread exit: the last
+ * that may unbind it are destructors of thread-specific data (pthread_key) and
+ * thread-local objects of C++. And so is it to end a worker's thread, by
+ * pthread_exit() in a task or thread_init, or by cancellation.
  * Returns 0, or -ENOMEM when there is no memory for the worker.
  *
  * From: thread.  Blocks: no.  */

@@ -7,6 +7,7 @@
 #include "sched/bind.h"
 #include "sched/finish.h"
 #include "sched/start.h"
+#include "sched/tie.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,22 +36,27 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 	int           err = sn_config_read(&c, config);
 
 	sn_check_describe(describe);
+	if (!err)
+		err = sn_tie_prepare();
 	return err ? err : sn_start(out, &c);
 }
 
 void sennit_scheduler_retain(sennit_scheduler *s)
 {
+	MISUSE_INHERITED(s, "sennit_scheduler_retain");
 	MISUSE(!sn_gate_retain(&s->gate), "sennit_scheduler_retain",
 	       "the scheduler has ended: no reference is held");
 }
 
 void sennit_scheduler_release(sennit_scheduler *s)
 {
+	MISUSE_INHERITED(s, "sennit_scheduler_release");
 	sn_finish_release(s);
 }
 
 int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 {
+	MISUSE_INHERITED(s, "sennit_scheduler_shutdown");
 	MISUSE(sn_self && sn_self->scheduler == s, "sennit_scheduler_shutdown",
 	       "called from the scheduler's own task or bound thread, which "
 	       "would wait for itself");
@@ -59,6 +65,7 @@ int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 
 int sennit_bind(sennit_scheduler *s)
 {
+	MISUSE_INHERITED(s, "sennit_bind");
 	MISUSE(sn_self, "sennit_bind", "this thread is bound already");
 	return sn_bind(s);
 }
@@ -82,6 +89,7 @@ sennit_scheduler *sennit_current(void)
 
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
+	MISUSE_INHERITED(s, "sennit_scheduler_workers");
 	return s->count;
 }
 
@@ -107,6 +115,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	size_t       size = stats->size;
 	struct link *l;
 
+	MISUSE_INHERITED(s, "sennit_scheduler_stats");
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
 	       "stats->size is not set");
 	for (uint32_t i = 0; i < s->count; i++)

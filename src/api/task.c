@@ -2,6 +2,7 @@
 #include "sennit/task.h"
 
 #include "sched/place.h"
+#include "sched/tie.h"
 
 /* The bound scheduler, for the public call of that name. */
 static sennit_scheduler *bound(const char *call)
@@ -60,5 +61,6 @@ int sennit_schedule_task(const sennit_task *task)
 
 int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
 {
+	MISUSE_INHERITED(s, "sennit_enqueue");
 	return schedule(s, task, "sennit_enqueue");
 }

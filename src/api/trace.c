@@ -2,7 +2,7 @@
 #include "sennit/trace.h"
 
 #include "base/memory.h"
-#include "sched/worker.h"
+#include "sched/tie.h"
 
 #include <errno.h>
 
@@ -35,6 +35,7 @@ int sennit_trace_visit(sennit_scheduler *s,
 	size_t size = (s->config.trace_events + (size_t)1) * sizeof(uint64_t);
 	uint64_t *events;
 
+	MISUSE_INHERITED(s, "sennit_trace_visit");
 	if (!s->config.trace_events)
 		return -ENOTSUP;
 	events = sn_memory_take(&s->memory, size, sizeof(*events));

@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
+#include "sched/tie.h"
 
 int sn_bind(sennit_scheduler *s)
 {
@@ -13,16 +14,23 @@ int sn_bind(sennit_scheduler *s)
 	MISUSE(!sn_gate_retain(&s->gate), "sennit_bind",
 	       "the scheduler has ended: no reference is held");
 	err = sn_worker_make(&w, s, UINT32_MAX);
-	if (err) {
-		sn_finish_release(s);
-		return err;
-	}
+	if (err)
+		goto release;
+	err = sn_tie(w);
+	if (err)
+		goto free_worker;
 	w->thread = pthread_self();
 	sn_worker_enter(w);
 	pthread_mutex_lock(&s->lock);
 	sn_link_join(&s->bound, &w->bound);
 	pthread_mutex_unlock(&s->lock);
 	return 0;
+
+free_worker:
+	sn_worker_free(w);
+release:
+	sn_finish_release(s);
+	return err;
 }
 
 /* Who woke our last fiber may not have let go of us yet: a few instructions. */
@@ -54,6 +62,7 @@ void sn_unbind(struct worker *w)
 	keep_counters_locked(w);
 	pthread_mutex_unlock(&s->lock);
 	sn_self = NULL;
+	sn_tie_undo();
 	sn_worker_free(w);
 	sn_finish_release(s);
 }

@@ -25,6 +25,7 @@ struct sennit_scheduler {
 	struct worker  **workers;    /* fixed: config.workers of them */
 	struct sleeper **sleepers;   /* fixed: theirs, for parking */
 	uint32_t         count;      /* fixed: how many workers */
+	uint32_t         process;    /* fixed: whose it is, see sched/tie.h */
 	bool             asymmetric; /* fixed: os_process_barrier works */
 
 	struct parking parking;

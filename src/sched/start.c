@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
+#include "sched/tie.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,8 +60,10 @@ static void *thread_main(void *argument)
 	struct newborn   *born = argument;
 	struct worker    *w = born->worker;
 	sennit_scheduler *s = w->scheduler;
-	int               error = set_affinity(w, born->birth);
+	int               error = sn_tie(w);
 
+	if (!error)
+		error = set_affinity(w, born->birth);
 	os_thread_name(s->name, w->index);
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
@@ -68,6 +71,7 @@ static void *thread_main(void *argument)
 	report(born->birth, error);
 	sn_loop_run(w, sn_worker_stack(w));
 	sn_self = NULL;
+	sn_tie_undo();
 	sn_finish_worker_exits(s);
 	return NULL;
 }
@@ -173,6 +177,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	snprintf(s->name, sizeof(s->name), "%s", config->name);
 	s->config.name = s->name;
 	s->count = config->workers;
+	s->process = a_load_rlx(&sn_process);
 	s->asymmetric = os_process_barrier_init();
 	sn_parking_init(&s->parking, s->sleepers, s->count);
 	sn_pool_init(&s->pool, &s->memory);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork.c - the child of a fork, wherever that happened and whatever other
+ * threads did meanwhile, starts without a scheduler, makes one and uses it;
+ * what it inherited it may not name; the parent goes on. */
+#include "misuse.h"
+
+/* ThreadSanitizer does not stand a second thread in a child, and would sleep
+ * for a second at the end of each. */
+#if defined(SN_TSAN)
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "atexit_sleep_ms=0";
+}
+
+enum { CHILDS_WORKERS = -1 }; /* SENNIT_WORKERS_NONE */
+#else
+enum { CHILDS_WORKERS = 2 };
+#endif
+
+/* LeakSanitizer takes what only threads of the parent's point to for lost. */
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+
+/* --- what children do --------------------------------------------------- */
+
+typedef void child_fn(void *argument);
+
+/* The exit status of a child that runs run(argument), or 1000 and its signal;
+ * what it says goes to text, if that is asked for. */
+static int in_a_child(child_fn *run, void *argument, char *text, size_t size)
+{
+	int   ends[2] = { -1, -1 };
+	int   status;
+	pid_t child;
+
+	fflush(NULL);
+	if (text && pipe(ends))
+		return -1;
+	child = fork();
+	if (!child) {
+		const struct rlimit no_core = { 0, 0 };
+
+		alarm(60);
+		setrlimit(RLIMIT_CORE, &no_core);
+		if (text)
+			dup2(ends[1], STDERR_FILENO);
+		run(argument);
+		exit(atomic_load(&broken_claims) ? 99 : 0);
+	}
+	if (text) {
+		close(ends[1]);
+		read_all(ends[0], text, size);
+		close(ends[0]);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status)
+				 : 1000 + WTERMSIG(status);
+}
+
+struct lot {
+	sennit_event      go;
+	sennit_wait_group arrived;
+	sennit_wait_group done;
+};
+
+static void wait_and_finish(void *argument)
+{
+	struct lot *l = argument;
+
+	sennit_wait_group_done(&l->arrived);
+	sennit_event_wait(&l->go);
+	sennit_sleep(SENNIT_MICROSECOND);
+	sennit_wait_group_done(&l->done);
+}
+
+/* Create, block forty fibers, wake them, end. */
+static void use_a_scheduler(uint32_t workers)
+{
+	sennit_scheduler *s = NULL;
+	struct lot        l;
+	int               i;
+
+	sennit_event_init(&l.go, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&l.arrived, 40);
+	sennit_wait_group_init(&l.done, 40);
+	EXPECT(sennit_current() == NULL);
+	EXPECT(sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = workers)) ==
+	       0);
+	EXPECT(sennit_bind(s) == 0);
+	EXPECT(sennit_current() == s);
+	for (i = 0; i < 40; i++)
+		must_schedule(wait_and_finish, &l);
+	sennit_wait_group_wait(&l.arrived);
+	sennit_event_set(&l.go);
+	sennit_wait_group_wait(&l.done);
+	sennit_unbind();
+	EXPECT(sennit_current() == NULL);
+	EXPECT(sennit_scheduler_shutdown(s, sennit_after(GIVE_UP)) == 0);
+}
+
+static void start_anew(void *argument)
+{
+	(void)argument;
+	EXPECT(sennit_current() == NULL);
+	EXPECT(sennit_fiber_current() == NULL);
+	use_a_scheduler((uint32_t)CHILDS_WORKERS);
+	use_a_scheduler(SENNIT_WORKERS_NONE);
+}
+
+/* Its own child, while it is bound to a scheduler of its own. */
+static void start_anew_and_fork(void *argument)
+{
+	sennit_scheduler *s = NULL;
+
+	EXPECT(sennit_scheduler_create(
+		       &s,
+		       SENNIT_CONFIG(.workers = (uint32_t)CHILDS_WORKERS)) ==
+	       0);
+	EXPECT(sennit_bind(s) == 0);
+	EXPECT(in_a_child(start_anew, argument, NULL, 0) == 0);
+	EXPECT(sennit_current() == s);
+	sennit_unbind();
+	EXPECT(sennit_scheduler_shutdown(s, sennit_after(GIVE_UP)) == 0);
+}
+
+/* --- from where --------------------------------------------------------- */
+
+static void fork_here(void *argument)
+{
+	child_fn         *child = *(child_fn **)argument;
+	sennit_scheduler *before = sennit_current();
+
+	EXPECT(in_a_child(child, NULL, NULL, 0) == 0);
+	EXPECT(sennit_current() == before);
+}
+
+static void fork_here_after_a_wait(void *argument)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	fork_here(argument);
+	sennit_sleep(SENNIT_MILLISECOND);
+}
+
+/* The parent's scheduler has fibers asleep meanwhile, and works on after. */
+static void fork_in(void (*where)(sennit_task_fn *run, void *argument),
+		    sennit_task_fn *how, child_fn *child)
+{
+	struct lot l;
+	int        i;
+
+	sennit_event_init(&l.go, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&l.arrived, 10);
+	sennit_wait_group_init(&l.done, 10);
+	for (i = 0; i < 10; i++)
+		must_schedule(wait_and_finish, &l);
+	sennit_wait_group_wait(&l.arrived);
+	where(how, &child);
+	sennit_event_set(&l.go);
+	sennit_wait_group_wait(&l.done);
+}
+
+static void in_place(sennit_task_fn *run, void *argument)
+{
+	run(argument);
+}
+
+static void a_bound_thread_forks(void **state)
+{
+	(void)state;
+	fork_in(in_place, fork_here, start_anew);
+	fork_in(in_place, fork_here_after_a_wait, start_anew);
+}
+
+static void an_unbound_thread_forks(void **state)
+{
+	(void)state;
+	fork_in(in_a_thread, fork_here, start_anew);
+}
+
+static void a_task_forks(void **state)
+{
+	(void)state;
+	fork_in(in_a_task, fork_here, start_anew);
+	fork_in(in_a_task, fork_here_after_a_wait, start_anew);
+}
+
+static void a_child_forks(void **state)
+{
+	(void)state;
+	fork_in(in_place, fork_here, start_anew_and_fork);
+	fork_in(in_a_task, fork_here, start_anew_and_fork);
+}
+
+/* --- amid everything ---------------------------------------------------- */
+
+struct bustle {
+	sennit_scheduler *s;
+	atomic_bool       over;
+};
+
+static void churn(void *argument)
+{
+	struct bustle *b = *(struct bustle **)argument;
+	char           big[200] = { 0 };
+
+	memcpy(big, &b, sizeof(b));
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+	if (!atomic_load(&b->over))
+		EXPECT(sennit_schedule_copy(churn, big, sizeof(big)) == 0);
+}
+
+static void *bind_and_unbind(void *argument)
+{
+	struct bustle *b = argument;
+
+	while (!atomic_load(&b->over)) {
+		EXPECT(sennit_bind(b->s) == 0);
+		sennit_sleep(1);
+		sennit_unbind();
+	}
+	return NULL;
+}
+
+static void forks_amid_work_harm_nobody(void **state)
+{
+	const struct world *w = *state;
+	struct bustle       b = { .s = w->s };
+	struct bustle      *address = &b;
+	pthread_t           thread;
+	int                 i;
+
+#if defined(SN_ASAN) || defined(SN_TSAN)
+	skip(); /* their own locks may be held at the fork, and are for good */
+#endif
+	for (i = 0; i < 8; i++)
+		EXPECT(sennit_schedule_copy(churn, &address, sizeof(address)) ==
+		       0);
+	thread = must_start_thread(bind_and_unbind, &b);
+	for (i = 0; i < 40 && !atomic_load(&broken_claims); i++)
+		EXPECT(in_a_child(start_anew, NULL, NULL, 0) == 0);
+	atomic_store(&b.over, true);
+	pthread_join(thread, NULL);
+}
+
+/* --- what is inherited -------------------------------------------------- */
+
+static void name_in_retain(void *s)
+{
+	sennit_scheduler_retain(s);
+}
+
+static void name_in_release(void *s)
+{
+	sennit_scheduler_release(s);
+}
+
+static void name_in_shutdown(void *s)
+{
+	(void)!sennit_scheduler_shutdown(s, SENNIT_NEVER);
+}
+
+static void name_in_bind(void *s)
+{
+	(void)!sennit_bind(s);
+}
+
+static void name_in_workers(void *s)
+{
+	(void)sennit_scheduler_workers(s);
+}
+
+static void name_in_stats(void *s)
+{
+	(void)fibers_of(s);
+}
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+static void name_in_enqueue(void *s)
+{
+	const sennit_task t = { .run = do_nothing };
+
+	(void)!sennit_enqueue(s, &t);
+}
+
+static void see_span(void *context, const sennit_trace_span *span)
+{
+	(void)context;
+	(void)span;
+}
+
+static void name_in_trace(void *s)
+{
+	(void)!sennit_trace_visit(s, see_span, NULL);
+}
+
+static void unbind_what_the_parent_bound(void *s)
+{
+	(void)s;
+	sennit_unbind();
+}
+
+static void schedule_where_the_parent_was_bound(void *s)
+{
+	(void)!sennit_schedule(do_nothing, s);
+}
+
+static void to_name_it_in_the_child_is_misuse(void **state)
+{
+	static const struct {
+		const char *call;
+		child_fn   *run;
+	} calls[] = {
+		{ "sennit_scheduler_retain", name_in_retain },
+		{ "sennit_scheduler_release", name_in_release },
+		{ "sennit_scheduler_shutdown", name_in_shutdown },
+		{ "sennit_bind", name_in_bind },
+		{ "sennit_scheduler_workers", name_in_workers },
+		{ "sennit_scheduler_stats", name_in_stats },
+		{ "sennit_enqueue", name_in_enqueue },
+		{ "sennit_trace_visit", name_in_trace },
+		{ "sennit_unbind", unbind_what_the_parent_bound },
+		{ "sennit_schedule", schedule_where_the_parent_was_bound },
+	};
+	const struct world *w = *state;
+	char                text[2048];
+	size_t              i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		assert_int_equal(
+			in_a_child(calls[i].run, w->s, text, sizeof(text)),
+			1000 + SIGABRT);
+		drop_tools_words(text);
+		assert_says(text, calls[i].call);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_bound_thread_forks),
+		WITH_WORKERS(an_unbound_thread_forks),
+		WITH_WORKERS(a_task_forks),
+		WITH_WORKERS(a_child_forks),
+		WITH_WORKERS(forks_amid_work_harm_nobody),
+		WITH_WORKERS(to_name_it_in_the_child_is_misuse),
+	};
+
+	return cmocka_run_group_tests_name("api/fork", tests, NULL, NULL);
+}

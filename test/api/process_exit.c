@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* process_exit.c - exit() with schedulers alive ends the process, with its
+ * status, from wherever it is called and whatever workers and fibers are at.
+ *
+ * Each case runs in a child, which alarm() would end if it hung. The parent
+ * itself starts no thread.
+ */
+#include "with_workers.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum { STATUS = 42 };
+
+/* LeakSanitizer would judge by what other threads, still at work, point to. */
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+
+/* ThreadSanitizer would sleep for a second at the end of each child. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+	return "atexit_sleep_ms=0";
+}
+
+struct ending {
+	uint32_t workers;
+	void (*leave)(struct ending *e); /* ends in exit(STATUS) */
+	sennit_scheduler *s;             /* the caller is bound to it */
+	sennit_event      never;
+	sennit_mutex      held;
+	sennit_wait_group asleep;
+	atomic_uint       busy;
+};
+
+/* --- what goes on meanwhile --------------------------------------------- */
+
+static void wait_for_ever(void *argument)
+{
+	struct ending *e = argument;
+
+	sennit_wait_group_done(&e->asleep);
+	sennit_event_wait(&e->never);
+}
+
+static void wait_for_long(void *argument)
+{
+	struct ending *e = argument;
+
+	sennit_wait_group_done(&e->asleep);
+	(void)!sennit_event_wait_until(&e->never,
+				       sennit_after(1000 * SENNIT_SECOND));
+}
+
+static void wait_for_the_mutex(void *argument)
+{
+	struct ending *e = argument;
+
+	sennit_wait_group_done(&e->asleep);
+	sennit_mutex_lock(&e->held);
+}
+
+static void work_for_ever(void *argument)
+{
+	struct ending *e = argument;
+
+	atomic_fetch_add(&e->busy, 1);
+	while (atomic_load(&e->busy))
+		;
+}
+
+static void spawn_for_ever(void *argument)
+{
+	must_schedule(spawn_for_ever, argument);
+}
+
+/* Thirty fibers that nobody wakes. */
+static void put_to_sleep(struct ending *e)
+{
+	static sennit_task_fn *const waits[] = { wait_for_ever, wait_for_long,
+						 wait_for_the_mutex };
+	int                          i;
+
+	sennit_mutex_lock(&e->held);
+	sennit_wait_group_init(&e->asleep, 30);
+	for (i = 0; i < 30; i++)
+		must_schedule(waits[i % 3], e);
+	sennit_wait_group_wait(&e->asleep);
+}
+
+/* All workers but one. Those that never let go have begun on return, or they
+ * might begin on top of the fiber that is to end the process. */
+static void keep_busy(struct ending *e)
+{
+	uint32_t i;
+
+	if (e->workers == SENNIT_WORKERS_NONE)
+		return;
+	for (i = 1; i < e->workers; i++)
+		must_schedule(i % 2 ? work_for_ever : spawn_for_ever, e);
+	while (atomic_load(&e->busy) < e->workers / 2)
+		sennit_yield();
+}
+
+/* --- from where --------------------------------------------------------- */
+
+static void leave_bound(struct ending *e)
+{
+	(void)e;
+	exit(STATUS);
+}
+
+static void *leave_as_thread(void *argument)
+{
+	leave_bound(argument);
+	return NULL;
+}
+
+static void leave_from_an_unbound_thread(struct ending *e)
+{
+	pthread_join(must_start_thread(leave_as_thread, e), NULL);
+}
+
+static void leave_in_a_task(void *argument)
+{
+	leave_bound(argument);
+}
+
+static void leave_from_a_task(struct ending *e)
+{
+	must_schedule(leave_in_a_task, e);
+	sennit_event_wait(&e->never);
+}
+
+static void leave_after_a_wait(void *argument)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	leave_bound(argument);
+}
+
+static void leave_from_a_resumed_task(struct ending *e)
+{
+	must_schedule(leave_after_a_wait, e);
+	sennit_event_wait(&e->never);
+}
+
+static void leave_from_a_task_of_the_bound_thread(struct ending *e)
+{
+	must_schedule_here(leave_in_a_task, e);
+	sennit_event_wait(&e->never);
+}
+
+static void leave_unbound(struct ending *e)
+{
+	(void)e;
+	sennit_unbind();
+	exit(STATUS);
+}
+
+static void leave_released(struct ending *e)
+{
+	sennit_scheduler *s = e->s;
+
+	sennit_unbind();
+	sennit_scheduler_release(s);
+	exit(STATUS);
+}
+
+/* --- in a child --------------------------------------------------------- */
+
+_Noreturn static void live_and_leave(struct ending *e, bool asleep)
+{
+	const struct rlimit no_core = { 0, 0 };
+
+	alarm(60);
+	setrlimit(RLIMIT_CORE, &no_core);
+	sennit_event_init(&e->never, SENNIT_EVENT_MANUAL, false);
+	if (sennit_scheduler_create(&e->s,
+				    SENNIT_CONFIG(.workers = e->workers)) ||
+	    sennit_bind(e->s))
+		_exit(3);
+	if (asleep)
+		put_to_sleep(e);
+	keep_busy(e);
+	e->leave(e);
+	_exit(4);
+}
+
+static void assert_leaves(void **state, void (*leave)(struct ending *e),
+			  bool   asleep)
+{
+	const struct world *w = *state;
+	struct ending       e = { .workers = w->workers, .leave = leave };
+	int                 status;
+	pid_t               child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		live_and_leave(&e, asleep);
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != STATUS)
+		fail_msg("child ended with %#x", (unsigned)status);
+}
+
+static void a_bound_thread_exits(void **state)
+{
+	assert_leaves(state, leave_bound, false);
+	assert_leaves(state, leave_bound, true);
+}
+
+static void an_unbound_thread_exits(void **state)
+{
+	assert_leaves(state, leave_from_an_unbound_thread, false);
+	assert_leaves(state, leave_from_an_unbound_thread, true);
+}
+
+static void the_main_thread_exits_after_unbinding(void **state)
+{
+	const struct world *w = *state;
+
+	assert_leaves(state, leave_unbound, false);
+	assert_leaves(state, leave_released, false);
+	if (w->threads) {
+		assert_leaves(state, leave_unbound, true);
+		assert_leaves(state, leave_released, true);
+	}
+}
+
+static void a_task_exits(void **state)
+{
+	assert_leaves(state, leave_from_a_task, false);
+	assert_leaves(state, leave_from_a_task, true);
+	assert_leaves(state, leave_from_a_resumed_task, false);
+	assert_leaves(state, leave_from_a_resumed_task, true);
+}
+
+static void a_task_of_the_bound_thread_exits(void **state)
+{
+	assert_leaves(state, leave_from_a_task_of_the_bound_thread, false);
+	assert_leaves(state, leave_from_a_task_of_the_bound_thread, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_bound_thread_exits),
+		WITH_COUNTS(an_unbound_thread_exits),
+		WITH_COUNTS(the_main_thread_exits_after_unbinding),
+		WITH_COUNTS(a_task_exits),
+		WITH_COUNTS(a_task_of_the_bound_thread_exits),
+	};
+
+	return cmocka_run_group_tests_name("api/process_exit", tests, NULL,
+					   NULL);
+}

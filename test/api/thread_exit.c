@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* thread_exit.c - a thread that exits while bound, and a task that ends its
+ * worker's thread, are found out; threads that leave in time are not. */
+#include "misuse.h"
+
+/* --- a bound thread ----------------------------------------------------- */
+
+static void *exit_bound(void *argument)
+{
+	(void)!sennit_bind(argument);
+	return NULL;
+}
+
+static void commit_exit_while_bound(const struct offence *o)
+{
+	pthread_join(must_start_thread(exit_bound, o->s), NULL);
+}
+
+static void returning_from_a_bound_thread(void **state)
+{
+	assert_misuse(state, "sennit_bind", commit_exit_while_bound);
+}
+
+/* For who leaves by pthread_exit() on a fiber's stack: ThreadSanitizer's own
+ * does not stand that. */
+static void assert_misuse_of_exit(void **state, const char *call,
+				  void (*commit)(const struct offence *o))
+{
+#if defined(SN_TSAN)
+	skip();
+#endif
+	assert_misuse(state, call, commit);
+}
+
+static void leave_thread(void *argument)
+{
+	(void)argument;
+	pthread_exit(NULL);
+}
+
+static void *exit_from_a_task(void *argument)
+{
+	(void)!sennit_bind(argument);
+	must_schedule_here(leave_thread, NULL);
+	sennit_unbind();
+	return NULL;
+}
+
+static void commit_exit_from_a_bound_threads_task(const struct offence *o)
+{
+	pthread_join(must_start_thread(exit_from_a_task, o->s), NULL);
+}
+
+static void leaving_a_bound_thread_from_a_task(void **state)
+{
+	assert_misuse_of_exit(state, "sennit_bind",
+			      commit_exit_from_a_bound_threads_task);
+}
+
+static void commit_exit_of_the_main_thread(const struct offence *o)
+{
+	(void)o;
+	pthread_exit(NULL);
+}
+
+static void leaving_the_main_thread_while_bound(void **state)
+{
+	assert_misuse(state, "sennit_bind", commit_exit_of_the_main_thread);
+}
+
+/* --- a worker's thread -------------------------------------------------- */
+
+static void commit_exit_from_a_task(const struct offence *o)
+{
+	(void)o;
+	must_schedule(leave_thread, NULL);
+	EXPECT_SOON(false);
+}
+
+static void leaving_a_workers_thread(void **state)
+{
+	assert_misuse_of_exit(state, "pthread_exit", commit_exit_from_a_task);
+}
+
+static void wait_and_leave(void *argument)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	leave_thread(argument);
+}
+
+static void commit_exit_from_a_resumed_task(const struct offence *o)
+{
+	(void)o;
+	must_schedule(wait_and_leave, NULL);
+	EXPECT_SOON(false);
+}
+
+static void leaving_a_workers_thread_after_a_wait(void **state)
+{
+	assert_misuse_of_exit(state, "pthread_exit",
+			      commit_exit_from_a_resumed_task);
+}
+
+static void cancel_oneself(void *argument)
+{
+	(void)argument;
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+}
+
+static void commit_cancel_in_a_task(const struct offence *o)
+{
+	(void)o;
+	must_schedule(cancel_oneself, NULL);
+	EXPECT_SOON(false);
+}
+
+static void cancelling_a_workers_thread(void **state)
+{
+	assert_misuse(state, "pthread_exit", commit_cancel_in_a_task);
+}
+
+static void leave_at_once(void *context, uint32_t index)
+{
+	if (!index)
+		leave_thread(context);
+}
+
+static void commit_exit_from_the_initialiser(const struct offence *o)
+{
+	sennit_scheduler *s;
+
+	(void)!sennit_scheduler_create(
+		&s, SENNIT_CONFIG(.workers = o->workers,
+				  .thread_init = leave_at_once));
+}
+
+static void leaving_from_the_initialiser(void **state)
+{
+	assert_misuse(state, "pthread_exit", commit_exit_from_the_initialiser);
+}
+
+/* --- in time ------------------------------------------------------------ */
+
+static void *bind_and_unbind(void *argument)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT(sennit_bind(argument) == 0);
+		sennit_unbind();
+	}
+	return NULL;
+}
+
+static void a_thread_that_has_unbound_may_exit(void **state)
+{
+	const struct world *w = *state;
+
+	pthread_join(must_start_thread(bind_and_unbind, w->s), NULL);
+}
+
+static pthread_key_t cleaner;
+
+static void unbind_at_last(void *value)
+{
+	(void)value;
+	sennit_unbind();
+}
+
+static void *bind_until_the_end(void *argument)
+{
+	EXPECT(sennit_bind(argument) == 0);
+	EXPECT(pthread_setspecific(cleaner, argument) == 0);
+	return NULL;
+}
+
+/* The library's key is older, so that its destructor runs first. */
+static void a_destructor_may_unbind(void **state)
+{
+	const struct world *w = *state;
+
+	assert_int_equal(pthread_key_create(&cleaner, unbind_at_last), 0);
+	pthread_join(must_start_thread(bind_until_the_end, w->s), NULL);
+	pthread_key_delete(cleaner);
+}
+
+#define WHERE_WORKERS_ARE(f)                         \
+	CASE_(f, "_w1", open_count, close_count, 1), \
+		CASE_(f, "_w8", open_count, close_count, 3)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(returning_from_a_bound_thread),
+		WITH_COUNTS(leaving_the_main_thread_while_bound),
+		WHERE_WORKERS_ARE(cancelling_a_workers_thread),
+		WHERE_WORKERS_ARE(leaving_from_the_initialiser),
+		WITH_COUNTS(leaving_a_bound_thread_from_a_task),
+		WHERE_WORKERS_ARE(leaving_a_workers_thread),
+		WHERE_WORKERS_ARE(leaving_a_workers_thread_after_a_wait),
+		WITH_WORKERS(a_thread_that_has_unbound_may_exit),
+		WITH_WORKERS(a_destructor_may_unbind),
+	};
+
+	return cmocka_run_group_tests_name("api/thread_exit", tests, NULL,
+					   NULL);
+}

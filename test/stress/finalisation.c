@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finalisation.c - schedulers whose last references come and go in every way at
+ * once: released by tasks, by bound threads and by threads outside, which still
+ * enqueue and wake until they let go themselves, and taken anew by a task while
+ * nobody holds one. Each ends once, with all done; and after all of them the
+ * process has no thread, mapping, file or byte more than before.
+ */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+#include <dirent.h>
+
+enum { VISITORS = 2, WAITERS = 3 };
+
+struct life {
+	sennit_scheduler *s;
+	sennit_event      ended;
+	atomic_uint       ends;
+	atomic_uint       due; /* tasks enqueued */
+	atomic_uint       ran;
+	sennit_event      doors[WAITERS]; /* each opened by a visitor */
+	sennit_event      revived;        /* a reference for the taking */
+};
+
+/* --- what there is ------------------------------------------------------ */
+
+static atomic_long bytes;
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)context;
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	atomic_fetch_add(&bytes, (long)size);
+	return memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	(void)context;
+	free(memory);
+	atomic_fetch_sub(&bytes, (long)size);
+}
+
+static const sennit_allocator counting = { take, give, NULL };
+
+static unsigned entries_of(const char *path)
+{
+	DIR     *d = opendir(path);
+	unsigned count = 0;
+
+	while (d && readdir(d))
+		count++;
+	if (d)
+		closedir(d);
+	return count;
+}
+
+static unsigned mappings_now(void)
+{
+	FILE    *f = fopen("/proc/self/maps", "r");
+	unsigned lines = 0;
+	int      c;
+
+	while (f && (c = getc(f)) != EOF)
+		lines += c == '\n';
+	if (f)
+		fclose(f);
+	return lines;
+}
+
+/* --- tasks -------------------------------------------------------------- */
+
+static void note_end(void *argument)
+{
+	struct life *l = argument;
+
+	EXPECT(atomic_load(&l->ran) == atomic_load(&l->due));
+	atomic_fetch_add(&l->ends, 1);
+	sennit_event_set(&l->ended);
+}
+
+static void just_run(void *argument)
+{
+	struct life *l = argument;
+
+	atomic_fetch_add(&l->ran, 1);
+}
+
+static void nap_and_run(void *argument)
+{
+	sennit_sleep(1);
+	just_run(argument);
+}
+
+static void release_and_run(void *argument)
+{
+	struct life *l = argument;
+
+	just_run(l);
+	sennit_scheduler_release(l->s);
+}
+
+/* By then it may be the only thing that keeps the scheduler. */
+static void nap_and_revive(void *argument)
+{
+	struct life *l = argument;
+
+	sennit_sleep(20 * SENNIT_MICROSECOND);
+	sennit_scheduler_retain(l->s);
+	just_run(l);
+	sennit_event_set(&l->revived);
+}
+
+struct door {
+	struct life *life;
+	unsigned     number;
+};
+
+static void wait_at_door(void *argument)
+{
+	const struct door *d = argument;
+
+	sennit_event_wait(&d->life->doors[d->number]);
+	just_run(d->life);
+}
+
+static void send(struct life *l, sennit_task_fn *run)
+{
+	const sennit_task t = { .run = run, .argument = l };
+
+	atomic_fetch_add(&l->due, 1);
+	EXPECT(sennit_enqueue(l->s, &t) == 0);
+}
+
+static void send_to_door(struct life *l, unsigned number)
+{
+	struct door       d = { l, number };
+	const sennit_task t = { .run = wait_at_door,
+				.argument = &d,
+				.copy_size = sizeof(d) };
+
+	atomic_fetch_add(&l->due, 1);
+	EXPECT(sennit_enqueue(l->s, &t) == 0);
+}
+
+static void send_some(struct life *l, uint64_t *random)
+{
+	unsigned n = random_below(random, 6);
+
+	for (; n; n--)
+		send(l, random_below(random, 2) ? just_run : nap_and_run);
+}
+
+/* --- who holds references ----------------------------------------------- */
+
+/* A thread of the program's, for all lives. */
+struct visitor {
+	pthread_t    thread;
+	unsigned     index;
+	uint64_t     random;
+	sennit_event come; /* auto */
+	sennit_event gone; /* auto */
+	struct life *life; /* NULL: no more */
+};
+
+/* Give one reference back, as the last act. */
+static void let_go(struct life *l, uint64_t *random)
+{
+	switch (random_below(random, 3)) {
+	case 0:
+		sennit_scheduler_release(l->s);
+		break;
+	case 1:
+		send(l, release_and_run);
+		break;
+	default:
+		EXPECT(sennit_bind(l->s) == 0);
+		sennit_scheduler_release(l->s);
+		send_some(l, random); /* its binding is a reference */
+		sennit_unbind();
+	}
+}
+
+/* Work and wake as long as the reference lasts. A door may stay shut until
+ * after that: to wake somebody needs no reference. */
+static void visit(struct visitor *v, struct life *l)
+{
+	bool     late = random_below(&v->random, 2);
+	unsigned i;
+
+	send_some(l, &v->random);
+	if (late)
+		let_go(l, &v->random);
+	for (i = v->index; i < WAITERS; i += VISITORS)
+		sennit_event_set(&l->doors[i]);
+	if (!late)
+		let_go(l, &v->random);
+}
+
+static void *visit_all(void *argument)
+{
+	struct visitor *v = argument;
+
+	for (;;) {
+		sennit_event_wait(&v->come);
+		if (!v->life)
+			return NULL;
+		visit(v, v->life);
+		sennit_event_set(&v->gone);
+	}
+}
+
+static struct visitor visitors[VISITORS];
+
+static void start_visitors(uint64_t *random)
+{
+	unsigned i;
+
+	for (i = 0; i < VISITORS; i++) {
+		struct visitor *v = &visitors[i];
+
+		v->index = i;
+		v->random = random_from(random);
+		sennit_event_init(&v->come, SENNIT_EVENT_AUTO, false);
+		sennit_event_init(&v->gone, SENNIT_EVENT_AUTO, false);
+		v->thread = must_start_thread(visit_all, v);
+	}
+}
+
+static void call_visitors(struct life *l)
+{
+	unsigned i;
+
+	for (i = 0; i < VISITORS; i++) {
+		visitors[i].life = l;
+		sennit_event_set(&visitors[i].come);
+	}
+}
+
+static void await_visitors(void)
+{
+	unsigned i;
+
+	for (i = 0; i < VISITORS; i++)
+		sennit_event_wait(&visitors[i].gone);
+}
+
+static void end_visitors(void)
+{
+	unsigned i;
+
+	call_visitors(NULL);
+	for (i = 0; i < VISITORS; i++)
+		pthread_join(visitors[i].thread, NULL);
+}
+
+/* --- a life ------------------------------------------------------------- */
+
+static void begin(struct life *l, uint64_t *random)
+{
+	unsigned i;
+
+	sennit_event_init(&l->ended, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&l->revived, SENNIT_EVENT_AUTO, false);
+	for (i = 0; i < WAITERS; i++)
+		sennit_event_init(&l->doors[i], SENNIT_EVENT_MANUAL, false);
+	l->s = start_with(SENNIT_CONFIG(.workers = 1 + random_below(random, 4),
+					.spin_ns = random_below(random, 2)
+							   ? SENNIT_SPIN_NONE
+							   : 0,
+					.allocator = &counting,
+					.on_shutdown = note_end,
+					.on_shutdown_context = l));
+	for (i = 0; i < VISITORS; i++)
+		sennit_scheduler_retain(l->s);
+}
+
+/* The end is over when on_shutdown has been called, but for one block. */
+static void live(uint64_t *random)
+{
+	struct life l = { .s = NULL };
+	bool        revives = random_below(random, 2);
+	unsigned    i;
+
+	begin(&l, random);
+	for (i = 0; i < WAITERS; i++)
+		send_to_door(&l, i);
+	if (revives)
+		send(&l, nap_and_revive);
+	call_visitors(&l);
+	let_go(&l, random);
+	if (revives) {
+		sennit_event_wait(&l.revived);
+		send_some(&l, random);
+		let_go(&l, random);
+	}
+	await_visitors();
+	EXPECT(sennit_event_wait_until(&l.ended, sennit_after(GIVE_UP)) == 0);
+	EXPECT(atomic_load(&l.ends) == 1);
+}
+
+static void live_often(uint64_t lives, uint64_t *random)
+{
+	while (lives-- > 0 && !atomic_load(&broken_claims))
+		live(random);
+}
+
+/* --- all of them -------------------------------------------------------- */
+
+#if defined(SN_TSAN)
+enum { LIVES = 300 };
+#elif defined(SN_ASAN)
+enum { LIVES = 2000 };
+#else
+enum { LIVES = 10000 };
+#endif
+
+static void each_ends_once_and_leaves_nothing(void **state)
+{
+	const uint64_t lives = scaled(LIVES);
+	uint64_t       random = random_stream(1);
+	unsigned       threads, files, mappings;
+
+	(void)state;
+	start_visitors(&random);
+	threads = entries_of("/proc/self/task");
+	live_often(50, &random); /* libc keeps some stacks and arenas */
+	assert_soon(!atomic_load(&bytes));
+	assert_soon(entries_of("/proc/self/task") <= threads);
+	files = entries_of("/proc/self/fd");
+	mappings = mappings_now();
+	live_often(lives, &random);
+	assert_soon(!atomic_load(&bytes));
+	assert_soon(entries_of("/proc/self/task") <= threads);
+	assert_int_equal(entries_of("/proc/self/fd"), files);
+#if !defined(SN_ASAN) && !defined(SN_TSAN)
+	/* Far less than one for each life. */
+	assert_in_range(mappings_now(), 1, mappings + 40);
+#else
+	(void)mappings;
+#endif
+	end_visitors();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(each_ends_once_and_leaves_nothing),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name("stress/finalisation",
+							 tests, NULL, NULL));
+}
