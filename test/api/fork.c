@@ -3,6 +3,7 @@
  * threads did meanwhile, starts without a scheduler, makes one and uses it;
  * what it inherited it may not name; the parent goes on. */
 #include "misuse.h"
+#include "../random.h"
 
 /* ThreadSanitizer does not stand a second thread in a child, and would sleep
  * for a second at the end of each. */
@@ -232,7 +233,7 @@ static void forks_amid_work_harm_nobody(void **state)
 	struct bustle       b = { .s = w->s };
 	struct bustle      *address = &b;
 	pthread_t           thread;
-	int                 i;
+	uint64_t            i;
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 	skip(); /* their own locks may be held at the fork, and are for good */
@@ -241,7 +242,7 @@ static void forks_amid_work_harm_nobody(void **state)
 		EXPECT(sennit_schedule_copy(churn, &address, sizeof(address)) ==
 		       0);
 	thread = must_start_thread(bind_and_unbind, &b);
-	for (i = 0; i < 40 && !atomic_load(&broken_claims); i++)
+	for (i = scaled(40); i-- > 0 && !atomic_load(&broken_claims);)
 		EXPECT(in_a_child(start_anew, NULL, NULL, 0) == 0);
 	atomic_store(&b.over, true);
 	pthread_join(thread, NULL);
