@@ -7,8 +7,8 @@
  *
  * Times come from a clock that each worker reads when it goes idle or has been,
  * and each 61st time that it starts a task or resumes a fiber. So `since` is
- * never too late; it may be too early by 10 ms and by as long as what its worker
- * did since it last read its clock.
+ * never too late; it may be too early by 10 ms, and by as long as what its
+ * worker did since it last read its clock.
  */
 #ifndef SENNIT_REPORT_H
 #define SENNIT_REPORT_H

@@ -57,12 +57,13 @@ static inline void sn_sight_block(struct sight *s, uint32_t kind,
 
 	if (deadline != SENNIT_NEVER) {
 		doing |= SIGHT_TIMED;
-		a_store_rel(&s->deadline, deadline); /* -> sight.look: RUNNING */
+		/* -> sight.look: RUNNING */
+		a_store_rel(&s->deadline, deadline);
 	}
 	/* -> sight.look: RUNNING */
 	a_store_rel(&s->object, (void *)(uintptr_t)object);
 	a_store_rel(&s->since, now);   /* -> sight.look: RUNNING */
-	a_store_rel(&s->doing, doing); /* -> sight.look: the wait */
+	a_store_rel(&s->doing, doing); /* -> sight.look: BLOCKED, the rest */
 }
 
 /* The fiber, which runs, lets others go first. */
@@ -70,7 +71,7 @@ static inline void sn_sight_yield(struct sight *s, uint32_t serial,
 				  sennit_time now)
 {
 	a_store_rel(&s->since, now); /* -> sight.look: RUNNING */
-	/* -> sight.look: the wait */
+	/* -> sight.look: READY, the rest */
 	a_store_rel(&s->doing, serial * SIGHT_SERIAL | SENNIT_REPORT_READY);
 }
 
@@ -85,7 +86,7 @@ static inline void sn_sight_ready(struct sight *s)
 {
 	uint32_t doing = a_load_rlx(&s->doing) & ~SIGHT_STATE;
 
-	/* -> sight.look: the wait */
+	/* -> sight.look: READY, the rest */
 	a_store_rel(&s->doing, doing | SENNIT_REPORT_READY);
 }
 

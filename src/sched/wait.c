@@ -146,8 +146,8 @@ void sn_wait_wake_other(struct waiter *n)
 
 /* Each waiter lies on a page of its own. The next one, not yet woken, has been
  * fetched while the one before was woken: now for its fiber, and the one after
- * it. With the same in loop.c, releasing 10^6 fibers takes 255 instead of 520 ns
- * for each. */
+ * it. With the same in loop.c, releasing 10^6 fibers takes 255 instead of 520
+ * ns for each. */
 static inline void fetch_ahead(const struct link *next)
 {
 	const struct waiter *n = container_of(next, struct waiter, link);
