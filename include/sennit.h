@@ -12,5 +12,6 @@
 #include "sennit/mutex.h"
 #include "sennit/cond.h"
 #include "sennit/trace.h"
+#include "sennit/report.h"
 
 #endif

@@ -163,10 +163,11 @@ SENNIT_API void sennit_scheduler_release(sennit_scheduler *s);
 
 /* Release the caller's reference and wait until the scheduler has ended: all
  * work done, on_shutdown called, all threads gone, all memory returned.
- * Returns 0, or -ETIMEDOUT when the deadline passed first: the reference is
- * gone all the same and the scheduler ends when it can. Misuse from a thread
- * bound to *s or from its tasks: they would wait for themselves. One caller at
- * a time.
+ * Returns 0, or -ETIMEDOUT when the deadline passed first: then the scheduler
+ * is alive, report.h says why, and the reference is the caller's again, to
+ * release or to try once more. A scheduler that has run out of work by its
+ * deadline is waited for while its threads leave. Misuse from a thread bound to
+ * *s or from its tasks: they would wait for themselves. One caller at a time.
  *
  * From: thread, fiber of another scheduler (whose thread sleeps).
  * Blocks: yes (the thread).  */

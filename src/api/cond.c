@@ -62,6 +62,7 @@ int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
 
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&c->state_);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_COND, c, deadline);
 	word |= sn_queue_join(&c->waiters_, &n, false);
 	sn_queue_unlock(&c->state_, word);
 	sennit_mutex_unlock(m);

@@ -116,6 +116,7 @@ int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 		sn_queue_unlock(&e->state_, word);
 		return -ETIMEDOUT;
 	}
+	sn_wait_show(&n, SENNIT_WAITS_FOR_EVENT, e, deadline);
 	word |= sn_queue_join(&e->waiters_, &n, false);
 	sn_queue_unlock(&e->state_, word);
 	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);

@@ -27,6 +27,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 	n->fiber = self;
 	n->timer.pprev = NULL;
 	n->is.timed = deadline != SENNIT_NEVER;
+	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
 	/* -> fiber.wait: the record; the predicate was false */
 	a_store_rel(&n->claim, WAITER_WAITING);
 	TORTURE_POINT();
@@ -74,6 +75,7 @@ void sennit_sleep_until(sennit_time wake)
 	if (wake <= os_now())
 		return;
 	sn_waiter_init(&n, wake);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_TIME, NULL, wake);
 	(void)!sn_wait(&n, wake);
 }
 

@@ -100,6 +100,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 		sn_queue_unlock(&m->state_, word | HELD);
 		return word & HELD ? -ETIMEDOUT : 0;
 	}
+	sn_wait_show(&n, SENNIT_WAITS_FOR_MUTEX, m, deadline);
 	/* Who has waited already goes to the front. */
 	word |= sn_queue_join(&m->waiters_, &n, losses > 0);
 	if (losses >= MAX_LOSSES)

@@ -106,6 +106,7 @@ int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 		sn_queue_unlock(&g->state_, word);
 		return word < ONE ? 0 : -ETIMEDOUT;
 	}
+	sn_wait_show(&n, SENNIT_WAITS_FOR_WAIT_GROUP, g, deadline);
 	word |= sn_queue_join(&g->waiters_, &n, false);
 	sn_queue_unlock(&g->state_, word);
 	return sn_wait_in(&g->state_, &g->waiters_, &n, deadline);

@@ -127,6 +127,12 @@ bool sn_gate_is_done(struct gate *g)
 	return a_load_acq(&g->word) & DONE; /* <- gate.out */
 }
 
+uint32_t sn_gate_active(struct gate *g)
+{
+	/* Stale by the time it is read: for messages. */
+	return (uint32_t)((a_load_rlx(&g->word) & ACTIVE_MASK) / ACTIVE);
+}
+
 uint32_t sn_gate_references(struct gate *g)
 {
 	/* A hint for messages: stale by the time it is read. */

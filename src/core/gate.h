@@ -54,6 +54,9 @@ enum gate_verdict sn_gate_settle(struct gate *g, bool found_work);
 /* End a scheduler that never began: DONE without a sweep. */
 void sn_gate_abandon(struct gate *g);
 
+/* How many workers are active; a hint. */
+uint32_t sn_gate_active(struct gate *g);
+
 bool     sn_gate_is_done(struct gate *g);
 uint32_t sn_gate_references(struct gate *g);
 

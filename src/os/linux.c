@@ -4,12 +4,15 @@
 
 #include "base/check.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +24,14 @@ sennit_time os_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+}
+
+sennit_time os_now_coarse(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
 }
 
@@ -89,6 +100,38 @@ void os_thread_name(const char *name, uint32_t index)
 
 	snprintf(text, sizeof(text), "%.*s/%u", LONGEST - digits, name, index);
 	pthread_setname_np(pthread_self(), text);
+}
+
+void os_write(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		size -= (size_t)n;
+	}
+}
+
+void os_function_name(uintptr_t address, char *text, size_t size)
+{
+	Dl_info     at;
+	const char *file;
+
+	if (!dladdr((void *)address, &at) || !at.dli_fname) {
+		snprintf(text, size, "%#" PRIxPTR, address);
+		return;
+	}
+	if (at.dli_sname && (uintptr_t)at.dli_saddr == address) {
+		snprintf(text, size, "%s", at.dli_sname);
+		return;
+	}
+	file = strrchr(at.dli_fname, '/');
+	snprintf(text, size, "%s+%#" PRIxPTR, file ? file + 1 : at.dli_fname,
+		 address - (uintptr_t)at.dli_fbase);
 }
 
 uint32_t os_thread_id(void)

@@ -13,6 +13,9 @@
 /* Nanoseconds of the monotonic clock. */
 sennit_time os_now(void);
 
+/* The same, up to 10 ms behind and never ahead, for a fraction of the cost. */
+sennit_time os_now_coarse(void);
+
 /* --- sleeping on a word ------------------------------------------------- */
 
 /* Sleep while *word == expected, at most until the deadline. May return for no
@@ -34,6 +37,13 @@ void os_thread_name(const char *name, uint32_t index);
 
 /* Restrict the calling thread to the given CPUs; 0 or a negative errno. */
 int os_thread_affinity(const uint32_t *cpus, size_t count);
+
+/* Write it all; what cannot be written is lost. */
+void os_write(int fd, const char *text, size_t size);
+
+/* Name the function at the address, which lies in this process: as it is
+ * exported, else file+offset. Always terminated. */
+void os_function_name(uintptr_t address, char *text, size_t size);
 
 /* The system's number for the calling thread, for messages. */
 uint32_t os_thread_id(void);

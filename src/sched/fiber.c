@@ -34,6 +34,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 	f->size = (size_t)((char *)f - low);
 	f->id = id;
 	a_init(&f->wait.claim, WAITER_IDLE);
+	sn_sight_init(&f->sight);
 #ifdef SN_ASAN
 	__lsan_register_root_region(low, size);
 #endif
@@ -66,6 +67,7 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 	memset(f, 0, sizeof(*f));
 	f->home = home;
 	a_init(&f->wait.claim, WAITER_IDLE);
+	sn_sight_init(&f->sight);
 #ifdef SN_TSAN
 	f->tsan_fiber = __tsan_get_current_fiber();
 #endif

@@ -11,7 +11,7 @@
  *
  * A fiber belongs to one worker and is touched by its thread alone, but for
  * `link`, which a waker that has claimed the fiber's wait uses to hand it home,
- * and `wait.claim`.
+ * `wait.claim`, and what reports look at.
  *
  * Idle stacks hold no context: sn_fiber_start calls the worker's loop on one,
  * and when that returns the stack is idle again (arch/arch.h).
@@ -24,6 +24,7 @@
 
 #include "arch/arch.h"
 #include "base/list.h"
+#include "sched/sight.h"
 #include "sched/waiter.h"
 #include "sennit/fiber.h"
 
@@ -40,10 +41,12 @@ struct sennit_fiber {
 	arch_stack    suspended; /* owner: where to resume */
 	struct node   link;      /* handed: ready list, inbox, idle list */
 	struct home  *home;      /* fixed: its worker's */
+	struct sight  sight;     /* owner writes: what reports say */
 	char         *low;    /* fixed; NULL: a thread's own, bounds unknown */
 	size_t        size;   /* fixed: bytes from low to the record */
 	uint32_t      id;     /* fixed: unique among its worker's */
 	bool          canary; /* fixed: the stack has no guard page */
+	struct link   roster; /* under the worker's roster lock */
 	struct waiter wait;   /* for sennit_fiber_wait */
 	/* What tools know this stack as; unused words in plain builds. */
 	void    *asan_fake;   /* owner */

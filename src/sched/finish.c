@@ -7,7 +7,7 @@
 #include "sched/worker.h"
 
 /* s->end: whether anybody waits in sn_finish_wait, and whether it is over. */
-enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED, END_GIVEN_UP };
+enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED };
 
 void sn_finish_clear(sennit_scheduler *s)
 {
@@ -42,7 +42,7 @@ static void step_out(sennit_scheduler *s)
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
-	/* -> finish.end: all is freed <- finish.end: or given up */
+	/* -> finish.end: all is freed <- finish.end: whether anybody waits */
 	if (a_swap_acqrel(&s->end, END_REACHED) == END_WAITED_FOR) {
 		os_word_wake_one(&s->end);
 		return;
@@ -54,18 +54,21 @@ static void step_out(sennit_scheduler *s)
 
 bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 {
-	uint32_t end = END_WAITED_FOR;
-
-	a_store_rlx(&s->end, end); /* seen through finish.inside */
+	a_store_rlx(&s->end, END_WAITED_FOR); /* seen through finish.inside */
 	sn_finish_release(s);
 	/* <- finish.end */
-	while (a_load_acq(&s->end) == END_WAITED_FOR)
-		if (!os_word_wait(&s->end, END_WAITED_FOR, deadline))
-			break;
-	TORTURE_POINT();
-	/* -> finish.end: nobody waits <- finish.end */
-	if (a_cas_acqrel(&s->end, &end, END_GIVEN_UP))
-		return false;
+	while (a_load_acq(&s->end) == END_WAITED_FOR) {
+		if (os_word_wait(&s->end, END_WAITED_FOR, deadline))
+			continue;
+		TORTURE_POINT();
+		/* *s is still there: freeing it is ours. And with a reference
+		 * nobody reaches the end, so nobody looks at the word. */
+		if (sn_gate_retain(&s->gate)) {
+			a_store_rlx(&s->end, END_ALONE);
+			return false;
+		}
+		deadline = SENNIT_NEVER; /* the workers are leaving */
+	}
 	if (s->has_exited)
 		pthread_join(s->exited, NULL);
 	sn_finish_free(s);

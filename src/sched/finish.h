@@ -25,7 +25,8 @@ void sn_finish_worker_exits(sennit_scheduler *s);
 /* Give a reference back. *s may be gone on return. */
 void sn_finish_release(sennit_scheduler *s);
 
-/* Give a reference back and wait for the end; false: the deadline passed. */
+/* Give a reference back and wait for the end; false: the deadline passed, and
+ * the reference is the caller's again. */
 bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline);
 
 /* End a scheduler none of whose workers has run a task: told to exit, waited

@@ -181,7 +181,7 @@ static bool expect_answer(struct worker *w)
 
 bool sn_idle(struct worker *w)
 {
-	sennit_time begin;
+	sennit_time begin, now;
 	bool        searching;
 
 	ASSERT_OWNER(w);
@@ -198,7 +198,9 @@ bool sn_idle(struct worker *w)
 		searching = true;
 	}
 	found(w);
-	learn(w, os_now() - begin);
+	now = os_now();
+	a_store_rlx(&w->clock, now);
+	learn(w, now - begin);
 	sn_worker_trace(w, SENNIT_TRACE_RUN);
 	return true;
 }
@@ -214,7 +216,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sn_worker_collect(w);
 		fire_due(w);
 		if (w->ready.head || !in_time)
-			return;
+			break;
 		sn_parking_announce(&w->solo, false);
 		if (sn_inbox_is_empty(&w->fibers)) {
 			a_bump_owner(&w->parks);
@@ -226,4 +228,5 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sn_parking_withdraw(&w->solo);
 		sn_parking_found(&w->alone);
 	}
+	a_store_rlx(&w->clock, os_now_coarse());
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/loop.h"
 
+#include "os/os.h"
 #include "sched/idle.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
@@ -72,6 +73,7 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	void     *argument = t->argument;
 	uintptr_t meta = t->meta;
 
+	sn_sight_task(&w->home.current->sight, t->run);
 	t->run(argument);
 	w = sn_self;
 	/* Between tasks the floating-point control is the worker's: the stack
@@ -87,10 +89,17 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 /* The turns of what could starve: inbox and timers. */
 static NOINLINE void upkeep(struct worker *w)
 {
+	sennit_time now;
+
 	w->dispatches = WORKER_UPKEEP;
 	sn_worker_collect(w);
-	if (!sn_timers_is_empty(&w->timers))
-		sn_worker_fire(w, sennit_now());
+	if (sn_timers_is_empty(&w->timers)) {
+		now = os_now_coarse();
+	} else {
+		now = os_now();
+		sn_worker_fire(w, now);
+	}
+	a_store_rlx(&w->clock, now);
 	if (w->scheduler->config.max_fibers)
 		sn_worker_share_stacks(w);
 }
@@ -134,6 +143,7 @@ static bool is_dry(const struct worker *w)
 /* The fiber to resume when there is no task to run. NULL: look again. */
 static struct sennit_fiber *nothing_to_run(struct worker *w)
 {
+	sn_sight_task(&w->home.current->sight, NULL);
 	if (w->threaded)
 		return sn_idle(w) ? NULL : &w->main;
 	if (w->unbinding && is_dry(w))
@@ -177,6 +187,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	next = loop(w);
 	if (unlikely(self->canary))
 		sn_worker_check_stack(w, self);
+	sn_sight_task(&self->sight, NULL);
 	self->link.next = w->idle;
 	w->idle = &self->link;
 	return sn_fiber_end(self, next);
@@ -206,9 +217,13 @@ static COLD struct sennit_fiber *new_stack(struct worker *w)
 	return f;
 }
 
-static COLD void wait_for_work(struct worker *w)
+/* The running fiber's wait has just begun, unless this is not the `first` look:
+ * what the worker did before it was longer ago than its clock says. */
+static COLD void wait_for_work(struct worker *w, bool first)
 {
 	note_peak(w);
+	if (first)
+		sn_sight_since(&w->home.current->sight, os_now_coarse());
 	if (w->threaded)
 		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
 	else
@@ -221,6 +236,7 @@ static NOINLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 	bool promised = false; /* idle has left a task to us alone */
+	bool first = true;
 
 	for (;;) {
 		struct sennit_fiber *to = NULL;
@@ -239,7 +255,8 @@ static NOINLINE void leave(struct worker *w)
 			return;
 		}
 		if (!sn_worker_has_task(w)) {
-			wait_for_work(w);
+			wait_for_work(w, first);
+			first = false;
 			promised = !w->ready.head;
 			continue;
 		}
@@ -286,14 +303,33 @@ void sn_loop_suspend(struct worker *w)
 	if (unlikely(!leave_fast(w)))
 		leave(w);
 	w = sn_self; /* see run */
+	sn_sight_run(&w->home.current->sight);
 	a_bump_owner(&w->resumes);
 	*w->error = error;
 }
 
 void sn_loop_yield(struct worker *w)
 {
-	sn_worker_ready(w, w->home.current);
+	struct sennit_fiber *self = w->home.current;
+
+	sn_sight_yield(&self->sight, (uint32_t)a_load_rlx(&w->blocks),
+		       a_load_rlx(&w->clock));
+	sn_worker_ready(w, self);
 	sn_loop_suspend(w);
+}
+
+static void show_unbinding(struct worker *w)
+{
+	sn_sight_task(&w->main.sight, NULL);
+	sn_sight_block(&w->main.sight, SENNIT_WAITS_FOR_WORK, NULL, 0,
+		       a_load_rlx(&w->clock), SENNIT_NEVER);
+}
+
+static void run_on_own_stack(struct worker *w, const struct task *t)
+{
+	sn_sight_run(&w->main.sight);
+	run(w, t);
+	show_unbinding(w);
 }
 
 /* One step of an unbinding thread on its own stack, which can run a task where
@@ -311,7 +347,7 @@ static void run_some(struct worker *w)
 	else if (idle)
 		sn_fiber_start(&w->main, idle, run_loop);
 	else if (take_task(w, &t))
-		run(w, &t);
+		run_on_own_stack(w, &t);
 	else
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
@@ -320,11 +356,13 @@ void sn_loop_run_dry(struct worker *w)
 {
 	ASSERT_OWNER(w);
 	w->unbinding = true;
+	show_unbinding(w);
 	sn_worker_collect(w);
 	while (!is_dry(w)) {
 		run_some(w);
 		sn_worker_collect(w);
 	}
+	sn_sight_run(&w->main.sight);
 	w->unbinding = false;
 }
 

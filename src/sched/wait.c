@@ -136,10 +136,12 @@ void sn_wait_wake_other(struct waiter *n)
 {
 	struct sennit_fiber *f = n->fiber;
 
-	if (f)
-		send_home(sn_worker_of(f), &f->link, &f->link);
-	else
+	if (!f) {
 		wake_thread(n);
+		return;
+	}
+	sn_sight_ready(&f->sight);
+	send_home(sn_worker_of(f), &f->link, &f->link);
 }
 
 /* Each waiter lies on a page of its own. The next one, not yet woken, has been
@@ -180,6 +182,7 @@ void sn_wait_wake_chain(struct link *chain)
 			newest = NULL;
 			oldest = &f->link;
 		}
+		sn_sight_ready(&f->sight);
 		f->link.next = newest;
 		newest = &f->link;
 	}

@@ -45,6 +45,19 @@ static inline void sn_waiter_init(struct waiter *n, sennit_time deadline)
 	}
 }
 
+/* Show that the caller, if it is a fiber, is about to wait for the object. From
+ * then on it waits: before anybody may find n, to wake it. */
+static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
+				const void *object, sennit_time deadline)
+{
+	const struct worker *w = sn_self;
+
+	if (likely(n->fiber))
+		sn_sight_block(&n->fiber->sight, kind, object,
+			       (uint32_t)a_load_rlx(&w->blocks),
+			       a_load_rlx(&w->clock), deadline);
+}
+
 /* Sleep until woken or the deadline. Returns 0 or -ETIMEDOUT; in the latter
  * case n may still be linked to its object: sn_wait_in unlinks it. */
 int sn_wait(struct waiter *n, sennit_time deadline);
@@ -111,10 +124,12 @@ static inline void sn_wait_wake(struct waiter *n)
 {
 	struct worker *w = sn_self;
 
-	if (likely(n->fiber && w && n->fiber->home == &w->home))
+	if (likely(n->fiber && w && n->fiber->home == &w->home)) {
+		sn_sight_ready(&n->fiber->sight);
 		sn_worker_ready(w, n->fiber);
-	else
+	} else {
 		sn_wait_wake_other(n);
+	}
 }
 
 /* The same for a chain of several. */

@@ -2,6 +2,7 @@
 #include "sched/worker.h"
 
 #include "base/memory.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,6 +49,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 					  : 0);
 	if (err)
 		goto free_deque;
+	a_init(&w->clock, os_now());
+	pthread_mutex_init(&w->roster_lock, NULL);
 	w->only[0] = &w->solo;
 	sn_parking_init(&w->alone, w->only, 1);
 	sn_sleeper_init(&w->solo, &w->alone, 0);
@@ -71,6 +74,9 @@ static void give_back(struct worker *w, struct node *idle)
 	struct stacks       *stacks = &w->scheduler->stacks;
 	void                *low = f->low;
 
+	pthread_mutex_lock(&w->roster_lock);
+	sn_link_leave(&w->roster, &f->roster);
+	pthread_mutex_unlock(&w->roster_lock);
 	sn_fiber_forget(f, sn_stacks_usable(stacks));
 	sn_stacks_give(stacks, &low, 1);
 }
@@ -104,6 +110,7 @@ void sn_worker_free(struct worker *w)
 	sn_tracebuffer_free(&w->trace, &s->memory);
 	if (w->threaded)
 		sn_deque_free(&w->deque);
+	pthread_mutex_destroy(&w->roster_lock);
 	sn_memory_give(&s->memory, w, sizeof(*w));
 }
 
@@ -111,6 +118,7 @@ void sn_worker_enter(struct worker *w)
 {
 	w->home.fp_control = arch_fp_control();
 	w->error = &errno;
+	w->thread_id = os_thread_id();
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
@@ -127,6 +135,9 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
+	pthread_mutex_lock(&w->roster_lock);
+	sn_link_join(&w->roster, &f->roster);
+	pthread_mutex_unlock(&w->roster_lock);
 	return f;
 }
 
@@ -193,8 +204,10 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 		t = t->next;
 		/* Only who waits may be timed out: a signaller that was first
 		 * wakes it. -> wait.claim <- wait.claim */
-		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT))
+		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
+			sn_sight_ready(&n->fiber->sight);
 			sn_worker_ready(w, n->fiber);
+		}
 	}
 }
 

@@ -60,6 +60,8 @@ struct worker {
 	bool              pops;         /* fixed: own tasks come from there */
 	struct parking   *parking;      /* fixed: the scheduler's */
 	int              *error;        /* fixed: the thread's errno */
+	a_u64             clock;        /* owner writes: not after what runs
+					 * began, and as late as is cheap */
 	struct ring       pinned;       /* owner: tasks that stay */
 	struct pool_cache cache;        /* owner */
 	struct timers     timers;       /* owner */
@@ -70,8 +72,11 @@ struct worker {
 	uint32_t            random;  /* owner */
 	uint32_t            stride;  /* owner: of the victims' order */
 	struct tracebuffer  trace;
-	struct sennit_fiber main;   /* the thread's own stack */
-	pthread_t           thread; /* fixed */
+	struct sennit_fiber main;        /* the thread's own stack */
+	pthread_t           thread;      /* fixed */
+	uint32_t            thread_id;   /* fixed: the system's number */
+	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
+	struct link        *roster; /* under roster_lock: fibers but main */
 	struct link         bound;  /* under scheduler->lock */
 
 	/* Counters: owner writes. Fibers blocked or ready: blocks - resumes. */

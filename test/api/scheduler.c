@@ -292,6 +292,7 @@ static void shutdown_gives_up_at_its_deadline(void **state)
 	assert_true(sennit_now() >= soon);
 	assert_int_equal(atomic_load(&l.ends), 0);
 	sennit_event_set(&l.go);
+	sennit_scheduler_release(l.s);
 	assert_soon(atomic_load(&l.ends) == 1);
 	assert_int_equal(atomic_load(&l.ran), 1);
 }
@@ -305,7 +306,53 @@ static void shutdown_with_deadline_0_only_tries(void **state)
 	assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
 	assert_int_equal(atomic_load(&l.ends), 0);
 	sennit_scheduler_release(l.s);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	sennit_scheduler_release(l.s);
 	assert_soon(atomic_load(&l.ends) == 1);
+}
+
+static void who_gave_up_holds_its_reference_again(void **state)
+{
+	struct life l;
+	unsigned    i;
+
+	begin_life(&l, *state);
+	must_enqueue(&l, wait_and_count);
+	for (i = 0; i < 100; i++)
+		assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
+	sennit_event_set(&l.go);
+	assert_soon(atomic_load(&l.ran) == 1);
+	must_enqueue(&l, count_run);
+	assert_soon(atomic_load(&l.ran) == 2);
+	assert_int_equal(atomic_load(&l.ends), 0);
+	end_scheduler(l.s);
+	assert_int_equal(atomic_load(&l.ends), 1);
+}
+
+/* A deadline that comes while the last fiber is woken: either answer is right,
+ * and both leave the client with what they say. */
+static void giving_up_may_meet_the_end(void **state)
+{
+	struct life l;
+	pthread_t   other;
+	unsigned    i;
+	int         err;
+
+	for (i = 0; i < LOAD(200); i++) {
+		begin_life(&l, *state);
+		must_enqueue(&l, wait_and_count);
+		assert_soon(fibers_of(l.s) == 1);
+		other = must_start_thread(let_go, &l);
+		err = sennit_scheduler_shutdown(
+			l.s, sennit_after(i * SENNIT_MICROSECOND));
+		if (err) {
+			assert_int_equal(err, -ETIMEDOUT);
+			assert_int_equal(atomic_load(&l.ends), 0);
+			end_scheduler(l.s);
+		}
+		assert_int_equal(atomic_load(&l.ends), 1);
+		pthread_join(other, NULL);
+	}
 }
 
 static void shut_down_other(void *argument)
@@ -354,6 +401,8 @@ int main(void)
 		WITH_COUNTS(bound_threads_are_waited_for),
 		WITH_THREAD_COUNTS(shutdown_gives_up_at_its_deadline),
 		WITH_COUNTS(shutdown_with_deadline_0_only_tries),
+		WITH_THREAD_COUNTS(who_gave_up_holds_its_reference_again),
+		WITH_THREAD_COUNTS(giving_up_may_meet_the_end),
 		WITH_WORKERS(shutdown_may_be_called_by_anothers_task),
 	};
 

@@ -37,6 +37,7 @@
  *   M_NOINSIDE    the sweeper does not count itself inside
  *   M_REREAD      the sweeper reads DONE again instead of what its CAS did
  *   M_RETDONE     retain: does not look at DONE
+ *   M_STILLWAITED the client that has its reference back still says it waits
  * Without effect in this protocol, and so must pass:
  *   B_NOENTDIRTY  enter: does not set DIRTY.  All work is published by an active
  *                 worker or under a reference, and a release sets DIRTY.
@@ -56,7 +57,7 @@ byte refs = 1, awake = WORKERS;		/* the word */
 bool SUSPENDED, DONE, DIRTY;		/* the word */
 byte epoch;				/* ends of suspensions */
 byte inside = WORKERS + 1;
-byte over;				/* 0 alone, 1 waited for, 2 reached, 3 given up */
+byte over;				/* 0 alone, 1 waited for, 2 reached */
 
 byte plain, blocking, passing;		/* queued tasks */
 byte fibers[WORKERS], blocked[WORKERS], waiting[WORKERS];
@@ -378,6 +379,7 @@ active proctype client()
 {
 	LOCALS;
 	byte n;
+	bool kept;
 
 	do
 	:: n < PLAIN -> push(plain); n++
@@ -396,15 +398,21 @@ active proctype client()
 	release();
 	if
 	:: over == 2
-	:: skip
+	:: retain(kept)	/* the deadline */
 	fi;
-	atomic {
-		USE;
-		if
-		:: over == 1 -> over = 3
-		:: else -> assert(over == 2 && cleared); freed = 1
-		fi
-	}
+	if
+	:: kept ->
+		atomic {
+			USE;
+			assert(over == 1);
+#ifndef M_STILLWAITED
+			over = 0
+#endif
+		};
+		release()
+	:: else ->
+		atomic { over == 2 -> USE; assert(cleared); freed = 1 }
+	fi
 #elif !defined(TASKREL)
 	release()
 #endif

@@ -98,6 +98,7 @@ runs()
 	fail gate -DLATE -DM_NOINSIDE
 	fail gate -DLATE -DM_REREAD
 	fail gate -DLATE -DM_RETDONE
+	fail gate -DPLAIN=1 -DWAITED -DM_STILLWAITED
 	fail gate -DBLOCKING=1 -DM_NOBLOCKED
 	fail gate -DBLOCKING=1 -DM_NOPIN
 	fail gate -DPLAIN=1 -DTASKREL -DM_NOPINPUSH

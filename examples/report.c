@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - a scheduler that does not end says why.
+ *
+ * A task waits for an event that nobody inside will set: shutdown gives up at
+ * its deadline, the report says who waits for what, and once the event is set
+ * the second try succeeds.
+ */
+#include <sennit.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static sennit_event forgotten = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+static void wait_for_it(void *argument)
+{
+	(void)argument;
+	sennit_event_wait(&forgotten);
+}
+
+static int end_within(sennit_scheduler *s, uint64_t nanoseconds)
+{
+	return sennit_scheduler_shutdown(s, sennit_after(nanoseconds));
+}
+
+int main(void)
+{
+	const sennit_task task = { .run = wait_for_it };
+	sennit_scheduler *s;
+
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)) ||
+	    sennit_enqueue(s, &task))
+		return 1;
+	if (end_within(s, 100 * SENNIT_MILLISECOND) != -ETIMEDOUT)
+		return 1;
+	/* Still alive, and the reference is ours again. */
+	sennit_scheduler_print_report(s, STDOUT_FILENO);
+	sennit_event_set(&forgotten);
+	return end_within(s, 10 * SENNIT_SECOND) ? 1 : 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/report.h"
+
+#include "os/os.h"
+#include "sched/worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef void visitor(void *context, const sennit_report_entry *entry);
+
+/* --- walking ------------------------------------------------------------ */
+
+/* What every entry of w begins as; whatever runs has run since w's clock. */
+static sennit_report_entry entry_of(const struct worker *w)
+{
+	return (sennit_report_entry){
+		.size = sizeof(sennit_report_entry),
+		.worker = w->threaded ? w->index : SENNIT_REPORT_BOUND,
+		.thread = w->thread_id,
+		.since = a_load_rlx(&w->clock),
+		.deadline = SENNIT_NEVER,
+	};
+}
+
+static void visit_fiber(struct worker *w, struct sennit_fiber *f,
+			visitor *visit, void *context)
+{
+	sennit_report_entry e = entry_of(w);
+
+	e.fiber = f->id;
+	if (sn_sight_look(&f->sight, &e) || f == &w->main)
+		visit(context, &e);
+}
+
+static void visit_queued(struct worker *w, visitor *visit, void *context)
+{
+	sennit_report_entry e = entry_of(w);
+
+	e.state = SENNIT_REPORT_QUEUED;
+	e.count = !sn_inbox_is_empty(&w->tasks_in);
+	if (w->threaded)
+		e.count += sn_deque_count(&w->deque);
+	if (e.count)
+		visit(context, &e);
+}
+
+static void visit_worker(struct worker *w, visitor *visit, void *context)
+{
+	struct link *l;
+
+	if (!w->threaded)
+		visit_fiber(w, &w->main, visit, context);
+	pthread_mutex_lock(&w->roster_lock);
+	l = w->roster;
+	while (l) {
+		visit_fiber(w, container_of(l, struct sennit_fiber, roster),
+			    visit, context);
+		l = l->next == w->roster ? NULL : l->next;
+	}
+	pthread_mutex_unlock(&w->roster_lock);
+	visit_queued(w, visit, context);
+}
+
+void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
+{
+	struct link *l;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		visit_worker(s->workers[i], visit, context);
+	pthread_mutex_lock(&s->lock);
+	l = s->bound;
+	while (l) {
+		visit_worker(container_of(l, struct worker, bound), visit,
+			     context);
+		l = l->next == s->bound ? NULL : l->next;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- printing ----------------------------------------------------------- */
+
+struct page {
+	const char *scheduler; /* its name */
+	int         fd;
+	uint32_t    entries;
+	bool        hopeless; /* so far: nobody here wakes anybody */
+};
+
+static const char *const waits[] = {
+	[SENNIT_WAITS_FOR_NOTHING] = "nothing",
+	[SENNIT_WAITS_FOR_EVENT] = "event",
+	[SENNIT_WAITS_FOR_WAIT_GROUP] = "wait group",
+	[SENNIT_WAITS_FOR_MUTEX] = "mutex",
+	[SENNIT_WAITS_FOR_COND] = "condition variable",
+	[SENNIT_WAITS_FOR_NOTIFY] = "a notify, mutex",
+	[SENNIT_WAITS_FOR_TIME] = "its time to come",
+	[SENNIT_WAITS_FOR_WORK] = "its own tasks and fibers, to unbind",
+};
+
+static uint64_t milliseconds(sennit_time from, sennit_time to)
+{
+	return to > from ? (to - from) / SENNIT_MILLISECOND : 0;
+}
+
+static void write_line(int fd, const char *text, int length, size_t size)
+{
+	os_write(fd, text, (size_t)length < size ? (size_t)length : size - 1);
+}
+
+/* Where it is. */
+static void print_place(char *text, size_t size, const struct page *p,
+			const sennit_report_entry *e)
+{
+	if (e->worker == SENNIT_REPORT_BOUND)
+		snprintf(text, size, "%s thread %u, bound", p->scheduler,
+			 e->thread);
+	else
+		snprintf(text, size, "%s worker %u, thread %u", p->scheduler,
+			 e->worker, e->thread);
+}
+
+static void print_wait(char *text, size_t size, const sennit_report_entry *e)
+{
+	bool        timed = e->deadline != SENNIT_NEVER;
+	sennit_time now = timed ? os_now() : 0;
+	bool        overdue = timed && now >= e->deadline;
+	char        object[24] = "";
+	char        left[48] = "";
+
+	if (e->object)
+		snprintf(object, sizeof(object), " %p", e->object);
+	if (overdue)
+		snprintf(left, sizeof(left), ", %" PRIu64 " ms overdue",
+			 milliseconds(e->deadline, now));
+	else if (timed)
+		snprintf(left, sizeof(left), ", %" PRIu64 " ms left",
+			 milliseconds(now, e->deadline));
+	snprintf(text, size, "waits for %s%s%s", waits[e->waits_for], object,
+		 left);
+}
+
+/* What it does. */
+static void print_state(char *text, size_t size, const sennit_report_entry *e)
+{
+	switch (e->state) {
+	case SENNIT_REPORT_RUNNING:
+		snprintf(text, size, "runs");
+		break;
+	case SENNIT_REPORT_READY:
+		snprintf(text, size, "is ready");
+		break;
+	default:
+		print_wait(text, size, e);
+	}
+}
+
+static void print_fiber(const struct page *p, const sennit_report_entry *e,
+			const char *place)
+{
+	char name[128] = "its own stack";
+	char state[128];
+	char line[400];
+	int  length;
+
+	if (e->task)
+		os_function_name((uintptr_t)e->task, name, sizeof(name));
+	print_state(state, sizeof(state), e);
+	length = snprintf(line, sizeof(line),
+			  "%s, fiber %u: %s: %s, for %" PRIu64 " ms\n", place,
+			  e->fiber, name, state,
+			  milliseconds(e->since, os_now()));
+	write_line(p->fd, line, length, sizeof(line));
+}
+
+static void print_queued(const struct page *p, const sennit_report_entry *e,
+			 const char *place)
+{
+	char line[128];
+	int  length = snprintf(line, sizeof(line),
+			       "%s: %u tasks or more have not started\n", place,
+			       e->count);
+
+	write_line(p->fd, line, length, sizeof(line));
+}
+
+static void print_entry(void *context, const sennit_report_entry *e)
+{
+	struct page *p = context;
+	char         place[64];
+
+	p->entries++;
+	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER)
+		p->hopeless = false;
+	print_place(place, sizeof(place), p, e);
+	if (e->state == SENNIT_REPORT_QUEUED)
+		print_queued(p, e, place);
+	else
+		print_fiber(p, e, place);
+}
+
+void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
+{
+	static const char hopeless[] = "nothing inside can wake any of them\n";
+	static const char nobody[] = "nothing runs or waits\n";
+	struct page       p = { .scheduler = s->name, .fd = fd };
+
+	/* Before and after: who was woken in between would be missed. */
+	p.hopeless = !sn_gate_active(&s->gate);
+	sennit_scheduler_report(s, print_entry, &p);
+	if (!p.entries)
+		os_write(fd, nobody, sizeof(nobody) - 1);
+	else if (p.hopeless && !sn_gate_active(&s->gate))
+		os_write(fd, hopeless, sizeof(hopeless) - 1);
+}

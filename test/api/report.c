@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - who is alive, where, waiting for what. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* --- asking ------------------------------------------------------------- */
+
+/* What is looked for, and what was found. */
+struct search {
+	sennit_task_fn     *task;
+	uint32_t            state;
+	uint32_t            waits_for;
+	bool                any; /* state and waits_for do not matter */
+	unsigned            count;
+	unsigned            entries;
+	sennit_report_entry entry; /* the last that fits */
+};
+
+static void compare(void *context, const sennit_report_entry *e)
+{
+	struct search *look = context;
+
+	look->entries++;
+	EXPECT(e->size == sizeof(*e));
+	if (e->task != look->task)
+		return;
+	if (!look->any &&
+	    (e->state != look->state || (e->state != SENNIT_REPORT_QUEUED &&
+					 e->waits_for != look->waits_for)))
+		return;
+	look->entry = *e;
+	look->count++;
+}
+
+static struct search search(sennit_scheduler *s, sennit_task_fn *task,
+			    uint32_t state, uint32_t waits_for)
+{
+	struct search look = { .task = task,
+			       .state = state,
+			       .waits_for = waits_for };
+
+	sennit_scheduler_report(s, compare, &look);
+	return look;
+}
+
+static bool is_seen(sennit_scheduler *s, sennit_task_fn *task, uint32_t state,
+		    uint32_t waits_for, sennit_report_entry *e)
+{
+	struct search look = search(s, task, state, waits_for);
+
+	*e = look.entry;
+	return look.count == 1;
+}
+
+static bool is_blocked(sennit_scheduler *s, sennit_task_fn *task,
+		       uint32_t waits_for, sennit_report_entry *e)
+{
+	return is_seen(s, task, SENNIT_REPORT_BLOCKED, waits_for, e);
+}
+
+/* Whether e is of a place where a task of w may run. */
+static bool is_at_home(const struct world *w, const sennit_report_entry *e)
+{
+	return w->threads ? e->worker < w->threads
+			  : e->worker == SENNIT_REPORT_BOUND &&
+				    e->thread == (uint32_t)gettid();
+}
+
+/* --- waits -------------------------------------------------------------- */
+
+struct things {
+	sennit_event      event;
+	sennit_wait_group group;
+	sennit_mutex      mutex;
+	sennit_cond       cond;
+	sennit_mutex      of_cond;
+	sennit_mutex      of_fiber;
+	sennit_fiber     *fiber;
+	atomic_bool       over;
+	sennit_time       deadline;
+	sennit_wait_group all;
+};
+
+static bool is_over(void *argument)
+{
+	return atomic_load(&((struct things *)argument)->over);
+}
+
+static void wait_for_event(void *argument)
+{
+	struct things *t = argument;
+
+	sennit_event_wait(&t->event);
+	sennit_wait_group_done(&t->all);
+}
+
+static void wait_for_group(void *argument)
+{
+	struct things *t = argument;
+
+	sennit_wait_group_wait(&t->group);
+	sennit_wait_group_done(&t->all);
+}
+
+static void wait_for_mutex(void *argument)
+{
+	struct things *t = argument;
+
+	sennit_mutex_lock(&t->mutex);
+	sennit_mutex_unlock(&t->mutex);
+	sennit_wait_group_done(&t->all);
+}
+
+static void wait_for_cond(void *argument)
+{
+	struct things *t = argument;
+
+	sennit_mutex_lock(&t->of_cond);
+	EXPECT(sennit_cond_wait_for(&t->cond, &t->of_cond, is_over, t,
+				    SENNIT_NEVER));
+	sennit_mutex_unlock(&t->of_cond);
+	sennit_wait_group_done(&t->all);
+}
+
+static void wait_for_notify(void *argument)
+{
+	struct things *t = argument;
+
+	sennit_mutex_lock(&t->of_fiber);
+	t->fiber = sennit_fiber_current();
+	EXPECT(sennit_fiber_wait(&t->of_fiber, is_over, t, SENNIT_NEVER));
+	sennit_mutex_unlock(&t->of_fiber);
+	sennit_wait_group_done(&t->all);
+}
+
+static void wait_with_deadline(void *argument)
+{
+	struct things *t = argument;
+
+	EXPECT(sennit_event_wait_until(&t->event, t->deadline) == 0);
+	sennit_wait_group_done(&t->all);
+}
+
+static void wake_all(struct things *t)
+{
+	sennit_event_set(&t->event);
+	EXPECT(sennit_wait_group_done(&t->group));
+	sennit_mutex_unlock(&t->mutex);
+	atomic_store(&t->over, true);
+	sennit_mutex_lock(&t->of_cond);
+	sennit_cond_notify_all(&t->cond);
+	sennit_mutex_unlock(&t->of_cond);
+	sennit_mutex_lock(&t->of_fiber);
+	sennit_fiber_notify(t->fiber);
+	sennit_mutex_unlock(&t->of_fiber);
+}
+
+static void each_wait_is_named_with_its_object(void **state)
+{
+	struct world *w = *state;
+	struct things t = { .deadline = sennit_after(GIVE_UP) };
+	const struct {
+		sennit_task_fn *task;
+		uint32_t        waits_for;
+		const void     *object;
+	} waits[] = {
+		{ wait_for_event, SENNIT_WAITS_FOR_EVENT, &t.event },
+		{ wait_for_group, SENNIT_WAITS_FOR_WAIT_GROUP, &t.group },
+		{ wait_for_mutex, SENNIT_WAITS_FOR_MUTEX, &t.mutex },
+		{ wait_for_cond, SENNIT_WAITS_FOR_COND, &t.cond },
+		{ wait_for_notify, SENNIT_WAITS_FOR_NOTIFY, &t.of_fiber },
+		{ wait_with_deadline, SENNIT_WAITS_FOR_EVENT, &t.event },
+	};
+	const sennit_time begun = sennit_now();
+	unsigned          i;
+
+	sennit_wait_group_init(&t.group, 1);
+	sennit_wait_group_init(&t.all, 6);
+	sennit_mutex_lock(&t.mutex);
+	for (i = 0; i < 6; i++)
+		must_schedule(waits[i].task, &t);
+	for (i = 0; i < 6; i++) {
+		sennit_report_entry e;
+
+		assert_soon(is_blocked(w->s, waits[i].task, waits[i].waits_for,
+				       &e));
+		assert_ptr_equal(e.object, waits[i].object);
+		assert_true(is_at_home(w, &e));
+		assert_int_not_equal(e.fiber, 0);
+		assert_true(e.since <= sennit_now());
+		assert_true(e.since + SENNIT_SECOND > begun);
+		assert_true(e.deadline == (waits[i].task == wait_with_deadline
+						   ? t.deadline
+						   : SENNIT_NEVER));
+	}
+	wake_all(&t);
+	sennit_wait_group_wait(&t.all);
+	for (i = 0; i < 6; i++) {
+		struct search look = { .task = waits[i].task, .any = true };
+
+		assert_soon((look.count = 0,
+			     sennit_scheduler_report(w->s, compare, &look),
+			     !look.count));
+	}
+}
+
+static sennit_time wake_time;
+
+static void sleep_long(void *argument)
+{
+	(void)argument;
+	wake_time = sennit_after(100 * SENNIT_MILLISECOND);
+	sennit_sleep_until(wake_time);
+}
+
+static void see_sleeper(void *argument)
+{
+	sennit_scheduler   *s = argument;
+	sennit_report_entry e;
+
+	must_schedule_here(sleep_long, NULL);
+	EXPECT_SOON(is_blocked(s, sleep_long, SENNIT_WAITS_FOR_TIME, &e) ||
+		    (wake_time && sennit_now() >= wake_time));
+	if (sennit_now() < wake_time) {
+		EXPECT(e.deadline == wake_time);
+		EXPECT(!e.object);
+	}
+}
+
+static void a_sleeper_tells_when_it_wakes(void **state)
+{
+	struct world *w = *state;
+
+	wake_time = 0;
+	in_a_task(see_sleeper, w->s);
+}
+
+/* --- running and ready -------------------------------------------------- */
+
+struct runner {
+	sennit_scheduler *s;
+	_Atomic(uint64_t) begun;
+	atomic_bool       stop;
+};
+
+static void run_until_told(void *argument)
+{
+	struct runner *r = argument;
+
+	atomic_store(&r->begun, sennit_now());
+	while (!atomic_load(&r->stop))
+		sched_yield();
+}
+
+static void a_running_task_is_seen(void **state)
+{
+	struct world       *w = *state;
+	struct runner       r = { .s = w->s };
+	sennit_report_entry e;
+	const sennit_time   before = sennit_now();
+
+	must_schedule(run_until_told, &r);
+	assert_soon(atomic_load(&r.begun));
+	assert_true(is_seen(w->s, run_until_told, SENNIT_REPORT_RUNNING,
+			    SENNIT_WAITS_FOR_NOTHING, &e));
+	atomic_store(&r.stop, true);
+	assert_true(e.worker < w->threads);
+	assert_null(e.object);
+	assert_true(e.since <= atomic_load(&r.begun));
+	/* The worker came from its idle time to this task. */
+	assert_true(e.since + SENNIT_SECOND > before);
+}
+
+static void report_oneself(void *argument)
+{
+	struct world       *w = argument;
+	sennit_report_entry e;
+
+	/* in_a_task runs it inside its own function. */
+	EXPECT(is_seen(w->s, run_errand, SENNIT_REPORT_RUNNING,
+		       SENNIT_WAITS_FOR_NOTHING, &e));
+	EXPECT(e.fiber == sennit_fiber_id(sennit_fiber_current()));
+	EXPECT(e.thread == (uint32_t)gettid());
+	EXPECT(is_at_home(w, &e));
+	EXPECT_SOON(is_blocked(w->s, NULL, SENNIT_WAITS_FOR_WAIT_GROUP, &e));
+	EXPECT(e.worker == SENNIT_REPORT_BOUND);
+	EXPECT(e.fiber == 0);
+}
+
+static void a_task_sees_itself_and_who_waits_for_it(void **state)
+{
+	struct world *w = *state;
+
+	in_a_task(report_oneself, w);
+}
+
+static void wake_but_keep_the_worker(void *argument)
+{
+	sennit_scheduler   *s = argument;
+	struct things       t = { .deadline = SENNIT_NEVER };
+	sennit_report_entry e;
+
+	sennit_wait_group_init(&t.all, 1);
+	must_schedule_here(wait_for_event, &t);
+	EXPECT_SOON(is_blocked(s, wait_for_event, SENNIT_WAITS_FOR_EVENT, &e));
+	sennit_event_set(&t.event);
+	EXPECT(is_seen(s, wait_for_event, SENNIT_REPORT_READY,
+		       SENNIT_WAITS_FOR_EVENT, &e));
+	EXPECT(e.object == &t.event);
+	sennit_wait_group_wait(&t.all);
+}
+
+static void who_is_woken_but_does_not_run_yet_is_ready(void **state)
+{
+	struct world *w = *state;
+
+	in_a_task(wake_but_keep_the_worker, w->s);
+}
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+static void count_queued(void *argument)
+{
+	sennit_scheduler *s = argument;
+	struct search     look;
+	unsigned          i;
+
+	for (i = 0; i < 10; i++)
+		must_schedule(do_nothing, NULL);
+	look = search(s, NULL, SENNIT_REPORT_QUEUED, 0);
+	EXPECT(look.count == 1);
+	EXPECT(look.entry.count == 10);
+	EXPECT(look.entry.worker == 0);
+}
+
+static void tasks_that_have_not_started_are_counted(void **state)
+{
+	struct world *w = *state;
+
+	in_a_task(count_queued, w->s);
+}
+
+static void an_idle_scheduler_has_only_its_bound_thread(void **state)
+{
+	struct world *w = *state;
+	struct search look;
+
+	in_a_task(do_nothing, NULL);
+	assert_soon((look = search(w->s, NULL, SENNIT_REPORT_RUNNING, 0),
+		     look.entries == 1));
+	assert_int_equal(look.count, 1);
+	assert_int_equal(look.entry.worker, SENNIT_REPORT_BOUND);
+	assert_int_equal(look.entry.fiber, 0);
+	assert_int_equal(look.entry.thread, gettid());
+}
+
+/* --- bound threads ------------------------------------------------------ */
+
+struct guest {
+	sennit_scheduler *s;
+	sennit_event      go;
+	struct things     t;
+	atomic_uint       thread;
+};
+
+static void *bind_and_wait(void *argument)
+{
+	struct guest *g = argument;
+
+	EXPECT(sennit_bind(g->s) == 0);
+	atomic_store(&g->thread, (unsigned)gettid());
+	sennit_event_wait(&g->go);
+	must_schedule_here(wait_for_event, &g->t);
+	sennit_unbind();
+	return NULL;
+}
+
+static void a_bound_thread_waits_under_its_own_number(void **state)
+{
+	struct world       *w = *state;
+	struct guest        g = { .s = w->s };
+	sennit_report_entry e;
+	pthread_t           thread;
+
+	sennit_wait_group_init(&g.t.all, 1);
+	thread = must_start_thread(bind_and_wait, &g);
+	assert_soon(is_blocked(w->s, NULL, SENNIT_WAITS_FOR_EVENT, &e));
+	assert_int_equal(e.worker, SENNIT_REPORT_BOUND);
+	assert_int_equal(e.thread, atomic_load(&g.thread));
+	assert_int_equal(e.fiber, 0);
+	assert_ptr_equal(e.object, &g.go);
+	sennit_event_set(&g.go);
+	/* It unbinds, but for the task that waits there. */
+	assert_soon(is_blocked(w->s, NULL, SENNIT_WAITS_FOR_WORK, &e));
+	assert_int_equal(e.thread, atomic_load(&g.thread));
+	assert_soon(
+		is_blocked(w->s, wait_for_event, SENNIT_WAITS_FOR_EVENT, &e));
+	assert_int_equal(e.thread, atomic_load(&g.thread));
+	sennit_event_set(&g.t.event);
+	pthread_join(thread, NULL);
+}
+
+/* --- the end ------------------------------------------------------------ */
+
+static void who_gave_up_on_the_end_may_ask_why(void **state)
+{
+	struct world       *w = *state;
+	sennit_scheduler   *s = start_scheduler(w->workers);
+	struct things       t = { .deadline = SENNIT_NEVER };
+	const sennit_task   task = { .run = wait_for_event, .argument = &t };
+	sennit_report_entry e;
+
+	sennit_wait_group_init(&t.all, 1);
+	assert_int_equal(sennit_enqueue(s, &task), 0);
+	assert_int_equal(sennit_scheduler_shutdown(s, 0), -ETIMEDOUT);
+	assert_soon(is_blocked(s, wait_for_event, SENNIT_WAITS_FOR_EVENT, &e));
+	assert_ptr_equal(e.object, &t.event);
+	sennit_event_set(&t.event);
+	end_scheduler(s);
+}
+
+/* --- text --------------------------------------------------------------- */
+
+static const char *print(sennit_scheduler *s, char text[], size_t size)
+{
+	int     ends[2];
+	ssize_t n;
+
+	if (pipe(ends))
+		abort();
+	sennit_scheduler_print_report(s, ends[1]);
+	close(ends[1]);
+	n = read(ends[0], text, size - 1);
+	close(ends[0]);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static void the_text_names_who_waits_for_what(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	struct things     t = { .deadline = SENNIT_NEVER };
+	const sennit_task task = { .run = wait_for_event, .argument = &t };
+	char              text[4096], object[64];
+	unsigned          worker, thread, fiber;
+	const char       *line;
+
+	sennit_wait_group_init(&t.all, 1);
+	assert_soon(!strcmp(print(s, text, sizeof(text)),
+			    "nothing runs or waits\n"));
+	assert_int_equal(sennit_enqueue(s, &task), 0);
+	snprintf(object, sizeof(object), ": waits for event %p, for ",
+		 (void *)&t.event);
+	assert_soon((line = strstr(print(s, text, sizeof(text)), object)));
+	assert_int_equal(sscanf(text, "sennit worker %u, thread %u, fiber %u:",
+				&worker, &thread, &fiber),
+			 3);
+	assert_true(worker < w->threads);
+	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_"));
+	assert_soon(strstr(print(s, text, sizeof(text)),
+			   "nothing inside can wake any of them\n"));
+	sennit_event_set(&t.event);
+	end_scheduler(s);
+}
+
+/* --- while all changes -------------------------------------------------- */
+
+static sennit_event      never_set;
+static sennit_wait_group never_done;
+
+/* Waits of one kind have odd deadlines, of the other even ones. */
+static void wait_odd(void *argument)
+{
+	unsigned i;
+
+	for (i = 0; i < 20; i++) {
+		(void)!sennit_event_wait_until(
+			&never_set, sennit_after(20 * SENNIT_MICROSECOND) | 1);
+		sennit_yield();
+	}
+	sennit_wait_group_done(argument);
+}
+
+static void wait_even(void *argument)
+{
+	unsigned i;
+
+	for (i = 0; i < 20; i++)
+		(void)!sennit_wait_group_wait_until(
+			&never_done,
+			sennit_after(20 * SENNIT_MICROSECOND) & ~UINT64_C(1));
+	sennit_wait_group_done(argument);
+}
+
+/* Nothing is a mixture of two waits. */
+static void check_mixture(void *context, const sennit_report_entry *e)
+{
+	++*(unsigned *)context;
+	if (e->state != SENNIT_REPORT_BLOCKED ||
+	    e->worker == SENNIT_REPORT_BOUND)
+		return;
+	if (e->task == wait_odd) {
+		EXPECT(e->waits_for == SENNIT_WAITS_FOR_EVENT);
+		EXPECT(e->object == &never_set);
+		EXPECT(e->deadline & 1);
+	} else {
+		EXPECT(e->task == wait_even);
+		EXPECT(e->waits_for == SENNIT_WAITS_FOR_WAIT_GROUP);
+		EXPECT(e->object == &never_done);
+		EXPECT(!(e->deadline & 1));
+	}
+}
+
+static void *come_and_go(void *argument)
+{
+	struct runner *r = argument;
+
+	while (!atomic_load(&r->stop)) {
+		EXPECT(sennit_bind(r->s) == 0);
+		must_schedule_here(do_nothing, NULL);
+		sennit_unbind();
+	}
+	return NULL;
+}
+
+static void *ask_and_ask(void *argument)
+{
+	struct runner *r = argument;
+	unsigned       entries = 0;
+
+	while (!atomic_load(&r->stop))
+		sennit_scheduler_report(r->s, check_mixture, &entries);
+	EXPECT(entries);
+	return NULL;
+}
+
+static void work_while_it_is_asked(struct runner *r)
+{
+	sennit_wait_group all;
+	unsigned          i;
+
+	assert_int_equal(sennit_bind(r->s), 0);
+	sennit_wait_group_init(&all, 2 * LOAD(1000));
+	for (i = 0; i < LOAD(1000); i++) {
+		must_schedule(wait_odd, &all);
+		must_schedule(wait_even, &all);
+	}
+	sennit_wait_group_wait(&all);
+	sennit_unbind();
+}
+
+static void reports_while_fibers_come_and_go_mix_nothing(void **state)
+{
+	struct world *w = *state;
+	struct runner r = { .s = start_with(SENNIT_CONFIG(.workers = w->workers,
+							  .max_fibers = 64)) };
+	pthread_t     asker, guest;
+
+	sennit_event_init(&never_set, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&never_done, 1);
+	asker = must_start_thread(ask_and_ask, &r);
+	guest = must_start_thread(come_and_go, &r);
+	work_while_it_is_asked(&r);
+	atomic_store(&r.stop, true);
+	pthread_join(asker, NULL);
+	pthread_join(guest, NULL);
+	end_scheduler(r.s);
+}
+
+#define WITH_THREAD_COUNTS(f)                                \
+	CASE_(f, "_w1", open_count, close_count, 1),         \
+		CASE_(f, "_w2", open_count, close_count, 2), \
+		CASE_(f, "_w8", open_count, close_count, 3)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(each_wait_is_named_with_its_object),
+		WITH_WORKERS(a_sleeper_tells_when_it_wakes),
+		WITH_THREADS(a_running_task_is_seen),
+		WITH_WORKERS(a_task_sees_itself_and_who_waits_for_it),
+		WITH_WORKERS(who_is_woken_but_does_not_run_yet_is_ready),
+		WITH_ONE(tasks_that_have_not_started_are_counted),
+		WITH_WORKERS(an_idle_scheduler_has_only_its_bound_thread),
+		WITH_WORKERS(a_bound_thread_waits_under_its_own_number),
+		WITH_THREAD_COUNTS(who_gave_up_on_the_end_may_ask_why),
+		WITH_THREAD_COUNTS(the_text_names_who_waits_for_what),
+		WITH_COUNTS(reports_while_fibers_come_and_go_mix_nothing),
+	};
+
+	return cmocka_run_group_tests_name("api/report", tests, NULL, NULL);
+}
