@@ -2,6 +2,7 @@
 #include "sched/loop.h"
 
 #include "sched/idle.h"
+#include "sched/staff.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
@@ -84,10 +85,12 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	return w;
 }
 
-/* The turns of what could starve: inbox and timers. */
+/* The turns of what could starve: inbox and timers, and being closed. */
 static NOINLINE void upkeep(struct worker *w)
 {
 	w->dispatches = WORKER_UPKEEP;
+	if (w->threaded)
+		sn_staff_attend(w);
 	sn_worker_collect(w);
 	if (!sn_timers_is_empty(&w->timers))
 		sn_worker_fire(w, sennit_now());
