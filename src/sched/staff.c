@@ -224,7 +224,8 @@ void sn_staff_hire(struct parking *p)
 	int               err = 0;
 
 	pthread_mutex_lock(&s->staff);
-	if (a_load_rlx(&p->vacant) && sn_parking_is_hungry(p)) /* exact here */
+	/* Exact here. One that is called back may be busy for long: on. */
+	while (a_load_rlx(&p->vacant) && sn_parking_is_hungry(p) && !err)
 		err = hire_locked(s);
 	pthread_mutex_unlock(&s->staff);
 	if (err) /* who trusted the searcher that was not to be */
