@@ -67,6 +67,14 @@ enum sennit_affinity {
 	SENNIT_AFFINITY_MASKS = 3    /* worker i on mask number i mod count */
 };
 
+/* When worker threads are started. */
+enum sennit_start {
+	SENNIT_START_DEFAULT = 0, /* now */
+	SENNIT_START_NOW = 1,     /* when the worker is added */
+	SENNIT_START_LAZY = 2     /* the first at once, each further one when
+				   * there is work and no worker idle */
+};
+
 /* One explicit mask: the CPUs cpus[0..count-1]. */
 typedef struct sennit_cpu_mask {
 	const uint32_t *cpus;
@@ -84,6 +92,13 @@ typedef struct sennit_config {
 			   * and cgroup quota); at most SENNIT_WORKERS_MAX */
 	uint32_t spin_ns; /* longest spin before parking; 0: 20,000 ns */
 
+	uint32_t max_workers; /* the most that sennit_scheduler_set_workers may
+			       * ask for: no fewer than workers, at most
+			       * SENNIT_WORKERS_MAX; 0: as many as workers. With
+			       * workers 0 no more are started. Each costs some
+			       * 16 KiB of memory also while it has no thread */
+	uint32_t start;       /* enum sennit_start */
+
 	size_t   stack_size; /* bytes of a fiber's stack, rounded up to pages;
 			      * 0: 64 KiB (256 KiB under AddressSanitizer or
 			      * ThreadSanitizer); at least 16 KiB. Its lowest
@@ -93,8 +108,8 @@ typedef struct sennit_config {
 			      * stacks as a quarter of vm.max_map_count allows;
 			      * others carry a marker instead, looked at when
 			      * their worker ends */
-	uint32_t max_fibers; /* most stacks at once, no fewer than workers; 0:
-			      * no limit. At the limit a task that blocks
+	uint32_t max_fibers; /* most stacks at once, no fewer than max_workers;
+			      * 0: no limit. At the limit a task that blocks
 			      * blocks its thread and new tasks wait unstarted;
 			      * nothing fails */
 	uint32_t placement;  /* enum sennit_placement */
@@ -110,7 +125,9 @@ typedef struct sennit_config {
 			   * to 15 bytes as the system demands */
 
 	/* Called once in each worker thread, before any task, with the
-	 * worker's index 0..workers-1. Floating-point control set here holds
+	 * worker's index 0..max_workers-1; again, in a new thread, when a
+	 * worker that had retired is added again. Must not wait for the
+	 * scheduler's tasks. Floating-point control set here holds
 	 * for every task of that worker. May have been called in some threads
 	 * when create fails. */
 	void (*thread_init)(void *context, uint32_t index);
@@ -142,7 +159,10 @@ typedef struct sennit_config {
  * caller set bytes that this library does not know, -ENOMEM, -EAGAIN when the
  * system refuses a thread (or the one thread-specific key that the library
  * takes of it, at the first call), or -EPERM/-EINVAL of an affinity that the
- * system refuses. On error nothing is left behind.
+ * system refuses. On error nothing is left behind. Threads started later have
+ * the affinity and floating-point control that they would have got here, but
+ * the signal mask of whoever starts them, and a refused affinity passes in
+ * silence.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
@@ -199,7 +219,23 @@ SENNIT_API void sennit_unbind(void);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_scheduler *sennit_current(void);
 
-/* How many worker threads *s has; 0 for SENNIT_WORKERS_NONE.
+/* Change how many workers *s has, from 1 to max_workers of its configuration.
+ * Added ones get threads at once or, with SENNIT_START_LAZY, when they are
+ * needed; should the system refuse a thread then, the others do the work and no
+ * further one is tried until the next call. Workers taken away, those of the
+ * highest indices, hand their tasks to the others, run their same-thread tasks
+ * and their fibers to the end, wherever these wait, and then end their threads;
+ * the call does not wait for that. A worker that is added again before that
+ * stays as it is. Nothing scheduled is lost, no fiber changes its thread.
+ * Returns 0, -EINVAL for a count out of range or a scheduler without workers,
+ * or -EAGAIN when the system refuses a thread: the count is as before.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_scheduler_set_workers(sennit_scheduler *s,
+							    uint32_t count);
+
+/* How many workers *s has, those included that have no thread yet, but not
+ * those taken away whose last fibers still wait; 0 for SENNIT_WORKERS_NONE.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_scheduler_workers(const sennit_scheduler *s);

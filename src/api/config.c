@@ -64,13 +64,18 @@ static bool is_valid(const sennit_config *c)
 	if (c->workers != SENNIT_WORKERS_NONE &&
 	    c->workers > SENNIT_WORKERS_MAX)
 		return false;
+	if (c->max_workers > SENNIT_WORKERS_MAX)
+		return false;
+	if (c->max_workers && c->workers > c->max_workers)
+		return false; /* SENNIT_WORKERS_NONE too */
 	if (c->stack_size &&
 	    (c->stack_size < STACK_MIN || c->stack_size > STACK_MAX))
 		return false;
 	if (c->trace_events > TRACE_MAX)
 		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
-	    c->order > SENNIT_ORDER_OLDEST || c->reserved_)
+	    c->order > SENNIT_ORDER_OLDEST || c->start > SENNIT_START_LAZY ||
+	    c->reserved_)
 		return false;
 	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
 		return false;
@@ -85,6 +90,10 @@ static void fill_defaults(sennit_config *c)
 		c->workers = 0;
 	else if (c->workers > SENNIT_WORKERS_MAX)
 		c->workers = SENNIT_WORKERS_MAX;
+	if (c->max_workers && c->workers > c->max_workers)
+		c->workers = c->max_workers; /* as many as there are CPUs */
+	if (!c->max_workers)
+		c->max_workers = c->workers;
 	if (!c->spin_ns)
 		c->spin_ns = SPIN_DEFAULT;
 	else if (c->spin_ns == SENNIT_SPIN_NONE)
@@ -108,7 +117,7 @@ int sn_config_read(sennit_config *out, const sennit_config *user)
 		return -EINVAL;
 	fill_defaults(&c);
 	/* Each worker needs a stack to run on. */
-	if (c.max_fibers && c.max_fibers < c.workers)
+	if (c.max_fibers && c.max_fibers < c.max_workers)
 		return -EINVAL;
 	*out = c;
 	return 0;

@@ -66,7 +66,7 @@ void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {
 	struct link *l;
 
-	for (uint32_t i = 0; i < s->count; i++)
+	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
 	pthread_mutex_lock(&s->lock);
 	l = s->bound;

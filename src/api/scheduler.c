@@ -6,6 +6,7 @@
 #include "os/quota.h"
 #include "sched/bind.h"
 #include "sched/finish.h"
+#include "sched/staff.h"
 #include "sched/start.h"
 #include "sched/tie.h"
 
@@ -90,7 +91,17 @@ sennit_scheduler *sennit_current(void)
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_workers");
-	return s->count;
+	return a_load_rlx(&s->target); /* a number, stale as any answer is */
+}
+
+int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_set_workers");
+	MISUSE(sn_gate_is_done(&s->gate), "sennit_scheduler_set_workers",
+	       "the scheduler has ended: no reference is held");
+	if (!count || count > s->capacity)
+		return -EINVAL;
+	return sn_staff_resize(s, count);
 }
 
 uint32_t sennit_cpu_count(void)
@@ -118,7 +129,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	MISUSE_INHERITED(s, "sennit_scheduler_stats");
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
 	       "stats->size is not set");
-	for (uint32_t i = 0; i < s->count; i++)
+	for (uint32_t i = 0; i < s->capacity; i++)
 		add_worker(&sum, s->workers[i]);
 	pthread_mutex_lock(&s->lock);
 	sum.tasks += s->past_tasks;

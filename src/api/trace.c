@@ -41,7 +41,7 @@ int sennit_trace_visit(sennit_scheduler *s,
 	events = sn_memory_take(&s->memory, size, sizeof(*events));
 	if (!events)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->count; i++) {
+	for (uint32_t i = 0; i < s->capacity; i++) {
 		struct worker *w = s->workers[i];
 		uint64_t       count = sn_tracebuffer_copy(&w->trace, events);
 

@@ -68,6 +68,16 @@ static inline struct node *sn_inbox_take(struct inbox *in, struct node **last)
 	return chain;
 }
 
+/* Take everything as it was pushed: a chain from the newest node to the oldest,
+ * to be pushed elsewhere; NULL when there is nothing. Anyone. */
+static inline struct node *sn_inbox_take_raw(struct inbox *in)
+{
+	/* Stale at worst by a push whose maker looks after us. */
+	if (!a_load_rlx(&in->head))
+		return NULL;
+	return a_swap_acq(&in->head, NULL); /* <- inbox.push */
+}
+
 /* A hint, for who looks again or is told otherwise. */
 static inline bool sn_inbox_is_empty(const struct inbox *in)
 {

@@ -16,6 +16,27 @@ void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 		a_init(&p->asleep[i], 0);
 	p->sleepers = sleepers;
 	p->workers = workers;
+	a_init(&p->present, workers);
+	a_init(&p->vacant, 0);
+	p->hire = NULL;
+}
+
+void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant)
+{
+	uint64_t more = (uint64_t)vacant - a_load_rlx(&p->vacant);
+
+	a_store_rlx(&p->present, present);
+	a_store_rlx(&p->vacant, vacant); /* a hint: hire looks under its lock */
+	/* -> park.counts <- park.counts */
+	a_add_acqrel(&p->counts, more * SLEEPER);
+}
+
+void sn_parking_hired(struct parking *p)
+{
+	/* Only who holds the staff's lock changes it. */
+	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) - 1);
+	/* -> park.counts <- park.counts */
+	a_add_acqrel(&p->counts, SEARCHER - SLEEPER);
 }
 
 void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index)
@@ -39,7 +60,9 @@ bool sn_parking_search(struct parking *p)
 {
 	uint64_t counts = a_load_rlx(&p->counts);
 	uint64_t searchers = counts / SEARCHER;
-	uint64_t awake = p->workers - counts % SEARCHER;
+	uint64_t sleepers = counts % SEARCHER;
+	uint64_t present = a_load_rlx(&p->present);
+	uint64_t awake = present > sleepers ? present - sleepers : 0;
 
 	/* A stale count lets one searcher too many or too few be, no more. */
 	if (2 * searchers > awake)
@@ -140,6 +163,9 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 					      (uint32_t)__builtin_ctzll(word)]))
 				return;
 	}
+	/* A number that is stale: hire looks again, or a searcher is there. */
+	if (a_load_rlx(&p->vacant))
+		p->hire(p);
 }
 
 void sn_parking_wake(struct sleeper *s)

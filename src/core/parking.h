@@ -21,6 +21,8 @@
  *   - `sleepers` may be counted early, never late: a bit is set after it was
  *     counted and no longer counted only after it was cleared.
  *   - A worker's token is set only by whoever took its bit.
+ *   - `vacant` sleepers have no bit: workers that could be hired. Whoever finds
+ *     no other sleeper has one hired, which counts as a searcher from then on.
  *
  * A producer publishes, passes a fence and looks; a worker announces, passes a
  * fence and looks: one of them sees the other. Only a worker that pushes onto
@@ -45,6 +47,10 @@ struct parking {
 	_Alignas(CACHE_LINE) a_u64 asleep[PARKING_WORDS]; /* any */
 	struct sleeper **sleepers;                        /* fixed: by index */
 	uint32_t         workers;                         /* fixed */
+	a_u32            present; /* under the staff's lock: workers that take
+				   * new work, the vacant ones included */
+	a_u32            vacant; /* the same: how many of them have no thread */
+	void (*hire)(struct parking *p); /* fixed: give one a thread */
 };
 
 struct sleeper {
@@ -55,6 +61,14 @@ struct sleeper {
 
 void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 		     uint32_t workers);
+
+/* So many workers are there now, of which so many are vacant. Calls of this and
+ * of hire's sn_parking_hired take turns. */
+void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant);
+
+/* A vacant worker is on its way: counted as a searcher in its stead. */
+void sn_parking_hired(struct parking *p);
+
 void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index);
 
 /* Whether somebody sleeps and nobody searches: whoever adds work should wake
@@ -91,8 +105,8 @@ bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
 void sn_parking_withdraw(struct sleeper *s);
 
 /* Wake one sleeper for work that anyone may do, if one sleeps and nobody
- * searches: the preferred one if that sleeps. The caller has published and
- * fenced. */
+ * searches: the preferred one if that sleeps, a vacant one if no other. The
+ * caller has published and fenced. */
 void sn_parking_wake_one(struct parking *p, uint32_t preferred);
 
 /* Wake s for work that only it can do, if it sleeps. The caller has published;

@@ -22,11 +22,23 @@ struct sennit_scheduler {
 	sennit_config    config;     /* fixed: every default filled in */
 	sennit_allocator memory;     /* fixed */
 	char             name[16];   /* fixed */
-	struct worker  **workers;    /* fixed: config.workers of them */
+	struct worker  **workers;    /* fixed: capacity of them */
 	struct sleeper **sleepers;   /* fixed: theirs, for parking */
-	uint32_t         count;      /* fixed: how many workers */
+	uint32_t         capacity;   /* fixed: how many there may be */
 	uint32_t         process;    /* fixed: whose it is, see sched/tie.h */
 	bool             asymmetric; /* fixed: os_process_barrier works */
+
+	/* Which workers there are: see sched/staff.h. */
+	a_u32           target; /* under staff: how many are wanted */
+	a_u32           open;   /* under staff: those below take new work */
+	a_u32           extent; /* under staff: none from here on has a
+				      * thread */
+	pthread_mutex_t staff;
+	void *(*thread_main)(void *worker); /* fixed: what a thread runs */
+	sennit_cpu_mask *masks;      /* fixed: copies, with mask_count; NULL */
+	size_t           masks_size; /* fixed: bytes of that block */
+	size_t           mask_count; /* fixed */
+	uint64_t         fp_control; /* fixed: the creating thread's */
 
 	struct parking parking;
 	struct stacks  stacks;

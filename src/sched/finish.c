@@ -11,16 +11,18 @@ enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED };
 
 void sn_finish_clear(sennit_scheduler *s)
 {
-	for (uint32_t i = 0; i < s->count; i++)
+	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
 			sn_worker_free(s->workers[i]);
 	sn_stacks_free(&s->stacks);
 	sn_pool_free(&s->pool);
+	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
+	sn_memory_give(&s->memory, s->masks, s->masks_size);
 	sn_memory_give(&s->memory, s->sleepers,
-		       s->count * sizeof(struct sleeper *));
+		       s->capacity * sizeof(struct sleeper *));
 	sn_memory_give(&s->memory, s->workers,
-		       s->count * sizeof(struct worker *));
+		       s->capacity * sizeof(struct worker *));
 }
 
 void sn_finish_free(sennit_scheduler *s)
@@ -89,9 +91,15 @@ static bool has_work(struct worker *w)
 
 static bool found_work(sennit_scheduler *s)
 {
-	for (uint32_t i = 0; i < s->count; i++)
-		if (has_work(s->workers[i]))
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		struct worker *w = s->workers[i];
+
+		if (has_work(w)) {
+			/* Set before it works, clear after. */
+			ASSERT(a_load_rlx(&w->present));
 			return true;
+		}
+	}
 	return false;
 }
 
@@ -105,7 +113,7 @@ void sn_finish_sweep(sennit_scheduler *s)
 		verdict = sn_gate_settle(&s->gate, found_work(s));
 	while (verdict == GATE_AGAIN);
 	if (verdict == GATE_COMPLETED) {
-		for (uint32_t i = 0; i < s->count; i++)
+		for (uint32_t i = 0; i < s->capacity; i++)
 			sn_parking_wake(&s->workers[i]->sleeper);
 		step_out(s); /* the place kept until DONE */
 	}
@@ -116,6 +124,14 @@ void sn_finish_release(sennit_scheduler *s)
 {
 	if (sn_gate_release(&s->gate))
 		sn_finish_sweep(s);
+}
+
+void sn_finish_worker_retires(sennit_scheduler *s)
+{
+	TORTURE_POINT(); /* no longer present, still active */
+	if (sn_gate_leave(&s->gate))
+		sn_finish_sweep(s); /* still inside */
+	sn_finish_worker_exits(s);
 }
 
 void sn_finish_worker_exits(sennit_scheduler *s)

@@ -19,8 +19,11 @@
  * caller is inside. */
 void sn_finish_sweep(sennit_scheduler *s);
 
-/* A worker's thread leaves the scheduler for good. */
+/* A worker's thread leaves the scheduler, which has ended, for good. */
 void sn_finish_worker_exits(sennit_scheduler *s);
+
+/* The same before that end: it leaves the gate first. */
+void sn_finish_worker_retires(sennit_scheduler *s);
 
 /* Give a reference back. *s may be gone on return. */
 void sn_finish_release(sennit_scheduler *s);

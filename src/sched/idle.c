@@ -4,6 +4,7 @@
 #include "base/torture.h"
 #include "os/os.h"
 #include "sched/finish.h"
+#include "sched/staff.h"
 #include "sched/steal.h"
 #include "sennit/trace.h"
 
@@ -72,7 +73,7 @@ static bool spin(struct worker *w)
 	sennit_time  end = now + w->spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now); round++) {
-		if (now >= end && !h.since)
+		if ((now >= end && !h.since) || sn_staff_is_closed(w))
 			return false;
 		rest(w);
 		if (round % ROUNDS_PER_YIELD == 0)
@@ -116,7 +117,7 @@ static void found(struct worker *w)
 static bool work_appeared(const struct worker *w)
 {
 	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
-	       !sn_inbox_is_empty(&w->tasks_in) ||
+	       !sn_inbox_is_empty(&w->tasks_in) || sn_staff_is_closed(w) ||
 	       sn_gate_is_done(&w->scheduler->gate);
 }
 
@@ -179,6 +180,31 @@ static bool expect_answer(struct worker *w)
 	return false;
 }
 
+/* Closed, a worker waits for its own fibers, active and seen by no one who
+ * looks for help. False: nothing is left that only it can do. */
+static bool stand_by(struct worker *w)
+{
+	sn_worker_collect(w);
+	fire_due(w);
+	if (has_something(w))
+		return true;
+	if (!sn_worker_blocked(w))
+		return false;
+	sn_worker_trace(w, SENNIT_TRACE_PARK);
+	sn_idle_for_fiber(w, SENNIT_NEVER);
+	sn_worker_trace(w, SENNIT_TRACE_RUN);
+	return true;
+}
+
+/* Whether w searches from now on: a hired one was counted by its hirer. */
+static bool begin_search(struct worker *w)
+{
+	bool hired = w->hired;
+
+	w->hired = false;
+	return hired || sn_parking_search(&w->scheduler->parking);
+}
+
 bool sn_idle(struct worker *w)
 {
 	sennit_time begin, now;
@@ -188,14 +214,20 @@ bool sn_idle(struct worker *w)
 	/* Fibers are ready when it was a task's turn and a thief was faster. */
 	if (w->ready.head || expect_answer(w))
 		return true;
+	if (sn_staff_attend(w) && !w->hired)
+		return stand_by(w);
 	begin = os_now();
-	searching = sn_parking_search(&w->scheduler->parking);
+	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
 	while (!searching || !spin(w)) {
 		if (!park(w, searching))
 			return false;
 		sn_worker_trace(w, SENNIT_TRACE_SPIN);
 		searching = true;
+		if (sn_staff_attend(w)) {
+			found(w);
+			return stand_by(w);
+		}
 	}
 	found(w);
 	now = os_now();
@@ -215,10 +247,11 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 
 		sn_worker_collect(w);
 		fire_due(w);
-		if (w->ready.head || !in_time)
+		if (w->ready.head || !in_time || sn_staff_is_called_back(w))
 			break;
 		sn_parking_announce(&w->solo, false);
-		if (sn_inbox_is_empty(&w->fibers)) {
+		if (sn_inbox_is_empty(&w->fibers) &&
+		    !sn_staff_is_called_back(w)) {
 			a_bump_owner(&w->parks);
 			if (wake > until)
 				in_time = sn_parking_sleep(&w->solo, until);

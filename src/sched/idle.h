@@ -16,8 +16,9 @@
 
 #include "sched/worker.h"
 
-/* Wait until w has a fiber to resume or a task to start. False: the scheduler
- * has ended, the worker's thread shall leave. */
+/* Wait until w has a fiber to resume or a task to start; may return without.
+ * False: the scheduler has ended, or w is closed and has nothing left to do:
+ * the worker's thread shall leave. */
 SENNIT_MUST_USE bool sn_idle(struct worker *w);
 
 /* Wait until w has a fiber to resume or the time has come, whatever tasks there

@@ -3,6 +3,7 @@
 
 #include "os/os.h"
 #include "sched/idle.h"
+#include "sched/staff.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
@@ -86,12 +87,14 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	return w;
 }
 
-/* The turns of what could starve: inbox and timers. */
+/* The turns of what could starve: inbox and timers, and being closed. */
 static NOINLINE void upkeep(struct worker *w)
 {
 	sennit_time now;
 
 	w->dispatches = WORKER_UPKEEP;
+	if (w->threaded)
+		sn_staff_attend(w);
 	sn_worker_collect(w);
 	if (sn_timers_is_empty(&w->timers)) {
 		now = os_now_coarse();

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/torture.h"
 #include "sched/finish.h"
+#include "sched/staff.h"
 
 #include <errno.h>
 #include <string.h>
@@ -93,15 +94,11 @@ void sn_place_unpack(sennit_scheduler *s, struct task t)
 static int send(sennit_scheduler *s, struct task t)
 {
 	struct parcel *p = take_block(s);
-	struct worker *to;
 
 	if (!p)
 		return -ENOMEM;
 	p->task = t;
-	to = s->workers[a_add_rlx(&s->turn, 1) % s->count];
-	sn_inbox_push(&to->tasks_in, &p->node, &p->node);
-	a_fence(); /* <-> park.sleep: published before looking for sleepers */
-	sn_parking_wake_one(&s->parking, to->index);
+	sn_staff_send(s, &p->node);
 	return 0;
 }
 
@@ -143,7 +140,7 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 		       "the scheduler");
 		return sn_ring_push_back(&w->pinned, t);
 	}
-	if (!s->count) {
+	if (!s->capacity) {
 		MISUSE(!w, call,
 		       "the scheduler has no workers and this thread is not "
 		       "bound to it: nobody would run the task");
@@ -151,7 +148,8 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	}
 	if (!w)
 		return send_from_outside(s, t, call);
-	if (!w->threaded || s->config.placement == SENNIT_PLACEMENT_SPREAD)
+	if (!w->threaded || w->closed ||
+	    s->config.placement == SENNIT_PLACEMENT_SPREAD)
 		return send(s, t);
 	if (!w->pushes)
 		return push_fenced(w, t);

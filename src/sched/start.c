@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
+#include "sched/staff.h"
 #include "sched/tie.h"
 
 #include <errno.h>
@@ -13,36 +14,32 @@
 
 /* What the threads of a new scheduler tell the one who creates it. */
 struct birth {
-	sennit_cpu_mask all; /* fixed: the CPUs this process may use */
-	a_u32 waiting;       /* any: threads that have not begun; slept on */
-	a_u32 error;         /* any: the last negative errno, negated */
-};
-
-/* What one thread is started with; read before it reports. */
-struct newborn {
-	struct worker *worker; /* fixed */
-	struct birth  *birth;  /* fixed */
+	a_u32 waiting; /* any: threads that have not begun; slept on */
+	a_u32 error;   /* any: the last negative errno, negated */
 };
 
 /* --- the thread --------------------------------------------------------- */
 
-static int set_affinity(const struct worker *w, const struct birth *birth)
+static int set_affinity(const struct worker *w)
 {
-	const sennit_config   *c = &w->scheduler->config;
-	const sennit_cpu_mask *mask = c->masks ? c->masks : &birth->all;
+	const sennit_scheduler *s = w->scheduler;
+	const sennit_cpu_mask  *mask = s->masks;
 
-	switch (c->affinity) {
-	case SENNIT_AFFINITY_ANY_OF:
-		return os_thread_affinity(mask->cpus, mask->count);
+	switch (s->config.affinity) {
 	case SENNIT_AFFINITY_ONE_OF:
 		return os_thread_affinity(&mask->cpus[w->index % mask->count],
 					  1);
 	case SENNIT_AFFINITY_MASKS:
-		mask = &c->masks[w->index % c->mask_count];
+		mask = &s->masks[w->index % s->mask_count];
 		return os_thread_affinity(mask->cpus, mask->count);
+	case SENNIT_AFFINITY_INHERIT:
+		if (w->birth)
+			return 0; /* the creator's already */
+		break;
 	default:
-		return 0;
+		break;
 	}
+	return os_thread_affinity(mask->cpus, mask->count);
 }
 
 /* The birth is gone once the last thread has reported. */
@@ -57,22 +54,31 @@ static void report(struct birth *birth, int error)
 
 static void *thread_main(void *argument)
 {
-	struct newborn   *born = argument;
-	struct worker    *w = born->worker;
+	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
 	int               error = sn_tie(w);
 
 	if (!error)
-		error = set_affinity(w, born->birth);
+		error = set_affinity(w);
 	os_thread_name(s->name, w->index);
+	arch_fp_set_control(s->fp_control); /* not that of a task that hires */
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
-	report(born->birth, error);
-	sn_loop_run(w, sn_worker_stack(w));
+	if (w->birth)
+		report(w->birth, error);
+	do {
+		sn_loop_run(w, sn_worker_stack(w));
+		if (sn_gate_is_done(&s->gate)) {
+			sn_self = NULL;
+			sn_tie_undo();
+			sn_finish_worker_exits(s);
+			return NULL;
+		}
+	} while (!sn_staff_resign(w));
 	sn_self = NULL;
 	sn_tie_undo();
-	sn_finish_worker_exits(s);
+	sn_finish_worker_retires(s);
 	return NULL;
 }
 
@@ -81,7 +87,7 @@ static void *thread_main(void *argument)
 /* Workers and the first stack of each. */
 static int make_workers(sennit_scheduler *s)
 {
-	for (uint32_t i = 0; i < s->count; i++) {
+	for (uint32_t i = 0; i < s->capacity; i++) {
 		int                  err = sn_worker_make(&s->workers[i], s, i);
 		struct sennit_fiber *f;
 
@@ -105,91 +111,98 @@ static void wait_for_birth(struct birth *birth)
 		os_word_wait(&birth->waiting, waiting, SENNIT_NEVER);
 }
 
-/* Start the threads; *started says how many there are. */
-static int start_threads(sennit_scheduler *s, struct birth *birth,
-			 struct newborn born[], uint32_t *started)
+/* Start the threads that are open; *started says how many there are. */
+static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	int err = 0;
+	uint32_t     open = a_load_rlx(&s->open); /* nobody else is there yet */
+	struct birth birth;
+	int          err = 0;
 
-	for (*started = 0; *started < s->count && !err; ++*started) {
+	a_init(&birth.waiting, open);
+	a_init(&birth.error, 0);
+	for (*started = 0; *started < open; ++*started) {
 		struct worker *w = s->workers[*started];
 
-		born[*started] = (struct newborn){ w, birth };
-		err = os_thread_start(&w->thread, thread_main, &born[*started]);
+		w->birth = &birth;
+		a_init(&w->present, true);
+		err = os_thread_start(&w->thread, thread_main, w);
 		if (err) {
-			/* Those that will not come have nothing to report. */
-			uint32_t missing = s->count - *started;
-
-			/* -> start.began <- start.began */
-			a_sub_acqrel(&birth->waiting, missing);
+			/* Those that will not come have nothing to report.
+			 * -> start.began <- start.began */
+			a_sub_acqrel(&birth.waiting, open - *started);
 			break;
 		}
 	}
-	wait_for_birth(birth);
-	return err ? err : -(int)a_load_rlx(&birth->error);
+	wait_for_birth(&birth);
+	return err ? err : -(int)a_load_rlx(&birth.error);
 }
 
-/* The list of all CPUs, if the affinity needs it. */
-static int list_cpus(const sennit_scheduler *s, struct birth *birth)
+/* Copies of the masks, or one of all CPUs: threads may start at any time. */
+static int copy_masks(sennit_scheduler *s)
 {
-	uint32_t *cpus;
+	const sennit_cpu_mask *from = s->config.masks;
+	size_t                 n = from ? s->config.mask_count : 1;
+	size_t                 cpus = from ? 0 : os_cpu_list(NULL, 0);
+	uint32_t              *next;
 
-	birth->all = (sennit_cpu_mask){ NULL, 0 };
-	if (s->config.affinity == SENNIT_AFFINITY_INHERIT || s->config.masks)
-		return 0;
-	birth->all.count = os_cpu_list(NULL, 0);
-	cpus = sn_memory_take(&s->memory, birth->all.count * sizeof(*cpus),
-			      sizeof(*cpus));
-	if (!cpus)
+	for (size_t i = 0; from && i < n; i++)
+		cpus += from[i].count;
+	s->masks_size = n * sizeof(*from) + cpus * sizeof(*next);
+	s->masks = sn_memory_take(&s->memory, s->masks_size, sizeof(void *));
+	if (!s->masks)
 		return -ENOMEM;
-	os_cpu_list(cpus, birth->all.count);
-	birth->all.cpus = cpus;
+	s->mask_count = n;
+	next = (uint32_t *)(s->masks + n);
+	if (!from) {
+		size_t now = os_cpu_list(next, cpus);
+
+		cpus = now < cpus ? now : cpus; /* one may just have gone */
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t count = from ? from[i].count : cpus;
+
+		if (from)
+			memcpy(next, from[i].cpus, count * sizeof(*next));
+		s->masks[i] = (sennit_cpu_mask){ next, count };
+		next += count;
+	}
 	return 0;
-}
-
-static int bring_up(sennit_scheduler *s, uint32_t *started)
-{
-	struct birth    birth;
-	struct newborn *born = sn_memory_take(
-		&s->memory, (s->count + 1) * sizeof(*born), sizeof(void *));
-	int err = -ENOMEM;
-
-	*started = 0;
-	if (!born)
-		return -ENOMEM;
-	a_init(&birth.waiting, s->count);
-	a_init(&birth.error, 0);
-	err = list_cpus(s, &birth);
-	if (!err)
-		err = start_threads(s, &birth, born, started);
-	sn_memory_give(&s->memory, (void *)(uintptr_t)birth.all.cpus,
-		       birth.all.count * sizeof(*birth.all.cpus));
-	sn_memory_give(&s->memory, born, (s->count + 1) * sizeof(*born));
-	return err;
 }
 
 /* Everything but workers and threads. */
 static void init_shared(sennit_scheduler *s, const sennit_config *config)
 {
+	uint32_t open = config->workers;
+
+	if (config->start == SENNIT_START_LAZY && open)
+		open = 1; /* who sees to it that there is always one */
 	s->config = *config;
 	s->memory = *config->allocator;
 	s->config.allocator = &s->memory;
 	snprintf(s->name, sizeof(s->name), "%s", config->name);
 	s->config.name = s->name;
-	s->count = config->workers;
+	s->capacity = config->max_workers;
+	s->thread_main = thread_main;
+	s->fp_control = arch_fp_control();
 	s->process = a_load_rlx(&sn_process);
 	s->asymmetric = os_process_barrier_init();
-	sn_parking_init(&s->parking, s->sleepers, s->count);
+	sn_parking_init(&s->parking, s->sleepers, s->capacity);
+	sn_parking_resize(&s->parking, config->workers, config->workers - open);
+	s->parking.hire = sn_staff_hire;
 	sn_pool_init(&s->pool, &s->memory);
-	sn_gate_init(&s->gate, 1, s->count);
-	a_init(&s->inside, s->count + 1);
+	sn_gate_init(&s->gate, 1, open);
+	a_init(&s->inside, open + 1);
+	a_init(&s->target, config->workers);
+	a_init(&s->open, open);
+	a_init(&s->extent, open);
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->staff, NULL);
 }
 
 static sennit_scheduler *allocate(const sennit_config *config)
 {
 	const sennit_allocator *memory = config->allocator;
-	size_t                  pointers = config->workers * sizeof(void *);
+	size_t                  pointers = config->max_workers * sizeof(void *);
 	sennit_scheduler       *s = sn_memory_take(memory, sizeof(*s),
 						   _Alignof(sennit_scheduler));
 
@@ -221,8 +234,10 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 	if (err)
 		goto free_scheduler;
 	err = make_workers(s);
+	if (!err && s->capacity)
+		err = copy_masks(s);
 	if (!err)
-		err = bring_up(s, &started);
+		err = start_threads(s, &started);
 	s->config.masks = NULL; /* the caller's, and used no more */
 	if (err) {
 		sn_finish_abandon(s, started);
@@ -233,11 +248,12 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 
 free_scheduler:
 	sn_pool_free(&s->pool);
+	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
 	sn_memory_give(config->allocator, s->workers,
-		       s->count * sizeof(void *));
+		       s->capacity * sizeof(void *));
 	sn_memory_give(config->allocator, s->sleepers,
-		       s->count * sizeof(void *));
+		       s->capacity * sizeof(void *));
 	sn_finish_free(s);
 	return err;
 }

@@ -53,11 +53,12 @@ static uint32_t next_random(struct worker *w)
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 {
 	sennit_scheduler *s = w->scheduler;
-	uint32_t          first = next_random(w) % s->count;
+	uint32_t          extent = a_load_rlx(&s->extent); /* see staff.h */
+	uint32_t          first = next_random(w) % extent;
 	bool              asked = false;
 
-	for (uint32_t i = 0; i < s->count; i++) {
-		struct worker *victim = s->workers[(first + i) % s->count];
+	for (uint32_t i = 0; i < extent; i++) {
+		struct worker *victim = s->workers[(first + i) % extent];
 
 		if (victim == w)
 			continue;
@@ -80,8 +81,10 @@ bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 bool sn_steal_is_possible(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
+	uint32_t                extent = a_load_rlx(&s->extent);
 
-	for (uint32_t i = 0; i < s->count; i++) {
+	/* Stale: whoever adds a worker wakes for it what it must. */
+	for (uint32_t i = 0; i < extent; i++) {
 		const struct worker *victim = s->workers[i];
 
 		if (victim != w && (sn_deque_has_tasks(&victim->deque) ||

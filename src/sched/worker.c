@@ -11,6 +11,16 @@ _Thread_local struct worker *sn_self;
 
 static a_u32 serials; /* the last given, process-wide */
 
+void sn_worker_set_closed(struct worker *w, bool closed)
+{
+	const sennit_scheduler *s = w->scheduler;
+
+	w->closed = closed;
+	w->pushes = w->threaded && !closed && s->asymmetric &&
+		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
+	w->pops = w->threaded && !closed && !w->oldest_first;
+}
+
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 {
 	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
@@ -26,10 +36,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
 			  (s->config.order == SENNIT_ORDER_DEFAULT &&
-			   !s->count);
-	w->pushes = threaded && s->asymmetric &&
-		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
-	w->pops = threaded && !w->oldest_first;
+			   !s->capacity);
+	sn_worker_set_closed(w, false);
 	w->parking = &s->parking;
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
@@ -183,7 +191,8 @@ void sn_worker_collect(struct worker *w)
 
 	if (first)
 		sn_fifo_append(&w->ready, first, last);
-	if (sn_inbox_is_empty(&w->tasks_in) ||
+	/* A closed one's are handed on: see staff.h. */
+	if (w->closed || sn_inbox_is_empty(&w->tasks_in) ||
 	    !sn_worker_take_parcels(w, &w->tasks_in))
 		return;
 	/* On their way they were in no queue: whoever looked for them meanwhile

@@ -55,16 +55,18 @@ struct worker {
 	bool              threaded;   /* fixed: MTW */
 	bool              oldest_first; /* fixed: the order of own tasks */
 	bool              unbinding;    /* owner: STW that runs dry */
-	bool              pushes;       /* fixed: own tasks go to the deque, and
-				       * need no fence */
-	bool              pops;         /* fixed: own tasks come from there */
-	struct parking   *parking;      /* fixed: the scheduler's */
-	int              *error;        /* fixed: the thread's errno */
-	a_u64             clock;        /* owner writes: not after what runs
+	bool              closed;       /* owner: takes no new tasks */
+	bool              hired;   /* handed: begins as a counted searcher */
+	bool              pushes;  /* owner: own tasks go to the deque, and
+				       * need no fence; not while closed */
+	bool              pops;    /* owner: own tasks come from there */
+	struct parking   *parking; /* fixed: the scheduler's */
+	int              *error;   /* fixed: the thread's errno */
+	a_u64             clock;   /* owner writes: not after what runs
 					 * began, and as late as is cheap */
-	struct ring       pinned;       /* owner: tasks that stay */
-	struct pool_cache cache;        /* owner */
-	struct timers     timers;       /* owner */
+	struct ring       pinned;  /* owner: tasks that stay */
+	struct pool_cache cache;   /* owner */
+	struct timers     timers;  /* owner */
 
 	uint32_t            index;     /* fixed: MTW's 0.. */
 	uint32_t            fiber_ids; /* owner: the last given */
@@ -73,11 +75,13 @@ struct worker {
 	uint32_t            stride;  /* owner: of the victims' order */
 	struct tracebuffer  trace;
 	struct sennit_fiber main;        /* the thread's own stack */
-	pthread_t           thread;      /* fixed */
-	uint32_t            thread_id;   /* fixed: the system's number */
+	pthread_t           thread;      /* fixed while it runs */
+	uint32_t            thread_id;   /* fixed while it runs: the system's */
 	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
-	struct link        *roster; /* under roster_lock: fibers but main */
-	struct link         bound;  /* under scheduler->lock */
+	struct link        *roster;  /* under roster_lock: fibers but main */
+	struct birth       *birth;   /* fixed: whom to report to; NULL: none */
+	a_u32               present; /* under scheduler->staff: has a thread */
+	struct link         bound;   /* under scheduler->lock */
 
 	/* Counters: owner writes. Fibers blocked or ready: blocks - resumes. */
 	a_u64 tasks, steals, parks, blocks, resumes, blocked_peak;
@@ -119,6 +123,8 @@ static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
 
 /* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
+/* w takes new tasks from now on, or no more. */
+void sn_worker_set_closed(struct worker *w, bool closed);
 /* Free w, which has nothing left to do; its stacks go back. */
 void sn_worker_free(struct worker *w);
 

@@ -37,6 +37,12 @@ static void values_out_of_range_are_refused(void **state)
 	assert_refused(.workers = 1, .order = UINT32_MAX);
 	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS + 1);
 	assert_refused(.workers = 1, .affinity = UINT32_MAX);
+	assert_refused(.workers = 1, .start = SENNIT_START_LAZY + 1);
+	assert_refused(.workers = 1, .start = UINT32_MAX);
+	assert_refused(.workers = 2, .max_workers = 1);
+	assert_refused(.workers = 1, .max_workers = SENNIT_WORKERS_MAX + 1);
+	assert_refused(.workers = SENNIT_WORKERS_NONE, .max_workers = 1);
+	assert_refused(.workers = 1, .max_workers = 8, .max_fibers = 7);
 	assert_refused(.workers = 1, .reserved_ = 1);
 }
 
@@ -90,6 +96,9 @@ static void every_named_value_is_accepted(void **state)
 	assert_accepted(.workers = w->workers, .stack_size = 16385);
 	assert_accepted(.workers = w->workers, .stack_size = 1 << 20);
 	assert_accepted(.workers = w->workers, .trace_events = 1);
+	assert_accepted(.workers = w->workers, .start = SENNIT_START_NOW);
+	assert_accepted(.workers = w->workers, .start = SENNIT_START_LAZY);
+	assert_accepted(.workers = 0, .max_workers = 1);
 	assert_accepted(.workers = w->workers, .max_fibers = 1000000);
 }
 

@@ -17,6 +17,9 @@
  *             time, and then queues a task
  *   WAITED    the client waits for the end, with a deadline
  *   TIMED     worker 0 may leave one sleep unwoken
+ *   STAFF     worker 1 is inactive until a push finds nobody asleep and hires
+ *             it, and may retire whenever it has no fibers (src/sched/staff.c;
+ *             the old thread's last lines come before the next thread here)
  *
  * Checked: DONE only with nothing queued, running or blocked and no reference;
  * no step touches the scheduler after it is freed; it is freed and the client
@@ -38,6 +41,10 @@
  *   M_REREAD      the sweeper reads DONE again instead of what its CAS did
  *   M_RETDONE     retain: does not look at DONE
  *   M_STILLWAITED the client that has its reference back still says it waits
+ *   M_HIRELATE    hire: the new thread enters and counts itself, not its hirer
+ *   M_HIREDONE    hire: after the reference was given back
+ *   M_NOPASSON    retire: passes its wake-up on to nobody
+ *   M_RETIREIN    retire: does not leave the gate
  * Without effect in this protocol, and so must pass:
  *   B_NOENTDIRTY  enter: does not set DIRTY.  All work is published by an active
  *                 worker or under a reference, and a release sets DIRTY.
@@ -53,10 +60,17 @@
 #endif
 #define WORKERS 2
 
-byte refs = 1, awake = WORKERS;		/* the word */
+#ifdef STAFF
+#define FIRST 1		/* workers that begin with a thread */
+#else
+#define FIRST WORKERS
+#endif
+
+byte refs = 1, awake = FIRST;		/* the word */
 bool SUSPENDED, DONE, DIRTY;		/* the word */
 byte epoch;				/* ends of suspensions */
-byte inside = WORKERS + 1;
+byte inside = FIRST + 1;
+bool hiring, present;			/* the lock, and worker 1 has a thread */
 byte over;				/* 0 alone, 1 waited for, 2 reached */
 
 byte plain, blocking, passing;		/* queued tasks */
@@ -313,6 +327,36 @@ inline enter()
 	od
 }
 
+/* Whoever finds nobody to wake. The lock is held while the gate is asked. */
+inline hire()
+{
+#ifdef STAFF
+	atomic {
+		USE;
+		mine = (!present && !hiring && !asleep[0]);
+		if
+		:: mine -> hiring = 1
+		:: else
+		fi
+	};
+	if
+	:: mine ->
+		mine = 0;
+#ifdef M_HIRELATE
+		ok = 1;
+#else
+		enter();
+		assert(ok);
+		atomic { USE; inside++ };
+#endif
+		atomic { USE; present = 1; hiring = 0 }
+	:: else
+	fi
+#else
+	skip
+#endif
+}
+
 /* A foreign schedule. */
 inline push(q)
 {
@@ -322,24 +366,57 @@ inline push(q)
 #endif
 	atomic { USE; assert(!DONE); q++ };
 	wake_one();
-#ifndef M_NOPINPUSH
-	release()
-#else
-	skip
+#ifndef M_HIREDONE
+	hire();
 #endif
+#ifndef M_NOPINPUSH
+	release();
+#endif
+#ifdef M_HIREDONE
+	hire();
+#endif
+	skip
 }
 
-#define LOCALS bool mine, found, completed, last, ok
+#define LOCALS bool mine, found, completed, last, ok; byte e
 
 proctype worker(byte w)
 {
 	LOCALS;
-	byte e, unwoken;
+	byte unwoken;
 
 #ifdef TIMED
 	unwoken = (w == 0);
 #endif
+#ifdef STAFF
+inactive:
+	if
+	:: w == 0
+	:: else ->
+end:		present;
+#ifdef M_HIRELATE
+		atomic { USE; inside++ };
+		enter();
+		if
+		:: ok -> ok = 0
+		:: else -> goto ended
+		fi
+#endif
+	fi;
+#endif
 	do
+#ifdef STAFF
+	:: atomic { w == 1 && fibers[1] + blocked[1] == 0 -> USE };
+#ifndef M_NOPASSON
+		wake_one();
+#endif
+		atomic { USE; present = 0 };
+#ifndef M_RETIREIN
+		leave();
+#endif
+		step_out();
+		goto inactive
+#endif
 	:: atomic { fibers[w] > 0 -> USE; fibers[w]--; running++ };
 		atomic { USE; assert(blocked[w] > 0); blocked[w]-- };
 		running--
@@ -372,7 +449,7 @@ proctype worker(byte w)
 		:: else -> break
 		fi
 	od;
-	step_out()
+ended:	step_out()
 }
 
 active proctype client()

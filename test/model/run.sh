@@ -88,6 +88,10 @@ runs()
 	pass gate -DBLOCKING=1 -DB_NOENTDIRTY
 	pass gate -DPASSING=1 -DB_NOENTDIRTY
 	pass gate -DPLAIN=1 -DLATE -DB_NOENTDIRTY
+	pass gate -DPLAIN=2 -DSTAFF
+	pass gate -DPASSING=1 -DSTAFF
+	pass gate -DPLAIN=1 -DLATE -DSTAFF
+	pass gate -DBLOCKING=1 -DSTAFF
 	fail gate -DLATE -DM_NORELDIRTY
 	fail gate -DLATE -DM_SPLIT
 	fail gate -DLATE -DM_NOREFS
@@ -102,6 +106,10 @@ runs()
 	fail gate -DBLOCKING=1 -DM_NOBLOCKED
 	fail gate -DBLOCKING=1 -DM_NOPIN
 	fail gate -DPLAIN=1 -DTASKREL -DM_NOPINPUSH
+	fail gate -DPLAIN=1 -DSTAFF -DM_HIRELATE
+	fail gate -DPLAIN=1 -DSTAFF -DTASKREL -DM_HIREDONE
+	fail gate -DPLAIN=1 -DSTAFF -DM_RETIREIN
+	fail gate -DPLAIN=2 -DSTAFF -DM_NOPASSON
 
 	pass wait
 	pass wait -DFIBERS=3 -DROUNDS=1

@@ -345,9 +345,69 @@ static void who_is_claimed_waits_to_be_told(void **state)
 	assert_counts(c, 0, 1); /* it is for the waker to count */
 }
 
+/* --- workers without a thread ------------------------------------------- */
+
+static uint32_t hires;
+
+static void count_hire(struct parking *p)
+{
+	hires++;
+	sn_parking_hired(p);
+}
+
+static struct crowd *crowd_with_vacant(uint32_t present, uint32_t vacant)
+{
+	struct crowd *c = crowd_of(MOST);
+
+	hires = 0;
+	c->parking.hire = count_hire;
+	sn_parking_resize(&c->parking, present, vacant);
+	return c;
+}
+
+static void a_vacant_worker_is_hired_when_nobody_sleeps(void **state)
+{
+	struct crowd *c = crowd_with_vacant(8, 6);
+
+	(void)state;
+	assert_counts(c, 0, 6);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_int_equal(hires, 1);
+	assert_counts(c, 1, 5);
+	sn_parking_wake_one(&c->parking, 0); /* the one on its way searches */
+	assert_int_equal(hires, 1);
+}
+
+static void a_sleeper_is_preferred_to_a_vacant_worker(void **state)
+{
+	struct crowd *c = crowd_with_vacant(8, 6);
+
+	(void)state;
+	announce(c, 1, 2);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_int_equal(hires, 0);
+	assert_true(is_woken(c, 1));
+	assert_counts(c, 1, 6);
+}
+
+static void vacant_workers_may_be_struck_off(void **state)
+{
+	struct crowd *c = crowd_with_vacant(8, 6);
+
+	(void)state;
+	announce(c, 0, 1);
+	sn_parking_resize(&c->parking, 2, 0);
+	assert_counts(c, 0, 1);
+	sn_parking_resize(&c->parking, 5, 3);
+	assert_counts(c, 0, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_vacant_worker_is_hired_when_nobody_sleeps),
+		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
+		cmocka_unit_test(vacant_workers_may_be_struck_off),
 		cmocka_unit_test(a_new_crowd_is_awake_and_content),
 		cmocka_unit_test(a_searcher_that_announces_becomes_a_sleeper),
 		cmocka_unit_test(who_withdraws_is_a_searcher),

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* staff.h - which workers there are: hired, closed, retired.
+ *
+ *	inactive --hired--> open --closed--> closed --nothing left--> inactive
+ *	                     ^                  |
+ *	                     +-- called back ---+
+ *
+ *	0 ........ open ............ target ............ capacity
+ *	take work  vacant: hired at need   not wanted: inactive or closed
+ *
+ * A closed worker hands its tasks to the open ones, is asleep only where
+ * fibers' wakes come, and stays active in the gate until it has nothing left
+ * that only it can do. Then its thread ends as at the scheduler's end; the
+ * record stays, with one stack, for the next thread.
+ *
+ * Invariants
+ *   - 1 <= open <= target <= capacity; without vacant ones open is target.
+ *   - No worker from `extent` on has a thread or a task.
+ *   - A task sent to a worker that closes meanwhile is seen by the sender or by
+ *     whoever closes it: one store and one push, a fence each, and a look.
+ *   - Only the holder of the lock `staff` changes these numbers and `present`,
+ *     so a worker either resigns or is called back.
+ *   - Who hires is active or holds a reference: the gate cannot refuse it.
+ */
+#ifndef SN_STAFF_H
+#define SN_STAFF_H
+
+#include "sched/worker.h"
+
+/* Have `count` workers, 1 to capacity. 0 or -EAGAIN: the number is as before.
+ */
+SENNIT_MUST_USE int sn_staff_resize(sennit_scheduler *s, uint32_t count);
+
+/* What parking calls when nobody else can be woken: start a vacant worker. */
+void sn_staff_hire(struct parking *p);
+
+/* Put a parcel's node into the inbox of the next worker in turn, and wake one
+ * who may run it. */
+void sn_staff_send(sennit_scheduler *s, struct node *n);
+
+/* Learn whether w, the caller's, is closed; if so hand all its tasks on that
+ * others may run. */
+bool sn_staff_attend(struct worker *w);
+
+/* w, closed, has nothing left to do. True: it no longer has a thread, and the
+ * caller must not touch it again; false: it has been called back. */
+SENNIT_MUST_USE bool sn_staff_resign(struct worker *w);
+
+/* Whether w is one that shall take no new tasks. */
+static inline bool sn_staff_is_closed(const struct worker *w)
+{
+	return w->index >= a_load_acq(&w->scheduler->open); /* <- staff.open */
+}
+
+/* Whether w, which knows that it was closed, no longer is. */
+static inline bool sn_staff_is_called_back(const struct worker *w)
+{
+	return w->closed && !sn_staff_is_closed(w);
+}
+
+#endif

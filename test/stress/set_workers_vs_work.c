@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* set_workers_vs_work.c - the number of workers changes from several threads
+ * and from tasks, while tasks come from outside and inside, block and stay on
+ * their workers, and the last reference goes: all work is done, once. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+#define MOST    6
+#define THREADS 3
+
+struct life {
+	sennit_scheduler *s;
+	sennit_event      ended;
+	atomic_uint       ends;
+	atomic_ullong     made, ran;
+};
+
+struct hand {
+	struct life *l;
+	uint64_t     random;
+	unsigned     steps;
+};
+
+static void note_end(void *argument)
+{
+	struct life *l = argument;
+
+	atomic_fetch_add(&l->ends, 1);
+	sennit_event_set(&l->ended);
+}
+
+static void count(void *argument)
+{
+	atomic_fetch_add(&((struct life *)argument)->ran, 1);
+}
+
+static void make(struct life *l, sennit_task_fn *run)
+{
+	atomic_fetch_add(&l->made, 1);
+	must_schedule(run, l);
+}
+
+static void spread(void *argument)
+{
+	struct life *l = argument;
+	int          i;
+
+	for (i = 0; i < 20; i++)
+		make(l, count);
+	count(l);
+}
+
+static void stay(void *argument)
+{
+	struct life    *l = argument;
+	const pthread_t here = pthread_self();
+
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+	EXPECT(pthread_equal(here, pthread_self()));
+	atomic_fetch_add(&l->made, 1);
+	must_schedule_here(count, l);
+	sennit_yield();
+	EXPECT(pthread_equal(here, pthread_self()));
+	make(l, spread);
+	count(l);
+}
+
+static void resize(void *argument)
+{
+	struct life      *l = argument;
+	sennit_scheduler *s = sennit_current();
+	const uint32_t    n = sennit_scheduler_workers(s);
+
+	EXPECT(sennit_scheduler_set_workers(s, n % MOST + 1) == 0);
+	make(l, stay);
+	count(l);
+}
+
+static void *keep_changing(void *argument)
+{
+	static sennit_task_fn *const runs[] = { count, spread, stay, resize };
+	struct hand                 *h = argument;
+	struct life                 *l = h->l;
+	sennit_scheduler            *s = l->s;
+
+	for (; h->steps; h->steps--) {
+		const sennit_task t = {
+			.run = runs[random_below(&h->random, 4)], .argument = l
+		};
+		const uint32_t n = 1 + random_below(&h->random, MOST);
+
+		atomic_fetch_add(&l->made, 1);
+		EXPECT(sennit_enqueue(s, &t) == 0);
+		if (random_below(&h->random, 3) == 0)
+			EXPECT(sennit_scheduler_set_workers(s, n) == 0);
+		if (random_below(&h->random, 8) == 0)
+			usleep(random_below(&h->random, 100));
+	}
+	sennit_scheduler_release(s);
+	return NULL;
+}
+
+static void live(uint64_t *random)
+{
+	const uint32_t first = 1 + random_below(random, MOST);
+	const uint32_t start = 1 + random_below(random, 2);
+	struct life    l = { NULL };
+	struct hand    hands[THREADS];
+	pthread_t      threads[THREADS];
+	unsigned       i;
+
+	l.s = start_with(SENNIT_CONFIG(.workers = first, .max_workers = MOST,
+				       .start = start,
+				       .placement = random_below(random, 3),
+				       .on_shutdown = note_end,
+				       .on_shutdown_context = &l));
+	for (i = 1; i < THREADS; i++)
+		sennit_scheduler_retain(l.s);
+	for (i = 0; i < THREADS; i++) {
+		hands[i] = (struct hand){ &l, random_from(random),
+					  random_below(random, 100) };
+		threads[i] = must_start_thread(keep_changing, &hands[i]);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	EXPECT(sennit_event_wait_until(&l.ended, sennit_after(GIVE_UP)) == 0);
+	EXPECT(atomic_load(&l.ends) == 1);
+	EXPECT(atomic_load(&l.ran) == atomic_load(&l.made));
+}
+
+static void all_work_is_done_while_workers_come_and_go(void **state)
+{
+	uint64_t random = random_stream(1);
+	uint64_t i;
+
+	(void)state;
+	for (i = scaled(LOAD(400)); i-- > 0 && !atomic_load(&broken_claims);)
+		live(&random);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(all_work_is_done_while_workers_come_and_go),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/set_workers_vs_work", tests, NULL, NULL));
+}
