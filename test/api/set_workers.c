@@ -146,6 +146,8 @@ static void workers_are_added_and_taken_away(void **state)
 
 	(void)state;
 	for (n = MOST; n; n /= 2) {
+		/* Once more often asleep than not, which decides nothing. */
+		sennit_sleep(3 * SENNIT_MILLISECOND);
 		assert_int_equal(sennit_scheduler_set_workers(s, n), 0);
 		assert_int_equal(sennit_scheduler_workers(s), n);
 		assert_soon(threads_now() == before + n);
@@ -371,6 +373,57 @@ static void no_task_is_lost_under_load(void **state)
 	}
 }
 
+struct hold {
+	atomic_bool go[2];
+	atomic_uint there, ran;
+	sennit_time give_up;
+};
+
+static void count_run(void *argument)
+{
+	atomic_fetch_add(&((struct hold *)argument)->ran, 1);
+}
+
+/* Keeps its worker busy with tasks of its own until both others have run. */
+static void never_rest(void *argument)
+{
+	struct hold *h = argument;
+
+	if (atomic_load(&h->ran) < 2 && sennit_now() < h->give_up)
+		must_schedule(never_rest, h);
+}
+
+static void hold_worker(void *argument)
+{
+	struct hold *h = argument;
+
+	atomic_fetch_add(&h->there, 1);
+	while (!atomic_load(&h->go[my_index]) && sennit_now() < h->give_up)
+		sched_yield();
+	if (!my_index)
+		never_rest(h);
+}
+
+static void tasks_of_a_held_worker_reach_one_that_never_rests(void **state)
+{
+	sennit_scheduler *s = begin(2, 0, SENNIT_START_NOW);
+	struct hold       h = { .give_up = sennit_after(GIVE_UP) };
+
+	(void)state;
+	must_schedule(hold_worker, &h);
+	must_schedule(hold_worker, &h);
+	assert_soon(atomic_load(&h.there) == 2);
+	must_schedule(count_run, &h);
+	must_schedule(count_run, &h); /* one in each inbox */
+	assert_int_equal(sennit_scheduler_set_workers(s, 1), 0);
+	atomic_store(&h.go[0], true);
+	while (atomic_load(&h.ran) < 2 && sennit_now() < h.give_up)
+		sched_yield();
+	EXPECT(sennit_now() < h.give_up);
+	atomic_store(&h.go[1], true);
+	end(s);
+}
+
 /* --- late starts -------------------------------------------------------- */
 
 static void idle_lazy_schedulers_have_one_thread(void **state)
@@ -553,6 +606,7 @@ int main(void)
 		ALONE(a_retiring_worker_is_called_back),
 		ALONE(the_end_waits_for_retiring_workers),
 		ALONE(no_task_is_lost_under_load),
+		ALONE(tasks_of_a_held_worker_reach_one_that_never_rests),
 		ALONE(idle_lazy_schedulers_have_one_thread),
 		ALONE(late_workers_come_when_needed),
 		ALONE(late_workers_come_for_work_of_tasks),
