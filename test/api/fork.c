@@ -229,15 +229,17 @@ static void *bind_and_unbind(void *argument)
 
 static void forks_amid_work_harm_nobody(void **state)
 {
-	const struct world *w = *state;
-	struct bustle       b = { .s = w->s };
-	struct bustle      *address = &b;
-	pthread_t           thread;
-	uint64_t            i;
+	static struct bustle b; /* its tasks may outlive this call */
+	const struct world  *w = *state;
+	struct bustle       *address = &b;
+	pthread_t            thread;
+	uint64_t             i;
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 	skip(); /* their own locks may be held at the fork, and are for good */
 #endif
+	b.s = w->s;
+	atomic_store(&b.over, false);
 	for (i = 0; i < 8; i++)
 		EXPECT(sennit_schedule_copy(churn, &address, sizeof(address)) ==
 		       0);

@@ -242,6 +242,7 @@ struct runner {
 	sennit_scheduler *s;
 	_Atomic(uint64_t) begun;
 	atomic_bool       stop;
+	sennit_event      stopped; /* the runner is no longer looked at */
 };
 
 static void run_until_told(void *argument)
@@ -251,6 +252,7 @@ static void run_until_told(void *argument)
 	atomic_store(&r->begun, sennit_now());
 	while (!atomic_load(&r->stop))
 		sched_yield();
+	sennit_event_set(&r->stopped);
 }
 
 static void a_running_task_is_seen(void **state)
@@ -265,6 +267,7 @@ static void a_running_task_is_seen(void **state)
 	assert_true(is_seen(w->s, run_until_told, SENNIT_REPORT_RUNNING,
 			    SENNIT_WAITS_FOR_NOTHING, &e));
 	atomic_store(&r.stop, true);
+	sennit_event_wait(&r.stopped);
 	assert_true(e.worker < w->threads);
 	assert_null(e.object);
 	assert_true(e.since <= atomic_load(&r.begun));

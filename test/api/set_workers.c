@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* set_workers.c - workers come and go while a scheduler runs: no task is lost,
  * no fiber changes its thread, no thread stays behind.
- *
- * pthread_create is replaced here by one that fails when told to.
  */
+#include "refused_threads.h"
 #include "with_workers.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fenv.h>
 
@@ -19,40 +17,6 @@
 #else
 #define SMALL_STACK 16384
 #endif
-
-/* --- a pthread_create that fails ---------------------------------------- */
-
-static atomic_bool threads_are_refused;
-
-typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-		      void *);
-
-/* clang's sanitizers put theirs into the executable, under this name; gcc's
- * come as a shared library, where the next definition is found. */
-#if defined(__clang__) && (defined(SN_ASAN) || defined(SN_TSAN))
-create_fn __interceptor_pthread_create;
-
-static create_fn *next_create(void)
-{
-	return __interceptor_pthread_create;
-}
-#else
-static create_fn *next_create(void)
-{
-	create_fn *next;
-
-	*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
-	return next;
-}
-#endif
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-		   void *(*run)(void *), void              *argument)
-{
-	if (atomic_load(&threads_are_refused))
-		return EAGAIN;
-	return next_create()(thread, attributes, run, argument);
-}
 
 /* --- what there is ------------------------------------------------------ */
 
@@ -274,7 +238,7 @@ static void a_fiber_of_a_retiring_worker_resumes_on_its_thread(void **state)
 {
 	const unsigned    before = threads_now();
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_NOW);
-	struct visit      v = { NULL };
+	struct visit      v = { .m = NULL };
 	struct meeting    m = { .expected = 0 };
 
 	(void)state;
@@ -292,7 +256,7 @@ static void a_retiring_worker_is_called_back(void **state)
 {
 	const unsigned    before = threads_now();
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_NOW);
-	struct visit      v = { NULL };
+	struct visit      v = { .m = NULL };
 	struct meeting    m = { .expected = 0 };
 
 	(void)state;
@@ -309,7 +273,7 @@ static void a_retiring_worker_is_called_back(void **state)
 static void the_end_waits_for_retiring_workers(void **state)
 {
 	sennit_scheduler *s = begin(2, 0, SENNIT_START_NOW);
-	struct visit      v = { NULL };
+	struct visit      v = { .m = NULL };
 	struct meeting    m = { .expected = 0 };
 
 	(void)state;
@@ -466,9 +430,10 @@ static void schedule_meetings(void *argument)
 
 static void late_workers_come_for_work_of_tasks(void **state)
 {
-	sennit_scheduler *s = start_with(SENNIT_CONFIG(
-		.workers = MOST, .start = SENNIT_START_LAZY,
-		.thread_init = note_index, .stack_size = SMALL_STACK));
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = MOST, .start = SENNIT_START_LAZY,
+			      .thread_init = note_index,
+			      .stack_size = SMALL_STACK));
 	struct meeting m = { .expected = MOST };
 
 	(void)state;
@@ -555,8 +520,8 @@ static void shutdown_may_come_while_workers_come_and_go(void **state)
 		sennit_wait_group_init(&l.left, 10);
 		for (k = 0; k < 10; k++)
 			must_schedule(breed, &l);
-		assert_int_equal(
-			sennit_scheduler_set_workers(s, 1 + i % MOST), 0);
+		assert_int_equal(sennit_scheduler_set_workers(s, 1 + i % MOST),
+				 0);
 		if (i % 5)
 			assert_int_equal(sennit_scheduler_set_workers(
 						 s, 1 + i / 2 % MOST),

@@ -104,7 +104,7 @@ static void live(uint64_t *random)
 {
 	const uint32_t first = 1 + random_below(random, MOST);
 	const uint32_t start = 1 + random_below(random, 2);
-	struct life    l = { NULL };
+	struct life    l = { .s = NULL };
 	struct hand    hands[THREADS];
 	pthread_t      threads[THREADS];
 	unsigned       i;
