@@ -58,7 +58,9 @@
 #ifndef PASSING
 #define PASSING 0
 #endif
+#ifndef WORKERS
 #define WORKERS 2
+#endif
 
 #ifdef STAFF
 #define FIRST 1		/* workers that begin with a thread */
@@ -83,8 +85,17 @@ bool cleared, freed, dropped;		/* ghosts */
 
 #define USE assert(!freed)
 #define NO_TASKS (plain + blocking + passing == 0)
+#if WORKERS > 2
+#define NO_FIBERS (fibers[0] + fibers[1] + fibers[2] == 0)
+#define NO_BLOCKED (blocked[0] + blocked[1] + blocked[2] == 0)
+#define NO_WAITING (waiting[0] + waiting[1] + waiting[2] == 0)
+#define NO_SLEEPER (!asleep[0] && !asleep[1] && !asleep[2])
+#else
 #define NO_FIBERS (fibers[0] + fibers[1] == 0)
 #define NO_BLOCKED (blocked[0] + blocked[1] == 0)
+#define NO_WAITING (waiting[0] + waiting[1] == 0)
+#define NO_SLEEPER (!asleep[0] && !asleep[1])
+#endif
 
 inline step_out()
 {
@@ -187,6 +198,9 @@ inline sweep()
 	:: completed ->
 		atomic { USE; wake(0) };
 		atomic { USE; wake(1) };
+#if WORKERS > 2
+		atomic { USE; wake(2) };
+#endif
 		step_out()
 	:: else
 	fi;
@@ -217,7 +231,10 @@ inline wake_one()
 		if
 		:: asleep[0] -> asleep[0] = 0; token[0] = 1
 		:: asleep[1] -> asleep[1] = 0; token[1] = 1
-		:: !asleep[0] && !asleep[1]
+#if WORKERS > 2
+		:: asleep[2] -> asleep[2] = 0; token[2] = 1
+#endif
+		:: NO_SLEEPER
 		fi
 	}
 }
@@ -515,11 +532,14 @@ active proctype notifier()
 
 end:	do
 	:: atomic {
-		waiting[0] + waiting[1] > 0 ->
+		!NO_WAITING ->
 		USE;
 		if
 		:: waiting[0] > 0 -> w = 0
 		:: waiting[1] > 0 -> w = 1
+#if WORKERS > 2
+		:: waiting[2] > 0 -> w = 2
+#endif
 		fi;
 		waiting[w]--
 	};
@@ -562,6 +582,9 @@ init {
 		inside++;
 #endif
 		run worker(0);
-		run worker(1)
+		run worker(1);
+#if WORKERS > 2
+		run worker(2)
+#endif
 	}
 }

@@ -88,6 +88,9 @@ runs()
 	pass gate -DBLOCKING=1 -DB_NOENTDIRTY
 	pass gate -DPASSING=1 -DB_NOENTDIRTY
 	pass gate -DPLAIN=1 -DLATE -DB_NOENTDIRTY
+	pass gate -DWORKERS=3 -DPLAIN=1
+	pass gate -DWORKERS=3 -DBLOCKING=1
+	pass gate -DWORKERS=3 -DPLAIN=1 -DLATE
 	pass gate -DPLAIN=2 -DSTAFF
 	pass gate -DPASSING=1 -DSTAFF
 	pass gate -DPLAIN=1 -DLATE -DSTAFF
@@ -102,6 +105,8 @@ runs()
 	fail gate -DLATE -DM_NOINSIDE
 	fail gate -DLATE -DM_REREAD
 	fail gate -DLATE -DM_RETDONE
+	fail gate -DWORKERS=3 -DLATE -DM_NOINBOX
+	fail gate -DWORKERS=3 -DBLOCKING=1 -DM_NOBLOCKED
 	fail gate -DPLAIN=1 -DWAITED -DM_STILLWAITED
 	fail gate -DBLOCKING=1 -DM_NOBLOCKED
 	fail gate -DBLOCKING=1 -DM_NOPIN
