@@ -4,38 +4,16 @@
  *
  * pthread_create is replaced here by one that fails when told to.
  */
+#include "next_create.h"
 #include "with_workers.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 
 /* --- a pthread_create that fails ---------------------------------------- */
 
 static atomic_uint creations;
 static atomic_uint failing_creation; /* 0: none */
-
-typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-		      void *);
-
-/* clang's sanitizers put theirs into the executable, under this name; gcc's
- * come as a shared library, where the next definition is found. */
-#if defined(__clang__) && (defined(SN_ASAN) || defined(SN_TSAN))
-create_fn __interceptor_pthread_create;
-
-static create_fn *next_create(void)
-{
-	return __interceptor_pthread_create;
-}
-#else
-static create_fn *next_create(void)
-{
-	create_fn *next;
-
-	*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
-	return next;
-}
-#endif
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		   void *(*run)(void *), void              *argument)
