@@ -32,8 +32,19 @@ enum sennit_waits_for {
 	SENNIT_WAITS_FOR_COND = 4,
 	SENNIT_WAITS_FOR_NOTIFY = 5, /* sennit_fiber_wait; object: the mutex */
 	SENNIT_WAITS_FOR_TIME = 6,   /* sleep; no object */
-	SENNIT_WAITS_FOR_WORK = 7    /* sennit_unbind, for the tasks and fibers
+	SENNIT_WAITS_FOR_WORK = 7,   /* sennit_unbind, for the tasks and fibers
 				      * of its thread; no object */
+	SENNIT_WAITS_FOR_RWLOCK = 8,
+	SENNIT_WAITS_FOR_SEMAPHORE = 9,
+	SENNIT_WAITS_FOR_BARRIER = 10,
+	SENNIT_WAITS_FOR_ONCE = 11,
+	SENNIT_WAITS_FOR_TICKET = 12,
+	SENNIT_WAITS_FOR_CALL = 13, /* a blocking call on a helper thread */
+	SENNIT_WAITS_FOR_POOL = 14,
+	SENNIT_WAITS_FOR_CHANNEL = 15,
+	SENNIT_WAITS_FOR_SELECT = 16, /* one of several; object: the first */
+	SENNIT_WAITS_FOR_FUTURE = 17,
+	SENNIT_WAITS_FOR_GROUP = 18
 };
 
 /* sennit_report_entry.worker on a bound thread. */

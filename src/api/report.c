@@ -96,6 +96,17 @@ static const char *const waits[] = {
 	[SENNIT_WAITS_FOR_NOTIFY] = "a notify, mutex",
 	[SENNIT_WAITS_FOR_TIME] = "its time to come",
 	[SENNIT_WAITS_FOR_WORK] = "its own tasks and fibers, to unbind",
+	[SENNIT_WAITS_FOR_RWLOCK] = "reader-writer lock",
+	[SENNIT_WAITS_FOR_SEMAPHORE] = "semaphore",
+	[SENNIT_WAITS_FOR_BARRIER] = "barrier",
+	[SENNIT_WAITS_FOR_ONCE] = "once",
+	[SENNIT_WAITS_FOR_TICKET] = "ticket",
+	[SENNIT_WAITS_FOR_CALL] = "a blocking call",
+	[SENNIT_WAITS_FOR_POOL] = "pool",
+	[SENNIT_WAITS_FOR_CHANNEL] = "channel",
+	[SENNIT_WAITS_FOR_SELECT] = "one of several, the first",
+	[SENNIT_WAITS_FOR_FUTURE] = "future",
+	[SENNIT_WAITS_FOR_GROUP] = "group",
 };
 
 static uint64_t milliseconds(sennit_time from, sennit_time to)

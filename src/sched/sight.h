@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sight.h - what others may see of a fiber: what it runs, what it waits for.
  *
- *	doing   { serial : 25 | TIMED : 1 | waits_for : 4 | state : 2 }
+ *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
  *
  *	RUNNING --owner--> BLOCKED --who wakes it--> READY --owner--> RUNNING
  *	        \--owner yields----------------------^
@@ -16,12 +16,13 @@
 #define SN_SIGHT_H
 
 #include "base/atomic.h"
+#include "sched/waiter.h"
 #include "sennit/report.h"
 
 #define SIGHT_STATE  UINT32_C(3) /* enum sennit_report_state */
 #define SIGHT_KIND   2           /* shift: enum sennit_waits_for */
-#define SIGHT_TIMED  (UINT32_C(1) << 6)
-#define SIGHT_SERIAL (UINT32_C(1) << 7)
+#define SIGHT_TIMED  (UINT32_C(1) << 7)
+#define SIGHT_SERIAL (UINT32_C(1) << 8)
 
 struct sight {
 	a_word task;     /* owner writes: the function, 0 for none */
@@ -55,7 +56,7 @@ static inline void sn_sight_block(struct sight *s, uint32_t kind,
 	uint32_t doing = serial * SIGHT_SERIAL | kind << SIGHT_KIND |
 			 SENNIT_REPORT_BLOCKED;
 
-	if (deadline != SENNIT_NEVER) {
+	if (deadline < SN_UNCANCELLED) {
 		doing |= SIGHT_TIMED;
 		/* -> sight.look: RUNNING */
 		a_store_rel(&s->deadline, deadline);

@@ -34,7 +34,7 @@ static inline void sn_waiter_init(struct waiter *n, sennit_time deadline)
 	struct worker *w = sn_self;
 
 	n->fiber = w ? w->home.current : NULL;
-	n->is = (struct waiter_flags){ .timed = deadline != SENNIT_NEVER };
+	n->is = (struct waiter_flags){ .timed = deadline < SN_UNCANCELLED };
 	if (unlikely(!w)) {
 		n->parker = &sn_parker;
 		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */

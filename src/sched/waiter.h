@@ -15,6 +15,11 @@
 #include "base/list.h"
 #include "core/timers.h"
 
+/* The deadline of calls that cannot fail: as SENNIT_NEVER, and the wait is not
+ * cancelled either. (A caller who means this moment, in 584 years, gets the
+ * same.) */
+#define SN_UNCANCELLED (SENNIT_NEVER - 1)
+
 enum { WAITER_IDLE = 0, WAITER_WAITING, WAITER_SIGNALLED, WAITER_TIMEDOUT };
 
 /* Where an unbound thread sleeps: one per thread, so that a late wake finds
