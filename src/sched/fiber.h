@@ -42,6 +42,7 @@ struct sennit_fiber {
 	struct node   link;      /* handed: ready list, inbox, idle list */
 	struct home  *home;      /* fixed: its worker's */
 	struct sight  sight;     /* owner writes: what reports say */
+	struct scope *scope;     /* owner: of the running task; NULL: none */
 	char         *low;    /* fixed; NULL: a thread's own, bounds unknown */
 	size_t        size;   /* fixed: bytes from low to the record */
 	uint32_t      id;     /* fixed: unique among its worker's */
