@@ -13,5 +13,6 @@
 #include "sennit/cond.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
+#include "sennit/deterministic.h"
 
 #endif
