@@ -141,6 +141,8 @@ int sennit_pool_init(sennit_pool *p, const sennit_pool_config *config)
 		return -ENOMEM;
 	made.stride_ &= ~(alignment - 1);
 	made.config_.alignment = alignment;
+	if (!config->construct && !config->destroy)
+		made.config_.policy = SENNIT_POOL_PRESERVE; /* the same */
 	made.allocator_ = config->allocator ? *config->allocator
 					    : sn_memory_libc;
 	made.config_.allocator = NULL;
