@@ -220,7 +220,7 @@ static void turns_with_deadlines_come_in_the_order_taken(void **state)
 /* The symptom of recursion: the stack overflows. */
 static void a_long_row_done_out_of_turn_is_skipped_at_once(void **state)
 {
-	enum { LONG = 300000 };
+	enum { LONG = LOAD(300000) };
 	sennit_ticket_queue q = SENNIT_TICKET_QUEUE_INIT;
 	sennit_ticket      *t = calloc(LONG, sizeof(*t));
 	unsigned            i;

@@ -116,7 +116,7 @@ static void open_fund(const struct world *w, size_t count, uint32_t policy)
 {
 	memset(&fund, 0, sizeof(fund));
 	fund.s = w->s;
-	fund.rounds = (unsigned)scaled(LOAD(2000));
+	fund.rounds = (unsigned)scaled(TORTURED(200, LOAD(2000)));
 	sennit_wait_group_init(&fund.done, ALL);
 	EXPECT(sennit_pool_init(&fund.pool,
 				&(const sennit_pool_config){
@@ -216,7 +216,7 @@ static void nobody_touches_a_pool_that_was_freed(void **state)
 {
 	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
 	struct last       l = { .done = &done };
-	const unsigned    rounds = (unsigned)scaled(LOAD(2000));
+	const unsigned    rounds = (unsigned)scaled(TORTURED(200, LOAD(2000)));
 	unsigned          i;
 
 	(void)state;

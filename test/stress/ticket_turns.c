@@ -175,7 +175,7 @@ static void turns_come_in_order_whatever_happens(void **state)
 
 	memset(&office, 0, sizeof(office));
 	office.s = w->s;
-	office.rounds = (unsigned)scaled(LOAD(6000));
+	office.rounds = (unsigned)scaled(TORTURED(1000, LOAD(6000)));
 	sennit_wait_group_init(&office.done, ALL);
 	for (i = 0; i < BOUND; i++)
 		threads[i] = must_start_thread(visit_bound, &office);
