@@ -80,11 +80,11 @@ static void borrow_often(void *unused)
 	sennit_wait_group_done(&left);
 }
 
-static void contend(struct bench_run *r)
+static void contend_for(struct bench_run *r, size_t count)
 {
 	sennit_time begin;
 
-	open_pool(FIBERS);
+	open_pool(count);
 	begin = sennit_now();
 	sennit_wait_group_init(&left, FIBERS);
 	for (unsigned i = 0; i < FIBERS; i++)
@@ -92,6 +92,16 @@ static void contend(struct bench_run *r)
 	sennit_wait_group_wait(&left);
 	bench_elapsed(r, begin);
 	sennit_pool_destroy(&pool);
+}
+
+static void contend(struct bench_run *r)
+{
+	contend_for(r, FIBERS);
+}
+
+static void contend_for_four(struct bench_run *r)
+{
+	contend_for(r, 4);
 }
 
 static void borrow_once(void *unused)
@@ -143,6 +153,11 @@ const struct bench_row bench_pool[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = contend },
+	{ .names = { "pool/64-fibers-4-items" },
+	  .n = FIBERS * ROUNDS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = contend_for_four },
 	{ .names = { "pool/many-waiters" },
 	  .n = MANY,
 	  .workers = BENCH_EACH,

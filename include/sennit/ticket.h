@@ -111,7 +111,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_ticket_on_call(sennit_ticket  *t,
 /* Mark *t, due or not, as done: if it was due, the next that is not done is due
  * now. On return *t is the caller's again, to take, move or free once nobody
  * else waits for it; with the last ticket of a queue, so is the queue. Misuse
- * of a ticket that is not taken, or done already.
+ * of a ticket that is not taken, is done already, or was moved or copied.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_ticket_done(sennit_ticket *t);

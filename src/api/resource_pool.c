@@ -96,6 +96,7 @@ static struct chunk *make_chunk(const sennit_pool *p, size_t n)
 /* Add a chunk to *p, which has no free tag. Lock held. */
 static void add_chunk(sennit_pool *p, struct chunk *c)
 {
+	ASSERT(!p->free_);
 	c->next = a_load_rlx(&p->chunks_); /* changes under the lock only */
 	p->free_ = &c->tags[0];
 	p->total_ += c->bytes / p->stride_;

@@ -112,6 +112,7 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 	if (!deadline)
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
+	TORTURE_POINT(); /* looked, not linked */
 	sn_queue_lock(&q->state_);
 	if (a_load_rlx(&t->state_) >= DUE) { /* changes under the lock only */
 		sn_queue_unlock(&q->state_, 0);
@@ -206,6 +207,8 @@ static sennit_ticket *leave(sennit_ticket_queue *q, sennit_ticket *t)
 {
 	sennit_ticket *later = t->later_;
 
+	MISUSE((t->earlier_ ? t->earlier_->later_ : q->first_) != t,
+	       "sennit_ticket_done", "the ticket was moved or copied");
 	if (later)
 		later->earlier_ = t->earlier_;
 	else

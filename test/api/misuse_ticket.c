@@ -34,6 +34,21 @@ static void a_ticket_done_twice(void **state)
 	assert_misuse(state, "sennit_ticket_done", commit_done_twice);
 }
 
+static void commit_done_with_copy(const struct offence *o)
+{
+	sennit_ticket copy;
+
+	(void)o;
+	sennit_ticket_queue_take_n(&queue, tickets, 2);
+	copy = tickets[1];
+	sennit_ticket_done(&copy);
+}
+
+static void a_copy_of_a_ticket_done(void **state)
+{
+	assert_misuse(state, "sennit_ticket_done", commit_done_with_copy);
+}
+
 static void commit_wait_without_take(const struct offence *o)
 {
 	(void)o;
@@ -125,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(a_ticket_done_that_was_never_taken),
 		WITH_COUNTS(a_ticket_done_twice),
+		WITH_COUNTS(a_copy_of_a_ticket_done),
 		WITH_COUNTS(waiting_for_a_ticket_that_was_never_taken),
 		WITH_COUNTS(a_function_for_a_ticket_that_was_never_taken),
 		WITH_COUNTS(a_function_for_a_ticket_that_is_done),
