@@ -181,24 +181,24 @@ static bool has_loans(const sennit_pool *p, const struct chunk *c)
 
 void sennit_pool_destroy(sennit_pool *p)
 {
-	/* <- pool.chunk */
-	struct chunk *chunks = a_load_acq(&p->chunks_);
-	struct chunk *c;
+	const uint32_t word = sn_queue_lock(&p->state_);
+	struct chunk  *chunks = a_load_rlx(&p->chunks_); /* see add_chunk */
+	struct chunk  *c;
 
-	MISUSE(sn_queue_lock(&p->state_) & QUEUE_WAITERS, "sennit_pool_destroy",
+	MISUSE(word & QUEUE_WAITERS, "sennit_pool_destroy",
 	       "somebody waits for an item");
 	for (c = chunks; c; c = c->next)
 		MISUSE(has_loans(p, c), "sennit_pool_destroy",
 		       "an item is on loan");
-	sn_queue_unlock(&p->state_, 0);
+	a_store_rlx(&p->chunks_, NULL);
+	p->free_ = NULL;
+	sn_queue_unlock(&p->state_, word);
 	while (chunks) {
 		c = chunks;
 		chunks = c->next;
 		destroy_items(p, c);
 		sn_memory_give(&p->allocator_, c, c->size);
 	}
-	a_store_rlx(&p->chunks_, NULL);
-	p->free_ = NULL;
 }
 
 /* --- borrowing ---------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ticket_turns.c - tickets taken, waited for with deadlines, called, done in
  * turn and out of turn from everywhere at once; each is freed the moment it is
- * done. Those done in turn are so in the order taken. */
+ * done, and a queue by whoever has its last. Those done in turn are so in the
+ * order taken. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -191,10 +192,84 @@ static void turns_come_in_order_whatever_happens(void **state)
 	sennit_mutex_destroy(&office.door);
 }
 
+/* --- tickets and a queue that are freed by who waited ------------------- */
+
+struct last {
+	sennit_ticket_queue q;
+	sennit_ticket       first;
+	sennit_ticket      *second;
+	sennit_wait_group  *over;
+	bool                skipped; /* the second is done by the other side */
+};
+
+static void wait_for_second(void *argument)
+{
+	struct last       *l = argument;
+	sennit_wait_group *over = l->over;
+
+	sennit_ticket_wait(l->second);
+	if (!l->skipped)
+		sennit_ticket_done(l->second);
+	memset(l->second, 0xa5, sizeof(*l->second));
+	free(l->second);
+	if (!l->skipped) {
+		sennit_ticket_queue_destroy(&l->q);
+		memset(l, 0xa5, sizeof(*l));
+		free(l);
+	}
+	sennit_wait_group_done(over);
+}
+
+static void *wait_as_thread(void *argument)
+{
+	wait_for_second(argument);
+	return NULL;
+}
+
+static void round_of(sennit_wait_group *over, unsigned i)
+{
+	struct last   *l = calloc(1, sizeof(*l));
+	sennit_ticket *second = malloc(sizeof(*second));
+	const bool     skipped = i % 2, thread = i % 8 < 2;
+	pthread_t      t;
+
+	*l = (struct last){ .second = second, .over = over };
+	l->skipped = skipped;
+	sennit_ticket_queue_take(&l->q, &l->first);
+	sennit_ticket_queue_take(&l->q, second);
+	sennit_wait_group_add(over, 1);
+	if (thread)
+		t = must_start_thread(wait_as_thread, l);
+	else
+		must_schedule(wait_for_second, l);
+	if (i % 3)
+		sennit_yield();
+	sennit_ticket_done(skipped ? second : &l->first);
+	sennit_wait_group_wait(over);
+	if (thread)
+		pthread_join(t, NULL);
+	if (!skipped)
+		return;
+	sennit_ticket_done(&l->first);
+	free(l);
+}
+
+static void nobody_touches_what_was_freed(void **state)
+{
+	sennit_wait_group over = SENNIT_WAIT_GROUP_INIT;
+	const unsigned    rounds = (unsigned)scaled(LOAD(4000));
+	unsigned          i;
+
+	(void)state;
+	for (i = 0; i < rounds; i++)
+		round_of(&over, i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(turns_come_in_order_whatever_happens),
+		WITH_WORKERS(nobody_touches_what_was_freed),
 	};
 
 	(void)random_stream(0); /* chooses the seed while there is one thread */
