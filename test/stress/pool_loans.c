@@ -193,7 +193,7 @@ static void round_of(struct last *l, unsigned i)
 {
 	const sennit_pool_config c = { .item_size = 8, .count = 1 };
 	const bool               thread = i % 8 == 0;
-	pthread_t                t;
+	pthread_t                t = pthread_self();
 	void                    *item;
 
 	l->pool = malloc(sizeof(*l->pool));

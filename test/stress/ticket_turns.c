@@ -231,7 +231,7 @@ static void round_of(sennit_wait_group *over, unsigned i)
 	struct last   *l = calloc(1, sizeof(*l));
 	sennit_ticket *second = malloc(sizeof(*second));
 	const bool     skipped = i % 2, thread = i % 8 < 2;
-	pthread_t      t;
+	pthread_t      t = pthread_self();
 
 	*l = (struct last){ .second = second, .over = over };
 	l->skipped = skipped;
