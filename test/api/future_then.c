@@ -283,10 +283,8 @@ static void without_memory_each_still_runs_once(void **state)
 {
 	struct world          *w = *state;
 	const sennit_allocator a = { take, give, NULL };
-	const sennit_task      t = { .run = attach_many,
-				     .argument = calloc(MANY,
-							sizeof(struct sequel)) };
-	struct sequel         *q = t.argument;
+	struct sequel         *q = calloc(MANY, sizeof(*q));
+	const sennit_task      t = { .run = attach_many, .argument = q };
 	sennit_scheduler      *s;
 	unsigned               i;
 
