@@ -162,12 +162,12 @@ SENNIT_API void sennit_future_then(sennit_future *f, sennit_continuation *c);
 /* --- several ------------------------------------------------------------ */
 
 /* The most futures to wait for one of: each takes some 100 bytes of stack. */
-#define SENNIT_FUTURE_ANY_MAX 32
+#define SENNIT_FUTURE_WAIT_MAX 64
 
 /* Wait until one of the count futures is set, or the deadline passes, and store
  * its index in *which: the lowest, if some are set when the call begins. All
  * must stay until the call returns, so nobody else who waits for them may free
- * them before. Misuse with none, and beyond SENNIT_FUTURE_ANY_MAX.
+ * them before. Misuse with none, and beyond SENNIT_FUTURE_WAIT_MAX.
  * Returns 0, -ETIMEDOUT, or -ECANCELED.
  *
  * From: fiber, thread.  Blocks: yes.  */

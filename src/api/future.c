@@ -269,6 +269,9 @@ int sennit_future_get_until(sennit_future *f, void **value,
 
 /* --- waiting for several ------------------------------------------------ */
 
+/* Parts that every caller's stack has room for: below 1 KiB. */
+enum { FEW = 8 };
+
 /* The index of the first that is set; count: none. */
 static size_t find_set(sennit_future *const futures[], size_t count)
 {
@@ -317,10 +320,11 @@ static void unlink_parts(sennit_future *const futures[], size_t linked,
 				      &futures[i]->waiters_, &parts[i]);
 }
 
-static NOINLINE int wait_any_slow(sennit_future *const futures[], size_t count,
-				  size_t *which, sennit_time deadline)
+static int wait_linked(sennit_future *const futures[], size_t count,
+		       struct waiter *parts, size_t *which,
+		       sennit_time deadline)
 {
-	struct waiter whole, parts[SENNIT_FUTURE_ANY_MAX];
+	struct waiter whole;
 	size_t        linked;
 	int           err = 0;
 
@@ -340,6 +344,22 @@ static NOINLINE int wait_any_slow(sennit_future *const futures[], size_t count,
 	return err;
 }
 
+static NOINLINE int wait_few(sennit_future *const futures[], size_t count,
+			     size_t *which, sennit_time deadline)
+{
+	struct waiter parts[FEW];
+
+	return wait_linked(futures, count, parts, which, deadline);
+}
+
+static NOINLINE int wait_many(sennit_future *const futures[], size_t count,
+			      size_t *which, sennit_time deadline)
+{
+	struct waiter parts[SENNIT_FUTURE_WAIT_MAX];
+
+	return wait_linked(futures, count, parts, which, deadline);
+}
+
 static int wait_any(sennit_future *const futures[], size_t count, size_t *which,
 		    sennit_time deadline)
 {
@@ -348,7 +368,9 @@ static int wait_any(sennit_future *const futures[], size_t count, size_t *which,
 	if (i == count) {
 		if (!deadline)
 			return -ETIMEDOUT;
-		return wait_any_slow(futures, count, which, deadline);
+		if (count <= FEW)
+			return wait_few(futures, count, which, deadline);
+		return wait_many(futures, count, which, deadline);
 	}
 	*which = i;
 	return 0;
@@ -357,8 +379,8 @@ static int wait_any(sennit_future *const futures[], size_t count, size_t *which,
 static void check_count(size_t count, const char *call)
 {
 	MISUSE(!count, call, "there is no future to wait for");
-	MISUSE(count > SENNIT_FUTURE_ANY_MAX, call,
-	       "more than SENNIT_FUTURE_ANY_MAX futures");
+	MISUSE(count > SENNIT_FUTURE_WAIT_MAX, call,
+	       "more than SENNIT_FUTURE_WAIT_MAX futures");
 }
 
 int sennit_future_wait_any_until(sennit_future *const futures[], size_t count,

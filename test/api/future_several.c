@@ -9,8 +9,8 @@ enum { SOME = 5 };
 static int number;
 
 struct several {
-	sennit_future     f[SENNIT_FUTURE_ANY_MAX];
-	sennit_future    *list[SENNIT_FUTURE_ANY_MAX];
+	sennit_future     f[SENNIT_FUTURE_WAIT_MAX];
+	sennit_future    *list[SENNIT_FUTURE_WAIT_MAX];
 	size_t            count;
 	size_t            which;
 	int               result;
@@ -133,8 +133,8 @@ static void any_ends_with_each_of_them(void **state)
 	struct several v;
 	size_t         i;
 
-	for (i = 0; i < SENNIT_FUTURE_ANY_MAX; i++) {
-		set_several(&v, SENNIT_FUTURE_ANY_MAX);
+	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++) {
+		set_several(&v, SENNIT_FUTURE_WAIT_MAX);
 		must_schedule(i % 2 ? wait_for_any : wait_for_any_long, &v);
 		assert_soon(fibers_of(w->s) == 1);
 		sennit_future_set(&v.f[i], NULL);
@@ -217,7 +217,7 @@ static void all_ends_when_the_last_is_set(void **state)
 	size_t         i;
 
 	(void)state;
-	set_several(&v, SENNIT_FUTURE_ANY_MAX);
+	set_several(&v, SENNIT_FUTURE_WAIT_MAX);
 	must_schedule(wait_for_all, &v);
 	for (i = 0; i < v.count; i++) {
 		sennit_future_set(&v.f[i * 13 % v.count], &number);

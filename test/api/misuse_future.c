@@ -225,13 +225,13 @@ static void waiting_for_any_of_none(void **state)
 static void commit_any_of_too_many(const struct offence *o)
 {
 	sennit_future  f = SENNIT_FUTURE_INIT;
-	sennit_future *list[SENNIT_FUTURE_ANY_MAX + 1];
+	sennit_future *list[SENNIT_FUTURE_WAIT_MAX + 1];
 	size_t         which;
 
 	(void)o;
-	for (which = 0; which <= SENNIT_FUTURE_ANY_MAX; which++)
+	for (which = 0; which <= SENNIT_FUTURE_WAIT_MAX; which++)
 		list[which] = &f;
-	(void)!sennit_future_wait_any_until(list, SENNIT_FUTURE_ANY_MAX + 1,
+	(void)!sennit_future_wait_any_until(list, SENNIT_FUTURE_WAIT_MAX + 1,
 					    &which, 0);
 }
 

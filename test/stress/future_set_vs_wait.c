@@ -3,7 +3,8 @@
  * with and without deadlines, for one or for several, poll, and attach
  * continuations: all see the same outcome, each continuation runs once, and
  * the last to leave overwrites and frees the future. Then one waiter that
- * overwrites its future the moment its wait returns. */
+ * overwrites its future the moment its wait returns, and one whose futures are
+ * set while it begins to wait for them. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -216,7 +217,7 @@ static void make_items(struct fair *f)
 {
 	unsigned i;
 
-	f->count = (unsigned)scaled(LOAD(800));
+	f->count = (unsigned)scaled(LOAD(200));
 	f->items = calloc(f->count, sizeof(*f->items));
 	for (i = 0; i < f->count; i++) {
 		f->items[i] = calloc(1, sizeof(*f->items[i]));
@@ -375,7 +376,7 @@ static void run_cell(struct cell *c, unsigned i, pthread_t *t)
 {
 	memset(c, 0, sizeof(*c));
 	c->random = random_stream(i);
-	c->rounds = (unsigned)scaled(200);
+	c->rounds = (unsigned)scaled(80);
 	sennit_wait_group_init(&c->done, 2);
 	if (i % 4 == 1)
 		*t = must_start_thread(serve_as_thread, c);
@@ -403,11 +404,122 @@ static void nobody_touches_a_future_that_was_waited_for(void **state)
 	}
 }
 
+/* --- set while the waiter links itself ---------------------------------- */
+
+struct race {
+	sennit_future     future[SENNIT_FUTURE_WAIT_MAX];
+	sennit_future    *list[SENNIT_FUTURE_WAIT_MAX];
+	atomic_uint       round; /* begun by the waiter */
+	atomic_uint       next, finished;
+	unsigned          rounds;
+	sennit_wait_group done;
+};
+
+/* Each setter has futures of its own, every other one, and begins anywhere. */
+static void set_round(struct race *r, unsigned mine, uint64_t *random)
+{
+	const unsigned first = random_below(random, SENNIT_FUTURE_WAIT_MAX);
+	unsigned       delay = random_below(random, 300);
+	unsigned       i;
+
+	while (delay--)
+		atomic_load(&r->round);
+	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++) {
+		const unsigned at = (first + i) % SENNIT_FUTURE_WAIT_MAX;
+
+		if (at % SETTERS == mine)
+			sennit_future_set(&r->future[at], NULL);
+	}
+}
+
+static void set_in_races(void *argument)
+{
+	struct race   *r = argument;
+	const unsigned mine = atomic_fetch_add(&r->next, 1);
+	uint64_t       random = random_stream(mine);
+	unsigned       i;
+
+	for (i = 1; i <= r->rounds; i++) {
+		while (atomic_load(&r->round) < i)
+			sennit_yield();
+		set_round(r, mine, &random);
+		atomic_fetch_add(&r->finished, 1);
+	}
+	sennit_wait_group_done(&r->done);
+}
+
+static void *set_in_races_as_thread(void *argument)
+{
+	set_in_races(argument);
+	return NULL;
+}
+
+static void wait_in_races(void *argument)
+{
+	struct race *r = argument;
+	unsigned     i, f;
+
+	for (i = 1; i <= r->rounds; i++) {
+		memset(r->future, 0, sizeof(r->future));
+		atomic_store(&r->round, i);
+		f = (unsigned)sennit_future_wait_any(r->list,
+						     SENNIT_FUTURE_WAIT_MAX);
+		EXPECT(f < SENNIT_FUTURE_WAIT_MAX);
+		EXPECT(sennit_future_is_set(&r->future[f]));
+		for (f = 0; f < SENNIT_FUTURE_WAIT_MAX; f++)
+			sennit_future_destroy(&r->future[f]);
+		while (atomic_load(&r->finished) < SETTERS * i)
+			sennit_yield();
+	}
+	sennit_wait_group_done(&r->done);
+}
+
+static void *wait_in_races_as_thread(void *argument)
+{
+	wait_in_races(argument);
+	return NULL;
+}
+
+static void race(bool waiter_is_thread, bool setter_is_thread)
+{
+	struct race r = { .rounds = (unsigned)scaled(LOAD(40)) };
+	pthread_t   waiter, setter;
+	unsigned    i;
+
+	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++)
+		r.list[i] = &r.future[i];
+	sennit_wait_group_init(&r.done, 1 + SETTERS);
+	if (waiter_is_thread)
+		waiter = must_start_thread(wait_in_races_as_thread, &r);
+	else
+		must_schedule(wait_in_races, &r);
+	if (setter_is_thread)
+		setter = must_start_thread(set_in_races_as_thread, &r);
+	else
+		must_schedule(set_in_races, &r);
+	must_schedule(set_in_races, &r);
+	sennit_wait_group_wait(&r.done);
+	if (waiter_is_thread)
+		pthread_join(waiter, NULL);
+	if (setter_is_thread)
+		pthread_join(setter, NULL);
+}
+
+static void one_that_is_set_while_it_is_linked_is_not_missed(void **state)
+{
+	(void)state;
+	race(false, false);
+	race(false, true);
+	race(true, false);
+	race(true, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(all_see_the_outcome_of_the_setter_that_won),
 		WITH_WORKERS(nobody_touches_a_future_that_was_waited_for),
+		WITH_SEVERAL(one_that_is_set_while_it_is_linked_is_not_missed),
 	};
 
 	(void)random_stream(0); /* chooses the seed while there is one thread */
