@@ -13,6 +13,13 @@
 enum { FIBERS = 8, THREADS = 2, SETTERS = 2, ALL = FIBERS + THREADS + SETTERS };
 enum { PATTERN = 0xa5 };
 
+/* There may be fewer CPUs than threads. */
+static void let_others_run(void)
+{
+	sennit_yield();
+	sched_yield();
+}
+
 /* --- many for one ------------------------------------------------------- */
 
 struct item {
@@ -172,14 +179,12 @@ static void *attend_as_thread(void *argument)
 	return NULL;
 }
 
-/* So that there is somebody to wake. All will come, as what they may wait for
- * before is set. */
-static void let_some_come(struct item *i, uint64_t *random)
+/* So that there is somebody to wake, and the other setter comes at the same
+ * time. All will come, as what they may wait for before is set. */
+static void let_some_come(struct item *i, unsigned some)
 {
-	const unsigned some = random_below(random, FIBERS + THREADS + 1);
-
 	while (atomic_load(&i->visitors) < some)
-		sennit_yield();
+		let_others_run();
 }
 
 /* Never waits for a future, so all get set. */
@@ -194,7 +199,7 @@ static void set_all(void *argument)
 		struct item *i = f->items[at];
 		const int    mine = (int)random_below(&random, SETTERS);
 
-		let_some_come(i, &random);
+		let_some_come(i, at % (FIBERS + THREADS + 1));
 		if (random_below(&random, 2))
 			err = sennit_future_try_set(&i->future, &tokens[mine]);
 		else
@@ -217,7 +222,7 @@ static void make_items(struct fair *f)
 {
 	unsigned i;
 
-	f->count = (unsigned)scaled(LOAD(200));
+	f->count = (unsigned)scaled(LOAD(4000));
 	f->items = calloc(f->count, sizeof(*f->items));
 	for (i = 0; i < f->count; i++) {
 		f->items[i] = calloc(1, sizeof(*f->items[i]));
@@ -273,7 +278,7 @@ static void serve(void *argument)
 		if (order)
 			sennit_future_set(&c->future[order - 1], c);
 		else
-			sennit_yield();
+			let_others_run();
 	}
 	sennit_wait_group_done(&c->done);
 }
@@ -321,7 +326,7 @@ static void wait_in_cell(struct cell *c, unsigned which)
 		break;
 	case 1:
 		while (!sennit_future_is_set(&c->future[which]))
-			sennit_yield();
+			let_others_run();
 		break;
 	default:
 		EXPECT(sennit_future_wait_any_until(c->list, SEVERAL, &told,
@@ -376,7 +381,7 @@ static void run_cell(struct cell *c, unsigned i, pthread_t *t)
 {
 	memset(c, 0, sizeof(*c));
 	c->random = random_stream(i);
-	c->rounds = (unsigned)scaled(80);
+	c->rounds = (unsigned)scaled(500);
 	sennit_wait_group_init(&c->done, 2);
 	if (i % 4 == 1)
 		*t = must_start_thread(serve_as_thread, c);
@@ -441,7 +446,7 @@ static void set_in_races(void *argument)
 
 	for (i = 1; i <= r->rounds; i++) {
 		while (atomic_load(&r->round) < i)
-			sennit_yield();
+			let_others_run();
 		set_round(r, mine, &random);
 		atomic_fetch_add(&r->finished, 1);
 	}
@@ -466,10 +471,10 @@ static void wait_in_races(void *argument)
 						     SENNIT_FUTURE_WAIT_MAX);
 		EXPECT(f < SENNIT_FUTURE_WAIT_MAX);
 		EXPECT(sennit_future_is_set(&r->future[f]));
+		while (atomic_load(&r->finished) < SETTERS * i)
+			let_others_run();
 		for (f = 0; f < SENNIT_FUTURE_WAIT_MAX; f++)
 			sennit_future_destroy(&r->future[f]);
-		while (atomic_load(&r->finished) < SETTERS * i)
-			sennit_yield();
 	}
 	sennit_wait_group_done(&r->done);
 }
@@ -482,7 +487,8 @@ static void *wait_in_races_as_thread(void *argument)
 
 static void race(bool waiter_is_thread, bool setter_is_thread)
 {
-	struct race r = { .rounds = (unsigned)scaled(LOAD(40)) };
+	struct race r = { .rounds = (unsigned)scaled(
+				  LOAD(TORTURED(1000, 8000))) };
 	pthread_t   waiter, setter;
 	unsigned    i;
 
