@@ -487,8 +487,8 @@ static void *wait_in_races_as_thread(void *argument)
 
 static void race(bool waiter_is_thread, bool setter_is_thread)
 {
-	struct race r = { .rounds = (unsigned)scaled(
-				  LOAD(TORTURED(1000, 8000))) };
+	struct race r = { .rounds =
+				  (unsigned)scaled(LOAD(TORTURED(800, 4000))) };
 	pthread_t   waiter, setter;
 	unsigned    i;
 
