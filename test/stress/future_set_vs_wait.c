@@ -489,7 +489,7 @@ static void race(bool waiter_is_thread, bool setter_is_thread)
 {
 	struct race r = { .rounds =
 				  (unsigned)scaled(LOAD(TORTURED(800, 4000))) };
-	pthread_t   waiter, setter;
+	pthread_t   waiter = 0, setter = 0;
 	unsigned    i;
 
 	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++)
