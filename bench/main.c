@@ -42,6 +42,7 @@ static const struct bench_row *const workloads[] = {
 	bench_gate,
 	bench_ticket,
 	bench_pool,
+	bench_future,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
