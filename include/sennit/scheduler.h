@@ -142,8 +142,9 @@ typedef struct sennit_config {
 	uint32_t reserved_;    /* must be 0 */
 
 	uint32_t max_blocking_threads; /* most threads for blocking calls
-					* (blocking.h) at once; 0: 256, fewer
-					* where the system allows few threads */
+					* (blocking.h) at once; 0: 256, but no
+					* more than a quarter of what control
+					* groups and RLIMIT_NPROC allow, or 8 */
 	uint32_t blocking_idle_ms;     /* how long such a thread stays without a
 				    * call before it ends; 0: 10,000 */
 

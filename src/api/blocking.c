@@ -17,8 +17,7 @@ static int call(struct call *c, sennit_time deadline)
 	}
 	c->error = errno;
 	err = sn_call(c, deadline);
-	if (!err)
-		errno = c->error;
+	errno = c->error; /* also where starting a thread has changed it */
 	return err;
 }
 

@@ -203,6 +203,14 @@ static bool grow(struct call *c)
 	return true;
 }
 
+/* To an idle proxy. */
+static void give(struct proxy *to, struct call *c)
+{
+	hand_over(c);
+	sn_proxy_give(to, &c->waiter);
+	wait_for_proxy(c);
+}
+
 int sn_call(struct call *c, sennit_time deadline)
 {
 	struct proxies *p;
@@ -213,18 +221,19 @@ int sn_call(struct call *c, sennit_time deadline)
 	for (;;) {
 		uint32_t      word = sn_queue_lock(&p->word);
 		struct proxy *to = sn_proxies_take_idle(p);
+		bool          choose = !to && sn_proxies_must_choose(p);
 
-		if (!to && p->count >= p->ceiling)
+		if (!to && !choose && p->count >= p->ceiling)
 			return wait_in_turn(c, word, deadline);
-		p->count += !to;
+		p->count += !to && !choose;
 		sn_queue_unlock(&p->word, word);
-		if (!to && grow(c))
+		if (choose) {
+			sn_proxies_choose(p);
+		} else if (to) {
+			give(to, c);
 			return 0;
-		if (!to)
-			continue;
-		hand_over(c);
-		sn_proxy_give(to, &c->waiter);
-		wait_for_proxy(c);
-		return 0;
+		} else if (grow(c)) {
+			return 0;
+		}
 	}
 }

@@ -2,16 +2,48 @@
 #include "sched/proxies.h"
 
 #include "base/check.h"
+#include "os/quota.h"
+
+/* The library's choice, and its share of the threads that the process may have;
+ * the first few are taken without looking up how many that are. */
+#define LIMIT_DEFAULT 256u
+#define LIMIT_SHARE   4u
+#define LIMIT_LEAST   8u
 
 void sn_proxies_init(struct proxies *p, uint32_t limit)
 {
 	a_init(&p->word, 0);
 	p->calls = NULL;
 	p->idle = NULL;
-	p->limit = limit;
-	p->ceiling = limit;
+	p->choose = !limit;
+	p->limit = limit ? limit : LIMIT_DEFAULT;
+	p->ceiling = p->limit;
 	p->count = 0;
 	a_init(&p->names, 0);
+}
+
+bool sn_proxies_must_choose(struct proxies *p)
+{
+	bool must = p->choose && p->count >= LIMIT_LEAST;
+
+	if (must)
+		p->choose = false;
+	return must;
+}
+
+void sn_proxies_choose(struct proxies *p)
+{
+	uint32_t share = os_thread_limit() / LIMIT_SHARE;
+	uint32_t word;
+
+	if (share < LIMIT_LEAST)
+		share = LIMIT_LEAST;
+	word = sn_queue_lock(&p->word);
+	if (p->limit > share)
+		p->limit = share;
+	if (p->ceiling > share)
+		p->ceiling = share;
+	sn_queue_unlock(&p->word, word);
 }
 
 uint32_t sn_proxies_count(struct proxies *p)

@@ -40,14 +40,24 @@ struct proxies {
 	sennit_word  word;    /* any */
 	void        *calls;   /* under word */
 	struct link *idle;    /* under word */
-	uint32_t     limit;   /* fixed: the most there may be */
+	uint32_t     limit;   /* under word: the most there may be */
 	uint32_t     ceiling; /* under word: the most to be had now, not more
 			       * than limit */
 	uint32_t     count;   /* under word */
+	bool         choose;  /* under word: the limit is to be chosen yet */
 	a_u32        names;   /* any: the next one's number */
 };
 
+/* limit 0: the library's choice, which it makes when there are so many that the
+ * system may mind. */
 void sn_proxies_init(struct proxies *p, uint32_t limit);
+
+/* Whether the limit must be chosen before there is one more. Lock held; once
+ * only. */
+bool sn_proxies_must_choose(struct proxies *p);
+
+/* Choose it. */
+void sn_proxies_choose(struct proxies *p);
 
 /* The scheduler has ended: all leave. */
 void sn_proxies_close(struct proxies *p);
