@@ -49,11 +49,10 @@ SENNIT_API void *sennit_blocking_call(sennit_blocking_fn *run, void *argument);
 
 /* The same, but give up when the call has not begun by the deadline; 0: unless
  * it can begin at once. A call that has begun is waited for, however long it
- * takes: nothing can break it off. *result, unless result is NULL, is what run
+ * takes: no deadline breaks it off, nor the cancelling of a group. *result, unless result is NULL, is what run
  * returned.
- * Returns 0, -ETIMEDOUT, or -ECANCELED when the caller's group is cancelled
- * before the call has begun. On error run was not called and never will be,
- * and errno is as it was.
+ * Returns 0, -ETIMEDOUT, or -ECANCELED. On error run was not called and never
+ * will be, and errno is as it was.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_blocking_call_until(
