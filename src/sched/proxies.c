@@ -111,9 +111,12 @@ bool sn_proxies_refused(struct proxies *p)
 /* The deadline has passed; false: somebody was faster, and has work. */
 static bool leave(struct proxies *p, struct proxy *self)
 {
-	uint32_t word = sn_queue_lock(&p->word);
-	bool     idle = self->idle;
+	uint32_t word;
+	bool     idle;
 
+	TORTURE_POINT(); /* too late, and not gone */
+	word = sn_queue_lock(&p->word);
+	idle = self->idle;
 	if (idle) {
 		sn_link_leave(&p->idle, &self->link);
 		p->count--;

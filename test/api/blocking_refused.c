@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blocking_refused.c - blocking calls where the system refuses threads: those
  * there are do the work, or the caller itself. */
-#include "refused_threads.h"
+#include "next_create.h"
 #include "with_workers.h"
 
 #include <errno.h>
 #include <fenv.h>
 #include <semaphore.h>
+
+/* --- a pthread_create that fails ---------------------------------------- */
+
+static atomic_bool threads_are_refused;
+static atomic_uint first; /* the first caller's: below */
+
+enum { FIRST_ASKED_FOR = 1, FIRST_WAITS, FIRST_MAY_FAIL };
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void              *argument)
+{
+	unsigned expected = FIRST_ASKED_FOR;
+
+	if (!atomic_load(&threads_are_refused))
+		return next_create()(thread, attributes, run, argument);
+	if (atomic_compare_exchange_strong(&first, &expected, FIRST_WAITS))
+		while (atomic_load(&first) != FIRST_MAY_FAIL)
+			sched_yield();
+	return EAGAIN;
+}
+
+/* --- with none ---------------------------------------------------------- */
 
 struct visit {
 	pthread_t thread;
@@ -154,12 +176,46 @@ static void more_are_tried_once_there_was_rest(void **state)
 	sennit_wait_group_wait(&h->done);
 }
 
+/* --- refused together --------------------------------------------------- */
+
+static void *come(void *argument)
+{
+	atomic_fetch_add((atomic_uint *)argument, 1);
+	return argument;
+}
+
+static void call_come(void *argument)
+{
+	EXPECT(sennit_blocking_call(come, argument) == argument);
+}
+
+/* The second waits for the thread of the first, which then is refused too. */
+static void who_relied_on_a_refused_thread_is_served(void **state)
+{
+	static atomic_uint  came;
+	const struct world *w = *state;
+
+	atomic_store(&came, 0);
+	atomic_store(&first, FIRST_ASKED_FOR);
+	atomic_store(&threads_are_refused, true);
+	must_schedule(call_come, &came);
+	assert_soon(atomic_load(&first) == FIRST_WAITS);
+	must_schedule(call_come, &came);
+	assert_soon(fibers_of(w->s) == 1);
+	assert_int_equal(atomic_load(&came), 0);
+	atomic_store(&first, FIRST_MAY_FAIL);
+	assert_soon(atomic_load(&came) == 2);
+	assert_soon(fibers_of(w->s) == 0);
+	atomic_store(&threads_are_refused, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(without_any_thread_it_runs_in_place),
 		WITH_WORKERS(those_there_are_do_the_work),
 		WITH_WORKERS(more_are_tried_once_there_was_rest),
+		WITH_SEVERAL(who_relied_on_a_refused_thread_is_served),
 	};
 
 	return cmocka_run_group_tests_name("api/blocking_refused", tests, NULL,
