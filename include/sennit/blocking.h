@@ -49,8 +49,8 @@ SENNIT_API void *sennit_blocking_call(sennit_blocking_fn *run, void *argument);
 
 /* The same, but give up when the call has not begun by the deadline; 0: unless
  * it can begin at once. A call that has begun is waited for, however long it
- * takes: no deadline breaks it off, nor the cancelling of a group. *result, unless result is NULL, is what run
- * returned.
+ * takes: no deadline breaks it off, nor the cancelling of a group. *result,
+ * unless result is NULL, is what run returned.
  * Returns 0, -ETIMEDOUT, or -ECANCELED. On error run was not called and never
  * will be, and errno is as it was.
  *
