@@ -22,13 +22,9 @@ void sn_proxies_init(struct proxies *p, uint32_t limit)
 	a_init(&p->names, 0);
 }
 
-bool sn_proxies_must_choose(struct proxies *p)
+bool sn_proxies_must_choose(const struct proxies *p)
 {
-	bool must = p->choose && p->count >= LIMIT_LEAST;
-
-	if (must)
-		p->choose = false;
-	return must;
+	return p->choose && p->count >= LIMIT_LEAST;
 }
 
 void sn_proxies_choose(struct proxies *p)
@@ -39,6 +35,7 @@ void sn_proxies_choose(struct proxies *p)
 	if (share < LIMIT_LEAST)
 		share = LIMIT_LEAST;
 	word = sn_queue_lock(&p->word);
+	p->choose = false;
 	if (p->limit > share)
 		p->limit = share;
 	if (p->ceiling > share)

@@ -52,11 +52,10 @@ struct proxies {
  * system may mind. */
 void sn_proxies_init(struct proxies *p, uint32_t limit);
 
-/* Whether the limit must be chosen before there is one more. Lock held; once
- * only. */
-bool sn_proxies_must_choose(struct proxies *p);
+/* Whether the limit must be chosen before there is one more. Lock held. */
+bool sn_proxies_must_choose(const struct proxies *p);
 
-/* Choose it. */
+/* Choose it; several callers at once come to the same. */
 void sn_proxies_choose(struct proxies *p);
 
 /* The scheduler has ended: all leave. */

@@ -146,7 +146,7 @@ static void the_last_one_refused_is_told(void **state)
 	assert_int_equal(p.ceiling, LIMIT);
 }
 
-static void only_the_librarys_choice_is_chosen_once(void **state)
+static void only_the_librarys_own_limit_is_chosen(void **state)
 {
 	struct proxies p;
 
@@ -158,6 +158,9 @@ static void only_the_librarys_choice_is_chosen_once(void **state)
 	assert_false(sn_proxies_must_choose(&p));
 	p.count = 1000;
 	assert_true(sn_proxies_must_choose(&p));
+	/* Nobody may start one more while somebody looks. */
+	assert_true(sn_proxies_must_choose(&p));
+	sn_proxies_choose(&p);
 	assert_false(sn_proxies_must_choose(&p));
 }
 
@@ -170,7 +173,7 @@ int main(void)
 		cmocka_unit_test(at_the_end_all_leave),
 		cmocka_unit_test(a_refusal_holds_until_one_rests),
 		cmocka_unit_test(the_last_one_refused_is_told),
-		cmocka_unit_test(only_the_librarys_choice_is_chosen_once),
+		cmocka_unit_test(only_the_librarys_own_limit_is_chosen),
 	};
 
 	return cmocka_run_group_tests_name("unit/proxies", tests, NULL, NULL);
