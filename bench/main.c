@@ -43,6 +43,7 @@ static const struct bench_row *const workloads[] = {
 	bench_ticket,
 	bench_pool,
 	bench_future,
+	bench_blocking,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
