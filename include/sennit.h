@@ -11,6 +11,10 @@
 #include "sennit/wait_group.h"
 #include "sennit/mutex.h"
 #include "sennit/cond.h"
+#include "sennit/rwlock.h"
+#include "sennit/semaphore.h"
+#include "sennit/barrier.h"
+#include "sennit/once.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
 
