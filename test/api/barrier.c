@@ -160,6 +160,7 @@ static void who_gives_up_does_not_count(void **state)
 	m.deadline = SENNIT_NEVER;
 	gather(&rest);
 	assert_soon(waiting_for(w->s, &m.b) == 4);
+	assert_int_equal(said_to_be(w->s, &m.b), SENNIT_WAITS_FOR_BARRIER);
 	assert_int_equal(atomic_load(&m.met), 0);
 	assert_false(sennit_barrier_wait_until(&m.b, sennit_after(GIVE_UP)) <
 		     0);

@@ -76,13 +76,17 @@ static inline void disperse(struct crowd *c)
 struct lookout {
 	const void *object;
 	unsigned    count;
+	uint32_t    kind; /* enum sennit_waits_for */
 };
 
 static inline void look_out(void *context, const sennit_report_entry *e)
 {
 	struct lookout *l = context;
 
-	l->count += e->state == SENNIT_REPORT_BLOCKED && e->object == l->object;
+	if (e->state != SENNIT_REPORT_BLOCKED || e->object != l->object)
+		return;
+	l->count++;
+	l->kind = e->waits_for;
 }
 
 /* How many fibers and bound threads wait for the object. Whoever locks it after
@@ -93,6 +97,15 @@ static inline unsigned waiting_for(sennit_scheduler *s, const void *object)
 
 	sennit_scheduler_report(s, look_out, &l);
 	return l.count;
+}
+
+/* What the report says the object is, when somebody waits for it. */
+static inline uint32_t said_to_be(sennit_scheduler *s, const void *object)
+{
+	struct lookout l = { .object = object };
+
+	sennit_scheduler_report(s, look_out, &l);
+	return l.kind;
 }
 
 #endif

@@ -110,6 +110,7 @@ static void all_wait_for_the_one_who_does_it(void **state)
 	gather(&c);
 	assert_soon(atomic_load(&u.begun));
 	assert_soon(waiting_for(w->s, &u.once) >= 21);
+	assert_int_equal(said_to_be(w->s, &u.once), SENNIT_WAITS_FOR_ONCE);
 	assert_false(sennit_once_is_done(&u.once));
 	assert_int_equal(u.runs, 0);
 	sennit_event_set(&u.go_on);

@@ -197,6 +197,7 @@ static void a_writer_lets_all_readers_in_together(void **state)
 	sennit_rwlock_lock(&l.lock);
 	gather(&c);
 	assert_soon(waiting_for(w->s, &l.lock) == 10);
+	assert_int_equal(said_to_be(w->s, &l.lock), SENNIT_WAITS_FOR_RWLOCK);
 	assert_int_equal(atomic_load(&l.readers), 0);
 	sennit_rwlock_unlock(&l.lock);
 	disperse(&c);

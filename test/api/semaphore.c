@@ -150,6 +150,7 @@ static void one_give_serves_as_many_as_it_can(void **state)
 
 	gather(&c);
 	assert_soon(waiting_for(w->s, &s) == 22);
+	assert_int_equal(said_to_be(w->s, &s), SENNIT_WAITS_FOR_SEMAPHORE);
 	sennit_semaphore_give(&s, 30);
 	disperse(&c);
 	assert_int_equal(sennit_semaphore_count(&s), 6);

@@ -90,20 +90,21 @@ static void wait_for_rounds(void *argument)
 
 static void the_next_round_may_begin_when_one_returned(void **state)
 {
-	struct world *w = *state;
-	struct relay  r = { .rounds = (unsigned)scaled(LOAD(2000)) };
-	struct crowd  doers = { .s = w->s,
-				.run = work,
-				.argument = &r,
-				.tasks = 2,
-				.bound = 1,
-				.unbound = 1 };
-	struct crowd  waiters = { .s = w->s,
-				  .run = wait_for_rounds,
-				  .argument = &r,
-				  .tasks = 4,
-				  .bound = 1,
-				  .unbound = 1 };
+	struct world  *w = *state;
+	const uint64_t rounds = LOAD(TORTURED(1000, 30000));
+	struct relay   r = { .rounds = (unsigned)scaled(rounds) };
+	struct crowd   doers = { .s = w->s,
+				 .run = work,
+				 .argument = &r,
+				 .tasks = 2,
+				 .bound = 1,
+				 .unbound = 1 };
+	struct crowd   waiters = { .s = w->s,
+				   .run = wait_for_rounds,
+				   .argument = &r,
+				   .tasks = 4,
+				   .bound = 1,
+				   .unbound = 1 };
 
 	gather(&doers);
 	gather(&waiters);
