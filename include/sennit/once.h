@@ -52,7 +52,8 @@ SENNIT_API void sennit_once_destroy(sennit_once *o);
 SENNIT_API bool sennit_once_is_done(const sennit_once *o);
 
 /* See that *o is done: call run(argument) if nobody has, or wait for the one
- * who does. On return *o is done, and whoever returns may free it at once.
+ * who does. On return *o is done, and may be freed at once if nobody else is to
+ * call: who waited for it does not touch it any more.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_once_call(sennit_once *o, sennit_once_fn *run,

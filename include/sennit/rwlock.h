@@ -19,9 +19,8 @@
  *     is no upgrade; unlock, lock, and look again at what was read;
  *   - a reader that locks it as a reader again, when a writer came between.
  *
- * With short sections a sennit_mutex is cheaper, also when most only read:
- * readers change the same word. This lock pays when readers hold it for long,
- * or across waits.
+ * Readers change a word that all share, so short sections gain nothing over a
+ * sennit_mutex. This lock pays when readers hold it for long, or across waits.
  *
  * Phase-fair locks are from B. Brandenburg and J. Anderson, "Reader-Writer
  * Synchronization for Shared-Memory Multiprocessor Real-Time Systems", 2009.
