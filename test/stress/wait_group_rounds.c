@@ -91,7 +91,7 @@ static void wait_for_rounds(void *argument)
 static void the_next_round_may_begin_when_one_returned(void **state)
 {
 	struct world  *w = *state;
-	const uint64_t rounds = LOAD(TORTURED(1000, 30000));
+	const uint64_t rounds = LOAD(TORTURED(500, 30000));
 	struct relay   r = { .rounds = (unsigned)scaled(rounds) };
 	struct crowd   doers = { .s = w->s,
 				 .run = work,
