@@ -76,6 +76,10 @@ extern const struct bench_row bench_rwlock[];
 extern const struct bench_row bench_semaphore[];
 extern const struct bench_row bench_barrier[];
 extern const struct bench_row bench_once[];
+extern const struct bench_row bench_ticket[];
+extern const struct bench_row bench_pool[];
+extern const struct bench_row bench_future[];
+extern const struct bench_row bench_blocking[];
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how

@@ -15,7 +15,12 @@
 #include "sennit/semaphore.h"
 #include "sennit/barrier.h"
 #include "sennit/once.h"
+#include "sennit/ticket.h"
+#include "sennit/pool.h"
+#include "sennit/future.h"
+#include "sennit/blocking.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
+#include "sennit/deterministic.h"
 
 #endif
