@@ -70,6 +70,27 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
 					      const sennit_task *task);
 
+/* How many functions can be given a name. */
+#define SENNIT_TASK_NAMES 1024
+
+/* Call tasks that run the function so, in reports and messages of misuse, in
+ * the whole process. The name must stay valid for ever: a literal, as a rule.
+ * NULL takes it away again, though not the function's place among those with a
+ * name.
+ * Returns 0, -EINVAL when run is NULL, or -ENOSPC when SENNIT_TASK_NAMES
+ * functions have been given one.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API int sennit_task_set_name(sennit_task_fn *run, const char *name);
+
+/* What the function was named, or NULL.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API const char *sennit_task_name(sennit_task_fn *run);
+
+/* Bytes of a running task's own name, with the 0 at its end. */
+#define SENNIT_NAME_SIZE 32
+
 SENNIT_END
 
 #endif

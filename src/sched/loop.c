@@ -3,6 +3,7 @@
 
 #include "os/os.h"
 #include "sched/idle.h"
+#include "sched/marks.h"
 #include "sched/staff.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
@@ -77,6 +78,8 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	sn_sight_task(&w->home.current->sight, t->run);
 	t->run(argument);
 	w = sn_self;
+	if (unlikely(w->home.current->marks))
+		sn_marks_end(w->home.current);
 	/* Between tasks the floating-point control is the worker's: the stack
 	 * was started with it, and what a task changed ends here [W8]. */
 	if (unlikely(arch_fp_control() != w->home.fp_control))
@@ -330,8 +333,12 @@ static void show_unbinding(struct worker *w)
 
 static void run_on_own_stack(struct worker *w, const struct task *t)
 {
+	struct marks_aside aside;
+
 	sn_sight_run(&w->main.sight);
+	sn_marks_put_aside(w, &aside);
 	run(w, t);
+	sn_marks_take_back(w, &aside);
 	show_unbinding(w);
 }
 
