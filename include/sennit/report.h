@@ -50,11 +50,14 @@ enum sennit_waits_for {
 /* sennit_report_entry.worker on a bound thread. */
 #define SENNIT_REPORT_BOUND UINT32_MAX
 
+/* The same of background tasks that no worker has taken yet. */
+#define SENNIT_REPORT_BACKGROUND (UINT32_MAX - 1)
+
 typedef struct sennit_report_entry {
 	size_t          size;      /* sizeof(sennit_report_entry) in the
 				    * library's build */
 	uint32_t        state;     /* enum sennit_report_state */
-	uint32_t        worker;    /* 0..workers-1, or SENNIT_REPORT_BOUND */
+	uint32_t        worker;    /* 0..workers-1, or SENNIT_REPORT_* */
 	uint32_t        thread;    /* the system's number of its thread */
 	uint32_t        fiber;     /* as sennit_fiber_id says */
 	sennit_task_fn *task;      /* what the fiber was begun with; NULL: a

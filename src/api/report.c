@@ -70,6 +70,8 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	e.count = !sn_inbox_is_empty(&w->tasks_in);
 	if (w->threaded)
 		e.count += sn_deque_count(&w->deque);
+	else
+		e.count += sn_backlog_count(&w->own);
 	if (e.count)
 		visit(context, &e);
 }
@@ -91,12 +93,27 @@ static void visit_worker(struct worker *w, visitor *visit, void *context)
 	visit_queued(w, visit, context);
 }
 
+static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
+{
+	sennit_report_entry e = {
+		.size = sizeof(e),
+		.state = SENNIT_REPORT_QUEUED,
+		.worker = SENNIT_REPORT_BACKGROUND,
+		.count = sn_backlog_count(&s->backlog), /* of a moment */
+		.deadline = SENNIT_NEVER,
+	};
+
+	if (e.count)
+		visit(context, &e);
+}
+
 void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {
 	struct link *l;
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
+	visit_backlog(s, visit, context);
 	pthread_mutex_lock(&s->lock);
 	l = s->bound;
 	while (l) {
@@ -155,6 +172,8 @@ static void print_place(char *text, size_t size, const struct page *p,
 	if (e->worker == SENNIT_REPORT_BOUND)
 		snprintf(text, size, "%s thread %u, bound", p->scheduler,
 			 e->thread);
+	else if (e->worker == SENNIT_REPORT_BACKGROUND)
+		snprintf(text, size, "%s background", p->scheduler);
 	else
 		snprintf(text, size, "%s worker %u, thread %u", p->scheduler,
 			 e->worker, e->thread);

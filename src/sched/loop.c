@@ -2,6 +2,7 @@
 #include "sched/loop.h"
 
 #include "os/os.h"
+#include "sched/background.h"
 #include "sched/idle.h"
 #include "sched/marks.h"
 #include "sched/staff.h"
@@ -107,6 +108,7 @@ static NOINLINE void upkeep(struct worker *w)
 		sn_worker_fire(w, now);
 	}
 	a_store_rlx(&w->clock, now);
+	sn_background_attend(w, now);
 	if (w->scheduler->config.max_fibers)
 		sn_worker_share_stacks(w);
 }
@@ -142,7 +144,7 @@ static ALWAYS_INLINE bool tick(struct worker *w)
 static bool is_dry(const struct worker *w)
 {
 	return !w->ready.head && sn_ring_is_empty(&w->pinned) &&
-	       !sn_worker_blocked(w);
+	       !sn_worker_blocked(w) && sn_backlog_is_empty(w->backlog);
 }
 
 /* --- the loop ----------------------------------------------------------- */
@@ -155,6 +157,8 @@ static struct sennit_fiber *nothing_to_run(struct worker *w)
 		return sn_idle(w) ? NULL : &w->main;
 	if (w->unbinding && is_dry(w))
 		return &w->main;
+	if (!w->ready.head && sn_background_take(w, os_now_coarse()))
+		return NULL;
 	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return NULL;
 }
@@ -233,7 +237,7 @@ static COLD void wait_for_work(struct worker *w, bool first)
 		sn_sight_since(&w->home.current->sight, os_now_coarse());
 	if (w->threaded)
 		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
-	else
+	else if (!sn_background_take(w, os_now_coarse()))
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
@@ -351,7 +355,8 @@ static void run_some(struct worker *w)
 	struct sennit_fiber *idle = NULL;
 	struct task          t;
 
-	if (!ready && sn_worker_has_task(w))
+	if (!ready &&
+	    (sn_worker_has_task(w) || sn_background_take(w, os_now_coarse())))
 		idle = sn_worker_stack(w);
 	if (ready)
 		sn_fiber_switch(&w->main, ready);

@@ -190,6 +190,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_parking_resize(&s->parking, config->workers, config->workers - open);
 	s->parking.hire = sn_staff_hire;
 	sn_pool_init(&s->pool, &s->memory);
+	sn_backlog_init(&s->backlog, &s->memory);
 	sn_gate_init(&s->gate, 1, open);
 	a_init(&s->inside, open + 1);
 	a_init(&s->target, config->workers);
@@ -248,6 +249,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 
 free_scheduler:
 	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
 	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
 	sn_memory_give(config->allocator, s->workers,
