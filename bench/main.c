@@ -29,6 +29,7 @@ static const struct bench_row *const workloads[] = {
 	bench_nqueens,         bench_parallel_for, bench_foreign_submit,
 	bench_idle_cpu,        bench_timeouts,     bench_timer_wheel,
 	bench_life_cycle,      bench_gate,         bench_local,
+	bench_priority,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

@@ -80,7 +80,7 @@ static void names_are_whole_and_ones_own(void **state)
 {
 	struct world *w = *state;
 	uint64_t      random = random_stream(w->workers);
-	uint64_t      rounds = scaled(LOAD(200));
+	uint64_t      rounds = scaled(LOAD(60));
 	pthread_t     observer;
 
 	memset(&town, 0, sizeof(town));
