@@ -77,12 +77,12 @@ typedef struct sennit_report_entry {
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
- * blocked, bound threads' own stacks included, and for each worker with tasks
- * that have not started. Every entry is true of a moment during the call. A
- * fiber that comes, goes or changes meanwhile is seen before or after that, or
- * not at all. visit must not block nor call into sennit, but for sennit_now: a
- * worker that needs a new stack, and a thread that binds or unbinds, waits for
- * it.
+ * blocked, bound threads' own stacks included, for each worker with tasks that
+ * have not started, and for the background tasks of them all. Every entry is
+ * true of a moment during the call. A fiber that comes, goes or changes
+ * meanwhile is seen before or after that, or not at all. visit must not block
+ * nor call into sennit, but for sennit_now: a worker that needs a new stack,
+ * and a thread that binds or unbinds, waits for it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_scheduler_report(

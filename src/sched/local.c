@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Values of an unbound thread, or one that runs a task on its own stack. */
-static _Thread_local struct locals *own;
+static _Thread_local struct locals *own
+	__attribute__((tls_model("initial-exec")));
 
 static pthread_key_t thread_key;
 static int           thread_error; /* fixed once prepared */
