@@ -59,7 +59,6 @@ runs()
 	pass park -DTASKS=1 -DPINNED=1
 	pass park -DTASKS=1 -DPINNED=1 -DMISS
 	pass park -DTASKS=1 -DPINNED=0 -DCHILDREN=2
-	pass park -DTASKS=1 -DPINNED=0 -DBACK=1
 	pass park -DTASKS=0 -DPINNED=0 -DBACK=2
 	pass park -DTASKS=0 -DPINNED=1 -DBACK=1
 	fail park -DTASKS=2 -DPINNED=1 -DM_NOAWAIT
@@ -167,6 +166,7 @@ runs()
 	END
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
 	pass park -DTASKS=2 -DPINNED=1
+	pass park -DTASKS=1 -DPINNED=0 -DBACK=1
 	pass park -DWORKERS=3 -DTASKS=1 -DPINNED=0
 	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	part park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1
