@@ -92,11 +92,12 @@ SENNIT_API void sennit_scheduler_report(
 
 /* Write the report to the file descriptor, a line per entry, then a line that
  * says so if all that is left waits and nothing inside can wake it: no worker
- * is awake, no thread is bound that does not wait, no wait has a deadline.
- * A task's name, if it has one, comes before its function. Functions without a
- * name of the program's (sennit_task_set_name) are named where the program
- * exports them (-rdynamic), else by file and offset as addr2line wants them.
- * Allocates nothing. The text is for people and may change with any release.
+ * is awake, no thread is bound that does not wait, no wait has a deadline or is
+ * for a blocking call. A task's name, if it has one, comes before its function.
+ * Functions without a name of the program's (sennit_task_set_name) are named
+ * where the program exports them (-rdynamic), else by file and offset as
+ * addr2line wants them. Allocates nothing. The text is for people and may
+ * change with any release.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
 SENNIT_API void sennit_scheduler_print_report(sennit_scheduler *s, int fd);

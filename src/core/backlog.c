@@ -2,6 +2,7 @@
 #include "core/backlog.h"
 
 #include "base/torture.h"
+#include "os/os.h"
 
 void sn_backlog_init(struct backlog *b, const sennit_allocator *memory)
 {
@@ -26,7 +27,7 @@ int sn_backlog_push(struct backlog *b, struct task t, sennit_time now)
 {
 	int err;
 
-	pthread_mutex_lock(&b->lock);
+	os_lock(&b->lock);
 	err = sn_ring_push_back(&b->tasks, t);
 	if (!err && sn_ring_count(&b->tasks) == 1)
 		a_store_rlx(&b->due, now + BACKLOG_PATIENCE); /* a hint */
@@ -44,7 +45,7 @@ bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,
 
 	if (sn_backlog_is_empty(b))
 		return false;
-	pthread_mutex_lock(&b->lock);
+	os_lock(&b->lock);
 	passed = !sn_ring_is_empty(&b->tasks) &&
 		 !keep(keeper, sn_ring_oldest(&b->tasks));
 	if (passed) {

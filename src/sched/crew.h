@@ -12,6 +12,7 @@
 #include "core/parking.h"
 #include "core/pool.h"
 #include "core/stack.h"
+#include "sched/proxies.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 
@@ -45,6 +46,7 @@ struct sennit_scheduler {
 	struct stacks  stacks;
 	struct pool    pool;
 	struct backlog backlog; /* any: tasks for who has nothing to do */
+	struct proxies proxies;
 
 	_Alignas(CACHE_LINE) struct gate gate;
 	_Alignas(CACHE_LINE) a_u32 turn; /* any: next worker for foreign work */
