@@ -5,6 +5,7 @@
 #include "sched/finish.h"
 #include "sched/local.h"
 #include "sched/loop.h"
+#include "sched/overflow.h"
 #include "sched/tie.h"
 
 int sn_bind(sennit_scheduler *s)
@@ -23,6 +24,7 @@ int sn_bind(sennit_scheduler *s)
 	w->thread = pthread_self();
 	sn_worker_enter(w);
 	sn_local_enter(w);
+	sn_overflow_enter(w);
 	os_lock(&s->lock);
 	sn_link_join(&s->bound, &w->bound);
 	pthread_mutex_unlock(&s->lock);
@@ -64,6 +66,7 @@ void sn_unbind(struct worker *w)
 	keep_counters_locked(w);
 	pthread_mutex_unlock(&s->lock);
 	sn_local_leave(w);
+	sn_overflow_leave(w);
 	sn_self = NULL;
 	sn_tie_undo();
 	sn_worker_free(w);
