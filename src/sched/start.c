@@ -53,9 +53,8 @@ static void report(struct birth *birth, int error)
 		os_word_wake_one(&birth->waiting);
 }
 
-static void leave(struct worker *w)
+static void leave(void)
 {
-	sn_overflow_leave(w);
 	sn_self = NULL;
 	sn_tie_undo();
 }
@@ -73,18 +72,19 @@ static void *thread_main(void *argument)
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
-	sn_overflow_enter(w);
 	if (w->birth)
 		report(w->birth, error);
 	do {
+		sn_overflow_enter(w);
 		sn_loop_run(w, sn_worker_stack(w));
+		sn_overflow_leave(w); /* resigned, w is another thread's */
 		if (sn_gate_is_done(&s->gate)) {
-			leave(w);
+			leave();
 			sn_finish_worker_exits(s);
 			return NULL;
 		}
 	} while (!sn_staff_resign(w));
-	leave(w);
+	leave();
 	sn_finish_worker_retires(s);
 	return NULL;
 }
