@@ -72,6 +72,8 @@ extern const struct bench_row bench_timeouts[];
 extern const struct bench_row bench_timer_wheel[];
 extern const struct bench_row bench_life_cycle[];
 extern const struct bench_row bench_gate[];
+extern const struct bench_row bench_local[];
+extern const struct bench_row bench_priority[];
 extern const struct bench_row bench_rwlock[];
 extern const struct bench_row bench_semaphore[];
 extern const struct bench_row bench_barrier[];

@@ -7,6 +7,7 @@
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 #include "sennit/fiber.h"
+#include "sennit/local.h"
 #include "sennit/event.h"
 #include "sennit/wait_group.h"
 #include "sennit/mutex.h"

@@ -18,6 +18,18 @@ uint32_t sennit_fiber_id(const sennit_fiber *f)
 	return f->id;
 }
 
+void sennit_fiber_set_name(const char *name)
+{
+	struct sennit_fiber *f = sennit_fiber_current();
+
+	if (!f)
+		return;
+	f->marks &= ~MARK_NAME;
+	if (name && name[0])
+		f->marks |= MARK_NAME;
+	sn_nametag_write(&f->name, name ? name : "");
+}
+
 /* The record lies in the fiber itself, which outlives every handle to it, and
  * any notify claims it: so a wait without a deadline has contenders too. */
 static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
