@@ -12,6 +12,7 @@
 #include "sennit/mutex.h"
 #include "sennit/cond.h"
 #include "sennit/channel.h"
+#include "sennit/select.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
 

@@ -109,7 +109,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_channel_receive(sennit_channel *c,
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_channel_close(sennit_channel *c);
 
-/* How many values *c holds at this moment; those of waiting senders not counted.
+/* How many values *c holds at this moment, without those of waiting senders.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API size_t sennit_channel_length(sennit_channel *c);

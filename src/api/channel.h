@@ -8,8 +8,8 @@
  *
  * Invariants, while unlocked
  *   - Receivers wait only while the channel is empty, senders only while it is
- *     full, neither while it is closed; but for those whose wait is over and who
- *     have not unlinked themselves yet.
+ *     full, neither while it is closed; but for those whose wait is over and
+ *     who have not unlinked themselves yet.
  *   - On a rendezvous both wait only if they are cases of one select.
  */
 #ifndef SN_CHANNEL_H
