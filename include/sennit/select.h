@@ -87,11 +87,10 @@ static inline sennit_case sennit_case_event(sennit_event *e)
 
 /* Do one of cases[0..count-1], waiting until the deadline for one that can be
  * done; a deadline of 0 tries. *which becomes its index and its result is set;
- * nothing of the others has happened. A channel that is closed counts as one
- * where something can be done: the case ends with -EPIPE. Above 8 cases it takes
- * 8 KiB of stack. Misuse for more than SENNIT_SELECT_MAX. What the case names
- * that happened may be freed at once; all else must stay until the call has
- * returned.
+ * nothing of the others has happened. A case on a closed channel can be done:
+ * it ends with -EPIPE. More than 8 cases need 8 KiB of stack. Misuse for more
+ * than SENNIT_SELECT_MAX. What the case that happened names may be freed at
+ * once; all else must stay until the call has returned.
  * Returns 0, -ETIMEDOUT, or -ECANCELED.
  *
  * From: fiber, thread.  Blocks: yes.  */
