@@ -28,7 +28,11 @@ int sennit_channel_init(sennit_channel *c, uint32_t size, size_t capacity,
 
 void sennit_channel_destroy(sennit_channel *c)
 {
-	MISUSE(c->senders_ || c->receivers_, "sennit_channel_destroy",
+	uint32_t word = sn_queue_lock(&c->state_);
+	bool     waited_in = c->senders_ || c->receivers_;
+
+	sn_queue_unlock(&c->state_, word);
+	MISUSE(waited_in, "sennit_channel_destroy",
 	       "somebody waits in the channel");
 	sn_store_free(&c->store_, c->size_);
 }

@@ -390,7 +390,7 @@ static void run_market(sennit_scheduler *s, void (*run)(void *),
 static void what_is_sent_is_received_once(void **state)
 {
 	struct world  *w = *state;
-	const unsigned markets = (unsigned)scaled(LOAD(60));
+	const unsigned markets = (unsigned)scaled(LOAD(40));
 	unsigned       i;
 
 	for (i = 0; i < markets; i++)
