@@ -40,10 +40,13 @@ static inline size_t sn_store_places(uint32_t size)
 	return size > room / 8 ? 8 : room / size;
 }
 
-/* Copying nothing may be from nowhere. */
+/* Most values are a pointer or a number: no call for those. Copying nothing may
+ * be from nowhere. */
 static inline void sn_store_copy(void *to, const void *from, uint32_t size)
 {
-	if (size)
+	if (likely(size == sizeof(void *)))
+		memcpy(to, from, sizeof(void *));
+	else if (size)
 		memcpy(to, from, size);
 }
 
