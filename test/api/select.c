@@ -353,6 +353,57 @@ static void both_ways_on_one_channel(void **state)
 	}
 }
 
+/* --- reports ------------------------------------------------------------ */
+
+struct sighting {
+	uint32_t    waits_for;
+	const void *object;
+	unsigned    count;
+};
+
+static void count_sighting(void *context, const sennit_report_entry *e)
+{
+	struct sighting *s = context;
+
+	s->count += e->state == SENNIT_REPORT_BLOCKED &&
+		    e->waits_for == s->waits_for && e->object == s->object;
+}
+
+static bool is_reported(sennit_scheduler *s, uint32_t waits_for,
+			const void *object)
+{
+	struct sighting sighting = { waits_for, object, 0 };
+
+	sennit_scheduler_report(s, count_sighting, &sighting);
+	return sighting.count == 1;
+}
+
+static void receive_one(void *argument)
+{
+	struct scene *c = argument;
+	int           v;
+
+	EXPECT(sennit_channel_receive(&c->in[0], &v) == -EPIPE);
+	sennit_wait_group_done(&c->done);
+}
+
+static void reports_name_the_channel_and_the_first_case(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+
+	set_scene(&c);
+	sennit_wait_group_init(&c.done, 2);
+	c.cases[0] = c.cases[OUT0];
+	must_schedule(select_in_scene, &c);
+	must_schedule(receive_one, &c);
+	assert_soon(is_reported(w->s, SENNIT_WAITS_FOR_SELECT, &c.out[0]));
+	assert_soon(is_reported(w->s, SENNIT_WAITS_FOR_CHANNEL, &c.in[0]));
+	sennit_channel_close(&c.in[0]);
+	sennit_event_set(&c.manual);
+	sennit_wait_group_wait(&c.done);
+}
+
 /* --- two selects -------------------------------------------------------- */
 
 /* Both offer to send to and receive from each other over two channels. */
@@ -507,6 +558,7 @@ int main(void)
 		WITH_WORKERS(closing_ends_a_wait),
 		WITH_WORKERS(it_waits_for_as_many_as_it_may),
 		WITH_WORKERS(both_ways_on_one_channel),
+		WITH_WORKERS(reports_name_the_channel_and_the_first_case),
 		WITH_WORKERS(selects_serve_each_other),
 		WITH_WORKERS(a_thousand_deadlines_pass),
 		WITH_WORKERS(what_ended_a_select_may_be_freed_at_once),
