@@ -403,7 +403,7 @@ static void wait_and_free(void *argument)
 	sennit_event    never = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
 	unsigned        i;
 
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 100; i++) {
 		sennit_event *const e = calloc(1, sizeof(*e));
 		sennit_event *const both[] = { &never, e };
 

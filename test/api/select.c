@@ -518,7 +518,7 @@ static void select_and_free(void *argument)
 	sennit_event    never = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
 	unsigned        i;
 
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 100; i++) {
 		sennit_channel *c = calloc(1, sizeof(*c));
 		int             got = 0;
 		sennit_case     cases[2];

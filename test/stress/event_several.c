@@ -109,7 +109,7 @@ static void *dine_bound(void *argument)
 static void each_event_has_one_owner(void **state)
 {
 	struct world *w = *state;
-	struct table  t = { .s = w->s, .rounds = (unsigned)scaled(LOAD(2000)) };
+	struct table  t = { .s = w->s, .rounds = (unsigned)scaled(LOAD(8000)) };
 	pthread_t     threads[THREADS];
 	unsigned      i;
 
