@@ -12,6 +12,7 @@
 #include "api/channel.h"
 #include "api/event.h"
 #include "base/check.h"
+#include "base/turns.h"
 #include "sched/locks.h"
 
 #include <errno.h>
@@ -96,6 +97,9 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 /* Decides who is first, no more: any seed will do. */
 static uint32_t random_below(uint32_t limit)
 {
+#ifdef SENNIT_DETERMINISTIC
+	return sn_turns_random(limit);
+#else
 	static _Thread_local uint32_t state
 		__attribute__((tls_model("initial-exec")));
 
@@ -105,6 +109,7 @@ static uint32_t random_below(uint32_t limit)
 	state ^= state >> 17;
 	state ^= state << 5;
 	return (uint32_t)((uint64_t)state * limit >> 32);
+#endif
 }
 
 static void shuffle(uint8_t order[], size_t count)
