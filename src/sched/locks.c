@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/locks.h"
 
-#include <string.h>
-
 void sn_locks_add(struct locks *l, sennit_word *word)
 {
 	size_t i = l->count;
+	size_t last;
 
 	while (i && (uintptr_t)l->words[i - 1] > (uintptr_t)word)
 		i--;
 	if (i && l->words[i - 1] == word)
 		return;
-	memmove(&l->words[i + 1], &l->words[i],
-		(l->count - i) * sizeof(l->words[0]));
+	for (last = l->count++; last > i; last--)
+		l->words[last] = l->words[last - 1];
 	l->words[i] = word;
-	l->count++;
 }
 
 void sn_locks_take(const struct locks *l)
