@@ -390,7 +390,7 @@ static void run_market(sennit_scheduler *s, void (*run)(void *),
 static void what_is_sent_is_received_once(void **state)
 {
 	struct world  *w = *state;
-	const unsigned markets = (unsigned)scaled(LOAD(40));
+	const unsigned markets = (unsigned)scaled(TORTURED(8, 40));
 	unsigned       i;
 
 	for (i = 0; i < markets; i++)
@@ -400,7 +400,7 @@ static void what_is_sent_is_received_once(void **state)
 static void nobody_waits_for_ever(void **state)
 {
 	struct world  *w = *state;
-	const unsigned markets = (unsigned)scaled(LOAD(40));
+	const unsigned markets = (unsigned)scaled(TORTURED(8, 40));
 	unsigned       i;
 
 	for (i = 0; i < markets; i++)
