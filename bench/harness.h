@@ -62,6 +62,7 @@ extern const struct bench_row bench_ping_pong[];
 extern const struct bench_row bench_ring[];
 extern const struct bench_row bench_block_many[];
 extern const struct bench_row bench_mutex_contended[];
+extern const struct bench_row bench_channel[];
 extern const struct bench_row bench_sleepers[];
 extern const struct bench_row bench_unbalanced_tree[];
 extern const struct bench_row bench_nqueens[];

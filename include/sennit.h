@@ -12,6 +12,8 @@
 #include "sennit/wait_group.h"
 #include "sennit/mutex.h"
 #include "sennit/cond.h"
+#include "sennit/channel.h"
+#include "sennit/select.h"
 #include "sennit/rwlock.h"
 #include "sennit/semaphore.h"
 #include "sennit/barrier.h"

@@ -40,8 +40,6 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 
 	n->fiber = self;
 	n->is.raced = true;
-	n->part = 0;
-	n->whole = n;
 	n->timer.pprev = NULL;
 	n->scope = self->scope;
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
@@ -73,7 +71,7 @@ void sennit_fiber_notify(sennit_fiber *f)
 	if (a_load_acq(&f->wait.claim) != WAITER_WAITING)
 		return;
 	TORTURE_POINT(); /* it may be in a later wait by now */
-	if (sn_waiter_claim(&f->wait))
+	if (sn_waiter_claim_part(&f->wait, 0))
 		sn_wait_wake(&f->wait);
 }
 

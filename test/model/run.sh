@@ -146,6 +146,28 @@ runs()
 	fail wait -DEVENT -DSIGNALS=1 -DM_WAKEEARLY
 	fail wait -DEVENT -DSIGNALS=1 -DM_KEEPLOSER
 
+	pass select
+	pass select -DCROSSED
+	pass select -DSAME
+	pass select -DLONE
+	pass select -DLONE -DTIMED
+	pass select -DTHIRD
+	pass select -DTIMED
+	pass select -DCLOSE
+	pass select -DTIMED -DCLOSE
+	pass select -DSAME -DTHIRD -DTIMED
+	pass select -DTHIRD -DTIMED -DCLOSE
+	fail select -DTIMED -DM_NOCLAIM
+	fail select -DTHIRD -DM_NOCLAIM
+	fail select -DM_ONEBYONE
+	fail select -DCROSSED -DM_ORDER
+	fail select -DTHIRD -DM_NOUNLINK
+	fail select -DTHIRD -DM_NOLOCKRET
+	fail select -DTIMED -DCLOSE -DM_NOLOCKRET
+	fail select -DM_COPYLATE
+	fail select -DLONE -DM_WAKEEARLY
+	fail select -DTHIRD -DCLOSE -DM_CLOSEHALF
+
 	pass deque
 	pass deque -DTASKS=5
 	pass deque -DTASKS=4 -DRING=2
