@@ -11,6 +11,7 @@
 #include "sennit/wait_group.h"
 #include "sennit/mutex.h"
 #include "sennit/cond.h"
+#include "sennit/group.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
 
