@@ -75,7 +75,7 @@ static bool is_valid(const sennit_config *c)
 		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
 	    c->order > SENNIT_ORDER_OLDEST || c->start > SENNIT_START_LAZY ||
-	    c->reserved_)
+	    c->fp > SENNIT_FP_SHARED)
 		return false;
 	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
 		return false;

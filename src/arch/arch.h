@@ -55,6 +55,13 @@ void arch_switch(arch_stack *save, arch_stack resume);
 void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
 		uint64_t control);
 
+/* The same where floating-point control is nobody's: it is neither kept nor
+ * looked at, `control` means nothing. A stack suspended by one of these is
+ * resumed by them alone. */
+void arch_switch_shared(arch_stack *save, arch_stack resume);
+void arch_start_shared(arch_stack *save, void *top, arch_entry *entry,
+		       void *argument, uint64_t control);
+
 /* Floating-point control as one word, status flags masked out, and the call to
  * load such a word (status flags are left as they are). Inline: the run loop
  * looks after every task. */

@@ -88,3 +88,16 @@ void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
 	*save = &self;
 	suspend(&self, &fresh);
 }
+
+/* A ucontext carries floating-point control with it whether asked to or not. */
+void arch_switch_shared(arch_stack *save, arch_stack resume)
+{
+	arch_switch(save, resume);
+}
+
+void arch_start_shared(arch_stack *save, void *top, arch_entry *entry,
+		       void *argument, uint64_t control)
+{
+	(void)control;
+	arch_start(save, top, entry, argument, arch_fp_control());
+}

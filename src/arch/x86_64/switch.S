@@ -2,7 +2,8 @@
 /* switch.S - leave one stack for another, x86-64 (System V psABI, section 3.2:
  * registers and the stack frame; 3.7: CFI).
  *
- * Saved: rbx rbp r12-r15, the control bits of MXCSR, the x87 control word.
+ * Saved: rbx rbp r12-r15; by the functions whose name does not end in _shared
+ * also the control bits of MXCSR and the x87 control word.
  * Not saved: vector registers and status flags (the caller's to save), the
  * signal mask, fs (the thread's).
  *
@@ -13,19 +14,26 @@
 #include "arch/asm.h"
 #include "arch/x86_64/frame.h"
 
+#ifdef SENNIT_NO_FP_CONTROL
+#define FP 0
+#else
+#define FP 1
+#endif
+
 	.macro	KEEP register, offset
 	mov	%\register, \offset(%rsp)
 	.cfi_rel_offset %\register, \offset
 	.endm
 
-	/* Suspend the running stack into *rdi. */
-	.macro	SAVE
+	/* Suspend the running stack into *rdi. fp, here and below: 1 to take
+	 * care of floating-point control, 0 to leave it alone. */
+	.macro	SAVE fp
 	sub	$FRAME_RETURN, %rsp
 	.cfi_adjust_cfa_offset FRAME_RETURN
-#ifndef SENNIT_NO_FP_CONTROL
+	.if	\fp
 	stmxcsr	FRAME_MXCSR(%rsp)
 	fnstcw	FRAME_X87(%rsp)
-#endif
+	.endif
 	KEEP	rbx, FRAME_RBX
 	KEEP	r12, FRAME_R12
 	KEEP	r13, FRAME_R13
@@ -43,8 +51,8 @@
 	 * differ, go to FP_LOAD of the same name. The two words are compared
 	 * one by one, as they were stored: one wide load could not be forwarded
 	 * from two stores. */
-	.macro	FP_COMPARE name
-#ifndef SENNIT_NO_FP_CONTROL
+	.macro	FP_COMPARE name, fp
+	.if	\fp
 	mov	FRAME_MXCSR(%rsp), %eax
 	movzwl	FRAME_X87(%rsp), %r9d
 	xor	FRAME_MXCSR(%rsi), %eax
@@ -53,13 +61,13 @@
 	cmp	FRAME_X87(%rsi), %r9w
 	jne	.Lload_\name
 .Lloaded_\name:
-#endif
+	.endif
 	.endm
 
 	/* Out of the way of the common case; the CFI must be FP_COMPARE's.
 	 * Touches rax and r9 alone. */
-	.macro	FP_LOAD name
-#ifndef SENNIT_NO_FP_CONTROL
+	.macro	FP_LOAD name, fp
+	.if	\fp
 .Lload_\name:
 	stmxcsr	FRAME_MXCSR(%rsp)		/* its control, our flags */
 	mov	FRAME_MXCSR(%rsp), %eax
@@ -80,12 +88,12 @@
 .Lharmless_\name:
 	fldcw	FRAME_X87(%rsi)
 	jmp	.Lloaded_\name
-#endif
+	.endif
 	.endm
 
 	/* Resume the stack rsi. The control in force is at rsp. */
-	.macro	RESUME name
-	FP_COMPARE \name
+	.macro	RESUME name, fp
+	FP_COMPARE \name, \fp
 	mov	FRAME_RBX(%rsi), %rbx
 	mov	FRAME_R12(%rsi), %r12
 	mov	FRAME_R13(%rsi), %r13
@@ -104,27 +112,32 @@
 	CALLERS	rip
 	ret
 	.cfi_restore_state
-	FP_LOAD	\name
+	FP_LOAD	\name, \fp
 	.endm
 
 /* void arch_switch(arch_stack *save, arch_stack resume) */
 FUNC arch_switch
-	SAVE
-	RESUME	switch
+	SAVE	FP
+	RESUME	switch, FP
 END arch_switch
+
+FUNC arch_switch_shared
+	SAVE	0
+	RESUME	switch_shared, 0
+END arch_switch_shared
 
 /* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
  *		   uint64_t control)
  * Nobody called what runs on the fresh stack: rip is undefined and rbp zero,
  * where debuggers and profilers end a backtrace. The control lies at its
  * bottom, as in a frame, and is in force when entry begins and when it ends. */
-FUNC arch_start
-	SAVE
+	.macro	START name, fp
+	SAVE	\fp
 	sub	$16, %rsi
-#ifndef SENNIT_NO_FP_CONTROL
+	.if	\fp
 	mov	%r8, FRAME_MXCSR(%rsi)
-#endif
-	FP_COMPARE start
+	.endif
+	FP_COMPARE \name, \fp
 	.cfi_remember_state
 	mov	%rsi, %rsp		/* <-- the stacks change here */
 	.cfi_def_cfa_offset 16
@@ -133,7 +146,15 @@ FUNC arch_start
 	mov	%rcx, %rdi
 	call	*%rdx
 	mov	%rax, %rsi
-	RESUME	end
+	RESUME	\name\()_end, \fp
 	.cfi_restore_state
-	FP_LOAD	start
+	FP_LOAD	\name, \fp
+	.endm
+
+FUNC arch_start
+	START	start, FP
 END arch_start
+
+FUNC arch_start_shared
+	START	start_shared, 0
+END arch_start_shared
