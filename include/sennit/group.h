@@ -89,21 +89,23 @@ SENNIT_API void sennit_group_init(sennit_group *g, sennit_time deadline,
 				  uint32_t flags);
 
 /* The same on *s, to which the caller holds a reference until it has waited for
- * *g; for threads that are bound to no scheduler, or to another. If *s has no
- * workers, the caller must be bound to it.
+ * *g; for threads that are bound to no scheduler, or to another. Misuse if *s
+ * has no workers, unless the caller is bound to it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
 				     sennit_time deadline, uint32_t flags);
 
-/* Make run(argument) a member of *g, which runs as a task does that is scheduled
- * from here (sennit_schedule, sennit_enqueue). By whoever opened *g, before it
- * waits; by members of *g or of groups inside it; and by anyone else who knows
- * that the opener has not come to its wait, or that some member has not ended.
- * A member that was accepted runs, exactly once, even if *g is cancelled before
- * it starts. Once *g is cancelled none is accepted, and the wait will return
- * -ECANCELED unless there is another error.
- * Returns 0, or -ENOMEM or -ECANCELED: nothing was spawned.
+/* Make run(argument) a member of *g, placed as a task that is scheduled from
+ * here on the group's scheduler. By whoever opened *g, before it waits; by
+ * members of *g or of groups inside it; and by anyone else who knows that the
+ * opener has not come to its wait, or that some member has not ended, and will
+ * not during the call. A member that was accepted runs, exactly once, even if
+ * *g is cancelled before it starts. Once *g or a group around it is cancelled
+ * none is accepted, and the wait will return -ECANCELED unless there is another
+ * error.
+ * Returns 0, -ECANCELED, -ENOMEM, or -EINVAL when run is NULL: then nothing was
+ * spawned.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_group_spawn(sennit_group     *g,
@@ -121,9 +123,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_copy(sennit_group     *g,
 						       size_t      size);
 
 /* Wait until every member of *g has ended, those included that are spawned
- * meanwhile. By the opener, once; from the same task and, for a thread, as bound
- * as it was. It neither is cancelled nor times out: it is the members that see
- * the cancelling or the deadline and end. Then *g has ended, its memory may be
+ * meanwhile. By the opener, once; a thread neither binds nor unbinds between
+ * opening and this. It is neither cancelled nor does it time out: members see
+ * the cancelling or the deadline, and end. Then *g has ended, its memory may be
  * reused at once, and all that members did is visible.
  * Returns 0, or the first error that a member returned; another error goes
  * before -ECANCELED, which mostly follows from one.

@@ -120,6 +120,9 @@ static inline bool sn_deque_has_private_owner(const struct deque *d)
 	return (int32_t)(a_load_rlx(&d->bottom) - a_load_rlx(&d->guard)) > 0;
 }
 
+/* The meta of the task that a pop would return; anything when there is none. */
+static inline uintptr_t sn_deque_newest_meta(const struct deque *d);
+
 /* Take the oldest task into *out; false when there is none. Publishes the
  * older half when nothing is public, so that most calls cost one
  * compare-and-set. */
@@ -193,6 +196,13 @@ static inline struct task sn_slot_read(const struct slot *s)
 		.argument = (void *)a_load_rlx(&s->argument),
 		.meta = a_load_rlx(&s->meta),
 	};
+}
+
+static inline uintptr_t sn_deque_newest_meta(const struct deque *d)
+{
+	uint32_t b = a_load_rlx(&d->bottom) - 1;
+
+	return a_load_rlx(&d->slot[b & d->mask].meta);
 }
 
 /* Put t at the newest end. Returns 0, or -ENOMEM: nothing has changed. */

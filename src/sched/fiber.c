@@ -15,6 +15,10 @@
 #include <valgrind/valgrind.h>
 #endif
 
+/* What a member of a group that runs on its opener's stack finds at least; and
+ * half of the stack. */
+#define MEMBER_STACK ((size_t)16 * 1024)
+
 #define COLOURS     16u
 #define COLOUR_STEP 64u
 
@@ -32,6 +36,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 	f->home = home;
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
+	f->shallow = low + (size / 2 > MEMBER_STACK ? size / 2 : MEMBER_STACK);
 	f->id = id;
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_sight_init(&f->sight);
