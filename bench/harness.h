@@ -21,6 +21,7 @@
 /* One run of a row. */
 struct bench_run {
 	uint32_t workers;
+	uint32_t fp;                  /* as sennit_config.fp */
 	uint64_t n;                   /* operations in a run */
 	double   value[BENCH_VALUES]; /* out: per operation; NAN prints "-" */
 	double   bytes;               /* out; 0: the harness puts the peak
@@ -49,6 +50,7 @@ struct bench_row {
 	enum bench_workers workers;
 	enum bench_place   place;
 	bench_fn          *run;
+	uint32_t           fp;     /* of BENCH_INSIDE's scheduler */
 	uint64_t           memory; /* bytes free, or the row is skipped */
 };
 

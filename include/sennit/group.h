@@ -31,8 +31,7 @@
  *   - finds at least half of a stack, and 16 KiB, below it;
  *   - starts with the floating-point control of whoever waits, and must leave
  *     it as it was, which the calling conventions ask of every function;
- *   - counts as the fiber that waits: as owner of a mutex, and for
- *     sennit_fiber_current.
+ *   - has the same sennit_fiber_current as whoever waits.
  * With SENNIT_GROUP_OWN_STACKS no member runs that way.
  */
 #ifndef SENNIT_GROUP_H
@@ -59,7 +58,7 @@ struct sennit_scope {
 	sennit_word          lock_;
 	sennit_word          cancelled_;
 	sennit_word          cancels_;
-	uint32_t             flags_;
+	uint32_t             zero_;
 	struct sennit_scope *root_;
 	struct sennit_scope *parent_;
 	void                *waits_;
@@ -71,10 +70,10 @@ typedef struct sennit_group {
 	sennit_word         others_;
 	uint32_t            here_;
 	sennit_word         error_;
-	uint32_t            zero_;
-	void               *home_;
-	void               *waiter_;
+	uint32_t            flags_;
+	sennit_pointer      home_;
 	sennit_scheduler   *scheduler_;
+	void               *waiter_;
 } sennit_group;
 
 /* Open *g on the bound scheduler, inside the group that the calling task is a
@@ -127,8 +126,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_copy(sennit_group     *g,
  * opening and this. It is neither cancelled nor does it time out: members see
  * the cancelling or the deadline, and end. Then *g has ended, its memory may be
  * reused at once, and all that members did is visible.
- * Returns 0, or the first error that a member returned; another error goes
- * before -ECANCELED, which mostly follows from one.
+ * Returns 0 if *g was never cancelled and every member returned 0; else the
+ * first error, a member's or the -ECANCELED of sennit_group_cancel or of a
+ * spawn that was not accepted. Any other goes before -ECANCELED, which mostly
+ * follows from it.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_group_wait(sennit_group *g);

@@ -83,8 +83,8 @@ enum sennit_fp {
 				 * across waits too */
 	SENNIT_FP_SHARED = 1    /* the tasks, which must leave it as they found
 				 * it whenever they wait or end: a change may
-				 * reach others. Saves reading it at each of
-				 * these (4 ns on Zen 4) */
+				 * reach others. Saves a nanosecond or so each
+				 * time */
 };
 
 /* One explicit mask: the CPUs cpus[0..count-1]. */

@@ -21,19 +21,17 @@ _Static_assert(_Alignof(sennit_group) > TASK_TAG, "the tag fits below it");
 
 /* --- opening ------------------------------------------------------------ */
 
-static inline void open_group(sennit_group *g, sennit_scheduler *s,
-			      struct worker *w, sennit_time deadline,
-			      uint32_t flags)
+static ALWAYS_INLINE void open_group(sennit_group *g, sennit_scheduler *s,
+				     struct sennit_scope *parent, void *home,
+				     sennit_time deadline, uint32_t flags)
 {
-	sn_scope_open(&g->scope_, w ? w->home.current->scope : NULL, deadline,
-		      flags);
+	sn_scope_open(&g->scope_, parent, deadline);
 	a_init(&g->others_, 0);
 	g->here_ = 0;
 	a_init(&g->error_, 0);
-	g->waiter_ = NULL;
+	g->flags_ = flags;
+	a_init(&g->home_, home);
 	g->scheduler_ = s;
-	/* Nobody's worker: all is counted in others_. */
-	g->home_ = w && w->scheduler == s ? (void *)w : (void *)g;
 }
 
 void sennit_group_init(sennit_group *g, sennit_time deadline, uint32_t flags)
@@ -42,15 +40,19 @@ void sennit_group_init(sennit_group *g, sennit_time deadline, uint32_t flags)
 
 	MISUSE(!w, "sennit_group_init", "no scheduler is bound to this thread");
 	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init", "unknown flags");
-	open_group(g, w->scheduler, w, deadline, flags);
+	open_group(g, w->scheduler, w->home.current->scope, w, deadline, flags);
 }
 
 void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
 			  sennit_time deadline, uint32_t flags)
 {
+	struct worker *w = sn_self;
+
 	MISUSE_INHERITED(s, "sennit_group_init_on");
 	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init_on", "unknown flags");
-	open_group(g, s, sn_self, deadline, flags);
+	open_group(g, s, w ? w->home.current->scope : NULL,
+		   w && w->scheduler == s ? (void *)w : sn_group_no_home(g),
+		   deadline, flags);
 }
 
 /* --- spawning ----------------------------------------------------------- */
@@ -103,18 +105,24 @@ static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 	return spawn(g, &task);
 }
 
+static NOINLINE int help(struct worker *w)
+{
+	sn_place_help(w);
+	return 0;
+}
+
 int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
-	int            err;
 
-	if (unlikely(!sn_group_is_home(g, w) || !w->pushes || !run ||
+	if (unlikely(!sn_group_is_home(g, w) || !w->pushes ||
+		     !sn_deque_has_room(&w->deque) || !run ||
 		     sn_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
-	err = sn_place_own(w, (struct task){ sn_task_fn(run), argument,
-					     sn_task_member(g) });
-	g->here_ += !err;
-	return err;
+	g->here_++;
+	sn_deque_push_room(&w->deque, (struct task){ sn_task_fn(run), argument,
+						     sn_task_member(g) });
+	return unlikely(sn_place_is_help_due(w)) ? help(w) : 0;
 }
 
 int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
@@ -129,76 +137,102 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* Whether a member may run on the caller's stack, as far as the worker is
- * concerned: nothing goes before, and the stack is not too deep. */
-static ALWAYS_INLINE bool may_run_here(struct worker             *w,
-				       const struct sennit_fiber *self)
+/* Whether members may run on the caller's stack: nothing goes before them, and
+ * it is not too deep. Counted as a dispatch before looking for one, since what
+ * is due then may bring newer tasks. */
+static ALWAYS_INLINE bool may_run_here(struct worker *w)
 {
 	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
 	       sn_inbox_is_empty(&w->fibers) &&
-	       (char *)__builtin_frame_address(0) >= self->shallow;
+	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
+	       sn_loop_tick(w);
 }
 
-/* Take the newest own task if it is a member of *g. Counted as a dispatch
- * before the look, since what is due then may bring newer tasks. */
-static ALWAYS_INLINE bool take_member(struct worker *w, const sennit_group *g,
+/* Take the newest own task if it is a member of *g. */
+static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 				      struct task *t)
 {
-	if (!sn_loop_tick(w) || (sn_deque_newest_meta(&w->deque) &
-				 ~TASK_OWNED) != sn_task_member(g))
-		return false;
-	return sn_deque_pop(&w->deque, t);
+	return sn_deque_pop_if(&w->deque, ~TASK_OWNED, sn_task_member(g), t);
+}
+
+/* Call the member on the running stack. */
+static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
+			      const struct task *t)
+{
+	struct sennit_scope *scope = w->home.current->scope;
+	void                *identity = w->home.current->identity;
+	sennit_task_fn      *shown = sn_sight_shown(&w->home.current->sight);
+	int                  saved = *w->error;
+	int                  error;
+
+	w->home.current->scope = &g->scope_;
+	w->home.current->identity = g;
+	sn_sight_task(&w->home.current->sight, t->run);
+	error = sn_task_member_fn(t->run)(t->argument);
+	sn_sight_task(&w->home.current->sight, shown);
+	w->home.current->identity = identity;
+	w->home.current->scope = scope;
+	*w->error = saved;
+	return error;
+}
+
+static NOINLINE int call_copied(sennit_group *g, struct worker *w,
+				const struct task *t)
+{
+	int error = call(g, w, t);
+
+	sn_worker_discard(w, t->argument, t->meta);
+	return error;
 }
 
 /* Run members of *g, which belongs here, on the running stack for as long as
  * the newest own task is one. */
 static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 {
-	struct sennit_fiber *self = w->home.current;
-	struct sennit_scope *scope = self->scope;
-	sennit_task_fn      *shown = sn_sight_shown(&self->sight);
-	int                  saved = *w->error;
-	struct task          t;
+	struct task t;
 
-	self->scope = &g->scope_;
-	while (may_run_here(w, self) && take_member(w, g, &t)) {
-		int error;
+	while (may_run_here(w) && take_member(g, w, &t)) {
+		int error = likely(t.meta == sn_task_member(g))
+				    ? call(g, w, &t)
+				    : call_copied(g, w,
+						  &(struct task){ t.run,
+								  t.argument,
+								  t.meta });
 
-		sn_sight_task(&self->sight, t.run);
-		error = sn_task_member_fn(t.run)(t.argument);
 		a_bump_owner(&w->tasks);
-		if (unlikely(t.meta & TASK_OWNED))
-			sn_worker_discard(w, t.argument, t.meta);
-		sn_group_end(g, w, error);
+		if (unlikely(error))
+			sn_group_fail(g, error);
+		g->here_--;
 		if (sn_group_is_over(g))
-			break;
+			return;
 	}
-	sn_sight_task(&self->sight, shown);
-	self->scope = scope;
-	*w->error = saved;
 }
 
 int sennit_group_wait(sennit_group *g)
 {
 	struct worker *w = sn_self;
 
-	if (likely(g->home_ == w)) {
-		if (!sn_group_is_over(g) && w->pops &&
-		    !(g->scope_.flags_ & SENNIT_GROUP_OWN_STACKS))
+	if (likely(sn_group_is_home(g, w))) {
+		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)))
 			run_members(g, w);
 	} else {
-		MISUSE(g->home_ != g, "sennit_group_wait",
+		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
+		       "sennit_group_wait",
 		       "another thread has opened the group");
 	}
 	if (unlikely(!sn_group_is_over(g)))
 		sn_group_sleep(g);
-	return (int)a_load_rlx(&g->error_); /* shown by group.end */
+	if (likely(!a_load_rlx(&g->error_))) /* shown by group.end */
+		return 0;
+	sn_scope_close(&g->scope_);
+	return (int)a_load_rlx(&g->error_);
 }
 
 /* --- cancelling --------------------------------------------------------- */
 
 bool sennit_group_cancel(sennit_group *g)
 {
+	sn_group_keep_error(g, -ECANCELED);
 	return sn_wait_cancel(&g->scope_);
 }
 

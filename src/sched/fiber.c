@@ -34,6 +34,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	memset(f, 0, sizeof(*f));
 	f->home = home;
+	f->identity = f;
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
 	f->shallow = low + (size / 2 > MEMBER_STACK ? size / 2 : MEMBER_STACK);
@@ -71,6 +72,7 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 {
 	memset(f, 0, sizeof(*f));
 	f->home = home;
+	f->identity = f;
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_sight_init(&f->sight);
 #ifdef SN_TSAN

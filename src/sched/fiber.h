@@ -43,6 +43,9 @@ struct sennit_fiber {
 	struct node          link;  /* handed: ready list, inbox, idle list */
 	struct home         *home;  /* fixed: its worker's */
 	struct sight         sight; /* owner writes: what reports say */
+	void                *identity; /* owner: as owner of locks: itself, or
+					* the group whose member runs on it
+					* while its opener waits there */
 	struct sennit_scope *scope; /* owner: of the running task; NULL: none */
 	char         *low;     /* fixed; NULL: a thread's own, bounds unknown */
 	size_t        size;    /* fixed: bytes from low to the record */

@@ -21,7 +21,7 @@ void sn_group_fail(sennit_group *g, int error)
 	       "a member returned neither 0 nor a negative error");
 	sn_group_keep_error(g, error);
 	/* Stale: sn_wait_cancel looks again. */
-	if (!(g->scope_.flags_ & SENNIT_GROUP_KEEP_GOING) &&
+	if (!(g->flags_ & SENNIT_GROUP_KEEP_GOING) &&
 	    !a_load_rlx(&g->scope_.cancelled_))
 		sn_wait_cancel(&g->scope_);
 }
@@ -53,6 +53,7 @@ void sn_group_sleep(sennit_group *g)
 	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g, g->scope_.deadline_);
 	g->waiter_ = &n;
 	g->here_ = 0;
+	a_store_rlx(&g->home_, sn_group_no_home(g)); /* our thread's to see */
 	TORTURE_POINT();
 	/* -> group.end: the record <- group.end: what members did */
 	if (a_add_acqrel(&g->others_, here + GROUP_WAITED) + here)

@@ -5,9 +5,10 @@
  *	others_  everywhere else: (spawned - ended) * ONE + WAITED
  *
  * Either may be below zero, for a member that is spawned on one thread may end
- * on another; their sum is the count. When the opener has to sleep it moves
- * here_ to others_ and sets WAITED in the same step; from then on all is
- * counted there, and whoever takes the last one wakes it.
+ * on another; their sum is the count. home_ is the opener's worker; when the
+ * opener has to sleep it clears that, moves here_ to others_ and sets WAITED in
+ * the same step; from then on all is counted there, and whoever takes the last
+ * one wakes it.
  *
  * Invariants
  *   - A member is counted before it can end.
@@ -33,11 +34,18 @@ COLD void sn_group_fail(sennit_group *g, int error);
 /* One less, wherever the caller is. */
 void sn_group_end_elsewhere(sennit_group *g);
 
-/* Whether what is counted on w, the caller's, needs no atomic. */
+/* home_ of a group that has no worker to count on: nobody is there. */
+static inline void *sn_group_no_home(sennit_group *g)
+{
+	return g;
+}
+
+/* Whether what is counted on w, the caller's, needs no atomic. Only the thread
+ * of home_ changes it, so whoever sees itself there is right. */
 static inline bool sn_group_is_home(const sennit_group  *g,
 				    const struct worker *w)
 {
-	return g->home_ == w && likely(!g->waiter_);
+	return a_load_rlx(&g->home_) == w;
 }
 
 /* A member has ended on w, the caller's, with that error. */

@@ -68,8 +68,7 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
  * stack was started with it, and what a task changed ends here [W8]. */
 static ALWAYS_INLINE void after_task(struct worker *w)
 {
-	if (likely(!w->home.fp_shared) &&
-	    unlikely(arch_fp_control() != w->home.fp_control))
+	if (likely(!w->home.fp_shared))
 		arch_fp_set_control(w->home.fp_control);
 	a_bump_owner(&w->tasks);
 }

@@ -102,7 +102,7 @@ struct link *sn_scope_cancel(struct sennit_scope *s, bool *first)
 		/* -> scope.cancel: what happened before */
 		a_store_rel(&s->cancelled_, 1);
 		/* -> scope.cancel: the same, and the scope that it counts */
-		a_store_rel(&root->cancels_, a_load_rlx(&root->cancels_) + 1);
+		a_add_rel(&root->cancels_, 1);
 		claimed = take_waits(root, s);
 	}
 	sn_queue_unlock(&root->lock_, word);

@@ -13,6 +13,8 @@
  *
  * Invariants
  *   - A scope outlives the scopes and the waits inside it.
+ *   - `cancels` counts the cancelled scopes of a tree that are open, or a few
+ *     more: zero means that nobody need look further.
  *   - `cancelled` is set, and waits enlist, under the root's lock: a wait is
  *     found by the cancel, or finds its scope cancelled.
  *   - Who enlisted leaves the list before its wait returns.
@@ -26,21 +28,18 @@
 /* Make *s a scope inside parent, which may be NULL. */
 static inline void sn_scope_open(struct sennit_scope *s,
 				 struct sennit_scope *parent,
-				 sennit_time deadline, uint32_t flags)
+				 sennit_time          deadline)
 {
-	a_init(&s->lock_, 0);
-	a_init(&s->cancelled_, 0);
-	a_init(&s->cancels_, 0);
-	s->flags_ = flags;
-	s->parent_ = parent;
-	s->root_ = s;
-	s->waits_ = NULL;
-	s->deadline_ = deadline;
+	struct sennit_scope *root = s;
+
 	if (parent) {
-		s->root_ = parent->root_;
+		root = parent->root_;
 		if (parent->deadline_ < deadline)
-			s->deadline_ = parent->deadline_;
+			deadline = parent->deadline_;
 	}
+	*s = (struct sennit_scope){ .root_ = root,
+				    .parent_ = parent,
+				    .deadline_ = deadline };
 }
 
 /* Whether s or what it lies in is cancelled. May be late, never early. */
@@ -57,6 +56,14 @@ static inline bool sn_scope_is_cancelled(const struct sennit_scope *s)
 {
 	return unlikely(sn_scope_may_be_cancelled(s)) &&
 	       sn_scope_is_inside_cancelled(s);
+}
+
+/* Nothing is inside s any more: it no longer counts as cancelled. */
+static inline void sn_scope_close(struct sennit_scope *s)
+{
+	if (s->root_ != s && a_load_rlx(&s->cancelled_))
+		a_sub_rel(&s->root_->cancels_,
+			  1); /* -> scope.cancel: no more */
 }
 
 /* The wait of n, not yet asleep, enlists with its scope. False: it is cancelled

@@ -204,13 +204,14 @@ static inline void sn_wait_wake_all(struct link *chain)
  * Returns whether it was not cancelled before. The scope may be gone then. */
 bool sn_wait_cancel(struct sennit_scope *s);
 
-/* Who the caller is, as owner of a lock: its fiber, or its thread. Never the
- * same for two that exist at once. */
+/* Who the caller is, as owner of a lock: its fiber, the group of which it is a
+ * member that runs on the opener's fiber, or its thread. Never the same for two
+ * that exist at once. */
 static inline void *sn_wait_identity(void)
 {
 	struct worker *w = sn_self;
 
-	return likely(w) ? (void *)w->home.current : (void *)&sn_parker;
+	return likely(w) ? w->home.current->identity : (void *)&sn_parker;
 }
 
 #endif

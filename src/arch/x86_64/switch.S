@@ -3,9 +3,9 @@
  * registers and the stack frame; 3.7: CFI).
  *
  * Saved: rbx rbp r12-r15; by the functions whose name does not end in _shared
- * also the control bits of MXCSR and the x87 control word.
- * Not saved: vector registers and status flags (the caller's to save), the
- * signal mask, fs (the thread's).
+ * also MXCSR and the x87 control word.
+ * Not saved: vector registers and the x87 status flags (the caller's to save),
+ * the signal mask, fs (the thread's).
  *
  * The incoming registers are loaded while the outgoing stack is still the
  * running one, so that one instruction changes stack and caller together and
@@ -47,35 +47,25 @@
 	.cfi_restore %\register
 	.endm
 
-	/* The control in force is at rsp, the one wanted at rsi: when they
-	 * differ, go to FP_LOAD of the same name. The two words are compared
-	 * one by one, as they were stored: one wide load could not be forwarded
-	 * from two stores. */
-	.macro	FP_COMPARE name, fp
+	/* Put the control at rsi in force; the one in force is at rsp. MXCSR is
+	 * loaded without a look: to wait for what stmxcsr stores would cost
+	 * more than ldmxcsr. The x87 word, where they differ, by FP_LOAD of the
+	 * same name: loading it may take care. */
+	.macro	FP_CHANGE name, fp
 	.if	\fp
-	mov	FRAME_MXCSR(%rsp), %eax
+	ldmxcsr	FRAME_MXCSR(%rsi)
 	movzwl	FRAME_X87(%rsp), %r9d
-	xor	FRAME_MXCSR(%rsi), %eax
-	and	$~FP_FLAGS, %eax
-	jnz	.Lload_\name
 	cmp	FRAME_X87(%rsi), %r9w
 	jne	.Lload_\name
 .Lloaded_\name:
 	.endif
 	.endm
 
-	/* Out of the way of the common case; the CFI must be FP_COMPARE's.
+	/* Out of the way of the common case; the CFI must be FP_CHANGE's.
 	 * Touches rax and r9 alone. */
 	.macro	FP_LOAD name, fp
 	.if	\fp
 .Lload_\name:
-	stmxcsr	FRAME_MXCSR(%rsp)		/* its control, our flags */
-	mov	FRAME_MXCSR(%rsp), %eax
-	and	$FP_FLAGS, %eax
-	andl	$~FP_FLAGS, FRAME_MXCSR(%rsi)
-	or	%eax, FRAME_MXCSR(%rsi)
-	ldmxcsr	FRAME_MXCSR(%rsi)
-
 	/* x87 traps on any flag that is set and not masked, even if another
 	 * stack set it: those must go. */
 	fnstsw	%ax
@@ -93,7 +83,7 @@
 
 	/* Resume the stack rsi. The control in force is at rsp. */
 	.macro	RESUME name, fp
-	FP_COMPARE \name, \fp
+	FP_CHANGE \name, \fp
 	mov	FRAME_RBX(%rsi), %rbx
 	mov	FRAME_R12(%rsi), %r12
 	mov	FRAME_R13(%rsi), %r13
@@ -137,7 +127,7 @@ END arch_switch_shared
 	.if	\fp
 	mov	%r8, FRAME_MXCSR(%rsi)
 	.endif
-	FP_COMPARE \name, \fp
+	FP_CHANGE \name, \fp
 	.cfi_remember_state
 	mov	%rsi, %rsp		/* <-- the stacks change here */
 	.cfi_def_cfa_offset 16
