@@ -72,6 +72,7 @@ extern const struct bench_row bench_timeouts[];
 extern const struct bench_row bench_timer_wheel[];
 extern const struct bench_row bench_life_cycle[];
 extern const struct bench_row bench_gate[];
+extern const struct bench_row bench_group[];
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how

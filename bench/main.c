@@ -28,7 +28,7 @@ static const struct bench_row *const workloads[] = {
 	bench_mutex_contended, bench_sleepers,     bench_unbalanced_tree,
 	bench_nqueens,         bench_parallel_for, bench_foreign_submit,
 	bench_idle_cpu,        bench_timeouts,     bench_timer_wheel,
-	bench_life_cycle,      bench_gate,
+	bench_life_cycle,      bench_gate,         bench_group,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
