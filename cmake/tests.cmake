@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adding a test is adding a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
+#	                     which leave out the other groups: their threads
+#	                     do not take turns
 #	test/build/<x>.sh    a script, run as build/<x>
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and says why.
 
 set(timeout 120)
-if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_TEST_WRAPPER
-	OR CMAKE_CROSSCOMPILING)
+if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
+	OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
 	math(EXPR timeout "${timeout} * 4")
 endif()
 
@@ -29,7 +32,11 @@ find_library(CMOCKA_LIBRARY cmocka)
 if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
 	message(STATUS "cmocka is not there: test/unit, api, stress, os left out")
 elseif(SENNIT_TESTS)
-	foreach(group unit api stress os)
+	set(groups unit api stress os)
+	if(SENNIT_DETERMINISTIC)
+		set(groups explore)
+	endif()
+	foreach(group IN LISTS groups)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
@@ -50,7 +57,8 @@ endif()
 
 # --- scripts: they look at the plain build of this machine --------------------------
 
-if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR CMAKE_CROSSCOMPILING)
+if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
+	OR CMAKE_CROSSCOMPILING)
 	return()
 endif()
 

@@ -138,6 +138,7 @@ static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
 		return lock_slow(m, self, deadline);
 	own(m, self);
+	TORTURE_POINT();
 	return 0;
 }
 
