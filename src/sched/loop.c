@@ -378,6 +378,7 @@ void sn_loop_yield(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 
+	TORTURE_POINT(); /* who is alone comes back at once */
 	sn_sight_yield(&self->sight, (uint32_t)a_load_rlx(&w->blocks),
 		       a_load_rlx(&w->clock));
 	sn_worker_ready(w, self);
