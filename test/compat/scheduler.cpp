@@ -177,9 +177,10 @@ TEST_P(SchedulerOf, takes_anything_that_can_be_called)
 	Counter               counter;
 	std::function<void()> function = [&] { counter.add(1); };
 	marl::Task            task([&] { counter.add(10); });
-	auto                  returns = [&] {
-                counter.add(100);
-                return 5;
+
+	auto returns = [&] {
+		counter.add(100);
+		return 5;
 	};
 
 	plain_calls = 0;
@@ -375,7 +376,7 @@ TEST_F(SchedulerAlone, with_workers_runs_tasks_on_them_only)
 	EXPECT_EQ(threads.count(std::this_thread::get_id()), 0u);
 }
 
-TEST_P(SchedulerOf, keeps_a_same_thread_task_on_the_thread_that_scheduled_it)
+TEST_P(SchedulerOf, keeps_a_same_thread_task_on_its_thread)
 {
 	marl::WaitGroup left(100);
 
@@ -522,7 +523,7 @@ TEST_F(SchedulerAlone, runs_a_worker_anywhere_if_its_cores_do_not_exist)
 	left.wait();
 }
 
-/* --- misuse ----------------------------------------------------------------- */
+/* --- misuse --------------------------------------------------------------- */
 
 using SchedulerDeathTest = Alone;
 
@@ -553,7 +554,7 @@ TEST_F(SchedulerDeathTest, a_thread_binds_once)
 	EXPECT_DEATH(Scheduler::unbind(), "misuse of sennit_unbind");
 }
 
-TEST_F(SchedulerDeathTest, an_exception_that_leaves_a_task_ends_the_process)
+TEST_F(SchedulerDeathTest, an_exception_out_of_a_task_ends_the_process)
 {
 	EXPECT_DEATH(
 		{

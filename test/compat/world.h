@@ -5,7 +5,7 @@
  *	ON_WORKERS(Fixture)	after class Fixture : public World
  *
  * Everything that a world's allocator gave must be back when the world ends.
- * Tasks note their failures by EXPECT_*, which googletest takes from any thread.
+ * Tasks note their failures by EXPECT_*, which may be used on any thread.
  */
 #ifndef SN_TEST_COMPAT_WORLD_H
 #define SN_TEST_COMPAT_WORLD_H

@@ -52,9 +52,10 @@ inline auto blocking_call(F &&f, Arguments &&...arguments)
 {
 	using Result = decltype(f(std::forward<Arguments>(arguments)...));
 
-	std::packaged_task<Result()> call(
-		[&] { return f(std::forward<Arguments>(arguments)...); });
-	std::future<Result> result = call.get_future();
+	std::packaged_task<Result()> call([&]() -> Result {
+		return f(std::forward<Arguments>(arguments)...);
+	});
+	std::future<Result>          result = call.get_future();
 
 	detail::elsewhere(call);
 	return result.get();

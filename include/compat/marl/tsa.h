@@ -43,7 +43,8 @@
 		try_acquire_shared_capability(__VA_ARGS__))
 
 /* On functions that lock by themselves, or look whether it was done. */
-#define EXCLUDES(...)        THREAD_ANNOTATION_ATTRIBUTE__(locks_excluded(__VA_ARGS__))
+#define EXCLUDES(...) THREAD_ANNOTATION_ATTRIBUTE__(locks_excluded(__VA_ARGS__))
+
 #define ASSERT_CAPABILITY(x) THREAD_ANNOTATION_ATTRIBUTE__(assert_capability(x))
 #define ASSERT_SHARED_CAPABILITY(x) \
 	THREAD_ANNOTATION_ATTRIBUTE__(assert_shared_capability(x))
