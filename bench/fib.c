@@ -72,5 +72,11 @@ const struct bench_row bench_fib[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = fork_join },
+	{ .names = { "W2-fib/wait-group-shared-fp" },
+	  .n = SPAWNS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .fp = SENNIT_FP_SHARED,
+	  .run = fork_join },
 	{ .run = NULL },
 };

@@ -103,7 +103,9 @@ static void run_all_here(struct bench_run *r)
 static _Noreturn void child(const struct bench_row *row, uint32_t workers,
 			    int to_parent)
 {
-	struct bench_run first = { .workers = workers, .n = row->n };
+	struct bench_run first = { .workers = workers,
+				   .fp = row->fp,
+				   .n = row->n };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	session.row = row;

@@ -21,6 +21,7 @@
 /* One run of a row. */
 struct bench_run {
 	uint32_t workers;
+	uint32_t fp;                  /* as sennit_config.fp */
 	uint64_t n;                   /* operations in a run */
 	double   value[BENCH_VALUES]; /* out: per operation; NAN prints "-" */
 	double   bytes;               /* out; 0: the harness puts the peak
@@ -49,6 +50,7 @@ struct bench_row {
 	enum bench_workers workers;
 	enum bench_place   place;
 	bench_fn          *run;
+	uint32_t           fp;     /* of BENCH_INSIDE's scheduler */
 	uint64_t           memory; /* bytes free, or the row is skipped */
 };
 
@@ -70,6 +72,10 @@ extern const struct bench_row bench_timeouts[];
 extern const struct bench_row bench_timer_wheel[];
 extern const struct bench_row bench_life_cycle[];
 extern const struct bench_row bench_gate[];
+extern const struct bench_row bench_ticket[];
+extern const struct bench_row bench_pool[];
+extern const struct bench_row bench_future[];
+extern const struct bench_row bench_blocking[];
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how

@@ -23,12 +23,27 @@
 #endif
 
 static const struct bench_row *const workloads[] = {
-	bench_spawn_flat,      bench_fib,          bench_skynet,
-	bench_ping_pong,       bench_ring,         bench_block_many,
-	bench_mutex_contended, bench_sleepers,     bench_unbalanced_tree,
-	bench_nqueens,         bench_parallel_for, bench_foreign_submit,
-	bench_idle_cpu,        bench_timeouts,     bench_timer_wheel,
-	bench_life_cycle,      bench_gate,
+	bench_spawn_flat,
+	bench_fib,
+	bench_skynet,
+	bench_ping_pong,
+	bench_ring,
+	bench_block_many,
+	bench_mutex_contended,
+	bench_sleepers,
+	bench_unbalanced_tree,
+	bench_nqueens,
+	bench_parallel_for,
+	bench_foreign_submit,
+	bench_idle_cpu,
+	bench_timeouts,
+	bench_timer_wheel,
+	bench_life_cycle,
+	bench_gate,
+	bench_ticket,
+	bench_pool,
+	bench_future,
+	bench_blocking,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

@@ -35,6 +35,21 @@ static void play_pong(void *unused)
 	sennit_wait_group_done(&table.players);
 }
 
+/* Both players alike. A fiber returns from its wait to where it called it: when
+ * that is not where the one before called its own, the processor, which expects
+ * calls to return in order, has guessed wrong. */
+static void play_alike(void *argument)
+{
+	sennit_event *mine = argument;
+	sennit_event *other = mine == &table.ping ? &table.pong : &table.ping;
+
+	for (uint64_t i = 0; i < table.rallies; i++) {
+		sennit_event_wait(mine);
+		sennit_event_set(other);
+	}
+	sennit_wait_group_done(&table.players);
+}
+
 static void prepare(uint64_t hand_overs)
 {
 	sennit_event_init(&table.ping, SENNIT_EVENT_AUTO, false);
@@ -52,6 +67,19 @@ static void one_worker(struct bench_run *r)
 	begin = sennit_now();
 	spawn_here(play_ping, NULL);
 	spawn_here(play_pong, NULL);
+	sennit_wait_group_wait(&table.players);
+	bench_elapsed(r, begin);
+}
+
+static void one_worker_alike(struct bench_run *r)
+{
+	sennit_time begin;
+
+	prepare(r->n);
+	begin = sennit_now();
+	spawn_here(play_alike, &table.ping);
+	spawn_here(play_alike, &table.pong);
+	sennit_event_set(&table.ping);
 	sennit_wait_group_wait(&table.players);
 	bench_elapsed(r, begin);
 }
@@ -96,6 +124,17 @@ const struct bench_row bench_ping_pong[] = {
 	  .n = 2000000,
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
+	  .run = one_worker },
+	{ .names = { "W4a-ping-pong/one-worker-alike" },
+	  .n = 2000000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = one_worker_alike },
+	{ .names = { "W4a-ping-pong/one-worker-shared-fp" },
+	  .n = 2000000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .fp = SENNIT_FP_SHARED,
 	  .run = one_worker },
 	{ .names = { "W4b-ping-pong/two-workers" },
 	  .n = 400000,

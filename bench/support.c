@@ -20,12 +20,13 @@ void bench_elapsed(struct bench_run *r, sennit_time begin)
 	r->value[0] = (double)(sennit_now() - begin) / (double)r->n;
 }
 
-static sennit_scheduler *create(uint32_t workers)
+static sennit_scheduler *create(uint32_t workers, uint32_t fp)
 {
 	sennit_scheduler *s = NULL;
 	int               err;
 
-	err = sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = workers));
+	err = sennit_scheduler_create(
+		&s, SENNIT_CONFIG(.workers = workers, .fp = fp));
 	bench_check(!err, "no scheduler");
 	return s;
 }
@@ -35,7 +36,7 @@ sennit_scheduler *bench_scheduler(uint32_t workers)
 	static sennit_scheduler *s;
 
 	if (!s)
-		s = create(workers);
+		s = create(workers, SENNIT_FP_PER_TASK);
 	return s;
 }
 
@@ -53,7 +54,7 @@ static void root(void *argument)
 
 void bench_inside(bench_fn *run, struct bench_run *r)
 {
-	sennit_scheduler *s = create(r->workers);
+	sennit_scheduler *s = create(r->workers, r->fp);
 	struct inside     inside = { run, r };
 	sennit_task       task = { .run = root, .argument = &inside };
 

@@ -2,13 +2,16 @@
 # Adding a test is adding a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
 #	test/compat/<x>.cpp  the same in C++, with googletest
+#	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
+#	                     which leave out the other groups: their threads
+#	                     do not take turns
 #	test/build/<x>.sh    a script, run as build/<x>
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and says why.
 
 set(timeout 120)
-if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_TEST_WRAPPER
-	OR CMAKE_CROSSCOMPILING)
+if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
+	OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
 	math(EXPR timeout "${timeout} * 4")
 endif()
 
@@ -30,7 +33,11 @@ find_library(CMOCKA_LIBRARY cmocka)
 if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
 	message(STATUS "cmocka is not there: test/unit, api, stress, os left out")
 elseif(SENNIT_TESTS)
-	foreach(group unit api stress os)
+	set(groups unit api stress os)
+	if(SENNIT_DETERMINISTIC)
+		set(groups explore)
+	endif()
+	foreach(group IN LISTS groups)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
@@ -57,7 +64,7 @@ find_library(GTEST_MAIN_LIBRARY gtest_main)
 if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
 	message(STATUS "googletest is not there: test/compat left out")
-elseif(SENNIT_TESTS)
+elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
 	file(GLOB files CONFIGURE_DEPENDS test/compat/*.cpp)
 	foreach(standard IN LISTS SENNIT_CXX_STANDARDS)
 		set(folder test/compat)
@@ -85,7 +92,8 @@ endif()
 
 # --- scripts: they look at the plain build of this machine --------------------------
 
-if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR CMAKE_CROSSCOMPILING)
+if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
+	OR CMAKE_CROSSCOMPILING)
 	return()
 endif()
 

@@ -11,7 +11,12 @@
 #include "sennit/wait_group.h"
 #include "sennit/mutex.h"
 #include "sennit/cond.h"
+#include "sennit/ticket.h"
+#include "sennit/pool.h"
+#include "sennit/future.h"
+#include "sennit/blocking.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
+#include "sennit/deterministic.h"
 
 #endif

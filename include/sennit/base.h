@@ -59,7 +59,13 @@ typedef struct sennit_pointer {
 
 /* A point in time: nanoseconds of the monotonic clock (CLOCK_MONOTONIC).
  * Deadlines are absolute and come last: 0 tries once without waiting,
- * SENNIT_NEVER waits for ever. Steps of the wall clock move no deadline. */
+ * SENNIT_NEVER waits for ever. Steps of the wall clock move no deadline.
+ *
+ * A call with a deadline that finds what it wants takes it. One that would have
+ * to wait returns -ETIMEDOUT at the deadline, or at that of the group that the
+ * calling task belongs to, whichever comes first, and -ECANCELED once that
+ * group is cancelled. A call without a deadline cannot fail: no group's
+ * deadline or cancelling reaches it. */
 typedef uint64_t sennit_time;
 
 #define SENNIT_NEVER UINT64_MAX

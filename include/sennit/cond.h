@@ -50,7 +50,7 @@ SENNIT_API void sennit_cond_notify_all(sennit_cond *c);
 /* Unlock *m, which the caller holds, wait to be notified or for the deadline,
  * and lock *m again, however long that takes. No notify after the unlock is
  * missed. Also with a deadline that has passed the lock is let go for a moment.
- * Returns 0, or -ETIMEDOUT; *m is held in both cases.
+ * Returns 0, -ETIMEDOUT or -ECANCELED; *m is held in any case.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_cond_wait_until(sennit_cond  *c,

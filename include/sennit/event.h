@@ -57,7 +57,7 @@ SENNIT_API bool sennit_event_is_set(const sennit_event *e);
 
 /* Wait until *e is set, or the deadline passes; consumes an auto event. A
  * deadline of 0 tests.
- * Returns 0, or -ETIMEDOUT.
+ * Returns 0, -ETIMEDOUT, or -ECANCELED.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_event_wait_until(sennit_event *e,

@@ -51,13 +51,15 @@ SENNIT_API void sennit_fiber_notify(sennit_fiber *f);
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_yield(void);
 
-/* Sleep until the time `wake`; at once when it has passed, for ever with
+/* Sleep until the time `wake`; at once when it has passed, until cancelled with
  * SENNIT_NEVER.
+ * Returns 0, or what ended it early: -ECANCELED when the caller's group is
+ * cancelled, -ETIMEDOUT at the group's deadline.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API void sennit_sleep_until(sennit_time wake);
+SENNIT_API SENNIT_MUST_USE int sennit_sleep_until(sennit_time wake);
 
-/* Sleep for so many nanoseconds.
+/* Sleep for so many nanoseconds, whatever becomes of the caller's group.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_sleep(uint64_t nanoseconds);

@@ -41,7 +41,7 @@ SENNIT_API void sennit_mutex_destroy(sennit_mutex *m);
 
 /* Lock *m, waiting until the deadline for whoever holds it. Misuse when the
  * caller holds it already.
- * Returns 0, or -ETIMEDOUT.
+ * Returns 0, -ETIMEDOUT, or -ECANCELED.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mutex_lock_until(sennit_mutex *m,

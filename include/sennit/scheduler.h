@@ -75,6 +75,18 @@ enum sennit_start {
 				   * there is work and no worker idle */
 };
 
+/* Who sees to floating-point control: rounding, traps, flush to zero (on x86-64
+ * MXCSR and the x87 control word, on aarch64 FPCR). */
+enum sennit_fp {
+	SENNIT_FP_PER_TASK = 0, /* the library: each task starts with its
+				 * worker's, and what it changes stays its own,
+				 * across waits too */
+	SENNIT_FP_SHARED = 1    /* the tasks, which must leave it as they found
+				 * it whenever they wait or end: a change may
+				 * reach others. Saves a nanosecond or so each
+				 * time */
+};
+
 /* One explicit mask: the CPUs cpus[0..count-1]. */
 typedef struct sennit_cpu_mask {
 	const uint32_t *cpus;
@@ -139,7 +151,14 @@ typedef struct sennit_config {
 
 	uint32_t trace_events; /* state changes kept per worker for trace.h, at
 				* most 2^24; 0: tracing off */
-	uint32_t reserved_;    /* must be 0 */
+	uint32_t fp;           /* enum sennit_fp */
+
+	uint32_t max_blocking_threads; /* most threads for blocking calls
+					* (blocking.h) at once; 0: 256, but no
+					* more than a quarter of what control
+					* groups and RLIMIT_NPROC allow, or 8 */
+	uint32_t blocking_idle_ms;     /* how long such a thread stays without a
+				    * call before it ends; 0: 10,000 */
 
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory
@@ -262,6 +281,8 @@ typedef struct sennit_stats {
 			       * threads' own stacks included */
 	uint64_t fibers_peak; /* sum over workers of each one's peak of these */
 	uint64_t stacks;      /* stacks in existence, idle ones included */
+	uint64_t blocking_threads; /* threads for blocking calls, idle ones
+				    * included */
 } sennit_stats;
 
 /* Fill *stats, whose size field is set, with the sums over all workers and

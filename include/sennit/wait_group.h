@@ -48,7 +48,7 @@ SENNIT_API void sennit_wait_group_add(sennit_wait_group *g, uint32_t n);
 SENNIT_API bool sennit_wait_group_done(sennit_wait_group *g);
 
 /* Wait until the count is zero, or the deadline passes.
- * Returns 0, or -ETIMEDOUT.
+ * Returns 0, -ETIMEDOUT, or -ECANCELED.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_wait_group_wait_until(

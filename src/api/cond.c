@@ -53,8 +53,7 @@ void sennit_cond_notify_all(sennit_cond *c)
 	sn_wait_wake_all(waiters);
 }
 
-int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
-			   sennit_time deadline)
+static int wait_until(sennit_cond *c, sennit_mutex *m, sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
@@ -71,9 +70,15 @@ int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
 	return err;
 }
 
+int sennit_cond_wait_until(sennit_cond *c, sennit_mutex *m,
+			   sennit_time deadline)
+{
+	return wait_until(c, m, deadline);
+}
+
 void sennit_cond_wait(sennit_cond *c, sennit_mutex *m)
 {
-	(void)!sennit_cond_wait_until(c, m, SENNIT_NEVER);
+	(void)!wait_until(c, m, SN_UNCANCELLED);
 }
 
 bool sennit_cond_wait_for(sennit_cond *c, sennit_mutex *m,

@@ -21,8 +21,9 @@
 #define STACK_DEFAULT (64u * 1024)
 #endif
 
-#define SPIN_DEFAULT TORTURED(0u, 20000u)
-#define TRACE_MAX    ((uint32_t)1 << 24)
+#define SPIN_DEFAULT          TORTURED(0u, 20000u)
+#define BLOCKING_IDLE_DEFAULT 10000u
+#define TRACE_MAX             ((uint32_t)1 << 24)
 
 /* The first release's config: older callers' are not smaller. */
 #define SIZE_FIRST sizeof(sennit_config)
@@ -75,7 +76,7 @@ static bool is_valid(const sennit_config *c)
 		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
 	    c->order > SENNIT_ORDER_OLDEST || c->start > SENNIT_START_LAZY ||
-	    c->reserved_)
+	    c->fp > SENNIT_FP_SHARED)
 		return false;
 	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
 		return false;
@@ -100,6 +101,8 @@ static void fill_defaults(sennit_config *c)
 		c->spin_ns = 0;
 	if (!c->stack_size)
 		c->stack_size = STACK_DEFAULT;
+	if (!c->blocking_idle_ms)
+		c->blocking_idle_ms = BLOCKING_IDLE_DEFAULT;
 	if (!c->name)
 		c->name = "sennit";
 	if (!c->allocator)

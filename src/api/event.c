@@ -95,7 +95,7 @@ static bool pass(sennit_event *e)
 	return false;
 }
 
-int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
+static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
@@ -122,7 +122,12 @@ int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
 	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
 }
 
+int sennit_event_wait_until(sennit_event *e, sennit_time deadline)
+{
+	return wait_until(e, deadline);
+}
+
 void sennit_event_wait(sennit_event *e)
 {
-	(void)!sennit_event_wait_until(e, SENNIT_NEVER);
+	(void)!wait_until(e, SN_UNCANCELLED);
 }

@@ -6,6 +6,8 @@
 #include "sched/loop.h"
 #include "sched/wait.h"
 
+#include <errno.h>
+
 sennit_fiber *sennit_fiber_current(void)
 {
 	return sn_self ? sn_self->home.current : NULL;
@@ -25,8 +27,11 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 	int            err;
 
 	n->fiber = self;
+	n->is.raced = true;
+	n->part = 0;
+	n->whole = n;
 	n->timer.pprev = NULL;
-	n->is.timed = deadline != SENNIT_NEVER;
+	n->scope = self->scope;
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
 	/* -> fiber.wait: the record; the predicate was false */
 	a_store_rel(&n->claim, WAITER_WAITING);
@@ -68,18 +73,33 @@ void sennit_yield(void)
 		os_thread_yield();
 }
 
-void sennit_sleep_until(sennit_time wake)
+/* The time as a wait's deadline: nobody signals it, so the claim is between the
+ * timer and who cancels. */
+static int sleep_until(sennit_time wake, struct scope *scope)
 {
 	struct waiter n;
+	int           err;
+
+	sn_waiter_mine(&n);
+	sn_waiter_race(&n, scope);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_TIME, NULL, wake);
+	err = sn_wait(&n, wake);
+	return err == -ETIMEDOUT && (!scope || os_now() >= wake) ? 0 : err;
+}
+
+int sennit_sleep_until(sennit_time wake)
+{
+	struct worker *w = sn_self;
 
 	if (wake <= os_now())
-		return;
-	sn_waiter_init(&n, wake);
-	sn_wait_show(&n, SENNIT_WAITS_FOR_TIME, NULL, wake);
-	(void)!sn_wait(&n, wake);
+		return 0;
+	return sleep_until(wake, w ? w->home.current->scope : NULL);
 }
 
 void sennit_sleep(uint64_t nanoseconds)
 {
-	sennit_sleep_until(sennit_after(nanoseconds));
+	sennit_time wake = sennit_after(nanoseconds);
+
+	if (nanoseconds)
+		(void)!sleep_until(wake, NULL);
 }

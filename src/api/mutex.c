@@ -87,7 +87,7 @@ static bool spin(sennit_mutex *m)
 }
 
 /* Queue up and sleep, unless the lock is free. 1: it may be free now; 0: it is
- * ours; -ETIMEDOUT. */
+ * ours; or an error. */
 static int wait_turn(sennit_mutex *m, sennit_time deadline, uint32_t losses)
 {
 	struct waiter n;
@@ -129,7 +129,7 @@ static int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 	return 0;
 }
 
-int sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline)
+static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 {
 	void    *self = sn_wait_identity();
 	uint32_t unlocked = 0;
@@ -138,12 +138,18 @@ int sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline)
 	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
 		return lock_slow(m, self, deadline);
 	own(m, self);
+	TORTURE_POINT();
 	return 0;
+}
+
+int sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline)
+{
+	return lock_until(m, deadline);
 }
 
 void sennit_mutex_lock(sennit_mutex *m)
 {
-	(void)!sennit_mutex_lock_until(m, SENNIT_NEVER);
+	(void)!lock_until(m, SN_UNCANCELLED);
 }
 
 /* Wake the first waiter, and give it the lock if a hand-over was asked for. */

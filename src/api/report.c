@@ -51,7 +51,7 @@ static void visit_worker(struct worker *w, visitor *visit, void *context)
 
 	if (!w->threaded)
 		visit_fiber(w, &w->main, visit, context);
-	pthread_mutex_lock(&w->roster_lock);
+	os_lock(&w->roster_lock);
 	l = w->roster;
 	while (l) {
 		visit_fiber(w, container_of(l, struct sennit_fiber, roster),
@@ -68,7 +68,7 @@ void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	l = s->bound;
 	while (l) {
 		visit_worker(container_of(l, struct worker, bound), visit,
@@ -201,7 +201,8 @@ static void print_entry(void *context, const sennit_report_entry *e)
 	char         place[64];
 
 	p->entries++;
-	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER)
+	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER ||
+	    e->waits_for == SENNIT_WAITS_FOR_CALL)
 		p->hopeless = false;
 	print_place(place, sizeof(place), p, e);
 	if (e->state == SENNIT_REPORT_QUEUED)

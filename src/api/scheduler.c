@@ -9,10 +9,12 @@
 #include "sched/staff.h"
 #include "sched/start.h"
 #include "sched/tie.h"
+#include "sennit/report.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* For messages: who is running. */
 static void describe(char *text, size_t size)
@@ -31,6 +33,11 @@ static void describe(char *text, size_t size)
 			 w->scheduler->name, w->home.current->id);
 }
 
+static void explain(void *scheduler)
+{
+	sennit_scheduler_print_report(scheduler, STDERR_FILENO);
+}
+
 int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_config c;
@@ -39,7 +46,11 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 	sn_check_describe(describe);
 	if (!err)
 		err = sn_tie_prepare();
-	return err ? err : sn_start(out, &c);
+	if (!err)
+		err = sn_start(out, &c);
+	if (!err)
+		sn_turns_explain(explain, *out);
+	return err;
 }
 
 void sennit_scheduler_retain(sennit_scheduler *s)
@@ -131,7 +142,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	       "stats->size is not set");
 	for (uint32_t i = 0; i < s->capacity; i++)
 		add_worker(&sum, s->workers[i]);
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	sum.tasks += s->past_tasks;
 	sum.blocks += s->past_blocks;
 	sum.parks += s->past_parks;
@@ -143,6 +154,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	}
 	pthread_mutex_unlock(&s->lock);
 	sum.stacks = sn_stacks_made(&s->stacks);
+	sum.blocking_threads = sn_proxies_count(&s->proxies);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));
 	stats->size = size;

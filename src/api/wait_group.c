@@ -93,7 +93,7 @@ bool sennit_wait_group_done(sennit_wait_group *g)
 	}
 }
 
-int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
+static ALWAYS_INLINE int wait_until(sennit_wait_group *g, sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
@@ -112,7 +112,12 @@ int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 	return sn_wait_in(&g->state_, &g->waiters_, &n, deadline);
 }
 
+int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
+{
+	return wait_until(g, deadline);
+}
+
 void sennit_wait_group_wait(sennit_wait_group *g)
 {
-	(void)!sennit_wait_group_wait_until(g, SENNIT_NEVER);
+	(void)!wait_until(g, SN_UNCANCELLED);
 }

@@ -12,14 +12,15 @@
  * stay paired, which keeps the processor's return predictor right.
  *
  * Saved and restored: the callee-saved registers of the ABI and, unless built
- * with SENNIT_FP_CONTROL=OFF, the control bits of floating point (the status
- * flags are the thread's, but for those that would trap on a stack which
- * unmasked them: they are lost). Not saved: signal mask, thread pointer,
- * caller-saved vector registers.
+ * with SENNIT_FP_CONTROL=OFF, the control bits of floating point. The status
+ * flags are nobody's: they may stay with the stack or with the thread, or be
+ * lost; none traps on a stack that did not raise it. Not saved: signal mask,
+ * thread pointer, caller-saved vector registers.
  *
- * To read the control costs as much as the rest of a switch, to load it more.
- * So it is read once, by whoever suspends a stack, and loaded where it differs;
- * when entry returns it is known and nobody reads it.
+ * To read the control costs as much as the rest of a switch where the result is
+ * waited for. So it is read once, by whoever suspends a stack, and on x86-64
+ * loaded without a comparison; when entry returns it is known and nobody reads
+ * it.
  *
  * A stack resumes on the thread that suspended it. These functions know nothing
  * of sanitizers; sched/fiber tells them.
@@ -55,9 +56,16 @@ void arch_switch(arch_stack *save, arch_stack resume);
 void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
 		uint64_t control);
 
+/* The same where floating-point control is nobody's: it is neither kept nor
+ * looked at, `control` means nothing. A stack suspended by one of these is
+ * resumed by them alone. */
+void arch_switch_shared(arch_stack *save, arch_stack resume);
+void arch_start_shared(arch_stack *save, void *top, arch_entry *entry,
+		       void *argument, uint64_t control);
+
 /* Floating-point control as one word, status flags masked out, and the call to
- * load such a word (status flags are left as they are). Inline: the run loop
- * looks after every task. */
+ * put such a word in force, cheapest when it is already (status flags may be
+ * cleared). Inline: the run loop does so after every task. */
 static inline uint64_t arch_fp_control(void);
 static inline void     arch_fp_set_control(uint64_t control);
 

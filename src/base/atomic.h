@@ -16,6 +16,7 @@
 #define SN_ATOMIC_H
 
 #include "base/compiler.h"
+#include "base/turns.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -124,7 +125,9 @@ extern a_u32 sn_fence_word;
 /* Tell the processor that this is a spin loop. */
 static inline void a_pause(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(SENNIT_DETERMINISTIC)
+	sn_turns_point();
+#elif defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__) || defined(__arm__)
 	__asm__ volatile("yield" ::: "memory");

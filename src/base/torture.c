@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/torture.h"
 
-#ifdef SENNIT_TORTURE
+#if defined(SENNIT_TORTURE) && !defined(SENNIT_DETERMINISTIC)
 #include "base/atomic.h"
 
 #include <errno.h>

@@ -7,15 +7,25 @@
  * now and then or keeps the thread there, for some 50 us. Each thread has
  * random numbers of its own, from SENNIT_TORTURE_SEED if the environment has
  * that; the seed is part of what sn_panic prints. It makes a failure likely
- * again, not certain: the system's scheduling stays what it is.
+ * again, not certain: the system's scheduling stays what it is. Where threads
+ * take turns (turns.h) each point is one of theirs.
  */
 #ifndef SN_TORTURE_H
 #define SN_TORTURE_H
 
 #include <stdint.h>
 
-#ifdef SENNIT_TORTURE
-#define TORTURE_POINT() sn_torture_point()
+#ifdef SENNIT_DETERMINISTIC
+#include "base/turns.h"
+#define TORTURE_POINT()       sn_turns_point()
+#define TORTURED(tiny, usual) (tiny)
+
+static inline uint64_t sn_torture_seed(void)
+{
+	return 0;
+}
+#elif defined(SENNIT_TORTURE)
+#define TORTURE_POINT()       sn_torture_point()
 /* Where a limit is tiny under torture. */
 #define TORTURED(tiny, usual) (tiny)
 

@@ -32,11 +32,18 @@ void os_word_wake_all(a_u32 *word);
 /* Start a thread; -EAGAIN when the system refuses. */
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument);
 
+/* Wait for the end of a thread, and forget it. 0 or a negative errno. */
+int os_thread_join(pthread_t thread);
+
 /* Name the calling thread "name/index", cut to what the system holds. */
 void os_thread_name(const char *name, uint32_t index);
 
 /* Restrict the calling thread to the given CPUs; 0 or a negative errno. */
 int os_thread_affinity(const uint32_t *cpus, size_t count);
+
+/* Block all signals in the calling thread but those that faults raise: blocked,
+ * they would end the process without asking its handlers. */
+void os_thread_block_signals(void);
 
 /* Write it all; what cannot be written is lost. */
 void os_write(int fd, const char *text, size_t size);
@@ -50,6 +57,11 @@ uint32_t os_thread_id(void);
 
 /* Give the CPU to another thread. */
 void os_thread_yield(void);
+
+/* --- locks -------------------------------------------------------------- */
+
+/* Lock; pthread_mutex_unlock unlocks. */
+void os_lock(pthread_mutex_t *lock);
 
 /* --- barrier on other threads ------------------------------------------- */
 

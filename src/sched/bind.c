@@ -21,7 +21,7 @@ int sn_bind(sennit_scheduler *s)
 		goto free_worker;
 	w->thread = pthread_self();
 	sn_worker_enter(w);
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	sn_link_join(&s->bound, &w->bound);
 	pthread_mutex_unlock(&s->lock);
 	return 0;
@@ -57,7 +57,7 @@ void sn_unbind(struct worker *w)
 
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	sn_link_leave(&s->bound, &w->bound);
 	keep_counters_locked(w);
 	pthread_mutex_unlock(&s->lock);

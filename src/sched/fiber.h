@@ -35,6 +35,7 @@ struct home {
 	struct sennit_fiber *current;    /* owner: the one that runs */
 	struct sennit_fiber *left;       /* owner: the one before, for ASan */
 	uint64_t             fp_control; /* fixed: what tasks start with */
+	bool                 fp_shared;  /* fixed: but nobody sees to that */
 };
 
 struct sennit_fiber {
@@ -42,6 +43,7 @@ struct sennit_fiber {
 	struct node   link;      /* handed: ready list, inbox, idle list */
 	struct home  *home;      /* fixed: its worker's */
 	struct sight  sight;     /* owner writes: what reports say */
+	struct scope *scope;     /* owner: of the running task; NULL: none */
 	char         *low;    /* fixed; NULL: a thread's own, bounds unknown */
 	size_t        size;   /* fixed: bytes from low to the record */
 	uint32_t      id;     /* fixed: unique among its worker's */
@@ -82,7 +84,10 @@ NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
 {
 	from->home->current = to;
 	sn_fiber_leaving(from, to, false);
-	arch_switch(&from->suspended, to->suspended);
+	if (unlikely(from->home->fp_shared))
+		arch_switch_shared(&from->suspended, to->suspended);
+	else
+		arch_switch(&from->suspended, to->suspended);
 	sn_fiber_arrived(from, false);
 }
 
@@ -92,10 +97,15 @@ NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
 					      struct sennit_fiber *to,
 					      arch_entry          *entry)
 {
+	void *top = (void *)((uintptr_t)to & ~(uintptr_t)15);
+
 	from->home->current = to;
 	sn_fiber_leaving(from, to, false);
-	arch_start(&from->suspended, (void *)((uintptr_t)to & ~(uintptr_t)15),
-		   entry, to, from->home->fp_control);
+	if (unlikely(from->home->fp_shared))
+		arch_start_shared(&from->suspended, top, entry, to, 0);
+	else
+		arch_start(&from->suspended, top, entry, to,
+			   from->home->fp_control);
 	sn_fiber_arrived(from, false);
 }
 

@@ -29,6 +29,7 @@ void sn_finish_free(sennit_scheduler *s)
 {
 	sennit_allocator memory = s->memory;
 
+	sn_turns_forget(s);
 	sn_memory_give(&memory, s, sizeof(*s));
 }
 
@@ -72,7 +73,7 @@ bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 		deadline = SENNIT_NEVER; /* the workers are leaving */
 	}
 	if (s->has_exited)
-		pthread_join(s->exited, NULL);
+		os_thread_join(s->exited);
 	sn_finish_free(s);
 	return true;
 }
@@ -115,6 +116,7 @@ void sn_finish_sweep(sennit_scheduler *s)
 	if (verdict == GATE_COMPLETED) {
 		for (uint32_t i = 0; i < s->capacity; i++)
 			sn_parking_wake(&s->workers[i]->sleeper);
+		sn_proxies_close(&s->proxies);
 		step_out(s); /* the place kept until DONE */
 	}
 	step_out(s);
@@ -141,7 +143,7 @@ void sn_finish_worker_exits(sennit_scheduler *s)
 
 	if (s->abandoned)
 		return;
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	has_previous = s->has_exited;
 	previous = s->exited;
 	s->exited = pthread_self();
@@ -150,7 +152,7 @@ void sn_finish_worker_exits(sennit_scheduler *s)
 	TORTURE_POINT();
 	/* So that only the last thread is left for the client to join. */
 	if (has_previous)
-		pthread_join(previous, NULL);
+		os_thread_join(previous);
 	step_out(s);
 }
 
@@ -161,7 +163,7 @@ void sn_finish_abandon(sennit_scheduler *s, uint32_t started)
 	for (uint32_t i = 0; i < started; i++)
 		sn_parking_wake(&s->workers[i]->sleeper);
 	for (uint32_t i = 0; i < started; i++)
-		pthread_join(s->workers[i]->thread, NULL);
+		os_thread_join(s->workers[i]->thread);
 	sn_finish_clear(s);
 	sn_finish_free(s);
 }

@@ -79,7 +79,7 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	w = sn_self;
 	/* Between tasks the floating-point control is the worker's: the stack
 	 * was started with it, and what a task changed ends here [W8]. */
-	if (unlikely(arch_fp_control() != w->home.fp_control))
+	if (likely(!w->home.fp_shared))
 		arch_fp_set_control(w->home.fp_control);
 	a_bump_owner(&w->tasks);
 	if (unlikely(meta != TASK_BORROWED))

@@ -155,3 +155,23 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 		return push_fenced(w, t);
 	return sn_place_own(w, t);
 }
+
+/* --- placing what must be placed ---------------------------------------- */
+
+struct parcel *sn_place_reserve(sennit_scheduler *s)
+{
+	return take_block(s);
+}
+
+void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
+{
+	struct worker *w = own_worker(s);
+
+	/* On its own deque the task is nearer than in anybody's inbox. */
+	if (w && w->threaded && !sn_place(s, t, 0, "sn_place_reserved")) {
+		give_block(s, p);
+		return;
+	}
+	p->task = t;
+	sn_staff_send(s, &p->node);
+}

@@ -24,6 +24,14 @@ SENNIT_MUST_USE int sn_place_pack(sennit_scheduler *s, const sennit_task *user,
 /* Undo pack. */
 void sn_place_unpack(sennit_scheduler *s, struct task t);
 
+/* Memory to place one task on s, which has workers, later; NULL: there is none.
+ */
+SENNIT_MUST_USE struct parcel *sn_place_reserve(sennit_scheduler *s);
+
+/* Queue t on s by means of what was reserved, which cannot fail. The caller has
+ * a reference to s. */
+void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t);
+
 /* A thief asked for tasks, or a worker sleeps. */
 COLD void sn_place_help(struct worker *w);
 

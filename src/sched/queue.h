@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue.h - the waiters of one primitive, and the word that guards them.
  *
- *	word   { the primitive's own : 29 | TIMED | WAITERS | LOCKED }
+ *	word   { the primitive's own : 29 | RACED | WAITERS | LOCKED }
  *	list   circular, first come first; NULL exactly when WAITERS is clear
  *
  * The primitive's fast paths change the word by compare-and-set while it is not
@@ -23,7 +23,7 @@
 
 #define QUEUE_LOCKED  UINT32_C(1)
 #define QUEUE_WAITERS UINT32_C(2)
-#define QUEUE_TIMED   UINT32_C(4) /* some waiter may have a deadline */
+#define QUEUE_RACED   UINT32_C(4) /* some waiter may be raced */
 #define QUEUE_BITS    UINT32_C(7)
 #define QUEUE_OWN     UINT32_C(8) /* the primitive's first bit */
 
@@ -75,7 +75,7 @@ static inline uint32_t sn_queue_join(void **list, struct waiter *n, bool front)
 		first = &n->link;
 	*list = first;
 	n->is.linked = true;
-	return n->is.timed ? QUEUE_WAITERS | QUEUE_TIMED : QUEUE_WAITERS;
+	return n->is.raced ? QUEUE_WAITERS | QUEUE_RACED : QUEUE_WAITERS;
 }
 
 /* Take n out. Lock held; the word's bits are sn_queue_bits' afterwards. */
@@ -91,7 +91,7 @@ static inline void sn_queue_leave(void **list, struct waiter *n)
 /* The word with the bits that the list, from which some have left, deserves. */
 static inline uint32_t sn_queue_bits(const void *list, uint32_t word)
 {
-	return list ? word : word & ~(QUEUE_WAITERS | QUEUE_TIMED);
+	return list ? word : word & ~(QUEUE_WAITERS | QUEUE_RACED);
 }
 
 #endif

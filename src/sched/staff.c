@@ -183,7 +183,7 @@ bool sn_staff_resign(struct worker *w)
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_worker_share_stacks(w);
 	sn_pool_cache_drain(&w->cache);
-	pthread_mutex_lock(&s->staff);
+	os_lock(&s->staff);
 	resigns = sn_staff_is_closed(w);
 	if (resigns) {
 		a_store_rlx(&w->present, false); /* seen through lock, gate */
@@ -223,7 +223,7 @@ void sn_staff_hire(struct parking *p)
 	sennit_scheduler *s = container_of(p, sennit_scheduler, parking);
 	int               err = 0;
 
-	pthread_mutex_lock(&s->staff);
+	os_lock(&s->staff);
 	/* Exact here. One that is called back may be busy for long: on. */
 	while (a_load_rlx(&p->vacant) && sn_parking_is_hungry(p) && !err)
 		err = hire_locked(s);
@@ -272,7 +272,7 @@ int sn_staff_resize(sennit_scheduler *s, uint32_t count)
 {
 	int err;
 
-	pthread_mutex_lock(&s->staff);
+	os_lock(&s->staff);
 	err = resize_locked(s, count);
 	pthread_mutex_unlock(&s->staff);
 	/* Who pushed before there were vacant workers had nobody to wake. */

@@ -9,56 +9,92 @@ _Thread_local struct parker sn_parker;
 
 /* --- sleeping ----------------------------------------------------------- */
 
-static int sleep_fiber(struct waiter *n, sennit_time deadline)
+static void sleep_fiber(struct waiter *n, sennit_time deadline)
 {
 	struct worker *w = sn_self;
 
-	if (n->is.timed)
+	if (deadline < SN_UNCANCELLED)
 		sn_timers_arm(&w->timers, &n->timer, deadline);
 	sn_loop_suspend(w);
-	if (!n->is.timed)
-		return 0;
-	if (sn_timer_is_armed(&n->timer))
+	if (n->is.raced && sn_timer_is_armed(&n->timer))
 		sn_timers_cancel(&w->timers, &n->timer);
-	/* <- wait.claim */
-	return a_load_acq(&n->claim) == WAITER_TIMEDOUT ? -ETIMEDOUT : 0;
 }
 
-static int sleep_thread(struct waiter *n, sennit_time deadline)
+static void sleep_thread(struct waiter *n, sennit_time deadline)
 {
 	uint32_t waiting = WAITER_WAITING;
 
+	if (deadline == SN_UNCANCELLED)
+		deadline = SENNIT_NEVER;
 	while (!a_load_acq(&n->parker->word)) { /* <- wait.thread */
 		if (os_word_wait(&n->parker->word, 0, deadline))
 			continue;
 		/* -> wait.claim <- wait.claim */
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT))
-			return -ETIMEDOUT;
+			return;
 		/* Claimed by a signaller, whose wake must hit this wait. */
 		deadline = SENNIT_NEVER;
 	}
-	return 0;
+}
+
+static void sleep_anyhow(struct waiter *n, sennit_time deadline)
+{
+	if (n->fiber)
+		sleep_fiber(n, deadline);
+	else
+		sleep_thread(n, deadline);
+}
+
+static void sleep_in_scope(struct waiter *n, sennit_time deadline)
+{
+	if (n->scope->deadline < deadline)
+		deadline = n->scope->deadline;
+	if (!sn_scope_enlist(n)) {
+		sn_sight_run(&n->fiber->sight); /* it does not wait after all */
+		return;
+	}
+	sleep_fiber(n, deadline);
+	sn_scope_withdraw(n);
 }
 
 int sn_wait(struct waiter *n, sennit_time deadline)
 {
-	return n->fiber ? sleep_fiber(n, deadline) : sleep_thread(n, deadline);
+	if (!n->is.raced) {
+		sleep_anyhow(n, deadline);
+		return 0;
+	}
+	if (n->scope)
+		sleep_in_scope(n, deadline);
+	else
+		sleep_anyhow(n, deadline);
+	switch (a_load_acq(&n->claim)) { /* <- wait.claim */
+	case WAITER_TIMEDOUT:
+		return -ETIMEDOUT;
+	case WAITER_CANCELLED:
+		return -ECANCELED;
+	default:
+		return 0;
+	}
+}
+
+/* A signaller that found the claim taken may hold n in its hands until it
+ * unlocks. */
+void sn_wait_leave(sennit_word *word, void **list, struct waiter *n)
+{
+	uint32_t value = sn_queue_lock(word);
+
+	if (n->is.linked)
+		sn_queue_leave(list, n);
+	sn_queue_unlock(word, sn_queue_bits(*list, value));
 }
 
 int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 		    sennit_time deadline)
 {
-	int      err = sn_wait(n, deadline);
-	uint32_t value;
+	int err = sn_wait(n, deadline);
 
-	if (!err)
-		return 0;
-	/* A signaller that found the claim taken may hold n in its hands until
-	 * it unlocks. */
-	value = sn_queue_lock(word);
-	if (n->is.linked)
-		sn_queue_leave(list, n);
-	sn_queue_unlock(word, sn_queue_bits(*list, value));
+	if (err)
+		sn_wait_leave(word, list, n);
 	return err;
 }
 
@@ -70,25 +106,25 @@ struct waiter *sn_wait_take_next(void **list)
 		struct waiter *n = sn_queue_first(*list);
 
 		sn_queue_leave(list, n);
-		if (!n->is.timed || sn_waiter_claim(n))
+		if (!n->is.raced || sn_waiter_claim(n))
 			return n;
 	}
 	return NULL;
 }
 
-struct link *sn_wait_take_all_timed(void **list)
+struct link *sn_wait_take_all_raced(void **list)
 {
 	struct link *all = *list;
 	struct link *claimed = NULL;
 
-	/* A timed-out waiter unlinks itself under the lock: it must learn here
+	/* A waiter that lost unlinks itself under the lock: it must learn here
 	 * that it is not linked any more. */
 	while (all) {
 		struct waiter *n = sn_queue_first(all);
 
 		sn_link_leave(&all, &n->link);
 		n->is.linked = false;
-		if (!n->is.timed || sn_waiter_claim(n))
+		if (!n->is.raced || sn_waiter_claim(n))
 			sn_link_join(&claimed, &n->link);
 	}
 	*list = NULL;
@@ -188,4 +224,18 @@ void sn_wait_wake_chain(struct link *chain)
 	}
 	if (home)
 		send_home(home, newest, oldest);
+}
+
+bool sn_wait_cancel(struct scope *s)
+{
+	bool         first;
+	struct link *chain = sn_scope_cancel(s, &first);
+
+	while (chain) {
+		struct waiter *n = container_of(chain, struct waiter, enlisted);
+
+		sn_link_leave(&chain, &n->enlisted);
+		sn_wait_wake(n);
+	}
+	return first;
 }

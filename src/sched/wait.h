@@ -10,7 +10,8 @@
  *	waiter        lock, test, link, unlock, sleep ............. return
  *	signaller                         lock, unlink, claim, unlock, wake
  *	timer (home worker)                        claim, make ready
- *	timed-out waiter                   lock, unlink if linked, unlock
+ *	who cancels its scope              under the scope's lock: claim; wake
+ *	waiter that either has woken       lock, unlink if linked, unlock
  *
  * Fibers are pinned, so a wake that comes before the fiber has finished leaving
  * its stack lies in its worker's inbox until it has. (This, and a timer that
@@ -22,27 +23,78 @@
 #define SN_WAIT_H
 
 #include "sched/loop.h"
-#include "sched/queue.h"
+#include "sched/scope.h"
 
 /* Where an unbound thread sleeps. */
 extern _Thread_local struct parker sn_parker
 	__attribute__((tls_model("initial-exec")));
 
-/* Fill in *n for the caller, who will wait until the deadline. */
-static inline void sn_waiter_init(struct waiter *n, sennit_time deadline)
+/* The scope that may cancel a wait of *f, NULL for none. */
+static inline struct scope *sn_wait_scope(const struct sennit_fiber *f,
+					  sennit_time                deadline)
+{
+	return f && deadline != SN_UNCANCELLED ? f->scope : NULL;
+}
+
+/* *n has several that may end it. */
+static inline void sn_waiter_race(struct waiter *n, struct scope *scope)
+{
+	n->is.raced = true;
+	n->part = 0;
+	n->whole = n;
+	n->timer.pprev = NULL;
+	n->scope = scope;
+	a_store_rlx(&n->claim, WAITER_WAITING); /* before anyone sees n */
+}
+
+/* *n is of the caller, fiber or thread. */
+static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 {
 	struct worker *w = sn_self;
 
 	n->fiber = w ? w->home.current : NULL;
-	n->is = (struct waiter_flags){ .timed = deadline < SN_UNCANCELLED };
+	n->is = (struct waiter_flags){ .raced = false };
 	if (unlikely(!w)) {
 		n->parker = &sn_parker;
 		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */
 	}
-	if (n->is.timed) {
-		n->timer.pprev = NULL;
-		a_store_rlx(&n->claim, WAITER_WAITING);
-	}
+}
+
+/* Fill in *n for the caller, who will wait until the deadline. */
+static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
+{
+	struct scope *scope;
+
+	sn_waiter_mine(n);
+	scope = sn_wait_scope(n->fiber, deadline);
+	if (scope || deadline < SN_UNCANCELLED)
+		sn_waiter_race(n, scope);
+}
+
+/* The same for a wait for one of several: *whole, and each part of it, which
+ * alone is linked to its object. */
+static inline void sn_waiter_init_whole(struct waiter *whole,
+					sennit_time    deadline)
+{
+	sn_waiter_mine(whole);
+	sn_waiter_race(whole, sn_wait_scope(whole->fiber, deadline));
+}
+
+static inline void sn_waiter_init_part(struct waiter *n, struct waiter *whole,
+				       uint32_t part)
+{
+	n->fiber = whole->fiber;
+	n->parker = whole->parker;
+	n->is = (struct waiter_flags){ .raced = true };
+	n->part = part;
+	n->whole = whole;
+}
+
+/* Which part ended the wait, once sn_wait has returned 0. */
+static inline uint32_t sn_waiter_part(const struct waiter *whole)
+{
+	/* sn_wait has seen it */
+	return a_load_rlx(&whole->claim) - WAITER_SIGNALLED;
 }
 
 /* Show that the caller, if it is a fiber, is about to wait for the object. From
@@ -58,9 +110,13 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 			       a_load_rlx(&w->clock), deadline);
 }
 
-/* Sleep until woken or the deadline. Returns 0 or -ETIMEDOUT; in the latter
- * case n may still be linked to its object: sn_wait_in unlinks it. */
+/* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or
+ * -ETIMEDOUT; after an error n, and always the parts of several, may still be
+ * linked to their objects: sn_wait_in unlinks n, sn_wait_leave a part. */
 int sn_wait(struct waiter *n, sennit_time deadline);
+
+/* Unlink n from the queue of *word and *list if it still is linked. */
+void sn_wait_leave(sennit_word *word, void **list, struct waiter *n);
 
 /* Sleep as sn_wait does, linked to the queue of *word and *list; afterwards n
  * is linked to nothing. */
@@ -70,19 +126,20 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 			     sennit_time deadline)
 {
-	if (unlikely(n->is.timed || !n->fiber))
+	if (unlikely(n->is.raced || !n->fiber))
 		return sn_wait_in_slow(word, list, n, deadline);
 	sn_loop_suspend(sn_self);
 	return 0;
 }
 
-/* Claim n for a wake; false: its deadline was first. */
+/* Claim n, which is raced, for a wake; false: somebody else was first. */
 static inline bool sn_waiter_claim(struct waiter *n)
 {
 	uint32_t waiting = WAITER_WAITING;
 
 	/* -> wait.claim: what it is woken for <- wait.claim */
-	return a_cas_acqrel(&n->claim, &waiting, WAITER_SIGNALLED);
+	return a_cas_acqrel(&n->whole->claim, &waiting,
+			    WAITER_SIGNALLED + n->part);
 }
 
 /* Take the first waiter that still waits off the queue and claim it; NULL when
@@ -96,7 +153,7 @@ static inline struct waiter *sn_wait_take_one(void **list)
 	if (!*list)
 		return NULL;
 	n = sn_queue_first(*list);
-	if (unlikely(n->is.timed))
+	if (unlikely(n->is.raced))
 		return sn_wait_take_next(list);
 	sn_queue_leave(list, n);
 	return n;
@@ -104,14 +161,14 @@ static inline struct waiter *sn_wait_take_one(void **list)
 
 /* Take all off and claim them; returns their chain for sn_wait_wake_all, NULL
  * for none. The list is empty afterwards. word: its value. Lock held. */
-struct link *sn_wait_take_all_timed(void **list);
+struct link *sn_wait_take_all_raced(void **list);
 
 static inline struct link *sn_wait_take_all(void **list, uint32_t word)
 {
 	struct link *all = *list;
 
-	if (unlikely(word & QUEUE_TIMED))
-		return sn_wait_take_all_timed(list);
+	if (unlikely(word & QUEUE_RACED))
+		return sn_wait_take_all_raced(list);
 	*list = NULL;
 	return all;
 }
@@ -142,6 +199,10 @@ static inline void sn_wait_wake_all(struct link *chain)
 	else
 		sn_wait_wake_chain(chain);
 }
+
+/* Cancel the scope: its waits end with -ECANCELED, those to come as well.
+ * Returns whether it was not cancelled before. The scope may be gone then. */
+bool sn_wait_cancel(struct scope *s);
 
 /* Who the caller is, as owner of a lock: its fiber, or its thread. Never the
  * same for two that exist at once. */

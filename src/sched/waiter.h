@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiter.h - one wait of one fiber or thread: a record on the waiter's stack.
  *
- *	            claim: WAITING --signaller--> SIGNALLED
+ *	            claim: WAITING --signaller--> SIGNALLED + part
  *	                      |
  *	                      +-- home worker's timer --> TIMEDOUT
+ *	                      +-- whoever cancels its scope --> CANCELLED
  *
- * Whoever changes `claim` makes the waiter run, once; the other leaves no
- * trace. Waits without a deadline have one contender only and skip the claim.
+ * Whoever changes `claim` makes the waiter run, once; the others leave no
+ * trace. A wait that only its object's signaller can end skips the claim.
+ *
+ * A wait for one of several objects has a record for each, its parts, and one
+ * for the whole, which has the claim and the timer and is linked to nothing.
  */
 #ifndef SN_WAITER_H
 #define SN_WAITER_H
@@ -20,7 +24,15 @@
  * same.) */
 #define SN_UNCANCELLED (SENNIT_NEVER - 1)
 
-enum { WAITER_IDLE = 0, WAITER_WAITING, WAITER_SIGNALLED, WAITER_TIMEDOUT };
+enum {
+	WAITER_IDLE = 0,
+	WAITER_WAITING,
+	WAITER_TIMEDOUT,
+	WAITER_CANCELLED,
+	WAITER_SIGNALLED /* and above: by which part */
+};
+
+struct scope;
 
 /* Where an unbound thread sleeps: one per thread, so that a late wake finds
  * the word still there. */
@@ -32,14 +44,20 @@ struct waiter {
 	struct link          link;   /* under the object's queue lock */
 	struct sennit_fiber *fiber;  /* fixed; NULL: a thread */
 	struct parker       *parker; /* fixed; NULL: a fiber */
-	struct timer         timer;  /* owner */
-	a_u32                claim;  /* any: the enum above */
 	struct waiter_flags {
-		bool timed;  /* fixed: has a deadline */
-		bool linked; /* under the object's queue lock; timed only */
-		bool handed; /* handed: the wake carries ownership */
-		bool unused;
+		bool raced;    /* fixed: the claim decides who ends it */
+		bool linked;   /* under the object's queue lock; raced only */
+		bool enlisted; /* under the scope's lock; with a scope only */
+		bool handed;   /* handed: the wake carries ownership */
 	} is;
+
+	/* Raced only: */
+	a_u32          claim;    /* any: the enum above; of the whole */
+	uint32_t       part;     /* fixed: which of several this is */
+	struct waiter *whole;    /* fixed: whose claim decides; itself alone */
+	struct timer   timer;    /* owner; of the whole */
+	struct scope  *scope;    /* fixed: may cancel it; NULL: none */
+	struct link    enlisted; /* under the scope's lock */
 };
 
 #endif

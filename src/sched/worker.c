@@ -21,6 +21,17 @@ void sn_worker_set_closed(struct worker *w, bool closed)
 	w->pops = w->threaded && !closed && !w->oldest_first;
 }
 
+/* Where thieves begin: apart from each other, never 0. */
+static uint32_t first_random(const struct worker *w)
+{
+#ifdef SENNIT_DETERMINISTIC
+	(void)w;
+	return sn_turns_random(UINT32_MAX) | 1;
+#else
+	return w->serial * 2654435761u | 1;
+#endif
+}
+
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 {
 	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
@@ -42,7 +53,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
-	w->random = w->serial * 2654435761u | 1;
+	w->random = first_random(w);
 	sn_ring_init(&w->pinned, &s->memory);
 	sn_pool_cache_init(&w->cache, &s->pool);
 	sn_timers_init(&w->timers, os_now());
@@ -82,7 +93,7 @@ static void give_back(struct worker *w, struct node *idle)
 	struct stacks       *stacks = &w->scheduler->stacks;
 	void                *low = f->low;
 
-	pthread_mutex_lock(&w->roster_lock);
+	os_lock(&w->roster_lock);
 	sn_link_leave(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
 	sn_fiber_forget(f, sn_stacks_usable(stacks));
@@ -125,6 +136,7 @@ void sn_worker_free(struct worker *w)
 void sn_worker_enter(struct worker *w)
 {
 	w->home.fp_control = arch_fp_control();
+	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	w->error = &errno;
 	w->thread_id = os_thread_id();
 	sn_fiber_adopt_thread(&w->main, &w->home);
@@ -143,7 +155,7 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
-	pthread_mutex_lock(&w->roster_lock);
+	os_lock(&w->roster_lock);
 	sn_link_join(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
 	return f;

@@ -200,9 +200,52 @@ static void what_thread_init_sets_holds_in_every_fiber(void **state)
 }
 #endif
 
+static void expect_upward(void *argument)
+{
+	EXPECT(rounds(FE_UPWARD));
+	sennit_wait_group_done(argument);
+}
+
+static void change_and_wait(void *argument)
+{
+	static sennit_wait_group done;
+	const int                before = fegetround();
+	sennit_task              t = { .run = expect_upward,
+				       .argument = &done,
+				       .flags = SENNIT_TASK_SAME_THREAD };
+
+	sennit_wait_group_init(&done, 1);
+	fesetround(FE_UPWARD);
+	EXPECT(!sennit_schedule_task(&t));
+	sennit_wait_group_wait(&done);
+	fesetround(before);
+	sennit_wait_group_done(argument);
+}
+
+/* No promise, but how one sees that the library does not look at it. */
+static void shared_control_is_left_alone(void **state)
+{
+	static sennit_wait_group done;
+	const struct world      *w = *state;
+	sennit_scheduler        *s;
+
+	sennit_unbind();
+	s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .fp = SENNIT_FP_SHARED));
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&done, 1);
+	must_schedule(change_and_wait, &done);
+	sennit_wait_group_wait(&done);
+	assert_true(rounds(FE_TONEAREST));
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(shared_control_is_left_alone),
 		WITH_WORKERS(a_later_task_does_not_see_it),
 		WITH_WORKERS(it_holds_across_waits_and_reaches_no_other_fiber),
 		WITH_WORKERS(a_bound_thread_keeps_its_own),

@@ -211,7 +211,7 @@ static void sleep_long(void *argument)
 {
 	(void)argument;
 	wake_time = sennit_after(100 * SENNIT_MILLISECOND);
-	sennit_sleep_until(wake_time);
+	(void)!sennit_sleep_until(wake_time);
 }
 
 static void see_sleeper(void *argument)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch.c - registers and stacks survive a switch. */
+#define SN_TEST_SHARED /* floating-point control is nobody's here */
 #include "switch.h"
 
 #include <execinfo.h>

@@ -21,11 +21,19 @@ void portable_switch(arch_stack *save, arch_stack resume);
 void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
 		    uint64_t control);
 
-#define arch_switch portable_switch
-#define arch_start  portable_start
+void portable_switch_shared(arch_stack *save, arch_stack resume);
+void portable_start_shared(arch_stack *save, void *top, arch_entry *entry,
+			   void *arg, uint64_t control);
+
+#define arch_switch        portable_switch
+#define arch_start         portable_start
+#define arch_switch_shared portable_switch_shared
+#define arch_start_shared  portable_start_shared
 #include "arch/portable/switch.c"
 #undef arch_switch
 #undef arch_start
+#undef arch_switch_shared
+#undef arch_start_shared
 
 struct machine {
 	void (*go)(arch_stack *save, arch_stack resume);
@@ -98,6 +106,12 @@ int main(void)
 	struct machine built = { arch_switch, arch_start };
 	struct machine portable = { portable_switch, portable_start };
 
+#ifdef SN_TEST_SHARED
+	struct machine shared = { arch_switch_shared, arch_start_shared };
+
+	if (run_on("shared", &shared))
+		return 1;
+#endif
 	return run_on("built", &built) + run_on("portable", &portable);
 }
 

@@ -16,7 +16,8 @@ static inline uint64_t arch_fp_control(void)
 
 static inline void arch_fp_set_control(uint64_t control)
 {
-	__asm__ volatile("msr fpcr, %0" : : "r"(control));
+	if (unlikely(arch_fp_control() != control))
+		__asm__ volatile("msr fpcr, %0" : : "r"(control));
 }
 
 #endif

@@ -2,7 +2,8 @@
 /* switch.S - leave one stack for another, aarch64 (AAPCS64, section 6.1:
  * registers; 6.4.5: the stack).
  *
- * Saved: x19-x28, x29 (frame pointer), x30 (return address), d8-d15, FPCR.
+ * Saved: x19-x28, x29 (frame pointer), x30 (return address), d8-d15; by the
+ * functions whose name does not end in _shared also FPCR.
  * Not saved: the other vector registers and the status flags FPSR (the
  * caller's to save), the signal mask, x18 and TPIDR (the thread's).
  *
@@ -13,19 +14,26 @@
 #include "arch/asm.h"
 #include "arch/aarch64/frame.h"
 
+#ifdef SENNIT_NO_FP_CONTROL
+#define FP 0
+#else
+#define FP 1
+#endif
+
 	.macro	KEEP first, second, offset
 	stp	\first, \second, [sp, \offset]
 	.cfi_rel_offset \first, \offset
 	.cfi_rel_offset \second, \offset + 8
 	.endm
 
-	/* Suspend the running stack into *x0, and leave FPCR in x9. */
-	.macro	SAVE
+	/* Suspend the running stack into *x0, and leave FPCR in x9. fp, here
+	 * and below: 1 to take care of FPCR, 0 to leave it alone. */
+	.macro	SAVE fp
 	sub	sp, sp, FRAME_SIZE
 	.cfi_adjust_cfa_offset FRAME_SIZE
-#ifndef SENNIT_NO_FP_CONTROL
+	.if	\fp
 	mrs	x9, fpcr
-#endif
+	.endif
 	KEEP	x19, x20, FRAME_X19
 	KEEP	x21, x22, FRAME_X21
 	KEEP	x23, x24, FRAME_X23
@@ -36,9 +44,9 @@
 	KEEP	d10, d11, FRAME_D10
 	KEEP	d12, d13, FRAME_D12
 	KEEP	d14, d15, FRAME_D14
-#ifndef SENNIT_NO_FP_CONTROL
+	.if	\fp
 	str	x9, [sp, FRAME_FPCR]
-#endif
+	.endif
 	mov	x10, sp
 	str	x10, [x0]
 	.endm
@@ -51,29 +59,29 @@
 	/* The control in force is in x9, the one wanted in the register: when
 	 * they differ, go to FP_LOAD of the same name. Writing FPCR costs a
 	 * pipeline flush on many cores. */
-	.macro	FP_COMPARE name, wanted
-#ifndef SENNIT_NO_FP_CONTROL
+	.macro	FP_COMPARE name, wanted, fp
+	.if	\fp
 	cmp	x9, \wanted
 	b.ne	.Lload_\name
 .Lloaded_\name:
-#endif
+	.endif
 	.endm
 
 	/* Out of the way of the common case; the CFI must be FP_COMPARE's. */
-	.macro	FP_LOAD name, wanted
-#ifndef SENNIT_NO_FP_CONTROL
+	.macro	FP_LOAD name, wanted, fp
+	.if	\fp
 .Lload_\name:
 	msr	fpcr, \wanted
 	b	.Lloaded_\name
-#endif
+	.endif
 	.endm
 
 	/* Resume the stack x1. The control in force is in x9. */
-	.macro	RESUME name
-#ifndef SENNIT_NO_FP_CONTROL
+	.macro	RESUME name, fp
+	.if	\fp
 	ldr	x10, [x1, FRAME_FPCR]
-#endif
-	FP_COMPARE \name, x10
+	.endif
+	FP_COMPARE \name, x10, \fp
 	ldp	x19, x20, [x1, FRAME_X19]
 	ldp	x21, x22, [x1, FRAME_X21]
 	ldp	x23, x24, [x1, FRAME_X23]
@@ -99,23 +107,28 @@
 	CALLERS	d14, d15
 	ret
 	.cfi_restore_state
-	FP_LOAD	\name, x10
+	FP_LOAD	\name, x10, \fp
 	.endm
 
 /* void arch_switch(arch_stack *save, arch_stack resume) */
 FUNC arch_switch
-	SAVE
-	RESUME	switch
+	SAVE	FP
+	RESUME	switch, FP
 END arch_switch
+
+FUNC arch_switch_shared
+	SAVE	0
+	RESUME	switch_shared, 0
+END arch_switch_shared
 
 /* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
  *		   uint64_t control)
  * Nobody called what runs on the fresh stack: x30 is undefined and x29 zero,
  * where debuggers and profilers end a backtrace. The control is in force when
  * entry begins and when it ends; entry preserves x19. */
-FUNC arch_start
-	SAVE
-	FP_COMPARE start, x4
+	.macro	START name, fp
+	SAVE	\fp
+	FP_COMPARE \name, x4, \fp
 	.cfi_remember_state
 	mov	sp, x1			/* <-- the stacks change here */
 	.cfi_def_cfa_offset 0
@@ -126,7 +139,15 @@ FUNC arch_start
 	blr	x2
 	mov	x1, x0
 	mov	x9, x19
-	RESUME	end
+	RESUME	\name\()_end, \fp
 	.cfi_restore_state
-	FP_LOAD	start, x4
+	FP_LOAD	\name, x4, \fp
+	.endm
+
+FUNC arch_start
+	START	start, FP
 END arch_start
+
+FUNC arch_start_shared
+	START	start_shared, 0
+END arch_start_shared

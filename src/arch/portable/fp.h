@@ -15,7 +15,8 @@ static inline uint64_t arch_fp_control(void)
 
 static inline void arch_fp_set_control(uint64_t control)
 {
-	fesetround((int)control);
+	if (unlikely(arch_fp_control() != control))
+		fesetround((int)control);
 }
 
 #endif

@@ -3,22 +3,19 @@
  * the kernel about signals), but right wherever libc has it. The unit test runs
  * the same cases on this and on the assembler.
  *
- * A ucontext also restores what arch.h leaves to the thread, the signal mask
- * and the status flags of floating point. So whoever leaves puts its own into
- * the context that resumes.
+ * A ucontext also restores the signal mask, which arch.h leaves to the thread.
+ * So whoever leaves puts its own into the context that resumes.
  */
 #include "arch/arch.h"
 
 #include "base/check.h"
 
-#include <fenv.h>
 #include <signal.h>
 #include <ucontext.h>
 
 /* Lives on the stack that it describes. */
 struct suspended {
 	ucontext_t context;
-	fexcept_t  flags; /* of the stack that resumes this one */
 };
 
 /* On the stack that starts another; entered on that other. */
@@ -30,21 +27,13 @@ struct launch {
 
 static void leave_for(struct suspended *s)
 {
-	fegetexceptflag(&s->flags, FE_ALL_EXCEPT);
 	CHECK(pthread_sigmask(SIG_SETMASK, NULL, &s->context.uc_sigmask) == 0,
 	      "the signal mask cannot be read");
-}
-
-/* Flags that are unmasked here would trap. */
-static void resumed(struct suspended *s)
-{
-	fesetexceptflag(&s->flags, FE_ALL_EXCEPT & ~fegetexcept());
 }
 
 static void suspend(struct suspended *s, const ucontext_t *next)
 {
 	CHECK(swapcontext(&s->context, next) == 0, "swapcontext failed");
-	resumed(s);
 }
 
 void arch_switch(arch_stack *save, arch_stack resume)
@@ -87,4 +76,17 @@ void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
 		    (unsigned)address);
 	*save = &self;
 	suspend(&self, &fresh);
+}
+
+/* A ucontext carries floating-point control with it whether asked to or not. */
+void arch_switch_shared(arch_stack *save, arch_stack resume)
+{
+	arch_switch(save, resume);
+}
+
+void arch_start_shared(arch_stack *save, void *top, arch_entry *entry,
+		       void *argument, uint64_t control)
+{
+	(void)control;
+	arch_start(save, top, entry, argument, arch_fp_control());
 }

@@ -16,21 +16,26 @@ static inline uint64_t arch_fp_control(void)
 	return (uint64_t)x87 << 32 | (mxcsr & ~(uint32_t)FP_FLAGS);
 }
 
-static inline void arch_fp_set_control(uint64_t control)
+/* A flag that is set and no longer masked would trap; see switch.S. */
+static inline void arch_fp_set_x87(uint16_t control)
 {
-	uint16_t x87 = (uint16_t)(control >> 32);
-	uint32_t mxcsr;
 	uint16_t status;
 
-	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
-	mxcsr = (uint32_t)control | (mxcsr & FP_FLAGS);
-	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
-
-	/* A flag that is set and no longer masked would trap; see switch.S. */
 	__asm__ volatile("fnstsw %0" : "=a"(status));
-	if (status & ~x87 & FP_FLAGS)
+	if (status & ~control & FP_FLAGS)
 		__asm__ volatile("fnclex");
-	__asm__ volatile("fldcw %0" : : "m"(x87));
+	__asm__ volatile("fldcw %0" : : "m"(control));
+}
+
+static inline void arch_fp_set_control(uint64_t control)
+{
+	uint32_t mxcsr = (uint32_t)control;
+	uint16_t x87;
+
+	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+	__asm__ volatile("fnstcw %0" : "=m"(x87));
+	if (unlikely(x87 != (uint16_t)(control >> 32)))
+		arch_fp_set_x87((uint16_t)(control >> 32));
 }
 
 #endif

@@ -7,7 +7,7 @@
  *
  * One layout for every build: with SENNIT_NO_FP_CONTROL the lowest word is
  * there and nobody looks at it. It is laid out as arch_fp_control() returns it,
- * but for MXCSR's flags and two bytes of padding.
+ * but for MXCSR's flags, which stay with the stack, and two bytes of padding.
  */
 #ifndef SN_FRAME_H
 #define SN_FRAME_H

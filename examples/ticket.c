@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticket.c - lines are worked on all at once, and come out in order.
+ *
+ * Each line gets a ticket when it is read. Its task does the work at its own
+ * pace, then asks to be called when the ticket is due: no fiber waits for those
+ * before it, and nothing is sorted or kept back.
+ */
+#include <sennit.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const text[] = {
+	"whoever", "comes", "first", "is",     "served", "first,",
+	"however", "long",  "it",    "takes;", "nobody", "pushes.",
+};
+
+#define LINES (sizeof(text) / sizeof(text[0]))
+
+struct line {
+	sennit_ticket turn;
+	char          text[16];
+	int           err;
+};
+
+static sennit_ticket_queue turns = SENNIT_TICKET_QUEUE_INIT;
+static sennit_wait_group   printed;
+static struct line         lines[LINES];
+static char                output[256]; /* in turn */
+
+static void print(void *argument)
+{
+	struct line *l = argument;
+
+	strncat(output, l->text, sizeof(output) - strlen(output) - 1);
+	strncat(output, " ", sizeof(output) - strlen(output) - 1);
+	sennit_ticket_done(&l->turn);
+	sennit_wait_group_done(&printed);
+}
+
+/* The shorter the line the longer it takes, so that it shows. */
+static void work(void *argument)
+{
+	struct line *l = argument;
+
+	sennit_sleep((sizeof(l->text) - strlen(l->text)) * SENNIT_MILLISECOND);
+	for (char *c = l->text; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	l->err = sennit_ticket_on_call(&l->turn, print, l);
+	if (!l->err)
+		return;
+	sennit_ticket_wait(&l->turn); /* no memory: wait for it here */
+	print(l);
+}
+
+/* Returns how many tasks could not be scheduled. */
+static int read_lines(void)
+{
+	int failures = 0;
+
+	sennit_wait_group_init(&printed, LINES);
+	for (size_t i = 0; i < LINES; i++) {
+		struct line *l = &lines[i];
+
+		snprintf(l->text, sizeof(l->text), "%s", text[i]);
+		sennit_ticket_queue_take(&turns, &l->turn);
+		if (sennit_schedule(work, l)) {
+			sennit_ticket_done(&l->turn); /* left out */
+			sennit_wait_group_done(&printed);
+			failures++;
+		}
+	}
+	sennit_wait_group_wait(&printed);
+	return failures;
+}
+
+int main(void)
+{
+	static const char expected[] = "WHOEVER COMES FIRST IS SERVED FIRST, "
+				       "HOWEVER LONG IT TAKES; NOBODY PUSHES. ";
+	sennit_scheduler *s;
+	int               failures;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	failures = read_lines();
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	puts(output);
+	return failures || strcmp(output, expected) ? 1 : 0;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticket.c - a list of the tickets that are not done, the first of them due.
+ *
+ *	queue.first_ -> DUE <-> TAKEN <-> TAKEN <- queue.last_
+ *
+ * The queue's word is the lock of the list, of each ticket's waiters and of
+ * what is to be called; it has no other bit, as the waiters are of several
+ * lists. A ticket leaves the list when it is done, so the next one due is never
+ * further away than the next in the list, however many were done before their
+ * turn.
+ *
+ * Whoever sees DUE without the lock may go on: whoever set it still holds the
+ * lock, but to be done with the ticket one must get that.
+ */
+#include "sennit/ticket.h"
+
+#include "base/check.h"
+#include "sched/finish.h"
+#include "sched/place.h"
+#include "sched/wait.h"
+
+#include <errno.h>
+
+/* sennit_ticket.state_: only grows, under the lock, until taken again. */
+enum { NEVER_TAKEN = 0, TAKEN = 1, DUE = 2, DONE = 3 };
+
+_Static_assert(sizeof(sennit_ticket_queue) ==
+		       2 * sizeof(uint32_t) + 2 * sizeof(void *),
+	       "a queue of tickets is three words");
+
+void sennit_ticket_queue_init(sennit_ticket_queue *q)
+{
+	a_init(&q->state_, 0);
+	q->zero_ = 0;
+	q->first_ = NULL;
+	q->last_ = NULL;
+}
+
+void sennit_ticket_queue_destroy(sennit_ticket_queue *q)
+{
+	MISUSE(q->first_, "sennit_ticket_queue_destroy",
+	       "a ticket of the queue is not done");
+}
+
+/* --- taking ------------------------------------------------------------- */
+
+/* Nobody else knows the ticket yet. */
+static void fill_in(sennit_ticket *t, sennit_ticket_queue *q)
+{
+	a_init(&t->state_, TAKEN);
+	a_init(&t->call_, 0);
+	t->waiters_ = NULL;
+	t->queue_ = q;
+	t->parcel_ = NULL;
+}
+
+/* Put the chain of tickets, not empty, at the end of the list. */
+static void append(sennit_ticket_queue *q, sennit_ticket *first,
+		   sennit_ticket *last)
+{
+	sn_queue_lock(&q->state_);
+	first->earlier_ = q->last_;
+	last->later_ = NULL;
+	if (q->last_) {
+		q->last_->later_ = first;
+	} else {
+		q->first_ = first;
+		a_store_rel(&first->state_, DUE); /* -> ticket.due: its links */
+	}
+	q->last_ = last;
+	sn_queue_unlock(&q->state_, 0);
+}
+
+void sennit_ticket_queue_take(sennit_ticket_queue *q, sennit_ticket *t)
+{
+	fill_in(t, q);
+	append(q, t, t);
+}
+
+void sennit_ticket_queue_take_n(sennit_ticket_queue *q, sennit_ticket *tickets,
+				size_t n)
+{
+	size_t i;
+
+	if (!n)
+		return;
+	for (i = 0; i < n; i++)
+		fill_in(&tickets[i], q);
+	for (i = 1; i < n; i++) {
+		tickets[i - 1].later_ = &tickets[i];
+		tickets[i].earlier_ = &tickets[i - 1];
+	}
+	append(q, &tickets[0], &tickets[n - 1]);
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+bool sennit_ticket_is_due(const sennit_ticket *t)
+{
+	return a_load_acq(&t->state_) >= DUE; /* <- ticket.due */
+}
+
+int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
+{
+	sennit_ticket_queue *q = t->queue_;
+	struct waiter        n;
+
+	if (sennit_ticket_is_due(t))
+		return 0;
+	MISUSE(a_load_rlx(&t->state_) == NEVER_TAKEN, "sennit_ticket_wait",
+	       "the ticket was never taken");
+	if (!deadline)
+		return -ETIMEDOUT;
+	sn_waiter_init(&n, deadline);
+	TORTURE_POINT(); /* looked, not linked */
+	sn_queue_lock(&q->state_);
+	if (a_load_rlx(&t->state_) >= DUE) { /* changes under the lock only */
+		sn_queue_unlock(&q->state_, 0);
+		return 0;
+	}
+	sn_wait_show(&n, SENNIT_WAITS_FOR_TICKET, t, deadline);
+	sn_queue_join(&t->waiters_, &n, false);
+	sn_queue_unlock(&q->state_, 0);
+	return sn_wait_in(&q->state_, &t->waiters_, &n, deadline);
+}
+
+void sennit_ticket_wait(sennit_ticket *t)
+{
+	(void)!sennit_ticket_wait_until(t, SN_UNCANCELLED);
+}
+
+/* --- calling ------------------------------------------------------------ */
+
+/* The task: *t stays until run is called, which may end it. */
+static void call(void *ticket)
+{
+	sennit_ticket  *t = ticket;
+	sennit_task_fn *run = t->run_;
+	void           *argument = t->argument_;
+
+	sennit_ticket_wait(t); /* is due, but in a scheduler without workers */
+	a_store_rlx(&t->call_, 0);
+	run(argument);
+}
+
+/* Place the task of *t, which is due. Its parcel and a reference to the
+ * scheduler are there since it was asked for. *t may be gone once the task is
+ * placed. Not under the lock. */
+static void place_call(sennit_ticket *t)
+{
+	sennit_scheduler *s = t->scheduler_;
+
+	sn_place_reserved(s, t->parcel_,
+			  (struct task){ call, t, TASK_BORROWED });
+	sn_finish_release(s);
+}
+
+/* On a scheduler with workers. */
+static int call_when_due(sennit_ticket *t, sennit_scheduler *s)
+{
+	sennit_ticket_queue *q = t->queue_;
+	struct parcel       *p = sn_place_reserve(s);
+	bool                 due;
+
+	if (!p)
+		return -ENOMEM;
+	CHECK(sn_gate_retain(&s->gate), "a scheduler ended around its caller");
+	t->scheduler_ = s;
+	sn_queue_lock(&q->state_);
+	due = a_load_rlx(&t->state_) >= DUE; /* changes under the lock only */
+	t->parcel_ = p;
+	sn_queue_unlock(&q->state_, 0);
+	if (due)
+		place_call(t);
+	return 0;
+}
+
+int sennit_ticket_on_call(sennit_ticket *t, sennit_task_fn *run, void *argument)
+{
+	struct worker *w = sn_self;
+	uint32_t       state = a_load_rlx(&t->state_); /* of the caller's own */
+	int            err;
+
+	MISUSE(!w, "sennit_ticket_on_call",
+	       "no scheduler is bound to this thread");
+	MISUSE(state == NEVER_TAKEN || state == DONE, "sennit_ticket_on_call",
+	       "the ticket is not taken, or done");
+	MISUSE(a_load_rlx(&t->call_), "sennit_ticket_on_call",
+	       "another function waits to be called");
+	if (!run)
+		return -EINVAL;
+	t->run_ = run;
+	t->argument_ = argument;
+	a_store_rlx(&t->call_, 1);
+	err = w->scheduler->capacity ? call_when_due(t, w->scheduler)
+				     : sennit_schedule(call, t);
+	if (err)
+		a_store_rlx(&t->call_, 0);
+	return err;
+}
+
+/* --- done --------------------------------------------------------------- */
+
+/* Take *t out of the list. Returns the ticket that is due on that account, or
+ * NULL. Lock held. */
+static sennit_ticket *leave(sennit_ticket_queue *q, sennit_ticket *t)
+{
+	sennit_ticket *later = t->later_;
+
+	MISUSE((t->earlier_ ? t->earlier_->later_ : q->first_) != t,
+	       "sennit_ticket_done", "the ticket was moved or copied");
+	if (later)
+		later->earlier_ = t->earlier_;
+	else
+		q->last_ = t->earlier_;
+	if (t->earlier_) {
+		t->earlier_->later_ = later;
+		return NULL;
+	}
+	q->first_ = later;
+	return later;
+}
+
+/* *t has become due. Returns its waiters. Lock held. */
+static struct link *make_due(sennit_ticket *t)
+{
+	/* -> ticket.due: what was done before the earlier ones were */
+	a_store_rel(&t->state_, DUE);
+	TORTURE_POINT(); /* due, but not to be done with */
+	return sn_wait_take_all(&t->waiters_, QUEUE_RACED);
+}
+
+void sennit_ticket_done(sennit_ticket *t)
+{
+	sennit_ticket_queue *q = t->queue_;
+	const uint32_t       state = a_load_rlx(&t->state_); /* caller's own */
+	struct link         *waiters = NULL;
+	sennit_ticket       *next;
+
+	MISUSE(state == NEVER_TAKEN, "sennit_ticket_done",
+	       "the ticket was never taken");
+	MISUSE(state == DONE, "sennit_ticket_done",
+	       "the ticket is done already");
+	MISUSE(a_load_rlx(&t->call_), "sennit_ticket_done",
+	       "the function of sennit_ticket_on_call has not been called");
+	sn_queue_lock(&q->state_);
+	next = leave(q, t);
+	if (next)
+		waiters = make_due(next);
+	else if (t->waiters_) /* before its turn */
+		waiters = sn_wait_take_all(&t->waiters_, QUEUE_RACED);
+	/* -> ticket.due: what its owner did; the last access to it */
+	a_store_rel(&t->state_, DONE);
+	if (next && !next->parcel_)
+		next = NULL;
+	sn_queue_unlock(&q->state_, 0);
+	sn_wait_wake_all(waiters);
+	if (next)
+		place_call(next);
+}

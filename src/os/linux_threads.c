@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linux_threads.c - os.h on Linux: time, sleeping on a word, threads. With
+ * SENNIT_DETERMINISTIC these are deterministic.c's. */
+#include "os/os.h"
+
+#ifndef SENNIT_DETERMINISTIC
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- time --------------------------------------------------------------- */
+
+sennit_time os_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+}
+
+sennit_time os_now_coarse(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+}
+
+/* --- sleeping on a word ------------------------------------------------- */
+
+/* The deadline for the kernel, or NULL for one that no clock will reach: its
+ * own time ends at 2^63 ns. */
+static const struct timespec *until(struct timespec *t, sennit_time deadline)
+{
+	if (deadline > INT64_MAX)
+		return NULL;
+	t->tv_sec = (time_t)(deadline / SENNIT_SECOND);
+	t->tv_nsec = (long)(deadline % SENNIT_SECOND);
+	return t;
+}
+
+/* BITSET, because its timeout is absolute: a wait that a signal breaks off and
+ * the caller repeats never sleeps longer than once. errno is left alone: the
+ * caller's caller may be between a failed call and its look at errno. */
+bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
+{
+	struct timespec t;
+	int             saved = errno;
+	bool            in_time;
+
+	in_time = !syscall(SYS_futex, &word->value_,
+			   FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+			   until(&t, deadline), NULL, FUTEX_BITSET_MATCH_ANY) ||
+		  errno != ETIMEDOUT;
+	errno = saved;
+	return in_time;
+}
+
+static void wake(a_u32 *word, int count)
+{
+	int saved = errno;
+
+	syscall(SYS_futex, &word->value_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
+		count, NULL, NULL, 0);
+	errno = saved;
+}
+
+void os_word_wake_one(a_u32 *word)
+{
+	wake(word, 1);
+}
+
+void os_word_wake_all(a_u32 *word)
+{
+	wake(word, INT_MAX);
+}
+
+/* --- threads ------------------------------------------------------------ */
+
+int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument)
+{
+	return -pthread_create(out, NULL, run, argument);
+}
+
+int os_thread_join(pthread_t thread)
+{
+	return -pthread_join(thread, NULL);
+}
+
+void os_thread_yield(void)
+{
+	sched_yield();
+}
+
+/* --- locks -------------------------------------------------------------- */
+
+void os_lock(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_ticket.c - broken contracts of tickets and their queues. */
+#include "misuse.h"
+
+static sennit_ticket_queue queue;
+static sennit_ticket       tickets[2];
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+static void commit_done_without_take(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_done(&tickets[0]);
+}
+
+static void a_ticket_done_that_was_never_taken(void **state)
+{
+	assert_misuse(state, "sennit_ticket_done", commit_done_without_take);
+}
+
+static void commit_done_twice(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_queue_take_n(&queue, tickets, 2);
+	sennit_ticket_done(&tickets[0]);
+	sennit_ticket_done(&tickets[0]);
+}
+
+static void a_ticket_done_twice(void **state)
+{
+	assert_misuse(state, "sennit_ticket_done", commit_done_twice);
+}
+
+static void commit_done_with_copy(const struct offence *o)
+{
+	sennit_ticket copy;
+
+	(void)o;
+	sennit_ticket_queue_take_n(&queue, tickets, 2);
+	copy = tickets[1];
+	sennit_ticket_done(&copy);
+}
+
+static void a_copy_of_a_ticket_done(void **state)
+{
+	assert_misuse(state, "sennit_ticket_done", commit_done_with_copy);
+}
+
+static void commit_wait_without_take(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_wait(&tickets[0]);
+}
+
+static void waiting_for_a_ticket_that_was_never_taken(void **state)
+{
+	assert_misuse(state, "sennit_ticket_wait", commit_wait_without_take);
+}
+
+static void commit_call_without_take(const struct offence *o)
+{
+	(void)o;
+	(void)!sennit_ticket_on_call(&tickets[0], do_nothing, NULL);
+}
+
+static void a_function_for_a_ticket_that_was_never_taken(void **state)
+{
+	assert_misuse(state, "sennit_ticket_on_call", commit_call_without_take);
+}
+
+static void commit_call_after_done(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_queue_take(&queue, &tickets[0]);
+	sennit_ticket_done(&tickets[0]);
+	(void)!sennit_ticket_on_call(&tickets[0], do_nothing, NULL);
+}
+
+static void a_function_for_a_ticket_that_is_done(void **state)
+{
+	assert_misuse(state, "sennit_ticket_on_call", commit_call_after_done);
+}
+
+static void commit_two_functions(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_queue_take_n(&queue, tickets, 2);
+	(void)!sennit_ticket_on_call(&tickets[1], do_nothing, NULL);
+	(void)!sennit_ticket_on_call(&tickets[1], do_nothing, NULL);
+}
+
+static void two_functions_for_a_ticket(void **state)
+{
+	assert_misuse(state, "sennit_ticket_on_call", commit_two_functions);
+}
+
+static void commit_done_before_the_call(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_queue_take_n(&queue, tickets, 2);
+	(void)!sennit_ticket_on_call(&tickets[1], do_nothing, NULL);
+	sennit_ticket_done(&tickets[1]);
+}
+
+static void a_ticket_done_before_its_function_was_called(void **state)
+{
+	assert_misuse(state, "sennit_ticket_done", commit_done_before_the_call);
+}
+
+static void commit_call_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_queue_take(&queue, &tickets[0]);
+	sennit_unbind();
+	(void)!sennit_ticket_on_call(&tickets[0], do_nothing, NULL);
+}
+
+static void a_function_with_no_scheduler_bound(void **state)
+{
+	assert_misuse(state, "sennit_ticket_on_call", commit_call_unbound);
+}
+
+static void commit_destroy(const struct offence *o)
+{
+	(void)o;
+	sennit_ticket_queue_take(&queue, &tickets[0]);
+	sennit_ticket_queue_destroy(&queue);
+}
+
+static void destroying_a_queue_with_a_ticket_that_is_not_done(void **state)
+{
+	assert_misuse(state, "sennit_ticket_queue_destroy", commit_destroy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_ticket_done_that_was_never_taken),
+		WITH_COUNTS(a_ticket_done_twice),
+		WITH_COUNTS(a_copy_of_a_ticket_done),
+		WITH_COUNTS(waiting_for_a_ticket_that_was_never_taken),
+		WITH_COUNTS(a_function_for_a_ticket_that_was_never_taken),
+		WITH_COUNTS(a_function_for_a_ticket_that_is_done),
+		WITH_COUNTS(two_functions_for_a_ticket),
+		WITH_COUNTS(a_ticket_done_before_its_function_was_called),
+		WITH_COUNTS(a_function_with_no_scheduler_bound),
+		WITH_COUNTS(destroying_a_queue_with_a_ticket_that_is_not_done),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_ticket", tests, NULL,
+					   NULL);
+}

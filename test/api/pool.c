@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.c - bounded and unbounded pools, with and without hooks. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+static void must_init(sennit_pool *p, const sennit_pool_config *config)
+{
+	EXPECT(sennit_pool_init(p, config) == 0);
+}
+
+static void must_init_numbers(sennit_pool *p, size_t count)
+{
+	must_init(p, &(const sennit_pool_config){ .item_size = sizeof(unsigned),
+						  .count = count });
+}
+
+static void *must_borrow(sennit_pool *p)
+{
+	void *item = NULL;
+
+	EXPECT(sennit_pool_borrow(p, &item) == 0);
+	EXPECT(item != NULL);
+	return item;
+}
+
+/* --- one caller, in each place ------------------------------------------ */
+
+static void try_bounded(void *argument)
+{
+	const sennit_time soon = sennit_after(3 * SENNIT_MILLISECOND);
+	sennit_pool       p;
+	void             *items[3], *none = &p;
+	unsigned          i;
+
+	(void)argument;
+	must_init_numbers(&p, 3);
+	for (i = 0; i < 3; i++)
+		EXPECT(sennit_pool_borrow_until(&p, &items[i], 0) == 0);
+	EXPECT(items[0] != items[1] && items[1] != items[2]);
+	EXPECT(items[0] != items[2]);
+	EXPECT(sennit_pool_borrow_until(&p, &none, 0) == -ETIMEDOUT);
+	EXPECT(sennit_pool_borrow_until(&p, &none, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(sennit_pool_borrow_until(&p, &none, 1) == -ETIMEDOUT); /* past */
+	EXPECT(none == &p); /* untouched */
+	sennit_pool_return(&p, items[1]);
+	EXPECT(sennit_pool_borrow_until(&p, &none, 1) == 0);
+	EXPECT(none == items[1]);
+	for (i = 0; i < 3; i++)
+		sennit_pool_return(&p, items[i]);
+	for (i = 3; i > 0; i--)
+		EXPECT(must_borrow(&p) == items[i - 1]);
+	for (i = 0; i < 3; i++)
+		sennit_pool_return(&p, items[i]);
+	sennit_pool_destroy(&p);
+}
+
+enum { PLENTY = 1000 };
+
+static void try_unbounded(void *argument)
+{
+	sennit_pool p;
+	unsigned   *items[PLENTY];
+	unsigned    i, round;
+
+	(void)argument;
+	must_init_numbers(&p, 0);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < PLENTY; i++) {
+			items[i] = must_borrow(&p);
+			*items[i] = i;
+		}
+		for (i = 0; i < PLENTY; i++) {
+			EXPECT(*items[i] == i);
+			sennit_pool_return(&p, items[i]);
+		}
+	}
+	sennit_pool_destroy(&p);
+	must_init_numbers(&p, 0);
+	sennit_pool_destroy(&p); /* never used */
+}
+
+/* Every byte of every item can be written, and lies where it should. */
+static void try_layout(size_t size, size_t alignment, size_t count)
+{
+	const sennit_pool_config config = { .item_size = size,
+					    .alignment = alignment,
+					    .count = count };
+	unsigned char           *items[20];
+	sennit_pool              p;
+	unsigned                 i;
+
+	must_init(&p, &config);
+	for (i = 0; i < 20; i++) {
+		items[i] = must_borrow(&p);
+		EXPECT((uintptr_t)items[i] % (alignment ? alignment : 16) == 0);
+		memset(items[i], (int)i, size);
+	}
+	for (i = 0; i < 20; i++) {
+		EXPECT(items[i][0] == i && items[i][size - 1] == i);
+		sennit_pool_return(&p, items[i]);
+	}
+	sennit_pool_destroy(&p);
+}
+
+static void a_bounded_pool_lends_what_it_has_last_returned_first(void **state)
+{
+	(void)state;
+	in_each_place(try_bounded, NULL);
+}
+
+static void an_unbounded_pool_never_runs_out(void **state)
+{
+	(void)state;
+	in_each_place(try_unbounded, NULL);
+}
+
+static void items_have_their_size_and_alignment(void **state)
+{
+	static const size_t sizes[] = { 1, 3, 8, 24, 64, 100, 5000 };
+	size_t              i, alignment;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (alignment = 1; alignment <= 4096; alignment *= 4) {
+			try_layout(sizes[i], alignment, 0);
+			try_layout(sizes[i], alignment, 20);
+		}
+		try_layout(sizes[i], 0, 20);
+	}
+}
+
+static void a_config_that_makes_no_sense_is_refused(void **state)
+{
+	const sennit_pool_config no_size = { .count = 1 };
+	const sennit_pool_config odd = { .item_size = 8, .alignment = 24 };
+	const sennit_pool_config policy = { .item_size = 8, .policy = 2 };
+	const sennit_pool_config reserved = { .item_size = 8, .reserved_ = 1 };
+	const sennit_pool_config many = { .item_size = 8, .count = SIZE_MAX };
+	const sennit_pool_config large = { .item_size = SIZE_MAX, .count = 1 };
+	sennit_pool              p;
+
+	(void)state;
+	assert_int_equal(sennit_pool_init(&p, &no_size), -EINVAL);
+	assert_int_equal(sennit_pool_init(&p, &odd), -EINVAL);
+	assert_int_equal(sennit_pool_init(&p, &policy), -EINVAL);
+	assert_int_equal(sennit_pool_init(&p, &reserved), -EINVAL);
+	assert_int_equal(sennit_pool_init(&p, &many), -ENOMEM);
+	assert_int_equal(sennit_pool_init(&p, &large), -ENOMEM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(
+			a_bounded_pool_lends_what_it_has_last_returned_first),
+		WITH_WORKERS(an_unbounded_pool_never_runs_out),
+		ALONE(items_have_their_size_and_alignment),
+		ALONE(a_config_that_makes_no_sense_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("api/pool", tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_borrowers.c - many who borrow from one pool: who gets an item, and when;
+ * nothing is lost, and nothing lent twice. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+static void must_init_numbers(sennit_pool *p, size_t count)
+{
+	EXPECT(sennit_pool_init(p, &(const sennit_pool_config){
+					   .item_size = sizeof(unsigned),
+					   .count = count }) == 0);
+}
+
+static void *must_borrow(sennit_pool *p)
+{
+	void *item = NULL;
+
+	EXPECT(sennit_pool_borrow(p, &item) == 0);
+	EXPECT(item != NULL);
+	return item;
+}
+
+/* --- many borrowers ----------------------------------------------------- */
+
+enum { ITEMS = 3, BORROWERS = 60, THREADS = 4, ROUNDS = 50 };
+
+struct library {
+	sennit_pool       pool;
+	sennit_wait_group done;
+	sennit_time       deadline;
+	atomic_uint       out, most, refused;
+};
+
+/* The number in the item is its own borrower's alone. */
+static void read_one(struct library *l)
+{
+	void    *item;
+	unsigned now, most = atomic_load(&l->most);
+
+	if (sennit_pool_borrow_until(&l->pool, &item, l->deadline)) {
+		atomic_fetch_add(&l->refused, 1);
+		return;
+	}
+	now = atomic_fetch_add(&l->out, 1) + 1;
+	while (now > most &&
+	       !atomic_compare_exchange_weak(&l->most, &most, now))
+		;
+	++*(unsigned *)item;
+	sennit_yield();
+	++*(unsigned *)item;
+	atomic_fetch_sub(&l->out, 1);
+	sennit_pool_return(&l->pool, item);
+}
+
+static void read_many(void *argument)
+{
+	struct library *l = argument;
+	unsigned        i;
+
+	for (i = 0; i < ROUNDS; i++)
+		read_one(l);
+	sennit_wait_group_done(&l->done);
+}
+
+static void *read_many_as_thread(void *argument)
+{
+	read_many(argument);
+	return NULL;
+}
+
+static int begin_at_zero(void *context, void *item)
+{
+	(void)context;
+	*(unsigned *)item = 0;
+	return 0;
+}
+
+static void open_library(struct library *l, pthread_t *threads)
+{
+	const sennit_pool_config c = { .item_size = sizeof(unsigned),
+				       .count = ITEMS,
+				       .construct = begin_at_zero };
+	unsigned                 i;
+
+	EXPECT(sennit_pool_init(&l->pool, &c) == 0);
+	sennit_wait_group_init(&l->done, BORROWERS + THREADS);
+	for (i = 0; i < BORROWERS; i++)
+		must_schedule(read_many, l);
+	for (i = 0; i < THREADS; i++)
+		threads[i] = must_start_thread(read_many_as_thread, l);
+	sennit_wait_group_wait(&l->done);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* Everything borrowed at once: the sum of what was written. */
+static unsigned take_stock(struct library *l)
+{
+	void    *items[ITEMS], *none;
+	unsigned i, sum = 0;
+
+	for (i = 0; i < ITEMS; i++) {
+		items[i] = must_borrow(&l->pool);
+		sum += *(unsigned *)items[i];
+	}
+	EXPECT(sennit_pool_borrow_until(&l->pool, &none, 0) == -ETIMEDOUT);
+	for (i = 0; i < ITEMS; i++)
+		sennit_pool_return(&l->pool, items[i]);
+	sennit_pool_destroy(&l->pool);
+	return sum;
+}
+
+static void no_item_is_lent_twice_at_a_time(void **state)
+{
+	struct library l = { .deadline = SENNIT_NEVER };
+	pthread_t      threads[THREADS];
+
+	(void)state;
+	open_library(&l, threads);
+	assert_true(atomic_load(&l.most) <= ITEMS);
+	assert_int_equal(atomic_load(&l.refused), 0);
+	assert_int_equal(take_stock(&l), 2 * ROUNDS * (BORROWERS + THREADS));
+}
+
+static void no_item_gets_lost_by_deadlines(void **state)
+{
+	struct library l = { .deadline = sennit_after(SENNIT_MILLISECOND) };
+	pthread_t      threads[THREADS];
+	unsigned       lent;
+
+	(void)state;
+	open_library(&l, threads);
+	assert_true(atomic_load(&l.most) <= ITEMS);
+	lent = ROUNDS * (BORROWERS + THREADS) - atomic_load(&l.refused);
+	assert_int_equal(take_stock(&l), 2 * lent);
+}
+
+/* --- order -------------------------------------------------------------- */
+
+/* Same-thread tasks and their scheduler share a worker, so once it runs again
+ * the task before it is waiting. */
+struct queue_up {
+	sennit_pool       pool;
+	sennit_wait_group done;
+	unsigned          arrived, left;
+	unsigned          order[16];
+};
+
+static void queue_up(void *argument)
+{
+	struct queue_up *q = argument;
+	const unsigned   mine = q->arrived++;
+	void            *item = must_borrow(&q->pool);
+
+	q->order[q->left++] = mine;
+	sennit_pool_return(&q->pool, item);
+	sennit_wait_group_done(&q->done);
+}
+
+static void form_a_queue(void *argument)
+{
+	struct queue_up *q = argument;
+	void            *item = must_borrow(&q->pool);
+	unsigned         i;
+
+	for (i = 0; i < 16; i++) {
+		must_schedule_here(queue_up, q);
+		EXPECT_SOON(q->arrived == i + 1);
+	}
+	sennit_pool_return(&q->pool, item);
+	sennit_wait_group_wait(&q->done);
+	for (i = 0; i < 16; i++)
+		EXPECT(q->order[i] == i);
+}
+
+static void the_longest_waiter_is_served_first(void **state)
+{
+	struct queue_up q = { .arrived = 0 };
+
+	(void)state;
+	must_init_numbers(&q.pool, 1);
+	sennit_wait_group_init(&q.done, 16);
+	in_a_task(form_a_queue, &q);
+	sennit_pool_destroy(&q.pool);
+}
+
+/* The symptom of a lost wake-up: two returned, one served. */
+static void returns_in_a_row_serve_as_many(void **state)
+{
+	struct world   *w = *state;
+	struct queue_up q = { .arrived = 0 };
+	void           *items[4];
+	unsigned        i;
+
+	must_init_numbers(&q.pool, 4);
+	sennit_wait_group_init(&q.done, 4);
+	for (i = 0; i < 4; i++)
+		items[i] = must_borrow(&q.pool);
+	for (i = 0; i < 4; i++)
+		must_schedule_here(queue_up, &q);
+	assert_soon(fibers_of(w->s) == 4);
+	for (i = 0; i < 4; i++)
+		sennit_pool_return(&q.pool, items[i]);
+	sennit_wait_group_wait(&q.done);
+	assert_int_equal(q.left, 4);
+	sennit_pool_destroy(&q.pool);
+}
+
+static void return_it(void *argument)
+{
+	void **pool_and_item = argument;
+
+	sennit_pool_return(pool_and_item[0], pool_and_item[1]);
+}
+
+static void whoever_has_an_item_may_return_it(void **state)
+{
+	sennit_pool p;
+	void       *pool_and_item[2] = { &p, NULL };
+
+	(void)state;
+	must_init_numbers(&p, 1);
+	pool_and_item[1] = must_borrow(&p);
+	in_a_task(return_it, pool_and_item);
+	pool_and_item[1] = must_borrow(&p);
+	in_a_thread(return_it, pool_and_item);
+	sennit_pool_destroy(&p);
+}
+
+/* The pool is gone as soon as the last loan is back. */
+static void borrow_and_destroy(void *argument)
+{
+	sennit_pool *p = argument;
+
+	sennit_pool_return(p, must_borrow(p));
+	sennit_pool_destroy(p);
+	memset(p, 0xa5, sizeof(*p));
+	free(p);
+}
+
+static void a_pool_may_be_freed_by_its_last_borrower(void **state)
+{
+	struct errand e = { .run = borrow_and_destroy };
+	unsigned      i;
+
+	(void)state;
+	for (i = 0; i < 200; i++) {
+		sennit_pool *p = malloc(sizeof(*p));
+		void        *item;
+
+		must_init_numbers(p, 1);
+		item = must_borrow(p);
+		e.argument = p;
+		sennit_wait_group_init(&e.done, 1);
+		must_schedule(run_errand, &e);
+		sennit_yield();
+		sennit_pool_return(p, item);
+		sennit_wait_group_wait(&e.done);
+	}
+}
+
+/* --- reports ------------------------------------------------------------ */
+
+struct look {
+	uint32_t    kind;
+	const void *object;
+	unsigned    seen;
+};
+
+static void look(void *context, const sennit_report_entry *e)
+{
+	struct look *l = context;
+
+	l->seen += e->state == SENNIT_REPORT_BLOCKED &&
+		   e->waits_for == l->kind && e->object == l->object;
+}
+
+static void a_report_names_the_pool(void **state)
+{
+	const struct world *w = *state;
+	struct queue_up     q = { .arrived = 0 };
+	struct look         l = { SENNIT_WAITS_FOR_POOL, &q.pool, 0 };
+	void               *item;
+
+	must_init_numbers(&q.pool, 1);
+	sennit_wait_group_init(&q.done, 1);
+	item = must_borrow(&q.pool);
+	must_schedule(queue_up, &q);
+	assert_soon(fibers_of(w->s) == 1);
+	sennit_scheduler_report(w->s, look, &l);
+	assert_int_equal(l.seen, 1);
+	sennit_pool_return(&q.pool, item);
+	sennit_wait_group_wait(&q.done);
+	sennit_pool_destroy(&q.pool);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(no_item_is_lent_twice_at_a_time),
+		WITH_WORKERS(no_item_gets_lost_by_deadlines),
+		WITH_WORKERS(the_longest_waiter_is_served_first),
+		WITHOUT(returns_in_a_row_serve_as_many),
+		WITH_WORKERS(whoever_has_an_item_may_return_it),
+		WITH_WORKERS(a_pool_may_be_freed_by_its_last_borrower),
+		WITH_WORKERS(a_report_names_the_pool),
+	};
+
+	return cmocka_run_group_tests_name("api/pool_borrowers", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_hooks.c - what a pool calls: construct, destroy, the allocator. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { ITEMS = 4, ALIVE = 0x11fe, DEAD = 0xdead };
+
+/* Counts; and every item knows whether it is alive. */
+struct factory {
+	atomic_uint constructed, destroyed, wrong;
+	atomic_uint failing; /* that many constructs fail from now on */
+	bool        waits;   /* construct sleeps */
+};
+
+struct product {
+	unsigned life;
+	unsigned uses;
+};
+
+static int construct(void *context, void *item)
+{
+	struct factory *f = context;
+	struct product *p = item;
+
+	if (f->waits)
+		sennit_sleep(1000);
+	if (atomic_load(&f->failing)) {
+		atomic_fetch_sub(&f->failing, 1);
+		return -EIO;
+	}
+	*p = (struct product){ .life = ALIVE };
+	atomic_fetch_add(&f->constructed, 1);
+	return 0;
+}
+
+static void destroy(void *context, void *item)
+{
+	struct factory *f = context;
+	struct product *p = item;
+
+	if (p->life != ALIVE)
+		atomic_fetch_add(&f->wrong, 1);
+	p->life = DEAD;
+	atomic_fetch_add(&f->destroyed, 1);
+}
+
+static void open_pool(sennit_pool *p, struct factory *f,
+		      enum sennit_pool_policy policy, size_t count)
+{
+	const sennit_pool_config c = { .item_size = sizeof(struct product),
+				       .count = count,
+				       .policy = policy,
+				       .construct = construct,
+				       .destroy = destroy,
+				       .context = f };
+
+	assert_int_equal(sennit_pool_init(p, &c), 0);
+}
+
+static struct product *must_borrow(sennit_pool *p)
+{
+	void *item = NULL;
+
+	assert_int_equal(sennit_pool_borrow(p, &item), 0);
+	assert_int_equal(((struct product *)item)->life, ALIVE);
+	return item;
+}
+
+static void assert_counts(struct factory *f, unsigned constructed,
+			  unsigned destroyed)
+{
+	assert_int_equal(atomic_load(&f->constructed), constructed);
+	assert_int_equal(atomic_load(&f->destroyed), destroyed);
+	assert_int_equal(atomic_load(&f->wrong), 0);
+}
+
+/* --- policies ----------------------------------------------------------- */
+
+static void preserve(size_t count)
+{
+	struct factory  f = { .wrong = 0 };
+	struct product *items[ITEMS];
+	sennit_pool     p;
+	unsigned        i, round;
+
+	open_pool(&p, &f, SENNIT_POOL_PRESERVE, count);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < ITEMS - 1; i++) {
+			items[i] = must_borrow(&p);
+			assert_int_equal(items[i]->uses++, round);
+		}
+		for (i = ITEMS - 1; i > 0; i--)
+			sennit_pool_return(&p, items[i - 1]);
+		assert_counts(&f, ITEMS - 1, 0);
+	}
+	sennit_pool_destroy(&p);
+	assert_counts(&f, ITEMS - 1, ITEMS - 1);
+}
+
+static void reconstruct(size_t count)
+{
+	struct factory  f = { .wrong = 0 };
+	struct product *items[ITEMS];
+	sennit_pool     p;
+	unsigned        i, round;
+
+	open_pool(&p, &f, SENNIT_POOL_RECONSTRUCT, count);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < ITEMS; i++) {
+			items[i] = must_borrow(&p);
+			assert_int_equal(items[i]->uses++, 0);
+		}
+		for (i = 0; i < ITEMS; i++)
+			sennit_pool_return(&p, items[i]);
+		assert_counts(&f, ITEMS * (round + 1), ITEMS * (round + 1));
+	}
+	sennit_pool_destroy(&p);
+	assert_counts(&f, 5 * ITEMS, 5 * ITEMS);
+}
+
+static void preserved_items_are_made_once_and_keep_their_state(void **state)
+{
+	(void)state;
+	preserve(ITEMS);
+	preserve(0);
+}
+
+static void reconstructed_items_are_made_for_each_loan(void **state)
+{
+	(void)state;
+	reconstruct(ITEMS);
+	reconstruct(0);
+}
+
+/* --- hooks that fail or wait -------------------------------------------- */
+
+static void fail_once(enum sennit_pool_policy policy, size_t count)
+{
+	struct factory f = { .wrong = 0 };
+	sennit_pool    p;
+	void          *item = &p;
+	unsigned       i;
+
+	open_pool(&p, &f, policy, count);
+	for (i = 0; i < 3; i++) {
+		atomic_store(&f.failing, 1);
+		assert_int_equal(sennit_pool_borrow(&p, &item), -EIO);
+		assert_ptr_equal(item, &p); /* untouched */
+	}
+	sennit_pool_return(&p, must_borrow(&p));
+	atomic_store(&f.failing, 1);
+	sennit_pool_destroy(&p);
+	assert_counts(&f, 1, 1);
+}
+
+static void who_borrows_gets_the_error_of_construct(void **state)
+{
+	(void)state;
+	fail_once(SENNIT_POOL_PRESERVE, 1);
+	fail_once(SENNIT_POOL_PRESERVE, 0);
+	fail_once(SENNIT_POOL_RECONSTRUCT, 1);
+	fail_once(SENNIT_POOL_RECONSTRUCT, 0);
+}
+
+struct queue_up {
+	sennit_pool       pool;
+	sennit_wait_group done;
+	atomic_uint       served, refused;
+};
+
+static void queue_up(void *argument)
+{
+	struct queue_up *q = argument;
+	void            *item;
+
+	if (sennit_pool_borrow(&q->pool, &item)) {
+		atomic_fetch_add(&q->refused, 1);
+	} else {
+		atomic_fetch_add(&q->served, 1);
+		sennit_pool_return(&q->pool, item);
+	}
+	sennit_wait_group_done(&q->done);
+}
+
+/* Those who fail hand the item on to those who wait behind them. */
+static void a_failed_construct_leaves_the_item_to_the_next(void **state)
+{
+	struct world   *w = *state;
+	struct queue_up q = { .served = 0 };
+	struct factory  f = { .waits = true };
+	struct product *item;
+	unsigned        i;
+
+	open_pool(&q.pool, &f, SENNIT_POOL_RECONSTRUCT, 1);
+	item = must_borrow(&q.pool);
+	sennit_wait_group_init(&q.done, 10);
+	for (i = 0; i < 10; i++)
+		must_schedule(queue_up, &q);
+	assert_soon(fibers_of(w->s) == 10);
+	atomic_store(&f.failing, 4);
+	sennit_pool_return(&q.pool, item);
+	sennit_wait_group_wait(&q.done);
+	assert_int_equal(atomic_load(&q.refused), 4);
+	assert_int_equal(atomic_load(&q.served), 6);
+	sennit_pool_destroy(&q.pool);
+	assert_counts(&f, 7, 7);
+}
+
+/* --- memory ------------------------------------------------------------- */
+
+struct memory {
+	atomic_uint calls;
+	unsigned    failing; /* which call fails; 0: none */
+	atomic_long live;
+};
+
+static void *take_memory(void *context, size_t size, size_t alignment)
+{
+	struct memory *m = context;
+	void          *memory;
+
+	if (atomic_fetch_add(&m->calls, 1) + 1 == m->failing)
+		return NULL;
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	memset(memory, 0xa5, size);
+	atomic_fetch_add(&m->live, (long)size);
+	return memory;
+}
+
+static void give_memory(void *context, void *memory, size_t size)
+{
+	struct memory *m = context;
+
+	memset(memory, 0x5a, size);
+	free(memory);
+	atomic_fetch_sub(&m->live, (long)size);
+}
+
+static sennit_pool_config config_of(const sennit_allocator *a, size_t count)
+{
+	return (sennit_pool_config){ .item_size = 24,
+				     .count = count,
+				     .allocator = a };
+}
+
+static void a_bounded_pool_without_memory_is_refused(void **state)
+{
+	struct memory            m = { .failing = 1 };
+	const sennit_allocator   a = { take_memory, give_memory, &m };
+	const sennit_pool_config c = config_of(&a, 10);
+	sennit_pool              p;
+
+	(void)state;
+	assert_int_equal(sennit_pool_init(&p, &c), -ENOMEM);
+	assert_int_equal(sennit_pool_init(&p, &c), 0);
+	assert_true(atomic_load(&m.live) >= 240);
+	sennit_pool_destroy(&p);
+	assert_int_equal(atomic_load(&m.live), 0);
+}
+
+enum { PLENTY = 1000 };
+
+/* The k-th growth fails once: that borrower is refused, the next gets one. */
+static void survive_failure_of(unsigned k)
+{
+	struct memory            m = { .failing = k };
+	const sennit_allocator   a = { take_memory, give_memory, &m };
+	const sennit_pool_config c = config_of(&a, 0);
+	sennit_pool              p;
+	void                    *items[PLENTY];
+	unsigned                 i, refused = 0;
+
+	assert_int_equal(sennit_pool_init(&p, &c), 0);
+	assert_int_equal(atomic_load(&m.calls), 0);
+	for (i = 0; i < PLENTY; i++)
+		while (sennit_pool_borrow(&p, &items[i]) == -ENOMEM)
+			refused++;
+	assert_int_equal(refused, 1);
+	for (i = 0; i < PLENTY; i++)
+		sennit_pool_return(&p, items[i]);
+	sennit_pool_destroy(&p);
+	assert_int_equal(atomic_load(&m.live), 0);
+}
+
+static void an_unbounded_pool_survives_a_lack_of_memory(void **state)
+{
+	unsigned k;
+
+	(void)state;
+	for (k = 1; k <= 6; k++)
+		survive_failure_of(k);
+}
+
+/* Many make the same pool larger at once: it stays below twice what it needs,
+ * an item with its tag being less than 64 bytes. */
+struct rush {
+	sennit_pool       pool;
+	sennit_wait_group done;
+	void             *items[PLENTY];
+	atomic_uint       next;
+};
+
+static void borrow_in_a_rush(void *argument)
+{
+	struct rush *r = argument;
+	unsigned     i;
+
+	while ((i = atomic_fetch_add(&r->next, 1)) < PLENTY)
+		EXPECT(sennit_pool_borrow(&r->pool, &r->items[i]) == 0);
+	sennit_wait_group_done(&r->done);
+}
+
+static void all_may_grow_a_pool_at_once(void **state)
+{
+	struct memory            m = { .failing = 0 };
+	const sennit_allocator   a = { take_memory, give_memory, &m };
+	const sennit_pool_config c = config_of(&a, 0);
+	struct rush              r = { .next = 0 };
+	unsigned                 i;
+
+	(void)state;
+	assert_int_equal(sennit_pool_init(&r.pool, &c), 0);
+	sennit_wait_group_init(&r.done, 8);
+	for (i = 0; i < 8; i++)
+		must_schedule(borrow_in_a_rush, &r);
+	sennit_wait_group_wait(&r.done);
+	assert_true(atomic_load(&m.live) < 2 * 64 * (PLENTY + 8));
+	for (i = 0; i < PLENTY; i++)
+		sennit_pool_return(&r.pool, r.items[i]);
+	sennit_pool_destroy(&r.pool);
+	assert_int_equal(atomic_load(&m.live), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(preserved_items_are_made_once_and_keep_their_state),
+		ALONE(reconstructed_items_are_made_for_each_loan),
+		ALONE(who_borrows_gets_the_error_of_construct),
+		WITH_WORKERS(a_failed_construct_leaves_the_item_to_the_next),
+		ALONE(a_bounded_pool_without_memory_is_refused),
+		ALONE(an_unbounded_pool_survives_a_lack_of_memory),
+		WITH_WORKERS(all_may_grow_a_pool_at_once),
+	};
+
+	return cmocka_run_group_tests_name("api/pool_hooks", tests, NULL, NULL);
+}

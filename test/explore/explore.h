@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explore.h - scenarios: short programs that run under many seeds.
+ *
+ * A scenario that fails aborts, which prints the seed; SENNIT_TEST_SEED runs
+ * that one alone. SENNIT_TEST_TIME multiplies how many there are.
+ */
+#ifndef SN_TEST_EXPLORE_H
+#define SN_TEST_EXPLORE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/turns.h"
+#include "sennit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of each scenario; sanitizers are slow to make threads. */
+#if defined(SN_TSAN) || defined(SN_ASAN)
+#define SCHEDULES 500
+#else
+#define SCHEDULES 3000
+#endif
+
+#define REQUIRE(claim)                                                   \
+	do {                                                             \
+		if (!(claim)) {                                          \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, \
+				__LINE__, #claim);                       \
+			abort();                                         \
+		}                                                        \
+	} while (0)
+
+static inline void explore(void (*scenario)(void *context), void *context)
+{
+	const char *seed = getenv("SENNIT_TEST_SEED");
+	const char *time = getenv("SENNIT_TEST_TIME");
+	uint64_t    first = seed ? strtoull(seed, NULL, 0) : 1;
+	double      times = time ? strtod(time, NULL) : 1;
+	uint64_t    count = seed ? 1 : (uint64_t)(SCHEDULES * times) + 1;
+
+	assert_int_equal(sennit_explore(first, count, scenario, context), 0);
+}
+
+static inline sennit_scheduler *begin_with(const sennit_config *config)
+{
+	sennit_scheduler *s = NULL;
+
+	REQUIRE(!sennit_scheduler_create(&s, config));
+	REQUIRE(!sennit_bind(s));
+	return s;
+}
+
+static inline void end(sennit_scheduler *s)
+{
+	sennit_unbind();
+	REQUIRE(!sennit_scheduler_shutdown(s, SENNIT_NEVER));
+}
+
+static inline void spawn(sennit_task_fn *run, void *argument)
+{
+	REQUIRE(!sennit_schedule(run, argument));
+}
+
+#endif

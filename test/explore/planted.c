@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* planted.c - programs with a bug that shows in few orders: exploring finds it,
+ * says the seed, and that seed alone shows it again. */
+#include "explore.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ENOUGH = 5000 };
+
+/* --- two locks, taken in either order ------------------------------------ */
+
+static struct {
+	sennit_mutex      a, b;
+	sennit_wait_group done;
+} pair;
+
+static void take_both(sennit_mutex *one, sennit_mutex *other)
+{
+	sennit_mutex_lock(one);
+	sennit_mutex_lock(other);
+	sennit_mutex_unlock(other);
+	sennit_mutex_unlock(one);
+	sennit_wait_group_done(&pair.done);
+}
+
+static void a_then_b(void *unused)
+{
+	(void)unused;
+	take_both(&pair.a, &pair.b);
+}
+
+static void b_then_a(void *unused)
+{
+	(void)unused;
+	take_both(&pair.b, &pair.a);
+}
+
+static void both_orders(void *second)
+{
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
+
+	sennit_mutex_init(&pair.a);
+	sennit_mutex_init(&pair.b);
+	sennit_wait_group_init(&pair.done, 2);
+	spawn(a_then_b, NULL);
+	spawn(second ? b_then_a : a_then_b, NULL);
+	sennit_wait_group_wait(&pair.done);
+	end(s);
+}
+
+/* --- a count that is read, and written later ----------------------------- */
+
+static struct {
+	unsigned          count;
+	sennit_wait_group done;
+} tally;
+
+static void count_one(void *unused)
+{
+	unsigned seen = tally.count;
+
+	(void)unused;
+	sennit_point();
+	tally.count = seen + 1;
+	sennit_wait_group_done(&tally.done);
+}
+
+static void lost_update(void *unused)
+{
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
+
+	(void)unused;
+	tally.count = 0;
+	sennit_wait_group_init(&tally.done, 2);
+	spawn(count_one, NULL);
+	spawn(count_one, NULL);
+	sennit_wait_group_wait(&tally.done);
+	REQUIRE(tally.count == 2);
+	end(s);
+}
+
+/* --- a timeout that is taken for success --------------------------------- */
+
+static struct {
+	sennit_event      ready;
+	int               value;
+	sennit_wait_group done;
+} late;
+
+static void make_ready(void *unused)
+{
+	(void)unused;
+	sennit_sleep(50 * SENNIT_MICROSECOND);
+	late.value = 1;
+	sennit_event_set(&late.ready);
+	sennit_wait_group_done(&late.done);
+}
+
+static void hasty(void *unused)
+{
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 1));
+
+	(void)unused;
+	late.value = 0;
+	sennit_event_init(&late.ready, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&late.done, 1);
+	spawn(make_ready, NULL);
+	(void)!sennit_event_wait_until(&late.ready,
+				       sennit_after(100 * SENNIT_MICROSECOND));
+	REQUIRE(late.value);
+	sennit_wait_group_wait(&late.done);
+	end(s);
+}
+
+/* --- finding ------------------------------------------------------------ */
+
+struct outcome {
+	bool aborted;
+	char text[4096];
+};
+
+_Noreturn static void explore_in_child(void (*scenario)(void *), void *context,
+				       uint64_t first, uint64_t count, int out)
+{
+	const struct rlimit no_core = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	dup2(out, STDERR_FILENO);
+	alarm(100);
+	_exit(sennit_explore(first, count, scenario, context) ? 2 : 0);
+}
+
+static struct outcome run(void (*scenario)(void *), void *context,
+			  uint64_t first, uint64_t count)
+{
+	struct outcome o = { .aborted = false };
+	size_t         length = 0;
+	ssize_t        n;
+	int            ends[2], status;
+	pid_t          child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		explore_in_child(scenario, context, first, count, ends[1]);
+	close(ends[1]);
+	while ((n = read(ends[0], o.text + length,
+			 sizeof(o.text) - 1 - length)) > 0)
+		length += (size_t)n;
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	o.aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+	if (!o.aborted && status)
+		fail_msg("ended with %#x: %s", (unsigned)status, o.text);
+	return o;
+}
+
+static uint64_t seed_in(const char *text)
+{
+	const char *at = strstr(text, "SENNIT_SEED=");
+
+	if (!at)
+		fail_msg("no seed in \"%s\"", text);
+	return strtoull(at + strlen("SENNIT_SEED="), NULL, 10);
+}
+
+static void assert_found(void (*scenario)(void *), void *context,
+			 const char *symptom)
+{
+	struct outcome found = run(scenario, context, 1, ENOUGH);
+	struct outcome again;
+
+	assert_true(found.aborted);
+	if (!strstr(found.text, symptom))
+		fail_msg("not \"%s\": %s", symptom, found.text);
+	again = run(scenario, context, seed_in(found.text), 1);
+	assert_true(again.aborted);
+	assert_non_null(strstr(again.text, symptom));
+	assert_int_equal(seed_in(again.text), seed_in(found.text));
+}
+
+static void locks_in_both_orders_deadlock(void **state)
+{
+	static int second;
+
+	(void)state;
+	assert_found(both_orders, &second, "deadlock: every thread waits");
+	assert_found(both_orders, &second, "waits for mutex");
+}
+
+static void locks_in_one_order_do_not(void **state)
+{
+	(void)state;
+	assert_false(run(both_orders, NULL, 1, ENOUGH / 10).aborted);
+}
+
+static void an_update_is_lost(void **state)
+{
+	(void)state;
+	assert_found(lost_update, NULL, "not so: tally.count == 2");
+}
+
+static void a_timeout_comes_first(void **state)
+{
+	(void)state;
+	assert_found(hasty, NULL, "not so: late.value");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(locks_in_both_orders_deadlock),
+		cmocka_unit_test(locks_in_one_order_do_not),
+		cmocka_unit_test(an_update_is_lost),
+		cmocka_unit_test(a_timeout_comes_first),
+	};
+
+	return cmocka_run_group_tests_name("explore/planted", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticket_turns.c - tickets taken, waited for with deadlines, called, done in
+ * turn and out of turn from everywhere at once; each is freed the moment it is
+ * done, and a queue by whoever has its last. Those done in turn are so in the
+ * order taken. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+enum { TASKS = 12, BOUND = 1, UNBOUND = 2, ALL = TASKS + BOUND + UNBOUND };
+
+/* Who takes tickets notes a number with each, under the lock that makes number
+ * and ticket one: turns must come in the order of numbers. */
+struct office {
+	sennit_scheduler   *s;
+	sennit_ticket_queue q;
+	sennit_mutex        door;   /* numbers and tickets in one order */
+	uint64_t            number; /* under door */
+	uint64_t            last;   /* in turn: the last number served */
+	uint64_t            served; /* in turn */
+	atomic_ullong       expected;
+	sennit_wait_group   done;
+	atomic_uint         next;
+	unsigned            rounds;
+};
+
+struct client {
+	sennit_ticket  t;
+	struct office *o;
+	uint64_t       number;
+	bool           returns;
+};
+
+static struct client *let_in(struct office *o)
+{
+	struct client *c = malloc(sizeof(*c));
+
+	memset(c, 0xff, sizeof(*c));
+	c->o = o;
+	sennit_mutex_lock(&o->door);
+	c->number = ++o->number;
+	sennit_ticket_queue_take(&o->q, &c->t);
+	sennit_mutex_unlock(&o->door);
+	return c;
+}
+
+static void leave(struct client *c)
+{
+	sennit_ticket_done(&c->t);
+	memset(c, 0xa5, sizeof(*c));
+	free(c);
+}
+
+/* In turn: nobody else is served. */
+static void serve(struct client *c)
+{
+	struct office *o = c->o;
+
+	EXPECT(sennit_ticket_is_due(&c->t));
+	EXPECT(o->last < c->number);
+	o->last = c->number;
+	o->served++;
+	leave(c);
+}
+
+static void serve_called(void *argument)
+{
+	struct client *c = argument;
+	struct office *o = c->o;
+
+	serve(c);
+	sennit_wait_group_done(&o->done);
+}
+
+/* Wait with deadlines until it is due, or give up. */
+static void wait_or_give_up(struct client *c, uint64_t *random)
+{
+	unsigned tries = random_below(random, 8);
+
+	while (sennit_ticket_wait_until(
+		&c->t, sennit_after(random_below(random, 50000))))
+		if (!tries--) {
+			leave(c);
+			return;
+		}
+	atomic_fetch_add(&c->o->expected, 1);
+	serve(c);
+}
+
+static void have_it_called(struct client *c)
+{
+	struct office *o = c->o;
+
+	atomic_fetch_add(&o->expected, 1);
+	sennit_wait_group_add(&o->done, 1);
+	EXPECT(sennit_ticket_on_call(&c->t, serve_called, c) == 0);
+}
+
+static void visit(struct office *o, uint64_t *random)
+{
+	struct client *c = let_in(o);
+
+	switch (random_below(random, sennit_current() ? 4 : 3)) {
+	case 0:
+		wait_or_give_up(c, random);
+		break;
+	case 1:
+		sennit_ticket_wait(&c->t);
+		atomic_fetch_add(&o->expected, 1);
+		serve(c);
+		break;
+	case 2:
+		leave(c);
+		break;
+	default:
+		have_it_called(c);
+	}
+}
+
+/* A row of five, left in any order. */
+static void visit_in_a_row(struct office *o, uint64_t *random)
+{
+	sennit_ticket t[5];
+	unsigned      i, first = random_below(random, 5);
+
+	sennit_ticket_queue_take_n(&o->q, t, 5);
+	for (i = 0; i < 5; i++) {
+		sennit_ticket *mine = &t[(first + i) % 5];
+
+		if (!first)
+			sennit_ticket_wait(mine);
+		sennit_ticket_done(mine);
+	}
+	memset(t, 0xa5, sizeof(t));
+}
+
+static void visit_often(void *argument)
+{
+	struct office *o = argument;
+	uint64_t       random = random_stream(atomic_fetch_add(&o->next, 1));
+	unsigned       i;
+
+	for (i = 0; i < o->rounds; i++) {
+		if (random_below(&random, 5))
+			visit(o, &random);
+		else
+			visit_in_a_row(o, &random);
+		if (!random_below(&random, 16))
+			sennit_yield();
+	}
+	sennit_wait_group_done(&o->done);
+}
+
+static void *visit_unbound(void *argument)
+{
+	visit_often(argument);
+	return NULL;
+}
+
+static void *visit_bound(void *argument)
+{
+	struct office *o = argument;
+
+	EXPECT(sennit_bind(o->s) == 0);
+	visit_often(o);
+	sennit_unbind();
+	return NULL;
+}
+
+static struct office office;
+
+static void turns_come_in_order_whatever_happens(void **state)
+{
+	struct world *w = *state;
+	pthread_t     threads[BOUND + UNBOUND];
+	unsigned      i;
+
+	memset(&office, 0, sizeof(office));
+	office.s = w->s;
+	office.rounds = (unsigned)scaled(TORTURED(1000, LOAD(6000)));
+	sennit_wait_group_init(&office.done, ALL);
+	for (i = 0; i < BOUND; i++)
+		threads[i] = must_start_thread(visit_bound, &office);
+	for (; i < BOUND + UNBOUND; i++)
+		threads[i] = must_start_thread(visit_unbound, &office);
+	for (i = 0; i < TASKS; i++)
+		must_schedule(visit_often, &office);
+	sennit_wait_group_wait(&office.done);
+	for (i = 0; i < BOUND + UNBOUND; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(office.served == atomic_load(&office.expected));
+	sennit_ticket_queue_destroy(&office.q);
+	sennit_mutex_destroy(&office.door);
+}
+
+/* --- tickets and a queue that are freed by who waited ------------------- */
+
+struct last {
+	sennit_ticket_queue q;
+	sennit_ticket       first;
+	sennit_ticket      *second;
+	sennit_wait_group  *over;
+	bool                skipped; /* the second is done by the other side */
+};
+
+static void wait_for_second(void *argument)
+{
+	struct last       *l = argument;
+	sennit_wait_group *over = l->over;
+
+	sennit_ticket_wait(l->second);
+	if (!l->skipped)
+		sennit_ticket_done(l->second);
+	memset(l->second, 0xa5, sizeof(*l->second));
+	free(l->second);
+	if (!l->skipped) {
+		sennit_ticket_queue_destroy(&l->q);
+		memset(l, 0xa5, sizeof(*l));
+		free(l);
+	}
+	sennit_wait_group_done(over);
+}
+
+static void *wait_as_thread(void *argument)
+{
+	wait_for_second(argument);
+	return NULL;
+}
+
+static void round_of(sennit_wait_group *over, unsigned i)
+{
+	struct last   *l = calloc(1, sizeof(*l));
+	sennit_ticket *second = malloc(sizeof(*second));
+	const bool     skipped = i % 2, thread = i % 8 < 2;
+	pthread_t      t = pthread_self();
+
+	*l = (struct last){ .second = second, .over = over };
+	l->skipped = skipped;
+	sennit_ticket_queue_take(&l->q, &l->first);
+	sennit_ticket_queue_take(&l->q, second);
+	sennit_wait_group_add(over, 1);
+	if (thread)
+		t = must_start_thread(wait_as_thread, l);
+	else
+		must_schedule(wait_for_second, l);
+	if (i % 3)
+		sennit_yield();
+	sennit_ticket_done(skipped ? second : &l->first);
+	sennit_wait_group_wait(over);
+	if (thread)
+		pthread_join(t, NULL);
+	if (!skipped)
+		return;
+	sennit_ticket_done(&l->first);
+	free(l);
+}
+
+static void nobody_touches_what_was_freed(void **state)
+{
+	sennit_wait_group over = SENNIT_WAIT_GROUP_INIT;
+	const unsigned    rounds = (unsigned)scaled(LOAD(4000));
+	unsigned          i;
+
+	(void)state;
+	for (i = 0; i < rounds; i++)
+		round_of(&over, i);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(turns_come_in_order_whatever_happens),
+		WITH_WORKERS(nobody_touches_what_was_freed),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name("stress/ticket_turns",
+							 tests, NULL, NULL));
+}
