@@ -44,6 +44,9 @@ static const struct bench_row *const workloads[] = {
 	bench_pool,
 	bench_future,
 	bench_blocking,
+#ifdef SENNIT_BENCH_MARL
+	bench_marl,
+#endif
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

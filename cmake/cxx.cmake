@@ -3,6 +3,7 @@
 # nothing to be built, and the programs that test, show and measure them.
 #	test/compat/<x>.cpp     an executable, run as compat/<x>
 #	examples/marl/<x>.cpp   a program, run as example/marl_<x>
+#	bench/marl/<x>.cpp      rows of sennit-bench-marl
 
 # Either library: sennit::marl is for sennit::sennit.
 foreach(library sennit sennit_static)
@@ -57,10 +58,12 @@ set(SENNIT_CXX_STANDARDS 17 CACHE STRING
 	"Which C++ test/compat is built as: a ;-list; 11 at least")
 
 add_library(sennit_cxx_flags INTERFACE)
-target_compile_options(sennit_cxx_flags INTERFACE
-	-Wall -Wextra -Wpedantic -Wshadow -Wconversion
+foreach(flag -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 	$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
 	$<$<BOOL:${SENNIT_WERROR}>:-Werror>)
+	target_compile_options(sennit_cxx_flags INTERFACE
+		$<$<COMPILE_LANGUAGE:CXX>:${flag}>)
+endforeach()
 
 function(sennit_cxx_program name standard)
 	add_executable(${name} ${ARGN})

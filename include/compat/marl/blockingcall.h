@@ -44,7 +44,7 @@ template <typename F> struct Elsewhere {
 } // namespace detail
 
 /* Call f(arguments...) on another thread, bound to the same scheduler as the
- * caller (or here, if the caller has none), and return what it returns, or throw
+ * caller (or here, if the caller has none), and return what it returns or throw
  * what it throws. */
 template <typename F, typename... Arguments>
 inline auto blocking_call(F &&f, Arguments &&...arguments)
