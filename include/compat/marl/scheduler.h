@@ -15,6 +15,7 @@
 #include "thread_local.h"
 
 #include "detail/closure.h"
+#include "detail/config.h"
 #include "detail/deadline.h"
 #include "detail/predicate.h"
 
@@ -214,109 +215,11 @@ private:
 		return scheduler;
 	}
 
-	static inline void  begin_thread(void *self, uint32_t index);
-	static inline void *allocate(void *from, size_t size, size_t alignment);
-	static inline void  release(void *to, void *memory, size_t size);
+	static inline void begin_thread(void *self, uint32_t index);
 
 	const Config      config_;
 	sennit_scheduler *native_ = nullptr;
 };
-
-namespace detail
-{
-
-/* Which CPUs each worker may use, as sennit wants to have it told. */
-class Masks
-{
-public:
-	explicit Masks(const Scheduler::Config &config)
-	{
-		for (int i = 0; i < config.workerThread.count; ++i)
-			add(config, static_cast<uint32_t>(i));
-		for (size_t i = 0; i < masks_.size(); ++i)
-			masks_[i].cpus = cpus_[i].data();
-	}
-
-	const sennit_cpu_mask *data() const
-	{
-		return masks_.data();
-	}
-
-private:
-	using Cpus = containers::vector<uint32_t, 8>;
-
-	/* A worker on no CPU that is there could not run. */
-	void add(const Scheduler::Config &config, uint32_t worker)
-	{
-		Thread::Affinity wanted =
-			config.workerThread.affinityPolicy->get(
-				worker, config.allocator);
-		Cpus cpus;
-
-		take(wanted, cpus);
-		if (cpus.size() == 0)
-			take(all_, cpus);
-		masks_.push_back(sennit_cpu_mask{ nullptr, cpus.size() });
-		cpus_.push_back(cpus);
-	}
-
-	void take(const Thread::Affinity &from, Cpus &to) const
-	{
-		for (size_t i = 0; i < from.count(); ++i)
-			for (size_t k = 0; k < all_.count(); ++k)
-				if (from[i] == all_[k])
-					to.push_back(from[i].pthread.index);
-	}
-
-	const Thread::Affinity all_ = Thread::Affinity::all();
-
-	containers::vector<sennit_cpu_mask, 8> masks_;
-	containers::vector<Cpus, 8>            cpus_;
-};
-
-/* sennit says less when it gives memory back than an Allocator wants to hear:
- * so the alignment is always the largest that it asks for. */
-constexpr size_t NATIVE_ALIGNMENT = 128;
-
-inline Allocation::Request native_request(size_t size)
-{
-	Allocation::Request request;
-
-	request.size = size;
-	request.alignment = NATIVE_ALIGNMENT;
-	request.usage = Allocation::Usage::Create;
-	return request;
-}
-
-inline size_t stack_size(size_t wanted)
-{
-	const size_t least = MARL_ADDRESS_SANITIZER_ENABLED ||
-					     MARL_THREAD_SANITIZER_ENABLED
-				     ? 256 * 1024
-				     : 16 * 1024;
-
-	return wanted < least ? least : wanted;
-}
-
-} // namespace detail
-
-inline void *Scheduler::allocate(void *from, size_t size, size_t alignment)
-{
-	detail::require(alignment <= detail::NATIVE_ALIGNMENT,
-			"an alignment that was not foreseen");
-	return static_cast<Allocator *>(from)
-		->allocate(detail::native_request(size))
-		.ptr;
-}
-
-inline void Scheduler::release(void *to, void *memory, size_t size)
-{
-	Allocation allocation;
-
-	allocation.ptr = memory;
-	allocation.request = detail::native_request(size);
-	static_cast<Allocator *>(to)->free(allocation);
-}
 
 inline void Scheduler::begin_thread(void *self, uint32_t index)
 {
@@ -333,7 +236,7 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 {
 	const Config::WorkerThread &threads = config_.workerThread;
 	sennit_config               c = {};
-	sennit_allocator memory = { allocate, release, config_.allocator };
+	sennit_allocator            memory = detail::native(config_.allocator);
 
 	c.size = sizeof(c);
 	c.workers = threads.count > 0 ? static_cast<uint32_t>(threads.count)
@@ -347,7 +250,9 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 	std::unique_ptr<detail::Masks> masks;
 
 	if (threads.affinityPolicy && threads.count > 0) {
-		masks.reset(new detail::Masks(config_));
+		masks.reset(new detail::Masks(threads.count,
+					      *threads.affinityPolicy,
+					      config_.allocator));
 		c.affinity = SENNIT_AFFINITY_MASKS;
 		c.masks = masks->data();
 		c.mask_count = static_cast<size_t>(threads.count);
