@@ -73,7 +73,7 @@ TEST_F(ContainersAlone, a_vector_grows_and_shrinks)
 
 TEST_F(ContainersAlone, a_vector_may_be_copied_and_moved)
 {
-	for (size_t n : { 0, 1, 4, 5, 50 }) {
+	for (size_t n : { 0u, 1u, 4u, 5u, 50u }) {
 		vector<std::string, 4> a(&memory);
 
 		fill(a, n);
@@ -84,7 +84,7 @@ TEST_F(ContainersAlone, a_vector_may_be_copied_and_moved)
 
 			expect_words(copy, n);
 			expect_words(other, n);
-			for (size_t before : { 0, 1, 30 }) {
+			for (size_t before : { 0u, 1u, 30u }) {
 				assigned.resize(before);
 				assigned = a;
 				expect_words(assigned, n);

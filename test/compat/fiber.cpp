@@ -74,7 +74,7 @@ TEST_P(FiberOn, has_an_id_of_its_own_on_its_thread)
 TEST_P(FiberOn, resumes_on_its_thread)
 {
 	marl::Event     go(marl::Event::Mode::Manual);
-	marl::WaitGroup left(load(1000));
+	marl::WaitGroup left(load(1000u));
 
 	for (int i = 0; i < load(1000); ++i)
 		marl::schedule([=] {

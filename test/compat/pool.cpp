@@ -223,7 +223,7 @@ TEST_P(PoolOn, a_bounded_pool_lends_no_more_than_it_has)
 {
 	BoundedPool<int, 5> pool(&memory);
 	std::atomic<int>    lent{ 0 };
-	marl::WaitGroup     left(load(1000));
+	marl::WaitGroup     left(load(1000u));
 
 	for (int i = 0; i < load(1000); ++i)
 		marl::schedule([=, &lent] {

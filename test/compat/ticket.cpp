@@ -30,7 +30,7 @@ TEST_P(TicketOn, the_first_is_called_at_once)
 TEST_P(TicketOn, are_called_in_the_order_in_which_they_were_taken)
 {
 	std::atomic<int> at{ 0 };
-	marl::WaitGroup  left(load(1000));
+	marl::WaitGroup  left(load(1000u));
 
 	for (int i = 0; i < load(1000); ++i) {
 		Ticket ticket = queue.take();

@@ -31,8 +31,8 @@ template <typename F> struct FitsPointer {
 };
 
 /* In a block. make() returns the argument of run(), a sennit_task_fn. An
- * exception that leaves a task ends the process, as one that leaves a thread
- * does. */
+ * exception that leaves a task ends the process, and sennit says whose it was:
+ * so run() is not noexcept. */
 template <typename F, bool fits = FitsPointer<F>::value> struct Closure {
 	template <typename Given> static void *make(Given &&function)
 	{
@@ -41,7 +41,7 @@ template <typename F, bool fits = FitsPointer<F>::value> struct Closure {
 		return new (memory) F(std::forward<Given>(function));
 	}
 
-	static void run(void *argument) noexcept
+	static void run(void *argument)
 	{
 		F *function = static_cast<F *>(argument);
 
@@ -88,7 +88,7 @@ template <typename F> struct Closure<F, true> {
 		return argument;
 	}
 
-	static void run(void *argument) noexcept
+	static void run(void *argument)
 	{
 		union Copy {
 			Copy()
