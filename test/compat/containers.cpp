@@ -149,6 +149,41 @@ TEST_F(ContainersAlone, a_vector_keeps_alignments)
 	}
 }
 
+TEST_F(ContainersAlone, a_vector_destroys_what_it_made)
+{
+	static int alive;
+
+	struct Counted {
+		Counted()
+		{
+			alive++;
+		}
+		Counted(const Counted &)
+		{
+			alive++;
+		}
+		~Counted()
+		{
+			alive--;
+		}
+		Counted &operator=(const Counted &) = default;
+	};
+	alive = 0;
+	{
+		vector<Counted, 2> v(&memory);
+
+		for (int i = 0; i < 100; ++i)
+			v.push_back(Counted());
+		EXPECT_EQ(alive, 100);
+		vector<Counted, 2> copy(v);
+
+		copy.resize(10);
+		v = copy;
+		EXPECT_EQ(alive, 20);
+	}
+	EXPECT_EQ(alive, 0);
+}
+
 TEST_F(ContainersAlone, a_list_puts_new_elements_in_front)
 {
 	marl::containers::list<std::string> l(&memory);

@@ -301,6 +301,27 @@ TEST_P(PoolOn, borrowers_of_several_do_not_hold_each_other_up)
 	left.wait();
 }
 
+TEST_P(PoolOn, nobody_overtakes_who_waits_for_several)
+{
+	BoundedPool<int, 2> pool(&memory);
+	Loan<int>           first = pool.borrow();
+	marl::Event         asked;
+	marl::WaitGroup     left(1);
+
+	marl::schedule(marl::Task(
+		[=] {
+			asked.signal();
+			pool.borrow(2, [](Loan<int>) {});
+			left.done();
+		},
+		marl::Task::Flags::SameThread));
+	asked.wait(); /* on this thread: so the other waits for items now */
+	EXPECT_FALSE(pool.tryBorrow().second);
+	first.reset();
+	left.wait();
+	EXPECT_TRUE(pool.tryBorrow().second);
+}
+
 using PoolDeathTest = Alone;
 
 TEST_F(PoolDeathTest, does_not_wait_for_more_than_there_are)

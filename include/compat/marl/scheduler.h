@@ -106,7 +106,7 @@ public:
 	{
 	public:
 		/* The running fiber; NULL without a bound scheduler. It may be
-		 * notified until its thread unbinds or its scheduler ends. */
+		 * notified until its thread ends. */
 		static inline Fiber *current();
 
 		/* Set the fiber, which is the running one, aside until the
@@ -143,12 +143,13 @@ public:
 	private:
 		friend class Scheduler;
 
-		/* The fibers of a thread that were ever asked for. */
-		using Table = std::unordered_map<sennit_fiber *,
-						 std::unique_ptr<Fiber>>;
+		/* Those of a thread that were ever asked for, by id. They stay
+		 * until the thread ends, so that a notify which comes after it
+		 * has unbound does no harm. */
+		using Table =
+			std::unordered_map<uint32_t, std::unique_ptr<Fiber>>;
 
-		explicit Fiber(sennit_fiber *native)
-		    : id(sennit_fiber_id(native)), native_(native)
+		explicit Fiber(uint32_t number) : id(number)
 		{
 		}
 
@@ -159,12 +160,20 @@ public:
 			return table;
 		}
 
+		void stand_for(sennit_fiber *native)
+		{
+			marl::lock held(mutex_);
+
+			native_ = native;
+		}
+
 		inline bool wait_until(marl::lock &lock, const Predicate &holds,
 				       sennit_time deadline);
 		inline bool wait_until(sennit_time deadline);
 
-		sennit_fiber *const native_;
-		mutex               mutex_;
+		mutex         mutex_;
+		sennit_fiber *native_ = nullptr; /* its thread writes, under
+						  * mutex_; NULL: unbound */
 		bool notified_ = false; /* under mutex_; since wait() began */
 	};
 
@@ -283,7 +292,8 @@ inline void Scheduler::unbind()
 {
 	sennit_unbind();
 	bound() = nullptr;
-	Fiber::known().clear();
+	for (auto &fiber : Fiber::known())
+		fiber.second->stand_for(nullptr);
 }
 
 inline void Scheduler::enqueue(Task &&task)
@@ -306,10 +316,13 @@ inline Scheduler::Fiber *Scheduler::Fiber::current()
 	if (!native)
 		return nullptr;
 
-	std::unique_ptr<Fiber> &fiber = known()[native];
+	uint32_t                number = sennit_fiber_id(native);
+	std::unique_ptr<Fiber> &fiber = known()[number];
 
 	if (!fiber)
-		fiber.reset(new Fiber(native));
+		fiber.reset(new Fiber(number));
+	if (fiber->native_ != native)
+		fiber->stand_for(native);
 	return fiber.get();
 }
 
@@ -367,12 +380,11 @@ inline bool Scheduler::Fiber::wait(
 
 inline void Scheduler::Fiber::notify()
 {
-	{
-		marl::lock lock(mutex_);
+	marl::lock held(mutex_);
 
-		notified_ = true;
-	}
-	sennit_fiber_notify(native_);
+	notified_ = true;
+	if (native_)
+		sennit_fiber_notify(native_);
 }
 
 /* Schedule the task on the bound scheduler. */
