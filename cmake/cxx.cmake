@@ -45,6 +45,18 @@ elseif(NOT (SENNIT_TESTS OR SENNIT_EXAMPLES OR SENNIT_BENCH))
 	return()
 endif()
 
+# One that cannot compile is none.
+if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_CROSSCOMPILING)
+	include(CheckLanguage)
+	set(ENV{CXX} ${SENNIT_CXX})
+	check_language(CXX)
+	if(NOT CMAKE_CXX_COMPILER)
+		message(STATUS
+			"${SENNIT_CXX} does not work: what is C++ is left out")
+		set(SENNIT_CXX "")
+		return()
+	endif()
+endif()
 set(CMAKE_CXX_COMPILER ${SENNIT_CXX})
 enable_language(CXX)
 if(top_level)

@@ -177,7 +177,7 @@ public:
 		bool notified_ = false; /* under mutex_; since wait() began */
 	};
 
-	inline explicit Scheduler(const Config &config);
+	inline Scheduler(const Config &config);
 
 	/* Wait until every thread has unbound and all work is done. Not from a
 	 * thread that is bound to it. */
