@@ -73,6 +73,9 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->only[0] = &w->solo;
 	sn_parking_init(&w->alone, w->only, 1);
 	sn_sleeper_init(&w->solo, &w->alone, 0);
+	w->backlog = threaded ? &s->backlog : &w->own;
+	if (!threaded)
+		sn_backlog_init(&w->own, &s->memory);
 	if (threaded)
 		sn_sleeper_init(&w->sleeper, &s->parking, index);
 	*out = w;
@@ -129,6 +132,8 @@ void sn_worker_free(struct worker *w)
 	sn_tracebuffer_free(&w->trace, &s->memory);
 	if (w->threaded)
 		sn_deque_free(&w->deque);
+	else
+		sn_backlog_free(&w->own);
 	pthread_mutex_destroy(&w->roster_lock);
 	sn_memory_give(&s->memory, w, sizeof(*w));
 }
@@ -233,12 +238,19 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 	}
 }
 
+void sn_worker_free_copy(sennit_scheduler *s, void *argument)
+{
+	struct task_copy *copy = (struct task_copy *)argument - 1;
+
+	sn_memory_give(&s->memory, copy, copy->size);
+}
+
 void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 {
-	if (meta == TASK_BLOCK)
+	if ((meta & TASK_OWNED) == TASK_BLOCK)
 		sn_pool_give(&w->cache, argument);
-	else if (meta != TASK_BORROWED)
-		sn_memory_give(&w->scheduler->memory, argument, meta);
+	else if ((meta & TASK_OWNED) == TASK_COPY)
+		sn_worker_free_copy(w->scheduler, argument);
 }
 
 void sn_worker_wake(struct worker *w)

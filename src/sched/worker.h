@@ -67,6 +67,7 @@ struct worker {
 	struct ring       pinned;  /* owner: tasks that stay */
 	struct pool_cache cache;   /* owner */
 	struct timers     timers;  /* owner */
+	struct backlog   *backlog; /* fixed: the scheduler's, or below */
 
 	uint32_t            index;     /* fixed: MTW's 0.. */
 	uint32_t            fiber_ids; /* owner: the last given */
@@ -98,6 +99,7 @@ struct worker {
 	struct parking  alone;    /* where only this one parks, for fibers: */
 	struct sleeper  solo;     /* any: see sn_idle_for_fiber */
 	struct sleeper *only[1];  /* fixed: solo, for alone */
+	struct backlog  own;      /* STW only: of a scheduler without workers */
 };
 
 /* A task in an inbox: a block of the pool. */
@@ -105,11 +107,6 @@ struct parcel {
 	struct node node;
 	struct task task;
 };
-
-/* How task.meta says where the argument lives. */
-#define TASK_BORROWED ((uintptr_t)0) /* the caller's */
-#define TASK_BLOCK    ((uintptr_t)1) /* a block of the pool */
-/* any other value: the size of a copy from the allocator */
 
 /* The calling thread's worker; NULL on an unbound thread. Fibers never leave
  * their thread, so it may be kept across waits. */
@@ -205,6 +202,9 @@ static inline void sn_worker_trace(struct worker *w, uint32_t state)
 	if (unlikely(w->trace.events) && w->trace.state != state)
 		sn_tracebuffer_record(&w->trace, state, sennit_now());
 }
+
+/* Free a copied argument that came from the allocator. */
+void sn_worker_free_copy(sennit_scheduler *s, void *argument);
 
 /* Free a task's argument as its meta says, on w. */
 void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta);

@@ -23,7 +23,7 @@ check()
 	# Optimising costs more than it saves unless the search is long.
 	case $expect:$model in
 	part:*) flags='-O2 -DBITSTATE' hash=28 ;;
-	pass:park) flags=-O2 hash=22 ;;
+	pass:park | pass:scope) flags=-O2 hash=22 ;;
 	*) flags=-O0 hash=22 ;;
 	esac
 	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
@@ -59,6 +59,8 @@ runs()
 	pass park -DTASKS=1 -DPINNED=1
 	pass park -DTASKS=1 -DPINNED=1 -DMISS
 	pass park -DTASKS=1 -DPINNED=0 -DCHILDREN=2
+	pass park -DTASKS=0 -DPINNED=0 -DBACK=2
+	pass park -DTASKS=0 -DPINNED=1 -DBACK=1
 	fail park -DTASKS=2 -DPINNED=1 -DM_NOAWAIT
 	fail park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1 -DM_TRUST
 	fail park -DWORKERS=3 -DTASKS=0 -DPINNED=1 -DCHILDREN=2 -DM_TRUST
@@ -77,6 +79,10 @@ runs()
 	fail park -DTASKS=1 -DM_NORESPIN
 	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_NOBARRIER
 	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_UNTIMED
+	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_NOBACK
+	fail park -DTASKS=0 -DPINNED=0 -DBACK=2 -DM_BACKCHAIN
+	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_BACKFENCE
+	fail park -DTASKS=0 -DPINNED=1 -DBACK=1 -DM_BACKWAKE
 
 	pass gate -DPASSING=1
 	pass gate -DBLOCKING=1 -DTIMED
@@ -140,6 +146,45 @@ runs()
 	fail wait -DEVENT -DSIGNALS=1 -DM_WAKEEARLY
 	fail wait -DEVENT -DSIGNALS=1 -DM_KEEPLOSER
 
+	pass select
+	pass select -DCROSSED
+	pass select -DSAME
+	pass select -DLONE
+	pass select -DLONE -DTIMED
+	pass select -DTHIRD
+	pass select -DTIMED
+	pass select -DCLOSE
+	pass select -DTIMED -DCLOSE
+	pass select -DSAME -DTHIRD -DTIMED
+	pass select -DTHIRD -DTIMED -DCLOSE
+	fail select -DTIMED -DM_NOCLAIM
+	fail select -DTHIRD -DM_NOCLAIM
+	fail select -DM_ONEBYONE
+	fail select -DCROSSED -DM_ORDER
+	fail select -DTHIRD -DM_NOUNLINK
+	fail select -DTHIRD -DM_NOLOCKRET
+	fail select -DTIMED -DCLOSE -DM_NOLOCKRET
+	fail select -DM_COPYLATE
+	fail select -DLONE -DM_WAKEEARLY
+	fail select -DTHIRD -DCLOSE -DM_CLOSEHALF
+
+	pass scope
+	pass scope -DTIMED=0
+	pass scope -DTIMED=2
+	pass scope -DNEST
+	pass scope -DNEST -DINNER
+	fail scope -DM_NOLOOK
+	fail scope -DM_LOOKEARLY
+	fail scope -DNEST -DM_OWNONLY
+	fail scope -DM_SLEEP
+	fail scope -DM_STORE
+	fail scope -DM_WAKEALL
+	fail scope -DM_STAY
+	fail scope -DM_NOUNLINK
+	fail scope -DM_SPLIT
+	fail scope -DM_PLAIN
+	fail scope -DM_TOUCH
+
 	pass deque
 	pass deque -DTASKS=5
 	pass deque -DTASKS=4 -DRING=2
@@ -160,12 +205,14 @@ runs()
 	END
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
 	pass park -DTASKS=2 -DPINNED=1
+	pass park -DTASKS=1 -DPINNED=0 -DBACK=1
 	pass park -DWORKERS=3 -DTASKS=1 -DPINNED=0
 	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	part park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	pass gate -DPASSING=1 -DBLOCKING=1
 	pass gate -DBLOCKING=1 -DLATE -DTIMED
 	pass deque -DTASKS=4 -DTHIEVES=2
+	pass scope -DSIGNALS=2
 	END
 }
 
