@@ -54,12 +54,12 @@ TEST_P(ConditionVariableOn, wakes_fibers_by_fibers)
 {
 	marl::WaitGroup left(2);
 
-	marl::schedule([=] {
+	marl::schedule([this, left] {
 		wait_for_value(1);
 		set(2);
 		left.done();
 	});
-	marl::schedule([=] {
+	marl::schedule([this, left] {
 		set(1);
 		wait_for_value(2);
 		left.done();
@@ -113,11 +113,11 @@ TEST_P(ConditionVariableOn, wakes_all)
 	marl::WaitGroup through(100);
 
 	for (int i = 0; i < 100; ++i)
-		marl::schedule([=] {
+		marl::schedule([this, through] {
 			wait_for_value(5);
 			through.done();
 		});
-	marl::schedule([=] { set(5); });
+	marl::schedule([this] { set(5); });
 	through.wait();
 }
 
@@ -149,7 +149,7 @@ TEST_P(ConditionVariableOn, says_what_holds_at_the_deadline)
 
 TEST_P(ConditionVariableOn, lets_the_lock_go_while_it_waits)
 {
-	marl::schedule([=] { set(1); });
+	marl::schedule([this] { set(1); });
 	wait_for_value(1);
 }
 

@@ -416,7 +416,7 @@ TEST_P(SchedulerOf, keeps_a_same_thread_task_on_its_thread)
 				left.done();
 			},
 			marl::Task::Flags::SameThread));
-		marl::schedule([=] {
+		marl::schedule([this, left] {
 			auto there = std::this_thread::get_id();
 
 			scheduler->enqueue(marl::Task(
@@ -451,7 +451,7 @@ TEST_P(SchedulerOf, is_known_to_its_tasks)
 	marl::WaitGroup left(20);
 
 	for (int i = 0; i < 20; ++i)
-		marl::schedule([=] {
+		marl::schedule([this, left] {
 			EXPECT_EQ(Scheduler::get(), scheduler.get());
 			EXPECT_NE(Scheduler::Fiber::current(), nullptr);
 			left.done();
