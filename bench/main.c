@@ -16,6 +16,11 @@
 #define SENNIT_BENCH_COMMIT "unknown"
 #endif
 
+/* Rows of another program made of this, and a comma. */
+#ifndef SENNIT_BENCH_MORE
+#define SENNIT_BENCH_MORE
+#endif
+
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # examples/<x>.c is one program, run as the test example/<x>.
+# examples/marl/<x>.cpp is one, run as example/marl_<x>.
 # examples/treesum/*.c are one program, sennit-treesum, which needs libcrypto.
 
 # As a test an example must end with 0 on its defaults.
@@ -27,4 +28,19 @@ if(files AND OPENSSL_FOUND)
 		$<TARGET_FILE:sennit-treesum> ${PROJECT_SOURCE_DIR}/include)
 elseif(files)
 	message(STATUS "libcrypto is not there: sennit-treesum left out")
+endif()
+
+# --- examples/marl: programs in C++, with marl's names -------------------------
+
+file(GLOB files CONFIGURE_DEPENDS examples/marl/*.cpp)
+if(files AND SENNIT_CXX)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_cxx_program(example_marl_${name} 11 ${file})
+		set_target_properties(example_marl_${name} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY examples/marl
+			OUTPUT_NAME ${name})
+		sennit_example(marl_${name}
+			$<TARGET_FILE:example_marl_${name}>)
+	endforeach()
 endif()

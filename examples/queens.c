@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* free: columns without a queen; left, right: squares of this row that are
- * attacked along a diagonal; open: squares of this row that are still to try. */
+/* free: columns without a queen; left, right: squares of this row which are
+ * attacked on a diagonal; open: squares of this row that are still to try. */
 SENNIT_FORK_4(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
 	      unsigned, open)
 {
