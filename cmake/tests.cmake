@@ -4,6 +4,7 @@
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
+#	test/compat/<x>.cpp  the same in C++, with googletest
 #	test/build/<x>.sh    a script, run as build/<x>
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and says why.
@@ -55,23 +56,45 @@ elseif(SENNIT_TESTS)
 	endforeach()
 endif()
 
+# --- test/compat ------------------------------------------------------------------
+
+find_path(GTEST_INCLUDE_DIR gtest/gtest.h)
+find_library(GTEST_LIBRARY gtest)
+find_library(GTEST_MAIN_LIBRARY gtest_main)
+if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
+	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
+	message(STATUS "googletest is not there: test/compat left out")
+elseif(SENNIT_TESTS)
+	file(GLOB files CONFIGURE_DEPENDS test/compat/*.cpp)
+	foreach(standard IN LISTS SENNIT_CXX_STANDARDS)
+		set(folder test/compat)
+		set(suffix "")
+		if(NOT standard EQUAL 17)
+			set(suffix -c++${standard})
+			set(folder test/compat${suffix})
+		endif()
+		foreach(file IN LISTS files)
+			get_filename_component(name ${file} NAME_WE)
+			set(program test_compat_${name}${suffix})
+			sennit_cxx_program(${program} ${standard} ${file})
+			target_include_directories(${program} SYSTEM PRIVATE
+				${GTEST_INCLUDE_DIR})
+			target_link_libraries(${program} PRIVATE
+				${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+			set_target_properties(${program} PROPERTIES
+				RUNTIME_OUTPUT_DIRECTORY ${folder}
+				OUTPUT_NAME ${name})
+			sennit_test(compat ${name}${suffix}
+				${runner} $<TARGET_FILE:${program}>)
+		endforeach()
+	endforeach()
+endif()
+
 # --- scripts: they look at the plain build of this machine --------------------------
 
 if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR CMAKE_CROSSCOMPILING)
 	return()
-endif()
-
-if(CMAKE_C_COMPILER_ID MATCHES Clang)
-	set(cxx_names clang++)
-else()
-	set(cxx_names g++)
-endif()
-get_filename_component(cc_dir ${CMAKE_C_COMPILER} DIRECTORY)
-find_program(SENNIT_CXX NAMES ${cxx_names} c++ HINTS ${cc_dir})
-if(NOT SENNIT_CXX)
-	message(STATUS "no C++ compiler: checks of C++ are skipped")
-	set(SENNIT_CXX "")
 endif()
 
 function(sennit_script group name script)
