@@ -42,6 +42,8 @@ static const struct bench_row *const workloads[] = {
 	bench_gate,
 	bench_ticket,
 	bench_pool,
+	bench_future,
+	bench_blocking,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

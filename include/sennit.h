@@ -13,6 +13,8 @@
 #include "sennit/cond.h"
 #include "sennit/ticket.h"
 #include "sennit/pool.h"
+#include "sennit/future.h"
+#include "sennit/blocking.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
 #include "sennit/deterministic.h"

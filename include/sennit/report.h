@@ -86,7 +86,8 @@ SENNIT_API void sennit_scheduler_report(
 
 /* Write the report to the file descriptor, a line per entry, then a line that
  * says so if all that is left waits and nothing inside can wake it: no worker
- * is awake, no thread is bound that does not wait, no wait has a deadline.
+ * is awake, no thread is bound that does not wait, no wait has a deadline or is
+ * for a blocking call.
  * Functions are named where the program exports them (-rdynamic), else by file
  * and offset as addr2line wants them. Allocates nothing. The text is for
  * people and may change with any release.

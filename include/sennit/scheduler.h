@@ -153,6 +153,13 @@ typedef struct sennit_config {
 				* most 2^24; 0: tracing off */
 	uint32_t fp;           /* enum sennit_fp */
 
+	uint32_t max_blocking_threads; /* most threads for blocking calls
+					* (blocking.h) at once; 0: 256, but no
+					* more than a quarter of what control
+					* groups and RLIMIT_NPROC allow, or 8 */
+	uint32_t blocking_idle_ms;     /* how long such a thread stays without a
+				    * call before it ends; 0: 10,000 */
+
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory
 	 * goes back to the allocator after it, and that thread may be one of
@@ -274,6 +281,8 @@ typedef struct sennit_stats {
 			       * threads' own stacks included */
 	uint64_t fibers_peak; /* sum over workers of each one's peak of these */
 	uint64_t stacks;      /* stacks in existence, idle ones included */
+	uint64_t blocking_threads; /* threads for blocking calls, idle ones
+				    * included */
 } sennit_stats;
 
 /* Fill *stats, whose size field is set, with the sums over all workers and

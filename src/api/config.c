@@ -21,8 +21,9 @@
 #define STACK_DEFAULT (64u * 1024)
 #endif
 
-#define SPIN_DEFAULT TORTURED(0u, 20000u)
-#define TRACE_MAX    ((uint32_t)1 << 24)
+#define SPIN_DEFAULT          TORTURED(0u, 20000u)
+#define BLOCKING_IDLE_DEFAULT 10000u
+#define TRACE_MAX             ((uint32_t)1 << 24)
 
 /* The first release's config: older callers' are not smaller. */
 #define SIZE_FIRST sizeof(sennit_config)
@@ -100,6 +101,8 @@ static void fill_defaults(sennit_config *c)
 		c->spin_ns = 0;
 	if (!c->stack_size)
 		c->stack_size = STACK_DEFAULT;
+	if (!c->blocking_idle_ms)
+		c->blocking_idle_ms = BLOCKING_IDLE_DEFAULT;
 	if (!c->name)
 		c->name = "sennit";
 	if (!c->allocator)

@@ -201,7 +201,8 @@ static void print_entry(void *context, const sennit_report_entry *e)
 	char         place[64];
 
 	p->entries++;
-	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER)
+	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER ||
+	    e->waits_for == SENNIT_WAITS_FOR_CALL)
 		p->hopeless = false;
 	print_place(place, sizeof(place), p, e);
 	if (e->state == SENNIT_REPORT_QUEUED)

@@ -154,6 +154,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	}
 	pthread_mutex_unlock(&s->lock);
 	sum.stacks = sn_stacks_made(&s->stacks);
+	sum.blocking_threads = sn_proxies_count(&s->proxies);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));
 	stats->size = size;

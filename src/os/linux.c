@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,6 +25,18 @@ void os_thread_name(const char *name, uint32_t index)
 
 	snprintf(text, sizeof(text), "%.*s/%u", LONGEST - digits, name, index);
 	pthread_setname_np(pthread_self(), text);
+}
+
+void os_thread_block_signals(void)
+{
+	static const int faults[] = { SIGILL, SIGTRAP, SIGABRT, SIGBUS,
+				      SIGFPE, SIGSEGV, SIGSYS };
+	sigset_t         all;
+
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
 void os_write(int fd, const char *text, size_t size)

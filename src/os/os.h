@@ -41,6 +41,10 @@ void os_thread_name(const char *name, uint32_t index);
 /* Restrict the calling thread to the given CPUs; 0 or a negative errno. */
 int os_thread_affinity(const uint32_t *cpus, size_t count);
 
+/* Block all signals in the calling thread but those that faults raise: blocked,
+ * they would end the process without asking its handlers. */
+void os_thread_block_signals(void);
+
 /* Write it all; what cannot be written is lost. */
 void os_write(int fd, const char *text, size_t size);
 

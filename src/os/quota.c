@@ -1,386 +1,111 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "os/quota.h"
 
+#include "os/cgroup.h"
 #include "os/os.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define NO_LIMIT UINT32_MAX
-
-/* The longest name of a file below, with its slash. */
-#define LONGEST_NAME sizeof("/cpu.cfs_period_us")
-
-/* --- numbers ------------------------------------------------------------ */
-
-/* Parse digits from *text on, and move it behind them. */
-static bool parse_number(const char **text, uint64_t *number)
-{
-	const char *c = *text;
-	uint64_t    n = 0;
-
-	for (; *c >= '0' && *c <= '9'; c++) {
-		uint64_t digit = (uint64_t)(*c - '0');
-
-		if (n > (UINT64_MAX - digit) / 10)
-			return false;
-		n = n * 10 + digit;
-	}
-	if (c == *text)
-		return false;
-	*text = c;
-	*number = n;
-	return true;
-}
+#include <sys/resource.h>
 
 static bool at_end(const char *text)
 {
 	return *text == '\0' || *text == '\n';
 }
 
+static bool read_number(const struct os_group *g, const char *name,
+			uint64_t *number)
+{
+	char        line[64];
+	const char *text = line;
+
+	return os_group_line(g, name, line, sizeof(line)) &&
+	       os_parse_number(&text, number) && at_end(text);
+}
+
+/* --- CPUs --------------------------------------------------------------- */
+
 static uint32_t round_up(uint64_t quota, uint64_t period)
 {
 	uint64_t cpus;
 
 	if (!quota || !period)
-		return NO_LIMIT;
+		return OS_NO_LIMIT;
 	cpus = quota / period + (quota % period != 0);
-	return cpus < NO_LIMIT ? (uint32_t)cpus : NO_LIMIT;
-}
-
-static uint32_t tighter(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-/* --- one group ---------------------------------------------------------- */
-
-/* A directory of the tree of groups, and room behind it for a file's name. */
-struct place {
-	char  *path;
-	size_t length; /* of the directory */
-	size_t top;    /* length of the mount point: never go above */
-};
-
-/* Read the first line of a file of the group. */
-static bool read_line(const struct place *p, const char *name, char *line,
-		      int size)
-{
-	FILE *f;
-	bool  ok;
-
-	strcpy(p->path + p->length, name);
-	f = fopen(p->path, "re");
-	if (!f)
-		return false;
-	ok = fgets(line, size, f) != NULL;
-	fclose(f);
-	return ok;
+	return cpus < OS_NO_LIMIT ? (uint32_t)cpus : OS_NO_LIMIT;
 }
 
 /* Version 2: "QUOTA PERIOD", or "max PERIOD". */
-static uint32_t quota_v2(const struct place *p)
+static uint32_t quota_v2(const struct os_group *g)
 {
 	char        line[64];
 	const char *text = line;
 	uint64_t    quota;
 	uint64_t    period;
 
-	if (!read_line(p, "/cpu.max", line, sizeof(line)) ||
-	    !parse_number(&text, &quota) || *text++ != ' ' ||
-	    !parse_number(&text, &period) || !at_end(text))
-		return NO_LIMIT;
+	if (!os_group_line(g, "/cpu.max", line, sizeof(line)) ||
+	    !os_parse_number(&text, &quota) || *text++ != ' ' ||
+	    !os_parse_number(&text, &period) || !at_end(text))
+		return OS_NO_LIMIT;
 	return round_up(quota, period);
 }
 
-static bool read_number(const struct place *p, const char *name,
-			uint64_t *number)
-{
-	char        line[64];
-	const char *text = line;
-
-	return read_line(p, name, line, sizeof(line)) &&
-	       parse_number(&text, number) && at_end(text);
-}
-
 /* Version 1: two files; a quota of -1 is none. */
-static uint32_t quota_v1(const struct place *p)
+static uint32_t quota_v1(const struct os_group *g)
 {
 	uint64_t quota;
 	uint64_t period;
 
-	if (!read_number(p, "/cpu.cfs_quota_us", &quota) ||
-	    !read_number(p, "/cpu.cfs_period_us", &period))
-		return NO_LIMIT;
+	if (!read_number(g, "/cpu.cfs_quota_us", &quota) ||
+	    !read_number(g, "/cpu.cfs_period_us", &period))
+		return OS_NO_LIMIT;
 	return round_up(quota, period);
 }
 
-/* --- a chain of groups -------------------------------------------------- */
-
-/* Go to the directory above; false at the mount point. What is below that
- * begins with a slash. */
-static bool go_up(struct place *p)
+static uint32_t cpu_quota(const struct os_group *g, bool v2)
 {
-	if (p->length <= p->top)
-		return false;
-	while (p->path[--p->length] != '/')
-		;
-	return true;
-}
-
-/* The tightest quota from the group `below` of the mount at `point` up. */
-static uint32_t chain_quota(const char *root, const char *point,
-			    const char *below, bool v2)
-{
-	size_t       top = strlen(root) + strlen(point);
-	size_t       room = top + strlen(below) + LONGEST_NAME;
-	struct place p = { malloc(room), top + strlen(below), top };
-	uint32_t     cpus = NO_LIMIT;
-
-	if (!p.path)
-		return NO_LIMIT;
-	snprintf(p.path, room, "%s%s%s", root, point, below);
-	do
-		cpus = tighter(cpus, v2 ? quota_v2(&p) : quota_v1(&p));
-	while (go_up(&p));
-	free(p.path);
-	return cpus;
-}
-
-/* --- /proc/self/cgroup: which group ------------------------------------- */
-
-/* Is `word` one of the comma-separated words of `list`? */
-static bool has_word(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (;;) {
-		size_t n = strcspn(list, ",");
-
-		if (n == length && !memcmp(list, word, n))
-			return true;
-		if (!list[n])
-			return false;
-		list += n + 1;
-	}
-}
-
-struct groups {
-	char *v1; /* of the hierarchy with the cpu controller, or NULL */
-	char *v2;
-};
-
-static void keep(char **where, const char *path)
-{
-	if (!*where)
-		*where = strdup(path);
-}
-
-/* A line is "number:controllers:/path"; version 2 names no controllers. */
-static void parse_group(struct groups *g, char *line)
-{
-	char *controllers = strchr(line, ':');
-	char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-
-	if (!path || path[1] != '/')
-		return;
-	*controllers++ = '\0';
-	*path++ = '\0';
-	if (!strcmp(line, "0") && !*controllers)
-		keep(&g->v2, path);
-	else if (has_word(controllers, "cpu"))
-		keep(&g->v1, path);
-}
-
-/* --- /proc/self/mountinfo: where it can be seen ------------------------- */
-
-struct mount {
-	char *root;  /* the group that is mounted */
-	char *point; /* at this directory */
-	bool  v2;
-};
-
-static bool is_octal(const char *c)
-{
-	return c[0] >= '0' && c[0] <= '3' && c[1] >= '0' && c[1] <= '7' &&
-	       c[2] >= '0' && c[2] <= '7';
-}
-
-/* Undo, in place, the escapes of space, tab, newline and backslash: \ooo. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text; to++) {
-		if (*text == '\\' && is_octal(text + 1)) {
-			*to = (char)((text[1] - '0') << 6 |
-				     (text[2] - '0') << 3 | (text[3] - '0'));
-			text += 4;
-		} else {
-			*to = *text++;
-		}
-	}
-	*to = '\0';
-}
-
-/* Skip n fields, each closed by one space: empty ones count. NULL when there
- * are not so many. */
-static char *skip_fields(char *line, int n)
-{
-	while (line && n-- > 0) {
-		line = strchr(line, ' ');
-		if (line)
-			line++;
-	}
-	return line;
-}
-
-static void end_field(char *field)
-{
-	field[strcspn(field, " ")] = '\0';
-}
-
-/* "number parent device ROOT POINT options [more...] - TYPE source OPTIONS".
- * A control group mount of either version with the cpu controller? */
-static bool parse_mount(struct mount *m, char *line)
-{
-	char *type = strstr(line, " - ");
-	char *options = skip_fields(type, 4);
-
-	m->root = skip_fields(line, 3);
-	m->point = skip_fields(line, 4);
-	if (!options || !m->point || m->point > type)
-		return false;
-	type += strlen(" - ");
-	end_field(type);
-	end_field(options);
-	m->v2 = !strcmp(type, "cgroup2");
-	if (!m->v2 && (strcmp(type, "cgroup") || !has_word(options, "cpu")))
-		return false;
-	end_field(m->root);
-	end_field(m->point);
-	unescape(m->root);
-	unescape(m->point);
-	if (!strcmp(m->point, "/"))
-		m->point++;
-	return m->root[0] == '/';
-}
-
-/* --- from a mount's root to our group ----------------------------------- */
-
-/* Does path begin with one more step up, out of the cgroup namespace? */
-static bool steps_up(const char *path)
-{
-	return !strncmp(path, "/..", 3) && (path[3] == '/' || !path[3]);
-}
-
-/* How the kernel writes the root of a namespace, in front of what follows. */
-static const char *without_slash(const char *path)
-{
-	return strcmp(path, "/") ? path : "";
-}
-
-/* The part of `group` below `root`, both as seen from our cgroup namespace;
- * NULL when the mount shows other groups than ours. A mount made above our
- * namespace does not tell the names on the way down: then only the group at
- * its root can be looked at. */
-static const char *path_below(const char *root, const char *group)
-{
-	size_t length;
-
-	while (steps_up(root) && steps_up(group)) {
-		root += 3;
-		group += 3;
-	}
-	root = without_slash(root);
-	group = without_slash(group);
-	if (steps_up(root)) {
-		while (steps_up(root))
-			root += 3;
-		return *root ? NULL : "";
-	}
-	length = strlen(root);
-	if (steps_up(group) || strncmp(root, group, length) ||
-	    (group[length] != '/' && group[length]))
-		return NULL;
-	return group + length;
-}
-
-/* --- all of it ---------------------------------------------------------- */
-
-static FILE *open_under(const char *root, const char *path)
-{
-	size_t room = strlen(root) + strlen(path) + 1;
-	char  *whole = malloc(room);
-	FILE  *f = NULL;
-
-	if (whole) {
-		snprintf(whole, room, "%s%s", root, path);
-		f = fopen(whole, "re");
-	}
-	free(whole);
-	return f;
-}
-
-/* The next line of a file, without its end, in a buffer that grows. */
-static bool next_line(FILE *f, char **line, size_t *room)
-{
-	if (getline(line, room, f) < 0)
-		return false;
-	(*line)[strcspn(*line, "\n")] = '\0';
-	return true;
-}
-
-static void read_groups(const char *root, struct groups *g)
-{
-	FILE  *f = open_under(root, "/proc/self/cgroup");
-	char  *line = NULL;
-	size_t room = 0;
-
-	if (!f)
-		return;
-	while (next_line(f, &line, &room))
-		parse_group(g, line);
-	free(line);
-	fclose(f);
-}
-
-static uint32_t mount_quota(const char *root, const struct groups *g,
-			    const struct mount *m)
-{
-	const char *group = m->v2 ? g->v2 : g->v1;
-	const char *below = group ? path_below(m->root, group) : NULL;
-
-	return below ? chain_quota(root, m->point, below, m->v2) : NO_LIMIT;
+	return v2 ? quota_v2(g) : quota_v1(g);
 }
 
 uint32_t os_cpu_quota(const char *root)
 {
-	FILE         *f = open_under(root, "/proc/self/mountinfo");
-	struct groups g = { NULL, NULL };
-	uint32_t      cpus = NO_LIMIT;
-	struct mount  m;
-	char         *line = NULL;
-	size_t        room = 0;
-
-	if (!f)
-		return NO_LIMIT;
-	read_groups(root, &g);
-	while (next_line(f, &line, &room)) {
-		if (parse_mount(&m, line))
-			cpus = tighter(cpus, mount_quota(root, &g, &m));
-	}
-	free(line);
-	fclose(f);
-	free(g.v1);
-	free(g.v2);
-	return cpus;
+	return os_tightest_group(root, "cpu", cpu_quota);
 }
 
 uint32_t os_cpu_count(void)
 {
-	size_t cpus = os_cpu_list(NULL, 0);
+	uint32_t quota = os_cpu_quota("");
+	uint32_t cpus = (uint32_t)os_cpu_list(NULL, 0);
 
-	return tighter(os_cpu_quota(""), (uint32_t)cpus);
+	return quota < cpus ? quota : cpus;
+}
+
+/* --- threads ------------------------------------------------------------ */
+
+static uint32_t limit_of(uint64_t number)
+{
+	return number < OS_NO_LIMIT ? (uint32_t)number : OS_NO_LIMIT;
+}
+
+/* The same in both versions: "max" or a number. */
+static uint32_t task_limit(const struct os_group *g, bool v2)
+{
+	uint64_t tasks;
+
+	(void)v2;
+	return read_number(g, "/pids.max", &tasks) ? limit_of(tasks)
+						   : OS_NO_LIMIT;
+}
+
+uint32_t os_thread_quota(const char *root)
+{
+	return os_tightest_group(root, "pids", task_limit);
+}
+
+uint32_t os_thread_limit(void)
+{
+	struct rlimit of_user;
+	uint32_t      quota = os_thread_quota("");
+
+	if (getrlimit(RLIMIT_NPROC, &of_user) || of_user.rlim_cur >= quota)
+		return quota;
+	return (uint32_t)of_user.rlim_cur;
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.h - how many CPUs this process may use.
+/* quota.h - how many CPUs and threads this process may have.
  *
  * The affinity mask says on which CPUs; the quotas of control groups say for
- * how much of their time, which is what counts in a container. A group is held
- * by its own quota and by those of all groups above it:
- *
- *	/sys/fs/cgroup		mount point: the group at the mount's root
- *	    └─ machine		cpu.max "200000 100000": 2 CPUs
- *	        └─ job		cpu.max "max 100000": none of its own
- *
- * Whatever is missing or makes no sense is no limit.
+ * how much of their time, which is what counts in a container. Threads are
+ * counted by control groups and by user.
  */
 #ifndef SN_QUOTA_H
 #define SN_QUOTA_H
@@ -23,5 +17,12 @@ uint32_t os_cpu_quota(const char *root);
 
 /* CPUs that this process may use by affinity and quota, at least 1. */
 uint32_t os_cpu_count(void);
+
+/* The most tasks, which are threads here, by control groups as above. */
+uint32_t os_thread_quota(const char *root);
+
+/* The most threads that this process may have, together with others of its
+ * groups or its user; UINT32_MAX for no limit. */
+uint32_t os_thread_limit(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/parking.h"
 #include "core/pool.h"
 #include "core/stack.h"
+#include "sched/proxies.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 
@@ -43,6 +44,7 @@ struct sennit_scheduler {
 	struct parking parking;
 	struct stacks  stacks;
 	struct pool    pool;
+	struct proxies proxies;
 
 	_Alignas(CACHE_LINE) struct gate gate;
 	_Alignas(CACHE_LINE) a_u32 turn; /* any: next worker for foreign work */

@@ -116,6 +116,7 @@ void sn_finish_sweep(sennit_scheduler *s)
 	if (verdict == GATE_COMPLETED) {
 		for (uint32_t i = 0; i < s->capacity; i++)
 			sn_parking_wake(&s->workers[i]->sleeper);
+		sn_proxies_close(&s->proxies);
 		step_out(s); /* the place kept until DONE */
 	}
 	step_out(s);

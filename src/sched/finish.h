@@ -7,7 +7,8 @@
  *	last one inside frees the scheduler and tells the client, once
  *
  * `inside` counts the threads that may still touch the scheduler: its workers,
- * whoever sweeps from outside, and one more until DONE.
+ * the proxies that make blocking calls, whoever sweeps from outside, and one
+ * more until DONE.
  */
 #ifndef SN_FINISH_H
 #define SN_FINISH_H
@@ -19,7 +20,8 @@
  * caller is inside. */
 void sn_finish_sweep(sennit_scheduler *s);
 
-/* A worker's thread leaves the scheduler, which has ended, for good. */
+/* A worker's thread leaves the scheduler, which has ended, for good; or a
+ * proxy's, at any time. */
 void sn_finish_worker_exits(sennit_scheduler *s);
 
 /* The same before that end: it leaves the gate first. */

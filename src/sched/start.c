@@ -190,6 +190,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_parking_resize(&s->parking, config->workers, config->workers - open);
 	s->parking.hire = sn_staff_hire;
 	sn_pool_init(&s->pool, &s->memory);
+	sn_proxies_init(&s->proxies, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, open);
 	a_init(&s->inside, open + 1);
 	a_init(&s->target, config->workers);

@@ -49,8 +49,10 @@ static void sleep_in_scope(struct waiter *n, sennit_time deadline)
 {
 	if (n->scope->deadline < deadline)
 		deadline = n->scope->deadline;
-	if (!sn_scope_enlist(n))
+	if (!sn_scope_enlist(n)) {
+		sn_sight_run(&n->fiber->sight); /* it does not wait after all */
 		return;
+	}
 	sleep_fiber(n, deadline);
 	sn_scope_withdraw(n);
 }

@@ -96,6 +96,11 @@ static void every_named_value_is_accepted(void **state)
 	assert_accepted(.workers = w->workers, .stack_size = 16385);
 	assert_accepted(.workers = w->workers, .stack_size = 1 << 20);
 	assert_accepted(.workers = w->workers, .trace_events = 1);
+	assert_accepted(.workers = w->workers, .max_blocking_threads = 1,
+			.blocking_idle_ms = 1);
+	assert_accepted(.workers = w->workers,
+			.max_blocking_threads = UINT32_MAX,
+			.blocking_idle_ms = UINT32_MAX);
 	assert_accepted(.workers = w->workers, .start = SENNIT_START_NOW);
 	assert_accepted(.workers = w->workers, .start = SENNIT_START_LAZY);
 	assert_accepted(.workers = 0, .max_workers = 1);

@@ -190,6 +190,32 @@ static void a_task_forks(void **state)
 	fork_in(in_a_task, fork_here_after_a_wait, start_anew);
 }
 
+struct call {
+	sennit_task_fn *run;
+	void           *argument;
+};
+
+static void *run_call(void *argument)
+{
+	const struct call *c = argument;
+
+	c->run(c->argument);
+	return NULL;
+}
+
+static void in_a_call(sennit_task_fn *run, void *argument)
+{
+	struct call c = { run, argument };
+
+	sennit_blocking_call(run_call, &c);
+}
+
+static void a_blocking_call_forks(void **state)
+{
+	(void)state;
+	fork_in(in_a_call, fork_here, start_anew);
+}
+
 static void a_child_forks(void **state)
 {
 	(void)state;
@@ -352,6 +378,7 @@ int main(void)
 		WITH_WORKERS(a_bound_thread_forks),
 		WITH_WORKERS(an_unbound_thread_forks),
 		WITH_WORKERS(a_task_forks),
+		WITH_WORKERS(a_blocking_call_forks),
 		WITH_WORKERS(a_child_forks),
 		WITH_WORKERS(forks_amid_work_harm_nobody),
 		WITH_WORKERS(to_name_it_in_the_child_is_misuse),

@@ -64,6 +64,21 @@ static void wait_for_the_mutex(void *argument)
 	sennit_mutex_lock(&e->held);
 }
 
+static void *pause_for_ever(void *argument)
+{
+	for (;;)
+		pause();
+	return argument;
+}
+
+static void call_for_ever(void *argument)
+{
+	struct ending *e = argument;
+
+	sennit_wait_group_done(&e->asleep);
+	sennit_blocking_call(pause_for_ever, e);
+}
+
 static void work_for_ever(void *argument)
 {
 	struct ending *e = argument;
@@ -82,13 +97,14 @@ static void spawn_for_ever(void *argument)
 static void put_to_sleep(struct ending *e)
 {
 	static sennit_task_fn *const waits[] = { wait_for_ever, wait_for_long,
-						 wait_for_the_mutex };
+						 wait_for_the_mutex,
+						 call_for_ever };
 	int                          i;
 
 	sennit_mutex_lock(&e->held);
 	sennit_wait_group_init(&e->asleep, 30);
 	for (i = 0; i < 30; i++)
-		must_schedule(waits[i % 3], e);
+		must_schedule(waits[i % 4], e);
 	sennit_wait_group_wait(&e->asleep);
 }
 
@@ -170,6 +186,11 @@ static void leave_released(struct ending *e)
 	exit(STATUS);
 }
 
+static void leave_from_a_call(struct ending *e)
+{
+	sennit_blocking_call(leave_as_thread, e);
+}
+
 /* --- in a child --------------------------------------------------------- */
 
 _Noreturn static void live_and_leave(struct ending *e, bool asleep)
@@ -246,6 +267,12 @@ static void a_task_of_the_bound_thread_exits(void **state)
 	assert_leaves(state, leave_from_a_task_of_the_bound_thread, true);
 }
 
+static void a_blocking_call_exits(void **state)
+{
+	assert_leaves(state, leave_from_a_call, false);
+	assert_leaves(state, leave_from_a_call, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +281,7 @@ int main(void)
 		WITH_COUNTS(the_main_thread_exits_after_unbinding),
 		WITH_COUNTS(a_task_exits),
 		WITH_COUNTS(a_task_of_the_bound_thread_exits),
+		WITH_COUNTS(a_blocking_call_exits),
 	};
 
 	return cmocka_run_group_tests_name("api/process_exit", tests, NULL,

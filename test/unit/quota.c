@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.c - CPU quotas of control groups, from made-up systems in a directory
- * of their own. */
+/* quota.c - quotas of control groups, from made-up systems in a directory of
+ * their own. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -443,6 +443,35 @@ static void count_is_within_mask_and_quota(void **state)
 #define on_a_new_system(test) \
 	cmocka_unit_test_setup_teardown(test, new_system, remove_system)
 
+/* --- threads ------------------------------------------------------------ */
+
+static void the_tightest_number_of_tasks_counts_v2(void **state)
+{
+	(void)state;
+	put_process("0::/machine/job\n", V2);
+	assert_int_equal(os_thread_quota(root), UINT32_MAX);
+	put("/sys/fs/cgroup/machine/job/pids.max", "max\n");
+	assert_int_equal(os_thread_quota(root), UINT32_MAX);
+	put("/sys/fs/cgroup/machine/pids.max", "512\n");
+	assert_int_equal(os_thread_quota(root), 512);
+	put("/sys/fs/cgroup/machine/job/pids.max", "100\n");
+	assert_int_equal(os_thread_quota(root), 100);
+}
+
+static void tasks_have_a_hierarchy_of_their_own_v1(void **state)
+{
+	(void)state;
+	put_process("5:cpu,cpuacct:/other\n3:pids:/job\n",
+		    V1 "36 31 0:31 / /sys/fs/cgroup/pids rw shared:9 - cgroup "
+		       "cgroup rw,pids\n");
+	put("/sys/fs/cgroup/cpu,cpuacct/other/pids.max", "3\n");
+	assert_int_equal(os_thread_quota(root), UINT32_MAX);
+	put("/sys/fs/cgroup/pids/job/pids.max", "100\n");
+	assert_int_equal(os_thread_quota(root), 100);
+	put("/sys/fs/cgroup/pids/job/pids.max", "5000000000\n");
+	assert_int_equal(os_thread_quota(root), UINT32_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +503,8 @@ int main(void)
 		on_a_new_system(garbage_in_a_v1_group_is_no_limit),
 		on_a_new_system(garbage_in_proc_is_no_limit),
 		on_a_new_system(more_cpus_than_can_be_counted_are_no_limit),
+		on_a_new_system(the_tightest_number_of_tasks_counts_v2),
+		on_a_new_system(tasks_have_a_hierarchy_of_their_own_v1),
 		cmocka_unit_test(count_is_within_mask_and_quota),
 	};
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* future.c - results that are there, that come, and that many wait for. */
+#include "harness.h"
+
+#define ROUNDS  1000000
+#define CALLS   200000
+#define WAITERS 10000
+#define CHOICES 8
+
+static sennit_future future;
+
+/* Set, then got: neither waits. */
+static void ready(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	uintptr_t   sum = 0;
+	void       *value = NULL;
+
+	for (uintptr_t i = 0; i < r->n; i++) {
+		sennit_future_init(&future);
+		sennit_future_set(&future, (void *)i);
+		if (!sennit_future_get(&future, &value))
+			sum += (uintptr_t)value;
+	}
+	bench_elapsed(r, begin);
+	bench_check(sum == r->n * (r->n - 1) / 2, "future: lost values");
+}
+
+static int pass(void *argument, void **value)
+{
+	*value = argument;
+	return 0;
+}
+
+/* One at a time: the caller waits for each. */
+static void call(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	uintptr_t   sum = 0;
+	void       *value = NULL;
+
+	for (uintptr_t i = 0; i < r->n; i++) {
+		sennit_future_init(&future);
+		bench_check(!sennit_async(&future, pass, (void *)i),
+			    "future: no task");
+		if (!sennit_future_get(&future, &value))
+			sum += (uintptr_t)value;
+	}
+	bench_elapsed(r, begin);
+	bench_check(sum == r->n * (r->n - 1) / 2, "future: lost values");
+}
+
+static sennit_future choices[CHOICES];
+
+/* The same, as the last of eight that the caller waits for. */
+static void call_any(struct bench_run *r)
+{
+	sennit_future *list[CHOICES];
+	sennit_time    begin = sennit_now();
+	uint64_t       sum = 0;
+
+	for (unsigned c = 0; c < CHOICES; c++)
+		list[c] = &choices[c];
+	for (uint64_t i = 0; i < r->n; i++) {
+		sennit_future *last = list[CHOICES - 1];
+
+		sennit_future_init(last);
+		bench_check(!sennit_async(last, pass, NULL), "future: no task");
+		sum += sennit_future_wait_any(list, CHOICES);
+	}
+	bench_elapsed(r, begin);
+	bench_check(sum == r->n * (CHOICES - 1), "future: the wrong one");
+}
+
+static sennit_continuation sequel;
+
+static void count(void *argument, void *value, int error)
+{
+	(void)value;
+	(void)error;
+	++*(uint64_t *)argument;
+}
+
+static void then_inline(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	uint64_t    ran = 0;
+
+	for (uint64_t i = 0; i < r->n; i++) {
+		sennit_future_init(&future);
+		sequel.run = count;
+		sequel.argument = &ran;
+		sequel.flags = SENNIT_CONTINUATION_INLINE;
+		sennit_future_then(&future, &sequel);
+		sennit_future_set(&future, NULL);
+	}
+	bench_elapsed(r, begin);
+	bench_check(ran == r->n, "future: lost continuations");
+}
+
+static sennit_wait_group arrived, left;
+
+static void wait_for_it(void *unused)
+{
+	(void)unused;
+	sennit_wait_group_done(&arrived);
+	sennit_future_wait(&future);
+	sennit_wait_group_done(&left);
+}
+
+/* From the set until the last has run; per waiter. */
+static void release_many(struct bench_run *r)
+{
+	sennit_time begin;
+
+	sennit_future_init(&future);
+	sennit_wait_group_init(&arrived, WAITERS);
+	sennit_wait_group_init(&left, WAITERS);
+	for (unsigned i = 0; i < WAITERS; i++)
+		spawn(wait_for_it, NULL);
+	sennit_wait_group_wait(&arrived);
+	begin = sennit_now();
+	sennit_future_set(&future, NULL);
+	sennit_wait_group_wait(&left);
+	bench_elapsed(r, begin);
+}
+
+const struct bench_row bench_future[] = {
+	{ .names = { "future/set+get" },
+	  .n = ROUNDS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = ready },
+	{ .names = { "future/async+get" },
+	  .n = CALLS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = call },
+	{ .names = { "future/async+any-of-8" },
+	  .n = CALLS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = call_any },
+	{ .names = { "future/then-inline" },
+	  .n = ROUNDS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = then_inline },
+	{ .names = { "future/10k-waiters" },
+	  .n = WAITERS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = release_many },
+	{ .run = NULL },
+};

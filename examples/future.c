@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* future.c - a page made of parts that come when they come.
+ *
+ * Two mirrors are asked for the same text, and the first answer is taken. Each
+ * reply lies in a buffer of the one who asked. An advertisement whose producer
+ * gives up is left out: its outcome is an error, not a value.
+ */
+#include <sennit.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is asked, whom, and where the answer goes. */
+struct query {
+	sennit_future reply;
+	const char   *mirror;
+	uint64_t      delay;
+	char          text[64];
+};
+
+/* Stands for a request over a slow network. */
+static int fetch(void *argument, void **value)
+{
+	struct query *q = argument;
+
+	sennit_sleep(q->delay);
+	if (!q->mirror)
+		return -EPIPE;
+	snprintf(q->text, sizeof(q->text), "text from %s", q->mirror);
+	*value = q->text;
+	return 0;
+}
+
+static void log_arrival(void *argument, void *value, int error)
+{
+	printf("%s: %s\n", (const char *)argument,
+	       error ? strerror(-error) : (const char *)value);
+}
+
+/* Returns how many parts the page has; -1: not even asked. */
+static int make_page(struct query *near, struct query *far, struct query *ad)
+{
+	sennit_future *const mirrors[] = { &far->reply, &near->reply };
+	sennit_continuation  log = { .run = log_arrival,
+				     .argument = (void *)"advertisement",
+				     .flags = SENNIT_CONTINUATION_INLINE };
+	size_t               first;
+	void                *text;
+	int                  parts = 0;
+
+	sennit_future_then(&ad->reply, &log);
+	if (sennit_async(&near->reply, fetch, near) ||
+	    sennit_async(&far->reply, fetch, far) ||
+	    sennit_async(&ad->reply, fetch, ad))
+		return -1;
+	first = sennit_future_wait_any(mirrors, 2);
+	if (!sennit_future_get(mirrors[first], &text)) {
+		printf("page: %s\n", (const char *)text);
+		parts++;
+	}
+	parts += !sennit_future_get(&ad->reply, NULL);
+	/* The buffers are ours: nobody may write to them any more. */
+	sennit_future_wait(&far->reply);
+	sennit_future_wait(&near->reply);
+	return parts;
+}
+
+int main(void)
+{
+	static struct query near = { .mirror = "nearby",
+				     .delay = SENNIT_MILLISECOND };
+	static struct query far = { .mirror = "far away",
+				    .delay = 50 * SENNIT_MILLISECOND };
+	static struct query ad = { .mirror = NULL };
+	sennit_scheduler   *s;
+	int                 parts;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	parts = make_page(&near, &far, &ad);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	return parts == 1 ? 0 : 1;
+}

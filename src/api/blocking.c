@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/blocking.h"
+
+#include "base/check.h"
+#include "sched/call.h"
+
+#include <errno.h>
+
+/* A thread without fibers has nobody to let run meanwhile. */
+static int call(struct call *c, sennit_time deadline)
+{
+	int err;
+
+	if (!sn_self) {
+		c->result = c->run(c->argument);
+		return 0;
+	}
+	c->error = errno;
+	err = sn_call(c, deadline);
+	errno = c->error; /* also where starting a thread has changed it */
+	return err;
+}
+
+void *sennit_blocking_call(sennit_blocking_fn *run, void *argument)
+{
+	struct call c;
+
+	MISUSE(!run, "sennit_blocking_call", "there is no function");
+	c.run = run;
+	c.argument = argument;
+	(void)!call(&c, SN_UNCANCELLED);
+	return c.result;
+}
+
+int sennit_blocking_call_until(sennit_blocking_fn *run, void *argument,
+			       void **result, sennit_time deadline)
+{
+	struct call c;
+	int         err;
+
+	MISUSE(!run, "sennit_blocking_call_until", "there is no function");
+	c.run = run;
+	c.argument = argument;
+	err = call(&c, deadline);
+	if (!err && result)
+		*result = c.result;
+	return err;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/cgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The longest name of a file that is read, with its slash. */
+#define LONGEST_NAME sizeof("/cpu.cfs_period_us")
+
+/* --- numbers ------------------------------------------------------------ */
+
+bool os_parse_number(const char **text, uint64_t *number)
+{
+	const char *c = *text;
+	uint64_t    n = 0;
+
+	for (; *c >= '0' && *c <= '9'; c++) {
+		uint64_t digit = (uint64_t)(*c - '0');
+
+		if (n > (UINT64_MAX - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	if (c == *text)
+		return false;
+	*text = c;
+	*number = n;
+	return true;
+}
+
+/* --- one group ---------------------------------------------------------- */
+
+/* A directory of the tree of groups, and room behind it for a file's name. */
+struct os_group {
+	char  *path;
+	size_t length; /* of the directory */
+	size_t top;    /* length of the mount point: never go above */
+};
+
+bool os_group_line(const struct os_group *p, const char *name, char *line,
+		   int size)
+{
+	FILE *f;
+	bool  ok;
+
+	strcpy(p->path + p->length, name);
+	f = fopen(p->path, "re");
+	if (!f)
+		return false;
+	ok = fgets(line, size, f) != NULL;
+	fclose(f);
+	return ok;
+}
+
+/* --- a chain of groups -------------------------------------------------- */
+
+/* Go to the directory above; false at the mount point. What is below that
+ * begins with a slash. */
+static bool go_up(struct os_group *p)
+{
+	if (p->length <= p->top)
+		return false;
+	while (p->path[--p->length] != '/')
+		;
+	return true;
+}
+
+static uint32_t tighter(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What is asked for, of each group. */
+struct wanted {
+	const char     *root;
+	const char     *controller;
+	os_group_limit *limit;
+};
+
+/* The tightest limit from the group `below` of the mount at `point` up. */
+static uint32_t chain_limit(const struct wanted *w, const char *point,
+			    const char *below, bool v2)
+{
+	const char     *root = w->root;
+	size_t          top = strlen(root) + strlen(point);
+	size_t          room = top + strlen(below) + LONGEST_NAME;
+	struct os_group p = { malloc(room), top + strlen(below), top };
+	uint32_t        least = OS_NO_LIMIT;
+
+	if (!p.path)
+		return OS_NO_LIMIT;
+	snprintf(p.path, room, "%s%s%s", root, point, below);
+	do
+		least = tighter(least, w->limit(&p, v2));
+	while (go_up(&p));
+	free(p.path);
+	return least;
+}
+
+/* --- /proc/self/cgroup: which group ------------------------------------- */
+
+/* Is `word` one of the comma-separated words of `list`? */
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (;;) {
+		size_t n = strcspn(list, ",");
+
+		if (n == length && !memcmp(list, word, n))
+			return true;
+		if (!list[n])
+			return false;
+		list += n + 1;
+	}
+}
+
+struct groups {
+	char *v1; /* of the hierarchy with the controller, or NULL */
+	char *v2;
+};
+
+static void keep(char **where, const char *path)
+{
+	if (!*where)
+		*where = strdup(path);
+}
+
+/* A line is "number:controllers:/path"; version 2 names no controllers. */
+static void parse_group(struct groups *g, const char *controller, char *line)
+{
+	char *controllers = strchr(line, ':');
+	char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!path || path[1] != '/')
+		return;
+	*controllers++ = '\0';
+	*path++ = '\0';
+	if (!strcmp(line, "0") && !*controllers)
+		keep(&g->v2, path);
+	else if (has_word(controllers, controller))
+		keep(&g->v1, path);
+}
+
+/* --- /proc/self/mountinfo: where it can be seen ------------------------- */
+
+struct mount {
+	char *root;  /* the group that is mounted */
+	char *point; /* at this directory */
+	bool  v2;
+};
+
+static bool is_octal(const char *c)
+{
+	return c[0] >= '0' && c[0] <= '3' && c[1] >= '0' && c[1] <= '7' &&
+	       c[2] >= '0' && c[2] <= '7';
+}
+
+/* Undo, in place, the escapes of space, tab, newline and backslash: \ooo. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; to++) {
+		if (*text == '\\' && is_octal(text + 1)) {
+			*to = (char)((text[1] - '0') << 6 |
+				     (text[2] - '0') << 3 | (text[3] - '0'));
+			text += 4;
+		} else {
+			*to = *text++;
+		}
+	}
+	*to = '\0';
+}
+
+/* Skip n fields, each closed by one space: empty ones count. NULL when there
+ * are not so many. */
+static char *skip_fields(char *line, int n)
+{
+	while (line && n-- > 0) {
+		line = strchr(line, ' ');
+		if (line)
+			line++;
+	}
+	return line;
+}
+
+static void end_field(char *field)
+{
+	field[strcspn(field, " ")] = '\0';
+}
+
+/* "number parent device ROOT POINT options [more...] - TYPE source OPTIONS".
+ * A control group mount of either version with the controller? */
+static bool parse_mount(struct mount *m, const char *controller, char *line)
+{
+	char *type = strstr(line, " - ");
+	char *options = skip_fields(type, 4);
+
+	m->root = skip_fields(line, 3);
+	m->point = skip_fields(line, 4);
+	if (!options || !m->point || m->point > type)
+		return false;
+	type += strlen(" - ");
+	end_field(type);
+	end_field(options);
+	m->v2 = !strcmp(type, "cgroup2");
+	if (!m->v2 &&
+	    (strcmp(type, "cgroup") || !has_word(options, controller)))
+		return false;
+	end_field(m->root);
+	end_field(m->point);
+	unescape(m->root);
+	unescape(m->point);
+	if (!strcmp(m->point, "/"))
+		m->point++;
+	return m->root[0] == '/';
+}
+
+/* --- from a mount's root to our group ----------------------------------- */
+
+/* Does path begin with one more step up, out of the cgroup namespace? */
+static bool steps_up(const char *path)
+{
+	return !strncmp(path, "/..", 3) && (path[3] == '/' || !path[3]);
+}
+
+/* How the kernel writes the root of a namespace, in front of what follows. */
+static const char *without_slash(const char *path)
+{
+	return strcmp(path, "/") ? path : "";
+}
+
+/* The part of `group` below `root`, both as seen from our cgroup namespace;
+ * NULL when the mount shows other groups than ours. A mount made above our
+ * namespace does not tell the names on the way down: then only the group at
+ * its root can be looked at. */
+static const char *path_below(const char *root, const char *group)
+{
+	size_t length;
+
+	while (steps_up(root) && steps_up(group)) {
+		root += 3;
+		group += 3;
+	}
+	root = without_slash(root);
+	group = without_slash(group);
+	if (steps_up(root)) {
+		while (steps_up(root))
+			root += 3;
+		return *root ? NULL : "";
+	}
+	length = strlen(root);
+	if (steps_up(group) || strncmp(root, group, length) ||
+	    (group[length] != '/' && group[length]))
+		return NULL;
+	return group + length;
+}
+
+/* --- all of it ---------------------------------------------------------- */
+
+static FILE *open_under(const char *root, const char *path)
+{
+	size_t room = strlen(root) + strlen(path) + 1;
+	char  *whole = malloc(room);
+	FILE  *f = NULL;
+
+	if (whole) {
+		snprintf(whole, room, "%s%s", root, path);
+		f = fopen(whole, "re");
+	}
+	free(whole);
+	return f;
+}
+
+/* The next line of a file, without its end, in a buffer that grows. */
+static bool next_line(FILE *f, char **line, size_t *room)
+{
+	if (getline(line, room, f) < 0)
+		return false;
+	(*line)[strcspn(*line, "\n")] = '\0';
+	return true;
+}
+
+static void read_groups(const struct wanted *w, struct groups *g)
+{
+	FILE  *f = open_under(w->root, "/proc/self/cgroup");
+	char  *line = NULL;
+	size_t room = 0;
+
+	if (!f)
+		return;
+	while (next_line(f, &line, &room))
+		parse_group(g, w->controller, line);
+	free(line);
+	fclose(f);
+}
+
+static uint32_t mount_limit(const struct wanted *w, const struct groups *g,
+			    const struct mount *m)
+{
+	const char *group = m->v2 ? g->v2 : g->v1;
+	const char *below = group ? path_below(m->root, group) : NULL;
+
+	return below ? chain_limit(w, m->point, below, m->v2) : OS_NO_LIMIT;
+}
+
+uint32_t os_tightest_group(const char *root, const char *controller,
+			   os_group_limit *limit)
+{
+	const struct wanted w = { root, controller, limit };
+	FILE               *f = open_under(root, "/proc/self/mountinfo");
+	struct groups       g = { NULL, NULL };
+	uint32_t            least = OS_NO_LIMIT;
+	struct mount        m;
+	char               *line = NULL;
+	size_t              room = 0;
+
+	if (!f)
+		return OS_NO_LIMIT;
+	read_groups(&w, &g);
+	while (next_line(f, &line, &room)) {
+		if (parse_mount(&m, controller, line))
+			least = tighter(least, mount_limit(&w, &g, &m));
+	}
+	free(line);
+	fclose(f);
+	free(g.v1);
+	free(g.v2);
+	return least;
+}

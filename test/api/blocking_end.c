@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocking_end.c - schedulers that end with helper threads idle or at work:
+ * none ends too early, none leaves a thread or memory behind, and the report
+ * knows that a call may yet return. */
+#include "with_workers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <semaphore.h>
+
+/* --- what there is ------------------------------------------------------ */
+
+static unsigned threads_now(void)
+{
+	DIR     *d = opendir("/proc/self/task");
+	unsigned count = 0;
+
+	while (d && readdir(d))
+		count++;
+	if (d)
+		closedir(d);
+	return count;
+}
+
+static atomic_long live;
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)context;
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	atomic_fetch_add(&live, 1);
+	return memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	(void)context;
+	(void)size;
+	free(memory);
+	atomic_fetch_sub(&live, 1);
+}
+
+static const sennit_allocator counted = { take, give, NULL };
+
+static sennit_scheduler *start_counted(const struct world *w, uint32_t idle_ms)
+{
+	return start_with(SENNIT_CONFIG(.workers = w->workers,
+					.allocator = &counted,
+					.blocking_idle_ms = idle_ms));
+}
+
+/* --- calls -------------------------------------------------------------- */
+
+static struct hold {
+	sem_t       go;
+	atomic_uint begun;
+	atomic_uint ended;
+} hold;
+
+static void reset_hold(void)
+{
+	sem_init(&hold.go, 0, 0);
+	atomic_store(&hold.begun, 0);
+	atomic_store(&hold.ended, 0);
+}
+
+static void *block(void *argument)
+{
+	atomic_fetch_add(&hold.begun, 1);
+	while (sem_wait(&hold.go))
+		;
+	return argument;
+}
+
+static void call_block(void *argument)
+{
+	EXPECT(sennit_blocking_call(block, argument) == argument);
+	atomic_fetch_add(&hold.ended, 1);
+}
+
+static void let_go(unsigned n)
+{
+	while (n--)
+		sem_post(&hold.go);
+}
+
+enum { CALLS = 6 };
+
+/* Leaves CALLS threads idle. */
+static void use_threads(void)
+{
+	unsigned i;
+
+	reset_hold();
+	for (i = 0; i < CALLS; i++)
+		must_schedule(call_block, &hold);
+	assert_soon(atomic_load(&hold.begun) == CALLS);
+	let_go(CALLS);
+	assert_soon(atomic_load(&hold.ended) == CALLS);
+}
+
+/* --- nothing is left behind --------------------------------------------- */
+
+static void threads_end_with_their_scheduler(void **state)
+{
+	const struct world *w = *state;
+	const unsigned      before = threads_now();
+	unsigned            i;
+
+	for (i = 0; i < LOAD(20); i++) {
+		/* Threads that end by themselves meanwhile, or never would. */
+		sennit_scheduler *s = start_counted(w, i % 2 ? 1 : UINT32_MAX);
+
+		assert_int_equal(sennit_bind(s), 0);
+		use_threads();
+		sennit_unbind();
+		end_scheduler(s);
+		assert_int_equal(atomic_load(&live), 0);
+		assert_soon(threads_now() <= before);
+	}
+}
+
+static atomic_uint endings;
+
+static void note_end(void *context)
+{
+	(void)context;
+	atomic_fetch_add(&endings, 1);
+}
+
+/* With nobody waiting for the end the last thread frees everything. */
+static void a_release_ends_them_too(void **state)
+{
+	const struct world *w = *state;
+	const unsigned      before = threads_now();
+	sennit_scheduler   *s = start_with(
+		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counted,
+				.on_shutdown = note_end));
+
+	atomic_store(&endings, 0);
+	assert_int_equal(sennit_bind(s), 0);
+	use_threads();
+	sennit_scheduler_release(s);
+	sennit_unbind();
+	assert_soon(atomic_load(&endings) == 1);
+	assert_soon(atomic_load(&live) == 0);
+	assert_soon(threads_now() <= before);
+}
+
+/* --- calls in flight ---------------------------------------------------- */
+
+static void enqueue_calls(sennit_scheduler *s)
+{
+	const sennit_task task = { .run = call_block, .argument = &hold };
+	unsigned          i;
+
+	reset_hold();
+	for (i = 0; i < CALLS; i++)
+		assert_int_equal(sennit_enqueue(s, &task), 0);
+	assert_soon(atomic_load(&hold.begun) == CALLS);
+}
+
+static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_counted(w, 0);
+
+	enqueue_calls(s);
+	assert_int_equal(
+		sennit_scheduler_shutdown(s, sennit_after(SENNIT_MILLISECOND)),
+		-ETIMEDOUT);
+	let_go(CALLS);
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&hold.ended), CALLS);
+	assert_int_equal(atomic_load(&live), 0);
+}
+
+/* The thread that brings the last fiber back is the last to wake anybody. */
+static void the_last_reference_goes_with_calls_in_flight(void **state)
+{
+	const struct world *w = *state;
+	const unsigned      before = threads_now();
+	sennit_scheduler   *s = start_with(
+		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counted,
+				.on_shutdown = note_end));
+
+	atomic_store(&endings, 0);
+	enqueue_calls(s);
+	sennit_scheduler_release(s);
+	assert_int_equal(atomic_load(&endings), 0);
+	let_go(CALLS);
+	assert_soon(atomic_load(&endings) == 1);
+	assert_int_equal(atomic_load(&hold.ended), CALLS);
+	assert_soon(atomic_load(&live) == 0);
+	assert_soon(threads_now() <= before);
+}
+
+static void unbinding_waits_for_calls(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_counted(w, 0);
+
+	reset_hold();
+	assert_int_equal(sennit_bind(s), 0);
+	must_schedule_here(call_block, &hold);
+	assert_soon(atomic_load(&hold.begun) == 1);
+	let_go(1);
+	sennit_unbind();
+	assert_int_equal(atomic_load(&hold.ended), 1);
+	end_scheduler(s);
+}
+
+/* --- the report --------------------------------------------------------- */
+
+static const char *print(sennit_scheduler *s, char text[], size_t size)
+{
+	int     ends[2];
+	ssize_t n;
+
+	if (pipe(ends))
+		abort();
+	sennit_scheduler_print_report(s, ends[1]);
+	close(ends[1]);
+	n = read(ends[0], text, size - 1);
+	close(ends[0]);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static bool workers_sleep(sennit_scheduler *s, const struct world *w)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats.parks >= w->threads;
+}
+
+static void the_report_has_hope_in_calls(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_counted(w, 0);
+	char                text[4096];
+
+	enqueue_calls(s);
+	assert_soon(workers_sleep(s, w));
+	assert_soon(strstr(print(s, text, sizeof(text)),
+			   "waits for a blocking call 0x"));
+	assert_null(strstr(text, "nothing inside can wake any of them"));
+	let_go(CALLS);
+	end_scheduler(s);
+}
+
+static void *do_nothing(void *argument)
+{
+	return argument;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(threads_end_with_their_scheduler),
+		WITH_COUNTS(a_release_ends_them_too),
+		WITH_THREADS(a_call_in_flight_keeps_its_scheduler_alive),
+		WITH_THREADS(the_last_reference_goes_with_calls_in_flight),
+		WITH_COUNTS(unbinding_waits_for_calls),
+		WITH_THREADS(the_report_has_hope_in_calls),
+	};
+
+	/* ThreadSanitizer has a thread of its own from the first one on. */
+	pthread_join(must_start_thread(do_nothing, NULL), NULL);
+	return cmocka_run_group_tests_name("api/blocking_end", tests, NULL,
+					   NULL);
+}

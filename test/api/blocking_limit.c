@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocking_limit.c - how many threads for blocking calls the library chooses to
+ * have, where the system says how many there may be.
+ *
+ * getrlimit is replaced here by one that tells what it is told to.
+ */
+#include "with_workers.h"
+
+#include <semaphore.h>
+#include <sys/resource.h>
+
+static atomic_ulong most_threads;
+
+/* ThreadSanitizer asks as well, before it is ready to watch. */
+NO_SANITIZE int getrlimit(__rlimit_resource_t what, struct rlimit *limit)
+{
+	const int err = prlimit(0, what, NULL, limit);
+
+	if (!err && what == RLIMIT_NPROC)
+		limit->rlim_cur = atomic_load(&most_threads);
+	return err;
+}
+
+static struct hold {
+	sem_t             go;
+	atomic_uint       begun;
+	sennit_wait_group done;
+} hold;
+
+static void *block(void *argument)
+{
+	atomic_fetch_add(&hold.begun, 1);
+	while (sem_wait(&hold.go))
+		;
+	return argument;
+}
+
+static void call_block(void *argument)
+{
+	sennit_blocking_call(block, argument);
+	sennit_wait_group_done(&hold.done);
+}
+
+static uint64_t helpers_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats.blocking_threads;
+}
+
+enum { CALLS = 30 };
+
+/* With so many that there may be, how many of 30 calls begin at once. */
+static void assert_share(const struct world *w, unsigned long most,
+			 uint32_t limit, unsigned share)
+{
+	sennit_scheduler *s =
+		start_with(SENNIT_CONFIG(.workers = w->workers,
+					 .max_blocking_threads = limit));
+	unsigned i;
+
+	atomic_store(&most_threads, most);
+	sem_init(&hold.go, 0, 0);
+	atomic_store(&hold.begun, 0);
+	sennit_wait_group_init(&hold.done, CALLS);
+	assert_int_equal(sennit_bind(s), 0);
+	for (i = 0; i < CALLS; i++)
+		must_schedule(call_block, NULL);
+	assert_soon(fibers_of(s) == CALLS);
+	assert_soon(atomic_load(&hold.begun) == share);
+	assert_int_equal(helpers_of(s), share);
+	for (i = 0; i < CALLS; i++)
+		sem_post(&hold.go);
+	sennit_wait_group_wait(&hold.done);
+	assert_int_equal(atomic_load(&hold.begun), CALLS);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void a_quarter_of_what_the_system_allows(void **state)
+{
+	assert_share(*state, 80, 0, 20);
+}
+
+static void eight_at_least(void **state)
+{
+	assert_share(*state, 3, 0, 8);
+}
+
+static void as_many_as_are_needed_where_the_system_allows(void **state)
+{
+	assert_share(*state, 4 * CALLS, 0, CALLS);
+}
+
+static void what_the_program_asks_for_is_not_questioned(void **state)
+{
+	assert_share(*state, 3, 12, 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_quarter_of_what_the_system_allows),
+		WITH_COUNTS(eight_at_least),
+		WITH_COUNTS(as_many_as_are_needed_where_the_system_allows),
+		WITH_COUNTS(what_the_program_asks_for_is_not_questioned),
+	};
+
+	return cmocka_run_group_tests_name("api/blocking_limit", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocking_refused.c - blocking calls where the system refuses threads: those
+ * there are do the work, or the caller itself. */
+#include "next_create.h"
+#include "with_workers.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <semaphore.h>
+
+/* --- a pthread_create that fails ---------------------------------------- */
+
+static atomic_bool threads_are_refused;
+static atomic_uint first; /* the first caller's: below */
+
+enum { FIRST_ASKED_FOR = 1, FIRST_WAITS, FIRST_MAY_FAIL };
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void              *argument)
+{
+	unsigned expected = FIRST_ASKED_FOR;
+
+	if (!atomic_load(&threads_are_refused))
+		return next_create()(thread, attributes, run, argument);
+	if (atomic_compare_exchange_strong(&first, &expected, FIRST_WAITS))
+		while (atomic_load(&first) != FIRST_MAY_FAIL)
+			sched_yield();
+	return EAGAIN;
+}
+
+/* --- with none ---------------------------------------------------------- */
+
+struct visit {
+	pthread_t thread;
+	int       rounding;
+};
+
+static void *note_visit(void *argument)
+{
+	struct visit *v = argument;
+
+	v->thread = pthread_self();
+	v->rounding = fegetround();
+	fesetround(FE_DOWNWARD);
+	errno = ENOTDIR;
+	return v;
+}
+
+static void call_in_place(void *argument)
+{
+	struct visit v = { .rounding = -1 };
+
+	(void)argument;
+	fesetround(FE_UPWARD);
+	errno = 0;
+	EXPECT(sennit_blocking_call(note_visit, &v) == &v);
+	EXPECT(errno == ENOTDIR);
+	EXPECT(fegetround() == FE_UPWARD);
+	EXPECT(v.rounding == FE_UPWARD);
+	EXPECT(pthread_equal(v.thread, pthread_self()));
+	EXPECT(!sennit_blocking_call_until(note_visit, &v, NULL, 0));
+	EXPECT(pthread_equal(v.thread, pthread_self()));
+	fesetround(FE_TONEAREST);
+}
+
+static void without_any_thread_it_runs_in_place(void **state)
+{
+	struct visit v;
+
+	(void)state;
+	atomic_store(&threads_are_refused, true);
+	call_in_place(NULL);
+	in_a_task(call_in_place, NULL);
+	atomic_store(&threads_are_refused, false);
+	sennit_blocking_call(note_visit, &v);
+	assert_false(pthread_equal(v.thread, pthread_self()));
+}
+
+/* --- with one thread, which is taken ------------------------------------ */
+
+static struct hold {
+	sem_t             go;
+	atomic_uint       begun, ready;
+	pthread_t         thread;
+	atomic_uint       later;
+	sennit_wait_group done;
+} hold;
+
+static void *hold_thread(void *argument)
+{
+	struct hold *h = argument;
+
+	if (!atomic_fetch_add(&h->begun, 1))
+		h->thread = pthread_self();
+	atomic_fetch_add(&h->ready, 1);
+	while (sem_wait(&h->go))
+		;
+	return NULL;
+}
+
+static void call_hold(void *argument)
+{
+	struct hold *h = argument;
+
+	sennit_blocking_call(hold_thread, h);
+	sennit_wait_group_done(&h->done);
+}
+
+static void *come_later(void *argument)
+{
+	struct hold *h = argument;
+
+	EXPECT(pthread_equal(h->thread, pthread_self()));
+	atomic_fetch_add(&h->later, 1);
+	return NULL;
+}
+
+static void call_later(void *argument)
+{
+	struct hold *h = argument;
+
+	sennit_blocking_call(come_later, h);
+	sennit_wait_group_done(&h->done);
+}
+
+static uint64_t helpers_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats.blocking_threads;
+}
+
+static void those_there_are_do_the_work(void **state)
+{
+	const struct world *w = *state;
+	struct hold        *h = &hold;
+	unsigned            i;
+
+	sem_init(&h->go, 0, 0);
+	atomic_store(&h->begun, 0);
+	atomic_store(&h->ready, 0);
+	atomic_store(&h->later, 0);
+	sennit_wait_group_init(&h->done, 11);
+	must_schedule(call_hold, h);
+	assert_soon(atomic_load(&h->ready) == 1);
+	atomic_store(&threads_are_refused, true);
+	for (i = 0; i < 10; i++)
+		must_schedule(call_later, h);
+	assert_soon(fibers_of(w->s) == 11);
+	assert_int_equal(atomic_load(&h->later), 0);
+	assert_int_equal(helpers_of(w->s), 1);
+	assert_int_equal(sennit_blocking_call_until(come_later, h, NULL, 0),
+			 -ETIMEDOUT);
+	sem_post(&h->go);
+	sennit_wait_group_wait(&h->done);
+	assert_int_equal(atomic_load(&h->later), 10);
+	atomic_store(&threads_are_refused, false);
+}
+
+static void more_are_tried_once_there_was_rest(void **state)
+{
+	const struct world *w = *state;
+	struct hold        *h = &hold;
+
+	those_there_are_do_the_work(state);
+	sennit_wait_group_init(&h->done, 2);
+	atomic_store(&h->begun, 0);
+	atomic_store(&h->ready, 0);
+	must_schedule(call_hold, h);
+	must_schedule(call_hold, h);
+	assert_soon(atomic_load(&h->ready) == 2);
+	assert_int_equal(helpers_of(w->s), 2);
+	sem_post(&h->go);
+	sem_post(&h->go);
+	sennit_wait_group_wait(&h->done);
+}
+
+/* --- refused together --------------------------------------------------- */
+
+static void *come(void *argument)
+{
+	atomic_fetch_add((atomic_uint *)argument, 1);
+	return argument;
+}
+
+static void call_come(void *argument)
+{
+	EXPECT(sennit_blocking_call(come, argument) == argument);
+}
+
+/* The second waits for the thread of the first, which then is refused too. */
+static void who_relied_on_a_refused_thread_is_served(void **state)
+{
+	static atomic_uint  came;
+	const struct world *w = *state;
+
+	atomic_store(&came, 0);
+	atomic_store(&first, FIRST_ASKED_FOR);
+	atomic_store(&threads_are_refused, true);
+	must_schedule(call_come, &came);
+	assert_soon(atomic_load(&first) == FIRST_WAITS);
+	must_schedule(call_come, &came);
+	assert_soon(fibers_of(w->s) == 1);
+	assert_int_equal(atomic_load(&came), 0);
+	atomic_store(&first, FIRST_MAY_FAIL);
+	assert_soon(atomic_load(&came) == 2);
+	assert_soon(fibers_of(w->s) == 0);
+	atomic_store(&threads_are_refused, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(without_any_thread_it_runs_in_place),
+		WITH_WORKERS(those_there_are_do_the_work),
+		WITH_WORKERS(more_are_tried_once_there_was_rest),
+		WITH_SEVERAL(who_relied_on_a_refused_thread_is_served),
+	};
+
+	return cmocka_run_group_tests_name("api/blocking_refused", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* future_several.c - waiting for one of several futures, and for all. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { SOME = 5 };
+
+static int number;
+
+struct several {
+	sennit_future     f[SENNIT_FUTURE_WAIT_MAX];
+	sennit_future    *list[SENNIT_FUTURE_WAIT_MAX];
+	size_t            count;
+	size_t            which;
+	int               result;
+	sennit_wait_group done;
+};
+
+static void set_several(struct several *v, size_t count)
+{
+	size_t i;
+
+	memset(v, 0, sizeof(*v));
+	for (i = 0; i < count; i++)
+		v->list[i] = &v->f[i];
+	v->count = count;
+	v->which = 99;
+	sennit_wait_group_init(&v->done, 1);
+}
+
+static void expect_left(struct several *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->count; i++)
+		sennit_future_destroy(v->list[i]); /* nobody is left in it */
+}
+
+/* --- one caller, in each place ------------------------------------------ */
+
+static void try_any(void *argument)
+{
+	struct several    v;
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+
+	(void)argument;
+	set_several(&v, SOME);
+	EXPECT(sennit_future_wait_any_until(v.list, SOME, &v.which, 0) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_future_wait_any_until(v.list, SOME, &v.which, 1) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_future_wait_any_until(v.list, SOME, &v.which, soon) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(v.which == 99);
+	expect_left(&v);
+	sennit_future_set(&v.f[3], NULL);
+	EXPECT(sennit_future_wait_any_until(v.list, SOME, &v.which, 0) == 0);
+	EXPECT(v.which == 3);
+	sennit_future_set_error(&v.f[1], -EPIPE); /* set is set */
+	EXPECT(sennit_future_wait_any(v.list, SOME) == 1);
+	EXPECT(sennit_future_wait_any(v.list + 3, 1) == 0);
+}
+
+static void try_all(void *argument)
+{
+	struct several    v;
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+
+	(void)argument;
+	set_several(&v, 3);
+	EXPECT(sennit_future_wait_all_until(v.list, 3, 0) == -ETIMEDOUT);
+	sennit_future_set(&v.f[2], NULL);
+	sennit_future_set(&v.f[0], NULL);
+	EXPECT(sennit_future_wait_all_until(v.list, 3, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	expect_left(&v);
+	sennit_future_set_error(&v.f[1], -EPIPE);
+	EXPECT(sennit_future_wait_all_until(v.list, 3, 0) == 0);
+	sennit_future_wait_all(v.list, 3);
+	EXPECT(sennit_future_wait_all_until(v.list, 0, 0) == 0);
+	sennit_future_wait_all(NULL, 0);
+}
+
+static void any_finds_the_first_that_is_set_or_times_out(void **state)
+{
+	(void)state;
+	in_each_place(try_any, NULL);
+}
+
+static void all_wants_each_of_them(void **state)
+{
+	(void)state;
+	in_each_place(try_all, NULL);
+}
+
+/* --- one waits, another sets -------------------------------------------- */
+
+static void wait_for_any(void *argument)
+{
+	struct several *v = argument;
+
+	v->which = sennit_future_wait_any(v->list, v->count);
+	sennit_wait_group_done(&v->done);
+}
+
+static void wait_for_any_long(void *argument)
+{
+	struct several   *v = argument;
+	const sennit_time t = sennit_after(100 * SENNIT_SECOND);
+
+	v->result = sennit_future_wait_any_until(v->list, v->count, &v->which,
+						 t);
+	sennit_wait_group_done(&v->done);
+}
+
+static void *wait_for_any_as_thread(void *argument)
+{
+	wait_for_any(argument);
+	return NULL;
+}
+
+static void *wait_for_any_long_as_thread(void *argument)
+{
+	wait_for_any_long(argument);
+	return NULL;
+}
+
+static void any_ends_with_each_of_them(void **state)
+{
+	struct world  *w = *state;
+	struct several v;
+	size_t         i;
+
+	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++) {
+		set_several(&v, SENNIT_FUTURE_WAIT_MAX);
+		must_schedule(i % 2 ? wait_for_any : wait_for_any_long, &v);
+		assert_soon(fibers_of(w->s) == 1);
+		sennit_future_set(&v.f[i], NULL);
+		sennit_wait_group_wait(&v.done);
+		assert_int_equal(v.which, i);
+		assert_int_equal(v.result, 0);
+		expect_left(&v);
+	}
+}
+
+/* Nothing says when a thread sleeps: the outcome is the same. */
+static void a_thread_waits_for_any(void **state)
+{
+	struct several v;
+	pthread_t      t;
+	size_t         i;
+
+	(void)state;
+	for (i = 0; i < 20; i++) {
+		set_several(&v, SOME);
+		t = must_start_thread(i % 2 ? wait_for_any_as_thread
+					    : wait_for_any_long_as_thread,
+				      &v);
+		if (i % 4 < 2)
+			sennit_sleep(100 * SENNIT_MICROSECOND);
+		sennit_future_set(&v.f[i % SOME], NULL);
+		sennit_wait_group_wait(&v.done);
+		pthread_join(t, NULL);
+		assert_int_equal(v.which, i % SOME);
+		expect_left(&v);
+	}
+}
+
+static void one_of_several_set_in_a_row_is_told(void **state)
+{
+	struct world  *w = *state;
+	struct several v;
+	size_t         i;
+
+	set_several(&v, SOME);
+	must_schedule(wait_for_any, &v);
+	assert_soon(fibers_of(w->s) == 1);
+	for (i = SOME; i-- > 0;)
+		sennit_future_set(&v.f[i], NULL);
+	sennit_wait_group_wait(&v.done);
+	assert_int_equal(v.which, SOME - 1); /* the first set had it */
+	expect_left(&v);
+}
+
+static void the_same_future_twice_does_no_harm(void **state)
+{
+	struct world  *w = *state;
+	struct several v;
+
+	set_several(&v, SOME);
+	v.list[2] = v.list[4] = &v.f[0];
+	must_schedule(wait_for_any, &v);
+	assert_soon(fibers_of(w->s) == 1);
+	sennit_future_set(&v.f[0], NULL);
+	sennit_wait_group_wait(&v.done);
+	assert_true(v.which == 0 || v.which == 2 || v.which == 4);
+	expect_left(&v);
+}
+
+static void wait_for_all(void *argument)
+{
+	struct several   *v = argument;
+	const sennit_time t = sennit_after(100 * SENNIT_SECOND);
+
+	v->result = sennit_future_wait_all_until(v->list, v->count, t);
+	v->which = 0;
+	while (v->which < v->count && sennit_future_is_set(&v->f[v->which]))
+		v->which++;
+	sennit_wait_group_done(&v->done);
+}
+
+static void all_ends_when_the_last_is_set(void **state)
+{
+	struct several v;
+	size_t         i;
+
+	(void)state;
+	set_several(&v, SENNIT_FUTURE_WAIT_MAX);
+	must_schedule(wait_for_all, &v);
+	for (i = 0; i < v.count; i++) {
+		sennit_future_set(&v.f[i * 13 % v.count], &number);
+		sennit_yield();
+	}
+	sennit_wait_group_wait(&v.done);
+	assert_int_equal(v.result, 0);
+	assert_int_equal(v.which, v.count);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(any_finds_the_first_that_is_set_or_times_out),
+		WITH_WORKERS(all_wants_each_of_them),
+		WITH_WORKERS(any_ends_with_each_of_them),
+		WITH_WORKERS(a_thread_waits_for_any),
+		WITH_WORKERS(one_of_several_set_in_a_row_is_told),
+		WITH_WORKERS(the_same_future_twice_does_no_harm),
+		WITH_WORKERS(all_ends_when_the_last_is_set),
+	};
+
+	return cmocka_run_group_tests_name("api/future_several", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocking_calls_vs_deadlines.c - calls of many fibers on few helper threads,
+ * which end as soon as they are idle and are refused at random: a call runs
+ * once, or returns an error and never runs. */
+#include "../api/next_create.h"
+#include "../api/with_workers.h"
+#include "../random.h"
+
+#include <errno.h>
+
+enum { TASKS = 24, BOUND = 2, UNBOUND = 1, ALL = TASKS + BOUND + UNBOUND };
+enum { MOST = 3 };
+
+static atomic_uint refused_of_four; /* so many of four threads */
+static atomic_uint creations;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void              *argument)
+{
+	uint64_t random = random_stream(atomic_fetch_add(&creations, 1));
+
+	if (random_below(&random, 4) < atomic_load(&refused_of_four))
+		return EAGAIN;
+	return next_create()(thread, attributes, run, argument);
+}
+
+struct office {
+	sennit_scheduler *s;
+	sennit_wait_group done;
+	atomic_uint       next;
+	unsigned          rounds;
+	atomic_uint       at_work; /* helpers, or fibers in place */
+	atomic_uint       made, late;
+};
+
+/* On the caller's stack: a call that begins too late finds another one. */
+struct order {
+	struct office *office;
+	sennit_event   half;
+	bool           waits; /* until half is set */
+	unsigned       pauses;
+	unsigned       number;
+	unsigned       runs;
+};
+
+static void *carry_out(void *argument)
+{
+	struct order *o = argument;
+
+	atomic_fetch_add(&o->office->at_work, 1);
+	while (o->pauses && o->pauses--)
+		sched_yield();
+	if (o->waits)
+		sennit_event_wait(&o->half);
+	o->runs++;
+	errno = (int)o->number;
+	atomic_fetch_sub(&o->office->at_work, 1);
+	return o;
+}
+
+static void set_half(void *argument)
+{
+	sennit_event_set(argument);
+}
+
+static sennit_time some_time(uint64_t *random)
+{
+	static const uint32_t spans[] = { 1, 1000, 50000, 500000 };
+
+	switch (random_below(random, 4)) {
+	case 0:
+		return SENNIT_NEVER;
+	case 1:
+		return 0;
+	default:
+		return sennit_after(
+			random_below(random, spans[random_below(random, 4)]));
+	}
+}
+
+static void order_once(struct office *f, uint64_t *random)
+{
+	struct order o = { .office = f,
+			   .pauses = random_below(random, 8) ? 0 : 20,
+			   .number = 1 + random_below(random, 100) };
+	bool         fiber = sennit_current() != NULL;
+	void        *result = NULL;
+	int          err;
+
+	errno = 0;
+	if (fiber && !random_below(random, 16)) {
+		o.waits = true;
+		must_schedule_here(set_half, &o.half);
+		result = sennit_blocking_call(carry_out, &o);
+		err = 0;
+	} else {
+		err = sennit_blocking_call_until(carry_out, &o, &result,
+						 some_time(random));
+	}
+	EXPECT(err ? err == -ETIMEDOUT && !result : result == &o);
+	EXPECT(errno == (err ? 0 : (int)o.number));
+	EXPECT(o.runs == !err);
+	EXPECT(fiber || !err);
+	atomic_fetch_add(err ? &f->late : &f->made, 1);
+}
+
+static void order_often(void *argument)
+{
+	struct office *f = argument;
+	uint64_t       random = random_stream(atomic_fetch_add(&f->next, 1));
+	unsigned       i;
+
+	for (i = 0; i < f->rounds && !atomic_load(&broken_claims); i++) {
+		order_once(f, &random);
+		if (!random_below(&random, 32))
+			sennit_sleep(random_below(&random, 3000000));
+	}
+	sennit_wait_group_done(&f->done);
+}
+
+static void *order_bound(void *argument)
+{
+	struct office *f = argument;
+
+	EXPECT(sennit_bind(f->s) == 0);
+	order_often(f);
+	sennit_unbind();
+	return NULL;
+}
+
+static void *order_unbound(void *argument)
+{
+	order_often(argument);
+	return NULL;
+}
+
+static void run_office(const struct world *w, unsigned refused)
+{
+	static struct office f; /* what tasks look at */
+	pthread_t            threads[BOUND + UNBOUND];
+	unsigned             i;
+
+	memset(&f, 0, sizeof(f));
+	f.s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				       .max_blocking_threads = MOST,
+				       .blocking_idle_ms = 1));
+	f.rounds = (unsigned)scaled(200);
+	sennit_wait_group_init(&f.done, ALL);
+	assert_int_equal(sennit_bind(f.s), 0);
+	for (i = 0; i < BOUND + UNBOUND; i++)
+		threads[i] = must_start_thread(
+			i < BOUND ? order_bound : order_unbound, &f);
+	atomic_store(&refused_of_four, refused);
+	for (i = 0; i < TASKS; i++)
+		must_schedule(order_often, &f);
+	sennit_wait_group_wait(&f.done);
+	for (i = 0; i < BOUND + UNBOUND; i++)
+		pthread_join(threads[i], NULL);
+	atomic_store(&refused_of_four, 0);
+	sennit_unbind();
+	end_scheduler(f.s);
+	assert_int_equal(atomic_load(&f.at_work), 0);
+	assert_int_equal(atomic_load(&f.made) + atomic_load(&f.late),
+			 ALL * f.rounds);
+}
+
+static void a_call_runs_once_or_never(void **state)
+{
+	run_office(*state, 0);
+}
+
+static void also_when_threads_are_refused(void **state)
+{
+	run_office(*state, 2);
+	run_office(*state, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_call_runs_once_or_never),
+		WITH_COUNTS(also_when_threads_are_refused),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/blocking_calls_vs_deadlines", tests, NULL, NULL));
+}

@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* future_set_vs_wait.c - two setters race for each future, while others wait
+ * with and without deadlines, for one or for several, poll, and attach
+ * continuations: all see the same outcome, each continuation runs once, and
+ * the last to leave overwrites and frees the future. Then one waiter that
+ * overwrites its future the moment its wait returns, and one whose futures are
+ * set while it begins to wait for them. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+#include <errno.h>
+
+enum { FIBERS = 8, THREADS = 2, SETTERS = 2, ALL = FIBERS + THREADS + SETTERS };
+enum { PATTERN = 0xa5 };
+
+/* There may be fewer CPUs than threads. */
+static void let_others_run(void)
+{
+	sennit_yield();
+	sched_yield();
+}
+
+/* --- many for one ------------------------------------------------------- */
+
+struct item {
+	sennit_future future;
+	atomic_uint   users;
+	atomic_uint   visitors; /* who came to wait, or whatever */
+	atomic_uint   wins;
+	atomic_int    outcome; /* as the first to look saw it; 0: nobody did */
+};
+
+struct fair {
+	struct item     **items;
+	unsigned          count;
+	atomic_uint       next;
+	atomic_uint       attached, ran;
+	sennit_wait_group done;
+};
+
+static char tokens[SETTERS];
+
+static void leave(struct item *i)
+{
+	if (atomic_fetch_sub(&i->users, 1) > 1)
+		return;
+	EXPECT(atomic_load(&i->wins) == 1);
+	EXPECT(sennit_future_is_set(&i->future));
+	memset(i, PATTERN, sizeof(*i));
+	free(i);
+}
+
+/* A value or an error as a number other than 0. */
+static int outcome_of(const void *value, int error)
+{
+	return error ? error : 1 + (int)((const char *)value - tokens);
+}
+
+static void compare(struct item *i, const void *value, int error)
+{
+	const int mine = outcome_of(value, error);
+	int       theirs = 0;
+
+	EXPECT(!!value == !error);
+	EXPECT(mine == 1 || mine == 2 || mine == -1000 || mine == -1001);
+	if (!atomic_compare_exchange_strong(&i->outcome, &theirs, mine))
+		EXPECT(theirs == mine);
+}
+
+struct sequel {
+	sennit_continuation c;
+	struct item        *item;
+	struct fair        *fair;
+};
+
+static void run_sequel(void *argument, void *value, int error)
+{
+	struct sequel *q = argument;
+	struct fair   *f = q->fair;
+
+	compare(q->item, value, error);
+	leave(q->item);
+	memset(q, PATTERN, sizeof(*q));
+	free(q);
+	atomic_fetch_add(&f->ran, 1);
+}
+
+static void attach(struct fair *f, struct item *i, uint64_t *random)
+{
+	struct sequel *q = calloc(1, sizeof(*q));
+
+	atomic_fetch_add(&i->users, 1);
+	atomic_fetch_add(&f->attached, 1);
+	q->item = i;
+	q->fair = f;
+	q->c.run = run_sequel;
+	q->c.argument = q;
+	if (random_below(random, 2))
+		q->c.flags = SENNIT_CONTINUATION_INLINE;
+	sennit_future_then(&i->future, &q->c);
+}
+
+static sennit_time some_time(uint64_t *random)
+{
+	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
+	const uint32_t        span = spans[random_below(random, 4)];
+
+	return sennit_after(random_below(random, span));
+}
+
+static void get(struct item *i, sennit_time deadline)
+{
+	void *value = NULL;
+	int   err = sennit_future_get_until(&i->future, &value, deadline);
+
+	if (err != -ETIMEDOUT)
+		compare(i, value, err);
+}
+
+/* This item and those after it, which we have not left either. */
+static void wait_for_several(struct fair *f, unsigned at, uint64_t *random)
+{
+	sennit_future *list[4];
+	const bool     for_ever = random_below(random, 2);
+	size_t         n = 0, which = 0;
+
+	while (n < 4 && at + n < f->count) {
+		list[n] = &f->items[at + n]->future;
+		n++;
+	}
+	if (for_ever)
+		which = sennit_future_wait_any(list, n);
+	else if (sennit_future_wait_any_until(list, n, &which,
+					      some_time(random)))
+		return;
+	EXPECT(which < n && sennit_future_is_set(list[which]));
+	get(f->items[at + which], 0);
+}
+
+static void visit(struct fair *f, unsigned at, uint64_t *random)
+{
+	struct item *i = f->items[at];
+
+	atomic_fetch_add(&i->visitors, 1);
+	switch (random_below(random, 6)) {
+	case 0:
+		attach(f, i, random);
+		break;
+	case 1:
+		get(i, some_time(random));
+		break;
+	case 2:
+		get(i, SENNIT_NEVER);
+		break;
+	case 3:
+		get(i, 0);
+		break;
+	default:
+		wait_for_several(f, at, random);
+	}
+}
+
+static void attend(void *argument)
+{
+	struct fair *f = argument;
+	uint64_t     random = random_stream(atomic_fetch_add(&f->next, 1));
+	unsigned     at;
+
+	for (at = 0; at < f->count; at++) {
+		visit(f, at, &random);
+		leave(f->items[at]);
+	}
+	sennit_wait_group_done(&f->done);
+}
+
+static void *attend_as_thread(void *argument)
+{
+	attend(argument);
+	return NULL;
+}
+
+/* So that there is somebody to wake, and the other setter comes at the same
+ * time. All will come, as what they may wait for before is set. */
+static void let_some_come(struct item *i, unsigned some)
+{
+	while (atomic_load(&i->visitors) < some)
+		let_others_run();
+}
+
+/* Never waits for a future, so all get set. */
+static void set_all(void *argument)
+{
+	struct fair *f = argument;
+	uint64_t     random = random_stream(atomic_fetch_add(&f->next, 1));
+	unsigned     at;
+	int          err;
+
+	for (at = 0; at < f->count; at++) {
+		struct item *i = f->items[at];
+		const int    mine = (int)random_below(&random, SETTERS);
+
+		let_some_come(i, at % (FIBERS + THREADS + 1));
+		if (random_below(&random, 2))
+			err = sennit_future_try_set(&i->future, &tokens[mine]);
+		else
+			err = sennit_future_try_set_error(&i->future,
+							  -1000 - mine);
+		EXPECT(err == 0 || err == -EALREADY);
+		atomic_fetch_add(&i->wins, err == 0);
+		leave(i);
+	}
+	sennit_wait_group_done(&f->done);
+}
+
+static void *set_all_as_thread(void *argument)
+{
+	set_all(argument);
+	return NULL;
+}
+
+static void make_items(struct fair *f)
+{
+	unsigned i;
+
+	f->count = (unsigned)scaled(LOAD(4000));
+	f->items = calloc(f->count, sizeof(*f->items));
+	for (i = 0; i < f->count; i++) {
+		f->items[i] = calloc(1, sizeof(*f->items[i]));
+		atomic_init(&f->items[i]->users, ALL);
+	}
+}
+
+static void all_see_the_outcome_of_the_setter_that_won(void **state)
+{
+	struct fair f = { .count = 0 };
+	pthread_t   threads[THREADS + 1];
+	unsigned    i;
+
+	(void)state;
+	make_items(&f);
+	sennit_wait_group_init(&f.done, ALL);
+	for (i = 0; i < FIBERS; i++)
+		must_schedule(attend, &f);
+	for (i = 0; i < THREADS; i++)
+		threads[i] = must_start_thread(attend_as_thread, &f);
+	threads[i] = must_start_thread(set_all_as_thread, &f);
+	must_schedule(set_all, &f);
+	sennit_wait_group_wait(&f.done);
+	for (i = 0; i < THREADS + 1; i++)
+		pthread_join(threads[i], NULL);
+	assert_soon(atomic_load(&f.ran) == atomic_load(&f.attached));
+	free(f.items);
+}
+
+/* --- one for one, and gone ---------------------------------------------- */
+
+enum { SEVERAL = 3 };
+
+struct cell {
+	sennit_future       future[SEVERAL];
+	sennit_future      *list[SEVERAL];
+	sennit_continuation c;
+	atomic_uint         sequels;
+	atomic_uint         order; /* 1 + which future to set; 0: none */
+	atomic_bool         over;
+	sennit_wait_group   done;
+	unsigned            rounds;
+	uint64_t            random;
+};
+
+static void serve(void *argument)
+{
+	struct cell *c = argument;
+
+	while (!atomic_load(&c->over)) {
+		const unsigned order = atomic_exchange(&c->order, 0);
+
+		if (order)
+			sennit_future_set(&c->future[order - 1], c);
+		else
+			let_others_run();
+	}
+	sennit_wait_group_done(&c->done);
+}
+
+static void *serve_as_thread(void *argument)
+{
+	serve(argument);
+	return NULL;
+}
+
+static void count_sequel(void *argument, void *value, int error)
+{
+	struct cell *c = argument;
+
+	EXPECT(value == c && error == 0);
+	atomic_fetch_add(&c->sequels, 1);
+}
+
+/* Overwrite, look away, look again. */
+static void reuse(struct cell *c)
+{
+	const volatile unsigned char *bytes = (void *)c->future;
+	unsigned                      pauses = random_below(&c->random, 4);
+	unsigned                      i;
+
+	memset(c->future, PATTERN, sizeof(c->future));
+	while (pauses--)
+		sennit_yield();
+	for (i = 0; i < sizeof(c->future); i++)
+		EXPECT(bytes[i] == PATTERN);
+}
+
+static void wait_in_cell(struct cell *c, unsigned which)
+{
+	sennit_time t = SENNIT_NEVER;
+	size_t      told = which;
+	void       *value = c;
+
+	if (random_below(&c->random, 2))
+		t = sennit_after(100 * SENNIT_SECOND);
+	switch (random_below(&c->random, 3)) {
+	case 0:
+		EXPECT(sennit_future_get_until(&c->future[which], &value, t) ==
+		       0);
+		break;
+	case 1:
+		while (!sennit_future_is_set(&c->future[which]))
+			let_others_run();
+		break;
+	default:
+		EXPECT(sennit_future_wait_any_until(c->list, SEVERAL, &told,
+						    t) == 0);
+	}
+	EXPECT(told == which && value == c);
+	reuse(c);
+}
+
+static void use_once(struct cell *c)
+{
+	const unsigned which = random_below(&c->random, SEVERAL);
+	const bool     sequel = random_below(&c->random, 2);
+	const unsigned sequels = atomic_load(&c->sequels);
+
+	memset(c->future, 0, sizeof(c->future));
+	memset(&c->c, 0, sizeof(c->c));
+	c->c.run = count_sequel;
+	c->c.argument = c;
+	if (random_below(&c->random, 2))
+		c->c.flags = SENNIT_CONTINUATION_INLINE;
+	if (sequel)
+		sennit_future_then(&c->future[which], &c->c);
+	atomic_store(&c->order, 1 + which);
+	wait_in_cell(c, which);
+	if (sequel)
+		EXPECT_SOON(atomic_load(&c->sequels) == sequels + 1);
+}
+
+static void use_cell(void *argument)
+{
+	struct cell *c = argument;
+	unsigned     i;
+
+	for (i = 0; i < SEVERAL; i++)
+		c->list[i] = &c->future[i];
+	for (i = 0; i < c->rounds; i++)
+		use_once(c);
+	atomic_store(&c->over, true);
+	sennit_wait_group_done(&c->done);
+}
+
+static void *use_cell_as_thread(void *argument)
+{
+	use_cell(argument);
+	return NULL;
+}
+
+enum { CELLS = 4 };
+
+static void run_cell(struct cell *c, unsigned i, pthread_t *t)
+{
+	memset(c, 0, sizeof(*c));
+	c->random = random_stream(i);
+	c->rounds = (unsigned)scaled(500);
+	sennit_wait_group_init(&c->done, 2);
+	if (i % 4 == 1)
+		*t = must_start_thread(serve_as_thread, c);
+	else
+		must_schedule(serve, c);
+	if (i % 4 == 2)
+		*t = must_start_thread(use_cell_as_thread, c);
+	else
+		must_schedule(use_cell, c);
+}
+
+static void nobody_touches_a_future_that_was_waited_for(void **state)
+{
+	struct cell cells[CELLS];
+	pthread_t   threads[CELLS];
+	unsigned    i;
+
+	(void)state;
+	for (i = 0; i < CELLS; i++)
+		run_cell(&cells[i], i, &threads[i]);
+	for (i = 0; i < CELLS; i++) {
+		sennit_wait_group_wait(&cells[i].done);
+		if (i % 4 == 1 || i % 4 == 2)
+			pthread_join(threads[i], NULL);
+	}
+}
+
+/* --- set while the waiter links itself ---------------------------------- */
+
+struct race {
+	sennit_future     future[SENNIT_FUTURE_WAIT_MAX];
+	sennit_future    *list[SENNIT_FUTURE_WAIT_MAX];
+	atomic_uint       round; /* begun by the waiter */
+	atomic_uint       next, finished;
+	unsigned          rounds;
+	sennit_wait_group done;
+};
+
+/* Each setter has futures of its own, every other one, and begins anywhere. */
+static void set_round(struct race *r, unsigned mine, uint64_t *random)
+{
+	const unsigned first = random_below(random, SENNIT_FUTURE_WAIT_MAX);
+	unsigned       delay = random_below(random, 300);
+	unsigned       i;
+
+	while (delay--)
+		atomic_load(&r->round);
+	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++) {
+		const unsigned at = (first + i) % SENNIT_FUTURE_WAIT_MAX;
+
+		if (at % SETTERS == mine)
+			sennit_future_set(&r->future[at], NULL);
+	}
+}
+
+static void set_in_races(void *argument)
+{
+	struct race   *r = argument;
+	const unsigned mine = atomic_fetch_add(&r->next, 1);
+	uint64_t       random = random_stream(mine);
+	unsigned       i;
+
+	for (i = 1; i <= r->rounds; i++) {
+		while (atomic_load(&r->round) < i)
+			let_others_run();
+		set_round(r, mine, &random);
+		atomic_fetch_add(&r->finished, 1);
+	}
+	sennit_wait_group_done(&r->done);
+}
+
+static void *set_in_races_as_thread(void *argument)
+{
+	set_in_races(argument);
+	return NULL;
+}
+
+static void wait_in_races(void *argument)
+{
+	struct race *r = argument;
+	unsigned     i, f;
+
+	for (i = 1; i <= r->rounds; i++) {
+		memset(r->future, 0, sizeof(r->future));
+		atomic_store(&r->round, i);
+		f = (unsigned)sennit_future_wait_any(r->list,
+						     SENNIT_FUTURE_WAIT_MAX);
+		EXPECT(f < SENNIT_FUTURE_WAIT_MAX);
+		EXPECT(sennit_future_is_set(&r->future[f]));
+		while (atomic_load(&r->finished) < SETTERS * i)
+			let_others_run();
+		for (f = 0; f < SENNIT_FUTURE_WAIT_MAX; f++)
+			sennit_future_destroy(&r->future[f]);
+	}
+	sennit_wait_group_done(&r->done);
+}
+
+static void *wait_in_races_as_thread(void *argument)
+{
+	wait_in_races(argument);
+	return NULL;
+}
+
+static void race(bool waiter_is_thread, bool setter_is_thread)
+{
+	struct race r = { .rounds =
+				  (unsigned)scaled(LOAD(TORTURED(800, 4000))) };
+	pthread_t   waiter = 0, setter = 0;
+	unsigned    i;
+
+	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++)
+		r.list[i] = &r.future[i];
+	sennit_wait_group_init(&r.done, 1 + SETTERS);
+	if (waiter_is_thread)
+		waiter = must_start_thread(wait_in_races_as_thread, &r);
+	else
+		must_schedule(wait_in_races, &r);
+	if (setter_is_thread)
+		setter = must_start_thread(set_in_races_as_thread, &r);
+	else
+		must_schedule(set_in_races, &r);
+	must_schedule(set_in_races, &r);
+	sennit_wait_group_wait(&r.done);
+	if (waiter_is_thread)
+		pthread_join(waiter, NULL);
+	if (setter_is_thread)
+		pthread_join(setter, NULL);
+}
+
+static void one_that_is_set_while_it_is_linked_is_not_missed(void **state)
+{
+	(void)state;
+	race(false, false);
+	race(false, true);
+	race(true, false);
+	race(true, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(all_see_the_outcome_of_the_setter_that_won),
+		WITH_WORKERS(nobody_touches_a_future_that_was_waited_for),
+		WITH_SEVERAL(one_that_is_set_while_it_is_linked_is_not_missed),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/future_set_vs_wait", tests, NULL, NULL));
+}
