@@ -64,3 +64,23 @@ int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
 	MISUSE_INHERITED(s, "sennit_enqueue");
 	return schedule(s, task, "sennit_enqueue");
 }
+
+/* --- arguments made in place -------------------------------------------- */
+
+static sennit_scheduler *named(sennit_scheduler *s, const char *call)
+{
+	if (!s)
+		return bound(call);
+	MISUSE_INHERITED(s, call);
+	return s;
+}
+
+void *sennit_argument_take(sennit_scheduler *s, size_t size)
+{
+	return sn_place_take(named(s, "sennit_argument_take"), size);
+}
+
+void sennit_argument_give(sennit_scheduler *s, void *argument, size_t size)
+{
+	sn_place_give(named(s, "sennit_argument_give"), argument, size);
+}
