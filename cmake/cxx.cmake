@@ -2,6 +2,7 @@
 # What is C++: the headers with marl's names (include/compat), which need
 # nothing to be built, and the programs that test, show and measure them.
 #	test/compat/<x>.cpp     an executable, run as compat/<x>
+#	test/cpp/<x>.cpp        the same for sennit.hpp, run as cpp/<x>
 #	examples/marl/<x>.cpp   a program, run as example/marl_<x>
 
 # Either library: sennit::marl is for sennit::sennit.
@@ -54,7 +55,7 @@ endif()
 # --- programs ---------------------------------------------------------------------
 
 set(SENNIT_CXX_STANDARDS 17 CACHE STRING
-	"Which C++ test/compat is built as: a ;-list; 11 at least")
+	"Which C++ test/compat and cpp are built as: a ;-list; 17 at least")
 
 add_library(sennit_cxx_flags INTERFACE)
 target_compile_options(sennit_cxx_flags INTERFACE
