@@ -27,6 +27,13 @@
 #include "sennit/cpp/wait_group.hpp"
 #include "sennit/cpp/mutex.hpp"
 #include "sennit/cpp/condition_variable.hpp"
+#include "sennit/cpp/shared_mutex.hpp"
+#include "sennit/cpp/semaphore.hpp"
+#include "sennit/cpp/barrier.hpp"
+#include "sennit/cpp/once.hpp"
+#include "sennit/cpp/ticket.hpp"
+#include "sennit/cpp/future.hpp"
+#include "sennit/cpp/pool.hpp"
 #include "sennit/cpp/blocking.hpp"
 
 #endif
