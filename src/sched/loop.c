@@ -2,7 +2,9 @@
 #include "sched/loop.h"
 
 #include "os/os.h"
+#include "sched/background.h"
 #include "sched/idle.h"
+#include "sched/marks.h"
 #include "sched/staff.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
@@ -77,6 +79,8 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	sn_sight_task(&w->home.current->sight, t->run);
 	t->run(argument);
 	w = sn_self;
+	if (unlikely(w->home.current->marks))
+		sn_marks_end(w->home.current);
 	/* Between tasks the floating-point control is the worker's: the stack
 	 * was started with it, and what a task changed ends here [W8]. */
 	if (likely(!w->home.fp_shared))
@@ -103,6 +107,7 @@ static NOINLINE void upkeep(struct worker *w)
 		sn_worker_fire(w, now);
 	}
 	a_store_rlx(&w->clock, now);
+	sn_background_attend(w, now);
 	if (w->scheduler->config.max_fibers)
 		sn_worker_share_stacks(w);
 }
@@ -138,7 +143,7 @@ static ALWAYS_INLINE bool tick(struct worker *w)
 static bool is_dry(const struct worker *w)
 {
 	return !w->ready.head && sn_ring_is_empty(&w->pinned) &&
-	       !sn_worker_blocked(w);
+	       !sn_worker_blocked(w) && sn_backlog_is_empty(w->backlog);
 }
 
 /* --- the loop ----------------------------------------------------------- */
@@ -151,6 +156,8 @@ static struct sennit_fiber *nothing_to_run(struct worker *w)
 		return sn_idle(w) ? NULL : &w->main;
 	if (w->unbinding && is_dry(w))
 		return &w->main;
+	if (!w->ready.head && sn_background_take(w, os_now_coarse()))
+		return NULL;
 	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return NULL;
 }
@@ -230,7 +237,7 @@ static COLD void wait_for_work(struct worker *w, bool first)
 		sn_sight_since(&w->home.current->sight, os_now_coarse());
 	if (w->threaded)
 		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
-	else
+	else if (!sn_background_take(w, os_now_coarse()))
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
@@ -346,8 +353,12 @@ static void show_unbinding(struct worker *w)
 
 static void run_on_own_stack(struct worker *w, const struct task *t)
 {
+	struct marks_aside aside;
+
 	sn_sight_run(&w->main.sight);
+	sn_marks_put_aside(w, &aside);
 	run(w, t);
+	sn_marks_take_back(w, &aside);
 	show_unbinding(w);
 }
 
@@ -359,7 +370,8 @@ static void run_some(struct worker *w)
 	struct sennit_fiber *idle = NULL;
 	struct task          t;
 
-	if (!ready && sn_worker_has_task(w))
+	if (!ready &&
+	    (sn_worker_has_task(w) || sn_background_take(w, os_now_coarse())))
 		idle = sn_worker_stack(w);
 	if (ready)
 		sn_fiber_switch(&w->main, ready);

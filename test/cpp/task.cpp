@@ -258,16 +258,17 @@ struct miser {
 
 TEST_P(tasks, without_memory_report_and_destroy)
 {
-	miser            m;
-	std::atomic<int> alive{ 0 };
-	auto             c = sennit::config().with_workers(workers());
+	miser             m;
+	std::atomic<int>  alive{ 0 };
+	auto              c = sennit::config().with_workers(workers());
+	sennit::scheduler poor;
 
 	c.allocator = &m.allocator;
 	bound.reset();
+	poor = sennit::scheduler(c);
 	{
-		sennit::scheduler poor(c);
-		sennit::binding   b(poor);
-		auto              big = [a = counted(alive),
+		sennit::binding b(poor);
+		auto            big = [a = counted(alive),
                             fill = std::array<char, 200>()] {
                         static_cast<void>(fill);
                         ADD_FAILURE();
@@ -281,8 +282,9 @@ TEST_P(tasks, without_memory_report_and_destroy)
 		EXPECT_EQ(alive, 1);
 		m.closed = false;
 	}
-	bound.emplace(s);
+	poor.shutdown();
 	EXPECT_EQ(alive, 0);
+	EXPECT_EQ(m.live, 0);
 }
 
 TEST_P(tasks, give_all_memory_back)
