@@ -33,7 +33,11 @@
 #include "sennit/cpp/once.hpp"
 #include "sennit/cpp/ticket.hpp"
 #include "sennit/cpp/future.hpp"
+#include "sennit/cpp/coroutine.hpp"
+#include "sennit/cpp/channel.hpp"
+#include "sennit/cpp/select.hpp"
 #include "sennit/cpp/pool.hpp"
 #include "sennit/cpp/blocking.hpp"
+#include "sennit/cpp/local.hpp"
 
 #endif

@@ -260,6 +260,11 @@ public:
 		open().set_by(std::forward<F>(f), std::forward<Args>(args)...);
 		show();
 	}
+	void set_outcome(detail::outcome<T> &&o)
+	{
+		open() = std::move(o);
+		show();
+	}
 	template <typename U> void pass_failure_of(const detail::outcome<U> &o)
 	{
 		o.pass_failure_to(open());

@@ -125,7 +125,7 @@ public:
 	void schedule(F &&f, Args &&...args) const
 	{
 		detail::check(
-			detail::schedule(
+			detail::schedule_on(
 				s_, 0,
 				detail::make_call(std::forward<F>(f),
 						  std::forward<Args>(args)...)),
@@ -134,7 +134,7 @@ public:
 	template <typename F, typename... Args>
 	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
 	{
-		return detail::code_of(detail::schedule(
+		return detail::code_of(detail::schedule_on(
 			s_, 0,
 			detail::make_call(std::forward<F>(f),
 					  std::forward<Args>(args)...)));

@@ -36,7 +36,7 @@ inline int place(sennit_scheduler *s, sennit_task_fn *run, void *argument,
 
 /* Schedule f on s, or on the bound scheduler if s is NULL. */
 template <typename F>
-int schedule(sennit_scheduler *s, std::uint32_t flags, F &&f)
+int schedule_on(sennit_scheduler *s, std::uint32_t flags, F &&f)
 {
 	using callable = std::decay_t<F>;
 	void *argument;
@@ -57,7 +57,7 @@ int schedule(sennit_scheduler *s, std::uint32_t flags, F &&f)
  * from. */
 template <typename F, typename... Args> void schedule(F &&f, Args &&...args)
 {
-	detail::check(detail::schedule(
+	detail::check(detail::schedule_on(
 			      nullptr, 0,
 			      detail::make_call(std::forward<F>(f),
 						std::forward<Args>(args)...)),
@@ -68,7 +68,7 @@ template <typename F, typename... Args> void schedule(F &&f, Args &&...args)
 template <typename F, typename... Args>
 [[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args)
 {
-	return detail::code_of(detail::schedule(
+	return detail::code_of(detail::schedule_on(
 		nullptr, 0,
 		detail::make_call(std::forward<F>(f),
 				  std::forward<Args>(args)...)));
@@ -78,11 +78,22 @@ template <typename F, typename... Args>
 template <typename F, typename... Args>
 void schedule_here(F &&f, Args &&...args)
 {
-	detail::check(detail::schedule(
+	detail::check(detail::schedule_on(
 			      nullptr, SENNIT_TASK_SAME_THREAD,
 			      detail::make_call(std::forward<F>(f),
 						std::forward<Args>(args)...)),
 		      "schedule_here");
+}
+
+/* As schedule(), when there is nothing else to do: SENNIT_TASK_BACKGROUND. */
+template <typename F, typename... Args>
+void schedule_background(F &&f, Args &&...args)
+{
+	detail::check(detail::schedule_on(
+			      nullptr, SENNIT_TASK_BACKGROUND,
+			      detail::make_call(std::forward<F>(f),
+						std::forward<Args>(args)...)),
+		      "schedule_background");
 }
 
 } // namespace sennit
