@@ -39,5 +39,6 @@
 #include "sennit/cpp/pool.hpp"
 #include "sennit/cpp/blocking.hpp"
 #include "sennit/cpp/local.hpp"
+#include "sennit/cpp/group.hpp"
 
 #endif

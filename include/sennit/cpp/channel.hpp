@@ -34,7 +34,7 @@ public:
 	{
 	}
 	received(T &&value)
-		: std::optional<T>(std::move(value)), why_(channel_status::done)
+	    : std::optional<T>(std::move(value)), why_(channel_status::done)
 	{
 	}
 	channel_status status() const noexcept
@@ -109,7 +109,7 @@ template <typename T> class packed
 {
 public:
 	explicit packed(T &&value)
-		: form_(wire<T>::pack(std::move(value))), home_(&value)
+	    : form_(wire<T>::pack(std::move(value))), home_(&value)
 	{
 	}
 	explicit packed(const T &value) : form_(wire<T>::pack(value))
@@ -156,9 +156,9 @@ public:
 	/* 0: a rendezvous. */
 	explicit channel(std::size_t capacity = 0)
 	{
-		detail::check(sennit_channel_init(
-				      &c_, sizeof(typename wire::form),
-				      capacity, nullptr),
+		detail::check(sennit_channel_init(&c_,
+						  sizeof(typename wire::form),
+						  capacity, nullptr),
 			      "channel");
 	}
 	channel(const channel &) = delete;
@@ -196,9 +196,9 @@ public:
 		});
 	}
 	template <typename Value, typename Clock, typename Duration>
-	channel_status
-	send_until(Value                                         &&value,
-		   const std::chrono::time_point<Clock, Duration> &t)
+	channel_status send_until(
+		Value                                         &&value,
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
 		return send_with(std::forward<Value>(value), [&](auto &&call) {
 			return detail::until(t, call);
@@ -219,13 +219,12 @@ public:
 	template <typename Rep, typename Period>
 	received<T> receive_for(const std::chrono::duration<Rep, Period> &d)
 	{
-		return receive_with([&](auto &&call) {
-			return call(detail::after(d));
-		});
+		return receive_with(
+			[&](auto &&call) { return call(detail::after(d)); });
 	}
 	template <typename Clock, typename Duration>
-	received<T>
-	receive_until(const std::chrono::time_point<Clock, Duration> &t)
+	received<T> receive_until(
+		const std::chrono::time_point<Clock, Duration> &t)
 	{
 		return receive_with(
 			[&](auto &&call) { return detail::until(t, call); });
@@ -316,8 +315,8 @@ private:
 
 		return detail::channel_status_of(
 			p.sent(wait([&](sennit_time deadline) {
-				return sennit_channel_send_until(
-					&c_, p.bytes(), deadline);
+				return sennit_channel_send_until(&c_, p.bytes(),
+								 deadline);
 			})));
 	}
 	template <typename Wait> received<T> receive_with(const Wait &wait)

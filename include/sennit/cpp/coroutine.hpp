@@ -141,8 +141,7 @@ private:
 	promise<T> p_;
 };
 
-template <typename T>
-class coroutine_promise : public coroutine_promise_base<T>
+template <typename T> class coroutine_promise : public coroutine_promise_base<T>
 {
 public:
 	template <typename Value> void return_value(Value &&value)
@@ -174,8 +173,8 @@ detail::future_awaiter<future<T>> operator co_await(future<T> &&f) noexcept
 }
 
 template <typename T>
-detail::future_awaiter<shared_future<T>>
-operator co_await(const shared_future<T> &f) noexcept
+detail::future_awaiter<shared_future<T>> operator co_await(
+	const shared_future<T> &f) noexcept
 {
 	return { f };
 }

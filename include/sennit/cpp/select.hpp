@@ -25,8 +25,8 @@ namespace detail
 {
 
 template <typename T, typename F> struct receive_case {
-	channel<T>                         &from;
-	F                                   f;
+	channel<T>                          &from;
+	F                                    f;
 	room<typename detail::wire<T>::form> value{};
 
 	sennit_case arm()
@@ -38,8 +38,8 @@ template <typename T, typename F> struct receive_case {
 		if (err)
 			std::invoke(f, received<T>(channel_status_of(err)));
 		else
-			std::invoke(f, received<T>(wire<T>::unpack(
-					       value.value)));
+			std::invoke(f,
+				    received<T>(wire<T>::unpack(value.value)));
 	}
 };
 
@@ -81,8 +81,8 @@ template <std::size_t... I, typename... Cases>
 void tell(std::index_sequence<I...>, std::size_t which, int result,
 	  Cases &...cases)
 {
-	static_cast<void>(((I == which && (cases.happened(result), true)) ||
-			   ...));
+	static_cast<void>(
+		((I == which && (cases.happened(result), true)) || ...));
 }
 
 template <typename Wait, typename... Cases>
@@ -146,16 +146,15 @@ std::optional<std::size_t> try_select(Cases &&...cases)
 				   cases...);
 }
 template <typename Rep, typename Period, typename... Cases>
-std::optional<std::size_t>
-select_for(const std::chrono::duration<Rep, Period> &d, Cases &&...cases)
+std::optional<std::size_t> select_for(
+	const std::chrono::duration<Rep, Period> &d, Cases &&...cases)
 {
 	return detail::select_with(
 		[&](auto &&call) { return call(detail::after(d)); }, cases...);
 }
 template <typename Clock, typename Duration, typename... Cases>
-std::optional<std::size_t>
-select_until(const std::chrono::time_point<Clock, Duration> &t,
-	     Cases &&...cases)
+std::optional<std::size_t> select_until(
+	const std::chrono::time_point<Clock, Duration> &t, Cases &&...cases)
 {
 	return detail::select_with(
 		[&](auto &&call) { return detail::until(t, call); }, cases...);
