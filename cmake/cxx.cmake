@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is C++: the headers with marl's names (include/compat), which need
-# nothing to be built, and the programs that test, show and measure them.
+# What is C++: sennit.hpp and the headers with marl's names (include/compat),
+# which need nothing to be built, and the programs that test, show and measure
+# them.
 #	test/compat/<x>.cpp     an executable, run as compat/<x>
 #	test/cpp/<x>.cpp        the same for sennit.hpp, run as cpp/<x>
+#	examples/cpp/<x>.cpp    a program, run as example/cpp_<x>
 #	examples/marl/<x>.cpp   a program, run as example/marl_<x>
+#	bench/marl/<x>.cpp      rows of sennit-bench-marl
 
 # Either library: sennit::marl is for sennit::sennit.
 foreach(library sennit sennit_static)
@@ -45,6 +48,18 @@ elseif(NOT (SENNIT_TESTS OR SENNIT_EXAMPLES OR SENNIT_BENCH))
 	return()
 endif()
 
+# One that cannot compile is none.
+if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_CROSSCOMPILING)
+	include(CheckLanguage)
+	set(ENV{CXX} ${SENNIT_CXX})
+	check_language(CXX)
+	if(NOT CMAKE_CXX_COMPILER)
+		message(STATUS
+			"${SENNIT_CXX} does not work: what is C++ is left out")
+		set(SENNIT_CXX "")
+		return()
+	endif()
+endif()
 set(CMAKE_CXX_COMPILER ${SENNIT_CXX})
 enable_language(CXX)
 if(top_level)
@@ -55,13 +70,15 @@ endif()
 # --- programs ---------------------------------------------------------------------
 
 set(SENNIT_CXX_STANDARDS 17 CACHE STRING
-	"Which C++ test/compat and cpp are built as: a ;-list; 17 at least")
+	"Which C++ test/compat and cpp are built as: a ;-list; 11 at least")
 
 add_library(sennit_cxx_flags INTERFACE)
-target_compile_options(sennit_cxx_flags INTERFACE
-	-Wall -Wextra -Wpedantic -Wshadow -Wconversion
+foreach(flag -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 	$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
 	$<$<BOOL:${SENNIT_WERROR}>:-Werror>)
+	target_compile_options(sennit_cxx_flags INTERFACE
+		$<$<COMPILE_LANGUAGE:CXX>:${flag}>)
+endforeach()
 
 function(sennit_cxx_program name standard)
 	add_executable(${name} ${ARGN})

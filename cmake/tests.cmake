@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adding a test is adding a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/compat/<x>.cpp  the same in C++, with googletest
+#	test/cpp/<x>.cpp     likewise
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
-#	test/compat/<x>.cpp  the same in C++, with googletest
-#	test/cpp/<x>.cpp     likewise
 #	test/build/<x>.sh    a script, run as build/<x>
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and says why.
@@ -85,12 +85,15 @@ endfunction()
 if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
 	message(STATUS "googletest is not there: test/compat, cpp left out")
-elseif(SENNIT_TESTS)
+elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
 	foreach(group compat cpp)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(standards ${SENNIT_CXX_STANDARDS})
+			if(group STREQUAL cpp) # which is C++17
+				list(REMOVE_ITEM standards 11 14)
+			endif()
 			if(name STREQUAL coroutine)
 				set(standards 20)
 			endif()

@@ -73,7 +73,7 @@ TEST_F(ContainersAlone, a_vector_grows_and_shrinks)
 
 TEST_F(ContainersAlone, a_vector_may_be_copied_and_moved)
 {
-	for (size_t n : { 0, 1, 4, 5, 50 }) {
+	for (size_t n : { 0u, 1u, 4u, 5u, 50u }) {
 		vector<std::string, 4> a(&memory);
 
 		fill(a, n);
@@ -84,7 +84,7 @@ TEST_F(ContainersAlone, a_vector_may_be_copied_and_moved)
 
 			expect_words(copy, n);
 			expect_words(other, n);
-			for (size_t before : { 0, 1, 30 }) {
+			for (size_t before : { 0u, 1u, 30u }) {
 				assigned.resize(before);
 				assigned = a;
 				expect_words(assigned, n);
@@ -147,6 +147,41 @@ TEST_F(ContainersAlone, a_vector_keeps_alignments)
 		for (const Wide &w : v)
 			EXPECT_EQ(reinterpret_cast<uintptr_t>(&w) % 64, 0u);
 	}
+}
+
+TEST_F(ContainersAlone, a_vector_destroys_what_it_made)
+{
+	static int alive;
+
+	struct Counted {
+		Counted()
+		{
+			alive++;
+		}
+		Counted(const Counted &)
+		{
+			alive++;
+		}
+		~Counted()
+		{
+			alive--;
+		}
+		Counted &operator=(const Counted &) = default;
+	};
+	alive = 0;
+	{
+		vector<Counted, 2> v(&memory);
+
+		for (int i = 0; i < 100; ++i)
+			v.push_back(Counted());
+		EXPECT_EQ(alive, 100);
+		vector<Counted, 2> copy(v);
+
+		copy.resize(10);
+		v = copy;
+		EXPECT_EQ(alive, 20);
+	}
+	EXPECT_EQ(alive, 0);
 }
 
 TEST_F(ContainersAlone, a_list_puts_new_elements_in_front)

@@ -185,7 +185,7 @@ TEST_P(EventOn, waits_for_ever_for_what_is_too_far_to_count)
 TEST_P(EventOn, reports_a_signal_before_the_deadline)
 {
 	Event           e(Event::Mode::Manual, false, &memory);
-	marl::WaitGroup left(load(1000), &memory);
+	marl::WaitGroup left(load(1000u), &memory);
 
 	for (int i = 0; i < load(1000); ++i)
 		marl::schedule([=] {

@@ -74,7 +74,7 @@ TEST_P(FiberOn, has_an_id_of_its_own_on_its_thread)
 TEST_P(FiberOn, resumes_on_its_thread)
 {
 	marl::Event     go(marl::Event::Mode::Manual);
-	marl::WaitGroup left(load(1000));
+	marl::WaitGroup left(load(1000u));
 
 	for (int i = 0; i < load(1000); ++i)
 		marl::schedule([=] {
@@ -90,10 +90,11 @@ TEST_P(FiberOn, resumes_on_its_thread)
 
 TEST_P(FiberOn, waits_until_its_predicate_holds)
 {
-	Fiber *me = Fiber::current();
-	int    value = 0;
+	Fiber          *me = Fiber::current();
+	int             value = 0;
+	marl::WaitGroup left(1);
 
-	marl::schedule([&] {
+	marl::schedule([&, left] {
 		for (int i = 0; i < 3; ++i) {
 			{
 				marl::lock lock(mutex);
@@ -102,16 +103,39 @@ TEST_P(FiberOn, waits_until_its_predicate_holds)
 			}
 			me->notify();
 		}
+		left.done();
 	});
+	{
+		marl::lock lock(mutex);
 
-	marl::lock lock(mutex);
-
-	me->wait(lock, [&] {
+		me->wait(lock, [&] {
+			EXPECT_TRUE(lock.owns_lock());
+			return value == 3;
+		});
+		EXPECT_EQ(value, 3);
 		EXPECT_TRUE(lock.owns_lock());
-		return value == 3;
+	}
+	left.wait();
+}
+
+TEST_P(FiberOn, may_be_notified_after_its_thread_has_unbound)
+{
+	Fiber            *me = Fiber::current();
+	std::atomic<bool> unbound{ false };
+
+	std::thread other([&] {
+		while (!unbound)
+			me->notify();
+		me->notify();
 	});
-	EXPECT_EQ(value, 3);
-	EXPECT_TRUE(lock.owns_lock());
+
+	marl::Scheduler::unbind();
+	unbound = true;
+	other.join();
+	scheduler->bind();
+	EXPECT_EQ(Fiber::current()->id, me->id);
+	marl::schedule(marl::Task([] { Fiber::current()->notify(); },
+				  marl::Task::Flags::SameThread));
 }
 
 TEST_P(FiberOn, does_not_wait_for_what_holds)

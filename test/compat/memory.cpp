@@ -28,7 +28,7 @@ TEST_F(MemoryAlone, is_as_large_and_as_aligned_as_asked_for)
 {
 	for (bool guards : { false, true })
 		for (size_t alignment = 1; alignment <= 128; alignment *= 2)
-			for (size_t size : { 1, 2, 31, 64, 513, 5000 }) {
+			for (size_t size : { 1u, 2u, 31u, 64u, 513u, 5000u }) {
 				Allocation a = memory.allocate(
 					request(size, alignment, guards));
 

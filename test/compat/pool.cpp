@@ -223,7 +223,7 @@ TEST_P(PoolOn, a_bounded_pool_lends_no_more_than_it_has)
 {
 	BoundedPool<int, 5> pool(&memory);
 	std::atomic<int>    lent{ 0 };
-	marl::WaitGroup     left(load(1000));
+	marl::WaitGroup     left(load(1000u));
 
 	for (int i = 0; i < load(1000); ++i)
 		marl::schedule([=, &lent] {
@@ -299,6 +299,27 @@ TEST_P(PoolOn, borrowers_of_several_do_not_hold_each_other_up)
 			left.done();
 		});
 	left.wait();
+}
+
+TEST_P(PoolOn, nobody_overtakes_who_waits_for_several)
+{
+	BoundedPool<int, 2> pool(&memory);
+	Loan<int>           first = pool.borrow();
+	marl::Event         asked;
+	marl::WaitGroup     left(1);
+
+	marl::schedule(marl::Task(
+		[=] {
+			asked.signal();
+			pool.borrow(2, [](Loan<int>) {});
+			left.done();
+		},
+		marl::Task::Flags::SameThread));
+	asked.wait(); /* on this thread: so the other waits for items now */
+	EXPECT_FALSE(pool.tryBorrow().second);
+	first.reset();
+	left.wait();
+	EXPECT_TRUE(pool.tryBorrow().second);
 }
 
 using PoolDeathTest = Alone;

@@ -30,7 +30,7 @@ TEST_P(TicketOn, the_first_is_called_at_once)
 TEST_P(TicketOn, are_called_in_the_order_in_which_they_were_taken)
 {
 	std::atomic<int> at{ 0 };
-	marl::WaitGroup  left(load(1000));
+	marl::WaitGroup  left(load(1000u));
 
 	for (int i = 0; i < load(1000); ++i) {
 		Ticket ticket = queue.take();
@@ -48,16 +48,18 @@ TEST_P(TicketOn, are_called_in_the_order_in_which_they_were_taken)
 TEST_P(TicketOn, may_be_done_out_of_order)
 {
 	Ticket            a = queue.take(), b = queue.take(), c = queue.take();
-	std::atomic<bool> called{ false };
+	std::atomic<bool> is_turn{ false };
 	marl::WaitGroup   left(1);
 
-	marl::schedule([=, &called] {
+	marl::schedule([=, &is_turn] {
 		c.wait();
-		called = true;
+		EXPECT_TRUE(is_turn);
 		left.done();
 	});
 	b.done();
-	EXPECT_FALSE(called);
+	for (int i = 0; i < 100; ++i)
+		sennit_yield(); /* as good a chance as any to be called */
+	is_turn = true;
 	a.done();
 	left.wait();
 }
@@ -65,20 +67,24 @@ TEST_P(TicketOn, may_be_done_out_of_order)
 TEST_P(TicketOn, count_once_however_often_they_are_done)
 {
 	Ticket            a = queue.take(), b = queue.take(), c = queue.take();
-	std::atomic<bool> called{ false };
+	std::atomic<bool> is_turn{ false };
 	marl::WaitGroup   left(1);
 
-	c.onCall([=, &called] {
-		called = true;
+	c.onCall([=, &is_turn] {
+		EXPECT_TRUE(is_turn);
+		c.done();
 		left.done();
 	});
 	a.done();
 	a.done();
-	a.done();
 	b.wait();
-	EXPECT_FALSE(called);
+	for (int i = 0; i < 100; ++i)
+		sennit_yield();
+	is_turn = true;
 	b.done();
+	a.done();
 	left.wait();
+	queue.take().wait();
 }
 
 TEST_P(TicketOn, are_done_when_the_last_copy_goes)

@@ -22,7 +22,7 @@
 #include <memory>
 
 /* gcc 12's ThreadSanitizer dies of more than about 8,000 fibers. */
-inline int load(int n)
+template <typename T> inline T load(T n)
 {
 	return MARL_THREAD_SANITIZER_ENABLED && n > 400 ? n / 10 : n;
 }

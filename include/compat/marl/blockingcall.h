@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blockingcall.h - calls that hold up their thread, on a thread that may be.
  *
- * The calling fiber is set aside meanwhile and its worker goes on.
+ * The calling fiber is set aside meanwhile and its worker goes on. The threads
+ * are used again, and there is a limit to them: see sennit/blocking.h.
  */
 #ifndef marl_blocking_call_h
 #define marl_blocking_call_h
@@ -10,10 +11,9 @@
 #include "scheduler.h"
 #include "waitgroup.h"
 
-#include "sennit/event.h"
+#include "sennit/blocking.h"
 
 #include <future>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -22,30 +22,30 @@ namespace marl
 namespace detail
 {
 
-/* Run function() on another thread, bound to the caller's scheduler, and wait.
- */
-template <typename F> inline void elsewhere(F &function)
-{
-	Scheduler   *scheduler = Scheduler::get();
-	sennit_event done = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+/* Run call(), bound to this scheduler unless it is NULL. */
+template <typename F> struct Elsewhere {
+	static void *run(void *argument) noexcept
+	{
+		Elsewhere *self = static_cast<Elsewhere *>(argument);
+		bool       bind = self->scheduler && !Scheduler::get();
 
-	std::thread thread([&] {
-		if (scheduler)
-			scheduler->bind();
-		function();
-		if (scheduler)
+		if (bind)
+			self->scheduler->bind();
+		self->call();
+		if (bind)
 			Scheduler::unbind();
-		sennit_event_set(&done);
-	});
+		return nullptr;
+	}
 
-	sennit_event_wait(&done);
-	thread.join();
-}
+	F         &call;
+	Scheduler *scheduler;
+};
 
 } // namespace detail
 
 /* Call f(arguments...) on another thread, bound to the same scheduler as the
- * caller, and return what it returns, or throw what it throws. */
+ * caller (or here, if the caller has none), and return what it returns or throw
+ * what it throws. */
 template <typename F, typename... Arguments>
 inline auto blocking_call(F &&f, Arguments &&...arguments)
 	-> decltype(f(std::forward<Arguments>(arguments)...))
@@ -57,7 +57,10 @@ inline auto blocking_call(F &&f, Arguments &&...arguments)
 	});
 	std::future<Result>          result = call.get_future();
 
-	detail::elsewhere(call);
+	detail::Elsewhere<decltype(call)> elsewhere = { call,
+							Scheduler::get() };
+
+	sennit_blocking_call(elsewhere.run, &elsewhere);
 	return result.get();
 }
 

@@ -140,18 +140,20 @@ public:
 	lock(const lock &) = delete;
 	lock &operator=(const lock &) = delete;
 
+	/* The analysis does not know that lock_ is the mutex that it saw. */
 	template <typename Predicate>
-	void wait(std::condition_variable &condition, Predicate &&holds)
+	void wait(std::condition_variable &condition,
+		  Predicate              &&holds) NO_THREAD_SAFETY_ANALYSIS
 	{
-		lock_.mutex()->wait_locked(condition,
-					   std::forward<Predicate>(holds));
+		guarded()->wait_locked(condition,
+				       std::forward<Predicate>(holds));
 	}
 
 	template <typename Predicate, typename Time>
 	bool wait_until(std::condition_variable &condition, Time &&time,
-			Predicate &&holds)
+			Predicate &&holds) NO_THREAD_SAFETY_ANALYSIS
 	{
-		return lock_.mutex()->wait_until_locked(
+		return guarded()->wait_until_locked(
 			condition, std::forward<Time>(time),
 			std::forward<Predicate>(holds));
 	}

@@ -15,6 +15,7 @@
 #include "thread_local.h"
 
 #include "detail/closure.h"
+#include "detail/config.h"
 #include "detail/deadline.h"
 #include "detail/predicate.h"
 
@@ -105,7 +106,7 @@ public:
 	{
 	public:
 		/* The running fiber; NULL without a bound scheduler. It may be
-		 * notified until its thread unbinds or its scheduler ends. */
+		 * notified until its thread ends. */
 		static inline Fiber *current();
 
 		/* Set the fiber, which is the running one, aside until the
@@ -142,12 +143,13 @@ public:
 	private:
 		friend class Scheduler;
 
-		/* The fibers of a thread that were ever asked for. */
-		using Table = std::unordered_map<sennit_fiber *,
-						 std::unique_ptr<Fiber>>;
+		/* Those of a thread that were ever asked for, by id. They stay
+		 * until the thread ends, so that a notify which comes after it
+		 * has unbound does no harm. */
+		using Table =
+			std::unordered_map<uint32_t, std::unique_ptr<Fiber>>;
 
-		explicit Fiber(sennit_fiber *native)
-		    : id(sennit_fiber_id(native)), native_(native)
+		explicit Fiber(uint32_t number) : id(number)
 		{
 		}
 
@@ -158,16 +160,24 @@ public:
 			return table;
 		}
 
+		void stand_for(sennit_fiber *native)
+		{
+			marl::lock held(mutex_);
+
+			native_ = native;
+		}
+
 		inline bool wait_until(marl::lock &lock, const Predicate &holds,
 				       sennit_time deadline);
 		inline bool wait_until(sennit_time deadline);
 
-		sennit_fiber *const native_;
-		mutex               mutex_;
+		mutex         mutex_;
+		sennit_fiber *native_ = nullptr; /* its thread writes, under
+						  * mutex_; NULL: unbound */
 		bool notified_ = false; /* under mutex_; since wait() began */
 	};
 
-	inline explicit Scheduler(const Config &config);
+	inline Scheduler(const Config &config);
 
 	/* Wait until every thread has unbound and all work is done. Not from a
 	 * thread that is bound to it. */
@@ -214,109 +224,11 @@ private:
 		return scheduler;
 	}
 
-	static inline void  begin_thread(void *self, uint32_t index);
-	static inline void *allocate(void *from, size_t size, size_t alignment);
-	static inline void  release(void *to, void *memory, size_t size);
+	static inline void begin_thread(void *self, uint32_t index);
 
 	const Config      config_;
 	sennit_scheduler *native_ = nullptr;
 };
-
-namespace detail
-{
-
-/* Which CPUs each worker may use, as sennit wants to have it told. */
-class Masks
-{
-public:
-	explicit Masks(const Scheduler::Config &config)
-	{
-		for (int i = 0; i < config.workerThread.count; ++i)
-			add(config, static_cast<uint32_t>(i));
-		for (size_t i = 0; i < masks_.size(); ++i)
-			masks_[i].cpus = cpus_[i].data();
-	}
-
-	const sennit_cpu_mask *data() const
-	{
-		return masks_.data();
-	}
-
-private:
-	using Cpus = containers::vector<uint32_t, 8>;
-
-	/* A worker on no CPU that is there could not run. */
-	void add(const Scheduler::Config &config, uint32_t worker)
-	{
-		Thread::Affinity wanted =
-			config.workerThread.affinityPolicy->get(
-				worker, config.allocator);
-		Cpus cpus;
-
-		take(wanted, cpus);
-		if (cpus.size() == 0)
-			take(all_, cpus);
-		masks_.push_back(sennit_cpu_mask{ nullptr, cpus.size() });
-		cpus_.push_back(cpus);
-	}
-
-	void take(const Thread::Affinity &from, Cpus &to) const
-	{
-		for (size_t i = 0; i < from.count(); ++i)
-			for (size_t k = 0; k < all_.count(); ++k)
-				if (from[i] == all_[k])
-					to.push_back(from[i].pthread.index);
-	}
-
-	const Thread::Affinity all_ = Thread::Affinity::all();
-
-	containers::vector<sennit_cpu_mask, 8> masks_;
-	containers::vector<Cpus, 8>            cpus_;
-};
-
-/* sennit says less when it gives memory back than an Allocator wants to hear:
- * so the alignment is always the largest that it asks for. */
-constexpr size_t NATIVE_ALIGNMENT = 128;
-
-inline Allocation::Request native_request(size_t size)
-{
-	Allocation::Request request;
-
-	request.size = size;
-	request.alignment = NATIVE_ALIGNMENT;
-	request.usage = Allocation::Usage::Create;
-	return request;
-}
-
-inline size_t stack_size(size_t wanted)
-{
-	const size_t least = MARL_ADDRESS_SANITIZER_ENABLED ||
-					     MARL_THREAD_SANITIZER_ENABLED
-				     ? 256 * 1024
-				     : 16 * 1024;
-
-	return wanted < least ? least : wanted;
-}
-
-} // namespace detail
-
-inline void *Scheduler::allocate(void *from, size_t size, size_t alignment)
-{
-	detail::require(alignment <= detail::NATIVE_ALIGNMENT,
-			"an alignment that was not foreseen");
-	return static_cast<Allocator *>(from)
-		->allocate(detail::native_request(size))
-		.ptr;
-}
-
-inline void Scheduler::release(void *to, void *memory, size_t size)
-{
-	Allocation allocation;
-
-	allocation.ptr = memory;
-	allocation.request = detail::native_request(size);
-	static_cast<Allocator *>(to)->free(allocation);
-}
 
 inline void Scheduler::begin_thread(void *self, uint32_t index)
 {
@@ -333,7 +245,7 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 {
 	const Config::WorkerThread &threads = config_.workerThread;
 	sennit_config               c = {};
-	sennit_allocator memory = { allocate, release, config_.allocator };
+	sennit_allocator            memory = detail::native(config_.allocator);
 
 	c.size = sizeof(c);
 	c.workers = threads.count > 0 ? static_cast<uint32_t>(threads.count)
@@ -347,7 +259,9 @@ inline Scheduler::Scheduler(const Config &config) : config_(config)
 	std::unique_ptr<detail::Masks> masks;
 
 	if (threads.affinityPolicy && threads.count > 0) {
-		masks.reset(new detail::Masks(config_));
+		masks.reset(new detail::Masks(threads.count,
+					      *threads.affinityPolicy,
+					      config_.allocator));
 		c.affinity = SENNIT_AFFINITY_MASKS;
 		c.masks = masks->data();
 		c.mask_count = static_cast<size_t>(threads.count);
@@ -378,7 +292,8 @@ inline void Scheduler::unbind()
 {
 	sennit_unbind();
 	bound() = nullptr;
-	Fiber::known().clear();
+	for (auto &fiber : Fiber::known())
+		fiber.second->stand_for(nullptr);
 }
 
 inline void Scheduler::enqueue(Task &&task)
@@ -401,10 +316,13 @@ inline Scheduler::Fiber *Scheduler::Fiber::current()
 	if (!native)
 		return nullptr;
 
-	std::unique_ptr<Fiber> &fiber = known()[native];
+	uint32_t                number = sennit_fiber_id(native);
+	std::unique_ptr<Fiber> &fiber = known()[number];
 
 	if (!fiber)
-		fiber.reset(new Fiber(native));
+		fiber.reset(new Fiber(number));
+	if (fiber->native_ != native)
+		fiber->stand_for(native);
 	return fiber.get();
 }
 
@@ -462,12 +380,11 @@ inline bool Scheduler::Fiber::wait(
 
 inline void Scheduler::Fiber::notify()
 {
-	{
-		marl::lock lock(mutex_);
+	marl::lock held(mutex_);
 
-		notified_ = true;
-	}
-	sennit_fiber_notify(native_);
+	notified_ = true;
+	if (native_)
+		sennit_fiber_notify(native_);
 }
 
 /* Schedule the task on the bound scheduler. */

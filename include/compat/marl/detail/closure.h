@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* closure.h - any function object as a task of sennit.
+/* closure.h - any function object as a task of sennit, which is a function and
+ * a pointer.
  *
- * What is plain bytes, such as a lambda that captured pointers and numbers,
- * travels in the scheduler's own copy: up to SENNIT_COPY_SMALL bytes of it
- * without any allocation. Anything else, such as a lambda that captured a
- * WaitGroup by value, is made in a block, and destroyed when it has run.
+ * What is no more than the bytes of a pointer, such as a lambda that captured
+ * one, is put into the pointer itself. Anything else is made in a block, and
+ * destroyed when it has run.
  */
 #ifndef marl_detail_closure_h
 #define marl_detail_closure_h
@@ -13,6 +13,7 @@
 
 #include "sennit/task.h"
 
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -22,72 +23,46 @@ namespace marl
 namespace detail
 {
 
-/* Of the copy that sennit makes. */
-constexpr size_t COPY_ALIGNMENT = 16;
-
-template <typename F> struct IsPlain {
+template <typename F> struct FitsPointer {
 	static constexpr bool value =
 		std::is_trivially_copyable<F>::value &&
 		std::is_trivially_destructible<F>::value &&
-		alignof(F) <= COPY_ALIGNMENT;
+		sizeof(F) <= sizeof(void *) && alignof(F) <= alignof(void *);
 };
 
-/* A function made of bytes. An exception that leaves a task ends the process,
- * as one that leaves a thread does. */
-template <typename F, bool plain = IsPlain<F>::value> class Closure
-{
-public:
-	template <typename Given>
-	explicit Closure(Given &&function)
-	    : function_(std::forward<Given>(function))
+/* In a block. make() returns the argument of run(), a sennit_task_fn. An
+ * exception that leaves a task ends the process, and sennit says whose it was:
+ * so run() is not noexcept. */
+template <typename F, bool fits = FitsPointer<F>::value> struct Closure {
+	template <typename Given> static void *make(Given &&function)
 	{
+		void *memory = take();
+
+		return new (memory) F(std::forward<Given>(function));
 	}
 
-	/* Fill in the function and its argument; *this must live until sennit
-	 * has got the task. */
-	void put_into(sennit_task &task)
+	static void run(void *argument)
 	{
-		task.run = run;
-		task.argument = &function_;
-		task.copy_size = sizeof(F);
+		F *function = static_cast<F *>(argument);
+
+		(*function)();
+		function->~F();
+		give(argument);
 	}
 
 private:
-	static void run(void *argument) noexcept
-	{
-		(*static_cast<F *>(argument))();
-	}
-
-	F function_;
-};
-
-/* Any other. */
-template <typename F> class Closure<F, false>
-{
-public:
-	template <typename Given>
-	explicit Closure(Given &&function)
-	    : function_(new (take()) F(std::forward<Given>(function)))
-	{
-	}
-
-	void put_into(sennit_task &task)
-	{
-		task.run = run;
-		task.argument = function_;
-	}
-
-private:
-	static constexpr bool FITS = sizeof(F) <= Blocks::SIZE &&
-				     alignof(F) <= alignof(std::max_align_t);
+	static constexpr bool IS_ALIGNED = alignof(F) <=
+					   alignof(std::max_align_t);
+	static constexpr bool IS_SMALL = IS_ALIGNED &&
+					 sizeof(F) <= Blocks::SIZE;
 
 	static void *take()
 	{
 		void *memory = nullptr;
 
-		if (FITS)
+		if (IS_SMALL)
 			return Blocks::take();
-		if (alignof(F) <= alignof(std::max_align_t))
+		if (IS_ALIGNED)
 			return Blocks::heap(sizeof(F));
 		require(!posix_memalign(&memory, alignof(F), sizeof(F)),
 			"out of memory");
@@ -96,36 +71,59 @@ private:
 
 	static void give(void *memory)
 	{
-		if (FITS)
+		if (IS_SMALL)
 			Blocks::give(memory);
 		else
 			std::free(memory);
 	}
+};
 
-	static void run(void *argument) noexcept
+/* In the pointer. */
+template <typename F> struct Closure<F, true> {
+	static void *make(const F &function)
 	{
-		F *function = static_cast<F *>(argument);
+		void *argument = nullptr;
 
-		(*function)();
-		function->~F();
-		give(function);
+		std::memcpy(&argument, &function, sizeof(F));
+		return argument;
 	}
 
-	F *function_;
+	static void run(void *argument)
+	{
+		union Copy {
+			Copy()
+			{
+			}
+			F function;
+		} copy;
+
+		std::memcpy(static_cast<void *>(&copy.function), &argument,
+			    sizeof(F));
+		copy.function();
+	}
 };
 
 /* Hand the function over: to the scheduler, or to the bound one (NULL). */
 template <typename Given>
 inline void post(sennit_scheduler *to, Given &&function, uint32_t flags = 0)
 {
-	Closure<typename std::decay<Given>::type> closure(
-		std::forward<Given>(function));
-	sennit_task task = {};
+	using Task = Closure<typename std::decay<Given>::type>;
 
-	task.flags = flags;
-	closure.put_into(task);
-	require(!(to ? sennit_enqueue(to, &task) : sennit_schedule_task(&task)),
-		"no memory for a task");
+	void *argument = Task::make(std::forward<Given>(function));
+	int   error;
+
+	if (!to && !flags) {
+		error = sennit_schedule(Task::run, argument);
+	} else {
+		sennit_task task = {};
+
+		task.run = Task::run;
+		task.argument = argument;
+		task.flags = flags;
+		error = to ? sennit_enqueue(to, &task)
+			   : sennit_schedule_task(&task);
+	}
+	require(!error, "no memory for a task");
 }
 
 } // namespace detail
