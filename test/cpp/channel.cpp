@@ -150,6 +150,21 @@ TEST_P(channels, say_why_there_is_no_value)
 	EXPECT_FALSE(c.try_receive());
 }
 
+TEST_P(channels, take_what_converts_to_their_values)
+{
+	sennit::channel<std::string> c(2);
+	const std::string            text = "const";
+
+	EXPECT_TRUE(c.send("literal"));
+	EXPECT_EQ(c.try_send(text), sennit::channel_status::done);
+	EXPECT_EQ(c.try_send("too much"), sennit::channel_status::timeout);
+	EXPECT_EQ(c.send_for("too much", 1ms), sennit::channel_status::timeout);
+	EXPECT_EQ(c.send_until(text, std::chrono::steady_clock::now()),
+		  sennit::channel_status::timeout);
+	EXPECT_EQ(*c.receive(), "literal");
+	EXPECT_EQ(*c.receive(), "const");
+}
+
 TEST_P(channels, are_selected_with_events)
 {
 	sennit::channel<std::string> in;

@@ -69,13 +69,9 @@ template <typename T>
 struct wire<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
 	using form = T;
 
-	static form pack(const T &value)
-	{
-		return value;
-	}
 	static T unpack(form &f)
 	{
-		return f;
+		return std::move(f);
 	}
 };
 
@@ -104,12 +100,13 @@ inline channel_status channel_status_of(int err)
 	return channel_status::timeout;
 }
 
-/* A value that a send has packed: out of it again unless it was sent. */
-template <typename T> class packed
+/* A value that a send has packed: where it was again unless it was sent. */
+template <typename T, typename = void> class packed
 {
 public:
 	explicit packed(T &&value)
-	    : form_(wire<T>::pack(std::move(value))), home_(&value)
+	    : form_(wire<T>::pack(std::move(value))),
+	      home_(std::addressof(value))
 	{
 	}
 	explicit packed(const T &value) : form_(wire<T>::pack(value))
@@ -144,6 +141,29 @@ private:
 	typename wire<T>::form form_;
 	T                     *home_ = nullptr;
 	bool                   sent_ = false;
+};
+
+/* What is trivially copyable stays where it is. */
+template <typename T>
+class packed<T, std::enable_if_t<std::is_trivially_copyable_v<T>>>
+{
+public:
+	explicit packed(const T &value) noexcept : value_(std::addressof(value))
+	{
+	}
+	packed(const packed &) = delete;
+	packed     &operator=(const packed &) = delete;
+	const void *bytes() const noexcept
+	{
+		return value_;
+	}
+	int sent(int err) noexcept
+	{
+		return err;
+	}
+
+private:
+	const T *value_;
 };
 
 } // namespace detail
@@ -181,28 +201,38 @@ public:
 	{
 		return send_packed(value);
 	}
-	template <typename Value>
-	[[nodiscard]] channel_status try_send(Value &&value)
+	[[nodiscard]] channel_status try_send(T &&value)
 	{
-		return send_with(std::forward<Value>(value),
-				 [](auto &&call) { return call(0); });
+		return send_at_once(std::move(value));
 	}
-	template <typename Value, typename Rep, typename Period>
-	channel_status send_for(Value                                   &&value,
+	[[nodiscard]] channel_status try_send(const T &value)
+	{
+		return send_at_once(value);
+	}
+	template <typename Rep, typename Period>
+	channel_status send_for(T                                       &&value,
 				const std::chrono::duration<Rep, Period> &d)
 	{
-		return send_with(std::forward<Value>(value), [&](auto &&call) {
-			return call(detail::after(d));
-		});
+		return send_within(std::move(value), d);
 	}
-	template <typename Value, typename Clock, typename Duration>
+	template <typename Rep, typename Period>
+	channel_status send_for(const T                                  &value,
+				const std::chrono::duration<Rep, Period> &d)
+	{
+		return send_within(value, d);
+	}
+	template <typename Clock, typename Duration>
 	channel_status send_until(
-		Value                                         &&value,
+		T &&value, const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return send_before(std::move(value), t);
+	}
+	template <typename Clock, typename Duration>
+	channel_status send_until(
+		const T                                        &value,
 		const std::chrono::time_point<Clock, Duration> &t)
 	{
-		return send_with(std::forward<Value>(value), [&](auto &&call) {
-			return detail::until(t, call);
-		});
+		return send_before(value, t);
 	}
 
 	/* A value; or none, when the channel is closed and empty. */
@@ -318,6 +348,25 @@ private:
 				return sennit_channel_send_until(&c_, p.bytes(),
 								 deadline);
 			})));
+	}
+	template <typename Value> channel_status send_at_once(Value &&value)
+	{
+		return send_with(std::forward<Value>(value),
+				 [](auto &&call) { return call(0); });
+	}
+	template <typename Value, typename Span>
+	channel_status send_within(Value &&value, const Span &d)
+	{
+		return send_with(std::forward<Value>(value), [&](auto &&call) {
+			return call(detail::after(d));
+		});
+	}
+	template <typename Value, typename Time>
+	channel_status send_before(Value &&value, const Time &t)
+	{
+		return send_with(std::forward<Value>(value), [&](auto &&call) {
+			return detail::until(t, call);
+		});
 	}
 	template <typename Wait> received<T> receive_with(const Wait &wait)
 	{
