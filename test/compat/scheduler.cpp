@@ -301,6 +301,33 @@ TEST_P(SchedulerOf, copies_plain_functions_whatever_their_size)
 	EXPECT_EQ(ran, 6);
 }
 
+/* Blocks go from the threads that run tasks to those that make them, which may
+ * end; under AddressSanitizer they come from the heap. */
+TEST_P(SchedulerOf, passes_captures_between_threads_that_come_and_go)
+{
+	std::atomic<int> alive{ 0 };
+	marl::WaitGroup  left;
+
+	for (int thread = 0; thread < 5; ++thread)
+		std::thread([&, left] {
+			scheduler->bind();
+			for (int i = 0; i < 500; ++i) {
+				Fat<30, 8> fat(&alive);
+
+				left.add();
+				marl::schedule([fat, left] {
+					fat();
+					left.done();
+				});
+			}
+			left.wait();
+			Scheduler::unbind();
+		}).join();
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(alive, 0);
+}
+
 TEST_P(SchedulerOf, has_destroyed_a_task_before_it_ends)
 {
 	auto shared = std::make_shared<int>(1);

@@ -43,7 +43,7 @@ public:
 
 		Own &own = mine();
 
-		if (!own.first && !depot().fetch(own))
+		if (!own.first && !(is_open(own) && depot().fetch(own)))
 			return heap(SIZE);
 
 		Block *block = own.first;
@@ -61,7 +61,7 @@ public:
 		Own   &own = mine();
 		Block *block = static_cast<Block *>(memory);
 
-		if (own.state != OPEN && !open(own))
+		if (!is_open(own))
 			return std::free(memory);
 		block->next = own.first;
 		own.first = block;
@@ -198,11 +198,14 @@ private:
 		return own;
 	}
 
+	/* Whether the thread has a list; not when it is about to end. */
+	static bool is_open(Own &own)
+	{
+		return own.state == OPEN || (own.state == NEW && open(own));
+	}
+
 	static bool open(Own &own)
 	{
-		if (own.state == CLOSED)
-			return false;
-
 		static thread_local Closer closer{ &own };
 
 		(void)closer;
