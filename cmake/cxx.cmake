@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is C++: the headers with marl's names (include/compat), which need
-# nothing to be built, and the programs that test, show and measure them.
+# What is C++: sennit.hpp and the headers with marl's names (include/compat),
+# which need nothing to be built, and the programs that test, show and measure
+# them.
 #	test/compat/<x>.cpp     an executable, run as compat/<x>
+#	test/cpp/<x>.cpp        the same for sennit.hpp, run as cpp/<x>
+#	examples/cpp/<x>.cpp    a program, run as example/cpp_<x>
 #	examples/marl/<x>.cpp   a program, run as example/marl_<x>
 #	bench/marl/<x>.cpp      rows of sennit-bench-marl
 
@@ -67,7 +70,7 @@ endif()
 # --- programs ---------------------------------------------------------------------
 
 set(SENNIT_CXX_STANDARDS 17 CACHE STRING
-	"Which C++ test/compat is built as: a ;-list; 11 at least")
+	"Which C++ test/compat and cpp are built as: a ;-list; 11 at least")
 
 add_library(sennit_cxx_flags INTERFACE)
 foreach(flag -Wall -Wextra -Wpedantic -Wshadow -Wconversion

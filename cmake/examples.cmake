@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # examples/<x>.c is one program, run as the test example/<x>.
-# examples/marl/<x>.cpp is one, run as example/marl_<x>.
+# examples/cpp/<x>.cpp is one, run as example/cpp_<x>; likewise examples/marl.
 # examples/treesum/*.c are one program, sennit-treesum, which needs libcrypto.
 
 # As a test an example must end with 0 on its defaults.
@@ -30,17 +30,21 @@ elseif(files)
 	message(STATUS "libcrypto is not there: sennit-treesum left out")
 endif()
 
-# --- examples/marl: programs in C++, with marl's names -------------------------
+# --- examples/cpp, examples/marl: programs in C++ -------------------------------
 
-file(GLOB files CONFIGURE_DEPENDS examples/marl/*.cpp)
-if(files AND SENNIT_CXX)
+function(sennit_cxx_examples folder standard)
+	file(GLOB files CONFIGURE_DEPENDS examples/${folder}/*.cpp)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
-		sennit_cxx_program(example_marl_${name} 11 ${file})
-		set_target_properties(example_marl_${name} PROPERTIES
-			RUNTIME_OUTPUT_DIRECTORY examples/marl
-			OUTPUT_NAME ${name})
-		sennit_example(marl_${name}
-			$<TARGET_FILE:example_marl_${name}>)
+		set(name ${folder}_${name})
+		sennit_cxx_program(example_${name} ${standard} ${file})
+		set_target_properties(example_${name} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY examples)
+		sennit_example(${name} $<TARGET_FILE:example_${name}>)
 	endforeach()
+endfunction()
+
+if(SENNIT_CXX)
+	sennit_cxx_examples(cpp 17)
+	sennit_cxx_examples(marl 11)
 endif()

@@ -2,6 +2,7 @@
 # Adding a test is adding a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
 #	test/compat/<x>.cpp  the same in C++, with googletest
+#	test/cpp/<x>.cpp     likewise
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
@@ -56,36 +57,49 @@ elseif(SENNIT_TESTS)
 	endforeach()
 endif()
 
-# --- test/compat ------------------------------------------------------------------
+# --- test/compat, test/cpp --------------------------------------------------------
 
 find_path(GTEST_INCLUDE_DIR gtest/gtest.h)
 find_library(GTEST_LIBRARY gtest)
 find_library(GTEST_MAIN_LIBRARY gtest_main)
+
+# test/<group>/<name>.cpp as C++<standard>, also run as <group>/<name>-c++20.
+function(sennit_cxx_test group name standard)
+	set(suffix "")
+	if(NOT standard EQUAL 17)
+		set(suffix -c++${standard})
+	endif()
+	set(program test_${group}_${name}${suffix})
+	sennit_cxx_program(${program} ${standard} test/${group}/${name}.cpp)
+	target_include_directories(${program} SYSTEM PRIVATE
+		${GTEST_INCLUDE_DIR})
+	target_link_libraries(${program} PRIVATE
+		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	set_target_properties(${program} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY test/${group}${suffix}
+		OUTPUT_NAME ${name})
+	sennit_test(${group} ${name}${suffix}
+		${runner} $<TARGET_FILE:${program}>)
+endfunction()
+
 if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
-	message(STATUS "googletest is not there: test/compat left out")
+	message(STATUS "googletest is not there: test/compat, cpp left out")
 elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
-	file(GLOB files CONFIGURE_DEPENDS test/compat/*.cpp)
-	foreach(standard IN LISTS SENNIT_CXX_STANDARDS)
-		set(folder test/compat)
-		set(suffix "")
-		if(NOT standard EQUAL 17)
-			set(suffix -c++${standard})
-			set(folder test/compat${suffix})
-		endif()
+	foreach(group compat cpp)
+		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
-			set(program test_compat_${name}${suffix})
-			sennit_cxx_program(${program} ${standard} ${file})
-			target_include_directories(${program} SYSTEM PRIVATE
-				${GTEST_INCLUDE_DIR})
-			target_link_libraries(${program} PRIVATE
-				${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
-			set_target_properties(${program} PROPERTIES
-				RUNTIME_OUTPUT_DIRECTORY ${folder}
-				OUTPUT_NAME ${name})
-			sennit_test(compat ${name}${suffix}
-				${runner} $<TARGET_FILE:${program}>)
+			set(standards ${SENNIT_CXX_STANDARDS})
+			if(group STREQUAL cpp) # which is C++17
+				list(REMOVE_ITEM standards 11 14)
+			endif()
+			if(name STREQUAL coroutine)
+				set(standards 20)
+			endif()
+			foreach(standard IN LISTS standards)
+				sennit_cxx_test(${group} ${name} ${standard})
+			endforeach()
 		endforeach()
 	endforeach()
 endif()
