@@ -73,6 +73,7 @@ extern const struct bench_row bench_timer_wheel[];
 extern const struct bench_row bench_life_cycle[];
 extern const struct bench_row bench_gate[];
 extern const struct bench_row bench_group[];
+extern const struct bench_row bench_dag[];
 extern const struct bench_row bench_rwlock[];
 extern const struct bench_row bench_semaphore[];
 extern const struct bench_row bench_barrier[];

@@ -41,6 +41,7 @@ static const struct bench_row *const workloads[] = {
 	bench_life_cycle,
 	bench_gate,
 	bench_group,
+	bench_dag,
 	bench_spawn_flat,
 	bench_fib,
 	bench_skynet,

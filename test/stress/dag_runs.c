@@ -109,7 +109,7 @@ static void *perform_unbound(void *argument)
 static void no_node_runs_twice_or_too_early(void **state)
 {
 	struct festival f = { .w = *state,
-			      .rounds = (unsigned)scaled(LOAD(8000)) };
+			      .rounds = (unsigned)scaled(LOAD(2000)) };
 	uint64_t        random = random_stream(atomic_fetch_add(&streams, 1));
 	pthread_t       unbound = pthread_self();
 
