@@ -220,6 +220,33 @@ static void to_say_it_twice_is_to_say_it_once(void **state)
 	sennit_dag_destroy(d);
 }
 
+/* Bytes of a DAG of two nodes whose edge was given so often. */
+static long bytes_of(unsigned often)
+{
+	struct ward            w = { .calls = 0 };
+	const sennit_allocator a = { take, give, &w };
+	sennit_dag_builder     b;
+	sennit_dag            *d;
+	long                   bytes;
+
+	sennit_dag_builder_init(&b, &a);
+	must_add(&b, "a");
+	must_add(&b, "b");
+	while (often--)
+		must_order(&b, 0, 1);
+	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
+	sennit_dag_builder_destroy(&b);
+	bytes = w.bytes;
+	sennit_dag_destroy(d);
+	return bytes;
+}
+
+static void an_edge_given_often_is_kept_once(void **state)
+{
+	(void)state;
+	assert_int_equal(bytes_of(100), bytes_of(1));
+}
+
 static void a_builder_may_go_on_after_a_build(void **state)
 {
 	sennit_dag_builder b;
@@ -390,6 +417,7 @@ int main(void)
 		ALONE(words_that_just_fit_are_whole),
 		ALONE(a_circle_of_many_is_found),
 		WITH_WORKERS(to_say_it_twice_is_to_say_it_once),
+		ALONE(an_edge_given_often_is_kept_once),
 		WITH_WORKERS(a_builder_may_go_on_after_a_build),
 		ALONE(a_destroyed_builder_is_an_empty_one),
 		ALONE(there_is_an_end_to_nodes_and_edges),
