@@ -27,7 +27,8 @@
  * The nodes of a run are the work of a group (group.h): a node may wait, and a
  * first error cancels the others. A node that fails keeps all that come after
  * it from running. Several nodes may run on one stack, one after another and
- * as one task; each must leave the floating-point control as it found it.
+ * as one task; each has local values and a name of its own, and must leave the
+ * floating-point control as it found it.
  */
 #ifndef SENNIT_DAG_H
 #define SENNIT_DAG_H

@@ -24,6 +24,7 @@
 #include "os/os.h"
 #include "sched/group.h"
 #include "sched/loop.h"
+#include "sched/marks.h"
 #include "sched/tie.h"
 
 #include <errno.h>
@@ -66,17 +67,19 @@ static ALWAYS_INLINE int stopped(const struct run *r)
 	return 0;
 }
 
-/* In reports the member is what it runs. */
-static ALWAYS_INLINE int call(const struct run *r, struct worker *w,
+/* In reports the member is what it runs. Local values and a name are the
+ * node's, and end with it. */
+static ALWAYS_INLINE int call(const struct run *r, struct sennit_fiber *f,
 			      const struct dag_node *node)
 {
 	int err;
 
 	if (!node->run)
 		return 0;
-	sn_sight_task(&w->home.current->sight,
-		      (sennit_task_fn *)(void (*)(void))node->run);
+	sn_sight_task(&f->sight, (sennit_task_fn *)(void (*)(void))node->run);
 	err = node->run(r->data, node->argument);
+	if (unlikely(f->marks))
+		sn_marks_end(f);
 	MISUSE(err > 0, "sennit_dag_run",
 	       "a node returned neither 0 nor a negative error");
 	return err;
@@ -168,7 +171,7 @@ static int run_from(void *slot)
 		if (unlikely(err))
 			return err;
 		list = a_load_rlx(&r->slots[number].left); /* ours */
-		err = call(r, w, node);
+		err = call(r, w->home.current, node);
 		if (likely(!err))
 			list = count_out_all(r, node, list);
 		else

@@ -345,6 +345,47 @@ static void only_what_the_root_leads_to_runs(void **state)
 	sennit_dag_builder_destroy(&b);
 }
 
+/* --- local values ------------------------------------------------------- */
+
+static sennit_local_key key;
+
+static void count_end(void *value)
+{
+	atomic_fetch_add((atomic_uint *)value, 1);
+}
+
+/* *data counts values that have ended; *argument is how many before this. */
+static int set_local(void *data, void *argument)
+{
+	EXPECT(!sennit_local_get(key));
+	EXPECT(atomic_load((atomic_uint *)data) == *(unsigned *)argument);
+	EXPECT(sennit_local_set(key, data) == 0);
+	return 0;
+}
+
+static void local_values_end_with_their_node(void **state)
+{
+	static unsigned    before[] = { 0, 1, 2, 3 };
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	atomic_uint        ended = 0;
+	sennit_dag        *d;
+	uint32_t           node;
+
+	(void)state;
+	assert_int_equal(sennit_local_key_create(&key, count_end), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		EXPECT(!sennit_dag_builder_add(&b, set_local, &before[i], NULL,
+					       &node));
+		if (i)
+			must_order(&b, node - 1, node);
+	}
+	d = must_build(&b);
+	assert_int_equal(sennit_dag_run(d, &ended, NULL, SENNIT_NEVER), 0);
+	assert_int_equal(atomic_load(&ended), 4);
+	sennit_dag_destroy(d);
+	sennit_local_key_delete(key);
+}
+
 /* --- in reports --------------------------------------------------------- */
 
 static void note_waiting(void *context, const sennit_report_entry *e)
@@ -408,6 +449,7 @@ int main(void)
 		WITHOUT(a_chain_lets_ready_fibers_go_first),
 		WITH_ONE(a_chain_lets_ready_fibers_go_first),
 		WITH_WORKERS(only_what_the_root_leads_to_runs),
+		WITH_WORKERS(local_values_end_with_their_node),
 		WITH_WORKERS(a_report_shows_the_nodes_that_wait),
 	};
 
