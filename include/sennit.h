@@ -15,6 +15,7 @@
 #include "sennit/pool.h"
 #include "sennit/future.h"
 #include "sennit/blocking.h"
+#include "sennit/group.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
 #include "sennit/deterministic.h"

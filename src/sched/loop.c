@@ -64,6 +64,41 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
 	return take_task_slow(w, t);
 }
 
+/* After a task: between tasks the floating-point control is the worker's; the
+ * stack was started with it, and what a task changed ends here [W8]. */
+static ALWAYS_INLINE void after_task(struct worker *w)
+{
+	if (likely(!w->home.fp_shared))
+		arch_fp_set_control(w->home.fp_control);
+	a_bump_owner(&w->tasks);
+}
+
+/* A member of a group, or a task with a copied argument. The copy is freed
+ * before the group learns of the end, as that may be the group's own. */
+static NOINLINE struct worker *run_packed(struct worker     *w,
+					  const struct task *t)
+{
+	sennit_group *g = NULL;
+	void         *argument = t->argument;
+	uintptr_t     meta = t->meta;
+	int           error = 0;
+
+	if (meta & TASK_MEMBER) {
+		g = sn_task_group(meta);
+		w->home.current->scope = &g->scope_;
+		error = sn_task_member_fn(t->run)(argument);
+		w->home.current->scope = NULL;
+	} else {
+		t->run(argument);
+	}
+	w = sn_self;
+	after_task(w);
+	sn_worker_discard(w, argument, meta);
+	if (g)
+		sn_loop_member_ended(w, g, error);
+	return w;
+}
+
 /* Run a task; returns w. By pointer, and field by field: a copy of the whole
  * would be loaded wider than it was stored, which stalls. And w is read anew
  * from the thread: what a register held across a switch comes from the resumed
@@ -71,19 +106,12 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
  * at an address known beforehand. */
 static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 {
-	void     *argument = t->argument;
-	uintptr_t meta = t->meta;
-
 	sn_sight_task(&w->home.current->sight, t->run);
-	t->run(argument);
+	if (unlikely(t->meta != TASK_BORROWED))
+		return run_packed(w, t);
+	t->run(t->argument);
 	w = sn_self;
-	/* Between tasks the floating-point control is the worker's: the stack
-	 * was started with it, and what a task changed ends here [W8]. */
-	if (likely(!w->home.fp_shared))
-		arch_fp_set_control(w->home.fp_control);
-	a_bump_owner(&w->tasks);
-	if (unlikely(meta != TASK_BORROWED))
-		sn_worker_discard(w, argument, meta);
+	after_task(w);
 	return w;
 }
 
@@ -130,6 +158,17 @@ static ALWAYS_INLINE bool tick(struct worker *w)
 {
 	if (likely(--w->dispatches))
 		return false;
+	upkeep(w);
+	return true;
+}
+
+bool sn_loop_tick_due(struct worker *w)
+{
+	if (w->upkeeps == 1) {
+		w->dispatches = 2; /* the loop's next: see run_in_turn */
+		return false;
+	}
+	w->upkeeps--;
 	upkeep(w);
 	return true;
 }
