@@ -72,6 +72,7 @@ extern const struct bench_row bench_timeouts[];
 extern const struct bench_row bench_timer_wheel[];
 extern const struct bench_row bench_life_cycle[];
 extern const struct bench_row bench_gate[];
+extern const struct bench_row bench_group[];
 extern const struct bench_row bench_ticket[];
 extern const struct bench_row bench_pool[];
 extern const struct bench_row bench_future[];

@@ -81,6 +81,7 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 	struct task t;
 	int         err;
 
+	MISUSE_INHERITED(g->scheduler_, "sennit_group_spawn");
 	if (sn_scope_is_cancelled(&g->scope_)) {
 		sn_group_keep_error(g, -ECANCELED);
 		return -ECANCELED;

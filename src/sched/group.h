@@ -15,6 +15,8 @@
  *   - Who has taken its own one from the count touches the group no more,
  *     unless it was the last with WAITED set: then the opener sleeps, and only
  *     this one wakes it.
+ *
+ * Checked by test/model/scope.pml.
  */
 #ifndef SN_GROUP_H
 #define SN_GROUP_H

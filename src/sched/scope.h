@@ -18,6 +18,8 @@
  *   - `cancelled` is set, and waits enlist, under the root's lock: a wait is
  *     found by the cancel, or finds its scope cancelled.
  *   - Who enlisted leaves the list before its wait returns.
+ *
+ * Checked by test/model/scope.pml.
  */
 #ifndef SN_SCOPE_H
 #define SN_SCOPE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group_join.c - members that run on the stack of whoever waits for them: where;
- * that nothing else can tell; fairness; what reports say. */
+/* group_join.c - members that run on the stack of the one that waits: where,
+ * and that nothing else can tell; fairness; what reports say. */
 #include "with_workers.h"
 
 #include <errno.h>
