@@ -75,6 +75,21 @@ enum sennit_start {
 				   * there is work and no worker idle */
 };
 
+/* What happens when a task runs off its stack, into the guard page. */
+enum sennit_overflow {
+	SENNIT_OVERFLOW_REPORT = 0, /* Standard error gets the task, the fiber,
+				     * the size and a backtrace; then what
+				     * handles SIGSEGV and SIGBUS otherwise
+				     * does so. Takes the two handlers, once in
+				     * the process, passing all other faults on,
+				     * and sets an alternate signal stack in
+				     * threads that have none, while they are
+				     * workers or bound */
+	SENNIT_OVERFLOW_SILENT = 1  /* The fault is a fault like another. No
+				     * signal handler is touched on account of
+				     * this scheduler */
+};
+
 /* Who sees to floating-point control: rounding, traps, flush to zero (on x86-64
  * MXCSR and the x87 control word, on aarch64 FPCR). */
 enum sennit_fp {
@@ -159,6 +174,8 @@ typedef struct sennit_config {
 					* groups and RLIMIT_NPROC allow, or 8 */
 	uint32_t blocking_idle_ms;     /* how long such a thread stays without a
 				    * call before it ends; 0: 10,000 */
+	uint32_t overflow;             /* enum sennit_overflow */
+	uint32_t reserved_;            /* must be 0 */
 
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory

@@ -76,7 +76,8 @@ static bool is_valid(const sennit_config *c)
 		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
 	    c->order > SENNIT_ORDER_OLDEST || c->start > SENNIT_START_LAZY ||
-	    c->fp > SENNIT_FP_SHARED)
+	    c->fp > SENNIT_FP_SHARED || c->overflow > SENNIT_OVERFLOW_SILENT ||
+	    c->reserved_)
 		return false;
 	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
 		return false;

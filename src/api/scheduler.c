@@ -6,6 +6,7 @@
 #include "os/quota.h"
 #include "sched/bind.h"
 #include "sched/finish.h"
+#include "sched/overflow.h"
 #include "sched/staff.h"
 #include "sched/start.h"
 #include "sched/tie.h"
@@ -46,6 +47,8 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 	sn_check_describe(describe);
 	if (!err)
 		err = sn_tie_prepare();
+	if (!err && c.overflow == SENNIT_OVERFLOW_REPORT)
+		sn_overflow_watch();
 	if (!err)
 		err = sn_start(out, &c);
 	if (!err)

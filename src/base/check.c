@@ -21,18 +21,25 @@ void sn_check_describe(sn_describe_fn *describe)
 	a_store_rlx(&describer, (uintptr_t)describe);
 }
 
+void sn_check_who(char *text, size_t size)
+{
+	sn_describe_fn *describe = (sn_describe_fn *)a_load_rlx(&describer);
+
+	text[0] = '\0';
+	if (describe)
+		describe(text, size);
+}
+
 void sn_panic(const char *file, int line, const char *format, ...)
 {
-	char            who[192] = "";
-	char            text[640];
-	char            what[384];
-	char            seed[64] = "";
-	sn_describe_fn *describe = (sn_describe_fn *)a_load_rlx(&describer);
-	va_list         args;
-	int             n;
+	char    who[192] = "";
+	char    text[640];
+	char    what[384];
+	char    seed[64] = "";
+	va_list args;
+	int     n;
 
-	if (describe)
-		describe(who, sizeof(who));
+	sn_check_who(who, sizeof(who));
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);

@@ -23,6 +23,9 @@ COLD _Noreturn void sn_panic(const char *file, int line, const char *format,
 typedef void sn_describe_fn(char *text, size_t size);
 void         sn_check_describe(sn_describe_fn *describe);
 
+/* Call it. */
+void sn_check_who(char *text, size_t size);
+
 #define sn_file_ (__builtin_strrchr("/" __FILE__, '/') + 1)
 
 #define MISUSE(broken, call, why)                                              \

@@ -2,6 +2,7 @@
 #include "core/pool.h"
 
 #include "base/memory.h"
+#include "os/os.h"
 
 #define CHUNK_BLOCKS (2 * POOL_BATCH) /* the first block holds the links */
 
@@ -86,7 +87,7 @@ void *sn_pool_refill(struct pool_cache *c)
 	struct node *n;
 	uint32_t     count;
 
-	pthread_mutex_lock(&c->pool->lock);
+	os_lock(&c->pool->lock);
 	n = take_some_locked(c->pool, &count);
 	pthread_mutex_unlock(&c->pool->lock);
 	if (!n)
@@ -106,7 +107,7 @@ void sn_pool_spill(struct pool_cache *c)
 	c->free = last->next;
 	c->count -= POOL_BATCH;
 	last->next = NULL;
-	pthread_mutex_lock(&c->pool->lock);
+	os_lock(&c->pool->lock);
 	((struct batch *)first)->next = c->pool->batches;
 	c->pool->batches = first;
 	pthread_mutex_unlock(&c->pool->lock);
@@ -116,7 +117,7 @@ void *sn_pool_take_shared(struct pool *p)
 {
 	struct node *n;
 
-	pthread_mutex_lock(&p->lock);
+	os_lock(&p->lock);
 	if (!p->loose && p->batches) {
 		p->loose = p->batches;
 		p->batches = ((struct batch *)p->loose)->next;
@@ -135,7 +136,7 @@ void sn_pool_give_shared(struct pool *p, void *block)
 {
 	struct node *n = block;
 
-	pthread_mutex_lock(&p->lock);
+	os_lock(&p->lock);
 	n->next = p->loose;
 	p->loose = n;
 	pthread_mutex_unlock(&p->lock);

@@ -290,7 +290,7 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 {
 	uint32_t n;
 
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	n = take_rested(s, low, max);
 	n += take_fresh(s, low + n, max - n);
 	pthread_mutex_unlock(&s->lock);
@@ -301,7 +301,7 @@ void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		sn_stack_check(s, low[i]);
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	for (uint32_t i = 0; i < count; i++) {
 		struct node *link = link_of(s, low[i]);
 
@@ -321,7 +321,7 @@ uint32_t sn_stacks_made(struct stacks *s)
 {
 	uint32_t made;
 
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	made = s->made;
 	pthread_mutex_unlock(&s->lock);
 	return made;
@@ -331,7 +331,7 @@ bool sn_stacks_guarded(struct stacks *s)
 {
 	bool guarded;
 
-	pthread_mutex_lock(&s->lock);
+	os_lock(&s->lock);
 	guarded = !s->unguarded;
 	pthread_mutex_unlock(&s->lock);
 	return guarded;

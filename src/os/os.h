@@ -63,6 +63,22 @@ void os_thread_yield(void);
 /* Lock; pthread_mutex_unlock unlocks. */
 void os_lock(pthread_mutex_t *lock);
 
+/* --- faults ------------------------------------------------------------- */
+
+/* Call look(address) whenever a thread faults on memory, and then what handled
+ * such faults before. Once in a process. */
+void os_faults_watch(void (*look)(uintptr_t address));
+
+/* Where the calling thread can look on, even if it is its stack that faults: so
+ * many bytes, used until dropped. False: the thread has such a place already,
+ * and `memory` is not used. */
+size_t os_fault_stack_size(void);
+bool   os_fault_stack_use(void *memory, size_t size);
+void   os_fault_stack_drop(const void *memory);
+
+/* Write the frames of the calling thread, innermost first. */
+void os_write_backtrace(int fd);
+
 /* --- barrier on other threads ------------------------------------------- */
 
 /* Prepare os_process_barrier(); false when the system has none, then the fast

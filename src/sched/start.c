@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
+#include "sched/overflow.h"
 #include "sched/staff.h"
 #include "sched/tie.h"
 
@@ -52,6 +53,13 @@ static void report(struct birth *birth, int error)
 		os_word_wake_one(&birth->waiting);
 }
 
+static void leave(struct worker *w)
+{
+	sn_overflow_leave(w);
+	sn_self = NULL;
+	sn_tie_undo();
+}
+
 static void *thread_main(void *argument)
 {
 	struct worker    *w = argument;
@@ -65,19 +73,18 @@ static void *thread_main(void *argument)
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
+	sn_overflow_enter(w);
 	if (w->birth)
 		report(w->birth, error);
 	do {
 		sn_loop_run(w, sn_worker_stack(w));
 		if (sn_gate_is_done(&s->gate)) {
-			sn_self = NULL;
-			sn_tie_undo();
+			leave(w);
 			sn_finish_worker_exits(s);
 			return NULL;
 		}
 	} while (!sn_staff_resign(w));
-	sn_self = NULL;
-	sn_tie_undo();
+	leave(w);
 	sn_finish_worker_retires(s);
 	return NULL;
 }

@@ -73,6 +73,7 @@ struct worker {
 	uint32_t            spin_ns; /* owner: how long the next spin may be */
 	uint32_t            random;  /* owner */
 	uint32_t            stride;  /* owner: of the victims' order */
+	void               *fault_stack; /* owner: NULL: none of ours */
 	struct tracebuffer  trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */

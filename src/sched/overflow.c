@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/overflow.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static void say(const struct sennit_fiber *f)
+{
+	uintptr_t task = a_load_rlx(&f->sight.task);
+	size_t    size = sn_worker_of(f)->scheduler->config.stack_size;
+	char      who[160], name[160] = "no task", text[512];
+	int       n;
+
+	sn_check_who(who, sizeof(who));
+	if (task)
+		os_function_name(task, name, sizeof(name));
+	n = snprintf(text, sizeof(text),
+		     "sennit: stack overflow in task %s [%s]: its %zu KiB are "
+		     "used up; sennit_config.stack_size gives more, or these "
+		     "frames need less:\n",
+		     name, who, size / 1024);
+	if (n > 0)
+		os_write(STDERR_FILENO, text,
+			 n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	os_write_backtrace(STDERR_FILENO);
+}
+
+/* In a signal handler, on any thread. */
+static void look(uintptr_t address)
+{
+	const struct worker       *w = sn_self;
+	const struct sennit_fiber *f = w ? w->home.current : NULL;
+	uintptr_t                  low = f ? (uintptr_t)f->low : 0;
+
+	if (low && !f->canary && address < low &&
+	    address >= low - w->scheduler->stacks.page)
+		say(f);
+}
+
+static void watch(void)
+{
+	os_faults_watch(look);
+}
+
+void sn_overflow_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+}
+
+/* Without memory the thread goes without: an overflow is a fault like another
+ * then. */
+void sn_overflow_enter(struct worker *w)
+{
+	size_t size = os_fault_stack_size();
+	void  *memory;
+
+	w->fault_stack = NULL;
+	if (w->scheduler->config.overflow != SENNIT_OVERFLOW_REPORT)
+		return;
+	memory = os_map(size);
+	if (!memory)
+		return;
+	if (os_fault_stack_use(memory, size))
+		w->fault_stack = memory;
+	else
+		os_unmap(memory, size);
+}
+
+void sn_overflow_leave(struct worker *w)
+{
+	if (!w->fault_stack)
+		return;
+	os_fault_stack_drop(w->fault_stack);
+	os_unmap(w->fault_stack, os_fault_stack_size());
+	w->fault_stack = NULL;
+}

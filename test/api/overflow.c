@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overflow.c - a task that runs off its stack is named before the process ends;
+ * other faults, and other handlers, are as they were. Each fault is in a child.
+ */
+#include "with_workers.h"
+
+#include "os/os.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum { KEPT_SIGNAL_STACK = 65536 };
+
+struct fate {
+	int  status;
+	char text[8192];
+};
+
+struct plan {
+	uint32_t workers;
+	uint32_t overflow;
+	void (*prepare)(void);
+	sennit_task_fn *task;
+};
+
+/* The volatile store keeps frames apart, and the address returned keeps the
+ * compiler from seeing that nobody needs them. */
+static NOINLINE unsigned dig(unsigned depth)
+{
+	volatile char frame[512];
+
+	frame[depth % 512] = (char)depth;
+	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
+}
+
+static void run_off_the_stack(void *unused)
+{
+	(void)unused;
+	(void)!dig(1);
+}
+
+static void run_off_after_a_wait(void *unused)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	run_off_the_stack(unused);
+}
+
+static void read_nowhere(void *unused)
+{
+	volatile char *nowhere = mmap(NULL, 4096, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)unused;
+	(void)nowhere[8];
+}
+
+static void raise_segv(void *unused)
+{
+	(void)unused;
+	raise(SIGSEGV);
+}
+
+_Noreturn static void meet_fate(const struct plan *p, int out)
+{
+	const struct rlimit no_core = { 0, 0 };
+	sennit_scheduler   *s = NULL;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	dup2(out, STDERR_FILENO);
+	alarm(60);
+	signal(SIGSEGV, SIG_DFL); /* not the sanitizer's */
+	if (p->prepare)
+		p->prepare();
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = p->workers,
+						      .overflow = p->overflow)))
+		_exit(3);
+	if (sennit_bind(s) || sennit_schedule(p->task, NULL))
+		_exit(4);
+	sennit_unbind();
+	(void)!sennit_scheduler_shutdown(s, SENNIT_NEVER);
+	_exit(0);
+}
+
+static struct fate fate_of(void **state, struct plan p)
+{
+	const struct world *w = *state;
+	struct fate         f = { .status = 0 };
+	size_t              length = 0;
+	ssize_t             n;
+	int                 ends[2];
+	pid_t               child;
+
+	p.workers = w->workers;
+	fflush(NULL);
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		meet_fate(&p, ends[1]);
+	close(ends[1]);
+	while ((n = read(ends[0], f.text + length,
+			 sizeof(f.text) - 1 - length)) > 0)
+		length += (size_t)n;
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &f.status, 0), child);
+	return f;
+}
+
+static void assert_killed_by(const struct fate *f, int number)
+{
+	if (!WIFSIGNALED(f->status) || WTERMSIG(f->status) != number)
+		fail_msg("ended with %#x: %s", (unsigned)f->status, f->text);
+}
+
+static void assert_says(const struct fate *f, const char *words)
+{
+	if (!strstr(f->text, words))
+		fail_msg("\"%s\" not in: %s", words, f->text);
+}
+
+/* As far as the program exports names. */
+static void assert_names(const struct fate *f, sennit_task_fn *task)
+{
+	char name[160], words[256];
+
+	os_function_name((uintptr_t)task, name, sizeof(name));
+	snprintf(words, sizeof(words), "sennit: stack overflow in task %s [",
+		 name);
+	assert_says(f, words);
+}
+
+static void the_task_and_its_stack_are_named(void **state)
+{
+	struct fate f = fate_of(state,
+				(struct plan){ .task = run_off_the_stack });
+
+	assert_killed_by(&f, SIGSEGV);
+	assert_names(&f, run_off_the_stack);
+	assert_says(&f, ", fiber ");
+	assert_says(&f, "KiB are used up; sennit_config.stack_size");
+}
+
+static void the_frames_are_listed(void **state)
+{
+	struct fate f = fate_of(state,
+				(struct plan){ .task = run_off_the_stack });
+	unsigned    lines = 0;
+
+	for (const char *at = f.text; (at = strchr(at, '\n')); at++)
+		lines++;
+	if (lines < 10)
+		fail_msg("%u lines: %s", lines, f.text);
+}
+
+static void a_task_that_has_waited_is_named(void **state)
+{
+	struct fate f = fate_of(state,
+				(struct plan){ .task = run_off_after_a_wait });
+
+	assert_killed_by(&f, SIGSEGV);
+	assert_names(&f, run_off_after_a_wait);
+}
+
+static void other_faults_pass_in_silence(void **state)
+{
+	struct fate f = fate_of(state, (struct plan){ .task = read_nowhere });
+
+	assert_killed_by(&f, SIGSEGV);
+	assert_null(strstr(f.text, "sennit:"));
+	f = fate_of(state, (struct plan){ .task = raise_segv });
+	assert_killed_by(&f, SIGSEGV);
+	assert_null(strstr(f.text, "sennit:"));
+}
+
+static void silence_can_be_had(void **state)
+{
+	struct fate f = fate_of(
+		state, (struct plan){ .task = run_off_the_stack,
+				      .overflow = SENNIT_OVERFLOW_SILENT });
+
+	assert_killed_by(&f, SIGSEGV);
+	assert_null(strstr(f.text, "sennit:"));
+}
+
+/* --- with a handler of the program's own --------------------------------- */
+
+static void exit_with_7(int number, siginfo_t *info, void *context)
+{
+	static const char words[] = "the program's own\n";
+
+	(void)number;
+	(void)info;
+	(void)context;
+	_exit(write(STDERR_FILENO, words, sizeof(words) - 1) > 0 ? 7 : 8);
+}
+
+static void handle_faults(void)
+{
+	struct sigaction act = { .sa_sigaction = exit_with_7,
+				 .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	sigemptyset(&act.sa_mask);
+	sigaction(SIGSEGV, &act, NULL);
+}
+
+static void the_programs_handler_comes_after(void **state)
+{
+	struct fate f = fate_of(state,
+				(struct plan){ .task = run_off_the_stack,
+					       .prepare = handle_faults });
+
+	assert_true(WIFEXITED(f.status));
+	assert_int_equal(WEXITSTATUS(f.status), 7);
+	assert_says(&f, "sennit: stack overflow in task ");
+	assert_says(&f, "the program's own\n");
+	f = fate_of(state, (struct plan){ .task = read_nowhere,
+					  .prepare = handle_faults });
+	assert_int_equal(WEXITSTATUS(f.status), 7);
+	assert_null(strstr(f.text, "sennit:"));
+}
+
+/* --- signal stacks ------------------------------------------------------- */
+
+static void a_bound_threads_signal_stack_stays_its_own(void **state)
+{
+	static char         memory[KEPT_SIGNAL_STACK];
+	const struct world *w = *state;
+	const stack_t mine = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	stack_t       before, now;
+
+	sennit_unbind();
+	assert_int_equal(sigaltstack(&mine, &before), 0);
+	assert_int_equal(sennit_bind(w->s), 0);
+	assert_int_equal(sigaltstack(NULL, &now), 0);
+	assert_ptr_equal(now.ss_sp, memory);
+	sennit_unbind();
+	assert_int_equal(sigaltstack(NULL, &now), 0);
+	assert_ptr_equal(now.ss_sp, memory);
+	assert_int_equal(sigaltstack(&before, NULL), 0);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+static void unbinding_leaves_no_signal_stack_behind(void **state)
+{
+	const struct world *w = *state;
+	const stack_t       none = { .ss_flags = SS_DISABLE };
+	stack_t             before, now;
+
+	sennit_unbind();
+	assert_int_equal(sigaltstack(&none, &before), 0);
+	assert_int_equal(sennit_bind(w->s), 0);
+	assert_int_equal(sigaltstack(NULL, &now), 0);
+	assert_false(now.ss_flags & SS_DISABLE);
+	sennit_unbind();
+	assert_int_equal(sigaltstack(NULL, &now), 0);
+	assert_true(now.ss_flags & SS_DISABLE);
+	assert_int_equal(sigaltstack(&before, NULL), 0);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(the_task_and_its_stack_are_named),
+		WITH_COUNTS(the_frames_are_listed),
+		WITH_COUNTS(a_task_that_has_waited_is_named),
+		WITH_COUNTS(other_faults_pass_in_silence),
+		WITH_COUNTS(silence_can_be_had),
+		WITH_COUNTS(the_programs_handler_comes_after),
+		WITH_WORKERS(a_bound_threads_signal_stack_stays_its_own),
+		WITH_WORKERS(unbinding_leaves_no_signal_stack_behind),
+	};
+
+	return cmocka_run_group_tests_name("api/overflow", tests, NULL, NULL);
+}
