@@ -16,6 +16,7 @@
 #include "sennit/future.h"
 #include "sennit/blocking.h"
 #include "sennit/group.h"
+#include "sennit/parallel.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
 #include "sennit/deterministic.h"
