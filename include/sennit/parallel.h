@@ -112,6 +112,52 @@ SENNIT_API SENNIT_MUST_USE int sennit_parallel_reduce(
 	size_t begin, size_t end, const sennit_reduction *how, void *context,
 	void *result, const sennit_parallel_options *options);
 
+/* How to scan a range: as it is reduced, and in addition */
+typedef struct sennit_scan {
+	sennit_reduction reduction;
+
+	/* Accumulate as reduction.accumulate does and put out, for each index,
+	 * what *accumulator has before it is added, or after: the scan is
+	 * exclusive or inclusive as you like. */
+	int (*put_out)(void *context, void *accumulator, size_t begin,
+		       size_t end);
+} sennit_scan;
+
+/* Put out the accumulator of [begin, i) or [begin, i] for every index i, once,
+ * and store that of the whole range in *result, unless that is NULL. Blocks, one
+ * more than there are workers, are accumulated all at once, and then put out
+ * all at once, each starting from what lies before it; the first is put out at
+ * once. So most indices are accumulated twice, and the output may replace the
+ * input. A grain is the least size of a block; deterministic, there are 64. An
+ * accumulator for each block is allocated before anything is called. On error
+ * *result is untouched, and any part of the output may be there.
+ * (Blelloch: Prefix sums and their applications, 1990.)
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_parallel_scan(
+	size_t begin, size_t end, const sennit_scan *how, void *context,
+	void *result, const sennit_parallel_options *options);
+
+/* Less than, equal to, or greater than 0, as *left goes before *right, is equal
+ * to it, or goes behind it. */
+typedef int sennit_compare_fn(const void *left, const void *right,
+			      void *context);
+
+/* Sort the `count` elements of `size` bytes each at base; those that are equal
+ * stay in their order. Merge sort: O(count * log(count)) comparisons for any
+ * input, few for what is sorted in long runs already, forwards or backwards.
+ * scratch has room for as many elements and the alignment of base, or is NULL:
+ * then it is allocated, and if it cannot be nothing is moved. A comparison that
+ * contradicts itself is misuse. A grain is how many elements one worker may
+ * sort alone, at least 32; 0: 2048, or 32 KiB of them. On -ETIMEDOUT and
+ * -ECANCELED all elements are there, in any order. -EINVAL also for a size of
+ * 0, or more bytes than there can be.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_parallel_sort(
+	void *base, size_t count, size_t size, sennit_compare_fn *compare,
+	void *context, void *scratch, const sennit_parallel_options *options);
+
 SENNIT_END
 
 #endif
