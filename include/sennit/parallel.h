@@ -112,7 +112,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_parallel_reduce(
 	size_t begin, size_t end, const sennit_reduction *how, void *context,
 	void *result, const sennit_parallel_options *options);
 
-/* How to scan a range: as it is reduced, and in addition */
+/* How to scan a range: as it would be reduced, and what to put out. */
 typedef struct sennit_scan {
 	sennit_reduction reduction;
 
@@ -124,13 +124,15 @@ typedef struct sennit_scan {
 } sennit_scan;
 
 /* Put out the accumulator of [begin, i) or [begin, i] for every index i, once,
- * and store that of the whole range in *result, unless that is NULL. Blocks, one
- * more than there are workers, are accumulated all at once, and then put out
- * all at once, each starting from what lies before it; the first is put out at
- * once. So most indices are accumulated twice, and the output may replace the
- * input. A grain is the least size of a block; deterministic, there are 64. An
- * accumulator for each block is allocated before anything is called. On error
- * *result is untouched, and any part of the output may be there.
+ * and store that of the whole range in *result, unless that is NULL. Blocks,
+ * one more than there are workers, are accumulated at the same time, and then
+ * put out at the same time, each starting from what lies before it; the first
+ * is put out right away. So most indices are accumulated twice, and the output
+ * may replace the input. A grain is the least size of a block; deterministic,
+ * there are up to 64, of a size that depends on the number of indices and the
+ * grain alone. An accumulator for each block is allocated before anything is
+ * called. On error *result is untouched, and any part of the output may be
+ * there.
  * (Blelloch: Prefix sums and their applications, 1990.)
  *
  * From: fiber, thread.  Blocks: yes.  */

@@ -155,8 +155,9 @@ static void sort_one(const sennit_parallel_options *o, enum shape shape,
 
 static void sort_shapes(void *argument)
 {
-	static const size_t           ns[] = { 0,  1,  2,   3,   7,    8,    9,
-					       16, 17, 100, 999, 2048, 2049, 6000 };
+	static const size_t ns[] = {
+		0, 1, 2, 3, 7, 8, 9, 16, 17, 100, 999, 2048, 2049, 6000,
+	};
 	const sennit_parallel_options o = on(argument, 100);
 
 	size_now = 8;
