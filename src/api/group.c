@@ -180,8 +180,10 @@ static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 static NOINLINE int call_copied(sennit_group *g, struct worker *w,
 				const struct task *t)
 {
-	int error = call(g, w, t);
+	int error;
 
+	CXX_BARRIER();
+	error = call(g, w, t);
 	sn_worker_discard(w, t->argument, t->meta);
 	return error;
 }
@@ -213,8 +215,12 @@ int sennit_group_wait(sennit_group *g)
 {
 	struct worker *w = sn_self;
 
+	CXX_BARRIER();
 	if (likely(sn_group_is_home(g, w))) {
-		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)))
+		/* A task that begins handles no exception: not on a stack that
+		 * does. */
+		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
+		    !sn_cxx_is_busy(w->home.cxx))
 			run_members(g, w);
 	} else {
 		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),

@@ -24,6 +24,7 @@
 
 #include "arch/arch.h"
 #include "base/list.h"
+#include "sched/cxx.h"
 #include "sched/sight.h"
 #include "sched/waiter.h"
 #include "sennit/fiber.h"
@@ -36,6 +37,7 @@ struct home {
 	struct sennit_fiber *left;       /* owner: the one before, for ASan */
 	uint64_t             fp_control; /* fixed: what tasks start with */
 	bool                 fp_shared;  /* fixed: but nobody sees to that */
+	struct cxx_globals  *cxx;        /* fixed: the thread's */
 };
 
 struct sennit_fiber {

@@ -225,6 +225,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	struct worker       *w = sn_worker_of(self);
 	struct sennit_fiber *next;
 
+	CXX_BARRIER();
 	sn_fiber_arrived(self, true);
 	next = loop(w);
 	if (unlikely(self->canary))
@@ -336,11 +337,26 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	return true;
 }
 
+/* The same within a catch block, or during stack unwinding: the exceptions are
+ * the fiber's. */
+static COLD void suspend_with_exceptions(struct worker *w)
+{
+	struct cxx_globals mine = *w->home.cxx;
+
+	*w->home.cxx = (struct cxx_globals){ .caught = NULL };
+	sn_loop_suspend(w);
+	*sn_self->home.cxx = mine;
+}
+
 void sn_loop_suspend(struct worker *w)
 {
 	int error = *w->error;
 
 	ASSERT_OWNER(w);
+	if (sn_cxx_is_busy(w->home.cxx)) {
+		suspend_with_exceptions(w);
+		return;
+	}
 	a_bump_owner(&w->blocks);
 	if (unlikely(!leave_fast(w)))
 		leave(w);
@@ -396,6 +412,7 @@ static void run_some(struct worker *w)
 
 void sn_loop_run_dry(struct worker *w)
 {
+	CXX_BARRIER();
 	ASSERT_OWNER(w);
 	w->unbinding = true;
 	show_unbinding(w);

@@ -105,8 +105,7 @@ struct waiter *sn_wait_take_next(void **list)
 	while (*list) {
 		struct waiter *n = sn_queue_first(*list);
 
-		sn_queue_leave(list, n);
-		if (!n->is.raced || sn_waiter_claim(n))
+		if (sn_wait_take(list, n))
 			return n;
 	}
 	return NULL;

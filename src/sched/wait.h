@@ -142,6 +142,14 @@ static inline bool sn_waiter_claim(struct waiter *n)
 			    WAITER_SIGNALLED + n->part);
 }
 
+/* Take n off the queue and claim it; false: it was ended otherwise. The word's
+ * bits are sn_queue_bits' afterwards. Lock held. */
+static inline bool sn_wait_take(void **list, struct waiter *n)
+{
+	sn_queue_leave(list, n);
+	return !n->is.raced || sn_waiter_claim(n);
+}
+
 /* Take the first waiter that still waits off the queue and claim it; NULL when
  * there is none. The word's bits are sn_queue_bits' afterwards. Lock held. */
 struct waiter *sn_wait_take_next(void **list);

@@ -387,6 +387,8 @@ static void cancelling_reaches_nobody_outside(void **state)
 	must_spawn(&g, wait_beside, &h);
 	must_spawn(&g, open_inner, &h);
 	assert_int_equal(sennit_group_wait(&g), 0);
+	/* What has ended cancelled costs those that go on nothing. */
+	assert_int_equal(atomic_load(&g.scope_.cancels_.value_), 0);
 }
 
 /* Deadlines: the earlier of the own and the outer one. */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* once.c - a connection that is opened by whoever needs it first.
+ *
+ * Opening it takes a while and may fail. Then the caller is told, and the next
+ * who needs it tries: it may have waited for that already. Once it is open
+ * everybody uses it, for the price of a load.
+ */
+#include <sennit.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+#define USERS   20
+#define REFUSED 3
+
+struct connection {
+	sennit_once       open;
+	uint32_t          attempts; /* whoever opens it */
+	sennit_mutex      lock;
+	uint32_t          used, errors; /* under lock */
+	sennit_wait_group done;
+};
+
+static int open_connection(void *argument)
+{
+	struct connection *c = argument;
+
+	sennit_sleep(SENNIT_MILLISECOND);
+	return ++c->attempts <= REFUSED ? -ECONNREFUSED : 0;
+}
+
+static void use(void *argument)
+{
+	struct connection *c = argument;
+	sennit_time        deadline = sennit_after(10 * SENNIT_SECOND);
+	int err = sennit_once_attempt_until(&c->open, open_connection, c,
+					    deadline);
+
+	sennit_mutex_lock(&c->lock);
+	if (err)
+		c->errors++;
+	else
+		c->used++;
+	sennit_mutex_unlock(&c->lock);
+	(void)sennit_wait_group_done(&c->done);
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	struct connection c = { .open = SENNIT_ONCE_INIT };
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	sennit_wait_group_init(&c.done, USERS);
+	for (unsigned i = 0; i < USERS; i++)
+		if (sennit_schedule(use, &c))
+			return 1;
+	sennit_wait_group_wait(&c.done);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("%u used it, %u were refused, %u attempts\n",
+	       (unsigned int)c.used, (unsigned int)c.errors,
+	       (unsigned int)c.attempts);
+	return c.used == USERS - REFUSED && c.errors == REFUSED &&
+			       c.attempts == REFUSED + 1
+		       ? 0
+		       : 1;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rwlock.c - a table of routes that many requests look at while they wait for
+ * their answer, and that an update replaces now and then.
+ *
+ * A request reads the table across a wait: with a mutex the requests would wait
+ * one after another. The update gets its turn although there is always a
+ * request under way, since a writer that waits holds back those that come.
+ */
+#include <sennit.h>
+
+#include <stdio.h>
+
+#define REQUESTS 200
+#define UPDATES  5
+#define HOSTS    8
+
+struct router {
+	sennit_rwlock     lock;
+	uint32_t          version;      /* under lock */
+	uint32_t          route[HOSTS]; /* under lock: all of one version */
+	uint32_t          wrong;        /* under lock: torn tables seen */
+	sennit_wait_group done;
+};
+
+/* Look a host up, ask it, look again: the table is still the same. */
+static void request(void *argument)
+{
+	struct router *r = argument;
+	uint32_t       version;
+	bool           same = true;
+
+	sennit_rwlock_lock_shared(&r->lock);
+	version = r->version;
+	sennit_sleep(100 * SENNIT_MICROSECOND);
+	for (unsigned i = 0; i < HOSTS; i++)
+		same = same && r->route[i] == version;
+	sennit_rwlock_unlock_shared(&r->lock);
+
+	if (!same) {
+		sennit_rwlock_lock(&r->lock);
+		r->wrong++;
+		sennit_rwlock_unlock(&r->lock);
+	}
+	(void)sennit_wait_group_done(&r->done);
+}
+
+static void update(void *argument)
+{
+	struct router *r = argument;
+
+	for (unsigned n = 0; n < UPDATES; n++) {
+		sennit_rwlock_lock(&r->lock);
+		r->version++;
+		for (unsigned i = 0; i < HOSTS; i++) {
+			r->route[i] = r->version;
+			sennit_yield(); /* nobody sees half of it */
+		}
+		sennit_rwlock_unlock(&r->lock);
+	}
+	(void)sennit_wait_group_done(&r->done);
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	struct router     r = { .lock = SENNIT_RWLOCK_INIT };
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	sennit_wait_group_init(&r.done, REQUESTS + 1);
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		if (sennit_schedule(request, &r))
+			return 1;
+		if (i == REQUESTS / 2 && sennit_schedule(update, &r))
+			return 1;
+	}
+	sennit_wait_group_wait(&r.done);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("%d requests, table of version %u, seen torn %u times\n",
+	       REQUESTS, (unsigned int)r.version, (unsigned int)r.wrong);
+	return r.version == UPDATES && !r.wrong ? 0 : 1;
+}

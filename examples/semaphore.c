@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* semaphore.c - many jobs, memory for a few of them at a time.
+ *
+ * Each job takes as many permits as it needs megabytes, all at once, so two of
+ * them can never hold half of what they need each. A big job is not passed by
+ * small ones, however many there are; one that cannot start in time does
+ * without.
+ */
+#include <sennit.h>
+
+#include <stdio.h>
+
+#define JOBS      100
+#define MEGABYTES 16
+
+static sennit_semaphore  memory;
+static sennit_wait_group done;
+static sennit_mutex      lock;
+static uint32_t          used, peak, ran, skipped; /* under lock */
+
+static void use(uint32_t megabytes)
+{
+	sennit_mutex_lock(&lock);
+	used += megabytes;
+	if (used > peak)
+		peak = used;
+	ran++;
+	sennit_mutex_unlock(&lock);
+
+	sennit_sleep(200 * SENNIT_MICROSECOND);
+
+	sennit_mutex_lock(&lock);
+	used -= megabytes;
+	sennit_mutex_unlock(&lock);
+}
+
+/* Every tenth needs it all. */
+static void job(void *argument)
+{
+	const uint32_t i = *(const uint32_t *)argument;
+	const uint32_t megabytes = i % 10 ? 1 + i % 3 : MEGABYTES;
+
+	if (sennit_semaphore_take_until(&memory, megabytes,
+					sennit_after(10 * SENNIT_SECOND))) {
+		sennit_mutex_lock(&lock);
+		skipped++;
+		sennit_mutex_unlock(&lock);
+	} else {
+		use(megabytes);
+		sennit_semaphore_give(&memory, megabytes);
+	}
+	(void)sennit_wait_group_done(&done);
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	sennit_semaphore_init(&memory, MEGABYTES);
+	sennit_wait_group_init(&done, JOBS);
+	for (uint32_t i = 0; i < JOBS; i++)
+		if (sennit_schedule_copy(job, &i, sizeof(i)))
+			return 1;
+	sennit_wait_group_wait(&done);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("%u jobs ran, %u did without; %u of %u MB at most\n",
+	       (unsigned int)ran, (unsigned int)skipped, (unsigned int)peak,
+	       (unsigned int)MEGABYTES);
+	return ran + skipped == JOBS && peak <= MEGABYTES ? 0 : 1;
+}

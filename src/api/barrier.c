@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* barrier.c - the word's own bits count who has arrived.
+ *
+ * The queue's lock decides whether a phase is complete, not the claims: who ran
+ * out of time goes back and, under the lock, finds that the phase it counted in
+ * has ended, or takes itself off the count. So a phase that ends does so for
+ * all who were counted, though some of them were past their deadline and not
+ * listed any more.
+ */
+#include "sennit/barrier.h"
+
+#include "base/check.h"
+#include "sched/wait.h"
+
+#include <errno.h>
+
+#define ONE QUEUE_OWN
+
+_Static_assert(SENNIT_BARRIER_MAX == UINT32_MAX / ONE,
+	       "the count fills the word's own bits");
+_Static_assert(sizeof(sennit_barrier) == 4 * sizeof(uint32_t) + sizeof(void *),
+	       "a barrier is three words");
+
+void sennit_barrier_init(sennit_barrier *b, uint32_t parties)
+{
+	MISUSE(!parties || parties > SENNIT_BARRIER_MAX, "sennit_barrier_init",
+	       "the parties are none, or beyond SENNIT_BARRIER_MAX");
+	a_init(&b->state_, 0);
+	b->parties_ = parties;
+	b->waiters_ = NULL;
+	b->phase_ = 0;
+	b->zero_ = 0;
+}
+
+void sennit_barrier_destroy(sennit_barrier *b)
+{
+	MISUSE(a_load_rlx(&b->state_), "sennit_barrier_destroy",
+	       "somebody waits at the barrier");
+}
+
+/* All have arrived. Lock held. */
+static void end_phase(sennit_barrier *b, uint32_t word)
+{
+	struct link *waiters = sn_wait_take_all(&b->waiters_, word);
+
+	b->phase_++;
+	sn_queue_unlock(&b->state_, 0);
+	sn_wait_wake_all(waiters);
+}
+
+/* Take back an arrival in the phase, unless that has ended. */
+static int withdraw(sennit_barrier *b, uint32_t phase, int err)
+{
+	const uint32_t word = sn_queue_lock(&b->state_);
+	const bool     ended = b->phase_ != phase;
+
+	sn_queue_unlock(&b->state_, ended ? word : word - ONE);
+	return ended ? 0 : err;
+}
+
+static int arrive(sennit_barrier *b, sennit_time deadline)
+{
+	struct waiter n;
+	uint32_t      word, phase;
+	int           err;
+
+	MISUSE(!b->parties_, "sennit_barrier_wait",
+	       "the barrier has no parties");
+	sn_waiter_init(&n, deadline);
+	word = sn_queue_lock(&b->state_);
+	if (word / ONE + 1 == b->parties_) {
+		end_phase(b, word);
+		return 1;
+	}
+	if (!deadline) {
+		sn_queue_unlock(&b->state_, word);
+		return -ETIMEDOUT;
+	}
+	phase = b->phase_;
+	sn_wait_show(&n, SENNIT_WAITS_FOR_BARRIER, b, deadline);
+	word |= sn_queue_join(&b->waiters_, &n, false);
+	sn_queue_unlock(&b->state_, word + ONE);
+	err = sn_wait_in(&b->state_, &b->waiters_, &n, deadline);
+	return err ? withdraw(b, phase, err) : 0;
+}
+
+int sennit_barrier_wait_until(sennit_barrier *b, sennit_time deadline)
+{
+	return arrive(b, deadline);
+}
+
+bool sennit_barrier_wait(sennit_barrier *b)
+{
+	return arrive(b, SN_UNCANCELLED) > 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* once.c - the word says whether it runs, and whether it is done.
+ *
+ *	0 --first caller--> RUNNING --it is done--> DONE   (never back)
+ *	                        |
+ *	                        +-- it failed --> 0, or RUNNING for a waiter
+ *
+ * A waiter whose wake carries the turn (`handed`) runs its own function; any
+ * other wake says that it is done. So nobody who was woken looks again, and
+ * none of them touches the word after DONE.
+ *
+ * owner_ is written by the one that runs. Others compare it with themselves,
+ * which a stale value cannot equal.
+ */
+#include "sennit/once.h"
+
+#include "base/check.h"
+#include "sched/wait.h"
+
+#include <errno.h>
+
+#define RUNNING QUEUE_OWN
+#define DONE    (QUEUE_OWN << 1)
+
+enum { TURN = 0, IS_DONE = 1 };
+
+_Static_assert(sizeof(sennit_once) == 2 * sizeof(uint32_t) + 2 * sizeof(void *),
+	       "a once is three words");
+
+void sennit_once_init(sennit_once *o)
+{
+	a_init(&o->state_, 0);
+	o->zero_ = 0;
+	o->waiters_ = NULL;
+	a_init(&o->owner_, NULL);
+}
+
+void sennit_once_destroy(sennit_once *o)
+{
+	MISUSE(a_load_rlx(&o->state_) & (RUNNING | QUEUE_WAITERS),
+	       "sennit_once_destroy", "its function runs");
+}
+
+/* Whoever passes may free it, so not while it is locked. */
+bool sennit_once_is_done(const sennit_once *o)
+{
+	return a_load_acq(&o->state_) == DONE; /* <- queue.unlock */
+}
+
+/* Take the turn, or wait until it is done. Returns TURN, IS_DONE or an error.
+ */
+static int enter(sennit_once *o, sennit_time deadline, const char *call)
+{
+	struct waiter n;
+	uint32_t      word;
+	int           err;
+
+	sn_waiter_init(&n, deadline);
+	word = sn_queue_lock(&o->state_);
+	if (!(word & RUNNING)) {
+		sn_queue_unlock(&o->state_, word & DONE ? DONE : RUNNING);
+		return word & DONE ? IS_DONE : TURN;
+	}
+	MISUSE(a_load_rlx(&o->owner_) == sn_wait_identity(), call,
+	       "called by its own function");
+	if (!deadline) {
+		sn_queue_unlock(&o->state_, word);
+		return -ETIMEDOUT;
+	}
+	sn_wait_show(&n, SENNIT_WAITS_FOR_ONCE, o, deadline);
+	word |= sn_queue_join(&o->waiters_, &n, false);
+	sn_queue_unlock(&o->state_, word);
+	err = sn_wait_in(&o->state_, &o->waiters_, &n, deadline);
+	if (err)
+		return err;
+	return n.is.handed ? TURN : IS_DONE;
+}
+
+static void own(sennit_once *o)
+{
+	a_store_rlx(&o->owner_, sn_wait_identity());
+}
+
+static void finish(sennit_once *o)
+{
+	uint32_t     word;
+	struct link *waiters;
+
+	a_store_rlx(&o->owner_, NULL);
+	word = sn_queue_lock(&o->state_);
+	waiters = sn_wait_take_all(&o->waiters_, word);
+	sn_queue_unlock(&o->state_, DONE);
+	sn_wait_wake_all(waiters);
+}
+
+/* The turn goes to the one who has waited longest, if any. */
+static void give_up(sennit_once *o)
+{
+	uint32_t       word;
+	struct waiter *n;
+
+	a_store_rlx(&o->owner_, NULL);
+	word = sn_queue_lock(&o->state_);
+	n = sn_wait_take_one(&o->waiters_);
+	word = sn_queue_bits(o->waiters_, word);
+	if (n)
+		n->is.handed = true;
+	sn_queue_unlock(&o->state_, n ? word : 0);
+	if (n)
+		sn_wait_wake(n);
+}
+
+void sennit_once_call(sennit_once *o, sennit_once_fn *run, void *argument)
+{
+	if (likely(sennit_once_is_done(o)) ||
+	    enter(o, SN_UNCANCELLED, "sennit_once_call"))
+		return;
+	own(o);
+	run(argument);
+	finish(o);
+}
+
+int sennit_once_attempt_until(sennit_once *o, sennit_once_attempt_fn *run,
+			      void *argument, sennit_time deadline)
+{
+	int err;
+
+	if (likely(sennit_once_is_done(o)))
+		return 0;
+	err = enter(o, deadline, "sennit_once_attempt_until");
+	if (err)
+		return err < 0 ? err : 0;
+	own(o);
+	err = run(argument);
+	if (err)
+		give_up(o);
+	else
+		finish(o);
+	return err;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* semaphore.c - the word's own bits are the permits nobody has.
+ *
+ * While somebody waits, whoever gives serves the queue under the lock, from the
+ * front, and stops at the first who wants more than there is: those behind must
+ * not overtake it. Permits pass from hand to hand, so nobody who comes between
+ * can take them.
+ *
+ * Invariant: unlocked, the first waiter wants more than there is, or has given
+ * up and will serve the queue itself.
+ */
+#include "sennit/semaphore.h"
+
+#include "base/check.h"
+#include "sched/wait.h"
+
+#include <errno.h>
+
+#define ONE QUEUE_OWN
+
+struct taker {
+	struct waiter waiter;
+	uint32_t      n; /* fixed: how many it wants */
+};
+
+_Static_assert(SENNIT_SEMAPHORE_MAX == UINT32_MAX / ONE,
+	       "the permits fill the word's own bits");
+_Static_assert(sizeof(sennit_semaphore) ==
+		       2 * sizeof(uint32_t) + sizeof(void *),
+	       "a semaphore is two words");
+
+void sennit_semaphore_init(sennit_semaphore *s, uint32_t count)
+{
+	MISUSE(count > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_init",
+	       "the count is beyond SENNIT_SEMAPHORE_MAX");
+	a_init(&s->state_, count * ONE);
+	s->zero_ = 0;
+	s->waiters_ = NULL;
+}
+
+void sennit_semaphore_destroy(sennit_semaphore *s)
+{
+	MISUSE(a_load_rlx(&s->state_) & QUEUE_WAITERS,
+	       "sennit_semaphore_destroy", "somebody waits for the semaphore");
+}
+
+/* --- serving the queue -------------------------------------------------- */
+
+/* Take off those whose turn it is, and their permits from the word. Returns
+ * their chain. Lock held. */
+static struct link *serve(sennit_semaphore *s, uint32_t *word)
+{
+	struct link *served = NULL;
+
+	while (s->waiters_) {
+		struct waiter *w = sn_queue_first(s->waiters_);
+		const uint32_t n = container_of(w, struct taker, waiter)->n;
+
+		if (n > *word / ONE)
+			break;
+		if (!sn_wait_take(&s->waiters_, w))
+			continue;
+		*word -= n * ONE;
+		sn_link_join(&served, &w->link);
+	}
+	*word = sn_queue_bits(s->waiters_, *word);
+	return served;
+}
+
+/* Serve, unlock, leaving `word` but for what was taken, and wake. */
+static void serve_locked(sennit_semaphore *s, uint32_t word)
+{
+	struct link *served = serve(s, &word);
+
+	sn_queue_unlock(&s->state_, word);
+	sn_wait_wake_all(served);
+}
+
+/* --- taking ------------------------------------------------------------- */
+
+/* Take n if there are so many and nobody waits. */
+static bool take_at_once(sennit_semaphore *s, uint32_t n)
+{
+	uint32_t word = a_load_rlx(&s->state_);
+
+	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)) && word / ONE >= n)
+		/* <- semaphore.give */
+		if (a_cas_weak_acq(&s->state_, &word, word - n * ONE))
+			return true;
+	return false;
+}
+
+static int take_slow(sennit_semaphore *s, uint32_t n, sennit_time deadline)
+{
+	struct taker t;
+	uint32_t     word;
+	int          err;
+
+	sn_waiter_init(&t.waiter, deadline);
+	t.n = n;
+	word = sn_queue_lock(&s->state_);
+	if (!(word & QUEUE_WAITERS) && word / ONE >= n) {
+		sn_queue_unlock(&s->state_, word - n * ONE);
+		return 0;
+	}
+	if (!deadline) {
+		sn_queue_unlock(&s->state_, word);
+		return -ETIMEDOUT;
+	}
+	sn_wait_show(&t.waiter, SENNIT_WAITS_FOR_SEMAPHORE, s, deadline);
+	word |= sn_queue_join(&s->waiters_, &t.waiter, false);
+	sn_queue_unlock(&s->state_, word);
+	err = sn_wait_in(&s->state_, &s->waiters_, &t.waiter, deadline);
+	if (err) /* there may be enough for those who stood behind us */
+		serve_locked(s, sn_queue_lock(&s->state_));
+	return err;
+}
+
+static int take(sennit_semaphore *s, uint32_t n, sennit_time deadline)
+{
+	if (likely(take_at_once(s, n)) || !n)
+		return 0;
+	MISUSE(n > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_take",
+	       "there can never be so many permits");
+	return take_slow(s, n, deadline);
+}
+
+int sennit_semaphore_take_until(sennit_semaphore *s, uint32_t n,
+				sennit_time deadline)
+{
+	return take(s, n, deadline);
+}
+
+void sennit_semaphore_take(sennit_semaphore *s, uint32_t n)
+{
+	(void)!take(s, n, SN_UNCANCELLED);
+}
+
+/* --- giving ------------------------------------------------------------- */
+
+static uint32_t with_more(uint32_t word, uint32_t n)
+{
+	MISUSE(n > SENNIT_SEMAPHORE_MAX - word / ONE, "sennit_semaphore_give",
+	       "there would be more than SENNIT_SEMAPHORE_MAX");
+	return word + n * ONE;
+}
+
+void sennit_semaphore_give(sennit_semaphore *s, uint32_t n)
+{
+	uint32_t word = a_load_rlx(&s->state_);
+
+	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)))
+		/* -> semaphore.give: what the giver did before */
+		if (a_cas_weak_rel(&s->state_, &word, with_more(word, n)))
+			return;
+	serve_locked(s, with_more(sn_queue_lock(&s->state_), n));
+}
+
+uint32_t sennit_semaphore_count(const sennit_semaphore *s)
+{
+	return a_load_rlx(&s->state_) / ONE;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_sync.c - broken contracts of rwlock, semaphore, barrier, once. */
+#include "misuse.h"
+
+#include "crowd.h"
+
+/* --- reader-writer locks ------------------------------------------------ */
+
+static sennit_rwlock rwlock;
+
+static void unlock(void *argument)
+{
+	sennit_rwlock_unlock(argument);
+}
+
+static void commit_unlock_unlocked(const struct offence *o)
+{
+	(void)o;
+	unlock(&rwlock);
+}
+
+static void unlocking_what_is_not_locked(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock", commit_unlock_unlocked);
+}
+
+static void commit_unlock_by_another_fiber(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock(&rwlock);
+	in_a_task(unlock, &rwlock);
+}
+
+static void unlocking_what_another_fiber_holds(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock",
+		      commit_unlock_by_another_fiber);
+}
+
+static void commit_unlock_by_another_thread(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock(&rwlock);
+	in_a_thread(unlock, &rwlock);
+}
+
+static void unlocking_what_another_thread_holds(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock",
+		      commit_unlock_by_another_thread);
+}
+
+static void commit_unlock_what_is_read(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock_shared(&rwlock);
+	sennit_rwlock_unlock(&rwlock);
+}
+
+static void unlocking_as_a_writer_what_one_reads(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock",
+		      commit_unlock_what_is_read);
+}
+
+static void commit_unlock_shared_unlocked(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock_shared(&rwlock);
+	sennit_rwlock_unlock_shared(&rwlock);
+	sennit_rwlock_unlock_shared(&rwlock);
+}
+
+static void unlocking_as_a_reader_what_nobody_reads(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock_shared",
+		      commit_unlock_shared_unlocked);
+}
+
+static void commit_unlock_shared_what_is_written(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock(&rwlock);
+	sennit_rwlock_unlock_shared(&rwlock);
+}
+
+static void unlocking_as_a_reader_what_one_writes(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock_shared",
+		      commit_unlock_shared_what_is_written);
+}
+
+static void task_locks(void *argument)
+{
+	sennit_rwlock_lock(argument);
+}
+
+static void commit_unlock_shared_with_waiters(const struct offence *o)
+{
+	sennit_rwlock_lock(&rwlock);
+	must_schedule(task_locks, &rwlock);
+	EXPECT_SOON(waiting_for(o->s, &rwlock) == 1);
+	sennit_rwlock_unlock_shared(&rwlock);
+}
+
+static void unlocking_as_a_reader_while_a_writer_waits(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_unlock_shared",
+		      commit_unlock_shared_with_waiters);
+}
+
+static void lock_twice(void *argument)
+{
+	(void)argument;
+	sennit_rwlock_lock(&rwlock);
+	(void)!sennit_rwlock_lock_until(&rwlock, 0);
+}
+
+static void commit_lock_twice(const struct offence *o)
+{
+	(void)o;
+	lock_twice(NULL);
+}
+
+static void locking_what_one_writes(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice);
+}
+
+static void commit_lock_twice_in_a_task(const struct offence *o)
+{
+	(void)o;
+	in_a_task(lock_twice, NULL);
+}
+
+static void locking_what_one_writes_in_a_task(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice_in_a_task);
+}
+
+static void commit_lock_twice_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	lock_twice(NULL);
+}
+
+static void locking_what_one_writes_on_an_unbound_thread(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice_unbound);
+}
+
+/* Handed over, not taken. */
+static void lock_when_it_comes(void *argument)
+{
+	(void)argument;
+	sennit_rwlock_lock(&rwlock);
+	sennit_rwlock_lock_shared(&rwlock);
+}
+
+static void commit_read_what_one_writes(const struct offence *o)
+{
+	sennit_rwlock_lock(&rwlock);
+	must_schedule(lock_when_it_comes, NULL);
+	EXPECT_SOON(waiting_for(o->s, &rwlock) == 1);
+	sennit_rwlock_unlock(&rwlock);
+	sennit_sleep(GIVE_UP);
+}
+
+static void reading_what_one_writes(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_lock_shared",
+		      commit_read_what_one_writes);
+}
+
+static void commit_too_many_readers(const struct offence *o)
+{
+	(void)o;
+	atomic_init(&rwlock.state_.value_, SENNIT_RWLOCK_MAX << 4);
+	sennit_rwlock_lock_shared(&rwlock);
+}
+
+static void more_readers_than_there_may_be(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_lock_shared",
+		      commit_too_many_readers);
+}
+
+static void commit_destroy_read(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock_shared(&rwlock);
+	sennit_rwlock_destroy(&rwlock);
+}
+
+static void destroying_a_lock_that_is_read(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_destroy", commit_destroy_read);
+}
+
+static void commit_destroy_written(const struct offence *o)
+{
+	(void)o;
+	sennit_rwlock_lock(&rwlock);
+	sennit_rwlock_destroy(&rwlock);
+}
+
+static void destroying_a_lock_that_is_written(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_destroy", commit_destroy_written);
+}
+
+/* --- semaphores --------------------------------------------------------- */
+
+static sennit_semaphore semaphore;
+
+static void commit_init_too_many(const struct offence *o)
+{
+	(void)o;
+	sennit_semaphore_init(&semaphore, SENNIT_SEMAPHORE_MAX + 1);
+}
+
+static void a_semaphore_of_more_than_the_maximum(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_init", commit_init_too_many);
+}
+
+static void commit_give_too_many(const struct offence *o)
+{
+	(void)o;
+	sennit_semaphore_init(&semaphore, SENNIT_SEMAPHORE_MAX);
+	sennit_semaphore_give(&semaphore, 1);
+}
+
+static void giving_beyond_the_maximum(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_give", commit_give_too_many);
+}
+
+static void commit_give_so_many_that_it_wraps(const struct offence *o)
+{
+	(void)o;
+	sennit_semaphore_init(&semaphore, 5);
+	sennit_semaphore_give(&semaphore, UINT32_MAX - 2);
+}
+
+static void giving_so_many_that_it_wraps(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_give",
+		      commit_give_so_many_that_it_wraps);
+}
+
+static void take_all(void *argument)
+{
+	sennit_semaphore_take(argument, SENNIT_SEMAPHORE_MAX);
+}
+
+static void commit_give_too_many_to_a_waiter(const struct offence *o)
+{
+	sennit_semaphore_init(&semaphore, 1);
+	must_schedule(take_all, &semaphore);
+	EXPECT_SOON(waiting_for(o->s, &semaphore) == 1);
+	sennit_semaphore_give(&semaphore, SENNIT_SEMAPHORE_MAX);
+}
+
+static void giving_beyond_the_maximum_while_one_waits(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_give",
+		      commit_give_too_many_to_a_waiter);
+}
+
+static void commit_take_too_many(const struct offence *o)
+{
+	(void)o;
+	(void)!sennit_semaphore_take_until(&semaphore, SENNIT_SEMAPHORE_MAX + 1,
+					   0);
+}
+
+static void taking_more_than_there_can_be(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_take", commit_take_too_many);
+}
+
+static void commit_destroy_semaphore(const struct offence *o)
+{
+	must_schedule(take_all, &semaphore);
+	EXPECT_SOON(fibers_of(o->s) == 1);
+	sennit_semaphore_destroy(&semaphore);
+}
+
+static void destroying_a_semaphore_that_is_waited_for(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_destroy",
+		      commit_destroy_semaphore);
+}
+
+/* --- barriers ----------------------------------------------------------- */
+
+static sennit_barrier barrier;
+
+static void commit_no_parties(const struct offence *o)
+{
+	(void)o;
+	sennit_barrier_init(&barrier, 0);
+}
+
+static void a_barrier_for_nobody(void **state)
+{
+	assert_misuse(state, "sennit_barrier_init", commit_no_parties);
+}
+
+static void commit_too_many_parties(const struct offence *o)
+{
+	(void)o;
+	sennit_barrier_init(&barrier, SENNIT_BARRIER_MAX + 1);
+}
+
+static void a_barrier_for_too_many(void **state)
+{
+	assert_misuse(state, "sennit_barrier_init", commit_too_many_parties);
+}
+
+static void commit_wait_at_zero(const struct offence *o)
+{
+	(void)o;
+	(void)sennit_barrier_wait(&barrier);
+}
+
+static void waiting_at_a_barrier_that_was_not_made(void **state)
+{
+	assert_misuse(state, "sennit_barrier_wait", commit_wait_at_zero);
+}
+
+static void arrive(void *argument)
+{
+	(void)sennit_barrier_wait(argument);
+}
+
+static void commit_destroy_barrier(const struct offence *o)
+{
+	sennit_barrier_init(&barrier, 2);
+	must_schedule(arrive, &barrier);
+	EXPECT_SOON(fibers_of(o->s) == 1);
+	sennit_barrier_destroy(&barrier);
+}
+
+static void destroying_a_barrier_that_is_waited_for(void **state)
+{
+	assert_misuse(state, "sennit_barrier_destroy", commit_destroy_barrier);
+}
+
+/* --- once --------------------------------------------------------------- */
+
+static sennit_once once;
+
+static void call_again(void *argument)
+{
+	sennit_once_call(argument, call_again, argument);
+}
+
+static int attempt_again(void *argument)
+{
+	return sennit_once_attempt_until(argument, attempt_again, argument, 0);
+}
+
+static void attempt(void *argument)
+{
+	(void)!attempt_again(argument);
+}
+
+static void commit_call_again(const struct offence *o)
+{
+	(void)o;
+	in_a_task(call_again, &once);
+}
+
+static void calling_a_once_from_its_function(void **state)
+{
+	assert_misuse(state, "sennit_once_call", commit_call_again);
+}
+
+static void commit_attempt_again(const struct offence *o)
+{
+	(void)o;
+	in_a_thread(attempt, &once);
+}
+
+static void attempting_a_once_from_its_function(void **state)
+{
+	assert_misuse(state, "sennit_once_attempt_until", commit_attempt_again);
+}
+
+static void destroy_once(void *argument)
+{
+	sennit_once_destroy(argument);
+}
+
+static void commit_destroy_once(const struct offence *o)
+{
+	(void)o;
+	sennit_once_call(&once, destroy_once, &once);
+}
+
+static void destroying_a_once_that_runs(void **state)
+{
+	assert_misuse(state, "sennit_once_destroy", commit_destroy_once);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(unlocking_what_is_not_locked),
+		WITH_COUNTS(unlocking_what_another_fiber_holds),
+		WITH_COUNTS(unlocking_what_another_thread_holds),
+		ALONE(unlocking_as_a_writer_what_one_reads),
+		ALONE(unlocking_as_a_reader_what_nobody_reads),
+		ALONE(unlocking_as_a_reader_what_one_writes),
+		WITH_COUNTS(unlocking_as_a_reader_while_a_writer_waits),
+		WITH_COUNTS(locking_what_one_writes),
+		WITH_COUNTS(locking_what_one_writes_in_a_task),
+		WITH_COUNTS(locking_what_one_writes_on_an_unbound_thread),
+		WITH_COUNTS(reading_what_one_writes),
+		ALONE(more_readers_than_there_may_be),
+		ALONE(destroying_a_lock_that_is_read),
+		ALONE(destroying_a_lock_that_is_written),
+		ALONE(a_semaphore_of_more_than_the_maximum),
+		ALONE(giving_beyond_the_maximum),
+		ALONE(giving_so_many_that_it_wraps),
+		WITH_COUNTS(giving_beyond_the_maximum_while_one_waits),
+		ALONE(taking_more_than_there_can_be),
+		WITH_COUNTS(destroying_a_semaphore_that_is_waited_for),
+		ALONE(a_barrier_for_nobody),
+		ALONE(a_barrier_for_too_many),
+		ALONE(waiting_at_a_barrier_that_was_not_made),
+		WITH_COUNTS(destroying_a_barrier_that_is_waited_for),
+		WITH_COUNTS(calling_a_once_from_its_function),
+		WITH_COUNTS(attempting_a_once_from_its_function),
+		ALONE(destroying_a_once_that_runs),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_sync", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rwlock.c - many readers or one writer; phases in turns; deadlines. */
+#include "crowd.h"
+
+#include <errno.h>
+
+/* --- one caller, in each place ------------------------------------------ */
+
+static void try_alone(void *argument)
+{
+	sennit_rwlock l = SENNIT_RWLOCK_INIT;
+	sennit_rwlock zero;
+
+	(void)argument;
+	sennit_rwlock_lock(&l);
+	sennit_rwlock_unlock(&l);
+	EXPECT(sennit_rwlock_lock_until(&l, 0) == 0);
+	sennit_rwlock_unlock(&l);
+	EXPECT(sennit_rwlock_lock_until(&l, 1) == 0);
+	sennit_rwlock_unlock(&l);
+	sennit_rwlock_lock_shared(&l);
+	EXPECT(sennit_rwlock_lock_shared_until(&l, 0) == 0);
+	EXPECT(sennit_rwlock_lock_shared_until(&l, 1) == 0);
+	EXPECT(sennit_rwlock_lock_until(&l, 0) == -ETIMEDOUT);
+	sennit_rwlock_unlock_shared(&l);
+	sennit_rwlock_unlock_shared(&l);
+	EXPECT(sennit_rwlock_lock_until(&l, 1) == -ETIMEDOUT);
+	sennit_rwlock_unlock_shared(&l);
+	EXPECT(sennit_rwlock_lock_until(&l, SENNIT_NEVER) == 0);
+	sennit_rwlock_unlock(&l);
+	sennit_rwlock_destroy(&l);
+	memset(&zero, 0, sizeof(zero));
+	sennit_rwlock_lock(&zero);
+	sennit_rwlock_unlock(&zero);
+	sennit_rwlock_init(&zero);
+	sennit_rwlock_lock_shared(&zero);
+	sennit_rwlock_unlock_shared(&zero);
+}
+
+static void a_free_lock_is_taken_at_once(void **state)
+{
+	(void)state;
+	in_each_place(try_alone, NULL);
+}
+
+static void find_it_written(void *argument)
+{
+	sennit_rwlock    *l = argument;
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+
+	EXPECT(sennit_rwlock_lock_until(l, 0) == -ETIMEDOUT);
+	EXPECT(sennit_rwlock_lock_shared_until(l, 0) == -ETIMEDOUT);
+	EXPECT(sennit_rwlock_lock_shared_until(l, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(sennit_rwlock_lock_until(l, soon) == -ETIMEDOUT);
+}
+
+static void find_it_read(void *argument)
+{
+	sennit_rwlock    *l = argument;
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+
+	EXPECT(sennit_rwlock_lock_shared_until(l, 0) == 0);
+	EXPECT(sennit_rwlock_lock_until(l, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(sennit_rwlock_lock_until(l, soon) == -ETIMEDOUT);
+	EXPECT(sennit_rwlock_lock_shared_until(l, soon) == 0);
+	sennit_rwlock_unlock_shared(l);
+	sennit_rwlock_unlock_shared(l);
+}
+
+static void waiting_for_a_held_one_times_out(void **state)
+{
+	sennit_rwlock l = SENNIT_RWLOCK_INIT;
+
+	(void)state;
+	sennit_rwlock_lock(&l);
+	in_a_task(find_it_written, &l);
+	in_a_thread(find_it_written, &l);
+	sennit_rwlock_unlock(&l);
+	sennit_rwlock_lock_shared(&l);
+	in_each_place(find_it_read, &l);
+	sennit_rwlock_unlock_shared(&l);
+	sennit_rwlock_destroy(&l); /* would be misuse with a waiter */
+}
+
+/* --- exclusion ---------------------------------------------------------- */
+
+struct ledger {
+	sennit_rwlock lock;
+	atomic_uint   next;
+	atomic_uint   readers;
+	atomic_uint   missed;
+	unsigned      rounds;
+	unsigned      together;  /* readers who must meet inside */
+	unsigned      sum, copy; /* under lock: the same */
+};
+
+static void book(struct ledger *l, bool linger)
+{
+	EXPECT(atomic_load(&l->readers) == 0);
+	l->sum++;
+	if (linger)
+		sennit_yield();
+	l->copy++;
+	sennit_rwlock_unlock(&l->lock);
+}
+
+static void audit(struct ledger *l, bool linger)
+{
+	atomic_fetch_add(&l->readers, 1);
+	EXPECT(l->sum == l->copy);
+	if (linger)
+		sennit_yield();
+	EXPECT(l->sum == l->copy);
+	atomic_fetch_sub(&l->readers, 1);
+	sennit_rwlock_unlock_shared(&l->lock);
+}
+
+static void keep_books(void *argument)
+{
+	struct ledger *l = argument;
+	const unsigned me = atomic_fetch_add(&l->next, 1);
+	unsigned       i;
+
+	for (i = 0; i < l->rounds; i++) {
+		const bool        linger = (me + i) % 8 == 0;
+		const sennit_time t = (me + i) % 3 ? SENNIT_NEVER
+						   : sennit_after(1000 * i);
+
+		if ((me + i) % 4 == 0) {
+			if (sennit_rwlock_lock_until(&l->lock, t))
+				atomic_fetch_add(&l->missed, 1);
+			else
+				book(l, linger);
+		} else if (!sennit_rwlock_lock_shared_until(&l->lock, t)) {
+			audit(l, linger);
+		}
+	}
+}
+
+static void nobody_else_is_in_while_one_writes(void **state)
+{
+	struct world *w = *state;
+	struct ledger l = { .rounds = 200 };
+	struct crowd  c = { .s = w->s,
+			    .run = keep_books,
+			    .argument = &l,
+			    .tasks = 20,
+			    .bound = 2,
+			    .unbound = 2 };
+
+	gather(&c);
+	disperse(&c);
+	assert_int_equal(l.sum + atomic_load(&l.missed), 24 * 50);
+	assert_int_equal(l.sum, l.copy);
+	sennit_rwlock_destroy(&l.lock);
+}
+
+static void meet_inside(void *argument)
+{
+	struct ledger *l = argument;
+
+	sennit_rwlock_lock_shared(&l->lock);
+	atomic_fetch_add(&l->readers, 1);
+	EXPECT_SOON(atomic_load(&l->readers) == l->together);
+	sennit_rwlock_unlock_shared(&l->lock);
+}
+
+static void readers_are_in_together(void **state)
+{
+	struct world *w = *state;
+	struct ledger l = { .together = 12 };
+	struct crowd  c = { .s = w->s,
+			    .run = meet_inside,
+			    .argument = &l,
+			    .tasks = 8,
+			    .bound = 2,
+			    .unbound = 2 };
+
+	gather(&c);
+	disperse(&c);
+	sennit_rwlock_destroy(&l.lock);
+}
+
+static void a_writer_lets_all_readers_in_together(void **state)
+{
+	struct world *w = *state;
+	struct ledger l = { .together = 12 };
+	struct crowd  c = { .s = w->s,
+			    .run = meet_inside,
+			    .argument = &l,
+			    .tasks = 8,
+			    .bound = 2,
+			    .unbound = 2 };
+
+	sennit_rwlock_lock(&l.lock);
+	gather(&c);
+	assert_soon(waiting_for(w->s, &l.lock) == 10);
+	assert_int_equal(said_to_be(w->s, &l.lock), SENNIT_WAITS_FOR_RWLOCK);
+	assert_int_equal(atomic_load(&l.readers), 0);
+	sennit_rwlock_unlock(&l.lock);
+	disperse(&c);
+	sennit_rwlock_destroy(&l.lock);
+}
+
+static void hold_while_sleeping(void *argument)
+{
+	struct ledger *l = argument;
+
+	sennit_rwlock_lock(&l->lock);
+	sennit_sleep(100 * SENNIT_MICROSECOND);
+	l->sum++;
+	sennit_rwlock_unlock(&l->lock);
+	sennit_rwlock_lock_shared(&l->lock);
+	sennit_sleep(100 * SENNIT_MICROSECOND);
+	sennit_rwlock_unlock_shared(&l->lock);
+}
+
+/* Symptom: with one worker, a lock held across a wait blocks the worker. */
+static void it_may_be_held_across_a_wait(void **state)
+{
+	struct world *w = *state;
+	struct ledger l = { .sum = 0 };
+	struct crowd  c = { .s = w->s,
+			    .run = hold_while_sleeping,
+			    .argument = &l,
+			    .tasks = 20 };
+
+	gather(&c);
+	disperse(&c);
+	assert_int_equal(l.sum, 20);
+}
+
+/* --- turns -------------------------------------------------------------- */
+
+/* Tasks that come one by one, each before the next; the log says how they went
+ * in. */
+struct turns {
+	struct world     *w;
+	sennit_rwlock     lock;
+	sennit_wait_group done;
+	const char       *come; /* 'r' and 'w'; 't': a writer who gives up */
+	sennit_time       deadline; /* of the 't' */
+	atomic_uint       arrived, left, gave_up;
+	atomic_uint       length;
+	char              log[16]; /* as they went in */
+};
+
+static void note(struct turns *t, char kind)
+{
+	t->log[atomic_fetch_add(&t->length, 1)] = kind;
+}
+
+static void take_turn(void *argument)
+{
+	struct turns *t = argument;
+	const char    kind = t->come[atomic_fetch_add(&t->arrived, 1)];
+
+	if (kind == 'r') {
+		sennit_rwlock_lock_shared(&t->lock);
+		note(t, kind);
+		sennit_rwlock_unlock_shared(&t->lock);
+	} else if (!sennit_rwlock_lock_until(&t->lock, kind == 'w'
+							       ? SENNIT_NEVER
+							       : t->deadline)) {
+		note(t, kind);
+		sennit_rwlock_unlock(&t->lock);
+	} else {
+		atomic_fetch_add(&t->gave_up, 1);
+	}
+	atomic_fetch_add(&t->left, 1);
+	sennit_wait_group_done(&t->done);
+}
+
+/* n wait, or have left again. */
+static bool have_come(struct turns *t, unsigned n)
+{
+	const unsigned left = atomic_load(&t->left);
+
+	return left + waiting_for(t->w->s, &t->lock) == n;
+}
+
+static void let_come(struct turns *t)
+{
+	const unsigned n = (unsigned)strlen(t->come);
+	unsigned       i;
+
+	sennit_wait_group_init(&t->done, n);
+	for (i = 0; i < n; i++) {
+		must_schedule(take_turn, t);
+		assert_soon(have_come(t, i + 1));
+	}
+}
+
+static void after_a_writer_all_readers_go_then_the_next_writer(void **state)
+{
+	struct turns t = { .w = *state, .come = "wrwrr" };
+
+	sennit_rwlock_lock(&t.lock);
+	let_come(&t);
+	sennit_rwlock_unlock(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "rrrww");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+static void after_readers_the_first_writer_goes_then_readers(void **state)
+{
+	struct turns t = { .w = *state, .come = "wrrwr" };
+
+	sennit_rwlock_lock_shared(&t.lock);
+	let_come(&t);
+	assert_int_equal(atomic_load(&t.length), 0);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "wrrrw");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+static void a_writer_that_waits_holds_back_later_readers(void **state)
+{
+	struct turns t = { .w = *state, .come = "w" };
+
+	sennit_rwlock_lock_shared(&t.lock);
+	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0), 0);
+	let_come(&t);
+	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0),
+			 -ETIMEDOUT);
+	sennit_rwlock_unlock_shared(&t.lock);
+	assert_int_equal(waiting_for(t.w->s, &t.lock), 1);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	sennit_rwlock_lock_shared(&t.lock);
+	assert_string_equal(t.log, "w");
+	sennit_rwlock_unlock_shared(&t.lock);
+}
+
+/* Symptom: readers wait for ever behind a writer that has gone. */
+static void a_writer_that_gives_up_lets_readers_go(void **state)
+{
+	struct turns t = { .w = *state, .come = "trtr" };
+
+	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
+	sennit_rwlock_lock_shared(&t.lock);
+	let_come(&t);
+	assert_soon(atomic_load(&t.left) == 4); /* we still hold it */
+	assert_int_equal(atomic_load(&t.gave_up), 2);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "rr");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+static void unless_another_writer_waits(void **state)
+{
+	struct turns t = { .w = *state, .come = "wtr" };
+
+	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
+	sennit_rwlock_lock_shared(&t.lock);
+	let_come(&t);
+	assert_soon(atomic_load(&t.gave_up) == 1);
+	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0),
+			 -ETIMEDOUT);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "wr");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+/* --- nobody starves ----------------------------------------------------- */
+
+struct greed {
+	sennit_rwlock lock;
+	atomic_bool   served;
+	atomic_uint   readers;
+};
+
+/* There is nearly always a reader in: each leaves after another has come, until
+ * a writer holds them back. */
+static void read_greedily(void *argument)
+{
+	struct greed *g = argument;
+	unsigned      i;
+
+	while (!atomic_load(&g->served)) {
+		sennit_rwlock_lock_shared(&g->lock);
+		atomic_fetch_add(&g->readers, 1);
+		i = 0;
+		do
+			sennit_yield(); /* whoever has not begun yet, too */
+		while (++i < 50 && atomic_load(&g->readers) < 2);
+		atomic_fetch_sub(&g->readers, 1);
+		sennit_rwlock_unlock_shared(&g->lock);
+	}
+}
+
+static void write_greedily(void *argument)
+{
+	struct greed *g = argument;
+
+	while (!atomic_load(&g->served)) {
+		sennit_rwlock_lock(&g->lock);
+		sennit_yield();
+		sennit_rwlock_unlock(&g->lock);
+	}
+}
+
+static void write_once(void *argument)
+{
+	struct greed *g = argument;
+
+	sennit_rwlock_lock(&g->lock);
+	atomic_store(&g->served, true);
+	sennit_rwlock_unlock(&g->lock);
+}
+
+static void read_once(void *argument)
+{
+	struct greed *g = argument;
+
+	sennit_rwlock_lock_shared(&g->lock);
+	atomic_store(&g->served, true);
+	sennit_rwlock_unlock_shared(&g->lock);
+}
+
+static void be_served(struct world *w, sennit_task_fn *greedy,
+		      sennit_task_fn *modest)
+{
+	struct greed g = { .served = false };
+	struct crowd many = { .s = w->s,
+			      .run = greedy,
+			      .argument = &g,
+			      .tasks = 4,
+			      .bound = 1,
+			      .unbound = 1 };
+
+	gather(&many);
+	in_a_task(modest, &g);
+	disperse(&many);
+	atomic_store(&g.served, false);
+	gather(&many);
+	in_a_thread(modest, &g);
+	disperse(&many);
+}
+
+static void a_writer_gets_it_however_many_read(void **state)
+{
+	be_served(*state, read_greedily, write_once);
+}
+
+static void a_reader_gets_it_however_many_write(void **state)
+{
+	be_served(*state, write_greedily, read_once);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_free_lock_is_taken_at_once),
+		WITH_WORKERS(waiting_for_a_held_one_times_out),
+		WITH_WORKERS(nobody_else_is_in_while_one_writes),
+		WITH_WORKERS(readers_are_in_together),
+		WITH_WORKERS(a_writer_lets_all_readers_in_together),
+		WITH_WORKERS(it_may_be_held_across_a_wait),
+		WITH_WORKERS(
+			after_a_writer_all_readers_go_then_the_next_writer),
+		WITH_WORKERS(after_readers_the_first_writer_goes_then_readers),
+		WITH_WORKERS(a_writer_that_waits_holds_back_later_readers),
+		WITH_WORKERS(a_writer_that_gives_up_lets_readers_go),
+		WITH_WORKERS(unless_another_writer_waits),
+		WITH_WORKERS(a_writer_gets_it_however_many_read),
+		WITH_WORKERS(a_reader_gets_it_however_many_write),
+	};
+
+	return cmocka_run_group_tests_name("api/rwlock", tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crowded.c - far more threads than CPUs, or fewer CPUs than there were: all
+ * goes on. */
+#include "../api/with_workers.h"
+
+#if defined(SN_TSAN) || defined(SN_ASAN) || defined(SENNIT_TORTURE) || \
+	defined(__aarch64__)
+enum { MANY = 64, BOUND = 100, TASKS = 4000, LIVES = 200 };
+#else
+enum { MANY = 256, BOUND = 1000, TASKS = 50000, LIVES = 10000 };
+#endif
+
+static struct {
+	sennit_scheduler *s;
+	sennit_wait_group done;
+	sennit_mutex      lock;
+	sennit_event      go;
+	unsigned          sum; /* under lock */
+} crowd;
+
+static void add(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&crowd.lock);
+	crowd.sum++;
+	sennit_mutex_unlock(&crowd.lock);
+	sennit_wait_group_done(&crowd.done);
+}
+
+static void add_and_yield(void *unused)
+{
+	sennit_yield();
+	add(unused);
+}
+
+static void run_tasks(unsigned count)
+{
+	memset(&crowd.done, 0, sizeof(crowd.done));
+	sennit_wait_group_init(&crowd.done, count);
+	crowd.sum = 0;
+	for (unsigned i = 0; i < count; i++)
+		must_schedule(i % 4 ? add : add_and_yield, NULL);
+	sennit_wait_group_wait(&crowd.done);
+	assert_int_equal(crowd.sum, count);
+}
+
+static void many_workers_on_few_cpus_get_on(void **state)
+{
+	sennit_scheduler *s = start_scheduler(MANY);
+
+	(void)state;
+	assert_int_equal(sennit_bind(s), 0);
+	run_tasks(TASKS);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+/* --- bound threads -------------------------------------------------------- */
+
+static void *live_bound(void *unused)
+{
+	(void)unused;
+	EXPECT(!sennit_bind(crowd.s));
+	EXPECT(!sennit_schedule(add, NULL));
+	sennit_event_wait(&crowd.go);
+	sennit_unbind();
+	return NULL;
+}
+
+static void many_threads_may_be_bound(void **state)
+{
+	static pthread_t threads[BOUND];
+
+	(void)state;
+	memset(&crowd, 0, sizeof(crowd));
+	crowd.s = start_scheduler(2);
+	sennit_wait_group_init(&crowd.done, BOUND);
+	for (unsigned i = 0; i < BOUND; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, live_bound, NULL), 0);
+	sennit_wait_group_wait(&crowd.done);
+	sennit_event_set(&crowd.go);
+	for (unsigned i = 0; i < BOUND; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(crowd.sum, BOUND);
+	end_scheduler(crowd.s);
+}
+
+/* --- lives ---------------------------------------------------------------- */
+
+static unsigned threads_of_this_process(void)
+{
+	FILE    *f = fopen("/proc/self/status", "r");
+	char     line[128];
+	unsigned count = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Threads: %u", &count) == 1)
+			break;
+	fclose(f);
+	return count;
+}
+
+static void many_schedulers_come_and_go(void **state)
+{
+	const unsigned before = threads_of_this_process(); /* sanitizers' too */
+
+	(void)state;
+	for (unsigned i = 0; i < LIVES; i++) {
+		sennit_scheduler *s = start_scheduler(1 + i % 2);
+
+		assert_int_equal(sennit_bind(s), 0);
+		sennit_wait_group_init(&crowd.done, 1);
+		must_schedule(add, NULL);
+		sennit_unbind();
+		end_scheduler(s);
+	}
+	assert_soon(threads_of_this_process() == before);
+}
+
+/* --- CPUs go away --------------------------------------------------------- */
+
+static void the_cpus_may_become_fewer(void **state)
+{
+	cpu_set_t         before, one;
+	sennit_scheduler *s;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	s = start_scheduler(4);
+	assert_int_equal(sennit_bind(s), 0);
+	run_tasks(TASKS / 10);
+	CPU_ZERO(&one);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &before)) {
+			CPU_SET(cpu, &one);
+			break;
+		}
+	/* As a cpuset that shrinks does to every thread. */
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	run_tasks(TASKS / 10);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_workers_on_few_cpus_get_on),
+		cmocka_unit_test(many_threads_may_be_bound),
+		cmocka_unit_test(the_cpus_may_become_fewer),
+		cmocka_unit_test(many_schedulers_come_and_go),
+	};
+
+	alarm(400);
+	return cmocka_run_group_tests_name("os/crowded", tests, NULL, NULL);
+}

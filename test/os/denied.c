@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* denied.c - a sandbox that refuses system calls, or an older kernel that does
+ * not know them: the library works, by its slower ways. Each sandbox is a child
+ * with a seccomp filter.
+ */
+#include "../api/with_workers.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#if defined(SN_ASAN) || defined(SN_TSAN)
+
+int main(void)
+{
+	print_message("skipped: sanitizers need these system calls\n");
+	return 77;
+}
+
+#else
+
+/* From linux/mman.h of 6.13 on; older headers lack it. */
+#define GUARD_INSTALL 102
+
+enum { TASKS = 400, ROUNDS = 20, SKIPPED = 77 };
+
+/* --- the sandbox --------------------------------------------------------- */
+
+struct refusal {
+	uint32_t call;
+	uint32_t advice; /* madvise: only with this; 0: any */
+	uint32_t error;
+};
+
+#define LOAD_WORD(field) \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define SKIP_UNLESS(value, count) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
+#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
+
+static bool refuse(const struct refusal *r)
+{
+	struct sock_filter any[] = {
+		LOAD_WORD(nr),
+		SKIP_UNLESS(r->call, 1),
+		ANSWER(SECCOMP_RET_ERRNO | r->error),
+		ANSWER(SECCOMP_RET_ALLOW),
+	};
+	struct sock_filter advised[] = {
+		LOAD_WORD(nr),
+		SKIP_UNLESS(r->call, 3),
+		LOAD_WORD(args[2]),
+		SKIP_UNLESS(r->advice, 1),
+		ANSWER(SECCOMP_RET_ERRNO | r->error),
+		ANSWER(SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = r->advice ? 6 : 4,
+				      .filter = r->advice ? advised : any };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* --- the work ------------------------------------------------------------ */
+
+static struct {
+	sennit_wait_group done;
+	sennit_event      go;
+	sennit_mutex      lock;
+	unsigned          sum; /* under lock */
+} work;
+
+static void add(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&work.lock);
+	work.sum++;
+	sennit_mutex_unlock(&work.lock);
+	sennit_wait_group_done(&work.done);
+}
+
+static void block(void *unused)
+{
+	(void)unused;
+	sennit_event_wait(&work.go);
+	sennit_wait_group_done(&work.done);
+}
+
+/* Long enough without a point for thieves to force tasks out of the deque. */
+static void spawn_and_compute(void *unused)
+{
+	volatile unsigned x = 0;
+
+	(void)unused;
+	for (unsigned i = 0; i < TASKS; i++)
+		if (sennit_schedule(i % 2 ? add : block, NULL))
+			abort();
+	for (unsigned i = 0; i < 2000000; i++)
+		x += i;
+	sennit_event_set(&work.go);
+}
+
+static int labour(uint32_t workers)
+{
+	sennit_scheduler *s;
+
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = workers)) ||
+	    sennit_bind(s))
+		return 1;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		memset(&work, 0, sizeof(work));
+		sennit_wait_group_init(&work.done, TASKS);
+		if (sennit_schedule(spawn_and_compute, NULL))
+			return 2;
+		sennit_sleep(10 * SENNIT_MICROSECOND);
+		sennit_wait_group_wait(&work.done);
+		if (work.sum != TASKS / 2)
+			return 3;
+	}
+	sennit_unbind();
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 4 : 0;
+}
+
+static void works_without(void **state, const struct refusal *refusals,
+			  unsigned count)
+{
+	const struct world *w = *state;
+	int                 status;
+	pid_t               child;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		alarm(100);
+		for (unsigned i = 0; i < count; i++)
+			if (!refuse(&refusals[i]))
+				_exit(SKIPPED);
+		_exit(labour(w->workers));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+		print_message("no filters of system calls here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+/* --- what is refused ------------------------------------------------------ */
+
+static void works_without_membarrier(void **state)
+{
+	static const struct refusal unknown = { .call = SYS_membarrier,
+						.error = ENOSYS };
+	static const struct refusal denied = { .call = SYS_membarrier,
+					       .error = EPERM };
+
+	works_without(state, &unknown, 1);
+	works_without(state, &denied, 1);
+}
+
+static void works_without_guards_in_batches(void **state)
+{
+	static const struct refusal denied = { .call = SYS_process_madvise,
+					       .error = EPERM };
+
+	works_without(state, &denied, 1);
+}
+
+static void works_without_cheap_guards(void **state)
+{
+	static const struct refusal old[] = {
+		{ .call = SYS_madvise,
+		  .advice = GUARD_INSTALL,
+		  .error = EINVAL },
+		{ .call = SYS_process_madvise, .error = EINVAL },
+	};
+
+	works_without(state, old, 2);
+}
+
+static void works_without_any_advice(void **state)
+{
+	static const struct refusal old[] = {
+		{ .call = SYS_madvise, .error = EINVAL },
+		{ .call = SYS_process_madvise, .error = ENOSYS },
+	};
+
+	works_without(state, old, 2);
+}
+
+static void works_without_knowing_its_cpus(void **state)
+{
+	static const struct refusal denied = { .call = SYS_sched_getaffinity,
+					       .error = EPERM };
+
+	works_without(state, &denied, 1);
+}
+
+static void works_without_all_of_these(void **state)
+{
+	static const struct refusal all[] = {
+		{ .call = SYS_membarrier, .error = ENOSYS },
+		{ .call = SYS_process_madvise, .error = ENOSYS },
+		{ .call = SYS_madvise,
+		  .advice = GUARD_INSTALL,
+		  .error = EINVAL },
+		{ .call = SYS_sched_getaffinity, .error = EPERM },
+		{ .call = SYS_sigaltstack, .error = EPERM },
+	};
+
+	works_without(state, all, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(works_without_membarrier),
+		WITH_COUNTS(works_without_guards_in_batches),
+		WITH_COUNTS(works_without_cheap_guards),
+		WITH_COUNTS(works_without_any_advice),
+		WITH_COUNTS(works_without_knowing_its_cpus),
+		WITH_COUNTS(works_without_all_of_these),
+	};
+
+	return cmocka_run_group_tests_name("os/denied", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* planted_bugs.c - sanitizers as users meet them: a bug in a task is reported,
+ * a task without one is not. The program runs itself, with the name of a bug;
+ * with AddressSanitizer, with ThreadSanitizer, else under Valgrind's memcheck.
+ */
+#include "../api/with_workers.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+enum { SKIPPED = 77 };
+
+/* --- the bugs ------------------------------------------------------------- */
+
+static struct {
+	sennit_wait_group done, met;
+	sennit_event      go;
+	sennit_mutex      lock;
+	int               unlocked, locked;
+	int              *hanging;
+	volatile int      sink;
+} plot;
+
+/* What every task does besides: wait, switch, throw stack away. */
+static void live(void)
+{
+	char scratch[256];
+
+	memset(scratch, 1, sizeof(scratch));
+	sennit_yield();
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+	plot.sink = scratch[sizeof(scratch) - 1];
+}
+
+static void do_nothing_wrong(void *unused)
+{
+	int *block = malloc(sizeof(*block));
+
+	(void)unused;
+	if (!block)
+		abort();
+	*block = 1;
+	live();
+	sennit_mutex_lock(&plot.lock);
+	plot.locked += *block;
+	sennit_mutex_unlock(&plot.lock);
+	free(block);
+	sennit_wait_group_done(&plot.done);
+}
+
+static void overflow_the_heap(void *unused)
+{
+	volatile char *block = malloc(16);
+	volatile int   beyond = 16;
+
+	live();
+	block[beyond] = 1;
+	free((void *)(uintptr_t)block);
+	do_nothing_wrong(unused);
+}
+
+static void overflow_the_stack(void *unused)
+{
+	volatile char array[16];
+	volatile int  beyond = 16;
+
+	live();
+	array[beyond] = 1;
+	plot.sink = array[0];
+	do_nothing_wrong(unused);
+}
+
+static void use_after_free(void *unused)
+{
+	volatile int *volatile block = malloc(sizeof(int)); /* as hard to see */
+
+	*block = 1;
+	live();
+	free((void *)(uintptr_t)block);
+	live();
+	plot.sink = *block;
+	do_nothing_wrong(unused);
+}
+
+static NOINLINE void let_hang(void)
+{
+	volatile int gone = 1;
+
+	plot.hanging = (int *)(uintptr_t)&gone;
+	live();
+}
+
+static void use_after_return(void *unused)
+{
+	let_hang();
+	live();
+	plot.sink = *(volatile int *)plot.hanging;
+	do_nothing_wrong(unused);
+}
+
+static void leak(void *unused)
+{
+	volatile char *block = malloc(100);
+
+	block[0] = 1;
+	live();
+	block = NULL;
+	do_nothing_wrong(unused);
+}
+
+static void branch_on_nothing(void *unused)
+{
+	volatile int *block = malloc(sizeof(int));
+
+	live();
+	if (*block == 17)
+		plot.sink = 1;
+	free((void *)(uintptr_t)block);
+	do_nothing_wrong(unused);
+}
+
+/* Two that run at once: neither goes on before both are there. */
+static void race(void *unused)
+{
+	sennit_wait_group_done(&plot.met);
+	sennit_wait_group_wait(&plot.met);
+	for (int i = 0; i < 1000; i++) {
+		plot.unlocked++;
+		sennit_yield();
+	}
+	do_nothing_wrong(unused);
+}
+
+/* Not every tool sees every bug. */
+static sennit_task_fn *const all[] __attribute__((unused)) = {
+	overflow_the_heap,
+	overflow_the_stack,
+	use_after_free,
+	use_after_return,
+	leak,
+	branch_on_nothing,
+	race,
+};
+
+static const struct bug {
+	const char     *name;
+	sennit_task_fn *task;
+	const char     *options; /* of the sanitizer */
+	const char     *report;
+} bugs[] = {
+#if defined(SN_ASAN)
+	{ "nothing", do_nothing_wrong, "detect_stack_use_after_return=1", "" },
+	{ "heap", overflow_the_heap, "", "heap-buffer-overflow" },
+	{ "stack", overflow_the_stack, "", "stack-buffer-overflow" },
+	{ "free", use_after_free, "", "heap-use-after-free" },
+	{ "return", use_after_return, "detect_stack_use_after_return=1",
+	  "stack-use-after-return" },
+	{ "leak", leak, "detect_leaks=1", "detected memory leaks" },
+#elif defined(SN_TSAN)
+	{ "nothing", do_nothing_wrong, "", "" },
+	{ "race", race, "", "data race" },
+#else
+	{ "nothing", do_nothing_wrong, "", "" },
+	{ "heap", overflow_the_heap, "", "Invalid write" },
+	{ "free", use_after_free, "", "Invalid read" },
+	{ "leak", leak, "", "definitely lost" },
+	{ "branch", branch_on_nothing, "", "uninitialised value" },
+#endif
+};
+
+#define BUGS (sizeof(bugs) / sizeof(bugs[0]))
+
+static int commit(const char *name)
+{
+	const struct bug *b = bugs;
+	sennit_scheduler *s;
+
+	while (strcmp(b->name, name))
+		b++;
+	alarm(100);
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)))
+		return 3;
+	sennit_wait_group_init(&plot.met, 2);
+	sennit_wait_group_init(&plot.done, 20);
+	for (unsigned i = 0; i < 20; i++) {
+		const sennit_task t = { .run = i == 7 || i == 8
+						       ? b->task
+						       : do_nothing_wrong };
+
+		if (sennit_enqueue(s, &t))
+			return 4;
+	}
+	sennit_wait_group_wait(&plot.done);
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 5 : 0;
+}
+
+/* --- watching ------------------------------------------------------------- */
+
+static const char *program;
+
+_Noreturn static void run_self(const struct bug *b, int out)
+{
+	dup2(out, STDERR_FILENO);
+	dup2(out, STDOUT_FILENO);
+#if defined(SN_ASAN) || defined(SN_TSAN)
+	setenv("ASAN_OPTIONS", b->options, 1);
+	setenv("TSAN_OPTIONS", b->options, 1);
+	execl(program, program, b->name, NULL);
+#else
+	execlp("valgrind", "valgrind", "-q", "--fair-sched=yes",
+	       "--leak-check=full", "--error-exitcode=1", program, b->name,
+	       NULL);
+#endif
+	_exit(SKIPPED);
+}
+
+static void is_reported(const struct bug *b)
+{
+	static char text[1 << 16];
+	size_t      length = 0;
+	ssize_t     n;
+	int         ends[2], status;
+	pid_t       child;
+
+	fflush(NULL);
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		run_self(b, ends[1]);
+	close(ends[1]);
+	while ((n = read(ends[0], text + length, sizeof(text) - 1 - length)) >
+	       0)
+		length += (size_t)n;
+	text[length] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+		print_message("no valgrind here\n");
+		skip();
+	}
+	if (!strstr(text, b->report))
+		fail_msg("%s: no \"%s\": %s", b->name, b->report, text);
+	/* Valgrind's own remarks do not begin with its mark of an error. */
+	if (!*b->report && (strstr(text, "==") || status))
+		fail_msg("%s: ended with %#x: %s", b->name, (unsigned)status,
+			 text);
+	if (*b->report && !status)
+		fail_msg("%s: reported, but ended well", b->name);
+}
+
+static void each_bug_is_reported_and_nothing_else(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < BUGS; i++)
+		is_reported(&bugs[i]);
+}
+
+int main(int count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_bug_is_reported_and_nothing_else),
+	};
+
+	if (count > 1)
+		return commit(arguments[1]);
+	program = arguments[0];
+	return cmocka_run_group_tests_name("os/planted_bugs", tests, NULL,
+					   NULL);
+}

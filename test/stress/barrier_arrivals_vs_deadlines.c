@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* barrier_arrivals_vs_deadlines.c - parties that give up and come back, while
+ * others arrive: every phase has all parties, one of them last, and all are
+ * told the same. */
+#include "../api/crowd.h"
+#include "../random.h"
+
+enum { PARTIES = 6 };
+
+struct march {
+	sennit_barrier b;
+	atomic_uint    next;
+	atomic_uint    last;
+	unsigned       steps;
+	unsigned       at[PARTIES]; /* its own before, all after the barrier */
+};
+
+static sennit_time some_time(uint64_t *random)
+{
+	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
+	const uint32_t        span = spans[random_below(random, 4)];
+
+	if (!random_below(random, 3))
+		return SENNIT_NEVER;
+	return sennit_after(random_below(random, span));
+}
+
+static void meet(struct march *m, uint64_t *random)
+{
+	int rc;
+
+	do {
+		rc = sennit_barrier_wait_until(&m->b, some_time(random));
+		if (rc < 0 && !random_below(random, 2))
+			sennit_yield();
+	} while (rc < 0);
+	if (rc == 1)
+		atomic_fetch_add(&m->last, 1);
+}
+
+static void march(void *argument)
+{
+	struct march  *m = argument;
+	const unsigned me = atomic_fetch_add(&m->next, 1);
+	uint64_t       random = random_stream(me);
+	unsigned       i, other;
+
+	for (i = 1; i <= m->steps; i++) {
+		m->at[me] = i;
+		meet(m, &random);
+		for (other = 0; other < PARTIES; other++)
+			EXPECT(m->at[other] == i);
+		meet(m, &random);
+	}
+}
+
+static void all_parties_of_a_phase_go_on_or_none(void **state)
+{
+	struct world *w = *state;
+	struct march  m = { .steps = (unsigned)scaled(LOAD(1000)) };
+	struct crowd  c = { .s = w->s,
+			    .run = march,
+			    .argument = &m,
+			    .tasks = 4,
+			    .bound = 1,
+			    .unbound = 1 };
+
+	sennit_barrier_init(&m.b, PARTIES);
+	gather(&c);
+	disperse(&c);
+	assert_int_equal(atomic_load(&m.last), 2 * m.steps);
+	sennit_barrier_destroy(&m.b); /* nobody counts as arrived */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(all_parties_of_a_phase_go_on_or_none),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/barrier_arrivals_vs_deadlines", tests, NULL, NULL));
+}

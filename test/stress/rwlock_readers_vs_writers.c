@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rwlock_readers_vs_writers.c - readers and writers with deadlines at random:
+ * nobody reads a half-written record, nobody is left waiting; and a lock that
+ * is freed by the last who writes under it. */
+#include "../api/crowd.h"
+#include "../random.h"
+
+/* --- a record of two halves --------------------------------------------- */
+
+struct record {
+	sennit_rwlock lock;
+	atomic_uint   next;
+	unsigned      rounds;
+	uint64_t      left, right; /* under lock: the same */
+	atomic_ullong written;
+};
+
+static sennit_time some_time(uint64_t *random)
+{
+	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
+	const uint32_t        span = spans[random_below(random, 4)];
+
+	if (!random_below(random, 3))
+		return SENNIT_NEVER;
+	return sennit_after(random_below(random, span));
+}
+
+static void dawdle(uint64_t *random)
+{
+	switch (random_below(random, 32)) {
+	case 0:
+		sennit_sleep(random_below(random, 50000));
+		break;
+	case 1:
+	case 2:
+		sennit_yield();
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_record(struct record *r, uint64_t *random)
+{
+	if (sennit_rwlock_lock_until(&r->lock, some_time(random)))
+		return;
+	r->left++;
+	dawdle(random);
+	r->right++;
+	sennit_rwlock_unlock(&r->lock);
+	atomic_fetch_add(&r->written, 1);
+}
+
+static void read_record(struct record *r, uint64_t *random)
+{
+	uint64_t left;
+
+	if (sennit_rwlock_lock_shared_until(&r->lock, some_time(random)))
+		return;
+	left = r->left;
+	EXPECT(left == r->right);
+	dawdle(random);
+	EXPECT(left == r->right);
+	sennit_rwlock_unlock_shared(&r->lock);
+}
+
+static void use_record(void *argument)
+{
+	struct record *r = argument;
+	uint64_t       random = random_stream(atomic_fetch_add(&r->next, 1));
+	unsigned       i;
+
+	for (i = 0; i < r->rounds; i++) {
+		if (random_below(&random, 3))
+			read_record(r, &random);
+		else
+			write_record(r, &random);
+	}
+}
+
+static void nobody_reads_what_is_half_written(void **state)
+{
+	struct world *w = *state;
+	struct record r = { .rounds = (unsigned)scaled(LOAD(3000)) };
+	struct crowd  c = { .s = w->s,
+			    .run = use_record,
+			    .argument = &r,
+			    .tasks = 12,
+			    .bound = 2,
+			    .unbound = 2 };
+
+	gather(&c);
+	disperse(&c);
+	assert_int_equal(r.left, r.right);
+	assert_int_equal(r.left, atomic_load(&r.written));
+	sennit_rwlock_destroy(&r.lock); /* neither held nor waited for */
+}
+
+/* --- handed on, freed by the last --------------------------------------- */
+
+enum { SLOTS = 4, PATTERN = 0xa5 };
+
+struct passed {
+	sennit_rwlock lock;
+	unsigned      owners; /* under lock */
+};
+
+struct passing {
+	_Atomic(struct passed *) slots[SLOTS];
+	unsigned                 rounds;
+	atomic_uint              next;
+};
+
+/* Read, then write. Whoever takes the last share away frees it. */
+static void leave(struct passed *p)
+{
+	unsigned left;
+
+	sennit_rwlock_lock_shared(&p->lock);
+	EXPECT(p->owners == 1 || p->owners == 2);
+	sennit_rwlock_unlock_shared(&p->lock);
+	sennit_rwlock_lock(&p->lock);
+	left = --p->owners;
+	sennit_rwlock_unlock(&p->lock);
+	if (left)
+		return;
+	memset(p, PATTERN, sizeof(*p)); /* an unlock under way would abort */
+	free(p);
+}
+
+static struct passed *make_passed(void)
+{
+	struct passed *p = calloc(1, sizeof(*p));
+
+	sennit_rwlock_init(&p->lock);
+	p->owners = 2;
+	return p;
+}
+
+/* Put one in a slot, keep one share; take what was there, drop that share. */
+static void pass_on(void *argument)
+{
+	struct passing *g = argument;
+	uint64_t        random = random_stream(atomic_fetch_add(&g->next, 1));
+	unsigned        i;
+
+	for (i = 0; i < g->rounds; i++) {
+		struct passed *mine = make_passed();
+		struct passed *other = atomic_exchange(
+			&g->slots[random_below(&random, SLOTS)], mine);
+
+		leave(mine);
+		if (other)
+			leave(other);
+		if (!random_below(&random, 16))
+			sennit_yield();
+	}
+}
+
+static void nobody_touches_a_lock_that_was_handed_on(void **state)
+{
+	struct world  *w = *state;
+	struct passing g = { .rounds = (unsigned)scaled(LOAD(3000)) };
+	struct crowd   c = { .s = w->s,
+			     .run = pass_on,
+			     .argument = &g,
+			     .tasks = 5,
+			     .bound = 1,
+			     .unbound = 1 };
+	unsigned       i;
+
+	gather(&c);
+	disperse(&c);
+	for (i = 0; i < SLOTS; i++)
+		if (atomic_load(&g.slots[i]))
+			leave(atomic_load(&g.slots[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(nobody_reads_what_is_half_written),
+		WITH_WORKERS(nobody_touches_a_lock_that_was_handed_on),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/rwlock_readers_vs_writers", tests, NULL, NULL));
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* semaphore_takers_vs_givers.c - permits taken and given in lots at random,
+ * with deadlines: none is lost, none is made, and nobody waits for what is
+ * there. */
+#include "../api/crowd.h"
+#include "../random.h"
+
+enum { PERMITS = 6 };
+
+struct pool {
+	sennit_semaphore permits;
+	atomic_uint      next;
+	atomic_int       out;
+	unsigned         rounds;
+};
+
+static sennit_time some_time(uint64_t *random)
+{
+	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
+	const uint32_t        span = spans[random_below(random, 4)];
+
+	if (!random_below(random, 3))
+		return SENNIT_NEVER;
+	return sennit_after(random_below(random, span));
+}
+
+/* Give back what was taken in as many calls as it pleases. */
+static void give_back(struct pool *p, uint32_t n, uint64_t *random)
+{
+	while (n) {
+		const uint32_t some = 1 + random_below(random, n);
+
+		atomic_fetch_sub(&p->out, (int)some);
+		sennit_semaphore_give(&p->permits, some);
+		n -= some;
+	}
+}
+
+static void use_pool(void *argument)
+{
+	struct pool *p = argument;
+	uint64_t     random = random_stream(atomic_fetch_add(&p->next, 1));
+	unsigned     i;
+
+	for (i = 0; i < p->rounds; i++) {
+		const uint32_t n = 1 + random_below(&random, PERMITS);
+
+		if (sennit_semaphore_take_until(&p->permits, n,
+						some_time(&random)))
+			continue;
+		EXPECT(atomic_fetch_add(&p->out, (int)n) + (int)n <= PERMITS);
+		if (!random_below(&random, 16))
+			sennit_yield();
+		give_back(p, n, &random);
+	}
+}
+
+static void permits_are_neither_lost_nor_made(void **state)
+{
+	struct world *w = *state;
+	struct pool   p = { .rounds = (unsigned)scaled(LOAD(3000)) };
+	struct crowd  c = { .s = w->s,
+			    .run = use_pool,
+			    .argument = &p,
+			    .tasks = 12,
+			    .bound = 2,
+			    .unbound = 2 };
+
+	sennit_semaphore_init(&p.permits, PERMITS);
+	gather(&c);
+	disperse(&c);
+	assert_int_equal(atomic_load(&p.out), 0);
+	assert_int_equal(sennit_semaphore_count(&p.permits), PERMITS);
+	sennit_semaphore_destroy(&p.permits);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(permits_are_neither_lost_nor_made),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/semaphore_takers_vs_givers", tests, NULL, NULL));
+}
