@@ -150,7 +150,8 @@ typedef int sennit_compare_fn(const void *left, const void *right,
  * input, few for what is sorted in long runs already, forwards or backwards.
  * scratch has room for as many elements and the alignment of base, or is NULL:
  * then it is allocated, and if it cannot be nothing is moved. A comparison that
- * contradicts itself is misuse. A grain is how many elements one worker may
+ * contradicts itself, as one does that calls a NaN equal to every number, is
+ * misuse. A grain is how many elements one worker may
  * sort alone, at least 32; 0: 2048, or 32 KiB of them. On -ETIMEDOUT and
  * -ECANCELED all elements are there, in any order. -EINVAL also for a size of
  * 0, or more bytes than there can be.
