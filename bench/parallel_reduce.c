@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_reduce.c - the sum of ten million numbers, and their prefix sums. */
+/* parallel_reduce.c - the sum of a million numbers, and their prefix sums. */
 #include "harness.h"
 
-#define ELEMENTS 10000000
+#define ELEMENTS 1000000
 
 static double in[ELEMENTS];
 static double out[ELEMENTS];

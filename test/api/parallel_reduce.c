@@ -148,7 +148,7 @@ static void left_stays_left(void **state)
 
 /* --- the same result ---------------------------------------------------- */
 
-#define TERMS 100003
+#define TERMS LOAD(100003)
 
 static double term(size_t i)
 {

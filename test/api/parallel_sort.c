@@ -209,7 +209,7 @@ static void elements_may_have_any_size(void **state)
 
 static void sort_sometimes(void *argument)
 {
-	for (uint64_t i = scaled(100); i > 0; i--) {
+	for (uint64_t i = scaled(LOAD(401) / 4); i > 0; i--) {
 		uint32_t                grain = random_below(&seed, 200);
 		sennit_parallel_options o = on(argument, grain);
 		uint32_t                n = random_below(&seed, 3000);
