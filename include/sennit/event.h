@@ -68,6 +68,51 @@ SENNIT_API SENNIT_MUST_USE int sennit_event_wait_until(sennit_event *e,
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_event_wait(sennit_event *e);
 
+/* --- several ------------------------------------------------------------ */
+
+/* The most events that one call may wait for. */
+#define SENNIT_EVENT_WAIT_MAX 64
+
+/* Wait until one of events[0..count-1] is set, or the deadline passes; consumes
+ * that one, if it is an auto event, and no other. *which becomes its index. Of
+ * several that are set when it is called, the first in the array is taken; of
+ * those set later, the one set first. The same event may stand there twice.
+ * More than 8 events need 8 KiB of stack. Misuse for none, and for more than
+ * SENNIT_EVENT_WAIT_MAX. The event that is reported may be freed at once; the
+ * others must stay until the call has returned.
+ * Returns 0, -ETIMEDOUT, or -ECANCELED.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_event_wait_any_until(
+	sennit_event *const events[], size_t count, size_t *which,
+	sennit_time deadline);
+
+/* The same without a deadline. Returns the index.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API size_t sennit_event_wait_any(sennit_event *const events[],
+					size_t              count);
+
+/* Wait until events[0..count-1] are all set at the same moment, or the deadline
+ * passes; consumes all auto events among them in that moment, and none before:
+ * a call that fails has taken nothing, and two calls for the same events never
+ * hold what the other lacks. It takes an auto event only when nobody waits for
+ * that alone. A manual event that is cleared before the last is set has to be
+ * set again. Misuse for more than SENNIT_EVENT_WAIT_MAX; none are all set.
+ * (As WaitForMultipleObjects of Win32.) All may be freed at once when it has
+ * returned 0.
+ * Returns 0, -ETIMEDOUT, or -ECANCELED.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_event_wait_all_until(
+	sennit_event *const events[], size_t count, sennit_time deadline);
+
+/* The same without a deadline.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API void sennit_event_wait_all(sennit_event *const events[],
+				      size_t              count);
+
 SENNIT_END
 
 #endif

@@ -39,6 +39,15 @@ SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex     *m,
 						  void             *argument,
 						  sennit_time       deadline);
 
+/* Call the running task so, in reports and messages of misuse, until it ends:
+ * a copy of the name, cut to SENNIT_NAME_SIZE - 1 bytes. NULL, or "", takes it
+ * away: then the task is called as its function is (sennit_task_set_name). On a
+ * bound thread's own stack, the name is that stack's until the thread unbinds;
+ * on an unbound thread nothing happens.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_fiber_set_name(const char *name);
+
 /* Make *f look at its predicate again. Does nothing to a fiber that is not in
  * sennit_fiber_wait, or that is on its way out of it.
  *

@@ -50,11 +50,14 @@ enum sennit_waits_for {
 /* sennit_report_entry.worker on a bound thread. */
 #define SENNIT_REPORT_BOUND UINT32_MAX
 
+/* The same of background tasks that no worker has taken yet. */
+#define SENNIT_REPORT_BACKGROUND (UINT32_MAX - 1)
+
 typedef struct sennit_report_entry {
 	size_t          size;      /* sizeof(sennit_report_entry) in the
 				    * library's build */
 	uint32_t        state;     /* enum sennit_report_state */
-	uint32_t        worker;    /* 0..workers-1, or SENNIT_REPORT_BOUND */
+	uint32_t        worker;    /* 0..workers-1, or SENNIT_REPORT_* */
 	uint32_t        thread;    /* the system's number of its thread */
 	uint32_t        fiber;     /* as sennit_fiber_id says */
 	sennit_task_fn *task;      /* what the fiber was begun with; NULL: a
@@ -68,15 +71,18 @@ typedef struct sennit_report_entry {
 	sennit_time     since;     /* RUNNING: it began or resumed; READY,
 				    * BLOCKED: it began to wait */
 	sennit_time     deadline;  /* READY, BLOCKED; or SENNIT_NEVER */
+	const char     *name;      /* what the task has named itself, else what
+				    * its function was named, else NULL; valid
+				    * until visit returns */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
- * blocked, bound threads' own stacks included, and for each worker with tasks
- * that have not started. Every entry is true of a moment during the call. A
- * fiber that comes, goes or changes meanwhile is seen before or after that, or
- * not at all. visit must not block nor call into sennit, but for sennit_now: a
- * worker that needs a new stack, and a thread that binds or unbinds, waits for
- * it.
+ * blocked, bound threads' own stacks included, for each worker with tasks that
+ * have not started, and for the background tasks of them all. Every entry is
+ * true of a moment during the call. A fiber that comes, goes or changes
+ * meanwhile is seen before or after that, or not at all. visit must not block
+ * nor call into sennit, but for sennit_now: a worker that needs a new stack,
+ * and a thread that binds or unbinds, waits for it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_scheduler_report(
@@ -87,10 +93,11 @@ SENNIT_API void sennit_scheduler_report(
 /* Write the report to the file descriptor, a line per entry, then a line that
  * says so if all that is left waits and nothing inside can wake it: no worker
  * is awake, no thread is bound that does not wait, no wait has a deadline or is
- * for a blocking call.
- * Functions are named where the program exports them (-rdynamic), else by file
- * and offset as addr2line wants them. Allocates nothing. The text is for
- * people and may change with any release.
+ * for a blocking call. A task's name, if it has one, comes before its function.
+ * Functions without a name of the program's (sennit_task_set_name) are named
+ * where the program exports them (-rdynamic), else by file and offset as
+ * addr2line wants them. Allocates nothing. The text is for people and may
+ * change with any release.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
 SENNIT_API void sennit_scheduler_print_report(sennit_scheduler *s, int fd);

@@ -18,6 +18,17 @@ typedef void sennit_task_fn(void *argument);
  * never stolen. Misuse from a thread that is not bound to the scheduler. */
 #define SENNIT_TASK_SAME_THREAD UINT32_C(1)
 
+/* sennit_task.flags: start only when there is nothing else to do: a worker has
+ * no ready fiber, no task of its own and none to steal; without workers, when
+ * the bound thread that schedules it waits or unbinds and has no other task.
+ * The oldest first. Lest it starve, one background task is started every 10 ms,
+ * by the first worker that has made 61 dispatches by then, even if there is
+ * always something else. Once started it is a task like any other: nothing
+ * interrupts it, and its fiber resumes in turn with all. Scheduling one costs a
+ * lock that background tasks share. Not together with SENNIT_TASK_SAME_THREAD:
+ * -EINVAL. */
+#define SENNIT_TASK_BACKGROUND UINT32_C(2)
+
 /* Copies of up to this many bytes need no call to the allocator (but for the
  * growth of a reused pool). */
 #define SENNIT_COPY_SMALL 48
@@ -55,8 +66,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(sennit_task_fn *run,
 
 /* Schedule *task, with its flags, on the bound scheduler. *task may be reused
  * at once.
- * Returns 0, -EINVAL for unknown flags, a reserved_ that is not 0 or no
- * function, or -ENOMEM: nothing was scheduled.
+ * Returns 0, -EINVAL for unknown flags or such as exclude each other, a
+ * reserved_ that is not 0 or no function, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
@@ -69,6 +80,27 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
 					      const sennit_task *task);
+
+/* How many functions can be given a name. */
+#define SENNIT_TASK_NAMES 1024
+
+/* Call tasks that run the function so, in reports and messages of misuse, in
+ * the whole process. The name must stay valid for ever: a literal, as a rule.
+ * NULL takes it away again, though not the function's place among those with a
+ * name.
+ * Returns 0, -EINVAL when run is NULL, or -ENOSPC when SENNIT_TASK_NAMES
+ * functions have been given one.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API int sennit_task_set_name(sennit_task_fn *run, const char *name);
+
+/* What the function was named, or NULL.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API const char *sennit_task_name(sennit_task_fn *run);
+
+/* Bytes of a running task's own name, with the 0 at its end. */
+#define SENNIT_NAME_SIZE 32
 
 SENNIT_END
 

@@ -4,21 +4,18 @@
  * SET and WAITERS are never both set on a manual event; on an auto event they
  * may be for the moment in which a waiter that timed out is still linked.
  */
-#include "sennit/event.h"
+#include "api/event.h"
 
 #include "base/check.h"
-#include "sched/wait.h"
 
 #include <errno.h>
-
-#define SET QUEUE_OWN
 
 _Static_assert(sizeof(sennit_event) == 2 * sizeof(uint32_t) + sizeof(void *),
 	       "an event is two words");
 
 void sennit_event_init(sennit_event *e, enum sennit_event_mode mode, bool set)
 {
-	a_init(&e->state_, set ? SET : 0);
+	a_init(&e->state_, set ? EVENT_SET : 0);
 	e->mode_ = mode;
 	e->waiters_ = NULL;
 }
@@ -34,17 +31,63 @@ static void set_manual_slow(sennit_event *e)
 	uint32_t     word = sn_queue_lock(&e->state_);
 	struct link *waiters = sn_wait_take_all(&e->waiters_, word);
 
-	sn_queue_unlock(&e->state_, SET);
+	sn_queue_unlock(&e->state_, EVENT_SET);
 	sn_wait_wake_all(waiters);
+}
+
+/* Take the first waiter that does not merely watch off the queue and claim it;
+ * NULL when there is none. Lock held. */
+static struct waiter *take_one_that_takes(sennit_event *e)
+{
+	struct waiter *n, *next, *last;
+
+	if (!e->waiters_)
+		return NULL;
+	next = sn_queue_first(e->waiters_);
+	last = sn_queue_first(next->link.prev);
+	do {
+		n = next;
+		next = sn_queue_first(n->link.next);
+		if (n->is.watches)
+			continue;
+		sn_queue_leave(&e->waiters_, n);
+		if (!n->is.raced || sn_waiter_claim(n))
+			return n;
+	} while (n != last);
+	return NULL;
+}
+
+/* Somebody may wait for this event and others at once. */
+static void set_watched(sennit_event *e, uint32_t word)
+{
+	struct waiter *n = take_one_that_takes(e);
+	struct link   *watchers = NULL;
+
+	if (n) {
+		word = sn_queue_bits(e->waiters_, word);
+	} else {
+		watchers = sn_wait_take_all(&e->waiters_, word);
+		word = EVENT_SET;
+	}
+	sn_queue_unlock(&e->state_, word);
+	if (n)
+		sn_wait_wake(n);
+	else
+		sn_wait_wake_all(watchers);
 }
 
 static void set_auto_slow(sennit_event *e)
 {
 	uint32_t       word = sn_queue_lock(&e->state_);
-	struct waiter *n = sn_wait_take_one(&e->waiters_);
+	struct waiter *n;
 
+	if (unlikely(word & EVENT_WATCHED)) {
+		set_watched(e, word);
+		return;
+	}
+	n = sn_wait_take_one(&e->waiters_);
 	word = sn_queue_bits(e->waiters_, word);
-	sn_queue_unlock(&e->state_, n ? word : word | SET);
+	sn_queue_unlock(&e->state_, n ? word : word | EVENT_SET);
 	if (n)
 		sn_wait_wake(n);
 }
@@ -55,7 +98,7 @@ void sennit_event_set(sennit_event *e)
 
 	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)))
 		/* -> event.set: what happened before */
-		if (a_cas_weak_rel(&e->state_, &word, word | SET))
+		if (a_cas_weak_rel(&e->state_, &word, word | EVENT_SET))
 			return;
 	if (e->mode_ == SENNIT_EVENT_AUTO)
 		set_auto_slow(e);
@@ -68,31 +111,16 @@ void sennit_event_clear(sennit_event *e)
 	uint32_t word = a_load_rlx(&e->state_);
 
 	/* Locked: somebody sets it; its clearing comes before that. */
-	while (word & SET && !(word & QUEUE_LOCKED))
+	while (word & EVENT_SET && !(word & QUEUE_LOCKED))
 		/* <- event.set */
-		if (a_cas_weak_acq(&e->state_, &word, word & ~SET))
+		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET))
 			return;
 }
 
 bool sennit_event_is_set(const sennit_event *e)
 {
-	return a_load_acq(&e->state_) & SET; /* <- event.set <- queue.unlock */
-}
-
-/* Whether the caller may go: the event is set, and consumed if auto. Never
- * while it is locked: who sets it may not be done with it. */
-static bool pass(sennit_event *e)
-{
-	uint32_t word = a_load_acq(&e->state_); /* <- event.set */
-
-	while (word & SET && !(word & QUEUE_LOCKED)) {
-		if (e->mode_ != SENNIT_EVENT_AUTO)
-			return true;
-		/* <- event.set */
-		if (a_cas_weak_acq(&e->state_, &word, word & ~SET))
-			return true;
-	}
-	return false;
+	return a_load_acq(&e->state_) &
+	       EVENT_SET; /* <- event.set <- queue.unlock */
 }
 
 static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
@@ -100,16 +128,14 @@ static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 	struct waiter n;
 	uint32_t      word;
 
-	if (pass(e))
+	if (sn_event_pass(e))
 		return 0;
 	if (!deadline && !(a_load_rlx(&e->state_) & QUEUE_LOCKED))
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&e->state_);
-	if (word & SET) {
-		bool consumed = e->mode_ == SENNIT_EVENT_AUTO;
-
-		sn_queue_unlock(&e->state_, consumed ? word & ~SET : word);
+	if (word & EVENT_SET) {
+		sn_queue_unlock(&e->state_, sn_event_passed(e, word));
 		return 0;
 	}
 	if (!deadline) {

@@ -18,6 +18,18 @@ uint32_t sennit_fiber_id(const sennit_fiber *f)
 	return f->id;
 }
 
+void sennit_fiber_set_name(const char *name)
+{
+	struct sennit_fiber *f = sennit_fiber_current();
+
+	if (!f)
+		return;
+	f->marks &= ~MARK_NAME;
+	if (name && name[0])
+		f->marks |= MARK_NAME;
+	sn_nametag_write(&f->name, name ? name : "");
+}
+
 /* The record lies in the fiber itself, which outlives every handle to it, and
  * any notify claims it: so a wait without a deadline has contenders too. */
 static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
@@ -28,8 +40,6 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 
 	n->fiber = self;
 	n->is.raced = true;
-	n->part = 0;
-	n->whole = n;
 	n->timer.pprev = NULL;
 	n->scope = self->scope;
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
@@ -61,7 +71,7 @@ void sennit_fiber_notify(sennit_fiber *f)
 	if (a_load_acq(&f->wait.claim) != WAITER_WAITING)
 		return;
 	TORTURE_POINT(); /* it may be in a later wait by now */
-	if (sn_waiter_claim(&f->wait))
+	if (sn_waiter_claim_part(&f->wait, 0))
 		sn_wait_wake(&f->wait);
 }
 

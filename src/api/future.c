@@ -335,8 +335,8 @@ static int wait_linked(sennit_future *const futures[], size_t count,
 	 * another's setter was first, and will wake us. */
 	if (linked == count || !sn_waiter_claim(&parts[linked]))
 		err = sn_wait(&whole, deadline);
-	else if (whole.fiber)
-		sn_sight_run(&whole.fiber->sight);
+	else
+		sn_wait_skip(&whole);
 	unlink_parts(futures, linked, parts,
 		     err ? count : sn_waiter_part(&whole));
 	if (!err)

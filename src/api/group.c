@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "os/os.h"
 #include "sched/group.h"
+#include "sched/marks.h"
 #include "sched/place.h"
 #include "sched/tie.h"
 
@@ -156,6 +157,30 @@ static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 	return sn_deque_pop_if(&w->deque, ~TASK_OWNED, sn_task_member(g), t);
 }
 
+/* The member's own local values and name end with it. */
+static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
+				    const struct task   *t)
+{
+	int error = sn_task_member_fn(t->run)(t->argument);
+
+	if (unlikely(f->marks))
+		sn_marks_end(f);
+	return error;
+}
+
+/* The same where the opener has some: they are not the member's. */
+static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
+{
+	struct marks_aside aside;
+	int                error;
+
+	CXX_BARRIER();
+	sn_marks_put_aside(f, &aside);
+	error = call_fresh(f, t);
+	sn_marks_take_back(f, &aside);
+	return error;
+}
+
 /* Call the member on the running stack. */
 static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 			      const struct task *t)
@@ -169,7 +194,9 @@ static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 	w->home.current->scope = &g->scope_;
 	w->home.current->identity = g;
 	sn_sight_task(&w->home.current->sight, t->run);
-	error = sn_task_member_fn(t->run)(t->argument);
+	error = likely(!sn_marks_has_any(w->home.current))
+			? call_fresh(w->home.current, t)
+			: call_aside(w->home.current, t);
 	sn_sight_task(&w->home.current->sight, shown);
 	w->home.current->identity = identity;
 	w->home.current->scope = scope;

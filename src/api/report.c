@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/report.h"
 
+#include "base/torture.h"
+#include "core/names.h"
 #include "os/os.h"
 #include "sched/worker.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+/* Who changes faster than we read is reported without a name of its own. */
+#define TRIES 8
 
 typedef void visitor(void *context, const sennit_report_entry *entry);
 
@@ -23,13 +28,37 @@ static sennit_report_entry entry_of(const struct worker *w)
 	};
 }
 
+/* Look at the fiber and its name; false: it has gone on to something else
+ * meanwhile, so that one may not belong to the other. */
+static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
+		 char name[SENNIT_NAME_SIZE])
+{
+	uint32_t doing = a_load_acq(&f->sight.doing); /* <- sight.look */
+
+	*alive = sn_sight_look(&f->sight, e);
+	TORTURE_POINT();
+	e->name = sn_nametag_read(&f->name, name) ? name
+						  : sn_names_get(e->task);
+	/* Who has seen another task's name sees the other task. */
+	return a_load_rlx(&f->sight.doing) == doing &&
+	       a_load_rlx(&f->sight.task) == (uintptr_t)e->task;
+}
+
 static void visit_fiber(struct worker *w, struct sennit_fiber *f,
 			visitor *visit, void *context)
 {
-	sennit_report_entry e = entry_of(w);
+	sennit_report_entry e;
+	char                name[SENNIT_NAME_SIZE];
+	bool                alive;
+	int                 tries = TRIES;
 
+	do
+		e = entry_of(w);
+	while (!look(f, &e, &alive, name) && --tries);
+	if (!tries)
+		e.name = sn_names_get(e.task);
 	e.fiber = f->id;
-	if (sn_sight_look(&f->sight, &e) || f == &w->main)
+	if (alive || f == &w->main)
 		visit(context, &e);
 }
 
@@ -41,6 +70,8 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	e.count = !sn_inbox_is_empty(&w->tasks_in);
 	if (w->threaded)
 		e.count += sn_deque_count(&w->deque);
+	else
+		e.count += sn_backlog_count(&w->own);
 	if (e.count)
 		visit(context, &e);
 }
@@ -62,12 +93,27 @@ static void visit_worker(struct worker *w, visitor *visit, void *context)
 	visit_queued(w, visit, context);
 }
 
+static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
+{
+	sennit_report_entry e = {
+		.size = sizeof(e),
+		.state = SENNIT_REPORT_QUEUED,
+		.worker = SENNIT_REPORT_BACKGROUND,
+		.count = sn_backlog_count(&s->backlog), /* of a moment */
+		.deadline = SENNIT_NEVER,
+	};
+
+	if (e.count)
+		visit(context, &e);
+}
+
 void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {
 	struct link *l;
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
+	visit_backlog(s, visit, context);
 	os_lock(&s->lock);
 	l = s->bound;
 	while (l) {
@@ -126,6 +172,8 @@ static void print_place(char *text, size_t size, const struct page *p,
 	if (e->worker == SENNIT_REPORT_BOUND)
 		snprintf(text, size, "%s thread %u, bound", p->scheduler,
 			 e->thread);
+	else if (e->worker == SENNIT_REPORT_BACKGROUND)
+		snprintf(text, size, "%s background", p->scheduler);
 	else
 		snprintf(text, size, "%s worker %u, thread %u", p->scheduler,
 			 e->worker, e->thread);
@@ -166,16 +214,29 @@ static void print_state(char *text, size_t size, const sennit_report_entry *e)
 	}
 }
 
+/* What runs there: a name, and the function that it stands for. */
+static void print_name(char *text, size_t size, const sennit_report_entry *e)
+{
+	char function[128] = "its own stack";
+
+	if (e->task)
+		os_function_name((uintptr_t)e->task, function,
+				 sizeof(function));
+	if (e->name)
+		snprintf(text, size, "%s (%s)", e->name, function);
+	else
+		snprintf(text, size, "%s", function);
+}
+
 static void print_fiber(const struct page *p, const sennit_report_entry *e,
 			const char *place)
 {
-	char name[128] = "its own stack";
+	char name[192];
 	char state[128];
-	char line[400];
+	char line[464];
 	int  length;
 
-	if (e->task)
-		os_function_name((uintptr_t)e->task, name, sizeof(name));
+	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);
 	length = snprintf(line, sizeof(line),
 			  "%s, fiber %u: %s: %s, for %" PRIu64 " ms\n", place,

@@ -2,6 +2,7 @@
 #include "sennit/scheduler.h"
 
 #include "api/config.h"
+#include "core/names.h"
 #include "os/os.h"
 #include "os/quota.h"
 #include "sched/bind.h"
@@ -17,21 +18,37 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ", task <name>" of what runs on f, if it has a name. */
+static void describe_task(char *text, size_t size, struct sennit_fiber *f)
+{
+	char        own[SENNIT_NAME_SIZE];
+	const char *name = own;
+
+	if (!sn_nametag_read(&f->name, own))
+		name = sn_names_get(
+			(sennit_task_fn *)a_load_rlx(&f->sight.task));
+	if (name)
+		snprintf(text, size, ", task %s", name);
+}
+
 /* For messages: who is running. */
 static void describe(char *text, size_t size)
 {
 	struct worker *w = sn_self;
 	uint32_t       thread = os_thread_id();
+	char           task[64] = "";
 
+	if (w)
+		describe_task(task, sizeof(task), w->home.current);
 	if (!w)
 		snprintf(text, size, "unbound thread %u", thread);
 	else if (w->threaded)
-		snprintf(text, size, "%s worker %u, fiber %u, thread %u",
+		snprintf(text, size, "%s worker %u, fiber %u%s, thread %u",
 			 w->scheduler->name, w->index, w->home.current->id,
-			 thread);
+			 task, thread);
 	else
-		snprintf(text, size, "thread %u bound to %s, fiber %u", thread,
-			 w->scheduler->name, w->home.current->id);
+		snprintf(text, size, "thread %u bound to %s, fiber %u%s",
+			 thread, w->scheduler->name, w->home.current->id, task);
 }
 
 static void explain(void *scheduler)

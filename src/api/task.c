@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/task.h"
 
+#include "core/names.h"
 #include "sched/place.h"
 #include "sched/tie.h"
+
+#include <errno.h>
 
 /* The bound scheduler, for the public call of that name. */
 static sennit_scheduler *bound(const char *call)
@@ -63,4 +66,16 @@ int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
 {
 	MISUSE_INHERITED(s, "sennit_enqueue");
 	return schedule(s, task, "sennit_enqueue");
+}
+
+int sennit_task_set_name(sennit_task_fn *run, const char *name)
+{
+	if (!run)
+		return -EINVAL;
+	return sn_names_set(run, name) ? 0 : -ENOSPC;
+}
+
+const char *sennit_task_name(sennit_task_fn *run)
+{
+	return sn_names_get(run);
 }

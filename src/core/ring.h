@@ -59,6 +59,12 @@ static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
 	return 0;
 }
 
+/* The oldest, which stays; there is one. */
+static inline struct task sn_ring_oldest(const struct ring *r)
+{
+	return r->slots[r->head];
+}
+
 /* Take the oldest into *out; false when there is none. */
 static inline bool sn_ring_pop_front(struct ring *r, struct task *out)
 {

@@ -3,6 +3,7 @@
 
 #include "os/os.h"
 #include "sched/finish.h"
+#include "sched/local.h"
 #include "sched/loop.h"
 #include "sched/overflow.h"
 #include "sched/tie.h"
@@ -22,6 +23,7 @@ int sn_bind(sennit_scheduler *s)
 		goto free_worker;
 	w->thread = pthread_self();
 	sn_worker_enter(w);
+	sn_local_enter(w);
 	sn_overflow_enter(w);
 	os_lock(&s->lock);
 	sn_link_join(&s->bound, &w->bound);
@@ -63,6 +65,7 @@ void sn_unbind(struct worker *w)
 	sn_link_leave(&s->bound, &w->bound);
 	keep_counters_locked(w);
 	pthread_mutex_unlock(&s->lock);
+	sn_local_leave(w);
 	sn_overflow_leave(w);
 	sn_self = NULL;
 	sn_tie_undo();

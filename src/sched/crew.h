@@ -7,6 +7,7 @@
 #ifndef SN_CREW_H
 #define SN_CREW_H
 
+#include "core/backlog.h"
 #include "core/gate.h"
 #include "core/parking.h"
 #include "core/pool.h"
@@ -44,6 +45,7 @@ struct sennit_scheduler {
 	struct parking parking;
 	struct stacks  stacks;
 	struct pool    pool;
+	struct backlog backlog; /* any: tasks for who has nothing to do */
 	struct proxies proxies;
 
 	_Alignas(CACHE_LINE) struct gate gate;

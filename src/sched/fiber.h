@@ -25,6 +25,7 @@
 #include "arch/arch.h"
 #include "base/list.h"
 #include "sched/cxx.h"
+#include "sched/nametag.h"
 #include "sched/sight.h"
 #include "sched/waiter.h"
 #include "sennit/fiber.h"
@@ -40,15 +41,26 @@ struct home {
 	struct cxx_globals  *cxx;        /* fixed: the thread's */
 };
 
+/* What a fiber's task has that ends with it: see marks.h. */
+#define MARK_LOCALS UINT32_C(1)
+#define MARK_NAME   UINT32_C(2)
+
+struct locals;
+
 struct sennit_fiber {
-	arch_stack           suspended; /* owner: where to resume */
-	struct node          link;  /* handed: ready list, inbox, idle list */
-	struct home         *home;  /* fixed: its worker's */
-	struct sight         sight; /* owner writes: what reports say */
-	void                *identity; /* owner: as owner of locks: itself, or
-					* the group whose member runs on it
-					* while its opener waits there */
+	arch_stack   suspended;     /* owner: where to resume */
+	struct node  link;          /* handed: ready list, inbox, idle list */
+	struct home *home;          /* fixed: its worker's */
+	struct sight sight;         /* owner writes: what reports say */
+	void        *identity;      /* owner: as owner of locks: itself, or the
+				  * group whose member runs on it while its
+				  * opener waits there */
 	struct sennit_scope *scope; /* owner: of the running task; NULL: none */
+
+	/* Of the running task. Looked at after each: see marks.h. */
+	uint32_t       marks;  /* owner: MARK_* */
+	struct locals *locals; /* owner: see local.h; NULL: none */
+
 	char         *low;     /* fixed; NULL: a thread's own, bounds unknown */
 	size_t        size;    /* fixed: bytes from low to the record */
 	uint32_t      id;      /* fixed: unique among its worker's */
@@ -57,6 +69,9 @@ struct sennit_fiber {
 	bool          canary;  /* fixed: the stack has no guard page */
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* for sennit_fiber_wait */
+
+	struct nametag name; /* owner writes: of the running task */
+
 	/* What tools know this stack as; unused words in plain builds. */
 	void    *asan_fake;   /* owner */
 	void    *tsan_fiber;  /* owner */

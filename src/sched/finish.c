@@ -16,6 +16,7 @@ void sn_finish_clear(sennit_scheduler *s)
 			sn_worker_free(s->workers[i]);
 	sn_stacks_free(&s->stacks);
 	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
 	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
 	sn_memory_give(&s->memory, s->masks, s->masks_size);
@@ -101,7 +102,7 @@ static bool found_work(sennit_scheduler *s)
 			return true;
 		}
 	}
-	return false;
+	return !sn_backlog_is_empty(&s->backlog); /* <- gate.out there, too */
 }
 
 void sn_finish_sweep(sennit_scheduler *s)

@@ -2,7 +2,9 @@
 #include "sched/loop.h"
 
 #include "os/os.h"
+#include "sched/background.h"
 #include "sched/idle.h"
+#include "sched/marks.h"
 #include "sched/staff.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
@@ -64,10 +66,13 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
 	return take_task_slow(w, t);
 }
 
-/* After a task: between tasks the floating-point control is the worker's; the
- * stack was started with it, and what a task changed ends here [W8]. */
+/* After a task, still in its scope: what ends with it does. Between tasks the
+ * floating-point control is the worker's; the stack was started with it, and
+ * what a task changed ends here [W8]. */
 static ALWAYS_INLINE void after_task(struct worker *w)
 {
+	if (unlikely(w->home.current->marks))
+		sn_marks_end(w->home.current);
 	if (likely(!w->home.fp_shared))
 		arch_fp_set_control(w->home.fp_control);
 	a_bump_owner(&w->tasks);
@@ -87,12 +92,12 @@ static NOINLINE struct worker *run_packed(struct worker     *w,
 		g = sn_task_group(meta);
 		w->home.current->scope = &g->scope_;
 		error = sn_task_member_fn(t->run)(argument);
-		w->home.current->scope = NULL;
 	} else {
 		t->run(argument);
 	}
 	w = sn_self;
 	after_task(w);
+	w->home.current->scope = NULL;
 	sn_worker_discard(w, argument, meta);
 	if (g)
 		sn_loop_member_ended(w, g, error);
@@ -131,6 +136,7 @@ static NOINLINE void upkeep(struct worker *w)
 		sn_worker_fire(w, now);
 	}
 	a_store_rlx(&w->clock, now);
+	sn_background_attend(w, now);
 	if (w->scheduler->config.max_fibers)
 		sn_worker_share_stacks(w);
 }
@@ -177,7 +183,7 @@ bool sn_loop_tick_due(struct worker *w)
 static bool is_dry(const struct worker *w)
 {
 	return !w->ready.head && sn_ring_is_empty(&w->pinned) &&
-	       !sn_worker_blocked(w);
+	       !sn_worker_blocked(w) && sn_backlog_is_empty(w->backlog);
 }
 
 /* --- the loop ----------------------------------------------------------- */
@@ -190,6 +196,8 @@ static struct sennit_fiber *nothing_to_run(struct worker *w)
 		return sn_idle(w) ? NULL : &w->main;
 	if (w->unbinding && is_dry(w))
 		return &w->main;
+	if (!w->ready.head && sn_background_take(w, os_now_coarse()))
+		return NULL;
 	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return NULL;
 }
@@ -269,7 +277,7 @@ static COLD void wait_for_work(struct worker *w, bool first)
 		sn_sight_since(&w->home.current->sight, os_now_coarse());
 	if (w->threaded)
 		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
-	else
+	else if (!sn_background_take(w, os_now_coarse()))
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
@@ -370,6 +378,7 @@ void sn_loop_yield(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 
+	TORTURE_POINT(); /* who is alone comes back at once */
 	sn_sight_yield(&self->sight, (uint32_t)a_load_rlx(&w->blocks),
 		       a_load_rlx(&w->clock));
 	sn_worker_ready(w, self);
@@ -385,8 +394,12 @@ static void show_unbinding(struct worker *w)
 
 static void run_on_own_stack(struct worker *w, const struct task *t)
 {
+	struct marks_aside aside;
+
 	sn_sight_run(&w->main.sight);
+	sn_marks_put_aside(&w->main, &aside);
 	run(w, t);
+	sn_marks_take_back(&w->main, &aside);
 	show_unbinding(w);
 }
 
@@ -398,7 +411,8 @@ static void run_some(struct worker *w)
 	struct sennit_fiber *idle = NULL;
 	struct task          t;
 
-	if (!ready && sn_worker_has_task(w))
+	if (!ready &&
+	    (sn_worker_has_task(w) || sn_background_take(w, os_now_coarse())))
 		idle = sn_worker_stack(w);
 	if (ready)
 		sn_fiber_switch(&w->main, ready);

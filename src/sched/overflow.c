@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/overflow.h"
 
+#include "core/names.h"
+
 #include <stdio.h>
 #include <unistd.h>
+
+/* As the program calls it, else as it is exported. */
+static void name_task(uintptr_t task, char *name, size_t size)
+{
+	const char *given = sn_names_get((sennit_task_fn *)task);
+
+	if (given)
+		snprintf(name, size, "%s", given);
+	else
+		os_function_name(task, name, size);
+}
 
 static void say(const struct sennit_fiber *f)
 {
@@ -13,7 +26,7 @@ static void say(const struct sennit_fiber *f)
 
 	sn_check_who(who, sizeof(who));
 	if (task)
-		os_function_name(task, name, sizeof(name));
+		name_task(task, name, sizeof(name));
 	n = snprintf(text, sizeof(text),
 		     "sennit: stack overflow in task %s [%s]: its %zu KiB are "
 		     "used up; sennit_config.stack_size gives more, or these "

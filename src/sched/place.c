@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "os/os.h"
+#include "sched/background.h"
 #include "sched/finish.h"
 #include "sched/staff.h"
 
@@ -75,7 +77,9 @@ int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
 	void     *copy = user->argument;
 	uintptr_t meta = TASK_BORROWED;
 
-	if (user->flags & ~SENNIT_TASK_SAME_THREAD || user->reserved_ ||
+	const uint32_t flags = SENNIT_TASK_SAME_THREAD | SENNIT_TASK_BACKGROUND;
+
+	if (user->flags & ~flags || user->flags == flags || user->reserved_ ||
 	    !user->run)
 		return -EINVAL;
 	if (user->copy_size > POOL_BLOCK) {
@@ -104,11 +108,14 @@ void sn_place_unpack(sennit_scheduler *s, struct task t)
 
 /* --- placing ------------------------------------------------------------ */
 
-/* Into the inbox of the next worker in turn. */
-static int send(sennit_scheduler *s, struct task t)
+/* Into the backlog, or the inbox of the next worker in turn. */
+static int send(sennit_scheduler *s, struct task t, uint32_t flags)
 {
-	struct parcel *p = take_block(s);
+	struct parcel *p;
 
+	if (flags & SENNIT_TASK_BACKGROUND)
+		return sn_background_send(s, t);
+	p = take_block(s);
 	if (!p)
 		return -ENOMEM;
 	p->task = t;
@@ -117,14 +124,14 @@ static int send(sennit_scheduler *s, struct task t)
 }
 
 /* The task may drop the caller's own reference before its worker is woken. */
-static int send_from_outside(sennit_scheduler *s, struct task t,
+static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call)
 {
 	int err;
 
 	MISUSE(!sn_gate_retain(&s->gate), call,
 	       "the scheduler has ended: no reference is held");
-	err = send(s, t);
+	err = send(s, t, flags);
 	TORTURE_POINT(); /* the task may have ended the scheduler but for us */
 	sn_finish_release(s);
 	return err;
@@ -158,13 +165,15 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 		MISUSE(!w, call,
 		       "the scheduler has no workers and this thread is not "
 		       "bound to it: nobody would run the task");
-		return sn_ring_push_back(&w->pinned, t);
+		return flags & SENNIT_TASK_BACKGROUND
+			       ? sn_backlog_push(w->backlog, t, os_now_coarse())
+			       : sn_ring_push_back(&w->pinned, t);
 	}
 	if (!w)
-		return send_from_outside(s, t, call);
-	if (!w->threaded || w->closed ||
+		return send_from_outside(s, t, flags, call);
+	if (flags & SENNIT_TASK_BACKGROUND || !w->threaded || w->closed ||
 	    s->config.placement == SENNIT_PLACEMENT_SPREAD)
-		return send(s, t);
+		return send(s, t, flags);
 	if (!w->pushes)
 		return push_fenced(w, t);
 	return sn_place_own(w, t);

@@ -265,7 +265,7 @@ static bool has_work(const sennit_scheduler *s)
 		if (sn_deque_has_tasks(&s->workers[i]->deque) ||
 		    !sn_inbox_is_empty(&s->workers[i]->tasks_in))
 			return true;
-	return false;
+	return !sn_backlog_is_empty(&s->backlog); /* seen by the same fence */
 }
 
 int sn_staff_resize(sennit_scheduler *s, uint32_t count)

@@ -53,9 +53,8 @@ static void report(struct birth *birth, int error)
 		os_word_wake_one(&birth->waiting);
 }
 
-static void leave(struct worker *w)
+static void leave(void)
 {
-	sn_overflow_leave(w);
 	sn_self = NULL;
 	sn_tie_undo();
 }
@@ -73,18 +72,19 @@ static void *thread_main(void *argument)
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
-	sn_overflow_enter(w);
 	if (w->birth)
 		report(w->birth, error);
 	do {
+		sn_overflow_enter(w);
 		sn_loop_run(w, sn_worker_stack(w));
+		sn_overflow_leave(w); /* resigned, w is another thread's */
 		if (sn_gate_is_done(&s->gate)) {
-			leave(w);
+			leave();
 			sn_finish_worker_exits(s);
 			return NULL;
 		}
 	} while (!sn_staff_resign(w));
-	leave(w);
+	leave();
 	sn_finish_worker_retires(s);
 	return NULL;
 }
@@ -197,6 +197,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_parking_resize(&s->parking, config->workers, config->workers - open);
 	s->parking.hire = sn_staff_hire;
 	sn_pool_init(&s->pool, &s->memory);
+	sn_backlog_init(&s->backlog, &s->memory);
 	sn_proxies_init(&s->proxies, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, open);
 	a_init(&s->inside, open + 1);
@@ -256,6 +257,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 
 free_scheduler:
 	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
 	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
 	sn_memory_give(config->allocator, s->workers,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/tie.h"
 
+#include "sched/local.h"
+
 a_u32 sn_process;
 
 static pthread_key_t key;
@@ -32,6 +34,8 @@ void sn_tie_undo(void)
 static void in_child(void)
 {
 	a_add_rlx(&sn_process, 1);
+	if (sn_self)
+		sn_local_fork(sn_self);
 	sn_self = NULL;
 	sn_tie_undo();
 }

@@ -115,6 +115,9 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
  * linked to their objects: sn_wait_in unlinks n, sn_wait_leave a part. */
 int sn_wait(struct waiter *n, sennit_time deadline);
 
+/* The caller goes on without sleeping: it has claimed its own wait, n. */
+void sn_wait_skip(const struct waiter *n);
+
 /* Unlink n from the queue of *word and *list if it still is linked. */
 void sn_wait_leave(sennit_word *word, void **list, struct waiter *n);
 
@@ -132,14 +135,21 @@ static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 	return 0;
 }
 
-/* Claim n, which is raced, for a wake; false: somebody else was first. */
-static inline bool sn_waiter_claim(struct waiter *n)
+/* Claim the wait of *whole, which is raced, for a wake by its part: or one's
+ * own, for sn_wait_skip. False: somebody else was first; one's own must then
+ * sleep, until that wake. */
+static inline bool sn_waiter_claim_part(struct waiter *whole, uint32_t part)
 {
 	uint32_t waiting = WAITER_WAITING;
 
 	/* -> wait.claim: what it is woken for <- wait.claim */
-	return a_cas_acqrel(&n->whole->claim, &waiting,
-			    WAITER_SIGNALLED + n->part);
+	return a_cas_acqrel(&whole->claim, &waiting, WAITER_SIGNALLED + part);
+}
+
+/* The same for n, which is linked or was. */
+static inline bool sn_waiter_claim(struct waiter *n)
+{
+	return sn_waiter_claim_part(n->whole, n->part);
 }
 
 /* Take n off the queue and claim it; false: it was ended otherwise. The word's

@@ -49,6 +49,7 @@ struct waiter {
 		bool linked;   /* under the object's queue lock; raced only */
 		bool enlisted; /* under the scope's lock; with a scope only */
 		bool handed;   /* handed: the wake carries ownership */
+		bool watches;  /* fixed: wakes to look again, takes nothing */
 	} is;
 
 	/* Raced only: */

@@ -73,6 +73,9 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->only[0] = &w->solo;
 	sn_parking_init(&w->alone, w->only, 1);
 	sn_sleeper_init(&w->solo, &w->alone, 0);
+	w->backlog = threaded ? &s->backlog : &w->own;
+	if (!threaded)
+		sn_backlog_init(&w->own, &s->memory);
 	if (threaded)
 		sn_sleeper_init(&w->sleeper, &s->parking, index);
 	*out = w;
@@ -129,6 +132,8 @@ void sn_worker_free(struct worker *w)
 	sn_tracebuffer_free(&w->trace, &s->memory);
 	if (w->threaded)
 		sn_deque_free(&w->deque);
+	else
+		sn_backlog_free(&w->own);
 	pthread_mutex_destroy(&w->roster_lock);
 	sn_memory_give(&s->memory, w, sizeof(*w));
 }

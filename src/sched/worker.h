@@ -67,6 +67,7 @@ struct worker {
 	struct ring       pinned;  /* owner: tasks that stay */
 	struct pool_cache cache;   /* owner */
 	struct timers     timers;  /* owner */
+	struct backlog   *backlog; /* fixed: the scheduler's, or below */
 
 	uint32_t            index;     /* fixed: MTW's 0.. */
 	uint32_t            fiber_ids; /* owner: the last given */
@@ -98,6 +99,7 @@ struct worker {
 	struct parking  alone;    /* where only this one parks, for fibers: */
 	struct sleeper  solo;     /* any: see sn_idle_for_fiber */
 	struct sleeper *only[1];  /* fixed: solo, for alone */
+	struct backlog  own;      /* STW only: of a scheduler without workers */
 };
 
 /* A task in an inbox: a block of the pool. */

@@ -142,6 +142,20 @@ static void the_task_and_its_stack_are_named(void **state)
 	assert_says(&f, "KiB are used up; sennit_config.stack_size");
 }
 
+static void name_it(void)
+{
+	if (sennit_task_set_name(run_off_the_stack, "digger"))
+		_exit(5);
+}
+
+static void the_programs_name_for_it_is_said(void **state)
+{
+	struct fate f = fate_of(state, (struct plan){ .task = run_off_the_stack,
+						      .prepare = name_it });
+
+	assert_says(&f, "sennit: stack overflow in task digger [");
+}
+
 static void the_frames_are_listed(void **state)
 {
 	struct fate f = fate_of(state,
@@ -264,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(the_task_and_its_stack_are_named),
+		WITH_COUNTS(the_programs_name_for_it_is_said),
 		WITH_COUNTS(the_frames_are_listed),
 		WITH_COUNTS(a_task_that_has_waited_is_named),
 		WITH_COUNTS(other_faults_pass_in_silence),

@@ -3,10 +3,12 @@
  *
  * Stands for src/core/parking.c and for the way sched/idle.c calls it.
  * WORKERS workers; TASKS foreign threads that each queue one task for anyone;
- * PINNED foreign threads that each make one fiber of worker 0 ready; each task
- * ends, goes on for ever, or pushes another onto its worker's own deque
- * (CHILDREN in all).  The inbox is that of worker 0; any searcher may empty
- * it.  A task may be endless, so the property is work conservation.
+ * PINNED foreign threads that each make one fiber of worker 0 ready; BACK that
+ * each queue one background task, which a searcher takes, whether or not it has
+ * seen all there is, or a busy worker, onto its own deque; each task ends, goes
+ * on for ever, or pushes another onto its worker's own deque (CHILDREN in all).
+ * The inbox is that of worker 0; any searcher may empty it.  A task may be
+ * endless, so the property is work conservation.
  *
  * Stores: a foreign push passes a full fence at once and so is one visible
  * step.  A worker's push onto its own deque passes none: it waits in `held`
@@ -40,6 +42,10 @@
  *   M_NORESPIN    withdraw: a worker nobody claimed is not a searcher again
  *   M_NOBARRIER   no process barrier between the timed and the untimed sleep
  *   M_UNTIMED     the first sleep is not timed
+ *   M_NOBACK      a worker's look after it has set its bit leaves the backlog out
+ *   M_BACKCHAIN   the last searcher that finds work ignores the backlog
+ *   M_BACKFENCE   who queues a background task does not fence
+ *   M_BACKWAKE    a busy worker that takes a background task wakes nobody
  *   M_NOAWAIT     withdraw: a claimed worker does not await its token, and so
  *                 acts as a searcher before the waker has counted it
  */
@@ -55,16 +61,23 @@
 #ifndef CHILDREN
 #define CHILDREN 0
 #endif
+#ifndef BACK
+#define BACK 0
+#endif
 
 byte searchers, sleepers;		/* one word */
 byte bits;				/* who is asleep */
 bool token[WORKERS];
 byte inbox;				/* tasks, for anyone */
 byte pinned;				/* ready fibers of worker 0 */
+byte backlog;				/* background tasks */
 byte deque[WORKERS], held[WORKERS];
 byte spawned;
 #ifdef M_NOPFENCE
 byte held_inbox, held_pinned;
+#endif
+#ifdef M_BACKFENCE
+byte held_backlog;
 #endif
 #ifdef M_NOWFENCE
 byte held_bits;
@@ -100,6 +113,9 @@ end:	do
 #ifdef M_NOPFENCE
 	:: atomic { held_inbox > 0 -> held_inbox--; inbox++ }
 	:: atomic { held_pinned > 0 -> held_pinned--; pinned++ }
+#endif
+#ifdef M_BACKFENCE
+	:: atomic { held_backlog > 0 -> held_backlog--; backlog++ }
 #endif
 #ifdef M_NOWFENCE
 	:: atomic { held_bits & 1 -> held_bits = held_bits & ~1; bits = bits | 1 }
@@ -173,6 +189,19 @@ proctype producer()
 	wake_one(j, snap, won)
 }
 
+proctype idler()
+{
+	byte j, snap;
+	bool won;
+
+#ifdef M_BACKFENCE
+	held_backlog++;
+#else
+	backlog++;
+#endif
+	wake_one(j, snap, won)
+}
+
 proctype waker()
 {
 	byte j, snap;
@@ -220,6 +249,16 @@ start:
 		wake_one(j, snap, won);
 #endif
 		goto start
+#if BACK > 0
+	:: atomic { backlog > 0 -> backlog-- }
+		/* sn_background_catch_up: push, fence, look */
+		held[w]++;
+		(held[w] == 0);
+#ifndef M_BACKWAKE
+		wake_one(j, snap, won);
+#endif
+		goto start
+#endif
 	:: held[w] == 0
 	fi;
 	/* sn_parking_search: look at the counts, then count oneself */
@@ -242,6 +281,9 @@ search:
 	:: atomic { deque[1] > 0 -> deque[1]-- }; goto found
 #if WORKERS > 2
 	:: atomic { deque[2] > 0 -> deque[2]-- }; goto found
+#endif
+#if BACK > 0
+	:: atomic { backlog > 0 -> backlog-- }; goto found
 #endif
 #ifdef MISS
 	:: skip
@@ -288,6 +330,12 @@ look:
 	:: inbox > 0 -> goto withdraw
 	:: else
 	fi;
+#if BACK > 0 && !defined(M_NOBACK)
+	if
+	:: backlog > 0 -> goto withdraw
+	:: else
+	fi;
+#endif
 	v = 0;
 	do
 	:: v < WORKERS && deque[v] > 0 -> v = 0; goto withdraw
@@ -371,7 +419,11 @@ found:
 #ifdef M_OWNINBOX
 	:: last && DEQUES + (w == 0 -> 0 : inbox) > 0 -> wake_one(j, snap, won)
 #else
+#ifdef M_BACKCHAIN
 	:: last && inbox + DEQUES > 0 -> wake_one(j, snap, won)
+#else
+	:: last && inbox + DEQUES + backlog > 0 -> wake_one(j, snap, won)
+#endif
 #endif
 	:: else
 	fi;
@@ -411,7 +463,7 @@ end:	timeout ->
 	assert(searchers == 0 && sleepers == PARKED);
 	for (w : 0 .. WORKERS - 1) {
 		assert(!parked[w] || ((bits & BIT(w)) && !token[w]));
-		assert(!parked[w] || inbox + DEQUES == 0)
+		assert(!parked[w] || inbox + DEQUES + backlog == 0)
 	}
 	assert(!(parked[0] && pinned > 0))
 }
@@ -426,6 +478,11 @@ init {
 		i = 0;
 		do
 		:: i < TASKS -> run producer(); i++
+		:: else -> break
+		od;
+		i = 0;
+		do
+		:: i < BACK -> run idler(); i++
 		:: else -> break
 		od;
 		i = 0;

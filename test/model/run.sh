@@ -59,6 +59,8 @@ runs()
 	pass park -DTASKS=1 -DPINNED=1
 	pass park -DTASKS=1 -DPINNED=1 -DMISS
 	pass park -DTASKS=1 -DPINNED=0 -DCHILDREN=2
+	pass park -DTASKS=0 -DPINNED=0 -DBACK=2
+	pass park -DTASKS=0 -DPINNED=1 -DBACK=1
 	fail park -DTASKS=2 -DPINNED=1 -DM_NOAWAIT
 	fail park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1 -DM_TRUST
 	fail park -DWORKERS=3 -DTASKS=0 -DPINNED=1 -DCHILDREN=2 -DM_TRUST
@@ -77,6 +79,10 @@ runs()
 	fail park -DTASKS=1 -DM_NORESPIN
 	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_NOBARRIER
 	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_UNTIMED
+	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_NOBACK
+	fail park -DTASKS=0 -DPINNED=0 -DBACK=2 -DM_BACKCHAIN
+	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_BACKFENCE
+	fail park -DTASKS=0 -DPINNED=1 -DBACK=1 -DM_BACKWAKE
 
 	pass gate -DPASSING=1
 	pass gate -DBLOCKING=1 -DTIMED
@@ -140,6 +146,28 @@ runs()
 	fail wait -DEVENT -DSIGNALS=1 -DM_WAKEEARLY
 	fail wait -DEVENT -DSIGNALS=1 -DM_KEEPLOSER
 
+	pass select
+	pass select -DCROSSED
+	pass select -DSAME
+	pass select -DLONE
+	pass select -DLONE -DTIMED
+	pass select -DTHIRD
+	pass select -DTIMED
+	pass select -DCLOSE
+	pass select -DTIMED -DCLOSE
+	pass select -DSAME -DTHIRD -DTIMED
+	pass select -DTHIRD -DTIMED -DCLOSE
+	fail select -DTIMED -DM_NOCLAIM
+	fail select -DTHIRD -DM_NOCLAIM
+	fail select -DM_ONEBYONE
+	fail select -DCROSSED -DM_ORDER
+	fail select -DTHIRD -DM_NOUNLINK
+	fail select -DTHIRD -DM_NOLOCKRET
+	fail select -DTIMED -DCLOSE -DM_NOLOCKRET
+	fail select -DM_COPYLATE
+	fail select -DLONE -DM_WAKEEARLY
+	fail select -DTHIRD -DCLOSE -DM_CLOSEHALF
+
 	pass scope
 	pass scope -DTIMED=0
 	pass scope -DTIMED=2
@@ -177,6 +205,7 @@ runs()
 	END
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
 	pass park -DTASKS=2 -DPINNED=1
+	pass park -DTASKS=1 -DPINNED=0 -DBACK=1
 	pass park -DWORKERS=3 -DTASKS=1 -DPINNED=0
 	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	part park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1

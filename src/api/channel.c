@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel.c - send, receive, close.
+ *
+ * The word's queue bits but for LOCKED are not used: whoever does anything
+ * takes the lock.
+ */
+#include "api/channel.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+
+int sennit_channel_init(sennit_channel *c, uint32_t size, size_t capacity,
+			const sennit_allocator *allocator)
+{
+	struct sennit_channel_store store;
+	int err = sn_store_init(&store, size, capacity, allocator);
+
+	if (err)
+		return err;
+	a_init(&c->state_, 0);
+	c->size_ = size;
+	c->senders_ = NULL;
+	c->receivers_ = NULL;
+	c->store_ = store;
+	return 0;
+}
+
+void sennit_channel_destroy(sennit_channel *c)
+{
+	uint32_t word = sn_queue_lock(&c->state_);
+	bool     waited_in = c->senders_ || c->receivers_;
+
+	sn_queue_unlock(&c->state_, word);
+	MISUSE(waited_in, "sennit_channel_destroy",
+	       "somebody waits in the channel");
+	sn_store_free(&c->store_, c->size_);
+}
+
+/* --- steps, with the lock ----------------------------------------------- */
+
+static bool is_closed(sennit_channel *c)
+{
+	/* changes under the lock alone */
+	return a_load_rlx(&c->state_) & CHANNEL_CLOSED;
+}
+
+static struct party *take_party(void **list)
+{
+	struct waiter *n = sn_wait_take_one(list);
+
+	return n ? container_of(n, struct party, n) : NULL;
+}
+
+static void plan_copy(struct deal *d, void *to, const void *from, uint32_t size)
+{
+	d->to = to;
+	d->from = from;
+	d->size = size;
+}
+
+int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
+{
+	d->to = NULL;
+	d->block = NULL;
+	d->partner = NULL;
+	if (is_closed(c))
+		return -EPIPE;
+	d->partner = take_party(&c->receivers_);
+	if (d->partner) {
+		plan_copy(d, d->partner->value, value, c->size_);
+		return 0;
+	}
+	if (!sn_store_has_room(&c->store_, c->size_))
+		return sn_store_is_unbounded(&c->store_) ? -ENOMEM : -EAGAIN;
+	sn_store_put(&c->store_, value, c->size_);
+	return 0;
+}
+
+/* The first sender that waits fills the place that becomes free. */
+static void take_stored(sennit_channel *c, void *value, struct deal *d)
+{
+	d->block = sn_store_take(&c->store_, value, c->size_);
+	if (d->block) {
+		d->size = c->size_;
+		d->allocator = c->store_.allocator_;
+	}
+	d->partner = take_party(&c->senders_);
+	if (d->partner)
+		sn_store_put(&c->store_, d->partner->value, c->size_);
+}
+
+int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
+{
+	d->to = NULL;
+	d->block = NULL;
+	if (c->store_.count_) {
+		take_stored(c, value, d);
+		return 0;
+	}
+	d->partner = take_party(&c->senders_);
+	if (d->partner) {
+		plan_copy(d, value, d->partner->value, c->size_);
+		return 0;
+	}
+	return is_closed(c) ? -EPIPE : -EAGAIN;
+}
+
+void sn_channel_conclude(const struct deal *d)
+{
+	TORTURE_POINT(); /* claimed, and the channel may be gone */
+	if (d->to)
+		sn_store_copy(d->to, d->from, d->size);
+	if (d->partner) {
+		d->partner->n.is.handed = true;
+		sn_wait_wake(&d->partner->n);
+	}
+	if (unlikely(d->block))
+		sn_store_free_block(&d->allocator, d->block, d->size);
+}
+
+int sn_channel_grow(sennit_channel *c)
+{
+	struct block *b = sn_store_make_block(&c->store_, c->size_);
+	uint32_t      word;
+
+	if (!b)
+		return -ENOMEM;
+	word = sn_queue_lock(&c->state_);
+	if (!c->store_.spare_) {
+		c->store_.spare_ = b;
+		b = NULL;
+	}
+	sn_queue_unlock(&c->state_, word);
+	if (b) /* somebody else was first; the caller still uses the channel */
+		sn_store_free_block(&c->store_.allocator_, b, c->size_);
+	return 0;
+}
+
+/* --- calls -------------------------------------------------------------- */
+
+/* Wait in *list, lock held. */
+static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
+		   sennit_time deadline)
+{
+	struct party p;
+	int          err;
+
+	sn_waiter_init(&p.n, deadline);
+	p.value = value;
+	sn_wait_show(&p.n, SENNIT_WAITS_FOR_CHANNEL, c, deadline);
+	(void)sn_queue_join(list, &p.n, false);
+	sn_queue_unlock(&c->state_, word);
+	err = sn_wait_in(&c->state_, list, &p.n, deadline);
+	if (err)
+		return err;
+	return p.n.is.handed ? 0 : -EPIPE;
+}
+
+/* What a step that was not done comes to. */
+static int end_step(sennit_channel *c, uint32_t word, int err)
+{
+	sn_queue_unlock(&c->state_, word);
+	return err == -EAGAIN ? -ETIMEDOUT : err;
+}
+
+static int send_until(sennit_channel *c, const void *value,
+		      sennit_time deadline)
+{
+	struct deal d;
+	uint32_t    word;
+	int         err;
+
+	for (;;) {
+		word = sn_queue_lock(&c->state_);
+		err = sn_channel_try_send(c, value, &d);
+		if (err == -EAGAIN && deadline)
+			return wait_in(c, &c->senders_,
+				       (void *)(uintptr_t)value, word,
+				       deadline);
+		err = end_step(c, word, err);
+		if (err != -ENOMEM)
+			break;
+		err = sn_channel_grow(c);
+		if (err)
+			return err;
+	}
+	if (!err)
+		sn_channel_conclude(&d);
+	return err;
+}
+
+int sennit_channel_send_until(sennit_channel *c, const void *value,
+			      sennit_time deadline)
+{
+	return send_until(c, value, deadline);
+}
+
+int sennit_channel_send(sennit_channel *c, const void *value)
+{
+	return send_until(c, value, SN_UNCANCELLED);
+}
+
+static int receive_until(sennit_channel *c, void *value, sennit_time deadline)
+{
+	struct deal d;
+	uint32_t    word = sn_queue_lock(&c->state_);
+	int         err = sn_channel_try_receive(c, value, &d);
+
+	if (err == -EAGAIN && deadline)
+		return wait_in(c, &c->receivers_, value, word, deadline);
+	err = end_step(c, word, err);
+	if (!err)
+		sn_channel_conclude(&d);
+	return err;
+}
+
+int sennit_channel_receive_until(sennit_channel *c, void *value,
+				 sennit_time deadline)
+{
+	return receive_until(c, value, deadline);
+}
+
+int sennit_channel_receive(sennit_channel *c, void *value)
+{
+	return receive_until(c, value, SN_UNCANCELLED);
+}
+
+void sennit_channel_close(sennit_channel *c)
+{
+	uint32_t     word = sn_queue_lock(&c->state_);
+	struct link *senders = sn_wait_take_all_raced(&c->senders_);
+	struct link *receivers = sn_wait_take_all_raced(&c->receivers_);
+
+	sn_queue_unlock(&c->state_, word | CHANNEL_CLOSED);
+	sn_wait_wake_all(senders);
+	sn_wait_wake_all(receivers);
+}
+
+size_t sennit_channel_length(sennit_channel *c)
+{
+	uint32_t word = sn_queue_lock(&c->state_);
+	size_t   count = c->store_.count_;
+
+	sn_queue_unlock(&c->state_, word);
+	return count;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.h - the word of an event, for those who wait for several things.
+ *
+ *	word   { WATCHED | SET | queue bits }
+ *
+ * A waiter that watches takes nothing: it is woken to look again when the event
+ * stays set because nobody else took it. WATCHED: some of an auto event may.
+ */
+#ifndef SN_EVENT_H
+#define SN_EVENT_H
+
+#include "sched/wait.h"
+#include "sennit/event.h"
+
+#define EVENT_SET     QUEUE_OWN
+#define EVENT_WATCHED (QUEUE_OWN << 1)
+
+/* The word of *e, which is set, after one caller passed. */
+static inline uint32_t sn_event_passed(const sennit_event *e, uint32_t word)
+{
+	return e->mode_ == SENNIT_EVENT_AUTO ? word & ~EVENT_SET : word;
+}
+
+/* Whether the caller may go: the event is set, and consumed if auto. Never
+ * while it is locked: who sets it may not be done with it. */
+static inline bool sn_event_pass(sennit_event *e)
+{
+	uint32_t word = a_load_acq(&e->state_); /* <- event.set */
+
+	while (word & EVENT_SET && !(word & QUEUE_LOCKED)) {
+		if (e->mode_ != SENNIT_EVENT_AUTO)
+			return true;
+		/* <- event.set */
+		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET))
+			return true;
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/backlog.h"
+
+#include "base/torture.h"
+#include "os/os.h"
+
+void sn_backlog_init(struct backlog *b, const sennit_allocator *memory)
+{
+	pthread_mutex_init(&b->lock, NULL);
+	sn_ring_init(&b->tasks, memory);
+	a_init(&b->count, 0);
+	a_init(&b->due, 0);
+}
+
+void sn_backlog_free(struct backlog *b)
+{
+	sn_ring_free(&b->tasks);
+	pthread_mutex_destroy(&b->lock);
+}
+
+static void note_count_locked(struct backlog *b)
+{
+	a_store_rlx(&b->count, sn_ring_count(&b->tasks)); /* see backlog.h */
+}
+
+int sn_backlog_push(struct backlog *b, struct task t, sennit_time now)
+{
+	int err;
+
+	os_lock(&b->lock);
+	err = sn_ring_push_back(&b->tasks, t);
+	if (!err && sn_ring_count(&b->tasks) == 1)
+		a_store_rlx(&b->due, now + BACKLOG_PATIENCE); /* a hint */
+	note_count_locked(b);
+	pthread_mutex_unlock(&b->lock);
+	TORTURE_POINT(); /* pushed, nobody woken */
+	return err;
+}
+
+bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,
+		     void *keeper)
+{
+	struct task t;
+	bool        passed;
+
+	if (sn_backlog_is_empty(b))
+		return false;
+	os_lock(&b->lock);
+	passed = !sn_ring_is_empty(&b->tasks) &&
+		 !keep(keeper, sn_ring_oldest(&b->tasks));
+	if (passed) {
+		sn_ring_pop_front(&b->tasks, &t);
+		a_store_rlx(&b->due, now + BACKLOG_PATIENCE); /* a hint */
+	}
+	note_count_locked(b);
+	pthread_mutex_unlock(&b->lock);
+	return passed;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/background.h"
+
+#include "os/os.h"
+
+int sn_background_send(sennit_scheduler *s, struct task t)
+{
+	int err = sn_backlog_push(&s->backlog, t, os_now_coarse());
+
+	if (err)
+		return err;
+	a_fence(); /* <-> park.sleep: counted, before looking for sleepers */
+	sn_parking_wake_one(&s->parking, 0);
+	return 0;
+}
+
+static int keep(void *worker, struct task t)
+{
+	struct worker *w = worker;
+
+	return w->threaded ? sn_deque_push(&w->deque, t)
+			   : sn_ring_push_back(&w->pinned, t);
+}
+
+bool sn_background_take(struct worker *w, sennit_time now)
+{
+	ASSERT_OWNER(w);
+	return sn_backlog_pass(w->backlog, now, keep, w);
+}
+
+void sn_background_catch_up(struct worker *w, sennit_time now)
+{
+	if (!sn_background_take(w, now) || !w->threaded)
+		return;
+	/* On its way it was in no queue: whoever looked for it meanwhile may
+	 * have gone to sleep. */
+	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
+	sn_parking_wake_one(w->parking, w->index);
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel.c - rendezvous, bounded and unbounded channels. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* --- one caller, in each place ------------------------------------------ */
+
+static void try_rendezvous_alone(void *argument)
+{
+	sennit_channel    c = SENNIT_CHANNEL_INIT(sizeof(int));
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+	int               v = 1;
+
+	(void)argument;
+	EXPECT(sennit_channel_send_until(&c, &v, 0) == -ETIMEDOUT);
+	EXPECT(sennit_channel_receive_until(&c, &v, 0) == -ETIMEDOUT);
+	EXPECT(sennit_channel_send_until(&c, &v, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(sennit_channel_receive_until(&c, &v, soon) == -ETIMEDOUT);
+	EXPECT(sennit_channel_receive_until(&c, &v, 1) == -ETIMEDOUT);
+	EXPECT(v == 1);
+	EXPECT(sennit_channel_length(&c) == 0);
+	sennit_channel_destroy(&c);
+}
+
+static void try_bounded_alone(void *argument)
+{
+	int            memory[3];
+	sennit_channel c = SENNIT_CHANNEL_INIT_ARRAY(memory);
+	int            i, v = -1;
+
+	(void)argument;
+	for (i = 0; i < 10; i++) {
+		v = 10 * i;
+		EXPECT(sennit_channel_send(&c, &v) == 0);
+		v++;
+		EXPECT(sennit_channel_send_until(&c, &v, 1) == 0);
+		v++;
+		EXPECT(sennit_channel_send_until(&c, &v, 0) == 0);
+		EXPECT(sennit_channel_send_until(&c, &v, 0) == -ETIMEDOUT);
+		EXPECT(sennit_channel_send_until(&c, &v, 1) == -ETIMEDOUT);
+		EXPECT(sennit_channel_length(&c) == 3);
+		EXPECT(sennit_channel_receive(&c, &v) == 0 && v == 10 * i);
+		EXPECT(sennit_channel_receive(&c, &v) == 0 && v == 10 * i + 1);
+		EXPECT(sennit_channel_receive_until(&c, &v, 0) == 0);
+		EXPECT(v == 10 * i + 2);
+		EXPECT(sennit_channel_receive_until(&c, &v, 0) == -ETIMEDOUT);
+	}
+	sennit_channel_destroy(&c);
+}
+
+/* An allocator that counts, and says no when told to. */
+struct purse {
+	atomic_size_t bytes;
+	atomic_size_t blocks;
+	atomic_bool   closed;
+};
+
+static void *pay(void *context, size_t size, size_t alignment)
+{
+	struct purse *p = context;
+	void         *memory;
+
+	if (atomic_load(&p->closed))
+		return NULL;
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	atomic_fetch_add(&p->bytes, size);
+	atomic_fetch_add(&p->blocks, 1);
+	return memory;
+}
+
+static void refund(void *context, void *memory, size_t size)
+{
+	struct purse *p = context;
+
+	atomic_fetch_sub(&p->bytes, size);
+	atomic_fetch_sub(&p->blocks, 1);
+	free(memory);
+}
+
+static void try_unbounded_alone(void *argument)
+{
+	struct purse           p = { 0 };
+	const sennit_allocator a = { pay, refund, &p };
+	sennit_channel         c;
+	uint64_t               in = 0, out = 0, v;
+	unsigned               round;
+
+	(void)argument;
+	EXPECT(sennit_channel_init(&c, sizeof(v), SENNIT_CHANNEL_UNBOUNDED,
+				   &a) == 0);
+	for (round = 0; round < 4; round++) {
+		for (; in < 3000 * (round + 1); in++)
+			EXPECT(sennit_channel_send_until(&c, &in, 0) == 0);
+		EXPECT(sennit_channel_length(&c) == in - out);
+		for (; out < in - 700 * (3 - round); out++)
+			EXPECT(!sennit_channel_receive_until(&c, &v, 0) &&
+			       v == out);
+	}
+	EXPECT(sennit_channel_receive_until(&c, &v, 0) == -ETIMEDOUT);
+	EXPECT(atomic_load(&p.blocks) <= 2); /* one, and one to spare */
+	EXPECT(sennit_channel_send(&c, &in) == 0);
+	sennit_channel_destroy(&c);
+	EXPECT(atomic_load(&p.bytes) == 0);
+	EXPECT(atomic_load(&p.blocks) == 0);
+}
+
+static void try_without_memory(void *argument)
+{
+	struct purse           p = { .closed = true };
+	const sennit_allocator a = { pay, refund, &p };
+	sennit_channel         c, untouched;
+	uint64_t               in, out, v;
+
+	(void)argument;
+	memset(&c, 0x77, sizeof(c));
+	memset(&untouched, 0x77, sizeof(untouched));
+	EXPECT(sennit_channel_init(&c, 8, 10, &a) == -ENOMEM);
+	EXPECT(sennit_channel_init(&c, 8, SIZE_MAX / 4, &a) == -ENOMEM);
+	EXPECT(!memcmp(&c, &untouched, sizeof(c)));
+	EXPECT(sennit_channel_init(&c, 8, 0, &a) == 0);
+	EXPECT(sennit_channel_init(&c, 8, SENNIT_CHANNEL_UNBOUNDED, &a) == 0);
+	EXPECT(sennit_channel_send(&c, &v) == -ENOMEM);
+	atomic_store(&p.closed, false);
+	for (in = 0; in < 5; in++)
+		EXPECT(sennit_channel_send(&c, &in) == 0);
+	atomic_store(&p.closed, true);
+	while (sennit_channel_send(&c, &in) == 0)
+		in++;
+	EXPECT(sennit_channel_length(&c) == in);
+	for (out = 0; out < in; out++)
+		EXPECT(!sennit_channel_receive(&c, &v) && v == out);
+	sennit_channel_destroy(&c);
+	EXPECT(atomic_load(&p.bytes) == 0);
+}
+
+static void try_closed(void *argument)
+{
+	int            memory[2], v = 5;
+	sennit_channel c = SENNIT_CHANNEL_INIT_ARRAY(memory);
+
+	(void)argument;
+	EXPECT(sennit_channel_send(&c, &v) == 0);
+	sennit_channel_close(&c);
+	sennit_channel_close(&c);
+	EXPECT(sennit_channel_send(&c, &v) == -EPIPE);
+	EXPECT(sennit_channel_send_until(&c, &v, 0) == -EPIPE);
+	v = 0;
+	EXPECT(sennit_channel_receive(&c, &v) == 0);
+	EXPECT(v == 5);
+	EXPECT(sennit_channel_receive(&c, &v) == -EPIPE);
+	EXPECT(sennit_channel_receive_until(&c, &v, 0) == -EPIPE);
+	EXPECT(v == 5);
+	sennit_channel_destroy(&c);
+}
+
+/* Of no size, of one byte, of more than a block's usual place. */
+static void try_size(uint32_t size, size_t capacity)
+{
+	static const char origin[20000] = { 1, 2, 3 };
+	char              copy[20000];
+	sennit_channel    c;
+	unsigned          i;
+
+	EXPECT(sennit_channel_init(&c, size, capacity, NULL) == 0);
+	for (i = 0; i < 20; i++)
+		EXPECT(sennit_channel_send_until(&c, size ? origin + i : NULL,
+						 0) == 0);
+	memset(copy, 9, sizeof(copy));
+	for (i = 0; i < 20; i++) {
+		EXPECT(sennit_channel_receive(&c, size ? copy : NULL) == 0);
+		EXPECT(!memcmp(copy, origin + i, size));
+		EXPECT(copy[size] == 9);
+	}
+	sennit_channel_destroy(&c);
+}
+
+static void try_sizes(void *argument)
+{
+	const uint32_t sizes[] = { 0, 1, 8, 500, 3000, 19000 };
+	unsigned       i;
+
+	(void)argument;
+	for (i = 0; i < 6; i++) {
+		try_size(sizes[i], 20);
+		try_size(sizes[i], SENNIT_CHANNEL_UNBOUNDED);
+	}
+}
+
+static void a_rendezvous_alone_times_out(void **state)
+{
+	(void)state;
+	in_each_place(try_rendezvous_alone, NULL);
+}
+
+static void a_bounded_channel_keeps_order_and_capacity(void **state)
+{
+	(void)state;
+	in_each_place(try_bounded_alone, NULL);
+}
+
+static void an_unbounded_channel_gives_its_memory_back(void **state)
+{
+	(void)state;
+	in_each_place(try_unbounded_alone, NULL);
+}
+
+static void without_memory_nothing_is_lost(void **state)
+{
+	(void)state;
+	in_each_place(try_without_memory, NULL);
+}
+
+static void a_closed_channel_is_drained(void **state)
+{
+	(void)state;
+	in_each_place(try_closed, NULL);
+}
+
+static void values_of_any_size_arrive_whole(void **state)
+{
+	(void)state;
+	in_each_place(try_sizes, NULL);
+}
+
+/* --- waiters ------------------------------------------------------------ */
+
+enum { WAITERS = 16 };
+
+struct scene {
+	sennit_channel       channel;
+	sennit_time          deadline;
+	sennit_wait_group    done;
+	atomic_uint          next;
+	atomic_uint          well, closed, late;
+	uint64_t             sent;
+	atomic_uint_fast64_t sum;
+	unsigned             arrived, left;
+	unsigned             order[WAITERS];
+};
+
+static void set_scene(struct scene *c, size_t capacity, unsigned waiters)
+{
+	memset(c, 0, sizeof(*c));
+	assert_int_equal(sennit_channel_init(&c->channel, sizeof(uint64_t),
+					     capacity, NULL),
+			 0);
+	c->deadline = SENNIT_NEVER;
+	sennit_wait_group_init(&c->done, waiters);
+}
+
+static void note(struct scene *c, int err, uint64_t v)
+{
+	EXPECT(err == 0 || err == -EPIPE || err == -ETIMEDOUT);
+	if (!err) {
+		atomic_fetch_add(&c->sum, v);
+		atomic_fetch_add(&c->well, 1);
+	} else if (err == -EPIPE) {
+		atomic_fetch_add(&c->closed, 1);
+	} else {
+		atomic_fetch_add(&c->late, 1);
+	}
+	sennit_wait_group_done(&c->done);
+}
+
+static void receive_in_scene(void *argument)
+{
+	struct scene *c = argument;
+	uint64_t      v = 0;
+	int err = sennit_channel_receive_until(&c->channel, &v, c->deadline);
+
+	note(c, err, v);
+}
+
+static void send_in_scene(void *argument)
+{
+	struct scene  *c = argument;
+	const uint64_t v = atomic_fetch_add(&c->next, 1);
+	int err = sennit_channel_send_until(&c->channel, &v, c->deadline);
+
+	note(c, err, v);
+}
+
+static void *receive_as_thread(void *argument)
+{
+	receive_in_scene(argument);
+	return NULL;
+}
+
+static void *send_as_thread(void *argument)
+{
+	send_in_scene(argument);
+	return NULL;
+}
+
+/* The bound thread's own stack, fibers and unbound threads on both sides. */
+static void meet(struct scene *c)
+{
+	pthread_t t[4];
+	unsigned  i;
+
+	for (i = 0; i < 4; i++)
+		t[i] = must_start_thread(
+			i % 2 ? send_as_thread : receive_as_thread, c);
+	for (i = 0; i < 100; i++)
+		must_schedule(i % 2 ? send_in_scene : receive_in_scene, c);
+	receive_in_scene(c);
+	must_schedule(send_in_scene, c);
+	sennit_wait_group_wait(&c->done);
+	for (i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(atomic_load(&c->well), 106);
+	assert_int_equal(atomic_load(&c->sum), 53 * 52);
+}
+
+static void senders_and_receivers_meet(void **state)
+{
+	const size_t capacities[] = { 0, 1, 7, SENNIT_CHANNEL_UNBOUNDED };
+	struct scene c;
+	unsigned     i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		set_scene(&c, capacities[i], 106);
+		meet(&c);
+		assert_int_equal(sennit_channel_length(&c.channel), 0);
+		sennit_channel_destroy(&c.channel);
+	}
+}
+
+static void closing_releases_all_who_wait(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+	pthread_t     t;
+	unsigned      i, which;
+
+	for (which = 0; which < 2; which++) {
+		set_scene(&c, 0, 41);
+		for (i = 0; i < 40; i++)
+			must_schedule(which ? send_in_scene : receive_in_scene,
+				      &c);
+		t = must_start_thread(
+			which ? send_as_thread : receive_as_thread, &c);
+		assert_soon(fibers_of(w->s) == 40);
+		sennit_channel_close(&c.channel);
+		sennit_wait_group_wait(&c.done);
+		pthread_join(t, NULL);
+		assert_int_equal(atomic_load(&c.closed), 41);
+		sennit_channel_destroy(&c.channel);
+	}
+}
+
+/* Its own value was not sent: only what the channel held comes out. */
+static void closing_sends_back_a_waiting_sender(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+	uint64_t      v = 77;
+
+	set_scene(&c, 1, 1);
+	assert_int_equal(sennit_channel_send(&c.channel, &v), 0);
+	must_schedule(send_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 1);
+	sennit_channel_close(&c.channel);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.closed), 1);
+	v = 0;
+	assert_int_equal(sennit_channel_receive(&c.channel, &v), 0);
+	assert_int_equal(v, 77);
+	assert_int_equal(sennit_channel_receive(&c.channel, &v), -EPIPE);
+	sennit_channel_destroy(&c.channel);
+}
+
+static void a_thousand_deadlines_pass(void **state)
+{
+	struct scene c;
+	unsigned     i, which;
+	uint64_t     v;
+
+	(void)state;
+	for (which = 0; which < 2; which++) {
+		set_scene(&c, 0, LOAD(500));
+		c.deadline = sennit_after(3 * SENNIT_MILLISECOND);
+		for (i = 0; i < LOAD(500); i++)
+			must_schedule(which ? send_in_scene : receive_in_scene,
+				      &c);
+		sennit_wait_group_wait(&c.done);
+		assert_int_equal(atomic_load(&c.late), LOAD(500));
+		v = 1; /* those who left take nothing and give nothing */
+		assert_int_equal(sennit_channel_send_until(&c.channel, &v, 0),
+				 -ETIMEDOUT);
+		assert_int_equal(
+			sennit_channel_receive_until(&c.channel, &v, 0),
+			-ETIMEDOUT);
+		sennit_channel_destroy(&c.channel);
+	}
+}
+
+/* --- order -------------------------------------------------------------- */
+
+/* Same-thread tasks and their scheduler share a worker, so once it runs again
+ * the task before it is waiting. */
+static void queue_up_to_receive(void *argument)
+{
+	struct scene *c = argument;
+	uint64_t      mine = c->arrived++;
+	uint64_t      v = 99;
+
+	EXPECT(sennit_channel_receive(&c->channel, &v) == 0);
+	EXPECT(v == mine);
+	c->left++;
+	sennit_wait_group_done(&c->done);
+}
+
+static void queue_up_to_send(void *argument)
+{
+	struct scene *c = argument;
+	uint64_t      mine = c->arrived++;
+
+	EXPECT(sennit_channel_send(&c->channel, &mine) == 0);
+	c->left++;
+	sennit_wait_group_done(&c->done);
+}
+
+static void form_queues(void *argument)
+{
+	struct scene *c = argument;
+	uint64_t      i, v;
+
+	for (i = 0; i < WAITERS; i++) {
+		must_schedule_here(queue_up_to_receive, c);
+		EXPECT_SOON(c->arrived == i + 1);
+	}
+	for (i = 0; i < WAITERS; i++)
+		EXPECT(sennit_channel_send(&c->channel, &i) == 0);
+	EXPECT_SOON(c->left == WAITERS);
+	c->arrived = c->left = 0;
+	for (i = 0; i < WAITERS; i++) {
+		must_schedule_here(queue_up_to_send, c);
+		EXPECT_SOON(c->arrived == i + 1);
+	}
+	for (i = 0; i < WAITERS; i++) {
+		EXPECT(sennit_channel_receive(&c->channel, &v) == 0);
+		EXPECT(v == i);
+	}
+	sennit_wait_group_wait(&c->done);
+}
+
+static void who_waits_longest_is_served_first(void **state)
+{
+	const size_t capacities[] = { 0, 1, 3 };
+	struct scene c;
+	unsigned     i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		set_scene(&c, capacities[i], 2 * WAITERS);
+		in_a_task(form_queues, &c);
+		sennit_channel_destroy(&c.channel);
+	}
+}
+
+/* --- memory ------------------------------------------------------------- */
+
+static void send_three(void *argument)
+{
+	struct scene  *c = argument;
+	const uint64_t values[] = { 1, 2, 3 };
+	unsigned       i;
+
+	for (i = 0; i < 3; i++)
+		EXPECT(sennit_channel_send(&c->channel, &values[i]) == 0);
+}
+
+/* The receiver of the last value frees the channel, whose sender may still be
+ * in its call. */
+static void receive_three_and_free(size_t capacity)
+{
+	struct scene *c = calloc(1, sizeof(*c));
+	uint64_t      i, v = 0;
+
+	EXPECT(sennit_channel_init(&c->channel, sizeof(v), capacity, NULL) ==
+	       0);
+	must_schedule(send_three, c);
+	for (i = 1; i <= 3; i++) {
+		EXPECT(sennit_channel_receive(&c->channel, &v) == 0);
+		EXPECT(v == i);
+	}
+	sennit_channel_destroy(&c->channel);
+	memset(c, 0xa5, sizeof(*c));
+	free(c);
+}
+
+static void receive_and_free_often(void *argument)
+{
+	unsigned i;
+
+	(void)argument;
+	for (i = 0; i < 100; i++) {
+		receive_three_and_free(0);
+		receive_three_and_free(2);
+		receive_three_and_free(SENNIT_CHANNEL_UNBOUNDED);
+	}
+}
+
+static void who_received_the_last_value_may_free_the_channel(void **state)
+{
+	(void)state;
+	receive_and_free_often(NULL);
+	in_a_task(receive_and_free_often, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_rendezvous_alone_times_out),
+		WITH_WORKERS(a_bounded_channel_keeps_order_and_capacity),
+		WITH_WORKERS(an_unbounded_channel_gives_its_memory_back),
+		WITH_WORKERS(without_memory_nothing_is_lost),
+		WITH_WORKERS(a_closed_channel_is_drained),
+		WITH_WORKERS(values_of_any_size_arrive_whole),
+		WITH_WORKERS(senders_and_receivers_meet),
+		WITH_WORKERS(closing_releases_all_who_wait),
+		WITH_WORKERS(closing_sends_back_a_waiting_sender),
+		WITH_WORKERS(a_thousand_deadlines_pass),
+		WITH_WORKERS(who_waits_longest_is_served_first),
+		WITH_WORKERS(who_received_the_last_value_may_free_the_channel),
+	};
+
+	return cmocka_run_group_tests_name("api/channel", tests, NULL, NULL);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_several.c - waits for one of several events, and for all of them. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { MANY = SENNIT_EVENT_WAIT_MAX };
+
+/* Events of one mode, and an array that names them. */
+struct row {
+	sennit_event  event[MANY];
+	sennit_event *all[MANY];
+};
+
+static void make_row(struct row *r, enum sennit_event_mode mode)
+{
+	unsigned i;
+
+	for (i = 0; i < MANY; i++) {
+		sennit_event_init(&r->event[i], mode, false);
+		r->all[i] = &r->event[i];
+	}
+}
+
+/* --- one caller, in each place ------------------------------------------ */
+
+static void try_any_of_set(void *argument)
+{
+	struct row r;
+	size_t     which = 77;
+
+	(void)argument;
+	make_row(&r, SENNIT_EVENT_AUTO);
+	EXPECT(sennit_event_wait_any_until(r.all, 3, &which, 0) == -ETIMEDOUT);
+	EXPECT(which == 77);
+	sennit_event_set(&r.event[2]);
+	sennit_event_set(&r.event[1]);
+	EXPECT(sennit_event_wait_any_until(r.all, 3, &which, 0) == 0);
+	EXPECT(which == 1);
+	EXPECT(!sennit_event_is_set(&r.event[1]));
+	EXPECT(sennit_event_is_set(&r.event[2]));
+	EXPECT(sennit_event_wait_any(r.all, 3) == 2);
+	EXPECT(!sennit_event_is_set(&r.event[2]));
+	make_row(&r, SENNIT_EVENT_MANUAL);
+	sennit_event_set(&r.event[0]);
+	EXPECT(sennit_event_wait_any_until(r.all, 1, &which, 1) == 0);
+	EXPECT(which == 0);
+	EXPECT(sennit_event_is_set(&r.event[0]));
+}
+
+static void try_any_deadline(void *argument)
+{
+	const size_t      counts[] = { 1, 8, 9, MANY };
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+	struct row        r;
+	size_t            i, which = 77;
+
+	(void)argument;
+	make_row(&r, SENNIT_EVENT_AUTO);
+	for (i = 0; i < 4; i++) {
+		EXPECT(sennit_event_wait_any_until(r.all, counts[i], &which,
+						   soon) == -ETIMEDOUT);
+		EXPECT(which == 77);
+		EXPECT(sennit_now() >= soon);
+	}
+	for (i = 0; i < MANY; i++) { /* nobody is left in a queue */
+		sennit_event_set(&r.event[i]);
+		EXPECT(sennit_event_is_set(&r.event[i]));
+		sennit_event_destroy(&r.event[i]);
+	}
+}
+
+static void try_all(void *argument)
+{
+	struct row        r;
+	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
+
+	(void)argument;
+	make_row(&r, SENNIT_EVENT_AUTO);
+	r.event[1].mode_ = SENNIT_EVENT_MANUAL;
+	EXPECT(sennit_event_wait_all_until(r.all, 0, 0) == 0);
+	EXPECT(sennit_event_wait_all_until(r.all, 3, 0) == -ETIMEDOUT);
+	sennit_event_set(&r.event[0]);
+	sennit_event_set(&r.event[1]);
+	EXPECT(sennit_event_wait_all_until(r.all, 3, 0) == -ETIMEDOUT);
+	EXPECT(sennit_event_wait_all_until(r.all, 3, soon) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= soon);
+	EXPECT(sennit_event_is_set(&r.event[0])); /* nothing was taken */
+	sennit_event_set(&r.event[2]);
+	EXPECT(sennit_event_wait_all_until(r.all, 3, 1) == 0);
+	EXPECT(!sennit_event_is_set(&r.event[0]));
+	EXPECT(sennit_event_is_set(&r.event[1]));
+	EXPECT(!sennit_event_is_set(&r.event[2]));
+}
+
+static void try_all_with_one_twice(void *argument)
+{
+	struct row r;
+
+	(void)argument;
+	make_row(&r, SENNIT_EVENT_AUTO);
+	r.all[1] = r.all[0];
+	sennit_event_set(&r.event[0]);
+	sennit_event_wait_all(r.all, 2);
+	EXPECT(!sennit_event_is_set(&r.event[0]));
+}
+
+static void any_takes_the_first_that_is_set_and_no_other(void **state)
+{
+	(void)state;
+	in_each_place(try_any_of_set, NULL);
+}
+
+static void any_times_out_and_leaves_every_queue(void **state)
+{
+	(void)state;
+	in_each_place(try_any_deadline, NULL);
+}
+
+static void all_takes_nothing_before_all_are_set(void **state)
+{
+	(void)state;
+	in_each_place(try_all, NULL);
+}
+
+static void all_counts_an_event_once(void **state)
+{
+	(void)state;
+	in_each_place(try_all_with_one_twice, NULL);
+}
+
+/* --- a waiter elsewhere ------------------------------------------------- */
+
+struct scene {
+	struct row        row;
+	size_t            count;
+	bool              all;
+	sennit_time       deadline;
+	sennit_wait_group here, done;
+	atomic_uint       taken[MANY];
+	atomic_uint       ended;
+	atomic_uint       late;
+};
+
+static void set_scene(struct scene *c, enum sennit_event_mode mode,
+		      size_t count, bool all, unsigned waiters)
+{
+	memset(c, 0, sizeof(*c));
+	make_row(&c->row, mode);
+	c->count = count;
+	c->all = all;
+	c->deadline = SENNIT_NEVER;
+	sennit_wait_group_init(&c->here, waiters);
+	sennit_wait_group_init(&c->done, waiters);
+}
+
+static void wait_in_scene(void *argument)
+{
+	struct scene *c = argument;
+	size_t        which = 0;
+	int           err;
+
+	sennit_wait_group_done(&c->here);
+	if (c->all)
+		err = sennit_event_wait_all_until(c->row.all, c->count,
+						  c->deadline);
+	else
+		err = sennit_event_wait_any_until(c->row.all, c->count, &which,
+						  c->deadline);
+	if (err)
+		atomic_fetch_add(&c->late, 1);
+	else
+		atomic_fetch_add(&c->taken[which], 1);
+	atomic_fetch_add(&c->ended, 1);
+	sennit_wait_group_done(&c->done);
+}
+
+static void *wait_in_scene_as_thread(void *argument)
+{
+	wait_in_scene(argument);
+	return NULL;
+}
+
+static void each_set_ends_the_wait_for_one_of(struct scene *c, size_t i)
+{
+	pthread_t t;
+
+	sennit_wait_group_init(&c->here, 2);
+	sennit_wait_group_init(&c->done, 2);
+	must_schedule(wait_in_scene, c);
+	t = must_start_thread(wait_in_scene_as_thread, c);
+	sennit_wait_group_wait(&c->here);
+	sennit_event_set(&c->row.event[i]);
+	assert_soon(!sennit_event_is_set(&c->row.event[i]));
+	sennit_event_set(&c->row.event[i]);
+	sennit_wait_group_wait(&c->done);
+	pthread_join(t, NULL);
+	assert_int_equal(atomic_load(&c->taken[i]), 2);
+	assert_false(sennit_event_is_set(&c->row.event[i]));
+}
+
+static void any_is_ended_by_each_of_the_events(void **state)
+{
+	struct scene c;
+	size_t       i;
+
+	(void)state;
+	set_scene(&c, SENNIT_EVENT_AUTO, 5, false, 0);
+	for (i = 0; i < 5; i++)
+		each_set_ends_the_wait_for_one_of(&c, i);
+	c.count = MANY;
+	each_set_ends_the_wait_for_one_of(&c, MANY - 1);
+}
+
+/* Sets of many events, to which the same fibers are linked, release as many. */
+static void any_takes_one_event_per_waiter(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+	unsigned      i, set = 0;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 16, false, 10);
+	c.deadline = sennit_after(100 * SENNIT_SECOND);
+	for (i = 0; i < 10; i++)
+		must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 10);
+	for (i = 0; i < 16; i++)
+		sennit_event_set(&c.row.event[i]);
+	sennit_wait_group_wait(&c.done);
+	for (i = 0; i < 16; i++)
+		set += sennit_event_is_set(&c.row.event[i]);
+	assert_int_equal(set, 6);
+	assert_int_equal(atomic_load(&c.late), 0);
+}
+
+static void any_releases_all_who_wait_for_a_manual_event(void **s)
+{
+	struct world *w = *s;
+	struct scene  c;
+	unsigned      i;
+
+	set_scene(&c, SENNIT_EVENT_MANUAL, 9, false, LOAD(500));
+	for (i = 0; i < LOAD(500); i++)
+		must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == LOAD(500));
+	sennit_event_set(&c.row.event[8]);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.taken[8]), LOAD(500));
+}
+
+static void an_event_that_stands_there_twice_is_taken_once(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 3, false, 1);
+	c.row.all[1] = c.row.all[0];
+	must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 1);
+	sennit_event_set(&c.row.event[0]);
+	sennit_event_set(&c.row.event[0]);
+	sennit_wait_group_wait(&c.done);
+	assert_true(sennit_event_is_set(&c.row.event[0]));
+	assert_int_equal(atomic_load(&c.ended), 1);
+}
+
+static void all_ends_with_the_last_event(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+	unsigned      i;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 4, true, 1);
+	must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 1);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(atomic_load(&c.ended), 0);
+		sennit_event_set(&c.row.event[3 - i]);
+	}
+	sennit_wait_group_wait(&c.done);
+	for (i = 0; i < 4; i++)
+		assert_false(sennit_event_is_set(&c.row.event[i]));
+}
+
+static void take_event(void *argument)
+{
+	sennit_event_wait(argument);
+}
+
+static void all_leaves_an_event_to_who_waits_for_it_alone(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 2, true, 1);
+	must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 1);
+	must_schedule(take_event, &c.row.event[0]);
+	assert_soon(fibers_of(w->s) == 2);
+	sennit_event_set(&c.row.event[1]);
+	sennit_event_set(&c.row.event[0]);
+	assert_soon(fibers_of(w->s) == 1);
+	assert_false(sennit_event_is_set(&c.row.event[0]));
+	assert_true(sennit_event_is_set(&c.row.event[1]));
+	assert_int_equal(atomic_load(&c.ended), 0);
+	sennit_event_set(&c.row.event[0]);
+	sennit_wait_group_wait(&c.done);
+}
+
+/* The symptom of taking one by one: each has what the other lacks. */
+static void two_for_all_take_turns(void **state)
+{
+	struct world *w = *state;
+	struct scene  c;
+
+	set_scene(&c, SENNIT_EVENT_AUTO, 3, true, 2);
+	must_schedule(wait_in_scene, &c);
+	must_schedule(wait_in_scene, &c);
+	assert_soon(fibers_of(w->s) == 2);
+	sennit_event_set(&c.row.event[0]);
+	sennit_event_set(&c.row.event[1]);
+	sennit_event_set(&c.row.event[2]);
+	assert_soon(atomic_load(&c.ended) == 1);
+	sennit_event_set(&c.row.event[2]);
+	sennit_event_set(&c.row.event[1]);
+	sennit_event_set(&c.row.event[0]);
+	sennit_wait_group_wait(&c.done);
+}
+
+static void a_thousand_times_all_and_any_time_out(void **state)
+{
+	struct scene c;
+	unsigned     i;
+
+	(void)state;
+	set_scene(&c, SENNIT_EVENT_AUTO, 12, false, LOAD(500));
+	c.deadline = sennit_after(5 * SENNIT_MILLISECOND);
+	for (i = 0; i < LOAD(500); i++)
+		must_schedule(wait_in_scene, &c);
+	sennit_wait_group_wait(&c.done);
+	c.all = true;
+	sennit_wait_group_init(&c.here, LOAD(500));
+	sennit_wait_group_init(&c.done, LOAD(500));
+	c.deadline = sennit_after(5 * SENNIT_MILLISECOND);
+	for (i = 0; i < LOAD(500); i++)
+		must_schedule(wait_in_scene, &c);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(atomic_load(&c.late), 2 * LOAD(500));
+	for (i = 0; i < 12; i++)
+		sennit_event_destroy(&c.row.event[i]);
+}
+
+/* --- stale wakes, memory ------------------------------------------------ */
+
+/* What ends one wait must not end the next. */
+static void wait_twice(void *argument)
+{
+	struct row        r;
+	const sennit_time soon = sennit_after(SENNIT_MILLISECOND);
+	size_t            which;
+
+	(void)argument;
+	make_row(&r, SENNIT_EVENT_AUTO);
+	EXPECT(sennit_event_wait_any_until(r.all, 4, &which, soon));
+	sennit_event_set(&r.event[0]);
+	EXPECT(sennit_event_wait_any_until(&r.all[1], 3, &which,
+					   sennit_after(SENNIT_MILLISECOND)) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_event_is_set(&r.event[0]));
+}
+
+static void a_set_after_the_deadline_wakes_no_later_wait(void **state)
+{
+	(void)state;
+	in_each_place(wait_twice, NULL);
+}
+
+/* The event that ended the wait is freed at once; the other stays. */
+struct freeing {
+	_Atomic(sennit_event *) offered;
+	atomic_bool             over;
+	sennit_wait_group       done;
+};
+
+static void set_what_is_offered(void *argument)
+{
+	struct freeing *f = argument;
+
+	while (!atomic_load(&f->over)) {
+		sennit_event *e = atomic_exchange(&f->offered, NULL);
+
+		if (e)
+			sennit_event_set(e);
+		else
+			sennit_yield();
+	}
+	sennit_wait_group_done(&f->done);
+}
+
+static void wait_and_free(void *argument)
+{
+	struct freeing *f = argument;
+	sennit_event    never = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
+	unsigned        i;
+
+	for (i = 0; i < 100; i++) {
+		sennit_event *const e = calloc(1, sizeof(*e));
+		sennit_event *const both[] = { &never, e };
+
+		atomic_store(&f->offered, e);
+		if (i % 2)
+			EXPECT(sennit_event_wait_any(both, 2) == 1);
+		else
+			sennit_event_wait_all(&both[1], 1);
+		free(e);
+	}
+	sennit_event_destroy(&never);
+}
+
+static void the_event_that_ended_a_wait_may_be_freed_at_once(void **state)
+{
+	struct freeing f = { .offered = NULL };
+
+	(void)state;
+	sennit_wait_group_init(&f.done, 1);
+	must_schedule(set_what_is_offered, &f);
+	in_each_place(wait_and_free, &f);
+	atomic_store(&f.over, true);
+	sennit_wait_group_wait(&f.done);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(any_takes_the_first_that_is_set_and_no_other),
+		WITH_WORKERS(any_times_out_and_leaves_every_queue),
+		WITH_WORKERS(all_takes_nothing_before_all_are_set),
+		WITH_WORKERS(all_counts_an_event_once),
+		WITH_WORKERS(any_is_ended_by_each_of_the_events),
+		WITH_WORKERS(any_takes_one_event_per_waiter),
+		WITH_WORKERS(any_releases_all_who_wait_for_a_manual_event),
+		WITH_WORKERS(an_event_that_stands_there_twice_is_taken_once),
+		WITH_WORKERS(all_ends_with_the_last_event),
+		WITH_WORKERS(all_leaves_an_event_to_who_waits_for_it_alone),
+		WITH_WORKERS(two_for_all_take_turns),
+		WITH_WORKERS(a_thousand_times_all_and_any_time_out),
+		WITH_WORKERS(a_set_after_the_deadline_wakes_no_later_wait),
+		WITH_WORKERS(the_event_that_ended_a_wait_may_be_freed_at_once),
+	};
+
+	return cmocka_run_group_tests_name("api/event_several", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local.c - values of a task's own: nobody else sees them, they outlive waits,
+ * and their destructors run when the task ends. */
+#include "wills.h"
+
+#include <errno.h>
+
+/* --- whose value it is -------------------------------------------------- */
+
+static void hold_one_value(void *argument)
+{
+	struct will *w = argument;
+	int          mine;
+
+	EXPECT(!sennit_local_get(w->key));
+	must_set(w->key, &mine);
+	sennit_wait_group_done(&w->ready);
+	sennit_event_wait(&w->go);
+	EXPECT(sennit_local_get(w->key) == &mine);
+	sennit_yield();
+	EXPECT(sennit_local_get(w->key) == &mine);
+	sennit_wait_group_done(&w->done);
+}
+
+static void each_task_keeps_its_own_across_waits(void **state)
+{
+	enum { TASKS = 50 };
+	struct will w = { .key = must_create(NULL) };
+	int         threads_own;
+
+	(void)state;
+	must_set(w.key, &threads_own);
+	sennit_wait_group_init(&w.ready, TASKS);
+	sennit_wait_group_init(&w.done, TASKS);
+	for (int i = 0; i < TASKS; i++)
+		must_schedule(hold_one_value, &w);
+	sennit_wait_group_wait(&w.ready);
+	assert_ptr_equal(sennit_local_get(w.key), &threads_own);
+	sennit_event_set(&w.go);
+	sennit_wait_group_wait(&w.done);
+	assert_ptr_equal(sennit_local_get(w.key), &threads_own);
+	sennit_local_key_delete(w.key);
+}
+
+static void run_some_here(void *argument)
+{
+	struct will *w = argument;
+
+	for (int i = 0; i < 20; i++)
+		run_here(find_nothing_and_set, w);
+}
+
+static void the_next_task_on_the_same_stack_begins_with_nothing(void **state)
+{
+	struct will w = { .key = must_create(NULL) };
+
+	(void)state;
+	in_a_task(run_some_here, &w);
+	sennit_local_key_delete(w.key);
+}
+
+static void set_two(void *argument)
+{
+	struct will *w = argument;
+
+	must_set(w->key, w);
+	EXPECT(!sennit_local_get(w->other));
+	must_set(w->other, argument);
+	must_set(w->key, NULL);
+	EXPECT(!sennit_local_get(w->key));
+	EXPECT(sennit_local_get(w->other) == argument);
+	must_set(w->other, NULL);
+}
+
+static void two_keys_do_not_meet(void **state)
+{
+	struct will w = { .key = must_create(NULL),
+			  .other = must_create(NULL) };
+
+	(void)state;
+	in_each_place(set_two, &w);
+	sennit_local_key_delete(w.key);
+	sennit_local_key_delete(w.other);
+}
+
+/* --- destructors -------------------------------------------------------- */
+
+static void leave_a_value(void *argument)
+{
+	struct will *w = argument;
+
+	must_set(w->key, w);
+	sennit_yield();
+	EXPECT(atomic_load(&w->ended) == 0);
+}
+
+static void destructors_run_when_the_task_has_returned(void **state)
+{
+	struct will w = { .key = must_create(count_up) };
+
+	(void)state;
+	must_schedule(leave_a_value, &w);
+	assert_soon(atomic_load(&w.ended) == 1);
+	sennit_local_key_delete(w.key);
+}
+
+static void wait_and_count(void *value)
+{
+	struct will *w = value;
+
+	if (sennit_local_get(w->key))
+		atomic_fetch_add(&w->wrong, 1);
+	sennit_event_wait(&w->go);
+	atomic_fetch_add(&w->ended, 1);
+}
+
+static void a_destructor_may_wait_and_finds_null(void **state)
+{
+	struct world  *world = *state;
+	const uint64_t before = fibers_of(world->s);
+	struct will    w = { .key = must_create(wait_and_count) };
+
+	must_schedule(leave_a_value, &w);
+	assert_soon(fibers_of(world->s) == before + 1);
+	assert_int_equal(atomic_load(&w.ended), 0);
+	sennit_event_set(&w.go);
+	assert_soon(atomic_load(&w.ended) == 1);
+	assert_int_equal(atomic_load(&w.wrong), 0);
+	sennit_local_key_delete(w.key);
+}
+
+static void set_again(void *value)
+{
+	struct will *w = value;
+
+	atomic_fetch_add(&w->ended, 1);
+	must_set(w->key, w);
+}
+
+static void see_all_rounds(void *argument)
+{
+	struct will *w = argument;
+
+	run_here(find_nothing_and_set, w);
+	/* The task has ended by the time another has on that worker. */
+	run_here(find_nothing_and_set, w);
+	EXPECT(atomic_load(&w->ended) >= SENNIT_LOCAL_ROUNDS);
+	EXPECT(atomic_load(&w->ended) <= 2 * SENNIT_LOCAL_ROUNDS);
+}
+
+static void a_destructor_that_sets_again_has_so_many_rounds(void **state)
+{
+	struct will w = { .key = must_create(set_again) };
+
+	(void)state;
+	in_a_task(see_all_rounds, &w);
+	assert_soon(atomic_load(&w.ended) == 2 * SENNIT_LOCAL_ROUNDS);
+	in_a_task(run_some_here, &w);
+	assert_soon(atomic_load(&w.ended) == 22 * SENNIT_LOCAL_ROUNDS);
+	sennit_local_key_delete(w.key);
+}
+
+static void set_the_other(void *value)
+{
+	struct will *w = value;
+
+	must_set(w->other, w);
+}
+
+static void what_a_destructor_sets_is_ended_too(void **state)
+{
+	struct will w = { .key = must_create(set_the_other),
+			  .other = must_create(count_up) };
+
+	(void)state;
+	must_schedule(leave_a_value, &w);
+	assert_soon(atomic_load(&w.ended) == 1);
+	sennit_local_key_delete(w.key);
+	sennit_local_key_delete(w.other);
+}
+
+static void set_and_take_back(void *argument)
+{
+	struct will *w = argument;
+
+	must_set(w->key, w);
+	must_set(w->key, NULL);
+	sennit_wait_group_done(&w->done);
+}
+
+static void take_back_and_look(void *argument)
+{
+	struct will *w = argument;
+
+	run_here(set_and_take_back, w);
+	run_here(set_and_take_back, w);
+	EXPECT(atomic_load(&w->ended) == 0);
+}
+
+static void null_needs_no_destructor(void **state)
+{
+	struct will w = { .key = must_create(count_up) };
+
+	(void)state;
+	in_a_task(take_back_and_look, &w);
+	sennit_local_key_delete(w.key);
+}
+
+/* --- keys --------------------------------------------------------------- */
+
+static sennit_local_key all[SENNIT_LOCAL_KEYS];
+
+static void set_all(void *argument)
+{
+	for (int i = SENNIT_LOCAL_KEYS - 1; i >= 0; i -= 3)
+		must_set(all[i], argument);
+	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++) {
+		void *value = sennit_local_get(all[i]);
+
+		EXPECT(value == (i % 3 == 2 ? argument : NULL));
+		must_set(all[i], argument);
+	}
+	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++)
+		EXPECT(sennit_local_get(all[i]) == argument);
+}
+
+static void grow_slowly(void *argument)
+{
+	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++) {
+		must_set(all[i], argument);
+		EXPECT(sennit_local_get(all[i / 2]) == argument);
+	}
+}
+
+static void all_keys_there_are_serve_one_task(void **state)
+{
+	struct will      w = { .ended = 0 };
+	sennit_local_key last = { 7, 7 };
+	int              i;
+
+	(void)state;
+	for (i = 0; i < SENNIT_LOCAL_KEYS; i++)
+		all[i] = must_create(count_up);
+	assert_int_equal(sennit_local_key_create(&last, NULL), -EAGAIN);
+	assert_int_equal(last.index_, 7);
+	must_schedule(set_all, &w);
+	must_schedule(grow_slowly, &w);
+	assert_soon(atomic_load(&w.ended) == 2 * SENNIT_LOCAL_KEYS);
+	for (i = 0; i < SENNIT_LOCAL_KEYS; i++)
+		sennit_local_key_delete(all[i]);
+}
+
+static void replace_the_key(void *argument)
+{
+	struct will           *w = argument;
+	const sennit_local_key old = must_create(count_up);
+
+	must_set(old, w);
+	sennit_local_key_delete(old);
+	w->key = must_create(count_up);
+	EXPECT(w->key.index_ == old.index_);
+	EXPECT(!sennit_local_get(w->key));
+	sennit_local_key_delete(w->key);
+}
+
+static void a_key_made_anew_shows_and_ends_no_old_value(void **state)
+{
+	struct will w = { .ended = 0 };
+
+	(void)state;
+	in_each_place(replace_the_key, &w);
+	/* The task has ended by the time another has on its worker. */
+	w.key = must_create(NULL);
+	in_a_task(take_back_and_look, &w);
+	sennit_local_key_delete(w.key);
+	assert_int_equal(atomic_load(&w.ended), 0);
+}
+
+/* --- memory ------------------------------------------------------------- */
+
+static atomic_bool no_more;
+
+static void *take_unless_told(void *context, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)context;
+	if (atomic_load(&no_more))
+		return NULL;
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	(void)context;
+	(void)size;
+	free(memory);
+}
+
+static void set_without_memory(void *argument)
+{
+	struct will *w = argument;
+
+	must_set(all[0], w);
+	atomic_store(&no_more, true);
+	EXPECT(sennit_local_set(all[200], w) == -ENOMEM);
+	EXPECT(!sennit_local_get(all[200]));
+	EXPECT(sennit_local_set(all[200], NULL) == 0);
+	EXPECT(sennit_local_get(all[0]) == w);
+	must_set(all[0], NULL);
+	atomic_store(&no_more, false);
+	must_set(all[200], w);
+}
+
+static void without_memory_nothing_changes(void **state)
+{
+	const sennit_allocator a = { take_unless_told, give, NULL };
+	const struct world    *world = *state;
+	struct will            w = { .ended = 0 };
+	sennit_scheduler      *s = start_with(
+		     SENNIT_CONFIG(.workers = world->workers, .allocator = &a));
+
+	assert_int_equal(sennit_bind(s), 0);
+	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++)
+		all[i] = must_create(count_up);
+	in_a_task(set_without_memory, &w);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&w.ended), 1);
+	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++)
+		sennit_local_key_delete(all[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(each_task_keeps_its_own_across_waits),
+		WITH_WORKERS(
+			the_next_task_on_the_same_stack_begins_with_nothing),
+		WITH_WORKERS(two_keys_do_not_meet),
+		WITH_WORKERS(destructors_run_when_the_task_has_returned),
+		WITH_WORKERS(a_destructor_may_wait_and_finds_null),
+		WITH_WORKERS(a_destructor_that_sets_again_has_so_many_rounds),
+		WITH_WORKERS(what_a_destructor_sets_is_ended_too),
+		WITH_WORKERS(null_needs_no_destructor),
+		WITH_WORKERS(all_keys_there_are_serve_one_task),
+		WITH_WORKERS(a_key_made_anew_shows_and_ends_no_old_value),
+		WITH_COUNTS(without_memory_nothing_changes),
+	};
+
+	return cmocka_run_group_tests_name("api/local", tests, NULL, NULL);
+}

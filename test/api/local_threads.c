@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local_threads.c - local values of threads, bound and unbound, and in the
+ * child of a fork; what is misuse of keys. */
+#include "wills.h"
+
+/* --- threads ------------------------------------------------------------ */
+
+static void *set_and_exit(void *argument)
+{
+	struct will *w = argument;
+
+	find_nothing_and_set(w);
+	EXPECT(sennit_local_get(w->key) == w);
+	return NULL;
+}
+
+static void values_of_a_thread_end_with_it(void **state)
+{
+	struct will w = { .key = must_create(count_up) };
+	pthread_t   t;
+
+	(void)state;
+	sennit_wait_group_init(&w.done, 1);
+	t = must_start_thread(set_and_exit, &w);
+	sennit_wait_group_wait(&w.done);
+	pthread_join(t, NULL);
+	assert_int_equal(atomic_load(&w.ended), 1);
+	sennit_local_key_delete(w.key);
+}
+
+struct guest {
+	sennit_scheduler *s;
+	struct will       will;
+};
+
+static void see_nothing(void *argument)
+{
+	struct will *w = argument;
+
+	EXPECT(!sennit_local_get(w->key));
+	must_set(w->key, w);
+}
+
+static void *bind_and_unbind(void *argument)
+{
+	struct guest *g = argument;
+	struct will  *w = &g->will;
+
+	must_set(w->key, &g->s);
+	EXPECT(sennit_bind(g->s) == 0);
+	EXPECT(sennit_local_get(w->key) == &g->s);
+	must_set(w->other, w);
+	must_schedule_here(see_nothing, w);
+	sennit_yield();
+	EXPECT(sennit_local_get(w->key) == &g->s);
+	must_schedule_here(see_nothing, w);
+	sennit_unbind();
+	EXPECT(sennit_local_get(w->key) == &g->s);
+	EXPECT(sennit_local_get(w->other) == w);
+	EXPECT(atomic_load(&w->ended) == 0);
+	sennit_wait_group_done(&w->done);
+	return NULL;
+}
+
+static void a_thread_keeps_its_values_when_it_binds_and_unbinds(void **state)
+{
+	struct world *world = *state;
+	struct guest  g = { .s = world->s };
+	pthread_t     t;
+
+	g.will.key = must_create(NULL);
+	g.will.other = must_create(count_up);
+	sennit_wait_group_init(&g.will.done, 1);
+	t = must_start_thread(bind_and_unbind, &g);
+	sennit_wait_group_wait(&g.will.done);
+	pthread_join(t, NULL);
+	assert_int_equal(atomic_load(&g.will.ended), 1);
+	sennit_local_key_delete(g.will.key);
+	sennit_local_key_delete(g.will.other);
+}
+
+static pthread_key_t unbinding_key;
+
+static void unbind_at_exit(void *value)
+{
+	(void)value;
+	sennit_unbind();
+}
+
+static void *exit_bound(void *argument)
+{
+	struct guest *g = argument;
+
+	EXPECT(sennit_bind(g->s) == 0);
+	must_set(g->will.key, &g->will);
+	EXPECT(pthread_setspecific(unbinding_key, g) == 0);
+	sennit_wait_group_done(&g->will.done);
+	return NULL;
+}
+
+static void a_thread_may_unbind_in_a_destructor_of_its_own(void **state)
+{
+	struct world *world = *state;
+	struct guest  g = { .s = world->s };
+	pthread_t     t;
+
+	assert_int_equal(pthread_key_create(&unbinding_key, unbind_at_exit), 0);
+	g.will.key = must_create(count_up);
+	sennit_wait_group_init(&g.will.done, 1);
+	t = must_start_thread(exit_bound, &g);
+	sennit_wait_group_wait(&g.will.done);
+	pthread_join(t, NULL);
+	assert_int_equal(atomic_load(&g.will.ended), 1);
+	sennit_local_key_delete(g.will.key);
+	pthread_key_delete(unbinding_key);
+}
+
+static void wait_to_go(void *argument)
+{
+	struct will *w = argument;
+
+	sennit_event_wait(&w->go);
+}
+
+static void set_and_let_go(void *argument)
+{
+	struct will *w = argument;
+
+	EXPECT(!sennit_local_get(w->key));
+	must_set(w->key, w);
+	sennit_event_set(&w->go);
+	sennit_yield();
+}
+
+/* Another thread has the only stack, so this one has its own alone. */
+static void run_a_task_on_own_stack(void *argument)
+{
+	struct guest *g = argument;
+	int           own;
+
+	must_set(g->will.key, &own);
+	EXPECT(sennit_bind(g->s) == 0);
+	must_schedule(set_and_let_go, &g->will);
+	sennit_unbind();
+	EXPECT(sennit_local_get(g->will.key) == &own);
+	EXPECT(atomic_load(&g->will.ended) == 1);
+	must_set(g->will.key, NULL);
+}
+
+static void a_task_on_the_threads_own_stack_has_values_of_its_own(void **state)
+{
+	struct guest g = { .s = start_with(
+				   SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
+						 .max_fibers = 1)) };
+
+	(void)state;
+	g.will.key = must_create(count_up);
+	assert_int_equal(sennit_bind(g.s), 0);
+	must_schedule(wait_to_go, &g.will);
+	assert_soon(fibers_of(g.s) >= 1);
+	in_a_thread(run_a_task_on_own_stack, &g);
+	sennit_unbind();
+	sennit_local_key_delete(g.will.key);
+	end_scheduler(g.s);
+}
+
+/* --- forks -------------------------------------------------------------- */
+
+/* The exit status of a child that finds `expected` under the key. */
+static int fork_and_get(sennit_local_key key, const void *expected)
+{
+	int   status = -1;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		_exit(sennit_local_get(key) == expected ? 0 : 1);
+	if (child > 0)
+		waitpid(child, &status, 0);
+	return status;
+}
+
+static void fork_in_a_task(void *argument)
+{
+	struct will *w = argument;
+
+	must_set(w->key, w);
+	/* The forking thread's own: a worker's has none. */
+	EXPECT(fork_and_get(w->key, w->other.index_ ? NULL : &w->go) == 0);
+}
+
+static void the_child_of_a_fork_has_the_threads_values(void **state)
+{
+	struct world *world = *state;
+	struct will   w = { .key = must_create(NULL) };
+
+	must_set(w.key, &w.go);
+	assert_int_equal(fork_and_get(w.key, &w.go), 0);
+	w.other.index_ = world->threads;
+	in_a_task(fork_in_a_task, &w);
+	sennit_local_key_delete(w.key);
+}
+
+/* --- misuse ------------------------------------------------------------- */
+
+static void commit_delete_twice(const struct offence *o)
+{
+	const sennit_local_key key = must_create(NULL);
+
+	(void)o;
+	sennit_local_key_delete(key);
+	sennit_local_key_delete(key);
+}
+
+static void deleting_a_key_twice(void **state)
+{
+	assert_misuse(state, "sennit_local_key_delete", commit_delete_twice);
+}
+
+static void commit_set_deleted(const struct offence *o)
+{
+	const sennit_local_key key = must_create(NULL);
+
+	sennit_local_key_delete(key);
+	(void)!sennit_local_set(key, o->s);
+}
+
+static void setting_under_a_deleted_key(void **state)
+{
+	assert_misuse(state, "sennit_local_set", commit_set_deleted);
+}
+
+static void commit_set_zero(const struct offence *o)
+{
+	const sennit_local_key key = { 0, 0 };
+
+	(void)!sennit_local_set(key, o->s);
+}
+
+static void setting_under_no_key(void **state)
+{
+	assert_misuse(state, "sennit_local_set", commit_set_zero);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(deleting_a_key_twice),
+		WITH_COUNTS(setting_under_a_deleted_key),
+		WITH_COUNTS(setting_under_no_key),
+		WITH_WORKERS(values_of_a_thread_end_with_it),
+		WITH_WORKERS(
+			a_thread_keeps_its_values_when_it_binds_and_unbinds),
+		WITH_WORKERS(a_thread_may_unbind_in_a_destructor_of_its_own),
+		ALONE(a_task_on_the_threads_own_stack_has_values_of_its_own),
+		WITH_WORKERS(the_child_of_a_fork_has_the_threads_values),
+	};
+
+	return cmocka_run_group_tests_name("api/local_threads", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_channel.c - broken contracts of channels, selects and waits for
+ * several events. */
+#include "misuse.h"
+
+static void task_receives(void *argument)
+{
+	EXPECT(sennit_channel_receive(argument, NULL) == 0);
+}
+
+static void commit_destroy_channel(const struct offence *o)
+{
+	sennit_channel c = SENNIT_CHANNEL_INIT(0);
+
+	must_schedule(task_receives, &c);
+	EXPECT_SOON(fibers_of(o->s) == 1);
+	sennit_channel_destroy(&c);
+}
+
+static void destroying_a_channel_that_is_waited_in(void **state)
+{
+	assert_misuse(state, "sennit_channel_destroy", commit_destroy_channel);
+}
+
+static void commit_wait_for_none(const struct offence *o)
+{
+	sennit_event *none = NULL;
+
+	(void)o;
+	sennit_event_wait_any(&none, 0);
+}
+
+static void waiting_for_one_of_no_events(void **state)
+{
+	assert_misuse(state, "sennit_event_wait_any", commit_wait_for_none);
+}
+
+static void commit_wait_for_too_many(const struct offence *o)
+{
+	sennit_event  e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	sennit_event *many[SENNIT_EVENT_WAIT_MAX + 1];
+	unsigned      i;
+
+	(void)o;
+	for (i = 0; i <= SENNIT_EVENT_WAIT_MAX; i++)
+		many[i] = &e;
+	sennit_event_set(&e);
+	sennit_event_wait_all(many, SENNIT_EVENT_WAIT_MAX);
+	sennit_event_wait_all(many, SENNIT_EVENT_WAIT_MAX + 1);
+}
+
+static void waiting_for_more_events_than_there_may_be(void **state)
+{
+	assert_misuse(state, "sennit_event_wait_all", commit_wait_for_too_many);
+}
+
+static void commit_select_of_nothing(const struct offence *o)
+{
+	sennit_case nothing[] = { sennit_case_event(NULL),
+				  sennit_case_receive(NULL, NULL) };
+
+	(void)o;
+	sennit_select(nothing, 2);
+}
+
+static void selecting_what_can_never_happen(void **state)
+{
+	assert_misuse(state, "sennit_select", commit_select_of_nothing);
+}
+
+static void commit_select_of_too_many(const struct offence *o)
+{
+	sennit_case cases[SENNIT_SELECT_MAX + 1] = { sennit_case_event(NULL) };
+	size_t      which;
+
+	(void)o;
+	EXPECT(sennit_select_until(cases, SENNIT_SELECT_MAX, &which, 1) != 0);
+	EXPECT(sennit_select_until(cases, SENNIT_SELECT_MAX + 1, &which, 0));
+}
+
+static void selecting_of_more_cases_than_there_may_be(void **state)
+{
+	assert_misuse(state, "sennit_select", commit_select_of_too_many);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(destroying_a_channel_that_is_waited_in),
+		WITH_COUNTS(waiting_for_one_of_no_events),
+		WITH_COUNTS(waiting_for_more_events_than_there_may_be),
+		WITH_COUNTS(selecting_what_can_never_happen),
+		WITH_COUNTS(selecting_of_more_cases_than_there_may_be),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_channel", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names.c - what tasks are called, in reports and in messages of misuse. */
+#include "misuse.h"
+
+#include <errno.h>
+
+/* --- asking ------------------------------------------------------------- */
+
+struct search {
+	sennit_task_fn *task;
+	char            name[SENNIT_NAME_SIZE * 2];
+	unsigned        count;
+};
+
+static void note_name(void *context, const sennit_report_entry *e)
+{
+	struct search *look = context;
+
+	if (e->task != look->task || e->state == SENNIT_REPORT_QUEUED)
+		return;
+	look->count++;
+	snprintf(look->name, sizeof(look->name), "%s",
+		 e->name ? e->name : "nameless");
+}
+
+/* Whether the one fiber that runs the function is called so. */
+static bool is_called(sennit_scheduler *s, sennit_task_fn *task,
+		      const char *name)
+{
+	struct search look = { .task = task };
+
+	sennit_scheduler_report(s, note_name, &look);
+	return look.count == 1 && !strcmp(look.name, name);
+}
+
+/* --- functions ---------------------------------------------------------- */
+
+struct stay {
+	sennit_scheduler *s;
+	const char       *name;
+	sennit_event      go;
+	sennit_wait_group done;
+};
+
+static void stay(void *argument)
+{
+	struct stay *t = argument;
+
+	sennit_event_wait(&t->go);
+	sennit_wait_group_done(&t->done);
+}
+
+static void a_function_is_called_as_the_program_says(void **state)
+{
+	struct world *w = *state;
+	struct stay   t = { .s = w->s };
+
+	sennit_wait_group_init(&t.done, 1);
+	must_schedule(stay, &t);
+	assert_soon(is_called(w->s, stay, "nameless"));
+	assert_null(sennit_task_name(stay));
+	assert_int_equal(sennit_task_set_name(stay, "stays"), 0);
+	assert_true(is_called(w->s, stay, "stays"));
+	assert_int_equal(sennit_task_set_name(stay, "stays long"), 0);
+	assert_string_equal(sennit_task_name(stay), "stays long");
+	assert_true(is_called(w->s, stay, "stays long"));
+	assert_int_equal(sennit_task_set_name(stay, NULL), 0);
+	assert_true(is_called(w->s, stay, "nameless"));
+	sennit_event_set(&t.go);
+	sennit_wait_group_wait(&t.done);
+}
+
+static void no_function_has_no_name(void **state)
+{
+	(void)state;
+	assert_int_equal(sennit_task_set_name(NULL, "nobody"), -EINVAL);
+	assert_null(sennit_task_name(NULL));
+}
+
+static sennit_task_fn *invented(uintptr_t n)
+{
+	return (sennit_task_fn *)(0x1000 + 16 * n);
+}
+
+static void only_so_many_functions_have_names(void **state)
+{
+	unsigned named = 0;
+
+	(void)state;
+	while (named <= SENNIT_TASK_NAMES &&
+	       !sennit_task_set_name(invented(named), "invented"))
+		named++;
+	/* Some have been named by the cases before. */
+	assert_in_range(named, SENNIT_TASK_NAMES - 10, SENNIT_TASK_NAMES);
+	assert_int_equal(sennit_task_set_name(invented(named), "one more"),
+			 -ENOSPC);
+	assert_null(sennit_task_name(invented(named)));
+	assert_int_equal(sennit_task_set_name(invented(0), "renamed"), 0);
+	assert_string_equal(sennit_task_name(invented(0)), "renamed");
+	for (unsigned i = 1; i < named; i++)
+		assert_string_equal(sennit_task_name(invented(i)), "invented");
+}
+
+/* --- running tasks ------------------------------------------------------ */
+
+static void name_oneself_and_stay(void *argument)
+{
+	struct stay *t = argument;
+
+	sennit_fiber_set_name(t->name);
+	stay(t);
+}
+
+static void a_task_names_itself(void **state)
+{
+	struct world *w = *state;
+	char          name[] = "client 42";
+	struct stay   t = { .s = w->s, .name = name };
+
+	assert_int_equal(sennit_task_set_name(name_oneself_and_stay, "client"),
+			 0);
+	sennit_wait_group_init(&t.done, 1);
+	must_schedule(name_oneself_and_stay, &t);
+	assert_soon(is_called(w->s, name_oneself_and_stay, "client 42"));
+	memset(name, '-', sizeof(name)); /* it was copied */
+	assert_true(is_called(w->s, name_oneself_and_stay, "client 42"));
+	sennit_event_set(&t.go);
+	sennit_wait_group_wait(&t.done);
+	assert_int_equal(sennit_task_set_name(name_oneself_and_stay, NULL), 0);
+}
+
+static void a_long_name_is_cut(void **state)
+{
+	struct world *w = *state;
+	struct stay   t = { .s = w->s,
+			    .name = "0123456789012345678901234567890123456" };
+
+	sennit_wait_group_init(&t.done, 1);
+	must_schedule(name_oneself_and_stay, &t);
+	assert_soon(is_called(w->s, name_oneself_and_stay,
+			      "0123456789012345678901234567890"));
+	sennit_event_set(&t.go);
+	sennit_wait_group_wait(&t.done);
+}
+
+static void take_name_away(void *argument)
+{
+	struct stay *t = argument;
+
+	sennit_fiber_set_name("somebody");
+	EXPECT(is_called(t->s, run_errand, "somebody"));
+	sennit_fiber_set_name(NULL);
+	EXPECT(is_called(t->s, run_errand, "nameless"));
+	sennit_fiber_set_name("somebody");
+	sennit_fiber_set_name("");
+	EXPECT(is_called(t->s, run_errand, "nameless"));
+	/* And leave with one: see below. */
+	sennit_fiber_set_name("left behind");
+}
+
+static void be_nameless(void *argument)
+{
+	struct stay *t = argument;
+
+	EXPECT(is_called(t->s, be_nameless, "nameless"));
+	sennit_fiber_set_name("left behind");
+	sennit_wait_group_done(&t->done);
+}
+
+static void a_name_can_be_taken_away(void **state)
+{
+	struct world *w = *state;
+	struct stay   t = { .s = w->s };
+
+	in_a_task(take_name_away, &t);
+}
+
+static void run_nameless_ones_here(void *argument)
+{
+	struct stay *t = argument;
+
+	for (int i = 0; i < 5; i++) {
+		sennit_wait_group_init(&t->done, 1);
+		must_schedule_here(be_nameless, t);
+		sennit_wait_group_wait(&t->done);
+	}
+}
+
+static void a_name_ends_with_its_task(void **state)
+{
+	struct world *w = *state;
+	struct stay   t = { .s = w->s };
+
+	in_a_task(run_nameless_ones_here, &t);
+}
+
+static void a_bound_threads_own_stack_has_a_name(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(is_called(w->s, NULL, "nameless"));
+	sennit_fiber_set_name("the main thread");
+	assert_true(is_called(w->s, NULL, "the main thread"));
+	sennit_unbind();
+	sennit_fiber_set_name("nobody notices");
+	assert_int_equal(sennit_bind(w->s), 0);
+	assert_true(is_called(w->s, NULL, "nameless"));
+}
+
+/* --- texts -------------------------------------------------------------- */
+
+static void a_printed_report_names_the_task(void **state)
+{
+	struct world *w = *state;
+	struct stay   t = { .s = w->s, .name = "client 42" };
+	char          text[4096];
+	int           ends[2];
+
+	sennit_wait_group_init(&t.done, 1);
+	must_schedule(name_oneself_and_stay, &t);
+	assert_soon(is_called(w->s, name_oneself_and_stay, "client 42"));
+	assert_int_equal(pipe(ends), 0);
+	sennit_scheduler_print_report(w->s, ends[1]);
+	close(ends[1]);
+	read_all(ends[0], text, sizeof(text));
+	close(ends[0]);
+	assert_non_null(strstr(text, ": client 42 ("));
+	sennit_event_set(&t.go);
+	sennit_wait_group_wait(&t.done);
+}
+
+static void unlock_under_a_name(void *argument)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)argument;
+	sennit_fiber_set_name("the culprit");
+	sennit_mutex_unlock(&m);
+}
+
+static void commit_in_a_named_task(const struct offence *o)
+{
+	(void)o;
+	in_a_task(unlock_under_a_name, NULL);
+}
+
+static void misuse_names_the_task(void **state)
+{
+	assert_misuse(state, "sennit_mutex_unlock", commit_in_a_named_task);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(misuse_names_the_task),
+		WITH_WORKERS(a_function_is_called_as_the_program_says),
+		WITH_WORKERS(a_task_names_itself),
+		WITH_WORKERS(a_long_name_is_cut),
+		WITH_WORKERS(a_name_can_be_taken_away),
+		WITH_WORKERS(a_name_ends_with_its_task),
+		WITH_WORKERS(a_bound_threads_own_stack_has_a_name),
+		WITH_WORKERS(a_printed_report_names_the_task),
+		ALONE(no_function_has_no_name),
+		ALONE(only_so_many_functions_have_names),
+	};
+
+	return cmocka_run_group_tests_name("api/names", tests, NULL, NULL);
+}

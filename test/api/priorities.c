@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* priorities.c - background tasks: when there is nothing else, but some day. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* How often one is started whatever else there is, at most. */
+#define PATIENCE (10 * SENNIT_MILLISECOND)
+
+static void must_schedule_late(sennit_task_fn *run, void *argument)
+{
+	const sennit_task t = { .run = run,
+				.argument = argument,
+				.flags = SENNIT_TASK_BACKGROUND };
+
+	EXPECT(sennit_schedule_task(&t) == 0);
+}
+
+struct pile {
+	sennit_scheduler *s;
+	sennit_wait_group done;
+	atomic_uint       ran;
+	atomic_uint       others; /* normal tasks that ran */
+	atomic_uint       early;  /* background ones before the last of these */
+	atomic_bool       found;
+	pthread_t         stranger; /* who must not run any */
+	sennit_event      go;
+};
+
+static void run_one(void *argument)
+{
+	struct pile *p = argument;
+
+	atomic_fetch_add(&p->ran, 1);
+	sennit_wait_group_done(&p->done);
+}
+
+/* --- when --------------------------------------------------------------- */
+
+enum { SOME = 20 };
+
+static void run_late(void *argument)
+{
+	struct pile *p = argument;
+
+	if (atomic_load(&p->others) < SOME)
+		atomic_fetch_add(&p->early, 1);
+	run_one(p);
+}
+
+static void run_normally(void *argument)
+{
+	struct pile *p = argument;
+
+	atomic_fetch_add(&p->others, 1);
+	run_one(p);
+}
+
+static void schedule_mixed(void *argument)
+{
+	struct pile *p = argument;
+
+	for (int i = 0; i < SOME; i++) {
+		must_schedule_late(run_late, p);
+		must_schedule(run_normally, p);
+	}
+	sennit_wait_group_wait(&p->done);
+}
+
+static void normal_tasks_go_first(void **state)
+{
+	const sennit_time begin = sennit_now();
+	struct pile       p = { .ran = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&p.done, 2 * SOME);
+	in_a_task(schedule_mixed, &p);
+	/* None, unless we were held up so long that some were due. */
+	assert_true(atomic_load(&p.early) * PATIENCE <= sennit_now() - begin);
+}
+
+static void keep_busy_with_tasks_at_hand(void *argument)
+{
+	struct pile      *p = argument;
+	const sennit_time give_up = sennit_after(GIVE_UP);
+
+	for (int i = 0; i < SOME; i++)
+		must_schedule(run_normally, p);
+	for (int i = 0; i < SOME; i++)
+		must_schedule_late(run_late, p);
+	while (atomic_load(&p->ran) < 2 * SOME && sennit_now() < give_up)
+		sched_yield();
+}
+
+static void who_can_steal_does_that_first(void **state)
+{
+	const sennit_time begin = sennit_now();
+	struct pile       p = { .ran = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&p.done, 2 * SOME);
+	in_a_task(keep_busy_with_tasks_at_hand, &p);
+	sennit_wait_group_wait(&p.done);
+	assert_true(atomic_load(&p.early) * PATIENCE <= sennit_now() - begin);
+}
+
+static uintptr_t order[SOME];
+static unsigned  order_count;
+
+struct turn {
+	struct pile *p;
+	uintptr_t    number;
+};
+
+static void note_turn(void *argument)
+{
+	struct turn *t = argument;
+
+	order[order_count++] = t->number;
+	run_one(t->p);
+}
+
+static void schedule_in_order(void *argument)
+{
+	struct turn t = { .p = argument };
+
+	order_count = 0;
+	for (t.number = 0; t.number < SOME; t.number++) {
+		const sennit_task task = { .run = note_turn,
+					   .argument = &t,
+					   .copy_size = sizeof(t),
+					   .flags = SENNIT_TASK_BACKGROUND };
+
+		EXPECT(sennit_schedule_task(&task) == 0);
+	}
+	sennit_wait_group_wait(&t.p->done);
+}
+
+static void among_themselves_the_oldest_goes_first(void **state)
+{
+	struct pile p = { .ran = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&p.done, SOME);
+	in_a_task(schedule_in_order, &p);
+	for (uintptr_t i = 0; i < SOME; i++)
+		assert_int_equal(order[i], i);
+}
+
+static void run_for_ever(void *argument)
+{
+	struct pile *p = argument;
+
+	if (atomic_load(&p->found))
+		run_one(p);
+	else
+		must_schedule(run_for_ever, p);
+}
+
+static void yield_for_ever(void *argument)
+{
+	struct pile *p = argument;
+
+	while (!atomic_load(&p->found))
+		sennit_yield();
+	run_one(p);
+}
+
+static void come_at_last(void *argument)
+{
+	struct pile *p = argument;
+
+	atomic_store(&p->found, true);
+	run_one(p);
+}
+
+static void starve(const struct world *w, sennit_task_fn *busy)
+{
+	const unsigned count = 2 * w->threads + 2;
+	struct pile    p = { .ran = 0 };
+
+	sennit_wait_group_init(&p.done, count + 1);
+	for (unsigned i = 0; i < count; i++)
+		must_schedule(busy, &p);
+	must_schedule_late(come_at_last, &p);
+	sennit_wait_group_wait(&p.done);
+}
+
+static void new_tasks_without_end_do_not_starve_them(void **state)
+{
+	starve(*state, run_for_ever);
+}
+
+static void fibers_that_yield_without_end_do_not_starve_them(void **state)
+{
+	starve(*state, yield_for_ever);
+}
+
+/* --- who ---------------------------------------------------------------- */
+
+enum { MANY = 300 };
+
+static void run_elsewhere(void *argument)
+{
+	struct pile *p = argument;
+
+	EXPECT(!pthread_equal(p->stranger, pthread_self()));
+	run_one(p);
+}
+
+static void schedule_many_late(void *argument)
+{
+	struct pile *p = argument;
+
+	for (int i = 0; i < LOAD(MANY); i++)
+		must_schedule_late(run_one, p);
+}
+
+static void they_all_run_wherever_they_come_from(void **state)
+{
+	struct pile p = { .ran = 0 };
+
+	(void)state;
+	sennit_wait_group_init(&p.done, 2 * LOAD(MANY));
+	schedule_many_late(&p);
+	in_a_task(schedule_many_late, &p);
+	sennit_wait_group_wait(&p.done);
+	assert_int_equal(atomic_load(&p.ran), 2 * LOAD(MANY));
+}
+
+static void enqueue_many_late(void *argument)
+{
+	struct pile      *p = argument;
+	const sennit_task t = { .run = run_elsewhere,
+				.argument = p,
+				.flags = SENNIT_TASK_BACKGROUND };
+
+	for (int i = 0; i < LOAD(MANY); i++)
+		EXPECT(sennit_enqueue(p->s, &t) == 0);
+}
+
+static void with_workers_bound_threads_run_none(void **state)
+{
+	struct world *w = *state;
+	struct pile   p = { .s = w->s, .stranger = pthread_self() };
+
+	sennit_wait_group_init(&p.done, 2 * LOAD(MANY));
+	enqueue_many_late(&p);
+	in_a_thread(enqueue_many_late, &p);
+	sennit_wait_group_wait(&p.done);
+}
+
+static void wait_in_the_background(void *argument)
+{
+	struct pile    *p = argument;
+	const pthread_t here = pthread_self();
+
+	sennit_event_wait(&p->go);
+	EXPECT(pthread_equal(here, pthread_self()));
+	run_one(p);
+}
+
+static void they_may_wait(void **state)
+{
+	struct world *w = *state;
+	struct pile   p = { .s = w->s };
+
+	sennit_wait_group_init(&p.done, SOME);
+	for (int i = 0; i < SOME; i++)
+		must_schedule_late(wait_in_the_background, &p);
+	assert_soon(fibers_of(w->s) >= SOME);
+	sennit_event_set(&p.go);
+	sennit_wait_group_wait(&p.done);
+}
+
+/* --- ends --------------------------------------------------------------- */
+
+static atomic_uint ran_at_the_end;
+
+static void count_at_the_end(void *argument)
+{
+	const sennit_task t = { .run = count_at_the_end,
+				.flags = SENNIT_TASK_BACKGROUND };
+
+	atomic_fetch_add(&ran_at_the_end, 1);
+	if (argument)
+		EXPECT(sennit_schedule_task(&t) == 0);
+}
+
+static void a_scheduler_runs_them_before_it_ends(void **state)
+{
+	const struct world *w = *state;
+	const sennit_task   t = { .run = count_at_the_end,
+				  .argument = &ran_at_the_end,
+				  .flags = SENNIT_TASK_BACKGROUND };
+
+	for (int round = 0; round < 20; round++) {
+		sennit_scheduler *s = start_scheduler(w->workers);
+
+		atomic_store(&ran_at_the_end, 0);
+		assert_int_equal(sennit_bind(s), 0);
+		for (int i = 0; i < SOME; i++)
+			assert_int_equal(sennit_schedule_task(&t), 0);
+		sennit_unbind();
+		end_scheduler(s);
+		assert_int_equal(atomic_load(&ran_at_the_end), 2 * SOME);
+	}
+}
+
+static void workers_that_start_late_start_for_them(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s =
+		start_with(SENNIT_CONFIG(.workers = w->workers,
+					 .start = SENNIT_START_LAZY));
+	struct pile p = { .s = s, .stranger = pthread_self() };
+
+	sennit_wait_group_init(&p.done, LOAD(MANY));
+	enqueue_many_late(&p);
+	sennit_wait_group_wait(&p.done);
+	end_scheduler(s);
+}
+
+static void they_outlive_workers_that_are_taken_away(void **state)
+{
+	struct world *w = *state;
+	struct pile   p = { .s = w->s, .stranger = pthread_self() };
+
+	sennit_wait_group_init(&p.done, 10 * LOAD(MANY));
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(sennit_scheduler_set_workers(
+					 w->s, i % 2 ? w->threads : 1),
+				 0);
+		enqueue_many_late(&p);
+	}
+	sennit_wait_group_wait(&p.done);
+}
+
+/* --- reports ------------------------------------------------------------ */
+
+struct search {
+	uint32_t worker;
+	uint32_t count;
+};
+
+static void note_queued(void *context, const sennit_report_entry *e)
+{
+	struct search *look = context;
+
+	if (e->state != SENNIT_REPORT_QUEUED)
+		return;
+	look->worker = e->worker;
+	look->count += e->count;
+}
+
+/* The only thread there is to run them is busy here. */
+static void report_late_ones(void *argument)
+{
+	struct pile  *p = argument;
+	struct search look = { .count = 0 };
+
+	for (int i = 0; i < 7; i++)
+		must_schedule_late(run_one, p);
+	sennit_scheduler_report(p->s, note_queued, &look);
+	EXPECT(look.count == 7);
+	if (p->found)
+		EXPECT(look.worker == SENNIT_REPORT_BACKGROUND);
+	else
+		EXPECT(look.worker == SENNIT_REPORT_BOUND);
+}
+
+static void reports_count_them(void **state)
+{
+	struct world *w = *state;
+	struct pile   p = { .s = w->s, .found = w->threads > 0 };
+
+	sennit_wait_group_init(&p.done, 7);
+	in_a_task(report_late_ones, &p);
+	sennit_wait_group_wait(&p.done);
+}
+
+/* --- refusals ----------------------------------------------------------- */
+
+static void they_do_not_stay_on_a_thread(void **state)
+{
+	const sennit_task t = { .run = run_one,
+				.flags = SENNIT_TASK_BACKGROUND |
+					 SENNIT_TASK_SAME_THREAD };
+
+	(void)state;
+	assert_int_equal(sennit_schedule_task(&t), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITHOUT(normal_tasks_go_first),
+		WITH_ONE(normal_tasks_go_first),
+		CASE_(who_can_steal_does_that_first, "_w2", open_world,
+		      close_world, 2),
+		WITHOUT(among_themselves_the_oldest_goes_first),
+		WITH_ONE(among_themselves_the_oldest_goes_first),
+		WITH_WORKERS(new_tasks_without_end_do_not_starve_them),
+		WITH_WORKERS(fibers_that_yield_without_end_do_not_starve_them),
+		WITH_WORKERS(they_all_run_wherever_they_come_from),
+		WITH_THREADS(with_workers_bound_threads_run_none),
+		WITH_WORKERS(they_may_wait),
+		WITH_COUNTS(a_scheduler_runs_them_before_it_ends),
+		CASE_(workers_that_start_late_start_for_them, "_w2", open_count,
+		      close_count, 2),
+		CASE_(workers_that_start_late_start_for_them, "_w8", open_count,
+		      close_count, 3),
+		WITH_SEVERAL(they_outlive_workers_that_are_taken_away),
+		WITHOUT(reports_count_them),
+		WITH_ONE(reports_count_them),
+		WITH_WORKERS(they_do_not_stay_on_a_thread),
+	};
+
+	return cmocka_run_group_tests_name("api/priorities", tests, NULL, NULL);
+}

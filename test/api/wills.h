@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wills.h - what tests of local values share: what is left behind, and what
+ * becomes of it. */
+#ifndef SN_TEST_WILLS_H
+#define SN_TEST_WILLS_H
+
+#include "misuse.h"
+
+static inline sennit_local_key must_create(void (*destructor)(void *value))
+{
+	sennit_local_key key = { 0, 0 };
+
+	EXPECT(sennit_local_key_create(&key, destructor) == 0);
+	return key;
+}
+
+static inline void must_set(sennit_local_key key, void *value)
+{
+	EXPECT(sennit_local_set(key, value) == 0);
+}
+
+struct will {
+	sennit_local_key  key, other;
+	atomic_uint       ended;
+	atomic_uint       wrong;
+	sennit_event      go;
+	sennit_wait_group ready, done;
+};
+
+static inline void count_up(void *value)
+{
+	atomic_fetch_add(&((struct will *)value)->ended, 1);
+}
+
+/* Schedule run(w) on this worker and let it come to its end. */
+static inline void run_here(sennit_task_fn *run, struct will *w)
+{
+	sennit_wait_group_init(&w->done, 1);
+	must_schedule_here(run, w);
+	sennit_wait_group_wait(&w->done);
+}
+
+static inline void find_nothing_and_set(void *argument)
+{
+	struct will *w = argument;
+
+	EXPECT(!sennit_local_get(w->key));
+	must_set(w->key, w);
+	sennit_wait_group_done(&w->done);
+}
+
+#endif

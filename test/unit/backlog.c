@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backlog.c - background tasks: oldest first, none lost, due in time. */
+#include "core/backlog.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define NOW SENNIT_SECOND
+
+static struct task numbered(uintptr_t n)
+{
+	return (struct task){ .meta = n };
+}
+
+static int keep(void *kept, struct task t)
+{
+	*(uintptr_t *)kept = t.meta;
+	return 0;
+}
+
+static int refuse(void *kept, struct task t)
+{
+	*(uintptr_t *)kept = t.meta;
+	return -ENOMEM;
+}
+
+static void the_oldest_is_passed_on_first(void **state)
+{
+	struct backlog b;
+	uintptr_t      kept = 0;
+
+	(void)state;
+	sn_backlog_init(&b, &sn_memory_libc);
+	assert_true(sn_backlog_is_empty(&b));
+	assert_false(sn_backlog_pass(&b, NOW, keep, &kept));
+	for (uintptr_t i = 1; i <= 50; i++)
+		assert_int_equal(sn_backlog_push(&b, numbered(i), NOW), 0);
+	assert_int_equal(sn_backlog_count(&b), 50);
+	for (uintptr_t i = 1; i <= 50; i++) {
+		assert_true(sn_backlog_pass(&b, NOW, keep, &kept));
+		assert_int_equal(kept, i);
+	}
+	assert_true(sn_backlog_is_empty(&b));
+	sn_backlog_free(&b);
+}
+
+static void what_is_refused_stays_first(void **state)
+{
+	struct backlog b;
+	uintptr_t      kept = 0;
+
+	(void)state;
+	sn_backlog_init(&b, &sn_memory_libc);
+	assert_int_equal(sn_backlog_push(&b, numbered(1), NOW), 0);
+	assert_int_equal(sn_backlog_push(&b, numbered(2), NOW), 0);
+	assert_false(sn_backlog_pass(&b, NOW, refuse, &kept));
+	assert_int_equal(kept, 1);
+	assert_int_equal(sn_backlog_count(&b), 2);
+	assert_true(sn_backlog_pass(&b, NOW, keep, &kept));
+	assert_int_equal(kept, 1);
+	sn_backlog_free(&b);
+}
+
+static void one_is_due_when_none_was_passed_on_for_long(void **state)
+{
+	const sennit_time later = NOW + BACKLOG_PATIENCE;
+	struct backlog    b;
+	uintptr_t         kept;
+
+	(void)state;
+	sn_backlog_init(&b, &sn_memory_libc);
+	assert_false(sn_backlog_is_due(&b, SENNIT_NEVER));
+	assert_int_equal(sn_backlog_push(&b, numbered(1), NOW), 0);
+	assert_int_equal(sn_backlog_push(&b, numbered(2), NOW + 5), 0);
+	assert_false(sn_backlog_is_due(&b, later - 1));
+	assert_true(sn_backlog_is_due(&b, later));
+	assert_true(sn_backlog_pass(&b, later, keep, &kept));
+	assert_false(sn_backlog_is_due(&b, later + BACKLOG_PATIENCE - 1));
+	assert_true(sn_backlog_is_due(&b, later + BACKLOG_PATIENCE));
+	assert_true(sn_backlog_pass(&b, later, keep, &kept));
+	assert_false(sn_backlog_is_due(&b, SENNIT_NEVER));
+	sn_backlog_free(&b);
+}
+
+static void *no_memory(void *context, size_t size, size_t alignment)
+{
+	(void)context;
+	(void)size;
+	(void)alignment;
+	return NULL;
+}
+
+static void without_memory_nothing_is_pushed(void **state)
+{
+	const sennit_allocator none = { no_memory, NULL, NULL };
+	struct backlog         b;
+
+	(void)state;
+	sn_backlog_init(&b, &none);
+	assert_int_equal(sn_backlog_push(&b, numbered(1), NOW), -ENOMEM);
+	assert_true(sn_backlog_is_empty(&b));
+	pthread_mutex_destroy(&b.lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_oldest_is_passed_on_first),
+		cmocka_unit_test(what_is_refused_stays_first),
+		cmocka_unit_test(one_is_due_when_none_was_passed_on_for_long),
+		cmocka_unit_test(without_memory_nothing_is_pushed),
+	};
+
+	return cmocka_run_group_tests_name("unit/backlog", tests, NULL, NULL);
+}
