@@ -69,6 +69,8 @@ extern const struct bench_row bench_sleepers[];
 extern const struct bench_row bench_unbalanced_tree[];
 extern const struct bench_row bench_nqueens[];
 extern const struct bench_row bench_parallel_for[];
+extern const struct bench_row bench_parallel_reduce[];
+extern const struct bench_row bench_parallel_sort[];
 extern const struct bench_row bench_foreign_submit[];
 extern const struct bench_row bench_idle_cpu[];
 extern const struct bench_row bench_timeouts[];

@@ -59,6 +59,8 @@ static const struct bench_row *const workloads[] = {
 	bench_group,
 	bench_marl,
 	bench_dag,
+	bench_parallel_reduce,
+	bench_parallel_sort,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

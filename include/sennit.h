@@ -15,6 +15,7 @@
 #include "sennit/channel.h"
 #include "sennit/select.h"
 #include "sennit/group.h"
+#include "sennit/parallel.h"
 #include "sennit/rwlock.h"
 #include "sennit/semaphore.h"
 #include "sennit/barrier.h"
