@@ -57,10 +57,10 @@ static const struct bench_row *const workloads[] = {
 	bench_blocking,
 	bench_channel,
 	bench_group,
-	bench_marl,
 	bench_dag,
 	bench_parallel_reduce,
 	bench_parallel_sort,
+	SENNIT_BENCH_MORE
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
