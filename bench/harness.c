@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_S 120
+struct bench_limits bench_limits = { .seconds = 120, .workers = 16 };
 
 /* What a child tells its parent. */
 struct report {
@@ -31,6 +31,25 @@ struct session {
 	int                     pipe;
 	struct report           report;
 };
+
+int bench_take_options(int argc, char **argv)
+{
+	long value;
+	int  i;
+
+	for (i = 1; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2) {
+		value = strtol(argv[i + 1], NULL, 10);
+		if (value < 1 || value > 10000)
+			return -1;
+		if (!strcmp(argv[i], "--limit"))
+			bench_limits.seconds = (uint32_t)value;
+		else if (!strcmp(argv[i], "--workers"))
+			bench_limits.workers = (uint32_t)value;
+		else
+			return -1;
+	}
+	return i - 1;
+}
 
 /* --- which rows --------------------------------------------------------- */
 
@@ -164,13 +183,14 @@ static void print_report(const struct bench_row *row, uint32_t workers,
 static bool receive(int from_child, pid_t pid, struct report *report)
 {
 	struct pollfd ready = { .fd = from_child, .events = POLLIN };
-	bool          ok = poll(&ready, 1, LIMIT_S * 1000) == 1;
+	int           limit = (int)bench_limits.seconds;
+	bool          ok = poll(&ready, 1, limit * 1000) == 1;
 
 	if (ok)
 		ok = read(from_child, report, sizeof(*report)) ==
 		     (ssize_t)sizeof(*report);
 	else
-		printf("# no answer within %d s:\n", LIMIT_S);
+		printf("# no answer within %d s:\n", limit);
 	if (!ok)
 		kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -229,6 +249,8 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[])
 	switch (row->workers) {
 	case BENCH_NONE:
 		return run_with(row, 0, prefixes);
+	case BENCH_ONE:
+		return run_with(row, 1, prefixes);
 	case BENCH_TWO:
 		return run_with(row, 2, prefixes);
 	case BENCH_EACH:
@@ -236,7 +258,7 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[])
 		break;
 	}
 	for (uint32_t w = row->workers == BENCH_EACH ? 1 : 2;
-	     w <= cpus && w <= 16; w *= 2)
+	     w <= cpus && w <= bench_limits.workers; w *= 2)
 		failures += run_with(row, w, prefixes);
 	return failures;
 }

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+SENNIT_BEGIN
+
 #define BENCH_RUNS   5
 #define BENCH_VALUES 4
 
@@ -34,6 +36,7 @@ enum bench_workers {
 	BENCH_NONE,     /* no scheduler: a reference */
 	BENCH_EACH,     /* 1, 2, 4, 8 and 16, as far as there are CPUs */
 	BENCH_FROM_TWO, /* the same without 1 */
+	BENCH_ONE,      /* 1, as there are no more */
 	BENCH_TWO       /* 2, whatever there is */
 };
 
@@ -53,6 +56,14 @@ struct bench_row {
 	uint32_t           fp;     /* of BENCH_INSIDE's scheduler */
 	uint64_t           memory; /* bytes free, or the row is skipped */
 };
+
+/* How far the processes of all rows go; the program sets it first. */
+struct bench_limits {
+	uint32_t seconds; /* after which a process is killed */
+	uint32_t workers; /* BENCH_EACH and BENCH_FROM_TWO end here */
+};
+
+extern struct bench_limits bench_limits;
 
 /* Rows end with one that has no run. The arrays are listed in main.c. */
 extern const struct bench_row bench_spawn_flat[];
@@ -86,6 +97,10 @@ extern const struct bench_row bench_blocking[];
  * many processes failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 
+/* Take --limit SECONDS and --workers MOST from the front of argv. Returns how
+ * many arguments that were, or -1 when they made no sense. */
+int bench_take_options(int argc, char **argv);
+
 /* Print the names of a row that start with one of the prefixes, and its n. */
 void bench_list_row(const struct bench_row *row, char *const prefixes[]);
 
@@ -116,6 +131,10 @@ uint64_t bench_cpu_ns(void);
 /* Let the main thread sleep. */
 void bench_pause(uint64_t nanoseconds);
 
+SENNIT_END
+
+#ifndef __cplusplus
+
 /* Schedule run(argument) on the bound scheduler, or end the process. */
 static inline void spawn(sennit_task_fn *run, void *argument)
 {
@@ -133,5 +152,7 @@ static inline void spawn_here(sennit_task_fn *run, void *argument)
 	if (sennit_schedule_task(&task))
 		abort();
 }
+
+#endif
 
 #endif

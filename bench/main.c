@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-bench [--list] [PREFIX...]: every row, or those whose name
- * starts so. docs/measuring.md says what the columns mean.
+/* main.c - sennit-bench [PREFIX...]: every row, or those whose name starts so.
+ * docs/measuring.md says what the columns and the options mean.
  */
 #include "harness.h"
 
@@ -107,11 +107,17 @@ static int list(char *const prefixes[])
 
 int main(int argc, char **argv)
 {
+	int taken;
+
 	if (argc > 1 && !strcmp(argv[1], "--list"))
 		return list(argv + 2);
-	if (argc > 1 && argv[1][0] == '-') {
-		fputs("usage: sennit-bench [--list] [PREFIX...]\n", stderr);
+	taken = bench_take_options(argc, argv);
+	if (taken < 0 || (argv[taken + 1] && argv[taken + 1][0] == '-')) {
+		fputs("usage: sennit-bench [--limit SECONDS]"
+		      " [--workers MOST] [PREFIX...]\n"
+		      "       sennit-bench --list [PREFIX...]\n",
+		      stderr);
 		return 2;
 	}
-	return run(argv + 1);
+	return run(argv + taken + 1);
 }
