@@ -53,12 +53,27 @@ int bench_take_options(int argc, char **argv)
 
 /* --- which rows --------------------------------------------------------- */
 
-static bool is_wanted(const char *name, char *const prefixes[])
+/* What ends in "=" is no prefix but the whole name, and a number behind it is
+ * n: "W6a-block/first-touch=10000". */
+static bool matches(const char *name, uint64_t n, const char *wanted)
+{
+	const char *end = strchr(wanted, '=');
+	size_t      length = end ? (size_t)(end - wanted) : strlen(wanted);
+
+	if (strncmp(name, wanted, length))
+		return false;
+	if (!end)
+		return true;
+	return !name[length] && (!end[1] || strtoull(end + 1, NULL, 10) == n);
+}
+
+static bool is_wanted(const struct bench_row *row, size_t name,
+		      char *const prefixes[])
 {
 	if (!prefixes[0])
 		return true;
 	for (size_t i = 0; prefixes[i]; i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+		if (matches(row->names[name], row->n, prefixes[i]))
 			return true;
 	return false;
 }
@@ -66,7 +81,7 @@ static bool is_wanted(const char *name, char *const prefixes[])
 static bool any_wanted(const struct bench_row *row, char *const prefixes[])
 {
 	for (size_t i = 0; row->names[i]; i++)
-		if (is_wanted(row->names[i], prefixes))
+		if (is_wanted(row, i, prefixes))
 			return true;
 	return false;
 }
@@ -74,7 +89,7 @@ static bool any_wanted(const struct bench_row *row, char *const prefixes[])
 void bench_list_row(const struct bench_row *row, char *const prefixes[])
 {
 	for (size_t i = 0; row->names[i]; i++)
-		if (is_wanted(row->names[i], prefixes))
+		if (is_wanted(row, i, prefixes))
 			printf("%s\t%llu\n", row->names[i],
 			       (unsigned long long)row->n);
 }
@@ -173,7 +188,7 @@ static void print_report(const struct bench_row *row, uint32_t workers,
 {
 	qsort(report->bytes, BENCH_RUNS, sizeof(report->bytes[0]), by_value);
 	for (size_t i = 0; row->names[i]; i++)
-		if (is_wanted(row->names[i], prefixes))
+		if (is_wanted(row, i, prefixes))
 			print_line(row->names[i], row, workers,
 				   report->value[i],
 				   report->bytes[BENCH_RUNS / 2]);

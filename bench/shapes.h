@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- a tree whose shape nobody can guess -------------------------------- */
+/* --- a tree whose shape nobody can guess ---------------------------------- */
 
 /* A node's number alone decides whether it has six children or none, with 0.998
  * expected, so that subtrees range from one node to hundreds of thousands, 1439
@@ -44,7 +44,7 @@ static inline bool is_fertile(uint64_t number)
 	return number >> 32 < TREE_FERTILE;
 }
 
-/* --- queens, row by row -------------------------------------------------- */
+/* --- queens, row by row --------------------------------------------------- */
 
 #define QUEENS           12
 #define QUEENS_SOLUTIONS 14200

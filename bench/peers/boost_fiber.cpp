@@ -30,7 +30,7 @@ const char *peer_version(void)
 	return "Boost.Fiber " BOOST_LIB_VERSION;
 }
 
-/* --- threads that run fibers --------------------------------------------- */
+/* --- threads that run fibers ---------------------------------------------- */
 
 static bool alone = true;
 
@@ -161,7 +161,7 @@ static void for_each(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- hand-overs: unbuffered channels, its fastest way ---------------------- */
+/* --- hand-overs: unbuffered channels, its fastest way --------------------- */
 
 typedef fibers::unbuffered_channel<int> channel;
 
@@ -230,7 +230,7 @@ static void ring(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- many that wait --------------------------------------------------------- */
+/* --- many that wait ------------------------------------------------------- */
 
 static void block_and_wake(struct bench_run *r)
 {
@@ -308,7 +308,7 @@ static void sleep_all(struct bench_run *r)
 	report_sleeps(r, late, cpu);
 }
 
-/* --- from outside ------------------------------------------------------------ */
+/* --- from outside --------------------------------------------------------- */
 
 static fibers::buffered_channel<int> *bell;
 

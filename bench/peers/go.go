@@ -267,7 +267,7 @@ func ring(r *run) {
 	r.elapsed(0, begin)
 }
 
-// --- many that wait ----------------------------------------------------------
+// --- many that wait ---------------------------------------------------------
 
 // Resident bytes of the process, page tables included.
 func resident() float64 {
@@ -362,7 +362,7 @@ func sleepAll(r *run) {
 	r.values[2] = percentile(late, 99)
 }
 
-// --- timers -------------------------------------------------------------------
+// --- timers -----------------------------------------------------------------
 
 var timers []*time.Timer
 
@@ -399,7 +399,7 @@ func anyArmed(r *run) {
 	r.elapsed(0, begin)
 }
 
-// --- from outside: a goroutine that keeps a thread to itself --------------------
+// --- from outside: a goroutine that keeps a thread to itself ----------------
 
 var ran atomic.Int64
 var start = time.Now()
@@ -450,7 +450,7 @@ func wakes(r *run) {
 	sample(r, func() { bell <- true })
 }
 
-// --- the harness ------------------------------------------------------------------
+// --- the harness ------------------------------------------------------------
 
 var each = []int{1, 2, 4, 8, 16}
 var none, one, two = []int{0}, []int{1}, []int{2}

@@ -19,7 +19,7 @@ const char *peer_version(void)
 	return version;
 }
 
-/* --- tasks on the pool ------------------------------------------------------ */
+/* --- tasks on the pool ---------------------------------------------------- */
 
 static void nothing(uv_work_t *unused)
 {
@@ -49,7 +49,7 @@ static void spawn_flat(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- timers ------------------------------------------------------------------ */
+/* --- timers --------------------------------------------------------------- */
 
 struct sleeper {
 	uv_timer_t  timer;
@@ -67,7 +67,7 @@ static void wake_up(uv_timer_t *timer)
 	uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* Its timers count milliseconds and may fire part of one early: then not late. */
+/* Its timers count milliseconds and may fire early by part of one. */
 static void fall_asleep(uv_loop_t *loop, struct sleeper *s, uint64_t delay)
 {
 	uint64_t milliseconds = (delay + 999999) / SENNIT_MILLISECOND;
@@ -152,7 +152,7 @@ static void any_armed(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- from outside ------------------------------------------------------------- */
+/* --- from outside --------------------------------------------------------- */
 
 static uv_async_t bell;
 

@@ -155,7 +155,7 @@ static void nqueens(struct bench_run *r)
 	bench_check(solutions == QUEENS_SOLUTIONS, "queens: wrong number");
 }
 
-/* --- the rows ------------------------------------------------------------ */
+/* --- the rows ------------------------------------------------------------- */
 
 static void run_spawn_flat(struct bench_run *r)
 {

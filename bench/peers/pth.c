@@ -56,7 +56,7 @@ static void spawn_flat(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- hand-overs ---------------------------------------------------------- */
+/* --- hand-overs ----------------------------------------------------------- */
 
 /* An auto-reset event. */
 struct event {

@@ -185,7 +185,7 @@ static void ring(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- many that wait -------------------------------------------------------- */
+/* --- many that wait ------------------------------------------------------- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  gate = PTHREAD_COND_INITIALIZER;
@@ -285,7 +285,7 @@ static void sleep_all(struct bench_run *r)
 	report_sleeps(r, late, cpu);
 }
 
-/* --- from outside ---------------------------------------------------------- */
+/* --- from outside --------------------------------------------------------- */
 
 static struct event bell;
 

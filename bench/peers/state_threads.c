@@ -42,7 +42,7 @@ static void join_all(st_thread_t threads[], uint64_t count)
 		st_thread_join(threads[i], NULL);
 }
 
-/* --- spawn and join ------------------------------------------------------ */
+/* --- spawn and join ------------------------------------------------------- */
 
 static void *nothing(void *unused)
 {
@@ -89,7 +89,7 @@ static void fork_join(struct bench_run *r)
 	bench_check((uintptr_t)result == FIB_20_RESULT, "fib: wrong result");
 }
 
-/* --- hand-overs ---------------------------------------------------------- */
+/* --- hand-overs ----------------------------------------------------------- */
 
 /* An auto-reset event. */
 struct event {

@@ -129,7 +129,7 @@ BEGIN {
 	add_rows()
 	if (list) {
 		for (r = 1; r <= rows; r++)
-			print workloads[r] "/" variant[r]
+			print workloads[r] "/" variant[r] "=" sizes[r]
 		exit
 	}
 }

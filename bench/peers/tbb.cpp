@@ -34,7 +34,7 @@ template <typename F> static void inside(uint32_t workers, F f)
 	arena.execute(f);
 }
 
-/* --- spawn and join ------------------------------------------------------ */
+/* --- spawn and join ------------------------------------------------------- */
 
 static void spawn_flat(struct bench_run *r)
 {

@@ -24,7 +24,7 @@ static void spawn(sennit_task_fn *run, void *argument)
 		abort();
 }
 
-/* --- spawn: schedule an empty task and run it --------------------------- */
+/* --- spawn: schedule an empty task and run it ----------------------------- */
 
 static void nothing(void *unused)
 {
@@ -42,7 +42,7 @@ static void spawn_and_run(void)
 	}
 }
 
-/* --- fork-join: schedule one half, compute the other, wait -------------- */
+/* --- fork-join: schedule one half, compute the other, wait ---------------- */
 
 struct half {
 	sennit_wait_group done;
@@ -82,7 +82,7 @@ static void fork_join(void)
 			abort();
 }
 
-/* --- block-wake, timer: a token between two fibers ---------------------- */
+/* --- block-wake, timer: a token between two fibers ------------------------ */
 
 static void wait_for(sennit_event *e)
 {
@@ -134,7 +134,7 @@ static void block_and_wake_in_time(void)
 	hand_over();
 }
 
-/* --- mutex, event: nobody else wants it --------------------------------- */
+/* --- mutex, event: nobody else wants it ----------------------------------- */
 
 static void lock_and_unlock(void)
 {
