@@ -91,6 +91,7 @@ extern const struct bench_row bench_ticket[];
 extern const struct bench_row bench_pool[];
 extern const struct bench_row bench_future[];
 extern const struct bench_row bench_blocking[];
+extern const struct bench_row bench_sharing[];
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how

@@ -31,7 +31,7 @@ static const struct bench_row *const workloads[] = {
 	bench_life_cycle,      bench_gate,         bench_rwlock,
 	bench_semaphore,       bench_barrier,      bench_once,
 	bench_ticket,          bench_pool,         bench_future,
-	bench_blocking,
+	bench_blocking,        bench_sharing,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
