@@ -25,6 +25,14 @@ bench:
 	sh tools/build release
 	build/release/sennit-bench $(ONLY)
 
+# The same beside peers that are installed (tools/install-deps peers)
+bench-peers:
+	sh tools/bench-peers $(ONLY)
+
+# The last result of bench-peers as a picture
+bench-plot:
+	sh bench/plot/draw
+
 # The checks of the tree (tools/check-*), seconds
 check:
 	sh tools/build dev
@@ -37,4 +45,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all demo test test-all bench check format clean
+.PHONY: all demo test test-all bench bench-peers bench-plot check format clean

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_S 120
+struct bench_limits bench_limits = { .seconds = 120, .workers = 16 };
 
 /* What a child tells its parent. */
 struct report {
@@ -32,14 +32,48 @@ struct session {
 	struct report           report;
 };
 
+int bench_take_options(int argc, char **argv)
+{
+	long value;
+	int  i;
+
+	for (i = 1; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2) {
+		value = strtol(argv[i + 1], NULL, 10);
+		if (value < 1 || value > 10000)
+			return -1;
+		if (!strcmp(argv[i], "--limit"))
+			bench_limits.seconds = (uint32_t)value;
+		else if (!strcmp(argv[i], "--workers"))
+			bench_limits.workers = (uint32_t)value;
+		else
+			return -1;
+	}
+	return i - 1;
+}
+
 /* --- which rows --------------------------------------------------------- */
 
-static bool is_wanted(const char *name, char *const prefixes[])
+/* What ends in "=" is no prefix but the whole name, and a number behind it is
+ * n: "W6a-block/first-touch=10000". */
+static bool matches(const char *name, uint64_t n, const char *wanted)
+{
+	const char *end = strchr(wanted, '=');
+	size_t      length = end ? (size_t)(end - wanted) : strlen(wanted);
+
+	if (strncmp(name, wanted, length))
+		return false;
+	if (!end)
+		return true;
+	return !name[length] && (!end[1] || strtoull(end + 1, NULL, 10) == n);
+}
+
+static bool is_wanted(const struct bench_row *row, size_t name,
+		      char *const prefixes[])
 {
 	if (!prefixes[0])
 		return true;
 	for (size_t i = 0; prefixes[i]; i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+		if (matches(row->names[name], row->n, prefixes[i]))
 			return true;
 	return false;
 }
@@ -47,7 +81,7 @@ static bool is_wanted(const char *name, char *const prefixes[])
 static bool any_wanted(const struct bench_row *row, char *const prefixes[])
 {
 	for (size_t i = 0; row->names[i]; i++)
-		if (is_wanted(row->names[i], prefixes))
+		if (is_wanted(row, i, prefixes))
 			return true;
 	return false;
 }
@@ -55,7 +89,7 @@ static bool any_wanted(const struct bench_row *row, char *const prefixes[])
 void bench_list_row(const struct bench_row *row, char *const prefixes[])
 {
 	for (size_t i = 0; row->names[i]; i++)
-		if (is_wanted(row->names[i], prefixes))
+		if (is_wanted(row, i, prefixes))
 			printf("%s\t%llu\n", row->names[i],
 			       (unsigned long long)row->n);
 }
@@ -154,7 +188,7 @@ static void print_report(const struct bench_row *row, uint32_t workers,
 {
 	qsort(report->bytes, BENCH_RUNS, sizeof(report->bytes[0]), by_value);
 	for (size_t i = 0; row->names[i]; i++)
-		if (is_wanted(row->names[i], prefixes))
+		if (is_wanted(row, i, prefixes))
 			print_line(row->names[i], row, workers,
 				   report->value[i],
 				   report->bytes[BENCH_RUNS / 2]);
@@ -164,13 +198,14 @@ static void print_report(const struct bench_row *row, uint32_t workers,
 static bool receive(int from_child, pid_t pid, struct report *report)
 {
 	struct pollfd ready = { .fd = from_child, .events = POLLIN };
-	bool          ok = poll(&ready, 1, LIMIT_S * 1000) == 1;
+	int           limit = (int)bench_limits.seconds;
+	bool          ok = poll(&ready, 1, limit * 1000) == 1;
 
 	if (ok)
 		ok = read(from_child, report, sizeof(*report)) ==
 		     (ssize_t)sizeof(*report);
 	else
-		printf("# no answer within %d s:\n", LIMIT_S);
+		printf("# no answer within %d s:\n", limit);
 	if (!ok)
 		kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -229,6 +264,8 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[])
 	switch (row->workers) {
 	case BENCH_NONE:
 		return run_with(row, 0, prefixes);
+	case BENCH_ONE:
+		return run_with(row, 1, prefixes);
 	case BENCH_TWO:
 		return run_with(row, 2, prefixes);
 	case BENCH_EACH:
@@ -236,7 +273,7 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[])
 		break;
 	}
 	for (uint32_t w = row->workers == BENCH_EACH ? 1 : 2;
-	     w <= cpus && w <= 16; w *= 2)
+	     w <= cpus && w <= bench_limits.workers; w *= 2)
 		failures += run_with(row, w, prefixes);
 	return failures;
 }

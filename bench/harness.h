@@ -36,6 +36,7 @@ enum bench_workers {
 	BENCH_NONE,     /* no scheduler: a reference */
 	BENCH_EACH,     /* 1, 2, 4, 8 and 16, as far as there are CPUs */
 	BENCH_FROM_TWO, /* the same without 1 */
+	BENCH_ONE,      /* 1, as there are no more */
 	BENCH_TWO       /* 2, whatever there is */
 };
 
@@ -55,6 +56,14 @@ struct bench_row {
 	uint32_t           fp;     /* of BENCH_INSIDE's scheduler */
 	uint64_t           memory; /* bytes free, or the row is skipped */
 };
+
+/* How far the processes of all rows go; the program sets it first. */
+struct bench_limits {
+	uint32_t seconds; /* after which a process is killed */
+	uint32_t workers; /* BENCH_EACH and BENCH_FROM_TWO end here */
+};
+
+extern struct bench_limits bench_limits;
 
 /* Rows end with one that has no run. The arrays are listed in main.c. */
 extern const struct bench_row bench_spawn_flat[];
@@ -90,11 +99,16 @@ extern const struct bench_row bench_pool[];
 extern const struct bench_row bench_future[];
 extern const struct bench_row bench_blocking[];
 extern const struct bench_row bench_marl[]; /* of sennit-bench-marl */
+extern const struct bench_row bench_sharing[];
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how
  * many processes failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
+
+/* Take --limit SECONDS and --workers MOST from the front of argv. Returns how
+ * many arguments that were, or -1 when they made no sense. */
+int bench_take_options(int argc, char **argv);
 
 /* Print the names of a row that start with one of the prefixes, and its n. */
 void bench_list_row(const struct bench_row *row, char *const prefixes[]);

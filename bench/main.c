@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-bench [--list] [PREFIX...]: every row, or those whose name
- * starts so. docs/measuring.md says what the columns mean.
+/* main.c - sennit-bench [PREFIX...]: every row, or those whose name starts so.
+ * docs/measuring.md says what the columns and the options mean.
  */
 #include "harness.h"
 
@@ -28,38 +28,17 @@
 #endif
 
 static const struct bench_row *const workloads[] = {
-	bench_spawn_flat,
-	bench_fib,
-	bench_skynet,
-	bench_ping_pong,
-	bench_ring,
-	bench_block_many,
-	bench_mutex_contended,
-	bench_sleepers,
-	bench_unbalanced_tree,
-	bench_nqueens,
-	bench_parallel_for,
-	bench_foreign_submit,
-	bench_idle_cpu,
-	bench_timeouts,
-	bench_timer_wheel,
-	bench_life_cycle,
-	bench_gate,
-	bench_local,
-	bench_priority,
-	bench_ticket,
-	bench_pool,
-	bench_future,
-	bench_rwlock,
-	bench_semaphore,
-	bench_barrier,
-	bench_once,
-	bench_blocking,
-	bench_channel,
-	bench_group,
-	bench_dag,
-	bench_parallel_reduce,
-	bench_parallel_sort,
+	bench_spawn_flat,      bench_fib,           bench_skynet,
+	bench_ping_pong,       bench_ring,          bench_block_many,
+	bench_mutex_contended, bench_sleepers,      bench_unbalanced_tree,
+	bench_nqueens,         bench_parallel_for,  bench_foreign_submit,
+	bench_idle_cpu,        bench_timeouts,      bench_timer_wheel,
+	bench_life_cycle,      bench_gate,          bench_local,
+	bench_priority,        bench_ticket,        bench_pool,
+	bench_future,          bench_rwlock,        bench_semaphore,
+	bench_barrier,         bench_once,          bench_blocking,
+	bench_channel,         bench_group,         bench_dag,
+	bench_parallel_reduce, bench_parallel_sort, bench_sharing,
 	SENNIT_BENCH_MORE
 };
 
@@ -136,11 +115,17 @@ static int list(char *const prefixes[])
 
 int main(int argc, char **argv)
 {
+	int taken;
+
 	if (argc > 1 && !strcmp(argv[1], "--list"))
 		return list(argv + 2);
-	if (argc > 1 && argv[1][0] == '-') {
-		fputs("usage: sennit-bench [--list] [PREFIX...]\n", stderr);
+	taken = bench_take_options(argc, argv);
+	if (taken < 0 || (argv[taken + 1] && argv[taken + 1][0] == '-')) {
+		fputs("usage: sennit-bench [--limit SECONDS]"
+		      " [--workers MOST] [PREFIX...]\n"
+		      "       sennit-bench --list [PREFIX...]\n",
+		      stderr);
 		return 2;
 	}
-	return run(argv + 1);
+	return run(argv + taken + 1);
 }

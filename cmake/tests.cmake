@@ -7,6 +7,7 @@
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
 #	test/build/<x>.sh    a script, run as build/<x>
+#	test/budget          instructions per operation, run as budget/all
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and says why.
 
@@ -142,4 +143,23 @@ if(SPIN AND EXISTS ${PROJECT_SOURCE_DIR}/test/model/run.sh)
 	set_tests_properties(model/all PROPERTIES TIMEOUT 600)
 elseif(NOT SPIN)
 	message(STATUS "spin is not there: test/model left out")
+endif()
+
+# --- test/budget: only the release build's counts have budgets -----------------------
+
+if(SENNIT_TESTS AND CMAKE_BUILD_TYPE STREQUAL Release)
+	sennit_program(test_budget_operations test/budget/operations.c)
+	set_target_properties(test_budget_operations PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY test/budget OUTPUT_NAME operations)
+	string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
+	set(build "${CMAKE_C_COMPILER_ID} ${major} ${arch} Release")
+	foreach(option TORTURE SANITIZE TEST_WRAPPER)
+		if(SENNIT_${option})
+			string(APPEND build " ${option}")
+		endif()
+	endforeach()
+	sennit_script(budget all sh test/budget/run.sh)
+	set_property(TEST budget/all APPEND PROPERTY ENVIRONMENT
+		"BUILD=${build}"
+		OPERATIONS=$<TARGET_FILE:test_budget_operations>)
 endif()

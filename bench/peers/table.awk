@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+# table.awk - the results of tools/bench-peers as a table in Markdown: a row per
+# workload and number of workers, a column per peer.
+#
+# In a cell: nanoseconds per operation, and how many times ours that is. *: the
+# peer did fewer operations than we did. list=1 prints the rows of ours that the
+# table wants, and nothing else; points=1 prints "row label peer ns" for a plot.
+
+function row(label, workload, ours, theirs, n)
+{
+	labels[++rows] = label
+	workloads[rows] = workload
+	variant[rows] = ours
+	what[rows] = theirs
+	sizes[rows] = n
+}
+
+# One result as the table names it: n counts where it is part of the row.
+function key(workload, what, n)
+{
+	return workload "/" what "/" (workload ~ /^W6/ ? n : "")
+}
+
+function figure(ns)
+{
+	if (ns >= 1e6)
+		return sprintf("%.1fM", ns / 1e6)
+	if (ns >= 1e4)
+		return sprintf("%.1fk", ns / 1e3)
+	if (ns >= 100)
+		return sprintf("%.0f", ns)
+	return sprintf(ns < 1 ? "%.2f" : "%.1f", ns)
+}
+
+function ratio(a, b)
+{
+	if (!b)
+		return ""
+	return sprintf(a / b < 10 ? " ×%.1f" : " ×%.0f", a / b)
+}
+
+function add_rows()
+{
+	row("W1 spawn a task", "W1-spawn", "pointer")
+	row("W2 fork-join, wait group", "W2-fib", "wait-group")
+	row("W2 fork-join, group", "W2-fib", "group")
+	row("W2 fork-join, group, inlined", "W2-fib", "group-inlined")
+	row("W3 skynet", "W3-skynet", "wait-group")
+	row("W4a ping-pong, one worker", "W4a-ping-pong", "one-worker")
+	row("W4b ping-pong, two workers", "W4b-ping-pong", "two-workers")
+	row("W5 ring of 503", "W5-ring", "events")
+	row("W6a block, 10^4", "W6a-block", "first-touch", "first-touch", 10000)
+	row("W6a block, 10^5", "W6a-block", "first-touch", "first-touch", 100000)
+	row("W6c wake, 10^4", "W6c-wake", "first-touch", "first-touch", 10000)
+	row("W6c wake, 10^5", "W6c-wake", "first-touch", "first-touch", 100000)
+	row("W6b bytes per blocked, 10^5", "W6b-memory", "per-fiber",
+		"per-fiber", 100000)
+	row("W7 mutex, 64 fibers", "W7-mutex", "64-fibers")
+	row("W8 sleep: CPU", "W8-sleep", "cpu", "cpu")
+	row("W8 lateness, median", "W8-sleep", "late-p50", "late-p50")
+	row("W8 lateness, 99 %", "W8-sleep", "late-p99", "late-p99")
+	row("W9 unbalanced tree", "W9-unbalanced-tree", "wait-group")
+	row("W10a n-queens", "W10a-nqueens", "wait-group")
+	row("W10b parallel for, element", "W10b-parallel-for",
+		"pieces-of-1000")
+	row("W11a task from outside, median", "W11a-submit", "p50", "p50")
+	row("W11a task from outside, 99 %", "W11a-submit", "p99", "p99")
+	row("W11b wake from outside, median", "W11b-wake-fiber", "p50", "p50")
+	row("W11b wake from outside, 99 %", "W11b-wake-fiber", "p99", "p99")
+	row("W13 timer, the same again", "W13-timeout", "wheel-last-armed",
+		"wheel-last-armed")
+	row("W13 timer, any of 10^6", "W13-timeout", "wheel-any-armed",
+		"wheel-any-armed")
+}
+
+function ours_of(r)
+{
+	return key(workloads[r], variant[r], sizes[r])
+}
+
+function theirs_of(r)
+{
+	return key(workloads[r], what[r], sizes[r])
+}
+
+function cell(peer, r, w,    at, mine, ns)
+{
+	at = peer SUBSEP theirs_of(r) SUBSEP w
+	if (!(at in value))
+		return "-"
+	mine = value["", ours_of(r), w]
+	ns = value[at]
+	return figure(ns) ratio(ns, mine) (count[at] < count["", ours_of(r), w] \
+		? " *" : "")
+}
+
+function print_row(r, w,    line, p)
+{
+	line = "| " labels[r] " | " w " | **" \
+		figure(value["", ours_of(r), w]) "** |"
+	for (p = 1; p <= peers; p++)
+		line = line " " cell(names[p], r, w) " |"
+	print line
+}
+
+function print_points(r, w,    p, at)
+{
+	if (workloads[r] == "W6b-memory") # bytes are no time
+		return
+	points_at++
+	printf "%d\t%s, %s\t%s\t%s\n", points_at, labels[r], "w" w, "sennit",
+		value["", ours_of(r), w]
+	for (p = 1; p <= peers; p++) {
+		at = names[p] SUBSEP theirs_of(r) SUBSEP w
+		if (at in value)
+			printf "%d\t%s, %s\t%s\t%s\n", points_at, labels[r],
+				"w" w, names[p], value[at]
+	}
+}
+
+function any_peer(r, w,    p)
+{
+	for (p = 1; p <= peers; p++)
+		if ((names[p], theirs_of(r), w) in value)
+			return 1
+	return 0
+}
+
+BEGIN {
+	FS = "\t"
+	add_rows()
+	if (list) {
+		for (r = 1; r <= rows; r++)
+			print workloads[r] "/" variant[r] "=" sizes[r]
+		exit
+	}
+}
+
+/^# peer: / {
+	theirs = 1
+	next
+}
+
+/^#/ || NF != 8 {
+	next
+}
+
+{
+	peer = ""
+	name = $2
+	if (theirs) {
+		peer = $2
+		sub("/.*", "", peer)
+		name = $2 ~ "/" ? substr($2, length(peer) + 2) : ""
+		if (!(peer in seen)) {
+			seen[peer] = 1
+			names[++peers] = peer
+		}
+	}
+	w = $3 ? $3 : 1
+	at = peer SUBSEP key($1, name, $4) SUBSEP w
+	value[at] = $1 == "W6b-memory" ? $8 : $5
+	count[at] = $4
+	if (w > most)
+		most = w
+}
+
+END {
+	if (list)
+		exit
+	if (!points) {
+		line = "| ns | workers | sennit |"
+		rule = "|---|---|---|"
+		for (p = 1; p <= peers; p++) {
+			line = line " " names[p] " |"
+			rule = rule "---|"
+		}
+		print line
+		print rule
+	}
+	for (r = 1; r <= rows; r++)
+		for (w = 1; w <= most; w++)
+			if (("", ours_of(r), w) in value && any_peer(r, w)) {
+				if (points)
+					print_points(r, w)
+				else
+					print_row(r, w)
+			}
+}

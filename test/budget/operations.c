@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* operations.c - operations NAME COUNT: do one thing so often, in a task of a
+ * scheduler with one worker. run.sh counts the instructions of two runs and
+ * divides their difference by that of the counts: neither starting nor ending
+ * is in it.
+ */
+#include "sennit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every count is a multiple of this: calls of fib(15) with 2 or more. */
+#define BATCH 986
+
+static uint64_t          count;
+static sennit_wait_group left;
+static sennit_event      ping, pong;
+static sennit_time       deadline;
+
+static void spawn(sennit_task_fn *run, void *argument)
+{
+	if (sennit_schedule(run, argument))
+		abort();
+}
+
+/* --- spawn: schedule an empty task and run it ----------------------------- */
+
+static void nothing(void *unused)
+{
+	(void)unused;
+	sennit_wait_group_done(&left);
+}
+
+static void spawn_and_run(void)
+{
+	for (uint64_t done = 0; done < count; done += BATCH) {
+		sennit_wait_group_init(&left, BATCH);
+		for (unsigned i = 0; i < BATCH; i++)
+			spawn(nothing, NULL);
+		sennit_wait_group_wait(&left);
+	}
+}
+
+/* --- fork-join: schedule one half, compute the other, wait ---------------- */
+
+struct half {
+	sennit_wait_group done;
+	unsigned          argument;
+	unsigned          result;
+};
+
+static void run_half(void *argument);
+
+static unsigned fib(unsigned n)
+{
+	struct half other;
+	unsigned    result;
+
+	if (n < 2)
+		return n;
+	other.argument = n - 1;
+	sennit_wait_group_init(&other.done, 1);
+	spawn(run_half, &other);
+	result = fib(n - 2);
+	sennit_wait_group_wait(&other.done);
+	return result + other.result;
+}
+
+static void run_half(void *argument)
+{
+	struct half *h = argument;
+
+	h->result = fib(h->argument);
+	sennit_wait_group_done(&h->done);
+}
+
+static void fork_join(void)
+{
+	for (uint64_t done = 0; done < count; done += BATCH)
+		if (fib(15) != 610)
+			abort();
+}
+
+/* --- block-wake, timer: a token between two fibers ------------------------ */
+
+static void wait_for(sennit_event *e)
+{
+	if (deadline == SENNIT_NEVER)
+		sennit_event_wait(e);
+	else if (sennit_event_wait_until(e, deadline))
+		abort();
+}
+
+static void play_ping(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 0; i < count / 2; i++) {
+		sennit_event_set(&pong);
+		wait_for(&ping);
+	}
+	sennit_wait_group_done(&left);
+}
+
+static void play_pong(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 0; i < count / 2; i++) {
+		wait_for(&pong);
+		sennit_event_set(&ping);
+	}
+	sennit_wait_group_done(&left);
+}
+
+static void hand_over(void)
+{
+	sennit_event_init(&ping, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&pong, SENNIT_EVENT_AUTO, false);
+	sennit_wait_group_init(&left, 2);
+	spawn(play_ping, NULL);
+	spawn(play_pong, NULL);
+	sennit_wait_group_wait(&left);
+}
+
+static void block_and_wake(void)
+{
+	deadline = SENNIT_NEVER;
+	hand_over();
+}
+
+static void block_and_wake_in_time(void)
+{
+	deadline = sennit_after(3600 * SENNIT_SECOND);
+	hand_over();
+}
+
+/* --- mutex, event: nobody else wants it ----------------------------------- */
+
+static void lock_and_unlock(void)
+{
+	static sennit_mutex mutex;
+
+	for (uint64_t i = 0; i < count; i++) {
+		sennit_mutex_lock(&mutex);
+		sennit_mutex_unlock(&mutex);
+	}
+}
+
+static void set_and_wait(void)
+{
+	sennit_event_init(&ping, SENNIT_EVENT_AUTO, false);
+	for (uint64_t i = 0; i < count; i++) {
+		sennit_event_set(&ping);
+		sennit_event_wait(&ping);
+	}
+}
+
+/* ------------------------------------------------------------------------ */
+
+static const struct operation {
+	const char *name;
+	void (*run)(void);
+} operations[] = {
+	{ "spawn", spawn_and_run },
+	{ "fork-join", fork_join },
+	{ "block-wake", block_and_wake },
+	{ "block-wake-in-time", block_and_wake_in_time },
+	{ "mutex", lock_and_unlock },
+	{ "event", set_and_wait },
+};
+
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+
+static void root(void *argument)
+{
+	const struct operation *o = argument;
+
+	o->run();
+}
+
+static int run(const struct operation *o)
+{
+	sennit_scheduler *s;
+	sennit_task task = { .run = root, .argument = (void *)(intptr_t)o };
+
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
+	    sennit_enqueue(s, &task) ||
+	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	count = argc == 3 ? strtoull(argv[2], NULL, 10) : 1;
+	if (argc != 3 || count % BATCH) {
+		fprintf(stderr, "usage: operations NAME MULTIPLE-OF-%d\n",
+			BATCH);
+		return 2;
+	}
+	for (size_t i = 0; i < OPERATIONS; i++)
+		if (!strcmp(operations[i].name, argv[1]))
+			return run(&operations[i]);
+	fprintf(stderr, "operations: no operation %s\n", argv[1]);
+	return 2;
+}
