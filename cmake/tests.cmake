@@ -4,6 +4,7 @@
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
+#	test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
 #	test/build/<x>.sh    a script, run as build/<x>
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and says why.
@@ -53,6 +54,14 @@ elseif(SENNIT_TESTS)
 				${runner} $<TARGET_FILE:${program}>)
 		endforeach()
 	endforeach()
+endif()
+
+# --- test/soak: sennit-soak, for ten seconds ----------------------------------------
+
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
+	sennit_program(sennit-soak ${files})
+	sennit_test(soak all ${runner} $<TARGET_FILE:sennit-soak> --seconds 10)
 endif()
 
 # --- scripts: they look at the plain build of this machine --------------------------
