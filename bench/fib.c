@@ -39,6 +39,49 @@ static void run_half(void *argument)
 	sennit_wait_group_done(&h->done);
 }
 
+struct branch {
+	unsigned argument;
+	unsigned result;
+};
+
+static int run_branch(void *argument);
+
+/* The same with a group: its wait runs the other half if nobody else has. */
+static unsigned group_fib(unsigned n)
+{
+	sennit_group  g;
+	struct branch other;
+	unsigned      result;
+
+	if (n < 2)
+		return n;
+	other.argument = n - 1;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	if (sennit_group_spawn(&g, run_branch, &other))
+		abort();
+	result = group_fib(n - 2);
+	if (sennit_group_wait(&g))
+		abort();
+	return result + other.result;
+}
+
+static int run_branch(void *argument)
+{
+	struct branch *b = argument;
+
+	b->result = group_fib(b->argument);
+	return 0;
+}
+
+static void fork_join_group(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	unsigned    result = group_fib(ARGUMENT);
+
+	bench_elapsed(r, begin);
+	bench_check(result == RESULT, "fib: wrong result");
+}
+
 static void fork_join(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
@@ -72,6 +115,11 @@ const struct bench_row bench_fib[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = fork_join },
+	{ .names = { "W2-fib/group" },
+	  .n = SPAWNS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = fork_join_group },
 	{ .names = { "W2-fib/wait-group-shared-fp" },
 	  .n = SPAWNS,
 	  .workers = BENCH_EACH,

@@ -75,6 +75,7 @@ extern const struct bench_row bench_life_cycle[];
 extern const struct bench_row bench_gate[];
 extern const struct bench_row bench_local[];
 extern const struct bench_row bench_priority[];
+extern const struct bench_row bench_group[];
 extern const struct bench_row bench_rwlock[];
 extern const struct bench_row bench_semaphore[];
 extern const struct bench_row bench_barrier[];

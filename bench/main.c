@@ -32,7 +32,7 @@ static const struct bench_row *const workloads[] = {
 	bench_priority,        bench_ticket,       bench_pool,
 	bench_future,          bench_rwlock,       bench_semaphore,
 	bench_barrier,         bench_once,         bench_blocking,
-	bench_channel,
+	bench_channel,         bench_group,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

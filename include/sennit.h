@@ -14,6 +14,7 @@
 #include "sennit/cond.h"
 #include "sennit/channel.h"
 #include "sennit/select.h"
+#include "sennit/group.h"
 #include "sennit/rwlock.h"
 #include "sennit/semaphore.h"
 #include "sennit/barrier.h"

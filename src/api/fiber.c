@@ -85,7 +85,7 @@ void sennit_yield(void)
 
 /* The time as a wait's deadline: nobody signals it, so the claim is between the
  * timer and who cancels. */
-static int sleep_until(sennit_time wake, struct scope *scope)
+static int sleep_until(sennit_time wake, struct sennit_scope *scope)
 {
 	struct waiter n;
 	int           err;

@@ -162,7 +162,7 @@ static void unlock_slow(sennit_mutex *m)
 	if (n && word & HANDOVER) {
 		n->is.handed = true;
 		a_store_rlx(&m->owner_,
-			    n->fiber ? (void *)n->fiber : (void *)n->parker);
+			    n->fiber ? n->fiber->identity : n->parker);
 		word &= ~HANDOVER;
 	} else {
 		word &= ~(HELD | HANDOVER);

@@ -120,6 +120,10 @@ static inline bool sn_deque_has_private_owner(const struct deque *d)
 	return (int32_t)(a_load_rlx(&d->bottom) - a_load_rlx(&d->guard)) > 0;
 }
 
+/* Pop if the newest task's meta, under the mask, is the one given. */
+static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
+				   uintptr_t meta, struct task *out);
+
 /* Take the oldest task into *out; false when there is none. Publishes the
  * older half when nothing is public, so that most calls cost one
  * compare-and-set. */
@@ -195,28 +199,40 @@ static inline struct task sn_slot_read(const struct slot *s)
 	};
 }
 
-/* Put t at the newest end. Returns 0, or -ENOMEM: nothing has changed. */
-static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
+/* Whether the next push will find room without a look at the thieves' line. */
+static inline bool sn_deque_has_room(const struct deque *d)
+{
+	return (int32_t)(a_load_rlx(&d->bottom) - d->limit) < 0;
+}
+
+/* Push where there is room. */
+static inline void sn_deque_push_room(struct deque *d, struct task t)
 {
 	uint32_t b = a_load_rlx(&d->bottom);
 
-	if (unlikely((int32_t)(b - d->limit) >= 0))
-		return sn_deque_push_full(d, t.run, t.argument, t.meta);
 	sn_slot_fill(&d->slot[b & d->mask], t);
 	TORTURE_POINT();
 	a_store_rel(&d->bottom, b + 1); /* -> deque.push: the slot, the task */
+}
+
+/* Put t at the newest end. Returns 0, or -ENOMEM: nothing has changed. */
+static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
+{
+	if (unlikely(!sn_deque_has_room(d)))
+		return sn_deque_push_full(d, t.run, t.argument, t.meta);
+	sn_deque_push_room(d, t);
 	return 0;
 }
 
-/* Take the newest task into *out; false when there is none.
+/* Take the task at b, which is the newest, into *out; false when there is none.
  *
  * Here the owner lowers bottom and then looks at guard, while a thief raises
  * guard and then looks at bottom: at least one of them sees the other. The
  * store may be relaxed, as it only takes away: who reads it still sees all
  * that the pushes before it released (C11 5.1.2.4, release sequence). */
-static inline bool sn_deque_pop(struct deque *d, struct task *out)
+static ALWAYS_INLINE bool sn_deque_pop_at(struct deque *d, uint32_t b,
+					  struct task *out)
 {
-	uint32_t    b = a_load_rlx(&d->bottom) - 1;
 	struct task rest; /* keeps *out in registers */
 
 	a_store_rlx(&d->bottom, b);
@@ -234,6 +250,22 @@ static inline bool sn_deque_pop(struct deque *d, struct task *out)
 	TORTURE_POINT();
 	*out = sn_slot_read(&d->slot[b & d->mask]);
 	return true;
+}
+
+static inline bool sn_deque_pop(struct deque *d, struct task *out)
+{
+	return sn_deque_pop_at(d, a_load_rlx(&d->bottom) - 1, out);
+}
+
+/* The slot below bottom is the newest task's, or, when there is none, an old
+ * one's, and then the pop fails. */
+static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
+				   uintptr_t meta, struct task *out)
+{
+	uint32_t b = a_load_rlx(&d->bottom) - 1;
+
+	return (a_load_rlx(&d->slot[b & d->mask].meta) & mask) == meta &&
+	       sn_deque_pop_at(d, b, out);
 }
 
 #endif

@@ -1,14 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a task as the queues carry it: by value, three words. */
+/* task.h - a task as the queues carry it: by value, three words.
+ *
+ *	meta	0                      a task, its argument the caller's
+ *		TASK_BLOCK, TASK_COPY  a task, its argument a copy
+ *		group | TASK_MEMBER    a member of the group, which lies at a
+ *		                       multiple of 8; with a copy if so marked
+ */
 #ifndef SN_TASK_H
 #define SN_TASK_H
 
+#include "sennit/group.h"
 #include "sennit/task.h"
 
 struct task {
 	sennit_task_fn *run;
 	void           *argument;
-	uintptr_t       meta; /* the scheduler's: how argument is freed */
+	uintptr_t       meta; /* how argument is freed, what it belongs to */
 };
+
+#define TASK_BORROWED ((uintptr_t)0)
+#define TASK_BLOCK    ((uintptr_t)1) /* copied into a block of the pool */
+#define TASK_COPY     ((uintptr_t)3) /* copied, behind a struct task_copy */
+#define TASK_MEMBER   ((uintptr_t)4)
+#define TASK_OWNED    ((uintptr_t)3) /* mask: 0, TASK_BLOCK or TASK_COPY */
+#define TASK_TAG      ((uintptr_t)7) /* mask */
+
+/* What lies before a copy from the allocator. */
+struct task_copy {
+	size_t size; /* of both */
+	size_t zero; /* keeps the copy aligned to 16 bytes */
+};
+
+static inline sennit_group *sn_task_group(uintptr_t meta)
+{
+	return (sennit_group *)(meta & ~TASK_TAG);
+}
+
+static inline uintptr_t sn_task_member(const sennit_group *g)
+{
+	return (uintptr_t)g | TASK_MEMBER;
+}
+
+/* A member's function as a task carries it, and back. */
+static inline sennit_task_fn *sn_task_fn(sennit_member_fn *run)
+{
+	return (sennit_task_fn *)(void (*)(void))run;
+}
+
+static inline sennit_member_fn *sn_task_member_fn(sennit_task_fn *run)
+{
+	return (sennit_member_fn *)(void (*)(void))run;
+}
 
 #endif

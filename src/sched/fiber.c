@@ -15,6 +15,10 @@
 #include <valgrind/valgrind.h>
 #endif
 
+/* What a member of a group that runs on its opener's stack finds at least; and
+ * half of the stack. */
+#define MEMBER_STACK ((size_t)16 * 1024)
+
 #define COLOURS     16u
 #define COLOUR_STEP 64u
 
@@ -30,8 +34,10 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	memset(f, 0, sizeof(*f));
 	f->home = home;
+	f->identity = f;
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
+	f->shallow = low + (size / 2 > MEMBER_STACK ? size / 2 : MEMBER_STACK);
 	f->id = id;
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_sight_init(&f->sight);
@@ -66,6 +72,7 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 {
 	memset(f, 0, sizeof(*f));
 	f->home = home;
+	f->identity = f;
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_sight_init(&f->sight);
 #ifdef SN_TSAN

@@ -48,22 +48,27 @@ struct home {
 struct locals;
 
 struct sennit_fiber {
-	arch_stack    suspended; /* owner: where to resume */
-	struct node   link;      /* handed: ready list, inbox, idle list */
-	struct home  *home;      /* fixed: its worker's */
-	struct sight  sight;     /* owner writes: what reports say */
-	struct scope *scope;     /* owner: of the running task; NULL: none */
+	arch_stack   suspended;     /* owner: where to resume */
+	struct node  link;          /* handed: ready list, inbox, idle list */
+	struct home *home;          /* fixed: its worker's */
+	struct sight sight;         /* owner writes: what reports say */
+	void        *identity;      /* owner: as owner of locks: itself, or the
+				  * group whose member runs on it while its
+				  * opener waits there */
+	struct sennit_scope *scope; /* owner: of the running task; NULL: none */
 
 	/* Of the running task. Looked at after each: see marks.h. */
 	uint32_t       marks;  /* owner: MARK_* */
 	struct locals *locals; /* owner: see local.h; NULL: none */
 
-	char         *low;    /* fixed; NULL: a thread's own, bounds unknown */
-	size_t        size;   /* fixed: bytes from low to the record */
-	uint32_t      id;     /* fixed: unique among its worker's */
-	bool          canary; /* fixed: the stack has no guard page */
-	struct link   roster; /* under the worker's roster lock */
-	struct waiter wait;   /* for sennit_fiber_wait */
+	char         *low;     /* fixed; NULL: a thread's own, bounds unknown */
+	size_t        size;    /* fixed: bytes from low to the record */
+	uint32_t      id;      /* fixed: unique among its worker's */
+	char         *shallow; /* fixed; above it members of groups may run on
+				* this stack while their opener waits on it */
+	bool          canary;  /* fixed: the stack has no guard page */
+	struct link   roster;  /* under the worker's roster lock */
+	struct waiter wait;    /* for sennit_fiber_wait */
 
 	struct nametag name; /* owner writes: of the running task */
 

@@ -66,6 +66,44 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
 	return take_task_slow(w, t);
 }
 
+/* After a task, still in its scope: what ends with it does. Between tasks the
+ * floating-point control is the worker's; the stack was started with it, and
+ * what a task changed ends here [W8]. */
+static ALWAYS_INLINE void after_task(struct worker *w)
+{
+	if (unlikely(w->home.current->marks))
+		sn_marks_end(w->home.current);
+	if (likely(!w->home.fp_shared))
+		arch_fp_set_control(w->home.fp_control);
+	a_bump_owner(&w->tasks);
+}
+
+/* A member of a group, or a task with a copied argument. The copy is freed
+ * before the group learns of the end, as that may be the group's own. */
+static NOINLINE struct worker *run_packed(struct worker     *w,
+					  const struct task *t)
+{
+	sennit_group *g = NULL;
+	void         *argument = t->argument;
+	uintptr_t     meta = t->meta;
+	int           error = 0;
+
+	if (meta & TASK_MEMBER) {
+		g = sn_task_group(meta);
+		w->home.current->scope = &g->scope_;
+		error = sn_task_member_fn(t->run)(argument);
+	} else {
+		t->run(argument);
+	}
+	w = sn_self;
+	after_task(w);
+	w->home.current->scope = NULL;
+	sn_worker_discard(w, argument, meta);
+	if (g)
+		sn_loop_member_ended(w, g, error);
+	return w;
+}
+
 /* Run a task; returns w. By pointer, and field by field: a copy of the whole
  * would be loaded wider than it was stored, which stalls. And w is read anew
  * from the thread: what a register held across a switch comes from the resumed
@@ -73,21 +111,12 @@ static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
  * at an address known beforehand. */
 static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 {
-	void     *argument = t->argument;
-	uintptr_t meta = t->meta;
-
 	sn_sight_task(&w->home.current->sight, t->run);
-	t->run(argument);
+	if (unlikely(t->meta != TASK_BORROWED))
+		return run_packed(w, t);
+	t->run(t->argument);
 	w = sn_self;
-	if (unlikely(w->home.current->marks))
-		sn_marks_end(w->home.current);
-	/* Between tasks the floating-point control is the worker's: the stack
-	 * was started with it, and what a task changed ends here [W8]. */
-	if (likely(!w->home.fp_shared))
-		arch_fp_set_control(w->home.fp_control);
-	a_bump_owner(&w->tasks);
-	if (unlikely(meta != TASK_BORROWED))
-		sn_worker_discard(w, argument, meta);
+	after_task(w);
 	return w;
 }
 
@@ -135,6 +164,17 @@ static ALWAYS_INLINE bool tick(struct worker *w)
 {
 	if (likely(--w->dispatches))
 		return false;
+	upkeep(w);
+	return true;
+}
+
+bool sn_loop_tick_due(struct worker *w)
+{
+	if (w->upkeeps == 1) {
+		w->dispatches = 2; /* the loop's next: see run_in_turn */
+		return false;
+	}
+	w->upkeeps--;
 	upkeep(w);
 	return true;
 }
@@ -338,6 +378,7 @@ void sn_loop_yield(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 
+	TORTURE_POINT(); /* who is alone comes back at once */
 	sn_sight_yield(&self->sight, (uint32_t)a_load_rlx(&w->blocks),
 		       a_load_rlx(&w->clock));
 	sn_worker_ready(w, self);
@@ -356,9 +397,9 @@ static void run_on_own_stack(struct worker *w, const struct task *t)
 	struct marks_aside aside;
 
 	sn_sight_run(&w->main.sight);
-	sn_marks_put_aside(w, &aside);
+	sn_marks_put_aside(&w->main, &aside);
 	run(w, t);
-	sn_marks_take_back(w, &aside);
+	sn_marks_take_back(&w->main, &aside);
 	show_unbinding(w);
 }
 

@@ -4,6 +4,7 @@
 #define SN_LOOP_H
 
 #include "sched/worker.h"
+#include "sennit/group.h"
 
 /* Set the running fiber aside until it is made ready; others run meanwhile.
  * errno keeps its value. */
@@ -11,6 +12,22 @@ void sn_loop_suspend(struct worker *w);
 
 /* Let other fibers, and now and then a task, run first. */
 void sn_loop_yield(struct worker *w);
+
+/* A fiber is about to run a task itself: count that as a dispatch, and do what
+ * is due. False: it is the loop's turn, on another stack. */
+bool sn_loop_tick_due(struct worker *w);
+
+static inline bool sn_loop_tick(struct worker *w)
+{
+	if (unlikely(w->dispatches == 1))
+		return sn_loop_tick_due(w);
+	w->dispatches--;
+	return true;
+}
+
+/* A member of *g, which ran on w, has returned `error`. (In sched/group.c,
+ * which stands above.) */
+void sn_loop_member_ended(struct worker *w, sennit_group *g, int error);
 
 /* Run w's tasks and fibers until nothing is left, from the thread's own
  * stack. */

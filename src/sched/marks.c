@@ -13,13 +13,22 @@ void sn_marks_end(struct sennit_fiber *f)
 	f->marks = 0;
 }
 
-void sn_marks_put_aside(struct worker *w, struct marks_aside *aside)
+/* A thread's values stay where the child of a fork would look for them. */
+static bool is_threads(const struct sennit_fiber *f)
 {
-	struct sennit_fiber *f = &w->main;
+	return f == &sn_worker_of(f)->main;
+}
 
+void sn_marks_put_aside(struct sennit_fiber *f, struct marks_aside *aside)
+{
 	aside->marks = f->marks;
 	f->marks = 0;
-	sn_local_leave(w);
+	if (is_threads(f)) {
+		sn_local_leave(sn_worker_of(f));
+	} else {
+		aside->locals = f->locals;
+		f->locals = NULL;
+	}
 	if (aside->marks & MARK_NAME) {
 		CHECK(sn_nametag_read(&f->name, aside->name),
 		      "a name changed behind its owner's back");
@@ -27,12 +36,13 @@ void sn_marks_put_aside(struct worker *w, struct marks_aside *aside)
 	}
 }
 
-void sn_marks_take_back(struct worker *w, const struct marks_aside *aside)
+void sn_marks_take_back(struct sennit_fiber *f, const struct marks_aside *aside)
 {
-	struct sennit_fiber *f = &w->main;
-
 	f->marks = aside->marks;
-	sn_local_enter(w);
+	if (is_threads(f))
+		sn_local_enter(sn_worker_of(f));
+	else
+		f->locals = aside->locals;
 	if (aside->marks & MARK_NAME)
 		sn_nametag_write(&f->name, aside->name);
 }

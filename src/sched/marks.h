@@ -13,14 +13,22 @@
  * wait. */
 COLD void sn_marks_end(struct sennit_fiber *f);
 
-/* What a thread's own stack has while a task runs on it. */
+/* What a stack has of its own while another task runs on it. */
 struct marks_aside {
-	uint32_t marks;
-	char     name[SENNIT_NAME_SIZE];
+	uint32_t       marks;
+	struct locals *locals;
+	char           name[SENNIT_NAME_SIZE];
 };
 
-/* A task is about to run on w's thread's own stack, and has run. */
-void sn_marks_put_aside(struct worker *w, struct marks_aside *aside);
-void sn_marks_take_back(struct worker *w, const struct marks_aside *aside);
+/* Whether there is anything to put aside. */
+static inline bool sn_marks_has_any(const struct sennit_fiber *f)
+{
+	return f->marks || f->locals;
+}
+
+/* On f, which runs, another task is about to run, and has run. */
+COLD void sn_marks_put_aside(struct sennit_fiber *f, struct marks_aside *aside);
+COLD void sn_marks_take_back(struct sennit_fiber      *f,
+			     const struct marks_aside *aside);
 
 #endif

@@ -57,6 +57,21 @@ static void give_block(sennit_scheduler *s, void *block)
 		sn_pool_give_shared(&s->pool, block);
 }
 
+/* Room for a copy of size bytes, from the allocator; NULL: out of memory. */
+static void *take_copy(sennit_scheduler *s, size_t size)
+{
+	struct task_copy *copy;
+
+	if (size > SIZE_MAX - sizeof(*copy))
+		return NULL;
+	size += sizeof(*copy);
+	copy = s->memory.allocate(s->memory.context, size, 16);
+	if (!copy)
+		return NULL;
+	copy->size = size;
+	return copy + 1;
+}
+
 int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
 {
 	void     *copy = user->argument;
@@ -68,9 +83,8 @@ int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
 	    !user->run)
 		return -EINVAL;
 	if (user->copy_size > POOL_BLOCK) {
-		copy = s->memory.allocate(s->memory.context, user->copy_size,
-					  16);
-		meta = user->copy_size;
+		copy = take_copy(s, user->copy_size);
+		meta = TASK_COPY;
 	} else if (user->copy_size) {
 		copy = take_block(s);
 		meta = TASK_BLOCK;
@@ -86,10 +100,10 @@ int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
 
 void sn_place_unpack(sennit_scheduler *s, struct task t)
 {
-	if (t.meta == TASK_BLOCK)
+	if ((t.meta & TASK_OWNED) == TASK_BLOCK)
 		give_block(s, t.argument);
-	else if (t.meta != TASK_BORROWED)
-		sn_memory_give(&s->memory, t.argument, t.meta);
+	else if ((t.meta & TASK_OWNED) == TASK_COPY)
+		sn_worker_free_copy(s, t.argument);
 }
 
 /* --- placing ------------------------------------------------------------ */

@@ -35,6 +35,14 @@ void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t);
 /* A thief asked for tasks, or a worker sleeps. */
 COLD void sn_place_help(struct worker *w);
 
+/* Whether that is so, after a push without a fence. */
+static inline bool sn_place_is_help_due(const struct worker *w)
+{
+	a_compiler_fence(); /* <-> deque.unfenced: push, then look */
+	return sn_deque_is_asked(&w->deque) ||
+	       sn_parking_has_sleepers(w->parking);
+}
+
 /* The push onto w's own deque that most tasks take: w->pushes. 0 or -ENOMEM. */
 SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 {
@@ -42,9 +50,7 @@ SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 
 	if (unlikely(err))
 		return err;
-	a_compiler_fence(); /* <-> deque.unfenced: push, then look */
-	if (unlikely(sn_deque_is_asked(&w->deque) ||
-		     sn_parking_has_sleepers(w->parking)))
+	if (unlikely(sn_place_is_help_due(w)))
 		sn_place_help(w);
 	return 0;
 }

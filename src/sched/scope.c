@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/scope.h"
 
-bool sn_scope_is_inside_cancelled(const struct scope *s)
+bool sn_scope_is_inside_cancelled(const struct sennit_scope *s)
 {
-	for (; s; s = s->parent)
-		if (a_load_acq(&s->cancelled)) /* <- scope.cancel */
+	for (; s; s = s->parent_)
+		if (a_load_acq(&s->cancelled_)) /* <- scope.cancel */
 			return true;
 	return false;
+}
+
+/* Under the root's lock. */
+static void join(struct sennit_scope *root, struct link *l)
+{
+	struct link *first = root->waits_;
+
+	sn_link_join(&first, l);
+	root->waits_ = first;
+}
+
+static void leave(struct sennit_scope *root, struct link *l)
+{
+	struct link *first = root->waits_;
+
+	sn_link_leave(&first, l);
+	root->waits_ = first;
 }
 
 /* True: n's wait is over, and its scope has ended it. */
@@ -20,72 +37,74 @@ static bool claim_cancelled(struct waiter *n)
 
 bool sn_scope_enlist(struct waiter *n)
 {
-	struct scope *root = n->scope->root;
-	uint32_t      word = sn_queue_lock(&root->lock);
-	bool          over = sn_scope_is_cancelled(n->scope);
+	struct sennit_scope *root = n->scope->root_;
+	uint32_t             word = sn_queue_lock(&root->lock_);
+	bool                 over = sn_scope_is_cancelled(n->scope);
 
 	/* A signaller that came first will wake it. */
 	if (over)
 		over = claim_cancelled(n);
 	n->is.enlisted = !over;
 	if (!over)
-		sn_link_join(&root->waits, &n->enlisted);
-	sn_queue_unlock(&root->lock, word);
+		join(root, &n->enlisted);
+	sn_queue_unlock(&root->lock_, word);
 	return !over;
 }
 
 void sn_scope_withdraw(struct waiter *n)
 {
-	struct scope *root = n->scope->root;
-	uint32_t      word = sn_queue_lock(&root->lock);
+	struct sennit_scope *root = n->scope->root_;
+	uint32_t             word = sn_queue_lock(&root->lock_);
 
 	if (n->is.enlisted)
-		sn_link_leave(&root->waits, &n->enlisted);
-	sn_queue_unlock(&root->lock, word);
+		leave(root, &n->enlisted);
+	sn_queue_unlock(&root->lock_, word);
 }
 
-static bool is_inside(const struct scope *inner, const struct scope *outer)
+static bool is_inside(const struct sennit_scope *inner,
+		      const struct sennit_scope *outer)
 {
 	while (inner && inner != outer)
-		inner = inner->parent;
+		inner = inner->parent_;
 	return inner;
 }
 
 /* Take the waits inside s off the root's list and claim them. Lock held. */
-static struct link *take_waits(struct scope *root, const struct scope *s)
+static struct link *take_waits(struct sennit_scope       *root,
+			       const struct sennit_scope *s)
 {
 	struct link *claimed = NULL;
 	struct link *kept = NULL;
 
-	while (root->waits) {
-		struct waiter *n = container_of(root->waits, struct waiter,
+	while (root->waits_) {
+		struct waiter *n = container_of(root->waits_, struct waiter,
 						enlisted);
 
-		sn_link_leave(&root->waits, &n->enlisted);
+		leave(root, &n->enlisted);
 		n->is.enlisted = !is_inside(n->scope, s);
 		if (n->is.enlisted)
 			sn_link_join(&kept, &n->enlisted);
 		else if (claim_cancelled(n))
 			sn_link_join(&claimed, &n->enlisted);
 	}
-	root->waits = kept;
+	root->waits_ = kept;
 	return claimed;
 }
 
-struct link *sn_scope_cancel(struct scope *s, bool *first)
+struct link *sn_scope_cancel(struct sennit_scope *s, bool *first)
 {
-	struct scope *root = s->root;
-	struct link  *claimed = NULL;
-	uint32_t      word = sn_queue_lock(&root->lock);
+	struct sennit_scope *root = s->root_;
+	struct link         *claimed = NULL;
+	uint32_t             word = sn_queue_lock(&root->lock_);
 
-	*first = !a_load_rlx(&s->cancelled); /* changes under the lock alone */
+	*first = !a_load_rlx(&s->cancelled_); /* changes under the lock alone */
 	if (*first) {
 		/* -> scope.cancel: what happened before */
-		a_store_rel(&s->cancelled, 1);
+		a_store_rel(&s->cancelled_, 1);
 		/* -> scope.cancel: the same, and the scope that it counts */
-		a_store_rel(&root->cancels, a_load_rlx(&root->cancels) + 1);
+		a_add_rel(&root->cancels_, 1);
 		claimed = take_waits(root, s);
 	}
-	sn_queue_unlock(&root->lock, word);
+	sn_queue_unlock(&root->lock_, word);
 	return claimed;
 }

@@ -13,54 +13,59 @@
  *
  * Invariants
  *   - A scope outlives the scopes and the waits inside it.
+ *   - `cancels` counts the cancelled scopes of a tree that are open, or a few
+ *     more: zero means that nobody need look further.
  *   - `cancelled` is set, and waits enlist, under the root's lock: a wait is
  *     found by the cancel, or finds its scope cancelled.
  *   - Who enlisted leaves the list before its wait returns.
+ *
+ * Checked by test/model/scope.pml.
  */
 #ifndef SN_SCOPE_H
 #define SN_SCOPE_H
 
 #include "sched/queue.h"
-
-struct scope {
-	sennit_word   lock;      /* root only; any: a queue's word */
-	sennit_word   cancelled; /* set under the root's lock: 1 */
-	sennit_word   cancels;   /* root only; under lock: how many scopes of
-				  * its tree are cancelled */
-	struct scope *root;      /* fixed: itself when outermost */
-	struct scope *parent;    /* fixed; NULL: none */
-	struct link  *waits;     /* root only; under lock */
-	sennit_time   deadline;  /* fixed: the earliest of its own and its
-				  * parents' */
-};
+#include "sennit/group.h"
 
 /* Make *s a scope inside parent, which may be NULL. */
-static inline void sn_scope_open(struct scope *s, struct scope *parent,
-				 sennit_time deadline)
+static inline void sn_scope_open(struct sennit_scope *s,
+				 struct sennit_scope *parent,
+				 sennit_time          deadline)
 {
-	a_init(&s->lock, 0);
-	a_init(&s->cancelled, 0);
-	a_init(&s->cancels, 0);
-	s->parent = parent;
-	s->root = s;
-	s->waits = NULL;
-	s->deadline = deadline;
+	struct sennit_scope *root = s;
+
 	if (parent) {
-		s->root = parent->root;
-		if (parent->deadline < deadline)
-			s->deadline = parent->deadline;
+		root = parent->root_;
+		if (parent->deadline_ < deadline)
+			deadline = parent->deadline_;
 	}
+	*s = (struct sennit_scope){ .root_ = root,
+				    .parent_ = parent,
+				    .deadline_ = deadline };
 }
 
 /* Whether s or what it lies in is cancelled. May be late, never early. */
-bool sn_scope_is_inside_cancelled(const struct scope *s);
+bool sn_scope_is_inside_cancelled(const struct sennit_scope *s);
 
-static inline bool sn_scope_is_cancelled(const struct scope *s)
+/* Whether anything is that s lies in or beside. Late by as much as the cancel
+ * and this look overlap. */
+static inline bool sn_scope_may_be_cancelled(const struct sennit_scope *s)
 {
-	/* Late by as much as the cancel and this look overlap. <- scope.cancel
-	 */
-	return unlikely(a_load_acq(&s->root->cancels)) &&
+	return a_load_acq(&s->root_->cancels_); /* <- scope.cancel */
+}
+
+static inline bool sn_scope_is_cancelled(const struct sennit_scope *s)
+{
+	return unlikely(sn_scope_may_be_cancelled(s)) &&
 	       sn_scope_is_inside_cancelled(s);
+}
+
+/* Nothing is inside s any more: it no longer counts as cancelled. */
+static inline void sn_scope_close(struct sennit_scope *s)
+{
+	if (s->root_ != s && a_load_rlx(&s->cancelled_))
+		a_sub_rel(&s->root_->cancels_,
+			  1); /* -> scope.cancel: no more */
 }
 
 /* The wait of n, not yet asleep, enlists with its scope. False: it is cancelled
@@ -71,6 +76,6 @@ void sn_scope_withdraw(struct waiter *n);
 /* Cancel s. Returns the chain, through `enlisted`, of the waits that were
  * claimed for it, which the caller wakes; s may be gone once the first of them
  * is. *first: whether s was not cancelled before. */
-struct link *sn_scope_cancel(struct scope *s, bool *first);
+struct link *sn_scope_cancel(struct sennit_scope *s, bool *first);
 
 #endif

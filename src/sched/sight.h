@@ -47,6 +47,12 @@ static inline void sn_sight_task(struct sight *s, sennit_task_fn *task)
 	a_store_rel(&s->task, (uintptr_t)task); /* -> sight.look: RUNNING */
 }
 
+/* What the owner has shown so. */
+static inline sennit_task_fn *sn_sight_shown(const struct sight *s)
+{
+	return (sennit_task_fn *)a_load_rlx(&s->task);
+}
+
 /* The fiber, which runs, is about to wait; nobody may wake it yet. serial: not
  * the same as in the wait before. */
 static inline void sn_sight_block(struct sight *s, uint32_t kind,

@@ -59,8 +59,8 @@ void sn_wait_skip(const struct waiter *n)
 
 static void sleep_in_scope(struct waiter *n, sennit_time deadline)
 {
-	if (n->scope->deadline < deadline)
-		deadline = n->scope->deadline;
+	if (n->scope->deadline_ < deadline)
+		deadline = n->scope->deadline_;
 	if (!sn_scope_enlist(n)) {
 		sn_wait_skip(n);
 		return;
@@ -237,7 +237,7 @@ void sn_wait_wake_chain(struct link *chain)
 		send_home(home, newest, oldest);
 }
 
-bool sn_wait_cancel(struct scope *s)
+bool sn_wait_cancel(struct sennit_scope *s)
 {
 	bool         first;
 	struct link *chain = sn_scope_cancel(s, &first);

@@ -30,14 +30,14 @@ extern _Thread_local struct parker sn_parker
 	__attribute__((tls_model("initial-exec")));
 
 /* The scope that may cancel a wait of *f, NULL for none. */
-static inline struct scope *sn_wait_scope(const struct sennit_fiber *f,
-					  sennit_time                deadline)
+static inline struct sennit_scope *sn_wait_scope(const struct sennit_fiber *f,
+						 sennit_time deadline)
 {
 	return f && deadline != SN_UNCANCELLED ? f->scope : NULL;
 }
 
 /* *n has several that may end it. */
-static inline void sn_waiter_race(struct waiter *n, struct scope *scope)
+static inline void sn_waiter_race(struct waiter *n, struct sennit_scope *scope)
 {
 	n->is.raced = true;
 	n->part = 0;
@@ -63,7 +63,7 @@ static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 /* Fill in *n for the caller, who will wait until the deadline. */
 static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
 {
-	struct scope *scope;
+	struct sennit_scope *scope;
 
 	sn_waiter_mine(n);
 	scope = sn_wait_scope(n->fiber, deadline);
@@ -220,15 +220,16 @@ static inline void sn_wait_wake_all(struct link *chain)
 
 /* Cancel the scope: its waits end with -ECANCELED, those to come as well.
  * Returns whether it was not cancelled before. The scope may be gone then. */
-bool sn_wait_cancel(struct scope *s);
+bool sn_wait_cancel(struct sennit_scope *s);
 
-/* Who the caller is, as owner of a lock: its fiber, or its thread. Never the
- * same for two that exist at once. */
+/* Who the caller is, as owner of a lock: its fiber, the group of which it is a
+ * member that runs on the opener's fiber, or its thread. Never the same for two
+ * that exist at once. */
 static inline void *sn_wait_identity(void)
 {
 	struct worker *w = sn_self;
 
-	return likely(w) ? (void *)w->home.current : (void *)&sn_parker;
+	return likely(w) ? w->home.current->identity : (void *)&sn_parker;
 }
 
 #endif

@@ -32,7 +32,7 @@ enum {
 	WAITER_SIGNALLED /* and above: by which part */
 };
 
-struct scope;
+struct sennit_scope;
 
 /* Where an unbound thread sleeps: one per thread, so that a late wake finds
  * the word still there. */
@@ -53,12 +53,12 @@ struct waiter {
 	} is;
 
 	/* Raced only: */
-	a_u32          claim;    /* any: the enum above; of the whole */
-	uint32_t       part;     /* fixed: which of several this is */
-	struct waiter *whole;    /* fixed: whose claim decides; itself alone */
-	struct timer   timer;    /* owner; of the whole */
-	struct scope  *scope;    /* fixed: may cancel it; NULL: none */
-	struct link    enlisted; /* under the scope's lock */
+	a_u32          claim; /* any: the enum above; of the whole */
+	uint32_t       part;  /* fixed: which of several this is */
+	struct waiter *whole; /* fixed: whose claim decides; itself alone */
+	struct timer   timer; /* owner; of the whole */
+	struct sennit_scope *scope;    /* fixed: may cancel it; NULL: none */
+	struct link          enlisted; /* under the scope's lock */
 };
 
 #endif

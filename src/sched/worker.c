@@ -238,12 +238,19 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 	}
 }
 
+void sn_worker_free_copy(sennit_scheduler *s, void *argument)
+{
+	struct task_copy *copy = (struct task_copy *)argument - 1;
+
+	sn_memory_give(&s->memory, copy, copy->size);
+}
+
 void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 {
-	if (meta == TASK_BLOCK)
+	if ((meta & TASK_OWNED) == TASK_BLOCK)
 		sn_pool_give(&w->cache, argument);
-	else if (meta != TASK_BORROWED)
-		sn_memory_give(&w->scheduler->memory, argument, meta);
+	else if ((meta & TASK_OWNED) == TASK_COPY)
+		sn_worker_free_copy(w->scheduler, argument);
 }
 
 void sn_worker_wake(struct worker *w)

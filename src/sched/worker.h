@@ -108,11 +108,6 @@ struct parcel {
 	struct task task;
 };
 
-/* How task.meta says where the argument lives. */
-#define TASK_BORROWED ((uintptr_t)0) /* the caller's */
-#define TASK_BLOCK    ((uintptr_t)1) /* a block of the pool */
-/* any other value: the size of a copy from the allocator */
-
 /* The calling thread's worker; NULL on an unbound thread. Fibers never leave
  * their thread, so it may be kept across waits. */
 extern _Thread_local struct worker *sn_self
@@ -207,6 +202,9 @@ static inline void sn_worker_trace(struct worker *w, uint32_t state)
 	if (unlikely(w->trace.events) && w->trace.state != state)
 		sn_tracebuffer_record(&w->trace, state, sennit_now());
 }
+
+/* Free a copied argument that came from the allocator. */
+void sn_worker_free_copy(sennit_scheduler *s, void *argument);
 
 /* Free a task's argument as its meta says, on w. */
 void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta);

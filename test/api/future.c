@@ -293,10 +293,10 @@ static void a_task_without_a_function_is_refused(void **state)
 /* --- cancelling --------------------------------------------------------- */
 
 struct cancelling {
-	struct scope      scope;
-	sennit_future     future, other;
-	sennit_wait_group done;
-	atomic_bool       last; /* the wait that cannot fail comes now */
+	struct sennit_scope scope;
+	sennit_future       future, other;
+	sennit_wait_group   done;
+	atomic_bool         last; /* the wait that cannot fail comes now */
 };
 
 static void wait_in_scope(void *argument)

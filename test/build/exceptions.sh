@@ -95,6 +95,48 @@ static void start_while_handling(void *)
 	sennit_wait_group_done(&done);
 }
 
+/* Members of groups, which may run on the stack of who waits for them. */
+static int handle_none(void *)
+{
+	expect(!std::current_exception(), "a new member handles nothing");
+	return 0;
+}
+
+static int throw_out(void *)
+{
+	throw std::runtime_error("out");
+}
+
+static void wait_for(sennit_member_fn *run)
+{
+	sennit_group g;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	if (sennit_group_spawn(&g, run, nullptr) || sennit_group_wait(&g))
+		std::abort();
+}
+
+static void wait_while_handling(void *)
+{
+	try {
+		throw 1;
+	} catch (int) {
+		wait_for(handle_none);
+		expect(bool(std::current_exception()), "we still handle ours");
+	}
+	sennit_wait_group_done(&done);
+}
+
+static void let_out_of_a_member(void *)
+{
+	try {
+		wait_for(throw_out);
+	} catch (...) {
+		std::fprintf(stderr, "caught by the opener\n");
+		std::exit(4);
+	}
+}
+
 static void let_out(void *)
 {
 	throw std::runtime_error("out");
@@ -110,14 +152,18 @@ int main(int count, char **arguments)
 	config.workers = workers ? workers : SENNIT_WORKERS_NONE;
 	if (sennit_scheduler_create(&s, &config) || sennit_bind(s))
 		return 3;
-	sennit_wait_group_init(&done, 8 + 2);
-	if (count > 2 && sennit_schedule(let_out, nullptr))
+	sennit_wait_group_init(&done, 8 + 3);
+	if (count > 2 && sennit_schedule(std::strcmp(arguments[2], "member")
+						 ? let_out
+						 : let_out_of_a_member,
+					 nullptr))
 		return 3;
 	for (std::size_t i = 0; i < 8; i++)
 		if (sennit_schedule(throw_and_wait,
 				    reinterpret_cast<void *>(i)))
 			return 3;
-	if (sennit_schedule(start_while_handling, nullptr))
+	if (sennit_schedule(start_while_handling, nullptr) ||
+	    sennit_schedule(wait_while_handling, nullptr))
 		return 3;
 	sennit_wait_group_wait(&done);
 	sennit_unbind();
@@ -140,9 +186,10 @@ done
 
 [ "${SENNIT_ARCH:-}" != portable ] || exit 0
 ulimit -c 0
-for workers in 0 1; do
+for run in '0 out' '1 out' '0 member' '1 member'; do
 	status=0
-	"$scratch/tasks" $workers out >"$scratch/said" 2>&1 || status=$?
+	# shellcheck disable=SC2086 # two words
+	"$scratch/tasks" $run >"$scratch/said" 2>&1 || status=$?
 	[ $status = 134 ] || # SIGABRT
 		{ cat "$scratch/said"; echo "ended with $status"; exit 1; }
 	grep -q '^sennit: an exception leaves a task \[.*fiber' "$scratch/said" ||

@@ -23,7 +23,7 @@ check()
 	# Optimising costs more than it saves unless the search is long.
 	case $expect:$model in
 	part:*) flags='-O2 -DBITSTATE' hash=28 ;;
-	pass:park) flags=-O2 hash=22 ;;
+	pass:park | pass:scope) flags=-O2 hash=22 ;;
 	*) flags=-O0 hash=22 ;;
 	esac
 	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
@@ -168,6 +168,23 @@ runs()
 	fail select -DLONE -DM_WAKEEARLY
 	fail select -DTHIRD -DCLOSE -DM_CLOSEHALF
 
+	pass scope
+	pass scope -DTIMED=0
+	pass scope -DTIMED=2
+	pass scope -DNEST
+	pass scope -DNEST -DINNER
+	fail scope -DM_NOLOOK
+	fail scope -DM_LOOKEARLY
+	fail scope -DNEST -DM_OWNONLY
+	fail scope -DM_SLEEP
+	fail scope -DM_STORE
+	fail scope -DM_WAKEALL
+	fail scope -DM_STAY
+	fail scope -DM_NOUNLINK
+	fail scope -DM_SPLIT
+	fail scope -DM_PLAIN
+	fail scope -DM_TOUCH
+
 	pass deque
 	pass deque -DTASKS=5
 	pass deque -DTASKS=4 -DRING=2
@@ -195,6 +212,7 @@ runs()
 	pass gate -DPASSING=1 -DBLOCKING=1
 	pass gate -DBLOCKING=1 -DLATE -DTIMED
 	pass deque -DTASKS=4 -DTHIEVES=2
+	pass scope -DSIGNALS=2
 	END
 }
 

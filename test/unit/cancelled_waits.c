@@ -11,13 +11,13 @@
 
 /* What the waits are for: nothing of it ever happens. */
 struct scene {
-	struct scope      outer, inner;
-	sennit_event      events[10];
-	sennit_event     *all[10];
-	sennit_channel    channel, full;
-	int               memory[1];
-	sennit_wait_group done;
-	atomic_uint       cancelled, late;
+	struct sennit_scope outer, inner;
+	sennit_event        events[10];
+	sennit_event       *all[10];
+	sennit_channel      channel, full;
+	int                 memory[1];
+	sennit_wait_group   done;
+	atomic_uint         cancelled, late;
 };
 
 enum { ANY, ANY_OF_MANY, ALL_OF, RECEIVE, SEND, SELECT, KINDS };
@@ -151,7 +151,7 @@ static void the_deadline_of_the_scope_ends_every_kind_of_wait(void **state)
 
 	(void)state;
 	set_scene(&c);
-	c.inner.deadline = sennit_after(2 * SENNIT_MILLISECOND);
+	c.inner.deadline_ = sennit_after(2 * SENNIT_MILLISECOND);
 	start_visits(&c, 10, SENNIT_NEVER);
 	sennit_wait_group_wait(&c.done);
 	assert_int_equal(atomic_load(&c.late), 10 * KINDS);

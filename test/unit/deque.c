@@ -131,6 +131,34 @@ static void the_owner_gets_its_newest_task(void **state)
 	assert_empty();
 }
 
+static bool pop_if(uintptr_t wanted)
+{
+	struct task t;
+	bool        got = sn_deque_pop_if(&deque, ~(uintptr_t)1, wanted, &t);
+
+	if (got)
+		assert_int_equal(number_of(t) & ~1u, wanted);
+	return got;
+}
+
+/* What was popped still lies in its slot. */
+static void the_newest_task_is_popped_only_if_it_is_wanted(void **state)
+{
+	(void)state;
+	push(1, 5);
+	assert_false(pop_if(2));
+	assert_true(pop_if(4));
+	assert_true(pop_if(4));
+	assert_false(pop_if(4));
+	while (sn_deque_publish(&deque) < 3)
+		;
+	assert_false(pop_if(4));
+	assert_true(pop_if(2));
+	assert_int_equal(pop() + pop(), 1 + 2);
+	assert_false(pop_if(0));
+	assert_empty();
+}
+
 static void the_owner_gets_its_oldest_task_when_it_asks_for_it(void **state)
 {
 	(void)state;
@@ -456,6 +484,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STEP(the_owner_gets_its_newest_task),
+		STEP(the_newest_task_is_popped_only_if_it_is_wanted),
 		STEP(the_owner_gets_its_oldest_task_when_it_asks_for_it),
 		STEP(private_tasks_are_not_stolen),
 		STEP(a_thief_gets_the_older_half_of_the_public_tasks),

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.c - members are tasks whose meta names their group.
+ *
+ * On its own worker a wait runs members from the newest end of the deque as
+ * plain calls, and
+ * sleeps for the rest.
+ */
+#include "sennit/group.h"
+
+#include "base/check.h"
+#include "os/os.h"
+#include "sched/group.h"
+#include "sched/marks.h"
+#include "sched/place.h"
+#include "sched/tie.h"
+
+#include <errno.h>
+
+_Static_assert(_Alignof(sennit_group) > TASK_TAG, "the tag fits below it");
+
+#define ALL_FLAGS (SENNIT_GROUP_KEEP_GOING | SENNIT_GROUP_OWN_STACKS)
+
+/* --- opening ------------------------------------------------------------ */
+
+static ALWAYS_INLINE void open_group(sennit_group *g, sennit_scheduler *s,
+				     struct sennit_scope *parent, void *home,
+				     sennit_time deadline, uint32_t flags)
+{
+	sn_scope_open(&g->scope_, parent, deadline);
+	a_init(&g->others_, 0);
+	g->here_ = 0;
+	a_init(&g->error_, 0);
+	g->flags_ = flags;
+	a_init(&g->home_, home);
+	g->scheduler_ = s;
+}
+
+void sennit_group_init(sennit_group *g, sennit_time deadline, uint32_t flags)
+{
+	struct worker *w = sn_self;
+
+	MISUSE(!w, "sennit_group_init", "no scheduler is bound to this thread");
+	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init", "unknown flags");
+	open_group(g, w->scheduler, w->home.current->scope, w, deadline, flags);
+}
+
+void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
+			  sennit_time deadline, uint32_t flags)
+{
+	struct worker *w = sn_self;
+
+	MISUSE_INHERITED(s, "sennit_group_init_on");
+	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init_on", "unknown flags");
+	open_group(g, s, w ? w->home.current->scope : NULL,
+		   w && w->scheduler == s ? (void *)w : sn_group_no_home(g),
+		   deadline, flags);
+}
+
+/* --- spawning ----------------------------------------------------------- */
+
+static void count_one(sennit_group *g)
+{
+	if (sn_group_is_home(g, sn_self))
+		g->here_++;
+	else
+		a_add_rlx(&g->others_, GROUP_ONE); /* placing publishes it */
+}
+
+static int place(sennit_group *g, struct task t)
+{
+	int err;
+
+	count_one(g);
+	err = sn_place(g->scheduler_, t, 0, "sennit_group_spawn");
+	if (err)
+		sn_group_end(g, sn_self, 0);
+	return err;
+}
+
+static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
+{
+	struct task t;
+	int         err;
+
+	MISUSE_INHERITED(g->scheduler_, "sennit_group_spawn");
+	if (sn_scope_is_cancelled(&g->scope_)) {
+		sn_group_keep_error(g, -ECANCELED);
+		return -ECANCELED;
+	}
+	err = sn_place_pack(g->scheduler_, task, &t);
+	if (err)
+		return err;
+	t.meta |= sn_task_member(g);
+	err = place(g, t);
+	if (err)
+		sn_place_unpack(g->scheduler_, t);
+	return err;
+}
+
+/* Apart, so that the usual way needs no frame. */
+static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
+				    void *argument)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = argument };
+
+	return spawn(g, &task);
+}
+
+static NOINLINE int help(struct worker *w)
+{
+	sn_place_help(w);
+	return 0;
+}
+
+int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	struct worker *w = sn_self;
+
+	if (unlikely(!sn_group_is_home(g, w) || !w->pushes ||
+		     !sn_deque_has_room(&w->deque) || !run ||
+		     sn_scope_may_be_cancelled(&g->scope_)))
+		return spawn_elsewhere(g, run, argument);
+	g->here_++;
+	sn_deque_push_room(&w->deque, (struct task){ sn_task_fn(run), argument,
+						     sn_task_member(g) });
+	return unlikely(sn_place_is_help_due(w)) ? help(w) : 0;
+}
+
+int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
+			    const void *arguments, size_t size)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size };
+
+	return spawn(g, &task);
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+/* Whether members may run on the caller's stack: nothing goes before them, and
+ * it is not too deep. Counted as a dispatch before looking for one, since what
+ * is due then may bring newer tasks. */
+static ALWAYS_INLINE bool may_run_here(struct worker *w)
+{
+	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
+	       sn_inbox_is_empty(&w->fibers) &&
+	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
+	       sn_loop_tick(w);
+}
+
+/* Take the newest own task if it is a member of *g. */
+static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
+				      struct task *t)
+{
+	return sn_deque_pop_if(&w->deque, ~TASK_OWNED, sn_task_member(g), t);
+}
+
+/* The member's own local values and name end with it. */
+static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
+				    const struct task   *t)
+{
+	int error = sn_task_member_fn(t->run)(t->argument);
+
+	if (unlikely(f->marks))
+		sn_marks_end(f);
+	return error;
+}
+
+/* The same where the opener has some: they are not the member's. */
+static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
+{
+	struct marks_aside aside;
+	int                error;
+
+	CXX_BARRIER();
+	sn_marks_put_aside(f, &aside);
+	error = call_fresh(f, t);
+	sn_marks_take_back(f, &aside);
+	return error;
+}
+
+/* Call the member on the running stack. */
+static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
+			      const struct task *t)
+{
+	struct sennit_scope *scope = w->home.current->scope;
+	void                *identity = w->home.current->identity;
+	sennit_task_fn      *shown = sn_sight_shown(&w->home.current->sight);
+	int                  saved = *w->error;
+	int                  error;
+
+	w->home.current->scope = &g->scope_;
+	w->home.current->identity = g;
+	sn_sight_task(&w->home.current->sight, t->run);
+	error = likely(!sn_marks_has_any(w->home.current))
+			? call_fresh(w->home.current, t)
+			: call_aside(w->home.current, t);
+	sn_sight_task(&w->home.current->sight, shown);
+	w->home.current->identity = identity;
+	w->home.current->scope = scope;
+	*w->error = saved;
+	return error;
+}
+
+static NOINLINE int call_copied(sennit_group *g, struct worker *w,
+				const struct task *t)
+{
+	int error;
+
+	CXX_BARRIER();
+	error = call(g, w, t);
+	sn_worker_discard(w, t->argument, t->meta);
+	return error;
+}
+
+/* Run members of *g, which belongs here, on the running stack for as long as
+ * the newest own task is one. */
+static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
+{
+	struct task t;
+
+	while (may_run_here(w) && take_member(g, w, &t)) {
+		int error = likely(t.meta == sn_task_member(g))
+				    ? call(g, w, &t)
+				    : call_copied(g, w,
+						  &(struct task){ t.run,
+								  t.argument,
+								  t.meta });
+
+		a_bump_owner(&w->tasks);
+		if (unlikely(error))
+			sn_group_fail(g, error);
+		g->here_--;
+		if (sn_group_is_over(g))
+			return;
+	}
+}
+
+int sennit_group_wait(sennit_group *g)
+{
+	struct worker *w = sn_self;
+
+	CXX_BARRIER();
+	if (likely(sn_group_is_home(g, w))) {
+		/* A task that begins handles no exception: not on a stack that
+		 * does. */
+		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
+		    !sn_cxx_is_busy(w->home.cxx))
+			run_members(g, w);
+	} else {
+		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
+		       "sennit_group_wait",
+		       "another thread has opened the group");
+	}
+	if (unlikely(!sn_group_is_over(g)))
+		sn_group_sleep(g);
+	if (likely(!a_load_rlx(&g->error_))) /* shown by group.end */
+		return 0;
+	sn_scope_close(&g->scope_);
+	return (int)a_load_rlx(&g->error_);
+}
+
+/* --- cancelling --------------------------------------------------------- */
+
+bool sennit_group_cancel(sennit_group *g)
+{
+	sn_group_keep_error(g, -ECANCELED);
+	return sn_wait_cancel(&g->scope_);
+}
+
+int sennit_cancelled(void)
+{
+	struct worker             *w = sn_self;
+	const struct sennit_scope *scope = w ? w->home.current->scope : NULL;
+
+	if (!scope)
+		return 0;
+	if (sn_scope_is_cancelled(scope))
+		return -ECANCELED;
+	if (scope->deadline_ != SENNIT_NEVER && os_now() >= scope->deadline_)
+		return -ETIMEDOUT;
+	return 0;
+}

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cancel.c - cancelling groups, and their deadlines: who sees what, in which
+ * calls. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	EXPECT(sennit_group_spawn(g, run, argument) == 0);
+}
+
+/* --- every wait with a deadline ----------------------------------------- */
+
+/* What nobody signals, a mutex that another holds, and what is to be had. */
+struct things {
+	sennit_event      never, set;
+	sennit_wait_group one, none;
+	sennit_mutex      held, free;
+	sennit_cond       quiet;
+	atomic_uint       waiting;
+	sennit_event      go; /* set by who has cancelled */
+};
+
+static void set_up(struct things *t)
+{
+	memset(t, 0, sizeof(*t));
+	sennit_event_init(&t->set, SENNIT_EVENT_MANUAL, true);
+	sennit_wait_group_init(&t->one, 1);
+}
+
+static bool never_holds(void *argument)
+{
+	(void)argument;
+	return false;
+}
+
+static int wait_event(struct things *t, sennit_time d)
+{
+	return sennit_event_wait_until(&t->never, d);
+}
+
+static int wait_group(struct things *t, sennit_time d)
+{
+	return sennit_wait_group_wait_until(&t->one, d);
+}
+
+static int wait_mutex(struct things *t, sennit_time d)
+{
+	return sennit_mutex_lock_until(&t->held, d);
+}
+
+static int wait_cond(struct things *t, sennit_time d)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+	int          err;
+
+	sennit_mutex_lock(&m);
+	err = sennit_cond_wait_until(&t->quiet, &m, d);
+	sennit_mutex_unlock(&m);
+	return err;
+}
+
+/* These say no more than that it does not hold. */
+static int wait_cond_for(struct things *t, sennit_time d)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+	bool         holds;
+
+	sennit_mutex_lock(&m);
+	holds = sennit_cond_wait_for(&t->quiet, &m, never_holds, NULL, d);
+	sennit_mutex_unlock(&m);
+	EXPECT(!holds);
+	return sennit_cancelled();
+}
+
+static int wait_notify(struct things *t, sennit_time d)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+	bool         holds;
+
+	(void)t;
+	sennit_mutex_lock(&m);
+	holds = sennit_fiber_wait(&m, never_holds, NULL, d);
+	sennit_mutex_unlock(&m);
+	EXPECT(!holds);
+	return sennit_cancelled();
+}
+
+static int wait_time(struct things *t, sennit_time d)
+{
+	(void)t;
+	return sennit_sleep_until(d);
+}
+
+static int (*const waits[])(struct things *t, sennit_time d) = {
+	wait_event,    wait_group,  wait_mutex, wait_cond,
+	wait_cond_for, wait_notify, wait_time,
+};
+
+enum { WAITS = sizeof(waits) / sizeof(*waits) };
+
+struct attempt {
+	struct things *t;
+	int (*wait)(struct things *t, sennit_time d);
+	sennit_time deadline;
+	int         expected;
+};
+
+static int wait_now(void *argument)
+{
+	const struct attempt *a = argument;
+
+	atomic_fetch_add(&a->t->waiting, 1);
+	EXPECT(a->wait(a->t, a->deadline) == a->expected);
+	EXPECT(sennit_cancelled() == a->expected);
+	return a->expected;
+}
+
+static int wait_once_cancelled(void *argument)
+{
+	const struct attempt *a = argument;
+
+	sennit_event_wait(&a->t->go);
+	return wait_now(argument);
+}
+
+static void spawn_waits(struct things *t, sennit_group *g,
+			sennit_member_fn *run, int expected)
+{
+	struct attempt a = { .t = t, .expected = expected };
+
+	for (unsigned i = 0; i < 2 * WAITS; i++) {
+		a.wait = waits[i % WAITS];
+		a.deadline = i < WAITS ? SENNIT_NEVER
+				       : sennit_after(100 * SENNIT_SECOND);
+		EXPECT(sennit_group_spawn_copy(g, run, &a, sizeof(a)) == 0);
+	}
+}
+
+/* All have come to their wait: but for the last instructions, which makes no
+ * difference to what must happen. */
+static void waits_under_way_end(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_mutex_lock(&t.held);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	spawn_waits(&t, &g, wait_now, -ECANCELED);
+	assert_soon(atomic_load(&t.waiting) == 2 * WAITS);
+	assert_soon(fibers_of(w->s) >= 2 * WAITS);
+	assert_true(sennit_group_cancel(&g));
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	sennit_mutex_unlock(&t.held);
+}
+
+static void waits_to_come_end_at_once(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_mutex_lock(&t.held);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	spawn_waits(&t, &g, wait_once_cancelled, -ECANCELED);
+	assert_true(sennit_group_cancel(&g));
+	sennit_event_set(&t.go);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	sennit_mutex_unlock(&t.held);
+}
+
+static void waits_end_at_the_deadline_of_the_group(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_mutex_lock(&t.held);
+	sennit_group_init_on(&g, w->s, sennit_after(10 * SENNIT_MILLISECOND),
+			     SENNIT_GROUP_KEEP_GOING);
+	spawn_waits(&t, &g, wait_now, -ETIMEDOUT);
+	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
+	sennit_mutex_unlock(&t.held);
+}
+
+/* --- what a cancelled group does not end -------------------------------- */
+
+static int take_what_is_there(void *argument)
+{
+	struct things *t = argument;
+	sennit_time    later = sennit_after(100 * SENNIT_SECOND);
+
+	sennit_event_wait(&t->go);
+	EXPECT(sennit_cancelled() == -ECANCELED);
+	EXPECT(sennit_event_wait_until(&t->set, later) == 0);
+	EXPECT(sennit_wait_group_wait_until(&t->none, later) == 0);
+	EXPECT(sennit_mutex_lock_until(&t->free, later) == 0);
+	sennit_mutex_unlock(&t->free);
+	EXPECT(sennit_sleep_until(sennit_now()) == 0);
+	return 0;
+}
+
+static void what_is_there_can_be_had(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	must_spawn(&g, take_what_is_there, &t);
+	assert_true(sennit_group_cancel(&g));
+	sennit_event_set(&t.go);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+}
+
+static int wait_without_deadline(void *argument)
+{
+	struct things *t = argument;
+
+	sennit_event_wait(&t->go);
+	EXPECT(sennit_cancelled() == -ECANCELED);
+	atomic_fetch_add(&t->waiting, 1);
+	sennit_wait_group_wait(&t->one);
+	sennit_mutex_lock(&t->held);
+	sennit_mutex_unlock(&t->held);
+	sennit_sleep(SENNIT_MILLISECOND);
+	return 0;
+}
+
+static void end_wait_group(void *argument)
+{
+	struct things *t = argument;
+
+	EXPECT_SOON(atomic_load(&t->waiting) == 5);
+	sennit_wait_group_done(&t->one);
+}
+
+static void waits_without_deadline_go_on(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	for (int i = 0; i < 5; i++)
+		must_spawn(&g, wait_without_deadline, &t);
+	assert_true(sennit_group_cancel(&g));
+	must_schedule(end_wait_group, &t);
+	sennit_event_set(&t.go);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+}
+
+static int run_late(void *argument)
+{
+	atomic_fetch_add((atomic_uint *)argument, 1);
+	return 0;
+}
+
+static int refused(void *argument)
+{
+	atomic_fetch_add((atomic_uint *)argument, 1000);
+	return 0;
+}
+
+static void the_accepted_run_and_no_more_are_accepted(void **state)
+{
+	struct world *w = *state;
+	atomic_uint   ran = 0;
+	sennit_group  g;
+
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	for (int i = 0; i < 50; i++)
+		must_spawn(&g, run_late, &ran);
+	assert_true(sennit_group_cancel(&g));
+	assert_int_equal(sennit_group_spawn(&g, refused, &ran), -ECANCELED);
+	assert_int_equal(sennit_group_spawn_copy(&g, refused, "x", 1),
+			 -ECANCELED);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	assert_int_equal(atomic_load(&ran), 50);
+}
+
+/* --- nesting ------------------------------------------------------------ */
+
+struct nested {
+	struct things *t;
+	unsigned       depth;
+	int            expected;
+};
+
+static int wait_at_depth(void *argument)
+{
+	struct nested child = *(struct nested *)argument;
+	sennit_group  g;
+	int           err;
+
+	if (!child.depth) {
+		atomic_fetch_add(&child.t->waiting, 1);
+		err = sennit_event_wait_until(&child.t->never, SENNIT_NEVER);
+		EXPECT(err == child.expected);
+		return err;
+	}
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
+	child.depth--;
+	must_spawn(&g, wait_at_depth, &child);
+	must_spawn(&g, wait_at_depth, &child);
+	err = sennit_group_wait(&g);
+	EXPECT(err == child.expected);
+	return err;
+}
+
+static void cancelling_reaches_all_inside(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	struct nested n = { &t, 5, -ECANCELED };
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	must_spawn(&g, wait_at_depth, &n);
+	assert_soon(atomic_load(&t.waiting) == 32);
+	assert_true(sennit_group_cancel(&g));
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+}
+
+static void the_deadline_reaches_all_inside(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	struct nested n = { &t, 5, -ETIMEDOUT };
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_group_init_on(&g, w->s, sennit_after(5 * SENNIT_MILLISECOND),
+			     SENNIT_GROUP_KEEP_GOING);
+	must_spawn(&g, wait_at_depth, &n);
+	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
+}
+
+/* The inner group fails; the member beside it goes on. */
+struct halves {
+	struct things *t;
+	atomic_uint    inner_over;
+};
+
+static int open_inner(void *argument)
+{
+	struct halves *h = argument;
+	sennit_group   g;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	must_spawn(&g, wait_at_depth, &(struct nested){ h->t, 0, -ECANCELED });
+	EXPECT_SOON(atomic_load(&h->t->waiting) == 1);
+	EXPECT(sennit_group_cancel(&g));
+	EXPECT(sennit_group_wait(&g) == -ECANCELED);
+	EXPECT(sennit_cancelled() == 0);
+	sennit_event_set(&h->t->go);
+	return 0;
+}
+
+static int wait_beside(void *argument)
+{
+	struct halves *h = argument;
+	sennit_time    later = sennit_after(100 * SENNIT_SECOND);
+
+	EXPECT(sennit_event_wait_until(&h->t->go, later) == 0);
+	EXPECT(sennit_sleep_until(sennit_after(SENNIT_MILLISECOND)) == 0);
+	return 0;
+}
+
+static void cancelling_reaches_nobody_outside(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	struct halves h = { .t = &t };
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	must_spawn(&g, wait_beside, &h);
+	must_spawn(&g, open_inner, &h);
+	assert_int_equal(sennit_group_wait(&g), 0);
+	/* What has ended cancelled costs those that go on nothing. */
+	assert_int_equal(atomic_load(&g.scope_.cancels_.value_), 0);
+}
+
+/* Deadlines: the earlier of the own and the outer one. */
+struct span {
+	sennit_time outer, inner, own;
+};
+
+static int wait_in_inner(void *argument)
+{
+	const struct span *s = argument;
+	sennit_event       never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	sennit_time        end = s->outer < s->inner ? s->outer : s->inner;
+
+	end = s->own < end ? s->own : end;
+	EXPECT(sennit_event_wait_until(&never, s->own) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= end);
+	EXPECT(sennit_now() < end + 50 * SENNIT_SECOND);
+	return 0;
+}
+
+static int open_with_deadline(void *argument)
+{
+	const struct span *s = argument;
+	sennit_group       g;
+
+	sennit_group_init(&g, s->inner, 0);
+	must_spawn(&g, wait_in_inner, argument);
+	return sennit_group_wait(&g);
+}
+
+static void the_earliest_deadline_counts(void **state)
+{
+	struct world     *w = *state;
+	const sennit_time soon = 2 * SENNIT_MILLISECOND;
+	const sennit_time late = 100 * SENNIT_SECOND;
+	struct span       spans[] = {
+		      { soon, late, late }, { late, soon, late },
+		      { late, late, soon }, { 0, late, late },
+		      { late, 0, late },
+	};
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
+		struct span  s = spans[i];
+		sennit_group g;
+
+		s.outer = sennit_after(s.outer);
+		s.inner = sennit_after(s.inner);
+		s.own = sennit_after(s.own);
+		sennit_group_init_on(&g, w->s, s.outer, 0);
+		must_spawn(&g, open_with_deadline, &s);
+		assert_int_equal(sennit_group_wait(&g), 0);
+	}
+}
+
+/* --- asking ------------------------------------------------------------- */
+
+static int ask(void *argument)
+{
+	struct things *t = argument;
+
+	EXPECT(sennit_cancelled() == 0);
+	atomic_fetch_add(&t->waiting, 1);
+	sennit_event_wait(&t->go);
+	EXPECT(sennit_cancelled() == -ECANCELED);
+	return 0;
+}
+
+static void members_may_ask(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	assert_int_equal(sennit_cancelled(), 0);
+	sennit_group_init_on(&g, w->s, sennit_after(100 * SENNIT_SECOND), 0);
+	must_spawn(&g, ask, &t);
+	must_spawn(&g, ask, &t);
+	assert_soon(atomic_load(&t.waiting) == 2);
+	sennit_group_cancel(&g);
+	/* Who has opened a group is not inside it. */
+	assert_int_equal(sennit_cancelled(), 0);
+	sennit_event_set(&t.go);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	assert_int_equal(sennit_cancelled(), 0);
+}
+
+static int ask_until_late(void *argument)
+{
+	int err;
+
+	(void)argument;
+	while (!(err = sennit_cancelled()))
+		sennit_yield();
+	return err;
+}
+
+static void members_see_the_deadline_by_asking(void **state)
+{
+	struct world *w = *state;
+	sennit_group  g;
+
+	sennit_group_init_on(&g, w->s, sennit_after(2 * SENNIT_MILLISECOND), 0);
+	must_spawn(&g, ask_until_late, NULL);
+	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
+}
+
+/* --- from anywhere ------------------------------------------------------ */
+
+static void cancel_it(void *argument)
+{
+	EXPECT(sennit_group_cancel(argument));
+}
+
+static void any_thread_may_cancel(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_mutex_lock(&t.held);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	spawn_waits(&t, &g, wait_now, -ECANCELED);
+	assert_soon(atomic_load(&t.waiting) == 2 * WAITS);
+	in_a_thread(cancel_it, &g);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	sennit_mutex_unlock(&t.held);
+}
+
+static void any_task_may_cancel(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	sennit_mutex_lock(&t.held);
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	spawn_waits(&t, &g, wait_now, -ECANCELED);
+	in_a_task(cancel_it, &g);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	sennit_mutex_unlock(&t.held);
+}
+
+/* A mutex that a cancelled wait has left goes to the next in line. */
+static int lock_or_give_up(void *argument)
+{
+	struct things *t = argument;
+
+	atomic_fetch_add(&t->waiting, 1);
+	return sennit_mutex_lock_until(&t->held, SENNIT_NEVER);
+}
+
+static int lock_in_the_end(void *argument)
+{
+	struct things *t = argument;
+
+	EXPECT_SOON(atomic_load(&t->waiting) >= 10);
+	sennit_mutex_lock(&t->held);
+	sennit_mutex_unlock(&t->held);
+	return 0;
+}
+
+static void cancelled_waits_take_nothing(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  cancelled, other;
+
+	set_up(&t);
+	sennit_mutex_lock(&t.held);
+	sennit_group_init_on(&cancelled, w->s, SENNIT_NEVER, 0);
+	sennit_group_init_on(&other, w->s, SENNIT_NEVER, 0);
+	for (int i = 0; i < 10; i++)
+		must_spawn(&cancelled, lock_or_give_up, &t);
+	must_spawn(&other, lock_in_the_end, &t);
+	assert_soon(atomic_load(&t.waiting) == 10);
+	sennit_group_cancel(&cancelled);
+	assert_int_equal(sennit_group_wait(&cancelled), -ECANCELED);
+	sennit_mutex_unlock(&t.held);
+	assert_int_equal(sennit_group_wait(&other), 0);
+	sennit_mutex_destroy(&t.held);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(waits_under_way_end),
+		WITH_WORKERS(waits_to_come_end_at_once),
+		WITH_WORKERS(waits_end_at_the_deadline_of_the_group),
+		WITH_WORKERS(what_is_there_can_be_had),
+		WITH_WORKERS(waits_without_deadline_go_on),
+		WITH_WORKERS(the_accepted_run_and_no_more_are_accepted),
+		WITH_WORKERS(cancelling_reaches_all_inside),
+		WITH_WORKERS(the_deadline_reaches_all_inside),
+		WITH_WORKERS(cancelling_reaches_nobody_outside),
+		WITH_WORKERS(the_earliest_deadline_counts),
+		WITH_WORKERS(members_may_ask),
+		WITH_WORKERS(members_see_the_deadline_by_asking),
+		WITH_WORKERS(any_thread_may_cancel),
+		WITH_WORKERS(any_task_may_cancel),
+		WITH_WORKERS(cancelled_waits_take_nothing),
+	};
+
+	return cmocka_run_group_tests_name("api/cancel", tests, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.c - what groups promise, wherever they are opened: counting, errors,
+ * copies. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
+ * a group can be opened there. */
+static void everywhere(sennit_task_fn *run, struct world *w)
+{
+	run(w);
+	in_a_task(run, w);
+	if (w->threads)
+		in_a_thread(run, w);
+}
+
+static void open_on(struct world *w, sennit_group *g, uint32_t flags)
+{
+	sennit_group_init_on(g, w->s, SENNIT_NEVER, flags);
+}
+
+static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	EXPECT(sennit_group_spawn(g, run, argument) == 0);
+}
+
+/* --- counting ----------------------------------------------------------- */
+
+static int count(void *argument)
+{
+	atomic_fetch_add((atomic_uint *)argument, 1);
+	return 0;
+}
+
+static int yield_and_count(void *argument)
+{
+	sennit_yield();
+	return count(argument);
+}
+
+static void spawn_many(void *argument)
+{
+	atomic_uint  ran = 0;
+	sennit_group g;
+
+	open_on(argument, &g, 0);
+	for (unsigned i = 0; i < 500; i++)
+		must_spawn(&g, i % 3 ? count : yield_and_count, &ran);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(atomic_load(&ran) == 500);
+	memset(&g, 0xa5, sizeof(g));
+}
+
+static void a_wait_ends_when_all_members_have(void **state)
+{
+	everywhere(spawn_many, *state);
+}
+
+static void open_and_wait(void *argument)
+{
+	sennit_group g;
+
+	open_on(argument, &g, 0);
+	EXPECT(sennit_group_wait(&g) == 0);
+}
+
+static void a_group_without_members_is_over(void **state)
+{
+	everywhere(open_and_wait, *state);
+}
+
+struct tree {
+	sennit_group *g;
+	atomic_uint  *ran;
+	unsigned      depth;
+};
+
+static int grow(void *argument)
+{
+	const struct tree *t = argument;
+	const struct tree  child = { t->g, t->ran, t->depth - 1 };
+
+	atomic_fetch_add(t->ran, 1);
+	for (int i = 0; i < 2 && t->depth; i++)
+		EXPECT(sennit_group_spawn_copy(t->g, grow, &child,
+					       sizeof(child)) == 0);
+	return 0;
+}
+
+static void grow_a_tree(void *argument)
+{
+	atomic_uint  ran = 0;
+	sennit_group g;
+	struct tree  root = { &g, &ran, 8 };
+
+	open_on(argument, &g, 0);
+	must_spawn(&g, grow, &root);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(atomic_load(&ran) == 511);
+}
+
+static void members_spawn_into_their_own_group(void **state)
+{
+	everywhere(grow_a_tree, *state);
+}
+
+static int nest(void *argument)
+{
+	struct tree  child = *(struct tree *)argument;
+	sennit_group g;
+
+	atomic_fetch_add(child.ran, 1);
+	if (!child.depth--)
+		return 0;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	must_spawn(&g, nest, &child);
+	must_spawn(&g, nest, &child);
+	return sennit_group_wait(&g);
+}
+
+static void nest_groups(void *argument)
+{
+	atomic_uint  ran = 0;
+	sennit_group g;
+	struct tree  root = { NULL, &ran, 8 };
+
+	open_on(argument, &g, 0);
+	must_spawn(&g, nest, &root);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(atomic_load(&ran) == 511);
+}
+
+static void members_open_groups_of_their_own(void **state)
+{
+	everywhere(nest_groups, *state);
+}
+
+static void spawn_and_wait_again(void *argument)
+{
+	atomic_uint  ran = 0;
+	sennit_group g;
+
+	for (unsigned i = 1; i <= 200; i++) {
+		open_on(argument, &g, 0);
+		must_spawn(&g, count, &ran);
+		EXPECT(sennit_group_wait(&g) == 0);
+		EXPECT(atomic_load(&ran) == i);
+	}
+}
+
+static void the_memory_of_a_group_may_be_reused_at_once(void **state)
+{
+	everywhere(spawn_and_wait_again, *state);
+}
+
+/* A thread that is no member, which knows that one has not ended. */
+struct guest {
+	sennit_group *g;
+	atomic_uint  *ran;
+	sennit_event  spawned;
+};
+
+static void spawn_as_guest(void *argument)
+{
+	struct guest *guest = argument;
+
+	for (int i = 0; i < 20; i++)
+		must_spawn(guest->g, count, guest->ran);
+	sennit_event_set(&guest->spawned);
+}
+
+static int wait_for_guest(void *argument)
+{
+	struct guest *guest = argument;
+
+	sennit_event_wait(&guest->spawned);
+	return 0;
+}
+
+static void others_may_spawn_while_a_member_has_not_ended(void **state)
+{
+	struct world *w = *state;
+	atomic_uint   ran = 0;
+	sennit_group  g;
+	struct guest  guest = { .g = &g, .ran = &ran };
+
+	open_on(w, &g, 0);
+	must_spawn(&g, wait_for_guest, &guest);
+	if (w->threads)
+		in_a_thread(spawn_as_guest, &guest);
+	else
+		in_a_task(spawn_as_guest, &guest);
+	assert_int_equal(sennit_group_wait(&g), 0);
+	assert_int_equal(atomic_load(&ran), 20);
+}
+
+/* --- errors ------------------------------------------------------------- */
+
+static int fail_io(void *argument)
+{
+	(void)argument;
+	return -EIO;
+}
+
+static int wait_for_ever(void *argument)
+{
+	sennit_event never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	int          err = sennit_event_wait_until(&never, SENNIT_NEVER);
+
+	EXPECT(err == -ECANCELED);
+	count(argument);
+	return err;
+}
+
+static void fail_beside_waits(void *argument)
+{
+	atomic_uint  ended = 0;
+	sennit_group g;
+
+	open_on(argument, &g, 0);
+	for (int i = 0; i < 10; i++)
+		must_spawn(&g, wait_for_ever, &ended);
+	must_spawn(&g, fail_io, NULL);
+	EXPECT(sennit_group_wait(&g) == -EIO);
+	EXPECT(atomic_load(&ended) == 10);
+}
+
+static void the_first_error_cancels_the_others_and_is_returned(void **state)
+{
+	everywhere(fail_beside_waits, *state);
+}
+
+static int wait_briefly(void *argument)
+{
+	EXPECT(sennit_sleep_until(sennit_after(SENNIT_MILLISECOND)) == 0);
+	EXPECT(sennit_cancelled() == 0);
+	return count(argument);
+}
+
+static void fail_and_keep_going(void *argument)
+{
+	atomic_uint  ended = 0;
+	sennit_group g;
+
+	open_on(argument, &g, SENNIT_GROUP_KEEP_GOING);
+	must_spawn(&g, fail_io, NULL);
+	for (int i = 0; i < 5; i++)
+		must_spawn(&g, wait_briefly, &ended);
+	EXPECT(sennit_group_wait(&g) == -EIO);
+	EXPECT(atomic_load(&ended) == 5);
+}
+
+static void with_keep_going_an_error_cancels_nobody(void **state)
+{
+	everywhere(fail_and_keep_going, *state);
+}
+
+static int fail_once_cancelled(void *argument)
+{
+	(void)wait_for_ever(argument);
+	return -EIO;
+}
+
+static void cancel_then_fail(void *argument)
+{
+	atomic_uint  ended = 0;
+	sennit_group g;
+
+	open_on(argument, &g, 0);
+	must_spawn(&g, fail_once_cancelled, &ended);
+	must_spawn(&g, wait_for_ever, &ended);
+	EXPECT(sennit_group_cancel(&g));
+	EXPECT(!sennit_group_cancel(&g));
+	EXPECT(sennit_group_wait(&g) == -EIO);
+}
+
+static void an_error_goes_before_the_cancelling(void **state)
+{
+	everywhere(cancel_then_fail, *state);
+}
+
+static void cancel_what_has_ended_well(void *argument)
+{
+	atomic_uint  ran = 0;
+	sennit_group g;
+
+	open_on(argument, &g, 0);
+	must_spawn(&g, count, &ran);
+	EXPECT_SOON(atomic_load(&ran) == 1);
+	EXPECT(sennit_group_cancel(&g));
+	EXPECT(sennit_group_wait(&g) == -ECANCELED);
+}
+
+static void a_cancelled_group_says_so(void **state)
+{
+	everywhere(cancel_what_has_ended_well, *state);
+}
+
+static void spawn_without_function(void *argument)
+{
+	sennit_group g;
+
+	open_on(argument, &g, 0);
+	EXPECT(sennit_group_spawn(&g, NULL, NULL) == -EINVAL);
+	EXPECT(sennit_group_spawn_copy(&g, NULL, "x", 1) == -EINVAL);
+	EXPECT(sennit_group_wait(&g) == 0);
+}
+
+static void a_member_without_function_is_refused(void **state)
+{
+	everywhere(spawn_without_function, *state);
+}
+
+/* --- copies ------------------------------------------------------------- */
+
+struct letter {
+	atomic_uint  *read;
+	unsigned char text[1000];
+};
+
+static int read_letter(void *argument)
+{
+	const struct letter *l = argument;
+
+	EXPECT((uintptr_t)l % 16 == 0);
+	for (size_t i = 0; i < sizeof(l->text); i++)
+		EXPECT(l->text[i] == (unsigned char)(i * 7));
+	return count(l->read);
+}
+
+static int read_note(void *argument)
+{
+	EXPECT((uintptr_t)argument % 16 == 0);
+	return count(*(atomic_uint **)argument);
+}
+
+static void send_copies(void *argument)
+{
+	atomic_uint   read = 0;
+	struct letter l = { .read = &read };
+	atomic_uint  *note = &read;
+	sennit_group  g;
+
+	for (size_t i = 0; i < sizeof(l.text); i++)
+		l.text[i] = (unsigned char)(i * 7);
+	open_on(argument, &g, 0);
+	for (int i = 0; i < 50; i++) {
+		EXPECT(sennit_group_spawn_copy(&g, read_letter, &l,
+					       sizeof(l)) == 0);
+		EXPECT(sennit_group_spawn_copy(&g, read_note, &note,
+					       sizeof(note)) == 0);
+	}
+	EXPECT(sennit_group_spawn_copy(&g, count, &read, 0) == 0);
+	memset(&l, 0, sizeof(l));
+	note = NULL;
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(atomic_load(&read) == 101);
+}
+
+static void members_get_copies_of_any_size(void **state)
+{
+	everywhere(send_copies, *state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_wait_ends_when_all_members_have),
+		WITH_WORKERS(a_group_without_members_is_over),
+		WITH_WORKERS(members_spawn_into_their_own_group),
+		WITH_WORKERS(members_open_groups_of_their_own),
+		WITH_WORKERS(the_memory_of_a_group_may_be_reused_at_once),
+		WITH_WORKERS(others_may_spawn_while_a_member_has_not_ended),
+		WITH_WORKERS(
+			the_first_error_cancels_the_others_and_is_returned),
+		WITH_WORKERS(with_keep_going_an_error_cancels_nobody),
+		WITH_WORKERS(an_error_goes_before_the_cancelling),
+		WITH_WORKERS(a_cancelled_group_says_so),
+		WITH_WORKERS(a_member_without_function_is_refused),
+		WITH_WORKERS(members_get_copies_of_any_size),
+	};
+
+	return cmocka_run_group_tests_name("api/group", tests, NULL, NULL);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group_join.c - members that run on the stack of the one that waits: where,
+ * and that nothing else can tell; fairness; what reports say. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
+ * a group can be opened there. */
+static void everywhere(sennit_task_fn *run, struct world *w)
+{
+	run(w);
+	in_a_task(run, w);
+	if (w->threads)
+		in_a_thread(run, w);
+}
+
+static void open_on(struct world *w, sennit_group *g, uint32_t flags)
+{
+	sennit_group_init_on(g, w->s, SENNIT_NEVER, flags);
+}
+
+static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	EXPECT(sennit_group_spawn(g, run, argument) == 0);
+}
+
+static int count(void *argument)
+{
+	atomic_fetch_add((atomic_uint *)argument, 1);
+	return 0;
+}
+
+/* --- members on the waiter's stack -------------------------------------- */
+
+struct place {
+	sennit_fiber *opener;
+	atomic_uint   same, other;
+};
+
+static int note_place(void *argument)
+{
+	struct place *p = argument;
+
+	return count(sennit_fiber_current() == p->opener ? &p->same
+							 : &p->other);
+}
+
+static void look_where(struct place *p, uint32_t flags)
+{
+	sennit_group g;
+
+	p->opener = sennit_fiber_current();
+	for (int i = 0; i < 300; i++) {
+		sennit_group_init(&g, SENNIT_NEVER, flags);
+		must_spawn(&g, note_place, p);
+		EXPECT(sennit_group_wait(&g) == 0);
+	}
+}
+
+static void look_where_members_run(void *argument)
+{
+	look_where(argument, 0);
+}
+
+static void look_where_members_run_apart(void *argument)
+{
+	look_where(argument, SENNIT_GROUP_OWN_STACKS);
+}
+
+static void a_wait_runs_own_members_on_its_stack(void **state)
+{
+	struct place p = { .opener = NULL };
+
+	(void)state;
+	in_a_task(look_where_members_run, &p);
+	/* But for those whose dispatch was the loop's turn. */
+	assert_true(atomic_load(&p.same) > 250);
+}
+
+static void with_own_stacks_no_member_runs_on_another_stack(void **state)
+{
+	struct place p = { .opener = NULL };
+
+	(void)state;
+	in_a_task(look_where_members_run_apart, &p);
+	assert_int_equal(atomic_load(&p.same), 0);
+	assert_int_equal(atomic_load(&p.other), 300);
+}
+
+struct chain {
+	unsigned depth;
+	unsigned reached;
+};
+
+/* As deep as it goes: one group in the other. */
+static int descend(void *argument)
+{
+	struct chain     *c = argument;
+	volatile char     room[256];
+	sennit_group      g;
+	sennit_member_fn *next = descend;
+
+	memset((char *)(uintptr_t)room, 1, sizeof(room));
+	c->reached++;
+	if (!c->depth--)
+		return 0;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	must_spawn(&g, next, c);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(room[0] == 1 && room[255] == 1);
+	return 0;
+}
+
+static void deep_recursion_goes_on_on_other_stacks(void **state)
+{
+	struct world *w = *state;
+	unsigned      depth = LOAD(5000);
+	struct chain  c = { .depth = depth };
+	sennit_group  g;
+
+	open_on(w, &g, 0);
+	must_spawn(&g, descend, &c);
+	assert_int_equal(sennit_group_wait(&g), 0);
+	assert_int_equal(c.reached, depth + 1);
+}
+
+static int change_errno(void *argument)
+{
+	(void)argument;
+	errno = ERANGE;
+	return 0;
+}
+
+static void wait_with_errno(void *argument)
+{
+	sennit_group g;
+
+	for (int i = 0; i < 100; i++) {
+		open_on(argument, &g, 0);
+		must_spawn(&g, change_errno, NULL);
+		errno = EDOM;
+		EXPECT(sennit_group_wait(&g) == 0);
+		EXPECT(errno == EDOM);
+	}
+}
+
+static void a_wait_keeps_errno(void **state)
+{
+	everywhere(wait_with_errno, *state);
+}
+
+/* Siblings that need each other, in either order. */
+struct pair {
+	sennit_event called, answered;
+};
+
+static int call_sibling(void *argument)
+{
+	struct pair *p = argument;
+
+	sennit_event_set(&p->called);
+	sennit_event_wait(&p->answered);
+	return 0;
+}
+
+static int answer_sibling(void *argument)
+{
+	struct pair *p = argument;
+
+	sennit_event_wait(&p->called);
+	sennit_event_set(&p->answered);
+	return 0;
+}
+
+static void pair_up(void *argument)
+{
+	struct pair  pairs[20];
+	sennit_group g;
+
+	memset(pairs, 0, sizeof(pairs));
+	open_on(argument, &g, 0);
+	for (int i = 0; i < 20; i++) {
+		must_spawn(&g, i % 2 ? call_sibling : answer_sibling,
+			   &pairs[i]);
+		must_spawn(&g, i % 2 ? answer_sibling : call_sibling,
+			   &pairs[i]);
+	}
+	EXPECT(sennit_group_wait(&g) == 0);
+}
+
+static void siblings_may_wait_for_each_other(void **state)
+{
+	everywhere(pair_up, *state);
+}
+
+static int wait_for_event(void *argument)
+{
+	sennit_event_wait(argument);
+	return 0;
+}
+
+/* The outer group's member waits for what the opener of the inner one signals
+ * after its wait: it must not lie on top of that. */
+static void signal_after_a_wait(void *argument)
+{
+	sennit_event after = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	atomic_uint  ran = 0;
+	sennit_group outer, inner;
+
+	open_on(argument, &outer, 0);
+	open_on(argument, &inner, 0);
+	must_spawn(&inner, count, &ran);
+	must_spawn(&outer, wait_for_event, &after);
+	EXPECT(sennit_group_wait(&inner) == 0);
+	sennit_event_set(&after);
+	EXPECT(sennit_group_wait(&outer) == 0);
+}
+
+static void a_wait_runs_no_members_of_other_groups(void **state)
+{
+	everywhere(signal_after_a_wait, *state);
+}
+
+static int try_lock(void *argument)
+{
+	EXPECT(sennit_mutex_lock_until(argument, 0) == -ETIMEDOUT);
+	return 0;
+}
+
+static int lock_and_unlock(void *argument)
+{
+	EXPECT(sennit_mutex_lock_until(argument, 0) == 0);
+	sennit_mutex_unlock(argument);
+	return 0;
+}
+
+static void wait_with_a_lock(void *argument)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT, other = SENNIT_MUTEX_INIT;
+	sennit_group g;
+
+	for (int i = 0; i < 100; i++) {
+		open_on(argument, &g, 0);
+		sennit_mutex_lock(&m);
+		must_spawn(&g, lock_and_unlock, &other);
+		EXPECT(sennit_group_wait(&g) == 0);
+		open_on(argument, &g, 0);
+		must_spawn(&g, try_lock, &m);
+		EXPECT(sennit_group_wait(&g) == 0);
+		sennit_mutex_unlock(&m);
+	}
+}
+
+static void a_member_does_not_own_what_the_waiter_locked(void **state)
+{
+	everywhere(wait_with_a_lock, *state);
+}
+
+/* --- fairness ----------------------------------------------------------- */
+
+static void raise_flag(void *argument)
+{
+	atomic_store((atomic_uint *)argument, 1);
+}
+
+/* Spawn and wait, without end but for the flag. */
+static void spawn_until_raised(void *argument)
+{
+	atomic_uint *flag = argument;
+	atomic_uint  ran = 0;
+	sennit_time  give_up = sennit_after(GIVE_UP);
+	sennit_group g;
+
+	must_schedule(raise_flag, flag);
+	while (!atomic_load(flag) && sennit_now() < give_up) {
+		sennit_group_init(&g, SENNIT_NEVER, 0);
+		must_spawn(&g, count, &ran);
+		EXPECT(sennit_group_wait(&g) == 0);
+	}
+	EXPECT(atomic_load(flag));
+}
+
+static void older_tasks_start_though_waits_go_on(void **state)
+{
+	atomic_uint flag = 0;
+
+	(void)state;
+	in_a_task(spawn_until_raised, &flag);
+}
+
+static void sleep_and_raise(void *argument)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	raise_flag(argument);
+}
+
+static void spawn_until_timer(void *argument)
+{
+	atomic_uint *flag = argument;
+	atomic_uint  ran = 0;
+	sennit_time  give_up = sennit_after(GIVE_UP);
+	sennit_group g;
+
+	must_schedule(sleep_and_raise, flag);
+	sennit_yield();
+	while (!atomic_load(flag) && sennit_now() < give_up) {
+		sennit_group_init(&g, SENNIT_NEVER, 0);
+		must_spawn(&g, count, &ran);
+		EXPECT(sennit_group_wait(&g) == 0);
+	}
+	EXPECT(atomic_load(flag));
+}
+
+static void timers_fire_though_waits_go_on(void **state)
+{
+	atomic_uint flag = 0;
+
+	(void)state;
+	in_a_task(spawn_until_timer, &flag);
+}
+
+/* --- reports ------------------------------------------------------------ */
+
+struct findings {
+	const void     *object;
+	sennit_task_fn *task;
+	unsigned        waits; /* entries that wait for the group */
+	unsigned        runs;  /* entries that run the task */
+};
+
+static void look(void *context, const sennit_report_entry *e)
+{
+	struct findings *f = context;
+
+	f->waits += e->state == SENNIT_REPORT_BLOCKED &&
+		    e->waits_for == SENNIT_WAITS_FOR_GROUP &&
+		    e->object == f->object;
+	f->runs += e->state == SENNIT_REPORT_RUNNING && e->task == f->task;
+}
+
+static sennit_scheduler *reported;
+
+static unsigned runs_of(sennit_task_fn *task)
+{
+	struct findings f = { .task = task };
+
+	sennit_scheduler_report(reported, look, &f);
+	return f.runs;
+}
+
+static int report_self(void *argument)
+{
+	EXPECT(runs_of((sennit_task_fn *)(void (*)(void))report_self) == 1);
+	return count(argument);
+}
+
+static void opener_reports(void *argument)
+{
+	sennit_group g;
+
+	for (int i = 0; i < 100; i++) {
+		sennit_group_init(&g, SENNIT_NEVER, 0);
+		must_spawn(&g, report_self, argument);
+		EXPECT(sennit_group_wait(&g) == 0);
+		EXPECT(runs_of(run_errand) == 1);
+	}
+}
+
+static void reports_show_the_member_then_the_opener(void **state)
+{
+	struct world *w = *state;
+	atomic_uint   ran = 0;
+
+	reported = w->s;
+	in_a_task(opener_reports, &ran);
+	assert_int_equal(atomic_load(&ran), 100);
+}
+
+struct reporter {
+	struct findings f;
+	sennit_event    release;
+};
+
+static int wait_for_release(void *argument)
+{
+	sennit_event_wait(&((struct reporter *)argument)->release);
+	return 0;
+}
+
+static void open_and_be_reported(void *argument)
+{
+	struct reporter *r = argument;
+	sennit_group     g;
+
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	r->f.object = &g;
+	must_spawn(&g, wait_for_release, r);
+	EXPECT(sennit_group_wait(&g) == 0);
+}
+
+static bool is_reported(struct world *w, struct reporter *r)
+{
+	sennit_scheduler_report(w->s, look, &r->f);
+	return r->f.waits;
+}
+
+static void reports_show_who_waits_for_a_group(void **state)
+{
+	struct world   *w = *state;
+	struct reporter r = { .f.waits = 0 };
+	struct errand   e = { .run = open_and_be_reported, .argument = &r };
+
+	sennit_wait_group_init(&e.done, 1);
+	must_schedule(run_errand, &e);
+	EXPECT_SOON(is_reported(w, &r));
+	sennit_event_set(&r.release);
+	sennit_wait_group_wait(&e.done);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_ONE(a_wait_runs_own_members_on_its_stack),
+		WITH_WORKERS(with_own_stacks_no_member_runs_on_another_stack),
+		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
+		WITH_WORKERS(a_wait_keeps_errno),
+		WITH_WORKERS(siblings_may_wait_for_each_other),
+		WITH_WORKERS(a_wait_runs_no_members_of_other_groups),
+		WITH_WORKERS(a_member_does_not_own_what_the_waiter_locked),
+		WITH_WORKERS(older_tasks_start_though_waits_go_on),
+		WITH_WORKERS(timers_fire_though_waits_go_on),
+		WITH_ONE(reports_show_the_member_then_the_opener),
+		WITH_WORKERS(reports_show_who_waits_for_a_group),
+	};
+
+	return cmocka_run_group_tests_name("api/group_join", tests, NULL, NULL);
+}

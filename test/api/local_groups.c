@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local_groups.c - local values and names of members that run on the stack of
+ * who waits for them: each has its own, and finds its own again. */
+#include "wills.h"
+
+static int set_and_name(void *argument)
+{
+	struct will *w = argument;
+
+	EXPECT(!sennit_local_get(w->key));
+	must_set(w->key, w);
+	sennit_fiber_set_name("member");
+	EXPECT(sennit_local_get(w->key) == w);
+	return 0;
+}
+
+static void open_with_values(void *argument)
+{
+	struct will *w = argument;
+	sennit_group g;
+
+	must_set(w->key, &w->other);
+	sennit_fiber_set_name("opener");
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (unsigned i = 0; i < 10; i++)
+		EXPECT(sennit_group_spawn(&g, set_and_name, w) == 0);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(sennit_local_get(w->key) == &w->other);
+	EXPECT(atomic_load(&w->ended) == 10);
+	must_set(w->key, NULL);
+}
+
+static void open_without(void *argument)
+{
+	struct will *w = argument;
+	sennit_group g;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (unsigned i = 0; i < 10; i++)
+		EXPECT(sennit_group_spawn(&g, set_and_name, w) == 0);
+	EXPECT(sennit_group_wait(&g) == 0);
+	EXPECT(!sennit_local_get(w->key));
+	EXPECT(atomic_load(&w->ended) == 10);
+}
+
+/* In a task, and on the bound thread's own stack. */
+static void in_both(sennit_task_fn *open)
+{
+	struct will w = { .ended = 0 };
+
+	w.key = must_create(count_up);
+	in_a_task(open, &w);
+	atomic_store(&w.ended, 0);
+	open(&w);
+	sennit_local_key_delete(w.key);
+}
+
+static void a_member_finds_none_of_the_openers_values(void **state)
+{
+	(void)state;
+	in_both(open_with_values);
+}
+
+static void a_members_values_end_with_it(void **state)
+{
+	(void)state;
+	in_both(open_without);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_member_finds_none_of_the_openers_values),
+		WITH_WORKERS(a_members_values_end_with_it),
+	};
+
+	return cmocka_run_group_tests_name("api/local_groups", tests, NULL,
+					   NULL);
+}

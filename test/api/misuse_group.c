@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_group.c - broken contracts of groups. */
+#include "misuse.h"
+
+static int do_nothing(void *argument)
+{
+	(void)argument;
+	return 0;
+}
+
+static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	EXPECT(sennit_group_spawn(g, run, argument) == 0);
+}
+
+static void commit_open_unbound(const struct offence *o)
+{
+	sennit_group g;
+
+	(void)o;
+	sennit_unbind();
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+}
+
+static void opening_a_group_with_no_scheduler_bound(void **state)
+{
+	assert_misuse(state, "sennit_group_init", commit_open_unbound);
+}
+
+static void commit_unknown_flags(const struct offence *o)
+{
+	sennit_group g;
+
+	(void)o;
+	sennit_group_init(&g, SENNIT_NEVER, 64);
+}
+
+static void opening_a_group_with_unknown_flags(void **state)
+{
+	assert_misuse(state, "sennit_group_init", commit_unknown_flags);
+}
+
+static void commit_unknown_flags_on(const struct offence *o)
+{
+	sennit_group g;
+
+	sennit_group_init_on(&g, o->s, SENNIT_NEVER, 64);
+}
+
+static void opening_a_group_on_a_scheduler_with_unknown_flags(void **state)
+{
+	assert_misuse(state, "sennit_group_init_on", commit_unknown_flags_on);
+}
+
+static void spawn_unbound(void *argument)
+{
+	sennit_group g;
+
+	sennit_group_init_on(&g, argument, SENNIT_NEVER, 0);
+	must_spawn(&g, do_nothing, NULL);
+}
+
+static void commit_spawn_unbound(const struct offence *o)
+{
+	in_a_thread(spawn_unbound, o->s);
+}
+
+static void spawning_unbound_where_nobody_works(void **state)
+{
+	assert_misuse(state, "sennit_group_spawn", commit_spawn_unbound);
+}
+
+static int return_one(void *argument)
+{
+	(void)argument;
+	return 1;
+}
+
+static void commit_positive_error(const struct offence *o)
+{
+	sennit_group g;
+
+	(void)o;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	must_spawn(&g, return_one, NULL);
+	(void)!sennit_group_wait(&g);
+}
+
+static void returning_a_positive_number(void **state)
+{
+	assert_misuse(state, "sennit_group_spawn", commit_positive_error);
+}
+
+static void wait_for_it(void *argument)
+{
+	(void)!sennit_group_wait(argument);
+}
+
+static void commit_wait_elsewhere(const struct offence *o)
+{
+	sennit_group g;
+
+	(void)o;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	in_a_thread(wait_for_it, &g);
+}
+
+static void waiting_for_what_another_thread_has_opened(void **state)
+{
+	assert_misuse(state, "sennit_group_wait", commit_wait_elsewhere);
+}
+
+static int unlock_it(void *argument)
+{
+	sennit_mutex_unlock(argument);
+	return 0;
+}
+
+static void unlock_as_member(void *argument)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+	sennit_group g;
+
+	(void)argument;
+	sennit_mutex_lock(&m);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	must_spawn(&g, unlock_it, &m);
+	(void)!sennit_group_wait(&g);
+}
+
+static void commit_unlock_the_openers(const struct offence *o)
+{
+	(void)o;
+	in_a_task(unlock_as_member, NULL);
+}
+
+static void unlocking_what_the_opener_holds(void **state)
+{
+	assert_misuse(state, "sennit_mutex_unlock", commit_unlock_the_openers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(opening_a_group_with_no_scheduler_bound),
+		WITH_COUNTS(opening_a_group_with_unknown_flags),
+		WITH_COUNTS(opening_a_group_on_a_scheduler_with_unknown_flags),
+		CASE_(spawning_unbound_where_nobody_works, "_w0", open_count,
+		      close_count, 0),
+		WITH_COUNTS(returning_a_positive_number),
+		WITH_COUNTS(waiting_for_what_another_thread_has_opened),
+		WITH_COUNTS(unlocking_what_the_opener_holds),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_group", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.c - groups in many orders: cancelling against signals, deadlines and
+ * errors, with members that are stolen or run on their opener's stack. */
+#include "explore.h"
+
+static sennit_time soon(void)
+{
+	return sennit_after(5 * SENNIT_MICROSECOND);
+}
+
+static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	REQUIRE(!sennit_group_spawn(g, run, argument));
+}
+
+static void add_one(unsigned *counter)
+{
+	__atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* --- a turn that is handed on while waits for it are cancelled ------------ */
+
+struct game {
+	sennit_group g;
+	sennit_event turn; /* auto: whoever has it owns `turns` */
+	unsigned     turns, ended;
+	unsigned     got;
+};
+
+static int take_turn(struct game *game, sennit_time deadline)
+{
+	int err = sennit_event_wait_until(&game->turn, deadline);
+
+	if (err)
+		return err;
+	game->turns++;
+	sennit_yield();
+	add_one(&game->got);
+	sennit_event_set(&game->turn);
+	return 0;
+}
+
+static int play(void *argument)
+{
+	struct game *game = argument;
+	int          err = 0;
+
+	for (int i = 0; i < 2 && !err && !sennit_cancelled(); i++)
+		err = take_turn(game, SENNIT_NEVER);
+	REQUIRE(!err || err == -ECANCELED);
+	add_one(&game->ended);
+	return err;
+}
+
+static int play_in_time(void *argument)
+{
+	struct game *game = argument;
+	int          err = take_turn(game, soon());
+
+	REQUIRE(!err || err == -ECANCELED || err == -ETIMEDOUT);
+	add_one(&game->ended);
+	return 0;
+}
+
+static int play_inside(void *argument)
+{
+	sennit_group g;
+
+	sennit_group_init(&g, soon(), SENNIT_GROUP_KEEP_GOING);
+	if (!sennit_group_spawn(&g, play_in_time, argument))
+		(void)!sennit_group_wait(&g);
+	add_one(&((struct game *)argument)->ended);
+	return 0;
+}
+
+static int break_off(void *argument)
+{
+	struct game *game = argument;
+
+	sennit_yield();
+	sennit_group_cancel(&game->g);
+	add_one(&game->ended);
+	return 0;
+}
+
+static void hold_game(void *argument)
+{
+	struct game *game = argument;
+
+	sennit_group_init(&game->g, SENNIT_NEVER, 0);
+	must_spawn(&game->g, play, game);
+	must_spawn(&game->g, play_inside, game);
+	must_spawn(&game->g, play, game);
+	must_spawn(&game->g, break_off, game);
+	REQUIRE(sennit_group_wait(&game->g) == -ECANCELED);
+	memset(&game->g, 0xa5, sizeof(game->g));
+	REQUIRE(game->ended >= 4 && game->turns == game->got);
+	REQUIRE(sennit_event_is_set(&game->turn));
+}
+
+static void in_this_thread(void *unused)
+{
+	struct game       game = { .turns = 0 };
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
+
+	(void)unused;
+	sennit_event_init(&game.turn, SENNIT_EVENT_AUTO, true);
+	hold_game(&game);
+	end(s);
+}
+
+struct errand {
+	struct game       game;
+	sennit_wait_group done;
+};
+
+static void hold_game_and_tell(void *argument)
+{
+	struct errand *e = argument;
+
+	hold_game(&e->game);
+	sennit_wait_group_done(&e->done);
+}
+
+static void in_a_task(void *unused)
+{
+	struct errand     e = { .game.turns = 0 };
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
+
+	(void)unused;
+	sennit_event_init(&e.game.turn, SENNIT_EVENT_AUTO, true);
+	sennit_wait_group_init(&e.done, 1);
+	spawn(hold_game_and_tell, &e);
+	sennit_wait_group_wait(&e.done);
+	end(s);
+}
+
+static void cancelled_waits_lose_no_turn(void **state)
+{
+	(void)state;
+	explore(in_this_thread, NULL);
+}
+
+static void nor_those_of_a_group_that_a_task_has_opened(void **state)
+{
+	(void)state;
+	explore(in_a_task, NULL);
+}
+
+/* --- trees ---------------------------------------------------------------- */
+
+struct branch {
+	unsigned depth;
+	bool     fails;
+	unsigned leaves; /* out */
+};
+
+static int grow(void *argument)
+{
+	struct branch *b = argument;
+	struct branch  half[2] = { { b->depth - 1, b->fails, 0 },
+				   { b->depth - 1, false, 0 } };
+	sennit_group   g;
+	int            err = 0;
+
+	if (!b->depth) {
+		b->leaves = 1;
+		if (!b->fails)
+			sennit_yield();
+		return b->fails ? -EIO : 0;
+	}
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (int i = 0; i < 2 && !err; i++)
+		err = sennit_group_spawn(&g, grow, &half[i]);
+	err = sennit_group_wait(&g);
+	memset(&g, 0xa5, sizeof(g));
+	b->leaves = half[0].leaves + half[1].leaves;
+	return err;
+}
+
+static void grow_in_a_task(void *argument)
+{
+	struct branch root = { 3, false, 0 };
+
+	REQUIRE(!grow(&root) && root.leaves == 8);
+	root = (struct branch){ 3, true, 0 };
+	REQUIRE(grow(&root) == -EIO && root.leaves <= 8);
+	sennit_wait_group_done(argument);
+}
+
+static void grow_trees(void *unused)
+{
+	sennit_wait_group done;
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 3));
+
+	(void)unused;
+	sennit_wait_group_init(&done, 2);
+	spawn(grow_in_a_task, &done);
+	spawn(grow_in_a_task, &done);
+	sennit_wait_group_wait(&done);
+	end(s);
+}
+
+static void no_branch_outlives_its_group(void **state)
+{
+	(void)state;
+	explore(grow_trees, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cancelled_waits_lose_no_turn),
+		cmocka_unit_test(nor_those_of_a_group_that_a_task_has_opened),
+		cmocka_unit_test(no_branch_outlives_its_group),
+	};
+
+	return cmocka_run_group_tests_name("explore/group", tests, NULL, NULL);
+}

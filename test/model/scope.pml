@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scope.pml - a group: members wait, are signalled, timed out or cancelled; the
+ * opener waits for their end and then frees the group.
+ *
+ * Stands for src/sched/scope.c, src/sched/group.c and what src/sched/wait.c does
+ * for waits in a scope.  Fiber 0, on worker 0, has opened the group and spawned
+ * its members: fiber 1, on worker 0; fiber 2, on worker 1, with NEST inside an
+ * inner scope; and a canceller, on a thread of its own, which cancels the group
+ * or, with INNER, the inner scope.  Fibers 1 and 2 wait once for a semaphore,
+ * those below TIMED + 1 with a deadline.  SIGNALS threads signal it once.
+ *
+ *      WAITING --signaller, under the object's lock---> SIGNALLED
+ *         +------home worker's timer------------------> TIMEDOUT
+ *         +------canceller, or the waiter itself when
+ *                it enlists, under the root's lock----> CANCELLED
+ *
+ * The count of members is here, plain, on worker 0, and others, atomic, anywhere
+ * else; the opener that must sleep moves here to others and sets WAITED in one
+ * step.
+ *
+ * Checked: no fiber is queued twice or resumed before it left; no record is
+ * touched whose frame is gone, nor the group once the opener has freed it; at
+ * quiescence nobody waits whose scope is cancelled or whose deadline could fire,
+ * no signal is lost or invented, and the opener has gone on if all members have
+ * ended.
+ *
+ * Mutants, each of which must fail:
+ *   M_NOLOOK      who enlists does not look whether it is cancelled
+ *   M_LOOKEARLY   it looks before it takes the lock
+ *   M_OWNONLY     it looks at its own scope, not at those around it
+ *   M_SLEEP       who finds itself cancelled sleeps all the same
+ *   M_STORE       the canceller stores where it must compare and swap
+ *   M_WAKEALL     the canceller wakes whom it has not claimed as well
+ *   M_STAY        a fiber returns without leaving the scope's list
+ *   M_NOUNLINK    a cancelled fiber does not unlink its node from the object
+ *   M_SPLIT       the opener looks at the count, then sets WAITED
+ *   M_PLAIN       a member on worker 0 counts in here though the opener sleeps
+ *   M_TOUCH       a member looks at the group after it has counted itself out
+ */
+#ifndef SIGNALS
+#define SIGNALS 1
+#endif
+#ifndef TIMED
+#define TIMED 1
+#endif
+#define FIBERS 3
+#define WORKERS 2
+#define NOBODY 9
+
+mtype = { IDLE, WAITING, SIGNALLED, TIMEDOUT, CANCELLED };
+
+/* the object */
+bool lock;
+byte tokens;
+chan list = [FIBERS] of { byte };
+
+/* the group: its scope, 0, and the one inside, 1 */
+bool slock;
+bool cancelled[2];
+chan waits = [FIBERS] of { byte };
+short here = 3, others;
+bool waited, home = 1;
+
+/* records, workers */
+mtype claim[FIBERS] = IDLE;
+bool linked[FIBERS], enlisted[FIBERS], armed[FIBERS], queued[FIBERS];
+byte current[WORKERS] = NOBODY;
+
+bool live[FIBERS], left[FIBERS], over[FIBERS];	/* ghosts */
+bool freed, canceller_over;			/* ghosts */
+byte successes, given;				/* ghosts */
+
+#define HOME(f) ((f) == 2)
+#ifdef NEST
+#define SCOPE(f) ((f) == 2)
+#else
+#define SCOPE(f) 0
+#endif
+#ifdef INNER
+#define TARGET 1
+#else
+#define TARGET 0
+#endif
+#define IS_TIMED(f) ((f) <= TIMED)
+#define IS_CANCELLED(f) (cancelled[SCOPE(f)] || cancelled[0])
+#define IS_INSIDE(f, s) (SCOPE(f) == (s) || (s) == 0)
+
+#define LOCK atomic { !lock -> lock = 1 }
+#define UNLOCK lock = 0
+#define USE assert(!freed)
+#define SLOCK atomic { !slock -> USE; slock = 1 }
+#define SUNLOCK atomic { USE; slock = 0 }
+
+inline enqueue(f)
+{
+	atomic {
+		assert(!queued[f] && live[f] && claim[f] != WAITING);
+		queued[f] = 1
+	}
+}
+
+inline try_claim(f, how, won)
+{
+	atomic {
+		assert(live[f]);
+		won = (claim[f] == WAITING);
+		if
+		:: won -> claim[f] = how
+		:: else
+		fi
+	}
+}
+
+inline signal(f, won)
+{
+	LOCK;
+	do
+	:: atomic { nempty(list) -> list?f; assert(live[f]); linked[f] = 0 };
+		try_claim(f, SIGNALLED, won);
+		if
+		:: won -> given++; UNLOCK; enqueue(f); break
+		:: else
+		fi
+	:: atomic { empty(list) -> tokens++; given++ };
+		UNLOCK;
+		break
+	od;
+	f = 0;
+	won = 0
+}
+
+inline cancel(s, f, won)
+{
+	SLOCK;
+	cancelled[s] = 1;
+	/* Whoever is not inside goes to the end of the list; n rounds. */
+	n = len(waits);
+	do
+	:: n > 0 ->
+		atomic { waits?f; assert(live[f]); n-- };
+		if
+		:: !IS_INSIDE(f, s) -> waits!f
+		:: else ->
+			enlisted[f] = 0;
+#ifdef M_STORE
+			atomic { assert(live[f]); claim[f] = CANCELLED; won = 1 };
+#else
+			try_claim(f, CANCELLED, won);
+#endif
+#ifdef M_WAKEALL
+			won = 1;
+#endif
+			if
+			:: won -> mine!f
+			:: else
+			fi
+		fi
+	:: else -> break
+	od;
+	SUNLOCK;
+	do
+	:: nempty(mine) -> mine?f; enqueue(f)
+	:: empty(mine) -> break
+	od;
+	f = 0;
+	won = 0
+}
+
+/* A member has ended on a worker. */
+inline end_member(at_home)
+{
+	if
+#ifdef M_PLAIN
+	:: at_home -> USE; here--
+#else
+	:: at_home && home -> USE; here--
+#endif
+	:: else ->
+		atomic {
+			USE;
+			others--;
+			last = (others == 0 && waited)
+		};
+#ifdef M_TOUCH
+		USE;
+#endif
+		if
+		:: last -> enqueue(0)
+		:: else
+		fi
+	fi
+}
+
+#define SWITCH_OUT(f) atomic { left[f] = 1; current[HOME(f)] = NOBODY }
+#define SWITCH_IN(f) \
+	atomic { current[HOME(f)] == f -> assert(left[f]); left[f] = 0 }
+
+proctype member(byte me)
+{
+	bool early, sleeps, won, last;
+
+	current[HOME(me)] == me;
+	LOCK;
+	if
+	:: tokens > 0 ->
+		atomic { tokens--; successes++ };
+		UNLOCK;
+		goto ended
+	:: else
+	fi;
+	atomic {
+		live[me] = 1;
+		claim[me] = WAITING;
+		linked[me] = 1;
+		list!me
+	};
+	UNLOCK;
+	/* enlist */
+#ifdef M_LOOKEARLY
+	early = IS_CANCELLED(me);
+#endif
+	SLOCK;
+#ifdef M_NOLOOK
+	sleeps = 1;
+#else
+#ifdef M_LOOKEARLY
+	sleeps = !early;
+#else
+#ifdef M_OWNONLY
+	sleeps = !cancelled[SCOPE(me)];
+#else
+	sleeps = !IS_CANCELLED(me);
+#endif
+#endif
+#endif
+	if
+	:: !sleeps -> try_claim(me, CANCELLED, won); sleeps = !won
+	:: else
+	fi;
+	if
+	:: sleeps -> atomic { enlisted[me] = 1; waits!me }
+	:: else
+	fi;
+	SUNLOCK;
+#ifdef M_SLEEP
+	sleeps = 1;
+#endif
+	if
+	:: sleeps ->
+		armed[me] = IS_TIMED(me);
+		SWITCH_OUT(me);
+end_waits:	SWITCH_IN(me);
+		armed[me] = 0;
+#ifndef M_STAY
+		SLOCK;
+		if
+		:: enlisted[me] ->
+			atomic { waits??eval(me); enlisted[me] = 0 }
+		:: else
+		fi;
+		SUNLOCK
+#endif
+	:: else
+	fi;
+	assert(claim[me] != WAITING && claim[me] != IDLE);
+	if
+	:: claim[me] == SIGNALLED -> assert(!linked[me]); successes++
+	:: else ->
+		assert(claim[me] == CANCELLED || IS_TIMED(me));
+		assert(claim[me] == TIMEDOUT || IS_CANCELLED(me));
+#ifndef M_NOUNLINK
+		LOCK;
+		if
+		:: linked[me] -> atomic { list??eval(me); linked[me] = 0 }
+		:: else
+		fi;
+		UNLOCK
+#endif
+	fi;
+	live[me] = 0;
+ended:
+	end_member(me == 1);
+	atomic { over[me] = 1; current[HOME(me)] = NOBODY }
+}
+
+proctype opener()
+{
+	bool sleeps;
+
+	current[0] == 0;
+	if
+	:: here + others == 0 -> goto ended
+	:: else
+	fi;
+	live[0] = 1;
+	home = 0;
+#ifdef M_SPLIT
+	sleeps = (here + others != 0);
+	atomic { others = others + here; here = 0; waited = 1 };
+#else
+	atomic {
+		others = others + here;
+		here = 0;
+		waited = 1;
+		sleeps = (others != 0)
+	};
+#endif
+	if
+	:: sleeps ->
+		SWITCH_OUT(0);
+end_waits:	SWITCH_IN(0)
+	:: else
+	fi;
+	live[0] = 0;
+ended:
+	assert(here + others == 0);
+	assert(!slock && empty(waits));
+	freed = 1;
+	atomic { over[0] = 1; current[0] = NOBODY }
+}
+
+proctype canceller()
+{
+	chan mine = [FIBERS] of { byte };
+	byte f, n;
+	bool won, last;
+
+	cancel(TARGET, f, won);
+	end_member(false);
+	canceller_over = 1
+}
+
+proctype signaller()
+{
+	byte f;
+	bool won;
+
+	signal(f, won)
+}
+
+#define RESUME(f) queued[f] = 0; assert(left[f]); current[HOME(f)] = f
+#define CAN(what, f) (current[w] == NOBODY && HOME(f) == w && what[f])
+
+proctype worker(byte w)
+{
+	bool started[FIBERS];
+	byte f;
+	bool won;
+
+end:	do
+	:: atomic { current[w] == NOBODY && HOME(0) == w && !started[0] ->
+		started[0] = 1; current[w] = 0 }
+	:: atomic { current[w] == NOBODY && HOME(1) == w && !started[1] ->
+		started[1] = 1; current[w] = 1 }
+	:: atomic { current[w] == NOBODY && HOME(2) == w && !started[2] ->
+		started[2] = 1; current[w] = 2 }
+	:: atomic { CAN(queued, 0) -> RESUME(0) }
+	:: atomic { CAN(queued, 1) -> RESUME(1) }
+	:: atomic { CAN(queued, 2) -> RESUME(2) }
+	:: atomic { CAN(armed, 1) -> armed[1] = 0; f = 1 }; goto expire
+	:: atomic { CAN(armed, 2) -> armed[2] = 0; f = 2 }; goto expire
+	od;
+expire:
+	try_claim(f, TIMEDOUT, won);
+	if
+	:: won -> enqueue(f)
+	:: else
+	fi;
+	atomic { f = 0; won = 0 };
+	goto end
+}
+
+active proctype monitor()
+{
+	byte f;
+
+end:	timeout ->
+	assert(!lock && !slock && canceller_over);
+	assert(given == successes + tokens);
+	for (f : 0 .. FIBERS - 1) {
+		assert(!queued[f])
+	};
+	for (f : 1 .. FIBERS - 1) {
+		assert(over[f] || (linked[f] && !IS_CANCELLED(f) && !IS_TIMED(f)));
+		assert(over[f] || tokens == 0)
+	};
+	assert(over[0] || !over[1] || !over[2])
+}
+
+init {
+	byte i;
+
+	atomic {
+		run opener();
+		run member(1);
+		run member(2);
+		run canceller();
+		run worker(0);
+		run worker(1);
+		for (i : 1 .. SIGNALS) {
+			run signaller()
+		}
+		i = 0
+	}
+}
