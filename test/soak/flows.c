@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flows.c - scenes of values on their way: channels, selects, and a task that
- * does a little of everything. */
+/* flows.c - scenes of values on their way: channels, selects, and a chain of
+ * tasks. */
 #include "soak.h"
 
 enum { VALUES = 40 };
@@ -14,11 +14,24 @@ struct stream {
 	atomic_ullong  sum;
 };
 
+static int send_one(sennit_channel *c, const uint64_t *value, uint64_t *random)
+{
+	return sennit_cancelled() ? sennit_channel_send(c, value)
+				  : sennit_channel_send_until(
+					    c, value, some_deadline(random));
+}
+
+static int receive_one(sennit_channel *c, uint64_t *value, uint64_t *random)
+{
+	return sennit_cancelled() ? sennit_channel_receive(c, value)
+				  : sennit_channel_receive_until(
+					    c, value, some_deadline(random));
+}
+
 static void send_some(struct stream *s, uint64_t *random)
 {
 	for (uint64_t i = 1; i <= VALUES;) {
-		if (!went_well(sennit_channel_send_until(
-			    &s->channel, &i, some_deadline(random))))
+		if (!went_well(send_one(&s->channel, &i, random)))
 			continue;
 		atomic_fetch_add(&s->sum, i);
 		book_in(values, 1);
@@ -33,8 +46,7 @@ static void receive_all(struct stream *s, uint64_t *random)
 	uint64_t value;
 
 	for (;;) {
-		const sennit_time t = some_deadline(random);
-		int err = sennit_channel_receive_until(&s->channel, &value, t);
+		int err = receive_one(&s->channel, &value, random);
 
 		if (err == -EPIPE)
 			return;
@@ -95,8 +107,10 @@ static void cross(void *shared, uint64_t *random)
 	size_t which;
 
 	for (;;) {
-		if (!went_well(sennit_select_until(cases, 5, &which,
-						   some_deadline(random))))
+		if (sennit_cancelled())
+			which = sennit_select(cases, 5);
+		else if (!went_well(sennit_select_until(cases, 5, &which,
+							some_deadline(random))))
 			continue;
 		CLAIM(!cases[which].result);
 		if (which == 4)
@@ -147,7 +161,7 @@ static void hand_on(void *argument)
 	sennit_event_set(l->next);
 }
 
-void scene_mixed(uint64_t *random)
+void scene_chain(uint64_t *random)
 {
 	sennit_event done = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 	struct link  l = { &done, random_below(random, 50) };

@@ -197,7 +197,7 @@ static void attend(void *shared, uint64_t *random)
 	do {
 		err = sennit_once_attempt_until(&p->night, attempt, p,
 						some_deadline(random));
-		CLAIM(!err || err == -EAGAIN || err == -ETIMEDOUT);
+		CLAIM(!err || err == -EAGAIN || !went_well(err));
 		if (err)
 			sennit_yield();
 	} while (err);
@@ -249,8 +249,12 @@ static void read_notes(struct board *b, uint64_t *random, unsigned left)
 	b->reader = sennit_fiber_current();
 	while (left) {
 		if (!sennit_fiber_wait(&b->lock, has_notes, b,
-				       some_deadline(random)))
+				       some_deadline(random))) {
+			sennit_mutex_unlock(&b->lock);
+			sennit_yield();
+			sennit_mutex_lock(&b->lock);
 			continue;
+		}
 		left -= b->notes;
 		book_out(notes, b->notes);
 		b->notes = 0;

@@ -120,12 +120,11 @@ static void print_line(void)
 	sennit_scheduler_stats(soak.s, &stats);
 	sennit_scheduler_report(soak.s, ignore, &reported);
 	printf("%5" PRIu64 " s  %12" PRIu64 " tasks %10" PRIu64
-	       " blocks %8" PRIu64 " timeouts %8" PRIu64
-	       " cancelled  %5.1f MiB %4" PRIu64 " fibers %5" PRIu64
-	       " stacks\n",
+	       " blocks %8" PRIu64 " timeouts %8" PRIu64 " cancelled %8" PRIu64
+	       " failed  %5.1f MiB %4" PRIu64 " fibers %5" PRIu64 " stacks\n",
 	       seconds_gone(), stats.tasks, stats.blocks, tallied(timeouts),
-	       tallied(cancellations), (double)memory_in_use() / 1048576,
-	       stats.fibers, stats.stacks);
+	       tallied(cancellations), tallied(failures),
+	       (double)memory_in_use() / 1048576, stats.fibers, stats.stacks);
 	fflush(stdout);
 }
 

@@ -13,7 +13,7 @@ static const struct {
 	{ scene_rwlock, 3 },     { scene_semaphore, 3 },  { scene_barrier, 3 },
 	{ scene_once, 3 },       { scene_notes, 3 },      { scene_events, 3 },
 	{ scene_tickets, 3 },    { scene_pool, 3 },       { scene_futures, 3 },
-	{ scene_channel, 3 },    { scene_select, 3 },     { scene_mixed, 2 },
+	{ scene_channel, 3 },    { scene_select, 3 },     { scene_chain, 2 },
 
 };
 
@@ -44,7 +44,7 @@ struct role {
 	part_fn           *part;
 	void              *shared;
 	uint64_t           random;
-	sennit_wait_group *done;
+	sennit_wait_group *done; /* of those that are no members */
 };
 
 static void play_role(void *argument)
@@ -55,17 +55,65 @@ static void play_role(void *argument)
 	sennit_wait_group_done(r->done);
 }
 
+static int play_as_member(void *argument)
+{
+	struct role *r = argument;
+
+	r->part(r->shared, &r->random);
+	book_out(members, 1);
+	return random_below(&r->random, 8) ? 0 : -EIO;
+}
+
+/* As a member, or as a task where the group is cancelled: a part is needed. */
+static void cast(sennit_group *g, const struct role *r)
+{
+	int err = g ? sennit_group_spawn_copy(g, play_as_member, r, sizeof(*r))
+		    : -ECANCELED;
+
+	if (!err) {
+		book_in(members, 1);
+		return;
+	}
+	CLAIM(err == -ECANCELED);
+	sennit_wait_group_add(r->done, 1);
+	if (sennit_schedule_copy(play_role, r, sizeof(*r)))
+		abort();
+}
+
+static void open_group(sennit_group *g, uint64_t *random)
+{
+	const bool in_time = random_below(random, 4) == 0;
+	const bool patient = random_below(random, 2);
+	const bool apart = random_below(random, 4) == 0;
+
+	sennit_group_init(g,
+			  in_time ? sennit_after(random_below(random, 500000))
+				  : SENNIT_NEVER,
+			  (patient ? SENNIT_GROUP_KEEP_GOING : 0) |
+				  (apart ? SENNIT_GROUP_OWN_STACKS : 0));
+}
+
 void play_parts(part_fn *part, void *shared, uint32_t n, uint64_t *random)
 {
-	sennit_wait_group done;
+	const bool        grouped = random_below(random, 2);
+	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
+	sennit_group      g;
 
-	sennit_wait_group_init(&done, n);
+	if (grouped)
+		open_group(&g, random);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct role r = { part, shared, random_from(random),
 					&done };
 
-		if (sennit_schedule_copy(play_role, &r, sizeof(r)))
-			abort();
+		cast(grouped ? &g : NULL, &r);
+	}
+	if (grouped) {
+		if (random_below(random, 2))
+			sennit_yield();
+		if (random_below(random, 4) == 0 && sennit_group_cancel(&g))
+			count_one(cancellations);
+		if (sennit_group_wait(&g))
+			count_one(failures);
 	}
 	sennit_wait_group_wait(&done);
 }

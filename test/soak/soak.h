@@ -57,7 +57,7 @@ enum account {
 };
 
 /* What is only counted. */
-enum tally { timeouts, cancellations, scenes, TALLY_COUNT };
+enum tally { timeouts, cancellations, failures, scenes, TALLY_COUNT };
 
 void     book_in(enum account a, uint64_t n);
 void     book_out(enum account a, uint64_t n);
@@ -83,13 +83,14 @@ scene_fn scene_tiny, scene_tree, scene_copies, scene_background;
 scene_fn scene_own_thread, scene_sleeps, scene_locals, scene_calls;
 scene_fn scene_market, scene_rwlock, scene_semaphore, scene_barrier;
 scene_fn scene_once, scene_notes, scene_events, scene_tickets, scene_pool;
-scene_fn scene_futures, scene_channel, scene_select, scene_mixed;
-scene_fn scene_groups;
+scene_fn scene_futures, scene_channel, scene_select, scene_chain;
 
 /* Play a scene by chance. From a task or a bound thread. */
 void play_any(uint64_t *random);
 
-/* Have n tasks play the part, and wait for them. */
+/* Have n tasks play the part, and wait for them. They may be members of a group
+ * that fails, times out or is cancelled: a part that would wait with a deadline
+ * until it succeeds asks sennit_cancelled() first. */
 void play_parts(part_fn *part, void *shared, uint32_t n, uint64_t *random);
 
 void must_schedule(sennit_task_fn *run, void *argument);
