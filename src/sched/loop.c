@@ -2,6 +2,7 @@
 #include "sched/loop.h"
 
 #include "os/os.h"
+#include "sched/astray.h"
 #include "sched/background.h"
 #include "sched/idle.h"
 #include "sched/marks.h"
@@ -289,6 +290,7 @@ static NOINLINE void leave(struct worker *w)
 	bool promised = false; /* idle has left a task to us alone */
 	bool first = true;
 
+	sn_astray_check(w);
 	for (;;) {
 		struct sennit_fiber *to = NULL;
 		bool                 tasks_turn = (tick(w) || promised) &&
