@@ -26,6 +26,14 @@ soak:
 	sh tools/build release
 	build/release/sennit-soak --seconds $(SECONDS)
 
+# What shows rarely: torture, soaks, schedules, fuzz; an hour and a half
+nightly:
+	sh tools/nightly
+
+# Each fuzz target for ten minutes
+fuzz:
+	sh tools/fuzz
+
 # All workloads, or one: make bench ONLY=W2
 bench:
 	sh tools/build release
@@ -43,4 +51,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all demo test test-all soak bench check format clean
+.PHONY: all demo test test-all soak nightly fuzz bench check format clean
