@@ -20,12 +20,13 @@ static inline void fetch_ahead(const struct node *next)
 {
 	const struct sennit_fiber *f = container_of(next, struct sennit_fiber,
 						    link);
-	const char                *frames = f->suspended;
+	/* A number: null for one that is ready before it was ever left. */
+	const uintptr_t frames = (uintptr_t)f->suspended;
 
-	__builtin_prefetch(frames);
-	__builtin_prefetch(frames + 64);
-	__builtin_prefetch(frames + 128);
-	__builtin_prefetch(frames + 192);
+	__builtin_prefetch((const void *)frames);
+	__builtin_prefetch((const void *)(frames + 64));
+	__builtin_prefetch((const void *)(frames + 128));
+	__builtin_prefetch((const void *)(frames + 192));
 	__builtin_prefetch(next->next);
 }
 
