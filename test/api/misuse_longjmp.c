@@ -112,13 +112,13 @@ static void wait_on_an_own_stack(void *memory)
 /* AddressSanitizer would have to be told. */
 static void a_task_may_wait_on_a_stack_of_its_own(void **state)
 {
-	void *memory = malloc(65536);
+	void *memory;
 
 	(void)state;
 #if defined(SN_ASAN)
-	free(memory);
 	skip();
 #endif
+	memory = malloc(65536);
 	in_a_task(wait_on_an_own_stack, memory);
 	free(memory);
 }
