@@ -4,6 +4,8 @@
  */
 #include "harness.h"
 
+#include "sennit/fork.h"
+
 #define ARGUMENT 32
 #define RESULT   2178309
 #define SPAWNS   3524577 /* calls with an argument of 2 or more */
@@ -91,6 +93,28 @@ static void fork_join(struct bench_run *r)
 	bench_check(result == RESULT, "fib: wrong result");
 }
 
+/* The same compiled in. */
+SENNIT_FORK_1(unsigned, forked_fib, unsigned, n)
+{
+	unsigned one, other;
+
+	if (n < 2)
+		return n;
+	SENNIT_SPAWN(forked_fib, child, n - 1);
+	one = SENNIT_CALL(forked_fib, n - 2);
+	other = SENNIT_SYNC(forked_fib, child);
+	return one + other;
+}
+
+static void fork_join_inline(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	unsigned    result = SENNIT_RUN(forked_fib, ARGUMENT);
+
+	bench_elapsed(r, begin);
+	bench_check(result == RESULT, "fib: wrong result");
+}
+
 /* NOINLINE as a call is what the other variants replace. */
 static __attribute__((noinline)) unsigned plain_fib(unsigned n)
 {
@@ -126,5 +150,10 @@ const struct bench_row bench_fib[] = {
 	  .place = BENCH_INSIDE,
 	  .fp = SENNIT_FP_SHARED,
 	  .run = fork_join },
+	{ .names = { "W2-fib/fork" },
+	  .n = SPAWNS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = fork_join_inline },
 	{ .run = NULL },
 };

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+SENNIT_BEGIN
+
 #define BENCH_RUNS   5
 #define BENCH_VALUES 4
 
@@ -67,6 +69,8 @@ extern const struct bench_row bench_sleepers[];
 extern const struct bench_row bench_unbalanced_tree[];
 extern const struct bench_row bench_nqueens[];
 extern const struct bench_row bench_parallel_for[];
+extern const struct bench_row bench_parallel_reduce[];
+extern const struct bench_row bench_parallel_sort[];
 extern const struct bench_row bench_foreign_submit[];
 extern const struct bench_row bench_idle_cpu[];
 extern const struct bench_row bench_timeouts[];
@@ -76,6 +80,7 @@ extern const struct bench_row bench_gate[];
 extern const struct bench_row bench_local[];
 extern const struct bench_row bench_priority[];
 extern const struct bench_row bench_group[];
+extern const struct bench_row bench_dag[];
 extern const struct bench_row bench_rwlock[];
 extern const struct bench_row bench_semaphore[];
 extern const struct bench_row bench_barrier[];
@@ -84,6 +89,7 @@ extern const struct bench_row bench_ticket[];
 extern const struct bench_row bench_pool[];
 extern const struct bench_row bench_future[];
 extern const struct bench_row bench_blocking[];
+extern const struct bench_row bench_marl[]; /* of sennit-bench-marl */
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how
@@ -120,6 +126,10 @@ uint64_t bench_cpu_ns(void);
 /* Let the main thread sleep. */
 void bench_pause(uint64_t nanoseconds);
 
+SENNIT_END
+
+#ifndef __cplusplus
+
 /* Schedule run(argument) on the bound scheduler, or end the process. */
 static inline void spawn(sennit_task_fn *run, void *argument)
 {
@@ -137,5 +147,7 @@ static inline void spawn_here(sennit_task_fn *run, void *argument)
 	if (sennit_schedule_task(&task))
 		abort();
 }
+
+#endif
 
 #endif

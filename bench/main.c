@@ -16,6 +16,11 @@
 #define SENNIT_BENCH_COMMIT "unknown"
 #endif
 
+/* Rows of another program made of this, and a comma. */
+#ifndef SENNIT_BENCH_MORE
+#define SENNIT_BENCH_MORE
+#endif
+
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
@@ -23,16 +28,39 @@
 #endif
 
 static const struct bench_row *const workloads[] = {
-	bench_spawn_flat,      bench_fib,          bench_skynet,
-	bench_ping_pong,       bench_ring,         bench_block_many,
-	bench_mutex_contended, bench_sleepers,     bench_unbalanced_tree,
-	bench_nqueens,         bench_parallel_for, bench_foreign_submit,
-	bench_idle_cpu,        bench_timeouts,     bench_timer_wheel,
-	bench_life_cycle,      bench_gate,         bench_local,
-	bench_priority,        bench_ticket,       bench_pool,
-	bench_future,          bench_rwlock,       bench_semaphore,
-	bench_barrier,         bench_once,         bench_blocking,
-	bench_channel,         bench_group,
+	bench_spawn_flat,
+	bench_fib,
+	bench_skynet,
+	bench_ping_pong,
+	bench_ring,
+	bench_block_many,
+	bench_mutex_contended,
+	bench_sleepers,
+	bench_unbalanced_tree,
+	bench_nqueens,
+	bench_parallel_for,
+	bench_foreign_submit,
+	bench_idle_cpu,
+	bench_timeouts,
+	bench_timer_wheel,
+	bench_life_cycle,
+	bench_gate,
+	bench_local,
+	bench_priority,
+	bench_ticket,
+	bench_pool,
+	bench_future,
+	bench_rwlock,
+	bench_semaphore,
+	bench_barrier,
+	bench_once,
+	bench_blocking,
+	bench_channel,
+	bench_group,
+	bench_marl,
+	bench_dag,
+	bench_parallel_reduce,
+	bench_parallel_sort,
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

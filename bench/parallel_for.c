@@ -31,6 +31,35 @@ static void tasks(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
+static int change_pieces(void *unused, size_t begin, size_t end)
+{
+	(void)unused;
+	for (size_t i = begin; i < end; i++)
+		change(&elements[i * PIECE]);
+	return 0;
+}
+
+static void loop(struct bench_run *r, size_t grain)
+{
+	const sennit_parallel_options o = { .grain = grain };
+	sennit_time                   begin = sennit_now();
+
+	bench_check(!sennit_parallel_for(0, ELEMENTS / PIECE, change_pieces,
+					 NULL, &o),
+		    "parallel for: an error");
+	bench_elapsed(r, begin);
+}
+
+static void loop_in_pieces(struct bench_run *r)
+{
+	loop(r, 1);
+}
+
+static void loop_as_it_comes(struct bench_run *r)
+{
+	loop(r, 0);
+}
+
 static void serial(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
@@ -49,5 +78,15 @@ const struct bench_row bench_parallel_for[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = tasks },
+	{ .names = { "W10b-parallel-for/loop-pieces-of-1000" },
+	  .n = ELEMENTS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = loop_in_pieces },
+	{ .names = { "W10b-parallel-for/loop" },
+	  .n = ELEMENTS,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = loop_as_it_comes },
 	{ .run = NULL },
 };

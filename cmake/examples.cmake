@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # examples/<x>.c is one program, run as the test example/<x>.
+# examples/cpp/<x>.cpp is one, run as example/cpp_<x>; likewise examples/marl.
 # examples/treesum/*.c are one program, sennit-treesum, which needs libcrypto.
 
 # As a test an example must end with 0 on its defaults.
@@ -27,4 +28,23 @@ if(files AND OPENSSL_FOUND)
 		$<TARGET_FILE:sennit-treesum> ${PROJECT_SOURCE_DIR}/include)
 elseif(files)
 	message(STATUS "libcrypto is not there: sennit-treesum left out")
+endif()
+
+# --- examples/cpp, examples/marl: programs in C++ -------------------------------
+
+function(sennit_cxx_examples folder standard)
+	file(GLOB files CONFIGURE_DEPENDS examples/${folder}/*.cpp)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		set(name ${folder}_${name})
+		sennit_cxx_program(example_${name} ${standard} ${file})
+		set_target_properties(example_${name} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY examples)
+		sennit_example(${name} $<TARGET_FILE:example_${name}>)
+	endforeach()
+endfunction()
+
+if(SENNIT_CXX)
+	sennit_cxx_examples(cpp 17)
+	sennit_cxx_examples(marl 11)
 endif()

@@ -6,10 +6,14 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sennit)
 set(package_build ${PROJECT_BINARY_DIR}/package)
 
-install(TARGETS sennit sennit_static EXPORT sennit
+install(TARGETS sennit sennit_static sennit_marl sennit_marl_static
+	EXPORT sennit
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN compat EXCLUDE)
+install(DIRECTORY include/compat
+	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sennit
 	FILES_MATCHING PATTERN "*.h")
 install(EXPORT sennit NAMESPACE sennit:: FILE sennit-targets.cmake
 	DESTINATION ${package_dir})

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adding a test is adding a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/compat/<x>.cpp  the same in C++, with googletest
+#	test/cpp/<x>.cpp     likewise
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
@@ -64,23 +66,58 @@ if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
 	sennit_test(soak all ${runner} $<TARGET_FILE:sennit-soak> --seconds 10)
 endif()
 
+# --- test/compat, test/cpp --------------------------------------------------------
+
+find_path(GTEST_INCLUDE_DIR gtest/gtest.h)
+find_library(GTEST_LIBRARY gtest)
+find_library(GTEST_MAIN_LIBRARY gtest_main)
+
+# test/<group>/<name>.cpp as C++<standard>, also run as <group>/<name>-c++20.
+function(sennit_cxx_test group name standard)
+	set(suffix "")
+	if(NOT standard EQUAL 17)
+		set(suffix -c++${standard})
+	endif()
+	set(program test_${group}_${name}${suffix})
+	sennit_cxx_program(${program} ${standard} test/${group}/${name}.cpp)
+	target_include_directories(${program} SYSTEM PRIVATE
+		${GTEST_INCLUDE_DIR})
+	target_link_libraries(${program} PRIVATE
+		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	set_target_properties(${program} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY test/${group}${suffix}
+		OUTPUT_NAME ${name})
+	sennit_test(${group} ${name}${suffix}
+		${runner} $<TARGET_FILE:${program}>)
+endfunction()
+
+if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
+	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
+	message(STATUS "googletest is not there: test/compat, cpp left out")
+elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+	foreach(group compat cpp)
+		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
+		foreach(file IN LISTS files)
+			get_filename_component(name ${file} NAME_WE)
+			set(standards ${SENNIT_CXX_STANDARDS})
+			if(group STREQUAL cpp) # which is C++17
+				list(REMOVE_ITEM standards 11 14)
+			endif()
+			if(name STREQUAL coroutine)
+				set(standards 20)
+			endif()
+			foreach(standard IN LISTS standards)
+				sennit_cxx_test(${group} ${name} ${standard})
+			endforeach()
+		endforeach()
+	endforeach()
+endif()
+
 # --- scripts: they look at the plain build of this machine --------------------------
 
 if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR CMAKE_CROSSCOMPILING)
 	return()
-endif()
-
-if(CMAKE_C_COMPILER_ID MATCHES Clang)
-	set(cxx_names clang++)
-else()
-	set(cxx_names g++)
-endif()
-get_filename_component(cc_dir ${CMAKE_C_COMPILER} DIRECTORY)
-find_program(SENNIT_CXX NAMES ${cxx_names} c++ HINTS ${cc_dir})
-if(NOT SENNIT_CXX)
-	message(STATUS "no C++ compiler: checks of C++ are skipped")
-	set(SENNIT_CXX "")
 endif()
 
 function(sennit_script group name script)

@@ -102,6 +102,27 @@ SENNIT_API const char *sennit_task_name(sennit_task_fn *run);
 /* Bytes of a running task's own name, with the 0 at its end. */
 #define SENNIT_NAME_SIZE 32
 
+/* --- arguments made in place -------------------------------------------- */
+
+/* Take memory for an argument of `size` bytes, aligned to 16, from where *s (or
+ * the bound scheduler, if s is NULL) takes that of copies: up to
+ * SENNIT_COPY_SMALL bytes it needs no call to the allocator. For what cannot be
+ * copied bytewise, such as objects of C++: it is made there, goes to a task by
+ * its address, and the memory is given back when the task has had it. Misuse
+ * of NULL with no scheduler bound.
+ * Returns NULL when there is no memory.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE void *sennit_argument_take(sennit_scheduler *s,
+						      size_t            size);
+
+/* Give back what was taken from the same scheduler with the same size, before
+ * that ends: the task itself may do so, at any time, or anyone else.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_argument_give(sennit_scheduler *s, void *argument,
+				     size_t size);
+
 SENNIT_END
 
 #endif

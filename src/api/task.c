@@ -79,3 +79,23 @@ const char *sennit_task_name(sennit_task_fn *run)
 {
 	return sn_names_get(run);
 }
+
+/* --- arguments made in place -------------------------------------------- */
+
+static sennit_scheduler *named(sennit_scheduler *s, const char *call)
+{
+	if (!s)
+		return bound(call);
+	MISUSE_INHERITED(s, call);
+	return s;
+}
+
+void *sennit_argument_take(sennit_scheduler *s, size_t size)
+{
+	return sn_place_take(named(s, "sennit_argument_take"), size);
+}
+
+void sennit_argument_give(sennit_scheduler *s, void *argument, size_t size)
+{
+	sn_place_give(named(s, "sennit_argument_give"), argument, size);
+}

@@ -205,6 +205,12 @@ static inline bool sn_deque_has_room(const struct deque *d)
 	return (int32_t)(a_load_rlx(&d->bottom) - d->limit) < 0;
 }
 
+/* The next push looks at the thieves' line whether there is room or not. */
+static inline void sn_deque_forget_room(struct deque *d)
+{
+	d->limit = a_load_rlx(&d->bottom);
+}
+
 /* Push where there is room. */
 static inline void sn_deque_push_room(struct deque *d, struct task t)
 {

@@ -3,6 +3,8 @@
  *
  *	meta	0                      a task, its argument the caller's
  *		TASK_BLOCK, TASK_COPY  a task, its argument a copy
+ *		scope | TASK_INSIDE    a task inside the scope, its argument the
+ *		                       caller's
  *		group | TASK_MEMBER    a member of the group, which lies at a
  *		                       multiple of 8; with a copy if so marked
  */
@@ -20,9 +22,10 @@ struct task {
 
 #define TASK_BORROWED ((uintptr_t)0)
 #define TASK_BLOCK    ((uintptr_t)1) /* copied into a block of the pool */
+#define TASK_INSIDE   ((uintptr_t)2) /* in the scope, argument borrowed */
 #define TASK_COPY     ((uintptr_t)3) /* copied, behind a struct task_copy */
 #define TASK_MEMBER   ((uintptr_t)4)
-#define TASK_OWNED    ((uintptr_t)3) /* mask: 0, TASK_BLOCK or TASK_COPY */
+#define TASK_OWNED    ((uintptr_t)3) /* mask: of these */
 #define TASK_TAG      ((uintptr_t)7) /* mask */
 
 /* What lies before a copy from the allocator. */
@@ -39,6 +42,16 @@ static inline sennit_group *sn_task_group(uintptr_t meta)
 static inline uintptr_t sn_task_member(const sennit_group *g)
 {
 	return (uintptr_t)g | TASK_MEMBER;
+}
+
+static inline struct sennit_scope *sn_task_scope(uintptr_t meta)
+{
+	return (struct sennit_scope *)(meta & ~TASK_TAG);
+}
+
+static inline uintptr_t sn_task_inside(const struct sennit_scope *scope)
+{
+	return (uintptr_t)scope | TASK_INSIDE;
 }
 
 /* A member's function as a task carries it, and back. */

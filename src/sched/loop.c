@@ -95,6 +95,8 @@ static NOINLINE struct worker *run_packed(struct worker     *w,
 		w->home.current->scope = &g->scope_;
 		error = sn_task_member_fn(t->run)(argument);
 	} else {
+		if ((meta & TASK_TAG) == TASK_INSIDE)
+			w->home.current->scope = sn_task_scope(meta);
 		t->run(argument);
 	}
 	w = sn_self;

@@ -106,6 +106,21 @@ void sn_place_unpack(sennit_scheduler *s, struct task t)
 		sn_worker_free_copy(s, t.argument);
 }
 
+void *sn_place_take(sennit_scheduler *s, size_t size)
+{
+	if (size > POOL_BLOCK)
+		return s->memory.allocate(s->memory.context, size, 16);
+	return take_block(s);
+}
+
+void sn_place_give(sennit_scheduler *s, void *argument, size_t size)
+{
+	if (size > POOL_BLOCK)
+		sn_memory_give(&s->memory, argument, size);
+	else
+		give_block(s, argument);
+}
+
 /* --- placing ------------------------------------------------------------ */
 
 /* Into the backlog, or the inbox of the next worker in turn. */

@@ -24,6 +24,10 @@ SENNIT_MUST_USE int sn_place_pack(sennit_scheduler *s, const sennit_task *user,
 /* Undo pack. */
 void sn_place_unpack(sennit_scheduler *s, struct task t);
 
+/* Memory for an argument of size bytes; NULL: there is none. */
+SENNIT_MUST_USE void *sn_place_take(sennit_scheduler *s, size_t size);
+void sn_place_give(sennit_scheduler *s, void *argument, size_t size);
+
 /* Memory to place one task on s, which has workers, later; NULL: there is none.
  */
 SENNIT_MUST_USE struct parcel *sn_place_reserve(sennit_scheduler *s);

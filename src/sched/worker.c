@@ -19,6 +19,8 @@ void sn_worker_set_closed(struct worker *w, bool closed)
 	w->pushes = w->threaded && !closed && s->asymmetric &&
 		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
 	w->pops = w->threaded && !closed && !w->oldest_first;
+	if (closed) /* as fork.h spawns into it */
+		sn_deque_forget_room(&w->deque);
 }
 
 /* Where thieves begin: apart from each other, never 0. */

@@ -90,6 +90,19 @@ static void scheduling_without_a_scheduler(void **state)
 	assert_misuse(state, "sennit_schedule", commit_schedule_unbound);
 }
 
+static void commit_argument_take_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	(void)!sennit_argument_take(NULL, 1);
+}
+
+static void taking_an_argument_unbound(void **state)
+{
+	assert_misuse(state, "sennit_argument_take",
+		      commit_argument_take_unbound);
+}
+
 static void commit_schedule_copy_unbound(const struct offence *o)
 {
 	(void)o;
@@ -219,6 +232,7 @@ int main(void)
 		WITH_COUNTS(unbinding_in_a_task),
 		WITH_COUNTS(unbinding_in_a_task_of_the_bound_thread),
 		WITH_COUNTS(scheduling_without_a_scheduler),
+		WITH_COUNTS(taking_an_argument_unbound),
 		WITH_COUNTS(scheduling_a_copy_without_a_scheduler),
 		WITH_COUNTS(scheduling_a_task_without_a_scheduler),
 		WITHOUT_COUNT(enqueueing_where_nobody_would_run_it),

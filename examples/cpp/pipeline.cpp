@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pipeline.cpp - orders come in, several clerks price them at once, and the
+ * till books what comes out until there is no more. Channels carry the orders,
+ * strings and all; closing one tells the next stage that it is over. */
+#include <sennit.hpp>
+
+#include <cstdio>
+#include <string>
+
+struct order {
+	int         number;
+	std::string item;
+	long        cents = 0;
+};
+
+static void take_orders(sennit::channel<order> &to, int n)
+{
+	const char *const menu[] = { "tea", "cake", "sandwich" };
+
+	for (int i = 0; i < n; i++)
+		to.send(order{ i, menu[i % 3] });
+	to.close();
+}
+
+static void price(sennit::channel<order> &from, sennit::channel<order> &to)
+{
+	for (order &o : from) {
+		o.cents = 150 * static_cast<long>(o.item.size());
+		to.send(std::move(o));
+	}
+}
+
+int main()
+{
+	constexpr int          n = 300;
+	sennit::scheduler      s{ sennit::config() };
+	sennit::binding        bound(s);
+	sennit::channel<order> taken(8), priced(8);
+	sennit::group          staff;
+	sennit::wait_group     clerks;
+	long                   sum = 0;
+	int                    booked = 0;
+
+	staff.spawn(take_orders, std::ref(taken), n);
+	for (int i = 0; i < 4; i++)
+		staff.spawn([&, busy = sennit::wait_group::share(clerks)] {
+			price(taken, priced);
+		});
+	staff.spawn([&] {
+		clerks.wait();
+		priced.close();
+	});
+	for (const order &o : priced) {
+		sum += o.cents;
+		booked++;
+	}
+	staff.wait();
+	std::printf("%d orders, %ld.%02ld in the till\n", booked, sum / 100,
+		    sum % 100);
+	return booked == n ? 0 : 1;
+}

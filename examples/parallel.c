@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel.c - the primes below a limit: found, packed, sorted, added up, each
+ * by all workers.
+ *
+ * for     marks them
+ * scan    packs them: each prime's place is the number of those before it
+ * sort    brings them into another order: by last digit
+ * reduce  adds them up
+ */
+#include <sennit.h>
+
+#include <stdio.h>
+
+#define LIMIT  100000
+#define COUNT  9592      /* primes below it */
+#define SUM    454396537 /* of them */
+#define LAST_1 2387      /* that end in 1 */
+
+static unsigned char is_prime[LIMIT];
+static uint32_t      primes[COUNT];
+
+static int mark(void *context, size_t begin, size_t end)
+{
+	(void)context;
+	for (size_t i = begin; i < end; i++) {
+		size_t d = 2;
+
+		while (d * d <= i && i % d)
+			d++;
+		is_prime[i] = i > 1 && d * d > i;
+	}
+	return 0;
+}
+
+static int count(void *context, void *before, size_t begin, size_t end)
+{
+	size_t *n = before;
+
+	(void)context;
+	for (size_t i = begin; i < end; i++)
+		*n += is_prime[i];
+	return 0;
+}
+
+static int pack(void *context, void *before, size_t begin, size_t end)
+{
+	size_t *n = before;
+
+	(void)context;
+	for (size_t i = begin; i < end; i++)
+		if (is_prime[i])
+			primes[(*n)++] = (uint32_t)i;
+	return 0;
+}
+
+static void add_counts(void *context, void *left, const void *right)
+{
+	(void)context;
+	*(size_t *)left += *(const size_t *)right;
+}
+
+/* Stable: those that end alike stay in order. */
+static int by_last_digit(const void *left, const void *right, void *context)
+{
+	(void)context;
+	return (int)(*(const uint32_t *)left % 10) -
+	       (int)(*(const uint32_t *)right % 10);
+}
+
+static int add(void *context, void *accumulator, size_t begin, size_t end)
+{
+	uint64_t *sum = accumulator;
+
+	(void)context;
+	for (size_t i = begin; i < end; i++)
+		*sum += primes[i];
+	return 0;
+}
+
+static void add_sums(void *context, void *left, const void *right)
+{
+	(void)context;
+	*(uint64_t *)left += *(const uint64_t *)right;
+}
+
+static const sennit_reduction sums = { .size = sizeof(uint64_t),
+				       .accumulate = add,
+				       .combine = add_sums };
+
+static const sennit_scan packed = { .reduction = { .size = sizeof(size_t),
+						   .accumulate = count,
+						   .combine = add_counts },
+				    .put_out = pack };
+
+static int find(size_t *n, uint64_t *sum)
+{
+	int err;
+
+	err = sennit_parallel_for(0, LIMIT, mark, NULL, NULL);
+	if (!err)
+		err = sennit_parallel_scan(0, LIMIT, &packed, NULL, n, NULL);
+	if (!err)
+		err = sennit_parallel_sort(primes, *n, sizeof(primes[0]),
+					   by_last_digit, NULL, NULL, NULL);
+	if (!err)
+		err = sennit_parallel_reduce(0, *n, &sums, NULL, sum, NULL);
+	return err;
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	size_t            n = 0;
+	uint64_t          sum = 0;
+	int               err;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	err = find(&n, &sum);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+		return 1;
+	printf("%zu primes below %d, the last that ends in 1 is %u, sum %llu\n",
+	       n, LIMIT, (unsigned int)primes[LAST_1 - 1],
+	       (unsigned long long)sum);
+	return n == COUNT && sum == SUM && primes[LAST_1 - 1] == 99991 ? 0 : 1;
+}

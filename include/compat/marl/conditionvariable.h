@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conditionvariable.h - waits until something holds, of fibers and threads. */
+#ifndef marl_condition_variable_h
+#define marl_condition_variable_h
+
+#include "containers.h"
+#include "debug.h"
+#include "memory.h"
+#include "mutex.h"
+#include "scheduler.h"
+#include "tsa.h"
+
+#include "detail/deadline.h"
+
+#include "sennit/cond.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+
+namespace marl
+{
+
+class ConditionVariable
+{
+public:
+	/* Needs no memory. */
+	constexpr ConditionVariable(Allocator * = nullptr)
+	{
+	}
+	ConditionVariable(const ConditionVariable &) = delete;
+	ConditionVariable &operator=(const ConditionVariable &) = delete;
+
+	/* Wake the one who has waited longest, fiber or thread. */
+	void notify_one()
+	{
+		sennit_cond_notify_one(&native_);
+	}
+
+	/* Wake all who wait. */
+	void notify_all()
+	{
+		sennit_cond_notify_all(&native_);
+	}
+
+	/* Wait until the predicate holds; it is called with the lock held, now
+	 * and after each notify. */
+	template <typename Predicate>
+	void wait(marl::lock &lock, Predicate &&holds)
+	{
+		while (!holds()) {
+			sennit_cond_wait(&native_,
+					 lock.guarded()->native_handle());
+			lock.guarded()->entered();
+		}
+	}
+
+	/* The same, at most this long. Returns what the predicate said last. */
+	template <typename Rep, typename Period, typename Predicate>
+	bool wait_for(marl::lock                               &lock,
+		      const std::chrono::duration<Rep, Period> &duration,
+		      Predicate                               &&holds)
+	{
+		return wait(lock, detail::after(duration), holds);
+	}
+
+	/* The same, at most until this time of any clock. */
+	template <typename Clock, typename Duration, typename Predicate>
+	bool wait_until(marl::lock                                     &lock,
+			const std::chrono::time_point<Clock, Duration> &timeout,
+			Predicate                                     &&holds)
+	{
+		return wait(lock, detail::until(timeout), holds);
+	}
+
+private:
+	template <typename Predicate>
+	bool wait(marl::lock &lock, sennit_time deadline, Predicate &holds)
+	{
+		int error = 0;
+
+		while (!holds()) {
+			if (error)
+				return false;
+			error = sennit_cond_wait_until(
+				&native_, lock.guarded()->native_handle(),
+				deadline);
+			lock.guarded()->entered();
+		}
+		return true;
+	}
+
+	sennit_cond native_ = SENNIT_COND_INIT;
+};
+
+} // namespace marl
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deprecated.h - marks what should no longer be used.
+ *
+ * Define MARL_WARN_DEPRECATED as 0 before the first include for silence.
+ */
+#ifndef marl_deprecated_h
+#define marl_deprecated_h
+
+#ifndef MARL_WARN_DEPRECATED
+#define MARL_WARN_DEPRECATED 1
+#endif
+
+#if MARL_WARN_DEPRECATED
+#define MARL_DEPRECATED(issue, message) \
+	__attribute__((deprecated(message " (marl issue " #issue ")")))
+#else
+#define MARL_DEPRECATED(issue, message)
+#endif
+
+#endif

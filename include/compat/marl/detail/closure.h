@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* closure.h - any function object as a task of sennit, which is a function and
+ * a pointer.
+ *
+ * What is no more than the bytes of a pointer, such as a lambda that captured
+ * one, is put into the pointer itself. Anything else is made in a block, and
+ * destroyed when it has run.
+ */
+#ifndef marl_detail_closure_h
+#define marl_detail_closure_h
+
+#include "blocks.h"
+
+#include "sennit/task.h"
+
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace marl
+{
+namespace detail
+{
+
+template <typename F> struct FitsPointer {
+	static constexpr bool value =
+		std::is_trivially_copyable<F>::value &&
+		std::is_trivially_destructible<F>::value &&
+		sizeof(F) <= sizeof(void *) && alignof(F) <= alignof(void *);
+};
+
+/* In a block. make() returns the argument of run(), a sennit_task_fn. An
+ * exception that leaves a task ends the process, and sennit says whose it was:
+ * so run() is not noexcept. */
+template <typename F, bool fits = FitsPointer<F>::value> struct Closure {
+	template <typename Given> static void *make(Given &&function)
+	{
+		void *memory = take();
+
+		return new (memory) F(std::forward<Given>(function));
+	}
+
+	static void run(void *argument)
+	{
+		F *function = static_cast<F *>(argument);
+
+		(*function)();
+		function->~F();
+		give(argument);
+	}
+
+private:
+	static constexpr bool IS_ALIGNED = alignof(F) <=
+					   alignof(std::max_align_t);
+	static constexpr bool IS_SMALL = IS_ALIGNED &&
+					 sizeof(F) <= Blocks::SIZE;
+
+	static void *take()
+	{
+		void *memory = nullptr;
+
+		if (IS_SMALL)
+			return Blocks::take();
+		if (IS_ALIGNED)
+			return Blocks::heap(sizeof(F));
+		require(!posix_memalign(&memory, alignof(F), sizeof(F)),
+			"out of memory");
+		return memory;
+	}
+
+	static void give(void *memory)
+	{
+		if (IS_SMALL)
+			Blocks::give(memory);
+		else
+			std::free(memory);
+	}
+};
+
+/* In the pointer. */
+template <typename F> struct Closure<F, true> {
+	static void *make(const F &function)
+	{
+		void *argument = nullptr;
+
+		std::memcpy(&argument, &function, sizeof(F));
+		return argument;
+	}
+
+	static void run(void *argument)
+	{
+		union Copy {
+			Copy()
+			{
+			}
+			F function;
+		} copy;
+
+		std::memcpy(static_cast<void *>(&copy.function), &argument,
+			    sizeof(F));
+		copy.function();
+	}
+};
+
+/* Hand the function over: to the scheduler, or to the bound one (NULL). */
+template <typename Given>
+inline void post(sennit_scheduler *to, Given &&function, uint32_t flags = 0)
+{
+	using Task = Closure<typename std::decay<Given>::type>;
+
+	void *argument = Task::make(std::forward<Given>(function));
+	int   error;
+
+	if (!to && !flags) {
+		error = sennit_schedule(Task::run, argument);
+	} else {
+		sennit_task task = {};
+
+		task.run = Task::run;
+		task.argument = argument;
+		task.flags = flags;
+		error = to ? sennit_enqueue(to, &task)
+			   : sennit_schedule_task(&task);
+	}
+	require(!error, "no memory for a task");
+}
+
+} // namespace detail
+} // namespace marl
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.h - what copies of a primitive share, and the counted pointer to it.
+ *
+ * A copy that is moved from stays what it was: programs written for marl may go
+ * on using it.
+ */
+#ifndef marl_detail_handle_h
+#define marl_detail_handle_h
+
+#include "../memory.h"
+
+#include <atomic>
+
+namespace marl
+{
+namespace detail
+{
+
+class Counted
+{
+public:
+	explicit Counted(Allocator *allocator) : allocator_(allocator)
+	{
+	}
+	Counted(const Counted &) = delete;
+	Counted &operator=(const Counted &) = delete;
+
+private:
+	template <typename T> friend class Handle;
+
+	std::atomic<size_t> references_{ 1 }; /* any */
+	Allocator *const    allocator_;       /* fixed */
+};
+
+/* T is a Counted, created by this allocator. */
+template <typename T> class Handle
+{
+public:
+	Handle() = default;
+	explicit Handle(T *made) : target_(made)
+	{
+	}
+	Handle(const Handle &other) : target_(other.target_)
+	{
+		if (target_)
+			target_->references_.fetch_add(
+				1, std::memory_order_relaxed);
+	}
+	Handle &operator=(const Handle &other)
+	{
+		Handle copy(other);
+
+		swap(copy);
+		return *this;
+	}
+	~Handle()
+	{
+		/* acq_rel: whoever destroys sees what all others did. */
+		if (target_ && target_->references_.fetch_sub(
+				       1, std::memory_order_acq_rel) == 1)
+			target_->allocator_->destroy(target_);
+	}
+
+	void swap(Handle &other)
+	{
+		std::swap(target_, other.target_);
+	}
+	T *get() const
+	{
+		return target_;
+	}
+	T *operator->() const
+	{
+		return target_;
+	}
+
+private:
+	T *target_ = nullptr;
+};
+
+/* A T made of its allocator and these arguments, with the first handle. */
+template <typename T, typename... Arguments>
+inline Handle<T> share(Allocator *allocator, Arguments &&...arguments)
+{
+	return Handle<T>(allocator->create<T>(
+		allocator, std::forward<Arguments>(arguments)...));
+}
+
+} // namespace detail
+} // namespace marl
+
+#endif

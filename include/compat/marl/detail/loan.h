@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loan.h - what all pools have in common: items, loans of them, and lists of
+ * those that are not lent.
+ */
+#ifndef marl_detail_loan_h
+#define marl_detail_loan_h
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace marl
+{
+
+enum class PoolPolicy {
+	Reconstruct, /* made when borrowed, destroyed when given back */
+	Preserve     /* made once, and lent as the last borrower left it */
+};
+
+/* What all pools of T have in common. */
+template <typename T> class Pool
+{
+protected:
+	struct Item;
+	class Storage;
+
+public:
+	class Loan
+	{
+	public:
+		Loan() = default;
+		Loan(Item *item, const std::shared_ptr<Storage> &lender)
+		    : item_(item)
+		{
+			item_->loans.store(1, std::memory_order_relaxed);
+			item_->lender = lender;
+		}
+		Loan(const Loan &other) : item_(other.item_)
+		{
+			if (item_)
+				item_->loans.fetch_add(
+					1, std::memory_order_relaxed);
+		}
+		Loan(Loan &&other) noexcept : item_(other.item_)
+		{
+			other.item_ = nullptr;
+		}
+		Loan &operator=(const Loan &other)
+		{
+			Loan copy(other);
+
+			std::swap(item_, copy.item_);
+			return *this;
+		}
+		Loan &operator=(Loan &&other) noexcept
+		{
+			Loan moved(std::move(other));
+
+			std::swap(item_, moved.item_);
+			return *this;
+		}
+		~Loan()
+		{
+			reset();
+		}
+
+		T &operator*() const
+		{
+			return *item_->get();
+		}
+		T *operator->() const
+		{
+			return item_->get();
+		}
+		T *get() const
+		{
+			return item_ ? item_->get() : nullptr;
+		}
+
+		/* Be a loan of nothing. */
+		void reset()
+		{
+			Item *item = item_;
+
+			item_ = nullptr;
+			/* acq_rel: the next borrower sees what all did. */
+			if (!item || item->loans.fetch_sub(
+					     1, std::memory_order_acq_rel) != 1)
+				return;
+
+			std::shared_ptr<Storage> lender;
+
+			lender.swap(item->lender);
+			lender->return_(item);
+		}
+
+	private:
+		Item *item_ = nullptr;
+	};
+
+protected:
+	Pool() = default;
+
+	class Storage
+	{
+	public:
+		virtual ~Storage() = default;
+		virtual void return_(Item *) = 0;
+	};
+
+	struct Item {
+		T *get()
+		{
+			return reinterpret_cast<T *>(data);
+		}
+		void construct()
+		{
+			new (data) T;
+		}
+		void destruct()
+		{
+			get()->~T();
+		}
+
+		alignas(T) unsigned char data[sizeof(T)];
+		std::atomic<int>         loans{ 0 };
+		Item                    *next = nullptr; /* of a list */
+		std::shared_ptr<Storage> lender;         /* while lent */
+	};
+
+	/* A list of items that are not lent. */
+	class Items
+	{
+	public:
+		void push(Item *item)
+		{
+			item->next = first_;
+			first_ = item;
+			size_++;
+		}
+		Item *pop()
+		{
+			Item *item = first_;
+
+			first_ = item->next;
+			size_--;
+			return item;
+		}
+		void move(size_t n, Items &to)
+		{
+			for (; n > 0; --n)
+				to.push(pop());
+		}
+		size_t size() const
+		{
+			return size_;
+		}
+
+	private:
+		Item  *first_ = nullptr;
+		size_t size_ = 0;
+	};
+
+	/* Gives back, unmade, what has not become a loan: a constructor or the
+	 * borrower's function may throw. */
+	template <typename Store> struct Taken {
+		explicit Taken(const std::shared_ptr<Store> &from) : store(from)
+		{
+		}
+		~Taken()
+		{
+			while (items.size() > 0)
+				store->put(items.pop());
+		}
+		Taken(const Taken &) = delete;
+		Taken &operator=(const Taken &) = delete;
+
+		Loan lend(PoolPolicy policy)
+		{
+			Item *item = items.pop();
+
+			items.push(item);
+			if (policy == PoolPolicy::Reconstruct)
+				item->construct();
+			items.pop();
+			return Loan(item, store);
+		}
+
+		const std::shared_ptr<Store> &store;
+		Items                         items;
+	};
+};
+
+template <typename T> using Loan = typename Pool<T>::Loan;
+
+} // namespace marl
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.h - what a shared library that includes these headers shows.
+ *
+ * Everything is inline. What must exist once per process, however many shared
+ * libraries were built with hidden symbols, is MARL_EXPORT.
+ */
+#ifndef marl_export_h
+#define marl_export_h
+
+#define MARL_EXPORT    __attribute__((visibility("default")))
+#define MARL_NO_EXPORT __attribute__((visibility("hidden")))
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.h - where primitives and containers get their memory.
+ *
+ * An Allocator returns what was asked for or does not return. Stacks of fibers
+ * are not among it: sennit maps and guards those itself.
+ */
+#ifndef marl_memory_h
+#define marl_memory_h
+
+#include "debug.h"
+#include "export.h"
+
+#include <stdint.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace marl
+{
+
+class Allocator;
+template <typename T> struct StlAllocator;
+
+/* Bytes of a page of memory. */
+inline size_t pageSize()
+{
+	static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+
+	return size;
+}
+
+/* The smallest multiple of `alignment` that is no less than `value`. */
+template <typename T> inline T alignUp(T value, T alignment)
+{
+	return (value + alignment - 1) / alignment * alignment;
+}
+
+/* Room for an object of so many bytes. */
+template <size_t SIZE, size_t ALIGNMENT> struct aligned_storage {
+	struct alignas(ALIGNMENT) type {
+		unsigned char data[SIZE];
+	};
+};
+
+struct Allocation {
+	enum class Usage : uint8_t {
+		Undefined = 0,
+		Stack, /* never asked for by sennit */
+		Create,
+		Vector,
+		List,
+		Stl,
+		Count /* how many there are */
+	};
+
+	struct Request {
+		size_t size = 0;
+		size_t alignment = 0;
+		bool   useGuards = false; /* pages that fault on both sides */
+		Usage  usage = Usage::Undefined;
+	};
+
+	void   *ptr = nullptr;
+	Request request;
+};
+
+namespace detail
+{
+
+/* A static member of a header exists once if it is one of a template. */
+template <typename Unused> struct DefaultAllocator {
+	MARL_EXPORT static Allocator *Default;
+};
+
+} // namespace detail
+
+class Allocator : public detail::DefaultAllocator<void>
+{
+public:
+	/* What unique_ptr calls for the `count` objects that it owns. */
+	struct Deleter {
+		Deleter() = default;
+		Deleter(Allocator *from, size_t number)
+		    : allocator(from), count(number)
+		{
+		}
+		template <typename T> void operator()(T *object)
+		{
+			allocator->destroy_n(object, count);
+		}
+
+		Allocator *allocator = nullptr;
+		size_t     count = 0;
+	};
+
+	template <typename T> using unique_ptr = std::unique_ptr<T, Deleter>;
+
+	virtual ~Allocator() = default;
+
+	virtual Allocation allocate(const Allocation::Request &) = 0;
+
+	/* Take back what allocate() returned; of the request at least size,
+	 * alignment, useGuards and usage are as they were. */
+	virtual void free(const Allocation &) = 0;
+
+	/* A T made of these arguments, to be destroyed by destroy(). */
+	template <typename T, typename... Arguments>
+	T *create(Arguments &&...arguments)
+	{
+		Room<T> room(this, 1);
+
+		new (room.memory()) T(std::forward<Arguments>(arguments)...);
+		return room.keep();
+	}
+
+	template <typename T> void destroy(T *object)
+	{
+		destroy_n(object, 1);
+	}
+
+	template <typename T, typename... Arguments>
+	unique_ptr<T> make_unique(Arguments &&...arguments)
+	{
+		return unique_ptr<T>(
+			create<T>(std::forward<Arguments>(arguments)...),
+			Deleter(this, 1));
+	}
+
+	/* n objects in a row, each made of copies of these arguments. */
+	template <typename T, typename... Arguments>
+	unique_ptr<T> make_unique_n(size_t n, Arguments &&...arguments)
+	{
+		if (n == 0)
+			return unique_ptr<T>(nullptr, Deleter(this, 0));
+
+		Room<T> room(this, n);
+
+		for (; room.made < n; ++room.made)
+			new (room.memory() + room.made) T(arguments...);
+		return unique_ptr<T>(room.keep(), Deleter(this, n));
+	}
+
+	template <typename T, typename... Arguments>
+	std::shared_ptr<T> make_shared(Arguments &&...arguments)
+	{
+		return std::shared_ptr<T>(
+			create<T>(std::forward<Arguments>(arguments)...),
+			Deleter(this, 1));
+	}
+
+protected:
+	Allocator() = default;
+
+private:
+	/* Memory for n objects, given back unless kept, those made in it
+	 * destroyed: a constructor may throw. */
+	template <typename T> struct Room {
+		Room(Allocator *from, size_t n)
+		    : allocator(from), allocation(from->allocate(request<T>(n)))
+		{
+			detail::require(allocation.ptr != nullptr,
+					"out of memory");
+		}
+		~Room()
+		{
+			if (!allocation.ptr)
+				return;
+			while (made > 0)
+				memory()[--made].~T();
+			allocator->free(allocation);
+		}
+		Room(const Room &) = delete;
+		Room &operator=(const Room &) = delete;
+
+		T *memory()
+		{
+			return static_cast<T *>(allocation.ptr);
+		}
+		T *keep()
+		{
+			T *object = memory();
+
+			allocation.ptr = nullptr;
+			return object;
+		}
+
+		Allocator *allocator;
+		Allocation allocation;
+		size_t     made = 0;
+	};
+
+	template <typename T> static Allocation::Request request(size_t n)
+	{
+		Allocation::Request r;
+
+		r.size = sizeof(T) * n;
+		r.alignment = alignof(T);
+		r.usage = Allocation::Usage::Create;
+		return r;
+	}
+
+	template <typename T> void destroy_n(T *objects, size_t n)
+	{
+		Allocation allocation;
+
+		for (size_t i = n; i > 0; --i)
+			objects[i - 1].~T();
+		allocation.ptr =
+			const_cast<typename std::remove_const<T>::type *>(
+				objects);
+		allocation.request = request<T>(n);
+		free(allocation);
+	}
+};
+
+/* Counts what another allocator was asked for and has not got back. */
+class TrackedAllocator : public Allocator
+{
+public:
+	struct UsageStats {
+		size_t count = 0;
+		size_t bytes = 0;
+	};
+
+	struct Stats {
+		size_t numAllocations() const
+		{
+			size_t sum = 0;
+
+			for (const UsageStats &usage : byUsage)
+				sum += usage.count;
+			return sum;
+		}
+		size_t bytesAllocated() const
+		{
+			size_t sum = 0;
+
+			for (const UsageStats &usage : byUsage)
+				sum += usage.bytes;
+			return sum;
+		}
+
+		std::array<UsageStats, size_t(Allocation::Usage::Count)>
+			byUsage;
+	};
+
+	TrackedAllocator(Allocator *allocator) : allocator_(allocator)
+	{
+	}
+
+	Stats stats()
+	{
+		std::lock_guard<std::mutex> lock(mutex_);
+
+		return stats_;
+	}
+
+	Allocation allocate(const Allocation::Request &request) override
+	{
+		{
+			std::lock_guard<std::mutex> lock(mutex_);
+			UsageStats                 &usage = of(request);
+
+			usage.count++;
+			usage.bytes += request.size;
+		}
+		return allocator_->allocate(request);
+	}
+
+	void free(const Allocation &allocation) override
+	{
+		{
+			std::lock_guard<std::mutex> lock(mutex_);
+			UsageStats &usage = of(allocation.request);
+
+			detail::require(usage.count > 0 &&
+						usage.bytes >=
+							allocation.request.size,
+					"TrackedAllocator::free() of what it "
+					"did not allocate");
+			usage.count--;
+			usage.bytes -= allocation.request.size;
+		}
+		allocator_->free(allocation);
+	}
+
+private:
+	UsageStats &of(const Allocation::Request &request)
+	{
+		return stats_.byUsage[size_t(request.usage)];
+	}
+
+	Allocator *const allocator_;
+	std::mutex       mutex_;
+	Stats            stats_;
+};
+
+/* For containers of the standard library. */
+template <typename T> struct StlAllocator {
+	using value_type = T;
+	using pointer = T *;
+	using const_pointer = const T *;
+	using reference = T &;
+	using const_reference = const T &;
+	using size_type = size_t;
+	using difference_type = ptrdiff_t;
+
+	template <typename U> struct rebind {
+		using other = StlAllocator<U>;
+	};
+
+	StlAllocator(Allocator *allocator) : allocator_(allocator)
+	{
+	}
+	template <typename U>
+	StlAllocator(const StlAllocator<U> &other)
+	    : allocator_(other.allocator_)
+	{
+	}
+
+	pointer address(reference x) const
+	{
+		return std::addressof(x);
+	}
+	const_pointer address(const_reference x) const
+	{
+		return std::addressof(x);
+	}
+	size_type max_size() const
+	{
+		return std::numeric_limits<size_type>::max() / sizeof(T);
+	}
+
+	T *allocate(size_t n)
+	{
+		Allocation a = allocator_->allocate(request(n));
+
+		detail::require(a.ptr != nullptr, "out of memory");
+		return static_cast<T *>(a.ptr);
+	}
+	void deallocate(T *memory, size_t n)
+	{
+		Allocation a;
+
+		a.ptr = memory;
+		a.request = request(n);
+		allocator_->free(a);
+	}
+
+	template <typename U, typename... Arguments>
+	void construct(U *memory, Arguments &&...arguments)
+	{
+		::new (static_cast<void *>(memory))
+			U(std::forward<Arguments>(arguments)...);
+	}
+	template <typename U> void destroy(U *object)
+	{
+		object->~U();
+	}
+
+	template <typename U> bool operator==(const StlAllocator<U> &o) const
+	{
+		return allocator_ == o.allocator_;
+	}
+	template <typename U> bool operator!=(const StlAllocator<U> &o) const
+	{
+		return allocator_ != o.allocator_;
+	}
+
+private:
+	template <typename U> friend struct StlAllocator;
+
+	static Allocation::Request request(size_t n)
+	{
+		Allocation::Request r;
+
+		r.size = sizeof(T) * n;
+		r.alignment = alignof(T);
+		r.usage = Allocation::Usage::Stl;
+		return r;
+	}
+
+	Allocator *allocator_;
+};
+
+} // namespace marl
+
+#include "detail/heap.h"
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallelize.h - several functions at the same time. */
+#ifndef marl_parallelize_h
+#define marl_parallelize_h
+
+#include "scheduler.h"
+#include "waitgroup.h"
+
+#include "sennit/wait_group.h"
+
+#include <utility>
+
+namespace marl
+{
+namespace detail
+{
+
+inline void begin(sennit_wait_group *)
+{
+}
+
+template <typename F, typename... Others>
+inline void begin(sennit_wait_group *left, const F &f, const Others &...others)
+{
+	schedule([left, f] {
+		f();
+		sennit_wait_group_done(left);
+	});
+	begin(left, others...);
+}
+
+} // namespace detail
+
+/* Schedule copies of all functions but the first, which runs here meanwhile,
+ * and wait until all have returned. */
+template <typename First, typename... Others>
+inline void parallelize(First &&first, Others &&...others)
+{
+	sennit_wait_group left;
+
+	sennit_wait_group_init(&left, sizeof...(Others));
+	detail::begin(&left, others...);
+	first();
+	sennit_wait_group_wait(&left);
+}
+
+} // namespace marl
+
+#endif

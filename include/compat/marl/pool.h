@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.h - objects to borrow, a fixed number or as many as are wanted.
+ *
+ * A Loan gives its object back when its last copy goes, from any thread, also
+ * after the pool has gone. Functions given to borrow() run without any lock.
+ */
+#ifndef marl_pool_h
+#define marl_pool_h
+
+#include "conditionvariable.h"
+#include "containers.h"
+#include "memory.h"
+#include "mutex.h"
+
+#include "detail/loan.h"
+
+#include "sennit/event.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace marl
+{
+
+/* N objects; who wants more waits, first come first served. */
+template <typename T, int N, PoolPolicy POLICY = PoolPolicy::Reconstruct>
+class BoundedPool : public Pool<T>
+{
+public:
+	using Item = typename Pool<T>::Item;
+	using Loan = typename Pool<T>::Loan;
+
+	BoundedPool(Allocator *allocator = Allocator::Default)
+	    : storage_(allocator->make_shared<Storage>())
+	{
+	}
+
+	/* Wait for an object that is not lent. */
+	Loan borrow() const
+	{
+		Taken taken(storage_);
+
+		storage_->take(1, taken.items);
+		return taken.lend(POLICY);
+	}
+
+	/* Wait until n objects, N at most, are not lent, and call f(Loan &&)
+	 * with each. Nobody who waits holds some of what others wait for. */
+	template <typename F> void borrow(size_t n, const F &f) const
+	{
+		Taken taken(storage_);
+
+		storage_->take(n, taken.items);
+		for (; n > 0; --n)
+			f(taken.lend(POLICY));
+	}
+
+	/* An object and true; or nothing and false, when none is free or others
+	 * wait already. */
+	std::pair<Loan, bool> tryBorrow() const
+	{
+		Taken taken(storage_);
+
+		if (!storage_->try_take(taken.items))
+			return std::make_pair(Loan(), false);
+		return std::make_pair(taken.lend(POLICY), true);
+	}
+
+private:
+	using Items = typename Pool<T>::Items;
+
+	struct Waiter {
+		size_t       wanted;
+		Items       *items;
+		sennit_event ready;
+		Waiter      *next;
+	};
+
+	class Storage : public Pool<T>::Storage
+	{
+	public:
+		Storage()
+		{
+			for (Item &item : items_) {
+				if (POLICY == PoolPolicy::Preserve)
+					item.construct();
+				free_.push(&item);
+			}
+		}
+		~Storage() override
+		{
+			if (POLICY == PoolPolicy::Preserve)
+				for (Item &item : items_)
+					item.destruct();
+		}
+		Storage(const Storage &) = delete;
+		Storage &operator=(const Storage &) = delete;
+
+		void take(size_t n, Items &to)
+		{
+			Waiter me = { n, &to, SENNIT_EVENT_INIT(0), nullptr };
+
+			detail::require(n <= size_t(N),
+					"BoundedPool::borrow() of more than "
+					"the pool has");
+			{
+				marl::lock held(lock_);
+
+				*last_ = &me;
+				last_ = &me.next;
+				serve();
+			}
+			sennit_event_wait(&me.ready);
+		}
+
+		bool try_take(Items &to)
+		{
+			marl::lock held(lock_);
+
+			if (first_ || free_.size() == 0)
+				return false;
+			free_.move(1, to);
+			return true;
+		}
+
+		void put(Item *item)
+		{
+			marl::lock held(lock_);
+
+			free_.push(item);
+			serve();
+		}
+
+		void return_(Item *item) override
+		{
+			if (POLICY == PoolPolicy::Reconstruct)
+				item->destruct();
+			put(item);
+		}
+
+	private:
+		/* Whoever is ready may be gone at once. */
+		void serve()
+		{
+			while (first_ && first_->wanted <= free_.size()) {
+				Waiter *w = first_;
+
+				free_.move(w->wanted, *w->items);
+				first_ = w->next;
+				if (!first_)
+					last_ = &first_;
+				sennit_event_set(&w->ready);
+			}
+		}
+
+		Item     items_[N];
+		mutex    lock_;
+		Items    free_;            /* under lock_ */
+		Waiter  *first_ = nullptr; /* under lock_ */
+		Waiter **last_ = &first_;  /* under lock_ */
+	};
+
+	using Taken = typename Pool<T>::template Taken<Storage>;
+
+	std::shared_ptr<Storage> storage_;
+};
+
+/* As many objects as are wanted. Those given back are lent again. */
+template <typename T, PoolPolicy POLICY = PoolPolicy::Reconstruct>
+class UnboundedPool : public Pool<T>
+{
+public:
+	using Item = typename Pool<T>::Item;
+	using Loan = typename Pool<T>::Loan;
+
+	UnboundedPool(Allocator *allocator = Allocator::Default)
+	    : storage_(allocator->make_shared<Storage>(allocator))
+	{
+	}
+
+	Loan borrow() const
+	{
+		Taken taken(storage_);
+
+		storage_->take(1, taken.items);
+		return taken.lend(POLICY);
+	}
+
+	/* Call f(Loan &&) with each of n objects. */
+	template <typename F> void borrow(size_t n, const F &f) const
+	{
+		Taken taken(storage_);
+
+		storage_->take(n, taken.items);
+		for (; n > 0; --n)
+			f(taken.lend(POLICY));
+	}
+
+private:
+	using Items = typename Pool<T>::Items;
+
+	class Storage : public Pool<T>::Storage
+	{
+	public:
+		explicit Storage(Allocator *allocator)
+		    : allocator_(allocator), all_(allocator)
+		{
+		}
+		~Storage() override
+		{
+			for (Item *item : all_) {
+				if (POLICY == PoolPolicy::Preserve)
+					item->destruct();
+				allocator_->destroy(item);
+			}
+		}
+		Storage(const Storage &) = delete;
+		Storage &operator=(const Storage &) = delete;
+
+		void take(size_t n, Items &to)
+		{
+			marl::lock held(lock_);
+
+			free_.move(std::min(n, free_.size()), to);
+			while (to.size() < n)
+				to.push(make());
+		}
+
+		void put(Item *item)
+		{
+			marl::lock held(lock_);
+
+			free_.push(item);
+		}
+
+		void return_(Item *item) override
+		{
+			if (POLICY == PoolPolicy::Reconstruct)
+				item->destruct();
+			put(item);
+		}
+
+	private:
+		Item *make()
+		{
+			Item *item = allocator_->create<Item>();
+
+			if (POLICY == PoolPolicy::Preserve)
+				item->construct();
+			all_.push_back(item);
+			return item;
+		}
+
+		Allocator *const allocator_;
+		mutex            lock_;
+		Items            free_; /* under lock_ */
+
+		containers::vector<Item *, 4> all_; /* under lock_ */
+	};
+
+	using Taken = typename Pool<T>::template Taken<Storage>;
+
+	std::shared_ptr<Storage> storage_;
+};
+
+} // namespace marl
+
+#endif

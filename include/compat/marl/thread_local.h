@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* thread_local.h - thread-locals of a class, declared here and defined there.
+ *
+ * Fibers resume on the thread they left, so such a variable may be used on both
+ * sides of any wait.
+ */
+#ifndef marl_thread_local_h
+#define marl_thread_local_h
+
+#define MARL_DECLARE_THREAD_LOCAL(type, name) static thread_local type name
+#define MARL_INSTANTIATE_THREAD_LOCAL(type, name, value) \
+	thread_local type name                           \
+	{                                                \
+		value                                    \
+	}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticket.h - turns, taken in one order and called in that order.
+ *
+ * The first ticket of a queue is called at once, each other when all that were
+ * taken before it are done. A ticket is done when done() says so, or when its
+ * last copy goes; it may outlive its queue.
+ */
+#ifndef marl_ticket_h
+#define marl_ticket_h
+
+#include "conditionvariable.h"
+#include "mutex.h"
+#include "pool.h"
+#include "scheduler.h"
+
+#include "detail/handle.h"
+
+#include "sennit/event.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace marl
+{
+
+class Ticket
+{
+	struct Line;
+	struct Record;
+
+public:
+	using OnCall = std::function<void()>;
+
+	class Queue
+	{
+	public:
+		/* A ticket behind all that were taken. */
+		inline Ticket take();
+
+		/* Call f(Ticket &&) with each of n tickets; nobody else takes
+		 * one in between. */
+		template <typename F> inline void take(size_t n, const F &f);
+
+	private:
+		detail::Handle<Line> line_ =
+			detail::share<Line>(Allocator::Default);
+	};
+
+	/* A ticket of no queue, to be assigned to. */
+	Ticket() = default;
+	Ticket(const Ticket &) = default;
+	Ticket(Ticket &&other)
+	{
+		record_.swap(other.record_);
+	}
+	Ticket &operator=(const Ticket &) = default;
+	Ticket &operator=(Ticket &&other)
+	{
+		Ticket moved(std::move(other));
+
+		record_.swap(moved.record_);
+		return *this;
+	}
+
+	/* Wait until it is called; not for one that was done before. */
+	inline void wait() const;
+
+	/* Let the next go on. Only the first time counts. */
+	inline void done() const;
+
+	/* Schedule f() when it is called; now if it has been. Several are run
+	 * in the order in which they were given. */
+	template <typename F> inline void onCall(F &&f) const;
+
+private:
+	/* The records of a queue that are not done, the oldest first. */
+	struct Line : detail::Counted {
+		explicit Line(Allocator *allocator) : Counted(allocator)
+		{
+		}
+
+		mutex   lock;
+		Record *first = nullptr; /* under lock */
+		Record *last = nullptr;  /* under lock */
+	};
+
+	struct Record : detail::Counted {
+		Record(Allocator *allocator, const detail::Handle<Line> &in)
+		    : Counted(allocator), line(in)
+		{
+		}
+		~Record()
+		{
+			done();
+		}
+
+		inline void done();
+
+		/* It is first: let waiters through. Returns what to schedule
+		 * when the lock is gone. */
+		std::vector<OnCall> call()
+		{
+			is_called = true;
+			sennit_event_set(&called);
+			return std::move(callbacks);
+		}
+
+		const detail::Handle<Line> line;
+
+		sennit_event        called = SENNIT_EVENT_INIT(0);
+		Record             *next = nullptr;    /* under line->lock */
+		Record             *prev = nullptr;    /* under line->lock */
+		std::vector<OnCall> callbacks;         /* under line->lock */
+		bool                is_called = false; /* under line->lock */
+		bool                is_done = false;   /* under line->lock */
+	};
+
+	explicit Ticket(const detail::Handle<Record> &record) : record_(record)
+	{
+	}
+
+	static void schedule(std::vector<OnCall> &&callbacks)
+	{
+		if (callbacks.empty())
+			return;
+
+		struct All {
+			std::vector<OnCall> callbacks;
+
+			void operator()() const
+			{
+				for (const OnCall &callback : callbacks)
+					callback();
+			}
+		};
+
+		marl::schedule(All{ std::move(callbacks) });
+	}
+
+	detail::Handle<Record> record_;
+};
+
+inline void Ticket::Record::done()
+{
+	std::vector<OnCall> turn;
+
+	{
+		marl::lock held(line->lock);
+
+		if (is_done)
+			return;
+		is_done = true;
+		sennit_event_set(&called);
+		(prev ? prev->next : line->first) = next;
+		(next ? next->prev : line->last) = prev;
+		if (!prev && next)
+			turn = next->call();
+	}
+	schedule(std::move(turn));
+}
+
+inline void Ticket::wait() const
+{
+	detail::Handle<Record> keep(record_);
+
+	sennit_event_wait(&keep->called);
+}
+
+inline void Ticket::done() const
+{
+	detail::Handle<Record> keep(record_);
+
+	keep->done();
+}
+
+template <typename F> inline void Ticket::onCall(F &&f) const
+{
+	{
+		marl::lock held(record_->line->lock);
+
+		if (!record_->is_called) {
+			if (!record_->is_done)
+				record_->callbacks.emplace_back(
+					std::forward<F>(f));
+			return;
+		}
+	}
+	marl::schedule(std::forward<F>(f));
+}
+
+inline Ticket Ticket::Queue::take()
+{
+	Ticket ticket;
+
+	take(1, [&](Ticket &&taken) { ticket = std::move(taken); });
+	return ticket;
+}
+
+template <typename F> inline void Ticket::Queue::take(size_t n, const F &f)
+{
+	std::vector<Ticket> tickets;
+
+	tickets.reserve(n);
+	for (size_t i = 0; i < n; ++i)
+		tickets.push_back(Ticket(
+			detail::share<Record>(Allocator::Default, line_)));
+	{
+		marl::lock held(line_->lock);
+
+		for (const Ticket &ticket : tickets) {
+			Record *record = ticket.record_.get();
+
+			record->prev = line_->last;
+			(line_->last ? line_->last->next
+				     : line_->first) = record;
+			line_->last = record;
+		}
+		if (n > 0 && line_->first == tickets[0].record_.get())
+			line_->first->call();
+	}
+	for (Ticket &ticket : tickets)
+		f(std::move(ticket));
+}
+
+} // namespace marl
+
+#endif

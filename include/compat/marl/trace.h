@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace.h - marks for a trace, which mean nothing here.
+ *
+ * sennit keeps what its workers did by itself: see sennit/trace.h.
+ */
+#ifndef marl_trace_h
+#define marl_trace_h
+
+#define MARL_TRACE_ENABLED 0
+
+#define MARL_SCOPED_EVENT(...)
+#define MARL_BEGIN_ASYNC_EVENT(id, ...)
+#define MARL_END_ASYNC_EVENT(id, ...)
+#define MARL_SCOPED_ASYNC_EVENT(id, ...)
+#define MARL_NAME_THREAD(...)
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waitgroup.h - waits until a number of things are done.
+ *
+ * Copies share one count, so capture it by value.
+ */
+#ifndef marl_waitgroup_h
+#define marl_waitgroup_h
+
+#include "conditionvariable.h"
+#include "debug.h"
+#include "memory.h"
+
+#include "detail/handle.h"
+
+#include "sennit/wait_group.h"
+
+namespace marl
+{
+
+class WaitGroup
+{
+public:
+	WaitGroup(unsigned int initialCount = 0,
+		  Allocator   *allocator = Allocator::Default)
+	    : shared_(detail::share<Shared>(allocator, initialCount))
+	{
+	}
+
+	/* Add to the count, which is SENNIT_WAIT_GROUP_MAX at most. */
+	void add(unsigned int count = 1) const
+	{
+		sennit_wait_group_add(&shared_->native, count);
+	}
+
+	/* Take one from the count, which is above zero. Returns whether it
+	 * reached zero, which lets all through who wait. */
+	bool done() const
+	{
+		return sennit_wait_group_done(&shared_->native);
+	}
+
+	/* Wait until the count is zero. */
+	void wait() const
+	{
+		sennit_wait_group_wait(&shared_->native);
+	}
+
+private:
+	struct Shared : detail::Counted {
+		Shared(Allocator *allocator, unsigned int count)
+		    : Counted(allocator)
+		{
+			sennit_wait_group_init(&native, count);
+		}
+
+		sennit_wait_group native;
+	};
+
+	detail::Handle<Shared> shared_;
+};
+
+} // namespace marl
+
+#endif

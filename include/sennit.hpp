@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sennit.hpp - all of sennit for C++17, in reading order.
+ *
+ * Classes and templates over the C calls, in headers alone. What a call does is
+ * written where it is written for C (include/sennit); here only what differs:
+ *
+ *	deadlines   wait_for(duration) and wait_until(time) of any clock, which
+ *	            return whether it was in time; try_ forms never wait
+ *	errors      exceptions: std::bad_alloc, sennit::cancelled when the
+ *	            caller's group is, else std::system_error; try_ forms return
+ *	            them. Calls without a deadline and without an error in C are
+ *	            noexcept
+ *	lifetimes   by scopes. Whoever returns from a wait may destroy what it
+ *	            waited for, as in C
+ *
+ * Needs C++17; C++20 has co_await in addition.
+ */
+#ifndef SENNIT_HPP
+#define SENNIT_HPP
+
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/cpp/scheduler.hpp"
+#include "sennit/cpp/task.hpp"
+#include "sennit/cpp/fiber.hpp"
+#include "sennit/cpp/event.hpp"
+#include "sennit/cpp/wait_group.hpp"
+#include "sennit/cpp/mutex.hpp"
+#include "sennit/cpp/condition_variable.hpp"
+#include "sennit/cpp/shared_mutex.hpp"
+#include "sennit/cpp/semaphore.hpp"
+#include "sennit/cpp/barrier.hpp"
+#include "sennit/cpp/once.hpp"
+#include "sennit/cpp/ticket.hpp"
+#include "sennit/cpp/future.hpp"
+#include "sennit/cpp/coroutine.hpp"
+#include "sennit/cpp/channel.hpp"
+#include "sennit/cpp/select.hpp"
+#include "sennit/cpp/pool.hpp"
+#include "sennit/cpp/blocking.hpp"
+#include "sennit/cpp/local.hpp"
+#include "sennit/cpp/group.hpp"
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* callable.hpp - how a callable gets into a task and back out.
+ *
+ *	one word, trivially copyable    it is the task's argument
+ *	aligned to 16 at most           memory of sennit_argument_take, which up
+ *	                                to SENNIT_COPY_SMALL bytes comes from
+ *	                                the scheduler's blocks
+ *	aligned to more                 operator new
+ *
+ * It is moved in once, called once as an rvalue, and destroyed on the stack of
+ * the task.
+ */
+#ifndef SENNIT_CPP_CALLABLE_HPP
+#define SENNIT_CPP_CALLABLE_HPP
+
+#include "sennit/task.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace sennit::detail
+{
+
+/* A function and what it is going to be called with, both decayed. */
+template <typename F, typename... Args> struct bound_call {
+	std::tuple<F, Args...> parts;
+
+	decltype(auto) operator()() &&
+	{
+		return std::apply(
+			[](F &&f, Args &&...args) -> decltype(auto) {
+				return std::invoke(std::forward<F>(f),
+						   std::forward<Args>(args)...);
+			},
+			std::move(parts));
+	}
+};
+
+/* What f(args...) is as something to call later without arguments. */
+template <typename F, typename... Args> auto make_call(F &&f, Args &&...args)
+{
+	return bound_call<std::decay_t<F>, std::decay_t<Args>...>{
+		{ std::forward<F>(f), std::forward<Args>(args)... }
+	};
+}
+
+template <typename F> F &&make_call(F &&f)
+{
+	return std::forward<F>(f);
+}
+
+template <typename F, typename... Args>
+using call_result =
+	std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+
+/* Room for one value, which is made and destroyed by hand. */
+template <typename T> union room {
+	room()
+	{
+	}
+	~room()
+	{
+	}
+	T value;
+};
+
+template <typename F>
+inline constexpr bool is_word =
+	sizeof(F) <= sizeof(void *) && alignof(F) <= alignof(void *) &&
+	std::is_trivially_copyable_v<F> &&std::is_trivially_destructible_v<F>;
+
+inline constexpr std::size_t argument_alignment = 16;
+
+/* Memory for an F that goes to a task on s. NULL: there is none. */
+template <typename F> void *take_memory(sennit_scheduler *s)
+{
+	if constexpr (alignof(F) > argument_alignment)
+		return ::operator new (sizeof(F),
+				       std::align_val_t{ alignof(F) },
+				       std::nothrow);
+	else
+		return sennit_argument_take(s, sizeof(F));
+}
+
+template <typename F> void give_memory(sennit_scheduler *s, void *memory)
+{
+	if constexpr (alignof(F) > argument_alignment)
+		::operator delete (memory, std::align_val_t{ alignof(F) });
+	else
+		sennit_argument_give(s, memory, sizeof(F));
+}
+
+/* Gives memory back unless something has come of it. */
+template <typename F> struct reserved {
+	sennit_scheduler *scheduler;
+	void             *memory;
+
+	~reserved()
+	{
+		if (memory)
+			give_memory<F>(scheduler, memory);
+	}
+};
+
+/* Turn f into a task's argument. 0 or -ENOMEM. */
+template <typename F, typename From>
+int pack(sennit_scheduler *s, From &&f, void *&argument)
+{
+	if constexpr (is_word<F>) {
+		const F word(std::forward<From>(f));
+
+		argument = nullptr;
+		if constexpr (!std::is_empty_v<F>)
+			std::memcpy(&argument, &word, sizeof(F));
+	} else {
+		reserved<F> r{ s, take_memory<F>(s) };
+
+		if (!r.memory)
+			return -ENOMEM;
+		::new (r.memory) F(std::forward<From>(f));
+		argument = std::exchange(r.memory, nullptr);
+	}
+	return 0;
+}
+
+/* Undo pack, for a task that never runs. */
+template <typename F> void drop(sennit_scheduler *s, void *argument)
+{
+	if constexpr (!is_word<F>) {
+		static_cast<F *>(argument)->~F();
+		give_memory<F>(s, argument);
+	}
+}
+
+/* Undo pack when what is returned goes: on a task of the scheduler. */
+template <typename F> class unpacked
+{
+public:
+	explicit unpacked(void *argument) noexcept : argument_(argument)
+	{
+	}
+	unpacked(const unpacked &) = delete;
+	unpacked &operator=(const unpacked &) = delete;
+	~unpacked()
+	{
+		drop<F>(nullptr, argument_);
+	}
+	F &operator*() noexcept
+	{
+		if constexpr (is_word<F>)
+			return *std::launder(reinterpret_cast<F *>(&argument_));
+		else
+			return *static_cast<F *>(argument_);
+	}
+
+private:
+	void *argument_;
+};
+
+/* The sennit_task_fn of an F. It is for the library to end a program whose
+ * exception leaves it, as it can tell whose that was. */
+template <typename F> void run(void *argument)
+{
+	unpacked<F> f(argument);
+
+	static_cast<void>(std::invoke(std::move(*f)));
+}
+
+} // namespace sennit::detail
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel.hpp - channel.h for objects.
+ *
+ * What is trivially copyable goes through the channel as it is, and a
+ * std::unique_ptr as the pointer. Everything else travels in a box of operator
+ * new's: it is moved once into it and once out, and what a channel still holds
+ * when it goes is destroyed with it.
+ */
+#ifndef SENNIT_CPP_CHANNEL_HPP
+#define SENNIT_CPP_CHANNEL_HPP
+
+#include "sennit/channel.h"
+#include "sennit/cpp/callable.hpp"
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+
+#include <iterator>
+#include <memory>
+#include <optional>
+
+namespace sennit
+{
+
+/* As the capacity of a channel: any number. */
+inline constexpr std::size_t unbounded = SENNIT_CHANNEL_UNBOUNDED;
+
+enum class channel_status { done, closed, timeout };
+
+/* What a receive has got: a value, or the reason why not. */
+template <typename T> class received : public std::optional<T>
+{
+public:
+	received(channel_status why) noexcept : why_(why)
+	{
+	}
+	received(T &&value)
+	    : std::optional<T>(std::move(value)), why_(channel_status::done)
+	{
+	}
+	channel_status status() const noexcept
+	{
+		return why_;
+	}
+
+private:
+	channel_status why_;
+};
+
+namespace detail
+{
+
+/* How a T goes through a channel: as a `form`, bytes that may be copied. */
+template <typename T, typename = void> struct wire {
+	using form = T *;
+
+	template <typename From> static form pack(From &&value)
+	{
+		return new T(std::forward<From>(value));
+	}
+	static T unpack(form &f)
+	{
+		const std::unique_ptr<T> box(f);
+
+		return std::move(*box);
+	}
+};
+
+template <typename T>
+struct wire<T, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
+	using form = T;
+
+	static T unpack(form &f)
+	{
+		return std::move(f);
+	}
+};
+
+template <typename T> struct wire<std::unique_ptr<T>> {
+	using form = typename std::unique_ptr<T>::pointer;
+
+	static form pack(std::unique_ptr<T> &&value)
+	{
+		return value.release();
+	}
+	static std::unique_ptr<T> unpack(form &f)
+	{
+		return std::unique_ptr<T>(f);
+	}
+};
+
+inline channel_status channel_status_of(int err)
+{
+	if (!err)
+		return channel_status::done;
+	if (err == -EPIPE)
+		return channel_status::closed;
+	if (err == -ENOMEM)
+		check(err, "send");
+	static_cast<void>(waited(err));
+	return channel_status::timeout;
+}
+
+/* A value that a send has packed: where it was again unless it was sent. */
+template <typename T, typename = void> class packed
+{
+public:
+	explicit packed(T &&value)
+	    : form_(wire<T>::pack(std::move(value))),
+	      home_(std::addressof(value))
+	{
+	}
+	explicit packed(const T &value) : form_(wire<T>::pack(value))
+	{
+	}
+	packed(const packed &) = delete;
+	packed &operator=(const packed &) = delete;
+	~packed()
+	{
+		if (sent_)
+			return;
+		if constexpr (std::is_move_assignable_v<T>) {
+			if (home_) {
+				*home_ = wire<T>::unpack(form_);
+				return;
+			}
+		}
+		static_cast<void>(wire<T>::unpack(form_));
+	}
+	const void *bytes() const noexcept
+	{
+		return &form_;
+	}
+	/* Notes what the send has come to. */
+	int sent(int err) noexcept
+	{
+		sent_ = !err;
+		return err;
+	}
+
+private:
+	typename wire<T>::form form_;
+	T                     *home_ = nullptr;
+	bool                   sent_ = false;
+};
+
+/* What is trivially copyable stays where it is. */
+template <typename T>
+class packed<T, std::enable_if_t<std::is_trivially_copyable_v<T>>>
+{
+public:
+	explicit packed(const T &value) noexcept : value_(std::addressof(value))
+	{
+	}
+	packed(const packed &) = delete;
+	packed     &operator=(const packed &) = delete;
+	const void *bytes() const noexcept
+	{
+		return value_;
+	}
+	int sent(int err) noexcept
+	{
+		return err;
+	}
+
+private:
+	const T *value_;
+};
+
+} // namespace detail
+
+template <typename T> class channel
+{
+	using wire = detail::wire<T>;
+
+public:
+	/* 0: a rendezvous. */
+	explicit channel(std::size_t capacity = 0)
+	{
+		detail::check(sennit_channel_init(&c_,
+						  sizeof(typename wire::form),
+						  capacity, nullptr),
+			      "channel");
+	}
+	channel(const channel &) = delete;
+	channel &operator=(const channel &) = delete;
+	~channel()
+	{
+		while (try_receive())
+			;
+		sennit_channel_destroy(&c_);
+	}
+
+	/* Whether it was sent; if not, the channel is closed. A value that was
+	 * not sent, for any reason, is where it was, if it can be assigned to.
+	 * Throws std::bad_alloc. */
+	bool send(T &&value)
+	{
+		return send_packed(std::move(value));
+	}
+	bool send(const T &value)
+	{
+		return send_packed(value);
+	}
+	[[nodiscard]] channel_status try_send(T &&value)
+	{
+		return send_at_once(std::move(value));
+	}
+	[[nodiscard]] channel_status try_send(const T &value)
+	{
+		return send_at_once(value);
+	}
+	template <typename Rep, typename Period>
+	channel_status send_for(T                                       &&value,
+				const std::chrono::duration<Rep, Period> &d)
+	{
+		return send_within(std::move(value), d);
+	}
+	template <typename Rep, typename Period>
+	channel_status send_for(const T                                  &value,
+				const std::chrono::duration<Rep, Period> &d)
+	{
+		return send_within(value, d);
+	}
+	template <typename Clock, typename Duration>
+	channel_status send_until(
+		T &&value, const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return send_before(std::move(value), t);
+	}
+	template <typename Clock, typename Duration>
+	channel_status send_until(
+		const T                                        &value,
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return send_before(value, t);
+	}
+
+	/* A value; or none, when the channel is closed and empty. */
+	received<T> receive()
+	{
+		detail::room<typename wire::form> r;
+
+		return got(r, sennit_channel_receive(&c_, &r.value));
+	}
+	[[nodiscard]] received<T> try_receive()
+	{
+		return receive_with([](auto &&call) { return call(0); });
+	}
+	template <typename Rep, typename Period>
+	received<T> receive_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return receive_with(
+			[&](auto &&call) { return call(detail::after(d)); });
+	}
+	template <typename Clock, typename Duration>
+	received<T> receive_until(
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return receive_with(
+			[&](auto &&call) { return detail::until(t, call); });
+	}
+
+	void close() noexcept
+	{
+		sennit_channel_close(&c_);
+	}
+	std::size_t length() noexcept
+	{
+		return sennit_channel_length(&c_);
+	}
+
+	/* for (T &value : channel): all there are until it is closed. */
+	class iterator
+	{
+	public:
+		using iterator_category = std::input_iterator_tag;
+		using value_type = T;
+		using difference_type = std::ptrdiff_t;
+		using pointer = T *;
+		using reference = T &;
+
+		iterator() = default;
+		explicit iterator(channel &c) : c_(&c)
+		{
+			++*this;
+		}
+		iterator &operator++()
+		{
+			auto r = c_->receive();
+
+			value_.reset();
+			if (r)
+				value_.emplace(std::move(*r));
+			else
+				c_ = nullptr;
+			return *this;
+		}
+		void operator++(int)
+		{
+			++*this;
+		}
+		T &operator*()
+		{
+			return *value_;
+		}
+		bool operator==(const iterator &other) const noexcept
+		{
+			return c_ == other.c_;
+		}
+		bool operator!=(const iterator &other) const noexcept
+		{
+			return c_ != other.c_;
+		}
+
+	private:
+		channel         *c_ = nullptr;
+		std::optional<T> value_;
+	};
+	iterator begin()
+	{
+		return iterator(*this);
+	}
+	iterator end()
+	{
+		return {};
+	}
+
+	sennit_channel *native_handle() noexcept
+	{
+		return &c_;
+	}
+
+private:
+	template <typename Value> bool send_packed(Value &&value)
+	{
+		detail::packed<T> p(std::forward<Value>(value));
+
+		return detail::channel_status_of(p.sent(sennit_channel_send(
+			       &c_, p.bytes()))) == channel_status::done;
+	}
+	template <typename Value, typename Wait>
+	channel_status send_with(Value &&value, const Wait &wait)
+	{
+		detail::packed<T> p(std::forward<Value>(value));
+
+		return detail::channel_status_of(
+			p.sent(wait([&](sennit_time deadline) {
+				return sennit_channel_send_until(&c_, p.bytes(),
+								 deadline);
+			})));
+	}
+	template <typename Value> channel_status send_at_once(Value &&value)
+	{
+		return send_with(std::forward<Value>(value),
+				 [](auto &&call) { return call(0); });
+	}
+	template <typename Value, typename Span>
+	channel_status send_within(Value &&value, const Span &d)
+	{
+		return send_with(std::forward<Value>(value), [&](auto &&call) {
+			return call(detail::after(d));
+		});
+	}
+	template <typename Value, typename Time>
+	channel_status send_before(Value &&value, const Time &t)
+	{
+		return send_with(std::forward<Value>(value), [&](auto &&call) {
+			return detail::until(t, call);
+		});
+	}
+	template <typename Wait> received<T> receive_with(const Wait &wait)
+	{
+		detail::room<typename wire::form> r;
+
+		return got(r, wait([&](sennit_time deadline) {
+				   return sennit_channel_receive_until(
+					   &c_, &r.value, deadline);
+			   }));
+	}
+	static received<T> got(detail::room<typename wire::form> &r, int err)
+	{
+		if (err)
+			return detail::channel_status_of(err);
+		return wire::unpack(r.value);
+	}
+
+	sennit_channel c_;
+};
+
+} // namespace sennit
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* condition_variable.hpp - cond.h for std::unique_lock<sennit::mutex>.
+ *
+ * (std::condition_variable_any takes locks of sennit as well, but holds up the
+ * whole thread while it waits.)
+ */
+#ifndef SENNIT_CPP_CONDITION_VARIABLE_HPP
+#define SENNIT_CPP_CONDITION_VARIABLE_HPP
+
+#include "sennit/cond.h"
+#include "sennit/cpp/mutex.hpp"
+
+#include <condition_variable>
+
+namespace sennit
+{
+
+class condition_variable
+{
+public:
+	constexpr condition_variable() noexcept = default;
+	condition_variable(const condition_variable &) = delete;
+	condition_variable &operator=(const condition_variable &) = delete;
+
+	void notify_one() noexcept
+	{
+		sennit_cond_notify_one(&c_);
+	}
+	void notify_all() noexcept
+	{
+		sennit_cond_notify_all(&c_);
+	}
+
+	void wait(std::unique_lock<mutex> &lock) noexcept
+	{
+		sennit_cond_wait(&c_, lock.mutex()->native_handle());
+	}
+	template <typename Predicate>
+	void wait(std::unique_lock<mutex> &lock, Predicate holds)
+	{
+		while (!holds())
+			wait(lock);
+	}
+
+	/* The lock is held again in any case, also when sennit::cancelled is
+	 * thrown. */
+	template <typename Clock, typename Duration>
+	std::cv_status wait_until(
+		std::unique_lock<mutex>                        &lock,
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return status(detail::until(t, [&](sennit_time deadline) {
+			return wait_native(lock, deadline);
+		}));
+	}
+	template <typename Rep, typename Period>
+	std::cv_status wait_for(std::unique_lock<mutex>                  &lock,
+				const std::chrono::duration<Rep, Period> &d)
+	{
+		return status(wait_native(lock, detail::after(d)));
+	}
+
+	/* Returns what the predicate said last. */
+	template <typename Clock, typename Duration, typename Predicate>
+	bool wait_until(std::unique_lock<mutex>                        &lock,
+			const std::chrono::time_point<Clock, Duration> &t,
+			Predicate                                       holds)
+	{
+		while (!holds())
+			if (wait_until(lock, t) == std::cv_status::timeout)
+				return holds();
+		return true;
+	}
+	template <typename Rep, typename Period, typename Predicate>
+	bool wait_for(std::unique_lock<mutex>                  &lock,
+		      const std::chrono::duration<Rep, Period> &d,
+		      Predicate                                 holds)
+	{
+		const sennit_time deadline = detail::after(d);
+
+		while (!holds())
+			if (status(wait_native(lock, deadline)) ==
+			    std::cv_status::timeout)
+				return holds();
+		return true;
+	}
+
+	using native_handle_type = sennit_cond *;
+	native_handle_type native_handle() noexcept
+	{
+		return &c_;
+	}
+
+private:
+	int wait_native(std::unique_lock<mutex> &lock, sennit_time deadline)
+	{
+		return sennit_cond_wait_until(
+			&c_, lock.mutex()->native_handle(), deadline);
+	}
+	static std::cv_status status(int err)
+	{
+		return detail::waited(err) ? std::cv_status::no_timeout
+					   : std::cv_status::timeout;
+	}
+
+	sennit_cond c_ = SENNIT_COND_INIT;
+};
+
+} // namespace sennit
+
+#endif

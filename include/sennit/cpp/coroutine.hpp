@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* coroutine.hpp - co_await, where the compiler has coroutines of C++20.
+ *
+ *	sennit::future<int> answer(sennit::event &ready)
+ *	{
+ *		co_await ready;
+ *		co_return co_await sennit::async([] { return 42; });
+ *	}
+ *
+ * A coroutine that awaits leaves its stack to others; it needs no fiber. What
+ * it awaits resumes it as a task of the scheduler that it awaited on, on any of
+ * its workers: unlike a fiber it does not stay on its thread, so no lock of
+ * sennit may be held across co_await.
+ *
+ *	future, shared_future   continue by sennit_future_then: nobody waits
+ *	event, channel          a small task waits, as a fiber, and goes on
+ *
+ * Any coroutine may await these, on a thread that has a scheduler. A function
+ * that returns a future may be a coroutine: it runs up to its first wait at
+ * once, and the future gets what it returns or throws.
+ */
+#ifndef SENNIT_CPP_COROUTINE_HPP
+#define SENNIT_CPP_COROUTINE_HPP
+
+#if defined(__cpp_impl_coroutine) && __has_include(<coroutine>)
+#define SENNIT_CPP_COROUTINES 1
+
+#include "sennit/cpp/channel.hpp"
+#include "sennit/cpp/event.hpp"
+#include "sennit/cpp/future.hpp"
+
+#include <coroutine>
+
+namespace sennit
+{
+
+namespace detail
+{
+
+struct event_awaiter {
+	event &e;
+
+	bool await_ready() noexcept
+	{
+		return e.try_wait();
+	}
+	/* The task may resume before this returns: nothing of *this after. */
+	void await_suspend(std::coroutine_handle<> h)
+	{
+		sennit::schedule([&awaited = e, h] {
+			awaited.wait();
+			h.resume();
+		});
+	}
+	void await_resume() noexcept
+	{
+	}
+};
+
+template <typename Future> struct future_awaiter {
+	Future              f;
+	sennit_continuation c{};
+
+	bool await_ready() noexcept
+	{
+		return f.is_ready();
+	}
+	void await_suspend(std::coroutine_handle<> h) noexcept
+	{
+		sennit_scheduler *const s = sennit_current();
+
+		c.run = [](void *address, void *, int) {
+			std::coroutine_handle<>::from_address(address).resume();
+		};
+		c.argument = h.address();
+		/* Without workers the setter must run it itself. */
+		c.scheduler = s && sennit_scheduler_workers(s) ? s : nullptr;
+		sennit_future_then(f.native_handle(), &c);
+	}
+	decltype(auto) await_resume()
+	{
+		return f.get();
+	}
+};
+
+template <typename T> struct receive_awaiter {
+	channel<T>                &from;
+	std::optional<received<T>> value{};
+
+	bool await_ready()
+	{
+		auto r = from.try_receive();
+
+		if (r.status() == channel_status::timeout)
+			return false;
+		value.emplace(std::move(r));
+		return true;
+	}
+	void await_suspend(std::coroutine_handle<> h)
+	{
+		sennit::schedule([this, h] {
+			value.emplace(from.receive());
+			h.resume();
+		});
+	}
+	received<T> await_resume()
+	{
+		return std::move(*value);
+	}
+};
+
+/* The promise object of a coroutine that returns a future. The outcome is shown
+ * only when the coroutine's variables are gone. */
+template <typename T> class coroutine_promise_base
+{
+public:
+	future<T> get_return_object()
+	{
+		return p_.get_future();
+	}
+	std::suspend_never initial_suspend() noexcept
+	{
+		return {};
+	}
+	std::suspend_never final_suspend() noexcept
+	{
+		p_.set_outcome(std::move(out_));
+		return {};
+	}
+	void unhandled_exception() noexcept
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		out_.set_exception(std::current_exception());
+#endif
+	}
+
+protected:
+	outcome<T> out_;
+
+private:
+	promise<T> p_;
+};
+
+template <typename T> class coroutine_promise : public coroutine_promise_base<T>
+{
+public:
+	template <typename Value> void return_value(Value &&value)
+	{
+		this->out_.set_value(std::forward<Value>(value));
+	}
+};
+
+template <> class coroutine_promise<void> : public coroutine_promise_base<void>
+{
+public:
+	void return_void()
+	{
+		this->out_.set_value();
+	}
+};
+
+} // namespace detail
+
+inline detail::event_awaiter operator co_await(event &e) noexcept
+{
+	return { e };
+}
+
+template <typename T>
+detail::future_awaiter<future<T>> operator co_await(future<T> &&f) noexcept
+{
+	return { std::move(f) };
+}
+
+template <typename T>
+detail::future_awaiter<shared_future<T>> operator co_await(
+	const shared_future<T> &f) noexcept
+{
+	return { f };
+}
+
+/* co_await async_receive(channel): as channel.receive(). */
+template <typename T>
+detail::receive_awaiter<T> async_receive(channel<T> &c) noexcept
+{
+	return { c };
+}
+
+} // namespace sennit
+
+template <typename T, typename... Args>
+struct std::coroutine_traits<sennit::future<T>, Args...> {
+	using promise_type = sennit::detail::coroutine_promise<T>;
+};
+
+#else
+#define SENNIT_CPP_COROUTINES 0
+#endif
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error.hpp - errors of the C calls as exceptions.
+ *
+ * Without exceptions (-fno-exceptions) what would throw prints a line and
+ * aborts, and a wait that its group's cancelling ends counts as timed out. The
+ * forms that begin with try_ throw in neither case.
+ */
+#ifndef SENNIT_CPP_ERROR_HPP
+#define SENNIT_CPP_ERROR_HPP
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <system_error>
+
+#if defined(__cpp_exceptions)
+#define SENNIT_CPP_EXCEPTIONS 1
+#include <exception>
+#else
+#define SENNIT_CPP_EXCEPTIONS 0
+#endif
+
+namespace sennit
+{
+
+/* Thrown by waits, of members of a group that is cancelled. */
+class cancelled : public std::system_error
+{
+public:
+	cancelled()
+	    : std::system_error(ECANCELED, std::generic_category(), "sennit")
+	{
+	}
+};
+
+namespace detail
+{
+
+/* Of what a C call returned: 0 or negative. */
+inline std::error_code code_of(int err) noexcept
+{
+	return std::error_code(-err, std::generic_category());
+}
+
+[[noreturn]] inline void fail(const std::error_code &code, const char *what)
+{
+#if SENNIT_CPP_EXCEPTIONS
+	if (code == std::errc::not_enough_memory)
+		throw std::bad_alloc();
+	if (code == std::errc::operation_canceled)
+		throw cancelled();
+	throw std::system_error(code, what);
+#else
+	std::fprintf(stderr, "sennit: %s: error %d\n", what, code.value());
+	std::abort();
+#endif
+}
+
+inline void check(int err, const char *what)
+{
+	if (err)
+		fail(code_of(err), what);
+}
+
+/* Of a wait with a deadline: whether it got what it waited for in time. */
+inline bool waited(int err)
+{
+	if (!err)
+		return true;
+#if SENNIT_CPP_EXCEPTIONS
+	if (err != -ETIMEDOUT)
+		fail(code_of(err), "wait");
+#endif
+	return false;
+}
+
+} // namespace detail
+} // namespace sennit
+
+#endif

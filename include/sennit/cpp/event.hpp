@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.hpp - event.h as a class. */
+#ifndef SENNIT_CPP_EVENT_HPP
+#define SENNIT_CPP_EVENT_HPP
+
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/event.h"
+
+namespace sennit
+{
+
+enum class event_mode {
+	manual = SENNIT_EVENT_MANUAL, /* set until cleared: lets all pass */
+	automatic = SENNIT_EVENT_AUTO /* lets one pass, who clears it */
+};
+
+class event
+{
+public:
+	constexpr event() noexcept = default;
+	explicit event(event_mode mode, bool set = false) noexcept
+	{
+		sennit_event_init(
+			&e_, static_cast<enum sennit_event_mode>(mode), set);
+	}
+	event(const event &) = delete;
+	event &operator=(const event &) = delete;
+
+	void set() noexcept
+	{
+		sennit_event_set(&e_);
+	}
+	void clear() noexcept
+	{
+		sennit_event_clear(&e_);
+	}
+	bool is_set() const noexcept
+	{
+		return sennit_event_is_set(&e_);
+	}
+
+	void wait() noexcept
+	{
+		sennit_event_wait(&e_);
+	}
+	/* Whether it is set; consumes an automatic event. */
+	[[nodiscard]] bool try_wait() noexcept
+	{
+		return sennit_event_wait_until(&e_, 0) == 0;
+	}
+	template <typename Rep, typename Period>
+	bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return detail::waited(
+			sennit_event_wait_until(&e_, detail::after(d)));
+	}
+	template <typename Clock, typename Duration>
+	bool wait_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return detail::waited(
+			detail::until(t, [this](sennit_time deadline) {
+				return sennit_event_wait_until(&e_, deadline);
+			}));
+	}
+
+	sennit_event *native_handle() noexcept
+	{
+		return &e_;
+	}
+
+private:
+	sennit_event e_ = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+};
+
+} // namespace sennit
+
+#endif

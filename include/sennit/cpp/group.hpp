@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.hpp - group.h with exceptions: what a member throws cancels the group
+ * and is thrown again where the group is waited for.
+ *
+ *	sennit::group g;
+ *	for (auto &part : parts)
+ *		g.spawn([&part] { part.fetch(); });
+ *	g.wait();
+ *
+ * A group that goes without having been waited for, because something was
+ * thrown on the way there, cancels its members and waits for them.
+ */
+#ifndef SENNIT_CPP_GROUP_HPP
+#define SENNIT_CPP_GROUP_HPP
+
+#include "sennit/cpp/callable.hpp"
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/scheduler.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/group.h"
+
+#include <atomic>
+
+namespace sennit
+{
+
+class group
+{
+public:
+	/* On the bound scheduler; flags are SENNIT_GROUP_*. */
+	explicit group(std::uint32_t flags = 0) noexcept
+	    : scheduler_(sennit_current())
+	{
+		sennit_group_init(&g_, SENNIT_NEVER, flags);
+	}
+	/* The members' waits end at t. */
+	explicit group(std::chrono::steady_clock::time_point t,
+		       std::uint32_t                         flags = 0) noexcept
+	    : scheduler_(sennit_current())
+	{
+		sennit_group_init(&g_, deadline_of(t), flags);
+	}
+	/* On s, which stays until the group has been waited for. */
+	explicit group(const scheduler                      &s,
+		       std::chrono::steady_clock::time_point t = never,
+		       std::uint32_t                         flags = 0) noexcept
+	    : scheduler_(s.get())
+	{
+		sennit_group_init_on(&g_, s.get(), deadline_of(t), flags);
+	}
+	group(const group &) = delete;
+	group &operator=(const group &) = delete;
+	~group()
+	{
+		if (!waited_) {
+			cancel();
+			static_cast<void>(wait(std::nothrow));
+		}
+	}
+
+	/* Make f(args...) a member. It returns nothing, or an int: 0 or a
+	 * negative errno value, which is an error as an exception is.
+	 * Returns whether it was accepted: not when the group is cancelled.
+	 * Throws std::bad_alloc. */
+	template <typename F, typename... Args>
+	bool spawn(F &&f, Args &&...args)
+	{
+		return spawn_call(detail::make_call(
+			std::forward<F>(f), std::forward<Args>(args)...));
+	}
+
+	/* Wait for all members. Throws what the first of them that failed has
+	 * thrown; std::system_error if it returned an error;
+	 * sennit::cancelled if nothing but cancel() has happened. */
+	void wait()
+	{
+		const std::error_code code = wait(std::nothrow);
+
+#if SENNIT_CPP_EXCEPTIONS
+		if (code.value() == threw && exception_)
+			std::rethrow_exception(std::move(exception_));
+#endif
+		if (code)
+			detail::fail(code, "group");
+	}
+	/* The same, with the error returned; std::errc::state_not_recoverable
+	 * for any exception. */
+	std::error_code wait(std::nothrow_t)
+	{
+		waited_ = true;
+		return detail::code_of(sennit_group_wait(&g_));
+	}
+
+	/* Returns whether it was not cancelled before. */
+	bool cancel() noexcept
+	{
+		return sennit_group_cancel(&g_);
+	}
+
+	sennit_group *native_handle() noexcept
+	{
+		return &g_;
+	}
+
+private:
+	/* The error of a member that has thrown. */
+	static constexpr int threw = ENOTRECOVERABLE;
+
+	template <typename F> struct member {
+		group *g;
+		F      f;
+
+		int call()
+		{
+			using result = decltype(std::invoke(std::move(f)));
+
+			if constexpr (std::is_same_v<result, int>) {
+				return std::invoke(std::move(f));
+			} else {
+				static_assert(std::is_void_v<result>,
+					      "a member returns void or int");
+				std::invoke(std::move(f));
+				return 0;
+			}
+		}
+	};
+
+	template <typename F> static int run(void *argument)
+	{
+		detail::unpacked<member<F>> m(argument);
+#if SENNIT_CPP_EXCEPTIONS
+		group *const g = (*m).g;
+
+		try {
+			return (*m).call();
+		} catch (const cancelled &) {
+			return -ECANCELED;
+		} catch (...) {
+			g->note(std::current_exception());
+			return -threw;
+		}
+#else
+		return (*m).call();
+#endif
+	}
+
+	template <typename F> bool spawn_call(F &&f)
+	{
+		using callable = std::decay_t<F>;
+		using packed = member<callable>;
+		void *argument;
+		int   err = detail::pack<packed>(
+                        scheduler_, packed{ this, std::forward<F>(f) },
+                        argument);
+
+		if (!err) {
+			err = sennit_group_spawn(&g_, run<callable>, argument);
+			if (err)
+				detail::drop<packed>(scheduler_, argument);
+		}
+		if (err != -ECANCELED)
+			detail::check(err, "spawn");
+		return !err;
+	}
+
+#if SENNIT_CPP_EXCEPTIONS
+	/* The first is kept. */
+	void note(std::exception_ptr e) noexcept
+	{
+		if (!noted_.test_and_set())
+			exception_ = std::move(e);
+	}
+
+	std::atomic_flag   noted_ = ATOMIC_FLAG_INIT;
+	std::exception_ptr exception_; /* of whoever noted; read after wait */
+#endif
+
+	static sennit_time deadline_of(
+		std::chrono::steady_clock::time_point t) noexcept
+	{
+		return detail::nanoseconds_of(t.time_since_epoch());
+	}
+
+	sennit_group      g_;
+	sennit_scheduler *scheduler_;
+	bool              waited_ = false;
+};
+
+namespace this_fiber
+{
+
+/* For members that seldom wait: throws sennit::cancelled when a group around
+ * the caller is, std::errc::timed_out when its deadline has passed. */
+inline void check_cancelled()
+{
+	detail::check(sennit_cancelled(), "check_cancelled");
+}
+
+inline bool is_cancelled() noexcept
+{
+	return sennit_cancelled() != 0;
+}
+
+} // namespace this_fiber
+
+} // namespace sennit
+
+#endif

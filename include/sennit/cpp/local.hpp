@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local.hpp - local.h for objects: what thread_local is to threads. */
+#ifndef SENNIT_CPP_LOCAL_HPP
+#define SENNIT_CPP_LOCAL_HPP
+
+#include "sennit/cpp/error.hpp"
+#include "sennit/local.h"
+
+#include <memory>
+
+namespace sennit
+{
+
+/* A T for each task, and for each thread on its own stack, made by T() when it
+ * first asks and destroyed when it ends. Best a static: objects that are left
+ * when this goes are not destroyed. */
+template <typename T> class fiber_local
+{
+public:
+	fiber_local()
+	{
+		detail::check(sennit_local_key_create(&key_, destroy),
+			      "fiber_local");
+	}
+	fiber_local(const fiber_local &) = delete;
+	fiber_local &operator=(const fiber_local &) = delete;
+	~fiber_local()
+	{
+		sennit_local_key_delete(key_);
+	}
+
+	/* The caller's own. Throws what T() throws, or std::bad_alloc. */
+	T &get()
+	{
+		if (T *there = find())
+			return *there;
+
+		auto made = std::make_unique<T>();
+
+		detail::check(sennit_local_set(key_, made.get()),
+			      "fiber_local");
+		return *made.release();
+	}
+	T &operator*()
+	{
+		return get();
+	}
+	T *operator->()
+	{
+		return &get();
+	}
+
+	/* NULL if the caller has none yet. */
+	T *find() const noexcept
+	{
+		return static_cast<T *>(sennit_local_get(key_));
+	}
+
+private:
+	static void destroy(void *value)
+	{
+		delete static_cast<T *>(value);
+	}
+
+	sennit_local_key key_;
+};
+
+} // namespace sennit
+
+#endif

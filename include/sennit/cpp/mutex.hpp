@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mutex.hpp - mutex.h as a TimedLockable, for std::unique_lock, std::lock_guard
+ * and std::scoped_lock.
+ *
+ * Like its like in the standard library it can be a constant-initialised
+ * static, and nothing happens when it is destroyed.
+ */
+#ifndef SENNIT_CPP_MUTEX_HPP
+#define SENNIT_CPP_MUTEX_HPP
+
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/mutex.h"
+
+#include <mutex>
+
+namespace sennit
+{
+
+class mutex
+{
+public:
+	constexpr mutex() noexcept = default;
+	mutex(const mutex &) = delete;
+	mutex &operator=(const mutex &) = delete;
+
+	void lock() noexcept
+	{
+		sennit_mutex_lock(&m_);
+	}
+	[[nodiscard]] bool try_lock() noexcept
+	{
+		return sennit_mutex_lock_until(&m_, 0) == 0;
+	}
+	template <typename Rep, typename Period>
+	[[nodiscard]] bool try_lock_for(
+		const std::chrono::duration<Rep, Period> &d)
+	{
+		return detail::waited(
+			sennit_mutex_lock_until(&m_, detail::after(d)));
+	}
+	template <typename Clock, typename Duration>
+	[[nodiscard]] bool try_lock_until(
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return detail::waited(
+			detail::until(t, [this](sennit_time deadline) {
+				return sennit_mutex_lock_until(&m_, deadline);
+			}));
+	}
+	void unlock() noexcept
+	{
+		sennit_mutex_unlock(&m_);
+	}
+
+	using native_handle_type = sennit_mutex *;
+	native_handle_type native_handle() noexcept
+	{
+		return &m_;
+	}
+
+private:
+	sennit_mutex m_ = SENNIT_MUTEX_INIT;
+};
+
+} // namespace sennit
+
+#endif

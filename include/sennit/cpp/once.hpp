@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* once.hpp - once.h with the calls of std::call_once. */
+#ifndef SENNIT_CPP_ONCE_HPP
+#define SENNIT_CPP_ONCE_HPP
+
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/once.h"
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sennit
+{
+
+class once
+{
+public:
+	constexpr once() noexcept = default;
+	once(const once &) = delete;
+	once &operator=(const once &) = delete;
+
+	bool is_done() const noexcept
+	{
+		return sennit_once_is_done(&o_);
+	}
+
+	/* See that it is done: call f(args...) if nobody has, or wait for who
+	 * does. If f throws, so does this; it is not done then, and the next in
+	 * line calls its own function. With an f that may throw, the wait for
+	 * another ends with the caller's group: std::system_error. */
+	template <typename F, typename... Args> void call(F &&f, Args &&...args)
+	{
+		auto run = [&] {
+			std::invoke(std::forward<F>(f),
+				    std::forward<Args>(args)...);
+		};
+
+		if (is_done())
+			return;
+#if SENNIT_CPP_EXCEPTIONS
+		if constexpr (!std::is_nothrow_invocable_v<F, Args...>) {
+			attempt(run);
+			return;
+		}
+#endif
+		sennit_once_call(
+			&o_,
+			[](void *argument) {
+				(*static_cast<decltype(run) *>(argument))();
+			},
+			&run);
+	}
+
+	sennit_once *native_handle() noexcept
+	{
+		return &o_;
+	}
+
+private:
+#if SENNIT_CPP_EXCEPTIONS
+	template <typename Run> struct trial {
+		Run               &run;
+		std::exception_ptr thrown;
+
+		static int go(void *argument) noexcept
+		{
+			auto *t = static_cast<trial *>(argument);
+
+			try {
+				t->run();
+				return 0;
+			} catch (...) {
+				t->thrown = std::current_exception();
+				return 1;
+			}
+		}
+	};
+
+	template <typename Run> void attempt(Run &run)
+	{
+		trial<Run> t{ run, nullptr };
+		const int  err = sennit_once_attempt_until(&o_, trial<Run>::go,
+							   &t, SENNIT_NEVER);
+
+		if (t.thrown)
+			std::rethrow_exception(std::move(t.thrown));
+		detail::check(err, "once");
+	}
+#endif
+
+	sennit_once o_ = SENNIT_ONCE_INIT;
+};
+
+} // namespace sennit
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outcome.hpp - what a call came to: a value, an exception, or an error. */
+#ifndef SENNIT_CPP_OUTCOME_HPP
+#define SENNIT_CPP_OUTCOME_HPP
+
+#include "sennit/cpp/error.hpp"
+
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sennit::detail
+{
+
+/* Not there yet, until set by one of its calls. */
+template <typename T> class outcome
+{
+	using stored = std::conditional_t<
+		std::is_void_v<T>, std::monostate,
+		std::conditional_t<
+			std::is_reference_v<T>,
+			std::add_pointer_t<std::remove_reference_t<T>>, T>>;
+
+public:
+	template <typename... Args> void set_value(Args &&...args)
+	{
+		if constexpr (std::is_reference_v<T>)
+			value_.emplace(std::addressof(args)...);
+		else
+			value_.emplace(std::forward<Args>(args)...);
+	}
+	void set_error(const std::error_code &code) noexcept
+	{
+		error_ = code;
+	}
+#if SENNIT_CPP_EXCEPTIONS
+	void set_exception(std::exception_ptr e) noexcept
+	{
+		exception_ = std::move(e);
+	}
+#endif
+
+	/* Set it to what f(args...) comes to. */
+	template <typename F, typename... Args>
+	void set_by(F &&f, Args &&...args)
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		try {
+			set_by_call(std::forward<F>(f),
+				    std::forward<Args>(args)...);
+		} catch (...) {
+			exception_ = std::current_exception();
+		}
+#else
+		set_by_call(std::forward<F>(f), std::forward<Args>(args)...);
+#endif
+	}
+
+	bool has_value() const noexcept
+	{
+		return value_.has_value();
+	}
+
+	/* Throw what there is instead of a value. */
+	void check() const
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		if (exception_)
+			std::rethrow_exception(exception_);
+#endif
+		if (error_)
+			fail(error_, "outcome");
+	}
+
+	/* The value, moved out. */
+	T take()
+	{
+		check();
+		if constexpr (std::is_reference_v<T>)
+			return static_cast<T>(**value_);
+		else if constexpr (!std::is_void_v<T>)
+			return std::move(*value_);
+	}
+
+	/* The value, to look at; T& for a reference. */
+	decltype(auto) look() const
+	{
+		check();
+		if constexpr (std::is_reference_v<T>)
+			return static_cast<T>(**value_);
+		else if constexpr (!std::is_void_v<T>)
+			return static_cast<const T &>(*value_);
+	}
+
+	/* What is there instead of a value, to another outcome. */
+	template <typename U> void pass_failure_to(outcome<U> &other) const
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		if (exception_)
+			other.set_exception(exception_);
+#endif
+		if (error_)
+			other.set_error(error_);
+	}
+
+private:
+	template <typename F, typename... Args>
+	void set_by_call(F &&f, Args &&...args)
+	{
+		if constexpr (std::is_void_v<T>) {
+			std::invoke(std::forward<F>(f),
+				    std::forward<Args>(args)...);
+			value_.emplace();
+		} else {
+			set_value(std::invoke(std::forward<F>(f),
+					      std::forward<Args>(args)...));
+		}
+	}
+
+	std::optional<stored> value_;
+	std::error_code       error_;
+#if SENNIT_CPP_EXCEPTIONS
+	std::exception_ptr exception_;
+#endif
+};
+
+} // namespace sennit::detail
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.hpp - pool.h for objects: loans that return themselves.
+ *
+ *	sennit::pool<connection> connections(8, [] { return connect(); });
+ *	auto loan = connections.borrow();
+ *	loan->send(request);
+ */
+#ifndef SENNIT_CPP_POOL_HPP
+#define SENNIT_CPP_POOL_HPP
+
+#include "sennit/cpp/callable.hpp"
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/pool.h"
+
+#include <functional>
+
+namespace sennit
+{
+
+/* As the count of a pool: make as many as are wanted, and never wait. */
+inline constexpr std::size_t unlimited = 0;
+
+enum class pool_policy {
+	preserve,   /* an object is made at its first loan, and keeps its state
+		     * until the pool goes */
+	reconstruct /* an object is made for each loan */
+};
+
+template <typename T> class pool
+{
+	/* What the C pool lends. Whether there is an object is for the
+	 * borrower alone to know and change: so what throws while one is made
+	 * throws in borrow(). */
+	struct item {
+		detail::room<T> object;
+		bool            made = false;
+	};
+
+public:
+	/* An object on loan, or none. It goes back with this. */
+	class loan
+	{
+	public:
+		loan() noexcept = default;
+		loan(loan &&other) noexcept
+		    : pool_(other.pool_),
+		      item_(std::exchange(other.item_, nullptr))
+		{
+		}
+		loan &operator=(loan other) noexcept
+		{
+			std::swap(pool_, other.pool_);
+			std::swap(item_, other.item_);
+			return *this;
+		}
+		~loan()
+		{
+			reset();
+		}
+		void reset() noexcept
+		{
+			if (item_)
+				pool_->give(std::exchange(item_, nullptr));
+		}
+		T *get() const noexcept
+		{
+			return item_ ? &item_->object.value : nullptr;
+		}
+		T &operator*() const noexcept
+		{
+			return item_->object.value;
+		}
+		T *operator->() const noexcept
+		{
+			return &item_->object.value;
+		}
+		explicit operator bool() const noexcept
+		{
+			return item_ != nullptr;
+		}
+
+	private:
+		friend class pool;
+		loan(pool *p, item *i) noexcept : pool_(p), item_(i)
+		{
+		}
+
+		pool *pool_ = nullptr;
+		item *item_ = nullptr;
+	};
+
+	/* `count` objects, made by T(). */
+	explicit pool(std::size_t count, pool_policy policy = {})
+	    : pool(count, make_default, policy)
+	{
+	}
+	/* Made by what make() returns. It is called where they are borrowed,
+	 * by several at once, and may wait. */
+	template <typename Make,
+		  typename = std::enable_if_t<std::is_invocable_v<Make &>>>
+	pool(std::size_t count, Make make, pool_policy policy = {})
+	    : pool(count,
+		   std::function<void(void *)>(
+			   [make = std::move(make)](void *room) mutable {
+				   ::new (room) T(make());
+			   }),
+		   policy)
+	{
+	}
+	pool(const pool &) = delete;
+	pool &operator=(const pool &) = delete;
+	~pool()
+	{
+		sennit_pool_destroy(&p_);
+	}
+
+	/* Throws std::bad_alloc, or what making the object throws. */
+	loan borrow()
+	{
+		void *memory;
+
+		detail::check(sennit_pool_borrow(&p_, &memory), "borrow");
+		return lend(memory);
+	}
+	/* Or no loan. */
+	[[nodiscard]] loan try_borrow()
+	{
+		return in_time([](auto &&wait) { return wait(0); });
+	}
+	template <typename Rep, typename Period>
+	loan borrow_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return in_time(
+			[&](auto &&wait) { return wait(detail::after(d)); });
+	}
+	template <typename Clock, typename Duration>
+	loan borrow_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return in_time(
+			[&](auto &&wait) { return detail::until(t, wait); });
+	}
+
+private:
+	using maker = std::function<void(void *)>;
+
+	static void make_default(void *room)
+	{
+		::new (room) T();
+	}
+
+	pool(std::size_t count, maker make, pool_policy policy)
+	    : make_(std::move(make)), policy_(policy)
+	{
+		sennit_pool_config c{};
+
+		c.item_size = sizeof(item);
+		c.alignment = alignof(item) < alignof(void *) ? alignof(void *)
+							      : alignof(item);
+		c.count = count;
+		c.construct = [](void *, void *memory) noexcept {
+			::new (memory) item;
+			return 0;
+		};
+		c.destroy = [](void *, void *memory) noexcept {
+			unmake(*static_cast<item *>(memory));
+		};
+		detail::check(sennit_pool_init(&p_, &c), "pool");
+	}
+
+	static void unmake(item &i) noexcept
+	{
+		if (std::exchange(i.made, false))
+			i.object.value.~T();
+	}
+
+	loan lend(void *memory)
+	{
+		loan l(this, static_cast<item *>(memory));
+
+		if (!l.item_->made) {
+			make_(&l.item_->object.value);
+			l.item_->made = true;
+		}
+		return l;
+	}
+
+	template <typename Wait> loan in_time(const Wait &wait)
+	{
+		void     *memory;
+		const int err = wait([&](sennit_time deadline) {
+			return sennit_pool_borrow_until(&p_, &memory, deadline);
+		});
+
+		if (err == -ENOMEM)
+			detail::check(err, "borrow");
+		return detail::waited(err) ? lend(memory) : loan();
+	}
+
+	void give(item *i) noexcept
+	{
+		if (policy_ == pool_policy::reconstruct)
+			unmake(*i);
+		sennit_pool_return(&p_, i);
+	}
+
+	sennit_pool p_;
+	maker       make_;
+	pool_policy policy_;
+};
+
+} // namespace sennit
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler.hpp - schedulers, and binding threads to them.
+ *
+ *	sennit::scheduler s(sennit::config().with_workers(4));
+ *	sennit::binding   b(s);
+ *	sennit::schedule([] { ... });
+ */
+#ifndef SENNIT_CPP_SCHEDULER_HPP
+#define SENNIT_CPP_SCHEDULER_HPP
+
+#include "sennit/cpp/task.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/report.h"
+#include "sennit/scheduler.h"
+
+namespace sennit
+{
+
+/* A sennit_config with its size filled in, to change at will. */
+struct config : sennit_config {
+	config() noexcept : sennit_config()
+	{
+		size = sizeof(sennit_config);
+	}
+
+	/* 0: one per CPU; SENNIT_WORKERS_NONE: none. */
+	config &with_workers(std::uint32_t n) noexcept
+	{
+		workers = n;
+		return *this;
+	}
+	config &with_stack_size(std::size_t bytes) noexcept
+	{
+		stack_size = bytes;
+		return *this;
+	}
+	/* Used only until the scheduler has been created. */
+	config &with_name(const char *text) noexcept
+	{
+		name = text;
+		return *this;
+	}
+};
+
+/* A reference to a scheduler, or none. Copies are further references. The last
+ * one to go, bindings included, lets the scheduler finish its work and end, and
+ * does not wait for that; shutdown() does. */
+class scheduler
+{
+public:
+	scheduler() noexcept = default;
+
+	/* Start one. Throws std::bad_alloc or std::system_error. */
+	explicit scheduler(const sennit_config &c)
+	{
+		detail::check(sennit_scheduler_create(&s_, &c), "scheduler");
+	}
+
+	/* Another reference to s, which may be NULL. */
+	explicit scheduler(sennit_scheduler *s) noexcept : s_(s)
+	{
+		if (s_)
+			sennit_scheduler_retain(s_);
+	}
+	scheduler(const scheduler &other) noexcept : scheduler(other.s_)
+	{
+	}
+	scheduler(scheduler &&other) noexcept
+	    : s_(std::exchange(other.s_, nullptr))
+	{
+	}
+	scheduler &operator=(scheduler other) noexcept
+	{
+		swap(other);
+		return *this;
+	}
+	~scheduler()
+	{
+		if (s_)
+			sennit_scheduler_release(s_);
+	}
+
+	/* The error is returned, `out` untouched then. */
+	[[nodiscard]] static std::error_code try_create(
+		scheduler &out, const sennit_config &c = config())
+	{
+		scheduler made;
+		const int err = sennit_scheduler_create(&made.s_, &c);
+
+		if (!err)
+			out.swap(made);
+		return detail::code_of(err);
+	}
+
+	/* The one that the caller is bound to or runs a task of, or none. */
+	static scheduler current() noexcept
+	{
+		return scheduler(sennit_current());
+	}
+
+	void swap(scheduler &other) noexcept
+	{
+		std::swap(s_, other.s_);
+	}
+	sennit_scheduler *get() const noexcept
+	{
+		return s_;
+	}
+	explicit operator bool() const noexcept
+	{
+		return s_ != nullptr;
+	}
+	friend bool operator==(const scheduler &a, const scheduler &b) noexcept
+	{
+		return a.s_ == b.s_;
+	}
+	friend bool operator!=(const scheduler &a, const scheduler &b) noexcept
+	{
+		return a.s_ != b.s_;
+	}
+
+	/* As sennit::schedule(), on this scheduler, from any thread that
+	 * sennit_enqueue() allows. */
+	template <typename F, typename... Args>
+	void schedule(F &&f, Args &&...args) const
+	{
+		detail::check(
+			detail::schedule_on(
+				s_, 0,
+				detail::make_call(std::forward<F>(f),
+						  std::forward<Args>(args)...)),
+			"schedule");
+	}
+	template <typename F, typename... Args>
+	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
+	{
+		return detail::code_of(detail::schedule_on(
+			s_, 0,
+			detail::make_call(std::forward<F>(f),
+					  std::forward<Args>(args)...)));
+	}
+
+	std::uint32_t workers() const noexcept
+	{
+		return sennit_scheduler_workers(s_);
+	}
+	void set_workers(std::uint32_t n)
+	{
+		detail::check(sennit_scheduler_set_workers(s_, n),
+			      "set_workers");
+	}
+	sennit_stats stats() const noexcept
+	{
+		sennit_stats answer{};
+
+		answer.size = sizeof(answer);
+		sennit_scheduler_stats(s_, &answer);
+		return answer;
+	}
+	/* Who runs and who waits for what, to a file descriptor. */
+	void print_report(int fd) const
+	{
+		sennit_scheduler_print_report(s_, fd);
+	}
+
+	/* Let go of this reference, and wait until the scheduler has ended. */
+	void shutdown()
+	{
+		static_cast<void>(shut(SENNIT_NEVER));
+	}
+
+	/* The same. Returns whether it ended in time; if not, this is a
+	 * reference as before. */
+	template <typename Rep, typename Period>
+	bool shutdown_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return shut(detail::after(d)) == 0;
+	}
+	template <typename Clock, typename Duration>
+	bool shutdown_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return detail::until(t, [this](sennit_time deadline) {
+			       return shut(deadline);
+		       }) == 0;
+	}
+
+private:
+	int shut(sennit_time deadline)
+	{
+		const int err = sennit_scheduler_shutdown(s_, deadline);
+
+		if (!err)
+			s_ = nullptr;
+		return err;
+	}
+
+	sennit_scheduler *s_ = nullptr;
+};
+
+/* Binds the calling thread to a scheduler as long as it exists; its end runs
+ * what is queued on the thread and waits for its fibers. */
+class binding
+{
+public:
+	explicit binding(const scheduler &s)
+	{
+		detail::check(sennit_bind(s.get()), "binding");
+	}
+	binding(const binding &) = delete;
+	binding &operator=(const binding &) = delete;
+	~binding()
+	{
+		sennit_unbind();
+	}
+};
+
+} // namespace sennit
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task.hpp - scheduling callables.
+ *
+ * Any callable and arguments, move-only ones included, are moved or copied into
+ * the task as std::thread does it. Up to SENNIT_COPY_SMALL bytes together they
+ * need no allocation, and what fits a pointer, such as a lambda that captures
+ * one reference, needs no memory at all.
+ *
+ * A task that throws ends the program (std::terminate): tasks that may fail
+ * belong in a group, or in async().
+ */
+#ifndef SENNIT_CPP_TASK_HPP
+#define SENNIT_CPP_TASK_HPP
+
+#include "sennit/cpp/callable.hpp"
+#include "sennit/cpp/error.hpp"
+
+namespace sennit
+{
+
+namespace detail
+{
+
+inline int place(sennit_scheduler *s, sennit_task_fn *run, void *argument,
+		 std::uint32_t flags)
+{
+	sennit_task t{};
+
+	if (!s && !flags)
+		return sennit_schedule(run, argument);
+	t.run = run;
+	t.argument = argument;
+	t.flags = flags;
+	return s ? sennit_enqueue(s, &t) : sennit_schedule_task(&t);
+}
+
+/* Schedule f on s, or on the bound scheduler if s is NULL. */
+template <typename F>
+int schedule_on(sennit_scheduler *s, std::uint32_t flags, F &&f)
+{
+	using callable = std::decay_t<F>;
+	void *argument;
+	int   err = pack<callable>(s, std::forward<F>(f), argument);
+
+	if (err)
+		return err;
+	err = place(s, run<callable>, argument, flags);
+	if (err)
+		drop<callable>(s, argument);
+	return err;
+}
+
+} // namespace detail
+
+/* Schedule f(args...) on the bound scheduler. Throws std::bad_alloc, or what
+ * moving them throws; then nothing was scheduled, but they may have been moved
+ * from. */
+template <typename F, typename... Args> void schedule(F &&f, Args &&...args)
+{
+	detail::check(detail::schedule_on(
+			      nullptr, 0,
+			      detail::make_call(std::forward<F>(f),
+						std::forward<Args>(args)...)),
+		      "schedule");
+}
+
+/* The same, with the error returned. */
+template <typename F, typename... Args>
+[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args)
+{
+	return detail::code_of(detail::schedule_on(
+		nullptr, 0,
+		detail::make_call(std::forward<F>(f),
+				  std::forward<Args>(args)...)));
+}
+
+/* As schedule(), on this very thread. */
+template <typename F, typename... Args>
+void schedule_here(F &&f, Args &&...args)
+{
+	detail::check(detail::schedule_on(
+			      nullptr, SENNIT_TASK_SAME_THREAD,
+			      detail::make_call(std::forward<F>(f),
+						std::forward<Args>(args)...)),
+		      "schedule_here");
+}
+
+/* As schedule(), when there is nothing else to do: SENNIT_TASK_BACKGROUND. */
+template <typename F, typename... Args>
+void schedule_background(F &&f, Args &&...args)
+{
+	detail::check(detail::schedule_on(
+			      nullptr, SENNIT_TASK_BACKGROUND,
+			      detail::make_call(std::forward<F>(f),
+						std::forward<Args>(args)...)),
+		      "schedule_background");
+}
+
+} // namespace sennit
+
+#endif

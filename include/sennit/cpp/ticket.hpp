@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticket.hpp - ticket.h with tickets that are done when they go out of scope.
+ */
+#ifndef SENNIT_CPP_TICKET_HPP
+#define SENNIT_CPP_TICKET_HPP
+
+#include "sennit/cpp/callable.hpp"
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/ticket.h"
+
+namespace sennit
+{
+
+/* Must stay until all its tickets are done. */
+class ticket_queue
+{
+public:
+	constexpr ticket_queue() noexcept = default;
+	ticket_queue(const ticket_queue &) = delete;
+	ticket_queue &operator=(const ticket_queue &) = delete;
+
+	sennit_ticket_queue *native_handle() noexcept
+	{
+		return &q_;
+	}
+
+private:
+	sennit_ticket_queue q_ = SENNIT_TICKET_QUEUE_INIT;
+};
+
+/* A turn, taken when it is made. The queue knows it by its address, so it is
+ * neither copied nor moved; hold it by a pointer to pass it on. */
+class ticket
+{
+public:
+	explicit ticket(ticket_queue &q) noexcept
+	{
+		sennit_ticket_queue_take(q.native_handle(), &t_);
+	}
+	ticket(const ticket &) = delete;
+	ticket &operator=(const ticket &) = delete;
+	~ticket()
+	{
+		if (taken_)
+			done();
+	}
+
+	bool is_due() const noexcept
+	{
+		return sennit_ticket_is_due(&t_);
+	}
+	void wait() noexcept
+	{
+		sennit_ticket_wait(&t_);
+	}
+	template <typename Rep, typename Period>
+	bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return detail::waited(
+			sennit_ticket_wait_until(&t_, detail::after(d)));
+	}
+	template <typename Clock, typename Duration>
+	bool wait_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return detail::waited(
+			detail::until(t, [this](sennit_time deadline) {
+				return sennit_ticket_wait_until(&t_, deadline);
+			}));
+	}
+
+	/* Run f() as a task on the bound scheduler when it is due. f has it
+	 * done, or whoever f leaves that to: it must stay until then. */
+	template <typename F> void on_call(F &&f)
+	{
+		using callable = std::decay_t<F>;
+		void *argument;
+		int   err = detail::pack<callable>(nullptr, std::forward<F>(f),
+                                                 argument);
+
+		if (!err) {
+			err = sennit_ticket_on_call(&t_, detail::run<callable>,
+						    argument);
+			if (err)
+				detail::drop<callable>(nullptr, argument);
+		}
+		detail::check(err, "on_call");
+	}
+
+	/* Done, due or not. */
+	void done() noexcept
+	{
+		taken_ = false; /* after the call *this may be gone */
+		sennit_ticket_done(&t_);
+	}
+
+	sennit_ticket *native_handle() noexcept
+	{
+		return &t_;
+	}
+
+private:
+	sennit_ticket t_;
+	bool          taken_ = true;
+};
+
+} // namespace sennit
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_group.hpp - wait_group.h as a class. */
+#ifndef SENNIT_CPP_WAIT_GROUP_HPP
+#define SENNIT_CPP_WAIT_GROUP_HPP
+
+#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/time.hpp"
+#include "sennit/wait_group.h"
+
+#include <utility>
+
+namespace sennit
+{
+
+class wait_group
+{
+public:
+	/* One of the count, given back when it goes. Move it into the task. */
+	class share
+	{
+	public:
+		explicit share(wait_group &g) noexcept : g_(&g)
+		{
+			g.add();
+		}
+		share(share &&other) noexcept
+		    : g_(std::exchange(other.g_, nullptr))
+		{
+		}
+		share &operator=(share other) noexcept
+		{
+			std::swap(g_, other.g_);
+			return *this;
+		}
+		~share()
+		{
+			if (g_)
+				g_->done();
+		}
+
+	private:
+		wait_group *g_;
+	};
+
+	constexpr wait_group() noexcept = default;
+	explicit wait_group(std::uint32_t count) noexcept
+	{
+		sennit_wait_group_init(&g_, count);
+	}
+	wait_group(const wait_group &) = delete;
+	wait_group &operator=(const wait_group &) = delete;
+
+	void add(std::uint32_t n = 1) noexcept
+	{
+		sennit_wait_group_add(&g_, n);
+	}
+	/* Returns whether this reached zero; *this may be gone by then. */
+	bool done() noexcept
+	{
+		return sennit_wait_group_done(&g_);
+	}
+
+	void wait() noexcept
+	{
+		sennit_wait_group_wait(&g_);
+	}
+	[[nodiscard]] bool try_wait() noexcept
+	{
+		return sennit_wait_group_wait_until(&g_, 0) == 0;
+	}
+	template <typename Rep, typename Period>
+	bool wait_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return detail::waited(
+			sennit_wait_group_wait_until(&g_, detail::after(d)));
+	}
+	template <typename Clock, typename Duration>
+	bool wait_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return detail::waited(
+			detail::until(t, [this](sennit_time deadline) {
+				return sennit_wait_group_wait_until(&g_,
+								    deadline);
+			}));
+	}
+
+	sennit_wait_group *native_handle() noexcept
+	{
+		return &g_;
+	}
+
+private:
+	sennit_wait_group g_ = SENNIT_WAIT_GROUP_INIT;
+};
+
+} // namespace sennit
+
+#endif

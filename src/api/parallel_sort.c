@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_sort.c - halves are sorted by whoever takes them, from one buffer
+ * into the other; their merge is a loop over the places of its output.
+ *
+ * The elements must be in the array again, each once, also when the sort is
+ * given up: from then on what has begun copies instead of sorting and merging,
+ * and what has not begun leaves them where they are wanted, or copies them
+ * there.
+ */
+#include "api/parallel.h"
+#include "core/mergesort.h"
+#include "sched/group.h"
+
+#include <string.h>
+
+#define CALL "sennit_parallel_sort"
+
+/* What one worker sorts alone, by default, and at least. */
+#define CHUNK       2048
+#define CHUNK_BYTES 32768
+#define CHUNK_LEAST 32
+
+struct sort_call {
+	struct parallel parallel;
+	struct order    order; /* fixed */
+	char           *data;  /* fixed */
+	char           *other; /* fixed */
+	size_t          count; /* fixed */
+	size_t          chunk; /* fixed */
+};
+
+/* Some neighbouring elements. */
+struct stretch {
+	struct sort_call *call;
+	size_t            begin;
+	size_t            count;
+	bool              into_other; /* where they are wanted */
+	bool              is_sorted;  /* out */
+};
+
+static char *element(const struct sort_call *c, bool in_other, size_t i)
+{
+	return (in_other ? c->other : c->data) + i * c->order.size;
+}
+
+/* Whether to give up: then everybody will. */
+static bool stops(struct sort_call *c)
+{
+	int err = sn_parallel_stops(&c->parallel.group);
+
+	if (err)
+		sn_group_fail(&c->parallel.group, err);
+	return err;
+}
+
+/* --- merging ------------------------------------------------------------ */
+
+struct merge {
+	struct sort_call *call;
+	struct runs       runs;
+	char             *to;
+	a_u32             given_up; /* any: a piece was only copied */
+};
+
+/* The runs between two places of the output. */
+static struct runs cut_out(const struct order *o, const struct runs *r,
+			   size_t begin, size_t end)
+{
+	size_t a = sn_mergesort_split(o, r, begin);
+	size_t a_end = sn_mergesort_split(o, r, end);
+
+	MISUSE(a_end < a || a_end - a > end - begin, CALL,
+	       "the comparison contradicts itself");
+	return (struct runs){ r->a + a * o->size, r->b + (begin - a) * o->size,
+			      a_end - a, end - begin - (a_end - a) };
+}
+
+static int merge_piece(void *context, size_t begin, size_t end)
+{
+	struct merge       *m = context;
+	const struct order *o = &m->call->order;
+	struct runs         r = cut_out(o, &m->runs, begin, end);
+	char               *to = m->to + begin * o->size;
+
+	if (!stops(m->call)) {
+		sn_mergesort_merge(o, r, to);
+		return 0;
+	}
+	memcpy(to, r.a, r.a_count * o->size);
+	memcpy(to + r.a_count * o->size, r.b, r.b_count * o->size);
+	a_store_rlx(&m->given_up, 1); /* shown by the end of the group */
+	return 0;
+}
+
+/* Merge the two sorted halves of *s, of which the first has n. */
+static void merge_halves(struct stretch *s, size_t n)
+{
+	struct sort_call *c = s->call;
+	sennit_group      g;
+	struct merge      m = { .call = c };
+	struct loop       l = { .group = &g,
+				.body = merge_piece,
+				.context = &m,
+				.call = CALL,
+				.grain = c->chunk,
+				.certain = true };
+
+	m.runs = (struct runs){ element(c, !s->into_other, s->begin),
+				element(c, !s->into_other, s->begin + n), n,
+				s->count - n };
+	m.to = element(c, s->into_other, s->begin);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	(void)!sn_parallel_loop(&l, 0, s->count);
+	(void)!sennit_group_wait(&g); /* a cancel: merge_piece sees to that */
+	s->is_sorted = !a_load_rlx(&m.given_up);
+}
+
+/* --- stretches ---------------------------------------------------------- */
+
+/* Leave it as it is, where it is wanted. */
+static void leave(const struct stretch *s, bool is_in_other)
+{
+	const struct sort_call *c = s->call;
+
+	if (s->into_other != is_in_other)
+		memcpy(element(c, s->into_other, s->begin),
+		       element(c, is_in_other, s->begin),
+		       s->count * c->order.size);
+}
+
+static void sort_chunk(struct stretch *s)
+{
+	struct sort_call *c = s->call;
+
+	sn_parallel_give_way(sn_self);
+	sn_mergesort(&c->order, element(c, false, s->begin),
+		     element(c, true, s->begin), s->count, s->into_other);
+	s->is_sorted = true;
+}
+
+static int sort(void *argument);
+
+static void sort_halves(struct stretch *s)
+{
+	size_t         n = s->count / 2;
+	struct stretch first = { .call = s->call,
+				 .begin = s->begin,
+				 .count = n,
+				 .into_other = !s->into_other };
+	struct stretch second = first;
+	sennit_group   g;
+	bool           offered;
+
+	second.begin += n;
+	second.count = s->count - n;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	offered = sn_parallel_offer(&g, sort, &second);
+	(void)sort(&first);
+	(void)!sennit_group_wait(&g); /* a cancel: sort sees to that */
+	if (!offered)
+		(void)sort(&second);
+	if (first.is_sorted && second.is_sorted && !stops(s->call))
+		merge_halves(s, n);
+	else
+		leave(s, !s->into_other);
+}
+
+static int sort(void *argument)
+{
+	struct stretch *s = argument;
+
+	if (stops(s->call))
+		leave(s, false);
+	else if (s->count <= s->call->chunk)
+		sort_chunk(s);
+	else
+		sort_halves(s);
+	return 0;
+}
+
+/* --- the call ----------------------------------------------------------- */
+
+static size_t choose_chunk(const struct sort_call *c)
+{
+	size_t chunk = CHUNK_BYTES / c->order.size;
+
+	if (chunk > CHUNK)
+		chunk = CHUNK;
+	if (c->parallel.grain)
+		chunk = c->parallel.grain;
+	return chunk > CHUNK_LEAST ? chunk : CHUNK_LEAST;
+}
+
+static int sort_with(struct sort_call *c, void *scratch)
+{
+	struct stretch whole = { .call = c, .count = c->count };
+
+	c->other = scratch;
+	c->chunk = choose_chunk(c);
+	return sn_parallel_run(&c->parallel, sort, &whole);
+}
+
+int sennit_parallel_sort(void *base, size_t count, size_t size,
+			 sennit_compare_fn *compare, void *context,
+			 void *scratch, const sennit_parallel_options *options)
+{
+	struct sort_call c = { .order = { size, compare, context },
+			       .data = base,
+			       .count = count };
+	int              err = sn_parallel_open(&c.parallel, options, CALL);
+	const sennit_allocator *a;
+
+	if (err || !size || !compare || count > SIZE_MAX / size)
+		return -EINVAL;
+	if (count < 2)
+		return 0;
+	if (scratch)
+		return sort_with(&c, scratch);
+	a = &c.parallel.scheduler->memory;
+	scratch = a->allocate(a->context, count * size, CACHE_LINE);
+	if (!scratch)
+		return -ENOMEM;
+	err = sort_with(&c, scratch);
+	a->release(a->context, scratch, count * size);
+	return err;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* argument.c - memory for arguments that are made in place. */
+#include "with_workers.h"
+
+static atomic_uint calls; /* to the allocator */
+static atomic_long live;  /* bytes */
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)context;
+	atomic_fetch_add(&calls, 1);
+	if (posix_memalign(&memory, alignment < 16 ? 16 : alignment, size))
+		return NULL;
+	atomic_fetch_add(&live, (long)size);
+	return memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	(void)context;
+	atomic_fetch_sub(&live, (long)size);
+	free(memory);
+}
+
+static const sennit_allocator counting = { take, give, NULL };
+
+struct parcel {
+	sennit_scheduler  *s; /* NULL: the bound one */
+	sennit_wait_group *done;
+	size_t             size;
+	unsigned char      fill[];
+};
+
+static struct parcel *make(sennit_scheduler *s, sennit_wait_group *done,
+			   size_t size)
+{
+	struct parcel *p = sennit_argument_take(s, sizeof(*p) + size);
+
+	if (!p)
+		abort();
+	EXPECT((uintptr_t)p % 16 == 0);
+	p->s = s;
+	p->done = done;
+	p->size = size;
+	memset(p->fill, (int)(size & 0xff), size);
+	return p;
+}
+
+static void open_parcel(void *argument)
+{
+	struct parcel     *p = argument;
+	sennit_wait_group *done = p->done;
+	size_t             i;
+
+	for (i = 0; i < p->size; i++)
+		EXPECT(p->fill[i] == (p->size & 0xff));
+	sennit_yield();
+	sennit_argument_give(p->s, p, sizeof(*p) + p->size);
+	sennit_wait_group_done(done);
+}
+
+static void arguments_of_any_size_arrive_whole(void **state)
+{
+	static sennit_wait_group done;
+	size_t                   size;
+
+	(void)state;
+	for (size = 0; size < 2000; size += 1 + size / 16) {
+		sennit_wait_group_add(&done, 1);
+		must_schedule(open_parcel, make(NULL, &done, size));
+	}
+	sennit_wait_group_wait(&done);
+}
+
+/* --- to another scheduler ----------------------------------------------- */
+
+static void send_parcels(void *argument)
+{
+	sennit_scheduler *s = argument;
+	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
+	size_t            size;
+
+	for (size = 0; size < 200; size += 8) {
+		const sennit_task t = { .run = open_parcel,
+					.argument = make(s, &done, size) };
+
+		sennit_wait_group_add(&done, 1);
+		EXPECT(sennit_enqueue(s, &t) == 0);
+	}
+	sennit_wait_group_wait(&done);
+}
+
+static void arguments_may_be_another_schedulers(void **state)
+{
+	sennit_scheduler *other =
+		start_with(SENNIT_CONFIG(.workers = 2, .allocator = &counting));
+
+	(void)state;
+	in_each_place(send_parcels, other);
+	end_scheduler(other);
+	assert_int_equal(atomic_load(&live), 0);
+}
+
+/* --- the allocator ------------------------------------------------------ */
+
+struct tally {
+	unsigned          calls;
+	sennit_wait_group done;
+};
+
+static void take_and_give(void *argument)
+{
+	struct tally *t = argument;
+	unsigned      before, i;
+	void         *small;
+
+	sennit_argument_give(NULL, sennit_argument_take(NULL, 1), 1);
+	before = atomic_load(&calls);
+	for (i = 0; i < 1000; i++) {
+		small = sennit_argument_take(NULL, SENNIT_COPY_SMALL);
+		sennit_argument_give(NULL, small, SENNIT_COPY_SMALL);
+	}
+	t->calls = atomic_load(&calls) - before;
+	sennit_wait_group_done(&t->done);
+}
+
+static void small_ones_do_not_go_to_the_allocator(void **state)
+{
+	const struct world *w = *state;
+	struct tally        t = { .calls = 0 };
+	sennit_scheduler   *s = start_with(
+		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
+
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&t.done, 1);
+	must_schedule(take_and_give, &t);
+	sennit_wait_group_wait(&t.done);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(t.calls, 0);
+	assert_int_equal(atomic_load(&live), 0);
+}
+
+static void *nothing(void *context, size_t size, size_t alignment)
+{
+	return size >= 4096 ? NULL : take(context, size, alignment);
+}
+
+static void no_memory_is_a_null(void **state)
+{
+	const sennit_allocator mean = { nothing, give, NULL };
+	sennit_scheduler      *s =
+		start_with(SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
+					 .allocator = &mean));
+
+	(void)state;
+	assert_null(sennit_argument_take(s, 1 << 20));
+	end_scheduler(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(arguments_of_any_size_arrive_whole),
+		WITH_WORKERS(arguments_may_be_another_schedulers),
+		WITH_COUNTS(small_ones_do_not_go_to_the_allocator),
+		ALONE(no_memory_is_a_null),
+	};
+
+	return cmocka_run_group_tests_name("api/argument", tests, NULL, NULL);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dag.c - what runs of a DAG promise about order, wherever they are started. */
+#include "dag_plan.h"
+
+static uint64_t seeded(void)
+{
+	static atomic_uint streams;
+
+	return random_stream(atomic_fetch_add(&streams, 1));
+}
+
+/* --- one run, in each place --------------------------------------------- */
+
+struct show {
+	struct world *w;
+	struct plan  *plan;
+	unsigned      yields;
+};
+
+static void perform(void *argument)
+{
+	const struct show       *s = argument;
+	const sennit_dag_options on = { .scheduler = s->w->s };
+	struct play              p;
+
+	open_play(&p, s->plan);
+	p.yields = s->yields;
+	EXPECT(sennit_dag_run(s->plan->dag, &p, &on, SENNIT_NEVER) == 0);
+	EXPECT(atomic_load(&p.ran) == s->plan->n);
+	close_play(&p);
+}
+
+/* On the bound thread, in a task, and on an unbound thread as far as a group
+ * can be opened there. */
+static void everywhere(struct world *w, struct plan *plan)
+{
+	struct show s = { .w = w, .plan = plan };
+
+	for (s.yields = 0; s.yields < 6; s.yields += 5) {
+		perform(&s);
+		in_a_task(perform, &s);
+		if (w->threads)
+			in_a_thread(perform, &s);
+	}
+}
+
+static void each_node_runs_once_and_in_order(void **state)
+{
+	uint64_t    random = seeded();
+	struct plan plan;
+
+	for (unsigned i = 0; i < LOAD(60); i++) {
+		draw_at_random(&plan, random_below(&random, 300),
+			       1 + random_below(&random, 4), &random);
+		everywhere(*state, &plan);
+		close_plan(&plan);
+	}
+}
+
+static void a_thousand_nodes_run_in_order(void **state)
+{
+	uint64_t    random = seeded();
+	struct plan plan;
+
+	draw_at_random(&plan, 1000, 8, &random);
+	everywhere(*state, &plan);
+	close_plan(&plan);
+}
+
+static void a_dag_of_nothing_runs(void **state)
+{
+	uint64_t    random = seeded();
+	struct plan plan;
+
+	draw_at_random(&plan, 0, 1, &random);
+	everywhere(*state, &plan);
+	close_plan(&plan);
+}
+
+static void diamonds_run_in_order(void **state)
+{
+	uint64_t    random = seeded();
+	struct plan plan;
+
+	draw_fan(&plan, 4, &random);
+	everywhere(*state, &plan);
+	close_plan(&plan);
+}
+
+static void many_come_after_one_and_before_another(void **state)
+{
+	uint64_t    random = seeded();
+	struct plan plan;
+
+	draw_fan(&plan, LOAD(10000) + 2, &random);
+	everywhere(*state, &plan);
+	close_plan(&plan);
+}
+
+static void a_long_chain_needs_no_deep_stack(void **state)
+{
+	uint64_t    random = seeded();
+	struct plan plan;
+
+	draw_chain(&plan, LOAD(100000), &random);
+	everywhere(*state, &plan);
+	close_plan(&plan);
+}
+
+/* --- what runs at the same time ----------------------------------------- */
+
+static int perform_as_member(void *argument)
+{
+	perform(argument);
+	return 0;
+}
+
+static void runs_of_one_dag_do_not_mix(void **state)
+{
+	struct world *w = *state;
+	uint64_t      random = seeded();
+	struct plan   plan;
+	struct show   s = { .w = w, .plan = &plan, .yields = 7 };
+	sennit_group  g;
+
+	draw_at_random(&plan, 100, 3, &random);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (unsigned i = 0; i < 50; i++)
+		EXPECT(sennit_group_spawn(&g, perform_as_member, &s) == 0);
+	perform(&s);
+	EXPECT(sennit_group_wait(&g) == 0);
+	close_plan(&plan);
+}
+
+struct meeting {
+	sennit_event here[2];
+};
+
+static int meet_first(void *data, void *argument)
+{
+	struct meeting *m = data;
+
+	(void)argument;
+	sennit_event_set(&m->here[0]);
+	return sennit_event_wait_until(&m->here[1], sennit_after(GIVE_UP));
+}
+
+static int meet_second(void *data, void *argument)
+{
+	struct meeting *m = data;
+
+	(void)argument;
+	sennit_event_set(&m->here[1]);
+	return sennit_event_wait_until(&m->here[0], sennit_after(GIVE_UP));
+}
+
+static void must_add(sennit_dag_builder *b, sennit_dag_fn *run, uint32_t *node)
+{
+	EXPECT(sennit_dag_builder_add(b, run, NULL, NULL, node) == 0);
+}
+
+static void must_order(sennit_dag_builder *b, uint32_t before, uint32_t after)
+{
+	EXPECT(sennit_dag_builder_order(b, before, after) == 0);
+}
+
+static sennit_dag *must_build(sennit_dag_builder *b)
+{
+	sennit_dag *d = NULL;
+
+	EXPECT(sennit_dag_build(&d, b, NULL, 0) == 0);
+	sennit_dag_builder_destroy(b);
+	return d;
+}
+
+static void nodes_that_nothing_orders_may_wait_for_each_other(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	struct meeting     m;
+	sennit_dag        *d;
+	uint32_t           n[3];
+
+	(void)state;
+	must_add(&b, NULL, &n[0]);
+	must_add(&b, meet_first, &n[1]);
+	must_add(&b, meet_second, &n[2]);
+	must_order(&b, n[0], n[1]);
+	must_order(&b, n[0], n[2]);
+	d = must_build(&b);
+	for (unsigned i = 0; i < 100; i++) {
+		sennit_event_init(&m.here[0], SENNIT_EVENT_MANUAL, false);
+		sennit_event_init(&m.here[1], SENNIT_EVENT_MANUAL, false);
+		assert_int_equal(sennit_dag_run(d, &m, NULL, SENNIT_NEVER), 0);
+	}
+	sennit_dag_destroy(d);
+}
+
+/* --- runs inside nodes -------------------------------------------------- */
+
+struct nest {
+	sennit_dag  *dag;
+	unsigned     depth;
+	atomic_uint *ran;
+};
+
+static int run_inside(void *data, void *argument)
+{
+	const struct nest *outer = data;
+	struct nest        inner = *outer;
+
+	(void)argument;
+	atomic_fetch_add(outer->ran, 1);
+	if (!inner.depth--)
+		return 0;
+	return sennit_dag_run(inner.dag, &inner, NULL, SENNIT_NEVER);
+}
+
+static void a_node_may_run_the_same_dag(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	atomic_uint        ran = 0;
+	struct nest        nest = { .depth = 5, .ran = &ran };
+	uint32_t           n[3];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		must_add(&b, run_inside, &n[i]);
+	must_order(&b, n[0], n[1]);
+	must_order(&b, n[0], n[2]);
+	nest.dag = must_build(&b);
+	assert_int_equal(sennit_dag_run(nest.dag, &nest, NULL, SENNIT_NEVER),
+			 0);
+	assert_int_equal(atomic_load(&ran), (729 * 3 - 3) / 2); /* 3 + .. 3^6 */
+	sennit_dag_destroy(nest.dag);
+}
+
+/* --- others have their turn --------------------------------------------- */
+
+struct turns {
+	atomic_uint taken;
+	atomic_bool over;
+	unsigned    nodes, seen;
+};
+
+static void take_turns(void *argument)
+{
+	struct turns *t = argument;
+
+	while (!atomic_load(&t->over)) {
+		atomic_fetch_add(&t->taken, 1);
+		sennit_yield();
+	}
+	atomic_store(&t->over, false);
+}
+
+static int look_for_turns(void *data, void *argument)
+{
+	struct turns  *t = data;
+	const unsigned taken = atomic_load(&t->taken);
+
+	(void)argument;
+	t->nodes++;
+	t->seen += taken != *(unsigned *)argument;
+	*(unsigned *)argument = taken;
+	return 0;
+}
+
+enum { LINKS = 1000 };
+
+static sennit_dag *make_links(unsigned *last_taken)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	uint32_t           node;
+
+	for (unsigned i = 0; i < LINKS; i++) {
+		EXPECT(sennit_dag_builder_add(&b, look_for_turns, last_taken,
+					      NULL, &node) == 0);
+		if (i)
+			must_order(&b, node - 1, node);
+	}
+	return must_build(&b);
+}
+
+static void run_links(void *argument)
+{
+	struct turns *t = argument;
+	unsigned      last = 0;
+	sennit_dag   *d = make_links(&last);
+
+	must_schedule_here(take_turns, t);
+	EXPECT_SOON(atomic_load(&t->taken));
+	EXPECT(sennit_dag_run(d, t, NULL, SENNIT_NEVER) == 0);
+	sennit_dag_destroy(d);
+	atomic_store(&t->over, true);
+	EXPECT_SOON(!atomic_load(&t->over));
+}
+
+static void a_chain_lets_ready_fibers_go_first(void **state)
+{
+	struct turns t = { .nodes = 0 };
+
+	(void)state;
+	in_a_task(run_links, &t);
+	assert_int_equal(t.nodes, LINKS);
+	assert_true(t.seen > LINKS / 2);
+}
+
+/* --- beginning with one node -------------------------------------------- */
+
+static int add_bit(void *data, void *argument)
+{
+	atomic_fetch_or((atomic_uint *)data, *(const unsigned *)argument);
+	return 0;
+}
+
+/*	0 -> 1 -> 2    3 -> 4    2, 4 -> 5 */
+static void only_what_the_root_leads_to_runs(void **state)
+{
+	static const unsigned bits[] = { 1, 2, 4, 8, 16, 32 };
+	sennit_dag_builder    b = SENNIT_DAG_BUILDER_INIT;
+	sennit_dag           *d = NULL;
+	atomic_uint           ran;
+	uint32_t              node;
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++)
+		EXPECT(sennit_dag_builder_add(&b, add_bit,
+					      (void *)(uintptr_t)&bits[i], NULL,
+					      &node) == 0);
+	must_order(&b, 0, 1);
+	must_order(&b, 1, 2);
+	must_order(&b, 3, 4);
+	must_order(&b, 2, 5);
+	must_order(&b, 4, 5);
+	assert_int_equal(sennit_dag_build_from(&d, &b, 0, NULL, 0), 0);
+	atomic_store(&ran, 0);
+	assert_int_equal(sennit_dag_run(d, &ran, NULL, SENNIT_NEVER), 0);
+	assert_int_equal(atomic_load(&ran), 1 | 2 | 4);
+	sennit_dag_destroy(d);
+	assert_int_equal(sennit_dag_build_from(&d, &b, 1, NULL, 0), 0);
+	atomic_store(&ran, 0);
+	assert_int_equal(sennit_dag_run(d, &ran, NULL, SENNIT_NEVER), 0);
+	assert_int_equal(atomic_load(&ran), 2 | 4);
+	sennit_dag_destroy(d);
+	sennit_dag_builder_destroy(&b);
+}
+
+/* --- local values ------------------------------------------------------- */
+
+static sennit_local_key key;
+
+static void count_end(void *value)
+{
+	atomic_fetch_add((atomic_uint *)value, 1);
+}
+
+/* *data counts values that have ended; *argument is how many before this. */
+static int set_local(void *data, void *argument)
+{
+	EXPECT(!sennit_local_get(key));
+	EXPECT(atomic_load((atomic_uint *)data) == *(unsigned *)argument);
+	EXPECT(sennit_local_set(key, data) == 0);
+	return 0;
+}
+
+static void local_values_end_with_their_node(void **state)
+{
+	static unsigned    before[] = { 0, 1, 2, 3 };
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	atomic_uint        ended = 0;
+	sennit_dag        *d;
+	uint32_t           node;
+
+	(void)state;
+	assert_int_equal(sennit_local_key_create(&key, count_end), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		EXPECT(!sennit_dag_builder_add(&b, set_local, &before[i], NULL,
+					       &node));
+		if (i)
+			must_order(&b, node - 1, node);
+	}
+	d = must_build(&b);
+	assert_int_equal(sennit_dag_run(d, &ended, NULL, SENNIT_NEVER), 0);
+	assert_int_equal(atomic_load(&ended), 4);
+	sennit_dag_destroy(d);
+	sennit_local_key_delete(key);
+}
+
+/* --- in reports --------------------------------------------------------- */
+
+static void note_waiting(void *context, const sennit_report_entry *e)
+{
+	if (e->task == (sennit_task_fn *)(void (*)(void))meet_first &&
+	    e->state == SENNIT_REPORT_BLOCKED)
+		*(bool *)context = true;
+}
+
+static bool is_shown(void)
+{
+	bool seen = false;
+
+	sennit_scheduler_report(sennit_current(), note_waiting, &seen);
+	return seen;
+}
+
+static int look_at_report(void *data, void *argument)
+{
+	struct meeting *m = data;
+
+	(void)argument;
+	sennit_event_wait(&m->here[0]);
+	EXPECT_SOON(is_shown());
+	sennit_event_set(&m->here[1]);
+	return 0;
+}
+
+static void a_report_shows_the_nodes_that_wait(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	struct meeting     m;
+	sennit_dag        *d;
+	uint32_t           n[3];
+
+	(void)state;
+	must_add(&b, NULL, &n[0]);
+	must_add(&b, meet_first, &n[1]);
+	must_add(&b, look_at_report, &n[2]);
+	must_order(&b, n[0], n[1]);
+	must_order(&b, n[0], n[2]);
+	d = must_build(&b);
+	sennit_event_init(&m.here[0], SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&m.here[1], SENNIT_EVENT_MANUAL, false);
+	assert_int_equal(sennit_dag_run(d, &m, NULL, SENNIT_NEVER), 0);
+	sennit_dag_destroy(d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(each_node_runs_once_and_in_order),
+		WITH_WORKERS(a_thousand_nodes_run_in_order),
+		WITH_WORKERS(a_dag_of_nothing_runs),
+		WITH_WORKERS(diamonds_run_in_order),
+		WITH_WORKERS(many_come_after_one_and_before_another),
+		WITH_WORKERS(a_long_chain_needs_no_deep_stack),
+		WITH_WORKERS(runs_of_one_dag_do_not_mix),
+		WITH_WORKERS(nodes_that_nothing_orders_may_wait_for_each_other),
+		WITH_WORKERS(a_node_may_run_the_same_dag),
+		WITHOUT(a_chain_lets_ready_fibers_go_first),
+		WITH_ONE(a_chain_lets_ready_fibers_go_first),
+		WITH_WORKERS(only_what_the_root_leads_to_runs),
+		WITH_WORKERS(local_values_end_with_their_node),
+		WITH_WORKERS(a_report_shows_the_nodes_that_wait),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(
+		cmocka_run_group_tests_name("api/dag", tests, NULL, NULL));
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dag_build.c - what builders take, refuse and say of circles, and where their
+ * memory comes from. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* Counts, checks and, on the allocation chosen, fails. */
+struct ward {
+	unsigned calls, failing; /* which call fails; 0: none */
+	long     live, bytes;
+};
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	struct ward *w = context;
+	void        *memory;
+
+	if (++w->calls == w->failing)
+		return NULL;
+	EXPECT(size && alignment && !(alignment & (alignment - 1)));
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	memset(memory, 0xa5, size);
+	w->live++;
+	w->bytes += (long)size;
+	return memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	struct ward *w = context;
+
+	memset(memory, 0x5a, size);
+	free(memory);
+	w->live--;
+	w->bytes -= (long)size;
+}
+
+static int append_name(void *data, void *argument)
+{
+	strcat(data, argument);
+	return 0;
+}
+
+static uint32_t must_add(sennit_dag_builder *b, const char *name)
+{
+	uint32_t node = UINT32_MAX;
+
+	assert_int_equal(sennit_dag_builder_add(b, append_name,
+						(void *)(uintptr_t)name, name,
+						&node),
+			 0);
+	return node;
+}
+
+static void must_order(sennit_dag_builder *b, uint32_t before, uint32_t after)
+{
+	assert_int_equal(sennit_dag_builder_order(b, before, after), 0);
+}
+
+static void assert_runs(sennit_dag *d, const char *expected)
+{
+	char text[256] = "";
+
+	assert_int_equal(sennit_dag_run(d, text, NULL, SENNIT_NEVER), 0);
+	assert_string_equal(text, expected);
+}
+
+/* --- circles ------------------------------------------------------------ */
+
+static sennit_dag *const untouched = (sennit_dag *)16;
+
+static void assert_loop(const sennit_dag_builder *b, const char *expected)
+{
+	char        text[256];
+	sennit_dag *d = untouched;
+
+	assert_int_equal(sennit_dag_build(&d, b, text, sizeof(text)), -ELOOP);
+	assert_ptr_equal(d, untouched);
+	assert_string_equal(text, expected);
+}
+
+static void a_node_before_itself_is_a_circle(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	uint32_t           n;
+
+	(void)state;
+	must_add(&b, "a");
+	n = must_add(&b, "b");
+	must_order(&b, n, n);
+	assert_loop(&b, "b -> b");
+	sennit_dag_builder_destroy(&b);
+}
+
+static void two_before_each_other_are_a_circle(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+
+	(void)state;
+	must_add(&b, "a");
+	must_add(&b, "b");
+	must_order(&b, 1, 0);
+	must_order(&b, 0, 1);
+	assert_loop(&b, "a -> b -> a");
+	sennit_dag_builder_destroy(&b);
+}
+
+/* What comes before and after the circle is not in it. */
+static void only_the_circle_is_named(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	uint32_t           node;
+
+	(void)state;
+	must_add(&b, "before");
+	must_add(&b, "parse");
+	must_add(&b, "after");
+	must_add(&b, "link");
+	assert_int_equal(sennit_dag_builder_add(&b, NULL, NULL, NULL, &node),
+			 0);
+	must_add(&b, "last");
+	must_order(&b, 0, 1);
+	must_order(&b, 3, 4);
+	must_order(&b, 1, 3);
+	must_order(&b, 4, 1);
+	must_order(&b, 4, 2);
+	must_order(&b, 2, 5);
+	must_order(&b, 0, 5);
+	assert_loop(&b, "parse -> link -> node 4 -> parse");
+	sennit_dag_builder_destroy(&b);
+}
+
+static void words_without_room_are_cut(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	sennit_dag        *d = untouched;
+	char               text[16];
+
+	(void)state;
+	must_add(&b, "first");
+	must_add(&b, "second");
+	must_order(&b, 0, 1);
+	must_order(&b, 1, 0);
+	assert_int_equal(sennit_dag_build(&d, &b, text, 16), -ELOOP);
+	assert_string_equal(text, "first -> sec...");
+	assert_int_equal(sennit_dag_build(&d, &b, text, 4), -ELOOP);
+	assert_string_equal(text, "...");
+	assert_int_equal(sennit_dag_build(&d, &b, text, 3), -ELOOP);
+	assert_string_equal(text, "..");
+	assert_int_equal(sennit_dag_build(&d, &b, text, 1), -ELOOP);
+	assert_string_equal(text, "");
+	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), -ELOOP);
+	assert_ptr_equal(d, untouched);
+	sennit_dag_builder_destroy(&b);
+}
+
+static void words_that_just_fit_are_whole(void **state)
+{
+	static const char  whole[] = "a -> b -> a";
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	sennit_dag        *d;
+	char               text[sizeof(whole)];
+
+	(void)state;
+	must_add(&b, "a");
+	must_add(&b, "b");
+	must_order(&b, 0, 1);
+	must_order(&b, 1, 0);
+	assert_int_equal(sennit_dag_build(&d, &b, text, sizeof(text)), -ELOOP);
+	assert_string_equal(text, whole);
+	assert_int_equal(sennit_dag_build(&d, &b, text, sizeof(text) - 1),
+			 -ELOOP);
+	assert_string_equal(text, "a -> b ...");
+	sennit_dag_builder_destroy(&b);
+}
+
+enum { MANY = 100000 };
+
+static void a_circle_of_many_is_found(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	char               text[40];
+	sennit_dag        *d = untouched;
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++)
+		must_add(&b, NULL);
+	for (uint32_t i = 0; i < MANY; i++)
+		must_order(&b, i, (i + 1) % MANY);
+	assert_int_equal(sennit_dag_build(&d, &b, text, sizeof(text)), -ELOOP);
+	assert_string_equal(text, "node 0 -> node 1 -> node 2 -> node 3...");
+	assert_ptr_equal(d, untouched);
+	sennit_dag_builder_destroy(&b);
+}
+
+/* --- builders ----------------------------------------------------------- */
+
+static void to_say_it_twice_is_to_say_it_once(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	sennit_dag        *d;
+
+	(void)state;
+	must_add(&b, "a");
+	must_add(&b, "b");
+	must_add(&b, "c");
+	for (int i = 0; i < 3; i++) {
+		must_order(&b, 2, 1);
+		must_order(&b, 1, 0);
+		must_order(&b, 2, 0);
+	}
+	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
+	sennit_dag_builder_destroy(&b);
+	assert_runs(d, "cba");
+	assert_runs(d, "cba");
+	sennit_dag_destroy(d);
+}
+
+/* Bytes of a DAG of two nodes whose edge was given so often. */
+static long bytes_of(unsigned often)
+{
+	struct ward            w = { .calls = 0 };
+	const sennit_allocator a = { take, give, &w };
+	sennit_dag_builder     b;
+	sennit_dag            *d;
+	long                   bytes;
+
+	sennit_dag_builder_init(&b, &a);
+	must_add(&b, "a");
+	must_add(&b, "b");
+	while (often--)
+		must_order(&b, 0, 1);
+	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
+	sennit_dag_builder_destroy(&b);
+	bytes = w.bytes;
+	sennit_dag_destroy(d);
+	return bytes;
+}
+
+static void an_edge_given_often_is_kept_once(void **state)
+{
+	(void)state;
+	assert_int_equal(bytes_of(100), bytes_of(1));
+}
+
+static void a_builder_may_go_on_after_a_build(void **state)
+{
+	sennit_dag_builder b;
+	sennit_dag        *first, *second;
+	char               text[32];
+
+	(void)state;
+	sennit_dag_builder_init(&b, NULL);
+	must_add(&b, "a");
+	must_add(&b, "b");
+	must_order(&b, 0, 1);
+	assert_int_equal(sennit_dag_build(&first, &b, NULL, 0), 0);
+	must_order(&b, must_add(&b, "c"), 0);
+	assert_int_equal(sennit_dag_build(&second, &b, NULL, 0), 0);
+	must_order(&b, 1, 2);
+	assert_int_equal(sennit_dag_build(&second, &b, text, sizeof(text)),
+			 -ELOOP);
+	sennit_dag_builder_destroy(&b);
+	assert_runs(second, "cab");
+	assert_runs(first, "ab");
+	sennit_dag_destroy(first);
+	sennit_dag_destroy(second);
+}
+
+static void a_destroyed_builder_is_an_empty_one(void **state)
+{
+	struct ward            w = { .calls = 0 };
+	const sennit_allocator a = { take, give, &w };
+	sennit_dag_builder     b;
+
+	(void)state;
+	sennit_dag_builder_init(&b, &a);
+	must_add(&b, "a");
+	sennit_dag_builder_destroy(&b);
+	assert_int_equal(w.live, 0);
+	assert_int_equal(must_add(&b, "b"), 0);
+	assert_int_equal(w.live, 1);
+	sennit_dag_builder_destroy(&b);
+	sennit_dag_builder_destroy(&b);
+	assert_int_equal(w.bytes, 0);
+	sennit_dag_destroy(NULL);
+}
+
+/* White box: nobody has the memory to get there. */
+static void there_is_an_end_to_nodes_and_edges(void **state)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	uint32_t           node = 7;
+
+	(void)state;
+	must_add(&b, "a");
+	b.node_count_ = SENNIT_DAG_NODES;
+	assert_int_equal(sennit_dag_builder_add(&b, NULL, NULL, NULL, &node),
+			 -EOVERFLOW);
+	assert_int_equal(node, 7);
+	assert_int_equal(b.node_count_, SENNIT_DAG_NODES);
+	b.node_count_ = 1;
+	b.edge_count_ = SENNIT_DAG_EDGES;
+	assert_int_equal(sennit_dag_builder_order(&b, 0, 0), -EOVERFLOW);
+	assert_int_equal(b.edge_count_, SENNIT_DAG_EDGES);
+	sennit_dag_builder_destroy(&b);
+}
+
+/* --- no memory ---------------------------------------------------------- */
+
+enum { NODES = 100 };
+
+/* A chain, with what it takes to try each call until there is memory. */
+static unsigned build_somehow(sennit_dag **d, sennit_dag_builder *b)
+{
+	unsigned refused = 0;
+	uint32_t node = 7;
+	int      err;
+
+	for (unsigned i = 0; i < NODES; i++) {
+		while ((err = sennit_dag_builder_add(b, NULL, NULL, NULL,
+						     &node))) {
+			assert_int_equal(err, -ENOMEM);
+			refused++;
+		}
+		assert_int_equal(node, i);
+	}
+	for (unsigned i = 1; i < NODES; i++)
+		while ((err = sennit_dag_builder_order(b, i - 1, i))) {
+			assert_int_equal(err, -ENOMEM);
+			refused++;
+		}
+	while ((err = sennit_dag_build(d, b, NULL, 0))) {
+		assert_int_equal(err, -ENOMEM);
+		refused++;
+	}
+	return refused;
+}
+
+static void run_somehow(sennit_dag *d, struct ward *w, unsigned *refused)
+{
+	const long live = w->live;
+	int        err;
+
+	while ((err = sennit_dag_run(d, NULL, NULL, SENNIT_NEVER))) {
+		assert_int_equal(err, -ENOMEM);
+		assert_int_equal(w->live, live);
+		++*refused;
+	}
+	assert_int_equal(w->live, live);
+}
+
+static void without_memory_all_stays_as_it_was(void **state)
+{
+	unsigned refused;
+
+	(void)state;
+	for (unsigned k = 1, calls = 1; k <= calls + 1; k++) {
+		struct ward            w = { .failing = k };
+		const sennit_allocator a = { take, give, &w };
+		sennit_dag_builder     b;
+		sennit_dag            *d;
+
+		sennit_dag_builder_init(&b, &a);
+		refused = build_somehow(&d, &b);
+		sennit_dag_builder_destroy(&b);
+		assert_int_equal(w.live, 1);
+		run_somehow(d, &w, &refused);
+		sennit_dag_destroy(d);
+		assert_int_equal(w.live, 0);
+		assert_int_equal(w.bytes, 0);
+		assert_int_equal(refused, k <= w.calls);
+		calls = w.calls;
+	}
+}
+
+static void a_run_in_the_callers_memory_takes_none(void **state)
+{
+	struct ward            w = { .calls = 0 };
+	const sennit_allocator a = { take, give, &w };
+	sennit_dag_options     o = { .flags = 0 };
+	sennit_dag_builder     b;
+	sennit_dag            *d;
+	char                   text[32] = "";
+	unsigned               calls;
+
+	(void)state;
+	sennit_dag_builder_init(&b, &a);
+	must_add(&b, "a");
+	must_add(&b, "b");
+	must_order(&b, 1, 0);
+	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
+	sennit_dag_builder_destroy(&b);
+	calls = w.calls;
+	o.memory = malloc(sennit_dag_run_size(d));
+	assert_non_null(o.memory);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(sennit_dag_run(d, text, &o, SENNIT_NEVER), 0);
+	free(o.memory);
+	assert_string_equal(text, "bababa");
+	assert_int_equal(w.calls, calls);
+	sennit_dag_destroy(d);
+	assert_int_equal(w.live, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(a_node_before_itself_is_a_circle),
+		ALONE(two_before_each_other_are_a_circle),
+		ALONE(only_the_circle_is_named),
+		ALONE(words_without_room_are_cut),
+		ALONE(words_that_just_fit_are_whole),
+		ALONE(a_circle_of_many_is_found),
+		WITH_WORKERS(to_say_it_twice_is_to_say_it_once),
+		ALONE(an_edge_given_often_is_kept_once),
+		WITH_WORKERS(a_builder_may_go_on_after_a_build),
+		ALONE(a_destroyed_builder_is_an_empty_one),
+		ALONE(there_is_an_end_to_nodes_and_edges),
+		WITH_WORKERS(without_memory_all_stays_as_it_was),
+		WITH_WORKERS(a_run_in_the_callers_memory_takes_none),
+	};
+
+	return cmocka_run_group_tests_name("api/dag_build", tests, NULL, NULL);
+}

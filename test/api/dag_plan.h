@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dag_plan.h - graphs whose nodes check the order in which they run.
+ *
+ *	plan     steps 0..n-1, each with the earlier ones that come before it;
+ *	         the nodes of the DAG have other numbers, chosen at random
+ *	play     one run: who has begun and ended
+ *
+ * `made` is plain memory: ThreadSanitizer sees whether what a node did is
+ * visible to those after it.
+ */
+#ifndef SN_TEST_DAG_PLAN_H
+#define SN_TEST_DAG_PLAN_H
+
+#include "../random.h"
+#include "with_workers.h"
+
+#include <errno.h>
+
+struct plan {
+	unsigned     n;
+	struct step *steps;
+	unsigned    *before; /* steps, of all in turn */
+	sennit_dag  *dag;
+};
+
+struct step {
+	const struct plan *plan;
+	unsigned           number, begin, end; /* in before[] */
+	uint32_t           node;
+};
+
+struct play {
+	atomic_uchar *began, *ended;
+	unsigned     *made;
+	unsigned      yields; /* one step in so many yields; 0: none */
+	unsigned      fails;  /* the same for failing; 0: none */
+	atomic_uint   ran;
+};
+
+static inline void *must_have(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+/* --- plays -------------------------------------------------------------- */
+
+static inline void open_play(struct play *p, const struct plan *plan)
+{
+	*p = (struct play){ .yields = 0 };
+	p->began = must_have(plan->n, sizeof(*p->began));
+	p->ended = must_have(plan->n, sizeof(*p->ended));
+	p->made = must_have(plan->n, sizeof(*p->made));
+}
+
+static inline void close_play(struct play *p)
+{
+	free(p->began);
+	free(p->ended);
+	free(p->made);
+}
+
+static inline void check_before(const struct play *p, const struct step *s)
+{
+	for (unsigned i = s->begin; i < s->end; i++) {
+		const unsigned b = s->plan->before[i];
+
+		EXPECT(atomic_load_explicit(&p->ended[b],
+					    memory_order_relaxed));
+		EXPECT(p->made[b] == b + 1);
+	}
+}
+
+static inline int take_step(void *data, void *argument)
+{
+	const struct step *s = argument;
+	struct play       *p = data;
+
+	check_before(p, s);
+	EXPECT(!atomic_exchange_explicit(&p->began[s->number], 1,
+					 memory_order_relaxed));
+	if (p->yields && s->number % p->yields == 0)
+		sennit_yield();
+	atomic_fetch_add_explicit(&p->ran, 1, memory_order_relaxed);
+	if (p->fails && (s->number + 1) % p->fails == 0)
+		return -EIO;
+	p->made[s->number] = s->number + 1;
+	atomic_store_explicit(&p->ended[s->number], 1, memory_order_relaxed);
+	return 0;
+}
+
+/* --- plans -------------------------------------------------------------- */
+
+static inline void open_plan(struct plan *plan, unsigned n, unsigned edges)
+{
+	*plan = (struct plan){ .n = n };
+	plan->steps = must_have(n, sizeof(*plan->steps));
+	plan->before = must_have(edges, sizeof(*plan->before));
+}
+
+static inline void close_plan(struct plan *plan)
+{
+	sennit_dag_destroy(plan->dag);
+	free(plan->before);
+	free(plan->steps);
+}
+
+/* The steps are added in an order of their own. */
+static inline void add_steps(struct plan *plan, sennit_dag_builder *b,
+			     uint64_t *random)
+{
+	unsigned *order = must_have(plan->n, sizeof(*order));
+
+	for (unsigned i = 0; i < plan->n; i++) {
+		const unsigned k = random_below(random, i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+	for (unsigned i = 0; i < plan->n; i++) {
+		struct step *s = &plan->steps[order[i]];
+
+		s->plan = plan;
+		s->number = order[i];
+		EXPECT(sennit_dag_builder_add(b, take_step, s, NULL,
+					      &s->node) == 0);
+	}
+	free(order);
+}
+
+/* Make the DAG of the steps' begin, end and before[]. */
+static inline void draw(struct plan *plan, uint64_t *random)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+
+	add_steps(plan, &b, random);
+	for (unsigned i = 0; i < plan->n; i++)
+		for (unsigned k = plan->steps[i].begin; k < plan->steps[i].end;
+		     k++)
+			EXPECT(sennit_dag_builder_order(
+				       &b, plan->steps[plan->before[k]].node,
+				       plan->steps[i].node) == 0);
+	EXPECT(sennit_dag_build(&plan->dag, &b, NULL, 0) == 0);
+	sennit_dag_builder_destroy(&b);
+}
+
+/* n steps, each with up to `most` before it, some of them twice. */
+static inline void draw_at_random(struct plan *plan, unsigned n, unsigned most,
+				  uint64_t *random)
+{
+	unsigned edges = 0;
+
+	open_plan(plan, n, n * most);
+	for (unsigned i = 0; i < n; i++) {
+		plan->steps[i].begin = edges;
+		for (unsigned k = i ? random_below(random, most + 1) : 0; k;
+		     k--)
+			plan->before[edges++] = random_below(random, i);
+		plan->steps[i].end = edges;
+	}
+	draw(plan, random);
+}
+
+/* One, then n - 2, then one. */
+static inline void draw_fan(struct plan *plan, unsigned n, uint64_t *random)
+{
+	open_plan(plan, n, 2 * n);
+	for (unsigned i = 1; i + 1 < n; i++) {
+		plan->steps[i].begin = i - 1;
+		plan->steps[i].end = i;
+		plan->before[i - 1] = 0;
+		plan->before[n - 2 + i - 1] = i;
+	}
+	plan->steps[n - 1].begin = n - 2;
+	plan->steps[n - 1].end = 2 * (n - 2);
+	draw(plan, random);
+}
+
+/* One after the other. */
+static inline void draw_chain(struct plan *plan, unsigned n, uint64_t *random)
+{
+	open_plan(plan, n, n);
+	for (unsigned i = 1; i < n; i++) {
+		plan->before[i] = i - 1;
+		plan->steps[i].begin = i;
+		plan->steps[i].end = i + 1;
+	}
+	draw(plan, random);
+}
+
+#endif

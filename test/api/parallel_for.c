@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_for.c - loops over ranges, wherever they are called: what is called,
+ * what stops them, and that nothing else is held up. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+#define N 5000
+
+/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
+ * a loop can be called there. */
+static void everywhere(sennit_task_fn *run, struct world *w)
+{
+	run(w);
+	in_a_task(run, w);
+	if (w->threads)
+		in_a_thread(run, w);
+}
+
+static sennit_parallel_options on(const struct world *w, size_t grain)
+{
+	return (sennit_parallel_options){ .scheduler = w->s, .grain = grain };
+}
+
+/* --- what is called ----------------------------------------------------- */
+
+struct tally {
+	size_t      first; /* the index that seen[0] is for */
+	size_t      grain;
+	atomic_uint seen[N];
+	atomic_uint calls;
+};
+
+static int tally(void *context, size_t begin, size_t end)
+{
+	struct tally *t = context;
+
+	EXPECT(begin < end);
+	EXPECT(!t->grain || end - begin <= t->grain);
+	EXPECT(!t->grain || (begin - t->first) % t->grain == 0);
+	for (size_t i = begin; i < end; i++)
+		atomic_fetch_add(&t->seen[i - t->first], 1);
+	atomic_fetch_add(&t->calls, 1);
+	return 0;
+}
+
+static void cover(const struct world *w, size_t first, size_t n, size_t grain)
+{
+	struct tally           *t = calloc(1, sizeof(*t));
+	sennit_parallel_options o = on(w, grain);
+
+	t->first = first;
+	t->grain = grain;
+	EXPECT(sennit_parallel_for(first, first + n, tally, t, &o) == 0);
+	for (size_t i = 0; i < N; i++)
+		EXPECT(atomic_load(&t->seen[i]) == (i < n));
+	EXPECT(!grain || atomic_load(&t->calls) >= n / grain);
+	EXPECT(n || !atomic_load(&t->calls));
+	free(t);
+}
+
+static void cover_ranges(void *argument)
+{
+	static const size_t ns[] = { 0, 1, 2, 3, 63, 64, 1000, N };
+	static const size_t grains[] = { 0, 1, 7, 64, N, SIZE_MAX };
+
+	for (size_t n = 0; n < sizeof(ns) / sizeof(ns[0]); n++)
+		for (size_t g = 0; g < sizeof(grains) / sizeof(grains[0]); g++)
+			cover(argument, 17, ns[n], grains[g]);
+}
+
+static void each_index_is_in_one_piece(void **state)
+{
+	everywhere(cover_ranges, *state);
+}
+
+static void cover_the_end(void *argument)
+{
+	cover(argument, SIZE_MAX - N, N, 0);
+	cover(argument, SIZE_MAX - N, N, 7);
+	cover(argument, SIZE_MAX - 1, 1, SIZE_MAX);
+}
+
+static void indices_may_reach_the_largest_number(void **state)
+{
+	everywhere(cover_the_end, *state);
+}
+
+struct span {
+	atomic_size_t covered;
+};
+
+static int add_up(void *context, size_t begin, size_t end)
+{
+	struct span *s = context;
+
+	atomic_fetch_add(&s->covered, end - begin);
+	return 0;
+}
+
+static void cover_all_there_is(void *argument)
+{
+	sennit_parallel_options o = on(argument, 0);
+	struct span             s = { 0 };
+
+	EXPECT(sennit_parallel_for(0, SIZE_MAX, add_up, &s, &o) == 0);
+	EXPECT(atomic_load(&s.covered) == SIZE_MAX);
+	o.grain = SIZE_MAX / 2 + 7;
+	EXPECT(sennit_parallel_for(1, SIZE_MAX, add_up, &s, &o) == 0);
+	EXPECT(atomic_load(&s.covered) == SIZE_MAX - 2);
+}
+
+static void a_range_may_be_all_there_is(void **state)
+{
+	everywhere(cover_all_there_is, *state);
+}
+
+static int must_not_run(void *context, size_t begin, size_t end)
+{
+	(void)context;
+	(void)begin;
+	(void)end;
+	EXPECT(false && "it was called");
+	return -EIO;
+}
+
+static void refuse(void *argument)
+{
+	struct world           *w = argument;
+	sennit_parallel_options o = on(w, 0);
+
+	EXPECT(sennit_parallel_for(0, 9, NULL, NULL, &o) == -EINVAL);
+	EXPECT(sennit_parallel_for(9, 9, must_not_run, NULL, &o) == 0);
+	EXPECT(sennit_parallel_for(9, 3, must_not_run, NULL, &o) == 0);
+	o.reserved_ = 1;
+	EXPECT(sennit_parallel_for(0, 9, must_not_run, NULL, &o) == -EINVAL);
+	o = on(w, 0);
+	o.flags = 1u << 31;
+	EXPECT(sennit_parallel_for(0, 9, must_not_run, NULL, &o) == -EINVAL);
+}
+
+static void bad_arguments_call_nothing(void **state)
+{
+	everywhere(refuse, *state);
+}
+
+static void without_options_the_bound_scheduler_does_it(void **state)
+{
+	struct span s = { 0 };
+
+	(void)state;
+	assert_int_equal(sennit_parallel_for(0, N, add_up, &s, NULL), 0);
+	assert_int_equal(atomic_load(&s.covered), N);
+}
+
+/* --- inside each other, and waiting ------------------------------------- */
+
+static int add_row(void *context, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		EXPECT(sennit_parallel_for(0, 50, add_up, context, NULL) == 0);
+	return 0;
+}
+
+static void nest(void *argument)
+{
+	sennit_parallel_options o = on(argument, 0);
+	struct span             s = { 0 };
+
+	EXPECT(sennit_parallel_for(0, 50, add_row, &s, &o) == 0);
+	EXPECT(atomic_load(&s.covered) == 2500);
+}
+
+static void bodies_may_call_loops(void **state)
+{
+	everywhere(nest, *state);
+}
+
+struct shelf {
+	sennit_mutex mutex;
+	size_t       sum; /* under mutex */
+};
+
+static int add_waiting(void *context, size_t begin, size_t end)
+{
+	struct shelf *s = context;
+
+	for (size_t i = begin; i < end; i++) {
+		sennit_mutex_lock(&s->mutex);
+		sennit_yield();
+		s->sum += i;
+		sennit_mutex_unlock(&s->mutex);
+	}
+	return 0;
+}
+
+static void wait_in_bodies(void *argument)
+{
+	for (size_t grain = 0; grain < 3; grain++) {
+		sennit_parallel_options o = on(argument, grain);
+		struct shelf            s = { .sum = 0 };
+
+		EXPECT(sennit_parallel_for(0, 300, add_waiting, &s, &o) == 0);
+		EXPECT(s.sum == 300 * 299 / 2);
+	}
+}
+
+static void bodies_may_wait(void **state)
+{
+	everywhere(wait_in_bodies, *state);
+}
+
+static int use_lock(void *context, size_t begin, size_t end)
+{
+	sennit_mutex *m = context;
+
+	(void)begin;
+	(void)end;
+	EXPECT(sennit_mutex_lock_until(m, 0) == -ETIMEDOUT);
+	return 0;
+}
+
+static void lock_around(void *argument)
+{
+	sennit_parallel_options o = on(argument, 1);
+	sennit_mutex            m = SENNIT_MUTEX_INIT;
+
+	sennit_mutex_lock(&m);
+	EXPECT(sennit_parallel_for(0, 10, use_lock, &m, &o) == 0);
+	sennit_mutex_unlock(&m);
+}
+
+static void a_body_is_not_its_caller(void **state)
+{
+	everywhere(lock_around, *state);
+}
+
+/* --- sharing the work --------------------------------------------------- */
+
+struct meeting {
+	atomic_uint arrived;
+	atomic_bool all_here;
+};
+
+/* Two pieces under way at once: neither ends before the other has begun. */
+static int meet(void *context, size_t begin, size_t end)
+{
+	struct meeting *m = context;
+	sennit_time     give_up = sennit_after(GIVE_UP);
+
+	(void)begin;
+	(void)end;
+	if (atomic_fetch_add(&m->arrived, 1) < 2)
+		while (atomic_load(&m->arrived) < 2 && sennit_now() < give_up)
+			sched_yield();
+	return 0;
+}
+
+static void meet_others(void *argument)
+{
+	struct meeting          m = { 0 };
+	sennit_parallel_options o = on(argument, 1);
+
+	EXPECT(sennit_parallel_for(0, 100, meet, &m, &o) == 0);
+	EXPECT(atomic_load(&m.arrived) == 100);
+}
+
+static void idle_workers_take_part(void **state)
+{
+	everywhere(meet_others, *state);
+}
+
+struct flag {
+	atomic_bool ran;
+	sennit_time give_up;
+};
+
+static void raise_flag(void *argument)
+{
+	atomic_store(&((struct flag *)argument)->ran, true);
+}
+
+/* Done as soon as the other has run. */
+static int until_flag(void *context, size_t begin, size_t end)
+{
+	struct flag *f = context;
+
+	(void)begin;
+	(void)end;
+	return atomic_load(&f->ran) || sennit_now() > f->give_up ? -EALREADY
+								 : 0;
+}
+
+static void wake_and_raise(void *argument)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	raise_flag(argument);
+}
+
+static void loop_beside_a_sleeper(void *argument)
+{
+	struct world           *w = argument;
+	struct flag             f = { .give_up = sennit_after(GIVE_UP) };
+	sennit_parallel_options o = on(w, 1000);
+
+	must_schedule(wake_and_raise, &f);
+	sennit_yield();
+	EXPECT(sennit_parallel_for(0, SIZE_MAX, until_flag, &f, &o) ==
+	       -EALREADY);
+	EXPECT(atomic_load(&f.ran));
+	EXPECT_SOON(atomic_load(&f.ran));
+}
+
+static void a_loop_holds_up_no_fibers(void **state)
+{
+	in_a_task(loop_beside_a_sleeper, *state);
+}
+
+static void loop_beside_a_task(void *argument)
+{
+	struct flag             f = { .give_up = sennit_after(GIVE_UP) };
+	sennit_parallel_options o = on(argument, 1000);
+
+	must_schedule_here(raise_flag, &f);
+	EXPECT(sennit_parallel_for(0, SIZE_MAX, until_flag, &f, &o) ==
+	       -EALREADY);
+	EXPECT(atomic_load(&f.ran));
+}
+
+static void a_loop_holds_up_no_same_thread_tasks(void **state)
+{
+	in_a_task(loop_beside_a_task, *state);
+}
+
+/* --- what stops it ------------------------------------------------------ */
+
+struct trouble {
+	atomic_uint calls;
+	size_t      at;
+};
+
+static int fail_at(void *context, size_t begin, size_t end)
+{
+	struct trouble *t = context;
+
+	atomic_fetch_add(&t->calls, 1);
+	return t->at >= begin && t->at < end ? -EIO : 0;
+}
+
+static void fail_somewhere(void *argument)
+{
+	for (size_t at = 0; at < 100; at += 33) {
+		sennit_parallel_options o = on(argument, 1);
+		struct trouble          t = { .at = at };
+
+		EXPECT(sennit_parallel_for(0, 100, fail_at, &t, &o) == -EIO);
+		o.grain = 0;
+		EXPECT(sennit_parallel_for(0, 100, fail_at, &t, &o) == -EIO);
+	}
+}
+
+static void the_first_error_is_returned(void **state)
+{
+	everywhere(fail_somewhere, *state);
+}
+
+static int fail_at_once(void *context, size_t begin, size_t end)
+{
+	struct trouble *t = context;
+
+	(void)begin;
+	(void)end;
+	atomic_fetch_add(&t->calls, 1);
+	return -EIO;
+}
+
+static void an_error_keeps_pieces_from_beginning(void **state)
+{
+	struct world           *w = *state;
+	sennit_parallel_options o = on(w, 1);
+	struct trouble          t = { 0 };
+
+	assert_int_equal(sennit_parallel_for(0, SIZE_MAX, fail_at_once, &t, &o),
+			 -EIO);
+	assert_true(atomic_load(&t.calls) <= (w->threads ? w->threads : 1));
+}
+
+static int fail_or_wait(void *context, size_t begin, size_t end)
+{
+	sennit_event *never = context;
+
+	(void)end;
+	if (begin % 7 == 3)
+		return -EIO;
+	return sennit_event_wait_until(never, SENNIT_NEVER);
+}
+
+static void fail_beside_waits(void *argument)
+{
+	sennit_parallel_options o = on(argument, 1);
+	sennit_event            never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	EXPECT(sennit_parallel_for(0, 100, fail_or_wait, &never, &o) == -EIO);
+}
+
+static void an_error_ends_waits_of_other_pieces(void **state)
+{
+	everywhere(fail_beside_waits, *state);
+}
+
+static int count_calls(void *context, size_t begin, size_t end)
+{
+	(void)begin;
+	(void)end;
+	atomic_fetch_add(&((struct trouble *)context)->calls, 1);
+	return 0;
+}
+
+static void loop_past_the_deadline(void *argument)
+{
+	sennit_parallel_options o = on(argument, 1);
+	struct trouble          t = { 0 };
+
+	o.deadline = 1;
+	EXPECT(sennit_parallel_for(0, 100, must_not_run, NULL, &o) ==
+	       -ETIMEDOUT);
+	o.deadline = sennit_after(SENNIT_MILLISECOND);
+	EXPECT(sennit_parallel_for(0, SIZE_MAX, count_calls, &t, &o) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_now() >= o.deadline);
+	o.deadline = sennit_after(GIVE_UP);
+	EXPECT(sennit_parallel_for(0, 100, count_calls, &t, &o) == 0);
+	o.deadline = SENNIT_NEVER;
+	EXPECT(sennit_parallel_for(0, 100, count_calls, &t, &o) == 0);
+}
+
+static void the_deadline_ends_it(void **state)
+{
+	everywhere(loop_past_the_deadline, *state);
+}
+
+struct endless {
+	struct world *w;
+	sennit_group  g; /* around the loop */
+	atomic_uint   calls;
+	int           returned;
+};
+
+static int cancel_at_last(void *context, size_t begin, size_t end)
+{
+	struct endless *e = context;
+
+	(void)begin;
+	(void)end;
+	if (atomic_fetch_add(&e->calls, 1) == 1000)
+		sennit_group_cancel(&e->g);
+	return 0;
+}
+
+static int loop_for_ever(void *argument)
+{
+	struct endless         *e = argument;
+	sennit_parallel_options o = on(e->w, 3);
+
+	e->returned = sennit_parallel_for(0, SIZE_MAX, cancel_at_last, e, &o);
+	return 0;
+}
+
+static void cancel_a_loop(void *argument)
+{
+	struct endless e = { .w = argument };
+
+	sennit_group_init_on(&e.g, e.w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&e.g, loop_for_ever, &e) == 0);
+	EXPECT(sennit_group_wait(&e.g) == -ECANCELED);
+	EXPECT(e.returned == -ECANCELED);
+	EXPECT(atomic_load(&e.calls) > 1000);
+}
+
+static void cancelling_the_callers_group_ends_it(void **state)
+{
+	everywhere(cancel_a_loop, *state);
+}
+
+static int loop_cancelled(void *argument)
+{
+	struct endless         *e = argument;
+	sennit_parallel_options o = on(e->w, 0);
+
+	sennit_group_cancel(&e->g);
+	EXPECT(sennit_parallel_for(0, 9, must_not_run, NULL, &o) == -ECANCELED);
+	EXPECT(sennit_parallel_for(9, 9, must_not_run, NULL, &o) == 0);
+	return 0;
+}
+
+static void cancel_before(void *argument)
+{
+	struct endless e = { .w = argument };
+
+	sennit_group_init_on(&e.g, e.w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&e.g, loop_cancelled, &e) == 0);
+	EXPECT(sennit_group_wait(&e.g) == -ECANCELED);
+}
+
+static void in_a_cancelled_group_nothing_begins(void **state)
+{
+	everywhere(cancel_before, *state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(each_index_is_in_one_piece),
+		WITH_WORKERS(indices_may_reach_the_largest_number),
+		WITH_WORKERS(a_range_may_be_all_there_is),
+		WITH_WORKERS(bad_arguments_call_nothing),
+		WITH_WORKERS(without_options_the_bound_scheduler_does_it),
+		WITH_WORKERS(bodies_may_call_loops),
+		WITH_WORKERS(bodies_may_wait),
+		WITH_WORKERS(a_body_is_not_its_caller),
+		WITH_SEVERAL(idle_workers_take_part),
+		WITH_THREADS(a_loop_holds_up_no_fibers),
+		WITH_WORKERS(a_loop_holds_up_no_same_thread_tasks),
+		WITH_WORKERS(the_first_error_is_returned),
+		WITH_WORKERS(an_error_keeps_pieces_from_beginning),
+		WITH_WORKERS(an_error_ends_waits_of_other_pieces),
+		WITH_WORKERS(the_deadline_ends_it),
+		WITH_WORKERS(cancelling_the_callers_group_ends_it),
+		WITH_WORKERS(in_a_cancelled_group_nothing_begins),
+	};
+
+	return cmocka_run_group_tests_name("api/parallel_for", tests, NULL,
+					   NULL);
+}

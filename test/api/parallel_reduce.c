@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_reduce.c - results of ranges: right, in order, the same every time
+ * if so asked, and nothing left behind by errors. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
+ * a loop can be called there. */
+static void everywhere(sennit_task_fn *run, struct world *w)
+{
+	run(w);
+	in_a_task(run, w);
+	if (w->threads)
+		in_a_thread(run, w);
+}
+
+static sennit_parallel_options on(const struct world *w, size_t grain,
+				  uint32_t flags)
+{
+	return (sennit_parallel_options){ .scheduler = w->s,
+					  .grain = grain,
+					  .flags = flags };
+}
+
+/* Call try_out with all kinds of options. */
+static void with_options(struct world *w,
+			 void (*try_out)(const sennit_parallel_options *o))
+{
+	static const size_t grains[] = { 0, 1, 10, 1000, SIZE_MAX };
+
+	for (size_t i = 0; i < sizeof(grains) / sizeof(grains[0]); i++)
+		for (uint32_t flags = 0; flags < 2; flags++) {
+			sennit_parallel_options o = on(w, grains[i], flags);
+
+			try_out(&o);
+		}
+}
+
+/* --- sums --------------------------------------------------------------- */
+
+static int add_indices(void *context, void *accumulator, size_t begin,
+		       size_t end)
+{
+	uint64_t *sum = accumulator;
+
+	(void)context;
+	for (size_t i = begin; i < end; i++)
+		*sum += i;
+	return 0;
+}
+
+static void add_sums(void *context, void *left, const void *right)
+{
+	(void)context;
+	*(uint64_t *)left += *(const uint64_t *)right;
+}
+
+static const sennit_reduction indices = { .size = sizeof(uint64_t),
+					  .accumulate = add_indices,
+					  .combine = add_sums };
+
+static void sum_ranges(const sennit_parallel_options *o)
+{
+	static const size_t ns[] = { 0, 1, 2, 3, 100, 999, 5000 };
+
+	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
+		uint64_t n = ns[i], sum = 99;
+
+		EXPECT(sennit_parallel_reduce(5, 5 + n, &indices, NULL, &sum,
+					      o) == 0);
+		EXPECT(sum == (n ? n * 5 + n * (n - 1) / 2 : 0));
+	}
+}
+
+static void sum_everything(void *argument)
+{
+	with_options(argument, sum_ranges);
+}
+
+static void each_index_is_accumulated_once(void **state)
+{
+	everywhere(sum_everything, *state);
+}
+
+/* --- order -------------------------------------------------------------- */
+
+/* Intervals that may only be joined where they meet; padded, so that they are
+ * too large for stacks. */
+struct interval {
+	size_t        begin;
+	size_t        end; /* 0: empty */
+	unsigned char more[200];
+};
+
+static void no_interval(void *context, void *accumulator)
+{
+	memset(accumulator, 0x5a, sizeof(struct interval));
+	((struct interval *)accumulator)->end = 0;
+	EXPECT((uintptr_t)accumulator % 16 == 0);
+	EXPECT(*(int *)context == 42);
+}
+
+static int append(void *context, void *accumulator, size_t begin, size_t end)
+{
+	struct interval *i = accumulator;
+
+	EXPECT(*(int *)context == 42);
+	EXPECT(!i->end || i->end == begin);
+	if (!i->end)
+		i->begin = begin;
+	i->end = end;
+	return 0;
+}
+
+static void join(void *context, void *left, const void *right)
+{
+	const struct interval *r = right;
+
+	if (r->end)
+		append(context, left, r->begin, r->end);
+}
+
+static const sennit_reduction intervals = { .size = sizeof(struct interval),
+					    .identity = no_interval,
+					    .accumulate = append,
+					    .combine = join };
+
+static void join_intervals(const sennit_parallel_options *o)
+{
+	int             context = 42;
+	struct interval all;
+
+	EXPECT(sennit_parallel_reduce(3, 7003, &intervals, &context, &all, o) ==
+	       0);
+	EXPECT(all.begin == 3 && all.end == 7003 && all.more[199] == 0x5a);
+}
+
+static void keep_order(void *argument)
+{
+	with_options(argument, join_intervals);
+}
+
+static void left_stays_left(void **state)
+{
+	everywhere(keep_order, *state);
+}
+
+/* --- the same result ---------------------------------------------------- */
+
+#define TERMS LOAD(100003)
+
+static double term(size_t i)
+{
+	return (i % 3 ? 1.0 : -1e9) / (double)(i % 1013 + 1);
+}
+
+static int add_terms(void *context, void *accumulator, size_t begin, size_t end)
+{
+	double *sum = accumulator;
+
+	(void)context;
+	for (size_t i = begin; i < end; i++)
+		*sum += term(i);
+	return 0;
+}
+
+static void add_doubles(void *context, void *left, const void *right)
+{
+	(void)context;
+	*(double *)left += *(const double *)right;
+}
+
+static const sennit_reduction terms = { .size = sizeof(double),
+					.accumulate = add_terms,
+					.combine = add_doubles };
+
+/* What the header says of the order, done by one thread. */
+static double sum_as_told(size_t begin, size_t end, size_t grain)
+{
+	size_t middle = begin + (end - begin) / 2 / grain * grain;
+	double sum = 0;
+
+	if (end - begin <= grain) {
+		add_terms(NULL, &sum, begin, end);
+		return sum;
+	}
+	if (middle == begin)
+		middle += grain;
+	return sum_as_told(begin, middle, grain) +
+	       sum_as_told(middle, end, grain);
+}
+
+static void sum_deterministically(void *argument)
+{
+	static const size_t grains[] = { 0, 1, 77, 4096 };
+
+	for (size_t i = 0; i < sizeof(grains) / sizeof(grains[0]); i++) {
+		size_t grain = grains[i] ? grains[i] : (TERMS + 255) / 256;
+		double told = sum_as_told(0, TERMS, grain);
+		double sum = 0;
+		sennit_parallel_options o = on(argument, grains[i],
+					       SENNIT_PARALLEL_DETERMINISTIC);
+
+		for (int again = 0; again < 3; again++) {
+			EXPECT(sennit_parallel_reduce(0, TERMS, &terms, NULL,
+						      &sum, &o) == 0);
+			EXPECT(!memcmp(&sum, &told, sizeof(sum)));
+		}
+	}
+}
+
+static void a_deterministic_sum_is_the_same_to_the_last_bit(void **state)
+{
+	everywhere(sum_deterministically, *state);
+}
+
+/* --- waiting, nesting --------------------------------------------------- */
+
+static int add_waiting(void *context, void *accumulator, size_t begin,
+		       size_t end)
+{
+	sennit_yield();
+	return add_indices(context, accumulator, begin, end);
+}
+
+static const sennit_reduction slow_indices = { .size = sizeof(uint64_t),
+					       .accumulate = add_waiting,
+					       .combine = add_sums };
+
+static int add_rows(void *context, void *accumulator, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++) {
+		uint64_t sum = 0;
+
+		EXPECT(sennit_parallel_reduce(0, 21, &slow_indices, NULL, &sum,
+					      NULL) == 0);
+		EXPECT(sum == 210);
+		add_sums(context, accumulator, &sum);
+	}
+	return 0;
+}
+
+static const sennit_reduction rows = { .size = sizeof(uint64_t),
+				       .accumulate = add_rows,
+				       .combine = add_sums };
+
+static void sum_rows(const sennit_parallel_options *o)
+{
+	uint64_t sum = 0;
+
+	EXPECT(sennit_parallel_reduce(0, 30, &rows, NULL, &sum, o) == 0);
+	EXPECT(sum == 6300);
+}
+
+static void nest(void *argument)
+{
+	with_options(argument, sum_rows);
+}
+
+static void parts_may_wait_and_reduce(void **state)
+{
+	everywhere(nest, *state);
+}
+
+/* --- what stops it ------------------------------------------------------ */
+
+static int fail_late(void *context, void *accumulator, size_t begin, size_t end)
+{
+	(void)accumulator;
+	(void)begin;
+	return end > *(size_t *)context ? -EIO : 0;
+}
+
+static const sennit_reduction failing = { .size = sizeof(uint64_t),
+					  .accumulate = fail_late,
+					  .combine = add_sums };
+
+static void fail_somewhere(const sennit_parallel_options *o)
+{
+	for (size_t at = 0; at < 1000; at += 333) {
+		uint64_t sum = 99;
+
+		EXPECT(sennit_parallel_reduce(0, 1000, &failing, &at, &sum,
+					      o) == -EIO);
+		EXPECT(sum == 99);
+	}
+}
+
+static void fail_with_options(void *argument)
+{
+	with_options(argument, fail_somewhere);
+}
+
+static void an_error_leaves_the_result_alone(void **state)
+{
+	everywhere(fail_with_options, *state);
+}
+
+static int pass_time(void *context, void *accumulator, size_t begin, size_t end)
+{
+	(void)context;
+	(void)accumulator;
+	(void)begin;
+	(void)end;
+	sennit_yield();
+	return 0;
+}
+
+static const sennit_reduction endless = { .size = sizeof(uint64_t),
+					  .accumulate = pass_time,
+					  .combine = add_sums };
+
+static void run_late(const sennit_parallel_options *options)
+{
+	sennit_parallel_options o = *options;
+	uint64_t                sum = 99;
+
+	o.deadline = sennit_after(SENNIT_MILLISECOND / 10);
+	if (o.grain == 1)
+		EXPECT(sennit_parallel_reduce(0, SIZE_MAX, &endless, NULL, &sum,
+					      &o) == -ETIMEDOUT);
+	o.deadline = 1;
+	EXPECT(sennit_parallel_reduce(0, 10, &slow_indices, NULL, &sum, &o) ==
+	       -ETIMEDOUT);
+	EXPECT(sum == 99);
+}
+
+static void time_out(void *argument)
+{
+	with_options(argument, run_late);
+}
+
+static void the_deadline_ends_it(void **state)
+{
+	everywhere(time_out, *state);
+}
+
+static int cancel_and_add(void *context, void *accumulator, size_t begin,
+			  size_t end)
+{
+	if (begin <= 500 && end > 500)
+		sennit_group_cancel(context);
+	return add_indices(NULL, accumulator, begin, end);
+}
+
+static const sennit_reduction cancelling = { .size = sizeof(uint64_t),
+					     .accumulate = cancel_and_add,
+					     .combine = add_sums };
+
+static int reduce_and_cancel(void *argument)
+{
+	uint64_t                sum = 99;
+	sennit_parallel_options o = { .grain = 10 };
+
+	for (o.flags = 0; o.flags < 2; o.flags++)
+		EXPECT(sennit_parallel_reduce(0, 100000, &cancelling, argument,
+					      &sum, &o) == -ECANCELED);
+	EXPECT(sum == 99);
+	return 0;
+}
+
+static void cancel(void *argument)
+{
+	struct world *w = argument;
+	sennit_group  g;
+
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&g, reduce_and_cancel, &g) == 0);
+	EXPECT(sennit_group_wait(&g) == -ECANCELED);
+}
+
+static void cancelling_the_callers_group_ends_it(void **state)
+{
+	everywhere(cancel, *state);
+}
+
+static void refuse(void *argument)
+{
+	sennit_parallel_options o = on(argument, 0, 0);
+	sennit_reduction        how = indices;
+	uint64_t                sum = 99;
+
+	EXPECT(sennit_parallel_reduce(0, 9, NULL, NULL, &sum, &o) == -EINVAL);
+	how.size = 0;
+	EXPECT(sennit_parallel_reduce(0, 9, &how, NULL, &sum, &o) == -EINVAL);
+	how = indices;
+	how.combine = NULL;
+	EXPECT(sennit_parallel_reduce(0, 9, &how, NULL, &sum, &o) == -EINVAL);
+	how = indices;
+	how.accumulate = NULL;
+	EXPECT(sennit_parallel_reduce(0, 9, &how, NULL, &sum, &o) == -EINVAL);
+	o.flags = 1u << 31;
+	EXPECT(sennit_parallel_reduce(0, 9, &indices, NULL, &sum, &o) ==
+	       -EINVAL);
+	EXPECT(sum == 99);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+	everywhere(refuse, *state);
+}
+
+/* --- memory ------------------------------------------------------------- */
+
+struct purse {
+	atomic_long taken;
+	atomic_long left; /* how many more there are */
+};
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	struct purse *p = context;
+
+	if (size == sizeof(struct interval)) {
+		if (atomic_fetch_sub(&p->left, 1) <= 0)
+			return NULL;
+		atomic_fetch_add(&p->taken, 1);
+	}
+	return aligned_alloc(alignment,
+			     (size + alignment - 1) / alignment * alignment);
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	if (size == sizeof(struct interval))
+		atomic_fetch_sub(&((struct purse *)context)->taken, 1);
+	free(memory);
+}
+
+static void reduce_with_little_memory(uint32_t workers, long accumulators,
+				      uint32_t flags)
+{
+	struct purse           p = { .left = 1 << 20 };
+	const sennit_allocator a = { take, give, &p };
+	sennit_scheduler      *s =
+		start_with(SENNIT_CONFIG(.workers = workers, .allocator = &a));
+	sennit_parallel_options o = { .grain = 1, .flags = flags };
+	int                     context = 42, err;
+	struct interval         all = { .begin = 77 };
+
+	assert_int_equal(sennit_bind(s), 0);
+	atomic_store(&p.left, accumulators);
+	err = sennit_parallel_reduce(1, 1000, &intervals, &context, &all, &o);
+	if (accumulators && !flags)
+		assert_int_equal(err, 0);
+	assert_true(!err || err == -ENOMEM);
+	assert_int_equal(all.begin, err ? 77 : 1);
+	assert_int_equal(atomic_load(&p.taken), 0);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void without_memory_it_cuts_less_or_fails(void **state)
+{
+	const struct world *w = *state;
+
+	for (long n = 0; n < 12; n++) {
+		reduce_with_little_memory(w->workers, n, 0);
+		reduce_with_little_memory(w->workers, n,
+					  SENNIT_PARALLEL_DETERMINISTIC);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(each_index_is_accumulated_once),
+		WITH_WORKERS(left_stays_left),
+		WITH_WORKERS(a_deterministic_sum_is_the_same_to_the_last_bit),
+		WITH_WORKERS(parts_may_wait_and_reduce),
+		WITH_WORKERS(an_error_leaves_the_result_alone),
+		WITH_WORKERS(the_deadline_ends_it),
+		WITH_WORKERS(cancelling_the_callers_group_ends_it),
+		WITH_WORKERS(bad_arguments_are_refused),
+		WITH_COUNTS(without_memory_it_cuts_less_or_fails),
+	};
+
+	return cmocka_run_group_tests_name("api/parallel_reduce", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_scan.c - prefix sums and their like: each output right, once, in
+ * place too; errors, deadlines, no memory. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+#define N 5000
+
+/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
+ * a loop can be called there. */
+static void everywhere(sennit_task_fn *run, struct world *w)
+{
+	run(w);
+	in_a_task(run, w);
+	if (w->threads)
+		in_a_thread(run, w);
+}
+
+/* Call try_out with all kinds of options. */
+static void with_options(struct world *w,
+			 void (*try_out)(const sennit_parallel_options *o))
+{
+	static const size_t grains[] = { 0, 1, 10, 1000, SIZE_MAX };
+
+	for (size_t i = 0; i < sizeof(grains) / sizeof(grains[0]); i++)
+		for (uint32_t flags = 0; flags < 2; flags++) {
+			const sennit_parallel_options o = {
+				.scheduler = w->s,
+				.grain = grains[i],
+				.flags = flags,
+			};
+
+			try_out(&o);
+		}
+}
+
+/* --- strings: order matters --------------------------------------------- */
+
+/* What a piece of text does to a number: x -> factor * x + summand. */
+struct effect {
+	uint64_t factor;
+	uint64_t summand;
+};
+
+struct text {
+	size_t   first; /* the index of in[0] */
+	uint64_t in[N];
+	uint64_t out[N];
+	bool     inclusive;
+	bool     in_place;
+	size_t   fail_at; /* SIZE_MAX: nowhere */
+	bool     yields;
+	unsigned put_out[N];
+};
+
+static void no_effect(void *context, void *accumulator)
+{
+	(void)context;
+	*(struct effect *)accumulator = (struct effect){ 1, 0 };
+}
+
+static void follow(void *context, void *left, const void *right)
+{
+	const struct effect *r = right;
+	struct effect       *l = left;
+
+	(void)context;
+	l->factor *= r->factor;
+	l->summand = l->summand * r->factor + r->summand;
+}
+
+static void read_one(struct effect *e, uint64_t x)
+{
+	follow(NULL, e, &(struct effect){ 31, x });
+}
+
+static int read_text(void *context, void *accumulator, size_t begin, size_t end)
+{
+	const struct text *t = context;
+
+	if (t->yields)
+		sennit_yield();
+	for (size_t i = begin; i < end; i++)
+		read_one(accumulator, t->in[i - t->first]);
+	return t->fail_at >= begin && t->fail_at < end ? -EIO : 0;
+}
+
+static int put_out(void *context, void *accumulator, size_t begin, size_t end)
+{
+	struct text   *t = context;
+	struct effect *e = accumulator;
+	uint64_t      *out = t->in_place ? t->in : t->out;
+
+	if (t->yields)
+		sennit_yield();
+	for (size_t i = begin - t->first; i < end - t->first; i++) {
+		uint64_t x = t->in[i];
+
+		if (!t->inclusive)
+			out[i] = e->summand;
+		read_one(e, x);
+		if (t->inclusive)
+			out[i] = e->summand;
+		t->put_out[i]++;
+	}
+	return t->fail_at >= begin && t->fail_at < end ? -EIO : 0;
+}
+
+static const sennit_scan hashes = {
+	.reduction = { .size = sizeof(struct effect),
+		       .identity = no_effect,
+		       .accumulate = read_text,
+		       .combine = follow },
+	.put_out = put_out,
+};
+
+static struct text *new_text(size_t first)
+{
+	struct text *t = calloc(1, sizeof(*t));
+
+	t->first = first;
+	t->fail_at = SIZE_MAX;
+	for (size_t i = 0; i < N; i++)
+		t->in[i] = i * i + 7;
+	return t;
+}
+
+static void scan_text(struct text *t, size_t n,
+		      const sennit_parallel_options *o)
+{
+	struct effect all = { 99, 99 }, e = { 1, 0 };
+	uint64_t     *out = t->in_place ? t->in : t->out;
+
+	EXPECT(sennit_parallel_scan(t->first, t->first + n, &hashes, t, &all,
+				    o) == 0);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t before = e.summand;
+
+		read_one(&e, i * i + 7);
+		EXPECT(out[i] == (t->inclusive ? e.summand : before));
+		EXPECT(t->put_out[i] == 1);
+	}
+	EXPECT(n == N || !t->put_out[n]);
+	EXPECT(all.summand == e.summand && all.factor == e.factor);
+}
+
+static void scan_texts(const sennit_parallel_options *o)
+{
+	static const size_t ns[] = { 0, 1, 2, 3, 9, 100, N };
+
+	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++)
+		for (unsigned how = 0; how < 8; how++) {
+			struct text *t = new_text(how & 4 ? SIZE_MAX - N : 3);
+
+			t->inclusive = how & 1;
+			t->in_place = how & 2;
+			scan_text(t, ns[i], o);
+			free(t);
+		}
+}
+
+static void scan_all(void *argument)
+{
+	with_options(argument, scan_texts);
+}
+
+static void each_output_is_of_all_before_it(void **state)
+{
+	everywhere(scan_all, *state);
+}
+
+static void scan_waiting(const sennit_parallel_options *o)
+{
+	struct text *t = new_text(0);
+
+	t->yields = true;
+	scan_text(t, 500, o);
+	free(t);
+}
+
+static void wait_in_scans(void *argument)
+{
+	with_options(argument, scan_waiting);
+}
+
+static void blocks_may_wait(void **state)
+{
+	everywhere(wait_in_scans, *state);
+}
+
+static void without_options_or_result_it_works_too(void **state)
+{
+	struct text *t = new_text(0);
+
+	(void)state;
+	assert_int_equal(sennit_parallel_scan(0, N, &hashes, t, NULL, NULL), 0);
+	assert_int_equal(t->out[0], 0);
+	assert_int_equal(t->out[1], 7);
+	assert_int_equal(t->out[2], 7 * 31 + 8);
+	free(t);
+}
+
+/* --- the same result ---------------------------------------------------- */
+
+static double inexact[N];
+
+static int add_inexact(void *context, void *accumulator, size_t begin,
+		       size_t end)
+{
+	(void)context;
+	for (size_t i = begin; i < end; i++)
+		*(double *)accumulator += 1.0 / (double)(i % 101 + 1);
+	return 0;
+}
+
+static int put_out_inexact(void *context, void *accumulator, size_t begin,
+			   size_t end)
+{
+	for (size_t i = begin; i < end; i++) {
+		add_inexact(context, accumulator, i, i + 1);
+		((double *)context)[i] = *(double *)accumulator;
+	}
+	return 0;
+}
+
+static void add_doubles(void *context, void *left, const void *right)
+{
+	(void)context;
+	*(double *)left += *(const double *)right;
+}
+
+static const sennit_scan sums = {
+	.reduction = { .size = sizeof(double),
+		       .accumulate = add_inexact,
+		       .combine = add_doubles },
+	.put_out = put_out_inexact,
+};
+
+/* 64 blocks, each starting from the sum of the blocks before it, which were
+ * added up one after the other. */
+static void scan_as_told(double *out)
+{
+	size_t block = (N + 63) / 64;
+	double before = 0;
+
+	for (size_t i = 0; i < N; i += block) {
+		size_t end = i + block < N ? i + block : N;
+		double own = 0, sum = before;
+
+		put_out_inexact(out, &sum, i, end);
+		add_inexact(NULL, &own, i, end);
+		before += own;
+	}
+}
+
+static void scan_deterministically(void *argument)
+{
+	const struct world           *w = argument;
+	static double                 told[N];
+	double                        all = 0;
+	const sennit_parallel_options o = {
+		.scheduler = w->s, .flags = SENNIT_PARALLEL_DETERMINISTIC
+	};
+
+	scan_as_told(told);
+	for (int again = 0; again < 3; again++) {
+		EXPECT(sennit_parallel_scan(0, N, &sums, inexact, &all, &o) ==
+		       0);
+		EXPECT(!memcmp(inexact, told, sizeof(told)));
+		EXPECT(!memcmp(&all, &told[N - 1], sizeof(all)));
+	}
+}
+
+static void a_deterministic_scan_is_the_same_to_the_last_bit(void **state)
+{
+	everywhere(scan_deterministically, *state);
+}
+
+/* --- what stops it ------------------------------------------------------ */
+
+static void fail_somewhere(const sennit_parallel_options *o)
+{
+	for (size_t at = 0; at < N; at += N / 5 - 1) {
+		struct text  *t = new_text(0);
+		struct effect all = { 99, 99 };
+
+		t->fail_at = at;
+		EXPECT(sennit_parallel_scan(0, N, &hashes, t, &all, o) == -EIO);
+		EXPECT(all.factor == 99);
+		free(t);
+	}
+}
+
+static void fail_with_options(void *argument)
+{
+	with_options(argument, fail_somewhere);
+}
+
+static void an_error_ends_it(void **state)
+{
+	everywhere(fail_with_options, *state);
+}
+
+static int until_cancelled(void *context, void *accumulator, size_t begin,
+			   size_t end)
+{
+	(void)context;
+	(void)accumulator;
+	(void)begin;
+	(void)end;
+	sennit_yield();
+	return sennit_cancelled();
+}
+
+static const sennit_scan endless = {
+	.reduction = { .size = 1,
+		       .accumulate = until_cancelled,
+		       .combine = follow },
+	.put_out = until_cancelled,
+};
+
+static int wait_for_end(void *context, void *accumulator, size_t begin,
+			size_t end)
+{
+	(void)accumulator;
+	(void)begin;
+	(void)end;
+	return sennit_event_wait_until(context, SENNIT_NEVER);
+}
+
+static void run_late(const sennit_parallel_options *options)
+{
+	sennit_parallel_options o = *options;
+	sennit_scan             waiting = endless;
+	sennit_event            never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	waiting.put_out = wait_for_end;
+	o.deadline = sennit_after(SENNIT_MILLISECOND / 10);
+	EXPECT(sennit_parallel_scan(0, SIZE_MAX, &waiting, &never, NULL, &o) ==
+	       -ETIMEDOUT);
+	o.deadline = 1;
+	EXPECT(sennit_parallel_scan(0, SIZE_MAX, &endless, NULL, NULL, &o) ==
+	       -ETIMEDOUT);
+}
+
+static void time_out(void *argument)
+{
+	with_options(argument, run_late);
+}
+
+static void the_deadline_ends_it(void **state)
+{
+	everywhere(time_out, *state);
+}
+
+static int cancel_late(void *context, void *accumulator, size_t begin,
+		       size_t end)
+{
+	(void)accumulator;
+	if (begin <= 7 && end > 7)
+		sennit_group_cancel(context);
+	return 0;
+}
+
+static const sennit_scan cancelling = {
+	.reduction = { .size = 1,
+		       .accumulate = cancel_late,
+		       .combine = follow },
+	.put_out = cancel_late,
+};
+
+static int scan_and_cancel(void *argument)
+{
+	const sennit_parallel_options o = { .grain = 1 };
+
+	EXPECT(sennit_parallel_scan(0, 100000, &cancelling, argument, NULL,
+				    &o) == -ECANCELED);
+	return 0;
+}
+
+static void cancel(void *argument)
+{
+	struct world *w = argument;
+	sennit_group  g;
+
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&g, scan_and_cancel, &g) == 0);
+	EXPECT(sennit_group_wait(&g) == -ECANCELED);
+}
+
+static void cancelling_the_callers_group_ends_it(void **state)
+{
+	everywhere(cancel, *state);
+}
+
+static void refuse(void *argument)
+{
+	const struct world     *w = argument;
+	sennit_parallel_options o = { .scheduler = w->s };
+	sennit_scan             how = hashes;
+	struct effect           all = { 99, 99 };
+
+	EXPECT(sennit_parallel_scan(0, 9, NULL, NULL, &all, &o) == -EINVAL);
+	how.put_out = NULL;
+	EXPECT(sennit_parallel_scan(0, 9, &how, NULL, &all, &o) == -EINVAL);
+	how = hashes;
+	how.reduction.combine = NULL;
+	EXPECT(sennit_parallel_scan(0, 9, &how, NULL, &all, &o) == -EINVAL);
+	how = hashes;
+	how.reduction.size = 0;
+	EXPECT(sennit_parallel_scan(0, 9, &how, NULL, &all, &o) == -EINVAL);
+	how.reduction.size = SIZE_MAX;
+	EXPECT(sennit_parallel_scan(0, 9, &how, NULL, &all, &o) == -ENOMEM);
+	how.reduction.size = SIZE_MAX / 2;
+	EXPECT(sennit_parallel_scan(0, 9, &how, NULL, &all, &o) == -ENOMEM);
+	EXPECT(all.factor == 99);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+	everywhere(refuse, *state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(each_output_is_of_all_before_it),
+		WITH_WORKERS(blocks_may_wait),
+		WITH_WORKERS(without_options_or_result_it_works_too),
+		WITH_WORKERS(a_deterministic_scan_is_the_same_to_the_last_bit),
+		WITH_WORKERS(an_error_ends_it),
+		WITH_WORKERS(the_deadline_ends_it),
+		WITH_WORKERS(cancelling_the_callers_group_ends_it),
+		WITH_WORKERS(bad_arguments_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("api/parallel_scan", tests, NULL,
+					   NULL);
+}

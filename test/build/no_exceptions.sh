@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# no_exceptions.sh - sennit.hpp in a program built without exceptions: values
+# come out, errors are told apart, and a cancelled wait counts as timed out.
+#
+# Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped),
+# SOURCE_DIR (.).
+set -eu
+
+: "${CXX:=}" "${SOURCE_DIR:=.}"
+
+if [ -z "$CXX" ]; then
+	echo "skipped: no C++ compiler"
+	exit 77
+fi
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cat >"$scratch/program.cpp" <<'END'
+#include <sennit.hpp>
+
+#include <cstdio>
+#include <string>
+
+static int wrong;
+
+static void expect(bool claim, const char *what)
+{
+	if (claim)
+		return;
+	std::fprintf(stderr, "not so: %s\n", what);
+	wrong++;
+}
+
+#define EXPECT(claim) expect(claim, #claim)
+
+int main()
+{
+	sennit::scheduler s(sennit::config().with_workers(2));
+	sennit::scheduler none;
+	{
+		sennit::binding              bound(s);
+		sennit::event                never_set;
+		sennit::group                g;
+		sennit::channel<std::string> c(1);
+		sennit::once                 once;
+		sennit::future<int>          broken;
+		int                          calls = 0;
+
+		auto answer = sennit::async([] { return 6 * 7; });
+		EXPECT(answer.get() == 42);
+		broken = sennit::promise<int>().get_future();
+		EXPECT(broken.is_ready() && !broken.has_value());
+		EXPECT(sennit::blocking_call([] { return 5; }) == 5);
+		EXPECT(c.send("text") && *c.receive() == "text");
+		once.call([&] { calls++; });
+		once.call([&] { calls++; });
+		EXPECT(calls == 1);
+		g.spawn([&] {
+			EXPECT(!never_set.wait_until(sennit::never));
+		});
+		g.cancel();
+		EXPECT(g.wait(std::nothrow) == std::errc::operation_canceled);
+	}
+	EXPECT(sennit::scheduler::try_create(
+		       none, sennit::config().with_workers(
+				     SENNIT_WORKERS_MAX + 1)) ==
+	       std::errc::invalid_argument);
+	s.shutdown();
+	return wrong;
+}
+END
+
+"$CXX" -std=c++17 -fno-exceptions -Wall -Wextra -Wpedantic -Werror \
+	-I"$SOURCE_DIR/include" -o "$scratch/program" "$scratch/program.cpp" \
+	"$LIB_STATIC" -pthread -ldl -lm
+"$scratch/program"

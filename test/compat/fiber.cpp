@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include "marl/event.h"
+#include "marl/waitgroup.h"
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+using Fiber = marl::Scheduler::Fiber;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+class FiberOn : public World
+{
+public:
+	marl::mutex mutex;
+};
+ON_WORKERS(FiberOn);
+
+TEST_P(FiberOn, is_the_same_as_long_as_it_runs)
+{
+	Fiber          *main = Fiber::current();
+	marl::WaitGroup left(10);
+	marl::Event     go(marl::Event::Mode::Manual);
+
+	ASSERT_NE(main, nullptr);
+	EXPECT_EQ(main->id, 0u);
+	for (int i = 0; i < 10; ++i)
+		marl::schedule([=] {
+			Fiber   *me = Fiber::current();
+			uint32_t id = me->id;
+
+			EXPECT_NE(me, main);
+			go.wait();
+			EXPECT_EQ(Fiber::current(), me);
+			EXPECT_EQ(me->id, id);
+			left.done();
+		});
+	go.signal();
+	left.wait();
+	EXPECT_EQ(Fiber::current(), main);
+}
+
+TEST_P(FiberOn, has_an_id_of_its_own_on_its_thread)
+{
+	std::set<std::pair<std::thread::id, uint32_t>> seen;
+	marl::Event     go(marl::Event::Mode::Manual);
+	marl::WaitGroup left(50);
+
+	for (int i = 0; i < 50; ++i)
+		marl::schedule([&, left, go] {
+			{
+				marl::lock lock(mutex);
+
+				EXPECT_TRUE(
+					seen.emplace(std::this_thread::get_id(),
+						     Fiber::current()->id)
+						.second);
+				if (seen.size() == 50)
+					go.signal();
+			}
+			go.wait();
+			left.done();
+		});
+	left.wait();
+}
+
+TEST_P(FiberOn, resumes_on_its_thread)
+{
+	marl::Event     go(marl::Event::Mode::Manual);
+	marl::WaitGroup left(load(1000u));
+
+	for (int i = 0; i < load(1000); ++i)
+		marl::schedule([=] {
+			auto thread = std::this_thread::get_id();
+
+			go.wait();
+			EXPECT_EQ(std::this_thread::get_id(), thread);
+			left.done();
+		});
+	marl::schedule([=] { go.signal(); });
+	left.wait();
+}
+
+TEST_P(FiberOn, waits_until_its_predicate_holds)
+{
+	Fiber          *me = Fiber::current();
+	int             value = 0;
+	marl::WaitGroup left(1);
+
+	marl::schedule([&, left] {
+		for (int i = 0; i < 3; ++i) {
+			{
+				marl::lock lock(mutex);
+
+				value++;
+			}
+			me->notify();
+		}
+		left.done();
+	});
+	{
+		marl::lock lock(mutex);
+
+		me->wait(lock, [&] {
+			EXPECT_TRUE(lock.owns_lock());
+			return value == 3;
+		});
+		EXPECT_EQ(value, 3);
+		EXPECT_TRUE(lock.owns_lock());
+	}
+	left.wait();
+}
+
+TEST_P(FiberOn, may_be_notified_after_its_thread_has_unbound)
+{
+	Fiber            *me = Fiber::current();
+	std::atomic<bool> unbound{ false };
+
+	std::thread other([&] {
+		while (!unbound)
+			me->notify();
+		me->notify();
+	});
+
+	marl::Scheduler::unbind();
+	unbound = true;
+	other.join();
+	scheduler->bind();
+	EXPECT_EQ(Fiber::current()->id, me->id);
+	marl::schedule(marl::Task([] { Fiber::current()->notify(); },
+				  marl::Task::Flags::SameThread));
+}
+
+TEST_P(FiberOn, does_not_wait_for_what_holds)
+{
+	marl::lock lock(mutex);
+
+	Fiber::current()->wait(lock, [] { return true; });
+	EXPECT_TRUE(Fiber::current()->wait(lock, system_clock::now(),
+					   [] { return true; }));
+}
+
+TEST_P(FiberOn, gives_up_at_the_deadline)
+{
+	marl::lock lock(mutex);
+	auto       begin = steady_clock::now();
+
+	EXPECT_FALSE(Fiber::current()->wait(
+		lock, steady_clock::now() + milliseconds(10),
+		[] { return false; }));
+	EXPECT_GE(steady_clock::now() - begin, milliseconds(10));
+}
+
+TEST_P(FiberOn, waits_for_a_notify_alone)
+{
+	Fiber *me = Fiber::current();
+
+	for (int i = 0; i < 10; ++i) {
+		marl::schedule(marl::Task([me] { me->notify(); },
+					  marl::Task::Flags::SameThread));
+		me->wait();
+	}
+}
+
+TEST_P(FiberOn, tells_a_notify_from_a_deadline)
+{
+	Fiber *me = Fiber::current();
+
+	EXPECT_FALSE(me->wait(system_clock::now() + milliseconds(2)));
+	marl::schedule(marl::Task([me] { me->notify(); },
+				  marl::Task::Flags::SameThread));
+	EXPECT_TRUE(me->wait(system_clock::now() + std::chrono::minutes(1)));
+}
+
+TEST_P(FiberOn, takes_no_notice_of_a_notify_while_it_runs)
+{
+	Fiber *me = Fiber::current();
+
+	me->notify();
+	me->notify();
+	EXPECT_FALSE(me->wait(system_clock::now() + milliseconds(2)));
+
+	marl::lock lock(mutex);
+
+	me->notify();
+	EXPECT_FALSE(me->wait(lock, system_clock::now() + milliseconds(2),
+			      [] { return false; }));
+}
+
+TEST_P(FiberOn, is_notified_by_threads_that_are_not_bound)
+{
+	Fiber *me = Fiber::current();
+	bool   ready = false;
+
+	std::thread other([&] {
+		{
+			marl::lock lock(mutex);
+
+			ready = true;
+		}
+		me->notify();
+	});
+
+	{
+		marl::lock lock(mutex);
+
+		me->wait(lock, [&] { return ready; });
+	}
+	other.join();
+}
+
+TEST_P(FiberOn, lets_exceptions_of_the_predicate_through)
+{
+	marl::lock lock(mutex);
+
+	EXPECT_THROW(
+		Fiber::current()->wait(
+			lock, []() -> bool { throw std::runtime_error("x"); }),
+		std::runtime_error);
+	EXPECT_TRUE(lock.owns_lock());
+	/* Nothing is left of it. */
+	EXPECT_FALSE(Fiber::current()->wait(
+		lock, system_clock::now() + milliseconds(1),
+		[] { return false; }));
+}
+
+TEST_F(Alone, a_fiber_that_is_ready_goes_before_the_tasks_of_its_thread)
+{
+	marl::Scheduler s(marl::Scheduler::Config().setAllocator(&memory));
+	std::string     order;
+	marl::Event     go;
+
+	s.bind();
+	marl::schedule([&] {
+		order += '1';
+		go.wait();
+		order += 'R';
+	});
+	marl::schedule([&] {
+		order += '2';
+		marl::schedule([&] { order += '3'; });
+		go.signal();
+		order += 's';
+	});
+	marl::Scheduler::unbind();
+	EXPECT_EQ(order, "12sR3");
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* future.cpp - values, exceptions and continuations of futures. */
+#include "world.hpp"
+
+namespace
+{
+
+class futures : public world
+{
+};
+ON_WORKERS(futures);
+
+TEST_P(futures, hand_over_what_a_task_returns)
+{
+	in_each_place([this] {
+		sennit::promise<std::unique_ptr<int>> p;
+		auto                                  f = p.get_future();
+
+		if (!GetParam() && !sennit::scheduler::current())
+			return; /* nobody would run it */
+		s.schedule([p = std::move(p)]() mutable {
+			p.set_value(std::make_unique<int>(9));
+		});
+		EXPECT_EQ(*f.get(), 9);
+		EXPECT_FALSE(f.valid());
+	});
+}
+
+TEST_P(futures, of_async_calls_get_values_references_and_nothing)
+{
+	int  number = 4;
+	auto value = sennit::async([](int a, int b) { return a * b; }, 6, 7);
+	auto reference = sennit::async([&]() -> int & { return number; });
+	auto nothing = sennit::async([&] { number++; });
+
+	nothing.get();
+	EXPECT_EQ(value.get(), 42);
+	EXPECT_EQ(&reference.get(), &number);
+	EXPECT_EQ(number, 5);
+}
+
+TEST_P(futures, throw_what_the_task_throws)
+{
+	auto f = sennit::async([]() -> int { throw std::string("thrown"); });
+
+	f.wait();
+	EXPECT_TRUE(f.is_ready());
+	EXPECT_FALSE(f.has_value());
+	EXPECT_THROW(f.get(), std::string);
+}
+
+TEST_P(futures, of_broken_promises_say_so)
+{
+	sennit::future<int> f;
+	{
+		sennit::promise<int> p;
+
+		f = p.get_future();
+		p = sennit::promise<int>();
+		EXPECT_TRUE(f.is_ready());
+	}
+	try {
+		f.get();
+		ADD_FAILURE();
+	} catch (const std::system_error &e) {
+		EXPECT_EQ(e.code(), std::errc::broken_pipe);
+	}
+}
+
+TEST_P(futures, carry_error_codes)
+{
+	sennit::promise<void> p;
+	auto                  f = p.get_future();
+
+	p.set_error(std::make_error_code(std::errc::io_error));
+	EXPECT_THROW(f.get(), std::system_error);
+	EXPECT_THROW(p.set_value(), std::system_error);
+	EXPECT_THROW(p.get_future(), std::system_error);
+}
+
+TEST_P(futures, time_out)
+{
+	sennit::promise<int> p;
+	auto                 f = p.get_future();
+
+	in_each_place([&] {
+		EXPECT_FALSE(f.is_ready());
+		EXPECT_FALSE(f.wait_for(1ms));
+		EXPECT_FALSE(f.wait_until(std::chrono::system_clock::now()));
+	});
+	p.set_value(1);
+	EXPECT_TRUE(f.wait_for(0s));
+}
+
+TEST_P(futures, shared_serve_many)
+{
+	sennit::promise<std::string>       p;
+	sennit::shared_future<std::string> f = p.get_future();
+	sennit::wait_group                 done(5);
+
+	for (int i = 0; i < 5; i++)
+		sennit::schedule([&, f] {
+			EXPECT_EQ(f.get(), "for all");
+			done.done();
+		});
+	p.set_value("for all");
+	done.wait();
+	EXPECT_EQ(&f.get(), &f.get());
+}
+
+TEST_P(futures, chain)
+{
+	auto f = sennit::async([] {
+			 return 20;
+		 }).then([](int n) {
+			   return std::to_string(n + 1);
+		   }).then([](const std::string &t) { return t + t; });
+
+	EXPECT_EQ(f.get(), "2121");
+}
+
+TEST_P(futures, chain_past_errors)
+{
+	bool called = false;
+	auto f = sennit::async([]() -> int {
+			 throw std::runtime_error("no");
+		 }).then([&](int) { called = true; });
+
+	EXPECT_THROW(f.get(), std::runtime_error);
+	EXPECT_FALSE(called);
+	auto g = sennit::async([] {}).then([]() -> int { throw 5; });
+
+	EXPECT_THROW(g.get(), int);
+}
+
+TEST_P(futures, chain_to_another_scheduler)
+{
+	sennit::scheduler    other(sennit::config().with_workers(1));
+	sennit::promise<int> p;
+	auto called = [&, mark = std::make_unique<int>()](int n) {
+		EXPECT_TRUE(sennit::scheduler::current() == other);
+		return n + *mark;
+	};
+	auto f = p.get_future().then(other, std::move(called));
+
+	p.set_value(3);
+	EXPECT_EQ(f.get(), 3);
+	EXPECT_TRUE(other.shutdown_for(60s));
+}
+
+TEST_P(futures, several_are_waited_for_at_once)
+{
+	sennit::promise<int>  a;
+	sennit::promise<void> b;
+	auto                  fa = a.get_future();
+	auto                  fb = b.get_future();
+
+	sennit::schedule([&] { b.set_value(); });
+	EXPECT_EQ(sennit::wait_any(fa, fb), 1u);
+	sennit::schedule([&] { a.set_value(1); });
+	sennit::wait_all(fa, fb);
+	EXPECT_TRUE(fa.is_ready());
+}
+
+/* The state must live until all are through with it. */
+TEST_P(futures, may_end_before_the_promise_does)
+{
+	for (int i = 0; i < 200; i++) {
+		auto p = std::make_unique<sennit::promise<std::string>>();
+		auto f = p->get_future();
+
+		sennit::schedule([raw = p.get()] { raw->set_value("x"); });
+		f.wait();
+		p.reset();
+		EXPECT_EQ(f.get(), "x");
+	}
+}
+
+} // namespace

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler.cpp - handles count as references, bindings as scopes. */
+#include "world.hpp"
+
+namespace
+{
+
+class schedulers : public world
+{
+};
+ON_WORKERS(schedulers);
+
+/* A scheduler that notes its end. */
+struct mortal {
+	explicit mortal(std::uint32_t workers)
+	{
+		auto c = sennit::config().with_workers(workers);
+
+		c.on_shutdown = [](void *context) {
+			static_cast<sennit::event *>(context)->set();
+		};
+		c.on_shutdown_context = &ended;
+		s = sennit::scheduler(c);
+	}
+	sennit::event     ended;
+	sennit::scheduler s;
+};
+
+TEST_P(schedulers, live_as_long_as_a_handle)
+{
+	mortal            m(workers());
+	sennit::scheduler other = m.s, moved = std::move(m.s);
+
+	EXPECT_FALSE(m.s);
+	EXPECT_TRUE(other == moved);
+	EXPECT_TRUE(other != m.s);
+	m.s = moved;
+	other = sennit::scheduler();
+	moved = sennit::scheduler();
+	EXPECT_FALSE(m.ended.is_set());
+	m.s = sennit::scheduler();
+	m.ended.wait();
+}
+
+TEST_P(schedulers, are_known_to_their_tasks)
+{
+	sennit::event ran;
+
+	EXPECT_TRUE(sennit::scheduler::current() == s);
+	sennit::schedule([&] {
+		EXPECT_TRUE(sennit::scheduler::current() == s);
+		ran.set();
+	});
+	ran.wait();
+	bound.reset();
+	EXPECT_FALSE(sennit::scheduler::current());
+	bound.emplace(s);
+}
+
+TEST_P(schedulers, bound_run_all_before_they_let_go)
+{
+	std::atomic<int> ran{ 0 };
+
+	for (int i = 0; i < 10; i++)
+		sennit::schedule_here([&] {
+			sennit::this_fiber::yield();
+			++ran;
+		});
+	bound.reset();
+	EXPECT_EQ(ran, 10);
+	bound.emplace(s);
+}
+
+TEST_P(schedulers, with_work_left_do_not_end_in_time)
+{
+	mortal        m(workers());
+	sennit::event go, waiting;
+
+	bound.reset();
+	std::thread t([&, mine = m.s]() mutable {
+		sennit::binding b(mine);
+
+		mine = sennit::scheduler();
+		sennit::schedule([&] {
+			waiting.set();
+			go.wait();
+		});
+	});
+	waiting.wait();
+	EXPECT_FALSE(m.s.shutdown_for(1ms));
+	EXPECT_TRUE(m.s);
+	EXPECT_FALSE(m.s.shutdown_until(std::chrono::system_clock::now()));
+	go.set();
+	t.join();
+	EXPECT_TRUE(m.s.shutdown_for(60s));
+	EXPECT_FALSE(m.s);
+	EXPECT_TRUE(m.ended.is_set());
+	bound.emplace(s);
+}
+
+TEST_P(schedulers, tell_their_workers_and_counters)
+{
+	EXPECT_EQ(s.workers(), static_cast<unsigned>(GetParam()));
+	sennit::schedule([] {});
+	while (s.stats().tasks < 1)
+		sennit::this_fiber::yield();
+	if (GetParam() > 1) {
+		s.set_workers(1);
+		EXPECT_EQ(s.workers(), 1u);
+	}
+	EXPECT_THROW(s.set_workers(10000), std::system_error);
+}
+
+TEST(nonsense, in_a_config_is_reported)
+{
+	auto c = sennit::config().with_workers(SENNIT_WORKERS_MAX + 1);
+	sennit::scheduler none;
+
+	EXPECT_THROW(sennit::scheduler{ c }, std::system_error);
+	EXPECT_EQ(sennit::scheduler::try_create(none, c),
+		  std::errc::invalid_argument);
+	EXPECT_FALSE(none);
+	EXPECT_FALSE(sennit::scheduler::try_create(
+		none, sennit::config().with_workers(1)));
+	EXPECT_TRUE(none);
+}
+
+} // namespace

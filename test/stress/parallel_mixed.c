@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_mixed.c - loops, reductions, scans and sorts inside each other at
+ * random, some of which fail, wait, run out of time or are cancelled: what they
+ * return is true. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+#include <errno.h>
+
+enum { DEPTH = 2, MOST = 600 };
+
+static atomic_uint  streams;
+static atomic_ulong whole, broken_off;
+
+/* One call, as its pieces know it. */
+struct round {
+	atomic_size_t done;    /* indices */
+	atomic_size_t fail_in; /* so many pieces from now */
+	unsigned      depth;
+	int           error; /* of that piece */
+};
+
+static int play(unsigned depth, uint64_t *random);
+
+static bool may_be_broken_off(int err)
+{
+	return err == -ECANCELED || err == -ETIMEDOUT || err == -EIO;
+}
+
+/* What a piece does besides. */
+static int act(struct round *r)
+{
+	uint64_t random = random_stream(atomic_fetch_add(&streams, 1));
+
+	if (atomic_fetch_sub(&r->fail_in, 1) == 1)
+		return r->error;
+	switch (random_below(&random, 16)) {
+	case 0:
+		sennit_yield();
+		return 0;
+	case 1:
+		return sennit_sleep_until(sennit_after(
+			random_below(&random, 50) * SENNIT_MICROSECOND));
+	case 2:
+		return r->depth ? play(r->depth - 1, &random) : 0;
+	default:
+		return 0;
+	}
+}
+
+static int run(void *context, size_t begin, size_t end)
+{
+	struct round *r = context;
+	int           err = act(r);
+
+	if (!err)
+		atomic_fetch_add(&r->done, end - begin);
+	return err;
+}
+
+static int add(void *context, void *accumulator, size_t begin, size_t end)
+{
+	uint64_t *sum = accumulator;
+
+	for (size_t i = begin; i < end; i++)
+		*sum += i;
+	return act(context);
+}
+
+static void add_sums(void *context, void *left, const void *right)
+{
+	(void)context;
+	*(uint64_t *)left += *(const uint64_t *)right;
+}
+
+static const sennit_scan sums = { .reduction = { .size = sizeof(uint64_t),
+						 .accumulate = add,
+						 .combine = add_sums },
+				  .put_out = add };
+
+static void note(int err)
+{
+	EXPECT(!err || may_be_broken_off(err));
+	atomic_fetch_add(err ? &broken_off : &whole, 1);
+}
+
+static int loop(struct round *r, size_t n, const sennit_parallel_options *o)
+{
+	int err = sennit_parallel_for(0, n, run, r, o);
+
+	EXPECT(err ? atomic_load(&r->done) <= n : atomic_load(&r->done) == n);
+	return err;
+}
+
+static int sum_up(struct round *r, size_t n, const sennit_parallel_options *o,
+		  bool scan)
+{
+	uint64_t sum = 1;
+	int      err;
+
+	err = scan ? sennit_parallel_scan(0, n, &sums, r, &sum, o)
+		   : sennit_parallel_reduce(0, n, &sums.reduction, r, &sum, o);
+	EXPECT(sum == (err ? 1 : n ? n * (n - 1) / 2 : 0));
+	return err;
+}
+
+/* Numbers of which each is there once. */
+struct deck {
+	uint32_t      cards[MOST];
+	struct round *round;
+};
+
+static int compare(const void *left, const void *right, void *context)
+{
+	uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+
+	if (l % 64 == 0)
+		(void)act(context);
+	return (l > r) - (l < r);
+}
+
+static int sort(struct round *r, size_t n, const sennit_parallel_options *o,
+		uint64_t *random)
+{
+	uint32_t cards[MOST];
+	bool     seen[MOST] = { false };
+	int      err;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = random_below(random, i + 1);
+
+		cards[i] = cards[k];
+		cards[k] = i;
+	}
+	err = sennit_parallel_sort(cards, n, sizeof(cards[0]), compare, r, NULL,
+				   o);
+	for (uint32_t i = 0; i < n; i++) {
+		EXPECT(err || cards[i] == i);
+		EXPECT(cards[i] < n && !seen[cards[i]]);
+		seen[cards[i]] = true;
+	}
+	return err;
+}
+
+/* Returns 0, also for what was broken off on its own account, unless what is
+ * around it has to stop too. */
+static int play(unsigned depth, uint64_t *random)
+{
+	sennit_parallel_options o = { .grain = random_below(random, 40) };
+	const size_t            n = random_below(random, MOST);
+	struct round            r = { .depth = depth, .error = -EIO };
+	int                     err;
+
+	o.flags = random_below(random, 2) * SENNIT_PARALLEL_DETERMINISTIC;
+	if (!random_below(random, 8))
+		o.deadline = sennit_after(random_below(random, 300) *
+					  SENNIT_MICROSECOND);
+	atomic_init(&r.fail_in, random_below(random, 100));
+	switch (random_below(random, 4)) {
+	case 0:
+		err = loop(&r, n, &o);
+		break;
+	case 1:
+		err = sum_up(&r, n, &o, false);
+		break;
+	case 2:
+		err = sum_up(&r, n, &o, true);
+		break;
+	default:
+		err = sort(&r, n, &o, random);
+	}
+	note(err);
+	return sennit_cancelled();
+}
+
+struct game {
+	sennit_group g;
+	uint64_t     random;
+};
+
+static int play_a_while(void *argument)
+{
+	struct game *game = argument;
+
+	for (int i = 0; i < 4; i++)
+		if (play(DEPTH, &game->random))
+			return 0;
+	return 0;
+}
+
+static void play_games(struct world *w, uint64_t games)
+{
+	struct game game = { .random = random_stream(
+				     atomic_fetch_add(&streams, 1)) };
+
+	while (games--) {
+		sennit_group_init_on(&game.g, w->s, SENNIT_NEVER, 0);
+		EXPECT(sennit_group_spawn(&game.g, play_a_while, &game) == 0);
+		if (!(games % 4)) {
+			sennit_sleep(games % 100 * SENNIT_MICROSECOND);
+			sennit_group_cancel(&game.g);
+		}
+		(void)!sennit_group_wait(&game.g);
+	}
+}
+
+static void play_in_a_task(void *argument)
+{
+	play_games(argument, scaled(LOAD(200)));
+}
+
+static void what_they_return_is_true(void **state)
+{
+	struct errand e = { .run = play_in_a_task, .argument = *state };
+
+	atomic_store(&whole, 0);
+	atomic_store(&broken_off, 0);
+	sennit_wait_group_init(&e.done, 2);
+	must_schedule(run_errand, &e);
+	must_schedule(run_errand, &e);
+	play_in_a_task(*state);
+	sennit_wait_group_wait(&e.done);
+	assert_true(atomic_load(&whole) > 0);
+	assert_true(atomic_load(&broken_off) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(what_they_return_is_true),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/parallel_mixed", tests, NULL, NULL));
+}
