@@ -3,6 +3,7 @@
 # `sh tools/demo` and `sh tools/test-all` also work where make is missing.
 
 PATH_TO_SUM = /usr/include
+SECONDS = 3600
 
 # The release build: build/release/libsennit.a and .so
 all:
@@ -19,6 +20,19 @@ test:
 # What CI runs: every compiler, sanitizer, processor
 test-all:
 	sh tools/test-all
+
+# Everything at once for an hour, or make soak SECONDS=60: is anything lost?
+soak:
+	sh tools/build release
+	build/release/sennit-soak --seconds $(SECONDS)
+
+# What shows rarely: torture, soaks, schedules, fuzz; an hour and a half
+nightly:
+	sh tools/nightly
+
+# Each fuzz target for ten minutes
+fuzz:
+	sh tools/fuzz
 
 # All workloads, or one: make bench ONLY=W2
 bench:
@@ -45,4 +59,5 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all demo test test-all bench bench-peers bench-plot check format clean
+.PHONY: all demo test test-all soak nightly fuzz bench bench-peers bench-plot \
+	check format clean

@@ -6,6 +6,7 @@
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
 #	                     which leave out the other groups: their threads
 #	                     do not take turns
+#	test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
 #	test/build/<x>.sh    a script, run as build/<x>
 #	test/budget          instructions per operation, run as budget/all
 #	tools/check-<x>      a script, run as check/<x>
@@ -56,6 +57,14 @@ elseif(SENNIT_TESTS)
 				${runner} $<TARGET_FILE:${program}>)
 		endforeach()
 	endforeach()
+endif()
+
+# --- test/soak: sennit-soak, for ten seconds ----------------------------------------
+
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
+	sennit_program(sennit-soak ${files})
+	sennit_test(soak all ${runner} $<TARGET_FILE:sennit-soak> --seconds 10)
 endif()
 
 # --- test/compat, test/cpp --------------------------------------------------------

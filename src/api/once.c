@@ -41,8 +41,15 @@ void sennit_once_destroy(sennit_once *o)
 	       "sennit_once_destroy", "its function runs");
 }
 
-/* Whoever passes may free it, so not while it is locked. */
+/* Also while somebody who came too late for the fast path holds the lock: once
+ * it has been done it is done. */
 bool sennit_once_is_done(const sennit_once *o)
+{
+	return a_load_acq(&o->state_) & DONE; /* <- queue.unlock */
+}
+
+/* Whoever passes may free it, so not while it is locked. */
+static inline bool may_pass(const sennit_once *o)
 {
 	return a_load_acq(&o->state_) == DONE; /* <- queue.unlock */
 }
@@ -112,8 +119,7 @@ static void give_up(sennit_once *o)
 
 void sennit_once_call(sennit_once *o, sennit_once_fn *run, void *argument)
 {
-	if (likely(sennit_once_is_done(o)) ||
-	    enter(o, SN_UNCANCELLED, "sennit_once_call"))
+	if (likely(may_pass(o)) || enter(o, SN_UNCANCELLED, "sennit_once_call"))
 		return;
 	own(o);
 	run(argument);
@@ -125,7 +131,7 @@ int sennit_once_attempt_until(sennit_once *o, sennit_once_attempt_fn *run,
 {
 	int err;
 
-	if (likely(sennit_once_is_done(o)))
+	if (likely(may_pass(o)))
 		return 0;
 	err = enter(o, deadline, "sennit_once_attempt_until");
 	if (err)

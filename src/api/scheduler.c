@@ -5,6 +5,7 @@
 #include "core/names.h"
 #include "os/os.h"
 #include "os/quota.h"
+#include "sched/astray.h"
 #include "sched/bind.h"
 #include "sched/finish.h"
 #include "sched/overflow.h"
@@ -109,8 +110,12 @@ void sennit_unbind(void)
 	MISUSE(!w, "sennit_unbind", "no scheduler is bound to this thread");
 	MISUSE(w->threaded, "sennit_unbind",
 	       "a worker thread cannot be unbound");
+	sn_astray_check(w);
 	MISUSE(w->home.current != &w->main, "sennit_unbind",
 	       "called from a task, not from the thread's own stack");
+	MISUSE(w->unbinding, "sennit_unbind",
+	       "called by a task that it runs, or after one was left by "
+	       "longjmp()");
 	sn_unbind(w);
 }
 

@@ -14,6 +14,7 @@
 a_u32 sn_fence_word;
 #endif
 
+static a_u32  panics;    /* any */
 static a_word describer; /* a sn_describe_fn, or 0 before the first scheduler */
 
 void sn_check_describe(sn_describe_fn *describe)
@@ -39,6 +40,10 @@ void sn_panic(const char *file, int line, const char *format, ...)
 	va_list args;
 	int     n;
 
+	/* One line, from whoever is first: others may have met the same. */
+	if (a_add_rlx(&panics, 1))
+		for (;;)
+			pause();
 	sn_check_who(who, sizeof(who));
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);

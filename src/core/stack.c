@@ -317,6 +317,18 @@ size_t sn_stacks_usable(const struct stacks *s)
 	return s->pitch - s->page - LINK_ROOM;
 }
 
+bool sn_stacks_contain(struct stacks *s, uintptr_t address)
+{
+	const struct slab *b;
+
+	os_lock(&s->lock);
+	for (b = s->slabs; b; b = b->next)
+		if (address - (uintptr_t)b->base < s->pitch * b->count)
+			break;
+	pthread_mutex_unlock(&s->lock);
+	return b;
+}
+
 uint32_t sn_stacks_made(struct stacks *s)
 {
 	uint32_t made;

@@ -79,6 +79,9 @@ void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count);
 /* Usable bytes from low up; low + usable is a multiple of 64. */
 size_t sn_stacks_usable(const struct stacks *s);
 
+/* Whether the address lies in one of the stacks. Any thread. */
+bool sn_stacks_contain(struct stacks *s, uintptr_t address);
+
 /* Stacks in existence: taken or in the depot. Any thread. */
 uint32_t sn_stacks_made(struct stacks *s);
 

@@ -71,6 +71,20 @@ void os_function_name(uintptr_t address, char *text, size_t size)
 		 address - (uintptr_t)at.dli_fbase);
 }
 
+/* Costly for the main thread, whose stack may grow: kept. */
+bool os_thread_has_stack(uintptr_t address)
+{
+	static _Thread_local size_t size;
+	static _Thread_local void  *low;
+	pthread_attr_t              a;
+
+	if (!size && !pthread_getattr_np(pthread_self(), &a)) {
+		pthread_attr_getstack(&a, &low, &size);
+		pthread_attr_destroy(&a);
+	}
+	return address - (uintptr_t)low < size;
+}
+
 uint32_t os_thread_id(void)
 {
 	return (uint32_t)syscall(SYS_gettid);

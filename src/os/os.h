@@ -55,6 +55,9 @@ void os_function_name(uintptr_t address, char *text, size_t size);
 /* The system's number for the calling thread, for messages. */
 uint32_t os_thread_id(void);
 
+/* Whether the address lies on the calling thread's own stack. */
+bool os_thread_has_stack(uintptr_t address);
+
 /* Give the CPU to another thread. */
 void os_thread_yield(void);
 

@@ -2,6 +2,7 @@
 #include "sched/loop.h"
 
 #include "os/os.h"
+#include "sched/astray.h"
 #include "sched/background.h"
 #include "sched/idle.h"
 #include "sched/marks.h"
@@ -19,12 +20,13 @@ static inline void fetch_ahead(const struct node *next)
 {
 	const struct sennit_fiber *f = container_of(next, struct sennit_fiber,
 						    link);
-	const char                *frames = f->suspended;
+	/* A number: null for one that is ready before it was ever left. */
+	const uintptr_t frames = (uintptr_t)f->suspended;
 
-	__builtin_prefetch(frames);
-	__builtin_prefetch(frames + 64);
-	__builtin_prefetch(frames + 128);
-	__builtin_prefetch(frames + 192);
+	__builtin_prefetch((const void *)frames);
+	__builtin_prefetch((const void *)(frames + 64));
+	__builtin_prefetch((const void *)(frames + 128));
+	__builtin_prefetch((const void *)(frames + 192));
 	__builtin_prefetch(next->next);
 }
 
@@ -291,6 +293,7 @@ static NOINLINE void leave(struct worker *w)
 	bool promised = false; /* idle has left a task to us alone */
 	bool first = true;
 
+	sn_astray_check(w);
 	for (;;) {
 		struct sennit_fiber *to = NULL;
 		bool                 tasks_turn = (tick(w) || promised) &&

@@ -153,7 +153,11 @@ static int copy_masks(sennit_scheduler *s)
 	uint32_t              *next;
 
 	for (size_t i = 0; from && i < n; i++)
-		cpus += from[i].count;
+		if (__builtin_add_overflow(cpus, from[i].count, &cpus))
+			return -ENOMEM;
+	if (n > SIZE_MAX / 4 / sizeof(*from) ||
+	    cpus > SIZE_MAX / 4 / sizeof(*next))
+		return -ENOMEM;
 	s->masks_size = n * sizeof(*from) + cpus * sizeof(*next);
 	s->masks = sn_memory_take(&s->memory, s->masks_size, sizeof(void *));
 	if (!s->masks)

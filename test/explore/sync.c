@@ -252,6 +252,7 @@ static void try_in_time(void *unused)
 	while (sennit_once_attempt_until(&trial.once, fail_twice, NULL, soon()))
 		sennit_yield();
 	REQUIRE(trial.runs == 3);
+	REQUIRE(sennit_once_is_done(&trial.once)); /* others still calling */
 	sennit_wait_group_done(&trial.done);
 }
 
@@ -262,6 +263,7 @@ static void try_patiently(void *unused)
 					 SENNIT_NEVER))
 		;
 	REQUIRE(trial.runs == 3);
+	REQUIRE(sennit_once_is_done(&trial.once)); /* others still calling */
 	sennit_wait_group_done(&trial.done);
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/astray.h"
+
+#include "os/os.h"
+
+void sn_astray(struct worker *w, uintptr_t here)
+{
+	MISUSE(sn_stacks_contain(&w->scheduler->stacks, here) ||
+		       os_thread_has_stack(here),
+	       "longjmp",
+	       "it left a task, whose fiber is still said to run, for another "
+	       "stack");
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* astray.h - notices a task that was left by longjmp().
+ *
+ * A jump from a task to another stack of this thread leaves the wrong fiber as
+ * the one that runs: its next wait would save one stack as another. Where a
+ * fiber is left with time to spare, and where a thread unbinds, the stack
+ * pointer is compared with the fiber's stack. A jump within a stack is the
+ * program's affair, and so is a stack of its own: a coroutine on which a task
+ * waits.
+ */
+#ifndef SN_ASTRAY_H
+#define SN_ASTRAY_H
+
+#include "sched/worker.h"
+
+/* Abort if the address lies on another fiber's stack or on the thread's. */
+COLD void sn_astray(struct worker *w, uintptr_t here);
+
+/* To be called on the stack of the fiber that runs. A thread's own stack has no
+ * bounds that we know. */
+static ALWAYS_INLINE void sn_astray_check(struct worker *w)
+{
+	const struct sennit_fiber *f = w->home.current;
+	const uintptr_t            here = (uintptr_t)__builtin_frame_address(0);
+
+	if (unlikely(f != &w->main && here - (uintptr_t)f->low >= f->size))
+		sn_astray(w, here);
+}
+
+#endif

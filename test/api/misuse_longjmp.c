@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_longjmp.c - longjmp() out of a task, to its thread's own stack or to
+ * another task's; and what is no misuse: jumps within a task, and waits on a
+ * stack of the program's own.
+ *
+ * ThreadSanitizer looks for the jump's target among the fiber's own, and dies.
+ */
+#include "misuse.h"
+
+#include <ucontext.h>
+
+static jmp_buf target;
+
+static void jump(void *unused)
+{
+	(void)unused;
+	longjmp(target, 1);
+}
+
+/* --- to the thread's own stack ------------------------------------------ */
+
+static void jump_home(void)
+{
+	if (setjmp(target))
+		return;
+	must_schedule_here(jump, NULL);
+	sennit_sleep(SENNIT_SECOND);
+}
+
+static void commit_jump_and_unbind(const struct offence *o)
+{
+	(void)o;
+	jump_home();
+	sennit_unbind();
+}
+
+static void leaving_a_task_for_the_thread_that_unbinds(void **state)
+{
+	assert_misuse(state, "longjmp", commit_jump_and_unbind);
+}
+
+static void commit_jump_and_wait(const struct offence *o)
+{
+	(void)o;
+	jump_home();
+	sennit_sleep(SENNIT_MILLISECOND);
+}
+
+static void leaving_a_task_for_the_thread_that_waits(void **state)
+{
+	assert_misuse(state, "longjmp", commit_jump_and_wait);
+}
+
+/* --- to another task's -------------------------------------------------- */
+
+static void wait_after_jump(void *unused)
+{
+	(void)unused;
+	if (!setjmp(target))
+		must_schedule_here(jump, NULL);
+	sennit_sleep(10 * SENNIT_MILLISECOND);
+}
+
+static void commit_jump_between_tasks(const struct offence *o)
+{
+	(void)o;
+	must_schedule(wait_after_jump, NULL);
+	sennit_sleep(SENNIT_SECOND);
+}
+
+static void leaving_a_task_for_another(void **state)
+{
+	assert_misuse(state, "longjmp", commit_jump_between_tasks);
+}
+
+/* --- no misuse ---------------------------------------------------------- */
+
+static void jump_within(void *unused)
+{
+	(void)unused;
+	if (setjmp(target) < 3) {
+		sennit_sleep(10 * SENNIT_MICROSECOND);
+		longjmp(target, 3);
+	}
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+}
+
+static void jumps_within_a_task_are_fine(void **state)
+{
+	(void)state;
+	in_a_task(jump_within, NULL);
+	jump_within(NULL);
+}
+
+static ucontext_t outer, inner;
+
+static void wait_inside(void)
+{
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+	swapcontext(&inner, &outer);
+}
+
+static void wait_on_an_own_stack(void *memory)
+{
+	getcontext(&inner);
+	inner.uc_stack.ss_sp = memory;
+	inner.uc_stack.ss_size = 65536;
+	makecontext(&inner, wait_inside, 0);
+	swapcontext(&outer, &inner);
+}
+
+/* AddressSanitizer would have to be told. */
+static void a_task_may_wait_on_a_stack_of_its_own(void **state)
+{
+	void *memory;
+
+	(void)state;
+#if defined(SN_ASAN)
+	skip();
+#endif
+	memory = malloc(65536);
+	in_a_task(wait_on_an_own_stack, memory);
+	free(memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(leaving_a_task_for_the_thread_that_unbinds),
+		WITH_COUNTS(leaving_a_task_for_the_thread_that_waits),
+		WITH_COUNTS(leaving_a_task_for_another),
+		WITH_WORKERS(jumps_within_a_task_are_fine),
+		WITH_WORKERS(a_task_may_wait_on_a_stack_of_its_own),
+	};
+
+#if defined(SN_TSAN)
+	printf("skipped: ThreadSanitizer does not follow such jumps\n");
+	return 77;
+#endif
+	return cmocka_run_group_tests_name("api/misuse_longjmp", tests, NULL,
+					   NULL);
+}

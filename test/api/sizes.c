@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sizes.c - sizes and counts at the ends of their types: refused, or too much
+ * memory; never a sum or product that has come round to something small. */
+#include "misuse.h"
+
+#include <errno.h>
+
+/* More than this nobody may be asked for. */
+#define ENOUGH ((size_t)1 << 32)
+
+static const size_t large[] = {
+	SIZE_MAX,         SIZE_MAX - 1,      SIZE_MAX - 63,
+	SIZE_MAX / 2 + 1, SIZE_MAX / 2,      SIZE_MAX / 4 + 1,
+	SIZE_MAX / 8 + 1, SIZE_MAX / 16 + 1, SIZE_MAX / 64 + 1,
+	SIZE_MAX / 3 + 1, (size_t)1 << 48,   ((size_t)1 << 48) + 1,
+};
+
+enum { LARGE = sizeof(large) / sizeof(large[0]) };
+
+/* What could be had by chance: less than was meant. */
+static atomic_size_t had;
+
+static void *refuse_much(void *unused, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)unused;
+	if (size > ENOUGH || alignment > ENOUGH)
+		return NULL;
+	atomic_fetch_add(&had, 1);
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
+static void release(void *unused, void *memory, size_t size)
+{
+	(void)unused;
+	(void)size;
+	free(memory);
+}
+
+static const sennit_allocator strict = { refuse_much, release, NULL };
+
+static void do_nothing(void *unused)
+{
+	(void)unused;
+}
+
+static void a_copy_of_too_much_is_refused(void **state)
+{
+	struct world     *w = *state;
+	static const char bytes[16];
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &strict));
+	size_t before;
+
+	assert_int_equal(sennit_bind(s), 0);
+	before = atomic_load(&had);
+	for (unsigned i = 0; i < LARGE; i++) {
+		const sennit_task t = { .run = do_nothing,
+					.argument = (void *)(uintptr_t)bytes,
+					.copy_size = large[i] };
+
+		assert_int_equal(
+			sennit_schedule_copy(do_nothing, bytes, large[i]),
+			-ENOMEM);
+		assert_int_equal(sennit_schedule_task(&t), -ENOMEM);
+		assert_int_equal(sennit_enqueue(s, &t), -ENOMEM);
+	}
+	assert_int_equal(atomic_load(&had), before);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void a_channel_of_too_much_is_refused(void **state)
+{
+	static const uint32_t sizes[] = { 1, 2, 3, 64, UINT32_MAX };
+	sennit_channel        c;
+
+	(void)state;
+	atomic_store(&had, 0);
+	for (unsigned i = 0; i < LARGE; i++)
+		for (unsigned k = 0; k < 5; k++)
+			if (large[i] < SENNIT_CHANNEL_UNBOUNDED)
+				assert_int_equal(
+					sennit_channel_init(&c, sizes[k],
+							    large[i], &strict),
+					-ENOMEM);
+	assert_int_equal(atomic_load(&had), 0);
+}
+
+static int init_pool(size_t item, size_t alignment, size_t count)
+{
+	const sennit_pool_config config = { .item_size = item,
+					    .alignment = alignment,
+					    .count = count,
+					    .allocator = &strict };
+	sennit_pool              p;
+
+	return sennit_pool_init(&p, &config);
+}
+
+static void a_pool_of_too_much_is_refused(void **state)
+{
+	(void)state;
+	atomic_store(&had, 0);
+	for (unsigned i = 0; i < LARGE; i++) {
+		assert_int_equal(init_pool(large[i], 0, 1), -ENOMEM);
+		assert_int_equal(init_pool(16, 0, large[i]), -ENOMEM);
+		for (unsigned k = 0; k < LARGE; k++)
+			assert_int_equal(init_pool(large[i], 0, large[k]),
+					 -ENOMEM);
+	}
+	assert_int_equal(init_pool(1, SIZE_MAX / 2 + 1, 1), -ENOMEM);
+	assert_int_equal(init_pool(1, SIZE_MAX / 2 + 1, 2), -ENOMEM);
+	assert_int_equal(init_pool(1, SIZE_MAX, 2), -EINVAL);
+	assert_int_equal(atomic_load(&had), 0);
+}
+
+static void stacks_of_too_much_are_refused(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = NULL;
+
+	for (unsigned i = 0; i < LARGE; i++)
+		assert_int_equal(
+			sennit_scheduler_create(
+				&s, SENNIT_CONFIG(.workers = w->workers,
+						  .stack_size = large[i])),
+			-EINVAL);
+	assert_null(s);
+}
+
+static void masks_of_too_much_are_refused(void **state)
+{
+	static const uint32_t cpu = 0;
+	const sennit_cpu_mask masks[] = { { &cpu, SIZE_MAX / 2 + 1 },
+					  { &cpu, SIZE_MAX / 2 + 2 } };
+	const struct world   *w = *state;
+	sennit_scheduler     *s = NULL;
+
+	if (!w->threads)
+		return; /* masks are for threads */
+	for (size_t n = 1; n <= 2; n++)
+		assert_int_equal(
+			sennit_scheduler_create(
+				&s,
+				SENNIT_CONFIG(.workers = w->workers,
+					      .affinity = SENNIT_AFFINITY_MASKS,
+					      .masks = masks, .mask_count = n)),
+			-ENOMEM);
+	assert_null(s);
+}
+
+static void commit_group_beyond(const struct offence *o)
+{
+	sennit_wait_group g;
+
+	(void)o;
+	sennit_wait_group_init(&g, SENNIT_WAIT_GROUP_MAX);
+	sennit_wait_group_add(&g, UINT32_MAX);
+}
+
+static void commit_give_beyond(const struct offence *o)
+{
+	sennit_semaphore s;
+
+	(void)o;
+	sennit_semaphore_init(&s, SENNIT_SEMAPHORE_MAX);
+	sennit_semaphore_give(&s, UINT32_MAX);
+}
+
+static void counts_do_not_come_round(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_add", commit_group_beyond);
+	assert_misuse(state, "sennit_semaphore_give", commit_give_beyond);
+}
+
+static void far_deadlines_are_never(void **state)
+{
+	(void)state;
+	assert_true(sennit_after(UINT64_MAX) == SENNIT_NEVER);
+	assert_true(sennit_after(UINT64_MAX - 1) == SENNIT_NEVER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_copy_of_too_much_is_refused),
+		ALONE(a_channel_of_too_much_is_refused),
+		ALONE(a_pool_of_too_much_is_refused),
+		WITH_COUNTS(stacks_of_too_much_are_refused),
+		WITH_COUNTS(masks_of_too_much_are_refused),
+		WITH_COUNTS(counts_do_not_come_round),
+		ALONE(far_deadlines_are_never),
+	};
+
+	return cmocka_run_group_tests_name("api/sizes", tests, NULL, NULL);
+}

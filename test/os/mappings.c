@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mappings.c - no memory of a process that runs fibers is both writable and
+ * executable, and no stack of a fiber is executable. */
+#include "../api/with_workers.h"
+
+#include <sys/personality.h>
+
+/* "low-high rwxp offset ..." of /proc/self/maps. */
+struct mapping {
+	unsigned long low, high;
+	char          rights[5];
+};
+
+static void check(const struct mapping *m, unsigned long inside)
+{
+	const bool writable = m->rights[1] == 'w';
+	const bool executable = m->rights[2] == 'x';
+
+	EXPECT(!writable || !executable);
+	EXPECT(inside < m->low || inside >= m->high || !executable);
+}
+
+/* On a fiber's stack. */
+static void look_at_all(void *seen)
+{
+	FILE          *f = fopen("/proc/self/maps", "re");
+	struct mapping m;
+	char           line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx-%lx %4s", &m.low, &m.high, m.rights) != 3)
+			continue;
+		check(&m, (unsigned long)(uintptr_t)line);
+		++*(unsigned *)seen;
+	}
+	if (f)
+		fclose(f);
+}
+
+static void no_memory_is_writable_and_executable(void **state)
+{
+	unsigned seen = 0;
+
+	(void)state;
+	/* Old programs are given what they read as executable, too. */
+	if (personality(0xffffffff) & READ_IMPLIES_EXEC)
+		skip();
+	in_a_task(look_at_all, &seen);
+	assert_true(seen > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(no_memory_is_writable_and_executable),
+	};
+
+	return cmocka_run_group_tests_name("os/mappings", tests, NULL, NULL);
+}
