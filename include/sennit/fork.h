@@ -174,6 +174,9 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 
 #define SENNIT_LIST_(...) __VA_ARGS__
 
+/* Not every function is both spawned and run. */
+#define SENNIT_MAYBE_UNUSED_ __attribute__((unused))
+
 /* clang-format off */
 #define SENNIT_FORK_(R, NAME, FIELDS, PARAMETERS, FILL, PASS) \
 	struct NAME##_forked_ { \
@@ -183,6 +186,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 	}; \
 	static R NAME##_body_(const struct sennit_here_ *sennit_me_, \
 			      SENNIT_LIST_ PARAMETERS); \
+	SENNIT_MAYBE_UNUSED_ \
 	static void NAME##_alone_(void *forked_) \
 	{ \
 		struct NAME##_forked_ *x_ = (struct NAME##_forked_ *)forked_; \
@@ -192,6 +196,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 		x_->result_ = NAME##_body_(&me_, SENNIT_LIST_ PASS); \
 		(void)sennit_wait_group_done(&x_->head_.done_); \
 	} \
+	SENNIT_MAYBE_UNUSED_ \
 	static inline void NAME##_spawn_(const struct sennit_here_ *me_, \
 					 struct NAME##_forked_     *x_, \
 					 SENNIT_LIST_ PARAMETERS) \
@@ -202,6 +207,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 		SENNIT_LIST_ FILL \
 		sennit_fork_spawn_(me_, NAME##_alone_, x_); \
 	} \
+	SENNIT_MAYBE_UNUSED_ \
 	static inline R NAME##_sync_(const struct sennit_here_ *me_, \
 				     struct NAME##_forked_     *x_) \
 	{ \
@@ -210,6 +216,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 		sennit_wait_group_wait(&x_->head_.done_); \
 		return x_->result_; \
 	} \
+	SENNIT_MAYBE_UNUSED_ \
 	static inline R NAME##_run_(SENNIT_LIST_ PARAMETERS) \
 	{ \
 		struct NAME##_forked_  args_; \

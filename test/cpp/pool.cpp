@@ -83,8 +83,8 @@ TEST_P(pools, throw_what_making_throws)
 		return calls;
 	});
 
-	EXPECT_THROW(p.borrow(), std::runtime_error);
-	EXPECT_THROW(p.try_borrow(), std::runtime_error);
+	EXPECT_THROW((void)p.borrow(), std::runtime_error);
+	EXPECT_THROW((void)p.try_borrow(), std::runtime_error);
 	EXPECT_EQ(*p.borrow(), 3);
 }
 

@@ -70,8 +70,8 @@ struct jumping_clock {
 	using rep = duration::rep;
 	using period = duration::period;
 	using time_point = std::chrono::time_point<jumping_clock>;
-	static constexpr bool is_steady = false;
-	static inline int     looks;
+	[[maybe_unused]] static constexpr bool is_steady = false;
+	static inline int                      looks;
 
 	static time_point now()
 	{
