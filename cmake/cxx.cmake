@@ -44,7 +44,8 @@ if(NOT SENNIT_CXX)
 	message(STATUS "no C++ compiler: what is C++ is left out")
 	set(SENNIT_CXX "")
 	return()
-elseif(NOT (SENNIT_TESTS OR SENNIT_EXAMPLES OR SENNIT_BENCH))
+elseif(NOT SENNIT_CPP
+	OR NOT (SENNIT_TESTS OR SENNIT_EXAMPLES OR SENNIT_BENCH))
 	return()
 endif()
 
