@@ -44,7 +44,7 @@ function(sennit_cxx_examples folder standard)
 	endforeach()
 endfunction()
 
-if(SENNIT_CXX)
+if(SENNIT_CXX AND SENNIT_CPP)
 	sennit_cxx_examples(cpp 17)
 	sennit_cxx_examples(marl 11)
 endif()

@@ -95,7 +95,7 @@ endfunction()
 if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
 	message(STATUS "googletest is not there: test/compat, cpp left out")
-elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+elseif(SENNIT_TESTS AND SENNIT_CPP AND NOT SENNIT_DETERMINISTIC)
 	foreach(group compat cpp)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
 		foreach(file IN LISTS files)
