@@ -3,6 +3,7 @@
  * library has for its own. */
 #include "world.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -47,9 +48,9 @@ TEST_P(locks, guard_is_a_basic_lockable_user)
 
 TEST_P(locks, two_at_once_do_not_deadlock)
 {
-	sennit::mutex a, b;
-	long          sum = 0;
-	int           turn = 0;
+	sennit::mutex    a, b;
+	long             sum = 0;
+	std::atomic<int> turn{ 0 };
 
 	add_up(4, [&] {
 		if (turn++ % 2) {
