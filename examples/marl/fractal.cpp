@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fractal.cpp - fractal [FILE.ppm]: a Julia set, a task for each line.
+/* fractal.cpp - fractal [FILE.png]: a Julia set, a task for each line. Built
+ * without libpng it writes FILE as a portable pixmap.
  *
  * Without a file it is drawn in characters. Buffers for lines come from a pool
  * that has fewer than there are lines, so tasks wait for one another.
@@ -16,6 +17,10 @@
 #include <cstdio>
 #include <string>
 #include <vector>
+
+#ifdef HAVE_PNG
+#include <png.h>
+#endif
 
 struct Picture {
 	Picture(int w, int h) : width(w), height(h), depths(size_t(w * h))
@@ -86,20 +91,43 @@ static void draw(const Picture &picture)
 	}
 }
 
+/* Three bytes a pixel. */
+static std::vector<uint8_t> colours(const Picture &picture)
+{
+	std::vector<uint8_t> bytes;
+
+	for (uint8_t d : picture.depths)
+		bytes.insert(bytes.end(),
+			     { uint8_t(d * 5), uint8_t(d * 3), d });
+	return bytes;
+}
+
+#ifdef HAVE_PNG
 static bool write(const Picture &picture, const char *path)
 {
-	FILE *file = std::fopen(path, "wb");
+	const std::vector<uint8_t> bytes = colours(picture);
+	png_image                  image{};
+
+	image.version = PNG_IMAGE_VERSION;
+	image.width = png_uint_32(picture.width);
+	image.height = png_uint_32(picture.height);
+	image.format = PNG_FORMAT_RGB;
+	return png_image_write_to_file(&image, path, 0, bytes.data(), 0,
+				       nullptr) != 0;
+}
+#else
+static bool write(const Picture &picture, const char *path)
+{
+	const std::vector<uint8_t> bytes = colours(picture);
+	FILE                      *file = std::fopen(path, "wb");
 
 	if (!file)
 		return false;
 	std::fprintf(file, "P6\n%d %d\n255\n", picture.width, picture.height);
-	for (uint8_t d : picture.depths) {
-		const uint8_t pixel[] = { uint8_t(d * 5), uint8_t(d * 3), d };
-
-		std::fwrite(pixel, 1, sizeof(pixel), file);
-	}
+	std::fwrite(bytes.data(), 1, bytes.size(), file);
 	return std::fclose(file) == 0;
 }
+#endif
 
 int main(int argc, char **argv)
 {
