@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_several.c - waits for one of several events, or for all of them.
  *
- * For one: a part of the wait is linked to each event in turn. What sets one of
- * them claims the whole; a waiter that finds an event set while it links the
- * parts claims its own, and if it comes too late for that takes nothing.
+ * For one: sched/several.
  *
  * For all: nothing is consumed before all are set at one moment, seen with all
  * locks held. Until then the waiter watches one event that is not set. So two
@@ -13,22 +11,27 @@
 #include "api/event.h"
 #include "base/check.h"
 #include "sched/locks.h"
+#include "sched/several.h"
 
 #include <errno.h>
 
 _Static_assert(SENNIT_EVENT_WAIT_MAX == LOCKS_MAX, "all can be locked at once");
-
-/* Parts that every caller's stack has room for: below 1 KiB. */
-enum { FEW = 8 };
+_Static_assert(SENNIT_EVENT_WAIT_MAX == SEVERAL_MAX && EVENT_SET == QUEUE_OWN,
+	       "one of them can be waited for");
 
 /* --- one of several ----------------------------------------------------- */
 
-struct one_of {
-	sennit_event *const *events;
-	size_t               count;
-	struct waiter       *parts;
-	struct waiter        whole;
-};
+static struct several_queue queue_of(const void *events, size_t i)
+{
+	sennit_event *e = ((sennit_event *const *)events)[i];
+
+	return (struct several_queue){ &e->state_, &e->waiters_ };
+}
+
+static uint32_t passed(const void *events, size_t i, uint32_t word)
+{
+	return sn_event_passed(((sennit_event *const *)events)[i], word);
+}
 
 /* Lowest index first. */
 static bool pass_one(sennit_event *const events[], size_t count, size_t *which)
@@ -58,82 +61,6 @@ static int test_each(sennit_event *const events[], size_t count, size_t *which)
 	return -ETIMEDOUT;
 }
 
-/* Link part i, unless its event is set. *mine: then whether the caller took it
- * and need not sleep. */
-static bool link_part(struct one_of *o, size_t i, bool *mine)
-{
-	sennit_event  *e = o->events[i];
-	struct waiter *n = &o->parts[i];
-	uint32_t       word;
-
-	sn_waiter_init_part(n, &o->whole, (uint32_t)i);
-	word = sn_queue_lock(&e->state_);
-	if (word & EVENT_SET) {
-		*mine = sn_waiter_claim(n);
-		sn_queue_unlock(&e->state_,
-				*mine ? sn_event_passed(e, word) : word);
-		return false;
-	}
-	word |= sn_queue_join(&e->waiters_, n, false);
-	sn_queue_unlock(&e->state_, word);
-	return true;
-}
-
-/* Unlink the first `linked` parts but for `which`: that event may be gone. */
-static void unlink_parts(struct one_of *o, size_t linked, size_t which)
-{
-	size_t i;
-
-	for (i = 0; i < linked; i++)
-		if (i != which)
-			sn_wait_leave(&o->events[i]->state_,
-				      &o->events[i]->waiters_, &o->parts[i]);
-}
-
-static int wait_for_one(struct one_of *o, size_t *which, sennit_time deadline)
-{
-	bool   mine = false;
-	size_t linked = 0;
-	size_t part = o->count;
-	int    err = 0;
-
-	sn_waiter_init_whole(&o->whole, deadline);
-	sn_wait_show(&o->whole, SENNIT_WAITS_FOR_SELECT, o->events[0],
-		     deadline);
-	while (linked < o->count && link_part(o, linked, &mine))
-		linked++;
-	if (mine)
-		sn_wait_skip(&o->whole);
-	else
-		err = sn_wait(&o->whole, deadline);
-	if (!err)
-		part = sn_waiter_part(&o->whole);
-	unlink_parts(o, linked, part);
-	if (!err)
-		*which = part;
-	return err;
-}
-
-NOINLINE static int wait_for_one_of_few(sennit_event *const events[],
-					size_t count, size_t *which,
-					sennit_time deadline)
-{
-	struct waiter parts[FEW];
-	struct one_of o = { .events = events, .count = count, .parts = parts };
-
-	return wait_for_one(&o, which, deadline);
-}
-
-NOINLINE static int wait_for_one_of_many(sennit_event *const events[],
-					 size_t count, size_t *which,
-					 sennit_time deadline)
-{
-	struct waiter parts[SENNIT_EVENT_WAIT_MAX];
-	struct one_of o = { .events = events, .count = count, .parts = parts };
-
-	return wait_for_one(&o, which, deadline);
-}
-
 static int wait_any_until(sennit_event *const events[], size_t count,
 			  size_t *which, sennit_time deadline)
 {
@@ -143,9 +70,12 @@ static int wait_any_until(sennit_event *const events[], size_t count,
 		return 0;
 	if (!deadline)
 		return test_each(events, count, which);
-	if (count <= FEW)
-		return wait_for_one_of_few(events, count, which, deadline);
-	return wait_for_one_of_many(events, count, which, deadline);
+	return sn_several_wait(&(struct several){ .objects = events,
+						  .count = count,
+						  .first = events[0],
+						  .queue = queue_of,
+						  .passed = passed },
+			       which, deadline);
 }
 
 int sennit_event_wait_any_until(sennit_event *const events[], size_t count,

@@ -11,7 +11,7 @@
 #include "sennit/future.h"
 
 #include "base/check.h"
-#include "sched/wait.h"
+#include "sched/several.h"
 #include "sennit/task.h"
 
 #include <errno.h>
@@ -269,8 +269,23 @@ int sennit_future_get_until(sennit_future *f, void **value,
 
 /* --- waiting for several ------------------------------------------------ */
 
-/* Parts that every caller's stack has room for: below 1 KiB. */
-enum { FEW = 8 };
+_Static_assert(SENNIT_FUTURE_WAIT_MAX == SEVERAL_MAX,
+	       "as sched/several has it");
+
+static struct several_queue queue_of(const void *futures, size_t i)
+{
+	sennit_future *f = ((sennit_future *const *)futures)[i];
+
+	return (struct several_queue){ &f->state_, &f->waiters_ };
+}
+
+/* It stays set. */
+static uint32_t passed(const void *futures, size_t i, uint32_t word)
+{
+	(void)futures;
+	(void)i;
+	return word;
+}
 
 /* The index of the first that is set; count: none. */
 static size_t find_set(sennit_future *const futures[], size_t count)
@@ -282,98 +297,23 @@ static size_t find_set(sennit_future *const futures[], size_t count)
 	return i;
 }
 
-/* Link the part n to f, unless f is set. */
-static bool link_part(sennit_future *f, struct waiter *n)
-{
-	uint32_t word = sn_queue_lock(&f->state_);
-	bool     late = word & SET;
-
-	if (!late)
-		word |= sn_queue_join(&f->waiters_, n, false);
-	sn_queue_unlock(&f->state_, word);
-	return !late;
-}
-
-/* Link parts until one finds its future set. Returns how many are linked. */
-static size_t link_parts(sennit_future *const futures[], size_t count,
-			 struct waiter *whole, struct waiter *parts)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		sn_waiter_init_part(&parts[i], whole, (uint32_t)i);
-		if (!link_part(futures[i], &parts[i]))
-			break;
-	}
-	return i;
-}
-
-/* Not the part that won: its setter has unlinked it. */
-static void unlink_parts(sennit_future *const futures[], size_t linked,
-			 struct waiter *parts, size_t won)
-{
-	size_t i;
-
-	for (i = 0; i < linked; i++)
-		if (i != won)
-			sn_wait_leave(&futures[i]->state_,
-				      &futures[i]->waiters_, &parts[i]);
-}
-
-static int wait_linked(sennit_future *const futures[], size_t count,
-		       struct waiter *parts, size_t *which,
-		       sennit_time deadline)
-{
-	struct waiter whole;
-	size_t        linked;
-	int           err = 0;
-
-	sn_waiter_init_whole(&whole, deadline);
-	sn_wait_show(&whole, SENNIT_WAITS_FOR_SELECT, futures[0], deadline);
-	linked = link_parts(futures, count, &whole, parts);
-	/* One that was set meanwhile ends the wait as its setter would have; or
-	 * another's setter was first, and will wake us. */
-	if (linked == count || !sn_waiter_claim(&parts[linked]))
-		err = sn_wait(&whole, deadline);
-	else
-		sn_wait_skip(&whole);
-	unlink_parts(futures, linked, parts,
-		     err ? count : sn_waiter_part(&whole));
-	if (!err)
-		*which = sn_waiter_part(&whole);
-	return err;
-}
-
-static NOINLINE int wait_few(sennit_future *const futures[], size_t count,
-			     size_t *which, sennit_time deadline)
-{
-	struct waiter parts[FEW];
-
-	return wait_linked(futures, count, parts, which, deadline);
-}
-
-static NOINLINE int wait_many(sennit_future *const futures[], size_t count,
-			      size_t *which, sennit_time deadline)
-{
-	struct waiter parts[SENNIT_FUTURE_WAIT_MAX];
-
-	return wait_linked(futures, count, parts, which, deadline);
-}
-
 static int wait_any(sennit_future *const futures[], size_t count, size_t *which,
 		    sennit_time deadline)
 {
 	size_t i = find_set(futures, count);
 
-	if (i == count) {
-		if (!deadline)
-			return -ETIMEDOUT;
-		if (count <= FEW)
-			return wait_few(futures, count, which, deadline);
-		return wait_many(futures, count, which, deadline);
+	if (i < count) {
+		*which = i;
+		return 0;
 	}
-	*which = i;
-	return 0;
+	if (!deadline)
+		return -ETIMEDOUT;
+	return sn_several_wait(&(struct several){ .objects = futures,
+						  .count = count,
+						  .first = futures[0],
+						  .queue = queue_of,
+						  .passed = passed },
+			       which, deadline);
 }
 
 static void check_count(size_t count, const char *call)
