@@ -3,24 +3,12 @@
  * none ends too early, none leaves a thread or memory behind, and the report
  * knows that a call may yet return. */
 #include "with_workers.h"
+#include "../proc_self.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <semaphore.h>
 
 /* --- what there is ------------------------------------------------------ */
-
-static unsigned threads_now(void)
-{
-	DIR     *d = opendir("/proc/self/task");
-	unsigned count = 0;
-
-	while (d && readdir(d))
-		count++;
-	if (d)
-		closedir(d);
-	return count;
-}
 
 static atomic_long live;
 

@@ -6,8 +6,8 @@
  */
 #include "next_create.h"
 #include "with_workers.h"
+#include "../proc_self.h"
 
-#include <dirent.h>
 #include <errno.h>
 
 /* --- a pthread_create that fails ---------------------------------------- */
@@ -23,43 +23,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	if (number == atomic_load(&failing_creation))
 		return EAGAIN;
 	return next_create()(thread, attributes, run, argument);
-}
-
-/* --- what there is ------------------------------------------------------ */
-
-static unsigned entries_of(const char *path)
-{
-	DIR     *d = opendir(path);
-	unsigned count = 0;
-
-	while (d && readdir(d))
-		count++;
-	if (d)
-		closedir(d);
-	return count;
-}
-
-static unsigned threads_now(void)
-{
-	return entries_of("/proc/self/task");
-}
-
-static unsigned files_now(void)
-{
-	return entries_of("/proc/self/fd");
-}
-
-static unsigned mappings_now(void)
-{
-	FILE    *f = fopen("/proc/self/maps", "r");
-	unsigned lines = 0;
-	int      c;
-
-	while (f && (c = getc(f)) != EOF)
-		lines += c == '\n';
-	if (f)
-		fclose(f);
-	return lines;
 }
 
 /* --- cycles ------------------------------------------------------------- */

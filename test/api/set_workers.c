@@ -4,8 +4,8 @@
  */
 #include "refused_threads.h"
 #include "with_workers.h"
+#include "../proc_self.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fenv.h>
 #include <limits.h>
@@ -20,18 +20,6 @@
 #endif
 
 /* --- what there is ------------------------------------------------------ */
-
-static unsigned threads_now(void)
-{
-	DIR     *d = opendir("/proc/self/task");
-	unsigned count = 0;
-
-	while (d && readdir(d))
-		count++;
-	if (d)
-		closedir(d);
-	return count;
-}
 
 static unsigned at_rest = UINT_MAX; /* the fewest that warm_up saw */
 

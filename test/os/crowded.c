@@ -2,6 +2,7 @@
 /* crowded.c - far more threads than CPUs, or fewer CPUs than there were: all
  * goes on. */
 #include "../api/with_workers.h"
+#include "../proc_self.h"
 
 #if defined(SN_TSAN) || defined(SN_ASAN) || defined(SENNIT_TORTURE) || \
 	defined(__aarch64__)
@@ -88,23 +89,9 @@ static void many_threads_may_be_bound(void **state)
 
 /* --- lives ---------------------------------------------------------------- */
 
-static unsigned threads_of_this_process(void)
-{
-	FILE    *f = fopen("/proc/self/status", "r");
-	char     line[128];
-	unsigned count = 0;
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "Threads: %u", &count) == 1)
-			break;
-	fclose(f);
-	return count;
-}
-
 static void many_schedulers_come_and_go(void **state)
 {
-	const unsigned before = threads_of_this_process(); /* sanitizers' too */
+	const unsigned before = threads_now(); /* sanitizers' too */
 
 	(void)state;
 	for (unsigned i = 0; i < LIVES; i++) {
@@ -116,7 +103,7 @@ static void many_schedulers_come_and_go(void **state)
 		sennit_unbind();
 		end_scheduler(s);
 	}
-	assert_soon(threads_of_this_process() == before);
+	assert_soon(threads_now() == before);
 }
 
 /* --- CPUs go away --------------------------------------------------------- */

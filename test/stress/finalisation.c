@@ -6,9 +6,8 @@
  * process has no thread, mapping, file or byte more than before.
  */
 #include "../api/with_workers.h"
+#include "../proc_self.h"
 #include "../random.h"
-
-#include <dirent.h>
 
 enum { VISITORS = 2, WAITERS = 3 };
 
@@ -47,31 +46,6 @@ static void give(void *context, void *memory, size_t size)
 }
 
 static const sennit_allocator counting = { take, give, NULL };
-
-static unsigned entries_of(const char *path)
-{
-	DIR     *d = opendir(path);
-	unsigned count = 0;
-
-	while (d && readdir(d))
-		count++;
-	if (d)
-		closedir(d);
-	return count;
-}
-
-static unsigned mappings_now(void)
-{
-	FILE    *f = fopen("/proc/self/maps", "r");
-	unsigned lines = 0;
-	int      c;
-
-	while (f && (c = getc(f)) != EOF)
-		lines += c == '\n';
-	if (f)
-		fclose(f);
-	return lines;
-}
 
 /* --- tasks -------------------------------------------------------------- */
 
@@ -328,16 +302,16 @@ static void each_ends_once_and_leaves_nothing(void **state)
 
 	(void)state;
 	start_visitors(&random);
-	threads = entries_of("/proc/self/task");
+	threads = threads_now();
 	live_often(50, &random); /* libc keeps some stacks and arenas */
 	assert_soon(!atomic_load(&bytes));
-	assert_soon(entries_of("/proc/self/task") <= threads);
-	files = entries_of("/proc/self/fd");
+	assert_soon(threads_now() <= threads);
+	files = files_now();
 	mappings = mappings_now();
 	live_often(lives, &random);
 	assert_soon(!atomic_load(&bytes));
-	assert_soon(entries_of("/proc/self/task") <= threads);
-	assert_int_equal(entries_of("/proc/self/fd"), files);
+	assert_soon(threads_now() <= threads);
+	assert_int_equal(files_now(), files);
 #if !defined(SN_ASAN) && !defined(SN_TSAN)
 	/* Far less than one for each life. */
 	assert_in_range(mappings_now(), 1, mappings + 40);

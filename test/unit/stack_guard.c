@@ -9,6 +9,7 @@
 #include "core/stack.h"
 
 #include "base/memory.h"
+#include "../proc_self.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -303,19 +304,6 @@ static void guards_that_split_mappings_are_limited(void **state)
 
 /* --- mappings ----------------------------------------------------------- */
 
-static size_t count_mappings(void)
-{
-	FILE  *f = fopen("/proc/self/maps", "re");
-	size_t lines = 0;
-	int    c;
-
-	assert_non_null(f);
-	while ((c = getc(f)) != EOF)
-		lines += c == '\n';
-	fclose(f);
-	return lines;
-}
-
 #ifdef SN_ASAN /* touches an eighth of it all to clean up */
 #define MANY 30000
 #else
@@ -337,9 +325,9 @@ static void cheap_guards_need_no_mappings(void **state)
 #endif
 	need_cheap_guards();
 	make(&s, 0);
-	before = count_mappings();
+	before = mappings_now();
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
-	after = count_mappings();
+	after = mappings_now();
 	assert_true(sn_stacks_guarded(&s));
 	assert_true(after < before + MOST_MAPPINGS);
 	sn_stacks_give(&s, low, COUNT);
