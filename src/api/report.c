@@ -160,11 +160,6 @@ static uint64_t milliseconds(sennit_time from, sennit_time to)
 	return to > from ? (to - from) / SENNIT_MILLISECOND : 0;
 }
 
-static void write_line(int fd, const char *text, int length, size_t size)
-{
-	os_write(fd, text, (size_t)length < size ? (size_t)length : size - 1);
-}
-
 /* Where it is. */
 static void print_place(char *text, size_t size, const struct page *p,
 			const sennit_report_entry *e)
@@ -233,27 +228,18 @@ static void print_fiber(const struct page *p, const sennit_report_entry *e,
 {
 	char name[192];
 	char state[128];
-	char line[464];
-	int  length;
 
 	print_name(name, sizeof(name), e);
 	print_state(state, sizeof(state), e);
-	length = snprintf(line, sizeof(line),
-			  "%s, fiber %u: %s: %s, for %" PRIu64 " ms\n", place,
-			  e->fiber, name, state,
-			  milliseconds(e->since, os_now()));
-	write_line(p->fd, line, length, sizeof(line));
+	os_print(p->fd, "%s, fiber %u: %s: %s, for %" PRIu64 " ms\n", place,
+		 e->fiber, name, state, milliseconds(e->since, os_now()));
 }
 
 static void print_queued(const struct page *p, const sennit_report_entry *e,
 			 const char *place)
 {
-	char line[128];
-	int  length = snprintf(line, sizeof(line),
-			       "%s: %u tasks or more have not started\n", place,
-			       e->count);
-
-	write_line(p->fd, line, length, sizeof(line));
+	os_print(p->fd, "%s: %u tasks or more have not started\n", place,
+		 e->count);
 }
 
 static void print_entry(void *context, const sennit_report_entry *e)
@@ -274,15 +260,13 @@ static void print_entry(void *context, const sennit_report_entry *e)
 
 void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
 {
-	static const char hopeless[] = "nothing inside can wake any of them\n";
-	static const char nobody[] = "nothing runs or waits\n";
-	struct page       p = { .scheduler = s->name, .fd = fd };
+	struct page p = { .scheduler = s->name, .fd = fd };
 
 	/* Before and after: who was woken in between would be missed. */
 	p.hopeless = !sn_gate_active(&s->gate);
 	sennit_scheduler_report(s, print_entry, &p);
 	if (!p.entries)
-		os_write(fd, nobody, sizeof(nobody) - 1);
+		os_print(fd, "nothing runs or waits\n");
 	else if (p.hopeless && !sn_gate_active(&s->gate))
-		os_write(fd, hopeless, sizeof(hopeless) - 1);
+		os_print(fd, "nothing inside can wake any of them\n");
 }

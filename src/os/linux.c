@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -39,7 +40,7 @@ void os_thread_block_signals(void)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-void os_write(int fd, const char *text, size_t size)
+static void write_all(int fd, const char *text, size_t size)
 {
 	while (size) {
 		ssize_t n = write(fd, text, size);
@@ -51,6 +52,20 @@ void os_write(int fd, const char *text, size_t size)
 		text += n;
 		size -= (size_t)n;
 	}
+}
+
+void os_print(int fd, const char *format, ...)
+{
+	char    text[OS_LINE];
+	va_list args;
+	int     length;
+
+	va_start(args, format);
+	length = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (length > 0)
+		write_all(fd, text,
+			  length < OS_LINE ? (size_t)length : OS_LINE - 1);
 }
 
 void os_function_name(uintptr_t address, char *text, size_t size)

@@ -45,8 +45,10 @@ int os_thread_affinity(const uint32_t *cpus, size_t count);
  * they would end the process without asking its handlers. */
 void os_thread_block_signals(void);
 
-/* Write it all; what cannot be written is lost. */
-void os_write(int fd, const char *text, size_t size);
+/* Write what printf would, cut to OS_LINE bytes; what cannot be written is
+ * lost. */
+enum { OS_LINE = 512 };
+void os_print(int fd, const char *format, ...) PRINTF(2, 3);
 
 /* Name the function at the address, which lies in this process: as it is
  * exported, else file+offset. Always terminated. */

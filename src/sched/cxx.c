@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "os/os.h"
 
-#include <stdio.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -20,15 +19,11 @@ struct cxx_globals *sn_cxx_globals(void)
 
 static void say(void)
 {
-	char who[160], text[256];
-	int  n;
+	char who[160];
 
 	sn_check_who(who, sizeof(who));
-	n = snprintf(text, sizeof(text),
-		     "sennit: an exception leaves a task [%s]\n", who);
-	if (n > 0)
-		os_write(STDERR_FILENO, text,
-			 n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	os_print(STDERR_FILENO, "sennit: an exception leaves a task [%s]\n",
+		 who);
 }
 
 /* Of frames with CXX_BARRIER. Called by name, from unwind information. */

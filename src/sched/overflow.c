@@ -21,20 +21,16 @@ static void say(const struct sennit_fiber *f)
 {
 	uintptr_t task = a_load_rlx(&f->sight.task);
 	size_t    size = sn_worker_of(f)->scheduler->config.stack_size;
-	char      who[160], name[160] = "no task", text[512];
-	int       n;
+	char      who[160], name[160] = "no task";
 
 	sn_check_who(who, sizeof(who));
 	if (task)
 		name_task(task, name, sizeof(name));
-	n = snprintf(text, sizeof(text),
-		     "sennit: stack overflow in task %s [%s]: its %zu KiB are "
-		     "used up; sennit_config.stack_size gives more, or these "
-		     "frames need less:\n",
-		     name, who, size / 1024);
-	if (n > 0)
-		os_write(STDERR_FILENO, text,
-			 n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	os_print(STDERR_FILENO,
+		 "sennit: stack overflow in task %s [%s]: its %zu KiB are "
+		 "used up; sennit_config.stack_size gives more, or these "
+		 "frames need less:\n",
+		 name, who, size / 1024);
 	os_write_backtrace(STDERR_FILENO);
 }
 
