@@ -87,11 +87,6 @@ struct sennit_here_ {
 	uintptr_t                        meta;
 };
 
-/* What is common to records. */
-struct sennit_forked_ {
-	sennit_wait_group done_;
-};
-
 /* Find out where the caller is. Misuse with no scheduler bound, or if the
  * program was compiled for another library.
  *
@@ -180,8 +175,8 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 /* clang-format off */
 #define SENNIT_FORK_(R, NAME, FIELDS, PARAMETERS, FILL, PASS) \
 	struct NAME##_forked_ { \
-		struct sennit_forked_ head_; \
-		R                     result_; \
+		sennit_wait_group done_; \
+		R                 result_; \
 		SENNIT_LIST_ FIELDS \
 	}; \
 	static R NAME##_body_(const struct sennit_here_ *sennit_me_, \
@@ -194,7 +189,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 		\
 		sennit_fork_begin_(&me_, SENNIT_FORK_VERSION_); \
 		x_->result_ = NAME##_body_(&me_, SENNIT_LIST_ PASS); \
-		(void)sennit_wait_group_done(&x_->head_.done_); \
+		(void)sennit_wait_group_done(&x_->done_); \
 	} \
 	SENNIT_MAYBE_UNUSED_ \
 	static inline void NAME##_spawn_(const struct sennit_here_ *me_, \
@@ -203,7 +198,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 	{ \
 		static const sennit_wait_group one_ = SENNIT_FORK_ONE_; \
 		\
-		x_->head_.done_ = one_; \
+		x_->done_ = one_; \
 		SENNIT_LIST_ FILL \
 		sennit_fork_spawn_(me_, NAME##_alone_, x_); \
 	} \
@@ -213,7 +208,7 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 	{ \
 		if (SENNIT_LIKELY_(sennit_fork_take_(me_, x_))) \
 			return NAME##_body_(me_, SENNIT_LIST_ PASS); \
-		sennit_wait_group_wait(&x_->head_.done_); \
+		sennit_wait_group_wait(&x_->done_); \
 		return x_->result_; \
 	} \
 	SENNIT_MAYBE_UNUSED_ \

@@ -2,8 +2,7 @@
 /* group.c - members are tasks whose meta names their group.
  *
  * On its own worker a wait runs members from the newest end of the deque as
- * plain calls, and
- * sleeps for the rest.
+ * plain calls, and sleeps for the rest.
  */
 #include "sennit/group.h"
 
