@@ -163,6 +163,8 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
+	if (w->scheduler->depths)
+		sn_fiber_measure(f);
 	os_lock(&w->roster_lock);
 	sn_link_join(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
