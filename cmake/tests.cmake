@@ -85,6 +85,17 @@ function(sennit_cxx_test group name standard)
 		${GTEST_INCLUDE_DIR})
 	target_link_libraries(${program} PRIVATE
 		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	# What all include, compiled once per standard.
+	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
+	if(first)
+		target_precompile_headers(${program} REUSE_FROM ${first})
+	else()
+		set_property(GLOBAL PROPERTY sennit_precompiled_${standard}
+			${program})
+		target_precompile_headers(${program} PRIVATE <gtest/gtest.h>
+			<atomic> <chrono> <functional> <memory> <string>
+			<thread> <vector>)
+	endif()
 	set_target_properties(${program} PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY test/${group}${suffix}
 		OUTPUT_NAME ${name})
