@@ -13,7 +13,7 @@
 # A test that exits with 77 was skipped, and says why.
 
 # Only what hangs takes so long: the machine may be busy with other things.
-set(timeout 300)
+set(timeout 600)
 if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
 	OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
 	set(timeout 900)
