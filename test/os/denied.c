@@ -134,7 +134,7 @@ static void works_without(void **state, const struct refusal *refusals,
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		alarm(100);
+		alarm(300);
 		for (unsigned i = 0; i < count; i++)
 			if (!refuse(&refusals[i]))
 				_exit(SKIPPED);

@@ -178,7 +178,7 @@ static int commit(const char *name)
 
 	while (strcmp(b->name, name))
 		b++;
-	alarm(100);
+	alarm(300);
 	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)))
 		return 3;
 	sennit_wait_group_init(&plot.done, 20);

@@ -429,6 +429,6 @@ int main(void)
 		cmocka_unit_test(who_is_claimed_waits_to_be_told),
 	};
 
-	alarm(100); /* a lost wake hangs */
+	alarm(300); /* a lost wake hangs */
 	return cmocka_run_group_tests_name("parking", tests, NULL, NULL);
 }
