@@ -36,7 +36,7 @@ static void clear(void)
 	table.waiting = 0;
 }
 
-/* --- condition variable ------------------------------------------------------ */
+/* --- condition variable -------------------------------------------------- */
 
 /* Change something and tell. */
 static void notify_nobody(struct bench_run *r)
@@ -94,7 +94,7 @@ static void cond_many(struct bench_run *r)
 	bench_release(r, wait_for_opening, open, NULL);
 }
 
-/* --- notify ------------------------------------------------------------------- */
+/* --- notify -------------------------------------------------------------- */
 
 static void notify_oneself(struct bench_run *r)
 {

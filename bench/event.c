@@ -25,7 +25,7 @@ static void set_all(unsigned side)
 		sennit_event_set(&events[side][i]);
 }
 
-/* --- one fiber, which finds them set --------------------------------------- */
+/* --- one fiber, which finds them set ------------------------------------- */
 
 static void one_alone(struct bench_run *r)
 {
@@ -65,7 +65,7 @@ static void all_alone(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- two workers ------------------------------------------------------------ */
+/* --- two workers --------------------------------------------------------- */
 
 static void play_any(unsigned side, uint64_t turns)
 {
@@ -101,7 +101,7 @@ static void all_across(struct bench_run *r)
 	bench_pair(r, play_all);
 }
 
-/* --- many ------------------------------------------------------------------- */
+/* --- many ---------------------------------------------------------------- */
 
 static void wait_any(void *unused)
 {
