@@ -110,7 +110,8 @@ typedef struct sennit_cpu_mask {
 	size_t          count;
 } sennit_cpu_mask;
 
-/* Where a CPU is, by numbers of any kind that are equal for CPUs that share. */
+/* Where a CPU is, by numbers of any kind that are equal for CPUs that share;
+ * UINT32_MAX: shared with none. */
 typedef struct sennit_cpu_place {
 	uint32_t node;  /* memory */
 	uint32_t cache; /* the last level of cache */

@@ -35,47 +35,57 @@ void sn_victims_seat(struct seat seats[], uint32_t n)
 
 /* --- circles ------------------------------------------------------------ */
 
-/* Whether two workers share what circle number k stands for. */
-static bool shares(const struct seat *a, const struct seat *b, uint32_t k)
+static bool is_same(uint32_t a, uint32_t b)
 {
-	bool node = a->place.node == b->place.node;
-	bool cache = node && a->place.cache == b->place.cache;
+	return a == b && a != VICTIMS_NOWHERE;
+}
+
+/* Whether two workers share what circle number k stands for. */
+static bool shares(const sennit_cpu_place *a, const sennit_cpu_place *b,
+		   uint32_t k)
+{
+	bool node = is_same(a->node, b->node);
+	bool cache = node && is_same(a->cache, b->cache);
 
 	switch (k) {
 	case 0:
-		return cache && a->place.core == b->place.core;
+		return cache && is_same(a->core, b->core);
 	case 1:
 		return cache;
-	case 2:
-		return node;
 	default:
-		return true;
+		return node;
 	}
+}
+
+/* Append a run of seats, unless it is the one before it once more. */
+static void append(struct circles *c, uint32_t begin, uint32_t end)
+{
+	if (c->count && c->of[c->count - 1].begin == begin &&
+	    c->of[c->count - 1].end == end)
+		return;
+	c->of[c->count].begin = begin;
+	c->of[c->count].end = end;
+	c->count++;
 }
 
 void sn_victims_circles(struct circles *c, const struct seat seats[],
 			uint32_t n, uint32_t seat)
 {
-	uint32_t begin = seat;
-	uint32_t end = seat + 1;
+	const sennit_cpu_place *mine = &seats[seat].place;
+	uint32_t                begin = seat;
+	uint32_t                end = seat + 1;
 
 	c->seat = seat;
 	c->count = 0;
-	for (uint32_t k = 0; k < VICTIMS_CIRCLES; k++) {
-		uint32_t had = end - begin;
-
-		while (begin > 0 && shares(&seats[begin - 1], &seats[seat], k))
+	for (uint32_t k = 0; k + 1 < VICTIMS_CIRCLES; k++) {
+		while (begin > 0 && shares(&seats[begin - 1].place, mine, k))
 			begin--;
-		while (end < n && shares(&seats[end], &seats[seat], k))
+		while (end < n && shares(&seats[end].place, mine, k))
 			end++;
-		if (end - begin == had && k + 1 < VICTIMS_CIRCLES)
-			continue; /* nobody new */
-		if (end - begin == had && c->count)
-			continue;
-		c->of[c->count].begin = begin;
-		c->of[c->count].end = end;
-		c->count++;
+		if (end - begin > 1)
+			append(c, begin, end);
 	}
+	append(c, 0, n);
 }
 
 /* --- rounds ------------------------------------------------------------- */

@@ -26,6 +26,9 @@
 #define VICTIMS_TRIES   8u
 #define VICTIMS_CIRCLES 4u
 
+/* A number that nobody shares. */
+#define VICTIMS_NOWHERE UINT32_MAX
+
 struct seat {
 	sennit_cpu_place place; /* of where its worker runs */
 	uint32_t         worker;

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-static const sennit_cpu_place nowhere = { UINT32_MAX, UINT32_MAX, UINT32_MAX };
+static const sennit_cpu_place nowhere = { VICTIMS_NOWHERE, VICTIMS_NOWHERE,
+					  VICTIMS_NOWHERE };
 
 bool sn_seating_own_cpus(const sennit_scheduler *s, uint32_t i,
 			 sennit_cpu_mask *out)
@@ -52,9 +53,9 @@ static sennit_cpu_place place_of(const sennit_scheduler *s, uint32_t i)
 	if (a.node != b.node)
 		return nowhere;
 	if (a.cache != b.cache)
-		a.cache = UINT32_MAX;
+		a.cache = VICTIMS_NOWHERE;
 	if (a.cache != b.cache || a.core != b.core)
-		a.core = UINT32_MAX;
+		a.core = VICTIMS_NOWHERE;
 	return a;
 }
 
