@@ -108,8 +108,8 @@ extern const struct bench_row bench_sharing[];
  * many processes failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 
-/* Take options and their numbers from the front of argv: docs/measuring.md says
- * which. Returns how many arguments that were, or -1 when they made no sense. */
+/* Take options and their numbers from the front of argv: docs/measuring.md has
+ * them. Returns how many arguments that were, or -1 when they made no sense. */
 int bench_take_options(int argc, char **argv);
 
 /* Print the names of a row that start with one of the prefixes, and its n. */
