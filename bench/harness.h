@@ -57,10 +57,12 @@ struct bench_row {
 	uint64_t           memory; /* bytes free, or the row is skipped */
 };
 
-/* How far the processes of all rows go; the program sets it first. */
+/* What holds for the processes of all rows; the program sets it first. */
 struct bench_limits {
-	uint32_t seconds; /* after which a process is killed */
-	uint32_t workers; /* BENCH_EACH and BENCH_FROM_TWO end here */
+	uint32_t seconds;   /* after which a process is killed */
+	uint32_t workers;   /* BENCH_EACH and BENCH_FROM_TWO end here */
+	uint32_t exactly;   /* or have so many, CPUs or not; 0: no */
+	uint32_t placement; /* as sennit_config.placement */
 };
 
 extern struct bench_limits bench_limits;
@@ -109,8 +111,8 @@ extern const struct bench_row bench_sharing[];
  * many processes failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 
-/* Take --limit SECONDS and --workers MOST from the front of argv. Returns how
- * many arguments that were, or -1 when they made no sense. */
+/* Take options and their numbers from the front of argv: docs/measuring.md has
+ * them. Returns how many arguments that were, or -1 when they made no sense. */
 int bench_take_options(int argc, char **argv);
 
 /* Print the names of a row that start with one of the prefixes, and its n. */

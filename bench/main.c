@@ -123,7 +123,8 @@ int main(int argc, char **argv)
 	taken = bench_take_options(argc, argv);
 	if (taken < 0 || (argv[taken + 1] && argv[taken + 1][0] == '-')) {
 		fputs("usage: sennit-bench [--limit SECONDS]"
-		      " [--workers MOST] [PREFIX...]\n"
+		      " [--workers MOST | --with WORKERS]\n"
+		      "                    [--placement 1|2] [PREFIX...]\n"
 		      "       sennit-bench --list [PREFIX...]\n",
 		      stderr);
 		return 2;

@@ -117,7 +117,7 @@ static void found(struct worker *w)
 
 /* --- parking ------------------------------------------------------------ */
 
-static bool work_appeared(const struct worker *w)
+static bool work_appeared(struct worker *w)
 {
 	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
 	       !sn_inbox_is_empty(&w->tasks_in) || sn_staff_is_closed(w) ||
@@ -146,6 +146,7 @@ static void sleep_announced(struct worker *w)
 static bool park(struct worker *w, bool searching)
 {
 	sennit_scheduler *s = w->scheduler;
+	uint32_t          about;
 
 	if (s->config.max_fibers)
 		sn_worker_share_stacks(w);
@@ -161,6 +162,9 @@ static bool park(struct worker *w, bool searching)
 	TORTURE_POINT(); /* out of the gate, not asleep */
 	sleep_announced(w);
 	sn_parking_withdraw(&w->sleeper);
+	about = sn_parking_about(&w->sleeper);
+	if (about != w->index)
+		w->prospect = about;
 	return sn_gate_enter(&s->gate);
 }
 

@@ -46,6 +46,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->scheduler = s;
 	w->threaded = threaded;
 	w->index = index;
+	w->prospect = index;
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
 			  (s->config.order == SENNIT_ORDER_DEFAULT &&

@@ -69,13 +69,15 @@ struct worker {
 	struct timers     timers;  /* owner */
 	struct backlog   *backlog; /* fixed: the scheduler's, or below */
 
-	uint32_t            index;     /* fixed: MTW's 0.. */
-	uint32_t            fiber_ids; /* owner: the last given */
-	uint32_t            spin_ns; /* owner: how long the next spin may be */
-	uint32_t            random;  /* owner */
-	uint32_t            stride;  /* owner: of the victims' order */
-	void               *fault_stack; /* owner: NULL: none of ours */
-	struct tracebuffer  trace;
+	uint32_t           index;     /* fixed: MTW's 0.. */
+	uint32_t           fiber_ids; /* owner: the last given */
+	uint32_t           spin_ns;   /* owner: how long the next spin may be */
+	uint32_t           random;    /* owner */
+	uint32_t           prospect;  /* owner: who had tasks when last seen;
+				       * its own index: nobody */
+	struct circles     circles; /* fixed: its neighbours; with seats only */
+	void              *fault_stack; /* owner: NULL: none of ours */
+	struct tracebuffer trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */
 	uint32_t            thread_id;   /* fixed while it runs: the system's */
