@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* set_workers_vs_work.c - the number of workers changes from several threads
  * and from tasks, while tasks come from outside and inside, block and stay on
- * their workers, reports are asked for, and the last reference goes: all work is
- * done, once. */
+ * their workers, reports are asked for, and the last reference goes: all work
+ * is done, once. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
