@@ -80,7 +80,9 @@ struct worker {
 	struct tracebuffer trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */
-	uint32_t            thread_id;   /* fixed while it runs: the system's */
+	a_u32               thread_id;   /* owner writes: the system's, or that
+					  * of the last, in a report just when
+					  * another begins */
 	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
 	struct link        *roster;  /* under roster_lock: fibers but main */
 	struct birth       *birth;   /* fixed: whom to report to; NULL: none */
