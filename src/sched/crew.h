@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 
+struct depths;
 struct worker;
 
 struct sennit_scheduler {
@@ -44,6 +45,7 @@ struct sennit_scheduler {
 
 	struct parking parking;
 	struct stacks  stacks;
+	struct depths *depths; /* fixed; NULL: stacks are not measured */
 	struct pool    pool;
 	struct backlog backlog; /* any: tasks for who has nothing to do */
 	struct proxies proxies;
