@@ -40,7 +40,6 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 
 	n->fiber = self;
 	n->is.raced = true;
-	n->timer.pprev = NULL;
 	n->scope = sn_wait_scope(self, deadline);
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
 	/* -> fiber.wait: the record; the predicate was false */

@@ -147,6 +147,8 @@ static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
 	if (!n)
 		return NULL;
 	w->idle = n->next;
+	if (n->next)
+		__builtin_prefetch(n->next, 1);
 	return container_of(n, struct sennit_fiber, link);
 }
 
@@ -156,6 +158,17 @@ static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
 	struct sennit_fiber *f = sn_worker_idle_stack(w);
 
 	return f ? f : sn_worker_new_stack(w);
+}
+
+/* f waits with a deadline for the first time: see struct alarm. */
+COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
+				       struct sennit_fiber *f);
+
+/* The alarm of f, a fiber of w. */
+static inline struct alarm *sn_worker_alarm(struct worker       *w,
+					    struct sennit_fiber *f)
+{
+	return likely(f->alarm) ? f->alarm : sn_worker_new_alarm(w, f);
 }
 
 /* With a limit on stacks: give all idle ones but one back, for others that may
@@ -197,8 +210,8 @@ uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from);
 /* Move ready fibers and tasks from the inboxes to where w finds them. */
 void sn_worker_collect(struct worker *w);
 
-/* Fire the timers that are due: their fibers get ready. */
-void sn_worker_fire(struct worker *w, sennit_time now);
+/* Fire the timers that are due: their fibers get ready. Whether any did. */
+bool sn_worker_fire(struct worker *w, sennit_time now);
 
 /* Note that w changes to a state of trace.h, now. */
 static inline void sn_worker_trace(struct worker *w, uint32_t state)
