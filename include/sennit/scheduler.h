@@ -175,7 +175,9 @@ typedef struct sennit_config {
 	uint32_t blocking_idle_ms;     /* how long such a thread stays without a
 				    * call before it ends; 0: 10,000 */
 	uint32_t overflow;             /* enum sennit_overflow */
-	uint32_t reserved_;            /* must be 0 */
+	uint32_t measure_stacks;       /* 1: note how deep tasks use their
+					* stacks, for stack_use.h, which says
+					* what that costs; 0: do not */
 
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory
@@ -238,7 +240,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(sennit_scheduler *s,
  * that may unbind it are destructors of thread-specific data (pthread_key) and
  * thread-local objects of C++. And so is it to end a worker's thread, by
  * pthread_exit() in a task or thread_init, or by cancellation.
- * Returns 0, or -ENOMEM when there is no memory for the worker.
+ * Returns 0, or -ENOMEM when there is no memory for the worker or, if *s has no
+ * workers, for a first stack.
  *
  * From: thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_bind(sennit_scheduler *s);

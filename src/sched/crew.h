@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 
+struct depths;
 struct worker;
 
 /* How many threads that end may be left for the client to join. */
@@ -48,6 +49,7 @@ struct sennit_scheduler {
 
 	struct parking parking;
 	struct stacks  stacks;
+	struct depths *depths; /* fixed; NULL: stacks are not measured */
 	struct pool    pool;
 	struct backlog backlog; /* any: tasks for who has nothing to do */
 	struct proxies proxies;

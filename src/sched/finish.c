@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "core/depths.h"
 #include "os/os.h"
 #include "sched/worker.h"
 
@@ -12,6 +13,7 @@ void sn_finish_clear(sennit_scheduler *s)
 		if (s->workers[i])
 			sn_worker_free(s->workers[i]);
 	sn_stacks_free(&s->stacks);
+	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
 	pthread_mutex_destroy(&s->staff);

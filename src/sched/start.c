@@ -2,6 +2,7 @@
 #include "sched/start.h"
 
 #include "base/memory.h"
+#include "core/depths.h"
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
@@ -119,6 +120,15 @@ static void *thread_main(void *argument)
 }
 
 /* --- the creator -------------------------------------------------------- */
+
+static int make_depths(sennit_scheduler *s)
+{
+	if (!s->config.measure_stacks)
+		return 0;
+	s->depths = sn_memory_take(&s->memory, sizeof(*s->depths),
+				   _Alignof(struct depths));
+	return s->depths ? 0 : -ENOMEM;
+}
 
 /* Workers and the first stack of each, which their threads touch first. */
 static int make_workers(sennit_scheduler *s)
@@ -288,7 +298,9 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 			     config->max_fibers);
 	if (err)
 		goto free_scheduler;
-	err = make_workers(s);
+	err = make_depths(s);
+	if (!err)
+		err = make_workers(s);
 	if (!err && s->capacity)
 		err = copy_masks(s);
 	if (!err)

@@ -8,12 +8,13 @@
  * same victim. */
 #define FORCE_INTERVAL (20 * SENNIT_MICROSECOND)
 
-/* The oldest is pushed last, so that it runs first. An empty deque has room
- * for the loot. */
+/* In such an order that the oldest runs first. An empty deque has room for the
+ * loot. */
 static void keep(struct worker *w, const struct task loot[], uint32_t n)
 {
-	for (uint32_t i = n; i-- > 0;)
-		CHECK(sn_deque_push(&w->deque, loot[i]) == 0,
+	for (uint32_t i = 0; i < n; i++)
+		CHECK(sn_deque_push(&w->deque,
+				    loot[w->oldest_first ? i : n - 1 - i]) == 0,
 		      "no room for stolen tasks in an empty deque");
 }
 

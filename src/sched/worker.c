@@ -162,6 +162,8 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
+	if (w->scheduler->depths)
+		sn_fiber_measure(f);
 	os_lock(&w->roster_lock);
 	sn_link_join(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
@@ -193,31 +195,46 @@ void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f)
 	sn_stack_check(&w->scheduler->stacks, f->low);
 }
 
+/* What found no room, in the order in which it was to be pushed, goes back. */
+static COLD void put_back(const struct worker *w, struct inbox *in,
+			  struct node *rest)
+{
+	struct node *end = rest;
+	struct node *turned = NULL;
+
+	if (!w->oldest_first) { /* from the newest to the oldest as it is */
+		while (end->next)
+			end = end->next;
+		sn_inbox_push(in, rest, end);
+		return;
+	}
+	while (rest) {
+		struct node *newer = rest->next;
+
+		rest->next = turned;
+		turned = rest;
+		rest = newer;
+	}
+	sn_inbox_push(in, turned, end);
+}
+
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from)
 {
 	struct node *last;
-	struct node *n = sn_inbox_take(from, &last);
-	struct node *oldest = n;
-	struct node *newest = NULL;
+	struct node *n = w->oldest_first ? sn_inbox_take(from, &last)
+					 : sn_inbox_take_raw(from);
 	uint32_t     count = 0;
 
 	while (n) {
-		struct node *next = n->next;
-
-		n->next = newest;
-		newest = n;
-		n = next;
-	}
-	while (newest) {
-		struct parcel *p = container_of(newest, struct parcel, node);
-		struct node   *older = newest->next;
+		struct parcel *p = container_of(n, struct parcel, node);
+		struct node   *next = n->next;
 
 		if (sn_deque_push(&w->deque, p->task)) {
-			sn_inbox_push(from, newest, oldest);
+			put_back(w, from, n);
 			return count;
 		}
 		sn_pool_give(&w->cache, p);
-		newest = older;
+		n = next;
 		count++;
 	}
 	return count;

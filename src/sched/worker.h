@@ -192,8 +192,8 @@ static inline uint64_t sn_worker_blocked(const struct worker *w)
 	return a_load_rlx(&w->blocks) - resumes;
 }
 
-/* Move the tasks of an inbox, w's own or a victim's, to w's deque; the oldest
- * is pushed last, so that it runs first. What finds no room goes back. Returns
+/* Move the tasks of an inbox, w's own or a victim's, to w's deque, in such an
+ * order that the oldest runs first. What finds no room goes back. Returns
  * how many were moved. */
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from);
 

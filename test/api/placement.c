@@ -160,6 +160,59 @@ static void order_oldest_runs_its_oldest_first(void **state)
 	assert_int_equal(sennit_bind(w->s), 0);
 }
 
+/* --- from outside, to a worker that is busy ----------------------------- */
+
+struct jam {
+	struct log  log;
+	atomic_bool busy, go;
+};
+
+static void hold_the_worker(void *argument)
+{
+	struct jam *j = argument;
+
+	atomic_store(&j->busy, true);
+	while (!atomic_load(&j->go))
+		sched_yield();
+	sennit_wait_group_done(&j->log.done);
+}
+
+/* Ten tasks from here, which the worker then finds all at once. */
+static void assert_runs_oldest_first(sennit_scheduler *s)
+{
+	struct jam j = { .busy = false };
+
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&j.log.done, 1);
+	must_schedule(hold_the_worker, &j);
+	assert_soon(atomic_load(&j.busy));
+	schedule_entries(&j.log, 0, 10);
+	atomic_store(&j.go, true);
+	sennit_wait_group_wait(&j.log.done);
+	assert_oldest_first(&j.log, 10);
+}
+
+static void tasks_sent_to_a_worker_run_oldest_first(void **state)
+{
+	struct world *w = *state;
+
+	assert_runs_oldest_first(w->s);
+}
+
+static void tasks_sent_to_a_worker_run_so_by_order_oldest_too(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .order = SENNIT_ORDER_OLDEST));
+	assert_runs_oldest_first(s);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
 struct threads_seen {
 	pthread_t         main;
 	atomic_uint       on_main;
@@ -386,6 +439,8 @@ int main(void)
 		WITHOUT(order_newest_reverses_it),
 		WITH_ONE(a_worker_runs_its_newest_task_first),
 		WITH_ONE(order_oldest_runs_its_oldest_first),
+		WITH_ONE(tasks_sent_to_a_worker_run_oldest_first),
+		WITH_ONE(tasks_sent_to_a_worker_run_so_by_order_oldest_too),
 		WITH_THREADS(only_worker_threads_run_tasks),
 		WITH_WORKERS(a_same_thread_task_stays_where_it_was_scheduled),
 		WITH_WORKERS(
