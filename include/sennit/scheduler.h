@@ -219,7 +219,8 @@ typedef struct sennit_config {
  * the signal mask of whoever starts them, and a refused affinity passes in
  * silence.
  *
- * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
+ * From: fiber, thread.  Blocks: with an affinity or thread_init (the thread,
+ * while its workers start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
 	sennit_scheduler **out, const sennit_config *config);
 

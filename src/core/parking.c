@@ -31,6 +31,14 @@ void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant)
 	a_add_acqrel(&p->counts, more * SLEEPER);
 }
 
+void sn_parking_begin(struct parking *p, uint32_t asleep)
+{
+	a_store_rlx(&p->counts, a_load_rlx(&p->counts) + asleep * SLEEPER);
+	for (uint32_t i = 0; i < asleep; i++)
+		a_store_rlx(&p->asleep[i / 64], a_load_rlx(&p->asleep[i / 64]) |
+							UINT64_C(1) << i % 64);
+}
+
 void sn_parking_hired(struct parking *p)
 {
 	/* Only who holds the staff's lock changes it. */

@@ -63,6 +63,10 @@ struct sleeper {
 void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 		     uint32_t workers);
 
+/* So many workers, the first ones, begin as if asleep: each withdraws when its
+ * thread runs. Before anybody else sees *p. */
+void sn_parking_begin(struct parking *p, uint32_t asleep);
+
 /* So many workers are there now, of which so many are vacant. Calls of this and
  * of hire's sn_parking_hired take turns. */
 void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant);
@@ -86,6 +90,14 @@ static inline bool sn_parking_has_sleepers(const struct parking *p)
 	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
+/* Whether nobody works: all search or sleep. A guess. */
+static inline bool sn_parking_is_quiet(const struct parking *p)
+{
+	uint64_t counts = a_load_rlx(&p->counts); /* stale: see above */
+
+	return (counts >> 32) + (uint32_t)counts >= a_load_rlx(&p->present);
+}
+
 /* Begin to search, unless more than half of those awake do: one more would only
  * be in their way. Then false, and the caller sleeps at once. */
 bool sn_parking_search(struct parking *p);
@@ -97,6 +109,12 @@ bool sn_parking_found(struct parking *p);
 /* Announce that s is about to sleep, as a searcher or not; afterwards the
  * caller looks for work once more, and sleeps or withdraws. */
 void sn_parking_announce(struct sleeper *s, bool searching);
+
+/* Whether s has been claimed and counted: its sleep would end at once. */
+static inline bool sn_parking_is_told(const struct sleeper *s)
+{
+	return a_load_rlx(&s->token); /* who acts on it looks by acquire */
+}
 
 /* Sleep until claimed or the deadline passes; false: the deadline passed. */
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);

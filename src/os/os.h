@@ -60,6 +60,11 @@ uint32_t os_thread_id(void);
 /* Whether the address lies on the calling thread's own stack. */
 bool os_thread_has_stack(uintptr_t address);
 
+/* The last size bytes that frames on the calling thread's own stack would come
+ * to; NULL when that is small. Not for a stack that grows as it is used: the
+ * main thread's. */
+void *os_thread_far_end(size_t size);
+
 /* Give the CPU to another thread. */
 void os_thread_yield(void);
 

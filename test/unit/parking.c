@@ -68,6 +68,23 @@ static void a_new_crowd_is_awake_and_content(void **state)
 	assert_counts(c, 0, 0);
 }
 
+static void who_begins_asleep_can_be_woken(void **state)
+{
+	struct crowd *c = crowd_of(70);
+
+	(void)state;
+	sn_parking_begin(&c->parking, 66);
+	assert_counts(c, 0, 66);
+	sn_parking_wake(c->sleepers[65]);
+	assert_true(is_woken(c, 65));
+	assert_counts(c, 1, 65);
+	sn_parking_wake(c->sleepers[66]);
+	assert_false(is_woken(c, 66));
+	sn_parking_withdraw(c->sleepers[65]);
+	sn_parking_withdraw(c->sleepers[0]);
+	assert_counts(c, 2, 64);
+}
+
 static void a_searcher_that_announces_becomes_a_sleeper(void **state)
 {
 	struct crowd *c = crowd_of(4);
@@ -425,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
 		cmocka_unit_test(vacant_workers_may_be_struck_off),
 		cmocka_unit_test(a_new_crowd_is_awake_and_content),
+		cmocka_unit_test(who_begins_asleep_can_be_woken),
 		cmocka_unit_test(a_searcher_that_announces_becomes_a_sleeper),
 		cmocka_unit_test(who_withdraws_is_a_searcher),
 		cmocka_unit_test(
