@@ -7,7 +7,7 @@
 #include "sennit/fork.h"
 
 enum {
-	MEMBERS = LOAD(800), /* so many that they outgrow a deque */
+	MEMBERS = TORTURED(40, LOAD(800)), /* they outgrow a deque */
 	FUTURES = 30,
 	HEAVY = 200,
 	INDICES = 3000,
