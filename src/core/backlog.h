@@ -44,6 +44,13 @@ void sn_backlog_free(struct backlog *b);
 SENNIT_MUST_USE int sn_backlog_push(struct backlog *b, struct task t,
 				    sennit_time now);
 
+/* Whoever adds tasks to the ring: all that it has, or none and an error. */
+typedef int backlog_filler(void *filler, struct ring *tasks);
+
+/* Have fill(filler, ring) add tasks, now, in one step. Returns what it did. */
+SENNIT_MUST_USE int sn_backlog_fill(struct backlog *b, backlog_filler *fill,
+				    void *filler, sennit_time now);
+
 /* Give the oldest to keep(keeper, task), now. False: there was none, or it was
  * not kept. */
 bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,

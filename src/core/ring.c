@@ -43,3 +43,14 @@ int sn_ring_grow(struct ring *r)
 	r->head = 0;
 	return 0;
 }
+
+int sn_ring_reserve(struct ring *r, uint32_t n)
+{
+	while (r->capacity - r->count < n) {
+		int err = sn_ring_grow(r);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}

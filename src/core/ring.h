@@ -34,6 +34,9 @@ void sn_ring_free(struct ring *r);
 /* Make the ring twice as large; -ENOMEM leaves it as it is. */
 COLD int sn_ring_grow(struct ring *r);
 
+/* Make room for n more tasks; -ENOMEM leaves them as they are. */
+SENNIT_MUST_USE int sn_ring_reserve(struct ring *r, uint32_t n);
+
 static inline uint32_t sn_ring_count(const struct ring *r)
 {
 	return r->count;
