@@ -177,7 +177,7 @@ static void works(void **state, int (*life)(const struct world *, rlim_t),
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		alarm(100);
+		alarm(300);
 		memset(&work, 0, sizeof(work));
 		_exit(life(w, limit));
 	}
