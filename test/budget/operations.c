@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Every count is a multiple of this: calls of fib(15) with 2 or more. */
 #define BATCH 986
 
 static uint64_t          count;
-static sennit_wait_group left;
+static sennit_wait_group left, asleep;
 static sennit_event      ping, pong;
 static sennit_time       deadline;
 
@@ -134,6 +135,35 @@ static void block_and_wake_in_time(void)
 	hand_over();
 }
 
+/* --- sleep: spawn a task that sleeps, and wake it when it is time --------- */
+
+static void sleep_once(void *unused)
+{
+	(void)unused;
+	sennit_wait_group_done(&asleep);
+	if (sennit_sleep_until(deadline))
+		abort();
+	sennit_wait_group_done(&left);
+}
+
+/* The whole thread sleeps until all are due: the worker does not look for them
+ * meanwhile, which would take as many instructions as there is time. */
+static void sleep_and_wake(void)
+{
+	const struct timespec pause = { .tv_nsec = 60 * SENNIT_MILLISECOND };
+
+	for (uint64_t done = 0; done < count; done += BATCH) {
+		deadline = sennit_after(50 * SENNIT_MILLISECOND);
+		sennit_wait_group_init(&asleep, BATCH);
+		sennit_wait_group_init(&left, BATCH);
+		for (unsigned i = 0; i < BATCH; i++)
+			spawn(sleep_once, NULL);
+		sennit_wait_group_wait(&asleep);
+		nanosleep(&pause, NULL);
+		sennit_wait_group_wait(&left);
+	}
+}
+
 /* --- mutex, event: nobody else wants it ----------------------------------- */
 
 static void lock_and_unlock(void)
@@ -165,6 +195,7 @@ static const struct operation {
 	{ "fork-join", fork_join },
 	{ "block-wake", block_and_wake },
 	{ "block-wake-in-time", block_and_wake_in_time },
+	{ "sleep", sleep_and_wake },
 	{ "mutex", lock_and_unlock },
 	{ "event", set_and_wait },
 };
