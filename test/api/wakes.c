@@ -164,20 +164,47 @@ struct inside {
 	unsigned          woken;
 };
 
-/* On a worker, with all others asleep. */
+struct elsewhere {
+	pthread_t         here;
+	atomic_uint       helped; /* tasks that ran on another thread */
+	sennit_wait_group done;
+};
+
+static void note_where(void *argument)
+{
+	struct elsewhere *e = argument;
+
+	if (!pthread_equal(pthread_self(), e->here))
+		atomic_fetch_add(&e->helped, 1);
+	sennit_wait_group_done(&e->done);
+}
+
+/* On a worker, with all others asleep: one of them must come, for this one does
+ * nothing but wait for it. */
 static void schedule_inside(void *argument)
 {
+	const sennit_time give_up = sennit_after(GIVE_UP);
 	struct inside    *in = argument;
-	sennit_wait_group done;
+	struct elsewhere  e = { .here = pthread_self() };
+	sennit_task       tasks[BATCH];
 
 	while (atomic_load(&endless) < in->workers - 1)
 		sched_yield();
-	in->woken = wakes_for(sennit_current(), &done, BATCH, true);
-	sennit_wait_group_wait(&done);
+	for (unsigned i = 0; i < BATCH; i++)
+		tasks[i] = (sennit_task){ .run = note_where, .argument = &e };
+	sennit_wait_group_init(&e.done, BATCH);
+	wakes = 0;
+	EXPECT(sennit_schedule_many(tasks, BATCH) == 0);
+	in->woken = wakes;
+	while (in->workers > 1 && !atomic_load(&e.helped) &&
+	       sennit_now() < give_up)
+		sched_yield();
+	EXPECT(in->workers == 1 || atomic_load(&e.helped));
+	sennit_wait_group_wait(&e.done);
 	sennit_wait_group_done(&in->over);
 }
 
-static void so_does_one_of_a_task(void **state)
+static void one_of_a_task_wakes_one_other_who_comes(void **state)
 {
 	const struct world *w = *state;
 	sennit_scheduler   *s = start_counted(w->workers);
@@ -206,7 +233,7 @@ int main(void)
 		COUNTED(one_task_wakes_one_worker_at_most),
 		COUNTED(a_batch_wakes_one_worker_at_most),
 		COUNTED(tasks_wake_no_more_than_one_worker_each),
-		COUNTED(so_does_one_of_a_task),
+		COUNTED(one_of_a_task_wakes_one_other_who_comes),
 	};
 
 	return cmocka_run_group_tests_name("api/wakes", tests, NULL, NULL);
