@@ -8,7 +8,8 @@
  *
  *	counts   { searchers : 32 | sleepers : 32 }
  *	asleep   one bit per worker that has announced its sleep
- *	token    per worker: the word it sleeps on
+ *	token    per worker: the word it sleeps on; 0, or 1 + the number of who
+ *	         has the work that it was woken for
  *
  * Invariants
  *   - While a task that anyone may run is queued and a worker is asleep, there
@@ -56,7 +57,7 @@ struct parking {
 struct sleeper {
 	struct parking *parking; /* fixed */
 	uint32_t        index;   /* fixed */
-	a_u32           token;   /* any: 1 = wake up */
+	a_u32           token;   /* any: not 0 = wake up */
 };
 
 void sn_parking_init(struct parking *p, struct sleeper **sleepers,
@@ -122,9 +123,18 @@ bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
  * that took the bit, whose token this waits for, or by itself. */
 void sn_parking_withdraw(struct sleeper *s);
 
+/* Who has the work that s, which has withdrawn, was woken for; its own index if
+ * nobody has said. May have it no more. */
+static inline uint32_t sn_parking_about(const struct sleeper *s)
+{
+	uint32_t token = a_load_rlx(&s->token); /* ours: the bit is clear */
+
+	return token ? token - 1 : s->index;
+}
+
 /* Wake one sleeper for work that anyone may do, if one sleeps and nobody
- * searches: the preferred one if that sleeps, a vacant one if no other. The
- * caller has published and fenced. */
+ * searches: the preferred one, who has the work, if that sleeps, a vacant one
+ * if no other. The caller has published and fenced. */
 void sn_parking_wake_one(struct parking *p, uint32_t preferred);
 
 /* Wake s for work that only it can do, if it sleeps. The caller has published;

@@ -4,7 +4,7 @@
 #define SN_OS_H
 
 #include "base/atomic.h"
-#include "sennit/base.h"
+#include "sennit/scheduler.h"
 
 #include <pthread.h>
 
@@ -127,5 +127,9 @@ size_t os_mapping_limit(void);
 /* The CPUs this process may use by its affinity mask, ascending, at most max
  * of them into cpus; returns how many there are (>= 1). */
 size_t os_cpu_list(uint32_t *cpus, size_t max);
+
+/* Where a CPU is; false: the system does not say. root is put before every path
+ * that is read: "" for this system. */
+bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out);
 
 #endif

@@ -13,6 +13,7 @@
 #include "core/parking.h"
 #include "core/pool.h"
 #include "core/stack.h"
+#include "core/victims.h"
 #include "sched/proxies.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
@@ -45,6 +46,8 @@ struct sennit_scheduler {
 	sennit_cpu_mask *masks;      /* fixed: copies, with mask_count; NULL */
 	size_t           masks_size; /* fixed: bytes of that block */
 	size_t           mask_count; /* fixed */
+	struct seat     *seats;      /* fixed: capacity, in the order of places;
+				      * NULL: few, see sched/seating.h */
 	uint64_t         fp_control; /* fixed: the creating thread's */
 
 	struct parking parking;

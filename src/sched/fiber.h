@@ -61,6 +61,8 @@ struct sennit_fiber {
 				  * group whose member runs on it while its
 				  * opener waits there */
 	struct sennit_scope *scope; /* owner: of the running task; NULL: none */
+	struct alarm        *alarm; /* owner: a block of the pool, or `spare`;
+				  * NULL: it had no deadline yet */
 
 	/* Of the running task. Looked at after each: see marks.h. */
 	uint32_t       marks;  /* owner: MARK_* */
@@ -74,6 +76,8 @@ struct sennit_fiber {
 	bool          canary;  /* fixed: the stack has no guard page */
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* for sennit_fiber_wait */
+
+	struct alarm spare; /* owner: where memory for another is short */
 
 	struct nametag name; /* owner writes: of the running task */
 

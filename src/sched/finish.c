@@ -18,6 +18,7 @@ void sn_finish_clear(sennit_scheduler *s)
 	sn_backlog_free(&s->backlog);
 	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
+	sn_memory_give(&s->memory, s->seats, s->capacity * sizeof(*s->seats));
 	sn_memory_give(&s->memory, s->masks, s->masks_size);
 	sn_memory_give(&s->memory, s->sleepers,
 		       s->capacity * sizeof(struct sleeper *));

@@ -48,11 +48,13 @@ static void fire_due(struct worker *w)
 
 /* --- searching ---------------------------------------------------------- */
 
-static bool look_around(struct worker *w, struct heist *h, sennit_time now)
+/* *due: whether what was found are deadlines of the worker's own fibers. */
+static bool look_around(struct worker *w, struct heist *h, sennit_time now,
+			bool *due)
 {
 	sn_worker_collect(w);
-	if (!sn_timers_is_empty(&w->timers))
-		sn_worker_fire(w, now);
+	*due = !has_something(w) && !sn_timers_is_empty(&w->timers) &&
+	       sn_worker_fire(w, now);
 	if (has_something(w))
 		return true;
 	if (!sn_steal(w, h, now))
@@ -88,13 +90,13 @@ static bool nears_end(const struct worker *w)
 
 /* Look for work for as long as the worker's past says it is worth, and as long
  * as private tasks of others are in sight. */
-static bool spin(struct worker *w)
+static bool spin(struct worker *w, bool *due)
 {
 	struct heist h = { 0 };
 	sennit_time  now = os_now();
 	sennit_time  end = now + w->spin_ns;
 
-	for (uint32_t round = 1; !look_around(w, &h, now); round++) {
+	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if ((now >= end && !h.since) || sn_staff_is_closed(w) ||
 		    nears_end(w))
 			return false;
@@ -108,15 +110,17 @@ static bool spin(struct worker *w)
 
 /* Work has come after so long an idle time: next time spin for as long as that
  * if that is allowed at all, else for less and less. Counted over the sleep: a
- * worker that spins too little and is woken late is not to stay that way. */
-static void learn(struct worker *w, sennit_time idle)
+ * worker that spins too little and is woken late is not to stay that way. A
+ * deadline that was due is no news: it would have ended a sleep as well. */
+static void learn(struct worker *w, sennit_time idle, bool due)
 {
 	uint32_t longest = w->scheduler->config.spin_ns;
+	uint32_t least = due ? 0 : longest / SPIN_SHRINK;
 
-	if (idle <= longest)
+	if (idle <= longest && !due)
 		w->spin_ns = longest;
-	else if (w->spin_ns > longest / SPIN_SHRINK)
-		w->spin_ns /= 2;
+	else
+		w->spin_ns = w->spin_ns / 2 > least ? w->spin_ns / 2 : least;
 }
 
 /* This worker, a searcher, has found work. If it was the last to search, the
@@ -138,7 +142,7 @@ static void found(struct worker *w)
 
 /* --- parking ------------------------------------------------------------ */
 
-static bool work_appeared(const struct worker *w)
+static bool work_appeared(struct worker *w)
 {
 	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
 	       !sn_inbox_is_empty(&w->tasks_in) || sn_staff_is_closed(w) ||
@@ -163,7 +167,7 @@ static void await_end(const struct worker *w)
 /* Asleep until a waker or a deadline, whichever comes first. */
 static void sleep_announced(struct worker *w)
 {
-	sennit_time wake = sn_timers_next(&w->timers);
+	sennit_time wake = sn_timers_look(&w->timers);
 	sennit_time nap = sennit_after(FIRST_NAP);
 
 	if (w->scheduler->config.spin_ns)
@@ -183,6 +187,7 @@ static void sleep_announced(struct worker *w)
 static bool park(struct worker *w, bool searching)
 {
 	sennit_scheduler *s = w->scheduler;
+	uint32_t          about;
 
 	if (s->config.max_fibers)
 		sn_worker_share_stacks(w);
@@ -198,6 +203,9 @@ static bool park(struct worker *w, bool searching)
 	TORTURE_POINT(); /* out of the gate, not asleep */
 	sleep_announced(w);
 	sn_parking_withdraw(&w->sleeper);
+	about = sn_parking_about(&w->sleeper);
+	if (about != w->index)
+		w->prospect = about;
 	return sn_gate_enter(&s->gate);
 }
 
@@ -251,6 +259,7 @@ bool sn_idle(struct worker *w)
 {
 	sennit_time begin, now;
 	bool        searching;
+	bool        due = false;
 
 	ASSERT_OWNER(w);
 	/* Fibers are ready when it was a task's turn and a thief was faster. */
@@ -261,7 +270,7 @@ bool sn_idle(struct worker *w)
 	begin = os_now();
 	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
-	while (!searching || !spin(w)) {
+	while (!searching || !spin(w, &due)) {
 		if (!park(w, searching))
 			return false;
 		sn_worker_trace(w, SENNIT_TRACE_SPIN);
@@ -274,7 +283,7 @@ bool sn_idle(struct worker *w)
 	found(w);
 	now = os_now();
 	a_store_rlx(&w->clock, now);
-	learn(w, now - begin);
+	learn(w, now - begin, due);
 	sn_worker_trace(w, SENNIT_TRACE_RUN);
 	return true;
 }
@@ -285,7 +294,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 
 	ASSERT_OWNER(w);
 	for (;;) {
-		sennit_time wake = sn_timers_next(&w->timers);
+		sennit_time wake = sn_timers_look(&w->timers);
 
 		sn_worker_collect(w);
 		fire_due(w);

@@ -27,6 +27,8 @@ static inline void fetch_ahead(const struct node *next)
 	__builtin_prefetch((const void *)(frames + 64));
 	__builtin_prefetch((const void *)(frames + 128));
 	__builtin_prefetch((const void *)(frames + 192));
+	/* run_loop's, which ends the task. */
+	__builtin_prefetch((const void *)((uintptr_t)f - 64));
 	__builtin_prefetch(next->next);
 }
 

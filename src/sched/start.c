@@ -7,6 +7,7 @@
 #include "sched/finish.h"
 #include "sched/loop.h"
 #include "sched/overflow.h"
+#include "sched/seating.h"
 #include "sched/staff.h"
 #include "sched/tie.h"
 
@@ -26,23 +27,12 @@ struct birth {
 static int set_affinity(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	const sennit_cpu_mask  *mask = s->masks;
+	sennit_cpu_mask         mask = s->masks[0];
 
-	switch (s->config.affinity) {
-	case SENNIT_AFFINITY_ONE_OF:
-		return os_thread_affinity(&mask->cpus[w->index % mask->count],
-					  1);
-	case SENNIT_AFFINITY_MASKS:
-		mask = &s->masks[w->index % s->mask_count];
-		return os_thread_affinity(mask->cpus, mask->count);
-	case SENNIT_AFFINITY_INHERIT:
-		if (w->founding)
-			return 0; /* the creator's already */
-		break;
-	default:
-		break;
-	}
-	return os_thread_affinity(mask->cpus, mask->count);
+	if (!sn_seating_own_cpus(s, w->index, &mask) && w->founding &&
+	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
+		return 0; /* the creator's already */
+	return os_thread_affinity(mask.cpus, mask.count);
 }
 
 /* The birth is gone once the last thread has reported. */
@@ -303,6 +293,8 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		err = make_workers(s);
 	if (!err && s->capacity)
 		err = copy_masks(s);
+	if (!err)
+		err = sn_seating_init(s);
 	if (!err)
 		err = start_threads(s, &started);
 	s->config.masks = NULL; /* the caller's, and used no more */

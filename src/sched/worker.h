@@ -70,17 +70,20 @@ struct worker {
 	struct timers     timers;   /* owner */
 	struct backlog   *backlog;  /* fixed: the scheduler's, or below */
 
-	uint32_t            index;     /* fixed: MTW's 0.. */
-	uint32_t            fiber_ids; /* owner: the last given */
-	uint32_t            spin_ns; /* owner: how long the next spin may be */
-	uint32_t            random;  /* owner */
-	uint32_t            stride;  /* owner: of the victims' order */
-	void               *fault_stack; /* owner: NULL: none of ours */
-	struct tracebuffer  trace;
+	uint32_t           index;     /* fixed: MTW's 0.. */
+	uint32_t           fiber_ids; /* owner: the last given */
+	uint32_t           spin_ns;   /* owner: how long the next spin may be */
+	uint32_t           random;    /* owner */
+	uint32_t           prospect;  /* owner: who had tasks when last seen;
+				       * its own index: nobody */
+	struct circles     circles; /* fixed: its neighbours; with seats only */
+	void              *fault_stack; /* owner: NULL: none of ours */
+	struct tracebuffer trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */
-	a_u32               thread_id;   /* owner writes: the system's number;
-					  * 0: not begun */
+	a_u32               thread_id;   /* owner writes: the system's, or that
+					  * of the last, in a report just when
+					  * another begins; 0: not begun */
 	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
 	struct link        *roster;  /* under roster_lock: fibers but main */
 	struct birth       *birth;   /* fixed: whom to report to; NULL: none */
@@ -150,6 +153,8 @@ static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
 	if (!n)
 		return NULL;
 	w->idle = n->next;
+	if (n->next)
+		__builtin_prefetch(n->next, 1);
 	return container_of(n, struct sennit_fiber, link);
 }
 
@@ -159,6 +164,17 @@ static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
 	struct sennit_fiber *f = sn_worker_idle_stack(w);
 
 	return f ? f : sn_worker_new_stack(w);
+}
+
+/* f waits with a deadline for the first time: see struct alarm. */
+COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
+				       struct sennit_fiber *f);
+
+/* The alarm of f, a fiber of w. */
+static inline struct alarm *sn_worker_alarm(struct worker       *w,
+					    struct sennit_fiber *f)
+{
+	return likely(f->alarm) ? f->alarm : sn_worker_new_alarm(w, f);
 }
 
 /* With a limit on stacks: give all idle ones but one back, for others that may
@@ -200,8 +216,8 @@ uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from);
 /* Move ready fibers and tasks from the inboxes to where w finds them. */
 void sn_worker_collect(struct worker *w);
 
-/* Fire the timers that are due: their fibers get ready. */
-void sn_worker_fire(struct worker *w, sennit_time now);
+/* Fire the timers that are due: their fibers get ready. Whether any did. */
+bool sn_worker_fire(struct worker *w, sennit_time now);
 
 /* Note that w changes to a state of trace.h, now. */
 static inline void sn_worker_trace(struct worker *w, uint32_t state)
