@@ -62,7 +62,7 @@ function add_rows()
 	row("W9 unbalanced tree", "W9-unbalanced-tree", "wait-group")
 	row("W10a n-queens", "W10a-nqueens", "wait-group")
 	row("W10b parallel for, element", "W10b-parallel-for",
-		"pieces-of-1000")
+		"loop-pieces-of-1000")
 	row("W11a task from outside, median", "W11a-submit", "p50", "p50")
 	row("W11a task from outside, 99 %", "W11a-submit", "p99", "p99")
 	row("W11b wake from outside, median", "W11b-wake-fiber", "p50", "p50")

@@ -94,7 +94,10 @@ static void set_auto_slow(sennit_event *e)
 
 void sennit_event_set(sennit_event *e)
 {
-	uint32_t word = a_load_rlx(&e->state_);
+	uint32_t word;
+
+	a_fetch_own(e);
+	word = a_load_rlx(&e->state_);
 
 	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)))
 		/* -> event.set: what happened before */

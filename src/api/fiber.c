@@ -39,6 +39,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 	int            err;
 
 	n->fiber = self;
+	n->home = sn_self;
 	n->is.raced = true;
 	n->scope = sn_wait_scope(self, deadline);
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);

@@ -177,6 +177,19 @@ extern a_u32 sn_fence_word;
  * other side's os_process_barrier(). */
 #define a_compiler_fence() atomic_signal_fence(memory_order_seq_cst)
 
+/* The line at address is about to be written here: have it whole, instead of a
+ * copy to read first and the right to write it after that. (On x86-64 GCC's own
+ * builtin fetches a copy, unless told of a newer processor; the instruction is
+ * one that all of 64 bits know or skip.) */
+static inline void a_fetch_own(const void *address)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" ::"m"(*(const char *)address));
+#else
+	__builtin_prefetch(address, 1);
+#endif
+}
+
 /* Tell the processor that this is a spin loop. */
 static inline void a_pause(void)
 {

@@ -35,7 +35,8 @@ struct inbox {
 static inline bool sn_inbox_push(struct inbox *in, struct node *newest,
 				 struct node *oldest)
 {
-	void *head = a_load_rlx(&in->head); /* a guess, put right by the CAS */
+	void *head = NULL; /* a guess, put right by the CAS: a look before it
+			    * would fetch the line once more */
 
 	do
 		oldest->next = head;

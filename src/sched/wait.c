@@ -193,8 +193,12 @@ void sn_wait_wake_other(struct waiter *n)
 		wake_thread(n);
 		return;
 	}
+	/* Both lines are another processor's. Asked for at once they take as
+	 * long as one; that is why the waiter knows the worker. */
+	a_fetch_own(f);
+	a_fetch_own(&n->home->fibers);
 	sn_sight_ready(&f->sight);
-	send_home(sn_worker_of(f), &f->link, &f->link);
+	send_home(n->home, &f->link, &f->link);
 }
 
 /* Each waiter lies on a page of its own. The next one, not yet woken, has been

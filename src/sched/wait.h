@@ -51,6 +51,7 @@ static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 {
 	struct worker *w = sn_self;
 
+	n->home = w;
 	n->fiber = w ? w->home.current : NULL;
 	n->is = (struct waiter_flags){ .raced = false };
 	if (unlikely(!w)) {
@@ -83,6 +84,7 @@ static inline void sn_waiter_init_part(struct waiter *n, struct waiter *whole,
 				       uint32_t part)
 {
 	n->fiber = whole->fiber;
+	n->home = whole->home;
 	n->parker = whole->parker;
 	n->is = (struct waiter_flags){ .raced = true };
 	n->part = part;
@@ -198,7 +200,7 @@ static inline void sn_wait_wake(struct waiter *n)
 {
 	struct worker *w = sn_self;
 
-	if (likely(n->fiber && w && n->fiber->home == &w->home)) {
+	if (likely(w && n->home == w)) {
 		sn_sight_ready(&n->fiber->sight);
 		sn_worker_ready(w, n->fiber);
 	} else {

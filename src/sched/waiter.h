@@ -31,6 +31,7 @@ enum {
 };
 
 struct sennit_scope;
+struct worker;
 
 /* Where an unbound thread sleeps: one per thread, so that a late wake finds
  * the word still there. */
@@ -50,6 +51,7 @@ struct alarm {
 struct waiter {
 	struct link          link;   /* under the object's queue lock */
 	struct sennit_fiber *fiber;  /* fixed; NULL: a thread */
+	struct worker       *home;   /* fixed: the fiber's; NULL: a thread */
 	struct parker       *parker; /* fixed; NULL: a fiber */
 	struct waiter_flags {
 		bool raced;    /* fixed: the claim decides who ends it */

@@ -50,11 +50,9 @@ struct worker {
 	struct node      *idle;       /* owner: idle stacks, last used first */
 	void             *aside;      /* handed: the first stack, not taken into
 				       * use yet; NULL: it has been */
-	sennit_scheduler *scheduler;  /* fixed */
 	uint32_t          dispatches; /* owner: until the next upkeep */
 	uint32_t          upkeeps;    /* owner: until the oldest's turn */
 	uint32_t          serial;     /* fixed: unique in the process, not 0 */
-	bool              threaded;   /* fixed: MTW */
 	bool              oldest_first; /* fixed: the order of own tasks */
 	bool              unbinding;    /* owner: STW that runs dry */
 	bool              closed;       /* owner: takes no new tasks */
@@ -98,15 +96,17 @@ struct worker {
 	struct deque deque; /* MTW only */
 
 	_Alignas(CACHE_LINE) struct inbox fibers; /* any: ready fibers */
-	struct inbox    tasks_in; /* any, thieves too: struct parcel */
-	struct sleeper  sleeper;  /* any: MTW among its scheduler's */
-	a_u64           forced;   /* any: when a thief last used force */
-	a_u32           callers;  /* any: STW: threads in sn_wait that may yet
+	struct inbox      tasks_in;  /* any, thieves too: struct parcel */
+	sennit_scheduler *scheduler; /* fixed; here for who wakes a fiber */
+	bool              threaded;  /* fixed: MTW; the same */
+	struct sleeper    sleeper;   /* any: MTW among its scheduler's */
+	a_u64             forced;    /* any: when a thief last used force */
+	a_u32             callers; /* any: STW: threads in sn_wait that may yet
 				 * touch it; it is not freed before zero */
-	struct parking  alone;    /* where only this one parks, for fibers: */
-	struct sleeper  solo;     /* any: see sn_idle_for_fiber */
-	struct sleeper *only[1];  /* fixed: solo, for alone */
-	struct backlog  own;      /* STW only: of a scheduler without workers */
+	struct parking    alone;   /* where only this one parks, for fibers: */
+	struct sleeper    solo;    /* any: see sn_idle_for_fiber */
+	struct sleeper   *only[1]; /* fixed: solo, for alone */
+	struct backlog    own; /* STW only: of a scheduler without workers */
 };
 
 /* A task in an inbox: a block of the pool. */
