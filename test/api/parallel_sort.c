@@ -450,7 +450,7 @@ static int sort_until_cancelled(void *argument)
 static void quit_midway(struct world *w, bool lies)
 {
 	size_now = 8;
-	for (long left = 1; left < 60000; left += left / 3 + 1) {
+	for (long left = 1; left < 60000; left += left / (lies ? 1 : 3) + 1) {
 		struct quitter q = { .left = left, .lies = lies };
 
 		sennit_group_init_on(&q.g, w->s, SENNIT_NEVER, 0);
