@@ -30,6 +30,8 @@
 
 #include "sennit/base.h"
 
+#include <stdbool.h>
+
 SENNIT_BEGIN
 
 typedef struct sennit_scheduler sennit_scheduler;
@@ -107,6 +109,14 @@ typedef struct sennit_cpu_mask {
 	const uint32_t *cpus;
 	size_t          count;
 } sennit_cpu_mask;
+
+/* Where a CPU is, by numbers of any kind that are equal for CPUs that share;
+ * UINT32_MAX: shared with none. */
+typedef struct sennit_cpu_place {
+	uint32_t node;  /* memory */
+	uint32_t cache; /* the last level of cache */
+	uint32_t core;  /* what the hardware threads of a core share */
+} sennit_cpu_place;
 
 /* What a scheduler is made of. Set size to sizeof(sennit_config) and every
  * other field to zero (the library chooses) or to what you want; everything
@@ -186,6 +196,13 @@ typedef struct sennit_config {
 	 * Must not call into the scheduler. */
 	void (*on_shutdown)(void *context);
 	void *on_shutdown_context;
+
+	/* Where a CPU is, asked when the scheduler is created, of CPUs that
+	 * single workers are bound to (ONE_OF, MASKS): more than a few workers
+	 * steal from neighbours first. Returns false when it does not know.
+	 * NULL: the system is asked (Linux: /sys). */
+	bool (*cpu_place)(void *context, uint32_t cpu, sennit_cpu_place *out);
+	void *cpu_place_context;
 } sennit_config;
 
 #define SENNIT_CONFIG(...) \
@@ -202,7 +219,8 @@ typedef struct sennit_config {
  * the signal mask of whoever starts them, and a refused affinity passes in
  * silence.
  *
- * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
+ * From: fiber, thread.  Blocks: with an affinity or thread_init (the thread,
+ * while its workers start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
 	sennit_scheduler **out, const sennit_config *config);
 

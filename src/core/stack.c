@@ -13,7 +13,8 @@
 enum {
 	LINK_ROOM = 64,      /* at the top, so that low + usable stays round */
 	CANARY_WORDS = 32,   /* wide: frames leave holes */
-	FIRST_SLAB = 64,     /* stacks; small programs stay small */
+	FIRST_SLAB = 8,      /* stacks; small programs stay small: what lies
+			      * next to other mappings shares page tables */
 	LARGEST_SLAB = 1024, /* stacks */
 };
 
@@ -76,10 +77,24 @@ void sn_stack_check(const struct stacks *s, void *low)
 
 /* --- guards ------------------------------------------------------------- */
 
+/* How many guards of the process may split mappings. Asked for at the first
+ * one, as most systems need none. */
+static uint32_t mapping_limit(struct stacks *s)
+{
+	size_t guards;
+
+	if (s->mapping_limit == UINT32_MAX) {
+		guards = os_mapping_limit() / 4 / 2; /* each adds two */
+		s->mapping_limit = guards < INT32_MAX ? (uint32_t)guards
+						      : INT32_MAX;
+	}
+	return s->mapping_limit;
+}
+
 /* Guard by splitting the mapping, while the process may have more of those. */
 static bool guard_by_mapping(struct stacks *s, void *bottom)
 {
-	if (a_add_rlx(&mapping_guards, 1) < s->mapping_limit &&
+	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
 	    !os_guard_pages(OS_GUARD_MAPPING, &bottom, 1)) {
 		s->mapping_guards++;
 		return true;
@@ -174,27 +189,37 @@ static void remove_slab(struct stacks *s, struct slab *b)
 	sn_memory_give(s->memory, b, sizeof(*b));
 }
 
+/* The slab to cut from; NULL: the limit is reached, or there is no memory. */
+static struct slab *slab_with_room(struct stacks *s)
+{
+	if (s->made == s->limit)
+		return NULL;
+	if (s->slabs && s->slabs->carved < s->slabs->count)
+		return s->slabs;
+	return add_slab(s) ? s->slabs : NULL;
+}
+
+static void *cut(struct stacks *s, struct slab *b)
+{
+	return b->base + s->pitch * b->carved++;
+}
+
 /* Make some stacks fresh, at least one; false when the limit is reached or
- * there is no memory. A cheap guard costs little, so a batch is made at once;
- * the others are made as they are wanted. */
+ * there is no memory. Cheap guards cost less by the batch, so as many are made
+ * as there have been, a batch at most; the others as they are wanted. */
 static bool carve(struct stacks *s, uint32_t wanted)
 {
-	uint32_t     count = STACK_BATCH;
+	uint32_t     count = least(wanted, STACK_BATCH);
 	void        *bottom[STACK_BATCH];
-	struct slab *b = s->slabs;
+	struct slab *b = slab_with_room(s);
 
-	if (s->kind != OS_GUARD_CHEAP)
-		count = least(wanted, STACK_BATCH);
-	if (s->made == s->limit)
+	if (!b)
 		return false;
-	if (!b || b->carved == b->count) {
-		if (!add_slab(s))
-			return false;
-		b = s->slabs;
-	}
+	if (s->kind == OS_GUARD_CHEAP && count < s->made)
+		count = least(s->made, STACK_BATCH);
 	count = least(count, b->count - b->carved);
 	for (uint32_t i = 0; i < count; i++)
-		bottom[i] = b->base + s->pitch * b->carved++;
+		bottom[i] = cut(s, b);
 	guard(s, bottom, count);
 	return true;
 }
@@ -257,15 +282,13 @@ int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 		   size_t stack_size, uint32_t limit)
 {
 	size_t page = os_page_size();
-	size_t guards = os_mapping_limit() / 4 / 2; /* each adds two mappings */
 
 	*s = (struct stacks){
 		.memory = memory,
 		.page = page,
 		.pitch = pitch_of(stack_size, page),
 		.limit = limit ? limit : UINT32_MAX,
-		.mapping_limit = guards < INT32_MAX ? (uint32_t)guards
-						    : INT32_MAX,
+		.mapping_limit = UINT32_MAX,
 		.kind = os_guard_kind(),
 	};
 	if (!s->pitch)
@@ -295,6 +318,42 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 	n += take_fresh(s, low + n, max - n);
 	pthread_mutex_unlock(&s->lock);
 	return n;
+}
+
+void *sn_stacks_set_aside(struct stacks *s)
+{
+	void        *bottom = NULL;
+	struct slab *b;
+
+	os_lock(&s->lock);
+	b = slab_with_room(s);
+	if (b) {
+		bottom = cut(s, b);
+		s->made++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return bottom;
+}
+
+void *sn_stacks_take_aside(struct stacks *s, void *bottom)
+{
+	void *low;
+
+	if (s->kind == OS_GUARD_CHEAP &&
+	    !os_guard_pages(OS_GUARD_CHEAP, &bottom, 1))
+		return (char *)bottom + s->page;
+	os_lock(&s->lock);
+	low = guard_by_mapping(s, bottom) ? (char *)bottom + s->page
+					  : make_unguarded(s, bottom);
+	pthread_mutex_unlock(&s->lock);
+	return low;
+}
+
+void sn_stacks_drop_aside(struct stacks *s)
+{
+	os_lock(&s->lock);
+	s->made--;
+	pthread_mutex_unlock(&s->lock);
 }
 
 void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count)

@@ -38,23 +38,23 @@
 struct slab;
 
 struct stacks {
-	const sennit_allocator *memory;        /* fixed */
-	size_t                  page;          /* fixed */
-	size_t                  pitch;         /* fixed */
-	uint32_t                limit;         /* fixed */
-	uint32_t                mapping_limit; /* fixed; most guards of the
-						* process that split mappings */
-	enum os_guard           kind;          /* fixed */
+	const sennit_allocator *memory; /* fixed */
+	size_t                  page;   /* fixed */
+	size_t                  pitch;  /* fixed */
+	uint32_t                limit;  /* fixed */
+	enum os_guard           kind;   /* fixed */
 
 	pthread_mutex_t lock;
-	struct node    *depot;          /* under lock */
-	struct slab    *slabs;          /* under lock; newest first */
-	uint32_t        made;           /* under lock; ever taken */
-	uint32_t        resting;        /* under lock; in the depot */
-	uint32_t        unguarded;      /* under lock; ever carved */
-	uint32_t        mapping_guards; /* under lock; ours of the process's */
-	uint32_t        fresh_count;    /* under lock */
-	void           *fresh[STACK_BATCH]; /* under lock; never taken */
+	uint32_t mapping_limit; /* under lock; most guards of the process that
+				 * split mappings; UINT32_MAX: not asked yet */
+	struct node *depot;     /* under lock */
+	struct slab *slabs;     /* under lock; newest first */
+	uint32_t     made;      /* under lock; ever taken */
+	uint32_t     resting;   /* under lock; in the depot */
+	uint32_t     unguarded; /* under lock; ever carved */
+	uint32_t     mapping_guards;     /* under lock; ours of the process's */
+	uint32_t     fresh_count;        /* under lock */
+	void        *fresh[STACK_BATCH]; /* under lock; never taken */
 };
 
 /* Prepare *s; nothing is mapped before the first stack is taken. stack_size is
@@ -72,6 +72,13 @@ void sn_stacks_free(struct stacks *s);
  * there were; fewer when the limit is reached or there is no memory. Any
  * thread. */
 uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
+
+/* The same in two steps: set one stack aside, untouched and without a guard,
+ * NULL when there is none; and take it, which never fails. Or drop it: nobody
+ * gets it then. Any thread. */
+void *sn_stacks_set_aside(struct stacks *s);
+void *sn_stacks_take_aside(struct stacks *s, void *bottom);
+void  sn_stacks_drop_aside(struct stacks *s);
 
 /* Give stacks back, for others to take; their contents are kept. Any thread. */
 void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count);

@@ -446,7 +446,12 @@ void sn_loop_run_dry(struct worker *w)
 	w->unbinding = false;
 }
 
-void sn_loop_run(struct worker *w, struct sennit_fiber *first)
+void sn_loop_run(struct worker *w)
 {
-	sn_fiber_start(&w->main, first, run_loop);
+	/* A stack is touched when there is something to run on it. */
+	do
+		if (!sn_idle(w))
+			return;
+	while (!w->ready.head && !sn_worker_has_task(w));
+	sn_fiber_start(&w->main, sn_worker_first_stack(w), run_loop);
 }

@@ -155,6 +155,7 @@ static int start_locked(struct worker *w, bool hired)
 	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
 	w->hired = hired;
 	w->birth = NULL;
+	w->founding = false;
 	a_store_rlx(&w->present, true); /* seen through the gate */
 	err = os_thread_start(&w->thread, s->thread_main, w);
 	if (!err)

@@ -19,10 +19,8 @@
 #include "base/list.h"
 #include "core/timers.h"
 
-/* The deadline of calls that cannot fail: as SENNIT_NEVER, and the wait is not
- * cancelled either. (A caller who means this moment, in 584 years, gets the
- * same.) */
-#define SN_UNCANCELLED (SENNIT_NEVER - 1)
+/* The deadline of calls that cannot fail. */
+#define SN_UNCANCELLED SENNIT_UNCANCELLED
 
 enum {
 	WAITER_IDLE = 0,

@@ -50,6 +50,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->scheduler = s;
 	w->threaded = threaded;
 	w->index = index;
+	w->prospect = index;
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
 			  (s->config.order == SENNIT_ORDER_DEFAULT &&
@@ -151,6 +152,8 @@ void sn_worker_free(struct worker *w)
 		give_back(w, n);
 	}
 	free_alarm(w, &w->main);
+	if (w->aside)
+		sn_stacks_drop_aside(&s->stacks);
 	sn_pool_cache_drain(&w->cache);
 	sn_ring_free(&w->pinned);
 	sn_tracebuffer_free(&w->trace, &s->memory);
@@ -168,20 +171,17 @@ void sn_worker_enter(struct worker *w)
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	w->home.cxx = sn_cxx_globals();
 	w->error = &errno;
-	w->thread_id = os_thread_id();
+	a_store_rlx(&w->thread_id, os_thread_id()); /* a number to tell */
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
 }
 
-struct sennit_fiber *sn_worker_new_stack(struct worker *w)
+static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 {
 	struct stacks       *stacks = &w->scheduler->stacks;
 	struct sennit_fiber *f;
-	void                *low;
 
-	if (!sn_stacks_take(stacks, &low, 1))
-		return NULL;
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
@@ -191,6 +191,26 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	sn_link_join(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
 	return f;
+}
+
+struct sennit_fiber *sn_worker_new_stack(struct worker *w)
+{
+	void *low;
+
+	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
+		return NULL;
+	return make_fiber(w, low);
+}
+
+struct sennit_fiber *sn_worker_first_stack(struct worker *w)
+{
+	void *bottom = w->aside;
+
+	if (!bottom) /* resigned ones keep theirs */
+		return sn_worker_idle_stack(w);
+	w->aside = NULL;
+	return make_fiber(w,
+			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
 }
 
 void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f)

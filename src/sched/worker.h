@@ -48,6 +48,8 @@ struct worker {
 	struct home       home;       /* first, as fibers know it */
 	struct fifo       ready;      /* owner: fibers to resume */
 	struct node      *idle;       /* owner: idle stacks, last used first */
+	void             *aside;      /* handed: the first stack, not taken into
+				       * use yet; NULL: it has been */
 	sennit_scheduler *scheduler;  /* fixed */
 	uint32_t          dispatches; /* owner: until the next upkeep */
 	uint32_t          upkeeps;    /* owner: until the oldest's turn */
@@ -56,29 +58,34 @@ struct worker {
 	bool              oldest_first; /* fixed: the order of own tasks */
 	bool              unbinding;    /* owner: STW that runs dry */
 	bool              closed;       /* owner: takes no new tasks */
-	bool              hired;   /* handed: begins as a counted searcher */
-	bool              pushes;  /* owner: own tasks go to the deque, and
+	bool              hired;    /* handed: begins as a counted searcher */
+	bool              founding; /* handed: its thread is create's */
+	bool              pushes;   /* owner: own tasks go to the deque, and
 				       * need no fence; not while closed */
-	bool              pops;    /* owner: own tasks come from there */
-	struct parking   *parking; /* fixed: the scheduler's */
-	int              *error;   /* fixed: the thread's errno */
-	a_u64             clock;   /* owner writes: not after what runs
+	bool              pops;     /* owner: own tasks come from there */
+	struct parking   *parking;  /* fixed: the scheduler's */
+	int              *error;    /* fixed: the thread's errno */
+	a_u64             clock;    /* owner writes: not after what runs
 					 * began, and as late as is cheap */
-	struct ring       pinned;  /* owner: tasks that stay */
-	struct pool_cache cache;   /* owner */
-	struct timers     timers;  /* owner */
-	struct backlog   *backlog; /* fixed: the scheduler's, or below */
+	struct ring       pinned;   /* owner: tasks that stay */
+	struct pool_cache cache;    /* owner */
+	struct timers     timers;   /* owner */
+	struct backlog   *backlog;  /* fixed: the scheduler's, or below */
 
-	uint32_t            index;     /* fixed: MTW's 0.. */
-	uint32_t            fiber_ids; /* owner: the last given */
-	uint32_t            spin_ns; /* owner: how long the next spin may be */
-	uint32_t            random;  /* owner */
-	uint32_t            stride;  /* owner: of the victims' order */
-	void               *fault_stack; /* owner: NULL: none of ours */
-	struct tracebuffer  trace;
+	uint32_t           index;     /* fixed: MTW's 0.. */
+	uint32_t           fiber_ids; /* owner: the last given */
+	uint32_t           spin_ns;   /* owner: how long the next spin may be */
+	uint32_t           random;    /* owner */
+	uint32_t           prospect;  /* owner: who had tasks when last seen;
+				       * its own index: nobody */
+	struct circles     circles; /* fixed: its neighbours; with seats only */
+	void              *fault_stack; /* owner: NULL: none of ours */
+	struct tracebuffer trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */
-	uint32_t            thread_id;   /* fixed while it runs: the system's */
+	a_u32               thread_id;   /* owner writes: the system's, or that
+					  * of the last, in a report just when
+					  * another begins; 0: not begun */
 	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
 	struct link        *roster;  /* under roster_lock: fibers but main */
 	struct birth       *birth;   /* fixed: whom to report to; NULL: none */
@@ -131,6 +138,9 @@ void sn_worker_enter(struct worker *w);
 
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
+
+/* What the worker's thread, which has just begun, is to run on. */
+struct sennit_fiber *sn_worker_first_stack(struct worker *w);
 
 /* Abort if the idle stack of f, which has a canary, was overrun. */
 COLD void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f);

@@ -3,12 +3,14 @@
  * also when it fails at any moment. */
 #include "with_workers.h"
 
+#include "base/torture.h"
+
 #include <errno.h>
 
 /* Counts, checks and, on the allocation chosen, fails. */
 struct ward {
 	atomic_uint  calls;
-	unsigned     failing; /* which call fails; 0: none */
+	atomic_uint  failing; /* which call fails; 0: none */
 	atomic_long  live;
 	atomic_llong bytes;
 	atomic_uint  wrong;
@@ -19,7 +21,7 @@ static void *take(void *context, size_t size, size_t alignment)
 	struct ward *w = context;
 	void        *memory;
 
-	if (atomic_fetch_add(&w->calls, 1) + 1 == w->failing)
+	if (atomic_fetch_add(&w->calls, 1) + 1 == atomic_load(&w->failing))
 		return NULL;
 	if (!size || !alignment || alignment & (alignment - 1))
 		atomic_fetch_add(&w->wrong, 1);
@@ -161,7 +163,9 @@ static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
 
 /* --- many tasks by one call --------------------------------------------- */
 
-enum { BATCH = 300 }; /* more than any queue has room for at first */
+/* More than any queue has room for at first; in a torture build blocks come by
+ * threes. */
+enum { BATCH = TORTURED(60, 300), MOST_CALLS = TORTURED(100, 60) };
 
 struct attempt {
 	struct ward       ward;
@@ -185,9 +189,9 @@ static void schedule_batch(void *argument)
 					  .argument = &c,
 					  .copy_size = i % 50 ? 16 : sizeof(c),
 					  .flags = a->flags };
-	a->ward.failing = atomic_load(&a->ward.calls) + a->k;
+	atomic_store(&a->ward.failing, atomic_load(&a->ward.calls) + a->k);
 	a->result = sennit_enqueue_many(a->s, tasks, BATCH);
-	a->ward.failing = 0;
+	atomic_store(&a->ward.failing, 0);
 }
 
 /* Whether the batch got what it wanted. */
@@ -213,9 +217,9 @@ static void fail_each(const struct world *world,
 {
 	unsigned k = 1;
 
-	while (k < 60 && !batch_survives(world, k, place, flags))
+	while (k < MOST_CALLS && !batch_survives(world, k, place, flags))
 		k++;
-	assert_in_range(k, 2, 59);
+	assert_in_range(k, 2, MOST_CALLS - 1);
 }
 
 static void here(sennit_task_fn *run, void *argument)

@@ -258,6 +258,53 @@ static void background_tasks_run_first_to_last(void **state)
 	free(b);
 }
 
+/* --- help --------------------------------------------------------------- */
+
+/* All of them must run at once: a worker sits in each until the last is in. */
+struct rally {
+	unsigned          needed;
+	atomic_uint       in;
+	sennit_wait_group done;
+};
+
+static void meet(void *argument)
+{
+	struct rally *r = argument;
+	sennit_time   give_up = sennit_after(GIVE_UP);
+
+	atomic_fetch_add(&r->in, 1);
+	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
+		sched_yield(); /* the thread's turn, not the fiber's */
+	EXPECT(atomic_load(&r->in) == r->needed);
+	sennit_wait_group_done(&r->done);
+}
+
+static void hold_rally(void *argument)
+{
+	struct rally *r = argument;
+	sennit_task   tasks[8];
+	unsigned      i;
+
+	for (i = 0; i < r->needed; i++)
+		tasks[i] = (sennit_task){ .run = meet, .argument = r };
+	atomic_store(&r->in, 0);
+	sennit_wait_group_init(&r->done, r->needed);
+	EXPECT(sennit_schedule_many(tasks, r->needed) == 0);
+	sennit_wait_group_wait(&r->done);
+}
+
+static void every_worker_helps_with_a_batch(void **state)
+{
+	struct world *w = *state;
+	struct rally  r = { .needed = w->threads };
+	unsigned      round;
+
+	for (round = 0; round < 25; round++) {
+		hold_rally(&r);
+		in_a_task(hold_rally, &r);
+	}
+}
+
 /* --- the same thread ---------------------------------------------------- */
 
 struct homesick {
@@ -364,6 +411,7 @@ int main(void)
 		WITH_ONE(its_worker_runs_the_last_first),
 		WITH_ONE(another_worker_runs_the_first_first),
 		WITH_ONE(background_tasks_run_first_to_last),
+		WITH_THREADS(every_worker_helps_with_a_batch),
 		WITH_WORKERS(a_batch_for_the_same_thread_stays_there),
 		WITH_WORKERS(one_task_that_makes_no_sense_refuses_all),
 		WITH_WORKERS(no_tasks_are_no_error),
