@@ -137,8 +137,6 @@ TEST_P(loops, end_at_their_deadline_and_with_their_group)
 		0, 1, [](int) {}, sennit::parallel_options().error_to(code));
 	EXPECT_FALSE(code);
 	EXPECT_TRUE(g.spawn([&] {
-		sennit::event never_set;
-
 		g.cancel();
 		EXPECT_THROW(sennit::parallel_for(0, 10, [](int) {}),
 			     sennit::cancelled);
