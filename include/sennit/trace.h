@@ -28,8 +28,8 @@ typedef struct sennit_trace_span {
 
 /* Call visit(context, span) for every span kept of *s, worker by worker,
  * oldest first; the last span of each worker ends now. A span that a worker
- * overwrites meanwhile is left out. visit runs on the caller's stack and must
- * not block.
+ * overwrites meanwhile is left out, and a worker whose thread has yet to begin
+ * has none. visit runs on the caller's stack and must not block.
  * Returns 0, -ENOTSUP when *s was created without tracing, or -ENOMEM.
  *
  * From: fiber, thread.  Blocks: no.  */

@@ -77,6 +77,17 @@ static void without_tracing_it_is_not_supported(void **state)
 	assert_int_equal(v.spans, 0);
 }
 
+/* A worker is seen once its thread has begun, which create does not await. */
+static bool all_are_seen(sennit_scheduler *s, unsigned workers)
+{
+	struct view v = view_of(s);
+	unsigned    seen = 0;
+
+	for (unsigned i = 0; i < workers; i++)
+		seen += v.of_worker[i] > 0;
+	return seen == workers;
+}
+
 static void a_visit_sees_each_worker_in_order(void **state)
 {
 	struct world     *w = *state;
@@ -88,6 +99,7 @@ static void a_visit_sees_each_worker_in_order(void **state)
 
 	for (i = 0; i < 100; i++)
 		in_a_task(count_one, &ran);
+	assert_soon(all_are_seen(s, w->threads));
 	before = sennit_now();
 	v = view_of(s);
 	assert_int_equal(v.wrong, 0);
