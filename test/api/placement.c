@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* placement.c - on which thread a task runs, and in which order. */
+#include "rally.h"
 #include "with_workers.h"
 
 /* --- who ran what ------------------------------------------------------- */
@@ -324,32 +325,11 @@ static void a_same_thread_task_may_be_enqueued_by_its_own_task(void **state)
 
 /* --- balance ------------------------------------------------------------ */
 
-/* All of them must run at once: a worker sits in each until the last is in. */
-struct rally {
-	unsigned          needed;
-	atomic_uint       in;
-	sennit_wait_group done;
-};
-
-static void meet(void *argument)
-{
-	struct rally *r = argument;
-	sennit_time   give_up = sennit_after(GIVE_UP);
-
-	atomic_fetch_add(&r->in, 1);
-	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
-		sched_yield(); /* the thread's turn, not the fiber's */
-	EXPECT(atomic_load(&r->in) == r->needed);
-	sennit_wait_group_done(&r->done);
-}
-
 static void schedule_rally(struct rally *r, unsigned needed, unsigned here)
 {
 	unsigned i;
 
-	r->needed = needed;
-	atomic_store(&r->in, 0);
-	sennit_wait_group_init(&r->done, needed);
+	call_rally(r, needed);
 	for (i = here; i < needed; i++)
 		must_schedule(meet, r);
 }
