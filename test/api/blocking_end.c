@@ -2,6 +2,7 @@
 /* blocking_end.c - schedulers that end with helper threads idle or at work:
  * none ends too early, none leaves a thread or memory behind, and the report
  * knows that a call may yet return. */
+#include "printed.h"
 #include "with_workers.h"
 #include "../proc_self.h"
 
@@ -205,21 +206,6 @@ static void unbinding_waits_for_calls(void **state)
 
 /* --- the report --------------------------------------------------------- */
 
-static const char *print(sennit_scheduler *s, char text[], size_t size)
-{
-	int     ends[2];
-	ssize_t n;
-
-	if (pipe(ends))
-		abort();
-	sennit_scheduler_print_report(s, ends[1]);
-	close(ends[1]);
-	n = read(ends[0], text, size - 1);
-	close(ends[0]);
-	text[n > 0 ? n : 0] = '\0';
-	return text;
-}
-
 static bool workers_sleep(sennit_scheduler *s, const struct world *w)
 {
 	sennit_stats stats = { .size = sizeof(stats) };
@@ -236,7 +222,7 @@ static void the_report_has_hope_in_calls(void **state)
 
 	enqueue_calls(s);
 	assert_soon(workers_sleep(s, w));
-	assert_soon(strstr(print(s, text, sizeof(text)),
+	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "waits for a blocking call 0x"));
 	assert_null(strstr(text, "nothing inside can wake any of them"));
 	let_go(CALLS);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_guard.c - stacks: what happens at their end. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "core/stack.h"
 
 #include "base/memory.h"
+#include "../child.h"
 #include "../proc_self.h"
 
 #include <fcntl.h>
@@ -17,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SIZE ((size_t)64 * 1024)
@@ -226,12 +220,12 @@ static void one_refused_guard_is_one_canary(void **state)
 /* Does giving back abort, after `below` bytes below the stack were written? */
 static bool overflow_is_found(size_t below)
 {
-	pid_t         child = fork();
+	const pid_t   child = begin_child();
 	struct stacks s;
 	char         *low;
 	int           status;
 
-	if (child == 0) {
+	if (!child) {
 		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
 		signal(SIGABRT, SIG_DFL);
 		make_by_mapping(&s, 0);
@@ -241,7 +235,7 @@ static bool overflow_is_found(size_t below)
 		give_one(&s, low);
 		_exit(0);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
+	status = await_child(child);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status) != 0;
 	assert_int_equal(WTERMSIG(status), SIGABRT);
