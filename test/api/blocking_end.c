@@ -206,14 +206,6 @@ static void unbinding_waits_for_calls(void **state)
 
 /* --- the report --------------------------------------------------------- */
 
-static bool workers_sleep(sennit_scheduler *s, const struct world *w)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats.parks >= w->threads;
-}
-
 static void the_report_has_hope_in_calls(void **state)
 {
 	const struct world *w = *state;
@@ -221,7 +213,7 @@ static void the_report_has_hope_in_calls(void **state)
 	char                text[4096];
 
 	enqueue_calls(s);
-	assert_soon(workers_sleep(s, w));
+	assert_soon(stats_of(s).parks >= w->threads);
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "waits for a blocking call 0x"));
 	assert_null(strstr(text, "nothing inside can wake any of them"));

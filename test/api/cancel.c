@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cancel.c - cancelling groups, and their deadlines: who sees what, in which
  * calls. */
+#include "members.h"
 #include "with_workers.h"
 
 #include <errno.h>
-
-static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
-{
-	EXPECT(sennit_group_spawn(g, run, argument) == 0);
-}
 
 /* --- every wait with a deadline ----------------------------------------- */
 

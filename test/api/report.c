@@ -561,11 +561,6 @@ static void reports_while_fibers_come_and_go_mix_nothing(void **state)
 	end_scheduler(r.s);
 }
 
-#define WITH_THREAD_COUNTS(f)                                \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -153,15 +153,11 @@ static void so_does_one_that_is_spread(void **state)
 	struct world     *w = *state;
 	sennit_scheduler *s;
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .placement = SENNIT_PLACEMENT_SPREAD));
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .placement = SENNIT_PLACEMENT_SPREAD));
 	in_place_spread(in_place, s);
 	in_place_spread(in_a_task, s);
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 static void the_array_may_be_reused_at_once(void **state)

@@ -215,19 +215,15 @@ static void one_of_a_task_wakes_one_other_who_comes(void **state)
 	end_scheduler(s);
 }
 
-#define COUNTED(f)                                           \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		COUNTED(idle_workers_end_up_asleep_without_a_deadline),
-		COUNTED(one_task_wakes_one_worker_at_most),
-		COUNTED(a_batch_wakes_one_worker_at_most),
-		COUNTED(tasks_wake_no_more_than_one_worker_each),
-		COUNTED(one_of_a_task_wakes_one_other_who_comes),
+		WITH_THREAD_COUNTS(
+			idle_workers_end_up_asleep_without_a_deadline),
+		WITH_THREAD_COUNTS(one_task_wakes_one_worker_at_most),
+		WITH_THREAD_COUNTS(a_batch_wakes_one_worker_at_most),
+		WITH_THREAD_COUNTS(tasks_wake_no_more_than_one_worker_each),
+		WITH_THREAD_COUNTS(one_of_a_task_wakes_one_other_who_comes),
 	};
 
 	return cmocka_run_group_tests_name("api/wakes", tests, NULL, NULL);
