@@ -5,36 +5,15 @@
 #include "printed.h"
 #include "with_workers.h"
 #include "../proc_self.h"
+#include "../ward.h"
 
 #include <errno.h>
 #include <semaphore.h>
 
 /* --- what there is ------------------------------------------------------ */
 
-static atomic_long live;
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	atomic_fetch_add(&live, 1);
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-	atomic_fetch_sub(&live, 1);
-}
-
-static const sennit_allocator counted = { take, give, NULL };
+static struct ward            ward;
+static const sennit_allocator counted = WARD(&ward);
 
 static sennit_scheduler *start_counted(const struct world *w, uint32_t idle_ms)
 {
@@ -109,7 +88,7 @@ static void threads_end_with_their_scheduler(void **state)
 		use_threads();
 		sennit_unbind();
 		end_scheduler(s);
-		assert_int_equal(atomic_load(&live), 0);
+		assert_int_equal(atomic_load(&ward.live), 0);
 		assert_soon(threads_now() <= before);
 	}
 }
@@ -137,7 +116,7 @@ static void a_release_ends_them_too(void **state)
 	sennit_scheduler_release(s);
 	sennit_unbind();
 	assert_soon(atomic_load(&endings) == 1);
-	assert_soon(atomic_load(&live) == 0);
+	assert_soon(atomic_load(&ward.live) == 0);
 	assert_soon(threads_now() <= before);
 }
 
@@ -166,7 +145,7 @@ static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
 	let_go(CALLS);
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&hold.ended), CALLS);
-	assert_int_equal(atomic_load(&live), 0);
+	assert_int_equal(atomic_load(&ward.live), 0);
 }
 
 /* The thread that brings the last fiber back is the last to wake anybody. */
@@ -185,7 +164,7 @@ static void the_last_reference_goes_with_calls_in_flight(void **state)
 	let_go(CALLS);
 	assert_soon(atomic_load(&endings) == 1);
 	assert_int_equal(atomic_load(&hold.ended), CALLS);
-	assert_soon(atomic_load(&live) == 0);
+	assert_soon(atomic_load(&ward.live) == 0);
 	assert_soon(threads_now() <= before);
 }
 
