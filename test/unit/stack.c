@@ -2,8 +2,8 @@
 /* stack.c - stacks: their reuse, their limit, what they cost. */
 #include "core/stack.h"
 
-#include "base/memory.h"
 #include "../child.h"
+#include "stacks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,36 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SIZE ((size_t)64 * 1024)
-
-static void make(struct stacks *s, uint32_t limit)
-{
-	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
-}
-
-static void *take_one(struct stacks *s)
-{
-	void *low = NULL;
-
-	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
-	assert_non_null(low);
-	return low;
-}
-
-static void give_one(struct stacks *s, void *low)
-{
-	sn_stacks_give(s, &low, 1);
-}
-
 /* --- taking and giving -------------------------------------------------- */
-
-static int by_address(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a;
-	const char *y = *(char *const *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void stacks_do_not_overlap(void **state)
 {

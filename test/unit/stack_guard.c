@@ -2,9 +2,9 @@
 /* stack_guard.c - stacks: what happens at their end. */
 #include "core/stack.h"
 
-#include "base/memory.h"
 #include "../child.h"
 #include "../proc_self.h"
+#include "stacks.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,13 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SIZE ((size_t)64 * 1024)
-
-static void make(struct stacks *s, uint32_t limit)
-{
-	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
-}
-
 /* Stacks of which the process may split mappings for `guards` only. */
 static void make_by_mapping(struct stacks *s, uint32_t guards)
 {
@@ -29,34 +22,12 @@ static void make_by_mapping(struct stacks *s, uint32_t guards)
 	s->mapping_limit = guards;
 }
 
-static void *take_one(struct stacks *s)
-{
-	void *low = NULL;
-
-	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
-	assert_non_null(low);
-	return low;
-}
-
-static void give_one(struct stacks *s, void *low)
-{
-	sn_stacks_give(s, &low, 1);
-}
-
 static void need_cheap_guards(void)
 {
 	if (os_guard_kind() == OS_GUARD_CHEAP)
 		return;
 	print_message("no cheap guards here\n");
 	skip();
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a;
-	const char *y = *(char *const *)b;
-
-	return (x > y) - (x < y);
 }
 
 static size_t count_page_aligned(void *const low[], size_t count)
