@@ -173,7 +173,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 		l = l->next == s->bound ? NULL : l->next;
 	}
 	pthread_mutex_unlock(&s->lock);
-	sum.stacks = sn_stacks_made(&s->stacks);
+	sum.stacks = sn_stacks_count(&s->stacks).made;
 	sum.blocking_threads = sn_proxies_count(&s->proxies);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));

@@ -130,6 +130,10 @@ bool sn_deque_pop_oldest(struct deque *d, struct task *out);
  * force just now. */
 uint32_t sn_deque_publish(struct deque *d);
 
+/* Give the memory of the slots back, if there are no tasks and a good many
+ * slots; they stay where they are. */
+void sn_deque_trim(struct deque *d);
+
 /* Whether some thief asked for tasks to be made public. Seen late at worst,
  * and the thief does not wait for it. */
 static inline bool sn_deque_is_asked(const struct deque *d)

@@ -34,6 +34,10 @@ void sn_ring_free(struct ring *r);
 /* Make the ring twice as large; -ENOMEM leaves it as it is. */
 COLD int sn_ring_grow(struct ring *r);
 
+/* Give memory back that a longer queue has needed: afterwards the ring is at
+ * most four times as large as its contents, or small. */
+COLD void sn_ring_trim(struct ring *r);
+
 static inline uint32_t sn_ring_count(const struct ring *r)
 {
 	return r->count;
