@@ -7,10 +7,9 @@
 #include <errno.h>
 
 enum {
-	CAPACITY_MAX = 1 << 30,           /* positions are compared as signed */
-	TAKE_BACK_MAX = TORTURED(2, 16),  /* bounds the moving in take_back */
-	SLOTS_KEPT = TORTURED(128, 1024), /* too few to be given back */
-	SPINS = 100                       /* 2 us: longer than a forced take */
+	CAPACITY_MAX = 1 << 30,          /* positions are compared as signed */
+	TAKE_BACK_MAX = TORTURED(2, 16), /* bounds the moving in take_back */
+	SPINS = 100                      /* 2 us: longer than a forced take */
 };
 
 static uint32_t top_of(uint64_t pub)
@@ -285,7 +284,7 @@ void sn_deque_trim(struct deque *d)
 {
 	struct slots *s = a_load_rlx(&d->slots);
 
-	if (d->mask < SLOTS_KEPT || sn_deque_has_tasks_owner(d))
+	if (!sn_deque_is_large(d) || sn_deque_has_tasks_owner(d))
 		return;
 	for (; s; s = s->older)
 		os_discard(s->slot, (s->mask + 1) * sizeof(struct slot));

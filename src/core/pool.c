@@ -312,6 +312,16 @@ size_t sn_pool_unused(struct pool *p)
 	return unused;
 }
 
+size_t sn_pool_idle(struct pool *p)
+{
+	size_t idle;
+
+	os_lock(&p->lock);
+	idle = p->idle;
+	pthread_mutex_unlock(&p->lock);
+	return idle;
+}
+
 /* --- caches ------------------------------------------------------------- */
 
 void sn_pool_cache_init(struct pool_cache *c, struct pool *p)

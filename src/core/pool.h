@@ -65,6 +65,9 @@ void sn_pool_trim(struct pool *p);
  * Any thread. */
 size_t sn_pool_unused(struct pool *p);
 
+/* How many blocks the depot has. Any thread. */
+size_t sn_pool_idle(struct pool *p);
+
 /* Cold ends of take and give. */
 void *sn_pool_refill(struct pool_cache *c);
 void  sn_pool_spill(struct pool_cache *c);

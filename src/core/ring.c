@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/ring.h"
 
-#include "base/torture.h"
-
 #include <errno.h>
 #include <string.h>
 
-enum {
-	CAPACITY_FIRST = TORTURED(1, 16),
-	CAPACITY_KEPT = TORTURED(1, 1024),
-	CAPACITY_MAX = 1 << 30
-};
+enum { CAPACITY_FIRST = TORTURED(1, 16), CAPACITY_MAX = 1 << 30 };
 
 void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 {
@@ -56,7 +50,7 @@ void sn_ring_trim(struct ring *r)
 {
 	uint32_t capacity = r->capacity;
 
-	while (capacity > CAPACITY_KEPT && capacity / 4 > r->count)
+	while (capacity > RING_KEPT && capacity / 4 > r->count)
 		capacity /= 2;
 	if (capacity < r->capacity)
 		(void)!resize(r, capacity); /* or it stays large */
