@@ -203,6 +203,7 @@ static bool take_depot(struct pool *p, struct node **blocks,
 
 	os_lock(&p->lock);
 	taken = !p->trimming && p->idle;
+	p->again = p->trimming; /* blocks that it has not seen may have come */
 	if (taken) {
 		p->trimming = true;
 		*blocks = p->loose;
@@ -276,14 +277,15 @@ static struct pool_chunk *drop_chunks_locked(struct pool *p)
 
 /* The lock is not held while blocks are looked at, which others may want:
  * meanwhile they find none, and make new ones. */
-void sn_pool_trim(struct pool *p)
+static bool trim(struct pool *p)
 {
 	struct node       *blocks, *batches, *last = NULL;
 	struct pool_chunk *dropped;
 	size_t             count = 0;
+	bool               again;
 
 	if (!take_depot(p, &blocks, &batches))
-		return;
+		return false;
 	blocks = unbatch(batches, blocks);
 	for (struct node *n = blocks; n; n = n->next)
 		chunk_of(n)->idle++;
@@ -297,8 +299,16 @@ void sn_pool_trim(struct pool *p)
 	p->idle += count;
 	dropped = drop_chunks_locked(p);
 	p->trimming = false;
+	again = p->again;
 	pthread_mutex_unlock(&p->lock);
 	free_chunks(p, dropped);
+	return again;
+}
+
+void sn_pool_trim(struct pool *p)
+{
+	while (trim(p))
+		;
 }
 
 size_t sn_pool_unused(struct pool *p)

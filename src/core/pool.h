@@ -42,6 +42,7 @@ struct pool {
 	size_t                  idle;    /* under lock: blocks in the depot */
 	size_t unused;   /* under lock: the fewest of these since last asked */
 	bool   trimming; /* under lock */
+	bool   again; /* under lock: trim once more, for who came meanwhile */
 };
 
 struct pool_cache {

@@ -311,7 +311,7 @@ int main(void)
 		WITH_WORKERS(a_peak_is_given_back_when_told),
 		WITH_WORKERS(fibers_that_wait_keep_their_stacks),
 		WITH_WORKERS(stacks_that_rest_with_nobody_go_at_once),
-		WITH_THREADS(long_queues_are_given_back_when_told),
+		WITH_ONE(long_queues_are_given_back_when_told),
 		WITH_COUNTS(idle_workers_give_a_peak_back),
 		WITH_COUNTS(busy_workers_give_a_peak_back),
 		WITH_COUNTS(what_is_needed_in_each_period_stays),
