@@ -94,6 +94,8 @@ typedef struct {
 	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_release)
 #define a_add_acqrel(x, v) \
 	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_acq_rel)
+#define a_add_rel(x, v) \
+	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_release)
 #define a_sub_rel(x, v) \
 	atomic_fetch_sub_explicit(&(x)->value_, (v), memory_order_release)
 #define a_sub_acqrel(x, v) \

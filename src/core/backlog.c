@@ -37,6 +37,13 @@ int sn_backlog_push(struct backlog *b, struct task t, sennit_time now)
 	return err;
 }
 
+void sn_backlog_trim(struct backlog *b)
+{
+	os_lock(&b->lock);
+	sn_ring_trim(&b->tasks);
+	pthread_mutex_unlock(&b->lock);
+}
+
 bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,
 		     void *keeper)
 {

@@ -44,6 +44,9 @@ void sn_backlog_free(struct backlog *b);
 SENNIT_MUST_USE int sn_backlog_push(struct backlog *b, struct task t,
 				    sennit_time now);
 
+/* Give memory back that a longer backlog has needed. Any thread. */
+void sn_backlog_trim(struct backlog *b);
+
 /* Give the oldest to keep(keeper, task), now. False: there was none, or it was
  * not kept. */
 bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/ring.h"
 
-#include "base/torture.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -19,15 +17,12 @@ void sn_ring_free(struct ring *r)
 	sn_ring_init(r, r->allocator);
 }
 
-int sn_ring_grow(struct ring *r)
+static int resize(struct ring *r, uint32_t capacity)
 {
-	uint32_t     capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
 	uint32_t     to_end = r->capacity - r->head;
 	uint32_t     straight = r->count < to_end ? r->count : to_end;
 	struct task *slots;
 
-	if (capacity > CAPACITY_MAX)
-		return -ENOMEM;
 	slots = sn_memory_take(r->allocator, capacity * sizeof(*slots),
 			       _Alignof(struct task));
 	if (!slots)
@@ -42,4 +37,21 @@ int sn_ring_grow(struct ring *r)
 	r->capacity = capacity;
 	r->head = 0;
 	return 0;
+}
+
+int sn_ring_grow(struct ring *r)
+{
+	uint32_t capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
+
+	return capacity > CAPACITY_MAX ? -ENOMEM : resize(r, capacity);
+}
+
+void sn_ring_trim(struct ring *r)
+{
+	uint32_t capacity = r->capacity;
+
+	while (capacity > RING_KEPT && capacity / 4 > r->count)
+		capacity /= 2;
+	if (capacity < r->capacity)
+		(void)!resize(r, capacity); /* or it stays large */
 }

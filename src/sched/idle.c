@@ -7,6 +7,7 @@
 #include "sched/finish.h"
 #include "sched/staff.h"
 #include "sched/steal.h"
+#include "sched/trim.h"
 #include "sennit/trace.h"
 
 /* See idle.h. Long beside a push, short beside what a lost one would cost. */
@@ -138,6 +139,7 @@ static void sleep_announced(struct worker *w)
 		if (work_appeared(w))
 			return;
 	}
+	wake = sn_trim_asleep(w, &w->sleeper, wake);
 	sn_parking_sleep(&w->sleeper, wake);
 }
 
@@ -242,14 +244,24 @@ bool sn_idle(struct worker *w)
 	return true;
 }
 
+/* Asleep until a waker, a deadline or `until`; false: the last of these. */
+static bool sleep_alone(struct worker *w, sennit_time until)
+{
+	sennit_time wake = sn_timers_next(&w->timers);
+
+	wake = sn_trim_asleep(w, &w->solo, wake < until ? wake : until);
+	if (wake >= until)
+		return sn_parking_sleep(&w->solo, until);
+	sn_parking_sleep(&w->solo, wake);
+	return true;
+}
+
 void sn_idle_for_fiber(struct worker *w, sennit_time until)
 {
 	bool in_time = true;
 
 	ASSERT_OWNER(w);
 	for (;;) {
-		sennit_time wake = sn_timers_next(&w->timers);
-
 		sn_worker_collect(w);
 		fire_due(w);
 		if (w->ready.head || !in_time || sn_staff_is_called_back(w))
@@ -258,10 +270,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		if (sn_inbox_is_empty(&w->fibers) &&
 		    !sn_staff_is_called_back(w)) {
 			a_bump_owner(&w->parks);
-			if (wake > until)
-				in_time = sn_parking_sleep(&w->solo, until);
-			else
-				sn_parking_sleep(&w->solo, wake);
+			in_time = sleep_alone(w, until);
 		}
 		sn_parking_withdraw(&w->solo);
 		sn_parking_found(&w->alone);

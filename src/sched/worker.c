@@ -55,6 +55,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
+	w->told = a_load_rlx(&s->trims); /* it has nothing of before */
+	a_init(&w->trimmed, w->told);
 	w->random = first_random(w);
 	sn_ring_init(&w->pinned, &s->memory);
 	sn_pool_cache_init(&w->cache, &s->pool);
@@ -91,18 +93,59 @@ free_worker:
 	return err;
 }
 
-/* Give the idle stack of f back. */
-static void give_back(struct worker *w, struct node *idle)
+static void join_roster(struct worker *w, struct sennit_fiber *f)
 {
-	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
-	struct stacks       *stacks = &w->scheduler->stacks;
-	void                *low = f->low;
+	os_lock(&w->roster_lock);
+	sn_link_join(&w->roster, &f->roster);
+	pthread_mutex_unlock(&w->roster_lock);
+	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) + 1); /* a number */
+}
 
+static void leave_roster(struct worker *w, struct sennit_fiber *f)
+{
 	os_lock(&w->roster_lock);
 	sn_link_leave(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
-	sn_fiber_forget(f, sn_stacks_usable(stacks));
-	sn_stacks_give(stacks, &low, 1);
+	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) - 1); /* a number */
+}
+
+/* Take the idle stack of f away from w. */
+static void *strip(struct worker *w, struct node *idle)
+{
+	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
+	void                *low = f->low;
+
+	leave_roster(w, f);
+	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
+	return low;
+}
+
+uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep, uint32_t most)
+{
+	struct node **at = &w->idle;
+	void         *low[STACK_BATCH];
+	uint32_t      n = 0;
+
+	ASSERT_OWNER(w);
+	for (; *at && keep; keep--)
+		at = &(*at)->next;
+	while (*at && n < most) {
+		struct node *idle = *at;
+
+		*at = idle->next;
+		low[n++] = strip(w, idle);
+	}
+	if (n)
+		sn_stacks_return(&w->scheduler->stacks, low, n);
+	return n;
+}
+
+/* Give the idle stack of f back. */
+static void give_back(struct worker *w, struct node *idle)
+{
+	void *low = strip(w, idle);
+
+	sn_stacks_give(&w->scheduler->stacks, &low, 1);
 }
 
 void sn_worker_share_stacks(struct worker *w)
@@ -163,9 +206,7 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
-	os_lock(&w->roster_lock);
-	sn_link_join(&w->roster, &f->roster);
-	pthread_mutex_unlock(&w->roster_lock);
+	join_roster(w, f);
 	return f;
 }
 
