@@ -275,6 +275,19 @@ static struct pool_chunk *drop_chunks_locked(struct pool *p)
 	return dropped;
 }
 
+/* Pages first: the allocator may keep what it was given back. */
+static void discard_chunks(struct pool *p, struct pool_chunk *c)
+{
+	while (c) {
+		struct pool_chunk *next = c->next;
+		size_t             size = (size_t)c->pages * PAGE;
+
+		os_discard(c, size);
+		sn_memory_give(p->memory, c, size);
+		c = next;
+	}
+}
+
 /* The lock is not held while blocks are looked at, which others may want:
  * meanwhile they find none, and make new ones. */
 static bool trim(struct pool *p)
@@ -301,7 +314,7 @@ static bool trim(struct pool *p)
 	p->trimming = false;
 	again = p->again;
 	pthread_mutex_unlock(&p->lock);
-	free_chunks(p, dropped);
+	discard_chunks(p, dropped);
 	return again;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/ring.h"
 
+#include "os/os.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -11,9 +13,21 @@ void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 	*r = (struct ring){ .allocator = allocator };
 }
 
+/* Free the slots. The allocator may keep what it is given back (glibc does so
+ * in all arenas but the first, once it has seen a block as large), so the pages
+ * of many go before. */
+static void drop(struct ring *r)
+{
+	size_t size = r->capacity * sizeof(*r->slots);
+
+	if (sn_ring_is_large(r))
+		os_discard(r->slots, size);
+	sn_memory_give(r->allocator, r->slots, size);
+}
+
 void sn_ring_free(struct ring *r)
 {
-	sn_memory_give(r->allocator, r->slots, r->capacity * sizeof(*r->slots));
+	drop(r);
 	sn_ring_init(r, r->allocator);
 }
 
@@ -32,7 +46,7 @@ static int resize(struct ring *r, uint32_t capacity)
 		memcpy(slots + straight, r->slots,
 		       (r->count - straight) * sizeof(*slots));
 	}
-	sn_memory_give(r->allocator, r->slots, r->capacity * sizeof(*slots));
+	drop(r);
 	r->slots = slots;
 	r->capacity = capacity;
 	r->head = 0;
