@@ -2,6 +2,7 @@
 /* nqueens.c - twelve queens, row by row; every placement is a task. */
 #include "harness.h"
 #include "shapes.h"
+#include "sennit/fork.h"
 
 struct placement {
 	sennit_wait_group *parent;
@@ -51,6 +52,80 @@ static void tasks(struct bench_run *r)
 	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
 }
 
+/* --- with groups ---------------------------------------------------------- */
+
+struct member {
+	struct board board;
+	uint64_t     solutions;
+};
+
+static int run_member(void *argument);
+
+static uint64_t solve_in_group(const struct board *b)
+{
+	struct member next[QUEENS];
+	sennit_group  g;
+	uint64_t      solutions = is_solved(b);
+	unsigned      count = 0;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (uint32_t free = free_of(b); free; free &= free - 1, count++) {
+		next[count].board = place(b, free & -free);
+		bench_check(!sennit_group_spawn(&g, run_member, &next[count]),
+			    "nqueens: out of memory");
+	}
+	bench_check(!sennit_group_wait(&g), "nqueens: a member failed");
+	while (count > 0)
+		solutions += next[--count].solutions;
+	return solutions;
+}
+
+static int run_member(void *argument)
+{
+	struct member *m = argument;
+
+	m->solutions = solve_in_group(&m->board);
+	return 0;
+}
+
+static void groups(struct bench_run *r)
+{
+	struct board empty = { .columns = 0 };
+	sennit_time  begin = sennit_now();
+	uint64_t     solutions = solve_in_group(&empty);
+
+	bench_elapsed(r, begin);
+	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+}
+
+/* --- compiled in ---------------------------------------------------------- */
+
+SENNIT_FORK_1(uint64_t, forked_solve, struct board, b)
+{
+	SENNIT_RECORD(forked_solve) next[QUEENS];
+	uint64_t solutions = is_solved(&b);
+	unsigned count = 0;
+
+	for (uint32_t free = free_of(&b); free; free &= free - 1)
+		SENNIT_SPAWN_TO(forked_solve, next[count++],
+				place(&b, free & -free));
+	while (count > 0)
+		solutions += SENNIT_SYNC(forked_solve, next[--count]);
+	return solutions;
+}
+
+static void forks(struct bench_run *r)
+{
+	const struct board empty = { .columns = 0 };
+	sennit_time        begin = sennit_now();
+	uint64_t           solutions = SENNIT_RUN(forked_solve, empty);
+
+	bench_elapsed(r, begin);
+	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+}
+
+/* -------------------------------------------------------------------------- */
+
 static __attribute__((noinline)) uint64_t plain_solve(const struct board *b)
 {
 	uint64_t     solutions = is_solved(b);
@@ -82,5 +157,15 @@ const struct bench_row bench_nqueens[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = tasks },
+	{ .names = { "W10a-nqueens/group" },
+	  .n = QUEENS_PLACED,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = groups },
+	{ .names = { "W10a-nqueens/fork" },
+	  .n = QUEENS_PLACED,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = forks },
 	{ .run = NULL },
 };

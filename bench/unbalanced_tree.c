@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 #include "shapes.h"
+#include "sennit/fork.h"
 
 struct node {
 	sennit_wait_group *parent;
@@ -59,6 +60,93 @@ static void tasks(struct bench_run *r)
 	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
 }
 
+/* --- with groups ---------------------------------------------------------- */
+
+struct member {
+	uint64_t number;
+	uint64_t count;
+};
+
+static int run_member(void *argument);
+
+static uint64_t count_in_group(uint64_t number, struct member *children,
+			       unsigned count)
+{
+	sennit_group g;
+	uint64_t     sum = 1;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (unsigned i = 0; i < count; i++) {
+		children[i].number = child_of(number, i);
+		bench_check(!sennit_group_spawn(&g, run_member, &children[i]),
+			    "unbalanced tree: out of memory");
+	}
+	bench_check(!sennit_group_wait(&g), "unbalanced tree: a member failed");
+	for (unsigned i = 0; i < count; i++)
+		sum += children[i].count;
+	return sum;
+}
+
+static int run_member(void *argument)
+{
+	struct member *m = argument;
+	struct member  children[TREE_CHILDREN];
+
+	m->count = is_fertile(m->number)
+			   ? count_in_group(m->number, children, TREE_CHILDREN)
+			   : 1;
+	return 0;
+}
+
+static void groups(struct bench_run *r)
+{
+	static struct member at_root[TREE_AT_ROOT];
+	sennit_time          begin = sennit_now();
+	uint64_t count = count_in_group(root_of_tree(), at_root, TREE_AT_ROOT);
+
+	bench_elapsed(r, begin);
+	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+}
+
+/* --- compiled in ---------------------------------------------------------- */
+
+SENNIT_FORK_1(uint64_t, forked_node, uint64_t, number)
+{
+	SENNIT_RECORD(forked_node) children[TREE_CHILDREN];
+	uint64_t sum = 1;
+
+	if (!is_fertile(number))
+		return 1;
+	for (unsigned i = 0; i < TREE_CHILDREN; i++)
+		SENNIT_SPAWN_TO(forked_node, children[i], child_of(number, i));
+	for (unsigned i = TREE_CHILDREN; i-- > 0;)
+		sum += SENNIT_SYNC(forked_node, children[i]);
+	return sum;
+}
+
+SENNIT_FORK_1(uint64_t, forked_root, uint64_t, number)
+{
+	static SENNIT_RECORD(forked_node) children[TREE_AT_ROOT];
+	uint64_t sum = 1;
+
+	for (unsigned i = 0; i < TREE_AT_ROOT; i++)
+		SENNIT_SPAWN_TO(forked_node, children[i], child_of(number, i));
+	for (unsigned i = TREE_AT_ROOT; i-- > 0;)
+		sum += SENNIT_SYNC(forked_node, children[i]);
+	return sum;
+}
+
+static void forks(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	uint64_t    count = SENNIT_RUN(forked_root, root_of_tree());
+
+	bench_elapsed(r, begin);
+	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+}
+
+/* -------------------------------------------------------------------------- */
+
 static __attribute__((noinline)) uint64_t plain_count(uint64_t number,
 						      unsigned children)
 {
@@ -91,5 +179,15 @@ const struct bench_row bench_unbalanced_tree[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = tasks },
+	{ .names = { "W9-unbalanced-tree/group" },
+	  .n = TREE_NODES,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = groups },
+	{ .names = { "W9-unbalanced-tree/fork" },
+	  .n = TREE_NODES,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_INSIDE,
+	  .run = forks },
 	{ .run = NULL },
 };

@@ -25,12 +25,15 @@
  *	    the call a task, which another worker may steal;
  *	SENNIT_SYNC(name, record)   is its result: it calls the function here if
  *	    nobody has taken it, else waits;
+ *	SENNIT_SPAWN_TO(name, record, arguments...)   spawns with a record that
+ *	    the function has declared: SENNIT_RECORD(name) record, or an array;
+ *	    once synced it may be used again;
  *	SENNIT_CALL(name, arguments...)   calls it here and now.
  *
  * SENNIT_RUN(name, arguments...) calls it from anywhere else in a task, or on a
  * bound thread.
  *
- * Each record is synced once, before its function returns, the last spawned
+ * Each spawn is synced once, before its function returns, the last spawned
  * first (any other order works, and is slow). A call may wait on anything: then
  * its caller waits with it, as it would in SENNIT_SYNC. What is not stolen is
  * part of the task that syncs it, with its name, local values, locks and
@@ -263,7 +266,12 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 	struct NAME##_forked_ RECORD;   \
 	NAME##_spawn_(sennit_me_, &RECORD, __VA_ARGS__)
 
-#define SENNIT_SYNC(NAME, RECORD) NAME##_sync_(sennit_me_, &RECORD)
+#define SENNIT_RECORD(NAME) struct NAME##_forked_
+
+#define SENNIT_SPAWN_TO(NAME, RECORD, ...) \
+	NAME##_spawn_(sennit_me_, &(RECORD), __VA_ARGS__)
+
+#define SENNIT_SYNC(NAME, RECORD) NAME##_sync_(sennit_me_, &(RECORD))
 
 #define SENNIT_CALL(NAME, ...) NAME##_body_(sennit_me_, __VA_ARGS__)
 

@@ -69,7 +69,8 @@ static void finish_locked(sennit_wait_group *g, uint32_t word)
 	sn_wait_wake_all(waiters);
 }
 
-bool sennit_wait_group_done(sennit_wait_group *g)
+/* Perhaps the last one; or the word is locked, changes, or is misused. */
+static NOINLINE bool done_slow(sennit_wait_group *g)
 {
 	uint32_t word = a_load_rlx(&g->state_);
 
@@ -91,6 +92,17 @@ bool sennit_wait_group_done(sennit_wait_group *g)
 			finish_locked(g, word);
 		return word / ONE == 1;
 	}
+}
+
+bool sennit_wait_group_done(sennit_wait_group *g)
+{
+	uint32_t word = a_load_rlx(&g->state_);
+
+	/* -> wait_group.done: the work <- wait_group.done: the others' */
+	if (word < 2 * ONE || word & QUEUE_LOCKED ||
+	    !a_cas_weak_acqrel(&g->state_, &word, word - ONE))
+		return done_slow(g);
+	return false;
 }
 
 static ALWAYS_INLINE int wait_until(sennit_wait_group *g, sennit_time deadline)

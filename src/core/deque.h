@@ -223,22 +223,28 @@ static inline void sn_deque_forget_room(struct deque *d)
 	d->limit = a_load_rlx(&d->bottom);
 }
 
-/* Push where there is room. */
-static inline void sn_deque_push_room(struct deque *d, struct task t)
+/* Push at b, which is bottom, where there is room. */
+static ALWAYS_INLINE void sn_deque_push_at(struct deque *d, uint32_t b,
+					   struct task t)
 {
-	uint32_t b = a_load_rlx(&d->bottom);
-
 	sn_slot_fill(&d->slot[b & d->mask], t);
 	TORTURE_POINT();
 	a_store_rel(&d->bottom, b + 1); /* -> deque.push: the slot, the task */
 }
 
+static inline void sn_deque_push_room(struct deque *d, struct task t)
+{
+	sn_deque_push_at(d, a_load_rlx(&d->bottom), t);
+}
+
 /* Put t at the newest end. Returns 0, or -ENOMEM: nothing has changed. */
 static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 {
-	if (unlikely(!sn_deque_has_room(d)))
+	uint32_t b = a_load_rlx(&d->bottom);
+
+	if (unlikely((int32_t)(b - d->limit) >= 0))
 		return sn_deque_push_full(d, t.run, t.argument, t.meta);
-	sn_deque_push_room(d, t);
+	sn_deque_push_at(d, b, t);
 	return 0;
 }
 

@@ -122,6 +122,50 @@ static void any_order_of_joining_works(void **state)
 	everywhere(join_in_any_order);
 }
 
+/* --- records -------------------------------------------------------------- */
+
+SENNIT_FORK_2(unsigned, count_leaves, unsigned, height, unsigned, width)
+{
+	SENNIT_RECORD(count_leaves) children[5];
+	unsigned leaves = 0;
+
+	if (!height)
+		return 1;
+	for (unsigned i = 0; i < width; i++)
+		SENNIT_SPAWN_TO(count_leaves, children[i], height - 1, i + 1);
+	for (unsigned i = width; i-- > 0;)
+		leaves += SENNIT_SYNC(count_leaves, children[i]);
+	/* Used again, the first of them. */
+	for (unsigned i = 0; i < 3; i++) {
+		SENNIT_SPAWN_TO(count_leaves, children[0], 0, i);
+		leaves += SENNIT_SYNC(count_leaves, children[0]);
+	}
+	return leaves;
+}
+
+static unsigned leaves_of(unsigned height, unsigned width)
+{
+	unsigned leaves = 3;
+
+	if (!height)
+		return 1;
+	for (unsigned i = 0; i < width; i++)
+		leaves += leaves_of(height - 1, i + 1);
+	return leaves;
+}
+
+static void fill_records(void *unused)
+{
+	(void)unused;
+	EXPECT(SENNIT_RUN(count_leaves, 6, 5) == leaves_of(6, 5));
+}
+
+static void records_may_be_many_and_used_again(void **state)
+{
+	(void)state;
+	everywhere(fill_records);
+}
+
 /* --- waits ---------------------------------------------------------------- */
 
 static sennit_event here_first, there_first;
@@ -373,6 +417,7 @@ int main(void)
 		WITH_WORKERS(results_come_back),
 		WITH_WORKERS(arguments_of_any_type_and_number_arrive),
 		WITH_WORKERS(any_order_of_joining_works),
+		WITH_WORKERS(records_may_be_many_and_used_again),
 		WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other),
 		WITH_WORKERS(calls_may_sleep),
 		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
