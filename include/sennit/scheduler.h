@@ -141,7 +141,12 @@ typedef struct sennit_config {
 	uint32_t max_fibers; /* most stacks at once, no fewer than max_workers;
 			      * 0: no limit. At the limit a task that blocks
 			      * blocks its thread and new tasks wait unstarted;
-			      * nothing fails */
+			      * nothing fails. Each worker and bound thread may
+			      * keep one: so tasks that wait for tasks which
+			      * have not started are sure to end only if no more
+			      * than max_fibers, less these, wait at once, and
+			      * sennit_scheduler_print_report says when no stack
+			      * is left */
 	uint32_t placement;  /* enum sennit_placement */
 	uint32_t order;      /* enum sennit_order */
 

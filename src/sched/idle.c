@@ -149,8 +149,7 @@ static bool park(struct worker *w, bool searching)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	if (s->config.max_fibers)
-		sn_worker_share_stacks(w);
+	sn_worker_share_stacks(w);
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
@@ -261,6 +260,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 	bool in_time = true;
 
 	ASSERT_OWNER(w);
+	sn_worker_share_stacks(w);
 	for (;;) {
 		sn_worker_collect(w);
 		fire_due(w);

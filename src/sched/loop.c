@@ -157,8 +157,7 @@ static NOINLINE void upkeep(struct worker *w)
 	if (unlikely(sn_trim_is_due(w, now)))
 		sn_trim_attend(w, now);
 	sn_background_attend(w, now);
-	if (w->scheduler->config.max_fibers)
-		sn_worker_share_stacks(w);
+	sn_worker_share_stacks(w);
 }
 
 /* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
@@ -256,8 +255,8 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	CXX_BARRIER();
 	sn_fiber_arrived(self, true);
 	next = loop(w);
-	if (unlikely(self->canary))
-		sn_worker_check_stack(w, self);
+	if (unlikely(self->in_care))
+		sn_worker_care_for(w, self);
 	sn_sight_task(&self->sight, NULL);
 	self->link.next = w->idle;
 	w->idle = &self->link;

@@ -148,30 +148,28 @@ static void give_back(struct worker *w, struct node *idle)
 	sn_stacks_give(&w->scheduler->stacks, &low, 1);
 }
 
+/* All idle ones from *at on. */
+static void give_from(struct worker *w, struct node **at)
+{
+	while (*at) {
+		struct node *idle = *at;
+
+		*at = idle->next;
+		give_back(w, idle);
+	}
+}
+
 void sn_worker_share_stacks(struct worker *w)
 {
-	struct node *n = w->idle;
-
-	if (!n)
-		return;
-	while (n->next) {
-		struct node *after = n->next->next;
-
-		give_back(w, n->next);
-		n->next = after;
-	}
+	if (w->scheduler->config.max_fibers && w->idle)
+		give_from(w, &w->idle->next);
 }
 
 void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	while (w->idle) {
-		struct node *n = w->idle;
-
-		w->idle = n->next;
-		give_back(w, n);
-	}
+	give_from(w, &w->idle);
 	sn_pool_cache_drain(&w->cache);
 	sn_ring_free(&w->pinned);
 	sn_tracebuffer_free(&w->trace, &s->memory);
@@ -206,13 +204,17 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
+	f->in_care = f->canary ||
+		     (!w->threaded && w->scheduler->config.max_fibers);
 	join_roster(w, f);
 	return f;
 }
 
-void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f)
+void sn_worker_care_for(struct worker *w, struct sennit_fiber *f)
 {
 	sn_stack_check(&w->scheduler->stacks, f->low);
+	if (!w->threaded && w->scheduler->config.max_fibers)
+		give_from(w, &w->idle);
 }
 
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from)

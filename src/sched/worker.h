@@ -144,8 +144,11 @@ void sn_worker_enter(struct worker *w);
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
 
-/* Abort if the idle stack of f, which has a canary, was overrun. */
-COLD void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f);
+/* The stack of f, which is in care, is about to be idle. Abort if it has a
+ * canary and was overrun. Of a bound thread with a limit on stacks, it is the
+ * one that the thread keeps: outside it would give none to those that have
+ * none. */
+COLD void sn_worker_care_for(struct worker *w, struct sennit_fiber *f);
 
 /* An idle stack, off the idle list; NULL when there is none. */
 static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
@@ -172,7 +175,7 @@ COLD uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep,
 				      uint32_t most);
 
 /* With a limit on stacks: give all idle ones but one back, for others that may
- * have none. */
+ * have none. Without one, nothing. */
 COLD void sn_worker_share_stacks(struct worker *w);
 
 /* A fiber of w is ready to go on. */
