@@ -342,6 +342,10 @@ typedef struct sennit_stats {
 				    * more for each of `stacks` */
 	uint64_t trims_due;        /* workers and bound threads that have yet to
 				    * do what sennit_scheduler_trim told them */
+	uint64_t stacks_unguarded; /* stacks ready for use or in use that carry
+				    * a marker instead of a guard page, as the
+				    * process may have no more mappings
+				    * (vm.max_map_count) */
 } sennit_stats;
 
 /* Fill *stats, whose size field is set, with the sums over all workers and

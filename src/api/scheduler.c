@@ -198,6 +198,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	sum.stacks_idle += stacks.resting;
 	sum.stacks_trimmed = stacks.trimmed;
 	sum.stack_bytes = stacks.bytes;
+	sum.stacks_unguarded = stacks.unguarded;
 	sum.blocking_threads = sn_proxies_count(&s->proxies);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));

@@ -28,6 +28,7 @@ struct slab {
 	uint32_t     carved;         /* so many have been guarded */
 	uint32_t     clean;          /* so many of these are */
 	uint32_t     mapping_guards; /* so many split the mapping */
+	uint32_t     unguarded;      /* so many have no guard */
 
 	uint64_t is_clean[MAP_WORDS]; /* a bit per stack */
 	uint64_t is_bare[MAP_WORDS];  /* has no guard page */
@@ -140,6 +141,7 @@ static void carve(struct slabs *s, struct slab *b, uint32_t count)
 		if (all || guard_alone(s, b, bottom[i]))
 			continue;
 		set_bit(b->is_bare, b->carved);
+		b->unguarded++;
 		s->unguarded++;
 	}
 	b->clean += count;
@@ -214,6 +216,8 @@ static void renew(struct slabs *s, struct slab *b)
 	s->uncarved += b->carved;
 	s->mapping_guards -= b->mapping_guards;
 	a_add_rlx(&mapping_guards, 0 - b->mapping_guards);
+	s->unguarded -= b->unguarded;
+	b->unguarded = 0;
 	b->mapping_guards = 0;
 	b->clean = 0;
 	b->carved = 0;

@@ -50,7 +50,7 @@ struct slabs {
 	uint64_t     bytes;          /* mapped */
 	uint32_t     clean;          /* stacks that are */
 	uint32_t     uncarved;       /* stacks that are */
-	uint32_t     unguarded;      /* ever carved */
+	uint32_t     unguarded;      /* carved ones that are */
 	uint32_t     mapping_guards; /* ours of the process's */
 };
 

@@ -154,6 +154,7 @@ struct stacks_count sn_stacks_count(struct stacks *s)
 		.made = s->made,
 		.resting = s->resting,
 		.trimmed = s->trimmed,
+		.unguarded = s->slabs.unguarded,
 		.bytes = s->slabs.bytes,
 	};
 	pthread_mutex_unlock(&s->lock);

@@ -46,7 +46,8 @@ struct stacks_count {
 	uint32_t made;
 	uint32_t resting;
 	uint64_t trimmed;
-	uint64_t bytes; /* mapped, all told */
+	uint32_t unguarded; /* of those made, resting or clean */
+	uint64_t bytes;     /* mapped, all told */
 };
 
 /* Prepare *s; nothing is mapped before the first stack is taken. stack_size is
@@ -91,7 +92,7 @@ struct stacks_count sn_stacks_count(struct stacks *s);
 /* Whether the address lies in one of the stacks. Any thread. */
 bool sn_stacks_contain(struct stacks *s, uintptr_t address);
 
-/* Has every stack so far a guard page? Any thread. */
+/* Has every stack a guard page? Any thread. */
 bool sn_stacks_guarded(struct stacks *s);
 
 /* Whether the stack has a canary instead of a guard page. */
