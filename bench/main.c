@@ -39,7 +39,7 @@ static const struct bench_row *const workloads[] = {
 	bench_barrier,         bench_once,          bench_blocking,
 	bench_channel,         bench_group,         bench_dag,
 	bench_parallel_reduce, bench_parallel_sort, bench_sharing,
-	SENNIT_BENCH_MORE
+	bench_memory,          SENNIT_BENCH_MORE
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
