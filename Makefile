@@ -26,7 +26,7 @@ soak:
 	sh tools/build release
 	build/release/sennit-soak --seconds $(SECONDS)
 
-# What shows rarely: torture, soaks, schedules, fuzz; an hour and a half
+# What shows rarely: torture, soaks, schedules, models, fuzz; an hour and a half
 nightly:
 	sh tools/nightly
 

@@ -61,16 +61,10 @@ static void many(struct bench_run *r)
 	arrive_together(r, MANY);
 }
 
-#define ROW(name, count, who, function)                            \
-	{                                                          \
-		.names = { name }, .n = (count), .workers = (who), \
-		.place = BENCH_INSIDE, .run = (function)           \
-	}
-
 const struct bench_row bench_barrier[] = {
-	ROW("barrier/uncontended", 1000000, BENCH_TWO, arrive_alone),
-	ROW("barrier/2-parties", 2 * PHASES, BENCH_EACH, two),
-	ROW("barrier/64-parties", 64 * ROUNDS, BENCH_EACH, sixty_four),
-	ROW("barrier/10000-parties", MANY, BENCH_EACH, many),
+	BENCH_ROW("barrier/uncontended", 1000000, BENCH_TWO, arrive_alone),
+	BENCH_ROW("barrier/2-parties", 2 * PHASES, BENCH_EACH, two),
+	BENCH_ROW("barrier/64-parties", 64 * ROUNDS, BENCH_EACH, sixty_four),
+	BENCH_ROW("barrier/10000-parties", MANY, BENCH_EACH, many),
 	{ .run = NULL },
 };

@@ -246,30 +246,27 @@ static void close_many(struct bench_run *r)
 	close_market(r);
 }
 
-#define ROW(name, count, where, fn)                              \
-	{                                                        \
-		.names = { name }, .n = count, .workers = where, \
-		.place = BENCH_INSIDE, .run = fn                 \
-	}
-
 const struct bench_row bench_channel[] = {
-	ROW("channel/uncontended", 10000000, BENCH_EACH, alone),
-	ROW("channel/rendezvous-one-worker", 2000000, BENCH_EACH,
-	    rendezvous_here),
-	ROW("channel/rendezvous-two-workers", 400000, BENCH_FROM_TWO,
-	    rendezvous_across),
-	ROW("channel/bounded-64-one-worker", 5000000, BENCH_EACH, bounded_here),
-	ROW("channel/bounded-64-two-workers", 2000000, BENCH_FROM_TWO,
-	    bounded_across),
-	ROW("channel/unbounded-two-workers", 2000000, BENCH_FROM_TWO,
-	    unbounded_across),
-	ROW("channel/bounded-64-four-to-four", 2000000, BENCH_EACH,
-	    many_to_many),
-	ROW("channel/select-4-uncontended", 2000000, BENCH_EACH, select_alone),
-	ROW("channel/select-4-rendezvous", 400000, BENCH_EACH,
-	    select_of_rendezvous),
-	ROW("channel/select-4-bounded-64", 1000000, BENCH_EACH,
-	    select_of_bounded),
-	ROW("channel/close-100000-waiters", WAITERS, BENCH_EACH, close_many),
+	BENCH_ROW("channel/uncontended", 10000000, BENCH_EACH, alone),
+	BENCH_ROW("channel/rendezvous-one-worker", 2000000, BENCH_EACH,
+		  rendezvous_here),
+	BENCH_ROW("channel/rendezvous-two-workers", 400000, BENCH_FROM_TWO,
+		  rendezvous_across),
+	BENCH_ROW("channel/bounded-64-one-worker", 5000000, BENCH_EACH,
+		  bounded_here),
+	BENCH_ROW("channel/bounded-64-two-workers", 2000000, BENCH_FROM_TWO,
+		  bounded_across),
+	BENCH_ROW("channel/unbounded-two-workers", 2000000, BENCH_FROM_TWO,
+		  unbounded_across),
+	BENCH_ROW("channel/bounded-64-four-to-four", 2000000, BENCH_EACH,
+		  many_to_many),
+	BENCH_ROW("channel/select-4-uncontended", 2000000, BENCH_EACH,
+		  select_alone),
+	BENCH_ROW("channel/select-4-rendezvous", 400000, BENCH_EACH,
+		  select_of_rendezvous),
+	BENCH_ROW("channel/select-4-bounded-64", 1000000, BENCH_EACH,
+		  select_of_bounded),
+	BENCH_ROW("channel/close-100000-waiters", WAITERS, BENCH_EACH,
+		  close_many),
 	{ .run = NULL },
 };

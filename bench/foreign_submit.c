@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* foreign_submit.c - the main thread, bound to nothing, wakes a scheduler that
  * has been idle for 2 ms: by submitting a task, or by setting the event that a
- * fiber waits for. Time until that runs.
+ * fiber waits for. Time until that runs. Or it submits tasks in bulk, one
+ * by one or a hundred by each call: time for each to have been run.
  */
 #include "harness.h"
 
@@ -66,6 +67,49 @@ static void sample(struct bench_run *r, void (*wake)(sennit_scheduler *))
 	r->value[1] = bench_percentile(samples, SAMPLES, 99);
 }
 
+/* --- tasks in bulk, while the workers are at it ------------------------- */
+
+enum { AT_ONCE = 100 };
+
+static sennit_wait_group left;
+
+static void nothing(void *unused)
+{
+	(void)unused;
+	sennit_wait_group_done(&left);
+}
+
+static void send(struct bench_run *r, uint64_t at_once)
+{
+	sennit_scheduler  *s = bench_scheduler(r->workers);
+	static sennit_task tasks[AT_ONCE];
+	sennit_time        begin;
+	int                err = 0;
+
+	for (size_t i = 0; i < AT_ONCE; i++)
+		tasks[i] = (sennit_task){ .run = nothing };
+	sennit_wait_group_init(&left, (uint32_t)r->n);
+	begin = sennit_now();
+	for (uint64_t i = 0; i < r->n && !err; i += at_once)
+		err = at_once == 1 ? sennit_enqueue(s, tasks)
+				   : sennit_enqueue_many(s, tasks, at_once);
+	bench_check(!err, "foreign: not submitted");
+	sennit_wait_group_wait(&left);
+	bench_elapsed(r, begin);
+}
+
+static void sends_singly(struct bench_run *r)
+{
+	send(r, 1);
+}
+
+static void sends_many(struct bench_run *r)
+{
+	send(r, AT_ONCE);
+}
+
+/* --- one, while they are idle ------------------------------------------- */
+
 static void submits(struct bench_run *r)
 {
 	sample(r, submit);
@@ -96,5 +140,15 @@ const struct bench_row bench_foreign_submit[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_OUTSIDE,
 	  .run = wakes },
+	{ .names = { "W11c-bulk/singly" },
+	  .n = 200000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_OUTSIDE,
+	  .run = sends_singly },
+	{ .names = { "W11c-bulk/many-100" },
+	  .n = 200000,
+	  .workers = BENCH_EACH,
+	  .place = BENCH_OUTSIDE,
+	  .run = sends_many },
 	{ .run = NULL },
 };

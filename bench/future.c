@@ -98,58 +98,29 @@ static void then_inline(struct bench_run *r)
 	bench_check(ran == r->n, "future: lost continuations");
 }
 
-static sennit_wait_group arrived, left;
-
 static void wait_for_it(void *unused)
 {
 	(void)unused;
-	sennit_wait_group_done(&arrived);
 	sennit_future_wait(&future);
-	sennit_wait_group_done(&left);
 }
 
-/* From the set until the last has run; per waiter. */
+static void set_it(void *unused)
+{
+	(void)unused;
+	sennit_future_set(&future, NULL);
+}
+
 static void release_many(struct bench_run *r)
 {
-	sennit_time begin;
-
 	sennit_future_init(&future);
-	sennit_wait_group_init(&arrived, WAITERS);
-	sennit_wait_group_init(&left, WAITERS);
-	for (unsigned i = 0; i < WAITERS; i++)
-		spawn(wait_for_it, NULL);
-	sennit_wait_group_wait(&arrived);
-	begin = sennit_now();
-	sennit_future_set(&future, NULL);
-	sennit_wait_group_wait(&left);
-	bench_elapsed(r, begin);
+	bench_release(r, wait_for_it, set_it, NULL);
 }
 
 const struct bench_row bench_future[] = {
-	{ .names = { "future/set+get" },
-	  .n = ROUNDS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = ready },
-	{ .names = { "future/async+get" },
-	  .n = CALLS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = call },
-	{ .names = { "future/async+any-of-8" },
-	  .n = CALLS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = call_any },
-	{ .names = { "future/then-inline" },
-	  .n = ROUNDS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = then_inline },
-	{ .names = { "future/10k-waiters" },
-	  .n = WAITERS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = release_many },
+	BENCH_ROW("future/set+get", ROUNDS, BENCH_EACH, ready),
+	BENCH_ROW("future/async+get", CALLS, BENCH_EACH, call),
+	BENCH_ROW("future/async+any-of-8", CALLS, BENCH_EACH, call_any),
+	BENCH_ROW("future/then-inline", ROUNDS, BENCH_EACH, then_inline),
+	BENCH_ROW("future/10k-waiters", WAITERS, BENCH_EACH, release_many),
 	{ .run = NULL },
 };

@@ -4,6 +4,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 static int do_nothing(void *argument)
 {
@@ -131,31 +132,113 @@ static void play_uncancelled(struct bench_run *r)
 	play(r, false);
 }
 
+/* Many such pairs at once: what it costs that all cancellable waits of a tree
+ * of groups meet at its root. */
+#define PAIRS 64
+
+static struct {
+	struct {
+		_Alignas(128) struct players players;
+	} pairs[PAIRS];
+	sennit_group      tree;
+	sennit_wait_group left;  /* of the pairs apart */
+	unsigned          share; /* pairs of each worker */
+	atomic_uint       present;
+	bool              apart;
+} hall;
+
+static void prepare_pairs(struct bench_run *r, bool timed)
+{
+	for (unsigned i = 0; i < PAIRS; i++) {
+		struct players *p = &hall.pairs[i].players;
+
+		p->rounds = r->n / PAIRS / 2;
+		p->timed = timed;
+		sennit_event_init(&p->turn[0], SENNIT_EVENT_AUTO, true);
+		sennit_event_init(&p->turn[1], SENNIT_EVENT_AUTO, false);
+	}
+}
+
+static int play_pair(void *pair)
+{
+	sennit_group g;
+
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	must_spawn(&g, play_first, pair);
+	must_spawn(&g, play_second, pair);
+	return sennit_group_wait(&g);
+}
+
+static void play_apart(void *pair)
+{
+	bench_check(!play_pair(pair), "a member failed");
+	sennit_wait_group_done(&hall.left);
+}
+
+/* One on each worker: all spin until all are there. Then each has its share of
+ * the pairs, and they stay where they began. */
+static int open_tables(void *unused)
+{
+	unsigned first = hall.present++ * hall.share;
+
+	(void)unused;
+	while (hall.present < PAIRS / hall.share)
+		continue;
+	for (unsigned i = first; i < first + hall.share; i++)
+		if (hall.apart)
+			spawn(play_apart, &hall.pairs[i].players);
+		else
+			must_spawn(&hall.tree, play_pair,
+				   &hall.pairs[i].players);
+	return 0;
+}
+
+static void play_all(struct bench_run *r, bool timed, bool apart)
+{
+	sennit_time begin = sennit_now();
+
+	prepare_pairs(r, timed);
+	hall.present = 0;
+	hall.share = PAIRS / r->workers;
+	hall.apart = apart;
+	sennit_wait_group_init(&hall.left, apart ? PAIRS : 0);
+	sennit_group_init(&hall.tree, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	for (unsigned i = 0; i < r->workers; i++)
+		must_spawn(&hall.tree, open_tables, NULL);
+	bench_check(!sennit_group_wait(&hall.tree), "a member failed");
+	sennit_wait_group_wait(&hall.left);
+	bench_elapsed(r, begin);
+}
+
+static void pairs_cancellable(struct bench_run *r)
+{
+	play_all(r, true, false);
+}
+
+static void pairs_uncancelled(struct bench_run *r)
+{
+	play_all(r, false, false);
+}
+
+/* Each pair is a tree of its own. */
+static void pairs_apart(struct bench_run *r)
+{
+	play_all(r, true, true);
+}
+
 const struct bench_row bench_group[] = {
-	{ .names = { "group/one-by-one" },
-	  .n = 1000000,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = one_by_one },
-	{ .names = { "group/flat" },
-	  .n = 1000000,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = flat },
-	{ .names = { "group/cancel-waits" },
-	  .n = 10000,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = cancel },
-	{ .names = { "group/hand-over-cancellable" },
-	  .n = 1000000,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = play_cancellable },
-	{ .names = { "group/hand-over-uncancelled" },
-	  .n = 1000000,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = play_uncancelled },
+	BENCH_ROW("group/one-by-one", 1000000, BENCH_EACH, one_by_one),
+	BENCH_ROW("group/flat", 1000000, BENCH_EACH, flat),
+	BENCH_ROW("group/cancel-waits", 10000, BENCH_EACH, cancel),
+	BENCH_ROW("group/hand-over-cancellable", 1000000, BENCH_EACH,
+		  play_cancellable),
+	BENCH_ROW("group/hand-over-uncancelled", 1000000, BENCH_EACH,
+		  play_uncancelled),
+	BENCH_ROW("group/64-pairs-cancellable", PAIRS * 20000, BENCH_EACH,
+		  pairs_cancellable),
+	BENCH_ROW("group/64-pairs-cancellable-apart", PAIRS * 20000, BENCH_EACH,
+		  pairs_apart),
+	BENCH_ROW("group/64-pairs-uncancelled", PAIRS * 20000, BENCH_EACH,
+		  pairs_uncancelled),
 	{ .run = NULL },
 };

@@ -45,6 +45,10 @@ int bench_take_options(int argc, char **argv)
 			bench_limits.seconds = (uint32_t)value;
 		else if (!strcmp(argv[i], "--workers"))
 			bench_limits.workers = (uint32_t)value;
+		else if (!strcmp(argv[i], "--placement"))
+			bench_limits.placement = (uint32_t)value;
+		else if (!strcmp(argv[i], "--with"))
+			bench_limits.exactly = (uint32_t)value;
 		else
 			return -1;
 	}
@@ -272,6 +276,8 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[])
 	case BENCH_FROM_TWO:
 		break;
 	}
+	if (bench_limits.exactly)
+		return run_with(row, bench_limits.exactly, prefixes);
 	for (uint32_t w = row->workers == BENCH_EACH ? 1 : 2;
 	     w <= cpus && w <= bench_limits.workers; w *= 2)
 		failures += run_with(row, w, prefixes);

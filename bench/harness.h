@@ -57,10 +57,12 @@ struct bench_row {
 	uint64_t           memory; /* bytes free, or the row is skipped */
 };
 
-/* How far the processes of all rows go; the program sets it first. */
+/* What holds for the processes of all rows; the program sets it first. */
 struct bench_limits {
-	uint32_t seconds; /* after which a process is killed */
-	uint32_t workers; /* BENCH_EACH and BENCH_FROM_TWO end here */
+	uint32_t seconds;   /* after which a process is killed */
+	uint32_t workers;   /* BENCH_EACH and BENCH_FROM_TWO end here */
+	uint32_t exactly;   /* or have so many, CPUs or not; 0: no */
+	uint32_t placement; /* as sennit_config.placement */
 };
 
 extern struct bench_limits bench_limits;
@@ -90,6 +92,9 @@ extern const struct bench_row bench_local[];
 extern const struct bench_row bench_priority[];
 extern const struct bench_row bench_group[];
 extern const struct bench_row bench_dag[];
+extern const struct bench_row bench_event[];
+extern const struct bench_row bench_cond[];
+extern const struct bench_row bench_wait_group[];
 extern const struct bench_row bench_rwlock[];
 extern const struct bench_row bench_semaphore[];
 extern const struct bench_row bench_barrier[];
@@ -107,8 +112,8 @@ extern const struct bench_row bench_memory[];
  * many processes failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 
-/* Take --limit SECONDS and --workers MOST from the front of argv. Returns how
- * many arguments that were, or -1 when they made no sense. */
+/* Take options and their numbers from the front of argv: docs/measuring.md has
+ * them. Returns how many arguments that were, or -1 when they made no sense. */
 int bench_take_options(int argc, char **argv);
 
 /* Print the names of a row that start with one of the prefixes, and its n. */
@@ -138,12 +143,35 @@ uint64_t bench_resident(void);
 /* CPU time of this process, all threads together. */
 uint64_t bench_cpu_ns(void);
 
+/* Run run(argument) in so many tasks at once, and set value[0] to the time per
+ * operation until all have ended. */
+void bench_crowd(struct bench_run *r, unsigned fibers, sennit_task_fn *run,
+		 void *argument);
+
+/* Have n tasks call wait(argument), and set value[0] to the time per task from
+ * release(argument), called when all have come to that, until all have
+ * returned. */
+void bench_release(struct bench_run *r, sennit_task_fn *wait,
+		   sennit_task_fn *release, void *argument);
+
+/* Run play(0, n / 2) and play(1, n / 2) on two workers, and set value[0] to the
+ * time per operation. */
+typedef void bench_turns_fn(unsigned side, uint64_t turns);
+void         bench_pair(struct bench_run *r, bench_turns_fn *turns);
+
 /* Let the main thread sleep. */
 void bench_pause(uint64_t nanoseconds);
 
 SENNIT_END
 
 #ifndef __cplusplus
+
+/* A row of the usual kind. */
+#define BENCH_ROW(name, count, who, function)                      \
+	{                                                          \
+		.names = { name }, .n = (count), .workers = (who), \
+		.place = BENCH_INSIDE, .run = (function)           \
+	}
 
 /* Schedule run(argument) on the bound scheduler, or end the process. */
 static inline void spawn(sennit_task_fn *run, void *argument)

@@ -35,7 +35,8 @@ static const struct bench_row *const workloads[] = {
 	bench_idle_cpu,        bench_timeouts,      bench_timer_wheel,
 	bench_life_cycle,      bench_gate,          bench_local,
 	bench_priority,        bench_ticket,        bench_pool,
-	bench_future,          bench_rwlock,        bench_semaphore,
+	bench_future,          bench_event,         bench_cond,
+	bench_wait_group,      bench_rwlock,        bench_semaphore,
 	bench_barrier,         bench_once,          bench_blocking,
 	bench_channel,         bench_group,         bench_dag,
 	bench_parallel_reduce, bench_parallel_sort, bench_sharing,
@@ -122,7 +123,8 @@ int main(int argc, char **argv)
 	taken = bench_take_options(argc, argv);
 	if (taken < 0 || (argv[taken + 1] && argv[taken + 1][0] == '-')) {
 		fputs("usage: sennit-bench [--limit SECONDS]"
-		      " [--workers MOST] [PREFIX...]\n"
+		      " [--workers MOST | --with WORKERS]\n"
+		      "                    [--placement 1|2] [PREFIX...]\n"
 		      "       sennit-bench --list [PREFIX...]\n",
 		      stderr);
 		return 2;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rwlock.c - a lock and its unlock: by one fiber; by 64 that only read; by 64
- * that write one time in 16, and read across nothing or across a yield. */
+ * that write one time in 16, and read across nothing or across a yield; and
+ * what it takes until n readers that a writer has kept waiting have run. */
 #include "harness.h"
 
 #define FIBERS 64
 #define PAIRS  10000
 #define YIELDS 500
+#define MANY   10000
 
 #define PAIRS_OF_ALL  (UINT64_C(1) * FIBERS * PAIRS)
 #define YIELDS_OF_ALL (UINT64_C(1) * FIBERS * YIELDS)
 
 static _Alignas(128) sennit_rwlock rwlock;
-static uint64_t          counter; /* under rwlock */
-static sennit_wait_group left;
+static uint64_t counter; /* under rwlock */
 
 static void read_alone(struct bench_run *r)
 {
@@ -43,7 +44,6 @@ static void read_often(void *unused)
 		sennit_rwlock_lock_shared(&rwlock);
 		sennit_rwlock_unlock_shared(&rwlock);
 	}
-	sennit_wait_group_done(&left);
 }
 
 static void write_at_times(void *unused)
@@ -59,7 +59,6 @@ static void write_at_times(void *unused)
 			sennit_rwlock_unlock(&rwlock);
 		}
 	}
-	sennit_wait_group_done(&left);
 }
 
 static void read_across_a_yield(void *unused)
@@ -76,19 +75,12 @@ static void read_across_a_yield(void *unused)
 			sennit_rwlock_unlock(&rwlock);
 		}
 	}
-	sennit_wait_group_done(&left);
 }
 
 static void in_many(struct bench_run *r, sennit_task_fn *run, uint64_t writes)
 {
-	sennit_time begin = sennit_now();
-
 	counter = 0;
-	sennit_wait_group_init(&left, FIBERS);
-	for (unsigned i = 0; i < FIBERS; i++)
-		spawn(run, NULL);
-	sennit_wait_group_wait(&left);
-	bench_elapsed(r, begin);
+	bench_crowd(r, FIBERS, run, NULL);
 	bench_check(counter == FIBERS * writes, "rwlock: lost updates");
 }
 
@@ -107,18 +99,32 @@ static void mix_with_yields(struct bench_run *r)
 	in_many(r, read_across_a_yield, (YIELDS + 15) / 16);
 }
 
-#define ROW(name, count, who, function)                            \
-	{                                                          \
-		.names = { name }, .n = (count), .workers = (who), \
-		.place = BENCH_INSIDE, .run = (function)           \
-	}
+static void read_once(void *unused)
+{
+	(void)unused;
+	sennit_rwlock_lock_shared(&rwlock);
+	sennit_rwlock_unlock_shared(&rwlock);
+}
+
+static void stop_writing(void *unused)
+{
+	(void)unused;
+	sennit_rwlock_unlock(&rwlock);
+}
+
+static void release_many(struct bench_run *r)
+{
+	sennit_rwlock_lock(&rwlock);
+	bench_release(r, read_once, stop_writing, NULL);
+}
 
 const struct bench_row bench_rwlock[] = {
-	ROW("rwlock/read-uncontended", 1000000, BENCH_TWO, read_alone),
-	ROW("rwlock/write-uncontended", 1000000, BENCH_TWO, write_alone),
-	ROW("rwlock/64-readers", PAIRS_OF_ALL, BENCH_EACH, read_together),
-	ROW("rwlock/64-one-in-16-writes", PAIRS_OF_ALL, BENCH_EACH, mix),
-	ROW("rwlock/64-read-across-yield", YIELDS_OF_ALL, BENCH_EACH,
-	    mix_with_yields),
+	BENCH_ROW("rwlock/read-uncontended", 1000000, BENCH_TWO, read_alone),
+	BENCH_ROW("rwlock/write-uncontended", 1000000, BENCH_TWO, write_alone),
+	BENCH_ROW("rwlock/64-readers", PAIRS_OF_ALL, BENCH_EACH, read_together),
+	BENCH_ROW("rwlock/64-one-in-16-writes", PAIRS_OF_ALL, BENCH_EACH, mix),
+	BENCH_ROW("rwlock/64-read-across-yield", YIELDS_OF_ALL, BENCH_EACH,
+		  mix_with_yields),
+	BENCH_ROW("rwlock/release-many", MANY, BENCH_EACH, release_many),
 	{ .run = NULL },
 };

@@ -26,7 +26,8 @@ static sennit_scheduler *create(uint32_t workers, uint32_t fp)
 	int               err;
 
 	err = sennit_scheduler_create(
-		&s, SENNIT_CONFIG(.workers = workers, .fp = fp));
+		&s, SENNIT_CONFIG(.workers = workers, .fp = fp,
+				  .placement = bench_limits.placement));
 	bench_check(!err, "no scheduler");
 	return s;
 }

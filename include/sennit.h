@@ -27,6 +27,7 @@
 #include "sennit/dag.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
+#include "sennit/stack_use.h"
 #include "sennit/deterministic.h"
 
 #endif

@@ -40,5 +40,8 @@
 #include "sennit/cpp/blocking.hpp"
 #include "sennit/cpp/local.hpp"
 #include "sennit/cpp/group.hpp"
+#include "sennit/cpp/parallel.hpp"
+#include "sennit/cpp/parallel_sort.hpp"
+#include "sennit/cpp/dag.hpp"
 
 #endif

@@ -70,6 +70,10 @@ typedef uint64_t sennit_time;
 
 #define SENNIT_NEVER UINT64_MAX
 
+/* As SENNIT_NEVER, and no group's deadline or cancelling ends the wait either:
+ * for calls that have no form without a deadline. */
+#define SENNIT_UNCANCELLED (SENNIT_NEVER - 1)
+
 #define SENNIT_MICROSECOND UINT64_C(1000)
 #define SENNIT_MILLISECOND UINT64_C(1000000)
 #define SENNIT_SECOND      UINT64_C(1000000000)

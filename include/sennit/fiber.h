@@ -26,11 +26,11 @@ SENNIT_API sennit_fiber *sennit_fiber_current(void);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_fiber_id(const sennit_fiber *f);
 
-/* Set the running fiber aside until holds(argument) does, or the deadline
- * passes. The predicate is called with *m, which the caller holds, locked; *m
- * is unlocked only once the fiber is sure to be woken by any later notify, and
- * held again on return. A notify that finds the predicate false lets the fiber
- * wait on. Misuse on an unbound thread.
+/* Set the running fiber aside until holds(argument) does, the deadline passes,
+ * or the caller's group is cancelled. The predicate is called with *m, which
+ * the caller holds, locked; *m is unlocked only once the fiber is sure to be
+ * woken by any later notify, and held again on return. A notify that finds the
+ * predicate false lets the fiber wait on. Misuse on an unbound thread.
  * Returns what the predicate said last.
  *
  * From: fiber.  Blocks: yes.  */

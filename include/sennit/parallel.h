@@ -63,7 +63,7 @@ typedef struct sennit_parallel_options {
  *   - what a function of the caller's returned: 0, or a negative errno value;
  *   - -ETIMEDOUT when the deadline came first, -ECANCELED when the caller's
  *     group was cancelled;
- *   - -ENOMEM.
+ *   - -ENOMEM: nothing was called.
  * -EINVAL: bad arguments (no function, a size of 0, unknown flags, a reserved_
  * that is not 0); nothing was called. It is misuse if no scheduler is given and
  * none bound, or if the given one has no workers and the caller is not bound to
@@ -103,9 +103,10 @@ typedef struct sennit_reduction {
 /* Reduce [begin, end) as *how says and store the accumulator in *result, which
  * is untouched on error. Pieces as in sennit_parallel_for; deterministic, a
  * range longer than the grain (by default a 256th of the whole) is cut in two
- * until no part is. Accumulators of more than 64 bytes are allocated: some for
- * each worker, or when deterministic one for each cut that is open, at most 64
- * per worker.
+ * until no part is. Accumulators of more than 64 bytes are allocated, one for
+ * the result and one for each cut while it is open; deterministic, at most 64
+ * more beforehand. Where a cut cannot have one, whoever was about to make it
+ * does both halves, with the same result.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_reduce(
@@ -140,8 +141,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_parallel_scan(
 	size_t begin, size_t end, const sennit_scan *how, void *context,
 	void *result, const sennit_parallel_options *options);
 
-/* Less than, equal to, or greater than 0, as *left goes before *right, is equal
- * to it, or goes behind it. */
+/* Less than 0 if *left goes before *right; 0 or greater if it is equal to it or
+ * goes behind it. */
 typedef int sennit_compare_fn(const void *left, const void *right,
 			      void *context);
 
@@ -149,12 +150,14 @@ typedef int sennit_compare_fn(const void *left, const void *right,
  * stay in their order. Merge sort: O(count * log(count)) comparisons for any
  * input, few for what is sorted in long runs already, forwards or backwards.
  * scratch has room for as many elements and the alignment of base, or is NULL:
- * then it is allocated, and if it cannot be nothing is moved. A comparison that
- * contradicts itself, as one does that calls a NaN equal to every number, is
- * misuse. A grain is how many elements one worker may
- * sort alone, at least 32; 0: 2048, or 32 KiB of them. On -ETIMEDOUT and
- * -ECANCELED all elements are there, in any order. -EINVAL also for a size of
- * 0, or more bytes than there can be.
+ * then it is allocated, and if it cannot be nothing is moved. A grain is how
+ * many elements one worker may sort alone, at least 32; 0: 2048, or 32 KiB of
+ * them. On -ETIMEDOUT and -ECANCELED all elements are there, in any order.
+ * -EINVAL also for a size of 0, or more bytes than there can be.
+ *
+ * A comparison that contradicts itself, as one does that calls a NaN equal to
+ * every number, is misuse, unless a group around the call is cancelled: so one
+ * that cannot go on may cancel that group, and from then on say anything.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_sort(

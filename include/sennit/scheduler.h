@@ -30,6 +30,8 @@
 
 #include "sennit/base.h"
 
+#include <stdbool.h>
+
 SENNIT_BEGIN
 
 typedef struct sennit_scheduler sennit_scheduler;
@@ -111,6 +113,14 @@ typedef struct sennit_cpu_mask {
 	size_t          count;
 } sennit_cpu_mask;
 
+/* Where a CPU is, by numbers of any kind that are equal for CPUs that share;
+ * UINT32_MAX: shared with none. */
+typedef struct sennit_cpu_place {
+	uint32_t node;  /* memory */
+	uint32_t cache; /* the last level of cache */
+	uint32_t core;  /* what the hardware threads of a core share */
+} sennit_cpu_place;
+
 /* What a scheduler is made of. Set size to sizeof(sennit_config) and every
  * other field to zero (the library chooses) or to what you want; everything
  * pointed to is copied, or used only until create returns, unless it says
@@ -183,6 +193,9 @@ typedef struct sennit_config {
 	uint32_t blocking_idle_ms;     /* how long such a thread stays without a
 				    * call before it ends; 0: 10,000 */
 	uint32_t overflow;             /* enum sennit_overflow */
+	uint32_t measure_stacks;       /* 1: note how deep tasks use their
+					* stacks, for stack_use.h, which says
+					* what that costs; 0: do not */
 
 	uint32_t trim_ms;      /* after how long memory that was needed once is
 				* given back to the system: between once and
@@ -190,7 +203,6 @@ typedef struct sennit_config {
 				* by sennit_scheduler_trim, which says what */
 	uint32_t spare_stacks; /* so many idle stacks each worker keeps in any
 				* case; 0: 64 */
-	uint32_t reserved_;    /* must be 0 */
 
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory
@@ -199,6 +211,13 @@ typedef struct sennit_config {
 	 * Must not call into the scheduler. */
 	void (*on_shutdown)(void *context);
 	void *on_shutdown_context;
+
+	/* Where a CPU is, asked when the scheduler is created, of CPUs that
+	 * single workers are bound to (ONE_OF, MASKS): more than a few workers
+	 * steal from neighbours first. Returns false when it does not know.
+	 * NULL: the system is asked (Linux: /sys). */
+	bool (*cpu_place)(void *context, uint32_t cpu, sennit_cpu_place *out);
+	void *cpu_place_context;
 } sennit_config;
 
 #define SENNIT_CONFIG(...) \
@@ -215,7 +234,8 @@ typedef struct sennit_config {
  * the signal mask of whoever starts them, and a refused affinity passes in
  * silence.
  *
- * From: fiber, thread.  Blocks: yes (the thread, while its workers start).  */
+ * From: fiber, thread.  Blocks: with an affinity or thread_init (the thread,
+ * while its workers start).  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_create(
 	sennit_scheduler **out, const sennit_config *config);
 
@@ -252,7 +272,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(sennit_scheduler *s,
  * that may unbind it are destructors of thread-specific data (pthread_key) and
  * thread-local objects of C++. And so is it to end a worker's thread, by
  * pthread_exit() in a task or thread_init, or by cancellation.
- * Returns 0, or -ENOMEM when there is no memory for the worker.
+ * Returns 0, or -ENOMEM when there is no memory for the worker or, if *s has no
+ * workers, for a first stack.
  *
  * From: thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_bind(sennit_scheduler *s);

@@ -81,6 +81,42 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
 					      const sennit_task *task);
 
+/* --- many at once -------------------------------------------------------- */
+
+/* Schedule tasks[0..count-1], with their flags, which are the same for all, on
+ * the bound scheduler, as if one by one in this order, but all or none: they go
+ * the same way, appear in one step, and at most one sleeping worker is woken,
+ * who has the next one woken if there is more to do. The array may be reused at
+ * once. A count of 0 does nothing. To wait for all of them:
+ *
+ *	sennit_wait_group done;
+ *
+ *	sennit_wait_group_init(&done, n);	// each task calls ..._done
+ *	err = sennit_schedule_many(tasks, n);
+ *	if (!err)
+ *		sennit_wait_group_wait(&done);
+ *
+ * From a task they go onto its worker's own queue, where that worker takes the
+ * last first and thieves the first; from a bound thread all to one worker, who
+ * begins with the first and of whom others steal. With SENNIT_PLACEMENT_SPREAD
+ * each worker gets a run of neighbours.
+ * Returns 0, -EINVAL when flags differ or as sennit_schedule_task does for any
+ * of them, or -ENOMEM: nothing was scheduled.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_schedule_many(const sennit_task *tasks,
+						    size_t             count);
+
+/* The same on *s, under the conditions of sennit_enqueue.
+ * Returns 0, -EINVAL and -ENOMEM as sennit_schedule_many does.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
+						   const sennit_task *tasks,
+						   size_t             count);
+
+/* --- names --------------------------------------------------------------- */
+
 /* How many functions can be given a name. */
 #define SENNIT_TASK_NAMES 1024
 

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define STACK_MIN (16u * 1024)
 /* Far beyond any use, far below where sizes could overflow. */
 #define STACK_MAX ((size_t)1 << 40)
 
@@ -76,14 +75,14 @@ static bool is_valid(const sennit_config *c)
 	if (c->max_workers && c->workers > c->max_workers)
 		return false; /* SENNIT_WORKERS_NONE too */
 	if (c->stack_size &&
-	    (c->stack_size < STACK_MIN || c->stack_size > STACK_MAX))
+	    (c->stack_size < CONFIG_STACK_MIN || c->stack_size > STACK_MAX))
 		return false;
 	if (c->trace_events > TRACE_MAX)
 		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
 	    c->order > SENNIT_ORDER_OLDEST || c->start > SENNIT_START_LAZY ||
 	    c->fp > SENNIT_FP_SHARED || c->overflow > SENNIT_OVERFLOW_SILENT ||
-	    c->reserved_)
+	    c->measure_stacks > 1)
 		return false;
 	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
 		return false;

@@ -5,6 +5,9 @@
 
 #include "sennit/scheduler.h"
 
+/* The smallest stack_size that is accepted, bytes. */
+#define CONFIG_STACK_MIN ((size_t)16 * 1024)
+
 /* Fill *out with *user (NULL: nothing asked for) and every default. Returns 0,
  * -EINVAL, or -E2BIG when a newer caller set bytes that we do not know. */
 SENNIT_MUST_USE int sn_config_read(sennit_config       *out,

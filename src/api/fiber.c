@@ -40,8 +40,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 
 	n->fiber = self;
 	n->is.raced = true;
-	n->timer.pprev = NULL;
-	n->scope = self->scope;
+	n->scope = sn_wait_scope(self, deadline);
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);
 	/* -> fiber.wait: the record; the predicate was false */
 	a_store_rel(&n->claim, WAITER_WAITING);
@@ -103,7 +102,8 @@ int sennit_sleep_until(sennit_time wake)
 
 	if (wake <= os_now())
 		return 0;
-	return sleep_until(wake, w ? w->home.current->scope : NULL);
+	return sleep_until(wake,
+			   w ? sn_wait_scope(w->home.current, wake) : NULL);
 }
 
 void sennit_sleep(uint64_t nanoseconds)

@@ -34,10 +34,12 @@ static struct slot  no_slot[1];
 static struct deque nowhere = { .slot = no_slot };
 
 /* Where newest first is not the order, or a pop needs a fence, all goes the
- * usual way. */
+ * usual way; or where helgrind is told of atomic operations, which the macros
+ * do not. */
 static bool is_quick(const struct worker *w)
 {
-	return w->threaded && !w->oldest_first && w->deque.asymmetric &&
+	return !ATOMICS_ARE_TOLD && w->threaded && !w->oldest_first &&
+	       w->deque.asymmetric &&
 	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
 }
 

@@ -158,7 +158,7 @@ int sn_parallel_pieces(const struct loop *l, struct range *r, struct worker *w)
 	int err;
 
 	for (;;) {
-		err = l->certain ? 0 : sn_parallel_stops(l->group);
+		err = sn_parallel_stops(l->group);
 		if (!err)
 			err = l->grain ? run_piece(l, r) : run_timed(l, r);
 		if (err || r->begin == r->end)

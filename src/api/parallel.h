@@ -53,7 +53,6 @@ struct loop {
 	const char      *call;    /* fixed: the public call's name */
 	size_t           grain;   /* fixed */
 	size_t           most;    /* fixed */
-	bool             certain; /* fixed: each piece is done, come what may */
 };
 
 /* What somebody has still to do of it. */

@@ -5,6 +5,11 @@
  * A cut costs a group, on the stack of whoever cuts; there are at most as many
  * at once as a range can be halved. The accumulator of the second half is its
  * own while it is accumulated, so as not to be on a line with the first.
+ *
+ * Where there is no memory for one there is no cut; where there must be, to
+ * have the same result, both halves are done by one worker, one after the
+ * other, in a reserve that was allocated beforehand. It is enough for one at a
+ * time. So nothing fails for want of memory once anything has been called.
  */
 #include "api/parallel.h"
 #include "base/memory.h"
@@ -17,6 +22,9 @@
 /* Accumulators up to this size lie on stacks. */
 #define SMALL 64
 
+/* Where they lie. */
+#define ALIGNED 16
+
 /* Deterministic, without a grain: how many parts of the whole. */
 #define PARTS 256
 
@@ -25,6 +33,10 @@ struct reduce_call {
 	const sennit_reduction *how;     /* fixed */
 	void                   *context; /* fixed */
 	struct loop             loop;    /* fixed, but for a context */
+	size_t                  stride;  /* fixed: bytes of an accumulator */
+	size_t                  levels;  /* fixed: accumulators in it: */
+	char                   *reserve; /* under alone */
+	sennit_mutex            alone;
 };
 
 /* A part of the range that is accumulated on its own, and stored in *to. */
@@ -36,18 +48,17 @@ struct part {
 
 /* Room for an accumulator. */
 struct room {
-	_Alignas(16) unsigned char small[SMALL];
+	_Alignas(ALIGNED) unsigned char small[SMALL];
 	void *memory;
 };
 
 static bool take_room(struct room *r, const struct reduce_call *c)
 {
-	size_t                  size = c->how->size;
 	const sennit_allocator *a = &c->parallel.scheduler->memory;
 
 	r->memory = r->small;
-	if (size > SMALL)
-		r->memory = a->allocate(a->context, size, CACHE_LINE);
+	if (c->stride > SMALL)
+		r->memory = a->allocate(a->context, c->stride, CACHE_LINE);
 	return r->memory;
 }
 
@@ -56,7 +67,7 @@ static void give_room(struct room *r, const struct reduce_call *c)
 	const sennit_allocator *a = &c->parallel.scheduler->memory;
 
 	if (r->memory != r->small)
-		a->release(a->context, r->memory, c->how->size);
+		a->release(a->context, r->memory, c->stride);
 }
 
 static void make_identity(const struct reduce_call *c, void *accumulator)
@@ -81,7 +92,7 @@ static int run_part(void *argument)
 	struct room         own = { .memory = p->to };
 	int                 err;
 
-	if (c->how->size <= SMALL)
+	if (c->stride <= SMALL)
 		own.memory = own.small;
 	make_identity(c, own.memory);
 	err = fold(c, &r, own.memory);
@@ -109,7 +120,7 @@ static int fold_both(struct reduce_call *c, struct range *r, void *accumulator,
 }
 
 /* Do *r in two halves. Where there is no room for a second accumulator, *r
- * stays as it is and the caller goes on, unless it has to be cut here. */
+ * stays as it is, for the caller to do. */
 static NOINLINE int halve(struct reduce_call *c, struct range *r,
 			  void *accumulator)
 {
@@ -119,7 +130,7 @@ static NOINLINE int halve(struct reduce_call *c, struct range *r,
 	int          err;
 
 	if (!take_room(&room, c))
-		return c->parallel.deterministic ? -ENOMEM : 0;
+		return 0;
 	second.to = room.memory;
 	second.range.begin = sn_parallel_middle(&c->loop, r);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -168,14 +179,52 @@ static int fold_as_wanted(struct reduce_call *c, const struct loop *l,
 	return err;
 }
 
+/* What is not longer than a piece. */
+static int fold_piece(const struct loop *l, struct range *r)
+{
+	sn_parallel_give_way(sn_self);
+	return sn_parallel_pieces(l, r, sn_self);
+}
+
+/* As fold_as_told, with `reserve` for the second halves. A first half has ended
+ * when its second one begins, so both have the rest of it. */
+static int fold_alone(struct reduce_call *c, const struct range *r,
+		      void *accumulator, char *reserve)
+{
+	struct range first = *r, second = *r;
+	struct fold  f = { c, accumulator };
+	struct loop  l = c->loop;
+	int          err;
+
+	l.context = &f;
+	if (r->end - r->begin <= r->piece)
+		return fold_piece(&l, &first);
+	first.end = second.begin = sn_parallel_middle(&c->loop, r);
+	err = fold_alone(c, &first, accumulator, reserve);
+	if (err)
+		return err;
+	make_identity(c, reserve);
+	err = fold_alone(c, &second, reserve, reserve + c->stride);
+	if (!err)
+		c->how->combine(c->context, accumulator, reserve);
+	return err;
+}
+
 /* Cutting it until no part is longer than the grain. */
 static int fold_as_told(struct reduce_call *c, const struct loop *l,
 			struct range *r, void *accumulator)
 {
-	if (r->end - r->begin > r->piece)
-		return halve(c, r, accumulator);
-	sn_parallel_give_way(sn_self);
-	return sn_parallel_pieces(l, r, sn_self);
+	int err;
+
+	if (r->end - r->begin <= r->piece)
+		return fold_piece(l, r);
+	err = halve(c, r, accumulator);
+	if (err || r->begin == r->end)
+		return err;
+	sennit_mutex_lock(&c->alone);
+	err = fold_alone(c, r, accumulator, c->reserve);
+	sennit_mutex_unlock(&c->alone);
+	return err;
 }
 
 /* Add *r to *accumulator. An error stops all other parts at once. */
@@ -208,27 +257,77 @@ static void set_loop(struct reduce_call *c, size_t n)
 		c->loop.grain = sn_parallel_divide(n, PARTS);
 }
 
+/* How often the second half of a second half and so on is cut. A first half is
+ * cut no more often: it is no longer, and a multiple of the grain. */
+static size_t count_levels(const struct loop *l, struct range r)
+{
+	size_t levels = 0;
+
+	for (; r.end - r.begin > r.piece; levels++)
+		r.begin = sn_parallel_middle(l, &r);
+	return levels;
+}
+
+/* What no cut must do without. */
+static int take_reserve(struct reduce_call *c, const struct range *whole)
+{
+	const sennit_allocator *a = &c->parallel.scheduler->memory;
+
+	if (c->stride <= SMALL || !c->parallel.deterministic)
+		return 0;
+	c->levels = count_levels(&c->loop, *whole);
+	if (!c->levels)
+		return 0;
+	if (c->stride > SIZE_MAX / c->levels)
+		return -ENOMEM;
+	c->reserve = a->allocate(a->context, c->levels * c->stride, CACHE_LINE);
+	return c->reserve ? 0 : -ENOMEM;
+}
+
+static void give_reserve(const struct reduce_call *c)
+{
+	const sennit_allocator *a = &c->parallel.scheduler->memory;
+
+	if (c->reserve)
+		a->release(a->context, c->reserve, c->levels * c->stride);
+}
+
+/* Reduce [begin, end), which is not empty, to *accumulator. */
+static int reduce(struct reduce_call *c, size_t begin, size_t end,
+		  void *accumulator)
+{
+	struct part whole = { .call = c, .to = accumulator };
+	int         err;
+
+	set_loop(c, end - begin);
+	whole.range = sn_parallel_range(&c->loop, begin, end);
+	err = take_reserve(c, &whole.range);
+	if (err)
+		return err;
+	err = sn_parallel_run(&c->parallel, run_part, &whole);
+	give_reserve(c);
+	return err;
+}
+
 int sennit_parallel_reduce(size_t begin, size_t end,
 			   const sennit_reduction *how, void *context,
 			   void *result, const sennit_parallel_options *options)
 {
 	struct reduce_call c = { .how = how, .context = context };
-	struct part        whole = { .call = &c };
 	struct room        room;
 	int                err = sn_parallel_open(&c.parallel, options, CALL);
 
 	if (err || !how || !how->size || !how->accumulate || !how->combine)
 		return -EINVAL;
+	if (how->size > SIZE_MAX - ALIGNED)
+		return -ENOMEM;
+	c.stride = sn_parallel_divide(how->size, ALIGNED) * ALIGNED;
 	if (!take_room(&room, &c))
 		return -ENOMEM;
-	if (begin < end) {
-		set_loop(&c, end - begin);
-		whole.range = sn_parallel_range(&c.loop, begin, end);
-		whole.to = room.memory;
-		err = sn_parallel_run(&c.parallel, run_part, &whole);
-	} else {
+	if (begin < end)
+		err = reduce(&c, begin, end, room.memory);
+	else
 		make_identity(&c, room.memory);
-	}
 	if (!err)
 		memcpy(result, room.memory, how->size);
 	give_room(&room, &c);

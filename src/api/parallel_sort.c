@@ -3,9 +3,9 @@
  * into the other; their merge is a loop over the places of its output.
  *
  * The elements must be in the array again, each once, also when the sort is
- * given up: from then on what has begun copies instead of sorting and merging,
- * and what has not begun leaves them where they are wanted, or copies them
- * there.
+ * given up. A merge only reads what it merges: when it has ended and the sort
+ * is given up by then, it is undone by a copy. What has not begun leaves the
+ * elements where they are wanted, or copies them there.
  */
 #include "api/parallel.h"
 #include "core/mergesort.h"
@@ -35,7 +35,6 @@ struct stretch {
 	size_t            begin;
 	size_t            count;
 	bool              into_other; /* where they are wanted */
-	bool              is_sorted;  /* out */
 };
 
 static char *element(const struct sort_call *c, bool in_other, size_t i)
@@ -59,36 +58,32 @@ struct merge {
 	struct sort_call *call;
 	struct runs       runs;
 	char             *to;
-	a_u32             given_up; /* any: a piece was only copied */
 };
 
-/* The runs between two places of the output. */
-static struct runs cut_out(const struct order *o, const struct runs *r,
-			   size_t begin, size_t end)
+/* It need not once the sort is given up. Who says so then has seen that. */
+static void must_agree(struct sort_call *c, bool agrees)
 {
-	size_t a = sn_mergesort_split(o, r, begin);
-	size_t a_end = sn_mergesort_split(o, r, end);
-
-	MISUSE(a_end < a || a_end - a > end - begin, CALL,
-	       "the comparison contradicts itself");
-	return (struct runs){ r->a + a * o->size, r->b + (begin - a) * o->size,
-			      a_end - a, end - begin - (a_end - a) };
+	MISUSE(!agrees && !stops(c), CALL, "the comparison contradicts itself");
 }
 
 static int merge_piece(void *context, size_t begin, size_t end)
 {
 	struct merge       *m = context;
 	const struct order *o = &m->call->order;
-	struct runs         r = cut_out(o, &m->runs, begin, end);
-	char               *to = m->to + begin * o->size;
+	const struct runs  *r = &m->runs;
+	size_t              a = sn_mergesort_split(o, r, begin);
+	size_t              a_end = sn_mergesort_split(o, r, end);
+	bool                agrees = a <= a_end && a_end - a <= end - begin;
 
-	if (!stops(m->call)) {
-		sn_mergesort_merge(o, r, to);
-		return 0;
+	if (agrees) {
+		const struct runs part = { r->a + a * o->size,
+					   r->b + (begin - a) * o->size,
+					   a_end - a,
+					   end - begin - (a_end - a) };
+
+		agrees = sn_mergesort_merge(o, part, m->to + begin * o->size);
 	}
-	memcpy(to, r.a, r.a_count * o->size);
-	memcpy(to + r.a_count * o->size, r.b, r.b_count * o->size);
-	a_store_rlx(&m->given_up, 1); /* shown by the end of the group */
+	must_agree(m->call, agrees);
 	return 0;
 }
 
@@ -102,8 +97,7 @@ static void merge_halves(struct stretch *s, size_t n)
 				.body = merge_piece,
 				.context = &m,
 				.call = CALL,
-				.grain = c->chunk,
-				.certain = true };
+				.grain = c->chunk };
 
 	m.runs = (struct runs){ element(c, !s->into_other, s->begin),
 				element(c, !s->into_other, s->begin + n), n,
@@ -111,8 +105,7 @@ static void merge_halves(struct stretch *s, size_t n)
 	m.to = element(c, s->into_other, s->begin);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	(void)!sn_parallel_loop(&l, 0, s->count);
-	(void)!sennit_group_wait(&g); /* a cancel: merge_piece sees to that */
-	s->is_sorted = !a_load_rlx(&m.given_up);
+	(void)!sennit_group_wait(&g); /* stopped: the caller asks */
 }
 
 /* --- stretches ---------------------------------------------------------- */
@@ -133,9 +126,9 @@ static void sort_chunk(struct stretch *s)
 	struct sort_call *c = s->call;
 
 	sn_parallel_give_way(sn_self);
-	sn_mergesort(&c->order, element(c, false, s->begin),
-		     element(c, true, s->begin), s->count, s->into_other);
-	s->is_sorted = true;
+	must_agree(c, sn_mergesort(&c->order, element(c, false, s->begin),
+				   element(c, true, s->begin), s->count,
+				   s->into_other));
 }
 
 static int sort(void *argument);
@@ -159,9 +152,9 @@ static void sort_halves(struct stretch *s)
 	(void)!sennit_group_wait(&g); /* a cancel: sort sees to that */
 	if (!offered)
 		(void)sort(&second);
-	if (first.is_sorted && second.is_sorted && !stops(s->call))
+	if (!stops(s->call))
 		merge_halves(s, n);
-	else
+	if (stops(s->call))
 		leave(s, !s->into_other);
 }
 

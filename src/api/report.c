@@ -22,7 +22,7 @@ static sennit_report_entry entry_of(const struct worker *w)
 	return (sennit_report_entry){
 		.size = sizeof(sennit_report_entry),
 		.worker = w->threaded ? w->index : SENNIT_REPORT_BOUND,
-		.thread = w->thread_id,
+		.thread = a_load_rlx(&w->thread_id), /* the same */
 		.since = a_load_rlx(&w->clock),
 		.deadline = SENNIT_NEVER,
 	};

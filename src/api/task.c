@@ -2,6 +2,7 @@
 #include "sennit/task.h"
 
 #include "core/names.h"
+#include "sched/batch.h"
 #include "sched/place.h"
 #include "sched/tie.h"
 
@@ -66,6 +67,19 @@ int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
 {
 	MISUSE_INHERITED(s, "sennit_enqueue");
 	return schedule(s, task, "sennit_enqueue");
+}
+
+int sennit_schedule_many(const sennit_task *tasks, size_t count)
+{
+	return sn_batch_place(bound("sennit_schedule_many"), tasks, count,
+			      "sennit_schedule_many");
+}
+
+int sennit_enqueue_many(sennit_scheduler *s, const sennit_task *tasks,
+			size_t count)
+{
+	MISUSE_INHERITED(s, "sennit_enqueue_many");
+	return sn_batch_place(s, tasks, count, "sennit_enqueue_many");
 }
 
 int sennit_task_set_name(sennit_task_fn *run, const char *name)

@@ -34,90 +34,141 @@ typedef struct {
 	_Atomic(void *) value_;
 } a_ptr;
 
-#define a_init(x, v) atomic_init(&(x)->value_, (v))
+/* Valgrind's helgrind knows neither that an operation is atomic nor what it
+ * orders: in builds with SENNIT_HELGRIND each tells it so. Elsewhere this is
+ * nothing but the operation. */
+#ifdef SENNIT_HELGRIND
+#include <valgrind/helgrind.h>
+#define ATOMICS_ARE_TOLD true
+#define TOLD_(x, operation)                                      \
+	__extension__({                                          \
+		VALGRIND_HG_DISABLE_CHECKING((x), sizeof(*(x))); \
+		operation;                                       \
+	})
+#define TOLD_REL_(x, operation)             \
+	__extension__({                     \
+		ANNOTATE_HAPPENS_BEFORE(x); \
+		TOLD_(x, operation);        \
+	})
+#define TOLD_ACQ_(x, operation)                                      \
+	__extension__({                                              \
+		__typeof__(operation) result_ = TOLD_(x, operation); \
+		ANNOTATE_HAPPENS_AFTER(x);                           \
+		result_;                                             \
+	})
+#define TOLD_ACQREL_(x, operation)          \
+	__extension__({                     \
+		ANNOTATE_HAPPENS_BEFORE(x); \
+		TOLD_ACQ_(x, operation);    \
+	})
+#else
+#define ATOMICS_ARE_TOLD           false
+#define TOLD_(x, operation)        (operation)
+#define TOLD_REL_(x, operation)    (operation)
+#define TOLD_ACQ_(x, operation)    (operation)
+#define TOLD_ACQREL_(x, operation) (operation)
+#endif
 
-#define a_load_rlx(x) atomic_load_explicit(&(x)->value_, memory_order_relaxed)
-#define a_load_acq(x) atomic_load_explicit(&(x)->value_, memory_order_acquire)
-#define a_load_seq(x) atomic_load_explicit(&(x)->value_, memory_order_seq_cst)
+#define a_init(x, v) TOLD_(x, atomic_init(&(x)->value_, (v)))
+
+#define a_load_rlx(x) \
+	TOLD_(x, atomic_load_explicit(&(x)->value_, memory_order_relaxed))
+#define a_load_acq(x) \
+	TOLD_ACQ_(x, atomic_load_explicit(&(x)->value_, memory_order_acquire))
+#define a_load_seq(x) \
+	TOLD_ACQ_(x, atomic_load_explicit(&(x)->value_, memory_order_seq_cst))
 
 #define a_store_rlx(x, v) \
-	atomic_store_explicit(&(x)->value_, (v), memory_order_relaxed)
-#define a_store_rel(x, v) \
-	atomic_store_explicit(&(x)->value_, (v), memory_order_release)
-#define a_store_seq(x, v) \
-	atomic_store_explicit(&(x)->value_, (v), memory_order_seq_cst)
+	TOLD_(x, atomic_store_explicit(&(x)->value_, (v), memory_order_relaxed))
+#define a_store_rel(x, v)                                     \
+	TOLD_REL_(x, atomic_store_explicit(&(x)->value_, (v), \
+					   memory_order_release))
+#define a_store_seq(x, v)                                     \
+	TOLD_REL_(x, atomic_store_explicit(&(x)->value_, (v), \
+					   memory_order_seq_cst))
 
-#define a_swap_rlx(x, v) \
-	atomic_exchange_explicit(&(x)->value_, (v), memory_order_relaxed)
-#define a_swap_acq(x, v) \
-	atomic_exchange_explicit(&(x)->value_, (v), memory_order_acquire)
-#define a_swap_rel(x, v) \
-	atomic_exchange_explicit(&(x)->value_, (v), memory_order_release)
-#define a_swap_acqrel(x, v) \
-	atomic_exchange_explicit(&(x)->value_, (v), memory_order_acq_rel)
+#define a_swap_rlx(x, v)                                     \
+	TOLD_(x, atomic_exchange_explicit(&(x)->value_, (v), \
+					  memory_order_relaxed))
+#define a_swap_acq(x, v)                                         \
+	TOLD_ACQ_(x, atomic_exchange_explicit(&(x)->value_, (v), \
+					      memory_order_acquire))
+#define a_swap_rel(x, v)                                         \
+	TOLD_REL_(x, atomic_exchange_explicit(&(x)->value_, (v), \
+					      memory_order_release))
+#define a_swap_acqrel(x, v)                                         \
+	TOLD_ACQREL_(x, atomic_exchange_explicit(&(x)->value_, (v), \
+						 memory_order_acq_rel))
 
 /* Compare and set: on failure *expected holds what was seen (relaxed, but for
  * the acq and acqrel forms, which acquire on failure too). The weak forms may
  * fail for no reason and belong in loops. */
-#define a_cas_rlx(x, expected, v)                                              \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
-						memory_order_relaxed,          \
-						memory_order_relaxed)
-#define a_cas_acq(x, expected, v)                                              \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
-						memory_order_acquire,          \
-						memory_order_acquire)
-#define a_cas_rel(x, expected, v)                                              \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
-						memory_order_release,          \
-						memory_order_relaxed)
-#define a_cas_acqrel(x, expected, v)                                           \
-	atomic_compare_exchange_strong_explicit(&(x)->value_, (expected), (v), \
-						memory_order_acq_rel,          \
-						memory_order_acquire)
-#define a_cas_weak_acq(x, expected, v)                                       \
-	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), (v), \
-					      memory_order_acquire,          \
-					      memory_order_acquire)
-#define a_cas_weak_rel(x, expected, v)                                       \
-	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), (v), \
-					      memory_order_release,          \
-					      memory_order_relaxed)
-#define a_cas_weak_acqrel(x, expected, v)                                    \
-	atomic_compare_exchange_weak_explicit(&(x)->value_, (expected), (v), \
-					      memory_order_acq_rel,          \
-					      memory_order_acquire)
+#define a_cas_rlx(x, expected, v)                                             \
+	TOLD_(x, atomic_compare_exchange_strong_explicit(                     \
+			 &(x)->value_, (expected), (v), memory_order_relaxed, \
+			 memory_order_relaxed))
+#define a_cas_acq(x, expected, v)                             \
+	TOLD_ACQ_(x, atomic_compare_exchange_strong_explicit( \
+			     &(x)->value_, (expected), (v),   \
+			     memory_order_acquire, memory_order_acquire))
+#define a_cas_rel(x, expected, v)                             \
+	TOLD_REL_(x, atomic_compare_exchange_strong_explicit( \
+			     &(x)->value_, (expected), (v),   \
+			     memory_order_release, memory_order_relaxed))
+#define a_cas_acqrel(x, expected, v)                             \
+	TOLD_ACQREL_(x, atomic_compare_exchange_strong_explicit( \
+				&(x)->value_, (expected), (v),   \
+				memory_order_acq_rel, memory_order_acquire))
+#define a_cas_weak_acq(x, expected, v)                      \
+	TOLD_ACQ_(x, atomic_compare_exchange_weak_explicit( \
+			     &(x)->value_, (expected), (v), \
+			     memory_order_acquire, memory_order_acquire))
+#define a_cas_weak_rel(x, expected, v)                      \
+	TOLD_REL_(x, atomic_compare_exchange_weak_explicit( \
+			     &(x)->value_, (expected), (v), \
+			     memory_order_release, memory_order_relaxed))
+#define a_cas_weak_acqrel(x, expected, v)                      \
+	TOLD_ACQREL_(x, atomic_compare_exchange_weak_explicit( \
+				&(x)->value_, (expected), (v), \
+				memory_order_acq_rel, memory_order_acquire))
 
-#define a_add_rlx(x, v) \
-	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_relaxed)
-#define a_add_rel(x, v) \
-	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_release)
-#define a_add_acqrel(x, v) \
-	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_acq_rel)
-#define a_add_rel(x, v) \
-	atomic_fetch_add_explicit(&(x)->value_, (v), memory_order_release)
-#define a_sub_rel(x, v) \
-	atomic_fetch_sub_explicit(&(x)->value_, (v), memory_order_release)
-#define a_sub_acqrel(x, v) \
-	atomic_fetch_sub_explicit(&(x)->value_, (v), memory_order_acq_rel)
-#define a_or_rlx(x, v) \
-	atomic_fetch_or_explicit(&(x)->value_, (v), memory_order_relaxed)
-#define a_or_acqrel(x, v) \
-	atomic_fetch_or_explicit(&(x)->value_, (v), memory_order_acq_rel)
-#define a_and_acqrel(x, v) \
-	atomic_fetch_and_explicit(&(x)->value_, (v), memory_order_acq_rel)
+#define a_add_rlx(x, v)                                       \
+	TOLD_(x, atomic_fetch_add_explicit(&(x)->value_, (v), \
+					   memory_order_relaxed))
+#define a_add_rel(x, v)                                           \
+	TOLD_REL_(x, atomic_fetch_add_explicit(&(x)->value_, (v), \
+					       memory_order_release))
+#define a_add_acqrel(x, v)                                           \
+	TOLD_ACQREL_(x, atomic_fetch_add_explicit(&(x)->value_, (v), \
+						  memory_order_acq_rel))
+#define a_sub_rel(x, v)                                           \
+	TOLD_REL_(x, atomic_fetch_sub_explicit(&(x)->value_, (v), \
+					       memory_order_release))
+#define a_sub_acqrel(x, v)                                           \
+	TOLD_ACQREL_(x, atomic_fetch_sub_explicit(&(x)->value_, (v), \
+						  memory_order_acq_rel))
+#define a_or_rlx(x, v)                                       \
+	TOLD_(x, atomic_fetch_or_explicit(&(x)->value_, (v), \
+					  memory_order_relaxed))
+#define a_or_acqrel(x, v)                                           \
+	TOLD_ACQREL_(x, atomic_fetch_or_explicit(&(x)->value_, (v), \
+						 memory_order_acq_rel))
+#define a_and_acqrel(x, v)                                           \
+	TOLD_ACQREL_(x, atomic_fetch_and_explicit(&(x)->value_, (v), \
+						  memory_order_acq_rel))
 
 /* Counters that one thread writes and others only read. */
 #define a_bump_owner(x) a_store_rlx((x), a_load_rlx(x) + 1)
 
-/* Full fence. ThreadSanitizer does not model fences: there it becomes a
+/* Full fence. ThreadSanitizer and helgrind do not model fences: there it is a
  * read-modify-write of one shared word, a full barrier on every target that
- * TSan runs on, and one that it sees. */
-#ifdef SN_TSAN
+ * these run on, and one that they see. */
+#if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
 extern a_u32 sn_fence_word;
-#define a_fence()                                                  \
-	((void)atomic_fetch_add_explicit(&sn_fence_word.value_, 0, \
-					 memory_order_seq_cst))
+#define a_fence()                                                             \
+	((void)TOLD_ACQREL_(&sn_fence_word, atomic_fetch_add_explicit(        \
+						    &sn_fence_word.value_, 0, \
+						    memory_order_seq_cst)))
 #else
 #define a_fence() atomic_thread_fence(memory_order_seq_cst)
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifdef SN_TSAN
+#if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
 a_u32 sn_fence_word;
 #endif
 

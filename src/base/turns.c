@@ -37,6 +37,7 @@ struct turn {
 	struct turn    *next; /* of all, first come first */
 	sem_t           go;   /* the turn is given */
 	enum state      state;
+	bool            taken;    /* the turn: it has noticed that it has it */
 	bool            in_time;  /* WAITING: woken, not by the deadline */
 	const uint32_t *word;     /* WAITING */
 	uint64_t        deadline; /* WAITING */
@@ -200,19 +201,22 @@ static bool is_anyone(enum state state)
 static void give(struct turn *next)
 {
 	holder = next;
-	if (next)
-		sem_post(&next->go);
+	if (!next)
+		return;
+	next->taken = false;
+	sem_post(&next->go);
 }
 
 /* --- taking turns ------------------------------------------------------- */
 
 /* The holder has not called us since this was last asked: then it waits for
- * something that we do not see, perhaps for us. */
+ * something that we do not see, perhaps for us. Unless it has yet to wake for
+ * its turn: that takes as long as the system likes. */
 static void lose_patience(struct turn *t)
 {
 	struct turn *next;
 
-	if (holder && t->seen == points) {
+	if (holder && holder->taken && t->seen == points) {
 		holder->state = ABSENT;
 		next = choose();
 		if (next)
@@ -240,6 +244,7 @@ static void await(struct turn *t)
 		if (holder != t)
 			lose_patience(t);
 	}
+	t->taken = true;
 }
 
 /* Hand the turn to whom chance says, who may be the caller. */

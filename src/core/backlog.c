@@ -23,13 +23,16 @@ static void note_count_locked(struct backlog *b)
 	a_store_rlx(&b->count, sn_ring_count(&b->tasks)); /* see backlog.h */
 }
 
-int sn_backlog_push(struct backlog *b, struct task t, sennit_time now)
+int sn_backlog_fill(struct backlog *b, backlog_filler *fill, void *filler,
+		    sennit_time now)
 {
-	int err;
+	bool was_empty;
+	int  err;
 
 	os_lock(&b->lock);
-	err = sn_ring_push_back(&b->tasks, t);
-	if (!err && sn_ring_count(&b->tasks) == 1)
+	was_empty = sn_ring_is_empty(&b->tasks);
+	err = fill(filler, &b->tasks);
+	if (!err && was_empty)
 		a_store_rlx(&b->due, now + BACKLOG_PATIENCE); /* a hint */
 	note_count_locked(b);
 	pthread_mutex_unlock(&b->lock);
@@ -42,6 +45,16 @@ void sn_backlog_trim(struct backlog *b)
 	os_lock(&b->lock);
 	sn_ring_trim(&b->tasks);
 	pthread_mutex_unlock(&b->lock);
+}
+
+static int push_one(void *task, struct ring *tasks)
+{
+	return sn_ring_push_back(tasks, *(const struct task *)task);
+}
+
+int sn_backlog_push(struct backlog *b, struct task t, sennit_time now)
+{
+	return sn_backlog_fill(b, push_one, &t, now);
 }
 
 bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,

@@ -47,6 +47,13 @@ SENNIT_MUST_USE int sn_backlog_push(struct backlog *b, struct task t,
 /* Give memory back that a longer backlog has needed. Any thread. */
 void sn_backlog_trim(struct backlog *b);
 
+/* Whoever adds tasks to the ring: all that it has, or none and an error. */
+typedef int backlog_filler(void *filler, struct ring *tasks);
+
+/* Have fill(filler, ring) add tasks, now, in one step. Returns what it did. */
+SENNIT_MUST_USE int sn_backlog_fill(struct backlog *b, backlog_filler *fill,
+				    void *filler, sennit_time now);
+
 /* Give the oldest to keep(keeper, task), now. False: there was none, or it was
  * not kept. */
 bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,

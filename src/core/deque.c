@@ -115,15 +115,15 @@ void sn_deque_free(struct deque *d)
 /* No lock: a thief with the old slots finds in them what it may take, for the
  * owner fills them no more; one with the new ones fails when it wants a task
  * so old that it was not copied, as top has passed that. */
-static int grow(struct deque *d, uint32_t top, uint32_t bottom)
+static int grow(struct deque *d, uint32_t top, uint32_t bottom,
+		uint64_t capacity)
 {
 	struct slots *old = a_load_rlx(&d->slots);
-	uint32_t      capacity = 2 * (old->mask + 1);
 	struct slots *s;
 
 	if (capacity > CAPACITY_MAX)
 		return -ENOMEM;
-	s = take_slots(d->allocator, capacity);
+	s = take_slots(d->allocator, (uint32_t)capacity);
 	if (!s)
 		return -ENOMEM;
 	s->older = old;
@@ -132,21 +132,31 @@ static int grow(struct deque *d, uint32_t top, uint32_t bottom)
 		sn_slot_fill(&s->slot[i & s->mask],
 			     sn_slot_read(&old->slot[i & old->mask]));
 	use_slots(d, s);
-	d->limit = top + capacity;
+	d->limit = top + (uint32_t)capacity;
 	return 0;
 }
 
 /* Thieves may have made room since the last look. */
-int sn_deque_push_full(struct deque *d, sennit_task_fn *run, void *argument,
-		       uintptr_t meta)
+int sn_deque_reserve(struct deque *d, uint32_t n)
 {
 	uint32_t b = a_load_rlx(&d->bottom);
 	uint32_t top = top_of(a_load_acq(&d->pub)); /* <- deque.steal */
-	int      err = 0;
+	uint64_t had = (uint64_t)d->mask + 1;
+	uint64_t capacity = had;
 
+	while (capacity < (uint64_t)(b - top) + n)
+		capacity *= 2;
+	if (capacity > had)
+		return grow(d, top, b, capacity);
 	d->limit = top + d->mask + 1;
-	if ((int32_t)(b - d->limit) >= 0)
-		err = grow(d, top, b);
+	return 0;
+}
+
+int sn_deque_push_full(struct deque *d, sennit_task_fn *run, void *argument,
+		       uintptr_t meta)
+{
+	int err = sn_deque_reserve(d, 1);
+
 	return err ? err
 		   : sn_deque_push(d, (struct task){ run, argument, meta });
 }

@@ -127,6 +127,14 @@ static inline bool sn_deque_has_private_owner(const struct deque *d)
 static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
 				   uintptr_t meta, struct task *out);
 
+/* Make room for n more tasks. Returns 0, or -ENOMEM: nothing has changed. */
+SENNIT_MUST_USE int sn_deque_reserve(struct deque *d, uint32_t n);
+
+/* Slot i, within the room made, of tasks to come: nobody else looks there until
+ * sn_deque_push_filled has made those filled in tasks, all in one step. */
+static inline struct slot *sn_deque_spare(struct deque *d, uint32_t i);
+static inline void         sn_deque_push_filled(struct deque *d, uint32_t n);
+
 /* Take the oldest task into *out; false when there is none. Publishes the
  * older half when nothing is public, so that most calls cost one
  * compare-and-set. */
@@ -217,6 +225,12 @@ static inline bool sn_deque_has_room(const struct deque *d)
 	return (int32_t)(a_load_rlx(&d->bottom) - d->limit) < 0;
 }
 
+/* The same for n pushes. */
+static inline bool sn_deque_has_room_for(const struct deque *d, uint32_t n)
+{
+	return (int32_t)(d->limit - a_load_rlx(&d->bottom)) >= (int32_t)n;
+}
+
 /* The next push looks at the thieves' line whether there is room or not. */
 static inline void sn_deque_forget_room(struct deque *d)
 {
@@ -246,6 +260,18 @@ static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 		return sn_deque_push_full(d, t.run, t.argument, t.meta);
 	sn_deque_push_at(d, b, t);
 	return 0;
+}
+
+static inline struct slot *sn_deque_spare(struct deque *d, uint32_t i)
+{
+	return &d->slot[(a_load_rlx(&d->bottom) + i) & d->mask];
+}
+
+static inline void sn_deque_push_filled(struct deque *d, uint32_t n)
+{
+	TORTURE_POINT();
+	/* -> deque.push: the slots, the tasks */
+	a_store_rel(&d->bottom, a_load_rlx(&d->bottom) + n);
 }
 
 /* Take the task at b, which is the newest, into *out; false when there is none.

@@ -5,6 +5,9 @@
 #include "base/torture.h"
 #include "os/os.h"
 
+/* How long a sweep may be waited for without sleeping: some 2 us. */
+#define SWEEP_PAUSES TORTURED(0, 64)
+
 #define SUSPENDED UINT64_C(1)
 #define DONE      UINT64_C(2)
 #define DIRTY     UINT64_C(4)
@@ -50,6 +53,18 @@ bool sn_gate_release(struct gate *g)
 	return step_down(g, REFERENCE);
 }
 
+/* A sweep is short beside a sleep. */
+static void await_epoch(struct gate *g, uint32_t epoch)
+{
+	for (int i = 0; i < SWEEP_PAUSES; i++) {
+		/* Seen late at worst; who goes on looks by acquire. */
+		if (a_load_rlx(&g->epoch) != epoch)
+			return;
+		a_pause();
+	}
+	os_word_wait(&g->epoch, epoch, SENNIT_NEVER);
+}
+
 bool sn_gate_enter(struct gate *g)
 {
 	for (;;) {
@@ -66,7 +81,7 @@ bool sn_gate_enter(struct gate *g)
 		if (!(new &SUSPENDED))
 			return true;
 		TORTURE_POINT(); /* knocked, not asleep */
-		os_word_wait(&g->epoch, epoch, SENNIT_NEVER);
+		await_epoch(g, epoch);
 	}
 }
 

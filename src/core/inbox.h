@@ -72,10 +72,14 @@ static inline struct node *sn_inbox_take(struct inbox *in, struct node **last)
  * to be pushed elsewhere; NULL when there is nothing. Anyone. */
 static inline struct node *sn_inbox_take_raw(struct inbox *in)
 {
+	struct node *n;
+
 	/* Stale at worst by a push whose maker looks after us. */
 	if (!a_load_rlx(&in->head))
 		return NULL;
-	return a_swap_acq(&in->head, NULL); /* <- inbox.push */
+	n = a_swap_acq(&in->head, NULL); /* <- inbox.push */
+	TORTURE_POINT();                 /* seen in no queue at all */
+	return n;
 }
 
 /* A hint, for who looks again or is told otherwise. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/mergesort.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 
 #include <string.h>
 
@@ -14,9 +14,6 @@
 /* From so many on it is worth a look whether two runs lie one behind the
  * other. */
 #define LOOKED_AT 64
-
-#define CONTRADICTION(is) \
-	MISUSE(is, "sennit_parallel_sort", "the comparison contradicts itself")
 
 /* What follows is compiled once for each size that is common, and once for any
  * other: `size` is a constant where it is inlined. */
@@ -66,7 +63,8 @@ struct ends {
 	char       *to, *to_end;
 };
 
-static ALWAYS_INLINE void from_both_ends(const struct order *o, struct ends *e,
+/* Take so many steps; false: the ends have crossed, and *e is as it was. */
+static ALWAYS_INLINE bool from_both_ends(const struct order *o, struct ends *e,
 					 size_t steps, size_t size)
 {
 	struct ends n = *e;
@@ -84,8 +82,10 @@ static ALWAYS_INLINE void from_both_ends(const struct order *o, struct ends *e,
 		n.a_end -= last * size;
 		n.b_end -= (last ^ 1) * size;
 	}
-	CONTRADICTION(n.a > n.a_end || n.b > n.b_end);
+	if (unlikely(n.a > n.a_end || n.b > n.b_end))
+		return false;
 	*e = n;
+	return true;
 }
 
 static ALWAYS_INLINE void from_front(const struct order *o, struct ends *e,
@@ -109,16 +109,19 @@ static ALWAYS_INLINE size_t steps(const struct ends *e, size_t size)
 	return (a < b ? a : b) / size;
 }
 
-static ALWAYS_INLINE void merge(const struct order *o, struct ends e,
+static ALWAYS_INLINE bool merge(const struct order *o, struct ends e,
 				size_t size)
 {
+	bool   agrees = true;
 	size_t n;
 
-	while ((n = steps(&e, size)) >= TWO_ENDED)
-		from_both_ends(o, &e, n, size);
-	from_front(o, &e, size);
+	while (agrees && (n = steps(&e, size)) >= TWO_ENDED)
+		agrees = from_both_ends(o, &e, n, size);
+	if (likely(agrees))
+		from_front(o, &e, size);
 	memcpy(e.to, e.a, (size_t)(e.a_end - e.a));
 	memcpy(e.to + (e.a_end - e.a), e.b, (size_t)(e.b_end - e.b));
+	return agrees;
 }
 
 /* Put one run behind the other if that is all it takes. */
@@ -140,7 +143,7 @@ static ALWAYS_INLINE bool join(const struct order *o, const struct runs *r,
 	return true;
 }
 
-static ALWAYS_INLINE void merge_runs(const struct order *o,
+static ALWAYS_INLINE bool merge_runs(const struct order *o,
 				     const struct runs *r, char *to,
 				     size_t size)
 {
@@ -150,16 +153,18 @@ static ALWAYS_INLINE void merge_runs(const struct order *o,
 		r->a, r->a + a, r->b, r->b + b, to, to + a + b
 	};
 
-	if (!a || !b || r->a_count + r->b_count < LOOKED_AT ||
-	    !join(o, r, to, size))
-		merge(o, e, size);
+	return (a && b && r->a_count + r->b_count >= LOOKED_AT &&
+		join(o, r, to, size)) ||
+	       merge(o, e, size);
 }
 
 /* Merge all pairs of neighbouring runs of `run` elements. */
-static ALWAYS_INLINE void merge_pairs(const struct order *o, const char *from,
+static ALWAYS_INLINE bool merge_pairs(const struct order *o, const char *from,
 				      char *to, size_t n, size_t run,
 				      size_t size)
 {
+	bool agrees = true;
+
 	for (size_t i = 0; i < n; i += 2 * run) {
 		const char *a = from + i * size;
 		size_t      left = n - i;
@@ -169,23 +174,25 @@ static ALWAYS_INLINE void merge_pairs(const struct order *o, const char *from,
 			r = (struct runs){ a, a, left, 0 };
 		else if (r.b_count > run)
 			r.b_count = run;
-		merge_runs(o, &r, to + i * size, size);
+		agrees &= merge_runs(o, &r, to + i * size, size);
 	}
+	return agrees;
 }
 
-static ALWAYS_INLINE void sort(const struct order *o, char *data, char *other,
+static ALWAYS_INLINE bool sort(const struct order *o, char *data, char *other,
 			       size_t n, bool into_other, size_t size)
 {
-	bool there = into_other;
+	bool there = into_other, agrees = true;
 
 	for (size_t run = INSERTED; run < n; run *= 2)
 		there = !there;
 	make_runs(o, data, other, n, there, size);
 	for (size_t run = INSERTED; run < n; run *= 2) {
-		merge_pairs(o, there ? other : data, there ? data : other, n,
-			    run, size);
+		agrees &= merge_pairs(o, there ? other : data,
+				      there ? data : other, n, run, size);
 		there = !there;
 	}
+	return agrees;
 }
 
 /* --- for each size ------------------------------------------------------ */
@@ -195,32 +202,29 @@ static ALWAYS_INLINE void sort(const struct order *o, char *data, char *other,
 	switch ((o)->size) {                   \
 	case 4: {                              \
 		const size_t size = 4;         \
-		call;                          \
-		break;                         \
+		return call;                   \
 	}                                      \
 	case 8: {                              \
 		const size_t size = 8;         \
-		call;                          \
-		break;                         \
+		return call;                   \
 	}                                      \
 	case 16: {                             \
 		const size_t size = 16;        \
-		call;                          \
-		break;                         \
+		return call;                   \
 	}                                      \
 	default: {                             \
 		const size_t size = (o)->size; \
-		call;                          \
+		return call;                   \
 	}                                      \
 	}
 
-void sn_mergesort(const struct order *o, char *data, char *other, size_t n,
+bool sn_mergesort(const struct order *o, char *data, char *other, size_t n,
 		  bool into_other)
 {
 	FOR_SIZES(o, sort(o, data, other, n, into_other, size))
 }
 
-void sn_mergesort_merge(const struct order *o, struct runs r,
+bool sn_mergesort_merge(const struct order *o, struct runs r,
 			char *to){ FOR_SIZES(o, merge_runs(o, &r, to, size)) }
 
 /* --- sharing out -------------------------------------------------------- */

@@ -16,8 +16,10 @@
  * them goes before it. (Siebert, Traeff: Perfectly load-balanced, stable,
  * synchronization-free parallel merge, 2014.)
  *
- * A comparison that contradicts itself would have elements lost; it is misuse,
- * where it is noticed, and never leads outside of the array.
+ * A comparison that contradicts itself never leads outside of the array, and
+ * loses no element within a sort or a merge: where ends cross, what is left of
+ * the runs is copied as it is. Where a merge is shared out it may, if places
+ * do not match.
  */
 #ifndef SN_MERGESORT_H
 #define SN_MERGESORT_H
@@ -39,12 +41,12 @@ struct runs {
 };
 
 /* Sort the n elements at data with room for as many at other, where they are
- * to be in the end if so asked. */
-void sn_mergesort(const struct order *o, char *data, char *other, size_t n,
+ * to be in the end if so asked. False: the comparison contradicts itself. */
+bool sn_mergesort(const struct order *o, char *data, char *other, size_t n,
 		  bool into_other);
 
-/* Merge the runs to `to`. */
-void sn_mergesort_merge(const struct order *o, struct runs r, char *to);
+/* Merge the runs to `to`. False: the comparison contradicts itself. */
+bool sn_mergesort_merge(const struct order *o, struct runs r, char *to);
 
 /* How many of the first n elements of the merged runs come from a. */
 size_t sn_mergesort_split(const struct order *o, const struct runs *r,

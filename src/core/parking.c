@@ -31,6 +31,14 @@ void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant)
 	a_add_acqrel(&p->counts, more * SLEEPER);
 }
 
+void sn_parking_begin(struct parking *p, uint32_t asleep)
+{
+	a_store_rlx(&p->counts, a_load_rlx(&p->counts) + asleep * SLEEPER);
+	for (uint32_t i = 0; i < asleep; i++)
+		a_store_rlx(&p->asleep[i / 64], a_load_rlx(&p->asleep[i / 64]) |
+							UINT64_C(1) << i % 64);
+}
+
 void sn_parking_hired(struct parking *p)
 {
 	/* Only who holds the staff's lock changes it. */
@@ -131,27 +139,29 @@ static bool claim(struct sleeper *s)
 	return true;
 }
 
-static void set_token(struct sleeper *s)
+static void set_token(struct sleeper *s, uint32_t about)
 {
-	TORTURE_POINT();           /* counted, not told */
-	a_store_rel(&s->token, 1); /* -> park.token: what it was woken for */
+	TORTURE_POINT(); /* counted, not told */
+	/* -> park.token: what it was woken for */
+	a_store_rel(&s->token, about + 1);
 	TORTURE_POINT();
 	os_word_wake_one(&s->token);
 }
 
-/* Claim and wake s if it sleeps. */
-static bool rouse(struct sleeper *s)
+/* Claim and wake s if it sleeps, and say about whom. */
+static bool rouse(struct sleeper *s, uint32_t about)
 {
 	/* Clear: awake, or it announces and looks after the caller's fence. */
 	if (!(a_load_rlx(word_of(s)) & bit_of(s)) || !claim(s))
 		return false;
-	set_token(s);
+	set_token(s, about);
 	return true;
 }
 
 void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 {
-	if (!sn_parking_is_hungry(p) || rouse(p->sleepers[preferred]))
+	if (!sn_parking_is_hungry(p) ||
+	    rouse(p->sleepers[preferred], preferred))
 		return;
 	for (uint32_t i = 0; i < (p->workers + 63) / 64; i++) {
 		uint64_t word = a_load_rlx(&p->asleep[i]);
@@ -160,7 +170,8 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 		/* A bit set since is a worker about to look for itself. */
 		for (; word; word &= word - 1)
 			if (rouse(p->sleepers[i * 64 +
-					      (uint32_t)__builtin_ctzll(word)]))
+					      (uint32_t)__builtin_ctzll(word)],
+				  preferred))
 				return;
 	}
 	/* A number that is stale: hire looks again, or a searcher is there. */
@@ -172,5 +183,5 @@ void sn_parking_wake(struct sleeper *s)
 {
 	TORTURE_POINT();
 	a_fence(); /* <-> park.sleep: published, before the look for s */
-	rouse(s);
+	rouse(s, s->index);
 }

@@ -8,7 +8,8 @@
  *
  *	counts   { searchers : 32 | sleepers : 32 }
  *	asleep   one bit per worker that has announced its sleep
- *	token    per worker: the word it sleeps on
+ *	token    per worker: the word it sleeps on; 0, or 1 + the number of who
+ *	         has the work that it was woken for
  *
  * Invariants
  *   - While a task that anyone may run is queued and a worker is asleep, there
@@ -56,11 +57,15 @@ struct parking {
 struct sleeper {
 	struct parking *parking; /* fixed */
 	uint32_t        index;   /* fixed */
-	a_u32           token;   /* any: 1 = wake up */
+	a_u32           token;   /* any: not 0 = wake up */
 };
 
 void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 		     uint32_t workers);
+
+/* So many workers, the first ones, begin as if asleep: each withdraws when its
+ * thread runs. Before anybody else sees *p. */
+void sn_parking_begin(struct parking *p, uint32_t asleep);
 
 /* So many workers are there now, of which so many are vacant. Calls of this and
  * of hire's sn_parking_hired take turns. */
@@ -85,6 +90,14 @@ static inline bool sn_parking_has_sleepers(const struct parking *p)
 	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
+/* Whether nobody works: all search or sleep. A guess. */
+static inline bool sn_parking_is_quiet(const struct parking *p)
+{
+	uint64_t counts = a_load_rlx(&p->counts); /* stale: see above */
+
+	return (counts >> 32) + (uint32_t)counts >= a_load_rlx(&p->present);
+}
+
 /* Begin to search, unless more than half of those awake do: one more would only
  * be in their way. Then false, and the caller sleeps at once. */
 bool sn_parking_search(struct parking *p);
@@ -96,6 +109,12 @@ bool sn_parking_found(struct parking *p);
 /* Announce that s is about to sleep, as a searcher or not; afterwards the
  * caller looks for work once more, and sleeps or withdraws. */
 void sn_parking_announce(struct sleeper *s, bool searching);
+
+/* Whether s has been claimed and counted: its sleep would end at once. */
+static inline bool sn_parking_is_told(const struct sleeper *s)
+{
+	return a_load_rlx(&s->token); /* who acts on it looks by acquire */
+}
 
 /* Sleep until claimed or the deadline passes; false: the deadline passed. */
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
@@ -111,9 +130,18 @@ static inline bool sn_parking_is_woken(const struct sleeper *s)
  * that took the bit, whose token this waits for, or by itself. */
 void sn_parking_withdraw(struct sleeper *s);
 
+/* Who has the work that s, which has withdrawn, was woken for; its own index if
+ * nobody has said. May have it no more. */
+static inline uint32_t sn_parking_about(const struct sleeper *s)
+{
+	uint32_t token = a_load_rlx(&s->token); /* ours: the bit is clear */
+
+	return token ? token - 1 : s->index;
+}
+
 /* Wake one sleeper for work that anyone may do, if one sleeps and nobody
- * searches: the preferred one if that sleeps, a vacant one if no other. The
- * caller has published and fenced. */
+ * searches: the preferred one, who has the work, if that sleeps, a vacant one
+ * if no other. The caller has published and fenced. */
 void sn_parking_wake_one(struct parking *p, uint32_t preferred);
 
 /* Wake s for work that only it can do, if it sleeps. The caller has published;

@@ -356,13 +356,18 @@ void sn_pool_cache_init(struct pool_cache *c, struct pool *p)
 
 void sn_pool_cache_drain(struct pool_cache *c)
 {
+	struct node *last;
+
 	while (c->count >= POOL_BATCH)
 		sn_pool_spill(c);
-	while (c->free) {
-		struct node *n = c->free;
-
-		c->free = n->next;
-		sn_pool_give_shared(c->pool, n);
-	}
+	if (!c->free)
+		return;
+	for (last = c->free; last->next; last = last->next)
+		;
+	os_lock(&c->pool->lock);
+	last->next = c->pool->loose;
+	c->pool->loose = c->free;
+	pthread_mutex_unlock(&c->pool->lock);
+	c->free = NULL;
 	c->count = 0;
 }

@@ -69,3 +69,14 @@ void sn_ring_trim(struct ring *r)
 	if (capacity < r->capacity)
 		(void)!resize(r, capacity); /* or it stays large */
 }
+
+int sn_ring_reserve(struct ring *r, uint32_t n)
+{
+	while (r->capacity - r->count < n) {
+		int err = sn_ring_grow(r);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}

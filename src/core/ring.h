@@ -42,6 +42,9 @@ COLD int sn_ring_grow(struct ring *r);
  * most four times as large as its contents, or small. */
 COLD void sn_ring_trim(struct ring *r);
 
+/* Make room for n more tasks; -ENOMEM leaves them as they are. */
+SENNIT_MUST_USE int sn_ring_reserve(struct ring *r, uint32_t n);
+
 static inline uint32_t sn_ring_count(const struct ring *r)
 {
 	return r->count;

@@ -12,9 +12,11 @@
 #endif
 
 enum {
-	LINK_ROOM = 64,               /* so that low + usable stays round */
-	CANARY_WORDS = 32,            /* wide: frames leave holes */
-	FIRST_SLAB = TORTURED(2, 64), /* stacks; small programs stay small */
+	LINK_ROOM = 64,                   /* so that low + usable stays round */
+	CANARY_WORDS = 32,                /* wide: frames leave holes */
+	FIRST_SLAB = TORTURED(2, 8),      /* stacks; small programs stay small:
+				       * what lies next to other mappings
+				       * shares page tables */
 	LARGEST_SLAB = TORTURED(8, 1024), /* stacks */
 	MAP_WORDS = 1024 / 64,
 };
@@ -63,6 +65,16 @@ static char *bottom_of(const struct slabs *s, const struct slab *b, uint32_t i)
 	return b->base + s->pitch * i;
 }
 
+/* NULL: none. */
+static struct slab *slab_of(const struct slabs *s, uintptr_t address)
+{
+	struct slab *b = s->newest;
+
+	while (b && address - (uintptr_t)b->base >= s->pitch * b->count)
+		b = b->next;
+	return b;
+}
+
 /* --- canaries ----------------------------------------------------------- */
 
 static uintptr_t *canary_of(void *low)
@@ -102,10 +114,24 @@ bool sn_slabs_is_overrun(const struct slabs *s, void *low)
 
 /* --- guards ------------------------------------------------------------- */
 
+/* How many guards of the process may split mappings. Asked for at the first
+ * one, as most systems need none. */
+static uint32_t mapping_limit(struct slabs *s)
+{
+	size_t guards;
+
+	if (s->mapping_limit == UINT32_MAX) {
+		guards = os_mapping_limit() / 4 / 2; /* each adds two */
+		s->mapping_limit = guards < INT32_MAX ? (uint32_t)guards
+						      : INT32_MAX;
+	}
+	return s->mapping_limit;
+}
+
 /* Guard by splitting the mapping, while the process may have more of those. */
 static bool guard_by_mapping(struct slabs *s, struct slab *b, void *bottom)
 {
-	if (a_add_rlx(&mapping_guards, 1) < s->mapping_limit &&
+	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
 	    !os_guard_pages(OS_GUARD_MAPPING, &bottom, 1)) {
 		s->mapping_guards++;
 		b->mapping_guards++;
@@ -146,6 +172,7 @@ static void carve(struct slabs *s, struct slab *b, uint32_t count)
 	}
 	b->clean += count;
 	s->clean += count;
+	s->carved += count;
 	s->uncarved -= count;
 }
 
@@ -213,6 +240,7 @@ static void renew(struct slabs *s, struct slab *b)
 	for (uint32_t i = 0; i < MAP_WORDS; i++)
 		b->is_clean[i] = 0;
 	s->clean -= b->clean;
+	s->carved -= b->carved;
 	s->uncarved += b->carved;
 	s->mapping_guards -= b->mapping_guards;
 	a_add_rlx(&mapping_guards, 0 - b->mapping_guards);
@@ -235,16 +263,16 @@ static struct slab *find_slab(struct slabs *s, bool clean)
 	return b;
 }
 
-/* Make some stacks clean, at least one; false when there is no memory. A cheap
- * guard costs little, so a batch is made at once; the others are made as they
- * are wanted. */
+/* Make some stacks clean, at least one; false when there is no memory. Cheap
+ * guards cost less by the batch, so as many are made as there are, a batch at
+ * most; the others as they are wanted. */
 static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 {
-	uint32_t     count = STACK_BATCH;
+	uint32_t     count = least(wanted, STACK_BATCH);
 	struct slab *b;
 
-	if (s->kind != OS_GUARD_CHEAP)
-		count = least(wanted, STACK_BATCH);
+	if (s->kind == OS_GUARD_CHEAP && count < s->carved)
+		count = least(s->carved, STACK_BATCH);
 	if (!s->uncarved && !add_slab(s, most))
 		return false;
 	b = find_slab(s, false);
@@ -271,14 +299,12 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 		  size_t stack_size)
 {
 	size_t page = os_page_size();
-	size_t guards = os_mapping_limit() / 4 / 2; /* each adds two mappings */
 
 	*s = (struct slabs){
 		.memory = memory,
 		.page = page,
 		.pitch = pitch_of(stack_size, page),
-		.mapping_limit = guards < INT32_MAX ? (uint32_t)guards
-						    : INT32_MAX,
+		.mapping_limit = UINT32_MAX,
 		.kind = os_guard_kind(),
 	};
 	return s->pitch ? 0 : -EINVAL;
@@ -328,6 +354,35 @@ void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 	return low;
 }
 
+void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
+{
+	struct slab *b;
+
+	if (!s->uncarved && !add_slab(s, most))
+		return NULL;
+	b = find_slab(s, false);
+	clear_bit(b->is_bare, b->carved);
+	s->carved++;
+	s->uncarved--;
+	return bottom_of(s, b, b->carved++);
+}
+
+void *sn_slabs_take_aside(struct slabs *s, void *bottom)
+{
+	struct slab *b = slab_of(s, (uintptr_t)bottom);
+	uint32_t i = (uint32_t)((size_t)((char *)bottom - b->base) / s->pitch);
+	void    *low;
+
+	if (!guard_alone(s, b, bottom)) {
+		set_bit(b->is_bare, i);
+		b->unguarded++;
+		s->unguarded++;
+	}
+	low = low_of(s, b, i);
+	sn_slabs_link(s, low)->slab = b;
+	return low;
+}
+
 void sn_slabs_wipe(const struct slabs *s, void *low)
 {
 	uintptr_t top = (uintptr_t)sn_slabs_link(s, low) + LINK_ROOM;
@@ -357,9 +412,5 @@ size_t sn_slabs_usable(const struct slabs *s)
 
 bool sn_slabs_contain(const struct slabs *s, uintptr_t address)
 {
-	const struct slab *b = s->newest;
-
-	while (b && address - (uintptr_t)b->base >= s->pitch * b->count)
-		b = b->next;
-	return b;
+	return slab_of(s, address);
 }

@@ -38,18 +38,19 @@
 struct slab;
 
 struct slabs {
-	const sennit_allocator *memory;        /* fixed */
-	size_t                  page;          /* fixed */
-	size_t                  pitch;         /* fixed: one stack */
-	uint32_t                mapping_limit; /* fixed; most guards of the
-						* process that split mappings */
-	enum os_guard           kind;          /* fixed */
+	const sennit_allocator *memory; /* fixed */
+	size_t                  page;   /* fixed */
+	size_t                  pitch;  /* fixed: one stack */
+	enum os_guard           kind;   /* fixed */
 
+	uint32_t     mapping_limit; /* most guards of the process that split
+				      * mappings; UINT32_MAX: not asked yet */
 	struct slab *newest;
 	struct slab *looked;         /* where the last search ended */
 	uint64_t     bytes;          /* mapped */
 	uint32_t     clean;          /* stacks that are */
-	uint32_t     uncarved;       /* stacks that are */
+	uint32_t     carved;         /* stacks that are */
+	uint32_t     uncarved;       /* stacks that are not */
 	uint32_t     unguarded;      /* carved ones that are */
 	uint32_t     mapping_guards; /* ours of the process's */
 };
@@ -72,6 +73,11 @@ void sn_slabs_free(struct slabs *s);
  * wanted: how many the caller is about to take; most: how many there may be
  * mapped more, at least 1. */
 void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
+
+/* Set a stack aside that is not carved, untouched; NULL: there is no memory.
+ * And take it: its lowest usable address. */
+void *sn_slabs_set_aside(struct slabs *s, uint32_t most);
+void *sn_slabs_take_aside(struct slabs *s, void *bottom);
 
 /* Give the memory of a taken stack back to the system. Any thread, without the
  * lock; sn_slabs_give must follow. */

@@ -74,6 +74,35 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 	return n;
 }
 
+void *sn_stacks_set_aside(struct stacks *s)
+{
+	void *bottom = NULL;
+
+	os_lock(&s->lock);
+	if (s->made < s->limit)
+		bottom = sn_slabs_set_aside(&s->slabs, s->limit - s->made);
+	s->made += bottom != NULL;
+	pthread_mutex_unlock(&s->lock);
+	return bottom;
+}
+
+void *sn_stacks_take_aside(struct stacks *s, void *bottom)
+{
+	void *low;
+
+	os_lock(&s->lock);
+	low = sn_slabs_take_aside(&s->slabs, bottom);
+	pthread_mutex_unlock(&s->lock);
+	return low;
+}
+
+void sn_stacks_drop_aside(struct stacks *s)
+{
+	os_lock(&s->lock);
+	s->made--;
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* --- giving back -------------------------------------------------------- */
 
 void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count)

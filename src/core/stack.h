@@ -66,6 +66,13 @@ void sn_stacks_free(struct stacks *s);
  * thread. */
 uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
 
+/* The same in two steps: set one stack aside, untouched and without a guard,
+ * NULL when there is none; and take it, which never fails. Or drop it: nobody
+ * gets it then. Any thread. */
+void *sn_stacks_set_aside(struct stacks *s);
+void *sn_stacks_take_aside(struct stacks *s, void *bottom);
+void  sn_stacks_drop_aside(struct stacks *s);
+
 /* Give stacks back, for others to take; their contents are kept. Any thread. */
 void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count);
 

@@ -5,12 +5,19 @@
 
 #include <string.h>
 
-/* A slot that nothing comes before. */
-struct first {
-	unsigned level; /* TIMERS_LEVELS: there is none */
-	unsigned slot;
-	uint64_t tick; /* at which it begins */
+/* Timers of a slot that are looked at for the first of them. */
+#define FEW 8
+
+/* Of the next TIMERS_WAIT ticks, how many must have timers to be waited for. */
+#define SEVERAL 3
+
+/* A slot. */
+struct place {
+	size_t   slot; /* TIMERS_ALL: there is none */
+	uint64_t tick; /* at which it begins; without, never */
 };
+
+static const struct place nowhere = { .slot = TIMERS_ALL, .tick = UINT64_MAX };
 
 void sn_timers_init(struct timers *w, sennit_time now)
 {
@@ -18,39 +25,70 @@ void sn_timers_init(struct timers *w, sennit_time now)
 	w->tick = now >> TIMERS_TICK_BITS;
 }
 
-/* The lowest level in use comes before all others. */
-static struct first find_first(const struct timers *w)
+/* The first bit of a level that is set, from bit `from` on and around; or
+ * TIMERS_SLOTS. */
+static unsigned first_bit(const uint64_t *level, unsigned from)
 {
-	struct first f = { 0 };
-	unsigned     shift;
+	enum { WORDS = TIMERS_SLOTS / 64 };
+	uint64_t below = (UINT64_C(1) << from % 64) - 1;
+	uint64_t word = level[from / 64] & ~below;
+	unsigned at = from / 64;
 
-	while (f.level < TIMERS_LEVELS && !w->used[f.level])
-		f.level++;
-	if (f.level == TIMERS_LEVELS)
-		return f;
-	shift = f.level * TIMERS_DIGIT_BITS;
-	f.slot = (unsigned)__builtin_ctzll(w->used[f.level]);
-	f.tick = ((w->tick >> shift) - (w->tick >> shift) % TIMERS_SLOTS +
-		  f.slot)
-		 << shift;
-	return f;
+	for (int left = WORDS; !word && left; left--) {
+		at = (at + 1) % WORDS;
+		word = level[at];
+		if (left == 1)
+			word &= below;
+	}
+	return word ? at * 64 + (unsigned)__builtin_ctzll(word) : TIMERS_SLOTS;
 }
 
-static struct timer *empty_slot(struct timers *w, const struct first *f)
+/* The slot of a level that begins first. */
+static struct place first_of(const struct timers *w, unsigned level)
 {
-	struct timer *chain = w->slots[f->level][f->slot];
+	unsigned shift = level * TIMERS_DIGIT_BITS;
+	uint64_t from = (w->tick + (UINT64_C(1) << shift) - 1) >> shift;
+	unsigned begin = (unsigned)(from % TIMERS_SLOTS);
+	unsigned bit = first_bit(&w->used[level * TIMERS_SLOTS / 64], begin);
 
-	w->slots[f->level][f->slot] = NULL;
-	w->used[f->level] &= ~(UINT64_C(1) << f->slot);
+	if (bit == TIMERS_SLOTS)
+		return nowhere;
+	return (struct place){
+		.slot = level * TIMERS_SLOTS + bit,
+		.tick = (from + (bit - begin) % TIMERS_SLOTS) << shift,
+	};
+}
+
+/* The slot that begins first; of several the one whose timers are to come to
+ * the others. */
+static struct place find_first(const struct timers *w)
+{
+	struct place first = nowhere;
+
+	for (unsigned level = 0; level < TIMERS_LEVELS; level++) {
+		struct place p = first_of(w, level);
+
+		if (p.tick <= first.tick)
+			first = p;
+	}
+	return first;
+}
+
+static struct timer *empty_slot(struct timers *w, const struct place *p)
+{
+	struct timer *chain = w->slots[p->slot];
+
+	w->slots[p->slot] = NULL;
+	w->used[p->slot / 64] &= ~(UINT64_C(1) << p->slot % 64);
 	return chain;
 }
 
-/* Time has come to the slot *f: its timers go to lower levels. */
-static void move_down(struct timers *w, const struct first *f)
+/* Time has come to the slot *p: its timers go to lower levels. */
+static void move_down(struct timers *w, const struct place *p)
 {
 	struct timer *next;
 
-	for (struct timer *t = empty_slot(w, f); t; t = next) {
+	for (struct timer *t = empty_slot(w, p); t; t = next) {
 		next = t->next;
 		__builtin_prefetch(next, 1);
 		sn_timers_place(w, t);
@@ -58,12 +96,12 @@ static void move_down(struct timers *w, const struct first *f)
 }
 
 /* Append the slot's timers to the chain that ends at **end. */
-static uint32_t fire(struct timers *w, const struct first *f,
+static uint32_t fire(struct timers *w, const struct place *p,
 		     struct timer ***end)
 {
 	uint32_t count = 0;
 
-	**end = empty_slot(w, f);
+	**end = empty_slot(w, p);
 	for (struct timer *t = **end; t; t = t->next) {
 		t->pprev = NULL;
 		*end = &t->next;
@@ -85,15 +123,15 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 	if (until < w->tick)
 		until = w->tick; /* as far as an earlier call came */
 	for (;;) {
-		struct first f = find_first(w);
+		struct place p = find_first(w);
 
-		if (f.level == TIMERS_LEVELS || f.tick > until)
+		if (p.tick > until)
 			break;
-		w->tick = f.tick;
-		if (f.level == 0)
-			count += fire(w, &f, &end);
+		w->tick = p.tick;
+		if (p.slot < TIMERS_SLOTS)
+			count += fire(w, &p, &end);
 		else
-			move_down(w, &f);
+			move_down(w, &p);
 	}
 	w->tick = until;
 	w->count -= count;
@@ -101,26 +139,69 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 	return count;
 }
 
-/* A few timers are looked at one by one: an owner that sleeps until a lone
- * deadline far off then wakes once, not once a level. */
-sennit_time sn_timers_next(const struct timers *w)
+/* The first tick of a slot's timers; of too many, the first it may be. A few
+ * are looked at one by one: an owner that sleeps until a lone deadline far off
+ * then wakes once, not once a level. */
+static uint64_t first_within(const struct timers *w, const struct place *p)
 {
-	struct first        f = find_first(w);
+	const struct timer *t = w->slots[p->slot];
 	uint64_t            first = UINT64_MAX;
-	const struct timer *t;
-	int                 looks = 8;
 
-	if (f.level == TIMERS_LEVELS)
-		return SENNIT_NEVER;
-	for (t = w->slots[f.level][f.slot]; t && looks; t = t->next, looks--) {
+	for (int looks = 0; t && looks < FEW; t = t->next, looks++) {
 		uint64_t tick = sn_timers_tick(t->expiry);
 
 		if (tick < first)
 			first = tick;
 	}
-	if (f.level == 0 || t)
-		first = f.tick;
-	return first > SENNIT_NEVER >> TIMERS_TICK_BITS
+	return t ? p->tick : first;
+}
+
+/* The first tick that may have timers. */
+static uint64_t next_tick(const struct timers *w)
+{
+	uint64_t first = first_of(w, 0).tick;
+
+	for (unsigned level = 1; level < TIMERS_LEVELS; level++) {
+		struct place p = first_of(w, level);
+		uint64_t     tick;
+
+		if (p.tick >= first)
+			continue;
+		tick = first_within(w, &p);
+		if (tick < first)
+			first = tick;
+	}
+	return first;
+}
+
+static sennit_time time_of(uint64_t tick)
+{
+	return tick > SENNIT_NEVER >> TIMERS_TICK_BITS
 		       ? SENNIT_NEVER
-		       : first << TIMERS_TICK_BITS;
+		       : tick << TIMERS_TICK_BITS;
+}
+
+sennit_time sn_timers_next(const struct timers *w)
+{
+	return time_of(next_tick(w));
+}
+
+/* Do several of the TIMERS_WAIT ticks from this one on have timers? Those that
+ * are still to move down do not count. */
+static bool is_crowded(const struct timers *w, uint64_t tick)
+{
+	unsigned ticks = 0;
+
+	for (unsigned i = 0; i < TIMERS_WAIT; i++)
+		ticks += w->slots[(tick + i) % TIMERS_SLOTS] != NULL;
+	return ticks >= SEVERAL;
+}
+
+sennit_time sn_timers_look(const struct timers *w)
+{
+	uint64_t tick = next_tick(w);
+
+	if (tick < w->tick + TIMERS_SLOTS - TIMERS_WAIT && is_crowded(w, tick))
+		tick += TIMERS_WAIT - 1;
+	return time_of(tick);
 }

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timers.h - which deadlines have passed: a wheel of wheels, for one owner.
  *
- *	level 0   [ ][ ][t][ ] ... [ ]	64 slots of one tick (16 us)
- *	level 1   [ ][t][ ][ ] ... [ ]	64 slots of 64 ticks (1 ms)
+ *	level 0   [ ][ ][t][ ] ... [ ]	256 slots of one tick (16 us)
+ *	level 1   [ ][t][ ][ ] ... [ ]	256 slots of 256 ticks (4 ms)
  *	...
- *	level 8				64 slots of 64^8 ticks
+ *	level 6				256 slots of 256^6 ticks
  *
- * A tick number is read as nine digits of six bits. A timer lies on the level
- * of the highest digit in which its tick differs from the current one, in the
- * slot which that digit names. As time reaches a slot above level 0, its timers
- * move down. Nine levels hold every sennit_time: no deadline is too far.
+ * A tick number is read as seven digits of eight bits. A timer that is fewer
+ * than 256^(l+1) ticks away lies on level l, in the slot which digit l of its
+ * tick names. As time reaches a slot above level 0, its timers move down. Seven
+ * levels hold every sennit_time: no deadline is too far.
  *
  * Invariants
- *   - A timer on level l agrees with `tick` in all digits above l, and has the
- *     greater digit l; on level 0 also the same. So all timers of a level come
- *     before all timers of the levels above.
- *   - Bit s of used[l] is set exactly when slot s of level l has timers.
+ *   - A slot that is in use begins at `tick` or later, and is one of the next
+ *     256 of its level to do so: its place in the level says when it begins.
+ *   - Bit s % 64 of used[s / 64] is set exactly when slot s has timers.
  *   - All of it belongs to the owner: plain memory.
  *
- * A timer lies in the waiter's memory, which must stay until it was cancelled
- * or came back from expire. (Varghese and Lauck.)
+ * A timer's memory must stay until it was cancelled or came back from expire.
+ * (Varghese and Lauck.)
  */
 #ifndef SN_TIMERS_H
 #define SN_TIMERS_H
@@ -31,9 +30,11 @@
 
 enum {
 	TIMERS_TICK_BITS = 14, /* 16.4 us */
-	TIMERS_DIGIT_BITS = 6,
-	TIMERS_SLOTS = 1 << TIMERS_DIGIT_BITS,
-	TIMERS_LEVELS = 9
+	TIMERS_DIGIT_BITS = 8,
+	TIMERS_SLOTS = 1 << TIMERS_DIGIT_BITS, /* of a level */
+	TIMERS_LEVELS = 7,
+	TIMERS_ALL = TIMERS_LEVELS * TIMERS_SLOTS,
+	TIMERS_WAIT = 5 /* ticks: see sn_timers_look */
 };
 
 /* All zero: not armed. */
@@ -46,8 +47,8 @@ struct timer {
 struct timers {
 	uint64_t      tick;  /* what lies before has been expired */
 	size_t        count; /* of those armed */
-	uint64_t      used[TIMERS_LEVELS];
-	struct timer *slots[TIMERS_LEVELS][TIMERS_SLOTS];
+	uint64_t      used[TIMERS_ALL / 64];
+	struct timer *slots[TIMERS_ALL]; /* level by level */
 };
 
 void sn_timers_init(struct timers *w, sennit_time now);
@@ -67,6 +68,11 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
  * enough that the call brings timers nearer if it fires none. SENNIT_NEVER when
  * there is nothing to wait for. */
 sennit_time sn_timers_next(const struct timers *w);
+
+/* The same for an owner that would rather wake up once for several timers:
+ * where three of the next TIMERS_WAIT ticks have some, after those ticks. So
+ * each is late by that at most, and a lone one is not. */
+sennit_time sn_timers_look(const struct timers *w);
 
 static inline bool sn_timers_is_empty(const struct timers *w)
 {
@@ -96,21 +102,22 @@ static inline void sn_timers_place(struct timers *w, struct timer *t)
 {
 	uint64_t       tick = sn_timers_tick(t->expiry);
 	unsigned       level;
-	unsigned       slot;
+	size_t         slot;
 	struct timer **head;
 
 	if (tick < w->tick)
 		tick = w->tick;
-	level = (63 - (unsigned)__builtin_clzll((tick ^ w->tick) | 1)) /
+	level = (63 - (unsigned)__builtin_clzll((tick - w->tick) | 1)) /
 		TIMERS_DIGIT_BITS;
-	slot = (unsigned)(tick >> (level * TIMERS_DIGIT_BITS)) % TIMERS_SLOTS;
-	head = &w->slots[level][slot];
+	slot = level * TIMERS_SLOTS +
+	       (size_t)(tick >> (level * TIMERS_DIGIT_BITS)) % TIMERS_SLOTS;
+	head = &w->slots[slot];
 	t->next = *head;
 	t->pprev = head;
 	if (t->next)
 		t->next->pprev = &t->next;
 	*head = t;
-	w->used[level] |= UINT64_C(1) << slot;
+	w->used[slot / 64] |= UINT64_C(1) << slot % 64;
 }
 
 /* Arm *t, which is not armed. A deadline that has passed fires at the next
@@ -133,9 +140,8 @@ static inline void sn_timers_cancel(struct timers *w, struct timer *t)
 	*pprev = t->next;
 	if (t->next)
 		t->next->pprev = pprev;
-	else if (slot < TIMERS_LEVELS * TIMERS_SLOTS) /* it was the only one */
-		w->used[slot / TIMERS_SLOTS] &= ~(UINT64_C(1)
-						  << slot % TIMERS_SLOTS);
+	else if (slot < TIMERS_ALL) /* it was the only one */
+		w->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 	t->pprev = NULL;
 	w->count--;
 }

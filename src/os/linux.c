@@ -86,18 +86,39 @@ void os_function_name(uintptr_t address, char *text, size_t size)
 		 address - (uintptr_t)at.dli_fbase);
 }
 
-/* Costly for the main thread, whose stack may grow: kept. */
-bool os_thread_has_stack(uintptr_t address)
-{
-	static _Thread_local size_t size;
-	static _Thread_local void  *low;
-	pthread_attr_t              a;
+struct extent {
+	char  *low;
+	size_t size;
+};
 
-	if (!size && !pthread_getattr_np(pthread_self(), &a)) {
-		pthread_attr_getstack(&a, &low, &size);
+/* The calling thread's own stack. Costly for the main thread, whose stack may
+ * grow: kept. */
+static struct extent own_stack(void)
+{
+	static _Thread_local struct extent own;
+	void                              *low;
+	pthread_attr_t                     a;
+
+	if (!own.size && !pthread_getattr_np(pthread_self(), &a)) {
+		pthread_attr_getstack(&a, &low, &own.size);
+		own.low = low;
 		pthread_attr_destroy(&a);
 	}
-	return address - (uintptr_t)low < size;
+	return own;
+}
+
+bool os_thread_has_stack(uintptr_t address)
+{
+	struct extent own = own_stack();
+
+	return address - (uintptr_t)own.low < own.size;
+}
+
+void *os_thread_far_end(size_t size)
+{
+	struct extent own = own_stack();
+
+	return size <= own.size / 4 ? own.low : NULL;
 }
 
 uint32_t os_thread_id(void)

@@ -87,9 +87,12 @@ bool os_fault_stack_use(void *memory, size_t size)
 	stack_t mine = { .ss_sp = memory, .ss_size = size };
 	stack_t before;
 
-	if (sigaltstack(NULL, &before) || !(before.ss_flags & SS_DISABLE))
+	if (sigaltstack(&mine, &before))
 		return false;
-	return !sigaltstack(&mine, NULL);
+	if (before.ss_flags & SS_DISABLE)
+		return true;
+	sigaltstack(&before, NULL);
+	return false;
 }
 
 void os_fault_stack_drop(const void *memory)
@@ -97,7 +100,7 @@ void os_fault_stack_drop(const void *memory)
 	stack_t none = { .ss_flags = SS_DISABLE };
 	stack_t now;
 
-	if (!sigaltstack(NULL, &now) && now.ss_sp == memory &&
+	if (!sigaltstack(&none, &now) && now.ss_sp != memory &&
 	    !(now.ss_flags & SS_DISABLE))
-		sigaltstack(&none, NULL);
+		sigaltstack(&now, NULL);
 }

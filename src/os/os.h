@@ -4,7 +4,7 @@
 #define SN_OS_H
 
 #include "base/atomic.h"
-#include "sennit/base.h"
+#include "sennit/scheduler.h"
 
 #include <pthread.h>
 
@@ -59,6 +59,11 @@ uint32_t os_thread_id(void);
 
 /* Whether the address lies on the calling thread's own stack. */
 bool os_thread_has_stack(uintptr_t address);
+
+/* The last size bytes that frames on the calling thread's own stack would come
+ * to; NULL when that is small. Not for a stack that grows as it is used: the
+ * main thread's. */
+void *os_thread_far_end(size_t size);
 
 /* Give the CPU to another thread. */
 void os_thread_yield(void);
@@ -131,5 +136,9 @@ size_t os_mapping_limit(void);
 /* The CPUs this process may use by its affinity mask, ascending, at most max
  * of them into cpus; returns how many there are (>= 1). */
 size_t os_cpu_list(uint32_t *cpus, size_t max);
+
+/* Where a CPU is; false: the system does not say. root is put before every path
+ * that is read: "" for this system. */
+bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out);
 
 #endif

@@ -3,15 +3,25 @@
 
 #include "os/os.h"
 
-int sn_background_send(sennit_scheduler *s, struct task t)
+static int wake_for(sennit_scheduler *s, int err)
 {
-	int err = sn_backlog_push(&s->backlog, t, os_now_coarse());
-
 	if (err)
 		return err;
 	a_fence(); /* <-> park.sleep: counted, before looking for sleepers */
 	sn_parking_wake_one(&s->parking, 0);
 	return 0;
+}
+
+int sn_background_send(sennit_scheduler *s, struct task t)
+{
+	return wake_for(s, sn_backlog_push(&s->backlog, t, os_now_coarse()));
+}
+
+int sn_background_send_many(sennit_scheduler *s, backlog_filler *fill,
+			    void *filler)
+{
+	return wake_for(
+		s, sn_backlog_fill(&s->backlog, fill, filler, os_now_coarse()));
 }
 
 static int keep(void *worker, struct task t)

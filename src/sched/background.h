@@ -19,6 +19,10 @@
  * caller is active or holds a reference. 0 or -ENOMEM. */
 SENNIT_MUST_USE int sn_background_send(sennit_scheduler *s, struct task t);
 
+/* The same for all that fill(filler, ring) adds. */
+SENNIT_MUST_USE int sn_background_send_many(sennit_scheduler *s,
+					    backlog_filler *fill, void *filler);
+
 /* Make the oldest background task that w may run one of its own. */
 bool sn_background_take(struct worker *w, sennit_time now);
 

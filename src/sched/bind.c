@@ -9,6 +9,25 @@
 #include "sched/tie.h"
 #include "sched/trim.h"
 
+#include <errno.h>
+
+/* Where no other thread could ever run a task, this one must have a stack to do
+ * so: later, while it waits, nobody could be told that there is none. */
+static int take_first_stack(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	struct sennit_fiber    *f;
+
+	if (s->capacity)
+		return 0;
+	f = sn_worker_new_stack(w);
+	if (!f)
+		return s->config.max_fibers ? 0 : -ENOMEM;
+	f->link.next = NULL;
+	w->idle = &f->link;
+	return 0;
+}
+
 int sn_bind(sennit_scheduler *s)
 {
 	struct worker *w;
@@ -19,7 +38,9 @@ int sn_bind(sennit_scheduler *s)
 	err = sn_worker_make(&w, s, UINT32_MAX);
 	if (err)
 		goto release;
-	err = sn_tie(w);
+	err = take_first_stack(w);
+	if (!err)
+		err = sn_tie(w);
 	if (err)
 		goto free_worker;
 	w->thread = pthread_self();

@@ -7,18 +7,24 @@
 #ifndef SN_CREW_H
 #define SN_CREW_H
 
+#include "base/torture.h"
 #include "core/backlog.h"
 #include "core/gate.h"
 #include "core/parking.h"
 #include "core/pool.h"
 #include "core/stack.h"
+#include "core/victims.h"
 #include "sched/proxies.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 
 #include <pthread.h>
 
+struct depths;
 struct worker;
+
+/* How many threads that end may be left for the client to join. */
+#define FINISH_EXITS TORTURED(2, 32)
 
 struct sennit_scheduler {
 	sennit_config    config;     /* fixed: every default filled in */
@@ -40,10 +46,13 @@ struct sennit_scheduler {
 	sennit_cpu_mask *masks;      /* fixed: copies, with mask_count; NULL */
 	size_t           masks_size; /* fixed: bytes of that block */
 	size_t           mask_count; /* fixed */
+	struct seat     *seats;      /* fixed: capacity, in the order of places;
+				      * NULL: few, see sched/seating.h */
 	uint64_t         fp_control; /* fixed: the creating thread's */
 
 	struct parking parking;
 	struct stacks  stacks;
+	struct depths *depths; /* fixed; NULL: stacks are not measured */
 	struct pool    pool;
 	struct backlog backlog; /* any: tasks for who has nothing to do */
 	struct proxies proxies;
@@ -58,13 +67,13 @@ struct sennit_scheduler {
 	/* The end: see sched/finish.h. */
 	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
 					    * the scheduler, + 1 until DONE */
-	a_u32           end;               /* any: see finish.c; slept on */
+	a_u32           end;               /* any: see finish.h; slept on */
 	pthread_mutex_t lock;
-	struct link    *bound;       /* under lock: workers of bound threads */
-	pthread_t       exited;      /* under lock: the last worker thread to
-				     * leave, which the next one joins */
-	bool            has_exited;  /* under lock */
-	bool            abandoned;   /* fixed once the gate is DONE */
+	struct link    *bound; /* under lock: workers of bound threads */
+	pthread_t       exited[FINISH_EXITS]; /* under lock: threads that leave,
+					       * to be joined */
+	uint32_t        exits;                /* under lock: so many */
+	bool            abandoned;            /* fixed once the gate is DONE */
 	uint64_t        past_tasks;  /* under lock: counters of unbound ones */
 	uint64_t        past_blocks; /* under lock */
 	uint64_t        past_parks;  /* under lock */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/fiber.h"
 
+#include "core/depths.h"
+
 #include <string.h>
 
 #ifdef SN_ASAN
@@ -14,10 +16,6 @@
 #ifdef SENNIT_HAVE_VALGRIND
 #include <valgrind/valgrind.h>
 #endif
-
-/* What a member of a group that runs on its opener's stack finds at least; and
- * half of the stack. */
-#define MEMBER_STACK ((size_t)16 * 1024)
 
 #define COLOURS     16u
 #define COLOUR_STEP 64u
@@ -37,7 +35,8 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 	f->identity = f;
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
-	f->shallow = low + (size / 2 > MEMBER_STACK ? size / 2 : MEMBER_STACK);
+	f->shallow = low + (size / 2 > FIBER_MEMBER_STACK ? size / 2
+							  : FIBER_MEMBER_STACK);
 	f->id = id;
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_sight_init(&f->sight);
@@ -52,6 +51,31 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 #endif
 	return f;
 }
+
+size_t sn_fiber_room(size_t usable)
+{
+	return usable - sizeof(struct sennit_fiber) - COLOURS * COLOUR_STEP;
+}
+
+/* --- measuring ---------------------------------------------------------- */
+
+void sn_fiber_measure(struct sennit_fiber *f)
+{
+	sn_depths_paint(f->low, (char *)f);
+	f->marks = MARK_DEPTH;
+	/* No frames below another task's, which would be taken for its own. */
+	f->shallow = (char *)f;
+}
+
+size_t sn_fiber_depth(struct sennit_fiber *f)
+{
+	char *bottom = sn_depths_bottom(f->low, (char *)f);
+
+	sn_depths_paint_below(bottom);
+	return (size_t)((char *)f - bottom);
+}
+
+/* --- ending ------------------------------------------------------------- */
 
 void sn_fiber_forget(struct sennit_fiber *f, size_t size)
 {

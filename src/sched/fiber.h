@@ -44,6 +44,11 @@ struct home {
 /* What a fiber's task has that ends with it: see marks.h. */
 #define MARK_LOCALS UINT32_C(1)
 #define MARK_NAME   UINT32_C(2)
+#define MARK_DEPTH  UINT32_C(4) /* to be measured: as long as the fiber lives */
+
+/* What a member of a group that runs on its opener's stack finds at least; and
+ * half of the stack. */
+#define FIBER_MEMBER_STACK ((size_t)16 * 1024)
 
 struct locals;
 
@@ -56,6 +61,8 @@ struct sennit_fiber {
 				  * group whose member runs on it while its
 				  * opener waits there */
 	struct sennit_scope *scope; /* owner: of the running task; NULL: none */
+	struct alarm        *alarm; /* owner: a block of the pool, or `spare`;
+				  * NULL: it had no deadline yet */
 
 	/* Of the running task. Looked at after each: see marks.h. */
 	uint32_t       marks;  /* owner: MARK_* */
@@ -71,6 +78,8 @@ struct sennit_fiber {
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* for sennit_fiber_wait */
 
+	struct alarm spare; /* owner: where memory for another is short */
+
 	struct nametag name; /* owner writes: of the running task */
 
 	/* What tools know this stack as; unused words in plain builds. */
@@ -82,6 +91,15 @@ struct sennit_fiber {
 /* Make a fiber of the stack low[0..size-1]. */
 struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
 				   uint32_t id);
+/* Bytes that frames have at least on a stack of so many usable ones. */
+size_t sn_fiber_room(size_t usable);
+
+/* Measure what tasks use of the stack of f, which is new, from now on. */
+void sn_fiber_measure(struct sennit_fiber *f);
+/* The bytes that f, which is measured and runs, has used since then, or since
+ * this was last asked. */
+size_t sn_fiber_depth(struct sennit_fiber *f);
+
 /* Forget an idle fiber, whose stack low[0..size-1] may then be reused. */
 void sn_fiber_forget(struct sennit_fiber *f, size_t size);
 

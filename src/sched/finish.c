@@ -3,11 +3,9 @@
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "core/depths.h"
 #include "os/os.h"
 #include "sched/worker.h"
-
-/* s->end: whether anybody waits in sn_finish_wait, and whether it is over. */
-enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED };
 
 void sn_finish_clear(sennit_scheduler *s)
 {
@@ -15,10 +13,12 @@ void sn_finish_clear(sennit_scheduler *s)
 		if (s->workers[i])
 			sn_worker_free(s->workers[i]);
 	sn_stacks_free(&s->stacks);
+	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
 	pthread_mutex_destroy(&s->staff);
 	pthread_mutex_destroy(&s->lock);
+	sn_memory_give(&s->memory, s->seats, s->capacity * sizeof(*s->seats));
 	sn_memory_give(&s->memory, s->masks, s->masks_size);
 	sn_memory_give(&s->memory, s->sleepers,
 		       s->capacity * sizeof(struct sleeper *));
@@ -34,25 +34,31 @@ void sn_finish_free(sennit_scheduler *s)
 	sn_memory_give(&memory, s, sizeof(*s));
 }
 
-/* One fewer inside. The last one frees everything and tells the client; the
- * memory of *s is then the waiting client's to free, if there is one. */
+/* All have let go of *s, but for its own memory. */
+static void wind_up(sennit_scheduler *s)
+{
+	sn_finish_clear(s);
+	if (s->config.on_shutdown)
+		s->config.on_shutdown(s->config.on_shutdown_context);
+	TORTURE_POINT();
+}
+
+/* One fewer inside. The last one leaves the rest to the client who waits, whose
+ * thread takes as long to wake as ours to end; or does it. */
 static void step_out(sennit_scheduler *s)
 {
 	TORTURE_POINT();
 	/* -> finish.inside: all we did here <- finish.inside: what all did */
 	if (a_sub_acqrel(&s->inside, 1) != 1)
 		return;
-	sn_finish_clear(s);
-	if (s->config.on_shutdown)
-		s->config.on_shutdown(s->config.on_shutdown_context);
-	TORTURE_POINT();
-	/* -> finish.end: all is freed <- finish.end: whether anybody waits */
+	/* -> finish.end: what all did <- finish.end: whether anybody waits */
 	if (a_swap_acqrel(&s->end, END_REACHED) == END_WAITED_FOR) {
 		os_word_wake_one(&s->end);
 		return;
 	}
-	if (s->has_exited)
-		pthread_detach(s->exited);
+	wind_up(s);
+	for (uint32_t i = 0; i < s->exits; i++)
+		pthread_detach(s->exited[i]);
 	sn_finish_free(s);
 }
 
@@ -73,8 +79,9 @@ bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 		}
 		deadline = SENNIT_NEVER; /* the workers are leaving */
 	}
-	if (s->has_exited)
-		os_thread_join(s->exited);
+	wind_up(s);
+	for (uint32_t i = 0; i < s->exits; i++)
+		os_thread_join(s->exited[i]);
 	sn_finish_free(s);
 	return true;
 }
@@ -137,23 +144,33 @@ void sn_finish_worker_retires(sennit_scheduler *s)
 	sn_finish_worker_exits(s);
 }
 
+/* The calling thread is about to end: whoever ends the scheduler sees to it.
+ * Returns whether another, *whom, must be joined for it to be remembered. */
+static bool note_exit(sennit_scheduler *s, pthread_t *whom)
+{
+	/* Before the end they would only hold on to their stacks. */
+	uint32_t room = sn_gate_is_done(&s->gate) ? FINISH_EXITS : 1;
+	bool     full;
+
+	os_lock(&s->lock);
+	full = s->exits >= room;
+	if (full)
+		*whom = s->exited[--s->exits];
+	s->exited[s->exits++] = pthread_self();
+	pthread_mutex_unlock(&s->lock);
+	return full;
+}
+
 void sn_finish_worker_exits(sennit_scheduler *s)
 {
-	bool      has_previous;
-	pthread_t previous;
+	pthread_t earlier;
 
 	if (s->abandoned)
 		return;
-	os_lock(&s->lock);
-	has_previous = s->has_exited;
-	previous = s->exited;
-	s->exited = pthread_self();
-	s->has_exited = true;
-	pthread_mutex_unlock(&s->lock);
-	TORTURE_POINT();
-	/* So that only the last thread is left for the client to join. */
-	if (has_previous)
-		os_thread_join(previous);
+	if (note_exit(s, &earlier)) {
+		TORTURE_POINT();
+		os_thread_join(earlier);
+	}
 	step_out(s);
 }
 

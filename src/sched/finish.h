@@ -3,8 +3,8 @@
  *
  *	last one out of the gate --sweep--> work found: roll back
  *	                                 \-> nothing:   DONE, wake every worker
- *	workers exit one by one, each joining the one before
- *	last one inside frees the scheduler and tells the client, once
+ *	workers exit one by one, leaving their threads to be joined
+ *	last one inside tells the client, who frees the scheduler, or does so
  *
  * `inside` counts the threads that may still touch the scheduler: its workers,
  * the proxies that make blocking calls, whoever sweeps from outside, and one
@@ -14,6 +14,15 @@
 #define SN_FINISH_H
 
 #include "sched/crew.h"
+
+/* s->end: whether anybody waits in sn_finish_wait, and whether it is over. */
+enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED };
+
+/* Whether a client waits for the end. A guess: only time depends on it. */
+static inline bool sn_finish_is_awaited(const sennit_scheduler *s)
+{
+	return a_load_rlx(&s->end) == END_WAITED_FOR;
+}
 
 /* The caller made both counts of the gate zero: look whether there is work, and
  * end the scheduler if there is none. *s may be gone on return, unless the

@@ -28,6 +28,8 @@ static inline void fetch_ahead(const struct node *next)
 	__builtin_prefetch((const void *)(frames + 64));
 	__builtin_prefetch((const void *)(frames + 128));
 	__builtin_prefetch((const void *)(frames + 192));
+	/* run_loop's, which ends the task. */
+	__builtin_prefetch((const void *)((uintptr_t)f - 64));
 	__builtin_prefetch(next->next);
 }
 
@@ -450,7 +452,12 @@ void sn_loop_run_dry(struct worker *w)
 	w->unbinding = false;
 }
 
-void sn_loop_run(struct worker *w, struct sennit_fiber *first)
+void sn_loop_run(struct worker *w)
 {
-	sn_fiber_start(&w->main, first, run_loop);
+	/* A stack is touched when there is something to run on it. */
+	do
+		if (!sn_idle(w))
+			return;
+	while (!w->ready.head && !sn_worker_has_task(w));
+	sn_fiber_start(&w->main, sn_worker_first_stack(w), run_loop);
 }

@@ -33,8 +33,8 @@ void sn_loop_member_ended(struct worker *w, sennit_group *g, int error);
  * stack. */
 void sn_loop_run_dry(struct worker *w);
 
-/* The life of a worker's thread between entering and leaving: runs on the
- * thread's own stack, which it leaves for `first`, a stack of the pool. */
-void sn_loop_run(struct worker *w, struct sennit_fiber *first);
+/* The life of a worker's thread between entering and leaving: on the thread's
+ * own stack until there is work, then on the pool's. */
+void sn_loop_run(struct worker *w);
 
 #endif

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/marks.h"
 
+#include "core/depths.h"
 #include "sched/local.h"
+
+/* Consumes what is shown, for a node of a DAG is no end of the task that it is
+ * run by. */
+static void measure(struct sennit_fiber *f)
+{
+	struct depths *d = sn_worker_of(f)->scheduler->depths;
+	uintptr_t      task = (uintptr_t)sn_sight_shown(&f->sight);
+
+	if (task)
+		sn_depths_note(d, task, sn_fiber_depth(f));
+	sn_sight_task(&f->sight, NULL);
+}
 
 /* The name last: destructors of local values belong to the task. */
 void sn_marks_end(struct sennit_fiber *f)
@@ -10,7 +23,9 @@ void sn_marks_end(struct sennit_fiber *f)
 		sn_local_end(f);
 	if (f->marks & MARK_NAME)
 		sn_nametag_write(&f->name, "");
-	f->marks = 0;
+	if (f->marks & MARK_DEPTH)
+		measure(f);
+	f->marks &= MARK_DEPTH;
 }
 
 /* A thread's values stay where the child of a fork would look for them. */

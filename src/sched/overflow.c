@@ -58,6 +58,20 @@ void sn_overflow_watch(void)
 	pthread_once(&once, watch);
 }
 
+/* A worker's own stack lies idle under a few frames while its fibers run. */
+static void *take_memory(const struct worker *w, size_t size)
+{
+	void *memory = w->threaded ? os_thread_far_end(size) : NULL;
+
+	return memory ? memory : os_map(size);
+}
+
+static void give_memory(void *memory, size_t size)
+{
+	if (!os_thread_has_stack((uintptr_t)memory))
+		os_unmap(memory, size);
+}
+
 /* Without memory the thread goes without: an overflow is a fault like another
  * then. */
 void sn_overflow_enter(struct worker *w)
@@ -68,13 +82,13 @@ void sn_overflow_enter(struct worker *w)
 	w->fault_stack = NULL;
 	if (w->scheduler->config.overflow != SENNIT_OVERFLOW_REPORT)
 		return;
-	memory = os_map(size);
+	memory = take_memory(w, size);
 	if (!memory)
 		return;
 	if (os_fault_stack_use(memory, size))
 		w->fault_stack = memory;
 	else
-		os_unmap(memory, size);
+		give_memory(memory, size);
 }
 
 void sn_overflow_leave(struct worker *w)
@@ -82,6 +96,6 @@ void sn_overflow_leave(struct worker *w)
 	if (!w->fault_stack)
 		return;
 	os_fault_stack_drop(w->fault_stack);
-	os_unmap(w->fault_stack, os_fault_stack_size());
+	give_memory(w->fault_stack, os_fault_stack_size());
 	w->fault_stack = NULL;
 }

@@ -40,19 +40,29 @@ static struct worker *own_worker(sennit_scheduler *s)
 	return w && w->scheduler == s ? w : NULL;
 }
 
-static void *take_block(sennit_scheduler *s)
+static struct pool_cache *own_cache(sennit_scheduler *s)
 {
 	struct worker *w = own_worker(s);
 
-	return w ? sn_pool_take(&w->cache) : sn_pool_take_shared(&s->pool);
+	return w ? &w->cache : NULL;
+}
+
+static void *take_block_from(sennit_scheduler *s, struct pool_cache *c)
+{
+	return c ? sn_pool_take(c) : sn_pool_take_shared(&s->pool);
+}
+
+static void *take_block(sennit_scheduler *s)
+{
+	return take_block_from(s, own_cache(s));
 }
 
 static void give_block(sennit_scheduler *s, void *block)
 {
-	struct worker *w = own_worker(s);
+	struct pool_cache *c = own_cache(s);
 
-	if (w)
-		sn_pool_give(&w->cache, block);
+	if (c)
+		sn_pool_give(c, block);
 	else
 		sn_pool_give_shared(&s->pool, block);
 }
@@ -72,21 +82,19 @@ static void *take_copy(sennit_scheduler *s, size_t size)
 	return copy + 1;
 }
 
-int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
+int sn_place_pack_from(sennit_scheduler *s, struct pool_cache *c,
+		       const sennit_task *user, struct task *t)
 {
 	void     *copy = user->argument;
 	uintptr_t meta = TASK_BORROWED;
 
-	const uint32_t flags = SENNIT_TASK_SAME_THREAD | SENNIT_TASK_BACKGROUND;
-
-	if (user->flags & ~flags || user->flags == flags || user->reserved_ ||
-	    !user->run)
+	if (!sn_place_are_flags(user->flags) || user->reserved_ || !user->run)
 		return -EINVAL;
 	if (user->copy_size > POOL_BLOCK) {
 		copy = take_copy(s, user->copy_size);
 		meta = TASK_COPY;
 	} else if (user->copy_size) {
-		copy = take_block(s);
+		copy = take_block_from(s, c);
 		meta = TASK_BLOCK;
 	}
 	if (user->copy_size) {
@@ -96,6 +104,11 @@ int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
 	}
 	*t = (struct task){ user->run, copy, meta };
 	return 0;
+}
+
+int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
+{
+	return sn_place_pack_from(s, own_cache(s), user, t);
 }
 
 void sn_place_unpack(sennit_scheduler *s, struct task t)
@@ -138,60 +151,81 @@ static int send(sennit_scheduler *s, struct task t, uint32_t flags)
 	return 0;
 }
 
+void sn_place_retain(sennit_scheduler *s, const char *call)
+{
+	MISUSE(!sn_gate_retain(&s->gate), call,
+	       "the scheduler has ended: no reference is held");
+}
+
 /* The task may drop the caller's own reference before its worker is woken. */
 static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call)
 {
 	int err;
 
-	MISUSE(!sn_gate_retain(&s->gate), call,
-	       "the scheduler has ended: no reference is held");
+	sn_place_retain(s, call);
 	err = send(s, t, flags);
 	TORTURE_POINT(); /* the task may have ended the scheduler but for us */
 	sn_finish_release(s);
 	return err;
 }
 
-/* Where the system has no barrier that would do it for us. */
-static int push_fenced(struct worker *w, struct task t)
+void sn_place_pushed(struct worker *w)
 {
-	int err = sn_deque_push(&w->deque, t);
-
-	if (err)
-		return err;
+	if (likely(w->pushes)) {
+		if (sn_place_is_help_due(w))
+			sn_place_help(w);
+		return;
+	}
+	/* The system has no barrier that would do it for us. */
 	a_fence(); /* <-> deque.unfenced: push, then look */
 	if (sn_deque_is_asked(&w->deque) || sn_parking_is_hungry(w->parking))
 		sn_place_help(w);
-	return 0;
+}
+
+enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
+		      const char *call)
+{
+	bool background = flags & SENNIT_TASK_BACKGROUND;
+
+	if (flags & SENNIT_TASK_SAME_THREAD) {
+		MISUSE(!w, call,
+		       "a same-thread task from a thread that is not bound to "
+		       "the scheduler");
+		return WAY_PINNED;
+	}
+	if (!s->capacity) {
+		MISUSE(!w, call,
+		       "the scheduler has no workers and this thread is not "
+		       "bound to it: nobody would run the task");
+		return background ? WAY_OWN_BACKLOG : WAY_PINNED;
+	}
+	return !w || background || !w->threaded || w->closed ||
+			       s->config.placement == SENNIT_PLACEMENT_SPREAD
+		       ? WAY_SENT
+		       : WAY_DEQUE;
 }
 
 int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	     const char *call)
 {
 	struct worker *w = own_worker(s);
+	int            err;
 
-	if (flags & SENNIT_TASK_SAME_THREAD) {
-		MISUSE(!w, call,
-		       "a same-thread task from a thread that is not bound to "
-		       "the scheduler");
+	switch (sn_place_way(s, w, flags, call)) {
+	case WAY_DEQUE:
+		err = sn_deque_push(&w->deque, t);
+		if (!err)
+			sn_place_pushed(w);
+		return err;
+	case WAY_PINNED:
 		return sn_ring_push_back(&w->pinned, t);
+	case WAY_OWN_BACKLOG:
+		return sn_backlog_push(w->backlog, t, os_now_coarse());
+	default:
+		return w ? send(s, t, flags)
+			 : send_from_outside(s, t, flags, call);
 	}
-	if (!s->capacity) {
-		MISUSE(!w, call,
-		       "the scheduler has no workers and this thread is not "
-		       "bound to it: nobody would run the task");
-		return flags & SENNIT_TASK_BACKGROUND
-			       ? sn_backlog_push(w->backlog, t, os_now_coarse())
-			       : sn_ring_push_back(&w->pinned, t);
-	}
-	if (!w)
-		return send_from_outside(s, t, flags, call);
-	if (flags & SENNIT_TASK_BACKGROUND || !w->threaded || w->closed ||
-	    s->config.placement == SENNIT_PLACEMENT_SPREAD)
-		return send(s, t, flags);
-	if (!w->pushes)
-		return push_fenced(w, t);
-	return sn_place_own(w, t);
 }
 
 /* --- placing what must be placed ---------------------------------------- */

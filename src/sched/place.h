@@ -16,10 +16,41 @@
 SENNIT_MUST_USE int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call);
 
+/* Whether these are flags of a task, and do not exclude each other. */
+static inline bool sn_place_are_flags(uint32_t flags)
+{
+	const uint32_t all = SENNIT_TASK_SAME_THREAD | SENNIT_TASK_BACKGROUND;
+
+	return !(flags & ~all) && flags != all;
+}
+
+/* Which way a task of these flags goes from w, the caller's worker if that is
+ * one of s, else NULL; aborts if there is none. */
+enum way {
+	WAY_PINNED,      /* onto w's ring */
+	WAY_OWN_BACKLOG, /* into w's own backlog */
+	WAY_DEQUE,       /* onto w's deque; then sn_place_pushed() */
+	WAY_SENT         /* to whoever: an inbox, or the backlog */
+};
+enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
+		      const char *call);
+
+/* Something was pushed onto w's deque: show it to whoever wants work. */
+void sn_place_pushed(struct worker *w);
+
+/* Take a reference on behalf of a caller who holds one, for as long as tasks
+ * are on their way that may give that one back. Ends by sn_finish_release(). */
+void sn_place_retain(sennit_scheduler *s, const char *call);
+
 /* Make *t of what the user gave, its argument copied if so asked. 0, -EINVAL or
  * -ENOMEM. */
 SENNIT_MUST_USE int sn_place_pack(sennit_scheduler *s, const sennit_task *user,
 				  struct task *t);
+
+/* The same with blocks from *c, or for NULL from the depot. */
+SENNIT_MUST_USE int sn_place_pack_from(sennit_scheduler  *s,
+				       struct pool_cache *c,
+				       const sennit_task *user, struct task *t);
 
 /* Undo pack. */
 void sn_place_unpack(sennit_scheduler *s, struct task t);

@@ -59,6 +59,33 @@ void sn_staff_send(sennit_scheduler *s, struct node *n)
 	sn_parking_wake_one(&s->parking, to->index);
 }
 
+/* The first n of a chain: the last of them. */
+static struct node *end_of_run(struct node *newest, uint32_t n)
+{
+	while (--n)
+		newest = newest->next;
+	return newest;
+}
+
+void sn_staff_send_many(sennit_scheduler *s, struct node *newest,
+			struct node *oldest, uint32_t count, uint32_t ways)
+{
+	struct worker *to;
+
+	for (; ways > 1; ways--) {
+		uint32_t     n = count / ways;
+		struct node *last = end_of_run(newest, n);
+		struct node *rest = last->next; /* soon not ours to read */
+
+		deliver(s, newest, last);
+		newest = rest;
+		count -= n;
+	}
+	to = deliver(s, newest, oldest);
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(&s->parking, to->index);
+}
+
 /* Without memory for a parcel the task stays, and is run here. */
 static void hand_over(struct worker *w)
 {
@@ -129,6 +156,7 @@ static int start_locked(struct worker *w, bool hired)
 	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
 	w->hired = hired;
 	w->birth = NULL;
+	w->founding = false;
 	a_store_rlx(&w->present, true); /* seen through the gate */
 	err = os_thread_start(&w->thread, s->thread_main, w);
 	if (!err)

@@ -38,6 +38,12 @@ void sn_staff_hire(struct parking *p);
  * who may run it. */
 void sn_staff_send(sennit_scheduler *s, struct node *n);
 
+/* The same for a chain of `count` that leads from its newest node to its
+ * oldest: so many workers in turn get a run of neighbours each; 1 <= ways <=
+ * count. */
+void sn_staff_send_many(sennit_scheduler *s, struct node *newest,
+			struct node *oldest, uint32_t count, uint32_t ways);
+
 /* Learn whether w, the caller's, is closed; if so hand all its tasks on that
  * others may run. */
 bool sn_staff_attend(struct worker *w);

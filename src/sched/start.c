@@ -2,10 +2,12 @@
 #include "sched/start.h"
 
 #include "base/memory.h"
+#include "core/depths.h"
 #include "os/os.h"
 #include "sched/finish.h"
 #include "sched/loop.h"
 #include "sched/overflow.h"
+#include "sched/seating.h"
 #include "sched/staff.h"
 #include "sched/tie.h"
 
@@ -13,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the threads of a new scheduler tell the one who creates it. */
+/* What the threads of a new scheduler tell its creator, when that one asks: see
+ * must_hear. */
 struct birth {
 	a_u32 waiting; /* any: threads that have not begun; slept on */
 	a_u32 error;   /* any: the last negative errno, negated */
@@ -24,23 +27,12 @@ struct birth {
 static int set_affinity(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	const sennit_cpu_mask  *mask = s->masks;
+	sennit_cpu_mask         mask = s->masks[0];
 
-	switch (s->config.affinity) {
-	case SENNIT_AFFINITY_ONE_OF:
-		return os_thread_affinity(&mask->cpus[w->index % mask->count],
-					  1);
-	case SENNIT_AFFINITY_MASKS:
-		mask = &s->masks[w->index % s->mask_count];
-		return os_thread_affinity(mask->cpus, mask->count);
-	case SENNIT_AFFINITY_INHERIT:
-		if (w->birth)
-			return 0; /* the creator's already */
-		break;
-	default:
-		break;
-	}
-	return os_thread_affinity(mask->cpus, mask->count);
+	if (!sn_seating_own_cpus(s, w->index, &mask) && w->founding &&
+	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
+		return 0; /* the creator's already */
+	return os_thread_affinity(mask.cpus, mask.count);
 }
 
 /* The birth is gone once the last thread has reported. */
@@ -59,9 +51,18 @@ static void leave(void)
 	sn_tie_undo();
 }
 
-static void *thread_main(void *argument)
+/* A worker begins as one that is woken from its sleep, as a searcher. False:
+ * the scheduler has ended before that. */
+static bool wake_up(struct worker *w)
 {
-	struct worker    *w = argument;
+	sn_parking_withdraw(&w->sleeper);
+	w->hired = true;
+	return sn_gate_enter(&w->scheduler->gate);
+}
+
+/* The thread becomes w's. */
+static void enter(struct worker *w)
+{
 	sennit_scheduler *s = w->scheduler;
 	int               error = sn_tie(w);
 
@@ -74,40 +75,74 @@ static void *thread_main(void *argument)
 	sn_worker_enter(w);
 	if (w->birth)
 		report(w->birth, error);
+}
+
+/* Until w, whose thread this is, resigns or the scheduler ends. */
+static void work(struct worker *w)
+{
 	do {
 		sn_overflow_enter(w);
-		sn_loop_run(w, sn_worker_stack(w));
+		sn_loop_run(w);
 		sn_overflow_leave(w); /* resigned, w is another thread's */
-		if (sn_gate_is_done(&s->gate)) {
-			leave();
-			sn_finish_worker_exits(s);
-			return NULL;
-		}
-	} while (!sn_staff_resign(w));
+	} while (!sn_gate_is_done(&w->scheduler->gate) && !sn_staff_resign(w));
+}
+
+static void *thread_main(void *argument)
+{
+	struct worker    *w = argument;
+	sennit_scheduler *s = w->scheduler;
+	bool              founding = w->founding;
+	bool heard = w->birth; /* whoever created s waits for the first words */
+
+	if (heard)
+		enter(w);
+	if (!founding || wake_up(w)) {
+		if (!heard)
+			enter(w);
+		work(w);
+	}
 	leave();
-	sn_finish_worker_retires(s);
+	if (sn_gate_is_done(&s->gate))
+		sn_finish_worker_exits(s);
+	else
+		sn_finish_worker_retires(s);
 	return NULL;
 }
 
 /* --- the creator -------------------------------------------------------- */
 
-/* Workers and the first stack of each. */
+static int make_depths(sennit_scheduler *s)
+{
+	if (!s->config.measure_stacks)
+		return 0;
+	s->depths = sn_memory_take(&s->memory, sizeof(*s->depths),
+				   _Alignof(struct depths));
+	return s->depths ? 0 : -ENOMEM;
+}
+
+/* Workers and the first stack of each, which their threads touch first. */
 static int make_workers(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++) {
-		int                  err = sn_worker_make(&s->workers[i], s, i);
-		struct sennit_fiber *f;
+		int err = sn_worker_make(&s->workers[i], s, i);
 
 		if (err)
 			return err;
 		s->sleepers[i] = &s->workers[i]->sleeper;
-		f = sn_worker_stack(s->workers[i]);
-		if (!f)
+		s->workers[i]->aside = sn_stacks_set_aside(&s->stacks);
+		if (!s->workers[i]->aside)
 			return -ENOMEM;
-		f->link.next = NULL;
-		s->workers[i]->idle = &f->link;
 	}
 	return 0;
+}
+
+/* Whether something can go wrong in the threads, or is promised to have been
+ * done there. Else nobody waits for them to begin: what comes to a worker
+ * before its thread lies where it looks first. */
+static bool must_hear(const sennit_scheduler *s)
+{
+	return s->config.affinity != SENNIT_AFFINITY_INHERIT ||
+	       s->config.thread_init;
 }
 
 static void wait_for_birth(struct birth *birth)
@@ -122,6 +157,7 @@ static void wait_for_birth(struct birth *birth)
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
 	uint32_t     open = a_load_rlx(&s->open); /* nobody else is there yet */
+	bool         hear = must_hear(s);
 	struct birth birth;
 	int          err = 0;
 
@@ -130,7 +166,8 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	for (*started = 0; *started < open; ++*started) {
 		struct worker *w = s->workers[*started];
 
-		w->birth = &birth;
+		w->birth = hear ? &birth : NULL;
+		w->founding = true;
 		a_init(&w->present, true);
 		err = os_thread_start(&w->thread, thread_main, w);
 		if (err) {
@@ -140,7 +177,8 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 			break;
 		}
 	}
-	wait_for_birth(&birth);
+	if (hear)
+		wait_for_birth(&birth);
 	return err ? err : -(int)a_load_rlx(&birth.error);
 }
 
@@ -149,7 +187,8 @@ static int copy_masks(sennit_scheduler *s)
 {
 	const sennit_cpu_mask *from = s->config.masks;
 	size_t                 n = from ? s->config.mask_count : 1;
-	size_t                 cpus = from ? 0 : os_cpu_list(NULL, 0);
+	uint32_t               few[64]; /* CPUs: most systems have no more */
+	size_t                 cpus = from ? 0 : os_cpu_list(few, 64);
 	uint32_t              *next;
 
 	for (size_t i = 0; from && i < n; i++)
@@ -164,7 +203,9 @@ static int copy_masks(sennit_scheduler *s)
 		return -ENOMEM;
 	s->mask_count = n;
 	next = (uint32_t *)(s->masks + n);
-	if (!from) {
+	if (!from && cpus <= 64) {
+		memcpy(next, few, cpus * sizeof(*next));
+	} else if (!from) {
 		size_t now = os_cpu_list(next, cpus);
 
 		cpus = now < cpus ? now : cpus; /* one may just have gone */
@@ -199,11 +240,12 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	s->asymmetric = os_process_barrier_init();
 	sn_parking_init(&s->parking, s->sleepers, s->capacity);
 	sn_parking_resize(&s->parking, config->workers, config->workers - open);
+	sn_parking_begin(&s->parking, open);
 	s->parking.hire = sn_staff_hire;
 	sn_pool_init(&s->pool, &s->memory);
 	sn_backlog_init(&s->backlog, &s->memory);
 	sn_proxies_init(&s->proxies, config->max_blocking_threads);
-	sn_gate_init(&s->gate, 1, open);
+	sn_gate_init(&s->gate, 1, 0);
 	a_init(&s->inside, open + 1);
 	a_init(&s->target, config->workers);
 	a_init(&s->open, open);
@@ -246,9 +288,13 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 			     config->max_fibers);
 	if (err)
 		goto free_scheduler;
-	err = make_workers(s);
+	err = make_depths(s);
+	if (!err)
+		err = make_workers(s);
 	if (!err && s->capacity)
 		err = copy_masks(s);
+	if (!err)
+		err = sn_seating_init(s);
 	if (!err)
 		err = start_threads(s, &started);
 	s->config.masks = NULL; /* the caller's, and used no more */

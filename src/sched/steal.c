@@ -8,12 +8,13 @@
  * same victim. */
 #define FORCE_INTERVAL (20 * SENNIT_MICROSECOND)
 
-/* The oldest is pushed last, so that it runs first. An empty deque has room
- * for the loot. */
+/* In such an order that the oldest runs first. An empty deque has room for the
+ * loot. */
 static void keep(struct worker *w, const struct task loot[], uint32_t n)
 {
-	for (uint32_t i = n; i-- > 0;)
-		CHECK(sn_deque_push(&w->deque, loot[i]) == 0,
+	for (uint32_t i = 0; i < n; i++)
+		CHECK(sn_deque_push(&w->deque,
+				    loot[w->oldest_first ? i : n - 1 - i]) == 0,
 		      "no room for stolen tasks in an empty deque");
 }
 
@@ -50,35 +51,83 @@ static uint32_t next_random(struct worker *w)
 	return w->random;
 }
 
-bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
+/* One victim. True: w now has tasks of its own. */
+static bool visit(struct worker *w, struct heist *h, struct worker *victim,
+		  sennit_time now)
+{
+	if (rob(w, victim))
+		return true;
+	if (!sn_deque_ask(&victim->deque)) {
+		h->in_vain++;
+		return false;
+	}
+	h->in_vain = 0;
+	h->prey = victim;
+	if (!h->since)
+		h->since = now;
+	return now - h->since >= FORCE_PATIENCE && force(w, victim, now);
+}
+
+/* All others, from anywhere on. */
+static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
+		      sennit_time now)
 {
 	sennit_scheduler *s = w->scheduler;
-	uint32_t          extent = a_load_rlx(&s->extent); /* see staff.h */
 	uint32_t          first = next_random(w) % extent;
-	bool              asked = false;
 
 	for (uint32_t i = 0; i < extent; i++) {
 		struct worker *victim = s->workers[(first + i) % extent];
 
-		if (victim == w)
-			continue;
-		if (rob(w, victim))
-			return true;
-		if (!sn_deque_ask(&victim->deque))
-			continue;
-		asked = true;
-		if (h->since && now - h->since >= FORCE_PATIENCE &&
-		    force(w, victim, now))
+		if (victim != w && visit(w, h, victim, now))
 			return true;
 	}
-	if (!asked)
-		h->since = 0;
-	else if (!h->since)
-		h->since = now;
 	return false;
 }
 
-bool sn_steal_is_possible(const struct worker *w)
+static void begin_tour(struct worker *w, struct heist *h, uint32_t extent)
+{
+	sn_victims_begin(&h->tour, &w->circles, next_random(w));
+	h->on_tour = true;
+	if (w->prospect != w->index && w->prospect < extent)
+		h->prey = w->scheduler->workers[w->prospect];
+	w->prospect = w->index; /* it counts once */
+}
+
+/* Who had tasks when last seen, and some others: see core/victims.h. */
+static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
+		       sennit_time now)
+{
+	sennit_scheduler *s = w->scheduler;
+	uint32_t          victims[VICTIMS_TRIES];
+	struct worker    *prey;
+	uint32_t          n;
+
+	if (!h->on_tour)
+		begin_tour(w, h, extent);
+	prey = h->prey;
+	h->prey = NULL;
+	if (prey && visit(w, h, prey, now))
+		return true;
+	n = sn_victims_round(&h->tour, &w->circles, s->seats, extent, victims);
+	for (uint32_t i = 0; i < n; i++)
+		if (visit(w, h, s->workers[victims[i]], now))
+			return true;
+	return false;
+}
+
+bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
+{
+	uint32_t extent = a_load_rlx(&w->scheduler->extent); /* see staff.h */
+	bool     few = extent <= VICTIMS_TRIES + 1;
+
+	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
+		return true;
+	if (h->in_vain + 1 >= extent)
+		h->since = 0;
+	return false;
+}
+
+bool sn_steal_is_possible(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
 	uint32_t                extent = a_load_rlx(&s->extent);
@@ -88,8 +137,10 @@ bool sn_steal_is_possible(const struct worker *w)
 		const struct worker *victim = s->workers[i];
 
 		if (victim != w && (sn_deque_has_tasks(&victim->deque) ||
-				    !sn_inbox_is_empty(&victim->tasks_in)))
+				    !sn_inbox_is_empty(&victim->tasks_in))) {
+			w->prospect = i;
 			return true;
+		}
 	}
 	return false;
 }

@@ -14,16 +14,23 @@
 
 #include "sched/worker.h"
 
-/* What a thief has seen of private tasks since when. */
+/* A search; all zero to begin with. */
 struct heist {
-	sennit_time since; /* 0: none seen in the last round */
+	sennit_time    since;   /* when private tasks were first seen; 0: all
+				 * others have been seen to have none */
+	uint32_t       in_vain; /* victims in a row that had none */
+	bool           on_tour;
+	struct tour    tour; /* where the next round goes on */
+	struct worker *prey; /* whom it begins with; NULL: nobody */
 };
 
-/* One round over all other workers, in a random order. True: w now has tasks
- * of its own. now: the time, roughly. */
+/* One round: over all others, from anywhere on, if those are VICTIMS_TRIES at
+ * most, else over so many of them (core/victims.h). True: w now has tasks of
+ * its own. now: the time, roughly. */
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now);
 
-/* Whether any worker but w holds tasks that w may run. */
-bool sn_steal_is_possible(const struct worker *w);
+/* Whether any worker but w holds tasks that w may run: looks at all. The next
+ * search begins with whom it has found. */
+bool sn_steal_is_possible(struct worker *w);
 
 #endif

@@ -97,6 +97,7 @@ static void answer(struct worker *w)
 {
 	if (a_load_rlx(&w->trimmed) == w->told) /* only we change it */
 		return;
+	sn_pool_cache_drain(&w->cache); /* alarms of fibers among them */
 	sn_pool_trim(&w->scheduler->pool);
 	a_store_rel(&w->trimmed, w->told); /* -> trim.done: all of it */
 }

@@ -12,12 +12,18 @@ _Thread_local struct parker sn_parker;
 static void sleep_fiber(struct waiter *n, sennit_time deadline)
 {
 	struct worker *w = sn_self;
+	struct alarm  *a;
 
-	if (deadline < SN_UNCANCELLED)
-		sn_timers_arm(&w->timers, &n->timer, deadline);
+	if (deadline >= SN_UNCANCELLED) {
+		sn_loop_suspend(w);
+		return;
+	}
+	a = sn_worker_alarm(w, n->fiber);
+	a->waiter = n;
+	sn_timers_arm(&w->timers, &a->timer, deadline);
 	sn_loop_suspend(w);
-	if (n->is.raced && sn_timer_is_armed(&n->timer))
-		sn_timers_cancel(&w->timers, &n->timer);
+	if (sn_timer_is_armed(&a->timer))
+		sn_timers_cancel(&w->timers, &a->timer);
 }
 
 static void sleep_thread(struct waiter *n, sennit_time deadline)

@@ -42,7 +42,6 @@ static inline void sn_waiter_race(struct waiter *n, struct sennit_scope *scope)
 	n->is.raced = true;
 	n->part = 0;
 	n->whole = n;
-	n->timer.pprev = NULL;
 	n->scope = scope;
 	a_store_rlx(&n->claim, WAITER_WAITING); /* before anyone sees n */
 }

@@ -10,7 +10,7 @@
  * trace. A wait that only its object's signaller can end skips the claim.
  *
  * A wait for one of several objects has a record for each, its parts, and one
- * for the whole, which has the claim and the timer and is linked to nothing.
+ * for the whole, which has the claim and the alarm and is linked to nothing.
  */
 #ifndef SN_WAITER_H
 #define SN_WAITER_H
@@ -19,10 +19,8 @@
 #include "base/list.h"
 #include "core/timers.h"
 
-/* The deadline of calls that cannot fail: as SENNIT_NEVER, and the wait is not
- * cancelled either. (A caller who means this moment, in 584 years, gets the
- * same.) */
-#define SN_UNCANCELLED (SENNIT_NEVER - 1)
+/* The deadline of calls that cannot fail. */
+#define SN_UNCANCELLED SENNIT_UNCANCELLED
 
 enum {
 	WAITER_IDLE = 0,
@@ -38,6 +36,15 @@ struct sennit_scope;
  * the word still there. */
 struct parker {
 	a_u32 word; /* any: 1 = go on */
+};
+
+/* The deadline of a fiber's wait. Apart from the waiter, which lies on a page
+ * of its own: the wheel moves alarms that are far from due, and would miss
+ * caches and translations for each of them. */
+struct alarm {
+	struct timer         timer;  /* owner */
+	struct waiter       *waiter; /* owner: the whole */
+	struct sennit_fiber *fiber;  /* owner */
 };
 
 struct waiter {
@@ -56,7 +63,6 @@ struct waiter {
 	a_u32          claim; /* any: the enum above; of the whole */
 	uint32_t       part;  /* fixed: which of several this is */
 	struct waiter *whole; /* fixed: whose claim decides; itself alone */
-	struct timer   timer; /* owner; of the whole */
 	struct sennit_scope *scope;    /* fixed: may cancel it; NULL: none */
 	struct link          enlisted; /* under the scope's lock */
 };

@@ -7,6 +7,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Timers that are due and fetched before they fire: some 100 ns of work each,
+ * and a miss of caches and translations takes several times as long. */
+#define FIRE_AHEAD 6
+
 _Thread_local struct worker *sn_self;
 
 static a_u32 serials; /* the last given, process-wide */
@@ -46,6 +50,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->scheduler = s;
 	w->threaded = threaded;
 	w->index = index;
+	w->prospect = index;
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
 			  (s->config.order == SENNIT_ORDER_DEFAULT &&
@@ -93,6 +98,22 @@ free_worker:
 	return err;
 }
 
+struct alarm *sn_worker_new_alarm(struct worker *w, struct sennit_fiber *f)
+{
+	f->alarm = sn_pool_take(&w->cache);
+	if (!f->alarm)
+		f->alarm = &f->spare;
+	*f->alarm = (struct alarm){ .fiber = f };
+	return f->alarm;
+}
+
+static void free_alarm(struct worker *w, struct sennit_fiber *f)
+{
+	if (f->alarm && f->alarm != &f->spare)
+		sn_pool_give(&w->cache, f->alarm);
+	f->alarm = NULL;
+}
+
 static void join_roster(struct worker *w, struct sennit_fiber *f)
 {
 	os_lock(&w->roster_lock);
@@ -116,6 +137,7 @@ static void *strip(struct worker *w, struct node *idle)
 	void                *low = f->low;
 
 	leave_roster(w, f);
+	free_alarm(w, f);
 	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
 	return low;
 }
@@ -170,6 +192,9 @@ void sn_worker_free(struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 
 	give_from(w, &w->idle);
+	free_alarm(w, &w->main);
+	if (w->aside)
+		sn_stacks_drop_aside(&s->stacks);
 	sn_pool_cache_drain(&w->cache);
 	sn_ring_free(&w->pinned);
 	sn_tracebuffer_free(&w->trace, &s->memory);
@@ -187,27 +212,46 @@ void sn_worker_enter(struct worker *w)
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	w->home.cxx = sn_cxx_globals();
 	w->error = &errno;
-	w->thread_id = os_thread_id();
+	a_store_rlx(&w->thread_id, os_thread_id()); /* a number to tell */
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
 }
 
-struct sennit_fiber *sn_worker_new_stack(struct worker *w)
+static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 {
 	struct stacks       *stacks = &w->scheduler->stacks;
 	struct sennit_fiber *f;
-	void                *low;
 
-	if (!sn_stacks_take(stacks, &low, 1))
-		return NULL;
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
 	f->in_care = f->canary ||
 		     (!w->threaded && w->scheduler->config.max_fibers);
+	if (w->scheduler->depths)
+		sn_fiber_measure(f);
 	join_roster(w, f);
 	return f;
+}
+
+struct sennit_fiber *sn_worker_new_stack(struct worker *w)
+{
+	void *low;
+
+	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
+		return NULL;
+	return make_fiber(w, low);
+}
+
+struct sennit_fiber *sn_worker_first_stack(struct worker *w)
+{
+	void *bottom = w->aside;
+
+	if (!bottom) /* resigned ones keep theirs */
+		return sn_worker_idle_stack(w);
+	w->aside = NULL;
+	return make_fiber(w,
+			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
 }
 
 void sn_worker_care_for(struct worker *w, struct sennit_fiber *f)
@@ -217,31 +261,46 @@ void sn_worker_care_for(struct worker *w, struct sennit_fiber *f)
 		give_from(w, &w->idle);
 }
 
+/* What found no room, in the order in which it was to be pushed, goes back. */
+static COLD void put_back(const struct worker *w, struct inbox *in,
+			  struct node *rest)
+{
+	struct node *end = rest;
+	struct node *turned = NULL;
+
+	if (!w->oldest_first) { /* from the newest to the oldest as it is */
+		while (end->next)
+			end = end->next;
+		sn_inbox_push(in, rest, end);
+		return;
+	}
+	while (rest) {
+		struct node *newer = rest->next;
+
+		rest->next = turned;
+		turned = rest;
+		rest = newer;
+	}
+	sn_inbox_push(in, turned, end);
+}
+
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from)
 {
 	struct node *last;
-	struct node *n = sn_inbox_take(from, &last);
-	struct node *oldest = n;
-	struct node *newest = NULL;
+	struct node *n = w->oldest_first ? sn_inbox_take(from, &last)
+					 : sn_inbox_take_raw(from);
 	uint32_t     count = 0;
 
 	while (n) {
-		struct node *next = n->next;
-
-		n->next = newest;
-		newest = n;
-		n = next;
-	}
-	while (newest) {
-		struct parcel *p = container_of(newest, struct parcel, node);
-		struct node   *older = newest->next;
+		struct parcel *p = container_of(n, struct parcel, node);
+		struct node   *next = n->next;
 
 		if (sn_deque_push(&w->deque, p->task)) {
-			sn_inbox_push(from, newest, oldest);
+			put_back(w, from, n);
 			return count;
 		}
 		sn_pool_give(&w->cache, p);
-		newest = older;
+		n = next;
 		count++;
 	}
 	return count;
@@ -264,13 +323,32 @@ void sn_worker_collect(struct worker *w)
 	sn_parking_wake_one(w->parking, w->index);
 }
 
-void sn_worker_fire(struct worker *w, sennit_time now)
+/* Each waiter lies on a page of its own, each record on another, in no cache.
+ * Returns the timer after this one. */
+static inline struct timer *fetch_ahead(struct timer *t)
+{
+	const struct alarm *a = container_of(t, struct alarm, timer);
+
+	if (!t)
+		return NULL;
+	__builtin_prefetch(&a->waiter->claim, 1);
+	__builtin_prefetch(a->fiber, 1);
+	return t->next;
+}
+
+bool sn_worker_fire(struct worker *w, sennit_time now)
 {
 	struct timer *t;
+	struct timer *ahead;
+	bool          fired = false;
 
 	sn_timers_expire(&w->timers, now, &t);
+	ahead = t;
+	for (int i = 0; i < FIRE_AHEAD; i++)
+		ahead = fetch_ahead(ahead);
 	while (t) {
-		struct waiter *n = container_of(t, struct waiter, timer);
+		ahead = fetch_ahead(ahead);
+		struct waiter *n = container_of(t, struct alarm, timer)->waiter;
 		uint32_t       waiting = WAITER_WAITING;
 
 		t = t->next;
@@ -279,8 +357,10 @@ void sn_worker_fire(struct worker *w, sennit_time now)
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
 			sn_sight_ready(&n->fiber->sight);
 			sn_worker_ready(w, n->fiber);
+			fired = true;
 		}
 	}
+	return fired;
 }
 
 void sn_worker_free_copy(sennit_scheduler *s, void *argument)

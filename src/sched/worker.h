@@ -48,6 +48,8 @@ struct worker {
 	struct home       home;       /* first, as fibers know it */
 	struct fifo       ready;      /* owner: fibers to resume */
 	struct node      *idle;       /* owner: idle stacks, last used first */
+	void             *aside;      /* handed: the first stack, not taken into
+				       * use yet; NULL: it has been */
 	sennit_scheduler *scheduler;  /* fixed */
 	uint32_t          dispatches; /* owner: until the next upkeep */
 	uint32_t          upkeeps;    /* owner: until the oldest's turn */
@@ -56,29 +58,34 @@ struct worker {
 	bool              oldest_first; /* fixed: the order of own tasks */
 	bool              unbinding;    /* owner: STW that runs dry */
 	bool              closed;       /* owner: takes no new tasks */
-	bool              hired;   /* handed: begins as a counted searcher */
-	bool              pushes;  /* owner: own tasks go to the deque, and
+	bool              hired;    /* handed: begins as a counted searcher */
+	bool              founding; /* handed: its thread is create's */
+	bool              pushes;   /* owner: own tasks go to the deque, and
 				       * need no fence; not while closed */
-	bool              pops;    /* owner: own tasks come from there */
-	struct parking   *parking; /* fixed: the scheduler's */
-	int              *error;   /* fixed: the thread's errno */
-	a_u64             clock;   /* owner writes: not after what runs
+	bool              pops;     /* owner: own tasks come from there */
+	struct parking   *parking;  /* fixed: the scheduler's */
+	int              *error;    /* fixed: the thread's errno */
+	a_u64             clock;    /* owner writes: not after what runs
 					 * began, and as late as is cheap */
-	struct ring       pinned;  /* owner: tasks that stay */
-	struct pool_cache cache;   /* owner */
-	struct timers     timers;  /* owner */
-	struct backlog   *backlog; /* fixed: the scheduler's, or below */
+	struct ring       pinned;   /* owner: tasks that stay */
+	struct pool_cache cache;    /* owner */
+	struct timers     timers;   /* owner */
+	struct backlog   *backlog;  /* fixed: the scheduler's, or below */
 
-	uint32_t            index;     /* fixed: MTW's 0.. */
-	uint32_t            fiber_ids; /* owner: the last given */
-	uint32_t            spin_ns; /* owner: how long the next spin may be */
-	uint32_t            random;  /* owner */
-	uint32_t            stride;  /* owner: of the victims' order */
-	void               *fault_stack; /* owner: NULL: none of ours */
-	struct tracebuffer  trace;
+	uint32_t           index;     /* fixed: MTW's 0.. */
+	uint32_t           fiber_ids; /* owner: the last given */
+	uint32_t           spin_ns;   /* owner: how long the next spin may be */
+	uint32_t           random;    /* owner */
+	uint32_t           prospect;  /* owner: who had tasks when last seen;
+				       * its own index: nobody */
+	struct circles     circles; /* fixed: its neighbours; with seats only */
+	void              *fault_stack; /* owner: NULL: none of ours */
+	struct tracebuffer trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */
-	uint32_t            thread_id;   /* fixed while it runs: the system's */
+	a_u32               thread_id;   /* owner writes: the system's, or that
+					  * of the last, in a report just when
+					  * another begins; 0: not begun */
 	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
 	struct link        *roster;  /* under roster_lock: fibers but main */
 	struct birth       *birth;   /* fixed: whom to report to; NULL: none */
@@ -144,6 +151,9 @@ void sn_worker_enter(struct worker *w);
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
 
+/* What the worker's thread, which has just begun, is to run on. */
+struct sennit_fiber *sn_worker_first_stack(struct worker *w);
+
 /* The stack of f, which is in care, is about to be idle. Abort if it has a
  * canary and was overrun. Of a bound thread with a limit on stacks, it is the
  * one that the thread keeps: outside it would give none to those that have
@@ -158,6 +168,8 @@ static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
 	if (!n)
 		return NULL;
 	w->idle = n->next;
+	if (n->next)
+		__builtin_prefetch(n->next, 1);
 	return container_of(n, struct sennit_fiber, link);
 }
 
@@ -173,6 +185,17 @@ static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
  * not the last used ones, of which it keeps so many. Returns how many. */
 COLD uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep,
 				      uint32_t most);
+
+/* f waits with a deadline for the first time: see struct alarm. */
+COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
+				       struct sennit_fiber *f);
+
+/* The alarm of f, a fiber of w. */
+static inline struct alarm *sn_worker_alarm(struct worker       *w,
+					    struct sennit_fiber *f)
+{
+	return likely(f->alarm) ? f->alarm : sn_worker_new_alarm(w, f);
+}
 
 /* With a limit on stacks: give all idle ones but one back, for others that may
  * have none. Without one, nothing. */
@@ -205,16 +228,16 @@ static inline uint64_t sn_worker_blocked(const struct worker *w)
 	return a_load_rlx(&w->blocks) - resumes;
 }
 
-/* Move the tasks of an inbox, w's own or a victim's, to w's deque; the oldest
- * is pushed last, so that it runs first. What finds no room goes back. Returns
+/* Move the tasks of an inbox, w's own or a victim's, to w's deque, in such an
+ * order that the oldest runs first. What finds no room goes back. Returns
  * how many were moved. */
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from);
 
 /* Move ready fibers and tasks from the inboxes to where w finds them. */
 void sn_worker_collect(struct worker *w);
 
-/* Fire the timers that are due: their fibers get ready. */
-void sn_worker_fire(struct worker *w, sennit_time now);
+/* Fire the timers that are due: their fibers get ready. Whether any did. */
+bool sn_worker_fire(struct worker *w, sennit_time now);
 
 /* Note that w changes to a state of trace.h, now. */
 static inline void sn_worker_trace(struct worker *w, uint32_t state)

@@ -45,7 +45,7 @@ static void values_out_of_range_are_refused(void **state)
 	assert_refused(.workers = 1, .max_workers = 8, .max_fibers = 7);
 	assert_refused(.workers = 1, .fp = SENNIT_FP_SHARED + 1);
 	assert_refused(.workers = 1, .overflow = SENNIT_OVERFLOW_SILENT + 1);
-	assert_refused(.workers = 1, .reserved_ = 1);
+	assert_refused(.workers = 1, .measure_stacks = 2);
 }
 
 static void a_stack_too_large_to_count_is_refused(void **state)

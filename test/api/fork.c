@@ -45,7 +45,7 @@ static int in_a_child(child_fn *run, void *argument, char *text, size_t size)
 	if (!child) {
 		const struct rlimit no_core = { 0, 0 };
 
-		alarm(60);
+		alarm(200);
 		setrlimit(RLIMIT_CORE, &no_core);
 		if (text)
 			dup2(ends[1], STDERR_FILENO);

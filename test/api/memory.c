@@ -3,12 +3,14 @@
  * also when it fails at any moment. */
 #include "with_workers.h"
 
+#include "base/torture.h"
+
 #include <errno.h>
 
 /* Counts, checks and, on the allocation chosen, fails. */
 struct ward {
 	atomic_uint  calls;
-	unsigned     failing; /* which call fails; 0: none */
+	atomic_uint  failing; /* which call fails; 0: none */
 	atomic_long  live;
 	atomic_llong bytes;
 	atomic_uint  wrong;
@@ -19,7 +21,7 @@ static void *take(void *context, size_t size, size_t alignment)
 	struct ward *w = context;
 	void        *memory;
 
-	if (atomic_fetch_add(&w->calls, 1) + 1 == w->failing)
+	if (atomic_fetch_add(&w->calls, 1) + 1 == atomic_load(&w->failing))
 		return NULL;
 	if (!size || !alignment || alignment & (alignment - 1))
 		atomic_fetch_add(&w->wrong, 1);
@@ -159,6 +161,85 @@ static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
 	assert_in_range(k, 2, 399); /* few tasks need few allocations */
 }
 
+/* --- many tasks by one call --------------------------------------------- */
+
+/* More than any queue has room for at first; in a torture build blocks come by
+ * threes. */
+enum { BATCH = TORTURED(60, 300), MOST_CALLS = TORTURED(100, 60) };
+
+struct attempt {
+	struct ward       ward;
+	struct load       load;
+	sennit_scheduler *s;
+	unsigned          k;
+	uint32_t          flags;
+	int               result;
+};
+
+/* The k-th allocation from here on fails. */
+static void schedule_batch(void *argument)
+{
+	struct attempt *a = argument;
+	struct cargo    c = { .load = &a->load };
+	sennit_task     tasks[BATCH];
+	unsigned        i;
+
+	for (i = 0; i < BATCH; i++)
+		tasks[i] = (sennit_task){ .run = carry,
+					  .argument = &c,
+					  .copy_size = i % 50 ? 16 : sizeof(c),
+					  .flags = a->flags };
+	atomic_store(&a->ward.failing, atomic_load(&a->ward.calls) + a->k);
+	a->result = sennit_enqueue_many(a->s, tasks, BATCH);
+	atomic_store(&a->ward.failing, 0);
+}
+
+/* Whether the batch got what it wanted. */
+static bool batch_survives(const struct world *world, unsigned k,
+			   void (*place)(sennit_task_fn *, void *),
+			   uint32_t flags)
+{
+	struct attempt a = { .k = k, .flags = flags };
+
+	assert_int_equal(create(&a.s, world->workers, &a.ward), 0);
+	assert_int_equal(sennit_bind(a.s), 0);
+	place(schedule_batch, &a);
+	sennit_unbind();
+	end_scheduler(a.s);
+	assert_true(a.result == 0 || a.result == -ENOMEM);
+	assert_int_equal(atomic_load(&a.load.ran), a.result ? 0 : BATCH);
+	assert_nothing_left(&a.ward);
+	return !a.result;
+}
+
+static void fail_each(const struct world *world,
+		      void (*place)(sennit_task_fn *, void *), uint32_t flags)
+{
+	unsigned k = 1;
+
+	while (k < MOST_CALLS && !batch_survives(world, k, place, flags))
+		k++;
+	assert_in_range(k, 2, MOST_CALLS - 1);
+}
+
+static void here(sennit_task_fn *run, void *argument)
+{
+	run(argument);
+}
+
+static void a_batch_is_accepted_whole_or_not_at_all(void **state)
+{
+	const struct world *world = *state;
+
+	fail_each(world, here, 0);
+	fail_each(world, here, SENNIT_TASK_SAME_THREAD);
+	fail_each(world, here, SENNIT_TASK_BACKGROUND);
+	fail_each(world, in_a_task, 0);
+	fail_each(world, in_a_task, SENNIT_TASK_SAME_THREAD);
+	if (world->threads)
+		fail_each(world, in_a_thread, 0);
+}
+
 /* --- small copies ------------------------------------------------------- */
 
 static void note(void *argument)
@@ -199,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(all_of_it_goes_back),
 		WITH_COUNTS(a_failure_at_any_moment_leaves_nothing_behind),
+		WITH_COUNTS(a_batch_is_accepted_whole_or_not_at_all),
 		WITH_COUNTS(copies_of_48_bytes_need_no_allocation_once_warm),
 	};
 

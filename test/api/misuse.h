@@ -28,7 +28,7 @@ _Noreturn static inline void die_of(const struct offence *o, int out)
 	close(out);
 	signal(SIGABRT, SIG_DFL);
 	setrlimit(RLIMIT_CORE, &no_core);
-	alarm(60);
+	alarm(200);
 	if (sennit_scheduler_create(&mine.s,
 				    SENNIT_CONFIG(.workers = o->workers)) ||
 	    sennit_bind(mine.s))

@@ -144,6 +144,33 @@ static void enqueueing_where_nobody_would_run_it(void **state)
 	assert_misuse(state, "sennit_enqueue", commit_enqueue_unbound);
 }
 
+static void commit_enqueue_many_unbound(const struct offence *o)
+{
+	const sennit_task t = { .run = do_nothing };
+
+	sennit_unbind();
+	(void)!sennit_enqueue_many(o->s, &t, 1);
+}
+
+static void enqueueing_many_where_nobody_would_run_them(void **state)
+{
+	assert_misuse(state, "sennit_enqueue_many",
+		      commit_enqueue_many_unbound);
+}
+
+static void commit_schedule_many_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	(void)!sennit_schedule_many(NULL, 0);
+}
+
+static void scheduling_many_unbound(void **state)
+{
+	assert_misuse(state, "sennit_schedule_many",
+		      commit_schedule_many_unbound);
+}
+
 static void commit_enqueue_same_thread(const struct offence *o)
 {
 	const sennit_task t = { .run = do_nothing,
@@ -236,6 +263,8 @@ int main(void)
 		WITH_COUNTS(scheduling_a_copy_without_a_scheduler),
 		WITH_COUNTS(scheduling_a_task_without_a_scheduler),
 		WITHOUT_COUNT(enqueueing_where_nobody_would_run_it),
+		WITHOUT_COUNT(enqueueing_many_where_nobody_would_run_them),
+		WITH_COUNTS(scheduling_many_unbound),
 		WITH_COUNTS(enqueueing_for_the_same_thread_unbound),
 		WITH_COUNTS(waiting_as_a_fiber_without_one),
 		WITH_COUNTS(shutting_down_what_one_is_bound_to),

@@ -69,7 +69,7 @@ _Noreturn static void meet_fate(const struct plan *p, int out)
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	dup2(out, STDERR_FILENO);
-	alarm(60);
+	alarm(200);
 	signal(SIGSEGV, SIG_DFL); /* not the sanitizer's */
 	if (p->prepare)
 		p->prepare();

@@ -160,6 +160,59 @@ static void order_oldest_runs_its_oldest_first(void **state)
 	assert_int_equal(sennit_bind(w->s), 0);
 }
 
+/* --- from outside, to a worker that is busy ----------------------------- */
+
+struct jam {
+	struct log  log;
+	atomic_bool busy, go;
+};
+
+static void hold_the_worker(void *argument)
+{
+	struct jam *j = argument;
+
+	atomic_store(&j->busy, true);
+	while (!atomic_load(&j->go))
+		sched_yield();
+	sennit_wait_group_done(&j->log.done);
+}
+
+/* Ten tasks from here, which the worker then finds all at once. */
+static void assert_runs_oldest_first(sennit_scheduler *s)
+{
+	struct jam j = { .busy = false };
+
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&j.log.done, 1);
+	must_schedule(hold_the_worker, &j);
+	assert_soon(atomic_load(&j.busy));
+	schedule_entries(&j.log, 0, 10);
+	atomic_store(&j.go, true);
+	sennit_wait_group_wait(&j.log.done);
+	assert_oldest_first(&j.log, 10);
+}
+
+static void tasks_sent_to_a_worker_run_oldest_first(void **state)
+{
+	struct world *w = *state;
+
+	assert_runs_oldest_first(w->s);
+}
+
+static void tasks_sent_to_a_worker_run_so_by_order_oldest_too(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .order = SENNIT_ORDER_OLDEST));
+	assert_runs_oldest_first(s);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
 struct threads_seen {
 	pthread_t         main;
 	atomic_uint       on_main;
@@ -376,6 +429,78 @@ static void placement_spread_reaches_every_worker(void **state)
 	assert_int_equal(sennit_bind(w->s), 0);
 }
 
+/* --- more workers than a thief visits in a round ------------------------ */
+
+/* Sockets of two cores each; the test's machine has fewer. */
+static bool fake_place(void *asked, uint32_t cpu, sennit_cpu_place *out)
+{
+	atomic_fetch_add((atomic_uint *)asked, 1);
+	*out = (sennit_cpu_place){ .node = cpu / 4,
+				   .cache = cpu / 2,
+				   .core = cpu };
+	return true;
+}
+
+static void expect_all_meet(const sennit_config *config, struct world *w)
+{
+	sennit_scheduler *s = start_with(config);
+	struct rally      r = { .needed = config->workers };
+	unsigned          round;
+
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	for (round = 0; round < 5; round++) {
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+		schedule_rally(&r, config->workers, 0);
+		sennit_wait_group_wait(&r.done);
+	}
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+static void many_workers_help_as_few_do(void **state)
+{
+	expect_all_meet(SENNIT_CONFIG(.workers = 24), *state);
+	expect_all_meet(
+		SENNIT_CONFIG(.workers = 24, .spin_ns = SENNIT_SPIN_NONE),
+		*state);
+	expect_all_meet(SENNIT_CONFIG(.workers = 24, .max_workers = 60,
+				      .placement = SENNIT_PLACEMENT_SPREAD),
+			*state);
+}
+
+static void so_do_many_with_neighbours(void **state)
+{
+	atomic_uint asked = 0;
+
+	expect_all_meet(SENNIT_CONFIG(.workers = 24,
+				      .affinity = SENNIT_AFFINITY_ONE_OF,
+				      .cpu_place = fake_place,
+				      .cpu_place_context = &asked),
+			*state);
+	assert_int_equal(atomic_load(&asked), 24);
+	expect_all_meet(SENNIT_CONFIG(.workers = 24,
+				      .affinity = SENNIT_AFFINITY_ONE_OF),
+			*state); /* as the system says */
+}
+
+static void nobody_is_asked_about_few_or_about_workers_on_no_cpu(void **state)
+{
+	atomic_uint asked = 0;
+
+	expect_all_meet(SENNIT_CONFIG(.workers = 24, .cpu_place = fake_place,
+				      .cpu_place_context = &asked),
+			*state);
+	expect_all_meet(SENNIT_CONFIG(.workers = 2,
+				      .affinity = SENNIT_AFFINITY_ONE_OF,
+				      .cpu_place = fake_place,
+				      .cpu_place_context = &asked),
+			*state);
+	assert_int_equal(atomic_load(&asked), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +511,8 @@ int main(void)
 		WITHOUT(order_newest_reverses_it),
 		WITH_ONE(a_worker_runs_its_newest_task_first),
 		WITH_ONE(order_oldest_runs_its_oldest_first),
+		WITH_ONE(tasks_sent_to_a_worker_run_oldest_first),
+		WITH_ONE(tasks_sent_to_a_worker_run_so_by_order_oldest_too),
 		WITH_THREADS(only_worker_threads_run_tasks),
 		WITH_WORKERS(a_same_thread_task_stays_where_it_was_scheduled),
 		WITH_WORKERS(
@@ -394,6 +521,9 @@ int main(void)
 		WITH_THREADS(every_worker_helps_a_busy_task),
 		WITH_THREADS(sleeping_workers_help_a_busy_task),
 		WITH_THREADS(placement_spread_reaches_every_worker),
+		WITH_ONE(many_workers_help_as_few_do),
+		WITH_ONE(so_do_many_with_neighbours),
+		WITH_ONE(nobody_is_asked_about_few_or_about_workers_on_no_cpu),
 	};
 
 	return cmocka_run_group_tests_name("api/placement", tests, NULL, NULL);

@@ -197,7 +197,7 @@ _Noreturn static void live_and_leave(struct ending *e, bool asleep)
 {
 	const struct rlimit no_core = { 0, 0 };
 
-	alarm(60);
+	alarm(200);
 	setrlimit(RLIMIT_CORE, &no_core);
 	sennit_event_init(&e->never, SENNIT_EVENT_MANUAL, false);
 	if (sennit_scheduler_create(&e->s,

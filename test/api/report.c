@@ -189,7 +189,7 @@ static void each_wait_is_named_with_its_object(void **state)
 		assert_true(is_at_home(w, &e));
 		assert_int_not_equal(e.fiber, 0);
 		assert_true(e.since <= sennit_now());
-		assert_true(e.since + SENNIT_SECOND > begun);
+		assert_true(e.since + GIVE_UP > begun);
 		assert_true(e.deadline == (waits[i].task == wait_with_deadline
 						   ? t.deadline
 						   : SENNIT_NEVER));
@@ -272,7 +272,7 @@ static void a_running_task_is_seen(void **state)
 	assert_null(e.object);
 	assert_true(e.since <= atomic_load(&r.begun));
 	/* The worker came from its idle time to this task. */
-	assert_true(e.since + SENNIT_SECOND > before);
+	assert_true(e.since + GIVE_UP > before);
 }
 
 static void report_oneself(void *argument)
@@ -451,7 +451,6 @@ static void the_text_names_who_waits_for_what(void **state)
 	const sennit_task task = { .run = wait_for_event, .argument = &t };
 	char              text[4096], object[64];
 	unsigned          worker, thread, fiber;
-	const char       *line;
 
 	sennit_wait_group_init(&t.all, 1);
 	assert_soon(!strcmp(print(s, text, sizeof(text)),
@@ -459,10 +458,11 @@ static void the_text_names_who_waits_for_what(void **state)
 	assert_int_equal(sennit_enqueue(s, &task), 0);
 	snprintf(object, sizeof(object), ": waits for event %p, for ",
 		 (void *)&t.event);
-	assert_soon((line = strstr(print(s, text, sizeof(text)), object)));
-	assert_int_equal(sscanf(text, "sennit worker %u, thread %u, fiber %u:",
-				&worker, &thread, &fiber),
-			 3);
+	/* Alone: whom it was stolen from may have been seen before. */
+	assert_soon(sscanf(print(s, text, sizeof(text)),
+			   "sennit worker %u, thread %u, fiber %u:", &worker,
+			   &thread, &fiber) == 3 &&
+		    strstr(text, object));
 	assert_true(worker < w->threads);
 	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_"));
 	assert_soon(strstr(print(s, text, sizeof(text)),

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 	sennit_scheduler *s;
 
 	CHECK(argc == 3);
-	alarm(60);
+	alarm(200);
 	library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		fprintf(stderr, "%s\n", dlerror());

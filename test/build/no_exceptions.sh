@@ -62,6 +62,26 @@ int main()
 		});
 		g.cancel();
 		EXPECT(g.wait(std::nothrow) == std::errc::operation_canceled);
+
+		int             sum = 0;
+		std::error_code code;
+		std::string     texts[] = { "c", "a", "b" };
+		auto            late = sennit::parallel_options().error_to(code);
+
+		sennit::parallel_sort(texts);
+		EXPECT(texts[0] == "a" && texts[2] == "c");
+		sum = sennit::parallel_reduce(texts, texts + 3, std::string())
+			      .size();
+		EXPECT(sum == 3);
+		late.until(std::chrono::steady_clock::now());
+		sennit::parallel_for(0, 9, [](int) {}, late);
+		EXPECT(code == std::errc::timed_out);
+
+		sennit::dag_builder<int> b;
+
+		b.order(b.add([](int &i) { i++; }), b.add([] { return -EIO; }));
+		b.build().run(sum, sennit::dag_options().error_to(code));
+		EXPECT(sum == 4 && code.value() == EIO);
 	}
 	EXPECT(sennit::scheduler::try_create(
 		       none, sennit::config().with_workers(

@@ -156,7 +156,7 @@ TEST_P(EventOn, does_not_wait_for_what_has_passed)
 	EXPECT_FALSE(e.wait_until(system_clock::time_point()));
 	EXPECT_FALSE(e.wait_until(system_clock::time_point::min()));
 	EXPECT_FALSE(e.wait_until(steady_clock::time_point::min()));
-	EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(20));
+	EXPECT_LT(steady_clock::now() - begin, std::chrono::minutes(4));
 	e.signal();
 	EXPECT_TRUE(e.wait_for(milliseconds(-5)));
 }

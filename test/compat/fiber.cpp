@@ -4,7 +4,10 @@
 #include "marl/event.h"
 #include "marl/waitgroup.h"
 
+#include "sennit/group.h"
+
 #include <atomic>
+#include <cerrno>
 #include <set>
 #include <string>
 #include <stdexcept>
@@ -251,4 +254,53 @@ TEST_F(Alone, a_fiber_that_is_ready_goes_before_the_tasks_of_its_thread)
 	});
 	marl::Scheduler::unbind();
 	EXPECT_EQ(order, "12sR3");
+}
+/* --- in a cancelled group of sennit's ------------------------------------- */
+
+struct Cancelled {
+	marl::mutex     mutex;
+	bool            changed = false; /* under mutex */
+	Fiber          *waiter = nullptr;
+	marl::Event     event;
+	marl::WaitGroup left{ 1 };
+	sennit_group    group;
+};
+
+/* Waits without a time go on, those with one end as if it had come. */
+int waitCancelled(void *argument)
+{
+	Cancelled &c = *static_cast<Cancelled *>(argument);
+
+	sennit_group_cancel(&c.group);
+	EXPECT_FALSE(c.event.wait_for(std::chrono::hours(1)));
+	EXPECT_FALSE(Fiber::current()->wait(steady_clock::now() +
+					    std::chrono::hours(1)));
+	c.waiter = Fiber::current();
+	marl::schedule([&c] {
+		{
+			marl::lock lock(c.mutex);
+			c.changed = true;
+		}
+		c.waiter->notify();
+		c.event.signal();
+		c.left.done();
+	});
+	{
+		marl::lock lock(c.mutex);
+
+		c.waiter->wait(lock, [&c] { return c.changed; });
+		EXPECT_TRUE(c.changed);
+	}
+	c.event.wait();
+	c.left.wait();
+	return 0;
+}
+
+TEST_P(FiberOn, waits_without_a_time_in_a_cancelled_group)
+{
+	Cancelled c;
+
+	sennit_group_init(&c.group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	ASSERT_EQ(sennit_group_spawn(&c.group, waitCancelled, &c), 0);
+	EXPECT_EQ(sennit_group_wait(&c.group), -ECANCELED);
 }

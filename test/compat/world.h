@@ -34,7 +34,7 @@ class Alone : public testing::Test
 public:
 	void SetUp() override
 	{
-		alarm(60);
+		alarm(300);
 	}
 	void TearDown() override
 	{

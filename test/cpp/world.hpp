@@ -31,7 +31,7 @@ class alone : public testing::Test
 public:
 	void SetUp() override
 	{
-		alarm(120);
+		alarm(300);
 	}
 	void TearDown() override
 	{

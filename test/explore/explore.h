@@ -2,7 +2,8 @@
 /* explore.h - scenarios: short programs that run under many seeds.
  *
  * A scenario that fails aborts, which prints the seed; SENNIT_TEST_SEED runs
- * that one alone. SENNIT_TEST_TIME multiplies how many there are.
+ * that one alone. They begin with seed 1, or SENNIT_TEST_FIRST, and
+ * SENNIT_TEST_TIME multiplies how many there are.
  */
 #ifndef SN_TEST_EXPLORE_H
 #define SN_TEST_EXPLORE_H
@@ -41,7 +42,8 @@ static inline void explore(void (*scenario)(void *context), void *context)
 {
 	const char *seed = getenv("SENNIT_TEST_SEED");
 	const char *time = getenv("SENNIT_TEST_TIME");
-	uint64_t    first = seed ? strtoull(seed, NULL, 0) : 1;
+	const char *from = seed ? seed : getenv("SENNIT_TEST_FIRST");
+	uint64_t    first = from ? strtoull(from, NULL, 0) : 1;
 	double      times = time ? strtod(time, NULL) : 1;
 	uint64_t    count = seed ? 1 : (uint64_t)(SCHEDULES * times) + 1;
 

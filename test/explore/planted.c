@@ -129,7 +129,7 @@ _Noreturn static void explore_in_child(void (*scenario)(void *), void *context,
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	dup2(out, STDERR_FILENO);
-	alarm(100);
+	alarm(400);
 	_exit(sennit_explore(first, count, scenario, context) ? 2 : 0);
 }
 

@@ -2,6 +2,11 @@
 /* replay.c - a seed is a run: the same each time, and others are different. */
 #include "explore.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
 enum { TASKS = 6, STEPS = 4, SEEDS = 200 };
 
 struct diary {
@@ -94,12 +99,55 @@ static void time_passes_only_by_waiting(void **state)
 			1001 * SENNIT_SECOND);
 }
 
+static pthread_t slow;
+
+static void note_thread(void *unused, uint32_t index)
+{
+	(void)unused;
+	if (!index)
+		slow = pthread_self();
+}
+
+/* Longer than others are patient with who has the turn and does not call. */
+static void doze(int number)
+{
+	const struct timespec long_enough = { .tv_sec = 1,
+					      .tv_nsec = 500000000 };
+
+	(void)number;
+	nanosleep(&long_enough, NULL);
+}
+
+/* On a busy machine a thread may wake long after it was given the turn. It was
+ * taken for absent, and nobody thought of it again. */
+static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
+{
+	sennit_scheduler *s;
+
+	(void)state;
+	alarm(60);
+	signal(SIGUSR1, doze);
+	sn_turns_begin(1);
+	s = begin_with(SENNIT_CONFIG(.workers = 1, .thread_init = note_thread));
+	diary = (struct diary){ .digest = 1 };
+	sennit_wait_group_init(&diary.done, TASKS);
+	assert_int_equal(pthread_kill(slow, SIGUSR1), 0);
+	for (uintptr_t i = 0; i < TASKS; i++)
+		spawn(live, (void *)i);
+	/* Always ready to go on instead. */
+	while (sennit_wait_group_wait_until(&diary.done, 0))
+		sn_turns_point();
+	end(s);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_seed_gives_the_same_run_again),
 		cmocka_unit_test(another_seed_gives_another_run),
 		cmocka_unit_test(time_passes_only_by_waiting),
+		cmocka_unit_test(who_is_slow_to_take_its_turn_is_waited_for),
 	};
 
 	return cmocka_run_group_tests_name("explore/replay", tests, NULL, NULL);

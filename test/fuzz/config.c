@@ -42,7 +42,8 @@ static void check_accepted(const sennit_config *c)
 	require(!c->max_fibers || c->max_fibers >= c->max_workers);
 	require(c->spin_ns != SENNIT_SPIN_NONE);
 	require(c->blocking_idle_ms);
-	require(c->overflow <= SENNIT_OVERFLOW_SILENT && !c->reserved_);
+	require(c->overflow <= SENNIT_OVERFLOW_SILENT &&
+		c->measure_stacks <= 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

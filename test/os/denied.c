@@ -134,7 +134,7 @@ static void works_without(void **state, const struct refusal *refusals,
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		alarm(100);
+		alarm(300);
 		for (unsigned i = 0; i < count; i++)
 			if (!refuse(&refusals[i]))
 				_exit(SKIPPED);
@@ -199,6 +199,40 @@ static void works_without_knowing_its_cpus(void **state)
 	works_without(state, &denied, 1);
 }
 
+/* Of control groups, mappings, and the library that prints backtraces. */
+static void works_without_opening_files(void **state)
+{
+	static const struct refusal denied = { .call = SYS_openat,
+					       .error = EACCES };
+
+	works_without(state, &denied, 1);
+}
+
+static void works_without_asking_for_limits(void **state)
+{
+	static const struct refusal denied = { .call = SYS_prlimit64,
+					       .error = EPERM };
+
+	works_without(state, &denied, 1);
+}
+
+/* The last filter: it takes the call that makes filters. */
+static void works_without_names_of_threads(void **state)
+{
+	static const struct refusal denied = { .call = SYS_prctl,
+					       .error = EPERM };
+
+	works_without(state, &denied, 1);
+}
+
+static void works_without_a_stack_for_signals(void **state)
+{
+	static const struct refusal denied = { .call = SYS_sigaltstack,
+					       .error = EPERM };
+
+	works_without(state, &denied, 1);
+}
+
 static void works_without_all_of_these(void **state)
 {
 	static const struct refusal all[] = {
@@ -209,9 +243,12 @@ static void works_without_all_of_these(void **state)
 		  .error = EINVAL },
 		{ .call = SYS_sched_getaffinity, .error = EPERM },
 		{ .call = SYS_sigaltstack, .error = EPERM },
+		{ .call = SYS_openat, .error = EACCES },
+		{ .call = SYS_prlimit64, .error = EPERM },
+		{ .call = SYS_prctl, .error = EPERM },
 	};
 
-	works_without(state, all, 5);
+	works_without(state, all, 8);
 }
 
 int main(void)
@@ -222,6 +259,10 @@ int main(void)
 		WITH_COUNTS(works_without_cheap_guards),
 		WITH_COUNTS(works_without_any_advice),
 		WITH_COUNTS(works_without_knowing_its_cpus),
+		WITH_COUNTS(works_without_opening_files),
+		WITH_COUNTS(works_without_asking_for_limits),
+		WITH_COUNTS(works_without_names_of_threads),
+		WITH_COUNTS(works_without_a_stack_for_signals),
 		WITH_COUNTS(works_without_all_of_these),
 	};
 

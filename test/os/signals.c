@@ -173,7 +173,7 @@ static void a_stopped_process_goes_on(void **state)
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		alarm(100);
+		alarm(300);
 		_exit(labour(w->workers));
 	}
 	for (unsigned i = 0; i < STOPS; i++) {

@@ -14,7 +14,8 @@ static const struct {
 	{ scene_once, 3 },       { scene_notes, 3 },      { scene_events, 3 },
 	{ scene_tickets, 3 },    { scene_pool, 3 },       { scene_futures, 3 },
 	{ scene_channel, 3 },    { scene_select, 3 },     { scene_chain, 2 },
-
+	{ scene_for, 2 },        { scene_sums, 1 },       { scene_sort, 1 },
+	{ scene_dag, 3 },        { scene_forks, 2 },      { scene_nested, 2 },
 };
 
 enum { SCENES = sizeof(repertoire) / sizeof(repertoire[0]) };

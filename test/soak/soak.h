@@ -47,7 +47,13 @@
 	X(enqueued_tasks)   \
 	X(bindings)         \
 	X(schedulers)       \
-	X(members)
+	X(members)          \
+	X(indices)          \
+	X(sums)             \
+	X(cards_sorted)     \
+	X(nodes)            \
+	X(branches)         \
+	X(nested)
 
 enum account {
 #define ACCOUNT(name) name,
@@ -84,6 +90,8 @@ scene_fn scene_own_thread, scene_sleeps, scene_locals, scene_calls;
 scene_fn scene_market, scene_rwlock, scene_semaphore, scene_barrier;
 scene_fn scene_once, scene_notes, scene_events, scene_tickets, scene_pool;
 scene_fn scene_futures, scene_channel, scene_select, scene_chain;
+scene_fn scene_for, scene_sums, scene_sort, scene_dag, scene_forks,
+	scene_nested;
 
 /* Play a scene by chance. From a task or a bound thread. */
 void play_any(uint64_t *random);

@@ -241,7 +241,7 @@ int main(void)
 		cmocka_unit_test(the_last_one_out_completes_once),
 	};
 
-	alarm(100); /* who is not let in hangs */
+	alarm(300); /* who is not let in hangs */
 	return random_report(cmocka_run_group_tests_name("gate: last one out",
 							 tests, NULL, NULL));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* set_workers_vs_work.c - the number of workers changes from several threads
  * and from tasks, while tasks come from outside and inside, block and stay on
- * their workers, and the last reference goes: all work is done, once. */
+ * their workers, reports are asked for, and the last reference goes: all work
+ * is done, once. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -76,6 +77,12 @@ static void resize(void *argument)
 	count(l);
 }
 
+static void look_at(void *unused, const sennit_report_entry *e)
+{
+	(void)unused;
+	EXPECT(e->worker < MOST || e->worker == SENNIT_REPORT_BACKGROUND);
+}
+
 static void *keep_changing(void *argument)
 {
 	static sennit_task_fn *const runs[] = { count, spread, stay, resize };
@@ -93,6 +100,8 @@ static void *keep_changing(void *argument)
 		EXPECT(sennit_enqueue(s, &t) == 0);
 		if (random_below(&h->random, 3) == 0)
 			EXPECT(sennit_scheduler_set_workers(s, n) == 0);
+		if (random_below(&h->random, 8) == 0)
+			sennit_scheduler_report(s, look_at, NULL);
 		if (random_below(&h->random, 8) == 0)
 			usleep(random_below(&h->random, 100));
 	}

@@ -48,6 +48,34 @@ static void the_oldest_is_passed_on_first(void **state)
 	sn_backlog_free(&b);
 }
 
+static int fill_with_three(void *error, struct ring *tasks)
+{
+	for (uintptr_t i = 1; i <= 3 && !*(int *)error; i++)
+		assert_int_equal(sn_ring_push_back(tasks, numbered(i)), 0);
+	return *(int *)error;
+}
+
+static void several_are_pushed_in_one_step_or_none(void **state)
+{
+	struct backlog b;
+	uintptr_t      kept = 0;
+	int            error = -ENOMEM;
+
+	(void)state;
+	sn_backlog_init(&b, &sn_memory_libc);
+	assert_int_equal(sn_backlog_fill(&b, fill_with_three, &error, NOW),
+			 -ENOMEM);
+	assert_true(sn_backlog_is_empty(&b));
+	error = 0;
+	assert_int_equal(sn_backlog_fill(&b, fill_with_three, &error, NOW), 0);
+	assert_int_equal(sn_backlog_count(&b), 3);
+	assert_false(sn_backlog_is_due(&b, NOW));
+	assert_true(sn_backlog_is_due(&b, NOW + BACKLOG_PATIENCE));
+	assert_true(sn_backlog_pass(&b, NOW, keep, &kept));
+	assert_int_equal(kept, 1);
+	sn_backlog_free(&b);
+}
+
 static void what_is_refused_stays_first(void **state)
 {
 	struct backlog b;
@@ -110,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_oldest_is_passed_on_first),
+		cmocka_unit_test(several_are_pushed_in_one_step_or_none),
 		cmocka_unit_test(what_is_refused_stays_first),
 		cmocka_unit_test(one_is_due_when_none_was_passed_on_for_long),
 		cmocka_unit_test(without_memory_nothing_is_pushed),

@@ -131,6 +131,46 @@ static void the_owner_gets_its_newest_task(void **state)
 	assert_empty();
 }
 
+/* --- many at once -------------------------------------------------------- */
+
+static void push_at_once(uint32_t from, uint32_t to)
+{
+	uint32_t n = to - from + 1;
+
+	assert_int_equal(sn_deque_reserve(&deque, n), 0);
+	assert_true(sn_deque_has_room_for(&deque, n));
+	for (uint32_t i = 0; i < n; i++)
+		sn_slot_fill(sn_deque_spare(&deque, i), numbered(from + i));
+	assert_int_equal(sn_deque_count(&deque), from - 1);
+	sn_deque_push_filled(&deque, n);
+}
+
+static void filled_slots_become_tasks_in_one_step(void **state)
+{
+	(void)state;
+	push(1, 2);
+	push_at_once(3, 4);  /* as many as there are slots */
+	push_at_once(5, 40); /* many more */
+	for (uint32_t i = 40; i > 20; i--)
+		assert_int_equal(pop(), i);
+	for (uint32_t i = 1; i <= 20; i++)
+		assert_int_equal(pop_oldest(), i);
+	assert_empty();
+}
+
+static void no_room_for_all_is_room_for_none(void **state)
+{
+	(void)state;
+	push(1, 3);
+	memory.left = 0;
+	assert_int_equal(sn_deque_reserve(&deque, 2), -ENOMEM);
+	assert_int_equal(sn_deque_reserve(&deque, UINT32_MAX), -ENOMEM);
+	assert_int_equal(sn_deque_reserve(&deque, 1), 0);
+	push(4, 4);
+	assert_int_equal(pop(), 4);
+	assert_int_equal(sn_deque_count(&deque), 3);
+}
+
 static bool pop_if(uintptr_t wanted)
 {
 	struct task t;
@@ -500,6 +540,8 @@ int main(void)
 		STEP(the_owner_sees_its_tasks_during_a_forced_take),
 		STEP(a_failed_push_changes_nothing),
 		STEP(stolen_slots_are_filled_again_before_it_grows),
+		STEP(filled_slots_become_tasks_in_one_step),
+		STEP(no_room_for_all_is_room_for_none),
 		cmocka_unit_test(init_fails_without_memory),
 		cmocka_unit_test(any_mix_of_calls_matches_a_list),
 	};

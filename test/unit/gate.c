@@ -383,6 +383,6 @@ int main(void)
 		cmocka_unit_test(everyone_at_the_gate_is_let_in),
 	};
 
-	alarm(100); /* a lost wake hangs */
+	alarm(300); /* a lost wake hangs */
 	return cmocka_run_group_tests_name("gate", tests, NULL, NULL);
 }

@@ -68,6 +68,23 @@ static void a_new_crowd_is_awake_and_content(void **state)
 	assert_counts(c, 0, 0);
 }
 
+static void who_begins_asleep_can_be_woken(void **state)
+{
+	struct crowd *c = crowd_of(70);
+
+	(void)state;
+	sn_parking_begin(&c->parking, 66);
+	assert_counts(c, 0, 66);
+	sn_parking_wake(c->sleepers[65]);
+	assert_true(is_woken(c, 65));
+	assert_counts(c, 1, 65);
+	sn_parking_wake(c->sleepers[66]);
+	assert_false(is_woken(c, 66));
+	sn_parking_withdraw(c->sleepers[65]);
+	sn_parking_withdraw(c->sleepers[0]);
+	assert_counts(c, 2, 64);
+}
+
 static void a_searcher_that_announces_becomes_a_sleeper(void **state)
 {
 	struct crowd *c = crowd_of(4);
@@ -169,6 +186,22 @@ static void a_claimed_sleeper_counts_as_the_searcher(void **state)
 	assert_counts(c, 1, 1);
 	assert_true(sn_parking_found(&c->parking));
 	assert_counts(c, 0, 1);
+}
+
+static void who_is_woken_learns_who_has_the_work(void **state)
+{
+	struct crowd *c = crowd_of(8);
+
+	(void)state;
+	announce(c, 5, 8);
+	sn_parking_wake_one(&c->parking, 2);
+	sn_parking_withdraw(c->sleepers[5]);
+	assert_int_equal(sn_parking_about(c->sleepers[5]), 2);
+	sn_parking_wake(c->sleepers[6]);
+	sn_parking_withdraw(c->sleepers[6]);
+	assert_int_equal(sn_parking_about(c->sleepers[6]), 6);
+	sn_parking_withdraw(c->sleepers[7]); /* by itself */
+	assert_int_equal(sn_parking_about(c->sleepers[7]), 7);
 }
 
 static void a_burst_wakes_one(void **state)
@@ -409,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
 		cmocka_unit_test(vacant_workers_may_be_struck_off),
 		cmocka_unit_test(a_new_crowd_is_awake_and_content),
+		cmocka_unit_test(who_begins_asleep_can_be_woken),
 		cmocka_unit_test(a_searcher_that_announces_becomes_a_sleeper),
 		cmocka_unit_test(who_withdraws_is_a_searcher),
 		cmocka_unit_test(
@@ -418,6 +452,7 @@ int main(void)
 		cmocka_unit_test(the_preferred_sleeper_is_woken),
 		cmocka_unit_test(another_is_woken_when_the_preferred_is_awake),
 		cmocka_unit_test(a_claimed_sleeper_counts_as_the_searcher),
+		cmocka_unit_test(who_is_woken_learns_who_has_the_work),
 		cmocka_unit_test(a_burst_wakes_one),
 		cmocka_unit_test(nobody_is_woken_while_somebody_searches),
 		cmocka_unit_test(work_for_one_wakes_it_whoever_searches),
@@ -429,6 +464,6 @@ int main(void)
 		cmocka_unit_test(who_is_claimed_waits_to_be_told),
 	};
 
-	alarm(100); /* a lost wake hangs */
+	alarm(300); /* a lost wake hangs */
 	return cmocka_run_group_tests_name("parking", tests, NULL, NULL);
 }

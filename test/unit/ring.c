@@ -125,6 +125,26 @@ static void a_failed_push_changes_nothing(void **state)
 	assert_int_equal(s.held, 0);
 }
 
+static void room_made_is_room_enough(void **state)
+{
+	struct scarce          s = { .left = 100 };
+	const sennit_allocator a = { scarce_allocate, scarce_release, &s };
+	struct ring            r;
+
+	(void)state;
+	sn_ring_init(&r, &a);
+	for (uint32_t n = 1; n < 1000; n = 3 * n + 1) {
+		assert_int_equal(sn_ring_reserve(&r, n), 0);
+		s.left = 0;
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(sn_ring_push_back(&r, numbered(i)), 0);
+		assert_int_equal(sn_ring_reserve(&r, 100000), -ENOMEM);
+		s.left = 100;
+	}
+	sn_ring_free(&r);
+	assert_int_equal(s.held, 0);
+}
+
 /* The ring always holds consecutive numbers, so two bounds are its model. */
 static void any_mix_of_calls_matches_a_queue(void **state)
 {
@@ -157,6 +177,7 @@ int main(void)
 		cmocka_unit_test(all_three_words_come_back),
 		cmocka_unit_test(front_is_oldest_and_back_is_newest),
 		cmocka_unit_test(a_failed_push_changes_nothing),
+		cmocka_unit_test(room_made_is_room_enough),
 		cmocka_unit_test(any_mix_of_calls_matches_a_queue),
 	};
 

@@ -122,6 +122,40 @@ static void limit_is_never_passed(void **state)
 	sn_stacks_free(&s);
 }
 
+/* Symptom: a worker whose thread begins late finds its stack taken. */
+static void a_stack_set_aside_is_nobody_elses(void **state)
+{
+	struct stacks s;
+	void         *low[4];
+	char         *aside;
+
+	(void)state;
+	make(&s, 4);
+	aside = sn_stacks_set_aside(&s);
+	assert_non_null(aside);
+	assert_int_equal(sn_stacks_take(&s, low + 1, 4), 3);
+	assert_null(sn_stacks_set_aside(&s));
+	low[0] = sn_stacks_take_aside(&s, aside);
+	memset(low[0], 0x33, sn_stacks_usable(&s));
+	for (int i = 1; i < 4; i++)
+		assert_int_equal(*(char *)low[i], 0);
+	assert_int_equal(sn_stacks_count(&s).made, 4);
+	sn_stacks_give(&s, low, 4);
+	sn_stacks_free(&s);
+}
+
+static void a_stack_set_aside_may_be_dropped(void **state)
+{
+	struct stacks s;
+
+	(void)state;
+	make(&s, 0);
+	assert_non_null(sn_stacks_set_aside(&s));
+	sn_stacks_drop_aside(&s);
+	assert_int_equal(sn_stacks_count(&s).made, 0);
+	sn_stacks_free(&s);
+}
+
 static void top_is_aligned_and_size_is_kept(void **state)
 {
 	static const size_t sizes[] = { 16384, 16385, 65536, 100000, 262144 };
@@ -453,6 +487,8 @@ int main(void)
 		cmocka_unit_test(fresh_stack_reads_as_zeros),
 		cmocka_unit_test(last_given_is_taken_first_as_it_was_left),
 		cmocka_unit_test(limit_is_never_passed),
+		cmocka_unit_test(a_stack_set_aside_is_nobody_elses),
+		cmocka_unit_test(a_stack_set_aside_may_be_dropped),
 		cmocka_unit_test(top_is_aligned_and_size_is_kept),
 		cmocka_unit_test(guard_is_taken_from_the_size),
 		cmocka_unit_test(impossible_size_is_refused),

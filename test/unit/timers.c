@@ -131,6 +131,67 @@ static void a_lone_deadline_needs_one_look(void **state)
 	assert_fires(next, &t);
 }
 
+/* Arm n timers, so far apart; returns when the owner looks. */
+static sennit_time look_with(struct timer t[], int n, sennit_time first,
+			     uint64_t apart)
+{
+	sn_timers_init(&wheel, NOW);
+	for (int i = 0; i < n; i++)
+		sn_timers_arm(&wheel, &t[i], first + (uint64_t)i * apart);
+	return sn_timers_look(&wheel);
+}
+
+static void a_few_deadlines_are_looked_for_in_time(void **state)
+{
+	struct timer t[TIMERS_WAIT] = { 0 };
+	sennit_time  first = (NOW / TICK + 10) * TICK;
+
+	(void)state;
+	assert_true(look_with(t, 0, first, TICK) == SENNIT_NEVER);
+	assert_true(look_with(t, 1, first, TICK) == first);
+	assert_true(look_with(t, 2, first, TICK) == first);
+	assert_true(look_with(t, TIMERS_WAIT, first, 0) == first);
+	assert_true(look_with(t, TIMERS_WAIT, first, TIMERS_WAIT * TICK) ==
+		    first);
+}
+
+static void close_deadlines_are_looked_for_together(void **state)
+{
+	struct timer t[TIMERS_WAIT] = { 0 };
+
+	(void)state;
+	/* Wherever the first lies in its level. */
+	for (uint64_t away = 1; away < TIMERS_SLOTS - TIMERS_WAIT; away++) {
+		sennit_time   first = (NOW / TICK + away) * TICK;
+		sennit_time   look = look_with(t, TIMERS_WAIT, first, TICK);
+		struct timer *fired;
+
+		assert_true(look == first + (TIMERS_WAIT - 1) * TICK);
+		assert_int_equal(sn_timers_expire(&wheel, look, &fired),
+				 TIMERS_WAIT);
+	}
+}
+
+/* Turning past an edge of all levels at once. */
+static void slots_that_begin_together_are_all_reached(void **state)
+{
+	static const unsigned ahead[] = { 1, 300, 70000, 20000000 };
+	struct timer          t[4] = { 0 };
+	uint64_t              edge = UINT64_C(1) << 32;
+
+	(void)state;
+	for (uint64_t before = 0; before < 600; before++) {
+		sn_timers_init(&wheel, (edge - before) * TICK);
+		for (int i = 0; i < 4; i++)
+			sn_timers_arm(&wheel, &t[i], (edge + ahead[i]) * TICK);
+		assert_fires(edge * TICK, NULL);
+		for (int i = 0; i < 4; i++) {
+			assert_fires((edge + ahead[i]) * TICK - 1, NULL);
+			assert_fires((edge + ahead[i]) * TICK, &t[i]);
+		}
+	}
+}
+
 static void time_that_falls_back_does_no_harm(void **state)
 {
 	struct timer t = { 0 };
@@ -148,16 +209,14 @@ static bool is_valid(const struct timers *w)
 {
 	size_t count = 0;
 
-	for (unsigned l = 0; l < TIMERS_LEVELS; l++) {
-		for (unsigned s = 0; s < TIMERS_SLOTS; s++) {
-			struct timer *const *link = &w->slots[l][s];
+	for (unsigned s = 0; s < TIMERS_ALL; s++) {
+		struct timer *const *link = &w->slots[s];
 
-			if ((*link != NULL) != (w->used[l] >> s & 1))
+		if ((*link != NULL) != (w->used[s / 64] >> s % 64 & 1))
+			return false;
+		for (; *link; link = &(*link)->next, count++)
+			if ((*link)->pprev != link)
 				return false;
-			for (; *link; link = &(*link)->next, count++)
-				if ((*link)->pprev != link)
-					return false;
-		}
 	}
 	return count == w->count;
 }
@@ -235,6 +294,7 @@ static void any_mix_of_calls_matches_an_array(void **state)
 		next = sn_timers_next(&wheel);
 		assert_true(next / TICK <= sn_timers_tick(earliest(armed, t)) ||
 			    next / TICK <= tick);
+		assert_true(sn_timers_look(&wheel) - next < TIMERS_WAIT * TICK);
 		if (random_below(&random, 2) && next != SENNIT_NEVER)
 			now = next > now ? next : now;
 		else if (now < SENNIT_NEVER / 2)
@@ -293,6 +353,13 @@ int main(void)
 			start_at_now),
 		cmocka_unit_test_setup(a_lone_deadline_needs_one_look,
 				       start_at_now),
+		cmocka_unit_test_setup(a_few_deadlines_are_looked_for_in_time,
+				       start_at_now),
+		cmocka_unit_test_setup(close_deadlines_are_looked_for_together,
+				       start_at_now),
+		cmocka_unit_test_setup(
+			slots_that_begin_together_are_all_reached,
+			start_at_now),
 		cmocka_unit_test_setup(time_that_falls_back_does_no_harm,
 				       start_at_now),
 		cmocka_unit_test_setup(any_mix_of_calls_matches_an_array,

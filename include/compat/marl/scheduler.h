@@ -354,7 +354,7 @@ inline bool Scheduler::Fiber::wait_until(sennit_time deadline)
 
 inline void Scheduler::Fiber::wait(marl::lock &lock, const Predicate &holds)
 {
-	(void)wait_until(lock, holds, SENNIT_NEVER);
+	(void)wait_until(lock, holds, SENNIT_UNCANCELLED);
 }
 
 template <typename Clock, typename Duration>
@@ -368,7 +368,7 @@ inline bool Scheduler::Fiber::wait(
 
 inline void Scheduler::Fiber::wait()
 {
-	(void)wait_until(SENNIT_NEVER);
+	(void)wait_until(SENNIT_UNCANCELLED);
 }
 
 template <typename Clock, typename Duration>

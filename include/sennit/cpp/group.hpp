@@ -14,12 +14,10 @@
 #define SENNIT_CPP_GROUP_HPP
 
 #include "sennit/cpp/callable.hpp"
-#include "sennit/cpp/error.hpp"
+#include "sennit/cpp/caught.hpp"
 #include "sennit/cpp/scheduler.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/group.h"
-
-#include <atomic>
 
 namespace sennit
 {
@@ -76,10 +74,8 @@ public:
 	{
 		const std::error_code code = wait(std::nothrow);
 
-#if SENNIT_CPP_EXCEPTIONS
-		if (code.value() == threw && exception_)
-			std::rethrow_exception(std::move(exception_));
-#endif
+		if (code.value() == detail::caught::threw)
+			caught_.rethrow();
 		if (code)
 			detail::fail(code, "group");
 	}
@@ -103,45 +99,18 @@ public:
 	}
 
 private:
-	/* The error of a member that has thrown. */
-	static constexpr int threw = ENOTRECOVERABLE;
-
 	template <typename F> struct member {
 		group *g;
 		F      f;
-
-		int call()
-		{
-			using result = decltype(std::invoke(std::move(f)));
-
-			if constexpr (std::is_same_v<result, int>) {
-				return std::invoke(std::move(f));
-			} else {
-				static_assert(std::is_void_v<result>,
-					      "a member returns void or int");
-				std::invoke(std::move(f));
-				return 0;
-			}
-		}
 	};
 
 	template <typename F> static int run(void *argument)
 	{
 		detail::unpacked<member<F>> m(argument);
-#if SENNIT_CPP_EXCEPTIONS
-		group *const g = (*m).g;
 
-		try {
-			return (*m).call();
-		} catch (const cancelled &) {
-			return -ECANCELED;
-		} catch (...) {
-			g->note(std::current_exception());
-			return -threw;
-		}
-#else
-		return (*m).call();
-#endif
+		return (*m).g->caught_.call([&]() -> decltype(auto) {
+			return std::invoke(std::move((*m).f));
+		});
 	}
 
 	template <typename F> bool spawn_call(F &&f)
@@ -163,18 +132,6 @@ private:
 		return !err;
 	}
 
-#if SENNIT_CPP_EXCEPTIONS
-	/* The first is kept. */
-	void note(std::exception_ptr e) noexcept
-	{
-		if (!noted_.test_and_set())
-			exception_ = std::move(e);
-	}
-
-	std::atomic_flag   noted_ = ATOMIC_FLAG_INIT;
-	std::exception_ptr exception_; /* of whoever noted; read after wait */
-#endif
-
 	static sennit_time deadline_of(
 		std::chrono::steady_clock::time_point t) noexcept
 	{
@@ -183,6 +140,7 @@ private:
 
 	sennit_group      g_;
 	sennit_scheduler *scheduler_;
+	detail::caught    caught_; /* from members */
 	bool              waited_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "sennit/cpp/task.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/report.h"
+#include "sennit/stack_use.h"
 #include "sennit/scheduler.h"
 
 namespace sennit
@@ -161,6 +162,12 @@ public:
 	void print_report(int fd) const
 	{
 		sennit_scheduler_print_report(s_, fd);
+	}
+
+	/* Who has used how much of its stack, for people, if measured. */
+	void print_stacks(int fd) const
+	{
+		sennit_scheduler_print_stacks(s_, fd);
 	}
 
 	/* Let go of this reference, and wait until the scheduler has ended. */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* caught.hpp - what functions have thrown that the library calls by way of C,
+ * which no exception may pass: the first is kept, and thrown again on the other
+ * side.
+ */
+#ifndef SENNIT_CPP_CAUGHT_HPP
+#define SENNIT_CPP_CAUGHT_HPP
+
+#include "sennit/cpp/error.hpp"
+
+#include <atomic>
+#include <type_traits>
+#include <utility>
+
+namespace sennit::detail
+{
+
+class caught
+{
+public:
+	/* The error of a function that has thrown. */
+	static constexpr int threw = ENOTRECOVERABLE;
+
+	/* Call f(), which returns nothing or an int: 0 or a negative errno
+	 * value. Returns that; -threw if it has thrown, -ECANCELED if that was
+	 * sennit::cancelled, which is not kept. */
+	template <typename F> int call(F &&f)
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		try {
+			return call_plainly(f);
+		} catch (const cancelled &) {
+			return -ECANCELED;
+		} catch (...) {
+			note(std::current_exception());
+			return -threw;
+		}
+#else
+		return call_plainly(f);
+#endif
+	}
+
+	/* The same where no error can be returned. Returns whether f() has not
+	 * thrown; whatever that was is kept. */
+	template <typename F> bool run(F &&f)
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		try {
+			f();
+		} catch (...) {
+			note(std::current_exception());
+			return false;
+		}
+#else
+		f();
+#endif
+		return true;
+	}
+
+	/* Whether something is kept; late for other threads. */
+	bool any() const noexcept
+	{
+		return any_.load(std::memory_order_relaxed);
+	}
+
+	/* Throw it, once all calls have ended. */
+	void rethrow()
+	{
+#if SENNIT_CPP_EXCEPTIONS
+		if (exception_)
+			std::rethrow_exception(std::move(exception_));
+#endif
+	}
+
+private:
+	template <typename F> static int call_plainly(F &f)
+	{
+		using result = std::invoke_result_t<F &>;
+
+		if constexpr (std::is_same_v<result, int>) {
+			return f();
+		} else {
+			static_assert(std::is_void_v<result>,
+				      "it returns void or int");
+			f();
+			return 0;
+		}
+	}
+
+#if SENNIT_CPP_EXCEPTIONS
+	void note(std::exception_ptr e) noexcept
+	{
+		if (!any_.exchange(true))
+			exception_ = std::move(e);
+	}
+
+	std::exception_ptr exception_; /* of whoever noted */
+#endif
+	std::atomic<bool> any_{ false };
+};
+
+} // namespace sennit::detail
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_sort.hpp - sennit_parallel_sort of any elements, by any comparison.
+ *
+ *	trivially copyable, in one piece    sorted where they are
+ *	trivially copyable, elsewhere       copied, sorted, copied back
+ *	others                              their addresses are sorted; then
+ *	                                    they are moved, twice
+ */
+#ifndef SENNIT_CPP_PARALLEL_SORT_HPP
+#define SENNIT_CPP_PARALLEL_SORT_HPP
+
+#include "sennit/cpp/parallel.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace sennit
+{
+
+namespace detail
+{
+
+/* Whether the elements of [first, last) lie one behind the other, as far as
+ * that is to be known of the iterator. */
+template <typename It> constexpr bool is_contiguous()
+{
+#if defined(__cpp_lib_concepts)
+	return std::contiguous_iterator<It>;
+#else
+	using value = typename std::iterator_traits<It>::value_type;
+
+	if constexpr (std::is_same_v<value, bool>)
+		return std::is_pointer_v<It>;
+	else
+		return std::is_pointer_v<It> ||
+		       std::is_same_v<It,
+				      typename std::vector<value>::iterator>;
+#endif
+}
+
+/* A sort of Ts, or of pointers to them. */
+template <typename T, bool Pointers, typename Less> class sorting
+{
+public:
+	explicit sorting(Less &less) : less_(less)
+	{
+	}
+
+	int sort(void *base, std::size_t n, const parallel_options &o)
+	{
+		base_ = base;
+		count_ = n;
+		options_ = &o;
+		if constexpr (may_throw)
+			return sort_in_group();
+		else
+			return run(this);
+	}
+
+	caught problem;
+
+private:
+	static constexpr bool may_throw =
+		SENNIT_CPP_EXCEPTIONS &&
+		!std::is_nothrow_invocable_v<Less &, const T &, const T &>;
+
+	static int run(void *self)
+	{
+		sorting *const s = static_cast<sorting *>(self);
+
+		return sennit_parallel_sort(s->base_, s->count_,
+					    Pointers ? sizeof(T *) : sizeof(T),
+					    compare, s, nullptr, s->options_);
+	}
+
+	/* A comparison that throws cancels it, and from then on need not make
+	 * sense. */
+	int sort_in_group()
+	{
+		sennit_scheduler *s = options_->scheduler ? options_->scheduler
+							  : sennit_current();
+		int               err, other;
+
+		if (!s)
+			return run(this); /* which is misuse */
+		sennit_group_init_on(&group_, s, SENNIT_NEVER, 0);
+		err = sennit_group_spawn(&group_, run, this);
+		other = sennit_group_wait(&group_);
+		return err ? err : other;
+	}
+
+	static const T &element_at(const void *p)
+	{
+		if constexpr (Pointers)
+			return **static_cast<const T *const *>(p);
+		else
+			return *static_cast<const T *>(p);
+	}
+
+	static int compare(const void *left, const void *right, void *context)
+	{
+		sorting *const s = static_cast<sorting *>(context);
+		bool           is_less = false;
+
+		if constexpr (!may_throw) {
+			is_less = s->less_(element_at(left), element_at(right));
+		} else if (!s->given_up_.load(std::memory_order_acquire) &&
+			   !s->problem.run([&] {
+				   is_less = s->less_(element_at(left),
+						      element_at(right));
+			   })) {
+			sennit_group_cancel(&s->group_);
+			/* What others say follows what they have seen. */
+			s->given_up_.store(true, std::memory_order_release);
+		}
+		return is_less ? -1 : 0;
+	}
+
+	Less                   &less_;
+	void                   *base_ = nullptr;
+	std::size_t             count_ = 0;
+	const parallel_options *options_ = nullptr;
+	sennit_group            group_;
+	std::atomic<bool>       given_up_{ false };
+};
+
+/* Returns whether they are sorted. */
+template <typename T, bool Pointers, typename Less>
+bool sort(void *base, std::size_t n, Less &less, const parallel_options &o)
+{
+	sorting<T, Pointers, Less> s(less);
+	const int                  err = s.sort(base, n, o);
+
+	finish(s.problem, err, o.error, "parallel_sort");
+	return !err;
+}
+
+/* As their addresses say; all are moved, come what may. */
+template <typename T, typename It>
+void arrange(It first, const std::vector<T *> &addresses)
+{
+	std::vector<T> sorted;
+
+	sorted.reserve(addresses.size());
+	for (T *p : addresses)
+		sorted.push_back(std::move(*p));
+	std::move(sorted.begin(), sorted.end(), first);
+}
+
+} // namespace detail
+
+/* Sort [first, last), stably: less(a, b) says whether a goes before b. It is a
+ * strict weak order; what it throws is thrown again, and then all elements are
+ * there, in any order, as they are after any other error. */
+template <typename It, typename Less = std::less<>,
+	  typename = detail::difference<It>>
+void parallel_sort(It first, It last, Less less = Less(),
+		   const parallel_options &o = parallel_options())
+{
+	using value = typename std::iterator_traits<It>::value_type;
+	const auto n = static_cast<std::size_t>(last - first);
+
+	if constexpr (!std::is_trivially_copyable_v<value>) {
+		std::vector<value *> addresses;
+
+		addresses.reserve(n);
+		for (It i = first; i != last; ++i)
+			addresses.push_back(std::addressof(*i));
+		if (detail::sort<value, true>(addresses.data(), n, less, o))
+			detail::arrange(first, addresses);
+	} else if constexpr (detail::is_contiguous<It>()) {
+		detail::sort<value, false>(n ? std::addressof(*first) : nullptr,
+					   n, less, o);
+	} else {
+		std::vector<value> copies(first, last);
+
+		if (detail::sort<value, false>(copies.data(), n, less, o))
+			std::copy(copies.begin(), copies.end(), first);
+	}
+}
+
+/* The same of a container or an array. */
+template <typename Range, typename Less = std::less<>,
+	  typename = decltype(std::begin(std::declval<Range &>()))>
+void parallel_sort(Range &&range, Less less = Less(),
+		   const parallel_options &o = parallel_options())
+{
+	parallel_sort(std::begin(range), std::end(range), std::move(less), o);
+}
+
+} // namespace sennit
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/stack_use.h"
+
+#include "api/config.h"
+#include "core/depths.h"
+#include "core/names.h"
+#include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/crew.h"
+#include "sched/tie.h"
+
+#include <inttypes.h>
+
+static size_t round_up(size_t bytes, size_t page)
+{
+	return (bytes + page - 1) / page * page;
+}
+
+/* The stack_size in which so many bytes of frames fit: what is not for frames
+ * is the same with any size. Who runs on another's stack may find no more than
+ * half of it. */
+static size_t least_size(const sennit_scheduler *s, size_t deepest)
+{
+	size_t page = s->stacks.slabs.page;
+	size_t all = round_up(s->config.stack_size, page);
+	size_t room = sn_fiber_room(sn_stacks_usable(&s->stacks));
+	size_t half = deepest > FIBER_MEMBER_STACK ? deepest : 0;
+	size_t least = round_up(all - room + deepest + half, page);
+
+	return least > CONFIG_STACK_MIN ? least : CONFIG_STACK_MIN;
+}
+
+void sennit_scheduler_stack_report(sennit_scheduler *s,
+				   void (*visit)(void *context,
+						 const sennit_stack_use *use),
+				   void *context)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_stack_report");
+	for (uint32_t i = 0; s->depths && i <= DEPTHS_FUNCTIONS; i++) {
+		const struct depth *d = &s->depths->of[i];
+		sennit_stack_use    use = {
+			   .size = sizeof(use),
+			   .task = (sennit_task_fn *)a_load_rlx(&d->function),
+			   .tasks = a_load_rlx(&d->tasks),
+			   .deepest = a_load_rlx(&d->deepest),
+		};
+
+		if (!use.tasks)
+			continue; /* or just being counted */
+		use.name = sn_names_get(use.task);
+		use.least = least_size(s, use.deepest);
+		visit(context, &use);
+	}
+}
+
+static void print_use(void *fd, const sennit_stack_use *use)
+{
+	char        function[128] = "other functions";
+	const char *name = use->name ? use->name : function;
+
+	if (use->task && !use->name)
+		os_function_name((uintptr_t)use->task, function,
+				 sizeof(function));
+	os_print(*(const int *)fd,
+		 "%8zu bytes at most of %" PRIu64 " tasks %s: %zu KiB would "
+		 "do\n",
+		 use->deepest, use->tasks, name, use->least / 1024);
+}
+
+void sennit_scheduler_print_stacks(sennit_scheduler *s, int fd)
+{
+	sennit_scheduler_stack_report(s, print_use, &fd);
+}

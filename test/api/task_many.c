@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task_many.c - tasks scheduled by one call: all of them or none, in order. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { MOST = 1000 };
+
+/* --- who ran, and when -------------------------------------------------- */
+
+struct log {
+	sennit_wait_group done;
+	atomic_uint       next;
+	atomic_uint       ran[MOST];   /* how often each did */
+	unsigned          order[MOST]; /* which came when */
+	pthread_t         thread[MOST];
+};
+
+struct entry {
+	struct log *log;
+	unsigned    number;
+};
+
+static void write_entry(void *argument)
+{
+	const struct entry *e = argument;
+	const unsigned      i = atomic_fetch_add(&e->log->next, 1);
+
+	e->log->order[i] = e->number;
+	e->log->thread[i] = pthread_self();
+	atomic_fetch_add(&e->log->ran[e->number], 1);
+	sennit_wait_group_done(&e->log->done);
+}
+
+/* A batch of `count`, each with a number of its own. */
+struct batch {
+	struct log        log;
+	sennit_task       tasks[MOST];
+	struct entry      entries[MOST];
+	unsigned          count;
+	sennit_scheduler *s;
+};
+
+static struct batch *make_batch(unsigned count, bool copies, uint32_t flags)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+	unsigned      i;
+
+	if (!b)
+		abort();
+	b->count = count;
+	sennit_wait_group_init(&b->log.done, count);
+	for (i = 0; i < count; i++) {
+		b->entries[i] = (struct entry){ &b->log, i };
+		b->tasks[i] = (sennit_task){ .run = write_entry,
+					     .argument = &b->entries[i],
+					     .flags = flags };
+		if (copies)
+			b->tasks[i].copy_size = sizeof(b->entries[i]);
+	}
+	return b;
+}
+
+static void expect_each_ran_once(const struct batch *b)
+{
+	unsigned i;
+
+	EXPECT(atomic_load(&b->log.next) == b->count);
+	for (i = 0; i < b->count; i++)
+		EXPECT(atomic_load(&b->log.ran[i]) == 1);
+}
+
+static void schedule_and_wait(void *argument)
+{
+	struct batch *b = argument;
+
+	EXPECT(sennit_schedule_many(b->tasks, b->count) == 0);
+	sennit_wait_group_wait(&b->log.done);
+}
+
+static void enqueue_and_wait(void *argument)
+{
+	struct batch *b = argument;
+
+	EXPECT(sennit_enqueue_many(b->s, b->tasks, b->count) == 0);
+	sennit_wait_group_wait(&b->log.done);
+}
+
+/* --- all of them -------------------------------------------------------- */
+
+typedef void runner(sennit_task_fn *run, void *argument);
+
+static void in_place(sennit_task_fn *run, void *argument)
+{
+	run(argument);
+}
+
+/* Batches of many sizes by the call, made where `place` runs it. */
+static void expect_all_run(runner *place, sennit_task_fn *call,
+			   sennit_scheduler *s, uint32_t flags)
+{
+	static const unsigned sizes[] = { 0,  1,  2,   3,   31,  32,
+					  33, 64, 255, 256, 257, MOST };
+	unsigned              i;
+
+	for (i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct batch *b = make_batch(sizes[i / 2], i % 2, flags);
+
+		b->s = s;
+		place(call, b);
+		expect_each_ran_once(b);
+		free(b);
+	}
+}
+
+static void every_task_of_a_batch_runs_once(void **state)
+{
+	struct world *w = *state;
+
+	expect_all_run(in_place, schedule_and_wait, w->s, 0);
+	expect_all_run(in_a_task, schedule_and_wait, w->s, 0);
+	expect_all_run(in_a_task, enqueue_and_wait, w->s, 0);
+}
+
+static void so_does_one_from_an_unbound_thread(void **state)
+{
+	struct world *w = *state;
+
+	expect_all_run(in_a_thread, enqueue_and_wait, w->s, 0);
+	expect_all_run(in_a_thread, enqueue_and_wait, w->s,
+		       SENNIT_TASK_BACKGROUND);
+}
+
+static void so_does_one_of_background_tasks(void **state)
+{
+	struct world *w = *state;
+
+	expect_all_run(in_place, schedule_and_wait, w->s,
+		       SENNIT_TASK_BACKGROUND);
+	expect_all_run(in_a_task, schedule_and_wait, w->s,
+		       SENNIT_TASK_BACKGROUND);
+}
+
+static void in_place_spread(runner *place, sennit_scheduler *s)
+{
+	expect_all_run(place, schedule_and_wait, s, 0);
+	expect_all_run(place, enqueue_and_wait, s, 0);
+}
+
+static void so_does_one_that_is_spread(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+
+	s = start_with(SENNIT_CONFIG(.workers = w->workers,
+				     .placement = SENNIT_PLACEMENT_SPREAD));
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	in_place_spread(in_place, s);
+	in_place_spread(in_a_task, s);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+static void the_array_may_be_reused_at_once(void **state)
+{
+	struct batch *b = make_batch(MOST, true, 0);
+
+	(void)state;
+	assert_int_equal(sennit_schedule_many(b->tasks, b->count), 0);
+	memset(b->tasks, 0xff, sizeof(b->tasks));
+	memset(b->entries, 0xff, sizeof(b->entries));
+	sennit_wait_group_wait(&b->log.done);
+	expect_each_ran_once(b);
+	free(b);
+}
+
+struct large {
+	struct entry entry; /* first: what write_entry wants */
+	char         fill[300];
+};
+
+static void copies_of_different_sizes_mix(void **state)
+{
+	static struct large large[100];
+	struct batch       *b = make_batch(100, true, 0);
+	unsigned            i;
+
+	(void)state;
+	for (i = 0; i < b->count; i += 3) {
+		large[i].entry = b->entries[i];
+		b->tasks[i].argument = &large[i];
+		b->tasks[i].copy_size = sizeof(large[i]);
+	}
+	for (i = 1; i < b->count; i += 3)
+		b->tasks[i].copy_size = 0;
+	schedule_and_wait(b);
+	expect_each_ran_once(b);
+	free(b);
+}
+
+/* --- order -------------------------------------------------------------- */
+
+static void assert_first_to_last(const struct batch *b)
+{
+	unsigned i;
+
+	for (i = 0; i < b->count; i++)
+		assert_int_equal(b->log.order[i], i);
+}
+
+static void assert_last_to_first(const struct batch *b)
+{
+	unsigned i;
+
+	for (i = 0; i < b->count; i++)
+		assert_int_equal(b->log.order[i], b->count - 1 - i);
+}
+
+static void without_workers_the_first_runs_first(void **state)
+{
+	struct batch *b = make_batch(100, false, 0);
+
+	(void)state;
+	schedule_and_wait(b);
+	assert_first_to_last(b);
+	free(b);
+}
+
+static void its_worker_runs_the_last_first(void **state)
+{
+	struct batch *b = make_batch(100, false, 0);
+
+	(void)state;
+	in_a_task(schedule_and_wait, b);
+	assert_last_to_first(b);
+	free(b);
+}
+
+static void another_worker_runs_the_first_first(void **state)
+{
+	struct batch *b = make_batch(100, false, 0);
+
+	(void)state;
+	schedule_and_wait(b);
+	assert_first_to_last(b);
+	free(b);
+}
+
+static void background_tasks_run_first_to_last(void **state)
+{
+	struct batch *b = make_batch(100, false, SENNIT_TASK_BACKGROUND);
+
+	(void)state;
+	schedule_and_wait(b);
+	assert_first_to_last(b);
+	free(b);
+}
+
+/* --- help --------------------------------------------------------------- */
+
+/* All of them must run at once: a worker sits in each until the last is in. */
+struct rally {
+	unsigned          needed;
+	atomic_uint       in;
+	sennit_wait_group done;
+};
+
+static void meet(void *argument)
+{
+	struct rally *r = argument;
+	sennit_time   give_up = sennit_after(GIVE_UP);
+
+	atomic_fetch_add(&r->in, 1);
+	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
+		sched_yield(); /* the thread's turn, not the fiber's */
+	EXPECT(atomic_load(&r->in) == r->needed);
+	sennit_wait_group_done(&r->done);
+}
+
+static void hold_rally(void *argument)
+{
+	struct rally *r = argument;
+	sennit_task   tasks[8];
+	unsigned      i;
+
+	for (i = 0; i < r->needed; i++)
+		tasks[i] = (sennit_task){ .run = meet, .argument = r };
+	atomic_store(&r->in, 0);
+	sennit_wait_group_init(&r->done, r->needed);
+	EXPECT(sennit_schedule_many(tasks, r->needed) == 0);
+	sennit_wait_group_wait(&r->done);
+}
+
+static void every_worker_helps_with_a_batch(void **state)
+{
+	struct world *w = *state;
+	struct rally  r = { .needed = w->threads };
+	unsigned      round;
+
+	for (round = 0; round < 25; round++) {
+		hold_rally(&r);
+		in_a_task(hold_rally, &r);
+	}
+}
+
+/* --- the same thread ---------------------------------------------------- */
+
+struct homesick {
+	struct batch *batch;
+	pthread_t     home;
+};
+
+static void schedule_at_home(void *argument)
+{
+	struct homesick *h = argument;
+
+	h->home = pthread_self();
+	schedule_and_wait(h->batch);
+}
+
+/* The batch, to be freed by the caller. */
+static struct batch *run_at_home(runner *place)
+{
+	struct homesick h = { make_batch(200, true, SENNIT_TASK_SAME_THREAD),
+			      pthread_self() };
+	unsigned        i;
+
+	place(schedule_at_home, &h);
+	expect_each_ran_once(h.batch);
+	for (i = 0; i < h.batch->count; i++)
+		EXPECT(pthread_equal(h.batch->log.thread[i], h.home));
+	return h.batch;
+}
+
+static void a_batch_for_the_same_thread_stays_there(void **state)
+{
+	struct batch *b;
+
+	(void)state;
+	free(run_at_home(in_place));
+	b = run_at_home(in_a_task);
+	assert_first_to_last(b);
+	free(b);
+}
+
+/* --- none of them ------------------------------------------------------- */
+
+static void assert_refused(const struct world *w, const struct batch *b)
+{
+	assert_int_equal(sennit_schedule_many(b->tasks, b->count), -EINVAL);
+	assert_int_equal(sennit_enqueue_many(w->s, b->tasks, b->count),
+			 -EINVAL);
+}
+
+/* Wherever it stands, one that makes no sense refuses all. */
+static void refuse_in_each_way(const struct world *w, uint32_t flags)
+{
+	static const unsigned places[] = { 0, 1, 49 };
+	unsigned              i;
+
+	for (i = 0; i < 3; i++) {
+		struct batch *b = make_batch(50, true, flags);
+		sennit_task  *bad = &b->tasks[places[i]];
+		sennit_task   good = *bad;
+
+		bad->run = NULL;
+		assert_refused(w, b);
+		*bad = good;
+		bad->reserved_ = 1;
+		assert_refused(w, b);
+		*bad = good;
+		bad->flags = 8 | flags;
+		assert_refused(w, b);
+		*bad = good;
+		bad->flags ^= SENNIT_TASK_SAME_THREAD;
+		assert_refused(w, b);
+		assert_int_equal(atomic_load(&b->log.next), 0);
+		free(b);
+	}
+}
+
+static void one_task_that_makes_no_sense_refuses_all(void **state)
+{
+	struct world *w = *state;
+
+	refuse_in_each_way(w, 0);
+	refuse_in_each_way(w, SENNIT_TASK_SAME_THREAD);
+	refuse_in_each_way(w, SENNIT_TASK_BACKGROUND);
+}
+
+static void no_tasks_are_no_error(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(sennit_schedule_many(NULL, 0), 0);
+	assert_int_equal(sennit_enqueue_many(w->s, NULL, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(every_task_of_a_batch_runs_once),
+		WITH_THREADS(so_does_one_from_an_unbound_thread),
+		WITH_WORKERS(so_does_one_of_background_tasks),
+		WITH_THREADS(so_does_one_that_is_spread),
+		WITH_WORKERS(the_array_may_be_reused_at_once),
+		WITH_WORKERS(copies_of_different_sizes_mix),
+		WITHOUT(without_workers_the_first_runs_first),
+		WITH_ONE(its_worker_runs_the_last_first),
+		WITH_ONE(another_worker_runs_the_first_first),
+		WITH_ONE(background_tasks_run_first_to_last),
+		WITH_THREADS(every_worker_helps_with_a_batch),
+		WITH_WORKERS(a_batch_for_the_same_thread_stays_there),
+		WITH_WORKERS(one_task_that_makes_no_sense_refuses_all),
+		WITH_WORKERS(no_tasks_are_no_error),
+	};
+
+	return cmocka_run_group_tests_name("api/task_many", tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* limits.c - a process that may have no more memory, or no more threads: what
+ * cannot be had is said or done without, and nothing accepted is lost. Each
+ * limit is on a child.
+ */
+#include "../api/with_workers.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#if defined(SN_ASAN) || defined(SN_TSAN)
+
+int main(void)
+{
+	print_message("skipped: sanitizers need memory without end\n");
+	return 77;
+}
+
+#else
+
+enum { TASKS = 3000, SKIPPED = 77, NOBODY = 65534 };
+
+#define ROOM ((rlim_t)24 << 20)
+
+static struct {
+	sennit_wait_group done;
+	sennit_event      go;
+	unsigned          accepted;
+	atomic_uint       ran;
+} work;
+
+static void block(void *unused)
+{
+	(void)unused;
+	sennit_event_wait(&work.go);
+	atomic_fetch_add(&work.ran, 1);
+	sennit_wait_group_done(&work.done);
+}
+
+static void let_go(void *unused)
+{
+	(void)unused;
+	sennit_event_set(&work.go);
+	atomic_fetch_add(&work.ran, 1);
+	sennit_wait_group_done(&work.done);
+}
+
+static void *be_called(void *argument)
+{
+	return argument;
+}
+
+/* More tasks that block than there may be stacks: then threads block, and the
+ * one who wakes all comes from outside. */
+static int labour(sennit_scheduler *s)
+{
+	const sennit_task task = { .run = block };
+
+	const int err = sennit_bind(s);
+
+	if (err)
+		return err == -ENOMEM && !sennit_scheduler_shutdown(
+						 s, SENNIT_NEVER)
+			       ? 0
+			       : 10;
+	for (unsigned i = 0; i < TASKS; i++) {
+		const int refused = sennit_enqueue(s, &task);
+
+		if (refused && refused != -ENOMEM)
+			return 11;
+		work.accepted += !refused;
+		sennit_wait_group_add(&work.done, !refused);
+	}
+	sennit_sleep(SENNIT_MILLISECOND);
+	sennit_event_set(&work.go);
+	sennit_wait_group_wait(&work.done);
+	if (sennit_blocking_call(be_called, &work) != &work)
+		return 12;
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, sennit_after(GIVE_UP)))
+		return 13;
+	return work.accepted == atomic_load(&work.ran) ? 0 : 14;
+}
+
+/* --- memory -------------------------------------------------------------- */
+
+static size_t address_space(void)
+{
+	FILE         *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (f && fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Without memory for the scheduler itself it says so. */
+static int work_in_little_room(const struct world *w, rlim_t room)
+{
+	const struct rlimit limit = { address_space() + room, RLIM_INFINITY };
+	sennit_scheduler   *s;
+	int                 err;
+
+	if (setrlimit(RLIMIT_AS, &limit))
+		return SKIPPED;
+	err = sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = w->workers));
+	if (err)
+		return err == -ENOMEM || err == -EAGAIN ? 0 : 1;
+	return labour(s);
+}
+
+/* --- threads ------------------------------------------------------------- */
+
+/* Nobody's processes are few; and root's are not limited. */
+static bool allow_threads(rlim_t count)
+{
+	const struct rlimit limit = { count, count };
+
+	return (geteuid() || !setuid(NOBODY)) &&
+	       !setrlimit(RLIMIT_NPROC, &limit);
+}
+
+static void *be_there(void *unused)
+{
+	return unused;
+}
+
+static bool is_thread_refused(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, be_there, NULL))
+		return true;
+	pthread_join(t, NULL);
+	return false;
+}
+
+static int work_without_threads(const struct world *w, rlim_t unused)
+{
+	sennit_scheduler *s;
+	int               err;
+
+	(void)unused;
+	if (!allow_threads(1) || !is_thread_refused())
+		return SKIPPED;
+	err = sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = w->workers));
+	if (w->threads)
+		return err == -EAGAIN ? 0 : 2;
+	if (err || sennit_bind(s))
+		return 3;
+	sennit_wait_group_add(&work.done, 2);
+	if (sennit_schedule(block, NULL) || sennit_schedule(let_go, NULL))
+		return 4;
+	sennit_wait_group_wait(&work.done);
+	/* In place: no helper is to be had. */
+	if (sennit_blocking_call(be_called, &work) != &work)
+		return 5;
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, sennit_after(GIVE_UP)))
+		return 6;
+	return atomic_load(&work.ran) == 2 ? 0 : 7;
+}
+
+/* --- children ------------------------------------------------------------ */
+
+static void works(void **state, int (*life)(const struct world *, rlim_t),
+		  rlim_t limit)
+{
+	const struct world *w = *state;
+	int                 status;
+	pid_t               child;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		alarm(100);
+		memset(&work, 0, sizeof(work));
+		_exit(life(w, limit));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+		print_message("this limit does not hold here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+static void little_address_space_is_enough(void **state)
+{
+	works(state, work_in_little_room, ROOM);
+	works(state, work_in_little_room, 4 * ROOM);
+	works(state, work_in_little_room, 16 * ROOM);
+}
+
+static void no_address_space_is_said(void **state)
+{
+	works(state, work_in_little_room, 0);
+	works(state, work_in_little_room, 1 << 20);
+}
+
+static void threads_that_are_refused_are_said_or_done_without(void **state)
+{
+	works(state, work_without_threads, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(little_address_space_is_enough),
+		WITH_COUNTS(no_address_space_is_said),
+		WITH_COUNTS(threads_that_are_refused_are_said_or_done_without),
+	};
+
+	return cmocka_run_group_tests_name("os/limits", tests, NULL, NULL);
+}
+
+#endif

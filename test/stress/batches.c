@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batches.c - many tasks by one call, from threads and from tasks, of all kinds
+ * and sizes, while workers come and go, sleep and steal, and the last reference
+ * may go in a batch: every task runs, once. */
+#include "../api/with_workers.h"
+#include "../random.h"
+
+#define MOST    4
+#define THREADS 3
+#define LARGEST 300
+
+struct life {
+	sennit_scheduler *s;
+	sennit_event      ended;
+	atomic_ullong     made, ran;
+};
+
+struct hand {
+	struct life *l;
+	uint64_t     random;
+	unsigned     steps;
+};
+
+/* What a task is told: with the marks of one that has run already. */
+struct order {
+	struct life *l;
+	uint64_t     random;
+	unsigned     more; /* how many more generations */
+	atomic_uint  begun;
+};
+
+static void obey(void *argument);
+
+/* A batch of orders, each copied; the thread's own ones if `here`. */
+static void make_batch(struct life *l, uint64_t *random, unsigned more,
+		       bool here)
+{
+	static const uint32_t flags[] = { 0, 0, SENNIT_TASK_BACKGROUND,
+					  SENNIT_TASK_SAME_THREAD };
+	const unsigned        count =
+		random_below(random, random_below(random, 4) ? 20 : LARGEST);
+	const uint32_t flag = flags[random_below(random, here ? 4 : 3)];
+	sennit_task    tasks[LARGEST];
+	struct order   orders[LARGEST];
+	unsigned       i;
+
+	for (i = 0; i < count; i++) {
+		orders[i] = (struct order){ .l = l,
+					    .random = random_from(random),
+					    .more = i % 16 ? 0 : more };
+		tasks[i] = (sennit_task){ .run = obey,
+					  .argument = &orders[i],
+					  .copy_size = sizeof(orders[i]),
+					  .flags = flag };
+	}
+	atomic_fetch_add(&l->made, count);
+	EXPECT(sennit_enqueue_many(l->s, tasks, count) == 0);
+	memset(orders, 0xee, sizeof(orders));
+}
+
+static void obey(void *argument)
+{
+	struct order *o = argument;
+
+	EXPECT(atomic_fetch_add(&o->begun, 1) == 0);
+	if (o->more)
+		make_batch(o->l, &o->random, o->more - 1, true);
+	if (random_below(&o->random, 32) == 0)
+		sennit_yield();
+	atomic_fetch_add(&o->l->ran, 1);
+}
+
+static void note_end(void *argument)
+{
+	sennit_event_set(&((struct life *)argument)->ended);
+}
+
+static void *keep_sending(void *argument)
+{
+	struct hand *h = argument;
+	struct life *l = h->l;
+	bool         bound = random_below(&h->random, 2);
+
+	if (bound)
+		EXPECT(sennit_bind(l->s) == 0);
+	for (; h->steps; h->steps--) {
+		make_batch(l, &h->random, 2, bound);
+		if (random_below(&h->random, 4) == 0)
+			EXPECT(sennit_scheduler_set_workers(
+				       l->s, 1 + random_below(&h->random,
+							      MOST)) == 0);
+		if (random_below(&h->random, 8) == 0)
+			usleep(random_below(&h->random, 100));
+	}
+	if (bound)
+		sennit_unbind();
+	sennit_scheduler_release(l->s);
+	return NULL;
+}
+
+static void live(uint64_t *random)
+{
+	const uint32_t first = 1 + random_below(random, MOST);
+	struct life    l = { .s = NULL };
+	struct hand    hands[THREADS];
+	pthread_t      threads[THREADS];
+	unsigned       i;
+
+	l.s = start_with(SENNIT_CONFIG(.workers = first, .max_workers = MOST,
+				       .start = 1 + random_below(random, 2),
+				       .placement = random_below(random, 3),
+				       .order = random_below(random, 3),
+				       .spin_ns = random_below(random, 2)
+							  ? SENNIT_SPIN_NONE
+							  : 0,
+				       .on_shutdown = note_end,
+				       .on_shutdown_context = &l));
+	for (i = 1; i < THREADS; i++)
+		sennit_scheduler_retain(l.s);
+	for (i = 0; i < THREADS; i++) {
+		hands[i] = (struct hand){ &l, random_from(random),
+					  random_below(random, 20) };
+		threads[i] = must_start_thread(keep_sending, &hands[i]);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	EXPECT(sennit_event_wait_until(&l.ended, sennit_after(GIVE_UP)) == 0);
+	EXPECT(atomic_load(&l.ran) == atomic_load(&l.made));
+}
+
+static void every_task_of_every_batch_runs_once(void **state)
+{
+	uint64_t random = random_stream(1);
+	uint64_t i;
+
+	(void)state;
+	for (i = scaled(LOAD(200)); i-- > 0 && !atomic_load(&broken_claims);)
+		live(&random);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(every_task_of_every_batch_runs_once),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name("stress/batches",
+							 tests, NULL, NULL));
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* failing.h - a scenario in which the k-th request to the system fails, for
+ * every k: an allocation, a mapping, a guard or a thread. Then again with all
+ * requests failing from the k-th on, up to some.
+ *
+ * What was accepted runs, once; what was not says so; waits end; and nothing is
+ * left behind. Once k is beyond what the scenario asks for, all has been tried.
+ */
+#ifndef SN_TEST_FAILING_H
+#define SN_TEST_FAILING_H
+
+#include "../api/next_create.h"
+#include "../random.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+
+static struct {
+	atomic_uint asked;
+	unsigned    first, last; /* of those that fail; fixed during a try */
+	atomic_uint failed;
+	atomic_long live, mapped;
+} faults;
+
+static inline bool fails(void)
+{
+	const unsigned n = atomic_fetch_add(&faults.asked, 1) + 1;
+
+	if (n < faults.first || n > faults.last)
+		return false;
+	atomic_fetch_add(&faults.failed, 1);
+	return true;
+}
+
+enum { TRIES = 5000 };
+
+/* --- what fails ---------------------------------------------------------- */
+
+static inline void *take(void *unused, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)unused;
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (fails() || posix_memalign(&memory, alignment, size))
+		return NULL;
+	memset(memory, 0xa5, size);
+	atomic_fetch_add(&faults.live, 1);
+	return memory;
+}
+
+static inline void give(void *unused, void *memory, size_t size)
+{
+	(void)unused;
+	memset(memory, 0x5a, size);
+	free(memory);
+	atomic_fetch_sub(&faults.live, 1);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void              *argument)
+{
+	return fails() ? EAGAIN
+		       : next_create()(thread, attributes, run, argument);
+}
+
+/* Sanitizers map memory by these names themselves. */
+#if !defined(SN_ASAN) && !defined(SN_TSAN)
+typedef void *mmap_fn(void *, size_t, int, int, int, off_t);
+typedef int   munmap_fn(void *, size_t);
+typedef int   advise_fn(void *, size_t, int);
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd,
+	   off_t offset)
+{
+	static mmap_fn *next;
+	void           *memory;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "mmap");
+	if (!(flags & MAP_STACK))
+		return next(address, size, protection, flags, fd, offset);
+	memory = fails() ? MAP_FAILED
+			 : next(address, size, protection, flags, fd, offset);
+	if (memory == MAP_FAILED)
+		errno = ENOMEM;
+	else
+		atomic_fetch_add(&faults.mapped, (long)size);
+	return memory;
+}
+
+int munmap(void *address, size_t size)
+{
+	static munmap_fn *next;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "munmap");
+	atomic_fetch_sub(&faults.mapped, (long)size);
+	return next(address, size);
+}
+
+/* Guards, alone; those in batches go by a system call that has no name here. */
+int madvise(void *address, size_t size, int advice)
+{
+	static advise_fn *next;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "madvise");
+	if (!fails())
+		return next(address, size, advice);
+	errno = ENOMEM;
+	return -1;
+}
+
+int mprotect(void *address, size_t size, int protection)
+{
+	static advise_fn *next;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "mprotect");
+	if (!fails())
+		return next(address, size, protection);
+	errno = ENOMEM;
+	return -1;
+}
+#endif
+
+/* --- trying ------------------------------------------------------------- */
+
+static const sennit_allocator failing_allocator = { .allocate = take,
+						    .release = give };
+
+/* What the scenario was promised, and what came of it. */
+static struct {
+	atomic_uint accepted, ran;
+} account;
+
+static inline void ran_one(void)
+{
+	atomic_fetch_add(&account.ran, 1);
+}
+
+/* Something that runs if it was accepted, and then counts itself. */
+static inline bool accept(int err)
+{
+	EXPECT(!err || err == -ENOMEM);
+	if (!err)
+		atomic_fetch_add(&account.accepted, 1);
+	return !err;
+}
+
+typedef void scenario_fn(void);
+
+/* False: nothing failed any more. */
+static inline bool try_with(scenario_fn *perform, unsigned first, unsigned last)
+{
+	memset(&account, 0, sizeof(account));
+	atomic_store(&faults.asked, 0);
+	atomic_store(&faults.failed, 0);
+	faults.first = first;
+	faults.last = last;
+	perform();
+	faults.first = faults.last = 0;
+	if (atomic_load(&broken_claims) ||
+	    atomic_load(&account.ran) != atomic_load(&account.accepted) ||
+	    atomic_load(&faults.live) || atomic_load(&faults.mapped))
+		fail_msg("requests %u to %u fail: %u accepted, %u ran, "
+			 "%ld allocations and %ld bytes of mappings left",
+			 first, last, atomic_load(&account.accepted),
+			 atomic_load(&account.ran), atomic_load(&faults.live),
+			 atomic_load(&faults.mapped));
+	return atomic_load(&faults.failed);
+}
+
+/* Each k-th alone, or `row` from every `step`-th on. */
+static inline void fail_each(scenario_fn *perform, unsigned row, unsigned step)
+{
+	unsigned k = 1;
+
+	while (k < TRIES && try_with(perform, k, k + row - 1))
+		k += step;
+	assert_in_range(k, 20, TRIES - 1);
+}
+
+#endif
