@@ -219,7 +219,8 @@ struct node {
 	unsigned leaves;
 };
 
-/* Members run as calls of the worker that waits, which needs no stack. */
+/* Members run as calls of the worker that waits, which needs no stack; those
+ * that another has stolen may. */
 static int count_leaves(void *argument)
 {
 	struct node *n = argument;
@@ -244,7 +245,7 @@ static void count_all_leaves(void *argument)
 	EXPECT(count_leaves(argument) == 0);
 }
 
-static void joins_need_no_stacks(void **state)
+static void joins_of_one_worker_need_no_stacks(void **state)
 {
 	const struct world *w = *state;
 	struct node         root = { .depth = 12 };
@@ -314,11 +315,6 @@ static void bound_threads_share_the_limit(void **state)
 	end_limited(g.s);
 }
 
-#define WITH_THREAD_COUNTS(f)                                \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,7 +323,8 @@ int main(void)
 		WITH_COUNTS(one_stack_for_each_worker_is_enough),
 		WITH_COUNTS(waits_as_deep_as_the_limit_end),
 		WITH_COUNTS(deeper_waits_stand_still_and_are_reported),
-		WITH_THREAD_COUNTS(joins_need_no_stacks),
+		CASE_(joins_of_one_worker_need_no_stacks, "_w1", open_count,
+		      close_count, 1),
 		WITH_COUNTS(bound_threads_share_the_limit),
 	};
 
