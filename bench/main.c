@@ -41,6 +41,7 @@ static const struct bench_row *const workloads[] = {
 	bench_channel,         bench_group,         bench_dag,
 	bench_parallel_reduce, bench_parallel_sort, bench_sharing,
 	bench_kernel,          SENNIT_BENCH_MORE
+	bench_memory,          SENNIT_BENCH_MORE
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

@@ -7,6 +7,7 @@
 #include "sched/loop.h"
 #include "sched/overflow.h"
 #include "sched/tie.h"
+#include "sched/trim.h"
 
 #include <errno.h>
 
@@ -82,6 +83,7 @@ void sn_unbind(struct worker *w)
 
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
+	sn_trim_leave(w, s->config.spare_stacks);
 	os_lock(&s->lock);
 	sn_link_leave(&s->bound, &w->bound);
 	keep_counters_locked(w);

@@ -7,6 +7,7 @@
 #include "sched/idle.h"
 #include "sched/marks.h"
 #include "sched/staff.h"
+#include "sched/trim.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
@@ -126,6 +127,18 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	return w;
 }
 
+/* Fibers of ours that wait are many here: soon some will run again, or it is
+ * some time since the last look. */
+static void note_peak(struct worker *w)
+{
+	uint64_t blocked = sn_worker_blocked(w);
+
+	if (blocked > w->busiest)
+		w->busiest = blocked;
+	if (blocked > a_load_rlx(&w->blocked_peak))
+		a_store_rlx(&w->blocked_peak, blocked);
+}
+
 /* The turns of what could starve: inbox and timers, and being closed. */
 static NOINLINE void upkeep(struct worker *w)
 {
@@ -142,9 +155,11 @@ static NOINLINE void upkeep(struct worker *w)
 		sn_worker_fire(w, now);
 	}
 	a_store_rlx(&w->clock, now);
+	note_peak(w);
+	if (unlikely(sn_trim_is_due(w, now)))
+		sn_trim_attend(w, now);
 	sn_background_attend(w, now);
-	if (w->scheduler->config.max_fibers)
-		sn_worker_share_stacks(w);
+	sn_worker_share_stacks(w);
 }
 
 /* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
@@ -242,8 +257,8 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	CXX_BARRIER();
 	sn_fiber_arrived(self, true);
 	next = loop(w);
-	if (unlikely(self->canary))
-		sn_worker_check_stack(w, self);
+	if (unlikely(self->in_care))
+		sn_worker_care_for(w, self);
 	sn_sight_task(&self->sight, NULL);
 	self->link.next = w->idle;
 	w->idle = &self->link;
@@ -251,15 +266,6 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 }
 
 /* --- suspending --------------------------------------------------------- */
-
-/* As many fibers of ours wait as ever will before something runs again. */
-static void note_peak(struct worker *w)
-{
-	uint64_t blocked = sn_worker_blocked(w);
-
-	if (blocked > a_load_rlx(&w->blocked_peak))
-		a_store_rlx(&w->blocked_peak, blocked);
-}
 
 /* No idle stack for a task: make one, or wait until a fiber of ours ends or
  * memory comes back. NULL: look again. */
