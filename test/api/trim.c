@@ -15,7 +15,7 @@ enum { PEAK = 20000, SOME = 500, SHADOWED = 0 };
 static size_t resident(void)
 {
 	FILE         *f = fopen("/proc/self/statm", "re");
-	unsigned long all, pages;
+	unsigned long all, pages = 0;
 	int           n = f ? fscanf(f, "%lu %lu", &all, &pages) : 0;
 
 	if (f)
