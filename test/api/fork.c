@@ -5,6 +5,19 @@
 #include "misuse.h"
 #include "../random.h"
 
+/* AddressSanitizer of gcc 12 and clang 14 does not take the locks of its
+ * allocator at a fork: one that another thread holds just then stays taken in
+ * the child. */
+#if defined(SN_ASAN)
+
+int main(void)
+{
+	print_message("skipped: the allocator does not outlive a fork\n");
+	return 77;
+}
+
+#else
+
 /* ThreadSanitizer does not stand a second thread in a child, and would sleep
  * for a second at the end of each. */
 #if defined(SN_TSAN)
@@ -386,3 +399,5 @@ int main(void)
 
 	return cmocka_run_group_tests_name("api/fork", tests, NULL, NULL);
 }
+
+#endif
