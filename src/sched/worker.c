@@ -327,10 +327,11 @@ void sn_worker_collect(struct worker *w)
  * Returns the timer after this one. */
 static inline struct timer *fetch_ahead(struct timer *t)
 {
-	const struct alarm *a = container_of(t, struct alarm, timer);
+	const struct alarm *a;
 
 	if (!t)
 		return NULL;
+	a = container_of(t, struct alarm, timer);
 	__builtin_prefetch(&a->waiter->claim, 1);
 	__builtin_prefetch(a->fiber, 1);
 	return t->next;
@@ -347,10 +348,10 @@ bool sn_worker_fire(struct worker *w, sennit_time now)
 	for (int i = 0; i < FIRE_AHEAD; i++)
 		ahead = fetch_ahead(ahead);
 	while (t) {
-		ahead = fetch_ahead(ahead);
 		struct waiter *n = container_of(t, struct alarm, timer)->waiter;
 		uint32_t       waiting = WAITER_WAITING;
 
+		ahead = fetch_ahead(ahead);
 		t = t->next;
 		/* Only who waits may be timed out: a signaller that was first
 		 * wakes it. -> wait.claim <- wait.claim */

@@ -12,7 +12,7 @@ enum { TASKS = 20, STACK = 256 * 1024 };
 #if defined(SN_ASAN) || defined(SN_TSAN)
 #define LIBRARY 8192
 #else
-#define LIBRARY 1536
+#define LIBRARY 3072
 #endif
 
 static sennit_scheduler *measuring(const struct world *w)
