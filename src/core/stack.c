@@ -70,6 +70,8 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 	while (n < max && s->depot)
 		low[n++] = take_resting(s);
 	n += take_clean(s, low + n, max - n);
+	if ((n < max) != a_load_rlx(&s->scarce)) /* under lock */
+		a_store_rlx(&s->scarce, n < max);
 	pthread_mutex_unlock(&s->lock);
 	return n;
 }

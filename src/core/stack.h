@@ -24,21 +24,23 @@
 #ifndef SN_STACK_H
 #define SN_STACK_H
 
+#include "base/atomic.h"
 #include "core/slab.h"
 
 #include <pthread.h>
 
 struct stacks {
-	uint32_t limit; /* fixed */
+	uint32_t limit;  /* fixed */
+	a_u32    scarce; /* any: the last who asked got fewer */
 
-	pthread_mutex_t lock;
-	struct slabs    slabs;   /* under lock, but for what is fixed */
-	struct node    *depot;   /* under lock */
-	uint32_t        made;    /* under lock */
-	uint32_t        resting; /* under lock; in the depot */
-	uint32_t        unused;  /* under lock; the fewest of these since last
+	_Alignas(CACHE_LINE) pthread_mutex_t lock;
+	struct slabs slabs;   /* under lock, but for what is fixed */
+	struct node *depot;   /* under lock */
+	uint32_t     made;    /* under lock */
+	uint32_t     resting; /* under lock; in the depot */
+	uint32_t     unused;  /* under lock; the fewest of these since last
 				  * asked */
-	uint64_t        trimmed; /* under lock; how many were, ever */
+	uint64_t     trimmed; /* under lock; how many were, ever */
 };
 
 /* What there is, of one moment. */
@@ -65,6 +67,12 @@ void sn_stacks_free(struct stacks *s);
  * there were; fewer when the limit is reached or there is no memory. Any
  * thread. */
 uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
+
+/* Whether the last who asked for stacks got fewer: a guess. Any thread. */
+static inline bool sn_stacks_are_scarce(const struct stacks *s)
+{
+	return a_load_rlx(&s->scarce);
+}
 
 /* The same in two steps: set one stack aside, untouched and without a guard,
  * NULL when there is none; and take it, which never fails. Or drop it: nobody

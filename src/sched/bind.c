@@ -16,16 +16,10 @@
 static int take_first_stack(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	struct sennit_fiber    *f;
 
-	if (s->capacity)
+	if (s->capacity || sn_worker_add_stack(w) || s->config.max_fibers)
 		return 0;
-	f = sn_worker_new_stack(w);
-	if (!f)
-		return s->config.max_fibers ? 0 : -ENOMEM;
-	f->link.next = NULL;
-	w->idle = &f->link;
-	return 0;
+	return -ENOMEM;
 }
 
 int sn_bind(sennit_scheduler *s)

@@ -267,17 +267,15 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 
 /* --- suspending --------------------------------------------------------- */
 
-/* No idle stack for a task: make one, or wait until a fiber of ours ends or
- * memory comes back. NULL: look again. */
-static COLD struct sennit_fiber *new_stack(struct worker *w)
+/* See to an idle stack, or wait until a fiber of ours is ready, or a while: a
+ * stack may be free by then. */
+static COLD bool get_idle_stack(struct worker *w)
 {
-	struct sennit_fiber *f;
-
 	note_peak(w);
-	f = sn_worker_new_stack(w);
-	if (!f)
-		sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
-	return f;
+	if (sn_worker_add_stack(w))
+		return true;
+	sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
+	return false;
 }
 
 /* The running fiber's wait has just begun, unless this is not the `first` look:
@@ -287,9 +285,13 @@ static COLD void wait_for_work(struct worker *w, bool first)
 	note_peak(w);
 	if (first)
 		sn_sight_since(&w->home.current->sight, os_now_coarse());
-	if (w->threaded)
-		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
-	else if (!sn_background_take(w, os_now_coarse()))
+	if (w->threaded) {
+		/* What it finds it must be able to start: whoever waits for
+		 * that could have. */
+		if (w->idle || get_idle_stack(w))
+			CHECK(sn_idle(w),
+			      "a scheduler ended with a fiber waiting");
+	} else if (!sn_background_take(w, os_now_coarse()))
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
@@ -324,10 +326,8 @@ static NOINLINE void leave(struct worker *w)
 			promised = !w->ready.head;
 			continue;
 		}
-		to = sn_worker_idle_stack(w);
-		if (!to)
-			to = new_stack(w);
-		if (to) {
+		if (w->idle || get_idle_stack(w)) {
+			to = sn_worker_idle_stack(w);
 			sn_fiber_start(self, to, run_loop);
 			return;
 		}

@@ -243,6 +243,17 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	return make_fiber(w, low);
 }
 
+bool sn_worker_add_stack(struct worker *w)
+{
+	struct sennit_fiber *f = sn_worker_new_stack(w);
+
+	if (!f)
+		return false;
+	f->link.next = w->idle;
+	w->idle = &f->link;
+	return true;
+}
+
 struct sennit_fiber *sn_worker_first_stack(struct worker *w)
 {
 	void *bottom = w->aside;

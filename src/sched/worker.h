@@ -151,6 +151,9 @@ void sn_worker_enter(struct worker *w);
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
 
+/* Put such a stack on the idle list. False: none can be had. */
+COLD bool sn_worker_add_stack(struct worker *w);
+
 /* What the worker's thread, which has just begun, is to run on. */
 struct sennit_fiber *sn_worker_first_stack(struct worker *w);
 
