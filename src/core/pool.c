@@ -367,6 +367,7 @@ void sn_pool_cache_drain(struct pool_cache *c)
 	os_lock(&c->pool->lock);
 	last->next = c->pool->loose;
 	c->pool->loose = c->free;
+	c->pool->idle += c->count;
 	pthread_mutex_unlock(&c->pool->lock);
 	c->free = NULL;
 	c->count = 0;

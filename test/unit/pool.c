@@ -280,7 +280,9 @@ static void a_drained_cache_leaves_every_block_to_others(void **state)
 		sn_pool_cache_drain(&from);
 		assert_int_equal(from.count, 0);
 		assert_null(from.free);
+		assert_int_equal(sn_pool_idle(&p), n);
 		assert_int_equal(take_all(&to, block), n);
+		assert_int_equal(sn_pool_idle(&p), 0);
 		close_pool(&p, &s);
 	}
 }
