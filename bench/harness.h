@@ -106,6 +106,7 @@ extern const struct bench_row bench_blocking[];
 extern const struct bench_row bench_marl[]; /* of sennit-bench-marl */
 extern const struct bench_row bench_sharing[];
 extern const struct bench_row bench_kernel[];
+extern const struct bench_row bench_memory[];
 
 /* Run a row in a process of its own for each number of workers, and print the
  * lines whose name starts with one of the prefixes (none: all). Returns how

@@ -92,7 +92,8 @@ SENNIT_API sennit_time sennit_after(uint64_t nanoseconds);
  * what libc needs to start a thread or read a file. allocate returns size bytes
  * at a multiple of alignment (a power of two), or NULL; release gets back what
  * allocate returned and the size asked for. Both are called from any thread,
- * several at once, and must not block on a sennit primitive. */
+ * several at once, and must not block on a sennit primitive. To return what is
+ * not aligned as demanded is misuse. */
 typedef struct sennit_allocator {
 	void *(*allocate)(void *context, size_t size, size_t alignment);
 	void (*release)(void *context, void *memory, size_t size);

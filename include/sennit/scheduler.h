@@ -46,6 +46,9 @@ typedef struct sennit_scheduler sennit_scheduler;
 /* sennit_config.spin_ns for workers that never spin before they park. */
 #define SENNIT_SPIN_NONE UINT32_MAX
 
+/* sennit_config.trim_ms for memory that is given back only when asked for. */
+#define SENNIT_TRIM_NEVER UINT32_MAX
+
 /* Where a task scheduled by a task goes. */
 enum sennit_placement {
 	SENNIT_PLACEMENT_DEFAULT = 0, /* local */
@@ -148,7 +151,12 @@ typedef struct sennit_config {
 	uint32_t max_fibers; /* most stacks at once, no fewer than max_workers;
 			      * 0: no limit. At the limit a task that blocks
 			      * blocks its thread and new tasks wait unstarted;
-			      * nothing fails */
+			      * nothing fails. Each worker and bound thread may
+			      * keep one: so tasks that wait for tasks which
+			      * have not started are sure to end only if no more
+			      * than max_fibers, less these, wait at once, and
+			      * sennit_scheduler_print_report says when no stack
+			      * is left */
 	uint32_t placement;  /* enum sennit_placement */
 	uint32_t order;      /* enum sennit_order */
 
@@ -188,6 +196,13 @@ typedef struct sennit_config {
 	uint32_t measure_stacks;       /* 1: note how deep tasks use their
 					* stacks, for stack_use.h, which says
 					* what that costs; 0: do not */
+
+	uint32_t trim_ms;      /* after how long memory that was needed once is
+				* given back to the system: between once and
+				* twice that. 0: 10,000; SENNIT_TRIM_NEVER: only
+				* by sennit_scheduler_trim, which says what */
+	uint32_t spare_stacks; /* so many idle stacks each worker keeps in any
+				* case; 0: 64 */
 
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory
@@ -297,6 +312,24 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_set_workers(sennit_scheduler *s,
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_scheduler_workers(const sennit_scheduler *s);
 
+/* Give memory back to the system that *s holds but does not need now: idle
+ * stacks, but for spare_stacks of each worker, blocks of tasks' arguments, and
+ * what queues have grown by. What is in use is not touched; what is needed
+ * again costs what it did the first time. Stacks keep their addresses and
+ * guards, and sennit tells the system (madvise) that pages inside blocks of the
+ * allocator's hold nothing.
+ *
+ * What is shared is given back before this returns, the rest by each worker and
+ * bound thread, as only these know what they use: at once if they sleep in
+ * sennit, else when they have run some tasks more. A bound thread does so when
+ * it next waits or unbinds. sennit_stats.trims_due is 0 when all have. Without
+ * being told, workers do the same with what they have not needed for a while:
+ * sennit_config.trim_ms.
+ *
+ * From: fiber, thread.  Blocks: no (it takes a microsecond for each stack that
+ * rests with nobody).  */
+SENNIT_API void sennit_scheduler_trim(sennit_scheduler *s);
+
 /* CPUs that this process may use: those of its affinity mask, at most as many
  * as the tightest CPU quota of its cgroup and all its ancestors (v1 and v2)
  * allows, rounded up; at least 1.
@@ -321,6 +354,19 @@ typedef struct sennit_stats {
 	uint64_t stacks;      /* stacks in existence, idle ones included */
 	uint64_t blocking_threads; /* threads for blocking calls, idle ones
 				    * included */
+	uint64_t stacks_idle;      /* of `stacks`, those that nothing runs or
+				    * waits on: memory that trimming may give
+				    * back; one off for each worker */
+	uint64_t stacks_trimmed;   /* stacks whose memory was given back */
+	uint64_t stack_bytes;      /* addresses mapped for stacks, of which only
+				    * what was touched costs memory: a page or
+				    * more for each of `stacks` */
+	uint64_t trims_due;        /* workers and bound threads that have yet to
+				    * do what sennit_scheduler_trim told them */
+	uint64_t stacks_unguarded; /* stacks ready for use or in use that carry
+				    * a marker instead of a guard page, as the
+				    * process may have no more mappings
+				    * (vm.max_map_count) */
 } sennit_stats;
 
 /* Fill *stats, whose size field is set, with the sums over all workers and

@@ -22,7 +22,13 @@
 
 #define SPIN_DEFAULT          TORTURED(0u, 20000u)
 #define BLOCKING_IDLE_DEFAULT 10000u
-#define TRACE_MAX             ((uint32_t)1 << 24)
+#ifdef SENNIT_DETERMINISTIC /* time passes when all else waits */
+#define TRIM_DEFAULT SENNIT_TRIM_NEVER
+#else
+#define TRIM_DEFAULT TORTURED(1u, 10000u)
+#endif
+#define SPARE_DEFAULT TORTURED(1u, 64u)
+#define TRACE_MAX     ((uint32_t)1 << 24)
 
 /* The first release's config: older callers' are not smaller. */
 #define SIZE_FIRST sizeof(sennit_config)
@@ -103,6 +109,10 @@ static void fill_defaults(sennit_config *c)
 		c->stack_size = STACK_DEFAULT;
 	if (!c->blocking_idle_ms)
 		c->blocking_idle_ms = BLOCKING_IDLE_DEFAULT;
+	if (!c->trim_ms)
+		c->trim_ms = TRIM_DEFAULT;
+	if (!c->spare_stacks)
+		c->spare_stacks = SPARE_DEFAULT;
 	if (!c->name)
 		c->name = "sennit";
 	if (!c->allocator)

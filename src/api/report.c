@@ -259,6 +259,19 @@ static void print_entry(void *context, const sennit_report_entry *e)
 		print_fiber(p, e, place);
 }
 
+/* Of a moment, and idle ones with workers are not seen. */
+static void print_limit(sennit_scheduler *s, int fd)
+{
+	struct stacks_count stacks = sn_stacks_count(&s->stacks);
+
+	if (s->config.max_fibers && !stacks.resting &&
+	    stacks.made >= s->config.max_fibers)
+		os_print(fd,
+			 "all %u stacks are taken: tasks start when one is "
+			 "free (max_fibers)\n",
+			 stacks.made);
+}
+
 void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
 {
 	struct page p = { .scheduler = s->name, .fd = fd };
@@ -266,6 +279,7 @@ void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
 	/* Before and after: who was woken in between would be missed. */
 	p.hopeless = !sn_gate_active(&s->gate);
 	sennit_scheduler_report(s, print_entry, &p);
+	print_limit(s, fd);
 	if (!p.entries)
 		os_print(fd, "nothing runs or waits\n");
 	else if (p.hopeless && !sn_gate_active(&s->gate))

@@ -12,6 +12,7 @@
 #include "sched/staff.h"
 #include "sched/start.h"
 #include "sched/tie.h"
+#include "sched/trim.h"
 #include "sennit/report.h"
 
 #include <errno.h>
@@ -145,14 +146,26 @@ uint32_t sennit_cpu_count(void)
 	return os_cpu_count();
 }
 
-/* Counters are read while their owners count: see sennit_stats. */
-static void add_worker(sennit_stats *sum, const struct worker *w)
+void sennit_scheduler_trim(sennit_scheduler *s)
 {
+	MISUSE_INHERITED(s, "sennit_scheduler_trim");
+	sn_trim_tell(s);
+}
+
+/* Counters are read while their owners count: see sennit_stats. */
+static void add_worker(sennit_stats *sum, struct worker *w)
+{
+	uint64_t fibers = sn_worker_blocked(w);
+	uint64_t stacks = a_load_rlx(&w->stacks);
+
 	sum->tasks += a_load_rlx(&w->tasks);
 	sum->steals += a_load_rlx(&w->steals);
 	sum->blocks += a_load_rlx(&w->blocks);
 	sum->parks += a_load_rlx(&w->parks);
-	sum->fibers += sn_worker_blocked(w);
+	sum->fibers += fibers;
+	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
+	if (!w->threaded || a_load_rlx(&w->present)) /* a number, as all */
+		sum->trims_due += sn_trim_is_pending(w);
 	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 
@@ -161,6 +174,8 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	sennit_stats sum = { .size = sizeof(sum) };
 	size_t       size = stats->size;
 	struct link *l;
+
+	struct stacks_count stacks;
 
 	MISUSE_INHERITED(s, "sennit_scheduler_stats");
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
@@ -178,7 +193,12 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 		l = l->next == s->bound ? NULL : l->next;
 	}
 	pthread_mutex_unlock(&s->lock);
-	sum.stacks = sn_stacks_made(&s->stacks);
+	stacks = sn_stacks_count(&s->stacks);
+	sum.stacks = stacks.made;
+	sum.stacks_idle += stacks.resting;
+	sum.stacks_trimmed = stacks.trimmed;
+	sum.stack_bytes = stacks.bytes;
+	sum.stacks_unguarded = stacks.unguarded;
 	sum.blocking_threads = sn_proxies_count(&s->proxies);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));

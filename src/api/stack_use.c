@@ -21,7 +21,7 @@ static size_t round_up(size_t bytes, size_t page)
  * half of it. */
 static size_t least_size(const sennit_scheduler *s, size_t deepest)
 {
-	size_t page = s->stacks.page;
+	size_t page = s->stacks.slabs.page;
 	size_t all = round_up(s->config.stack_size, page);
 	size_t room = sn_fiber_room(sn_stacks_usable(&s->stacks));
 	size_t half = deepest > FIBER_MEMBER_STACK ? deepest : 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
+#include "base/check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,8 @@ void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment)
 {
 	void *memory = a->allocate(a->context, size, alignment);
 
+	MISUSE((uintptr_t)memory & (alignment - 1), "sennit_config.allocator",
+	       "what it returned is not aligned as demanded");
 	return memory ? memset(memory, 0, size) : NULL;
 }
 

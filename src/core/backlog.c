@@ -40,6 +40,13 @@ int sn_backlog_fill(struct backlog *b, backlog_filler *fill, void *filler,
 	return err;
 }
 
+void sn_backlog_trim(struct backlog *b)
+{
+	os_lock(&b->lock);
+	sn_ring_trim(&b->tasks);
+	pthread_mutex_unlock(&b->lock);
+}
+
 static int push_one(void *task, struct ring *tasks)
 {
 	return sn_ring_push_back(tasks, *(const struct task *)task);

@@ -44,6 +44,9 @@ void sn_backlog_free(struct backlog *b);
 SENNIT_MUST_USE int sn_backlog_push(struct backlog *b, struct task t,
 				    sennit_time now);
 
+/* Give memory back that a longer backlog has needed. Any thread. */
+void sn_backlog_trim(struct backlog *b);
+
 /* Whoever adds tasks to the ring: all that it has, or none and an error. */
 typedef int backlog_filler(void *filler, struct ring *tasks);
 

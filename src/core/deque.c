@@ -287,6 +287,19 @@ bool sn_deque_pop_oldest(struct deque *d, struct task *out)
 	return true;
 }
 
+/* A late thief may still read old slots and new: zeros, or what was there. It
+ * has seen a `pub` with tasks, which will never come again: so its
+ * compare-and-set fails, and it throws away what it has read. */
+void sn_deque_trim(struct deque *d)
+{
+	struct slots *s = a_load_rlx(&d->slots);
+
+	if (!sn_deque_is_large(d) || sn_deque_has_tasks_owner(d))
+		return;
+	for (; s; s = s->older)
+		os_discard(s->slot, (s->mask + 1) * sizeof(struct slot));
+}
+
 /* --- thieves ------------------------------------------------------------ */
 
 uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)

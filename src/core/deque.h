@@ -60,6 +60,9 @@
 
 #include <stdalign.h>
 
+/* So few slots are not worth giving their memory back. */
+#define DEQUE_KEPT TORTURED(128u, 1024u)
+
 /* The words of one task. Relaxed atomics, since a thief that is about to lose
  * may read a slot that the owner fills. */
 struct slot {
@@ -141,6 +144,15 @@ bool sn_deque_pop_oldest(struct deque *d, struct task *out);
  * public. Returns how many are public now; 0 also when a thief is taking by
  * force just now. */
 uint32_t sn_deque_publish(struct deque *d);
+
+/* Give the memory of the slots back, if there are no tasks and a good many
+ * slots; they stay where they are. */
+void sn_deque_trim(struct deque *d);
+
+static inline bool sn_deque_is_large(const struct deque *d)
+{
+	return d->mask >= DEQUE_KEPT;
+}
 
 /* Whether some thief asked for tasks to be made public. Seen late at worst,
  * and the thief does not wait for it. */

@@ -4,11 +4,22 @@
 #include "base/memory.h"
 #include "os/os.h"
 
-#define CHUNK_BLOCKS (2 * POOL_BATCH) /* the first block holds the links */
+enum {
+	PAGE_BLOCKS = 2 * POOL_BATCH, /* the first one is the page's own */
+	PAGE = PAGE_BLOCKS * POOL_BLOCK,
+	LARGEST_CHUNK = 16 /* pages */
+};
 
-/* The first block of a chunk. */
+/* The first block of each page; that of the first page is the chunk itself. */
+struct page {
+	struct pool_chunk *chunk;
+};
+
 struct pool_chunk {
+	struct page        page;
 	struct pool_chunk *next;
+	uint32_t           pages; /* fixed */
+	uint32_t           idle;  /* blocks in the depot, while trimming */
 };
 
 /* The first block of a batch links it to the next batch. */
@@ -18,44 +29,69 @@ struct batch {
 };
 
 _Static_assert(sizeof(struct batch) <= POOL_BLOCK, "a batch fits its block");
+_Static_assert(sizeof(struct pool_chunk) <= POOL_BLOCK, "a chunk fits one");
 
 void sn_pool_init(struct pool *p, const sennit_allocator *memory)
 {
-	p->memory = memory;
+	*p = (struct pool){ .memory = memory };
 	pthread_mutex_init(&p->lock, NULL);
-	p->batches = NULL;
-	p->loose = NULL;
-	p->chunks = NULL;
+}
+
+static void free_chunks(struct pool *p, struct pool_chunk *c)
+{
+	while (c) {
+		struct pool_chunk *next = c->next;
+
+		sn_memory_give(p->memory, c, (size_t)c->pages * PAGE);
+		c = next;
+	}
 }
 
 void sn_pool_free(struct pool *p)
 {
-	while (p->chunks) {
-		struct pool_chunk *c = p->chunks;
-
-		p->chunks = c->next;
-		sn_memory_give(p->memory, c, CHUNK_BLOCKS * POOL_BLOCK);
-	}
+	free_chunks(p, p->chunks);
 	pthread_mutex_destroy(&p->lock);
 }
 
-/* Add a chunk's blocks to the loose ones. */
-static bool grow_locked(struct pool *p)
-{
-	char *memory = sn_memory_take(p->memory, CHUNK_BLOCKS * POOL_BLOCK,
-				      POOL_BLOCK);
-	struct pool_chunk *c = (struct pool_chunk *)memory;
+/* --- the depot ---------------------------------------------------------- */
 
-	if (!memory)
-		return false;
-	c->next = p->chunks;
-	p->chunks = c;
-	for (uint32_t i = 1; i < CHUNK_BLOCKS; i++) {
+static void note_taken_locked(struct pool *p, uint32_t count)
+{
+	p->idle -= count;
+	if (p->idle < p->unused)
+		p->unused = p->idle;
+}
+
+static void add_page_locked(struct pool *p, struct pool_chunk *c, char *memory)
+{
+	((struct page *)memory)->chunk = c;
+	for (uint32_t i = 1; i < PAGE_BLOCKS; i++) {
 		struct node *n = (struct node *)(memory + i * POOL_BLOCK);
 
 		n->next = p->loose;
 		p->loose = n;
 	}
+	p->idle += PAGE_BLOCKS - 1;
+}
+
+/* Add a chunk's blocks to the loose ones. */
+static bool grow_locked(struct pool *p)
+{
+	uint32_t           pages = p->chunks ? 2 * p->chunks->pages : 1;
+	char              *memory;
+	struct pool_chunk *c;
+
+	if (pages > LARGEST_CHUNK)
+		pages = LARGEST_CHUNK;
+	memory = sn_memory_take(p->memory, (size_t)pages * PAGE, PAGE);
+	if (!memory)
+		return false;
+	c = (struct pool_chunk *)memory;
+	c->next = p->chunks;
+	c->pages = pages;
+	p->chunks = c;
+	for (uint32_t i = 0; i < pages; i++)
+		add_page_locked(p, c, memory + i * PAGE);
 	return true;
 }
 
@@ -89,6 +125,7 @@ void *sn_pool_refill(struct pool_cache *c)
 
 	os_lock(&c->pool->lock);
 	n = take_some_locked(c->pool, &count);
+	note_taken_locked(c->pool, count);
 	pthread_mutex_unlock(&c->pool->lock);
 	if (!n)
 		return NULL;
@@ -110,6 +147,7 @@ void sn_pool_spill(struct pool_cache *c)
 	os_lock(&c->pool->lock);
 	((struct batch *)first)->next = c->pool->batches;
 	c->pool->batches = first;
+	c->pool->idle += POOL_BATCH;
 	pthread_mutex_unlock(&c->pool->lock);
 }
 
@@ -128,6 +166,7 @@ void *sn_pool_take_shared(struct pool *p)
 	}
 	n = p->loose;
 	p->loose = n->next;
+	note_taken_locked(p, 1);
 	pthread_mutex_unlock(&p->lock);
 	return n;
 }
@@ -139,8 +178,174 @@ void sn_pool_give_shared(struct pool *p, void *block)
 	os_lock(&p->lock);
 	n->next = p->loose;
 	p->loose = n;
+	p->idle++;
 	pthread_mutex_unlock(&p->lock);
 }
+
+/* --- trimming ----------------------------------------------------------- */
+
+static struct pool_chunk *chunk_of(const struct node *n)
+{
+	return ((struct page *)((uintptr_t)n & ~(uintptr_t)(PAGE - 1)))->chunk;
+}
+
+static bool is_idle(const struct pool_chunk *c)
+{
+	return c->idle == c->pages * (PAGE_BLOCKS - 1);
+}
+
+/* Take the whole depot, batches last, as one chain. False: there is none, or
+ * somebody else is at it. */
+static bool take_depot(struct pool *p, struct node **blocks,
+		       struct node **batches)
+{
+	bool taken;
+
+	os_lock(&p->lock);
+	taken = !p->trimming && p->idle;
+	p->again = p->trimming; /* blocks that it has not seen may have come */
+	if (taken) {
+		p->trimming = true;
+		*blocks = p->loose;
+		*batches = p->batches;
+		p->loose = NULL;
+		p->batches = NULL;
+		p->idle = 0;
+		p->unused = 0;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return taken;
+}
+
+/* Break the batches up: their blocks go in front of the others. */
+static struct node *unbatch(struct node *batches, struct node *blocks)
+{
+	while (batches) {
+		struct node *next = ((struct batch *)batches)->next;
+		struct node *last = batches;
+
+		while (last->next)
+			last = last->next;
+		last->next = blocks;
+		blocks = batches;
+		batches = next;
+	}
+	return blocks;
+}
+
+/* Those blocks whose chunks stay; *last is where they end. */
+static struct node *keep_blocks(struct node *blocks, struct node **last,
+				size_t *count)
+{
+	struct node *kept = NULL;
+
+	while (blocks) {
+		struct node *next = blocks->next;
+
+		if (!is_idle(chunk_of(blocks))) {
+			if (!kept)
+				*last = blocks;
+			blocks->next = kept;
+			kept = blocks;
+			++*count;
+		}
+		blocks = next;
+	}
+	return kept;
+}
+
+/* Take the idle chunks off the list; new ones are not counted, and stay. */
+static struct pool_chunk *drop_chunks_locked(struct pool *p)
+{
+	struct pool_chunk  *dropped = NULL;
+	struct pool_chunk **at = &p->chunks;
+
+	while (*at) {
+		struct pool_chunk *c = *at;
+
+		if (!is_idle(c)) {
+			c->idle = 0;
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		c->next = dropped;
+		dropped = c;
+	}
+	return dropped;
+}
+
+/* Pages first: the allocator may keep what it was given back. */
+static void discard_chunks(struct pool *p, struct pool_chunk *c)
+{
+	while (c) {
+		struct pool_chunk *next = c->next;
+		size_t             size = (size_t)c->pages * PAGE;
+
+		os_discard(c, size);
+		sn_memory_give(p->memory, c, size);
+		c = next;
+	}
+}
+
+/* The lock is not held while blocks are looked at, which others may want:
+ * meanwhile they find none, and make new ones. */
+static bool trim(struct pool *p)
+{
+	struct node       *blocks, *batches, *last = NULL;
+	struct pool_chunk *dropped;
+	size_t             count = 0;
+	bool               again;
+
+	if (!take_depot(p, &blocks, &batches))
+		return false;
+	blocks = unbatch(batches, blocks);
+	for (struct node *n = blocks; n; n = n->next)
+		chunk_of(n)->idle++;
+	blocks = keep_blocks(blocks, &last, &count);
+	TORTURE_POINT(); /* the depot is empty, or others' */
+	os_lock(&p->lock);
+	if (blocks) {
+		last->next = p->loose;
+		p->loose = blocks;
+	}
+	p->idle += count;
+	dropped = drop_chunks_locked(p);
+	p->trimming = false;
+	again = p->again;
+	pthread_mutex_unlock(&p->lock);
+	discard_chunks(p, dropped);
+	return again;
+}
+
+void sn_pool_trim(struct pool *p)
+{
+	while (trim(p))
+		;
+}
+
+size_t sn_pool_unused(struct pool *p)
+{
+	size_t unused;
+
+	os_lock(&p->lock);
+	unused = p->unused;
+	p->unused = p->idle;
+	pthread_mutex_unlock(&p->lock);
+	return unused;
+}
+
+size_t sn_pool_idle(struct pool *p)
+{
+	size_t idle;
+
+	os_lock(&p->lock);
+	idle = p->idle;
+	pthread_mutex_unlock(&p->lock);
+	return idle;
+}
+
+/* --- caches ------------------------------------------------------------- */
 
 void sn_pool_cache_init(struct pool_cache *c, struct pool *p)
 {
@@ -162,6 +367,7 @@ void sn_pool_cache_drain(struct pool_cache *c)
 	os_lock(&c->pool->lock);
 	last->next = c->pool->loose;
 	c->pool->loose = c->free;
+	c->pool->idle += c->count;
 	pthread_mutex_unlock(&c->pool->lock);
 	c->free = NULL;
 	c->count = 0;

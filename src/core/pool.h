@@ -8,8 +8,15 @@
  * takes one. A producer on one worker and a consumer on another thus touch the
  * depot's lock once per batch. (Magazines: Bonwick, Adams, 2001.)
  *
- * Memory comes from the allocator in chunks and goes back with the pool: at
- * the peak of blocks in use, plus two batches per worker.
+ * Memory comes from the allocator in chunks of one to many pages, each larger
+ * than the last up to a limit, and goes back with the pool; or when it is
+ * trimmed, if no block of the chunk is in use or in a cache. The first block of
+ * each page says whose it is. Without that: the peak of blocks in use, plus two
+ * batches per worker.
+ *
+ * Invariants
+ *   - `idle` is the number of blocks in `batches` and `loose`.
+ *   - Only who has set `trimming` looks at chunks' counts, or drops a chunk.
  */
 #ifndef SN_POOL_H
 #define SN_POOL_H
@@ -19,6 +26,7 @@
 #include "sennit/base.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #define POOL_BLOCK 64u               /* bytes, and their alignment */
 #define POOL_BATCH TORTURED(2u, 32u) /* blocks moved at a time */
@@ -30,7 +38,11 @@ struct pool {
 	pthread_mutex_t         lock;
 	struct node            *batches; /* under lock: full batches */
 	struct node            *loose;   /* under lock: single blocks */
-	struct pool_chunk      *chunks;  /* under lock */
+	struct pool_chunk      *chunks;  /* under lock; newest first */
+	size_t                  idle;    /* under lock: blocks in the depot */
+	size_t unused;   /* under lock: the fewest of these since last asked */
+	bool   trimming; /* under lock */
+	bool   again; /* under lock: trim once more, for who came meanwhile */
 };
 
 struct pool_cache {
@@ -45,6 +57,17 @@ void sn_pool_free(struct pool *p);
 void sn_pool_cache_init(struct pool_cache *c, struct pool *p);
 /* Hand all blocks of *c back to the depot. */
 void sn_pool_cache_drain(struct pool_cache *c);
+
+/* Give chunks back to the allocator none of whose blocks is in use or in a
+ * cache. Any thread. */
+void sn_pool_trim(struct pool *p);
+
+/* How many blocks of the depot nobody has needed since this was last called.
+ * Any thread. */
+size_t sn_pool_unused(struct pool *p);
+
+/* How many blocks the depot has. Any thread. */
+size_t sn_pool_idle(struct pool *p);
 
 /* Cold ends of take and give. */
 void *sn_pool_refill(struct pool_cache *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/ring.h"
 
-#include "base/torture.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,21 +13,30 @@ void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 	*r = (struct ring){ .allocator = allocator };
 }
 
+/* Free the slots. The allocator may keep what it is given back (glibc does so
+ * in all arenas but the first, once it has seen a block as large), so the pages
+ * of many go before. */
+static void drop(struct ring *r)
+{
+	size_t size = r->capacity * sizeof(*r->slots);
+
+	if (sn_ring_is_large(r))
+		os_discard(r->slots, size);
+	sn_memory_give(r->allocator, r->slots, size);
+}
+
 void sn_ring_free(struct ring *r)
 {
-	sn_memory_give(r->allocator, r->slots, r->capacity * sizeof(*r->slots));
+	drop(r);
 	sn_ring_init(r, r->allocator);
 }
 
-int sn_ring_grow(struct ring *r)
+static int resize(struct ring *r, uint32_t capacity)
 {
-	uint32_t     capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
 	uint32_t     to_end = r->capacity - r->head;
 	uint32_t     straight = r->count < to_end ? r->count : to_end;
 	struct task *slots;
 
-	if (capacity > CAPACITY_MAX)
-		return -ENOMEM;
 	slots = sn_memory_take(r->allocator, capacity * sizeof(*slots),
 			       _Alignof(struct task));
 	if (!slots)
@@ -37,11 +46,28 @@ int sn_ring_grow(struct ring *r)
 		memcpy(slots + straight, r->slots,
 		       (r->count - straight) * sizeof(*slots));
 	}
-	sn_memory_give(r->allocator, r->slots, r->capacity * sizeof(*slots));
+	drop(r);
 	r->slots = slots;
 	r->capacity = capacity;
 	r->head = 0;
 	return 0;
+}
+
+int sn_ring_grow(struct ring *r)
+{
+	uint32_t capacity = r->capacity ? 2 * r->capacity : CAPACITY_FIRST;
+
+	return capacity > CAPACITY_MAX ? -ENOMEM : resize(r, capacity);
+}
+
+void sn_ring_trim(struct ring *r)
+{
+	uint32_t capacity = r->capacity;
+
+	while (capacity > RING_KEPT && capacity / 4 > r->count)
+		capacity /= 2;
+	if (capacity < r->capacity)
+		(void)!resize(r, capacity); /* or it stays large */
 }
 
 int sn_ring_reserve(struct ring *r, uint32_t n)

@@ -14,9 +14,13 @@
 #define SN_RING_H
 
 #include "base/memory.h"
+#include "base/torture.h"
 #include "core/task.h"
 
 #include <stdbool.h>
+
+/* The capacity that a ring may keep, whatever is in it. */
+#define RING_KEPT TORTURED(1u, 1024u)
 
 struct ring {
 	struct task            *slots;     /* owner */
@@ -34,6 +38,10 @@ void sn_ring_free(struct ring *r);
 /* Make the ring twice as large; -ENOMEM leaves it as it is. */
 COLD int sn_ring_grow(struct ring *r);
 
+/* Give memory back that a longer queue has needed: afterwards the ring is at
+ * most four times as large as its contents, or small. */
+COLD void sn_ring_trim(struct ring *r);
+
 /* Make room for n more tasks; -ENOMEM leaves them as they are. */
 SENNIT_MUST_USE int sn_ring_reserve(struct ring *r, uint32_t n);
 
@@ -45,6 +53,12 @@ static inline uint32_t sn_ring_count(const struct ring *r)
 static inline bool sn_ring_is_empty(const struct ring *r)
 {
 	return r->count == 0;
+}
+
+/* Whether trimming may give something back. */
+static inline bool sn_ring_is_large(const struct ring *r)
+{
+	return r->capacity > RING_KEPT;
 }
 
 /* Append t. Returns 0, or -ENOMEM: nothing has changed. */

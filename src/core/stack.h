@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack.h - a scheduler's source of guarded stacks.
  *
- * Stacks are mapped by the slab, guarded by the batch, and never unmapped while
- * the scheduler lives: those given back rest in a depot, last in first out.
- * One pitch of a slab is one stack; its guard page is taken from its size:
+ * Stacks come from slabs (slab.h) and are never unmapped while the scheduler
+ * lives. Those given back rest in a depot, last in first out, as they were
+ * left; those trimmed are clean again: without memory, but still guarded.
  *
- *	guarded     [ guard page | usable ...            | link ]
- *	                         ^ low                   ^ low + usable
- *	unguarded   [ spare | canary | usable ...  | link | pad ]
- *	                             ^ low         ^ low + usable
+ *	clean --take--> taken --give--> resting --take--> taken
+ *	  ^               |                |
+ *	  +--- return ----+----- trim -----+
  *
  * Where the system has cheap guards (they need no mapping of their own), every
  * stack has one. Elsewhere a guard splits the mapping, and a process may have
@@ -18,43 +17,39 @@
  * Invariants
  *   - low is at the start of a page iff the stack is guarded: so whoever holds
  *     a stack knows whether it has a canary, without asking anybody.
- *   - the link is ours. [low, low + usable) is kept as it was left; a stack
- *     that was never taken before reads as zeros and has cost no memory yet,
- *     unless it is unguarded.
+ *   - made = taken + resting + those on their way to be clean.
+ *   - the link is ours. [low, low + usable) is kept as it was left; a clean
+ *     stack reads as zeros and costs no memory, unless it is unguarded.
  */
 #ifndef SN_STACK_H
 #define SN_STACK_H
 
-#include "base/compiler.h"
-#include "base/list.h"
-#include "os/os.h"
-#include "sennit/base.h"
+#include "base/atomic.h"
+#include "core/slab.h"
 
 #include <pthread.h>
 
-/* Stacks that are guarded by one system call. */
-#define STACK_BATCH 32
-
-struct slab;
-
 struct stacks {
-	const sennit_allocator *memory; /* fixed */
-	size_t                  page;   /* fixed */
-	size_t                  pitch;  /* fixed */
-	uint32_t                limit;  /* fixed */
-	enum os_guard           kind;   /* fixed */
+	uint32_t limit;  /* fixed */
+	a_u32    scarce; /* any: the last who asked got fewer */
 
-	pthread_mutex_t lock;
-	uint32_t mapping_limit; /* under lock; most guards of the process that
-				 * split mappings; UINT32_MAX: not asked yet */
-	struct node *depot;     /* under lock */
-	struct slab *slabs;     /* under lock; newest first */
-	uint32_t     made;      /* under lock; ever taken */
-	uint32_t     resting;   /* under lock; in the depot */
-	uint32_t     unguarded; /* under lock; ever carved */
-	uint32_t     mapping_guards;     /* under lock; ours of the process's */
-	uint32_t     fresh_count;        /* under lock */
-	void        *fresh[STACK_BATCH]; /* under lock; never taken */
+	_Alignas(CACHE_LINE) pthread_mutex_t lock;
+	struct slabs slabs;   /* under lock, but for what is fixed */
+	struct node *depot;   /* under lock */
+	uint32_t     made;    /* under lock */
+	uint32_t     resting; /* under lock; in the depot */
+	uint32_t     unused;  /* under lock; the fewest of these since last
+				  * asked */
+	uint64_t     trimmed; /* under lock; how many were, ever */
+};
+
+/* What there is, of one moment. */
+struct stacks_count {
+	uint32_t made;
+	uint32_t resting;
+	uint64_t trimmed;
+	uint32_t unguarded; /* of those made, resting or clean */
+	uint64_t bytes;     /* mapped, all told */
 };
 
 /* Prepare *s; nothing is mapped before the first stack is taken. stack_size is
@@ -73,6 +68,12 @@ void sn_stacks_free(struct stacks *s);
  * thread. */
 uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
 
+/* Whether the last who asked for stacks got fewer: a guess. Any thread. */
+static inline bool sn_stacks_are_scarce(const struct stacks *s)
+{
+	return a_load_rlx(&s->scarce);
+}
+
 /* The same in two steps: set one stack aside, untouched and without a guard,
  * NULL when there is none; and take it, which never fails. Or drop it: nobody
  * gets it then. Any thread. */
@@ -83,22 +84,36 @@ void  sn_stacks_drop_aside(struct stacks *s);
 /* Give stacks back, for others to take; their contents are kept. Any thread. */
 void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count);
 
+/* Give stacks back, and their memory to the system. Any thread. */
+void sn_stacks_return(struct stacks *s, void *const low[], uint32_t count);
+
+/* The same for some that rest in the depot, `most` of them; returns how many.
+ * Any thread. */
+uint32_t sn_stacks_trim(struct stacks *s, uint32_t most);
+
+/* How many of those in the depot nobody has needed since this was last called.
+ * Any thread. */
+uint32_t sn_stacks_unused(struct stacks *s);
+
 /* Usable bytes from low up; low + usable is a multiple of 64. */
-size_t sn_stacks_usable(const struct stacks *s);
+static inline size_t sn_stacks_usable(const struct stacks *s)
+{
+	return sn_slabs_usable(&s->slabs);
+}
+
+/* Any thread. */
+struct stacks_count sn_stacks_count(struct stacks *s);
 
 /* Whether the address lies in one of the stacks. Any thread. */
 bool sn_stacks_contain(struct stacks *s, uintptr_t address);
 
-/* Stacks in existence: taken or in the depot. Any thread. */
-uint32_t sn_stacks_made(struct stacks *s);
-
-/* Has every stack so far a guard page? Any thread. */
+/* Has every stack a guard page? Any thread. */
 bool sn_stacks_guarded(struct stacks *s);
 
 /* Whether the stack has a canary instead of a guard page. */
 static inline bool sn_stack_has_canary(const struct stacks *s, const void *low)
 {
-	return (uintptr_t)low & (s->page - 1);
+	return (uintptr_t)low & (s->slabs.page - 1);
 }
 
 /* Abort when the stack has a canary and lost it: whatever ran there used more

@@ -25,11 +25,12 @@ size_t os_page_size(void)
 
 /* Without huge pages, for they would make the first touch of a stack cost
  * 2 MiB. */
-void *os_map(size_t size)
+static void *map(void *at, size_t size, int flags)
 {
-	void *memory = mmap(
-		NULL, size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	void *memory = mmap(at, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				    MAP_STACK | flags,
+			    -1, 0);
 
 	if (memory == MAP_FAILED)
 		return NULL;
@@ -37,9 +38,29 @@ void *os_map(size_t size)
 	return memory;
 }
 
+void *os_map(size_t size)
+{
+	return map(NULL, size, 0);
+}
+
 void os_unmap(void *memory, size_t size)
 {
 	munmap(memory, size);
+}
+
+bool os_map_anew(void *memory, size_t size)
+{
+	return map(memory, size, MAP_FIXED);
+}
+
+void os_discard(void *memory, size_t size)
+{
+	uintptr_t page = os_page_size();
+	uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
+
+	if (first < end)
+		madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 /* Emulators answer yes to advice that they do not know, so look whether an

@@ -107,6 +107,15 @@ size_t os_page_size(void);
 void *os_map(size_t size);
 void  os_unmap(void *memory, size_t size);
 
+/* Make what os_map gave, or whole pages of it, as it was then: zeros that cost
+ * no memory, without guards. False: refused, and all is as before. */
+bool os_map_anew(void *memory, size_t size);
+
+/* The contents of the pages wholly inside are needed no more: afterwards they
+ * are as they were, or zeros that cost no memory. Guards stay. Any memory of
+ * the process. */
+void os_discard(void *memory, size_t size);
+
 enum os_guard {
 	OS_GUARD_CHEAP,  /* needs no mapping of its own (MADV_GUARD_INSTALL) */
 	OS_GUARD_MAPPING /* splits the mapping (mprotect) */

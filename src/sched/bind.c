@@ -7,6 +7,7 @@
 #include "sched/loop.h"
 #include "sched/overflow.h"
 #include "sched/tie.h"
+#include "sched/trim.h"
 
 #include <errno.h>
 
@@ -15,16 +16,10 @@
 static int take_first_stack(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	struct sennit_fiber    *f;
 
-	if (s->capacity)
+	if (s->capacity || sn_worker_add_stack(w) || s->config.max_fibers)
 		return 0;
-	f = sn_worker_new_stack(w);
-	if (!f)
-		return s->config.max_fibers ? 0 : -ENOMEM;
-	f->link.next = NULL;
-	w->idle = &f->link;
-	return 0;
+	return -ENOMEM;
 }
 
 int sn_bind(sennit_scheduler *s)
@@ -82,6 +77,7 @@ void sn_unbind(struct worker *w)
 
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
+	sn_trim_leave(w, s->config.spare_stacks);
 	os_lock(&s->lock);
 	sn_link_leave(&s->bound, &w->bound);
 	keep_counters_locked(w);

@@ -60,6 +60,10 @@ struct sennit_scheduler {
 	_Alignas(CACHE_LINE) struct gate gate;
 	_Alignas(CACHE_LINE) a_u32 turn; /* any: next worker for foreign work */
 
+	/* Giving memory back: see sched/trim.h. */
+	a_u32 trims;   /* any: times all were told to */
+	a_u64 trim_at; /* any: the next look at what workers share */
+
 	/* The end: see sched/finish.h. */
 	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
 					    * the scheduler, + 1 until DONE */

@@ -74,6 +74,7 @@ struct sennit_fiber {
 	char         *shallow; /* fixed; above it members of groups may run on
 				* this stack while their opener waits on it */
 	bool          canary;  /* fixed: the stack has no guard page */
+	bool          in_care; /* fixed: see sn_worker_care_for */
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* for sennit_fiber_wait */
 

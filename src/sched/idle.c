@@ -7,6 +7,7 @@
 #include "sched/finish.h"
 #include "sched/staff.h"
 #include "sched/steal.h"
+#include "sched/trim.h"
 #include "sennit/trace.h"
 
 /* See idle.h. Long beside a push, short beside what a lost one would cost. */
@@ -179,6 +180,7 @@ static void sleep_announced(struct worker *w)
 		if (work_appeared(w))
 			return;
 	}
+	wake = sn_trim_asleep(w, &w->sleeper, wake);
 	sn_parking_sleep(&w->sleeper, wake);
 }
 
@@ -189,8 +191,7 @@ static bool park(struct worker *w, bool searching)
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          about;
 
-	if (s->config.max_fibers)
-		sn_worker_share_stacks(w);
+	sn_worker_share_stacks(w);
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
@@ -288,11 +289,22 @@ bool sn_idle(struct worker *w)
 	return true;
 }
 
+/* Asleep until a waker, `wake` or `until`; false: the last of these. */
+static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
+{
+	wake = sn_trim_asleep(w, &w->solo, wake < until ? wake : until);
+	if (wake >= until)
+		return sn_parking_sleep(&w->solo, until);
+	sn_parking_sleep(&w->solo, wake);
+	return true;
+}
+
 void sn_idle_for_fiber(struct worker *w, sennit_time until)
 {
 	bool in_time = true;
 
 	ASSERT_OWNER(w);
+	sn_worker_share_stacks(w);
 	for (;;) {
 		sennit_time wake = sn_timers_look(&w->timers);
 
@@ -304,10 +316,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		if (sn_inbox_is_empty(&w->fibers) &&
 		    !sn_staff_is_called_back(w)) {
 			a_bump_owner(&w->parks);
-			if (wake > until)
-				in_time = sn_parking_sleep(&w->solo, until);
-			else
-				sn_parking_sleep(&w->solo, wake);
+			in_time = sleep_alone(w, wake, until);
 		}
 		sn_parking_withdraw(&w->solo);
 		sn_parking_found(&w->alone);

@@ -7,6 +7,7 @@
 #include "sched/idle.h"
 #include "sched/marks.h"
 #include "sched/staff.h"
+#include "sched/trim.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
@@ -126,6 +127,18 @@ static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
 	return w;
 }
 
+/* Fibers of ours that wait are many here: soon some will run again, or it is
+ * some time since the last look. */
+static void note_peak(struct worker *w)
+{
+	uint64_t blocked = sn_worker_blocked(w);
+
+	if (blocked > w->busiest)
+		w->busiest = blocked;
+	if (blocked > a_load_rlx(&w->blocked_peak))
+		a_store_rlx(&w->blocked_peak, blocked);
+}
+
 /* The turns of what could starve: inbox and timers, and being closed. */
 static NOINLINE void upkeep(struct worker *w)
 {
@@ -142,9 +155,11 @@ static NOINLINE void upkeep(struct worker *w)
 		sn_worker_fire(w, now);
 	}
 	a_store_rlx(&w->clock, now);
+	note_peak(w);
+	if (unlikely(sn_trim_is_due(w, now)))
+		sn_trim_attend(w, now);
 	sn_background_attend(w, now);
-	if (w->scheduler->config.max_fibers)
-		sn_worker_share_stacks(w);
+	sn_worker_share_stacks(w);
 }
 
 /* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
@@ -242,8 +257,8 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	CXX_BARRIER();
 	sn_fiber_arrived(self, true);
 	next = loop(w);
-	if (unlikely(self->canary))
-		sn_worker_check_stack(w, self);
+	if (unlikely(self->in_care))
+		sn_worker_care_for(w, self);
 	sn_sight_task(&self->sight, NULL);
 	self->link.next = w->idle;
 	w->idle = &self->link;
@@ -252,26 +267,15 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 
 /* --- suspending --------------------------------------------------------- */
 
-/* As many fibers of ours wait as ever will before something runs again. */
-static void note_peak(struct worker *w)
+/* See to an idle stack, or wait until a fiber of ours is ready, or a while: a
+ * stack may be free by then. */
+static COLD bool get_idle_stack(struct worker *w)
 {
-	uint64_t blocked = sn_worker_blocked(w);
-
-	if (blocked > a_load_rlx(&w->blocked_peak))
-		a_store_rlx(&w->blocked_peak, blocked);
-}
-
-/* No idle stack for a task: make one, or wait until a fiber of ours ends or
- * memory comes back. NULL: look again. */
-static COLD struct sennit_fiber *new_stack(struct worker *w)
-{
-	struct sennit_fiber *f;
-
 	note_peak(w);
-	f = sn_worker_new_stack(w);
-	if (!f)
-		sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
-	return f;
+	if (sn_worker_add_stack(w))
+		return true;
+	sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
+	return false;
 }
 
 /* The running fiber's wait has just begun, unless this is not the `first` look:
@@ -281,9 +285,13 @@ static COLD void wait_for_work(struct worker *w, bool first)
 	note_peak(w);
 	if (first)
 		sn_sight_since(&w->home.current->sight, os_now_coarse());
-	if (w->threaded)
-		CHECK(sn_idle(w), "a scheduler ended with a fiber waiting");
-	else if (!sn_background_take(w, os_now_coarse()))
+	if (w->threaded) {
+		/* What it finds it must be able to start: whoever waits for
+		 * that could have. */
+		if (w->idle || get_idle_stack(w))
+			CHECK(sn_idle(w),
+			      "a scheduler ended with a fiber waiting");
+	} else if (!sn_background_take(w, os_now_coarse()))
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
@@ -318,10 +326,8 @@ static NOINLINE void leave(struct worker *w)
 			promised = !w->ready.head;
 			continue;
 		}
-		to = sn_worker_idle_stack(w);
-		if (!to)
-			to = new_stack(w);
-		if (to) {
+		if (w->idle || get_idle_stack(w)) {
+			to = sn_worker_idle_stack(w);
 			sn_fiber_start(self, to, run_loop);
 			return;
 		}

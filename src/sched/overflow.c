@@ -42,7 +42,7 @@ static void look(uintptr_t address)
 	uintptr_t                  low = f ? (uintptr_t)f->low : 0;
 
 	if (low && !f->canary && address < low &&
-	    address >= low - w->scheduler->stacks.page)
+	    address >= low - w->scheduler->stacks.slabs.page)
 		say(f);
 }
 

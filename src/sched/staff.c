@@ -3,6 +3,7 @@
 
 #include "base/torture.h"
 #include "os/os.h"
+#include "sched/trim.h"
 #include "sennit/trace.h"
 
 /* --- tasks for others --------------------------------------------------- */
@@ -209,7 +210,7 @@ bool sn_staff_resign(struct worker *w)
 
 	ASSERT(!sn_worker_has_task(w) && !sn_worker_blocked(w));
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
-	sn_worker_share_stacks(w);
+	sn_trim_leave(w, 1);
 	sn_pool_cache_drain(&w->cache);
 	os_lock(&s->staff);
 	resigns = sn_staff_is_closed(w);

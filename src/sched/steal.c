@@ -18,10 +18,17 @@ static void keep(struct worker *w, const struct task loot[], uint32_t n)
 		      "no room for stolen tasks in an empty deque");
 }
 
+/* Where stacks are scarce no more than can be started at once: the rest might
+ * have to wait for one, here, while whoever waits for it has one. */
+static uint32_t most_of(const struct worker *w)
+{
+	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1 : WORKER_LOOT;
+}
+
 static bool rob(struct worker *w, struct worker *victim)
 {
 	struct task loot[WORKER_LOOT];
-	uint32_t    n = sn_deque_steal(&victim->deque, loot, WORKER_LOOT);
+	uint32_t    n = sn_deque_steal(&victim->deque, loot, most_of(w));
 
 	if (n)
 		keep(w, loot, n);

@@ -60,6 +60,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
+	w->told = a_load_rlx(&s->trims); /* it has nothing of before */
+	a_init(&w->trimmed, w->told);
 	w->random = first_random(w);
 	sn_ring_init(&w->pinned, &s->memory);
 	sn_pool_cache_init(&w->cache, &s->pool);
@@ -112,45 +114,84 @@ static void free_alarm(struct worker *w, struct sennit_fiber *f)
 	f->alarm = NULL;
 }
 
-/* Give the idle stack of f back. */
-static void give_back(struct worker *w, struct node *idle)
+static void join_roster(struct worker *w, struct sennit_fiber *f)
 {
-	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
-	struct stacks       *stacks = &w->scheduler->stacks;
-	void                *low = f->low;
+	os_lock(&w->roster_lock);
+	sn_link_join(&w->roster, &f->roster);
+	pthread_mutex_unlock(&w->roster_lock);
+	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) + 1); /* a number */
+}
 
+static void leave_roster(struct worker *w, struct sennit_fiber *f)
+{
 	os_lock(&w->roster_lock);
 	sn_link_leave(&w->roster, &f->roster);
 	pthread_mutex_unlock(&w->roster_lock);
+	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) - 1); /* a number */
+}
+
+/* Take the idle stack of f away from w. */
+static void *strip(struct worker *w, struct node *idle)
+{
+	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
+	void                *low = f->low;
+
+	leave_roster(w, f);
 	free_alarm(w, f);
-	sn_fiber_forget(f, sn_stacks_usable(stacks));
-	sn_stacks_give(stacks, &low, 1);
+	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
+	return low;
+}
+
+uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep, uint32_t most)
+{
+	struct node **at = &w->idle;
+	void         *low[STACK_BATCH];
+	uint32_t      n = 0;
+
+	ASSERT_OWNER(w);
+	for (; *at && keep; keep--)
+		at = &(*at)->next;
+	while (*at && n < most) {
+		struct node *idle = *at;
+
+		*at = idle->next;
+		low[n++] = strip(w, idle);
+	}
+	if (n)
+		sn_stacks_return(&w->scheduler->stacks, low, n);
+	return n;
+}
+
+/* Give the idle stack of f back. */
+static void give_back(struct worker *w, struct node *idle)
+{
+	void *low = strip(w, idle);
+
+	sn_stacks_give(&w->scheduler->stacks, &low, 1);
+}
+
+/* All idle ones from *at on. */
+static void give_from(struct worker *w, struct node **at)
+{
+	while (*at) {
+		struct node *idle = *at;
+
+		*at = idle->next;
+		give_back(w, idle);
+	}
 }
 
 void sn_worker_share_stacks(struct worker *w)
 {
-	struct node *n = w->idle;
-
-	if (!n)
-		return;
-	while (n->next) {
-		struct node *after = n->next->next;
-
-		give_back(w, n->next);
-		n->next = after;
-	}
+	if (w->scheduler->config.max_fibers && w->idle)
+		give_from(w, &w->idle->next);
 }
 
 void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	while (w->idle) {
-		struct node *n = w->idle;
-
-		w->idle = n->next;
-		give_back(w, n);
-	}
+	give_from(w, &w->idle);
 	free_alarm(w, &w->main);
 	if (w->aside)
 		sn_stacks_drop_aside(&s->stacks);
@@ -186,11 +227,11 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
 			  ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
+	f->in_care = f->canary ||
+		     (!w->threaded && w->scheduler->config.max_fibers);
 	if (w->scheduler->depths)
 		sn_fiber_measure(f);
-	os_lock(&w->roster_lock);
-	sn_link_join(&w->roster, &f->roster);
-	pthread_mutex_unlock(&w->roster_lock);
+	join_roster(w, f);
 	return f;
 }
 
@@ -201,6 +242,17 @@ struct sennit_fiber *sn_worker_new_stack(struct worker *w)
 	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
 		return NULL;
 	return make_fiber(w, low);
+}
+
+bool sn_worker_add_stack(struct worker *w)
+{
+	struct sennit_fiber *f = sn_worker_new_stack(w);
+
+	if (!f)
+		return false;
+	f->link.next = w->idle;
+	w->idle = &f->link;
+	return true;
 }
 
 struct sennit_fiber *sn_worker_first_stack(struct worker *w)
@@ -214,9 +266,11 @@ struct sennit_fiber *sn_worker_first_stack(struct worker *w)
 			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
 }
 
-void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f)
+void sn_worker_care_for(struct worker *w, struct sennit_fiber *f)
 {
 	sn_stack_check(&w->scheduler->stacks, f->low);
+	if (!w->threaded && w->scheduler->config.max_fibers)
+		give_from(w, &w->idle);
 }
 
 /* What found no room, in the order in which it was to be pushed, goes back. */

@@ -90,6 +90,18 @@ struct worker {
 	a_u32               present; /* under scheduler->staff: has a thread */
 	struct link         bound;   /* under scheduler->lock */
 
+	/* Giving memory back: see trim.h. */
+	sennit_time trim_at;        /* owner: the next look, or step */
+	uint64_t    busiest;        /* owner: most fibers that waited at once,
+				     * since the last look */
+	uint64_t    deeds;          /* owner: what it had done by then */
+	uint32_t    surplus;        /* owner: idle stacks to be given back */
+	uint32_t    surplus_shared; /* owner: the same of the depot's */
+	uint32_t    told;           /* owner: how often, as far as seen */
+	bool        expects_more;   /* owner: the last look saw a peak */
+	a_u32       trimmed;        /* owner writes: the last `told` done */
+	a_u32       stacks;         /* owner writes: how many it has */
+
 	/* Counters: owner writes. Fibers blocked or ready: blocks - resumes. */
 	a_u64 tasks, steals, parks, blocks, resumes, blocked_peak;
 
@@ -139,11 +151,17 @@ void sn_worker_enter(struct worker *w);
 /* A stack never used before by w; NULL when none can be had. */
 COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
 
+/* Put such a stack on the idle list. False: none can be had. */
+COLD bool sn_worker_add_stack(struct worker *w);
+
 /* What the worker's thread, which has just begun, is to run on. */
 struct sennit_fiber *sn_worker_first_stack(struct worker *w);
 
-/* Abort if the idle stack of f, which has a canary, was overrun. */
-COLD void sn_worker_check_stack(struct worker *w, struct sennit_fiber *f);
+/* The stack of f, which is in care, is about to be idle. Abort if it has a
+ * canary and was overrun. Of a bound thread with a limit on stacks, it is the
+ * one that the thread keeps: outside it would give none to those that have
+ * none. */
+COLD void sn_worker_care_for(struct worker *w, struct sennit_fiber *f);
 
 /* An idle stack, off the idle list; NULL when there is none. */
 static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
@@ -166,6 +184,11 @@ static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
 	return f ? f : sn_worker_new_stack(w);
 }
 
+/* Give up to `most` idle stacks back to the system, at most STACK_BATCH, but
+ * not the last used ones, of which it keeps so many. Returns how many. */
+COLD uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep,
+				      uint32_t most);
+
 /* f waits with a deadline for the first time: see struct alarm. */
 COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
 				       struct sennit_fiber *f);
@@ -178,7 +201,7 @@ static inline struct alarm *sn_worker_alarm(struct worker       *w,
 }
 
 /* With a limit on stacks: give all idle ones but one back, for others that may
- * have none. */
+ * have none. Without one, nothing. */
 COLD void sn_worker_share_stacks(struct worker *w);
 
 /* A fiber of w is ready to go on. */

@@ -247,6 +247,36 @@ static void stats_of_too_small_a_size(void **state)
 	assert_misuse(state, "sennit_scheduler_stats", commit_small_stats);
 }
 
+static void *take_askew(void *context, size_t size, size_t alignment)
+{
+	static _Alignas(64) char memory[1 << 16];
+
+	(void)context;
+	assert_true(size + alignment < sizeof(memory));
+	return memory + alignment / 2;
+}
+
+static void give_nothing(void *context, void *memory, size_t size)
+{
+	(void)context;
+	(void)memory;
+	(void)size;
+}
+
+static void commit_memory_askew(const struct offence *o)
+{
+	const sennit_allocator a = { take_askew, give_nothing, NULL };
+	sennit_scheduler      *s;
+
+	(void)o;
+	(void)!sennit_scheduler_create(&s, SENNIT_CONFIG(.allocator = &a));
+}
+
+static void memory_that_is_not_aligned(void **state)
+{
+	assert_misuse(state, "sennit_config.allocator", commit_memory_askew);
+}
+
 /* Without workers only, where that is the point. */
 #define WITHOUT_COUNT(f) CASE_(f, "_w0", open_count, close_count, 0)
 
@@ -270,6 +300,7 @@ int main(void)
 		WITH_COUNTS(shutting_down_what_one_is_bound_to),
 		WITH_COUNTS(shutting_down_from_an_own_task),
 		WITH_COUNTS(stats_of_too_small_a_size),
+		WITH_COUNTS(memory_that_is_not_aligned),
 	};
 
 	return cmocka_run_group_tests_name("api/misuse_scheduler", tests, NULL,

@@ -68,18 +68,25 @@ static inline void expect_at(bool holds, const char *claim, const char *file,
 
 /* --- patience ----------------------------------------------------------- */
 
-/* Let others run. *spent grows by what that took, but not by what the process
- * was stopped or another had the processor for: nothing could happen then. */
-static inline bool pause_and_count(sennit_time *spent)
+/* Let other threads run. *spent grows by the time since `begin`, but not by
+ * what the process was stopped or another had the processor for: nothing could
+ * happen then. */
+static inline bool count_pause(sennit_time *spent, sennit_time begin)
 {
-	const sennit_time begin = sennit_now();
-	sennit_time       took;
+	sennit_time took;
 
-	sennit_yield();
 	sched_yield();
 	took = sennit_now() - begin;
 	*spent += took < SENNIT_MILLISECOND ? took : SENNIT_MILLISECOND;
 	return *spent < GIVE_UP;
+}
+
+static inline bool pause_and_count(sennit_time *spent)
+{
+	const sennit_time begin = sennit_now();
+
+	sennit_yield();
+	return count_pause(spent, begin);
 }
 
 /* Whether the claim comes to hold while this fiber yields. */

@@ -239,14 +239,17 @@ struct miser {
 	std::atomic<long> live{ 0 };
 	std::atomic<bool> closed{ false };
 
-	static void *take(void *context, std::size_t size, std::size_t)
+	static void *take(void *context, std::size_t size,
+			  std::size_t alignment)
 	{
 		auto *m = static_cast<miser *>(context);
 
 		if (m->closed)
 			return nullptr;
 		m->live += static_cast<long>(size);
-		return std::aligned_alloc(64, (size + 63) / 64 * 64);
+		return std::aligned_alloc(alignment, (size + alignment - 1) /
+							     alignment *
+							     alignment);
 	}
 	static void give(void *context, void *memory, std::size_t size)
 	{

@@ -86,7 +86,7 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd,
 			 : next(address, size, protection, flags, fd, offset);
 	if (memory == MAP_FAILED)
 		errno = ENOMEM;
-	else
+	else if (!(flags & MAP_FIXED)) /* in place of what is counted */
 		atomic_fetch_add(&faults.mapped, (long)size);
 	return memory;
 }

@@ -255,9 +255,66 @@ static void a_drained_cache_leaves_every_block_to_others(void **state)
 		sn_pool_cache_drain(&from);
 		assert_int_equal(from.count, 0);
 		assert_null(from.free);
+		assert_int_equal(sn_pool_idle(&p), n);
 		assert_int_equal(take_all(&to, block), n);
+		assert_int_equal(sn_pool_idle(&p), 0);
 		close_pool(&p, &s);
 	}
+}
+
+static void unused_chunks_go_back_when_trimmed(void **state)
+{
+	struct supply     s;
+	struct pool       p;
+	struct pool_cache c;
+	void             *block[MANY];
+	size_t            bytes;
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	sn_pool_cache_init(&c, &p);
+	for (uintptr_t i = 0; i < MANY; i++)
+		block[i] = take(&c, i);
+	bytes = s.bytes;
+	for (uintptr_t i = 1; i < MANY; i++)
+		sn_pool_give(&c, block[i]);
+	sn_pool_cache_drain(&c);
+	sn_pool_trim(&p);
+	assert_true(s.bytes > 0); /* one is in use */
+	assert_true(s.bytes < bytes);
+	assert_true(is_signed(block[0], 0));
+	for (uintptr_t i = 1; i < MANY; i++)
+		block[i] = take(&c, i);
+	for (uintptr_t i = 0; i < MANY; i++) {
+		assert_true(is_signed(block[i], i));
+		sn_pool_give(&c, block[i]);
+	}
+	sn_pool_cache_drain(&c);
+	sn_pool_trim(&p);
+	assert_int_equal(s.bytes, 0);
+	sn_pool_give(&c, take(&c, 0));
+	close_pool(&p, &s);
+}
+
+static void blocks_nobody_needed_are_known(void **state)
+{
+	struct supply s;
+	struct pool   p;
+	void         *block;
+	size_t        idle;
+
+	(void)state;
+	open_pool(&p, &s, UINT32_MAX);
+	block = sn_pool_take_shared(&p);
+	sn_pool_give_shared(&p, block);
+	sn_pool_unused(&p);
+	idle = sn_pool_unused(&p);
+	assert_true(idle > 0);
+	block = sn_pool_take_shared(&p);
+	sn_pool_give_shared(&p, block);
+	assert_int_equal(sn_pool_unused(&p), idle - 1);
+	assert_int_equal(sn_pool_unused(&p), idle);
+	close_pool(&p, &s);
 }
 
 /* --- many threads -------------------------------------------------------- */
@@ -296,6 +353,8 @@ static void give_block(struct trader *t, struct pool_cache *c, void *block)
 		sn_pool_give_shared(c->pool, block);
 	else
 		sn_pool_give(c, block);
+	if (random_below(&t->random, 512) == 0)
+		sn_pool_trim(c->pool);
 }
 
 /* What lay there, for *block, or for nothing if that is NULL. */
@@ -376,6 +435,8 @@ int main(void)
 			a_full_batch_is_broken_up_for_who_has_no_cache),
 		cmocka_unit_test(no_memory_leaves_everything_intact),
 		cmocka_unit_test(a_drained_cache_leaves_every_block_to_others),
+		cmocka_unit_test(unused_chunks_go_back_when_trimmed),
+		cmocka_unit_test(blocks_nobody_needed_are_known),
 		cmocka_unit_test(no_block_has_two_holders),
 	};
 

@@ -29,7 +29,7 @@ static void stacks_do_not_overlap(void **state)
 	for (int i = 1; i < COUNT; i++)
 		assert_true((char *)low[i - 1] + sn_stacks_usable(&s) <
 			    (char *)low[i]);
-	assert_int_equal(sn_stacks_made(&s), COUNT);
+	assert_int_equal(sn_stacks_count(&s).made, COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
 }
@@ -82,7 +82,7 @@ static void limit_is_never_passed(void **state)
 	give_one(&s, low[9]);
 	assert_ptr_equal(take_one(&s), low[9]);
 	assert_int_equal(sn_stacks_take(&s, low + 10, 1), 0);
-	assert_int_equal(sn_stacks_made(&s), 10);
+	assert_int_equal(sn_stacks_count(&s).made, 10);
 	sn_stacks_give(&s, low, 10);
 	sn_stacks_free(&s);
 }
@@ -104,7 +104,7 @@ static void a_stack_set_aside_is_nobody_elses(void **state)
 	memset(low[0], 0x33, sn_stacks_usable(&s));
 	for (int i = 1; i < 4; i++)
 		assert_int_equal(*(char *)low[i], 0);
-	assert_int_equal(sn_stacks_made(&s), 4);
+	assert_int_equal(sn_stacks_count(&s).made, 4);
 	sn_stacks_give(&s, low, 4);
 	sn_stacks_free(&s);
 }
@@ -117,7 +117,7 @@ static void a_stack_set_aside_may_be_dropped(void **state)
 	make(&s, 0);
 	assert_non_null(sn_stacks_set_aside(&s));
 	sn_stacks_drop_aside(&s);
-	assert_int_equal(sn_stacks_made(&s), 0);
+	assert_int_equal(sn_stacks_count(&s).made, 0);
 	sn_stacks_free(&s);
 }
 
@@ -134,8 +134,8 @@ static void top_is_aligned_and_size_is_kept(void **state)
 		assert_int_equal(
 			sn_stacks_init(&s, &sn_memory_libc, sizes[i], 0), 0);
 		for (uint32_t guards = 0; guards < 2; guards++) {
-			s.kind = OS_GUARD_MAPPING;
-			s.mapping_limit = guards;
+			s.slabs.kind = OS_GUARD_MAPPING;
+			s.slabs.mapping_limit = guards;
 			low = take_one(&s);
 			assert_int_equal(
 				((uintptr_t)low + sn_stacks_usable(&s)) % 64,
@@ -156,10 +156,11 @@ static void guard_is_taken_from_the_size(void **state)
 
 	(void)state;
 	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, 16 * page, 0), 0);
-	assert_int_equal(s.pitch, 16 * page);
+	assert_int_equal(s.slabs.pitch, 16 * page);
 	sn_stacks_free(&s);
 	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, page, 0), 0);
-	assert_int_equal(s.pitch, 2 * page); /* all of it would be guard */
+	assert_int_equal(s.slabs.pitch,
+			 2 * page); /* all of it would be guard */
 	sn_stacks_free(&s);
 }
 
@@ -207,7 +208,7 @@ static void no_address_space_is_no_stack(void **state)
 	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 4, 0),
 			 0);
 	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
-	assert_int_equal(sn_stacks_made(&s), 0);
+	assert_int_equal(sn_stacks_count(&s).made, 0);
 	sn_stacks_free(&s);
 }
 
@@ -289,7 +290,7 @@ static void use_many(enum os_guard kind)
 	struct stacks s;
 
 	make(&s, 0);
-	s.kind = kind;
+	s.slabs.kind = kind;
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
@@ -312,11 +313,90 @@ static void everything_is_unmapped(void **state)
 	assert_int_equal(after.count, before.count);
 }
 
+/* --- given back to the system ------------------------------------------- */
+
+static size_t resident(void)
+{
+	FILE         *f = fopen("/proc/self/statm", "re");
+	unsigned long all;
+	unsigned long pages;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu %lu", &all, &pages), 2);
+	fclose(f);
+	return pages * os_page_size();
+}
+
+static void trimmed_stacks_cost_nothing(void **state)
+{
+	enum { COUNT = 2000 };
+	static void  *low[COUNT];
+	struct stacks s;
+	size_t        before;
+	uint32_t      n = 0;
+
+	(void)state;
+	make(&s, 0);
+	before = resident();
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	for (int i = 0; i < COUNT; i++)
+		memset(low[i], 1, sn_stacks_usable(&s));
+	assert_true(resident() > before + COUNT * SIZE / 2);
+	sn_stacks_give(&s, low, COUNT);
+	assert_int_equal(sn_stacks_count(&s).resting, COUNT);
+	while (n < COUNT - 100)
+		n += sn_stacks_trim(&s, COUNT - 100 - n);
+	assert_int_equal(sn_stacks_count(&s).resting, 100);
+	assert_int_equal(sn_stacks_count(&s).trimmed, n);
+#if !defined(SN_ASAN) && !defined(SN_TSAN) /* shadows stay */
+	assert_true(resident() < before + COUNT * SIZE / 10);
+#endif
+	sn_stacks_free(&s);
+}
+
+static void what_rests_unneeded_is_known(void **state)
+{
+	enum { COUNT = 100 };
+	void         *low[COUNT];
+	struct stacks s;
+
+	(void)state;
+	make(&s, 0);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	sn_stacks_give(&s, low, COUNT);
+	assert_int_equal(sn_stacks_unused(&s), 0);
+	assert_int_equal(sn_stacks_take(&s, low, 30), 30);
+	sn_stacks_give(&s, low, 30);
+	assert_int_equal(sn_stacks_unused(&s), COUNT - 30);
+	assert_int_equal(sn_stacks_unused(&s), COUNT);
+	sn_stacks_free(&s);
+}
+
+static void trimmed_ones_do_not_count_for_the_limit(void **state)
+{
+	enum { COUNT = 10 };
+	void         *low[COUNT];
+	struct stacks s;
+
+	(void)state;
+	make(&s, COUNT);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	sn_stacks_return(&s, low, 4);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), 4);
+	sn_stacks_return(&s, low, 4);
+	sn_stacks_return(&s, low + 4, COUNT - 4);
+	assert_int_equal(sn_stacks_count(&s).made, 0);
+	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
+	sn_stacks_give(&s, low, COUNT);
+	sn_stacks_free(&s);
+}
+
 /* --- many threads ------------------------------------------------------- */
 
 enum { THREADS = 4, MOST_TAKEN = 40, ROUNDS = 3000 };
 
-/* Take, mark, look whether the marks are still there, give back. */
+/* Take, mark, look whether the marks are still there, give back, to the system
+ * now and then. */
 static void *take_and_give(void *argument)
 {
 	struct stacks *s = argument;
@@ -332,7 +412,12 @@ static void *take_and_give(void *argument)
 			if (*(uintptr_t *)low[i] != self + i)
 				return "two threads have one stack";
 		}
-		sn_stacks_give(s, low, n);
+		if (round % 3)
+			sn_stacks_give(s, low, n);
+		else
+			sn_stacks_return(s, low, n);
+		if (round % 5 == 0)
+			sn_stacks_trim(s, 10);
 	}
 	return NULL;
 }
@@ -354,7 +439,7 @@ static void threads_never_share_a_stack(void **state)
 		pthread_join(threads[i], &why);
 		assert_null(why);
 	}
-	assert_true(sn_stacks_made(&s) <= 100);
+	assert_true(sn_stacks_count(&s).made <= 100);
 	sn_stacks_free(&s); /* aborts when one got lost */
 }
 
@@ -375,6 +460,9 @@ int main(void)
 		cmocka_unit_test(huge_stacks_come_one_at_a_time),
 		cmocka_unit_test(failed_allocation_is_no_stack_and_passes),
 		cmocka_unit_test(everything_is_unmapped),
+		cmocka_unit_test(trimmed_stacks_cost_nothing),
+		cmocka_unit_test(what_rests_unneeded_is_known),
+		cmocka_unit_test(trimmed_ones_do_not_count_for_the_limit),
 		cmocka_unit_test(threads_never_share_a_stack),
 	};
 

@@ -18,8 +18,8 @@
 static void make_by_mapping(struct stacks *s, uint32_t guards)
 {
 	make(s, 0);
-	s->kind = OS_GUARD_MAPPING;
-	s->mapping_limit = guards;
+	s->slabs.kind = OS_GUARD_MAPPING;
+	s->slabs.mapping_limit = guards;
 }
 
 static void need_cheap_guards(void)
@@ -107,7 +107,7 @@ static void mapping_guard_faults(void **state)
 
 	(void)state;
 	make(&s, 0);
-	s.kind = OS_GUARD_MAPPING;
+	s.slabs.kind = OS_GUARD_MAPPING;
 	expect_guard(&s);
 	sn_stacks_free(&s);
 }
@@ -147,7 +147,7 @@ static void guards_refused_later_are_made_otherwise(void **state)
 	make(&s, 0);
 	expect_guard(&s);
 	make(&poor, 0);
-	poor.mapping_limit = 2;
+	poor.slabs.mapping_limit = 2;
 	assert_int_equal(sn_stacks_take(&poor, low, 5), 5);
 	for (int i = 0; i < 5; i++)
 		memset(low[i], 1, sn_stacks_usable(&poor));
@@ -169,11 +169,11 @@ static void one_refused_guard_is_one_canary(void **state)
 	(void)state;
 	need_cheap_guards();
 	make(&s, 0);
-	s.mapping_limit = 0;
+	s.slabs.mapping_limit = 0;
 	assert_int_equal(sn_stacks_take(&s, low, STACK_BATCH), STACK_BATCH);
 	qsort(low, STACK_BATCH, sizeof(*low), by_address);
-	if (mlock2((char *)low[0] - s.page + REFUSED * s.pitch, s.page,
-		   MLOCK_ONFAULT))
+	if (mlock2((char *)low[0] - s.slabs.page + REFUSED * s.slabs.pitch,
+		   s.slabs.page, MLOCK_ONFAULT))
 		print_message("may not lock memory here\n");
 	assert_int_equal(
 		sn_stacks_take(&s, low + STACK_BATCH, COUNT - STACK_BATCH),
@@ -238,7 +238,7 @@ static void unguarded_stacks_work_otherwise(void **state)
 		sn_stack_check(&s, low[i]);
 	sn_stacks_give(&s, low, COUNT);
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
-	assert_int_equal(sn_stacks_made(&s), COUNT);
+	assert_int_equal(sn_stacks_count(&s).made, COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
 }
@@ -265,6 +265,89 @@ static void guards_that_split_mappings_are_limited(void **state)
 		sn_stacks_free(&s);
 		sn_stacks_free(&other);
 	}
+}
+
+/* --- given back to the system ------------------------------------------- */
+
+enum { SOME = 300 };
+
+static bool is_all_zeros(const char *low, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (low[i])
+			return false;
+	return true;
+}
+
+/* All but some, so that their slabs stay; then again all of them. */
+static void return_and_take_again(struct stacks *s, void **low)
+{
+	assert_int_equal(sn_stacks_take(s, low, SOME), SOME);
+	for (int i = 0; i < SOME; i++)
+		memset(low[i], 0x77, sn_stacks_usable(s));
+	sn_stacks_return(s, low, SOME / 2);
+	assert_int_equal(sn_stacks_count(s).made, SOME - SOME / 2);
+	assert_int_equal(sn_stacks_count(s).trimmed, SOME / 2);
+	for (int i = SOME / 2; i < SOME; i++)
+		assert_false(is_all_zeros(low[i], sn_stacks_usable(s)));
+	assert_int_equal(sn_stacks_take(s, low, SOME / 2), SOME / 2);
+	for (int i = 0; i < SOME / 2; i++)
+		assert_true(is_all_zeros(low[i], sn_stacks_usable(s)));
+}
+
+static void returned_stacks_are_zeros_and_guarded(void **state)
+{
+	static void  *low[SOME];
+	struct stacks s;
+
+	(void)state;
+	for (int kind = 0; kind < 2; kind++) {
+		if (kind == 0 && os_guard_kind() != OS_GUARD_CHEAP)
+			continue;
+		make(&s, 0);
+		s.slabs.kind = kind ? OS_GUARD_MAPPING : OS_GUARD_CHEAP;
+		return_and_take_again(&s, low);
+		for (int i = 0; i < SOME; i++)
+			if (!faults((char *)low[i] - 1))
+				fail_msg("stack %d has no guard", i);
+		sn_stacks_give(&s, low, SOME);
+		sn_stacks_free(&s);
+	}
+}
+
+static void returned_canaries_are_written_anew(void **state)
+{
+	static void  *low[SOME];
+	struct stacks s;
+
+	(void)state;
+	make_by_mapping(&s, 0);
+	return_and_take_again(&s, low);
+	for (int i = 0; i < SOME; i++)
+		sn_stack_check(&s, low[i]);
+	sn_stacks_give(&s, low, SOME);
+	sn_stacks_free(&s);
+}
+
+/* Whole slabs lose their guards, which others may then have. */
+static void all_returned_leaves_no_guards(void **state)
+{
+	static void  *low[SOME];
+	struct stacks s;
+
+	(void)state;
+	make_by_mapping(&s, SOME);
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(sn_stacks_take(&s, low, SOME), SOME);
+		assert_int_equal(count_page_aligned(low, SOME), SOME);
+		for (int i = 0; i < SOME; i++)
+			memset(low[i], 1, sn_stacks_usable(&s));
+		sn_stacks_return(&s, low, SOME);
+		assert_int_equal(s.slabs.mapping_guards, 0);
+	}
+	/* Still there to read, for who comes late. */
+	assert_true(is_all_zeros(low[0], sn_stacks_usable(&s)));
+	sn_stacks_free(&s);
 }
 
 /* --- mappings ----------------------------------------------------------- */
@@ -311,6 +394,9 @@ int main(void)
 		cmocka_unit_test(lost_canary_is_found),
 		cmocka_unit_test(unguarded_stacks_work_otherwise),
 		cmocka_unit_test(guards_that_split_mappings_are_limited),
+		cmocka_unit_test(returned_stacks_are_zeros_and_guarded),
+		cmocka_unit_test(returned_canaries_are_written_anew),
+		cmocka_unit_test(all_returned_leaves_no_guards),
 		cmocka_unit_test(cheap_guards_need_no_mappings),
 	};
 

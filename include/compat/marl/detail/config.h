@@ -63,16 +63,16 @@ private:
 };
 
 /* An Allocator for sennit, which says less when it gives memory back than an
- * Allocator wants to hear: so the alignment is always the largest that it asks
- * for. */
+ * Allocator wants to hear: so the alignment follows from the size, and is never
+ * less than sennit asks for. */
 struct NativeAllocator {
 	static void *allocate(void *from, size_t size, size_t alignment)
 	{
-		require(alignment <= ALIGNMENT,
+		const Allocation::Request wanted = request(size);
+
+		require(alignment <= wanted.alignment,
 			"an alignment that was not foreseen");
-		return static_cast<Allocator *>(from)
-			->allocate(request(size))
-			.ptr;
+		return static_cast<Allocator *>(from)->allocate(wanted).ptr;
 	}
 
 	static void release(void *to, void *memory, size_t size)
@@ -85,14 +85,25 @@ struct NativeAllocator {
 	}
 
 private:
-	static constexpr size_t ALIGNMENT = 128;
+	static constexpr size_t LEAST = 128;
+	static constexpr size_t MOST = 4096;
+
+	/* That of pages for what is made of whole ones. */
+	static size_t alignment_of(size_t size)
+	{
+		const size_t divisor = size & (~size + 1);
+
+		return divisor < LEAST  ? LEAST
+		       : divisor > MOST ? MOST
+					: divisor;
+	}
 
 	static Allocation::Request request(size_t size)
 	{
 		Allocation::Request r;
 
 		r.size = size;
-		r.alignment = ALIGNMENT;
+		r.alignment = alignment_of(size);
 		r.usage = Allocation::Usage::Create;
 		return r;
 	}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/slab.h"
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "base/torture.h"
+
+#include <errno.h>
+
+#ifdef SN_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum {
+	LINK_ROOM = 64,                   /* so that low + usable stays round */
+	CANARY_WORDS = 32,                /* wide: frames leave holes */
+	FIRST_SLAB = TORTURED(2, 8),      /* stacks; small programs stay small:
+				       * what lies next to other mappings
+				       * shares page tables */
+	LARGEST_SLAB = TORTURED(8, 1024), /* stacks */
+	MAP_WORDS = 1024 / 64,
+};
+
+#define SLAB_BYTES ((size_t)64 << 20)
+
+struct slab {
+	struct slab *next;
+	char        *base;
+	uint32_t     count;          /* stacks */
+	uint32_t     carved;         /* so many have been guarded */
+	uint32_t     clean;          /* so many of these are */
+	uint32_t     mapping_guards; /* so many split the mapping */
+	uint32_t     unguarded;      /* so many have no guard */
+
+	uint64_t is_clean[MAP_WORDS]; /* a bit per stack */
+	uint64_t is_bare[MAP_WORDS];  /* has no guard page */
+};
+
+/* Guards of the whole process that split mappings. */
+static a_u32 mapping_guards; /* any; only ever compared to a limit that leaves
+			      * room, so relaxed is enough */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool has_bit(const uint64_t *map, uint32_t i)
+{
+	return map[i / 64] >> i % 64 & 1;
+}
+
+static void set_bit(uint64_t *map, uint32_t i)
+{
+	map[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static void clear_bit(uint64_t *map, uint32_t i)
+{
+	map[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+static char *bottom_of(const struct slabs *s, const struct slab *b, uint32_t i)
+{
+	return b->base + s->pitch * i;
+}
+
+/* NULL: none. */
+static struct slab *slab_of(const struct slabs *s, uintptr_t address)
+{
+	struct slab *b = s->newest;
+
+	while (b && address - (uintptr_t)b->base >= s->pitch * b->count)
+		b = b->next;
+	return b;
+}
+
+/* --- canaries ----------------------------------------------------------- */
+
+static uintptr_t *canary_of(void *low)
+{
+	return (uintptr_t *)low - CANARY_WORDS;
+}
+
+/* Depends on the address, so that a copied stretch of stack does not pass. */
+static uintptr_t canary_value(const uintptr_t *word)
+{
+	return (uintptr_t)UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)word;
+}
+
+static void write_canary(void *low)
+{
+	uintptr_t *word = canary_of(low);
+
+	for (int i = 0; i < CANARY_WORDS; i++, word++)
+		*word = canary_value(word);
+}
+
+static bool is_canary_whole(void *low)
+{
+	const uintptr_t *word = canary_of(low);
+
+	for (int i = 0; i < CANARY_WORDS; i++, word++) {
+		if (*word != canary_value(word))
+			return false;
+	}
+	return true;
+}
+
+bool sn_slabs_is_overrun(const struct slabs *s, void *low)
+{
+	return (uintptr_t)low & (s->page - 1) && !is_canary_whole(low);
+}
+
+/* --- guards ------------------------------------------------------------- */
+
+/* How many guards of the process may split mappings. Asked for at the first
+ * one, as most systems need none. */
+static uint32_t mapping_limit(struct slabs *s)
+{
+	size_t guards;
+
+	if (s->mapping_limit == UINT32_MAX) {
+		guards = os_mapping_limit() / 4 / 2; /* each adds two */
+		s->mapping_limit = guards < INT32_MAX ? (uint32_t)guards
+						      : INT32_MAX;
+	}
+	return s->mapping_limit;
+}
+
+/* Guard by splitting the mapping, while the process may have more of those. */
+static bool guard_by_mapping(struct slabs *s, struct slab *b, void *bottom)
+{
+	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
+	    !os_guard_pages(OS_GUARD_MAPPING, &bottom, 1)) {
+		s->mapping_guards++;
+		b->mapping_guards++;
+		return true;
+	}
+	a_add_rlx(&mapping_guards, UINT32_MAX);
+	return false;
+}
+
+/* Guard one page as well as possible. The cheap way is tried again for each:
+ * after a failed batch some pages have their guard and would not bear a
+ * canary. */
+static bool guard_alone(struct slabs *s, struct slab *b, void *bottom)
+{
+	return (s->kind == OS_GUARD_CHEAP &&
+		!os_guard_pages(OS_GUARD_CHEAP, &bottom, 1)) ||
+	       guard_by_mapping(s, b, bottom);
+}
+
+/* Guard the next `count` stacks of b, which are clean then. */
+static void carve(struct slabs *s, struct slab *b, uint32_t count)
+{
+	void *bottom[STACK_BATCH];
+	bool  all;
+
+	for (uint32_t i = 0; i < count; i++)
+		bottom[i] = bottom_of(s, b, b->carved + i);
+	all = s->kind == OS_GUARD_CHEAP &&
+	      !os_guard_pages(OS_GUARD_CHEAP, bottom, count);
+	for (uint32_t i = 0; i < count; i++, b->carved++) {
+		set_bit(b->is_clean, b->carved);
+		clear_bit(b->is_bare, b->carved);
+		if (all || guard_alone(s, b, bottom[i]))
+			continue;
+		set_bit(b->is_bare, b->carved);
+		b->unguarded++;
+		s->unguarded++;
+	}
+	b->clean += count;
+	s->clean += count;
+	s->carved += count;
+	s->uncarved -= count;
+}
+
+/* --- slabs -------------------------------------------------------------- */
+
+/* How many stacks the next slab has: twice as many as the last, within the
+ * largest slab, its bytes, and what the caller allows. */
+static uint32_t next_slab_count(const struct slabs *s, uint32_t most)
+{
+	uint32_t count = s->newest ? s->newest->count * 2 : FIRST_SLAB;
+	size_t   fit = SLAB_BYTES / s->pitch;
+
+	count = least(count, LARGEST_SLAB);
+	if (fit < count)
+		count = fit ? (uint32_t)fit : 1;
+	return least(count, most);
+}
+
+/* Map as many stacks as the system gives of those wanted. */
+static bool map_slab(struct slab *b, size_t pitch, uint32_t wanted)
+{
+	for (b->count = wanted; b->count; b->count /= 2) {
+		b->base = os_map(pitch * b->count);
+		if (b->base)
+			return true;
+	}
+	return false;
+}
+
+static bool add_slab(struct slabs *s, uint32_t most)
+{
+	struct slab *b = sn_memory_take(s->memory, sizeof(*b), sizeof(void *));
+
+	if (!b)
+		return false;
+	if (!map_slab(b, s->pitch, next_slab_count(s, most))) {
+		sn_memory_give(s->memory, b, sizeof(*b));
+		return false;
+	}
+	b->next = s->newest;
+	s->newest = b;
+	s->looked = b;
+	s->uncarved += b->count;
+	s->bytes += s->pitch * b->count;
+	return true;
+}
+
+/* Frames that never returned left their marks; a later mapping at this address
+ * must not inherit them. */
+static void remove_slab(struct slabs *s, struct slab *b)
+{
+#ifdef SN_ASAN
+	__asan_unpoison_memory_region(b->base, s->pitch * b->carved);
+#endif
+	os_unmap(b->base, s->pitch * b->count);
+	sn_memory_give(s->memory, b, sizeof(*b));
+}
+
+/* All that is carved of b is clean: as if nothing had been. Refused by the
+ * system, it stays as it is. */
+static void renew(struct slabs *s, struct slab *b)
+{
+	if (!os_map_anew(b->base, s->pitch * b->count))
+		return;
+	for (uint32_t i = 0; i < MAP_WORDS; i++)
+		b->is_clean[i] = 0;
+	s->clean -= b->clean;
+	s->carved -= b->carved;
+	s->uncarved += b->carved;
+	s->mapping_guards -= b->mapping_guards;
+	a_add_rlx(&mapping_guards, 0 - b->mapping_guards);
+	s->unguarded -= b->unguarded;
+	b->unguarded = 0;
+	b->mapping_guards = 0;
+	b->clean = 0;
+	b->carved = 0;
+}
+
+/* A slab with clean stacks, or one with some that are not carved; there is one.
+ * The search goes on where the last one ended: many are taken in a row. */
+static struct slab *find_slab(struct slabs *s, bool clean)
+{
+	struct slab *b = s->looked;
+
+	while (clean ? !b->clean : b->carved == b->count)
+		b = b->next ? b->next : s->newest;
+	s->looked = b;
+	return b;
+}
+
+/* Make some stacks clean, at least one; false when there is no memory. Cheap
+ * guards cost less by the batch, so as many are made as there are, a batch at
+ * most; the others as they are wanted. */
+static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
+{
+	uint32_t     count = least(wanted, STACK_BATCH);
+	struct slab *b;
+
+	if (s->kind == OS_GUARD_CHEAP && count < s->carved)
+		count = least(s->carved, STACK_BATCH);
+	if (!s->uncarved && !add_slab(s, most))
+		return false;
+	b = find_slab(s, false);
+	carve(s, b, least(count, b->count - b->carved));
+	return true;
+}
+
+/* --- what others call --------------------------------------------------- */
+
+/* Bytes from one stack to the next; 0 for a size that cannot be. */
+static size_t pitch_of(size_t size, size_t page)
+{
+	size_t pitch;
+
+	if (size > SIZE_MAX / 2)
+		return 0;
+	pitch = (size + page - 1) / page * page;
+	if (page > pitch / 4)
+		pitch += page;
+	return pitch;
+}
+
+int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
+		  size_t stack_size)
+{
+	size_t page = os_page_size();
+
+	*s = (struct slabs){
+		.memory = memory,
+		.page = page,
+		.pitch = pitch_of(stack_size, page),
+		.mapping_limit = UINT32_MAX,
+		.kind = os_guard_kind(),
+	};
+	return s->pitch ? 0 : -EINVAL;
+}
+
+void sn_slabs_free(struct slabs *s)
+{
+	while (s->newest) {
+		struct slab *b = s->newest;
+
+		s->newest = b->next;
+		remove_slab(s, b);
+	}
+	a_add_rlx(&mapping_guards, 0 - s->mapping_guards);
+}
+
+/* Without a guard the lowest usable address is off the page's start. */
+static void *low_of(const struct slabs *s, const struct slab *b, uint32_t i)
+{
+	char *low = bottom_of(s, b, i) + s->page;
+
+	if (!has_bit(b->is_bare, i))
+		return low;
+	low -= LINK_ROOM;
+	write_canary(low);
+	return low;
+}
+
+void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
+{
+	struct slab *b;
+	uint32_t     word = 0;
+	uint32_t     i;
+	void        *low;
+
+	if (!s->clean && !make_clean(s, wanted, most))
+		return NULL;
+	b = find_slab(s, true);
+	while (!b->is_clean[word])
+		word++;
+	i = word * 64 + (uint32_t)__builtin_ctzll(b->is_clean[word]);
+	clear_bit(b->is_clean, i);
+	b->clean--;
+	s->clean--;
+	low = low_of(s, b, i);
+	sn_slabs_link(s, low)->slab = b;
+	return low;
+}
+
+void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
+{
+	struct slab *b;
+
+	if (!s->uncarved && !add_slab(s, most))
+		return NULL;
+	b = find_slab(s, false);
+	clear_bit(b->is_bare, b->carved);
+	s->carved++;
+	s->uncarved--;
+	return bottom_of(s, b, b->carved++);
+}
+
+void *sn_slabs_take_aside(struct slabs *s, void *bottom)
+{
+	struct slab *b = slab_of(s, (uintptr_t)bottom);
+	uint32_t i = (uint32_t)((size_t)((char *)bottom - b->base) / s->pitch);
+	void    *low;
+
+	if (!guard_alone(s, b, bottom)) {
+		set_bit(b->is_bare, i);
+		b->unguarded++;
+		s->unguarded++;
+	}
+	low = low_of(s, b, i);
+	sn_slabs_link(s, low)->slab = b;
+	return low;
+}
+
+void sn_slabs_wipe(const struct slabs *s, void *low)
+{
+	uintptr_t top = (uintptr_t)sn_slabs_link(s, low) + LINK_ROOM;
+	uintptr_t first = (uintptr_t)low & ~(uintptr_t)(s->page - 1);
+
+	top = (top + s->page - 1) & ~(uintptr_t)(s->page - 1);
+#ifdef SN_ASAN
+	__asan_unpoison_memory_region((void *)first, top - first);
+#endif
+	os_discard((void *)first, top - first);
+}
+
+void sn_slabs_give(struct slabs *s, struct slab *slab, void *low)
+{
+	size_t at = (size_t)((char *)low - slab->base);
+
+	set_bit(slab->is_clean, (uint32_t)(at / s->pitch));
+	s->clean++;
+	if (++slab->clean == slab->carved)
+		renew(s, slab);
+}
+
+size_t sn_slabs_usable(const struct slabs *s)
+{
+	return s->pitch - s->page - LINK_ROOM;
+}
+
+bool sn_slabs_contain(const struct slabs *s, uintptr_t address)
+{
+	return slab_of(s, address);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* max_fibers.c - back-pressure: beyond the limit tasks wait unstarted, and
+ * nothing fails. */
+#include "with_workers.h"
+
+enum { LIMIT = 100, MANY = LOAD(100000) };
+
+static sennit_scheduler *start_limited(const struct world *w, uint32_t limit)
+{
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .max_fibers = limit));
+
+	assert_int_equal(sennit_bind(s), 0);
+	return s;
+}
+
+static void end_limited(sennit_scheduler *s)
+{
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static uint64_t stacks_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats.stacks;
+}
+
+/* --- a crowd ------------------------------------------------------------ */
+
+struct crowd {
+	sennit_scheduler *s;
+	uint32_t          limit;
+	sennit_event      gate;
+	sennit_wait_group left;
+	atomic_uint       started;
+};
+
+static void wait_at_the_gate(void *argument)
+{
+	struct crowd *c = argument;
+
+	atomic_fetch_add(&c->started, 1);
+	sennit_event_wait(&c->gate);
+	sennit_wait_group_done(&c->left);
+}
+
+static void sleep_a_little(void *argument)
+{
+	struct crowd *c = argument;
+
+	atomic_fetch_add(&c->started, 1);
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+	sennit_wait_group_done(&c->left);
+}
+
+static void gather(struct crowd *c, unsigned count, sennit_task_fn *run)
+{
+	unsigned i;
+
+	sennit_wait_group_init(&c->left, count);
+	for (i = 0; i < count; i++)
+		must_schedule(run, c);
+}
+
+/* When as many wait as can, no more are started. */
+static void open_when_full(void *argument)
+{
+	struct crowd *c = argument;
+
+	EXPECT_SOON(atomic_load(&c->started) == c->limit);
+	EXPECT(fibers_of(c->s) >= c->limit / 2);
+	EXPECT(stacks_of(c->s) == c->limit);
+	EXPECT(atomic_load(&c->started) == c->limit);
+	sennit_event_set(&c->gate);
+}
+
+static void tasks_beyond_the_limit_wait_unstarted(void **state)
+{
+	const struct world *w = *state;
+	struct crowd        c = { .limit = LIMIT };
+
+	c.s = start_limited(w, LIMIT);
+	sennit_event_init(&c.gate, SENNIT_EVENT_MANUAL, false);
+	gather(&c, MANY, wait_at_the_gate);
+	in_a_thread(open_when_full, &c);
+	sennit_wait_group_wait(&c.left);
+	assert_int_equal(atomic_load(&c.started), MANY);
+	assert_true(stacks_of(c.s) <= LIMIT);
+	end_limited(c.s);
+}
+
+static void all_that_block_end_with_few_stacks(void **state)
+{
+	const struct world *w = *state;
+	struct crowd        c = { .limit = LIMIT };
+
+	c.s = start_limited(w, LIMIT);
+	gather(&c, MANY / 5, sleep_a_little);
+	sennit_wait_group_wait(&c.left);
+	assert_int_equal(atomic_load(&c.started), MANY / 5);
+	assert_true(stacks_of(c.s) <= LIMIT);
+	end_limited(c.s);
+}
+
+/* A worker's own stack is all there is: who blocks, blocks its thread. */
+static void one_stack_for_each_worker_is_enough(void **state)
+{
+	const struct world *w = *state;
+	uint32_t            limit = w->threads + 1;
+	struct crowd        c = { .limit = limit };
+
+	c.s = start_limited(w, limit);
+	gather(&c, MANY / 500, sleep_a_little);
+	sennit_wait_group_wait(&c.left);
+	assert_int_equal(atomic_load(&c.started), MANY / 500);
+	assert_true(stacks_of(c.s) <= limit);
+	end_limited(c.s);
+}
+
+/* --- waiting for what has not started ----------------------------------- */
+
+enum { DEPTH = 64 };
+
+/* Link i begins link i + 1, then waits until that has ended. */
+struct chain {
+	sennit_event ended[DEPTH + 1];
+	uint32_t     depth;
+	atomic_uint  started;
+};
+
+static struct chain chain;
+
+static void link_up(void *argument)
+{
+	sennit_event *mine = argument;
+	unsigned      i = (unsigned)(mine - chain.ended);
+
+	atomic_fetch_add(&chain.started, 1);
+	if (i + 1 < chain.depth) {
+		must_schedule(link_up, mine + 1);
+		sennit_event_wait(mine + 1);
+	}
+	sennit_event_set(mine);
+}
+
+static void begin_chain(uint32_t depth)
+{
+	unsigned i;
+
+	atomic_store(&chain.started, 0);
+	chain.depth = depth;
+	for (i = 0; i < depth; i++)
+		sennit_event_init(&chain.ended[i], SENNIT_EVENT_MANUAL, false);
+	must_schedule(link_up, chain.ended);
+}
+
+/* Each worker keeps a stack, but for the one that runs the last link. */
+static void waits_as_deep_as_the_limit_end(void **state)
+{
+	const struct world *w = *state;
+	uint32_t            threads = w->threads ? w->threads : 1;
+	sennit_scheduler   *s = start_limited(w, DEPTH + threads - 1);
+
+	begin_chain(DEPTH);
+	sennit_event_wait(&chain.ended[0]);
+	assert_int_equal(atomic_load(&chain.started), DEPTH);
+	end_limited(s);
+}
+
+/* What the report says of *s. */
+static void read_report(sennit_scheduler *s, char *text, size_t size)
+{
+	FILE  *f = tmpfile();
+	size_t length;
+
+	sennit_scheduler_print_report(s, fileno(f));
+	rewind(f);
+	length = fread(text, 1, size - 1, f);
+	text[length] = 0;
+	fclose(f);
+}
+
+/* Neither more nor less than the limit's links have begun, the last of which
+ * waits for what cannot start; and the report says why. Then the waits are
+ * ended from here. */
+static void look_and_cut(void *argument)
+{
+	sennit_scheduler *s = argument;
+	static char       text[1 << 16];
+	const char       *said = "tasks start when one is free (max_fibers)\n";
+	unsigned          i;
+
+	EXPECT_SOON((read_report(s, text, sizeof(text)), strstr(text, said)));
+	EXPECT(strstr(text, "link_up") || strstr(text, "waits for event"));
+	EXPECT(atomic_load(&chain.started) < DEPTH);
+	for (i = DEPTH; i-- > 0;)
+		sennit_event_set(&chain.ended[i]);
+}
+
+static void deeper_waits_stand_still_and_are_reported(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_limited(w, DEPTH / 2);
+
+	begin_chain(DEPTH);
+	in_a_thread(look_and_cut, s);
+	assert_soon(atomic_load(&chain.started) == DEPTH);
+	sennit_event_wait(&chain.ended[0]);
+	end_limited(s);
+}
+
+/* --- joins -------------------------------------------------------------- */
+
+struct node {
+	unsigned depth;
+	unsigned leaves;
+};
+
+/* Members run as calls of the worker that waits, which needs no stack; those
+ * that another has stolen may. */
+static int count_leaves(void *argument)
+{
+	struct node *n = argument;
+	struct node  child[2] = { { n->depth - 1, 0 }, { n->depth - 1, 0 } };
+	sennit_group g;
+	int          i, err = 0;
+
+	if (!n->depth) {
+		n->leaves = 1;
+		return 0;
+	}
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (i = 0; i < 2 && !err; i++)
+		err = sennit_group_spawn(&g, count_leaves, &child[i]);
+	EXPECT(sennit_group_wait(&g) == 0 && !err);
+	n->leaves = child[0].leaves + child[1].leaves;
+	return 0;
+}
+
+static void count_all_leaves(void *argument)
+{
+	EXPECT(count_leaves(argument) == 0);
+}
+
+static void joins_of_one_worker_need_no_stacks(void **state)
+{
+	const struct world *w = *state;
+	struct node         root = { .depth = 12 };
+	sennit_scheduler   *s = start_limited(w, w->threads + 1);
+
+	in_a_task(count_all_leaves, &root);
+	assert_int_equal(root.leaves, 1 << 12);
+	end_limited(s);
+}
+
+/* --- bound threads ------------------------------------------------------ */
+
+enum { ERRANDS = LOAD(2000) };
+
+struct guest {
+	sennit_scheduler *s;
+	sennit_event     *done; /* of both, in turn */
+};
+
+static void sleep_and_tell(void *left)
+{
+	sennit_sleep(10 * SENNIT_MICROSECOND);
+	sennit_wait_group_done(left);
+}
+
+/* Tasks that stay on this thread, with the other one at it as well. */
+static void run_own_errands(void)
+{
+	sennit_wait_group left;
+	unsigned          i;
+
+	sennit_wait_group_init(&left, ERRANDS);
+	for (i = 0; i < ERRANDS; i++)
+		must_schedule_here(sleep_and_tell, &left);
+	sennit_wait_group_wait(&left);
+}
+
+static void *visit(void *argument)
+{
+	struct guest *g = argument;
+
+	EXPECT(sennit_bind(g->s) == 0);
+	run_own_errands();
+	sennit_event_wait(g->done);
+	sennit_unbind();
+	return NULL;
+}
+
+/* Whoever is done waits for the other, and leaves it all stacks but one. */
+static void bound_threads_share_the_limit(void **state)
+{
+	const struct world *w = *state;
+	uint32_t            limit = w->threads + 3;
+	sennit_event        done = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	struct guest        g = { .done = &done };
+	pthread_t           t[2];
+	int                 i;
+
+	g.s = start_limited(w, limit);
+	for (i = 0; i < 2; i++)
+		t[i] = must_start_thread(visit, &g);
+	run_own_errands();
+	sennit_event_set(&done);
+	assert_true(stacks_of(g.s) <= limit);
+	for (i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	end_limited(g.s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(tasks_beyond_the_limit_wait_unstarted),
+		WITH_COUNTS(all_that_block_end_with_few_stacks),
+		WITH_COUNTS(one_stack_for_each_worker_is_enough),
+		WITH_COUNTS(waits_as_deep_as_the_limit_end),
+		WITH_COUNTS(deeper_waits_stand_still_and_are_reported),
+		CASE_(joins_of_one_worker_need_no_stacks, "_w1", open_count,
+		      close_count, 1),
+		WITH_COUNTS(bound_threads_share_the_limit),
+	};
+
+	return cmocka_run_group_tests_name("api/max_fibers", tests, NULL, NULL);
+}

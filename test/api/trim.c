@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trim.c - memory that a peak has left behind goes back to the system, when
+ * told and by itself; what is in use stays as it is. */
+#include "with_workers.h"
+
+/* A fiber under ThreadSanitizer takes milliseconds to make and to forget. */
+#if defined(SN_TSAN)
+enum { PEAK = 400, SOME = 100, SHADOWED = 1 };
+#elif defined(SN_ASAN) || defined(SENNIT_TORTURE)
+enum { PEAK = 3000, SOME = 500, SHADOWED = 1 };
+#else
+enum { PEAK = 20000, SOME = 500, SHADOWED = 0 };
+#endif
+
+static size_t resident(void)
+{
+	FILE         *f = fopen("/proc/self/statm", "re");
+	unsigned long all, pages = 0;
+	int           n = f ? fscanf(f, "%lu %lu", &all, &pages) : 0;
+
+	if (f)
+		fclose(f);
+	assert_int_equal(n, 2);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static sennit_stats stats_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats;
+}
+
+/* --- a peak ------------------------------------------------------------- */
+
+struct peak {
+	unsigned          count;
+	sennit_event      gate;
+	sennit_wait_group arriving, leaving;
+};
+
+static void block(void *argument)
+{
+	struct peak      *p = argument;
+	volatile unsigned mine = (unsigned)(uintptr_t)&mine;
+
+	sennit_wait_group_done(&p->arriving);
+	sennit_event_wait(&p->gate);
+	EXPECT(mine == (unsigned)(uintptr_t)&mine);
+	sennit_wait_group_done(&p->leaving);
+}
+
+static void send_all(void *argument)
+{
+	struct peak *p = argument;
+	unsigned     i;
+
+	for (i = 0; i < p->count; i++)
+		must_schedule(block, p);
+}
+
+static void raise_peak(struct peak *p, unsigned count)
+{
+	p->count = count;
+	sennit_event_init(&p->gate, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&p->arriving, count);
+	sennit_wait_group_init(&p->leaving, count);
+	in_a_task(send_all, p);
+	sennit_wait_group_wait(&p->arriving);
+}
+
+static void end_peak(struct peak *p)
+{
+	sennit_event_set(&p->gate);
+	sennit_wait_group_wait(&p->leaving);
+}
+
+/* The fibers have ended when their stacks are idle. */
+static bool is_trimmed(sennit_scheduler *s, uint64_t most)
+{
+	return stats_of(s).stacks <= most;
+}
+
+/* So many stacks may stay: what each worker keeps, and those that run. */
+static uint64_t spare(const struct world *w, uint64_t each)
+{
+	return (w->threads + 1) * (each + 2) + 64;
+}
+
+/* Each worker keeps few stacks. */
+static sennit_scheduler *start_trimming(const struct world *w, uint32_t ms,
+					uint32_t spare_stacks)
+{
+	sennit_scheduler *s =
+		start_with(SENNIT_CONFIG(.workers = w->workers, .trim_ms = ms,
+					 .spare_stacks = spare_stacks));
+
+	assert_int_equal(sennit_bind(s), 0);
+	return s;
+}
+
+static void end_trimming(sennit_scheduler *s)
+{
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+/* --- when told ---------------------------------------------------------- */
+
+static void a_peak_is_given_back_when_told(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_trimming(w, SENNIT_TRIM_NEVER, 8);
+	size_t              before = resident(), peak;
+	struct peak         p;
+	uint64_t            most = spare(w, 8);
+
+	raise_peak(&p, PEAK);
+	peak = resident();
+	assert_true(stats_of(s).stacks >= PEAK);
+	assert_true(stats_of(s).stack_bytes >= PEAK * (size_t)16384);
+	end_peak(&p);
+	assert_soon(stats_of(s).fibers <= 1);
+	sennit_scheduler_trim(s);
+	assert_soon(stats_of(s).trims_due == 0 && is_trimmed(s, most));
+	assert_true(stats_of(s).stacks_trimmed >= PEAK - most);
+	if (!SHADOWED)
+		assert_true(resident() < before + (peak - before) / 10);
+	raise_peak(&p, PEAK / 10); /* and they work again */
+	end_peak(&p);
+	end_trimming(s);
+}
+
+static void fibers_that_wait_keep_their_stacks(void **state)
+{
+	const struct world *w = *state;
+	struct peak         kept, p;
+	unsigned            i;
+
+	raise_peak(&kept, SOME);
+	for (i = 0; i < 5; i++) {
+		raise_peak(&p, SOME);
+		end_peak(&p);
+		sennit_scheduler_trim(w->s);
+	}
+	assert_soon(stats_of(w->s).trims_due == 0);
+	assert_true(stats_of(w->s).stacks >= SOME);
+	end_peak(&kept);
+}
+
+static void stacks_that_rest_with_nobody_go_at_once(void **state)
+{
+	const struct world *w = *state;
+	struct peak         p;
+
+	raise_peak(&p, 300);
+	end_peak(&p);
+	assert_soon(stats_of(w->s).fibers <= 1);
+	sennit_unbind();
+	sennit_scheduler_trim(w->s);
+	assert_soon(is_trimmed(w->s, spare(w, 64)));
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+struct queue {
+	sennit_wait_group left; /* tasks */
+	unsigned          count;
+	sennit_scheduler *to;
+};
+
+static void one_less(void *left)
+{
+	sennit_wait_group_done(left);
+}
+
+static void queue_many(void *argument)
+{
+	struct queue *q = argument;
+	sennit_task   stays = { .run = one_less,
+				.argument = &q->left,
+				.flags = SENNIT_TASK_SAME_THREAD };
+	sennit_task   later = { .run = one_less, .argument = &q->left };
+	unsigned      i;
+
+	for (i = 0; i < q->count; i++) {
+		must_schedule(one_less, &q->left);
+		EXPECT(sennit_schedule_task(&stays) == 0);
+		EXPECT(sennit_enqueue(sennit_current(), &later) == 0);
+	}
+}
+
+static void queue_and_trim(const struct world *w, unsigned count)
+{
+	struct queue q = { .count = count };
+
+	sennit_wait_group_init(&q.left, 3 * count);
+	in_a_task(queue_many, &q);
+	sennit_wait_group_wait(&q.left);
+	sennit_scheduler_trim(w->s);
+	assert_soon(stats_of(w->s).trims_due == 0);
+}
+
+/* More than once: the first time teaches glibc to keep blocks so large. */
+static void long_queues_are_given_back_when_told(void **state)
+{
+	const struct world *w = *state;
+	size_t              before = resident();
+	unsigned            i;
+
+	for (i = 0; i < 3; i++) {
+		queue_and_trim(w, 10 * PEAK);
+		/* Without it some 100 bytes for each. */
+		if (!SHADOWED)
+			assert_true(resident() <
+				    before + 10 * PEAK * (size_t)10);
+	}
+	queue_and_trim(w, 1000);
+}
+
+static void send_many(void *argument)
+{
+	struct queue *q = argument;
+	sennit_task   t = { .run = one_less, .argument = &q->left };
+	unsigned      i;
+
+	for (i = 0; i < q->count; i++)
+		EXPECT(sennit_enqueue(q->to, &t) == 0);
+}
+
+/* Each in a block, from where no worker has it in its cache. */
+static void tasks_from_outside_are_given_back_when_told(void **state)
+{
+	const struct world *w = *state;
+	struct queue        q = { .count = 10 * PEAK, .to = w->s };
+	size_t              before = resident();
+
+	sennit_wait_group_init(&q.left, q.count);
+	in_a_thread(send_many, &q);
+	sennit_wait_group_wait(&q.left);
+	sennit_scheduler_trim(w->s);
+	assert_soon(stats_of(w->s).trims_due == 0);
+	if (!SHADOWED)
+		assert_true(resident() < before + 10 * PEAK * (size_t)20);
+}
+
+/* --- by itself ---------------------------------------------------------- */
+
+static void idle_workers_give_a_peak_back(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_trimming(w, 20, 8);
+	size_t              before = resident(), peak;
+	sennit_event        never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	struct peak         p;
+
+	raise_peak(&p, PEAK);
+	peak = resident();
+	end_peak(&p);
+	while (!is_trimmed(s, spare(w, 8))) /* a bound thread has to wait */
+		if (!sennit_event_wait_until(&never,
+					     sennit_after(SENNIT_SECOND)))
+			fail();
+	if (!SHADOWED)
+		assert_true(resident() < before + (peak - before) / 10);
+	end_trimming(s);
+}
+
+static void count_one(void *counter)
+{
+	atomic_fetch_add((atomic_uint *)counter, 1);
+}
+
+static void busy_workers_give_a_peak_back(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_trimming(w, 10, 8);
+	struct peak         p;
+	atomic_uint         ran = 0;
+
+	raise_peak(&p, PEAK / 4);
+	end_peak(&p);
+	/* Never idle for long: each look is at least one task later. */
+	while (!is_trimmed(s, spare(w, 8))) {
+		must_schedule(count_one, &ran);
+		sennit_yield();
+	}
+	end_trimming(s);
+}
+
+static void what_is_needed_in_each_period_stays(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_trimming(w, SENNIT_TRIM_NEVER, 8);
+	struct peak         p;
+	unsigned            i;
+
+	for (i = 0; i < 3; i++) {
+		raise_peak(&p, 300);
+		end_peak(&p);
+	}
+	assert_int_equal(stats_of(s).stacks_trimmed, 0);
+	end_trimming(s);
+}
+
+/* --- asking ------------------------------------------------------------- */
+
+static void trim_twice(void *argument)
+{
+	sennit_scheduler_trim(argument);
+	sennit_scheduler_trim(argument);
+}
+
+static void anyone_may_ask(void **state)
+{
+	const struct world *w = *state;
+
+	in_each_place(trim_twice, w->s);
+	assert_soon(stats_of(w->s).trims_due == 0);
+}
+
+/* A handle of a fiber that has ended and whose memory is gone. */
+static void keep_handle(void *handle)
+{
+	*(sennit_fiber **)handle = sennit_fiber_current();
+	sennit_yield();
+}
+
+static void late_notifies_do_no_harm(void **state)
+{
+	enum { HANDLES = 300 };
+	static sennit_fiber *handle[HANDLES];
+	const struct world  *w = *state;
+	struct peak          p;
+	unsigned             i;
+
+	for (i = 0; i < HANDLES; i++)
+		must_schedule(keep_handle, &handle[i]);
+	raise_peak(&p, HANDLES);
+	end_peak(&p);
+	assert_soon(stats_of(w->s).fibers <= 1);
+	sennit_scheduler_trim(w->s);
+	assert_soon(stats_of(w->s).trims_due == 0);
+	for (i = 0; i < HANDLES; i++)
+		if (handle[i])
+			sennit_fiber_notify(handle[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_peak_is_given_back_when_told),
+		WITH_WORKERS(fibers_that_wait_keep_their_stacks),
+		WITH_WORKERS(stacks_that_rest_with_nobody_go_at_once),
+		WITH_WORKERS(long_queues_are_given_back_when_told),
+		WITH_THREADS(tasks_from_outside_are_given_back_when_told),
+		WITH_COUNTS(idle_workers_give_a_peak_back),
+		WITH_COUNTS(busy_workers_give_a_peak_back),
+		WITH_COUNTS(what_is_needed_in_each_period_stays),
+		WITH_WORKERS(anyone_may_ask),
+		WITH_WORKERS(late_notifies_do_no_harm),
+	};
+
+	return cmocka_run_group_tests_name("api/trim", tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* many_fibers.c - very many fibers blocked at once, at default settings: on
+ * kernels with cheap guards all are guarded and cost a page and some; on others
+ * as many are as the process may have mappings for, and none fails.
+ *
+ * SENNIT_TEST_FIBERS says how many: a million take 4.2 GB, and a minute.
+ */
+#include "../api/with_workers.h"
+#include "../proc_self.h"
+
+#include "os/os.h"
+#include "sched/crew.h"
+
+#if defined(SN_TSAN)
+enum { USUAL = 2000 };
+#elif defined(SN_ASAN) || defined(SENNIT_TORTURE)
+enum { USUAL = 20000 };
+#else
+enum { USUAL = 100000 };
+#endif
+
+/* What else comes and goes in a process: threads, arenas, slabs. */
+enum { OTHER_MAPPINGS = 200 };
+
+/* ThreadSanitizer has some of its own for each fiber. */
+static void assert_mappings_below(size_t limit)
+{
+#ifdef SN_TSAN
+	(void)limit;
+#else
+	assert_true(mappings_now() < limit + OTHER_MAPPINGS);
+#endif
+}
+
+static struct {
+	uint32_t          count;
+	sennit_event      gate;
+	sennit_wait_group arriving, leaving;
+} crowd;
+
+static uint32_t wanted(void)
+{
+	const char *text = getenv("SENNIT_TEST_FIBERS");
+
+	return text ? (uint32_t)strtoul(text, NULL, 10) : (uint32_t)USUAL;
+}
+
+static void block(void *argument)
+{
+	volatile unsigned mine = (unsigned)(uintptr_t)argument;
+
+	sennit_wait_group_done(&crowd.arriving);
+	sennit_event_wait(&crowd.gate);
+	EXPECT(mine == (unsigned)(uintptr_t)argument);
+	sennit_wait_group_done(&crowd.leaving);
+}
+
+static void send_all(void *unused)
+{
+	uint32_t i;
+
+	(void)unused;
+	for (i = 0; i < crowd.count; i++)
+		must_schedule(block, (void *)(uintptr_t)i);
+}
+
+static void block_all(uint32_t count)
+{
+	crowd.count = count;
+	sennit_event_init(&crowd.gate, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&crowd.arriving, count);
+	sennit_wait_group_init(&crowd.leaving, count);
+	in_a_task(send_all, NULL);
+	sennit_wait_group_wait(&crowd.arriving);
+}
+
+static void release_all(void)
+{
+	sennit_event_set(&crowd.gate);
+	sennit_wait_group_wait(&crowd.leaving);
+}
+
+static sennit_stats stats_of(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	sennit_scheduler_stats(s, &stats);
+	return stats;
+}
+
+/* What the default settings give: as long as it takes, and alarm() is off. */
+static sennit_scheduler *start_crowd(const struct world *w)
+{
+	sennit_scheduler *s = start_scheduler(w->workers);
+
+	alarm(0);
+	assert_int_equal(sennit_bind(s), 0);
+	return s;
+}
+
+static void end_crowd(sennit_scheduler *s)
+{
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static void all_are_guarded_where_guards_are_cheap(void **state)
+{
+	const uint32_t    count = wanted();
+	unsigned          mappings = mappings_now();
+	sennit_scheduler *s;
+	sennit_stats      stats;
+
+	if (os_guard_kind() != OS_GUARD_CHEAP) {
+		print_message("no cheap guards here\n");
+		skip();
+	}
+	s = start_crowd(*state);
+	block_all(count);
+	assert_soon(fibers_of(s) >= count); /* the last may be about to */
+	stats = stats_of(s);
+	assert_true(stats.stacks >= count);
+	assert_int_equal(stats.stacks_unguarded, 0);
+	/* A slab of a thousand may need one; most are merged. */
+	assert_mappings_below(mappings + stats.stacks / 500);
+	release_all();
+	end_crowd(s);
+}
+
+/* As before Linux 6.13: one stack in so many needs two mappings. */
+static void elsewhere_guards_stay_within_the_limit(void **state)
+{
+	const uint32_t    count = wanted();
+	const size_t      guards = os_mapping_limit() / 8;
+	unsigned          mappings = mappings_now();
+	sennit_scheduler *s = start_crowd(*state);
+	sennit_stats      stats;
+
+	s->stacks.slabs.kind = OS_GUARD_MAPPING; /* before most are made */
+	block_all(count);
+	assert_soon(fibers_of(s) >= count); /* the last may be about to */
+	stats = stats_of(s);
+	if (count > guards + 1024)
+		assert_in_range(stats.stacks - stats.stacks_unguarded,
+				guards / 2, guards + 1024);
+	else
+		assert_int_equal(stats.stacks_unguarded, 0);
+	assert_mappings_below(mappings + 2 * guards + stats.stacks / 500);
+	release_all();
+	sennit_scheduler_trim(s); /* which gives the mappings back, too */
+	assert_soon(!stats_of(s).trims_due);
+	assert_soon(mappings_now() < mappings + OTHER_MAPPINGS + guards);
+	end_crowd(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE_(all_are_guarded_where_guards_are_cheap, "_w2", open_count,
+		      close_count, 2),
+		CASE_(elsewhere_guards_stay_within_the_limit, "_w2", open_count,
+		      close_count, 2),
+	};
+
+	return cmocka_run_group_tests_name("os/many_fibers", tests, NULL, NULL);
+}
