@@ -275,13 +275,13 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 	sn_pool_cache_init(&c, &p);
 	for (uintptr_t i = 0; i < MANY; i++)
 		block[i] = take(&c, i);
-	bytes = s.bytes;
+	bytes = s.chunks.bytes;
 	for (uintptr_t i = 1; i < MANY; i++)
 		sn_pool_give(&c, block[i]);
 	sn_pool_cache_drain(&c);
 	sn_pool_trim(&p);
-	assert_true(s.bytes > 0); /* one is in use */
-	assert_true(s.bytes < bytes);
+	assert_true(s.chunks.bytes > 0); /* one is in use */
+	assert_true(s.chunks.bytes < bytes);
 	assert_true(is_signed(block[0], 0));
 	for (uintptr_t i = 1; i < MANY; i++)
 		block[i] = take(&c, i);
@@ -291,7 +291,7 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 	}
 	sn_pool_cache_drain(&c);
 	sn_pool_trim(&p);
-	assert_int_equal(s.bytes, 0);
+	assert_int_equal(s.chunks.bytes, 0);
 	sn_pool_give(&c, take(&c, 0));
 	close_pool(&p, &s);
 }
