@@ -70,20 +70,10 @@ static void nap_at_once(struct bench_run *r)
 }
 
 const struct bench_row bench_blocking[] = {
-	{ .names = { "blocking/in-turn" },
-	  .n = 20000,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = call_in_turn },
-	{ .names = { "blocking/64-fibers" },
-	  .n = FIBERS * SHARE,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = call_at_once },
-	{ .names = { "blocking/64-fibers-1ms" },
-	  .n = FIBERS * NAPS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = nap_at_once },
+	BENCH_ROW("blocking/in-turn", 20000, BENCH_EACH, call_in_turn),
+	BENCH_ROW("blocking/64-fibers", FIBERS *SHARE, BENCH_EACH,
+		  call_at_once),
+	BENCH_ROW("blocking/64-fibers-1ms", FIBERS *NAPS, BENCH_EACH,
+		  nap_at_once),
 	{ .run = NULL },
 };

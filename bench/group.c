@@ -141,8 +141,8 @@ static struct {
 		_Alignas(128) struct players players;
 	} pairs[PAIRS];
 	sennit_group      tree;
-	sennit_wait_group left;  /* of the pairs apart */
-	unsigned          share; /* pairs of each worker */
+	sennit_wait_group left; /* of the pairs apart */
+	unsigned          workers;
 	atomic_uint       present;
 	bool              apart;
 } hall;
@@ -175,16 +175,16 @@ static void play_apart(void *pair)
 	sennit_wait_group_done(&hall.left);
 }
 
-/* One on each worker: all spin until all are there. Then each has its share of
- * the pairs, and they stay where they began. */
+/* One on each worker: all spin until all are there. Then each opens its share
+ * of the pairs, and they stay where they began. */
 static int open_tables(void *unused)
 {
-	unsigned first = hall.present++ * hall.share;
+	unsigned first = hall.present++;
 
 	(void)unused;
-	while (hall.present < PAIRS / hall.share)
+	while (hall.present < hall.workers)
 		continue;
-	for (unsigned i = first; i < first + hall.share; i++)
+	for (unsigned i = first; i < PAIRS; i += hall.workers)
 		if (hall.apart)
 			spawn(play_apart, &hall.pairs[i].players);
 		else
@@ -199,7 +199,7 @@ static void play_all(struct bench_run *r, bool timed, bool apart)
 
 	prepare_pairs(r, timed);
 	hall.present = 0;
-	hall.share = PAIRS / r->workers;
+	hall.workers = r->workers;
 	hall.apart = apart;
 	sennit_wait_group_init(&hall.left, apart ? PAIRS : 0);
 	sennit_group_init(&hall.tree, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);

@@ -4,6 +4,20 @@
 #include "shapes.h"
 #include "sennit/fork.h"
 
+typedef uint64_t solver(const struct board *b);
+
+static void time_solver(struct bench_run *r, solver *count_solutions)
+{
+	const struct board empty = { .columns = 0 };
+	sennit_time        begin = sennit_now();
+	uint64_t           solutions = count_solutions(&empty);
+
+	bench_elapsed(r, begin);
+	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+}
+
+/* --- with wait groups ----------------------------------------------------- */
+
 struct placement {
 	sennit_wait_group *parent;
 	struct board       board;
@@ -44,12 +58,7 @@ static void run_placement(void *argument)
 
 static void tasks(struct bench_run *r)
 {
-	struct board empty = { .columns = 0 };
-	sennit_time  begin = sennit_now();
-	uint64_t     solutions = solve(&empty);
-
-	bench_elapsed(r, begin);
-	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+	time_solver(r, solve);
 }
 
 /* --- with groups ---------------------------------------------------------- */
@@ -90,12 +99,7 @@ static int run_member(void *argument)
 
 static void groups(struct bench_run *r)
 {
-	struct board empty = { .columns = 0 };
-	sennit_time  begin = sennit_now();
-	uint64_t     solutions = solve_in_group(&empty);
-
-	bench_elapsed(r, begin);
-	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+	time_solver(r, solve_in_group);
 }
 
 /* --- compiled in ---------------------------------------------------------- */
@@ -114,17 +118,17 @@ SENNIT_FORK_1(uint64_t, forked_solve, struct board, b)
 	return solutions;
 }
 
-static void forks(struct bench_run *r)
+static uint64_t solve_by_forks(const struct board *b)
 {
-	const struct board empty = { .columns = 0 };
-	sennit_time        begin = sennit_now();
-	uint64_t           solutions = SENNIT_RUN(forked_solve, empty);
-
-	bench_elapsed(r, begin);
-	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+	return SENNIT_RUN(forked_solve, *b);
 }
 
-/* -------------------------------------------------------------------------- */
+static void forks(struct bench_run *r)
+{
+	time_solver(r, solve_by_forks);
+}
+
+/* --- without tasks -------------------------------------------------------- */
 
 static __attribute__((noinline)) uint64_t plain_solve(const struct board *b)
 {
@@ -140,32 +144,15 @@ static __attribute__((noinline)) uint64_t plain_solve(const struct board *b)
 
 static void serial(struct bench_run *r)
 {
-	struct board empty = { .columns = 0 };
-	sennit_time  begin = sennit_now();
-	uint64_t     solutions = plain_solve(&empty);
-
-	bench_elapsed(r, begin);
-	bench_check(solutions == QUEENS_SOLUTIONS, "nqueens: wrong number");
+	time_solver(r, plain_solve);
 }
 
 const struct bench_row bench_nqueens[] = {
 	{ .names = { "W10a-nqueens/serial" },
 	  .n = QUEENS_PLACED,
 	  .run = serial },
-	{ .names = { "W10a-nqueens/wait-group" },
-	  .n = QUEENS_PLACED,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = tasks },
-	{ .names = { "W10a-nqueens/group" },
-	  .n = QUEENS_PLACED,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = groups },
-	{ .names = { "W10a-nqueens/fork" },
-	  .n = QUEENS_PLACED,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = forks },
+	BENCH_ROW("W10a-nqueens/wait-group", QUEENS_PLACED, BENCH_EACH, tasks),
+	BENCH_ROW("W10a-nqueens/group", QUEENS_PLACED, BENCH_EACH, groups),
+	BENCH_ROW("W10a-nqueens/fork", QUEENS_PLACED, BENCH_EACH, forks),
 	{ .run = NULL },
 };

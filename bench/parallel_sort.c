@@ -63,10 +63,6 @@ static void by_us(struct bench_run *r)
 
 const struct bench_row bench_parallel_sort[] = {
 	{ .names = { "parallel-sort/libc" }, .n = COUNT, .run = by_libc },
-	{ .names = { "parallel-sort/random" },
-	  .n = COUNT,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = by_us },
+	BENCH_ROW("parallel-sort/random", COUNT, BENCH_EACH, by_us),
 	{ .run = NULL },
 };

@@ -53,10 +53,6 @@ const struct bench_row bench_priority[] = {
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = submit },
-	{ .names = { "priority/beside-background" },
-	  .n = TASKS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = beside },
+	BENCH_ROW("priority/beside-background", TASKS, BENCH_EACH, beside),
 	{ .run = NULL },
 };

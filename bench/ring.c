@@ -40,10 +40,6 @@ static void rounds(struct bench_run *r)
 }
 
 const struct bench_row bench_ring[] = {
-	{ .names = { "W5-ring/events" },
-	  .n = FIBERS * ROUNDS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = rounds },
+	BENCH_ROW("W5-ring/events", FIBERS *ROUNDS, BENCH_EACH, rounds),
 	{ .run = NULL },
 };

@@ -82,10 +82,6 @@ static void serial(struct bench_run *r)
 
 const struct bench_row bench_skynet[] = {
 	{ .names = { "W3-skynet/serial" }, .n = TASKS, .run = serial },
-	{ .names = { "W3-skynet/wait-group" },
-	  .n = TASKS,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = tasks },
+	BENCH_ROW("W3-skynet/wait-group", TASKS, BENCH_EACH, tasks),
 	{ .run = NULL },
 };

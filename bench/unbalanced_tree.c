@@ -6,6 +6,15 @@
 #include "shapes.h"
 #include "sennit/fork.h"
 
+/* End a run that began at `begin` and has counted so many nodes. */
+static void record(struct bench_run *r, sennit_time begin, uint64_t count)
+{
+	bench_elapsed(r, begin);
+	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+}
+
+/* --- with wait groups ----------------------------------------------------- */
+
 struct node {
 	sennit_wait_group *parent;
 	uint64_t           number;
@@ -54,10 +63,8 @@ static void tasks(struct bench_run *r)
 {
 	static struct node at_root[TREE_AT_ROOT];
 	sennit_time        begin = sennit_now();
-	uint64_t count = count_all(root_of_tree(), at_root, TREE_AT_ROOT);
 
-	bench_elapsed(r, begin);
-	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+	record(r, begin, count_all(root_of_tree(), at_root, TREE_AT_ROOT));
 }
 
 /* --- with groups ---------------------------------------------------------- */
@@ -102,10 +109,8 @@ static void groups(struct bench_run *r)
 {
 	static struct member at_root[TREE_AT_ROOT];
 	sennit_time          begin = sennit_now();
-	uint64_t count = count_in_group(root_of_tree(), at_root, TREE_AT_ROOT);
 
-	bench_elapsed(r, begin);
-	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+	record(r, begin, count_in_group(root_of_tree(), at_root, TREE_AT_ROOT));
 }
 
 /* --- compiled in ---------------------------------------------------------- */
@@ -139,13 +144,11 @@ SENNIT_FORK_1(uint64_t, forked_root, uint64_t, number)
 static void forks(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
-	uint64_t    count = SENNIT_RUN(forked_root, root_of_tree());
 
-	bench_elapsed(r, begin);
-	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+	record(r, begin, SENNIT_RUN(forked_root, root_of_tree()));
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- without tasks -------------------------------------------------------- */
 
 static __attribute__((noinline)) uint64_t plain_count(uint64_t number,
 						      unsigned children)
@@ -164,30 +167,17 @@ static __attribute__((noinline)) uint64_t plain_count(uint64_t number,
 static void serial(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
-	uint64_t    count = plain_count(root_of_tree(), TREE_AT_ROOT);
 
-	bench_elapsed(r, begin);
-	bench_check(count == TREE_NODES, "unbalanced tree: wrong count");
+	record(r, begin, plain_count(root_of_tree(), TREE_AT_ROOT));
 }
 
 const struct bench_row bench_unbalanced_tree[] = {
 	{ .names = { "W9-unbalanced-tree/serial" },
 	  .n = TREE_NODES,
 	  .run = serial },
-	{ .names = { "W9-unbalanced-tree/wait-group" },
-	  .n = TREE_NODES,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = tasks },
-	{ .names = { "W9-unbalanced-tree/group" },
-	  .n = TREE_NODES,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = groups },
-	{ .names = { "W9-unbalanced-tree/fork" },
-	  .n = TREE_NODES,
-	  .workers = BENCH_EACH,
-	  .place = BENCH_INSIDE,
-	  .run = forks },
+	BENCH_ROW("W9-unbalanced-tree/wait-group", TREE_NODES, BENCH_EACH,
+		  tasks),
+	BENCH_ROW("W9-unbalanced-tree/group", TREE_NODES, BENCH_EACH, groups),
+	BENCH_ROW("W9-unbalanced-tree/fork", TREE_NODES, BENCH_EACH, forks),
 	{ .run = NULL },
 };

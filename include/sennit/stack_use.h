@@ -6,8 +6,9 @@
  * `least` with room to spare for what those cases have not met.
  *
  * Exact to the word: each stack is painted beforehand, and the lowest word that
- * changed is looked for when a task ends. So of a frame's lower end only what
- * was written counts, and what signal handlers and waits have put on top does.
+ * changed is looked for when a task ends. So of the deepest frame only what was
+ * written counts, and what signal handlers and waits have put below it counts
+ * as well.
  *
  * While measuring each stack costs its whole size in memory from the start, and
  * a task some microseconds more; members of groups and forks have stacks of

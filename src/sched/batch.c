@@ -218,7 +218,7 @@ static int place(struct batch *b, const char *call)
 int sn_batch_place(sennit_scheduler *s, const sennit_task *tasks, size_t count,
 		   const char *call)
 {
-	struct worker *w = sn_self && sn_self->scheduler == s ? sn_self : NULL;
+	struct worker *w = sn_place_own_worker(s);
 	struct batch   b = { .s = s,
 			     .w = w,
 			     .cache = w ? &w->cache : NULL,

@@ -32,17 +32,9 @@ void sn_place_help(struct worker *w)
 
 /* --- packing ------------------------------------------------------------ */
 
-/* The caller's worker if it belongs to s: its cache may be used. */
-static struct worker *own_worker(sennit_scheduler *s)
-{
-	struct worker *w = sn_self;
-
-	return w && w->scheduler == s ? w : NULL;
-}
-
 static struct pool_cache *own_cache(sennit_scheduler *s)
 {
-	struct worker *w = own_worker(s);
+	struct worker *w = sn_place_own_worker(s);
 
 	return w ? &w->cache : NULL;
 }
@@ -209,7 +201,7 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	     const char *call)
 {
-	struct worker *w = own_worker(s);
+	struct worker *w = sn_place_own_worker(s);
 	int            err;
 
 	switch (sn_place_way(s, w, flags, call)) {
@@ -237,7 +229,7 @@ struct parcel *sn_place_reserve(sennit_scheduler *s)
 
 void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
 {
-	struct worker *w = own_worker(s);
+	struct worker *w = sn_place_own_worker(s);
 
 	/* On its own deque the task is nearer than in anybody's inbox. */
 	if (w && w->threaded && !sn_place(s, t, 0, "sn_place_reserved")) {

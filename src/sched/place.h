@@ -12,6 +12,15 @@
 
 #include "sched/worker.h"
 
+/* The caller's worker if it belongs to s, else NULL: its queues and its cache
+ * may be used. */
+static inline struct worker *sn_place_own_worker(const sennit_scheduler *s)
+{
+	struct worker *w = sn_self;
+
+	return w && w->scheduler == s ? w : NULL;
+}
+
 /* Queue t on s. call: the public call's name, for messages. 0 or -ENOMEM. */
 SENNIT_MUST_USE int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call);
@@ -24,8 +33,8 @@ static inline bool sn_place_are_flags(uint32_t flags)
 	return !(flags & ~all) && flags != all;
 }
 
-/* Which way a task of these flags goes from w, the caller's worker if that is
- * one of s, else NULL; aborts if there is none. */
+/* Which way a task of these flags goes from w, the caller's own worker of s or
+ * NULL; aborts if there is none. */
 enum way {
 	WAY_PINNED,      /* onto w's ring */
 	WAY_OWN_BACKLOG, /* into w's own backlog */

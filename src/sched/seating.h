@@ -10,7 +10,8 @@
 
 #include "sched/worker.h"
 
-/* The CPUs that the configuration gives to worker i alone; NULL: none. */
+/* The CPUs that the configuration gives to worker i in particular. False: it
+ * gives none, and *out is left alone. */
 bool sn_seating_own_cpus(const sennit_scheduler *s, uint32_t i,
 			 sennit_cpu_mask *out);
 

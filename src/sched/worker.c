@@ -212,7 +212,8 @@ void sn_worker_enter(struct worker *w)
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	w->home.cxx = sn_cxx_globals();
 	w->error = &errno;
-	a_store_rlx(&w->thread_id, os_thread_id()); /* a number to tell */
+	/* Reports print it, alone: nothing else is reached through it. */
+	a_store_rlx(&w->thread_id, os_thread_id());
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;

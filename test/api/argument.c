@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* argument.c - memory for arguments that are made in place. */
 #include "with_workers.h"
+#include "../ward.h"
 
-static atomic_uint calls; /* to the allocator */
-static atomic_long live;  /* bytes */
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	atomic_fetch_add(&calls, 1);
-	if (posix_memalign(&memory, alignment < 16 ? 16 : alignment, size))
-		return NULL;
-	atomic_fetch_add(&live, (long)size);
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	atomic_fetch_sub(&live, (long)size);
-	free(memory);
-}
-
-static const sennit_allocator counting = { take, give, NULL };
+static struct ward            ward;
+static const sennit_allocator counting = WARD(&ward);
 
 struct parcel {
 	sennit_scheduler  *s; /* NULL: the bound one */
@@ -100,7 +80,7 @@ static void arguments_may_be_another_schedulers(void **state)
 	(void)state;
 	in_each_place(send_parcels, other);
 	end_scheduler(other);
-	assert_int_equal(atomic_load(&live), 0);
+	assert_int_equal(atomic_load(&ward.bytes), 0);
 }
 
 /* --- the allocator ------------------------------------------------------ */
@@ -117,12 +97,12 @@ static void take_and_give(void *argument)
 	void         *small;
 
 	sennit_argument_give(NULL, sennit_argument_take(NULL, 1), 1);
-	before = atomic_load(&calls);
+	before = atomic_load(&ward.calls);
 	for (i = 0; i < 1000; i++) {
 		small = sennit_argument_take(NULL, SENNIT_COPY_SMALL);
 		sennit_argument_give(NULL, small, SENNIT_COPY_SMALL);
 	}
-	t->calls = atomic_load(&calls) - before;
+	t->calls = atomic_load(&ward.calls) - before;
 	sennit_wait_group_done(&t->done);
 }
 
@@ -140,17 +120,17 @@ static void small_ones_do_not_go_to_the_allocator(void **state)
 	sennit_unbind();
 	end_scheduler(s);
 	assert_int_equal(t.calls, 0);
-	assert_int_equal(atomic_load(&live), 0);
+	assert_int_equal(atomic_load(&ward.bytes), 0);
 }
 
 static void *nothing(void *context, size_t size, size_t alignment)
 {
-	return size >= 4096 ? NULL : take(context, size, alignment);
+	return size >= 4096 ? NULL : ward_take(context, size, alignment);
 }
 
 static void no_memory_is_a_null(void **state)
 {
-	const sennit_allocator mean = { nothing, give, NULL };
+	const sennit_allocator mean = { nothing, ward_give, &ward };
 	sennit_scheduler      *s =
 		start_with(SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
 					 .allocator = &mean));

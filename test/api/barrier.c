@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* barrier.c - nobody goes on before all have arrived; phase after phase. */
 #include "crowd.h"
+#include "lookout.h"
 
 #include <errno.h>
 

@@ -82,14 +82,6 @@ static void close_bound(sennit_scheduler *s)
 	end_scheduler(s);
 }
 
-static uint64_t helpers_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats.blocking_threads;
-}
-
 /* --- what comes back ---------------------------------------------------- */
 
 static void result_in_each_place(void *argument)
@@ -330,7 +322,7 @@ static void no_more_threads_than_the_limit(void **state)
 	sennit_wait_group_wait(&c.done);
 	assert_int_equal(atomic_load(&c.calls), all);
 	assert_in_range(atomic_load(&c.most), 1, LIMIT);
-	assert_in_range(helpers_of(s), 1, LIMIT);
+	assert_in_range(stats_of(s).blocking_threads, 1, LIMIT);
 	close_bound(s);
 }
 
@@ -344,7 +336,7 @@ static void threads_come_when_all_are_taken(void **state)
 	for (unsigned i = 1; i <= LIMIT; i++) {
 		must_schedule(call_hold, &h);
 		assert_soon(atomic_load(&h.begun) == i);
-		assert_int_equal(helpers_of(s), i);
+		assert_int_equal(stats_of(s).blocking_threads, i);
 	}
 	let_go(&h, LIMIT);
 	assert_soon(atomic_load(&h.ended) == LIMIT);
@@ -362,7 +354,7 @@ static void calls_in_turn_share_a_thread(void **state)
 		sennit_blocking_call(note_place, &p);
 		assert_true(pthread_equal(p.thread, first.thread));
 	}
-	assert_int_equal(helpers_of(s), 1);
+	assert_int_equal(stats_of(s).blocking_threads, 1);
 	close_bound(s);
 }
 
@@ -377,7 +369,7 @@ static void idle_threads_end(void **state)
 		must_schedule(call_hold, &h);
 	assert_soon(atomic_load(&h.begun) == LIMIT);
 	let_go(&h, LIMIT);
-	assert_soon(helpers_of(s) == 0);
+	assert_soon(stats_of(s).blocking_threads == 0);
 	/* And come again. */
 	assert_ptr_equal(sennit_blocking_call(return_argument, &h), &h);
 	close_bound(s);

@@ -2,38 +2,18 @@
 /* blocking_end.c - schedulers that end with helper threads idle or at work:
  * none ends too early, none leaves a thread or memory behind, and the report
  * knows that a call may yet return. */
+#include "printed.h"
 #include "with_workers.h"
 #include "../proc_self.h"
+#include "../ward.h"
 
 #include <errno.h>
 #include <semaphore.h>
 
 /* --- what there is ------------------------------------------------------ */
 
-static atomic_long live;
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	atomic_fetch_add(&live, 1);
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-	atomic_fetch_sub(&live, 1);
-}
-
-static const sennit_allocator counted = { take, give, NULL };
+static struct ward            ward;
+static const sennit_allocator counted = WARD(&ward);
 
 static sennit_scheduler *start_counted(const struct world *w, uint32_t idle_ms)
 {
@@ -108,7 +88,7 @@ static void threads_end_with_their_scheduler(void **state)
 		use_threads();
 		sennit_unbind();
 		end_scheduler(s);
-		assert_int_equal(atomic_load(&live), 0);
+		assert_int_equal(atomic_load(&ward.live), 0);
 		assert_soon(threads_now() <= before);
 	}
 }
@@ -136,7 +116,7 @@ static void a_release_ends_them_too(void **state)
 	sennit_scheduler_release(s);
 	sennit_unbind();
 	assert_soon(atomic_load(&endings) == 1);
-	assert_soon(atomic_load(&live) == 0);
+	assert_soon(atomic_load(&ward.live) == 0);
 	assert_soon(threads_now() <= before);
 }
 
@@ -165,7 +145,7 @@ static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
 	let_go(CALLS);
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&hold.ended), CALLS);
-	assert_int_equal(atomic_load(&live), 0);
+	assert_int_equal(atomic_load(&ward.live), 0);
 }
 
 /* The thread that brings the last fiber back is the last to wake anybody. */
@@ -184,7 +164,7 @@ static void the_last_reference_goes_with_calls_in_flight(void **state)
 	let_go(CALLS);
 	assert_soon(atomic_load(&endings) == 1);
 	assert_int_equal(atomic_load(&hold.ended), CALLS);
-	assert_soon(atomic_load(&live) == 0);
+	assert_soon(atomic_load(&ward.live) == 0);
 	assert_soon(threads_now() <= before);
 }
 
@@ -205,29 +185,6 @@ static void unbinding_waits_for_calls(void **state)
 
 /* --- the report --------------------------------------------------------- */
 
-static const char *print(sennit_scheduler *s, char text[], size_t size)
-{
-	int     ends[2];
-	ssize_t n;
-
-	if (pipe(ends))
-		abort();
-	sennit_scheduler_print_report(s, ends[1]);
-	close(ends[1]);
-	n = read(ends[0], text, size - 1);
-	close(ends[0]);
-	text[n > 0 ? n : 0] = '\0';
-	return text;
-}
-
-static bool workers_sleep(sennit_scheduler *s, const struct world *w)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats.parks >= w->threads;
-}
-
 static void the_report_has_hope_in_calls(void **state)
 {
 	const struct world *w = *state;
@@ -235,8 +192,8 @@ static void the_report_has_hope_in_calls(void **state)
 	char                text[4096];
 
 	enqueue_calls(s);
-	assert_soon(workers_sleep(s, w));
-	assert_soon(strstr(print(s, text, sizeof(text)),
+	assert_soon(stats_of(s).parks >= w->threads);
+	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "waits for a blocking call 0x"));
 	assert_null(strstr(text, "nothing inside can wake any of them"));
 	let_go(CALLS);

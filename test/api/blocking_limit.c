@@ -41,14 +41,6 @@ static void call_block(void *argument)
 	sennit_wait_group_done(&hold.done);
 }
 
-static uint64_t helpers_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats.blocking_threads;
-}
-
 enum { CALLS = 30 };
 
 /* With so many that there may be, how many of 30 calls begin at once. */
@@ -69,7 +61,7 @@ static void assert_share(const struct world *w, unsigned long most,
 		must_schedule(call_block, NULL);
 	assert_soon(fibers_of(s) == CALLS);
 	assert_soon(atomic_load(&hold.begun) == share);
-	assert_int_equal(helpers_of(s), share);
+	assert_int_equal(stats_of(s).blocking_threads, share);
 	for (i = 0; i < CALLS; i++)
 		sem_post(&hold.go);
 	sennit_wait_group_wait(&hold.done);

@@ -123,14 +123,6 @@ static void call_later(void *argument)
 	sennit_wait_group_done(&h->done);
 }
 
-static uint64_t helpers_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats.blocking_threads;
-}
-
 static void those_there_are_do_the_work(void **state)
 {
 	const struct world *w = *state;
@@ -149,7 +141,7 @@ static void those_there_are_do_the_work(void **state)
 		must_schedule(call_later, h);
 	assert_soon(fibers_of(w->s) == 11);
 	assert_int_equal(atomic_load(&h->later), 0);
-	assert_int_equal(helpers_of(w->s), 1);
+	assert_int_equal(stats_of(w->s).blocking_threads, 1);
 	assert_int_equal(sennit_blocking_call_until(come_later, h, NULL, 0),
 			 -ETIMEDOUT);
 	sem_post(&h->go);
@@ -170,7 +162,7 @@ static void more_are_tried_once_there_was_rest(void **state)
 	must_schedule(call_hold, h);
 	must_schedule(call_hold, h);
 	assert_soon(atomic_load(&h->ready) == 2);
-	assert_int_equal(helpers_of(w->s), 2);
+	assert_int_equal(stats_of(w->s).blocking_threads, 2);
 	sem_post(&h->go);
 	sem_post(&h->go);
 	sennit_wait_group_wait(&h->done);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cancel.c - cancelling groups, and their deadlines: who sees what, in which
  * calls. */
+#include "members.h"
 #include "with_workers.h"
 
 #include <errno.h>
-
-static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
-{
-	EXPECT(sennit_group_spawn(g, run, argument) == 0);
-}
 
 /* --- every wait with a deadline ----------------------------------------- */
 
@@ -138,6 +134,22 @@ static void spawn_waits(struct things *t, sennit_group *g,
 	}
 }
 
+/* A group of all waits, which cancelling it must end. */
+static void begin_waits(struct things *t, sennit_group *g, struct world *w,
+			sennit_member_fn *run)
+{
+	set_up(t);
+	sennit_mutex_lock(&t->held);
+	open_on(w, g, 0);
+	spawn_waits(t, g, run, -ECANCELED);
+}
+
+static void assert_all_cancelled(struct things *t, sennit_group *g)
+{
+	assert_int_equal(sennit_group_wait(g), -ECANCELED);
+	sennit_mutex_unlock(&t->held);
+}
+
 /* All have come to their wait: but for the last instructions, which makes no
  * difference to what must happen. */
 static void waits_under_way_end(void **state)
@@ -146,31 +158,22 @@ static void waits_under_way_end(void **state)
 	struct things t;
 	sennit_group  g;
 
-	set_up(&t);
-	sennit_mutex_lock(&t.held);
-	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
-	spawn_waits(&t, &g, wait_now, -ECANCELED);
+	begin_waits(&t, &g, w, wait_now);
 	assert_soon(atomic_load(&t.waiting) == 2 * WAITS);
 	assert_soon(fibers_of(w->s) >= 2 * WAITS);
 	assert_true(sennit_group_cancel(&g));
-	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-	sennit_mutex_unlock(&t.held);
+	assert_all_cancelled(&t, &g);
 }
 
 static void waits_to_come_end_at_once(void **state)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
-	set_up(&t);
-	sennit_mutex_lock(&t.held);
-	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
-	spawn_waits(&t, &g, wait_once_cancelled, -ECANCELED);
+	begin_waits(&t, &g, *state, wait_once_cancelled);
 	assert_true(sennit_group_cancel(&g));
 	sennit_event_set(&t.go);
-	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-	sennit_mutex_unlock(&t.held);
+	assert_all_cancelled(&t, &g);
 }
 
 static void waits_end_at_the_deadline_of_the_group(void **state)
@@ -505,33 +508,23 @@ static void cancel_it(void *argument)
 
 static void any_thread_may_cancel(void **state)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
-	set_up(&t);
-	sennit_mutex_lock(&t.held);
-	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
-	spawn_waits(&t, &g, wait_now, -ECANCELED);
+	begin_waits(&t, &g, *state, wait_now);
 	assert_soon(atomic_load(&t.waiting) == 2 * WAITS);
 	in_a_thread(cancel_it, &g);
-	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-	sennit_mutex_unlock(&t.held);
+	assert_all_cancelled(&t, &g);
 }
 
 static void any_task_may_cancel(void **state)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
-	set_up(&t);
-	sennit_mutex_lock(&t.held);
-	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
-	spawn_waits(&t, &g, wait_now, -ECANCELED);
+	begin_waits(&t, &g, *state, wait_now);
 	in_a_task(cancel_it, &g);
-	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-	sennit_mutex_unlock(&t.held);
+	assert_all_cancelled(&t, &g);
 }
 
 /* A mutex that a cancelled wait has left goes to the next in line. */

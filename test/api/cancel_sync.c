@@ -2,6 +2,7 @@
 /* cancel_sync.c - who waits for a rwlock, semaphore, barrier or once when its
  * group is cancelled leaves, and lets those behind it go. */
 #include "crowd.h"
+#include "lookout.h"
 
 #include <errno.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.c - rendezvous, bounded and unbounded channels. */
 #include "with_workers.h"
+#include "../ward.h"
 
 #include <errno.h>
 
@@ -50,42 +51,10 @@ static void try_bounded_alone(void *argument)
 	sennit_channel_destroy(&c);
 }
 
-/* An allocator that counts, and says no when told to. */
-struct purse {
-	atomic_size_t bytes;
-	atomic_size_t blocks;
-	atomic_bool   closed;
-};
-
-static void *pay(void *context, size_t size, size_t alignment)
-{
-	struct purse *p = context;
-	void         *memory;
-
-	if (atomic_load(&p->closed))
-		return NULL;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	atomic_fetch_add(&p->bytes, size);
-	atomic_fetch_add(&p->blocks, 1);
-	return memory;
-}
-
-static void refund(void *context, void *memory, size_t size)
-{
-	struct purse *p = context;
-
-	atomic_fetch_sub(&p->bytes, size);
-	atomic_fetch_sub(&p->blocks, 1);
-	free(memory);
-}
-
 static void try_unbounded_alone(void *argument)
 {
-	struct purse           p = { 0 };
-	const sennit_allocator a = { pay, refund, &p };
+	struct ward            p = { 0 };
+	const sennit_allocator a = WARD(&p);
 	sennit_channel         c;
 	uint64_t               in = 0, out = 0, v;
 	unsigned               round;
@@ -102,17 +71,17 @@ static void try_unbounded_alone(void *argument)
 			       v == out);
 	}
 	EXPECT(sennit_channel_receive_until(&c, &v, 0) == -ETIMEDOUT);
-	EXPECT(atomic_load(&p.blocks) <= 2); /* one, and one to spare */
+	EXPECT(atomic_load(&p.live) <= 2); /* one, and one to spare */
 	EXPECT(sennit_channel_send(&c, &in) == 0);
 	sennit_channel_destroy(&c);
 	EXPECT(atomic_load(&p.bytes) == 0);
-	EXPECT(atomic_load(&p.blocks) == 0);
+	EXPECT(atomic_load(&p.live) == 0);
 }
 
 static void try_without_memory(void *argument)
 {
-	struct purse           p = { .closed = true };
-	const sennit_allocator a = { pay, refund, &p };
+	struct ward            p = { .dry = true };
+	const sennit_allocator a = WARD(&p);
 	sennit_channel         c, untouched;
 	uint64_t               in, out, v;
 
@@ -125,10 +94,10 @@ static void try_without_memory(void *argument)
 	EXPECT(sennit_channel_init(&c, 8, 0, &a) == 0);
 	EXPECT(sennit_channel_init(&c, 8, SENNIT_CHANNEL_UNBOUNDED, &a) == 0);
 	EXPECT(sennit_channel_send(&c, &v) == -ENOMEM);
-	atomic_store(&p.closed, false);
+	atomic_store(&p.dry, false);
 	for (in = 0; in < 5; in++)
 		EXPECT(sennit_channel_send(&c, &in) == 0);
-	atomic_store(&p.closed, true);
+	atomic_store(&p.dry, true);
 	while (sennit_channel_send(&c, &in) == 0)
 		in++;
 	EXPECT(sennit_channel_length(&c) == in);

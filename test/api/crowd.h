@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* crowd.h - the same function in many tasks, bound threads and unbound threads
- * at once; and who of them waits for what.
+ * at once.
  *
  *	struct crowd c = { .s = s, .run = f, .argument = a, .tasks = 10 };
  *	gather(&c);
@@ -69,43 +69,6 @@ static inline void disperse(struct crowd *c)
 	sennit_wait_group_wait(&c->done);
 	for (i = 0; i < c->bound + c->unbound; i++)
 		pthread_join(c->threads[i], NULL);
-}
-
-/* --- who waits ---------------------------------------------------------- */
-
-struct lookout {
-	const void *object;
-	unsigned    count;
-	uint32_t    kind; /* enum sennit_waits_for */
-};
-
-static inline void look_out(void *context, const sennit_report_entry *e)
-{
-	struct lookout *l = context;
-
-	if (e->state != SENNIT_REPORT_BLOCKED || e->object != l->object)
-		return;
-	l->count++;
-	l->kind = e->waits_for;
-}
-
-/* How many fibers and bound threads wait for the object. Whoever locks it after
- * this has seen them finds them in its queue. */
-static inline unsigned waiting_for(sennit_scheduler *s, const void *object)
-{
-	struct lookout l = { .object = object };
-
-	sennit_scheduler_report(s, look_out, &l);
-	return l.count;
-}
-
-/* What the report says the object is, when somebody waits for it. */
-static inline uint32_t said_to_be(sennit_scheduler *s, const void *object)
-{
-	struct lookout l = { .object = object };
-
-	sennit_scheduler_report(s, look_out, &l);
-	return l.kind;
 }
 
 #endif

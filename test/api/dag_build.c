@@ -2,42 +2,9 @@
 /* dag_build.c - what builders take, refuse and say of circles, and where their
  * memory comes from. */
 #include "with_workers.h"
+#include "../ward.h"
 
 #include <errno.h>
-
-/* Counts, checks and, on the allocation chosen, fails. */
-struct ward {
-	unsigned calls, failing; /* which call fails; 0: none */
-	long     live, bytes;
-};
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	struct ward *w = context;
-	void        *memory;
-
-	if (++w->calls == w->failing)
-		return NULL;
-	EXPECT(size && alignment && !(alignment & (alignment - 1)));
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	memset(memory, 0xa5, size);
-	w->live++;
-	w->bytes += (long)size;
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	struct ward *w = context;
-
-	memset(memory, 0x5a, size);
-	free(memory);
-	w->live--;
-	w->bytes -= (long)size;
-}
 
 static int append_name(void *data, void *argument)
 {
@@ -224,7 +191,7 @@ static void to_say_it_twice_is_to_say_it_once(void **state)
 static long bytes_of(unsigned often)
 {
 	struct ward            w = { .calls = 0 };
-	const sennit_allocator a = { take, give, &w };
+	const sennit_allocator a = WARD(&w);
 	sennit_dag_builder     b;
 	sennit_dag            *d;
 	long                   bytes;
@@ -236,7 +203,7 @@ static long bytes_of(unsigned often)
 		must_order(&b, 0, 1);
 	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
 	sennit_dag_builder_destroy(&b);
-	bytes = w.bytes;
+	bytes = atomic_load(&w.bytes);
 	sennit_dag_destroy(d);
 	return bytes;
 }
@@ -274,19 +241,19 @@ static void a_builder_may_go_on_after_a_build(void **state)
 static void a_destroyed_builder_is_an_empty_one(void **state)
 {
 	struct ward            w = { .calls = 0 };
-	const sennit_allocator a = { take, give, &w };
+	const sennit_allocator a = WARD(&w);
 	sennit_dag_builder     b;
 
 	(void)state;
 	sennit_dag_builder_init(&b, &a);
 	must_add(&b, "a");
 	sennit_dag_builder_destroy(&b);
-	assert_int_equal(w.live, 0);
+	assert_int_equal(atomic_load(&w.live), 0);
 	assert_int_equal(must_add(&b, "b"), 0);
-	assert_int_equal(w.live, 1);
+	assert_int_equal(atomic_load(&w.live), 1);
 	sennit_dag_builder_destroy(&b);
 	sennit_dag_builder_destroy(&b);
-	assert_int_equal(w.bytes, 0);
+	assert_int_equal(atomic_load(&w.bytes), 0);
 	sennit_dag_destroy(NULL);
 }
 
@@ -343,15 +310,15 @@ static unsigned build_somehow(sennit_dag **d, sennit_dag_builder *b)
 
 static void run_somehow(sennit_dag *d, struct ward *w, unsigned *refused)
 {
-	const long live = w->live;
+	const long live = atomic_load(&w->live);
 	int        err;
 
 	while ((err = sennit_dag_run(d, NULL, NULL, SENNIT_NEVER))) {
 		assert_int_equal(err, -ENOMEM);
-		assert_int_equal(w->live, live);
+		assert_int_equal(atomic_load(&w->live), live);
 		++*refused;
 	}
-	assert_int_equal(w->live, live);
+	assert_int_equal(atomic_load(&w->live), live);
 }
 
 static void without_memory_all_stays_as_it_was(void **state)
@@ -361,27 +328,27 @@ static void without_memory_all_stays_as_it_was(void **state)
 	(void)state;
 	for (unsigned k = 1, calls = 1; k <= calls + 1; k++) {
 		struct ward            w = { .failing = k };
-		const sennit_allocator a = { take, give, &w };
+		const sennit_allocator a = WARD(&w);
 		sennit_dag_builder     b;
 		sennit_dag            *d;
 
 		sennit_dag_builder_init(&b, &a);
 		refused = build_somehow(&d, &b);
 		sennit_dag_builder_destroy(&b);
-		assert_int_equal(w.live, 1);
+		assert_int_equal(atomic_load(&w.live), 1);
 		run_somehow(d, &w, &refused);
 		sennit_dag_destroy(d);
-		assert_int_equal(w.live, 0);
-		assert_int_equal(w.bytes, 0);
-		assert_int_equal(refused, k <= w.calls);
-		calls = w.calls;
+		assert_int_equal(atomic_load(&w.live), 0);
+		assert_int_equal(atomic_load(&w.bytes), 0);
+		assert_int_equal(refused, k <= atomic_load(&w.calls));
+		calls = atomic_load(&w.calls);
 	}
 }
 
 static void a_run_in_the_callers_memory_takes_none(void **state)
 {
 	struct ward            w = { .calls = 0 };
-	const sennit_allocator a = { take, give, &w };
+	const sennit_allocator a = WARD(&w);
 	sennit_dag_options     o = { .flags = 0 };
 	sennit_dag_builder     b;
 	sennit_dag            *d;
@@ -395,16 +362,16 @@ static void a_run_in_the_callers_memory_takes_none(void **state)
 	must_order(&b, 1, 0);
 	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
 	sennit_dag_builder_destroy(&b);
-	calls = w.calls;
+	calls = atomic_load(&w.calls);
 	o.memory = malloc(sennit_dag_run_size(d));
 	assert_non_null(o.memory);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(sennit_dag_run(d, text, &o, SENNIT_NEVER), 0);
 	free(o.memory);
 	assert_string_equal(text, "bababa");
-	assert_int_equal(w.calls, calls);
+	assert_int_equal(atomic_load(&w.calls), calls);
 	sennit_dag_destroy(d);
-	assert_int_equal(w.live, 0);
+	assert_int_equal(atomic_load(&w.live), 0);
 }
 
 int main(void)

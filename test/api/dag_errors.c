@@ -2,6 +2,7 @@
 /* dag_errors.c - nodes that fail, runs that are cancelled or late, and runs as
  * members of groups. */
 #include "dag_plan.h"
+#include "../ward.h"
 
 /* What a run's nodes share. */
 struct scene {
@@ -330,32 +331,13 @@ static void many_runs_are_members_of_one_group(void **state)
 
 /* --- no memory for tasks ------------------------------------------------ */
 
-static atomic_bool dry;
-
-static void *take_unless_dry(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (atomic_load(&dry))
-		return NULL;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	return posix_memalign(&memory, alignment, size) ? NULL : memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-}
+static struct ward ward;
 
 static int dry_up(void *data, void *argument)
 {
 	(void)data;
 	(void)argument;
-	atomic_store(&dry, true);
+	atomic_store(&ward.dry, true);
 	return 0;
 }
 
@@ -369,7 +351,7 @@ static void run_dry(void *argument)
 	struct drought *d = argument;
 
 	EXPECT(sennit_dag_run(d->dag, d, NULL, SENNIT_NEVER) == 0);
-	atomic_store(&dry, false);
+	atomic_store(&ward.dry, false);
 }
 
 static int count(void *data, void *argument)
@@ -407,7 +389,7 @@ static sennit_dag *make_wide(void)
 static void without_memory_for_tasks_all_nodes_run(void **state)
 {
 	const struct world    *w = *state;
-	const sennit_allocator a = { take_unless_dry, give, NULL };
+	const sennit_allocator a = WARD(&ward);
 	struct drought         d = { .dag = make_wide() };
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));

@@ -47,31 +47,15 @@ typedef void child_fn(void *argument);
  * what it says goes to text, if that is asked for. */
 static int in_a_child(child_fn *run, void *argument, char *text, size_t size)
 {
-	int   ends[2] = { -1, -1 };
-	int   status;
-	pid_t child;
+	int         words, status;
+	const pid_t child = text ? begin_heard_child(&words) : begin_child();
 
-	fflush(NULL);
-	if (text && pipe(ends))
-		return -1;
-	child = fork();
 	if (!child) {
-		const struct rlimit no_core = { 0, 0 };
-
-		alarm(200);
-		setrlimit(RLIMIT_CORE, &no_core);
-		if (text)
-			dup2(ends[1], STDERR_FILENO);
 		run(argument);
 		exit(atomic_load(&broken_claims) ? 99 : 0);
 	}
-	if (text) {
-		close(ends[1]);
-		read_all(ends[0], text, size);
-		close(ends[0]);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		return -1;
+	status = text ? await_words(child, words, text, size)
+		      : await_child(child);
 	return WIFEXITED(status) ? WEXITSTATUS(status)
 				 : 1000 + WTERMSIG(status);
 }

@@ -184,19 +184,15 @@ static void what_thread_init_sets_holds_in_every_fiber(void **state)
 	struct denormals  d = { .seen = 0 };
 	unsigned          i;
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .thread_init = set_flush_to_zero));
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .thread_init = set_flush_to_zero));
 	sennit_wait_group_init(&d.done, 100);
 	for (i = 0; i < 100; i++)
 		must_schedule(expect_flush, &d);
 	sennit_wait_group_wait(&d.done);
 	assert_int_equal(atomic_load(&d.seen), 0);
 	assert_false(flushes_to_zero());
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 #endif
 
@@ -229,17 +225,13 @@ static void shared_control_is_left_alone(void **state)
 	const struct world      *w = *state;
 	sennit_scheduler        *s;
 
-	sennit_unbind();
-	s = start_with(
+	s = move_to(
 		SENNIT_CONFIG(.workers = w->workers, .fp = SENNIT_FP_SHARED));
-	assert_int_equal(sennit_bind(s), 0);
 	sennit_wait_group_init(&done, 1);
 	must_schedule(change_and_wait, &done);
 	sennit_wait_group_wait(&done);
 	assert_true(rounds(FE_TONEAREST));
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 /* future_then.c - continuations: each runs once, with the outcome, where it
  * should. */
 #include "with_workers.h"
+#include "../ward.h"
 
 #include <errno.h>
 
@@ -242,25 +243,7 @@ static void it_may_free_its_record_and_the_future(void **state)
 
 /* --- no memory for a task ----------------------------------------------- */
 
-static atomic_bool exhausted;
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (atomic_load(&exhausted) ||
-	    posix_memalign(&memory, alignment < 8 ? 8 : alignment, size))
-		return NULL;
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-}
+static struct ward ward;
 
 enum { MANY = 20000 };
 
@@ -274,15 +257,15 @@ static void attach_many(void *argument)
 
 	for (i = 0; i < MANY; i++)
 		sennit_future_then(&f, &q[i].c);
-	atomic_store(&exhausted, true);
+	atomic_store(&ward.dry, true);
 	sennit_future_set(&f, &number);
-	atomic_store(&exhausted, false);
+	atomic_store(&ward.dry, false);
 }
 
 static void without_memory_each_still_runs_once(void **state)
 {
 	struct world          *w = *state;
-	const sennit_allocator a = { take, give, NULL };
+	const sennit_allocator a = WARD(&ward);
 	struct sequel         *q = calloc(MANY, sizeof(*q));
 	const sennit_task      t = { .run = attach_many, .argument = q };
 	sennit_scheduler      *s;

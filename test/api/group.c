@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* group.c - what groups promise, wherever they are opened: counting, errors,
  * copies. */
+#include "members.h"
 #include "with_workers.h"
 
 #include <errno.h>
-
-/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
- * a group can be opened there. */
-static void everywhere(sennit_task_fn *run, struct world *w)
-{
-	run(w);
-	in_a_task(run, w);
-	if (w->threads)
-		in_a_thread(run, w);
-}
-
-static void open_on(struct world *w, sennit_group *g, uint32_t flags)
-{
-	sennit_group_init_on(g, w->s, SENNIT_NEVER, flags);
-}
-
-static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
-{
-	EXPECT(sennit_group_spawn(g, run, argument) == 0);
-}
 
 /* --- counting ----------------------------------------------------------- */
 
@@ -54,7 +35,7 @@ static void spawn_many(void *argument)
 
 static void a_wait_ends_when_all_members_have(void **state)
 {
-	everywhere(spawn_many, *state);
+	in_each_place_of(spawn_many, *state);
 }
 
 static void open_and_wait(void *argument)
@@ -67,7 +48,7 @@ static void open_and_wait(void *argument)
 
 static void a_group_without_members_is_over(void **state)
 {
-	everywhere(open_and_wait, *state);
+	in_each_place_of(open_and_wait, *state);
 }
 
 struct tree {
@@ -102,7 +83,7 @@ static void grow_a_tree(void *argument)
 
 static void members_spawn_into_their_own_group(void **state)
 {
-	everywhere(grow_a_tree, *state);
+	in_each_place_of(grow_a_tree, *state);
 }
 
 static int nest(void *argument)
@@ -133,7 +114,7 @@ static void nest_groups(void *argument)
 
 static void members_open_groups_of_their_own(void **state)
 {
-	everywhere(nest_groups, *state);
+	in_each_place_of(nest_groups, *state);
 }
 
 static void spawn_and_wait_again(void *argument)
@@ -151,7 +132,7 @@ static void spawn_and_wait_again(void *argument)
 
 static void the_memory_of_a_group_may_be_reused_at_once(void **state)
 {
-	everywhere(spawn_and_wait_again, *state);
+	in_each_place_of(spawn_and_wait_again, *state);
 }
 
 /* A thread that is no member, which knows that one has not ended. */
@@ -228,7 +209,7 @@ static void fail_beside_waits(void *argument)
 
 static void the_first_error_cancels_the_others_and_is_returned(void **state)
 {
-	everywhere(fail_beside_waits, *state);
+	in_each_place_of(fail_beside_waits, *state);
 }
 
 static int wait_briefly(void *argument)
@@ -253,7 +234,7 @@ static void fail_and_keep_going(void *argument)
 
 static void with_keep_going_an_error_cancels_nobody(void **state)
 {
-	everywhere(fail_and_keep_going, *state);
+	in_each_place_of(fail_and_keep_going, *state);
 }
 
 static int fail_once_cancelled(void *argument)
@@ -277,7 +258,7 @@ static void cancel_then_fail(void *argument)
 
 static void an_error_goes_before_the_cancelling(void **state)
 {
-	everywhere(cancel_then_fail, *state);
+	in_each_place_of(cancel_then_fail, *state);
 }
 
 static void cancel_what_has_ended_well(void *argument)
@@ -294,7 +275,7 @@ static void cancel_what_has_ended_well(void *argument)
 
 static void a_cancelled_group_says_so(void **state)
 {
-	everywhere(cancel_what_has_ended_well, *state);
+	in_each_place_of(cancel_what_has_ended_well, *state);
 }
 
 static void spawn_without_function(void *argument)
@@ -309,7 +290,7 @@ static void spawn_without_function(void *argument)
 
 static void a_member_without_function_is_refused(void **state)
 {
-	everywhere(spawn_without_function, *state);
+	in_each_place_of(spawn_without_function, *state);
 }
 
 /* --- copies ------------------------------------------------------------- */
@@ -360,7 +341,7 @@ static void send_copies(void *argument)
 
 static void members_get_copies_of_any_size(void **state)
 {
-	everywhere(send_copies, *state);
+	in_each_place_of(send_copies, *state);
 }
 
 int main(void)

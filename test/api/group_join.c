@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* group_join.c - members that run on the stack of the one that waits: where,
  * and that nothing else can tell; fairness; what reports say. */
+#include "members.h"
 #include "with_workers.h"
 
 #include <errno.h>
-
-/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
- * a group can be opened there. */
-static void everywhere(sennit_task_fn *run, struct world *w)
-{
-	run(w);
-	in_a_task(run, w);
-	if (w->threads)
-		in_a_thread(run, w);
-}
-
-static void open_on(struct world *w, sennit_group *g, uint32_t flags)
-{
-	sennit_group_init_on(g, w->s, SENNIT_NEVER, flags);
-}
-
-static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
-{
-	EXPECT(sennit_group_spawn(g, run, argument) == 0);
-}
 
 static int count(void *argument)
 {
@@ -147,7 +128,7 @@ static void wait_with_errno(void *argument)
 
 static void a_wait_keeps_errno(void **state)
 {
-	everywhere(wait_with_errno, *state);
+	in_each_place_of(wait_with_errno, *state);
 }
 
 /* Siblings that need each other, in either order. */
@@ -191,7 +172,7 @@ static void pair_up(void *argument)
 
 static void siblings_may_wait_for_each_other(void **state)
 {
-	everywhere(pair_up, *state);
+	in_each_place_of(pair_up, *state);
 }
 
 static int wait_for_event(void *argument)
@@ -219,7 +200,7 @@ static void signal_after_a_wait(void *argument)
 
 static void a_wait_runs_no_members_of_other_groups(void **state)
 {
-	everywhere(signal_after_a_wait, *state);
+	in_each_place_of(signal_after_a_wait, *state);
 }
 
 static int try_lock(void *argument)
@@ -254,7 +235,7 @@ static void wait_with_a_lock(void *argument)
 
 static void a_member_does_not_own_what_the_waiter_locked(void **state)
 {
-	everywhere(wait_with_a_lock, *state);
+	in_each_place_of(wait_with_a_lock, *state);
 }
 
 /* --- fairness ----------------------------------------------------------- */

@@ -6,6 +6,7 @@
  */
 #include "next_create.h"
 #include "with_workers.h"
+#include "../ward.h"
 #include "../proc_self.h"
 
 #include <errno.h>
@@ -112,29 +113,6 @@ static void unused_it_needs_no_thread(void **state)
 
 /* --- a thread refused --------------------------------------------------- */
 
-static atomic_long live;
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	atomic_fetch_add(&live, 1);
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-	atomic_fetch_sub(&live, 1);
-}
-
 static void must_not_be_called(void *context)
 {
 	(void)context;
@@ -143,7 +121,8 @@ static void must_not_be_called(void *context)
 
 static void refuse_thread(unsigned k, unsigned workers)
 {
-	const sennit_allocator a = { take, give, NULL };
+	struct ward            ward = { .failing = 0 };
+	const sennit_allocator a = WARD(&ward);
 	const unsigned         threads = threads_now();
 	sennit_scheduler      *s = NULL;
 	int                    err;
@@ -155,7 +134,7 @@ static void refuse_thread(unsigned k, unsigned workers)
 	atomic_store(&failing_creation, 0);
 	assert_int_equal(err, -EAGAIN);
 	assert_null(s);
-	assert_int_equal(atomic_load(&live), 0);
+	assert_int_equal(atomic_load(&ward.live), 0);
 	assert_soon(threads_now() <= threads);
 }
 

@@ -2,6 +2,7 @@
 /* local.c - values of a task's own: nobody else sees them, they outlive waits,
  * and their destructors run when the task ends. */
 #include "wills.h"
+#include "../ward.h"
 
 #include <errno.h>
 
@@ -278,45 +279,26 @@ static void a_key_made_anew_shows_and_ends_no_old_value(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-static atomic_bool no_more;
-
-static void *take_unless_told(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (atomic_load(&no_more))
-		return NULL;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	return posix_memalign(&memory, alignment, size) ? NULL : memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-}
+static struct ward ward;
 
 static void set_without_memory(void *argument)
 {
 	struct will *w = argument;
 
 	must_set(all[0], w);
-	atomic_store(&no_more, true);
+	atomic_store(&ward.dry, true);
 	EXPECT(sennit_local_set(all[200], w) == -ENOMEM);
 	EXPECT(!sennit_local_get(all[200]));
 	EXPECT(sennit_local_set(all[200], NULL) == 0);
 	EXPECT(sennit_local_get(all[0]) == w);
 	must_set(all[0], NULL);
-	atomic_store(&no_more, false);
+	atomic_store(&ward.dry, false);
 	must_set(all[200], w);
 }
 
 static void without_memory_nothing_changes(void **state)
 {
-	const sennit_allocator a = { take_unless_told, give, NULL };
+	const sennit_allocator a = WARD(&ward);
 	const struct world    *world = *state;
 	struct will            w = { .ended = 0 };
 	sennit_scheduler      *s = start_with(

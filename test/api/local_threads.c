@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_threads.c - local values of threads, bound and unbound, and in the
  * child of a fork; what is misuse of keys. */
+#include "../child.h"
 #include "wills.h"
 
 /* --- threads ------------------------------------------------------------ */
@@ -169,16 +170,11 @@ static void a_task_on_the_threads_own_stack_has_values_of_its_own(void **state)
 /* The exit status of a child that finds `expected` under the key. */
 static int fork_and_get(sennit_local_key key, const void *expected)
 {
-	int   status = -1;
-	pid_t child;
+	const pid_t child = begin_child();
 
-	fflush(NULL);
-	child = fork();
 	if (!child)
 		_exit(sennit_local_get(key) == expected ? 0 : 1);
-	if (child > 0)
-		waitpid(child, &status, 0);
-	return status;
+	return await_child(child);
 }
 
 static void fork_in_a_task(void *argument)

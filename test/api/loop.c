@@ -5,14 +5,6 @@
 
 #include <time.h>
 
-static sennit_stats stats_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats;
-}
-
 static void count_one(void *counter)
 {
 	atomic_fetch_add((atomic_uint *)counter, 1);

@@ -2,59 +2,21 @@
 /* memory.c - all memory comes from the allocator given and goes back to it,
  * also when it fails at any moment. */
 #include "with_workers.h"
+#include "../ward.h"
 
 #include "base/torture.h"
 
 #include <errno.h>
 
-/* Counts, checks and, on the allocation chosen, fails. */
-struct ward {
-	atomic_uint  calls;
-	atomic_uint  failing; /* which call fails; 0: none */
-	atomic_long  live;
-	atomic_llong bytes;
-	atomic_uint  wrong;
-};
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	struct ward *w = context;
-	void        *memory;
-
-	if (atomic_fetch_add(&w->calls, 1) + 1 == atomic_load(&w->failing))
-		return NULL;
-	if (!size || !alignment || alignment & (alignment - 1))
-		atomic_fetch_add(&w->wrong, 1);
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	memset(memory, 0xa5, size);
-	atomic_fetch_add(&w->live, 1);
-	atomic_fetch_add(&w->bytes, (long long)size);
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	struct ward *w = context;
-
-	memset(memory, 0x5a, size);
-	free(memory);
-	atomic_fetch_sub(&w->live, 1);
-	atomic_fetch_sub(&w->bytes, (long long)size);
-}
-
 static void assert_nothing_left(struct ward *w)
 {
 	assert_int_equal(atomic_load(&w->live), 0);
 	assert_true(atomic_load(&w->bytes) == 0);
-	assert_int_equal(atomic_load(&w->wrong), 0);
 }
 
 static int create(sennit_scheduler **s, uint32_t workers, struct ward *w)
 {
-	const sennit_allocator a = { take, give, w };
+	const sennit_allocator a = WARD(w);
 
 	return sennit_scheduler_create(
 		s, SENNIT_CONFIG(.workers = workers, .allocator = &a,

@@ -7,11 +7,10 @@
 #ifndef SN_TEST_MISUSE_H
 #define SN_TEST_MISUSE_H
 
+#include "../child.h"
 #include "with_workers.h"
 
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 struct offence {
 	uint32_t workers;
@@ -19,33 +18,17 @@ struct offence {
 	sennit_scheduler *s; /* for commit: started, the caller bound to it */
 };
 
-_Noreturn static inline void die_of(const struct offence *o, int out)
+_Noreturn static inline void die_of(const struct offence *o)
 {
-	const struct rlimit no_core = { 0, 0 };
-	struct offence      mine = *o;
+	struct offence mine = *o;
 
-	dup2(out, STDERR_FILENO);
-	close(out);
 	signal(SIGABRT, SIG_DFL);
-	setrlimit(RLIMIT_CORE, &no_core);
-	alarm(200);
 	if (sennit_scheduler_create(&mine.s,
 				    SENNIT_CONFIG(.workers = o->workers)) ||
 	    sennit_bind(mine.s))
 		_exit(3);
 	mine.commit(&mine);
 	_exit(0);
-}
-
-static inline size_t read_all(int in, char *text, size_t size)
-{
-	size_t  length = 0;
-	ssize_t n;
-
-	while ((n = read(in, text + length, size - 1 - length)) > 0)
-		length += (size_t)n;
-	text[length] = '\0';
-	return length;
 }
 
 /* qemu-user adds lines of its own when its guest aborts; AddressSanitizer says
@@ -83,19 +66,12 @@ static inline void assert_misuse(void **state, const char *call,
 	const struct world  *w = *state;
 	const struct offence o = { .workers = w->workers, .commit = commit };
 	char                 text[2048];
-	int                  ends[2], status;
-	pid_t                child;
+	int                  words, status;
+	const pid_t          child = begin_heard_child(&words);
 
-	fflush(NULL);
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
 	if (!child)
-		die_of(&o, ends[1]);
-	assert_true(child > 0);
-	close(ends[1]);
-	read_all(ends[0], text, sizeof(text));
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
+		die_of(&o);
+	status = await_words(child, words, text, sizeof(text));
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
 		fail_msg("child ended with %#x, not by abort, saying \"%s\"",
 			 (unsigned)status, text);

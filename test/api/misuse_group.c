@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* misuse_group.c - broken contracts of groups. */
+#include "members.h"
 #include "misuse.h"
 
 static int do_nothing(void *argument)
 {
 	(void)argument;
 	return 0;
-}
-
-static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
-{
-	EXPECT(sennit_group_spawn(g, run, argument) == 0);
 }
 
 static void commit_open_unbound(const struct offence *o)

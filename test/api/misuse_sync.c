@@ -3,6 +3,7 @@
 #include "misuse.h"
 
 #include "crowd.h"
+#include "lookout.h"
 
 /* --- reader-writer locks ------------------------------------------------ */
 

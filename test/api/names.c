@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names.c - what tasks are called, in reports and in messages of misuse. */
 #include "misuse.h"
+#include "printed.h"
 
 #include <errno.h>
 
@@ -214,16 +215,11 @@ static void a_printed_report_names_the_task(void **state)
 	struct world *w = *state;
 	struct stay   t = { .s = w->s, .name = "client 42" };
 	char          text[4096];
-	int           ends[2];
 
 	sennit_wait_group_init(&t.done, 1);
 	must_schedule(name_oneself_and_stay, &t);
 	assert_soon(is_called(w->s, name_oneself_and_stay, "client 42"));
-	assert_int_equal(pipe(ends), 0);
-	sennit_scheduler_print_report(w->s, ends[1]);
-	close(ends[1]);
-	read_all(ends[0], text, sizeof(text));
-	close(ends[0]);
+	printed_report(w->s, text, sizeof(text));
 	assert_non_null(strstr(text, ": client 42 ("));
 	sennit_event_set(&t.go);
 	sennit_wait_group_wait(&t.done);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* once.c - one runs it, all see what it did; failing passes the turn on. */
 #include "crowd.h"
+#include "lookout.h"
 
 #include <errno.h>
 

@@ -2,14 +2,13 @@
 /* overflow.c - a task that runs off its stack is named before the process ends;
  * other faults, and other handlers, are as they were. Each fault is in a child.
  */
+#include "../child.h"
 #include "with_workers.h"
 
 #include "os/os.h"
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 enum { KEPT_SIGNAL_STACK = 65536 };
 
@@ -62,14 +61,10 @@ static void raise_segv(void *unused)
 	raise(SIGSEGV);
 }
 
-_Noreturn static void meet_fate(const struct plan *p, int out)
+_Noreturn static void meet_fate(const struct plan *p)
 {
-	const struct rlimit no_core = { 0, 0 };
-	sennit_scheduler   *s = NULL;
+	sennit_scheduler *s = NULL;
 
-	setrlimit(RLIMIT_CORE, &no_core);
-	dup2(out, STDERR_FILENO);
-	alarm(200);
 	signal(SIGSEGV, SIG_DFL); /* not the sanitizer's */
 	if (p->prepare)
 		p->prepare();
@@ -87,24 +82,14 @@ static struct fate fate_of(void **state, struct plan p)
 {
 	const struct world *w = *state;
 	struct fate         f = { .status = 0 };
-	size_t              length = 0;
-	ssize_t             n;
-	int                 ends[2];
+	int                 words;
 	pid_t               child;
 
 	p.workers = w->workers;
-	fflush(NULL);
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
-	assert_true(child >= 0);
+	child = begin_heard_child(&words);
 	if (!child)
-		meet_fate(&p, ends[1]);
-	close(ends[1]);
-	while ((n = read(ends[0], f.text + length,
-			 sizeof(f.text) - 1 - length)) > 0)
-		length += (size_t)n;
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &f.status, 0), child);
+		meet_fate(&p);
+	f.status = await_words(child, words, f.text, sizeof(f.text));
 	return f;
 }
 

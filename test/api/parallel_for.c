@@ -7,16 +7,6 @@
 
 #define N 5000
 
-/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
- * a loop can be called there. */
-static void everywhere(sennit_task_fn *run, struct world *w)
-{
-	run(w);
-	in_a_task(run, w);
-	if (w->threads)
-		in_a_thread(run, w);
-}
-
 static sennit_parallel_options on(const struct world *w, size_t grain)
 {
 	return (sennit_parallel_options){ .scheduler = w->s, .grain = grain };
@@ -71,7 +61,7 @@ static void cover_ranges(void *argument)
 
 static void each_index_is_in_one_piece(void **state)
 {
-	everywhere(cover_ranges, *state);
+	in_each_place_of(cover_ranges, *state);
 }
 
 static void cover_the_end(void *argument)
@@ -83,7 +73,7 @@ static void cover_the_end(void *argument)
 
 static void indices_may_reach_the_largest_number(void **state)
 {
-	everywhere(cover_the_end, *state);
+	in_each_place_of(cover_the_end, *state);
 }
 
 struct span {
@@ -112,7 +102,7 @@ static void cover_all_there_is(void *argument)
 
 static void a_range_may_be_all_there_is(void **state)
 {
-	everywhere(cover_all_there_is, *state);
+	in_each_place_of(cover_all_there_is, *state);
 }
 
 static int must_not_run(void *context, size_t begin, size_t end)
@@ -141,7 +131,7 @@ static void refuse(void *argument)
 
 static void bad_arguments_call_nothing(void **state)
 {
-	everywhere(refuse, *state);
+	in_each_place_of(refuse, *state);
 }
 
 static void without_options_the_bound_scheduler_does_it(void **state)
@@ -173,7 +163,7 @@ static void nest(void *argument)
 
 static void bodies_may_call_loops(void **state)
 {
-	everywhere(nest, *state);
+	in_each_place_of(nest, *state);
 }
 
 struct shelf {
@@ -207,7 +197,7 @@ static void wait_in_bodies(void *argument)
 
 static void bodies_may_wait(void **state)
 {
-	everywhere(wait_in_bodies, *state);
+	in_each_place_of(wait_in_bodies, *state);
 }
 
 static int use_lock(void *context, size_t begin, size_t end)
@@ -232,7 +222,7 @@ static void lock_around(void *argument)
 
 static void a_body_is_not_its_caller(void **state)
 {
-	everywhere(lock_around, *state);
+	in_each_place_of(lock_around, *state);
 }
 
 /* --- sharing the work --------------------------------------------------- */
@@ -267,7 +257,7 @@ static void meet_others(void *argument)
 
 static void idle_workers_take_part(void **state)
 {
-	everywhere(meet_others, *state);
+	in_each_place_of(meet_others, *state);
 }
 
 struct flag {
@@ -361,7 +351,7 @@ static void fail_somewhere(void *argument)
 
 static void the_first_error_is_returned(void **state)
 {
-	everywhere(fail_somewhere, *state);
+	in_each_place_of(fail_somewhere, *state);
 }
 
 static int fail_at_once(void *context, size_t begin, size_t end)
@@ -405,7 +395,7 @@ static void fail_beside_waits(void *argument)
 
 static void an_error_ends_waits_of_other_pieces(void **state)
 {
-	everywhere(fail_beside_waits, *state);
+	in_each_place_of(fail_beside_waits, *state);
 }
 
 static int count_calls(void *context, size_t begin, size_t end)
@@ -436,7 +426,7 @@ static void loop_past_the_deadline(void *argument)
 
 static void the_deadline_ends_it(void **state)
 {
-	everywhere(loop_past_the_deadline, *state);
+	in_each_place_of(loop_past_the_deadline, *state);
 }
 
 struct endless {
@@ -479,7 +469,7 @@ static void cancel_a_loop(void *argument)
 
 static void cancelling_the_callers_group_ends_it(void **state)
 {
-	everywhere(cancel_a_loop, *state);
+	in_each_place_of(cancel_a_loop, *state);
 }
 
 static int loop_cancelled(void *argument)
@@ -504,7 +494,7 @@ static void cancel_before(void *argument)
 
 static void in_a_cancelled_group_nothing_begins(void **state)
 {
-	everywhere(cancel_before, *state);
+	in_each_place_of(cancel_before, *state);
 }
 
 int main(void)

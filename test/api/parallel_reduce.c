@@ -6,16 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 
-/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
- * a loop can be called there. */
-static void everywhere(sennit_task_fn *run, struct world *w)
-{
-	run(w);
-	in_a_task(run, w);
-	if (w->threads)
-		in_a_thread(run, w);
-}
-
 static sennit_parallel_options on(const struct world *w, size_t grain,
 				  uint32_t flags)
 {
@@ -81,7 +71,7 @@ static void sum_everything(void *argument)
 
 static void each_index_is_accumulated_once(void **state)
 {
-	everywhere(sum_everything, *state);
+	in_each_place_of(sum_everything, *state);
 }
 
 /* --- order -------------------------------------------------------------- */
@@ -144,7 +134,7 @@ static void keep_order(void *argument)
 
 static void left_stays_left(void **state)
 {
-	everywhere(keep_order, *state);
+	in_each_place_of(keep_order, *state);
 }
 
 /* --- the same result ---------------------------------------------------- */
@@ -213,7 +203,7 @@ static void sum_deterministically(void *argument)
 
 static void a_deterministic_sum_is_the_same_to_the_last_bit(void **state)
 {
-	everywhere(sum_deterministically, *state);
+	in_each_place_of(sum_deterministically, *state);
 }
 
 /* --- waiting, nesting --------------------------------------------------- */
@@ -261,7 +251,7 @@ static void nest(void *argument)
 
 static void parts_may_wait_and_reduce(void **state)
 {
-	everywhere(nest, *state);
+	in_each_place_of(nest, *state);
 }
 
 /* --- what stops it ------------------------------------------------------ */
@@ -295,7 +285,7 @@ static void fail_with_options(void *argument)
 
 static void an_error_leaves_the_result_alone(void **state)
 {
-	everywhere(fail_with_options, *state);
+	in_each_place_of(fail_with_options, *state);
 }
 
 static int pass_time(void *context, void *accumulator, size_t begin, size_t end)
@@ -334,7 +324,7 @@ static void time_out(void *argument)
 
 static void the_deadline_ends_it(void **state)
 {
-	everywhere(time_out, *state);
+	in_each_place_of(time_out, *state);
 }
 
 static int cancel_and_add(void *context, void *accumulator, size_t begin,
@@ -373,7 +363,7 @@ static void cancel(void *argument)
 
 static void cancelling_the_callers_group_ends_it(void **state)
 {
-	everywhere(cancel, *state);
+	in_each_place_of(cancel, *state);
 }
 
 static void refuse(void *argument)
@@ -399,7 +389,7 @@ static void refuse(void *argument)
 
 static void bad_arguments_are_refused(void **state)
 {
-	everywhere(refuse, *state);
+	in_each_place_of(refuse, *state);
 }
 
 /* --- memory ------------------------------------------------------------- */

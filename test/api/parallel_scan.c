@@ -7,16 +7,6 @@
 
 #define N 5000
 
-/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
- * a loop can be called there. */
-static void everywhere(sennit_task_fn *run, struct world *w)
-{
-	run(w);
-	in_a_task(run, w);
-	if (w->threads)
-		in_a_thread(run, w);
-}
-
 /* Call try_out with all kinds of options. */
 static void with_options(struct world *w,
 			 void (*try_out)(const sennit_parallel_options *o))
@@ -167,7 +157,7 @@ static void scan_all(void *argument)
 
 static void each_output_is_of_all_before_it(void **state)
 {
-	everywhere(scan_all, *state);
+	in_each_place_of(scan_all, *state);
 }
 
 static void scan_waiting(const sennit_parallel_options *o)
@@ -186,7 +176,7 @@ static void wait_in_scans(void *argument)
 
 static void blocks_may_wait(void **state)
 {
-	everywhere(wait_in_scans, *state);
+	in_each_place_of(wait_in_scans, *state);
 }
 
 static void without_options_or_result_it_works_too(void **state)
@@ -274,7 +264,7 @@ static void scan_deterministically(void *argument)
 
 static void a_deterministic_scan_is_the_same_to_the_last_bit(void **state)
 {
-	everywhere(scan_deterministically, *state);
+	in_each_place_of(scan_deterministically, *state);
 }
 
 /* --- what stops it ------------------------------------------------------ */
@@ -299,7 +289,7 @@ static void fail_with_options(void *argument)
 
 static void an_error_ends_it(void **state)
 {
-	everywhere(fail_with_options, *state);
+	in_each_place_of(fail_with_options, *state);
 }
 
 static int until_cancelled(void *context, void *accumulator, size_t begin,
@@ -351,7 +341,7 @@ static void time_out(void *argument)
 
 static void the_deadline_ends_it(void **state)
 {
-	everywhere(time_out, *state);
+	in_each_place_of(time_out, *state);
 }
 
 static int cancel_late(void *context, void *accumulator, size_t begin,
@@ -391,7 +381,7 @@ static void cancel(void *argument)
 
 static void cancelling_the_callers_group_ends_it(void **state)
 {
-	everywhere(cancel, *state);
+	in_each_place_of(cancel, *state);
 }
 
 static void refuse(void *argument)
@@ -419,7 +409,7 @@ static void refuse(void *argument)
 
 static void bad_arguments_are_refused(void **state)
 {
-	everywhere(refuse, *state);
+	in_each_place_of(refuse, *state);
 }
 
 int main(void)

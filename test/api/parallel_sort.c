@@ -8,16 +8,6 @@
 
 #define MOST 40000 /* more than 8 workers' chunks of 2048 */
 
-/* Run run(w) on the bound thread, in a task and on an unbound thread, as far as
- * a loop can be called there. */
-static void everywhere(sennit_task_fn *run, struct world *w)
-{
-	run(w);
-	in_a_task(run, w);
-	if (w->threads)
-		in_a_thread(run, w);
-}
-
 static sennit_parallel_options on(const struct world *w, size_t grain)
 {
 	return (sennit_parallel_options){ .scheduler = w->s, .grain = grain };
@@ -169,7 +159,7 @@ static void sort_shapes(void *argument)
 static void any_input_is_sorted_stably(void **state)
 {
 	seed = random_stream(1);
-	everywhere(sort_shapes, *state);
+	in_each_place_of(sort_shapes, *state);
 }
 
 static void sort_many(void *argument)
@@ -186,7 +176,7 @@ static void sort_many(void *argument)
 static void many_are_sorted_by_all(void **state)
 {
 	seed = random_stream(2);
-	everywhere(sort_many, *state);
+	in_each_place_of(sort_many, *state);
 }
 
 static void sort_sizes(void *argument)
@@ -204,7 +194,7 @@ static void sort_sizes(void *argument)
 static void elements_may_have_any_size(void **state)
 {
 	seed = random_stream(3);
-	everywhere(sort_sizes, *state);
+	in_each_place_of(sort_sizes, *state);
 }
 
 static void sort_sometimes(void *argument)
@@ -259,7 +249,7 @@ static void sort_waiting(void *argument)
 static void comparisons_may_wait(void **state)
 {
 	seed = random_stream(5);
-	everywhere(sort_waiting, *state);
+	in_each_place_of(sort_waiting, *state);
 }
 
 static int sort_columns(void *context, size_t begin, size_t end)
@@ -289,7 +279,7 @@ static void sort_in_a_loop(void *argument)
 static void loops_may_sort(void **state)
 {
 	seed = random_stream(6);
-	everywhere(sort_in_a_loop, *state);
+	in_each_place_of(sort_in_a_loop, *state);
 }
 
 static atomic_ulong compared;
@@ -407,7 +397,7 @@ static void refuse(void *argument)
 
 static void bad_arguments_are_refused(void **state)
 {
-	everywhere(refuse, *state);
+	in_each_place_of(refuse, *state);
 }
 
 /* --- what stops it ------------------------------------------------------ */
@@ -468,7 +458,7 @@ static void cancel_midway(void *argument)
 static void cancelled_midway_it_has_lost_nothing(void **state)
 {
 	seed = random_stream(10);
-	everywhere(cancel_midway, *state);
+	in_each_place_of(cancel_midway, *state);
 }
 
 static void cancel_and_lie(void *argument)
@@ -479,7 +469,7 @@ static void cancel_and_lie(void *argument)
 static void a_comparison_that_has_cancelled_may_say_anything(void **state)
 {
 	seed = random_stream(12);
-	everywhere(cancel_and_lie, *state);
+	in_each_place_of(cancel_and_lie, *state);
 }
 
 static void run_late(void *argument)
@@ -506,7 +496,7 @@ static void run_late(void *argument)
 static void the_deadline_ends_it(void **state)
 {
 	seed = random_stream(11);
-	everywhere(run_late, *state);
+	in_each_place_of(run_late, *state);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* placement.c - on which thread a task runs, and in which order. */
+#include "rally.h"
 #include "with_workers.h"
 
 /* --- who ran what ------------------------------------------------------- */
@@ -121,15 +122,11 @@ static void order_newest_reverses_it(void **state)
 	sennit_scheduler *s;
 	struct log        log = { .next = 0 };
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .order = SENNIT_ORDER_NEWEST));
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .order = SENNIT_ORDER_NEWEST));
 	schedule_ten_and_wait(&log);
 	assert_newest_first(&log, 10);
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 /* --- with workers ------------------------------------------------------- */
@@ -149,15 +146,11 @@ static void order_oldest_runs_its_oldest_first(void **state)
 	sennit_scheduler *s;
 	struct log        log = { .next = 0 };
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .order = SENNIT_ORDER_OLDEST));
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .order = SENNIT_ORDER_OLDEST));
 	in_a_task(schedule_ten_and_wait, &log);
 	assert_oldest_first(&log, 10);
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 /* --- from outside, to a worker that is busy ----------------------------- */
@@ -178,12 +171,10 @@ static void hold_the_worker(void *argument)
 }
 
 /* Ten tasks from here, which the worker then finds all at once. */
-static void assert_runs_oldest_first(sennit_scheduler *s)
+static void assert_runs_oldest_first(void)
 {
 	struct jam j = { .busy = false };
 
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
 	sennit_wait_group_init(&j.log.done, 1);
 	must_schedule(hold_the_worker, &j);
 	assert_soon(atomic_load(&j.busy));
@@ -195,9 +186,8 @@ static void assert_runs_oldest_first(sennit_scheduler *s)
 
 static void tasks_sent_to_a_worker_run_oldest_first(void **state)
 {
-	struct world *w = *state;
-
-	assert_runs_oldest_first(w->s);
+	(void)state;
+	assert_runs_oldest_first();
 }
 
 static void tasks_sent_to_a_worker_run_so_by_order_oldest_too(void **state)
@@ -205,12 +195,10 @@ static void tasks_sent_to_a_worker_run_so_by_order_oldest_too(void **state)
 	struct world     *w = *state;
 	sennit_scheduler *s;
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .order = SENNIT_ORDER_OLDEST));
-	assert_runs_oldest_first(s);
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .order = SENNIT_ORDER_OLDEST));
+	assert_runs_oldest_first();
+	move_back(w, s);
 }
 
 struct threads_seen {
@@ -324,32 +312,11 @@ static void a_same_thread_task_may_be_enqueued_by_its_own_task(void **state)
 
 /* --- balance ------------------------------------------------------------ */
 
-/* All of them must run at once: a worker sits in each until the last is in. */
-struct rally {
-	unsigned          needed;
-	atomic_uint       in;
-	sennit_wait_group done;
-};
-
-static void meet(void *argument)
-{
-	struct rally *r = argument;
-	sennit_time   give_up = sennit_after(GIVE_UP);
-
-	atomic_fetch_add(&r->in, 1);
-	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
-		sched_yield(); /* the thread's turn, not the fiber's */
-	EXPECT(atomic_load(&r->in) == r->needed);
-	sennit_wait_group_done(&r->done);
-}
-
 static void schedule_rally(struct rally *r, unsigned needed, unsigned here)
 {
 	unsigned i;
 
-	r->needed = needed;
-	atomic_store(&r->in, 0);
-	sennit_wait_group_init(&r->done, needed);
+	call_rally(r, needed);
 	for (i = here; i < needed; i++)
 		must_schedule(meet, r);
 }
@@ -386,14 +353,6 @@ static void every_worker_helps_a_busy_task(void **state)
 	}
 }
 
-static uint64_t parks_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats.parks;
-}
-
 static void sleeping_workers_help_a_busy_task(void **state)
 {
 	struct world *w = *state;
@@ -401,11 +360,11 @@ static void sleeping_workers_help_a_busy_task(void **state)
 	unsigned      round;
 
 	for (round = 0; round < 10; round++) {
-		const uint64_t parks = parks_of(w->s);
+		const uint64_t parks = stats_of(w->s).parks;
 
 		in_a_task(rally_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
-		assert_soon(parks_of(w->s) > parks);
+		assert_soon(stats_of(w->s).parks > parks);
 	}
 }
 
@@ -416,17 +375,13 @@ static void placement_spread_reaches_every_worker(void **state)
 	struct rally      r = { .needed = w->threads };
 	unsigned          round;
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .placement = SENNIT_PLACEMENT_SPREAD));
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .placement = SENNIT_PLACEMENT_SPREAD));
 	for (round = 0; round < 20; round++) {
 		in_a_task(rally_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
 	}
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 /* --- more workers than a thief visits in a round ------------------------ */
@@ -443,21 +398,17 @@ static bool fake_place(void *asked, uint32_t cpu, sennit_cpu_place *out)
 
 static void expect_all_meet(const sennit_config *config, struct world *w)
 {
-	sennit_scheduler *s = start_with(config);
+	sennit_scheduler *s = move_to(config);
 	struct rally      r = { .needed = config->workers };
 	unsigned          round;
 
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
 	for (round = 0; round < 5; round++) {
 		in_a_task(rally_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
 		schedule_rally(&r, config->workers, 0);
 		sennit_wait_group_wait(&r.done);
 	}
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 static void many_workers_help_as_few_do(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_borrowers.c - many who borrow from one pool: who gets an item, and when;
  * nothing is lost, and nothing lent twice. */
+#include "lookout.h"
 #include "with_workers.h"
 
 #include <errno.h>
@@ -262,25 +263,10 @@ static void a_pool_may_be_freed_by_its_last_borrower(void **state)
 
 /* --- reports ------------------------------------------------------------ */
 
-struct look {
-	uint32_t    kind;
-	const void *object;
-	unsigned    seen;
-};
-
-static void look(void *context, const sennit_report_entry *e)
-{
-	struct look *l = context;
-
-	l->seen += e->state == SENNIT_REPORT_BLOCKED &&
-		   e->waits_for == l->kind && e->object == l->object;
-}
-
 static void a_report_names_the_pool(void **state)
 {
 	const struct world *w = *state;
 	struct queue_up     q = { .arrived = 0 };
-	struct look         l = { SENNIT_WAITS_FOR_POOL, &q.pool, 0 };
 	void               *item;
 
 	must_init_numbers(&q.pool, 1);
@@ -288,8 +274,8 @@ static void a_report_names_the_pool(void **state)
 	item = must_borrow(&q.pool);
 	must_schedule(queue_up, &q);
 	assert_soon(fibers_of(w->s) == 1);
-	sennit_scheduler_report(w->s, look, &l);
-	assert_int_equal(l.seen, 1);
+	assert_int_equal(waiting_for(w->s, &q.pool), 1);
+	assert_int_equal(said_to_be(w->s, &q.pool), SENNIT_WAITS_FOR_POOL);
 	sennit_pool_return(&q.pool, item);
 	sennit_wait_group_wait(&q.done);
 	sennit_pool_destroy(&q.pool);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_hooks.c - what a pool calls: construct, destroy, the allocator. */
 #include "with_workers.h"
+#include "../ward.h"
 
 #include <errno.h>
 
@@ -209,35 +210,6 @@ static void a_failed_construct_leaves_the_item_to_the_next(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-struct memory {
-	atomic_uint calls;
-	unsigned    failing; /* which call fails; 0: none */
-	atomic_long live;
-};
-
-static void *take_memory(void *context, size_t size, size_t alignment)
-{
-	struct memory *m = context;
-	void          *memory;
-
-	if (atomic_fetch_add(&m->calls, 1) + 1 == m->failing)
-		return NULL;
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	memset(memory, 0xa5, size);
-	atomic_fetch_add(&m->live, (long)size);
-	return memory;
-}
-
-static void give_memory(void *context, void *memory, size_t size)
-{
-	struct memory *m = context;
-
-	memset(memory, 0x5a, size);
-	free(memory);
-	atomic_fetch_sub(&m->live, (long)size);
-}
-
 static sennit_pool_config config_of(const sennit_allocator *a, size_t count)
 {
 	return (sennit_pool_config){ .item_size = 24,
@@ -247,17 +219,17 @@ static sennit_pool_config config_of(const sennit_allocator *a, size_t count)
 
 static void a_bounded_pool_without_memory_is_refused(void **state)
 {
-	struct memory            m = { .failing = 1 };
-	const sennit_allocator   a = { take_memory, give_memory, &m };
+	struct ward              m = { .failing = 1 };
+	const sennit_allocator   a = WARD(&m);
 	const sennit_pool_config c = config_of(&a, 10);
 	sennit_pool              p;
 
 	(void)state;
 	assert_int_equal(sennit_pool_init(&p, &c), -ENOMEM);
 	assert_int_equal(sennit_pool_init(&p, &c), 0);
-	assert_true(atomic_load(&m.live) >= 240);
+	assert_true(atomic_load(&m.bytes) >= 240);
 	sennit_pool_destroy(&p);
-	assert_int_equal(atomic_load(&m.live), 0);
+	assert_int_equal(atomic_load(&m.bytes), 0);
 }
 
 enum { PLENTY = 1000 };
@@ -265,8 +237,8 @@ enum { PLENTY = 1000 };
 /* The k-th growth fails once: that borrower is refused, the next gets one. */
 static void survive_failure_of(unsigned k)
 {
-	struct memory            m = { .failing = k };
-	const sennit_allocator   a = { take_memory, give_memory, &m };
+	struct ward              m = { .failing = k };
+	const sennit_allocator   a = WARD(&m);
 	const sennit_pool_config c = config_of(&a, 0);
 	sennit_pool              p;
 	void                    *items[PLENTY];
@@ -281,7 +253,7 @@ static void survive_failure_of(unsigned k)
 	for (i = 0; i < PLENTY; i++)
 		sennit_pool_return(&p, items[i]);
 	sennit_pool_destroy(&p);
-	assert_int_equal(atomic_load(&m.live), 0);
+	assert_int_equal(atomic_load(&m.bytes), 0);
 }
 
 static void an_unbounded_pool_survives_a_lack_of_memory(void **state)
@@ -314,8 +286,8 @@ static void borrow_in_a_rush(void *argument)
 
 static void all_may_grow_a_pool_at_once(void **state)
 {
-	struct memory            m = { .failing = 0 };
-	const sennit_allocator   a = { take_memory, give_memory, &m };
+	struct ward              m = { .failing = 0 };
+	const sennit_allocator   a = WARD(&m);
 	const sennit_pool_config c = config_of(&a, 0);
 	struct rush              r = { .next = 0 };
 	unsigned                 i;
@@ -326,11 +298,11 @@ static void all_may_grow_a_pool_at_once(void **state)
 	for (i = 0; i < 8; i++)
 		must_schedule(borrow_in_a_rush, &r);
 	sennit_wait_group_wait(&r.done);
-	assert_true(atomic_load(&m.live) < 2 * 64 * (PLENTY + 8));
+	assert_true(atomic_load(&m.bytes) < 2 * 64 * (PLENTY + 8));
 	for (i = 0; i < PLENTY; i++)
 		sennit_pool_return(&r.pool, r.items[i]);
 	sennit_pool_destroy(&r.pool);
-	assert_int_equal(atomic_load(&m.live), 0);
+	assert_int_equal(atomic_load(&m.bytes), 0);
 }
 
 int main(void)

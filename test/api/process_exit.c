@@ -2,14 +2,12 @@
 /* process_exit.c - exit() with schedulers alive ends the process, with its
  * status, from wherever it is called and whatever workers and fibers are at.
  *
- * Each case runs in a child, which alarm() would end if it hung. The parent
- * itself starts no thread.
+ * Each case runs in a child; the parent itself starts no thread.
  */
+#include "../child.h"
 #include "with_workers.h"
 
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 enum { STATUS = 42 };
 
@@ -195,10 +193,6 @@ static void leave_from_a_call(struct ending *e)
 
 _Noreturn static void live_and_leave(struct ending *e, bool asleep)
 {
-	const struct rlimit no_core = { 0, 0 };
-
-	alarm(200);
-	setrlimit(RLIMIT_CORE, &no_core);
 	sennit_event_init(&e->never, SENNIT_EVENT_MANUAL, false);
 	if (sennit_scheduler_create(&e->s,
 				    SENNIT_CONFIG(.workers = e->workers)) ||
@@ -216,15 +210,12 @@ static void assert_leaves(void **state, void (*leave)(struct ending *e),
 {
 	const struct world *w = *state;
 	struct ending       e = { .workers = w->workers, .leave = leave };
+	const pid_t         child = begin_child();
 	int                 status;
-	pid_t               child;
 
-	fflush(NULL);
-	child = fork();
 	if (!child)
 		live_and_leave(&e, asleep);
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
+	status = await_child(child);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != STATUS)
 		fail_msg("child ended with %#x", (unsigned)status);
 }

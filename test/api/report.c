@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - who is alive, where, waiting for what. */
+#include "printed.h"
 #include "with_workers.h"
 
 #include <errno.h>
@@ -428,21 +429,6 @@ static void who_gave_up_on_the_end_may_ask_why(void **state)
 
 /* --- text --------------------------------------------------------------- */
 
-static const char *print(sennit_scheduler *s, char text[], size_t size)
-{
-	int     ends[2];
-	ssize_t n;
-
-	if (pipe(ends))
-		abort();
-	sennit_scheduler_print_report(s, ends[1]);
-	close(ends[1]);
-	n = read(ends[0], text, size - 1);
-	close(ends[0]);
-	text[n > 0 ? n : 0] = '\0';
-	return text;
-}
-
 static void the_text_names_who_waits_for_what(void **state)
 {
 	struct world     *w = *state;
@@ -453,19 +439,19 @@ static void the_text_names_who_waits_for_what(void **state)
 	unsigned          worker, thread, fiber;
 
 	sennit_wait_group_init(&t.all, 1);
-	assert_soon(!strcmp(print(s, text, sizeof(text)),
+	assert_soon(!strcmp(printed_report(s, text, sizeof(text)),
 			    "nothing runs or waits\n"));
 	assert_int_equal(sennit_enqueue(s, &task), 0);
 	snprintf(object, sizeof(object), ": waits for event %p, for ",
 		 (void *)&t.event);
 	/* Alone: whom it was stolen from may have been seen before. */
-	assert_soon(sscanf(print(s, text, sizeof(text)),
+	assert_soon(sscanf(printed_report(s, text, sizeof(text)),
 			   "sennit worker %u, thread %u, fiber %u:", &worker,
 			   &thread, &fiber) == 3 &&
 		    strstr(text, object));
 	assert_true(worker < w->threads);
 	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_"));
-	assert_soon(strstr(print(s, text, sizeof(text)),
+	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "nothing inside can wake any of them\n"));
 	sennit_event_set(&t.event);
 	end_scheduler(s);
@@ -574,11 +560,6 @@ static void reports_while_fibers_come_and_go_mix_nothing(void **state)
 	pthread_join(guest, NULL);
 	end_scheduler(r.s);
 }
-
-#define WITH_THREAD_COUNTS(f)                                \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
 
 int main(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rwlock.c - many readers or one writer; phases in turns; deadlines. */
 #include "crowd.h"
+#include "lookout.h"
 
 #include <errno.h>
 

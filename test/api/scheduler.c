@@ -375,12 +375,6 @@ static void shutdown_may_be_called_by_anothers_task(void **state)
 	assert_int_equal(atomic_load(&l.ends), 1);
 }
 
-/* Cases that make their own scheduler, with workers. */
-#define WITH_THREAD_COUNTS(f)                                \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select.c - one of several sends, receives and events. */
+#include "lookout.h"
 #include "with_workers.h"
 
 #include <errno.h>
@@ -355,29 +356,6 @@ static void both_ways_on_one_channel(void **state)
 
 /* --- reports ------------------------------------------------------------ */
 
-struct sighting {
-	uint32_t    waits_for;
-	const void *object;
-	unsigned    count;
-};
-
-static void count_sighting(void *context, const sennit_report_entry *e)
-{
-	struct sighting *s = context;
-
-	s->count += e->state == SENNIT_REPORT_BLOCKED &&
-		    e->waits_for == s->waits_for && e->object == s->object;
-}
-
-static bool is_reported(sennit_scheduler *s, uint32_t waits_for,
-			const void *object)
-{
-	struct sighting sighting = { waits_for, object, 0 };
-
-	sennit_scheduler_report(s, count_sighting, &sighting);
-	return sighting.count == 1;
-}
-
 static void receive_one(void *argument)
 {
 	struct scene *c = argument;
@@ -397,8 +375,8 @@ static void reports_name_the_channel_and_the_first_case(void **state)
 	c.cases[0] = c.cases[OUT0];
 	must_schedule(select_in_scene, &c);
 	must_schedule(receive_one, &c);
-	assert_soon(is_reported(w->s, SENNIT_WAITS_FOR_SELECT, &c.out[0]));
-	assert_soon(is_reported(w->s, SENNIT_WAITS_FOR_CHANNEL, &c.in[0]));
+	assert_soon(said_to_be(w->s, &c.out[0]) == SENNIT_WAITS_FOR_SELECT);
+	assert_soon(said_to_be(w->s, &c.in[0]) == SENNIT_WAITS_FOR_CHANNEL);
 	sennit_channel_close(&c.in[0]);
 	sennit_event_set(&c.manual);
 	sennit_wait_group_wait(&c.done);

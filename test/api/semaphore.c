@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* semaphore.c - permits are neither lost nor made; first come, first served. */
 #include "crowd.h"
+#include "lookout.h"
 
 #include <errno.h>
 

@@ -2,9 +2,8 @@
 /* stack_use.c - with measure_stacks, what each function's tasks use of their
  * stacks is known; without, nothing is.
  */
+#include "printed.h"
 #include "with_workers.h"
-
-#include <sys/mman.h>
 
 enum { TASKS = 20, STACK = 256 * 1024 };
 
@@ -253,29 +252,18 @@ static void the_least_stack_is_enough(void **state)
 	end(s);
 }
 
-static void read_all(int fd, char *text, size_t size)
-{
-	ssize_t n = pread(fd, text, size - 1, 0);
-
-	text[n > 0 ? n : 0] = 0;
-}
-
 static void it_is_printed_by_name(void **state)
 {
 	sennit_scheduler *s = measuring(*state);
-	int               fd = memfd_create("stacks", 0);
 	char              text[4096];
 
-	assert_true(fd >= 0);
 	assert_int_equal(sennit_task_set_name(use_5000, "fiver"), 0);
 	run_some(use_5000, TASKS);
 	assert_counted(s, use_5000, TASKS);
-	sennit_scheduler_print_stacks(s, fd);
-	read_all(fd, text, sizeof(text));
+	printed(sennit_scheduler_print_stacks, s, text, sizeof(text));
 	if (!strstr(text, " bytes at most of 20 tasks fiver: "))
 		fail_msg("%s", text);
 	assert_int_equal(sennit_task_set_name(use_5000, NULL), 0);
-	close(fd);
 	end(s);
 }
 

@@ -2,14 +2,6 @@
 /* stats.c - the counters of a scheduler. */
 #include "with_workers.h"
 
-static sennit_stats stats_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats;
-}
-
 static void count_one(void *counter)
 {
 	atomic_fetch_add((atomic_uint *)counter, 1);

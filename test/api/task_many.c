@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_many.c - tasks scheduled by one call: all of them or none, in order. */
+#include "rally.h"
 #include "with_workers.h"
 
 #include <errno.h>
@@ -152,15 +153,11 @@ static void so_does_one_that_is_spread(void **state)
 	struct world     *w = *state;
 	sennit_scheduler *s;
 
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .placement = SENNIT_PLACEMENT_SPREAD));
-	sennit_unbind();
-	assert_int_equal(sennit_bind(s), 0);
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .placement = SENNIT_PLACEMENT_SPREAD));
 	in_place_spread(in_place, s);
 	in_place_spread(in_a_task, s);
-	sennit_unbind();
-	end_scheduler(s);
-	assert_int_equal(sennit_bind(w->s), 0);
+	move_back(w, s);
 }
 
 static void the_array_may_be_reused_at_once(void **state)
@@ -260,25 +257,6 @@ static void background_tasks_run_first_to_last(void **state)
 
 /* --- help --------------------------------------------------------------- */
 
-/* All of them must run at once: a worker sits in each until the last is in. */
-struct rally {
-	unsigned          needed;
-	atomic_uint       in;
-	sennit_wait_group done;
-};
-
-static void meet(void *argument)
-{
-	struct rally *r = argument;
-	sennit_time   give_up = sennit_after(GIVE_UP);
-
-	atomic_fetch_add(&r->in, 1);
-	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
-		sched_yield(); /* the thread's turn, not the fiber's */
-	EXPECT(atomic_load(&r->in) == r->needed);
-	sennit_wait_group_done(&r->done);
-}
-
 static void hold_rally(void *argument)
 {
 	struct rally *r = argument;
@@ -287,8 +265,7 @@ static void hold_rally(void *argument)
 
 	for (i = 0; i < r->needed; i++)
 		tasks[i] = (sennit_task){ .run = meet, .argument = r };
-	atomic_store(&r->in, 0);
-	sennit_wait_group_init(&r->done, r->needed);
+	call_rally(r, r->needed);
 	EXPECT(sennit_schedule_many(tasks, r->needed) == 0);
 	sennit_wait_group_wait(&r->done);
 }

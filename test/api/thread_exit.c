@@ -185,20 +185,16 @@ static void a_destructor_may_unbind(void **state)
 	pthread_key_delete(cleaner);
 }
 
-#define WHERE_WORKERS_ARE(f)                         \
-	CASE_(f, "_w1", open_count, close_count, 1), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(returning_from_a_bound_thread),
 		WITH_COUNTS(leaving_the_main_thread_while_bound),
-		WHERE_WORKERS_ARE(cancelling_a_workers_thread),
-		WHERE_WORKERS_ARE(leaving_from_the_initialiser),
+		WITH_THREAD_COUNTS(cancelling_a_workers_thread),
+		WITH_THREAD_COUNTS(leaving_from_the_initialiser),
 		WITH_COUNTS(leaving_a_bound_thread_from_a_task),
-		WHERE_WORKERS_ARE(leaving_a_workers_thread),
-		WHERE_WORKERS_ARE(leaving_a_workers_thread_after_a_wait),
+		WITH_THREAD_COUNTS(leaving_a_workers_thread),
+		WITH_THREAD_COUNTS(leaving_a_workers_thread_after_a_wait),
 		WITH_WORKERS(a_thread_that_has_unbound_may_exit),
 		WITH_WORKERS(a_destructor_may_unbind),
 	};

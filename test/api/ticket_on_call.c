@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ticket_on_call.c - a function that is called when a ticket is due. */
 #include "with_workers.h"
+#include "../ward.h"
 
 #include <errno.h>
 
@@ -193,26 +194,7 @@ static void the_scheduler_ends_after_the_call(void **state)
 
 /* --- without memory ----------------------------------------------------- */
 
-static atomic_bool is_exhausted;
-
-static void *take_memory(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (atomic_load(&is_exhausted))
-		return NULL;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	return posix_memalign(&memory, alignment, size) ? NULL : memory;
-}
-
-static void give_memory(void *context, void *memory, size_t size)
-{
-	(void)context;
-	(void)size;
-	free(memory);
-}
+static struct ward ward;
 
 /* Ask until it is refused; what was accepted is called nevertheless. */
 static void ask_until_refused(struct calls *all)
@@ -223,7 +205,7 @@ static void ask_until_refused(struct calls *all)
 	memset(all, 0, sizeof(*all));
 	all->made = 1;
 	sennit_ticket_queue_take_n(&all->q, all->tickets, CALLS);
-	atomic_store(&is_exhausted, true);
+	atomic_store(&ward.dry, true);
 	while (!err && asked < CALLS) {
 		call_list[asked] = (struct call){ all, asked };
 		sennit_wait_group_add(&all->done, 1);
@@ -235,7 +217,7 @@ static void ask_until_refused(struct calls *all)
 	sennit_wait_group_done(&all->done);
 	sennit_ticket_done(&all->tickets[0]);
 	sennit_wait_group_wait(&all->done);
-	atomic_store(&is_exhausted, false);
+	atomic_store(&ward.dry, false);
 	EXPECT(all->made == asked);
 	for (; asked < CALLS; asked++)
 		sennit_ticket_done(&all->tickets[asked]);
@@ -245,11 +227,11 @@ static void ask_until_refused(struct calls *all)
 static void what_was_accepted_needs_no_more_memory(void **state)
 {
 	const struct world    *w = *state;
-	const sennit_allocator a = { take_memory, give_memory, NULL };
+	const sennit_allocator a = WARD(&ward);
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));
 
-	atomic_store(&is_exhausted, false);
+	atomic_store(&ward.dry, false);
 	assert_int_equal(sennit_bind(s), 0);
 	ask_until_refused(&shared);
 	sennit_unbind();

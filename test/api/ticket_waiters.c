@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ticket_waiters.c - several who wait for one ticket, who give up, who free it
  * afterwards. */
+#include "lookout.h"
 #include "with_workers.h"
 
 #include <errno.h>
@@ -160,33 +161,18 @@ static void tickets_and_queue_may_be_freed_when_done(void **state)
 
 /* --- reports ------------------------------------------------------------ */
 
-struct look {
-	uint32_t    kind;
-	const void *object;
-	unsigned    seen;
-};
-
-static void look(void *context, const sennit_report_entry *e)
-{
-	struct look *l = context;
-
-	l->seen += e->state == SENNIT_REPORT_BLOCKED &&
-		   e->waits_for == l->kind && e->object == l->object;
-}
-
 static void a_report_names_the_ticket(void **state)
 {
 	const struct world *w = *state;
 	struct crowd        c = { .passed = 0 };
-	struct look         l = { SENNIT_WAITS_FOR_TICKET, &c.t[2], 0 };
 
 	sennit_wait_group_init(&c.gathered, 1);
 	sennit_wait_group_init(&c.done, 1);
 	sennit_ticket_queue_take_n(&c.q, c.t, 3);
 	must_schedule(wait_in_crowd, &c);
 	assert_soon(fibers_of(w->s) == 1);
-	sennit_scheduler_report(w->s, look, &l);
-	assert_int_equal(l.seen, 1);
+	assert_int_equal(waiting_for(w->s, &c.t[2]), 1);
+	assert_int_equal(said_to_be(w->s, &c.t[2]), SENNIT_WAITS_FOR_TICKET);
 	sennit_ticket_done(&c.t[2]);
 	sennit_wait_group_wait(&c.done);
 }

@@ -24,14 +24,6 @@ static size_t resident(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static sennit_stats stats_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats;
-}
-
 /* --- a peak ------------------------------------------------------------- */
 
 struct peak {

@@ -90,38 +90,40 @@ static void finish(void *done)
 
 enum { BATCH = 100 };
 
-/* How often the caller wakes somebody while it schedules `count` tasks, singly
- * or at once. Never, should a worker that slept have been woken just before:
- * that one counts as a searcher already. */
-static unsigned wakes_for(sennit_scheduler *s, sennit_wait_group *done,
+/* With all workers asleep, schedule `count` tasks, singly or at once, and let
+ * them run. How often the scheduling woke somebody: never, should a worker that
+ * slept have been woken just before, as that one counts as a searcher already.
+ */
+static unsigned wakes_for(const struct world *w, sennit_scheduler *s,
 			  unsigned count, bool at_once)
 {
-	sennit_task tasks[BATCH];
-	unsigned    i;
+	sennit_wait_group done;
+	sennit_task       tasks[BATCH];
+	unsigned          woken, i;
 
-	sennit_wait_group_init(done, count);
+	sennit_wait_group_init(&done, count);
 	for (i = 0; i < count; i++)
-		tasks[i] = (sennit_task){ .run = finish, .argument = done };
+		tasks[i] = (sennit_task){ .run = finish, .argument = &done };
+	assert_soon(atomic_load(&endless) == w->workers);
+	atomic_store(&wakes_of_all, 0);
 	wakes = 0;
 	if (at_once)
-		EXPECT(sennit_enqueue_many(s, tasks, count) == 0);
+		assert_int_equal(sennit_enqueue_many(s, tasks, count), 0);
 	for (i = 0; i < count && !at_once; i++)
-		EXPECT(sennit_enqueue(s, &tasks[i]) == 0);
-	return wakes;
+		assert_int_equal(sennit_enqueue(s, &tasks[i]), 0);
+	woken = wakes;
+	assert_soon(sennit_wait_group_wait_until(&done, 0) == 0);
+	return woken;
 }
 
 static void one_task_wakes_one_worker_at_most(void **state)
 {
 	const struct world *w = *state;
 	sennit_scheduler   *s = start_counted(w->workers);
-	sennit_wait_group   done;
 	unsigned            round;
 
 	for (round = 0; round < 10; round++) {
-		assert_soon(atomic_load(&endless) == w->workers);
-		atomic_store(&wakes_of_all, 0);
-		assert_in_range(wakes_for(s, &done, 1, round % 2), 0, 1);
-		assert_soon(sennit_wait_group_wait_until(&done, 0) == 0);
+		assert_in_range(wakes_for(w, s, 1, round % 2), 0, 1);
 		assert_soon(atomic_load(&endless) == w->workers);
 		assert_in_range(atomic_load(&wakes_of_all), 0, 1);
 	}
@@ -132,14 +134,10 @@ static void a_batch_wakes_one_worker_at_most(void **state)
 {
 	const struct world *w = *state;
 	sennit_scheduler   *s = start_counted(w->workers);
-	sennit_wait_group   done;
 	unsigned            round;
 
-	for (round = 0; round < 10; round++) {
-		assert_soon(atomic_load(&endless) == w->workers);
-		assert_in_range(wakes_for(s, &done, BATCH, true), 0, 1);
-		assert_soon(sennit_wait_group_wait_until(&done, 0) == 0);
-	}
+	for (round = 0; round < 10; round++)
+		assert_in_range(wakes_for(w, s, BATCH, true), 0, 1);
 	end_scheduler(s);
 }
 
@@ -147,14 +145,10 @@ static void tasks_wake_no_more_than_one_worker_each(void **state)
 {
 	const struct world *w = *state;
 	sennit_scheduler   *s = start_counted(w->workers);
-	sennit_wait_group   done;
 	unsigned            round;
 
-	for (round = 0; round < 10; round++) {
-		assert_soon(atomic_load(&endless) == w->workers);
-		assert_in_range(wakes_for(s, &done, BATCH, false), 0, BATCH);
-		assert_soon(sennit_wait_group_wait_until(&done, 0) == 0);
-	}
+	for (round = 0; round < 10; round++)
+		assert_in_range(wakes_for(w, s, BATCH, false), 0, BATCH);
 	end_scheduler(s);
 }
 
@@ -221,19 +215,15 @@ static void one_of_a_task_wakes_one_other_who_comes(void **state)
 	end_scheduler(s);
 }
 
-#define COUNTED(f)                                           \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		COUNTED(idle_workers_end_up_asleep_without_a_deadline),
-		COUNTED(one_task_wakes_one_worker_at_most),
-		COUNTED(a_batch_wakes_one_worker_at_most),
-		COUNTED(tasks_wake_no_more_than_one_worker_each),
-		COUNTED(one_of_a_task_wakes_one_other_who_comes),
+		WITH_THREAD_COUNTS(
+			idle_workers_end_up_asleep_without_a_deadline),
+		WITH_THREAD_COUNTS(one_task_wakes_one_worker_at_most),
+		WITH_THREAD_COUNTS(a_batch_wakes_one_worker_at_most),
+		WITH_THREAD_COUNTS(tasks_wake_no_more_than_one_worker_each),
+		WITH_THREAD_COUNTS(one_of_a_task_wakes_one_other_who_comes),
 	};
 
 	return cmocka_run_group_tests_name("api/wakes", tests, NULL, NULL);

@@ -7,7 +7,8 @@
  *	WITH_SEVERAL(f)  only with two and eight
  *	WITH_ONE(f)      only with one
  *	WITHOUT(f)       only without workers
- *	WITH_COUNTS(f)   all four, but f itself creates what it needs
+ *	WITH_COUNTS(f)   all four, but f itself creates what it needs;
+ *	WITH_THREAD_COUNTS(f)  so, with one, two and eight
  *	ALONE(f)         f once, without a world
  *
  * cmocka's assertions jump, so they belong on the test's own stack. Tasks and
@@ -129,6 +130,24 @@ static inline void end_scheduler(sennit_scheduler *s)
 	assert_int_equal(sennit_scheduler_shutdown(s, give_up), 0);
 }
 
+/* Bind the caller to another scheduler for a while. */
+static inline sennit_scheduler *move_to(const sennit_config *config)
+{
+	sennit_scheduler *s = start_with(config);
+
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	return s;
+}
+
+/* End that one, and bind the caller to the world's again. */
+static inline void move_back(const struct world *w, sennit_scheduler *s)
+{
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
 static inline int open_count(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -186,8 +205,12 @@ static const uint32_t worker_counts[] = { SENNIT_WORKERS_NONE, 1, 2, 8 };
 
 #define WITH_WORKERS(f) CASES_(f, open_world, close_world)
 #define WITH_COUNTS(f)  CASES_(f, open_count, close_count)
-#define WITHOUT(f)      CASE_(f, "_w0", open_world, close_world, 0)
-#define WITH_ONE(f)     CASE_(f, "_w1", open_world, close_world, 1)
+#define WITH_THREAD_COUNTS(f)                                \
+	CASE_(f, "_w1", open_count, close_count, 1),         \
+		CASE_(f, "_w2", open_count, close_count, 2), \
+		CASE_(f, "_w8", open_count, close_count, 3)
+#define WITHOUT(f)  CASE_(f, "_w0", open_world, close_world, 0)
+#define WITH_ONE(f) CASE_(f, "_w1", open_world, close_world, 1)
 #define WITH_SEVERAL(f)                              \
 	CASE_(f, "_w2", open_world, close_world, 2), \
 		CASE_(f, "_w8", open_world, close_world, 3)
@@ -274,13 +297,28 @@ static inline void in_each_place(sennit_task_fn *run, void *argument)
 	in_a_thread(run, argument);
 }
 
-/* How many fibers of *s are blocked (or about to resume). */
-static inline uint64_t fibers_of(sennit_scheduler *s)
+/* The same with run(w), but on an unbound thread only if there are workers to
+ * do what it asks for. */
+static inline void in_each_place_of(sennit_task_fn *run, struct world *w)
+{
+	run(w);
+	in_a_task(run, w);
+	if (w->threads)
+		in_a_thread(run, w);
+}
+
+static inline sennit_stats stats_of(sennit_scheduler *s)
 {
 	sennit_stats stats = { .size = sizeof(stats) };
 
 	sennit_scheduler_stats(s, &stats);
-	return stats.fibers;
+	return stats;
+}
+
+/* How many fibers of *s are blocked (or about to resume). */
+static inline uint64_t fibers_of(sennit_scheduler *s)
+{
+	return stats_of(s).fibers;
 }
 
 #endif

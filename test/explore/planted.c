@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* planted.c - programs with a bug that shows in few orders: exploring finds it,
  * says the seed, and that seed alone shows it again. */
+#include "../child.h"
 #include "explore.h"
 
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { ENOUGH = 5000 };
 
@@ -122,37 +120,16 @@ struct outcome {
 	char text[4096];
 };
 
-_Noreturn static void explore_in_child(void (*scenario)(void *), void *context,
-				       uint64_t first, uint64_t count, int out)
-{
-	const struct rlimit no_core = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	dup2(out, STDERR_FILENO);
-	alarm(400);
-	_exit(sennit_explore(first, count, scenario, context) ? 2 : 0);
-}
-
 static struct outcome run(void (*scenario)(void *), void *context,
 			  uint64_t first, uint64_t count)
 {
 	struct outcome o = { .aborted = false };
-	size_t         length = 0;
-	ssize_t        n;
-	int            ends[2], status;
-	pid_t          child;
+	int            words, status;
+	const pid_t    child = begin_heard_child(&words);
 
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
-	assert_true(child >= 0);
 	if (!child)
-		explore_in_child(scenario, context, first, count, ends[1]);
-	close(ends[1]);
-	while ((n = read(ends[0], o.text + length,
-			 sizeof(o.text) - 1 - length)) > 0)
-		length += (size_t)n;
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
+		_exit(sennit_explore(first, count, scenario, context) ? 2 : 0);
+	status = await_words(child, words, o.text, sizeof(o.text));
 	o.aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 	if (!o.aborted && status)
 		fail_msg("ended with %#x: %s", (unsigned)status, o.text);

@@ -4,6 +4,7 @@
  * with a seccomp filter.
  */
 #include "../api/with_workers.h"
+#include "../child.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -11,14 +12,13 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 
 int main(void)
 {
 	print_message("skipped: sanitizers need these system calls\n");
-	return 77;
+	return SKIPPED;
 }
 
 #else
@@ -26,7 +26,7 @@ int main(void)
 /* From linux/mman.h of 6.13 on; older headers lack it. */
 #define GUARD_INSTALL 102
 
-enum { TASKS = 400, ROUNDS = 20, SKIPPED = 77 };
+enum { TASKS = 400, ROUNDS = 20 };
 
 /* --- the sandbox --------------------------------------------------------- */
 
@@ -123,28 +123,26 @@ static int labour(uint32_t workers)
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 4 : 0;
 }
 
+static int labour_without(const struct refusal *refusals, unsigned count,
+			  uint32_t workers)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!refuse(&refusals[i]))
+			return SKIPPED;
+	return labour(workers);
+}
+
 static void works_without(void **state, const struct refusal *refusals,
 			  unsigned count)
 {
 	const struct world *w = *state;
+	const pid_t         child = begin_child();
 	int                 status;
-	pid_t               child;
 
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
-		alarm(300);
-		for (unsigned i = 0; i < count; i++)
-			if (!refuse(&refusals[i]))
-				_exit(SKIPPED);
-		_exit(labour(w->workers));
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
-		print_message("no filters of system calls here\n");
-		skip();
-	}
+	if (!child)
+		_exit(labour_without(refusals, count, w->workers));
+	status = await_child(child);
+	skip_if_told(status, "no filters of system calls here");
 	assert_int_equal(status, 0);
 }
 

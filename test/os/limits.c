@@ -4,22 +4,22 @@
  * limit is on a child.
  */
 #include "../api/with_workers.h"
+#include "../child.h"
 
 #include <errno.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 
 int main(void)
 {
 	print_message("skipped: sanitizers need memory without end\n");
-	return 77;
+	return SKIPPED;
 }
 
 #else
 
-enum { TASKS = 3000, SKIPPED = 77, NOBODY = 65534 };
+enum { TASKS = 3000, NOBODY = 65534 };
 
 #define ROOM ((rlim_t)24 << 20)
 
@@ -169,23 +169,13 @@ static int work_without_threads(const struct world *w, rlim_t unused)
 static void works(void **state, int (*life)(const struct world *, rlim_t),
 		  rlim_t limit)
 {
-	const struct world *w = *state;
-	int                 status;
-	pid_t               child;
+	const pid_t child = begin_child();
+	int         status;
 
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
-		alarm(300);
-		memset(&work, 0, sizeof(work));
-		_exit(life(w, limit));
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
-		print_message("this limit does not hold here\n");
-		skip();
-	}
+	if (!child)
+		_exit(life(*state, limit));
+	status = await_child(child);
+	skip_if_told(status, "this limit does not hold here");
 	assert_int_equal(status, 0);
 }
 

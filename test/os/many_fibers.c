@@ -80,14 +80,6 @@ static void release_all(void)
 	sennit_wait_group_wait(&crowd.leaving);
 }
 
-static sennit_stats stats_of(sennit_scheduler *s)
-{
-	sennit_stats stats = { .size = sizeof(stats) };
-
-	sennit_scheduler_stats(s, &stats);
-	return stats;
-}
-
 /* What the default settings give: as long as it takes, and alarm() is off. */
 static sennit_scheduler *start_crowd(const struct world *w)
 {

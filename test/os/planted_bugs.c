@@ -5,11 +5,9 @@
  * library is built for that, else under its memcheck.
  */
 #include "../api/with_workers.h"
+#include "../child.h"
 
 #include <signal.h>
-#include <sys/wait.h>
-
-enum { SKIPPED = 77 };
 
 /* --- the bugs ------------------------------------------------------------- */
 
@@ -185,7 +183,6 @@ static int commit(const char *name)
 
 	while (strcmp(b->name, name))
 		b++;
-	alarm(300);
 	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)))
 		return 3;
 	sennit_wait_group_init(&plot.done, 20);
@@ -205,10 +202,9 @@ static int commit(const char *name)
 
 static const char *program;
 
-_Noreturn static void run_self(const struct bug *b, int out)
+_Noreturn static void run_self(const struct bug *b)
 {
-	dup2(out, STDERR_FILENO);
-	dup2(out, STDOUT_FILENO);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
 #if defined(SN_ASAN) || defined(SN_TSAN)
 	setenv("ASAN_OPTIONS", b->options, 1);
 	setenv("TSAN_OPTIONS", b->options, 1);
@@ -223,28 +219,13 @@ _Noreturn static void run_self(const struct bug *b, int out)
 static void is_reported(const struct bug *b)
 {
 	static char text[1 << 16];
-	size_t      length = 0;
-	ssize_t     n;
-	int         ends[2], status;
-	pid_t       child;
+	int         words, status;
+	const pid_t child = begin_heard_child(&words);
 
-	fflush(NULL);
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
-	assert_true(child >= 0);
 	if (!child)
-		run_self(b, ends[1]);
-	close(ends[1]);
-	while ((n = read(ends[0], text + length, sizeof(text) - 1 - length)) >
-	       0)
-		length += (size_t)n;
-	text[length] = '\0';
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
-		print_message("no valgrind here\n");
-		skip();
-	}
+		run_self(b);
+	status = await_words(child, words, text, sizeof(text));
+	skip_if_told(status, "no valgrind here");
 	if (!strstr(text, b->report))
 		fail_msg("%s: no \"%s\": %s", b->name, b->report, text);
 	/* Valgrind's own remarks do not begin with its mark of an error. */

@@ -2,10 +2,10 @@
 /* signals.c - signals that arrive while fibers run, switch and sleep: handlers
  * see a valid stack, alternate stacks are respected, and nothing is lost. */
 #include "../api/with_workers.h"
+#include "../child.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 enum { TASKS = LOAD(2000), SIGNALS = LOAD(2000), STOPS = 10 };
 
@@ -166,24 +166,17 @@ static int labour(uint32_t workers)
 static void a_stopped_process_goes_on(void **state)
 {
 	const struct world *w = *state;
-	int                 status;
-	pid_t               child;
+	const pid_t         child = begin_child();
 
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
-		alarm(300);
+	if (!child)
 		_exit(labour(w->workers));
-	}
 	for (unsigned i = 0; i < STOPS; i++) {
 		usleep(2000);
 		kill(child, SIGSTOP);
 		usleep(5000);
 		kill(child, SIGCONT);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_int_equal(await_child(child), 0);
 }
 
 int main(void)

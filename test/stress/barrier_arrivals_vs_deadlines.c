@@ -4,6 +4,7 @@
  * told the same. */
 #include "../api/crowd.h"
 #include "../random.h"
+#include "deadlines.h"
 
 enum { PARTIES = 6 };
 
@@ -15,22 +16,12 @@ struct march {
 	unsigned       at[PARTIES]; /* its own before, all after the barrier */
 };
 
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-
-	if (!random_below(random, 3))
-		return SENNIT_NEVER;
-	return sennit_after(random_below(random, span));
-}
-
 static void meet(struct march *m, uint64_t *random)
 {
 	int rc;
 
 	do {
-		rc = sennit_barrier_wait_until(&m->b, some_time(random));
+		rc = sennit_barrier_wait_until(&m->b, soon_or_never(random));
 		if (rc < 0 && !random_below(random, 2))
 			sennit_yield();
 	} while (rc < 0);

@@ -2,24 +2,10 @@
 /* batches.c - many tasks by one call, from threads and from tasks, of all kinds
  * and sizes, while workers come and go, sleep and steal, and the last reference
  * may go in a batch: every task runs, once. */
-#include "../api/with_workers.h"
-#include "../random.h"
+#include "shared_life.h"
 
-#define MOST    4
-#define THREADS 3
+enum { MOST = 4 };
 #define LARGEST 300
-
-struct life {
-	sennit_scheduler *s;
-	sennit_event      ended;
-	atomic_ullong     made, ran;
-};
-
-struct hand {
-	struct life *l;
-	uint64_t     random;
-	unsigned     steps;
-};
 
 /* What a task is told: with the marks of one that has run already. */
 struct order {
@@ -70,11 +56,6 @@ static void obey(void *argument)
 	atomic_fetch_add(&o->l->ran, 1);
 }
 
-static void note_end(void *argument)
-{
-	sennit_event_set(&((struct life *)argument)->ended);
-}
-
 static void *keep_sending(void *argument)
 {
 	struct hand *h = argument;
@@ -102,9 +83,6 @@ static void live(uint64_t *random)
 {
 	const uint32_t first = 1 + random_below(random, MOST);
 	struct life    l = { .s = NULL };
-	struct hand    hands[THREADS];
-	pthread_t      threads[THREADS];
-	unsigned       i;
 
 	l.s = start_with(SENNIT_CONFIG(.workers = first, .max_workers = MOST,
 				       .start = 1 + random_below(random, 2),
@@ -115,17 +93,7 @@ static void live(uint64_t *random)
 							  : 0,
 				       .on_shutdown = note_end,
 				       .on_shutdown_context = &l));
-	for (i = 1; i < THREADS; i++)
-		sennit_scheduler_retain(l.s);
-	for (i = 0; i < THREADS; i++) {
-		hands[i] = (struct hand){ &l, random_from(random),
-					  random_below(random, 20) };
-		threads[i] = must_start_thread(keep_sending, &hands[i]);
-	}
-	for (i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	EXPECT(sennit_event_wait_until(&l.ended, sennit_after(GIVE_UP)) == 0);
-	EXPECT(atomic_load(&l.ran) == atomic_load(&l.made));
+	live_through(&l, keep_sending, random, 20);
 }
 
 static void every_task_of_every_batch_runs_once(void **state)

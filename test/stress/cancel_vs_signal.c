@@ -4,6 +4,7 @@
  * handed on is lost, and nobody sleeps on. */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "deadlines.h"
 
 #include <errno.h>
 
@@ -56,19 +57,9 @@ static int trade(struct market *m, sennit_time t, uint64_t *random)
 	return err;
 }
 
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-
-	if (random_below(random, 3) == 0)
-		return SENNIT_NEVER;
-	return sennit_after(
-		random_below(random, spans[random_below(random, 4)]));
-}
-
 static int act(struct market *m, uint64_t *random)
 {
-	const sennit_time t = some_time(random);
+	const sennit_time t = soon_or_never(random);
 
 	switch (random_below(random, 4)) {
 	case 0:

@@ -5,6 +5,7 @@
  */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "deadlines.h"
 
 #include <errno.h>
 
@@ -77,14 +78,6 @@ static void note_received(struct trader *t, unsigned channel,
 }
 
 /* --- acts --------------------------------------------------------------- */
-
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-
-	return span == 1 ? 0 : sennit_after(random_below(random, span));
-}
 
 static void expect_result(int result)
 {
@@ -176,7 +169,7 @@ static void select_some(struct trader *t, sennit_time deadline)
 static void act(struct trader *t)
 {
 	const unsigned    channel = random_below(&t->random, CHANNELS);
-	const sennit_time deadline = some_time(&t->random);
+	const sennit_time deadline = soon(&t->random);
 
 	switch (random_below(&t->random, 8)) {
 	case 0:

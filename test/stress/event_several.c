@@ -5,6 +5,7 @@
  */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "deadlines.h"
 
 enum { EVENTS = 5, TASKS = 10, THREADS = 3, ALL = TASKS + THREADS };
 
@@ -16,16 +17,6 @@ struct table {
 	atomic_uint       next;
 	unsigned          rounds;
 };
-
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-
-	if (!random_below(random, 3))
-		return SENNIT_NEVER;
-	return sennit_after(
-		random_below(random, spans[random_below(random, 4)]));
-}
 
 static void use(struct table *t, sennit_event *fork)
 {
@@ -54,7 +45,7 @@ static void eat(struct table *t, uint64_t *random)
 {
 	const unsigned    n = 1 + random_below(random, EVENTS);
 	const unsigned    how = random_below(random, 3);
-	const sennit_time deadline = some_time(random);
+	const sennit_time deadline = soon_or_never(random);
 	sennit_event     *chosen[EVENTS];
 	size_t            first = 0, last = n - 1, i;
 

@@ -342,26 +342,7 @@ static int make_keys(void **state)
 	return 0;
 }
 
-static void any_one_request_may_fail(void **state)
-{
-	(void)state;
-	fail_each(perform, 1, 1);
-}
-
-static void any_ten_in_a_row_may_fail(void **state)
-{
-	(void)state;
-	fail_each(perform, 10, 3);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_one_request_may_fail),
-		cmocka_unit_test(any_ten_in_a_row_may_fail),
-	};
-
-	alarm(600);
-	return cmocka_run_group_tests_name("stress/fail_each_call", tests,
-					   make_keys, NULL);
+	return run_failing("stress/fail_each_call", make_keys);
 }

@@ -151,10 +151,11 @@ static inline bool accept(int err)
 	return !err;
 }
 
-typedef void scenario_fn(void);
+/* The scenario, which each file has: it ends what it creates. */
+static void perform(void);
 
 /* False: nothing failed any more. */
-static inline bool try_with(scenario_fn *perform, unsigned first, unsigned last)
+static inline bool try_with(unsigned first, unsigned last)
 {
 	memset(&account, 0, sizeof(account));
 	atomic_store(&faults.asked, 0);
@@ -175,13 +176,39 @@ static inline bool try_with(scenario_fn *perform, unsigned first, unsigned last)
 }
 
 /* Each k-th alone, or `row` from every `step`-th on. */
-static inline void fail_each(scenario_fn *perform, unsigned row, unsigned step)
+static inline void fail_each(unsigned row, unsigned step)
 {
 	unsigned k = 1;
 
-	while (k < TRIES && try_with(perform, k, k + row - 1))
+	while (k < TRIES && try_with(k, k + row - 1))
 		k += step;
 	assert_in_range(k, 20, TRIES - 1);
+}
+
+/* --- the cases ----------------------------------------------------------- */
+
+static void any_one_request_may_fail(void **state)
+{
+	(void)state;
+	fail_each(1, 1);
+}
+
+static void any_ten_in_a_row_may_fail(void **state)
+{
+	(void)state;
+	fail_each(10, 3);
+}
+
+/* For main: `prepare` is called once before; NULL: nothing is. */
+static inline int run_failing(const char *name, CMFixtureFunction prepare)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_one_request_may_fail),
+		cmocka_unit_test(any_ten_in_a_row_may_fail),
+	};
+
+	alarm(600);
+	return cmocka_run_group_tests_name(name, tests, prepare, NULL);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "../api/with_workers.h"
 #include "../proc_self.h"
 #include "../random.h"
+#include "../ward.h"
 
 enum { VISITORS = 2, WAITERS = 3 };
 
@@ -23,29 +24,8 @@ struct life {
 
 /* --- what there is ------------------------------------------------------ */
 
-static atomic_long bytes;
-
-static void *take(void *context, size_t size, size_t alignment)
-{
-	void *memory;
-
-	(void)context;
-	if (alignment < sizeof(void *))
-		alignment = sizeof(void *);
-	if (posix_memalign(&memory, alignment, size))
-		return NULL;
-	atomic_fetch_add(&bytes, (long)size);
-	return memory;
-}
-
-static void give(void *context, void *memory, size_t size)
-{
-	(void)context;
-	free(memory);
-	atomic_fetch_sub(&bytes, (long)size);
-}
-
-static const sennit_allocator counting = { take, give, NULL };
+static struct ward            ward;
+static const sennit_allocator counting = WARD(&ward);
 
 /* --- tasks -------------------------------------------------------------- */
 
@@ -304,12 +284,12 @@ static void each_ends_once_and_leaves_nothing(void **state)
 	start_visitors(&random);
 	threads = threads_now();
 	live_often(50, &random); /* libc keeps some stacks and arenas */
-	assert_soon(!atomic_load(&bytes));
+	assert_soon(!atomic_load(&ward.bytes));
 	assert_soon(threads_now() <= threads);
 	files = files_now();
 	mappings = mappings_now();
 	live_often(lives, &random);
-	assert_soon(!atomic_load(&bytes));
+	assert_soon(!atomic_load(&ward.bytes));
 	assert_soon(threads_now() <= threads);
 	assert_int_equal(files_now(), files);
 #if !defined(SN_ASAN) && !defined(SN_TSAN)

@@ -7,6 +7,8 @@
  * set while it begins to wait for them. */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "deadlines.h"
+#include "pairs.h"
 
 #include <errno.h>
 
@@ -100,14 +102,6 @@ static void attach(struct fair *f, struct item *i, uint64_t *random)
 	sennit_future_then(&i->future, &q->c);
 }
 
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-
-	return sennit_after(random_below(random, span));
-}
-
 static void get(struct item *i, sennit_time deadline)
 {
 	void *value = NULL;
@@ -130,8 +124,7 @@ static void wait_for_several(struct fair *f, unsigned at, uint64_t *random)
 	}
 	if (for_ever)
 		which = sennit_future_wait_any(list, n);
-	else if (sennit_future_wait_any_until(list, n, &which,
-					      some_time(random)))
+	else if (sennit_future_wait_any_until(list, n, &which, soon(random)))
 		return;
 	EXPECT(which < n && sennit_future_is_set(list[which]));
 	get(f->items[at + which], 0);
@@ -147,7 +140,7 @@ static void visit(struct fair *f, unsigned at, uint64_t *random)
 		attach(f, i, random);
 		break;
 	case 1:
-		get(i, some_time(random));
+		get(i, soon(random));
 		break;
 	case 2:
 		get(i, SENNIT_NEVER);
@@ -263,7 +256,6 @@ struct cell {
 	atomic_uint         sequels;
 	atomic_uint         order; /* 1 + which future to set; 0: none */
 	atomic_bool         over;
-	sennit_wait_group   done;
 	unsigned            rounds;
 	uint64_t            random;
 };
@@ -280,13 +272,6 @@ static void serve(void *argument)
 		else
 			let_others_run();
 	}
-	sennit_wait_group_done(&c->done);
-}
-
-static void *serve_as_thread(void *argument)
-{
-	serve(argument);
-	return NULL;
 }
 
 static void count_sequel(void *argument, void *value, int error)
@@ -366,47 +351,22 @@ static void use_cell(void *argument)
 	for (i = 0; i < c->rounds; i++)
 		use_once(c);
 	atomic_store(&c->over, true);
-	sennit_wait_group_done(&c->done);
-}
-
-static void *use_cell_as_thread(void *argument)
-{
-	use_cell(argument);
-	return NULL;
-}
-
-enum { CELLS = 4 };
-
-static void run_cell(struct cell *c, unsigned i, pthread_t *t)
-{
-	memset(c, 0, sizeof(*c));
-	c->random = random_stream(i);
-	c->rounds = (unsigned)scaled(500);
-	sennit_wait_group_init(&c->done, 2);
-	if (i % 4 == 1)
-		*t = must_start_thread(serve_as_thread, c);
-	else
-		must_schedule(serve, c);
-	if (i % 4 == 2)
-		*t = must_start_thread(use_cell_as_thread, c);
-	else
-		must_schedule(use_cell, c);
 }
 
 static void nobody_touches_a_future_that_was_waited_for(void **state)
 {
-	struct cell cells[CELLS];
-	pthread_t   threads[CELLS];
-	unsigned    i;
+	struct world *w = *state;
+	struct cell   cells[PAIRS];
+	void         *each[PAIRS];
+	unsigned      i;
 
-	(void)state;
-	for (i = 0; i < CELLS; i++)
-		run_cell(&cells[i], i, &threads[i]);
-	for (i = 0; i < CELLS; i++) {
-		sennit_wait_group_wait(&cells[i].done);
-		if (i % 4 == 1 || i % 4 == 2)
-			pthread_join(threads[i], NULL);
+	memset(cells, 0, sizeof(cells));
+	for (i = 0; i < PAIRS; i++) {
+		cells[i].random = random_stream(i);
+		cells[i].rounds = (unsigned)scaled(500);
+		each[i] = &cells[i];
 	}
+	run_pairs(w->s, serve, use_cell, each);
 }
 
 /* --- set while the waiter links itself ---------------------------------- */

@@ -4,6 +4,7 @@
  * in comes out. */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "deadlines.h"
 
 enum { TASKS = 12, BOUND = 2, UNBOUND = 2, ALL = TASKS + BOUND + UNBOUND };
 
@@ -32,18 +33,10 @@ static bool has_stock(void *argument)
 	return ((struct bazaar *)argument)->stock > 0;
 }
 
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-
-	return sennit_after(random_below(random, span));
-}
-
 /* Add until the deadline, unless there is room at once. */
 static void sell(struct bazaar *b, uint64_t *random)
 {
-	const sennit_time t = some_time(random);
+	const sennit_time t = soon(random);
 
 	if (sennit_mutex_lock_until(&b->lock, t))
 		return;
@@ -58,7 +51,7 @@ static void sell(struct bazaar *b, uint64_t *random)
 
 static void buy(struct bazaar *b, uint64_t *random)
 {
-	const sennit_time t = some_time(random);
+	const sennit_time t = soon(random);
 
 	sennit_mutex_lock(&b->lock);
 	if (sennit_cond_wait_for(&b->changed, &b->lock, has_stock, b, t)) {
@@ -72,7 +65,7 @@ static void buy(struct bazaar *b, uint64_t *random)
 
 static void take_turn(struct bazaar *b, uint64_t *random)
 {
-	if (sennit_event_wait_until(&b->turn, some_time(random)))
+	if (sennit_event_wait_until(&b->turn, soon(random)))
 		return;
 	b->turns++;
 	atomic_fetch_add(&b->all_turns, 1);

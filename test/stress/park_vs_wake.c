@@ -3,47 +3,11 @@
  * sleep, fall asleep or wake: none of it waits for ever, whoever brings it. */
 #include "../api/with_workers.h"
 #include "../random.h"
-
-/* Long enough, at random, for a worker to be anywhere on its way to sleep. */
-static void dawdle(uint64_t *random)
-{
-	const sennit_time end = sennit_now() + random_below(random, 40000);
-
-	while (random_below(random, 8) && sennit_now() < end)
-		;
-}
-
-static void raise_flag(void *flag)
-{
-	atomic_store((atomic_bool *)flag, true);
-}
-
-/* One task at a time: whoever sleeps through it keeps us here. */
-static void bring_tasks(sennit_scheduler *s, unsigned count)
-{
-	uint64_t          random = random_stream(1);
-	atomic_bool       flag;
-	const sennit_task t = { .run = raise_flag, .argument = &flag };
-	unsigned          i;
-
-	for (i = 0; i < count; i++) {
-		atomic_init(&flag, false);
-		EXPECT(sennit_enqueue(s, &t) == 0);
-		EXPECT(SOON(atomic_load(&flag)));
-		dawdle(&random);
-	}
-}
+#include "bringing.h"
 
 static void tasks_from_outside_never_wait_for_ever(void **state)
 {
-	struct world     *w = *state;
-	sennit_scheduler *eager =
-		start_with(SENNIT_CONFIG(.workers = w->workers,
-					 .spin_ns = SENNIT_SPIN_NONE));
-
-	bring_tasks(w->s, (unsigned)scaled(LOAD(4000)));
-	bring_tasks(eager, (unsigned)scaled(LOAD(4000)));
-	end_scheduler(eager);
+	bring_to_all(*state, (unsigned)scaled(LOAD(4000)), 0);
 }
 
 /* A task makes work for others and stays busy itself until it is done. */

@@ -4,6 +4,7 @@
  * and all come back. A pool is freed by whoever borrowed last. */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "deadlines.h"
 
 #include <errno.h>
 
@@ -62,13 +63,10 @@ static void give_back(struct fund *f, struct item *i)
 
 static void borrow_one(struct fund *f, uint64_t *random)
 {
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-	void                 *memory;
-	struct item          *i;
+	void        *memory;
+	struct item *i;
 
-	if (sennit_pool_borrow_until(&f->pool, &memory,
-				     sennit_after(random_below(random, span))))
+	if (sennit_pool_borrow_until(&f->pool, &memory, soon(random)))
 		return;
 	i = memory;
 	EXPECT(atomic_fetch_add(&i->holders, 1) == 0);

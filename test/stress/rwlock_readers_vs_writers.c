@@ -4,6 +4,8 @@
  * is freed by the last who writes under it. */
 #include "../api/crowd.h"
 #include "../random.h"
+#include "deadlines.h"
+#include "passing.h"
 
 /* --- a record of two halves --------------------------------------------- */
 
@@ -14,16 +16,6 @@ struct record {
 	uint64_t      left, right; /* under lock: the same */
 	atomic_ullong written;
 };
-
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-
-	if (!random_below(random, 3))
-		return SENNIT_NEVER;
-	return sennit_after(random_below(random, span));
-}
 
 static void dawdle(uint64_t *random)
 {
@@ -42,7 +34,7 @@ static void dawdle(uint64_t *random)
 
 static void write_record(struct record *r, uint64_t *random)
 {
-	if (sennit_rwlock_lock_until(&r->lock, some_time(random)))
+	if (sennit_rwlock_lock_until(&r->lock, soon_or_never(random)))
 		return;
 	r->left++;
 	dawdle(random);
@@ -55,7 +47,7 @@ static void read_record(struct record *r, uint64_t *random)
 {
 	uint64_t left;
 
-	if (sennit_rwlock_lock_shared_until(&r->lock, some_time(random)))
+	if (sennit_rwlock_lock_shared_until(&r->lock, soon_or_never(random)))
 		return;
 	left = r->left;
 	EXPECT(left == r->right);
@@ -98,23 +90,18 @@ static void nobody_reads_what_is_half_written(void **state)
 
 /* --- handed on, freed by the last --------------------------------------- */
 
-enum { SLOTS = 4, PATTERN = 0xa5 };
+enum { PATTERN = 0xa5 };
 
 struct passed {
 	sennit_rwlock lock;
 	unsigned      owners; /* under lock */
 };
 
-struct passing {
-	_Atomic(struct passed *) slots[SLOTS];
-	unsigned                 rounds;
-	atomic_uint              next;
-};
-
 /* Read, then write. Whoever takes the last share away frees it. */
-static void leave(struct passed *p)
+static void leave(void *passed)
 {
-	unsigned left;
+	struct passed *p = passed;
+	unsigned       left;
 
 	sennit_rwlock_lock_shared(&p->lock);
 	EXPECT(p->owners == 1 || p->owners == 2);
@@ -128,7 +115,7 @@ static void leave(struct passed *p)
 	free(p);
 }
 
-static struct passed *make_passed(void)
+static void *make_passed(void)
 {
 	struct passed *p = calloc(1, sizeof(*p));
 
@@ -137,43 +124,14 @@ static struct passed *make_passed(void)
 	return p;
 }
 
-/* Put one in a slot, keep one share; take what was there, drop that share. */
-static void pass_on(void *argument)
-{
-	struct passing *g = argument;
-	uint64_t        random = random_stream(atomic_fetch_add(&g->next, 1));
-	unsigned        i;
-
-	for (i = 0; i < g->rounds; i++) {
-		struct passed *mine = make_passed();
-		struct passed *other = atomic_exchange(
-			&g->slots[random_below(&random, SLOTS)], mine);
-
-		leave(mine);
-		if (other)
-			leave(other);
-		if (!random_below(&random, 16))
-			sennit_yield();
-	}
-}
-
 static void nobody_touches_a_lock_that_was_handed_on(void **state)
 {
 	struct world  *w = *state;
-	struct passing g = { .rounds = (unsigned)scaled(LOAD(3000)) };
-	struct crowd   c = { .s = w->s,
-			     .run = pass_on,
-			     .argument = &g,
-			     .tasks = 5,
-			     .bound = 1,
-			     .unbound = 1 };
-	unsigned       i;
+	struct passing g = { .make = make_passed,
+			     .leave = leave,
+			     .rounds = (unsigned)scaled(LOAD(3000)) };
 
-	gather(&c);
-	disperse(&c);
-	for (i = 0; i < SLOTS; i++)
-		if (atomic_load(&g.slots[i]))
-			leave(atomic_load(&g.slots[i]));
+	pass_around(&g, w->s);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
  * there. */
 #include "../api/crowd.h"
 #include "../random.h"
+#include "deadlines.h"
 
 enum { PERMITS = 6 };
 
@@ -13,16 +14,6 @@ struct pool {
 	atomic_int       out;
 	unsigned         rounds;
 };
-
-static sennit_time some_time(uint64_t *random)
-{
-	static const uint32_t spans[] = { 1, 1000, 20000, 200000 };
-	const uint32_t        span = spans[random_below(random, 4)];
-
-	if (!random_below(random, 3))
-		return SENNIT_NEVER;
-	return sennit_after(random_below(random, span));
-}
 
 /* Give back what was taken in as many calls as it pleases. */
 static void give_back(struct pool *p, uint32_t n, uint64_t *random)
@@ -46,7 +37,7 @@ static void use_pool(void *argument)
 		const uint32_t n = 1 + random_below(&random, PERMITS);
 
 		if (sennit_semaphore_take_until(&p->permits, n,
-						some_time(&random)))
+						soon_or_never(&random)))
 			continue;
 		EXPECT(atomic_fetch_add(&p->out, (int)n) + (int)n <= PERMITS);
 		if (!random_below(&random, 16))

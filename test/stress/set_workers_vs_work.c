@@ -3,32 +3,9 @@
  * and from tasks, while tasks come from outside and inside, block and stay on
  * their workers, reports are asked for, and the last reference goes: all work
  * is done, once. */
-#include "../api/with_workers.h"
-#include "../random.h"
+#include "shared_life.h"
 
-#define MOST    6
-#define THREADS 3
-
-struct life {
-	sennit_scheduler *s;
-	sennit_event      ended;
-	atomic_uint       ends;
-	atomic_ullong     made, ran;
-};
-
-struct hand {
-	struct life *l;
-	uint64_t     random;
-	unsigned     steps;
-};
-
-static void note_end(void *argument)
-{
-	struct life *l = argument;
-
-	atomic_fetch_add(&l->ends, 1);
-	sennit_event_set(&l->ended);
-}
+enum { MOST = 6 };
 
 static void count(void *argument)
 {
@@ -114,27 +91,13 @@ static void live(uint64_t *random)
 	const uint32_t first = 1 + random_below(random, MOST);
 	const uint32_t start = 1 + random_below(random, 2);
 	struct life    l = { .s = NULL };
-	struct hand    hands[THREADS];
-	pthread_t      threads[THREADS];
-	unsigned       i;
 
 	l.s = start_with(SENNIT_CONFIG(.workers = first, .max_workers = MOST,
 				       .start = start,
 				       .placement = random_below(random, 3),
 				       .on_shutdown = note_end,
 				       .on_shutdown_context = &l));
-	for (i = 1; i < THREADS; i++)
-		sennit_scheduler_retain(l.s);
-	for (i = 0; i < THREADS; i++) {
-		hands[i] = (struct hand){ &l, random_from(random),
-					  random_below(random, 100) };
-		threads[i] = must_start_thread(keep_changing, &hands[i]);
-	}
-	for (i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	EXPECT(sennit_event_wait_until(&l.ended, sennit_after(GIVE_UP)) == 0);
-	EXPECT(atomic_load(&l.ends) == 1);
-	EXPECT(atomic_load(&l.ran) == atomic_load(&l.made));
+	live_through(&l, keep_changing, random, 100);
 }
 
 static void all_work_is_done_while_workers_come_and_go(void **state)

@@ -4,8 +4,10 @@
  * as a changed pattern, a lost wake-up or a sanitizer's report. */
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "pairs.h"
+#include "passing.h"
 
-enum { CELLS = 4, PATTERN = 0xa5 };
+enum { PATTERN = 0xa5 };
 
 /* A cell is an event, then a wait group, and so on. */
 union thing {
@@ -15,12 +17,11 @@ union thing {
 };
 
 struct cell {
-	union thing       thing;
-	atomic_uint       kind; /* what to signal */
-	atomic_bool       over;
-	sennit_wait_group done;
-	unsigned          rounds;
-	uint64_t          random;
+	union thing thing;
+	atomic_uint kind; /* what to signal */
+	atomic_bool over;
+	unsigned    rounds;
+	uint64_t    random;
 };
 
 enum { NOTHING, EVENT, GROUP };
@@ -45,13 +46,6 @@ static void serve(void *argument)
 		else
 			sennit_yield();
 	}
-	sennit_wait_group_done(&c->done);
-}
-
-static void *serve_as_thread(void *argument)
-{
-	serve(argument);
-	return NULL;
 }
 
 /* Overwrite, look away, look again. */
@@ -99,45 +93,22 @@ static void use_cell(void *argument)
 	for (i = 0; i < c->rounds; i++)
 		wait_in_cell(c, i % 2 ? EVENT : GROUP);
 	atomic_store(&c->over, true);
-	sennit_wait_group_done(&c->done);
-}
-
-static void *use_cell_as_thread(void *argument)
-{
-	use_cell(argument);
-	return NULL;
-}
-
-static void run_cell(struct cell *c, unsigned i, pthread_t *t)
-{
-	memset(c, 0, sizeof(*c));
-	c->random = random_stream(i);
-	c->rounds = (unsigned)scaled(200);
-	sennit_wait_group_init(&c->done, 2);
-	if (i % 4 == 1)
-		*t = must_start_thread(serve_as_thread, c);
-	else
-		must_schedule(serve, c);
-	if (i % 4 == 2)
-		*t = must_start_thread(use_cell_as_thread, c);
-	else
-		must_schedule(use_cell, c);
 }
 
 static void nobody_touches_what_was_waited_for(void **state)
 {
-	struct cell cells[CELLS];
-	pthread_t   threads[CELLS];
-	unsigned    i;
+	struct world *w = *state;
+	struct cell   cells[PAIRS];
+	void         *each[PAIRS];
+	unsigned      i;
 
-	(void)state;
-	for (i = 0; i < CELLS; i++)
-		run_cell(&cells[i], i, &threads[i]);
-	for (i = 0; i < CELLS; i++) {
-		sennit_wait_group_wait(&cells[i].done);
-		if (i % 4 == 1 || i % 4 == 2)
-			pthread_join(threads[i], NULL);
+	memset(cells, 0, sizeof(cells));
+	for (i = 0; i < PAIRS; i++) {
+		cells[i].random = random_stream(i);
+		cells[i].rounds = (unsigned)scaled(200);
+		each[i] = &cells[i];
 	}
+	run_pairs(w->s, serve, use_cell, each);
 }
 
 /* --- a mutex, handed from owner to owner, the last of which reuses it --- */
@@ -147,16 +118,10 @@ struct passed {
 	unsigned     owners; /* under lock */
 };
 
-struct passing {
-	sennit_wait_group        done;
-	_Atomic(struct passed *) slots[CELLS];
-	unsigned                 rounds;
-	atomic_uint              next;
-};
-
-static void leave(struct passed *p)
+static void leave(void *passed)
 {
-	unsigned left;
+	struct passed *p = passed;
+	unsigned       left;
 
 	sennit_mutex_lock(&p->lock);
 	left = --p->owners;
@@ -167,7 +132,7 @@ static void leave(struct passed *p)
 	free(p);
 }
 
-static struct passed *make_passed(void)
+static void *make_passed(void)
 {
 	struct passed *p = calloc(1, sizeof(*p));
 
@@ -176,49 +141,14 @@ static struct passed *make_passed(void)
 	return p;
 }
 
-/* Put one in a slot, keep one share; take what was there, drop that share. */
-static void pass_on(void *argument)
-{
-	struct passing *g = argument;
-	uint64_t        random = random_stream(atomic_fetch_add(&g->next, 1));
-	unsigned        i;
-
-	for (i = 0; i < g->rounds; i++) {
-		struct passed *mine = make_passed();
-		struct passed *other = atomic_exchange(
-			&g->slots[random_below(&random, CELLS)], mine);
-
-		leave(mine);
-		if (other)
-			leave(other);
-		if (!random_below(&random, 16))
-			sennit_yield();
-	}
-	sennit_wait_group_done(&g->done);
-}
-
-static void *pass_on_as_thread(void *argument)
-{
-	pass_on(argument);
-	return NULL;
-}
-
 static void nobody_touches_a_mutex_that_was_handed_on(void **state)
 {
-	struct passing g = { .rounds = (unsigned)scaled(LOAD(4000)) };
-	pthread_t      t;
-	unsigned       i;
+	struct world  *w = *state;
+	struct passing g = { .make = make_passed,
+			     .leave = leave,
+			     .rounds = (unsigned)scaled(LOAD(4000)) };
 
-	(void)state;
-	sennit_wait_group_init(&g.done, 6);
-	t = must_start_thread(pass_on_as_thread, &g);
-	for (i = 0; i < 5; i++)
-		must_schedule(pass_on, &g);
-	sennit_wait_group_wait(&g.done);
-	pthread_join(t, NULL);
-	for (i = 0; i < CELLS; i++)
-		if (atomic_load(&g.slots[i]))
-			leave(atomic_load(&g.slots[i]));
+	pass_around(&g, w->s);
 }
 
 int main(void)

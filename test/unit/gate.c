@@ -3,18 +3,12 @@
 #include "core/gate.h"
 #include "os/os.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../child.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct gate gate_with(uint32_t references, uint32_t active)
@@ -309,38 +303,22 @@ static void retain_without_end(void)
 	sn_gate_retain(&g);
 }
 
-_Noreturn static void die_of(void (*act)(void), int out)
+_Noreturn static void die_of(void (*act)(void))
 {
-	const struct rlimit no_core = { 0, 0 };
-
-	dup2(out, STDERR_FILENO);
 	signal(SIGABRT, SIG_DFL);
-	setrlimit(RLIMIT_CORE, &no_core);
 	act();
 	_exit(0);
 }
 
 static void assert_aborts(void (*act)(void), const char *expected)
 {
-	char    text[512];
-	size_t  length = 0;
-	ssize_t n;
-	int     ends[2], status;
-	pid_t   child;
+	char        text[512];
+	int         words, status;
+	const pid_t child = begin_heard_child(&words);
 
-	fflush(NULL);
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
 	if (!child)
-		die_of(act, ends[1]);
-	assert_true(child > 0);
-	close(ends[1]);
-	while ((n = read(ends[0], text + length, sizeof(text) - 1 - length)) >
-	       0)
-		length += (size_t)n;
-	text[length] = '\0';
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
+		die_of(act);
+	status = await_words(child, words, text, sizeof(text));
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 	if (!strstr(text, expected))
 		fail_msg("expected \"%s\", got \"%s\"", expected, text);

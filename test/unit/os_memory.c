@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* os_memory.c - the operating system's room: guards, and what older kernels
  * and stricter sandboxes refuse. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "os/os.h"
+#include "../child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +10,6 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* --- guards ------------------------------------------------------------- */
@@ -128,19 +122,14 @@ static bool deny(uint32_t call)
 /* Run the claim in a process that is denied the system call. */
 static void expect_without(uint32_t call, bool (*claim)(void))
 {
-	enum { HOLDS, FAILS, CANNOT_TELL };
-	pid_t child = fork();
-	int   status;
+	const pid_t child = begin_child();
+	int         status;
 
-	if (child == 0)
-		_exit(!deny(call) ? CANNOT_TELL : claim() ? HOLDS : FAILS);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == CANNOT_TELL) {
-		print_message("no filters of system calls here\n");
-		skip();
-	}
-	assert_int_equal(WEXITSTATUS(status), HOLDS);
+	if (!child)
+		_exit(!deny(call) ? SKIPPED : !claim());
+	status = await_child(child);
+	skip_if_told(status, "no filters of system calls here");
+	assert_int_equal(status, 0);
 }
 
 static bool there_is_no_barrier(void)

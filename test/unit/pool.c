@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include "../random.h"
+#include "scarce.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,48 +20,22 @@
 
 enum { MANY = 1000 };
 
-/* An allocator that counts, and fails once `left` is used up. */
 struct supply {
+	struct scarce    chunks;
 	sennit_allocator memory;
-	unsigned         left;
-	unsigned         chunks; /* held now */
-	size_t           bytes;
 };
-
-static void *supply_allocate(void *context, size_t size, size_t alignment)
-{
-	struct supply *s = context;
-
-	if (s->left == 0)
-		return NULL;
-	s->left--;
-	s->chunks++;
-	s->bytes += size;
-	return sn_memory_libc.allocate(NULL, size, alignment);
-}
-
-static void supply_release(void *context, void *memory, size_t size)
-{
-	struct supply *s = context;
-
-	s->chunks--;
-	s->bytes -= size;
-	sn_memory_libc.release(NULL, memory, size);
-}
 
 static void open_pool(struct pool *p, struct supply *s, unsigned chunks)
 {
-	*s = (struct supply){
-		{ supply_allocate, supply_release, s }, chunks, 0, 0
-	};
+	*s = (struct supply){ { .left = chunks }, SCARCE(&s->chunks) };
 	sn_pool_init(p, &s->memory);
 }
 
 static void close_pool(struct pool *p, struct supply *s)
 {
 	sn_pool_free(p);
-	assert_int_equal(s->chunks, 0);
-	assert_int_equal(s->bytes, 0);
+	assert_int_equal(s->chunks.held, 0);
+	assert_int_equal(s->chunks.bytes, 0);
 }
 
 /* Fill the whole block with a number, so that any overlap shows. */
@@ -161,11 +136,11 @@ static void what_one_cache_gives_another_takes(void **state)
 			assert_true(to.count < 2 * POOL_BATCH);
 		}
 		if (round == 1) /* by now `to` has what it keeps */
-			chunks = s.chunks;
+			chunks = s.chunks.held;
 	}
-	assert_int_equal(s.chunks, chunks);
+	assert_int_equal(s.chunks.held, chunks);
 	/* The peak in use, and what two caches may keep. */
-	assert_true(s.bytes <= 2 * (MANY + 4 * POOL_BATCH) * POOL_BLOCK);
+	assert_true(s.chunks.bytes <= 2 * (MANY + 4 * POOL_BATCH) * POOL_BLOCK);
 	close_pool(&p, &s);
 }
 
@@ -186,7 +161,7 @@ static void threads_without_a_cache_share_one_list(void **state)
 		assert_int_equal((uintptr_t)block[i] % POOL_BLOCK, 0);
 		sign(block[i], i);
 	}
-	chunks = s.chunks;
+	chunks = s.chunks.held;
 	for (uintptr_t i = 0; i < MANY; i++) {
 		assert_true(is_signed(block[i], i));
 		sn_pool_give_shared(&p, block[i]);
@@ -195,7 +170,7 @@ static void threads_without_a_cache_share_one_list(void **state)
 		block[i] = take(&c, i);
 	for (uintptr_t i = 0; i < MANY; i++)
 		assert_true(is_signed(block[i], i));
-	assert_int_equal(s.chunks, chunks);
+	assert_int_equal(s.chunks.held, chunks);
 	close_pool(&p, &s);
 }
 
@@ -213,7 +188,7 @@ static void a_full_batch_is_broken_up_for_who_has_no_cache(void **state)
 		block[i] = take(&c, i);
 	for (uintptr_t i = 0; i < MANY; i++)
 		sn_pool_give(&c, block[i]);
-	s.left = 0;
+	s.chunks.left = 0;
 	for (uintptr_t i = 0; i < MANY - 2 * POOL_BATCH; i++) {
 		block[i] = sn_pool_take_shared(&p);
 		assert_non_null(block[i]);
@@ -253,7 +228,7 @@ static void no_memory_leaves_everything_intact(void **state)
 		sn_pool_give(&c, block[i]);
 	}
 	assert_int_equal(take_all(&c, block), n);
-	s.left = 1; /* there is some again */
+	s.chunks.left = 1; /* there is some again */
 	assert_non_null(sn_pool_take(&c));
 	close_pool(&p, &s);
 }
@@ -300,13 +275,13 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 	sn_pool_cache_init(&c, &p);
 	for (uintptr_t i = 0; i < MANY; i++)
 		block[i] = take(&c, i);
-	bytes = s.bytes;
+	bytes = s.chunks.bytes;
 	for (uintptr_t i = 1; i < MANY; i++)
 		sn_pool_give(&c, block[i]);
 	sn_pool_cache_drain(&c);
 	sn_pool_trim(&p);
-	assert_true(s.bytes > 0); /* one is in use */
-	assert_true(s.bytes < bytes);
+	assert_true(s.chunks.bytes > 0); /* one is in use */
+	assert_true(s.chunks.bytes < bytes);
 	assert_true(is_signed(block[0], 0));
 	for (uintptr_t i = 1; i < MANY; i++)
 		block[i] = take(&c, i);
@@ -316,7 +291,7 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 	}
 	sn_pool_cache_drain(&c);
 	sn_pool_trim(&p);
-	assert_int_equal(s.bytes, 0);
+	assert_int_equal(s.chunks.bytes, 0);
 	sn_pool_give(&c, take(&c, 0));
 	close_pool(&p, &s);
 }

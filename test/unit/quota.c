@@ -1,69 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.c - quotas of control groups, from made-up systems in a directory of
- * their own. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
+/* quota.c - quotas of control groups, from made-up systems. */
 #include "os/os.h"
 #include "os/quota.h"
-
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static char root[] = "/tmp/sennit-quota-XXXXXX";
+#include "made_up_system.h"
 
 #define V2 "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n"
 #define V1_ROOT(r)                                                          \
 	"33 31 0:29 " r " /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup " \
 	"cgroup rw,cpu,cpuacct\n"
 #define V1 V1_ROOT("/")
-
-static int new_system(void **state)
-{
-	(void)state;
-	strcpy(root + strlen(root) - 6, "XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *s, int type,
-		      struct FTW *where)
-{
-	(void)s;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
-static int remove_system(void **state)
-{
-	(void)state;
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Make the file and the directories above it. */
-static void put(const char *path, const char *text)
-{
-	char  whole[512];
-	FILE *f;
-
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	for (char *c = whole + strlen(root) + 1; (c = strchr(c, '/')); c++) {
-		*c = '\0';
-		mkdir(whole, 0700);
-		*c = '/';
-	}
-	f = fopen(whole, "we");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
 
 static void put_process(const char *groups, const char *mounts)
 {
@@ -440,9 +385,6 @@ static void count_is_within_mask_and_quota(void **state)
 	assert_true(count <= os_cpu_quota(""));
 }
 
-#define on_a_new_system(test) \
-	cmocka_unit_test_setup_teardown(test, new_system, remove_system)
-
 /* --- threads ------------------------------------------------------------ */
 
 static void the_tightest_number_of_tasks_counts_v2(void **state)
@@ -475,36 +417,35 @@ static void tasks_have_a_hierarchy_of_their_own_v1(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		on_a_new_system(v2_quota_is_found),
-		on_a_new_system(part_of_a_cpu_counts_as_one),
-		on_a_new_system(max_is_no_limit),
-		on_a_new_system(tightest_ancestor_wins),
-		on_a_new_system(mount_point_itself_counts),
-		on_a_new_system(nothing_above_the_mount_is_read),
-		on_a_new_system(siblings_do_not_count),
-		on_a_new_system(v1_quota_is_found),
-		on_a_new_system(v1_without_quota_is_no_limit),
-		on_a_new_system(v1_ancestors_count),
-		on_a_new_system(only_the_cpu_controller_counts),
-		on_a_new_system(hybrid_takes_the_tighter),
-		on_a_new_system(mounted_subtree_is_entered_at_its_root),
-		on_a_new_system(mount_of_other_groups_does_not_count),
-		on_a_new_system(mount_from_above_the_namespace_gives_its_root),
-		on_a_new_system(
-			group_outside_the_namespace_is_not_in_its_mount),
-		on_a_new_system(steps_up_on_both_sides_cancel),
-		on_a_new_system(name_of_two_dots_and_more_is_a_name),
-		on_a_new_system(escapes_of_mountinfo_are_undone),
-		on_a_new_system(every_mount_of_a_hierarchy_is_looked_at),
-		on_a_new_system(colons_in_a_group_belong_to_its_name),
-		on_a_new_system(long_names_fit),
-		on_a_new_system(missing_files_are_no_limit),
-		on_a_new_system(garbage_in_a_group_is_no_limit),
-		on_a_new_system(garbage_in_a_v1_group_is_no_limit),
-		on_a_new_system(garbage_in_proc_is_no_limit),
-		on_a_new_system(more_cpus_than_can_be_counted_are_no_limit),
-		on_a_new_system(the_tightest_number_of_tasks_counts_v2),
-		on_a_new_system(tasks_have_a_hierarchy_of_their_own_v1),
+		ON_NEW_SYSTEM(v2_quota_is_found),
+		ON_NEW_SYSTEM(part_of_a_cpu_counts_as_one),
+		ON_NEW_SYSTEM(max_is_no_limit),
+		ON_NEW_SYSTEM(tightest_ancestor_wins),
+		ON_NEW_SYSTEM(mount_point_itself_counts),
+		ON_NEW_SYSTEM(nothing_above_the_mount_is_read),
+		ON_NEW_SYSTEM(siblings_do_not_count),
+		ON_NEW_SYSTEM(v1_quota_is_found),
+		ON_NEW_SYSTEM(v1_without_quota_is_no_limit),
+		ON_NEW_SYSTEM(v1_ancestors_count),
+		ON_NEW_SYSTEM(only_the_cpu_controller_counts),
+		ON_NEW_SYSTEM(hybrid_takes_the_tighter),
+		ON_NEW_SYSTEM(mounted_subtree_is_entered_at_its_root),
+		ON_NEW_SYSTEM(mount_of_other_groups_does_not_count),
+		ON_NEW_SYSTEM(mount_from_above_the_namespace_gives_its_root),
+		ON_NEW_SYSTEM(group_outside_the_namespace_is_not_in_its_mount),
+		ON_NEW_SYSTEM(steps_up_on_both_sides_cancel),
+		ON_NEW_SYSTEM(name_of_two_dots_and_more_is_a_name),
+		ON_NEW_SYSTEM(escapes_of_mountinfo_are_undone),
+		ON_NEW_SYSTEM(every_mount_of_a_hierarchy_is_looked_at),
+		ON_NEW_SYSTEM(colons_in_a_group_belong_to_its_name),
+		ON_NEW_SYSTEM(long_names_fit),
+		ON_NEW_SYSTEM(missing_files_are_no_limit),
+		ON_NEW_SYSTEM(garbage_in_a_group_is_no_limit),
+		ON_NEW_SYSTEM(garbage_in_a_v1_group_is_no_limit),
+		ON_NEW_SYSTEM(garbage_in_proc_is_no_limit),
+		ON_NEW_SYSTEM(more_cpus_than_can_be_counted_are_no_limit),
+		ON_NEW_SYSTEM(the_tightest_number_of_tasks_counts_v2),
+		ON_NEW_SYSTEM(tasks_have_a_hierarchy_of_their_own_v1),
 		cmocka_unit_test(count_is_within_mask_and_quota),
 	};
 

@@ -3,6 +3,7 @@
 #include "core/ring.h"
 
 #include "../random.h"
+#include "scarce.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,31 +11,6 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-
-/* An allocator that counts, and fails once `left` is used up. */
-struct scarce {
-	int left;
-	int held;
-};
-
-static void *scarce_allocate(void *context, size_t size, size_t alignment)
-{
-	struct scarce *s = context;
-
-	if (s->left == 0)
-		return NULL;
-	s->left--;
-	s->held++;
-	return sn_memory_libc.allocate(NULL, size, alignment);
-}
-
-static void scarce_release(void *context, void *memory, size_t size)
-{
-	struct scarce *s = context;
-
-	s->held--;
-	sn_memory_libc.release(NULL, memory, size);
-}
 
 static struct task numbered(uintptr_t n)
 {
@@ -60,7 +36,7 @@ static uintptr_t pop_back(struct ring *r)
 static void an_unused_ring_allocates_nothing(void **state)
 {
 	struct scarce    s = { 0 };
-	sennit_allocator a = { scarce_allocate, scarce_release, &s };
+	sennit_allocator a = SCARCE(&s);
 	struct ring      r;
 	struct task      t;
 
@@ -108,7 +84,7 @@ static void front_is_oldest_and_back_is_newest(void **state)
 static void a_failed_push_changes_nothing(void **state)
 {
 	struct scarce    s = { .left = 1 };
-	sennit_allocator a = { scarce_allocate, scarce_release, &s };
+	sennit_allocator a = SCARCE(&s);
 	struct ring      r;
 	uintptr_t        n = 0;
 
@@ -128,7 +104,7 @@ static void a_failed_push_changes_nothing(void **state)
 static void room_made_is_room_enough(void **state)
 {
 	struct scarce          s = { .left = 100 };
-	const sennit_allocator a = { scarce_allocate, scarce_release, &s };
+	const sennit_allocator a = SCARCE(&s);
 	struct ring            r;
 
 	(void)state;

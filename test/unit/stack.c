@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack.c - stacks: their reuse, their limit, what they cost. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "core/stack.h"
 
-#include "base/memory.h"
+#include "../child.h"
+#include "stacks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,39 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define SIZE ((size_t)64 * 1024)
-
-static void make(struct stacks *s, uint32_t limit)
-{
-	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
-}
-
-static void *take_one(struct stacks *s)
-{
-	void *low = NULL;
-
-	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
-	assert_non_null(low);
-	return low;
-}
-
-static void give_one(struct stacks *s, void *low)
-{
-	sn_stacks_give(s, &low, 1);
-}
-
 /* --- taking and giving -------------------------------------------------- */
-
-static int by_address(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a;
-	const char *y = *(char *const *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void stacks_do_not_overlap(void **state)
 {
@@ -262,14 +227,12 @@ static bool slab_is_made_smaller(void)
 
 static void little_address_space_is_a_small_slab(void **state)
 {
-	pid_t child = fork();
-	int   status;
+	const pid_t child = begin_child();
 
 	(void)state;
-	if (child == 0)
+	if (!child)
 		_exit(slab_is_made_smaller() ? 0 : 1);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_int_equal(await_child(child), 0);
 }
 
 static void huge_stacks_come_one_at_a_time(void **state)

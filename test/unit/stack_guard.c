@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_guard.c - stacks: what happens at their end. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "core/stack.h"
 
-#include "base/memory.h"
+#include "../child.h"
 #include "../proc_self.h"
+#include "stacks.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,15 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#define SIZE ((size_t)64 * 1024)
-
-static void make(struct stacks *s, uint32_t limit)
-{
-	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
-}
 
 /* Stacks of which the process may split mappings for `guards` only. */
 static void make_by_mapping(struct stacks *s, uint32_t guards)
@@ -35,34 +22,12 @@ static void make_by_mapping(struct stacks *s, uint32_t guards)
 	s->slabs.mapping_limit = guards;
 }
 
-static void *take_one(struct stacks *s)
-{
-	void *low = NULL;
-
-	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
-	assert_non_null(low);
-	return low;
-}
-
-static void give_one(struct stacks *s, void *low)
-{
-	sn_stacks_give(s, &low, 1);
-}
-
 static void need_cheap_guards(void)
 {
 	if (os_guard_kind() == OS_GUARD_CHEAP)
 		return;
 	print_message("no cheap guards here\n");
 	skip();
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a;
-	const char *y = *(char *const *)b;
-
-	return (x > y) - (x < y);
 }
 
 static size_t count_page_aligned(void *const low[], size_t count)
@@ -226,12 +191,12 @@ static void one_refused_guard_is_one_canary(void **state)
 /* Does giving back abort, after `below` bytes below the stack were written? */
 static bool overflow_is_found(size_t below)
 {
-	pid_t         child = fork();
+	const pid_t   child = begin_child();
 	struct stacks s;
 	char         *low;
 	int           status;
 
-	if (child == 0) {
+	if (!child) {
 		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
 		signal(SIGABRT, SIG_DFL);
 		make_by_mapping(&s, 0);
@@ -241,7 +206,7 @@ static bool overflow_is_found(size_t below)
 		give_one(&s, low);
 		_exit(0);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
+	status = await_child(child);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status) != 0;
 	assert_int_equal(WTERMSIG(status), SIGABRT);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rally.h - tasks that must all run at once: a worker sits in each until the
+ * last is in, so that none can run two. */
+#ifndef SN_TEST_RALLY_H
+#define SN_TEST_RALLY_H
+
+#include "with_workers.h"
+
+struct rally {
+	unsigned          needed;
+	atomic_uint       in;
+	sennit_wait_group done;
+};
+
+/* Then so many tasks are to meet(r); *r may be one that is over. */
+static inline void call_rally(struct rally *r, unsigned needed)
+{
+	r->needed = needed;
+	atomic_store(&r->in, 0);
+	sennit_wait_group_init(&r->done, needed);
+}
+
+static inline void meet(void *rally)
+{
+	struct rally *r = rally;
+	sennit_time   give_up = sennit_after(GIVE_UP);
+
+	atomic_fetch_add(&r->in, 1);
+	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
+		sched_yield(); /* the thread's turn, not the fiber's */
+	EXPECT(atomic_load(&r->in) == r->needed);
+	sennit_wait_group_done(&r->done);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pairs.h - pairs of whom one serves what the other waits for. */
+#ifndef SN_TEST_PAIRS_H
+#define SN_TEST_PAIRS_H
+
+#include "../api/crowd.h"
+
+enum { PAIRS = 4 };
+
+/* Run serve(cell) and use(cell) for each cell, all at once: as tasks, but for
+ * one of each that is an unbound thread. */
+static inline void run_pairs(sennit_scheduler *s, sennit_task_fn *serve,
+			     sennit_task_fn *use, void *const cells[PAIRS])
+{
+	struct crowd servers[PAIRS], users[PAIRS];
+	unsigned     i;
+
+	for (i = 0; i < PAIRS; i++) {
+		servers[i] = (struct crowd){ .s = s,
+					     .run = serve,
+					     .argument = cells[i],
+					     .tasks = i != 1,
+					     .unbound = i == 1 };
+		users[i] = (struct crowd){ .s = s,
+					   .run = use,
+					   .argument = cells[i],
+					   .tasks = i != 2,
+					   .unbound = i == 2 };
+		gather(&servers[i]);
+		gather(&users[i]);
+	}
+	for (i = 0; i < PAIRS; i++) {
+		disperse(&servers[i]);
+		disperse(&users[i]);
+	}
+}
+
+#endif

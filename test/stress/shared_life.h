@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shared_life.h - the life of a scheduler that several threads use, each by a
+ * reference of its own, until the last of them is given back: it ends, once,
+ * and every task that was made has run. */
+#ifndef SN_TEST_SHARED_LIFE_H
+#define SN_TEST_SHARED_LIFE_H
+
+#include "../api/with_workers.h"
+#include "../random.h"
+
+enum { HANDS = 3 };
+
+struct life {
+	sennit_scheduler *s;
+	sennit_event      ended;
+	atomic_uint       ends;
+	atomic_ullong     made, ran; /* tasks */
+};
+
+/* What a thread has: it gives the reference back when its steps are done. */
+struct hand {
+	struct life *l;
+	uint64_t     random;
+	unsigned     steps;
+};
+
+/* The on_shutdown of the life's scheduler. */
+static inline void note_end(void *life)
+{
+	struct life *l = life;
+
+	atomic_fetch_add(&l->ends, 1);
+	sennit_event_set(&l->ended);
+}
+
+/* Live with l->s, which has one reference: use(hand) on each thread, with fewer
+ * than so many steps. */
+static inline void live_through(struct life *l, void *(*use)(void *),
+				uint64_t *random, unsigned steps)
+{
+	struct hand hands[HANDS];
+	pthread_t   threads[HANDS];
+	unsigned    i;
+
+	for (i = 1; i < HANDS; i++)
+		sennit_scheduler_retain(l->s);
+	for (i = 0; i < HANDS; i++) {
+		hands[i] = (struct hand){ l, random_from(random),
+					  random_below(random, steps) };
+		threads[i] = must_start_thread(use, &hands[i]);
+	}
+	for (i = 0; i < HANDS; i++)
+		pthread_join(threads[i], NULL);
+	EXPECT(sennit_event_wait_until(&l->ended, sennit_after(GIVE_UP)) == 0);
+	EXPECT(atomic_load(&l->ends) == 1);
+	EXPECT(atomic_load(&l->ran) == atomic_load(&l->made));
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks.h - stacks of 64 KiB, taken and given one at a time. */
+#ifndef SN_TEST_STACKS_H
+#define SN_TEST_STACKS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "core/stack.h"
+
+#define SIZE ((size_t)64 * 1024)
+
+static inline void make(struct stacks *s, uint32_t limit)
+{
+	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
+}
+
+static inline void *take_one(struct stacks *s)
+{
+	void *low = NULL;
+
+	assert_int_equal(sn_stacks_take(s, &low, 1), 1);
+	assert_non_null(low);
+	return low;
+}
+
+static inline void give_one(struct stacks *s, void *low)
+{
+	sn_stacks_give(s, &low, 1);
+}
+
+/* For qsort, of stacks. */
+static inline int by_address(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a;
+	const char *y = *(char *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+#endif

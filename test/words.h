@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* words.h - what somebody writes to the other end of a pipe, as text. */
+#ifndef SN_TEST_WORDS_H
+#define SN_TEST_WORDS_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The end to write to; *out is the one to read from. */
+static inline int open_pipe(int *out)
+{
+	int ends[2];
+
+	if (pipe(ends)) {
+		perror("pipe");
+		abort();
+	}
+	*out = ends[0];
+	return ends[1];
+}
+
+/* Read until nobody writes any more, and close. */
+static inline void read_words(int from, char *text, size_t size)
+{
+	size_t  length = 0;
+	ssize_t n;
+
+	while ((n = read(from, text + length, size - 1 - length)) > 0)
+		length += (size_t)n;
+	text[length] = '\0';
+	close(from);
+}
+
+#endif
