@@ -162,13 +162,17 @@ SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
 #endif
 }
 
-/* The record's address for a call that is seldom made, without a register that
- * keeps it until then. */
+/* The record's address for a call that is seldom made, by way of a field: the
+ * compiler would otherwise keep the one that goes into the slot until then, in
+ * a register that each call would have to save. */
 SENNIT_INLINE_ struct sennit_fork_record_ *sennit_fork_again_(
 	struct sennit_fork_record_ *record)
 {
-	__asm__("" : "+r"(record));
-	return record;
+	char *done = (char *)&record->done;
+
+	__asm__("" : "+r"(done));
+	done -= offsetof(struct sennit_fork_record_, done);
+	return (struct sennit_fork_record_ *)(void *)done;
 }
 
 /* As sn_deque_push, and the look for sleepers after it. at: bottom, as far as
@@ -192,8 +196,7 @@ SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
 		return sennit_fork_push_(me, run, sennit_fork_again_(record));
 	s = &d->slot[(uint32_t)at & d->mask];
 	__atomic_store_n(&s->run, (uintptr_t)run, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->argument, (uintptr_t)sennit_fork_again_(record),
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&s->argument, (uintptr_t)record, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->meta, me->meta, __ATOMIC_RELAXED);
 	at = (uint32_t)(at + 1);
 	__atomic_store_n(&record->at, at, __ATOMIC_RELAXED);
