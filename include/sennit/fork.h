@@ -61,111 +61,197 @@ SENNIT_BEGIN
 
 /* --- the library's, as the macros use it --------------------------------- */
 
-#define SENNIT_FORK_VERSION_ 1
+#define SENNIT_FORK_VERSION_ 2
 
 struct sennit_fork_slot_ {
 	uintptr_t run, argument, meta, unused;
 };
 
-/* The head of a worker's deque, whose owner alone comes here. */
+/* A worker's deque. The head is the owner's alone but for thieves who look at
+ * bottom, which is the low half of this word, and the high half zero. */
 struct sennit_fork_deque_ {
-	uint32_t                  bottom, limit, mask;
-	bool                      asymmetric;
+	uint64_t                  bottom;
+	uint32_t                  limit, mask;
 	struct sennit_fork_slot_ *slot;
+	char                      apart_[128 - 3 * 8];
+	uint32_t                  guard, asked; /* what thieves write */
 };
 
-/* The same of what thieves write. */
-struct sennit_fork_guard_ {
-	uint32_t guard, asked;
+/* A call that may be stolen. Low half of `at`: what bottom is while this is
+ * the newest task. High half: what has become of it, 0 until somebody runs it.
+ * So one compare with bottom tells whether it is the newest, and ours. */
+struct sennit_fork_record_ {
+	uint64_t          at;
+	sennit_wait_group done; /* the library's, when there is a wait */
 };
 
 /* Where a function runs: fixed as long as it does. */
 struct sennit_here_ {
-	struct sennit_fork_deque_ *deque; /* NULL: nothing is quick here */
-	const struct sennit_fork_guard_ *guard;
-	const uint32_t                  *sleepers;
-	const bool                      *pushes;
-	uint32_t                        *dispatches;
-	const char                      *shallow;
-	uintptr_t                        meta;
+	struct sennit_fork_deque_ *deque; /* without room: nothing is quick */
+	const uint32_t            *sleepers;
+	uint32_t                  *dispatches;
+	const char                *shallow;
+	uintptr_t                  meta;
 };
 
-/* Find out where the caller is. Misuse with no scheduler bound, or if the
- * program was compiled for another library.
+/* Find out where the caller is, and return the deque's bottom. Misuse with no
+ * scheduler bound, or if the program was compiled for another library.
  *
  * From: fiber.  Blocks: no.  */
-SENNIT_API void sennit_fork_begin_(struct sennit_here_ *me, uint32_t version);
+SENNIT_API uint64_t sennit_fork_begin_(struct sennit_here_ *me,
+				       uint32_t             version);
 
-/* Spawn where it is not quick.
+/* The same for a task that a worker's loop starts. First of all it says so:
+ * nobody may take it for queued. And the end of such a task.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API uint64_t sennit_fork_start_(struct sennit_here_        *me,
+				       struct sennit_fork_record_ *record,
+				       uint32_t                    version);
+SENNIT_API void     sennit_fork_end_(struct sennit_fork_record_ *record);
+
+/* Spawn where it is not quick, or bottom is not as expected. Returns bottom.
  *
  * From: fiber.  Blocks: yes (if it becomes a call).  */
-SENNIT_API void sennit_fork_push_(const struct sennit_here_ *me,
-				  sennit_task_fn *run, void *record);
+SENNIT_API uint64_t sennit_fork_push_(const struct sennit_here_  *me,
+				      sennit_task_fn             *run,
+				      struct sennit_fork_record_ *record);
 
-/* Somebody looks for work.
+/* Somebody looks for work. Returns bottom.
  *
  * From: fiber.  Blocks: no.  */
-SENNIT_API void sennit_fork_help_(void);
+SENNIT_API uint64_t sennit_fork_help_(const struct sennit_here_ *me);
 
-/* Whether the record's task, the newest, is still ours although thieves may
- * take it: its claim is half made.
+/* Join where it is not quick: take the task off the deque, then true and the
+ * caller runs it; or wait until it has run.
  *
- * From: fiber.  Blocks: no.  */
-SENNIT_API bool sennit_fork_pop_(const void *record);
+ * From: fiber.  Blocks: yes.  */
+SENNIT_API bool sennit_fork_join_(const struct sennit_here_  *me,
+				  struct sennit_fork_record_ *record);
 
 SENNIT_END
 
 #define SENNIT_LIKELY_(x)   __builtin_expect(!!(x), 1)
 #define SENNIT_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+#define SENNIT_INLINE_      static inline __attribute__((always_inline, unused))
 
-/* As sn_deque_push, and the look for sleepers after it. */
-static inline void sennit_fork_spawn_(const struct sennit_here_ *me,
-				      sennit_task_fn *run, void *record)
+/* `bottom` is written by each spawn and each join: to read it again each time
+ * would make each wait for the one before, some eight cycles. So the caller
+ * keeps in a register what it ought to be, and only compares: a branch that is
+ * guessed waits for nothing. Compared is a copy that the compiler knows nothing
+ * of, or it would go on with what it has read, being the same. */
+SENNIT_INLINE_ bool sennit_fork_is_at_(const struct sennit_fork_deque_ *deque,
+				       uint64_t                         at)
 {
-	struct sennit_fork_deque_ *d = me->deque;
-	uint32_t                   b = d->bottom;
-	struct sennit_fork_slot_  *s = &d->slot[b & d->mask];
+	__asm__("" : "+r"(at));
+	return __atomic_load_n(&deque->bottom, __ATOMIC_RELAXED) == at;
+}
 
-	if (SENNIT_UNLIKELY_((int32_t)(b - d->limit) >= 0)) {
-		sennit_fork_push_(me, run, record);
-		return;
-	}
+/* Whether the stack is no deeper than calls may run on. With AddressSanitizer
+ * local variables may lie elsewhere. */
+SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
+{
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+	return (const char *)__builtin_frame_address(0) >= me->shallow;
+#else
+	char        here;
+	const char *depth;
+
+	__asm__("" : "=r"(depth) : "0"(&here));
+	return depth >= me->shallow;
+#endif
+}
+
+/* The record's address for a call that is seldom made, by way of a field: the
+ * compiler would otherwise keep the one that goes into the slot until then, in
+ * a register that each call would have to save. */
+SENNIT_INLINE_ struct sennit_fork_record_ *sennit_fork_again_(
+	struct sennit_fork_record_ *record)
+{
+	char *done = (char *)&record->done;
+
+	__asm__("" : "+r"(done));
+	done -= offsetof(struct sennit_fork_record_, done);
+	return (struct sennit_fork_record_ *)(void *)done;
+}
+
+/* As sn_deque_push, and the look for sleepers after it. at: bottom, as far as
+ * the caller knows; returns it as it is then.
+ *
+ * A task is pushed at bottom, whatever the caller thought, so to have compared
+ * is enough. The fence is for the compiler, and has it take this for a call:
+ * gcc guesses that a function's branch around a call is the likely one, and
+ * then does the test of the leaves of a tree where they are called. */
+SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
+					   uint64_t at, sennit_task_fn *run,
+					   struct sennit_fork_record_ *record)
+{
+	struct sennit_fork_deque_ *d;
+	struct sennit_fork_slot_  *s;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	d = me->deque;
+	if (SENNIT_UNLIKELY_(!sennit_fork_is_at_(d, at) ||
+			     (int32_t)((uint32_t)at - d->limit) >= 0))
+		return sennit_fork_push_(me, run, sennit_fork_again_(record));
+	s = &d->slot[(uint32_t)at & d->mask];
 	__atomic_store_n(&s->run, (uintptr_t)run, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->argument, (uintptr_t)record, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->meta, me->meta, __ATOMIC_RELAXED);
-	__atomic_store_n(&d->bottom, b + 1, __ATOMIC_RELEASE);
+	at = (uint32_t)(at + 1);
+	__atomic_store_n(&record->at, at, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->bottom, at, __ATOMIC_RELEASE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (SENNIT_UNLIKELY_(
-		    __atomic_load_n(&me->guard->asked, __ATOMIC_RELAXED) |
-		    __atomic_load_n(me->sleepers, __ATOMIC_RELAXED)))
-		sennit_fork_help_();
+	if (SENNIT_UNLIKELY_(__atomic_load_n(&d->asked, __ATOMIC_RELAXED) |
+			     __atomic_load_n(me->sleepers, __ATOMIC_RELAXED)))
+		return sennit_fork_help_(me);
+	return at;
 }
 
 /* As sn_deque_pop, if the newest task is the record's: then the caller calls
  * its function. Each counts as a dispatch of the worker's; when others are due
- * to have their turn, or the stack is deep, the answer is no. */
-static inline bool sennit_fork_take_(const struct sennit_here_ *me,
-				     const void                *record)
+ * to have their turn, or the stack is deep, the answer is no.
+ *
+ * That it is the newest: see docs/design/fork.md. Where guard forbids, bottom
+ * goes back to where it was, as in sn_deque_pop_rest. */
+SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
+				      struct sennit_fork_record_ *record,
+				      uint64_t                   *at)
 {
 	struct sennit_fork_deque_ *d = me->deque;
-	uint32_t                   b = d->bottom - 1;
+	uint64_t b = __atomic_load_n(&record->at, __ATOMIC_RELAXED);
 
-	if (SENNIT_UNLIKELY_(
-		    __atomic_load_n(&d->slot[b & d->mask].argument,
-				    __ATOMIC_RELAXED) != (uintptr_t)record ||
-		    (const char *)__builtin_frame_address(0) < me->shallow))
+	if (SENNIT_UNLIKELY_(!sennit_fork_is_at_(d, b) ||
+			     !sennit_fork_is_shallow_(me) ||
+			     !--*me->dispatches))
 		return false;
-	if (SENNIT_UNLIKELY_(!--*me->dispatches)) {
-		*me->dispatches = 1;
-		return false;
-	}
+	b = (uint32_t)(b - 1);
 	__atomic_store_n(&d->bottom, b, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (SENNIT_UNLIKELY_((int32_t)(b - __atomic_load_n(&me->guard->guard,
-							   __ATOMIC_RELAXED)) <
-			     0))
-		return sennit_fork_pop_(record);
+	if (SENNIT_UNLIKELY_(
+		    (int32_t)((uint32_t)b -
+			      __atomic_load_n(&d->guard, __ATOMIC_RELAXED)) <
+		    0)) {
+		__atomic_store_n(&d->bottom, (uint32_t)(b + 1),
+				 __ATOMIC_RELAXED);
+		return false;
+	}
+	*at = b;
 	return true;
+}
+
+/* Whether the caller shall call the record's function. */
+SENNIT_INLINE_ bool sennit_fork_sync_(const struct sennit_here_  *me,
+				      struct sennit_fork_record_ *record,
+				      uint64_t                   *at)
+{
+	bool mine;
+
+	if (SENNIT_LIKELY_(sennit_fork_take_(me, record, at)))
+		return true;
+	mine = sennit_fork_join_(me, sennit_fork_again_(record));
+	*at = __atomic_load_n(&me->deque->bottom, __ATOMIC_RELAXED);
+	return mine;
 }
 
 /* --- defining ------------------------------------------------------------ */
@@ -178,40 +264,38 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 /* clang-format off */
 #define SENNIT_FORK_(R, NAME, FIELDS, PARAMETERS, FILL, PASS) \
 	struct NAME##_forked_ { \
-		sennit_wait_group done_; \
-		R                 result_; \
+		struct sennit_fork_record_ forked_; \
+		R                          result_; \
 		SENNIT_LIST_ FIELDS \
 	}; \
 	static R NAME##_body_(const struct sennit_here_ *sennit_me_, \
-			      SENNIT_LIST_ PARAMETERS); \
+			      uint64_t sennit_at_, SENNIT_LIST_ PARAMETERS); \
 	SENNIT_MAYBE_UNUSED_ \
 	static void NAME##_alone_(void *forked_) \
 	{ \
 		struct NAME##_forked_ *x_ = (struct NAME##_forked_ *)forked_; \
 		struct sennit_here_    me_; \
+		uint64_t               at_ = sennit_fork_start_( \
+			&me_, &x_->forked_, SENNIT_FORK_VERSION_); \
 		\
-		sennit_fork_begin_(&me_, SENNIT_FORK_VERSION_); \
-		x_->result_ = NAME##_body_(&me_, SENNIT_LIST_ PASS); \
-		(void)sennit_wait_group_done(&x_->done_); \
+		x_->result_ = NAME##_body_(&me_, at_, SENNIT_LIST_ PASS); \
+		sennit_fork_end_(&x_->forked_); \
 	} \
-	SENNIT_MAYBE_UNUSED_ \
-	static inline void NAME##_spawn_(const struct sennit_here_ *me_, \
-					 struct NAME##_forked_     *x_, \
-					 SENNIT_LIST_ PARAMETERS) \
+	SENNIT_INLINE_ uint64_t NAME##_spawn_(const struct sennit_here_ *me_, \
+					      uint64_t                   at_, \
+					      struct NAME##_forked_     *x_, \
+					      SENNIT_LIST_ PARAMETERS) \
 	{ \
-		static const sennit_wait_group one_ = SENNIT_FORK_ONE_; \
-		\
-		x_->done_ = one_; \
 		SENNIT_LIST_ FILL \
-		sennit_fork_spawn_(me_, NAME##_alone_, x_); \
+		return sennit_fork_spawn_(me_, at_, NAME##_alone_, \
+					  &x_->forked_); \
 	} \
-	SENNIT_MAYBE_UNUSED_ \
-	static inline R NAME##_sync_(const struct sennit_here_ *me_, \
-				     struct NAME##_forked_     *x_) \
+	SENNIT_INLINE_ R NAME##_sync_(const struct sennit_here_ *me_, \
+				      uint64_t                  *at_, \
+				      struct NAME##_forked_     *x_) \
 	{ \
-		if (SENNIT_LIKELY_(sennit_fork_take_(me_, x_))) \
-			return NAME##_body_(me_, SENNIT_LIST_ PASS); \
-		sennit_wait_group_wait(&x_->done_); \
+		if (SENNIT_LIKELY_(sennit_fork_sync_(me_, &x_->forked_, at_))) \
+			return NAME##_body_(me_, *at_, SENNIT_LIST_ PASS); \
 		return x_->result_; \
 	} \
 	SENNIT_MAYBE_UNUSED_ \
@@ -220,27 +304,17 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 		struct NAME##_forked_  args_; \
 		struct NAME##_forked_ *x_ = &args_; \
 		struct sennit_here_    me_; \
+		uint64_t               at_; \
 		\
 		SENNIT_LIST_ FILL \
-		sennit_fork_begin_(&me_, SENNIT_FORK_VERSION_); \
-		return NAME##_body_(&me_, SENNIT_LIST_ PASS); \
+		at_ = sennit_fork_begin_(&me_, SENNIT_FORK_VERSION_); \
+		return NAME##_body_(&me_, at_, SENNIT_LIST_ PASS); \
 	} \
-	static R NAME##_body_(const struct sennit_here_ *sennit_me_, \
-			      SENNIT_LIST_ PARAMETERS)
+	static R NAME##_body_( \
+		SENNIT_MAYBE_UNUSED_ const struct sennit_here_ *sennit_me_, \
+		SENNIT_MAYBE_UNUSED_ uint64_t                   sennit_at_, \
+		SENNIT_LIST_ PARAMETERS)
 /* clang-format on */
-
-/* A wait group of one. */
-#ifdef __cplusplus
-#define SENNIT_FORK_ONE_                    \
-	{                                   \
-		{ UINT32_C(8) }, 0, nullptr \
-	}
-#else
-#define SENNIT_FORK_ONE_                 \
-	{                                \
-		{ UINT32_C(8) }, 0, NULL \
-	}
-#endif
 
 #define SENNIT_FORK_1(R, NAME, T1, A1) \
 	SENNIT_FORK_(R, NAME, (T1 a1_;), (T1 A1), (x_->a1_ = A1;), (x_->a1_))
@@ -264,16 +338,18 @@ static inline bool sennit_fork_take_(const struct sennit_here_ *me,
 
 #define SENNIT_SPAWN(NAME, RECORD, ...) \
 	struct NAME##_forked_ RECORD;   \
-	NAME##_spawn_(sennit_me_, &RECORD, __VA_ARGS__)
+	SENNIT_SPAWN_TO(NAME, RECORD, __VA_ARGS__)
 
 #define SENNIT_RECORD(NAME) struct NAME##_forked_
 
-#define SENNIT_SPAWN_TO(NAME, RECORD, ...) \
-	NAME##_spawn_(sennit_me_, &(RECORD), __VA_ARGS__)
+#define SENNIT_SPAWN_TO(NAME, RECORD, ...)                            \
+	sennit_at_ = NAME##_spawn_(sennit_me_, sennit_at_, &(RECORD), \
+				   __VA_ARGS__)
 
-#define SENNIT_SYNC(NAME, RECORD) NAME##_sync_(sennit_me_, &(RECORD))
+#define SENNIT_SYNC(NAME, RECORD) \
+	NAME##_sync_(sennit_me_, &sennit_at_, &(RECORD))
 
-#define SENNIT_CALL(NAME, ...) NAME##_body_(sennit_me_, __VA_ARGS__)
+#define SENNIT_CALL(NAME, ...) NAME##_body_(sennit_me_, sennit_at_, __VA_ARGS__)
 
 #define SENNIT_RUN(NAME, ...) NAME##_run_(__VA_ARGS__)
 

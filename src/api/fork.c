@@ -3,6 +3,7 @@
  * they know a worker's deque. */
 #include "sennit/fork.h"
 
+#include "sched/loop.h"
 #include "sched/place.h"
 #include "sched/wait.h"
 
@@ -17,17 +18,19 @@ _Static_assert(SAME_SLOT(run) && SAME_SLOT(argument) && SAME_SLOT(meta),
 	(offsetof(struct deque, field) == \
 	 offsetof(struct sennit_fork_deque_, field))
 _Static_assert(SAME_DEQUE(bottom) && SAME_DEQUE(limit) && SAME_DEQUE(mask) &&
-		       SAME_DEQUE(asymmetric) && SAME_DEQUE(slot),
+		       SAME_DEQUE(slot) && SAME_DEQUE(guard) &&
+		       SAME_DEQUE(asked),
 	       "deque");
+_Static_assert(offsetof(struct deque, zero) == sizeof(uint32_t), "bottom");
 
-_Static_assert(offsetof(struct deque, asked) - offsetof(struct deque, guard) ==
-		       offsetof(struct sennit_fork_guard_, asked),
-	       "guard");
+/* What has become of a record: the high half of its `at`. */
+#define FORK_STARTED (UINT64_C(1) << 32)
+#define FORK_DONE    (UINT64_C(2) << 32)
+#define FORK_WAITED  (UINT64_C(4) << 32) /* for its wait group */
+#define FORK_ODD     (UINT64_C(8) << 32) /* position unknown */
 
-_Static_assert(QUEUE_OWN == 8, "SENNIT_FORK_ONE_ counts one");
-
-/* Sleepers are the low half of the counts. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sleepers");
+/* Sleepers are the low half of the counts, bottom is that of its word. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "halves");
 
 /* A deque without room, whose newest task is nobody's. */
 static struct slot  no_slot[1];
@@ -43,7 +46,22 @@ static bool is_quick(const struct worker *w)
 	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
 }
 
-void sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
+static struct deque *deque_of(const struct sennit_here_ *me)
+{
+	return (struct deque *)(void *)me->deque;
+}
+
+static uint64_t bottom_of(const struct sennit_here_ *me)
+{
+	return a_load_rlx(&deque_of(me)->bottom);
+}
+
+static a_u64 *state_of(struct sennit_fork_record_ *record)
+{
+	return (a_u64 *)(void *)&record->at;
+}
+
+uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 {
 	struct worker       *w = sn_self;
 	struct sennit_scope *scope;
@@ -56,34 +74,103 @@ void sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 		d = &w->deque;
 	scope = w->home.current->scope;
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
-	me->guard = (struct sennit_fork_guard_ *)(void *)&d->guard;
 	me->sleepers = (uint32_t *)(void *)&w->parking->counts;
 	me->dispatches = &w->dispatches;
 	me->shallow = w->home.current->shallow;
 	me->meta = scope ? sn_task_inside(scope) : TASK_BORROWED;
+	return bottom_of(me);
 }
 
-/* Without memory, at once: in the task that spawns it. */
-void sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
-		       void *record)
+/* Relaxed: who asks before it joins by a call is this thread, or a thief has
+ * the task and guard says so. */
+uint64_t sennit_fork_start_(struct sennit_here_        *me,
+			    struct sennit_fork_record_ *record,
+			    uint32_t                    version)
 {
-	if (sn_place(sn_self->scheduler, (struct task){ run, record, me->meta },
-		     0, "SENNIT_SPAWN"))
-		run(record);
+	a_or_rlx(state_of(record), FORK_STARTED);
+	return sennit_fork_begin_(me, version);
 }
 
-void sennit_fork_help_(void)
+/* If nobody waits yet the record may be gone at once. */
+void sennit_fork_end_(struct sennit_fork_record_ *record)
+{
+	/* -> fork.end: the result <- fork.wait */
+	if (a_or_acqrel(state_of(record), FORK_DONE) & FORK_WAITED)
+		(void)sennit_wait_group_done(&record->done);
+}
+
+/* Where the deque is the caller's and has room, as the macros do; else wherever
+ * a task goes, and without memory at once: in the task that spawns it. */
+uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
+			   struct sennit_fork_record_ *record)
+{
+	struct worker *w = sn_self;
+	struct deque  *d = deque_of(me);
+	struct task    t = { run, record, me->meta };
+	bool is_plain = d == &w->deque && sn_deque_has_room(d) && w->pushes;
+
+	a_init(state_of(record),
+	       is_plain ? (uint32_t)(bottom_of(me) + 1) : FORK_ODD);
+	if (is_plain ? sn_place_own(w, t)
+		     : sn_place(w->scheduler, t, 0, "SENNIT_SPAWN"))
+		run(record);
+	return bottom_of(me);
+}
+
+uint64_t sennit_fork_help_(const struct sennit_here_ *me)
 {
 	sn_place_help(sn_self);
+	return bottom_of(me);
 }
 
-/* bottom is one lower already, as after the first step of a pop. */
-bool sennit_fork_pop_(const void *record)
+/* Count a dispatch, and do what is due every so many: here, as to leave for the
+ * loop costs more. The macros may have counted to 0. Whether nobody else is to
+ * have a turn now. */
+static bool attend(struct worker *w)
+{
+	bool is_due = w->dispatches <= 1;
+
+	if (is_due)
+		w->dispatches = 1;
+	if (!sn_loop_tick(w))
+		return false;
+	return !is_due ||
+	       (!w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
+		sn_inbox_is_empty(&w->fibers));
+}
+
+/* Take the record's task if it is the newest of the caller's deque, which the
+ * record need not know: tasks move up when others are taken back. What is due
+ * may bring newer ones, so that comes first. */
+static bool take(struct worker *w, struct deque *d, const void *record)
 {
 	struct task t;
+	uint32_t    b;
 
-	if (!sn_deque_pop_rest(&sn_self->deque, &t))
+	if (!attend(w) ||
+	    (char *)__builtin_frame_address(0) < w->home.current->shallow)
+		return false;
+	b = a_load_rlx(&d->bottom) - 1;
+	if (a_load_rlx(&d->slot[b & d->mask].argument) != (uintptr_t)record ||
+	    !sn_deque_pop(d, &t)) /* an old slot */
 		return false;
 	CHECK(t.argument == record, "the newest task has changed");
 	return true;
+}
+
+static void await(struct sennit_fork_record_ *record)
+{
+	sennit_wait_group_init(&record->done, 1);
+	/* -> fork.wait: the wait group <- fork.end */
+	if (!(a_or_acqrel(state_of(record), FORK_WAITED) & FORK_DONE))
+		sennit_wait_group_wait(&record->done);
+}
+
+bool sennit_fork_join_(const struct sennit_here_  *me,
+		       struct sennit_fork_record_ *record)
+{
+	if (take(sn_self, deque_of(me), record))
+		return true;
+	await(record);
+	return false;
 }

@@ -89,6 +89,7 @@ int sn_deque_init(struct deque *d, const sennit_allocator *allocator,
 	if (!s)
 		return -ENOMEM;
 	a_init(&d->bottom, 0);
+	d->zero = 0;
 	a_init(&d->guard, 0);
 	a_init(&d->asked, 0);
 	a_init(&d->lock, 0);

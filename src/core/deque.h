@@ -80,12 +80,14 @@ struct slots {
 struct deque {
 	/* The owner writes here at every operation, thieves look seldom. */
 	alignas(CACHE_LINE) a_u32 bottom;   /* owner writes */
+	uint32_t                zero;       /* owner: stays so; forks write it
+					     * along with bottom */
 	uint32_t                limit;      /* owner: bottom may grow to here
 					    * without a look at top */
 	uint32_t                mask;       /* owner: that of slots */
+	struct slot            *slot;       /* owner: those of slots */
 	bool                    asymmetric; /* fixed: thieves use the process
 					       * barrier, the owner no fence */
-	struct slot            *slot;       /* owner: those of slots */
 	const sennit_allocator *allocator;  /* fixed */
 
 	/* The owner looks here at every operation, written seldom. */

@@ -204,6 +204,48 @@ static void a_call_and_its_caller_may_wait_for_each_other(void **state)
 	everywhere(meet);
 }
 
+static sennit_event begun, may_end;
+static atomic_int   runs;
+
+SENNIT_FORK_1(int, begin_and_wait, int, n)
+{
+	atomic_fetch_add(&runs, 1);
+	sennit_event_set(&begun);
+	sennit_event_wait(&may_end);
+	return n;
+}
+
+static void let_it_end(void *unused)
+{
+	(void)unused;
+	sennit_event_set(&may_end);
+}
+
+/* What is scheduled lies on the deque where the call lay. */
+SENNIT_FORK_1(int, join_what_has_begun, int, n)
+{
+	SENNIT_SPAWN(begin_and_wait, other, n);
+	sennit_event_wait(&begun);
+	must_schedule(let_it_end, NULL);
+	return SENNIT_SYNC(begin_and_wait, other);
+}
+
+static void begin_once(void *unused)
+{
+	(void)unused;
+	sennit_event_init(&begun, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&may_end, SENNIT_EVENT_MANUAL, false);
+	atomic_store(&runs, 0);
+	EXPECT(SENNIT_RUN(join_what_has_begun, 6) == 6);
+	EXPECT(atomic_load(&runs) == 1);
+}
+
+static void a_call_that_has_begun_is_waited_for(void **state)
+{
+	(void)state;
+	everywhere(begin_once);
+}
+
 SENNIT_FORK_2(unsigned, sleepy, unsigned, n, unsigned, seed)
 {
 	unsigned one, other;
@@ -419,6 +461,7 @@ int main(void)
 		WITH_WORKERS(any_order_of_joining_works),
 		WITH_WORKERS(records_may_be_many_and_used_again),
 		WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other),
+		WITH_WORKERS(a_call_that_has_begun_is_waited_for),
 		WITH_WORKERS(calls_may_sleep),
 		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
 		WITH_WORKERS(others_have_their_turn_though_joins_go_on),
