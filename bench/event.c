@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event.c - one event, any of eight and all of eight: set and waited for by one
  * fiber; handed over between two workers; and what it takes until n that wait
- * have run. */
+ * have run, also when they are of all workers by turns. */
 #include "harness.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
 
 #define EVENTS 8
 #define MANY   10000
@@ -135,6 +139,86 @@ static void all_of_many(struct bench_run *r)
 	bench_release(r, wait_all, set_last, NULL);
 }
 
+/* --- many, of all workers by turns ---------------------------------------- */
+
+static struct {
+	unsigned          sides;
+	atomic_uint       present;
+	atomic_uint       waiting;
+	sennit_wait_group ready;
+	sennit_wait_group left;
+} turns;
+
+static void wait_in_turn(void *here)
+{
+	*(bool *)here = true;
+	sennit_event_wait(&events[0][0]);
+	sennit_wait_group_done(&turns.left);
+}
+
+/* Back when a fiber of this thread waits: it is here, and the caller runs. */
+static void have_one_wait(void)
+{
+	bool here = false;
+
+	spawn_here(wait_in_turn, &here);
+	while (!here)
+		sennit_yield();
+}
+
+/* A task that has not blocked keeps its thread: so many that spin until all are
+ * there run on as many. */
+static void have_some_wait(void *unused)
+{
+	const unsigned me = turns.present++;
+
+	(void)unused;
+	while (turns.present < turns.sides)
+		sched_yield();
+	for (unsigned i = me; i < MANY; i += turns.sides) {
+		while (turns.waiting < i)
+			sched_yield();
+		have_one_wait();
+		turns.waiting++;
+	}
+	sennit_wait_group_done(&turns.ready);
+}
+
+/* CPU time of this thread. */
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * SENNIT_SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* value[1]: what the one who sets the event takes of it. */
+static void release_by_turns(struct bench_run *r)
+{
+	sennit_scheduler *s = bench_scheduler(r->workers);
+	const sennit_task side = { .run = have_some_wait };
+	sennit_time       begin;
+	uint64_t          cpu;
+
+	prepare(SENNIT_EVENT_MANUAL);
+	turns.sides = r->workers;
+	turns.present = 0;
+	turns.waiting = 0;
+	sennit_wait_group_init(&turns.ready, turns.sides);
+	sennit_wait_group_init(&turns.left, MANY);
+	for (unsigned i = 0; i < turns.sides; i++)
+		bench_check(!sennit_enqueue(s, &side), "event: no task");
+	sennit_wait_group_wait(&turns.ready);
+	begin = sennit_now();
+	cpu = own_cpu_ns();
+	sennit_event_set(&events[0][0]);
+	cpu = own_cpu_ns() - cpu;
+	sennit_wait_group_wait(&turns.left);
+	bench_elapsed(r, begin);
+	r->value[1] = (double)cpu / (double)r->n;
+}
+
 const struct bench_row bench_event[] = {
 	BENCH_ROW("event/uncontended", 10000000, BENCH_TWO, one_alone),
 	BENCH_ROW("event/any-of-8-uncontended", 1000000, BENCH_TWO, any_alone),
@@ -145,5 +229,10 @@ const struct bench_row bench_event[] = {
 	BENCH_ROW("event/all-of-8-two-workers", 100000, BENCH_FROM_TWO,
 		  all_across),
 	BENCH_ROW("event/all-of-8-release-many", MANY, BENCH_EACH, all_of_many),
+	{ .names = { "event/release-by-turns", "event/release-by-turns-cpu" },
+	  .n = MANY,
+	  .workers = BENCH_FROM_TWO,
+	  .place = BENCH_OUTSIDE,
+	  .run = release_by_turns },
 	{ .run = NULL },
 };

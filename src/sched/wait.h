@@ -213,7 +213,9 @@ void sn_wait_wake_chain(struct link *chain);
 
 static inline void sn_wait_wake_all(struct link *chain)
 {
-	if (likely(chain && chain->next == chain))
+	if (!chain)
+		return;
+	if (likely(chain->next == chain))
 		sn_wait_wake(sn_queue_first(chain));
 	else
 		sn_wait_wake_chain(chain);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wakes.c - what scheduling and idling ask of the system: counted, not timed.
+/* wakes.c - what scheduling, waking many and idling ask of the system: counted,
+ * not timed.
  *
  * syscall() is replaced here by one that counts the calling thread's futex
  * wakes, and the workers that sleep without a deadline.
  */
 #include "with_workers.h"
 
+#include "base/torture.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -17,6 +21,11 @@ static _Thread_local bool     is_worker; /* told by the scheduler */
 static _Thread_local unsigned wakes;     /* by this thread */
 static atomic_uint            wakes_of_all;
 static atomic_uint            endless; /* workers asleep without a deadline */
+static atomic_uint            sleeps;  /* how often one fell asleep so */
+
+/* This thread's wakes return when a worker has fallen asleep again, so that
+ * each time that it hands something to one counts. */
+static _Thread_local bool patient;
 
 typedef long syscall_fn(long number, ...);
 
@@ -32,11 +41,24 @@ static long next_syscall(const long a[7])
 	return call(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
 }
 
+static long wake(const long a[7])
+{
+	const sennit_time give_up = sennit_after(GIVE_UP);
+	const unsigned    before = atomic_load(&sleeps);
+	long              result = next_syscall(a);
+
+	wakes++;
+	atomic_fetch_add(&wakes_of_all, 1);
+	while (patient && atomic_load(&sleeps) == before &&
+	       sennit_now() < give_up)
+		sched_yield();
+	return result;
+}
+
 long syscall(long number, ...)
 {
 	long    a[7] = { number };
 	bool    futex = number == SYS_futex;
-	bool    sleeps;
 	long    result;
 	va_list args;
 
@@ -44,17 +66,14 @@ long syscall(long number, ...)
 	for (int i = 1; i < 7; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
-	if (futex && (a[2] & FUTEX_CMD_MASK) == FUTEX_WAKE) {
-		wakes++;
-		atomic_fetch_add(&wakes_of_all, 1);
-	}
-	sleeps = futex && is_worker && !a[4] &&
-		 (a[2] & FUTEX_CMD_MASK) != FUTEX_WAKE;
-	if (sleeps)
-		atomic_fetch_add(&endless, 1);
+	if (futex && (a[2] & FUTEX_CMD_MASK) == FUTEX_WAKE)
+		return wake(a);
+	if (!futex || !is_worker || a[4])
+		return next_syscall(a);
+	atomic_fetch_add(&endless, 1);
+	atomic_fetch_add(&sleeps, 1);
 	result = next_syscall(a);
-	if (sleeps)
-		atomic_fetch_sub(&endless, 1);
+	atomic_fetch_sub(&endless, 1);
 	return result;
 }
 
@@ -215,6 +234,136 @@ static void one_of_a_task_wakes_one_other_who_comes(void **state)
 	end_scheduler(s);
 }
 
+/* --- waking many -------------------------------------------------------- */
+
+/* Fibers that wait for one event, of all workers by turns. */
+struct party {
+	sennit_group      group;
+	sennit_event      gate;
+	sennit_wait_group over;
+	uint32_t          workers;
+	unsigned          guests;
+	atomic_uint       present, waiting;
+	atomic_uint       let_in, sent_home;
+};
+
+struct guest {
+	struct party *party;
+	unsigned      number; /* from 1 */
+	bool          here;   /* its worker's */
+};
+
+/* The guest of this thread who went on last. */
+static _Thread_local unsigned gone_on;
+
+static int wait_at_gate(void *argument)
+{
+	struct guest  *g = argument;
+	struct party  *p = g->party;
+	const unsigned number = g->number;
+	int            err;
+
+	g->here = true;
+	err = sennit_event_wait_until(&p->gate, SENNIT_NEVER);
+	EXPECT(!err || err == -ECANCELED);
+	EXPECT(number > gone_on); /* first come, first served */
+	gone_on = number;
+	atomic_fetch_add(err ? &p->sent_home : &p->let_in, 1);
+	return 0;
+}
+
+/* One of as many, which spin until all run, each on a worker of its own, and
+ * until all guests are there: no worker is left to take one from another. A
+ * guest that has come waits when this runs again, on the same thread. */
+static int bring_guests(void *party)
+{
+	struct party  *p = party;
+	const unsigned me = atomic_fetch_add(&p->present, 1);
+
+	while (atomic_load(&p->present) < p->workers)
+		sched_yield();
+	for (unsigned i = me; i < p->guests; i += p->workers) {
+		struct guest g = { .party = p, .number = i + 1 };
+
+		while (atomic_load(&p->waiting) < i)
+			sched_yield();
+		EXPECT(sennit_group_spawn(&p->group, wait_at_gate, &g) == 0);
+		while (!g.here)
+			sennit_yield();
+		atomic_fetch_add(&p->waiting, 1);
+	}
+	while (atomic_load(&p->waiting) < p->guests)
+		sched_yield();
+	return 0;
+}
+
+static void give_party(void *party)
+{
+	struct party *p = party;
+
+	sennit_group_init(&p->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	for (uint32_t i = 0; i < p->workers; i++)
+		EXPECT(!sennit_group_spawn(&p->group, bring_guests, p));
+	(void)!sennit_group_wait(&p->group);
+	sennit_wait_group_done(&p->over);
+}
+
+/* How often the caller wakes somebody when it opens the gate to so many or
+ * sends them home. */
+static unsigned wakes_for_guests(const struct world *w, unsigned guests,
+				 bool cancel)
+{
+	sennit_scheduler *s = start_counted(w->workers);
+	struct party      p = { .workers = w->workers, .guests = guests };
+	const sennit_task t = { .run = give_party, .argument = &p };
+
+	sennit_event_init(&p.gate, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&p.over, 1);
+	assert_int_equal(sennit_enqueue(s, &t), 0);
+	assert_soon(atomic_load(&p.waiting) == guests &&
+		    atomic_load(&endless) == w->workers);
+	wakes = 0;
+	patient = true;
+	if (cancel)
+		sennit_group_cancel(&p.group);
+	else
+		sennit_event_set(&p.gate);
+	patient = false;
+	guests = wakes;
+	sennit_wait_group_wait(&p.over);
+	assert_int_equal(atomic_load(cancel ? &p.sent_home : &p.let_in),
+			 p.guests);
+	end_scheduler(s);
+	return guests;
+}
+
+static void a_broadcast_wakes_each_worker_once(void **state)
+{
+	const struct world *w = *state;
+	unsigned            few = 2 * w->workers;
+
+	assert_in_range(wakes_for_guests(w, few, false), 0, w->workers);
+}
+
+static void a_cancel_wakes_each_worker_once(void **state)
+{
+	const struct world *w = *state;
+	unsigned            few = 2 * w->workers;
+
+	assert_in_range(wakes_for_guests(w, few, true), 0, w->workers);
+}
+
+/* So many that nobody is kept back until all have been seen. */
+static void many_are_woken_by_the_hundred(void **state)
+{
+	const struct world *w = *state;
+	unsigned            many = TORTURED(300, LOAD(2000));
+	unsigned            often = w->workers + many / TORTURED(2, 100);
+
+	assert_in_range(wakes_for_guests(w, many, false), 2, often);
+	assert_in_range(wakes_for_guests(w, many, true), 2, often);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +373,9 @@ int main(void)
 		WITH_THREAD_COUNTS(a_batch_wakes_one_worker_at_most),
 		WITH_THREAD_COUNTS(tasks_wake_no_more_than_one_worker_each),
 		WITH_THREAD_COUNTS(one_of_a_task_wakes_one_other_who_comes),
+		WITH_THREAD_COUNTS(a_broadcast_wakes_each_worker_once),
+		WITH_THREAD_COUNTS(a_cancel_wakes_each_worker_once),
+		WITH_THREAD_COUNTS(many_are_woken_by_the_hundred),
 	};
 
 	return cmocka_run_group_tests_name("api/wakes", tests, NULL, NULL);

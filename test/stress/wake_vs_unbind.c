@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wake_vs_unbind.c - a bound thread unbinds as soon as it has been woken: who
- * woke it touches nothing that went with the binding. */
+ * woke it, alone or with others, touches nothing that went with the binding. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -84,10 +84,71 @@ static void a_waker_outlives_the_binding_of_whom_it_woke(void **state)
 	}
 }
 
+/* --- all at once --------------------------------------------------------- */
+
+/* Who comes last wakes the others: fibers of several bindings, of workers, and
+ * threads. */
+struct meeting {
+	sennit_scheduler *s;
+	sennit_barrier    all;
+	sennit_wait_group over;
+	unsigned          rounds;
+};
+
+static void *meet_and_leave(void *argument)
+{
+	struct meeting *m = argument;
+
+	for (unsigned i = 0; i < m->rounds; i++) {
+		EXPECT(sennit_bind(m->s) == 0);
+		(void)sennit_barrier_wait(&m->all);
+		sennit_unbind();
+	}
+	return NULL;
+}
+
+static void *meet_unbound(void *argument)
+{
+	struct meeting *m = argument;
+
+	for (unsigned i = 0; i < m->rounds; i++)
+		(void)sennit_barrier_wait(&m->all);
+	return NULL;
+}
+
+static void meet_as_task(void *argument)
+{
+	struct meeting *m = argument;
+
+	(void)meet_unbound(m);
+	sennit_wait_group_done(&m->over);
+}
+
+static void who_wakes_all_outlives_their_bindings(void **state)
+{
+	struct world  *w = *state;
+	unsigned       tasks = w->threads ? 2 * w->threads : 0;
+	struct meeting m = { .s = w->s, .rounds = (unsigned)scaled(LOAD(800)) };
+	pthread_t      threads[THREADS + 1];
+	unsigned       i;
+
+	sennit_barrier_init(&m.all, THREADS + 1 + tasks);
+	sennit_wait_group_init(&m.over, tasks);
+	for (i = 0; i < tasks; i++)
+		must_schedule(meet_as_task, &m);
+	for (i = 0; i < THREADS; i++)
+		threads[i] = must_start_thread(meet_and_leave, &m);
+	threads[i] = must_start_thread(meet_unbound, &m);
+	for (i = 0; i <= THREADS; i++)
+		pthread_join(threads[i], NULL);
+	sennit_wait_group_wait(&m.over);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(a_waker_outlives_the_binding_of_whom_it_woke),
+		WITH_WORKERS(who_wakes_all_outlives_their_bindings),
 	};
 
 	(void)random_stream(0); /* chooses the seed while there is one thread */
