@@ -347,7 +347,7 @@ static bool is_overdue(const sennit_mutex *m)
 
 	if (!first->since)
 		first->since = now;
-	return now - first->since >= OVERDUE_NS;
+	return now >= first->since + OVERDUE_NS;
 }
 
 static bool is_elsewhere(const struct waiter *n)
