@@ -42,7 +42,7 @@
 #define FREE_PAUSES 8
 #define LOOKS       TORTURED(3, 32) /* in a row: some 800 ns */
 #define FREE_COMER  2 /* looks that must find it free: before queueing up */
-#define FREE_GUARD  3 /* the same of a guard, to which it will be handed */
+#define FREE_GUARD  4 /* the same of a guard, to which it will be handed */
 
 /* For how long a guard looks, and when for the second time. After that each
  * time after twice as long: a lock lies free for as long again as the guard has
@@ -68,6 +68,8 @@ struct turn {
 	struct waiter n;
 	sennit_time   since;  /* of the first: another is awake; 0: unknown */
 	uint32_t      passed; /* of the first: how often */
+	uint32_t      own;    /* of the first: so many, it included, are of its
+			       * worker, unless some have left; 0: unknown */
 	bool          guards; /* it looks, and is the first */
 	bool          called; /* handed: woken from another worker */
 };
@@ -270,6 +272,7 @@ static int wait_turn(sennit_mutex *m, struct turn *t, sennit_time deadline,
 	}
 	t->since = 0;
 	t->passed = 0;
+	t->own = 0;
 	t->called = false;
 	sn_wait_show(&t->n, SENNIT_WAITS_FOR_MUTEX, m, deadline);
 	join(m, t, losses > 0);
@@ -284,13 +287,20 @@ static int wait_turn(sennit_mutex *m, struct turn *t, sennit_time deadline,
 
 /* --- locking ------------------------------------------------------------ */
 
+/* Whether the lock has not been given back more than once since the one awake
+ * was called: nobody works with it so fast that it only seems free. */
+static bool is_quiet(const sennit_mutex *m)
+{
+	return a_load_rlx(&m->state_) / GIVEN <= 1; /* a guess */
+}
+
 /* Try once more: who has not waited by looking as well; who was called comes
- * as a guard. */
+ * as a guard unless the lock is surely free. */
 static bool try_again(sennit_mutex *m, const struct turn *t,
 		      sennit_time deadline, uint32_t losses)
 {
 	if (losses)
-		return !t->called && barge(m, AWAKE);
+		return (!t->called || is_quiet(m)) && barge(m, AWAKE);
 	return barge(m, 0) || (deadline && look(m, FREE_COMER));
 }
 
@@ -355,14 +365,17 @@ static bool is_elsewhere(const struct waiter *n)
 	return !n->home || n->home != sn_self;
 }
 
-/* Whom to wake: the first of another worker that is in reach, else the
- * first. */
+/* Whom to wake: the first of another worker that is in reach, else the first.
+ * Who is the first after it then knows how many of its own worker there are, so
+ * that each is looked at once. */
 static struct waiter *pick(const sennit_mutex *m)
 {
 	struct turn *first = first_turn(m);
 	struct link *next = &first->n.link;
+	uint32_t     own = is_elsewhere(&first->n) ? 0 : first->own;
+	uint32_t     looked = 0;
 
-	for (int i = 0; i < REACH && first->passed < MAX_PASSED; i++) {
+	while (!own && first->passed < MAX_PASSED) {
 		struct waiter *n = sn_queue_first(next);
 
 		if (is_elsewhere(n)) {
@@ -370,9 +383,12 @@ static struct waiter *pick(const sennit_mutex *m)
 			return n;
 		}
 		next = next->next;
-		if (next == &first->n.link)
-			break;
+		if (++looked == REACH || next == &first->n.link)
+			own = looked;
 	}
+	next = first->n.link.next;
+	container_of(sn_queue_first(next), struct turn, n)->own = own ? own - 1
+								      : 0;
 	return &first->n;
 }
 
