@@ -165,7 +165,7 @@ proctype fiber(byte me)
 	:: round < ROUNDS ->
 		atomic { lost = 0; called[me] = 0 };
 again:		if
-		:: atomic { !called[me] && !held && !locked ->
+		:: atomic { !held && !locked ->
 			USE;
 			OWN;
 			held = 1;
