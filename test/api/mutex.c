@@ -244,6 +244,167 @@ static void an_unbound_thread_gets_it_from_greedy_fibers(void **state)
 	sennit_wait_group_wait(&g.done);
 }
 
+/* --- nobody starves, though the holder never waits ---------------------- */
+
+/* A hog locks and unlocks until the guest, on another worker, has been served.
+ * Others may wait before the guest and after it. */
+struct hog {
+	sennit_mutex      lock;
+	sennit_wait_group done;
+	unsigned          neighbours; /* of the hog's worker */
+	atomic_uint       present;
+	atomic_uint       queued; /* about to lock */
+	atomic_bool       full;   /* the neighbours wait */
+	atomic_bool       served;
+	atomic_uint       turns;
+};
+
+static void be_a_neighbour(void *argument)
+{
+	struct hog *h = argument;
+
+	atomic_fetch_add(&h->queued, 1);
+	sennit_mutex_lock(&h->lock);
+	atomic_fetch_add(&h->turns, 1);
+	sennit_mutex_unlock(&h->lock);
+	sennit_wait_group_done(&h->done);
+}
+
+static void await_the_other(struct hog *h)
+{
+	atomic_fetch_add(&h->present, 1);
+	while (atomic_load(&h->present) < 2)
+		sched_yield();
+}
+
+/* While the lock is held the neighbours run and queue up; then never again
+ * until the guest has been served. */
+static void be_a_hog(void *argument)
+{
+	struct hog *h = argument;
+	unsigned    i;
+
+	await_the_other(h);
+	sennit_mutex_lock(&h->lock);
+	for (i = 0; i < h->neighbours; i++)
+		must_schedule_here(be_a_neighbour, h);
+	while (atomic_load(&h->queued) < h->neighbours)
+		sennit_yield();
+	atomic_store(&h->full, true);
+	sennit_mutex_unlock(&h->lock);
+	while (!atomic_load(&h->served)) {
+		sennit_mutex_lock(&h->lock);
+		sennit_mutex_unlock(&h->lock);
+	}
+	sennit_wait_group_done(&h->done);
+}
+
+static void be_a_guest(void *argument)
+{
+	struct hog *h = argument;
+
+	await_the_other(h);
+	while (!atomic_load(&h->full))
+		sched_yield();
+	sennit_mutex_lock(&h->lock);
+	atomic_fetch_add(&h->turns, 1);
+	atomic_store(&h->served, true);
+	sennit_mutex_unlock(&h->lock);
+	sennit_wait_group_done(&h->done);
+}
+
+static void *be_a_guest_as_thread(void *argument)
+{
+	be_a_guest(argument);
+	return NULL;
+}
+
+static void serve_a_guest(unsigned neighbours, bool as_thread)
+{
+	struct hog h = { .neighbours = neighbours };
+	pthread_t  thread;
+
+	sennit_wait_group_init(&h.done, neighbours + 2);
+	must_schedule(be_a_hog, &h);
+	if (as_thread)
+		thread = must_start_thread(be_a_guest_as_thread, &h);
+	else
+		must_schedule(be_a_guest, &h);
+	sennit_wait_group_wait(&h.done);
+	if (as_thread)
+		pthread_join(thread, NULL);
+	assert_int_equal(h.turns, neighbours + 1);
+	sennit_mutex_destroy(&h.lock);
+}
+
+static void a_fiber_that_never_waits_lets_others_have_it(void **state)
+{
+	(void)state;
+	serve_a_guest(0, false);
+}
+
+/* Symptom: those of the hog's own worker, who cannot run, are woken, and those
+ * behind them wait for ever. */
+static void waiters_of_its_own_worker_keep_nobody_out(void **state)
+{
+	(void)state;
+	serve_a_guest(1, false);
+	serve_a_guest(8, false);
+	serve_a_guest(200, false);
+}
+
+static void an_unbound_thread_gets_it_from_a_hog(void **state)
+{
+	(void)state;
+	serve_a_guest(0, true);
+	serve_a_guest(8, true);
+}
+
+/* --- who gives up leaves no trace --------------------------------------- */
+
+struct impatience {
+	struct hog        hog;
+	sennit_wait_group done;
+	atomic_uint       got, missed;
+};
+
+static void be_impatient(void *argument)
+{
+	struct impatience *p = argument;
+	unsigned           i;
+
+	for (i = 0; i < 100; i++) {
+		const sennit_time t = sennit_after(i * SENNIT_MICROSECOND);
+
+		if (sennit_mutex_lock_until(&p->hog.lock, t)) {
+			atomic_fetch_add(&p->missed, 1);
+			continue;
+		}
+		atomic_fetch_add(&p->got, 1);
+		sennit_mutex_unlock(&p->hog.lock);
+	}
+	sennit_wait_group_done(&p->done);
+}
+
+static void who_gives_up_keeps_nobody_out(void **state)
+{
+	struct impatience p = { .hog = { .neighbours = 4 } };
+	unsigned          i;
+
+	(void)state;
+	sennit_wait_group_init(&p.hog.done, 6);
+	sennit_wait_group_init(&p.done, 8);
+	must_schedule(be_a_hog, &p.hog);
+	must_schedule(be_a_guest, &p.hog);
+	for (i = 0; i < 8; i++)
+		must_schedule(be_impatient, &p);
+	sennit_wait_group_wait(&p.hog.done);
+	sennit_wait_group_wait(&p.done);
+	assert_int_equal(p.got + p.missed, 800);
+	assert_int_equal(p.hog.turns, 5);
+	sennit_mutex_destroy(&p.hog.lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +414,10 @@ int main(void)
 		WITH_WORKERS(it_may_be_held_across_a_wait),
 		WITH_WORKERS(a_waiter_gets_it_however_often_others_take_it),
 		WITH_WORKERS(an_unbound_thread_gets_it_from_greedy_fibers),
+		WITH_SEVERAL(a_fiber_that_never_waits_lets_others_have_it),
+		WITH_SEVERAL(waiters_of_its_own_worker_keep_nobody_out),
+		WITH_THREADS(an_unbound_thread_gets_it_from_a_hog),
+		WITH_SEVERAL(who_gives_up_keeps_nobody_out),
 	};
 
 	return cmocka_run_group_tests_name("api/mutex", tests, NULL, NULL);
