@@ -89,8 +89,10 @@ static void note_worker(void *unused, uint32_t index)
 static sennit_scheduler *start_counted(uint32_t workers)
 {
 	atomic_store(&endless, 0);
-	return start_with(
-		SENNIT_CONFIG(.workers = workers, .thread_init = note_worker));
+	/* Nor with one for giving memory back: test/api/trim.c. */
+	return start_with(SENNIT_CONFIG(.workers = workers,
+					.trim_ms = SENNIT_TRIM_NEVER,
+					.thread_init = note_worker));
 }
 
 static void idle_workers_end_up_asleep_without_a_deadline(void **state)
