@@ -92,32 +92,30 @@ static void tasks_beyond_the_limit_wait_unstarted(void **state)
 	end_limited(c.s);
 }
 
+static void sleep_with_few_stacks(const struct world *w, uint32_t limit,
+				  unsigned tasks)
+{
+	struct crowd c = { .limit = limit };
+
+	c.s = start_limited(w, limit);
+	gather(&c, tasks, sleep_a_little);
+	sennit_wait_group_wait(&c.left);
+	assert_int_equal(atomic_load(&c.started), tasks);
+	assert_true(stacks_of(c.s) <= limit);
+	end_limited(c.s);
+}
+
 static void all_that_block_end_with_few_stacks(void **state)
 {
-	const struct world *w = *state;
-	struct crowd        c = { .limit = LIMIT };
-
-	c.s = start_limited(w, LIMIT);
-	gather(&c, MANY / 5, sleep_a_little);
-	sennit_wait_group_wait(&c.left);
-	assert_int_equal(atomic_load(&c.started), MANY / 5);
-	assert_true(stacks_of(c.s) <= LIMIT);
-	end_limited(c.s);
+	sleep_with_few_stacks(*state, LIMIT, MANY / 5);
 }
 
 /* A worker's own stack is all there is: who blocks, blocks its thread. */
 static void one_stack_for_each_worker_is_enough(void **state)
 {
 	const struct world *w = *state;
-	uint32_t            limit = w->threads + 1;
-	struct crowd        c = { .limit = limit };
 
-	c.s = start_limited(w, limit);
-	gather(&c, MANY / 500, sleep_a_little);
-	sennit_wait_group_wait(&c.left);
-	assert_int_equal(atomic_load(&c.started), MANY / 500);
-	assert_true(stacks_of(c.s) <= limit);
-	end_limited(c.s);
+	sleep_with_few_stacks(w, w->threads + 1, MANY / 500);
 }
 
 /* --- waiting for what has not started ----------------------------------- */
