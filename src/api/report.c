@@ -88,7 +88,7 @@ static void visit_worker(struct worker *w, visitor *visit, void *context)
 	while (l) {
 		visit_fiber(w, container_of(l, struct sennit_fiber, roster),
 			    visit, context);
-		l = l->next == w->roster ? NULL : l->next;
+		l = sn_link_after(l, w->roster);
 	}
 	pthread_mutex_unlock(&w->roster_lock);
 	visit_queued(w, visit, context);
@@ -120,7 +120,7 @@ void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 	while (l) {
 		visit_worker(container_of(l, struct worker, bound), visit,
 			     context);
-		l = l->next == s->bound ? NULL : l->next;
+		l = sn_link_after(l, s->bound);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

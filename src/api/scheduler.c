@@ -171,11 +171,10 @@ static void add_worker(sennit_stats *sum, struct worker *w)
 
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
-	sennit_stats sum = { .size = sizeof(sum) };
-	size_t       size = stats->size;
-	struct link *l;
-
+	sennit_stats        sum = { .size = sizeof(sum) };
+	size_t              size = stats->size;
 	struct stacks_count stacks;
+	struct link        *l;
 
 	MISUSE_INHERITED(s, "sennit_scheduler_stats");
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
@@ -190,7 +189,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	l = s->bound;
 	while (l) {
 		add_worker(&sum, container_of(l, struct worker, bound));
-		l = l->next == s->bound ? NULL : l->next;
+		l = sn_link_after(l, s->bound);
 	}
 	pthread_mutex_unlock(&s->lock);
 	stacks = sn_stacks_count(&s->stacks);

@@ -88,4 +88,11 @@ static inline void sn_link_leave(struct link **first, struct link *l)
 		*first = l->next;
 }
 
+/* The one after l in the ring that begins at first; NULL: l is the last. */
+static inline struct link *sn_link_after(const struct link *l,
+					 const struct link *first)
+{
+	return l->next == first ? NULL : l->next;
+}
+
 #endif

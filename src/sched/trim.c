@@ -209,7 +209,7 @@ static void wake_bound(sennit_scheduler *s)
 	l = s->bound;
 	while (l) {
 		sn_worker_wake(container_of(l, struct worker, bound));
-		l = l->next == s->bound ? NULL : l->next;
+		l = sn_link_after(l, s->bound);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

@@ -331,7 +331,7 @@ static ALWAYS_INLINE void wake_linked(struct link *chain, size_t offset)
 		struct waiter *n = waiter_of(l, offset);
 
 		/* *l is gone, or means something else, once n is dealt with. */
-		chain = l->next == first ? NULL : l->next;
+		chain = sn_link_after(l, first);
 		if (chain)
 			fetch_ahead(chain, offset);
 		if (!n->fiber || n->home == sn_self)
