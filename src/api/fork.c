@@ -134,9 +134,7 @@ static bool attend(struct worker *w)
 		w->dispatches = 1;
 	if (!sn_loop_tick(w))
 		return false;
-	return !is_due ||
-	       (!w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
-		sn_inbox_is_empty(&w->fibers));
+	return !is_due || sn_loop_wants_newest(w);
 }
 
 /* Take the record's task if it is the newest of the caller's deque, which the

@@ -143,8 +143,7 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
  * is due then may bring newer tasks. */
 static ALWAYS_INLINE bool may_run_here(struct worker *w)
 {
-	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
-	       sn_inbox_is_empty(&w->fibers) &&
+	return sn_loop_wants_newest(w) &&
 	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
 	       sn_loop_tick(w);
 }

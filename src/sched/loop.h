@@ -25,6 +25,14 @@ static inline bool sn_loop_tick(struct worker *w)
 	return true;
 }
 
+/* Whether the loop would take w's newest own task next: no fiber, pinned task
+ * or older one goes before it. Stale as to fibers on their way. */
+static inline bool sn_loop_wants_newest(const struct worker *w)
+{
+	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
+	       sn_inbox_is_empty(&w->fibers);
+}
+
 /* A member of *g, which ran on w, has returned `error`. (In sched/group.c,
  * which stands above.) */
 void sn_loop_member_ended(struct worker *w, sennit_group *g, int error);
