@@ -37,19 +37,23 @@ void sn_pool_init(struct pool *p, const sennit_allocator *memory)
 	pthread_mutex_init(&p->lock, NULL);
 }
 
-static void free_chunks(struct pool *p, struct pool_chunk *c)
+/* Discard: pages first, as the allocator may keep what it was given back. */
+static void give_chunks(struct pool *p, struct pool_chunk *c, bool discard)
 {
 	while (c) {
 		struct pool_chunk *next = c->next;
+		size_t             size = (size_t)c->pages * PAGE;
 
-		sn_memory_give(p->memory, c, (size_t)c->pages * PAGE);
+		if (discard)
+			os_discard(c, size);
+		sn_memory_give(p->memory, c, size);
 		c = next;
 	}
 }
 
 void sn_pool_free(struct pool *p)
 {
-	free_chunks(p, p->chunks);
+	give_chunks(p, p->chunks, false);
 	pthread_mutex_destroy(&p->lock);
 }
 
@@ -275,19 +279,6 @@ static struct pool_chunk *drop_chunks_locked(struct pool *p)
 	return dropped;
 }
 
-/* Pages first: the allocator may keep what it was given back. */
-static void discard_chunks(struct pool *p, struct pool_chunk *c)
-{
-	while (c) {
-		struct pool_chunk *next = c->next;
-		size_t             size = (size_t)c->pages * PAGE;
-
-		os_discard(c, size);
-		sn_memory_give(p->memory, c, size);
-		c = next;
-	}
-}
-
 /* The lock is not held while blocks are looked at, which others may want:
  * meanwhile they find none, and make new ones. */
 static bool trim(struct pool *p)
@@ -314,7 +305,7 @@ static bool trim(struct pool *p)
 	p->trimming = false;
 	again = p->again;
 	pthread_mutex_unlock(&p->lock);
-	discard_chunks(p, dropped);
+	give_chunks(p, dropped, true);
 	return again;
 }
 
