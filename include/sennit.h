@@ -20,6 +20,7 @@
 #include "sennit/semaphore.h"
 #include "sennit/barrier.h"
 #include "sennit/once.h"
+#include "sennit/shared.h"
 #include "sennit/ticket.h"
 #include "sennit/pool.h"
 #include "sennit/future.h"

@@ -31,6 +31,7 @@
 #include "sennit/cpp/semaphore.hpp"
 #include "sennit/cpp/barrier.hpp"
 #include "sennit/cpp/once.hpp"
+#include "sennit/cpp/shared.hpp"
 #include "sennit/cpp/ticket.hpp"
 #include "sennit/cpp/future.hpp"
 #include "sennit/cpp/coroutine.hpp"

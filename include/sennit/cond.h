@@ -4,6 +4,8 @@
  * All zero is one that nobody waits for; nothing needs destroying. Waits do not
  * wake spuriously, but the condition may have changed again before the lock is
  * taken, so test it in a loop, or use the call with a predicate, which does.
+ *
+ * shared.h has a reference-counted form.
  */
 #ifndef SENNIT_COND_H
 #define SENNIT_COND_H

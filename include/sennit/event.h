@@ -4,7 +4,7 @@
  * A manual event stays set, and lets all waiters through, until it is cleared.
  * An auto event lets one waiter through and clears itself; set twice with
  * nobody waiting counts once. All zero is a manual event that is not set;
- * nothing needs destroying.
+ * nothing needs destroying. shared.h has a reference-counted form.
  */
 #ifndef SENNIT_EVENT_H
 #define SENNIT_EVENT_H

@@ -11,6 +11,8 @@
  * The owner is the fiber, or the unbound thread, that locked it. So a task
  * unlocks before it ends, and a thread neither binds nor unbinds while it holds
  * a lock.
+ *
+ * shared.h has a reference-counted form.
  */
 #ifndef SENNIT_MUTEX_H
 #define SENNIT_MUTEX_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* semaphore.h - a number of permits to take and give.
  *
- * All zero is a semaphore without permits; nothing needs destroying. Permits
+ * All zero is a semaphore without permits; nothing needs destroying. shared.h
+ * has a reference-counted form. Permits
  * belong to nobody: who gives them need not have taken any.
  *
  * First come, first served: whoever waits is served before all who come later,

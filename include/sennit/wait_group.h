@@ -2,6 +2,7 @@
 /* wait_group.h - waits until a number of things are done.
  *
  * All zero is a wait group with nothing to wait for; nothing needs destroying.
+ * shared.h has a reference-counted form.
  */
 #ifndef SENNIT_WAIT_GROUP_H
 #define SENNIT_WAIT_GROUP_H

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lookout.h"
+#include "misuse.h"
+#include "shelf.h"
+
+static void task_waits(void *event)
+{
+	sennit_event_wait(event);
+}
+
+static void commit_release_while_waited_for(const struct offence *o)
+{
+	sennit_event *e;
+
+	EXPECT(!sennit_event_create(&e, SENNIT_EVENT_AUTO, false, NULL));
+	must_schedule(task_waits, e);
+	EXPECT_SOON(waiting_for(o->s, e) == 1);
+	sennit_event_release(e);
+}
+
+static void the_last_release_while_somebody_waits(void **state)
+{
+	assert_misuse(state, "sennit_event_release",
+		      commit_release_while_waited_for);
+}
+
+static void commit_release_locked(const struct offence *o)
+{
+	sennit_mutex *m;
+
+	(void)o;
+	EXPECT(!sennit_mutex_create(&m, NULL));
+	sennit_mutex_lock(m);
+	sennit_mutex_release(m);
+}
+
+static void the_last_release_of_a_locked_mutex(void **state)
+{
+	assert_misuse(state, "sennit_mutex_release", commit_release_locked);
+}
+
+static struct shelf shelf_of_child;
+
+static void commit_release_twice(const struct offence *o)
+{
+	const sennit_allocator a = of_shelf(&shelf_of_child);
+	sennit_semaphore      *s;
+
+	(void)o;
+	EXPECT(!sennit_semaphore_create(&s, 1, &a));
+	sennit_semaphore_release(s);
+	sennit_semaphore_release(s);
+}
+
+static void releasing_what_has_been_freed(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_release", commit_release_twice);
+}
+
+static void commit_retain_freed(const struct offence *o)
+{
+	const sennit_allocator a = of_shelf(&shelf_of_child);
+	sennit_cond           *c;
+
+	(void)o;
+	EXPECT(!sennit_cond_create(&c, &a));
+	sennit_cond_release(c);
+	sennit_cond_retain(c);
+}
+
+static void retaining_what_has_been_freed(void **state)
+{
+	assert_misuse(state, "sennit_cond_retain", commit_retain_freed);
+}
+
+static void commit_release_of_another_type(const struct offence *o)
+{
+	sennit_mutex *m;
+
+	(void)o;
+	EXPECT(!sennit_mutex_create(&m, NULL));
+	sennit_event_release((void *)m);
+}
+
+static void releasing_what_is_of_another_type(void **state)
+{
+	assert_misuse(state, "sennit_event_release",
+		      commit_release_of_another_type);
+}
+
+static sennit_wait_group not_created[8];
+
+static void commit_release_not_created(const struct offence *o)
+{
+	(void)o;
+	sennit_wait_group_release(&not_created[4]);
+}
+
+static void releasing_what_was_not_created(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_release",
+		      commit_release_not_created);
+}
+
+static void commit_release_null(const struct offence *o)
+{
+	(void)o;
+	sennit_event_release(NULL);
+}
+
+static void releasing_null(void **state)
+{
+	assert_misuse(state, "sennit_event_release", commit_release_null);
+}
+
+static void commit_create_too_many(const struct offence *o)
+{
+	sennit_semaphore *s;
+
+	(void)o;
+	(void)!sennit_semaphore_create(&s, SENNIT_SEMAPHORE_MAX + 1, NULL);
+}
+
+static void creating_with_too_many_permits(void **state)
+{
+	assert_misuse(state, "sennit_semaphore_create", commit_create_too_many);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(the_last_release_while_somebody_waits),
+		ALONE(the_last_release_of_a_locked_mutex),
+		ALONE(releasing_what_has_been_freed),
+		ALONE(retaining_what_has_been_freed),
+		ALONE(releasing_what_is_of_another_type),
+		ALONE(releasing_what_was_not_created),
+		ALONE(releasing_null),
+		ALONE(creating_with_too_many_permits),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_shared", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lookout.h"
+#include "shelf.h"
+
+#include <errno.h>
+
+/* --- creating ----------------------------------------------------------- */
+
+static void created_objects_are_as_asked_for(void **state)
+{
+	sennit_event      *e;
+	sennit_wait_group *g;
+	sennit_semaphore  *s;
+
+	(void)state;
+	assert_int_equal(sennit_event_create(&e, SENNIT_EVENT_AUTO, true, NULL),
+			 0);
+	assert_int_equal(sennit_event_wait_until(e, 0), 0);
+	assert_int_equal(sennit_event_wait_until(e, 0), -ETIMEDOUT);
+	sennit_event_release(e);
+	assert_int_equal(sennit_wait_group_create(&g, 2, NULL), 0);
+	assert_false(sennit_wait_group_done(g));
+	assert_true(sennit_wait_group_done(g));
+	sennit_wait_group_release(g);
+	assert_int_equal(sennit_semaphore_create(&s, 3, NULL), 0);
+	assert_int_equal(sennit_semaphore_take_until(s, 4, 0), -ETIMEDOUT);
+	assert_int_equal(sennit_semaphore_take_until(s, 3, 0), 0);
+	sennit_semaphore_release(s);
+}
+
+static void an_object_ends_with_its_last_reference(void **state)
+{
+	struct shelf           shelf = { .taken = 0 };
+	const sennit_allocator a = of_shelf(&shelf);
+	sennit_event          *e;
+	sennit_wait_group     *g;
+	sennit_semaphore      *s;
+	sennit_cond           *c;
+	sennit_mutex          *m;
+
+	(void)state;
+	assert_int_equal(sennit_event_create(&e, SENNIT_EVENT_AUTO, false, &a),
+			 0);
+	assert_ptr_equal(sennit_event_retain(e), e);
+	sennit_event_release(e);
+	assert_int_equal(atomic_load(&shelf.given), 0);
+	sennit_event_release(e);
+	assert_true(is_given_back(&shelf, 1));
+
+	assert_int_equal(sennit_wait_group_create(&g, 1, &a), 0);
+	assert_ptr_equal(sennit_wait_group_retain(g), g);
+	sennit_wait_group_release(g);
+	assert_int_equal(atomic_load(&shelf.given), 1);
+	sennit_wait_group_release(g);
+	assert_true(is_given_back(&shelf, 2));
+
+	assert_int_equal(sennit_semaphore_create(&s, 1, &a), 0);
+	assert_ptr_equal(sennit_semaphore_retain(s), s);
+	sennit_semaphore_release(s);
+	assert_int_equal(atomic_load(&shelf.given), 2);
+	sennit_semaphore_release(s);
+	assert_true(is_given_back(&shelf, 3));
+
+	assert_int_equal(sennit_cond_create(&c, &a), 0);
+	assert_ptr_equal(sennit_cond_retain(c), c);
+	sennit_cond_release(c);
+	assert_int_equal(atomic_load(&shelf.given), 3);
+	sennit_cond_release(c);
+	assert_true(is_given_back(&shelf, 4));
+
+	assert_int_equal(sennit_mutex_create(&m, &a), 0);
+	assert_ptr_equal(sennit_mutex_retain(m), m);
+	sennit_mutex_release(m);
+	assert_int_equal(atomic_load(&shelf.given), 4);
+	sennit_mutex_release(m);
+	assert_true(is_given_back(&shelf, 5));
+}
+
+static void the_allocator_is_copied(void **state)
+{
+	struct shelf     shelf = { .taken = 0 };
+	sennit_allocator a = of_shelf(&shelf);
+	sennit_mutex    *m;
+
+	(void)state;
+	assert_int_equal(sennit_mutex_create(&m, &a), 0);
+	memset(&a, 0, sizeof(a));
+	sennit_mutex_release(m);
+	assert_true(is_given_back(&shelf, 1));
+}
+
+static void creating_fails_and_changes_nothing(const sennit_allocator *a,
+					       int                     err)
+{
+	sennit_event      *e = NULL;
+	sennit_wait_group *g = NULL;
+	sennit_semaphore  *s = NULL;
+	sennit_cond       *c = NULL;
+	sennit_mutex      *m = NULL;
+
+	assert_int_equal(sennit_event_create(&e, SENNIT_EVENT_AUTO, false, a),
+			 err);
+	assert_int_equal(sennit_wait_group_create(&g, 1, a), err);
+	assert_int_equal(sennit_semaphore_create(&s, 1, a), err);
+	assert_int_equal(sennit_cond_create(&c, a), err);
+	assert_int_equal(sennit_mutex_create(&m, a), err);
+	assert_true(!e && !g && !s && !c && !m);
+}
+
+static void half_an_allocator_is_refused(void **state)
+{
+	const sennit_allocator none = { NULL, NULL, NULL };
+	const sennit_allocator no_take = { NULL, shelf_give, NULL };
+	const sennit_allocator no_give = { shelf_take, NULL, NULL };
+
+	(void)state;
+	creating_fails_and_changes_nothing(&none, -EINVAL);
+	creating_fails_and_changes_nothing(&no_take, -EINVAL);
+	creating_fails_and_changes_nothing(&no_give, -EINVAL);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+	struct shelf           shelf = { .empty = true };
+	const sennit_allocator a = of_shelf(&shelf);
+
+	(void)state;
+	creating_fails_and_changes_nothing(&a, -ENOMEM);
+}
+
+/* --- sharing ------------------------------------------------------------ */
+
+static void wait_and_release(void *event)
+{
+	sennit_event_wait(event);
+	sennit_event_release(event);
+}
+
+/* The signaller gives its reference back while others wait by theirs. */
+static void who_waits_by_its_own_reference_may_be_the_last(void **state)
+{
+	const struct world    *w = *state;
+	struct shelf           shelf = { .taken = 0 };
+	const sennit_allocator a = of_shelf(&shelf);
+	sennit_event          *e;
+	int                    i;
+
+	assert_int_equal(
+		sennit_event_create(&e, SENNIT_EVENT_MANUAL, false, &a), 0);
+	for (i = 0; i < 3; i++)
+		must_schedule(wait_and_release, sennit_event_retain(e));
+	assert_soon(waiting_for(w->s, e) == 3);
+	assert_int_equal(atomic_load(&shelf.given), 0);
+	sennit_event_set(e);
+	sennit_event_release(e);
+	assert_soon(is_given_back(&shelf, 1));
+}
+
+/* What two tasks share that nobody waits for. */
+struct box {
+	sennit_mutex *lock;
+	sennit_cond  *changed;
+	bool          full;
+};
+
+static void fill(void *argument)
+{
+	struct box   *b = argument;
+	sennit_mutex *lock = b->lock;
+	sennit_cond  *changed = b->changed;
+
+	sennit_mutex_lock(lock);
+	b->full = true;
+	sennit_cond_notify_one(changed);
+	sennit_mutex_unlock(lock); /* *b may be gone */
+	sennit_mutex_release(lock);
+	sennit_cond_release(changed);
+}
+
+static void a_lock_and_its_condition_are_shared(void **state)
+{
+	struct shelf           shelf = { .taken = 0 };
+	const sennit_allocator a = of_shelf(&shelf);
+	struct box             b = { .full = false };
+
+	(void)state;
+	assert_int_equal(sennit_mutex_create(&b.lock, &a), 0);
+	assert_int_equal(sennit_cond_create(&b.changed, NULL), 0);
+	sennit_mutex_retain(b.lock);
+	sennit_cond_retain(b.changed);
+	must_schedule(fill, &b);
+	sennit_mutex_lock(b.lock);
+	while (!b.full)
+		sennit_cond_wait(b.changed, b.lock);
+	sennit_mutex_unlock(b.lock);
+	sennit_mutex_release(b.lock);
+	sennit_cond_release(b.changed);
+	assert_soon(is_given_back(&shelf, 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(created_objects_are_as_asked_for),
+		ALONE(an_object_ends_with_its_last_reference),
+		ALONE(the_allocator_is_copied),
+		ALONE(half_an_allocator_is_refused),
+		ALONE(no_memory_is_an_error),
+		WITH_WORKERS(who_waits_by_its_own_reference_may_be_the_last),
+		WITH_WORKERS(a_lock_and_its_condition_are_shared),
+	};
+
+	return cmocka_run_group_tests_name("api/shared", tests, NULL, NULL);
+}

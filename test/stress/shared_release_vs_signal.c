@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shared_release_vs_signal.c - several share an object of which each has one
+ * reference: some wait, one signals, and each gives its reference back as soon
+ * as it is done. Whoever comes last frees the object; it is overwritten there
+ * and then, and must not have been touched by anybody later.
+ */
+#include "../api/crowd.h"
+#include "../random.h"
+
+enum { EVENT, AUTO_EVENT, WAIT_GROUP, SEMAPHORE, COND, KINDS };
+enum { WAITERS = 3, SHARERS = WAITERS + 1, POISON = 0x5a, KEPT = 64 };
+
+/* --- an allocator that overwrites, and looks again before it frees ------- */
+
+struct grave {
+	unsigned char *bytes;
+	size_t         size;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct grave    kept[KEPT]; /* under lock */
+	unsigned        next;       /* under lock */
+	atomic_long     live;
+} graves = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void *take(void *unused, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)unused;
+	if (posix_memalign(&memory, alignment, size))
+		return NULL;
+	atomic_fetch_add(&graves.live, 1);
+	return memory;
+}
+
+static void free_grave(struct grave *g)
+{
+	for (size_t i = 0; i < g->size; i++)
+		EXPECT(g->bytes[i] == POISON);
+	free(g->bytes);
+	*g = (struct grave){ NULL, 0 };
+}
+
+static void give(void *unused, void *memory, size_t size)
+{
+	(void)unused;
+	memset(memory, POISON, size);
+	atomic_fetch_sub(&graves.live, 1);
+	pthread_mutex_lock(&graves.lock);
+	free_grave(&graves.kept[graves.next % KEPT]);
+	graves.kept[graves.next++ % KEPT] = (struct grave){ memory, size };
+	pthread_mutex_unlock(&graves.lock);
+}
+
+static const sennit_allocator allocator = { take, give, NULL };
+
+/* --- what is shared ------------------------------------------------------ */
+
+struct thing {
+	unsigned           kind;
+	sennit_event      *event;
+	sennit_wait_group *group;
+	sennit_semaphore  *permits;
+	sennit_mutex      *lock;
+	sennit_cond       *changed;
+};
+
+static struct thing make(unsigned kind)
+{
+	struct thing t = { .kind = kind };
+	int          err = 0;
+
+	switch (kind) {
+	case EVENT:
+		err = sennit_event_create(&t.event, SENNIT_EVENT_MANUAL, false,
+					  &allocator);
+		break;
+	case AUTO_EVENT:
+		err = sennit_event_create(&t.event, SENNIT_EVENT_AUTO, false,
+					  &allocator);
+		break;
+	case WAIT_GROUP:
+		err = sennit_wait_group_create(&t.group, 1, &allocator);
+		break;
+	case SEMAPHORE:
+		err = sennit_semaphore_create(&t.permits, 0, &allocator);
+		break;
+	default:
+		err = sennit_mutex_create(&t.lock, &allocator);
+		EXPECT(!err);
+		err = sennit_cond_create(&t.changed, &allocator);
+	}
+	EXPECT(!err);
+	return t;
+}
+
+static void retain(const struct thing *t)
+{
+	if (t->event)
+		sennit_event_retain(t->event);
+	if (t->group)
+		sennit_wait_group_retain(t->group);
+	if (t->permits)
+		sennit_semaphore_retain(t->permits);
+	if (t->lock)
+		sennit_mutex_retain(t->lock);
+	if (t->changed)
+		sennit_cond_retain(t->changed);
+}
+
+static void release(const struct thing *t)
+{
+	if (t->event)
+		sennit_event_release(t->event);
+	if (t->group)
+		sennit_wait_group_release(t->group);
+	if (t->permits)
+		sennit_semaphore_release(t->permits);
+	if (t->changed)
+		sennit_cond_release(t->changed);
+	if (t->lock)
+		sennit_mutex_release(t->lock);
+}
+
+/* A round, which outlives its thing. */
+struct round {
+	struct thing thing;  /* fixed */
+	bool         open;   /* under thing.lock */
+	atomic_uint  comers; /* of the round's sharers: the first signals */
+};
+
+static void signal_all(struct round *r, const struct thing *t)
+{
+	switch (t->kind) {
+	case EVENT:
+		sennit_event_set(t->event);
+		break;
+	case AUTO_EVENT: /* each waiter sets it for the next */
+		sennit_event_set(t->event);
+		break;
+	case WAIT_GROUP:
+		EXPECT(sennit_wait_group_done(t->group));
+		break;
+	case SEMAPHORE:
+		sennit_semaphore_give(t->permits, WAITERS);
+		break;
+	default:
+		sennit_mutex_lock(t->lock);
+		r->open = true;
+		sennit_cond_notify_all(t->changed);
+		sennit_mutex_unlock(t->lock);
+	}
+}
+
+static void wait_for(struct round *r, const struct thing *t)
+{
+	switch (t->kind) {
+	case EVENT:
+		sennit_event_wait(t->event);
+		break;
+	case AUTO_EVENT:
+		sennit_event_wait(t->event);
+		sennit_event_set(t->event);
+		break;
+	case WAIT_GROUP:
+		sennit_wait_group_wait(t->group);
+		break;
+	case SEMAPHORE:
+		sennit_semaphore_take(t->permits, 1);
+		break;
+	default:
+		sennit_mutex_lock(t->lock);
+		while (!r->open)
+			sennit_cond_wait(t->changed, t->lock);
+		sennit_mutex_unlock(t->lock);
+	}
+}
+
+/* Whoever comes `signaller`-th signals, the others wait. */
+static void share(struct round *r, unsigned signaller)
+{
+	const struct thing t = r->thing;
+
+	if (atomic_fetch_add(&r->comers, 1) == signaller)
+		signal_all(r, &t);
+	else
+		wait_for(r, &t);
+	release(&t);
+}
+
+/* --- rounds -------------------------------------------------------------- */
+
+struct game {
+	struct round   round[2];
+	sennit_barrier start;
+	uint64_t       rounds;
+	atomic_uint    roles;
+};
+
+static void set_up(struct round *r, uint64_t *random)
+{
+	r->thing = make(random_below(random, KINDS));
+	r->open = false;
+	atomic_store(&r->comers, 0);
+	for (unsigned i = 1; i < SHARERS; i++)
+		retain(&r->thing);
+}
+
+/* All play; the first to come prepares each round while the others wait at the
+ * barrier. Two rounds in turns, as some still leave the last one. */
+static void play(void *argument)
+{
+	struct game   *g = argument;
+	const unsigned role = atomic_fetch_add(&g->roles, 1);
+	uint64_t       random = random_stream(role);
+
+	for (uint64_t i = 0; i < g->rounds; i++) {
+		struct round *r = &g->round[i % 2];
+
+		if (!role)
+			set_up(r, &random);
+		(void)sennit_barrier_wait(&g->start);
+		share(r, (unsigned)(i / 2 % SHARERS));
+	}
+}
+
+static void nobody_touches_what_the_last_has_freed(void **state)
+{
+	static const struct {
+		unsigned tasks, bound, unbound;
+	} who[] = { { 4, 0, 0 }, { 2, 1, 1 }, { 0, 2, 2 } };
+	struct world *w = *state;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct game  g = { .rounds = scaled(LOAD(3000)) };
+		struct crowd c = { .s = w->s,
+				   .run = play,
+				   .argument = &g,
+				   .tasks = who[i].tasks,
+				   .bound = who[i].bound,
+				   .unbound = who[i].unbound };
+
+		sennit_barrier_init(&g.start, SHARERS);
+		gather(&c);
+		disperse(&c);
+		assert_int_equal(atomic_load(&graves.live), 0);
+	}
+	for (unsigned i = 0; i < KEPT; i++)
+		free_grave(&graves.kept[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(nobody_touches_what_the_last_has_freed),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/shared_release_vs_signal", tests, NULL, NULL));
+}
