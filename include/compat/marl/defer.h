@@ -7,10 +7,12 @@
 
 #include "finally.h"
 
-#define MARL_CONCAT_(a, b) a##b
-#define MARL_CONCAT(a, b)  MARL_CONCAT_(a, b)
+/* Through two macros, so that the line becomes its number before it becomes a
+ * part of the name. */
+#define SENNIT_MARL_NAME(line)   SENNIT_MARL_JOINED(line)
+#define SENNIT_MARL_JOINED(line) deferred_in_line_##line
 
 #define defer(x) \
-	auto MARL_CONCAT(defer_, __LINE__) = marl::make_finally([&] { x; })
+	auto SENNIT_MARL_NAME(__LINE__) = ::marl::make_finally([&] { x; })
 
 #endif

@@ -24,46 +24,52 @@ public:
 	virtual ~Finally() = default;
 };
 
-template <typename F> class FinallyImpl : public Finally
+namespace detail
+{
+
+/* Calls a function when it is destroyed, unless it was moved from. */
+template <typename F> class ScopeEnd : public Finally
 {
 public:
-	FinallyImpl(const F &function) : function_(function)
+	ScopeEnd(const F &function) : call_(function)
 	{
 	}
-	FinallyImpl(F &&function) : function_(std::move(function))
+	ScopeEnd(F &&function) : call_(std::move(function))
 	{
 	}
-	FinallyImpl(FinallyImpl &&other)
-	    : function_(std::move(other.function_)), armed_(other.armed_)
+	ScopeEnd(ScopeEnd &&other)
+	    : call_(std::move(other.call_)), armed_(other.armed_)
 	{
 		other.armed_ = false;
 	}
-	~FinallyImpl() override
+	~ScopeEnd() override
 	{
 		if (armed_)
-			function_();
+			call_();
 	}
 
-	FinallyImpl(const FinallyImpl &) = delete;
-	FinallyImpl &operator=(const FinallyImpl &) = delete;
-	FinallyImpl &operator=(FinallyImpl &&) = delete;
+	ScopeEnd(const ScopeEnd &) = delete;
+	ScopeEnd &operator=(const ScopeEnd &) = delete;
+	ScopeEnd &operator=(ScopeEnd &&) = delete;
 
 private:
-	F    function_;
+	F    call_;
 	bool armed_ = true;
 };
 
+} // namespace detail
+
 template <typename F>
-inline FinallyImpl<typename std::decay<F>::type> make_finally(F &&function)
+inline detail::ScopeEnd<typename std::decay<F>::type> make_finally(F &&function)
 {
-	return FinallyImpl<typename std::decay<F>::type>(
+	return detail::ScopeEnd<typename std::decay<F>::type>(
 		std::forward<F>(function));
 }
 
 template <typename F>
 inline std::shared_ptr<Finally> make_shared_finally(F &&function)
 {
-	return std::make_shared<FinallyImpl<typename std::decay<F>::type>>(
+	return std::make_shared<detail::ScopeEnd<typename std::decay<F>::type>>(
 		std::forward<F>(function));
 }
 

@@ -34,16 +34,16 @@ public:
 	using Loan = typename Pool<T>::Loan;
 
 	BoundedPool(Allocator *allocator = Allocator::Default)
-	    : storage_(allocator->make_shared<Storage>())
+	    : lender_(allocator->make_shared<Lender>())
 	{
 	}
 
 	/* Wait for an object that is not lent. */
 	Loan borrow() const
 	{
-		Taken taken(storage_);
+		Taken taken(lender_);
 
-		storage_->take(1, taken.items);
+		lender_->take(1, taken.items);
 		return taken.lend(POLICY);
 	}
 
@@ -51,9 +51,9 @@ public:
 	 * with each. Nobody who waits holds some of what others wait for. */
 	template <typename F> void borrow(size_t n, const F &f) const
 	{
-		Taken taken(storage_);
+		Taken taken(lender_);
 
-		storage_->take(n, taken.items);
+		lender_->take(n, taken.items);
 		for (; n > 0; --n)
 			f(taken.lend(POLICY));
 	}
@@ -62,9 +62,9 @@ public:
 	 * wait already. */
 	std::pair<Loan, bool> tryBorrow() const
 	{
-		Taken taken(storage_);
+		Taken taken(lender_);
 
-		if (!storage_->try_take(taken.items))
+		if (!lender_->try_take(taken.items))
 			return std::make_pair(Loan(), false);
 		return std::make_pair(taken.lend(POLICY), true);
 	}
@@ -79,10 +79,10 @@ private:
 		Waiter      *next;
 	};
 
-	class Storage : public Pool<T>::Storage
+	class Lender : public Pool<T>::Lender
 	{
 	public:
-		Storage()
+		Lender()
 		{
 			for (Item &item : items_) {
 				if (POLICY == PoolPolicy::Preserve)
@@ -90,14 +90,14 @@ private:
 				free_.push(&item);
 			}
 		}
-		~Storage() override
+		~Lender() override
 		{
 			if (POLICY == PoolPolicy::Preserve)
 				for (Item &item : items_)
 					item.destruct();
 		}
-		Storage(const Storage &) = delete;
-		Storage &operator=(const Storage &) = delete;
+		Lender(const Lender &) = delete;
+		Lender &operator=(const Lender &) = delete;
 
 		void take(size_t n, Items &to)
 		{
@@ -134,7 +134,7 @@ private:
 			serve();
 		}
 
-		void return_(Item *item) override
+		void take_back(Item *item) override
 		{
 			if (POLICY == PoolPolicy::Reconstruct)
 				item->destruct();
@@ -163,9 +163,9 @@ private:
 		Waiter **last_ = &first_;  /* under lock_ */
 	};
 
-	using Taken = typename Pool<T>::template Taken<Storage>;
+	using Taken = typename Pool<T>::template Taken<Lender>;
 
-	std::shared_ptr<Storage> storage_;
+	std::shared_ptr<Lender> lender_;
 };
 
 /* As many objects as are wanted. Those given back are lent again. */
@@ -177,24 +177,24 @@ public:
 	using Loan = typename Pool<T>::Loan;
 
 	UnboundedPool(Allocator *allocator = Allocator::Default)
-	    : storage_(allocator->make_shared<Storage>(allocator))
+	    : lender_(allocator->make_shared<Lender>(allocator))
 	{
 	}
 
 	Loan borrow() const
 	{
-		Taken taken(storage_);
+		Taken taken(lender_);
 
-		storage_->take(1, taken.items);
+		lender_->take(1, taken.items);
 		return taken.lend(POLICY);
 	}
 
 	/* Call f(Loan &&) with each of n objects. */
 	template <typename F> void borrow(size_t n, const F &f) const
 	{
-		Taken taken(storage_);
+		Taken taken(lender_);
 
-		storage_->take(n, taken.items);
+		lender_->take(n, taken.items);
 		for (; n > 0; --n)
 			f(taken.lend(POLICY));
 	}
@@ -202,14 +202,14 @@ public:
 private:
 	using Items = typename Pool<T>::Items;
 
-	class Storage : public Pool<T>::Storage
+	class Lender : public Pool<T>::Lender
 	{
 	public:
-		explicit Storage(Allocator *allocator)
+		explicit Lender(Allocator *allocator)
 		    : allocator_(allocator), all_(allocator)
 		{
 		}
-		~Storage() override
+		~Lender() override
 		{
 			for (Item *item : all_) {
 				if (POLICY == PoolPolicy::Preserve)
@@ -217,8 +217,8 @@ private:
 				allocator_->destroy(item);
 			}
 		}
-		Storage(const Storage &) = delete;
-		Storage &operator=(const Storage &) = delete;
+		Lender(const Lender &) = delete;
+		Lender &operator=(const Lender &) = delete;
 
 		void take(size_t n, Items &to)
 		{
@@ -236,7 +236,7 @@ private:
 			free_.push(item);
 		}
 
-		void return_(Item *item) override
+		void take_back(Item *item) override
 		{
 			if (POLICY == PoolPolicy::Reconstruct)
 				item->destruct();
@@ -261,9 +261,9 @@ private:
 		containers::vector<Item *, 4> all_; /* under lock_ */
 	};
 
-	using Taken = typename Pool<T>::template Taken<Storage>;
+	using Taken = typename Pool<T>::template Taken<Lender>;
 
-	std::shared_ptr<Storage> storage_;
+	std::shared_ptr<Lender> lender_;
 };
 
 } // namespace marl

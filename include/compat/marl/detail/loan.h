@@ -24,14 +24,14 @@ template <typename T> class Pool
 {
 protected:
 	struct Item;
-	class Storage;
+	class Lender;
 
 public:
 	class Loan
 	{
 	public:
 		Loan() = default;
-		Loan(Item *item, const std::shared_ptr<Storage> &lender)
+		Loan(Item *item, const std::shared_ptr<Lender> &lender)
 		    : item_(item)
 		{
 			item_->loans.store(1, std::memory_order_relaxed);
@@ -90,10 +90,10 @@ public:
 					     1, std::memory_order_acq_rel) != 1)
 				return;
 
-			std::shared_ptr<Storage> lender;
+			std::shared_ptr<Lender> lender;
 
 			lender.swap(item->lender);
-			lender->return_(item);
+			lender->take_back(item);
 		}
 
 	private:
@@ -103,11 +103,11 @@ public:
 protected:
 	Pool() = default;
 
-	class Storage
+	class Lender
 	{
 	public:
-		virtual ~Storage() = default;
-		virtual void return_(Item *) = 0;
+		virtual ~Lender() = default;
+		virtual void take_back(Item *) = 0;
 	};
 
 	struct Item {
@@ -125,9 +125,9 @@ protected:
 		}
 
 		alignas(T) unsigned char data[sizeof(T)];
-		std::atomic<int>         loans{ 0 };
-		Item                    *next = nullptr; /* of a list */
-		std::shared_ptr<Storage> lender;         /* while lent */
+		std::atomic<int>        loans{ 0 };
+		Item                   *next = nullptr; /* of a list */
+		std::shared_ptr<Lender> lender;         /* while lent */
 	};
 
 	/* A list of items that are not lent. */
