@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_pool.c - items in chunks, each with a tag that knows its state.
+/* pool.c - items in chunks, each with a tag that knows its state.
  *
  *	chunk   { tags: t0 t1 t2 ... | items: i0 i1 i2 ... }
  *	tag     next: that of the next free item, or a mark: on loan

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_for.c - loops over ranges, wherever they are called: what is called,
+/* parallel.c - loops over ranges, wherever they are called: what is called,
  * what stops them, and that nothing else is held up. */
 #include "with_workers.h"
 
@@ -519,6 +519,5 @@ int main(void)
 		WITH_WORKERS(in_a_cancelled_group_nothing_begins),
 	};
 
-	return cmocka_run_group_tests_name("api/parallel_for", tests, NULL,
-					   NULL);
+	return cmocka_run_group_tests_name("api/parallel", tests, NULL, NULL);
 }

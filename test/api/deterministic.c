@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deterministic.c - the calls in an ordinary library. What they do in one that
+ * is built with SENNIT_DETERMINISTIC is for test/explore. */
+#include "with_workers.h"
+
+#include <errno.h>
+
+static void must_not_run(void *ran)
+{
+	*(bool *)ran = true;
+}
+
+static void an_ordinary_library_says_that_it_explores_nothing(void **state)
+{
+	bool ran = false;
+
+	(void)state;
+	assert_false(sennit_is_deterministic());
+	assert_int_equal(sennit_explore(1, 10, must_not_run, &ran), -ENOSYS);
+	assert_false(ran);
+}
+
+static void pass_a_point(void *passed)
+{
+	sennit_point();
+	*(bool *)passed = true;
+}
+
+static void a_point_is_nothing_on_a_thread_and_in_a_task(void **state)
+{
+	bool passed = false;
+
+	(void)state;
+	sennit_point();
+	in_a_task(pass_a_point, &passed);
+	assert_true(passed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(an_ordinary_library_says_that_it_explores_nothing),
+		WITH_WORKERS(a_point_is_nothing_on_a_thread_and_in_a_task),
+	};
+
+	return cmocka_run_group_tests_name("api/deterministic", tests, NULL,
+					   NULL);
+}
