@@ -48,7 +48,7 @@ typedef struct sennit_task {
  * it: from a task its own worker or a thief, from a bound thread a spinning
  * worker or the next in turn. Without, the calling thread runs it when it
  * blocks or unbinds. Misuse with no scheduler bound.
- * Returns 0, or -ENOMEM: nothing was scheduled.
+ * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule(sennit_task_fn *run,

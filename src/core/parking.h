@@ -27,7 +27,7 @@
  *
  * A producer publishes, passes a fence and looks; a worker announces, passes a
  * fence and looks: one of them sees the other. Only a worker that pushes onto
- * its own deque skips the fence; sn_worker's first sleep is short, and a
+ * its own deque skips the fence; a worker's first sleep is short, and a
  * process barrier after it shows what such a push left in a store buffer.
  *
  * Checked by test/model/park.pml.
