@@ -206,6 +206,11 @@ runs()
 	fail scope -DM_PLAIN
 	fail scope -DM_TOUCH
 
+	pass counts
+	fail counts -DM_STORE
+	fail counts -DM_LOAD
+	fail counts -DM_FIRST
+
 	pass deque
 	pass deque -DTASKS=5
 	pass deque -DTASKS=4 -DRING=2
