@@ -27,12 +27,15 @@ static const sennit_allocator *allocator_of(const sennit_dag_builder *b)
 	return b->allocator_.allocate ? &b->allocator_ : &sn_memory_libc;
 }
 
-void sennit_dag_builder_init(sennit_dag_builder     *b,
-			     const sennit_allocator *allocator)
+int sennit_dag_builder_init(sennit_dag_builder     *b,
+			    const sennit_allocator *allocator)
 {
+	if (!sn_memory_is_valid(allocator))
+		return -EINVAL;
 	*b = (sennit_dag_builder)SENNIT_DAG_BUILDER_INIT;
 	if (allocator)
 		b->allocator_ = *allocator;
+	return 0;
 }
 
 void sennit_dag_builder_destroy(sennit_dag_builder *b)
