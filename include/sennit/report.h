@@ -72,8 +72,9 @@ typedef struct sennit_report_entry {
 				    * BLOCKED: it began to wait */
 	sennit_time     deadline;  /* READY, BLOCKED; or SENNIT_NEVER */
 	const char     *name;      /* what the task has named itself, else what
-				    * its function was named, else NULL; valid
-				    * until visit returns */
+				    * its function was named, else NULL; any
+				    * bytes, as they were given; valid until
+				    * visit returns */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
@@ -96,8 +97,9 @@ SENNIT_API void sennit_scheduler_report(
  * for a blocking call. A task's name, if it has one, comes before its function.
  * Functions without a name of the program's (sennit_task_set_name) are named
  * where the program exports them (-rdynamic), else by file and offset as
- * addr2line wants them. Allocates nothing. The text is for people and may
- * change with any release.
+ * addr2line wants them. In all names control characters, bytes that are not
+ * UTF-8 and backslashes are shown as \n, \x1b, \\. Allocates nothing. The text
+ * is for people and may change with any release.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
 SENNIT_API void sennit_scheduler_print_report(sennit_scheduler *s, int fd);

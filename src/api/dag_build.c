@@ -3,6 +3,7 @@
 #include "api/dag.h"
 
 #include "base/check.h"
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/torture.h"
 #include "core/graph.h"
@@ -135,10 +136,13 @@ static void append_node(struct text *t, const sennit_dag_builder *b,
 			uint32_t node)
 {
 	const struct blueprint *nodes = b->nodes_;
-	char                    number[sizeof("node 4294967295")];
+	char                    name[256];
 
-	snprintf(number, sizeof(number), "node %u", (unsigned)node);
-	append(t, nodes[node].name ? nodes[node].name : number);
+	if (nodes[node].name)
+		sn_escape(name, sizeof(name), nodes[node].name);
+	else
+		snprintf(name, sizeof(name), "node %u", (unsigned)node);
+	append(t, name);
 }
 
 static void describe(const sennit_dag_builder *b, struct graph *g, char *cycle,
