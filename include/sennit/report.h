@@ -70,7 +70,10 @@ typedef struct sennit_report_entry {
 				    * to stay on their thread are not seen */
 	sennit_time     since;     /* RUNNING: it began or resumed; READY,
 				    * BLOCKED: it began to wait */
-	sennit_time     deadline;  /* READY, BLOCKED; or SENNIT_NEVER */
+	sennit_time     deadline;  /* READY, BLOCKED: when the wait ends at the
+				    * latest, by its own deadline or that of a
+				    * group around it; of a wait for a group,
+				    * that group's; or SENNIT_NEVER */
 	const char     *name;      /* what the task has named itself, else what
 				    * its function was named, else NULL; any
 				    * bytes, as they were given; valid until
@@ -93,8 +96,8 @@ SENNIT_API void sennit_scheduler_report(
 
 /* Write the report to the file descriptor, a line per entry, then a line that
  * says so if all that is left waits and nothing inside can wake it: no worker
- * is awake, no thread is bound that does not wait, no wait has a deadline or is
- * for a blocking call. A task's name, if it has one, comes before its function.
+ * is awake, no thread is bound that does not wait, no wait has a deadline, of its
+ * own or of a group that ends it, or is for a blocking call. A task's name, if it has one, comes before its function.
  * Functions without a name of the program's (sennit_task_set_name) are named
  * where the program exports them (-rdynamic), else by file and offset as
  * addr2line wants them. In all names control characters, bytes that are not

@@ -247,14 +247,24 @@ static void print_queued(const struct page *p, const sennit_report_entry *e,
 		 e->count);
 }
 
+/* Whether it runs, or something wakes it that is not one of the others. Whoever
+ * waits for a group is woken by the members alone. */
+static bool is_hopeful(const sennit_report_entry *e)
+{
+	if (e->state != SENNIT_REPORT_BLOCKED ||
+	    e->waits_for == SENNIT_WAITS_FOR_CALL)
+		return true;
+	return e->deadline != SENNIT_NEVER &&
+	       e->waits_for != SENNIT_WAITS_FOR_GROUP;
+}
+
 static void print_entry(void *context, const sennit_report_entry *e)
 {
 	struct page *p = context;
 	char         place[64];
 
 	p->entries++;
-	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER ||
-	    e->waits_for == SENNIT_WAITS_FOR_CALL)
+	if (is_hopeful(e))
 		p->hopeless = false;
 	print_place(place, sizeof(place), p, e);
 	if (e->state == SENNIT_REPORT_QUEUED)
