@@ -93,7 +93,8 @@ SENNIT_API sennit_time sennit_after(uint64_t nanoseconds);
  * at a multiple of alignment (a power of two), or NULL; release gets back what
  * allocate returned and the size asked for. Both are called from any thread,
  * several at once, and must not block on a sennit primitive. To return what is
- * not aligned as demanded is misuse. */
+ * not aligned as demanded is misuse. An allocator that lacks one of the two is
+ * refused with -EINVAL wherever it is given. */
 typedef struct sennit_allocator {
 	void *(*allocate)(void *context, size_t size, size_t alignment);
 	void (*release)(void *context, void *memory, size_t size);

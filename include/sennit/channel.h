@@ -56,7 +56,8 @@ typedef struct sennit_channel {
 /* Make *c a channel for values of `size` bytes. It holds `capacity` of them: 0
  * is a rendezvous, SENNIT_CHANNEL_UNBOUNDED any number. Memory for them comes
  * from *allocator, which is copied; NULL: libc's.
- * Returns 0 or -ENOMEM; always 0 for a rendezvous and for an unbounded one.
+ * Returns 0, -EINVAL for an allocator that lacks a function, or -ENOMEM, which
+ * neither a rendezvous nor an unbounded one does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_channel_init(

@@ -66,10 +66,11 @@ typedef struct sennit_dag_builder {
 
 /* Make *b an empty builder. It and all DAGs that it builds, and their runs, get
  * their memory from *allocator, which is copied; NULL: malloc.
+ * Returns 0, or -EINVAL for an allocator that lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API void sennit_dag_builder_init(sennit_dag_builder     *b,
-					const sennit_allocator *allocator);
+SENNIT_API SENNIT_MUST_USE int sennit_dag_builder_init(
+	sennit_dag_builder *b, const sennit_allocator *allocator);
 
 /* Free what *b has; it is empty again. The DAGs that it has built stay.
  *

@@ -70,10 +70,14 @@ typedef struct sennit_report_entry {
 				    * to stay on their thread are not seen */
 	sennit_time     since;     /* RUNNING: it began or resumed; READY,
 				    * BLOCKED: it began to wait */
-	sennit_time     deadline;  /* READY, BLOCKED; or SENNIT_NEVER */
+	sennit_time     deadline;  /* READY, BLOCKED: when the wait ends at the
+				    * latest, by its own deadline or that of a
+				    * group around it; of a wait for a group,
+				    * that group's; or SENNIT_NEVER */
 	const char     *name;      /* what the task has named itself, else what
-				    * its function was named, else NULL; valid
-				    * until visit returns */
+				    * its function was named, else NULL; any
+				    * bytes, as they were given; valid until
+				    * visit returns */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
@@ -92,12 +96,13 @@ SENNIT_API void sennit_scheduler_report(
 
 /* Write the report to the file descriptor, a line per entry, then a line that
  * says so if all that is left waits and nothing inside can wake it: no worker
- * is awake, no thread is bound that does not wait, no wait has a deadline or is
- * for a blocking call. A task's name, if it has one, comes before its function.
+ * is awake, no thread is bound that does not wait, no wait has a deadline, of its
+ * own or of a group that ends it, or is for a blocking call. A task's name, if it has one, comes before its function.
  * Functions without a name of the program's (sennit_task_set_name) are named
  * where the program exports them (-rdynamic), else by file and offset as
- * addr2line wants them. Allocates nothing. The text is for people and may
- * change with any release.
+ * addr2line wants them. In all names control characters, bytes that are not
+ * UTF-8 and backslashes are shown as \n, \x1b, \\. Allocates nothing. The text
+ * is for people and may change with any release.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
 SENNIT_API void sennit_scheduler_print_report(sennit_scheduler *s, int fd);

@@ -167,7 +167,8 @@ typedef struct sennit_config {
 	size_t                 mask_count;
 
 	const char *name; /* NULL: "sennit". Threads are called name/index, cut
-			   * to 15 bytes as the system demands */
+			   * to 15 bytes as the system demands; control
+			   * characters are spelt out (report.h) */
 
 	/* Called once in each worker thread, before any task, with the
 	 * worker's index 0..max_workers-1; again, in a new thread, when a

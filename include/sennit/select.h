@@ -38,7 +38,9 @@ enum sennit_case_kind {
 };
 
 /* All zero never happens: a case that is left out for now. Cases may be used
- * again; the same channel or event may stand in several. */
+ * again; the same channel or event may stand in several. Of cases that are
+ * alike (to receive from one channel, for example) the first is done when the
+ * select had to wait. */
 typedef struct sennit_case {
 	void    *object_;
 	void    *value_;

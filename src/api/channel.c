@@ -45,11 +45,28 @@ static bool is_closed(sennit_channel *c)
 	return a_load_rlx(&c->state_) & CHANNEL_CLOSED;
 }
 
-static struct party *take_party(void **list)
+/* The select of p, which has been claimed, may free the channel once it runs:
+ * nothing of it stays behind on the other side. */
+static void leave_twin(const struct party *p, void **other)
+{
+	struct party *twin = p->n.whole == &p->n ? NULL : p->twin;
+
+	if (twin && twin->n.is.linked)
+		sn_queue_leave(other, &twin->n);
+}
+
+/* Claim the first that waits on one side; other: the list of the other one. */
+static struct party *take_party(void **list, void **other)
 {
 	struct waiter *n = sn_wait_take_one(list);
+	struct party  *p;
 
-	return n ? container_of(n, struct party, n) : NULL;
+	if (!n)
+		return NULL;
+	p = container_of(n, struct party, n);
+	if (unlikely(n->is.raced))
+		leave_twin(p, other);
+	return p;
 }
 
 static void plan_copy(struct deal *d, void *to, const void *from, uint32_t size)
@@ -66,7 +83,7 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 	d->partner = NULL;
 	if (is_closed(c))
 		return -EPIPE;
-	d->partner = take_party(&c->receivers_);
+	d->partner = take_party(&c->receivers_, &c->senders_);
 	if (d->partner) {
 		plan_copy(d, d->partner->value, value, c->size_);
 		return 0;
@@ -85,7 +102,7 @@ static void take_stored(sennit_channel *c, void *value, struct deal *d)
 		d->size = c->size_;
 		d->allocator = c->store_.allocator_;
 	}
-	d->partner = take_party(&c->senders_);
+	d->partner = take_party(&c->senders_, &c->receivers_);
 	if (d->partner)
 		sn_store_put(&c->store_, d->partner->value, c->size_);
 }
@@ -98,7 +115,7 @@ int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
 		take_stored(c, value, d);
 		return 0;
 	}
-	d->partner = take_party(&c->senders_);
+	d->partner = take_party(&c->senders_, &c->receivers_);
 	if (d->partner) {
 		plan_copy(d, value, d->partner->value, c->size_);
 		return 0;

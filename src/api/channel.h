@@ -25,6 +25,9 @@
 struct party {
 	struct waiter n;
 	void         *value;
+	struct party *twin; /* fixed: of a select that waits on both sides of
+			     * one channel, the other side; NULL: only on one.
+			     * Means nothing in other waits */
 };
 
 /* What is left to do without the lock. */

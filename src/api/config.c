@@ -84,7 +84,7 @@ static bool is_valid(const sennit_config *c)
 	    c->fp > SENNIT_FP_SHARED || c->overflow > SENNIT_OVERFLOW_SILENT ||
 	    c->measure_stacks > 1)
 		return false;
-	if (c->allocator && (!c->allocator->allocate || !c->allocator->release))
+	if (!sn_memory_is_valid(c->allocator))
 		return false;
 	return has_valid_masks(c);
 }

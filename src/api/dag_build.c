@@ -3,6 +3,7 @@
 #include "api/dag.h"
 
 #include "base/check.h"
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/torture.h"
 #include "core/graph.h"
@@ -27,12 +28,15 @@ static const sennit_allocator *allocator_of(const sennit_dag_builder *b)
 	return b->allocator_.allocate ? &b->allocator_ : &sn_memory_libc;
 }
 
-void sennit_dag_builder_init(sennit_dag_builder     *b,
-			     const sennit_allocator *allocator)
+int sennit_dag_builder_init(sennit_dag_builder     *b,
+			    const sennit_allocator *allocator)
 {
+	if (!sn_memory_is_valid(allocator))
+		return -EINVAL;
 	*b = (sennit_dag_builder)SENNIT_DAG_BUILDER_INIT;
 	if (allocator)
 		b->allocator_ = *allocator;
+	return 0;
 }
 
 void sennit_dag_builder_destroy(sennit_dag_builder *b)
@@ -132,10 +136,13 @@ static void append_node(struct text *t, const sennit_dag_builder *b,
 			uint32_t node)
 {
 	const struct blueprint *nodes = b->nodes_;
-	char                    number[sizeof("node 4294967295")];
+	char                    name[256];
 
-	snprintf(number, sizeof(number), "node %u", (unsigned)node);
-	append(t, nodes[node].name ? nodes[node].name : number);
+	if (nodes[node].name)
+		sn_escape(name, sizeof(name), nodes[node].name);
+	else
+		snprintf(name, sizeof(name), "node %u", (unsigned)node);
+	append(t, name);
 }
 
 static void describe(const sennit_dag_builder *b, struct graph *g, char *cycle,

@@ -124,7 +124,8 @@ static struct tag *tag_of(const sennit_pool *p, const void *item)
 static bool is_valid(const sennit_pool_config *c)
 {
 	return c->item_size && !(c->alignment & (c->alignment - 1)) &&
-	       c->policy <= SENNIT_POOL_RECONSTRUCT && !c->reserved_;
+	       c->policy <= SENNIT_POOL_RECONSTRUCT && !c->reserved_ &&
+	       sn_memory_is_valid(c->allocator);
 }
 
 int sennit_pool_init(sennit_pool *p, const sennit_pool_config *config)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/report.h"
 
+#include "base/escape.h"
 #include "base/torture.h"
 #include "core/names.h"
 #include "os/os.h"
@@ -214,20 +215,23 @@ static void print_state(char *text, size_t size, const sennit_report_entry *e)
 static void print_name(char *text, size_t size, const sennit_report_entry *e)
 {
 	char function[128] = "its own stack";
+	char name[128];
 
 	if (e->task)
 		os_function_name((uintptr_t)e->task, function,
 				 sizeof(function));
-	if (e->name)
-		snprintf(text, size, "%s (%s)", e->name, function);
-	else
+	if (!e->name) {
 		snprintf(text, size, "%s", function);
+		return;
+	}
+	sn_escape(name, sizeof(name), e->name);
+	snprintf(text, size, "%s (%s)", name, function);
 }
 
 static void print_fiber(const struct page *p, const sennit_report_entry *e,
 			const char *place)
 {
-	char name[192];
+	char name[264];
 	char state[128];
 
 	print_name(name, sizeof(name), e);
@@ -243,14 +247,24 @@ static void print_queued(const struct page *p, const sennit_report_entry *e,
 		 e->count);
 }
 
+/* Whether it runs, or something wakes it that is not one of the others. Whoever
+ * waits for a group is woken by the members alone. */
+static bool is_hopeful(const sennit_report_entry *e)
+{
+	if (e->state != SENNIT_REPORT_BLOCKED ||
+	    e->waits_for == SENNIT_WAITS_FOR_CALL)
+		return true;
+	return e->deadline != SENNIT_NEVER &&
+	       e->waits_for != SENNIT_WAITS_FOR_GROUP;
+}
+
 static void print_entry(void *context, const sennit_report_entry *e)
 {
 	struct page *p = context;
 	char         place[64];
 
 	p->entries++;
-	if (e->state != SENNIT_REPORT_BLOCKED || e->deadline != SENNIT_NEVER ||
-	    e->waits_for == SENNIT_WAITS_FOR_CALL)
+	if (is_hopeful(e))
 		p->hopeless = false;
 	print_place(place, sizeof(place), p, e);
 	if (e->state == SENNIT_REPORT_QUEUED)

@@ -2,6 +2,7 @@
 #include "sennit/scheduler.h"
 
 #include "api/config.h"
+#include "base/escape.h"
 #include "core/names.h"
 #include "os/os.h"
 #include "os/quota.h"
@@ -24,13 +25,16 @@
 static void describe_task(char *text, size_t size, struct sennit_fiber *f)
 {
 	char        own[SENNIT_NAME_SIZE];
+	char        shown[4 * SENNIT_NAME_SIZE]; /* each byte as \xNN */
 	const char *name = own;
 
 	if (!sn_nametag_read(&f->name, own))
 		name = sn_names_get(
 			(sennit_task_fn *)a_load_rlx(&f->sight.task));
-	if (name)
-		snprintf(text, size, ", task %s", name);
+	if (!name)
+		return;
+	sn_escape(shown, sizeof(shown), name);
+	snprintf(text, size, ", task %s", shown);
 }
 
 /* For messages: who is running. */
@@ -38,7 +42,7 @@ static void describe(char *text, size_t size)
 {
 	struct worker *w = sn_self;
 	uint32_t       thread = os_thread_id();
-	char           task[64] = "";
+	char           task[4 * SENNIT_NAME_SIZE + 8] = "";
 
 	if (w)
 		describe_task(task, sizeof(task), w->home.current);

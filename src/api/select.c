@@ -77,6 +77,41 @@ static int try_case(const sennit_case *k, struct deal *d)
 	}
 }
 
+/* The part that waits in this list already, or NULL. Each part that is linked
+ * was joined before. */
+static struct party *find_part(const struct selection *s, size_t joined,
+			       void **list)
+{
+	size_t i;
+
+	for (i = 0; *list && i < joined; i++)
+		if (s->cases[i].kind_ != SENNIT_CASE_NONE &&
+		    list_of(&s->cases[i]) == list)
+			return &s->parties[i];
+	return NULL;
+}
+
+/* The list of those who wait on the channel's other side. */
+static void **other_list_of(const sennit_case *k)
+{
+	sennit_channel *c = k->object_;
+
+	return k->kind_ == SENNIT_CASE_SEND ? &c->receivers_ : &c->senders_;
+}
+
+/* p is about to wait as case i: find its twin. */
+static void pair_up(const struct selection *s, size_t i, struct party *p)
+{
+	p->twin = NULL;
+	if (s->cases[i].kind_ == SENNIT_CASE_EVENT)
+		return;
+	p->twin = find_part(s, i, other_list_of(&s->cases[i]));
+	if (p->twin)
+		p->twin->twin = p;
+}
+
+/* Of cases that are alike only the first waits: whoever ends that could not
+ * find the others, and they must not be linked any more when it has. */
 static void join_case(struct selection *s, size_t i, struct waiter *whole)
 {
 	const sennit_case *k = &s->cases[i];
@@ -86,6 +121,9 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 	if (k->kind_ == SENNIT_CASE_NONE)
 		return;
 	sn_waiter_init_part(&p->n, whole, (uint32_t)i);
+	if (find_part(s, i, list_of(k)))
+		return;
+	pair_up(s, i, p);
 	p->value = k->value_;
 	bits = sn_queue_join(list_of(k), &p->n, false);
 	if (k->kind_ == SENNIT_CASE_EVENT)
@@ -151,15 +189,17 @@ static void collect_locks(struct selection *s)
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* Unlink all but the part that ended the wait, whose object may be gone. */
+/* Unlink all parts but those of the object that ended the wait: it may be gone,
+ * and has none of them any more. */
 static void leave_others(const struct selection *s, size_t which)
 {
-	size_t i;
+	const void *gone = which < s->count ? s->cases[which].object_ : NULL;
+	size_t      i;
 
 	for (i = 0; i < s->count; i++) {
 		const sennit_case *k = &s->cases[i];
 
-		if (i != which && k->kind_ != SENNIT_CASE_NONE)
+		if (k->kind_ != SENNIT_CASE_NONE && k->object_ != gone)
 			sn_wait_leave(word_of(k), list_of(k), &s->parties[i].n);
 	}
 }

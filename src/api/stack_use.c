@@ -2,6 +2,7 @@
 #include "sennit/stack_use.h"
 
 #include "api/config.h"
+#include "base/escape.h"
 #include "core/depths.h"
 #include "core/names.h"
 #include "os/os.h"
@@ -55,12 +56,12 @@ void sennit_scheduler_stack_report(sennit_scheduler *s,
 
 static void print_use(void *fd, const sennit_stack_use *use)
 {
-	char        function[128] = "other functions";
-	const char *name = use->name ? use->name : function;
+	char name[128] = "other functions";
 
-	if (use->task && !use->name)
-		os_function_name((uintptr_t)use->task, function,
-				 sizeof(function));
+	if (use->name)
+		sn_escape(name, sizeof(name), use->name);
+	else if (use->task)
+		os_function_name((uintptr_t)use->task, name, sizeof(name));
 	os_print(*(const int *)fd,
 		 "%8zu bytes at most of %" PRIu64 " tasks %s: %zu KiB would "
 		 "do\n",

@@ -15,6 +15,8 @@ int sn_store_init(struct sennit_channel_store *s, uint32_t size,
 	void  *ring = NULL;
 	size_t bytes;
 
+	if (!sn_memory_is_valid(allocator))
+		return -EINVAL;
 	if (!allocator)
 		allocator = &sn_memory_libc;
 	if (capacity && capacity != SENNIT_CHANNEL_UNBOUNDED) {

@@ -33,8 +33,8 @@ void sn_check_who(char *text, size_t size)
 
 void sn_panic(const char *file, int line, const char *format, ...)
 {
-	char    who[192] = "";
-	char    text[640];
+	char    who[256] = "";
+	char    text[832];
 	char    what[384];
 	char    seed[64] = "";
 	va_list args;

@@ -3,6 +3,7 @@
 #include "os/os.h"
 
 #include "base/check.h"
+#include "base/escape.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -72,17 +73,19 @@ void os_function_name(uintptr_t address, char *text, size_t size)
 {
 	Dl_info     at;
 	const char *file;
+	char        shown[96];
 
 	if (!dladdr((void *)address, &at) || !at.dli_fname) {
 		snprintf(text, size, "%#" PRIxPTR, address);
 		return;
 	}
 	if (at.dli_sname && (uintptr_t)at.dli_saddr == address) {
-		snprintf(text, size, "%s", at.dli_sname);
+		sn_escape(text, size, at.dli_sname);
 		return;
 	}
 	file = strrchr(at.dli_fname, '/');
-	snprintf(text, size, "%s+%#" PRIxPTR, file ? file + 1 : at.dli_fname,
+	sn_escape(shown, sizeof(shown), file ? file + 1 : at.dli_fname);
+	snprintf(text, size, "%s+%#" PRIxPTR, shown,
 		 address - (uintptr_t)at.dli_fbase);
 }
 

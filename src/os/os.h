@@ -47,7 +47,7 @@ void os_thread_block_signals(void);
 
 /* Write what printf would, cut to OS_LINE bytes; what cannot be written is
  * lost. */
-enum { OS_LINE = 512 };
+enum { OS_LINE = 640 };
 void os_print(int fd, const char *format, ...) PRINTF(2, 3);
 
 /* Name the function at the address, which lies in this process: as it is

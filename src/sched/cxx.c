@@ -19,7 +19,7 @@ struct cxx_globals *sn_cxx_globals(void)
 
 static void say(void)
 {
-	char who[160];
+	char who[256];
 
 	sn_check_who(who, sizeof(who));
 	os_print(STDERR_FILENO, "sennit: an exception leaves a task [%s]\n",

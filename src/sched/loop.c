@@ -383,7 +383,7 @@ void sn_loop_suspend(struct worker *w)
 		leave(w);
 	w = sn_self; /* see run */
 	sn_sight_run(&w->home.current->sight);
-	a_bump_owner(&w->resumes);
+	sn_worker_count_resume(w);
 	*w->error = error;
 }
 

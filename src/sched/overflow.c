@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/overflow.h"
 
+#include "base/escape.h"
 #include "core/names.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static void name_task(uintptr_t task, char *name, size_t size)
 	const char *given = sn_names_get((sennit_task_fn *)task);
 
 	if (given)
-		snprintf(name, size, "%s", given);
+		sn_escape(name, size, given);
 	else
 		os_function_name(task, name, size);
 }
@@ -21,7 +22,7 @@ static void say(const struct sennit_fiber *f)
 {
 	uintptr_t task = a_load_rlx(&f->sight.task);
 	size_t    size = sn_worker_of(f)->scheduler->config.stack_size;
-	char      who[160], name[160] = "no task";
+	char      who[256], name[160] = "no task";
 
 	sn_check_who(who, sizeof(who));
 	if (task)

@@ -4,8 +4,20 @@
 /* Parts that every caller's stack has room for: below 1 KiB. */
 enum { FEW = 8 };
 
+/* Whether one of the parts before the i-th is linked to the same object. */
+static bool is_linked(const struct several *s, size_t i,
+		      const sennit_word *word)
+{
+	while (i--)
+		if (s->queue(s->objects, i).word == word)
+			return true;
+	return false;
+}
+
 /* Link the part n to object n->part, unless that is set. *mine: then whether
- * the caller took it and need not sleep. */
+ * the caller took it and need not sleep. Of an object that stands several times
+ * the first part alone is linked: who sets it takes that off, and the object
+ * may be gone before the others could be. */
 static bool link_part(const struct several *s, struct waiter *n, bool *mine)
 {
 	struct several_queue q = s->queue(s->objects, n->part);
@@ -18,7 +30,8 @@ static bool link_part(const struct several *s, struct waiter *n, bool *mine)
 				      : word);
 		return false;
 	}
-	word |= sn_queue_join(q.list, n, false);
+	if (likely(!*q.list) || !is_linked(s, n->part, q.word))
+		word |= sn_queue_join(q.list, n, false);
 	sn_queue_unlock(q.word, word);
 	return true;
 }
@@ -37,17 +50,21 @@ static size_t link_parts(const struct several *s, struct waiter *whole,
 	return i;
 }
 
-/* Unlink the first `linked` parts but for `which`: what ended the wait has
- * unlinked that, and its object may be gone. */
+/* Unlink the first `linked` parts but for those of object `which`: what ended
+ * the wait has unlinked that, and it may be gone. */
 static void unlink_parts(const struct several *s, struct waiter *parts,
 			 size_t linked, size_t which)
 {
-	size_t i;
+	const sennit_word *gone = NULL;
+	size_t             i;
+
+	if (which < s->count)
+		gone = s->queue(s->objects, which).word;
 
 	for (i = 0; i < linked; i++) {
 		struct several_queue q = s->queue(s->objects, i);
 
-		if (i != which)
+		if (q.word != gone)
 			sn_wait_leave(q.word, q.list, &parts[i]);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/start.h"
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "core/depths.h"
 #include "os/os.h"
@@ -231,7 +232,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	s->config = *config;
 	s->memory = *config->allocator;
 	s->config.allocator = &s->memory;
-	snprintf(s->name, sizeof(s->name), "%s", config->name);
+	sn_escape(s->name, sizeof(s->name), config->name);
 	s->config.name = s->name;
 	s->capacity = config->max_workers;
 	s->thread_main = thread_main;

@@ -61,7 +61,7 @@ void sn_wait_skip(const struct waiter *n)
 		return;
 	a_bump_owner(&w->blocks);
 	sn_sight_run(&n->fiber->sight);
-	a_bump_owner(&w->resumes);
+	sn_worker_count_resume(w);
 }
 
 static void sleep_in_scope(struct waiter *n, sennit_time deadline)

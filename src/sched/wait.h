@@ -98,6 +98,16 @@ static inline uint32_t sn_waiter_part(const struct waiter *whole)
 	return a_load_rlx(&whole->claim) - WAITER_SIGNALLED;
 }
 
+/* When the wait of n ends at the latest: its scope's deadline ends it, too. */
+static inline sennit_time sn_wait_end(const struct waiter *n,
+				      sennit_time          deadline)
+{
+	const struct sennit_scope *scope = n->is.raced ? n->scope : NULL;
+
+	return unlikely(scope) && scope->deadline_ < deadline ? scope->deadline_
+							      : deadline;
+}
+
 /* Show that the caller, if it is a fiber, is about to wait for the object. From
  * then on it waits: before anybody may find n, to wake it. */
 static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
@@ -108,7 +118,7 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 	if (likely(n->fiber))
 		sn_sight_block(&n->fiber->sight, kind, object,
 			       (uint32_t)a_load_rlx(&w->blocks),
-			       a_load_rlx(&w->clock), deadline);
+			       a_load_rlx(&w->clock), sn_wait_end(n, deadline));
 }
 
 /* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or

@@ -225,6 +225,81 @@ static void a_printed_report_names_the_task(void **state)
 	sennit_wait_group_wait(&t.done);
 }
 
+/* Each ends its line and begins one that looks like another fiber's. */
+#define FORGED "x\nnobody worker 7: \x1b[2J"
+#define SHOWN  "x\\nnobody worker 7: \\x1b[2J"
+
+static unsigned count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++) {
+		n += *text == '\n';
+		assert_true(*text == '\n' || (unsigned char)*text >= ' ');
+	}
+	return n;
+}
+
+static void add_entry(void *count, const sennit_report_entry *e)
+{
+	(void)e;
+	++*(unsigned *)count;
+}
+
+static void a_name_cannot_forge_a_line_of_a_report(void **state)
+{
+	const struct world *w = *state;
+	struct stay         t = { .name = FORGED };
+	char                text[8192];
+	unsigned            entries = 0;
+	sennit_scheduler   *s = move_to(
+		  SENNIT_CONFIG(.workers = w->workers, .name = "a\nb\x1b"));
+
+	t.s = s;
+	sennit_wait_group_init(&t.done, 2);
+	assert_int_equal(sennit_task_set_name(stay, FORGED), 0);
+	must_schedule(name_oneself_and_stay, &t);
+	must_schedule(stay, &t);
+	assert_soon(fibers_of(s) == 2);
+	assert_soon(is_called(s, name_oneself_and_stay, FORGED));
+	sennit_scheduler_report(s, add_entry, &entries);
+	printed_report(s, text, sizeof(text));
+	assert_int_equal(count_lines(text), entries);
+	assert_non_null(strstr(text, ": " SHOWN " ("));
+	assert_non_null(strstr(text, "a\\nb\\x1b"));
+	assert_int_equal(sennit_task_set_name(stay, NULL), 0);
+	sennit_event_set(&t.go);
+	sennit_wait_group_wait(&t.done);
+	move_back(w, s);
+}
+
+static void unlock_under_a_forged_name(void *argument)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)argument;
+	sennit_fiber_set_name(
+		"\n\n\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b"
+		"\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b");
+	sennit_mutex_unlock(&m);
+}
+
+static void commit_in_a_forged_task(const struct offence *o)
+{
+	sennit_scheduler *s;
+
+	sennit_unbind();
+	EXPECT(!sennit_scheduler_create(
+		&s, SENNIT_CONFIG(.workers = o->workers, .name = "\n\n\n")));
+	EXPECT(!sennit_bind(s));
+	in_a_task(unlock_under_a_forged_name, NULL);
+}
+
+static void a_name_cannot_forge_a_line_of_a_message(void **state)
+{
+	assert_misuse(state, "sennit_mutex_unlock", commit_in_a_forged_task);
+}
+
 static void unlock_under_a_name(void *argument)
 {
 	sennit_mutex m = SENNIT_MUTEX_INIT;
@@ -249,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(misuse_names_the_task),
+		WITH_COUNTS(a_name_cannot_forge_a_line_of_a_message),
 		WITH_WORKERS(a_function_is_called_as_the_program_says),
 		WITH_WORKERS(a_task_names_itself),
 		WITH_WORKERS(a_long_name_is_cut),
@@ -256,6 +332,7 @@ int main(void)
 		WITH_WORKERS(a_name_ends_with_its_task),
 		WITH_WORKERS(a_bound_threads_own_stack_has_a_name),
 		WITH_WORKERS(a_printed_report_names_the_task),
+		WITH_WORKERS(a_name_cannot_forge_a_line_of_a_report),
 		ALONE(no_function_has_no_name),
 		ALONE(only_so_many_functions_have_names),
 	};

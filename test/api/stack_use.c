@@ -213,7 +213,7 @@ static void nodes_of_a_dag_count_once(void **state)
 	sennit_dag        *dag = NULL;
 	uint32_t           node;
 
-	sennit_dag_builder_init(&b, NULL);
+	EXPECT(!sennit_dag_builder_init(&b, NULL));
 	for (unsigned i = 0; i < TASKS; i++) {
 		assert_int_equal(sennit_dag_builder_add(&b, be_a_node, NULL,
 							NULL, &node),

@@ -54,6 +54,47 @@ static void blocked_fibers_are_counted(void **state)
 	assert_true(stats_of(w->s).fibers_peak >= 100);
 }
 
+/* --- counted while they change ------------------------------------------ */
+
+struct restless {
+	atomic_bool       over;
+	sennit_wait_group ended;
+};
+
+static void yield_until_over(void *argument)
+{
+	struct restless *r = argument;
+
+	while (!atomic_load(&r->over))
+		sennit_yield();
+	sennit_wait_group_done(&r->ended);
+}
+
+/* Another thread reads the two counts while one fiber, no other, blocks and
+ * resumes: of what is seen in the wrong order there may be minus one. */
+static void *look_at_fibers(void *scheduler)
+{
+	unsigned i;
+
+	for (i = 0; i < LOAD(200000); i++)
+		EXPECT(fibers_of(scheduler) < UINT64_MAX / 2);
+	return NULL;
+}
+
+static void fibers_are_never_fewer_than_none(void **state)
+{
+	struct world   *w = *state;
+	struct restless r = { .over = false };
+	pthread_t       t;
+
+	sennit_wait_group_init(&r.ended, 1);
+	must_schedule(yield_until_over, &r);
+	t = must_start_thread(look_at_fibers, w->s);
+	pthread_join(t, NULL);
+	atomic_store(&r.over, true);
+	sennit_wait_group_wait(&r.ended);
+}
+
 static void counters_never_go_back(void **state)
 {
 	struct world *w = *state;
@@ -173,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(tasks_are_counted),
 		WITH_WORKERS(blocked_fibers_are_counted),
+		WITH_THREADS(fibers_are_never_fewer_than_none),
 		WITH_WORKERS(counters_never_go_back),
 		WITH_SEVERAL(steals_are_counted),
 		WITH_ONE(one_worker_has_nobody_to_steal_from),

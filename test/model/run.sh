@@ -163,6 +163,11 @@ runs()
 	pass select -DSAME
 	pass select -DLONE
 	pass select -DLONE -DTIMED
+	pass select -DBOTH
+	pass select -DBOTH -DTIMED
+	pass select -DBOTH -DTIMED -DCLOSE
+	pass select -DTWICE
+	pass select -DTWICE -DTIMED
 	pass select -DTHIRD
 	pass select -DTIMED
 	pass select -DCLOSE
@@ -179,6 +184,10 @@ runs()
 	fail select -DM_COPYLATE
 	fail select -DLONE -DM_WAKEEARLY
 	fail select -DTHIRD -DCLOSE -DM_CLOSEHALF
+	fail select -DBOTH -DM_BYINDEX
+	fail select -DTWICE -DM_BYINDEX
+	fail select -DBOTH -DM_TWIN
+	fail select -DTWICE -DM_EQUAL
 
 	pass scope
 	pass scope -DTIMED=0
@@ -196,6 +205,11 @@ runs()
 	fail scope -DM_SPLIT
 	fail scope -DM_PLAIN
 	fail scope -DM_TOUCH
+
+	pass counts
+	fail counts -DM_STORE
+	fail counts -DM_LOAD
+	fail counts -DM_FIRST
 
 	pass deque
 	pass deque -DTASKS=5

@@ -8,14 +8,18 @@
  *	CROSSED  the same, 1 names channel 1 first
  *	SAME     0 and 1: send 0, receive 0
  *	LONE     0: send 0			1: receive 0, then free channel 0
+ *	BOTH     0: send 0, receive 0		1: as LONE
+ *	TWICE    0: send 0, send 0		1: as LONE
  *	THIRD    one more fiber: receive 0, receive 1
  *	TIMED    fiber 0 has a deadline
- *	CLOSE    somebody closes channel 0
+ *	CLOSE    somebody closes channel 0, and nobody frees it
  *
  * A select locks its channels in order, looks at its cases in any order, and
  * claims the first partner that still waits; without one it links a part for
- * each case and sleeps.  After the unlock the value is copied and the partner
- * woken.  Who was woken unlinks its other parts, each under its channel's lock.
+ * each case and sleeps; of two equal cases the first alone.  A part of the
+ * partner on the channel's other side is unlinked under the same lock.  After the
+ * unlock the value is copied and the partner woken.  Who was woken unlinks its
+ * parts of other channels, each under its channel's lock.
  *
  * Checked: a value is delivered exactly when its send is said to be done, once,
  * and to one who is told so; no record is touched whose frame is gone, no
@@ -31,6 +35,9 @@
  *   M_COPYLATE    the value is copied after the partner was woken
  *   M_WAKEEARLY   the partner is woken before the locks are given back
  *   M_CLOSEHALF   a close releases the receivers alone
+ *   M_BYINDEX     who was woken unlinks all parts but the one that was signalled
+ *   M_TWIN        whoever signals leaves the part on the other side linked
+ *   M_EQUAL       of two equal cases both are linked
  */
 #ifdef THIRD
 #define FIBERS 3
@@ -62,6 +69,14 @@ byte given[FIBERS], got[FIBERS]; /* ghosts: how often */
 #define CASES(f) 1
 #define CH(f, k) 0
 #define SENDS(f, k) ((f) == 0)
+#elif defined(BOTH)
+#define CASES(f) (2 - (f))
+#define CH(f, k) 0
+#define SENDS(f, k) ((f) == 0 && (k) == 0)
+#elif defined(TWICE)
+#define CASES(f) (2 - (f))
+#define CH(f, k) 0
+#define SENDS(f, k) ((f) == 0)
 #elif defined(SAME)
 #define CASES(f) 2
 #define CH(f, k) ((f) < 2 -> 0 : (k))
@@ -74,6 +89,13 @@ byte given[FIBERS], got[FIBERS]; /* ghosts: how often */
 #define CASES(f) 2
 #define CH(f, k) (k)
 #define SENDS(f, k) ((f) < 2 && (f) == (k))
+#endif
+
+#define ON_ONE(f) (CASES(f) == 2 && CH(f, 0) == CH(f, 1))
+#ifdef M_EQUAL
+#define IS_EQUAL(f) 0
+#else
+#define IS_EQUAL(f) (ON_ONE(f) && SENDS(f, 0) == SENDS(f, 1))
 #endif
 
 #define USE(c) assert(!(freed && (c) == 0))
@@ -129,7 +151,17 @@ inline take(list, p, q, won)
 	}
 		claim_part(p, q, won);
 		if
-		:: won -> won = 0; break
+		:: won ->
+			won = 0;
+#ifndef M_TWIN
+			if
+			:: ON_ONE(p) && SENDS(p, 0) != SENDS(p, 1) &&
+			   linked[2 * p + 1 - q] ->
+				atomic { unlink(p, (1 - q)) }
+			:: else
+			fi;
+#endif
+			break
 		:: else -> p = NONE; q = 0
 		fi
 	:: atomic { empty(list) -> p = NONE } break
@@ -271,7 +303,7 @@ proctype fiber(byte me)
 	atomic {
 		join(me, 0);
 		if
-		:: CASES(me) == 2 -> join(me, 1)
+		:: CASES(me) == 2 && !IS_EQUAL(me) -> join(me, 1)
 		:: else
 		fi
 	};
@@ -284,7 +316,13 @@ end_waits:
 	:: k < CASES(me) ->
 		if
 		:: claim[me] == (k -> SECOND : FIRST)
+#ifndef M_BYINDEX
+		:: claim[me] == (k -> FIRST : SECOND) && ON_ONE(me)
+		:: claim[me] == LATE || !ON_ONE(me) &&
+		   claim[me] == (k -> FIRST : SECOND) ->
+#else
 		:: else ->
+#endif
 #ifdef M_NOUNLINK
 			skip
 #else
@@ -313,6 +351,9 @@ left:		k++
 			part[me] = (claim[me] == SECOND -> 1 : 0)
 		:: else -> result[me] = PIPE
 		fi;
+#ifndef M_NOUNLINK
+		assert(!linked[2 * me] && !linked[2 * me + 1]);
+#endif
 		live[me] = 0
 	};
 over:
@@ -321,7 +362,7 @@ over:
 		n = 0;
 		p = NONE;
 		q = 0;
-#ifdef LONE
+#if (defined(LONE) || defined(BOTH) || defined(TWICE)) && !defined(CLOSE)
 		if
 		:: me == 1 && result[me] == DONE -> freed = 1
 		:: else

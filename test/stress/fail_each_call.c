@@ -156,7 +156,7 @@ static bool build(sennit_dag **dag)
 	uint32_t           node;
 	bool               whole = true;
 
-	sennit_dag_builder_init(&b, &failing_allocator);
+	EXPECT(!sennit_dag_builder_init(&b, &failing_allocator));
 	for (uint32_t i = 0; whole && i < NODES; i++)
 		whole = worked(sennit_dag_builder_add(&b, visit_node, NULL,
 						      NULL, &node)) &&

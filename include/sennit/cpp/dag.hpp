@@ -131,9 +131,9 @@ public:
 	/* A node's number: how many were added before. */
 	using node = std::uint32_t;
 
-	dag_builder() : nodes_(std::make_shared<nodes>())
+	dag_builder()
+	    : nodes_(std::make_shared<nodes>()), b_(SENNIT_DAG_BUILDER_INIT)
 	{
-		sennit_dag_builder_init(&b_, nullptr);
 	}
 	dag_builder(const dag_builder &) = delete;
 	dag_builder &operator=(const dag_builder &) = delete;

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* allocators.c - an allocator that lacks a function is refused wherever one is
+ * given, and nothing is touched. */
+#include "../ward.h"
+#include "with_workers.h"
+
+#include <errno.h>
+
+enum { LACKING = 3 };
+
+static struct ward unused;
+
+/* Each lacks something. */
+static const sennit_allocator lacking[LACKING] = {
+	{ .context = &unused },
+	{ .allocate = ward_take, .context = &unused },
+	{ .release = ward_give, .context = &unused },
+};
+
+static bool is_untouched(const void *memory, size_t size)
+{
+	const unsigned char *bytes = memory;
+
+	while (size--)
+		if (bytes[size] != 0x77)
+			return false;
+	return true;
+}
+
+static void a_channel_with_half_an_allocator_is_refused(void **state)
+{
+	const size_t   capacities[] = { 0, 3, SENNIT_CHANNEL_UNBOUNDED };
+	sennit_channel c;
+	unsigned       i, k;
+
+	(void)state;
+	memset(&c, 0x77, sizeof(c));
+	for (i = 0; i < LACKING; i++)
+		for (k = 0; k < 3; k++)
+			assert_int_equal(sennit_channel_init(&c, sizeof(int),
+							     capacities[k],
+							     &lacking[i]),
+					 -EINVAL);
+	assert_true(is_untouched(&c, sizeof(c)));
+}
+
+static void a_pool_with_half_an_allocator_is_refused(void **state)
+{
+	sennit_pool p;
+	unsigned    i, count;
+
+	(void)state;
+	memset(&p, 0x77, sizeof(p));
+	for (i = 0; i < LACKING; i++) {
+		for (count = 0; count < 2; count++) {
+			const sennit_pool_config config = {
+				.item_size = 8,
+				.count = count,
+				.allocator = &lacking[i],
+			};
+
+			assert_int_equal(sennit_pool_init(&p, &config),
+					 -EINVAL);
+		}
+	}
+	assert_true(is_untouched(&p, sizeof(p)));
+}
+
+static void a_dag_builder_with_half_an_allocator_is_refused(void **state)
+{
+	sennit_dag_builder b;
+	unsigned           i;
+
+	(void)state;
+	memset(&b, 0x77, sizeof(b));
+	for (i = 0; i < LACKING; i++)
+		assert_int_equal(sennit_dag_builder_init(&b, &lacking[i]),
+				 -EINVAL);
+	assert_true(is_untouched(&b, sizeof(b)));
+	assert_int_equal(sennit_dag_builder_init(&b, NULL), 0);
+	sennit_dag_builder_destroy(&b);
+}
+
+static void a_scheduler_with_half_an_allocator_is_refused(void **state)
+{
+	sennit_scheduler *s = (sennit_scheduler *)&unused;
+	unsigned          i;
+
+	(void)state;
+	for (i = 0; i < LACKING; i++)
+		assert_int_equal(
+			sennit_scheduler_create(
+				&s, SENNIT_CONFIG(.allocator = &lacking[i])),
+			-EINVAL);
+	assert_ptr_equal(s, &unused);
+	assert_int_equal(atomic_load(&unused.calls), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(a_channel_with_half_an_allocator_is_refused),
+		ALONE(a_pool_with_half_an_allocator_is_refused),
+		ALONE(a_dag_builder_with_half_an_allocator_is_refused),
+		ALONE(a_scheduler_with_half_an_allocator_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("api/allocators", tests, NULL, NULL);
+}

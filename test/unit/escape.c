@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* escape.c - names as part of a line: nothing in them ends it, or commands the
+ * terminal. */
+#include "base/escape.h"
+
+#include "../random.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <string.h>
+
+static void assert_shown(const char *text, const char *expected)
+{
+	char out[256];
+
+	assert_int_equal(sn_escape(out, sizeof(out), text), strlen(expected));
+	assert_string_equal(out, expected);
+}
+
+static void plain_text_stays(void **state)
+{
+	(void)state;
+	assert_shown("", "");
+	assert_shown("client 42 (\"it's\" <b>&amp;</b>) %s ~", /* as it is */
+		     "client 42 (\"it's\" <b>&amp;</b>) %s ~");
+	assert_shown("Gr\xc3\xb6\xc3\x9f"
+		     "e \xe2\x82\xac \xf0\x9f\x98\x80",
+		     "Gr\xc3\xb6\xc3\x9f"
+		     "e \xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+static void control_characters_are_spelt_out(void **state)
+{
+	(void)state;
+	assert_shown("a\nsennit: misuse", "a\\nsennit: misuse");
+	assert_shown("\t\r\a\x1b[31m\x7f", "\\t\\x0d\\x07\\x1b[31m\\x7f");
+	assert_shown("\x01\x1f ", "\\x01\\x1f ");
+}
+
+/* Or "\n" could be either. */
+static void a_backslash_is_doubled(void **state)
+{
+	(void)state;
+	assert_shown("a\\nb\n", "a\\\\nb\\n");
+}
+
+/* CSI as one character, ends of lines, text that runs the other way. */
+static void control_characters_of_unicode_are_spelt_out(void **state)
+{
+	(void)state;
+	assert_shown("\xc2\x9b"
+		     "2J",
+		     "\\xc2\\x9b2J");
+	assert_shown("\xc2\x85", "\\xc2\\x85");
+	assert_shown("\xc2\xa0", "\xc2\xa0");
+	assert_shown("\xe2\x80\xa8\xe2\x80\xa9",
+		     "\\xe2\\x80\\xa8\\xe2\\x80\\xa9");
+	assert_shown("\xe2\x80\xae", "\\xe2\\x80\\xae");
+	assert_shown("\xe2\x81\xa6\xe2\x81\xa9",
+		     "\\xe2\\x81\\xa6\\xe2\\x81\\xa9");
+	assert_shown("\xe2\x80\x8f\xd8\x9c", "\\xe2\\x80\\x8f\\xd8\\x9c");
+}
+
+static void what_is_no_utf_8_is_spelt_out(void **state)
+{
+	(void)state;
+	assert_shown("\x80\xbf\xff", "\\x80\\xbf\\xff");
+	assert_shown("\xc3", "\\xc3");          /* cut */
+	assert_shown("\xe2\x82", "\\xe2\\x82"); /* cut */
+	assert_shown("\xc3(", "\\xc3(");        /* broken off */
+	assert_shown("\xc0\x8a", "\\xc0\\x8a"); /* a newline, too long */
+	assert_shown("\xe0\x80\x8a", "\\xe0\\x80\\x8a");
+	assert_shown("\xf0\x80\x80\x8a", "\\xf0\\x80\\x80\\x8a");
+	assert_shown("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* half a pair */
+	assert_shown("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+}
+
+/* At a whole character, always terminated, and never beyond. */
+static void what_does_not_fit_is_cut(void **state)
+{
+	const char text[] = "a\n\x1b\xe2\x82\xac";
+	size_t     ends[] = { 0, 0, 1, 1, 3, 3, 3, 3, 7, 7, 7, 10 };
+	char       out[16];
+	size_t     size;
+
+	(void)state;
+	for (size = 1; size < 12; size++) {
+		memset(out, 'X', sizeof(out));
+		assert_int_equal(sn_escape(out, size, text), ends[size]);
+		assert_int_equal(out[ends[size]], '\0');
+		assert_int_equal(out[size], 'X');
+	}
+}
+
+static bool is_one_line(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* Whatever the bytes, and what was made of them is UTF-8: again, only its
+ * backslashes change. */
+static void any_bytes_become_one_line(void **state)
+{
+	uint64_t random = random_stream(0);
+	char     text[24], once[128], again[256], undone[256];
+	unsigned i, k;
+	size_t   n, m;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		for (k = 0; k < sizeof(text) - 1; k++)
+			text[k] = (char)(random_below(&random, 255) + 1);
+		text[k] = '\0';
+		sn_escape(once, sizeof(once), text);
+		assert_true(is_one_line(once));
+		sn_escape(again, sizeof(again), once);
+		for (n = m = 0; again[n]; n++) {
+			n += again[n] == '\\';
+			undone[m++] = again[n];
+		}
+		undone[m] = '\0';
+		assert_string_equal(undone, once);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_text_stays),
+		cmocka_unit_test(control_characters_are_spelt_out),
+		cmocka_unit_test(a_backslash_is_doubled),
+		cmocka_unit_test(control_characters_of_unicode_are_spelt_out),
+		cmocka_unit_test(what_is_no_utf_8_is_spelt_out),
+		cmocka_unit_test(what_does_not_fit_is_cut),
+		cmocka_unit_test(any_bytes_become_one_line),
+	};
+
+	return random_report(
+		cmocka_run_group_tests_name("unit/escape", tests, NULL, NULL));
+}
