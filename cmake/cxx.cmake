@@ -75,6 +75,7 @@ set(SENNIT_CXX_STANDARDS 17 CACHE STRING
 
 add_library(sennit_cxx_flags INTERFACE)
 foreach(flag -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+	-Wstrict-aliasing=2
 	$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
 	$<$<BOOL:${SENNIT_WERROR}>:-Werror>)
 	target_compile_options(sennit_cxx_flags INTERFACE
