@@ -5,6 +5,9 @@
 #ifndef marl_containers_h
 #define marl_containers_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "debug.h"
 #include "memory.h"
 
@@ -222,4 +225,5 @@ private:
 } // namespace containers
 } // namespace marl
 
+#endif
 #endif

@@ -5,6 +5,9 @@
 #ifndef marl_defer_h
 #define marl_defer_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "finally.h"
 
 #define MARL_CONCAT_(a, b) a##b
@@ -13,4 +16,5 @@
 #define defer(x) \
 	auto MARL_CONCAT(defer_, __LINE__) = marl::make_finally([&] { x; })
 
+#endif
 #endif
