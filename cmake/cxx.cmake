@@ -84,7 +84,7 @@ endforeach()
 
 function(sennit_cxx_program name standard)
 	add_executable(${name} ${ARGN})
-	target_link_libraries(${name} PRIVATE sennit_marl_static
+	target_link_libraries(${name} PRIVATE ${shipped_marl}
 		sennit_cxx_flags m)
 	set_target_properties(${name} PROPERTIES CXX_STANDARD ${standard}
 		CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
