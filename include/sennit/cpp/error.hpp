@@ -57,7 +57,7 @@ inline std::error_code code_of(int err) noexcept
 #endif
 }
 
-/* The library's own checks are behind its calls, and this would not get there. */
+/* For what would not get as far as the library's own checks. */
 [[noreturn]] inline void misuse(const char *call, const char *why) noexcept
 {
 	std::fprintf(stderr, "sennit: misuse of %s: %s\n", call, why);
