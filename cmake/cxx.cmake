@@ -75,6 +75,7 @@ set(SENNIT_CXX_STANDARDS 17 CACHE STRING
 
 add_library(sennit_cxx_flags INTERFACE)
 foreach(flag -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+	-Wstrict-aliasing=2
 	$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
 	$<$<BOOL:${SENNIT_WERROR}>:-Werror>)
 	target_compile_options(sennit_cxx_flags INTERFACE
@@ -83,7 +84,7 @@ endforeach()
 
 function(sennit_cxx_program name standard)
 	add_executable(${name} ${ARGN})
-	target_link_libraries(${name} PRIVATE sennit_marl_static
+	target_link_libraries(${name} PRIVATE ${shipped_marl}
 		sennit_cxx_flags m)
 	set_target_properties(${name} PROPERTIES CXX_STANDARD ${standard}
 		CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)

@@ -23,6 +23,8 @@ file(WRITE ${package_build}/sennit-config.cmake
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_dependency(Threads)
 include(\${CMAKE_CURRENT_LIST_DIR}/sennit-targets.cmake)
+# For code that runs in tasks: no frame steps over a stack's guard.
+set(sennit_TASK_COMPILE_OPTIONS ${sennit_TASK_COMPILE_OPTIONS})
 ")
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${package_build}/sennit-config-version.cmake
@@ -30,6 +32,8 @@ write_basic_package_version_file(${package_build}/sennit-config-version.cmake
 install(FILES ${package_build}/sennit-config.cmake
 	${package_build}/sennit-config-version.cmake
 	DESTINATION ${package_dir})
+
+string(REPLACE ";" " " task_cflags "${sennit_TASK_COMPILE_OPTIONS}")
 
 # From the .pc file up to the prefix, wherever that ends up.
 file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

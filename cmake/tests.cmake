@@ -160,6 +160,8 @@ function(sennit_script group name script)
 		SENNIT_ARCH=${arch}
 		SOURCE_DIR=${PROJECT_SOURCE_DIR} BUILD_DIR=${PROJECT_BINARY_DIR}
 		LIB_STATIC=$<TARGET_FILE:sennit_static>
+		LIB_INTERNAL=$<TARGET_FILE:sennit_internal>
+		LOCALISED=${localised}
 		LIB_SHARED=$<TARGET_FILE:sennit>)
 	set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT "${env}")
 endfunction()

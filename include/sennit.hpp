@@ -18,6 +18,10 @@
 #ifndef SENNIT_HPP
 #define SENNIT_HPP
 
+#if __cplusplus < 201703L
+#error "sennit.hpp needs C++17: compile with -std=c++17 or later"
+#else
+
 #include "sennit/cpp/error.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/cpp/scheduler.hpp"
@@ -45,4 +49,5 @@
 #include "sennit/cpp/parallel_sort.hpp"
 #include "sennit/cpp/dag.hpp"
 
+#endif
 #endif

@@ -63,13 +63,19 @@ SENNIT_BEGIN
 
 #define SENNIT_FORK_VERSION_ 2
 
-struct sennit_fork_slot_ {
+/* These are the library's own structs by another declaration, so no compiler
+ * may take an access to one for an access to nothing of the other's. */
+#define SENNIT_MAY_ALIAS_ __attribute__((may_alias))
+
+typedef uint32_t SENNIT_MAY_ALIAS_ sennit_fork_half_;
+
+struct SENNIT_MAY_ALIAS_ sennit_fork_slot_ {
 	uintptr_t run, argument, meta, unused;
 };
 
 /* A worker's deque. The head is the owner's alone but for thieves who look at
  * bottom, which is the low half of this word, and the high half zero. */
-struct sennit_fork_deque_ {
+struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
 	uint64_t                  bottom;
 	uint32_t                  limit, mask;
 	struct sennit_fork_slot_ *slot;
@@ -80,7 +86,7 @@ struct sennit_fork_deque_ {
 /* A call that may be stolen. Low half of `at`: what bottom is while this is
  * the newest task. High half: what has become of it, 0 until somebody runs it.
  * So one compare with bottom tells whether it is the newest, and ours. */
-struct sennit_fork_record_ {
+struct SENNIT_MAY_ALIAS_ sennit_fork_record_ {
 	uint64_t          at;
 	sennit_wait_group done; /* the library's, when there is a wait */
 };
@@ -88,7 +94,7 @@ struct sennit_fork_record_ {
 /* Where a function runs: fixed as long as it does. */
 struct sennit_here_ {
 	struct sennit_fork_deque_ *deque; /* without room: nothing is quick */
-	const uint32_t            *sleepers;
+	const sennit_fork_half_   *sleepers;
 	uint32_t                  *dispatches;
 	const char                *shallow;
 	uintptr_t                  meta;

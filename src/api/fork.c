@@ -56,9 +56,12 @@ static uint64_t bottom_of(const struct sennit_here_ *me)
 	return a_load_rlx(&deque_of(me)->bottom);
 }
 
+/* By atomic operations on both sides, and the record's type may alias. */
 static a_u64 *state_of(struct sennit_fork_record_ *record)
 {
-	return (a_u64 *)(void *)&record->at;
+	void *at = &record->at;
+
+	return at;
 }
 
 uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
@@ -66,6 +69,7 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	struct worker       *w = sn_self;
 	struct sennit_scope *scope;
 	struct deque        *d = &nowhere;
+	const void          *counts;
 
 	MISUSE(!w, "SENNIT_RUN", "no scheduler is bound to this thread");
 	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",
@@ -73,8 +77,9 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	if (is_quick(w))
 		d = &w->deque;
 	scope = w->home.current->scope;
+	counts = &w->parking->counts;
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
-	me->sleepers = (uint32_t *)(void *)&w->parking->counts;
+	me->sleepers = counts;
 	me->dispatches = &w->dispatches;
 	me->shallow = w->home.current->shallow;
 	me->meta = scope ? sn_task_inside(scope) : TASK_BORROWED;

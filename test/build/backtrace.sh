@@ -4,9 +4,9 @@
 # arch_start, and at every instruction of arch_start and arch_switch it shows
 # the function that leaves or the one that resumes, never something else.
 #
-# Environment: LIB_STATIC (libsennit.a), CC (cc), CFLAGS (what the library needs
-# at the link, such as -fsanitize=...), SOURCE_DIR (.), GDB (gdb), SENNIT_ARCH
-# (portable: libc's own switch is walked by nobody, skipped).
+# Environment: LIB_INTERNAL (the archive with all names), CC (cc), CFLAGS (what
+# the library needs at the link, such as -fsanitize=...), SOURCE_DIR (.), GDB
+# (gdb), SENNIT_ARCH (portable: libc's own switch is walked by nobody, skipped).
 set -eu
 
 : "${CC:=cc}" "${CFLAGS:=}" "${GDB:=gdb}" "${SOURCE_DIR:=.}"
@@ -88,7 +88,7 @@ EOF
 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -fomit-frame-pointer $CFLAGS \
 	-fno-optimize-sibling-calls -I"$SOURCE_DIR/include" \
 	-I"$SOURCE_DIR/src" -o "$scratch/walk" "$scratch/walk.c" \
-	"$LIB_STATIC" -pthread -lm
+	"$LIB_INTERNAL" -pthread -lm
 
 cat >"$scratch/script" <<'EOF'
 set pagination off

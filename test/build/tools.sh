@@ -129,6 +129,8 @@ build()
 	${CC:-cc} -std=gnu11 -fPIC -fvisibility=hidden -I"$tree/include" \
 		-I"$tree/src" -c "$tree/src/core/door.c" -o "$tree/door.o" &&
 		${CC:-cc} -shared "$tree/door.o" -o "$tree/door.so" &&
+		${1-objcopy --localize-hidden} "$tree/door.o" &&
+		rm -f "$tree/door.a" &&
 		ar rc "$tree/door.a" "$tree/door.o"
 }
 
@@ -177,9 +179,14 @@ if ! check names; then
 	cat "$work/output"
 	failures=$((failures + 1))
 fi
+build :
+rejects names 'an internal name that a program sees in the archive'
 edit 's|^sennit_time sennit_now|int door_count;\n&|' src/core/door.c
-build
+build :
+LOCALISED=OFF
+export LOCALISED
 rejects names 'a name outside the prefixes'
+unset LOCALISED
 edit 's|^void sn_door_open|SENNIT_API &|' src/core/door.c
 build
 rejects names 'an internal name that is exported'

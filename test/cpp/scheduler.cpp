@@ -125,4 +125,43 @@ TEST(nonsense, in_a_config_is_reported)
 	EXPECT_TRUE(none);
 }
 
+/* Each in a process of its own, which dies of it. */
+class empty_handles : public alone
+{
+public:
+	void SetUp() override
+	{
+		alone::SetUp();
+		testing::FLAGS_gtest_death_test_style = "threadsafe";
+	}
+};
+
+#define EXPECT_MISUSE(statement, call)             \
+	EXPECT_DEATH(static_cast<void>(statement), \
+		     "misuse of sennit::" call     \
+		     ": the sennit::scheduler is empty")
+
+TEST_F(empty_handles, are_named_instead_of_used)
+{
+	sennit::scheduler s;
+	sennit::scheduler gone = sennit::scheduler(
+		sennit::config().with_workers(SENNIT_WORKERS_NONE));
+
+	gone.shutdown();
+	EXPECT_FALSE(s);
+	EXPECT_FALSE(gone);
+	EXPECT_MISUSE(s.schedule([] {}), "scheduler::schedule");
+	EXPECT_MISUSE(s.try_schedule([] {}), "scheduler::try_schedule");
+	EXPECT_MISUSE(s.workers(), "scheduler::workers");
+	EXPECT_MISUSE(s.set_workers(1), "scheduler::set_workers");
+	EXPECT_MISUSE(s.stats(), "scheduler::stats");
+	EXPECT_MISUSE(s.print_report(2), "scheduler::print_report");
+	EXPECT_MISUSE(s.print_stacks(2), "scheduler::print_stacks");
+	EXPECT_MISUSE(gone.shutdown(), "scheduler::shutdown");
+	EXPECT_MISUSE(sennit::binding{ s }, "binding");
+	EXPECT_MISUSE(sennit::group{ s }, "group");
+	EXPECT_MISUSE(sennit::parallel_options().on(s), "parallel_options::on");
+	EXPECT_MISUSE(sennit::dag_options().on(gone), "dag_options::on");
+}
+
 } // namespace

@@ -7,6 +7,9 @@
 #ifndef marl_blocking_call_h
 #define marl_blocking_call_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "export.h"
 #include "scheduler.h"
 #include "waitgroup.h"
@@ -66,4 +69,5 @@ inline auto blocking_call(F &&f, Arguments &&...arguments)
 
 } // namespace marl
 
+#endif
 #endif

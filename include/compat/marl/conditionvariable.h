@@ -3,6 +3,9 @@
 #ifndef marl_condition_variable_h
 #define marl_condition_variable_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "containers.h"
 #include "debug.h"
 #include "memory.h"
@@ -95,4 +98,5 @@ private:
 
 } // namespace marl
 
+#endif
 #endif

@@ -5,9 +5,13 @@
 #ifndef marl_containers_h
 #define marl_containers_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "debug.h"
 #include "memory.h"
 
+#include "detail/object.h"
 #include "detail/vector.h"
 
 #include <algorithm>
@@ -71,7 +75,7 @@ template <typename T> class list
 
 		T *get()
 		{
-			return reinterpret_cast<T *>(element);
+			return detail::made_in<T>(element);
 		}
 	};
 
@@ -192,10 +196,12 @@ private:
 
 		detail::require(a.ptr != nullptr, "out of memory");
 		chunks_ = new (a.ptr) Chunk{ chunks_, a };
-		Node *nodes = reinterpret_cast<Node *>(chunks_ + 1);
-		for (size_t i = count; i > 0; --i) {
-			nodes[i - 1].next = spare_;
-			spare_ = &nodes[i - 1];
+		char *end = static_cast<char *>(a.ptr) + request.size;
+		for (size_t i = 1; i <= count; ++i) {
+			Node *node = new (end - i * sizeof(Node)) Node;
+
+			node->next = spare_;
+			spare_ = node;
 		}
 		capacity_ += count;
 	}
@@ -219,4 +225,5 @@ private:
 } // namespace containers
 } // namespace marl
 
+#endif
 #endif

@@ -10,6 +10,9 @@
 #ifndef marl_dag_h
 #define marl_dag_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "containers.h"
 #include "export.h"
 #include "memory.h"
@@ -272,4 +275,5 @@ public:
 
 } // namespace marl
 
+#endif
 #endif

@@ -7,6 +7,9 @@
 #ifndef marl_debug_h
 #define marl_debug_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "export.h"
 
 #include "sennit/scheduler.h"
@@ -100,4 +103,5 @@ inline void require(bool holds, const char *otherwise)
 #define MARL_UNREACHABLE()
 #endif
 
+#endif
 #endif

@@ -5,6 +5,9 @@
 #ifndef marl_defer_h
 #define marl_defer_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "finally.h"
 
 /* Through two macros, so that the line becomes its number before it becomes a
@@ -15,4 +18,5 @@
 #define defer(x) \
 	auto SENNIT_MARL_NAME(__LINE__) = ::marl::make_finally([&] { x; })
 
+#endif
 #endif

@@ -6,6 +6,9 @@
 #ifndef marl_deprecated_h
 #define marl_deprecated_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #ifndef MARL_WARN_DEPRECATED
 #define MARL_WARN_DEPRECATED 1
 #endif
@@ -17,4 +20,5 @@
 #define MARL_DEPRECATED(issue, message)
 #endif
 
+#endif
 #endif

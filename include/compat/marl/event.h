@@ -6,6 +6,9 @@
 #ifndef marl_event_h
 #define marl_event_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "conditionvariable.h"
 #include "containers.h"
 #include "export.h"
@@ -189,4 +192,5 @@ private:
 
 } // namespace marl
 
+#endif
 #endif

@@ -7,7 +7,11 @@
 #ifndef marl_export_h
 #define marl_export_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #define MARL_EXPORT    __attribute__((visibility("default")))
 #define MARL_NO_EXPORT __attribute__((visibility("hidden")))
 
+#endif
 #endif

@@ -7,6 +7,9 @@
 #ifndef marl_finally_h
 #define marl_finally_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "export.h"
 
 #include <functional>
@@ -75,4 +78,5 @@ inline std::shared_ptr<Finally> make_shared_finally(F &&function)
 
 } // namespace marl
 
+#endif
 #endif

@@ -7,6 +7,9 @@
 #ifndef marl_memory_h
 #define marl_memory_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "debug.h"
 #include "export.h"
 
@@ -394,4 +397,5 @@ private:
 
 #include "detail/heap.h"
 
+#endif
 #endif

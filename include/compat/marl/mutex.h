@@ -16,6 +16,9 @@
 #ifndef marl_mutex_h
 #define marl_mutex_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "export.h"
 #include "tsa.h"
 
@@ -185,4 +188,5 @@ private:
 
 } // namespace marl
 
+#endif
 #endif

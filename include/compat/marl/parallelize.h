@@ -3,6 +3,9 @@
 #ifndef marl_parallelize_h
 #define marl_parallelize_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "scheduler.h"
 #include "waitgroup.h"
 
@@ -46,4 +49,5 @@ inline void parallelize(First &&first, Others &&...others)
 
 } // namespace marl
 
+#endif
 #endif

@@ -7,6 +7,9 @@
 #ifndef marl_pool_h
 #define marl_pool_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "conditionvariable.h"
 #include "containers.h"
 #include "memory.h"
@@ -268,4 +271,5 @@ private:
 
 } // namespace marl
 
+#endif
 #endif

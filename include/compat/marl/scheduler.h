@@ -3,6 +3,9 @@
 #ifndef marl_scheduler_h
 #define marl_scheduler_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "containers.h"
 #include "debug.h"
 #include "deprecated.h"
@@ -425,4 +428,5 @@ inline void schedule(Function &&function, First &&first, Others &&...others)
 
 } // namespace marl
 
+#endif
 #endif

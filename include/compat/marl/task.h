@@ -3,6 +3,9 @@
 #ifndef marl_task_h
 #define marl_task_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "export.h"
 
 #include <functional>
@@ -66,4 +69,5 @@ private:
 
 } // namespace marl
 
+#endif
 #endif

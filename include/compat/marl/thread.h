@@ -3,6 +3,9 @@
 #ifndef marl_thread_h
 #define marl_thread_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "containers.h"
 #include "export.h"
 
@@ -347,4 +350,5 @@ inline void Thread::set(const Affinity &affinity)
 
 } // namespace marl
 
+#endif
 #endif

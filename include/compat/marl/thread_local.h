@@ -7,6 +7,9 @@
 #ifndef marl_thread_local_h
 #define marl_thread_local_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #define MARL_DECLARE_THREAD_LOCAL(type, name) static thread_local type name
 #define MARL_INSTANTIATE_THREAD_LOCAL(type, name, value) \
 	thread_local type name                           \
@@ -14,4 +17,5 @@
 		value                                    \
 	}
 
+#endif
 #endif

@@ -8,6 +8,9 @@
 #ifndef marl_ticket_h
 #define marl_ticket_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "conditionvariable.h"
 #include "mutex.h"
 #include "pool.h"
@@ -225,4 +228,5 @@ template <typename F> inline void Ticket::Queue::take(size_t n, const F &f)
 
 } // namespace marl
 
+#endif
 #endif

@@ -6,6 +6,9 @@
 #ifndef marl_trace_h
 #define marl_trace_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #define MARL_TRACE_ENABLED 0
 
 #define MARL_SCOPED_EVENT(...)
@@ -14,4 +17,5 @@
 #define MARL_SCOPED_ASYNC_EVENT(id, ...)
 #define MARL_NAME_THREAD(...)
 
+#endif
 #endif

@@ -5,6 +5,9 @@
 #ifndef marl_tsa_h
 #define marl_tsa_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #ifdef __clang__
 #define THREAD_ANNOTATION_ATTRIBUTE__(x) __attribute__((x))
 #else
@@ -52,4 +55,5 @@
 #define NO_THREAD_SAFETY_ANALYSIS \
 	THREAD_ANNOTATION_ATTRIBUTE__(no_thread_safety_analysis)
 
+#endif
 #endif

@@ -6,6 +6,9 @@
 #ifndef marl_waitgroup_h
 #define marl_waitgroup_h
 
+#include "detail/language.h"
+#if MARL_HAS_CPP11
+
 #include "conditionvariable.h"
 #include "debug.h"
 #include "memory.h"
@@ -61,4 +64,5 @@ private:
 
 } // namespace marl
 
+#endif
 #endif

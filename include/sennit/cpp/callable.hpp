@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* callable.hpp - how a callable gets into a task and back out.
  *
- *	one word, trivially copyable    it is the task's argument
+ *	one word, trivially copyable    its bytes are the task's argument
  *	aligned to 16 at most           memory of sennit_argument_take, which up
  *	                                to SENNIT_COPY_SMALL bytes comes from
  *	                                the scheduler's blocks
  *	aligned to more                 operator new
  *
  * It is moved in once, called once as an rvalue, and destroyed on the stack of
- * the task.
+ * the task. A void * must never be read as if it were the callable: the
+ * compiler may assume that the two have nothing in common. So the bytes are
+ * copied out into an object of the callable's own type.
  */
 #ifndef SENNIT_CPP_CALLABLE_HPP
 #define SENNIT_CPP_CALLABLE_HPP
@@ -123,8 +125,8 @@ int pack(sennit_scheduler *s, From &&f, void *&argument)
 
 		if (!r.memory)
 			return -ENOMEM;
-		::new (r.memory) F(std::forward<From>(f));
-		argument = std::exchange(r.memory, nullptr);
+		argument = ::new (r.memory) F(std::forward<From>(f));
+		r.memory = nullptr;
 	}
 	return 0;
 }
@@ -138,29 +140,47 @@ template <typename F> void drop(sennit_scheduler *s, void *argument)
 	}
 }
 
-/* Undo pack when what is returned goes: on a task of the scheduler. */
-template <typename F> class unpacked
+/* Undo pack: the callable, for as long as this exists, on a task of the
+ * scheduler. A word is copied into an object of its type, as std::bit_cast
+ * does; anything else stays where pack has made it. */
+template <typename F, bool = is_word<F>> class unpacked
 {
 public:
-	explicit unpacked(void *argument) noexcept : argument_(argument)
+	explicit unpacked(void *argument) noexcept
+	{
+		if constexpr (!std::is_empty_v<F>)
+			std::memcpy(static_cast<void *>(&copy_.value),
+				    &argument, sizeof(F));
+	}
+	F &operator*() noexcept
+	{
+		return copy_.value;
+	}
+
+private:
+	room<F> copy_;
+};
+
+template <typename F> class unpacked<F, false>
+{
+public:
+	explicit unpacked(void *argument) noexcept
+	    : made_(static_cast<F *>(argument))
 	{
 	}
 	unpacked(const unpacked &) = delete;
 	unpacked &operator=(const unpacked &) = delete;
 	~unpacked()
 	{
-		drop<F>(nullptr, argument_);
+		drop<F>(nullptr, made_);
 	}
 	F &operator*() noexcept
 	{
-		if constexpr (is_word<F>)
-			return *std::launder(reinterpret_cast<F *>(&argument_));
-		else
-			return *static_cast<F *>(argument_);
+		return *made_;
 	}
 
 private:
-	void *argument_;
+	F *made_;
 };
 
 /* The sennit_task_fn of an F. It is for the library to end a program whose

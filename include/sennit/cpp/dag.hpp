@@ -96,7 +96,7 @@ struct dag_options : sennit_dag_options {
 	/* Not on the bound scheduler. s stays until the run has ended. */
 	dag_options &on(const sennit::scheduler &s) noexcept
 	{
-		scheduler = s.get();
+		scheduler = detail::needed(s.get(), "sennit::dag_options::on");
 		return *this;
 	}
 	/* SENNIT_GROUP_KEEP_GOING: an error keeps those alone from running that

@@ -57,6 +57,13 @@ inline std::error_code code_of(int err) noexcept
 #endif
 }
 
+/* For what would not get as far as the library's own checks. */
+[[noreturn]] inline void misuse(const char *call, const char *why) noexcept
+{
+	std::fprintf(stderr, "sennit: misuse of %s: %s\n", call, why);
+	std::abort();
+}
+
 inline void check(int err, const char *what)
 {
 	if (err)

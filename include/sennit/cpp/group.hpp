@@ -42,7 +42,7 @@ public:
 	explicit group(const scheduler                      &s,
 		       std::chrono::steady_clock::time_point t = never,
 		       std::uint32_t                         flags = 0) noexcept
-	    : scheduler_(s.get())
+	    : scheduler_(detail::needed(s.get(), "sennit::group"))
 	{
 		sennit_group_init_on(&g_, s.get(), deadline_of(t), flags);
 	}

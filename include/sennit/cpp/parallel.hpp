@@ -53,7 +53,8 @@ struct parallel_options : sennit_parallel_options {
 	/* Not on the bound scheduler. s stays until the call has returned. */
 	parallel_options &on(const sennit::scheduler &s) noexcept
 	{
-		scheduler = s.get();
+		scheduler = detail::needed(s.get(),
+					   "sennit::parallel_options::on");
 		return *this;
 	}
 	/* SENNIT_PARALLEL_DETERMINISTIC. */

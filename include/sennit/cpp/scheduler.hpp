@@ -43,9 +43,27 @@ struct config : sennit_config {
 	}
 };
 
+namespace detail
+{
+
+/* The scheduler of a handle that must refer to one. */
+inline sennit_scheduler *needed(sennit_scheduler *s, const char *call) noexcept
+{
+	if (!s)
+		misuse(call, "the sennit::scheduler is empty: made by default, "
+			     "moved from, or shut down");
+	return s;
+}
+
+} // namespace detail
+
 /* A reference to a scheduler, or none. Copies are further references. The last
  * one to go, bindings included, lets the scheduler finish its work and end, and
- * does not wait for that; shutdown() does. */
+ * does not wait for that; shutdown() does.
+ *
+ * `sennit::scheduler s;` is none, like one that was moved from or shut down: to
+ * schedule on it, bind to it or ask it for anything is misuse that says so. One
+ * with a worker for each CPU is `sennit::scheduler s{ sennit::config() };`. */
 class scheduler
 {
 public:
@@ -127,7 +145,9 @@ public:
 	{
 		detail::check(
 			detail::schedule_on(
-				s_, 0,
+				detail::needed(s_,
+					       "sennit::scheduler::schedule"),
+				0,
 				detail::make_call(std::forward<F>(f),
 						  std::forward<Args>(args)...)),
 			"schedule");
@@ -136,38 +156,50 @@ public:
 	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
 	{
 		return detail::code_of(detail::schedule_on(
-			s_, 0,
+			detail::needed(s_, "sennit::scheduler::try_schedule"),
+			0,
 			detail::make_call(std::forward<F>(f),
 					  std::forward<Args>(args)...)));
 	}
 
 	std::uint32_t workers() const noexcept
 	{
-		return sennit_scheduler_workers(s_);
+		return sennit_scheduler_workers(
+			detail::needed(s_, "sennit::scheduler::workers"));
 	}
 	void set_workers(std::uint32_t n)
 	{
-		detail::check(sennit_scheduler_set_workers(s_, n),
-			      "set_workers");
+		detail::check(
+			sennit_scheduler_set_workers(
+				detail::needed(
+					s_, "sennit::scheduler::set_workers"),
+				n),
+			"set_workers");
 	}
 	sennit_stats stats() const noexcept
 	{
 		sennit_stats answer{};
 
 		answer.size = sizeof(answer);
-		sennit_scheduler_stats(s_, &answer);
+		sennit_scheduler_stats(
+			detail::needed(s_, "sennit::scheduler::stats"),
+			&answer);
 		return answer;
 	}
 	/* Who runs and who waits for what, to a file descriptor. */
 	void print_report(int fd) const
 	{
-		sennit_scheduler_print_report(s_, fd);
+		sennit_scheduler_print_report(
+			detail::needed(s_, "sennit::scheduler::print_report"),
+			fd);
 	}
 
 	/* Who has used how much of its stack, for people, if measured. */
 	void print_stacks(int fd) const
 	{
-		sennit_scheduler_print_stacks(s_, fd);
+		sennit_scheduler_print_stacks(
+			detail::needed(s_, "sennit::scheduler::print_stacks"),
+			fd);
 	}
 
 	/* Let go of this reference, and wait until the scheduler has ended. */
@@ -194,7 +226,9 @@ public:
 private:
 	int shut(sennit_time deadline)
 	{
-		const int err = sennit_scheduler_shutdown(s_, deadline);
+		const int err = sennit_scheduler_shutdown(
+			detail::needed(s_, "sennit::scheduler::shutdown"),
+			deadline);
 
 		if (!err)
 			s_ = nullptr;
@@ -211,7 +245,9 @@ class binding
 public:
 	explicit binding(const scheduler &s)
 	{
-		detail::check(sennit_bind(s.get()), "binding");
+		detail::check(
+			sennit_bind(detail::needed(s.get(), "sennit::binding")),
+			"binding");
 	}
 	binding(const binding &) = delete;
 	binding &operator=(const binding &) = delete;

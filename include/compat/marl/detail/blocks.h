@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 namespace marl
 {
@@ -58,11 +59,13 @@ public:
 		if (MARL_ADDRESS_SANITIZER_ENABLED)
 			return std::free(memory);
 
-		Own   &own = mine();
-		Block *block = static_cast<Block *>(memory);
+		Own &own = mine();
 
 		if (!is_open(own))
 			return std::free(memory);
+
+		Block *block = new (memory) Block; /* not what it was */
+
 		block->next = own.first;
 		own.first = block;
 		if (++own.count == 2 * BATCH)

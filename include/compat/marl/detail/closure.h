@@ -78,7 +78,8 @@ private:
 	}
 };
 
-/* In the pointer. */
+/* In the pointer: its bytes, which are copied into a function object again. To
+ * read the pointer as one would be undefined. */
 template <typename F> struct Closure<F, true> {
 	static void *make(const F &function)
 	{

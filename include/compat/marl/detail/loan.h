@@ -5,6 +5,8 @@
 #ifndef marl_detail_loan_h
 #define marl_detail_loan_h
 
+#include "object.h"
+
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -113,7 +115,7 @@ protected:
 	struct Item {
 		T *get()
 		{
-			return reinterpret_cast<T *>(data);
+			return detail::made_in<T>(data);
 		}
 		void construct()
 		{

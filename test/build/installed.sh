@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# installed.sh - what is installed serves programs: by CMake and by pkg-config,
+# in C and C++, with the archive and the shared library; and the options for
+# code of tasks, which both tell of, have a frame larger than the stack and its
+# guard end the program with a word, instead of what lies behind the guard.
+#
+# Environment: BUILD_DIR (a build), CC (cc), CXX (empty: no C++), SENNIT_ARCH.
+set -eu
+
+: "${CC:=cc}" "${CXX:=}" "${BUILD_DIR:=build/dev}" "${SENNIT_ARCH:=}"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+
+cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
+	cat "$scratch/log"
+	exit 1
+}
+package=$(find "$prefix" -name sennit-config.cmake)
+pc=$(find "$prefix" -name sennit.pc)
+
+mkdir "$scratch/source"
+cat >"$scratch/source/program.c" <<'END'
+#include <sennit.h>
+#include <sys/resource.h>
+
+/* Touches only the far end of its frame, some pages behind the guard. */
+static void large_frame(void *size)
+{
+	volatile char frame[(size_t)size];
+
+	frame[0] = 1;
+}
+
+/* program [large]: with a large frame it does not get to its end. */
+int main(int argc, char **argv)
+{
+	struct rlimit     none = { 0, 0 };
+	sennit_scheduler *s;
+
+	(void)argv;
+	setrlimit(RLIMIT_CORE, &none);
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
+	    sennit_bind(s))
+		return 1;
+	if (sennit_schedule(large_frame, (void *)(size_t)(argc > 1 ? 1 << 20
+								   : 4096)))
+		return 1;
+	sennit_unbind();
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
+}
+END
+cat >"$scratch/source/program.cpp" <<'END'
+#include <sennit.hpp>
+
+int main()
+{
+	sennit::scheduler s{ sennit::config().with_workers(1) };
+	sennit::binding   bound(s);
+	const int         n = 42;
+
+	return sennit::async([n] { return n; }).get() - 42;
+}
+END
+cat >"$scratch/source/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(programs C)
+set(CMAKE_BUILD_TYPE Release)
+find_package(sennit 0.1 REQUIRED)
+foreach(library static sennit)
+	add_executable(c_${library} program.c)
+	target_compile_options(c_${library} PRIVATE
+		${sennit_TASK_COMPILE_OPTIONS})
+	target_link_libraries(c_${library} PRIVATE sennit::${library})
+endforeach()
+if(CXX)
+	set(CMAKE_CXX_COMPILER ${CXX})
+	enable_language(CXX)
+	set(CMAKE_CXX_STANDARD 17)
+	foreach(library static sennit)
+		add_executable(cxx_${library} program.cpp)
+		target_link_libraries(cxx_${library} PRIVATE sennit::${library})
+	endforeach()
+endif()
+END
+
+# runs PROGRAM...: to its end.
+runs() {
+	status=0
+	LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")") "$@" || status=$?
+	[ "$status" = 0 ] || { echo "$* ended with $status"; exit 1; }
+}
+
+# names_the_overflow PROGRAM: of a large frame.
+names_the_overflow() {
+	[ "$SENNIT_ARCH" != portable ] || return 0
+	status=0
+	LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")") "$1" large \
+		2>"$scratch/said" || status=$?
+	if [ "$status" = 0 ] || ! grep -q 'stack overflow' "$scratch/said"; then
+		echo "$1 large: ended with $status, having said:"
+		cat "$scratch/said"
+		exit 1
+	fi
+}
+
+cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
+	-DCXX="$CXX" -Dsennit_DIR="$(dirname "$package")" \
+	>"$scratch/log" 2>&1 && cmake --build "$scratch/build" \
+	>>"$scratch/log" 2>&1 || {
+	cat "$scratch/log"
+	exit 1
+}
+for program in "$scratch"/build/c_* "$scratch"/build/cxx_*; do
+	[ -e "$program" ] || continue
+	runs "$program"
+	case $program in */c_*) names_the_overflow "$program" ;; esac
+done
+
+if command -v pkg-config >/dev/null; then
+	PKG_CONFIG_PATH=$(dirname "$pc")
+	export PKG_CONFIG_PATH
+	for static in '' --static; do
+		# shellcheck disable=SC2046,SC2086 # flags are words
+		"$CC" -O2 -o "$scratch/program" "$scratch/source/program.c" \
+			$(pkg-config --variable=task_cflags sennit) \
+			${static:+-static} $(pkg-config --cflags --libs \
+				$static sennit)
+		runs "$scratch/program"
+		names_the_overflow "$scratch/program"
+	done
+fi
+echo "programs find it and run"

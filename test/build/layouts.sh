@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# layouts.sh - each public struct has the same size, alignment and places of its
+# fields in C, where its words are atomic, as in C++, where they are not.
+#
+# Environment: CC (cc), CXX (empty: skipped), SOURCE_DIR (.).
+set -eu
+
+: "${CC:=cc}" "${CXX:=}" "${SOURCE_DIR:=.}"
+
+if [ -z "$CXX" ]; then
+	echo "skipped: no C++ compiler"
+	exit 77
+fi
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# What the headers declare, "struct X" and "struct X.field", one a line.
+cat >"$scratch/names.awk" <<'EOF'
+FNR == 1 {
+	type = ""
+}
+{
+	split_line($0)
+	line = CODE
+}
+line ~ /^(typedef )?struct .*[{] *$/ {
+	sub(/ *[{] *$/, "", line)
+	sub(/.* /, "", line)
+	type = "struct " line
+	print type
+	next
+}
+line ~ /^[}]/ {
+	type = ""
+}
+type != "" && line ~ /^\t[A-Za-z_][A-Za-z0-9_ ]*[ *]+[a-z0-9_]+(\[.*\])?; *$/ {
+	sub(/(\[.*)?; *$/, "", line)
+	sub(/.*[ *]/, "", line)
+	print type "." line
+}
+EOF
+awk -f "$SOURCE_DIR/tools/split.awk" -f "$scratch/names.awk" \
+	"$SOURCE_DIR"/include/sennit/*.h | sort -u >"$scratch/names"
+
+{
+	printf '#include <sennit.h>\n#include <sennit/fork.h>\n'
+	printf '#include <sennit/deterministic.h>\n#include <stdio.h>\n'
+	printf '#ifdef __cplusplus\n#define ALIGN alignof\n#else\n'
+	printf '#define ALIGN _Alignof\n#endif\nint main(void)\n{\n'
+	while read -r what; do
+		case $what in
+		*.*)
+			printf '\tprintf("%s %%zu\\n", offsetof(%s, %s));\n' \
+				"$what" "${what%.*}" "${what##*.}"
+			;;
+		*)
+			printf '\tprintf("%s %%zu %%zu\\n", sizeof(%s), ' \
+				"$what" "$what"
+			printf 'ALIGN(%s));\n' "$what"
+			;;
+		esac
+	done <"$scratch/names"
+	printf '\treturn 0;\n}\n'
+} >"$scratch/print.c"
+cp "$scratch/print.c" "$scratch/print.cpp"
+
+"$CC" -std=c11 -I"$SOURCE_DIR/include" -o "$scratch/c" "$scratch/print.c"
+"$CXX" -std=c++17 -Wno-invalid-offsetof -I"$SOURCE_DIR/include" \
+	-o "$scratch/cpp" "$scratch/print.cpp"
+"$scratch/c" >"$scratch/in-c"
+"$scratch/cpp" >"$scratch/in-cpp"
+diff "$scratch/in-c" "$scratch/in-cpp"
+lines=$(wc -l <"$scratch/in-c")
+[ "$lines" -gt 100 ] || { echo "only $lines lines were looked at"; exit 1; }
+echo "$lines sizes and places are the same"

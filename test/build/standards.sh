@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# standards.sh - a header that is included by an older C++ than it needs says so
+# in one error, and nothing else.
+#
+# Environment: CXX (empty: skipped), SOURCE_DIR (.).
+set -eu
+
+: "${CXX:=}" "${SOURCE_DIR:=.}"
+
+if [ -z "$CXX" ]; then
+	echo "skipped: no C++ compiler"
+	exit 77
+fi
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# refuses STANDARD HEADER: what is missing is named, once.
+refuses() {
+	echo "#include <$2>" >"$scratch/program.cpp"
+	if "$CXX" -std="$1" -fsyntax-only -Wall -Wextra \
+		-I"$SOURCE_DIR/include" -I"$SOURCE_DIR/include/compat" \
+		"$scratch/program.cpp" 2>"$scratch/said"; then
+		echo "$2 compiles with -std=$1"
+		exit 1
+	fi
+	if [ "$(grep -c 'error:' "$scratch/said")" != 1 ] ||
+		! grep -q "error: .*needs* C++$3: compile with" "$scratch/said" ||
+		grep -q 'warning:' "$scratch/said"; then
+		echo "$2 with -std=$1 does not say one thing:"
+		cat "$scratch/said"
+		exit 1
+	fi
+}
+
+for standard in c++98 c++11 c++14; do
+	refuses $standard sennit.hpp 17
+done
+for header in "$SOURCE_DIR"/include/compat/marl/*.h; do
+	refuses c++98 "marl/${header##*/}" 11
+done
+echo "each says what it needs"
