@@ -48,8 +48,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_on_end(sennit_scheduler *s,
 						       sennit_end_fn    *run,
 						       void *argument);
 
-/* Have *e, or *f with a value of NULL, set when *s has ended. It must stay until
- * it is set.
+/* Have *e, or *f with a value of NULL, set when *s has ended. It must stay
+ * until it is set.
  * Returns 0, or -ENOMEM: nothing was registered.
  *
  * From: fiber, thread.  Blocks: no.  */
