@@ -24,6 +24,8 @@
 #include "sennit/ticket.h"
 #include "sennit/pool.h"
 #include "sennit/future.h"
+#include "sennit/end.h"
+#include "sennit/domain.h"
 #include "sennit/blocking.h"
 #include "sennit/dag.h"
 #include "sennit/trace.h"

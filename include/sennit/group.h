@@ -58,7 +58,7 @@ struct sennit_scope {
 	sennit_word          lock_;
 	sennit_word          cancelled_;
 	sennit_word          cancels_;
-	uint32_t             zero_;
+	uint32_t             kind_;
 	struct sennit_scope *root_;
 	struct sennit_scope *parent_;
 	void                *waits_;

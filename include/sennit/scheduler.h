@@ -7,7 +7,8 @@
  * included, and ends by itself.
  *
  * Whoever names a scheduler in a call holds a reference to it, is bound to it,
- * or runs one of its tasks.
+ * or runs one of its tasks. Who shall not keep it alive has a weak handle
+ * (end.h).
  *
  * fork() leaves the parent as it was. In the child the thread that forked is
  * unbound and may create schedulers, whatever the parent's threads were at; to
@@ -259,7 +260,9 @@ SENNIT_API void sennit_scheduler_release(sennit_scheduler *s);
  * is alive, report.h says why, and the reference is the caller's again, to
  * release or to try once more. A scheduler that has run out of work by its
  * deadline is waited for while its threads leave. Misuse from a thread bound to
- * *s or from its tasks: they would wait for themselves. One caller at a time.
+ * *s or from its tasks: they would wait for themselves. Several may call at
+ * once, each with a reference of its own; all of them return. To learn of the
+ * end without waiting: end.h.
  *
  * From: thread, fiber of another scheduler (whose thread sleeps).
  * Blocks: yes (the thread).  */

@@ -15,18 +15,12 @@ static sennit_scheduler *bound(const char *call)
 	return sn_self->scheduler;
 }
 
-static int schedule(sennit_scheduler *s, const sennit_task *task,
-		    const char *call)
+/* On the bound scheduler, in the caller's domain. */
+static int schedule(const sennit_task *task, const char *call)
 {
-	struct task t;
-	int         err = sn_place_pack(s, task, &t);
+	sennit_scheduler *s = bound(call);
 
-	if (err)
-		return err;
-	err = sn_place(s, t, task->flags, call);
-	if (err)
-		sn_place_unpack(s, t);
-	return err;
+	return sn_place_packed(s, sn_domain_current(sn_self), task, call);
 }
 
 /* Apart, so that the usual way needs no frame. */
@@ -34,7 +28,14 @@ static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 {
 	const sennit_task task = { .run = run, .argument = argument };
 
-	return schedule(bound("sennit_schedule"), &task, "sennit_schedule");
+	return schedule(&task, "sennit_schedule");
+}
+
+/* From within a scope: a domain may be around it. */
+static NOINLINE int schedule_inside(struct worker *w, sennit_task_fn *run,
+				    void *argument)
+{
+	return sn_place_own_in(w, sn_domain_current(w), run, argument);
 }
 
 int sennit_schedule(sennit_task_fn *run, void *argument)
@@ -43,6 +44,8 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 
 	if (unlikely(!w || !w->pushes || !run))
 		return schedule_elsewhere(run, argument);
+	if (unlikely(w->home.current->scope))
+		return schedule_inside(w, run, argument);
 	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
 }
 
@@ -53,25 +56,25 @@ int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,
 				   .argument = (void *)(uintptr_t)arguments,
 				   .copy_size = size };
 
-	return schedule(bound("sennit_schedule_copy"), &task,
-			"sennit_schedule_copy");
+	return schedule(&task, "sennit_schedule_copy");
 }
 
 int sennit_schedule_task(const sennit_task *task)
 {
-	return schedule(bound("sennit_schedule_task"), task,
-			"sennit_schedule_task");
+	return schedule(task, "sennit_schedule_task");
 }
 
 int sennit_enqueue(sennit_scheduler *s, const sennit_task *task)
 {
 	MISUSE_INHERITED(s, "sennit_enqueue");
-	return schedule(s, task, "sennit_enqueue");
+	return sn_place_packed(s, NULL, task, "sennit_enqueue");
 }
 
 int sennit_schedule_many(const sennit_task *tasks, size_t count)
 {
-	return sn_batch_place(bound("sennit_schedule_many"), tasks, count,
+	sennit_scheduler *s = bound("sennit_schedule_many");
+
+	return sn_batch_place(s, sn_domain_current(sn_self), tasks, count,
 			      "sennit_schedule_many");
 }
 
@@ -79,7 +82,7 @@ int sennit_enqueue_many(sennit_scheduler *s, const sennit_task *tasks,
 			size_t count)
 {
 	MISUSE_INHERITED(s, "sennit_enqueue_many");
-	return sn_batch_place(s, tasks, count, "sennit_enqueue_many");
+	return sn_batch_place(s, NULL, tasks, count, "sennit_enqueue_many");
 }
 
 int sennit_task_set_name(sennit_task_fn *run, const char *name)

@@ -5,6 +5,8 @@
  *		TASK_BLOCK, TASK_COPY  a task, its argument a copy
  *		scope | TASK_INSIDE    a task inside the scope, its argument the
  *		                       caller's
+ *		domain, or so marked   a task in the domain, which lies at a
+ *		                       multiple of 64; with a copy if so marked
  *		group | TASK_MEMBER    a member of the group, which lies at a
  *		                       multiple of 8; with a copy if so marked
  */
@@ -13,6 +15,8 @@
 
 #include "sennit/group.h"
 #include "sennit/task.h"
+
+struct sennit_domain;
 
 struct task {
 	sennit_task_fn *run;
@@ -52,6 +56,12 @@ static inline struct sennit_scope *sn_task_scope(uintptr_t meta)
 static inline uintptr_t sn_task_inside(const struct sennit_scope *scope)
 {
 	return (uintptr_t)scope | TASK_INSIDE;
+}
+
+/* A meta with an address and none of the other tags: a task in a domain. */
+static inline struct sennit_domain *sn_task_domain(uintptr_t meta)
+{
+	return (struct sennit_domain *)(meta & ~TASK_TAG);
 }
 
 /* A member's function as a task carries it, and back. */

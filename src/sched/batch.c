@@ -13,19 +13,24 @@
 #define LARGEST (UINT32_C(1) << 30) /* no queue holds more */
 
 struct batch {
-	sennit_scheduler  *s;
-	struct worker     *w;     /* the caller's, if it belongs to s */
-	struct pool_cache *cache; /* w's, or one for this call alone */
-	const sennit_task *tasks;
-	uint32_t           count;
-	bool               copies; /* some task's argument is to be copied */
+	sennit_scheduler     *s;
+	struct sennit_domain *domain; /* what they belong to, or NULL */
+	struct worker        *w;      /* the caller's, if it belongs to s */
+	struct pool_cache    *cache;  /* w's, or one for this call alone */
+	const sennit_task    *tasks;
+	uint32_t              count;
+	bool                  copies; /* some task's argument is to be copied */
 
 	struct node *newest, *oldest; /* parcels, linked towards the oldest */
 };
 
 static int pack(const struct batch *b, uint32_t i, struct task *t)
 {
-	return sn_place_pack_from(b->s, b->cache, &b->tasks[i], t);
+	int err = sn_place_pack_from(b->s, b->cache, &b->tasks[i], t);
+
+	if (!err)
+		t->meta |= (uintptr_t)b->domain;
+	return err;
 }
 
 /* --- ways --------------------------------------------------------------- */
@@ -85,7 +90,7 @@ static void fill_deque_plain(const struct batch *b, struct deque *d)
 
 		sn_slot_fill(sn_deque_spare(d, i),
 			     (struct task){ user->run, user->argument,
-					    TASK_BORROWED });
+					    (uintptr_t)b->domain });
 	}
 }
 
@@ -215,11 +220,24 @@ static int place(struct batch *b, const char *call)
 	}
 }
 
-int sn_batch_place(sennit_scheduler *s, const sennit_task *tasks, size_t count,
-		   const char *call)
+static int place_in_domain(struct batch *b, const char *call)
+{
+	struct domain_part *part = sn_domain_part(b->domain, b->w);
+	int                 err;
+
+	sn_domain_count(b->domain, part, b->count);
+	err = place(b, call);
+	if (err)
+		sn_domain_count(b->domain, part, -(int64_t)b->count);
+	return err;
+}
+
+int sn_batch_place(sennit_scheduler *s, struct sennit_domain *domain,
+		   const sennit_task *tasks, size_t count, const char *call)
 {
 	struct worker *w = sn_place_own_worker(s);
 	struct batch   b = { .s = s,
+			     .domain = domain,
 			     .w = w,
 			     .cache = w ? &w->cache : NULL,
 			     .tasks = tasks,
@@ -231,5 +249,7 @@ int sn_batch_place(sennit_scheduler *s, const sennit_task *tasks, size_t count,
 	if (count > LARGEST)
 		return -ENOMEM;
 	err = check(&b);
-	return err ? err : place(&b, call);
+	if (err)
+		return err;
+	return domain ? place_in_domain(&b, call) : place(&b, call);
 }

@@ -17,9 +17,10 @@
 
 #include "sched/worker.h"
 
-/* Queue the tasks on s as if one by one, in their order. 0, -EINVAL or -ENOMEM:
- * none was queued. */
-SENNIT_MUST_USE int sn_batch_place(sennit_scheduler  *s,
+/* Queue the tasks on s as if one by one, in their order, in the domain, which
+ * may be NULL. 0, -EINVAL or -ENOMEM: none was queued. */
+SENNIT_MUST_USE int sn_batch_place(sennit_scheduler     *s,
+				   struct sennit_domain *domain,
 				   const sennit_task *tasks, size_t count,
 				   const char *call);
 

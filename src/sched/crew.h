@@ -15,6 +15,7 @@
 #include "core/stack.h"
 #include "core/victims.h"
 #include "sched/proxies.h"
+#include "sennit/end.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 
@@ -25,6 +26,21 @@ struct worker;
 
 /* How many threads that end may be left for the client to join. */
 #define FINISH_EXITS TORTURED(2, 32)
+
+/* What stays as long as anybody has a handle: a part of the scheduler. */
+struct sennit_weak {
+	a_u32 keepers; /* any: weak handles, + 1 while the scheduler is there */
+};
+
+/* Who is told of the end: see sched/ending.h. Needs no destroying. */
+struct ending {
+	struct sennit_weak weak;
+	sennit_word        lock;
+	a_u32              awaited; /* under lock: clients that wait */
+	struct link       *clients; /* under lock: struct client */
+	struct notice     *notices; /* under lock: the newest first */
+	bool               told;    /* under lock: notices are called no more */
+};
 
 struct sennit_scheduler {
 	sennit_config    config;     /* fixed: every default filled in */
@@ -67,7 +83,7 @@ struct sennit_scheduler {
 	/* The end: see sched/finish.h. */
 	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
 					    * the scheduler, + 1 until DONE */
-	a_u32           end;               /* any: see finish.h; slept on */
+	struct ending   ending;
 	pthread_mutex_t lock;
 	struct link    *bound; /* under lock: workers of bound threads */
 	pthread_t       exited[FINISH_EXITS]; /* under lock: threads that leave,

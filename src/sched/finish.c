@@ -28,10 +28,8 @@ void sn_finish_clear(sennit_scheduler *s)
 
 void sn_finish_free(sennit_scheduler *s)
 {
-	sennit_allocator memory = s->memory;
-
 	sn_turns_forget(s);
-	sn_memory_give(&memory, s, sizeof(*s));
+	sn_ending_drop(s);
 }
 
 /* All have let go of *s, but for its own memory. */
@@ -41,9 +39,10 @@ static void wind_up(sennit_scheduler *s)
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
+	sn_ending_tell(s);
 }
 
-/* One fewer inside. The last one leaves the rest to the client who waits, whose
+/* One fewer inside. The last one leaves the rest to a client who waits, whose
  * thread takes as long to wake as ours to end; or does it. */
 static void step_out(sennit_scheduler *s)
 {
@@ -51,38 +50,48 @@ static void step_out(sennit_scheduler *s)
 	/* -> finish.inside: all we did here <- finish.inside: what all did */
 	if (a_sub_acqrel(&s->inside, 1) != 1)
 		return;
-	/* -> finish.end: what all did <- finish.end: whether anybody waits */
-	if (a_swap_acqrel(&s->end, END_REACHED) == END_WAITED_FOR) {
-		os_word_wake_one(&s->end);
+	if (sn_ending_appoint(&s->ending))
 		return;
-	}
 	wind_up(s);
 	for (uint32_t i = 0; i < s->exits; i++)
 		pthread_detach(s->exited[i]);
 	sn_finish_free(s);
 }
 
+/* What the last one inside has left to the client: the others that wait return
+ * when nothing is left of *s. */
+static void inherit(sennit_scheduler *s, struct client *c)
+{
+	struct link *others;
+
+	wind_up(s);
+	for (uint32_t i = 0; i < s->exits; i++)
+		os_thread_join(s->exited[i]);
+	others = sn_ending_claim(&s->ending, c);
+	sn_finish_free(s);
+	sn_ending_dismiss(others);
+}
+
 bool sn_finish_wait(sennit_scheduler *s, sennit_time deadline)
 {
-	a_store_rlx(&s->end, END_WAITED_FOR); /* seen through finish.inside */
+	struct client c;
+	uint32_t      state;
+
+	sn_ending_join(&s->ending, &c);
 	sn_finish_release(s);
-	/* <- finish.end */
-	while (a_load_acq(&s->end) == END_WAITED_FOR) {
-		if (os_word_wait(&s->end, END_WAITED_FOR, deadline))
+	/* <- ending.heir <- ending.over */
+	while ((state = a_load_acq(&c.state)) < CLIENT_HEIR) {
+		if (os_word_wait(&c.state, state, deadline))
 			continue;
 		TORTURE_POINT();
-		/* *s is still there: freeing it is ours. And with a reference
-		 * nobody reaches the end, so nobody looks at the word. */
-		if (sn_gate_retain(&s->gate)) {
-			a_store_rlx(&s->end, END_ALONE);
+		if (sn_ending_ask(&c, &s->gate)) {
+			sn_ending_leave(&s->ending, &c);
 			return false;
 		}
 		deadline = SENNIT_NEVER; /* the workers are leaving */
 	}
-	wind_up(s);
-	for (uint32_t i = 0; i < s->exits; i++)
-		os_thread_join(s->exited[i]);
-	sn_finish_free(s);
+	if (state == CLIENT_HEIR)
+		inherit(s, &c);
 	return true;
 }
 

@@ -4,7 +4,8 @@
  *	last one out of the gate --sweep--> work found: roll back
  *	                                 \-> nothing:   DONE, wake every worker
  *	workers exit one by one, leaving their threads to be joined
- *	last one inside tells the client, who frees the scheduler, or does so
+ *	last one inside leaves the rest to a client who waits, or does it: frees
+ *	the scheduler, tells who wants to know, lets the other clients go
  *
  * `inside` counts the threads that may still touch the scheduler: its workers,
  * the proxies that make blocking calls, whoever sweeps from outside, and one
@@ -13,15 +14,12 @@
 #ifndef SN_FINISH_H
 #define SN_FINISH_H
 
-#include "sched/crew.h"
-
-/* s->end: whether anybody waits in sn_finish_wait, and whether it is over. */
-enum { END_ALONE = 0, END_WAITED_FOR, END_REACHED };
+#include "sched/ending.h"
 
 /* Whether a client waits for the end. A guess: only time depends on it. */
 static inline bool sn_finish_is_awaited(const sennit_scheduler *s)
 {
-	return a_load_rlx(&s->end) == END_WAITED_FOR;
+	return a_load_rlx(&s->ending.awaited);
 }
 
 /* The caller made both counts of the gate zero: look whether there is work, and
@@ -50,7 +48,7 @@ void sn_finish_abandon(sennit_scheduler *s, uint32_t started);
 /* Free all that *s owns, but not its own memory. */
 void sn_finish_clear(sennit_scheduler *s);
 
-/* Free the memory of *s itself. */
+/* Free the memory of *s itself, unless a weak handle keeps it. */
 void sn_finish_free(sennit_scheduler *s);
 
 #endif

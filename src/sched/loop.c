@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "sched/astray.h"
 #include "sched/background.h"
+#include "sched/domain.h"
 #include "sched/idle.h"
 #include "sched/marks.h"
 #include "sched/staff.h"
@@ -83,6 +84,41 @@ static ALWAYS_INLINE void after_task(struct worker *w)
 	a_bump_owner(&w->tasks);
 }
 
+/* The newest own task, if it is of *d and the loop would take it next. One with
+ * a large copy is left to the loop. */
+static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
+				       struct worker *w, struct task *t)
+{
+	return sn_loop_wants_newest(w) && sn_loop_tick(w) &&
+	       sn_deque_pop_if(&w->deque, ~TASK_BLOCK, (uintptr_t)d, t);
+}
+
+/* A task of a domain, and those of it that are next: see sched/domain.h. */
+static NOINLINE struct worker *run_in_domain(struct worker     *w,
+					     const struct task *first)
+{
+	struct sennit_domain *d = sn_task_domain(first->meta);
+	struct domain_part   *part = sn_domain_part(d, w);
+	struct task           t = { first->run, first->argument, first->meta };
+
+	sn_domain_enter(d, part);
+	w->home.current->scope = &d->scope;
+	for (;;) {
+		t.run(t.argument);
+		w = sn_self;
+		after_task(w);
+		if (unlikely(t.meta & TASK_OWNED))
+			sn_worker_discard(w, t.argument, t.meta);
+		sn_domain_count(d, part, -1);
+		if (!take_next_of(d, w, &t))
+			break;
+		sn_sight_task(&w->home.current->sight, t.run);
+	}
+	w->home.current->scope = NULL;
+	sn_domain_leave(d, part);
+	return w;
+}
+
 /* A member of a group, or a task with a copied argument. The copy is freed
  * before the group learns of the end, as that may be the group's own. */
 static NOINLINE struct worker *run_packed(struct worker     *w,
@@ -100,6 +136,8 @@ static NOINLINE struct worker *run_packed(struct worker     *w,
 	} else {
 		if ((meta & TASK_TAG) == TASK_INSIDE)
 			w->home.current->scope = sn_task_scope(meta);
+		else if (meta > TASK_TAG)
+			return run_in_domain(w, t);
 		t->run(argument);
 	}
 	w = sn_self;

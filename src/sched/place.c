@@ -220,6 +220,27 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	}
 }
 
+int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
+		    const sennit_task *user, const char *call)
+{
+	struct domain_part *part = d ? sn_domain_part(d, sn_self) : NULL;
+	struct task         t;
+	int                 err = sn_place_pack(s, user, &t);
+
+	if (err)
+		return err;
+	t.meta |= (uintptr_t)d;
+	if (d)
+		sn_domain_count(d, part, 1);
+	err = sn_place(s, t, user->flags, call);
+	if (!err)
+		return 0; /* *d may be gone */
+	if (d)
+		sn_domain_count(d, part, -1);
+	sn_place_unpack(s, t);
+	return err;
+}
+
 /* --- placing what must be placed ---------------------------------------- */
 
 struct parcel *sn_place_reserve(sennit_scheduler *s)

@@ -10,6 +10,7 @@
 #ifndef SN_PLACE_H
 #define SN_PLACE_H
 
+#include "sched/domain.h"
 #include "sched/worker.h"
 
 /* The caller's worker if it belongs to s, else NULL: its queues and its cache
@@ -24,6 +25,12 @@ static inline struct worker *sn_place_own_worker(const sennit_scheduler *s)
 /* Queue t on s. call: the public call's name, for messages. 0 or -ENOMEM. */
 SENNIT_MUST_USE int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call);
+
+/* Queue what the user gave on s, in the domain, which may be NULL. 0, -EINVAL or
+ * -ENOMEM. */
+SENNIT_MUST_USE int sn_place_packed(sennit_scheduler     *s,
+				    struct sennit_domain *d,
+				    const sennit_task *user, const char *call);
 
 /* Whether these are flags of a task, and do not exclude each other. */
 static inline bool sn_place_are_flags(uint32_t flags)
@@ -97,6 +104,23 @@ SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 	if (unlikely(sn_place_is_help_due(w)))
 		sn_place_help(w);
 	return 0;
+}
+
+/* The same for a task in the domain, which may be NULL. */
+SENNIT_MUST_USE static inline int sn_place_own_in(struct worker        *w,
+						  struct sennit_domain *d,
+						  sennit_task_fn       *run,
+						  void *argument)
+{
+	struct domain_part *part = d ? sn_domain_part(d, w) : NULL;
+	int                 err;
+
+	if (d)
+		sn_domain_count(d, part, 1);
+	err = sn_place_own(w, (struct task){ run, argument, (uintptr_t)d });
+	if (unlikely(err) && d)
+		sn_domain_count(d, part, -1);
+	return err;
 }
 
 #endif

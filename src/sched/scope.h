@@ -12,6 +12,8 @@
  * belong to a scope; cancelling is rare.
  *
  * Invariants
+ *   - A domain (sched/domain.h) is a scope that is never cancelled: the groups
+ *     right inside it are roots, and no wait of its tasks enlists with it.
  *   - A scope outlives the scopes and the waits inside it.
  *   - `cancels` counts the cancelled scopes of a tree that are open, or a few
  *     more: zero means that nobody need look further.
@@ -24,6 +26,7 @@
 #ifndef SN_SCOPE_H
 #define SN_SCOPE_H
 
+#include "sched/domain.h"
 #include "sched/queue.h"
 #include "sennit/group.h"
 
@@ -35,7 +38,8 @@ static inline void sn_scope_open(struct sennit_scope *s,
 	struct sennit_scope *root = s;
 
 	if (parent) {
-		root = parent->root_;
+		if (parent->kind_ == SCOPE_GROUP)
+			root = parent->root_;
 		if (parent->deadline_ < deadline)
 			deadline = parent->deadline_;
 	}

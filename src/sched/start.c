@@ -247,6 +247,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_backlog_init(&s->backlog, &s->memory);
 	sn_proxies_init(&s->proxies, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, 0);
+	sn_ending_init(&s->ending);
 	a_init(&s->inside, open + 1);
 	a_init(&s->target, config->workers);
 	a_init(&s->open, open);

@@ -33,7 +33,10 @@ extern _Thread_local struct parker sn_parker
 static inline struct sennit_scope *sn_wait_scope(const struct sennit_fiber *f,
 						 sennit_time deadline)
 {
-	return f && deadline != SN_UNCANCELLED ? f->scope : NULL;
+	struct sennit_scope *s = f && deadline != SN_UNCANCELLED ? f->scope
+								 : NULL;
+
+	return s && s->kind_ == SCOPE_GROUP ? s : NULL;
 }
 
 /* *n has several that may end it. */

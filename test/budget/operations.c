@@ -43,6 +43,62 @@ static void spawn_and_run(void)
 	}
 }
 
+/* --- domain, member: the same, counted by a domain or a group -------------- */
+
+static sennit_event ended;
+
+static void note_end(void *event)
+{
+	sennit_event_set(event);
+}
+
+static void empty(void *unused)
+{
+	(void)unused;
+}
+
+static void spawn_batch(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < BATCH; i++)
+		spawn(empty, NULL);
+}
+
+static void run_in_domains(void)
+{
+	sennit_domain *d;
+
+	sennit_event_init(&ended, SENNIT_EVENT_AUTO, false);
+	for (uint64_t done = 0; done < count; done += BATCH) {
+		if (sennit_domain_create(&d, sennit_current(), note_end,
+					 &ended) ||
+		    sennit_domain_schedule(d, spawn_batch, NULL))
+			abort();
+		sennit_domain_release(d);
+		sennit_event_wait(&ended);
+	}
+}
+
+static int empty_member(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+static void run_in_groups(void)
+{
+	sennit_group g;
+
+	for (uint64_t done = 0; done < count; done += BATCH) {
+		sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+		for (unsigned i = 0; i < BATCH; i++)
+			if (sennit_group_spawn(&g, empty_member, NULL))
+				abort();
+		if (sennit_group_wait(&g))
+			abort();
+	}
+}
+
 /* --- fork-join: schedule one half, compute the other, wait ---------------- */
 
 struct half {
@@ -192,6 +248,8 @@ static const struct operation {
 	void (*run)(void);
 } operations[] = {
 	{ "spawn", spawn_and_run },
+	{ "domain", run_in_domains },
+	{ "member", run_in_groups },
 	{ "fork-join", fork_join },
 	{ "block-wake", block_and_wake },
 	{ "block-wake-in-time", block_and_wake_in_time },

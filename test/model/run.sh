@@ -123,6 +123,20 @@ runs()
 	fail gate -DPLAIN=1 -DSTAFF -DM_RETIREIN
 	fail gate -DPLAIN=2 -DSTAFF -DM_NOPASSON
 
+	pass end
+	pass end -DCLIENTS=3
+	fail end -DM_FIRSTONLY
+	fail end -DM_NOCLAIM
+	fail end -DM_NOASK
+	fail end -DM_STOREBACK
+	fail end -DM_STAY
+	fail end -DM_JOINLATE
+	fail end -DM_EARLY
+	fail end -DM_TOUCH
+	fail end -DM_LOOKEARLY
+	fail end -DM_NOKEEP
+	fail end -DM_RETDONE
+
 	pass wait
 	pass wait -DFIBERS=3 -DROUNDS=1
 	pass wait -DSIGNALS=3

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* domain.c - tasks of a domain carry its address; see sched/domain.h. */
+#include "sennit/domain.h"
+
+#include "sched/domain.h"
+#include "sched/place.h"
+#include "sched/tie.h"
+
+#include <errno.h>
+
+int sennit_domain_create(sennit_domain **out, sennit_scheduler *s,
+			 sennit_end_fn *on_end, void *argument)
+{
+	sennit_domain *d;
+
+	MISUSE_INHERITED(s, "sennit_domain_create");
+	d = sn_domain_make(s, on_end, argument);
+	if (!d)
+		return -ENOMEM;
+	sn_place_retain(s, "sennit_domain_create");
+	*out = d;
+	return 0;
+}
+
+void sennit_domain_retain(sennit_domain *d)
+{
+	MISUSE_INHERITED(d->scheduler, "sennit_domain_retain");
+	MISUSE(!sn_gate_retain(&d->gate), "sennit_domain_retain",
+	       "the domain has ended: no reference is held");
+}
+
+void sennit_domain_release(sennit_domain *d)
+{
+	MISUSE_INHERITED(d->scheduler, "sennit_domain_release");
+	MISUSE(!sn_gate_references(&d->gate), "sennit_domain_release",
+	       "no reference is left to release");
+	sn_domain_release(d);
+}
+
+int sennit_domain_schedule_task(sennit_domain *d, const sennit_task *task)
+{
+	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule_task");
+	return sn_place_packed(d->scheduler, d, task,
+			       "sennit_domain_schedule_task");
+}
+
+int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
+			   void *argument)
+{
+	struct worker    *w = sn_place_own_worker(d->scheduler);
+	const sennit_task task = { .run = run, .argument = argument };
+
+	if (likely(w && w->pushes && run))
+		return sn_place_own_in(w, d, run, argument);
+	return sennit_domain_schedule_task(d, &task);
+}
+
+sennit_domain *sennit_domain_current(void)
+{
+	return sn_self ? sn_domain_around(sn_self->home.current->scope) : NULL;
+}

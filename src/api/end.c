@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* end.c - a weak handle is a part of the scheduler's own block, which stays as
+ * long as the handle: the gate in it knows whether the scheduler has ended.
+ */
+#include "sennit/end.h"
+
+#include "sched/ending.h"
+#include "sched/tie.h"
+
+#include <errno.h>
+
+/* The scheduler, or what is left of it, for the call of that name. */
+static sennit_scheduler *named(sennit_weak *w, const char *call)
+{
+	sennit_scheduler *s = container_of(w, struct sennit_scheduler,
+					   ending.weak);
+
+	MISUSE_INHERITED(s, call);
+	return s;
+}
+
+/* --- registering -------------------------------------------------------- */
+
+static void set_event(void *event)
+{
+	sennit_event_set(event);
+}
+
+static void set_future(void *future)
+{
+	sennit_future_set(future, NULL);
+}
+
+int sennit_scheduler_on_end(sennit_scheduler *s, sennit_end_fn *run,
+			    void *argument)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_on_end");
+	return run ? sn_ending_on(s, run, argument) : -EINVAL;
+}
+
+int sennit_scheduler_end_event(sennit_scheduler *s, sennit_event *e)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_end_event");
+	return sn_ending_on(s, set_event, e);
+}
+
+int sennit_scheduler_end_future(sennit_scheduler *s, sennit_future *f)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_end_future");
+	return sn_ending_on(s, set_future, f);
+}
+
+int sennit_weak_on_end(sennit_weak *w, sennit_end_fn *run, void *argument)
+{
+	sennit_scheduler *s = named(w, "sennit_weak_on_end");
+
+	return run ? sn_ending_on(s, run, argument) : -EINVAL;
+}
+
+int sennit_weak_end_event(sennit_weak *w, sennit_event *e)
+{
+	return sn_ending_on(named(w, "sennit_weak_end_event"), set_event, e);
+}
+
+int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
+{
+	return sn_ending_on(named(w, "sennit_weak_end_future"), set_future, f);
+}
+
+/* --- weak handles ------------------------------------------------------- */
+
+sennit_weak *sennit_scheduler_weak(sennit_scheduler *s)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_weak");
+	sn_ending_keep(s);
+	return &s->ending.weak;
+}
+
+void sennit_weak_retain(sennit_weak *w)
+{
+	sn_ending_keep(named(w, "sennit_weak_retain"));
+}
+
+void sennit_weak_release(sennit_weak *w)
+{
+	sn_ending_drop(named(w, "sennit_weak_release"));
+}
+
+int sennit_weak_lock(sennit_weak *w, sennit_scheduler **out)
+{
+	sennit_scheduler *s = named(w, "sennit_weak_lock");
+
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	*out = s;
+	return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clients_vs_end.c - threads that wait for the end of a scheduler, with and
+ * without deadlines, that revive it through weak handles and that register to
+ * be told, all at once, again and again. Each scheduler ends once, with all
+ * done; everyone is told once, and nothing is left.
+ */
+#include "../api/with_workers.h"
+#include "../proc_self.h"
+#include "../random.h"
+#include "../ward.h"
+
+#include <errno.h>
+
+enum { VISITORS = 4 };
+
+struct life {
+	sennit_scheduler *s;
+	sennit_weak      *weak;
+	atomic_uint       ends;
+	atomic_uint       due; /* tasks enqueued */
+	atomic_uint       ran;
+	atomic_uint       asked; /* to be told */
+	atomic_uint       told;
+	sennit_event      last; /* the last notice's */
+};
+
+static struct ward            ward;
+static const sennit_allocator counting = WARD(&ward);
+
+static void note_end(void *argument)
+{
+	struct life *l = argument;
+
+	EXPECT(atomic_load(&l->ran) == atomic_load(&l->due));
+	atomic_fetch_add(&l->ends, 1);
+}
+
+static void note(void *argument)
+{
+	struct life *l = argument;
+
+	EXPECT(atomic_load(&l->ends) == 1);
+	atomic_fetch_add(&l->told, 1);
+}
+
+static void just_run(void *argument)
+{
+	struct life *l = argument;
+
+	atomic_fetch_add(&l->ran, 1);
+}
+
+static void send(struct life *l, sennit_scheduler *s)
+{
+	const sennit_task t = { .run = just_run, .argument = l };
+
+	atomic_fetch_add(&l->due, 1);
+	EXPECT(sennit_enqueue(s, &t) == 0);
+}
+
+static void ask(struct life *l)
+{
+	atomic_fetch_add(&l->asked, 1);
+	EXPECT(sennit_weak_on_end(l->weak, note, l) == 0);
+}
+
+/* Give one reference back, one way or another. */
+static void let_go(struct life *l, sennit_scheduler *s, uint64_t *random)
+{
+	unsigned patience = random_below(random, 50);
+
+	switch (random_below(random, 4)) {
+	case 0:
+		sennit_scheduler_release(s);
+		return;
+	case 1:
+		EXPECT(sennit_scheduler_shutdown(s, SENNIT_NEVER) == 0);
+		EXPECT(atomic_load(&l->ends) == 1);
+		return;
+	default:
+		if (sennit_scheduler_shutdown(
+			    s, sennit_after(patience * SENNIT_MICROSECOND)))
+			sennit_scheduler_release(s);
+		else
+			EXPECT(atomic_load(&l->ends) == 1);
+	}
+}
+
+static void revive(struct life *l, uint64_t *random)
+{
+	sennit_scheduler *s;
+
+	if (sennit_weak_lock(l->weak, &s)) {
+		EXPECT(sennit_weak_lock(l->weak, &s) == -ESHUTDOWN);
+		return;
+	}
+	EXPECT(s == l->s);
+	if (random_below(random, 2))
+		send(l, s);
+	let_go(l, s, random);
+}
+
+static void visit(struct life *l, uint64_t *random)
+{
+	bool owns = true; /* a reference */
+
+	for (unsigned i = random_below(random, 6); i; i--) {
+		if (random_below(random, 3) == 0)
+			ask(l);
+		else if (!owns)
+			revive(l, random);
+		else if (random_below(random, 2))
+			send(l, l->s);
+		else {
+			owns = false;
+			let_go(l, l->s, random);
+		}
+	}
+	if (owns)
+		let_go(l, l->s, random);
+	sennit_weak_release(l->weak);
+}
+
+struct visitor {
+	pthread_t    thread;
+	uint64_t     random;
+	sennit_event come; /* auto */
+	sennit_event gone; /* auto */
+	struct life *life; /* NULL: no more */
+};
+
+static struct visitor visitors[VISITORS];
+
+static void *visit_all(void *argument)
+{
+	struct visitor *v = argument;
+
+	for (;;) {
+		sennit_event_wait(&v->come);
+		if (!v->life)
+			return NULL;
+		visit(v->life, &v->random);
+		sennit_event_set(&v->gone);
+	}
+}
+
+static void start_visitors(uint64_t *random)
+{
+	for (unsigned i = 0; i < VISITORS; i++) {
+		struct visitor *v = &visitors[i];
+
+		v->random = random_from(random);
+		sennit_event_init(&v->come, SENNIT_EVENT_AUTO, false);
+		sennit_event_init(&v->gone, SENNIT_EVENT_AUTO, false);
+		v->thread = must_start_thread(visit_all, v);
+	}
+}
+
+static void call_visitors(struct life *l)
+{
+	for (unsigned i = 0; i < VISITORS; i++) {
+		visitors[i].life = l;
+		sennit_event_set(&visitors[i].come);
+	}
+}
+
+static void end_visitors(void)
+{
+	call_visitors(NULL);
+	for (unsigned i = 0; i < VISITORS; i++)
+		pthread_join(visitors[i].thread, NULL);
+}
+
+static void live(uint64_t *random)
+{
+	struct life l = { .s = NULL };
+
+	sennit_event_init(&l.last, SENNIT_EVENT_MANUAL, false);
+	l.s = start_with(SENNIT_CONFIG(.workers = 1 + random_below(random, 3),
+				       .allocator = &counting,
+				       .on_shutdown = note_end,
+				       .on_shutdown_context = &l));
+	l.weak = sennit_scheduler_weak(l.s);
+	for (unsigned i = 0; i < VISITORS; i++) {
+		sennit_scheduler_retain(l.s);
+		sennit_weak_retain(l.weak);
+	}
+	call_visitors(&l);
+	let_go(&l, l.s, random);
+	for (unsigned i = 0; i < VISITORS; i++)
+		sennit_event_wait(&visitors[i].gone);
+	EXPECT(sennit_weak_end_event(l.weak, &l.last) == 0);
+	sennit_event_wait(&l.last);
+	EXPECT(atomic_load(&l.ends) == 1);
+	EXPECT(atomic_load(&l.told) == atomic_load(&l.asked));
+	sennit_weak_release(l.weak);
+}
+
+#if defined(SN_TSAN)
+enum { LIVES = 300 };
+#elif defined(SN_ASAN)
+enum { LIVES = 1500 };
+#else
+enum { LIVES = 6000 };
+#endif
+
+static void each_client_is_told_once(void **state)
+{
+	uint64_t lives = scaled(LIVES);
+	uint64_t random = random_stream(1);
+	unsigned threads;
+
+	(void)state;
+	start_visitors(&random);
+	threads = threads_now();
+	while (lives-- > 0 && !atomic_load(&broken_claims))
+		live(&random);
+	assert_soon(!atomic_load(&ward.bytes));
+	assert_soon(threads_now() <= threads);
+	end_visitors();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(each_client_is_told_once),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/clients_vs_end", tests, NULL, NULL));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* domain.c - what the tasks of a domain share is not written for each of them.
+ *
+ * The words that workers share lie in the domain's head. A task makes the page
+ * on which that lies read-only, as does each after it; whoever writes there
+ * faults, is counted, and may go on.
+ */
+#include "../api/with_workers.h"
+
+#include "sched/domain.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+enum { TASKS = 20000, MOST_RUNS = 8 };
+
+static char                 *pages; /* the head at the end of the first */
+static size_t                page_size;
+static volatile sig_atomic_t faults;
+static volatile sig_atomic_t is_guarded;
+
+static void open_page(int signal)
+{
+	(void)signal;
+	if (!is_guarded)
+		abort();
+	faults++;
+	is_guarded = 0;
+	mprotect(pages, page_size, PROT_READ | PROT_WRITE);
+}
+
+static void guard_page(void)
+{
+	if (is_guarded)
+		return;
+	mprotect(pages, page_size, PROT_READ);
+	is_guarded = 1;
+}
+
+/* --- the domain's memory ------------------------------------------------ */
+
+static const size_t domain_size = sizeof(struct sennit_domain) +
+				  sizeof(struct domain_part);
+
+static void *take(void *context, size_t size, size_t alignment)
+{
+	void *memory;
+
+	(void)context;
+	if (size == domain_size)
+		return pages + page_size - sizeof(struct sennit_domain);
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
+static void give(void *context, void *memory, size_t size)
+{
+	(void)context;
+	if (size != domain_size)
+		free(memory);
+}
+
+/* --- tasks -------------------------------------------------------------- */
+
+static unsigned       ran; /* one worker's */
+static sennit_event   ended;
+static sennit_domain *domain;
+
+static void end(void *argument)
+{
+	sennit_event_set(argument);
+}
+
+static void run_guarded(void *argument)
+{
+	(void)argument;
+	guard_page();
+	ran++;
+}
+
+/* Of the same kind, with a copy and children. */
+static void run_and_branch(void *argument)
+{
+	run_guarded(NULL);
+	must_schedule(run_guarded, NULL);
+	EXPECT(sennit_schedule_copy(run_guarded, argument, 8) == 0);
+}
+
+static void send_all(void *argument)
+{
+	uint64_t copy = 1;
+
+	sennit_domain_release(argument);
+	for (unsigned i = 0; i < TASKS; i++)
+		EXPECT(sennit_schedule_copy(run_and_branch, &copy, 8) == 0);
+}
+
+static void tasks_write_nothing_that_workers_share(void **state)
+{
+	const sennit_allocator memory = { .allocate = take, .release = give };
+	struct sigaction       action = { .sa_handler = open_page }, old;
+	sennit_scheduler      *s;
+
+	(void)state;
+	page_size = (size_t)sysconf(_SC_PAGESIZE);
+	pages = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	s = start_with(SENNIT_CONFIG(.workers = 1, .allocator = &memory,
+				     .overflow = SENNIT_OVERFLOW_SILENT));
+	sigaction(SIGSEGV, &action, &old);
+	assert_int_equal(sennit_domain_create(&domain, s, end, &ended), 0);
+	assert_int_equal(sennit_domain_schedule(domain, send_all, domain), 0);
+	sennit_event_wait(&ended);
+	sigaction(SIGSEGV, &old, NULL);
+	assert_int_equal(ran, 3 * TASKS);
+	/* The end, and whenever the worker had another turn. */
+	assert_in_range(faults, 1, MOST_RUNS);
+	end_scheduler(s);
+	munmap(pages, 2 * page_size);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(tasks_write_nothing_that_workers_share),
+	};
+
+	return cmocka_run_group_tests_name("unit/domain", tests, NULL, NULL);
+}
