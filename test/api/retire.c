@@ -52,7 +52,7 @@ static void note_worker(void *unused, uint32_t index)
 	note_index(unused, index);
 }
 
-#define CONFIG(...)                                                 \
+#define CONFIG(...)                                                  \
 	SENNIT_CONFIG(.workers = MOST, .trim_ms = SENNIT_TRIM_NEVER, \
 		      .thread_init = note_worker, __VA_ARGS__)
 
@@ -134,8 +134,8 @@ static void none_retires_unless_asked_to(void **state)
 }
 
 struct one {
-	atomic_bool over;
-	atomic_uint index;
+	atomic_bool       over;
+	atomic_uint       index;
 	sennit_wait_group gone;
 };
 
@@ -256,8 +256,9 @@ static void schedule_meetings(void *argument)
 static void they_come_back_for_work_of_tasks(void **state)
 {
 	const unsigned    before = threads_at_rest();
-	sennit_scheduler *s = begin(RETIRING(.placement = SENNIT_PLACEMENT_LOCAL));
-	struct meeting    m = { .expected = MOST };
+	sennit_scheduler *s =
+		begin(RETIRING(.placement = SENNIT_PLACEMENT_LOCAL));
+	struct meeting m = { .expected = MOST };
 
 	(void)state;
 	assert_settles(s, before, 1);
@@ -410,8 +411,8 @@ static void taking_away_the_last_one_awake_leaves_another(void **state)
 		assert_int_equal(sennit_scheduler_set_workers(s, MOST), 0);
 		workers_at_once(MOST);
 		assert_settles(s, before, 1); /* any of them */
-		assert_int_equal(
-			sennit_scheduler_set_workers(s, 1 + round % 3), 0);
+		assert_int_equal(sennit_scheduler_set_workers(s, 1 + round % 3),
+				 0);
 		in_a_task(count_run, &(struct load){ .ran = 0 });
 		assert_settles(s, before, 1);
 	}

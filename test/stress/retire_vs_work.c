@@ -69,13 +69,14 @@ static void live(uint64_t *random)
 {
 	struct life l = { .s = NULL };
 
-	l.s = start_with(SENNIT_CONFIG(.workers = 1 + random_below(random, MOST),
-				       .max_workers = MOST,
-				       .start = 1 + random_below(random, 2),
-				       .retire_ms = 1,
-				       .min_workers = random_below(random, 3),
-				       .on_shutdown = note_end,
-				       .on_shutdown_context = &l));
+	l.s = start_with(
+		SENNIT_CONFIG(.workers = 1 + random_below(random, MOST),
+			      .max_workers = MOST,
+			      .start = 1 + random_below(random, 2),
+			      .retire_ms = 1,
+			      .min_workers = random_below(random, 3),
+			      .on_shutdown = note_end,
+			      .on_shutdown_context = &l));
 	live_through(&l, send_now_and_then, random, 30);
 }
 
