@@ -173,7 +173,8 @@ typedef struct sennit_config {
 
 	/* Called once in each worker thread, before any task, with the
 	 * worker's index 0..max_workers-1; again, in a new thread, when a
-	 * worker that had retired is added again. Must not wait for the
+	 * worker that had been taken away is added again, or one that had
+	 * retired (retire_ms) is needed. Must not wait for the
 	 * scheduler's tasks. Floating-point control set here holds
 	 * for every task of that worker. May have been called in some threads
 	 * when create fails. */
@@ -205,6 +206,14 @@ typedef struct sennit_config {
 				* by sennit_scheduler_trim, which says what */
 	uint32_t spare_stacks; /* so many idle stacks each worker keeps in any
 				* case; 0: 64 */
+
+	uint32_t retire_ms;   /* after how long without work a worker ends its
+			       * thread and gives its idle stacks back; another
+			       * is started as soon as there is work and no
+			       * worker idle. Never one that has fibers. 0:
+			       * workers stay */
+	uint32_t min_workers; /* so many threads stay nevertheless, as far as
+			       * there are workers; 0: 1 */
 
 	/* Called once, not when create fails, after all workers have let go of
 	 * everything, from whichever thread was last. A last block of memory
@@ -297,12 +306,13 @@ SENNIT_API sennit_scheduler *sennit_current(void);
 
 /* Change how many workers *s has, from 1 to max_workers of its configuration.
  * Added ones get threads at once or, with SENNIT_START_LAZY, when they are
- * needed; should the system refuse a thread then, the others do the work and no
- * further one is tried until the next call. Workers taken away, those of the
+ * needed; should the system refuse a thread then, the others do the work, and
+ * after 100 ms it may be asked again. Workers taken away, those of the
  * highest indices, hand their tasks to the others, run their same-thread tasks
  * and their fibers to the end, wherever these wait, and then end their threads;
  * the call does not wait for that. A worker that is added again before that
- * stays as it is. Nothing scheduled is lost, no fiber changes its thread.
+ * stays as it is. One that has retired (sennit_config.retire_ms) counts, and
+ * stays without a thread until it is needed. Nothing scheduled is lost, no fiber changes its thread.
  * Returns 0, -EINVAL for a count out of range or a scheduler without workers,
  * or -EAGAIN when the system refuses a thread: the count is as before.
  *
@@ -371,6 +381,9 @@ typedef struct sennit_stats {
 				    * a marker instead of a guard page, as the
 				    * process may have no more mappings
 				    * (vm.max_map_count) */
+	uint64_t threads; /* workers that have a thread: not those that have
+			   * retired or that nobody has needed yet, but those
+			   * taken away whose last fibers still wait */
 } sennit_stats;
 
 /* Fill *stats, whose size field is set, with the sums over all workers and

@@ -70,7 +70,8 @@ static bool is_valid(const sennit_config *c)
 	if (c->workers != SENNIT_WORKERS_NONE &&
 	    c->workers > SENNIT_WORKERS_MAX)
 		return false;
-	if (c->max_workers > SENNIT_WORKERS_MAX)
+	if (c->max_workers > SENNIT_WORKERS_MAX ||
+	    c->min_workers > SENNIT_WORKERS_MAX)
 		return false;
 	if (c->max_workers && c->workers > c->max_workers)
 		return false; /* SENNIT_WORKERS_NONE too */
@@ -113,6 +114,8 @@ static void fill_defaults(sennit_config *c)
 		c->trim_ms = TRIM_DEFAULT;
 	if (!c->spare_stacks)
 		c->spare_stacks = SPARE_DEFAULT;
+	if (!c->min_workers)
+		c->min_workers = 1;
 	if (!c->name)
 		c->name = "sennit";
 	if (!c->allocator)

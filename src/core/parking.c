@@ -54,6 +54,14 @@ void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index)
 	a_init(&s->token, 0);
 }
 
+void sn_parking_unhired(struct parking *p)
+{
+	/* As above. */
+	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) + 1);
+	/* -> park.counts <- park.counts */
+	a_sub_acqrel(&p->counts, SEARCHER - SLEEPER);
+}
+
 static uint64_t bit_of(const struct sleeper *s)
 {
 	return UINT64_C(1) << (s->index % 64);
@@ -127,6 +135,20 @@ void sn_parking_withdraw(struct sleeper *s)
 	TORTURE_POINT();
 }
 
+bool sn_parking_retire(struct sleeper *s)
+{
+	struct parking *p = s->parking;
+
+	/* Before the bit is cleared: whoever finds it clear sees this. */
+	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) + 1);
+	TORTURE_POINT(); /* vacant, and can be claimed */
+	/* -> park.bit: vacant <- park.bit */
+	if (a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s))
+		return true;
+	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) - 1); /* as above */
+	return false;
+}
+
 /* Take s's bit; the winner has counted it as a searcher and wakes it. */
 static bool claim(struct sleeper *s)
 {
@@ -164,7 +186,7 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 	    rouse(p->sleepers[preferred], preferred))
 		return;
 	for (uint32_t i = 0; i < (p->workers + 63) / 64; i++) {
-		uint64_t word = a_load_rlx(&p->asleep[i]);
+		uint64_t word = a_load_acq(&p->asleep[i]); /* <- park.bit */
 
 		TORTURE_POINT();
 		/* A bit set since is a worker about to look for itself. */

@@ -24,6 +24,8 @@
  *   - A worker's token is set only by whoever took its bit.
  *   - `vacant` sleepers have no bit: workers that could be hired. Whoever finds
  *     no other sleeper has one hired, which counts as a searcher from then on.
+ *   - A sleeper that retires is vacant before its bit is cleared: a waker sees
+ *     one of the two.
  *
  * A producer publishes, passes a fence and looks; a worker announces, passes a
  * fence and looks: one of them sees the other. Only a worker that pushes onto
@@ -68,11 +70,19 @@ void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 void sn_parking_begin(struct parking *p, uint32_t asleep);
 
 /* So many workers are there now, of which so many are vacant. Calls of this and
- * of hire's sn_parking_hired take turns. */
+ * those below that change `vacant` take turns. */
 void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant);
 
 /* A vacant worker is on its way: counted as a searcher in its stead. */
 void sn_parking_hired(struct parking *p);
+
+/* It could not be started: vacant again. Somebody may have trusted it. */
+void sn_parking_unhired(struct parking *p);
+
+/* s, the caller's, has announced its sleep and loses its thread: vacant from
+ * now on, under the staff's lock. False: a waker was faster, and s withdraws.
+ */
+SENNIT_MUST_USE bool sn_parking_retire(struct sleeper *s);
 
 void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index);
 

@@ -53,10 +53,13 @@ struct sennit_scheduler {
 	bool             asymmetric; /* fixed: os_process_barrier works */
 
 	/* Which workers there are: see sched/staff.h. */
-	a_u32           target; /* under staff: how many are wanted */
-	a_u32           open;   /* under staff: those below take new work */
-	a_u32           extent; /* under staff: none from here on has a
+	a_u32       target;  /* under staff: how many are wanted */
+	a_u32       open;    /* under staff: those below take new work */
+	a_u32       extent;  /* under staff: none from here on has a
 				      * thread */
+	a_u32       retired; /* under staff: of those, without a thread,
+				  * as they had nothing to do */
+	sennit_time refused; /* under staff: no thread is asked for before */
 	pthread_mutex_t staff;
 	void *(*thread_main)(void *worker); /* fixed: what a thread runs */
 	sennit_cpu_mask *masks;      /* fixed: copies, with mask_count; NULL */

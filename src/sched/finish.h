@@ -27,12 +27,12 @@ static inline bool sn_finish_is_awaited(const sennit_scheduler *s)
  * caller is inside. */
 void sn_finish_sweep(sennit_scheduler *s);
 
-/* A worker's thread leaves the scheduler, which has ended, for good; or a
- * proxy's, at any time. */
+/* A worker's thread, which is out of the gate, leaves the scheduler for good; or
+ * a proxy's. At any time. */
 void sn_finish_worker_exits(sennit_scheduler *s);
 
-/* The same before that end: it leaves the gate first. */
-void sn_finish_worker_retires(sennit_scheduler *s);
+/* The same of one that is in the gate: it leaves that first. */
+void sn_finish_worker_resigns(sennit_scheduler *s);
 
 /* Give a reference back. *s may be gone on return. */
 void sn_finish_release(sennit_scheduler *s);

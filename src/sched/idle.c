@@ -8,6 +8,7 @@
 #include "sched/staff.h"
 #include "sched/steal.h"
 #include "sched/trim.h"
+#include "sched/vacancy.h"
 #include "sennit/trace.h"
 
 /* See idle.h. Long beside a push, short beside what a lost one would cost. */
@@ -165,8 +166,9 @@ static void await_end(const struct worker *w)
 	}
 }
 
-/* Asleep until a waker or a deadline, whichever comes first. */
-static void sleep_announced(struct worker *w)
+/* Asleep until a waker or a deadline, whichever comes first; or, once the look
+ * after the first nap has shown that nothing was missed, until `retire`. */
+static void sleep_announced(struct worker *w, sennit_time retire)
 {
 	sennit_time wake = sn_timers_look(&w->timers);
 	sennit_time nap = sennit_after(FIRST_NAP);
@@ -180,13 +182,16 @@ static void sleep_announced(struct worker *w)
 		if (work_appeared(w))
 			return;
 	}
+	wake = wake < retire ? wake : retire;
 	wake = sn_trim_asleep(w, &w->sleeper, wake);
-	sn_parking_sleep(&w->sleeper, wake);
+	if (!sn_parking_sleep(&w->sleeper, wake))
+		w->retiring = os_now() >= retire;
 }
 
 /* Go to sleep unless work has appeared; afterwards the worker searches. False:
- * the scheduler has ended. */
-static bool park(struct worker *w, bool searching)
+ * the scheduler has ended, or w, still asleep, has been idle for so long that it
+ * retires. */
+static bool park(struct worker *w, bool searching, sennit_time idle_since)
 {
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          about;
@@ -202,7 +207,9 @@ static bool park(struct worker *w, bool searching)
 	if (sn_gate_leave(&s->gate))
 		sn_finish_sweep(s);
 	TORTURE_POINT(); /* out of the gate, not asleep */
-	sleep_announced(w);
+	sleep_announced(w, sn_vacancy_time(w, idle_since));
+	if (w->retiring)
+		return false;
 	sn_parking_withdraw(&w->sleeper);
 	about = sn_parking_about(&w->sleeper);
 	if (about != w->index)
@@ -272,7 +279,7 @@ bool sn_idle(struct worker *w)
 	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
 	while (!searching || !spin(w, &due)) {
-		if (!park(w, searching))
+		if (!park(w, searching, begin))
 			return false;
 		sn_worker_trace(w, SENNIT_TRACE_SPIN);
 		searching = true;

@@ -3,8 +3,10 @@
 
 #include "base/torture.h"
 #include "os/os.h"
-#include "sched/trim.h"
-#include "sennit/trace.h"
+#include "sched/vacancy.h"
+
+/* After the system has refused a thread, how long none is asked for. */
+#define HIRE_RETRY (100 * SENNIT_MILLISECOND)
 
 /* --- tasks for others --------------------------------------------------- */
 
@@ -145,30 +147,6 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
 	}
 }
 
-/* A thread for w, which has none, and its places inside and in the gate. The
- * caller is active or holds a reference: none of these is the last. */
-static int start_locked(struct worker *w, bool hired)
-{
-	sennit_scheduler *s = w->scheduler;
-	int               err;
-
-	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
-	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
-	w->hired = hired;
-	w->birth = NULL;
-	w->founding = false;
-	a_store_rlx(&w->present, true); /* seen through the gate */
-	err = os_thread_start(&w->thread, s->thread_main, w);
-	if (!err)
-		return 0;
-	w->hired = false;
-	a_store_rlx(&w->present, false); /* as above */
-	/* -> finish.inside <- finish.inside */
-	a_sub_acqrel(&s->inside, 1);
-	CHECK(!sn_gate_leave(&s->gate), "a worker added without a reference");
-	return err;
-}
-
 /* The next worker takes new tasks; hired: it begins as a counted searcher, if
  * it is started. */
 static int open_next_locked(sennit_scheduler *s, bool hired)
@@ -185,7 +163,7 @@ static int open_next_locked(sennit_scheduler *s, bool hired)
 		sn_parking_wake(&w->solo);
 		return 0;
 	}
-	err = start_locked(w, hired);
+	err = sn_vacancy_fill_locked(w, hired);
 	if (err)
 		close_locked(s, i);
 	return err;
@@ -208,10 +186,7 @@ bool sn_staff_resign(struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 	bool              resigns;
 
-	ASSERT(!sn_worker_has_task(w) && !sn_worker_blocked(w));
-	sn_worker_trace(w, SENNIT_TRACE_PARK);
-	sn_trim_leave(w, 1);
-	sn_pool_cache_drain(&w->cache);
+	sn_vacancy_prepare(w);
 	os_lock(&s->staff);
 	resigns = sn_staff_is_closed(w);
 	if (resigns) {
@@ -233,17 +208,16 @@ static int hire_locked(sennit_scheduler *s)
 	uint32_t        target = a_load_rlx(&s->target); /* the same */
 	int             err;
 
+	if (a_load_rlx(&s->retired)) /* the same */
+		return sn_vacancy_rehire_locked(s);
 	if (a_load_rlx(&s->workers[i]->present)) { /* the same */
 		sn_parking_resize(p, target, target - i - 1);
 		return open_next_locked(s, false);
 	}
 	sn_parking_hired(p);
 	err = open_next_locked(s, true);
-	if (err) {
-		/* Not again for each task: the others have to do. */
-		sn_parking_resize(p, i, 0);
-		sn_parking_found(p);
-	}
+	if (err)
+		sn_parking_unhired(p);
 	return err;
 }
 
@@ -251,11 +225,18 @@ void sn_staff_hire(struct parking *p)
 {
 	sennit_scheduler *s = container_of(p, sennit_scheduler, parking);
 	int               err = 0;
+	bool              refused;
 
 	os_lock(&s->staff);
+	refused = os_now_coarse() < s->refused;
 	/* Exact here. One that is called back may be busy for long: on. */
-	while (a_load_rlx(&p->vacant) && sn_parking_is_hungry(p) && !err)
+	while (!refused && a_load_rlx(&p->vacant) && sn_parking_is_hungry(p) &&
+	       !err)
 		err = hire_locked(s);
+	if (err) /* not again for each task */
+		s->refused = sennit_after(HIRE_RETRY);
+	if (err || refused)
+		sn_vacancy_relieve_locked(s);
 	pthread_mutex_unlock(&s->staff);
 	if (err) /* who trusted the searcher that was not to be */
 		sn_parking_wake_one(p, 0);
@@ -265,8 +246,12 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 {
 	uint32_t open = a_load_rlx(&s->open); /* changed under the lock */
 	bool     lazy = s->config.start == SENNIT_START_LAZY;
+	uint32_t retired;
 	int      err = 0;
 
+	err = sn_vacancy_keep_floor_locked(s, count < open ? count : open);
+	if (err)
+		return err;
 	if (count < open) {
 		close_locked(s, count);
 		open = count;
@@ -279,8 +264,11 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 	} else if (!lazy) {
 		open = count;
 	}
-	a_store_rlx(&s->target, count); /* a number to tell */
-	sn_parking_resize(&s->parking, count, count - open);
+	retired = sn_vacancy_count_locked(s, open);
+	a_store_rlx(&s->target, count);    /* a number to tell */
+	a_store_rlx(&s->retired, retired); /* under the lock */
+	s->refused = 0;
+	sn_parking_resize(&s->parking, count, count - open + retired);
 	trim_locked(s);
 	return err;
 }

@@ -2,8 +2,9 @@
 /* staff.h - which workers there are: hired, closed, retired.
  *
  *	inactive --hired--> open --closed--> closed --nothing left--> inactive
- *	                     ^                  |
- *	                     +-- called back ---+
+ *	                    |  ^                |
+ *	        idle for    |  +- called back --+
+ *	        long        +----> retired (open, no thread) --hired--> open
  *
  *	0 ........ open ............ target ............ capacity
  *	take work  vacant: hired at need   not wanted: inactive or closed
@@ -15,11 +16,16 @@
  *
  * Invariants
  *   - 1 <= open <= target <= capacity; without vacant ones open is target.
+ *   - `retired` of the open ones have no thread, and no task that others could
+ *     not take; at least one has. Vacant are these and open to target.
  *   - No worker from `extent` on has a thread or a task.
  *   - A task sent to a worker that closes meanwhile is seen by the sender or by
  *     whoever closes it: one store and one push, a fence each, and a look.
  *   - Only the holder of the lock `staff` changes these numbers and `present`,
  *     so a worker either resigns or is called back.
+ *   - A task sent to a worker that retires meanwhile lies where every searcher
+ *     looks, and its sender wakes or hires one; if no thread can be had, hands
+ *     it to a worker that has one.
  *   - Who hires is active or holds a reference: the gate cannot refuse it.
  */
 #ifndef SN_STAFF_H

@@ -11,6 +11,7 @@
 #include "sched/seating.h"
 #include "sched/staff.h"
 #include "sched/tie.h"
+#include "sched/vacancy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,14 +79,24 @@ static void enter(struct worker *w)
 		report(w->birth, error);
 }
 
-/* Until w, whose thread this is, resigns or the scheduler ends. */
-static void work(struct worker *w)
+/* Until w, whose thread this is, resigns, retires or the scheduler ends: it may
+ * be another thread's then. Returns whether it is still in the gate. */
+static bool work(struct worker *w)
 {
-	do {
+	for (;;) {
 		sn_overflow_enter(w);
 		sn_loop_run(w);
-		sn_overflow_leave(w); /* resigned, w is another thread's */
-	} while (!sn_gate_is_done(&w->scheduler->gate) && !sn_staff_resign(w));
+		sn_overflow_leave(w);
+		if (w->retiring) {
+			if (sn_vacancy_retire(w) || !wake_up(w))
+				return false;
+		} else {
+			if (sn_gate_is_done(&w->scheduler->gate))
+				return false;
+			if (sn_staff_resign(w))
+				return true;
+		}
+	}
 }
 
 static void *thread_main(void *argument)
@@ -93,6 +104,7 @@ static void *thread_main(void *argument)
 	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
 	bool              founding = w->founding;
+	bool              resigned = false;
 	bool heard = w->birth; /* whoever created s waits for the first words */
 
 	if (heard)
@@ -100,13 +112,13 @@ static void *thread_main(void *argument)
 	if (!founding || wake_up(w)) {
 		if (!heard)
 			enter(w);
-		work(w);
+		resigned = work(w);
 	}
 	leave();
-	if (sn_gate_is_done(&s->gate))
-		sn_finish_worker_exits(s);
+	if (resigned)
+		sn_finish_worker_resigns(s);
 	else
-		sn_finish_worker_retires(s);
+		sn_finish_worker_exits(s);
 	return NULL;
 }
 
@@ -250,6 +262,8 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_ending_init(&s->ending);
 	a_init(&s->inside, open + 1);
 	a_init(&s->target, config->workers);
+	a_init(&s->retired, 0);
+	s->refused = 0;
 	a_init(&s->open, open);
 	a_init(&s->extent, open);
 	pthread_mutex_init(&s->lock, NULL);

@@ -199,6 +199,7 @@ void sn_trim_leave(struct worker *w, uint32_t keep)
 	while (sn_worker_return_stacks(w, keep, STACK_BATCH))
 		;
 	w->surplus = 0;
+	trim_queues(w);
 }
 
 static void wake_bound(sennit_scheduler *s)

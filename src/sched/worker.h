@@ -58,6 +58,8 @@ struct worker {
 	bool              closed;       /* owner: takes no new tasks */
 	bool              hired;    /* handed: begins as a counted searcher */
 	bool              founding; /* handed: its thread is create's */
+	bool              retiring; /* owner: asleep, out of the gate, about to
+				     * lose its thread */
 	bool              pushes;   /* owner: own tasks go to the deque, and
 				       * need no fence; not while closed */
 	bool              pops;     /* owner: own tasks come from there */

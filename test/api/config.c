@@ -42,6 +42,7 @@ static void values_out_of_range_are_refused(void **state)
 	assert_refused(.workers = 2, .max_workers = 1);
 	assert_refused(.workers = 1, .max_workers = SENNIT_WORKERS_MAX + 1);
 	assert_refused(.workers = SENNIT_WORKERS_NONE, .max_workers = 1);
+	assert_refused(.workers = 1, .min_workers = SENNIT_WORKERS_MAX + 1);
 	assert_refused(.workers = 1, .max_workers = 8, .max_fibers = 7);
 	assert_refused(.workers = 1, .fp = SENNIT_FP_SHARED + 1);
 	assert_refused(.workers = 1, .overflow = SENNIT_OVERFLOW_SILENT + 1);
@@ -106,6 +107,8 @@ static void every_named_value_is_accepted(void **state)
 	assert_accepted(.workers = w->workers, .start = SENNIT_START_NOW);
 	assert_accepted(.workers = w->workers, .start = SENNIT_START_LAZY);
 	assert_accepted(.workers = 0, .max_workers = 1);
+	assert_accepted(.workers = w->workers, .retire_ms = UINT32_MAX,
+			.min_workers = SENNIT_WORKERS_MAX);
 	assert_accepted(.workers = w->workers, .max_fibers = 1000000);
 }
 

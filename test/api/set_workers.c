@@ -2,15 +2,10 @@
 /* set_workers.c - workers come and go while a scheduler runs: no task is lost,
  * no fiber changes its thread, no thread stays behind.
  */
+#include "attendance.h"
 #include "refused_threads.h"
-#include "with_workers.h"
-#include "../proc_self.h"
 
 #include <errno.h>
-#include <fenv.h>
-#include <limits.h>
-
-#define MOST 8
 
 /* Enough to start a thread on. */
 #if defined(SN_ASAN) || defined(SN_TSAN)
@@ -18,30 +13,6 @@
 #else
 #define SMALL_STACK 16384
 #endif
-
-/* --- what there is ------------------------------------------------------ */
-
-static unsigned at_rest = UINT_MAX; /* the fewest that warm_up saw */
-
-/* Once those that have ended are gone: they stay listed for a moment. */
-static unsigned threads_at_rest(void)
-{
-	assert_soon(threads_now() <= at_rest);
-	return at_rest;
-}
-
-/* Which worker a thread is, or was last; set by thread_init. */
-static _Thread_local uint32_t my_index = UINT32_MAX;
-static atomic_uint            starts[MOST];
-static atomic_int             rounding[MOST];
-
-static void note_index(void *context, uint32_t index)
-{
-	(void)context;
-	my_index = index;
-	atomic_store(&rounding[index], fegetround());
-	atomic_fetch_add(&starts[index], 1);
-}
 
 static sennit_scheduler *begin(uint32_t workers, uint32_t most,
 			       enum sennit_start start)
@@ -64,41 +35,7 @@ static void end(sennit_scheduler *s)
 	end_scheduler(s);
 }
 
-/* --- all workers at once ------------------------------------------------ */
-
-/* Tasks that each hold their worker until all are there. */
-struct meeting {
-	atomic_uint       expected, there;
-	atomic_uint       seen; /* a bit per index */
-	sennit_wait_group done;
-};
-
-static void meet(void *argument)
-{
-	struct meeting   *m = argument;
-	const sennit_time give_up = sennit_after(GIVE_UP);
-
-	atomic_fetch_or(&m->seen, 1u << my_index);
-	atomic_fetch_add(&m->there, 1);
-	while (atomic_load(&m->there) < atomic_load(&m->expected) &&
-	       sennit_now() < give_up)
-		sched_yield();
-	sennit_wait_group_done(&m->done);
-}
-
-/* The indices of n workers that run tasks at the same time. */
-static unsigned workers_at_once(uint32_t n)
-{
-	struct meeting m = { .expected = n };
-	uint32_t       i;
-
-	sennit_wait_group_init(&m.done, n);
-	for (i = 0; i < n; i++)
-		must_schedule(meet, &m);
-	sennit_wait_group_wait(&m.done);
-	EXPECT(atomic_load(&m.there) == n);
-	return atomic_load(&m.seen);
-}
+/* --- added, taken away --------------------------------------------------- */
 
 static void workers_are_added_and_taken_away(void **state)
 {
@@ -548,18 +485,6 @@ static void a_task_may_resize_without_a_reference(void **state)
 	resized = start_with(SENNIT_CONFIG(.workers = 2, .max_workers = 5));
 	assert_int_equal(sennit_enqueue(resized, &t), 0);
 	assert_soon(threads_now() == before);
-}
-
-/* Sanitizers start a thread of their own with the first one. */
-static int warm_up(void **state)
-{
-	(void)state;
-	end_scheduler(start_scheduler(1));
-	for (int i = 0; i < 50; i++) {
-		at_rest = at_rest < threads_now() ? at_rest : threads_now();
-		sennit_sleep(SENNIT_MILLISECOND);
-	}
-	return 0;
 }
 
 int main(void)

@@ -42,6 +42,7 @@ static void check_accepted(const sennit_config *c)
 	require(!c->max_fibers || c->max_fibers >= c->max_workers);
 	require(c->spin_ns != SENNIT_SPIN_NONE);
 	require(c->blocking_idle_ms);
+	require(c->min_workers && c->min_workers <= SENNIT_WORKERS_MAX);
 	require(c->overflow <= SENNIT_OVERFLOW_SILENT &&
 		c->measure_stacks <= 1);
 }

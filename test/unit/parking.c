@@ -423,6 +423,46 @@ static void a_sleeper_is_preferred_to_a_vacant_worker(void **state)
 	assert_counts(c, 1, 6);
 }
 
+static void a_vacant_worker_that_cannot_be_started_is_vacant_again(void **state)
+{
+	struct crowd *c = crowd_with_vacant(8, 6);
+
+	(void)state;
+	sn_parking_hired(&c->parking);
+	assert_counts(c, 1, 5);
+	sn_parking_unhired(&c->parking);
+	assert_counts(c, 0, 6);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_int_equal(hires, 1);
+}
+
+static void a_sleeper_that_retires_is_vacant(void **state)
+{
+	struct crowd *c = crowd_with_vacant(8, 0);
+
+	(void)state;
+	announce(c, 1, 2);
+	assert_true(sn_parking_retire(c->sleepers[1]));
+	assert_counts(c, 0, 1);
+	sn_parking_wake_one(&c->parking, 1);
+	assert_int_equal(hires, 1);
+	assert_false(is_woken(c, 1));
+}
+
+static void a_sleeper_that_was_woken_does_not_retire(void **state)
+{
+	struct crowd *c = crowd_with_vacant(8, 0);
+
+	(void)state;
+	announce(c, 1, 2);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_false(sn_parking_retire(c->sleepers[1]));
+	assert_counts(c, 1, 0);
+	assert_int_equal(a_load_rlx(&c->parking.vacant), 0);
+	sn_parking_withdraw(c->sleepers[1]);
+	assert_counts(c, 1, 0);
+}
+
 static void vacant_workers_may_be_struck_off(void **state)
 {
 	struct crowd *c = crowd_with_vacant(8, 6);
@@ -440,6 +480,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vacant_worker_is_hired_when_nobody_sleeps),
 		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
+		cmocka_unit_test(
+			a_vacant_worker_that_cannot_be_started_is_vacant_again),
+		cmocka_unit_test(a_sleeper_that_retires_is_vacant),
+		cmocka_unit_test(a_sleeper_that_was_woken_does_not_retire),
 		cmocka_unit_test(vacant_workers_may_be_struck_off),
 		cmocka_unit_test(a_new_crowd_is_awake_and_content),
 		cmocka_unit_test(who_begins_asleep_can_be_woken),

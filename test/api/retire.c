@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* retire.c - workers that are idle for long end their threads and come back at
+ * need: no task waits for one that is gone, none leaves its fibers behind, and
+ * who stays sleeps without a deadline.
+ *
+ * syscall() is replaced by one that counts workers asleep for good.
+ */
+#include "attendance.h"
+#include "refused_threads.h"
+
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+/* --- who sleeps --------------------------------------------------------- */
+
+static _Thread_local bool is_worker;
+static atomic_uint        endless; /* workers asleep without a deadline */
+
+typedef long syscall_fn(long number, ...);
+
+long syscall(long number, ...)
+{
+	static _Atomic(syscall_fn *) next;
+	syscall_fn                  *call = atomic_load(&next);
+	long                         a[7] = { number };
+	long                         result;
+	va_list                      args;
+	bool                         sleeps;
+
+	va_start(args, number);
+	for (int i = 1; i < 7; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (!call) {
+		*(void **)&call = dlsym(RTLD_NEXT, "syscall");
+		atomic_store(&next, call);
+	}
+	sleeps = is_worker && number == SYS_futex &&
+		 (a[2] & FUTEX_CMD_MASK) != FUTEX_WAKE && !a[4];
+	atomic_fetch_add(&endless, sleeps);
+	result = call(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
+	atomic_fetch_sub(&endless, sleeps);
+	return result;
+}
+
+/* --- worlds ------------------------------------------------------------- */
+
+static void note_worker(void *unused, uint32_t index)
+{
+	is_worker = true;
+	note_index(unused, index);
+}
+
+#define CONFIG(...)                                                  \
+	SENNIT_CONFIG(.workers = MOST, .trim_ms = SENNIT_TRIM_NEVER, \
+		      .thread_init = note_worker, __VA_ARGS__)
+
+/* After the shortest time there is. */
+#define RETIRING(...) CONFIG(.retire_ms = 1, __VA_ARGS__)
+
+static sennit_scheduler *begin(const sennit_config *config)
+{
+	sennit_scheduler *s;
+	uint32_t          i;
+
+	for (i = 0; i < MOST; i++)
+		atomic_store(&starts[i], 0);
+	atomic_store(&endless, 0);
+	s = start_with(config);
+	assert_int_equal(sennit_bind(s), 0);
+	return s;
+}
+
+static void end(sennit_scheduler *s)
+{
+	atomic_store(&threads_are_refused, false);
+	sennit_unbind();
+	end_scheduler(s);
+}
+
+static uint64_t threads_of(sennit_scheduler *s)
+{
+	return stats_of(s).threads;
+}
+
+/* So many threads are left, and none of them will wake by itself. */
+static void assert_settles(sennit_scheduler *s, unsigned before, unsigned left)
+{
+	assert_soon(threads_of(s) == left && atomic_load(&endless) == left);
+	assert_soon(threads_now() == before + left);
+}
+
+/* --- going -------------------------------------------------------------- */
+
+static void idle_workers_retire_but_for_one(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+
+	(void)state;
+	assert_settles(s, before, 1);
+	assert_int_equal(sennit_scheduler_workers(s), MOST);
+	end(s);
+}
+
+static void so_many_as_asked_for_stay(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s;
+	uint32_t          n;
+
+	(void)state;
+	for (n = 1; n <= MOST; n++) {
+		s = begin(RETIRING(.min_workers = n));
+		assert_settles(s, before, n);
+		assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
+		assert_settles(s, before, n);
+		end(s);
+	}
+	s = begin(RETIRING(.min_workers = SENNIT_WORKERS_MAX));
+	assert_settles(s, before, MOST);
+	end(s);
+}
+
+static void none_retires_unless_asked_to(void **state)
+{
+	sennit_scheduler *s = begin(CONFIG());
+
+	(void)state;
+	assert_soon(atomic_load(&endless) == MOST);
+	assert_int_equal(threads_of(s), MOST);
+	end(s);
+}
+
+struct one {
+	atomic_bool       over;
+	atomic_uint       index;
+	sennit_wait_group gone;
+};
+
+static void hold_worker(void *argument)
+{
+	struct one *o = argument;
+
+	atomic_store(&o->index, my_index);
+	while (!atomic_load(&o->over))
+		sched_yield();
+	sennit_wait_group_done(&o->gone);
+}
+
+/* Whichever it is: those of higher indices do not keep the others, nor they. */
+static void all_but_the_busy_one_retire(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	unsigned          round, seen = 0;
+
+	(void)state;
+	for (round = 0; round < 20; round++) {
+		struct one o = { .index = MOST };
+
+		sennit_wait_group_init(&o.gone, 1);
+		workers_at_once(MOST);
+		must_schedule(hold_worker, &o);
+		assert_soon(threads_of(s) == 1);
+		assert_soon(atomic_load(&o.index) < MOST);
+		assert_soon(threads_now() == before + 1);
+		seen |= 1u << atomic_load(&o.index);
+		atomic_store(&o.over, true);
+		sennit_wait_group_wait(&o.gone);
+	}
+	assert_true(seen);
+	end(s);
+}
+
+struct crowd {
+	struct meeting    m;
+	sennit_event      gate;
+	sennit_wait_group there, gone;
+};
+
+enum { EACH = 50 };
+
+static void wait_at_gate(void *argument)
+{
+	struct crowd *c = argument;
+
+	sennit_wait_group_done(&c->there);
+	sennit_event_wait(&c->gate);
+	sennit_wait_group_done(&c->gone);
+}
+
+static void bring_crowd(void *argument)
+{
+	struct crowd *c = argument;
+	unsigned      i;
+
+	for (i = 0; i < EACH; i++)
+		must_schedule_here(wait_at_gate, c);
+	meet(&c->m);
+}
+
+static void who_retires_gives_its_stacks_back(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	struct crowd      c = { .m = { .expected = MOST } };
+	unsigned          i;
+
+	(void)state;
+	sennit_event_init(&c.gate, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&c.there, MOST * EACH);
+	sennit_wait_group_init(&c.gone, MOST * EACH);
+	sennit_wait_group_init(&c.m.done, MOST);
+	for (i = 0; i < MOST; i++)
+		must_schedule(bring_crowd, &c);
+	sennit_wait_group_wait(&c.there);
+	assert_true(stats_of(s).stacks >= MOST * EACH);
+	sennit_event_set(&c.gate);
+	sennit_wait_group_wait(&c.gone);
+	assert_settles(s, before, 1);
+	/* The one that stays has its own, the others one each at most. */
+	assert_true(stats_of(s).stacks <= EACH + 2 * MOST);
+	end(s);
+}
+
+/* --- coming back -------------------------------------------------------- */
+
+static void they_come_back_for_work_from_outside(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	unsigned          round;
+
+	(void)state;
+	for (round = 0; round < LOAD(20); round++) {
+		assert_settles(s, before, 1);
+		assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
+	}
+	for (round = 0; round < MOST; round++)
+		assert_true(atomic_load(&starts[round]) >= 1);
+	end(s);
+}
+
+static void schedule_meetings(void *argument)
+{
+	struct meeting *m = argument;
+	uint32_t        i;
+
+	for (i = 1; i < MOST; i++)
+		must_schedule(meet, m);
+	meet(m);
+}
+
+static void they_come_back_for_work_of_tasks(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s =
+		begin(RETIRING(.placement = SENNIT_PLACEMENT_LOCAL));
+	struct meeting m = { .expected = MOST };
+
+	(void)state;
+	assert_settles(s, before, 1);
+	sennit_wait_group_init(&m.done, MOST);
+	must_schedule(schedule_meetings, &m);
+	sennit_wait_group_wait(&m.done);
+	assert_int_equal(atomic_load(&m.there), MOST);
+	end(s);
+}
+
+/* --- with fibers -------------------------------------------------------- */
+
+struct guest {
+	struct meeting *m;
+	sennit_event    go;
+	atomic_bool     waits, went;
+	pthread_t       thread;
+};
+
+static void stay(void *argument)
+{
+	struct guest *g = argument;
+
+	g->thread = pthread_self();
+	atomic_store(&g->waits, true);
+	sennit_event_wait(&g->go);
+	EXPECT(pthread_equal(pthread_self(), g->thread));
+	atomic_store(&g->went, true);
+}
+
+static struct guest guests[MOST];
+
+static void leave_guest(void *meeting)
+{
+	/* Of every second worker. */
+	if (my_index % 2)
+		must_schedule_here(stay, &guests[my_index]);
+	meet(meeting);
+}
+
+static void leave_guests(void)
+{
+	struct meeting m = { .expected = MOST };
+	uint32_t       i;
+
+	memset(guests, 0, sizeof(guests));
+	sennit_wait_group_init(&m.done, MOST);
+	for (i = 0; i < MOST; i++)
+		must_schedule(leave_guest, &m);
+	sennit_wait_group_wait(&m.done);
+	EXPECT(atomic_load(&m.there) == MOST);
+	for (i = 1; i < MOST; i += 2)
+		assert_soon(atomic_load(&guests[i].waits));
+}
+
+static void who_has_fibers_stays_and_they_resume_on_its_thread(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	unsigned          births[MOST], i;
+
+	(void)state;
+	leave_guests();
+	for (i = 0; i < MOST; i++)
+		births[i] = atomic_load(&starts[i]);
+	assert_settles(s, before, MOST / 2);
+	assert_int_equal(fibers_of(s), MOST / 2);
+	for (i = 1; i < MOST; i += 2) {
+		assert_int_equal(atomic_load(&starts[i]), births[i]);
+		sennit_event_set(&guests[i].go);
+		assert_soon(atomic_load(&guests[i].went));
+	}
+	assert_settles(s, before, 1);
+	end(s);
+}
+
+/* --- when threads are refused ------------------------------------------- */
+
+struct load {
+	atomic_uint ran;
+	sennit_time give_up;
+};
+
+enum { SENT = 3 * MOST };
+
+static void count_run(void *argument)
+{
+	atomic_fetch_add(&((struct load *)argument)->ran, 1);
+}
+
+/* Keeps the last worker busy with tasks of its own until all others ran. */
+static void never_rest(void *argument)
+{
+	struct load *l = argument;
+
+	if (atomic_load(&l->ran) < SENT && sennit_now() < l->give_up)
+		must_schedule(never_rest, l);
+}
+
+static void tasks_sent_to_the_retired_reach_one_that_never_rests(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	struct load       l = { .give_up = sennit_after(GIVE_UP) };
+	unsigned          i;
+
+	(void)state;
+	assert_settles(s, before, 1);
+	atomic_store(&threads_are_refused, true);
+	must_schedule(never_rest, &l);
+	for (i = 0; i < SENT; i++)
+		must_schedule(count_run, &l);
+	while (atomic_load(&l.ran) < SENT && sennit_now() < l.give_up)
+		sched_yield();
+	EXPECT(atomic_load(&l.ran) == SENT);
+	end(s);
+}
+
+static void refused_threads_are_asked_for_again(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	struct load       l = { .give_up = sennit_after(GIVE_UP) };
+	unsigned          i;
+
+	(void)state;
+	assert_settles(s, before, 1);
+	atomic_store(&threads_are_refused, true);
+	for (i = 0; i < SENT; i++)
+		must_schedule(count_run, &l);
+	assert_soon(atomic_load(&l.ran) == SENT);
+	atomic_store(&threads_are_refused, false);
+	/* The last refusal was some time ago when all meet. */
+	sennit_sleep(150 * SENNIT_MILLISECOND);
+	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
+	end(s);
+}
+
+/* --- with set_workers --------------------------------------------------- */
+
+/* Of those that are to stay none may have a thread. */
+static void taking_away_the_last_one_awake_leaves_another(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	unsigned          round;
+	sennit_scheduler *s = begin(RETIRING());
+
+	(void)state;
+	for (round = 0; round < LOAD(50); round++) {
+		assert_int_equal(sennit_scheduler_set_workers(s, MOST), 0);
+		workers_at_once(MOST);
+		assert_settles(s, before, 1); /* any of them */
+		assert_int_equal(sennit_scheduler_set_workers(s, 1 + round % 3),
+				 0);
+		in_a_task(count_run, &(struct load){ .ran = 0 });
+		assert_settles(s, before, 1);
+	}
+	end(s);
+}
+
+static void who_retired_may_be_taken_away_and_added(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	uint32_t          n;
+
+	(void)state;
+	for (n = MOST; n; n--) {
+		assert_settles(s, before, 1);
+		assert_int_equal(sennit_scheduler_set_workers(s, n), 0);
+		assert_int_equal(workers_at_once(n), (1u << n) - 1);
+	}
+	assert_int_equal(sennit_scheduler_set_workers(s, MOST), 0);
+	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
+	end(s);
+}
+
+/* --- and the end -------------------------------------------------------- */
+
+static void schedulers_end_while_workers_retire(void **state)
+{
+	const unsigned before = threads_at_rest();
+	unsigned       i;
+
+	(void)state;
+	for (i = 0; i < LOAD(200); i++) {
+		sennit_scheduler *s = begin(RETIRING());
+
+		if (i % 3 == 0)
+			workers_at_once(2);
+		sennit_unbind();
+		usleep(i * 37 % 3000);
+		end_scheduler(s);
+	}
+	assert_soon(threads_now() == before);
+}
+
+static void a_late_start_retires_as_well(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING(.start = SENNIT_START_LAZY));
+
+	(void)state;
+	assert_settles(s, before, 1);
+	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
+	assert_settles(s, before, 1);
+	end(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(idle_workers_retire_but_for_one),
+		ALONE(so_many_as_asked_for_stay),
+		ALONE(none_retires_unless_asked_to),
+		ALONE(all_but_the_busy_one_retire),
+		ALONE(who_retires_gives_its_stacks_back),
+		ALONE(they_come_back_for_work_from_outside),
+		ALONE(they_come_back_for_work_of_tasks),
+		ALONE(who_has_fibers_stays_and_they_resume_on_its_thread),
+		ALONE(tasks_sent_to_the_retired_reach_one_that_never_rests),
+		ALONE(refused_threads_are_asked_for_again),
+		ALONE(taking_away_the_last_one_awake_leaves_another),
+		ALONE(who_retired_may_be_taken_away_and_added),
+		ALONE(schedulers_end_while_workers_retire),
+		ALONE(a_late_start_retires_as_well),
+	};
+
+	return cmocka_run_group_tests_name("api/retire", tests, warm_up, NULL);
+}

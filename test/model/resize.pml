@@ -1,0 +1,792 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resize.pml - workers retire, are hired, taken away and called back: no task is
+ * left lying, no record has two threads, and the end is not missed.
+ *
+ * Stands for src/sched/vacancy.c, src/sched/staff.c and what they use of
+ * src/core/parking.c; park.pml has the rest of parking, gate.pml that of the
+ * gate, whose sweep is one step here.  Memory is sequentially consistent: each
+ * pair of fences stands for the order in which its steps are written.
+ *
+ * WORKERS records; `open` of them take work, `target` may be hired.  TASKS
+ * foreign threads hold a reference each, send a task to some open worker, and
+ * let go.  A worker that has slept may retire at any time.  RESIZES times the
+ * number of workers is set to any.
+ *   FIBERS   so many tasks wait once, for a foreign notifier
+ *   ENDLESS  one task never ends; its worker looks into its own inbox only
+ *   REFUSE   threads are refused from some moment on, for ever
+ *
+ * Checked at quiescence: no task is queued, unless nobody may be woken for it;
+ * without ENDLESS all have run, and the scheduler is done and freed.  Just the
+ * sleepers and the vacant are counted as sleepers, nobody as a searcher.
+ * Checked always: a record has one thread at most, and none when it is waited
+ * for by a fiber; a thread is in the gate once; nothing is touched after it is
+ * freed; some open worker has a thread.
+ *
+ * Mutants, each of which must fail:
+ *   M_BITFIRST   retire: clears its bit before it counts itself vacant
+ *   M_BLIND      retire: does not look whether its bit was taken
+ *   M_UNLOCKED   retire: without the lock
+ *   M_TWICE      retire: leaves the gate, which it has left
+ *   M_FIBERS     retire: does not look for fibers of its own
+ *   M_STAYIN     retire: does not step out
+ *   M_LASTONE    retire: does not look whether it is the last one
+ *   M_NOFLOOR    resize: starts none of those that stay
+ *   M_NORELIEVE  refused: leaves what was sent to the retired with them
+ *   M_NORETRUST  refused: wakes nobody for who trusted the searcher to come
+ *   M_NOLOOK     send: does not look again whether its worker was closed
+ *   M_NOFORWARD  close: does not look into the inbox
+ *   M_NOKNOCK    close: wakes nobody who sleeps
+ *   M_RESIGN     resign: does not look again, under the lock
+ */
+#ifndef WORKERS
+#define WORKERS 2
+#endif
+#ifndef TASKS
+#define TASKS 2
+#endif
+#ifndef RESIZES
+#define RESIZES 0
+#endif
+#ifndef FIBERS
+#define FIBERS 0
+#endif
+
+#ifdef LAZY
+byte open = 1, vacant = WORKERS - 1;
+byte sleepers = WORKERS - 1, awake = 1, inside = 2;
+#define FIRST 1
+#else
+byte open = WORKERS, vacant;
+byte sleepers, awake = WORKERS, inside = WORKERS + 1;
+#define FIRST WORKERS
+#endif
+byte target = WORKERS, retired;
+byte searchers = FIRST;		/* new threads search */
+bool shown[WORKERS], token[WORKERS];
+bool present[WORKERS], counted[WORKERS];	/* handed to the thread */
+byte inbox[WORKERS], ready[WORKERS], blocked[WORKERS];
+bool lock, refusing, refused;
+byte refs = TASKS + (RESIZES > 0);
+bool done, freed;
+byte fibers = FIBERS, waiting;	/* tasks to wait; notifies that are due */
+byte ran;
+#ifdef ENDLESS
+bool endless = 1;
+#else
+bool endless = 0;
+#endif
+byte threads[WORKERS];			/* ghosts */
+byte asleep;
+
+#define HUNGRY (searchers == 0 && sleepers > 0)
+#define USE assert(!freed)
+#define LOCK atomic { !lock -> USE; lock = 1 }
+#define UNLOCK atomic { USE; lock = 0 }
+#if WORKERS > 2
+#define QUEUED (inbox[0] + inbox[1] + inbox[2])
+#define ALLBLOCKED (blocked[0] + blocked[1] + blocked[2])
+#else
+#define QUEUED (inbox[0] + inbox[1])
+#define ALLBLOCKED (blocked[0] + blocked[1])
+#endif
+
+inline step_out()
+{
+	atomic {
+		USE;
+		assert(inside > 0);
+		inside--;
+		if
+		:: inside == 0 -> assert(done); freed = 1
+		:: else
+		fi
+	}
+}
+
+/* Wake v if its bit is set: claimed, counted and told in one step. */
+inline knock(v)
+{
+	atomic {
+		USE;
+		if
+		:: shown[v] ->
+			shown[v] = 0;
+			assert(sleepers > 0);
+			sleepers--;
+			searchers++;
+			token[v] = 1
+		:: else
+		fi
+	}
+}
+
+/* The last one out looks at everything, in one step: see gate.pml. */
+inline last_out()
+{
+	if
+	:: refs + awake == 0 && !done && QUEUED + ALLBLOCKED == 0 ->
+		done = 1;
+		mine = 1;
+		inside++	/* the sweeper's, for what is below */
+	:: else
+	fi
+}
+
+inline complete()
+{
+	if
+	:: mine ->
+		mine = 0;
+		k = 0;
+		do
+		:: k < WORKERS -> knock(k); k++
+		:: else -> k = 0; break
+		od;
+		step_out();		/* the place kept until done */
+		step_out()
+	:: else
+	fi
+}
+
+inline leave()
+{
+	atomic {
+		USE;
+		assert(awake > 0);
+		awake--;
+		last_out()
+	};
+	complete()
+}
+
+inline release()
+{
+	atomic {
+		USE;
+		assert(refs > 0);
+		refs--;
+		last_out()
+	};
+	complete()
+}
+
+/* sn_vacancy_fill_locked; the lock is held. */
+inline fill(v, searches)
+{
+	atomic {
+		USE;
+		assert(!done);
+		if
+		:: refusing -> err = 1
+		:: else ->
+			awake++;
+			inside++;
+			assert(!present[v] && threads[v] == 0);
+			threads[v]++;
+			counted[v] = searches;
+			present[v] = 1
+		fi
+	}
+}
+
+inline rehire()
+{
+	atomic { USE; vacant--; sleepers--; searchers++; retired-- };
+	atomic {
+		v = 0;
+		do
+		:: present[v] -> v++
+		:: else -> break
+		od;
+		fill(v, 1);
+		if
+		:: err -> retired++; vacant++; searchers--; sleepers++
+		:: else
+		fi
+	}
+}
+
+/* The lock is held. */
+inline hire_one()
+{
+	if
+	:: retired > 0 -> rehire()
+	:: else ->
+		assert(open < target);
+		v = open;
+		if
+		:: present[v] ->
+			atomic { USE; vacant--; sleepers-- };
+			open++
+		:: else ->
+			atomic { USE; vacant--; sleepers--; searchers++ };
+			open++;
+			fill(v, 1);
+			if
+			:: err ->
+				open--;
+				atomic { USE; vacant++; searchers--; sleepers++ }
+			:: else
+			fi
+		fi
+	fi;
+	v = 0
+}
+
+/* What lies with the retired goes to one that has a thread. */
+inline relieve()
+{
+	v = 0;
+	do
+	:: atomic { v < open && !present[v] -> v++ }
+	:: else -> break
+	od;
+	assert(v < open);	/* somebody is there */
+	k = 0;
+	do
+	:: k < open && !present[k] && inbox[k] > 0 ->
+		atomic { USE; moved = inbox[k]; inbox[k] = 0 };
+		atomic { USE; inbox[v] = inbox[v] + moved; moved = 0 };
+		knock(v);
+		k++
+	:: k < open && (present[k] || inbox[k] == 0) -> k++
+	:: else -> k = 0; v = 0; break
+	od
+}
+
+inline wake_sleeper()
+{
+	atomic {
+		USE;
+		k = 0;
+		do
+		:: k < WORKERS && !shown[k] -> k++
+		:: k < WORKERS && shown[k] -> got = 1; break
+		:: k == WORKERS -> got = 0; break
+		od;
+		if
+		:: got ->
+			shown[k] = 0;
+			assert(sleepers > 0);
+			sleepers--;
+			searchers++;
+			token[k] = 1
+		:: else
+		fi;
+		k = 0
+	}
+}
+
+/* sn_parking_wake_one, sn_staff_hire */
+inline wake_one()
+{
+	if
+	:: atomic { HUNGRY -> USE };
+		wake_sleeper();
+		if
+		:: atomic { !got && vacant > 0 -> USE };
+			LOCK;
+			if
+			:: refused -> skip
+			:: else ->
+				do
+				:: vacant > 0 && HUNGRY && !err -> hire_one()
+				:: else -> break
+				od
+			fi;
+			if
+			:: err || refused ->
+				refused = 1;
+#ifndef M_NORELIEVE
+				relieve();
+#endif
+				skip
+			:: else
+			fi;
+			UNLOCK;
+#ifndef M_NORETRUST
+			if
+			:: err && HUNGRY -> wake_sleeper()
+			:: else
+			fi;
+			/* nobody asleep: hire again, which is refused at once */
+			if
+			:: err && !got ->
+				LOCK;
+#ifndef M_NORELIEVE
+				relieve();
+#endif
+				UNLOCK
+			:: else
+			fi;
+#endif
+			err = 0
+		:: else
+		fi;
+		got = 0
+	:: atomic { !HUNGRY -> USE }
+	fi
+}
+
+/* n tasks, which lie nowhere: to some open worker. */
+inline deliver(n)
+{
+	do
+	:: n > 0 ->
+		atomic {
+			USE;
+			if
+			:: v = 0
+			:: open > 1 -> v = 1
+#if WORKERS > 2
+			:: open > 2 -> v = 2
+#endif
+			fi;
+			inbox[v] = inbox[v] + n;
+			n = 0
+		};
+#ifndef M_NOLOOK
+		/* fence */
+		if
+		:: v < open
+		:: else -> atomic { USE; n = inbox[v]; inbox[v] = 0 }
+		fi
+#else
+		skip
+#endif
+	:: else -> v = 0; break
+	od
+}
+
+#define LOCALS byte k, v, taken, moved; bool won, mine, err, got
+
+proctype sender()
+{
+	LOCALS;
+
+	taken = 1;
+	deliver(taken);
+	wake_one();
+	release()
+}
+
+proctype worker(byte w)
+{
+	LOCALS;
+	bool last;
+
+inactive:
+end_inactive:
+	atomic { present[w] -> USE; assert(threads[w] == 1) };
+	if
+	:: counted[w] -> goto search
+	:: else
+	fi;
+
+start:	/* awake, in the gate, no searcher */
+	if
+	:: w >= open -> goto closed
+	:: else
+	fi;
+	if
+	:: atomic { ready[w] > 0 -> USE; ready[w]--; blocked[w]--; ran++ };
+		goto start
+	:: atomic { inbox[w] > 0 -> USE; inbox[w]-- }; goto work
+	:: else
+	fi;
+	atomic { USE; searchers++ };
+
+search:	/* counted as a searcher */
+	if
+	:: w >= open ->
+		atomic { USE; last = (searchers == 1); searchers-- };
+		if
+		:: last && QUEUED > 0 -> wake_one()
+		:: else
+		fi;
+		last = 0;
+		goto closed
+	:: else
+	fi;
+	if
+	:: atomic { ready[w] > 0 -> USE; ready[w]--; blocked[w]--; ran++ };
+		goto found
+	:: atomic { inbox[0] > 0 -> USE; inbox[0]--; taken = 1 }; goto found
+	:: atomic { inbox[1] > 0 -> USE; inbox[1]--; taken = 1 }; goto found
+#if WORKERS > 2
+	:: atomic { inbox[2] > 0 -> USE; inbox[2]--; taken = 1 }; goto found
+#endif
+	:: else
+	fi;
+
+announce:
+	token[w] = 0;
+	atomic { USE; assert(searchers > 0); searchers--; sleepers++ };
+	atomic { USE; shown[w] = 1 };
+	/* fence; the last look */
+	if
+	:: ready[w] > 0 || w >= open || done || QUEUED > 0 -> goto withdraw
+	:: else
+	fi;
+	leave();
+
+sleeping:
+	asleep++;
+end_asleep:
+	if
+	:: atomic { token[w] -> asleep-- }; goto woken
+#ifdef M_FIBERS
+	:: atomic { !token[w] -> asleep-- }; goto retire
+#else
+	:: atomic { !token[w] && blocked[w] == 0 -> asleep-- }; goto retire
+#endif
+	fi;
+
+withdraw:	/* still in the gate */
+	atomic {
+		USE;
+		won = shown[w];
+		shown[w] = 0
+	};
+	if
+	:: won -> atomic { USE; sleepers--; searchers++; won = 0 }
+	:: else -> token[w]
+	fi;
+	goto search;
+
+woken:
+	atomic {
+		USE;
+		if
+		:: done -> goto ended
+		:: else -> awake++
+		fi
+	};
+	goto search;
+
+retire:	/* out of the gate, announced */
+#ifndef M_UNLOCKED
+	LOCK;
+#endif
+#ifndef M_LASTONE
+	if
+	:: open - retired <= 1 ->
+		UNLOCK;
+		/* one of the last: it withdraws, and has no deadline again */
+		atomic {
+			USE;
+			won = shown[w];
+			shown[w] = 0
+		};
+		if
+		:: won -> atomic { USE; sleepers--; searchers++; won = 0 }
+		:: else -> token[w]
+		fi;
+		goto woken
+	:: else
+	fi;
+#endif
+#ifdef M_BITFIRST
+	atomic { USE; won = shown[w]; shown[w] = 0 };
+	if
+	:: won -> vacant++
+	:: else
+	fi;
+#else
+	vacant++;
+	atomic { USE; won = shown[w]; shown[w] = 0 };
+#ifdef M_BLIND
+	won = 1;
+#endif
+	if
+	:: !won -> vacant--
+	:: else
+	fi;
+#endif
+	if
+	:: won ->
+		atomic {
+			USE;
+			assert(blocked[w] == 0 && threads[w] == 1);
+			won = 0;
+			retired++;
+			threads[w]--;
+			present[w] = 0
+		};
+#ifndef M_UNLOCKED
+		UNLOCK;
+#endif
+#ifdef M_TWICE
+		leave();
+#endif
+#ifndef M_STAYIN
+		step_out();
+#endif
+		goto inactive
+	:: else ->
+#ifndef M_UNLOCKED
+		UNLOCK;
+#endif
+		token[w]
+	fi;
+	goto woken;
+
+found:
+	atomic {
+		USE;
+		assert(searchers > 0);
+		last = (searchers == 1);
+		searchers--
+	};
+	/* fence */
+	if
+	:: last && QUEUED > 0 -> wake_one()
+	:: else
+	fi;
+	last = 0;
+	if
+	:: taken > 0 -> taken = 0
+	:: else -> goto start
+	fi;
+
+work:
+	if
+	:: atomic { endless -> endless = 0; ran++ }; goto end_busy
+	:: atomic { fibers > 0 -> USE; fibers--; blocked[w]++; waiting++ };
+		goto start
+	:: atomic { !endless && fibers == 0 -> ran++ }; goto start
+	fi;
+
+end_busy:	/* upkeep */
+	if
+	:: w >= open && inbox[w] > 0 ->
+		atomic { USE; taken = inbox[w]; inbox[w] = 0 };
+		deliver(taken);
+		wake_one();
+		goto end_busy
+	:: atomic { w < open && inbox[w] > 0 -> USE; inbox[w]--; ran++ };
+		goto end_busy
+	:: atomic { ready[w] > 0 -> USE; ready[w]--; blocked[w]--; ran++ };
+		goto end_busy
+	fi;
+
+closed:	/* in the gate */
+	if
+	:: inbox[w] > 0 ->
+		atomic { USE; taken = inbox[w]; inbox[w] = 0 };
+		deliver(taken);
+		wake_one()
+	:: else
+	fi;
+	if
+	:: atomic { ready[w] > 0 -> USE; ready[w]--; blocked[w]--; ran++ };
+		goto start
+	:: else
+	fi;
+	if
+	:: blocked[w] > 0 ->
+end_solo:	atomic { ready[w] > 0 || w < open -> USE };
+		goto start
+	:: else
+	fi;
+	LOCK;
+	if
+#ifdef M_RESIGN
+	:: true ->
+#else
+	:: w >= open ->
+#endif
+		atomic {
+			USE;
+			assert(blocked[w] == 0 && threads[w] == 1);
+			threads[w]--;
+			present[w] = 0
+		};
+		UNLOCK;
+		leave();
+		step_out();
+		goto inactive
+	:: else -> UNLOCK; goto start
+	fi;
+
+ended:
+	atomic { USE; threads[w]--; present[w] = 0 };
+	step_out();
+	goto inactive
+}
+
+proctype notifier()
+{
+	LOCALS;
+
+end:	do
+	:: atomic {
+		waiting > 0 && !done ->
+		USE;
+		waiting--;
+		refs++;		/* R7 */
+		v = 0;
+		do
+		:: blocked[v] > ready[v] -> break
+		:: else -> v++
+		od
+	};
+		atomic { USE; ready[v]++ };
+		knock(v);
+		v = 0;
+		release()
+	od
+}
+
+#if RESIZES > 0
+proctype resizer()
+{
+	LOCALS;
+	byte n, count, was;
+
+	do
+	:: n < RESIZES ->
+		n++;
+		if
+		:: count = 1
+		:: count = 2
+#if WORKERS > 2
+		:: count = 3
+#endif
+		fi;
+		LOCK;
+		refused = 0;
+#ifndef M_NOFLOOR
+		/* of those that stay one has a thread */
+		atomic {
+			v = 0;
+			k = 0;
+			do
+			:: v < open && v < count -> k = k + present[v]; v++
+			:: else -> break
+			od;
+			v = 0
+		};
+		if
+		:: k == 0 -> k = 0; rehire(); v = 0
+		:: else -> k = 0
+		fi;
+#endif
+		if
+		:: !err && count < open ->
+			was = open;
+			open = count;
+			/* fence */
+			k = count;
+			do
+			:: k < was ->
+#ifndef M_NOFORWARD
+				atomic { USE; taken = inbox[k]; inbox[k] = 0 };
+				deliver(taken);
+#endif
+#ifndef M_NOKNOCK
+				knock(k);
+#endif
+				k++
+			:: else -> k = 0; break
+			od
+		:: !err && count > open ->
+			do
+			:: open < count && !err ->
+				v = open;
+				open++;
+				if
+				:: present[v]
+				:: else ->
+					fill(v, 0);
+					if
+					:: err -> open--
+					:: else
+					fi
+				fi;
+				v = 0
+			:: else -> break
+			od
+		:: else
+		fi;
+		atomic {
+			USE;
+			target = open;
+			v = 0;
+			retired = 0;
+			do
+			:: v < open -> retired = retired + (1 - present[v]); v++
+			:: else -> break
+			od;
+			sleepers = sleepers + (target - open + retired) - vacant;
+			vacant = target - open + retired;
+			v = 0;
+			was = 0;
+			count = 0
+		};
+		UNLOCK;
+		err = 0;
+		if
+		:: QUEUED > 0 -> wake_one()
+		:: else
+		fi
+	:: else -> break
+	od;
+	release()
+}
+#endif
+
+#ifdef REFUSE
+active proctype limits()
+{
+	refusing = 1
+}
+#endif
+
+active proctype monitor()
+{
+end:	timeout ->
+#ifdef ENDLESS
+	assert(QUEUED == 0 || (sleepers == 0 && searchers == 0));
+	assert(ready[0] + ready[1] == 0);
+	assert(searchers == 0);
+#else
+	assert(QUEUED == 0 && ran == TASKS);
+	assert(done && freed && inside == 0);
+	assert(searchers == 0 || freed);
+#endif
+	assert(freed || sleepers == asleep + vacant)
+}
+
+init {
+	byte i;
+
+	atomic {
+		i = 0;
+		do
+		:: i < FIRST ->
+			present[i] = 1;
+			threads[i] = 1;
+			counted[i] = 1;
+			i++
+		:: else -> break
+		od;
+		i = 0;
+		do
+		:: i < WORKERS -> run worker(i); i++
+		:: else -> break
+		od;
+		i = 0;
+		do
+		:: i < TASKS -> run sender(); i++
+		:: else -> break
+		od;
+#if FIBERS > 0
+		run notifier();
+#endif
+#if RESIZES > 0
+		run resizer();
+#endif
+		i = 0
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* retire_vs_work.c - workers retire while tasks come from outside and inside,
+ * wait on their workers, the number of workers changes, and the last reference
+ * goes: all work is done, once, and the scheduler ends.
+ *
+ * Pauses last about as long as a worker may be idle, so that most of what is
+ * sent meets workers about to go. */
+#include "shared_life.h"
+
+enum { MOST = 5, PAUSE = 1500 };
+
+static void count(void *argument)
+{
+	atomic_fetch_add(&((struct life *)argument)->ran, 1);
+}
+
+static void make(struct life *l, sennit_task_fn *run)
+{
+	atomic_fetch_add(&l->made, 1);
+	must_schedule(run, l);
+}
+
+static void spread(void *argument)
+{
+	struct life *l = argument;
+	int          i;
+
+	for (i = 0; i < 10; i++)
+		make(l, count);
+	count(l);
+}
+
+/* Longer than its worker could be idle. */
+static void stay(void *argument)
+{
+	struct life    *l = argument;
+	const pthread_t here = pthread_self();
+
+	sennit_sleep(1200 * SENNIT_MICROSECOND);
+	EXPECT(pthread_equal(here, pthread_self()));
+	make(l, spread);
+	count(l);
+}
+
+static void *send_now_and_then(void *argument)
+{
+	static sennit_task_fn *const runs[] = { count, spread, stay };
+	struct hand                 *h = argument;
+	struct life                 *l = h->l;
+
+	for (; h->steps; h->steps--) {
+		const sennit_task t = {
+			.run = runs[random_below(&h->random, 3)], .argument = l
+		};
+
+		atomic_fetch_add(&l->made, 1);
+		EXPECT(sennit_enqueue(l->s, &t) == 0);
+		if (random_below(&h->random, 6) == 0)
+			EXPECT(!sennit_scheduler_set_workers(
+				l->s, 1 + random_below(&h->random, MOST)));
+		if (random_below(&h->random, 4) == 0)
+			usleep(random_below(&h->random, 2 * PAUSE));
+	}
+	sennit_scheduler_release(l->s);
+	return NULL;
+}
+
+static void live(uint64_t *random)
+{
+	struct life l = { .s = NULL };
+
+	l.s = start_with(
+		SENNIT_CONFIG(.workers = 1 + random_below(random, MOST),
+			      .max_workers = MOST,
+			      .start = 1 + random_below(random, 2),
+			      .retire_ms = 1,
+			      .min_workers = random_below(random, 3),
+			      .on_shutdown = note_end,
+			      .on_shutdown_context = &l));
+	live_through(&l, send_now_and_then, random, 30);
+}
+
+static void all_work_is_done_while_workers_retire(void **state)
+{
+	uint64_t random = random_stream(1);
+	uint64_t i;
+
+	(void)state;
+	for (i = scaled(LOAD(200)); i-- > 0 && !atomic_load(&broken_claims);)
+		live(&random);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(all_work_is_done_while_workers_retire),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name(
+		"stress/retire_vs_work", tests, NULL, NULL));
+}
