@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/mutex_look.h"
+
+#include "api/mutex_queue.h"
+#include "os/os.h"
+
+/* A look at the lock takes it from the cache of whoever works with it, some
+ * 100 ns. That it is free says little: so it is for half of the time while
+ * another worker locks and unlocks it in a loop. It is free when it still is
+ * after FREE_PAUSES, in which such a one has it again. */
+#define HELD_PAUSES 2
+#define FREE_PAUSES 8
+#define LOOKS       TORTURED(3, 32) /* in a row: some 800 ns */
+#define FREE_COMER  2 /* looks that must find it free: before queueing up */
+#define FREE_GUARD  4 /* the same of a guard, to which it will be handed */
+
+/* For how long a guard looks, and when for the second time. After that each
+ * time after twice as long: a lock lies free for as long again as the guard has
+ * waited, at most. */
+#define GUARD_NS    TORTURED(0, 20 * SENNIT_MICROSECOND)
+#define SECOND_LOOK TORTURED(0, 4 * SENNIT_MICROSECOND)
+
+bool sn_mutex_barge(sennit_mutex *m)
+{
+	uint32_t word = a_load_rlx(&m->state_);
+
+	while (!(word & (HELD | QUEUE_LOCKED)))
+		/* <- mutex.unlock */
+		if (a_cas_weak_acq(&m->state_, &word, word | HELD))
+			return true;
+	return false;
+}
+
+bool sn_mutex_is_busy(void)
+{
+	const struct worker *w = sn_self;
+
+	return w && (w->ready.head || !sn_inbox_is_empty(&w->fibers) ||
+		     !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w));
+}
+
+/* Whether the holder is of our own worker: it cannot unlock while we look. A
+ * stale answer costs a wait, or looks. */
+static bool is_held_here(sennit_mutex *m)
+{
+	uint32_t mine = sn_mutex_serial();
+
+	return mine && a_load_rlx(&m->worker_) == mine;
+}
+
+static void pause_for(uint32_t pauses)
+{
+	for (uint32_t i = 0; i < pauses; i++)
+		a_pause();
+}
+
+/* Look some times, and take the lock when it is free and stays so: when `times`
+ * looks in a row have found it free. */
+static bool look(sennit_mutex *m, uint32_t times)
+{
+	uint32_t free = 0;
+
+	if (is_held_here(m))
+		return false;
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		/* A stale answer costs a look. */
+		bool held = a_load_rlx(&m->state_) & (HELD | QUEUE_LOCKED);
+
+		if (held && free)
+			return false;
+		if (!held && ++free == times)
+			return sn_mutex_barge(m);
+		pause_for(held ? HELD_PAUSES : FREE_PAUSES);
+	}
+	return false;
+}
+
+/* Leave the lock alone until then. False: there is something else to do. */
+static bool pause_until(sennit_time then)
+{
+	do {
+		if (sn_mutex_is_busy())
+			return false;
+		a_pause();
+	} while (os_now() < then);
+	return true;
+}
+
+bool sn_mutex_look(sennit_mutex *m)
+{
+	return look(m, FREE_COMER);
+}
+
+bool sn_mutex_look_long(sennit_mutex *m, sennit_time deadline)
+{
+	sennit_time now = os_now();
+	sennit_time end = now + GUARD_NS;
+	sennit_time step = SECOND_LOOK;
+
+	if (end > deadline)
+		end = deadline;
+	for (;; step *= 2) {
+		if (look(m, FREE_GUARD))
+			return true;
+		if (!pause_until(now + step))
+			return false;
+		now = os_now();
+		if (now >= end)
+			return false;
+	}
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/mutex_queue.h"
+
+#include "base/torture.h"
+#include "os/os.h"
+
+/* More are woken when those awake have not come for so long: their workers
+ * sleep, or run something else. */
+#define OVERDUE_NS TORTURED(0, 5 * SENNIT_MICROSECOND)
+
+/* For so long the lock is held for one who does not come. */
+#define GRACE_NS TORTURED(0, SENNIT_MILLISECOND)
+
+/* How many waiters are looked at for one of another worker. */
+#define REACH 64
+
+static struct turn *turn_of(void *link)
+{
+	return container_of(sn_queue_first(link), struct turn, n);
+}
+
+static struct turn *next_of(const struct turn *t)
+{
+	return turn_of(t->n.link.next);
+}
+
+static bool is_elsewhere(const struct turn *t)
+{
+	return !t->n.home || t->n.home != sn_self;
+}
+
+/* --- joining and leaving ------------------------------------------------ */
+
+/* A stranger among fibers of one worker may be the one to wake. */
+void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
+{
+	if (m->waiters_ && turn_of(m->waiters_)->n.home != t->n.home) {
+		turn_of(m->waiters_)->own = 0;
+		*word &= ~AWAKE;
+	}
+	sn_queue_join(&m->waiters_, &t->n, false);
+}
+
+bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t)
+{
+	return m->waiters_ != (void *)&t->n.link &&
+	       turn_of(t->n.link.prev)->n.home != t->n.home;
+}
+
+/* Make t awake, and wake it, unless its deadline or its scope already has. */
+static void wake(struct turn *t, struct turn **woken)
+{
+	t->awake = true;
+	if (t->n.is.raced && !sn_waiter_claim(&t->n))
+		return;
+	t->woken = *woken;
+	*woken = t;
+}
+
+/* Whoever relied on t to look at the lock comes, and relies on itself. And the
+ * first is always woken when the lock is left free: also a new one. */
+void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
+		    struct turn **woken)
+{
+	struct turn *next = next_of(t);
+	bool         first = m->waiters_ == (void *)&t->n.link;
+
+	sn_queue_leave(&m->waiters_, &t->n);
+	if (first) {
+		*word &= ~AWAKE;
+		if (m->waiters_)
+			next->own = t->own ? t->own - 1 : 0;
+	} else if (!next->awake && !next->polls &&
+		   sn_mutex_must_poll(m, next)) {
+		wake(next, woken);
+	}
+}
+
+/* --- waking ------------------------------------------------------------- */
+
+/* The first that sleeps on another worker; NULL: none in reach. Long queues of
+ * the own worker's are looked at once, not at each unlock. */
+static struct turn *find_elsewhere(const sennit_mutex *m)
+{
+	struct turn *first = turn_of(m->waiters_);
+	struct turn *t = first;
+	uint32_t     own = 0;
+
+	if (!is_elsewhere(first) && first->own)
+		return NULL;
+	for (uint32_t looked = 1; looked <= REACH; looked++) {
+		if (!is_elsewhere(t))
+			own++;
+		else if (!t->awake)
+			return t;
+		t = next_of(t);
+		if (t == first || looked == REACH) {
+			first->own = own == looked ? own : 0;
+			break;
+		}
+	}
+	return NULL;
+}
+
+static void call(struct turn *t, uint32_t word, struct turn **woken)
+{
+	t->called = is_elsewhere(t);
+	t->grants = word & GRANTS;
+	wake(t, woken);
+}
+
+/* Of the caller's own worker one is enough: it runs once the caller has left.
+ * One of another may come at once. */
+void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken)
+{
+	struct turn *first = turn_of(m->waiters_);
+	struct turn *other = NULL;
+
+	if (first->awake || !is_elsewhere(first))
+		other = find_elsewhere(m);
+	if (other)
+		call(other, *word, woken);
+	if (!first->awake)
+		call(first, *word, woken);
+	first->since = 0;
+	*word |= AWAKE;
+}
+
+bool sn_mutex_is_overdue(const sennit_mutex *m)
+{
+	struct turn *first = turn_of(m->waiters_);
+	sennit_time  now = os_now();
+
+	if (!first->since)
+		first->since = now;
+	return now >= first->since + OVERDUE_NS;
+}
+
+/* --- handing over ------------------------------------------------------- */
+
+/* The first in reach that may come soon; NULL: there is none. Of one that did
+ * not come the worker is busy: so nobody of it would. */
+static struct turn *find_heir(const sennit_mutex *m)
+{
+	struct turn         *first = turn_of(m->waiters_);
+	struct turn         *t = first;
+	const struct worker *busy = NULL;
+
+	for (uint32_t looked = 0; looked < REACH; looked++) {
+		if (t->late)
+			busy = t->n.home;
+		else if (!busy || t->n.home != busy)
+			return t;
+		t = next_of(t);
+		if (t == first)
+			break;
+	}
+	return NULL;
+}
+
+bool sn_mutex_hand_over(sennit_mutex *m, uint32_t *word, struct turn **woken)
+{
+	struct turn *t = find_heir(m);
+
+	*word &= ~(HANDOVER | AWAKE | GRANTS);
+	if (!t)
+		return false;
+	t->heir = true;
+	t->since = 0;
+	*word |= HELD | HANDED;
+	if (!t->awake)
+		wake(t, woken);
+	return true;
+}
+
+static struct turn *find_handed(const sennit_mutex *m)
+{
+	struct turn *t = turn_of(m->waiters_);
+
+	while (!t->heir)
+		t = next_of(t);
+	return t;
+}
+
+bool sn_mutex_take_back(sennit_mutex *m, uint32_t *word)
+{
+	struct turn *t;
+	sennit_time  now;
+
+	if (!(*word & HANDED))
+		return false;
+	t = find_handed(m);
+	now = os_now();
+	if (!t->since)
+		t->since = now;
+	if (now < t->since + GRACE_NS)
+		return false;
+	t->heir = false;
+	t->late = true;
+	*word &= ~HANDED;
+	return true;
+}
