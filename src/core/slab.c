@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/torture.h"
+#include "core/canary.h"
 
 #include <errno.h>
 
@@ -13,7 +14,6 @@
 
 enum {
 	LINK_ROOM = 64,                   /* so that low + usable stays round */
-	CANARY_WORDS = 32,                /* wide: frames leave holes */
 	FIRST_SLAB = TORTURED(2, 8),      /* stacks; small programs stay small:
 				       * what lies next to other mappings
 				       * shares page tables */
@@ -26,14 +26,13 @@ enum {
 struct slab {
 	struct slab *next;
 	char        *base;
-	uint32_t     count;          /* stacks */
-	uint32_t     carved;         /* so many have been guarded */
-	uint32_t     clean;          /* so many of these are */
-	uint32_t     mapping_guards; /* so many split the mapping */
-	uint32_t     unguarded;      /* so many have no guard */
+	uint32_t     count;  /* stacks */
+	uint32_t     carved; /* so many have been guarded */
+	uint32_t     clean;  /* so many of these are */
+	uint32_t     costly; /* so many have no cheap guard */
 
 	uint64_t is_clean[MAP_WORDS]; /* a bit per stack */
-	uint64_t is_bare[MAP_WORDS];  /* has no guard page */
+	uint64_t is_bare[MAP_WORDS];  /* has no guard, and never will */
 };
 
 /* Guards of the whole process that split mappings. */
@@ -75,41 +74,9 @@ static struct slab *slab_of(const struct slabs *s, uintptr_t address)
 	return b;
 }
 
-/* --- canaries ----------------------------------------------------------- */
-
-static uintptr_t *canary_of(void *low)
-{
-	return (uintptr_t *)low - CANARY_WORDS;
-}
-
-/* Depends on the address, so that a copied stretch of stack does not pass. */
-static uintptr_t canary_value(const uintptr_t *word)
-{
-	return (uintptr_t)UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)word;
-}
-
-static void write_canary(void *low)
-{
-	uintptr_t *word = canary_of(low);
-
-	for (int i = 0; i < CANARY_WORDS; i++, word++)
-		*word = canary_value(word);
-}
-
-static bool is_canary_whole(void *low)
-{
-	const uintptr_t *word = canary_of(low);
-
-	for (int i = 0; i < CANARY_WORDS; i++, word++) {
-		if (*word != canary_value(word))
-			return false;
-	}
-	return true;
-}
-
 bool sn_slabs_is_overrun(const struct slabs *s, void *low)
 {
-	return (uintptr_t)low & (s->page - 1) && !is_canary_whole(low);
+	return sn_slabs_link(s, low)->is_bare && !sn_canary_is_whole(low);
 }
 
 /* --- guards ------------------------------------------------------------- */
@@ -129,26 +96,32 @@ static uint32_t mapping_limit(struct slabs *s)
 }
 
 /* Guard by splitting the mapping, while the process may have more of those. */
-static bool guard_by_mapping(struct slabs *s, struct slab *b, void *bottom)
+static bool guard_by_mapping(struct slabs *s, void *bottom)
 {
 	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
 	    !os_guard_pages(OS_GUARD_MAPPING, &bottom, 1)) {
 		s->mapping_guards++;
-		b->mapping_guards++;
 		return true;
 	}
 	a_add_rlx(&mapping_guards, UINT32_MAX);
 	return false;
 }
 
-/* Guard one page as well as possible. The cheap way is tried again for each:
- * after a failed batch some pages have their guard and would not bear a
+/* Guard stack i of b as well as possible. The cheap way is tried again for
+ * each: after a failed batch some pages have their guard and would not bear a
  * canary. */
-static bool guard_alone(struct slabs *s, struct slab *b, void *bottom)
+static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 {
-	return (s->kind == OS_GUARD_CHEAP &&
-		!os_guard_pages(OS_GUARD_CHEAP, &bottom, 1)) ||
-	       guard_by_mapping(s, b, bottom);
+	void *bottom = bottom_of(s, b, i);
+
+	if (s->kind == OS_GUARD_CHEAP &&
+	    !os_guard_pages(OS_GUARD_CHEAP, &bottom, 1))
+		return;
+	b->costly++;
+	if (guard_by_mapping(s, bottom))
+		return;
+	set_bit(b->is_bare, i);
+	s->unguarded++;
 }
 
 /* Guard the next `count` stacks of b, which are clean then. */
@@ -163,12 +136,8 @@ static void carve(struct slabs *s, struct slab *b, uint32_t count)
 	      !os_guard_pages(OS_GUARD_CHEAP, bottom, count);
 	for (uint32_t i = 0; i < count; i++, b->carved++) {
 		set_bit(b->is_clean, b->carved);
-		clear_bit(b->is_bare, b->carved);
-		if (all || guard_alone(s, b, bottom[i]))
-			continue;
-		set_bit(b->is_bare, b->carved);
-		b->unguarded++;
-		s->unguarded++;
+		if (!all)
+			guard_alone(s, b, b->carved);
 	}
 	b->clean += count;
 	s->clean += count;
@@ -232,21 +201,17 @@ static void remove_slab(struct slabs *s, struct slab *b)
 }
 
 /* All that is carved of b is clean: as if nothing had been. Refused by the
- * system, it stays as it is. */
+ * system, it stays as it is. So do slabs without cheap guards: others might
+ * have ours when these stacks are wanted again. */
 static void renew(struct slabs *s, struct slab *b)
 {
-	if (!os_map_anew(b->base, s->pitch * b->count))
+	if (b->costly || !os_map_anew(b->base, s->pitch * b->count))
 		return;
 	for (uint32_t i = 0; i < MAP_WORDS; i++)
 		b->is_clean[i] = 0;
 	s->clean -= b->clean;
 	s->carved -= b->carved;
 	s->uncarved += b->carved;
-	s->mapping_guards -= b->mapping_guards;
-	a_add_rlx(&mapping_guards, 0 - b->mapping_guards);
-	s->unguarded -= b->unguarded;
-	b->unguarded = 0;
-	b->mapping_guards = 0;
 	b->clean = 0;
 	b->carved = 0;
 }
@@ -321,15 +286,16 @@ void sn_slabs_free(struct slabs *s)
 	a_add_rlx(&mapping_guards, 0 - s->mapping_guards);
 }
 
-/* Without a guard the lowest usable address is off the page's start. */
-static void *low_of(const struct slabs *s, const struct slab *b, uint32_t i)
+/* Hand stack i of b out: its lowest usable address. */
+static void *hand_out(const struct slabs *s, struct slab *b, uint32_t i)
 {
-	char *low = bottom_of(s, b, i) + s->page;
+	char              *low = bottom_of(s, b, i) + s->page;
+	struct stack_link *link = sn_slabs_link(s, low);
 
-	if (!has_bit(b->is_bare, i))
-		return low;
-	low -= LINK_ROOM;
-	write_canary(low);
+	link->slab = b;
+	link->is_bare = has_bit(b->is_bare, i);
+	if (link->is_bare)
+		sn_canary_write(low);
 	return low;
 }
 
@@ -338,7 +304,6 @@ void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 	struct slab *b;
 	uint32_t     word = 0;
 	uint32_t     i;
-	void        *low;
 
 	if (!s->clean && !make_clean(s, wanted, most))
 		return NULL;
@@ -349,9 +314,7 @@ void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 	clear_bit(b->is_clean, i);
 	b->clean--;
 	s->clean--;
-	low = low_of(s, b, i);
-	sn_slabs_link(s, low)->slab = b;
-	return low;
+	return hand_out(s, b, i);
 }
 
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
@@ -361,7 +324,6 @@ void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 	if (!s->uncarved && !add_slab(s, most))
 		return NULL;
 	b = find_slab(s, false);
-	clear_bit(b->is_bare, b->carved);
 	s->carved++;
 	s->uncarved--;
 	return bottom_of(s, b, b->carved++);
@@ -371,24 +333,17 @@ void *sn_slabs_take_aside(struct slabs *s, void *bottom)
 {
 	struct slab *b = slab_of(s, (uintptr_t)bottom);
 	uint32_t i = (uint32_t)((size_t)((char *)bottom - b->base) / s->pitch);
-	void    *low;
 
-	if (!guard_alone(s, b, bottom)) {
-		set_bit(b->is_bare, i);
-		b->unguarded++;
-		s->unguarded++;
-	}
-	low = low_of(s, b, i);
-	sn_slabs_link(s, low)->slab = b;
-	return low;
+	guard_alone(s, b, i);
+	return hand_out(s, b, i);
 }
 
 void sn_slabs_wipe(const struct slabs *s, void *low)
 {
-	uintptr_t top = (uintptr_t)sn_slabs_link(s, low) + LINK_ROOM;
-	uintptr_t first = (uintptr_t)low & ~(uintptr_t)(s->page - 1);
+	const struct stack_link *link = sn_slabs_link(s, low);
+	uintptr_t                top = (uintptr_t)link + LINK_ROOM;
+	uintptr_t first = (uintptr_t)low - (link->is_bare ? s->page : 0);
 
-	top = (top + s->page - 1) & ~(uintptr_t)(s->page - 1);
 #ifdef SN_ASAN
 	__asan_unpoison_memory_region((void *)first, top - first);
 #endif

@@ -2,25 +2,26 @@
 /* slab.h - mappings of many stacks, their guards, and which of them are clean.
  *
  *	slab        [ stack | stack | stack | ... ]
- *	guarded     [ guard page | usable ...            | link ]
- *	                         ^ low                   ^ low + usable
- *	unguarded   [ spare | canary | usable ...  | link | pad ]
- *	                             ^ low         ^ low + usable
+ *	guarded     [ guard page     | usable ...       | link ]
+ *	unguarded   [ spare | canary | usable ...       | link ]
+ *	                             ^ low              ^ low + usable
  *
  *	uncarved --guarded, by the batch--> clean --> taken --cleaned--> clean
  *	    ^                                                              |
  *	    +-------------- all carved ones of the slab are clean ---------+
  *
  * A clean stack costs no memory and reads as zeros, guard or canary apart. A
- * slab whose stacks are all clean is mapped anew at its place: that frees its
- * page tables and its guards. The place stays, so whoever still has an address
- * in it may read there, and finds zeros.
+ * slab whose stacks are all clean, and all cheaply guarded, is mapped anew at
+ * its place: that frees its page tables. The place stays, so whoever still has
+ * an address in it may read there, and finds zeros; and a stack that is taken
+ * again begins and ends where it did, with a guard or without.
  *
  * The owner of a struct slabs locks it, but for sn_slabs_wipe.
  *
  * Invariants
- *   - low is at the start of a page iff the stack is guarded.
- *   - The link of a taken stack names its slab.
+ *   - low depends on the slab and the stack's number in it, on nothing else.
+ *   - A stack without a guard has none again, one with a costly guard keeps it.
+ *   - The link of a taken stack names its slab, and whether it has a guard.
  */
 #ifndef SN_SLAB_H
 #define SN_SLAB_H
@@ -58,8 +59,9 @@ struct slabs {
 /* At the top of a stack, where its page has been touched: at the bottom it
  * would cost one. */
 struct stack_link {
-	struct node  node; /* whoever holds the stack */
-	struct slab *slab; /* fixed while taken */
+	struct node  node;    /* whoever holds the stack */
+	struct slab *slab;    /* fixed while taken */
+	bool         is_bare; /* fixed while taken: it has no guard */
 };
 
 /* Prepare *s; nothing is mapped yet. 0, or -EINVAL for a size beyond the
@@ -97,7 +99,7 @@ static inline struct stack_link *sn_slabs_link(const struct slabs *s, void *low)
 /* Whether the address lies in one of the stacks, taken or not. */
 bool sn_slabs_contain(const struct slabs *s, uintptr_t address);
 
-/* Whether the stack has a canary, and it is not whole. */
+/* Whether the taken stack has a canary, and it is not whole. */
 bool sn_slabs_is_overrun(const struct slabs *s, void *low);
 
 #endif

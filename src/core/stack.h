@@ -15,8 +15,8 @@
  * stacks carry a canary, whose loss is found when the stack is next looked at.
  *
  * Invariants
- *   - low is at the start of a page iff the stack is guarded: so whoever holds
- *     a stack knows whether it has a canary, without asking anybody.
+ *   - low of a stack never changes, and its link says whether it is guarded:
+ *     so whoever holds a stack knows that without asking anybody.
  *   - made = taken + resting + those on their way to be clean.
  *   - the link is ours. [low, low + usable) is kept as it was left; a clean
  *     stack reads as zeros and costs no memory, unless it is unguarded.
@@ -111,9 +111,9 @@ bool sn_stacks_contain(struct stacks *s, uintptr_t address);
 bool sn_stacks_guarded(struct stacks *s);
 
 /* Whether the stack has a canary instead of a guard page. */
-static inline bool sn_stack_has_canary(const struct stacks *s, const void *low)
+static inline bool sn_stack_has_canary(const struct stacks *s, void *low)
 {
-	return (uintptr_t)low & (s->slabs.page - 1);
+	return sn_slabs_link(&s->slabs, low)->is_bare;
 }
 
 /* Abort when the stack has a canary and lost it: whatever ran there used more

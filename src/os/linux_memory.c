@@ -2,6 +2,8 @@
 /* linux_memory.c - os.h on Linux: memory for stacks. */
 #include "os/os.h"
 
+#include "base/check.h"
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -48,9 +50,25 @@ void os_unmap(void *memory, size_t size)
 	munmap(memory, size);
 }
 
+/* Advice to do nothing fails where something is not mapped. */
+static bool has_hole(void *memory, size_t size)
+{
+	return madvise(memory, size, MADV_NORMAL) && errno == ENOMEM;
+}
+
+/* Kernels before 6.12 unmap what is there before they are done with what may
+ * be refused: memory to overcommit, or for themselves. Later ones have only the
+ * second left, a few hundred bytes that they give to whom they do not kill.
+ * What was unmapped made room, so another try mostly succeeds. */
 bool os_map_anew(void *memory, size_t size)
 {
-	return map(memory, size, MAP_FIXED);
+	if (map(memory, size, MAP_FIXED))
+		return true;
+	if (!has_hole(memory, size))
+		return false;
+	CHECK(map(memory, size, MAP_FIXED),
+	      "the system took the place of idle stacks away");
+	return true;
 }
 
 void os_discard(void *memory, size_t size)

@@ -108,7 +108,8 @@ void *os_map(size_t size);
 void  os_unmap(void *memory, size_t size);
 
 /* Make what os_map gave, or whole pages of it, as it was then: zeros that cost
- * no memory, without guards. False: refused, and all is as before. */
+ * no memory, without guards. False: refused, and all is as before. Aborts if the
+ * system then lacks what it had. */
 bool os_map_anew(void *memory, size_t size);
 
 /* The contents of the pages wholly inside are needed no more: afterwards they

@@ -8,8 +8,12 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* --- guards ------------------------------------------------------------- */
@@ -73,6 +77,129 @@ static void guard_of_unmapped_memory_is_an_error(void **state)
 		assert_true(os_guard_pages(OS_GUARD_CHEAP, low, 3) < 0);
 	os_unmap(low[0], page);
 	os_unmap(low[2], page);
+}
+
+/* --- the kernel refuses what it has begun -------------------------------- */
+
+/* System calls trapped instead of made: those that map anew, at a place. */
+static bool trap_maps_in_place(void (*instead)(int, siginfo_t *, void *))
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	struct sigaction  act = { .sa_sigaction = instead,
+				  .sa_flags = SA_SIGINFO };
+
+	return !sigaction(SIGSYS, &act, NULL) &&
+	       !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* What a trapped system call returns. */
+static void set_result(ucontext_t *context, long result)
+{
+#if defined(__x86_64__)
+	context->uc_mcontext.gregs[REG_RAX] = result;
+#elif defined(__aarch64__)
+	context->uc_mcontext.regs[0] = (unsigned long)result;
+#else
+	(void)context;
+	(void)result;
+	_exit(SKIPPED); /* unknown processor */
+#endif
+}
+
+static struct {
+	char        *memory;
+	size_t       size;
+	bool         makes_hole;
+	volatile int refusals; /* still to come */
+} trapped;
+
+/* Refused, after what was there has been unmapped; or mapped as asked: the call
+ * itself would be trapped again. */
+static void refuse_map(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	if (trapped.makes_hole)
+		munmap(trapped.memory, trapped.size);
+	if (trapped.refusals && trapped.refusals--)
+		set_result(context, -ENOMEM);
+	else
+		set_result(context, (long)mmap(trapped.memory, trapped.size,
+					       PROT_READ | PROT_WRITE,
+					       MAP_PRIVATE | MAP_ANONYMOUS |
+						       MAP_FIXED_NOREPLACE,
+					       -1, 0));
+}
+
+/* Map memory of ones anew: how often it is refused, and whether a hole is left
+ * each time. 0: anew; 1: as before; 2: neither. */
+static int outcome_of_map_anew(int refusals, bool makes_hole)
+{
+	bool anew;
+
+	trapped.size = 8 * os_page_size();
+	trapped.memory = os_map(trapped.size);
+	trapped.refusals = refusals;
+	trapped.makes_hole = makes_hole;
+	memset(trapped.memory, 1, trapped.size);
+	if (!trap_maps_in_place(refuse_map))
+		return SKIPPED;
+	anew = os_map_anew(trapped.memory, trapped.size);
+	for (size_t i = 0; i < trapped.size; i += os_page_size())
+		if (is_unreadable(trapped.memory + i) ||
+		    trapped.memory[i] != !anew)
+			return 2;
+	return !anew;
+}
+
+static int status_of_map_anew(int refusals, bool makes_hole)
+{
+	const pid_t child = begin_child();
+	int         status;
+
+	if (!child) {
+		signal(SIGABRT, SIG_DFL);
+		_exit(outcome_of_map_anew(refusals, makes_hole));
+	}
+	status = await_child(child);
+	skip_if_told(status, "no filters of system calls here");
+	return status;
+}
+
+static void a_refused_map_leaves_all_as_before(void **state)
+{
+	(void)state;
+	assert_int_equal(WEXITSTATUS(status_of_map_anew(1, false)), 1);
+}
+
+/* Symptom: the slab handed out stacks where nothing was mapped any more. */
+static void a_hole_left_by_a_refused_map_is_filled(void **state)
+{
+	const int status = status_of_map_anew(1, true);
+
+	(void)state;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_hole_that_cannot_be_filled_is_named(void **state)
+{
+	const int status = status_of_map_anew(2, true);
+
+	(void)state;
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
 static void impossible_map_is_refused(void **state)
@@ -189,6 +316,9 @@ int main(void)
 		cmocka_unit_test(denied_advice_means_guards_by_mapping),
 		cmocka_unit_test(guards_of_every_kind_guard),
 		cmocka_unit_test(guard_of_unmapped_memory_is_an_error),
+		cmocka_unit_test(a_refused_map_leaves_all_as_before),
+		cmocka_unit_test(a_hole_left_by_a_refused_map_is_filled),
+		cmocka_unit_test(a_hole_that_cannot_be_filled_is_named),
 		cmocka_unit_test(impossible_map_is_refused),
 		cmocka_unit_test(mapping_limit_is_plausible),
 		cmocka_unit_test(barrier_can_be_prepared_twice),
