@@ -212,6 +212,7 @@ static bool is_dry(const struct worker *w)
 /* The fiber to resume when there is no task to run. NULL: look again. */
 static struct sennit_fiber *nothing_to_run(struct worker *w)
 {
+	sn_astray_check(w);
 	sn_sight_task(&w->home.current->sight, NULL);
 	if (w->threaded)
 		return sn_idle(w) ? NULL : &w->main;

@@ -216,6 +216,41 @@ static void destroying_a_condition_that_is_waited_for(void **state)
 	assert_misuse(state, "sennit_cond_destroy", commit_destroy_cond);
 }
 
+/* --- waiting without the lock ------------------------------------------- */
+
+static void commit_cond_wait_unlocked(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+	sennit_cond  c = SENNIT_COND_INIT;
+
+	(void)o;
+	sennit_cond_wait(&c, &m);
+}
+
+static void waiting_for_a_condition_without_its_lock(void **state)
+{
+	assert_misuse(state, "sennit_cond_wait", commit_cond_wait_unlocked);
+}
+
+static bool always(void *argument)
+{
+	(void)argument;
+	return true;
+}
+
+static void commit_fiber_wait_unlocked(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	(void)!sennit_fiber_wait(&m, always, NULL, SENNIT_NEVER);
+}
+
+static void waiting_as_a_fiber_without_the_lock(void **state)
+{
+	assert_misuse(state, "sennit_fiber_wait", commit_fiber_wait_unlocked);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +267,8 @@ int main(void)
 		WITH_COUNTS(destroying_a_mutex_that_is_locked),
 		WITH_COUNTS(destroying_an_event_that_is_waited_for),
 		WITH_COUNTS(destroying_a_condition_that_is_waited_for),
+		WITH_COUNTS(waiting_for_a_condition_without_its_lock),
+		WITH_COUNTS(waiting_as_a_fiber_without_the_lock),
 	};
 
 	return cmocka_run_group_tests_name("api/misuse_primitives", tests, NULL,
