@@ -224,10 +224,11 @@ typedef struct sennit_config {
 #define SENNIT_CONFIG(...) \
 	(&(const sennit_config){ .size = sizeof(sennit_config), __VA_ARGS__ })
 
-/* Look at *config (NULL: all defaults) as sennit_scheduler_create does, and start
- * nothing. On error *field, unless field is NULL, becomes the name of the first
- * field that is wrong, a literal: "max_workers" also when it is below workers,
- * "max_fibers" when that is below the workers' number, "size" with -E2BIG.
+/* Look at *config (NULL: all defaults) as sennit_scheduler_create does, and
+ * start nothing. On error *field, unless field is NULL, becomes the name of the
+ * first field that is wrong, a literal: "max_workers" also when it is below
+ * workers, "max_fibers" when that is below the number of workers, "size" with
+ * -E2BIG.
  * Returns 0, -EINVAL for a field that makes no sense, or -E2BIG when a newer
  * caller set bytes that this library does not know. Create may fail all the
  * same: for what the system refuses.

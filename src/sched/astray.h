@@ -2,12 +2,12 @@
 /* astray.h - notices a task that was left by longjmp().
  *
  * A jump from a task to another stack of this thread, or from the thread's own
- * stack into a task, leaves the wrong fiber as the one that runs: its next wait would save one stack as another. Where a
- * fiber is left with time to spare, where there is nothing to run after a task,
- * and where a thread unbinds, the stack
- * pointer is compared with the fiber's stack. A jump within a stack is the
- * program's affair, and so is a stack of its own: a coroutine on which a task
- * waits.
+ * stack into a task, leaves the wrong fiber as the one that runs: its next wait
+ * would save one stack as another. Where a fiber is left with time to spare,
+ * where there is nothing to run after a task, and where a thread unbinds, the
+ * stack pointer is compared with the fiber's stack. A jump within a stack is
+ * the program's affair, and so is a stack of its own: a coroutine on which a
+ * task waits.
  */
 #ifndef SN_ASTRAY_H
 #define SN_ASTRAY_H
