@@ -309,7 +309,8 @@ static NOINLINE int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 	struct turn t;
 
 	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
-	       "the caller holds the mutex already");
+	       "the caller holds the mutex already: itself, or a task that has "
+	       "ended on its stack and left it locked");
 	t.called = false;
 	for (uint32_t losses = 0; !try_again(m, &t, deadline, losses);
 	     losses++) {
