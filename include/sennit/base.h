@@ -11,6 +11,10 @@
  *
  * Calls that can fail return 0 or a negative errno value; their outputs are
  * untouched on error. Misuse prints one line and aborts.
+ *
+ * A pointer that a call takes must point to an object of its type, unless its
+ * comment says what NULL means. NULL anywhere else is misuse: calls that take a
+ * scheduler name it; elsewhere it is the fault of an access to it.
  */
 #ifndef SENNIT_BASE_H
 #define SENNIT_BASE_H

@@ -96,8 +96,9 @@ SENNIT_API void sennit_scheduler_report(
 
 /* Write the report to the file descriptor, a line per entry, then a line that
  * says so if all that is left waits and nothing inside can wake it: no worker
- * is awake, no thread is bound that does not wait, no wait has a deadline, of its
- * own or of a group that ends it, or is for a blocking call. A task's name, if it has one, comes before its function.
+ * is awake, no thread is bound that does not wait, no wait is for a blocking
+ * call or has a deadline, of its own or of a group around it. A task's name, if
+ * it has one, comes before its function.
  * Functions without a name of the program's (sennit_task_set_name) are named
  * where the program exports them (-rdynamic), else by file and offset as
  * addr2line wants them. In all names control characters, bytes that are not

@@ -234,10 +234,24 @@ typedef struct sennit_config {
 #define SENNIT_CONFIG(...) \
 	(&(const sennit_config){ .size = sizeof(sennit_config), __VA_ARGS__ })
 
+/* Look at *config (NULL: all defaults) as sennit_scheduler_create does, and
+ * start nothing. On error *field, unless field is NULL, becomes the name of the
+ * first field that is wrong, a literal: "max_workers" also when it is below
+ * workers, "max_fibers" when that is below the number of workers, "size" with
+ * -E2BIG.
+ * Returns 0, -EINVAL for a field that makes no sense, or -E2BIG when a newer
+ * caller set bytes that this library does not know. Create may fail all the
+ * same: for what the system refuses.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_config_check(const sennit_config *config,
+						   const char         **field);
+
 /* Start a scheduler as *config says (NULL: all defaults) and store it in *out;
  * the caller owns one reference.
- * Returns 0, -EINVAL for a config that makes no sense, -E2BIG when a newer
- * caller set bytes that this library does not know, -ENOMEM, -EAGAIN when the
+ * Returns 0, -EINVAL for a config that makes no sense (sennit_config_check says
+ * which field), -E2BIG when a newer caller set bytes that this library does not
+ * know, -ENOMEM, -EAGAIN when the
  * system refuses a thread (or the one thread-specific key that the library
  * takes of it, at the first call), or -EPERM/-EINVAL of an affinity that the
  * system refuses. On error nothing is left behind. Threads started later have

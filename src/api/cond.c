@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/cond.h"
 
+#include "api/mutex.h"
 #include "base/check.h"
-#include "sched/wait.h"
 
 #include <errno.h>
 
@@ -59,6 +59,8 @@ static int wait_until(sennit_cond *c, sennit_mutex *m, sennit_time deadline)
 	uint32_t      word;
 	int           err;
 
+	MISUSE(!sn_mutex_is_held(m), "sennit_cond_wait",
+	       "the caller does not hold the mutex");
 	sn_waiter_init(&n, deadline);
 	word = sn_queue_lock(&c->state_);
 	sn_wait_show(&n, SENNIT_WAITS_FOR_COND, c, deadline);

@@ -48,46 +48,66 @@ static int copy_known(sennit_config *out, const sennit_config *user)
 	return 0;
 }
 
-static bool has_valid_masks(const sennit_config *c)
+static const char *find_fault_in_masks(const sennit_config *c)
 {
+	const bool many = c->affinity == SENNIT_AFFINITY_MASKS;
+
 	if (c->affinity > SENNIT_AFFINITY_MASKS)
-		return false;
+		return "affinity";
 	if (c->affinity == SENNIT_AFFINITY_INHERIT)
-		return !c->masks && !c->mask_count;
+		return c->masks ? "masks" : c->mask_count ? "mask_count" : NULL;
 	if (!c->masks)
-		return c->affinity != SENNIT_AFFINITY_MASKS && !c->mask_count;
-	if (c->affinity == SENNIT_AFFINITY_MASKS ? c->mask_count < 1
-						 : c->mask_count != 1)
-		return false;
+		return many ? "masks" : c->mask_count ? "mask_count" : NULL;
+	if (many ? c->mask_count < 1 : c->mask_count != 1)
+		return "mask_count";
 	for (size_t i = 0; i < c->mask_count; i++)
 		if (!c->masks[i].cpus || !c->masks[i].count)
-			return false;
-	return true;
+			return "masks";
+	return NULL;
 }
 
-static bool is_valid(const sennit_config *c)
+/* The first of the words that is not below its limit; NULL: all are. */
+static const char *find_large(const sennit_config *c)
 {
+	const struct {
+		uint32_t    value, last;
+		const char *field;
+	} words[] = {
+		{ c->max_workers, SENNIT_WORKERS_MAX, "max_workers" },
+		{ c->min_workers, SENNIT_WORKERS_MAX, "min_workers" },
+		{ c->placement, SENNIT_PLACEMENT_SPREAD, "placement" },
+		{ c->order, SENNIT_ORDER_OLDEST, "order" },
+		{ c->start, SENNIT_START_LAZY, "start" },
+		{ c->fp, SENNIT_FP_SHARED, "fp" },
+		{ c->trace_events, TRACE_MAX, "trace_events" },
+		{ c->overflow, SENNIT_OVERFLOW_SILENT, "overflow" },
+		{ c->measure_stacks, 1, "measure_stacks" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].value > words[i].last)
+			return words[i].field;
+	return NULL;
+}
+
+/* The first field that cannot be meant; NULL: there is none. */
+static const char *find_fault(const sennit_config *c)
+{
+	const char *large = find_large(c);
+
 	if (c->workers != SENNIT_WORKERS_NONE &&
 	    c->workers > SENNIT_WORKERS_MAX)
-		return false;
-	if (c->max_workers > SENNIT_WORKERS_MAX ||
-	    c->min_workers > SENNIT_WORKERS_MAX)
-		return false;
+		return "workers";
+	if (large)
+		return large;
 	if (c->max_workers && c->workers > c->max_workers)
-		return false; /* SENNIT_WORKERS_NONE too */
+		return "max_workers"; /* SENNIT_WORKERS_NONE too */
 	if (c->stack_size &&
 	    (c->stack_size < CONFIG_STACK_MIN || c->stack_size > STACK_MAX))
-		return false;
-	if (c->trace_events > TRACE_MAX)
-		return false;
-	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
-	    c->order > SENNIT_ORDER_OLDEST || c->start > SENNIT_START_LAZY ||
-	    c->fp > SENNIT_FP_SHARED || c->overflow > SENNIT_OVERFLOW_SILENT ||
-	    c->measure_stacks > 1)
-		return false;
+		return "stack_size";
 	if (!sn_memory_is_valid(c->allocator))
-		return false;
-	return has_valid_masks(c);
+		return "allocator";
+	return find_fault_in_masks(c);
 }
 
 static void fill_defaults(sennit_config *c)
@@ -122,19 +142,23 @@ static void fill_defaults(sennit_config *c)
 		c->allocator = &sn_memory_libc;
 }
 
-int sn_config_read(sennit_config *out, const sennit_config *user)
+int sn_config_read(sennit_config *out, const sennit_config *user,
+		   const char **field)
 {
 	sennit_config c = { .size = sizeof(c) };
 	int           err = user ? copy_known(&c, user) : 0;
+	const char   *fault = err ? "size" : find_fault(&c);
 
-	if (err)
-		return err;
-	if (!is_valid(&c))
-		return -EINVAL;
-	fill_defaults(&c);
-	/* Each worker needs a stack to run on. */
-	if (c.max_fibers && c.max_fibers < c.max_workers)
-		return -EINVAL;
+	if (!fault) {
+		fill_defaults(&c);
+		/* Each worker needs a stack to run on. */
+		if (c.max_fibers && c.max_fibers < c.max_workers)
+			fault = "max_fibers";
+	}
+	if (fault) {
+		*field = fault;
+		return err ? err : -EINVAL;
+	}
 	*out = c;
 	return 0;
 }

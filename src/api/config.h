@@ -9,8 +9,9 @@
 #define CONFIG_STACK_MIN ((size_t)16 * 1024)
 
 /* Fill *out with *user (NULL: nothing asked for) and every default. Returns 0,
- * -EINVAL, or -E2BIG when a newer caller set bytes that we do not know. */
+ * or the errors of sennit_config_check, *field then as it says. */
 SENNIT_MUST_USE int sn_config_read(sennit_config       *out,
-				   const sennit_config *user);
+				   const sennit_config *user,
+				   const char         **field);
 
 #endif

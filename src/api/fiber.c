@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/fiber.h"
 
+#include "api/mutex.h"
 #include "base/torture.h"
 #include "os/os.h"
 #include "sched/loop.h"
@@ -58,6 +59,8 @@ bool sennit_fiber_wait(sennit_mutex *m, sennit_predicate *holds, void *argument,
 	struct worker *w = sn_self;
 
 	MISUSE(!w, "sennit_fiber_wait", "no scheduler is bound to this thread");
+	MISUSE(!sn_mutex_is_held(m), "sennit_fiber_wait",
+	       "the caller does not hold the mutex");
 	while (!holds(argument))
 		if (!deadline || wait_for_notify(w->home.current, m, deadline))
 			return holds(argument);

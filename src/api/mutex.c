@@ -235,7 +235,8 @@ static NOINLINE int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 	int err = 0;
 
 	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
-	       "the caller holds the mutex already");
+	       "the caller holds the mutex already: itself, or a task that has "
+	       "ended on its stack and left it locked");
 	if (!sn_mutex_barge(m) && !(deadline && sn_mutex_look(m)))
 		err = wait_turn(m, deadline);
 	if (!err)

@@ -65,8 +65,10 @@ static void explain(void *scheduler)
 int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_config c;
-	int           err = sn_config_read(&c, config);
+	const char   *field;
+	int           err = sn_config_read(&c, config, &field);
 
+	MISUSE(!out, "sennit_scheduler_create", "out is NULL");
 	sn_check_describe(describe);
 	if (!err)
 		err = sn_tie_prepare();
@@ -76,6 +78,17 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 		err = sn_start(out, &c);
 	if (!err)
 		sn_turns_explain(explain, *out);
+	return err;
+}
+
+int sennit_config_check(const sennit_config *config, const char **field)
+{
+	sennit_config c;
+	const char   *fault;
+	int           err = sn_config_read(&c, config, &fault);
+
+	if (err && field)
+		*field = fault;
 	return err;
 }
 
@@ -177,11 +190,13 @@ static void add_worker(sennit_stats *sum, struct worker *w)
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
 	sennit_stats        sum = { .size = sizeof(sum) };
-	size_t              size = stats->size;
+	size_t              size;
 	struct stacks_count stacks;
 	struct link        *l;
 
 	MISUSE_INHERITED(s, "sennit_scheduler_stats");
+	MISUSE(!stats, "sennit_scheduler_stats", "stats is NULL");
+	size = stats->size;
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
 	       "stats->size is not set");
 	for (uint32_t i = 0; i < s->capacity; i++)

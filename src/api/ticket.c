@@ -54,11 +54,24 @@ static void fill_in(sennit_ticket *t, sennit_ticket_queue *q)
 	t->parcel_ = NULL;
 }
 
-/* Put the chain of tickets, not empty, at the end of the list. */
+/* Whether the address, which may be NULL, is one of first..last's. */
+static bool is_among(const sennit_ticket *t, const sennit_ticket *first,
+		     const sennit_ticket *last)
+{
+	return (uintptr_t)t - (uintptr_t)first <=
+	       (uintptr_t)last - (uintptr_t)first;
+}
+
+/* Put the chain of tickets, not empty and one array, at the end of the list.
+ * What a ticket holds before it is taken is anything, so one that stands there
+ * already is noticed by its address: here at either end, else in leave(). */
 static void append(sennit_ticket_queue *q, sennit_ticket *first,
 		   sennit_ticket *last)
 {
 	sn_queue_lock(&q->state_);
+	MISUSE(is_among(q->first_, first, last) ||
+		       is_among(q->last_, first, last),
+	       "sennit_ticket_queue_take", "the ticket is taken already");
 	first->earlier_ = q->last_;
 	last->later_ = NULL;
 	if (q->last_) {
@@ -208,7 +221,9 @@ static sennit_ticket *leave(sennit_ticket_queue *q, sennit_ticket *t)
 	sennit_ticket *later = t->later_;
 
 	MISUSE((t->earlier_ ? t->earlier_->later_ : q->first_) != t,
-	       "sennit_ticket_done", "the ticket was moved or copied");
+	       "sennit_ticket_done",
+	       "the ticket, or the one before it, was moved, copied or taken "
+	       "again");
 	if (later)
 		later->earlier_ = t->earlier_;
 	else

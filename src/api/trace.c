@@ -32,12 +32,13 @@ int sennit_trace_visit(sennit_scheduler *s,
 				     const sennit_trace_span *span),
 		       void *context)
 {
-	size_t size = (s->config.trace_events + (size_t)1) * sizeof(uint64_t);
 	uint64_t *events;
+	size_t    size;
 
 	MISUSE_INHERITED(s, "sennit_trace_visit");
 	if (!s->config.trace_events)
 		return -ENOTSUP;
+	size = (s->config.trace_events + (size_t)1) * sizeof(uint64_t);
 	events = sn_memory_take(&s->memory, size, sizeof(*events));
 	if (!events)
 		return -ENOMEM;

@@ -11,3 +11,12 @@ void sn_astray(struct worker *w, uintptr_t here)
 	       "it left a task, whose fiber is still said to run, for another "
 	       "stack");
 }
+
+void sn_astray_home(struct worker *w, uintptr_t here)
+{
+	MISUSE(sn_stacks_contain(&w->scheduler->stacks, here), "longjmp",
+	       "it left the thread's own stack, which is still said to run, "
+	       "for "
+	       "a task's");
+	w->seen = here;
+}

@@ -123,6 +123,20 @@ static bool found_work(sennit_scheduler *s)
 	return !sn_backlog_is_empty(&s->backlog); /* <- gate.out there, too */
 }
 
+/* The scheduler is about to end. Each binding is a reference. */
+static void check_bound(sennit_scheduler *s)
+{
+	bool bound;
+
+	os_lock(&s->lock);
+	bound = s->bound;
+	pthread_mutex_unlock(&s->lock);
+	MISUSE(bound, "sennit_scheduler_release",
+	       "a reference that was not the caller's: no holder is left, but "
+	       "a "
+	       "thread is bound");
+}
+
 void sn_finish_sweep(sennit_scheduler *s)
 {
 	enum gate_verdict verdict;
@@ -133,6 +147,7 @@ void sn_finish_sweep(sennit_scheduler *s)
 		verdict = sn_gate_settle(&s->gate, found_work(s));
 	while (verdict == GATE_AGAIN);
 	if (verdict == GATE_COMPLETED) {
+		check_bound(s);
 		for (uint32_t i = 0; i < s->capacity; i++)
 			sn_parking_wake(&s->workers[i]->sleeper);
 		sn_proxies_close(&s->proxies);

@@ -247,9 +247,11 @@ static bool is_dry(const struct worker *w)
 
 /* --- the loop ----------------------------------------------------------- */
 
-/* The fiber to resume when there is no task to run. NULL: look again. */
-static struct sennit_fiber *nothing_to_run(struct worker *w)
+/* The fiber to resume when there is no task to run. NULL: look again. Apart:
+ * the check needs a frame, which would cost the loop. */
+static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
 {
+	sn_astray_check(w);
 	sn_sight_task(&w->home.current->sight, NULL);
 	if (w->threaded)
 		return sn_idle(w) ? NULL : &w->main;

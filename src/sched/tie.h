@@ -21,11 +21,14 @@
  * no other thread. */
 extern a_u32 sn_process; /* any */
 
-/* Whoever is given a scheduler by the program asks this before it touches more
- * of it: `call` is the public call's name. */
-#define MISUSE_INHERITED(s, call)                               \
-	MISUSE((s)->process != a_load_rlx(&sn_process), (call), \
-	       "the scheduler belongs to the parent process")
+/* Whoever is given a scheduler by the program asks this before it touches it or
+ * more of it: `call` is the public call's name. */
+#define MISUSE_INHERITED(s, call)                                       \
+	do {                                                            \
+		MISUSE(!(s), (call), "the scheduler is NULL");          \
+		MISUSE((s)->process != a_load_rlx(&sn_process), (call), \
+		       "the scheduler belongs to the parent process");  \
+	} while (0)
 
 /* Make the key and watch forks, once in the process. 0, or -EAGAIN or -ENOMEM
  * of the system, which stays its answer. */

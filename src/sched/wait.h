@@ -105,10 +105,10 @@ static inline uint32_t sn_waiter_part(const struct waiter *whole)
 static inline sennit_time sn_wait_end(const struct waiter *n,
 				      sennit_time          deadline)
 {
-	const struct sennit_scope *scope = n->is.raced ? n->scope : NULL;
-
-	return unlikely(scope) && scope->deadline_ < deadline ? scope->deadline_
-							      : deadline;
+	/* Mostly the compiler knows: the scope cannot end it. */
+	if (deadline == SN_UNCANCELLED || !n->is.raced || !n->scope)
+		return deadline;
+	return n->scope->deadline_ < deadline ? n->scope->deadline_ : deadline;
 }
 
 /* Show that the caller, if it is a fiber, is about to wait for the object. From

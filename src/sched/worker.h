@@ -79,6 +79,8 @@ struct worker {
 	uint32_t           prospect;  /* owner: who had tasks when last seen;
 				       * its own index: nobody */
 	struct circles     circles; /* fixed: its neighbours; with seats only */
+	uintptr_t          seen;    /* owner: an address on the thread's own
+					 * stack; 0: none yet */
 	void              *fault_stack; /* owner: NULL: none of ours */
 	struct tracebuffer trace;
 	struct sennit_fiber main;        /* the thread's own stack */

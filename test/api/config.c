@@ -10,6 +10,12 @@ static int refusal(const sennit_config *config)
 	sennit_scheduler *untouched = (sennit_scheduler *)(uintptr_t)64;
 	sennit_scheduler *s = untouched;
 	const int         err = sennit_scheduler_create(&s, config);
+	const char       *field = "none";
+
+	assert_int_equal(sennit_config_check(config, &field),
+			 err == -EINVAL || err == -E2BIG ? err : 0);
+	assert_true(!strcmp(field, "none") ==
+		    (err != -EINVAL && err != -E2BIG));
 
 	if (err == 0)
 		end_scheduler(s);
@@ -47,6 +53,50 @@ static void values_out_of_range_are_refused(void **state)
 	assert_refused(.workers = 1, .fp = SENNIT_FP_SHARED + 1);
 	assert_refused(.workers = 1, .overflow = SENNIT_OVERFLOW_SILENT + 1);
 	assert_refused(.workers = 1, .measure_stacks = 2);
+}
+
+static void expect_fault(const sennit_config *config, const char *expected)
+{
+	const char *field = NULL;
+
+	assert_int_equal(sennit_config_check(config, &field), -EINVAL);
+	assert_string_equal(field, expected);
+	assert_int_equal(sennit_config_check(config, NULL), -EINVAL);
+}
+
+static void a_refused_config_names_the_field(void **state)
+{
+	const sennit_allocator none = { NULL, NULL, NULL };
+	const sennit_cpu_mask  empty = { NULL, 0 };
+	const char            *field = NULL;
+
+	(void)state;
+	assert_int_equal(sennit_config_check(NULL, &field), 0);
+	assert_null(field);
+	expect_fault(&(const sennit_config){ .size = 1 }, "size");
+	expect_fault(SENNIT_CONFIG(.workers = SENNIT_WORKERS_MAX + 1),
+		     "workers");
+	expect_fault(SENNIT_CONFIG(.max_workers = SENNIT_WORKERS_MAX + 1),
+		     "max_workers");
+	expect_fault(SENNIT_CONFIG(.workers = 2, .max_workers = 1),
+		     "max_workers");
+	expect_fault(SENNIT_CONFIG(.stack_size = 1), "stack_size");
+	expect_fault(SENNIT_CONFIG(.trace_events = UINT32_MAX), "trace_events");
+	expect_fault(SENNIT_CONFIG(.placement = 9), "placement");
+	expect_fault(SENNIT_CONFIG(.order = 9), "order");
+	expect_fault(SENNIT_CONFIG(.start = 9), "start");
+	expect_fault(SENNIT_CONFIG(.fp = 9), "fp");
+	expect_fault(SENNIT_CONFIG(.overflow = 9), "overflow");
+	expect_fault(SENNIT_CONFIG(.measure_stacks = 2), "measure_stacks");
+	expect_fault(SENNIT_CONFIG(.allocator = &none), "allocator");
+	expect_fault(SENNIT_CONFIG(.affinity = 9), "affinity");
+	expect_fault(SENNIT_CONFIG(.mask_count = 1), "mask_count");
+	expect_fault(SENNIT_CONFIG(.masks = &empty), "masks");
+	expect_fault(SENNIT_CONFIG(.affinity = SENNIT_AFFINITY_ANY_OF,
+				   .masks = &empty, .mask_count = 1),
+		     "masks");
+	expect_fault(SENNIT_CONFIG(.workers = 4, .max_fibers = 3),
+		     "max_fibers");
 }
 
 static void a_stack_too_large_to_count_is_refused(void **state)
@@ -343,6 +393,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ALONE(values_out_of_range_are_refused),
+		ALONE(a_refused_config_names_the_field),
 		ALONE(a_stack_too_large_to_count_is_refused),
 		ALONE(masks_that_make_no_sense_are_refused),
 		ALONE(an_allocator_needs_both_functions),

@@ -73,6 +73,43 @@ static void leaving_a_task_for_another(void **state)
 	assert_misuse(state, "longjmp", commit_jump_between_tasks);
 }
 
+/* --- from the thread's own stack ---------------------------------------- */
+
+static void wait_to_be_entered(void *again)
+{
+	if (setjmp(target) && !*(bool *)again)
+		return;
+	sennit_sleep(100 * SENNIT_SECOND);
+}
+
+/* again: the task waits once more; else it ends. */
+static void enter_a_task(bool again)
+{
+	sennit_scheduler *s = sennit_current();
+
+	must_schedule_here(wait_to_be_entered, &again);
+	EXPECT_SOON(fibers_of(s) == 1);
+	longjmp(target, 1);
+}
+
+static void commit_enter_a_task_that_waits(const struct offence *o)
+{
+	(void)o;
+	enter_a_task(true);
+}
+
+static void commit_enter_a_task_that_ends(const struct offence *o)
+{
+	(void)o;
+	enter_a_task(false);
+}
+
+static void leaving_the_thread_for_a_task_does_not_hang(void **state)
+{
+	assert_misuse(state, "longjmp", commit_enter_a_task_that_waits);
+	assert_misuse(state, "longjmp", commit_enter_a_task_that_ends);
+}
+
 /* --- no misuse ---------------------------------------------------------- */
 
 static void jump_within(void *unused)
@@ -129,6 +166,7 @@ int main(void)
 		WITH_COUNTS(leaving_a_task_for_the_thread_that_unbinds),
 		WITH_COUNTS(leaving_a_task_for_the_thread_that_waits),
 		WITH_COUNTS(leaving_a_task_for_another),
+		WITH_COUNTS(leaving_the_thread_for_a_task_does_not_hang),
 		WITH_WORKERS(jumps_within_a_task_are_fine),
 		WITH_WORKERS(a_task_may_wait_on_a_stack_of_its_own),
 	};

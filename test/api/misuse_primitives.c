@@ -159,6 +159,29 @@ static void locking_what_one_holds_on_an_unbound_thread(void **state)
 	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice_unbound);
 }
 
+static void lock_and_leave(void *mutex)
+{
+	sennit_mutex_lock(mutex);
+}
+
+/* Both run on the stack that starts while the caller sleeps. */
+static void commit_leave_locked(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	must_schedule_here(lock_and_leave, &m);
+	must_schedule_here(lock_and_leave, &m);
+	sennit_sleep(100 * SENNIT_SECOND);
+}
+
+static void locking_what_a_task_left_locked_there(void **state)
+{
+	assert_misuse(state,
+		      "sennit_mutex_lock: the caller holds the mutex already",
+		      commit_leave_locked);
+}
+
 static void commit_destroy_mutex(const struct offence *o)
 {
 	sennit_mutex m = SENNIT_MUTEX_INIT;
@@ -216,6 +239,41 @@ static void destroying_a_condition_that_is_waited_for(void **state)
 	assert_misuse(state, "sennit_cond_destroy", commit_destroy_cond);
 }
 
+/* --- waiting without the lock ------------------------------------------- */
+
+static void commit_cond_wait_unlocked(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+	sennit_cond  c = SENNIT_COND_INIT;
+
+	(void)o;
+	sennit_cond_wait(&c, &m);
+}
+
+static void waiting_for_a_condition_without_its_lock(void **state)
+{
+	assert_misuse(state, "sennit_cond_wait", commit_cond_wait_unlocked);
+}
+
+static bool always(void *argument)
+{
+	(void)argument;
+	return true;
+}
+
+static void commit_fiber_wait_unlocked(const struct offence *o)
+{
+	sennit_mutex m = SENNIT_MUTEX_INIT;
+
+	(void)o;
+	(void)!sennit_fiber_wait(&m, always, NULL, SENNIT_NEVER);
+}
+
+static void waiting_as_a_fiber_without_the_lock(void **state)
+{
+	assert_misuse(state, "sennit_fiber_wait", commit_fiber_wait_unlocked);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,9 +287,12 @@ int main(void)
 		WITH_COUNTS(locking_what_one_holds),
 		WITH_COUNTS(locking_what_one_holds_in_a_task),
 		WITH_COUNTS(locking_what_one_holds_on_an_unbound_thread),
+		WITH_COUNTS(locking_what_a_task_left_locked_there),
 		WITH_COUNTS(destroying_a_mutex_that_is_locked),
 		WITH_COUNTS(destroying_an_event_that_is_waited_for),
 		WITH_COUNTS(destroying_a_condition_that_is_waited_for),
+		WITH_COUNTS(waiting_for_a_condition_without_its_lock),
+		WITH_COUNTS(waiting_as_a_fiber_without_the_lock),
 	};
 
 	return cmocka_run_group_tests_name("api/misuse_primitives", tests, NULL,

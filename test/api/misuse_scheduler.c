@@ -280,6 +280,62 @@ static void memory_that_is_not_aligned(void **state)
 /* Without workers only, where that is the point. */
 #define WITHOUT_COUNT(f) CASE_(f, "_w0", open_count, close_count, 0)
 
+/* --- references, NULL --------------------------------------------------- */
+
+static void commit_release_twice(const struct offence *o)
+{
+	sennit_scheduler_release(o->s);
+	sennit_scheduler_release(o->s); /* the binding's */
+	sennit_sleep(100 * SENNIT_SECOND);
+}
+
+static void releasing_once_too_often(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_release", commit_release_twice);
+}
+
+static void commit_stats_of_null(const struct offence *o)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	(void)o;
+	sennit_scheduler_stats(NULL, &stats);
+}
+
+static void commit_stats_into_null(const struct offence *o)
+{
+	sennit_scheduler_stats(o->s, NULL);
+}
+
+static void stats_of_null(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_stats", commit_stats_of_null);
+	assert_misuse(state, "sennit_scheduler_stats", commit_stats_into_null);
+}
+
+static void commit_trace_of_null(const struct offence *o)
+{
+	(void)o;
+	(void)!sennit_trace_visit(NULL, NULL, NULL);
+}
+
+static void a_trace_of_null(void **state)
+{
+	assert_misuse(state, "sennit_trace_visit", commit_trace_of_null);
+}
+
+static void commit_create_into_null(const struct offence *o)
+{
+	(void)o;
+	(void)!sennit_scheduler_create(NULL, NULL);
+}
+
+static void creating_into_null(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_create",
+		      commit_create_into_null);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +357,10 @@ int main(void)
 		WITH_COUNTS(shutting_down_from_an_own_task),
 		WITH_COUNTS(stats_of_too_small_a_size),
 		WITH_COUNTS(memory_that_is_not_aligned),
+		WITH_COUNTS(releasing_once_too_often),
+		WITH_COUNTS(stats_of_null),
+		WITH_COUNTS(a_trace_of_null),
+		WITH_COUNTS(creating_into_null),
 	};
 
 	return cmocka_run_group_tests_name("api/misuse_scheduler", tests, NULL,

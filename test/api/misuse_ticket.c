@@ -135,11 +135,61 @@ static void destroying_a_queue_with_a_ticket_that_is_not_done(void **state)
 	assert_misuse(state, "sennit_ticket_queue_destroy", commit_destroy);
 }
 
+/* --- taken twice -------------------------------------------------------- */
+
+/* Which one of the three is taken again. */
+static void take_again(unsigned again)
+{
+	sennit_ticket_queue q = SENNIT_TICKET_QUEUE_INIT;
+	sennit_ticket       t[3];
+
+	sennit_ticket_queue_take_n(&q, t, 3);
+	sennit_ticket_queue_take(&q, &t[again]);
+	sennit_ticket_done(&t[0]);
+	sennit_ticket_done(&t[2]);
+	sennit_ticket_done(&t[1]);
+}
+
+static void commit_take_the_first_again(const struct offence *o)
+{
+	(void)o;
+	take_again(0);
+}
+
+static void commit_take_the_last_again(const struct offence *o)
+{
+	(void)o;
+	take_again(2);
+}
+
+static void commit_take_one_between_again(const struct offence *o)
+{
+	(void)o;
+	take_again(1);
+}
+
+static void a_ticket_taken_twice(void **state)
+{
+	assert_misuse(state, "sennit_ticket_queue_take",
+		      commit_take_the_first_again);
+	assert_misuse(state, "sennit_ticket_queue_take",
+		      commit_take_the_last_again);
+}
+
+/* It stands between others: noticed when one beside it is done. */
+static void a_ticket_taken_twice_between_others(void **state)
+{
+	assert_misuse(state, "sennit_ticket_done",
+		      commit_take_one_between_again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(a_ticket_done_that_was_never_taken),
 		WITH_COUNTS(a_ticket_done_twice),
+		WITH_COUNTS(a_ticket_taken_twice),
+		WITH_COUNTS(a_ticket_taken_twice_between_others),
 		WITH_COUNTS(a_copy_of_a_ticket_done),
 		WITH_COUNTS(waiting_for_a_ticket_that_was_never_taken),
 		WITH_COUNTS(a_function_for_a_ticket_that_was_never_taken),

@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 				      : sizeof(sennit_config);
 	sennit_config *user = calloc(1, room);
 	sennit_config  before, out;
+	const char    *field;
 	int            err;
 
 	if (!user)
@@ -64,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	repair_pointers(user);
 	memset(&before, 0xa5, sizeof(before));
 	out = before;
-	err = sn_config_read(&out, user);
+	err = sn_config_read(&out, user, &field);
 	require(!err || err == -EINVAL || err == -E2BIG);
 	if (err)
 		require(!memcmp(&out, &before, sizeof(out)));

@@ -208,6 +208,12 @@ runs()
 	pass scope -DTIMED=2
 	pass scope -DNEST
 	pass scope -DNEST -DINNER
+	pass scope -DTHREAD
+	pass scope -DTHREAD -DSIGNALS=2
+	pass scope -DTHREAD -DTIMED=0
+	fail scope -DTHREAD -DM_LATE
+	fail scope -DTHREAD -DM_LEFT
+	fail scope -DTHREAD -DM_NOUNLINK
 	fail scope -DM_NOLOOK
 	fail scope -DM_LOOKEARLY
 	fail scope -DNEST -DM_OWNONLY

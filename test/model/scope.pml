@@ -18,6 +18,10 @@
  * else; the opener that must sleep moves here to others and sets WAITED in one
  * step.
  *
+ * With THREAD an unbound thread takes the place of fiber 2.  It belongs to no
+ * scope, waits ROUNDS times for the same semaphore, with a deadline that it claims
+ * itself, and sleeps on a word of its own, which a wake sets.
+ *
  * Checked: no fiber is queued twice or resumed before it left; no record is
  * touched whose frame is gone, nor the group once the opener has freed it; at
  * quiescence nobody waits whose scope is cancelled or whose deadline could fire,
@@ -36,12 +40,17 @@
  *   M_SPLIT       the opener looks at the count, then sets WAITED
  *   M_PLAIN       a member on worker 0 counts in here though the opener sleeps
  *   M_TOUCH       a member looks at the group after it has counted itself out
+ *   M_LATE        a thread whose deadline comes too late does not await its wake
+ *   M_LEFT        a thread that timed out leaves its record linked
  */
 #ifndef SIGNALS
 #define SIGNALS 1
 #endif
 #ifndef TIMED
 #define TIMED 1
+#endif
+#ifndef ROUNDS
+#define ROUNDS 2
 #endif
 #define FIBERS 3
 #define WORKERS 2
@@ -58,13 +67,18 @@ chan list = [FIBERS] of { byte };
 bool slock;
 bool cancelled[2];
 chan waits = [FIBERS] of { byte };
+#ifdef THREAD
+short here = 2, others;
+#else
 short here = 3, others;
+#endif
 bool waited, home = 1;
 
 /* records, workers */
 mtype claim[FIBERS] = IDLE;
 bool linked[FIBERS], enlisted[FIBERS], armed[FIBERS], queued[FIBERS];
 byte current[WORKERS] = NOBODY;
+bool word;			/* of the thread, which is number 2 */
 
 bool live[FIBERS], left[FIBERS], over[FIBERS];	/* ghosts */
 bool freed, canceller_over;			/* ghosts */
@@ -95,7 +109,12 @@ inline enqueue(f)
 {
 	atomic {
 		assert(!queued[f] && live[f] && claim[f] != WAITING);
-		queued[f] = 1
+		if
+#ifdef THREAD
+		:: f == 2 -> word = 1
+#endif
+		:: else -> queued[f] = 1
+		fi
 	}
 }
 
@@ -283,6 +302,57 @@ ended:
 	atomic { over[me] = 1; current[HOME(me)] = NOBODY }
 }
 
+proctype thread()
+{
+	byte round;
+	bool won;
+
+	for (round : 1 .. ROUNDS) {
+		word = 0;
+		LOCK;
+		if
+		:: tokens > 0 ->
+			atomic { tokens--; successes++ };
+			UNLOCK
+		:: else ->
+			atomic {
+				live[2] = 1;
+				claim[2] = WAITING;
+				linked[2] = 1;
+				list!2
+			};
+			UNLOCK;
+			won = 0;
+			if
+			:: word
+			:: try_claim(2, TIMEDOUT, won);
+#ifndef M_LATE
+				if
+				:: won
+				:: else -> word
+				fi
+#endif
+			fi;
+			won = (claim[2] == TIMEDOUT);
+			assert(won || claim[2] == SIGNALLED);
+			if
+			:: !won -> assert(!linked[2]); successes++
+			:: else ->
+#ifndef M_LEFT
+				LOCK;
+				if
+				:: linked[2] -> atomic { list??2; linked[2] = 0 }
+				:: else
+				fi;
+				UNLOCK
+#endif
+			fi;
+			live[2] = 0
+		fi
+	};
+	atomic { over[2] = 1; round = 0; won = 0 }
+}
+
 proctype opener()
 {
 	bool sleeps;
@@ -352,8 +422,10 @@ end:	do
 		started[0] = 1; current[w] = 0 }
 	:: atomic { current[w] == NOBODY && HOME(1) == w && !started[1] ->
 		started[1] = 1; current[w] = 1 }
+#ifndef THREAD
 	:: atomic { current[w] == NOBODY && HOME(2) == w && !started[2] ->
 		started[2] = 1; current[w] = 2 }
+#endif
 	:: atomic { CAN(queued, 0) -> RESUME(0) }
 	:: atomic { CAN(queued, 1) -> RESUME(1) }
 	:: atomic { CAN(queued, 2) -> RESUME(2) }
@@ -384,7 +456,10 @@ end:	timeout ->
 		assert(over[f] || (linked[f] && !IS_CANCELLED(f) && !IS_TIMED(f)));
 		assert(over[f] || tokens == 0)
 	};
-	assert(over[0] || !over[1] || !over[2])
+	assert(over[0] || !over[1] || !over[2]);
+#ifdef THREAD
+	assert(over[2])
+#endif
 }
 
 init {
@@ -393,7 +468,11 @@ init {
 	atomic {
 		run opener();
 		run member(1);
+#ifdef THREAD
+		run thread();
+#else
 		run member(2);
+#endif
 		run canceller();
 		run worker(0);
 		run worker(1);
