@@ -86,6 +86,7 @@ function(sennit_cxx_program name standard)
 	add_executable(${name} ${ARGN})
 	target_link_libraries(${name} PRIVATE ${shipped_marl}
 		sennit_cxx_flags m)
-	set_target_properties(${name} PROPERTIES CXX_STANDARD ${standard}
+	set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
+		CXX_STANDARD ${standard}
 		CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
 endfunction()

@@ -10,6 +10,16 @@ function(sennit_example name)
 	endif()
 endfunction()
 
+# The same with the libraries that are tested in addition; not for those programs
+# that link more than sennit.
+function(sennit_example_twins name)
+	sennit_twins(example_${name})
+	foreach(twin IN LISTS twins)
+		sennit_example(${name}-${twin}
+			$<TARGET_FILE:example_${name}_${twin}>)
+	endforeach()
+endfunction()
+
 file(GLOB files CONFIGURE_DEPENDS examples/*.c)
 foreach(file IN LISTS files)
 	get_filename_component(name ${file} NAME_WE)
@@ -17,6 +27,9 @@ foreach(file IN LISTS files)
 	set_target_properties(example_${name} PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY examples OUTPUT_NAME ${name})
 	sennit_example(${name} $<TARGET_FILE:example_${name}>)
+	if(NOT name STREQUAL neighbours)
+		sennit_example_twins(${name})
+	endif()
 endforeach()
 
 find_path(SENNIT_HWLOC_H hwloc.h)
@@ -52,6 +65,9 @@ function(sennit_cxx_examples folder standard)
 		set_target_properties(example_${name} PROPERTIES
 			RUNTIME_OUTPUT_DIRECTORY examples)
 		sennit_example(${name} $<TARGET_FILE:example_${name}>)
+		if(NOT name STREQUAL marl_fractal)
+			sennit_example_twins(${name})
+		endif()
 	endforeach()
 endfunction()
 

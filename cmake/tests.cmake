@@ -120,6 +120,11 @@ function(sennit_cxx_test group name standard)
 		OUTPUT_NAME ${name})
 	sennit_test(${group} ${name}${suffix}
 		${runner} $<TARGET_FILE:${program}>)
+	sennit_twins(${program} ${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	foreach(twin IN LISTS twins)
+		sennit_test(${group} ${name}${suffix}-${twin}
+			${runner} $<TARGET_FILE:${program}_${twin}>)
+	endforeach()
 endfunction()
 
 if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY

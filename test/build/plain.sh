@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# plain.sh - a build without any option, as a user types it, is the optimised
+# one, and has the same tests as the one that CI calls release.
+#
+# Environment: CC (cc), CXX, SOURCE_DIR (.), BUILD_DIR (a build).
+set -eu
+
+: "${CC:=cc}" "${CXX:=}" "${SOURCE_DIR:=.}"
+
+if ! grep -q 'CMAKE_BUILD_TYPE:[A-Z]*=Release' "$BUILD_DIR/CMakeCache.txt"; then
+	echo "skipped: this is no release build"
+	exit 77
+fi
+for option in ARCH=auto SANITIZE= TORTURE=OFF TEST_LIBRARIES=static; do
+	grep -q "^SENNIT_${option%%=*}:[A-Z]*=${option#*=}" "$BUILD_DIR/CMakeCache.txt" || {
+		echo "skipped: this is another build: not $option"
+		exit 77
+	}
+done
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+tests() {
+	ctest --test-dir "$1" -N | sed -n 's/^ *Test *#[0-9]*: //p' |
+		grep -v -- '-shared$' | sort
+}
+
+env CC="$CC" CXX="$CXX" cmake -S "$SOURCE_DIR" -B "$scratch/build" \
+	>"$scratch/log" 2>&1 || {
+	cat "$scratch/log"
+	exit 1
+}
+grep '"command":.*/src/api/task\.c' "$scratch/build/compile_commands.json" |
+	grep -q -e ' -O2 .*-DNDEBUG' || {
+	echo "it is not optimised"
+	exit 1
+}
+tests "$scratch/build" >"$scratch/plain"
+tests "$BUILD_DIR" >"$scratch/release"
+diff "$scratch/plain" "$scratch/release"
+echo "$(wc -l <"$scratch/plain") tests in a plain build"
