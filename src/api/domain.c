@@ -55,6 +55,11 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 	return sennit_domain_schedule_task(d, &task);
 }
 
+sennit_scheduler *sennit_domain_scheduler(const sennit_domain *d)
+{
+	return d->scheduler;
+}
+
 sennit_domain *sennit_domain_current(void)
 {
 	return sn_self ? sn_domain_around(sn_self->home.current->scope) : NULL;

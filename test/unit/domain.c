@@ -12,7 +12,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-enum { TASKS = 20000, MOST_RUNS = 8 };
+/* More than fall between two turns of the oldest task, which ends a run. */
+enum { TASKS = WORKER_UPKEEP * WORKER_OLDEST, MOST_RUNS = 16 };
 
 static char                 *pages; /* the head at the end of the first */
 static size_t                page_size;
