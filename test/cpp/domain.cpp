@@ -34,9 +34,8 @@ TEST_P(domains, tell_when_all_that_belongs_to_them_is_done)
 TEST_P(domains, are_held_by_every_copy)
 {
 	std::atomic<int> ends{ 0 };
-	sennit::domain   d(s, [&, owned = std::make_unique<int>(1)] {
-                ends += *owned;
-        });
+	sennit::domain   d(
+		  s, [&, owned = std::make_unique<int>(1)] { ends += *owned; });
 	sennit::domain copy = d, moved = std::move(d);
 
 	EXPECT_FALSE(d);
@@ -71,7 +70,7 @@ ON_WORKERS(weak_schedulers);
 
 TEST_P(weak_schedulers, lock_what_has_not_ended)
 {
-	sennit::scheduler other(sennit::config().with_workers(workers()));
+	sennit::scheduler      other(sennit::config().with_workers(workers()));
 	sennit::weak_scheduler w(other), none, copy = w;
 	std::atomic<int>       told{ 0 };
 
