@@ -26,6 +26,8 @@
 #include "sennit/cpp/time.hpp"
 #include "sennit/cpp/scheduler.hpp"
 #include "sennit/cpp/task.hpp"
+#include "sennit/cpp/domain.hpp"
+#include "sennit/cpp/weak.hpp"
 #include "sennit/cpp/fiber.hpp"
 #include "sennit/cpp/event.hpp"
 #include "sennit/cpp/wait_group.hpp"

@@ -34,7 +34,7 @@ typedef struct sennit_domain sennit_domain;
  * worker whose task was last, between two tasks, or by whoever released last,
  * before sennit_domain_release returns. Then nothing of the domain is left. It
  * must not wait. The domain holds a reference to *s until that has returned.
- * Memory: 64 bytes for each worker that *s may have, and some 160 more.
+ * Memory: 128 bytes for each worker that *s may have, and 128 more.
  * Returns 0 or -ENOMEM.
  *
  * From: fiber, thread.  Blocks: no.  */
@@ -71,6 +71,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_domain_schedule_task(
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_domain *sennit_domain_current(void);
+
+/* The scheduler of *d. Takes no reference.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_scheduler *sennit_domain_scheduler(const sennit_domain *d);
 
 SENNIT_END
 

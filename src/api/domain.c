@@ -52,7 +52,14 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 
 	if (likely(w && w->pushes && run))
 		return sn_place_own_in(w, d, run, argument);
-	return sennit_domain_schedule_task(d, &task);
+	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule");
+	return sn_place_packed(d->scheduler, d, &task,
+			       "sennit_domain_schedule");
+}
+
+sennit_scheduler *sennit_domain_scheduler(const sennit_domain *d)
+{
+	return d->scheduler;
 }
 
 sennit_domain *sennit_domain_current(void)

@@ -84,12 +84,22 @@ static ALWAYS_INLINE void after_task(struct worker *w)
 	a_bump_owner(&w->tasks);
 }
 
+/* Count a dispatch before a task that the loop does not see. False: the loop is
+ * to have its turn, and counts that one itself. */
+static ALWAYS_INLINE bool tick_for_loop(struct worker *w)
+{
+	if (likely(sn_loop_tick(w)))
+		return true;
+	w->dispatches = 1;
+	return false;
+}
+
 /* The newest own task, if it is of *d and the loop would take it next. One with
  * a large copy is left to the loop. */
 static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
 				       struct worker *w, struct task *t)
 {
-	return sn_loop_wants_newest(w) && sn_loop_tick(w) &&
+	return sn_loop_wants_newest(w) && tick_for_loop(w) &&
 	       sn_deque_pop_if(&w->deque, ~TASK_BLOCK, (uintptr_t)d, t);
 }
 

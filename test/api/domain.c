@@ -12,7 +12,8 @@ struct part {
 	sennit_domain    *d;
 	atomic_uint       ends;
 	atomic_uint       ran;
-	atomic_uint       due; /* what must have run by the end */
+	atomic_uint       due;  /* what must have run by the end */
+	atomic_bool       gone; /* what ran outside needs this no more */
 	sennit_event      go;
 };
 
@@ -139,6 +140,7 @@ static void run_until_it_ended(void *argument)
 
 	while (!atomic_load(&p->ends))
 		sched_yield();
+	atomic_store(&p->gone, true);
 }
 
 static void count_and_keep_worker(void *argument)
@@ -161,6 +163,7 @@ static void it_ends_though_its_worker_is_busy_with_other_tasks(void **state)
 	send(&p, count_and_keep_worker);
 	sennit_domain_release(p.d);
 	assert_soon(atomic_load(&p.ends) == 1);
+	assert_soon(atomic_load(&p.gone));
 }
 
 /* --- what belongs to it ------------------------------------------------- */

@@ -168,11 +168,13 @@ static void one_may_give_up_while_another_waits(void **state)
 	begin_life(&l, *state);
 	sennit_scheduler_retain(l.s);
 	patient = must_start_thread(shut_down, &l);
+	sennit_scheduler_retain(l.s); /* so that it does not end */
 	assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
 	sennit_scheduler_retain(l.s);
 	other = must_start_thread(give_up, &l);
 	pthread_join(other, NULL);
 	assert_int_equal(atomic_load(&l.returned), 0);
+	sennit_scheduler_release(l.s);
 	sennit_scheduler_release(l.s);
 	pthread_join(patient, NULL);
 	assert_int_equal(atomic_load(&l.returned), 1);

@@ -43,7 +43,7 @@ static void spawn_and_run(void)
 	}
 }
 
-/* --- domain, member: the same, counted by a domain or a group -------------- */
+/* --- domain, member: the same, counted by a domain or a group ------------- */
 
 static sennit_event ended;
 

@@ -123,6 +123,24 @@ runs()
 	fail gate -DPLAIN=1 -DSTAFF -DM_RETIREIN
 	fail gate -DPLAIN=2 -DSTAFF -DM_NOPASSON
 
+	pass domain -DPLAIN=2
+	pass domain -DPLAIN=1 -DTASKREL
+	pass domain -DPARENT=2
+	pass domain -DPARENT=1 -DWAITING=1
+	pass domain -DPASSING=1 -DPLAIN=1
+	pass domain -DPASSING=1 -DWAITING=1
+	pass domain -DOPENING=1 -DPLAIN=1
+	pass domain -DPASSING=1 -DB_ENTSUSP
+	pass domain -DPASSING=1 -DB_NOREFS
+	pass domain -DPASSING=1 -DB_NORELDIRTY
+	fail domain -DPLAIN=1 -DTASKREL -DM_COUNTLATE
+	fail domain -DPLAIN=1 -DM_OFFLATE
+	fail domain -DPARENT=1 -DM_NOENTER
+	fail domain -DWAITING=1 -DPLAIN=1 -DM_EACH
+	fail domain -DPARENT=1 -DM_NOSUM
+	fail domain -DPASSING=1 -DM_NOWAKE
+	fail domain -DPASSING=1 -DPLAIN=1 -DM_NOINSIDE
+
 	pass end
 	pass end -DCLIENTS=3
 	fail end -DM_FIRSTONLY

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_domain.c - broken contracts of domains. */
+#include "misuse.h"
+
+static void wait_for_ever(void *argument)
+{
+	(void)argument;
+	(void)!sennit_sleep_until(SENNIT_NEVER);
+}
+
+static sennit_domain *make_domain(const struct offence *o)
+{
+	sennit_domain *d = NULL;
+
+	if (sennit_domain_create(&d, o->s, NULL, NULL))
+		abort();
+	return d;
+}
+
+static void commit_release_too_often(const struct offence *o)
+{
+	sennit_domain *d = make_domain(o);
+
+	(void)!sennit_domain_schedule(d, wait_for_ever, NULL);
+	sennit_domain_release(d);
+	sennit_domain_release(d);
+}
+
+static void releasing_what_only_its_tasks_keep(void **state)
+{
+	assert_misuse(state, "sennit_domain_release", commit_release_too_often);
+}
+
+static void schedule_unbound(void *domain)
+{
+	(void)!sennit_domain_schedule(domain, wait_for_ever, NULL);
+}
+
+static void commit_schedule_unbound(const struct offence *o)
+{
+	in_a_thread(schedule_unbound, make_domain(o));
+}
+
+static void scheduling_unbound_where_nobody_works(void **state)
+{
+	assert_misuse(state, "sennit_domain_schedule", commit_schedule_unbound);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(releasing_what_only_its_tasks_keep),
+		CASE_(scheduling_unbound_where_nobody_works, "_w0", open_count,
+		      close_count, 0),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_domain", tests, NULL,
+					   NULL);
+}

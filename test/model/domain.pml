@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* domain.pml - a part of a scheduler ends once, when all that belongs to it is
+ * done, although no count is shared by its tasks.
+ *
+ * Stands for src/sched/domain.c with the gate of src/core/gate.c, and for the
+ * part of src/sched/loop.c that runs a domain's tasks.  The word of the gate
+ * {refs, act, SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic
+ * step here.  Each worker counts for itself: balance is what it has sent less
+ * what has ended there, here is what it has started and not ended.  It enters
+ * when here becomes one and leaves when it becomes zero.  Queues hold tasks of
+ * any kind, and any worker takes from them.
+ *
+ * The client sends, from outside: PLAIN tasks, which do nothing; PARENT tasks,
+ * which send a plain one; WAITING tasks, which leave their worker to others and
+ * go on there some time later; PASSING tasks, which take a reference for a
+ * thread outside, which sends a plain task and lets go; OPENING tasks, which
+ * wait until a member of a group has run, somewhere, that sends a plain task.
+ * Then the client lets go; or with TASKREL a plain task does so for it.
+ *
+ * Checked: the domain completes only with nothing queued, started or waiting,
+ * no reference and nobody active; no step touches it after it is freed; its
+ * owner is told once.  At quiescence it has been told.
+ *
+ * Mutants, each of which must fail (with the configuration that run.sh names):
+ *   M_COUNTLATE   sending: counts after the task can be found
+ *   M_OFFLATE     ending: leaves the gate, then counts off
+ *   M_NOENTER     starting: does not enter the gate
+ *   M_EACH        leaves with each task that ends, others started here or not
+ *   M_NOSUM       sweep: does not look at the counts of workers
+ *   M_NOWAKE      settle: a rollback wakes nobody who sleeps at the gate
+ *   M_NOINSIDE    the sweeper does not count itself inside
+ * Without effect here, and so must pass; gate.pml shows what they are for.  A
+ * domain has no weak handles: nobody can retain while it is swept, and who
+ * enters and leaves again marks it DIRTY in leaving.
+ *   B_ENTSUSP     entering: does not look at SUSPENDED
+ *   B_NOREFS      settle: does not look at references and active workers
+ *   B_NORELDIRTY  leaving, releasing: does not set DIRTY while SUSPENDED
+ */
+#ifndef PLAIN
+#define PLAIN 0
+#endif
+#ifndef PARENT
+#define PARENT 0
+#endif
+#ifndef WAITING
+#define WAITING 0
+#endif
+#ifndef PASSING
+#define PASSING 0
+#endif
+#ifndef OPENING
+#define OPENING 0
+#endif
+
+byte refs = 1, act;			/* the word */
+bool SUSPENDED, DONE, DIRTY;		/* the word */
+byte epoch;
+byte inside = 1;
+short balance[2], others;
+byte here[2];
+
+byte plain, parent, waiting, passing, opening, members;	/* queues */
+byte away[2], open[2], ready[2];	/* fibers that wait, by their worker */
+byte passed;				/* references handed to friend() */
+
+byte sweepers, told, started;		/* ghosts */
+bool freed, dropped;			/* ghosts */
+
+#define USE assert(!freed)
+#define NO_TASKS (plain + parent + waiting + passing + opening == 0)
+
+inline step_out()
+{
+	atomic {
+		USE;
+		inside--;
+		last = (inside == 0)
+	};
+	if
+	:: last -> atomic {
+		assert(DONE && !freed);
+		freed = 1;
+		told++;
+		last = 0 }
+	:: else
+	fi
+}
+
+inline sweep()
+{
+#ifndef M_NOINSIDE
+	atomic { USE; inside++ };
+#endif
+	do
+	:: atomic { USE; sum = others };
+#ifndef M_NOSUM
+		atomic { USE; sum = sum + balance[0] };
+		atomic { USE; sum = sum + balance[1] };
+#endif
+		atomic {
+			USE;
+			assert(SUSPENDED && !DONE && sweepers == 1);
+			if
+			:: DIRTY -> DIRTY = 0
+#ifdef B_NOREFS
+			:: !DIRTY && sum != 0 ->
+#else
+			:: !DIRTY && (sum != 0 || refs + act > 0) ->
+#endif
+				SUSPENDED = 0;
+				sweepers--;
+				break
+			:: else ->
+				assert(NO_TASKS && started == 0 && members == 0);
+				assert(refs == 0 && act == 0 && passed == 0);
+				SUSPENDED = 0;
+				DONE = 1;
+				sweepers--;
+				completed = 1;
+				break
+			fi
+		}
+	od;
+	sum = 0;
+#ifdef M_NOWAKE
+	if
+	:: completed -> atomic { USE; epoch++ }
+	:: else
+	fi;
+#else
+	atomic { USE; epoch++ };
+#endif
+	if
+	:: completed -> completed = 0; step_out()
+	:: else
+	fi;
+#ifndef M_NOINSIDE
+	step_out()
+#endif
+}
+
+inline step_down(count)
+{
+	atomic {
+		USE;
+		assert(count > 0);
+		count--;
+		mine = 0;
+		if
+		:: refs + act == 0 && !DONE && !SUSPENDED ->
+			SUSPENDED = 1;
+			sweepers++;
+			mine = 1
+		:: refs + act == 0 && !DONE && SUSPENDED ->
+#ifndef B_NORELDIRTY
+			DIRTY = 1
+#else
+			skip
+#endif
+		:: else
+		fi
+	};
+	if
+	:: mine -> mine = 0; sweep()
+	:: else
+	fi
+}
+
+inline enter()
+{
+	do
+	:: atomic { USE; e = epoch };
+		atomic {
+			USE;
+			assert(!DONE);
+			if
+#ifdef B_ENTSUSP
+			:: act++; e = 0; break
+#else
+			:: !SUSPENDED -> act++; e = 0; break
+			:: SUSPENDED -> DIRTY = 1
+#endif
+			fi
+		};
+		(epoch != e)
+	od
+}
+
+/* A task of the queue q starts on worker w. */
+inline start()
+{
+	if
+	:: here[w] == 0 ->
+#ifndef M_NOENTER
+		enter();
+#endif
+		skip
+	:: else
+	fi;
+	atomic { USE; here[w]++ }
+}
+
+inline send(count)
+{
+#ifdef M_COUNTLATE
+	atomic { USE; plain++ };
+	atomic { USE; count++ }
+#else
+	atomic { USE; count++ };
+	atomic { USE; plain++ }
+#endif
+}
+
+/* A task that ran on w has returned. */
+inline end_task()
+{
+	atomic { started-- };
+#ifndef M_OFFLATE
+	atomic { USE; balance[w]-- };
+#endif
+	atomic { USE; here[w]-- };
+	if
+#ifdef M_EACH
+	:: act > 0 -> step_down(act)
+#else
+#ifdef M_NOENTER
+	:: here[w] == 0 && act > 0 -> step_down(act)
+#else
+	:: here[w] == 0 -> step_down(act)
+#endif
+#endif
+	:: else
+	fi;
+#ifdef M_OFFLATE
+	atomic { USE; balance[w]-- }
+#endif
+	skip
+}
+
+#define LOCALS bool mine, completed, last; byte e; short sum
+
+proctype worker(byte w)
+{
+	LOCALS;
+
+end:	do
+	:: atomic { plain > 0 -> plain--; started++ };
+		start();
+#ifdef TASKREL
+		if
+		:: !dropped -> dropped = 1; step_down(refs)
+		:: else
+		fi;
+#endif
+		end_task()
+	:: atomic { parent > 0 -> parent--; started++ };
+		start();
+		send(balance[w]);
+		end_task()
+	:: atomic { waiting > 0 -> waiting--; started++ };
+		start();
+		away[w]++
+	:: atomic { away[w] > 0 -> away[w]-- };
+		end_task()
+	:: atomic { passing > 0 -> passing--; started++ };
+		start();
+		atomic { USE; assert(!DONE); refs++ };
+		passed++;
+		end_task()
+	:: atomic { opening > 0 -> opening--; started++ };
+		start();
+		atomic { open[w]++; members++ }
+	:: atomic { members > 0 -> members-- };
+		/* its opener waits */
+		send(balance[w]);
+		atomic {
+			if
+			:: open[0] > 0 -> open[0]--; ready[0]++
+			:: else -> open[1]--; ready[1]++
+			fi
+		}
+	:: atomic { ready[w] > 0 -> ready[w]-- };
+		end_task()
+	od
+}
+
+active proctype client()
+{
+	LOCALS;
+	byte n;
+
+	do
+	:: n < PLAIN -> send(others); n++
+	:: else -> break
+	od;
+	/* The others are counted and queued at once: no difference. */
+	atomic { others = others + PARENT; parent = PARENT };
+	atomic { others = others + WAITING; waiting = WAITING };
+	atomic { others = others + PASSING; passing = PASSING };
+	atomic { others = others + OPENING; opening = OPENING };
+#ifndef TASKREL
+	step_down(refs)
+#endif
+}
+
+active proctype friend()
+{
+	LOCALS;
+
+end:	do
+	:: atomic { passed > 0 -> passed-- };
+		send(others);
+		step_down(refs)
+	od
+}
+
+active proctype monitor()
+{
+end:	timeout -> assert(freed && told == 1 && inside == 0);
+	assert(NO_TASKS && started == 0 && members == 0 && passed == 0)
+}
+
+init {
+	atomic {
+		run worker(0);
+		run worker(1)
+	}
+}
