@@ -33,10 +33,7 @@
  *   M_NOFLOOR    resize: starts none of those that stay
  *   M_NORELIEVE  refused: leaves what was sent to the retired with them
  *   M_NORETRUST  refused: wakes nobody for who trusted the searcher to come
- *   M_NOLOOK     send: does not look again whether its worker was closed
  *   M_NOFORWARD  close: does not look into the inbox
- *   M_NOKNOCK    close: wakes nobody who sleeps
- *   M_RESIGN     resign: does not look again, under the lock
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -358,15 +355,11 @@ inline deliver(n)
 			inbox[v] = inbox[v] + n;
 			n = 0
 		};
-#ifndef M_NOLOOK
 		/* fence */
 		if
 		:: v < open
 		:: else -> atomic { USE; n = inbox[v]; inbox[v] = 0 }
 		fi
-#else
-		skip
-#endif
 	:: else -> v = 0; break
 	od
 }
@@ -608,11 +601,7 @@ end_solo:	atomic { ready[w] > 0 || w < open -> USE };
 	fi;
 	LOCK;
 	if
-#ifdef M_RESIGN
-	:: true ->
-#else
 	:: w >= open ->
-#endif
 		atomic {
 			USE;
 			assert(blocked[w] == 0 && threads[w] == 1);
@@ -697,9 +686,7 @@ proctype resizer()
 				atomic { USE; taken = inbox[k]; inbox[k] = 0 };
 				deliver(taken);
 #endif
-#ifndef M_NOKNOCK
 				knock(k);
-#endif
 				k++
 			:: else -> k = 0; break
 			od
