@@ -7,8 +7,8 @@
  *
  * A worker retires from its sleep, out of the gate, with nothing of its own;
  * its thread ends, its record stays open. It is a sleeper without a bit then,
- * as one that was never started (core/parking.h): who adds work and finds nobody
- * else to wake fills it again.
+ * as one that was never started (core/parking.h): who adds work and finds
+ * nobody else to wake fills it again.
  *
  * Invariants
  *   - What others put into its inbox any searcher may take, so nothing is lost
