@@ -326,7 +326,8 @@ SENNIT_API sennit_scheduler *sennit_current(void);
  * and their fibers to the end, wherever these wait, and then end their threads;
  * the call does not wait for that. A worker that is added again before that
  * stays as it is. One that has retired (sennit_config.retire_ms) counts, and
- * stays without a thread until it is needed. Nothing scheduled is lost, no fiber changes its thread.
+ * stays without a thread until it is needed. Nothing scheduled is lost, no
+ * fiber changes its thread.
  * Returns 0, -EINVAL for a count out of range or a scheduler without workers,
  * or -EAGAIN when the system refuses a thread: the count is as before.
  *

@@ -27,8 +27,8 @@ static inline bool sn_finish_is_awaited(const sennit_scheduler *s)
  * caller is inside. */
 void sn_finish_sweep(sennit_scheduler *s);
 
-/* A worker's thread, which is out of the gate, leaves the scheduler for good; or
- * a proxy's. At any time. */
+/* A worker's thread, which is out of the gate, leaves the scheduler for good;
+ * or a proxy's. At any time. */
 void sn_finish_worker_exits(sennit_scheduler *s);
 
 /* The same of one that is in the gate: it leaves that first. */

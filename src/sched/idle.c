@@ -189,8 +189,8 @@ static void sleep_announced(struct worker *w, sennit_time retire)
 }
 
 /* Go to sleep unless work has appeared; afterwards the worker searches. False:
- * the scheduler has ended, or w, still asleep, has been idle for so long that it
- * retires. */
+ * the scheduler has ended, or w, still asleep, has been idle for so long that
+ * it retires. */
 static bool park(struct worker *w, bool searching, sennit_time idle_since)
 {
 	sennit_scheduler *s = w->scheduler;

@@ -46,8 +46,8 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 			   sennit_time until);
 
 /* w, the caller's, loses its thread: it gives back all idle stacks but `keep`,
- * or but one when many rest with nobody as it is, and what its queues have grown
- * by. */
+ * or but one when many rest with nobody as it is, and what its queues have
+ * grown by. */
 void sn_trim_leave(struct worker *w, uint32_t keep);
 
 /* Tell all workers of s, and see to what they share. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vacancy.h - workers without a thread: filled, retired, filled again.
  *
- *	working --idle for retire_ms--> retired --work, and nobody asleep--> working
+ *	working --idle for retire_ms--> retired
+ *	   ^                               |
+ *	   +---- work, and nobody asleep --+
  *
- * A worker retires from its sleep, out of the gate, with nothing of its own; its
- * thread ends, its record stays open. It is a sleeper without a bit then, as one
- * that was never started (core/parking.h): who adds work and finds nobody else
- * to wake fills it again.
+ * A worker retires from its sleep, out of the gate, with nothing of its own;
+ * its thread ends, its record stays open. It is a sleeper without a bit then,
+ * as one that was never started (core/parking.h): who adds work and finds
+ * nobody else to wake fills it again.
  *
  * Invariants
  *   - What others put into its inbox any searcher may take, so nothing is lost
@@ -42,8 +44,8 @@ uint32_t sn_vacancy_count_locked(const sennit_scheduler *s, uint32_t open);
  * searcher. 0 or -EAGAIN. */
 SENNIT_MUST_USE int sn_vacancy_rehire_locked(sennit_scheduler *s);
 
-/* No thread can be had for those that have retired: what was sent to them is for
- * one that is there, which may be so busy that it never searches. */
+/* No thread can be had for those that have retired: what was sent to them is
+ * for one that is there, which may be so busy that it never searches. */
 void sn_vacancy_relieve_locked(sennit_scheduler *s);
 
 /* Of the first so many workers, which are to stay open, as many have threads as

@@ -291,18 +291,21 @@ static void stay(void *argument)
 
 static struct guest guests[MOST];
 
+static unsigned hosts; /* a bit per worker */
+
 static void leave_guest(void *meeting)
 {
-	/* Of every second worker. */
-	if (my_index % 2)
+	if (hosts & 1u << my_index)
 		must_schedule_here(stay, &guests[my_index]);
 	meet(meeting);
 }
 
-static void leave_guests(void)
+static void leave_guests(unsigned where)
 {
 	struct meeting m = { .expected = MOST };
 	uint32_t       i;
+
+	hosts = where;
 
 	memset(guests, 0, sizeof(guests));
 	sennit_wait_group_init(&m.done, MOST);
@@ -310,8 +313,9 @@ static void leave_guests(void)
 		must_schedule(leave_guest, &m);
 	sennit_wait_group_wait(&m.done);
 	EXPECT(atomic_load(&m.there) == MOST);
-	for (i = 1; i < MOST; i += 2)
-		assert_soon(atomic_load(&guests[i].waits));
+	for (i = 0; i < MOST; i++)
+		assert_soon(!(hosts & 1u << i) ||
+			    atomic_load(&guests[i].waits));
 }
 
 static void who_has_fibers_stays_and_they_resume_on_its_thread(void **state)
@@ -321,7 +325,7 @@ static void who_has_fibers_stays_and_they_resume_on_its_thread(void **state)
 	unsigned          births[MOST], i;
 
 	(void)state;
-	leave_guests();
+	leave_guests(0xaa);
 	for (i = 0; i < MOST; i++)
 		births[i] = atomic_load(&starts[i]);
 	assert_settles(s, before, MOST / 2);
@@ -419,6 +423,31 @@ static void taking_away_the_last_one_awake_leaves_another(void **state)
 	end(s);
 }
 
+/* The one awake is about to go, and no other thread can be had. */
+static void some_that_stays_must_have_a_thread(void **state)
+{
+	const unsigned    before = threads_at_rest();
+	sennit_scheduler *s = begin(RETIRING());
+	struct load       l = { .ran = 0 };
+
+	(void)state;
+	leave_guests(1u << 5);
+	assert_settles(s, before, 1);
+	atomic_store(&threads_are_refused, true);
+	EXPECT(sennit_scheduler_set_workers(s, 2) == -EAGAIN);
+	EXPECT(sennit_scheduler_workers(s) == MOST);
+	must_schedule(count_run, &l);
+	EXPECT_SOON(atomic_load(&l.ran) == 1);
+	atomic_store(&threads_are_refused, false);
+	EXPECT(sennit_scheduler_set_workers(s, 2) == 0);
+	EXPECT_SOON(threads_of(s) == 2);
+	must_schedule(count_run, &l);
+	EXPECT_SOON(atomic_load(&l.ran) == 2);
+	sennit_event_set(&guests[5].go);
+	assert_soon(threads_of(s) == 1);
+	end(s);
+}
+
 static void who_retired_may_be_taken_away_and_added(void **state)
 {
 	const unsigned    before = threads_at_rest();
@@ -482,6 +511,7 @@ int main(void)
 		ALONE(tasks_sent_to_the_retired_reach_one_that_never_rests),
 		ALONE(refused_threads_are_asked_for_again),
 		ALONE(taking_away_the_last_one_awake_leaves_another),
+		ALONE(some_that_stays_must_have_a_thread),
 		ALONE(who_retired_may_be_taken_away_and_added),
 		ALONE(schedulers_end_while_workers_retire),
 		ALONE(a_late_start_retires_as_well),

@@ -10,7 +10,7 @@
  * WORKERS records; `open` of them take work, `target` may be hired.  TASKS
  * foreign threads hold a reference each, send a task to some open worker, and
  * let go.  A worker that has slept may retire at any time.  RESIZES times the
- * number of workers is set to any.
+ * number of workers is set, to one and to all by turns.
  *   FIBERS   so many tasks wait once, for a foreign notifier
  *   ENDLESS  one task never ends; its worker looks into its own inbox only
  *   REFUSE   threads are refused from some moment on, for ever
@@ -33,10 +33,7 @@
  *   M_NOFLOOR    resize: starts none of those that stay
  *   M_NORELIEVE  refused: leaves what was sent to the retired with them
  *   M_NORETRUST  refused: wakes nobody for who trusted the searcher to come
- *   M_NOLOOK     send: does not look again whether its worker was closed
  *   M_NOFORWARD  close: does not look into the inbox
- *   M_NOKNOCK    close: wakes nobody who sleeps
- *   M_RESIGN     resign: does not look again, under the lock
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -55,10 +52,12 @@
 byte open = 1, vacant = WORKERS - 1;
 byte sleepers = WORKERS - 1, awake = 1, inside = 2;
 #define FIRST 1
+byte extent = 1;		/* thieves look below this */
 #else
 byte open = WORKERS, vacant;
 byte sleepers, awake = WORKERS, inside = WORKERS + 1;
 #define FIRST WORKERS
+byte extent = WORKERS;
 #endif
 byte target = WORKERS, retired;
 byte searchers = FIRST;		/* new threads search */
@@ -84,11 +83,21 @@ byte asleep;
 #define UNLOCK atomic { USE; lock = 0 }
 #if WORKERS > 2
 #define QUEUED (inbox[0] + inbox[1] + inbox[2])
+#define SEEN (inbox[0] + (extent > 1 -> inbox[1] : 0) + \
+	      (extent > 2 -> inbox[2] : 0))
 #define ALLBLOCKED (blocked[0] + blocked[1] + blocked[2])
 #else
 #define QUEUED (inbox[0] + inbox[1])
+#define SEEN (inbox[0] + (extent > 1 -> inbox[1] : 0))
 #define ALLBLOCKED (blocked[0] + blocked[1])
 #endif
+
+/* The lock is held. */
+#define TRIM							\
+	do							\
+	:: extent > open && !present[extent - 1] -> extent--	\
+	:: else -> break					\
+	od
 
 inline step_out()
 {
@@ -220,6 +229,7 @@ inline hire_one()
 			open++
 		:: else ->
 			atomic { USE; vacant--; sleepers--; searchers++ };
+			extent = (extent > open + 1 -> extent : open + 1);
 			open++;
 			fill(v, 1);
 			if
@@ -345,15 +355,11 @@ inline deliver(n)
 			inbox[v] = inbox[v] + n;
 			n = 0
 		};
-#ifndef M_NOLOOK
 		/* fence */
 		if
 		:: v < open
 		:: else -> atomic { USE; n = inbox[v]; inbox[v] = 0 }
 		fi
-#else
-		skip
-#endif
 	:: else -> v = 0; break
 	od
 }
@@ -373,7 +379,7 @@ proctype sender()
 proctype worker(byte w)
 {
 	LOCALS;
-	bool last;
+	bool last, due;
 
 inactive:
 end_inactive:
@@ -401,7 +407,7 @@ search:	/* counted as a searcher */
 	:: w >= open ->
 		atomic { USE; last = (searchers == 1); searchers-- };
 		if
-		:: last && QUEUED > 0 -> wake_one()
+		:: last && SEEN > 0 -> wake_one()
 		:: else
 		fi;
 		last = 0;
@@ -412,9 +418,11 @@ search:	/* counted as a searcher */
 	:: atomic { ready[w] > 0 -> USE; ready[w]--; blocked[w]--; ran++ };
 		goto found
 	:: atomic { inbox[0] > 0 -> USE; inbox[0]--; taken = 1 }; goto found
-	:: atomic { inbox[1] > 0 -> USE; inbox[1]--; taken = 1 }; goto found
+	:: atomic { extent > 1 && inbox[1] > 0 -> USE; inbox[1]--; taken = 1 };
+		goto found
 #if WORKERS > 2
-	:: atomic { inbox[2] > 0 -> USE; inbox[2]--; taken = 1 }; goto found
+	:: atomic { extent > 2 && inbox[2] > 0 -> USE; inbox[2]--; taken = 1 };
+		goto found
 #endif
 	:: else
 	fi;
@@ -425,20 +433,22 @@ announce:
 	atomic { USE; shown[w] = 1 };
 	/* fence; the last look */
 	if
-	:: ready[w] > 0 || w >= open || done || QUEUED > 0 -> goto withdraw
+	:: ready[w] > 0 || w >= open || done || SEEN > 0 -> goto withdraw
 	:: else
 	fi;
 	leave();
-
-sleeping:
-	asleep++;
+	/* sn_vacancy_time: one of the last sleeps without a deadline */
+	atomic { USE; due = (open - retired > 1); asleep++ };
 end_asleep:
 	if
-	:: atomic { token[w] -> asleep-- }; goto woken
+	:: atomic { token[w] -> asleep--; due = 0 }; goto woken
 #ifdef M_FIBERS
-	:: atomic { !token[w] -> asleep-- }; goto retire
+	:: atomic { due && !token[w] -> asleep--; due = 0 }; goto retire
 #else
-	:: atomic { !token[w] && blocked[w] == 0 -> asleep-- }; goto retire
+	:: atomic {
+		due && !token[w] && blocked[w] == 0 -> asleep--; due = 0
+	};
+		goto retire
 #endif
 	fi;
 
@@ -472,7 +482,7 @@ retire:	/* out of the gate, announced */
 	if
 	:: open - retired <= 1 ->
 		UNLOCK;
-		/* one of the last: it withdraws, and has no deadline again */
+		/* one of the last: it withdraws */
 		atomic {
 			USE;
 			won = shown[w];
@@ -540,7 +550,7 @@ found:
 	};
 	/* fence */
 	if
-	:: last && QUEUED > 0 -> wake_one()
+	:: last && SEEN > 0 -> wake_one()
 	:: else
 	fi;
 	last = 0;
@@ -591,16 +601,13 @@ end_solo:	atomic { ready[w] > 0 || w < open -> USE };
 	fi;
 	LOCK;
 	if
-#ifdef M_RESIGN
-	:: true ->
-#else
 	:: w >= open ->
-#endif
 		atomic {
 			USE;
 			assert(blocked[w] == 0 && threads[w] == 1);
 			threads[w]--;
-			present[w] = 0
+			present[w] = 0;
+			TRIM
 		};
 		UNLOCK;
 		leave();
@@ -647,13 +654,8 @@ proctype resizer()
 	do
 	:: n < RESIZES ->
 		n++;
-		if
-		:: count = 1
-		:: count = 2
-#if WORKERS > 2
-		:: count = 3
-#endif
-		fi;
+		/* fewer, then more */
+		count = (n % 2 == 1 -> 1 : WORKERS);
 		LOCK;
 		refused = 0;
 #ifndef M_NOFLOOR
@@ -684,9 +686,7 @@ proctype resizer()
 				atomic { USE; taken = inbox[k]; inbox[k] = 0 };
 				deliver(taken);
 #endif
-#ifndef M_NOKNOCK
 				knock(k);
-#endif
 				k++
 			:: else -> k = 0; break
 			od
@@ -694,6 +694,7 @@ proctype resizer()
 			do
 			:: open < count && !err ->
 				v = open;
+				extent = (extent > open + 1 -> extent : open + 1);
 				open++;
 				if
 				:: present[v]
@@ -720,6 +721,8 @@ proctype resizer()
 			od;
 			sleepers = sleepers + (target - open + retired) - vacant;
 			vacant = target - open + retired;
+			assert(retired < open);
+			TRIM;
 			v = 0;
 			was = 0;
 			count = 0

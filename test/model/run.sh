@@ -25,7 +25,7 @@ check()
 	# Optimising costs more than it saves unless the search is long.
 	case $expect:$model in
 	part:*) flags='-O2 -DBITSTATE' hash=28 ;;
-	pass:park | pass:scope | pass:mutex) flags=-O2 hash=22 ;;
+	pass:park | pass:scope | pass:mutex | pass:resize) flags=-O2 hash=22 ;;
 	*) flags=-O0 hash=22 ;;
 	esac
 	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
@@ -154,6 +154,22 @@ runs()
 	fail end -DM_LOOKEARLY
 	fail end -DM_NOKEEP
 	fail end -DM_RETDONE
+	pass resize -DTASKS=1 -DRESIZES=1
+	pass resize -DTASKS=1 -DFIBERS=1
+	pass resize -DTASKS=1 -DREFUSE
+	pass resize -DENDLESS
+	pass resize -DLAZY
+	fail resize -DTASKS=1 -DM_TWICE
+	fail resize -DTASKS=1 -DM_STAYIN
+	fail resize -DTASKS=1 -DM_UNLOCKED
+	fail resize -DTASKS=1 -DM_BLIND
+	fail resize -DENDLESS -DM_BITFIRST
+	fail resize -DTASKS=1 -DFIBERS=1 -DM_FIBERS
+	fail resize -DTASKS=1 -DREFUSE -DM_LASTONE
+	fail resize -DENDLESS -DREFUSE -DM_NORELIEVE
+	fail resize -DREFUSE -DM_NORETRUST
+	fail resize -DTASKS=1 -DRESIZES=1 -DM_NOFLOOR
+	fail resize -DTASKS=1 -DRESIZES=1 -DM_NOFORWARD
 
 	pass wait
 	pass wait -DFIBERS=3 -DROUNDS=1
@@ -274,6 +290,8 @@ runs()
 	pass park -DWORKERS=3 -DTASKS=1 -DPINNED=0
 	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	part park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1
+	pass resize -DENDLESS -DREFUSE
+	pass resize -DTASKS=1 -DRESIZES=2
 	pass gate -DPASSING=1 -DBLOCKING=1
 	pass gate -DBLOCKING=1 -DLATE -DTIMED
 	pass deque -DTASKS=4 -DTHIEVES=2
