@@ -7,8 +7,8 @@
  * worker of its own, though all count as of one home.  With TIMED fiber 0 may
  * give up a wait at any moment when its worker is idle, with CANCEL also at any
  * other.  With TRY fiber 1 never waits.  With BUSY worker 0 resumes none of its
- * fibers from when the first of them sleeps until a fiber of another worker has
- * had the lock.  Time is left out: a guard looks and gives up whenever it likes,
+ * fibers from when the first of them sleeps until fiber 1, or 3 of four, has had
+ * the lock.  Time is left out: a guard looks and gives up whenever it likes,
  * who is awake is overdue, or so late that the lock is taken back, whenever
  * somebody says so.  Alarms ring only when they matter: a look at a lock that
  * is held changes nothing.  What happens under the queue's lock is one step.
@@ -34,13 +34,12 @@
  *   M_KEEP        a lock is never taken back from one who does not come
  *   M_NOCHAIN     who leaves does not wake the one that relied on its looks
  *   M_NOBACK      who gives up does not wake the next
- *   M_NOFIRST     an unlock does not wake the first if it wakes another
  */
 #ifndef FIBERS
 #define FIBERS 3
 #endif
 #ifndef WORKERS
-#define WORKERS 3
+#define WORKERS 2
 #endif
 #ifndef THREADS
 #define THREADS 0
@@ -54,9 +53,10 @@
 #define GRANTS 2
 #define NOBODY 9
 
+#define PLACE(f) ((f) == 3 -> 1 % WORKERS : (f) % WORKERS)
 #define IS_THREAD(f) ((f) >= FIBERS - THREADS)
-#define WORKER(f) (IS_THREAD(f) -> WORKERS + (f) : (f) % WORKERS)
-#define HOME(f) (IS_THREAD(f) -> 8 : (f) % WORKERS)
+#define WORKER(f) (IS_THREAD(f) -> WORKERS + (f) : PLACE(f))
+#define HOME(f) (IS_THREAD(f) -> 8 : PLACE(f))
 #define ALL (WORKERS + FIBERS)
 
 bool held, waiters, handover, awake, handed;	/* the word */
@@ -70,14 +70,21 @@ bool served, stuck;				/* of BUSY */
 
 byte owner = NOBODY, last;			/* ghosts */
 byte togo = FIBERS * ROUNDS + HOG;		/* ghost: turns to be had */
-byte came[FIBERS], arrivals;			/* ghosts: in which order */
+chan order = [FIBERS] of { byte };		/* ghost: in which they came */
 byte unserved;					/* ghost: grants, unguarded */
 bool freed;					/* ghost */
 
 #define GUARDED (len(list) > 0 && !waiters)
 #define ELSEWHERE(f) (IS_THREAD(f) || HOME(f) != HOME(me))
-#define OWN assert(owner == NOBODY && !handover); owner = me; last = me; \
-	togo--; served = served || WORKER(me) != 0
+#ifdef BUSY
+#define SERVED served = served || me == (FIBERS > 3 -> 3 : 1)
+#define STUCK stuck = stuck || WORKER(me) == 0
+#else
+#define SERVED skip
+#define STUCK skip
+#endif
+#define OWN assert(owner == NOBODY && !handover); owner = me; togo--; \
+	last = (togo -> 0 : me); SERVED
 
 /* The word as it is left. */
 inline leave_word(guarded)
@@ -125,7 +132,11 @@ inline leave()
 {
 	look_round();
 	list??eval(me);
+	order??eval(me);
 	linked[me] = 0;
+	up[me] = 0; called[me] = 0; polls[me] = 0;
+	rang[me] = 0; ended[me] = 0; claimed[me] = 0;
+	polled = 0;
 	if
 	:: first == me -> awake = 0
 	:: first != me && after != NOBODY && !up[after] && !polls[after] &&
@@ -166,11 +177,7 @@ inline call()
 	:: else -> who = NOBODY
 	fi;
 	if
-#ifdef M_NOFIRST
-	:: !up[first] && who == NOBODY ->
-#else
 	:: !up[first] ->
-#endif
 		called[first] = ELSEWHERE(first);
 		wake(first)
 	:: else
@@ -197,14 +204,21 @@ inline hand_over()
 	handover = 0; awake = 0; grants = 0; unserved = 0;
 	if
 	:: who != NOBODY ->
-		i = 0;
+		/* Whoever came before it is passed over for a reason. */
+		first = NOBODY;
+		i = len(order);
 		do
-		:: i < FIBERS ->
-			assert(!linked[i] || late[i] || HOME(i) == y ||
-			       came[who] <= came[i]);
-			i++
-		:: else -> i = 0; break
+		:: i > 0 ->
+			order?x; order!x; i--;
+			if
+			:: first == NOBODY && !late[x] && HOME(x) != y ->
+				first = x
+			:: else
+			fi
+		:: else -> break
 		od;
+		assert(first == who);
+		first = NOBODY;
 		heir[who] = 1;
 		held = 1;
 		handed = 1;
@@ -338,13 +352,12 @@ again:		if
 			fi;
 			list!me;
 			linked[me] = 1;
-			came[me] = arrivals;
-			arrivals++;
+			order!me;
 			sleep()
 		};
 rest:		atomic {
 			asleep[me] = 1;
-			stuck = stuck || WORKER(me) == 0;
+			STUCK;
 			current[WORKER(me)] = NOBODY
 		};
 		atomic { current[WORKER(me)] == me -> asleep[me] = 0 };
@@ -476,17 +489,18 @@ over:		skip
 
 proctype worker(byte w)
 {
-	byte started;
+	byte started = (w < WORKERS -> w : w - WORKERS);
 
 	/* Starts its fibers, resumes those queued, fires their alarms. */
 end:	do
 	:: atomic {
 		IDLE && started < FIBERS ->
-		if
-		:: WORKER(started) == w -> current[w] = started
-		:: else
-		fi;
-		started++
+		current[w] = started;
+		started++;
+		do
+		:: started < FIBERS && WORKER(started) != w -> started++
+		:: else -> break
+		od
 	}
 	:: atomic { IDLE && CAN(0) && queued[0] -> RESUME(0) }
 	:: atomic { IDLE && CAN(1) && queued[1] -> RESUME(1) }
@@ -517,9 +531,14 @@ init {
 	byte i;
 
 	atomic {
-		for (i : 0 .. ALL - 1) {
+		for (i : 0 .. WORKERS - 1) {
 			run worker(i)
 		}
+#if THREADS > 0
+		for (i : ALL - THREADS .. ALL - 1) {
+			run worker(i)
+		}
+#endif
 		for (i : 0 .. FIBERS - 1) {
 			run fiber(i)
 		}
