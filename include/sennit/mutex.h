@@ -4,9 +4,22 @@
  * All zero is an unlocked mutex; nothing needs destroying. It may be held
  * across any wait. A free lock goes to whoever comes first, also past those who
  * wait (barging): where fibers do little else, those of one worker keep it for
- * some 20 us. Then it is handed to the first that waits on another, so none
- * starves. Who waits on a worker that has nothing else to do looks at the lock
- * for as long; sennit_config.spin_ns = SENNIT_SPIN_NONE forbids that.
+ * some 20 us.
+ *
+ * Who waits keeps its place. At the latest after 4,096 grants to others while
+ * somebody waits, the lock is handed to whoever has waited longest. So one that
+ * finds n waiting gets it after at most 4,096 * (n + 1) grants to others. Not
+ * counted are two kinds. While a waiter looks at the lock (below) grants are
+ * not counted: 20 us each time, and eight times before a hand-over. And a
+ * waiter whose worker, or thread, does not run for a millisecond after the lock
+ * was handed to it loses it to others until it has run.
+ *
+ * A waiter on a worker with nothing else to do does not sleep for more than
+ * 16 ms while the lock is free: it does not depend on one that was woken before
+ * it and whose worker is busy.
+ *
+ * Who waits on a worker that has nothing else to do may look at the lock for
+ * 20 us; sennit_config.spin_ns = SENNIT_SPIN_NONE forbids that.
  *
  * The owner is the fiber, or the unbound thread, that locked it. So a task
  * unlocks before it ends, and a thread neither binds nor unbinds while it holds

@@ -1,310 +1,531 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.pml - src/api/mutex.c: barging, one awake, a guard, hand-overs.
+/* mutex.pml - src/api/mutex.c, mutex_queue.c: barging, a queue that keeps its
+ * order, a guard, hand-overs, waiters that look while they sleep.
  *
- * FIBERS fibers, pinned to WORKERS workers, lock and unlock ROUNDS times each.
- * With TIMED fiber 0 may give up a wait at any moment.  Time is left out: a
- * guard looks and gives up whenever it likes, one that is awake is overdue
- * whenever an unlock says so, and whether a worker is busy is anybody's guess.
+ * FIBERS fibers, pinned to WORKERS workers, lock and unlock ROUNDS times each;
+ * fiber 0 HOG times more.  The last THREADS of them are threads: each has a
+ * worker of its own, though all count as of one home.  With TIMED fiber 0 may
+ * give up a wait at any moment when its worker is idle, with CANCEL also at any
+ * other.  With TRY fiber 1 never waits.  With BUSY worker 0 resumes none of its
+ * fibers from when the first of them sleeps until fiber 1, or 3 of four, has had
+ * the lock.  Time is left out: a guard looks and gives up whenever it likes,
+ * who is awake is overdue, or so late that the lock is taken back, whenever
+ * somebody says so.  Alarms ring only when they matter: a look at a lock that
+ * is held changes nothing.  What happens under the queue's lock is one step.
  * The memory of the mutex goes as soon as the last lock has been given back and
  * whoever did that has returned, which may be while another is on its way out.
  *
  * Checked: one holder at a time; nobody takes a lock that is to be handed on; a
  * fiber is woken once, and only when it sleeps or is about to; nothing is
- * touched after it is freed; every fiber finishes, so no wake is lost; and at
- * the end the word is what it was at the beginning.
+ * touched after it is freed; every fiber finishes, so no wake is lost and no
+ * lock lies free before one who could run; a hand-over passes nobody over but
+ * those whose worker let an earlier one lie; while somebody waits and nobody
+ * guards there are at most GRANTS grants without a hand-over; and at the end
+ * the word is what it was at the beginning.
  *
  * Mutants, each of which must fail:
- *   M_STAYAWAKE   who was woken and queues up again leaves AWAKE set
+ *   M_FRONT       who was woken and lost goes to the front
+ *   M_NOCOUNT     grants are not counted
+ *   M_STAYAWAKE   who was woken and sleeps again leaves AWAKE set
  *   M_HIDE        a guard that has got the lock does not show who waits
  *   M_NOLOOK      a guard goes to sleep without a last look at the lock
- *   M_BEFORE      who has waited already queues up before a guard
  *   M_OPEN        an unlock frees the lock first and looks at the queue then
- *   M_NOBODY      AWAKE is set for a waiter that had given up
+ *   M_NOPOLL      nobody looks while asleep
+ *   M_KEEP        a lock is never taken back from one who does not come
+ *   M_NOCHAIN     who leaves does not wake the one that relied on its looks
+ *   M_NOBACK      who gives up does not wake the next
  */
 #ifndef FIBERS
 #define FIBERS 3
 #endif
 #ifndef WORKERS
-#define WORKERS 3
+#define WORKERS 2
+#endif
+#ifndef THREADS
+#define THREADS 0
 #endif
 #ifndef ROUNDS
 #define ROUNDS 1
 #endif
+#ifndef HOG
+#define HOG 0
+#endif
+#define GRANTS 2
 #define NOBODY 9
 
-bool locked, held, waiters, handover, awake;	/* the word */
+#define PLACE(f) ((f) == 3 -> 1 % WORKERS : (f) % WORKERS)
+#define IS_THREAD(f) ((f) >= FIBERS - THREADS)
+#define WORKER(f) (IS_THREAD(f) -> WORKERS + (f) : PLACE(f))
+#define HOME(f) (IS_THREAD(f) -> 8 : PLACE(f))
+#define ALL (WORKERS + FIBERS)
+
+bool held, waiters, handover, awake, handed;	/* the word */
+byte grants;
 chan list = [FIBERS] of { byte };
-bool linked[FIBERS], guards[FIBERS], called[FIBERS], handed[FIBERS];
-bool timedout[FIBERS], claimed[FIBERS];
+bool linked[FIBERS], up[FIBERS], called[FIBERS], heir[FIBERS], late[FIBERS];
+bool polls[FIBERS], rang[FIBERS], ended[FIBERS], claimed[FIBERS];
 bool asleep[FIBERS], queued[FIBERS];
-byte current[WORKERS] = NOBODY;
+byte current[ALL] = NOBODY;
+bool served, stuck;				/* of BUSY */
 
 byte owner = NOBODY, last;			/* ghosts */
-byte togo = FIBERS * ROUNDS;			/* ghost: turns to be had */
+byte togo = FIBERS * ROUNDS + HOG;		/* ghost: turns to be had */
+chan order = [FIBERS] of { byte };		/* ghost: in which they came */
+byte unserved;					/* ghost: grants, unguarded */
 bool freed;					/* ghost */
 
-#define HOME(f) ((f) % WORKERS)
-#define USE assert(!freed)
-#define LOCK atomic { !locked -> USE; locked = 1 }
-#define OWN assert(owner == NOBODY && !handover); owner = me; last = me; togo--
+#define GUARDED (len(list) > 0 && !waiters)
+#define ELSEWHERE(f) (IS_THREAD(f) || HOME(f) != HOME(me))
+#ifdef BUSY
+#define SERVED served = served || me == (FIBERS > 3 -> 3 : 1)
+#define STUCK stuck = stuck || WORKER(me) == 0
+#else
+#define SERVED skip
+#define STUCK skip
+#endif
+#define OWN assert(owner == NOBODY && !handover); owner = me; togo--; \
+	last = (togo -> 0 : me); SERVED
 
-/* Is there a guard at the front? */
-inline look_at_first()
+/* The word as it is left. */
+inline leave_word(guarded)
 {
+	waiters = len(list) > 0 && !(guarded);
 	if
-	:: empty(list) -> guarded = 0
-	:: nempty(list) -> list?<x>; guarded = guards[x]; x = 0
+	:: !waiters ->
+		assert(!handed);
+		handover = 0; awake = 0; grants = 0; unserved = 0
+	:: else
 	fi
 }
 
-/* One store of the whole word; what it shows is what the list deserves. */
-inline unlock_queue()
+/* Wake f, unless it has been otherwise. */
+inline wake(f)
 {
-	atomic {
-		USE;
-		look_at_first();
-		waiters = nempty(list) && !guarded;
-		guarded = 0;
-		locked = 0
-	}
+	up[f] = 1;
+	if
+	:: !rang[f] && !ended[f] -> claimed[f] = 1; woken = woken | (1 << f)
+	:: else
+	fi
 }
 
-/* At the back, at the front, or behind a guard.  Lock held. */
-inline join(front)
+/* Go round the list: who stands before me, who after me, who is first. */
+inline look_round()
 {
-	atomic {
-		linked[me] = 1;
-		n = (front -> len(list) : 0);
+	before = NOBODY; after = NOBODY; first = NOBODY;
+	i = len(list);
+	do
+	:: i > 0 ->
+		list?x; list!x; i--;
+		if :: first == NOBODY -> first = x :: else fi;
 		if
-#ifndef M_BEFORE
-		:: front && guarded -> list?x; list!x; n--
-#endif
+		:: x == me -> before = y
+		:: x != me && y == me -> after = x
 		:: else
 		fi;
-		list!me;
-		do
-		:: n > 0 -> list?x; list!x; n--
-		:: else -> break
-		od;
-		x = 0
-	}
+		y = x
+	:: else -> break
+	od;
+	x = 0; y = NOBODY
 }
 
-/* Take somebody off the list who has not given up: the first if it is to be
- * handed the lock, else anybody.  Lock held. */
-inline take()
+inline leave()
 {
+	look_round();
+	list??eval(me);
+	order??eval(me);
+	linked[me] = 0;
+	up[me] = 0; called[me] = 0; polls[me] = 0;
+	rang[me] = 0; ended[me] = 0; claimed[me] = 0;
+	polled = 0;
+	if
+	:: first == me -> awake = 0
+	:: first != me && after != NOBODY && !up[after] && !polls[after] &&
+	   HOME(before) != HOME(after) ->
+#ifndef M_NOCHAIN
+		wake(after)
+#else
+		skip
+#endif
+	:: else
+	fi;
+	before = NOBODY; after = NOBODY; first = NOBODY
+}
+
+/* The lock is left free. */
+inline call()
+{
+	first = NOBODY; who = NOBODY;
+	i = len(list);
 	do
-	:: empty(list) -> who = NOBODY; break
-	:: nempty(list) ->
-		atomic {
+	:: i > 0 ->
+		list?x; list!x; i--;
+		if
+		:: first == NOBODY ->
+			first = x;
+		:: else
+		fi;
+		if
+		:: who == NOBODY && !up[x] && ELSEWHERE(x) -> who = x
+		:: else
+		fi
+	:: else -> break
+	od;
+	if
+	:: who != NOBODY && (up[first] || !ELSEWHERE(first)) ->
+		called[who] = 1;
+		wake(who)
+	:: else -> who = NOBODY
+	fi;
+	if
+	:: !up[first] ->
+		called[first] = ELSEWHERE(first);
+		wake(first)
+	:: else
+	fi;
+	awake = 1;
+	first = NOBODY; who = NOBODY; x = 0
+}
+
+/* Hold the lock for whoever came first and may come. */
+inline hand_over()
+{
+	who = NOBODY; y = NOBODY;
+	i = len(list);
+	do
+	:: i > 0 ->
+		list?x; list!x; i--;
+		if
+		:: late[x] -> y = HOME(x)
+		:: !late[x] && who == NOBODY && HOME(x) != y -> who = x
+		:: else
+		fi
+	:: else -> break
+	od;
+	handover = 0; awake = 0; grants = 0; unserved = 0;
+	if
+	:: who != NOBODY ->
+		/* Whoever came before it is passed over for a reason. */
+		first = NOBODY;
+		i = len(order);
+		do
+		:: i > 0 ->
+			order?x; order!x; i--;
 			if
-			:: list?who
-			:: !handover && list??[0] -> list??eval(0); who = 0
-			:: !handover && list??[1] -> list??eval(1); who = 1
-			:: !handover && list??[2] -> list??eval(2); who = 2
-			fi;
-			linked[who] = 0;
-			if
-			:: !timedout[who] -> claimed[who] = 1; break
+			:: first == NOBODY && !late[x] && HOME(x) != y ->
+				first = x
 			:: else
 			fi
+		:: else -> break
+		od;
+		assert(first == who);
+		first = NOBODY;
+		heir[who] = 1;
+		held = 1;
+		handed = 1;
+		if
+		:: !up[who] -> wake(who)
+		:: else
+		fi
+	:: else
+	fi;
+	x = 0; y = NOBODY
+}
+
+inline wake_all()
+{
+	do
+	:: woken != 0 ->
+		atomic {
+			i = 0;
+			do
+			:: !(woken & (1 << i)) -> i++
+			:: else -> break
+			od;
+			assert(claimed[i] && !queued[i]);
+			queued[i] = 1;
+			woken = woken & ~(1 << i);
+			i = 0
 		}
+	:: else -> break
 	od
+}
+
+/* A grant without a hand-over. */
+inline count()
+{
+	grants = grants + 1;
+	unserved = unserved + 1
 }
 
 inline unlock()
 {
 	atomic { assert(owner == me); owner = NOBODY };
 	if
-	/* Nobody to wake; or somebody is awake, and not overdue. */
-	:: atomic { !locked && !waiters -> USE; held = 0; handover = 0 }
-	:: atomic { !locked && waiters && awake && !handover -> USE; held = 0 }
-	:: atomic { !locked && waiters -> USE; locked = 1 };
+	/* Nobody to wake; or all are awake, and not overdue. */
+	:: atomic { !waiters -> assert(!freed); held = 0 }
+	:: atomic { waiters && awake && !handover && grants < GRANTS ->
+		assert(!freed);
+		count();
+		held = 0
+	   }
+	:: waiters ->
 #ifdef M_OPEN
-		atomic { held = 0; locked = 0 };
-		LOCK;
+		atomic { assert(!freed); held = 0 };
 #endif
-		take();
-		if
-		:: who != NOBODY && handover -> handed[who] = 1; owner = who
-		:: else ->
+		atomic {
+			assert(!freed);
 			held = 0;
 			if
-			:: who != NOBODY ->
-				called[who] = HOME(who) != HOME(me);
-				awake = awake || called[who]
-			:: else
-#ifdef M_NOBODY
-				-> awake = 1
-#endif
-			fi
-		fi;
-		handover = 0;
-		unlock_queue();
-		atomic {
+			:: !waiters
+			:: waiters && (handover || grants >= GRANTS) ->
+				hand_over()
+			:: else -> count()
+			fi;
 			if
-			:: who != NOBODY ->
-				assert(claimed[who] && !queued[who]);
-				assert(!linked[who] && !guards[who]);
-				queued[who] = 1
+			:: waiters && !held -> call()
 			:: else
 			fi;
-			who = 0
-		}
+#ifdef M_NOCOUNT
+			grants = 0;
+#endif
+			leave_word(GUARDED)
+		};
+		wake_all()
 	fi
+}
+
+/* The word is left, and me about to sleep. */
+inline sleep()
+{
+	look_round();
+	up[me] = 0; called[me] = 0;
+#ifndef M_NOPOLL
+	polls[me] = first != me && HOME(before) != HOME(me);
+#endif
+	before = NOBODY; after = NOBODY; first = NOBODY;
+	rang[me] = 0; ended[me] = 0; claimed[me] = 0;
+	leave_word(guarded);
+	guarded = 0
+}
+
+/* Leave the queue with the lock. */
+inline take()
+{
+	OWN;
+	held = 1;
+	leave();
+	leave_word(guarded);
+	guarded = 0
 }
 
 proctype fiber(byte me)
 {
-	byte round, who, x, n;
-	bool guarded, lost, mine;
+	byte round, i, x, y = NOBODY, who = NOBODY, first = NOBODY, saved;
+	byte before = NOBODY, after = NOBODY, woken;
+	bool guarded, polled, mine;
 
-	current[HOME(me)] == me;
+	current[WORKER(me)] == me;
+	round = ROUNDS + (me == 0 -> HOG : 0);
 	do
-	:: round < ROUNDS ->
-		atomic { lost = 0; called[me] = 0 };
+	:: round > 0 ->
 again:		if
-		:: atomic { !held && !locked ->
-			USE;
-			OWN;
-			held = 1;
-			awake = awake && !lost
-		   };
+		:: atomic { !held -> assert(!freed); OWN; held = 1 };
 			goto inside
 		:: true
-		fi;
-		LOCK;
-#ifndef M_STAYAWAKE
-		awake = awake && !lost;
-#endif
-		look_at_first();
-		if
-		:: called[me] && !handover && !guarded -> guards[me] = 1
-		:: true
-		fi;
-		if
-		:: !guards[me] && !held ->
-			atomic { OWN; held = 1 };
-			unlock_queue();
-			goto inside
-		:: else
 		fi;
 		atomic {
-			called[me] = 0;
-			handed[me] = 0;
-			timedout[me] = 0;
-			claimed[me] = 0
+			assert(!freed);
+			if
+			:: !held -> OWN; held = 1; goto inside
+#ifdef TRY
+			:: held && me == 1 -> togo--; goto next
+#endif
+			:: else
+			fi;
+			guarded = GUARDED;
+			if
+			:: len(list) > 0 ->
+				list?<x>;
+				awake = awake && HOME(x) == HOME(me);
+				x = 0
+			:: else
+			fi;
+			list!me;
+			linked[me] = 1;
+			order!me;
+			sleep()
 		};
-		join(lost);
-		if
-		:: lost && !guards[me] && !guarded -> handover = 1
-		:: true
-		fi;
-		unlock_queue();
-		if
-		:: !guards[me] -> goto rest
-		:: else
-		fi;
-		/* The guard finds it free, or stops looking. */
-		if
-		:: atomic { !held && !locked -> USE; OWN; held = 1; mine = 1 }
-		:: true
-		fi;
-		LOCK;
-		guards[me] = 0;
-		if
-#ifndef M_NOLOOK
-		:: !mine && !held -> atomic { OWN; held = 1; mine = 1 }
+rest:		atomic {
+			asleep[me] = 1;
+			STUCK;
+			current[WORKER(me)] = NOBODY
+		};
+		atomic { current[WORKER(me)] == me -> asleep[me] = 0 };
+		atomic {
+			assert(!freed);
+			guarded = GUARDED;
+#ifndef M_STAYAWAKE
+			awake = 0;
 #endif
-		:: else
-		fi;
-		if
-		:: !mine -> handover = 1; unlock_queue()
-		:: mine ->
-			atomic { mine = 0; list??eval(me); linked[me] = 0 };
-#ifdef M_HIDE
-			atomic { USE; waiters = 0; locked = 0 };
-#else
-			unlock_queue();
-#endif
-			goto inside
-		fi;
-rest:		atomic { asleep[me] = 1; current[HOME(me)] = NOBODY };
-		atomic { current[HOME(me)] == me -> asleep[me] = 0 };
-		if
-		:: timedout[me] ->
-			LOCK;
-			atomic {
+			polled = rang[me];
+			if
+			:: heir[me] -> heir[me] = 0; handed = 0; take(); goto wakes
+			:: !heir[me] && ended[me] ->
+				leave();
 				if
-				:: linked[me] -> list??eval(me); linked[me] = 0
+#ifndef M_NOBACK
+				:: !held && len(list) > 0 && !guarded -> call()
+#endif
 				:: else
 				fi;
-				USE;
-				waiters = waiters && nempty(list);
+				leave_word(guarded);
+				guarded = 0;
 				togo--;
-				locked = 0
-			};
-			goto next
-		:: !timedout[me] && handed[me] ->
-			atomic {
-				assert(owner == me && held);
-				last = me;
-				togo--
-			};
-			goto inside
-		:: else ->
-			assert(claimed[me]);
-			lost = 1;
-			goto again
+				goto gone
+			:: else
+			fi;
+			late[me] = 0;
+			if
+			:: !held -> count(); take(); goto wakes
+			:: polled && handed ->
+				i = 0;
+				do
+				:: !heir[i] -> i++
+				:: else -> break
+				od;
+				heir[i] = 0; late[i] = 1; handed = 0; i = 0;
+				count();
+				take();
+				goto wakes
+			:: called[me] && !handover && !handed && !guarded ->
+				saved = grants;
+				leave_word(1);
+				guarded = 0;
+				goto guard
+			:: held && !guarded && !handed && !polled ->
+				handover = 1
+			:: held
+			fi;
+#ifdef M_FRONT
+			/* Rotate until me is last, then once round to the front. */
+			list??eval(me);
+			i = len(list);
+			list!me;
+			do
+			:: i > 0 -> list?x; list!x; i--
+			:: else -> break
+			od;
+			x = 0;
+#endif
+			sleep();
+			goto rest
+		};
+guard:		if
+		:: atomic { !held -> assert(!freed); OWN; held = 1; mine = 1 }
+		:: true
 		fi;
-inside:		assert(owner == me && held);
+		atomic {
+			assert(!freed);
+			grants = saved; saved = 0;
+#ifdef M_HIDE
+			waiters = !mine;
+#else
+			waiters = 1;
+#endif
+			if
+			:: mine ->
+				mine = 0;
+				leave();
+				count();
+				leave_word(GUARDED);
+				goto wakes
+#ifndef M_NOLOOK
+			:: !mine && !held -> count(); take(); goto wakes
+#endif
+			:: else -> handover = held; sleep(); goto rest
+			fi
+		};
+wakes:		wake_all();
+inside:		atomic {
+			assert(owner == me && held);
+			assert(unserved <= 2 * GRANTS)
+		};
 		unlock();
 		/* Who had the last turn frees the mutex. */
-		atomic {
+next:		atomic {
 			if
-			:: togo == 0 && last == me && !freed ->
-				assert(!held && !locked && !waiters);
-				assert(!awake && !handover);
+			:: togo == 0 && last == me && !freed && !held ->
+				assert(!waiters && len(list) == 0);
+				assert(!awake && !handover && !handed);
 				freed = 1
 			:: else
 			fi
 		};
-next:		round++
+		round--;
+		goto over;
+gone:		wake_all();
+		round--;
+over:		skip
 	:: else -> break
 	od;
-	current[HOME(me)] = NOBODY
+	current[WORKER(me)] = NOBODY
 }
 
-#define CAN(f) (f < FIBERS && HOME(f) == w && asleep[f])
+#ifdef BUSY
+#define RUNS (w != 0 || !stuck || served)
+#else
+#define RUNS true
+#endif
+#define CAN(f) (f < FIBERS && WORKER(f) == w && asleep[f])
 #define RESUME(f) queued[f] = 0; current[w] = f
+#ifdef M_KEEP
+#define MATTERS (!held)
+#else
+#define MATTERS (!held || handed)
+#endif
+#define IDLE (current[w] == NOBODY && RUNS)
+#define RINGS(f) (CAN(f) && polls[f] && MATTERS && WAITS(f))
+#define WAITS(f) (linked[f] && !up[f] && !claimed[f] && !rang[f] && !ended[f])
 
 proctype worker(byte w)
 {
-	byte started;
+	byte started = (w < WORKERS -> w : w - WORKERS);
 
-	/* Starts its fibers, resumes those queued, fires the timer of fiber 0. */
+	/* Starts its fibers, resumes those queued, fires their alarms. */
 end:	do
 	:: atomic {
-		current[w] == NOBODY && started < FIBERS ->
-		if
-		:: HOME(started) == w -> current[w] = started
-		:: else
-		fi;
-		started++
+		IDLE && started < FIBERS ->
+		current[w] = started;
+		started++;
+		do
+		:: started < FIBERS && WORKER(started) != w -> started++
+		:: else -> break
+		od
 	}
-	:: atomic { current[w] == NOBODY && CAN(0) && queued[0] -> RESUME(0) }
-	:: atomic { current[w] == NOBODY && CAN(1) && queued[1] -> RESUME(1) }
-	:: atomic { current[w] == NOBODY && CAN(2) && queued[2] -> RESUME(2) }
+	:: atomic { IDLE && CAN(0) && queued[0] -> RESUME(0) }
+	:: atomic { IDLE && CAN(1) && queued[1] -> RESUME(1) }
+	:: atomic { IDLE && CAN(2) && queued[2] -> RESUME(2) }
+	:: atomic { IDLE && RINGS(0) -> rang[0] = 1; queued[0] = 1 }
+	:: atomic { IDLE && RINGS(1) -> rang[1] = 1; queued[1] = 1 }
+	:: atomic { IDLE && RINGS(2) -> rang[2] = 1; queued[2] = 1 }
+#if FIBERS > 3
+	:: atomic { IDLE && CAN(3) && queued[3] -> RESUME(3) }
+	:: atomic { IDLE && RINGS(3) -> rang[3] = 1; queued[3] = 1 }
+#endif
 #ifdef TIMED
 	:: atomic {
-		current[w] == NOBODY && CAN(0) && !claimed[0] && !timedout[0] ->
-		timedout[0] = 1;
-		queued[0] = 1
+		IDLE && CAN(0) && WAITS(0) -> ended[0] = 1; queued[0] = 1
 	}
 #endif
 	od
 }
+
+#ifdef CANCEL
+proctype canceller()
+{
+end:	atomic { WAITS(0) -> ended[0] = 1; queued[0] = 1 }
+}
+#endif
 
 init {
 	byte i;
@@ -313,9 +534,17 @@ init {
 		for (i : 0 .. WORKERS - 1) {
 			run worker(i)
 		}
+#if THREADS > 0
+		for (i : ALL - THREADS .. ALL - 1) {
+			run worker(i)
+		}
+#endif
 		for (i : 0 .. FIBERS - 1) {
 			run fiber(i)
 		}
+#ifdef CANCEL
+		run canceller();
+#endif
 		i = 0
 	}
 }

@@ -26,6 +26,7 @@ check()
 	case $expect:$model in
 	part:*) flags='-O2 -DBITSTATE' hash=28 ;;
 	pass:park | pass:scope | pass:mutex | pass:resize) flags=-O2 hash=22 ;;
+	pass:park | pass:scope) flags=-O2 hash=22 ;;
 	*) flags=-O0 hash=22 ;;
 	esac
 	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
@@ -196,15 +197,25 @@ runs()
 	fail wait -DEVENT -DSIGNALS=1 -DM_KEEPLOSER
 
 	pass mutex
-	pass mutex -DTIMED
-	pass mutex -DWORKERS=2 -DROUNDS=2
-	pass mutex -DWORKERS=2 -DROUNDS=2 -DTIMED
-	fail mutex -DROUNDS=2 -DM_BEFORE
+	pass mutex -DHOG=3
+	pass mutex -DROUNDS=2 -DTIMED
+	pass mutex -DWORKERS=3
+	pass mutex -DWORKERS=3 -DTIMED
+	pass mutex -DCANCEL -DTRY
+	pass mutex -DTHREADS=2
+	pass mutex -DWORKERS=3 -DBUSY
+	pass mutex -DWORKERS=3 -DBUSY -DHOG=2
+	pass mutex -DWORKERS=3 -DFIBERS=4 -DBUSY
+	fail mutex -DHOG=3 -DM_FRONT
+	fail mutex -DHOG=3 -DM_NOCOUNT
 	fail mutex -DM_STAYAWAKE
-	fail mutex -DM_HIDE
-	fail mutex -DM_NOLOOK
+	fail mutex -DWORKERS=3 -DM_HIDE
+	fail mutex -DWORKERS=3 -DM_NOLOOK
 	fail mutex -DM_OPEN
-	fail mutex -DTIMED -DM_NOBODY
+	fail mutex -DTIMED -DM_NOBACK
+	fail mutex -DWORKERS=3 -DBUSY -DM_NOPOLL
+	fail mutex -DWORKERS=3 -DBUSY -DHOG=2 -DM_KEEP
+	fail mutex -DWORKERS=3 -DFIBERS=4 -DBUSY -DM_NOCHAIN
 
 	pass select
 	pass select -DCROSSED
@@ -296,7 +307,7 @@ runs()
 	pass gate -DBLOCKING=1 -DLATE -DTIMED
 	pass deque -DTASKS=4 -DTHIEVES=2
 	pass scope -DSIGNALS=2
-	pass mutex -DROUNDS=2
+	pass mutex -DWORKERS=3 -DROUNDS=2
 	END
 }
 
