@@ -20,6 +20,10 @@
 #define STACK_DEFAULT (64u * 1024)
 #endif
 
+/* glibc takes up to 64 KiB of variables from the stack in one frame (alloca):
+ * with the frame around them they end inside. */
+#define GUARD_DEFAULT (68u * 1024)
+
 #define SPIN_DEFAULT          TORTURED(0u, 20000u)
 #define BLOCKING_IDLE_DEFAULT 10000u
 #ifdef SENNIT_DETERMINISTIC /* time passes when all else waits */
@@ -77,6 +81,8 @@ static bool is_valid(const sennit_config *c)
 	if (c->stack_size &&
 	    (c->stack_size < CONFIG_STACK_MIN || c->stack_size > STACK_MAX))
 		return false;
+	if (c->guard_size > STACK_MAX)
+		return false;
 	if (c->trace_events > TRACE_MAX)
 		return false;
 	if (c->placement > SENNIT_PLACEMENT_SPREAD ||
@@ -107,6 +113,8 @@ static void fill_defaults(sennit_config *c)
 		c->spin_ns = 0;
 	if (!c->stack_size)
 		c->stack_size = STACK_DEFAULT;
+	if (!c->guard_size)
+		c->guard_size = GUARD_DEFAULT;
 	if (!c->blocking_idle_ms)
 		c->blocking_idle_ms = BLOCKING_IDLE_DEFAULT;
 	if (!c->trim_ms)

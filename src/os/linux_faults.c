@@ -5,6 +5,7 @@
 
 #include <execinfo.h>
 #include <signal.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* A fault on memory is one or the other, as the kernel sees it. */
@@ -13,7 +14,21 @@ static const int faults[] = { SIGSEGV, SIGBUS };
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
 static struct sigaction previous[FAULTS]; /* fixed once watched */
-static void (*watcher)(uintptr_t address);
+static void (*watcher)(uintptr_t address, uintptr_t stack_pointer);
+
+/* Where the thread's stack had come to; 0: unknown, or to an alternate one. */
+static uintptr_t stack_pointer_of(const ucontext_t *context)
+{
+	const stack_t *other = &context->uc_stack;
+	uintptr_t      sp = 0;
+
+#if defined(__x86_64__)
+	sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	sp = context->uc_mcontext.sp;
+#endif
+	return sp - (uintptr_t)other->ss_sp <= other->ss_size ? 0 : sp;
+}
 
 /* What handled the fault before us does so now. */
 static void pass_on(const struct sigaction *before, int number, siginfo_t *info,
@@ -42,11 +57,11 @@ static void fault(int number, siginfo_t *info, void *context)
 
 	/* A signal that was sent has no address. */
 	if (info->si_code > 0)
-		watcher((uintptr_t)info->si_addr);
+		watcher((uintptr_t)info->si_addr, stack_pointer_of(context));
 	pass_on(before, number, info, context);
 }
 
-void os_faults_watch(void (*look)(uintptr_t address))
+void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 {
 	struct sigaction act = { .sa_sigaction = fault,
 				 .sa_flags = SA_SIGINFO | SA_ONSTACK };
