@@ -80,8 +80,9 @@ void os_lock(pthread_mutex_t *lock);
 /* --- faults ------------------------------------------------------------- */
 
 /* Call look(address, stack_pointer) whenever a thread faults on memory, and
- * then what handled such faults before. The stack pointer is 0 where it is unknown,
- * and where the thread ran on an alternate signal stack. Once in a process. */
+ * then what handled such faults before. The stack pointer is 0 where it is
+ * unknown, and where the thread ran on an alternate signal stack. Once in a
+ * process. */
 void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer));
 
 /* Where the calling thread can look on, even if it is its stack that faults: so
