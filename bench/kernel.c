@@ -7,7 +7,8 @@
 
 #include "os/os.h"
 
-#define STACK ((size_t)64 << 10)
+#define GUARD ((size_t)68 << 10) /* as api/config.c */
+#define STACK (GUARD + ((size_t)64 << 10))
 #define BATCH 32 /* as core/stack.h */
 #define NAPS  2000
 
@@ -28,7 +29,7 @@ static void touch_and_guard(struct bench_run *r)
 
 		for (size_t k = 0; k < BATCH; k++)
 			bottom[k] = stacks + k * STACK;
-		bench_check(!os_guard_pages(os_guard_kind(), bottom, BATCH),
+		bench_check(!os_guard(os_guard_kind(), bottom, BATCH, GUARD),
 			    "kernel: no guards");
 		guarded = sennit_now();
 		for (size_t k = 1; k <= BATCH; k++)

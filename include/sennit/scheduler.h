@@ -81,7 +81,7 @@ enum sennit_start {
 				   * there is work and no worker idle */
 };
 
-/* What happens when a task runs off its stack, into the guard page. */
+/* What happens when a task runs off its stack, into the guard. */
 enum sennit_overflow {
 	SENNIT_OVERFLOW_REPORT = 0, /* Standard error gets the task, the fiber,
 				     * the size and a backtrace; then what
@@ -142,13 +142,23 @@ typedef struct sennit_config {
 
 	size_t   stack_size; /* bytes of a fiber's stack, rounded up to pages;
 			      * 0: 64 KiB (256 KiB under AddressSanitizer or
-			      * ThreadSanitizer); at least 16 KiB. Its lowest
-			      * page is a guard and the library uses up to
-			      * 1.5 KiB at the top. Where guards cost mappings
-			      * (Linux before 6.13) the process guards as many
-			      * stacks as a quarter of vm.max_map_count allows;
-			      * others carry a marker instead, looked at when
-			      * their worker ends */
+			      * ThreadSanitizer); at least 16 KiB. The library
+			      * uses up to 1.5 KiB at the top. Worker threads'
+			      * own stacks, on which thread_init, on_shutdown
+			      * and destructors of thread-local variables run,
+			      * are as large, or 64 KiB: so libc, which takes
+			      * large variables from the stack up to a quarter
+			      * of the thread's own, takes what fibers have */
+	size_t   guard_size; /* bytes of address space below each stack that
+			      * fault on access, rounded up to pages; 0: 68 KiB,
+			      * more than any frame of libc's. A larger frame,
+			      * compiled without -fstack-clash-protection, may
+			      * step over it. Costs page tables: 8 bytes for
+			      * each page. Where guards cost mappings (Linux
+			      * before 6.13) the process guards as many stacks
+			      * as a quarter of vm.max_map_count allows; others
+			      * carry a marker instead, looked at when their
+			      * worker ends, and the gap is plain memory */
 	uint32_t max_fibers; /* most stacks at once, no fewer than max_workers;
 			      * 0: no limit. At the limit a task that blocks
 			      * blocks its thread and new tasks wait unstarted;

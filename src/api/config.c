@@ -20,6 +20,10 @@
 #define STACK_DEFAULT (64u * 1024)
 #endif
 
+/* glibc takes up to 64 KiB of variables from the stack in one frame (alloca):
+ * with the frame around them they end inside. */
+#define GUARD_DEFAULT (68u * 1024)
+
 #define SPIN_DEFAULT          TORTURED(0u, 20000u)
 #define BLOCKING_IDLE_DEFAULT 10000u
 #ifdef SENNIT_DETERMINISTIC /* time passes when all else waits */
@@ -105,6 +109,8 @@ static const char *find_fault(const sennit_config *c)
 	if (c->stack_size &&
 	    (c->stack_size < CONFIG_STACK_MIN || c->stack_size > STACK_MAX))
 		return "stack_size";
+	if (c->guard_size > STACK_MAX)
+		return "guard_size";
 	if (!sn_memory_is_valid(c->allocator))
 		return "allocator";
 	return find_fault_in_masks(c);
@@ -128,6 +134,8 @@ static void fill_defaults(sennit_config *c)
 		c->spin_ns = 0;
 	if (!c->stack_size)
 		c->stack_size = STACK_DEFAULT;
+	if (!c->guard_size)
+		c->guard_size = GUARD_DEFAULT;
 	if (!c->blocking_idle_ms)
 		c->blocking_idle_ms = BLOCKING_IDLE_DEFAULT;
 	if (!c->trim_ms)

@@ -21,7 +21,7 @@ enum {
 	MAP_WORDS = 1024 / 64,
 };
 
-#define SLAB_BYTES ((size_t)64 << 20)
+#define SLAB_BYTES ((size_t)128 << 20)
 
 struct slab {
 	struct slab *next;
@@ -99,7 +99,7 @@ static uint32_t mapping_limit(struct slabs *s)
 static bool guard_by_mapping(struct slabs *s, void *bottom)
 {
 	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
-	    !os_guard_pages(OS_GUARD_MAPPING, &bottom, 1)) {
+	    !os_guard(OS_GUARD_MAPPING, &bottom, 1, s->gap)) {
 		s->mapping_guards++;
 		return true;
 	}
@@ -108,14 +108,15 @@ static bool guard_by_mapping(struct slabs *s, void *bottom)
 }
 
 /* Guard stack i of b as well as possible. The cheap way is tried again for
- * each: after a failed batch some pages have their guard and would not bear a
- * canary. */
+ * each: after a failed batch some have their guard and would not bear a canary.
+ * One that is guarded in part does: guards are made from the lowest page up,
+ * and the canary lies in the highest. */
 static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 {
 	void *bottom = bottom_of(s, b, i);
 
 	if (s->kind == OS_GUARD_CHEAP &&
-	    !os_guard_pages(OS_GUARD_CHEAP, &bottom, 1))
+	    !os_guard(OS_GUARD_CHEAP, &bottom, 1, s->gap))
 		return;
 	b->costly++;
 	if (guard_by_mapping(s, bottom))
@@ -133,7 +134,7 @@ static void carve(struct slabs *s, struct slab *b, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		bottom[i] = bottom_of(s, b, b->carved + i);
 	all = s->kind == OS_GUARD_CHEAP &&
-	      !os_guard_pages(OS_GUARD_CHEAP, bottom, count);
+	      !os_guard(OS_GUARD_CHEAP, bottom, count, s->gap);
 	for (uint32_t i = 0; i < count; i++, b->carved++) {
 		set_bit(b->is_clean, b->carved);
 		if (!all)
@@ -194,7 +195,9 @@ static bool add_slab(struct slabs *s, uint32_t most)
 static void remove_slab(struct slabs *s, struct slab *b)
 {
 #ifdef SN_ASAN
-	__asan_unpoison_memory_region(b->base, s->pitch * b->carved);
+	for (uint32_t i = 0; i < b->carved; i++)
+		__asan_unpoison_memory_region(bottom_of(s, b, i) + s->gap,
+					      s->pitch - s->gap);
 #endif
 	os_unmap(b->base, s->pitch * b->count);
 	sn_memory_give(s->memory, b, sizeof(*b));
@@ -247,32 +250,28 @@ static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 
 /* --- what others call --------------------------------------------------- */
 
-/* Bytes from one stack to the next; 0 for a size that cannot be. */
-static size_t pitch_of(size_t size, size_t page)
+static size_t round_up(size_t bytes, size_t page)
 {
-	size_t pitch;
-
-	if (size > SIZE_MAX / 2)
-		return 0;
-	pitch = (size + page - 1) / page * page;
-	if (page > pitch / 4)
-		pitch += page;
-	return pitch;
+	return (bytes + page - 1) / page * page;
 }
 
 int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
-		  size_t stack_size)
+		  size_t stack_size, size_t guard_size)
 {
 	size_t page = os_page_size();
+	size_t gap = round_up(guard_size, page);
 
+	if (stack_size > SIZE_MAX / 4 || guard_size > SIZE_MAX / 4)
+		return -EINVAL;
 	*s = (struct slabs){
 		.memory = memory,
 		.page = page,
-		.pitch = pitch_of(stack_size, page),
+		.gap = gap,
+		.pitch = gap + round_up(stack_size, page),
 		.mapping_limit = UINT32_MAX,
 		.kind = os_guard_kind(),
 	};
-	return s->pitch ? 0 : -EINVAL;
+	return 0;
 }
 
 void sn_slabs_free(struct slabs *s)
@@ -289,7 +288,7 @@ void sn_slabs_free(struct slabs *s)
 /* Hand stack i of b out: its lowest usable address. */
 static void *hand_out(const struct slabs *s, struct slab *b, uint32_t i)
 {
-	char              *low = bottom_of(s, b, i) + s->page;
+	char              *low = bottom_of(s, b, i) + s->gap;
 	struct stack_link *link = sn_slabs_link(s, low);
 
 	link->slab = b;
@@ -362,7 +361,7 @@ void sn_slabs_give(struct slabs *s, struct slab *slab, void *low)
 
 size_t sn_slabs_usable(const struct slabs *s)
 {
-	return s->pitch - s->page - LINK_ROOM;
+	return s->pitch - s->gap - LINK_ROOM;
 }
 
 bool sn_slabs_contain(const struct slabs *s, uintptr_t address)

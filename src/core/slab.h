@@ -2,9 +2,9 @@
 /* slab.h - mappings of many stacks, their guards, and which of them are clean.
  *
  *	slab        [ stack | stack | stack | ... ]
- *	guarded     [ guard page     | usable ...       | link ]
- *	unguarded   [ spare | canary | usable ...       | link ]
- *	                             ^ low              ^ low + usable
+ *	guarded     [ guard            | usable ...       | link ]
+ *	unguarded   [ a gap   | canary | usable ...       | link ]
+ *	                               ^ low              ^ low + usable
  *
  *	uncarved --guarded, by the batch--> clean --> taken --cleaned--> clean
  *	    ^                                                              |
@@ -41,7 +41,8 @@ struct slab;
 struct slabs {
 	const sennit_allocator *memory; /* fixed */
 	size_t                  page;   /* fixed */
-	size_t                  pitch;  /* fixed: one stack */
+	size_t                  gap;    /* fixed: below a stack, its guard */
+	size_t                  pitch;  /* fixed: one stack with its gap */
 	enum os_guard           kind;   /* fixed */
 
 	uint32_t     mapping_limit; /* most guards of the process that split
@@ -64,10 +65,10 @@ struct stack_link {
 	bool         is_bare; /* fixed while taken: it has no guard */
 };
 
-/* Prepare *s; nothing is mapped yet. 0, or -EINVAL for a size beyond the
- * address space. */
+/* Prepare *s; nothing is mapped yet. Both sizes, in bytes, are rounded up to
+ * pages and not zero. 0, or -EINVAL for one beyond the address space. */
 int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
-		  size_t stack_size);
+		  size_t stack_size, size_t guard_size);
 /* Unmap everything. */
 void sn_slabs_free(struct slabs *s);
 

@@ -17,12 +17,12 @@ void sn_stack_check(const struct stacks *s, void *low)
 }
 
 int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
-		   size_t stack_size, uint32_t limit)
+		   size_t stack_size, size_t guard_size, uint32_t limit)
 {
 	int err;
 
 	*s = (struct stacks){ .limit = limit ? limit : UINT32_MAX };
-	err = sn_slabs_init(&s->slabs, memory, stack_size);
+	err = sn_slabs_init(&s->slabs, memory, stack_size, guard_size);
 	return err ? err : -pthread_mutex_init(&s->lock, NULL);
 }
 

@@ -52,13 +52,13 @@ struct stacks_count {
 	uint64_t bytes;     /* mapped, all told */
 };
 
-/* Prepare *s; nothing is mapped before the first stack is taken. stack_size is
- * rounded up to pages, and includes the guard page unless that would be more
- * than a quarter of it (systems with large pages). limit: the most stacks at
- * once, 0 for no limit. *memory must outlive *s.
+/* Prepare *s; nothing is mapped before the first stack is taken. Both
+ * sizes are rounded up to pages: of a stack, and of the guard below it, which
+ * costs addresses. limit: the most stacks at once, 0 for no limit. *memory must
+ * outlive *s.
  * Returns 0, -EINVAL for a size beyond the address space, or -ENOMEM. */
 int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
-		   size_t stack_size, uint32_t limit);
+		   size_t stack_size, size_t guard_size, uint32_t limit);
 
 /* Unmap everything. All stacks were given back. */
 void sn_stacks_free(struct stacks *s);

@@ -32,8 +32,10 @@ void os_word_wake_all(a_u32 *word)
 	sn_turns_wake((const uint32_t *)&word->value_, true);
 }
 
-int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument)
+int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
+		    size_t stack)
 {
+	(void)stack; /* the system's default */
 	return -sn_turns_start(out, run, argument);
 }
 

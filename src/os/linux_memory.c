@@ -16,7 +16,7 @@
 enum {
 	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
 	SELF = -10000,            /* PIDFD_SELF_THREAD, newer still */
-	BATCH = 32,               /* pages guarded by one system call */
+	BATCH = 32,               /* ranges guarded by one system call */
 	DEFAULT_MAPPINGS = 65530, /* the kernel's own max_map_count */
 };
 
@@ -118,35 +118,35 @@ enum os_guard os_guard_kind(void)
 	return (enum os_guard)(kind - 1);
 }
 
-/* Does this system guard many pages at once? Learned from the first refusal,
+/* Does this system guard many ranges at once? Learned from the first refusal,
  * for some tools write a line about each. */
 static a_u32 is_batch_refused; /* any; may be set late */
 
-/* How many pages one system call could guard, from the first on: fewer than
+/* How many ranges one system call could guard, from the first on: fewer than
  * count, or none, when the system does not like it. */
-static size_t guard_batch(void *const low[], size_t count, size_t page)
+static size_t guard_batch(void *const low[], size_t count, size_t size)
 {
-	struct iovec pages[BATCH];
+	struct iovec ranges[BATCH];
 	ssize_t      advised;
 
 	for (size_t i = 0; i < count; i++)
-		pages[i] = (struct iovec){ low[i], page };
-	advised = syscall(SYS_process_madvise, SELF, pages, count,
+		ranges[i] = (struct iovec){ low[i], size };
+	advised = syscall(SYS_process_madvise, SELF, ranges, count,
 			  GUARD_INSTALL, 0);
 	if (advised < 0 &&
 	    (errno == ENOSYS || errno == EBADF || errno == EPERM))
 		a_store_rlx(&is_batch_refused, 1);
-	return advised > 0 ? (size_t)advised / page : 0;
+	return advised > 0 ? (size_t)advised / size : 0;
 }
 
-/* How many pages could be guarded by batches, from the first on. */
-static size_t guard_batches(void *const low[], size_t count, size_t page)
+/* How many ranges could be guarded by batches, from the first on. */
+static size_t guard_batches(void *const low[], size_t count, size_t size)
 {
 	size_t done = 0;
 
 	while (count - done > 1 && !a_load_rlx(&is_batch_refused)) {
 		size_t some = count - done < BATCH ? count - done : BATCH;
-		size_t guarded = guard_batch(low + done, some, page);
+		size_t guarded = guard_batch(low + done, some, size);
 
 		done += guarded;
 		if (guarded < some)
@@ -155,24 +155,23 @@ static size_t guard_batches(void *const low[], size_t count, size_t page)
 	return done;
 }
 
-static int guard_one(enum os_guard kind, void *low, size_t page)
+static int guard_one(enum os_guard kind, void *low, size_t size)
 {
-	int failed = kind == OS_GUARD_CHEAP ? madvise(low, page, GUARD_INSTALL)
-					    : mprotect(low, page, PROT_NONE);
+	int failed = kind == OS_GUARD_CHEAP ? madvise(low, size, GUARD_INSTALL)
+					    : mprotect(low, size, PROT_NONE);
 
 	return failed ? -errno : 0;
 }
 
-int os_guard_pages(enum os_guard kind, void *const low[], size_t count)
+int os_guard(enum os_guard kind, void *const low[], size_t count, size_t size)
 {
-	size_t page = os_page_size();
 	size_t done = 0;
 	int    err = 0;
 
 	if (kind == OS_GUARD_CHEAP)
-		done = guard_batches(low, count, page);
+		done = guard_batches(low, count, size);
 	for (; done < count && !err; done++)
-		err = guard_one(kind, low[done], page);
+		err = guard_one(kind, low[done], size);
 	return err;
 }
 

@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Room for the program's functions that run on a worker's own stack. */
+#define LEAST_STACK ((size_t)64 * 1024)
+
 /* --- time --------------------------------------------------------------- */
 
 sennit_time os_now(void)
@@ -82,9 +85,30 @@ void os_word_wake_all(a_u32 *word)
 
 /* --- threads ------------------------------------------------------------ */
 
-int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument)
+/* On its stack a thread has its thread-local variables, too: the system refuses
+ * it (EINVAL) when there is no room for them, and does not say how much it
+ * wants. */
+int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
+		    size_t stack)
 {
-	return -pthread_create(out, NULL, run, argument);
+	pthread_attr_t a;
+	size_t         usual;
+	int            err = pthread_attr_init(&a);
+
+	if (err)
+		return -err;
+	pthread_attr_getstacksize(&a, &usual);
+	if (stack && stack < LEAST_STACK)
+		stack = LEAST_STACK;
+	do {
+		if (!stack || stack > usual)
+			stack = usual;
+		pthread_attr_setstacksize(&a, stack);
+		err = pthread_create(out, &a, run, argument);
+		stack *= 2;
+	} while (err == EINVAL && stack / 2 < usual);
+	pthread_attr_destroy(&a);
+	return -err;
 }
 
 int os_thread_join(pthread_t thread)

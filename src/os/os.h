@@ -29,8 +29,12 @@ void os_word_wake_all(a_u32 *word);
 
 /* --- threads ------------------------------------------------------------ */
 
-/* Start a thread; -EAGAIN when the system refuses. */
-int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument);
+/* Start a thread; -EAGAIN when the system refuses. stack: so many bytes, or 64
+ * KiB, are its stack, unless the system wants more or its default is less; 0:
+ * the default. libc takes large variables (alloca) from the stack up to a
+ * quarter of what the thread's own stack has, wherever it runs. */
+int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
+		    size_t stack);
 
 /* Wait for the end of a thread, and forget it. 0 or a negative errno. */
 int os_thread_join(pthread_t thread);
@@ -75,9 +79,11 @@ void os_lock(pthread_mutex_t *lock);
 
 /* --- faults ------------------------------------------------------------- */
 
-/* Call look(address) whenever a thread faults on memory, and then what handled
- * such faults before. Once in a process. */
-void os_faults_watch(void (*look)(uintptr_t address));
+/* Call look(address, stack_pointer) whenever a thread faults on memory, and
+ * then what handled such faults before. The stack pointer is 0 where it is
+ * unknown, and where the thread ran on an alternate signal stack. Once in a
+ * process. */
+void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer));
 
 /* Where the calling thread can look on, even if it is its stack that faults: so
  * many bytes, used until dropped. False: the thread has such a place already,
@@ -108,8 +114,8 @@ void *os_map(size_t size);
 void  os_unmap(void *memory, size_t size);
 
 /* Make what os_map gave, or whole pages of it, as it was then: zeros that cost
- * no memory, without guards. False: refused, and all is as before. Aborts if the
- * system then lacks what it had. */
+ * no memory, without guards. False: refused, and all is as before. Aborts if
+ * the system then lacks what it had. */
 bool os_map_anew(void *memory, size_t size);
 
 /* The contents of the pages wholly inside are needed no more: afterwards they
@@ -125,9 +131,10 @@ enum os_guard {
 /* How this system guards pages; asked once. */
 enum os_guard os_guard_kind(void);
 
-/* Make the page at low[i] fault on access, for each i < count, by the given
- * kind. 0, or a negative errno, when some pages may be guarded already. */
-int os_guard_pages(enum os_guard kind, void *const low[], size_t count);
+/* Make size bytes from low[i] on, whole pages, fault on access, for each
+ * i < count, by the given kind. 0, or a negative errno: some may be guarded
+ * then, and of the first that is not, some pages, from the lowest on. */
+int os_guard(enum os_guard kind, void *const low[], size_t count, size_t size);
 
 /* The most mappings this process may have (vm.max_map_count). */
 size_t os_mapping_limit(void);

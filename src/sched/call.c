@@ -147,7 +147,7 @@ static bool start(struct call *c)
 
 	hand_over(c);
 	a_add_rlx(&s->inside, 1); /* the caller's fiber is alive: not the end */
-	if (!os_thread_start(&thread, thread_main, c))
+	if (!os_thread_start(&thread, thread_main, c, 0))
 		return true;
 	/* -> finish.inside <- finish.inside */
 	a_sub_acqrel(&s->inside, 1);

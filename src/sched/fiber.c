@@ -20,15 +20,17 @@
 #define COLOURS     16u
 #define COLOUR_STEP 64u
 
-struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
-				   uint32_t id)
+struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
+				   struct home *home, uint32_t id)
 {
 	uintptr_t            top = (uintptr_t)low + size;
 	struct sennit_fiber *f;
 
-	/* By the address: the record of a stack lies where it ever did, so a
-	 * notify that comes too late finds a record, if another fiber's. */
-	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / size % COLOURS);
+	/* By the address, which a stack keeps: its record lies where it ever
+	 * did, so a notify that comes too late finds one, if of another. From
+	 * stack to stack the next colour, as processors fetch ahead what is
+	 * equally far apart. */
+	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / pitch % COLOURS);
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	memset(f, 0, sizeof(*f));
 	f->home = home;

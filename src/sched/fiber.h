@@ -88,9 +88,10 @@ struct sennit_fiber {
 	unsigned valgrind_id; /* owner */
 };
 
-/* Make a fiber of the stack low[0..size-1]. */
-struct sennit_fiber *sn_fiber_make(char *low, size_t size, struct home *home,
-				   uint32_t id);
+/* Make a fiber of the stack low[0..size-1], of which there is one each `pitch`
+ * bytes. */
+struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
+				   struct home *home, uint32_t id);
 /* Bytes that frames have at least on a stack of so many usable ones. */
 size_t sn_fiber_room(size_t usable);
 

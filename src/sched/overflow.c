@@ -18,33 +18,46 @@ static void name_task(uintptr_t task, char *name, size_t size)
 		os_function_name(task, name, size);
 }
 
-static void say(const struct sennit_fiber *f)
+static void say(const struct sennit_fiber *f, bool in_guard)
 {
 	uintptr_t task = a_load_rlx(&f->sight.task);
-	size_t    size = sn_worker_of(f)->scheduler->config.stack_size;
+	size_t    size = sn_worker_of(f)->scheduler->config.stack_size / 1024;
 	char      who[256], name[160] = "no task";
 
 	sn_check_who(who, sizeof(who));
 	if (task)
 		name_task(task, name, sizeof(name));
-	os_print(STDERR_FILENO,
-		 "sennit: stack overflow in task %s [%s]: its %zu KiB are "
-		 "used up; sennit_config.stack_size gives more, or these "
-		 "frames need less:\n",
-		 name, who, size / 1024);
+	if (in_guard)
+		os_print(STDERR_FILENO,
+			 "sennit: stack overflow in task %s [%s]: its %zu KiB "
+			 "are used up; sennit_config.stack_size gives more, or "
+			 "these frames need less:\n",
+			 name, who, size);
+	else
+		os_print(STDERR_FILENO,
+			 "sennit: fault off the stack in task %s [%s]: a frame "
+			 "stepped over the guard of its %zu KiB, or it runs on "
+			 "a stack of its own:\n",
+			 name, who, size);
 	os_write_backtrace(STDERR_FILENO);
 }
 
-/* In a signal handler, on any thread. */
-static void look(uintptr_t address)
+/* In a signal handler, on any thread. What lies below the stack is its guard; a
+ * stack pointer there, or further away, left the stack before it faulted. */
+static void look(uintptr_t address, uintptr_t stack_pointer)
 {
 	const struct worker       *w = sn_self;
 	const struct sennit_fiber *f = w ? w->home.current : NULL;
-	uintptr_t                  low = f ? (uintptr_t)f->low : 0;
+	uintptr_t                  low, gap;
 
-	if (low && !f->canary && address < low &&
-	    address >= low - w->scheduler->stacks.slabs.page)
-		say(f);
+	if (!f || f == &w->main)
+		return;
+	low = (uintptr_t)f->low;
+	gap = w->scheduler->stacks.slabs.gap;
+	if (low - address - 1 < gap || low - stack_pointer - 1 < gap)
+		say(f, true);
+	else if (stack_pointer && stack_pointer - low > f->size)
+		say(f, false);
 }
 
 static void watch(void)

@@ -182,7 +182,8 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 		w->birth = hear ? &birth : NULL;
 		w->founding = true;
 		a_init(&w->present, true);
-		err = os_thread_start(&w->thread, thread_main, w);
+		err = os_thread_start(&w->thread, thread_main, w,
+				      s->config.stack_size);
 		if (err) {
 			/* Those that will not come have nothing to report.
 			 * -> start.began <- start.began */
@@ -301,7 +302,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		return -ENOMEM;
 	init_shared(s, config);
 	err = sn_stacks_init(&s->stacks, &s->memory, config->stack_size,
-			     config->max_fibers);
+			     config->guard_size, config->max_fibers);
 	if (err)
 		goto free_scheduler;
 	err = make_depths(s);

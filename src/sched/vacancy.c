@@ -21,7 +21,8 @@ int sn_vacancy_fill_locked(struct worker *w, bool hired)
 	w->birth = NULL;
 	w->founding = false;
 	a_store_rlx(&w->present, true); /* seen through the gate */
-	err = os_thread_start(&w->thread, s->thread_main, w);
+	err = os_thread_start(&w->thread, s->thread_main, w,
+			      s->config.stack_size);
 	if (!err)
 		return 0;
 	w->hired = false;

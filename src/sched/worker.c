@@ -224,8 +224,8 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	struct stacks       *stacks = &w->scheduler->stacks;
 	struct sennit_fiber *f;
 
-	f = sn_fiber_make(low, sn_stacks_usable(stacks), &w->home,
-			  ++w->fiber_ids);
+	f = sn_fiber_make(low, sn_stacks_usable(stacks), stacks->slabs.pitch,
+			  &w->home, ++w->fiber_ids);
 	f->canary = sn_stack_has_canary(stacks, low);
 	f->in_care = f->canary ||
 		     (!w->threaded && w->scheduler->config.max_fibers);

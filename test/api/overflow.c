@@ -6,9 +6,12 @@
 #include "with_workers.h"
 
 #include "os/os.h"
+#include "sched/worker.h"
 
+#include <glob.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 enum { KEPT_SIGNAL_STACK = 65536 };
 
@@ -40,6 +43,46 @@ static void run_off_the_stack(void *unused)
 	(void)!dig(1);
 }
 
+/* As a frame does that touches nothing but its far end, libc's with alloca: at
+ * the end of a stack it ends below it. Compiled as such, ours would touch all.
+ */
+enum { GREAT_FRAME = 60 * 1024, ROOM_LEFT = 4 * 1024 };
+
+static NOINLINE NO_SANITIZE unsigned touch_the_far_end(void)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	volatile char  *end = (volatile char *)(here - GREAT_FRAME);
+
+	*end = 1;
+	return (unsigned)*end;
+}
+
+static NOINLINE unsigned dig_to(uintptr_t end)
+{
+	volatile char frame[512];
+
+	frame[0] = 1;
+	return (uintptr_t)frame > end ? dig_to(end) + (unsigned)frame[0]
+				      : touch_the_far_end();
+}
+
+static void step_over_a_page(void *unused)
+{
+	(void)unused;
+	(void)!dig_to((uintptr_t)sn_self->home.current->low + ROOM_LEFT);
+}
+
+/* Symptom: this corrupted memory in silence. */
+static void glob_much(void *unused)
+{
+	glob_t found;
+
+	(void)unused;
+	if (!glob("/usr/share/*/*/*", 0, NULL, &found))
+		globfree(&found);
+	_exit(0);
+}
+
 static void run_off_after_a_wait(void *unused)
 {
 	sennit_sleep(SENNIT_MILLISECOND);
@@ -53,6 +96,25 @@ static void read_nowhere(void *unused)
 
 	(void)unused;
 	(void)nowhere[8];
+}
+
+static ucontext_t coroutine;
+
+static void read_nowhere_from_there(void)
+{
+	read_nowhere(NULL);
+}
+
+static void fault_off_the_stack(void *unused)
+{
+	static char elsewhere[64 * 1024];
+
+	(void)unused;
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = elsewhere;
+	coroutine.uc_stack.ss_size = sizeof(elsewhere);
+	makecontext(&coroutine, read_nowhere_from_there, 0);
+	setcontext(&coroutine);
 }
 
 static void raise_segv(void *unused)
@@ -162,6 +224,41 @@ static void a_task_that_has_waited_is_named(void **state)
 	assert_names(&f, run_off_after_a_wait);
 }
 
+static void a_great_frame_does_not_step_over_the_guard(void **state)
+{
+	struct fate f = fate_of(state,
+				(struct plan){ .task = step_over_a_page });
+
+	assert_killed_by(&f, SIGSEGV);
+	assert_names(&f, step_over_a_page);
+}
+
+/* On a bound thread libc takes more from the stack than on ours. */
+static void glob_fits_or_is_named(void **state)
+{
+	const struct world *w = *state;
+	struct fate f = fate_of(state, (struct plan){ .task = glob_much });
+
+	if (WIFEXITED(f.status)) {
+		assert_int_equal(WEXITSTATUS(f.status), 0);
+		return;
+	}
+	assert_int_equal(w->workers, SENNIT_WORKERS_NONE);
+	assert_killed_by(&f, SIGSEGV);
+	assert_names(&f, glob_much);
+}
+
+static void a_fault_off_the_stack_is_named(void **state)
+{
+	struct fate f = fate_of(state,
+				(struct plan){ .task = fault_off_the_stack });
+
+	assert_killed_by(&f, SIGSEGV);
+#if defined(__x86_64__) || defined(__aarch64__)
+	assert_says(&f, "sennit: fault off the stack in task ");
+#endif
+}
+
 static void other_faults_pass_in_silence(void **state)
 {
 	struct fate f = fate_of(state, (struct plan){ .task = read_nowhere });
@@ -266,6 +363,9 @@ int main(void)
 		WITH_COUNTS(the_programs_name_for_it_is_said),
 		WITH_COUNTS(the_frames_are_listed),
 		WITH_COUNTS(a_task_that_has_waited_is_named),
+		WITH_COUNTS(a_great_frame_does_not_step_over_the_guard),
+		WITH_COUNTS(glob_fits_or_is_named),
+		WITH_COUNTS(a_fault_off_the_stack_is_named),
 		WITH_COUNTS(other_faults_pass_in_silence),
 		WITH_COUNTS(silence_can_be_had),
 		WITH_COUNTS(the_programs_handler_comes_after),

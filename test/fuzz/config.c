@@ -38,6 +38,7 @@ static void check_accepted(const sennit_config *c)
 	require(c->size == sizeof(*c) && c->name && c->allocator);
 	require(c->workers <= c->max_workers);
 	require(c->max_workers <= SENNIT_WORKERS_MAX);
+	require(c->guard_size && c->guard_size <= (size_t)1 << 40);
 	require(c->stack_size >= 16384 && c->stack_size <= (size_t)1 << 40);
 	require(!c->max_fibers || c->max_fibers >= c->max_workers);
 	require(c->spin_ns != SENNIT_SPIN_NONE);

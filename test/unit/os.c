@@ -89,7 +89,7 @@ static void start_sleepers(struct sleeper *s, pthread_t *threads, uint32_t n,
 	s->deadline = deadline;
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(
-			os_thread_start(&threads[i], sleep_until_changed, s),
+			os_thread_start(&threads[i], sleep_until_changed, s, 0),
 			0);
 	while (a_load_acq(&s->asleep) < n) /* <- test.asleep */
 		os_thread_yield();
@@ -218,7 +218,7 @@ static void threads_have_different_ids(void **state)
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(os_thread_start(&thread, own_id, &other), 0);
+	assert_int_equal(os_thread_start(&thread, own_id, &other, 0), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(os_thread_id(), getpid());
 	assert_int_not_equal(other, 0);
@@ -267,7 +267,8 @@ static void thread_runs_where_it_was_put(void **state)
 	void     *why;
 
 	(void)state;
-	assert_int_equal(os_thread_start(&thread, restrict_to_last, NULL), 0);
+	assert_int_equal(os_thread_start(&thread, restrict_to_last, NULL, 0),
+			 0);
 	pthread_join(thread, &why);
 	assert_null(why);
 }

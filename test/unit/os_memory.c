@@ -45,7 +45,7 @@ static bool guards_work(enum os_guard kind)
 
 	for (int i = 0; i < PAGES / 2; i++)
 		low[i] = memory + page * (size_t)(2 * i);
-	if (!memory || os_guard_pages(kind, low, PAGES / 2))
+	if (!memory || os_guard(kind, low, PAGES / 2, page))
 		return false;
 	for (size_t i = 0; i < PAGES; i++)
 		right &= is_unreadable(memory + i * page) == (i % 2 == 0);
@@ -72,9 +72,9 @@ static void guard_of_unmapped_memory_is_an_error(void **state)
 	(void)state;
 	assert_non_null(memory);
 	os_unmap(low[1], page);
-	assert_true(os_guard_pages(OS_GUARD_MAPPING, low, 3) < 0);
+	assert_true(os_guard(OS_GUARD_MAPPING, low, 3, page) < 0);
 	if (os_guard_kind() == OS_GUARD_CHEAP)
-		assert_true(os_guard_pages(OS_GUARD_CHEAP, low, 3) < 0);
+		assert_true(os_guard(OS_GUARD_CHEAP, low, 3, page) < 0);
 	os_unmap(low[0], page);
 	os_unmap(low[2], page);
 }

@@ -99,7 +99,8 @@ static void one_that_was_taken_does_not_leave(void **state)
 	(void)state;
 	start_three(&p, three);
 	assert_ptr_equal(take(&p), l.to);
-	assert_int_equal(os_thread_start(&thread, give_when_it_sleeps, &l), 0);
+	assert_int_equal(os_thread_start(&thread, give_when_it_sleeps, &l, 0),
+			 0);
 	assert_ptr_equal(sn_proxy_await(&p, l.to, PAST), &l.call);
 	pthread_join(thread, NULL);
 	assert_int_equal(sn_proxies_count(&p), 3);

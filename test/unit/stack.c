@@ -124,7 +124,6 @@ static void a_stack_set_aside_may_be_dropped(void **state)
 static void top_is_aligned_and_size_is_kept(void **state)
 {
 	static const size_t sizes[] = { 16384, 16385, 65536, 100000, 262144 };
-	size_t              page = os_page_size();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -132,7 +131,8 @@ static void top_is_aligned_and_size_is_kept(void **state)
 		void         *low;
 
 		assert_int_equal(
-			sn_stacks_init(&s, &sn_memory_libc, sizes[i], 0), 0);
+			sn_stacks_init(&s, &sn_memory_libc, sizes[i], GUARD, 0),
+			0);
 		for (uint32_t guards = 0; guards < 2; guards++) {
 			s.slabs.kind = OS_GUARD_MAPPING;
 			s.slabs.mapping_limit = guards;
@@ -140,8 +140,7 @@ static void top_is_aligned_and_size_is_kept(void **state)
 			assert_int_equal(
 				((uintptr_t)low + sn_stacks_usable(&s)) % 64,
 				0);
-			assert_true(sn_stacks_usable(&s) + page + 64 >=
-				    sizes[i]);
+			assert_true(sn_stacks_usable(&s) + 64 >= sizes[i]);
 			memset(low, 1, sn_stacks_usable(&s));
 			give_one(&s, low);
 		}
@@ -149,18 +148,19 @@ static void top_is_aligned_and_size_is_kept(void **state)
 	}
 }
 
-static void guard_is_taken_from_the_size(void **state)
+static void guard_is_not_taken_from_the_size(void **state)
 {
 	size_t        page = os_page_size();
 	struct stacks s;
 
 	(void)state;
-	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, 16 * page, 0), 0);
-	assert_int_equal(s.slabs.pitch, 16 * page);
+	assert_int_equal(
+		sn_stacks_init(&s, &sn_memory_libc, 16 * page, 3 * page, 0), 0);
+	assert_int_equal(s.slabs.pitch, 19 * page);
+	assert_int_equal(sn_stacks_usable(&s), 16 * page - 64);
 	sn_stacks_free(&s);
-	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, page, 0), 0);
-	assert_int_equal(s.slabs.pitch,
-			 2 * page); /* all of it would be guard */
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, 1, 1, 0), 0);
+	assert_int_equal(s.slabs.pitch, 2 * page);
 	sn_stacks_free(&s);
 }
 
@@ -189,14 +189,18 @@ static struct maps read_maps(void)
 
 static void impossible_size_is_refused(void **state)
 {
-	struct stacks s;
+	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX / 4 + 1 };
+	struct stacks       s;
 
 	(void)state;
-	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX, 0),
-			 -EINVAL);
-	assert_int_equal(
-		sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 2 + 1, 0),
-		-EINVAL);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			sn_stacks_init(&s, &sn_memory_libc, sizes[i], 1, 0),
+			-EINVAL);
+		assert_int_equal(
+			sn_stacks_init(&s, &sn_memory_libc, 1, sizes[i], 0),
+			-EINVAL);
+	}
 }
 
 static void no_address_space_is_no_stack(void **state)
@@ -205,8 +209,8 @@ static void no_address_space_is_no_stack(void **state)
 	void         *low;
 
 	(void)state;
-	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 4, 0),
-			 0);
+	assert_int_equal(
+		sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 4, GUARD, 0), 0);
 	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
 	assert_int_equal(sn_stacks_count(&s).made, 0);
 	sn_stacks_free(&s);
@@ -220,8 +224,8 @@ static bool slab_is_made_smaller(void)
 	void         *low[2];
 
 	getrlimit(RLIMIT_AS, &limit);
-	limit.rlim_cur = read_maps().bytes + 40 * SIZE;
 	make(&s, 0);
+	limit.rlim_cur = read_maps().bytes + 5 * s.slabs.pitch;
 	return !setrlimit(RLIMIT_AS, &limit) && sn_stacks_take(&s, low, 2) == 2;
 }
 
@@ -242,7 +246,8 @@ static void huge_stacks_come_one_at_a_time(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sn_stacks_init(&s, &sn_memory_libc, (size_t)1 << 30, 0), 0);
+		sn_stacks_init(&s, &sn_memory_libc, (size_t)1 << 30, GUARD, 0),
+		0);
 	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
 	memset(low[0], 1, SIZE);
 	memset(low[1], 2, SIZE);
@@ -273,7 +278,7 @@ static void failed_allocation_is_no_stack_and_passes(void **state)
 	void                  *low;
 
 	(void)state;
-	assert_int_equal(sn_stacks_init(&s, &memory, SIZE, 0), 0);
+	assert_int_equal(sn_stacks_init(&s, &memory, SIZE, GUARD, 0), 0);
 	is_out_of_memory = true;
 	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
 	is_out_of_memory = false;
@@ -453,7 +458,7 @@ int main(void)
 		cmocka_unit_test(a_stack_set_aside_is_nobody_elses),
 		cmocka_unit_test(a_stack_set_aside_may_be_dropped),
 		cmocka_unit_test(top_is_aligned_and_size_is_kept),
-		cmocka_unit_test(guard_is_taken_from_the_size),
+		cmocka_unit_test(guard_is_not_taken_from_the_size),
 		cmocka_unit_test(impossible_size_is_refused),
 		cmocka_unit_test(no_address_space_is_no_stack),
 		cmocka_unit_test(little_address_space_is_a_small_slab),

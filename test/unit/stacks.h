@@ -12,11 +12,13 @@
 #include "base/memory.h"
 #include "core/stack.h"
 
-#define SIZE ((size_t)64 * 1024)
+#define SIZE  ((size_t)64 * 1024)
+#define GUARD ((size_t)68 * 1024)
 
 static inline void make(struct stacks *s, uint32_t limit)
 {
-	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, limit), 0);
+	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, GUARD, limit),
+			 0);
 }
 
 static inline void *take_one(struct stacks *s)

@@ -35,6 +35,11 @@ struct config : sennit_config {
 		stack_size = bytes;
 		return *this;
 	}
+	config &with_guard_size(std::size_t bytes) noexcept
+	{
+		guard_size = bytes;
+		return *this;
+	}
 	/* Used only until the scheduler has been created. */
 	config &with_name(const char *text) noexcept
 	{

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault_handlers.c - handlers of faults that the program had before the first
+ * scheduler are called as the kernel would call them. Each in a child.
+ */
+#include "../child.h"
+#include "with_workers.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum { HANG = 60, VALUE = 4711 };
+
+static struct {
+	int  flags;
+	bool returns;
+	void (*task)(void *);
+	char *page; /* cannot be read until the handler says so */
+} plan;
+
+static struct {
+	volatile int       calls, value;
+	volatile bool      masked;
+	volatile uintptr_t stack;
+} seen;
+
+/* --- tasks -------------------------------------------------------------- */
+
+static bool is_near(uintptr_t a, uintptr_t b)
+{
+	return a - b + 32 * 1024 < 64 * 1024;
+}
+
+static void read_once(void *unused)
+{
+	(void)unused;
+	EXPECT(!*(volatile char *)plan.page);
+}
+
+/* Two faults from which the handler recovers. */
+static void read_twice(void *unused)
+{
+	volatile char here;
+
+	(void)unused;
+	for (int i = 0; i < 2; i++) {
+		mprotect(plan.page, 1, PROT_NONE);
+		read_once(NULL);
+		if (seen.calls != i + 1 ||
+		    !is_near(seen.stack, (uintptr_t)&here))
+			_exit(20);
+	}
+	_exit(0);
+}
+
+static void send_a_value(void *unused)
+{
+	siginfo_t info = { .si_signo = SIGSEGV, .si_code = SI_QUEUE };
+
+	(void)unused;
+	info.si_pid = getpid();
+	info.si_value.sival_int = VALUE;
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGSEGV,
+		&info);
+	_exit(seen.calls == 1 && seen.value == VALUE ? 0 : 22);
+}
+
+static NOINLINE unsigned dig(unsigned depth)
+{
+	volatile char frame[512];
+
+	frame[depth % 512] = (char)depth;
+	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
+}
+
+static void overflow_after_a_fault(void *unused)
+{
+	read_once(unused);
+	(void)!dig(1);
+}
+
+/* --- the program's handler ---------------------------------------------- */
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+	volatile char here;
+	sigset_t      now;
+
+	(void)number;
+	(void)context;
+	seen.calls++;
+	seen.stack = (uintptr_t)&here;
+	seen.value = info->si_value.sival_int;
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	seen.masked = sigismember(&now, SIGUSR1) && sigismember(&now, SIGSEGV);
+	if (!seen.masked)
+		_exit(23);
+	if (plan.returns)
+		mprotect(plan.page, 1, PROT_READ);
+	else if (seen.calls > 1)
+		_exit(24);
+}
+
+_Noreturn static void live(uint32_t workers)
+{
+	struct sigaction  act = { .sa_sigaction = handle,
+				  .sa_flags = SA_SIGINFO | plan.flags };
+	sennit_scheduler *s = NULL;
+	sigset_t          none;
+
+	alarm(HANG);
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	sigemptyset(&act.sa_mask);
+	sigaddset(&act.sa_mask, SIGUSR1);
+	sigaction(SIGSEGV, &act, NULL);
+	plan.page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = workers)) ||
+	    sennit_bind(s) || sennit_schedule(plan.task, NULL))
+		_exit(3);
+	sennit_unbind();
+	_exit(sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 4 : 5);
+}
+
+static int fate(void **state, char *text, size_t size)
+{
+	const struct world *w = *state;
+	int                 words;
+	const pid_t         child = begin_heard_child(&words);
+
+	if (!child)
+		live(w->workers);
+	return await_words(child, words, text, size);
+}
+
+/* --- tests -------------------------------------------------------------- */
+
+static void assert_exits(void **state, int code)
+{
+	char      text[8192];
+	const int status = fate(state, text, sizeof(text));
+
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
+		fail_msg("ended with %#x: %s", (unsigned)status, text);
+}
+
+static void assert_killed(void **state, const char *words)
+{
+	char      text[8192];
+	const int status = fate(state, text, sizeof(text));
+
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
+		fail_msg("ended with %#x: %s", (unsigned)status, text);
+	if (words && !strstr(text, words))
+		fail_msg("\"%s\" not in: %s", words, text);
+}
+
+/* Symptom: it was called for ever, and the process never died. */
+static void a_handler_to_be_undone_is_called_once(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		plan.flags = (int)SA_RESETHAND | (i ? SA_ONSTACK : 0);
+		plan.returns = false;
+		plan.task = read_once;
+		assert_killed(state, NULL);
+	}
+}
+
+/* Symptom: it ran on our small alternate stack. */
+static void a_handler_runs_on_the_stack_that_faulted(void **state)
+{
+	plan.flags = 0;
+	plan.returns = true;
+	plan.task = read_twice;
+	assert_exits(state, 0);
+}
+
+static void a_signal_that_was_sent_keeps_what_it_says(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		plan.flags = i ? SA_ONSTACK : 0;
+		plan.returns = true;
+		plan.task = send_a_value;
+		assert_exits(state, 0);
+	}
+}
+
+static void an_overflow_after_other_faults_is_named(void **state)
+{
+	plan.flags = 0;
+	plan.returns = true;
+	plan.task = overflow_after_a_fault;
+	assert_killed(state, "sennit: stack overflow in task ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_handler_to_be_undone_is_called_once),
+		WITH_COUNTS(a_handler_runs_on_the_stack_that_faulted),
+		WITH_COUNTS(a_signal_that_was_sent_keeps_what_it_says),
+		WITH_COUNTS(an_overflow_after_other_faults_is_named),
+	};
+
+	return cmocka_run_group_tests_name("api/fault_handlers", tests, NULL,
+					   NULL);
+}
