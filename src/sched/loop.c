@@ -6,6 +6,7 @@
 #include "sched/background.h"
 #include "sched/idle.h"
 #include "sched/marks.h"
+#include "sched/share.h"
 #include "sched/staff.h"
 #include "sched/trim.h"
 
@@ -327,6 +328,8 @@ static NOINLINE void leave(struct worker *w)
 			continue;
 		}
 		if (w->idle || get_idle_stack(w)) {
+			if (sn_parking_has_idlers(w->parking))
+				sn_share_deal(w);
 			to = sn_worker_idle_stack(w);
 			sn_fiber_start(self, to, run_loop);
 			return;
@@ -335,7 +338,8 @@ static NOINLINE void leave(struct worker *w)
 }
 
 /* The same where nothing is in the way, which is nearly always: no upkeep due,
- * the inbox empty, a fiber ready or an own task and a stack at hand. */
+ * the inbox empty, a fiber ready, or an own task and a stack at hand and nobody
+ * idle. */
 static ALWAYS_INLINE bool leave_fast(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
@@ -350,7 +354,7 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 			sn_fiber_switch(self, to);
 	} else {
 		if (unlikely(!sn_deque_has_private_owner(&w->deque) ||
-			     !w->idle))
+			     !w->idle || sn_parking_has_idlers(w->parking)))
 			return false;
 		to = sn_worker_idle_stack(w);
 		sn_fiber_start(self, to, run_loop);
