@@ -22,7 +22,9 @@ static struct node *end_of(struct node *n)
 	return n;
 }
 
-/* Put all but the share back; returns the share. From newest to oldest. */
+/* Put all but the share back; returns the share. From newest to oldest. A long
+ * chain is taken whole: to find its oldest would take a walk over it each time,
+ * and whoever has it can deal. */
 static struct node *keep_share(struct inbox *in, struct node *newest,
 			       uint32_t parts)
 {
@@ -30,8 +32,11 @@ static struct node *keep_share(struct inbox *in, struct node *newest,
 	struct node *share;
 	uint32_t     n = 0, left;
 
-	for (const struct node *at = newest; at; at = at->next)
+	for (const struct node *at = newest; at && n <= PARCELS_SHARED;
+	     at = at->next)
 		n++;
+	if (n > PARCELS_SHARED)
+		return newest;
 	left = n - (n / parts + (n % parts != 0));
 	if (!left)
 		return newest;

@@ -20,8 +20,11 @@ struct parcels_to {
 	bool               oldest_first; /* it runs its own tasks so */
 };
 
-/* Move the oldest tasks of *from, a `parts`-th of them, rounded up, in such an
- * order that the oldest runs first. The rest, and what finds no room, goes
+/* Where more than this lie in an inbox they are not shared. */
+#define PARCELS_SHARED 64u
+
+/* Move the oldest tasks of *from, a `parts`-th of them, rounded up, or, of more
+ * than PARCELS_SHARED, all, in such an order that the oldest runs first. The rest, and what finds no room, goes
  * back. For a moment all are in no queue: the caller looks for sleepers
  * afterwards. Returns how many were moved. From: any worker.  */
 uint32_t sn_parcels_take(struct inbox *from, const struct parcels_to *to,

@@ -82,6 +82,17 @@ static void of_many_parts_it_takes_one(void **state)
 	assert_int_equal(take(o, 1, false), 6);
 }
 
+static void a_long_chain_is_taken_whole(void **state)
+{
+	struct office *o = *state;
+
+	post(o, PARCELS_SHARED + 1);
+	assert_int_equal(take(o, 2, false), PARCELS_SHARED + 1);
+	post(o, PARCELS_SHARED);
+	assert_int_equal(take(o, 2, false), PARCELS_SHARED / 2);
+	assert_int_equal(take(o, 1, false), PARCELS_SHARED / 2);
+}
+
 static void the_owner_takes_all_and_begins_with_the_oldest(void **state)
 {
 	struct office *o = *state;
@@ -122,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_searcher_takes_the_oldest_share_and_leaves_the_rest),
 		CASE(of_many_parts_it_takes_one),
+		CASE(a_long_chain_is_taken_whole),
 		CASE(the_owner_takes_all_and_begins_with_the_oldest),
 	};
 
