@@ -24,9 +24,10 @@ struct parcels_to {
 #define PARCELS_SHARED 64u
 
 /* Move the oldest tasks of *from, a `parts`-th of them, rounded up, or, of more
- * than PARCELS_SHARED, all, in such an order that the oldest runs first. The rest, and what finds no room, goes
- * back. For a moment all are in no queue: the caller looks for sleepers
- * afterwards. Returns how many were moved. From: any worker.  */
+ * than PARCELS_SHARED, all, in such an order that the oldest runs first. The
+ * rest, and what finds no room, goes back. For a moment all are in no queue:
+ * the caller looks for sleepers afterwards. Returns how many were moved. From:
+ * any worker.  */
 uint32_t sn_parcels_take(struct inbox *from, const struct parcels_to *to,
 			 uint32_t parts);
 
