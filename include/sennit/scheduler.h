@@ -54,7 +54,8 @@ typedef struct sennit_scheduler sennit_scheduler;
 enum sennit_placement {
 	SENNIT_PLACEMENT_DEFAULT = 0, /* local */
 	SENNIT_PLACEMENT_LOCAL = 1,   /* its worker's deque; thieves help */
-	SENNIT_PLACEMENT_SPREAD = 2   /* a spinning worker, else round robin */
+	SENNIT_PLACEMENT_SPREAD = 2   /* the workers in turn, as from outside;
+				       * a searching one takes a share */
 };
 
 /* In which order a worker runs its own tasks. Those that are SAME_THREAD on a
@@ -381,9 +382,10 @@ SENNIT_API uint32_t sennit_cpu_count(void);
 typedef struct sennit_stats {
 	size_t   size;        /* sizeof(sennit_stats) in the caller's build */
 	uint64_t tasks;       /* tasks run to their end */
-	uint64_t steals;      /* tasks taken from another worker's own; those
-			       * from outside that it had not yet looked at
-			       * do not count */
+	uint64_t steals;      /* tasks that a worker took from another before
+			       * they started, those from outside that had
+			       * been sent to that one included; not those
+			       * that a worker deals to idle ones */
 	uint64_t blocks;      /* waits and yields of fibers */
 	uint64_t parks;       /* times a worker, or a thread bound now, went to
 			       * sleep */

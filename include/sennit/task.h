@@ -45,9 +45,19 @@ typedef struct sennit_task {
 } sennit_task;
 
 /* Schedule run(argument) on the bound scheduler. With workers, one of them runs
- * it: from a task its own worker or a thief, from a bound thread a spinning
- * worker or the next in turn. Without, the calling thread runs it when it
- * blocks or unbinds. Misuse with no scheduler bound.
+ * it. From a task that is its own worker, or another that has nothing to do and
+ * takes it. From a bound thread, and from a task with
+ * SENNIT_PLACEMENT_SPREAD, it goes to the workers in turn, one after the other;
+ * that one runs it, or another that has nothing to do and takes a share of what
+ * the first has not looked at. Without workers, the calling thread runs it when
+ * it blocks or unbinds. Misuse with no scheduler bound.
+ *
+ * Once a task waits it stays with its worker. So tasks that all wait are shared
+ * out before they start: of n that are sent in turn to W idle workers none
+ * starts more than 3/2 n/W + 4. Of n that lie with one worker, each idle worker
+ * is dealt an equal share whenever that one has begun 4 more waits.
+ * A worker that is busy, or kept from running, may get less, and others more.
+ *
  * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */

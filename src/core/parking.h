@@ -100,12 +100,24 @@ static inline bool sn_parking_has_sleepers(const struct parking *p)
 	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
-/* Whether nobody works: all search or sleep. A guess. */
-static inline bool sn_parking_is_quiet(const struct parking *p)
+/* How many search or sleep, those that could be hired included. */
+static inline uint32_t sn_parking_idlers(const struct parking *p)
 {
 	uint64_t counts = a_load_rlx(&p->counts); /* stale: see above */
 
-	return (counts >> 32) + (uint32_t)counts >= a_load_rlx(&p->present);
+	return (uint32_t)(counts >> 32) + (uint32_t)counts;
+}
+
+/* Whether anybody does: one word, one compare. */
+static inline bool sn_parking_has_idlers(const struct parking *p)
+{
+	return a_load_rlx(&p->counts) != 0; /* stale: see above */
+}
+
+/* Whether nobody works: all search or sleep. A guess. */
+static inline bool sn_parking_is_quiet(const struct parking *p)
+{
+	return sn_parking_idlers(p) >= a_load_rlx(&p->present);
 }
 
 /* Begin to search, unless more than half of those awake do: one more would only

@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "sched/background.h"
 #include "sched/finish.h"
+#include "sched/share.h"
 #include "sched/staff.h"
 #include "sched/steal.h"
 #include "sched/trim.h"
@@ -94,7 +95,7 @@ static bool nears_end(const struct worker *w)
  * as private tasks of others are in sight. */
 static bool spin(struct worker *w, bool *due)
 {
-	struct heist h = { 0 };
+	struct heist h = { .leaves = sn_share_piles_up(w) };
 	sennit_time  now = os_now();
 	sennit_time  end = now + w->spin_ns;
 
@@ -131,13 +132,14 @@ static void found(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
+	a_store_rlx(&w->idle_now, false); /* seen through parking's counts */
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
 	/* A fiber or pinned task runs first: then one task is too many. And a
 	 * parcel may have come since we collected, trusting us. */
 	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
-	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_is_possible(w) ||
+	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_sees_tasks(w) ||
 	    !sn_backlog_is_empty(w->backlog))
 		sn_parking_wake_one(&s->parking, w->index);
 }
@@ -276,6 +278,7 @@ bool sn_idle(struct worker *w)
 	if (sn_staff_attend(w) && !w->hired)
 		return stand_by(w);
 	begin = os_now();
+	a_store_rlx(&w->idle_now, true); /* late: less is left to it */
 	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
 	while (!searching || !spin(w, &due)) {

@@ -7,6 +7,7 @@
 #include "sched/domain.h"
 #include "sched/idle.h"
 #include "sched/marks.h"
+#include "sched/share.h"
 #include "sched/staff.h"
 #include "sched/trim.h"
 
@@ -377,6 +378,8 @@ static NOINLINE void leave(struct worker *w)
 			continue;
 		}
 		if (w->idle || get_idle_stack(w)) {
+			if (sn_parking_has_idlers(w->parking))
+				sn_share_deal(w);
 			to = sn_worker_idle_stack(w);
 			sn_fiber_start(self, to, run_loop);
 			return;
@@ -385,7 +388,8 @@ static NOINLINE void leave(struct worker *w)
 }
 
 /* The same where nothing is in the way, which is nearly always: no upkeep due,
- * the inbox empty, a fiber ready or an own task and a stack at hand. */
+ * the inbox empty, a fiber ready, or an own task and a stack at hand and nobody
+ * idle. */
 static ALWAYS_INLINE bool leave_fast(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
@@ -400,7 +404,7 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 			sn_fiber_switch(self, to);
 	} else {
 		if (unlikely(!sn_deque_has_private_owner(&w->deque) ||
-			     !w->idle))
+			     !w->idle || sn_parking_has_idlers(w->parking)))
 			return false;
 		to = sn_worker_idle_stack(w);
 		sn_fiber_start(self, to, run_loop);

@@ -5,7 +5,7 @@
  *	from a worker of s           its own deque; who searches or sleeps is
  *	                             shown the older half
  *	from elsewhere, or `spread`  the inbox of the next worker in turn, which
- *	                             whoever searches may empty
+ *	                             whoever searches may take a share of
  */
 #ifndef SN_PLACE_H
 #define SN_PLACE_H

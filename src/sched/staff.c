@@ -19,14 +19,13 @@ static struct worker *next_in_turn(sennit_scheduler *s)
 	return s->workers[a_add_rlx(&s->turn, 1) % open];
 }
 
-/* Leave a chain that leads from its newest node to its oldest with an open
- * worker, and whatever else lies where it was not open any more. */
-static struct worker *deliver(sennit_scheduler *s, struct node *newest,
-			      struct node *oldest)
+/* Leave a chain that leads from its newest node to its oldest with that worker,
+ * or with one that is open, and whatever else lies where it was not open any
+ * more. */
+static struct worker *deliver_to(struct worker *to, struct node *newest,
+				 struct node *oldest)
 {
-	for (;;) {
-		struct worker *to = next_in_turn(s);
-
+	for (;; to = next_in_turn(to->scheduler)) {
 		sn_inbox_push(&to->tasks_in, newest, oldest);
 		a_fence(); /* <-> staff.close: pushed, before looking again */
 		TORTURE_POINT();
@@ -38,6 +37,18 @@ static struct worker *deliver(sennit_scheduler *s, struct node *newest,
 		for (oldest = newest; oldest->next; oldest = oldest->next)
 			;
 	}
+}
+
+static struct worker *deliver(sennit_scheduler *s, struct node *newest,
+			      struct node *oldest)
+{
+	return deliver_to(next_in_turn(s), newest, oldest);
+}
+
+void sn_staff_leave_with(struct worker *to, struct node *newest,
+			 struct node *oldest)
+{
+	deliver_to(to, newest, oldest);
 }
 
 /* Hand on what lies in the inbox of w, which is closed. */
@@ -190,6 +201,7 @@ bool sn_staff_resign(struct worker *w)
 	os_lock(&s->staff);
 	resigns = sn_staff_is_closed(w);
 	if (resigns) {
+		a_store_rlx(&w->idle_now, true); /* and so will the next be */
 		a_store_rlx(&w->present, false); /* seen through lock, gate */
 		trim_locked(s);
 	}

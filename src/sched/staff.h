@@ -50,6 +50,11 @@ void sn_staff_send(sennit_scheduler *s, struct node *n);
 void sn_staff_send_many(sennit_scheduler *s, struct node *newest,
 			struct node *oldest, uint32_t count, uint32_t ways);
 
+/* Leave a chain that leads from its newest node to its oldest in the inbox of
+ * `to`, or, if that has closed, of another. The caller wakes who is to come. */
+void sn_staff_leave_with(struct worker *to, struct node *newest,
+			 struct node *oldest);
+
 /* Learn whether w, the caller's, is closed; if so hand all its tasks on that
  * others may run. */
 bool sn_staff_attend(struct worker *w);

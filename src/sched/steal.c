@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/steal.h"
 
+#include "sched/share.h"
+
 /* An owner that has not answered for so long runs a long task. */
 #define FORCE_PATIENCE (2 * SENNIT_MICROSECOND)
 
 /* Force interrupts every running thread of the process: not too often on the
  * same victim. */
 #define FORCE_INTERVAL (20 * SENNIT_MICROSECOND)
+
+/* For so long a worker of whose tasks more wait than end leaves what busy ones
+ * hold to them: to turn so many tasks into fibers takes less. */
+#define LEAVE_PATIENCE (TORTURED(5000, 20) * SENNIT_MICROSECOND)
 
 /* In such an order that the oldest runs first. An empty deque has room for the
  * loot. */
@@ -33,7 +39,8 @@ static bool rob(struct worker *w, struct worker *victim)
 	if (n)
 		keep(w, loot, n);
 	else if (!sn_inbox_is_empty(&victim->tasks_in))
-		n = sn_worker_take_parcels(w, &victim->tasks_in);
+		n = sn_worker_take_parcels(w, &victim->tasks_in,
+					   sn_share_parts(victim));
 	a_store_rlx(&w->steals, a_load_rlx(&w->steals) + n);
 	return n;
 }
@@ -58,10 +65,32 @@ static uint32_t next_random(struct worker *w)
 	return w->random;
 }
 
+/* Whether w, of whose tasks more wait than end, leaves the victim's tasks to
+ * those who will come for them. */
+static bool leave(struct heist *h, struct worker *victim, sennit_time now)
+{
+	if (a_load_rlx(&victim->idle_now)) { /* stale: see sn_share_piles_up */
+		if (!sn_inbox_is_empty(&victim->tasks_in))
+			sn_parking_wake(&victim->sleeper);
+		h->in_vain++;
+		return true;
+	}
+	if (!sn_deque_has_tasks(&victim->deque) &&
+	    sn_inbox_is_empty(&victim->tasks_in))
+		return false;
+	if (!h->since)
+		h->since = now;
+	h->in_vain = 0;
+	h->prey = victim;
+	return now - h->since < LEAVE_PATIENCE;
+}
+
 /* One victim. True: w now has tasks of its own. */
 static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 		  sennit_time now)
 {
+	if (h->leaves && leave(h, victim, now))
+		return false;
 	if (rob(w, victim))
 		return true;
 	if (!sn_deque_ask(&victim->deque)) {
@@ -134,17 +163,48 @@ bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 	return false;
 }
 
-bool sn_steal_is_possible(struct worker *w)
+static bool has_tasks(const struct worker *w)
+{
+	return sn_deque_has_tasks(&w->deque) ||
+	       !sn_inbox_is_empty(&w->tasks_in);
+}
+
+bool sn_steal_sees_tasks(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
 	uint32_t                extent = a_load_rlx(&s->extent);
 
 	/* Stale: whoever adds a worker wakes for it what it must. */
 	for (uint32_t i = 0; i < extent; i++) {
-		const struct worker *victim = s->workers[i];
+		if (s->workers[i] != w && has_tasks(s->workers[i])) {
+			w->prospect = i;
+			return true;
+		}
+	}
+	return false;
+}
 
-		if (victim != w && (sn_deque_has_tasks(&victim->deque) ||
-				    !sn_inbox_is_empty(&victim->tasks_in))) {
+/* Whether the tasks in the inbox of the victim are left to it. It is woken for
+ * them: whoever brought them may have trusted w. */
+static bool is_left(struct worker *victim)
+{
+	if (!a_load_rlx(&victim->idle_now)) /* stale: see sn_share_piles_up */
+		return false;
+	sn_parking_wake(&victim->sleeper);
+	return true;
+}
+
+bool sn_steal_is_possible(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	uint32_t                extent = a_load_rlx(&s->extent); /* as above */
+	bool                    leaves = sn_share_piles_up(w);
+
+	for (uint32_t i = 0; i < extent; i++) {
+		struct worker *victim = s->workers[i];
+
+		if (victim != w && has_tasks(victim) &&
+		    !(leaves && is_left(victim))) {
 			w->prospect = i;
 			return true;
 		}

@@ -2,7 +2,7 @@
 /* steal.h - getting work from the other workers.
  *
  *	public tasks   taken with one compare-and-swap, half of them
- *	task inbox     taken whole
+ *	task inbox     a share of it (share.h); of a chain, the oldest
  *	private tasks  asked for; the owner publishes at its next push, within
  *	               some 150 ns; an owner that runs a long task does not
  *	               answer and is forced after FORCE_PATIENCE
@@ -19,6 +19,7 @@ struct heist {
 	sennit_time    since;   /* when private tasks were first seen; 0: all
 				 * others have been seen to have none */
 	uint32_t       in_vain; /* victims in a row that had none */
+	bool           leaves;  /* fixed: sn_share_piles_up() when it began */
 	bool           on_tour;
 	struct tour    tour; /* where the next round goes on */
 	struct worker *prey; /* whom it begins with; NULL: nobody */
@@ -29,8 +30,11 @@ struct heist {
  * its own. now: the time, roughly. */
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now);
 
-/* Whether any worker but w holds tasks that w may run: looks at all. The next
- * search begins with whom it has found. */
+/* Whether any worker but w holds tasks that have not started: looks at all. The
+ * next search begins with whom it has found. */
+bool sn_steal_sees_tasks(struct worker *w);
+
+/* The same, but for those that w leaves to their worker, which it wakes. */
 bool sn_steal_is_possible(struct worker *w);
 
 #endif

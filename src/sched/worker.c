@@ -57,6 +57,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 			   !s->capacity);
 	sn_worker_set_closed(w, false);
 	w->parking = &s->parking;
+	a_init(&w->idle_now, threaded); /* until its thread has found work */
 	w->dispatches = WORKER_UPKEEP;
 	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
@@ -273,49 +274,12 @@ void sn_worker_care_for(struct worker *w, struct sennit_fiber *f)
 		give_from(w, &w->idle);
 }
 
-/* What found no room, in the order in which it was to be pushed, goes back. */
-static COLD void put_back(const struct worker *w, struct inbox *in,
-			  struct node *rest)
+uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,
+				uint32_t parts)
 {
-	struct node *end = rest;
-	struct node *turned = NULL;
+	const struct parcels_to to = { &w->deque, &w->cache, w->oldest_first };
 
-	if (!w->oldest_first) { /* from the newest to the oldest as it is */
-		while (end->next)
-			end = end->next;
-		sn_inbox_push(in, rest, end);
-		return;
-	}
-	while (rest) {
-		struct node *newer = rest->next;
-
-		rest->next = turned;
-		turned = rest;
-		rest = newer;
-	}
-	sn_inbox_push(in, turned, end);
-}
-
-uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from)
-{
-	struct node *last;
-	struct node *n = w->oldest_first ? sn_inbox_take(from, &last)
-					 : sn_inbox_take_raw(from);
-	uint32_t     count = 0;
-
-	while (n) {
-		struct parcel *p = container_of(n, struct parcel, node);
-		struct node   *next = n->next;
-
-		if (sn_deque_push(&w->deque, p->task)) {
-			put_back(w, from, n);
-			return count;
-		}
-		sn_pool_give(&w->cache, p);
-		n = next;
-		count++;
-	}
-	return count;
+	return sn_parcels_take(from, &to, parts);
 }
 
 void sn_worker_collect(struct worker *w)
@@ -327,7 +291,7 @@ void sn_worker_collect(struct worker *w)
 		sn_fifo_append(&w->ready, first, last);
 	/* A closed one's are handed on: see staff.h. */
 	if (w->closed || sn_inbox_is_empty(&w->tasks_in) ||
-	    !sn_worker_take_parcels(w, &w->tasks_in))
+	    !sn_worker_take_parcels(w, &w->tasks_in, 1))
 		return;
 	/* On their way they were in no queue: whoever looked for them meanwhile
 	 * may have gone to sleep. */

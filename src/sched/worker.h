@@ -19,6 +19,7 @@
 #include "core/tracebuffer.h"
 #include "sched/crew.h"
 #include "sched/fiber.h"
+#include "sched/parcels.h"
 
 #include <pthread.h>
 
@@ -106,6 +107,13 @@ struct worker {
 	a_u32       trimmed;        /* owner writes: the last `told` done */
 	a_u32       stacks;         /* owner writes: how many it has */
 
+	/* Who gets tasks that have not started: see share.h. */
+	uint64_t seen_blocked; /* owner: fibers that waited at the last count */
+	uint64_t seen_tasks;   /* owner: tasks that had ended by then */
+	uint32_t pile;         /* owner: by how many more tasks began to wait
+				* than ended, lately; SHARE_PILE_MAX at most */
+	uint64_t dealt_at;     /* owner: `blocks` when it last dealt */
+
 	/* Counters: owner writes. Fibers blocked or ready: blocks - resumes. */
 	a_u64 tasks, steals, parks, blocks, resumes, blocked_peak;
 
@@ -113,6 +121,8 @@ struct worker {
 
 	_Alignas(CACHE_LINE) struct inbox fibers; /* any: ready fibers */
 	struct inbox      tasks_in;  /* any, thieves too: struct parcel */
+	a_u32             idle_now;  /* owner writes; 1: it has nothing to do,
+				      * and will look into tasks_in first */
 	sennit_scheduler *scheduler; /* fixed; here for who wakes a fiber */
 	bool              threaded;  /* fixed: MTW; the same */
 	struct sleeper    sleeper;   /* any: MTW among its scheduler's */
@@ -123,12 +133,6 @@ struct worker {
 	struct sleeper    solo;    /* any: see sn_idle_for_fiber */
 	struct sleeper   *only[1]; /* fixed: solo, for alone */
 	struct backlog    own; /* STW only: of a scheduler without workers */
-};
-
-/* A task in an inbox: a block of the pool. */
-struct parcel {
-	struct node node;
-	struct task task;
 };
 
 /* The calling thread's worker; NULL on an unbound thread. Fibers never leave
@@ -245,10 +249,10 @@ static inline void sn_worker_count_resume(struct worker *w)
 	a_store_rel(&w->resumes, resumes + 1); /* -> worker.resume: its block */
 }
 
-/* Move the tasks of an inbox, w's own or a victim's, to w's deque, in such an
- * order that the oldest runs first. What finds no room goes back. Returns
- * how many were moved. */
-uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from);
+/* Move tasks of an inbox, w's own or a victim's, to w's deque: one of so many
+ * equal parts (sn_parcels_take). Returns how many were moved. */
+uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,
+				uint32_t parts);
 
 /* Move ready fibers and tasks from the inboxes to where w finds them. */
 void sn_worker_collect(struct worker *w);

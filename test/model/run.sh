@@ -86,6 +86,18 @@ runs()
 	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_BACKFENCE
 	fail park -DTASKS=0 -DPINNED=1 -DBACK=1 -DM_BACKWAKE
 
+	pass solo
+	pass solo -DTIMED
+	pass solo -DTHREADED
+	pass solo -DTHREADED -DTIMED -DWAKERS=3
+	fail solo -DM_NOPFENCE
+	fail solo -DM_NOWFENCE
+	fail solo -DM_NOLOOK
+	fail solo -DM_CLEARLATE
+	fail solo -DM_NOAWAIT
+	fail solo -DTHREADED -DM_COUNTLATE
+	fail solo -DM_NOFOUND
+
 	pass gate -DPASSING=1
 	pass gate -DBLOCKING=1 -DTIMED
 	pass gate -DPLAIN=1 -DBLOCKING=1

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bursts.c - tasks that all wait at once become fibers of all workers, in
+ * whatever order these come. The bound, P8, is that of
+ * docs/design/placement-and-fairness.md. */
+#include "explore.h"
+
+enum { WORKERS = 4, TASKS = 24, EACH = TASKS / WORKERS };
+
+/* Of tasks sent singly: a worker's own, and what it began of others' before it
+ * piled up (SHARE_PILE). That holds in every order. */
+#define MOST_SENT (EACH + EACH / 2 + 4)
+
+/* A batch lies with one worker, who deals it to those that are idle. In some
+ * orders none is while it begins tasks: so many in a hundred may break the same
+ * bound. But everybody gets something. */
+enum { STRAYS_PERCENT = 5 };
+
+struct burst {
+	bool              spread, from_task, from_outside, at_once;
+	bool              strict;
+	unsigned          orders, strays; /* out */
+	unsigned          begun[WORKERS]; /* by worker */
+	sennit_event      open;
+	sennit_wait_group waiting, done;
+};
+
+static struct burst          *burst; /* the one under way */
+static _Thread_local uint32_t my_worker;
+
+static void note_worker(void *unused, uint32_t index)
+{
+	(void)unused;
+	my_worker = index;
+}
+
+static void wait_at_once(void *unused)
+{
+	struct burst *b = burst;
+
+	(void)unused;
+	__atomic_add_fetch(&b->begun[my_worker], 1, __ATOMIC_RELAXED);
+	sennit_wait_group_done(&b->waiting);
+	sennit_event_wait(&b->open);
+	sennit_wait_group_done(&b->done);
+}
+
+static void send_all(void *scheduler)
+{
+	sennit_task tasks[TASKS];
+
+	for (unsigned i = 0; i < TASKS; i++)
+		tasks[i] = (sennit_task){ .run = wait_at_once };
+	if (burst->at_once) {
+		REQUIRE(!sennit_enqueue_many(scheduler, tasks, TASKS));
+		return;
+	}
+	for (unsigned i = 0; i < TASKS; i++)
+		REQUIRE(!sennit_enqueue(scheduler, &tasks[i]));
+}
+
+static void send_from(struct burst *b, sennit_scheduler *s)
+{
+	if (b->from_outside)
+		sennit_unbind();
+	if (b->from_task) {
+		const sennit_task t = { .run = send_all, .argument = s };
+
+		REQUIRE(!sennit_enqueue(s, &t));
+	} else {
+		send_all(s);
+	}
+	if (b->from_outside)
+		REQUIRE(!sennit_bind(s));
+}
+
+static void check(struct burst *b)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < WORKERS; i++) {
+		REQUIRE(b->begun[i]);
+		if (b->begun[i] > most)
+			most = b->begun[i];
+	}
+	REQUIRE(!b->strict || most <= MOST_SENT);
+	b->orders++;
+	b->strays += most > MOST_SENT;
+}
+
+static void burst_out(void *context)
+{
+	struct burst     *b = context;
+	sennit_scheduler *s;
+
+	burst = b;
+	memset(b->begun, 0, sizeof(b->begun));
+	s = begin_with(
+		SENNIT_CONFIG(.workers = WORKERS, .thread_init = note_worker,
+			      .placement = b->spread
+						   ? SENNIT_PLACEMENT_SPREAD
+						   : SENNIT_PLACEMENT_DEFAULT));
+	sennit_event_init(&b->open, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&b->waiting, TASKS);
+	sennit_wait_group_init(&b->done, TASKS);
+	send_from(b, s);
+	sennit_wait_group_wait(&b->waiting);
+	check(b);
+	sennit_event_set(&b->open);
+	sennit_wait_group_wait(&b->done);
+	end(s);
+}
+
+static void expect_spread(struct burst b)
+{
+	explore_some(burst_out, &b, SCHEDULES / 10);
+	assert_in_range(b.strays, 0, 1 + b.orders * STRAYS_PERCENT / 100);
+}
+
+/* With tasks placed locally and spread. */
+static void expect_both_spread(struct burst b)
+{
+	expect_spread(b);
+	b.spread = true;
+	b.strict = true;
+	expect_spread(b);
+}
+
+static void bursts_of_a_bound_thread_spread_over_workers(void **state)
+{
+	(void)state;
+	expect_both_spread((struct burst){ .strict = true });
+}
+
+static void bursts_from_outside_spread_over_workers(void **state)
+{
+	(void)state;
+	expect_both_spread(
+		(struct burst){ .strict = true, .from_outside = true });
+}
+
+static void bursts_of_a_task_spread_over_workers(void **state)
+{
+	(void)state;
+	expect_both_spread((struct burst){ .from_task = true });
+}
+
+static void batches_from_outside_spread_over_workers(void **state)
+{
+	(void)state;
+	expect_both_spread(
+		(struct burst){ .from_outside = true, .at_once = true });
+}
+
+static void batches_of_a_task_spread_over_workers(void **state)
+{
+	(void)state;
+	expect_both_spread(
+		(struct burst){ .from_task = true, .at_once = true });
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bursts_of_a_bound_thread_spread_over_workers),
+		cmocka_unit_test(bursts_from_outside_spread_over_workers),
+		cmocka_unit_test(bursts_of_a_task_spread_over_workers),
+		cmocka_unit_test(batches_from_outside_spread_over_workers),
+		cmocka_unit_test(batches_of_a_task_spread_over_workers),
+	};
+
+	return cmocka_run_group_tests_name("explore/bursts", tests, NULL, NULL);
+}
