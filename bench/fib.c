@@ -4,7 +4,7 @@
  */
 #include "harness.h"
 
-#include "sennit/fork.h"
+#include "sennit/fork_join.h"
 
 #define ARGUMENT 32
 #define RESULT   2178309

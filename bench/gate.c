@@ -9,7 +9,7 @@
 #include "harness.h"
 
 #include "core/gate.h"
-#include "sched/crew.h"
+#include "worker/scheduler.h"
 
 #include <pthread.h>
 #include <signal.h>

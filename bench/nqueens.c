@@ -2,7 +2,7 @@
 /* nqueens.c - twelve queens, row by row; every placement is a task. */
 #include "harness.h"
 #include "shapes.h"
-#include "sennit/fork.h"
+#include "sennit/fork_join.h"
 
 typedef uint64_t solver(const struct board *b);
 

@@ -4,7 +4,7 @@
  */
 #include "harness.h"
 #include "shapes.h"
-#include "sennit/fork.h"
+#include "sennit/fork_join.h"
 
 /* End a run that began at `begin` and has counted so many nodes. */
 static void record(struct bench_run *r, sennit_time begin, uint64_t count)

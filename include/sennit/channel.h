@@ -32,7 +32,7 @@ typedef struct sennit_channel {
 	uint32_t    size_;
 	void       *senders_;
 	void       *receivers_;
-	struct sennit_channel_store {
+	struct sennit_channel_buffer {
 		size_t           capacity_, count_, first_, last_;
 		void            *oldest_, *newest_, *spare_;
 		sennit_allocator allocator_;

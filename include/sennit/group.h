@@ -54,19 +54,19 @@ typedef int sennit_member_fn(void *argument);
 #define SENNIT_GROUP_OWN_STACKS UINT32_C(2)
 
 /* What a task lies in; part of a group. The library's alone. */
-struct sennit_scope {
+struct sennit_cancel_scope {
 	sennit_word          lock_;
 	sennit_word          cancelled_;
 	sennit_word          cancels_;
 	uint32_t             kind_;
-	struct sennit_scope *root_;
-	struct sennit_scope *parent_;
+	struct sennit_cancel_scope *root_;
+	struct sennit_cancel_scope *parent_;
 	void                *waits_;
 	sennit_time          deadline_;
 };
 
 typedef struct sennit_group {
-	struct sennit_scope scope_;
+	struct sennit_cancel_scope scope_;
 	sennit_word         others_;
 	uint32_t            here_;
 	sennit_word         error_;

@@ -159,14 +159,14 @@ SENNIT_API const char *sennit_task_name(sennit_task_fn *run);
  * Returns NULL when there is no memory.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE void *sennit_argument_take(sennit_scheduler *s,
+SENNIT_API SENNIT_MUST_USE void *sennit_argument_alloc(sennit_scheduler *s,
 						      size_t            size);
 
 /* Give back what was taken from the same scheduler with the same size, before
  * that ends: the task itself may do so, at any time, or anyone else.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API void sennit_argument_give(sennit_scheduler *s, void *argument,
+SENNIT_API void sennit_argument_free(sennit_scheduler *s, void *argument,
 				     size_t size);
 
 SENNIT_END

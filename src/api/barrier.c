@@ -10,11 +10,11 @@
 #include "sennit/barrier.h"
 
 #include "base/check.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
-#define ONE QUEUE_OWN
+#define ONE WAIT_QUEUE_OWN
 
 _Static_assert(SENNIT_BARRIER_MAX == UINT32_MAX / ONE,
 	       "the count fills the word's own bits");
@@ -44,17 +44,17 @@ static void end_phase(sennit_barrier *b, uint32_t word)
 	struct link *waiters = sn_wait_take_all(&b->waiters_, word);
 
 	b->phase_++;
-	sn_queue_unlock(&b->state_, 0);
+	sn_wait_queue_unlock(&b->state_, 0);
 	sn_wait_wake_all(waiters);
 }
 
 /* Take back an arrival in the phase, unless that has ended. */
 static int withdraw(sennit_barrier *b, uint32_t phase, int err)
 {
-	const uint32_t word = sn_queue_lock(&b->state_);
+	const uint32_t word = sn_wait_queue_lock(&b->state_);
 	const bool     ended = b->phase_ != phase;
 
-	sn_queue_unlock(&b->state_, ended ? word : word - ONE);
+	sn_wait_queue_unlock(&b->state_, ended ? word : word - ONE);
 	return ended ? 0 : err;
 }
 
@@ -67,19 +67,19 @@ static int arrive(sennit_barrier *b, sennit_time deadline)
 	MISUSE(!b->parties_, "sennit_barrier_wait",
 	       "the barrier has no parties");
 	sn_waiter_init(&n, deadline);
-	word = sn_queue_lock(&b->state_);
+	word = sn_wait_queue_lock(&b->state_);
 	if (word / ONE + 1 == b->parties_) {
 		end_phase(b, word);
 		return 1;
 	}
 	if (!deadline) {
-		sn_queue_unlock(&b->state_, word);
+		sn_wait_queue_unlock(&b->state_, word);
 		return -ETIMEDOUT;
 	}
 	phase = b->phase_;
 	sn_wait_show(&n, SENNIT_WAITS_FOR_BARRIER, b, deadline);
-	word |= sn_queue_join(&b->waiters_, &n, false);
-	sn_queue_unlock(&b->state_, word + ONE);
+	word |= sn_wait_queue_join(&b->waiters_, &n, false);
+	sn_wait_queue_unlock(&b->state_, word + ONE);
 	err = sn_wait_in(&b->state_, &b->waiters_, &n, deadline);
 	return err ? withdraw(b, phase, err) : 0;
 }

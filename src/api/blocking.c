@@ -2,12 +2,12 @@
 #include "sennit/blocking.h"
 
 #include "base/check.h"
-#include "sched/call.h"
+#include "wait/blocking_call.h"
 
 #include <errno.h>
 
 /* A thread without fibers has nobody to let run meanwhile. */
-static int call(struct call *c, sennit_time deadline)
+static int call(struct blocking_call *c, sennit_time deadline)
 {
 	int err;
 
@@ -16,14 +16,14 @@ static int call(struct call *c, sennit_time deadline)
 		return 0;
 	}
 	c->error = errno;
-	err = sn_call(c, deadline);
+	err = sn_blocking_call(c, deadline);
 	errno = c->error; /* also where starting a thread has changed it */
 	return err;
 }
 
 void *sennit_blocking_call(sennit_blocking_fn *run, void *argument)
 {
-	struct call c;
+	struct blocking_call c;
 
 	MISUSE(!run, "sennit_blocking_call", "there is no function");
 	c.run = run;
@@ -35,7 +35,7 @@ void *sennit_blocking_call(sennit_blocking_fn *run, void *argument)
 int sennit_blocking_call_until(sennit_blocking_fn *run, void *argument,
 			       void **result, sennit_time deadline)
 {
-	struct call c;
+	struct blocking_call c;
 	int         err;
 
 	MISUSE(!run, "sennit_blocking_call_until", "there is no function");

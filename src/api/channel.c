@@ -13,8 +13,8 @@
 int sennit_channel_init(sennit_channel *c, uint32_t size, size_t capacity,
 			const sennit_allocator *allocator)
 {
-	struct sennit_channel_store store;
-	int err = sn_store_init(&store, size, capacity, allocator);
+	struct sennit_channel_buffer store;
+	int err = sn_channel_buffer_init(&store, size, capacity, allocator);
 
 	if (err)
 		return err;
@@ -28,13 +28,13 @@ int sennit_channel_init(sennit_channel *c, uint32_t size, size_t capacity,
 
 void sennit_channel_destroy(sennit_channel *c)
 {
-	uint32_t word = sn_queue_lock(&c->state_);
+	uint32_t word = sn_wait_queue_lock(&c->state_);
 	bool     waited_in = c->senders_ || c->receivers_;
 
-	sn_queue_unlock(&c->state_, word);
+	sn_wait_queue_unlock(&c->state_, word);
 	MISUSE(waited_in, "sennit_channel_destroy",
 	       "somebody waits in the channel");
-	sn_store_free(&c->store_, c->size_);
+	sn_channel_buffer_free(&c->store_, c->size_);
 }
 
 /* --- steps, with the lock ----------------------------------------------- */
@@ -52,7 +52,7 @@ static void leave_twin(const struct party *p, void **other)
 	struct party *twin = p->n.whole == &p->n ? NULL : p->twin;
 
 	if (twin && twin->n.is.linked)
-		sn_queue_leave(other, &twin->n);
+		sn_wait_queue_leave(other, &twin->n);
 }
 
 /* Claim the first that waits on one side; other: the list of the other one. */
@@ -88,23 +88,23 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 		plan_copy(d, d->partner->value, value, c->size_);
 		return 0;
 	}
-	if (!sn_store_has_room(&c->store_, c->size_))
-		return sn_store_is_unbounded(&c->store_) ? -ENOMEM : -EAGAIN;
-	sn_store_put(&c->store_, value, c->size_);
+	if (!sn_channel_buffer_has_room(&c->store_, c->size_))
+		return sn_channel_buffer_is_unbounded(&c->store_) ? -ENOMEM : -EAGAIN;
+	sn_channel_buffer_put(&c->store_, value, c->size_);
 	return 0;
 }
 
 /* The first sender that waits fills the place that becomes free. */
 static void take_stored(sennit_channel *c, void *value, struct deal *d)
 {
-	d->block = sn_store_take(&c->store_, value, c->size_);
+	d->block = sn_channel_buffer_take(&c->store_, value, c->size_);
 	if (d->block) {
 		d->size = c->size_;
 		d->allocator = c->store_.allocator_;
 	}
 	d->partner = take_party(&c->senders_, &c->receivers_);
 	if (d->partner)
-		sn_store_put(&c->store_, d->partner->value, c->size_);
+		sn_channel_buffer_put(&c->store_, d->partner->value, c->size_);
 }
 
 int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
@@ -127,30 +127,30 @@ void sn_channel_conclude(const struct deal *d)
 {
 	TORTURE_POINT(); /* claimed, and the channel may be gone */
 	if (d->to)
-		sn_store_copy(d->to, d->from, d->size);
+		sn_channel_buffer_copy(d->to, d->from, d->size);
 	if (d->partner) {
 		d->partner->n.is.handed = true;
 		sn_wait_wake(&d->partner->n);
 	}
 	if (unlikely(d->block))
-		sn_store_free_block(&d->allocator, d->block, d->size);
+		sn_channel_buffer_free_block(&d->allocator, d->block, d->size);
 }
 
 int sn_channel_grow(sennit_channel *c)
 {
-	struct block *b = sn_store_make_block(&c->store_, c->size_);
+	struct block *b = sn_channel_buffer_make_block(&c->store_, c->size_);
 	uint32_t      word;
 
 	if (!b)
 		return -ENOMEM;
-	word = sn_queue_lock(&c->state_);
+	word = sn_wait_queue_lock(&c->state_);
 	if (!c->store_.spare_) {
 		c->store_.spare_ = b;
 		b = NULL;
 	}
-	sn_queue_unlock(&c->state_, word);
+	sn_wait_queue_unlock(&c->state_, word);
 	if (b) /* somebody else was first; the caller still uses the channel */
-		sn_store_free_block(&c->store_.allocator_, b, c->size_);
+		sn_channel_buffer_free_block(&c->store_.allocator_, b, c->size_);
 	return 0;
 }
 
@@ -166,8 +166,8 @@ static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 	sn_waiter_init(&p.n, deadline);
 	p.value = value;
 	sn_wait_show(&p.n, SENNIT_WAITS_FOR_CHANNEL, c, deadline);
-	(void)sn_queue_join(list, &p.n, false);
-	sn_queue_unlock(&c->state_, word);
+	(void)sn_wait_queue_join(list, &p.n, false);
+	sn_wait_queue_unlock(&c->state_, word);
 	err = sn_wait_in(&c->state_, list, &p.n, deadline);
 	if (err)
 		return err;
@@ -177,7 +177,7 @@ static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 /* What a step that was not done comes to. */
 static int end_step(sennit_channel *c, uint32_t word, int err)
 {
-	sn_queue_unlock(&c->state_, word);
+	sn_wait_queue_unlock(&c->state_, word);
 	return err == -EAGAIN ? -ETIMEDOUT : err;
 }
 
@@ -189,7 +189,7 @@ static int send_until(sennit_channel *c, const void *value,
 	int         err;
 
 	for (;;) {
-		word = sn_queue_lock(&c->state_);
+		word = sn_wait_queue_lock(&c->state_);
 		err = sn_channel_try_send(c, value, &d);
 		if (err == -EAGAIN && deadline)
 			return wait_in(c, &c->senders_,
@@ -221,7 +221,7 @@ int sennit_channel_send(sennit_channel *c, const void *value)
 static int receive_until(sennit_channel *c, void *value, sennit_time deadline)
 {
 	struct deal d;
-	uint32_t    word = sn_queue_lock(&c->state_);
+	uint32_t    word = sn_wait_queue_lock(&c->state_);
 	int         err = sn_channel_try_receive(c, value, &d);
 
 	if (err == -EAGAIN && deadline)
@@ -245,20 +245,20 @@ int sennit_channel_receive(sennit_channel *c, void *value)
 
 void sennit_channel_close(sennit_channel *c)
 {
-	uint32_t     word = sn_queue_lock(&c->state_);
+	uint32_t     word = sn_wait_queue_lock(&c->state_);
 	struct link *senders = sn_wait_take_all_raced(&c->senders_);
 	struct link *receivers = sn_wait_take_all_raced(&c->receivers_);
 
-	sn_queue_unlock(&c->state_, word | CHANNEL_CLOSED);
+	sn_wait_queue_unlock(&c->state_, word | CHANNEL_CLOSED);
 	sn_wait_wake_all(senders);
 	sn_wait_wake_all(receivers);
 }
 
 size_t sennit_channel_length(sennit_channel *c)
 {
-	uint32_t word = sn_queue_lock(&c->state_);
+	uint32_t word = sn_wait_queue_lock(&c->state_);
 	size_t   count = c->store_.count_;
 
-	sn_queue_unlock(&c->state_, word);
+	sn_wait_queue_unlock(&c->state_, word);
 	return count;
 }

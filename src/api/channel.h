@@ -15,10 +15,10 @@
 #ifndef SN_CHANNEL_H
 #define SN_CHANNEL_H
 
-#include "api/store.h"
-#include "sched/wait.h"
+#include "api/channel_buffer.h"
+#include "wait/wait.h"
 
-#define CHANNEL_CLOSED QUEUE_OWN
+#define CHANNEL_CLOSED WAIT_QUEUE_OWN
 
 /* One who waits to send *value, or to receive into it; `handed`: it went over,
  * else the channel was closed. */

@@ -15,7 +15,7 @@ void sennit_cond_init(sennit_cond *c)
 
 void sennit_cond_destroy(sennit_cond *c)
 {
-	MISUSE(a_load_rlx(&c->state_) & QUEUE_WAITERS, "sennit_cond_destroy",
+	MISUSE(a_load_rlx(&c->state_) & WAIT_QUEUE_WAITERS, "sennit_cond_destroy",
 	       "somebody waits for the condition variable");
 }
 
@@ -23,7 +23,7 @@ void sennit_cond_destroy(sennit_cond *c)
  * itself before that: a notifier that is to see the waiter sees the bit. */
 static bool has_waiters(sennit_cond *c)
 {
-	return a_load_acq(&c->state_) != 0; /* <- queue.unlock */
+	return a_load_acq(&c->state_) != 0; /* <- wait_queue.unlock */
 }
 
 void sennit_cond_notify_one(sennit_cond *c)
@@ -33,9 +33,9 @@ void sennit_cond_notify_one(sennit_cond *c)
 
 	if (!has_waiters(c))
 		return;
-	word = sn_queue_lock(&c->state_);
+	word = sn_wait_queue_lock(&c->state_);
 	n = sn_wait_take_one(&c->waiters_);
-	sn_queue_unlock(&c->state_, sn_queue_bits(c->waiters_, word));
+	sn_wait_queue_unlock(&c->state_, sn_wait_queue_bits(c->waiters_, word));
 	if (n)
 		sn_wait_wake(n);
 }
@@ -47,9 +47,9 @@ void sennit_cond_notify_all(sennit_cond *c)
 
 	if (!has_waiters(c))
 		return;
-	word = sn_queue_lock(&c->state_);
+	word = sn_wait_queue_lock(&c->state_);
 	waiters = sn_wait_take_all(&c->waiters_, word);
-	sn_queue_unlock(&c->state_, 0);
+	sn_wait_queue_unlock(&c->state_, 0);
 	sn_wait_wake_all(waiters);
 }
 
@@ -62,10 +62,10 @@ static int wait_until(sennit_cond *c, sennit_mutex *m, sennit_time deadline)
 	MISUSE(!sn_mutex_is_held(m), "sennit_cond_wait",
 	       "the caller does not hold the mutex");
 	sn_waiter_init(&n, deadline);
-	word = sn_queue_lock(&c->state_);
+	word = sn_wait_queue_lock(&c->state_);
 	sn_wait_show(&n, SENNIT_WAITS_FOR_COND, c, deadline);
-	word |= sn_queue_join(&c->waiters_, &n, false);
-	sn_queue_unlock(&c->state_, word);
+	word |= sn_wait_queue_join(&c->waiters_, &n, false);
+	sn_wait_queue_unlock(&c->state_, word);
 	sennit_mutex_unlock(m);
 	err = sn_wait_in(&c->state_, &c->waiters_, &n, deadline);
 	sennit_mutex_lock(m);

@@ -22,10 +22,10 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "os/os.h"
-#include "sched/group.h"
-#include "sched/loop.h"
-#include "sched/marks.h"
-#include "sched/tie.h"
+#include "wait/group_join.h"
+#include "worker/loop.h"
+#include "worker/task_cleanup.h"
+#include "worker/fork_exit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,9 +57,9 @@ static int run_from(void *slot);
 /* Why no further node may begin; 0: one may. */
 static ALWAYS_INLINE int stopped(const struct run *r)
 {
-	const struct sennit_scope *scope = &r->group.scope_;
+	const struct sennit_cancel_scope *scope = &r->group.scope_;
 
-	if (sn_scope_is_cancelled(scope))
+	if (sn_cancel_scope_is_cancelled(scope))
 		return -ECANCELED;
 	if (unlikely(scope->deadline_ != SENNIT_NEVER) &&
 	    os_now() >= scope->deadline_)
@@ -76,10 +76,10 @@ static ALWAYS_INLINE int call(const struct run *r, struct sennit_fiber *f,
 
 	if (!node->run)
 		return 0;
-	sn_sight_task(&f->sight, (sennit_task_fn *)(void (*)(void))node->run);
+	sn_fiber_state_set_task(&f->state, (sennit_task_fn *)(void (*)(void))node->run);
 	err = node->run(r->data, node->argument);
-	if (unlikely(f->marks))
-		sn_marks_end(f);
+	if (unlikely(f->cleanup))
+		sn_task_cleanup_run(f);
 	MISUSE(err > 0, "sennit_dag_run",
 	       "a node returned neither 0 nor a negative error");
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/deterministic.h"
 
-#include "base/turns.h"
+#include "base/deterministic.h"
 
 #include <errno.h>
 
@@ -14,14 +14,14 @@ bool sennit_is_deterministic(void)
 
 void sennit_point(void)
 {
-	sn_turns_point();
+	sn_deterministic_point();
 }
 
 int sennit_explore(uint64_t first, uint64_t               count,
 		   void (*scenario)(void *context), void *context)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		sn_turns_begin(first + i);
+		sn_deterministic_begin(first + i);
 		scenario(context);
 	}
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.c - tasks of a domain carry its address; see sched/domain.h. */
+/* domain.c - tasks of a domain carry its address; see worker/domain.h. */
 #include "sennit/domain.h"
 
-#include "sched/domain.h"
-#include "sched/place.h"
-#include "sched/tie.h"
+#include "worker/domain.h"
+#include "scheduler/place.h"
+#include "worker/fork_exit.h"
 
 #include <errno.h>
 

@@ -22,16 +22,16 @@ void sennit_event_init(sennit_event *e, enum sennit_event_mode mode, bool set)
 
 void sennit_event_destroy(sennit_event *e)
 {
-	MISUSE(a_load_rlx(&e->state_) & QUEUE_WAITERS, "sennit_event_destroy",
+	MISUSE(a_load_rlx(&e->state_) & WAIT_QUEUE_WAITERS, "sennit_event_destroy",
 	       "somebody waits for the event");
 }
 
 static void set_manual_slow(sennit_event *e)
 {
-	uint32_t     word = sn_queue_lock(&e->state_);
+	uint32_t     word = sn_wait_queue_lock(&e->state_);
 	struct link *waiters = sn_wait_take_all(&e->waiters_, word);
 
-	sn_queue_unlock(&e->state_, EVENT_SET);
+	sn_wait_queue_unlock(&e->state_, EVENT_SET);
 	sn_wait_wake_all(waiters);
 }
 
@@ -43,14 +43,14 @@ static struct waiter *take_one_that_takes(sennit_event *e)
 
 	if (!e->waiters_)
 		return NULL;
-	next = sn_queue_first(e->waiters_);
-	last = sn_queue_first(next->link.prev);
+	next = sn_wait_queue_first(e->waiters_);
+	last = sn_wait_queue_first(next->link.prev);
 	do {
 		n = next;
-		next = sn_queue_first(n->link.next);
+		next = sn_wait_queue_first(n->link.next);
 		if (n->is.watches)
 			continue;
-		sn_queue_leave(&e->waiters_, n);
+		sn_wait_queue_leave(&e->waiters_, n);
 		if (!n->is.raced || sn_waiter_claim(n))
 			return n;
 	} while (n != last);
@@ -64,12 +64,12 @@ static void set_watched(sennit_event *e, uint32_t word)
 	struct link   *watchers = NULL;
 
 	if (n) {
-		word = sn_queue_bits(e->waiters_, word);
+		word = sn_wait_queue_bits(e->waiters_, word);
 	} else {
 		watchers = sn_wait_take_all(&e->waiters_, word);
 		word = EVENT_SET;
 	}
-	sn_queue_unlock(&e->state_, word);
+	sn_wait_queue_unlock(&e->state_, word);
 	if (n)
 		sn_wait_wake(n);
 	else
@@ -78,7 +78,7 @@ static void set_watched(sennit_event *e, uint32_t word)
 
 static void set_auto_slow(sennit_event *e)
 {
-	uint32_t       word = sn_queue_lock(&e->state_);
+	uint32_t       word = sn_wait_queue_lock(&e->state_);
 	struct waiter *n;
 
 	if (unlikely(word & EVENT_WATCHED)) {
@@ -86,8 +86,8 @@ static void set_auto_slow(sennit_event *e)
 		return;
 	}
 	n = sn_wait_take_one(&e->waiters_);
-	word = sn_queue_bits(e->waiters_, word);
-	sn_queue_unlock(&e->state_, n ? word : word | EVENT_SET);
+	word = sn_wait_queue_bits(e->waiters_, word);
+	sn_wait_queue_unlock(&e->state_, n ? word : word | EVENT_SET);
 	if (n)
 		sn_wait_wake(n);
 }
@@ -99,7 +99,7 @@ void sennit_event_set(sennit_event *e)
 	a_fetch_own(e);
 	word = a_load_rlx(&e->state_);
 
-	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)))
+	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)))
 		/* -> event.set: what happened before */
 		if (a_cas_weak_rel(&e->state_, &word, word | EVENT_SET))
 			return;
@@ -114,7 +114,7 @@ void sennit_event_clear(sennit_event *e)
 	uint32_t word = a_load_rlx(&e->state_);
 
 	/* Locked: somebody sets it; its clearing comes before that. */
-	while (word & EVENT_SET && !(word & QUEUE_LOCKED))
+	while (word & EVENT_SET && !(word & WAIT_QUEUE_LOCKED))
 		/* <- event.set */
 		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET))
 			return;
@@ -123,7 +123,7 @@ void sennit_event_clear(sennit_event *e)
 bool sennit_event_is_set(const sennit_event *e)
 {
 	return a_load_acq(&e->state_) &
-	       EVENT_SET; /* <- event.set <- queue.unlock */
+	       EVENT_SET; /* <- event.set <- wait_queue.unlock */
 }
 
 static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
@@ -133,21 +133,21 @@ static ALWAYS_INLINE int wait_until(sennit_event *e, sennit_time deadline)
 
 	if (sn_event_pass(e))
 		return 0;
-	if (!deadline && !(a_load_rlx(&e->state_) & QUEUE_LOCKED))
+	if (!deadline && !(a_load_rlx(&e->state_) & WAIT_QUEUE_LOCKED))
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
-	word = sn_queue_lock(&e->state_);
+	word = sn_wait_queue_lock(&e->state_);
 	if (word & EVENT_SET) {
-		sn_queue_unlock(&e->state_, sn_event_passed(e, word));
+		sn_wait_queue_unlock(&e->state_, sn_event_passed(e, word));
 		return 0;
 	}
 	if (!deadline) {
-		sn_queue_unlock(&e->state_, word);
+		sn_wait_queue_unlock(&e->state_, word);
 		return -ETIMEDOUT;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_EVENT, e, deadline);
-	word |= sn_queue_join(&e->waiters_, &n, false);
-	sn_queue_unlock(&e->state_, word);
+	word |= sn_wait_queue_join(&e->waiters_, &n, false);
+	sn_wait_queue_unlock(&e->state_, word);
 	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
 }
 

@@ -9,11 +9,11 @@
 #ifndef SN_EVENT_H
 #define SN_EVENT_H
 
-#include "sched/wait.h"
+#include "wait/wait.h"
 #include "sennit/event.h"
 
-#define EVENT_SET     QUEUE_OWN
-#define EVENT_WATCHED (QUEUE_OWN << 1)
+#define EVENT_SET     WAIT_QUEUE_OWN
+#define EVENT_WATCHED (WAIT_QUEUE_OWN << 1)
 
 /* The word of *e, which is set, after one caller passed. */
 static inline uint32_t sn_event_passed(const sennit_event *e, uint32_t word)
@@ -27,7 +27,7 @@ static inline bool sn_event_pass(sennit_event *e)
 {
 	uint32_t word = a_load_acq(&e->state_); /* <- event.set */
 
-	while (word & EVENT_SET && !(word & QUEUE_LOCKED)) {
+	while (word & EVENT_SET && !(word & WAIT_QUEUE_LOCKED)) {
 		if (e->mode_ != SENNIT_EVENT_AUTO)
 			return true;
 		/* <- event.set */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_several.c - waits for one of several events, or for all of them.
  *
- * For one: sched/several.
+ * For one: wait/wait_any.
  *
  * For all: nothing is consumed before all are set at one moment, seen with all
  * locks held. Until then the waiter watches one event that is not set. So two
@@ -10,22 +10,22 @@
  */
 #include "api/event.h"
 #include "base/check.h"
-#include "sched/locks.h"
-#include "sched/several.h"
+#include "fiber/lock_set.h"
+#include "wait/wait_any.h"
 
 #include <errno.h>
 
-_Static_assert(SENNIT_EVENT_WAIT_MAX == LOCKS_MAX, "all can be locked at once");
-_Static_assert(SENNIT_EVENT_WAIT_MAX == SEVERAL_MAX && EVENT_SET == QUEUE_OWN,
+_Static_assert(SENNIT_EVENT_WAIT_MAX == LOCK_SET_MAX, "all can be locked at once");
+_Static_assert(SENNIT_EVENT_WAIT_MAX == WAIT_ANY_MAX && EVENT_SET == WAIT_QUEUE_OWN,
 	       "one of them can be waited for");
 
 /* --- one of several ----------------------------------------------------- */
 
-static struct several_queue queue_of(const void *events, size_t i)
+static struct wait_any_queue queue_of(const void *events, size_t i)
 {
 	sennit_event *e = ((sennit_event *const *)events)[i];
 
-	return (struct several_queue){ &e->state_, &e->waiters_ };
+	return (struct wait_any_queue){ &e->state_, &e->waiters_ };
 }
 
 static uint32_t passed(const void *events, size_t i, uint32_t word)
@@ -70,7 +70,7 @@ static int wait_any_until(sennit_event *const events[], size_t count,
 		return 0;
 	if (!deadline)
 		return test_each(events, count, which);
-	return sn_several_wait(&(struct several){ .objects = events,
+	return sn_wait_any(&(struct wait_any){ .objects = events,
 						  .count = count,
 						  .first = events[0],
 						  .queue = queue_of,
@@ -102,14 +102,14 @@ static int watch(sennit_event *e, sennit_time deadline)
 
 	sn_waiter_init(&n, deadline);
 	n.is.watches = true;
-	word = sn_queue_lock(&e->state_);
+	word = sn_wait_queue_lock(&e->state_);
 	if (word & EVENT_SET || !deadline) {
-		sn_queue_unlock(&e->state_, word);
+		sn_wait_queue_unlock(&e->state_, word);
 		return word & EVENT_SET ? 0 : -ETIMEDOUT;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_EVENT, e, deadline);
-	word |= sn_queue_join(&e->waiters_, &n, false);
-	sn_queue_unlock(&e->state_, word | EVENT_WATCHED);
+	word |= sn_wait_queue_join(&e->waiters_, &n, false);
+	sn_wait_queue_unlock(&e->state_, word | EVENT_WATCHED);
 	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
 }
 
@@ -127,22 +127,22 @@ static sennit_event *find_unset(sennit_event *const events[], size_t count)
 /* Consume all if all are set at this moment. */
 static bool pass_all(sennit_event *const events[], size_t count)
 {
-	struct locks locks;
+	struct lock_set locks;
 	bool         all;
 	size_t       i;
 
 	locks.count = 0;
 	for (i = 0; i < count; i++)
-		sn_locks_add(&locks, &events[i]->state_);
-	sn_locks_take(&locks);
+		sn_lock_set_add(&locks, &events[i]->state_);
+	sn_lock_set_take(&locks);
 	all = !find_unset(events, count);
 	for (i = 0; all && i < count; i++) {
 		sennit_word *word = &events[i]->state_;
 
-		sn_locks_set(word,
-			     sn_event_passed(events[i], sn_locks_get(word)));
+		sn_lock_set_set(word,
+			     sn_event_passed(events[i], sn_lock_set_get(word)));
 	}
-	sn_locks_drop(&locks);
+	sn_lock_set_drop(&locks);
 	return all;
 }
 

@@ -4,8 +4,8 @@
 #include "api/mutex.h"
 #include "base/torture.h"
 #include "os/os.h"
-#include "sched/loop.h"
-#include "sched/wait.h"
+#include "worker/loop.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
@@ -25,10 +25,10 @@ void sennit_fiber_set_name(const char *name)
 
 	if (!f)
 		return;
-	f->marks &= ~MARK_NAME;
+	f->cleanup &= ~CLEANUP_NAME;
 	if (name && name[0])
-		f->marks |= MARK_NAME;
-	sn_nametag_write(&f->name, name ? name : "");
+		f->cleanup |= CLEANUP_NAME;
+	sn_task_name_write(&f->name, name ? name : "");
 }
 
 /* The record lies in the fiber itself, which outlives every handle to it, and
@@ -88,7 +88,7 @@ void sennit_yield(void)
 
 /* The time as a wait's deadline: nobody signals it, so the claim is between the
  * timer and who cancels. */
-static int sleep_until(sennit_time wake, struct sennit_scope *scope)
+static int sleep_until(sennit_time wake, struct sennit_cancel_scope *scope)
 {
 	struct waiter n;
 	int           err;

@@ -11,12 +11,12 @@
 #include "sennit/future.h"
 
 #include "base/check.h"
-#include "sched/several.h"
+#include "wait/wait_any.h"
 #include "sennit/task.h"
 
 #include <errno.h>
 
-#define SET QUEUE_OWN
+#define SET WAIT_QUEUE_OWN
 
 _Static_assert(sizeof(sennit_future) ==
 		       2 * sizeof(uint32_t) + 3 * sizeof(void *),
@@ -33,7 +33,7 @@ void sennit_future_init(sennit_future *f)
 
 void sennit_future_destroy(sennit_future *f)
 {
-	MISUSE(a_load_rlx(&f->state_) & QUEUE_WAITERS, "sennit_future_destroy",
+	MISUSE(a_load_rlx(&f->state_) & WAIT_QUEUE_WAITERS, "sennit_future_destroy",
 	       "somebody waits for the future");
 	MISUSE(f->last_, "sennit_future_destroy",
 	       "a continuation waits for the future");
@@ -41,7 +41,7 @@ void sennit_future_destroy(sennit_future *f)
 
 static ALWAYS_INLINE bool is_set(const sennit_future *f)
 {
-	return a_load_acq(&f->state_) & SET; /* <- queue.unlock */
+	return a_load_acq(&f->state_) & SET; /* <- wait_queue.unlock */
 }
 
 bool sennit_future_is_set(const sennit_future *f)
@@ -97,7 +97,7 @@ static void start_all(sennit_continuation *last, void *value, int error)
 /* Add c to those of f; false: f is set. */
 static bool attach(sennit_future *f, sennit_continuation *c)
 {
-	uint32_t word = sn_queue_lock(&f->state_);
+	uint32_t word = sn_wait_queue_lock(&f->state_);
 	bool     late = word & SET;
 
 	if (!late) {
@@ -106,7 +106,7 @@ static bool attach(sennit_future *f, sennit_continuation *c)
 			f->last_->next_ = c;
 		f->last_ = c;
 	}
-	sn_queue_unlock(&f->state_, word);
+	sn_wait_queue_unlock(&f->state_, word);
 	return !late;
 }
 
@@ -137,9 +137,9 @@ static bool set(sennit_future *f, void *value, int error)
 
 	if (is_set(f))
 		return false;
-	word = sn_queue_lock(&f->state_);
+	word = sn_wait_queue_lock(&f->state_);
 	if (word & SET) {
-		sn_queue_unlock(&f->state_, word);
+		sn_wait_queue_unlock(&f->state_, word);
 		return false;
 	}
 	f->value_ = value;
@@ -147,7 +147,7 @@ static bool set(sennit_future *f, void *value, int error)
 	last = f->last_;
 	f->last_ = NULL;
 	waiters = sn_wait_take_all(&f->waiters_, word);
-	sn_queue_unlock(&f->state_, SET);
+	sn_wait_queue_unlock(&f->state_, SET);
 	sn_wait_wake_all(waiters);
 	start_all(last, value, error);
 	return true;
@@ -223,14 +223,14 @@ static ALWAYS_INLINE int wait_until(sennit_future *f, sennit_time deadline)
 	if (!deadline)
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
-	word = sn_queue_lock(&f->state_);
+	word = sn_wait_queue_lock(&f->state_);
 	if (word & SET) {
-		sn_queue_unlock(&f->state_, word);
+		sn_wait_queue_unlock(&f->state_, word);
 		return 0;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_FUTURE, f, deadline);
-	word |= sn_queue_join(&f->waiters_, &n, false);
-	sn_queue_unlock(&f->state_, word);
+	word |= sn_wait_queue_join(&f->waiters_, &n, false);
+	sn_wait_queue_unlock(&f->state_, word);
 	return sn_wait_in(&f->state_, &f->waiters_, &n, deadline);
 }
 
@@ -269,14 +269,14 @@ int sennit_future_get_until(sennit_future *f, void **value,
 
 /* --- waiting for several ------------------------------------------------ */
 
-_Static_assert(SENNIT_FUTURE_WAIT_MAX == SEVERAL_MAX,
-	       "as sched/several has it");
+_Static_assert(SENNIT_FUTURE_WAIT_MAX == WAIT_ANY_MAX,
+	       "as wait/wait_any has it");
 
-static struct several_queue queue_of(const void *futures, size_t i)
+static struct wait_any_queue queue_of(const void *futures, size_t i)
 {
 	sennit_future *f = ((sennit_future *const *)futures)[i];
 
-	return (struct several_queue){ &f->state_, &f->waiters_ };
+	return (struct wait_any_queue){ &f->state_, &f->waiters_ };
 }
 
 /* It stays set. */
@@ -308,7 +308,7 @@ static int wait_any(sennit_future *const futures[], size_t count, size_t *which,
 	}
 	if (!deadline)
 		return -ETIMEDOUT;
-	return sn_several_wait(&(struct several){ .objects = futures,
+	return sn_wait_any(&(struct wait_any){ .objects = futures,
 						  .count = count,
 						  .first = futures[0],
 						  .queue = queue_of,

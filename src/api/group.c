@@ -8,10 +8,10 @@
 
 #include "base/check.h"
 #include "os/os.h"
-#include "sched/group.h"
-#include "sched/marks.h"
-#include "sched/place.h"
-#include "sched/tie.h"
+#include "wait/group_join.h"
+#include "worker/task_cleanup.h"
+#include "scheduler/place.h"
+#include "worker/fork_exit.h"
 
 #include <errno.h>
 
@@ -22,10 +22,10 @@ _Static_assert(_Alignof(sennit_group) > TASK_TAG, "the tag fits below it");
 /* --- opening ------------------------------------------------------------ */
 
 static ALWAYS_INLINE void open_group(sennit_group *g, sennit_scheduler *s,
-				     struct sennit_scope *parent, void *home,
+				     struct sennit_cancel_scope *parent, void *home,
 				     sennit_time deadline, uint32_t flags)
 {
-	sn_scope_open(&g->scope_, parent, deadline);
+	sn_cancel_scope_open(&g->scope_, parent, deadline);
 	a_init(&g->others_, 0);
 	g->here_ = 0;
 	a_init(&g->error_, 0);
@@ -82,7 +82,7 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 	int         err;
 
 	MISUSE_INHERITED(g->scheduler_, "sennit_group_spawn");
-	if (sn_scope_is_cancelled(&g->scope_)) {
+	if (sn_cancel_scope_is_cancelled(&g->scope_)) {
 		sn_group_keep_error(g, -ECANCELED);
 		return -ECANCELED;
 	}
@@ -118,7 +118,7 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 
 	if (unlikely(!sn_group_is_home(g, w) || !w->pushes ||
 		     !sn_deque_has_room(&w->deque) || !run ||
-		     sn_scope_may_be_cancelled(&g->scope_)))
+		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
 	g->here_++;
 	sn_deque_push_room(&w->deque, (struct task){ sn_task_fn(run), argument,
@@ -161,21 +161,21 @@ static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
 {
 	int error = sn_task_member_fn(t->run)(t->argument);
 
-	if (unlikely(f->marks))
-		sn_marks_end(f);
+	if (unlikely(f->cleanup))
+		sn_task_cleanup_run(f);
 	return error;
 }
 
 /* The same where the opener has some: they are not the member's. */
 static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 {
-	struct marks_aside aside;
+	struct task_cleanup_saved aside;
 	int                error;
 
 	CXX_BARRIER();
-	sn_marks_put_aside(f, &aside);
+	sn_task_cleanup_save(f, &aside);
 	error = call_fresh(f, t);
-	sn_marks_take_back(f, &aside);
+	sn_task_cleanup_restore(f, &aside);
 	return error;
 }
 
@@ -183,19 +183,19 @@ static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 			      const struct task *t)
 {
-	struct sennit_scope *scope = w->home.current->scope;
+	struct sennit_cancel_scope *scope = w->home.current->scope;
 	void                *identity = w->home.current->identity;
-	sennit_task_fn      *shown = sn_sight_shown(&w->home.current->sight);
+	sennit_task_fn      *shown = sn_fiber_state_get_task(&w->home.current->state);
 	int                  saved = *w->error;
 	int                  error;
 
 	w->home.current->scope = &g->scope_;
 	w->home.current->identity = g;
-	sn_sight_task(&w->home.current->sight, t->run);
-	error = likely(!sn_marks_has_any(w->home.current))
+	sn_fiber_state_set_task(&w->home.current->state, t->run);
+	error = likely(!sn_task_cleanup_is_needed(w->home.current))
 			? call_fresh(w->home.current, t)
 			: call_aside(w->home.current, t);
-	sn_sight_task(&w->home.current->sight, shown);
+	sn_fiber_state_set_task(&w->home.current->state, shown);
 	w->home.current->identity = identity;
 	w->home.current->scope = scope;
 	*w->error = saved;
@@ -256,7 +256,7 @@ int sennit_group_wait(sennit_group *g)
 		sn_group_sleep(g);
 	if (likely(!a_load_rlx(&g->error_))) /* shown by group.end */
 		return 0;
-	sn_scope_close(&g->scope_);
+	sn_cancel_scope_close(&g->scope_);
 	return (int)a_load_rlx(&g->error_);
 }
 
@@ -271,11 +271,11 @@ bool sennit_group_cancel(sennit_group *g)
 int sennit_cancelled(void)
 {
 	struct worker             *w = sn_self;
-	const struct sennit_scope *scope = w ? w->home.current->scope : NULL;
+	const struct sennit_cancel_scope *scope = w ? w->home.current->scope : NULL;
 
 	if (!scope)
 		return 0;
-	if (sn_scope_is_cancelled(scope))
+	if (sn_cancel_scope_is_cancelled(scope))
 		return -ECANCELED;
 	if (scope->deadline_ != SENNIT_NEVER && os_now() >= scope->deadline_)
 		return -ETIMEDOUT;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/local.h"
 
-#include "sched/local.h"
+#include "worker/task_local.h"
 
 #include <errno.h>
 
 int sennit_local_key_create(sennit_local_key *key,
 			    void (*destructor)(void *value))
 {
-	return sn_keys_add(key, destructor) ? 0 : -EAGAIN;
+	return sn_local_keys_add(key, destructor) ? 0 : -EAGAIN;
 }
 
 void sennit_local_key_delete(sennit_local_key key)
 {
-	MISUSE(!sn_keys_remove(key), "sennit_local_key_delete",
+	MISUSE(!sn_local_keys_remove(key), "sennit_local_key_delete",
 	       "there is no such key");
 }
 
 void *sennit_local_get(sennit_local_key key)
 {
-	const struct local *l = sn_local_find(*sn_local_mine(), key);
+	const struct local *l = sn_task_local_find(*sn_task_local_mine(), key);
 
 	return l && l->generation == key.generation_ ? l->value : NULL;
 }
 
 int sennit_local_set(sennit_local_key key, void *value)
 {
-	struct local *l = sn_local_find(*sn_local_mine(), key);
+	struct local *l = sn_task_local_find(*sn_task_local_mine(), key);
 
-	MISUSE(!sn_keys_has(key), "sennit_local_set", "there is no such key");
+	MISUSE(!sn_local_keys_has(key), "sennit_local_set", "there is no such key");
 	if (!l && !value)
 		return 0;
 	if (!l)
-		l = sn_local_make(key);
+		l = sn_task_local_make(key);
 	if (!l)
 		return -ENOMEM;
 	l->value = value;

@@ -82,9 +82,9 @@ static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 	uint32_t grants = *word & GRANTS;
 	bool     taken;
 
-	sn_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
 	taken = sn_mutex_look_long(m, deadline);
-	*word = sn_queue_lock(&m->state_) | grants | QUEUE_WAITERS;
+	*word = sn_wait_queue_lock(&m->state_) | grants | WAIT_QUEUE_WAITERS;
 	return taken || !(*word & HELD);
 }
 
@@ -109,14 +109,14 @@ static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 			sn_waiter_race(&t->n, NULL);
 	}
 	sn_wait_show(&t->n, SENNIT_WAITS_FOR_MUTEX, m, deadline);
-	sn_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
 	return sn_wait(&t->n, until);
 }
 
 /* Whether a wait that ended with an error is over. */
 static bool is_over(const struct turn *t, int err, sennit_time deadline)
 {
-	const struct sennit_scope *scope = t->n.scope;
+	const struct sennit_cancel_scope *scope = t->n.scope;
 	sennit_time                now;
 
 	if (!err || err == -ECANCELED || !t->polls)
@@ -141,7 +141,7 @@ static int take(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded)
 	if (!t->heir)
 		word += GRANT * (MAX_GRANTS / MAX_TAKEN);
 	sn_mutex_leave(m, t, &word, &woken);
-	sn_queue_unlock(&m->state_, sn_mutex_shown(m, word | HELD, guarded));
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word | HELD, guarded));
 	sn_mutex_wake(woken);
 	return 0;
 }
@@ -156,7 +156,7 @@ static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 	sn_mutex_leave(m, t, &word, &woken);
 	if (!(word & HELD) && m->waiters_ && !guarded)
 		sn_mutex_call(m, &word, &woken);
-	sn_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
 	sn_mutex_wake(woken);
 	return err;
 }
@@ -179,7 +179,7 @@ static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
 static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		   int *err)
 {
-	uint32_t word = sn_queue_lock(&m->state_) & ~AWAKE;
+	uint32_t word = sn_wait_queue_lock(&m->state_) & ~AWAKE;
 	bool     guarded = sn_mutex_is_guarded(m, word);
 
 	if (t->heir)
@@ -214,9 +214,9 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	memset(&t, 0, sizeof(t));
 	t.poll = FIRST_POLL;
 	sn_waiter_mine(&t.n);
-	word = sn_queue_lock(&m->state_);
+	word = sn_wait_queue_lock(&m->state_);
 	if (!(word & HELD) || !deadline) {
-		sn_queue_unlock(&m->state_, word | HELD);
+		sn_wait_queue_unlock(&m->state_, word | HELD);
 		return word & HELD ? -ETIMEDOUT : 0;
 	}
 	guarded = sn_mutex_is_guarded(m, word);
@@ -282,13 +282,13 @@ static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
 
 static NOINLINE void unlock_slow(sennit_mutex *m)
 {
-	uint32_t     word = sn_queue_lock(&m->state_) & ~HELD;
+	uint32_t     word = sn_wait_queue_lock(&m->state_) & ~HELD;
 	bool         guarded = sn_mutex_is_guarded(m, word);
 	struct turn *woken = NULL;
 
-	if (word & QUEUE_WAITERS)
+	if (word & WAIT_QUEUE_WAITERS)
 		pass_on(m, &word, &woken);
-	sn_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
 	sn_mutex_wake(woken);
 }
 
@@ -308,10 +308,10 @@ static NOINLINE void unlock_contended(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & QUEUE_LOCKED)) {
+	while (!(word & WAIT_QUEUE_LOCKED)) {
 		uint32_t next = word & ~HELD;
 
-		if (word & QUEUE_WAITERS) {
+		if (word & WAIT_QUEUE_WAITERS) {
 			if (!is_seen_to(word))
 				break;
 			next += GRANT;

@@ -3,7 +3,7 @@
 #ifndef SN_MUTEX_H
 #define SN_MUTEX_H
 
-#include "sched/wait.h"
+#include "wait/wait.h"
 #include "sennit/mutex.h"
 
 /* Whether the caller holds *m. The holder alone writes owner_, so a stale value

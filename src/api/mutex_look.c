@@ -24,7 +24,7 @@ bool sn_mutex_barge(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & (HELD | QUEUE_LOCKED)))
+	while (!(word & (HELD | WAIT_QUEUE_LOCKED)))
 		/* <- mutex.unlock */
 		if (a_cas_weak_acq(&m->state_, &word, word | HELD))
 			return true;
@@ -64,7 +64,7 @@ static bool look(sennit_mutex *m, uint32_t times)
 		return false;
 	for (uint32_t i = 0; i < LOOKS; i++) {
 		/* A stale answer costs a look. */
-		bool held = a_load_rlx(&m->state_) & (HELD | QUEUE_LOCKED);
+		bool held = a_load_rlx(&m->state_) & (HELD | WAIT_QUEUE_LOCKED);
 
 		if (held && free)
 			return false;

@@ -4,7 +4,7 @@
 #ifndef SN_MUTEX_LOOK_H
 #define SN_MUTEX_LOOK_H
 
-#include "sched/worker.h"
+#include "worker/worker.h"
 #include "sennit/mutex.h"
 
 /* The calling worker, as worker_ names it; 0: an unbound thread. */

@@ -16,7 +16,7 @@
 
 static struct turn *turn_of(void *link)
 {
-	return container_of(sn_queue_first(link), struct turn, n);
+	return container_of(sn_wait_queue_first(link), struct turn, n);
 }
 
 static struct turn *next_of(const struct turn *t)
@@ -38,7 +38,7 @@ void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
 		turn_of(m->waiters_)->own = 0;
 		*word &= ~AWAKE;
 	}
-	sn_queue_join(&m->waiters_, &t->n, false);
+	sn_wait_queue_join(&m->waiters_, &t->n, false);
 }
 
 bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t)
@@ -65,7 +65,7 @@ void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 	struct turn *next = next_of(t);
 	bool         first = m->waiters_ == (void *)&t->n.link;
 
-	sn_queue_leave(&m->waiters_, &t->n);
+	sn_wait_queue_leave(&m->waiters_, &t->n);
 	if (first) {
 		*word &= ~AWAKE;
 		if (m->waiters_)

@@ -13,15 +13,15 @@
 #ifndef SN_MUTEX_QUEUE_H
 #define SN_MUTEX_QUEUE_H
 
-#include "sched/wait.h"
-#include "sched/worker.h"
+#include "wait/wait.h"
+#include "worker/worker.h"
 #include "sennit/mutex.h"
 
-#define HELD     QUEUE_OWN
-#define HANDOVER (QUEUE_OWN << 1) /* the next unlock passes it on; held */
-#define AWAKE    (QUEUE_OWN << 2) /* all have been woken who should be */
-#define HANDED   (QUEUE_OWN << 3) /* held for one who has not come yet */
-#define GRANT    (QUEUE_OWN << 4) /* since the last hand-over, with waiters */
+#define HELD     WAIT_QUEUE_OWN
+#define HANDOVER (WAIT_QUEUE_OWN << 1) /* the next unlock passes it on; held */
+#define AWAKE    (WAIT_QUEUE_OWN << 2) /* all have been woken who should be */
+#define HANDED   (WAIT_QUEUE_OWN << 3) /* held for one who has not come yet */
+#define GRANT    (WAIT_QUEUE_OWN << 4) /* since the last hand-over, with waiters */
 #define GRANTS   (UINT32_MAX / GRANT * GRANT)
 
 /* After so many grants to others the next unlock hands the lock over. One to a
@@ -51,7 +51,7 @@ struct turn {
 /* While a guard looks the word shows no waiters, though there are some. */
 static inline bool sn_mutex_is_guarded(const sennit_mutex *m, uint32_t word)
 {
-	return m->waiters_ && !(word & QUEUE_WAITERS);
+	return m->waiters_ && !(word & WAIT_QUEUE_WAITERS);
 }
 
 /* The word to be left, when it is to be `word`. Without waiters, or guarded, it
@@ -61,7 +61,7 @@ static inline uint32_t sn_mutex_shown(const sennit_mutex *m, uint32_t word,
 {
 	if (!m->waiters_ || guarded)
 		return word & HELD;
-	return (word & ~QUEUE_RACED) | QUEUE_WAITERS;
+	return (word & ~WAIT_QUEUE_RACED) | WAIT_QUEUE_WAITERS;
 }
 
 /* Add t at the back. */

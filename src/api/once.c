@@ -15,12 +15,12 @@
 #include "sennit/once.h"
 
 #include "base/check.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
-#define RUNNING QUEUE_OWN
-#define DONE    (QUEUE_OWN << 1)
+#define RUNNING WAIT_QUEUE_OWN
+#define DONE    (WAIT_QUEUE_OWN << 1)
 
 enum { TURN = 0, IS_DONE = 1 };
 
@@ -37,7 +37,7 @@ void sennit_once_init(sennit_once *o)
 
 void sennit_once_destroy(sennit_once *o)
 {
-	MISUSE(a_load_rlx(&o->state_) & (RUNNING | QUEUE_WAITERS),
+	MISUSE(a_load_rlx(&o->state_) & (RUNNING | WAIT_QUEUE_WAITERS),
 	       "sennit_once_destroy", "its function runs");
 }
 
@@ -45,13 +45,13 @@ void sennit_once_destroy(sennit_once *o)
  * it has been done it is done. */
 bool sennit_once_is_done(const sennit_once *o)
 {
-	return a_load_acq(&o->state_) & DONE; /* <- queue.unlock */
+	return a_load_acq(&o->state_) & DONE; /* <- wait_queue.unlock */
 }
 
 /* Whoever passes may free it, so not while it is locked. */
 static inline bool may_pass(const sennit_once *o)
 {
-	return a_load_acq(&o->state_) == DONE; /* <- queue.unlock */
+	return a_load_acq(&o->state_) == DONE; /* <- wait_queue.unlock */
 }
 
 /* Take the turn, or wait until it is done. Returns TURN, IS_DONE or an error.
@@ -63,20 +63,20 @@ static int enter(sennit_once *o, sennit_time deadline, const char *call)
 	int           err;
 
 	sn_waiter_init(&n, deadline);
-	word = sn_queue_lock(&o->state_);
+	word = sn_wait_queue_lock(&o->state_);
 	if (!(word & RUNNING)) {
-		sn_queue_unlock(&o->state_, word & DONE ? DONE : RUNNING);
+		sn_wait_queue_unlock(&o->state_, word & DONE ? DONE : RUNNING);
 		return word & DONE ? IS_DONE : TURN;
 	}
 	MISUSE(a_load_rlx(&o->owner_) == sn_wait_identity(), call,
 	       "called by its own function");
 	if (!deadline) {
-		sn_queue_unlock(&o->state_, word);
+		sn_wait_queue_unlock(&o->state_, word);
 		return -ETIMEDOUT;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_ONCE, o, deadline);
-	word |= sn_queue_join(&o->waiters_, &n, false);
-	sn_queue_unlock(&o->state_, word);
+	word |= sn_wait_queue_join(&o->waiters_, &n, false);
+	sn_wait_queue_unlock(&o->state_, word);
 	err = sn_wait_in(&o->state_, &o->waiters_, &n, deadline);
 	if (err)
 		return err;
@@ -94,9 +94,9 @@ static void finish(sennit_once *o)
 	struct link *waiters;
 
 	a_store_rlx(&o->owner_, NULL);
-	word = sn_queue_lock(&o->state_);
+	word = sn_wait_queue_lock(&o->state_);
 	waiters = sn_wait_take_all(&o->waiters_, word);
-	sn_queue_unlock(&o->state_, DONE);
+	sn_wait_queue_unlock(&o->state_, DONE);
 	sn_wait_wake_all(waiters);
 }
 
@@ -107,12 +107,12 @@ static void give_up(sennit_once *o)
 	struct waiter *n;
 
 	a_store_rlx(&o->owner_, NULL);
-	word = sn_queue_lock(&o->state_);
+	word = sn_wait_queue_lock(&o->state_);
 	n = sn_wait_take_one(&o->waiters_);
-	word = sn_queue_bits(o->waiters_, word);
+	word = sn_wait_queue_bits(o->waiters_, word);
 	if (n)
 		n->is.handed = true;
-	sn_queue_unlock(&o->state_, n ? word : 0);
+	sn_wait_queue_unlock(&o->state_, n ? word : 0);
 	if (n)
 		sn_wait_wake(n);
 }

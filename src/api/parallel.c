@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/parallel.h"
 
-#include "sched/group.h"
-#include "sched/tie.h"
+#include "wait/group_join.h"
+#include "worker/fork_exit.h"
 
 #define ALL_FLAGS SENNIT_PARALLEL_DETERMINISTIC
 
@@ -66,7 +66,7 @@ static bool has_nothing(const struct worker *w)
 
 	if (!s->capacity)
 		return sn_ring_is_empty(&w->pinned);
-	if (w->closed)
+	if (w->draining)
 		return true;
 	if (s->config.placement != SENNIT_PLACEMENT_SPREAD)
 		return !sn_deque_has_tasks_owner(&w->deque);

@@ -15,9 +15,9 @@
 
 #include "base/check.h"
 #include "os/os.h"
-#include "sched/loop.h"
-#include "sched/place.h"
-#include "sched/scope.h"
+#include "worker/loop.h"
+#include "scheduler/place.h"
+#include "worker/cancel_scope.h"
 #include "sennit/parallel.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ SENNIT_MUST_USE int sn_parallel_loop(const struct loop *l, size_t begin,
 /* Whether what is inside *g has to stop: 0, -ECANCELED or -ETIMEDOUT. */
 SENNIT_MUST_USE static inline int sn_parallel_stops(const sennit_group *g)
 {
-	if (sn_scope_is_cancelled(&g->scope_))
+	if (sn_cancel_scope_is_cancelled(&g->scope_))
 		return -ECANCELED;
 	if (unlikely(g->scope_.deadline_ != SENNIT_NEVER) &&
 	    os_now() >= g->scope_.deadline_)

@@ -13,7 +13,7 @@
  */
 #include "api/parallel.h"
 #include "base/memory.h"
-#include "sched/group.h"
+#include "wait/group_join.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * equal blocks takes less.
  */
 #include "api/parallel.h"
-#include "sched/group.h"
+#include "wait/group_join.h"
 
 #include <string.h>
 

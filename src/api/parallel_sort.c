@@ -9,7 +9,7 @@
  */
 #include "api/parallel.h"
 #include "core/mergesort.h"
-#include "sched/group.h"
+#include "wait/group_join.h"
 
 #include <string.h>
 

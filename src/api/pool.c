@@ -18,7 +18,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -182,18 +182,18 @@ static bool has_loans(const sennit_pool *p, const struct chunk *c)
 
 void sennit_pool_destroy(sennit_pool *p)
 {
-	const uint32_t word = sn_queue_lock(&p->state_);
+	const uint32_t word = sn_wait_queue_lock(&p->state_);
 	struct chunk  *chunks = a_load_rlx(&p->chunks_); /* see add_chunk */
 	struct chunk  *c;
 
-	MISUSE(word & QUEUE_WAITERS, "sennit_pool_destroy",
+	MISUSE(word & WAIT_QUEUE_WAITERS, "sennit_pool_destroy",
 	       "somebody waits for an item");
 	for (c = chunks; c; c = c->next)
 		MISUSE(has_loans(p, c), "sennit_pool_destroy",
 		       "an item is on loan");
 	a_store_rlx(&p->chunks_, NULL);
 	p->free_ = NULL;
-	sn_queue_unlock(&p->state_, word);
+	sn_wait_queue_unlock(&p->state_, word);
 	while (chunks) {
 		c = chunks;
 		chunks = c->next;
@@ -221,7 +221,7 @@ static inline struct tag *take_free(sennit_pool *p)
 static int grow(sennit_pool *p, struct tag **out, size_t total)
 {
 	struct chunk *c = make_chunk(p, total ? total : FIRST_CHUNK);
-	uint32_t      word = sn_queue_lock(&p->state_);
+	uint32_t      word = sn_wait_queue_lock(&p->state_);
 	struct tag   *t = take_free(p);
 
 	if (!t && c) {
@@ -229,7 +229,7 @@ static int grow(sennit_pool *p, struct tag **out, size_t total)
 		c = NULL;
 		t = take_free(p);
 	}
-	sn_queue_unlock(&p->state_, word);
+	sn_wait_queue_unlock(&p->state_, word);
 	if (c)
 		sn_memory_give(&p->allocator_, c, c->size);
 	if (!t)
@@ -245,16 +245,16 @@ static int wait_for_one(sennit_pool *p, struct tag **out, sennit_time deadline)
 	int             err;
 
 	sn_waiter_init(&b.waiter, deadline);
-	word = sn_queue_lock(&p->state_);
+	word = sn_wait_queue_lock(&p->state_);
 	b.tag = take_free(p);
 	if (b.tag || !deadline) {
-		sn_queue_unlock(&p->state_, word);
+		sn_wait_queue_unlock(&p->state_, word);
 		*out = b.tag;
 		return b.tag ? 0 : -ETIMEDOUT;
 	}
 	sn_wait_show(&b.waiter, SENNIT_WAITS_FOR_POOL, p, deadline);
-	word |= sn_queue_join(&p->waiters_, &b.waiter, false);
-	sn_queue_unlock(&p->state_, word);
+	word |= sn_wait_queue_join(&p->waiters_, &b.waiter, false);
+	sn_wait_queue_unlock(&p->state_, word);
 	err = sn_wait_in(&p->state_, &p->waiters_, &b.waiter, deadline);
 	*out = b.tag;
 	return err;
@@ -262,11 +262,11 @@ static int wait_for_one(sennit_pool *p, struct tag **out, sennit_time deadline)
 
 static int take(sennit_pool *p, struct tag **out, sennit_time deadline)
 {
-	uint32_t    word = sn_queue_lock(&p->state_);
+	uint32_t    word = sn_wait_queue_lock(&p->state_);
 	struct tag *t = take_free(p);
 	size_t      total = p->total_;
 
-	sn_queue_unlock(&p->state_, word);
+	sn_wait_queue_unlock(&p->state_, word);
 	*out = t;
 	if (likely(t))
 		return 0;
@@ -279,7 +279,7 @@ static int take(sennit_pool *p, struct tag **out, sennit_time deadline)
 /* Make the tag, whose mark is as given, free, or lend it to who waits. */
 static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 {
-	uint32_t       word = sn_queue_lock(&p->state_);
+	uint32_t       word = sn_wait_queue_lock(&p->state_);
 	struct waiter *n;
 
 	MISUSE(t->next != mark, "sennit_pool_return",
@@ -292,7 +292,7 @@ static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 		t->next = p->free_;
 		p->free_ = t;
 	}
-	sn_queue_unlock(&p->state_, sn_queue_bits(p->waiters_, word));
+	sn_wait_queue_unlock(&p->state_, sn_wait_queue_bits(p->waiters_, word));
 	if (n)
 		sn_wait_wake(n);
 }
@@ -300,12 +300,12 @@ static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 /* Nobody else may return the item from now on. */
 static void mark_returning(sennit_pool *p, struct tag *t)
 {
-	uint32_t word = sn_queue_lock(&p->state_);
+	uint32_t word = sn_wait_queue_lock(&p->state_);
 
 	MISUSE(t->next != &on_loan, "sennit_pool_return",
 	       "the item is not on loan");
 	t->next = &returning;
-	sn_queue_unlock(&p->state_, word);
+	sn_wait_queue_unlock(&p->state_, word);
 }
 
 void sennit_pool_return(sennit_pool *p, void *item)

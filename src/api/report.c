@@ -3,9 +3,9 @@
 
 #include "base/escape.h"
 #include "base/torture.h"
-#include "core/names.h"
+#include "core/task_names.h"
 #include "os/os.h"
-#include "sched/worker.h"
+#include "worker/worker.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,15 +35,15 @@ static sennit_report_entry entry_of(const struct worker *w)
 static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
 		 char name[SENNIT_NAME_SIZE])
 {
-	uint32_t doing = a_load_acq(&f->sight.doing); /* <- sight.look */
+	uint32_t doing = a_load_acq(&f->state.doing); /* <- fiber_state.read */
 
-	*alive = sn_sight_look(&f->sight, e);
+	*alive = sn_fiber_state_read(&f->state, e);
 	TORTURE_POINT();
-	e->name = sn_nametag_read(&f->name, name) ? name
-						  : sn_names_get(e->task);
+	e->name = sn_task_name_read(&f->name, name) ? name
+						  : sn_task_names_get(e->task);
 	/* Who has seen another task's name sees the other task. */
-	return a_load_rlx(&f->sight.doing) == doing &&
-	       a_load_rlx(&f->sight.task) == (uintptr_t)e->task;
+	return a_load_rlx(&f->state.doing) == doing &&
+	       a_load_rlx(&f->state.task) == (uintptr_t)e->task;
 }
 
 static void visit_fiber(struct worker *w, struct sennit_fiber *f,
@@ -58,7 +58,7 @@ static void visit_fiber(struct worker *w, struct sennit_fiber *f,
 		e = entry_of(w);
 	while (!look(f, &e, &alive, name) && --tries);
 	if (!tries)
-		e.name = sn_names_get(e.task);
+		e.name = sn_task_names_get(e.task);
 	e.fiber = f->id;
 	if (alive || f == &w->main)
 		visit(context, &e);

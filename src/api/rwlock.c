@@ -23,12 +23,12 @@
 
 #include "base/check.h"
 #include "base/torture.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
-#define HELD   QUEUE_OWN
-#define READER (QUEUE_OWN << 1)
+#define HELD   WAIT_QUEUE_OWN
+#define READER (WAIT_QUEUE_OWN << 1)
 
 struct claimant {
 	struct waiter waiter;
@@ -79,7 +79,7 @@ static struct link *admit_readers(sennit_rwlock *l, uint32_t *word)
 	struct link *admitted = NULL;
 
 	while (l->waiters_ && !writes(l->waiters_)) {
-		struct waiter *w = sn_queue_first(l->waiters_);
+		struct waiter *w = sn_wait_queue_first(l->waiters_);
 
 		if (!sn_wait_take(&l->waiters_, w))
 			continue;
@@ -111,7 +111,7 @@ static struct link *admit_writer(sennit_rwlock *l, uint32_t *word)
 static void unlock_and_wake(sennit_rwlock *l, uint32_t word,
 			    struct link *admitted)
 {
-	sn_queue_unlock(&l->state_, sn_queue_bits(l->waiters_, word));
+	sn_wait_queue_unlock(&l->state_, sn_wait_queue_bits(l->waiters_, word));
 	sn_wait_wake_all(admitted);
 }
 
@@ -133,7 +133,7 @@ static void pass(sennit_rwlock *l, uint32_t word, bool readers_first)
 /* A writer gave up: readers that wait because of it go, if they still do. */
 static void hold_back_no_more(sennit_rwlock *l)
 {
-	uint32_t     word = sn_queue_lock(&l->state_);
+	uint32_t     word = sn_wait_queue_lock(&l->state_);
 	struct link *next = NULL;
 
 	if (!(word & HELD) && !has_writer(l->waiters_))
@@ -153,26 +153,26 @@ static uint32_t with_reader(uint32_t word)
 /* Queue up and sleep, unless it can be had. */
 static int wait_turn(sennit_rwlock *l, bool to_write, sennit_time deadline)
 {
-	const uint32_t  obstacle = to_write ? ~0U : HELD | QUEUE_WAITERS;
+	const uint32_t  obstacle = to_write ? ~0U : HELD | WAIT_QUEUE_WAITERS;
 	struct claimant c;
 	uint32_t        word;
 	int             err;
 
 	sn_waiter_init(&c.waiter, deadline);
 	c.writes = to_write;
-	word = sn_queue_lock(&l->state_);
+	word = sn_wait_queue_lock(&l->state_);
 	if (!(word & obstacle)) {
-		sn_queue_unlock(&l->state_,
+		sn_wait_queue_unlock(&l->state_,
 				to_write ? HELD : with_reader(word));
 		return 0;
 	}
 	if (!deadline) {
-		sn_queue_unlock(&l->state_, word);
+		sn_wait_queue_unlock(&l->state_, word);
 		return -ETIMEDOUT;
 	}
 	sn_wait_show(&c.waiter, SENNIT_WAITS_FOR_RWLOCK, l, deadline);
-	word |= sn_queue_join(&l->waiters_, &c.waiter, !to_write);
-	sn_queue_unlock(&l->state_, word);
+	word |= sn_wait_queue_join(&l->waiters_, &c.waiter, !to_write);
+	sn_wait_queue_unlock(&l->state_, word);
 	err = sn_wait_in(&l->state_, &l->waiters_, &c.waiter, deadline);
 	if (err && to_write)
 		hold_back_no_more(l);
@@ -185,7 +185,7 @@ static bool share(sennit_rwlock *l)
 {
 	uint32_t word = a_load_rlx(&l->state_);
 
-	while (!(word & (HELD | QUEUE_LOCKED | QUEUE_WAITERS)))
+	while (!(word & (HELD | WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)))
 		/* <- rwlock.unlock */
 		if (a_cas_weak_acq(&l->state_, &word, with_reader(word)))
 			return true;
@@ -221,21 +221,21 @@ static void must_have_readers(uint32_t word)
 
 static void unlock_shared_slow(sennit_rwlock *l)
 {
-	uint32_t word = sn_queue_lock(&l->state_);
+	uint32_t word = sn_wait_queue_lock(&l->state_);
 
 	must_have_readers(word);
 	word -= READER;
 	if (word < READER)
 		pass(l, word, false);
 	else
-		sn_queue_unlock(&l->state_, word);
+		sn_wait_queue_unlock(&l->state_, word);
 }
 
 void sennit_rwlock_unlock_shared(sennit_rwlock *l)
 {
 	uint32_t word = a_load_rlx(&l->state_);
 
-	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS))) {
+	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS))) {
 		must_have_readers(word);
 		/* -> rwlock.unlock: what was read may change */
 		if (a_cas_weak_rel(&l->state_, &word, word - READER))
@@ -285,5 +285,5 @@ void sennit_rwlock_unlock(sennit_rwlock *l)
 	TORTURE_POINT();
 	/* -> rwlock.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&l->state_, &held, 0)))
-		pass(l, sn_queue_lock(&l->state_) - HELD, true);
+		pass(l, sn_wait_queue_lock(&l->state_) - HELD, true);
 }

@@ -3,17 +3,17 @@
 
 #include "api/config.h"
 #include "base/escape.h"
-#include "core/names.h"
+#include "core/task_names.h"
 #include "os/os.h"
 #include "os/quota.h"
-#include "sched/astray.h"
-#include "sched/bind.h"
-#include "sched/finish.h"
-#include "sched/overflow.h"
-#include "sched/staff.h"
-#include "sched/start.h"
-#include "sched/tie.h"
-#include "sched/trim.h"
+#include "worker/longjmp_check.h"
+#include "scheduler/bind.h"
+#include "worker/finalise.h"
+#include "worker/stack_overflow.h"
+#include "worker/worker_threads.h"
+#include "scheduler/start.h"
+#include "worker/fork_exit.h"
+#include "worker/trim.h"
 #include "sennit/report.h"
 
 #include <errno.h>
@@ -28,9 +28,9 @@ static void describe_task(char *text, size_t size, struct sennit_fiber *f)
 	char        shown[4 * SENNIT_NAME_SIZE]; /* each byte as \xNN */
 	const char *name = own;
 
-	if (!sn_nametag_read(&f->name, own))
-		name = sn_names_get(
-			(sennit_task_fn *)a_load_rlx(&f->sight.task));
+	if (!sn_task_name_read(&f->name, own))
+		name = sn_task_names_get(
+			(sennit_task_fn *)a_load_rlx(&f->state.task));
 	if (!name)
 		return;
 	sn_escape(shown, sizeof(shown), name);
@@ -71,13 +71,13 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 	MISUSE(!out, "sennit_scheduler_create", "out is NULL");
 	sn_check_describe(describe);
 	if (!err)
-		err = sn_tie_prepare();
+		err = sn_fork_exit_prepare();
 	if (!err && c.overflow == SENNIT_OVERFLOW_REPORT)
-		sn_overflow_watch();
+		sn_stack_overflow_watch();
 	if (!err)
 		err = sn_start(out, &c);
 	if (!err)
-		sn_turns_explain(explain, *out);
+		sn_deterministic_explain(explain, *out);
 	return err;
 }
 
@@ -102,7 +102,7 @@ void sennit_scheduler_retain(sennit_scheduler *s)
 void sennit_scheduler_release(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_release");
-	sn_finish_release(s);
+	sn_finalise_release(s);
 }
 
 int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
@@ -111,7 +111,7 @@ int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 	MISUSE(sn_self && sn_self->scheduler == s, "sennit_scheduler_shutdown",
 	       "called from the scheduler's own task or bound thread, which "
 	       "would wait for itself");
-	return sn_finish_wait(s, deadline) ? 0 : -ETIMEDOUT;
+	return sn_finalise_wait(s, deadline) ? 0 : -ETIMEDOUT;
 }
 
 int sennit_bind(sennit_scheduler *s)
@@ -128,7 +128,7 @@ void sennit_unbind(void)
 	MISUSE(!w, "sennit_unbind", "no scheduler is bound to this thread");
 	MISUSE(w->threaded, "sennit_unbind",
 	       "a worker thread cannot be unbound");
-	sn_astray_check(w);
+	sn_longjmp_check(w);
 	MISUSE(w->home.current != &w->main, "sennit_unbind",
 	       "called from a task, not from the thread's own stack");
 	MISUSE(w->unbinding, "sennit_unbind",
@@ -155,7 +155,7 @@ int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
 	       "the scheduler has ended: no reference is held");
 	if (!count || count > s->capacity)
 		return -EINVAL;
-	return sn_staff_resize(s, count);
+	return sn_worker_threads_resize(s, count);
 }
 
 uint32_t sennit_cpu_count(void)
@@ -181,9 +181,9 @@ static void add_worker(sennit_stats *sum, struct worker *w)
 	sum->parks += a_load_rlx(&w->parks);
 	sum->fibers += fibers;
 	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
-	if (!w->threaded || a_load_rlx(&w->present)) /* a number, as all */
+	if (!w->threaded || a_load_rlx(&w->has_thread)) /* a number, as all */
 		sum->trims_due += sn_trim_is_pending(w);
-	sum->threads += w->threaded && a_load_rlx(&w->present); /* the same */
+	sum->threads += w->threaded && a_load_rlx(&w->has_thread); /* the same */
 	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 
@@ -218,7 +218,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	sum.stacks_trimmed = stacks.trimmed;
 	sum.stack_bytes = stacks.bytes;
 	sum.stacks_unguarded = stacks.unguarded;
-	sum.blocking_threads = sn_proxies_count(&s->proxies);
+	sum.blocking_threads = sn_blocking_threads_count(&s->blocking);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));
 	stats->size = size;

@@ -12,12 +12,12 @@
 #include "api/channel.h"
 #include "api/event.h"
 #include "base/check.h"
-#include "base/turns.h"
-#include "sched/locks.h"
+#include "base/deterministic.h"
+#include "fiber/lock_set.h"
 
 #include <errno.h>
 
-_Static_assert(SENNIT_SELECT_MAX == LOCKS_MAX, "all can be locked at once");
+_Static_assert(SENNIT_SELECT_MAX == LOCK_SET_MAX, "all can be locked at once");
 
 /* Cases that every caller's stack has room for: about 1 KiB. */
 enum { FEW = 8 };
@@ -26,7 +26,7 @@ struct selection {
 	sennit_case  *cases;
 	size_t        count;
 	struct party *parties; /* of each case, while it waits */
-	struct locks  locks;
+	struct lock_set  locks;
 };
 
 /* --- one case, lock held ------------------------------------------------ */
@@ -54,11 +54,11 @@ static void **list_of(const sennit_case *k)
 
 static int try_event(sennit_event *e)
 {
-	uint32_t word = sn_locks_get(&e->state_);
+	uint32_t word = sn_lock_set_get(&e->state_);
 
 	if (!(word & EVENT_SET))
 		return -EAGAIN;
-	sn_locks_set(&e->state_, sn_event_passed(e, word));
+	sn_lock_set_set(&e->state_, sn_event_passed(e, word));
 	return 0;
 }
 
@@ -125,9 +125,9 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 		return;
 	pair_up(s, i, p);
 	p->value = k->value_;
-	bits = sn_queue_join(list_of(k), &p->n, false);
+	bits = sn_wait_queue_join(list_of(k), &p->n, false);
 	if (k->kind_ == SENNIT_CASE_EVENT)
-		sn_locks_set(word_of(k), sn_locks_get(word_of(k)) | bits);
+		sn_lock_set_set(word_of(k), sn_lock_set_get(word_of(k)) | bits);
 }
 
 /* --- all of them -------------------------------------------------------- */
@@ -136,7 +136,7 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 static uint32_t random_below(uint32_t limit)
 {
 #ifdef SENNIT_DETERMINISTIC
-	return sn_turns_random(limit);
+	return sn_deterministic_random(limit);
 #else
 	static _Thread_local uint32_t state
 		__attribute__((tls_model("initial-exec")));
@@ -184,7 +184,7 @@ static void collect_locks(struct selection *s)
 	s->locks.count = 0;
 	for (i = 0; i < s->count; i++)
 		if (s->cases[i].kind_ != SENNIT_CASE_NONE)
-			sn_locks_add(&s->locks, word_of(&s->cases[i]));
+			sn_lock_set_add(&s->locks, word_of(&s->cases[i]));
 }
 
 /* --- waiting ------------------------------------------------------------ */
@@ -217,7 +217,7 @@ static int wait_for_each(struct selection *s, size_t *which,
 		     s->count ? s->cases[0].object_ : NULL, deadline);
 	for (i = 0; i < s->count; i++)
 		join_case(s, i, &whole);
-	sn_locks_drop(&s->locks);
+	sn_lock_set_drop(&s->locks);
 	err = sn_wait(&whole, deadline);
 	i = err ? s->count : sn_waiter_part(&whole);
 	leave_others(s, i);
@@ -255,7 +255,7 @@ NOINLINE static int wait_for_many(struct selection *s, size_t *which,
 static int wait_until(struct selection *s, size_t *which, sennit_time deadline)
 {
 	if (!deadline) {
-		sn_locks_drop(&s->locks);
+		sn_lock_set_drop(&s->locks);
 		return -ETIMEDOUT;
 	}
 	if (s->count <= FEW)
@@ -277,11 +277,11 @@ static int select_until(sennit_case cases[], size_t count, size_t *which,
 	s.count = count;
 	collect_locks(&s);
 	do {
-		sn_locks_take(&s.locks);
+		sn_lock_set_take(&s.locks);
 		i = try_each(&s, &d, &err);
 		if (i == count)
 			return wait_until(&s, which, deadline);
-		sn_locks_drop(&s.locks);
+		sn_lock_set_drop(&s.locks);
 	} while (err == -ENOMEM && !sn_channel_grow(cases[i].object_));
 	if (!err)
 		sn_channel_conclude(&d);

@@ -12,11 +12,11 @@
 #include "sennit/semaphore.h"
 
 #include "base/check.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
-#define ONE QUEUE_OWN
+#define ONE WAIT_QUEUE_OWN
 
 struct taker {
 	struct waiter waiter;
@@ -40,7 +40,7 @@ void sennit_semaphore_init(sennit_semaphore *s, uint32_t count)
 
 void sennit_semaphore_destroy(sennit_semaphore *s)
 {
-	MISUSE(a_load_rlx(&s->state_) & QUEUE_WAITERS,
+	MISUSE(a_load_rlx(&s->state_) & WAIT_QUEUE_WAITERS,
 	       "sennit_semaphore_destroy", "somebody waits for the semaphore");
 }
 
@@ -53,7 +53,7 @@ static struct link *serve(sennit_semaphore *s, uint32_t *word)
 	struct link *served = NULL;
 
 	while (s->waiters_) {
-		struct waiter *w = sn_queue_first(s->waiters_);
+		struct waiter *w = sn_wait_queue_first(s->waiters_);
 		const uint32_t n = container_of(w, struct taker, waiter)->n;
 
 		if (n > *word / ONE)
@@ -63,7 +63,7 @@ static struct link *serve(sennit_semaphore *s, uint32_t *word)
 		*word -= n * ONE;
 		sn_link_join(&served, &w->link);
 	}
-	*word = sn_queue_bits(s->waiters_, *word);
+	*word = sn_wait_queue_bits(s->waiters_, *word);
 	return served;
 }
 
@@ -72,7 +72,7 @@ static void serve_locked(sennit_semaphore *s, uint32_t word)
 {
 	struct link *served = serve(s, &word);
 
-	sn_queue_unlock(&s->state_, word);
+	sn_wait_queue_unlock(&s->state_, word);
 	sn_wait_wake_all(served);
 }
 
@@ -83,7 +83,7 @@ static bool take_at_once(sennit_semaphore *s, uint32_t n)
 {
 	uint32_t word = a_load_rlx(&s->state_);
 
-	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)) && word / ONE >= n)
+	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)) && word / ONE >= n)
 		/* <- semaphore.give */
 		if (a_cas_weak_acq(&s->state_, &word, word - n * ONE))
 			return true;
@@ -98,21 +98,21 @@ static int take_slow(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 
 	sn_waiter_init(&t.waiter, deadline);
 	t.n = n;
-	word = sn_queue_lock(&s->state_);
-	if (!(word & QUEUE_WAITERS) && word / ONE >= n) {
-		sn_queue_unlock(&s->state_, word - n * ONE);
+	word = sn_wait_queue_lock(&s->state_);
+	if (!(word & WAIT_QUEUE_WAITERS) && word / ONE >= n) {
+		sn_wait_queue_unlock(&s->state_, word - n * ONE);
 		return 0;
 	}
 	if (!deadline) {
-		sn_queue_unlock(&s->state_, word);
+		sn_wait_queue_unlock(&s->state_, word);
 		return -ETIMEDOUT;
 	}
 	sn_wait_show(&t.waiter, SENNIT_WAITS_FOR_SEMAPHORE, s, deadline);
-	word |= sn_queue_join(&s->waiters_, &t.waiter, false);
-	sn_queue_unlock(&s->state_, word);
+	word |= sn_wait_queue_join(&s->waiters_, &t.waiter, false);
+	sn_wait_queue_unlock(&s->state_, word);
 	err = sn_wait_in(&s->state_, &s->waiters_, &t.waiter, deadline);
 	if (err) /* there may be enough for those who stood behind us */
-		serve_locked(s, sn_queue_lock(&s->state_));
+		serve_locked(s, sn_wait_queue_lock(&s->state_));
 	return err;
 }
 
@@ -149,11 +149,11 @@ void sennit_semaphore_give(sennit_semaphore *s, uint32_t n)
 {
 	uint32_t word = a_load_rlx(&s->state_);
 
-	while (!(word & (QUEUE_LOCKED | QUEUE_WAITERS)))
+	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)))
 		/* -> semaphore.give: what the giver did before */
 		if (a_cas_weak_rel(&s->state_, &word, with_more(word, n)))
 			return;
-	serve_locked(s, with_more(sn_queue_lock(&s->state_), n));
+	serve_locked(s, with_more(sn_wait_queue_lock(&s->state_), n));
 }
 
 uint32_t sennit_semaphore_count(const sennit_semaphore *s)

@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/torture.h"
-#include "sched/queue.h"
+#include "fiber/wait_queue.h"
 
 #include <errno.h>
 
@@ -120,7 +120,7 @@ static void release(void *object, const struct type *t)
 	if (!let_go(object, t))
 		return;
 	word = (const sennit_word *)((const char *)object + t->state);
-	MISUSE(a_load_rlx(word) & QUEUE_WAITERS, t->release,
+	MISUSE(a_load_rlx(word) & WAIT_QUEUE_WAITERS, t->release,
 	       "the last reference is given back while somebody waits");
 	free_object(object, t);
 }

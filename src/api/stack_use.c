@@ -3,12 +3,12 @@
 
 #include "api/config.h"
 #include "base/escape.h"
-#include "core/depths.h"
-#include "core/names.h"
+#include "core/stack_depth.h"
+#include "core/task_names.h"
 #include "os/os.h"
-#include "sched/fiber.h"
-#include "sched/crew.h"
-#include "sched/tie.h"
+#include "fiber/fiber.h"
+#include "worker/scheduler.h"
+#include "worker/fork_exit.h"
 
 #include <inttypes.h>
 
@@ -37,8 +37,8 @@ void sennit_scheduler_stack_report(sennit_scheduler *s,
 				   void *context)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_stack_report");
-	for (uint32_t i = 0; s->depths && i <= DEPTHS_FUNCTIONS; i++) {
-		const struct depth *d = &s->depths->of[i];
+	for (uint32_t i = 0; s->depths && i <= STACK_DEPTH_FUNCTIONS; i++) {
+		const struct stack_depth *d = &s->depths->of[i];
 		sennit_stack_use    use = {
 			   .size = sizeof(use),
 			   .task = (sennit_task_fn *)a_load_rlx(&d->function),
@@ -48,7 +48,7 @@ void sennit_scheduler_stack_report(sennit_scheduler *s,
 
 		if (!use.tasks)
 			continue; /* or just being counted */
-		use.name = sn_names_get(use.task);
+		use.name = sn_task_names_get(use.task);
 		use.least = least_size(s, use.deepest);
 		visit(context, &use);
 	}

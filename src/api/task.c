@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/task.h"
 
-#include "core/names.h"
-#include "sched/batch.h"
-#include "sched/place.h"
-#include "sched/tie.h"
+#include "core/task_names.h"
+#include "scheduler/batch.h"
+#include "scheduler/place.h"
+#include "worker/fork_exit.h"
 
 #include <errno.h>
 
@@ -89,12 +89,12 @@ int sennit_task_set_name(sennit_task_fn *run, const char *name)
 {
 	if (!run)
 		return -EINVAL;
-	return sn_names_set(run, name) ? 0 : -ENOSPC;
+	return sn_task_names_set(run, name) ? 0 : -ENOSPC;
 }
 
 const char *sennit_task_name(sennit_task_fn *run)
 {
-	return sn_names_get(run);
+	return sn_task_names_get(run);
 }
 
 /* --- arguments made in place -------------------------------------------- */
@@ -107,12 +107,12 @@ static sennit_scheduler *named(sennit_scheduler *s, const char *call)
 	return s;
 }
 
-void *sennit_argument_take(sennit_scheduler *s, size_t size)
+void *sennit_argument_alloc(sennit_scheduler *s, size_t size)
 {
-	return sn_place_take(named(s, "sennit_argument_take"), size);
+	return sn_place_take(named(s, "sennit_argument_alloc"), size);
 }
 
-void sennit_argument_give(sennit_scheduler *s, void *argument, size_t size)
+void sennit_argument_free(sennit_scheduler *s, void *argument, size_t size)
 {
-	sn_place_give(named(s, "sennit_argument_give"), argument, size);
+	sn_place_give(named(s, "sennit_argument_free"), argument, size);
 }

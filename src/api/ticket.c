@@ -15,9 +15,9 @@
 #include "sennit/ticket.h"
 
 #include "base/check.h"
-#include "sched/finish.h"
-#include "sched/place.h"
-#include "sched/wait.h"
+#include "worker/finalise.h"
+#include "scheduler/place.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
@@ -68,7 +68,7 @@ static bool is_among(const sennit_ticket *t, const sennit_ticket *first,
 static void append(sennit_ticket_queue *q, sennit_ticket *first,
 		   sennit_ticket *last)
 {
-	sn_queue_lock(&q->state_);
+	sn_wait_queue_lock(&q->state_);
 	MISUSE(is_among(q->first_, first, last) ||
 		       is_among(q->last_, first, last),
 	       "sennit_ticket_queue_take", "the ticket is taken already");
@@ -81,7 +81,7 @@ static void append(sennit_ticket_queue *q, sennit_ticket *first,
 		a_store_rel(&first->state_, DUE); /* -> ticket.due: its links */
 	}
 	q->last_ = last;
-	sn_queue_unlock(&q->state_, 0);
+	sn_wait_queue_unlock(&q->state_, 0);
 }
 
 void sennit_ticket_queue_take(sennit_ticket_queue *q, sennit_ticket *t)
@@ -126,14 +126,14 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
 	TORTURE_POINT(); /* looked, not linked */
-	sn_queue_lock(&q->state_);
+	sn_wait_queue_lock(&q->state_);
 	if (a_load_rlx(&t->state_) >= DUE) { /* changes under the lock only */
-		sn_queue_unlock(&q->state_, 0);
+		sn_wait_queue_unlock(&q->state_, 0);
 		return 0;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_TICKET, t, deadline);
-	sn_queue_join(&t->waiters_, &n, false);
-	sn_queue_unlock(&q->state_, 0);
+	sn_wait_queue_join(&t->waiters_, &n, false);
+	sn_wait_queue_unlock(&q->state_, 0);
 	return sn_wait_in(&q->state_, &t->waiters_, &n, deadline);
 }
 
@@ -165,7 +165,7 @@ static void place_call(sennit_ticket *t)
 
 	sn_place_reserved(s, t->parcel_,
 			  (struct task){ call, t, TASK_BORROWED });
-	sn_finish_release(s);
+	sn_finalise_release(s);
 }
 
 /* On a scheduler with workers. */
@@ -179,10 +179,10 @@ static int call_when_due(sennit_ticket *t, sennit_scheduler *s)
 		return -ENOMEM;
 	CHECK(sn_gate_retain(&s->gate), "a scheduler ended around its caller");
 	t->scheduler_ = s;
-	sn_queue_lock(&q->state_);
+	sn_wait_queue_lock(&q->state_);
 	due = a_load_rlx(&t->state_) >= DUE; /* changes under the lock only */
 	t->parcel_ = p;
-	sn_queue_unlock(&q->state_, 0);
+	sn_wait_queue_unlock(&q->state_, 0);
 	if (due)
 		place_call(t);
 	return 0;
@@ -242,7 +242,7 @@ static struct link *make_due(sennit_ticket *t)
 	/* -> ticket.due: what was done before the earlier ones were */
 	a_store_rel(&t->state_, DUE);
 	TORTURE_POINT(); /* due, but not to be done with */
-	return sn_wait_take_all(&t->waiters_, QUEUE_RACED);
+	return sn_wait_take_all(&t->waiters_, WAIT_QUEUE_RACED);
 }
 
 void sennit_ticket_done(sennit_ticket *t)
@@ -258,17 +258,17 @@ void sennit_ticket_done(sennit_ticket *t)
 	       "the ticket is done already");
 	MISUSE(a_load_rlx(&t->call_), "sennit_ticket_done",
 	       "the function of sennit_ticket_on_call has not been called");
-	sn_queue_lock(&q->state_);
+	sn_wait_queue_lock(&q->state_);
 	next = leave(q, t);
 	if (next)
 		waiters = make_due(next);
 	else if (t->waiters_) /* before its turn */
-		waiters = sn_wait_take_all(&t->waiters_, QUEUE_RACED);
+		waiters = sn_wait_take_all(&t->waiters_, WAIT_QUEUE_RACED);
 	/* -> ticket.due: what its owner did; the last access to it */
 	a_store_rel(&t->state_, DONE);
 	if (next && !next->parcel_)
 		next = NULL;
-	sn_queue_unlock(&q->state_, 0);
+	sn_wait_queue_unlock(&q->state_, 0);
 	sn_wait_wake_all(waiters);
 	if (next)
 		place_call(next);

@@ -2,7 +2,7 @@
 #include "sennit/trace.h"
 
 #include "base/memory.h"
-#include "sched/tie.h"
+#include "worker/fork_exit.h"
 
 #include <errno.h>
 

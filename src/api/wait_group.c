@@ -8,11 +8,11 @@
 #include "sennit/wait_group.h"
 
 #include "base/check.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
-#define ONE QUEUE_OWN
+#define ONE WAIT_QUEUE_OWN
 
 _Static_assert(SENNIT_WAIT_GROUP_MAX == UINT32_MAX / ONE,
 	       "the count fills the word's own bits");
@@ -28,7 +28,7 @@ void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 
 void sennit_wait_group_destroy(sennit_wait_group *g)
 {
-	MISUSE(a_load_rlx(&g->state_) & QUEUE_WAITERS,
+	MISUSE(a_load_rlx(&g->state_) & WAIT_QUEUE_WAITERS,
 	       "sennit_wait_group_destroy", "somebody waits for the group");
 }
 
@@ -38,9 +38,9 @@ static uint32_t unlocked(sennit_wait_group *g)
 	uint32_t spins = 0;
 	uint32_t word;
 
-	while ((word = a_load_rlx(&g->state_)) & QUEUE_LOCKED) {
+	while ((word = a_load_rlx(&g->state_)) & WAIT_QUEUE_LOCKED) {
 		a_pause();
-		if (++spins % QUEUE_SPINS == 0)
+		if (++spins % WAIT_QUEUE_SPINS == 0)
 			os_thread_yield();
 	}
 	return word;
@@ -65,7 +65,7 @@ static void finish_locked(sennit_wait_group *g, uint32_t word)
 {
 	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
 
-	sn_queue_unlock(&g->state_, 0);
+	sn_wait_queue_unlock(&g->state_, 0);
 	sn_wait_wake_all(waiters);
 }
 
@@ -75,18 +75,18 @@ static NOINLINE bool done_slow(sennit_wait_group *g)
 	uint32_t word = a_load_rlx(&g->state_);
 
 	for (;;) {
-		bool last = word / ONE == 1 && word & QUEUE_WAITERS;
+		bool last = word / ONE == 1 && word & WAIT_QUEUE_WAITERS;
 
-		if (unlikely(word & QUEUE_LOCKED)) {
+		if (unlikely(word & WAIT_QUEUE_LOCKED)) {
 			word = unlocked(g);
 			continue;
 		}
 		MISUSE(word < ONE, "sennit_wait_group_done",
 		       "the count would fall below zero");
 		/* -> wait_group.done: the work
-		 * <- wait_group.done: the others', <- queue.unlock */
+		 * <- wait_group.done: the others', <- wait_queue.unlock */
 		if (!a_cas_weak_acqrel(&g->state_, &word,
-				       last ? word | QUEUE_LOCKED : word - ONE))
+				       last ? word | WAIT_QUEUE_LOCKED : word - ONE))
 			continue;
 		if (last)
 			finish_locked(g, word);
@@ -99,7 +99,7 @@ bool sennit_wait_group_done(sennit_wait_group *g)
 	uint32_t word = a_load_rlx(&g->state_);
 
 	/* -> wait_group.done: the work <- wait_group.done: the others' */
-	if (word < 2 * ONE || word & QUEUE_LOCKED ||
+	if (word < 2 * ONE || word & WAIT_QUEUE_LOCKED ||
 	    !a_cas_weak_acqrel(&g->state_, &word, word - ONE))
 		return done_slow(g);
 	return false;
@@ -110,17 +110,17 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, sennit_time deadline)
 	struct waiter n;
 	uint32_t      word;
 
-	if (!a_load_acq(&g->state_)) /* <- wait_group.done <- queue.unlock */
+	if (!a_load_acq(&g->state_)) /* <- wait_group.done <- wait_queue.unlock */
 		return 0;
 	sn_waiter_init(&n, deadline);
-	word = sn_queue_lock(&g->state_);
+	word = sn_wait_queue_lock(&g->state_);
 	if (unlikely(word < ONE || !deadline)) {
-		sn_queue_unlock(&g->state_, word);
+		sn_wait_queue_unlock(&g->state_, word);
 		return word < ONE ? 0 : -ETIMEDOUT;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_WAIT_GROUP, g, deadline);
-	word |= sn_queue_join(&g->waiters_, &n, false);
-	sn_queue_unlock(&g->state_, word);
+	word |= sn_wait_queue_join(&g->waiters_, &n, false);
+	sn_wait_queue_unlock(&g->state_, word);
 	return sn_wait_in(&g->state_, &g->waiters_, &n, deadline);
 }
 

@@ -23,7 +23,7 @@
  * it.
  *
  * A stack resumes on the thread that suspended it. These functions know nothing
- * of sanitizers; sched/fiber tells them.
+ * of sanitizers; fiber/fiber tells them.
  */
 #ifndef SN_ARCH_H
 #define SN_ARCH_H

@@ -16,7 +16,7 @@
 #define SN_ATOMIC_H
 
 #include "base/compiler.h"
-#include "base/turns.h"
+#include "base/deterministic.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -194,7 +194,7 @@ static inline void a_fetch_own(const void *address)
 static inline void a_pause(void)
 {
 #if defined(SENNIT_DETERMINISTIC)
-	sn_turns_point();
+	sn_deterministic_point();
 #elif defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__) || defined(__arm__)

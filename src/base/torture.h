@@ -8,7 +8,7 @@
  * random numbers of its own, from SENNIT_TORTURE_SEED if the environment has
  * that; the seed is part of what sn_panic prints. It makes a failure likely
  * again, not certain: the system's scheduling stays what it is. Where threads
- * take turns (turns.h) each point is one of theirs.
+ * take turns (deterministic.h) each point is one of theirs.
  */
 #ifndef SN_TORTURE_H
 #define SN_TORTURE_H
@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #ifdef SENNIT_DETERMINISTIC
-#include "base/turns.h"
-#define TORTURE_POINT()       sn_turns_point()
+#include "base/deterministic.h"
+#define TORTURE_POINT()       sn_deterministic_point()
 #define TORTURED(tiny, usual) (tiny)
 
 static inline uint64_t sn_torture_seed(void)

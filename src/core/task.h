@@ -48,12 +48,12 @@ static inline uintptr_t sn_task_member(const sennit_group *g)
 	return (uintptr_t)g | TASK_MEMBER;
 }
 
-static inline struct sennit_scope *sn_task_scope(uintptr_t meta)
+static inline struct sennit_cancel_scope *sn_task_scope(uintptr_t meta)
 {
-	return (struct sennit_scope *)(meta & ~TASK_TAG);
+	return (struct sennit_cancel_scope *)(meta & ~TASK_TAG);
 }
 
-static inline uintptr_t sn_task_inside(const struct sennit_scope *scope)
+static inline uintptr_t sn_task_inside(const struct sennit_cancel_scope *scope)
 {
 	return (uintptr_t)scope | TASK_INSIDE;
 }

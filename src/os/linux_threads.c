@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linux_threads.c - os.h on Linux: time, sleeping on a word, threads. With
- * SENNIT_DETERMINISTIC these are deterministic.c's. */
+ * SENNIT_DETERMINISTIC these are deterministic_threads.c's. */
 #include "os/os.h"
 
 #ifndef SENNIT_DETERMINISTIC

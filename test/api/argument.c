@@ -16,7 +16,7 @@ struct parcel {
 static struct parcel *make(sennit_scheduler *s, sennit_wait_group *done,
 			   size_t size)
 {
-	struct parcel *p = sennit_argument_take(s, sizeof(*p) + size);
+	struct parcel *p = sennit_argument_alloc(s, sizeof(*p) + size);
 
 	if (!p)
 		abort();
@@ -37,7 +37,7 @@ static void open_parcel(void *argument)
 	for (i = 0; i < p->size; i++)
 		EXPECT(p->fill[i] == (p->size & 0xff));
 	sennit_yield();
-	sennit_argument_give(p->s, p, sizeof(*p) + p->size);
+	sennit_argument_free(p->s, p, sizeof(*p) + p->size);
 	sennit_wait_group_done(done);
 }
 
@@ -96,11 +96,11 @@ static void take_and_give(void *argument)
 	unsigned      before, i;
 	void         *small;
 
-	sennit_argument_give(NULL, sennit_argument_take(NULL, 1), 1);
+	sennit_argument_free(NULL, sennit_argument_alloc(NULL, 1), 1);
 	before = atomic_load(&ward.calls);
 	for (i = 0; i < 1000; i++) {
-		small = sennit_argument_take(NULL, SENNIT_COPY_SMALL);
-		sennit_argument_give(NULL, small, SENNIT_COPY_SMALL);
+		small = sennit_argument_alloc(NULL, SENNIT_COPY_SMALL);
+		sennit_argument_free(NULL, small, SENNIT_COPY_SMALL);
 	}
 	t->calls = atomic_load(&ward.calls) - before;
 	sennit_wait_group_done(&t->done);
@@ -136,7 +136,7 @@ static void no_memory_is_a_null(void **state)
 					 .allocator = &mean));
 
 	(void)state;
-	assert_null(sennit_argument_take(s, 1 << 20));
+	assert_null(sennit_argument_alloc(s, 1 << 20));
 	end_scheduler(s);
 }
 

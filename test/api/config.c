@@ -316,14 +316,14 @@ static void a_long_name_is_cut(void **state)
 
 /* --- stacks ------------------------------------------------------------- */
 
-struct depth {
+struct stack_depth {
 	sennit_wait_group done;
 	size_t            bytes;
 	atomic_uint       sum;
 };
 
 /* Touch every page of a large frame, after a wait, so on a fiber's stack. */
-static NOINLINE void touch_stack(struct depth *d)
+static NOINLINE void touch_stack(struct stack_depth *d)
 {
 	volatile char *frame = __builtin_alloca(d->bytes);
 	size_t         i;
@@ -336,7 +336,7 @@ static NOINLINE void touch_stack(struct depth *d)
 
 static void yield_and_touch_stack(void *argument)
 {
-	struct depth *d = argument;
+	struct stack_depth *d = argument;
 
 	sennit_sleep(1);
 	touch_stack(d);
@@ -346,7 +346,7 @@ static void yield_and_touch_stack(void *argument)
 static void stack_size_is_what_tasks_can_use(void **state)
 {
 	const struct world *w = *state;
-	struct depth        d = { .bytes = 900 * 1024 };
+	struct stack_depth        d = { .bytes = 900 * 1024 };
 	sennit_scheduler   *s;
 	unsigned            i;
 

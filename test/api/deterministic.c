@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic.c - the calls in an ordinary library. What they do in one that
+/* deterministic_threads.c - the calls in an ordinary library. What they do in one that
  * is built with SENNIT_DETERMINISTIC is for test/explore. */
 #include "with_workers.h"
 

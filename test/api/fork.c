@@ -187,14 +187,14 @@ static void a_task_forks(void **state)
 	fork_in(in_a_task, fork_here_after_a_wait, start_anew);
 }
 
-struct call {
+struct blocking_call {
 	sennit_task_fn *run;
 	void           *argument;
 };
 
 static void *run_call(void *argument)
 {
-	const struct call *c = argument;
+	const struct blocking_call *c = argument;
 
 	c->run(c->argument);
 	return NULL;
@@ -202,7 +202,7 @@ static void *run_call(void *argument)
 
 static void in_a_call(sennit_task_fn *run, void *argument)
 {
-	struct call c = { run, argument };
+	struct blocking_call c = { run, argument };
 
 	sennit_blocking_call(run_call, &c);
 }

@@ -3,7 +3,7 @@
  * stealing, depth, cancelling, and who else has a turn. */
 #include "with_workers.h"
 
-#include "sennit/fork.h"
+#include "sennit/fork_join.h"
 
 #include <errno.h>
 

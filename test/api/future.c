@@ -2,7 +2,7 @@
 /* future.c - one future: set, waited for, got, set by a task. */
 #include "with_workers.h"
 
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
@@ -293,7 +293,7 @@ static void a_task_without_a_function_is_refused(void **state)
 /* --- cancelling --------------------------------------------------------- */
 
 struct cancelling {
-	struct sennit_scope scope;
+	struct sennit_cancel_scope scope;
 	sennit_future       future, other;
 	sennit_wait_group   done;
 	atomic_bool         last; /* the wait that cannot fail comes now */
@@ -329,7 +329,7 @@ static void only_waits_with_a_deadline_are_cancelled(void **state)
 	struct cancelling c = { .future = SENNIT_FUTURE_INIT };
 
 	sennit_future_init(&c.other);
-	sn_scope_open(&c.scope, NULL, SENNIT_NEVER);
+	sn_cancel_scope_open(&c.scope, NULL, SENNIT_NEVER);
 	sennit_wait_group_init(&c.done, 1);
 	must_schedule(wait_in_scope, &c);
 	assert_soon(fibers_of(w->s) == 1);

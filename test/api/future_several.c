@@ -8,7 +8,7 @@ enum { SOME = 5 };
 
 static int number;
 
-struct several {
+struct wait_any {
 	sennit_future     f[SENNIT_FUTURE_WAIT_MAX];
 	sennit_future    *list[SENNIT_FUTURE_WAIT_MAX];
 	size_t            count;
@@ -17,7 +17,7 @@ struct several {
 	sennit_wait_group done;
 };
 
-static void set_several(struct several *v, size_t count)
+static void set_several(struct wait_any *v, size_t count)
 {
 	size_t i;
 
@@ -29,7 +29,7 @@ static void set_several(struct several *v, size_t count)
 	sennit_wait_group_init(&v->done, 1);
 }
 
-static void expect_left(struct several *v)
+static void expect_left(struct wait_any *v)
 {
 	size_t i;
 
@@ -41,7 +41,7 @@ static void expect_left(struct several *v)
 
 static void try_any(void *argument)
 {
-	struct several    v;
+	struct wait_any    v;
 	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
 
 	(void)argument;
@@ -65,7 +65,7 @@ static void try_any(void *argument)
 
 static void try_all(void *argument)
 {
-	struct several    v;
+	struct wait_any    v;
 	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
 
 	(void)argument;
@@ -99,7 +99,7 @@ static void all_wants_each_of_them(void **state)
 
 static void wait_for_any(void *argument)
 {
-	struct several *v = argument;
+	struct wait_any *v = argument;
 
 	v->which = sennit_future_wait_any(v->list, v->count);
 	sennit_wait_group_done(&v->done);
@@ -107,7 +107,7 @@ static void wait_for_any(void *argument)
 
 static void wait_for_any_long(void *argument)
 {
-	struct several   *v = argument;
+	struct wait_any   *v = argument;
 	const sennit_time t = sennit_after(100 * SENNIT_SECOND);
 
 	v->result = sennit_future_wait_any_until(v->list, v->count, &v->which,
@@ -130,7 +130,7 @@ static void *wait_for_any_long_as_thread(void *argument)
 static void any_ends_with_each_of_them(void **state)
 {
 	struct world  *w = *state;
-	struct several v;
+	struct wait_any v;
 	size_t         i;
 
 	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++) {
@@ -148,7 +148,7 @@ static void any_ends_with_each_of_them(void **state)
 /* Nothing says when a thread sleeps: the outcome is the same. */
 static void a_thread_waits_for_any(void **state)
 {
-	struct several v;
+	struct wait_any v;
 	pthread_t      t;
 	size_t         i;
 
@@ -171,7 +171,7 @@ static void a_thread_waits_for_any(void **state)
 static void one_of_several_set_in_a_row_is_told(void **state)
 {
 	struct world  *w = *state;
-	struct several v;
+	struct wait_any v;
 	size_t         i;
 
 	set_several(&v, SOME);
@@ -187,7 +187,7 @@ static void one_of_several_set_in_a_row_is_told(void **state)
 static void the_same_future_twice_does_no_harm(void **state)
 {
 	struct world  *w = *state;
-	struct several v;
+	struct wait_any v;
 
 	set_several(&v, SOME);
 	v.list[2] = v.list[4] = &v.f[0];
@@ -201,7 +201,7 @@ static void the_same_future_twice_does_no_harm(void **state)
 
 static void wait_for_all(void *argument)
 {
-	struct several   *v = argument;
+	struct wait_any   *v = argument;
 	const sennit_time t = sennit_after(100 * SENNIT_SECOND);
 
 	v->result = sennit_future_wait_all_until(v->list, v->count, t);
@@ -213,7 +213,7 @@ static void wait_for_all(void *argument)
 
 static void all_ends_when_the_last_is_set(void **state)
 {
-	struct several v;
+	struct wait_any v;
 	size_t         i;
 
 	(void)state;

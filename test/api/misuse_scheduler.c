@@ -94,12 +94,12 @@ static void commit_argument_take_unbound(const struct offence *o)
 {
 	(void)o;
 	sennit_unbind();
-	(void)!sennit_argument_take(NULL, 1);
+	(void)!sennit_argument_alloc(NULL, 1);
 }
 
 static void taking_an_argument_unbound(void **state)
 {
-	assert_misuse(state, "sennit_argument_take",
+	assert_misuse(state, "sennit_argument_alloc",
 		      commit_argument_take_unbound);
 }
 

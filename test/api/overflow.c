@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overflow.c - a task that runs off its stack is named before the process ends;
+/* stack_overflow.c - a task that runs off its stack is named before the process ends;
  * other faults, and other handlers, are as they were. Each fault is in a child.
  */
 #include "../child.h"
 #include "with_workers.h"
 
 #include "os/os.h"
-#include "sched/worker.h"
+#include "worker/worker.h"
 
 #include <glob.h>
 #include <signal.h>

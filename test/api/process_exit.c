@@ -25,9 +25,9 @@ const char *__tsan_default_options(void)
 	return "atexit_sleep_ms=0";
 }
 
-struct ending {
+struct end_clients {
 	uint32_t workers;
-	void (*leave)(struct ending *e); /* ends in exit(STATUS) */
+	void (*leave)(struct end_clients *e); /* ends in exit(STATUS) */
 	sennit_scheduler *s;             /* the caller is bound to it */
 	sennit_event      never;
 	sennit_mutex      held;
@@ -39,7 +39,7 @@ struct ending {
 
 static void wait_for_ever(void *argument)
 {
-	struct ending *e = argument;
+	struct end_clients *e = argument;
 
 	sennit_wait_group_done(&e->asleep);
 	sennit_event_wait(&e->never);
@@ -47,7 +47,7 @@ static void wait_for_ever(void *argument)
 
 static void wait_for_long(void *argument)
 {
-	struct ending *e = argument;
+	struct end_clients *e = argument;
 
 	sennit_wait_group_done(&e->asleep);
 	(void)!sennit_event_wait_until(&e->never,
@@ -56,7 +56,7 @@ static void wait_for_long(void *argument)
 
 static void wait_for_the_mutex(void *argument)
 {
-	struct ending *e = argument;
+	struct end_clients *e = argument;
 
 	sennit_wait_group_done(&e->asleep);
 	sennit_mutex_lock(&e->held);
@@ -71,7 +71,7 @@ static void *pause_for_ever(void *argument)
 
 static void call_for_ever(void *argument)
 {
-	struct ending *e = argument;
+	struct end_clients *e = argument;
 
 	sennit_wait_group_done(&e->asleep);
 	sennit_blocking_call(pause_for_ever, e);
@@ -79,7 +79,7 @@ static void call_for_ever(void *argument)
 
 static void work_for_ever(void *argument)
 {
-	struct ending *e = argument;
+	struct end_clients *e = argument;
 
 	atomic_fetch_add(&e->busy, 1);
 	while (atomic_load(&e->busy))
@@ -92,7 +92,7 @@ static void spawn_for_ever(void *argument)
 }
 
 /* Thirty fibers that nobody wakes. */
-static void put_to_sleep(struct ending *e)
+static void put_to_sleep(struct end_clients *e)
 {
 	static sennit_task_fn *const waits[] = { wait_for_ever, wait_for_long,
 						 wait_for_the_mutex,
@@ -108,7 +108,7 @@ static void put_to_sleep(struct ending *e)
 
 /* All workers but one. Those that never let go have begun on return, or they
  * might begin on top of the fiber that is to end the process. */
-static void keep_busy(struct ending *e)
+static void keep_busy(struct end_clients *e)
 {
 	uint32_t i;
 
@@ -122,7 +122,7 @@ static void keep_busy(struct ending *e)
 
 /* --- from where --------------------------------------------------------- */
 
-static void leave_bound(struct ending *e)
+static void leave_bound(struct end_clients *e)
 {
 	(void)e;
 	exit(STATUS);
@@ -134,7 +134,7 @@ static void *leave_as_thread(void *argument)
 	return NULL;
 }
 
-static void leave_from_an_unbound_thread(struct ending *e)
+static void leave_from_an_unbound_thread(struct end_clients *e)
 {
 	pthread_join(must_start_thread(leave_as_thread, e), NULL);
 }
@@ -144,7 +144,7 @@ static void leave_in_a_task(void *argument)
 	leave_bound(argument);
 }
 
-static void leave_from_a_task(struct ending *e)
+static void leave_from_a_task(struct end_clients *e)
 {
 	must_schedule(leave_in_a_task, e);
 	sennit_event_wait(&e->never);
@@ -156,26 +156,26 @@ static void leave_after_a_wait(void *argument)
 	leave_bound(argument);
 }
 
-static void leave_from_a_resumed_task(struct ending *e)
+static void leave_from_a_resumed_task(struct end_clients *e)
 {
 	must_schedule(leave_after_a_wait, e);
 	sennit_event_wait(&e->never);
 }
 
-static void leave_from_a_task_of_the_bound_thread(struct ending *e)
+static void leave_from_a_task_of_the_bound_thread(struct end_clients *e)
 {
 	must_schedule_here(leave_in_a_task, e);
 	sennit_event_wait(&e->never);
 }
 
-static void leave_unbound(struct ending *e)
+static void leave_unbound(struct end_clients *e)
 {
 	(void)e;
 	sennit_unbind();
 	exit(STATUS);
 }
 
-static void leave_released(struct ending *e)
+static void leave_released(struct end_clients *e)
 {
 	sennit_scheduler *s = e->s;
 
@@ -184,14 +184,14 @@ static void leave_released(struct ending *e)
 	exit(STATUS);
 }
 
-static void leave_from_a_call(struct ending *e)
+static void leave_from_a_call(struct end_clients *e)
 {
 	sennit_blocking_call(leave_as_thread, e);
 }
 
 /* --- in a child --------------------------------------------------------- */
 
-_Noreturn static void live_and_leave(struct ending *e, bool asleep)
+_Noreturn static void live_and_leave(struct end_clients *e, bool asleep)
 {
 	sennit_event_init(&e->never, SENNIT_EVENT_MANUAL, false);
 	if (sennit_scheduler_create(&e->s,
@@ -205,11 +205,11 @@ _Noreturn static void live_and_leave(struct ending *e, bool asleep)
 	_exit(4);
 }
 
-static void assert_leaves(void **state, void (*leave)(struct ending *e),
+static void assert_leaves(void **state, void (*leave)(struct end_clients *e),
 			  bool   asleep)
 {
 	const struct world *w = *state;
-	struct ending       e = { .workers = w->workers, .leave = leave };
+	struct end_clients       e = { .workers = w->workers, .leave = leave };
 	const pid_t         child = begin_child();
 	int                 status;
 

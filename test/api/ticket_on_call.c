@@ -14,17 +14,17 @@ struct calls {
 	unsigned            made; /* in turn */
 };
 
-struct call {
+struct blocking_call {
 	struct calls *calls;
 	unsigned      number;
 };
 
-static struct call call_list[CALLS];
+static struct blocking_call call_list[CALLS];
 
 /* The ticket's function: checks its turn, and passes it on. */
 static void make_call(void *argument)
 {
-	const struct call *c = argument;
+	const struct blocking_call *c = argument;
 	struct calls      *all = c->calls;
 
 	EXPECT(all->made++ == c->number);
@@ -35,7 +35,7 @@ static void make_call(void *argument)
 
 static void ask(struct calls *all, unsigned i)
 {
-	call_list[i] = (struct call){ all, i };
+	call_list[i] = (struct blocking_call){ all, i };
 	EXPECT(sennit_ticket_on_call(&all->tickets[i], make_call,
 				     &call_list[i]) == 0);
 }
@@ -207,7 +207,7 @@ static void ask_until_refused(struct calls *all)
 	sennit_ticket_queue_take_n(&all->q, all->tickets, CALLS);
 	atomic_store(&ward.dry, true);
 	while (!err && asked < CALLS) {
-		call_list[asked] = (struct call){ all, asked };
+		call_list[asked] = (struct blocking_call){ all, asked };
 		sennit_wait_group_add(&all->done, 1);
 		err = sennit_ticket_on_call(&all->tickets[asked], make_call,
 					    &call_list[asked]);

@@ -18,12 +18,12 @@ make_tree()
 		"$tree/docs" "$tree/test" "$tree/examples" "$tree/bench" \
 		"$tree/cmake" "$tree/.ci"
 	cp -R "$source/tools" "$tree/tools"
-	cp "$source/src/base/compiler.h" "$source/src/base/turns.h" \
+	cp "$source/src/base/compiler.h" "$source/src/base/deterministic.h" \
 		"$tree/src/base/"
 	sed 's|os_[a-z_]*()|barrier|' "$source/src/base/atomic.h" \
 		>"$tree/src/base/atomic.h"
 	cp "$source/include/sennit/base.h" "$tree/include/sennit/"
-	printf '%s\n' base/compiler base/turns base/atomic core/door >"$tree/src/LAYERS"
+	printf '%s\n' base/compiler base/deterministic base/atomic core/door >"$tree/src/LAYERS"
 	for list in CMakeLists.txt Makefile; do
 		echo '# SPDX-License-Identifier: Apache-2.0' >"$tree/$list"
 	done

@@ -14,7 +14,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/turns.h"
+#include "base/deterministic.h"
 #include "sennit.h"
 
 #include <errno.h>

@@ -50,7 +50,7 @@ static void scenario(void *digest)
 	sennit_wait_group_wait(&diary.done);
 	note(sennit_now());
 	end(s);
-	note(sn_turns_passed());
+	note(sn_deterministic_passed());
 	*(uint64_t *)digest = diary.digest;
 }
 
@@ -92,7 +92,7 @@ static void time_passes_only_by_waiting(void **state)
 	sennit_time before;
 
 	(void)state;
-	sn_turns_begin(1);
+	sn_deterministic_begin(1);
 	before = sennit_now();
 	sennit_sleep(1000 * SENNIT_SECOND);
 	assert_in_range(sennit_now() - before, 1000 * SENNIT_SECOND,
@@ -127,7 +127,7 @@ static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
 	(void)state;
 	alarm(300);
 	signal(SIGUSR1, doze);
-	sn_turns_begin(1);
+	sn_deterministic_begin(1);
 	s = begin_with(SENNIT_CONFIG(.workers = 1, .thread_init = note_thread));
 	diary = (struct diary){ .digest = 1 };
 	sennit_wait_group_init(&diary.done, TASKS);
@@ -136,7 +136,7 @@ static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
 		spawn(live, (void *)i);
 	/* Always ready to go on instead. */
 	while (sennit_wait_group_wait_until(&diary.done, 0))
-		sn_turns_point();
+		sn_deterministic_point();
 	end(s);
 	alarm(0);
 }

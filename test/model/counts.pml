@@ -2,7 +2,7 @@
 /* counts.pml - how many fibers of a worker wait, as another thread counts them.
  *
  * Stands for sn_worker_blocked() and sn_worker_count_resume() of
- * src/sched/worker.h on a machine that neither keeps stores nor loads in order.
+ * src/worker/worker.h on a machine that neither keeps stores nor loads in order.
  * The owner blocks and resumes ROUNDS times and counts either; its stores become
  * visible in any order but for what a release keeps back. The reader loads both
  * counts once, in any order but for what an acquire keeps back.

@@ -2,7 +2,7 @@
 /* end.pml - all who wait for a scheduler's end return, and all who asked to be
  * told are told, once.
  *
- * Stands for src/sched/ending.c and the end of src/sched/finish.c.  What leads
+ * Stands for src/worker/end_clients.c and the end of src/worker/finalise.c.  What leads
  * to the end, gate.pml, is two steps here: with no reference left the scheduler
  * is DONE, unless somebody retains before; then the last one inside appoints an
  * heir among the clients that wait, or takes the scheduler apart itself.  The

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.pml - a scheduler ends once, when all is done, and not before.
  *
- * Stands for src/core/gate.c and src/sched/finish.c.  The word {refs, awake,
+ * Stands for src/core/gate.c and src/worker/finalise.c.  The word {refs, awake,
  * SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic step here.
  * Two workers leave when they park and enter when they wake; parking itself is
  * coarse here, see park.pml.  A fiber is counted in its worker's `blocked` from
@@ -18,7 +18,7 @@
  *   WAITED    the client waits for the end, with a deadline
  *   TIMED     worker 0 may leave one sleep unwoken
  *   STAFF     worker 1 is inactive until a push finds nobody asleep and hires
- *             it, and may retire whenever it has no fibers (src/sched/staff.c;
+ *             it, and may retire whenever it has no fibers (src/worker/worker_threads.c;
  *             the old thread's last lines come before the next thread here)
  *
  * Checked: DONE only with nothing queued, running or blocked and no reference;

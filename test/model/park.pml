@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* park.pml - who sleeps, who searches, who is woken: no work is left lying.
  *
- * Stands for src/core/parking.c and for the way sched/idle.c calls it.
+ * Stands for src/core/parking.c and for the way worker/idle.c calls it.
  * WORKERS workers; TASKS foreign threads that each queue one task for anyone;
  * PINNED foreign threads that each make one fiber of worker 0 ready; BACK that
  * each queue one background task, which a searcher takes, whether or not it has

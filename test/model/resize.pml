@@ -2,7 +2,7 @@
 /* resize.pml - workers retire, are hired, taken away and called back: no task is
  * left lying, no record has two threads, and the end is not missed.
  *
- * Stands for src/sched/vacancy.c, src/sched/staff.c and what they use of
+ * Stands for src/worker/retire.c, src/worker/worker_threads.c and what they use of
  * src/core/parking.c; park.pml has the rest of parking, gate.pml that of the
  * gate, whose sweep is one step here.  Memory is sequentially consistent: each
  * pair of fences stands for the order in which its steps are written.
@@ -179,7 +179,7 @@ inline release()
 	complete()
 }
 
-/* sn_vacancy_fill_locked; the lock is held. */
+/* sn_retire_fill_locked; the lock is held. */
 inline fill(v, searches)
 {
 	atomic {
@@ -287,7 +287,7 @@ inline wake_sleeper()
 	}
 }
 
-/* sn_parking_wake_one, sn_staff_hire */
+/* sn_parking_wake_one, sn_worker_threads_start_one */
 inline wake_one()
 {
 	if
@@ -437,7 +437,7 @@ announce:
 	:: else
 	fi;
 	leave();
-	/* sn_vacancy_time: one of the last sleeps without a deadline */
+	/* sn_retire_time: one of the last sleeps without a deadline */
 	atomic { USE; due = (open - retired > 1); asleep++ };
 end_asleep:
 	if

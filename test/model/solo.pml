@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* solo.pml - a worker that waits for its own fibers alone: no wake is lost.
  *
- * Stands for sn_idle_for_fiber in src/sched/idle.c, sn_worker_wake in worker.c
+ * Stands for sn_idle_for_fiber in src/worker/idle.c, sn_worker_wake in worker.c
  * and the parking `alone` of one, core/parking.c.  A worker (a bound thread, or
  * one that gets no stack) waits until its inbox has a fiber, and again, until
  * WAKERS other threads have each put one in and woken it.  A threaded worker

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait.pml - suspend, signal, deadline: one wake per wait, none lost.
  *
- * Stands for src/sched/wait.c.  FIBERS fibers, each pinned to a worker (fiber f
+ * Stands for src/wait/wait.c.  FIBERS fibers, each pinned to a worker (fiber f
  * to worker f % WORKERS), wait ROUNDS times; the first wait is timed, later ones
  * are as TIMED says.  A wait is a node on the fiber's stack, linked in FIFO order
  * under the object's lock bit.  SIGNALS foreign threads signal once; with RELAY

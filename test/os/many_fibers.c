@@ -9,7 +9,7 @@
 #include "../proc_self.h"
 
 #include "os/os.h"
-#include "sched/crew.h"
+#include "worker/scheduler.h"
 
 #if defined(SN_TSAN)
 enum { USUAL = 2000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* locks.c - scenes of what excludes and of what meets: mutex, condition,
+/* lock_set.c - scenes of what excludes and of what meets: mutex, condition,
  * reader-writer lock, semaphore, barrier, once, a fiber's own wait. */
 #include "soak.h"
 

@@ -4,7 +4,7 @@
  * counted twice, by those who did it and by the caller. */
 #include "soak.h"
 
-#include "sennit/fork.h"
+#include "sennit/fork_join.h"
 
 enum { INDICES = 3000, NODES = 40 };
 

@@ -4,7 +4,7 @@
  */
 #include "failing.h"
 
-#include "sennit/fork.h"
+#include "sennit/fork_join.h"
 
 enum {
 	MEMBERS = TORTURED(40, LOAD(800)), /* they outgrow a deque */

@@ -8,7 +8,7 @@
 
 enum { THREADS = 3, EVENTS = 6 };
 
-struct ending {
+struct end_clients {
 	sennit_event      events[EVENTS];
 	sennit_event      ended;
 	sennit_scheduler *s;
@@ -18,7 +18,7 @@ struct ending {
 };
 
 struct visitor {
-	struct ending *e;
+	struct end_clients *e;
 	unsigned       index;
 	bool           releases; /* a reference of its own, somewhere between */
 	uint64_t       random;
@@ -26,7 +26,7 @@ struct visitor {
 
 static void note_end(void *argument)
 {
-	struct ending *e = argument;
+	struct end_clients *e = argument;
 
 	EXPECT(atomic_load(&e->ran) == EVENTS);
 	atomic_fetch_add(&e->ends, 1);
@@ -42,7 +42,7 @@ static void dawdle(uint64_t *random)
 }
 
 struct place {
-	struct ending *e;
+	struct end_clients *e;
 	unsigned       index;
 };
 
@@ -78,7 +78,7 @@ static void *visit(void *argument)
 	return NULL;
 }
 
-static void start_waiting(struct ending *e)
+static void start_waiting(struct end_clients *e)
 {
 	unsigned i;
 
@@ -95,7 +95,7 @@ static void start_waiting(struct ending *e)
 
 static void end_once(uint32_t workers, uint64_t *random)
 {
-	struct ending  e = { .random = random_from(random) };
+	struct end_clients  e = { .random = random_from(random) };
 	struct visitor v[THREADS];
 	pthread_t      threads[THREADS];
 	unsigned       i;

@@ -4,14 +4,14 @@
  */
 #include "../api/with_workers.h"
 
-#include "sched/fiber.h"
-#include "sched/wait.h"
+#include "fiber/fiber.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
 /* What the waits are for: nothing of it ever happens. */
 struct scene {
-	struct sennit_scope outer, inner;
+	struct sennit_cancel_scope outer, inner;
 	sennit_event        events[10];
 	sennit_event       *all[10];
 	sennit_channel      channel, full;
@@ -30,8 +30,8 @@ static void set_scene(struct scene *c)
 	unsigned             i;
 
 	memset(c, 0, sizeof(*c));
-	sn_scope_open(&c->outer, NULL, SENNIT_NEVER);
-	sn_scope_open(&c->inner, &c->outer, SENNIT_NEVER);
+	sn_cancel_scope_open(&c->outer, NULL, SENNIT_NEVER);
+	sn_cancel_scope_open(&c->inner, &c->outer, SENNIT_NEVER);
 	for (i = 0; i < 10; i++) {
 		sennit_event_init(&c->events[i], i % 2, false);
 		c->all[i] = &c->events[i];

@@ -7,7 +7,7 @@
  */
 #include "../api/with_workers.h"
 
-#include "sched/domain.h"
+#include "worker/domain.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -63,7 +63,7 @@ static int restore_fp(void **state)
 }
 
 /* What one stack sees, each time that it is looked at. */
-struct sight {
+struct fiber_state {
 	uint64_t control;
 	int      round;
 	int      flags;
@@ -71,7 +71,7 @@ struct sight {
 	bool     rounds_up;
 };
 
-static void look(struct sight *s)
+static void look(struct fiber_state *s)
 {
 	s->flags = fetestexcept(FE_ALL_EXCEPT);
 	s->control = arch_fp_control();
@@ -83,7 +83,7 @@ static void look(struct sight *s)
 static arch_stack round_up_and_flush(void *argument)
 {
 	struct pair  *p = argument;
-	struct sight *s = p->data;
+	struct fiber_state *s = p->data;
 
 	look(&s[0]);
 	fesetround(FE_UPWARD);
@@ -97,8 +97,8 @@ static arch_stack round_up_and_flush(void *argument)
 
 static void control_is_each_stacks_own(void **state)
 {
-	struct sight other[3];
-	struct sight mine[4];
+	struct fiber_state other[3];
+	struct fiber_state mine[4];
 	struct pair  p;
 
 	fesetround(FE_DOWNWARD);
@@ -144,7 +144,7 @@ static arch_stack look_and_leave(void *argument)
 static void a_started_stack_has_the_control_that_it_was_given(void **state)
 {
 	uint64_t     control = control_that_rounds(FE_UPWARD);
-	struct sight other;
+	struct fiber_state other;
 	struct pair  p;
 
 	start_other_with(&p, state, look_and_leave, &other, control);
@@ -157,7 +157,7 @@ static void a_started_stack_has_the_control_that_it_was_given(void **state)
 static void a_started_stack_may_keep_the_control_of_its_starter(void **state)
 {
 	uint64_t     control = control_that_rounds(FE_UPWARD);
-	struct sight other;
+	struct fiber_state other;
 	struct pair  p;
 
 	arch_fp_set_control(control);
@@ -170,8 +170,8 @@ static void a_started_stack_may_keep_the_control_of_its_starter(void **state)
 static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
 {
 	uint64_t     control = control_that_rounds(FE_UPWARD);
-	struct sight other;
-	struct sight mine;
+	struct fiber_state other;
+	struct fiber_state mine;
 	struct pair  p;
 
 	fesetround(FE_DOWNWARD);
@@ -185,7 +185,7 @@ static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
 static arch_stack look_twice(void *argument)
 {
 	struct pair  *p = argument;
-	struct sight *s = p->data;
+	struct fiber_state *s = p->data;
 
 	look(&s[0]);
 	to_main(p);
@@ -196,8 +196,8 @@ static arch_stack look_twice(void *argument)
 /* On x86-64 MXCSR differs and the x87 does not. */
 static void flushing_alone_is_difference_enough(void **state)
 {
-	struct sight other[2];
-	struct sight mine[2];
+	struct fiber_state other[2];
+	struct fiber_state mine[2];
 	struct pair  p;
 
 	start_other_with(&p, state, look_twice, other,
@@ -215,8 +215,8 @@ static void flushing_alone_is_difference_enough(void **state)
 struct relay {
 	struct pair  pair;
 	arch_stack   middle;
-	struct sight last;
-	struct sight seen;
+	struct fiber_state last;
+	struct fiber_state seen;
 };
 
 static arch_stack end_for_the_middle(void *argument)

@@ -2,7 +2,7 @@
 /* callable.hpp - how a callable gets into a task and back out.
  *
  *	one word, trivially copyable    its bytes are the task's argument
- *	aligned to 16 at most           memory of sennit_argument_take, which up
+ *	aligned to 16 at most           memory of sennit_argument_alloc, which up
  *	                                to SENNIT_COPY_SMALL bytes comes from
  *	                                the scheduler's blocks
  *	aligned to more                 operator new
@@ -87,7 +87,7 @@ template <typename F> void *take_memory(sennit_scheduler *s)
 				       std::align_val_t{ alignof(F) },
 				       std::nothrow);
 	else
-		return sennit_argument_take(s, sizeof(F));
+		return sennit_argument_alloc(s, sizeof(F));
 }
 
 template <typename F> void give_memory(sennit_scheduler *s, void *memory)
@@ -95,7 +95,7 @@ template <typename F> void give_memory(sennit_scheduler *s, void *memory)
 	if constexpr (alignof(F) > argument_alignment)
 		::operator delete (memory, std::align_val_t{ alignof(F) });
 	else
-		sennit_argument_give(s, memory, sizeof(F));
+		sennit_argument_free(s, memory, sizeof(F));
 }
 
 /* Gives memory back unless something has come of it. */

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork_join.h - fork-join at the price of a few instructions: functions whose calls
+ * can be spawned, compiled into the program. Opt-in; include/sennit.h leaves it
+ * out.
+ *
+ *	SENNIT_FORK_1(unsigned, fib, unsigned, n)
+ *	{
+ *		unsigned a, b;
+ *
+ *		if (n < 2)
+ *			return n;
+ *		SENNIT_SPAWN(fib, other, n - 1);
+ *		b = SENNIT_CALL(fib, n - 2);
+ *		a = SENNIT_SYNC(fib, other);
+ *		return a + b;
+ *	}
+ *
+ *	unsigned result = SENNIT_RUN(fib, 32);
+ *
+ * SENNIT_FORK_n(result, name, type, parameter, ...) begins the definition of a
+ * function with n = 1..4 parameters and a result (not void). In its body, and
+ * in that of others that are defined so:
+ *
+ *	SENNIT_SPAWN(name, record, arguments...)   declares `record` and makes
+ *	    the call a task, which another worker may steal;
+ *	SENNIT_SYNC(name, record)   is its result: it calls the function here if
+ *	    nobody has taken it, else waits;
+ *	SENNIT_SPAWN_TO(name, record, arguments...)   spawns with a record that
+ *	    the function has declared: SENNIT_RECORD(name) record, or an array;
+ *	    once synced it may be used again;
+ *	SENNIT_CALL(name, arguments...)   calls it here and now.
+ *
+ * SENNIT_RUN(name, arguments...) calls it from anywhere else in a task, or on a
+ * bound thread.
+ *
+ * Each spawn is synced once, before its function returns, the last spawned
+ * first (any other order works, and is slow). A call may wait on anything: then
+ * its caller waits with it, as it would in SENNIT_SYNC. What is not stolen is
+ * part of the task that syncs it, with its name, local values, locks and
+ * floating-point control; so a function neither leaves a lock held nor control
+ * changed, and knows nothing of who it is. A group's deadline and cancelling
+ * reach its waits wherever it runs. No exception may leave it. Memory that
+ * cannot be had makes a spawn a call at once.
+ *
+ * The program and the library must agree on what the macros compile to: a
+ * library that does not aborts at the first SENNIT_RUN, saying so.
+ *
+ * Source: Lace (van Dijk and van de Pol, 2014) for joining the last spawned
+ * first as a plain call; here a call may also wait, and deep recursion goes on
+ * on other stacks.
+ */
+#ifndef SENNIT_FORK_H
+#define SENNIT_FORK_H
+
+#include "sennit/task.h"
+#include "sennit/wait_group.h"
+
+#include <stdbool.h>
+
+SENNIT_BEGIN
+
+/* --- the library's, as the macros use it --------------------------------- */
+
+#define SENNIT_FORK_VERSION_ 2
+
+/* These are the library's own structs by another declaration, so no compiler
+ * may take an access to one for an access to nothing of the other's. */
+#define SENNIT_MAY_ALIAS_ __attribute__((may_alias))
+
+typedef uint32_t SENNIT_MAY_ALIAS_ sennit_fork_half_;
+
+struct SENNIT_MAY_ALIAS_ sennit_fork_slot_ {
+	uintptr_t run, argument, meta, unused;
+};
+
+/* A worker's deque. The head is the owner's alone but for thieves who look at
+ * bottom, which is the low half of this word, and the high half zero. */
+struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
+	uint64_t                  bottom;
+	uint32_t                  limit, mask;
+	struct sennit_fork_slot_ *slot;
+	char                      apart_[128 - 3 * 8];
+	uint32_t                  guard, asked; /* what thieves write */
+};
+
+/* A call that may be stolen. Low half of `at`: what bottom is while this is
+ * the newest task. High half: what has become of it, 0 until somebody runs it.
+ * So one compare with bottom tells whether it is the newest, and ours. */
+struct SENNIT_MAY_ALIAS_ sennit_fork_record_ {
+	uint64_t          at;
+	sennit_wait_group done; /* the library's, when there is a wait */
+};
+
+/* Where a function runs: fixed as long as it does. */
+struct sennit_here_ {
+	struct sennit_fork_deque_ *deque; /* without room: nothing is quick */
+	const sennit_fork_half_   *sleepers;
+	uint32_t                  *dispatches;
+	const char                *shallow;
+	uintptr_t                  meta;
+};
+
+/* Find out where the caller is, and return the deque's bottom. Misuse with no
+ * scheduler bound, or if the program was compiled for another library.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API uint64_t sennit_fork_begin_(struct sennit_here_ *me,
+				       uint32_t             version);
+
+/* The same for a task that a worker's loop starts. First of all it says so:
+ * nobody may take it for queued. And the end of such a task.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API uint64_t sennit_fork_start_(struct sennit_here_        *me,
+				       struct sennit_fork_record_ *record,
+				       uint32_t                    version);
+SENNIT_API void     sennit_fork_end_(struct sennit_fork_record_ *record);
+
+/* Spawn where it is not quick, or bottom is not as expected. Returns bottom.
+ *
+ * From: fiber.  Blocks: yes (if it becomes a call).  */
+SENNIT_API uint64_t sennit_fork_push_(const struct sennit_here_  *me,
+				      sennit_task_fn             *run,
+				      struct sennit_fork_record_ *record);
+
+/* Somebody looks for work. Returns bottom.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API uint64_t sennit_fork_help_(const struct sennit_here_ *me);
+
+/* Join where it is not quick: take the task off the deque, then true and the
+ * caller runs it; or wait until it has run.
+ *
+ * From: fiber.  Blocks: yes.  */
+SENNIT_API bool sennit_fork_join_(const struct sennit_here_  *me,
+				  struct sennit_fork_record_ *record);
+
+SENNIT_END
+
+#define SENNIT_LIKELY_(x)   __builtin_expect(!!(x), 1)
+#define SENNIT_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+#define SENNIT_INLINE_      static inline __attribute__((always_inline, unused))
+
+/* `bottom` is written by each spawn and each join: to read it again each time
+ * would make each wait for the one before, some eight cycles. So the caller
+ * keeps in a register what it ought to be, and only compares: a branch that is
+ * guessed waits for nothing. Compared is a copy that the compiler knows nothing
+ * of, or it would go on with what it has read, being the same. */
+SENNIT_INLINE_ bool sennit_fork_is_at_(const struct sennit_fork_deque_ *deque,
+				       uint64_t                         at)
+{
+	__asm__("" : "+r"(at));
+	return __atomic_load_n(&deque->bottom, __ATOMIC_RELAXED) == at;
+}
+
+/* Whether the stack is no deeper than calls may run on. With AddressSanitizer
+ * local variables may lie elsewhere. */
+SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
+{
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+	return (const char *)__builtin_frame_address(0) >= me->shallow;
+#else
+	char        here;
+	const char *depth;
+
+	__asm__("" : "=r"(depth) : "0"(&here));
+	return depth >= me->shallow;
+#endif
+}
+
+/* The record's address for a call that is seldom made, by way of a field: the
+ * compiler would otherwise keep the one that goes into the slot until then, in
+ * a register that each call would have to save. */
+SENNIT_INLINE_ struct sennit_fork_record_ *sennit_fork_again_(
+	struct sennit_fork_record_ *record)
+{
+	char *done = (char *)&record->done;
+
+	__asm__("" : "+r"(done));
+	done -= offsetof(struct sennit_fork_record_, done);
+	return (struct sennit_fork_record_ *)(void *)done;
+}
+
+/* As sn_deque_push, and the look for sleepers after it. at: bottom, as far as
+ * the caller knows; returns it as it is then.
+ *
+ * A task is pushed at bottom, whatever the caller thought, so to have compared
+ * is enough. The fence is for the compiler, and has it take this for a call:
+ * gcc guesses that a function's branch around a call is the likely one, and
+ * then does the test of the leaves of a tree where they are called. */
+SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
+					   uint64_t at, sennit_task_fn *run,
+					   struct sennit_fork_record_ *record)
+{
+	struct sennit_fork_deque_ *d;
+	struct sennit_fork_slot_  *s;
+
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	d = me->deque;
+	if (SENNIT_UNLIKELY_(!sennit_fork_is_at_(d, at) ||
+			     (int32_t)((uint32_t)at - d->limit) >= 0))
+		return sennit_fork_push_(me, run, sennit_fork_again_(record));
+	s = &d->slot[(uint32_t)at & d->mask];
+	__atomic_store_n(&s->run, (uintptr_t)run, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->argument, (uintptr_t)record, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->meta, me->meta, __ATOMIC_RELAXED);
+	at = (uint32_t)(at + 1);
+	__atomic_store_n(&record->at, at, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->bottom, at, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (SENNIT_UNLIKELY_(__atomic_load_n(&d->asked, __ATOMIC_RELAXED) |
+			     __atomic_load_n(me->sleepers, __ATOMIC_RELAXED)))
+		return sennit_fork_help_(me);
+	return at;
+}
+
+/* As sn_deque_pop, if the newest task is the record's: then the caller calls
+ * its function. Each counts as a dispatch of the worker's; when others are due
+ * to have their turn, or the stack is deep, the answer is no.
+ *
+ * That it is the newest: see docs/design/fork-join.md. Where guard forbids, bottom
+ * goes back to where it was, as in sn_deque_pop_rest. */
+SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
+				      struct sennit_fork_record_ *record,
+				      uint64_t                   *at)
+{
+	struct sennit_fork_deque_ *d = me->deque;
+	uint64_t b = __atomic_load_n(&record->at, __ATOMIC_RELAXED);
+
+	if (SENNIT_UNLIKELY_(!sennit_fork_is_at_(d, b) ||
+			     !sennit_fork_is_shallow_(me) ||
+			     !--*me->dispatches))
+		return false;
+	b = (uint32_t)(b - 1);
+	__atomic_store_n(&d->bottom, b, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (SENNIT_UNLIKELY_(
+		    (int32_t)((uint32_t)b -
+			      __atomic_load_n(&d->guard, __ATOMIC_RELAXED)) <
+		    0)) {
+		__atomic_store_n(&d->bottom, (uint32_t)(b + 1),
+				 __ATOMIC_RELAXED);
+		return false;
+	}
+	*at = b;
+	return true;
+}
+
+/* Whether the caller shall call the record's function. */
+SENNIT_INLINE_ bool sennit_fork_sync_(const struct sennit_here_  *me,
+				      struct sennit_fork_record_ *record,
+				      uint64_t                   *at)
+{
+	bool mine;
+
+	if (SENNIT_LIKELY_(sennit_fork_take_(me, record, at)))
+		return true;
+	mine = sennit_fork_join_(me, sennit_fork_again_(record));
+	*at = __atomic_load_n(&me->deque->bottom, __ATOMIC_RELAXED);
+	return mine;
+}
+
+/* --- defining ------------------------------------------------------------ */
+
+#define SENNIT_LIST_(...) __VA_ARGS__
+
+/* Not every function is both spawned and run. */
+#define SENNIT_MAYBE_UNUSED_ __attribute__((unused))
+
+/* clang-format off */
+#define SENNIT_FORK_(R, NAME, FIELDS, PARAMETERS, FILL, PASS) \
+	struct NAME##_forked_ { \
+		struct sennit_fork_record_ forked_; \
+		R                          result_; \
+		SENNIT_LIST_ FIELDS \
+	}; \
+	static R NAME##_body_(const struct sennit_here_ *sennit_me_, \
+			      uint64_t sennit_at_, SENNIT_LIST_ PARAMETERS); \
+	SENNIT_MAYBE_UNUSED_ \
+	static void NAME##_alone_(void *forked_) \
+	{ \
+		struct NAME##_forked_ *x_ = (struct NAME##_forked_ *)forked_; \
+		struct sennit_here_    me_; \
+		uint64_t               at_ = sennit_fork_start_( \
+			&me_, &x_->forked_, SENNIT_FORK_VERSION_); \
+		\
+		x_->result_ = NAME##_body_(&me_, at_, SENNIT_LIST_ PASS); \
+		sennit_fork_end_(&x_->forked_); \
+	} \
+	SENNIT_INLINE_ uint64_t NAME##_spawn_(const struct sennit_here_ *me_, \
+					      uint64_t                   at_, \
+					      struct NAME##_forked_     *x_, \
+					      SENNIT_LIST_ PARAMETERS) \
+	{ \
+		SENNIT_LIST_ FILL \
+		return sennit_fork_spawn_(me_, at_, NAME##_alone_, \
+					  &x_->forked_); \
+	} \
+	SENNIT_INLINE_ R NAME##_sync_(const struct sennit_here_ *me_, \
+				      uint64_t                  *at_, \
+				      struct NAME##_forked_     *x_) \
+	{ \
+		if (SENNIT_LIKELY_(sennit_fork_sync_(me_, &x_->forked_, at_))) \
+			return NAME##_body_(me_, *at_, SENNIT_LIST_ PASS); \
+		return x_->result_; \
+	} \
+	SENNIT_MAYBE_UNUSED_ \
+	static inline R NAME##_run_(SENNIT_LIST_ PARAMETERS) \
+	{ \
+		struct NAME##_forked_  args_; \
+		struct NAME##_forked_ *x_ = &args_; \
+		struct sennit_here_    me_; \
+		uint64_t               at_; \
+		\
+		SENNIT_LIST_ FILL \
+		at_ = sennit_fork_begin_(&me_, SENNIT_FORK_VERSION_); \
+		return NAME##_body_(&me_, at_, SENNIT_LIST_ PASS); \
+	} \
+	static R NAME##_body_( \
+		SENNIT_MAYBE_UNUSED_ const struct sennit_here_ *sennit_me_, \
+		SENNIT_MAYBE_UNUSED_ uint64_t                   sennit_at_, \
+		SENNIT_LIST_ PARAMETERS)
+/* clang-format on */
+
+#define SENNIT_FORK_1(R, NAME, T1, A1) \
+	SENNIT_FORK_(R, NAME, (T1 a1_;), (T1 A1), (x_->a1_ = A1;), (x_->a1_))
+
+#define SENNIT_FORK_2(R, NAME, T1, A1, T2, A2)                   \
+	SENNIT_FORK_(R, NAME, (T1 a1_; T2 a2_;), (T1 A1, T2 A2), \
+		     (x_->a1_ = A1; x_->a2_ = A2;), (x_->a1_, x_->a2_))
+
+#define SENNIT_FORK_3(R, NAME, T1, A1, T2, A2, T3, A3)            \
+	SENNIT_FORK_(R, NAME, (T1 a1_; T2 a2_; T3 a3_;),          \
+		     (T1 A1, T2 A2, T3 A3),                       \
+		     (x_->a1_ = A1; x_->a2_ = A2; x_->a3_ = A3;), \
+		     (x_->a1_, x_->a2_, x_->a3_))
+
+#define SENNIT_FORK_4(R, NAME, T1, A1, T2, A2, T3, A3, T4, A4)             \
+	SENNIT_FORK_(                                                      \
+		R, NAME, (T1 a1_; T2 a2_; T3 a3_; T4 a4_;),                \
+		(T1 A1, T2 A2, T3 A3, T4 A4),                              \
+		(x_->a1_ = A1; x_->a2_ = A2; x_->a3_ = A3; x_->a4_ = A4;), \
+		(x_->a1_, x_->a2_, x_->a3_, x_->a4_))
+
+#define SENNIT_SPAWN(NAME, RECORD, ...) \
+	struct NAME##_forked_ RECORD;   \
+	SENNIT_SPAWN_TO(NAME, RECORD, __VA_ARGS__)
+
+#define SENNIT_RECORD(NAME) struct NAME##_forked_
+
+#define SENNIT_SPAWN_TO(NAME, RECORD, ...)                            \
+	sennit_at_ = NAME##_spawn_(sennit_me_, sennit_at_, &(RECORD), \
+				   __VA_ARGS__)
+
+#define SENNIT_SYNC(NAME, RECORD) \
+	NAME##_sync_(sennit_me_, &sennit_at_, &(RECORD))
+
+#define SENNIT_CALL(NAME, ...) NAME##_body_(sennit_me_, sennit_at_, __VA_ARGS__)
+
+#define SENNIT_RUN(NAME, ...) NAME##_run_(__VA_ARGS__)
+
+#endif

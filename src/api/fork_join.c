@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork.c - what the macros of fork_join.h do not do themselves, and the proof that
+ * they know a worker's deque. */
+#include "sennit/fork_join.h"
+
+#include "worker/loop.h"
+#include "scheduler/place.h"
+#include "wait/wait.h"
+
+_Static_assert(sizeof(struct slot) == sizeof(struct sennit_fork_slot_), "slot");
+#define SAME_SLOT(field)                 \
+	(offsetof(struct slot, field) == \
+	 offsetof(struct sennit_fork_slot_, field))
+_Static_assert(SAME_SLOT(run) && SAME_SLOT(argument) && SAME_SLOT(meta),
+	       "slot");
+
+#define SAME_DEQUE(field)                 \
+	(offsetof(struct deque, field) == \
+	 offsetof(struct sennit_fork_deque_, field))
+_Static_assert(SAME_DEQUE(bottom) && SAME_DEQUE(limit) && SAME_DEQUE(mask) &&
+		       SAME_DEQUE(slot) && SAME_DEQUE(guard) &&
+		       SAME_DEQUE(asked),
+	       "deque");
+_Static_assert(offsetof(struct deque, zero) == sizeof(uint32_t), "bottom");
+
+/* What has become of a record: the high half of its `at`. */
+#define FORK_STARTED (UINT64_C(1) << 32)
+#define FORK_DONE    (UINT64_C(2) << 32)
+#define FORK_WAITED  (UINT64_C(4) << 32) /* for its wait group */
+#define FORK_ODD     (UINT64_C(8) << 32) /* position unknown */
+
+/* Sleepers are the low half of the counts, bottom is that of its word. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "halves");
+
+/* A deque without room, whose newest task is nobody's. */
+static struct slot  no_slot[1];
+static struct deque nowhere = { .slot = no_slot };
+
+/* Where newest first is not the order, or a pop needs a fence, all goes the
+ * usual way; or where helgrind is told of atomic operations, which the macros
+ * do not. */
+static bool is_quick(const struct worker *w)
+{
+	return !ATOMICS_ARE_TOLD && w->threaded && !w->oldest_first &&
+	       w->deque.asymmetric &&
+	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
+}
+
+static struct deque *deque_of(const struct sennit_here_ *me)
+{
+	return (struct deque *)(void *)me->deque;
+}
+
+static uint64_t bottom_of(const struct sennit_here_ *me)
+{
+	return a_load_rlx(&deque_of(me)->bottom);
+}
+
+/* By atomic operations on both sides, and the record's type may alias. */
+static a_u64 *state_of(struct sennit_fork_record_ *record)
+{
+	void *at = &record->at;
+
+	return at;
+}
+
+uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
+{
+	struct worker       *w = sn_self;
+	struct sennit_cancel_scope *scope;
+	struct deque        *d = &nowhere;
+	const void          *counts;
+
+	MISUSE(!w, "SENNIT_RUN", "no scheduler is bound to this thread");
+	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",
+	       "the program was compiled for another version of the library");
+	if (is_quick(w))
+		d = &w->deque;
+	scope = w->home.current->scope;
+	counts = &w->parking->counts;
+	me->deque = (struct sennit_fork_deque_ *)(void *)d;
+	me->sleepers = counts;
+	me->dispatches = &w->dispatches;
+	me->shallow = w->home.current->shallow;
+	me->meta = scope ? sn_task_inside(scope) : TASK_BORROWED;
+	return bottom_of(me);
+}
+
+/* Relaxed: who asks before it joins by a call is this thread, or a thief has
+ * the task and guard says so. */
+uint64_t sennit_fork_start_(struct sennit_here_        *me,
+			    struct sennit_fork_record_ *record,
+			    uint32_t                    version)
+{
+	a_or_rlx(state_of(record), FORK_STARTED);
+	return sennit_fork_begin_(me, version);
+}
+
+/* If nobody waits yet the record may be gone at once. */
+void sennit_fork_end_(struct sennit_fork_record_ *record)
+{
+	/* -> fork_join.end: the result <- fork_join.wait */
+	if (a_or_acqrel(state_of(record), FORK_DONE) & FORK_WAITED)
+		(void)sennit_wait_group_done(&record->done);
+}
+
+/* Where the deque is the caller's and has room, as the macros do; else wherever
+ * a task goes, and without memory at once: in the task that spawns it. */
+uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
+			   struct sennit_fork_record_ *record)
+{
+	struct worker *w = sn_self;
+	struct deque  *d = deque_of(me);
+	struct task    t = { run, record, me->meta };
+	bool is_plain = d == &w->deque && sn_deque_has_room(d) && w->pushes;
+
+	a_init(state_of(record),
+	       is_plain ? (uint32_t)(bottom_of(me) + 1) : FORK_ODD);
+	if (is_plain ? sn_place_own(w, t)
+		     : sn_place(w->scheduler, t, 0, "SENNIT_SPAWN"))
+		run(record);
+	return bottom_of(me);
+}
+
+uint64_t sennit_fork_help_(const struct sennit_here_ *me)
+{
+	sn_place_help(sn_self);
+	return bottom_of(me);
+}
+
+/* Count a dispatch, and do what is due every so many: here, as to leave for the
+ * loop costs more. The macros may have counted to 0. Whether nobody else is to
+ * have a turn now. */
+static bool attend(struct worker *w)
+{
+	bool is_due = w->dispatches <= 1;
+
+	if (is_due)
+		w->dispatches = 1;
+	if (!sn_loop_tick(w))
+		return false;
+	return !is_due || sn_loop_wants_newest(w);
+}
+
+/* Take the record's task if it is the newest of the caller's deque, which the
+ * record need not know: tasks move up when others are taken back. What is due
+ * may bring newer ones, so that comes first. */
+static bool take(struct worker *w, struct deque *d, const void *record)
+{
+	struct task t;
+	uint32_t    b;
+
+	if (!attend(w) ||
+	    (char *)__builtin_frame_address(0) < w->home.current->shallow)
+		return false;
+	b = a_load_rlx(&d->bottom) - 1;
+	if (a_load_rlx(&d->slot[b & d->mask].argument) != (uintptr_t)record ||
+	    !sn_deque_pop(d, &t)) /* an old slot */
+		return false;
+	CHECK(t.argument == record, "the newest task has changed");
+	return true;
+}
+
+static void await(struct sennit_fork_record_ *record)
+{
+	sennit_wait_group_init(&record->done, 1);
+	/* -> fork_join.wait: the wait group <- fork_join.end */
+	if (!(a_or_acqrel(state_of(record), FORK_WAITED) & FORK_DONE))
+		sennit_wait_group_wait(&record->done);
+}
+
+bool sennit_fork_join_(const struct sennit_here_  *me,
+		       struct sennit_fork_record_ *record)
+{
+	if (take(sn_self, deque_of(me), record))
+		return true;
+	await(record);
+	return false;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/task_names.h"
+
+#include "base/atomic.h"
+
+/* More than there may be names, so that a search soon meets a free place. */
+#define PLACES (2u * SENNIT_TASK_NAMES)
+
+static struct {
+	a_word function; /* any: 0 until taken, then fixed */
+	a_ptr  name;     /* any */
+} places[PLACES];
+
+static a_u32 taken; /* any */
+
+static uint32_t first_place(uintptr_t function)
+{
+	return (uint32_t)((uint64_t)function * UINT64_C(0x9e3779b97f4a7c15) >>
+			  32) %
+	       PLACES;
+}
+
+/* The function's place, or the free one where it belongs. */
+static uint32_t find(uintptr_t function, bool *found)
+{
+	uint32_t i = first_place(function);
+
+	for (;; i = (i + 1) % PLACES) {
+		/* Stale: as free, whoever takes it learns better. */
+		uintptr_t there = a_load_rlx(&places[i].function);
+
+		*found = there == function;
+		if (*found || !there)
+			return i;
+	}
+}
+
+/* The function's place, taken for it at need; PLACES: there is none left. */
+static uint32_t take(uintptr_t function)
+{
+	bool     found;
+	uint32_t i = find(function, &found);
+
+	if (found)
+		return i;
+	if (a_add_rlx(&taken, 1) >= SENNIT_TASK_NAMES) {
+		a_add_rlx(&taken, UINT32_MAX);
+		return PLACES;
+	}
+	for (;; i = (i + 1) % PLACES) {
+		uintptr_t there = 0;
+
+		if (a_cas_rlx(&places[i].function, &there, function))
+			return i;
+		if (there == function) {
+			a_add_rlx(&taken, UINT32_MAX); /* another was faster */
+			return i;
+		}
+	}
+}
+
+bool sn_task_names_set(sennit_task_fn *function, const char *name)
+{
+	uint32_t i = take((uintptr_t)function);
+
+	if (i == PLACES)
+		return false;
+	/* -> task_names.name: its letters */
+	a_store_rel(&places[i].name, (void *)(uintptr_t)name);
+	return true;
+}
+
+const char *sn_task_names_get(sennit_task_fn *function)
+{
+	bool     found;
+	uint32_t i;
+
+	if (!function)
+		return NULL;
+	i = find((uintptr_t)function, &found);
+	return found ? a_load_acq(&places[i].name) : NULL; /* <- task_names.name */
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fiber/fiber.h"
+
+#include "core/stack_depth.h"
+
+#include <string.h>
+
+#ifdef SN_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
+#endif
+#ifdef SN_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#endif
+
+#define COLOURS     16u
+#define COLOUR_STEP 64u
+
+struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
+				   struct home *home, uint32_t id)
+{
+	uintptr_t            top = (uintptr_t)low + size;
+	struct sennit_fiber *f;
+
+	/* By the address, which a stack keeps: its record lies where it ever
+	 * did, so a notify that comes too late finds one, if of another. From
+	 * stack to stack the next colour, as processors fetch ahead what is
+	 * equally far apart. */
+	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / pitch % COLOURS);
+	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
+	memset(f, 0, sizeof(*f));
+	f->home = home;
+	f->identity = f;
+	f->low = low;
+	f->size = (size_t)((char *)f - low);
+	f->shallow = low + (size / 2 > FIBER_MEMBER_STACK ? size / 2
+							  : FIBER_MEMBER_STACK);
+	f->id = id;
+	a_init(&f->wait.claim, WAITER_IDLE);
+	sn_fiber_state_init(&f->state);
+#ifdef SN_ASAN
+	__lsan_register_root_region(low, size);
+#endif
+#ifdef SN_TSAN
+	f->tsan_fiber = __tsan_create_fiber(0);
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+	f->valgrind_id = VALGRIND_STACK_REGISTER(low, low + size);
+#endif
+	return f;
+}
+
+size_t sn_fiber_room(size_t usable)
+{
+	return usable - sizeof(struct sennit_fiber) - COLOURS * COLOUR_STEP;
+}
+
+/* --- measuring ---------------------------------------------------------- */
+
+void sn_fiber_measure(struct sennit_fiber *f)
+{
+	sn_stack_depth_paint(f->low, (char *)f);
+	f->cleanup = CLEANUP_DEPTH;
+	/* No frames below another task's, which would be taken for its own. */
+	f->shallow = (char *)f;
+}
+
+size_t sn_fiber_depth(struct sennit_fiber *f)
+{
+	char *bottom = sn_stack_depth_bottom(f->low, (char *)f);
+
+	sn_stack_depth_paint_below(bottom);
+	return (size_t)((char *)f - bottom);
+}
+
+/* --- ending ------------------------------------------------------------- */
+
+void sn_fiber_forget(struct sennit_fiber *f, size_t size)
+{
+#ifdef SN_ASAN
+	__lsan_unregister_root_region(f->low, size);
+#endif
+#ifdef SN_TSAN
+	__tsan_destroy_fiber(f->tsan_fiber);
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+	VALGRIND_STACK_DEREGISTER(f->valgrind_id);
+#endif
+	f->home = NULL;
+	(void)size;
+}
+
+void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
+{
+	memset(f, 0, sizeof(*f));
+	f->home = home;
+	f->identity = f;
+	a_init(&f->wait.claim, WAITER_IDLE);
+	sn_fiber_state_init(&f->state);
+#ifdef SN_TSAN
+	f->tsan_fiber = __tsan_get_current_fiber();
+#endif
+}
+
+/* --- telling the sanitizers --------------------------------------------- */
+
+#if defined(SN_ASAN) || defined(SN_TSAN)
+NO_SANITIZE void sn_fiber_leaving(struct sennit_fiber *from,
+				  struct sennit_fiber *to, bool for_good)
+{
+#ifdef SN_ASAN
+	from->home->left = from;
+	/* The fake frames of a stack left for good are freed. */
+	__sanitizer_start_switch_fiber(for_good ? NULL : &from->asan_fake,
+				       to->low, to->size);
+#endif
+#ifdef SN_TSAN
+	__tsan_switch_to_fiber(to->tsan_fiber, 0);
+#endif
+	(void)from;
+	(void)to;
+	(void)for_good;
+}
+
+/* The bounds of a thread's own stack are learnt when it is left for the first
+ * time, which is before anyone switches to it. */
+NO_SANITIZE void sn_fiber_arrived(struct sennit_fiber *f, bool fresh)
+{
+#ifdef SN_ASAN
+	struct sennit_fiber *left = f->home->left;
+	const void          *low;
+	size_t               size;
+
+	__sanitizer_finish_switch_fiber(fresh ? NULL : f->asan_fake, &low,
+					&size);
+	if (left && !left->low) {
+		left->low = (char *)(uintptr_t)low;
+		left->size = size;
+	}
+#endif
+	(void)f;
+	(void)fresh;
+}
+#endif

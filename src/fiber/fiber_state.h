@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fiber_state.h - what others may see of a fiber: what it runs, what it waits for.
+ *
+ *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
+ *
+ *	RUNNING --owner--> BLOCKED --who wakes it--> READY --owner--> RUNNING
+ *	        \--owner yields----------------------^
+ *
+ * The owner writes, but for the step to READY, which belongs to whoever has
+ * claimed the wait. Anyone reads: `doing`, the rest, `doing` again, and starts
+ * over when it has changed. No fence is needed for that: the rest is stored
+ * while RUNNING with release and read with acquire, so a reader that sees
+ * anything of a later wait sees that the earlier one is over.
+ */
+#ifndef SN_FIBER_STATE_H
+#define SN_FIBER_STATE_H
+
+#include "base/atomic.h"
+#include "fiber/waiter.h"
+#include "sennit/report.h"
+
+#define FIBER_STATE_STATE  UINT32_C(3) /* enum sennit_report_state */
+#define FIBER_STATE_KIND   2           /* shift: enum sennit_waits_for */
+#define FIBER_STATE_TIMED  (UINT32_C(1) << 7)
+#define FIBER_STATE_SERIAL (UINT32_C(1) << 8)
+
+struct fiber_state {
+	a_word task;     /* owner writes: the function, 0 for none */
+	a_ptr  object;   /* owner writes: of the wait */
+	a_u64  since;    /* owner writes: of the wait */
+	a_u32  doing;    /* owner writes; handed: see above */
+	a_u64  deadline; /* owner writes: only with TIMED */
+};
+
+static inline void sn_fiber_state_init(struct fiber_state *s)
+{
+	a_init(&s->task, 0);
+	a_init(&s->object, NULL);
+	a_init(&s->since, 0);
+	a_init(&s->doing, SENNIT_REPORT_RUNNING);
+	a_init(&s->deadline, 0);
+}
+
+/* The fiber runs a task, or none. */
+static inline void sn_fiber_state_set_task(struct fiber_state *s, sennit_task_fn *task)
+{
+	a_store_rel(&s->task, (uintptr_t)task); /* -> fiber_state.read: RUNNING */
+}
+
+/* What the owner has shown so. */
+static inline sennit_task_fn *sn_fiber_state_get_task(const struct fiber_state *s)
+{
+	return (sennit_task_fn *)a_load_rlx(&s->task);
+}
+
+/* The fiber, which runs, is about to wait; nobody may wake it yet. serial: not
+ * the same as in the wait before. */
+static inline void sn_fiber_state_block(struct fiber_state *s, uint32_t kind,
+				  const void *object, uint32_t serial,
+				  sennit_time now, sennit_time deadline)
+{
+	uint32_t doing = serial * FIBER_STATE_SERIAL | kind << FIBER_STATE_KIND |
+			 SENNIT_REPORT_BLOCKED;
+
+	if (deadline < SN_UNCANCELLED) {
+		doing |= FIBER_STATE_TIMED;
+		/* -> fiber_state.read: RUNNING */
+		a_store_rel(&s->deadline, deadline);
+	}
+	/* -> fiber_state.read: RUNNING */
+	a_store_rel(&s->object, (void *)(uintptr_t)object);
+	a_store_rel(&s->since, now);   /* -> fiber_state.read: RUNNING */
+	a_store_rel(&s->doing, doing); /* -> fiber_state.read: BLOCKED, the rest */
+}
+
+/* The fiber, which runs, lets others go first. */
+static inline void sn_fiber_state_yield(struct fiber_state *s, uint32_t serial,
+				  sennit_time now)
+{
+	a_store_rel(&s->since, now); /* -> fiber_state.read: RUNNING */
+	/* -> fiber_state.read: READY, the rest */
+	a_store_rel(&s->doing, serial * FIBER_STATE_SERIAL | SENNIT_REPORT_READY);
+}
+
+/* The wait, which has begun, began now. */
+static inline void sn_fiber_state_set_since(struct fiber_state *s, sennit_time now)
+{
+	a_store_rlx(&s->since, now);
+}
+
+/* The wait is over. By whoever has claimed it, before anyone may resume it. */
+static inline void sn_fiber_state_ready(struct fiber_state *s)
+{
+	uint32_t doing = a_load_rlx(&s->doing) & ~FIBER_STATE_STATE;
+
+	/* -> fiber_state.read: READY, the rest */
+	a_store_rel(&s->doing, doing | SENNIT_REPORT_READY);
+}
+
+/* The fiber runs again. */
+static inline void sn_fiber_state_run(struct fiber_state *s)
+{
+	a_store_rlx(&s->doing, SENNIT_REPORT_RUNNING);
+}
+
+/* Fill in what *s says. False: nothing is alive here. */
+bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linux_topology.c - os.h on Linux: which CPUs share caches and memory.
+ *
+ *	/sys/devices/system/cpu/cpu5/cache/index2/level		"2"
+ *	                                  /shared_cpu_list	"4-5"
+ *	                        /node1				a link
+ *
+ * A cache is named by the first CPU that shares it.
+ */
+#include "os/os.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#define CACHES_MAX 16
+
+/* The number at the beginning of a file that lies in the CPU's directory. */
+static bool read_number(const char *root, uint32_t cpu, unsigned index,
+			const char *name, uint32_t *out)
+{
+	char  path[512];
+	FILE *f;
+	bool  ok;
+
+	snprintf(path, sizeof(path),
+		 "%s/sys/devices/system/cpu/cpu%u/cache/index%u/%s", root, cpu,
+		 index, name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	ok = fscanf(f, "%u", out) == 1;
+	fclose(f);
+	return ok;
+}
+
+/* The first CPUs of its caches of level 2 and of the last one. */
+static bool find_caches(const char *root, uint32_t cpu, sennit_cpu_place *out)
+{
+	uint32_t last = 1;
+	uint32_t level, first;
+
+	for (unsigned i = 0; i < CACHES_MAX; i++) {
+		if (!read_number(root, cpu, i, "level", &level) ||
+		    !read_number(root, cpu, i, "shared_cpu_list", &first))
+			break;
+		if (level == 2)
+			out->core = first;
+		if (level > last) {
+			last = level;
+			out->cache = first;
+		}
+	}
+	return last > 1;
+}
+
+static bool find_node(const char *root, uint32_t cpu, sennit_cpu_place *out)
+{
+	char           path[512];
+	DIR           *d;
+	struct dirent *e;
+	bool           found = false;
+
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu%u", root,
+		 cpu);
+	d = opendir(path);
+	if (!d)
+		return false;
+	while (!found && (e = readdir(d)))
+		found = sscanf(e->d_name, "node%u", &out->node) == 1;
+	closedir(d);
+	return found;
+}
+
+bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out)
+{
+	sennit_cpu_place p = { .core = cpu };
+	bool             found = find_caches(root, cpu, &p);
+
+	if (!find_node(root, cpu, &p) && !found)
+		return false;
+	*out = p;
+	return true;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/bind.h"
+
+#include "os/os.h"
+#include "worker/finalise.h"
+#include "worker/task_local.h"
+#include "worker/loop.h"
+#include "worker/stack_overflow.h"
+#include "worker/fork_exit.h"
+#include "worker/trim.h"
+
+#include <errno.h>
+
+/* Where no other thread could ever run a task, this one must have a stack to do
+ * so: later, while it waits, nobody could be told that there is none. */
+static int take_first_stack(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+
+	if (s->capacity || sn_worker_add_stack(w) || s->config.max_fibers)
+		return 0;
+	return -ENOMEM;
+}
+
+int sn_bind(sennit_scheduler *s)
+{
+	struct worker *w;
+	int            err;
+
+	MISUSE(!sn_gate_retain(&s->gate), "sennit_bind",
+	       "the scheduler has ended: no reference is held");
+	err = sn_worker_make(&w, s, UINT32_MAX);
+	if (err)
+		goto release;
+	err = take_first_stack(w);
+	if (!err)
+		err = sn_fork_exit_watch(w);
+	if (err)
+		goto free_worker;
+	w->thread = pthread_self();
+	sn_worker_enter(w);
+	sn_task_local_enter(w);
+	sn_stack_overflow_enter(w);
+	os_lock(&s->lock);
+	sn_link_join(&s->bound, &w->bound);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+
+free_worker:
+	sn_worker_free(w);
+release:
+	sn_finalise_release(s);
+	return err;
+}
+
+/* Who woke our last fiber may not have let go of us yet: a few instructions. */
+static void wait_for_callers(struct worker *w)
+{
+	while (a_load_acq(&w->callers)) /* <- wait.callers */
+		os_thread_yield();
+}
+
+/* What the worker has counted stays in the scheduler's sums. */
+static void keep_counters_locked(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	s->past_tasks += a_load_rlx(&w->tasks);
+	s->past_blocks += a_load_rlx(&w->blocks);
+	s->past_parks += a_load_rlx(&w->parks);
+	s->past_fibers_peak += a_load_rlx(&w->blocked_peak);
+}
+
+void sn_unbind(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	sn_loop_run_dry(w);
+	wait_for_callers(w);
+	sn_trim_leave(w, s->config.spare_stacks);
+	os_lock(&s->lock);
+	sn_link_leave(&s->bound, &w->bound);
+	keep_counters_locked(w);
+	pthread_mutex_unlock(&s->lock);
+	sn_task_local_leave(w);
+	sn_stack_overflow_leave(w);
+	sn_self = NULL;
+	sn_fork_exit_unwatch();
+	sn_worker_free(w);
+	sn_finalise_release(s);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/place.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "os/os.h"
+#include "worker/background.h"
+#include "worker/finalise.h"
+#include "worker/worker_threads.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(SENNIT_COPY_SMALL <= POOL_BLOCK, "small copies fit a block");
+_Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
+
+/* A searcher is trusted only after a fence: it may have found something else
+ * just now and, as the last one, look for what there is besides while our push
+ * still lies in the store buffer. Those asleep by then would not be woken. */
+void sn_place_help(struct worker *w)
+{
+	bool hungry;
+
+	TORTURE_POINT(); /* pushed, not shown */
+	a_fence(); /* <-> park.sleep: pushed, before looking who searches */
+	hungry = sn_parking_is_hungry(w->parking);
+	if (hungry || sn_deque_is_asked(&w->deque))
+		sn_deque_publish(&w->deque);
+	if (hungry)
+		sn_parking_wake_one(w->parking, w->index);
+}
+
+/* --- packing ------------------------------------------------------------ */
+
+static struct pool_cache *own_cache(sennit_scheduler *s)
+{
+	struct worker *w = sn_place_own_worker(s);
+
+	return w ? &w->cache : NULL;
+}
+
+static void *take_block_from(sennit_scheduler *s, struct pool_cache *c)
+{
+	return c ? sn_pool_take(c) : sn_pool_take_shared(&s->pool);
+}
+
+static void *take_block(sennit_scheduler *s)
+{
+	return take_block_from(s, own_cache(s));
+}
+
+static void give_block(sennit_scheduler *s, void *block)
+{
+	struct pool_cache *c = own_cache(s);
+
+	if (c)
+		sn_pool_give(c, block);
+	else
+		sn_pool_give_shared(&s->pool, block);
+}
+
+/* Room for a copy of size bytes, from the allocator; NULL: out of memory. */
+static void *take_copy(sennit_scheduler *s, size_t size)
+{
+	struct task_copy *copy;
+
+	if (size > SIZE_MAX - sizeof(*copy))
+		return NULL;
+	size += sizeof(*copy);
+	copy = s->memory.allocate(s->memory.context, size, 16);
+	if (!copy)
+		return NULL;
+	copy->size = size;
+	return copy + 1;
+}
+
+int sn_place_pack_from(sennit_scheduler *s, struct pool_cache *c,
+		       const sennit_task *user, struct task *t)
+{
+	void     *copy = user->argument;
+	uintptr_t meta = TASK_BORROWED;
+
+	if (!sn_place_are_flags(user->flags) || user->reserved_ || !user->run)
+		return -EINVAL;
+	if (user->copy_size > POOL_BLOCK) {
+		copy = take_copy(s, user->copy_size);
+		meta = TASK_COPY;
+	} else if (user->copy_size) {
+		copy = take_block_from(s, c);
+		meta = TASK_BLOCK;
+	}
+	if (user->copy_size) {
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, user->argument, user->copy_size);
+	}
+	*t = (struct task){ user->run, copy, meta };
+	return 0;
+}
+
+int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
+{
+	return sn_place_pack_from(s, own_cache(s), user, t);
+}
+
+void sn_place_unpack(sennit_scheduler *s, struct task t)
+{
+	if ((t.meta & TASK_OWNED) == TASK_BLOCK)
+		give_block(s, t.argument);
+	else if ((t.meta & TASK_OWNED) == TASK_COPY)
+		sn_worker_free_copy(s, t.argument);
+}
+
+void *sn_place_take(sennit_scheduler *s, size_t size)
+{
+	if (size > POOL_BLOCK)
+		return s->memory.allocate(s->memory.context, size, 16);
+	return take_block(s);
+}
+
+void sn_place_give(sennit_scheduler *s, void *argument, size_t size)
+{
+	if (size > POOL_BLOCK)
+		sn_memory_give(&s->memory, argument, size);
+	else
+		give_block(s, argument);
+}
+
+/* --- placing ------------------------------------------------------------ */
+
+/* Into the backlog, or the inbox of the next worker in turn. */
+static int send(sennit_scheduler *s, struct task t, uint32_t flags)
+{
+	struct parcel *p;
+
+	if (flags & SENNIT_TASK_BACKGROUND)
+		return sn_background_send(s, t);
+	p = take_block(s);
+	if (!p)
+		return -ENOMEM;
+	p->task = t;
+	sn_worker_threads_send(s, &p->node);
+	return 0;
+}
+
+void sn_place_retain(sennit_scheduler *s, const char *call)
+{
+	MISUSE(!sn_gate_retain(&s->gate), call,
+	       "the scheduler has ended: no reference is held");
+}
+
+/* The task may drop the caller's own reference before its worker is woken. */
+static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
+			     const char *call)
+{
+	int err;
+
+	sn_place_retain(s, call);
+	err = send(s, t, flags);
+	TORTURE_POINT(); /* the task may have ended the scheduler but for us */
+	sn_finalise_release(s);
+	return err;
+}
+
+void sn_place_pushed(struct worker *w)
+{
+	if (likely(w->pushes)) {
+		if (sn_place_is_help_due(w))
+			sn_place_help(w);
+		return;
+	}
+	/* The system has no barrier that would do it for us. */
+	a_fence(); /* <-> deque.unfenced: push, then look */
+	if (sn_deque_is_asked(&w->deque) || sn_parking_is_hungry(w->parking))
+		sn_place_help(w);
+}
+
+enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
+		      const char *call)
+{
+	bool background = flags & SENNIT_TASK_BACKGROUND;
+
+	if (flags & SENNIT_TASK_SAME_THREAD) {
+		MISUSE(!w, call,
+		       "a same-thread task from a thread that is not bound to "
+		       "the scheduler");
+		return WAY_PINNED;
+	}
+	if (!s->capacity) {
+		MISUSE(!w, call,
+		       "the scheduler has no workers and this thread is not "
+		       "bound to it: nobody would run the task");
+		return background ? WAY_OWN_BACKLOG : WAY_PINNED;
+	}
+	return !w || background || !w->threaded || w->draining ||
+			       s->config.placement == SENNIT_PLACEMENT_SPREAD
+		       ? WAY_SENT
+		       : WAY_DEQUE;
+}
+
+int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
+	     const char *call)
+{
+	struct worker *w = sn_place_own_worker(s);
+	int            err;
+
+	switch (sn_place_way(s, w, flags, call)) {
+	case WAY_DEQUE:
+		err = sn_deque_push(&w->deque, t);
+		if (!err)
+			sn_place_pushed(w);
+		return err;
+	case WAY_PINNED:
+		return sn_ring_push_back(&w->pinned, t);
+	case WAY_OWN_BACKLOG:
+		return sn_backlog_push(w->backlog, t, os_now_coarse());
+	default:
+		return w ? send(s, t, flags)
+			 : send_from_outside(s, t, flags, call);
+	}
+}
+
+int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
+		    const sennit_task *user, const char *call)
+{
+	struct domain_part *part = d ? sn_domain_part(d, sn_self) : NULL;
+	struct task         t;
+	int                 err = sn_place_pack(s, user, &t);
+
+	if (err)
+		return err;
+	t.meta |= (uintptr_t)d;
+	if (d)
+		sn_domain_count(d, part, 1);
+	err = sn_place(s, t, user->flags, call);
+	if (!err)
+		return 0; /* *d may be gone */
+	if (d)
+		sn_domain_count(d, part, -1);
+	sn_place_unpack(s, t);
+	return err;
+}
+
+/* --- placing what must be placed ---------------------------------------- */
+
+struct parcel *sn_place_reserve(sennit_scheduler *s)
+{
+	return take_block(s);
+}
+
+void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
+{
+	struct worker *w = sn_place_own_worker(s);
+
+	/* On its own deque the task is nearer than in anybody's inbox. */
+	if (w && w->threaded && !sn_place(s, t, 0, "sn_place_reserved")) {
+		give_block(s, p);
+		return;
+	}
+	p->task = t;
+	sn_worker_threads_send(s, &p->node);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/start.h"
+
+#include "base/escape.h"
+#include "base/memory.h"
+#include "core/stack_depth.h"
+#include "os/os.h"
+#include "worker/finalise.h"
+#include "worker/loop.h"
+#include "worker/stack_overflow.h"
+#include "scheduler/topology.h"
+#include "worker/worker_threads.h"
+#include "worker/fork_exit.h"
+#include "worker/retire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the threads of a new scheduler tell its creator, when that one asks: see
+ * must_hear. */
+struct startup {
+	a_u32 waiting; /* any: threads that have not begun; slept on */
+	a_u32 error;   /* any: the last negative errno, negated */
+};
+
+/* --- the thread --------------------------------------------------------- */
+
+static int set_affinity(const struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	sennit_cpu_mask         mask = s->masks[0];
+
+	if (!sn_topology_own_cpus(s, w->index, &mask) && w->started_by_create &&
+	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
+		return 0; /* the creator's already */
+	return os_thread_affinity(mask.cpus, mask.count);
+}
+
+/* *startup is gone once the last thread has reported. */
+static void report(struct startup *startup, int error)
+{
+	if (error)
+		a_store_rlx(&startup->error, (uint32_t)-error);
+	/* -> start.began: error, the worker's first fields <- start.began */
+	if (a_sub_acqrel(&startup->waiting, 1) == 1)
+		os_word_wake_one(&startup->waiting);
+}
+
+static void leave(void)
+{
+	sn_self = NULL;
+	sn_fork_exit_unwatch();
+}
+
+/* A worker begins as one that is woken from its sleep, as a searcher. False:
+ * the scheduler has ended before that. */
+static bool wake_up(struct worker *w)
+{
+	sn_parking_withdraw(&w->sleeper);
+	w->starts_searching = true;
+	return sn_gate_enter(&w->scheduler->gate);
+}
+
+/* The thread becomes w's. */
+static void enter(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	int               error = sn_fork_exit_watch(w);
+
+	if (!error)
+		error = set_affinity(w);
+	os_thread_name(s->name, w->index);
+	arch_fp_set_control(s->fp_control); /* not that of a task that hires */
+	if (s->config.thread_init)
+		s->config.thread_init(s->config.thread_init_context, w->index);
+	sn_worker_enter(w);
+	if (w->startup)
+		report(w->startup, error);
+}
+
+/* Until w, whose thread this is, resigns, retires or the scheduler ends: it may
+ * be another thread's then. Returns whether it is still in the gate. */
+static bool work(struct worker *w)
+{
+	for (;;) {
+		sn_stack_overflow_enter(w);
+		sn_loop_run(w);
+		sn_stack_overflow_leave(w);
+		if (w->retiring) {
+			if (sn_retire_worker(w) || !wake_up(w))
+				return false;
+		} else {
+			if (sn_gate_is_done(&w->scheduler->gate))
+				return false;
+			if (sn_worker_threads_retire(w))
+				return true;
+		}
+	}
+}
+
+static void *thread_main(void *argument)
+{
+	struct worker    *w = argument;
+	sennit_scheduler *s = w->scheduler;
+	bool              founding = w->started_by_create;
+	bool              resigned = false;
+	bool heard = w->startup; /* whoever created s waits for the first words */
+
+	if (heard)
+		enter(w);
+	if (!founding || wake_up(w)) {
+		if (!heard)
+			enter(w);
+		resigned = work(w);
+	}
+	leave();
+	if (resigned)
+		sn_finalise_worker_leaves(s);
+	else
+		sn_finalise_worker_exits(s);
+	return NULL;
+}
+
+/* --- the creator -------------------------------------------------------- */
+
+static int make_depths(sennit_scheduler *s)
+{
+	if (!s->config.measure_stacks)
+		return 0;
+	s->depths = sn_memory_take(&s->memory, sizeof(*s->depths),
+				   _Alignof(struct stack_depths));
+	return s->depths ? 0 : -ENOMEM;
+}
+
+/* Workers and the first stack of each, which their threads touch first. */
+static int make_workers(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		int err = sn_worker_make(&s->workers[i], s, i);
+
+		if (err)
+			return err;
+		s->sleepers[i] = &s->workers[i]->sleeper;
+		s->workers[i]->first_stack = sn_stacks_set_aside(&s->stacks);
+		if (!s->workers[i]->first_stack)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Whether something can go wrong in the threads, or is promised to have been
+ * done there. Else nobody waits for them to begin: what comes to a worker
+ * before its thread lies where it looks first. */
+static bool must_hear(const sennit_scheduler *s)
+{
+	return s->config.affinity != SENNIT_AFFINITY_INHERIT ||
+	       s->config.thread_init;
+}
+
+static void wait_for_startup(struct startup *startup)
+{
+	uint32_t waiting;
+
+	while ((waiting = a_load_acq(&startup->waiting))) /* <- start.began */
+		os_word_wait(&startup->waiting, waiting, SENNIT_NEVER);
+}
+
+/* Start the threads that are open; *started says how many there are. */
+static int start_threads(sennit_scheduler *s, uint32_t *started)
+{
+	uint32_t     open = a_load_rlx(&s->open); /* nobody else is there yet */
+	bool         hear = must_hear(s);
+	struct startup startup;
+	int          err = 0;
+
+	a_init(&startup.waiting, open);
+	a_init(&startup.error, 0);
+	for (*started = 0; *started < open; ++*started) {
+		struct worker *w = s->workers[*started];
+
+		w->startup = hear ? &startup : NULL;
+		w->started_by_create = true;
+		a_init(&w->has_thread, true);
+		err = os_thread_start(&w->thread, thread_main, w,
+				      s->config.stack_size);
+		if (err) {
+			/* Those that will not come have nothing to report.
+			 * -> start.began <- start.began */
+			a_sub_acqrel(&startup.waiting, open - *started);
+			break;
+		}
+	}
+	if (hear)
+		wait_for_startup(&startup);
+	return err ? err : -(int)a_load_rlx(&startup.error);
+}
+
+/* Copies of the masks, or one of all CPUs: threads may start at any time. */
+static int copy_masks(sennit_scheduler *s)
+{
+	const sennit_cpu_mask *from = s->config.masks;
+	size_t                 n = from ? s->config.mask_count : 1;
+	uint32_t               few[64]; /* CPUs: most systems have no more */
+	size_t                 cpus = from ? 0 : os_cpu_list(few, 64);
+	uint32_t              *next;
+
+	for (size_t i = 0; from && i < n; i++)
+		if (__builtin_add_overflow(cpus, from[i].count, &cpus))
+			return -ENOMEM;
+	if (n > SIZE_MAX / 4 / sizeof(*from) ||
+	    cpus > SIZE_MAX / 4 / sizeof(*next))
+		return -ENOMEM;
+	s->masks_size = n * sizeof(*from) + cpus * sizeof(*next);
+	s->masks = sn_memory_take(&s->memory, s->masks_size, sizeof(void *));
+	if (!s->masks)
+		return -ENOMEM;
+	s->mask_count = n;
+	next = (uint32_t *)(s->masks + n);
+	if (!from && cpus <= 64) {
+		memcpy(next, few, cpus * sizeof(*next));
+	} else if (!from) {
+		size_t now = os_cpu_list(next, cpus);
+
+		cpus = now < cpus ? now : cpus; /* one may just have gone */
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t count = from ? from[i].count : cpus;
+
+		if (from)
+			memcpy(next, from[i].cpus, count * sizeof(*next));
+		s->masks[i] = (sennit_cpu_mask){ next, count };
+		next += count;
+	}
+	return 0;
+}
+
+/* Everything but workers and threads. */
+static void init_shared(sennit_scheduler *s, const sennit_config *config)
+{
+	uint32_t open = config->workers;
+
+	if (config->start == SENNIT_START_LAZY && open)
+		open = 1; /* who sees to it that there is always one */
+	s->config = *config;
+	s->memory = *config->allocator;
+	s->config.allocator = &s->memory;
+	sn_escape(s->name, sizeof(s->name), config->name);
+	s->config.name = s->name;
+	s->capacity = config->max_workers;
+	s->thread_main = thread_main;
+	s->fp_control = arch_fp_control();
+	s->process = a_load_rlx(&sn_process);
+	s->asymmetric = os_process_barrier_init();
+	sn_parking_init(&s->parking, s->sleepers, s->capacity);
+	sn_parking_resize(&s->parking, config->workers, config->workers - open);
+	sn_parking_begin(&s->parking, open);
+	s->parking.hire = sn_worker_threads_start_one;
+	sn_pool_init(&s->pool, &s->memory);
+	sn_backlog_init(&s->backlog, &s->memory);
+	sn_blocking_threads_init(&s->blocking, config->max_blocking_threads);
+	sn_gate_init(&s->gate, 1, 0);
+	sn_end_clients_init(&s->ending);
+	a_init(&s->inside, open + 1);
+	a_init(&s->target, config->workers);
+	a_init(&s->retired, 0);
+	s->refused = 0;
+	a_init(&s->open, open);
+	a_init(&s->extent, open);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->threads_lock, NULL);
+}
+
+static sennit_scheduler *allocate(const sennit_config *config)
+{
+	const sennit_allocator *memory = config->allocator;
+	size_t                  pointers = config->max_workers * sizeof(void *);
+	sennit_scheduler       *s = sn_memory_take(memory, sizeof(*s),
+						   _Alignof(sennit_scheduler));
+
+	if (!s)
+		return NULL;
+	if (!pointers)
+		return s;
+	s->workers = sn_memory_take(memory, pointers, sizeof(void *));
+	s->sleepers = sn_memory_take(memory, pointers, sizeof(void *));
+	if (s->workers && s->sleepers)
+		return s;
+	sn_memory_give(memory, s->workers, pointers);
+	sn_memory_give(memory, s->sleepers, pointers);
+	sn_memory_give(memory, s, sizeof(*s));
+	return NULL;
+}
+
+int sn_start(sennit_scheduler **out, const sennit_config *config)
+{
+	sennit_scheduler *s = allocate(config);
+	uint32_t          started = 0;
+	int               err;
+
+	if (!s)
+		return -ENOMEM;
+	init_shared(s, config);
+	err = sn_stacks_init(&s->stacks, &s->memory, config->stack_size,
+			     config->guard_size, config->max_fibers);
+	if (err)
+		goto free_scheduler;
+	err = make_depths(s);
+	if (!err)
+		err = make_workers(s);
+	if (!err && s->capacity)
+		err = copy_masks(s);
+	if (!err)
+		err = sn_topology_init(s);
+	if (!err)
+		err = start_threads(s, &started);
+	s->config.masks = NULL; /* the caller's, and used no more */
+	if (err) {
+		sn_finalise_abandon(s, started);
+		return err;
+	}
+	*out = s;
+	return 0;
+
+free_scheduler:
+	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
+	pthread_mutex_destroy(&s->threads_lock);
+	pthread_mutex_destroy(&s->lock);
+	sn_memory_give(config->allocator, s->workers,
+		       s->capacity * sizeof(void *));
+	sn_memory_give(config->allocator, s->sleepers,
+		       s->capacity * sizeof(void *));
+	sn_finalise_free(s);
+	return err;
+}

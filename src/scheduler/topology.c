@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler/topology.h"
+
+#include "base/memory.h"
+#include "os/os.h"
+
+#include <errno.h>
+
+static const sennit_cpu_place nowhere = { STEAL_ORDER_NOWHERE, STEAL_ORDER_NOWHERE,
+					  STEAL_ORDER_NOWHERE };
+
+bool sn_topology_own_cpus(const sennit_scheduler *s, uint32_t i,
+			 sennit_cpu_mask *out)
+{
+	const sennit_cpu_mask *mask = s->masks;
+
+	switch (s->config.affinity) {
+	case SENNIT_AFFINITY_ONE_OF:
+		*out = (sennit_cpu_mask){ &mask->cpus[i % mask->count], 1 };
+		return true;
+	case SENNIT_AFFINITY_MASKS:
+		*out = s->masks[i % s->mask_count];
+		return true;
+	default:
+		return false;
+	}
+}
+
+static sennit_cpu_place place_of_cpu(const sennit_scheduler *s, uint32_t cpu)
+{
+	const sennit_config *c = &s->config;
+	sennit_cpu_place     p = nowhere;
+
+	if (!(c->cpu_place ? c->cpu_place(c->cpu_place_context, cpu, &p)
+			   : os_cpu_place("", cpu, &p)))
+		return nowhere;
+	return p;
+}
+
+/* What the first and the last CPU of a mask share: the others are between them
+ * as a rule, and if not the order is less good, no more. */
+static sennit_cpu_place place_of(const sennit_scheduler *s, uint32_t i)
+{
+	sennit_cpu_place a, b;
+	sennit_cpu_mask  own;
+
+	if (!sn_topology_own_cpus(s, i, &own))
+		return nowhere;
+	a = place_of_cpu(s, own.cpus[0]);
+	if (own.count == 1)
+		return a;
+	b = place_of_cpu(s, own.cpus[own.count - 1]);
+	if (a.node != b.node)
+		return nowhere;
+	if (a.cache != b.cache)
+		a.cache = STEAL_ORDER_NOWHERE;
+	if (a.cache != b.cache || a.core != b.core)
+		a.core = STEAL_ORDER_NOWHERE;
+	return a;
+}
+
+int sn_topology_init(sennit_scheduler *s)
+{
+	uint32_t n = s->capacity;
+
+	if (n <= STEAL_ORDER_TRIES + 1)
+		return 0;
+	s->places = sn_memory_take(&s->memory, n * sizeof(*s->places),
+				  _Alignof(struct topology_slot));
+	if (!s->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		s->places[i].place = place_of(s, i);
+	sn_steal_order_sort(s->places, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct worker *w = s->workers[s->places[i].worker];
+
+		sn_steal_order_rings(&w->rings, s->places, n, i);
+	}
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_any.h - waits for the first of several objects that are set: events,
+ * futures.
+ *
+ * A part of the wait is linked to each object in turn. What sets one of them
+ * claims the whole; a waiter that finds an object set while it links the parts
+ * claims its own, and if it comes too late for that takes nothing.
+ *
+ * An object is set when its word has WAIT_QUEUE_OWN.
+ */
+#ifndef SN_WAIT_ANY_H
+#define SN_WAIT_ANY_H
+
+#include "wait/wait.h"
+
+/* The most objects that one call may wait for. */
+enum { WAIT_ANY_MAX = 64 };
+
+/* Where the waiters of an object are. */
+struct wait_any_queue {
+	sennit_word *word;
+	void       **list;
+};
+
+struct wait_any {
+	const void *objects; /* the caller's array of pointers */
+	size_t      count;   /* 1..WAIT_ANY_MAX */
+	const void *first;   /* the first object, for reports */
+	struct wait_any_queue (*queue)(const void *objects, size_t i);
+	/* The word of object i, which is set, after one caller passed. */
+	uint32_t (*passed)(const void *objects, size_t i, uint32_t word);
+};
+
+/* Wait until one is set; *which: its index. Returns 0, -ETIMEDOUT or
+ * -ECANCELED. The object that ended the wait may be gone then. */
+int sn_wait_any(const struct wait_any *s, size_t *which,
+		    sennit_time deadline);
+
+#endif

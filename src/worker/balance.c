@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/balance.h"
+
+#include "worker/worker_threads.h"
+
+/* To how many workers is dealt at a time, and how many are asked for that. */
+#define HANDS 16u
+#define LOOKS 17u
+
+bool sn_balance_piles_up(struct worker *w)
+{
+	uint64_t blocked = sn_worker_blocked(w);
+	uint64_t tasks = a_load_rlx(&w->tasks);
+	int64_t pile = (int64_t)w->pile + (int64_t)(blocked - w->seen_blocked) -
+		       (int64_t)(tasks - w->seen_tasks);
+
+	w->seen_blocked = blocked;
+	w->seen_tasks = tasks;
+	w->pile = pile < 0                ? 0
+		  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
+					  : (uint32_t)pile;
+	return w->pile >= SHARE_PILE;
+}
+
+uint32_t sn_balance_parts(const struct worker *victim)
+{
+	uint32_t parts = sn_parking_idlers(victim->parking);
+
+	if (!a_load_rlx(&victim->idle_now)) /* stale: a part more or less */
+		parts++;
+	return parts > 2 ? parts : 2;
+}
+
+/* --- dealing ------------------------------------------------------------ */
+
+/* Whether x has nothing and nothing is on its way to it. Stale: a task goes to
+ * one that is busy by now, from whom others may take it. */
+static bool is_waiting(const struct worker *x)
+{
+	return a_load_rlx(&x->idle_now) && sn_inbox_is_empty(&x->tasks_in);
+}
+
+/* From the right neighbour on, so that not all deal to the same. */
+static uint32_t find_hands(const struct worker *w, struct worker *hands[])
+{
+	const sennit_scheduler *s = w->scheduler;
+	/* Stale: one that closes hands on what it gets. */
+	uint32_t open = a_load_rlx(&s->open);
+	uint32_t looks = open < LOOKS ? open : LOOKS;
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < looks && n < HANDS; i++) {
+		struct worker *x = s->workers[(w->index + i) % open];
+
+		if (x != w && is_waiting(x))
+			hands[n++] = x;
+	}
+	return n;
+}
+
+/* How many of n tasks x gets, one of so many parts: so few that x, should all
+ * wait, has no more fibers than w. */
+static uint32_t hand_of(const struct worker *w, const struct worker *x,
+			uint32_t n, uint32_t parts)
+{
+	int64_t more = (int64_t)(sn_worker_blocked(w) + n) -
+		       (int64_t)sn_worker_blocked(x);
+	int64_t hand = n / parts;
+
+	if (hand > more / 2)
+		hand = more / 2;
+	return hand > 0 ? (uint32_t)hand : 0;
+}
+
+/* Up to n of w's oldest tasks go to x. Returns how many did. */
+static uint32_t deal_to(struct worker *w, struct worker *x, uint32_t n)
+{
+	struct node *newest = NULL, *oldest = NULL;
+	uint32_t     dealt = 0;
+
+	while (dealt < n) {
+		struct parcel *p = sn_pool_take(&w->cache);
+
+		if (!p)
+			break;
+		if (!sn_deque_pop_oldest(&w->deque, &p->task)) {
+			sn_pool_give(&w->cache, p);
+			break;
+		}
+		p->node.next = newest;
+		newest = &p->node;
+		if (!oldest)
+			oldest = &p->node;
+		dealt++;
+	}
+	if (dealt)
+		sn_worker_threads_leave_with(x, newest, oldest);
+	return dealt;
+}
+
+void sn_balance_deal(struct worker *w)
+{
+	struct worker *hands[HANDS];
+	uint32_t       left, n, dealt = 0;
+
+	if (!w->threaded || w->draining ||
+	    a_load_rlx(&w->blocks) - w->dealt_at < SHARE_PILE ||
+	    !sn_balance_piles_up(w))
+		return;
+	left = sn_deque_count(&w->deque);
+	/* Where stacks are scarce whoever has one starts what it can. */
+	if (left < 2 || sn_stacks_are_scarce(&w->scheduler->stacks))
+		return;
+	n = find_hands(w, hands);
+	if (n)
+		w->dealt_at = a_load_rlx(&w->blocks);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t hand = hand_of(w, hands[i], left - dealt, n - i + 1);
+
+		if (hand)
+			dealt += deal_to(w, hands[i], hand);
+	}
+	if (!dealt)
+		return;
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(w->parking, hands[0]->index);
+}

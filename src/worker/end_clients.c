@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/end_clients.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "os/os.h"
+#include "fiber/wait_queue.h"
+
+#include <errno.h>
+
+struct notice {
+	struct notice *next;
+	sennit_end_fn *run;
+	void          *argument;
+};
+
+void sn_end_clients_init(struct end_clients *e)
+{
+	a_init(&e->lock, 0);
+	a_init(&e->awaited, 0);
+	a_init(&e->weak.keepers, 1);
+	e->clients = NULL;
+	e->notices = NULL;
+	e->told = false;
+}
+
+/* --- clients ------------------------------------------------------------ */
+
+static void count_clients(struct end_clients *e, uint32_t more)
+{
+	/* Under the lock; read without it, as a guess. */
+	a_store_rlx(&e->awaited, a_load_rlx(&e->awaited) + more);
+}
+
+void sn_end_clients_join(struct end_clients *e, struct client *c)
+{
+	uint32_t word = sn_wait_queue_lock(&e->lock);
+
+	a_init(&c->state, CLIENT_WAITING);
+	sn_link_join(&e->clients, &c->link);
+	count_clients(e, 1);
+	sn_wait_queue_unlock(&e->lock, word);
+}
+
+void sn_end_clients_leave(struct end_clients *e, struct client *c)
+{
+	uint32_t word = sn_wait_queue_lock(&e->lock);
+
+	sn_link_leave(&e->clients, &c->link);
+	count_clients(e, UINT32_MAX);
+	sn_wait_queue_unlock(&e->lock, word);
+}
+
+bool sn_end_clients_appoint(struct end_clients *e)
+{
+	uint32_t       word = sn_wait_queue_lock(&e->lock);
+	struct link   *first = e->clients;
+	struct client *c;
+
+	sn_wait_queue_unlock(&e->lock, word);
+	if (!first)
+		return false;
+	c = container_of(first, struct client, link);
+	/* One that asks will be refused: it need not be waited for.
+	 * -> end_clients.heir: what all did */
+	a_store_rel(&c->state, CLIENT_HEIR);
+	os_word_wake_one(&c->state);
+	return true;
+}
+
+bool sn_end_clients_ask(struct client *c, struct gate *g)
+{
+	uint32_t state = CLIENT_WAITING;
+
+	/* <- end_clients.heir <- end_clients.over: whoever was first */
+	if (!a_cas_acq(&c->state, &state, CLIENT_ASKING))
+		return false;
+	TORTURE_POINT(); /* asking, not answered */
+	if (sn_gate_retain(g)) {
+		/* Nobody looks at it: the end is not reached. */
+		a_store_rlx(&c->state, CLIENT_WAITING);
+		return true;
+	}
+	state = CLIENT_ASKING;
+	/* -> end_clients.claim: the scheduler is not touched any more; or the
+	 * caller has become the heir */
+	(void)a_cas_rel(&c->state, &state, CLIENT_WAITING);
+	return false;
+}
+
+/* Asking takes a few instructions. */
+static void claim(struct client *c)
+{
+	uint32_t state;
+	uint32_t spins = 0;
+
+	for (;;) {
+		state = CLIENT_WAITING;
+		/* <- end_clients.claim */
+		if (a_cas_acq(&c->state, &state, CLIENT_CLAIMED))
+			return;
+		a_pause();
+		if (++spins % WAIT_QUEUE_SPINS == 0)
+			os_thread_yield();
+	}
+}
+
+struct link *sn_end_clients_claim(struct end_clients *e, struct client *c)
+{
+	struct link *l;
+
+	/* As if under the lock: nobody joins or leaves any more. */
+	sn_link_leave(&e->clients, &c->link);
+	l = e->clients;
+	while (l) {
+		claim(container_of(l, struct client, link));
+		l = sn_link_after(l, e->clients);
+	}
+	return e->clients;
+}
+
+void sn_end_clients_dismiss(struct link *clients)
+{
+	struct link *l = clients;
+
+	while (l) {
+		struct client *c = container_of(l, struct client, link);
+
+		l = sn_link_after(l, clients);
+		TORTURE_POINT(); /* one may be gone, others wait */
+		/* -> end_clients.over: the scheduler is gone */
+		a_store_rel(&c->state, CLIENT_OVER);
+		os_word_wake_one(&c->state);
+	}
+}
+
+/* --- notices ------------------------------------------------------------ */
+
+/* All that there are, the newest first. NULL: none, and no more are taken. */
+static struct notice *take_notices(struct end_clients *e)
+{
+	uint32_t       word = sn_wait_queue_lock(&e->lock);
+	struct notice *newest = e->notices;
+
+	e->notices = NULL;
+	e->told = !newest;
+	sn_wait_queue_unlock(&e->lock, word);
+	return newest;
+}
+
+static struct notice *reversed(struct notice *n)
+{
+	struct notice *before = NULL;
+
+	while (n) {
+		struct notice *next = n->next;
+
+		n->next = before;
+		before = n;
+		n = next;
+	}
+	return before;
+}
+
+static void call_all(const sennit_allocator *memory, struct notice *n)
+{
+	while (n) {
+		struct notice copy = *n;
+
+		sn_memory_give(memory, n, sizeof(*n));
+		copy.run(copy.argument);
+		n = copy.next;
+	}
+}
+
+void sn_end_clients_tell(sennit_scheduler *s)
+{
+	struct notice *newest;
+
+	/* Who comes meanwhile is told in turn. */
+	while ((newest = take_notices(&s->ending))) {
+		TORTURE_POINT(); /* being told, more may come */
+		call_all(&s->memory, reversed(newest));
+	}
+}
+
+/* Add n, or only look if it is NULL. False: too late, all was told. */
+static bool add(struct end_clients *e, struct notice *n)
+{
+	uint32_t word = sn_wait_queue_lock(&e->lock);
+	bool     late = e->told;
+
+	if (n && !late) {
+		n->next = e->notices;
+		e->notices = n;
+	}
+	sn_wait_queue_unlock(&e->lock, word);
+	return !late;
+}
+
+int sn_end_clients_on(sennit_scheduler *s, sennit_end_fn *run, void *argument)
+{
+	struct notice *n = NULL;
+
+	if (add(&s->ending, NULL)) {
+		n = sn_memory_take(&s->memory, sizeof(*n),
+				   _Alignof(struct notice));
+		if (!n)
+			return -ENOMEM;
+		n->run = run;
+		n->argument = argument;
+		if (add(&s->ending, n))
+			return 0;
+		sn_memory_give(&s->memory, n, sizeof(*n));
+	}
+	run(argument);
+	return 0;
+}
+
+/* --- weak handles ------------------------------------------------------- */
+
+void sn_end_clients_keep(sennit_scheduler *s)
+{
+	a_add_rlx(&s->ending.weak.keepers, 1); /* the caller keeps it */
+}
+
+void sn_end_clients_drop(sennit_scheduler *s)
+{
+	sennit_allocator memory = s->memory;
+
+	/* -> end_clients.keep: the last look at the block <- end_clients.keep */
+	if (a_sub_acqrel(&s->ending.weak.keepers, 1) == 1)
+		sn_memory_give(&memory, s, sizeof(*s));
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/finalise.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "core/stack_depth.h"
+#include "os/os.h"
+#include "worker/worker.h"
+
+void sn_finalise_clear(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->capacity; i++)
+		if (s->workers[i])
+			sn_worker_free(s->workers[i]);
+	sn_stacks_free(&s->stacks);
+	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
+	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
+	pthread_mutex_destroy(&s->threads_lock);
+	pthread_mutex_destroy(&s->lock);
+	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));
+	sn_memory_give(&s->memory, s->masks, s->masks_size);
+	sn_memory_give(&s->memory, s->sleepers,
+		       s->capacity * sizeof(struct sleeper *));
+	sn_memory_give(&s->memory, s->workers,
+		       s->capacity * sizeof(struct worker *));
+}
+
+void sn_finalise_free(sennit_scheduler *s)
+{
+	sn_deterministic_forget(s);
+	sn_end_clients_drop(s);
+}
+
+/* All have let go of *s, but for its own memory. */
+static void wind_up(sennit_scheduler *s)
+{
+	sn_finalise_clear(s);
+	if (s->config.on_shutdown)
+		s->config.on_shutdown(s->config.on_shutdown_context);
+	TORTURE_POINT();
+	sn_end_clients_tell(s);
+}
+
+/* One fewer inside. The last one leaves the rest to a client who waits, whose
+ * thread takes as long to wake as ours to end; or does it. */
+static void step_out(sennit_scheduler *s)
+{
+	TORTURE_POINT();
+	/* -> finalise.inside: all we did here <- finalise.inside: what all did */
+	if (a_sub_acqrel(&s->inside, 1) != 1)
+		return;
+	if (sn_end_clients_appoint(&s->ending))
+		return;
+	wind_up(s);
+	for (uint32_t i = 0; i < s->exits; i++)
+		pthread_detach(s->exited[i]);
+	sn_finalise_free(s);
+}
+
+/* What the last one inside has left to the client: the others that wait return
+ * when nothing is left of *s. */
+static void inherit(sennit_scheduler *s, struct client *c)
+{
+	struct link *others;
+
+	wind_up(s);
+	for (uint32_t i = 0; i < s->exits; i++)
+		os_thread_join(s->exited[i]);
+	others = sn_end_clients_claim(&s->ending, c);
+	sn_finalise_free(s);
+	sn_end_clients_dismiss(others);
+}
+
+bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
+{
+	struct client c;
+	uint32_t      state;
+
+	sn_end_clients_join(&s->ending, &c);
+	sn_finalise_release(s);
+	/* <- end_clients.heir <- end_clients.over */
+	while ((state = a_load_acq(&c.state)) < CLIENT_HEIR) {
+		if (os_word_wait(&c.state, state, deadline))
+			continue;
+		TORTURE_POINT();
+		if (sn_end_clients_ask(&c, &s->gate)) {
+			sn_end_clients_leave(&s->ending, &c);
+			return false;
+		}
+		deadline = SENNIT_NEVER; /* the workers are leaving */
+	}
+	if (state == CLIENT_HEIR)
+		inherit(s, &c);
+	return true;
+}
+
+/* Work that only a worker's own thread could make disappear: it is parked, and
+ * may not wake while the gate is suspended. Blocked fibers are counted from
+ * before they wait until they run again, so one on its way from a waker's hands
+ * to the ready list is never missed. */
+static bool has_work(struct worker *w)
+{
+	/* What the owner did before it left the gate: <- gate.out there. */
+	return sn_worker_blocked(w) > 0 || w->ready.head ||
+	       !sn_inbox_is_empty(&w->fibers) ||
+	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w);
+}
+
+static bool found_work(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		struct worker *w = s->workers[i];
+
+		if (has_work(w)) {
+			/* Set before it works, clear after; but for one that
+			 * has retired, whose inbox others empty. */
+			ASSERT(a_load_rlx(&w->has_thread) ||
+			       !sn_inbox_is_empty(&w->tasks_in));
+			return true;
+		}
+	}
+	return !sn_backlog_is_empty(&s->backlog); /* <- gate.out there, too */
+}
+
+/* The scheduler is about to end. Each binding is a reference. */
+static void check_bound(sennit_scheduler *s)
+{
+	bool bound;
+
+	os_lock(&s->lock);
+	bound = s->bound;
+	pthread_mutex_unlock(&s->lock);
+	MISUSE(bound, "sennit_scheduler_release",
+	       "a reference that was not the caller's: no holder is left, but "
+	       "a "
+	       "thread is bound");
+}
+
+void sn_finalise_sweep(sennit_scheduler *s)
+{
+	enum gate_verdict verdict;
+
+	/* Inside until settled: a rollback lets others end the scheduler. */
+	a_add_rlx(&s->inside, 1);
+	do
+		verdict = sn_gate_settle(&s->gate, found_work(s));
+	while (verdict == GATE_AGAIN);
+	if (verdict == GATE_COMPLETED) {
+		check_bound(s);
+		for (uint32_t i = 0; i < s->capacity; i++)
+			sn_parking_wake(&s->workers[i]->sleeper);
+		sn_blocking_threads_close(&s->blocking);
+		step_out(s); /* the place kept until DONE */
+	}
+	step_out(s);
+}
+
+void sn_finalise_release(sennit_scheduler *s)
+{
+	if (sn_gate_release(&s->gate))
+		sn_finalise_sweep(s);
+}
+
+void sn_finalise_worker_leaves(sennit_scheduler *s)
+{
+	TORTURE_POINT(); /* no longer present, still active */
+	if (sn_gate_leave(&s->gate))
+		sn_finalise_sweep(s); /* still inside */
+	sn_finalise_worker_exits(s);
+}
+
+/* The calling thread is about to end: whoever ends the scheduler sees to it.
+ * Returns whether another, *whom, must be joined for it to be remembered. */
+static bool note_exit(sennit_scheduler *s, pthread_t *whom)
+{
+	/* Before the end they would only hold on to their stacks. */
+	uint32_t room = sn_gate_is_done(&s->gate) ? FINALISE_EXITS : 1;
+	bool     full;
+
+	os_lock(&s->lock);
+	full = s->exits >= room;
+	if (full)
+		*whom = s->exited[--s->exits];
+	s->exited[s->exits++] = pthread_self();
+	pthread_mutex_unlock(&s->lock);
+	return full;
+}
+
+void sn_finalise_worker_exits(sennit_scheduler *s)
+{
+	pthread_t earlier;
+
+	if (s->abandoned)
+		return;
+	if (note_exit(s, &earlier)) {
+		TORTURE_POINT();
+		os_thread_join(earlier);
+	}
+	step_out(s);
+}
+
+void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
+{
+	s->abandoned = true;
+	sn_gate_abandon(&s->gate);
+	for (uint32_t i = 0; i < started; i++)
+		sn_parking_wake(&s->workers[i]->sleeper);
+	for (uint32_t i = 0; i < started; i++)
+		os_thread_join(s->workers[i]->thread);
+	sn_finalise_clear(s);
+	sn_finalise_free(s);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/fork_exit.h"
+
+#include "worker/task_local.h"
+
+a_u32 sn_process;
+
+static pthread_key_t key;
+static int           error; /* fixed once prepared */
+
+static char last_round; /* what the key holds when all have had a turn */
+
+/* Destructors of the program's own keys may unbind the thread, and run in no
+ * given order: so a bound thread is found out in the second round. */
+static void thread_exits(void *value)
+{
+	const struct worker *w = value;
+
+	MISUSE(value == &last_round, "sennit_bind",
+	       "a thread exited while bound");
+	MISUSE(w->threaded, "pthread_exit",
+	       "a task, or the thread's initialiser, ended its worker's thread "
+	       "(pthread_exit or cancellation)");
+	pthread_setspecific(key, &last_round);
+}
+
+void sn_fork_exit_unwatch(void)
+{
+	pthread_setspecific(key, NULL);
+}
+
+/* Takes no lock, and no handler runs in the parent: whatever its threads do
+ * meanwhile, the child starts with nothing of it. */
+static void in_child(void)
+{
+	a_add_rlx(&sn_process, 1);
+	if (sn_self)
+		sn_task_local_fork(sn_self);
+	sn_self = NULL;
+	sn_fork_exit_unwatch();
+}
+
+static void prepare(void)
+{
+	error = -pthread_key_create(&key, thread_exits);
+	if (!error)
+		error = -pthread_atfork(NULL, NULL, in_child);
+}
+
+int sn_fork_exit_prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, prepare);
+	return error;
+}
+
+int sn_fork_exit_watch(struct worker *w)
+{
+	return -pthread_setspecific(key, w);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/idle.h"
+
+#include "base/torture.h"
+#include "os/os.h"
+#include "worker/background.h"
+#include "worker/finalise.h"
+#include "worker/balance.h"
+#include "worker/worker_threads.h"
+#include "worker/steal.h"
+#include "worker/trim.h"
+#include "worker/retire.h"
+#include "sennit/trace.h"
+
+/* See idle.h. Long beside a push, short beside what a lost one would cost. */
+#define FIRST_NAP SENNIT_MILLISECOND
+
+/* Pauses between two rounds of looking: some 100 ns. */
+#define ROUND_PAUSES 4
+
+/* How often to look at the own inbox first: some 800 ns. */
+#define ANSWER_PAUSES 32
+
+/* Rounds between two offers of the CPU to other threads: some 3 us. */
+#define ROUNDS_PER_YIELD 16
+
+/* How often a worker that has nothing left but to end pauses before it sleeps,
+ * and how often it offers its CPU meanwhile: some 6 us. */
+#define END_PAUSES 32
+#define END_LOOKS  8
+
+/* Spins that find nothing shrink the next to a fraction, no further. */
+#define SPIN_SHRINK 8
+
+static bool has_something(const struct worker *w)
+{
+	return w->ready.head || sn_worker_has_task(w);
+}
+
+/* Whether w has what only it can do. */
+static bool has_own_business(const struct worker *w)
+{
+	return w->ready.head || !sn_ring_is_empty(&w->pinned);
+}
+
+static void fire_due(struct worker *w)
+{
+	if (!sn_timers_is_empty(&w->timers))
+		sn_worker_fire(w, os_now());
+}
+
+/* --- searching ---------------------------------------------------------- */
+
+/* *due: whether what was found are deadlines of the worker's own fibers. */
+static bool look_around(struct worker *w, struct heist *h, sennit_time now,
+			bool *due)
+{
+	sn_worker_collect(w);
+	*due = !has_something(w) && !sn_timers_is_empty(&w->timers) &&
+	       sn_worker_fire(w, now);
+	if (has_something(w))
+		return true;
+	if (!sn_steal(w, h, now))
+		/* Asked for tasks of others: those first. */
+		return !h->since && sn_background_take(w, now);
+	sn_worker_trace(w, SENNIT_TRACE_STEAL);
+	return true;
+}
+
+/* A short rest between two rounds, over as soon as somebody sends something. */
+static void rest(const struct worker *w)
+{
+	for (int i = 0; i < ROUND_PAUSES && sn_inbox_is_empty(&w->fibers) &&
+			sn_inbox_is_empty(&w->tasks_in);
+	     i++)
+		a_pause();
+}
+
+/* Whether a client waits for an end that is due: nobody works, no fiber waits
+ * and nobody outside may add to that. A guess that only time depends on. */
+static bool nears_end(const struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	uint32_t          i = 0;
+
+	if (!sn_finalise_is_awaited(s) || !sn_parking_is_quiet(&s->parking) ||
+	    sn_gate_references(&s->gate))
+		return false;
+	while (i < s->capacity && !sn_worker_blocked(s->workers[i]))
+		i++;
+	return i == s->capacity;
+}
+
+/* Look for work for as long as the worker's past says it is worth, and as long
+ * as private tasks of others are in sight. */
+static bool spin(struct worker *w, bool *due)
+{
+	struct heist h = { .leaves = sn_balance_piles_up(w) };
+	sennit_time  now = os_now();
+	sennit_time  end = now + w->spin_ns;
+
+	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
+		if ((now >= end && !h.since) || sn_worker_threads_is_draining(w) ||
+		    nears_end(w))
+			return false;
+		rest(w);
+		if (round % ROUNDS_PER_YIELD == 0)
+			os_thread_yield();
+		now = os_now();
+	}
+	return true;
+}
+
+/* Work has come after so long an idle time: next time spin for as long as that
+ * if that is allowed at all, else for less and less. Counted over the sleep: a
+ * worker that spins too little and is woken late is not to stay that way. A
+ * deadline that was due is no news: it would have ended a sleep as well. */
+static void learn(struct worker *w, sennit_time idle, bool due)
+{
+	uint32_t longest = w->scheduler->config.spin_ns;
+	uint32_t least = due ? 0 : longest / SPIN_SHRINK;
+
+	if (idle <= longest && !due)
+		w->spin_ns = longest;
+	else
+		w->spin_ns = w->spin_ns / 2 > least ? w->spin_ns / 2 : least;
+}
+
+/* This worker, a searcher, has found work. If it was the last to search, the
+ * producers that trusted it may have left more than one worker can do. */
+static void found(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	a_store_rlx(&w->idle_now, false); /* seen through parking's counts */
+	if (!sn_parking_found(&s->parking) ||
+	    !sn_parking_is_hungry(&s->parking))
+		return;
+	/* A fiber or pinned task runs first: then one task is too many. And a
+	 * parcel may have come since we collected, trusting us. */
+	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
+	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_sees_tasks(w) ||
+	    !sn_backlog_is_empty(w->backlog))
+		sn_parking_wake_one(&s->parking, w->index);
+}
+
+/* --- parking ------------------------------------------------------------ */
+
+static bool work_appeared(struct worker *w)
+{
+	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
+	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_threads_is_draining(w) ||
+	       !sn_backlog_is_empty(w->backlog) ||
+	       sn_gate_is_done(&w->scheduler->gate);
+}
+
+/* The last of the workers to find that this is the end will say so: wait a
+ * moment for that, as sleeping takes longer. */
+static void await_end(const struct worker *w)
+{
+	for (int i = 0; i < END_LOOKS && nears_end(w); i++) {
+		for (int j = 0; j < END_PAUSES; j++) {
+			if (sn_parking_is_told(&w->sleeper))
+				return;
+			a_pause();
+		}
+		os_thread_yield();
+	}
+}
+
+/* Asleep until a waker or a deadline, whichever comes first; or, once the look
+ * after the first nap has shown that nothing was missed, until `retire`. */
+static void sleep_announced(struct worker *w, sennit_time retire)
+{
+	sennit_time wake = sn_timers_look(&w->timers);
+	sennit_time nap = sennit_after(FIRST_NAP);
+
+	if (w->scheduler->config.spin_ns)
+		await_end(w);
+	if (w->scheduler->asymmetric && nap < wake) {
+		if (sn_parking_sleep(&w->sleeper, nap))
+			return;
+		os_process_barrier(); /* <-> deque.unfenced: see all pushes */
+		if (work_appeared(w))
+			return;
+	}
+	wake = wake < retire ? wake : retire;
+	wake = sn_trim_asleep(w, &w->sleeper, wake);
+	if (!sn_parking_sleep(&w->sleeper, wake))
+		w->retiring = os_now() >= retire;
+}
+
+/* Go to sleep unless work has appeared; afterwards the worker searches. False:
+ * the scheduler has ended, or w, still asleep, has been idle for so long that
+ * it retires. */
+static bool park(struct worker *w, bool searching, sennit_time idle_since)
+{
+	sennit_scheduler *s = w->scheduler;
+	uint32_t          about;
+
+	sn_worker_share_stacks(w);
+	sn_parking_announce(&w->sleeper, searching);
+	if (work_appeared(w)) {
+		sn_parking_withdraw(&w->sleeper);
+		return !sn_gate_is_done(&s->gate);
+	}
+	sn_worker_trace(w, SENNIT_TRACE_PARK);
+	a_bump_owner(&w->parks);
+	if (sn_gate_leave(&s->gate))
+		sn_finalise_sweep(s);
+	TORTURE_POINT(); /* out of the gate, not asleep */
+	sleep_announced(w, sn_retire_time(w, idle_since));
+	if (w->retiring)
+		return false;
+	sn_parking_withdraw(&w->sleeper);
+	about = sn_parking_about(&w->sleeper);
+	if (about != w->index)
+		w->last_victim = about;
+	return sn_gate_enter(&s->gate);
+}
+
+/* Fibers that hand work to each other across workers answer within a fraction
+ * of a microsecond. For so long a worker with fibers waiting looks at nothing
+ * but its own inbox: that disturbs nobody, while to count as a searcher and
+ * back moves a line that all workers share (hand-over 257 -> 164 ns). Unless
+ * there is something to do meanwhile. */
+static bool expect_answer(struct worker *w)
+{
+	uint32_t pauses = w->scheduler->config.spin_ns ? ANSWER_PAUSES : 0;
+
+	if (!sn_worker_blocked(w) || !sn_backlog_is_empty(w->backlog))
+		return false;
+	for (uint32_t i = 0; i < pauses; i++) {
+		if (!sn_inbox_is_empty(&w->fibers)) {
+			sn_worker_collect(w);
+			return true;
+		}
+		a_pause();
+	}
+	return false;
+}
+
+/* Closed, a worker waits for its own fibers, active and seen by no one who
+ * looks for help. False: nothing is left that only it can do. */
+static bool stand_by(struct worker *w)
+{
+	sn_worker_collect(w);
+	fire_due(w);
+	if (has_something(w))
+		return true;
+	if (!sn_worker_blocked(w))
+		return false;
+	sn_worker_trace(w, SENNIT_TRACE_PARK);
+	sn_idle_for_fiber(w, SENNIT_NEVER);
+	sn_worker_trace(w, SENNIT_TRACE_RUN);
+	return true;
+}
+
+/* Whether w searches from now on: a hired one was counted by its hirer. */
+static bool begin_search(struct worker *w)
+{
+	bool hired = w->starts_searching;
+
+	w->starts_searching = false;
+	return hired || sn_parking_search(&w->scheduler->parking);
+}
+
+bool sn_idle(struct worker *w)
+{
+	sennit_time begin, now;
+	bool        searching;
+	bool        due = false;
+
+	ASSERT_OWNER(w);
+	/* Fibers are ready when it was a task's turn and a thief was faster. */
+	if (w->ready.head || expect_answer(w))
+		return true;
+	if (sn_worker_threads_check(w) && !w->starts_searching)
+		return stand_by(w);
+	begin = os_now();
+	a_store_rlx(&w->idle_now, true); /* late: less is left to it */
+	searching = begin_search(w);
+	sn_worker_trace(w, SENNIT_TRACE_SPIN);
+	while (!searching || !spin(w, &due)) {
+		if (!park(w, searching, begin))
+			return false;
+		sn_worker_trace(w, SENNIT_TRACE_SPIN);
+		searching = true;
+		if (sn_worker_threads_check(w)) {
+			found(w);
+			return stand_by(w);
+		}
+	}
+	found(w);
+	now = os_now();
+	a_store_rlx(&w->clock, now);
+	learn(w, now - begin, due);
+	sn_worker_trace(w, SENNIT_TRACE_RUN);
+	return true;
+}
+
+/* Asleep until a waker, `wake` or `until`; false: the last of these. */
+static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
+{
+	wake = sn_trim_asleep(w, &w->solo, wake < until ? wake : until);
+	if (wake >= until)
+		return sn_parking_sleep(&w->solo, until);
+	sn_parking_sleep(&w->solo, wake);
+	return true;
+}
+
+void sn_idle_for_fiber(struct worker *w, sennit_time until)
+{
+	bool in_time = true;
+
+	ASSERT_OWNER(w);
+	sn_worker_share_stacks(w);
+	for (;;) {
+		sennit_time wake = sn_timers_look(&w->timers);
+
+		sn_worker_collect(w);
+		fire_due(w);
+		if (w->ready.head || !in_time || sn_worker_threads_is_kept(w))
+			break;
+		sn_parking_announce(&w->solo, false);
+		if (sn_inbox_is_empty(&w->fibers) &&
+		    !sn_worker_threads_is_kept(w)) {
+			a_bump_owner(&w->parks);
+			in_time = sleep_alone(w, wake, until);
+		}
+		sn_parking_withdraw(&w->solo);
+		sn_parking_found(&w->alone);
+	}
+	a_store_rlx(&w->clock, os_now_coarse());
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/retire.h"
+
+#include "base/torture.h"
+#include "os/os.h"
+#include "worker/trim.h"
+#include "sennit/trace.h"
+
+/* --- filled ------------------------------------------------------------- */
+
+/* The caller is active or holds a reference: w's places inside and in the gate
+ * are not the last. */
+int sn_retire_fill_locked(struct worker *w, bool hired)
+{
+	sennit_scheduler *s = w->scheduler;
+	int               err;
+
+	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
+	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
+	w->starts_searching = hired;
+	w->startup = NULL;
+	w->started_by_create = false;
+	a_store_rlx(&w->has_thread, true); /* seen through the gate */
+	err = os_thread_start(&w->thread, s->thread_main, w,
+			      s->config.stack_size);
+	if (!err)
+		return 0;
+	w->starts_searching = false;
+	a_store_rlx(&w->has_thread, false); /* as above */
+	/* -> finalise.inside <- finalise.inside */
+	a_sub_acqrel(&s->inside, 1);
+	CHECK(!sn_gate_leave(&s->gate), "a worker added without a reference");
+	return err;
+}
+
+/* --- retired ------------------------------------------------------------ */
+
+void sn_retire_prepare(struct worker *w)
+{
+	ASSERT(!sn_worker_has_task(w) && !sn_worker_blocked(w));
+	sn_worker_trace(w, SENNIT_TRACE_PARK);
+	sn_trim_leave(w, 1);
+}
+
+bool sn_retire_worker(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	bool              retires;
+
+	sn_retire_prepare(w);
+	w->retiring = false;
+	os_lock(&s->threads_lock);
+	/* Closed meanwhile it has been woken. */
+	retires = sn_retire_threads(s) > s->config.min_workers &&
+		  sn_parking_retire(&w->sleeper);
+	if (retires) {
+		/* Under the lock. */
+		a_store_rlx(&s->retired, a_load_rlx(&s->retired) + 1);
+		a_store_rlx(&w->has_thread, false); /* seen through the lock */
+	}
+	pthread_mutex_unlock(&s->threads_lock);
+	return retires;
+}
+
+uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open)
+{
+	uint32_t retired = 0;
+
+	for (uint32_t i = 0; i < open; i++) /* changed under the lock */
+		retired += !a_load_rlx(&s->workers[i]->has_thread);
+	return retired;
+}
+
+/* --- filled again ------------------------------------------------------- */
+
+/* The first open worker that has a thread, or that has none. */
+static struct worker *first_locked(sennit_scheduler *s, bool present)
+{
+	uint32_t i = 0;
+
+	while ((bool)a_load_rlx(&s->workers[i]->has_thread) != present)
+		i++;
+	return s->workers[i];
+}
+
+int sn_retire_rehire_locked(sennit_scheduler *s)
+{
+	uint32_t retired = a_load_rlx(&s->retired); /* under the lock */
+	int      err;
+
+	sn_parking_hired(&s->parking);
+	a_store_rlx(&s->retired, retired - 1); /* the same */
+	err = sn_retire_fill_locked(first_locked(s, false), true);
+	if (err) {
+		a_store_rlx(&s->retired, retired); /* the same */
+		sn_parking_unhired(&s->parking);
+	}
+	return err;
+}
+
+void sn_retire_relieve_locked(sennit_scheduler *s)
+{
+	struct worker *to = first_locked(s, true);
+	uint32_t       open = a_load_rlx(&s->open); /* under the lock */
+
+	for (uint32_t i = 0; i < open; i++) {
+		struct worker *w = s->workers[i];
+		struct node   *newest, *oldest;
+
+		if (a_load_rlx(&w->has_thread)) /* under the lock */
+			continue;
+		newest = sn_inbox_take_raw(&w->tasks_in);
+		if (!newest)
+			continue;
+		for (oldest = newest; oldest->next; oldest = oldest->next)
+			;
+		sn_inbox_push(&to->tasks_in, newest, oldest);
+		sn_parking_wake(&to->sleeper);
+	}
+}
+
+int sn_retire_keep_floor_locked(sennit_scheduler *s, uint32_t open)
+{
+	uint32_t threads = open - sn_retire_count_locked(s, open);
+	uint32_t least = s->config.min_workers;
+	int      err = 0;
+
+	while (threads < open && threads < least && !err) {
+		err = sn_retire_rehire_locked(s);
+		threads++;
+	}
+	return err;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/stack_overflow.h"
+
+#include "base/escape.h"
+#include "core/task_names.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* As the program calls it, else as it is exported. */
+static void name_task(uintptr_t task, char *name, size_t size)
+{
+	const char *given = sn_task_names_get((sennit_task_fn *)task);
+
+	if (given)
+		sn_escape(name, size, given);
+	else
+		os_function_name(task, name, size);
+}
+
+static void say(const struct sennit_fiber *f, bool in_guard)
+{
+	uintptr_t task = a_load_rlx(&f->state.task);
+	size_t    size = sn_worker_of(f)->scheduler->config.stack_size / 1024;
+	char      who[256], name[160] = "no task";
+
+	sn_check_who(who, sizeof(who));
+	if (task)
+		name_task(task, name, sizeof(name));
+	if (in_guard)
+		os_print(STDERR_FILENO,
+			 "sennit: stack overflow in task %s [%s]: its %zu KiB "
+			 "are used up; sennit_config.stack_size gives more, or "
+			 "these frames need less:\n",
+			 name, who, size);
+	else
+		os_print(STDERR_FILENO,
+			 "sennit: fault off the stack in task %s [%s]: a frame "
+			 "stepped over the guard of its %zu KiB, or it runs on "
+			 "a stack of its own:\n",
+			 name, who, size);
+	os_write_backtrace(STDERR_FILENO);
+}
+
+/* In a signal handler, on any thread. What lies below the stack is its guard; a
+ * stack pointer there, or further away, left the stack before it faulted. */
+static void look(uintptr_t address, uintptr_t stack_pointer)
+{
+	const struct worker       *w = sn_self;
+	const struct sennit_fiber *f = w ? w->home.current : NULL;
+	uintptr_t                  low, gap;
+
+	if (!f || f == &w->main)
+		return;
+	low = (uintptr_t)f->low;
+	gap = w->scheduler->stacks.slabs.gap;
+	if (low - address - 1 < gap || low - stack_pointer - 1 < gap)
+		say(f, true);
+	else if (stack_pointer && stack_pointer - low > f->size)
+		say(f, false);
+}
+
+static void watch(void)
+{
+	os_faults_watch(look);
+}
+
+void sn_stack_overflow_watch(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+}
+
+/* A worker's own stack lies idle under a few frames while its fibers run. */
+static void *take_memory(const struct worker *w, size_t size)
+{
+	void *memory = w->threaded ? os_thread_far_end(size) : NULL;
+
+	return memory ? memory : os_map(size);
+}
+
+static void give_memory(void *memory, size_t size)
+{
+	if (!os_thread_has_stack((uintptr_t)memory))
+		os_unmap(memory, size);
+}
+
+/* Without memory the thread goes without: an overflow is a fault like another
+ * then. */
+void sn_stack_overflow_enter(struct worker *w)
+{
+	size_t size = os_fault_stack_size();
+	void  *memory;
+
+	w->fault_stack = NULL;
+	if (w->scheduler->config.overflow != SENNIT_OVERFLOW_REPORT)
+		return;
+	memory = take_memory(w, size);
+	if (!memory)
+		return;
+	if (os_fault_stack_use(memory, size))
+		w->fault_stack = memory;
+	else
+		give_memory(memory, size);
+}
+
+void sn_stack_overflow_leave(struct worker *w)
+{
+	if (!w->fault_stack)
+		return;
+	os_fault_stack_drop(w->fault_stack);
+	give_memory(w->fault_stack, os_fault_stack_size());
+	w->fault_stack = NULL;
+}

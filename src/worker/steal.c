@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/steal.h"
+
+#include "worker/balance.h"
+
+/* An owner that has not answered for so long runs a long task. */
+#define FORCE_PATIENCE (2 * SENNIT_MICROSECOND)
+
+/* Force interrupts every running thread of the process: not too often on the
+ * same victim. */
+#define FORCE_INTERVAL (20 * SENNIT_MICROSECOND)
+
+/* For so long a worker of whose tasks more wait than end leaves what busy ones
+ * hold to them: to turn so many tasks into fibers takes less. */
+#define LEAVE_PATIENCE (TORTURED(5000, 20) * SENNIT_MICROSECOND)
+
+/* In such an order that the oldest runs first. An empty deque has room for the
+ * loot. */
+static void keep(struct worker *w, const struct task loot[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		CHECK(sn_deque_push(&w->deque,
+				    loot[w->oldest_first ? i : n - 1 - i]) == 0,
+		      "no room for stolen tasks in an empty deque");
+}
+
+/* Where stacks are scarce no more than can be started at once: the rest might
+ * have to wait for one, here, while whoever waits for it has one. */
+static uint32_t most_of(const struct worker *w)
+{
+	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1 : WORKER_LOOT;
+}
+
+static bool rob(struct worker *w, struct worker *victim)
+{
+	struct task loot[WORKER_LOOT];
+	uint32_t    n = sn_deque_steal(&victim->deque, loot, most_of(w));
+
+	if (n)
+		keep(w, loot, n);
+	else if (!sn_inbox_is_empty(&victim->tasks_in))
+		n = sn_worker_take_parcels(w, &victim->tasks_in,
+					   sn_balance_parts(victim));
+	a_store_rlx(&w->steals, a_load_rlx(&w->steals) + n);
+	return n;
+}
+
+/* The victim has shown private tasks for a while and publishes none. */
+static bool force(struct worker *w, struct worker *victim, sennit_time now)
+{
+	sennit_time last = a_load_rlx(&victim->forced);
+
+	/* Stale: two thieves force at once, and one finds the lock taken. */
+	if (now < last + FORCE_INTERVAL)
+		return false;
+	a_store_rlx(&victim->forced, now);
+	return sn_deque_force(&victim->deque) && rob(w, victim);
+}
+
+static uint32_t next_random(struct worker *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 17;
+	w->random ^= w->random << 5;
+	return w->random;
+}
+
+/* Whether w, of whose tasks more wait than end, leaves the victim's tasks to
+ * those who will come for them. */
+static bool leave(struct heist *h, struct worker *victim, sennit_time now)
+{
+	if (a_load_rlx(&victim->idle_now)) { /* stale: see sn_balance_piles_up */
+		if (!sn_inbox_is_empty(&victim->tasks_in))
+			sn_parking_wake(&victim->sleeper);
+		h->in_vain++;
+		return true;
+	}
+	if (!sn_deque_has_tasks(&victim->deque) &&
+	    sn_inbox_is_empty(&victim->tasks_in))
+		return false;
+	if (!h->since)
+		h->since = now;
+	h->in_vain = 0;
+	h->prey = victim;
+	return now - h->since < LEAVE_PATIENCE;
+}
+
+/* One victim. True: w now has tasks of its own. */
+static bool visit(struct worker *w, struct heist *h, struct worker *victim,
+		  sennit_time now)
+{
+	if (h->leaves && leave(h, victim, now))
+		return false;
+	if (rob(w, victim))
+		return true;
+	if (!sn_deque_ask(&victim->deque)) {
+		h->in_vain++;
+		return false;
+	}
+	h->in_vain = 0;
+	h->prey = victim;
+	if (!h->since)
+		h->since = now;
+	return now - h->since >= FORCE_PATIENCE && force(w, victim, now);
+}
+
+/* All others, from anywhere on. */
+static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
+		      sennit_time now)
+{
+	sennit_scheduler *s = w->scheduler;
+	uint32_t          first = next_random(w) % extent;
+
+	for (uint32_t i = 0; i < extent; i++) {
+		struct worker *victim = s->workers[(first + i) % extent];
+
+		if (victim != w && visit(w, h, victim, now))
+			return true;
+	}
+	return false;
+}
+
+static void begin_tour(struct worker *w, struct heist *h, uint32_t extent)
+{
+	sn_steal_order_begin(&h->tour, &w->rings, next_random(w));
+	h->on_tour = true;
+	if (w->last_victim != w->index && w->last_victim < extent)
+		h->prey = w->scheduler->workers[w->last_victim];
+	w->last_victim = w->index; /* it counts once */
+}
+
+/* Who had tasks when last seen, and some others: see core/steal_order.h. */
+static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
+		       sennit_time now)
+{
+	sennit_scheduler *s = w->scheduler;
+	uint32_t          victims[STEAL_ORDER_TRIES];
+	struct worker    *prey;
+	uint32_t          n;
+
+	if (!h->on_tour)
+		begin_tour(w, h, extent);
+	prey = h->prey;
+	h->prey = NULL;
+	if (prey && visit(w, h, prey, now))
+		return true;
+	n = sn_steal_order_round(&h->tour, &w->rings, s->places, extent, victims);
+	for (uint32_t i = 0; i < n; i++)
+		if (visit(w, h, s->workers[victims[i]], now))
+			return true;
+	return false;
+}
+
+bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
+{
+	uint32_t extent = a_load_rlx(&w->scheduler->extent); /* see worker_threads.h */
+	bool     few = extent <= STEAL_ORDER_TRIES + 1;
+
+	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
+		return true;
+	if (h->in_vain + 1 >= extent)
+		h->since = 0;
+	return false;
+}
+
+static bool has_tasks(const struct worker *w)
+{
+	return sn_deque_has_tasks(&w->deque) ||
+	       !sn_inbox_is_empty(&w->tasks_in);
+}
+
+bool sn_steal_sees_tasks(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	uint32_t                extent = a_load_rlx(&s->extent);
+
+	/* Stale: whoever adds a worker wakes for it what it must. */
+	for (uint32_t i = 0; i < extent; i++) {
+		if (s->workers[i] != w && has_tasks(s->workers[i])) {
+			w->last_victim = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the tasks in the inbox of the victim are left to it. It is woken for
+ * them: whoever brought them may have trusted w. */
+static bool is_left(struct worker *victim)
+{
+	if (!a_load_rlx(&victim->idle_now)) /* stale: see sn_balance_piles_up */
+		return false;
+	sn_parking_wake(&victim->sleeper);
+	return true;
+}
+
+bool sn_steal_is_possible(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	uint32_t                extent = a_load_rlx(&s->extent); /* as above */
+	bool                    leaves = sn_balance_piles_up(w);
+
+	for (uint32_t i = 0; i < extent; i++) {
+		struct worker *victim = s->workers[i];
+
+		if (victim != w && has_tasks(victim) &&
+		    !(leaves && is_left(victim))) {
+			w->last_victim = i;
+			return true;
+		}
+	}
+	return false;
+}

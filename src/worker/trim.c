@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/trim.h"
+
+#include "base/torture.h"
+#include "os/os.h"
+
+/* Steps in a row of who is busy, and how long it works between two of these:
+ * 100 us or so in each tick of the coarse clock. */
+#define BUSY_STEPS 4
+#define BUSY_PAUSE (2 * SENNIT_MILLISECOND)
+
+/* What is too little to be given back of what workers share. */
+#define STACKS_KEPT TORTURED(1u, 64u)
+#define BLOCKS_KEPT TORTURED(4u, 1024u)
+
+static bool is_automatic(const sennit_scheduler *s)
+{
+	return s->config.trim_ms != SENNIT_TRIM_NEVER;
+}
+
+static sennit_time after_period(const sennit_scheduler *s, sennit_time now)
+{
+	return is_automatic(s) ? now + s->config.trim_ms * SENNIT_MILLISECOND
+			       : SENNIT_NEVER;
+}
+
+/* --- how much ----------------------------------------------------------- */
+
+/* What w has done so far: as before, it has done nothing. */
+static uint64_t deeds_of(const struct worker *w)
+{
+	return a_load_rlx(&w->tasks) + a_load_rlx(&w->blocks);
+}
+
+/* Idle stacks that w would not miss if no more fibers wait than `need`, and one
+ * runs. */
+static uint32_t beyond(const struct worker *w, uint64_t need)
+{
+	uint64_t stacks = a_load_rlx(&w->stacks);
+
+	need += 1 + w->scheduler->config.spare_stacks;
+	return stacks > need ? (uint32_t)(stacks - need) : 0;
+}
+
+/* The depots that workers share, once a period, whoever comes first. */
+static void look_at_shared(struct worker *w, sennit_time now)
+{
+	sennit_scheduler *s = w->scheduler;
+	sennit_time       at = a_load_rlx(&s->trim_at); /* the CAS decides */
+
+	if (now < at || !a_cas_rlx(&s->trim_at, &at, after_period(s, now)))
+		return;
+	w->surplus_shared = sn_stacks_unused(&s->stacks);
+	if (sn_pool_unused(&s->pool) > BLOCKS_KEPT)
+		sn_pool_trim(&s->pool);
+	sn_backlog_trim(&s->backlog);
+}
+
+static void trim_queues(struct worker *w)
+{
+	sn_ring_trim(&w->pinned);
+	sn_pool_cache_drain(&w->cache);
+	if (w->threaded)
+		sn_deque_trim(&w->deque);
+	else
+		sn_backlog_trim(&w->own);
+}
+
+/* A period is over, or w was told. */
+static void look(struct worker *w, sennit_time now)
+{
+	uint64_t blocked = sn_worker_blocked(w);
+	/* <- trim.tell */
+	uint32_t trims = a_load_acq(&w->scheduler->trims);
+
+	if (trims != w->trim_seen)
+		w->busiest = blocked;
+	w->trim_seen = trims;
+	w->surplus = beyond(w, w->busiest > blocked ? w->busiest : blocked);
+	w->expects_more = w->busiest > blocked;
+	w->busiest = blocked;
+	w->work_done = deeds_of(w);
+	trim_queues(w);
+	if (is_automatic(w->scheduler))
+		look_at_shared(w, now);
+}
+
+/* --- doing it ----------------------------------------------------------- */
+
+static bool has_surplus(const struct worker *w)
+{
+	return w->surplus || w->surplus_shared;
+}
+
+/* What was told is done. Blocks that were in our cache, too. */
+static void answer(struct worker *w)
+{
+	if (a_load_rlx(&w->trimmed) == w->trim_seen) /* only we change it */
+		return;
+	sn_pool_cache_drain(&w->cache); /* alarms of fibers among them */
+	sn_pool_trim(&w->scheduler->pool);
+	a_store_rel(&w->trimmed, w->trim_seen); /* -> trim.done: all of it */
+}
+
+/* A few stacks. w may need more by now than when it looked. */
+static void step(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	uint32_t          most = beyond(w, w->busiest);
+	uint32_t          n;
+
+	if (most < w->surplus)
+		w->surplus = most;
+	if (w->surplus) {
+		most = w->surplus < STACK_BATCH ? w->surplus : STACK_BATCH;
+		n = sn_worker_return_stacks(w, s->config.spare_stacks, most);
+		w->surplus = n == most ? w->surplus - n : 0;
+	} else if (w->surplus_shared) {
+		n = sn_stacks_trim(&s->stacks, w->surplus_shared);
+		w->surplus_shared = n ? w->surplus_shared - n : 0;
+	}
+}
+
+/* Nothing is left to give back; the next period begins. */
+static void finish(struct worker *w, sennit_time now)
+{
+	answer(w);
+	w->trim_at = after_period(w->scheduler, now);
+}
+
+void sn_trim_attend(struct worker *w, sennit_time now)
+{
+	/* As in sn_trim_is_due. */
+	bool told = a_load_rlx(&w->scheduler->trims) != w->trim_seen;
+
+	if (!has_surplus(w) || told)
+		look(w, now);
+	for (int i = 0; i < BUSY_STEPS && has_surplus(w); i++)
+		step(w);
+	if (has_surplus(w))
+		w->trim_at = now + BUSY_PAUSE;
+	else
+		finish(w, now);
+}
+
+/* --- before sleep ------------------------------------------------------- */
+
+static bool is_shared_large(sennit_scheduler *s)
+{
+	return sn_stacks_count(&s->stacks).resting > STACKS_KEPT ||
+	       sn_pool_idle(&s->pool) > BLOCKS_KEPT;
+}
+
+/* Whether there may be something to give back at the end of the period: w has
+ * done something since the last look, or that saw a peak. */
+static bool may_have_surplus(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	if (!is_automatic(s) || (!w->expects_more && w->work_done == deeds_of(w)))
+		return false;
+	return beyond(w, sn_worker_blocked(w)) ||
+	       sn_ring_is_large(&w->pinned) ||
+	       (w->threaded && sn_deque_is_large(&w->deque)) ||
+	       is_shared_large(s);
+}
+
+sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
+			   sennit_time until)
+{
+	sennit_time now;
+	/* Told after this it is woken, as it has announced its sleep. */
+	bool told = a_load_rlx(&w->scheduler->trims) != w->trim_seen;
+
+	if (!told && !has_surplus(w) && !may_have_surplus(w))
+		return until;
+	now = os_now();
+	if (told || (!has_surplus(w) && now >= w->trim_at))
+		look(w, now);
+	else if (!has_surplus(w))
+		return w->trim_at < until ? w->trim_at : until;
+	while (has_surplus(w)) {
+		if (sn_parking_is_woken(as) || now >= until)
+			return until;
+		step(w);
+		now = os_now();
+	}
+	finish(w, now);
+	return may_have_surplus(w) && w->trim_at < until ? w->trim_at : until;
+}
+
+/* --- told --------------------------------------------------------------- */
+
+void sn_trim_leave(struct worker *w, uint32_t keep)
+{
+	if (keep &&
+	    sn_stacks_count(&w->scheduler->stacks).resting > STACKS_KEPT)
+		keep = 1;
+	while (sn_worker_return_stacks(w, keep, STACK_BATCH))
+		;
+	w->surplus = 0;
+	trim_queues(w);
+}
+
+static void wake_bound(sennit_scheduler *s)
+{
+	struct link *l;
+
+	os_lock(&s->lock);
+	l = s->bound;
+	while (l) {
+		sn_worker_wake(container_of(l, struct worker, bound));
+		l = sn_link_after(l, s->bound);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void sn_trim_tell(sennit_scheduler *s)
+{
+	uint32_t resting = sn_stacks_count(&s->stacks).resting;
+	uint32_t n = 1;
+
+	a_add_rel(&s->trims, 1); /* -> trim.tell: what came before */
+	TORTURE_POINT();
+	for (uint32_t i = 0; i < s->capacity; i++)
+		sn_worker_wake(s->workers[i]);
+	wake_bound(s);
+	for (; resting && n; resting -= n)
+		n = sn_stacks_trim(&s->stacks, resting);
+	sn_pool_trim(&s->pool);
+	sn_backlog_trim(&s->backlog);
+}

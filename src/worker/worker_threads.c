@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/worker_threads.h"
+
+#include "base/torture.h"
+#include "os/os.h"
+#include "worker/retire.h"
+
+/* After the system has refused a thread, how long none is asked for. */
+#define HIRE_RETRY (100 * SENNIT_MILLISECOND)
+
+/* --- tasks for others --------------------------------------------------- */
+
+static struct worker *next_in_turn(sennit_scheduler *s)
+{
+	/* Stale: whoever lowers it looks into the inbox after us, or we look at
+	 * it again. */
+	uint32_t open = a_load_rlx(&s->open);
+
+	return s->workers[a_add_rlx(&s->next_worker, 1) % open];
+}
+
+/* Leave a chain that leads from its newest node to its oldest with that worker,
+ * or with one that is open, and whatever else lies where it was not open any
+ * more. */
+static struct worker *deliver_to(struct worker *to, struct node *newest,
+				 struct node *oldest)
+{
+	for (;; to = next_in_turn(to->scheduler)) {
+		sn_inbox_push(&to->tasks_in, newest, oldest);
+		a_fence(); /* <-> worker_threads.drain: pushed, before looking again */
+		TORTURE_POINT();
+		if (likely(!sn_worker_threads_is_draining(to)))
+			return to;
+		newest = sn_inbox_take_raw(&to->tasks_in);
+		if (!newest)
+			return to; /* whoever closed it was faster */
+		for (oldest = newest; oldest->next; oldest = oldest->next)
+			;
+	}
+}
+
+static struct worker *deliver(sennit_scheduler *s, struct node *newest,
+			      struct node *oldest)
+{
+	return deliver_to(next_in_turn(s), newest, oldest);
+}
+
+void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
+			 struct node *oldest)
+{
+	deliver_to(to, newest, oldest);
+}
+
+/* Hand on what lies in the inbox of w, which is closed. */
+static void forward(struct worker *w)
+{
+	struct node *newest = sn_inbox_take_raw(&w->tasks_in);
+	struct node *oldest = newest;
+
+	if (!newest)
+		return;
+	while (oldest->next)
+		oldest = oldest->next;
+	deliver(w->scheduler, newest, oldest);
+}
+
+void sn_worker_threads_send(sennit_scheduler *s, struct node *n)
+{
+	struct worker *to = deliver(s, n, n);
+
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(&s->parking, to->index);
+}
+
+/* The first n of a chain: the last of them. */
+static struct node *end_of_run(struct node *newest, uint32_t n)
+{
+	while (--n)
+		newest = newest->next;
+	return newest;
+}
+
+void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
+			struct node *oldest, uint32_t count, uint32_t ways)
+{
+	struct worker *to;
+
+	for (; ways > 1; ways--) {
+		uint32_t     n = count / ways;
+		struct node *last = end_of_run(newest, n);
+		struct node *rest = last->next; /* soon not ours to read */
+
+		deliver(s, newest, last);
+		newest = rest;
+		count -= n;
+	}
+	to = deliver(s, newest, oldest);
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(&s->parking, to->index);
+}
+
+/* Without memory for a parcel the task stays, and is run here. */
+static void hand_over(struct worker *w)
+{
+	struct task t;
+
+	forward(w);
+	while (sn_deque_pop_oldest(&w->deque, &t)) {
+		struct parcel *p = sn_pool_take(&w->cache);
+
+		if (!p) {
+			CHECK(!sn_deque_push(&w->deque, t),
+			      "no room for a task just taken");
+			break;
+		}
+		p->task = t;
+		deliver(w->scheduler, &p->node, &p->node);
+	}
+	a_fence(); /* <-> park.sleep: published before looking for sleepers */
+	sn_parking_wake_one(w->parking, w->index);
+}
+
+bool sn_worker_threads_check(struct worker *w)
+{
+	bool closed = sn_worker_threads_is_draining(w);
+
+	if (likely(!closed && !w->draining))
+		return false;
+	ASSERT_OWNER(w);
+	if (closed != w->draining)
+		sn_worker_set_draining(w, closed);
+	a_fence(); /* <-> worker_threads.drain: seen, before looking into the inbox */
+	if (closed && (sn_deque_has_tasks_owner(&w->deque) ||
+		       !sn_inbox_is_empty(&w->tasks_in)))
+		hand_over(w);
+	return closed;
+}
+
+/* --- threads come and go ------------------------------------------------ */
+
+static void set_open_locked(sennit_scheduler *s, uint32_t open)
+{
+	TORTURE_POINT();
+	/* -> worker_threads.open: extent */
+	a_store_rel(&s->open, open);
+}
+
+/* No worker from `open` on takes new tasks any more. */
+static void close_locked(sennit_scheduler *s, uint32_t open)
+{
+	uint32_t was = a_load_rlx(&s->open); /* changed under the lock only */
+
+	set_open_locked(s, open);
+	a_fence(); /* <-> worker_threads.drain: closed, before looking into inboxes */
+	for (uint32_t i = open; i < was; i++) {
+		forward(s->workers[i]);
+		sn_parking_wake(&s->workers[i]->sleeper);
+	}
+}
+
+/* The next worker takes new tasks; hired: it begins as a counted searcher, if
+ * it is started. */
+static int open_next_locked(sennit_scheduler *s, bool hired)
+{
+	uint32_t       i = a_load_rlx(&s->open); /* changed under the lock */
+	struct worker *w = s->workers[i];
+	bool called_back = a_load_rlx(&w->has_thread); /* under the lock, too */
+	int  err;
+
+	if (a_load_rlx(&s->extent) <= i)        /* and this */
+		a_store_rlx(&s->extent, i + 1); /* seen through open */
+	set_open_locked(s, i + 1);
+	if (called_back) {
+		sn_parking_wake(&w->solo);
+		return 0;
+	}
+	err = sn_retire_fill_locked(w, hired);
+	if (err)
+		close_locked(s, i);
+	return err;
+}
+
+/* The highest worker that has a thread, or is open, is the last one. */
+static void trim_locked(sennit_scheduler *s)
+{
+	uint32_t extent = a_load_rlx(&s->extent); /* changed under the lock */
+	uint32_t open = a_load_rlx(&s->open);     /* the same */
+
+	/* The same; a thief that sees the old number finds nothing there. */
+	while (extent > open && !a_load_rlx(&s->workers[extent - 1]->has_thread))
+		extent--;
+	a_store_rlx(&s->extent, extent); /* see above */
+}
+
+bool sn_worker_threads_retire(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	bool              resigns;
+
+	sn_retire_prepare(w);
+	os_lock(&s->threads_lock);
+	resigns = sn_worker_threads_is_draining(w);
+	if (resigns) {
+		a_store_rlx(&w->idle_now, true); /* and so will the next be */
+		a_store_rlx(&w->has_thread, false); /* seen through lock, gate */
+		trim_locked(s);
+	}
+	pthread_mutex_unlock(&s->threads_lock);
+	return resigns;
+}
+
+/* --- how many ----------------------------------------------------------- */
+
+/* The first vacant worker begins. It counts as a searcher before it can be
+ * seen, so that a burst of work hires one, who has the next hired. */
+static int hire_locked(sennit_scheduler *s)
+{
+	struct parking *p = &s->parking;
+	uint32_t        i = a_load_rlx(&s->open);        /* under the lock */
+	uint32_t        target = a_load_rlx(&s->target); /* the same */
+	int             err;
+
+	if (a_load_rlx(&s->retired)) /* the same */
+		return sn_retire_rehire_locked(s);
+	if (a_load_rlx(&s->workers[i]->has_thread)) { /* the same */
+		sn_parking_resize(p, target, target - i - 1);
+		return open_next_locked(s, false);
+	}
+	sn_parking_hired(p);
+	err = open_next_locked(s, true);
+	if (err)
+		sn_parking_unhired(p);
+	return err;
+}
+
+void sn_worker_threads_start_one(struct parking *p)
+{
+	sennit_scheduler *s = container_of(p, sennit_scheduler, parking);
+	int               err = 0;
+	bool              refused;
+
+	os_lock(&s->threads_lock);
+	refused = os_now_coarse() < s->refused;
+	/* Exact here. One that is called back may be busy for long: on. */
+	while (!refused && a_load_rlx(&p->vacant) && sn_parking_is_hungry(p) &&
+	       !err)
+		err = hire_locked(s);
+	if (err) /* not again for each task */
+		s->refused = sennit_after(HIRE_RETRY);
+	if (err || refused)
+		sn_retire_relieve_locked(s);
+	pthread_mutex_unlock(&s->threads_lock);
+	if (err) /* who trusted the searcher that was not to be */
+		sn_parking_wake_one(p, 0);
+}
+
+static int resize_locked(sennit_scheduler *s, uint32_t count)
+{
+	uint32_t open = a_load_rlx(&s->open); /* changed under the lock */
+	bool     lazy = s->config.start == SENNIT_START_LAZY;
+	uint32_t retired;
+	int      err = 0;
+
+	err = sn_retire_keep_floor_locked(s, count < open ? count : open);
+	if (err)
+		return err;
+	if (count < open) {
+		close_locked(s, count);
+		open = count;
+	}
+	for (uint32_t i = open; !lazy && i < count && !err; i++)
+		err = open_next_locked(s, false);
+	if (err) {
+		close_locked(s, open);
+		count = open;
+	} else if (!lazy) {
+		open = count;
+	}
+	retired = sn_retire_count_locked(s, open);
+	a_store_rlx(&s->target, count);    /* a number to tell */
+	a_store_rlx(&s->retired, retired); /* under the lock */
+	s->refused = 0;
+	sn_parking_resize(&s->parking, count, count - open + retired);
+	trim_locked(s);
+	return err;
+}
+
+/* Whether somebody has tasks, or had some a moment ago. */
+static bool has_work(const sennit_scheduler *s)
+{
+	uint32_t extent = a_load_rlx(&s->extent); /* raised by us, or not new */
+
+	for (uint32_t i = 0; i < extent; i++)
+		if (sn_deque_has_tasks(&s->workers[i]->deque) ||
+		    !sn_inbox_is_empty(&s->workers[i]->tasks_in))
+			return true;
+	return !sn_backlog_is_empty(&s->backlog); /* seen by the same fence */
+}
+
+int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
+{
+	int err;
+
+	os_lock(&s->threads_lock);
+	err = resize_locked(s, count);
+	pthread_mutex_unlock(&s->threads_lock);
+	/* Who pushed before there were vacant workers had nobody to wake. */
+	if (s->asymmetric)
+		os_process_barrier(); /* <-> deque.unfenced: see all pushes */
+	a_fence(); /* <-> park.sleep: resized, before looking for work */
+	if (has_work(s))
+		sn_parking_wake_one(&s->parking, 0);
+	return err;
+}

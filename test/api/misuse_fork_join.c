@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_fork_join.c - the misuses that SENNIT_RUN finds. */
+#include "misuse.h"
+
+#include "sennit/fork_join.h"
+
+SENNIT_FORK_1(int, nothing, int, n)
+{
+	(void)sennit_me_;
+	return n;
+}
+
+static void run_unbound(const struct offence *o)
+{
+	(void)o;
+	sennit_unbind();
+	(void)SENNIT_RUN(nothing, 1);
+}
+
+static void run_where_no_scheduler_is_bound(void **state)
+{
+	assert_misuse(state, "SENNIT_RUN", run_unbound);
+}
+
+static void begin_as_another_version(const struct offence *o)
+{
+	struct sennit_here_ here;
+
+	(void)o;
+	sennit_fork_begin_(&here, SENNIT_FORK_VERSION_ + 1);
+}
+
+static void run_compiled_for_another_library(void **state)
+{
+	assert_misuse(state, "SENNIT_RUN", begin_as_another_version);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(run_where_no_scheduler_is_bound),
+		WITH_COUNTS(run_compiled_for_another_library),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_fork_join", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocking_threads.c - who is idle, how many there may be, and who may leave. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "fiber/blocking_threads.h"
+
+enum { PAST = 1, LIMIT = 3 };
+
+/* As whoever starts it does. */
+static void count_one(struct blocking_threads *p)
+{
+	const uint32_t word = sn_wait_queue_lock(&p->word);
+
+	p->count++;
+	sn_wait_queue_unlock(&p->word, word);
+}
+
+static void rest(struct blocking_threads *p, struct blocking_thread *self)
+{
+	const uint32_t word = sn_wait_queue_lock(&p->word);
+
+	sn_blocking_thread_rest(p, self);
+	sn_wait_queue_unlock(&p->word, word);
+}
+
+static struct blocking_thread *take(struct blocking_threads *p)
+{
+	const uint32_t word = sn_wait_queue_lock(&p->word);
+	struct blocking_thread  *taken = sn_blocking_threads_take_idle(p);
+
+	sn_wait_queue_unlock(&p->word, word);
+	return taken;
+}
+
+static void start_three(struct blocking_threads *p, struct blocking_thread three[3])
+{
+	sn_blocking_threads_init(p, LIMIT);
+	for (int i = 0; i < 3; i++) {
+		count_one(p);
+		rest(p, &three[i]);
+	}
+}
+
+static void the_last_to_rest_is_taken_first(void **state)
+{
+	struct blocking_threads p;
+	struct blocking_thread   three[3];
+
+	(void)state;
+	start_three(&p, three);
+	assert_ptr_equal(take(&p), &three[2]);
+	assert_ptr_equal(take(&p), &three[1]);
+	rest(&p, &three[2]);
+	assert_ptr_equal(take(&p), &three[2]);
+	assert_ptr_equal(take(&p), &three[0]);
+	assert_null(take(&p));
+}
+
+static void one_that_nobody_takes_leaves(void **state)
+{
+	struct blocking_threads p;
+	struct blocking_thread   three[3];
+
+	(void)state;
+	start_three(&p, three);
+	assert_null(sn_blocking_thread_await(&p, &three[1], PAST));
+	assert_int_equal(sn_blocking_threads_count(&p), 2);
+	assert_ptr_equal(take(&p), &three[2]);
+	assert_ptr_equal(take(&p), &three[0]);
+	assert_null(take(&p));
+}
+
+struct late {
+	struct blocking_thread *to;
+	struct waiter call;
+};
+
+static void *give_when_it_sleeps(void *argument)
+{
+	struct late *l = argument;
+
+	while (a_load_rlx(&l->to->state) != BLOCKING_THREAD_SLEEPS)
+		os_thread_yield();
+	sn_blocking_thread_give(l->to, &l->call);
+	return NULL;
+}
+
+static void one_that_was_taken_does_not_leave(void **state)
+{
+	struct blocking_threads p;
+	struct blocking_thread   three[3];
+	struct late    l = { .to = &three[2] };
+	pthread_t      thread;
+
+	(void)state;
+	start_three(&p, three);
+	assert_ptr_equal(take(&p), l.to);
+	assert_int_equal(os_thread_start(&thread, give_when_it_sleeps, &l, 0),
+			 0);
+	assert_ptr_equal(sn_blocking_thread_await(&p, l.to, PAST), &l.call);
+	pthread_join(thread, NULL);
+	assert_int_equal(sn_blocking_threads_count(&p), 3);
+}
+
+static void at_the_end_all_leave(void **state)
+{
+	struct blocking_threads p;
+	struct blocking_thread   three[3];
+
+	(void)state;
+	start_three(&p, three);
+	sn_blocking_threads_close(&p);
+	for (int i = 0; i < 3; i++)
+		assert_null(sn_blocking_thread_await(&p, &three[i], SENNIT_NEVER));
+	assert_int_equal(sn_blocking_threads_count(&p), 0);
+}
+
+static void a_refusal_holds_until_one_rests(void **state)
+{
+	struct blocking_threads p;
+	struct blocking_thread   self;
+
+	(void)state;
+	sn_blocking_threads_init(&p, LIMIT);
+	count_one(&p);
+	count_one(&p);
+	assert_false(sn_blocking_threads_refused(&p));
+	assert_int_equal(p.ceiling, 1);
+	rest(&p, &self);
+	assert_int_equal(p.ceiling, LIMIT);
+}
+
+static void the_last_one_refused_is_told(void **state)
+{
+	struct blocking_threads p;
+
+	(void)state;
+	sn_blocking_threads_init(&p, LIMIT);
+	count_one(&p);
+	count_one(&p);
+	assert_false(sn_blocking_threads_refused(&p));
+	assert_true(sn_blocking_threads_refused(&p));
+	assert_int_equal(p.ceiling, LIMIT);
+}
+
+static void only_the_librarys_own_limit_is_chosen(void **state)
+{
+	struct blocking_threads p;
+
+	(void)state;
+	sn_blocking_threads_init(&p, LIMIT);
+	p.count = 1000;
+	assert_false(sn_blocking_threads_must_choose(&p));
+	sn_blocking_threads_init(&p, 0);
+	assert_false(sn_blocking_threads_must_choose(&p));
+	p.count = 1000;
+	assert_true(sn_blocking_threads_must_choose(&p));
+	/* Nobody may start one more while somebody looks. */
+	assert_true(sn_blocking_threads_must_choose(&p));
+	sn_blocking_threads_choose(&p);
+	assert_false(sn_blocking_threads_must_choose(&p));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_to_rest_is_taken_first),
+		cmocka_unit_test(one_that_nobody_takes_leaves),
+		cmocka_unit_test(one_that_was_taken_does_not_leave),
+		cmocka_unit_test(at_the_end_all_leave),
+		cmocka_unit_test(a_refusal_holds_until_one_rests),
+		cmocka_unit_test(the_last_one_refused_is_told),
+		cmocka_unit_test(only_the_librarys_own_limit_is_chosen),
+	};
+
+	return cmocka_run_group_tests_name("unit/proxies", tests, NULL, NULL);
+}

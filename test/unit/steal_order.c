@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steal_order.c - whom a thief visits, on machines that are not there. */
+#include "core/steal_order.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1024 };
+
+static struct topology_slot seats[MOST];
+static uint32_t    workers;
+
+/* `nodes` of `caches` of `cores` of `threads`; worker i on CPU i, and CPUs are
+ * numbered across the nodes, as firmware likes to. */
+static void build(uint32_t nodes, uint32_t caches, uint32_t cores,
+		  uint32_t threads)
+{
+	workers = nodes * caches * cores * threads;
+	for (uint32_t i = 0; i < workers; i++) {
+		uint32_t node = i % nodes;
+		uint32_t core = i / nodes / threads;
+
+		seats[i].place =
+			(sennit_cpu_place){ .node = node,
+					    .cache = node * 1000 + core / cores,
+					    .core = node * 1000 + core };
+	}
+	sn_steal_order_sort(seats, workers);
+}
+
+static void scatter(uint32_t n)
+{
+	workers = n;
+	memset(seats, 0xff, sizeof(seats));
+	sn_steal_order_sort(seats, n);
+}
+
+static sennit_cpu_place place_of(uint32_t worker)
+{
+	uint32_t i = 0;
+
+	while (seats[i].worker != worker)
+		i++;
+	return seats[i].place;
+}
+
+static struct steal_rings circles_of(uint32_t worker)
+{
+	struct steal_rings c;
+	uint32_t       i = 0;
+
+	while (seats[i].worker != worker)
+		i++;
+	sn_steal_order_rings(&c, seats, workers, i);
+	return c;
+}
+
+static uint32_t size_of(const struct steal_rings *c, uint32_t k)
+{
+	return c->of[k].end - c->of[k].begin;
+}
+
+/* --- circles ------------------------------------------------------------ */
+
+static void two_nodes_of_eight_are_two_circles(void **state)
+{
+	(void)state;
+	build(2, 1, 8, 1);
+	for (uint32_t i = 0; i < 16; i++) {
+		struct steal_rings c = circles_of(i);
+
+		assert_int_equal(c.count, 2);
+		assert_int_equal(size_of(&c, 0), 8);
+		assert_int_equal(size_of(&c, 1), 16);
+		for (uint32_t k = c.of[0].begin; k < c.of[0].end; k++)
+			assert_int_equal(seats[k].place.node, i % 2);
+	}
+}
+
+static void threads_caches_and_nodes_lie_inside_each_other(void **state)
+{
+	struct steal_rings c;
+
+	(void)state;
+	build(2, 4, 4, 2);
+	c = circles_of(13);
+	assert_int_equal(c.count, 4);
+	assert_int_equal(size_of(&c, 0), 2);
+	assert_int_equal(size_of(&c, 1), 8);
+	assert_int_equal(size_of(&c, 2), 32);
+	assert_int_equal(size_of(&c, 3), 64);
+}
+
+static void who_may_run_anywhere_has_one_circle(void **state)
+{
+	struct steal_rings c;
+
+	(void)state;
+	scatter(64);
+	c = circles_of(7);
+	assert_int_equal(c.count, 1);
+	assert_int_equal(size_of(&c, 0), 64);
+}
+
+/* --- rounds ------------------------------------------------------------- */
+
+static uint32_t round_of(struct steal_tour *t, const struct steal_rings *c,
+			 uint32_t extent, uint32_t out[STEAL_ORDER_TRIES])
+{
+	uint32_t n = sn_steal_order_round(t, c, seats, extent, out);
+
+	assert_in_range(n, 0, STEAL_ORDER_TRIES);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_in_range(out[i], 0, extent - 1);
+		assert_int_not_equal(out[i], seats[c->seat].worker);
+		for (uint32_t k = 0; k < i; k++)
+			assert_int_not_equal(out[i], out[k]);
+	}
+	return n;
+}
+
+static void neighbours_come_first(void **state)
+{
+	uint32_t       victims[STEAL_ORDER_TRIES];
+	struct steal_rings c;
+	struct steal_tour    t;
+
+	(void)state;
+	build(2, 1, 8, 1);
+	c = circles_of(5);
+	for (uint32_t random = 0; random < 100; random++) {
+		sn_steal_order_begin(&t, &c, random);
+		assert_int_equal(round_of(&t, &c, 16, victims), 8);
+		for (uint32_t i = 0; i < 8; i++)
+			assert_int_equal(place_of(victims[i]).node,
+					 i < 4 ? 1 : 0);
+	}
+}
+
+static void the_nearest_come_before_the_near(void **state)
+{
+	uint32_t       victims[STEAL_ORDER_TRIES];
+	struct steal_rings c;
+	struct steal_tour    t;
+
+	(void)state;
+	build(4, 4, 8, 2);
+	c = circles_of(100);
+	sn_steal_order_begin(&t, &c, 12345);
+	assert_int_equal(round_of(&t, &c, 256, victims), 8);
+	/* The other thread of the core; of the seven tries left four in the
+	 * cache; of three two in the node; one anywhere. */
+	assert_int_equal(place_of(victims[0]).core, place_of(100).core);
+	for (uint32_t i = 1; i < 5; i++)
+		assert_int_equal(place_of(victims[i]).cache,
+				 place_of(100).cache);
+	for (uint32_t i = 5; i < 7; i++)
+		assert_int_equal(place_of(victims[i]).node, place_of(100).node);
+	assert_int_not_equal(place_of(victims[7]).node, place_of(100).node);
+}
+
+/* In how many rounds everybody has been visited. */
+static uint32_t rounds_to_all(uint32_t worker, uint32_t extent, uint32_t random)
+{
+	bool           seen[MOST] = { false };
+	uint32_t       victims[STEAL_ORDER_TRIES];
+	uint32_t       left = extent - 1;
+	uint32_t       rounds = 0;
+	struct steal_rings c = circles_of(worker);
+	struct steal_tour    t;
+
+	for (sn_steal_order_begin(&t, &c, random); left && rounds < 10000;
+	     rounds++) {
+		uint32_t n = round_of(&t, &c, extent, victims);
+
+		for (uint32_t i = 0; i < n; i++) {
+			left -= !seen[victims[i]];
+			seen[victims[i]] = true;
+		}
+	}
+	return rounds;
+}
+
+static void who_searches_on_visits_everybody(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 16; i++) {
+		build(2, 1, 8, 1);
+		assert_in_range(rounds_to_all(i, 16, i), 1, 2);
+		build(2, 4, 4, 2); /* one try in eight for the far half */
+		assert_in_range(rounds_to_all(i, 64, i), 1, 32);
+		build(4, 4, 8, 2);
+		assert_in_range(rounds_to_all(i, 256, i), 1, 192);
+		scatter(256);
+		assert_in_range(rounds_to_all(i, 256, i), 32, 32);
+		scatter(64);
+		assert_in_range(rounds_to_all(i, 64, i), 8, 8);
+	}
+}
+
+static void workers_that_are_not_there_are_passed_by(void **state)
+{
+	(void)state;
+	scatter(MOST);
+	for (uint32_t i = 0; i < 12; i++)
+		assert_in_range(rounds_to_all(i, 12, 77 * i), 2, 40);
+	build(2, 4, 4, 2);
+	for (uint32_t i = 0; i < 12; i++)
+		assert_in_range(rounds_to_all(i, 12, 77 * i), 1, 40);
+}
+
+static void searches_begin_at_different_victims(void **state)
+{
+	uint32_t       first[2][STEAL_ORDER_TRIES];
+	struct steal_rings c;
+	struct steal_tour    t;
+
+	(void)state;
+	scatter(256);
+	c = circles_of(3);
+	for (uint32_t i = 0; i < 2; i++) {
+		sn_steal_order_begin(&t, &c, 1000 * i + 1);
+		round_of(&t, &c, 256, first[i]);
+	}
+	assert_memory_not_equal(first[0], first[1], sizeof(first[0]));
+}
+
+static void one_worker_has_nobody_to_visit(void **state)
+{
+	uint32_t       victims[STEAL_ORDER_TRIES];
+	struct steal_rings c;
+	struct steal_tour    t;
+
+	(void)state;
+	scatter(1);
+	c = circles_of(0);
+	sn_steal_order_begin(&t, &c, 5);
+	assert_int_equal(round_of(&t, &c, 1, victims), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_nodes_of_eight_are_two_circles),
+		cmocka_unit_test(
+			threads_caches_and_nodes_lie_inside_each_other),
+		cmocka_unit_test(who_may_run_anywhere_has_one_circle),
+		cmocka_unit_test(neighbours_come_first),
+		cmocka_unit_test(the_nearest_come_before_the_near),
+		cmocka_unit_test(who_searches_on_visits_everybody),
+		cmocka_unit_test(workers_that_are_not_there_are_passed_by),
+		cmocka_unit_test(searches_begin_at_different_victims),
+		cmocka_unit_test(one_worker_has_nobody_to_visit),
+	};
+
+	return cmocka_run_group_tests_name("unit/victims", tests, NULL, NULL);
+}
