@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queens.c - in how many ways do n queens stand on a board so that none attacks
- * another? Each placement is a call that may be stolen: fork_join.h compiles the
- * spawn and the join into the program, so even calls this short are worth it.
+ * another? Each placement is a call that may be stolen: fork_join.h compiles
+ * the spawn and the join into the program, so even calls this short are worth
+ * it.
  */
 #include "sennit.h"
 #include "sennit/fork_join.h"

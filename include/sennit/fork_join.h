@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_join.h - fork-join at the price of a few instructions: functions whose calls
- * can be spawned, compiled into the program. Opt-in; include/sennit.h leaves it
- * out.
+/* fork_join.h - fork-join at the price of a few instructions: functions whose
+ * calls can be spawned, compiled into the program. Opt-in; include/sennit.h
+ * leaves it out.
  *
  *	SENNIT_FORK_1(unsigned, fib, unsigned, n)
  *	{
@@ -218,8 +218,8 @@ SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
  * its function. Each counts as a dispatch of the worker's; when others are due
  * to have their turn, or the stack is deep, the answer is no.
  *
- * That it is the newest: see docs/design/fork-join.md. Where guard forbids, bottom
- * goes back to where it was, as in sn_deque_pop_rest. */
+ * That it is the newest: see docs/design/fork-join.md. Where guard forbids,
+ * bottom goes back to where it was, as in sn_deque_pop_rest. */
 SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
 				      struct sennit_fork_record_ *record,
 				      uint64_t                   *at)

@@ -55,25 +55,25 @@ typedef int sennit_member_fn(void *argument);
 
 /* What a task lies in; part of a group. The library's alone. */
 struct sennit_cancel_scope {
-	sennit_word          lock_;
-	sennit_word          cancelled_;
-	sennit_word          cancels_;
-	uint32_t             kind_;
+	sennit_word                 lock_;
+	sennit_word                 cancelled_;
+	sennit_word                 cancels_;
+	uint32_t                    kind_;
 	struct sennit_cancel_scope *root_;
 	struct sennit_cancel_scope *parent_;
-	void                *waits_;
-	sennit_time          deadline_;
+	void                       *waits_;
+	sennit_time                 deadline_;
 };
 
 typedef struct sennit_group {
 	struct sennit_cancel_scope scope_;
-	sennit_word         others_;
-	uint32_t            here_;
-	sennit_word         error_;
-	uint32_t            flags_;
-	sennit_pointer      home_;
-	sennit_scheduler   *scheduler_;
-	void               *waiter_;
+	sennit_word                others_;
+	uint32_t                   here_;
+	sennit_word                error_;
+	uint32_t                   flags_;
+	sennit_pointer             home_;
+	sennit_scheduler          *scheduler_;
+	void                      *waiter_;
 } sennit_group;
 
 /* Open *g on the bound scheduler, inside the group that the calling task is a

@@ -160,7 +160,7 @@ SENNIT_API const char *sennit_task_name(sennit_task_fn *run);
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE void *sennit_argument_alloc(sennit_scheduler *s,
-						      size_t            size);
+						       size_t            size);
 
 /* Give back what was taken from the same scheduler with the same size, before
  * that ends: the task itself may do so, at any time, or anyone else.

@@ -45,7 +45,7 @@ static void end_phase(sennit_barrier *b, uint32_t word)
 
 	b->phase_++;
 	sn_wait_queue_unlock(&b->state_, 0);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 }
 
 /* Take back an arrival in the phase, unless that has ended. */

@@ -36,7 +36,7 @@ int sennit_blocking_call_until(sennit_blocking_fn *run, void *argument,
 			       void **result, sennit_time deadline)
 {
 	struct blocking_call c;
-	int         err;
+	int                  err;
 
 	MISUSE(!run, "sennit_blocking_call_until", "there is no function");
 	c.run = run;

@@ -89,7 +89,8 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 		return 0;
 	}
 	if (!sn_channel_buffer_has_room(&c->store_, c->size_))
-		return sn_channel_buffer_is_unbounded(&c->store_) ? -ENOMEM : -EAGAIN;
+		return sn_channel_buffer_is_unbounded(&c->store_) ? -ENOMEM
+								  : -EAGAIN;
 	sn_channel_buffer_put(&c->store_, value, c->size_);
 	return 0;
 }
@@ -130,7 +131,7 @@ void sn_channel_conclude(const struct deal *d)
 		sn_channel_buffer_copy(d->to, d->from, d->size);
 	if (d->partner) {
 		d->partner->n.is.handed = true;
-		sn_wait_wake(&d->partner->n);
+		sn_wake(&d->partner->n);
 	}
 	if (unlikely(d->block))
 		sn_channel_buffer_free_block(&d->allocator, d->block, d->size);
@@ -150,7 +151,8 @@ int sn_channel_grow(sennit_channel *c)
 	}
 	sn_wait_queue_unlock(&c->state_, word);
 	if (b) /* somebody else was first; the caller still uses the channel */
-		sn_channel_buffer_free_block(&c->store_.allocator_, b, c->size_);
+		sn_channel_buffer_free_block(&c->store_.allocator_, b,
+					     c->size_);
 	return 0;
 }
 
@@ -250,8 +252,8 @@ void sennit_channel_close(sennit_channel *c)
 	struct link *receivers = sn_wait_take_all_raced(&c->receivers_);
 
 	sn_wait_queue_unlock(&c->state_, word | CHANNEL_CLOSED);
-	sn_wait_wake_all(senders);
-	sn_wait_wake_all(receivers);
+	sn_wake_all(senders);
+	sn_wake_all(receivers);
 }
 
 size_t sennit_channel_length(sennit_channel *c)

@@ -10,7 +10,7 @@ static size_t ring_bytes(size_t capacity, uint32_t size)
 }
 
 int sn_channel_buffer_init(struct sennit_channel_buffer *s, uint32_t size,
-		  size_t capacity, const sennit_allocator *allocator)
+			   size_t capacity, const sennit_allocator *allocator)
 {
 	void  *ring = NULL;
 	size_t bytes;
@@ -28,8 +28,8 @@ int sn_channel_buffer_init(struct sennit_channel_buffer *s, uint32_t size,
 			return -ENOMEM;
 	}
 	*s = (struct sennit_channel_buffer){ .capacity_ = capacity,
-					    .oldest_ = ring,
-					    .allocator_ = *allocator };
+					     .oldest_ = ring,
+					     .allocator_ = *allocator };
 	return 0;
 }
 
@@ -38,15 +38,15 @@ static size_t block_bytes(uint32_t size)
 	return sizeof(struct block) + sn_channel_buffer_places(size) * size;
 }
 
-struct block *sn_channel_buffer_make_block(const struct sennit_channel_buffer *s,
-				  uint32_t                           size)
+struct block *sn_channel_buffer_make_block(
+	const struct sennit_channel_buffer *s, uint32_t size)
 {
 	return sn_memory_take(&s->allocator_, block_bytes(size),
 			      _Alignof(struct block));
 }
 
 void sn_channel_buffer_free_block(const sennit_allocator *a, struct block *b,
-			 uint32_t size)
+				  uint32_t size)
 {
 	sn_memory_give(a, b, block_bytes(size));
 }
@@ -76,7 +76,8 @@ static bool newest_is_full(const struct sennit_channel_buffer *s, uint32_t size)
 	return !s->newest_ || s->last_ == sn_channel_buffer_places(size);
 }
 
-bool sn_channel_buffer_has_room(const struct sennit_channel_buffer *s, uint32_t size)
+bool sn_channel_buffer_has_room(const struct sennit_channel_buffer *s,
+				uint32_t                            size)
 {
 	if (sn_channel_buffer_is_unbounded(s))
 		return s->spare_ || !newest_is_full(s, size);
@@ -115,7 +116,7 @@ static char *new_place(struct sennit_channel_buffer *s, uint32_t size)
 }
 
 void sn_channel_buffer_put(struct sennit_channel_buffer *s, const void *value,
-		  uint32_t size)
+			   uint32_t size)
 {
 	sn_channel_buffer_copy(new_place(s, size), value, size);
 	s->count_++;
@@ -142,17 +143,19 @@ static struct block *leave_place(struct sennit_channel_buffer *s, uint32_t size)
 	return NULL;
 }
 
-struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s, void *value,
-			    uint32_t size)
+struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s,
+				     void *value, uint32_t size)
 {
 	s->count_--;
 	if (sn_channel_buffer_is_unbounded(s)) {
 		const struct block *b = s->oldest_;
 
-		sn_channel_buffer_copy(value, b->places + s->first_ * size, size);
+		sn_channel_buffer_copy(value, b->places + s->first_ * size,
+				       size);
 		return leave_place(s, size);
 	}
-	sn_channel_buffer_copy(value, (char *)s->oldest_ + s->first_ * size, size);
+	sn_channel_buffer_copy(value, (char *)s->oldest_ + s->first_ * size,
+			       size);
 	if (++s->first_ == s->capacity_)
 		s->first_ = 0;
 	return NULL;

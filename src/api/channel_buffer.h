@@ -25,7 +25,8 @@ struct block {
 	char          places[];
 };
 
-static inline bool sn_channel_buffer_is_unbounded(const struct sennit_channel_buffer *s)
+static inline bool sn_channel_buffer_is_unbounded(
+	const struct sennit_channel_buffer *s)
 {
 	return s->capacity_ == SENNIT_CHANNEL_UNBOUNDED;
 }
@@ -42,7 +43,8 @@ static inline size_t sn_channel_buffer_places(uint32_t size)
 
 /* Most values are a pointer or a number: no call for those. Copying nothing may
  * be from nowhere. */
-static inline void sn_channel_buffer_copy(void *to, const void *from, uint32_t size)
+static inline void sn_channel_buffer_copy(void *to, const void *from,
+					  uint32_t size)
 {
 	if (likely(size == sizeof(void *)))
 		memcpy(to, from, sizeof(void *));
@@ -52,24 +54,25 @@ static inline void sn_channel_buffer_copy(void *to, const void *from, uint32_t s
 
 /* An empty store; -ENOMEM when a ring has no memory. */
 int  sn_channel_buffer_init(struct sennit_channel_buffer *s, uint32_t size,
-		   size_t capacity, const sennit_allocator *allocator);
+			    size_t capacity, const sennit_allocator *allocator);
 void sn_channel_buffer_free(struct sennit_channel_buffer *s, uint32_t size);
 
 /* A block for an unbounded store, from its allocator, and back. */
-struct block *sn_channel_buffer_make_block(const struct sennit_channel_buffer *s,
-				  uint32_t                           size);
-void          sn_channel_buffer_free_block(const sennit_allocator *a, struct block *b,
+struct block *sn_channel_buffer_make_block(
+	const struct sennit_channel_buffer *s, uint32_t size);
+void sn_channel_buffer_free_block(const sennit_allocator *a, struct block *b,
 				  uint32_t size);
 
 /* Whether a value can be put in now. */
-bool sn_channel_buffer_has_room(const struct sennit_channel_buffer *s, uint32_t size);
+bool sn_channel_buffer_has_room(const struct sennit_channel_buffer *s,
+				uint32_t                            size);
 
 void sn_channel_buffer_put(struct sennit_channel_buffer *s, const void *value,
-		  uint32_t size);
+			   uint32_t size);
 
 /* Copy the oldest value out; there is one. Returns a block to be freed by the
  * caller without the lock, or NULL. */
-struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s, void *value,
-			    uint32_t size);
+struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s,
+				     void *value, uint32_t size);
 
 #endif

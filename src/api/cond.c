@@ -15,7 +15,8 @@ void sennit_cond_init(sennit_cond *c)
 
 void sennit_cond_destroy(sennit_cond *c)
 {
-	MISUSE(a_load_rlx(&c->state_) & WAIT_QUEUE_WAITERS, "sennit_cond_destroy",
+	MISUSE(a_load_rlx(&c->state_) & WAIT_QUEUE_WAITERS,
+	       "sennit_cond_destroy",
 	       "somebody waits for the condition variable");
 }
 
@@ -37,7 +38,7 @@ void sennit_cond_notify_one(sennit_cond *c)
 	n = sn_wait_take_one(&c->waiters_);
 	sn_wait_queue_unlock(&c->state_, sn_wait_queue_bits(c->waiters_, word));
 	if (n)
-		sn_wait_wake(n);
+		sn_wake(n);
 }
 
 void sennit_cond_notify_all(sennit_cond *c)
@@ -50,7 +51,7 @@ void sennit_cond_notify_all(sennit_cond *c)
 	word = sn_wait_queue_lock(&c->state_);
 	waiters = sn_wait_take_all(&c->waiters_, word);
 	sn_wait_queue_unlock(&c->state_, 0);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 }
 
 static int wait_until(sennit_cond *c, sennit_mutex *m, sennit_time deadline)

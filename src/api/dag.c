@@ -76,7 +76,8 @@ static ALWAYS_INLINE int call(const struct run *r, struct sennit_fiber *f,
 
 	if (!node->run)
 		return 0;
-	sn_fiber_state_set_task(&f->state, (sennit_task_fn *)(void (*)(void))node->run);
+	sn_fiber_state_set_task(&f->state,
+				(sennit_task_fn *)(void (*)(void))node->run);
 	err = node->run(r->data, node->argument);
 	if (unlikely(f->cleanup))
 		sn_task_cleanup_run(f);

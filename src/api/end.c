@@ -59,12 +59,14 @@ int sennit_weak_on_end(sennit_weak *w, sennit_end_fn *run, void *argument)
 
 int sennit_weak_end_event(sennit_weak *w, sennit_event *e)
 {
-	return sn_end_clients_on(named(w, "sennit_weak_end_event"), set_event, e);
+	return sn_end_clients_on(named(w, "sennit_weak_end_event"), set_event,
+				 e);
 }
 
 int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
 {
-	return sn_end_clients_on(named(w, "sennit_weak_end_future"), set_future, f);
+	return sn_end_clients_on(named(w, "sennit_weak_end_future"), set_future,
+				 f);
 }
 
 /* --- weak handles ------------------------------------------------------- */

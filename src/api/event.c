@@ -22,8 +22,8 @@ void sennit_event_init(sennit_event *e, enum sennit_event_mode mode, bool set)
 
 void sennit_event_destroy(sennit_event *e)
 {
-	MISUSE(a_load_rlx(&e->state_) & WAIT_QUEUE_WAITERS, "sennit_event_destroy",
-	       "somebody waits for the event");
+	MISUSE(a_load_rlx(&e->state_) & WAIT_QUEUE_WAITERS,
+	       "sennit_event_destroy", "somebody waits for the event");
 }
 
 static void set_manual_slow(sennit_event *e)
@@ -32,7 +32,7 @@ static void set_manual_slow(sennit_event *e)
 	struct link *waiters = sn_wait_take_all(&e->waiters_, word);
 
 	sn_wait_queue_unlock(&e->state_, EVENT_SET);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 }
 
 /* Take the first waiter that does not merely watch off the queue and claim it;
@@ -71,9 +71,9 @@ static void set_watched(sennit_event *e, uint32_t word)
 	}
 	sn_wait_queue_unlock(&e->state_, word);
 	if (n)
-		sn_wait_wake(n);
+		sn_wake(n);
 	else
-		sn_wait_wake_all(watchers);
+		sn_wake_all(watchers);
 }
 
 static void set_auto_slow(sennit_event *e)
@@ -89,7 +89,7 @@ static void set_auto_slow(sennit_event *e)
 	word = sn_wait_queue_bits(e->waiters_, word);
 	sn_wait_queue_unlock(&e->state_, n ? word : word | EVENT_SET);
 	if (n)
-		sn_wait_wake(n);
+		sn_wake(n);
 }
 
 void sennit_event_set(sennit_event *e)

@@ -15,8 +15,10 @@
 
 #include <errno.h>
 
-_Static_assert(SENNIT_EVENT_WAIT_MAX == LOCK_SET_MAX, "all can be locked at once");
-_Static_assert(SENNIT_EVENT_WAIT_MAX == WAIT_ANY_MAX && EVENT_SET == WAIT_QUEUE_OWN,
+_Static_assert(SENNIT_EVENT_WAIT_MAX == LOCK_SET_MAX,
+	       "all can be locked at once");
+_Static_assert(SENNIT_EVENT_WAIT_MAX == WAIT_ANY_MAX &&
+		       EVENT_SET == WAIT_QUEUE_OWN,
 	       "one of them can be waited for");
 
 /* --- one of several ----------------------------------------------------- */
@@ -71,11 +73,11 @@ static int wait_any_until(sennit_event *const events[], size_t count,
 	if (!deadline)
 		return test_each(events, count, which);
 	return sn_wait_any(&(struct wait_any){ .objects = events,
-						  .count = count,
-						  .first = events[0],
-						  .queue = queue_of,
-						  .passed = passed },
-			       which, deadline);
+					       .count = count,
+					       .first = events[0],
+					       .queue = queue_of,
+					       .passed = passed },
+			   which, deadline);
 }
 
 int sennit_event_wait_any_until(sennit_event *const events[], size_t count,
@@ -128,8 +130,8 @@ static sennit_event *find_unset(sennit_event *const events[], size_t count)
 static bool pass_all(sennit_event *const events[], size_t count)
 {
 	struct lock_set locks;
-	bool         all;
-	size_t       i;
+	bool            all;
+	size_t          i;
 
 	locks.count = 0;
 	for (i = 0; i < count; i++)
@@ -139,8 +141,8 @@ static bool pass_all(sennit_event *const events[], size_t count)
 	for (i = 0; all && i < count; i++) {
 		sennit_word *word = &events[i]->state_;
 
-		sn_lock_set_set(word,
-			     sn_event_passed(events[i], sn_lock_set_get(word)));
+		sn_lock_set_set(word, sn_event_passed(events[i],
+						      sn_lock_set_get(word)));
 	}
 	sn_lock_set_drop(&locks);
 	return all;

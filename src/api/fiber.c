@@ -75,7 +75,7 @@ void sennit_fiber_notify(sennit_fiber *f)
 		return;
 	TORTURE_POINT(); /* it may be in a later wait by now */
 	if (sn_waiter_claim_part(&f->wait, 0))
-		sn_wait_wake(&f->wait);
+		sn_wake(&f->wait);
 }
 
 void sennit_yield(void)

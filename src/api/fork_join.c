@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork.c - what the macros of fork_join.h do not do themselves, and the proof that
- * they know a worker's deque. */
+/* fork.c - what the macros of fork_join.h do not do themselves, and the proof
+ * that they know a worker's deque. */
 #include "sennit/fork_join.h"
 
 #include "worker/loop.h"
@@ -66,10 +66,10 @@ static a_u64 *state_of(struct sennit_fork_record_ *record)
 
 uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 {
-	struct worker       *w = sn_self;
+	struct worker              *w = sn_self;
 	struct sennit_cancel_scope *scope;
-	struct deque        *d = &nowhere;
-	const void          *counts;
+	struct deque               *d = &nowhere;
+	const void                 *counts;
 
 	MISUSE(!w, "SENNIT_RUN", "no scheduler is bound to this thread");
 	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",

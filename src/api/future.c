@@ -33,8 +33,8 @@ void sennit_future_init(sennit_future *f)
 
 void sennit_future_destroy(sennit_future *f)
 {
-	MISUSE(a_load_rlx(&f->state_) & WAIT_QUEUE_WAITERS, "sennit_future_destroy",
-	       "somebody waits for the future");
+	MISUSE(a_load_rlx(&f->state_) & WAIT_QUEUE_WAITERS,
+	       "sennit_future_destroy", "somebody waits for the future");
 	MISUSE(f->last_, "sennit_future_destroy",
 	       "a continuation waits for the future");
 }
@@ -148,7 +148,7 @@ static bool set(sennit_future *f, void *value, int error)
 	f->last_ = NULL;
 	waiters = sn_wait_take_all(&f->waiters_, word);
 	sn_wait_queue_unlock(&f->state_, SET);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 	start_all(last, value, error);
 	return true;
 }
@@ -309,11 +309,11 @@ static int wait_any(sennit_future *const futures[], size_t count, size_t *which,
 	if (!deadline)
 		return -ETIMEDOUT;
 	return sn_wait_any(&(struct wait_any){ .objects = futures,
-						  .count = count,
-						  .first = futures[0],
-						  .queue = queue_of,
-						  .passed = passed },
-			       which, deadline);
+					       .count = count,
+					       .first = futures[0],
+					       .queue = queue_of,
+					       .passed = passed },
+			   which, deadline);
 }
 
 static void check_count(size_t count, const char *call)

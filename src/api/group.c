@@ -22,8 +22,9 @@ _Static_assert(_Alignof(sennit_group) > TASK_TAG, "the tag fits below it");
 /* --- opening ------------------------------------------------------------ */
 
 static ALWAYS_INLINE void open_group(sennit_group *g, sennit_scheduler *s,
-				     struct sennit_cancel_scope *parent, void *home,
-				     sennit_time deadline, uint32_t flags)
+				     struct sennit_cancel_scope *parent,
+				     void *home, sennit_time deadline,
+				     uint32_t flags)
 {
 	sn_cancel_scope_open(&g->scope_, parent, deadline);
 	a_init(&g->others_, 0);
@@ -170,7 +171,7 @@ static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
 static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 {
 	struct task_cleanup_saved aside;
-	int                error;
+	int                       error;
 
 	CXX_BARRIER();
 	sn_task_cleanup_save(f, &aside);
@@ -184,10 +185,11 @@ static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 			      const struct task *t)
 {
 	struct sennit_cancel_scope *scope = w->home.current->scope;
-	void                *identity = w->home.current->identity;
-	sennit_task_fn      *shown = sn_fiber_state_get_task(&w->home.current->state);
-	int                  saved = *w->error;
-	int                  error;
+	void                       *identity = w->home.current->identity;
+	sennit_task_fn             *shown =
+		sn_fiber_state_get_task(&w->home.current->state);
+	int saved = *w->error;
+	int error;
 
 	w->home.current->scope = &g->scope_;
 	w->home.current->identity = g;
@@ -265,13 +267,14 @@ int sennit_group_wait(sennit_group *g)
 bool sennit_group_cancel(sennit_group *g)
 {
 	sn_group_keep_error(g, -ECANCELED);
-	return sn_wait_cancel(&g->scope_);
+	return sn_wake_cancelled(&g->scope_);
 }
 
 int sennit_cancelled(void)
 {
-	struct worker             *w = sn_self;
-	const struct sennit_cancel_scope *scope = w ? w->home.current->scope : NULL;
+	struct worker                    *w = sn_self;
+	const struct sennit_cancel_scope *scope = w ? w->home.current->scope
+						    : NULL;
 
 	if (!scope)
 		return 0;

@@ -28,7 +28,8 @@ int sennit_local_set(sennit_local_key key, void *value)
 {
 	struct local *l = sn_task_local_find(*sn_task_local_mine(), key);
 
-	MISUSE(!sn_local_keys_has(key), "sennit_local_set", "there is no such key");
+	MISUSE(!sn_local_keys_has(key), "sennit_local_set",
+	       "there is no such key");
 	if (!l && !value)
 		return 0;
 	if (!l)

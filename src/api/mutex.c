@@ -117,7 +117,7 @@ static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 static bool is_over(const struct turn *t, int err, sennit_time deadline)
 {
 	const struct sennit_cancel_scope *scope = t->n.scope;
-	sennit_time                now;
+	sennit_time                       now;
 
 	if (!err || err == -ECANCELED || !t->polls)
 		return err;
@@ -141,7 +141,8 @@ static int take(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded)
 	if (!t->heir)
 		word += GRANT * (MAX_GRANTS / MAX_TAKEN);
 	sn_mutex_leave(m, t, &word, &woken);
-	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word | HELD, guarded));
+	sn_wait_queue_unlock(&m->state_,
+			     sn_mutex_shown(m, word | HELD, guarded));
 	sn_mutex_wake(woken);
 	return 0;
 }

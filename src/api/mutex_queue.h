@@ -95,7 +95,7 @@ static inline void sn_mutex_wake(struct turn *woken)
 	while (woken) {
 		struct turn *next = woken->woken;
 
-		sn_wait_wake(&woken->n);
+		sn_wake(&woken->n);
 		woken = next;
 	}
 }

@@ -97,7 +97,7 @@ static void finish(sennit_once *o)
 	word = sn_wait_queue_lock(&o->state_);
 	waiters = sn_wait_take_all(&o->waiters_, word);
 	sn_wait_queue_unlock(&o->state_, DONE);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 }
 
 /* The turn goes to the one who has waited longest, if any. */
@@ -114,7 +114,7 @@ static void give_up(sennit_once *o)
 		n->is.handed = true;
 	sn_wait_queue_unlock(&o->state_, n ? word : 0);
 	if (n)
-		sn_wait_wake(n);
+		sn_wake(n);
 }
 
 void sennit_once_call(sennit_once *o, sennit_once_fn *run, void *argument)

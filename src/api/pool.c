@@ -294,7 +294,7 @@ static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 	}
 	sn_wait_queue_unlock(&p->state_, sn_wait_queue_bits(p->waiters_, word));
 	if (n)
-		sn_wait_wake(n);
+		sn_wake(n);
 }
 
 /* Nobody else may return the item from now on. */

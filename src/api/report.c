@@ -39,8 +39,9 @@ static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
 
 	*alive = sn_fiber_state_read(&f->state, e);
 	TORTURE_POINT();
-	e->name = sn_task_name_read(&f->name, name) ? name
-						  : sn_task_names_get(e->task);
+	e->name = sn_task_name_read(&f->name, name)
+			  ? name
+			  : sn_task_names_get(e->task);
 	/* Who has seen another task's name sees the other task. */
 	return a_load_rlx(&f->state.doing) == doing &&
 	       a_load_rlx(&f->state.task) == (uintptr_t)e->task;

@@ -112,7 +112,7 @@ static void unlock_and_wake(sennit_rwlock *l, uint32_t word,
 			    struct link *admitted)
 {
 	sn_wait_queue_unlock(&l->state_, sn_wait_queue_bits(l->waiters_, word));
-	sn_wait_wake_all(admitted);
+	sn_wake_all(admitted);
 }
 
 /* The last reader or the writer has gone: word says so, the queue's lock is
@@ -163,7 +163,7 @@ static int wait_turn(sennit_rwlock *l, bool to_write, sennit_time deadline)
 	word = sn_wait_queue_lock(&l->state_);
 	if (!(word & obstacle)) {
 		sn_wait_queue_unlock(&l->state_,
-				to_write ? HELD : with_reader(word));
+				     to_write ? HELD : with_reader(word));
 		return 0;
 	}
 	if (!deadline) {

@@ -183,7 +183,8 @@ static void add_worker(sennit_stats *sum, struct worker *w)
 	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
 	if (!w->threaded || a_load_rlx(&w->has_thread)) /* a number, as all */
 		sum->trims_due += sn_trim_is_pending(w);
-	sum->threads += w->threaded && a_load_rlx(&w->has_thread); /* the same */
+	sum->threads += w->threaded &&
+			a_load_rlx(&w->has_thread); /* the same */
 	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 

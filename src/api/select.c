@@ -23,10 +23,10 @@ _Static_assert(SENNIT_SELECT_MAX == LOCK_SET_MAX, "all can be locked at once");
 enum { FEW = 8 };
 
 struct selection {
-	sennit_case  *cases;
-	size_t        count;
-	struct party *parties; /* of each case, while it waits */
-	struct lock_set  locks;
+	sennit_case    *cases;
+	size_t          count;
+	struct party   *parties; /* of each case, while it waits */
+	struct lock_set locks;
 };
 
 /* --- one case, lock held ------------------------------------------------ */

@@ -73,7 +73,7 @@ static void serve_locked(sennit_semaphore *s, uint32_t word)
 	struct link *served = serve(s, &word);
 
 	sn_wait_queue_unlock(&s->state_, word);
-	sn_wait_wake_all(served);
+	sn_wake_all(served);
 }
 
 /* --- taking ------------------------------------------------------------- */
@@ -83,7 +83,8 @@ static bool take_at_once(sennit_semaphore *s, uint32_t n)
 {
 	uint32_t word = a_load_rlx(&s->state_);
 
-	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)) && word / ONE >= n)
+	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS)) &&
+	       word / ONE >= n)
 		/* <- semaphore.give */
 		if (a_cas_weak_acq(&s->state_, &word, word - n * ONE))
 			return true;

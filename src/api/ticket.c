@@ -269,7 +269,7 @@ void sennit_ticket_done(sennit_ticket *t)
 	if (next && !next->parcel_)
 		next = NULL;
 	sn_wait_queue_unlock(&q->state_, 0);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 	if (next)
 		place_call(next);
 }

@@ -9,8 +9,5 @@ sennit_time sennit_now(void)
 
 sennit_time sennit_after(uint64_t nanoseconds)
 {
-	sennit_time now = os_now();
-
-	return nanoseconds > SENNIT_NEVER - now ? SENNIT_NEVER
-						: now + nanoseconds;
+	return os_after(nanoseconds);
 }

@@ -66,7 +66,7 @@ static void finish_locked(sennit_wait_group *g, uint32_t word)
 	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
 
 	sn_wait_queue_unlock(&g->state_, 0);
-	sn_wait_wake_all(waiters);
+	sn_wake_all(waiters);
 }
 
 /* Perhaps the last one; or the word is locked, changes, or is misused. */
@@ -86,7 +86,8 @@ static NOINLINE bool done_slow(sennit_wait_group *g)
 		/* -> wait_group.done: the work
 		 * <- wait_group.done: the others', <- wait_queue.unlock */
 		if (!a_cas_weak_acqrel(&g->state_, &word,
-				       last ? word | WAIT_QUEUE_LOCKED : word - ONE))
+				       last ? word | WAIT_QUEUE_LOCKED
+					    : word - ONE))
 			continue;
 		if (last)
 			finish_locked(g, word);
@@ -110,7 +111,8 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, sennit_time deadline)
 	struct waiter n;
 	uint32_t      word;
 
-	if (!a_load_acq(&g->state_)) /* <- wait_group.done <- wait_queue.unlock */
+	/* <- wait_group.done <- wait_queue.unlock */
+	if (!a_load_acq(&g->state_))
 		return 0;
 	sn_waiter_init(&n, deadline);
 	word = sn_wait_queue_lock(&g->state_);

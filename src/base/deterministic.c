@@ -471,7 +471,8 @@ void sn_deterministic_point(void)
 	errno = saved;
 }
 
-bool sn_deterministic_wait(const uint32_t *word, uint32_t expected, uint64_t deadline)
+bool sn_deterministic_wait(const uint32_t *word, uint32_t expected,
+			   uint64_t deadline)
 {
 	int          saved = errno;
 	struct turn *self = enter();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic.h - one thread at a time, in an order that a seed chooses, with a clock
- * that only waiting moves: a run that can be had again.
+/* deterministic.h - one thread at a time, in an order that a seed chooses, with
+ * a clock that only waiting moves: a run that can be had again.
  *
  *	runnable --chosen--> running --point--> runnable
  *	    ^                   |
@@ -51,11 +51,13 @@ uint32_t sn_deterministic_random(uint32_t limit);
 uint64_t sn_deterministic_now(void);
 
 /* As os_word_wait and os_word_wake_*. */
-bool sn_deterministic_wait(const uint32_t *word, uint32_t expected, uint64_t deadline);
+bool sn_deterministic_wait(const uint32_t *word, uint32_t expected,
+			   uint64_t deadline);
 void sn_deterministic_wake(const uint32_t *word, bool all);
 
 /* As pthread_create, pthread_join and pthread_mutex_lock. */
-int  sn_deterministic_start(pthread_t *out, void *(*run)(void *), void *argument);
+int  sn_deterministic_start(pthread_t *out, void *(*run)(void *),
+			    void      *argument);
 int  sn_deterministic_join(pthread_t thread);
 void sn_deterministic_lock(pthread_mutex_t *lock);
 
@@ -67,7 +69,7 @@ void sn_deterministic_forget(const void *context);
 #else
 
 static inline void sn_deterministic_explain(void (*explain)(void *context),
-				    void *context)
+					    void *context)
 {
 	(void)explain;
 	(void)context;

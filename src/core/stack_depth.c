@@ -24,7 +24,7 @@ static struct stack_depth *place_of(struct stack_depths *d, uintptr_t function)
 
 	for (uint32_t n = 0; n < STACK_DEPTH_FUNCTIONS; n++, i++) {
 		struct stack_depth *p = &d->of[i % STACK_DEPTH_FUNCTIONS];
-		uintptr_t     there = 0;
+		uintptr_t           there = 0;
 
 		if (a_load_rlx(&p->function) == function ||
 		    a_cas_rlx(&p->function, &there, function) ||
@@ -34,10 +34,11 @@ static struct stack_depth *place_of(struct stack_depths *d, uintptr_t function)
 	return &d->of[STACK_DEPTH_FUNCTIONS];
 }
 
-void sn_stack_depth_note(struct stack_depths *d, uintptr_t function, size_t bytes)
+void sn_stack_depth_note(struct stack_depths *d, uintptr_t function,
+			 size_t bytes)
 {
 	struct stack_depth *p = place_of(d, function);
-	uint64_t      deepest = a_load_rlx(&p->deepest);
+	uint64_t            deepest = a_load_rlx(&p->deepest);
 
 	while (bytes > deepest && !a_cas_rlx(&p->deepest, &deepest, bytes))
 		;

@@ -31,11 +31,13 @@ struct stack_depth {
 };
 
 struct stack_depths {
-	struct stack_depth of[STACK_DEPTH_FUNCTIONS + 1]; /* all zero at first */
+	struct stack_depth
+		of[STACK_DEPTH_FUNCTIONS + 1]; /* all zero at first */
 };
 
 /* A task of the function has used so many bytes. */
-void sn_stack_depth_note(struct stack_depths *d, uintptr_t function, size_t bytes);
+void sn_stack_depth_note(struct stack_depths *d, uintptr_t function,
+			 size_t bytes);
 
 /* Paint [low, high): whole words, of which nothing is in use. */
 void sn_stack_depth_paint(char *low, char *high);

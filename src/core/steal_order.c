@@ -17,7 +17,7 @@ static int compare(const void *left, const void *right)
 {
 	const struct topology_slot *a = left;
 	const struct topology_slot *b = right;
-	int                by = order(a->place.node, b->place.node);
+	int                         by = order(a->place.node, b->place.node);
 
 	if (!by)
 		by = order(a->place.cache, b->place.cache);
@@ -68,8 +68,9 @@ static void append(struct steal_rings *c, uint32_t begin, uint32_t end)
 	c->count++;
 }
 
-void sn_steal_order_rings(struct steal_rings *c, const struct topology_slot seats[],
-			uint32_t n, uint32_t seat)
+void sn_steal_order_rings(struct steal_rings        *c,
+			  const struct topology_slot seats[], uint32_t n,
+			  uint32_t seat)
 {
 	const sennit_cpu_place *mine = &seats[seat].place;
 	uint32_t                begin = seat;
@@ -90,7 +91,8 @@ void sn_steal_order_rings(struct steal_rings *c, const struct topology_slot seat
 
 /* --- rounds ------------------------------------------------------------- */
 
-void sn_steal_order_begin(struct steal_tour *t, const struct steal_rings *c, uint32_t random)
+void sn_steal_order_begin(struct steal_tour *t, const struct steal_rings *c,
+			  uint32_t random)
 {
 	for (uint32_t k = 0; k < c->count; k++) {
 		uint32_t size = c->of[k].end - c->of[k].begin;
@@ -116,9 +118,10 @@ static uint32_t new_in(const struct steal_rings *c, uint32_t k)
 }
 
 /* Up to `most` of circle k, and on from there next time. */
-static uint32_t visit(struct steal_tour *t, const struct steal_rings *c, uint32_t k,
-		      const struct topology_slot seats[], uint32_t extent, uint32_t most,
-		      uint32_t *steps, uint32_t out[])
+static uint32_t visit(struct steal_tour *t, const struct steal_rings *c,
+		      uint32_t k, const struct topology_slot seats[],
+		      uint32_t extent, uint32_t most, uint32_t *steps,
+		      uint32_t out[])
 {
 	uint32_t left = new_in(c, k);
 	uint32_t at = t->next[k];
@@ -142,8 +145,8 @@ static uint32_t visit(struct steal_tour *t, const struct steal_rings *c, uint32_
 }
 
 uint32_t sn_steal_order_round(struct steal_tour *t, const struct steal_rings *c,
-			  const struct topology_slot seats[], uint32_t extent,
-			  uint32_t out[STEAL_ORDER_TRIES])
+			      const struct topology_slot seats[],
+			      uint32_t extent, uint32_t out[STEAL_ORDER_TRIES])
 {
 	uint32_t steps = MOST_STEPS;
 	uint32_t n = 0;

@@ -10,10 +10,10 @@
  *	        |<----------------- everybody ----------------->|
  *
  * Each worker knows its circles: runs of seats around its own, each inside the
- * next. In a round it visits STEAL_ORDER_TRIES others at most: of each circle, from
- * the innermost out, half of what is left of these, and of the last all of it.
- * A circle that has fewer leaves the rest to the next. The next round goes on
- * where this one ended: whoever searches long enough visits all.
+ * next. In a round it visits STEAL_ORDER_TRIES others at most: of each circle,
+ * from the innermost out, half of what is left of these, and of the last all of
+ * it. A circle that has fewer leaves the rest to the next. The next round goes
+ * on where this one ended: whoever searches long enough visits all.
  *
  * A worker that may run anywhere has no neighbours; where nobody has there is
  * one circle, everybody.
@@ -23,7 +23,7 @@
 
 #include "sennit/scheduler.h"
 
-#define STEAL_ORDER_TRIES   8u
+#define STEAL_ORDER_TRIES 8u
 #define STEAL_ORDER_RINGS 4u
 
 /* A number that nobody shares. */
@@ -51,16 +51,18 @@ struct steal_tour {
 void sn_steal_order_sort(struct topology_slot seats[], uint32_t n);
 
 /* The circles of the worker that sits on a seat. */
-void sn_steal_order_rings(struct steal_rings *c, const struct topology_slot seats[],
-			uint32_t n, uint32_t seat);
+void sn_steal_order_rings(struct steal_rings        *c,
+			  const struct topology_slot seats[], uint32_t n,
+			  uint32_t seat);
 
 /* Begin to search; random makes searches differ. */
-void sn_steal_order_begin(struct steal_tour *t, const struct steal_rings *c, uint32_t random);
+void sn_steal_order_begin(struct steal_tour *t, const struct steal_rings *c,
+			  uint32_t random);
 
 /* The workers to visit in this round, in this order; those from `extent` on do
  * not exist. Returns how many. */
 uint32_t sn_steal_order_round(struct steal_tour *t, const struct steal_rings *c,
-			  const struct topology_slot seats[], uint32_t extent,
-			  uint32_t out[STEAL_ORDER_TRIES]);
+			      const struct topology_slot seats[],
+			      uint32_t extent, uint32_t out[STEAL_ORDER_TRIES]);
 
 #endif

@@ -78,5 +78,6 @@ const char *sn_task_names_get(sennit_task_fn *function)
 	if (!function)
 		return NULL;
 	i = find((uintptr_t)function, &found);
-	return found ? a_load_acq(&places[i].name) : NULL; /* <- task_names.name */
+	/* <- task_names.name */
+	return found ? a_load_acq(&places[i].name) : NULL;
 }

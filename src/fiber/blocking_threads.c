@@ -52,7 +52,8 @@ uint32_t sn_blocking_threads_count(struct blocking_threads *p)
 	return count;
 }
 
-struct blocking_thread *sn_blocking_threads_take_idle(struct blocking_threads *p)
+struct blocking_thread *sn_blocking_threads_take_idle(
+	struct blocking_threads *p)
 {
 	struct blocking_thread *first;
 
@@ -122,17 +123,20 @@ static bool leave(struct blocking_threads *p, struct blocking_thread *self)
 	return idle;
 }
 
-void sn_blocking_thread_rest(struct blocking_threads *p, struct blocking_thread *self)
+void sn_blocking_thread_rest(struct blocking_threads *p,
+			     struct blocking_thread  *self)
 {
-	a_store_rlx(&self->state, BLOCKING_THREAD_RESTS); /* before anybody finds it */
+	a_store_rlx(&self->state,
+		    BLOCKING_THREAD_RESTS); /* before anybody finds it */
 	p->ceiling = p->limit;
 	sn_link_join(&p->idle, &self->link);
 	p->idle = &self->link;
 	self->idle = true;
 }
 
-struct waiter *sn_blocking_thread_await(struct blocking_threads *p, struct blocking_thread *self,
-			      sennit_time deadline)
+struct waiter *sn_blocking_thread_await(struct blocking_threads *p,
+					struct blocking_thread  *self,
+					sennit_time              deadline)
 {
 	TORTURE_POINT(); /* may be taken, not asleep */
 	/* <- blocking_thread.give */
@@ -140,7 +144,8 @@ struct waiter *sn_blocking_thread_await(struct blocking_threads *p, struct block
 		uint32_t state = BLOCKING_THREAD_RESTS;
 
 		a_cas_rlx(&self->state, &state, BLOCKING_THREAD_SLEEPS);
-		if (os_word_wait(&self->state, BLOCKING_THREAD_SLEEPS, deadline))
+		if (os_word_wait(&self->state, BLOCKING_THREAD_SLEEPS,
+				 deadline))
 			continue;
 		if (leave(p, self))
 			return NULL;

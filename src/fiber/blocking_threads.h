@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_threads.h - a scheduler's threads for blocking calls: who is idle, how many.
+/* blocking_threads.h - a scheduler's threads for blocking calls: who is idle,
+ * how many.
  *
  *	started --> works --no call waits--> idle --patience ends--> gone
  *	              ^                        |
@@ -65,7 +66,8 @@ void sn_blocking_threads_close(struct blocking_threads *p);
 uint32_t sn_blocking_threads_count(struct blocking_threads *p);
 
 /* Take an idle proxy to give it a call, NULL when there is none. Lock held. */
-struct blocking_thread *sn_blocking_threads_take_idle(struct blocking_threads *p);
+struct blocking_thread *sn_blocking_threads_take_idle(
+	struct blocking_threads *p);
 
 /* Give the proxy, which was taken, a call; or NULL: it leaves. Not under the
  * lock. It may be gone on return. */
@@ -77,11 +79,13 @@ bool sn_blocking_threads_refused(struct blocking_threads *p);
 
 /* The calling proxy, which has no other call, rests from now on: it may be
  * given one. Lock held. */
-void sn_blocking_thread_rest(struct blocking_threads *p, struct blocking_thread *self);
+void sn_blocking_thread_rest(struct blocking_threads *p,
+			     struct blocking_thread  *self);
 
 /* Wait for what it is given, at most until the deadline. NULL: it is not
  * counted any more and must leave. */
-struct waiter *sn_blocking_thread_await(struct blocking_threads *p, struct blocking_thread *self,
-			      sennit_time deadline);
+struct waiter *sn_blocking_thread_await(struct blocking_threads *p,
+					struct blocking_thread  *self,
+					sennit_time              deadline);
 
 #endif

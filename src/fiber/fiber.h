@@ -44,7 +44,8 @@ struct home {
 /* What a fiber's task has that ends with it: see task_cleanup.h. */
 #define CLEANUP_LOCALS UINT32_C(1)
 #define CLEANUP_NAME   UINT32_C(2)
-#define CLEANUP_DEPTH  UINT32_C(4) /* to be measured: as long as the fiber lives */
+#define CLEANUP_DEPTH \
+	UINT32_C(4) /* to be measured: as long as the fiber lives */
 
 /* What a member of a group that runs on its opener's stack finds at least; and
  * half of the stack. */
@@ -53,20 +54,21 @@ struct home {
 struct locals;
 
 struct sennit_fiber {
-	arch_stack   suspended;     /* owner: where to resume */
-	struct node  link;          /* handed: ready list, inbox, idle list */
-	struct home *home;          /* fixed: its worker's */
-	struct fiber_state state;         /* owner writes: what reports say */
-	void        *identity;      /* owner: as owner of locks: itself, or the
+	arch_stack         suspended; /* owner: where to resume */
+	struct node        link;      /* handed: ready list, inbox, idle list */
+	struct home       *home;      /* fixed: its worker's */
+	struct fiber_state state;     /* owner writes: what reports say */
+	void              *identity; /* owner: as owner of locks: itself, or the
 				  * group whose member runs on it while its
 				  * opener waits there */
-	struct sennit_cancel_scope *scope; /* owner: of the running task; NULL: none */
-	struct alarm        *alarm; /* owner: a block of the pool, or `spare`;
+	struct sennit_cancel_scope
+		     *scope; /* owner: of the running task; NULL: none */
+	struct alarm *alarm; /* owner: a block of the pool, or `spare`;
 				  * NULL: it had no deadline yet */
 
 	/* Of the running task. Looked at after each: see task_cleanup.h. */
-	uint32_t       cleanup;  /* owner: MARK_* */
-	struct locals *locals; /* owner: see local.h; NULL: none */
+	uint32_t       cleanup; /* owner: MARK_* */
+	struct locals *locals;  /* owner: see local.h; NULL: none */
 
 	char         *low;     /* fixed; NULL: a thread's own, bounds unknown */
 	size_t        size;    /* fixed: bytes from low to the record */

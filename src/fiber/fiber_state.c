@@ -6,11 +6,16 @@
 
 static bool look(struct fiber_state *s, sennit_report_entry *e)
 {
-	uint32_t    doing = a_load_acq(&s->doing);       /* <- fiber_state.read */
-	uintptr_t   task = a_load_acq(&s->task);         /* <- fiber_state.read */
-	void       *object = a_load_acq(&s->object);     /* <- fiber_state.read */
-	sennit_time since = a_load_acq(&s->since);       /* <- fiber_state.read */
-	sennit_time deadline = a_load_acq(&s->deadline); /* <- fiber_state.read */
+	/* <- fiber_state.read */
+	uint32_t doing = a_load_acq(&s->doing);
+	/* <- fiber_state.read */
+	uintptr_t task = a_load_acq(&s->task);
+	/* <- fiber_state.read */
+	void *object = a_load_acq(&s->object);
+	/* <- fiber_state.read */
+	sennit_time since = a_load_acq(&s->since);
+	/* <- fiber_state.read */
+	sennit_time deadline = a_load_acq(&s->deadline);
 
 	e->task = (sennit_task_fn *)task;
 	if (a_load_rlx(&s->doing) != doing)

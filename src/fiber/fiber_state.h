@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber_state.h - what others may see of a fiber: what it runs, what it waits for.
+/* fiber_state.h - what others may see of a fiber: what it runs, what it waits
+ * for.
  *
  *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
  *
@@ -42,13 +43,16 @@ static inline void sn_fiber_state_init(struct fiber_state *s)
 }
 
 /* The fiber runs a task, or none. */
-static inline void sn_fiber_state_set_task(struct fiber_state *s, sennit_task_fn *task)
+static inline void sn_fiber_state_set_task(struct fiber_state *s,
+					   sennit_task_fn     *task)
 {
-	a_store_rel(&s->task, (uintptr_t)task); /* -> fiber_state.read: RUNNING */
+	/* -> fiber_state.read: RUNNING */
+	a_store_rel(&s->task, (uintptr_t)task);
 }
 
 /* What the owner has shown so. */
-static inline sennit_task_fn *sn_fiber_state_get_task(const struct fiber_state *s)
+static inline sennit_task_fn *sn_fiber_state_get_task(
+	const struct fiber_state *s)
 {
 	return (sennit_task_fn *)a_load_rlx(&s->task);
 }
@@ -56,11 +60,11 @@ static inline sennit_task_fn *sn_fiber_state_get_task(const struct fiber_state *
 /* The fiber, which runs, is about to wait; nobody may wake it yet. serial: not
  * the same as in the wait before. */
 static inline void sn_fiber_state_block(struct fiber_state *s, uint32_t kind,
-				  const void *object, uint32_t serial,
-				  sennit_time now, sennit_time deadline)
+					const void *object, uint32_t serial,
+					sennit_time now, sennit_time deadline)
 {
-	uint32_t doing = serial * FIBER_STATE_SERIAL | kind << FIBER_STATE_KIND |
-			 SENNIT_REPORT_BLOCKED;
+	uint32_t doing = serial * FIBER_STATE_SERIAL |
+			 kind << FIBER_STATE_KIND | SENNIT_REPORT_BLOCKED;
 
 	if (deadline < SN_UNCANCELLED) {
 		doing |= FIBER_STATE_TIMED;
@@ -69,21 +73,24 @@ static inline void sn_fiber_state_block(struct fiber_state *s, uint32_t kind,
 	}
 	/* -> fiber_state.read: RUNNING */
 	a_store_rel(&s->object, (void *)(uintptr_t)object);
-	a_store_rel(&s->since, now);   /* -> fiber_state.read: RUNNING */
-	a_store_rel(&s->doing, doing); /* -> fiber_state.read: BLOCKED, the rest */
+	a_store_rel(&s->since, now); /* -> fiber_state.read: RUNNING */
+	/* -> fiber_state.read: BLOCKED, the rest */
+	a_store_rel(&s->doing, doing);
 }
 
 /* The fiber, which runs, lets others go first. */
 static inline void sn_fiber_state_yield(struct fiber_state *s, uint32_t serial,
-				  sennit_time now)
+					sennit_time now)
 {
 	a_store_rel(&s->since, now); /* -> fiber_state.read: RUNNING */
 	/* -> fiber_state.read: READY, the rest */
-	a_store_rel(&s->doing, serial * FIBER_STATE_SERIAL | SENNIT_REPORT_READY);
+	a_store_rel(&s->doing,
+		    serial * FIBER_STATE_SERIAL | SENNIT_REPORT_READY);
 }
 
 /* The wait, which has begun, began now. */
-static inline void sn_fiber_state_set_since(struct fiber_state *s, sennit_time now)
+static inline void sn_fiber_state_set_since(struct fiber_state *s,
+					    sennit_time         now)
 {
 	a_store_rlx(&s->since, now);
 }

@@ -66,7 +66,8 @@ static inline struct waiter *sn_wait_queue_first(void *list)
 
 /* Add n at the back, or at the front. Returns the bits to set in the word.
  * Lock held. */
-static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n, bool front)
+static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n,
+					  bool front)
 {
 	struct link *first = *list;
 
@@ -75,7 +76,8 @@ static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n, bool fr
 		first = &n->link;
 	*list = first;
 	n->is.linked = true;
-	return n->is.raced ? WAIT_QUEUE_WAITERS | WAIT_QUEUE_RACED : WAIT_QUEUE_WAITERS;
+	return n->is.raced ? WAIT_QUEUE_WAITERS | WAIT_QUEUE_RACED
+			   : WAIT_QUEUE_WAITERS;
 }
 
 /* Take n out. Lock held; the word's bits are sn_wait_queue_bits' afterwards. */

@@ -65,8 +65,9 @@ struct waiter {
 	a_u32          claim; /* any: the enum above; of the whole */
 	uint32_t       part;  /* fixed: which of several this is */
 	struct waiter *whole; /* fixed: whose claim decides; itself alone */
-	struct sennit_cancel_scope *scope;    /* fixed: may cancel it; NULL: none */
-	struct link          enlisted; /* under the scope's lock */
+	struct sennit_cancel_scope
+		   *scope;    /* fixed: may cancel it; NULL: none */
+	struct link enlisted; /* under the scope's lock */
 };
 
 #endif

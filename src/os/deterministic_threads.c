@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic_threads.c - os.h where threads take turns: time, sleeping on a word,
- * threads. */
+/* deterministic_threads.c - os.h where threads take turns: time, sleeping on a
+ * word, threads. */
 #include "base/deterministic.h"
 #include "os/os.h"
 
@@ -19,7 +19,7 @@ sennit_time os_now_coarse(void)
 bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
 {
 	return sn_deterministic_wait((const uint32_t *)&word->value_, expected,
-			     deadline);
+				     deadline);
 }
 
 void os_word_wake_one(a_u32 *word)

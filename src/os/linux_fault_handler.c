@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_fault_handler.c - os.h on Linux: looking at faults before whoever did so
- * before. */
+/* linux_fault_handler.c - os.h on Linux: looking at faults before whoever did
+ * so before. */
 #include "os/os.h"
 
 #include <execinfo.h>

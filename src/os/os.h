@@ -13,6 +13,15 @@
 /* Nanoseconds of the monotonic clock. */
 sennit_time os_now(void);
 
+/* The time so many nanoseconds from now; SENNIT_NEVER if there is none. */
+static inline sennit_time os_after(uint64_t nanoseconds)
+{
+	sennit_time now = os_now();
+
+	return nanoseconds > SENNIT_NEVER - now ? SENNIT_NEVER
+						: now + nanoseconds;
+}
+
 /* The same, up to 10 ms behind and never ahead, for a fraction of the cost. */
 sennit_time os_now_coarse(void);
 

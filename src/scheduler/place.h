@@ -55,7 +55,8 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 void sn_place_pushed(struct worker *w);
 
 /* Take a reference on behalf of a caller who holds one, for as long as tasks
- * are on their way that may give that one back. Ends by sn_finalise_release(). */
+ * are on their way that may give that one back. Ends by
+ * sn_finalise_release(). */
 void sn_place_retain(sennit_scheduler *s, const char *call);
 
 /* Make *t of what the user gave, its argument copied if so asked. 0, -EINVAL or

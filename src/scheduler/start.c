@@ -105,7 +105,8 @@ static void *thread_main(void *argument)
 	sennit_scheduler *s = w->scheduler;
 	bool              founding = w->started_by_create;
 	bool              resigned = false;
-	bool heard = w->startup; /* whoever created s waits for the first words */
+	bool              heard =
+		w->startup; /* whoever created s waits for the first words */
 
 	if (heard)
 		enter(w);
@@ -169,10 +170,10 @@ static void wait_for_startup(struct startup *startup)
 /* Start the threads that are open; *started says how many there are. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t     open = a_load_rlx(&s->open); /* nobody else is there yet */
-	bool         hear = must_hear(s);
+	uint32_t open = a_load_rlx(&s->open); /* nobody else is there yet */
+	bool     hear = must_hear(s);
 	struct startup startup;
-	int          err = 0;
+	int            err = 0;
 
 	a_init(&startup.waiting, open);
 	a_init(&startup.error, 0);

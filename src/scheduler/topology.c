@@ -6,11 +6,12 @@
 
 #include <errno.h>
 
-static const sennit_cpu_place nowhere = { STEAL_ORDER_NOWHERE, STEAL_ORDER_NOWHERE,
+static const sennit_cpu_place nowhere = { STEAL_ORDER_NOWHERE,
+					  STEAL_ORDER_NOWHERE,
 					  STEAL_ORDER_NOWHERE };
 
 bool sn_topology_own_cpus(const sennit_scheduler *s, uint32_t i,
-			 sennit_cpu_mask *out)
+			  sennit_cpu_mask *out)
 {
 	const sennit_cpu_mask *mask = s->masks;
 
@@ -66,7 +67,7 @@ int sn_topology_init(sennit_scheduler *s)
 	if (n <= STEAL_ORDER_TRIES + 1)
 		return 0;
 	s->places = sn_memory_take(&s->memory, n * sizeof(*s->places),
-				  _Alignof(struct topology_slot));
+				   _Alignof(struct topology_slot));
 	if (!s->places)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)

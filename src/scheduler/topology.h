@@ -13,7 +13,7 @@
 /* The CPUs that the configuration gives to worker i in particular. False: it
  * gives none, and *out is left alone. */
 bool sn_topology_own_cpus(const sennit_scheduler *s, uint32_t i,
-			 sennit_cpu_mask *out);
+			  sennit_cpu_mask *out);
 
 /* Before any thread is there. 0 or -ENOMEM. */
 SENNIT_MUST_USE int sn_topology_init(sennit_scheduler *s);

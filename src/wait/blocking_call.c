@@ -59,7 +59,8 @@ static void begin(sennit_scheduler *s)
 }
 
 /* Have another call, or rest; NULL. */
-static struct blocking_call *next(struct blocking_threads *p, struct blocking_thread *self)
+static struct blocking_call *next(struct blocking_threads *p,
+				  struct blocking_thread  *self)
 {
 	uint32_t       word = sn_wait_queue_lock(&p->word);
 	struct waiter *n = sn_wait_take_one(&p->calls);
@@ -71,11 +72,12 @@ static struct blocking_call *next(struct blocking_threads *p, struct blocking_th
 }
 
 /* NULL: the proxy must leave. */
-static struct blocking_call *wait_for_call(sennit_scheduler *s, struct blocking_thread *self)
+static struct blocking_call *wait_for_call(sennit_scheduler       *s,
+					   struct blocking_thread *self)
 {
 	uint64_t patience = s->config.blocking_idle_ms * SENNIT_MILLISECOND;
 	struct waiter *n = sn_blocking_thread_await(&s->blocking, self,
-					  sennit_after(patience));
+						    os_after(patience));
 
 	return n ? call_of(n) : NULL;
 }
@@ -89,8 +91,8 @@ static void work(sennit_scheduler *s, struct blocking_call *c)
 
 		run(done);
 		c = next(&s->blocking, &self);
-		TORTURE_POINT();             /* another may have work for it */
-		sn_wait_wake(&done->waiter); /* *done is gone */
+		TORTURE_POINT();        /* another may have work for it */
+		sn_wake(&done->waiter); /* *done is gone */
 		if (!c)
 			c = wait_for_call(s, &self);
 	}
@@ -105,8 +107,8 @@ static void thread_ends(void *unused)
 
 static void *thread_main(void *argument)
 {
-	struct blocking_call      *first = argument;
-	sennit_scheduler *s = first->scheduler;
+	struct blocking_call *first = argument;
+	sennit_scheduler     *s = first->scheduler;
 
 	begin(s);
 	pthread_cleanup_push(thread_ends, NULL);
@@ -159,23 +161,25 @@ static bool start(struct blocking_call *c)
 static void stand_in(struct blocking_call *c)
 {
 	struct blocking_threads *p = &c->scheduler->blocking;
-	struct waiter  *n;
+	struct waiter           *n;
 
 	run(c);
 	do {
 		uint32_t word = sn_wait_queue_lock(&p->word);
 
 		n = sn_wait_take_one(&p->calls);
-		sn_wait_queue_unlock(&p->word, sn_wait_queue_bits(p->calls, word));
+		sn_wait_queue_unlock(&p->word,
+				     sn_wait_queue_bits(p->calls, word));
 		if (n) {
 			run(call_of(n));
-			sn_wait_wake(n);
+			sn_wake(n);
 		}
 	} while (n);
 }
 
 /* Lock held. */
-static int wait_in_turn(struct blocking_call *c, uint32_t word, sennit_time deadline)
+static int wait_in_turn(struct blocking_call *c, uint32_t word,
+			sennit_time deadline)
 {
 	struct blocking_threads *p = &c->scheduler->blocking;
 
@@ -219,9 +223,9 @@ int sn_blocking_call(struct blocking_call *c, sennit_time deadline)
 	c->fp_control = arch_fp_control();
 	p = &c->scheduler->blocking;
 	for (;;) {
-		uint32_t      word = sn_wait_queue_lock(&p->word);
+		uint32_t                word = sn_wait_queue_lock(&p->word);
 		struct blocking_thread *to = sn_blocking_threads_take_idle(p);
-		bool          choose = !to && sn_blocking_threads_must_choose(p);
+		bool choose = !to && sn_blocking_threads_must_choose(p);
 
 		if (!to && !choose && p->count >= p->ceiling)
 			return wait_in_turn(c, word, deadline);

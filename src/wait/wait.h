@@ -23,24 +23,26 @@
 #define SN_WAIT_H
 
 #include "worker/loop.h"
-#include "worker/cancel_scope.h"
+#include "worker/wake.h"
 
 /* Where an unbound thread sleeps. */
 extern _Thread_local struct parker sn_parker
 	__attribute__((tls_model("initial-exec")));
 
 /* The scope that may cancel a wait of *f, NULL for none. */
-static inline struct sennit_cancel_scope *sn_wait_scope(const struct sennit_fiber *f,
-						 sennit_time deadline)
+static inline struct sennit_cancel_scope *sn_wait_scope(
+	const struct sennit_fiber *f, sennit_time deadline)
 {
-	struct sennit_cancel_scope *s = f && deadline != SN_UNCANCELLED ? f->scope
-								 : NULL;
+	struct sennit_cancel_scope *s = f && deadline != SN_UNCANCELLED
+						? f->scope
+						: NULL;
 
 	return s && s->kind_ == SCOPE_GROUP ? s : NULL;
 }
 
 /* *n has several that may end it. */
-static inline void sn_waiter_race(struct waiter *n, struct sennit_cancel_scope *scope)
+static inline void sn_waiter_race(struct waiter              *n,
+				  struct sennit_cancel_scope *scope)
 {
 	n->is.raced = true;
 	n->part = 0;
@@ -120,8 +122,9 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 
 	if (likely(n->fiber))
 		sn_fiber_state_block(&n->fiber->state, kind, object,
-			       (uint32_t)a_load_rlx(&w->blocks),
-			       a_load_rlx(&w->clock), sn_wait_end(n, deadline));
+				     (uint32_t)a_load_rlx(&w->blocks),
+				     a_load_rlx(&w->clock),
+				     sn_wait_end(n, deadline));
 }
 
 /* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or
@@ -175,7 +178,8 @@ static inline bool sn_wait_take(void **list, struct waiter *n)
 }
 
 /* Take the first waiter that still waits off the queue and claim it; NULL when
- * there is none. The word's bits are sn_wait_queue_bits' afterwards. Lock held. */
+ * there is none. The word's bits are sn_wait_queue_bits' afterwards. Lock
+ * held. */
 struct waiter *sn_wait_take_next(void **list);
 
 static inline struct waiter *sn_wait_take_one(void **list)
@@ -191,7 +195,7 @@ static inline struct waiter *sn_wait_take_one(void **list)
 	return n;
 }
 
-/* Take all off and claim them; returns their chain for sn_wait_wake_all, NULL
+/* Take all off and claim them; returns their chain for sn_wake_all, NULL
  * for none. The list is empty afterwards. word: its value. Lock held. */
 struct link *sn_wait_take_all_raced(void **list);
 
@@ -204,39 +208,6 @@ static inline struct link *sn_wait_take_all(void **list, uint32_t word)
 	*list = NULL;
 	return all;
 }
-
-/* Make a claimed waiter of another worker, or a thread, run. */
-void sn_wait_wake_other(struct waiter *n);
-
-/* Make a claimed waiter run. Not under its object's lock. */
-static inline void sn_wait_wake(struct waiter *n)
-{
-	struct worker *w = sn_self;
-
-	if (likely(w && n->home == w)) {
-		sn_fiber_state_ready(&n->fiber->state);
-		sn_worker_ready(w, n->fiber);
-	} else {
-		sn_wait_wake_other(n);
-	}
-}
-
-/* The same for a chain of several. */
-void sn_wait_wake_chain(struct link *chain);
-
-static inline void sn_wait_wake_all(struct link *chain)
-{
-	if (!chain)
-		return;
-	if (likely(chain->next == chain))
-		sn_wait_wake(sn_wait_queue_first(chain));
-	else
-		sn_wait_wake_chain(chain);
-}
-
-/* Cancel the scope: its waits end with -ECANCELED, those to come as well.
- * Returns whether it was not cancelled before. The scope may be gone then. */
-bool sn_wait_cancel(struct sennit_cancel_scope *s);
 
 /* Who the caller is, as owner of a lock: its fiber, the group of which it is a
  * member that runs on the opener's fiber, or its thread. Never the same for two

@@ -21,13 +21,13 @@ static bool is_linked(const struct wait_any *s, size_t i,
 static bool link_part(const struct wait_any *s, struct waiter *n, bool *mine)
 {
 	struct wait_any_queue q = s->queue(s->objects, n->part);
-	uint32_t             word = sn_wait_queue_lock(q.word);
+	uint32_t              word = sn_wait_queue_lock(q.word);
 
 	if (word & WAIT_QUEUE_OWN) {
 		*mine = sn_waiter_claim(n);
-		sn_wait_queue_unlock(q.word,
-				*mine ? s->passed(s->objects, n->part, word)
-				      : word);
+		sn_wait_queue_unlock(
+			q.word,
+			*mine ? s->passed(s->objects, n->part, word) : word);
 		return false;
 	}
 	if (likely(!*q.list) || !is_linked(s, n->part, q.word))
@@ -109,8 +109,7 @@ static NOINLINE int wait_many(const struct wait_any *s, size_t *which,
 	return wait_in_parts(s, parts, which, deadline);
 }
 
-int sn_wait_any(const struct wait_any *s, size_t *which,
-		    sennit_time deadline)
+int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline)
 {
 	return s->count <= FEW ? wait_few(s, which, deadline)
 			       : wait_many(s, which, deadline);

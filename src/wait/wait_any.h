@@ -33,7 +33,6 @@ struct wait_any {
 
 /* Wait until one is set; *which: its index. Returns 0, -ETIMEDOUT or
  * -ECANCELED. The object that ended the wait may be gone then. */
-int sn_wait_any(const struct wait_any *s, size_t *which,
-		    sennit_time deadline);
+int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance.h - who gets tasks that have not started, so that those which will wait
- * do not all become fibers of one worker.
+/* balance.h - who gets tasks that have not started, so that those which will
+ * wait do not all become fibers of one worker.
  *
  * A fiber stays where it began. A worker starts a task that waits in a fraction
  * of a microsecond, and whoever is woken to help comes some 50 us later: left

@@ -38,8 +38,8 @@ static bool claim_cancelled(struct waiter *n)
 bool sn_cancel_scope_enlist(struct waiter *n)
 {
 	struct sennit_cancel_scope *root = n->scope->root_;
-	uint32_t             word = sn_wait_queue_lock(&root->lock_);
-	bool                 over = sn_cancel_scope_is_cancelled(n->scope);
+	uint32_t                    word = sn_wait_queue_lock(&root->lock_);
+	bool over = sn_cancel_scope_is_cancelled(n->scope);
 
 	/* A signaller that came first will wake it. */
 	if (over)
@@ -54,7 +54,7 @@ bool sn_cancel_scope_enlist(struct waiter *n)
 void sn_cancel_scope_withdraw(struct waiter *n)
 {
 	struct sennit_cancel_scope *root = n->scope->root_;
-	uint32_t             word = sn_wait_queue_lock(&root->lock_);
+	uint32_t                    word = sn_wait_queue_lock(&root->lock_);
 
 	if (n->is.enlisted)
 		leave(root, &n->enlisted);
@@ -94,14 +94,15 @@ static struct link *take_waits(struct sennit_cancel_scope       *root,
 struct link *sn_cancel_scope_cancel(struct sennit_cancel_scope *s, bool *first)
 {
 	struct sennit_cancel_scope *root = s->root_;
-	struct link         *claimed = NULL;
-	uint32_t             word = sn_wait_queue_lock(&root->lock_);
+	struct link                *claimed = NULL;
+	uint32_t                    word = sn_wait_queue_lock(&root->lock_);
 
 	*first = !a_load_rlx(&s->cancelled_); /* changes under the lock alone */
 	if (*first) {
 		/* -> cancel_scope.cancel: what happened before */
 		a_store_rel(&s->cancelled_, 1);
-		/* -> cancel_scope.cancel: the same, and the scope that it counts */
+		/* -> cancel_scope.cancel: the same, and the scope that it
+		 * counts */
 		a_add_rel(&root->cancels_, 1);
 		claimed = take_waits(root, s);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel_scope.h - what a task belongs to, so that its waits can be cancelled from
- * outside, and end by a deadline that is not their own.
+/* cancel_scope.h - what a task belongs to, so that its waits can be cancelled
+ * from outside, and end by a deadline that is not their own.
  *
  *	root <-- parent <-- scope <-- (fiber->scope)
  *	  waits: every wait in the whole tree that a cancel may end
@@ -32,8 +32,8 @@
 
 /* Make *s a scope inside parent, which may be NULL. */
 static inline void sn_cancel_scope_open(struct sennit_cancel_scope *s,
-				 struct sennit_cancel_scope *parent,
-				 sennit_time          deadline)
+					struct sennit_cancel_scope *parent,
+					sennit_time                 deadline)
 {
 	struct sennit_cancel_scope *root = s;
 
@@ -44,8 +44,8 @@ static inline void sn_cancel_scope_open(struct sennit_cancel_scope *s,
 			deadline = parent->deadline_;
 	}
 	*s = (struct sennit_cancel_scope){ .root_ = root,
-				    .parent_ = parent,
-				    .deadline_ = deadline };
+					   .parent_ = parent,
+					   .deadline_ = deadline };
 }
 
 /* Whether s or what it lies in is cancelled. May be late, never early. */
@@ -53,12 +53,14 @@ bool sn_cancel_scope_is_inside_cancelled(const struct sennit_cancel_scope *s);
 
 /* Whether anything is that s lies in or beside. Late by as much as the cancel
  * and this look overlap. */
-static inline bool sn_cancel_scope_may_be_cancelled(const struct sennit_cancel_scope *s)
+static inline bool sn_cancel_scope_may_be_cancelled(
+	const struct sennit_cancel_scope *s)
 {
 	return a_load_acq(&s->root_->cancels_); /* <- cancel_scope.cancel */
 }
 
-static inline bool sn_cancel_scope_is_cancelled(const struct sennit_cancel_scope *s)
+static inline bool sn_cancel_scope_is_cancelled(
+	const struct sennit_cancel_scope *s)
 {
 	return unlikely(sn_cancel_scope_may_be_cancelled(s)) &&
 	       sn_cancel_scope_is_inside_cancelled(s);

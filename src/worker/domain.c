@@ -24,8 +24,8 @@ struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 	if (!d)
 		return NULL;
 	d->scope = (struct sennit_cancel_scope){ .kind_ = SCOPE_DOMAIN,
-					  .root_ = &d->scope,
-					  .deadline_ = SENNIT_NEVER };
+						 .root_ = &d->scope,
+						 .deadline_ = SENNIT_NEVER };
 	sn_gate_init(&d->gate, 1, 0);
 	a_init(&d->inside, 1);
 	a_init(&d->others, 0);

@@ -26,8 +26,9 @@
  *   - Who has left, or released, and is not the sweeper touches the domain no
  *     more. The sweeper is inside until it has settled.
  *
- * A domain is a scope (worker/cancel_scope.h) which nobody cancels and which has no
- * deadline, so that groups inside it know it; they do not share its lock.
+ * A domain is a scope (worker/cancel_scope.h) which nobody cancels and which
+ * has no deadline, so that groups inside it know it; they do not share its
+ * lock.
  *
  * Checked by test/model/domain.pml.
  */
@@ -48,14 +49,14 @@ struct domain_part {
 
 struct sennit_domain {
 	struct sennit_cancel_scope scope; /* fixed; first, as tasks know it */
-	struct gate         gate;
-	a_u32               inside;    /* any: sweepers, + 1 until DONE */
-	a_u64               others;    /* any: see above */
-	sennit_scheduler   *scheduler; /* fixed */
-	sennit_end_fn      *run;       /* fixed: told of the end; NULL: none */
-	void               *argument;  /* fixed */
-	uint32_t            parts_count; /* fixed: the scheduler's capacity */
-	struct domain_part  parts[];
+	struct gate                gate;
+	a_u32                      inside; /* any: sweepers, + 1 until DONE */
+	a_u64                      others; /* any: see above */
+	sennit_scheduler          *scheduler; /* fixed */
+	sennit_end_fn             *run; /* fixed: told of the end; NULL: none */
+	void                      *argument; /* fixed */
+	uint32_t           parts_count; /* fixed: the scheduler's capacity */
+	struct domain_part parts[];
 };
 
 /* With one reference, of the caller's. NULL: no memory. */

@@ -228,7 +228,8 @@ void sn_end_clients_drop(sennit_scheduler *s)
 {
 	sennit_allocator memory = s->memory;
 
-	/* -> end_clients.keep: the last look at the block <- end_clients.keep */
+	/* -> end_clients.keep: the last look at the block <-
+	 * end_clients.keep */
 	if (a_sub_acqrel(&s->ending.weak.keepers, 1) == 1)
 		sn_memory_give(&memory, s, sizeof(*s));
 }

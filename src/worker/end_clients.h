@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end_clients.h - who is told of a scheduler's end, and who keeps its last block.
+/* end_clients.h - who is told of a scheduler's end, and who keeps its last
+ * block.
  *
  *	clients   wait for it: a record on the stack of each, the first is the
  *	          heir, who takes the scheduler apart
@@ -71,7 +72,7 @@ void sn_end_clients_tell(sennit_scheduler *s);
 /* Have run(argument) called at the end, or at once if that was told already. 0
  * or -ENOMEM. */
 SENNIT_MUST_USE int sn_end_clients_on(sennit_scheduler *s, sennit_end_fn *run,
-				 void *argument);
+				      void *argument);
 
 /* One more weak handle, by a holder of another or of a reference; or one less:
  * the last one to go, or the scheduler itself, frees its block. */

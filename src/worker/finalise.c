@@ -47,7 +47,8 @@ static void wind_up(sennit_scheduler *s)
 static void step_out(sennit_scheduler *s)
 {
 	TORTURE_POINT();
-	/* -> finalise.inside: all we did here <- finalise.inside: what all did */
+	/* -> finalise.inside: all we did here <- finalise.inside: what all
+	 * did */
 	if (a_sub_acqrel(&s->inside, 1) != 1)
 		return;
 	if (sn_end_clients_appoint(&s->ending))

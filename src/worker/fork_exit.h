@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_exit.h - notices when threads part from their workers, and processes from
- * their schedulers.
+/* fork_exit.h - notices when threads part from their workers, and processes
+ * from their schedulers.
  *
  * A key of the thread's own holds its worker from before the thread is bound,
  * or a worker's initialiser runs, until it is unbound or its loop has ended.
@@ -34,7 +34,8 @@ extern a_u32 sn_process; /* any */
  * of the system, which stays its answer. */
 SENNIT_MUST_USE int sn_fork_exit_prepare(void);
 
-/* The calling thread must not exit before sn_fork_exit_unwatch. 0 or -ENOMEM. */
+/* The calling thread must not exit before sn_fork_exit_unwatch. 0 or
+ * -ENOMEM. */
 SENNIT_MUST_USE int sn_fork_exit_watch(struct worker *w);
 void                sn_fork_exit_unwatch(void);
 

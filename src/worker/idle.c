@@ -100,8 +100,8 @@ static bool spin(struct worker *w, bool *due)
 	sennit_time  end = now + w->spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
-		if ((now >= end && !h.since) || sn_worker_threads_is_draining(w) ||
-		    nears_end(w))
+		if ((now >= end && !h.since) ||
+		    sn_worker_threads_is_draining(w) || nears_end(w))
 			return false;
 		rest(w);
 		if (round % ROUNDS_PER_YIELD == 0)
@@ -149,7 +149,8 @@ static void found(struct worker *w)
 static bool work_appeared(struct worker *w)
 {
 	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
-	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_threads_is_draining(w) ||
+	       !sn_inbox_is_empty(&w->tasks_in) ||
+	       sn_worker_threads_is_draining(w) ||
 	       !sn_backlog_is_empty(w->backlog) ||
 	       sn_gate_is_done(&w->scheduler->gate);
 }
@@ -173,7 +174,7 @@ static void await_end(const struct worker *w)
 static void sleep_announced(struct worker *w, sennit_time retire)
 {
 	sennit_time wake = sn_timers_look(&w->timers);
-	sennit_time nap = sennit_after(FIRST_NAP);
+	sennit_time nap = os_after(FIRST_NAP);
 
 	if (w->scheduler->config.spin_ns)
 		await_end(w);

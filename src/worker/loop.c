@@ -5,6 +5,7 @@
 #include "worker/longjmp_check.h"
 #include "worker/background.h"
 #include "worker/domain.h"
+#include "worker/group_member.h"
 #include "worker/idle.h"
 #include "worker/task_cleanup.h"
 #include "worker/balance.h"
@@ -156,7 +157,7 @@ static NOINLINE struct worker *run_packed(struct worker     *w,
 	w->home.current->scope = NULL;
 	sn_worker_discard(w, argument, meta);
 	if (g)
-		sn_loop_member_ended(w, g, error);
+		sn_group_end(g, w, error);
 	return w;
 }
 
@@ -325,7 +326,7 @@ static COLD bool get_idle_stack(struct worker *w)
 	note_peak(w);
 	if (sn_worker_add_stack(w))
 		return true;
-	sn_idle_for_fiber(w, sennit_after(STACK_RETRY));
+	sn_idle_for_fiber(w, os_after(STACK_RETRY));
 	return false;
 }
 
@@ -335,7 +336,8 @@ static COLD void wait_for_work(struct worker *w, bool first)
 {
 	note_peak(w);
 	if (first)
-		sn_fiber_state_set_since(&w->home.current->state, os_now_coarse());
+		sn_fiber_state_set_since(&w->home.current->state,
+					 os_now_coarse());
 	if (w->threaded) {
 		/* What it finds it must be able to start: whoever waits for
 		 * that could have. */
@@ -447,7 +449,7 @@ void sn_loop_yield(struct worker *w)
 
 	TORTURE_POINT(); /* who is alone comes back at once */
 	sn_fiber_state_yield(&self->state, (uint32_t)a_load_rlx(&w->blocks),
-		       a_load_rlx(&w->clock));
+			     a_load_rlx(&w->clock));
 	sn_worker_ready(w, self);
 	sn_loop_suspend(w);
 }
@@ -456,7 +458,7 @@ static void show_unbinding(struct worker *w)
 {
 	sn_fiber_state_set_task(&w->main.state, NULL);
 	sn_fiber_state_block(&w->main.state, SENNIT_WAITS_FOR_WORK, NULL, 0,
-		       a_load_rlx(&w->clock), SENNIT_NEVER);
+			     a_load_rlx(&w->clock), SENNIT_NEVER);
 }
 
 static void run_on_own_stack(struct worker *w, const struct task *t)

@@ -4,7 +4,6 @@
 #define SN_LOOP_H
 
 #include "worker/worker.h"
-#include "sennit/group.h"
 
 /* Set the running fiber aside until it is made ready; others run meanwhile.
  * errno keeps its value. */
@@ -32,10 +31,6 @@ static inline bool sn_loop_wants_newest(const struct worker *w)
 	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
 	       sn_inbox_is_empty(&w->fibers);
 }
-
-/* A member of *g, which ran on w, has returned `error`. (In wait/group_join.c,
- * which stands above.) */
-void sn_loop_member_ended(struct worker *w, sennit_group *g, int error);
 
 /* Run w's tasks and fibers until nothing is left, from the thread's own
  * stack. */

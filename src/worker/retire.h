@@ -51,7 +51,7 @@ void sn_retire_relieve_locked(sennit_scheduler *s);
 /* Of the first so many workers, which are to stay open, as many have threads as
  * should: the others may be about to resign. 0 or -EAGAIN. */
 SENNIT_MUST_USE int sn_retire_keep_floor_locked(sennit_scheduler *s,
-						 uint32_t          open);
+						uint32_t          open);
 
 /* How many of the open workers have a thread; stale but under the lock. */
 static inline uint32_t sn_retire_threads(const sennit_scheduler *s)
@@ -63,7 +63,7 @@ static inline uint32_t sn_retire_threads(const sennit_scheduler *s)
 
 /* When w, which goes to sleep and has been idle since then, is to retire. */
 static inline sennit_time sn_retire_time(const struct worker *w,
-					  sennit_time          since)
+					 sennit_time          since)
 {
 	const sennit_scheduler *s = w->scheduler;
 

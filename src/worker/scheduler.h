@@ -43,41 +43,44 @@ struct end_clients {
 };
 
 struct sennit_scheduler {
-	sennit_config    config;     /* fixed: every default filled in */
-	sennit_allocator memory;     /* fixed */
-	char             name[16];   /* fixed */
-	struct worker  **workers;    /* fixed: capacity of them */
-	struct sleeper **sleepers;   /* fixed: theirs, for parking */
-	uint32_t         capacity;   /* fixed: how many there may be */
-	uint32_t         process;    /* fixed: whose it is, see worker/fork_exit.h */
-	bool             asymmetric; /* fixed: os_process_barrier works */
+	sennit_config    config;   /* fixed: every default filled in */
+	sennit_allocator memory;   /* fixed */
+	char             name[16]; /* fixed */
+	struct worker  **workers;  /* fixed: capacity of them */
+	struct sleeper **sleepers; /* fixed: theirs, for parking */
+	uint32_t         capacity; /* fixed: how many there may be */
+	uint32_t process;    /* fixed: whose it is, see worker/fork_exit.h */
+	bool     asymmetric; /* fixed: os_process_barrier works */
 
 	/* Which workers there are: see worker/worker_threads.h. */
-	a_u32       target;  /* under threads_lock: how many are wanted */
-	a_u32       open;    /* under threads_lock: those below take new work */
-	a_u32       extent;  /* under threads_lock: none from here on has a
+	a_u32 target;  /* under threads_lock: how many are wanted */
+	a_u32 open;    /* under threads_lock: those below take new work */
+	a_u32 extent;  /* under threads_lock: none from here on has a
 				      * thread */
-	a_u32       retired; /* under threads_lock: of those, without a thread,
+	a_u32 retired; /* under threads_lock: of those, without a thread,
 				  * as they had nothing to do */
-	sennit_time refused; /* under threads_lock: no thread is asked for before */
+	sennit_time
+		refused; /* under threads_lock: no thread is asked for before */
 	pthread_mutex_t threads_lock;
 	void *(*thread_main)(void *worker); /* fixed: what a thread runs */
 	sennit_cpu_mask *masks;      /* fixed: copies, with mask_count; NULL */
 	size_t           masks_size; /* fixed: bytes of that block */
 	size_t           mask_count; /* fixed */
-	struct topology_slot     *places;      /* fixed: capacity, in the order of places;
+	struct topology_slot
+		*places;     /* fixed: capacity, in the order of places;
 				      * NULL: few, see scheduler/topology.h */
-	uint64_t         fp_control; /* fixed: the creating thread's */
+	uint64_t fp_control; /* fixed: the creating thread's */
 
-	struct parking parking;
-	struct stacks  stacks;
+	struct parking       parking;
+	struct stacks        stacks;
 	struct stack_depths *depths; /* fixed; NULL: stacks are not measured */
-	struct pool    pool;
-	struct backlog backlog; /* any: tasks for who has nothing to do */
+	struct pool          pool;
+	struct backlog       backlog; /* any: tasks for who has nothing to do */
 	struct blocking_threads blocking;
 
 	_Alignas(CACHE_LINE) struct gate gate;
-	_Alignas(CACHE_LINE) a_u32 next_worker; /* any: next worker for foreign work */
+	_Alignas(CACHE_LINE) a_u32
+		next_worker; /* any: next worker for foreign work */
 
 	/* Giving memory back: see worker/trim.h. */
 	a_u32 trims;   /* any: times all were told to */
@@ -86,17 +89,17 @@ struct sennit_scheduler {
 	/* The end: see worker/finalise.h. */
 	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
 					    * the scheduler, + 1 until DONE */
-	struct end_clients   ending;
-	pthread_mutex_t lock;
-	struct link    *bound; /* under lock: workers of bound threads */
-	pthread_t       exited[FINALISE_EXITS]; /* under lock: threads that leave,
+	struct end_clients ending;
+	pthread_mutex_t    lock;
+	struct link       *bound; /* under lock: workers of bound threads */
+	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that leave,
 					       * to be joined */
-	uint32_t        exits;                /* under lock: so many */
-	bool            abandoned;            /* fixed once the gate is DONE */
-	uint64_t        past_tasks;  /* under lock: counters of unbound ones */
-	uint64_t        past_blocks; /* under lock */
-	uint64_t        past_parks;  /* under lock */
-	uint64_t        past_fibers_peak; /* under lock */
+	uint32_t  exits;                  /* under lock: so many */
+	bool      abandoned;              /* fixed once the gate is DONE */
+	uint64_t  past_tasks;       /* under lock: counters of unbound ones */
+	uint64_t  past_blocks;      /* under lock */
+	uint64_t  past_parks;       /* under lock */
+	uint64_t  past_fibers_peak; /* under lock */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_overflow.h - names a stack overflow: whose stack, what runs on it, how large
- * it is, and where.
+/* stack_overflow.h - names a stack overflow: whose stack, what runs on it, how
+ * large it is, and where.
  *
  *	frame grows into the guard --> fault, on the thread's alternate stack:
  *	is the address in the guard of the fiber that runs here, or the stack

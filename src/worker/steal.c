@@ -69,7 +69,8 @@ static uint32_t next_random(struct worker *w)
  * those who will come for them. */
 static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 {
-	if (a_load_rlx(&victim->idle_now)) { /* stale: see sn_balance_piles_up */
+	if (a_load_rlx(
+		    &victim->idle_now)) { /* stale: see sn_balance_piles_up */
 		if (!sn_inbox_is_empty(&victim->tasks_in))
 			sn_parking_wake(&victim->sleeper);
 		h->in_vain++;
@@ -144,7 +145,8 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 	h->prey = NULL;
 	if (prey && visit(w, h, prey, now))
 		return true;
-	n = sn_steal_order_round(&h->tour, &w->rings, s->places, extent, victims);
+	n = sn_steal_order_round(&h->tour, &w->rings, s->places, extent,
+				 victims);
 	for (uint32_t i = 0; i < n; i++)
 		if (visit(w, h, s->workers[victims[i]], now))
 			return true;
@@ -153,8 +155,9 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 {
-	uint32_t extent = a_load_rlx(&w->scheduler->extent); /* see worker_threads.h */
-	bool     few = extent <= STEAL_ORDER_TRIES + 1;
+	uint32_t extent =
+		a_load_rlx(&w->scheduler->extent); /* see worker_threads.h */
+	bool few = extent <= STEAL_ORDER_TRIES + 1;
 
 	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
 		return true;

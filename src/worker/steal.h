@@ -16,18 +16,18 @@
 
 /* A search; all zero to begin with. */
 struct heist {
-	sennit_time    since;   /* when private tasks were first seen; 0: all
+	sennit_time since;   /* when private tasks were first seen; 0: all
 				 * others have been seen to have none */
-	uint32_t       in_vain; /* victims in a row that had none */
-	bool           leaves;  /* fixed: sn_balance_piles_up() when it began */
-	bool           on_tour;
-	struct steal_tour    tour; /* where the next round goes on */
-	struct worker *prey; /* whom it begins with; NULL: nobody */
+	uint32_t    in_vain; /* victims in a row that had none */
+	bool        leaves;  /* fixed: sn_balance_piles_up() when it began */
+	bool        on_tour;
+	struct steal_tour tour; /* where the next round goes on */
+	struct worker    *prey; /* whom it begins with; NULL: nobody */
 };
 
-/* One round: over all others, from anywhere on, if those are STEAL_ORDER_TRIES at
- * most, else over so many of them (core/steal_order.h). True: w now has tasks of
- * its own. now: the time, roughly. */
+/* One round: over all others, from anywhere on, if those are STEAL_ORDER_TRIES
+ * at most, else over so many of them (core/steal_order.h). True: w now has
+ * tasks of its own. now: the time, roughly. */
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now);
 
 /* Whether any worker but w holds tasks that have not started: looks at all. The

@@ -9,7 +9,7 @@
 static void measure(struct sennit_fiber *f)
 {
 	struct stack_depths *d = sn_worker_of(f)->scheduler->depths;
-	uintptr_t      task = (uintptr_t)sn_fiber_state_get_task(&f->state);
+	uintptr_t task = (uintptr_t)sn_fiber_state_get_task(&f->state);
 
 	if (task)
 		sn_stack_depth_note(d, task, sn_fiber_depth(f));
@@ -34,7 +34,8 @@ static bool is_threads(const struct sennit_fiber *f)
 	return f == &sn_worker_of(f)->main;
 }
 
-void sn_task_cleanup_save(struct sennit_fiber *f, struct task_cleanup_saved *aside)
+void sn_task_cleanup_save(struct sennit_fiber       *f,
+			  struct task_cleanup_saved *aside)
 {
 	aside->cleanup = f->cleanup;
 	f->cleanup = 0;
@@ -51,7 +52,8 @@ void sn_task_cleanup_save(struct sennit_fiber *f, struct task_cleanup_saved *asi
 	}
 }
 
-void sn_task_cleanup_restore(struct sennit_fiber *f, const struct task_cleanup_saved *aside)
+void sn_task_cleanup_restore(struct sennit_fiber             *f,
+			     const struct task_cleanup_saved *aside)
 {
 	f->cleanup = aside->cleanup;
 	if (is_threads(f))

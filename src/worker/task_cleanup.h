@@ -27,8 +27,9 @@ static inline bool sn_task_cleanup_is_needed(const struct sennit_fiber *f)
 }
 
 /* On f, which runs, another task is about to run, and has run. */
-COLD void sn_task_cleanup_save(struct sennit_fiber *f, struct task_cleanup_saved *aside);
-COLD void sn_task_cleanup_restore(struct sennit_fiber      *f,
-			     const struct task_cleanup_saved *aside);
+COLD void sn_task_cleanup_save(struct sennit_fiber       *f,
+			       struct task_cleanup_saved *aside);
+COLD void sn_task_cleanup_restore(struct sennit_fiber             *f,
+				  const struct task_cleanup_saved *aside);
 
 #endif

@@ -57,7 +57,7 @@ static COLD void put_back(struct inbox *in, struct node *rest,
 }
 
 uint32_t sn_task_inbox_take(struct inbox *from, const struct parcels_to *to,
-			 uint32_t parts)
+			    uint32_t parts)
 {
 	struct node *n = sn_inbox_take_raw(from);
 	uint32_t     count = 0;

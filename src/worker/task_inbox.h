@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task_inbox.h - tasks in an inbox, and how they get from there onto a deque. */
+/* task_inbox.h - tasks in an inbox, and how they get from there onto a
+ * deque. */
 #ifndef SN_TASK_INBOX_H
 #define SN_TASK_INBOX_H
 
@@ -29,6 +30,6 @@ struct parcels_to {
  * the caller looks for sleepers afterwards. Returns how many were moved. From:
  * any worker.  */
 uint32_t sn_task_inbox_take(struct inbox *from, const struct parcels_to *to,
-			 uint32_t parts);
+			    uint32_t parts);
 
 #endif

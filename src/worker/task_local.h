@@ -4,8 +4,8 @@
  *	fiber->locals --> { memory, capacity, value, value, ... }   by key
  *
  * Made by the first set, larger when a later key needs it, gone when the task
- * ends: the fiber's CLEANUP_LOCALS says that there is something to end. The first
- * one is a block of the worker's pool.
+ * ends: the fiber's CLEANUP_LOCALS says that there is something to end. The
+ * first one is a block of the worker's pool.
  *
  * What a thread has set on its own stack is its own: kept by the thread while
  * it is not bound, by its worker's record of that stack while it is. So a get
@@ -41,7 +41,7 @@ static inline struct locals **sn_task_local_mine(void)
 /* The slot of the key, which has a value in it only with the key's generation.
  * NULL: nothing was ever set there. */
 static inline struct local *sn_task_local_find(const struct locals *l,
-					  sennit_local_key     key)
+					       sennit_local_key     key)
 {
 	if (unlikely(!l || key.index_ >= l->capacity))
 		return NULL;

@@ -157,7 +157,8 @@ static bool may_have_surplus(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	if (!is_automatic(s) || (!w->expects_more && w->work_done == deeds_of(w)))
+	if (!is_automatic(s) ||
+	    (!w->expects_more && w->work_done == deeds_of(w)))
 		return false;
 	return beyond(w, sn_worker_blocked(w)) ||
 	       sn_ring_is_large(&w->pinned) ||

@@ -46,44 +46,44 @@
 #define WORKER_OLDEST 1024u
 
 struct worker {
-	struct home       home;       /* first, as fibers know it */
-	struct fifo       ready;      /* owner: fibers to resume */
-	struct node      *idle;       /* owner: idle stacks, last used first */
-	void             *first_stack;      /* handed: the first stack, not taken into
+	struct home  home;         /* first, as fibers know it */
+	struct fifo  ready;        /* owner: fibers to resume */
+	struct node *idle;         /* owner: idle stacks, last used first */
+	void        *first_stack;  /* handed: the first stack, not taken into
 				       * use yet; NULL: it has been */
-	uint32_t          dispatches; /* owner: until the next upkeep */
-	uint32_t          upkeeps;    /* owner: until the oldest's turn */
-	uint32_t          serial;     /* fixed: unique in the process, not 0 */
-	bool              oldest_first; /* fixed: the order of own tasks */
-	bool              unbinding;    /* owner: STW that runs dry */
-	bool              draining;       /* owner: takes no new tasks */
-	bool              starts_searching;    /* handed: begins as a counted searcher */
-	bool              started_by_create; /* handed: its thread is create's */
-	bool              retiring; /* owner: asleep, out of the gate, about to
+	uint32_t     dispatches;   /* owner: until the next upkeep */
+	uint32_t     upkeeps;      /* owner: until the oldest's turn */
+	uint32_t     serial;       /* fixed: unique in the process, not 0 */
+	bool         oldest_first; /* fixed: the order of own tasks */
+	bool         unbinding;    /* owner: STW that runs dry */
+	bool         draining;     /* owner: takes no new tasks */
+	bool starts_searching;     /* handed: begins as a counted searcher */
+	bool started_by_create;    /* handed: its thread is create's */
+	bool retiring;             /* owner: asleep, out of the gate, about to
 				     * lose its thread */
-	bool              pushes;   /* owner: own tasks go to the deque, and
+	bool pushes;               /* owner: own tasks go to the deque, and
 				       * need no fence; not while closed */
-	bool              pops;     /* owner: own tasks come from there */
-	struct parking   *parking;  /* fixed: the scheduler's */
-	int              *error;    /* fixed: the thread's errno */
-	a_u64             clock;    /* owner writes: not after what runs
+	bool pops;                 /* owner: own tasks come from there */
+	struct parking   *parking; /* fixed: the scheduler's */
+	int              *error;   /* fixed: the thread's errno */
+	a_u64             clock;   /* owner writes: not after what runs
 					 * began, and as late as is cheap */
-	struct ring       pinned;   /* owner: tasks that stay */
-	struct pool_cache cache;    /* owner */
-	struct timers     timers;   /* owner */
-	struct backlog   *backlog;  /* fixed: the scheduler's, or below */
+	struct ring       pinned;  /* owner: tasks that stay */
+	struct pool_cache cache;   /* owner */
+	struct timers     timers;  /* owner */
+	struct backlog   *backlog; /* fixed: the scheduler's, or below */
 
-	uint32_t           index;     /* fixed: MTW's 0.. */
-	uint32_t           fiber_ids; /* owner: the last given */
-	uint32_t           spin_ns;   /* owner: how long the next spin may be */
-	uint32_t           random;    /* owner */
-	uint32_t           last_victim;  /* owner: who had tasks when last seen;
+	uint32_t            index;     /* fixed: MTW's 0.. */
+	uint32_t            fiber_ids; /* owner: the last given */
+	uint32_t            spin_ns; /* owner: how long the next spin may be */
+	uint32_t            random;  /* owner */
+	uint32_t            last_victim; /* owner: who had tasks when last seen;
 				       * its own index: nobody */
-	struct steal_rings     rings; /* fixed: its neighbours; with seats only */
-	uintptr_t          seen;    /* owner: an address on the thread's own
+	struct steal_rings  rings; /* fixed: its neighbours; with seats only */
+	uintptr_t           seen;  /* owner: an address on the thread's own
 					 * stack; 0: none yet */
-	void              *fault_stack; /* owner: NULL: none of ours */
-	struct tracebuffer trace;
+	void               *fault_stack; /* owner: NULL: none of ours */
+	struct tracebuffer  trace;
 	struct sennit_fiber main;        /* the thread's own stack */
 	pthread_t           thread;      /* fixed while it runs */
 	a_u32               thread_id;   /* owner writes: the system's, or that
@@ -91,18 +91,18 @@ struct worker {
 					  * another begins; 0: not begun */
 	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
 	struct link        *roster;  /* under roster_lock: fibers but main */
-	struct startup       *startup;   /* fixed: whom to report to; NULL: none */
-	a_u32               has_thread; /* under scheduler->threads_lock: has a thread */
-	struct link         bound;   /* under scheduler->lock */
+	struct startup     *startup; /* fixed: whom to report to; NULL: none */
+	a_u32 has_thread;  /* under scheduler->threads_lock: has a thread */
+	struct link bound; /* under scheduler->lock */
 
 	/* Giving memory back: see trim.h. */
 	sennit_time trim_at;        /* owner: the next look, or step */
 	uint64_t    busiest;        /* owner: most fibers that waited at once,
 				     * since the last look */
-	uint64_t    work_done;          /* owner: what it had done by then */
+	uint64_t    work_done;      /* owner: what it had done by then */
 	uint32_t    surplus;        /* owner: idle stacks to be given back */
 	uint32_t    surplus_shared; /* owner: the same of the depot's */
-	uint32_t    trim_seen;           /* owner: how often, as far as seen */
+	uint32_t    trim_seen;      /* owner: how often, as far as seen */
 	bool        expects_more;   /* owner: the last look saw a peak */
 	a_u32       trimmed;        /* owner writes: the last `told` done */
 	a_u32       stacks;         /* owner writes: how many it has */
@@ -264,7 +264,7 @@ bool sn_worker_fire(struct worker *w, sennit_time now);
 static inline void sn_worker_trace(struct worker *w, uint32_t state)
 {
 	if (unlikely(w->trace.events) && w->trace.state != state)
-		sn_tracebuffer_record(&w->trace, state, sennit_now());
+		sn_tracebuffer_record(&w->trace, state, os_now());
 }
 
 /* Free a copied argument that came from the allocator. */

@@ -27,7 +27,8 @@ static struct worker *deliver_to(struct worker *to, struct node *newest,
 {
 	for (;; to = next_in_turn(to->scheduler)) {
 		sn_inbox_push(&to->tasks_in, newest, oldest);
-		a_fence(); /* <-> worker_threads.drain: pushed, before looking again */
+		/* <-> worker_threads.drain: pushed, before looking again */
+		a_fence();
 		TORTURE_POINT();
 		if (likely(!sn_worker_threads_is_draining(to)))
 			return to;
@@ -46,7 +47,7 @@ static struct worker *deliver(sennit_scheduler *s, struct node *newest,
 }
 
 void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
-			 struct node *oldest)
+				  struct node *oldest)
 {
 	deliver_to(to, newest, oldest);
 }
@@ -81,7 +82,8 @@ static struct node *end_of_run(struct node *newest, uint32_t n)
 }
 
 void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
-			struct node *oldest, uint32_t count, uint32_t ways)
+				 struct node *oldest, uint32_t count,
+				 uint32_t ways)
 {
 	struct worker *to;
 
@@ -129,7 +131,8 @@ bool sn_worker_threads_check(struct worker *w)
 	ASSERT_OWNER(w);
 	if (closed != w->draining)
 		sn_worker_set_draining(w, closed);
-	a_fence(); /* <-> worker_threads.drain: seen, before looking into the inbox */
+	/* <-> worker_threads.drain: seen, before looking into the inbox */
+	a_fence();
 	if (closed && (sn_deque_has_tasks_owner(&w->deque) ||
 		       !sn_inbox_is_empty(&w->tasks_in)))
 		hand_over(w);
@@ -151,7 +154,8 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
 	uint32_t was = a_load_rlx(&s->open); /* changed under the lock only */
 
 	set_open_locked(s, open);
-	a_fence(); /* <-> worker_threads.drain: closed, before looking into inboxes */
+	/* <-> worker_threads.drain: closed, before looking into inboxes */
+	a_fence();
 	for (uint32_t i = open; i < was; i++) {
 		forward(s->workers[i]);
 		sn_parking_wake(&s->workers[i]->sleeper);
@@ -187,7 +191,8 @@ static void trim_locked(sennit_scheduler *s)
 	uint32_t open = a_load_rlx(&s->open);     /* the same */
 
 	/* The same; a thief that sees the old number finds nothing there. */
-	while (extent > open && !a_load_rlx(&s->workers[extent - 1]->has_thread))
+	while (extent > open &&
+	       !a_load_rlx(&s->workers[extent - 1]->has_thread))
 		extent--;
 	a_store_rlx(&s->extent, extent); /* see above */
 }
@@ -202,7 +207,8 @@ bool sn_worker_threads_retire(struct worker *w)
 	resigns = sn_worker_threads_is_draining(w);
 	if (resigns) {
 		a_store_rlx(&w->idle_now, true); /* and so will the next be */
-		a_store_rlx(&w->has_thread, false); /* seen through lock, gate */
+		a_store_rlx(&w->has_thread,
+			    false); /* seen through lock, gate */
 		trim_locked(s);
 	}
 	pthread_mutex_unlock(&s->threads_lock);
@@ -246,7 +252,7 @@ void sn_worker_threads_start_one(struct parking *p)
 	       !err)
 		err = hire_locked(s);
 	if (err) /* not again for each task */
-		s->refused = sennit_after(HIRE_RETRY);
+		s->refused = os_after(HIRE_RETRY);
 	if (err || refused)
 		sn_retire_relieve_locked(s);
 	pthread_mutex_unlock(&s->threads_lock);

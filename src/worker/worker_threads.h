@@ -35,7 +35,8 @@
 
 /* Have `count` workers, 1 to capacity. 0 or -EAGAIN: the number is as before.
  */
-SENNIT_MUST_USE int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count);
+SENNIT_MUST_USE int sn_worker_threads_resize(sennit_scheduler *s,
+					     uint32_t          count);
 
 /* What parking calls when nobody else can be woken: start a vacant worker. */
 void sn_worker_threads_start_one(struct parking *p);
@@ -48,12 +49,13 @@ void sn_worker_threads_send(sennit_scheduler *s, struct node *n);
  * oldest: so many workers in turn get a run of neighbours each; 1 <= ways <=
  * count. */
 void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
-			struct node *oldest, uint32_t count, uint32_t ways);
+				 struct node *oldest, uint32_t count,
+				 uint32_t ways);
 
 /* Leave a chain that leads from its newest node to its oldest in the inbox of
  * `to`, or, if that has closed, of another. The caller wakes who is to come. */
 void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
-			 struct node *oldest);
+				  struct node *oldest);
 
 /* Learn whether w, the caller's, is closed; if so hand all its tasks on that
  * others may run. */
@@ -66,7 +68,8 @@ SENNIT_MUST_USE bool sn_worker_threads_retire(struct worker *w);
 /* Whether w is one that shall take no new tasks. */
 static inline bool sn_worker_threads_is_draining(const struct worker *w)
 {
-	return w->index >= a_load_acq(&w->scheduler->open); /* <- worker_threads.open */
+	/* <- worker_threads.open */
+	return w->index >= a_load_acq(&w->scheduler->open);
 }
 
 /* Whether w, which knows that it was closed, no longer is. */

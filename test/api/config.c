@@ -346,7 +346,7 @@ static void yield_and_touch_stack(void *argument)
 static void stack_size_is_what_tasks_can_use(void **state)
 {
 	const struct world *w = *state;
-	struct stack_depth        d = { .bytes = 900 * 1024 };
+	struct stack_depth  d = { .bytes = 900 * 1024 };
 	sennit_scheduler   *s;
 	unsigned            i;
 

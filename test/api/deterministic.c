@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic_threads.c - the calls in an ordinary library. What they do in one that
- * is built with SENNIT_DETERMINISTIC is for test/explore. */
+/* deterministic_threads.c - the calls in an ordinary library. What they do in
+ * one that is built with SENNIT_DETERMINISTIC is for test/explore. */
 #include "with_workers.h"
 
 #include <errno.h>

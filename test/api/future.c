@@ -294,9 +294,9 @@ static void a_task_without_a_function_is_refused(void **state)
 
 struct cancelling {
 	struct sennit_cancel_scope scope;
-	sennit_future       future, other;
-	sennit_wait_group   done;
-	atomic_bool         last; /* the wait that cannot fail comes now */
+	sennit_future              future, other;
+	sennit_wait_group          done;
+	atomic_bool last; /* the wait that cannot fail comes now */
 };
 
 static void wait_in_scope(void *argument)
@@ -333,7 +333,7 @@ static void only_waits_with_a_deadline_are_cancelled(void **state)
 	sennit_wait_group_init(&c.done, 1);
 	must_schedule(wait_in_scope, &c);
 	assert_soon(fibers_of(w->s) == 1);
-	sn_wait_cancel(&c.scope);
+	sn_wake_cancelled(&c.scope);
 	assert_soon(atomic_load(&c.last) && fibers_of(w->s) == 1);
 	sennit_future_destroy(&c.other); /* nobody is left in it */
 	sennit_future_set(&c.future, NULL);

@@ -41,7 +41,7 @@ static void expect_left(struct wait_any *v)
 
 static void try_any(void *argument)
 {
-	struct wait_any    v;
+	struct wait_any   v;
 	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
 
 	(void)argument;
@@ -65,7 +65,7 @@ static void try_any(void *argument)
 
 static void try_all(void *argument)
 {
-	struct wait_any    v;
+	struct wait_any   v;
 	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
 
 	(void)argument;
@@ -107,7 +107,7 @@ static void wait_for_any(void *argument)
 
 static void wait_for_any_long(void *argument)
 {
-	struct wait_any   *v = argument;
+	struct wait_any  *v = argument;
 	const sennit_time t = sennit_after(100 * SENNIT_SECOND);
 
 	v->result = sennit_future_wait_any_until(v->list, v->count, &v->which,
@@ -129,9 +129,9 @@ static void *wait_for_any_long_as_thread(void *argument)
 
 static void any_ends_with_each_of_them(void **state)
 {
-	struct world  *w = *state;
+	struct world   *w = *state;
 	struct wait_any v;
-	size_t         i;
+	size_t          i;
 
 	for (i = 0; i < SENNIT_FUTURE_WAIT_MAX; i++) {
 		set_several(&v, SENNIT_FUTURE_WAIT_MAX);
@@ -149,8 +149,8 @@ static void any_ends_with_each_of_them(void **state)
 static void a_thread_waits_for_any(void **state)
 {
 	struct wait_any v;
-	pthread_t      t;
-	size_t         i;
+	pthread_t       t;
+	size_t          i;
 
 	(void)state;
 	for (i = 0; i < 20; i++) {
@@ -170,9 +170,9 @@ static void a_thread_waits_for_any(void **state)
 
 static void one_of_several_set_in_a_row_is_told(void **state)
 {
-	struct world  *w = *state;
+	struct world   *w = *state;
 	struct wait_any v;
-	size_t         i;
+	size_t          i;
 
 	set_several(&v, SOME);
 	must_schedule(wait_for_any, &v);
@@ -186,7 +186,7 @@ static void one_of_several_set_in_a_row_is_told(void **state)
 
 static void the_same_future_twice_does_no_harm(void **state)
 {
-	struct world  *w = *state;
+	struct world   *w = *state;
 	struct wait_any v;
 
 	set_several(&v, SOME);
@@ -201,7 +201,7 @@ static void the_same_future_twice_does_no_harm(void **state)
 
 static void wait_for_all(void *argument)
 {
-	struct wait_any   *v = argument;
+	struct wait_any  *v = argument;
 	const sennit_time t = sennit_after(100 * SENNIT_SECOND);
 
 	v->result = sennit_future_wait_all_until(v->list, v->count, t);
@@ -214,7 +214,7 @@ static void wait_for_all(void *argument)
 static void all_ends_when_the_last_is_set(void **state)
 {
 	struct wait_any v;
-	size_t         i;
+	size_t          i;
 
 	(void)state;
 	set_several(&v, SENNIT_FUTURE_WAIT_MAX);

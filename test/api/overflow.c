@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_overflow.c - a task that runs off its stack is named before the process ends;
- * other faults, and other handlers, are as they were. Each fault is in a child.
+/* stack_overflow.c - a task that runs off its stack is named before the process
+ * ends; other faults, and other handlers, are as they were. Each fault is in a
+ * child.
  */
 #include "../child.h"
 #include "with_workers.h"

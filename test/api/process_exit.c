@@ -28,7 +28,7 @@ const char *__tsan_default_options(void)
 struct end_clients {
 	uint32_t workers;
 	void (*leave)(struct end_clients *e); /* ends in exit(STATUS) */
-	sennit_scheduler *s;             /* the caller is bound to it */
+	sennit_scheduler *s;                  /* the caller is bound to it */
 	sennit_event      never;
 	sennit_mutex      held;
 	sennit_wait_group asleep;
@@ -209,7 +209,7 @@ static void assert_leaves(void **state, void (*leave)(struct end_clients *e),
 			  bool   asleep)
 {
 	const struct world *w = *state;
-	struct end_clients       e = { .workers = w->workers, .leave = leave };
+	struct end_clients  e = { .workers = w->workers, .leave = leave };
 	const pid_t         child = begin_child();
 	int                 status;
 

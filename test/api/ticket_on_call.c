@@ -25,7 +25,7 @@ static struct blocking_call call_list[CALLS];
 static void make_call(void *argument)
 {
 	const struct blocking_call *c = argument;
-	struct calls      *all = c->calls;
+	struct calls               *all = c->calls;
 
 	EXPECT(all->made++ == c->number);
 	EXPECT(sennit_current() != NULL);

@@ -19,9 +19,9 @@ struct end_clients {
 
 struct visitor {
 	struct end_clients *e;
-	unsigned       index;
-	bool           releases; /* a reference of its own, somewhere between */
-	uint64_t       random;
+	unsigned            index;
+	bool     releases; /* a reference of its own, somewhere between */
+	uint64_t random;
 };
 
 static void note_end(void *argument)
@@ -43,7 +43,7 @@ static void dawdle(uint64_t *random)
 
 struct place {
 	struct end_clients *e;
-	unsigned       index;
+	unsigned            index;
 };
 
 /* Some wait with a deadline that does not come, some go on to wait again. */
@@ -95,10 +95,10 @@ static void start_waiting(struct end_clients *e)
 
 static void end_once(uint32_t workers, uint64_t *random)
 {
-	struct end_clients  e = { .random = random_from(random) };
-	struct visitor v[THREADS];
-	pthread_t      threads[THREADS];
-	unsigned       i;
+	struct end_clients e = { .random = random_from(random) };
+	struct visitor     v[THREADS];
+	pthread_t          threads[THREADS];
+	unsigned           i;
 
 	e.s = start_with(SENNIT_CONFIG(.workers = workers,
 				       .on_shutdown = note_end,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_threads.c - who is idle, how many there may be, and who may leave. */
+/* blocking_threads.c - who is idle, how many there may be, and who may
+ * leave. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,14 +30,15 @@ static void rest(struct blocking_threads *p, struct blocking_thread *self)
 
 static struct blocking_thread *take(struct blocking_threads *p)
 {
-	const uint32_t word = sn_wait_queue_lock(&p->word);
-	struct blocking_thread  *taken = sn_blocking_threads_take_idle(p);
+	const uint32_t          word = sn_wait_queue_lock(&p->word);
+	struct blocking_thread *taken = sn_blocking_threads_take_idle(p);
 
 	sn_wait_queue_unlock(&p->word, word);
 	return taken;
 }
 
-static void start_three(struct blocking_threads *p, struct blocking_thread three[3])
+static void start_three(struct blocking_threads *p,
+			struct blocking_thread   three[3])
 {
 	sn_blocking_threads_init(p, LIMIT);
 	for (int i = 0; i < 3; i++) {
@@ -48,7 +50,7 @@ static void start_three(struct blocking_threads *p, struct blocking_thread three
 static void the_last_to_rest_is_taken_first(void **state)
 {
 	struct blocking_threads p;
-	struct blocking_thread   three[3];
+	struct blocking_thread  three[3];
 
 	(void)state;
 	start_three(&p, three);
@@ -63,7 +65,7 @@ static void the_last_to_rest_is_taken_first(void **state)
 static void one_that_nobody_takes_leaves(void **state)
 {
 	struct blocking_threads p;
-	struct blocking_thread   three[3];
+	struct blocking_thread  three[3];
 
 	(void)state;
 	start_three(&p, three);
@@ -76,7 +78,7 @@ static void one_that_nobody_takes_leaves(void **state)
 
 struct late {
 	struct blocking_thread *to;
-	struct waiter call;
+	struct waiter           call;
 };
 
 static void *give_when_it_sleeps(void *argument)
@@ -92,9 +94,9 @@ static void *give_when_it_sleeps(void *argument)
 static void one_that_was_taken_does_not_leave(void **state)
 {
 	struct blocking_threads p;
-	struct blocking_thread   three[3];
-	struct late    l = { .to = &three[2] };
-	pthread_t      thread;
+	struct blocking_thread  three[3];
+	struct late             l = { .to = &three[2] };
+	pthread_t               thread;
 
 	(void)state;
 	start_three(&p, three);
@@ -109,20 +111,21 @@ static void one_that_was_taken_does_not_leave(void **state)
 static void at_the_end_all_leave(void **state)
 {
 	struct blocking_threads p;
-	struct blocking_thread   three[3];
+	struct blocking_thread  three[3];
 
 	(void)state;
 	start_three(&p, three);
 	sn_blocking_threads_close(&p);
 	for (int i = 0; i < 3; i++)
-		assert_null(sn_blocking_thread_await(&p, &three[i], SENNIT_NEVER));
+		assert_null(
+			sn_blocking_thread_await(&p, &three[i], SENNIT_NEVER));
 	assert_int_equal(sn_blocking_threads_count(&p), 0);
 }
 
 static void a_refusal_holds_until_one_rests(void **state)
 {
 	struct blocking_threads p;
-	struct blocking_thread   self;
+	struct blocking_thread  self;
 
 	(void)state;
 	sn_blocking_threads_init(&p, LIMIT);

@@ -12,12 +12,12 @@
 /* What the waits are for: nothing of it ever happens. */
 struct scene {
 	struct sennit_cancel_scope outer, inner;
-	sennit_event        events[10];
-	sennit_event       *all[10];
-	sennit_channel      channel, full;
-	int                 memory[1];
-	sennit_wait_group   done;
-	atomic_uint         cancelled, late;
+	sennit_event               events[10];
+	sennit_event              *all[10];
+	sennit_channel             channel, full;
+	int                        memory[1];
+	sennit_wait_group          done;
+	atomic_uint                cancelled, late;
 };
 
 enum { ANY, ANY_OF_MANY, ALL_OF, RECEIVE, SEND, SELECT, KINDS };
@@ -126,7 +126,7 @@ static void a_cancel_ends_every_kind_of_wait(void **state)
 	set_scene(&c);
 	start_visits(&c, 10, SENNIT_NEVER);
 	assert_soon(fibers_of(w->s) == 10 * KINDS);
-	assert_true(sn_wait_cancel(&c.outer));
+	assert_true(sn_wake_cancelled(&c.outer));
 	sennit_wait_group_wait(&c.done);
 	assert_int_equal(atomic_load(&c.cancelled), 10 * KINDS);
 	check_scene(&c);
@@ -138,7 +138,7 @@ static void a_wait_in_a_cancelled_scope_does_not_begin(void **state)
 
 	(void)state;
 	set_scene(&c);
-	assert_true(sn_wait_cancel(&c.inner));
+	assert_true(sn_wake_cancelled(&c.inner));
 	start_visits(&c, 10, SENNIT_NEVER);
 	sennit_wait_group_wait(&c.done);
 	assert_int_equal(atomic_load(&c.cancelled), 10 * KINDS);
@@ -168,7 +168,7 @@ static void cancels_and_deadlines_may_come_at_once(void **state)
 		set_scene(&c);
 		start_visits(&c, 5,
 			     sennit_after(i * 10 * SENNIT_MICROSECOND + 1));
-		assert_true(sn_wait_cancel(&c.outer));
+		assert_true(sn_wake_cancelled(&c.outer));
 		sennit_wait_group_wait(&c.done);
 		assert_int_equal(atomic_load(&c.late) +
 					 atomic_load(&c.cancelled),
@@ -208,7 +208,7 @@ static void calls_that_cannot_fail_are_not_cancelled(void **state)
 	(void)state;
 	set_scene(&k->c);
 	sennit_wait_group_init(&k->done, 1);
-	sn_wait_cancel(&k->c.outer);
+	sn_wake_cancelled(&k->c.outer);
 	must_schedule(wait_without_deadline, k);
 	sennit_yield();
 	sennit_event_set(&k->c.events[0]);
@@ -254,7 +254,7 @@ static void a_wait_that_did_not_begin_is_not_reported(void **state)
 
 	(void)state;
 	set_scene(&c);
-	sn_wait_cancel(&c.inner);
+	sn_wake_cancelled(&c.inner);
 	in_a_task(wait_and_look, &c);
 	check_scene(&c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_depth.c - paint shows what was used, whatever was written; each function has
- * a place, and when there are no more the last one is all others'.
+/* stack_depth.c - paint shows what was used, whatever was written; each
+ * function has a place, and when there are no more the last one is all others'.
  */
 #include "../api/with_workers.h"
 
@@ -20,7 +20,8 @@ static void all_of_fresh_paint_is_unused(void **state)
 	(void)state;
 	memset(ground, 0, sizeof(ground));
 	sn_stack_depth_paint(at(1), at(WORDS - 1));
-	assert_ptr_equal(sn_stack_depth_bottom(at(1), at(WORDS - 1)), at(WORDS - 1));
+	assert_ptr_equal(sn_stack_depth_bottom(at(1), at(WORDS - 1)),
+			 at(WORDS - 1));
 	assert_true(!ground[0] && !ground[WORDS - 1]);
 }
 
@@ -33,7 +34,8 @@ static void the_lowest_word_written_is_found(void **state)
 		sn_stack_depth_paint(at(0), at(WORDS));
 		ground[300] = ~values[i];
 		ground[40] = values[i];
-		assert_ptr_equal(sn_stack_depth_bottom(at(0), at(WORDS)), at(40));
+		assert_ptr_equal(sn_stack_depth_bottom(at(0), at(WORDS)),
+				 at(40));
 	}
 }
 
@@ -48,7 +50,7 @@ static void a_copy_of_paint_is_no_paint(void **state)
 static void tasks_are_counted_and_the_deepest_kept(void **state)
 {
 	static struct stack_depths d;
-	uint64_t             tasks = 0, deepest = 0;
+	uint64_t                   tasks = 0, deepest = 0;
 
 	(void)state;
 	sn_stack_depth_note(&d, 77, 100);

@@ -13,7 +13,7 @@
 enum { MOST = 1024 };
 
 static struct topology_slot seats[MOST];
-static uint32_t    workers;
+static uint32_t             workers;
 
 /* `nodes` of `caches` of `cores` of `threads`; worker i on CPU i, and CPUs are
  * numbered across the nodes, as firmware likes to. */
@@ -52,7 +52,7 @@ static sennit_cpu_place place_of(uint32_t worker)
 static struct steal_rings circles_of(uint32_t worker)
 {
 	struct steal_rings c;
-	uint32_t       i = 0;
+	uint32_t           i = 0;
 
 	while (seats[i].worker != worker)
 		i++;
@@ -126,9 +126,9 @@ static uint32_t round_of(struct steal_tour *t, const struct steal_rings *c,
 
 static void neighbours_come_first(void **state)
 {
-	uint32_t       victims[STEAL_ORDER_TRIES];
+	uint32_t           victims[STEAL_ORDER_TRIES];
 	struct steal_rings c;
-	struct steal_tour    t;
+	struct steal_tour  t;
 
 	(void)state;
 	build(2, 1, 8, 1);
@@ -144,9 +144,9 @@ static void neighbours_come_first(void **state)
 
 static void the_nearest_come_before_the_near(void **state)
 {
-	uint32_t       victims[STEAL_ORDER_TRIES];
+	uint32_t           victims[STEAL_ORDER_TRIES];
 	struct steal_rings c;
-	struct steal_tour    t;
+	struct steal_tour  t;
 
 	(void)state;
 	build(4, 4, 8, 2);
@@ -167,12 +167,12 @@ static void the_nearest_come_before_the_near(void **state)
 /* In how many rounds everybody has been visited. */
 static uint32_t rounds_to_all(uint32_t worker, uint32_t extent, uint32_t random)
 {
-	bool           seen[MOST] = { false };
-	uint32_t       victims[STEAL_ORDER_TRIES];
-	uint32_t       left = extent - 1;
-	uint32_t       rounds = 0;
+	bool               seen[MOST] = { false };
+	uint32_t           victims[STEAL_ORDER_TRIES];
+	uint32_t           left = extent - 1;
+	uint32_t           rounds = 0;
 	struct steal_rings c = circles_of(worker);
-	struct steal_tour    t;
+	struct steal_tour  t;
 
 	for (sn_steal_order_begin(&t, &c, random); left && rounds < 10000;
 	     rounds++) {
@@ -216,9 +216,9 @@ static void workers_that_are_not_there_are_passed_by(void **state)
 
 static void searches_begin_at_different_victims(void **state)
 {
-	uint32_t       first[2][STEAL_ORDER_TRIES];
+	uint32_t           first[2][STEAL_ORDER_TRIES];
 	struct steal_rings c;
-	struct steal_tour    t;
+	struct steal_tour  t;
 
 	(void)state;
 	scatter(256);
@@ -232,9 +232,9 @@ static void searches_begin_at_different_victims(void **state)
 
 static void one_worker_has_nobody_to_visit(void **state)
 {
-	uint32_t       victims[STEAL_ORDER_TRIES];
+	uint32_t           victims[STEAL_ORDER_TRIES];
 	struct steal_rings c;
-	struct steal_tour    t;
+	struct steal_tour  t;
 
 	(void)state;
 	scatter(1);

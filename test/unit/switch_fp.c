@@ -82,7 +82,7 @@ static void look(struct fiber_state *s)
 
 static arch_stack round_up_and_flush(void *argument)
 {
-	struct pair  *p = argument;
+	struct pair        *p = argument;
 	struct fiber_state *s = p->data;
 
 	look(&s[0]);
@@ -99,7 +99,7 @@ static void control_is_each_stacks_own(void **state)
 {
 	struct fiber_state other[3];
 	struct fiber_state mine[4];
-	struct pair  p;
+	struct pair        p;
 
 	fesetround(FE_DOWNWARD);
 	look(&mine[0]);
@@ -143,9 +143,9 @@ static arch_stack look_and_leave(void *argument)
 
 static void a_started_stack_has_the_control_that_it_was_given(void **state)
 {
-	uint64_t     control = control_that_rounds(FE_UPWARD);
+	uint64_t           control = control_that_rounds(FE_UPWARD);
 	struct fiber_state other;
-	struct pair  p;
+	struct pair        p;
 
 	start_other_with(&p, state, look_and_leave, &other, control);
 	assert_int_equal(other.control, control);
@@ -156,9 +156,9 @@ static void a_started_stack_has_the_control_that_it_was_given(void **state)
 
 static void a_started_stack_may_keep_the_control_of_its_starter(void **state)
 {
-	uint64_t     control = control_that_rounds(FE_UPWARD);
+	uint64_t           control = control_that_rounds(FE_UPWARD);
 	struct fiber_state other;
-	struct pair  p;
+	struct pair        p;
 
 	arch_fp_set_control(control);
 	start_other(&p, state, look_and_leave, &other);
@@ -169,10 +169,10 @@ static void a_started_stack_may_keep_the_control_of_its_starter(void **state)
 
 static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
 {
-	uint64_t     control = control_that_rounds(FE_UPWARD);
+	uint64_t           control = control_that_rounds(FE_UPWARD);
 	struct fiber_state other;
 	struct fiber_state mine;
-	struct pair  p;
+	struct pair        p;
 
 	fesetround(FE_DOWNWARD);
 	start_other_with(&p, state, look_and_leave, &other, control);
@@ -184,7 +184,7 @@ static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
 
 static arch_stack look_twice(void *argument)
 {
-	struct pair  *p = argument;
+	struct pair        *p = argument;
 	struct fiber_state *s = p->data;
 
 	look(&s[0]);
@@ -198,7 +198,7 @@ static void flushing_alone_is_difference_enough(void **state)
 {
 	struct fiber_state other[2];
 	struct fiber_state mine[2];
-	struct pair  p;
+	struct pair        p;
 
 	start_other_with(&p, state, look_twice, other,
 			 arch_fp_control() | FLUSH_TO_ZERO);
@@ -213,8 +213,8 @@ static void flushing_alone_is_difference_enough(void **state)
 
 /* The one that ends was not started by the one that goes on. */
 struct relay {
-	struct pair  pair;
-	arch_stack   middle;
+	struct pair        pair;
+	arch_stack         middle;
 	struct fiber_state last;
 	struct fiber_state seen;
 };

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wake.h - make a waiter run again that the caller has claimed.
+ *
+ * A fiber of the caller's worker goes to its ready list. A fiber of another
+ * worker goes to the inbox of that worker, which is woken if it sleeps. A plain
+ * thread is woken by futex. Many fibers of one worker travel in one push.
+ *
+ * The caller does not hold the lock of the object that was waited for, and
+ * touches neither the object nor the waiter afterwards.
+ */
+#ifndef SN_WAKE_H
+#define SN_WAKE_H
+
+#include "worker/cancel_scope.h"
+#include "worker/worker.h"
+
+/* Make a claimed waiter of another worker, or a thread, run. */
+void sn_wake_other(struct waiter *n);
+
+/* Make a claimed waiter run. Not under its object's lock. */
+static inline void sn_wake(struct waiter *n)
+{
+	struct worker *w = sn_self;
+
+	if (likely(w && n->home == w)) {
+		sn_fiber_state_ready(&n->fiber->state);
+		sn_worker_ready(w, n->fiber);
+	} else {
+		sn_wake_other(n);
+	}
+}
+
+/* The same for a chain of several. */
+void sn_wake_chain(struct link *chain);
+
+static inline void sn_wake_all(struct link *chain)
+{
+	if (!chain)
+		return;
+	if (likely(chain->next == chain))
+		sn_wake(sn_wait_queue_first(chain));
+	else
+		sn_wake_chain(chain);
+}
+
+/* Cancel the scope: its waits end with -ECANCELED, those to come as well.
+ * Returns whether it was not cancelled before. The scope may be gone then. */
+bool sn_wake_cancelled(struct sennit_cancel_scope *s);
+
+#endif
