@@ -19,7 +19,7 @@ if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
 	set(timeout 900)
 endif()
 
-# Seconds, roughly: the longest are started first, lest one of them is left to
+# Seconds, roughly: the longest are started first, so that none is left to
 # run alone in the end.
 set(cost_model 100)
 set(cost_soak 50)

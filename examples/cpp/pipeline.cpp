@@ -36,17 +36,17 @@ int main()
 	sennit::scheduler      s{ sennit::config() };
 	sennit::binding        bound(s);
 	sennit::channel<order> taken(8), priced(8);
-	sennit::group          staff;
+	sennit::group          team;
 	sennit::wait_group     clerks;
 	long                   sum = 0;
 	int                    booked = 0;
 
-	staff.spawn(take_orders, std::ref(taken), n);
+	team.spawn(take_orders, std::ref(taken), n);
 	for (int i = 0; i < 4; i++)
-		staff.spawn([&, busy = sennit::wait_group::share(clerks)] {
+		team.spawn([&, busy = sennit::wait_group::share(clerks)] {
 			price(taken, priced);
 		});
-	staff.spawn([&] {
+	team.spawn([&] {
 		clerks.wait();
 		priced.close();
 	});
@@ -54,7 +54,7 @@ int main()
 		sum += o.cents;
 		booked++;
 	}
-	staff.wait();
+	team.wait();
 	std::printf("%d orders, %ld.%02ld in the till\n", booked, sum / 100,
 		    sum % 100);
 	return booked == n ? 0 : 1;

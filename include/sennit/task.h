@@ -21,9 +21,9 @@ typedef void sennit_task_fn(void *argument);
 /* sennit_task.flags: start only when there is nothing else to do: a worker has
  * no ready fiber, no task of its own and none to steal; without workers, when
  * the bound thread that schedules it waits or unbinds and has no other task.
- * The oldest first. Lest it starve, one background task is started every 10 ms,
- * by the first worker that has made 61 dispatches by then, even if there is
- * always something else. Once started it is a task like any other: nothing
+ * The oldest first. So that none starves, one background task is started every
+ * 10 ms, by the first worker that has made 61 dispatches by then, even if there
+ * is always something else. Once started it is a task like any other: nothing
  * interrupts it, and its fiber resumes in turn with all. Scheduling one costs a
  * lock that background tasks share. Not together with SENNIT_TASK_SAME_THREAD:
  * -EINVAL. */
@@ -76,7 +76,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(sennit_task_fn *run,
 
 /* Schedule *task, with its flags, on the bound scheduler. *task may be reused
  * at once.
- * Returns 0, -EINVAL for unknown flags or such as exclude each other, a
+ * Returns 0, -EINVAL for unknown flags or flags that exclude each other, a
  * reserved_ that is not 0 or no function, or -ENOMEM: nothing was scheduled.
  *
  * From: fiber.  Blocks: no.  */

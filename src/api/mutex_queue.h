@@ -21,7 +21,7 @@
 #define HANDOVER (WAIT_QUEUE_OWN << 1) /* the next unlock passes it on; held */
 #define AWAKE    (WAIT_QUEUE_OWN << 2) /* all have been woken who should be */
 #define HANDED   (WAIT_QUEUE_OWN << 3) /* held for one who has not come yet */
-#define GRANT    (WAIT_QUEUE_OWN << 4) /* since the last hand-over, with waiters */
+#define GRANT    (WAIT_QUEUE_OWN << 4) /* since a hand-over, with waiters */
 #define GRANTS   (UINT32_MAX / GRANT * GRANT)
 
 /* After so many grants to others the next unlock hands the lock over. One to a

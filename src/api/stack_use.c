@@ -39,9 +39,10 @@ void sennit_scheduler_stack_report(sennit_scheduler *s,
 	MISUSE_INHERITED(s, "sennit_scheduler_stack_report");
 	for (uint32_t i = 0; s->depths && i <= STACK_DEPTH_FUNCTIONS; i++) {
 		const struct stack_depth *d = &s->depths->of[i];
+		const uintptr_t           task = a_load_rlx(&d->function);
 		sennit_stack_use          use = {
 				 .size = sizeof(use),
-				 .task = (sennit_task_fn *)a_load_rlx(&d->function),
+				 .task = (sennit_task_fn *)task,
 				 .tasks = a_load_rlx(&d->tasks),
 				 .deepest = a_load_rlx(&d->deepest),
 		};

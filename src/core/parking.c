@@ -17,16 +17,17 @@ void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 	p->sleepers = sleepers;
 	p->workers = workers;
 	a_init(&p->present, workers);
-	a_init(&p->vacant, 0);
-	p->hire = NULL;
+	a_init(&p->threadless, 0);
+	p->start = NULL;
 }
 
-void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant)
+void sn_parking_resize(struct parking *p, uint32_t present, uint32_t threadless)
 {
-	uint64_t more = (uint64_t)vacant - a_load_rlx(&p->vacant);
+	uint64_t more = (uint64_t)threadless - a_load_rlx(&p->threadless);
 
 	a_store_rlx(&p->present, present);
-	a_store_rlx(&p->vacant, vacant); /* a hint: hire looks under its lock */
+	a_store_rlx(&p->threadless,
+		    threadless); /* a hint: start looks under its lock */
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&p->counts, more * SLEEPER);
 }
@@ -39,10 +40,10 @@ void sn_parking_begin(struct parking *p, uint32_t asleep)
 							UINT64_C(1) << i % 64);
 }
 
-void sn_parking_hired(struct parking *p)
+void sn_parking_started(struct parking *p)
 {
-	/* Only who holds the staff's lock changes it. */
-	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) - 1);
+	/* Only who holds the lock of the worker threads changes it. */
+	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) - 1);
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&p->counts, SEARCHER - SLEEPER);
 }
@@ -54,10 +55,10 @@ void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index)
 	a_init(&s->token, 0);
 }
 
-void sn_parking_unhired(struct parking *p)
+void sn_parking_unstarted(struct parking *p)
 {
 	/* As above. */
-	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) + 1);
+	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) + 1);
 	/* -> park.counts <- park.counts */
 	a_sub_acqrel(&p->counts, SEARCHER - SLEEPER);
 }
@@ -140,12 +141,13 @@ bool sn_parking_retire(struct sleeper *s)
 	struct parking *p = s->parking;
 
 	/* Before the bit is cleared: whoever finds it clear sees this. */
-	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) + 1);
-	TORTURE_POINT(); /* vacant, and can be claimed */
-	/* -> park.bit: vacant <- park.bit */
+	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) + 1);
+	TORTURE_POINT(); /* threadless, and can be claimed */
+	/* -> park.bit: threadless <- park.bit */
 	if (a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s))
 		return true;
-	a_store_rlx(&p->vacant, a_load_rlx(&p->vacant) - 1); /* as above */
+	a_store_rlx(&p->threadless,
+		    a_load_rlx(&p->threadless) - 1); /* as above */
 	return false;
 }
 
@@ -196,9 +198,9 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 				  preferred))
 				return;
 	}
-	/* A number that is stale: hire looks again, or a searcher is there. */
-	if (a_load_rlx(&p->vacant))
-		p->hire(p);
+	/* A number that is stale: start looks again, or a searcher is there. */
+	if (a_load_rlx(&p->threadless))
+		p->start(p);
 }
 
 void sn_parking_wake(struct sleeper *s)

@@ -22,10 +22,11 @@
  *   - `sleepers` may be counted early, never late: a bit is set after it was
  *     counted and no longer counted only after it was cleared.
  *   - A worker's token is set only by whoever took its bit.
- *   - `vacant` sleepers have no bit: workers that could be hired. Whoever finds
- *     no other sleeper has one hired, which counts as a searcher from then on.
- *   - A sleeper that retires is vacant before its bit is cleared: a waker sees
- *     one of the two.
+ *   - `threadless` sleepers have no bit: workers that could be started. Whoever
+ *     finds no other sleeper has one started, which counts as a searcher from
+ *     then on.
+ *   - A sleeper that retires is threadless before its bit is cleared: a waker
+ *     sees one of the two.
  *
  * A producer publishes, passes a fence and looks; a worker announces, passes a
  * fence and looks: one of them sees the other. Only a worker that pushes onto
@@ -50,10 +51,10 @@ struct parking {
 	_Alignas(CACHE_LINE) a_u64 asleep[PARKING_WORDS]; /* any */
 	struct sleeper **sleepers;                        /* fixed: by index */
 	uint32_t         workers;                         /* fixed */
-	a_u32            present; /* under the staff's lock: workers that take
-				   * new work, the vacant ones included */
-	a_u32            vacant; /* the same: how many of them have no thread */
-	void (*hire)(struct parking *p); /* fixed: give one a thread */
+	a_u32 present;    /* under threads_lock: workers that take new work, the
+			   * threadless ones included */
+	a_u32 threadless; /* the same: how many of them have no thread */
+	void (*start)(struct parking *p); /* fixed: give one a thread */
 };
 
 struct sleeper {
@@ -69,18 +70,20 @@ void sn_parking_init(struct parking *p, struct sleeper **sleepers,
  * thread runs. Before anybody else sees *p. */
 void sn_parking_begin(struct parking *p, uint32_t asleep);
 
-/* So many workers are there now, of which so many are vacant. Calls of this and
- * those below that change `vacant` take turns. */
-void sn_parking_resize(struct parking *p, uint32_t present, uint32_t vacant);
+/* So many workers are there now, of which so many are threadless. Calls of this
+ * and those below that change `threadless` take turns. */
+void sn_parking_resize(struct parking *p, uint32_t present,
+		       uint32_t threadless);
 
-/* A vacant worker is on its way: counted as a searcher in its stead. */
-void sn_parking_hired(struct parking *p);
+/* A threadless worker is on its way: counted as a searcher in its stead. */
+void sn_parking_started(struct parking *p);
 
-/* It could not be started: vacant again. Somebody may have trusted it. */
-void sn_parking_unhired(struct parking *p);
+/* It could not be started: threadless again. Somebody may have trusted it. */
+void sn_parking_unstarted(struct parking *p);
 
-/* s, the caller's, has announced its sleep and loses its thread: vacant from
- * now on, under the staff's lock. False: a waker was faster, and s withdraws.
+/* s, the caller's, has announced its sleep and loses its thread: threadless
+ * from now on, under the lock of the worker threads. False: a waker was faster,
+ * and s withdraws.
  */
 SENNIT_MUST_USE bool sn_parking_retire(struct sleeper *s);
 
@@ -100,7 +103,7 @@ static inline bool sn_parking_has_sleepers(const struct parking *p)
 	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
-/* How many search or sleep, those that could be hired included. */
+/* How many search or sleep, those that could be started included. */
 static inline uint32_t sn_parking_idlers(const struct parking *p)
 {
 	uint64_t counts = a_load_rlx(&p->counts); /* stale: see above */
@@ -162,8 +165,8 @@ static inline uint32_t sn_parking_about(const struct sleeper *s)
 }
 
 /* Wake one sleeper for work that anyone may do, if one sleeps and nobody
- * searches: the preferred one, who has the work, if that sleeps, a vacant one
- * if no other. The caller has published and fenced. */
+ * searches: the preferred one, who has the work, if that sleeps, a threadless
+ * one if no other. The caller has published and fenced. */
 void sn_parking_wake_one(struct parking *p, uint32_t preferred);
 
 /* Wake s for work that only it can do, if it sleeps. The caller has published;

@@ -6,7 +6,7 @@
 /* Seats of workers that do not exist are passed by so often in a round. */
 #define MOST_STEPS (8 * STEAL_ORDER_TRIES)
 
-/* --- seating ------------------------------------------------------------ */
+/* --- sorting ----------------------------------------------------------- */
 
 static int order(uint32_t a, uint32_t b)
 {

@@ -71,7 +71,7 @@ static void enter(struct worker *w)
 	if (!error)
 		error = set_affinity(w);
 	os_thread_name(s->name, w->index);
-	arch_fp_set_control(s->fp_control); /* not that of a task that hires */
+	arch_fp_set_control(s->fp_control); /* not that of a task that starts */
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
@@ -79,7 +79,7 @@ static void enter(struct worker *w)
 		report(w->startup, error);
 }
 
-/* Until w, whose thread this is, resigns, retires or the scheduler ends: it may
+/* Until w, whose thread this is, leaves, retires or the scheduler ends: it may
  * be another thread's then. Returns whether it is still in the gate. */
 static bool work(struct worker *w)
 {
@@ -104,7 +104,7 @@ static void *thread_main(void *argument)
 	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
 	bool              founding = w->started_by_create;
-	bool              resigned = false;
+	bool              left = false;
 	bool              heard =
 		w->startup; /* whoever created s waits for the first words */
 
@@ -113,10 +113,10 @@ static void *thread_main(void *argument)
 	if (!founding || wake_up(w)) {
 		if (!heard)
 			enter(w);
-		resigned = work(w);
+		left = work(w);
 	}
 	leave();
-	if (resigned)
+	if (left)
 		sn_finalise_worker_leaves(s);
 	else
 		sn_finalise_worker_exits(s);
@@ -256,7 +256,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_parking_init(&s->parking, s->sleepers, s->capacity);
 	sn_parking_resize(&s->parking, config->workers, config->workers - open);
 	sn_parking_begin(&s->parking, open);
-	s->parking.hire = sn_worker_threads_start_one;
+	s->parking.start = sn_worker_threads_start_one;
 	sn_pool_init(&s->pool, &s->memory);
 	sn_backlog_init(&s->backlog, &s->memory);
 	sn_blocking_threads_init(&s->blocking, config->max_blocking_threads);

@@ -38,7 +38,7 @@
 #include "worker/worker.h"
 #include "sennit/domain.h"
 
-/* sennit_scope.kind_ */
+/* kind_ of a struct sennit_cancel_scope */
 enum { SCOPE_GROUP = 0, SCOPE_DOMAIN };
 
 /* A worker's share. */

@@ -257,13 +257,13 @@ static bool stand_by(struct worker *w)
 	return true;
 }
 
-/* Whether w searches from now on: a hired one was counted by its hirer. */
+/* Whether w searches from now on: a started one was counted by its starter. */
 static bool begin_search(struct worker *w)
 {
-	bool hired = w->starts_searching;
+	bool started = w->starts_searching;
 
 	w->starts_searching = false;
-	return hired || sn_parking_search(&w->scheduler->parking);
+	return started || sn_parking_search(&w->scheduler->parking);
 }
 
 bool sn_idle(struct worker *w)

@@ -10,14 +10,14 @@
 
 /* The caller is active or holds a reference: w's places inside and in the gate
  * are not the last. */
-int sn_retire_fill_locked(struct worker *w, bool hired)
+int sn_retire_fill_locked(struct worker *w, bool started)
 {
 	sennit_scheduler *s = w->scheduler;
 	int               err;
 
 	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
 	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
-	w->starts_searching = hired;
+	w->starts_searching = started;
 	w->startup = NULL;
 	w->started_by_create = false;
 	a_store_rlx(&w->has_thread, true); /* seen through the gate */
@@ -83,17 +83,17 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 	return s->workers[i];
 }
 
-int sn_retire_rehire_locked(sennit_scheduler *s)
+int sn_retire_restart_locked(sennit_scheduler *s)
 {
 	uint32_t retired = a_load_rlx(&s->retired); /* under the lock */
 	int      err;
 
-	sn_parking_hired(&s->parking);
+	sn_parking_started(&s->parking);
 	a_store_rlx(&s->retired, retired - 1); /* the same */
 	err = sn_retire_fill_locked(first_locked(s, false), true);
 	if (err) {
 		a_store_rlx(&s->retired, retired); /* the same */
-		sn_parking_unhired(&s->parking);
+		sn_parking_unstarted(&s->parking);
 	}
 	return err;
 }
@@ -126,7 +126,7 @@ int sn_retire_keep_floor_locked(sennit_scheduler *s, uint32_t open)
 	int      err = 0;
 
 	while (threads < open && threads < least && !err) {
-		err = sn_retire_rehire_locked(s);
+		err = sn_retire_restart_locked(s);
 		threads++;
 	}
 	return err;

@@ -13,7 +13,7 @@
  * Invariants
  *   - What others put into its inbox any searcher may take, so nothing is lost
  *     if its thread does not come back.
- *   - It retires under the lock `staff`, under which it is filled: it has one
+ *   - It retires under `threads_lock`, under which it is filled: it has one
  *     thread at most.
  *   - So many threads stay as min_workers says, and at least one.
  *   - Who sleeps was seen to have missed nothing before it retires: it has
@@ -24,9 +24,9 @@
 
 #include "worker/worker.h"
 
-/* A thread for w, which has none. hired: it is counted as a searcher already.
+/* A thread for w, which has none. started: it is counted as a searcher already.
  * 0 or -EAGAIN. */
-SENNIT_MUST_USE int sn_retire_fill_locked(struct worker *w, bool hired);
+SENNIT_MUST_USE int sn_retire_fill_locked(struct worker *w, bool started);
 
 /* w, the caller's, is about to lose its thread: it gives back what its next one
  * would not miss. */
@@ -42,14 +42,14 @@ uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open);
 
 /* A retired worker, of which there are some, gets a thread again, as a counted
  * searcher. 0 or -EAGAIN. */
-SENNIT_MUST_USE int sn_retire_rehire_locked(sennit_scheduler *s);
+SENNIT_MUST_USE int sn_retire_restart_locked(sennit_scheduler *s);
 
 /* No thread can be had for those that have retired: what was sent to them is
  * for one that is there, which may be so busy that it never searches. */
 void sn_retire_relieve_locked(sennit_scheduler *s);
 
 /* Of the first so many workers, which are to stay open, as many have threads as
- * should: the others may be about to resign. 0 or -EAGAIN. */
+ * should: the others may be about to leave. 0 or -EAGAIN. */
 SENNIT_MUST_USE int sn_retire_keep_floor_locked(sennit_scheduler *s,
 						uint32_t          open);
 
@@ -67,7 +67,7 @@ static inline sennit_time sn_retire_time(const struct worker *w,
 {
 	const sennit_scheduler *s = w->scheduler;
 
-	/* One of the last stays; who is hired after this look retires in its
+	/* One of the last stays; who is started after this look retires in its
 	 * stead. */
 	if (!s->config.retire_ms || sn_worker_blocked(w) ||
 	    sn_retire_threads(s) <= s->config.min_workers)

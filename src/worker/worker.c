@@ -260,7 +260,7 @@ struct sennit_fiber *sn_worker_first_stack(struct worker *w)
 {
 	void *bottom = w->first_stack;
 
-	if (!bottom) /* resigned ones keep theirs */
+	if (!bottom) /* left ones keep theirs */
 		return sn_worker_idle_stack(w);
 	w->first_stack = NULL;
 	return make_fiber(w,

@@ -104,8 +104,8 @@ struct worker {
 	uint32_t    surplus_shared; /* owner: the same of the depot's */
 	uint32_t    trim_seen;      /* owner: how often, as far as seen */
 	bool        expects_more;   /* owner: the last look saw a peak */
-	a_u32       trimmed;        /* owner writes: the last `told` done */
-	a_u32       stacks;         /* owner writes: how many it has */
+	a_u32       trimmed; /* owner writes: the last trim that was done */
+	a_u32       stacks;  /* owner writes: how many it has */
 
 	/* Who gets tasks that have not started: see balance.h. */
 	uint64_t seen_blocked; /* owner: fibers that waited at the last count */

@@ -6,7 +6,7 @@
 #include "worker/retire.h"
 
 /* After the system has refused a thread, how long none is asked for. */
-#define HIRE_RETRY (100 * SENNIT_MILLISECOND)
+#define START_RETRY (100 * SENNIT_MILLISECOND)
 
 /* --- tasks for others --------------------------------------------------- */
 
@@ -162,9 +162,9 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
 	}
 }
 
-/* The next worker takes new tasks; hired: it begins as a counted searcher, if
+/* The next worker takes new tasks; started: it begins as a counted searcher, if
  * it is started. */
-static int open_next_locked(sennit_scheduler *s, bool hired)
+static int open_next_locked(sennit_scheduler *s, bool started)
 {
 	uint32_t       i = a_load_rlx(&s->open); /* changed under the lock */
 	struct worker *w = s->workers[i];
@@ -178,7 +178,7 @@ static int open_next_locked(sennit_scheduler *s, bool hired)
 		sn_parking_wake(&w->solo);
 		return 0;
 	}
-	err = sn_retire_fill_locked(w, hired);
+	err = sn_retire_fill_locked(w, started);
 	if (err)
 		close_locked(s, i);
 	return err;
@@ -200,26 +200,26 @@ static void trim_locked(sennit_scheduler *s)
 bool sn_worker_threads_retire(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
-	bool              resigns;
+	bool              leaves;
 
 	sn_retire_prepare(w);
 	os_lock(&s->threads_lock);
-	resigns = sn_worker_threads_is_draining(w);
-	if (resigns) {
+	leaves = sn_worker_threads_is_draining(w);
+	if (leaves) {
 		a_store_rlx(&w->idle_now, true); /* and so will the next be */
 		a_store_rlx(&w->has_thread,
 			    false); /* seen through lock, gate */
 		trim_locked(s);
 	}
 	pthread_mutex_unlock(&s->threads_lock);
-	return resigns;
+	return leaves;
 }
 
 /* --- how many ----------------------------------------------------------- */
 
-/* The first vacant worker begins. It counts as a searcher before it can be
- * seen, so that a burst of work hires one, who has the next hired. */
-static int hire_locked(sennit_scheduler *s)
+/* The first threadless worker begins. It counts as a searcher before it can be
+ * seen, so that a burst of work starts one, who has the next started. */
+static int start_one_locked(sennit_scheduler *s)
 {
 	struct parking *p = &s->parking;
 	uint32_t        i = a_load_rlx(&s->open);        /* under the lock */
@@ -227,15 +227,15 @@ static int hire_locked(sennit_scheduler *s)
 	int             err;
 
 	if (a_load_rlx(&s->retired)) /* the same */
-		return sn_retire_rehire_locked(s);
+		return sn_retire_restart_locked(s);
 	if (a_load_rlx(&s->workers[i]->has_thread)) { /* the same */
 		sn_parking_resize(p, target, target - i - 1);
 		return open_next_locked(s, false);
 	}
-	sn_parking_hired(p);
+	sn_parking_started(p);
 	err = open_next_locked(s, true);
 	if (err)
-		sn_parking_unhired(p);
+		sn_parking_unstarted(p);
 	return err;
 }
 
@@ -248,11 +248,11 @@ void sn_worker_threads_start_one(struct parking *p)
 	os_lock(&s->threads_lock);
 	refused = os_now_coarse() < s->refused;
 	/* Exact here. One that is called back may be busy for long: on. */
-	while (!refused && a_load_rlx(&p->vacant) && sn_parking_is_hungry(p) &&
-	       !err)
-		err = hire_locked(s);
+	while (!refused && a_load_rlx(&p->threadless) &&
+	       sn_parking_is_hungry(p) && !err)
+		err = start_one_locked(s);
 	if (err) /* not again for each task */
-		s->refused = os_after(HIRE_RETRY);
+		s->refused = os_after(START_RETRY);
 	if (err || refused)
 		sn_retire_relieve_locked(s);
 	pthread_mutex_unlock(&s->threads_lock);
@@ -310,7 +310,8 @@ int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
 	os_lock(&s->threads_lock);
 	err = resize_locked(s, count);
 	pthread_mutex_unlock(&s->threads_lock);
-	/* Who pushed before there were vacant workers had nobody to wake. */
+	/* Who pushed before there were threadless workers had nobody to
+	 * wake. */
 	if (s->asymmetric)
 		os_process_barrier(); /* <-> deque.unfenced: see all pushes */
 	a_fence(); /* <-> park.sleep: resized, before looking for work */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_threads.h - which workers there are: hired, closed, retired.
+/* worker_threads.h - which workers there are: started, closed, retired.
  *
- *	inactive --hired--> open --closed--> closed --nothing left--> inactive
+ *	inactive --started--> open --closed--> closed --nothing left--> inactive
  *	                    |  ^                |
  *	        idle for    |  +- called back --+
- *	        long        +----> retired (open, no thread) --hired--> open
+ *	        long        +----> retired (open, no thread) --started--> open
  *
  *	0 ........ open ............ target ............ capacity
- *	take work  vacant: hired at need   not wanted: inactive or closed
+ *	take work  threadless: started at need   not wanted: inactive or closed
  *
  * A closed worker hands its tasks to the open ones, is asleep only where
  * fibers' wakes come, and stays active in the gate until it has nothing left
@@ -15,18 +15,18 @@
  * record stays, with one stack, for the next thread.
  *
  * Invariants
- *   - 1 <= open <= target <= capacity; without vacant ones open is target.
+ *   - 1 <= open <= target <= capacity; without threadless ones open is target.
  *   - `retired` of the open ones have no thread, and no task that others could
- *     not take; at least one has. Vacant are these and open to target.
+ *     not take; at least one has. Threadless are these and open to target.
  *   - No worker from `extent` on has a thread or a task.
  *   - A task sent to a worker that closes meanwhile is seen by the sender or by
  *     whoever closes it: one store and one push, a fence each, and a look.
- *   - Only the holder of the lock `staff` changes these numbers and `present`,
- *     so a worker either resigns or is called back.
+ *   - Only the holder of `threads_lock` changes these numbers and `present`,
+ *     so a worker either leaves or is called back.
  *   - A task sent to a worker that retires meanwhile lies where every searcher
- *     looks, and its sender wakes or hires one; if no thread can be had, hands
+ *     looks, and its sender wakes or starts one; if no thread can be had, hands
  *     it to a worker that has one.
- *   - Who hires is active or holds a reference: the gate cannot refuse it.
+ *   - Who starts is active or holds a reference: the gate cannot refuse it.
  */
 #ifndef SN_WORKER_THREADS_H
 #define SN_WORKER_THREADS_H
@@ -38,7 +38,8 @@
 SENNIT_MUST_USE int sn_worker_threads_resize(sennit_scheduler *s,
 					     uint32_t          count);
 
-/* What parking calls when nobody else can be woken: start a vacant worker. */
+/* What parking calls when nobody else can be woken: start a threadless
+ * worker. */
 void sn_worker_threads_start_one(struct parking *p);
 
 /* Put a parcel's node into the inbox of the next worker in turn, and wake one

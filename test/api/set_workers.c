@@ -415,7 +415,7 @@ static void refused_late_threads_lose_no_task(void **state)
 	end(s);
 }
 
-static void hire_rounding_up(void *argument)
+static void add_rounding_up(void *argument)
 {
 	fesetround(FE_UPWARD);
 	must_schedule(meet, argument);
@@ -431,7 +431,7 @@ static void late_threads_have_the_creators_floating_point(void **state)
 	(void)state;
 	sennit_wait_group_init(&m.done, 2);
 	fesetround(FE_UPWARD);
-	must_schedule(hire_rounding_up, &m);
+	must_schedule(add_rounding_up, &m);
 	sennit_wait_group_wait(&m.done);
 	fesetround(FE_TONEAREST);
 	assert_int_equal(atomic_load(&rounding[1]), FE_TONEAREST);

@@ -237,7 +237,7 @@ static void spawn_more(void *done)
 	sennit_wait_group_done(done);
 }
 
-static void hire_and_retire(void *unused)
+static void add_and_retire(void *unused)
 {
 	static sennit_wait_group done;
 	sennit_scheduler        *s =
@@ -256,7 +256,7 @@ static void hire_and_retire(void *unused)
 static void no_task_is_lost_as_workers_change(void **state)
 {
 	(void)state;
-	explore(hire_and_retire, NULL);
+	explore(add_and_retire, NULL);
 }
 
 int main(void)

@@ -17,7 +17,7 @@
  *             time, and then queues a task
  *   WAITED    the client waits for the end, with a deadline
  *   TIMED     worker 0 may leave one sleep unwoken
- *   STAFF     worker 1 is inactive until a push finds nobody asleep and hires
+ *   START_LATE     worker 1 is inactive until a push finds nobody asleep and starts
  *             it, and may retire whenever it has no fibers (src/worker/worker_threads.c;
  *             the old thread's last lines come before the next thread here)
  *
@@ -41,8 +41,8 @@
  *   M_REREAD      the sweeper reads DONE again instead of what its CAS did
  *   M_RETDONE     retain: does not look at DONE
  *   M_STILLWAITED the client that has its reference back still says it waits
- *   M_HIRELATE    hire: the new thread enters and counts itself, not its hirer
- *   M_HIREDONE    hire: after the reference was given back
+ *   M_STARTLATE    start: the new thread enters and counts itself, not its starter
+ *   M_STARTDONE    start: after the reference was given back
  *   M_NOPASSON    retire: passes its wake-up on to nobody
  *   M_RETIREIN    retire: does not leave the gate
  * Without effect in this protocol, and so must pass:
@@ -62,7 +62,7 @@
 #define WORKERS 2
 #endif
 
-#ifdef STAFF
+#ifdef START_LATE
 #define FIRST 1		/* workers that begin with a thread */
 #else
 #define FIRST WORKERS
@@ -72,7 +72,7 @@ byte refs = 1, awake = FIRST;		/* the word */
 bool SUSPENDED, DONE, DIRTY;		/* the word */
 byte epoch;				/* ends of suspensions */
 byte inside = FIRST + 1;
-bool hiring, present;			/* the lock, and worker 1 has a thread */
+bool starting, present;			/* the lock, and worker 1 has a thread */
 byte over;				/* 0 alone, 1 waited for, 2 reached */
 
 byte plain, blocking, passing;		/* queued tasks */
@@ -345,28 +345,28 @@ inline enter()
 }
 
 /* Whoever finds nobody to wake. The lock is held while the gate is asked. */
-inline hire()
+inline start()
 {
-#ifdef STAFF
+#ifdef START_LATE
 	atomic {
 		USE;
-		mine = (!present && !hiring && !asleep[0]);
+		mine = (!present && !starting && !asleep[0]);
 		if
-		:: mine -> hiring = 1
+		:: mine -> starting = 1
 		:: else
 		fi
 	};
 	if
 	:: mine ->
 		mine = 0;
-#ifdef M_HIRELATE
+#ifdef M_STARTLATE
 		ok = 1;
 #else
 		enter();
 		assert(ok);
 		atomic { USE; inside++ };
 #endif
-		atomic { USE; present = 1; hiring = 0 }
+		atomic { USE; present = 1; starting = 0 }
 	:: else
 	fi
 #else
@@ -383,14 +383,14 @@ inline push(q)
 #endif
 	atomic { USE; assert(!DONE); q++ };
 	wake_one();
-#ifndef M_HIREDONE
-	hire();
+#ifndef M_STARTDONE
+	start();
 #endif
 #ifndef M_NOPINPUSH
 	release();
 #endif
-#ifdef M_HIREDONE
-	hire();
+#ifdef M_STARTDONE
+	start();
 #endif
 	skip
 }
@@ -405,13 +405,13 @@ proctype worker(byte w)
 #ifdef TIMED
 	unwoken = (w == 0);
 #endif
-#ifdef STAFF
+#ifdef START_LATE
 inactive:
 	if
 	:: w == 0
 	:: else ->
 end:		present;
-#ifdef M_HIRELATE
+#ifdef M_STARTLATE
 		atomic { USE; inside++ };
 		enter();
 		if
@@ -422,7 +422,7 @@ end:		present;
 	fi;
 #endif
 	do
-#ifdef STAFF
+#ifdef START_LATE
 	:: atomic { w == 1 && fibers[1] + blocked[1] == 0 -> USE };
 #ifndef M_NOPASSON
 		wake_one();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resize.pml - workers retire, are hired, taken away and called back: no task is
+/* resize.pml - workers retire, are started, taken away and called back: no task is
  * left lying, no record has two threads, and the end is not missed.
  *
  * Stands for src/worker/retire.c, src/worker/worker_threads.c and what they use of
@@ -7,7 +7,7 @@
  * gate, whose sweep is one step here.  Memory is sequentially consistent: each
  * pair of fences stands for the order in which its steps are written.
  *
- * WORKERS records; `open` of them take work, `target` may be hired.  TASKS
+ * WORKERS records; `open` of them take work, `target` may be started.  TASKS
  * foreign threads hold a reference each, send a task to some open worker, and
  * let go.  A worker that has slept may retire at any time.  RESIZES times the
  * number of workers is set, to one and to all by turns.
@@ -17,13 +17,13 @@
  *
  * Checked at quiescence: no task is queued, unless nobody may be woken for it;
  * without ENDLESS all have run, and the scheduler is done and freed.  Just the
- * sleepers and the vacant are counted as sleepers, nobody as a searcher.
+ * sleepers and the threadless are counted as sleepers, nobody as a searcher.
  * Checked always: a record has one thread at most, and none when it is waited
  * for by a fiber; a thread is in the gate once; nothing is touched after it is
  * freed; some open worker has a thread.
  *
  * Mutants, each of which must fail:
- *   M_BITFIRST   retire: clears its bit before it counts itself vacant
+ *   M_BITFIRST   retire: clears its bit before it counts itself threadless
  *   M_BLIND      retire: does not look whether its bit was taken
  *   M_UNLOCKED   retire: without the lock
  *   M_TWICE      retire: leaves the gate, which it has left
@@ -49,12 +49,12 @@
 #endif
 
 #ifdef LAZY
-byte open = 1, vacant = WORKERS - 1;
+byte open = 1, threadless = WORKERS - 1;
 byte sleepers = WORKERS - 1, awake = 1, inside = 2;
 #define FIRST 1
 byte extent = 1;		/* thieves look below this */
 #else
-byte open = WORKERS, vacant;
+byte open = WORKERS, threadless;
 byte sleepers, awake = WORKERS, inside = WORKERS + 1;
 #define FIRST WORKERS
 byte extent = WORKERS;
@@ -198,9 +198,9 @@ inline fill(v, searches)
 	}
 }
 
-inline rehire()
+inline restart()
 {
-	atomic { USE; vacant--; sleepers--; searchers++; retired-- };
+	atomic { USE; threadless--; sleepers--; searchers++; retired-- };
 	atomic {
 		v = 0;
 		do
@@ -209,33 +209,33 @@ inline rehire()
 		od;
 		fill(v, 1);
 		if
-		:: err -> retired++; vacant++; searchers--; sleepers++
+		:: err -> retired++; threadless++; searchers--; sleepers++
 		:: else
 		fi
 	}
 }
 
 /* The lock is held. */
-inline hire_one()
+inline start_one()
 {
 	if
-	:: retired > 0 -> rehire()
+	:: retired > 0 -> restart()
 	:: else ->
 		assert(open < target);
 		v = open;
 		if
 		:: present[v] ->
-			atomic { USE; vacant--; sleepers-- };
+			atomic { USE; threadless--; sleepers-- };
 			open++
 		:: else ->
-			atomic { USE; vacant--; sleepers--; searchers++ };
+			atomic { USE; threadless--; sleepers--; searchers++ };
 			extent = (extent > open + 1 -> extent : open + 1);
 			open++;
 			fill(v, 1);
 			if
 			:: err ->
 				open--;
-				atomic { USE; vacant++; searchers--; sleepers++ }
+				atomic { USE; threadless++; searchers--; sleepers++ }
 			:: else
 			fi
 		fi
@@ -294,13 +294,13 @@ inline wake_one()
 	:: atomic { HUNGRY -> USE };
 		wake_sleeper();
 		if
-		:: atomic { !got && vacant > 0 -> USE };
+		:: atomic { !got && threadless > 0 -> USE };
 			LOCK;
 			if
 			:: refused -> skip
 			:: else ->
 				do
-				:: vacant > 0 && HUNGRY && !err -> hire_one()
+				:: threadless > 0 && HUNGRY && !err -> start_one()
 				:: else -> break
 				od
 			fi;
@@ -319,7 +319,7 @@ inline wake_one()
 			:: err && HUNGRY -> wake_sleeper()
 			:: else
 			fi;
-			/* nobody asleep: hire again, which is refused at once */
+			/* nobody asleep: start again, which is refused at once */
 			if
 			:: err && !got ->
 				LOCK;
@@ -499,17 +499,17 @@ retire:	/* out of the gate, announced */
 #ifdef M_BITFIRST
 	atomic { USE; won = shown[w]; shown[w] = 0 };
 	if
-	:: won -> vacant++
+	:: won -> threadless++
 	:: else
 	fi;
 #else
-	vacant++;
+	threadless++;
 	atomic { USE; won = shown[w]; shown[w] = 0 };
 #ifdef M_BLIND
 	won = 1;
 #endif
 	if
-	:: !won -> vacant--
+	:: !won -> threadless--
 	:: else
 	fi;
 #endif
@@ -670,7 +670,7 @@ proctype resizer()
 			v = 0
 		};
 		if
-		:: k == 0 -> k = 0; rehire(); v = 0
+		:: k == 0 -> k = 0; restart(); v = 0
 		:: else -> k = 0
 		fi;
 #endif
@@ -719,8 +719,8 @@ proctype resizer()
 			:: v < open -> retired = retired + (1 - present[v]); v++
 			:: else -> break
 			od;
-			sleepers = sleepers + (target - open + retired) - vacant;
-			vacant = target - open + retired;
+			sleepers = sleepers + (target - open + retired) - threadless;
+			threadless = target - open + retired;
 			assert(retired < open);
 			TRIM;
 			v = 0;
@@ -758,7 +758,7 @@ end:	timeout ->
 	assert(done && freed && inside == 0);
 	assert(searchers == 0 || freed);
 #endif
-	assert(freed || sleepers == asleep + vacant)
+	assert(freed || sleepers == asleep + threadless)
 }
 
 init {

@@ -20,7 +20,7 @@ static struct {
 	int              *hanging;
 } plot;
 
-/* Where results go: of each thread, lest it be a race itself. */
+/* Where results go: of each thread, so that it is no race itself. */
 static _Thread_local volatile int sink;
 
 /* What every task does besides: wait, switch, throw stack away. */

@@ -117,7 +117,7 @@ static void *enqueue_often(void *argument)
 	return NULL;
 }
 
-/* --- staff: workers come and go ----------------------------------------- */
+/* --- workers come and go ----------------------------------------------- */
 
 static void *change_staff(void *argument)
 {
@@ -137,14 +137,14 @@ static void *change_staff(void *argument)
 
 struct firm {
 	sennit_event ended;
-	atomic_uint  hired, done;
+	atomic_uint  started, done;
 };
 
 static void work_for(void *argument)
 {
 	struct firm *f = argument;
 
-	if (atomic_fetch_add(&f->hired, 1) % 2)
+	if (atomic_fetch_add(&f->started, 1) % 2)
 		sennit_sleep(20 * SENNIT_MICROSECOND);
 	else
 		sennit_yield();
@@ -165,7 +165,7 @@ static void found(uint64_t *random)
 	sennit_scheduler *s;
 
 	sennit_event_init(&f.ended, SENNIT_EVENT_MANUAL, false);
-	atomic_init(&f.hired, 0);
+	atomic_init(&f.started, 0);
 	atomic_init(&f.done, 0);
 	if (sennit_scheduler_create(
 		    &s, SENNIT_CONFIG(.workers = workers,

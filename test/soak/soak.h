@@ -3,7 +3,7 @@
  * ledger that says whether anything was lost.
  *
  *	players   tasks that play one random scene after the other
- *	guests    threads that bind and unbind, enqueue from outside, hire and
+ *	guests    threads that bind and unbind, enqueue from outside, start and
  *	          retire workers, found schedulers and let them go
  *	scene     a few tasks, threads or both on fresh primitives; returns when
  *	          all it has started is done

@@ -380,92 +380,93 @@ static void who_is_claimed_waits_to_be_told(void **state)
 
 /* --- workers without a thread ------------------------------------------- */
 
-static uint32_t hires;
+static uint32_t starts;
 
-static void count_hire(struct parking *p)
+static void count_start(struct parking *p)
 {
-	hires++;
-	sn_parking_hired(p);
+	starts++;
+	sn_parking_started(p);
 }
 
-static struct crowd *crowd_with_vacant(uint32_t present, uint32_t vacant)
+static struct crowd *crowd_with_threadless(uint32_t present,
+					   uint32_t threadless)
 {
 	struct crowd *c = crowd_of(MOST);
 
-	hires = 0;
-	c->parking.hire = count_hire;
-	sn_parking_resize(&c->parking, present, vacant);
+	starts = 0;
+	c->parking.start = count_start;
+	sn_parking_resize(&c->parking, present, threadless);
 	return c;
 }
 
-static void a_vacant_worker_is_hired_when_nobody_sleeps(void **state)
+static void a_threadless_worker_is_started_when_nobody_sleeps(void **state)
 {
-	struct crowd *c = crowd_with_vacant(8, 6);
+	struct crowd *c = crowd_with_threadless(8, 6);
 
 	(void)state;
 	assert_counts(c, 0, 6);
 	sn_parking_wake_one(&c->parking, 0);
-	assert_int_equal(hires, 1);
+	assert_int_equal(starts, 1);
 	assert_counts(c, 1, 5);
 	sn_parking_wake_one(&c->parking, 0); /* the one on its way searches */
-	assert_int_equal(hires, 1);
+	assert_int_equal(starts, 1);
 }
 
 static void a_sleeper_is_preferred_to_a_vacant_worker(void **state)
 {
-	struct crowd *c = crowd_with_vacant(8, 6);
+	struct crowd *c = crowd_with_threadless(8, 6);
 
 	(void)state;
 	announce(c, 1, 2);
 	sn_parking_wake_one(&c->parking, 0);
-	assert_int_equal(hires, 0);
+	assert_int_equal(starts, 0);
 	assert_true(is_woken(c, 1));
 	assert_counts(c, 1, 6);
 }
 
 static void a_vacant_worker_that_cannot_be_started_is_vacant_again(void **state)
 {
-	struct crowd *c = crowd_with_vacant(8, 6);
+	struct crowd *c = crowd_with_threadless(8, 6);
 
 	(void)state;
-	sn_parking_hired(&c->parking);
+	sn_parking_started(&c->parking);
 	assert_counts(c, 1, 5);
-	sn_parking_unhired(&c->parking);
+	sn_parking_unstarted(&c->parking);
 	assert_counts(c, 0, 6);
 	sn_parking_wake_one(&c->parking, 0);
-	assert_int_equal(hires, 1);
+	assert_int_equal(starts, 1);
 }
 
 static void a_sleeper_that_retires_is_vacant(void **state)
 {
-	struct crowd *c = crowd_with_vacant(8, 0);
+	struct crowd *c = crowd_with_threadless(8, 0);
 
 	(void)state;
 	announce(c, 1, 2);
 	assert_true(sn_parking_retire(c->sleepers[1]));
 	assert_counts(c, 0, 1);
 	sn_parking_wake_one(&c->parking, 1);
-	assert_int_equal(hires, 1);
+	assert_int_equal(starts, 1);
 	assert_false(is_woken(c, 1));
 }
 
 static void a_sleeper_that_was_woken_does_not_retire(void **state)
 {
-	struct crowd *c = crowd_with_vacant(8, 0);
+	struct crowd *c = crowd_with_threadless(8, 0);
 
 	(void)state;
 	announce(c, 1, 2);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_false(sn_parking_retire(c->sleepers[1]));
 	assert_counts(c, 1, 0);
-	assert_int_equal(a_load_rlx(&c->parking.vacant), 0);
+	assert_int_equal(a_load_rlx(&c->parking.threadless), 0);
 	sn_parking_withdraw(c->sleepers[1]);
 	assert_counts(c, 1, 0);
 }
 
 static void vacant_workers_may_be_struck_off(void **state)
 {
-	struct crowd *c = crowd_with_vacant(8, 6);
+	struct crowd *c = crowd_with_threadless(8, 6);
 
 	(void)state;
 	announce(c, 0, 1);
@@ -478,7 +479,8 @@ static void vacant_workers_may_be_struck_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_vacant_worker_is_hired_when_nobody_sleeps),
+		cmocka_unit_test(
+			a_threadless_worker_is_started_when_nobody_sleeps),
 		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
 		cmocka_unit_test(
 			a_vacant_worker_that_cannot_be_started_is_vacant_again),

@@ -2,9 +2,9 @@
 /* callable.hpp - how a callable gets into a task and back out.
  *
  *	one word, trivially copyable    its bytes are the task's argument
- *	aligned to 16 at most           memory of sennit_argument_alloc, which up
- *	                                to SENNIT_COPY_SMALL bytes comes from
- *	                                the scheduler's blocks
+ *	aligned to 16 at most           memory of sennit_argument_alloc, which
+ *	                                comes from the scheduler's blocks up to
+ *	                                SENNIT_COPY_SMALL bytes
  *	aligned to more                 operator new
  *
  * It is moved in once, called once as an rvalue, and destroyed on the stack of
