@@ -8,20 +8,20 @@
  *
  *	word    lock of all this, in the manner of fiber/wait_queue.h
  *	calls   waiters whose calls have not begun, first come first
- *	idle    proxies without work, last used first
+ *	idle    blocking threads without work, last used first
  *
- * A proxy's record lies on its own stack, a call's on its caller's: nothing is
- * allocated.
+ * A blocking thread's record lies on its own stack, a call's on its caller's:
+ * nothing is allocated.
  *
  * Invariants
- *   - A call waits only while no proxy is idle, and `count` is not below
- *     `ceiling`: it has been begun by one of those, before they rest.
- *   - count counts those who are being started. Whoever takes back the last of
- *     them, refused, begins what waits itself.
- *   - A proxy wakes whom it has worked for once it has another call or rests:
- *     who calls at once again finds it. And the scheduler, which does not end
- *     while that fiber is blocked, ends only when all of them rest.
- *   - A proxy is inside its scheduler (worker/finalise.h) until it has left.
+ *   - A call waits only while no thread is idle and `count` is not below
+ *     `ceiling`. The threads begin all calls that wait before they rest.
+ *   - `count` includes the threads that are being started. Whoever takes back
+ *     the last of them, refused, begins what waits itself.
+ *   - A thread wakes the caller it has worked for once it has another call or
+ *     rests, so a caller that calls again at once finds it. The scheduler does
+ *     not end while that fiber is blocked, so it ends only when all rest.
+ *   - A thread is inside its scheduler (worker/finalise.h) until it has left.
  */
 #ifndef SN_BLOCKING_THREADS_H
 #define SN_BLOCKING_THREADS_H
@@ -65,20 +65,21 @@ void sn_blocking_threads_close(struct blocking_threads *p);
 /* How many there are now, those included that are being started. */
 uint32_t sn_blocking_threads_count(struct blocking_threads *p);
 
-/* Take an idle proxy to give it a call, NULL when there is none. Lock held. */
+/* Take an idle blocking thread to give it a call, NULL when there is none. Lock
+ * held. */
 struct blocking_thread *sn_blocking_threads_take_idle(
 	struct blocking_threads *p);
 
-/* Give the proxy, which was taken, a call; or NULL: it leaves. Not under the
- * lock. It may be gone on return. */
+/* Give the blocking thread, which was taken, a call; or NULL: it leaves. Not
+ * under the lock. It may be gone on return. */
 void sn_blocking_thread_give(struct blocking_thread *to, struct waiter *call);
 
 /* One that was to be started will not come. True: it was the last one, and the
  * caller must begin what waits. */
 bool sn_blocking_threads_refused(struct blocking_threads *p);
 
-/* The calling proxy, which has no other call, rests from now on: it may be
- * given one. Lock held. */
+/* The calling blocking thread, which has no other call, rests from now on: it
+ * may be given one. Lock held. */
 void sn_blocking_thread_rest(struct blocking_threads *p,
 			     struct blocking_thread  *self);
 

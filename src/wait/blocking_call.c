@@ -34,7 +34,8 @@ static void run(struct blocking_call *c)
 	MISUSE(sn_self != self, CALL, "the function left its thread bound");
 }
 
-/* --- the proxy's thread ------------------------------------------------- */
+/* --- the blocking thread's thread
+ * ------------------------------------------------- */
 
 /* The CPUs of all workers: the masks' lie one behind the other. */
 static void spread_out(const sennit_scheduler *s)
@@ -71,7 +72,7 @@ static struct blocking_call *next(struct blocking_threads *p,
 	return n ? call_of(n) : NULL;
 }
 
-/* NULL: the proxy must leave. */
+/* NULL: the blocking thread must leave. */
 static struct blocking_call *wait_for_call(sennit_scheduler       *s,
 					   struct blocking_thread *self)
 {
@@ -126,7 +127,7 @@ static const void *where(const struct blocking_call *c)
 	return (const void *)(uintptr_t)c->run;
 }
 
-/* Ready to be woken, by a proxy that works on it and nobody else. */
+/* Ready to be woken, by a blocking thread that works on it and nobody else. */
 static void hand_over(struct blocking_call *c)
 {
 	sn_waiter_init(&c->waiter, SN_UNCANCELLED);
@@ -141,7 +142,7 @@ static void wait_for_proxy(struct blocking_call *c)
 	(void)!sn_wait_in(&p->word, &p->calls, &c->waiter, SN_UNCANCELLED);
 }
 
-/* Start a proxy, counted already, with *c. False: refused. */
+/* Start a blocking thread, counted already, with *c. False: refused. */
 static bool start(struct blocking_call *c)
 {
 	sennit_scheduler *s = c->scheduler;
@@ -157,7 +158,8 @@ static bool start(struct blocking_call *c)
 	return false;
 }
 
-/* No proxy is left: what waits relied on one that the caller was to start. */
+/* No blocking thread is left: what waits relied on one that the caller was to
+ * start. */
 static void stand_in(struct blocking_call *c)
 {
 	struct blocking_threads *p = &c->scheduler->blocking;
@@ -194,7 +196,8 @@ static int wait_in_turn(struct blocking_call *c, uint32_t word,
 	return sn_wait_in(&p->word, &p->calls, &c->waiter, deadline);
 }
 
-/* One more proxy, if the system gives a thread; else by those there are. */
+/* One more blocking thread, if the system gives a thread; else by those there
+ * are. */
 static bool grow(struct blocking_call *c)
 {
 	if (start(c)) {
@@ -207,7 +210,7 @@ static bool grow(struct blocking_call *c)
 	return true;
 }
 
-/* To an idle proxy. */
+/* To an idle blocking thread. */
 static void give(struct blocking_thread *to, struct blocking_call *c)
 {
 	hand_over(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.h - one blocking call of a fiber: a record on its stack, which a proxy
- * works on while the fiber waits.
+/* call.h - one blocking call of a fiber: a record on its stack, which a
+ * blocking thread works on while the fiber waits.
  *
- *	idle proxy            given the call
+ *	idle blocking thread            given the call
  *	may be one more       started with it
  *	at the ceiling        queued; whoever takes it off claims it: it begins
  *	refused, and alone    run in place, with all that is queued

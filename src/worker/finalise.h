@@ -8,8 +8,8 @@
  *	the scheduler, tells who wants to know, lets the other clients go
  *
  * `inside` counts the threads that may still touch the scheduler: its workers,
- * the proxies that make blocking calls, whoever sweeps from outside, and one
- * more until DONE.
+ * the blocking threads that make blocking calls, whoever sweeps from outside,
+ * and one more until DONE.
  */
 #ifndef SN_FINALISE_H
 #define SN_FINALISE_H
@@ -28,7 +28,7 @@ static inline bool sn_finalise_is_awaited(const sennit_scheduler *s)
 void sn_finalise_sweep(sennit_scheduler *s);
 
 /* A worker's thread, which is out of the gate, leaves the scheduler for good;
- * or a proxy's. At any time. */
+ * or a blocking thread's. At any time. */
 void sn_finalise_worker_exits(sennit_scheduler *s);
 
 /* The same of one that is in the gate: it leaves that first. */
