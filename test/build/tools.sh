@@ -23,7 +23,8 @@ make_tree()
 	sed 's|os_[a-z_]*()|barrier|' "$source/src/base/atomic.h" \
 		>"$tree/src/base/atomic.h"
 	cp "$source/include/sennit/base.h" "$tree/include/sennit/"
-	printf '%s\n' base/compiler base/deterministic base/atomic core/door >"$tree/src/LAYERS"
+	printf '%s\n' base/compiler base/deterministic base/atomic core/door \
+		>"$tree/src/LAYERS"
 	for list in CMakeLists.txt Makefile; do
 		echo '# SPDX-License-Identifier: Apache-2.0' >"$tree/$list"
 	done
@@ -86,11 +87,12 @@ sennit_time sennit_after(uint64_t nanoseconds)
 }
 EOF
 	sh "$tree/tools/check-edges" --table >"$tree/docs/memory-order.md"
+	sh "$tree/tools/draw-layers" >"$tree/docs/layers.svg"
 }
 
 check()
 {
-	LIB_SHARED=$tree/door.so LIB_STATIC=$tree/door.a \
+	LIB_SHARED=$tree/door.so LIB_STATIC=$tree/door.a BUILD_DIR=$tree/build \
 		sh "$tree/tools/check-$1" >"$work/output" 2>&1
 }
 
@@ -146,6 +148,26 @@ echo core/ghost >>"$tree/src/LAYERS"
 rejects layers 'a line of LAYERS without a file'
 edit 's|"sennit/base.h"|"core/door.h"|' include/sennit.h
 rejects layers 'a public header that shows an internal one'
+objects=$tree/build/CMakeFiles/sennit_objects.dir/src
+mkdir -p "$objects/base" "$objects/core"
+echo 'void sn_door_open(void); void sn_up(void); void sn_up(void)
+{ sn_door_open(); }' >"$work/up.c"
+${CC:-cc} -c "$work/up.c" -o "$objects/base/atomic.c.o"
+build :
+cp "$tree/door.o" "$objects/core/door.c.o"
+rejects layers 'a call of a module below'
+
+accepts picture
+echo core/window >>"$tree/src/LAYERS"
+rejects picture 'a picture of another order'
+
+accepts words
+edit 's|what lies behind it|what the crew did|' src/core/door.c
+rejects words 'a retired word'
+edit 's|what lies behind it|what lies behnid it|' src/core/door.c
+if command -v codespell >/dev/null; then
+	rejects words 'a misspelt word'
+fi
 
 accepts edges
 edit 's|; /\* -> door.open.*|;|' src/core/door.c
