@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adding a test is adding a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/litmus/<x>.c    a program without the library, run as litmus/<x>
 #	test/compat/<x>.cpp  the same in C++, with googletest
 #	test/cpp/<x>.cpp     likewise
 #	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
@@ -75,6 +76,24 @@ elseif(SENNIT_TESTS)
 			sennit_test(${group} ${name}
 				${runner} $<TARGET_FILE:${program}>)
 		endforeach()
+	endforeach()
+endif()
+
+# --- test/litmus: each includes what it is about ------------------------------------
+
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		set(program test_litmus_${name})
+		add_executable(${program} ${file})
+		target_compile_definitions(${program} PRIVATE
+			LITMUS_ROUNDS=100000)
+		target_link_libraries(${program} PRIVATE sennit_flags)
+		set_target_properties(${program} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY test/litmus
+			OUTPUT_NAME ${name})
+		sennit_test(litmus ${name} ${runner} $<TARGET_FILE:${program}>)
 	endforeach()
 endif()
 

@@ -280,8 +280,7 @@ bench_row row(Names names, uint64_t n, bench_fn *run,
 {
 	bench_row r = {};
 
-	std::copy(std::begin(names.name), std::end(names.name),
-		  r.names);
+	std::copy(std::begin(names.name), std::end(names.name), r.names);
 	r.n = n;
 	r.workers = workers;
 	r.place = place;

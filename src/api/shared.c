@@ -60,7 +60,7 @@ static int create(void **object, const struct type *t,
 	const sennit_allocator *a = allocator ? allocator : &sn_memory_libc;
 	struct head            *h;
 
-	if (!a->allocate || !a->release)
+	if (!sn_memory_is_valid(allocator))
 		return -EINVAL;
 	h = sn_memory_take(a, sizeof(*h) + t->size, _Alignof(struct head));
 	if (!h)

@@ -144,13 +144,6 @@ static inline bool sn_parking_is_told(const struct sleeper *s)
 /* Sleep until claimed or the deadline passes; false: the deadline passed. */
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
 
-/* Whether s, which has announced its sleep, has been claimed. */
-static inline bool sn_parking_is_woken(const struct sleeper *s)
-{
-	/* Late: a step more before it sleeps, and finds out. */
-	return a_load_rlx(&s->token);
-}
-
 /* Stop being asleep; afterwards the caller is a searcher: counted by the waker
  * that took the bit, whose token this waits for, or by itself. */
 void sn_parking_withdraw(struct sleeper *s);

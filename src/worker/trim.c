@@ -181,7 +181,7 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 	else if (!has_surplus(w))
 		return w->trim_at < until ? w->trim_at : until;
 	while (has_surplus(w)) {
-		if (sn_parking_is_woken(as) || now >= until)
+		if (sn_parking_is_told(as) || now >= until)
 			return until;
 		step(w);
 		now = os_now();

@@ -164,7 +164,7 @@ rejects picture 'a picture of another order'
 accepts words
 edit 's|what lies behind it|what the crew did|' src/core/door.c
 rejects words 'a retired word'
-edit 's|what lies behind it|what lies behnid it|' src/core/door.c
+edit 's|what lies behind it|teh door|' src/core/door.c
 if command -v codespell >/dev/null; then
 	rejects words 'a misspelt word'
 fi

@@ -16,10 +16,11 @@
  * top in one step, so that pub never has the same value twice.  Were split
  * lowered alone, the owner could pop old tasks, push new ones into the same slots
  * and publish them: {top, split} would be what a sleepy thief has read, but the
- * tasks are others (M_SPLITALONE).  The owner's stores to bot and to the slots go through a
- * store buffer (TSO, FIFO, STORES deep), which its own atomic operations and
- * the thief's process barrier drain.  Indices begin at BASE, for bot may stand
- * one below top.  Growing the ring is not modelled: a full ring refuses.
+ * tasks are others (M_SPLITALONE).  The owner's stores to bot and to the slots
+ * go through a store buffer (TSO, FIFO, STORES deep), which its own atomic
+ * operations and the thief's process barrier drain.  Indices begin at BASE, for
+ * bot may stand one below top.  A full ring refuses; how it grows is
+ * growth.pml's.
  *
  * Checked: no task is taken twice, none is invented; a pop that returns
  * nothing saw an empty deque, so that all tasks are taken when the owner has

@@ -25,8 +25,8 @@ check()
 	# Optimising costs more than it saves unless the search is long.
 	case $expect:$model in
 	part:*) flags='-O2 -DBITSTATE' hash=28 ;;
-	pass:park | pass:scope | pass:mutex | pass:resize) flags=-O2 hash=22 ;;
-	pass:park | pass:scope) flags=-O2 hash=22 ;;
+	pass:park | pass:scope | pass:mutex | pass:resize | pass:growth)
+		flags=-O2 hash=22 ;;
 	*) flags=-O0 hash=22 ;;
 	esac
 	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
@@ -167,6 +167,7 @@ runs()
 	fail end -DM_LOOKEARLY
 	fail end -DM_NOKEEP
 	fail end -DM_RETDONE
+
 	pass resize -DTASKS=1 -DRESIZES=1
 	pass resize -DTASKS=1 -DFIBERS=1
 	pass resize -DTASKS=1 -DREFUSE
@@ -305,6 +306,17 @@ runs()
 	fail deque -DM_PUBUNLOCKED
 	fail deque -DM_CHECKFIRST
 	fail deque -DM_SPLITALONE
+
+	pass growth
+	pass growth -DTASKS=5 -DSTART=2
+	pass growth -DTASKS=3 -DTHIEVES=2
+	fail growth -DM_SLOTSFIRST
+	fail growth -DM_COPYPRIVATE
+	fail growth -DM_LIMIT
+	fail growth -DM_MASKAPART
+	fail growth -DM_FREEOLD
+	fail growth -DM_SLOTSBEFORE
+	fail growth -DM_TRIMEARLY
 	END
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
 	pass park -DWORKERS=3 -DTASKS=0 -DPINNED=1 -DCHILDREN=2
@@ -318,6 +330,7 @@ runs()
 	pass gate -DPASSING=1 -DBLOCKING=1
 	pass gate -DBLOCKING=1 -DLATE -DTIMED
 	pass deque -DTASKS=4 -DTHIEVES=2
+	pass growth -DTHIEVES=2
 	pass scope -DSIGNALS=2
 	pass mutex -DWORKERS=3 -DROUNDS=2
 	END

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* litmus.h - what the shapes share: what the code under test asks for, and a
+ * main function.
+ *
+ * A shape includes this first, then the code that it is about. With
+ * LITMUS_ROUNDS, as the test suite builds it, it is a program of many rounds
+ * (rounds.h). Without, as a checker takes it, it is one round, with no clock,
+ * no system call and no instruction that a checker would not know. */
+#ifndef LITMUS_H
+#define LITMUS_H
+
+#undef NDEBUG
+#ifndef SENNIT_DETERMINISTIC
+#define SENNIT_DETERMINISTIC /* a_pause is a call; the least of each limit */
+#endif
+
+#include "base/atomic.h"
+#include "base/check.h"
+#include "base/memory.h"
+#include "base/torture.h"
+#include "os/os.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#undef TORTURE_POINT
+#define TORTURE_POINT() ((void)0) /* each atomic operation is a point */
+
+/* Memory is taken by one thread and given back after the round. */
+static _Alignas(CACHE_LINE) unsigned char litmus_memory[4096];
+static size_t litmus_taken;
+
+#ifdef LITMUS_ROUNDS
+#include "rounds.h"
+#else
+#include "once.h"
+#endif
+
+/* --- what the code under test calls ------------------------------------- */
+
+#if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
+a_u32 sn_fence_word;
+#endif
+
+_Noreturn void sn_panic(const char *file, int line, const char *format, ...)
+{
+	(void)file;
+	(void)line;
+	(void)format;
+	assert(false && "misuse, or broken");
+	abort();
+}
+
+void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment)
+{
+	size_t from = (litmus_taken + alignment - 1) & ~(alignment - 1);
+
+	(void)a;
+	assert(from + size <= sizeof(litmus_memory));
+	litmus_taken = from + size;
+	return litmus_memory + from;
+}
+
+void sn_memory_give(const sennit_allocator *a, void *memory, size_t size)
+{
+	(void)a;
+	(void)memory;
+	(void)size;
+}
+
+void os_discard(void *memory, size_t size)
+{
+	(void)memory;
+	(void)size;
+}
+
+/* A checker knows no process barrier: shapes use fences. */
+void os_process_barrier(void)
+{
+	assert(false && "a shape uses the process barrier");
+}
+
+void os_word_wake_one(a_u32 *word)
+{
+	(void)word;
+}
+
+void os_word_wake_all(a_u32 *word)
+{
+	(void)word;
+}
+
+void sn_deterministic_point(void)
+{
+	litmus_yield();
+}
+
+void os_thread_yield(void)
+{
+	litmus_yield();
+}
+
+bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
+{
+	(void)deadline;
+	LITMUS_AWAIT(a_load_rlx(word) != expected);
+	return true;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_queue.c - whoever returns from a wait frees the primitive at once: the
+ * one who let it go no longer touches it.
+ *
+ * Shown in every order: a waiter that is let go before the queue is unlocked.
+ * To a checker alone: an unlock that does not release, a lock that does not
+ * acquire (queue.unlock). */
+#include "litmus.h"
+
+#include "fiber/wait_queue.h"
+
+#define SET   WAIT_QUEUE_OWN
+#define FREED UINT32_C(0xdeadbee0)
+
+static sennit_word   word; /* the primitive: an event that is set once */
+static void         *list;
+static struct waiter waiter;
+static a_u32         woken;
+
+static void before(void)
+{
+	a_init(&word, 0);
+	a_init(&woken, 0);
+	list = NULL;
+	waiter = (struct waiter){ .fiber = NULL };
+}
+
+static void *wait_and_free(void *unused)
+{
+	uint32_t state = sn_wait_queue_lock(&word);
+
+	if (state & SET) {
+		sn_wait_queue_unlock(&word, state);
+	} else {
+		state |= sn_wait_queue_join(&list, &waiter, false);
+		sn_wait_queue_unlock(&word, state);
+		LITMUS_AWAIT(a_load_acq(&woken));
+	}
+	list = &word;
+	a_store_rlx(&word, FREED);
+	return unused;
+}
+
+static void *set(void *unused)
+{
+	uint32_t       state = sn_wait_queue_lock(&word) | SET;
+	struct waiter *n = NULL;
+
+	if (list) {
+		n = sn_wait_queue_first(list);
+		sn_wait_queue_leave(&list, n);
+	}
+	sn_wait_queue_unlock(&word, sn_wait_queue_bits(list, state));
+	if (n)
+		a_store_rel(&woken, 1);
+	return unused;
+}
+
+static void after(void)
+{
+	assert(a_load_rlx(&word) == FREED);
+}
+
+LITMUS_MAIN_2(before, wait_and_free, set, after)
