@@ -14,7 +14,7 @@ ON_WORKERS(shared_handles);
 
 TEST_P(shared_handles, a_task_keeps_what_it_captured)
 {
-	sennit::shared<sennit::wait_group> ended(1);
+	sennit::shared<sennit::wait_group> ended(1u);
 
 	{
 		sennit::shared<sennit::event> go(sennit::event_mode::manual);
@@ -116,7 +116,9 @@ TEST_F(shared_handle, moving_leaves_none_behind)
 	a = std::move(b);
 	EXPECT_EQ(a.get(), object);
 	EXPECT_FALSE(b);
-	b = b; /* also of none */
+	sennit::shared<sennit::semaphore> &same = b;
+
+	b = same; /* also of none */
 	a.swap(b);
 	EXPECT_TRUE(b->try_acquire());
 }

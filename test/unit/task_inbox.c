@@ -105,10 +105,12 @@ static void the_owner_takes_all_and_begins_with_the_oldest(void **state)
 
 static int open_office(void **state)
 {
-	struct office *o = NULL;
+	void          *memory;
+	struct office *o;
 
-	if (posix_memalign((void **)&o, 64, sizeof(*o)))
+	if (posix_memalign(&memory, 64, sizeof(*o)))
 		return -1;
+	o = memory;
 	sn_pool_init(&o->pool, &sn_memory_libc);
 	sn_pool_cache_init(&o->cache, &o->pool);
 	a_init(&o->inbox.head, NULL);
