@@ -16,7 +16,8 @@
  *
  * A waiter on a worker with nothing else to do does not sleep for more than
  * 16 ms while the lock is free: it does not depend on one that was woken before
- * it and whose worker is busy.
+ * it and whose worker is busy. For that it looks at the lock five times at most
+ * until somebody unlocks it, however long that takes.
  *
  * Who waits on a worker that has nothing else to do may look at the lock for
  * 20 us; sennit_config.spin_ns = SENNIT_SPIN_NONE forbids that.

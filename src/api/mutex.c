@@ -29,8 +29,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* How long a waiter that polls sleeps at first, and at most; in between it
- * doubles. */
+/* How long a waiter that polls sleeps at first, and at last; in between it
+ * doubles. Then it stops, until the lock is given back. */
 #define FIRST_POLL   TORTURED(20 * SENNIT_MICROSECOND, SENNIT_MILLISECOND)
 #define LONGEST_POLL TORTURED(SENNIT_MILLISECOND, 16 * SENNIT_MILLISECOND)
 
@@ -79,16 +79,35 @@ static bool can_guard(const sennit_mutex *m, const struct turn *t,
  * afterwards. */
 static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 {
-	uint32_t grants = *word & GRANTS;
+	uint32_t kept = *word & (GRANTS | STOPPED);
 	bool     taken;
 
 	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
 	taken = sn_mutex_look_long(m, deadline);
-	*word = sn_wait_queue_lock(&m->state_) | grants | WAIT_QUEUE_WAITERS;
+	*word = sn_wait_queue_lock(&m->state_) | kept | WAIT_QUEUE_WAITERS;
 	return taken || !(*word & HELD);
 }
 
 /* --- waiting ------------------------------------------------------------ */
+
+/* How t sleeps: with an alarm, unless it need not look, or has looked for long
+ * enough at a lock that one and the same may hold for hours. */
+static void choose_alarm(const sennit_mutex *m, struct turn *t, uint32_t *word,
+			 bool guarded)
+{
+	t->polls = sn_mutex_must_poll(m, t, *word);
+	t->stopped = t->polls && t->poll > LONGEST_POLL && !guarded &&
+		     !(*word & HANDED);
+	if (t->stopped) {
+		t->polls = false;
+		*word |= STOPPED;
+	}
+}
+
+static sennit_time next_look(const struct turn *t)
+{
+	return os_now() + (t->poll < LONGEST_POLL ? t->poll : LONGEST_POLL);
+}
 
 /* Sleep until woken, or until it is time to look. Unlocks the queue. */
 static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
@@ -100,9 +119,9 @@ static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 	t->n.is.linked = true;
 	t->awake = false;
 	t->called = false;
-	t->polls = sn_mutex_must_poll(m, t);
+	choose_alarm(m, t, &word, guarded);
 	if (t->polls) {
-		until = os_now() + t->poll;
+		until = next_look(t);
 		if (until > deadline)
 			until = deadline;
 		if (!t->n.is.raced)
@@ -166,13 +185,19 @@ static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
  * nothing often enough. */
 static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
 {
-	if (polled) {
-		t->poll *= 2;
-		if (t->poll > LONGEST_POLL)
-			t->poll = LONGEST_POLL;
-	} else if (++t->losses >= MAX_LOSSES && !guarded && !(*word & HANDED)) {
+	if (!polled && ++t->losses >= MAX_LOSSES && !guarded &&
+	    !(*word & HANDED))
 		*word |= HANDOVER;
-	}
+}
+
+/* Sleep longer before the next look, but not beside a lock that has changed
+ * hands, or is to be taken back. */
+static void choose_poll(struct turn *t, uint32_t word, bool polled)
+{
+	if (t->stopped || word & HANDED)
+		t->poll = FIRST_POLL;
+	else if (polled && t->poll <= LONGEST_POLL)
+		t->poll *= 2;
 }
 
 /* t has slept, with this result. 0: the lock is ours; 1: go on waiting; or an
@@ -198,8 +223,9 @@ static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 	} else if (!(word & HELD)) {
 		return take(m, t, word, guarded);
 	} else {
-		lose(t, &word, *err, guarded);
+		lose(t, &word, *err || t->stopped, guarded);
 	}
+	choose_poll(t, word, *err);
 	*err = rest(m, t, word, guarded, deadline);
 	return 1;
 }
@@ -274,6 +300,8 @@ void sennit_mutex_lock(sennit_mutex *m)
 static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	*word += GRANT;
+	if (*word & STOPPED)
+		sn_mutex_resume_polls(m, word, woken);
 	if ((*word & HANDOVER || *word / GRANT >= MAX_GRANTS) &&
 	    sn_mutex_hand_over(m, word, woken))
 		return;
@@ -300,8 +328,8 @@ static bool is_seen_to(uint32_t word)
 {
 	uint32_t grants = word / GRANT;
 
-	return (word & (AWAKE | HANDOVER)) == AWAKE && grants & (grants - 1) &&
-	       grants < MAX_GRANTS;
+	return (word & (AWAKE | HANDOVER | STOPPED)) == AWAKE &&
+	       grants & (grants - 1) && grants < MAX_GRANTS;
 }
 
 /* Somebody waits, or did when we looked. */

@@ -41,10 +41,14 @@ void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
 	sn_wait_queue_join(&m->waiters_, &t->n, false);
 }
 
-bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t)
+/* The first is passed over by a hand-over if it was late: then the lock may be
+ * held for one whose worker is busy, while the first one's is not. */
+bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
+			uint32_t word)
 {
-	return m->waiters_ != (void *)&t->n.link &&
-	       turn_of(t->n.link.prev)->n.home != t->n.home;
+	if (m->waiters_ == (void *)&t->n.link)
+		return word & HANDED;
+	return turn_of(t->n.link.prev)->n.home != t->n.home;
 }
 
 /* Make t awake, and wake it, unless its deadline or its scope already has. */
@@ -68,15 +72,28 @@ void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 	sn_wait_queue_leave(&m->waiters_, &t->n);
 	if (first) {
 		*word &= ~AWAKE;
-		if (m->waiters_)
-			next->own = t->own ? t->own - 1 : 0;
-	} else if (!next->awake && !next->polls &&
-		   sn_mutex_must_poll(m, next)) {
-		wake(next, woken);
+		next->own = t->own ? t->own - 1 : 0;
 	}
+	if (m->waiters_ && !next->awake && !next->polls && !next->stopped &&
+	    sn_mutex_must_poll(m, next, *word))
+		wake(next, woken);
 }
 
 /* --- waking ------------------------------------------------------------- */
+
+/* They poll again until they have stopped once more. */
+void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word, struct turn **woken)
+{
+	struct turn *first = turn_of(m->waiters_);
+	struct turn *t = first;
+
+	*word &= ~STOPPED;
+	do {
+		if (t->stopped && !t->awake)
+			wake(t, woken);
+		t = next_of(t);
+	} while (t != first);
+}
 
 /* The first that sleeps on another worker; NULL: none in reach. Long queues of
  * the own worker's are looked at once, not at each unlock. */

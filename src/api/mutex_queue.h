@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutex_queue.h - those who wait for a mutex, in the order in which they came.
  *
- *	word   { grants : 25 | HANDED | AWAKE | HANDOVER | HELD | queue bits }
+ *	word   { grants : 24 | STOPPED | HANDED | AWAKE | HANDOVER | HELD |
+ *	         queue bits }
  *
  * A waiter keeps its place until it leaves with the lock, or gives up. Awake or
  * asleep, it is linked: so whoever holds the queue's lock can give the mutex to
@@ -21,7 +22,8 @@
 #define HANDOVER (WAIT_QUEUE_OWN << 1) /* the next unlock passes it on; held */
 #define AWAKE    (WAIT_QUEUE_OWN << 2) /* all have been woken who should be */
 #define HANDED   (WAIT_QUEUE_OWN << 3) /* held for one who has not come yet */
-#define GRANT    (WAIT_QUEUE_OWN << 4) /* since a hand-over, with waiters */
+#define STOPPED  (WAIT_QUEUE_OWN << 4) /* some have stopped polling: wake them */
+#define GRANT    (WAIT_QUEUE_OWN << 5) /* since a hand-over, with waiters */
 #define GRANTS   (UINT32_MAX / GRANT * GRANT)
 
 /* After so many grants to others the next unlock hands the lock over. One to a
@@ -44,8 +46,9 @@ struct turn {
 	bool          awake;  /* not to be woken again */
 	bool          called; /* so, and woken from another worker */
 	bool          polls;  /* asleep, with an alarm */
-	bool          heir;   /* HANDED: the lock is held for it */
-	bool          late;   /* the lock was, and was taken back */
+	bool          stopped; /* asleep without one, or woken from that */
+	bool          heir;    /* HANDED: the lock is held for it */
+	bool          late;    /* the lock was, and was taken back */
 };
 
 /* While a guard looks the word shows no waiters, though there are some. */
@@ -73,7 +76,12 @@ void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 
 /* Whether t must look at the lock now and then while it sleeps: see "Who polls"
  * in docs/design/mutex.md. */
-bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t);
+bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
+			uint32_t word);
+
+/* The lock is given back: wake all who have stopped polling. */
+void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word,
+			   struct turn **woken);
 
 /* The lock is left free: wake the first, and one of another worker. */
 void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken);

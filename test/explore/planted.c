@@ -49,6 +49,38 @@ static void both_orders(void *second)
 	end(s);
 }
 
+/* --- a lock that stays locked, with a queue before it -------------------- */
+
+enum { QUEUE = 4 };
+
+static struct {
+	sennit_mutex      lock;
+	sennit_wait_group done;
+} shut;
+
+static void have_it(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&shut.lock);
+	sennit_mutex_unlock(&shut.lock);
+	sennit_wait_group_done(&shut.done);
+}
+
+/* Waiters of several workers look at the lock now and then: not for ever. */
+static void never_unlocked(void *unused)
+{
+	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
+
+	(void)unused;
+	sennit_mutex_init(&shut.lock);
+	sennit_wait_group_init(&shut.done, QUEUE);
+	sennit_mutex_lock(&shut.lock);
+	for (unsigned i = 0; i < QUEUE; i++)
+		spawn(have_it, NULL);
+	sennit_wait_group_wait(&shut.done);
+	end(s);
+}
+
 /* --- a count that is read, and written later ----------------------------- */
 
 static struct {
@@ -169,6 +201,12 @@ static void locks_in_both_orders_deadlock(void **state)
 	assert_found(both_orders, &second, "waits for mutex");
 }
 
+static void a_queue_that_looks_is_a_deadlock_too(void **state)
+{
+	(void)state;
+	assert_found(never_unlocked, NULL, "deadlock: every thread waits");
+}
+
 static void locks_in_one_order_do_not(void **state)
 {
 	(void)state;
@@ -191,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(locks_in_both_orders_deadlock),
+		cmocka_unit_test(a_queue_that_looks_is_a_deadlock_too),
 		cmocka_unit_test(locks_in_one_order_do_not),
 		cmocka_unit_test(an_update_is_lost),
 		cmocka_unit_test(a_timeout_comes_first),

@@ -11,7 +11,8 @@
  * the lock.  Time is left out: a guard looks and gives up whenever it likes,
  * who is awake is overdue, or so late that the lock is taken back, whenever
  * somebody says so.  Alarms ring only when they matter: a look at a lock that
- * is held changes nothing.  What happens under the queue's lock is one step.
+ * is held changes nothing; but with STOPS who would sleep with an alarm may
+ * have stopped polling, unless the lock is handed to another, or guarded.  What happens under the queue's lock is one step.
  * The memory of the mutex goes as soon as the last lock has been given back and
  * whoever did that has returned, which may be while another is on its way out.
  *
@@ -34,6 +35,7 @@
  *   M_KEEP        a lock is never taken back from one who does not come
  *   M_NOCHAIN     who leaves does not wake the one that relied on its looks
  *   M_NOBACK      who gives up does not wake the next
+ *   M_NORESUME    an unlock does not wake those who have stopped polling
  */
 #ifndef FIBERS
 #define FIBERS 3
@@ -59,11 +61,11 @@
 #define HOME(f) (IS_THREAD(f) -> 8 : PLACE(f))
 #define ALL (WORKERS + FIBERS)
 
-bool held, waiters, handover, awake, handed;	/* the word */
+bool held, waiters, handover, awake, handed, stopped;	/* the word */
 byte grants;
 chan list = [FIBERS] of { byte };
 bool linked[FIBERS], up[FIBERS], called[FIBERS], heir[FIBERS], late[FIBERS];
-bool polls[FIBERS], rang[FIBERS], ended[FIBERS], claimed[FIBERS];
+bool polls[FIBERS], stops[FIBERS], rang[FIBERS], ended[FIBERS], claimed[FIBERS];
 bool asleep[FIBERS], queued[FIBERS];
 byte current[ALL] = NOBODY;
 bool served, stuck;				/* of BUSY */
@@ -93,7 +95,7 @@ inline leave_word(guarded)
 	if
 	:: !waiters ->
 		assert(!handed);
-		handover = 0; awake = 0; grants = 0; unserved = 0
+		handover = 0; awake = 0; grants = 0; unserved = 0; stopped = 0
 	:: else
 	fi
 }
@@ -134,13 +136,14 @@ inline leave()
 	list??eval(me);
 	order??eval(me);
 	linked[me] = 0;
-	up[me] = 0; called[me] = 0; polls[me] = 0;
+	up[me] = 0; called[me] = 0; polls[me] = 0; stops[me] = 0;
 	rang[me] = 0; ended[me] = 0; claimed[me] = 0;
 	polled = 0;
+	awake = awake && first != me;
 	if
-	:: first == me -> awake = 0
-	:: first != me && after != NOBODY && !up[after] && !polls[after] &&
-	   HOME(before) != HOME(after) ->
+	:: len(list) > 0 && after != NOBODY && !up[after] && !polls[after] &&
+	   !stops[after] &&
+	   (first == me -> handed : HOME(before) != HOME(after)) ->
 #ifndef M_NOCHAIN
 		wake(after)
 #else
@@ -149,6 +152,23 @@ inline leave()
 	:: else
 	fi;
 	before = NOBODY; after = NOBODY; first = NOBODY
+}
+
+/* The lock is given back: wake all who have stopped polling. */
+inline resume_polls()
+{
+	stopped = 0;
+	i = len(list);
+	do
+	:: i > 0 ->
+		list?x; list!x; i--;
+		if
+		:: stops[x] && !up[x] -> wake(x)
+		:: else
+		fi
+	:: else -> break
+	od;
+	x = 0
 }
 
 /* The lock is left free. */
@@ -263,7 +283,8 @@ inline unlock()
 	if
 	/* Nobody to wake; or all are awake, and not overdue. */
 	:: atomic { !waiters -> assert(!freed); held = 0 }
-	:: atomic { waiters && awake && !handover && grants < GRANTS ->
+	:: atomic { waiters && awake && !handover && !stopped &&
+	   grants < GRANTS ->
 		assert(!freed);
 		count();
 		held = 0
@@ -275,6 +296,12 @@ inline unlock()
 		atomic {
 			assert(!freed);
 			held = 0;
+#ifndef M_NORESUME
+			if
+			:: waiters && stopped -> resume_polls()
+			:: else
+			fi;
+#endif
 			if
 			:: !waiters
 			:: waiters && (handover || grants >= GRANTS) ->
@@ -300,7 +327,15 @@ inline sleep()
 	look_round();
 	up[me] = 0; called[me] = 0;
 #ifndef M_NOPOLL
-	polls[me] = first != me && HOME(before) != HOME(me);
+	polls[me] = (first == me -> handed : HOME(before) != HOME(me));
+#endif
+	stops[me] = 0;
+#ifdef STOPS
+	if
+	:: polls[me] && !handed && !guarded ->
+		polls[me] = 0; stops[me] = 1; stopped = 1
+	:: true
+	fi;
 #endif
 	before = NOBODY; after = NOBODY; first = NOBODY;
 	rang[me] = 0; ended[me] = 0; claimed[me] = 0;
@@ -322,7 +357,7 @@ proctype fiber(byte me)
 {
 	byte round, i, x, y = NOBODY, who = NOBODY, first = NOBODY, saved;
 	byte before = NOBODY, after = NOBODY, woken;
-	bool guarded, polled, mine;
+	bool guarded, polled, mine, stood;
 
 	current[WORKER(me)] == me;
 	round = ROUNDS + (me == 0 -> HOG : 0);
@@ -367,7 +402,7 @@ rest:		atomic {
 #ifndef M_STAYAWAKE
 			awake = 0;
 #endif
-			polled = rang[me];
+			polled = rang[me] || stops[me];
 			if
 			:: heir[me] -> heir[me] = 0; handed = 0; take(); goto wakes
 			:: !heir[me] && ended[me] ->
@@ -387,7 +422,7 @@ rest:		atomic {
 			late[me] = 0;
 			if
 			:: !held -> count(); take(); goto wakes
-			:: polled && handed ->
+			:: rang[me] && handed ->
 				i = 0;
 				do
 				:: !heir[i] -> i++
@@ -398,7 +433,7 @@ rest:		atomic {
 				take();
 				goto wakes
 			:: called[me] && !handover && !handed && !guarded ->
-				saved = grants;
+				saved = grants; stood = stopped;
 				leave_word(1);
 				guarded = 0;
 				goto guard
@@ -427,6 +462,7 @@ guard:		if
 		atomic {
 			assert(!freed);
 			grants = saved; saved = 0;
+			stopped = stood; stood = 0;
 #ifdef M_HIDE
 			waiters = !mine;
 #else

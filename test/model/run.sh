@@ -219,6 +219,9 @@ runs()
 	pass mutex -DWORKERS=3 -DBUSY
 	pass mutex -DWORKERS=3 -DBUSY -DHOG=2
 	pass mutex -DWORKERS=3 -DFIBERS=4 -DBUSY
+	pass mutex -DWORKERS=3 -DSTOPS -DTIMED
+	pass mutex -DWORKERS=3 -DSTOPS -DBUSY
+	pass mutex -DWORKERS=3 -DSTOPS -DBUSY -DHOG=2
 	fail mutex -DHOG=3 -DM_FRONT
 	fail mutex -DHOG=3 -DM_NOCOUNT
 	fail mutex -DM_STAYAWAKE
@@ -226,6 +229,7 @@ runs()
 	fail mutex -DWORKERS=3 -DM_NOLOOK
 	fail mutex -DM_OPEN
 	fail mutex -DTIMED -DM_NOBACK
+	fail mutex -DWORKERS=3 -DSTOPS -DBUSY -DM_NORESUME
 	fail mutex -DWORKERS=3 -DBUSY -DM_NOPOLL
 	fail mutex -DWORKERS=3 -DBUSY -DHOG=2 -DM_KEEP
 	fail mutex -DWORKERS=3 -DFIBERS=4 -DBUSY -DM_NOCHAIN
