@@ -4,6 +4,7 @@
 #define SENNIT_H
 
 #include "sennit/base.h"
+#include "sennit/resources.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 #include "sennit/fiber.h"

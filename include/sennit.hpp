@@ -24,6 +24,7 @@
 
 #include "sennit/cpp/error.hpp"
 #include "sennit/cpp/time.hpp"
+#include "sennit/cpp/resources.hpp"
 #include "sennit/cpp/scheduler.hpp"
 #include "sennit/cpp/task.hpp"
 #include "sennit/cpp/domain.hpp"

@@ -30,6 +30,7 @@
 #define SENNIT_SCHEDULER_H
 
 #include "sennit/base.h"
+#include "sennit/resources.h"
 
 #include <stdbool.h>
 
@@ -240,6 +241,19 @@ typedef struct sennit_config {
 	 * NULL: the system is asked (Linux: /sys). */
 	bool (*cpu_place)(void *context, uint32_t cpu, sennit_cpu_place *out);
 	void *cpu_place_context;
+
+	sennit_resources *resources; /* CPUs shared with other schedulers; the
+				      * scheduler holds a reference until it has
+				      * ended. NULL: none, and the three below
+				      * are 0 */
+	uint32_t resources_min;      /* so many active workers come before other
+				      * schedulers' wishes, at most as many as
+				      * there are CPUs and workers */
+	uint32_t resources_max;      /* no more are active at once; 0: no limit
+				      * but workers and CPUs */
+	uint32_t resources_priority; /* weight of the scheduler's share beyond
+				      * the minimum, at most
+				      * SENNIT_RESOURCES_PRIORITY_MAX; 0: 1 */
 } sennit_config;
 
 #define SENNIT_CONFIG(...) \
@@ -264,7 +278,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_config_check(const sennit_config *config,
  * which field), -E2BIG when a newer caller set bytes that this library does not
  * know, -ENOMEM, -EAGAIN when the
  * system refuses a thread (or the one thread-specific key that the library
- * takes of it, at the first call), or -EPERM/-EINVAL of an affinity that the
+ * takes of it, at the first call) or resources_min is more than others have
+ * left of the resources, or -EPERM/-EINVAL of an affinity that the
  * system refuses. On error nothing is left behind. Threads started later have
  * the affinity and floating-point control that they would have got here, but
  * the signal mask of whoever starts them, and a refused affinity passes in
@@ -411,6 +426,9 @@ typedef struct sennit_stats {
 	uint64_t threads; /* workers that have a thread: not those that have
 			   * retired or that nobody has needed yet, but those
 			   * taken away whose last fibers still wait */
+	uint64_t active;  /* workers that hold a CPU of the resources; 0 without
+			   * resources */
+	uint64_t waiting; /* workers that have work and wait for one */
 } sennit_stats;
 
 /* Fill *stats, whose size field is set, with the sums over all workers and

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/torture.h"
 #include "os/quota.h"
+#include "worker/slots.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -86,6 +87,14 @@ static const char *find_large(const sennit_config *c)
 		{ c->trace_events, TRACE_MAX, "trace_events" },
 		{ c->overflow, SENNIT_OVERFLOW_SILENT, "overflow" },
 		{ c->measure_stacks, 1, "measure_stacks" },
+		{ c->resources_priority,
+		  c->resources ? SENNIT_RESOURCES_PRIORITY_MAX : 0,
+		  "resources_priority" },
+		{ c->resources_min,
+		  c->resources ? c->resources->shares.slots : 0,
+		  "resources_min" },
+		{ c->resources_max, c->resources ? UINT32_MAX : 0,
+		  "resources_max" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -144,6 +153,10 @@ static void fill_defaults(sennit_config *c)
 		c->spare_stacks = SPARE_DEFAULT;
 	if (!c->min_workers)
 		c->min_workers = 1;
+	if (!c->resources_max)
+		c->resources_max = c->max_workers;
+	if (!c->resources_priority)
+		c->resources_priority = 1;
 	if (!c->name)
 		c->name = "sennit";
 	if (!c->allocator)
@@ -162,6 +175,10 @@ int sn_config_read(sennit_config *out, const sennit_config *user,
 		/* Each worker needs a stack to run on. */
 		if (c.max_fibers && c.max_fibers < c.max_workers)
 			fault = "max_fibers";
+		/* A promise that could not be kept. */
+		else if (c.resources_min > c.resources_max ||
+			 c.resources_min > c.max_workers)
+			fault = "resources_min";
 	}
 	if (fault) {
 		*field = fault;

@@ -10,6 +10,7 @@
 #include "scheduler/bind.h"
 #include "worker/finalise.h"
 #include "worker/stack_overflow.h"
+#include "worker/slots.h"
 #include "worker/worker_threads.h"
 #include "scheduler/start.h"
 #include "worker/fork_exit.h"
@@ -72,6 +73,10 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 	sn_check_describe(describe);
 	if (!err)
 		err = sn_fork_exit_prepare();
+	MISUSE(!err && c.resources &&
+		       c.resources->process != a_load_rlx(&sn_process),
+	       "sennit_scheduler_create",
+	       "the resources belong to the parent process");
 	if (!err && c.overflow == SENNIT_OVERFLOW_REPORT)
 		sn_stack_overflow_watch();
 	if (!err)
@@ -188,6 +193,16 @@ static void add_worker(sennit_stats *sum, struct worker *w)
 	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 
+static void add_slots(sennit_stats *sum, sennit_scheduler *s)
+{
+	if (!s->resources)
+		return;
+	os_lock(&s->resources->lock);
+	sum->active = s->sharer.held;
+	sum->waiting = s->sharer.waiting;
+	pthread_mutex_unlock(&s->resources->lock);
+}
+
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
 	sennit_stats        sum = { .size = sizeof(sum) };
@@ -213,6 +228,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 		l = sn_link_after(l, s->bound);
 	}
 	pthread_mutex_unlock(&s->lock);
+	add_slots(&sum, s);
 	stacks = sn_stacks_count(&s->stacks);
 	sum.stacks = stacks.made;
 	sum.stacks_idle += stacks.resting;

@@ -9,6 +9,7 @@
 #include "worker/loop.h"
 #include "worker/stack_overflow.h"
 #include "scheduler/topology.h"
+#include "worker/slots.h"
 #include "worker/worker_threads.h"
 #include "worker/fork_exit.h"
 #include "worker/retire.h"
@@ -59,7 +60,19 @@ static bool wake_up(struct worker *w)
 {
 	sn_parking_withdraw(&w->sleeper);
 	w->starts_searching = true;
-	return sn_gate_enter(&w->scheduler->gate);
+	return sn_slots_enter(w);
+}
+
+/* A started worker is in the gate already, and not to wait for a slot there. */
+static bool come_in(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	if (!s->resources)
+		return true;
+	if (sn_gate_leave(&s->gate))
+		sn_finalise_sweep(s);
+	return sn_slots_enter(w);
 }
 
 /* The thread becomes w's. */
@@ -91,10 +104,12 @@ static bool work(struct worker *w)
 			if (sn_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
+			sn_slots_give(w); /* or it may be the next one's */
 			if (sn_gate_is_done(&w->scheduler->gate))
 				return false;
 			if (sn_worker_threads_retire(w))
 				return true;
+			sn_slots_take_inside(w);
 		}
 	}
 }
@@ -110,7 +125,7 @@ static void *thread_main(void *argument)
 
 	if (heard)
 		enter(w);
-	if (!founding || wake_up(w)) {
+	if (founding ? wake_up(w) : come_in(w)) {
 		if (!heard)
 			enter(w);
 		left = work(w);
@@ -313,6 +328,8 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		err = copy_masks(s);
 	if (!err)
 		err = sn_topology_init(s);
+	if (!err)
+		err = sn_slots_join(s);
 	if (!err)
 		err = start_threads(s, &started);
 	s->config.masks = NULL; /* the caller's, and used no more */

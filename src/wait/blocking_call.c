@@ -3,6 +3,7 @@
 
 #include "os/os.h"
 #include "worker/finalise.h"
+#include "worker/slots.h"
 #include "worker/fork_exit.h"
 
 #include <errno.h>
@@ -165,6 +166,7 @@ static void stand_in(struct blocking_call *c)
 	struct blocking_threads *p = &c->scheduler->blocking;
 	struct waiter           *n;
 
+	sn_slots_give(sn_self); /* as if a blocking thread did it */
 	run(c);
 	do {
 		uint32_t word = sn_wait_queue_lock(&p->word);
@@ -177,6 +179,7 @@ static void stand_in(struct blocking_call *c)
 			sn_wake(n);
 		}
 	} while (n);
+	sn_slots_take_inside(sn_self);
 }
 
 /* Lock held. */

@@ -5,6 +5,7 @@
 #include "base/torture.h"
 #include "core/stack_depth.h"
 #include "os/os.h"
+#include "worker/slots.h"
 #include "worker/worker.h"
 
 void sn_finalise_clear(sennit_scheduler *s)
@@ -12,6 +13,7 @@ void sn_finalise_clear(sennit_scheduler *s)
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
 			sn_worker_free(s->workers[i]);
+	sn_slots_leave(s);
 	sn_stacks_free(&s->stacks);
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
 	sn_pool_free(&s->pool);
@@ -73,7 +75,8 @@ static void inherit(sennit_scheduler *s, struct client *c)
 	sn_end_clients_dismiss(others);
 }
 
-bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
+/* Until the end of *s, or false. */
+static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 {
 	struct client c;
 	uint32_t      state;
@@ -94,6 +97,20 @@ bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
 	if (state == CLIENT_HEIR)
 		inherit(s, &c);
 	return true;
+}
+
+bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
+{
+	struct worker *w = sn_self;
+	bool           ended;
+
+	/* *s may need the slot of the worker whose thread sleeps here. */
+	if (w)
+		sn_slots_give(w);
+	ended = wait_for_end(s, deadline);
+	if (w)
+		sn_slots_take_inside(w);
+	return ended;
 }
 
 /* Work that only a worker's own thread could make disappear: it is parked, and
@@ -151,6 +168,7 @@ void sn_finalise_sweep(sennit_scheduler *s)
 		check_bound(s);
 		for (uint32_t i = 0; i < s->capacity; i++)
 			sn_parking_wake(&s->workers[i]->sleeper);
+		sn_slots_close(s);
 		sn_blocking_threads_close(&s->blocking);
 		step_out(s); /* the place kept until DONE */
 	}
@@ -207,6 +225,7 @@ void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
 	sn_gate_abandon(&s->gate);
 	for (uint32_t i = 0; i < started; i++)
 		sn_parking_wake(&s->workers[i]->sleeper);
+	sn_slots_close(s);
 	for (uint32_t i = 0; i < started; i++)
 		os_thread_join(s->workers[i]->thread);
 	sn_finalise_clear(s);

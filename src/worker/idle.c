@@ -6,6 +6,7 @@
 #include "worker/background.h"
 #include "worker/finalise.h"
 #include "worker/balance.h"
+#include "worker/slots.h"
 #include "worker/worker_threads.h"
 #include "worker/steal.h"
 #include "worker/trim.h"
@@ -100,7 +101,7 @@ static bool spin(struct worker *w, bool *due)
 	sennit_time  end = now + w->spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
-		if ((now >= end && !h.since) ||
+		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
 		    sn_worker_threads_is_draining(w) || nears_end(w))
 			return false;
 		rest(w);
@@ -209,6 +210,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	a_bump_owner(&w->parks);
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
+	sn_slots_give(w);
 	TORTURE_POINT(); /* out of the gate, not asleep */
 	sleep_announced(w, sn_retire_time(w, idle_since));
 	if (w->retiring)
@@ -217,7 +219,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	about = sn_parking_about(&w->sleeper);
 	if (about != w->index)
 		w->last_victim = about;
-	return sn_gate_enter(&s->gate);
+	return sn_slots_enter(w);
 }
 
 /* Fibers that hand work to each other across workers answer within a fraction
@@ -327,10 +329,12 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		if (sn_inbox_is_empty(&w->fibers) &&
 		    !sn_worker_threads_is_kept(w)) {
 			a_bump_owner(&w->parks);
+			sn_slots_give(w);
 			in_time = sleep_alone(w, wake, until);
 		}
 		sn_parking_withdraw(&w->solo);
 		sn_parking_found(&w->alone);
+		sn_slots_take_inside(w);
 	}
 	a_store_rlx(&w->clock, os_now_coarse());
 }

@@ -6,6 +6,9 @@
  *	   v  | woken, or work appeared at the last look
  *	announce, look again, leave the gate, sleep, enter the gate
  *
+ * With a budget of CPUs (slots.h) a worker gives its slot after it has left the
+ * gate, and has one again before it enters.
+ *
  * The first sleep of an idle worker lasts FIRST_NAP at most: a worker's push
  * onto its own deque has no fence, so the last look may have missed it. The
  * process barrier after the nap makes it visible; then sleep has no end but a

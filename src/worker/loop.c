@@ -9,6 +9,7 @@
 #include "worker/idle.h"
 #include "worker/task_cleanup.h"
 #include "worker/balance.h"
+#include "worker/slots.h"
 #include "worker/worker_threads.h"
 #include "worker/trim.h"
 
@@ -195,6 +196,8 @@ static NOINLINE void upkeep(struct worker *w)
 	sennit_time now;
 
 	w->dispatches = WORKER_UPKEEP;
+	if (unlikely(sn_slots_is_wanted(w)))
+		sn_slots_yield(w);
 	if (w->threaded)
 		sn_worker_threads_check(w);
 	sn_worker_collect(w);

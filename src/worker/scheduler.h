@@ -12,6 +12,7 @@
 #include "core/gate.h"
 #include "core/parking.h"
 #include "core/pool.h"
+#include "core/shares.h"
 #include "core/stack.h"
 #include "core/steal_order.h"
 #include "fiber/blocking_threads.h"
@@ -81,6 +82,11 @@ struct sennit_scheduler {
 	_Alignas(CACHE_LINE) struct gate gate;
 	_Alignas(CACHE_LINE) a_u32
 		next_worker; /* any: next worker for foreign work */
+
+	/* The budget shared with others: see worker/slots.h. */
+	sennit_resources *resources; /* fixed; NULL: none */
+	struct sharer     sharer;    /* under its lock */
+	bool closed; /* the same: the end is reached, no slot is waited for */
 
 	/* Giving memory back: see worker/trim.h. */
 	a_u32 trims;   /* any: times all were told to */

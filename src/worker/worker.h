@@ -16,6 +16,7 @@
 #include "core/deque.h"
 #include "core/inbox.h"
 #include "core/ring.h"
+#include "core/shares.h"
 #include "core/tracebuffer.h"
 #include "worker/scheduler.h"
 #include "fiber/fiber.h"
@@ -73,6 +74,7 @@ struct worker {
 	struct timers     timers;  /* owner */
 	struct backlog   *backlog; /* fixed: the scheduler's, or below */
 
+	struct claim        slot;      /* of the budget: see slots.h */
 	uint32_t            index;     /* fixed: MTW's 0.. */
 	uint32_t            fiber_ids; /* owner: the last given */
 	uint32_t            spin_ns; /* owner: how long the next spin may be */

@@ -6,6 +6,7 @@
  * one that is right.
  */
 #include "api/config.h"
+#include "worker/slots.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -18,11 +19,14 @@ static const sennit_allocator none = { NULL, NULL, NULL };
 static const uint32_t         cpus[] = { 0, 1 };
 static const sennit_cpu_mask  masks[] = { { cpus, 2 }, { cpus, 1 } };
 
+static sennit_resources budget = { .shares = { .slots = 3 } };
+
 static void repair_pointers(sennit_config *c)
 {
 	c->name = (uintptr_t)c->name & 1 ? "fuzz" : NULL;
 	c->masks = (uintptr_t)c->masks & 1 ? masks : NULL;
 	c->allocator = (uintptr_t)c->allocator & 1 ? &none : NULL;
+	c->resources = (uintptr_t)c->resources & 1 ? &budget : NULL;
 	if (c->mask_count > 2)
 		c->mask_count %= 3;
 }
@@ -44,6 +48,11 @@ static void check_accepted(const sennit_config *c)
 	require(c->spin_ns != SENNIT_SPIN_NONE);
 	require(c->blocking_idle_ms);
 	require(c->min_workers && c->min_workers <= SENNIT_WORKERS_MAX);
+	require(!c->resources_min || (c->resources && c->resources_min <= 3 &&
+				      c->resources_min <= c->resources_max &&
+				      c->resources_min <= c->max_workers));
+	require(c->resources_priority &&
+		c->resources_priority <= SENNIT_RESOURCES_PRIORITY_MAX);
 	require(c->overflow <= SENNIT_OVERFLOW_SILENT &&
 		c->measure_stacks <= 1);
 }

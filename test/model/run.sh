@@ -25,7 +25,8 @@ check()
 	# Optimising costs more than it saves unless the search is long.
 	case $expect:$model in
 	part:*) flags='-O2 -DBITSTATE' hash=28 ;;
-	pass:park | pass:scope | pass:mutex | pass:resize | pass:growth)
+	pass:park | pass:scope | pass:mutex | pass:resize | pass:growth | \
+		pass:slots)
 		flags=-O2 hash=22 ;;
 	*) flags=-O0 hash=22 ;;
 	esac
@@ -185,6 +186,22 @@ runs()
 	fail resize -DTASKS=1 -DRESIZES=1 -DM_NOFLOOR
 	fail resize -DTASKS=1 -DRESIZES=1 -DM_NOFORWARD
 
+	pass slots
+	pass slots -DGRIP
+	pass slots -DCLOSING
+	fail slots -DM_KEEP
+	fail slots -DGRIP -DM_NOCLOSE
+	fail slots -DGRIP -DM_NOMARK
+	fail slots -DM_LOSTGRANT
+	fail slots -DGRIP -DM_INGATE
+	fail slots -DM_EXITKEEP
+	fail slots -DM_CLEARLATE
+	fail slots -DFIBER -DPOLL -DM_NOROTATE
+	fail slots -DM_NOAWAIT
+	fail slots -DM_TWICE
+	fail slots -DCLOSING -DM_NOLEND
+	fail slots -DM_TOUCH
+
 	pass wait
 	pass wait -DFIBERS=3 -DROUNDS=1
 	pass wait -DSIGNALS=3
@@ -330,6 +347,8 @@ runs()
 	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	part park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	pass resize -DENDLESS -DREFUSE
+	pass slots -DFIBER -DPOLL
+	pass slots -DTASKS=2 -DGRIP
 	pass resize -DTASKS=1 -DRESIZES=2
 	pass gate -DPASSING=1 -DBLOCKING=1
 	pass gate -DBLOCKING=1 -DLATE -DTIMED

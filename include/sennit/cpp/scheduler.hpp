@@ -40,6 +40,17 @@ struct config : sennit_config {
 		guard_size = bytes;
 		return *this;
 	}
+	/* Share the CPUs of r with other schedulers. */
+	config &with_resources(sennit_resources *r, std::uint32_t least = 0,
+			       std::uint32_t most = 0,
+			       std::uint32_t priority = 0) noexcept
+	{
+		resources = r;
+		resources_min = least;
+		resources_max = most;
+		resources_priority = priority;
+		return *this;
+	}
 	/* Used only until the scheduler has been created. */
 	config &with_name(const char *text) noexcept
 	{

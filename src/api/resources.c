@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/resources.h"
+
+#include "base/memory.h"
+#include "os/os.h"
+#include "os/quota.h"
+#include "worker/slots.h"
+#include "worker/fork_exit.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void check(const sennit_resources *r, const char *call)
+{
+	MISUSE(!r, call, "the resources are NULL");
+	MISUSE(r->process != a_load_rlx(&sn_process), call,
+	       "the resources belong to the parent process");
+}
+
+int sennit_resources_create(sennit_resources **out, uint32_t cpus,
+			    const sennit_allocator *allocator)
+{
+	const sennit_allocator *a = allocator ? allocator : &sn_memory_libc;
+	sennit_resources       *r;
+	int                     err = sn_fork_exit_prepare();
+
+	MISUSE(!out, "sennit_resources_create", "out is NULL");
+	if (cpus > SENNIT_WORKERS_MAX || !sn_memory_is_valid(allocator))
+		return -EINVAL;
+	if (err)
+		return err;
+	r = sn_memory_take(a, sizeof(*r), _Alignof(sennit_resources));
+	if (!r)
+		return -ENOMEM;
+	r->memory = *a;
+	r->process = a_load_rlx(&sn_process);
+	a_init(&r->references, 1);
+	pthread_mutex_init(&r->lock, NULL);
+	sn_shares_init(&r->shares, cpus ? cpus : os_cpu_count());
+	*out = r;
+	return 0;
+}
+
+sennit_resources *sennit_resources_retain(sennit_resources *r)
+{
+	check(r, "sennit_resources_retain");
+	a_add_rlx(&r->references, 1); /* the caller has one */
+	return r;
+}
+
+void sennit_resources_release(sennit_resources *r)
+{
+	check(r, "sennit_resources_release");
+	sn_slots_release(r);
+}
+
+void sennit_resources_get_stats(sennit_resources       *r,
+				sennit_resources_stats *stats)
+{
+	sennit_resources_stats now = { .size = sizeof(now) };
+	size_t                 size;
+
+	check(r, "sennit_resources_get_stats");
+	MISUSE(!stats, "sennit_resources_get_stats", "stats is NULL");
+	size = stats->size;
+	MISUSE(size < sizeof(now), "sennit_resources_get_stats",
+	       "stats->size is not set");
+	os_lock(&r->lock);
+	now.cpus = r->shares.slots;
+	now.schedulers = r->shares.count;
+	now.promised = r->shares.promised;
+	now.active = r->shares.held;
+	now.active_peak = r->shares.held_most;
+	now.waiting = a_load_rlx(&r->shares.waiting); /* under the lock */
+	now.yields = r->shares.moves;
+	pthread_mutex_unlock(&r->lock);
+	memset(stats, 0, size);
+	memcpy(stats, &now, sizeof(now));
+	stats->size = size;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/shares.h"
+
+void sn_shares_init(struct shares *s, uint32_t slots)
+{
+	*s = (struct shares){ .slots = slots };
+	a_init(&s->waiting, 0);
+	a_init(&s->urgent, 0);
+}
+
+/* --- virtual time ------------------------------------------------------- */
+
+static struct sharer *sharer_of(struct link *l)
+{
+	return container_of(l, struct sharer, link);
+}
+
+static bool is_busy(const struct sharer *p)
+{
+	return p->held || p->waiting;
+}
+
+/* Times wrap in some centuries; what counts is how far they are apart. */
+static int64_t ahead(const struct sharer *p, const struct sharer *other)
+{
+	return (int64_t)(p->virtual - other->virtual);
+}
+
+static void count_time(struct sharer *p, sennit_time now)
+{
+	if (now > p->counted)
+		p->virtual += p->held * (now - p->counted) / p->weight;
+	p->counted = now;
+}
+
+/* The busy sharer but `not` that is furthest behind; NULL: none is busy. */
+static struct sharer *find_last(struct shares *s, const struct sharer * not )
+{
+	struct sharer *last = NULL;
+
+	for (struct link *l = s->sharers; l; l = sn_link_after(l, s->sharers)) {
+		struct sharer *p = sharer_of(l);
+
+		if (p != not &&is_busy(p) && (!last || ahead(p, last) < 0))
+			last = p;
+	}
+	return last;
+}
+
+static void limit_lead(struct sharer *p, const struct sharer *last)
+{
+	if (ahead(p, last) > (int64_t)SHARES_LAG)
+		p->virtual = last->virtual + SHARES_LAG;
+}
+
+static void count_all(struct shares *s, sennit_time now)
+{
+	for (struct link *l = s->sharers; l; l = sn_link_after(l, s->sharers))
+		count_time(sharer_of(l), now);
+}
+
+/* Bring all up to date, some slot being about to change hands. */
+static void compare(struct shares *s, sennit_time now)
+{
+	struct sharer *last;
+
+	count_all(s, now);
+	last = find_last(s, NULL);
+	for (struct link *l = s->sharers; l; l = sn_link_after(l, s->sharers))
+		limit_lead(sharer_of(l), last);
+}
+
+/* p was not busy, and is about to be: it has saved nothing. */
+static void rejoin(struct shares *s, struct sharer *p, sennit_time now)
+{
+	struct sharer *last;
+
+	count_all(s, now);
+	last = find_last(s, p);
+	if (!last)
+		return;
+	if (ahead(p, last) < 0)
+		p->virtual = last->virtual;
+	limit_lead(p, last);
+}
+
+/* --- claims ------------------------------------------------------------- */
+
+static void add(a_u32 *hint, uint32_t more)
+{
+	/* Only who holds the lock changes it. */
+	a_store_rlx(hint, a_load_rlx(hint) + more);
+}
+
+/* p's numbers have changed. */
+static void note(struct shares *s, struct sharer *p)
+{
+	bool urgent = p->waiting && p->held < p->min;
+
+	if (urgent != p->urgent)
+		add(&s->urgent, urgent ? 1 : UINT32_MAX);
+	p->urgent = urgent;
+	/* A hint: who misses it looks again at its next safe point. */
+	a_store_rlx(&p->lends, p->held > p->min);
+}
+
+static void hold(struct shares *s, struct claim *c)
+{
+	struct sharer *p = c->sharer;
+
+	c->state = CLAIM_HELD;
+	p->held++;
+	if (++s->held > s->held_most)
+		s->held_most = s->held;
+	note(s, p);
+}
+
+static void let_go(struct shares *s, struct claim *c, sennit_time now)
+{
+	struct sharer *p = c->sharer;
+
+	count_time(p, now);
+	c->state = CLAIM_NONE;
+	p->held--;
+	s->held--;
+	note(s, p);
+}
+
+static void queue(struct shares *s, struct claim *c)
+{
+	struct sharer *p = c->sharer;
+
+	c->state = CLAIM_WAITING;
+	sn_link_join(&p->queue, &c->link);
+	p->waiting++;
+	add(&s->waiting, 1);
+	note(s, p);
+}
+
+static struct claim *unqueue_first(struct shares *s, struct sharer *p)
+{
+	struct claim *c = container_of(p->queue, struct claim, link);
+
+	sn_link_leave(&p->queue, &c->link);
+	c->state = CLAIM_NONE;
+	p->waiting--;
+	add(&s->waiting, UINT32_MAX);
+	note(s, p);
+	return c;
+}
+
+/* --- who is next -------------------------------------------------------- */
+
+/* Whether p comes before the other. */
+static bool precedes(const struct sharer *p, const struct sharer *other)
+{
+	return p->urgent != other->urgent ? p->urgent : ahead(p, other) < 0;
+}
+
+/* The sharer that is to get the next slot; NULL: none that waits may. */
+static struct sharer *choose(struct shares *s)
+{
+	struct sharer *best = NULL;
+
+	for (struct link *l = s->sharers; l; l = sn_link_after(l, s->sharers)) {
+		struct sharer *p = sharer_of(l);
+
+		if (p->waiting && p->held < p->max &&
+		    (!best || precedes(p, best)))
+			best = p;
+	}
+	return best;
+}
+
+/* To whom one of p yields its slot; NULL: to nobody. */
+static struct sharer *choose_heir(struct shares *s, struct sharer *p, bool over)
+{
+	struct sharer *best = choose(s);
+
+	if (best && best != p && p->held > p->min &&
+	    (best->urgent || (over && ahead(p, best) > 0)))
+		return best;
+	return over && p->waiting ? p : NULL;
+}
+
+/* --- the calls ---------------------------------------------------------- */
+
+bool sn_shares_join(struct shares *s, struct sharer *p)
+{
+	if (p->min > s->slots - s->promised)
+		return false;
+	s->promised += p->min;
+	s->count++;
+	sn_link_join(&s->sharers, &p->link);
+	return true;
+}
+
+void sn_shares_leave(struct shares *s, struct sharer *p)
+{
+	s->promised -= p->min;
+	s->count--;
+	sn_link_leave(&s->sharers, &p->link);
+}
+
+bool sn_shares_take(struct shares *s, struct claim *c, sennit_time now)
+{
+	struct sharer *p = c->sharer;
+
+	if (!is_busy(p))
+		rejoin(s, p, now);
+	count_time(p, now);
+	if (s->held < s->slots && p->held < p->max) {
+		hold(s, c);
+		return true;
+	}
+	queue(s, c);
+	return false;
+}
+
+struct claim *sn_shares_give(struct shares *s, struct claim *c, sennit_time now)
+{
+	struct sharer *p;
+	struct claim  *next;
+
+	let_go(s, c, now);
+	if (!a_load_rlx(&s->waiting)) /* changed under the lock */
+		return NULL;
+	compare(s, now);
+	p = choose(s);
+	if (!p)
+		return NULL;
+	next = unqueue_first(s, p);
+	hold(s, next);
+	return next;
+}
+
+struct claim *sn_shares_yield(struct shares *s, struct claim *c, bool over,
+			      sennit_time now)
+{
+	struct sharer *heir;
+	struct claim  *next;
+
+	compare(s, now);
+	heir = choose_heir(s, c->sharer, over);
+	if (!heir)
+		return NULL;
+	next = unqueue_first(s, heir);
+	let_go(s, c, now);
+	hold(s, next);
+	queue(s, c);
+	s->moves++;
+	return next;
+}
+
+struct claim *sn_shares_drop(struct shares *s, struct sharer *p)
+{
+	return p->queue ? unqueue_first(s, p) : NULL;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/slots.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "os/os.h"
+#include "sennit/trace.h"
+
+#include <errno.h>
+
+/* What a claim is told. */
+enum { NOTHING, GRANTED, ENDED };
+
+/* --- taking part -------------------------------------------------------- */
+
+int sn_slots_join(sennit_scheduler *s)
+{
+	sennit_resources *r = s->config.resources;
+	bool              joined;
+
+	if (!r)
+		return 0;
+	s->sharer = (struct sharer){ .min = s->config.resources_min,
+				     .max = s->config.resources_max,
+				     .weight = s->config.resources_priority };
+	os_lock(&r->lock);
+	joined = sn_shares_join(&r->shares, &s->sharer);
+	pthread_mutex_unlock(&r->lock);
+	if (!joined)
+		return -EAGAIN;
+	a_add_rlx(&r->references, 1); /* the creator has one */
+	s->resources = r;
+	for (uint32_t i = 0; i < s->capacity; i++)
+		s->workers[i]->slot.sharer = &s->sharer;
+	return 0;
+}
+
+void sn_slots_leave(sennit_scheduler *s)
+{
+	sennit_resources *r = s->resources;
+
+	if (!r)
+		return;
+	os_lock(&r->lock);
+	CHECK(!s->sharer.held && !s->sharer.waiting,
+	      "a scheduler ended with slots of its resources");
+	sn_shares_leave(&r->shares, &s->sharer);
+	pthread_mutex_unlock(&r->lock);
+	sn_slots_release(r);
+}
+
+void sn_slots_release(sennit_resources *r)
+{
+	sennit_allocator memory;
+
+	/* -> slots.release: the last look at it <- slots.release */
+	if (a_sub_acqrel(&r->references, 1) != 1)
+		return;
+	memory = r->memory;
+	pthread_mutex_destroy(&r->lock);
+	sn_memory_give(&memory, r, sizeof(*r));
+}
+
+/* --- slots -------------------------------------------------------------- */
+
+/* The claim's thread goes on, and may end with all it has. */
+static void tell(struct claim *c, uint32_t what)
+{
+	TORTURE_POINT(); /* decided, not told */
+	/* -> slots.told: what its last holder did, or the end */
+	a_store_rel(&c->told, what);
+	os_word_wake_one(&c->told);
+}
+
+/* Wait until c, which was queued, is told. */
+static bool await(struct claim *c)
+{
+	uint32_t trim_seen;
+
+	while (!(told = a_load_acq(&c->told))) /* <- slots.told */
+		os_word_wait(&c->told, NOTHING, SENNIT_NEVER);
+	return told == GRANTED;
+}
+
+static void begin_slice(struct claim *c)
+{
+	c->has = true;
+	c->slice = os_now() + SLOTS_SLICE;
+}
+
+bool sn_slots_take(struct worker *w)
+{
+	struct claim     *c = &w->slot;
+	sennit_resources *r = w->scheduler->resources;
+	bool              got, closed;
+
+	if (!c->sharer || c->has)
+		return true;
+	a_store_rlx(&c->told, NOTHING); /* nobody tells it: not queued */
+	os_lock(&r->lock);
+	closed = w->scheduler->closed;
+	got = !closed && sn_shares_take(&r->shares, c, os_now());
+	pthread_mutex_unlock(&r->lock);
+	TORTURE_POINT(); /* queued, not asleep */
+	if (!got && (closed || !await(c)))
+		return false;
+	begin_slice(c);
+	return true;
+}
+
+bool sn_slots_enter(struct worker *w)
+{
+	if (!sn_slots_take(w))
+		return false;
+	if (sn_gate_enter(&w->scheduler->gate))
+		return true;
+	sn_slots_give(w);
+	return false;
+}
+
+void sn_slots_take_inside(struct worker *w)
+{
+	CHECK(sn_slots_take(w), "a scheduler ended with an active worker");
+}
+
+void sn_slots_give(struct worker *w)
+{
+	struct claim     *c = &w->slot;
+	sennit_resources *r = w->scheduler->resources;
+	struct claim     *next;
+
+	if (!c->has)
+		return;
+	c->has = false;
+	os_lock(&r->lock);
+	next = sn_shares_give(&r->shares, c, os_now());
+	pthread_mutex_unlock(&r->lock);
+	if (next)
+		tell(next, GRANTED);
+}
+
+/* --- at safe points ----------------------------------------------------- */
+
+/* Whether it is worth the lock: the slice is over, or somebody is entitled to
+ * what w's scheduler has beyond its minimum. Stale: see sn_slots_is_wanted. */
+static bool is_due(const struct worker *w, bool over)
+{
+	const struct shares *s = &w->scheduler->resources->shares;
+
+	return over || (a_load_rlx(&s->urgent) &&
+			a_load_rlx(&w->scheduler->sharer.lends));
+}
+
+/* Give w's slot to who should have it, and queue for another. */
+static struct claim *pass_on(struct worker *w, bool over)
+{
+	sennit_resources *r = w->scheduler->resources;
+	struct claim     *next;
+
+	a_store_rlx(&w->slot.told, NOTHING); /* as in take */
+	os_lock(&r->lock);
+	next = sn_shares_yield(&r->shares, &w->slot, over, os_now());
+	pthread_mutex_unlock(&r->lock);
+	return next;
+}
+
+void sn_slots_yield(struct worker *w)
+{
+	bool          over = os_now() >= w->slot.slice;
+	struct claim *next;
+
+	if (!w->slot.has || !is_due(w, over))
+		return;
+	/* Whoever takes these need not interrupt us. */
+	(void)sn_deque_publish(&w->deque);
+	next = pass_on(w, over);
+	if (next) {
+		w->slot.has = false;
+		sn_worker_trace(w, SENNIT_TRACE_PARK);
+		tell(next, GRANTED);
+		CHECK(await(&w->slot), "a scheduler ended while it ran a task");
+		sn_worker_trace(w, SENNIT_TRACE_RUN);
+	}
+	if (next || over)
+		begin_slice(&w->slot);
+}
+
+/* --- the end ------------------------------------------------------------ */
+
+void sn_slots_close(sennit_scheduler *s)
+{
+	sennit_resources *r = s->resources;
+	struct claim     *c;
+
+	if (!r)
+		return;
+	os_lock(&r->lock);
+	s->closed = true;
+	while ((c = sn_shares_drop(&r->shares, &s->sharer)))
+		tell(c, ENDED);
+	pthread_mutex_unlock(&r->lock);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resources_end.c - schedulers that share CPUs end: none needs one to end that
+ * has no work, and what one has goes to the others. */
+#include "budget.h"
+
+#include <errno.h>
+
+static void one_without_work_ends_while_another_has_all(void **state)
+{
+	sennit_resources *r = resources_of(1);
+	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	struct grip       g;
+
+	(void)state;
+	grip(&g, a, 1);
+	assert_soon(atomic_load(&g.there) == 1);
+	b = start_with(SHARING(r));
+	assert_soon(stats_of(b).waiting == EACH);
+	end_scheduler(b);
+	assert_int_equal(told_by(r).schedulers, 1);
+	let_go(&g);
+	end_scheduler(a);
+	give_back(r);
+}
+
+static void one_with_work_ends_when_it_had_its_turn(void **state)
+{
+	sennit_resources *r = resources_of(1);
+	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	struct grip       g;
+	atomic_uint       ran = 0;
+
+	(void)state;
+	grip(&g, a, 1);
+	assert_soon(atomic_load(&g.there) == 1);
+	b = start_with(SHARING(r));
+	send(b, count_run, &ran);
+	assert_int_equal(
+		sennit_scheduler_shutdown(b, sennit_after(SENNIT_MILLISECOND)),
+		-ETIMEDOUT);
+	assert_int_equal(atomic_load(&ran), 0);
+	let_go(&g);
+	end_scheduler(b);
+	assert_int_equal(atomic_load(&ran), 1);
+	end_scheduler(a);
+	give_back(r);
+}
+
+static void the_end_of_the_lender_frees_its_cpus(void **state)
+{
+	sennit_resources *r = resources_of(1);
+	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	struct grip       g;
+	atomic_uint       ran = 0;
+
+	(void)state;
+	grip(&g, a, 1);
+	assert_soon(atomic_load(&g.there) == 1);
+	b = start_with(SHARING(r));
+	send(b, count_run, &ran);
+	sennit_scheduler_release(a);
+	assert_int_equal(atomic_load(&ran), 0);
+	let_go(&g);
+	assert_soon(atomic_load(&ran) == 1);
+	assert_soon(told_by(r).schedulers == 1);
+	end_scheduler(b);
+	give_back(r);
+}
+
+static void one_ends_that_has_been_recalled(void **state)
+{
+	sennit_resources *r = resources_of(1);
+	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	struct mill       m;
+	struct grip       g;
+
+	(void)state;
+	start_mill(&m, a, turn, 2);
+	assert_soon(atomic_load(&m.turns) > 1000);
+	b = start_with(SHARING(r, .resources_min = 1));
+	grip(&g, b, 1);
+	assert_soon(atomic_load(&g.there) == 1);
+	atomic_store(&m.stop, true);
+	assert_int_equal(
+		sennit_scheduler_shutdown(a, sennit_after(SENNIT_MILLISECOND)),
+		-ETIMEDOUT);
+	let_go(&g);
+	end_scheduler(a);
+	end_scheduler(b);
+	give_back(r);
+}
+
+struct closing {
+	sennit_scheduler *other;
+	sennit_event      done;
+};
+
+static void end_other(void *argument)
+{
+	struct closing *c = argument;
+
+	EXPECT(sennit_scheduler_shutdown(c->other, sennit_after(GIVE_UP)) == 0);
+	sennit_event_set(&c->done);
+}
+
+static void a_task_that_ends_another_lends_its_cpu(void **state)
+{
+	sennit_resources *r = resources_of(1);
+	sennit_scheduler *a = start_with(SHARING(r));
+	struct closing    c = { .other = start_with(SHARING(r)) };
+	struct flood      f;
+
+	(void)state;
+	sennit_event_init(&c.done, SENNIT_EVENT_MANUAL, false);
+	flood(c.other, &f);
+	send(a, end_other, &c);
+	sennit_event_wait(&c.done);
+	assert_int_equal(atomic_load(&f.ran), BRANCHES * 51);
+	end_scheduler(a);
+	give_back(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(one_without_work_ends_while_another_has_all),
+		ALONE(one_with_work_ends_when_it_had_its_turn),
+		ALONE(the_end_of_the_lender_frees_its_cpus),
+		ALONE(one_ends_that_has_been_recalled),
+		ALONE(a_task_that_ends_another_lends_its_cpu),
+	};
+
+	return cmocka_run_group_tests_name("api/resources_end", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slots.pml - schedulers share slots: nobody runs without one, none is lost,
+ * and no end waits for who keeps one.
+ *
+ * Stands for src/worker/slots.c, core/shares.c and how idle.c, loop.c, start.c
+ * and finalise.c call them.  Scheduler 0 has the workers 0 and 1, scheduler 1 the
+ * worker 2.  A client of each sends TASKS tasks and gives its reference back.
+ * With FIBER worker 1 has a fiber that waits; a third thread makes it ready.
+ *
+ *	POLL	the first task of scheduler 0 goes on, from safe point to safe
+ *		point, until the fiber has run; scheduler 1 has no work
+ *	GRIP	the first task of scheduler 1 has no safe point, and goes on
+ *		until scheduler 0, which has no work, has ended
+ *	CLOSING	the first task of scheduler 1 waits for the end of scheduler 0
+ *
+ * The gate is one step here, sweep included: gate.pml has it in pieces.  So is
+ * what is done under the lock of the resources.  Who gets a slot is anybody who
+ * waits, whatever its share; at a safe point any other who waits.
+ *
+ * Checked: who runs or searches has a slot, no more than SLOTS do; all tasks
+ * and the fiber run, all threads end, all slots are back, and nobody touches
+ * the resources when no scheduler is left.
+ *
+ * Mutants, each of which must fail:
+ *   M_KEEP       a worker sleeps with its slot
+ *   M_NOCLOSE    the end does not reach those that wait for a slot
+ *   M_NOMARK     it reaches those that wait, not those that come to wait
+ *   M_LOSTGRANT  it also reaches those that were granted one, and not told
+ *   M_INGATE     a worker enters the gate before it has a slot
+ *   M_EXITKEEP   a worker that finds the end at the gate keeps its slot
+ *   M_CLEARLATE  a worker clears what it is told after it has queued
+ *   M_NOROTATE   at safe points none of the same scheduler's is looked for
+ *   M_NOAWAIT    a worker that has yielded goes on
+ *   M_TWICE      a slot that is given to another is free as well
+ *   M_NOLEND     who waits for the end of another scheduler keeps its slot
+ *   M_TOUCH      the sweeper lets go of the resources, not the last one out
+ */
+#ifndef SLOTS
+#define SLOTS 1
+#endif
+#ifndef TASKS
+#define TASKS 1
+#endif
+#define WORKERS 3
+#define HOME(w) ((w) / 2)
+
+#if defined(GRIP)
+#define SENDS(s) (s == 1)
+#elif defined(POLL)
+#define SENDS(s) (s == 0)
+#else
+#define SENDS(s) true
+#endif
+
+#define NONE    0
+#define WAITING 1
+#define HELD    2
+
+#define NOTHING 0
+#define GRANTED 1
+#define ENDED   2
+
+byte free_slots = SLOTS, running;
+byte claim[WORKERS], told[WORKERS];
+byte waiting[2];			/* claims, of each scheduler */
+bool closed[2];
+byte users = 2;				/* of the resources */
+
+byte refs[2], within[2];		/* the gate */
+bool done[2];
+byte inside[2];				/* threads, + 1 until DONE */
+
+byte tasks[2], ran[2];
+bool inbox[WORKERS], blocked[WORKERS], fiber_ran;
+bool asleep[WORKERS], token[WORKERS];	/* parking */
+byte searchers[2];
+bool blocked_once;
+
+#define FREED(s) (inside[s] == 0)
+#define USE      assert(users > 0)
+
+/* --- parking ------------------------------------------------------------- */
+
+inline rouse(v)
+{
+	if
+	:: asleep[v] -> asleep[v] = false; searchers[HOME(v)]++; token[v] = true
+	:: else
+	fi
+}
+
+/* For work that any worker of scheduler x may do. */
+inline wake_one(x)
+{
+	atomic {
+		if
+		:: searchers[x] > 0
+		:: else ->
+			if
+			:: asleep[x * 2] -> rouse(x * 2)
+			:: !asleep[x * 2] && x == 0 -> rouse(1)
+			:: else
+			fi
+		fi
+	}
+}
+
+inline withdraw()
+{
+	if
+	:: atomic { asleep[w] -> asleep[w] = false; searchers[s]++ }
+	:: atomic { !asleep[w] && token[w] -> token[w] = false }
+	fi
+}
+
+/* --- slots --------------------------------------------------------------- */
+
+/* Some claim but w's gets the slot that is at hand: `to`; WORKERS: none does. */
+inline pick(same)
+{
+	if
+	:: claim[0] == WAITING && w != 0 && (same || s != 0) -> to = 0
+	:: claim[1] == WAITING && w != 1 && (same || s != 0) -> to = 1
+	:: claim[2] == WAITING && w != 2 -> to = 2
+	:: else -> to = WORKERS
+	fi;
+	if
+	:: to < WORKERS -> claim[to] = HELD; waiting[HOME(to)]--
+	:: else
+	fi
+}
+
+inline tell()
+{
+	if
+	:: to < WORKERS ->
+		assert(told[to] == NOTHING);
+		told[to] = GRANTED;
+		to = WORKERS
+	:: else
+	fi
+}
+
+inline await()
+{
+	atomic {
+		told[w] != NOTHING;
+		ok = told[w] == GRANTED;
+		told[w] = NOTHING
+	}
+}
+
+/* Afterwards `ok`: w has a slot. */
+inline take()
+{
+	ok = true;
+	if
+	:: claim[w] == HELD
+	:: else ->
+#ifndef M_CLEARLATE
+		told[w] = NOTHING;
+#endif
+		atomic {
+			USE;
+			if
+			:: closed[s] -> ok = false; queued = false
+			:: !closed[s] && free_slots > 0 ->
+				free_slots--;
+				claim[w] = HELD;
+				queued = false
+			:: else ->
+				claim[w] = WAITING;
+				waiting[s]++;
+				queued = true
+			fi
+		};
+#ifdef M_CLEARLATE
+		told[w] = NOTHING;
+#endif
+		if
+		:: queued -> queued = false; await()
+		:: else
+		fi
+	fi
+}
+
+inline give()
+{
+	if
+	:: claim[w] == HELD ->
+		atomic {
+			USE;
+			claim[w] = NONE;
+			pick(true);
+			if
+			:: to == WORKERS -> free_slots++
+			:: else
+#ifdef M_TWICE
+				-> free_slots++
+#endif
+			fi
+		};
+		tell()
+	:: else
+	fi
+}
+
+#ifdef M_NOROTATE
+#define OTHERS (waiting[1 - s] > 0)
+#define SAME   false
+#else
+#define OTHERS (waiting[0] + waiting[1] > 0)
+#define SAME   true
+#endif
+
+/* Let somebody who waits have the slot. */
+inline yield()
+{
+	told[w] = NOTHING;
+	atomic {
+		USE;
+		pick(SAME);
+		if
+		:: to < WORKERS -> claim[w] = WAITING; waiting[s]++
+		:: else
+		fi
+	};
+	if
+	:: to < WORKERS ->
+		tell();
+#ifndef M_NOAWAIT
+		await();
+		assert(ok)
+#endif
+	:: else
+	fi
+}
+
+inline safe_point()
+{
+	if
+	:: OTHERS -> yield()
+	:: true
+	fi
+}
+
+/* --- the end ------------------------------------------------------------- */
+
+/* x's gate may be empty: sweep.  `ok`: it has ended, and the caller sees to
+ * that. */
+inline sweep(x)
+{
+	ok = refs[x] == 0 && within[x] == 0 && !done[x] && tasks[x] == 0;
+	if
+	:: x == 0 -> ok = ok && !inbox[0] && !inbox[1] && !blocked[1]
+	:: else
+	fi;
+	done[x] = done[x] || ok
+}
+
+inline step_out(x)
+{
+	atomic {
+		assert(inside[x] > 0);
+		inside[x]--;
+#ifndef M_TOUCH
+		if
+		:: inside[x] == 0 ->
+			assert(waiting[x] == 0);
+			USE;
+			users--
+		:: else
+		fi
+#endif
+	}
+}
+
+inline drop(v)
+{
+	if
+#ifdef M_LOSTGRANT
+	:: claim[v] == HELD && told[v] == NOTHING && !asleep[v] && !token[v] ->
+		told[v] = ENDED; claim[v] = NONE
+#endif
+	:: claim[v] == WAITING ->
+		claim[v] = NONE; waiting[HOME(v)]--; told[v] = ENDED
+	:: else
+	fi
+}
+
+/* What follows a sweep that has found the end. */
+inline complete(x)
+{
+	if
+	:: ok ->
+		atomic {
+			rouse(x * 2);
+			if
+			:: x == 0 -> rouse(1)
+			:: else
+			fi
+		};
+#ifndef M_NOCLOSE
+		atomic {
+			USE;
+#ifndef M_NOMARK
+			closed[x] = true;
+#endif
+			drop(x * 2);
+			if
+			:: x == 0 -> drop(1)
+			:: else
+			fi
+		};
+#endif
+#ifdef M_TOUCH
+		users--;
+#endif
+		step_out(x)
+	:: else
+	fi
+}
+
+/* --- who does it --------------------------------------------------------- */
+
+#define HAS_SLOT assert(claim[w] == HELD && told[w] == NOTHING)
+
+/* The fiber of w, which has been made ready. */
+inline resume()
+{
+	HAS_SLOT;
+	atomic {
+		inbox[w] = false;
+		fiber_ran = true;
+		blocked[w] = false
+	}
+}
+
+/* One task, which was taken. */
+inline run_task()
+{
+	HAS_SLOT;
+	atomic { running++; assert(running <= SLOTS) };
+	running--;
+#ifdef POLL
+	if
+	:: s == 0 && ran[0] == 0 ->
+		do
+		:: fiber_ran -> break
+		:: !fiber_ran && inbox[w] -> resume()
+		:: !fiber_ran && !inbox[w] && OTHERS ->
+			yield();
+			HAS_SLOT
+		od
+	:: else
+	fi;
+#endif
+#ifdef GRIP
+	if
+	:: s == 1 && ran[1] == 0 -> FREED(0)
+	:: else
+	fi;
+#endif
+#ifdef CLOSING
+	if
+	:: s == 1 && ran[1] == 0 ->
+#ifndef M_NOLEND
+		give();
+#endif
+		FREED(0);
+		take();
+		assert(ok)
+	:: else
+	fi;
+#endif
+	ran[s]++;
+	safe_point()
+}
+
+inline leave_gate()
+{
+	atomic { within[s]--; sweep(s) };
+	complete(s)
+}
+
+/* `ok`: w is active, with a slot.  Else it has none. */
+inline enter()
+{
+#ifdef M_INGATE
+	atomic {
+		ok = !done[s];
+		within[s] = within[s] + ok
+	};
+	if
+	:: ok -> take()
+	:: else
+	fi
+#else
+	take();
+	if
+	:: ok ->
+		atomic {
+			ok = !done[s];
+			within[s] = within[s] + ok
+		};
+		if
+		:: ok
+#ifdef M_EXITKEEP
+		:: else
+#else
+		:: else -> give()
+#endif
+		fi
+	:: else
+	fi
+#endif
+}
+
+proctype worker(byte w)
+{
+	byte s = HOME(w);
+	byte to = WORKERS;
+	bool ok, last, queued;
+
+	withdraw();
+	enter();
+	if
+	:: !ok -> goto gone
+	:: else -> ok = false
+	fi;
+search:
+	HAS_SLOT;
+	if
+	:: atomic { inbox[w] -> searchers[s]-- };
+		resume()
+	:: atomic { !inbox[w] && tasks[s] > 0 ->
+		tasks[s]--;
+		searchers[s]--;
+		last = searchers[s] == 0 && tasks[s] > 0 };
+		if
+		:: last -> last = false; wake_one(s)
+		:: else
+		fi;
+		run_task()
+	:: atomic { !inbox[w] && tasks[s] == 0 ->
+		assert(!token[w]);
+		asleep[w] = true;
+		searchers[s]-- };
+		goto park
+	fi;
+	searchers[s]++;
+	goto search;
+park:
+	if
+	:: tasks[s] > 0 || inbox[w] ->
+		withdraw();
+		goto search
+	:: else
+	fi;
+	leave_gate();
+#ifndef M_KEEP
+	give();
+#endif
+	token[w];
+	withdraw();
+	enter();
+	if
+	:: ok -> ok = false; goto search
+	:: else
+	fi;
+gone:
+	step_out(s)
+}
+
+proctype client(byte s)
+{
+	bool ok;
+	byte i;
+
+	do
+	:: i < TASKS && SENDS(s) -> tasks[s]++; wake_one(s); i++
+	:: else -> break
+	od;
+	atomic { refs[s]--; sweep(s) };
+	complete(s)
+}
+
+/* Wakes the fiber; a reference of its own keeps the scheduler. */
+proctype notifier()
+{
+	bool ok;
+
+	inbox[1] = true;
+	atomic { rouse(1) };
+	atomic { refs[0]--; sweep(0) };
+	complete(0)
+}
+
+active proctype monitor()
+{
+end:	timeout ->
+	assert(done[0] && done[1] && FREED(0) && FREED(1));
+	assert(ran[0] == SENDS(0) * TASKS && ran[1] == SENDS(1) * TASKS);
+	assert(free_slots == SLOTS && waiting[0] + waiting[1] == 0);
+	assert(users == 0 && fiber_ran == blocked_once)
+}
+
+init {
+	atomic {
+		refs[0] = 1;
+		refs[1] = 1;
+		inside[0] = 3;
+		inside[1] = 2;
+		asleep[0] = true;
+		asleep[1] = true;
+		asleep[2] = true;
+#ifdef FIBER
+		refs[0] = 2;
+		blocked[1] = true;
+		blocked_once = true;
+		run notifier();
+#endif
+		run worker(0);
+		run worker(1);
+		run worker(2);
+		run client(0);
+		run client(1)
+	}
+}

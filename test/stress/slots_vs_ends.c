@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slots_vs_ends.c - schedulers share CPUs while work comes from outside and
+ * inside, waits on its workers, workers come and go, and one after the other
+ * ends: all work is done, once, never by more than there are CPUs, and each
+ * ends. */
+#include "shared_life.h"
+
+enum { MOST = 3, SHARERS = 4, PAUSE = 300 };
+
+/* A life and what its tasks count as active in. */
+struct sharer {
+	struct life       l;
+	sennit_resources *r;
+	uint32_t          cpus;
+	uint64_t          random;
+};
+
+static atomic_uint active;
+
+/* No safe point is in here. */
+static void count(void *argument)
+{
+	struct sharer *p = argument;
+	unsigned       now = atomic_fetch_add(&active, 1) + 1;
+
+	EXPECT(now <= p->cpus);
+	for (volatile int i = 0; i < 200; i++)
+		;
+	atomic_fetch_sub(&active, 1);
+	atomic_fetch_add(&p->l.ran, 1);
+}
+
+static void make(struct sharer *p, sennit_task_fn *run)
+{
+	atomic_fetch_add(&p->l.made, 1);
+	must_schedule(run, p);
+}
+
+static void spread(void *argument)
+{
+	for (int i = 0; i < 30; i++)
+		make(argument, count);
+	count(argument);
+}
+
+static void stay(void *argument)
+{
+	const pthread_t here = pthread_self();
+
+	sennit_sleep(100 * SENNIT_MICROSECOND);
+	EXPECT(pthread_equal(here, pthread_self()));
+	make(argument, spread);
+	sennit_yield();
+	count(argument);
+}
+
+static void *send_now_and_then(void *argument)
+{
+	static sennit_task_fn *const runs[] = { count, spread, stay };
+	struct hand                 *h = argument;
+	struct life                 *l = h->l;
+	struct sharer               *p = container_of(l, struct sharer, l);
+
+	for (; h->steps; h->steps--) {
+		const sennit_task t = {
+			.run = runs[random_below(&h->random, 3)], .argument = p
+		};
+
+		atomic_fetch_add(&l->made, 1);
+		EXPECT(sennit_enqueue(l->s, &t) == 0);
+		if (random_below(&h->random, 8) == 0)
+			EXPECT(!sennit_scheduler_set_workers(
+				l->s, 1 + random_below(&h->random, MOST)));
+		if (random_below(&h->random, 4) == 0)
+			usleep(random_below(&h->random, 2 * PAUSE));
+	}
+	sennit_scheduler_release(l->s);
+	return NULL;
+}
+
+static void *share(void *argument)
+{
+	struct sharer *p = argument;
+	uint64_t      *random = &p->random;
+	uint32_t       most = random_below(random, MOST + 1);
+
+	memset(&p->l, 0, sizeof(p->l));
+	EXPECT(!sennit_scheduler_create(
+		&p->l.s,
+		SENNIT_CONFIG(.workers = 1 + random_below(random, MOST),
+			      .max_workers = MOST,
+			      .start = 1 + random_below(random, 2),
+			      .retire_ms = random_below(random, 2),
+			      .spin_ns = random_below(random, 2)
+						 ? SENNIT_SPIN_NONE
+						 : 0,
+			      .resources = p->r, .resources_max = most,
+			      .resources_priority = random_below(random, 5),
+			      .on_shutdown = note_end,
+			      .on_shutdown_context = &p->l)));
+	live_through(&p->l, send_now_and_then, random, 20);
+	return NULL;
+}
+
+static void live(uint64_t *random)
+{
+	const uint32_t         cpus = 1 + random_below(random, 2);
+	sennit_resources      *r;
+	struct sharer          p[SHARERS];
+	pthread_t              threads[SHARERS];
+	sennit_resources_stats stats = { .size = sizeof(stats) };
+
+	EXPECT(!sennit_resources_create(&r, cpus, NULL));
+	for (int i = 0; i < SHARERS; i++) {
+		p[i] = (struct sharer){ .r = r,
+					.cpus = cpus,
+					.random = random_from(random) };
+		threads[i] = must_start_thread(share, &p[i]);
+	}
+	for (int i = 0; i < SHARERS; i++)
+		pthread_join(threads[i], NULL);
+	sennit_resources_get_stats(r, &stats);
+	EXPECT(!stats.active && !stats.waiting && !stats.schedulers);
+	EXPECT(stats.active_peak <= cpus);
+	sennit_resources_release(r);
+}
+
+static void all_end_and_none_takes_too_much(void **state)
+{
+	uint64_t random = random_stream(1);
+	uint64_t i;
+
+	(void)state;
+	for (i = scaled(LOAD(100)); i-- > 0 && !atomic_load(&broken_claims);)
+		live(&random);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(all_end_and_none_takes_too_much),
+	};
+
+	(void)random_stream(0); /* chooses the seed while there is one thread */
+	return random_report(cmocka_run_group_tests_name("stress/slots_vs_ends",
+							 tests, NULL, NULL));
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shares.c - who gets a slot, by a clock that stands until told. */
+#include "core/shares.h"
+
+#include "../random.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+enum { SHARERS = 4, CLAIMS = 6 };
+
+#define TICK SENNIT_MILLISECOND
+
+static struct shares shares;
+static struct sharer sharers[SHARERS];
+static struct claim  claims[SHARERS][CLAIMS];
+static sennit_time   now;
+
+static bool join(unsigned i, uint32_t min, uint32_t max, uint32_t weight)
+{
+	sharers[i] =
+		(struct sharer){ .min = min, .max = max, .weight = weight };
+	for (unsigned c = 0; c < CLAIMS; c++)
+		claims[i][c] = (struct claim){ .sharer = &sharers[i] };
+	return sn_shares_join(&shares, &sharers[i]);
+}
+
+static void begin(uint32_t slots)
+{
+	now = 5 * SENNIT_SECOND;
+	memset(claims, 0, sizeof(claims));
+	sn_shares_init(&shares, slots);
+}
+
+static bool take(struct claim *c)
+{
+	return sn_shares_take(&shares, c, now);
+}
+
+static struct claim *give(struct claim *c)
+{
+	return sn_shares_give(&shares, c, now);
+}
+
+static struct claim *yield(struct claim *c, bool over)
+{
+	return sn_shares_yield(&shares, c, over, now);
+}
+
+static uint32_t waiting(void)
+{
+	return a_load_rlx(&shares.waiting); /* the only thread */
+}
+
+static void minimums_beyond_the_budget_are_refused(void **state)
+{
+	(void)state;
+	begin(4);
+	assert_true(join(0, 3, 4, 1));
+	assert_false(join(1, 2, 4, 1));
+	assert_true(join(1, 1, 4, 1));
+	sn_shares_leave(&shares, &sharers[0]);
+	assert_true(join(2, 3, 4, 1));
+	assert_int_equal(shares.count, 2);
+}
+
+static void one_alone_gets_all_up_to_its_maximum(void **state)
+{
+	(void)state;
+	begin(4);
+	assert_true(join(0, 0, 3, 1) && join(1, 4, 4, 1));
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(take(&claims[0][i]));
+	assert_false(take(&claims[0][3]));
+	assert_ptr_equal(give(&claims[0][1]), &claims[0][3]);
+	assert_null(give(&claims[0][3]));
+	assert_int_equal(shares.held, 2);
+}
+
+static void minimums_come_first_and_need_no_slice(void **state)
+{
+	(void)state;
+	begin(2);
+	assert_true(join(0, 0, 2, 1024) && join(1, 1, 2, 1) &&
+		    join(2, 0, 2, 1024));
+	assert_true(take(&claims[0][0]) && take(&claims[0][1]));
+	now += TICK;
+	assert_false(take(&claims[2][0]));
+	assert_int_equal(a_load_rlx(&shares.urgent), 0); /* as above */
+	assert_null(yield(&claims[0][0], false));
+	assert_false(take(&claims[1][0]));
+	assert_int_equal(a_load_rlx(&shares.urgent), 1); /* as above */
+	assert_ptr_equal(yield(&claims[0][0], false), &claims[1][0]);
+	assert_int_equal(a_load_rlx(&shares.urgent), 0); /* as above */
+	/* It keeps its minimum, the other slot goes to who was behind. */
+	now += 1000 * TICK;
+	assert_null(yield(&claims[1][0], true));
+	assert_ptr_equal(yield(&claims[0][1], true), &claims[2][0]);
+}
+
+/* Each that has a slot keeps it for a slice, and asks; so often each had. */
+static void contend(unsigned ran[], unsigned steps, sennit_time slice)
+{
+	for (unsigned step = 0; step < steps; step++) {
+		struct claim *held[SHARERS * CLAIMS];
+		unsigned      n = 0;
+
+		now += slice;
+		for (unsigned i = 0; i < SHARERS * CLAIMS; i++) {
+			struct claim *c = &claims[i / CLAIMS][i % CLAIMS];
+
+			if (c->state != CLAIM_HELD)
+				continue;
+			ran[i]++;
+			held[n++] = c;
+		}
+		while (n-- > 0)
+			(void)!yield(held[n], true);
+	}
+}
+
+/* How often those of a sharer had. */
+static unsigned sum(const unsigned ran[], unsigned i)
+{
+	unsigned all = 0;
+
+	for (unsigned c = 0; c < CLAIMS; c++)
+		all += ran[i * CLAIMS + c];
+	return all;
+}
+
+static void time_is_shared_by_weight(void **state)
+{
+	unsigned ran[SHARERS * CLAIMS] = { 0 };
+
+	(void)state;
+	begin(1);
+	assert_true(join(0, 0, 1, 3) && join(1, 0, 1, 1));
+	assert_true(take(&claims[0][0]));
+	assert_false(take(&claims[1][0]));
+	contend(ran, 4000, TICK);
+	assert_in_range(sum(ran, 0), 2998, 3002);
+	assert_in_range(sum(ran, 1), 998, 1002);
+}
+
+static void slices_of_any_length_are_paid_for(void **state)
+{
+	unsigned short_ones = 0, long_ones = 0;
+
+	(void)state;
+	begin(1);
+	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
+	assert_true(take(&claims[0][0]));
+	assert_false(take(&claims[1][0]));
+	for (unsigned i = 0; i < 1100; i++) {
+		bool is_long = claims[1][0].state == CLAIM_HELD;
+
+		now += is_long ? 10 * TICK : TICK;
+		long_ones += is_long;
+		short_ones += !is_long;
+		(void)!yield(&claims[is_long][0], true);
+	}
+	assert_in_range(long_ones, 98, 102);
+	assert_in_range(short_ones, 998, 1002);
+}
+
+static void claims_of_one_sharer_take_turns(void **state)
+{
+	unsigned ran[SHARERS * CLAIMS] = { 0 };
+
+	(void)state;
+	begin(2);
+	assert_true(join(0, 0, 2, 1));
+	for (unsigned c = 0; c < CLAIMS; c++)
+		assert_int_equal(take(&claims[0][c]), c < 2);
+	contend(ran, 60, TICK);
+	for (unsigned c = 0; c < CLAIMS; c++)
+		assert_int_equal(ran[c], 20);
+}
+
+static void who_was_away_has_saved_nothing(void **state)
+{
+	unsigned ran[SHARERS * CLAIMS] = { 0 };
+
+	(void)state;
+	begin(1);
+	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
+	assert_true(take(&claims[0][0]));
+	now += 3600 * SENNIT_SECOND;
+	assert_false(take(&claims[1][0]));
+	contend(ran, 200, TICK);
+	assert_in_range(sum(ran, 0), 99, 101);
+	assert_in_range(sum(ran, 1), 99, 101);
+}
+
+static void who_used_what_nobody_wanted_owes_little(void **state)
+{
+	unsigned ran[SHARERS * CLAIMS] = { 0 };
+
+	(void)state;
+	begin(3);
+	assert_true(join(0, 0, 3, 1) && join(1, 0, 3, 1));
+	assert_true(take(&claims[0][0]) && take(&claims[0][1]));
+	assert_true(take(&claims[1][0]));
+	now += 3600 * SENNIT_SECOND;
+	assert_false(take(&claims[1][1]));
+	assert_false(take(&claims[1][2]));
+	/* Nothing until the other has used 100 ms, on three slots. */
+	contend(ran, 400, TICK);
+	assert_in_range(sum(ran, 0), 520, 580);
+}
+
+static void who_waits_no_longer_is_passed_over(void **state)
+{
+	(void)state;
+	begin(1);
+	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
+	assert_true(take(&claims[0][0]));
+	assert_false(take(&claims[1][0]));
+	assert_false(take(&claims[1][1]));
+	assert_ptr_equal(sn_shares_drop(&shares, &sharers[1]), &claims[1][0]);
+	assert_ptr_equal(sn_shares_drop(&shares, &sharers[1]), &claims[1][1]);
+	assert_null(sn_shares_drop(&shares, &sharers[1]));
+	assert_int_equal(waiting(), 0);
+	assert_null(give(&claims[0][0]));
+	assert_int_equal(shares.held, 0);
+}
+
+/* --- any steps ---------------------------------------------------------- */
+
+static void assert_invariants(void)
+{
+	uint32_t held = 0, waits = 0;
+
+	for (unsigned i = 0; i < SHARERS; i++) {
+		struct sharer *p = &sharers[i];
+		uint32_t       holds = 0, queued = 0;
+
+		for (unsigned c = 0; c < CLAIMS; c++) {
+			holds += claims[i][c].state == CLAIM_HELD;
+			queued += claims[i][c].state == CLAIM_WAITING;
+		}
+		assert_int_equal(holds, p->held);
+		assert_int_equal(queued, p->waiting);
+		assert_true(holds <= p->max);
+		assert_int_equal(p->urgent, queued && holds < p->min);
+		/* A slot is free only if all who wait are at their maximum. */
+		assert_true(shares.held == shares.slots || !queued ||
+			    holds == p->max);
+		held += holds;
+		waits += queued;
+	}
+	assert_true(held <= shares.slots);
+	assert_int_equal(held, shares.held);
+	assert_int_equal(waits, waiting());
+}
+
+static void any_steps_keep_the_invariants(void **state)
+{
+	uint64_t random = random_stream(1);
+
+	(void)state;
+	for (unsigned round = 0; round < 200; round++) {
+		begin(1 + random_below(&random, 6));
+		for (unsigned i = 0; i < SHARERS; i++) {
+			uint32_t max = 1 + random_below(&random, CLAIMS);
+			uint32_t min = random_below(&random, max + 1);
+
+			if (!join(i, min, max, 1 + random_below(&random, 9)))
+				assert_true(join(i, 0, max, 1));
+		}
+		for (unsigned step = 0; step < 500; step++) {
+			unsigned      i = random_below(&random, SHARERS);
+			struct claim *c =
+				&claims[i][random_below(&random, CLAIMS)];
+			bool over = random_below(&random, 2);
+
+			now += random_below(&random, 3 * TICK);
+			if (c->state == CLAIM_NONE)
+				(void)!take(c);
+			else if (c->state == CLAIM_WAITING)
+				(void)!(random_below(&random, 9)
+						? NULL
+						: sn_shares_drop(&shares,
+								 &sharers[i]));
+			else if (random_below(&random, 2))
+				(void)!give(c);
+			else
+				(void)!yield(c, over);
+			assert_invariants();
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(minimums_beyond_the_budget_are_refused),
+		cmocka_unit_test(one_alone_gets_all_up_to_its_maximum),
+		cmocka_unit_test(minimums_come_first_and_need_no_slice),
+		cmocka_unit_test(time_is_shared_by_weight),
+		cmocka_unit_test(slices_of_any_length_are_paid_for),
+		cmocka_unit_test(claims_of_one_sharer_take_turns),
+		cmocka_unit_test(who_was_away_has_saved_nothing),
+		cmocka_unit_test(who_used_what_nobody_wanted_owes_little),
+		cmocka_unit_test(who_waits_no_longer_is_passed_over),
+		cmocka_unit_test(any_steps_keep_the_invariants),
+	};
+
+	return random_report(
+		cmocka_run_group_tests_name("unit/shares", tests, NULL, NULL));
+}
