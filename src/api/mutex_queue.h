@@ -22,7 +22,7 @@
 #define HANDOVER (WAIT_QUEUE_OWN << 1) /* the next unlock passes it on; held */
 #define AWAKE    (WAIT_QUEUE_OWN << 2) /* all have been woken who should be */
 #define HANDED   (WAIT_QUEUE_OWN << 3) /* held for one who has not come yet */
-#define STOPPED  (WAIT_QUEUE_OWN << 4) /* some have stopped polling: wake them */
+#define STOPPED  (WAIT_QUEUE_OWN << 4) /* some stopped polling: wake them */
 #define GRANT    (WAIT_QUEUE_OWN << 5) /* since a hand-over, with waiters */
 #define GRANTS   (UINT32_MAX / GRANT * GRANT)
 

@@ -75,7 +75,7 @@ static void tell(struct claim *c, uint32_t what)
 /* Wait until c, which was queued, is told. */
 static bool await(struct claim *c)
 {
-	uint32_t trim_seen;
+	uint32_t told;
 
 	while (!(told = a_load_acq(&c->told))) /* <- slots.told */
 		os_word_wait(&c->told, NOTHING, SENNIT_NEVER);
