@@ -48,7 +48,7 @@ static void a_scheduler_keeps_its_resources(void **state)
 
 	(void)state;
 	assert_int_equal(sennit_resources_create(&r, 1, &a), 0);
-	s = start_with(SHARING(r));
+	s = start_with(SHARING(r, ));
 	sennit_resources_release(r);
 	assert_int_equal(atomic_load(&w.live), 1);
 	end_scheduler(s);
@@ -118,7 +118,7 @@ static void never_are_more_active_than_there_are_cpus(void **state)
 
 		atomic_store(&most, 0);
 		for (int i = 0; i < MOST; i++)
-			s[i] = start_with(SHARING(r));
+			s[i] = start_with(SHARING(r, ));
 		for (int i = 0; i < MOST; i++)
 			flood(s[i], &f[i]);
 		for (int i = 0; i < MOST; i++)
@@ -155,7 +155,7 @@ static void one_busy_of_ten_gets_all(void **state)
 
 	(void)state;
 	for (int i = 0; i < MOST; i++)
-		s[i] = start_with(SHARING(r));
+		s[i] = start_with(SHARING(r, ));
 	for (int i = 0; i < MOST; i++) {
 		struct grip g;
 
@@ -244,8 +244,8 @@ static void fibers_on_workers_without_a_cpu_run_at_last(void **state)
 {
 	enum { GUESTS = 200 };
 	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r));
-	sennit_scheduler *b = start_with(SHARING(r));
+	sennit_scheduler *a = start_with(SHARING(r, ));
+	sennit_scheduler *b = start_with(SHARING(r, ));
 	struct mill       in_a, in_b;
 	struct guest      g[GUESTS];
 	sennit_event      go;

@@ -8,13 +8,13 @@
 static void one_without_work_ends_while_another_has_all(void **state)
 {
 	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	sennit_scheduler *a = start_with(SHARING(r, )), *b;
 	struct grip       g;
 
 	(void)state;
 	grip(&g, a, 1);
 	assert_soon(atomic_load(&g.there) == 1);
-	b = start_with(SHARING(r));
+	b = start_with(SHARING(r, ));
 	assert_soon(stats_of(b).waiting == EACH);
 	end_scheduler(b);
 	assert_int_equal(told_by(r).schedulers, 1);
@@ -26,14 +26,14 @@ static void one_without_work_ends_while_another_has_all(void **state)
 static void one_with_work_ends_when_it_had_its_turn(void **state)
 {
 	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	sennit_scheduler *a = start_with(SHARING(r, )), *b;
 	struct grip       g;
 	atomic_uint       ran = 0;
 
 	(void)state;
 	grip(&g, a, 1);
 	assert_soon(atomic_load(&g.there) == 1);
-	b = start_with(SHARING(r));
+	b = start_with(SHARING(r, ));
 	send(b, count_run, &ran);
 	assert_int_equal(
 		sennit_scheduler_shutdown(b, sennit_after(SENNIT_MILLISECOND)),
@@ -49,14 +49,14 @@ static void one_with_work_ends_when_it_had_its_turn(void **state)
 static void the_end_of_the_lender_frees_its_cpus(void **state)
 {
 	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	sennit_scheduler *a = start_with(SHARING(r, )), *b;
 	struct grip       g;
 	atomic_uint       ran = 0;
 
 	(void)state;
 	grip(&g, a, 1);
 	assert_soon(atomic_load(&g.there) == 1);
-	b = start_with(SHARING(r));
+	b = start_with(SHARING(r, ));
 	send(b, count_run, &ran);
 	sennit_scheduler_release(a);
 	assert_int_equal(atomic_load(&ran), 0);
@@ -70,7 +70,7 @@ static void the_end_of_the_lender_frees_its_cpus(void **state)
 static void one_ends_that_has_been_recalled(void **state)
 {
 	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r)), *b;
+	sennit_scheduler *a = start_with(SHARING(r, )), *b;
 	struct mill       m;
 	struct grip       g;
 
@@ -106,8 +106,8 @@ static void end_other(void *argument)
 static void a_task_that_ends_another_lends_its_cpu(void **state)
 {
 	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r));
-	struct closing    c = { .other = start_with(SHARING(r)) };
+	sennit_scheduler *a = start_with(SHARING(r, ));
+	struct closing    c = { .other = start_with(SHARING(r, )) };
 	struct flood      f;
 
 	(void)state;
