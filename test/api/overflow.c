@@ -9,6 +9,7 @@
 #include "os/os.h"
 #include "worker/worker.h"
 
+#include <unistd.h>
 #include <glob.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -234,7 +235,8 @@ static void a_great_frame_does_not_step_over_the_guard(void **state)
 	assert_names(&f, step_over_a_page);
 }
 
-/* On a bound thread libc takes more from the stack than on ours. */
+/* On a bound thread libc takes more from the stack than on ours, and where it
+ * gives threads more than 64 KiB (aarch64) on ours as well. */
 static void glob_fits_or_is_named(void **state)
 {
 	const struct world *w = *state;
@@ -244,7 +246,8 @@ static void glob_fits_or_is_named(void **state)
 		assert_int_equal(WEXITSTATUS(f.status), 0);
 		return;
 	}
-	assert_int_equal(w->workers, SENNIT_WORKERS_NONE);
+	if (sysconf(_SC_THREAD_STACK_MIN) <= 64 * 1024)
+		assert_int_equal(w->workers, SENNIT_WORKERS_NONE);
 	assert_killed_by(&f, SIGSEGV);
 	assert_names(&f, glob_much);
 }
