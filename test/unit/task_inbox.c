@@ -108,7 +108,7 @@ static int open_office(void **state)
 	void          *memory;
 	struct office *o;
 
-	if (posix_memalign(&memory, 64, sizeof(*o)))
+	if (posix_memalign(&memory, _Alignof(struct office), sizeof(*o)))
 		return -1;
 	o = memory;
 	sn_pool_init(&o->pool, &sn_memory_libc);
