@@ -106,6 +106,9 @@ static void commit_enter_a_task_that_ends(const struct offence *o)
 
 static void leaving_the_thread_for_a_task_does_not_hang(void **state)
 {
+#if defined(SN_ASAN) /* which ends such a jump itself */
+	skip();
+#endif
 	assert_misuse(state, "longjmp", commit_enter_a_task_that_waits);
 	assert_misuse(state, "longjmp", commit_enter_a_task_that_ends);
 }
