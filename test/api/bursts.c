@@ -4,7 +4,7 @@
  * test/explore/bursts.c shows the bound, in orders that a seed chooses. Here
  * the system chooses, and may keep a worker from running for as long as it
  * likes, so that others take its tasks. So one round at least must keep the
- * bound: where bursts pile up none does.
+ * bound.
  */
 #include "with_workers.h"
 
