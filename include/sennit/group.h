@@ -23,9 +23,10 @@
  *
  * Once a group around a member is cancelled, every call with a deadline in
  * which the member would have to wait (sennit_event_wait_until and similar
- * calls, sennit_sleep_until) returns -ECANCELED. At the group's deadline it returns
- * -ETIMEDOUT. Calls without a deadline cannot fail and continue to wait. A call
- * that does not have to wait succeeds in a cancelled group as well.
+ * calls, sennit_sleep_until) returns -ECANCELED. At the group's deadline it
+ * returns -ETIMEDOUT. Calls without a deadline cannot fail and continue to
+ * wait. A call that does not have to wait succeeds in a cancelled group as
+ * well.
  *
  * A wait costs least on a worker that joins the members that it has spawned. It
  * then runs its own members as plain calls on its own stack, the newest first.
