@@ -111,7 +111,7 @@ template <typename It, typename Out, typename T, typename Op = std::plus<>,
 Out parallel_exclusive_scan(It first, It last, Out out, T init, Op op = Op(),
 			    const parallel_options &o = parallel_options())
 {
-	/* Without a sum this is the first index of all. */
+	/* If there is no sum, i is the first index of the range. */
 	auto put = [&](std::optional<T> &sum, std::size_t i) {
 		const T before = sum ? *sum : init;
 

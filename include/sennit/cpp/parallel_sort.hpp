@@ -111,8 +111,8 @@ private:
 						      element_at(right));
 			   })) {
 			sennit_group_cancel(&s->group_);
-			/* The results that follow depend on what was seen
-			 * here. */
+			/* A comparison that sees the flag, and then answers
+			 * anything, does so after the cancellation. */
 			s->given_up_.store(true, std::memory_order_release);
 		}
 		return is_less ? -1 : 0;
