@@ -85,6 +85,7 @@ typedef int sennit_range_fn(void *context, size_t begin, size_t end);
  * at most that many indices and begins at a multiple of the grain, counted from
  * begin. Without one, the library adapts the size so that a piece takes some 10
  * us.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_for(
@@ -120,6 +121,7 @@ typedef struct sennit_reduction {
  * for each cut while it is open; with SENNIT_PARALLEL_DETERMINISTIC at most 64
  * more beforehand. If there is no memory for a cut, the worker that was to make
  * it does both halves, with the same result.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_reduce(
@@ -151,6 +153,7 @@ typedef struct sennit_scan {
  * been written.
  *
  * Source: Blelloch, "Prefix sums and their applications", 1990.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_scan(
@@ -178,6 +181,7 @@ typedef int sennit_compare_fn(const void *left, const void *right,
  * NaN equal to every number, unless a group around the call is cancelled. So a
  * comparison that cannot continue may cancel that group and then return
  * anything.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_sort(
