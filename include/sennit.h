@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sennit.h - all of sennit, in reading order. */
+/* sennit.h - includes all headers of sennit, in reading order. */
 #ifndef SENNIT_H
 #define SENNIT_H
 
 #include "sennit/base.h"
 #include "sennit/resources.h"
+#include "sennit/config.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 #include "sennit/fiber.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - where primitives and containers get their memory.
+/* memory.h - allocators for primitives and containers.
  *
- * An Allocator returns what was asked for or does not return. Stacks of fibers
- * are not among it: sennit maps and guards those itself.
+ * An Allocator returns the requested memory or does not return. Stacks of
+ * fibers do not come from it: sennit maps and guards them itself.
  */
 #ifndef marl_memory_h
 #define marl_memory_h
@@ -31,7 +31,7 @@ namespace marl
 class Allocator;
 template <typename T> struct StlAllocator;
 
-/* Bytes of a page of memory. */
+/* The size of a page of memory in bytes. */
 inline size_t pageSize()
 {
 	static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -39,13 +39,13 @@ inline size_t pageSize()
 	return size;
 }
 
-/* The smallest multiple of `alignment` that is no less than `value`. */
+/* Return the smallest multiple of `alignment` that is not less than `value`. */
 template <typename T> inline T alignUp(T value, T alignment)
 {
 	return (value + alignment - 1) / alignment * alignment;
 }
 
-/* Room for an object of so many bytes. */
+/* Storage for an object of the given size and alignment. */
 template <size_t SIZE, size_t ALIGNMENT> struct aligned_storage {
 	struct alignas(ALIGNMENT) type {
 		unsigned char data[SIZE];
@@ -55,12 +55,12 @@ template <size_t SIZE, size_t ALIGNMENT> struct aligned_storage {
 struct Allocation {
 	enum class Usage : uint8_t {
 		Undefined = 0,
-		Stack, /* never asked for by sennit */
+		Stack, /* sennit never requests it */
 		Create,
 		Vector,
 		List,
 		Stl,
-		Count /* how many there are */
+		Count /* the number of values */
 	};
 
 	struct Request {
@@ -77,7 +77,7 @@ struct Allocation {
 namespace detail
 {
 
-/* A static member of a header exists once if it is one of a template. */
+/* A static member of a class template in a header exists once. */
 template <typename Unused> struct DefaultAllocator {
 	MARL_EXPORT static Allocator *Default;
 };
@@ -109,11 +109,11 @@ public:
 
 	virtual Allocation allocate(const Allocation::Request &) = 0;
 
-	/* Take back what allocate() returned; of the request at least size,
-	 * alignment, useGuards and usage are as they were. */
+	/* Free what allocate() returned. At least size, alignment, useGuards
+	 * and usage of the request are unchanged. */
 	virtual void free(const Allocation &) = 0;
 
-	/* A T made of these arguments, to be destroyed by destroy(). */
+	/* Construct a T from these arguments. destroy() destroys it. */
 	template <typename T, typename... Arguments>
 	T *create(Arguments &&...arguments)
 	{
@@ -136,7 +136,8 @@ public:
 			Deleter(this, 1));
 	}
 
-	/* n objects in a row, each made of copies of these arguments. */
+	/* Construct n consecutive objects, each from copies of these
+	 * arguments. */
 	template <typename T, typename... Arguments>
 	unique_ptr<T> make_unique_n(size_t n, Arguments &&...arguments)
 	{
@@ -162,8 +163,8 @@ protected:
 	Allocator() = default;
 
 private:
-	/* Memory for n objects, given back unless kept, those made in it
-	 * destroyed: a constructor may throw. */
+	/* Memory for n objects. Unless it is kept, the destructor destroys the
+	 * objects made in it and frees it, since a constructor may throw. */
 	template <typename T> struct Room {
 		Room(Allocator *from, size_t n)
 		    : allocator(from), allocation(from->allocate(request<T>(n)))
@@ -223,179 +224,11 @@ private:
 	}
 };
 
-/* Counts what another allocator was asked for and has not got back. */
-class TrackedAllocator : public Allocator
-{
-public:
-	struct UsageStats {
-		size_t count = 0;
-		size_t bytes = 0;
-	};
-
-	struct Stats {
-		size_t numAllocations() const
-		{
-			size_t sum = 0;
-
-			for (const UsageStats &usage : byUsage)
-				sum += usage.count;
-			return sum;
-		}
-		size_t bytesAllocated() const
-		{
-			size_t sum = 0;
-
-			for (const UsageStats &usage : byUsage)
-				sum += usage.bytes;
-			return sum;
-		}
-
-		std::array<UsageStats, size_t(Allocation::Usage::Count)>
-			byUsage;
-	};
-
-	TrackedAllocator(Allocator *allocator) : allocator_(allocator)
-	{
-	}
-
-	Stats stats()
-	{
-		std::lock_guard<std::mutex> lock(mutex_);
-
-		return stats_;
-	}
-
-	Allocation allocate(const Allocation::Request &request) override
-	{
-		{
-			std::lock_guard<std::mutex> lock(mutex_);
-			UsageStats                 &usage = of(request);
-
-			usage.count++;
-			usage.bytes += request.size;
-		}
-		return allocator_->allocate(request);
-	}
-
-	void free(const Allocation &allocation) override
-	{
-		{
-			std::lock_guard<std::mutex> lock(mutex_);
-			UsageStats &usage = of(allocation.request);
-
-			detail::require(usage.count > 0 &&
-						usage.bytes >=
-							allocation.request.size,
-					"TrackedAllocator::free() of what it "
-					"did not allocate");
-			usage.count--;
-			usage.bytes -= allocation.request.size;
-		}
-		allocator_->free(allocation);
-	}
-
-private:
-	UsageStats &of(const Allocation::Request &request)
-	{
-		return stats_.byUsage[size_t(request.usage)];
-	}
-
-	Allocator *const allocator_;
-	std::mutex       mutex_;
-	Stats            stats_;
-};
-
-/* For containers of the standard library. */
-template <typename T> struct StlAllocator {
-	using value_type = T;
-	using pointer = T *;
-	using const_pointer = const T *;
-	using reference = T &;
-	using const_reference = const T &;
-	using size_type = size_t;
-	using difference_type = ptrdiff_t;
-
-	template <typename U> struct rebind {
-		using other = StlAllocator<U>;
-	};
-
-	StlAllocator(Allocator *allocator) : allocator_(allocator)
-	{
-	}
-	template <typename U>
-	StlAllocator(const StlAllocator<U> &other)
-	    : allocator_(other.allocator_)
-	{
-	}
-
-	pointer address(reference x) const
-	{
-		return std::addressof(x);
-	}
-	const_pointer address(const_reference x) const
-	{
-		return std::addressof(x);
-	}
-	size_type max_size() const
-	{
-		return std::numeric_limits<size_type>::max() / sizeof(T);
-	}
-
-	T *allocate(size_t n)
-	{
-		Allocation a = allocator_->allocate(request(n));
-
-		detail::require(a.ptr != nullptr, "out of memory");
-		return static_cast<T *>(a.ptr);
-	}
-	void deallocate(T *memory, size_t n)
-	{
-		Allocation a;
-
-		a.ptr = memory;
-		a.request = request(n);
-		allocator_->free(a);
-	}
-
-	template <typename U, typename... Arguments>
-	void construct(U *memory, Arguments &&...arguments)
-	{
-		::new (static_cast<void *>(memory))
-			U(std::forward<Arguments>(arguments)...);
-	}
-	template <typename U> void destroy(U *object)
-	{
-		object->~U();
-	}
-
-	template <typename U> bool operator==(const StlAllocator<U> &o) const
-	{
-		return allocator_ == o.allocator_;
-	}
-	template <typename U> bool operator!=(const StlAllocator<U> &o) const
-	{
-		return allocator_ != o.allocator_;
-	}
-
-private:
-	template <typename U> friend struct StlAllocator;
-
-	static Allocation::Request request(size_t n)
-	{
-		Allocation::Request r;
-
-		r.size = sizeof(T) * n;
-		r.alignment = alignof(T);
-		r.usage = Allocation::Usage::Stl;
-		return r;
-	}
-
-	Allocator *allocator_;
-};
-
 } // namespace marl
 
 #include "detail/heap.h"
+#include "detail/stl_allocator.h"
+#include "detail/tracked_allocator.h"
 
 #endif
 #endif

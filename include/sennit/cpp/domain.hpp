@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.hpp - domain.h with domains that are held by scopes.
+/* domain.hpp - domain.h with handles that hold references.
  *
  *	{
  *		sennit::domain d(s, [&] { ended.set(); });
- *		d.schedule([] { ... });	// and what that schedules
+ *		d.schedule([] { ... });	// and the tasks that it schedules
  *	}
  *	ended.wait();
  */
@@ -21,8 +21,8 @@ namespace sennit
 namespace detail
 {
 
-/* What is called at an end, once: made by new, as it may outlive the scheduler
- * that it tells of. */
+/* Call and delete the function that is called once at an end. It was made by
+ * new, since it may outlive the scheduler whose end it is called for. */
 template <typename F> void tell(void *argument)
 {
 	std::unique_ptr<F> f(static_cast<F *>(argument));
@@ -38,8 +38,8 @@ class domain
 public:
 	domain() noexcept = default;
 
-	/* Make one whose end calls nothing, or on_end(). Throws std::bad_alloc.
-	 */
+	/* Create a domain whose end calls nothing, or on_end(). Throws
+	 * std::bad_alloc. */
 	explicit domain(const scheduler &s)
 	{
 		detail::check(
@@ -58,7 +58,7 @@ public:
 		static_cast<void>(f.release());
 	}
 
-	/* Another reference to d, which may be NULL. */
+	/* Take another reference to d, which may be NULL. */
 	explicit domain(sennit_domain *d) noexcept : d_(d)
 	{
 		if (d_)
@@ -81,7 +81,7 @@ public:
 			sennit_domain_release(d_);
 	}
 
-	/* The one that the calling task belongs to, or none. */
+	/* Return the domain that the calling task belongs to, or none. */
 	static domain current() noexcept
 	{
 		return domain(sennit_domain_current());
@@ -108,7 +108,7 @@ public:
 		return a.d_ != b.d_;
 	}
 
-	/* As sennit::schedule(), in this domain. */
+	/* Like sennit::schedule(), in this domain. */
 	template <typename F, typename... Args>
 	void schedule(F &&f, Args &&...args) const
 	{

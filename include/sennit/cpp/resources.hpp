@@ -20,12 +20,12 @@ namespace sennit
 class resources
 {
 public:
-	/* None. */
+	/* Construct without resources. */
 	explicit resources(std::nullptr_t) noexcept
 	{
 	}
-	/* So many CPUs; 0: as many as the process may use. Throws
-	 * std::bad_alloc or std::system_error. */
+	/* Create a budget of `cpus` CPUs; 0: as many as the process may use.
+	 * Throws std::bad_alloc or std::system_error. */
 	explicit resources(std::uint32_t cpus = 0)
 	{
 		detail::check(sennit_resources_create(&r_, cpus, nullptr),
@@ -51,7 +51,7 @@ public:
 			sennit_resources_release(r_);
 	}
 
-	/* Of one that is not none. */
+	/* Return the counters. The handle must refer to resources. */
 	sennit_resources_stats stats() const noexcept
 	{
 		sennit_resources_stats answer{};

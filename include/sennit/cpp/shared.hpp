@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shared.hpp - shared.h as a handle: an event, wait_group, semaphore,
- * condition_variable or mutex that lives as long as its last copy.
+ * condition_variable or mutex that exists as long as its last handle.
  *
  *	sennit::shared<sennit::event> done;
  *
@@ -121,15 +121,17 @@ template <> struct shared_calls<mutex> {
 
 } // namespace detail
 
-/* A reference to a T, which is destroyed with the last one. A handle that was
- * moved from has none; all else has. The handles of one object may be used by
- * several threads at once, one handle as any variable. */
+/* A reference to a T, which is destroyed with the last reference. A handle that
+ * was moved from has none; every other handle has one. Several threads may use
+ * the handles of one object at once. One handle follows the rules of an
+ * ordinary variable. */
 template <typename T> class shared
 {
 	using calls = detail::shared_calls<T>;
 	using native = typename calls::native;
 
-	/* A T is made in the memory of the C object, and goes with it. */
+	/* A T is constructed in the memory of the C object and is freed with
+	 * it. */
 	static_assert(sizeof(T) == sizeof(native) &&
 			      alignof(T) == alignof(native) &&
 			      std::is_standard_layout<T>::value &&
@@ -137,8 +139,8 @@ template <typename T> class shared
 		      "a T is the C object alone");
 
 public:
-	/* Make a T of the arguments, as its constructors take them. Throws
-	 * std::bad_alloc. */
+	/* Construct a T from the arguments, which are those of its
+	 * constructors. Throws std::bad_alloc. */
 	template <typename... Args,
 		  typename = std::enable_if_t<
 			  std::is_nothrow_constructible<T, Args...>::value>>
@@ -191,7 +193,7 @@ public:
 		std::swap(object_, other.object_);
 	}
 
-	/* Whether both are references to the same object. */
+	/* Whether both handles refer to the same object. */
 	friend bool operator==(const shared &a, const shared &b) noexcept
 	{
 		return a.object_ == b.object_;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weak.hpp - end.h: handles that do not keep a scheduler alive, and calls at
- * its end.
+/* weak.hpp - end.h: weak handles to schedulers, and calls at a scheduler's end.
  */
 #ifndef SENNIT_CPP_WEAK_HPP
 #define SENNIT_CPP_WEAK_HPP
@@ -17,7 +16,7 @@ class weak_scheduler
 public:
 	weak_scheduler() noexcept = default;
 
-	/* To s, which may be none. */
+	/* Construct a weak handle to s, which may be none. */
 	explicit weak_scheduler(const scheduler &s) noexcept
 	    : w_(s ? sennit_scheduler_weak(s.get()) : nullptr)
 	{
@@ -42,7 +41,7 @@ public:
 			sennit_weak_release(w_);
 	}
 
-	/* A reference, or none if the scheduler has ended. */
+	/* Return a reference, or none if the scheduler has ended. */
 	scheduler lock() const noexcept
 	{
 		sennit_scheduler *s;
@@ -55,8 +54,8 @@ public:
 		return locked;
 	}
 
-	/* Call f() when the scheduler has ended; now, if it has. Throws
-	 * std::bad_alloc. */
+	/* Call f() when the scheduler has ended; at once if it has ended
+	 * already. Throws std::bad_alloc. */
 	template <typename F> void on_end(F &&f) const
 	{
 		using callable = std::decay_t<F>;
