@@ -79,9 +79,9 @@ uint32_t os_thread_id(void);
 /* Whether the address lies on the calling thread's own stack. */
 bool os_thread_has_stack(uintptr_t address);
 
-/* The lowest address of the calling thread's own stack, if frames of `size`
- * bytes could reach it. NULL when `size` is at most a quarter of that stack. Do
- * not use it for a stack that grows on demand, as the main thread's does. */
+/* The lowest `size` bytes of the calling thread's own stack, which its frames
+ * reach last. NULL when that stack has fewer than 4 * size bytes. Do not use it
+ * for a stack that grows on demand, as the main thread's does. */
 void *os_thread_far_end(size_t size);
 
 /* Yield the CPU to another thread. */

@@ -11,8 +11,9 @@
 
 #include <errno.h>
 
-/* Where no other thread could ever run a task, this one must have a stack to do
- * so: later, while it waits, nobody could be told that there is none. */
+/* If no other thread can ever run a task of s, this worker needs a stack for
+ * them. Later, in the middle of a wait, there is nobody to report the lack
+ * to. */
 static int take_first_stack(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
@@ -53,14 +54,15 @@ release:
 	return err;
 }
 
-/* Who woke our last fiber may not have let go of us yet: a few instructions. */
+/* A thread that woke our last fiber may still be in that call, for a few
+ * instructions. */
 static void wait_for_callers(struct worker *w)
 {
 	while (a_load_acq(&w->callers)) /* <- wait.callers */
 		os_thread_yield();
 }
 
-/* What the worker has counted stays in the scheduler's sums. */
+/* Add the worker's counters to the scheduler's sums. */
 static void keep_counters_locked(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;

@@ -18,11 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the threads of a new scheduler tell its creator, when that one asks: see
- * must_hear. */
+/* What the threads of a new scheduler report to its creator, if it waits for
+ * them: see must_hear. */
 struct startup {
-	a_u32 waiting; /* any: threads that have not begun; slept on */
-	a_u32 error;   /* any: the last negative errno, negated */
+	a_u32 waiting; /* any: number of threads that have not begun; slept
+		        * on */
+	a_u32 error;   /* any: the last error, as a positive errno value */
 };
 
 /* --- the thread --------------------------------------------------------- */
@@ -34,7 +35,7 @@ static int set_affinity(const struct worker *w)
 
 	if (!sn_topology_own_cpus(s, w->index, &mask) && w->started_by_create &&
 	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
-		return 0; /* the creator's already */
+		return 0; /* inherited from the creator */
 	return os_thread_affinity(mask.cpus, mask.count);
 }
 
@@ -54,8 +55,8 @@ static void leave(void)
 	sn_fork_exit_unwatch();
 }
 
-/* A worker begins as one that is woken from its sleep, as a searcher. False:
- * the scheduler has ended before that. */
+/* A new worker begins like one that is woken from sleep: as a searcher. Returns
+ * false if the scheduler has ended before. */
 static bool wake_up(struct worker *w)
 {
 	sn_parking_withdraw(&w->sleeper);
@@ -63,7 +64,8 @@ static bool wake_up(struct worker *w)
 	return sn_slots_enter(w);
 }
 
-/* A started worker is in the gate already, and not to wait for a slot there. */
+/* A worker that was started later already counts as active in the gate. It must
+ * not wait for a slot while it does. */
 static bool come_in(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -75,7 +77,7 @@ static bool come_in(struct worker *w)
 	return sn_slots_enter(w);
 }
 
-/* The thread becomes w's. */
+/* Make the calling thread w's thread. */
 static void enter(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -84,7 +86,9 @@ static void enter(struct worker *w)
 	if (!error)
 		error = set_affinity(w);
 	os_thread_name(s->name, w->index);
-	arch_fp_set_control(s->fp_control); /* not that of a task that starts */
+	arch_fp_set_control(s->fp_control); /* the creator's floating-point
+					     * control, not that of the task
+					     * that starts the thread */
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
@@ -92,8 +96,9 @@ static void enter(struct worker *w)
 		report(w->startup, error);
 }
 
-/* Until w, whose thread this is, leaves, retires or the scheduler ends: it may
- * be another thread's then. Returns whether it is still in the gate. */
+/* Run w until it leaves, retires or the scheduler ends. After that, *w may
+ * belong to another thread. Returns whether the worker still counts in the
+ * gate. */
 static bool work(struct worker *w)
 {
 	for (;;) {
@@ -104,7 +109,8 @@ static bool work(struct worker *w)
 			if (sn_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
-			sn_slots_give(w); /* or it may be the next one's */
+			sn_slots_give(w); /* give the slot first: afterwards w
+					   * may belong to another thread */
 			if (sn_gate_is_done(&w->scheduler->gate))
 				return false;
 			if (sn_worker_threads_retire(w))
@@ -120,8 +126,7 @@ static void *thread_main(void *argument)
 	sennit_scheduler *s = w->scheduler;
 	bool              founding = w->started_by_create;
 	bool              left = false;
-	bool              heard =
-		w->startup; /* whoever created s waits for the first words */
+	bool heard = w->startup; /* the creator waits for reports */
 
 	if (heard)
 		enter(w);
@@ -149,7 +154,8 @@ static int make_depths(sennit_scheduler *s)
 	return s->depths ? 0 : -ENOMEM;
 }
 
-/* Workers and the first stack of each, which their threads touch first. */
+/* Make the workers, and reserve the first stack of each. The worker's own
+ * thread is the first to touch it. */
 static int make_workers(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++) {
@@ -165,9 +171,10 @@ static int make_workers(sennit_scheduler *s)
 	return 0;
 }
 
-/* Whether something can go wrong in the threads, or is promised to have been
- * done there. Else nobody waits for them to begin: what comes to a worker
- * before its thread lies where it looks first. */
+/* Whether the creator must wait for its threads: something can fail in them, or
+ * must be done there before create returns. Otherwise nobody waits for them.
+ * Work that reaches a worker before its thread runs lies where the worker looks
+ * first. */
 static bool must_hear(const sennit_scheduler *s)
 {
 	return s->config.affinity != SENNIT_AFFINITY_INHERIT ||
@@ -182,10 +189,11 @@ static void wait_for_startup(struct startup *startup)
 		os_word_wait(&startup->waiting, waiting, SENNIT_NEVER);
 }
 
-/* Start the threads that are open; *started says how many there are. */
+/* Start the threads of the open workers. *started becomes their number. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t open = a_load_rlx(&s->open); /* nobody else is there yet */
+	uint32_t open = a_load_rlx(&s->open); /* not raced: no other thread runs
+					       * yet */
 	bool     hear = must_hear(s);
 	struct startup startup;
 	int            err = 0;
@@ -201,8 +209,8 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 		err = os_thread_start(&w->thread, thread_main, w,
 				      s->config.stack_size);
 		if (err) {
-			/* Those that will not come have nothing to report.
-			 * -> start.began <- start.began */
+			/* The threads that were not started have nothing to
+			 * report. -> start.began <- start.began */
 			a_sub_acqrel(&startup.waiting, open - *started);
 			break;
 		}
@@ -212,12 +220,13 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	return err ? err : -(int)a_load_rlx(&startup.error);
 }
 
-/* Copies of the masks, or one of all CPUs: threads may start at any time. */
+/* Copy the CPU masks, or make one of all CPUs, because threads may start at any
+ * later time. */
 static int copy_masks(sennit_scheduler *s)
 {
 	const sennit_cpu_mask *from = s->config.masks;
 	size_t                 n = from ? s->config.mask_count : 1;
-	uint32_t               few[64]; /* CPUs: most systems have no more */
+	uint32_t               few[64]; /* CPUs; enough for most systems */
 	size_t                 cpus = from ? 0 : os_cpu_list(few, 64);
 	uint32_t              *next;
 
@@ -238,7 +247,8 @@ static int copy_masks(sennit_scheduler *s)
 	} else if (!from) {
 		size_t now = os_cpu_list(next, cpus);
 
-		cpus = now < cpus ? now : cpus; /* one may just have gone */
+		cpus = now < cpus ? now : cpus; /* a CPU may just have gone
+						 * offline */
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t count = from ? from[i].count : cpus;
@@ -251,13 +261,13 @@ static int copy_masks(sennit_scheduler *s)
 	return 0;
 }
 
-/* Everything but workers and threads. */
+/* Initialise everything except the workers and threads. */
 static void init_shared(sennit_scheduler *s, const sennit_config *config)
 {
 	uint32_t open = config->workers;
 
 	if (config->start == SENNIT_START_LAZY && open)
-		open = 1; /* who sees to it that there is always one */
+		open = 1; /* one thread, which starts others when needed */
 	s->config = *config;
 	s->memory = *config->allocator;
 	s->config.allocator = &s->memory;
@@ -332,7 +342,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		err = sn_slots_join(s);
 	if (!err)
 		err = start_threads(s, &started);
-	s->config.masks = NULL; /* the caller's, and used no more */
+	s->config.masks = NULL; /* belongs to the caller, not used any more */
 	if (err) {
 		sn_finalise_abandon(s, started);
 		return err;

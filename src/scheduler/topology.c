@@ -38,8 +38,9 @@ static sennit_cpu_place place_of_cpu(const sennit_scheduler *s, uint32_t cpu)
 	return p;
 }
 
-/* What the first and the last CPU of a mask share: the others are between them
- * as a rule, and if not the order is less good, no more. */
+/* The place that the first and the last CPU of worker i's mask share. The other
+ * CPUs usually lie between them. If they do not, only the steal order gets
+ * worse. */
 static sennit_cpu_place place_of(const sennit_scheduler *s, uint32_t i)
 {
 	sennit_cpu_place a, b;
