@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.c - tasks of a domain carry its address; see worker/domain.h. */
+/* domain.c - the public calls of domains. Tasks of a domain carry its address;
+ * see worker/domain.h. */
 #include "sennit/domain.h"
 
 #include "worker/domain.h"
@@ -33,7 +34,7 @@ void sennit_domain_release(sennit_domain *d)
 {
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_release");
 	MISUSE(!sn_gate_references(&d->gate), "sennit_domain_release",
-	       "no reference is left to release");
+	       "the caller has no reference to release");
 	sn_domain_release(d);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.c - a weak handle is a part of the scheduler's own block, which stays as
- * long as the handle: the gate in it knows whether the scheduler has ended.
+/* end.c - notification of a scheduler's end, and weak handles. A weak handle is
+ * a part of the scheduler's memory block, which stays allocated as long as the
+ * handle. The gate in that block knows whether the scheduler has ended.
  */
 #include "sennit/end.h"
 
@@ -9,7 +10,8 @@
 
 #include <errno.h>
 
-/* The scheduler, or what is left of it, for the call of that name. */
+/* The scheduler of the handle, which may have ended. `call` names the public
+ * call. */
 static sennit_scheduler *named(sennit_weak *w, const char *call)
 {
 	sennit_scheduler *s = container_of(w, struct sennit_scheduler,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - members are tasks whose meta names their group.
+/* group.c - groups: members are tasks whose meta contains the address of their
+ * group.
  *
- * On its own worker a wait runs members from the newest end of the deque as
- * plain calls, and sleeps for the rest.
+ * A wait on the opener's own worker runs members from the newest end of the
+ * deque as plain calls. It sleeps until the other members have ended.
  */
 #include "sennit/group.h"
 
@@ -63,7 +64,8 @@ static void count_one(sennit_group *g)
 	if (sn_group_is_home(g, sn_self))
 		g->here_++;
 	else
-		a_add_rlx(&g->others_, GROUP_ONE); /* placing publishes it */
+		a_add_rlx(&g->others_, GROUP_ONE); /* relaxed: placing the task
+						    * publishes it */
 }
 
 static int place(sennit_group *g, struct task t)
@@ -97,7 +99,7 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 	return err;
 }
 
-/* Apart, so that the usual way needs no frame. */
+/* A function of its own, so that the fast path needs no stack frame. */
 static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 				    void *argument)
 {
@@ -139,9 +141,9 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* Whether members may run on the caller's stack: nothing goes before them, and
- * it is not too deep. Counted as a dispatch before looking for one, since what
- * is due then may bring newer tasks. */
+/* Whether members may run on the caller's stack: nothing else must run first,
+ * and the stack has enough room. Counts a dispatch before looking for a member,
+ * because the upkeep may add newer tasks. */
 static ALWAYS_INLINE bool may_run_here(struct worker *w)
 {
 	return sn_loop_wants_newest(w) &&
@@ -149,7 +151,7 @@ static ALWAYS_INLINE bool may_run_here(struct worker *w)
 	       sn_loop_tick(w);
 }
 
-/* Take the newest own task if it is a member of *g. */
+/* Take the newest task of w if it is a member of *g. */
 static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 				      struct task *t)
 {
@@ -167,7 +169,8 @@ static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
 	return error;
 }
 
-/* The same where the opener has some: they are not the member's. */
+/* The same when the opener has local values or a name: the member must not see
+ * them. */
 static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 {
 	struct task_cleanup_saved aside;
@@ -215,8 +218,8 @@ static NOINLINE int call_copied(sennit_group *g, struct worker *w,
 	return error;
 }
 
-/* Run members of *g, which belongs here, on the running stack for as long as
- * the newest own task is one. */
+/* Run members of *g on the running stack while the newest task of w is one. The
+ * group must belong to w. */
 static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 {
 	struct task t;
@@ -244,19 +247,18 @@ int sennit_group_wait(sennit_group *g)
 
 	CXX_BARRIER();
 	if (likely(sn_group_is_home(g, w))) {
-		/* A task that begins handles no exception: not on a stack that
-		 * does. */
+		/* A new task must not see a handled exception, so members do
+		 * not run on a stack that handles one. */
 		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
 		    !sn_cxx_is_busy(w->home.cxx))
 			run_members(g, w);
 	} else {
 		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
-		       "sennit_group_wait",
-		       "another thread has opened the group");
+		       "sennit_group_wait", "another thread opened the group");
 	}
 	if (unlikely(!sn_group_is_over(g)))
 		sn_group_sleep(g);
-	if (likely(!a_load_rlx(&g->error_))) /* shown by group.end */
+	if (likely(!a_load_rlx(&g->error_))) /* group.end made it visible */
 		return 0;
 	sn_cancel_scope_close(&g->scope_);
 	return (int)a_load_rlx(&g->error_);

@@ -6,13 +6,13 @@
 
 #define ALL_FLAGS SENNIT_PARALLEL_DETERMINISTIC
 
-/* How long a piece should take: long beside a cut and a look at the clock,
- * short beside what somebody may have to wait for the last one. */
+/* The target time of a piece: long compared with a cut and a clock reading,
+ * short compared with the time that the caller may wait for the last piece. */
 #define PIECE_TIME (10 * SENNIT_MICROSECOND)
 
-/* Without a grain no piece is larger than this part of a worker's share, and
- * the first is this part of the largest: too much of what turns out to take
- * long would be with one worker otherwise. */
+/* Without a grain, the largest piece is 1/LARGE_PART of a worker's share, and
+ * the first piece is 1/FIRST_PART of the largest. With larger pieces too much
+ * slow work could end up with one worker. */
 #define LARGE_PART 8
 #define FIRST_PART 8
 
@@ -59,7 +59,7 @@ int sn_parallel_run(struct parallel *p, sennit_member_fn *run, void *argument)
 
 /* --- cutting ------------------------------------------------------------ */
 
-/* Whether nothing lies where w's next cut would go. */
+/* Whether there is no task where w's next cut would go. */
 static bool has_nothing(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
@@ -70,7 +70,8 @@ static bool has_nothing(const struct worker *w)
 		return true;
 	if (s->config.placement != SENNIT_PLACEMENT_SPREAD)
 		return !sn_deque_has_tasks_owner(&w->deque);
-	/* It would go to another at once. Stale: see core/parking.h. */
+	/* SPREAD: a cut would go to another worker at once. A stale value is
+	 * harmless, see core/parking.h. */
 	return sn_parking_has_sleepers(w->parking);
 }
 
@@ -83,7 +84,9 @@ bool sn_parallel_is_wanted(const struct range *r, struct worker *w)
 	return false;
 }
 
-/* One that nobody takes costs a stack where it is not joined as a call. */
+/* A member that nobody takes costs a stack, unless its wait can run it as a
+ * call. So members are offered only where that is possible, or where there is
+ * no other task. */
 bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	const struct worker *w = sn_self;
@@ -100,7 +103,7 @@ void sn_parallel_give_way(struct worker *w)
 		     !sn_inbox_is_empty(&w->fibers))) {
 		sn_loop_yield(w);
 	} else if (unlikely(!sn_loop_tick(w))) {
-		w->dispatches = 1; /* the loop's turn, and now */
+		w->dispatches = 1; /* the loop must do the upkeep now */
 		sn_loop_yield(w);
 	}
 }
@@ -122,7 +125,7 @@ size_t sn_parallel_middle(const struct loop *l, const struct range *r)
 	return r->begin + (kept < r->piece ? r->piece : kept);
 }
 
-/* The next piece shall take the time that pieces should. */
+/* Adapt the size of the next piece to the target time. */
 static void adapt(const struct loop *l, struct range *r, sennit_time took)
 {
 	if (took < PIECE_TIME / 2 && r->piece <= l->most / 2)
@@ -171,7 +174,7 @@ int sn_parallel_pieces(const struct loop *l, struct range *r, struct worker *w)
 
 /* --- for ---------------------------------------------------------------- */
 
-/* A part of the range that somebody works off. */
+/* A part of the range that one worker processes. */
 struct share {
 	const struct loop *loop;
 	struct range       range;
@@ -179,8 +182,8 @@ struct share {
 
 static int run_share(void *argument);
 
-/* Cut r in two. Without memory for it we do it all ourselves; cancelled we are
- * about to learn of it. */
+/* Cut r in two. If there is no memory for that, this worker does all of it. If
+ * the group is cancelled, the next check finds that. */
 static void cut(const struct loop *l, struct range *r)
 {
 	struct share other = { l, *r };

@@ -22,11 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ", task <name>" of what runs on f, if it has a name. */
+/* Write ", task <name>" for the task that runs on f, if it has a name. */
 static void describe_task(char *text, size_t size, struct sennit_fiber *f)
 {
 	char        own[SENNIT_NAME_SIZE];
-	char        shown[4 * SENNIT_NAME_SIZE]; /* each byte as \xNN */
+	char        shown[4 * SENNIT_NAME_SIZE]; /* each byte may become \xNN */
 	const char *name = own;
 
 	if (!sn_task_name_read(&f->name, own))
@@ -38,7 +38,7 @@ static void describe_task(char *text, size_t size, struct sennit_fiber *f)
 	snprintf(text, size, ", task %s", shown);
 }
 
-/* For messages: who is running. */
+/* Describe the running worker and fiber, for messages. */
 static void describe(char *text, size_t size)
 {
 	struct worker *w = sn_self;
@@ -122,7 +122,7 @@ int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 int sennit_bind(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_bind");
-	MISUSE(sn_self, "sennit_bind", "this thread is bound already");
+	MISUSE(sn_self, "sennit_bind", "this thread is already bound");
 	return sn_bind(s);
 }
 
@@ -137,7 +137,7 @@ void sennit_unbind(void)
 	MISUSE(w->home.current != &w->main, "sennit_unbind",
 	       "called from a task, not from the thread's own stack");
 	MISUSE(w->unbinding, "sennit_unbind",
-	       "called by a task that it runs, or after one was left by "
+	       "called from a task that it runs, or after a task was left by "
 	       "longjmp()");
 	sn_unbind(w);
 }
@@ -150,7 +150,7 @@ sennit_scheduler *sennit_current(void)
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_workers");
-	return a_load_rlx(&s->target); /* a number, stale as any answer is */
+	return a_load_rlx(&s->target); /* relaxed: any answer may be stale */
 }
 
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
@@ -174,7 +174,7 @@ void sennit_scheduler_trim(sennit_scheduler *s)
 	sn_trim_tell(s);
 }
 
-/* Counters are read while their owners count: see sennit_stats. */
+/* The counters are read while their owners write them: see sennit_stats. */
 static void add_worker(sennit_stats *sum, struct worker *w)
 {
 	uint64_t fibers = sn_worker_blocked(w);
@@ -186,10 +186,12 @@ static void add_worker(sennit_stats *sum, struct worker *w)
 	sum->parks += a_load_rlx(&w->parks);
 	sum->fibers += fibers;
 	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
-	if (!w->threaded || a_load_rlx(&w->has_thread)) /* a number, as all */
+	if (!w->threaded || a_load_rlx(&w->has_thread)) /* relaxed: only a
+							 * statistic */
 		sum->trims_due += sn_trim_is_pending(w);
 	sum->threads += w->threaded &&
-			a_load_rlx(&w->has_thread); /* the same */
+			a_load_rlx(&w->has_thread); /* relaxed: only a
+						     * statistic */
 	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 

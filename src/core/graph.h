@@ -3,7 +3,7 @@
  *
  *	edges       (0,2) (1,2) (0,3) (2,3) (0,2)
  *
- *	begins      0     2  3  4  4       of node i, up to begins[i + 1]
+ *	begins      0     2  3  4  4       of node i, to begins[i + 1]
  *	successors  2  3  2  3             in the given order, without duplicates
  *	ins         0  0  2  2             number of predecessors of node i
  *

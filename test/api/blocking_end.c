@@ -195,7 +195,8 @@ static void the_report_has_hope_in_calls(void **state)
 	assert_soon(stats_of(s).parks >= w->threads);
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "waits for a blocking call 0x"));
-	assert_null(strstr(text, "nothing inside can wake any of them"));
+	assert_null(
+		strstr(text, "nothing in the scheduler can wake any of them"));
 	let_go(CALLS);
 	end_scheduler(s);
 }

@@ -178,7 +178,7 @@ static void commit_leave_locked(const struct offence *o)
 static void locking_what_a_task_left_locked_there(void **state)
 {
 	assert_misuse(state,
-		      "sennit_mutex_lock: the caller holds the mutex already",
+		      "sennit_mutex_lock: the caller already holds the mutex",
 		      commit_leave_locked);
 }
 

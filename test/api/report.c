@@ -452,7 +452,7 @@ static void the_text_names_who_waits_for_what(void **state)
 	assert_true(worker < w->threads);
 	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_"));
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
-			   "nothing inside can wake any of them\n"));
+			   "nothing in the scheduler can wake any of them\n"));
 	sennit_event_set(&t.event);
 	end_scheduler(s);
 }

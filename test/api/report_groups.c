@@ -102,7 +102,7 @@ static void a_wait_that_no_group_ends_is_hopeless_in_one(void **state)
 	begin_enclosed(&c, s);
 	assert_true(enclosed_wait(s).deadline == SENNIT_NEVER);
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
-			   "nothing inside can wake any of them\n"));
+			   "nothing in the scheduler can wake any of them\n"));
 	sennit_event_set(&c.go);
 	sennit_wait_group_wait(&c.done);
 	end_scheduler(s);
