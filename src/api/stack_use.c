@@ -64,8 +64,8 @@ static void print_use(void *fd, const sennit_stack_use *use)
 	else if (use->task)
 		os_function_name((uintptr_t)use->task, name, sizeof(name));
 	os_print(*(const int *)fd,
-		 "%8zu bytes at most of %" PRIu64 " tasks %s: %zu KiB would "
-		 "do\n",
+		 "%8zu bytes at most in %" PRIu64 " tasks of %s: a stack of "
+		 "%zu KiB is enough\n",
 		 use->deepest, use->tasks, name, use->least / 1024);
 }
 

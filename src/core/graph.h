@@ -4,7 +4,7 @@
  *	edges       (0,2) (1,2) (0,3) (2,3) (0,2)
  *
  *	begins      0     2  3  4  4       of node i, to begins[i + 1]
- *	successors  2  3  2  3             in the given order, without duplicates
+ *	successors  2  3  2  3             in the given order, each once
  *	ins         0  0  2  2             number of predecessors of node i
  *
  * Node numbers are below 2^31. All arrays lie in one block. The caller frees

@@ -261,7 +261,7 @@ static void it_is_printed_by_name(void **state)
 	run_some(use_5000, TASKS);
 	assert_counted(s, use_5000, TASKS);
 	printed(sennit_scheduler_print_stacks, s, text, sizeof(text));
-	if (!strstr(text, " bytes at most of 20 tasks fiver: "))
+	if (!strstr(text, " bytes at most in 20 tasks of fiver: "))
 		fail_msg("%s", text);
 	assert_int_equal(sennit_task_set_name(use_5000, NULL), 0);
 	end(s);
