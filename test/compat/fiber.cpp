@@ -228,7 +228,7 @@ TEST_P(FiberOn, lets_exceptions_of_the_predicate_through)
 			lock, []() -> bool { throw std::runtime_error("x"); }),
 		std::runtime_error);
 	EXPECT_TRUE(lock.owns_lock());
-	/* Nothing is left of it. */
+	/* No state of it is left. */
 	EXPECT_FALSE(Fiber::current()->wait(
 		lock, system_clock::now() + milliseconds(1),
 		[] { return false; }));
@@ -255,7 +255,7 @@ TEST_F(Alone, a_fiber_that_is_ready_goes_before_the_tasks_of_its_thread)
 	marl::Scheduler::unbind();
 	EXPECT_EQ(order, "12sR3");
 }
-/* --- in a cancelled group of sennit's ------------------------------------- */
+/* --- in a cancelled sennit group ------------------------------------------ */
 
 struct Cancelled {
 	marl::mutex     mutex;
@@ -266,7 +266,8 @@ struct Cancelled {
 	sennit_group    group;
 };
 
-/* Waits without a time go on, those with one end as if it had come. */
+/* Waits without a timeout continue. Waits with one return as if it had
+ * expired. */
 int waitCancelled(void *argument)
 {
 	Cancelled &c = *static_cast<Cancelled *>(argument);
