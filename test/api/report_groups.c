@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_groups.c - what reports say of waits that a group's deadline ends. */
+/* report_groups.c - reports of waits that a group's deadline ends. */
 #include "printed.h"
 #include "with_workers.h"
 
-/* Members wait for an event in a group with a deadline that does not come. */
+/* Members wait for an event, in a group whose deadline does not come. */
 struct enclosed {
 	sennit_scheduler *s;
 	sennit_event      go;
@@ -90,7 +90,7 @@ static void a_wait_ends_with_the_deadline_of_a_group_around_it(void **state)
 	}
 }
 
-/* The group's deadline does not end this one, nor the wait for its member. */
+/* The group's deadline ends neither this wait nor the wait for its member. */
 static void a_wait_that_no_group_ends_is_hopeless_in_one(void **state)
 {
 	struct world     *w = *state;

@@ -216,8 +216,7 @@ TEST_P(SchedulerOf, takes_functions_that_can_only_be_moved)
 	EXPECT_EQ(seen, 7);
 }
 
-/* Captures of any size and alignment: each is constructed and destroyed equally
- * often. */
+/* Any size and alignment: each is constructed and destroyed equally often. */
 template <size_t SIZE, size_t ALIGNMENT> struct alignas(ALIGNMENT) Fat {
 	explicit Fat(std::atomic<int> *alive_) : alive(alive_)
 	{
