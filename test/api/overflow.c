@@ -189,7 +189,7 @@ static void the_task_and_its_stack_are_named(void **state)
 	assert_killed_by(&f, SIGSEGV);
 	assert_names(&f, run_off_the_stack);
 	assert_says(&f, ", fiber ");
-	assert_says(&f, "KiB are used up; sennit_config.stack_size");
+	assert_says(&f, "KiB are used up; raise sennit_config.stack_size");
 }
 
 static void name_it(void)
