@@ -141,6 +141,46 @@ TEST_P(FiberOn, may_be_notified_after_its_thread_has_unbound)
 				  marl::Task::Flags::SameThread));
 }
 
+/* An allocator that notifies the unbinding thread's fiber whenever it frees
+ * memory of the scheduler. ASan and valgrind then see a read of the freed
+ * worker.
+ */
+class Notifying : public marl::Allocator
+{
+public:
+	explicit Notifying(marl::Allocator *inner) : inner_(inner)
+	{
+	}
+	marl::Allocation allocate(
+		const marl::Allocation::Request &request) override
+	{
+		return inner_->allocate(request);
+	}
+	void free(const marl::Allocation &allocation) override
+	{
+		inner_->free(allocation);
+		if (fiber)
+			fiber->notify();
+	}
+
+	Fiber *fiber = nullptr;
+
+private:
+	marl::Allocator *inner_;
+};
+
+TEST_F(Alone, a_thread_may_be_notified_while_it_unbinds)
+{
+	Notifying       allocator(&memory);
+	marl::Scheduler scheduler(
+		marl::Scheduler::Config().setAllocator(&allocator));
+
+	scheduler.bind();
+	allocator.fiber = Fiber::current();
+	scheduler.unbind();
+	allocator.fiber = nullptr;
+}
+
 TEST_P(FiberOn, does_not_wait_for_what_holds)
 {
 	marl::lock lock(mutex);

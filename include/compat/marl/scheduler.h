@@ -163,20 +163,36 @@ public:
 			return table;
 		}
 
-		void stand_for(sennit_fiber *native)
-		{
-			marl::lock held(mutex_);
+		/* The fiber is in wait(), and so its worker exists. */
+		struct Waiting {
+			explicit Waiting(Fiber &waiter) : fiber(waiter)
+			{
+				marl::lock held(fiber.mutex_);
 
-			native_ = native;
-		}
+				fiber.waits_++;
+			}
+			~Waiting()
+			{
+				marl::lock held(fiber.mutex_);
 
+				fiber.waits_--;
+			}
+			Waiting(const Waiting &) = delete;
+			Waiting &operator=(const Waiting &) = delete;
+
+			Fiber &fiber;
+		};
+
+		inline bool suspend(marl::lock &lock, const Predicate &holds,
+				    sennit_time deadline);
 		inline bool wait_until(marl::lock &lock, const Predicate &holds,
 				       sennit_time deadline);
 		inline bool wait_until(sennit_time deadline);
 
 		mutex         mutex_;
-		sennit_fiber *native_ = nullptr; /* its thread writes, under
-						  * mutex_; NULL: unbound */
+		sennit_fiber *native_ = nullptr; /* for the fiber's thread; for
+						  * others while it waits */
+		unsigned waits_ = 0;    /* under mutex_; predicates may wait */
 		bool notified_ = false; /* under mutex_; since wait() began */
 	};
 
@@ -295,8 +311,6 @@ inline void Scheduler::unbind()
 {
 	sennit_unbind();
 	bound() = nullptr;
-	for (auto &fiber : Fiber::known())
-		fiber.second->stand_for(nullptr);
 }
 
 inline void Scheduler::enqueue(Task &&task)
@@ -325,19 +339,17 @@ inline Scheduler::Fiber *Scheduler::Fiber::current()
 	if (!fiber)
 		fiber.reset(new Fiber(number));
 	if (fiber->native_ != native)
-		fiber->stand_for(native);
+		fiber->native_ = native;
 	return fiber.get();
 }
 
-inline bool Scheduler::Fiber::wait_until(marl::lock      &lock,
-					 const Predicate &holds,
-					 sennit_time      deadline)
+inline bool Scheduler::Fiber::suspend(marl::lock &lock, const Predicate &holds,
+				      sennit_time deadline)
 {
 	detail::CalledByC<const Predicate> predicate(holds);
 
 	detail::require(native_ == sennit_fiber_current(),
 			"a fiber waits that does not run");
-
 	bool result = sennit_fiber_wait(lock.guarded()->native_handle(),
 					predicate.call, &predicate, deadline);
 
@@ -346,13 +358,27 @@ inline bool Scheduler::Fiber::wait_until(marl::lock      &lock,
 	return result;
 }
 
+inline bool Scheduler::Fiber::wait_until(marl::lock      &lock,
+					 const Predicate &holds,
+					 sennit_time      deadline)
+{
+	Waiting waiting(*this);
+
+	return suspend(lock, holds, deadline);
+}
+
 inline bool Scheduler::Fiber::wait_until(sennit_time deadline)
 {
 	marl::lock lock(mutex_);
 
 	notified_ = false;
-	return wait_until(
+	waits_++;
+
+	bool result = suspend(
 		lock, [this] { return notified_; }, deadline);
+
+	waits_--;
+	return result;
 }
 
 inline void Scheduler::Fiber::wait(marl::lock &lock, const Predicate &holds)
@@ -386,7 +412,7 @@ inline void Scheduler::Fiber::notify()
 	marl::lock held(mutex_);
 
 	notified_ = true;
-	if (native_)
+	if (waits_)
 		sennit_fiber_notify(native_);
 }
 
