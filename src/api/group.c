@@ -229,7 +229,7 @@ static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 								  t.argument,
 								  t.meta });
 
-		a_bump_owner(&w->tasks);
+		sn_counters_count_task(&w->counters);
 		if (unlikely(error))
 			sn_group_fail(g, error);
 		g->here_--;

@@ -175,22 +175,19 @@ void sennit_scheduler_trim(sennit_scheduler *s)
 }
 
 /* Counters are read while their owners count: see sennit_stats. */
-static void add_worker(sennit_stats *sum, struct worker *w)
+static void add_worker(sennit_stats *sum, struct counters_sum *done,
+		       struct worker *w)
 {
 	uint64_t fibers = sn_worker_blocked(w);
 	uint64_t stacks = a_load_rlx(&w->stacks);
 
-	sum->tasks += a_load_rlx(&w->tasks);
-	sum->steals += a_load_rlx(&w->steals);
-	sum->blocks += a_load_rlx(&w->blocks);
-	sum->parks += a_load_rlx(&w->parks);
+	sn_counters_add(done, &w->counters);
 	sum->fibers += fibers;
 	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
 	if (!w->threaded || a_load_rlx(&w->has_thread)) /* a number, as all */
 		sum->trims_due += sn_trim_is_pending(w);
 	sum->threads += w->threaded &&
 			a_load_rlx(&w->has_thread); /* the same */
-	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 
 static void add_slots(sennit_stats *sum, sennit_scheduler *s)
@@ -203,38 +200,52 @@ static void add_slots(sennit_stats *sum, sennit_scheduler *s)
 	pthread_mutex_unlock(&s->resources->lock);
 }
 
+static void add_workers(sennit_stats *sum, sennit_scheduler *s)
+{
+	struct counters_sum done = { .tasks = 0 };
+	struct link        *l;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		add_worker(sum, &done, s->workers[i]);
+	os_lock(&s->lock);
+	sn_counters_join(&done, &s->past);
+	l = s->bound;
+	while (l) {
+		add_worker(sum, &done, container_of(l, struct worker, bound));
+		l = sn_link_after(l, s->bound);
+	}
+	pthread_mutex_unlock(&s->lock);
+	sum->tasks = done.tasks;
+	sum->steals = done.steals;
+	sum->blocks = done.blocks;
+	sum->parks = done.parks;
+	sum->fibers_peak = done.fibers_peak;
+}
+
+static void add_stacks(sennit_stats *sum, sennit_scheduler *s)
+{
+	struct stacks_count stacks = sn_stacks_count(&s->stacks);
+
+	sum->stacks = stacks.made;
+	sum->stacks_idle += stacks.resting;
+	sum->stacks_trimmed = stacks.trimmed;
+	sum->stack_bytes = stacks.bytes;
+	sum->stacks_unguarded = stacks.unguarded;
+}
+
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
-	sennit_stats        sum = { .size = sizeof(sum) };
-	size_t              size;
-	struct stacks_count stacks;
-	struct link        *l;
+	sennit_stats sum = { .size = sizeof(sum) };
+	size_t       size;
 
 	MISUSE_INHERITED(s, "sennit_scheduler_stats");
 	MISUSE(!stats, "sennit_scheduler_stats", "stats is NULL");
 	size = stats->size;
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
 	       "stats->size is not set");
-	for (uint32_t i = 0; i < s->capacity; i++)
-		add_worker(&sum, s->workers[i]);
-	os_lock(&s->lock);
-	sum.tasks += s->past_tasks;
-	sum.blocks += s->past_blocks;
-	sum.parks += s->past_parks;
-	sum.fibers_peak += s->past_fibers_peak;
-	l = s->bound;
-	while (l) {
-		add_worker(&sum, container_of(l, struct worker, bound));
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	add_workers(&sum, s);
 	add_slots(&sum, s);
-	stacks = sn_stacks_count(&s->stacks);
-	sum.stacks = stacks.made;
-	sum.stacks_idle += stacks.resting;
-	sum.stacks_trimmed = stacks.trimmed;
-	sum.stack_bytes = stacks.bytes;
-	sum.stacks_unguarded = stacks.unguarded;
+	add_stacks(&sum, s);
 	sum.blocking_threads = sn_blocking_threads_count(&s->blocking);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));

@@ -60,17 +60,6 @@ static void wait_for_callers(struct worker *w)
 		os_thread_yield();
 }
 
-/* What the worker has counted stays in the scheduler's sums. */
-static void keep_counters_locked(struct worker *w)
-{
-	sennit_scheduler *s = w->scheduler;
-
-	s->past_tasks += a_load_rlx(&w->tasks);
-	s->past_blocks += a_load_rlx(&w->blocks);
-	s->past_parks += a_load_rlx(&w->parks);
-	s->past_fibers_peak += a_load_rlx(&w->blocked_peak);
-}
-
 void sn_unbind(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -80,7 +69,8 @@ void sn_unbind(struct worker *w)
 	sn_trim_leave(w, s->config.spare_stacks);
 	os_lock(&s->lock);
 	sn_link_leave(&s->bound, &w->bound);
-	keep_counters_locked(w);
+	/* What it has counted stays in the scheduler's sums. */
+	sn_counters_add(&s->past, &w->counters);
 	pthread_mutex_unlock(&s->lock);
 	sn_task_local_leave(w);
 	sn_stack_overflow_leave(w);

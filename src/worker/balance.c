@@ -10,7 +10,7 @@
 bool sn_balance_piles_up(struct worker *w)
 {
 	uint64_t blocked = sn_worker_blocked(w);
-	uint64_t tasks = a_load_rlx(&w->tasks);
+	uint64_t tasks = sn_counters_tasks(&w->counters);
 	int64_t pile = (int64_t)w->pile + (int64_t)(blocked - w->seen_blocked) -
 		       (int64_t)(tasks - w->seen_tasks);
 
@@ -104,7 +104,7 @@ void sn_balance_deal(struct worker *w)
 	uint32_t       left, n, dealt = 0;
 
 	if (!w->threaded || w->draining ||
-	    a_load_rlx(&w->blocks) - w->dealt_at < SHARE_PILE ||
+	    sn_counters_blocks(&w->counters) - w->dealt_at < SHARE_PILE ||
 	    !sn_balance_piles_up(w))
 		return;
 	left = sn_deque_count(&w->deque);
@@ -113,7 +113,7 @@ void sn_balance_deal(struct worker *w)
 		return;
 	n = find_hands(w, hands);
 	if (n)
-		w->dealt_at = a_load_rlx(&w->blocks);
+		w->dealt_at = sn_counters_blocks(&w->counters);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t hand = hand_of(w, hands[i], left - dealt, n - i + 1);
 

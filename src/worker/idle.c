@@ -207,7 +207,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 		return !sn_gate_is_done(&s->gate);
 	}
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
-	a_bump_owner(&w->parks);
+	sn_counters_count_park(&w->counters);
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
 	sn_slots_give(w);
@@ -328,7 +328,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sn_parking_announce(&w->solo, false);
 		if (sn_inbox_is_empty(&w->fibers) &&
 		    !sn_worker_threads_is_kept(w)) {
-			a_bump_owner(&w->parks);
+			sn_counters_count_park(&w->counters);
 			sn_slots_give(w);
 			in_time = sleep_alone(w, wake, until);
 		}

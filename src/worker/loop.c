@@ -84,7 +84,7 @@ static ALWAYS_INLINE void after_task(struct worker *w)
 		sn_task_cleanup_run(w->home.current);
 	if (likely(!w->home.fp_shared))
 		arch_fp_set_control(w->home.fp_control);
-	a_bump_owner(&w->tasks);
+	sn_counters_count_task(&w->counters);
 }
 
 /* Count a dispatch before a task that the loop does not see. False: the loop is
@@ -186,8 +186,7 @@ static void note_peak(struct worker *w)
 
 	if (blocked > w->busiest)
 		w->busiest = blocked;
-	if (blocked > a_load_rlx(&w->blocked_peak))
-		a_store_rlx(&w->blocked_peak, blocked);
+	sn_counters_note_blocked(&w->counters, blocked);
 }
 
 /* The turns of what could starve: inbox and timers, and being closed. */
@@ -437,12 +436,12 @@ void sn_loop_suspend(struct worker *w)
 		suspend_with_exceptions(w);
 		return;
 	}
-	a_bump_owner(&w->blocks);
+	sn_counters_count_block(&w->counters);
 	if (unlikely(!leave_fast(w)))
 		leave(w);
 	w = sn_self; /* see run */
 	sn_fiber_state_run(&w->home.current->state);
-	sn_worker_count_resume(w);
+	sn_counters_count_resume(&w->counters);
 	*w->error = error;
 }
 
@@ -451,7 +450,8 @@ void sn_loop_yield(struct worker *w)
 	struct sennit_fiber *self = w->home.current;
 
 	TORTURE_POINT(); /* who is alone comes back at once */
-	sn_fiber_state_yield(&self->state, (uint32_t)a_load_rlx(&w->blocks),
+	sn_fiber_state_yield(&self->state,
+			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock));
 	sn_worker_ready(w, self);
 	sn_loop_suspend(w);

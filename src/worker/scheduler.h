@@ -16,6 +16,7 @@
 #include "core/stack.h"
 #include "core/steal_order.h"
 #include "fiber/blocking_threads.h"
+#include "worker/counters.h"
 #include "sennit/end.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
@@ -102,10 +103,7 @@ struct sennit_scheduler {
 					       * to be joined */
 	uint32_t  exits;                  /* under lock: so many */
 	bool      abandoned;              /* fixed once the gate is DONE */
-	uint64_t  past_tasks;       /* under lock: counters of unbound ones */
-	uint64_t  past_blocks;      /* under lock */
-	uint64_t  past_parks;       /* under lock */
-	uint64_t  past_fibers_peak; /* under lock */
+	struct counters_sum past; /* under lock: of threads that have unbound */
 };
 
 #endif

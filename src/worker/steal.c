@@ -41,7 +41,7 @@ static bool rob(struct worker *w, struct worker *victim)
 	else if (!sn_inbox_is_empty(&victim->tasks_in))
 		n = sn_worker_take_parcels(w, &victim->tasks_in,
 					   sn_balance_parts(victim));
-	a_store_rlx(&w->steals, a_load_rlx(&w->steals) + n);
+	sn_counters_count_steals(&w->counters, n);
 	return n;
 }
 

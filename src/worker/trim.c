@@ -29,7 +29,8 @@ static sennit_time after_period(const sennit_scheduler *s, sennit_time now)
 /* What w has done so far: as before, it has done nothing. */
 static uint64_t deeds_of(const struct worker *w)
 {
-	return a_load_rlx(&w->tasks) + a_load_rlx(&w->blocks);
+	return sn_counters_tasks(&w->counters) +
+	       sn_counters_blocks(&w->counters);
 }
 
 /* Idle stacks that w would not miss if no more fibers wait than `need`, and one

@@ -18,6 +18,7 @@
 #include "core/ring.h"
 #include "core/shares.h"
 #include "core/tracebuffer.h"
+#include "worker/counters.h"
 #include "worker/scheduler.h"
 #include "fiber/fiber.h"
 #include "worker/task_inbox.h"
@@ -116,8 +117,7 @@ struct worker {
 				* than ended, lately; SHARE_PILE_MAX at most */
 	uint64_t dealt_at;     /* owner: `blocks` when it last dealt */
 
-	/* Counters: owner writes. Fibers blocked or ready: blocks - resumes. */
-	a_u64 tasks, steals, parks, blocks, resumes, blocked_peak;
+	struct counters counters;
 
 	struct deque deque; /* MTW only */
 
@@ -232,23 +232,10 @@ static inline bool sn_worker_has_task(const struct worker *w)
 	       sn_deque_has_tasks_owner(&w->deque);
 }
 
-/* Fibers of w that wait or are ready; by another thread, as many or some more:
- * it sees the block of each resume that it sees, so never fewer than none. (The
- * sweep of finalise.c sees both as they are: w is out of the gate.) Checked by
- * test/model/counts.pml. */
+/* Fibers of w that wait or are ready: see counters.h. */
 static inline uint64_t sn_worker_blocked(const struct worker *w)
 {
-	uint64_t resumes = a_load_acq(&w->resumes); /* <- worker.resume */
-
-	return a_load_rlx(&w->blocks) - resumes;
-}
-
-/* A wait of w's that was counted in `blocks` is over. */
-static inline void sn_worker_count_resume(struct worker *w)
-{
-	uint64_t resumes = a_load_rlx(&w->resumes); /* only w writes it */
-
-	a_store_rel(&w->resumes, resumes + 1); /* -> worker.resume: its block */
+	return sn_counters_blocked(&w->counters);
 }
 
 /* Move tasks of an inbox, w's own or a victim's, to w's deque: one of so many
