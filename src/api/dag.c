@@ -137,8 +137,9 @@ static uint32_t count_out_all(struct run *r, const struct dag_node *node,
 /* Whether the worker has nothing to do that goes before a task. */
 static ALWAYS_INLINE bool may_go_on(struct worker *w)
 {
-	return !w->ready.head && sn_inbox_is_empty(&w->fibers) &&
-	       (!w->threaded || sn_ring_is_empty(&w->pinned)) &&
+	return !sn_run_queue_has_ready(&w->run) &&
+	       sn_inbox_is_empty(&w->fibers) &&
+	       (!w->threaded || !sn_run_queue_has_pinned(&w->run)) &&
 	       sn_loop_tick(w);
 }
 

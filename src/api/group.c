@@ -117,13 +117,14 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!sn_group_is_home(g, w) || !w->pushes ||
-		     !sn_deque_has_room(&w->deque) || !run ||
+	if (unlikely(!sn_group_is_home(g, w) || !sn_run_queue_pushes(&w->run) ||
+		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
 	g->here_++;
-	sn_deque_push_room(&w->deque, (struct task){ sn_task_fn(run), argument,
-						     sn_task_member(g) });
+	sn_deque_push_room(
+		sn_worker_deque(w),
+		(struct task){ sn_task_fn(run), argument, sn_task_member(g) });
 	return unlikely(sn_place_is_help_due(w)) ? help(w) : 0;
 }
 
@@ -153,7 +154,8 @@ static ALWAYS_INLINE bool may_run_here(struct worker *w)
 static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 				      struct task *t)
 {
-	return sn_deque_pop_if(&w->deque, ~TASK_OWNED, sn_task_member(g), t);
+	return sn_deque_pop_if(sn_worker_deque(w), ~TASK_OWNED,
+			       sn_task_member(g), t);
 }
 
 /* The member's own local values and name end with it. */

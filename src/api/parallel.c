@@ -65,11 +65,11 @@ static bool has_nothing(const struct worker *w)
 	const sennit_scheduler *s = w->scheduler;
 
 	if (!s->capacity)
-		return sn_ring_is_empty(&w->pinned);
-	if (w->draining)
+		return !sn_run_queue_has_pinned(&w->run);
+	if (sn_run_queue_is_draining(&w->run))
 		return true;
 	if (s->config.placement != SENNIT_PLACEMENT_SPREAD)
-		return !sn_deque_has_tasks_owner(&w->deque);
+		return !sn_deque_has_tasks_owner(sn_worker_deque(w));
 	/* It would go to another at once. Stale: see core/parking.h. */
 	return sn_parking_has_sleepers(w->parking);
 }
@@ -88,19 +88,21 @@ bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	const struct worker *w = sn_self;
 
-	return ((w->pushes && w->pops) || has_nothing(w)) &&
+	return ((sn_run_queue_pushes(&w->run) && sn_run_queue_pops(&w->run)) ||
+		has_nothing(w)) &&
 	       !sennit_group_spawn(g, run, argument);
 }
 
 void sn_parallel_give_way(struct worker *w)
 {
-	bool is_due = w->dispatches == 1 && !sn_ring_is_empty(&w->pinned);
+	bool is_due = sn_run_queue_is_due(&w->run) &&
+		      sn_run_queue_has_pinned(&w->run);
 
-	if (unlikely(is_due || w->ready.head ||
+	if (unlikely(is_due || sn_run_queue_has_ready(&w->run) ||
 		     !sn_inbox_is_empty(&w->fibers))) {
 		sn_loop_yield(w);
 	} else if (unlikely(!sn_loop_tick(w))) {
-		w->dispatches = 1; /* the loop's turn, and now */
+		sn_run_queue_due_in(&w->run, 1); /* the loop's turn, and now */
 		sn_loop_yield(w);
 	}
 }

@@ -72,7 +72,7 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	e.state = SENNIT_REPORT_QUEUED;
 	e.count = !sn_inbox_is_empty(&w->tasks_in);
 	if (w->threaded)
-		e.count += sn_deque_count(&w->deque);
+		e.count += sn_deque_count(sn_worker_deque(w));
 	else
 		e.count += sn_backlog_count(&w->own);
 	if (e.count)

@@ -83,7 +83,7 @@ static uint32_t deal_to(struct worker *w, struct worker *x, uint32_t n)
 
 		if (!p)
 			break;
-		if (!sn_deque_pop_oldest(&w->deque, &p->task)) {
+		if (!sn_deque_pop_oldest(sn_worker_deque(w), &p->task)) {
 			sn_pool_give(&w->cache, p);
 			break;
 		}
@@ -103,11 +103,11 @@ void sn_balance_deal(struct worker *w)
 	struct worker *hands[HANDS];
 	uint32_t       left, n, dealt = 0;
 
-	if (!w->threaded || w->draining ||
+	if (!w->threaded || sn_run_queue_is_draining(&w->run) ||
 	    sn_counters_blocks(&w->counters) - w->dealt_at < SHARE_PILE ||
 	    !sn_balance_piles_up(w))
 		return;
-	left = sn_deque_count(&w->deque);
+	left = sn_deque_count(sn_worker_deque(w));
 	/* Where stacks are scarce whoever has one starts what it can. */
 	if (left < 2 || sn_stacks_are_scarce(&w->scheduler->stacks))
 		return;

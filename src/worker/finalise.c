@@ -120,9 +120,10 @@ bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
 static bool has_work(struct worker *w)
 {
 	/* What the owner did before it left the gate: <- gate.out there. */
-	return sn_worker_blocked(w) > 0 || w->ready.head ||
+	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
 	       !sn_inbox_is_empty(&w->fibers) ||
-	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w);
+	       !sn_inbox_is_empty(&w->tasks_in) ||
+	       sn_run_queue_has_task(&w->run);
 }
 
 static bool found_work(sennit_scheduler *s)

@@ -35,13 +35,8 @@
 
 static bool has_something(const struct worker *w)
 {
-	return w->ready.head || sn_worker_has_task(w);
-}
-
-/* Whether w has what only it can do. */
-static bool has_own_business(const struct worker *w)
-{
-	return w->ready.head || !sn_ring_is_empty(&w->pinned);
+	return sn_run_queue_has_ready(&w->run) ||
+	       sn_run_queue_has_task(&w->run);
 }
 
 static void fire_due(struct worker *w)
@@ -139,7 +134,8 @@ static void found(struct worker *w)
 		return;
 	/* A fiber or pinned task runs first: then one task is too many. And a
 	 * parcel may have come since we collected, trusting us. */
-	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
+	if (sn_deque_count(sn_worker_deque(w)) >
+		    !sn_run_queue_has_own(&w->run) ||
 	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_sees_tasks(w) ||
 	    !sn_backlog_is_empty(w->backlog))
 		sn_parking_wake_one(&s->parking, w->index);
@@ -276,7 +272,7 @@ bool sn_idle(struct worker *w)
 
 	ASSERT_OWNER(w);
 	/* Fibers are ready when it was a task's turn and a thief was faster. */
-	if (w->ready.head || expect_answer(w))
+	if (sn_run_queue_has_ready(&w->run) || expect_answer(w))
 		return true;
 	if (sn_worker_threads_check(w) && !w->starts_searching)
 		return stand_by(w);
@@ -323,7 +319,8 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 
 		sn_worker_collect(w);
 		fire_due(w);
-		if (w->ready.head || !in_time || sn_worker_threads_is_kept(w))
+		if (sn_run_queue_has_ready(&w->run) || !in_time ||
+		    sn_worker_threads_is_kept(w))
 			break;
 		sn_parking_announce(&w->solo, false);
 		if (sn_inbox_is_empty(&w->fibers) &&

@@ -16,64 +16,7 @@
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
 
-/* --- what is next ------------------------------------------------------- */
-
-/* Each fiber lies on a page of its own. The record of the next one has been
- * fetched while the one before ran: now for what it resumes with, and for the
- * record of the one after it. */
-static inline void fetch_ahead(const struct node *next)
-{
-	const struct sennit_fiber *f = container_of(next, struct sennit_fiber,
-						    link);
-	/* A number: null for one that is ready before it was ever left. */
-	const uintptr_t frames = (uintptr_t)f->suspended;
-
-	__builtin_prefetch((const void *)frames);
-	__builtin_prefetch((const void *)(frames + 64));
-	__builtin_prefetch((const void *)(frames + 128));
-	__builtin_prefetch((const void *)(frames + 192));
-	/* run_loop's, which ends the task. */
-	__builtin_prefetch((const void *)((uintptr_t)f - 64));
-	__builtin_prefetch(next->next);
-}
-
-/* The fiber that has been ready longest. */
-static ALWAYS_INLINE struct sennit_fiber *take_ready(struct worker *w)
-{
-	struct node *n = w->ready.head;
-
-	if (!n)
-		return NULL;
-	w->ready.head = n->next;
-	if (n->next)
-		fetch_ahead(n->next);
-	return container_of(n, struct sennit_fiber, link);
-}
-
-static bool take_pinned(struct worker *w, struct task *t)
-{
-	return w->oldest_first || w->threaded ? sn_ring_pop_front(&w->pinned, t)
-					      : sn_ring_pop_back(&w->pinned, t);
-}
-
-/* Tasks that stay and tasks that may be stolen take turns; or oldest first. */
-static NOINLINE bool take_task_slow(struct worker *w, struct task *t)
-{
-	if (!sn_ring_is_empty(&w->pinned) &&
-	    (w->dispatches & 1 || !w->threaded))
-		return take_pinned(w, t);
-	if (w->threaded && (w->oldest_first ? sn_deque_pop_oldest(&w->deque, t)
-					    : sn_deque_pop(&w->deque, t)))
-		return true;
-	return take_pinned(w, t);
-}
-
-static ALWAYS_INLINE bool take_task(struct worker *w, struct task *t)
-{
-	if (likely(w->pops && sn_ring_is_empty(&w->pinned)))
-		return sn_deque_pop(&w->deque, t);
-	return take_task_slow(w, t);
-}
+/* --- running a task ----------------------------------------------------- */
 
 /* After a task, still in its scope: what ends with it does. Between tasks the
  * floating-point control is the worker's; the stack was started with it, and
@@ -93,7 +36,7 @@ static ALWAYS_INLINE bool tick_for_loop(struct worker *w)
 {
 	if (likely(sn_loop_tick(w)))
 		return true;
-	w->dispatches = 1;
+	sn_run_queue_due_in(&w->run, 1);
 	return false;
 }
 
@@ -103,7 +46,8 @@ static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
 				       struct worker *w, struct task *t)
 {
 	return sn_loop_wants_newest(w) && tick_for_loop(w) &&
-	       sn_deque_pop_if(&w->deque, ~TASK_BLOCK, (uintptr_t)d, t);
+	       sn_deque_pop_if(sn_worker_deque(w), ~TASK_BLOCK, (uintptr_t)d,
+			       t);
 }
 
 /* A task of a domain, and those of it that are next: see worker/domain.h. */
@@ -194,7 +138,7 @@ static NOINLINE void upkeep(struct worker *w)
 {
 	sennit_time now;
 
-	w->dispatches = WORKER_UPKEEP;
+	sn_run_queue_due_in(&w->run, WORKER_UPKEEP);
 	if (unlikely(sn_slots_is_wanted(w)))
 		sn_slots_yield(w);
 	if (w->threaded)
@@ -219,23 +163,16 @@ static NOINLINE void upkeep(struct worker *w)
 static NOINLINE void run_in_turn(struct worker *w)
 {
 	struct task t;
-	bool        got;
 
-	if (--w->upkeeps) {
-		got = take_task(w, &t);
-	} else {
-		w->upkeeps = WORKER_OLDEST;
-		got = w->threaded ? sn_deque_pop_oldest(&w->deque, &t)
-				  : sn_ring_pop_front(&w->pinned, &t);
-	}
-	if (got)
+	if (sn_run_queue_turn(&w->run) ? sn_run_queue_take_oldest(&w->run, &t)
+				       : sn_run_queue_take(&w->run, &t))
 		run(w, &t);
 }
 
 /* Count a dispatch. True: it is a task's turn. */
 static ALWAYS_INLINE bool tick(struct worker *w)
 {
-	if (likely(--w->dispatches))
+	if (likely(!sn_run_queue_tick(&w->run)))
 		return false;
 	upkeep(w);
 	return true;
@@ -243,11 +180,12 @@ static ALWAYS_INLINE bool tick(struct worker *w)
 
 bool sn_loop_tick_due(struct worker *w)
 {
-	if (w->upkeeps == 1) {
-		w->dispatches = 2; /* the loop's next: see run_in_turn */
+	if (sn_run_queue_is_oldest_due(&w->run)) {
+		/* The loop's next: see run_in_turn. */
+		sn_run_queue_due_in(&w->run, 2);
 		return false;
 	}
-	w->upkeeps--;
+	sn_run_queue_turn(&w->run);
 	upkeep(w);
 	return true;
 }
@@ -255,8 +193,8 @@ bool sn_loop_tick_due(struct worker *w)
 /* An unbinding thread, or one whose scheduler has ended, goes home. */
 static bool is_dry(const struct worker *w)
 {
-	return !w->ready.head && sn_ring_is_empty(&w->pinned) &&
-	       !sn_worker_blocked(w) && sn_backlog_is_empty(w->backlog);
+	return !sn_run_queue_has_own(&w->run) && !sn_worker_blocked(w) &&
+	       sn_backlog_is_empty(w->backlog);
 }
 
 /* --- the loop ----------------------------------------------------------- */
@@ -271,7 +209,8 @@ static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
 		return sn_idle(w) ? NULL : &w->main;
 	if (w->unbinding && is_dry(w))
 		return &w->main;
-	if (!w->ready.head && sn_background_take(w, os_now_coarse()))
+	if (!sn_run_queue_has_ready(&w->run) &&
+	    sn_background_take(w, os_now_coarse()))
 		return NULL;
 	sn_idle_for_fiber(w, SENNIT_NEVER);
 	return NULL;
@@ -285,17 +224,17 @@ static struct sennit_fiber *loop(struct worker *w)
 	struct task          t;
 
 	for (;;) {
-		if (take_task(w, &t))
+		if (sn_run_queue_take(&w->run, &t))
 			w = run(w, &t);
 		else if ((next = nothing_to_run(w)))
 			return next;
-		else if (!w->ready.head)
+		else if (!sn_run_queue_has_ready(&w->run))
 			continue; /* idle has left a task to us alone */
 		if (tick(w))
 			run_in_turn(w);
 		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
 			sn_worker_collect(w);
-		next = take_ready(w);
+		next = sn_run_queue_take_ready(&w->run);
 		if (next)
 			return next;
 	}
@@ -362,23 +301,23 @@ static NOINLINE void leave(struct worker *w)
 	for (;;) {
 		struct sennit_fiber *to = NULL;
 		bool                 tasks_turn = (tick(w) || promised) &&
-				  sn_worker_has_task(w);
+				  sn_run_queue_has_task(&w->run);
 
 		promised = false;
 		if (!sn_inbox_is_empty(&w->fibers))
 			sn_worker_collect(w);
 		if (!tasks_turn)
-			to = take_ready(w);
+			to = sn_run_queue_take_ready(&w->run);
 		if (to == self)
 			return;
 		if (to) {
 			sn_fiber_switch(self, to);
 			return;
 		}
-		if (!sn_worker_has_task(w)) {
+		if (!sn_run_queue_has_task(&w->run)) {
 			wait_for_work(w, first);
 			first = false;
-			promised = !w->ready.head;
+			promised = !sn_run_queue_has_ready(&w->run);
 			continue;
 		}
 		if (w->idle || get_idle_stack(w)) {
@@ -399,15 +338,16 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *to;
 
-	if (unlikely(w->dispatches == 1 || !sn_inbox_is_empty(&w->fibers)))
+	if (unlikely(sn_run_queue_is_due(&w->run) ||
+		     !sn_inbox_is_empty(&w->fibers)))
 		return false;
-	w->dispatches--;
-	to = take_ready(w);
+	sn_run_queue_tick(&w->run);
+	to = sn_run_queue_take_ready(&w->run);
 	if (to) {
 		if (to != self)
 			sn_fiber_switch(self, to);
 	} else {
-		if (unlikely(!sn_deque_has_private_owner(&w->deque) ||
+		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
 			     !w->idle || sn_parking_has_idlers(w->parking)))
 			return false;
 		to = sn_worker_idle_stack(w);
@@ -453,7 +393,7 @@ void sn_loop_yield(struct worker *w)
 	sn_fiber_state_yield(&self->state,
 			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock));
-	sn_worker_ready(w, self);
+	sn_run_queue_ready(&w->run, self);
 	sn_loop_suspend(w);
 }
 
@@ -479,18 +419,18 @@ static void run_on_own_stack(struct worker *w, const struct task *t)
  * no other stack can be had. */
 static void run_some(struct worker *w)
 {
-	struct sennit_fiber *ready = take_ready(w);
+	struct sennit_fiber *ready = sn_run_queue_take_ready(&w->run);
 	struct sennit_fiber *idle = NULL;
 	struct task          t;
 
-	if (!ready &&
-	    (sn_worker_has_task(w) || sn_background_take(w, os_now_coarse())))
+	if (!ready && (sn_run_queue_has_task(&w->run) ||
+		       sn_background_take(w, os_now_coarse())))
 		idle = sn_worker_stack(w);
 	if (ready)
 		sn_fiber_switch(&w->main, ready);
 	else if (idle)
 		sn_fiber_start(&w->main, idle, run_loop);
-	else if (take_task(w, &t))
+	else if (sn_run_queue_take(&w->run, &t))
 		run_on_own_stack(w, &t);
 	else
 		sn_idle_for_fiber(w, SENNIT_NEVER);
@@ -517,6 +457,7 @@ void sn_loop_run(struct worker *w)
 	do
 		if (!sn_idle(w))
 			return;
-	while (!w->ready.head && !sn_worker_has_task(w));
+	while (!sn_run_queue_has_ready(&w->run) &&
+	       !sn_run_queue_has_task(&w->run));
 	sn_fiber_start(&w->main, sn_worker_first_stack(w), run_loop);
 }

@@ -18,9 +18,9 @@ bool sn_loop_tick_due(struct worker *w);
 
 static inline bool sn_loop_tick(struct worker *w)
 {
-	if (unlikely(w->dispatches == 1))
+	if (unlikely(sn_run_queue_is_due(&w->run)))
 		return sn_loop_tick_due(w);
-	w->dispatches--;
+	sn_run_queue_tick(&w->run);
 	return true;
 }
 
@@ -28,7 +28,7 @@ static inline bool sn_loop_tick(struct worker *w)
  * or older one goes before it. Stale as to fibers on their way. */
 static inline bool sn_loop_wants_newest(const struct worker *w)
 {
-	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
+	return sn_run_queue_wants_newest(&w->run) &&
 	       sn_inbox_is_empty(&w->fibers);
 }
 

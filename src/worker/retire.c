@@ -37,7 +37,7 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 
 void sn_retire_prepare(struct worker *w)
 {
-	ASSERT(!sn_worker_has_task(w) && !sn_worker_blocked(w));
+	ASSERT(!sn_run_queue_has_task(&w->run) && !sn_worker_blocked(w));
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_trim_leave(w, 1);
 }

@@ -172,7 +172,7 @@ void sn_slots_yield(struct worker *w)
 	if (!w->slot.has || !is_due(w, over))
 		return;
 	/* Whoever takes these need not interrupt us. */
-	(void)sn_deque_publish(&w->deque);
+	(void)sn_deque_publish(sn_worker_deque(w));
 	next = pass_on(w, over);
 	if (next) {
 		w->slot.has = false;

@@ -14,16 +14,6 @@
  * hold to them: to turn so many tasks into fibers takes less. */
 #define LEAVE_PATIENCE (TORTURED(5000, 20) * SENNIT_MICROSECOND)
 
-/* In such an order that the oldest runs first. An empty deque has room for the
- * loot. */
-static void keep(struct worker *w, const struct task loot[], uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		CHECK(sn_deque_push(&w->deque,
-				    loot[w->oldest_first ? i : n - 1 - i]) == 0,
-		      "no room for stolen tasks in an empty deque");
-}
-
 /* Where stacks are scarce no more than can be started at once: the rest might
  * have to wait for one, here, while whoever waits for it has one. */
 static uint32_t most_of(const struct worker *w)
@@ -34,10 +24,10 @@ static uint32_t most_of(const struct worker *w)
 static bool rob(struct worker *w, struct worker *victim)
 {
 	struct task loot[WORKER_LOOT];
-	uint32_t    n = sn_deque_steal(&victim->deque, loot, most_of(w));
+	uint32_t n = sn_deque_steal(sn_worker_deque(victim), loot, most_of(w));
 
 	if (n)
-		keep(w, loot, n);
+		sn_run_queue_keep_loot(&w->run, loot, n);
 	else if (!sn_inbox_is_empty(&victim->tasks_in))
 		n = sn_worker_take_parcels(w, &victim->tasks_in,
 					   sn_balance_parts(victim));
@@ -54,7 +44,7 @@ static bool force(struct worker *w, struct worker *victim, sennit_time now)
 	if (now < last + FORCE_INTERVAL)
 		return false;
 	a_store_rlx(&victim->forced, now);
-	return sn_deque_force(&victim->deque) && rob(w, victim);
+	return sn_deque_force(sn_worker_deque(victim)) && rob(w, victim);
 }
 
 static uint32_t next_random(struct worker *w)
@@ -76,7 +66,7 @@ static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 		h->in_vain++;
 		return true;
 	}
-	if (!sn_deque_has_tasks(&victim->deque) &&
+	if (!sn_deque_has_tasks(sn_worker_deque(victim)) &&
 	    sn_inbox_is_empty(&victim->tasks_in))
 		return false;
 	if (!h->since)
@@ -94,7 +84,7 @@ static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 		return false;
 	if (rob(w, victim))
 		return true;
-	if (!sn_deque_ask(&victim->deque)) {
+	if (!sn_deque_ask(sn_worker_deque(victim))) {
 		h->in_vain++;
 		return false;
 	}
@@ -168,7 +158,7 @@ bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 
 static bool has_tasks(const struct worker *w)
 {
-	return sn_deque_has_tasks(&w->deque) ||
+	return sn_deque_has_tasks(sn_worker_deque(w)) ||
 	       !sn_inbox_is_empty(&w->tasks_in);
 }
 

@@ -59,11 +59,9 @@ static void look_at_shared(struct worker *w, sennit_time now)
 
 static void trim_queues(struct worker *w)
 {
-	sn_ring_trim(&w->pinned);
+	sn_run_queue_trim(&w->run);
 	sn_pool_cache_drain(&w->cache);
-	if (w->threaded)
-		sn_deque_trim(&w->deque);
-	else
+	if (!w->threaded)
 		sn_backlog_trim(&w->own);
 }
 
@@ -162,9 +160,7 @@ static bool may_have_surplus(struct worker *w)
 	    (!w->expects_more && w->work_done == deeds_of(w)))
 		return false;
 	return beyond(w, sn_worker_blocked(w)) ||
-	       sn_ring_is_large(&w->pinned) ||
-	       (w->threaded && sn_deque_is_large(&w->deque)) ||
-	       is_shared_large(s);
+	       sn_run_queue_is_large(&w->run) || is_shared_large(s);
 }
 
 sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,

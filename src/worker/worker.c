@@ -15,18 +15,6 @@ _Thread_local struct worker *sn_self;
 
 static a_u32 serials; /* the last given, process-wide */
 
-void sn_worker_set_draining(struct worker *w, bool closed)
-{
-	const sennit_scheduler *s = w->scheduler;
-
-	w->draining = closed;
-	w->pushes = w->threaded && !closed && s->asymmetric &&
-		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
-	w->pops = w->threaded && !closed && !w->oldest_first;
-	if (closed) /* as fork_join.h spawns into it */
-		sn_deque_forget_room(&w->deque);
-}
-
 /* Where thieves begin: apart from each other, never 0. */
 static uint32_t first_random(const struct worker *w)
 {
@@ -36,6 +24,21 @@ static uint32_t first_random(const struct worker *w)
 #else
 	return w->serial * 2654435761u | 1;
 #endif
+}
+
+static int make_queue(struct worker *w, bool threaded)
+{
+	const sennit_scheduler     *s = w->scheduler;
+	const uint32_t              order = s->config.order;
+	const struct run_queue_kind kind = {
+		.threaded = threaded,
+		.oldest_first = order == SENNIT_ORDER_OLDEST ||
+				(order == SENNIT_ORDER_DEFAULT && !s->capacity),
+		.asymmetric = s->asymmetric,
+		.spread = s->config.placement == SENNIT_PLACEMENT_SPREAD,
+	};
+
+	return sn_run_queue_init(&w->run, &kind, &s->memory);
 }
 
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
@@ -52,24 +55,15 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->index = index;
 	w->last_victim = index;
 	w->serial = a_add_rlx(&serials, 1) + 1;
-	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
-			  (s->config.order == SENNIT_ORDER_DEFAULT &&
-			   !s->capacity);
-	sn_worker_set_draining(w, false);
 	w->parking = &s->parking;
 	a_init(&w->idle_now, threaded); /* until its thread has found work */
-	w->dispatches = WORKER_UPKEEP;
-	w->upkeeps = WORKER_OLDEST;
 	w->spin_ns = s->config.spin_ns;
 	w->trim_seen = a_load_rlx(&s->trims); /* it has nothing of before */
 	a_init(&w->trimmed, w->trim_seen);
 	w->random = first_random(w);
-	sn_ring_init(&w->pinned, &s->memory);
 	sn_pool_cache_init(&w->cache, &s->pool);
 	sn_timers_init(&w->timers, os_now());
-	err = threaded ? sn_deque_init(&w->deque, &s->memory, WORKER_DEQUE,
-				       s->asymmetric)
-		       : 0;
+	err = make_queue(w, threaded);
 	if (err)
 		goto free_worker;
 	err = sn_tracebuffer_init(&w->trace, &s->memory,
@@ -77,7 +71,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 					  ? s->config.trace_events + 1
 					  : 0);
 	if (err)
-		goto free_deque;
+		goto free_queue;
 	a_init(&w->clock, os_now());
 	pthread_mutex_init(&w->roster_lock, NULL);
 	w->only[0] = &w->solo;
@@ -91,9 +85,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	*out = w;
 	return 0;
 
-free_deque:
-	if (threaded)
-		sn_deque_free(&w->deque);
+free_queue:
+	sn_run_queue_free(&w->run);
 free_worker:
 	sn_memory_give(&s->memory, w, sizeof(*w));
 	return err;
@@ -197,11 +190,9 @@ void sn_worker_free(struct worker *w)
 	if (w->first_stack)
 		sn_stacks_drop_aside(&s->stacks);
 	sn_pool_cache_drain(&w->cache);
-	sn_ring_free(&w->pinned);
+	sn_run_queue_free(&w->run);
 	sn_tracebuffer_free(&w->trace, &s->memory);
-	if (w->threaded)
-		sn_deque_free(&w->deque);
-	else
+	if (!w->threaded)
 		sn_backlog_free(&w->own);
 	pthread_mutex_destroy(&w->roster_lock);
 	sn_memory_give(&s->memory, w, sizeof(*w));
@@ -277,7 +268,8 @@ void sn_worker_end_unguarded(struct worker *w, struct sennit_fiber *f)
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,
 				uint32_t parts)
 {
-	const struct parcels_to to = { &w->deque, &w->cache, w->oldest_first };
+	const struct parcels_to to = { sn_worker_deque(w), &w->cache,
+				       sn_run_queue_is_oldest_first(&w->run) };
 
 	return sn_task_inbox_take(from, &to, parts);
 }
@@ -288,9 +280,10 @@ void sn_worker_collect(struct worker *w)
 	struct node *first = sn_inbox_take(&w->fibers, &last);
 
 	if (first)
-		sn_fifo_append(&w->ready, first, last);
+		sn_run_queue_ready_all(&w->run, first, last);
 	/* A closed one's are handed on: see worker_threads.h. */
-	if (w->draining || sn_inbox_is_empty(&w->tasks_in) ||
+	if (sn_run_queue_is_draining(&w->run) ||
+	    sn_inbox_is_empty(&w->tasks_in) ||
 	    !sn_worker_take_parcels(w, &w->tasks_in, 1))
 		return;
 	/* On their way they were in no queue: whoever looked for them meanwhile
@@ -333,7 +326,7 @@ bool sn_worker_fire(struct worker *w, sennit_time now)
 		 * wakes it. -> wait.claim <- wait.claim */
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
 			sn_fiber_state_ready(&n->fiber->state);
-			sn_worker_ready(w, n->fiber);
+			sn_run_queue_ready(&w->run, n->fiber);
 			fired = true;
 		}
 	}

@@ -13,64 +13,33 @@
 #define SN_WORKER_H
 
 #include "base/check.h"
-#include "core/deque.h"
 #include "core/inbox.h"
-#include "core/ring.h"
 #include "core/shares.h"
 #include "core/tracebuffer.h"
 #include "worker/counters.h"
 #include "worker/scheduler.h"
 #include "fiber/fiber.h"
+#include "worker/run_queue.h"
 #include "worker/task_inbox.h"
 
 #include <pthread.h>
 
-/* Deque capacity at the start, and how many tasks a thief takes at most: an
- * empty deque always has room for them. */
-#ifdef SENNIT_TORTURE
-#define WORKER_DEQUE 2u
-#define WORKER_LOOT  2u
-#else
-#define WORKER_DEQUE 256u
-#define WORKER_LOOT  32u
-#endif
-
-/* [W1] The bound of fairness: every so many dispatches, of fibers and tasks
- * alike, inbox and timers have their turn, and one task starts even if fibers
- * are ready. 61 as in Go's scheduler: a prime, so that no pattern of the
- * program's keeps in step. */
-#define WORKER_UPKEEP 61u
-
-/* Every so many upkeeps that fall between tasks the oldest own task runs:
- * newest first alone could leave it for ever. Not more often: each opens work
- * that fork-join would rather finish; every 61 dispatches fib(32) took 22,000
- * stacks. */
-#define WORKER_OLDEST 1024u
-
 struct worker {
 	struct home  home;         /* first, as fibers know it */
-	struct fifo  ready;        /* owner: fibers to resume */
 	struct node *idle;         /* owner: idle stacks, last used first */
 	void        *first_stack;  /* handed: the first stack, not taken into
 				       * use yet; NULL: it has been */
-	uint32_t     dispatches;   /* owner: until the next upkeep */
-	uint32_t     upkeeps;      /* owner: until the oldest's turn */
 	uint32_t     serial;       /* fixed: unique in the process, not 0 */
-	bool         oldest_first; /* fixed: the order of own tasks */
 	bool         unbinding;    /* owner: STW that runs dry */
-	bool         draining;     /* owner: takes no new tasks */
 	bool starts_searching;     /* handed: begins as a counted searcher */
 	bool started_by_create;    /* handed: its thread is create's */
 	bool retiring;             /* owner: asleep, out of the gate, about to
 				     * lose its thread */
-	bool pushes;               /* owner: own tasks go to the deque, and
-				       * need no fence; not while closed */
-	bool pops;                 /* owner: own tasks come from there */
 	struct parking   *parking; /* fixed: the scheduler's */
 	int              *error;   /* fixed: the thread's errno */
 	a_u64             clock;   /* owner writes: not after what runs
 					 * began, and as late as is cheap */
-	struct ring       pinned;  /* owner: tasks that stay */
+	struct run_queue  run;
 	struct pool_cache cache;   /* owner */
 	struct timers     timers;  /* owner */
 	struct backlog   *backlog; /* fixed: the scheduler's, or below */
@@ -119,8 +88,6 @@ struct worker {
 
 	struct counters counters;
 
-	struct deque deque; /* MTW only */
-
 	_Alignas(CACHE_LINE) struct inbox fibers; /* any: ready fibers */
 	struct inbox      tasks_in;  /* any, thieves too: struct parcel */
 	a_u32             idle_now;  /* owner writes; 1: it has nothing to do,
@@ -150,8 +117,6 @@ static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
 
 /* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
-/* w takes new tasks from now on, or no more. */
-void sn_worker_set_draining(struct worker *w, bool closed);
 /* Free w, which has nothing left to do; its stacks go back. */
 void sn_worker_free(struct worker *w);
 
@@ -214,22 +179,15 @@ static inline struct alarm *sn_worker_alarm(struct worker       *w,
  * have none. Without one, nothing. */
 COLD void sn_worker_share_stacks(struct worker *w);
 
-/* A fiber of w is ready to go on. */
-static inline void sn_worker_ready(struct worker *w, struct sennit_fiber *f)
-{
-	sn_fifo_push(&w->ready, &f->link);
-}
-
 static inline bool sn_worker_is_own(const struct worker *w)
 {
 	return w == sn_self;
 }
 
-/* Whether w has tasks that it may start itself. */
-static inline bool sn_worker_has_task(const struct worker *w)
+/* For thieves, and for pushes onto the caller's own. */
+static inline struct deque *sn_worker_deque(const struct worker *w)
 {
-	return !sn_ring_is_empty(&w->pinned) ||
-	       sn_deque_has_tasks_owner(&w->deque);
+	return sn_run_queue_deque(&w->run);
 }
 
 /* Fibers of w that wait or are ready: see counters.h. */

@@ -107,11 +107,11 @@ static void hand_over(struct worker *w)
 	struct task t;
 
 	forward(w);
-	while (sn_deque_pop_oldest(&w->deque, &t)) {
+	while (sn_deque_pop_oldest(sn_worker_deque(w), &t)) {
 		struct parcel *p = sn_pool_take(&w->cache);
 
 		if (!p) {
-			CHECK(!sn_deque_push(&w->deque, t),
+			CHECK(!sn_deque_push(sn_worker_deque(w), t),
 			      "no room for a task just taken");
 			break;
 		}
@@ -126,14 +126,14 @@ bool sn_worker_threads_check(struct worker *w)
 {
 	bool closed = sn_worker_threads_is_draining(w);
 
-	if (likely(!closed && !w->draining))
+	if (likely(!closed && !sn_run_queue_is_draining(&w->run)))
 		return false;
 	ASSERT_OWNER(w);
-	if (closed != w->draining)
-		sn_worker_set_draining(w, closed);
+	if (closed != sn_run_queue_is_draining(&w->run))
+		sn_run_queue_drain(&w->run, closed);
 	/* <-> worker_threads.drain: seen, before looking into the inbox */
 	a_fence();
-	if (closed && (sn_deque_has_tasks_owner(&w->deque) ||
+	if (closed && (sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
 		       !sn_inbox_is_empty(&w->tasks_in)))
 		hand_over(w);
 	return closed;
@@ -297,7 +297,7 @@ static bool has_work(const sennit_scheduler *s)
 	uint32_t extent = a_load_rlx(&s->extent); /* raised by us, or not new */
 
 	for (uint32_t i = 0; i < extent; i++)
-		if (sn_deque_has_tasks(&s->workers[i]->deque) ||
+		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
 		    !sn_inbox_is_empty(&s->workers[i]->tasks_in))
 			return true;
 	return !sn_backlog_is_empty(&s->backlog); /* seen by the same fence */

@@ -76,7 +76,8 @@ static inline bool sn_worker_threads_is_draining(const struct worker *w)
 /* Whether w, which knows that it was closed, no longer is. */
 static inline bool sn_worker_threads_is_kept(const struct worker *w)
 {
-	return w->draining && !sn_worker_threads_is_draining(w);
+	return sn_run_queue_is_draining(&w->run) &&
+	       !sn_worker_threads_is_draining(w);
 }
 
 #endif
