@@ -81,18 +81,14 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 
 static void visit_worker(struct worker *w, visitor *visit, void *context)
 {
-	struct link *l;
+	struct sennit_fiber *f = NULL;
 
 	if (!w->threaded)
 		visit_fiber(w, &w->main, visit, context);
-	os_lock(&w->roster_lock);
-	l = w->roster;
-	while (l) {
-		visit_fiber(w, container_of(l, struct sennit_fiber, roster),
-			    visit, context);
-		l = sn_link_after(l, w->roster);
-	}
-	pthread_mutex_unlock(&w->roster_lock);
+	sn_roster_lock(&w->roster);
+	while ((f = sn_roster_next(&w->roster, f)))
+		visit_fiber(w, f, visit, context);
+	sn_roster_unlock(&w->roster);
 	visit_queued(w, visit, context);
 }
 

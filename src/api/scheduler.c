@@ -179,7 +179,7 @@ static void add_worker(sennit_stats *sum, struct counters_sum *done,
 		       struct worker *w)
 {
 	uint64_t fibers = sn_worker_blocked(w);
-	uint64_t stacks = a_load_rlx(&w->stacks);
+	uint64_t stacks = sn_roster_count(&w->roster);
 
 	sn_counters_add(done, &w->counters);
 	sum->fibers += fibers;

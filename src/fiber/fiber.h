@@ -76,7 +76,7 @@ struct sennit_fiber {
 	char         *shallow; /* fixed; above it members of groups may run on
 				* this stack while their opener waits on it */
 	bool          canary;  /* fixed: the stack has no guard page */
-	bool          in_care; /* fixed: see sn_worker_end_unguarded */
+	bool          in_care; /* fixed: see sn_worker_stacks_check */
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* for sennit_fiber_wait */
 

@@ -8,6 +8,7 @@
 #include "worker/stack_overflow.h"
 #include "worker/fork_exit.h"
 #include "worker/trim.h"
+#include "worker/worker_stacks.h"
 
 #include <errno.h>
 
@@ -17,7 +18,7 @@ static int take_first_stack(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
 
-	if (s->capacity || sn_worker_add_stack(w) || s->config.max_fibers)
+	if (s->capacity || sn_worker_stacks_add(w) || s->config.max_fibers)
 		return 0;
 	return -ENOMEM;
 }
@@ -47,6 +48,7 @@ int sn_bind(sennit_scheduler *s)
 	return 0;
 
 free_worker:
+	sn_worker_stacks_free(w);
 	sn_worker_free(w);
 release:
 	sn_finalise_release(s);
@@ -76,6 +78,7 @@ void sn_unbind(struct worker *w)
 	sn_stack_overflow_leave(w);
 	sn_self = NULL;
 	sn_fork_exit_unwatch();
+	sn_worker_stacks_free(w);
 	sn_worker_free(w);
 	sn_finalise_release(s);
 }

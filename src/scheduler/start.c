@@ -153,14 +153,16 @@ static int make_depths(sennit_scheduler *s)
 static int make_workers(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++) {
-		int err = sn_worker_make(&s->workers[i], s, i);
+		void *bottom;
+		int   err = sn_worker_make(&s->workers[i], s, i);
 
 		if (err)
 			return err;
 		s->sleepers[i] = &s->workers[i]->sleeper;
-		s->workers[i]->first_stack = sn_stacks_set_aside(&s->stacks);
-		if (!s->workers[i]->first_stack)
+		bottom = sn_stacks_set_aside(&s->stacks);
+		if (!bottom)
 			return -ENOMEM;
+		sn_stack_cache_set_first(&s->workers[i]->stacks, bottom);
 	}
 	return 0;
 }

@@ -7,12 +7,19 @@
 #include "os/os.h"
 #include "worker/slots.h"
 #include "worker/worker.h"
+#include "worker/worker_stacks.h"
+
+static void free_worker(struct worker *w)
+{
+	sn_worker_stacks_free(w);
+	sn_worker_free(w);
+}
 
 void sn_finalise_clear(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
-			sn_worker_free(s->workers[i]);
+			free_worker(s->workers[i]);
 	sn_slots_leave(s);
 	sn_stacks_free(&s->stacks);
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));

@@ -11,6 +11,7 @@
 #include "worker/steal.h"
 #include "worker/trim.h"
 #include "worker/retire.h"
+#include "worker/worker_stacks.h"
 #include "sennit/trace.h"
 
 /* See idle.h. Long beside a push, short beside what a lost one would cost. */
@@ -196,7 +197,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          about;
 
-	sn_worker_share_stacks(w);
+	sn_worker_stacks_share(w);
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
@@ -313,7 +314,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 	bool in_time = true;
 
 	ASSERT_OWNER(w);
-	sn_worker_share_stacks(w);
+	sn_worker_stacks_share(w);
 	for (;;) {
 		sennit_time wake = sn_timers_look(&w->timers);
 

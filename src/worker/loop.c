@@ -12,6 +12,7 @@
 #include "worker/slots.h"
 #include "worker/worker_threads.h"
 #include "worker/trim.h"
+#include "worker/worker_stacks.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
@@ -155,7 +156,7 @@ static NOINLINE void upkeep(struct worker *w)
 	if (unlikely(sn_trim_is_due(w, now)))
 		sn_trim_attend(w, now);
 	sn_background_attend(w, now);
-	sn_worker_share_stacks(w);
+	sn_worker_stacks_share(w);
 }
 
 /* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
@@ -251,10 +252,9 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	sn_fiber_arrived(self, true);
 	next = loop(w);
 	if (unlikely(self->in_care))
-		sn_worker_end_unguarded(w, self);
+		sn_worker_stacks_check(w, self);
 	sn_fiber_state_set_task(&self->state, NULL);
-	self->link.next = w->idle;
-	w->idle = &self->link;
+	sn_stack_cache_put(&w->stacks, self);
 	return sn_fiber_end(self, next);
 }
 
@@ -265,7 +265,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 static COLD bool get_idle_stack(struct worker *w)
 {
 	note_peak(w);
-	if (sn_worker_add_stack(w))
+	if (sn_worker_stacks_add(w))
 		return true;
 	sn_idle_for_fiber(w, os_after(STACK_RETRY));
 	return false;
@@ -282,7 +282,7 @@ static COLD void wait_for_work(struct worker *w, bool first)
 	if (w->threaded) {
 		/* What it finds it must be able to start: whoever waits for
 		 * that could have. */
-		if (w->idle || get_idle_stack(w))
+		if (!sn_stack_cache_is_empty(&w->stacks) || get_idle_stack(w))
 			CHECK(sn_idle(w),
 			      "a scheduler ended with a fiber waiting");
 	} else if (!sn_background_take(w, os_now_coarse()))
@@ -320,10 +320,10 @@ static NOINLINE void leave(struct worker *w)
 			promised = !sn_run_queue_has_ready(&w->run);
 			continue;
 		}
-		if (w->idle || get_idle_stack(w)) {
+		if (!sn_stack_cache_is_empty(&w->stacks) || get_idle_stack(w)) {
 			if (sn_parking_has_idlers(w->parking))
 				sn_balance_deal(w);
-			to = sn_worker_idle_stack(w);
+			to = sn_stack_cache_take(&w->stacks);
 			sn_fiber_start(self, to, run_loop);
 			return;
 		}
@@ -348,9 +348,10 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 			sn_fiber_switch(self, to);
 	} else {
 		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
-			     !w->idle || sn_parking_has_idlers(w->parking)))
+			     sn_stack_cache_is_empty(&w->stacks) ||
+			     sn_parking_has_idlers(w->parking)))
 			return false;
-		to = sn_worker_idle_stack(w);
+		to = sn_stack_cache_take(&w->stacks);
 		sn_fiber_start(self, to, run_loop);
 	}
 	return true;
@@ -425,7 +426,7 @@ static void run_some(struct worker *w)
 
 	if (!ready && (sn_run_queue_has_task(&w->run) ||
 		       sn_background_take(w, os_now_coarse())))
-		idle = sn_worker_stack(w);
+		idle = sn_worker_stacks_take(w);
 	if (ready)
 		sn_fiber_switch(&w->main, ready);
 	else if (idle)
@@ -459,5 +460,5 @@ void sn_loop_run(struct worker *w)
 			return;
 	while (!sn_run_queue_has_ready(&w->run) &&
 	       !sn_run_queue_has_task(&w->run));
-	sn_fiber_start(&w->main, sn_worker_first_stack(w), run_loop);
+	sn_fiber_start(&w->main, sn_worker_stacks_first(w), run_loop);
 }

@@ -3,6 +3,7 @@
 
 #include "base/torture.h"
 #include "os/os.h"
+#include "worker/worker_stacks.h"
 
 /* Steps in a row of who is busy, and how long it works between two of these:
  * 100 us or so in each tick of the coarse clock. */
@@ -37,7 +38,7 @@ static uint64_t deeds_of(const struct worker *w)
  * runs. */
 static uint32_t beyond(const struct worker *w, uint64_t need)
 {
-	uint64_t stacks = a_load_rlx(&w->stacks);
+	uint64_t stacks = sn_roster_count(&w->roster);
 
 	need += 1 + w->scheduler->config.spare_stacks;
 	return stacks > need ? (uint32_t)(stacks - need) : 0;
@@ -112,7 +113,7 @@ static void step(struct worker *w)
 		w->surplus = most;
 	if (w->surplus) {
 		most = w->surplus < STACK_BATCH ? w->surplus : STACK_BATCH;
-		n = sn_worker_return_stacks(w, s->config.spare_stacks, most);
+		n = sn_worker_stacks_return(w, s->config.spare_stacks, most);
 		w->surplus = n == most ? w->surplus - n : 0;
 	} else if (w->surplus_shared) {
 		n = sn_stacks_trim(&s->stacks, w->surplus_shared);
@@ -194,7 +195,7 @@ void sn_trim_leave(struct worker *w, uint32_t keep)
 	if (keep &&
 	    sn_stacks_count(&w->scheduler->stacks).resting > STACKS_KEPT)
 		keep = 1;
-	while (sn_worker_return_stacks(w, keep, STACK_BATCH))
+	while (sn_worker_stacks_return(w, keep, STACK_BATCH))
 		;
 	w->surplus = 0;
 	trim_queues(w);

@@ -73,7 +73,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	if (err)
 		goto free_queue;
 	a_init(&w->clock, os_now());
-	pthread_mutex_init(&w->roster_lock, NULL);
+	sn_roster_init(&w->roster);
 	w->only[0] = &w->solo;
 	sn_parking_init(&w->alone, w->only, 1);
 	sn_sleeper_init(&w->solo, &w->alone, 0);
@@ -101,100 +101,25 @@ struct alarm *sn_worker_new_alarm(struct worker *w, struct sennit_fiber *f)
 	return f->alarm;
 }
 
-static void free_alarm(struct worker *w, struct sennit_fiber *f)
+void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f)
 {
 	if (f->alarm && f->alarm != &f->spare)
 		sn_pool_give(&w->cache, f->alarm);
 	f->alarm = NULL;
 }
 
-static void join_roster(struct worker *w, struct sennit_fiber *f)
-{
-	os_lock(&w->roster_lock);
-	sn_link_join(&w->roster, &f->roster);
-	pthread_mutex_unlock(&w->roster_lock);
-	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) + 1); /* a number */
-}
-
-static void leave_roster(struct worker *w, struct sennit_fiber *f)
-{
-	os_lock(&w->roster_lock);
-	sn_link_leave(&w->roster, &f->roster);
-	pthread_mutex_unlock(&w->roster_lock);
-	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) - 1); /* a number */
-}
-
-/* Take the idle stack of f away from w. */
-static void *strip(struct worker *w, struct node *idle)
-{
-	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
-	void                *low = f->low;
-
-	leave_roster(w, f);
-	free_alarm(w, f);
-	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
-	return low;
-}
-
-uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep, uint32_t most)
-{
-	struct node **at = &w->idle;
-	void         *low[STACK_BATCH];
-	uint32_t      n = 0;
-
-	ASSERT_OWNER(w);
-	for (; *at && keep; keep--)
-		at = &(*at)->next;
-	while (*at && n < most) {
-		struct node *idle = *at;
-
-		*at = idle->next;
-		low[n++] = strip(w, idle);
-	}
-	if (n)
-		sn_stacks_return(&w->scheduler->stacks, low, n);
-	return n;
-}
-
-/* Give the idle stack of f back. */
-static void give_back(struct worker *w, struct node *idle)
-{
-	void *low = strip(w, idle);
-
-	sn_stacks_give(&w->scheduler->stacks, &low, 1);
-}
-
-/* All idle ones from *at on. */
-static void give_from(struct worker *w, struct node **at)
-{
-	while (*at) {
-		struct node *idle = *at;
-
-		*at = idle->next;
-		give_back(w, idle);
-	}
-}
-
-void sn_worker_share_stacks(struct worker *w)
-{
-	if (w->scheduler->config.max_fibers && w->idle)
-		give_from(w, &w->idle->next);
-}
-
 void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	give_from(w, &w->idle);
-	free_alarm(w, &w->main);
-	if (w->first_stack)
-		sn_stacks_drop_aside(&s->stacks);
+	ASSERT(sn_stack_cache_is_empty(&w->stacks));
+	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);
 	sn_run_queue_free(&w->run);
 	sn_tracebuffer_free(&w->trace, &s->memory);
 	if (!w->threaded)
 		sn_backlog_free(&w->own);
-	pthread_mutex_destroy(&w->roster_lock);
+	sn_roster_free(&w->roster);
 	sn_memory_give(&s->memory, w, sizeof(*w));
 }
 
@@ -209,60 +134,6 @@ void sn_worker_enter(struct worker *w)
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
-}
-
-static struct sennit_fiber *make_fiber(struct worker *w, void *low)
-{
-	struct stacks       *stacks = &w->scheduler->stacks;
-	struct sennit_fiber *f;
-
-	f = sn_fiber_make(low, sn_stacks_usable(stacks), stacks->slabs.pitch,
-			  &w->home, ++w->fiber_ids);
-	f->canary = sn_stack_has_canary(stacks, low);
-	f->in_care = f->canary ||
-		     (!w->threaded && w->scheduler->config.max_fibers);
-	if (w->scheduler->depths)
-		sn_fiber_measure(f);
-	join_roster(w, f);
-	return f;
-}
-
-struct sennit_fiber *sn_worker_new_stack(struct worker *w)
-{
-	void *low;
-
-	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
-		return NULL;
-	return make_fiber(w, low);
-}
-
-bool sn_worker_add_stack(struct worker *w)
-{
-	struct sennit_fiber *f = sn_worker_new_stack(w);
-
-	if (!f)
-		return false;
-	f->link.next = w->idle;
-	w->idle = &f->link;
-	return true;
-}
-
-struct sennit_fiber *sn_worker_first_stack(struct worker *w)
-{
-	void *bottom = w->first_stack;
-
-	if (!bottom) /* left ones keep theirs */
-		return sn_worker_idle_stack(w);
-	w->first_stack = NULL;
-	return make_fiber(w,
-			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
-}
-
-void sn_worker_end_unguarded(struct worker *w, struct sennit_fiber *f)
-{
-	sn_stack_check(&w->scheduler->stacks, f->low);
-	if (!w->threaded && w->scheduler->config.max_fibers)
-		give_from(w, &w->idle);
 }
 
 uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,

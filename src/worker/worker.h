@@ -17,7 +17,9 @@
 #include "core/shares.h"
 #include "core/tracebuffer.h"
 #include "worker/counters.h"
+#include "worker/roster.h"
 #include "worker/scheduler.h"
+#include "worker/stack_cache.h"
 #include "fiber/fiber.h"
 #include "worker/run_queue.h"
 #include "worker/task_inbox.h"
@@ -25,14 +27,12 @@
 #include <pthread.h>
 
 struct worker {
-	struct home  home;         /* first, as fibers know it */
-	struct node *idle;         /* owner: idle stacks, last used first */
-	void        *first_stack;  /* handed: the first stack, not taken into
-				       * use yet; NULL: it has been */
-	uint32_t     serial;       /* fixed: unique in the process, not 0 */
-	bool         unbinding;    /* owner: STW that runs dry */
-	bool starts_searching;     /* handed: begins as a counted searcher */
-	bool started_by_create;    /* handed: its thread is create's */
+	struct home        home; /* first, as fibers know it */
+	struct stack_cache stacks;
+	uint32_t           serial;    /* fixed: unique in the process, not 0 */
+	bool               unbinding; /* owner: STW that runs dry */
+	bool starts_searching;        /* handed: begins as a counted searcher */
+	bool started_by_create;       /* handed: its thread is create's */
 	bool retiring;             /* owner: asleep, out of the gate, about to
 				     * lose its thread */
 	struct parking   *parking; /* fixed: the scheduler's */
@@ -44,9 +44,8 @@ struct worker {
 	struct timers     timers;  /* owner */
 	struct backlog   *backlog; /* fixed: the scheduler's, or below */
 
-	struct claim        slot;      /* of the budget: see slots.h */
-	uint32_t            index;     /* fixed: MTW's 0.. */
-	uint32_t            fiber_ids; /* owner: the last given */
+	struct claim        slot;    /* of the budget: see slots.h */
+	uint32_t            index;   /* fixed: MTW's 0.. */
 	uint32_t            spin_ns; /* owner: how long the next spin may be */
 	uint32_t            random;  /* owner */
 	uint32_t            last_victim; /* owner: who had tasks when last seen;
@@ -56,13 +55,12 @@ struct worker {
 					 * stack; 0: none yet */
 	void               *fault_stack; /* owner: NULL: none of ours */
 	struct tracebuffer  trace;
-	struct sennit_fiber main;        /* the thread's own stack */
-	pthread_t           thread;      /* fixed while it runs */
-	a_u32               thread_id;   /* owner writes: the system's, or that
+	struct sennit_fiber main;      /* the thread's own stack */
+	pthread_t           thread;    /* fixed while it runs */
+	a_u32               thread_id; /* owner writes: the system's, or that
 					  * of the last, in a report just when
 					  * another begins; 0: not begun */
-	pthread_mutex_t     roster_lock; /* rank: below scheduler->lock */
-	struct link        *roster;  /* under roster_lock: fibers but main */
+	struct roster       roster;    /* its fibers but main */
 	struct startup     *startup; /* fixed: whom to report to; NULL: none */
 	a_u32 has_thread;  /* under scheduler->threads_lock: has a thread */
 	struct link bound; /* under scheduler->lock */
@@ -77,7 +75,6 @@ struct worker {
 	uint32_t    trim_seen;      /* owner: how often, as far as seen */
 	bool        expects_more;   /* owner: the last look saw a peak */
 	a_u32       trimmed; /* owner writes: the last trim that was done */
-	a_u32       stacks;  /* owner writes: how many it has */
 
 	/* Who gets tasks that have not started: see balance.h. */
 	uint64_t seen_blocked; /* owner: fibers that waited at the last count */
@@ -117,56 +114,18 @@ static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
 
 /* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
-/* Free w, which has nothing left to do; its stacks go back. */
+/* Free w, which has nothing left to do, and no stacks. */
 void sn_worker_free(struct worker *w);
 
 /* The worker's thread is the calling one from now on. */
 void sn_worker_enter(struct worker *w);
 
-/* A stack never used before by w; NULL when none can be had. */
-COLD struct sennit_fiber *sn_worker_new_stack(struct worker *w);
-
-/* Put such a stack on the idle list. False: none can be had. */
-COLD bool sn_worker_add_stack(struct worker *w);
-
-/* What the worker's thread, which has just begun, is to run on. */
-struct sennit_fiber *sn_worker_first_stack(struct worker *w);
-
-/* The stack of f, which is in care, is about to be idle. Abort if it has a
- * canary and was overrun. Of a bound thread with a limit on stacks, it is the
- * one that the thread keeps: outside it would give none to those that have
- * none. */
-COLD void sn_worker_end_unguarded(struct worker *w, struct sennit_fiber *f);
-
-/* An idle stack, off the idle list; NULL when there is none. */
-static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
-{
-	struct node *n = w->idle;
-
-	if (!n)
-		return NULL;
-	w->idle = n->next;
-	if (n->next)
-		__builtin_prefetch(n->next, 1);
-	return container_of(n, struct sennit_fiber, link);
-}
-
-/* An idle or a new stack; NULL when none can be had. */
-static inline struct sennit_fiber *sn_worker_stack(struct worker *w)
-{
-	struct sennit_fiber *f = sn_worker_idle_stack(w);
-
-	return f ? f : sn_worker_new_stack(w);
-}
-
-/* Give up to `most` idle stacks back to the system, at most STACK_BATCH, but
- * not the last used ones, of which it keeps so many. Returns how many. */
-COLD uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep,
-				      uint32_t most);
-
 /* f waits with a deadline for the first time: see struct alarm. */
 COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
 				       struct sennit_fiber *f);
+
+/* f, a fiber of w, needs its alarm no more. */
+void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f);
 
 /* The alarm of f, a fiber of w. */
 static inline struct alarm *sn_worker_alarm(struct worker       *w,
@@ -174,10 +133,6 @@ static inline struct alarm *sn_worker_alarm(struct worker       *w,
 {
 	return likely(f->alarm) ? f->alarm : sn_worker_new_alarm(w, f);
 }
-
-/* With a limit on stacks: give all idle ones but one back, for others that may
- * have none. Without one, nothing. */
-COLD void sn_worker_share_stacks(struct worker *w);
 
 static inline bool sn_worker_is_own(const struct worker *w)
 {
