@@ -138,7 +138,7 @@ static uint32_t count_out_all(struct run *r, const struct dag_node *node,
 static ALWAYS_INLINE bool may_go_on(struct worker *w)
 {
 	return !sn_run_queue_has_ready(&w->run) &&
-	       sn_inbox_is_empty(&w->fibers) &&
+	       !sn_mailbox_has_fibers(&w->mail) &&
 	       (!w->threaded || !sn_run_queue_has_pinned(&w->run)) &&
 	       sn_loop_tick(w);
 }

@@ -99,7 +99,7 @@ void sn_parallel_give_way(struct worker *w)
 		      sn_run_queue_has_pinned(&w->run);
 
 	if (unlikely(is_due || sn_run_queue_has_ready(&w->run) ||
-		     !sn_inbox_is_empty(&w->fibers))) {
+		     sn_mailbox_has_fibers(&w->mail))) {
 		sn_loop_yield(w);
 	} else if (unlikely(!sn_loop_tick(w))) {
 		sn_run_queue_due_in(&w->run, 1); /* the loop's turn, and now */

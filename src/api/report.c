@@ -70,7 +70,7 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	sennit_report_entry e = entry_of(w);
 
 	e.state = SENNIT_REPORT_QUEUED;
-	e.count = !sn_inbox_is_empty(&w->tasks_in);
+	e.count = sn_mailbox_has_tasks(&w->mail);
 	if (w->threaded)
 		e.count += sn_deque_count(sn_worker_deque(w));
 	else

@@ -26,7 +26,8 @@ uint32_t sn_balance_parts(const struct worker *victim)
 {
 	uint32_t parts = sn_parking_idlers(victim->parking);
 
-	if (!a_load_rlx(&victim->idle_now)) /* stale: a part more or less */
+	if (!sn_mailbox_is_awaited(
+		    &victim->mail)) /* stale: a part more or less */
 		parts++;
 	return parts > 2 ? parts : 2;
 }
@@ -37,7 +38,8 @@ uint32_t sn_balance_parts(const struct worker *victim)
  * one that is busy by now, from whom others may take it. */
 static bool is_waiting(const struct worker *x)
 {
-	return a_load_rlx(&x->idle_now) && sn_inbox_is_empty(&x->tasks_in);
+	return sn_mailbox_is_awaited(&x->mail) &&
+	       !sn_mailbox_has_tasks(&x->mail);
 }
 
 /* From the right neighbour on, so that not all deal to the same. */

@@ -128,9 +128,8 @@ static bool has_work(struct worker *w)
 {
 	/* What the owner did before it left the gate: <- gate.out there. */
 	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
-	       !sn_inbox_is_empty(&w->fibers) ||
-	       !sn_inbox_is_empty(&w->tasks_in) ||
-	       sn_run_queue_has_task(&w->run);
+	       sn_mailbox_has_fibers(&w->mail) ||
+	       sn_mailbox_has_tasks(&w->mail) || sn_run_queue_has_task(&w->run);
 }
 
 static bool found_work(sennit_scheduler *s)
@@ -142,7 +141,7 @@ static bool found_work(sennit_scheduler *s)
 			/* Set before it works, clear after; but for one that
 			 * has retired, whose inbox others empty. */
 			ASSERT(a_load_rlx(&w->has_thread) ||
-			       !sn_inbox_is_empty(&w->tasks_in));
+			       sn_mailbox_has_tasks(&w->mail));
 			return true;
 		}
 	}

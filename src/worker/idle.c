@@ -67,8 +67,8 @@ static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 /* A short rest between two rounds, over as soon as somebody sends something. */
 static void rest(const struct worker *w)
 {
-	for (int i = 0; i < ROUND_PAUSES && sn_inbox_is_empty(&w->fibers) &&
-			sn_inbox_is_empty(&w->tasks_in);
+	for (int i = 0; i < ROUND_PAUSES && !sn_mailbox_has_fibers(&w->mail) &&
+			!sn_mailbox_has_tasks(&w->mail);
 	     i++)
 		a_pause();
 }
@@ -129,7 +129,8 @@ static void found(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	a_store_rlx(&w->idle_now, false); /* seen through parking's counts */
+	sn_mailbox_set_awaited(&w->mail,
+			       false); /* seen through parking's counts */
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
@@ -137,7 +138,7 @@ static void found(struct worker *w)
 	 * parcel may have come since we collected, trusting us. */
 	if (sn_deque_count(sn_worker_deque(w)) >
 		    !sn_run_queue_has_own(&w->run) ||
-	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_sees_tasks(w) ||
+	    sn_mailbox_has_tasks(&w->mail) || sn_steal_sees_tasks(w) ||
 	    !sn_backlog_is_empty(w->backlog))
 		sn_parking_wake_one(&s->parking, w->index);
 }
@@ -146,8 +147,8 @@ static void found(struct worker *w)
 
 static bool work_appeared(struct worker *w)
 {
-	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
-	       !sn_inbox_is_empty(&w->tasks_in) ||
+	return sn_mailbox_has_fibers(&w->mail) || sn_steal_is_possible(w) ||
+	       sn_mailbox_has_tasks(&w->mail) ||
 	       sn_worker_threads_is_draining(w) ||
 	       !sn_backlog_is_empty(w->backlog) ||
 	       sn_gate_is_done(&w->scheduler->gate);
@@ -231,7 +232,7 @@ static bool expect_answer(struct worker *w)
 	if (!sn_worker_blocked(w) || !sn_backlog_is_empty(w->backlog))
 		return false;
 	for (uint32_t i = 0; i < pauses; i++) {
-		if (!sn_inbox_is_empty(&w->fibers)) {
+		if (sn_mailbox_has_fibers(&w->mail)) {
 			sn_worker_collect(w);
 			return true;
 		}
@@ -278,7 +279,7 @@ bool sn_idle(struct worker *w)
 	if (sn_worker_threads_check(w) && !w->starts_searching)
 		return stand_by(w);
 	begin = os_now();
-	a_store_rlx(&w->idle_now, true); /* late: less is left to it */
+	sn_mailbox_set_awaited(&w->mail, true); /* late: less is left to it */
 	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
 	while (!searching || !spin(w, &due)) {
@@ -302,10 +303,12 @@ bool sn_idle(struct worker *w)
 /* Asleep until a waker, `wake` or `until`; false: the last of these. */
 static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 {
-	wake = sn_trim_asleep(w, &w->solo, wake < until ? wake : until);
+	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);
+
+	wake = sn_trim_asleep(w, as, wake < until ? wake : until);
 	if (wake >= until)
-		return sn_parking_sleep(&w->solo, until);
-	sn_parking_sleep(&w->solo, wake);
+		return sn_parking_sleep(as, until);
+	sn_parking_sleep(as, wake);
 	return true;
 }
 
@@ -323,15 +326,14 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		if (sn_run_queue_has_ready(&w->run) || !in_time ||
 		    sn_worker_threads_is_kept(w))
 			break;
-		sn_parking_announce(&w->solo, false);
-		if (sn_inbox_is_empty(&w->fibers) &&
+		sn_fiber_parking_announce(&w->alone);
+		if (!sn_mailbox_has_fibers(&w->mail) &&
 		    !sn_worker_threads_is_kept(w)) {
 			sn_counters_count_park(&w->counters);
 			sn_slots_give(w);
 			in_time = sleep_alone(w, wake, until);
 		}
-		sn_parking_withdraw(&w->solo);
-		sn_parking_found(&w->alone);
+		sn_fiber_parking_withdraw(&w->alone);
 		sn_slots_take_inside(w);
 	}
 	a_store_rlx(&w->clock, os_now_coarse());

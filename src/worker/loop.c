@@ -233,7 +233,7 @@ static struct sennit_fiber *loop(struct worker *w)
 			continue; /* idle has left a task to us alone */
 		if (tick(w))
 			run_in_turn(w);
-		if (unlikely(!sn_inbox_is_empty(&w->fibers)))
+		if (unlikely(sn_mailbox_has_fibers(&w->mail)))
 			sn_worker_collect(w);
 		next = sn_run_queue_take_ready(&w->run);
 		if (next)
@@ -304,7 +304,7 @@ static NOINLINE void leave(struct worker *w)
 				  sn_run_queue_has_task(&w->run);
 
 		promised = false;
-		if (!sn_inbox_is_empty(&w->fibers))
+		if (sn_mailbox_has_fibers(&w->mail))
 			sn_worker_collect(w);
 		if (!tasks_turn)
 			to = sn_run_queue_take_ready(&w->run);
@@ -339,7 +339,7 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	struct sennit_fiber *to;
 
 	if (unlikely(sn_run_queue_is_due(&w->run) ||
-		     !sn_inbox_is_empty(&w->fibers)))
+		     sn_mailbox_has_fibers(&w->mail)))
 		return false;
 	sn_run_queue_tick(&w->run);
 	to = sn_run_queue_take_ready(&w->run);

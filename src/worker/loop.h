@@ -29,7 +29,7 @@ static inline bool sn_loop_tick(struct worker *w)
 static inline bool sn_loop_wants_newest(const struct worker *w)
 {
 	return sn_run_queue_wants_newest(&w->run) &&
-	       sn_inbox_is_empty(&w->fibers);
+	       !sn_mailbox_has_fibers(&w->mail);
 }
 
 /* Run w's tasks and fibers until nothing is left, from the thread's own

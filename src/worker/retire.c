@@ -109,12 +109,10 @@ void sn_retire_relieve_locked(sennit_scheduler *s)
 
 		if (a_load_rlx(&w->has_thread)) /* under the lock */
 			continue;
-		newest = sn_inbox_take_raw(&w->tasks_in);
+		newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 		if (!newest)
 			continue;
-		for (oldest = newest; oldest->next; oldest = oldest->next)
-			;
-		sn_inbox_push(&to->tasks_in, newest, oldest);
+		sn_mailbox_put_tasks(&to->mail, newest, oldest);
 		sn_parking_wake(&to->sleeper);
 	}
 }

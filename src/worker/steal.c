@@ -28,9 +28,8 @@ static bool rob(struct worker *w, struct worker *victim)
 
 	if (n)
 		sn_run_queue_keep_loot(&w->run, loot, n);
-	else if (!sn_inbox_is_empty(&victim->tasks_in))
-		n = sn_worker_take_parcels(w, &victim->tasks_in,
-					   sn_balance_parts(victim));
+	else if (sn_mailbox_has_tasks(&victim->mail))
+		n = sn_worker_take_parcels(w, victim, sn_balance_parts(victim));
 	sn_counters_count_steals(&w->counters, n);
 	return n;
 }
@@ -59,15 +58,15 @@ static uint32_t next_random(struct worker *w)
  * those who will come for them. */
 static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 {
-	if (a_load_rlx(
-		    &victim->idle_now)) { /* stale: see sn_balance_piles_up */
-		if (!sn_inbox_is_empty(&victim->tasks_in))
+	if (sn_mailbox_is_awaited(
+		    &victim->mail)) { /* stale: see sn_balance_piles_up */
+		if (sn_mailbox_has_tasks(&victim->mail))
 			sn_parking_wake(&victim->sleeper);
 		h->in_vain++;
 		return true;
 	}
 	if (!sn_deque_has_tasks(sn_worker_deque(victim)) &&
-	    sn_inbox_is_empty(&victim->tasks_in))
+	    !sn_mailbox_has_tasks(&victim->mail))
 		return false;
 	if (!h->since)
 		h->since = now;
@@ -159,7 +158,7 @@ bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 static bool has_tasks(const struct worker *w)
 {
 	return sn_deque_has_tasks(sn_worker_deque(w)) ||
-	       !sn_inbox_is_empty(&w->tasks_in);
+	       sn_mailbox_has_tasks(&w->mail);
 }
 
 bool sn_steal_sees_tasks(struct worker *w)
@@ -181,7 +180,8 @@ bool sn_steal_sees_tasks(struct worker *w)
  * them: whoever brought them may have trusted w. */
 static bool is_left(struct worker *victim)
 {
-	if (!a_load_rlx(&victim->idle_now)) /* stale: see sn_balance_piles_up */
+	if (!sn_mailbox_is_awaited(
+		    &victim->mail)) /* stale: see sn_balance_piles_up */
 		return false;
 	sn_parking_wake(&victim->sleeper);
 	return true;

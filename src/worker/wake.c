@@ -33,7 +33,7 @@ static void send_home(struct worker *home, struct node *newest,
 	if (!threaded)
 		a_add_rlx(&home->callers, 1); /* shown by inbox.push */
 	TORTURE_POINT();
-	sn_inbox_push(&home->fibers, newest, oldest);
+	sn_mailbox_put_fibers(&home->mail, newest, oldest);
 	TORTURE_POINT(); /* in the inbox, nobody woken */
 	sn_worker_wake(home);
 	if (!threaded)
@@ -53,7 +53,7 @@ void sn_wake_other(struct waiter *n)
 	/* Both lines are another processor's. Asked for at once they take as
 	 * long as one; that is why the waiter knows the worker. */
 	a_fetch_own(f);
-	a_fetch_own(&n->home->fibers);
+	a_fetch_own(&n->home->mail);
 	sn_fiber_state_ready(&f->state);
 	send_home(n->home, &f->link, &f->link);
 }

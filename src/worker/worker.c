@@ -56,7 +56,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->last_victim = index;
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->parking = &s->parking;
-	a_init(&w->idle_now, threaded); /* until its thread has found work */
+	sn_mailbox_set_awaited(&w->mail,
+			       threaded); /* until its thread has found work */
 	w->spin_ns = s->config.spin_ns;
 	w->trim_seen = a_load_rlx(&s->trims); /* it has nothing of before */
 	a_init(&w->trimmed, w->trim_seen);
@@ -74,9 +75,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 		goto free_queue;
 	a_init(&w->clock, os_now());
 	sn_roster_init(&w->roster);
-	w->only[0] = &w->solo;
-	sn_parking_init(&w->alone, w->only, 1);
-	sn_sleeper_init(&w->solo, &w->alone, 0);
+	sn_fiber_parking_init(&w->alone);
 	w->backlog = threaded ? &s->backlog : &w->own;
 	if (!threaded)
 		sn_backlog_init(&w->own, &s->memory);
@@ -136,26 +135,25 @@ void sn_worker_enter(struct worker *w)
 	sn_self = w;
 }
 
-uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,
+uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 				uint32_t parts)
 {
 	const struct parcels_to to = { sn_worker_deque(w), &w->cache,
 				       sn_run_queue_is_oldest_first(&w->run) };
 
-	return sn_task_inbox_take(from, &to, parts);
+	return sn_task_inbox_take(&from->mail.tasks, &to, parts);
 }
 
 void sn_worker_collect(struct worker *w)
 {
 	struct node *last;
-	struct node *first = sn_inbox_take(&w->fibers, &last);
+	struct node *first = sn_mailbox_take_fibers(&w->mail, &last);
 
 	if (first)
 		sn_run_queue_ready_all(&w->run, first, last);
 	/* A closed one's are handed on: see worker_threads.h. */
 	if (sn_run_queue_is_draining(&w->run) ||
-	    sn_inbox_is_empty(&w->tasks_in) ||
-	    !sn_worker_take_parcels(w, &w->tasks_in, 1))
+	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_parcels(w, w, 1))
 		return;
 	/* On their way they were in no queue: whoever looked for them meanwhile
 	 * may have gone to sleep. */
@@ -222,12 +220,11 @@ void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 void sn_worker_wake(struct worker *w)
 {
 	if (!w->threaded) {
-		sn_parking_wake(&w->solo);
+		sn_fiber_parking_wake(&w->alone);
 		return;
 	}
 	sn_parking_wake(&w->sleeper);
-	/* Counted before it announced: zero after our fence means that it looks
-	 * at its inbox after ours. */
-	if (unlikely(a_load_rlx(&w->alone.counts)))
-		sn_parking_wake(&w->solo);
+	/* Here after the fence of the wake before. */
+	if (unlikely(sn_fiber_parking_is_used(&w->alone)))
+		sn_fiber_parking_wake(&w->alone);
 }

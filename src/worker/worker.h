@@ -13,10 +13,11 @@
 #define SN_WORKER_H
 
 #include "base/check.h"
-#include "core/inbox.h"
 #include "core/shares.h"
 #include "core/tracebuffer.h"
 #include "worker/counters.h"
+#include "worker/fiber_parking.h"
+#include "worker/mailbox.h"
 #include "worker/roster.h"
 #include "worker/scheduler.h"
 #include "worker/stack_cache.h"
@@ -85,20 +86,15 @@ struct worker {
 
 	struct counters counters;
 
-	_Alignas(CACHE_LINE) struct inbox fibers; /* any: ready fibers */
-	struct inbox      tasks_in;  /* any, thieves too: struct parcel */
-	a_u32             idle_now;  /* owner writes; 1: it has nothing to do,
-				      * and will look into tasks_in first */
+	_Alignas(CACHE_LINE) struct mailbox mail;
 	sennit_scheduler *scheduler; /* fixed; here for who wakes a fiber */
 	bool              threaded;  /* fixed: MTW; the same */
 	struct sleeper    sleeper;   /* any: MTW among its scheduler's */
 	a_u64             forced;    /* any: when a thief last used force */
-	a_u32             callers; /* any: STW: threads in sn_wait that may yet
+	a_u32             callers;  /* any: STW: threads in sn_wait that may yet
 				 * touch it; it is not freed before zero */
-	struct parking    alone;   /* where only this one parks, for fibers: */
-	struct sleeper    solo;    /* any: see sn_idle_for_fiber */
-	struct sleeper   *only[1]; /* fixed: solo, for alone */
-	struct backlog    own; /* STW only: of a scheduler without workers */
+	struct fiber_parking alone; /* see sn_idle_for_fiber */
+	struct backlog       own; /* STW only: of a scheduler without workers */
 };
 
 /* The calling thread's worker; NULL on an unbound thread. Fibers never leave
@@ -151,9 +147,9 @@ static inline uint64_t sn_worker_blocked(const struct worker *w)
 	return sn_counters_blocked(&w->counters);
 }
 
-/* Move tasks of an inbox, w's own or a victim's, to w's deque: one of so many
+/* Move tasks of a mailbox, w's own or a victim's, to w's deque: one of so many
  * equal parts (sn_task_inbox_take). Returns how many were moved. */
-uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,
+uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 				uint32_t parts);
 
 /* Move ready fibers and tasks from the inboxes to where w finds them. */

@@ -26,17 +26,15 @@ static struct worker *deliver_to(struct worker *to, struct node *newest,
 				 struct node *oldest)
 {
 	for (;; to = next_in_turn(to->scheduler)) {
-		sn_inbox_push(&to->tasks_in, newest, oldest);
+		sn_mailbox_put_tasks(&to->mail, newest, oldest);
 		/* <-> worker_threads.drain: pushed, before looking again */
 		a_fence();
 		TORTURE_POINT();
 		if (likely(!sn_worker_threads_is_draining(to)))
 			return to;
-		newest = sn_inbox_take_raw(&to->tasks_in);
+		newest = sn_mailbox_take_tasks(&to->mail, &oldest);
 		if (!newest)
 			return to; /* whoever closed it was faster */
-		for (oldest = newest; oldest->next; oldest = oldest->next)
-			;
 	}
 }
 
@@ -55,14 +53,11 @@ void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
 /* Hand on what lies in the inbox of w, which is closed. */
 static void forward(struct worker *w)
 {
-	struct node *newest = sn_inbox_take_raw(&w->tasks_in);
-	struct node *oldest = newest;
+	struct node *oldest;
+	struct node *newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 
-	if (!newest)
-		return;
-	while (oldest->next)
-		oldest = oldest->next;
-	deliver(w->scheduler, newest, oldest);
+	if (newest)
+		deliver(w->scheduler, newest, oldest);
 }
 
 void sn_worker_threads_send(sennit_scheduler *s, struct node *n)
@@ -134,7 +129,7 @@ bool sn_worker_threads_check(struct worker *w)
 	/* <-> worker_threads.drain: seen, before looking into the inbox */
 	a_fence();
 	if (closed && (sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
-		       !sn_inbox_is_empty(&w->tasks_in)))
+		       sn_mailbox_has_tasks(&w->mail)))
 		hand_over(w);
 	return closed;
 }
@@ -175,7 +170,7 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 		a_store_rlx(&s->extent, i + 1); /* seen through open */
 	set_open_locked(s, i + 1);
 	if (called_back) {
-		sn_parking_wake(&w->solo);
+		sn_fiber_parking_wake(&w->alone);
 		return 0;
 	}
 	err = sn_retire_fill_locked(w, started);
@@ -206,7 +201,8 @@ bool sn_worker_threads_retire(struct worker *w)
 	os_lock(&s->threads_lock);
 	leaves = sn_worker_threads_is_draining(w);
 	if (leaves) {
-		a_store_rlx(&w->idle_now, true); /* and so will the next be */
+		sn_mailbox_set_awaited(&w->mail,
+				       true); /* and so will the next be */
 		a_store_rlx(&w->has_thread,
 			    false); /* seen through lock, gate */
 		trim_locked(s);
@@ -298,7 +294,7 @@ static bool has_work(const sennit_scheduler *s)
 
 	for (uint32_t i = 0; i < extent; i++)
 		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
-		    !sn_inbox_is_empty(&s->workers[i]->tasks_in))
+		    sn_mailbox_has_tasks(&s->workers[i]->mail))
 			return true;
 	return !sn_backlog_is_empty(&s->backlog); /* seen by the same fence */
 }
