@@ -23,8 +23,7 @@ static sennit_report_entry entry_of(const struct worker *w)
 	return (sennit_report_entry){
 		.size = sizeof(sennit_report_entry),
 		.worker = w->threaded ? w->index : SENNIT_REPORT_BOUND,
-		/* Stale: the last owner's, or 0, as one begins. */
-		.thread = a_load_rlx(&w->thread_id),
+		.thread = sn_thread_number(&w->thread),
 		.since = a_load_rlx(&w->clock),
 		.deadline = SENNIT_NEVER,
 	};

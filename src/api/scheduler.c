@@ -184,10 +184,11 @@ static void add_worker(sennit_stats *sum, struct counters_sum *done,
 	sn_counters_add(done, &w->counters);
 	sum->fibers += fibers;
 	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
-	if (!w->threaded || a_load_rlx(&w->has_thread)) /* a number, as all */
+	if (!w->threaded ||
+	    sn_thread_is_present(&w->thread)) /* a number, as all */
 		sum->trims_due += sn_trim_is_pending(w);
 	sum->threads += w->threaded &&
-			a_load_rlx(&w->has_thread); /* the same */
+			sn_thread_is_present(&w->thread); /* the same */
 }
 
 static void add_slots(sennit_stats *sum, sennit_scheduler *s)

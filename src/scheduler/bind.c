@@ -38,7 +38,7 @@ int sn_bind(sennit_scheduler *s)
 		err = sn_fork_exit_watch(w);
 	if (err)
 		goto free_worker;
-	w->thread = pthread_self();
+	sn_thread_adopt(&w->thread);
 	sn_worker_enter(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);

@@ -32,7 +32,8 @@ static int set_affinity(const struct worker *w)
 	const sennit_scheduler *s = w->scheduler;
 	sennit_cpu_mask         mask = s->masks[0];
 
-	if (!sn_topology_own_cpus(s, w->index, &mask) && w->started_by_create &&
+	if (!sn_topology_own_cpus(s, w->index, &mask) &&
+	    sn_thread_is_founding(&w->thread) &&
 	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
 		return 0; /* the creator's already */
 	return os_thread_affinity(mask.cpus, mask.count);
@@ -59,7 +60,7 @@ static void leave(void)
 static bool wake_up(struct worker *w)
 {
 	sn_parking_withdraw(&w->sleeper);
-	w->starts_searching = true;
+	sn_idle_start_searching(&w->idle, true);
 	return sn_slots_enter(w);
 }
 
@@ -79,6 +80,7 @@ static bool come_in(struct worker *w)
 static void enter(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
+	struct startup   *startup = sn_thread_startup(&w->thread);
 	int               error = sn_fork_exit_watch(w);
 
 	if (!error)
@@ -88,8 +90,8 @@ static void enter(struct worker *w)
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
-	if (w->startup)
-		report(w->startup, error);
+	if (startup)
+		report(startup, error);
 }
 
 /* Until w, whose thread this is, leaves, retires or the scheduler ends: it may
@@ -100,7 +102,7 @@ static bool work(struct worker *w)
 		sn_stack_overflow_enter(w);
 		sn_loop_run(w);
 		sn_stack_overflow_leave(w);
-		if (w->retiring) {
+		if (sn_idle_is_retiring(&w->idle)) {
 			if (sn_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
@@ -118,10 +120,10 @@ static void *thread_main(void *argument)
 {
 	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
-	bool              founding = w->started_by_create;
+	bool              founding = sn_thread_is_founding(&w->thread);
 	bool              left = false;
-	bool              heard =
-		w->startup; /* whoever created s waits for the first words */
+	/* Whoever created s waits for the first words. */
+	bool heard = sn_thread_startup(&w->thread);
 
 	if (heard)
 		enter(w);
@@ -197,10 +199,9 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	for (*started = 0; *started < open; ++*started) {
 		struct worker *w = s->workers[*started];
 
-		w->startup = hear ? &startup : NULL;
-		w->started_by_create = true;
-		a_init(&w->has_thread, true);
-		err = os_thread_start(&w->thread, thread_main, w,
+		sn_thread_prepare(&w->thread, hear ? &startup : NULL, true);
+		sn_thread_set_present(&w->thread, true);
+		err = sn_thread_start(&w->thread, thread_main, w,
 				      s->config.stack_size);
 		if (err) {
 			/* Those that will not come have nothing to report.

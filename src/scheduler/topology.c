@@ -76,7 +76,7 @@ int sn_topology_init(sennit_scheduler *s)
 	for (uint32_t i = 0; i < n; i++) {
 		struct worker *w = s->workers[s->places[i].worker];
 
-		sn_steal_order_rings(&w->rings, s->places, n, i);
+		sn_steal_set_neighbours(&w->steal, s->places, n, i);
 	}
 	return 0;
 }

@@ -11,15 +11,16 @@ bool sn_balance_piles_up(struct worker *w)
 {
 	uint64_t blocked = sn_worker_blocked(w);
 	uint64_t tasks = sn_counters_tasks(&w->counters);
-	int64_t pile = (int64_t)w->pile + (int64_t)(blocked - w->seen_blocked) -
-		       (int64_t)(tasks - w->seen_tasks);
+	int64_t  pile = (int64_t)w->balance.pile +
+		       (int64_t)(blocked - w->balance.seen_blocked) -
+		       (int64_t)(tasks - w->balance.seen_tasks);
 
-	w->seen_blocked = blocked;
-	w->seen_tasks = tasks;
-	w->pile = pile < 0                ? 0
-		  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
-					  : (uint32_t)pile;
-	return w->pile >= SHARE_PILE;
+	w->balance.seen_blocked = blocked;
+	w->balance.seen_tasks = tasks;
+	w->balance.pile = pile < 0                ? 0
+			  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
+						  : (uint32_t)pile;
+	return w->balance.pile >= SHARE_PILE;
 }
 
 uint32_t sn_balance_parts(const struct worker *victim)
@@ -106,7 +107,8 @@ void sn_balance_deal(struct worker *w)
 	uint32_t       left, n, dealt = 0;
 
 	if (!w->threaded || sn_run_queue_is_draining(&w->run) ||
-	    sn_counters_blocks(&w->counters) - w->dealt_at < SHARE_PILE ||
+	    sn_counters_blocks(&w->counters) - w->balance.dealt_at <
+		    SHARE_PILE ||
 	    !sn_balance_piles_up(w))
 		return;
 	left = sn_deque_count(sn_worker_deque(w));
@@ -115,7 +117,7 @@ void sn_balance_deal(struct worker *w)
 		return;
 	n = find_hands(w, hands);
 	if (n)
-		w->dealt_at = sn_counters_blocks(&w->counters);
+		w->balance.dealt_at = sn_counters_blocks(&w->counters);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t hand = hand_of(w, hands[i], left - dealt, n - i + 1);
 

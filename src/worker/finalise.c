@@ -140,7 +140,7 @@ static bool found_work(sennit_scheduler *s)
 		if (has_work(w)) {
 			/* Set before it works, clear after; but for one that
 			 * has retired, whose inbox others empty. */
-			ASSERT(a_load_rlx(&w->has_thread) ||
+			ASSERT(sn_thread_is_present(&w->thread) ||
 			       sn_mailbox_has_tasks(&w->mail));
 			return true;
 		}
@@ -234,7 +234,7 @@ void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
 		sn_parking_wake(&s->workers[i]->sleeper);
 	sn_slots_close(s);
 	for (uint32_t i = 0; i < started; i++)
-		os_thread_join(s->workers[i]->thread);
+		sn_thread_join(&s->workers[i]->thread);
 	sn_finalise_clear(s);
 	sn_finalise_free(s);
 }

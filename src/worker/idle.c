@@ -94,7 +94,7 @@ static bool spin(struct worker *w, bool *due)
 {
 	struct heist h = { .leaves = sn_balance_piles_up(w) };
 	sennit_time  now = os_now();
-	sennit_time  end = now + w->spin_ns;
+	sennit_time  end = now + w->idle.spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
@@ -118,9 +118,11 @@ static void learn(struct worker *w, sennit_time idle, bool due)
 	uint32_t least = due ? 0 : longest / SPIN_SHRINK;
 
 	if (idle <= longest && !due)
-		w->spin_ns = longest;
+		w->idle.spin_ns = longest;
 	else
-		w->spin_ns = w->spin_ns / 2 > least ? w->spin_ns / 2 : least;
+		w->idle.spin_ns = w->idle.spin_ns / 2 > least
+					  ? w->idle.spin_ns / 2
+					  : least;
 }
 
 /* This worker, a searcher, has found work. If it was the last to search, the
@@ -187,7 +189,7 @@ static void sleep_announced(struct worker *w, sennit_time retire)
 	wake = wake < retire ? wake : retire;
 	wake = sn_trim_asleep(w, &w->sleeper, wake);
 	if (!sn_parking_sleep(&w->sleeper, wake))
-		w->retiring = os_now() >= retire;
+		w->idle.retiring = os_now() >= retire;
 }
 
 /* Go to sleep unless work has appeared; afterwards the worker searches. False:
@@ -211,12 +213,12 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sn_slots_give(w);
 	TORTURE_POINT(); /* out of the gate, not asleep */
 	sleep_announced(w, sn_retire_time(w, idle_since));
-	if (w->retiring)
+	if (w->idle.retiring)
 		return false;
 	sn_parking_withdraw(&w->sleeper);
 	about = sn_parking_about(&w->sleeper);
 	if (about != w->index)
-		w->last_victim = about;
+		sn_steal_begin_with(&w->steal, about);
 	return sn_slots_enter(w);
 }
 
@@ -260,9 +262,9 @@ static bool stand_by(struct worker *w)
 /* Whether w searches from now on: a started one was counted by its starter. */
 static bool begin_search(struct worker *w)
 {
-	bool started = w->starts_searching;
+	bool started = w->idle.starts_searching;
 
-	w->starts_searching = false;
+	w->idle.starts_searching = false;
 	return started || sn_parking_search(&w->scheduler->parking);
 }
 
@@ -276,7 +278,7 @@ bool sn_idle(struct worker *w)
 	/* Fibers are ready when it was a task's turn and a thief was faster. */
 	if (sn_run_queue_has_ready(&w->run) || expect_answer(w))
 		return true;
-	if (sn_worker_threads_check(w) && !w->starts_searching)
+	if (sn_worker_threads_check(w) && !w->idle.starts_searching)
 		return stand_by(w);
 	begin = os_now();
 	sn_mailbox_set_awaited(&w->mail, true); /* late: less is left to it */

@@ -129,8 +129,7 @@ static void note_peak(struct worker *w)
 {
 	uint64_t blocked = sn_worker_blocked(w);
 
-	if (blocked > w->busiest)
-		w->busiest = blocked;
+	sn_trim_note_blocked(&w->trim, blocked);
 	sn_counters_note_blocked(&w->counters, blocked);
 }
 

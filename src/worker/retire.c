@@ -17,16 +17,15 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 
 	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
 	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
-	w->starts_searching = started;
-	w->startup = NULL;
-	w->started_by_create = false;
-	a_store_rlx(&w->has_thread, true); /* seen through the gate */
-	err = os_thread_start(&w->thread, s->thread_main, w,
+	sn_idle_start_searching(&w->idle, started);
+	sn_thread_prepare(&w->thread, NULL, false);
+	sn_thread_set_present(&w->thread, true);
+	err = sn_thread_start(&w->thread, s->thread_main, w,
 			      s->config.stack_size);
 	if (!err)
 		return 0;
-	w->starts_searching = false;
-	a_store_rlx(&w->has_thread, false); /* as above */
+	sn_idle_start_searching(&w->idle, false);
+	sn_thread_set_present(&w->thread, false);
 	/* -> finalise.inside <- finalise.inside */
 	a_sub_acqrel(&s->inside, 1);
 	CHECK(!sn_gate_leave(&s->gate), "a worker added without a reference");
@@ -48,7 +47,7 @@ bool sn_retire_worker(struct worker *w)
 	bool              retires;
 
 	sn_retire_prepare(w);
-	w->retiring = false;
+	sn_idle_end_retiring(&w->idle);
 	os_lock(&s->threads_lock);
 	/* Closed meanwhile it has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&
@@ -56,7 +55,7 @@ bool sn_retire_worker(struct worker *w)
 	if (retires) {
 		/* Under the lock. */
 		a_store_rlx(&s->retired, a_load_rlx(&s->retired) + 1);
-		a_store_rlx(&w->has_thread, false); /* seen through the lock */
+		sn_thread_set_present(&w->thread, false);
 	}
 	pthread_mutex_unlock(&s->threads_lock);
 	return retires;
@@ -67,7 +66,7 @@ uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open)
 	uint32_t retired = 0;
 
 	for (uint32_t i = 0; i < open; i++) /* changed under the lock */
-		retired += !a_load_rlx(&s->workers[i]->has_thread);
+		retired += !sn_thread_is_present(&s->workers[i]->thread);
 	return retired;
 }
 
@@ -78,7 +77,7 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 {
 	uint32_t i = 0;
 
-	while ((bool)a_load_rlx(&s->workers[i]->has_thread) != present)
+	while (sn_thread_is_present(&s->workers[i]->thread) != present)
 		i++;
 	return s->workers[i];
 }
@@ -107,7 +106,7 @@ void sn_retire_relieve_locked(sennit_scheduler *s)
 		struct worker *w = s->workers[i];
 		struct node   *newest, *oldest;
 
-		if (a_load_rlx(&w->has_thread)) /* under the lock */
+		if (sn_thread_is_present(&w->thread)) /* under the lock */
 			continue;
 		newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 		if (!newest)

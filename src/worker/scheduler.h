@@ -17,6 +17,7 @@
 #include "core/steal_order.h"
 #include "fiber/blocking_threads.h"
 #include "worker/counters.h"
+#include "worker/trim_state.h"
 #include "sennit/end.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
@@ -89,9 +90,7 @@ struct sennit_scheduler {
 	struct sharer     sharer;    /* under its lock */
 	bool closed; /* the same: the end is reached, no slot is waited for */
 
-	/* Giving memory back: see worker/trim.h. */
-	a_u32 trims;   /* any: times all were told to */
-	a_u64 trim_at; /* any: the next look at what workers share */
+	struct trim_shared trim;
 
 	/* The end: see worker/finalise.h. */
 	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch

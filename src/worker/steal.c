@@ -48,10 +48,10 @@ static bool force(struct worker *w, struct worker *victim, sennit_time now)
 
 static uint32_t next_random(struct worker *w)
 {
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 17;
-	w->random ^= w->random << 5;
-	return w->random;
+	w->steal.random ^= w->steal.random << 13;
+	w->steal.random ^= w->steal.random >> 17;
+	w->steal.random ^= w->steal.random << 5;
+	return w->steal.random;
 }
 
 /* Whether w, of whose tasks more wait than end, leaves the victim's tasks to
@@ -112,11 +112,11 @@ static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
 
 static void begin_tour(struct worker *w, struct heist *h, uint32_t extent)
 {
-	sn_steal_order_begin(&h->tour, &w->rings, next_random(w));
+	sn_steal_order_begin(&h->tour, &w->steal.rings, next_random(w));
 	h->on_tour = true;
-	if (w->last_victim != w->index && w->last_victim < extent)
-		h->prey = w->scheduler->workers[w->last_victim];
-	w->last_victim = w->index; /* it counts once */
+	if (w->steal.last_victim != w->index && w->steal.last_victim < extent)
+		h->prey = w->scheduler->workers[w->steal.last_victim];
+	w->steal.last_victim = w->index; /* it counts once */
 }
 
 /* Who had tasks when last seen, and some others: see core/steal_order.h. */
@@ -134,7 +134,7 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 	h->prey = NULL;
 	if (prey && visit(w, h, prey, now))
 		return true;
-	n = sn_steal_order_round(&h->tour, &w->rings, s->places, extent,
+	n = sn_steal_order_round(&h->tour, &w->steal.rings, s->places, extent,
 				 victims);
 	for (uint32_t i = 0; i < n; i++)
 		if (visit(w, h, s->workers[victims[i]], now))
@@ -169,7 +169,7 @@ bool sn_steal_sees_tasks(struct worker *w)
 	/* Stale: whoever adds a worker wakes for it what it must. */
 	for (uint32_t i = 0; i < extent; i++) {
 		if (s->workers[i] != w && has_tasks(s->workers[i])) {
-			w->last_victim = i;
+			w->steal.last_victim = i;
 			return true;
 		}
 	}
@@ -198,7 +198,7 @@ bool sn_steal_is_possible(struct worker *w)
 
 		if (victim != w && has_tasks(victim) &&
 		    !(leaves && is_left(victim))) {
-			w->last_victim = i;
+			w->steal.last_victim = i;
 			return true;
 		}
 	}

@@ -53,15 +53,13 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	w->scheduler = s;
 	w->threaded = threaded;
 	w->index = index;
-	w->last_victim = index;
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->parking = &s->parking;
 	sn_mailbox_set_awaited(&w->mail,
 			       threaded); /* until its thread has found work */
-	w->spin_ns = s->config.spin_ns;
-	w->trim_seen = a_load_rlx(&s->trims); /* it has nothing of before */
-	a_init(&w->trimmed, w->trim_seen);
-	w->random = first_random(w);
+	sn_idle_init(&w->idle, s->config.spin_ns);
+	sn_trim_init(&w->trim, &s->trim);
+	sn_steal_init(&w->steal, first_random(w), index);
 	sn_pool_cache_init(&w->cache, &s->pool);
 	sn_timers_init(&w->timers, os_now());
 	err = make_queue(w, threaded);
@@ -128,8 +126,7 @@ void sn_worker_enter(struct worker *w)
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	w->home.cxx = sn_cxx_globals();
 	w->error = &errno;
-	/* Reports print it, alone: nothing else is reached through it. */
-	a_store_rlx(&w->thread_id, os_thread_id());
+	sn_thread_begin(&w->thread);
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;

@@ -15,11 +15,16 @@
 #include "base/check.h"
 #include "core/shares.h"
 #include "core/tracebuffer.h"
+#include "worker/balance_state.h"
 #include "worker/counters.h"
 #include "worker/fiber_parking.h"
+#include "worker/idle_state.h"
 #include "worker/mailbox.h"
 #include "worker/roster.h"
 #include "worker/scheduler.h"
+#include "worker/thread_state.h"
+#include "worker/trim_state.h"
+#include "worker/steal_state.h"
 #include "worker/stack_cache.h"
 #include "fiber/fiber.h"
 #include "worker/run_queue.h"
@@ -32,57 +37,31 @@ struct worker {
 	struct stack_cache stacks;
 	uint32_t           serial;    /* fixed: unique in the process, not 0 */
 	bool               unbinding; /* owner: STW that runs dry */
-	bool starts_searching;        /* handed: begins as a counted searcher */
-	bool started_by_create;       /* handed: its thread is create's */
-	bool retiring;             /* owner: asleep, out of the gate, about to
-				     * lose its thread */
-	struct parking   *parking; /* fixed: the scheduler's */
-	int              *error;   /* fixed: the thread's errno */
-	a_u64             clock;   /* owner writes: not after what runs
+	struct parking    *parking;   /* fixed: the scheduler's */
+	int               *error;     /* fixed: the thread's errno */
+	a_u64              clock;     /* owner writes: not after what runs
 					 * began, and as late as is cheap */
-	struct run_queue  run;
-	struct pool_cache cache;   /* owner */
-	struct timers     timers;  /* owner */
-	struct backlog   *backlog; /* fixed: the scheduler's, or below */
+	struct run_queue   run;
+	struct pool_cache  cache;   /* owner */
+	struct timers      timers;  /* owner */
+	struct backlog    *backlog; /* fixed: the scheduler's, or below */
 
-	struct claim        slot;    /* of the budget: see slots.h */
-	uint32_t            index;   /* fixed: MTW's 0.. */
-	uint32_t            spin_ns; /* owner: how long the next spin may be */
-	uint32_t            random;  /* owner */
-	uint32_t            last_victim; /* owner: who had tasks when last seen;
-				       * its own index: nobody */
-	struct steal_rings  rings; /* fixed: its neighbours; with seats only */
-	uintptr_t           seen;  /* owner: an address on the thread's own
+	struct claim        slot;  /* of the budget: see slots.h */
+	uint32_t            index; /* fixed: MTW's 0.. */
+	struct idle_state   idle;
+	struct steal_state  steal;
+	uintptr_t           seen; /* owner: an address on the thread's own
 					 * stack; 0: none yet */
 	void               *fault_stack; /* owner: NULL: none of ours */
 	struct tracebuffer  trace;
-	struct sennit_fiber main;      /* the thread's own stack */
-	pthread_t           thread;    /* fixed while it runs */
-	a_u32               thread_id; /* owner writes: the system's, or that
-					  * of the last, in a report just when
-					  * another begins; 0: not begun */
-	struct roster       roster;    /* its fibers but main */
-	struct startup     *startup; /* fixed: whom to report to; NULL: none */
-	a_u32 has_thread;  /* under scheduler->threads_lock: has a thread */
-	struct link bound; /* under scheduler->lock */
+	struct sennit_fiber main; /* the thread's own stack */
+	struct thread_state thread;
+	struct roster       roster; /* its fibers but main */
+	struct link         bound;  /* under scheduler->lock */
 
-	/* Giving memory back: see trim.h. */
-	sennit_time trim_at;        /* owner: the next look, or step */
-	uint64_t    busiest;        /* owner: most fibers that waited at once,
-				     * since the last look */
-	uint64_t    work_done;      /* owner: what it had done by then */
-	uint32_t    surplus;        /* owner: idle stacks to be given back */
-	uint32_t    surplus_shared; /* owner: the same of the depot's */
-	uint32_t    trim_seen;      /* owner: how often, as far as seen */
-	bool        expects_more;   /* owner: the last look saw a peak */
-	a_u32       trimmed; /* owner writes: the last trim that was done */
+	struct trim_state trim;
 
-	/* Who gets tasks that have not started: see balance.h. */
-	uint64_t seen_blocked; /* owner: fibers that waited at the last count */
-	uint64_t seen_tasks;   /* owner: tasks that had ended by then */
-	uint32_t pile;         /* owner: by how many more tasks began to wait
-				* than ended, lately; SHARE_PILE_MAX at most */
-	uint64_t dealt_at;     /* owner: `blocks` when it last dealt */
+	struct balance_state balance;
 
 	struct counters counters;
 

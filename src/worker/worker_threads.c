@@ -163,8 +163,9 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 {
 	uint32_t       i = a_load_rlx(&s->open); /* changed under the lock */
 	struct worker *w = s->workers[i];
-	bool called_back = a_load_rlx(&w->has_thread); /* under the lock, too */
-	int  err;
+	bool           called_back =
+		sn_thread_is_present(&w->thread); /* under the lock, too */
+	int err;
 
 	if (a_load_rlx(&s->extent) <= i)        /* and this */
 		a_store_rlx(&s->extent, i + 1); /* seen through open */
@@ -187,7 +188,7 @@ static void trim_locked(sennit_scheduler *s)
 
 	/* The same; a thief that sees the old number finds nothing there. */
 	while (extent > open &&
-	       !a_load_rlx(&s->workers[extent - 1]->has_thread))
+	       !sn_thread_is_present(&s->workers[extent - 1]->thread))
 		extent--;
 	a_store_rlx(&s->extent, extent); /* see above */
 }
@@ -203,8 +204,7 @@ bool sn_worker_threads_retire(struct worker *w)
 	if (leaves) {
 		sn_mailbox_set_awaited(&w->mail,
 				       true); /* and so will the next be */
-		a_store_rlx(&w->has_thread,
-			    false); /* seen through lock, gate */
+		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
 	}
 	pthread_mutex_unlock(&s->threads_lock);
@@ -224,7 +224,7 @@ static int start_one_locked(sennit_scheduler *s)
 
 	if (a_load_rlx(&s->retired)) /* the same */
 		return sn_retire_restart_locked(s);
-	if (a_load_rlx(&s->workers[i]->has_thread)) { /* the same */
+	if (sn_thread_is_present(&s->workers[i]->thread)) { /* the same */
 		sn_parking_resize(p, target, target - i - 1);
 		return open_next_locked(s, false);
 	}
