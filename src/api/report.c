@@ -107,19 +107,15 @@ static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
 
 void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {
-	struct link *l;
+	struct binding *b = NULL;
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
 	visit_backlog(s, visit, context);
-	os_lock(&s->lock);
-	l = s->bound;
-	while (l) {
-		visit_worker(container_of(l, struct worker, bound), visit,
-			     context);
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		visit_worker(sn_worker_bound(b), visit, context);
+	sn_bound_unlock(&s->bound);
 }
 
 /* --- printing ----------------------------------------------------------- */

@@ -136,7 +136,7 @@ void sennit_unbind(void)
 	sn_longjmp_check(w);
 	MISUSE(w->home.current != &w->main, "sennit_unbind",
 	       "called from a task, not from the thread's own stack");
-	MISUSE(w->unbinding, "sennit_unbind",
+	MISUSE(sn_bound_is_leaving(&w->binding), "sennit_unbind",
 	       "called by a task that it runs, or after one was left by "
 	       "longjmp()");
 	sn_unbind(w);
@@ -150,7 +150,8 @@ sennit_scheduler *sennit_current(void)
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_workers");
-	return a_load_rlx(&s->target); /* a number, stale as any answer is */
+	return sn_threads_target(
+		&s->threads); /* a number, stale as any answer is */
 }
 
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
@@ -191,31 +192,18 @@ static void add_worker(sennit_stats *sum, struct counters_sum *done,
 			sn_thread_is_present(&w->thread); /* the same */
 }
 
-static void add_slots(sennit_stats *sum, sennit_scheduler *s)
-{
-	if (!s->resources)
-		return;
-	os_lock(&s->resources->lock);
-	sum->active = s->sharer.held;
-	sum->waiting = s->sharer.waiting;
-	pthread_mutex_unlock(&s->resources->lock);
-}
-
 static void add_workers(sennit_stats *sum, sennit_scheduler *s)
 {
 	struct counters_sum done = { .tasks = 0 };
-	struct link        *l;
+	struct binding     *b = NULL;
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		add_worker(sum, &done, s->workers[i]);
-	os_lock(&s->lock);
-	sn_counters_join(&done, &s->past);
-	l = s->bound;
-	while (l) {
-		add_worker(sum, &done, container_of(l, struct worker, bound));
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_lock(&s->bound);
+	sn_bound_add_past(&s->bound, &done);
+	while ((b = sn_bound_next(&s->bound, b)))
+		add_worker(sum, &done, sn_worker_bound(b));
+	sn_bound_unlock(&s->bound);
 	sum->tasks = done.tasks;
 	sum->steals = done.steals;
 	sum->blocks = done.blocks;
@@ -245,7 +233,7 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
 	       "stats->size is not set");
 	add_workers(&sum, s);
-	add_slots(&sum, s);
+	sn_slots_count(s, &sum.active, &sum.waiting);
 	add_stacks(&sum, s);
 	sum.blocking_threads = sn_blocking_threads_count(&s->blocking);
 	memset(stats, 0, size);

@@ -42,9 +42,7 @@ int sn_bind(sennit_scheduler *s)
 	sn_worker_enter(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
-	os_lock(&s->lock);
-	sn_link_join(&s->bound, &w->bound);
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_join(&s->bound, &w->binding);
 	return 0;
 
 free_worker:
@@ -58,7 +56,7 @@ release:
 /* Who woke our last fiber may not have let go of us yet: a few instructions. */
 static void wait_for_callers(struct worker *w)
 {
-	while (a_load_acq(&w->callers)) /* <- wait.callers */
+	while (sn_mailbox_is_held(&w->mail))
 		os_thread_yield();
 }
 
@@ -69,11 +67,7 @@ void sn_unbind(struct worker *w)
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
 	sn_trim_leave(w, s->config.spare_stacks);
-	os_lock(&s->lock);
-	sn_link_leave(&s->bound, &w->bound);
-	/* What it has counted stays in the scheduler's sums. */
-	sn_counters_add(&s->past, &w->counters);
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_leave(&s->bound, &w->binding, &w->counters);
 	sn_task_local_leave(w);
 	sn_stack_overflow_leave(w);
 	sn_self = NULL;

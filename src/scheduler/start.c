@@ -30,7 +30,7 @@ struct startup {
 static int set_affinity(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	sennit_cpu_mask         mask = s->masks[0];
+	sennit_cpu_mask         mask = sn_cpu_masks_get(&s->masks, 0);
 
 	if (!sn_topology_own_cpus(s, w->index, &mask) &&
 	    sn_thread_is_founding(&w->thread) &&
@@ -69,7 +69,7 @@ static bool come_in(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	if (!s->resources)
+	if (!sn_slots_is_limited(s))
 		return true;
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
@@ -164,7 +164,7 @@ static int make_workers(sennit_scheduler *s)
 		bottom = sn_stacks_set_aside(&s->stacks);
 		if (!bottom)
 			return -ENOMEM;
-		sn_stack_cache_set_first(&s->workers[i]->stacks, bottom);
+		sn_stack_cache_set_first(&s->workers[i]->idle_stacks, bottom);
 	}
 	return 0;
 }
@@ -189,8 +189,9 @@ static void wait_for_startup(struct startup *startup)
 /* Start the threads that are open; *started says how many there are. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t open = a_load_rlx(&s->open); /* nobody else is there yet */
-	bool     hear = must_hear(s);
+	uint32_t open =
+		sn_threads_open(&s->threads); /* nobody else is there yet */
+	bool           hear = must_hear(s);
 	struct startup startup;
 	int            err = 0;
 
@@ -215,45 +216,6 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	return err ? err : -(int)a_load_rlx(&startup.error);
 }
 
-/* Copies of the masks, or one of all CPUs: threads may start at any time. */
-static int copy_masks(sennit_scheduler *s)
-{
-	const sennit_cpu_mask *from = s->config.masks;
-	size_t                 n = from ? s->config.mask_count : 1;
-	uint32_t               few[64]; /* CPUs: most systems have no more */
-	size_t                 cpus = from ? 0 : os_cpu_list(few, 64);
-	uint32_t              *next;
-
-	for (size_t i = 0; from && i < n; i++)
-		if (__builtin_add_overflow(cpus, from[i].count, &cpus))
-			return -ENOMEM;
-	if (n > SIZE_MAX / 4 / sizeof(*from) ||
-	    cpus > SIZE_MAX / 4 / sizeof(*next))
-		return -ENOMEM;
-	s->masks_size = n * sizeof(*from) + cpus * sizeof(*next);
-	s->masks = sn_memory_take(&s->memory, s->masks_size, sizeof(void *));
-	if (!s->masks)
-		return -ENOMEM;
-	s->mask_count = n;
-	next = (uint32_t *)(s->masks + n);
-	if (!from && cpus <= 64) {
-		memcpy(next, few, cpus * sizeof(*next));
-	} else if (!from) {
-		size_t now = os_cpu_list(next, cpus);
-
-		cpus = now < cpus ? now : cpus; /* one may just have gone */
-	}
-	for (size_t i = 0; i < n; i++) {
-		size_t count = from ? from[i].count : cpus;
-
-		if (from)
-			memcpy(next, from[i].cpus, count * sizeof(*next));
-		s->masks[i] = (sennit_cpu_mask){ next, count };
-		next += count;
-	}
-	return 0;
-}
-
 /* Everything but workers and threads. */
 static void init_shared(sennit_scheduler *s, const sennit_config *config)
 {
@@ -267,7 +229,6 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_escape(s->name, sizeof(s->name), config->name);
 	s->config.name = s->name;
 	s->capacity = config->max_workers;
-	s->thread_main = thread_main;
 	s->fp_control = arch_fp_control();
 	s->process = a_load_rlx(&sn_process);
 	s->asymmetric = os_process_barrier_init();
@@ -280,14 +241,9 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_blocking_threads_init(&s->blocking, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, 0);
 	sn_end_clients_init(&s->ending);
-	a_init(&s->inside, open + 1);
-	a_init(&s->target, config->workers);
-	a_init(&s->retired, 0);
-	s->refused = 0;
-	a_init(&s->open, open);
-	a_init(&s->extent, open);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_mutex_init(&s->threads_lock, NULL);
+	sn_inside_init(&s->end, open);
+	sn_bound_init(&s->bound);
+	sn_threads_init(&s->threads, config->workers, open, thread_main);
 }
 
 static sennit_scheduler *allocate(const sennit_config *config)
@@ -328,7 +284,8 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 	if (!err)
 		err = make_workers(s);
 	if (!err && s->capacity)
-		err = copy_masks(s);
+		err = sn_cpu_masks_copy(&s->masks, &s->memory, config->masks,
+					config->mask_count);
 	if (!err)
 		err = sn_topology_init(s);
 	if (!err)
@@ -346,8 +303,9 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 free_scheduler:
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	pthread_mutex_destroy(&s->threads_lock);
-	pthread_mutex_destroy(&s->lock);
+	sn_threads_free(&s->threads);
+	sn_bound_free(&s->bound);
+	sn_inside_free(&s->end);
 	sn_memory_give(config->allocator, s->workers,
 		       s->capacity * sizeof(void *));
 	sn_memory_give(config->allocator, s->sleepers,

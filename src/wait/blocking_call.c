@@ -38,15 +38,13 @@ static void run(struct blocking_call *c)
 /* --- the blocking thread's thread
  * ------------------------------------------------- */
 
-/* The CPUs of all workers: the masks' lie one behind the other. */
+/* On the CPUs of all workers. */
 static void spread_out(const sennit_scheduler *s)
 {
-	size_t count = 0;
+	sennit_cpu_mask all = sn_cpu_masks_all(&s->masks);
 
-	for (size_t i = 0; i < s->mask_count; i++)
-		count += s->masks[i].count;
-	if (count) /* refused: it stays where its caller's worker is */
-		(void)os_thread_affinity(s->masks[0].cpus, count);
+	if (all.count) /* refused: it stays where its caller's worker is */
+		(void)os_thread_affinity(all.cpus, all.count);
 }
 
 static void begin(sennit_scheduler *s)
@@ -150,11 +148,10 @@ static bool start(struct blocking_call *c)
 	pthread_t         thread;
 
 	hand_over(c);
-	a_add_rlx(&s->inside, 1); /* the caller's fiber is alive: not the end */
+	sn_inside_enter(&s->end);
 	if (!os_thread_start(&thread, thread_main, c, 0))
 		return true;
-	/* -> finalise.inside <- finalise.inside */
-	a_sub_acqrel(&s->inside, 1);
+	(void)sn_inside_leave(&s->end);
 	sn_fiber_state_run(&c->waiter.fiber->state);
 	return false;
 }

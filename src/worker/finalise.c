@@ -25,20 +25,29 @@ void sn_finalise_clear(sennit_scheduler *s)
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	pthread_mutex_destroy(&s->threads_lock);
-	pthread_mutex_destroy(&s->lock);
+	sn_threads_free(&s->threads);
+	sn_bound_free(&s->bound);
+	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));
-	sn_memory_give(&s->memory, s->masks, s->masks_size);
+	sn_cpu_masks_free(&s->masks, &s->memory);
 	sn_memory_give(&s->memory, s->sleepers,
 		       s->capacity * sizeof(struct sleeper *));
 	sn_memory_give(&s->memory, s->workers,
 		       s->capacity * sizeof(struct worker *));
 }
 
+void sn_finalise_drop(sennit_scheduler *s)
+{
+	sennit_allocator memory = s->memory;
+
+	if (sn_end_clients_drop(&s->ending))
+		sn_memory_give(&memory, s, sizeof(*s));
+}
+
 void sn_finalise_free(sennit_scheduler *s)
 {
 	sn_deterministic_forget(s);
-	sn_end_clients_drop(s);
+	sn_finalise_drop(s);
 }
 
 /* All have let go of *s, but for its own memory. */
@@ -48,7 +57,7 @@ static void wind_up(sennit_scheduler *s)
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
-	sn_end_clients_tell(s);
+	sn_end_clients_tell(&s->ending, &s->memory);
 }
 
 /* One fewer inside. The last one leaves the rest to a client who waits, whose
@@ -56,15 +65,13 @@ static void wind_up(sennit_scheduler *s)
 static void step_out(sennit_scheduler *s)
 {
 	TORTURE_POINT();
-	/* -> finalise.inside: all we did here <- finalise.inside: what all
-	 * did */
-	if (a_sub_acqrel(&s->inside, 1) != 1)
+	if (!sn_inside_leave(&s->end))
 		return;
 	if (sn_end_clients_appoint(&s->ending))
 		return;
 	wind_up(s);
-	for (uint32_t i = 0; i < s->exits; i++)
-		pthread_detach(s->exited[i]);
+	for (uint32_t i = 0; i < s->end.exits; i++)
+		pthread_detach(s->end.exited[i]);
 	sn_finalise_free(s);
 }
 
@@ -75,8 +82,8 @@ static void inherit(sennit_scheduler *s, struct client *c)
 	struct link *others;
 
 	wind_up(s);
-	for (uint32_t i = 0; i < s->exits; i++)
-		os_thread_join(s->exited[i]);
+	for (uint32_t i = 0; i < s->end.exits; i++)
+		os_thread_join(s->end.exited[i]);
 	others = sn_end_clients_claim(&s->ending, c);
 	sn_finalise_free(s);
 	sn_end_clients_dismiss(others);
@@ -151,12 +158,7 @@ static bool found_work(sennit_scheduler *s)
 /* The scheduler is about to end. Each binding is a reference. */
 static void check_bound(sennit_scheduler *s)
 {
-	bool bound;
-
-	os_lock(&s->lock);
-	bound = s->bound;
-	pthread_mutex_unlock(&s->lock);
-	MISUSE(bound, "sennit_scheduler_release",
+	MISUSE(sn_bound_is_any(&s->bound), "sennit_scheduler_release",
 	       "a reference that was not the caller's: no holder is left, but "
 	       "a "
 	       "thread is bound");
@@ -167,7 +169,7 @@ void sn_finalise_sweep(sennit_scheduler *s)
 	enum gate_verdict verdict;
 
 	/* Inside until settled: a rollback lets others end the scheduler. */
-	a_add_rlx(&s->inside, 1);
+	sn_inside_enter(&s->end);
 	do
 		verdict = sn_gate_settle(&s->gate, found_work(s));
 	while (verdict == GATE_AGAIN);
@@ -204,12 +206,12 @@ static bool note_exit(sennit_scheduler *s, pthread_t *whom)
 	uint32_t room = sn_gate_is_done(&s->gate) ? FINALISE_EXITS : 1;
 	bool     full;
 
-	os_lock(&s->lock);
-	full = s->exits >= room;
+	os_lock(&s->end.lock);
+	full = s->end.exits >= room;
 	if (full)
-		*whom = s->exited[--s->exits];
-	s->exited[s->exits++] = pthread_self();
-	pthread_mutex_unlock(&s->lock);
+		*whom = s->end.exited[--s->end.exits];
+	s->end.exited[s->end.exits++] = pthread_self();
+	pthread_mutex_unlock(&s->end.lock);
 	return full;
 }
 
@@ -217,7 +219,7 @@ void sn_finalise_worker_exits(sennit_scheduler *s)
 {
 	pthread_t earlier;
 
-	if (s->abandoned)
+	if (s->end.abandoned)
 		return;
 	if (note_exit(s, &earlier)) {
 		TORTURE_POINT();
@@ -228,7 +230,7 @@ void sn_finalise_worker_exits(sennit_scheduler *s)
 
 void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
 {
-	s->abandoned = true;
+	s->end.abandoned = true;
 	sn_gate_abandon(&s->gate);
 	for (uint32_t i = 0; i < started; i++)
 		sn_parking_wake(&s->workers[i]->sleeper);

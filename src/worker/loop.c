@@ -207,7 +207,7 @@ static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
 	sn_fiber_state_set_task(&w->home.current->state, NULL);
 	if (w->threaded)
 		return sn_idle(w) ? NULL : &w->main;
-	if (w->unbinding && is_dry(w))
+	if (sn_bound_is_leaving(&w->binding) && is_dry(w))
 		return &w->main;
 	if (!sn_run_queue_has_ready(&w->run) &&
 	    sn_background_take(w, os_now_coarse()))
@@ -253,7 +253,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	if (unlikely(self->in_care))
 		sn_worker_stacks_check(w, self);
 	sn_fiber_state_set_task(&self->state, NULL);
-	sn_stack_cache_put(&w->stacks, self);
+	sn_stack_cache_put(&w->idle_stacks, self);
 	return sn_fiber_end(self, next);
 }
 
@@ -281,7 +281,8 @@ static COLD void wait_for_work(struct worker *w, bool first)
 	if (w->threaded) {
 		/* What it finds it must be able to start: whoever waits for
 		 * that could have. */
-		if (!sn_stack_cache_is_empty(&w->stacks) || get_idle_stack(w))
+		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
+		    get_idle_stack(w))
 			CHECK(sn_idle(w),
 			      "a scheduler ended with a fiber waiting");
 	} else if (!sn_background_take(w, os_now_coarse()))
@@ -319,10 +320,11 @@ static NOINLINE void leave(struct worker *w)
 			promised = !sn_run_queue_has_ready(&w->run);
 			continue;
 		}
-		if (!sn_stack_cache_is_empty(&w->stacks) || get_idle_stack(w)) {
+		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
+		    get_idle_stack(w)) {
 			if (sn_parking_has_idlers(w->parking))
 				sn_balance_deal(w);
-			to = sn_stack_cache_take(&w->stacks);
+			to = sn_stack_cache_take(&w->idle_stacks);
 			sn_fiber_start(self, to, run_loop);
 			return;
 		}
@@ -347,10 +349,10 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 			sn_fiber_switch(self, to);
 	} else {
 		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
-			     sn_stack_cache_is_empty(&w->stacks) ||
+			     sn_stack_cache_is_empty(&w->idle_stacks) ||
 			     sn_parking_has_idlers(w->parking)))
 			return false;
-		to = sn_stack_cache_take(&w->stacks);
+		to = sn_stack_cache_take(&w->idle_stacks);
 		sn_fiber_start(self, to, run_loop);
 	}
 	return true;
@@ -440,7 +442,7 @@ void sn_loop_run_dry(struct worker *w)
 {
 	CXX_BARRIER();
 	ASSERT_OWNER(w);
-	w->unbinding = true;
+	sn_bound_set_leaving(&w->binding, true);
 	show_unbinding(w);
 	sn_worker_collect(w);
 	while (!is_dry(w)) {
@@ -448,7 +450,7 @@ void sn_loop_run_dry(struct worker *w)
 		sn_worker_collect(w);
 	}
 	sn_fiber_state_run(&w->main.state);
-	w->unbinding = false;
+	sn_bound_set_leaving(&w->binding, false);
 }
 
 void sn_loop_run(struct worker *w)

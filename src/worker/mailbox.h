@@ -11,10 +11,13 @@
 #include "core/inbox.h"
 
 struct mailbox {
-	struct inbox fibers; /* any: ready fibers */
-	struct inbox tasks;  /* any, thieves too: struct parcel */
-	a_u32        idle;   /* owner writes; 1: it has nothing to do, and will
+	struct inbox fibers;  /* any: ready fibers */
+	struct inbox tasks;   /* any, thieves too: struct parcel */
+	a_u32        idle;    /* owner writes; 1: it has nothing to do, and will
 			      * look into tasks first */
+	a_u32        callers; /* any: STW: threads that may yet touch the worker
+			       * for a fiber that they have left here; it is
+			       * not freed before zero */
 };
 
 static inline bool sn_mailbox_has_fibers(const struct mailbox *m)
@@ -57,6 +60,28 @@ static inline void sn_mailbox_put_fibers(struct mailbox *m, struct node *newest,
 					 struct node *oldest)
 {
 	sn_inbox_push(&m->fibers, newest, oldest);
+}
+
+/* The caller will touch the worker after it has left fibers. */
+static inline void sn_mailbox_hold(struct mailbox *m)
+{
+	a_add_rlx(&m->callers, 1); /* shown by inbox.push */
+}
+
+static inline void sn_mailbox_let_go(struct mailbox *m)
+{
+	a_sub_rel(&m->callers, 1); /* -> wait.callers: all is done */
+}
+
+/* The owner: whether somebody may. */
+static inline bool sn_mailbox_is_held(const struct mailbox *m)
+{
+	return a_load_acq(&m->callers); /* <- wait.callers */
+}
+
+static inline struct inbox *sn_mailbox_tasks(struct mailbox *m)
+{
+	return &m->tasks;
 }
 
 /* Leave a chain of parcels, the newest first. */

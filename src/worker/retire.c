@@ -16,18 +16,17 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	int               err;
 
 	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
-	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
+	sn_inside_enter(&s->end);
 	sn_idle_start_searching(&w->idle, started);
 	sn_thread_prepare(&w->thread, NULL, false);
 	sn_thread_set_present(&w->thread, true);
-	err = sn_thread_start(&w->thread, s->thread_main, w,
+	err = sn_thread_start(&w->thread, s->threads.main, w,
 			      s->config.stack_size);
 	if (!err)
 		return 0;
 	sn_idle_start_searching(&w->idle, false);
 	sn_thread_set_present(&w->thread, false);
-	/* -> finalise.inside <- finalise.inside */
-	a_sub_acqrel(&s->inside, 1);
+	(void)sn_inside_leave(&s->end);
 	CHECK(!sn_gate_leave(&s->gate), "a worker added without a reference");
 	return err;
 }
@@ -48,16 +47,17 @@ bool sn_retire_worker(struct worker *w)
 
 	sn_retire_prepare(w);
 	sn_idle_end_retiring(&w->idle);
-	os_lock(&s->threads_lock);
+	os_lock(&s->threads.lock);
 	/* Closed meanwhile it has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&
 		  sn_parking_retire(&w->sleeper);
 	if (retires) {
 		/* Under the lock. */
-		a_store_rlx(&s->retired, a_load_rlx(&s->retired) + 1);
+		a_store_rlx(&s->threads.retired,
+			    a_load_rlx(&s->threads.retired) + 1);
 		sn_thread_set_present(&w->thread, false);
 	}
-	pthread_mutex_unlock(&s->threads_lock);
+	pthread_mutex_unlock(&s->threads.lock);
 	return retires;
 }
 
@@ -84,14 +84,14 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 
 int sn_retire_restart_locked(sennit_scheduler *s)
 {
-	uint32_t retired = a_load_rlx(&s->retired); /* under the lock */
+	uint32_t retired = a_load_rlx(&s->threads.retired); /* under the lock */
 	int      err;
 
 	sn_parking_started(&s->parking);
-	a_store_rlx(&s->retired, retired - 1); /* the same */
+	a_store_rlx(&s->threads.retired, retired - 1); /* the same */
 	err = sn_retire_fill_locked(first_locked(s, false), true);
 	if (err) {
-		a_store_rlx(&s->retired, retired); /* the same */
+		a_store_rlx(&s->threads.retired, retired); /* the same */
 		sn_parking_unstarted(&s->parking);
 	}
 	return err;
@@ -100,13 +100,13 @@ int sn_retire_restart_locked(sennit_scheduler *s)
 void sn_retire_relieve_locked(sennit_scheduler *s)
 {
 	struct worker *to = first_locked(s, true);
-	uint32_t       open = a_load_rlx(&s->open); /* under the lock */
+	uint32_t       open = sn_threads_open(&s->threads);
 
 	for (uint32_t i = 0; i < open; i++) {
 		struct worker *w = s->workers[i];
 		struct node   *newest, *oldest;
 
-		if (sn_thread_is_present(&w->thread)) /* under the lock */
+		if (sn_thread_is_present(&w->thread))
 			continue;
 		newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 		if (!newest)

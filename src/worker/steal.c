@@ -58,8 +58,7 @@ static uint32_t next_random(struct worker *w)
  * those who will come for them. */
 static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 {
-	if (sn_mailbox_is_awaited(
-		    &victim->mail)) { /* stale: see sn_balance_piles_up */
+	if (sn_mailbox_is_awaited(&victim->mail)) {
 		if (sn_mailbox_has_tasks(&victim->mail))
 			sn_parking_wake(&victim->sleeper);
 		h->in_vain++;
@@ -144,8 +143,8 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 {
-	uint32_t extent =
-		a_load_rlx(&w->scheduler->extent); /* see worker_threads.h */
+	uint32_t extent = sn_threads_extent(
+		&w->scheduler->threads); /* see worker_threads.h */
 	bool few = extent <= STEAL_ORDER_TRIES + 1;
 
 	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
@@ -164,9 +163,8 @@ static bool has_tasks(const struct worker *w)
 bool sn_steal_sees_tasks(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	uint32_t                extent = a_load_rlx(&s->extent);
+	uint32_t                extent = sn_threads_extent(&s->threads);
 
-	/* Stale: whoever adds a worker wakes for it what it must. */
 	for (uint32_t i = 0; i < extent; i++) {
 		if (s->workers[i] != w && has_tasks(s->workers[i])) {
 			w->steal.last_victim = i;
@@ -180,8 +178,7 @@ bool sn_steal_sees_tasks(struct worker *w)
  * them: whoever brought them may have trusted w. */
 static bool is_left(struct worker *victim)
 {
-	if (!sn_mailbox_is_awaited(
-		    &victim->mail)) /* stale: see sn_balance_piles_up */
+	if (!sn_mailbox_is_awaited(&victim->mail))
 		return false;
 	sn_parking_wake(&victim->sleeper);
 	return true;
@@ -190,7 +187,7 @@ static bool is_left(struct worker *victim)
 bool sn_steal_is_possible(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	uint32_t                extent = a_load_rlx(&s->extent); /* as above */
+	uint32_t                extent = sn_threads_extent(&s->threads);
 	bool                    leaves = sn_balance_piles_up(w);
 
 	for (uint32_t i = 0; i < extent; i++) {

@@ -205,15 +205,12 @@ void sn_trim_leave(struct worker *w, uint32_t keep)
 
 static void wake_bound(sennit_scheduler *s)
 {
-	struct link *l;
+	struct binding *b = NULL;
 
-	os_lock(&s->lock);
-	l = s->bound;
-	while (l) {
-		sn_worker_wake(container_of(l, struct worker, bound));
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		sn_worker_wake(sn_worker_bound(b));
+	sn_bound_unlock(&s->bound);
 }
 
 void sn_trim_tell(sennit_scheduler *s)

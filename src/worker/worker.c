@@ -109,7 +109,7 @@ void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	ASSERT(sn_stack_cache_is_empty(&w->stacks));
+	ASSERT(sn_stack_cache_is_empty(&w->idle_stacks));
 	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);
 	sn_run_queue_free(&w->run);
@@ -138,7 +138,7 @@ uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 	const struct parcels_to to = { sn_worker_deque(w), &w->cache,
 				       sn_run_queue_is_oldest_first(&w->run) };
 
-	return sn_task_inbox_take(&from->mail.tasks, &to, parts);
+	return sn_task_inbox_take(sn_mailbox_tasks(&from->mail), &to, parts);
 }
 
 void sn_worker_collect(struct worker *w)

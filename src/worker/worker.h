@@ -30,51 +30,71 @@
 #include "worker/run_queue.h"
 #include "worker/task_inbox.h"
 
-#include <pthread.h>
+#include <stddef.h>
 
+/* Each part belongs to the modules that its comment names ("of ..."): nobody
+ * else touches its fields (tools/check-owners).
+ *
+ * Lines: what the owner writes at every turn; what thieves read and write, in
+ * run.deque; what any thread writes, from mail on. */
 struct worker {
-	struct home        home; /* first, as fibers know it */
-	struct stack_cache stacks;
-	uint32_t           serial;    /* fixed: unique in the process, not 0 */
-	bool               unbinding; /* owner: STW that runs dry */
-	struct parking    *parking;   /* fixed: the scheduler's */
-	int               *error;     /* fixed: the thread's errno */
-	a_u64              clock;     /* owner writes: not after what runs
-					 * began, and as late as is cheap */
-	struct run_queue   run;
-	struct pool_cache  cache;   /* owner */
-	struct timers      timers;  /* owner */
-	struct backlog    *backlog; /* fixed: the scheduler's, or below */
+	struct home        home;        /* first, as fibers know it */
+	struct stack_cache idle_stacks; /* of stack_cache */
+	struct parking    *parking;     /* fixed: the scheduler's */
+	int               *error;       /* fixed: the thread's errno */
+	a_u64              clock;       /* owner writes: not after what runs
+				      * began, and as late as is cheap */
+	struct counters    counters;    /* of counters */
+	struct run_queue   run;         /* of run_queue */
+	struct pool_cache  cache;       /* owner */
 
-	struct claim        slot;  /* of the budget: see slots.h */
-	uint32_t            index; /* fixed: MTW's 0.. */
-	struct idle_state   idle;
-	struct steal_state  steal;
-	uintptr_t           seen; /* owner: an address on the thread's own
-					 * stack; 0: none yet */
-	void               *fault_stack; /* owner: NULL: none of ours */
+	struct idle_state    idle;    /* of idle */
+	struct steal_state   steal;   /* of steal */
+	struct balance_state balance; /* of balance */
+	struct trim_state    trim;    /* of trim */
+	struct claim         slot;    /* of slots */
+	struct backlog      *backlog; /* fixed: the scheduler's, or own */
+	struct timers        timers;  /* owner */
+
+	uint32_t            index;  /* fixed: MTW's 0.. */
+	uint32_t            serial; /* fixed: unique in the process, not 0 */
+	uintptr_t           last_seen_at; /* of longjmp_check: owner: an address
+					  * on the thread's own stack; 0: none */
+	void               *fault_stack; /* of stack_overflow: owner: NULL: none
+					  * of ours */
 	struct tracebuffer  trace;
-	struct sennit_fiber main; /* the thread's own stack */
-	struct thread_state thread;
-	struct roster       roster; /* its fibers but main */
-	struct link         bound;  /* under scheduler->lock */
+	struct sennit_fiber main;    /* the thread's own stack */
+	struct thread_state thread;  /* of thread_state */
+	struct roster       roster;  /* of roster: its fibers but main */
+	struct binding      binding; /* of bound_workers; STW only */
 
-	struct trim_state trim;
-
-	struct balance_state balance;
-
-	struct counters counters;
-
-	_Alignas(CACHE_LINE) struct mailbox mail;
-	sennit_scheduler *scheduler; /* fixed; here for who wakes a fiber */
-	bool              threaded;  /* fixed: MTW; the same */
-	struct sleeper    sleeper;   /* any: MTW among its scheduler's */
-	a_u64             forced;    /* any: when a thief last used force */
-	a_u32             callers;  /* any: STW: threads in sn_wait that may yet
-				 * touch it; it is not freed before zero */
-	struct fiber_parking alone; /* see sn_idle_for_fiber */
+	_Alignas(CACHE_LINE) struct mailbox mail; /* of mailbox */
+	sennit_scheduler    *scheduler; /* fixed; here for who wakes a fiber */
+	bool                 threaded;  /* fixed: MTW; the same */
+	struct sleeper       sleeper;   /* any: MTW among its scheduler's */
+	a_u64                forced;    /* of steal: any: when a thief last used
+					 * force */
+	struct fiber_parking alone;     /* of fiber_parking */
 	struct backlog       own; /* STW only: of a scheduler without workers */
 };
+
+/* The owner's: one pair of lines before the run queue, and nothing of others'
+ * among them. */
+_Static_assert(offsetof(struct worker, run) == CACHE_LINE,
+	       "home, clock and counters fill the owner's first lines");
+_Static_assert(offsetof(struct worker, run.deque) == 2 * CACHE_LINE,
+	       "what is ready and whose turn it is share the next ones");
+/* Others': who leaves a fiber or a parcel, and wakes the worker for it, touches
+ * one line, which holds nothing that the owner writes at every turn. */
+_Static_assert(offsetof(struct worker, mail) % CACHE_LINE == 0 &&
+		       offsetof(struct worker, alone) -
+				       offsetof(struct worker, mail) ==
+			       CACHE_LINE,
+	       "the mailbox shares its lines with what a waker needs alone");
+_Static_assert(offsetof(struct worker, forced) + sizeof(a_u64) -
+			       offsetof(struct worker, mail) <=
+		       64,
+	       "and all of that is on the first of them");
 
 /* The calling thread's worker; NULL on an unbound thread. Fibers never leave
  * their thread, so it may be kept across waits. */
@@ -85,6 +105,12 @@ extern _Thread_local struct worker *sn_self
 static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
 {
 	return (struct worker *)f->home;
+}
+
+/* The worker of *b. */
+static inline struct worker *sn_worker_bound(struct binding *b)
+{
+	return container_of(b, struct worker, binding);
 }
 
 /* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */

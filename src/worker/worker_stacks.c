@@ -34,16 +34,16 @@ bool sn_worker_stacks_add(struct worker *w)
 
 	if (!f)
 		return false;
-	sn_stack_cache_put(&w->stacks, f);
+	sn_stack_cache_put(&w->idle_stacks, f);
 	return true;
 }
 
 struct sennit_fiber *sn_worker_stacks_first(struct worker *w)
 {
-	void *bottom = sn_stack_cache_take_first(&w->stacks);
+	void *bottom = sn_stack_cache_take_first(&w->idle_stacks);
 
 	if (!bottom) /* left ones keep theirs */
-		return sn_stack_cache_take(&w->stacks);
+		return sn_stack_cache_take(&w->idle_stacks);
 	return make_fiber(w,
 			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
 }
@@ -66,7 +66,7 @@ static uint32_t take_old(struct worker *w, uint32_t keep, uint32_t most,
 			 void *low[STACK_BATCH])
 {
 	struct sennit_fiber *old[STACK_BATCH];
-	uint32_t n = sn_stack_cache_take_old(&w->stacks, keep, old, most);
+	uint32_t n = sn_stack_cache_take_old(&w->idle_stacks, keep, old, most);
 
 	for (uint32_t i = 0; i < n; i++)
 		low[i] = strip(w, old[i]);
@@ -111,6 +111,6 @@ void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f)
 void sn_worker_stacks_free(struct worker *w)
 {
 	give_all_but(w, 0);
-	if (sn_stack_cache_take_first(&w->stacks))
+	if (sn_stack_cache_take_first(&w->idle_stacks))
 		sn_stacks_drop_aside(&w->scheduler->stacks);
 }

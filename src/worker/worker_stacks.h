@@ -25,7 +25,7 @@ COLD void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f);
 /* An idle or a new stack; NULL when none can be had. */
 static inline struct sennit_fiber *sn_worker_stacks_take(struct worker *w)
 {
-	struct sennit_fiber *f = sn_stack_cache_take(&w->stacks);
+	struct sennit_fiber *f = sn_stack_cache_take(&w->idle_stacks);
 
 	return f ? f : sn_worker_stacks_new(w);
 }
