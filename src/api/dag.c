@@ -26,6 +26,7 @@
 #include "worker/loop.h"
 #include "worker/task_cleanup.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #include <errno.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static ALWAYS_INLINE bool may_go_on(struct worker *w)
 	return !sn_run_queue_has_ready(&w->run) &&
 	       !sn_mailbox_has_fibers(&w->mail) &&
 	       (!w->threaded || !sn_run_queue_has_pinned(&w->run)) &&
-	       sn_loop_tick(w);
+	       sn_upkeep_tick(w);
 }
 
 /* Spawn what is on the list. Returns what there was no memory for. */

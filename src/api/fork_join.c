@@ -6,6 +6,7 @@
 #include "worker/loop.h"
 #include "scheduler/place.h"
 #include "wait/wait.h"
+#include "worker/upkeep.h"
 
 _Static_assert(sizeof(struct slot) == sizeof(struct sennit_fork_slot_), "slot");
 #define SAME_SLOT(field)                 \
@@ -139,9 +140,9 @@ static bool attend(struct worker *w)
 
 	if (is_due)
 		sn_run_queue_due_in(&w->run, 1);
-	if (!sn_loop_tick(w))
+	if (!sn_upkeep_tick(w))
 		return false;
-	return !is_due || sn_loop_wants_newest(w);
+	return !is_due || sn_worker_wants_newest(w);
 }
 
 /* Take the record's task if it is the newest of the caller's deque, which the

@@ -12,6 +12,7 @@
 #include "worker/task_cleanup.h"
 #include "scheduler/place.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #include <errno.h>
 
@@ -145,9 +146,9 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
  * is due then may bring newer tasks. */
 static ALWAYS_INLINE bool may_run_here(struct worker *w)
 {
-	return sn_loop_wants_newest(w) &&
+	return sn_worker_wants_newest(w) &&
 	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
-	       sn_loop_tick(w);
+	       sn_upkeep_tick(w);
 }
 
 /* Take the newest own task if it is a member of *g. */

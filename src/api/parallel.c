@@ -3,6 +3,7 @@
 
 #include "wait/group_join.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #define ALL_FLAGS SENNIT_PARALLEL_DETERMINISTIC
 
@@ -101,7 +102,7 @@ void sn_parallel_give_way(struct worker *w)
 	if (unlikely(is_due || sn_run_queue_has_ready(&w->run) ||
 		     sn_mailbox_has_fibers(&w->mail))) {
 		sn_loop_yield(w);
-	} else if (unlikely(!sn_loop_tick(w))) {
+	} else if (unlikely(!sn_upkeep_tick(w))) {
 		sn_run_queue_due_in(&w->run, 1); /* the loop's turn, and now */
 		sn_loop_yield(w);
 	}

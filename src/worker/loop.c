@@ -4,159 +4,17 @@
 #include "os/os.h"
 #include "worker/longjmp_check.h"
 #include "worker/background.h"
-#include "worker/domain.h"
-#include "worker/group_member.h"
 #include "worker/idle.h"
+#include "worker/run_task.h"
+#include "worker/upkeep.h"
 #include "worker/task_cleanup.h"
 #include "worker/balance.h"
-#include "worker/slots.h"
-#include "worker/worker_threads.h"
-#include "worker/trim.h"
 #include "worker/worker_stacks.h"
 
 /* How long a worker that could get no stack waits before it asks again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
 
-/* --- running a task ----------------------------------------------------- */
-
-/* After a task, still in its scope: what ends with it does. Between tasks the
- * floating-point control is the worker's; the stack was started with it, and
- * what a task changed ends here [W8]. */
-static ALWAYS_INLINE void after_task(struct worker *w)
-{
-	if (unlikely(w->home.current->cleanup))
-		sn_task_cleanup_run(w->home.current);
-	if (likely(!w->home.fp_shared))
-		arch_fp_set_control(w->home.fp_control);
-	sn_counters_count_task(&w->counters);
-}
-
-/* Count a dispatch before a task that the loop does not see. False: the loop is
- * to have its turn, and counts that one itself. */
-static ALWAYS_INLINE bool tick_for_loop(struct worker *w)
-{
-	if (likely(sn_loop_tick(w)))
-		return true;
-	sn_run_queue_due_in(&w->run, 1);
-	return false;
-}
-
-/* The newest own task, if it is of *d and the loop would take it next. One with
- * a large copy is left to the loop. */
-static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
-				       struct worker *w, struct task *t)
-{
-	return sn_loop_wants_newest(w) && tick_for_loop(w) &&
-	       sn_deque_pop_if(sn_worker_deque(w), ~TASK_BLOCK, (uintptr_t)d,
-			       t);
-}
-
-/* A task of a domain, and those of it that are next: see worker/domain.h. */
-static NOINLINE struct worker *run_in_domain(struct worker     *w,
-					     const struct task *first)
-{
-	struct sennit_domain *d = sn_task_domain(first->meta);
-	struct domain_part   *part = sn_domain_part(d, w);
-	struct task           t = { first->run, first->argument, first->meta };
-
-	sn_domain_enter(d, part);
-	w->home.current->scope = &d->scope;
-	for (;;) {
-		t.run(t.argument);
-		w = sn_self;
-		after_task(w);
-		if (unlikely(t.meta & TASK_OWNED))
-			sn_worker_discard(w, t.argument, t.meta);
-		sn_domain_count(d, part, -1);
-		if (!take_next_of(d, w, &t))
-			break;
-		sn_fiber_state_set_task(&w->home.current->state, t.run);
-	}
-	w->home.current->scope = NULL;
-	sn_domain_leave(d, part);
-	return w;
-}
-
-/* A member of a group, or a task with a copied argument. The copy is freed
- * before the group learns of the end, as that may be the group's own. */
-static NOINLINE struct worker *run_packed(struct worker     *w,
-					  const struct task *t)
-{
-	sennit_group *g = NULL;
-	void         *argument = t->argument;
-	uintptr_t     meta = t->meta;
-	int           error = 0;
-
-	if (meta & TASK_MEMBER) {
-		g = sn_task_group(meta);
-		w->home.current->scope = &g->scope_;
-		error = sn_task_member_fn(t->run)(argument);
-	} else {
-		if ((meta & TASK_TAG) == TASK_INSIDE)
-			w->home.current->scope = sn_task_scope(meta);
-		else if (meta > TASK_TAG)
-			return run_in_domain(w, t);
-		t->run(argument);
-	}
-	w = sn_self;
-	after_task(w);
-	w->home.current->scope = NULL;
-	sn_worker_discard(w, argument, meta);
-	if (g)
-		sn_group_end(g, w, error);
-	return w;
-}
-
-/* Run a task; returns w. By pointer, and field by field: a copy of the whole
- * would be loaded wider than it was stored, which stalls. And w is read anew
- * from the thread: what a register held across a switch comes from the resumed
- * stack, and all that follows would have to wait for that; the thread-local is
- * at an address known beforehand. */
-static ALWAYS_INLINE struct worker *run(struct worker *w, const struct task *t)
-{
-	sn_fiber_state_set_task(&w->home.current->state, t->run);
-	if (unlikely(t->meta != TASK_BORROWED))
-		return run_packed(w, t);
-	t->run(t->argument);
-	w = sn_self;
-	after_task(w);
-	return w;
-}
-
-/* Fibers of ours that wait are many here: soon some will run again, or it is
- * some time since the last look. */
-static void note_peak(struct worker *w)
-{
-	uint64_t blocked = sn_worker_blocked(w);
-
-	sn_trim_note_blocked(&w->trim, blocked);
-	sn_counters_note_blocked(&w->counters, blocked);
-}
-
-/* The turns of what could starve: inbox and timers, and being closed. */
-static NOINLINE void upkeep(struct worker *w)
-{
-	sennit_time now;
-
-	sn_run_queue_due_in(&w->run, WORKER_UPKEEP);
-	if (unlikely(sn_slots_is_wanted(w)))
-		sn_slots_yield(w);
-	if (w->threaded)
-		sn_worker_threads_check(w);
-	sn_worker_collect(w);
-	if (sn_timers_is_empty(&w->timers)) {
-		now = os_now_coarse();
-	} else {
-		now = os_now();
-		sn_worker_fire(w, now);
-	}
-	a_store_rlx(&w->clock, now);
-	note_peak(w);
-	if (unlikely(sn_trim_is_due(w, now)))
-		sn_trim_attend(w, now);
-	sn_background_attend(w, now);
-	sn_worker_stacks_share(w);
-}
+/* --- the loop ----------------------------------------------------------- */
 
 /* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
  * fiber that is leaving cannot run a task. */
@@ -166,28 +24,7 @@ static NOINLINE void run_in_turn(struct worker *w)
 
 	if (sn_run_queue_turn(&w->run) ? sn_run_queue_take_oldest(&w->run, &t)
 				       : sn_run_queue_take(&w->run, &t))
-		run(w, &t);
-}
-
-/* Count a dispatch. True: it is a task's turn. */
-static ALWAYS_INLINE bool tick(struct worker *w)
-{
-	if (likely(!sn_run_queue_tick(&w->run)))
-		return false;
-	upkeep(w);
-	return true;
-}
-
-bool sn_loop_tick_due(struct worker *w)
-{
-	if (sn_run_queue_is_oldest_due(&w->run)) {
-		/* The loop's next: see run_in_turn. */
-		sn_run_queue_due_in(&w->run, 2);
-		return false;
-	}
-	sn_run_queue_turn(&w->run);
-	upkeep(w);
-	return true;
+		sn_run_task(w, &t);
 }
 
 /* An unbinding thread, or one whose scheduler has ended, goes home. */
@@ -196,8 +33,6 @@ static bool is_dry(const struct worker *w)
 	return !sn_run_queue_has_own(&w->run) && !sn_worker_blocked(w) &&
 	       sn_backlog_is_empty(w->backlog);
 }
-
-/* --- the loop ----------------------------------------------------------- */
 
 /* The fiber to resume when there is no task to run. NULL: look again. Apart:
  * the check needs a frame, which would cost the loop. */
@@ -225,12 +60,12 @@ static struct sennit_fiber *loop(struct worker *w)
 
 	for (;;) {
 		if (sn_run_queue_take(&w->run, &t))
-			w = run(w, &t);
+			w = sn_run_task(w, &t);
 		else if ((next = nothing_to_run(w)))
 			return next;
 		else if (!sn_run_queue_has_ready(&w->run))
 			continue; /* idle has left a task to us alone */
-		if (tick(w))
+		if (sn_upkeep_is_turn(w))
 			run_in_turn(w);
 		if (unlikely(sn_mailbox_has_fibers(&w->mail)))
 			sn_worker_collect(w);
@@ -263,7 +98,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
  * stack may be free by then. */
 static COLD bool get_idle_stack(struct worker *w)
 {
-	note_peak(w);
+	sn_upkeep_note_peak(w);
 	if (sn_worker_stacks_add(w))
 		return true;
 	sn_idle_for_fiber(w, os_after(STACK_RETRY));
@@ -274,7 +109,7 @@ static COLD bool get_idle_stack(struct worker *w)
  * what the worker did before it was longer ago than its clock says. */
 static COLD void wait_for_work(struct worker *w, bool first)
 {
-	note_peak(w);
+	sn_upkeep_note_peak(w);
 	if (first)
 		sn_fiber_state_set_since(&w->home.current->state,
 					 os_now_coarse());
@@ -300,7 +135,7 @@ static NOINLINE void leave(struct worker *w)
 	sn_longjmp_check(w);
 	for (;;) {
 		struct sennit_fiber *to = NULL;
-		bool                 tasks_turn = (tick(w) || promised) &&
+		bool tasks_turn = (sn_upkeep_is_turn(w) || promised) &&
 				  sn_run_queue_has_task(&w->run);
 
 		promised = false;
@@ -381,7 +216,7 @@ void sn_loop_suspend(struct worker *w)
 	sn_counters_count_block(&w->counters);
 	if (unlikely(!leave_fast(w)))
 		leave(w);
-	w = sn_self; /* see run */
+	w = sn_self; /* see sn_run_task */
 	sn_fiber_state_run(&w->home.current->state);
 	sn_counters_count_resume(&w->counters);
 	*w->error = error;
@@ -412,7 +247,7 @@ static void run_on_own_stack(struct worker *w, const struct task *t)
 
 	sn_fiber_state_run(&w->main.state);
 	sn_task_cleanup_save(&w->main, &aside);
-	run(w, t);
+	sn_run_task(w, t);
 	sn_task_cleanup_restore(&w->main, &aside);
 	show_unbinding(w);
 }

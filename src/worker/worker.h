@@ -152,6 +152,14 @@ static inline uint64_t sn_worker_blocked(const struct worker *w)
 	return sn_counters_blocked(&w->counters);
 }
 
+/* Whether the loop would take w's newest own task next: no fiber, pinned task
+ * or older one goes before it. Stale as to fibers on their way. */
+static inline bool sn_worker_wants_newest(const struct worker *w)
+{
+	return sn_run_queue_wants_newest(&w->run) &&
+	       !sn_mailbox_has_fibers(&w->mail);
+}
+
 /* Move tasks of a mailbox, w's own or a victim's, to w's deque: one of so many
  * equal parts (sn_task_inbox_take). Returns how many were moved. */
 uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,

@@ -3,7 +3,7 @@
  * done, although no count is shared by its tasks.
  *
  * Stands for src/worker/domain.c with the gate of src/core/gate.c, and for the
- * part of src/worker/loop.c that runs a domain's tasks.  The word of the gate
+ * part of src/worker/run_task.c that runs a domain's tasks.  The word of the gate
  * {refs, act, SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic
  * step here.  Each worker counts for itself: balance is what it has sent less
  * what has ended there, here is what it has started and not ended.  It enters

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* growth.pml - the deque's slots grow, and are trimmed, while thieves read them.
  *
- * Stands for sn_deque_reserve(), grow(), sn_deque_trim() and sn_deque_steal() of
- * src/core/deque.c.  One owner pushes TASKS tasks, publishes, pops, takes back
+ * Stands for sn_deque_reserve(), grow() and sn_deque_trim() of
+ * src/core/deque_slots.c, and sn_deque_steal() of src/core/deque.c.  One owner pushes TASKS tasks, publishes, pops, takes back
  * and trims in any order, from START slots on; THIEVES thieves steal and force
  * for ever.  Who excludes whom is checked by deque.pml: here a pop of a private
  * task, a publish and a forced take are one step each, and memory is
