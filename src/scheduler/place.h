@@ -95,7 +95,8 @@ static inline bool sn_place_is_help_due(const struct worker *w)
 	       sn_parking_has_sleepers(w->parking);
 }
 
-/* The push onto w's own deque that most tasks take: sn_run_queue_pushes(&w->run). 0 or -ENOMEM. */
+/* The push onto w's own deque that most tasks take, where
+ * sn_run_queue_pushes(). 0 or -ENOMEM. */
 SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 {
 	int err = sn_deque_push(sn_worker_deque(w), t);

@@ -267,6 +267,42 @@ static sennit_scheduler *allocate(const sennit_config *config)
 	return NULL;
 }
 
+/* Undo allocate and init_shared. */
+static void give_up(sennit_scheduler *s)
+{
+	size_t pointers = s->capacity * sizeof(void *);
+
+	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
+	sn_threads_free(&s->threads);
+	sn_bound_free(&s->bound);
+	sn_inside_free(&s->end);
+	sn_memory_give(&s->memory, s->workers, pointers);
+	sn_memory_give(&s->memory, s->sleepers, pointers);
+	sn_finalise_free(s);
+}
+
+/* Workers, and what their threads need; *started says how many of those there
+ * are. */
+static int populate(sennit_scheduler *s, uint32_t *started)
+{
+	int err = make_depths(s);
+
+	if (!err)
+		err = make_workers(s);
+	if (!err && s->capacity)
+		err = sn_cpu_masks_copy(&s->masks, &s->memory, s->config.masks,
+					s->config.mask_count);
+	if (!err)
+		err = sn_topology_init(s);
+	if (!err)
+		err = sn_slots_join(s);
+	if (!err)
+		err = start_threads(s, started);
+	s->config.masks = NULL; /* the caller's, and used no more */
+	return err;
+}
+
 int sn_start(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_scheduler *s = allocate(config);
@@ -278,38 +314,15 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 	init_shared(s, config);
 	err = sn_stacks_init(&s->stacks, &s->memory, config->stack_size,
 			     config->guard_size, config->max_fibers);
-	if (err)
-		goto free_scheduler;
-	err = make_depths(s);
-	if (!err)
-		err = make_workers(s);
-	if (!err && s->capacity)
-		err = sn_cpu_masks_copy(&s->masks, &s->memory, config->masks,
-					config->mask_count);
-	if (!err)
-		err = sn_topology_init(s);
-	if (!err)
-		err = sn_slots_join(s);
-	if (!err)
-		err = start_threads(s, &started);
-	s->config.masks = NULL; /* the caller's, and used no more */
+	if (err) {
+		give_up(s);
+		return err;
+	}
+	err = populate(s, &started);
 	if (err) {
 		sn_finalise_abandon(s, started);
 		return err;
 	}
 	*out = s;
 	return 0;
-
-free_scheduler:
-	sn_pool_free(&s->pool);
-	sn_backlog_free(&s->backlog);
-	sn_threads_free(&s->threads);
-	sn_bound_free(&s->bound);
-	sn_inside_free(&s->end);
-	sn_memory_give(config->allocator, s->workers,
-		       s->capacity * sizeof(void *));
-	sn_memory_give(config->allocator, s->sleepers,
-		       s->capacity * sizeof(void *));
-	sn_finalise_free(s);
-	return err;
 }

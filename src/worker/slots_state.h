@@ -4,6 +4,7 @@
 #define SN_SLOTS_STATE_H
 
 #include "core/shares.h"
+#include "sennit/resources.h"
 
 struct slots_state {
 	sennit_resources *resources; /* fixed; NULL: none */

@@ -26,12 +26,12 @@ static uint32_t first_random(const struct worker *w)
 #endif
 }
 
-static int make_queue(struct worker *w, bool threaded)
+static int init_queue(struct worker *w)
 {
 	const sennit_scheduler     *s = w->scheduler;
 	const uint32_t              order = s->config.order;
 	const struct run_queue_kind kind = {
-		.threaded = threaded,
+		.threaded = w->threaded,
 		.oldest_first = order == SENNIT_ORDER_OLDEST ||
 				(order == SENNIT_ORDER_DEFAULT && !s->capacity),
 		.asymmetric = s->asymmetric,
@@ -41,44 +41,67 @@ static int make_queue(struct worker *w, bool threaded)
 	return sn_run_queue_init(&w->run, &kind, &s->memory);
 }
 
+static int init_trace(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	uint32_t events = w->threaded ? s->config.trace_events : 0;
+
+	return sn_tracebuffer_init(&w->trace, &s->memory,
+				   events ? events + 1 : 0);
+}
+
+/* What differs between the two kinds. */
+static void init_kind(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	/* Until its thread has found work. */
+	sn_mailbox_set_awaited(&w->mail, w->threaded);
+	if (w->threaded) {
+		w->backlog = &s->backlog;
+		sn_sleeper_init(&w->sleeper, &s->parking, w->index);
+	} else {
+		w->backlog = &w->own;
+		sn_backlog_init(&w->own, &s->memory);
+	}
+}
+
+/* All that cannot fail; scheduler, kind and index are set. */
+static void init_parts(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	w->serial = a_add_rlx(&serials, 1) + 1;
+	w->parking = &s->parking;
+	sn_idle_init(&w->idle, s->config.spin_ns);
+	sn_trim_init(&w->trim, &s->trim);
+	sn_steal_init(&w->steal, first_random(w), w->index);
+	sn_pool_cache_init(&w->cache, &s->pool);
+	sn_timers_init(&w->timers, os_now());
+	a_init(&w->clock, os_now());
+	sn_roster_init(&w->roster);
+	sn_fiber_parking_init(&w->alone);
+	init_kind(w);
+}
+
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 {
 	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
 					  _Alignof(struct worker));
-	bool           threaded = index != UINT32_MAX;
-	int            err = -ENOMEM;
+	int            err;
 
 	if (!w)
 		return -ENOMEM;
 	w->scheduler = s;
-	w->threaded = threaded;
+	w->threaded = index != UINT32_MAX;
 	w->index = index;
-	w->serial = a_add_rlx(&serials, 1) + 1;
-	w->parking = &s->parking;
-	sn_mailbox_set_awaited(&w->mail,
-			       threaded); /* until its thread has found work */
-	sn_idle_init(&w->idle, s->config.spin_ns);
-	sn_trim_init(&w->trim, &s->trim);
-	sn_steal_init(&w->steal, first_random(w), index);
-	sn_pool_cache_init(&w->cache, &s->pool);
-	sn_timers_init(&w->timers, os_now());
-	err = make_queue(w, threaded);
+	err = init_queue(w);
 	if (err)
 		goto free_worker;
-	err = sn_tracebuffer_init(&w->trace, &s->memory,
-				  threaded && s->config.trace_events
-					  ? s->config.trace_events + 1
-					  : 0);
+	err = init_trace(w);
 	if (err)
 		goto free_queue;
-	a_init(&w->clock, os_now());
-	sn_roster_init(&w->roster);
-	sn_fiber_parking_init(&w->alone);
-	w->backlog = threaded ? &s->backlog : &w->own;
-	if (!threaded)
-		sn_backlog_init(&w->own, &s->memory);
-	if (threaded)
-		sn_sleeper_init(&w->sleeper, &s->parking, index);
+	init_parts(w);
 	*out = w;
 	return 0;
 

@@ -58,10 +58,10 @@ struct worker {
 
 	uint32_t            index;  /* fixed: MTW's 0.. */
 	uint32_t            serial; /* fixed: unique in the process, not 0 */
-	uintptr_t           last_seen_at; /* of longjmp_check: owner: an address
-					  * on the thread's own stack; 0: none */
-	void               *fault_stack; /* of stack_overflow: owner: NULL: none
-					  * of ours */
+	uintptr_t           last_seen_at; /* of longjmp_check: an address on
+					  * the thread's stack; 0: none */
+	void               *fault_stack;  /* of stack_overflow; NULL: none of
+					  * ours */
 	struct tracebuffer  trace;
 	struct sennit_fiber main;    /* the thread's own stack */
 	struct thread_state thread;  /* of thread_state */

@@ -21,8 +21,8 @@
  *   - No worker from `extent` on has a thread or a task.
  *   - A task sent to a worker that closes meanwhile is seen by the sender or by
  *     whoever closes it: one store and one push, a fence each, and a look.
- *   - Only the holder of `threads.lock` changes these numbers and `thread.present`,
- *     so a worker either leaves or is called back.
+ *   - Only the holder of `threads.lock` changes these numbers and
+ *     `thread.present`, so a worker either leaves or is called back.
  *   - A task sent to a worker that retires meanwhile lies where every searcher
  *     looks, and its sender wakes or starts one; if no thread can be had, hands
  *     it to a worker that has one.
