@@ -5,6 +5,7 @@
 
 #include "sennit/base.h"
 #include "sennit/resources.h"
+#include "sennit/config.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 #include "sennit/fiber.h"

@@ -26,6 +26,7 @@
 #include "worker/loop.h"
 #include "worker/task_cleanup.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #include <errno.h>
 #include <string.h>
@@ -139,9 +140,10 @@ static uint32_t count_out_all(struct run *r, const struct dag_node *node,
 /* Whether the worker has nothing to do that precedes a task. */
 static ALWAYS_INLINE bool may_go_on(struct worker *w)
 {
-	return !w->ready.head && sn_inbox_is_empty(&w->fibers) &&
-	       (!w->threaded || sn_ring_is_empty(&w->pinned)) &&
-	       sn_loop_tick(w);
+	return !sn_run_queue_has_ready(&w->run) &&
+	       !sn_mailbox_has_fibers(&w->mail) &&
+	       (!w->threaded || !sn_run_queue_has_pinned(&w->run)) &&
+	       sn_upkeep_tick(w);
 }
 
 /* Spawn members for the nodes on the list. Returns the list of nodes for which

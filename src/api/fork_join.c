@@ -6,6 +6,7 @@
 #include "worker/loop.h"
 #include "scheduler/place.h"
 #include "wait/wait.h"
+#include "worker/upkeep.h"
 
 _Static_assert(sizeof(struct slot) == sizeof(struct sennit_fork_slot_), "slot");
 #define SAME_SLOT(field)                 \
@@ -43,8 +44,9 @@ static struct deque nowhere = { .slot = no_slot };
  * operation takes the slow path. */
 static bool is_quick(const struct worker *w)
 {
-	return !ATOMICS_ARE_TOLD && w->threaded && !w->oldest_first &&
-	       w->deque.asymmetric &&
+	return !ATOMICS_ARE_TOLD && w->threaded &&
+	       !sn_run_queue_is_oldest_first(&w->run) &&
+	       sn_worker_deque(w)->asymmetric &&
 	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
 }
 
@@ -77,12 +79,12 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",
 	       "the program was compiled for another version of the library");
 	if (is_quick(w))
-		d = &w->deque;
+		d = sn_worker_deque(w);
 	scope = w->home.current->scope;
 	counts = &w->parking->counts;
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
 	me->sleepers = counts;
-	me->dispatches = &w->dispatches;
+	me->dispatches = sn_run_queue_dispatches(&w->run);
 	me->shallow = w->home.current->shallow;
 	me->meta = scope ? sn_task_inside(scope) : TASK_BORROWED;
 	return bottom_of(me);
@@ -116,7 +118,8 @@ uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
 	struct worker *w = sn_self;
 	struct deque  *d = deque_of(me);
 	struct task    t = { run, record, me->meta };
-	bool is_plain = d == &w->deque && sn_deque_has_room(d) && w->pushes;
+	bool is_plain = d == sn_worker_deque(w) && sn_deque_has_room(d) &&
+			sn_run_queue_pushes(&w->run);
 
 	a_init(state_of(record),
 	       is_plain ? (uint32_t)(bottom_of(me) + 1) : FORK_ODD);
@@ -137,13 +140,13 @@ uint64_t sennit_fork_help_(const struct sennit_here_ *me)
  * nothing else must run first. */
 static bool attend(struct worker *w)
 {
-	bool is_due = w->dispatches <= 1;
+	bool is_due = *sn_run_queue_dispatches(&w->run) <= 1;
 
 	if (is_due)
-		w->dispatches = 1;
-	if (!sn_loop_tick(w))
+		sn_run_queue_due_in(&w->run, 1);
+	if (!sn_upkeep_tick(w))
 		return false;
-	return !is_due || sn_loop_wants_newest(w);
+	return !is_due || sn_worker_wants_newest(w);
 }
 
 /* Take the record's task if it is the newest on the caller's deque. Its

@@ -13,6 +13,7 @@
 #include "worker/task_cleanup.h"
 #include "scheduler/place.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #include <errno.h>
 
@@ -119,13 +120,14 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!sn_group_is_home(g, w) || !w->pushes ||
-		     !sn_deque_has_room(&w->deque) || !run ||
+	if (unlikely(!sn_group_is_home(g, w) || !sn_run_queue_pushes(&w->run) ||
+		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
 	g->here_++;
-	sn_deque_push_room(&w->deque, (struct task){ sn_task_fn(run), argument,
-						     sn_task_member(g) });
+	sn_deque_push_room(
+		sn_worker_deque(w),
+		(struct task){ sn_task_fn(run), argument, sn_task_member(g) });
 	return unlikely(sn_place_is_help_due(w)) ? help(w) : 0;
 }
 
@@ -146,16 +148,17 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
  * because the upkeep may add newer tasks. */
 static ALWAYS_INLINE bool may_run_here(struct worker *w)
 {
-	return sn_loop_wants_newest(w) &&
+	return sn_worker_wants_newest(w) &&
 	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
-	       sn_loop_tick(w);
+	       sn_upkeep_tick(w);
 }
 
 /* Take the newest task of w if it is a member of *g. */
 static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 				      struct task *t)
 {
-	return sn_deque_pop_if(&w->deque, ~TASK_OWNED, sn_task_member(g), t);
+	return sn_deque_pop_if(sn_worker_deque(w), ~TASK_OWNED,
+			       sn_task_member(g), t);
 }
 
 /* The member's own local values and name end with it. */
@@ -232,7 +235,7 @@ static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 								  t.argument,
 								  t.meta });
 
-		a_bump_owner(&w->tasks);
+		sn_counters_count_task(&w->counters);
 		if (unlikely(error))
 			sn_group_fail(g, error);
 		g->here_--;

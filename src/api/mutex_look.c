@@ -40,8 +40,10 @@ bool sn_mutex_is_busy(void)
 {
 	const struct worker *w = sn_self;
 
-	return w && (w->ready.head || !sn_inbox_is_empty(&w->fibers) ||
-		     !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w));
+	return w && (sn_run_queue_has_ready(&w->run) ||
+		     sn_mailbox_has_fibers(&w->mail) ||
+		     sn_mailbox_has_tasks(&w->mail) ||
+		     sn_run_queue_has_task(&w->run));
 }
 
 /* Whether the holder runs on our own worker: then it cannot unlock while we

@@ -3,6 +3,7 @@
 
 #include "wait/group_join.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #define ALL_FLAGS SENNIT_PARALLEL_DETERMINISTIC
 
@@ -38,7 +39,7 @@ int sn_parallel_open(struct parallel *p, const sennit_parallel_options *options,
 			     o->deadline ? o->deadline : SENNIT_NEVER, 0);
 	p->scheduler = s;
 	p->grain = o->grain;
-	p->workers = s->capacity ? a_load_rlx(&s->target) : 1;
+	p->workers = s->capacity ? sn_threads_target(&s->threads) : 1;
 	p->deterministic = o->flags & SENNIT_PARALLEL_DETERMINISTIC;
 	return 0;
 }
@@ -65,11 +66,11 @@ static bool has_nothing(const struct worker *w)
 	const sennit_scheduler *s = w->scheduler;
 
 	if (!s->capacity)
-		return sn_ring_is_empty(&w->pinned);
-	if (w->draining)
+		return !sn_run_queue_has_pinned(&w->run);
+	if (sn_run_queue_is_draining(&w->run))
 		return true;
 	if (s->config.placement != SENNIT_PLACEMENT_SPREAD)
-		return !sn_deque_has_tasks_owner(&w->deque);
+		return !sn_deque_has_tasks_owner(sn_worker_deque(w));
 	/* SPREAD: a cut would go to another worker at once. A stale value is
 	 * harmless, see core/parking.h. */
 	return sn_parking_has_sleepers(w->parking);
@@ -91,19 +92,22 @@ bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	const struct worker *w = sn_self;
 
-	return ((w->pushes && w->pops) || has_nothing(w)) &&
+	return ((sn_run_queue_pushes(&w->run) && sn_run_queue_pops(&w->run)) ||
+		has_nothing(w)) &&
 	       !sennit_group_spawn(g, run, argument);
 }
 
 void sn_parallel_give_way(struct worker *w)
 {
-	bool is_due = w->dispatches == 1 && !sn_ring_is_empty(&w->pinned);
+	bool is_due = sn_run_queue_is_due(&w->run) &&
+		      sn_run_queue_has_pinned(&w->run);
 
-	if (unlikely(is_due || w->ready.head ||
-		     !sn_inbox_is_empty(&w->fibers))) {
+	if (unlikely(is_due || sn_run_queue_has_ready(&w->run) ||
+		     sn_mailbox_has_fibers(&w->mail))) {
 		sn_loop_yield(w);
-	} else if (unlikely(!sn_loop_tick(w))) {
-		w->dispatches = 1; /* the loop must do the upkeep now */
+	} else if (unlikely(!sn_upkeep_tick(w))) {
+		sn_run_queue_due_in(&w->run, 1); /* the loop must do the upkeep
+						  * now */
 		sn_loop_yield(w);
 	}
 }

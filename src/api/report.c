@@ -25,9 +25,7 @@ static sennit_report_entry entry_of(const struct worker *w)
 	return (sennit_report_entry){
 		.size = sizeof(sennit_report_entry),
 		.worker = w->threaded ? w->index : SENNIT_REPORT_BOUND,
-		/* Stale: the previous thread's id, or 0 before the first
-		 * thread. */
-		.thread = a_load_rlx(&w->thread_id),
+		.thread = sn_thread_number(&w->thread),
 		.since = a_load_rlx(&w->clock),
 		.deadline = SENNIT_NEVER,
 	};
@@ -74,9 +72,9 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	sennit_report_entry e = entry_of(w);
 
 	e.state = SENNIT_REPORT_QUEUED;
-	e.count = !sn_inbox_is_empty(&w->tasks_in);
+	e.count = sn_mailbox_has_tasks(&w->mail);
 	if (w->threaded)
-		e.count += sn_deque_count(&w->deque);
+		e.count += sn_deque_count(sn_worker_deque(w));
 	else
 		e.count += sn_backlog_count(&w->own);
 	if (e.count)
@@ -85,18 +83,14 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 
 static void visit_worker(struct worker *w, visitor *visit, void *context)
 {
-	struct link *l;
+	struct sennit_fiber *f = NULL;
 
 	if (!w->threaded)
 		visit_fiber(w, &w->main, visit, context);
-	os_lock(&w->roster_lock);
-	l = w->roster;
-	while (l) {
-		visit_fiber(w, container_of(l, struct sennit_fiber, roster),
-			    visit, context);
-		l = sn_link_after(l, w->roster);
-	}
-	pthread_mutex_unlock(&w->roster_lock);
+	sn_roster_lock(&w->roster);
+	while ((f = sn_roster_next(&w->roster, f)))
+		visit_fiber(w, f, visit, context);
+	sn_roster_unlock(&w->roster);
 	visit_queued(w, visit, context);
 }
 
@@ -116,19 +110,15 @@ static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
 
 void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {
-	struct link *l;
+	struct binding *b = NULL;
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
 	visit_backlog(s, visit, context);
-	os_lock(&s->lock);
-	l = s->bound;
-	while (l) {
-		visit_worker(container_of(l, struct worker, bound), visit,
-			     context);
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		visit_worker(sn_worker_bound(b), visit, context);
+	sn_bound_unlock(&s->bound);
 }
 
 /* --- printing ----------------------------------------------------------- */

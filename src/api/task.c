@@ -42,7 +42,7 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!w || !w->pushes || !run))
+	if (unlikely(!w || !sn_run_queue_pushes(&w->run) || !run))
 		return schedule_elsewhere(run, argument);
 	if (unlikely(w->home.current->scope))
 		return schedule_inside(w, run, argument);

@@ -89,7 +89,7 @@ struct sennit_fiber {
 			        * group members may run on this stack during
 			        * their opener's wait */
 	bool          canary;  /* fixed: the stack has no guard page */
-	bool          in_care; /* fixed: see sn_worker_end_unguarded */
+	bool          in_care; /* fixed: see sn_worker_stacks_check */
 	struct link   roster;  /* under the worker's roster lock */
 	struct waiter wait;    /* the record of sennit_fiber_wait */
 

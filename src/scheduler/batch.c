@@ -98,7 +98,7 @@ static void fill_deque_plain(const struct batch *b, struct deque *d)
 
 static int onto_deque(const struct batch *b)
 {
-	struct deque *d = &b->w->deque;
+	struct deque *d = sn_worker_deque(b->w);
 	int           err = sn_deque_has_room_for(d, b->count)
 				    ? 0
 				    : sn_deque_reserve(d, b->count);
@@ -160,7 +160,7 @@ static int send_parcels(struct batch *b)
 	if (b->s->config.placement == SENNIT_PLACEMENT_SPREAD)
 		/* A stale value makes one run more or fewer than there are
 		 * workers. */
-		ways = a_load_rlx(&b->s->open);
+		ways = sn_threads_open(&b->s->threads);
 	if (ways > b->count)
 		ways = b->count;
 	sn_worker_threads_send_many(b->s, b->newest, b->oldest, b->count, ways);
@@ -217,7 +217,7 @@ static int place(struct batch *b, const char *call)
 	case WAY_DEQUE:
 		return onto_deque(b);
 	case WAY_PINNED:
-		return fill_ring(b, &w->pinned);
+		return fill_ring(b, sn_run_queue_pinned(&w->run));
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_fill(w->backlog, fill_ring, b,
 				       os_now_coarse());

@@ -25,8 +25,8 @@ void sn_place_help(struct worker *w)
 	TORTURE_POINT(); /* pushed, but not yet visible to others */
 	a_fence(); /* <-> park.sleep: pushed, before looking who searches */
 	hungry = sn_parking_is_hungry(w->parking);
-	if (hungry || sn_deque_is_asked(&w->deque))
-		sn_deque_publish(&w->deque);
+	if (hungry || sn_deque_is_asked(sn_worker_deque(w)))
+		sn_deque_publish(sn_worker_deque(w));
 	if (hungry)
 		sn_parking_wake_one(w->parking, w->index);
 }
@@ -167,14 +167,15 @@ static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
 
 void sn_place_pushed(struct worker *w)
 {
-	if (likely(w->pushes)) {
+	if (likely(sn_run_queue_pushes(&w->run))) {
 		if (sn_place_is_help_due(w))
 			sn_place_help(w);
 		return;
 	}
 	/* The system has no process barrier, so the owner needs a fence. */
 	a_fence(); /* <-> deque.unfenced: push, then look */
-	if (sn_deque_is_asked(&w->deque) || sn_parking_is_hungry(w->parking))
+	if (sn_deque_is_asked(sn_worker_deque(w)) ||
+	    sn_parking_is_hungry(w->parking))
 		sn_place_help(w);
 }
 
@@ -195,7 +196,8 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 		       "bound to it: nobody would run the task");
 		return background ? WAY_OWN_BACKLOG : WAY_PINNED;
 	}
-	return !w || background || !w->threaded || w->draining ||
+	return !w || background || !w->threaded ||
+			       sn_run_queue_is_draining(&w->run) ||
 			       s->config.placement == SENNIT_PLACEMENT_SPREAD
 		       ? WAY_SENT
 		       : WAY_DEQUE;
@@ -209,12 +211,12 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 
 	switch (sn_place_way(s, w, flags, call)) {
 	case WAY_DEQUE:
-		err = sn_deque_push(&w->deque, t);
+		err = sn_deque_push(sn_worker_deque(w), t);
 		if (!err)
 			sn_place_pushed(w);
 		return err;
 	case WAY_PINNED:
-		return sn_ring_push_back(&w->pinned, t);
+		return sn_ring_push_back(sn_run_queue_pinned(&w->run), t);
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_push(w->backlog, t, os_now_coarse());
 	default:

@@ -95,15 +95,15 @@ COLD void sn_place_help(struct worker *w);
 static inline bool sn_place_is_help_due(const struct worker *w)
 {
 	a_compiler_fence(); /* <-> deque.unfenced: push, then look */
-	return sn_deque_is_asked(&w->deque) ||
+	return sn_deque_is_asked(sn_worker_deque(w)) ||
 	       sn_parking_has_sleepers(w->parking);
 }
 
-/* Push t onto w's own deque, the path of most tasks. w->pushes must be set.
- * Returns 0 or -ENOMEM. */
+/* Push t onto w's own deque, the path of most tasks. sn_run_queue_pushes() must
+ * be true. Returns 0 or -ENOMEM. */
 SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 {
-	int err = sn_deque_push(&w->deque, t);
+	int err = sn_deque_push(sn_worker_deque(w), t);
 
 	if (unlikely(err))
 		return err;

@@ -31,9 +31,10 @@ struct startup {
 static int set_affinity(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	sennit_cpu_mask         mask = s->masks[0];
+	sennit_cpu_mask         mask = sn_cpu_masks_get(&s->masks, 0);
 
-	if (!sn_topology_own_cpus(s, w->index, &mask) && w->started_by_create &&
+	if (!sn_topology_own_cpus(s, w->index, &mask) &&
+	    sn_thread_is_founding(&w->thread) &&
 	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
 		return 0; /* inherited from the creator */
 	return os_thread_affinity(mask.cpus, mask.count);
@@ -60,7 +61,7 @@ static void leave(void)
 static bool wake_up(struct worker *w)
 {
 	sn_parking_withdraw(&w->sleeper);
-	w->starts_searching = true;
+	sn_idle_start_searching(&w->idle, true);
 	return sn_slots_enter(w);
 }
 
@@ -70,7 +71,7 @@ static bool come_in(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	if (!s->resources)
+	if (!sn_slots_is_limited(s))
 		return true;
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
@@ -81,6 +82,7 @@ static bool come_in(struct worker *w)
 static void enter(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
+	struct startup   *startup = sn_thread_startup(&w->thread);
 	int               error = sn_fork_exit_watch(w);
 
 	if (!error)
@@ -92,8 +94,8 @@ static void enter(struct worker *w)
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
-	if (w->startup)
-		report(w->startup, error);
+	if (startup)
+		report(startup, error);
 }
 
 /* Run w until it leaves, retires or the scheduler ends. After that, *w may
@@ -105,7 +107,7 @@ static bool work(struct worker *w)
 		sn_stack_overflow_enter(w);
 		sn_loop_run(w);
 		sn_stack_overflow_leave(w);
-		if (w->retiring) {
+		if (sn_idle_is_retiring(&w->idle)) {
 			if (sn_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
@@ -124,9 +126,10 @@ static void *thread_main(void *argument)
 {
 	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
-	bool              founding = w->started_by_create;
+	bool              founding = sn_thread_is_founding(&w->thread);
 	bool              left = false;
-	bool heard = w->startup; /* the creator waits for reports */
+	/* The creator waits for reports. */
+	bool heard = sn_thread_startup(&w->thread);
 
 	if (heard)
 		enter(w);
@@ -159,14 +162,16 @@ static int make_depths(sennit_scheduler *s)
 static int make_workers(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++) {
-		int err = sn_worker_make(&s->workers[i], s, i);
+		void *bottom;
+		int   err = sn_worker_make(&s->workers[i], s, i);
 
 		if (err)
 			return err;
 		s->sleepers[i] = &s->workers[i]->sleeper;
-		s->workers[i]->first_stack = sn_stacks_set_aside(&s->stacks);
-		if (!s->workers[i]->first_stack)
+		bottom = sn_stacks_set_aside(&s->stacks);
+		if (!bottom)
 			return -ENOMEM;
+		sn_stack_cache_set_first(&s->workers[i]->idle_stacks, bottom);
 	}
 	return 0;
 }
@@ -192,9 +197,9 @@ static void wait_for_startup(struct startup *startup)
 /* Start the threads of the open workers. *started becomes their number. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t open = a_load_rlx(&s->open); /* not raced: no other thread runs
-					       * yet */
-	bool     hear = must_hear(s);
+	uint32_t open =
+		sn_threads_open(&s->threads); /* no other thread runs yet */
+	bool           hear = must_hear(s);
 	struct startup startup;
 	int            err = 0;
 
@@ -203,10 +208,9 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	for (*started = 0; *started < open; ++*started) {
 		struct worker *w = s->workers[*started];
 
-		w->startup = hear ? &startup : NULL;
-		w->started_by_create = true;
-		a_init(&w->has_thread, true);
-		err = os_thread_start(&w->thread, thread_main, w,
+		sn_thread_prepare(&w->thread, hear ? &startup : NULL, true);
+		sn_thread_set_present(&w->thread, true);
+		err = sn_thread_start(&w->thread, thread_main, w,
 				      s->config.stack_size);
 		if (err) {
 			/* The threads that were not started have nothing to
@@ -218,47 +222,6 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	if (hear)
 		wait_for_startup(&startup);
 	return err ? err : -(int)a_load_rlx(&startup.error);
-}
-
-/* Copy the CPU masks, or make one of all CPUs, because threads may start at any
- * later time. */
-static int copy_masks(sennit_scheduler *s)
-{
-	const sennit_cpu_mask *from = s->config.masks;
-	size_t                 n = from ? s->config.mask_count : 1;
-	uint32_t               few[64]; /* CPUs; enough for most systems */
-	size_t                 cpus = from ? 0 : os_cpu_list(few, 64);
-	uint32_t              *next;
-
-	for (size_t i = 0; from && i < n; i++)
-		if (__builtin_add_overflow(cpus, from[i].count, &cpus))
-			return -ENOMEM;
-	if (n > SIZE_MAX / 4 / sizeof(*from) ||
-	    cpus > SIZE_MAX / 4 / sizeof(*next))
-		return -ENOMEM;
-	s->masks_size = n * sizeof(*from) + cpus * sizeof(*next);
-	s->masks = sn_memory_take(&s->memory, s->masks_size, sizeof(void *));
-	if (!s->masks)
-		return -ENOMEM;
-	s->mask_count = n;
-	next = (uint32_t *)(s->masks + n);
-	if (!from && cpus <= 64) {
-		memcpy(next, few, cpus * sizeof(*next));
-	} else if (!from) {
-		size_t now = os_cpu_list(next, cpus);
-
-		cpus = now < cpus ? now : cpus; /* a CPU may just have gone
-						 * offline */
-	}
-	for (size_t i = 0; i < n; i++) {
-		size_t count = from ? from[i].count : cpus;
-
-		if (from)
-			memcpy(next, from[i].cpus, count * sizeof(*next));
-		s->masks[i] = (sennit_cpu_mask){ next, count };
-		next += count;
-	}
-	return 0;
 }
 
 /* Initialise everything except the workers and threads. */
@@ -274,7 +237,6 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_escape(s->name, sizeof(s->name), config->name);
 	s->config.name = s->name;
 	s->capacity = config->max_workers;
-	s->thread_main = thread_main;
 	s->fp_control = arch_fp_control();
 	s->process = a_load_rlx(&sn_process);
 	s->asymmetric = os_process_barrier_init();
@@ -287,14 +249,9 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_blocking_threads_init(&s->blocking, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, 0);
 	sn_end_clients_init(&s->ending);
-	a_init(&s->inside, open + 1);
-	a_init(&s->target, config->workers);
-	a_init(&s->retired, 0);
-	s->refused = 0;
-	a_init(&s->open, open);
-	a_init(&s->extent, open);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_mutex_init(&s->threads_lock, NULL);
+	sn_inside_init(&s->end, open);
+	sn_bound_init(&s->bound);
+	sn_threads_init(&s->threads, config->workers, open, thread_main);
 }
 
 static sennit_scheduler *allocate(const sennit_config *config)
@@ -318,6 +275,42 @@ static sennit_scheduler *allocate(const sennit_config *config)
 	return NULL;
 }
 
+/* Undo allocate and init_shared. */
+static void give_up(sennit_scheduler *s)
+{
+	size_t pointers = s->capacity * sizeof(void *);
+
+	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
+	sn_threads_free(&s->threads);
+	sn_bound_free(&s->bound);
+	sn_inside_free(&s->end);
+	sn_memory_give(&s->memory, s->workers, pointers);
+	sn_memory_give(&s->memory, s->sleepers, pointers);
+	sn_finalise_free(s);
+}
+
+/* Workers, and what their threads need; *started says how many of those there
+ * are. */
+static int populate(sennit_scheduler *s, uint32_t *started)
+{
+	int err = make_depths(s);
+
+	if (!err)
+		err = make_workers(s);
+	if (!err && s->capacity)
+		err = sn_cpu_masks_copy(&s->masks, &s->memory, s->config.masks,
+					s->config.mask_count);
+	if (!err)
+		err = sn_topology_init(s);
+	if (!err)
+		err = sn_slots_join(s);
+	if (!err)
+		err = start_threads(s, started);
+	s->config.masks = NULL; /* the caller's, and used no more */
+	return err;
+}
+
 int sn_start(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_scheduler *s = allocate(config);
@@ -329,36 +322,15 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 	init_shared(s, config);
 	err = sn_stacks_init(&s->stacks, &s->memory, config->stack_size,
 			     config->guard_size, config->max_fibers);
-	if (err)
-		goto free_scheduler;
-	err = make_depths(s);
-	if (!err)
-		err = make_workers(s);
-	if (!err && s->capacity)
-		err = copy_masks(s);
-	if (!err)
-		err = sn_topology_init(s);
-	if (!err)
-		err = sn_slots_join(s);
-	if (!err)
-		err = start_threads(s, &started);
-	s->config.masks = NULL; /* belongs to the caller, not used any more */
+	if (err) {
+		give_up(s);
+		return err;
+	}
+	err = populate(s, &started);
 	if (err) {
 		sn_finalise_abandon(s, started);
 		return err;
 	}
 	*out = s;
 	return 0;
-
-free_scheduler:
-	sn_pool_free(&s->pool);
-	sn_backlog_free(&s->backlog);
-	pthread_mutex_destroy(&s->threads_lock);
-	pthread_mutex_destroy(&s->lock);
-	sn_memory_give(config->allocator, s->workers,
-		       s->capacity * sizeof(void *));
-	sn_memory_give(config->allocator, s->sleepers,
-		       s->capacity * sizeof(void *));
-	sn_finalise_free(s);
-	return err;
 }

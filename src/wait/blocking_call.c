@@ -39,16 +39,13 @@ static void run(struct blocking_call *c)
 
 /* --- the blocking thread ------------------------------------------------ */
 
-/* Allow the thread to run on the CPUs of all workers. The masks' CPU lists lie
- * in memory one behind the other. */
+/* Allow the thread to run on the CPUs of all workers. */
 static void spread_out(const sennit_scheduler *s)
 {
-	size_t count = 0;
+	sennit_cpu_mask all = sn_cpu_masks_all(&s->masks);
 
-	for (size_t i = 0; i < s->mask_count; i++)
-		count += s->masks[i].count;
-	if (count) /* if refused, it keeps the CPUs of its caller's worker */
-		(void)os_thread_affinity(s->masks[0].cpus, count);
+	if (all.count) /* if refused, it keeps the CPUs of its caller's worker */
+		(void)os_thread_affinity(all.cpus, all.count);
 }
 
 static void begin(sennit_scheduler *s)
@@ -155,12 +152,10 @@ static bool start(struct blocking_call *c)
 	pthread_t         thread;
 
 	hand_over(c);
-	a_add_rlx(&s->inside, 1); /* safe: the caller's fiber is alive, so the
-				   * scheduler has not ended */
+	sn_inside_enter(&s->end);
 	if (!os_thread_start(&thread, thread_main, c, 0))
 		return true;
-	/* -> finalise.inside <- finalise.inside */
-	a_sub_acqrel(&s->inside, 1);
+	(void)sn_inside_leave(&s->end);
 	sn_fiber_state_run(&c->waiter.fiber->state);
 	return false;
 }

@@ -60,9 +60,9 @@ void sn_wait_skip(const struct waiter *n)
 
 	if (!n->fiber)
 		return;
-	a_bump_owner(&w->blocks);
+	sn_counters_count_block(&w->counters);
 	sn_fiber_state_run(&n->fiber->state);
-	sn_worker_count_resume(w);
+	sn_counters_count_resume(&w->counters);
 }
 
 static void sleep_in_scope(struct waiter *n, sennit_time deadline)

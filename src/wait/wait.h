@@ -126,7 +126,7 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 
 	if (likely(n->fiber))
 		sn_fiber_state_block(&n->fiber->state, kind, object,
-				     (uint32_t)a_load_rlx(&w->blocks),
+				     (uint32_t)sn_counters_blocks(&w->counters),
 				     a_load_rlx(&w->clock),
 				     sn_wait_end(n, deadline));
 }

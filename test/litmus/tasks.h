@@ -6,6 +6,7 @@
 #include "litmus.h"
 
 #include "core/deque.c"
+#include "core/deque_slots.c"
 
 enum { TASKS_MAX = 4 };
 

@@ -2,11 +2,12 @@
 /* growth.pml - the deque's slots grow, and are trimmed, while thieves read
  * them.
  *
- * Models sn_deque_reserve(), grow(), sn_deque_trim() and sn_deque_steal() of
- * src/core/deque.c. One owner pushes TASKS tasks, publishes, pops, takes back
- * and trims in any order, beginning with START slots. THIEVES thieves steal and
- * force for ever. deque.pml checks the mutual exclusion; here a pop of a
- * private task, a publish and a forced take are one step each, and memory is
+ * Models sn_deque_reserve(), grow() and sn_deque_trim() of
+ * src/core/deque_slots.c, and sn_deque_steal() of src/core/deque.c. One owner
+ * pushes TASKS tasks, publishes, pops, takes back and trims in any order,
+ * beginning with START slots. THIEVES thieves steal and force for ever.
+ * deque.pml checks the mutual exclusion; here a pop of a private task, a
+ * publish and a forced take are one step each, and memory is
  * sequentially consistent.
  *
  * A thief reads pub, then the address of the slots, then the tasks, each in a

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_for.hpp - loops over indices and ranges, and the options of all
+ * parallel calls (see parallel.hpp).
+ */
+#ifndef SENNIT_CPP_PARALLEL_FOR_HPP
+#define SENNIT_CPP_PARALLEL_FOR_HPP
+
+#include "sennit/cpp/caught.hpp"
+#include "sennit/cpp/scheduler.hpp"
+#include "sennit/parallel.h"
+
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+
+namespace sennit
+{
+
+/* How to go about it; all of it optional. */
+struct parallel_options : sennit_parallel_options {
+	parallel_options() noexcept : sennit_parallel_options()
+	{
+	}
+
+	/* What is worth being a piece; see the C calls. */
+	parallel_options &with_grain(std::size_t n) noexcept
+	{
+		grain = n;
+		return *this;
+	}
+	parallel_options &until(
+		std::chrono::steady_clock::time_point t) noexcept
+	{
+		deadline = detail::nanoseconds_of(t.time_since_epoch());
+		if (!deadline)
+			deadline = 1; /* long past */
+		return *this;
+	}
+	/* Not on the bound scheduler. s stays until the call has returned. */
+	parallel_options &on(const sennit::scheduler &s) noexcept
+	{
+		scheduler = detail::needed(s.get(),
+					   "sennit::parallel_options::on");
+		return *this;
+	}
+	/* SENNIT_PARALLEL_DETERMINISTIC. */
+	parallel_options &deterministic() noexcept
+	{
+		flags |= SENNIT_PARALLEL_DETERMINISTIC;
+		return *this;
+	}
+	/* Errors are stored in code, or 0, and not thrown; exceptions of what
+	 * is called still are. */
+	parallel_options &error_to(std::error_code &code) noexcept
+	{
+		error = &code;
+		return *this;
+	}
+
+	std::error_code *error = nullptr;
+};
+
+namespace detail
+{
+
+/* A call has returned err: throw what there is to throw. */
+inline void finish(caught &problem, int err, std::error_code *to,
+		   const char *what)
+{
+	problem.rethrow();
+	if (to)
+		*to = code_of(err);
+	else
+		check(err, what);
+}
+
+template <typename I, typename J>
+using index_of =
+	std::enable_if_t<std::is_integral_v<I> && std::is_integral_v<J>,
+			 std::common_type_t<I, J>>;
+
+/* How many there are from begin to end. */
+template <typename I> std::size_t count(I begin, I end) noexcept
+{
+	return begin < end ? static_cast<std::size_t>(end) -
+				     static_cast<std::size_t>(begin)
+			   : 0;
+}
+
+template <typename I> I at(I begin, std::size_t i) noexcept
+{
+	return static_cast<I>(static_cast<std::size_t>(begin) + i);
+}
+
+template <typename It>
+using difference = typename std::iterator_traits<It>::difference_type;
+
+template <typename It> decltype(auto) element(const It &first, std::size_t i)
+{
+	return first[static_cast<difference<It>>(i)];
+}
+
+/* Call f(begin, end) for pieces of [0, n). */
+template <typename F>
+void for_pieces(std::size_t n, F &f, const parallel_options &o)
+{
+	struct loop {
+		F     *f;
+		caught problem;
+
+		static int run(void *context, std::size_t begin,
+			       std::size_t end)
+		{
+			loop &l = *static_cast<loop *>(context);
+
+			return l.problem.call(
+				[&] { return (*l.f)(begin, end); });
+		}
+	} l{ &f, {} };
+
+	const int err = sennit_parallel_for(0, n, loop::run, &l, &o);
+
+	finish(l.problem, err, o.error, "parallel_for");
+}
+
+/* Call f(i) for all i of [begin, end), until one returns an error. */
+template <typename F> auto call_each(F &f, std::size_t begin, std::size_t end)
+{
+	using result = std::invoke_result_t<F &, std::size_t>;
+
+	if constexpr (std::is_void_v<result>) {
+		for (std::size_t i = begin; i < end; i++)
+			f(i);
+	} else {
+		result err = 0;
+
+		for (std::size_t i = begin; i < end && !err; i++)
+			err = f(i);
+		return err;
+	}
+}
+
+} // namespace detail
+
+/* Call f(i) for every i of [begin, end); or f(b, e) for pieces that make it up,
+ * if that is how it can be called. f returns nothing, or an int: 0 or a
+ * negative errno value, which stops the loop as an exception does. */
+template <typename I, typename J, typename F,
+	  typename Index = detail::index_of<I, J>>
+void parallel_for(I begin, J end, F &&f,
+		  const parallel_options &o = parallel_options())
+{
+	const Index first = static_cast<Index>(begin);
+	const auto  n = detail::count(first, static_cast<Index>(end));
+
+	if constexpr (std::is_invocable_v<F &, Index, Index>) {
+		auto piece = [&](std::size_t b, std::size_t e) {
+			return f(detail::at(first, b), detail::at(first, e));
+		};
+		detail::for_pieces(n, piece, o);
+	} else {
+		auto one = [&](std::size_t i) {
+			return f(detail::at(first, i));
+		};
+		auto piece = [&](std::size_t b, std::size_t e) {
+			return detail::call_each(one, b, e);
+		};
+		detail::for_pieces(n, piece, o);
+	}
+}
+
+/* Call f(*it) for every it of [first, last). */
+template <typename It, typename F, typename = detail::difference<It>>
+void parallel_for_each(It first, It last, F &&f,
+		       const parallel_options &o = parallel_options())
+{
+	auto one = [&](std::size_t i) { return f(detail::element(first, i)); };
+	auto piece = [&](std::size_t b, std::size_t e) {
+		return detail::call_each(one, b, e);
+	};
+
+	detail::for_pieces(static_cast<std::size_t>(last - first), piece, o);
+}
+
+/* The same of a container, an array or whatever else has begin and end. */
+template <typename Range, typename F,
+	  typename = decltype(std::begin(std::declval<Range &>()))>
+void parallel_for_each(Range &&range, F &&f,
+		       const parallel_options &o = parallel_options())
+{
+	parallel_for_each(std::begin(range), std::end(range), f, o);
+}
+
+} // namespace sennit
+
+#endif
