@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier.c - an arrival: of a single party, of 2 and of 64, round after round,
+/* barrier.c - an arrival: of a single party, of 2 and of 64 in repeated rounds,
  * and of 10,000 in one phase. */
 #include "harness.h"
 
-#define PHASES 5000 /* of two */
-#define ROUNDS 500  /* of 64 */
+#define PHASES 5000 /* of two parties */
+#define ROUNDS 500  /* of 64 parties */
 #define MANY   10000
 
 static _Alignas(128) sennit_barrier barrier;
 static unsigned          phases; /* fixed during a run */
-static unsigned          last;   /* by the last party */
+static unsigned          last;   /* written by the last party */
 static sennit_wait_group left;
 
 static void arrive_alone(struct bench_run *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block_many.c - n fibers wait on one event: what it takes until the last one
- * waits (spawning included), how much memory they hold then, and how long it
- * takes from one set until each has run again.
+/* block_many.c - n fibers wait for one event: the time until the last one waits
+ * (including the spawns), the memory that they use then, and the time from one
+ * set until each has continued.
  */
 #include "harness.h"
 
@@ -59,13 +59,13 @@ static void block_and_wake(struct bench_run *r)
 		r->bytes = per_operation(r, after - before);
 }
 
-/* A scheduler for each run, whose stacks nobody has touched. */
+/* A new scheduler per run, whose stacks are untouched. */
 static void first_touch(struct bench_run *r)
 {
 	bench_inside(block_and_wake, r);
 }
 
-/* The same stacks over and over: those of the warm-up. */
+/* Reuses the stacks of the warm-up. */
 static void recycled(struct bench_run *r)
 {
 	block_all(r);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking.c - what it costs to have a function run on a helper thread: empty
- * calls one after the other, empty calls of 64 fibers at once, and calls of 64
- * fibers that sleep for 1 ms, as a file or a server may make them. */
+/* blocking.c - the cost of a blocking call: empty calls one after the other,
+ * empty calls of 64 fibers at once, and calls of 64 fibers that sleep for 1 ms,
+ * as a file or server access may. */
 #include "harness.h"
 
 #include <unistd.h>
 
 #define FIBERS 64
-#define SHARE  500 /* calls of each */
+#define SHARE  500 /* calls per fiber */
 #define NAPS   20
 
 static sennit_wait_group left;

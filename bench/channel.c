@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channel.c - values of eight bytes through channels, and selects over them.
+/* channel.c - values of 8 bytes through channels, and selects over them.
  *
- * One operation is one value, sent and received; in the last rows one waiter
- * that a close releases.
+ * One operation is one value, sent and received. In the last rows it is one
+ * waiter that a close releases.
  */
 #include "harness.h"
 
@@ -16,15 +16,16 @@
 /* One market at a time. */
 static struct {
 	_Alignas(128) sennit_channel lanes[LANES];
-	uint64_t          each; /* values of a sender, or of a receiver */
+	uint64_t          each; /* values per sender or receiver */
 	uint64_t          lane; /* of the next sender */
 	sennit_wait_group done;
 	atomic_uint       present;
-	unsigned          expected; /* that must be present to begin */
+	unsigned          expected; /* number of tasks that must be there to
+				     * begin */
 	_Atomic(uint64_t) sum;
 } market;
 
-/* n values in all. */
+/* n values in total. */
 static void open_market(uint64_t n, unsigned senders, unsigned receivers,
 			size_t capacity)
 {
@@ -48,8 +49,8 @@ static void close_market(struct bench_run *r)
 	bench_check(market.sum == r->n, "channel: values lost");
 }
 
-/* A task that has not blocked keeps its thread: two that spin until both are
- * there run on two. */
+/* A task that has not blocked keeps its thread. So two tasks that spin until
+ * both are there run on two threads. */
 static void meet(void)
 {
 	market.present++;
@@ -200,7 +201,8 @@ static void select_of_bounded(struct bench_run *r)
 	select_of_four(r, BOUND);
 }
 
-/* Each select finds one lane ready, and takes what was just put there. */
+/* Each select finds one lane ready, and receives the value that was just
+ * sent. */
 static void select_alone(struct bench_run *r)
 {
 	const uint64_t one = 1;

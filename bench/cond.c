@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cond.c - conditions over data under a mutex, by condition variables and by
- * notifying the fiber itself: nobody waits; two workers hand a turn to each
- * other; n fibers wait and are let go. */
+/* cond.c - conditions on data under a mutex, with condition variables and with
+ * notifies of the fiber itself: nobody waits; two workers pass a turn back and
+ * forth; n fibers wait and are released. */
 #include "harness.h"
 
 #define MANY 10000
@@ -38,7 +38,7 @@ static void clear(void)
 
 /* --- condition variable -------------------------------------------------- */
 
-/* Change something and tell. */
+/* Change the data and notify. */
 static void notify_nobody(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
@@ -139,7 +139,7 @@ static void wait_to_be_notified(void *unused)
 	sennit_mutex_unlock(&table.lock);
 }
 
-/* Who has not come to its wait yet will find it open. */
+/* A fiber that does not wait yet will find it open. */
 static void notify_each(void *unused)
 {
 	(void)unused;

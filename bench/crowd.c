@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowd.c - what rows do with many fibers: all work at once, or all wait until
- * they are let go; and with two, on two workers. */
+/* crowd.c - support for rows with many fibers, which all work at once or all
+ * wait until released; and for rows with two fibers on two workers. */
 #include "harness.h"
 
 #include <stdatomic.h>
 
 static struct {
-	sennit_task_fn   *run; /* fixed during a run, as the next */
+	sennit_task_fn   *run; /* fixed during a run, like the next field */
 	void             *argument;
 	sennit_wait_group arriving;
 	sennit_wait_group left;
@@ -56,15 +56,15 @@ void bench_release(struct bench_run *r, sennit_task_fn *wait,
 /* --- two ---------------------------------------------------------------- */
 
 static struct {
-	bench_turns_fn   *play; /* fixed during a run, as the next */
+	bench_turns_fn   *play; /* fixed during a run, like the next field */
 	uint64_t          turns;
-	sennit_time       begin; /* by side 0 */
+	sennit_time       begin; /* written by side 0 */
 	atomic_uint       present;
 	sennit_wait_group left;
 } pair;
 
-/* A task that has not blocked keeps its thread: two that spin until both are
- * there run on two. */
+/* A task that has not blocked keeps its thread. So two tasks that spin until
+ * both are there run on two threads. */
 static void play(void *side)
 {
 	unsigned me = side != NULL;

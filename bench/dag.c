@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.c - DAGs that are run again and again, of nodes that do next to nothing:
- * what a node costs. One more row for what a build costs.
+/* dag.c - DAGs of almost empty nodes that run repeatedly: the cost of a node.
+ * One more row measures the cost of a build.
  */
 #include "harness.h"
 
 #define CHAIN   1000
 #define FAN     1000
 #define NODES   1000
-#define MOST    4 /* before a node of the random graph */
+#define MOST    4 /* predecessors of a node of the random graph */
 #define AT_ONCE 16
 #define DIAMOND 4
 
@@ -79,7 +79,7 @@ static sennit_dag *build_random(void)
 	return build(&b);
 }
 
-/* Run *d as often as makes n nodes of `nodes` each. */
+/* Run *d, which has `nodes` nodes, until n nodes have run. */
 static void run_often(struct bench_run *r, sennit_dag *d, uint32_t nodes)
 {
 	sennit_time begin = sennit_now();

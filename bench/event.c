@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event.c - one event, any of eight and all of eight: set and waited for by one
- * fiber; handed over between two workers; and what it takes until n that wait
- * have run, also when they are of all workers by turns. */
+ * fiber; passed between two workers; and the time until n waiters have
+ * continued, also when they belong to all workers in turn. */
 #include "harness.h"
 
 #include <sched.h>
@@ -29,7 +29,7 @@ static void set_all(unsigned side)
 		sennit_event_set(&events[side][i]);
 }
 
-/* --- one fiber, which finds them set ------------------------------------- */
+/* --- one fiber, which finds the events set ------------------------------- */
 
 static void one_alone(struct bench_run *r)
 {
@@ -139,7 +139,7 @@ static void all_of_many(struct bench_run *r)
 	bench_release(r, wait_all, set_last, NULL);
 }
 
-/* --- many, of all workers by turns ---------------------------------------- */
+/* --- many, of all workers in turn ----------------------------------------- */
 
 static struct {
 	unsigned          sides;
@@ -156,7 +156,8 @@ static void wait_in_turn(void *here)
 	sennit_wait_group_done(&turns.left);
 }
 
-/* Back when a fiber of this thread waits: it is here, and the caller runs. */
+/* Returns when a fiber of this thread waits: it has arrived, and the caller
+ * runs again. */
 static void have_one_wait(void)
 {
 	bool here = false;
@@ -166,8 +167,8 @@ static void have_one_wait(void)
 		sennit_yield();
 }
 
-/* A task that has not blocked keeps its thread: so many that spin until all are
- * there run on as many. */
+/* A task that has not blocked keeps its thread. So as many tasks that spin
+ * until all are there run on as many threads. */
 static void have_some_wait(void *unused)
 {
 	const unsigned me = turns.present++;
@@ -193,7 +194,7 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * SENNIT_SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* value[1]: what the one who sets the event takes of it. */
+/* value[1]: the share of the setting thread. */
 static void release_by_turns(struct bench_run *r)
 {
 	sennit_scheduler *s = bench_scheduler(r->workers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fib.c - the 32nd Fibonacci number; each call schedules one of its two
- * halves, computes the other, and waits: nothing but the cost of fork-join.
+/* fib.c - the 32nd Fibonacci number. Each call schedules one of its two halves,
+ * computes the other, and waits: pure fork-join cost.
  */
 #include "harness.h"
 
@@ -48,7 +48,8 @@ struct branch {
 
 static int run_branch(void *argument);
 
-/* The same with a group: its wait runs the other half if nobody else has. */
+/* The same with a group. Its wait runs the other half unless another worker
+ * has. */
 static unsigned group_fib(unsigned n)
 {
 	sennit_group  g;
@@ -93,7 +94,7 @@ static void fork_join(struct bench_run *r)
 	bench_check(result == RESULT, "fib: wrong result");
 }
 
-/* The same compiled in. */
+/* The same with the macros of fork_join.h. */
 SENNIT_FORK_1(unsigned, forked_fib, unsigned, n)
 {
 	unsigned one, other;
@@ -115,7 +116,7 @@ static void fork_join_inline(struct bench_run *r)
 	bench_check(result == RESULT, "fib: wrong result");
 }
 
-/* NOINLINE as a call is what the other variants replace. */
+/* NOINLINE, because the other variants replace a call. */
 static __attribute__((noinline)) unsigned plain_fib(unsigned n)
 {
 	return n < 2 ? n : plain_fib(n - 1) + plain_fib(n - 2);
@@ -123,7 +124,7 @@ static __attribute__((noinline)) unsigned plain_fib(unsigned n)
 
 static void serial(struct bench_run *r)
 {
-	/* Volatile, or the compiler computes it once and for all. */
+	/* Volatile, otherwise the compiler computes it at compile time. */
 	volatile unsigned argument = ARGUMENT;
 	sennit_time       begin = sennit_now();
 	unsigned          result = plain_fib(argument);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foreign_submit.c - the main thread, bound to nothing, wakes a scheduler that
- * has been idle for 2 ms: by submitting a task, or by setting the event that a
- * fiber waits for. Time until that runs. Or it submits tasks in bulk, one
- * by one or a hundred by each call: time for each to have been run.
+/* foreign_submit.c - the unbound main thread wakes a scheduler that has been
+ * idle for 2 ms, by submitting a task, or by setting the event that a fiber
+ * waits for: the time until the task or fiber runs. Or it submits many tasks,
+ * one by one or a hundred per call: the time per task until each has run.
  */
 #include "harness.h"
 
@@ -11,7 +11,7 @@
 #define SAMPLES 500
 #define GAP     (2 * SENNIT_MILLISECOND)
 
-/* When the woken one ran; 0: not yet. */
+/* The time at which the woken one ran; 0: not yet. */
 static _Atomic(sennit_time) ran;
 static sennit_event         bell;
 
@@ -67,7 +67,7 @@ static void sample(struct bench_run *r, void (*wake)(sennit_scheduler *))
 	r->value[1] = bench_percentile(samples, SAMPLES, 99);
 }
 
-/* --- tasks in bulk, while the workers are at it ------------------------- */
+/* --- many tasks, while the workers are busy ----------------------------- */
 
 enum { AT_ONCE = 100 };
 
@@ -108,7 +108,7 @@ static void sends_many(struct bench_run *r)
 	send(r, AT_ONCE);
 }
 
-/* --- one, while they are idle ------------------------------------------- */
+/* --- one task, while they are idle -------------------------------------- */
 
 static void submits(struct bench_run *r)
 {

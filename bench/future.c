@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* future.c - results that are there, that come, and that many wait for. */
+/* future.c - results that are available, that come later, and that many wait
+ * for. */
 #include "harness.h"
 
 #define ROUNDS  1000000
@@ -9,7 +10,7 @@
 
 static sennit_future future;
 
-/* Set, then got: neither waits. */
+/* Set, then get, without a wait. */
 static void ready(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
@@ -52,7 +53,7 @@ static void call(struct bench_run *r)
 
 static sennit_future choices[CHOICES];
 
-/* The same, as the last of eight that the caller waits for. */
+/* The same, as the last of eight futures that the caller waits for. */
 static void call_any(struct bench_run *r)
 {
 	sennit_future *list[CHOICES];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c - what the end of a scheduler costs while it lives: a worker that goes
- * idle and comes back, and a reference taken and given back, both at the gate
- * alone; and a task, which should cost nothing there.
+/* gate.c - the cost of end detection while a scheduler runs: a worker that goes
+ * idle and comes back, and a reference that is taken and released, both on the
+ * gate alone; and a task, which must cost nothing there.
  *
- * For the last, the scheduler's own memory, the gate in it, is made read-only
- * while one worker runs a million tasks: a write would be a fault, and counted.
+ * For the last one, the scheduler's memory, which contains the gate, is made
+ * read-only while one worker runs a million tasks. A write would cause a fault,
+ * which is counted.
  */
 #include "harness.h"
 
@@ -26,7 +27,7 @@ static void step_out_and_in(struct gate *g, uint64_t times)
 			    "gate: not open");
 }
 
-/* A reference is held throughout, so that nobody sweeps. */
+/* A reference is held throughout, so no sweep happens. */
 static void leave_enter(struct bench_run *r)
 {
 	struct gate g;
@@ -73,7 +74,8 @@ static void *second(void *argument)
 	return NULL;
 }
 
-/* Both pass as often; per pass of one of them. */
+/* Both threads make the same number of passes; the time is per pass of one
+ * thread. */
 static void leave_enter_together(struct bench_run *r)
 {
 	struct pair p = { .times = r->n };
@@ -92,9 +94,11 @@ static void leave_enter_together(struct bench_run *r)
 /* --- tasks -------------------------------------------------------------- */
 
 static struct {
-	char       *low; /* the pages of the scheduler, which nobody shares */
+	char       *low; /* the pages of the scheduler, which contain nothing
+			  * else */
 	size_t      size;
-	atomic_uint writes; /* 0, or 1: the first opens the pages */
+	atomic_uint writes; /* 0 or 1: the first write makes the pages
+			     * writable */
 } watched;
 
 static size_t whole_pages(size_t size)
@@ -110,7 +114,7 @@ static void *take_pages(void *unused, size_t size, size_t alignment)
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)unused;
-	(void)alignment; /* none of the library's is larger than a page */
+	(void)alignment; /* no alignment of the library is larger than a page */
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -143,7 +147,8 @@ static void count_down(void *left)
 	--*(uint64_t *)left;
 }
 
-/* On the only worker: its own tasks, and turns for them until all have run. */
+/* Runs on the only worker: its own tasks, with turns for them until all have
+ * run. */
 static void run_some(uint64_t n)
 {
 	uint64_t left = n;
@@ -154,7 +159,7 @@ static void run_some(uint64_t n)
 		sennit_yield();
 }
 
-/* Once before it counts, for the stack that the tasks run on. */
+/* Once before counting, to touch the stack of the tasks. */
 static void run_tasks(void *argument)
 {
 	run_some(1);

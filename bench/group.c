@@ -17,7 +17,7 @@ static void must_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 	bench_check(!sennit_group_spawn(g, run, argument), "no member");
 }
 
-/* A group for each member. */
+/* One group per member. */
 static void one_by_one(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();
@@ -32,7 +32,7 @@ static void one_by_one(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* One group for all. */
+/* One group for all members. */
 static void flat(struct bench_run *r)
 {
 	sennit_time  begin = sennit_now();
@@ -71,7 +71,7 @@ static void cancel(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* Two members hand a turn to and fro, by waits that may be cancelled or by
+/* Two members pass a token back and forth, with waits that may be cancelled or
  * waits that may not. */
 struct players {
 	sennit_event turn[2];
@@ -132,8 +132,8 @@ static void play_uncancelled(struct bench_run *r)
 	play(r, false);
 }
 
-/* Many such pairs at once: what it costs that all cancellable waits of a tree
- * of groups meet at its root. */
+/* Many such pairs at once: the cost of the fact that all cancellable waits in a
+ * tree of groups share its root. */
 #define PAIRS 64
 
 static struct {
@@ -141,7 +141,7 @@ static struct {
 		_Alignas(128) struct players players;
 	} pairs[PAIRS];
 	sennit_group      tree;
-	sennit_wait_group left; /* of the pairs apart */
+	sennit_wait_group left; /* for the separate pairs */
 	unsigned          workers;
 	atomic_uint       present;
 	bool              apart;
@@ -175,8 +175,8 @@ static void play_apart(void *pair)
 	sennit_wait_group_done(&hall.left);
 }
 
-/* One on each worker: all spin until all are there. Then each opens its share
- * of the pairs, and they stay where they began. */
+/* One per worker; all spin until all are there. Then each starts its share of
+ * the pairs, which stay where they began. */
 static int open_tables(void *unused)
 {
 	unsigned first = hall.present++;
@@ -220,7 +220,7 @@ static void pairs_uncancelled(struct bench_run *r)
 	play_all(r, false, false);
 }
 
-/* Each pair is a tree of its own. */
+/* Each pair is a separate tree. */
 static void pairs_apart(struct bench_run *r)
 {
 	play_all(r, true, true);

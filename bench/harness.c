@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness.c - a process per row, its samples through a pipe, a line per value.
+/* harness.c - one process per row, its samples through a pipe, one line per
+ * value.
  *
- * The parent never has a second thread, so that it may fork; a child reports
- * all its samples at once and leaves without tidying up, which a million
- * sleeping fibers would make long.
+ * The parent never has a second thread, so that it may fork. A child reports
+ * all its samples at once and exits without cleanup, which a million sleeping
+ * fibers would make slow.
  */
 #include "harness.h"
 
@@ -19,13 +20,13 @@
 
 struct bench_limits bench_limits = { .seconds = 120, .workers = 16 };
 
-/* What a child tells its parent. */
+/* The result of a child. */
 struct report {
 	double value[BENCH_VALUES][BENCH_RUNS];
 	double bytes[BENCH_RUNS];
 };
 
-/* What a child works on. */
+/* The work of a child. */
 struct session {
 	const struct bench_row *row;
 	int                     pipe;
@@ -55,10 +56,10 @@ int bench_take_options(int argc, char **argv)
 	return i - 1;
 }
 
-/* --- which rows --------------------------------------------------------- */
+/* --- selecting rows ----------------------------------------------------- */
 
-/* What ends in "=" is no prefix but the whole name, and a number behind it is
- * n: "W6a-block/first-touch=10000". */
+/* A name that ends in "=" is not a prefix but the whole name, followed by n:
+ * "W6a-block/first-touch=10000". */
 static bool matches(const char *name, uint64_t n, const char *wanted)
 {
 	const char *end = strchr(wanted, '=');
@@ -115,7 +116,7 @@ static void keep(struct session *s, int run, const struct bench_run *r)
 	s->report.bytes[run] = r->bytes > 0 ? r->bytes : peak_resident();
 }
 
-/* Run a row's runs and leave; *first says with how many workers. */
+/* Execute all runs of a row and exit. *first contains the number of workers. */
 static void run_all(struct session *s, const struct bench_run *first)
 {
 	for (int i = -1; i < BENCH_RUNS; i++) {
@@ -198,7 +199,7 @@ static void print_report(const struct bench_row *row, uint32_t workers,
 				   report->bytes[BENCH_RUNS / 2]);
 }
 
-/* Wait for the child's report; false when it crashed or took too long. */
+/* Wait for the child's report. Returns false if it crashed or took too long. */
 static bool receive(int from_child, pid_t pid, struct report *report)
 {
 	struct pollfd ready = { .fd = from_child, .events = POLLIN };

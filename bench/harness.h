@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness.h - what a benchmark tells the harness, and what it gets from it.
+/* harness.h - the interface between benchmarks and the harness.
  *
- * A file of bench/ offers one array of rows. Each row runs in a process of its
- * own, once to warm up and BENCH_RUNS times for the record: neither memory nor
- * threads of one row disturb the next, and a row that hangs is killed.
+ * A file of bench/ defines one array of rows. Each row runs in a process of its
+ * own, once to warm up and BENCH_RUNS times for the result. So memory and
+ * threads of one row do not affect the next, and a row that hangs is killed.
  */
 #ifndef SN_BENCH_HARNESS_H
 #define SN_BENCH_HARNESS_H
@@ -23,51 +23,55 @@ SENNIT_BEGIN
 /* One run of a row. */
 struct bench_run {
 	uint32_t workers;
-	uint32_t fp;                  /* as sennit_config.fp */
+	uint32_t fp;                  /* see sennit_config.fp */
 	uint64_t n;                   /* operations in a run */
-	double   value[BENCH_VALUES]; /* out: per operation; NAN prints "-" */
-	double   bytes;               /* out; 0: the harness puts the peak
+	double   value[BENCH_VALUES]; /* out: ns per operation; NAN prints
+				       * "-" */
+	double   bytes;               /* out; 0: the harness uses the peak
 				       * resident size of the process */
 };
 
 typedef void bench_fn(struct bench_run *r);
 
 enum bench_workers {
-	BENCH_NONE,     /* no scheduler: a reference */
-	BENCH_EACH,     /* 1, 2, 4, 8 and 16, as far as there are CPUs */
+	BENCH_NONE,     /* without a scheduler, for reference */
+	BENCH_EACH,     /* 1, 2, 4, 8 and 16, up to the number of CPUs */
 	BENCH_FROM_TWO, /* the same without 1 */
-	BENCH_ONE,      /* 1, as there are no more */
-	BENCH_TWO       /* 2, whatever there is */
+	BENCH_ONE,      /* always 1 */
+	BENCH_TWO       /* always 2 */
 };
 
-/* Where the runs of a row happen. */
+/* Where a row runs. */
 enum bench_place {
-	BENCH_OUTSIDE, /* on the main thread, bound to nothing */
-	BENCH_INSIDE   /* all of them in one task of one scheduler */
+	BENCH_OUTSIDE, /* on the main thread, which is not bound */
+	BENCH_INSIDE   /* all runs in one task of one scheduler */
 };
 
 struct bench_row {
-	const char *names[BENCH_VALUES + 1]; /* "workload/variant", one for
-					      * each value of a run */
+	const char *names[BENCH_VALUES + 1]; /* "workload/variant", one per
+					      * value of a run */
 	uint64_t    n;
 	enum bench_workers workers;
 	enum bench_place   place;
 	bench_fn          *run;
-	uint32_t           fp;     /* of BENCH_INSIDE's scheduler */
-	uint64_t           memory; /* bytes free, or the row is skipped */
+	uint32_t           fp;     /* for the scheduler of BENCH_INSIDE */
+	uint64_t           memory; /* free bytes that the row needs; with less
+				    * it is skipped */
 };
 
-/* What holds for the processes of all rows; the program sets it first. */
+/* Limits for the processes of all rows. The program sets them first. */
 struct bench_limits {
-	uint32_t seconds;   /* after which a process is killed */
-	uint32_t workers;   /* BENCH_EACH and BENCH_FROM_TWO end here */
-	uint32_t exactly;   /* or have so many, CPUs or not; 0: no */
-	uint32_t placement; /* as sennit_config.placement */
+	uint32_t seconds;   /* time after which a process is killed */
+	uint32_t workers;   /* upper limit for BENCH_EACH and BENCH_FROM_TWO */
+	uint32_t exactly;   /* exactly this number of workers, whatever the
+			     * number of CPUs; 0: no */
+	uint32_t placement; /* see sennit_config.placement */
 };
 
 extern struct bench_limits bench_limits;
 
-/* Rows end with one that has no run. The arrays are listed in main.c. */
+/* An array of rows ends with one without a run function. main.c lists the
+ * arrays. */
 extern const struct bench_row bench_spawn_flat[];
 extern const struct bench_row bench_fib[];
 extern const struct bench_row bench_skynet[];
@@ -103,18 +107,19 @@ extern const struct bench_row bench_ticket[];
 extern const struct bench_row bench_pool[];
 extern const struct bench_row bench_future[];
 extern const struct bench_row bench_blocking[];
-extern const struct bench_row bench_marl[]; /* of sennit-bench-marl */
+extern const struct bench_row bench_marl[]; /* in sennit-bench-marl */
 extern const struct bench_row bench_sharing[];
 extern const struct bench_row bench_kernel[];
 extern const struct bench_row bench_memory[];
 
-/* Run a row in a process of its own for each number of workers, and print the
- * lines whose name starts with one of the prefixes (none: all). Returns how
- * many processes failed. */
+/* Run a row in a process of its own for each number of workers. Print the lines
+ * whose names start with one of the prefixes (none: all). Returns the number of
+ * processes that failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 
-/* Take options and their numbers from the front of argv: docs/measuring.md has
- * them. Returns how many arguments that were, or -1 when they made no sense. */
+/* Take options and their numbers from the front of argv; docs/measuring.md
+ * describes them. Returns the number of arguments taken, or -1 if they are
+ * invalid. */
 int bench_take_options(int argc, char **argv);
 
 /* Print the names of a row that start with one of the prefixes, and its n. */
@@ -122,40 +127,40 @@ void bench_list_row(const struct bench_row *row, char *const prefixes[]);
 
 /* --- for the rows ------------------------------------------------------- */
 
-/* End the process with a message unless ok: a figure for a wrong answer is
- * worth nothing. */
+/* Unless ok, end the process with a message, because a time for a wrong result
+ * is worthless. */
 void bench_check(bool ok, const char *what);
 
 /* Set value[0] to the time since `begin` per operation. */
 void bench_elapsed(struct bench_run *r, sennit_time begin);
 
-/* Run run(r) in a task of a scheduler made for it, and end the scheduler. */
+/* Run run(r) in a task of a new scheduler, and end the scheduler. */
 void bench_inside(bench_fn *run, struct bench_run *r);
 
-/* This process's scheduler for rows outside; made by the first call. */
+/* The scheduler of this process for outside rows. The first call creates it. */
 sennit_scheduler *bench_scheduler(uint32_t workers);
 
-/* Sort the values and return the one that `percent` of them do not exceed. */
+/* Sort the values. Returns the smallest value that at least `percent` of them
+ * do not exceed. */
 double bench_percentile(uint64_t *values, size_t count, unsigned percent);
 
-/* Resident bytes of this process, page tables included. */
+/* Resident bytes of this process, including page tables. */
 uint64_t bench_resident(void);
 
-/* CPU time of this process, all threads together. */
+/* CPU time of all threads of this process. */
 uint64_t bench_cpu_ns(void);
 
-/* Run run(argument) in so many tasks at once, and set value[0] to the time per
+/* Run run(argument) in `fibers` tasks at once. Set value[0] to the time per
  * operation until all have ended. */
 void bench_crowd(struct bench_run *r, unsigned fibers, sennit_task_fn *run,
 		 void *argument);
 
-/* Have n tasks call wait(argument), and set value[0] to the time per task from
- * release(argument), called when all have come to that, until all have
- * returned. */
+/* Let n tasks call wait(argument), and call release(argument) when all of them
+ * wait. Set value[0] to the time per task from then until all have returned. */
 void bench_release(struct bench_run *r, sennit_task_fn *wait,
 		   sennit_task_fn *release, void *argument);
 
-/* Run play(0, n / 2) and play(1, n / 2) on two workers, and set value[0] to the
+/* Run play(0, n / 2) and play(1, n / 2) on two workers. Set value[0] to the
  * time per operation. */
 typedef void bench_turns_fn(unsigned side, uint64_t turns);
 void         bench_pair(struct bench_run *r, bench_turns_fn *turns);
@@ -167,7 +172,7 @@ SENNIT_END
 
 #ifndef __cplusplus
 
-/* A row of the usual kind. */
+/* A row with the usual settings. */
 #define BENCH_ROW(name, count, who, function)                      \
 	{                                                          \
 		.names = { name }, .n = (count), .workers = (who), \

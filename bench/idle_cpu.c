@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle_cpu.c - CPU time that a scheduler takes per second while it has nothing
- * to do, and while the main thread gives it one task every 2 ms. 10,000,000 ns
- * per second are one per cent of a core.
+/* idle_cpu.c - the CPU time that a scheduler uses per second while it has
+ * nothing to do, and while the main thread gives it one task every 2 ms.
+ * 10,000,000 ns per second are 1 % of a core.
  */
 #include "harness.h"
 
 #define IDLE_SECONDS 2
 #define GAP          (2 * SENNIT_MILLISECOND)
-#define TASKS        500 /* one second of them */
+#define TASKS        500 /* takes one second */
 
 static void nothing(void *unused)
 {
@@ -25,7 +25,7 @@ static void idle(struct bench_run *r)
 	r->value[0] = (double)(bench_cpu_ns() - cpu) / IDLE_SECONDS;
 }
 
-/* The main thread's own share, that of sleeping and waking, is included. */
+/* Includes the main thread's own CPU time for sleeping and waking. */
 static void trickle(struct bench_run *r)
 {
 	const sennit_task task = { .run = nothing };

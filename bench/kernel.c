@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel.c - what the system alone takes of W6a and W8, without the library:
- * to touch the first page of a fresh stack, to guard one, and to sleep until a
+/* kernel.c - the kernel's share of W6a and W8, without the library: to touch
+ * the first page of a fresh stack, to guard a stack, and to sleep until a
  * deadline once.
  */
 #include "harness.h"
 
 #include "os/os.h"
 
-#define GUARD ((size_t)68 << 10) /* as api/config.c */
+#define GUARD ((size_t)68 << 10) /* as in api/config.c */
 #define STACK (GUARD + ((size_t)64 << 10))
-#define BATCH 32 /* as core/stack.h */
+#define BATCH 32 /* as in core/slab.h */
 #define NAPS  2000
 
-/* In turns, so that a slow moment of the machine meets both. */
+/* Alternates between the two, so that a slow phase of the machine affects
+ * both. */
 static void touch_and_guard(struct bench_run *r)
 {
 	size_t page = os_page_size();

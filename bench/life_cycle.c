@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* life_cycle.c - create a scheduler with two workers, run one task, end it; as
- * often as n says, and what is left in the process afterwards. For reference:
- * two threads created and joined.
+/* life_cycle.c - create a scheduler with two workers, run one task, end it, n
+ * times; and what is left in the process afterwards. For reference: create and
+ * join two threads.
  */
 #include "harness.h"
 
@@ -11,7 +11,7 @@
 
 #define CYCLES 1000
 
-/* What a process can leave lying about. */
+/* Resources of a process that could be left over. */
 struct belongings {
 	double threads;
 	double fds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.c - values of a task's own: get, set, a task that has one. */
+/* local.c - local values of tasks: get, set, and a task that has one. */
 #include "harness.h"
 
 #define TIMES 4000000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-bench [PREFIX...]: every row, or those whose name starts so.
- * docs/measuring.md says what the columns and the options mean.
+/* main.c - sennit-bench [PREFIX...]: runs every row, or those whose names start
+ * with a prefix. docs/measuring.md describes the columns and options.
  */
 #include "harness.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* The build says how it compiled, and from which commit. */
+/* The build defines the compiler flags and the commit. */
 #ifndef SENNIT_BENCH_FLAGS
 #define SENNIT_BENCH_FLAGS "unknown"
 #endif
@@ -16,7 +16,7 @@
 #define SENNIT_BENCH_COMMIT "unknown"
 #endif
 
-/* Rows of another program made of this, and a comma. */
+/* The rows of another program that includes this file, and a comma. */
 #ifndef SENNIT_BENCH_MORE
 #define SENNIT_BENCH_MORE
 #endif
@@ -71,7 +71,7 @@ static const struct bench_row *const workloads[] = {
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
 
-/* Print what stands after `key` and its colon in a file of such lines, once. */
+/* Print the text after `key` and its colon in a file of such lines, once. */
 static void print_field(const char *title, const char *path, const char *key)
 {
 	FILE *f = fopen(path, "r");
@@ -90,7 +90,7 @@ static void print_field(const char *title, const char *path, const char *key)
 	fclose(f);
 }
 
-/* Print the first line of a file; nothing when there is none. */
+/* Print the first line of a file, if it has one. */
 static void print_file(const char *title, const char *path)
 {
 	FILE *f = fopen(path, "r");

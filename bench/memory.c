@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - resident bytes, page tables included, above what the process had
- * before: for each of n blocked fibers or queued tasks at the peak, when all
- * have ended, when the scheduler was told to trim, and, after a second peak,
- * when it has trimmed by itself; and for each idle worker. Bytes where other
- * rows have nanoseconds.
+/* memory.c - resident bytes, including page tables, above what the process had
+ * before: for each of n blocked fibers or queued tasks at the peak, after all
+ * have ended, after a trim on request, and after an automatic trim that follows
+ * a second peak; and for each idle worker. These rows print bytes instead of
+ * nanoseconds.
  */
 #include "harness.h"
 
@@ -56,7 +56,7 @@ static void leave(void *peak)
 	sennit_wait_group_done(&((struct peak *)peak)->leaving);
 }
 
-/* One worker: none of them runs before the last one is queued. */
+/* One worker: no task runs before the last one is queued. */
 static void queue_all(void *peak)
 {
 	struct peak *p = peak;
@@ -78,7 +78,7 @@ static sennit_stats stats_of(sennit_scheduler *s)
 	return stats;
 }
 
-/* Until all tasks have ended. */
+/* Returns when all tasks have ended. */
 static void raise_peak(struct peak *p, sennit_task_fn *run)
 {
 	const sennit_task t = { .run = run, .argument = p };
@@ -102,7 +102,7 @@ static sennit_scheduler *start(uint32_t workers)
 	return s;
 }
 
-/* Two periods, and on as long as stacks are given back. */
+/* Waits two trim periods, and longer while stacks are still being returned. */
 static void await_trim(sennit_scheduler *s)
 {
 	uint64_t trimmed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex_contended.c - lock and unlock one mutex: by one fiber, by 64; and what
- * it takes until n that wait for it have had it. */
+/* mutex_contended.c - locks and unlocks one mutex: by one fiber, and by 64; and
+ * the time until n waiters have had it. */
 #include "harness.h"
 
 #include <pthread.h>
@@ -70,10 +70,11 @@ static void release_many(struct bench_run *r)
 static struct {
 	sennit_wait_group done;
 	_Atomic uint64_t  grants;  /* written under mutex */
-	uint64_t          longest; /* under mutex: grants to others in a wait */
+	uint64_t          longest; /* under mutex: most grants to others during
+				    * one wait */
 } fair;
 
-/* Every sixteenth time held across a wait. */
+/* Every sixteenth turn is held across a wait. */
 static void take_turns(void *unused)
 {
 	(void)unused;

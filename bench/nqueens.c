@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nqueens.c - twelve queens, row by row; every placement is a task. */
+/* nqueens.c - twelve queens, row by row. Every placement is a task. */
 #include "harness.h"
 #include "shapes.h"
 #include "sennit/fork_join.h"
@@ -102,7 +102,7 @@ static void groups(struct bench_run *r)
 	time_solver(r, solve_in_group);
 }
 
-/* --- compiled in ---------------------------------------------------------- */
+/* --- with fork-join ------------------------------------------------------- */
 
 SENNIT_FORK_1(uint64_t, forked_solve, struct board, b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.c - a call: of one that is done, of one that is not, by 64 fibers at
- * once of one that is done; and what it takes until n fibers that wait for the
- * one who does it have run. */
+/* once.c - calls of a once: one that is done, one that is not, and one that is
+ * done by 64 fibers at once; and the time until n fibers that wait for the
+ * running caller have continued. */
 #include "harness.h"
 
 #define FIBERS 64

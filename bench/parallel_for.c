@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_for.c - ten million elements changed in pieces of a thousand. */
+/* parallel_for.c - changes ten million elements in pieces of a thousand. */
 #include "harness.h"
 
 #define ELEMENTS 10000000

@@ -40,7 +40,7 @@ static const sennit_scan sums = { .reduction = { .size = sizeof(double),
 						 .combine = combine },
 				  .put_out = put_out };
 
-/* Small integers: their sums are exact in any order. */
+/* Small integers, whose sums are exact in any order. */
 static void fill(void)
 {
 	for (size_t i = 0; i < ELEMENTS; i++)

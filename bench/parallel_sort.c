@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_sort.c - a million random numbers sorted, by a comparison that is
- * called, as qsort_r of libc does.
+/* parallel_sort.c - sorts a million random numbers with a comparison function,
+ * as libc's qsort_r does.
  */
 #include "harness.h"
 

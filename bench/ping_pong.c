@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ping_pong.c - two fibers hand one token back and forth, each waiting on an
- * auto-reset event of its own; on one worker, or on two that stay awake.
+/* ping_pong.c - two fibers pass one token back and forth. Each waits on an
+ * auto-reset event of its own. They run on one worker, or on two that stay
+ * awake.
  */
 #include "harness.h"
 
 #include <stdatomic.h>
 
-/* One table at a time; each event is another fiber's cache line. */
+/* One game at a time. Each event has a cache line of its own. */
 static struct {
 	_Alignas(128) sennit_event ping;
 	_Alignas(128) sennit_event pong;
@@ -35,9 +36,9 @@ static void play_pong(void *unused)
 	sennit_wait_group_done(&table.players);
 }
 
-/* Both players alike. A fiber returns from its wait to where it called it: when
- * that is not where the one before called its own, the processor, which expects
- * calls to return in order, has guessed wrong. */
+/* Both players run the same code. A fiber returns from its wait to its own call
+ * site. If the previous fiber called from another site, the processor's return
+ * predictor, which expects calls to return in order, mispredicts. */
 static void play_alike(void *argument)
 {
 	sennit_event *mine = argument;
@@ -84,8 +85,8 @@ static void one_worker_alike(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* A task that has not blocked keeps its thread, so two that spin until both
- * are there run on two; and a fiber stays where it started. */
+/* A task that has not blocked keeps its thread. So two tasks that spin until
+ * both are there run on two threads, and a fiber stays where it started. */
 static void meet(void)
 {
 	table.present++;

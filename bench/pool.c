@@ -40,7 +40,7 @@ static void alone(struct bench_run *r)
 	sennit_pool_destroy(&pool);
 }
 
-/* Items of all chunks of an unbounded pool, in turn. */
+/* Uses items of all chunks of an unbounded pool in turn. */
 static void alone_unbounded(struct bench_run *r)
 {
 	void       *items[ITEMS] = { NULL };
@@ -112,7 +112,7 @@ static void borrow_once(void *unused)
 	sennit_wait_group_done(&left);
 }
 
-/* All wait for one item, and hand it on. */
+/* All wait for one item and pass it on. */
 static void queue_up(struct bench_run *r)
 {
 	void       *item;

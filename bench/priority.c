@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* priority.c - background tasks: what scheduling, and running, one costs. */
+/* priority.c - background tasks: the cost to schedule one, and to run one. */
 #include "harness.h"
 
 #define TASKS 200000u
@@ -33,7 +33,7 @@ static void submit(struct bench_run *r)
 	r->value[1] = (double)(sennit_now() - begin) / TASKS;
 }
 
-/* Normal tasks while a background task waits for its turn all the time. */
+/* Normal tasks while a background task is always waiting. */
 static void beside(struct bench_run *r)
 {
 	sennit_time begin = sennit_now();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.c - 503 fibers pass one token around, each waiting on its own event. */
+/* ring.c - 503 fibers pass one token around. Each waits on its own event. */
 #include "harness.h"
 
 #define FIBERS 503

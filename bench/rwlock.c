@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rwlock.c - a lock and its unlock: by one fiber; by 64 that only read; by 64
- * that write one time in 16, and read across nothing or across a yield; and
- * what it takes until n readers that a writer has kept waiting have run. */
+ * that write one time in 16, with and without a yield while reading; and the
+ * time until n readers that a writer has kept waiting have continued. */
 #include "harness.h"
 
 #define FIBERS 64

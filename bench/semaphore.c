@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.c - a take and its give: by one fiber, by 64 for 4 permits; and
- * what it takes until each of n waiting fibers, served by one give, has run. */
+/* semaphore.c - a take and its give: by one fiber, and by 64 with 4 permits;
+ * and the time until each of n waiting fibers, served by one give, has
+ * continued. */
 #include "harness.h"
 
 #define FIBERS 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shapes.h - the workloads as such: how much of what, and in which shape. Our
- * rows and those of bench/peers do the same.
+/* shapes.h - the workloads themselves: their sizes and shapes. The rows of
+ * sennit and those of bench/peers use the same.
  */
 #ifndef SN_BENCH_SHAPES_H
 #define SN_BENCH_SHAPES_H
@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- a tree whose shape nobody can guess ---------------------------------- */
+/* --- a tree of unpredictable shape ---------------------------------------- */
 
-/* A node's number alone decides whether it has six children or none, with 0.998
- * expected, so that subtrees range from one node to hundreds of thousands, 1439
- * levels deep. */
+/* A node's number alone decides whether it has six children or none. The
+ * expected number is 0.998. Subtrees have from one to hundreds of thousands of
+ * nodes, and the tree is 1439 levels deep. */
 #define TREE_SEED     UINT64_C(176)
 #define TREE_AT_ROOT  2000
 #define TREE_CHILDREN 6
@@ -48,7 +48,7 @@ static inline bool is_fertile(uint64_t number)
 
 #define QUEENS           12
 #define QUEENS_SOLUTIONS 14200
-#define QUEENS_PLACED    856188 /* where no earlier queen attacks */
+#define QUEENS_PLACED    856188 /* squares that no earlier queen attacks */
 
 /* Columns and diagonals under attack, as seen from the next row. */
 struct board {

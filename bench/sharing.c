@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sharing.c - how often tasks cross from one worker to another, and workers
- * fall asleep: the only times at which workers write to lines that others use,
- * but for what the tasks themselves share. Counts per million tasks, no times.
+/* sharing.c - how often tasks move from one worker to another, and how often
+ * workers fall asleep. Apart from data that the tasks share, these are the only
+ * times when workers write to cache lines that others use. Prints counts per
+ * million tasks, not times.
  */
 #include "harness.h"
 

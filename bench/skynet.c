@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* skynet.c - a tree of tasks, ten children to each, a million leaves; every
- * leaf returns its number, every other node the sum of its children.
+/* skynet.c - a tree of tasks with ten children per node and a million leaves.
+ * Every leaf returns its number, every other node the sum of its children.
  */
 #include "harness.h"
 
 #define FAN_OUT 10
 #define LEAVES  1000000
-#define TASKS   1111110 /* all nodes but the root */
+#define TASKS   1111110 /* all nodes except the root */
 #define RESULT  (UINT64_C(999999) * 500000)
 
 struct node {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleepers.c - 100,000 fibers sleep once each, uniformly from 1 to 1000 ms:
- * CPU time per sleep, and how late they wake.
+/* sleepers.c - 100,000 fibers sleep once each, for 1 to 1000 ms (uniform): CPU
+ * time per sleep, and how late they wake.
  */
 #include "harness.h"
 
@@ -9,8 +9,8 @@
 static sennit_wait_group left;
 static uint64_t          late[FIBERS];
 
-/* A different delay for each fiber, the same in every run; the factor is prime
- * to the number of steps, so that each step occurs equally often. */
+/* A different delay for each fiber, the same in every run. The factor is
+ * coprime to the number of steps, so each step occurs equally often. */
 static uint64_t delay_of(size_t fiber)
 {
 	return SENNIT_MILLISECOND + (fiber * 7919 % FIBERS) * 9990;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spawn_flat.c - one task schedules a million that do nothing, and waits. */
+/* spawn_flat.c - one task schedules a million empty tasks, and waits. */
 #include "harness.h"
 
 static sennit_wait_group left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support.c - what rows ask of the harness while they run. */
+/* support.c - the functions of the harness that rows call during a run. */
 #include "harness.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.c - take a ticket, wait for it, be done with it. */
+/* ticket.c - take a ticket, wait for it, mark it as done. */
 #include "harness.h"
 
 #define MANY 100000
@@ -7,7 +7,7 @@
 static sennit_ticket_queue queue;
 static sennit_ticket       tickets[MANY];
 static sennit_wait_group   left;
-static uint64_t            turns; /* in turn */
+static uint64_t            turns; /* accessed in turn */
 
 static void alone(struct bench_run *r)
 {
@@ -72,7 +72,7 @@ static void call_in_turn(struct bench_run *r)
 	bench_check(turns == MANY, "ticket: lost calls");
 }
 
-/* --- two at one queue --------------------------------------------------- */
+/* --- two tasks at one queue --------------------------------------------- */
 
 #define FIBERS 64
 #define ROUNDS 10000

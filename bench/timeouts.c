@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeouts.c - what a deadline adds to a wait while a million others are
- * armed: two fibers of one worker hand a token back and forth, once waiting
- * without and once with a deadline that never passes, while a million fibers
- * sleep towards deadlines of their own. The difference is one arm and cancel.
- * timer_wheel.c measures these alone.
+/* timeouts.c - what a deadline adds to a wait while a million others are armed.
+ * Two fibers of one worker pass a token back and forth, without deadlines and
+ * with deadlines that never pass, while a million fibers sleep until deadlines
+ * of their own. The difference is one arm and cancel. timer_wheel.c measures
+ * these alone.
  */
 #include "harness.h"
 
@@ -43,7 +43,7 @@ static void play_pong(void *unused)
 	sennit_wait_group_done(&players);
 }
 
-/* Deadlines an hour ahead, spread over another one; none passes. */
+/* Deadlines from one to two hours ahead; none passes. */
 static void sleep_long(void *argument)
 {
 	uint64_t millisecond = (uint64_t)(uintptr_t)argument * 36 / 10;

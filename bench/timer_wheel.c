@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timer_wheel.c - arm and cancel a timer while a million others are armed; the
- * one row that measures a mechanism from within, not through the library.
+/* timer_wheel.c - arms and cancels a timer while a million others are armed.
+ * This is the only row that measures a mechanism directly instead of through
+ * the library.
  *
- *	last-armed  the same timer every time: what a wait that ends well costs
- *	any-armed   each of the million in a scattered order, and armed again
+ *	last-armed  always the same timer: the cost of a wait that ends in time
+ *	any-armed   each of the million in a scattered order, then armed again
  */
 #include "harness.h"
 
 #include "core/timers.h"
 
 #define TIMERS 1000000
-#define STRIDE 611953 /* prime to TIMERS: visits all, no two neighbours */
+#define STRIDE \
+	611953 /* coprime to TIMERS: visits all, never two neighbours in
+		       * a row */
 
 static struct timers wheel;
 static struct timer  timers[TIMERS];
@@ -41,7 +44,7 @@ static void last_armed(struct bench_run *r)
 	begin = sennit_now();
 	for (uint64_t i = 0; i < r->n; i++) {
 		sn_timers_arm(&wheel, &mine, SENNIT_SECOND + i);
-		/* Out of the compiler's sight, as a wait would be. */
+		/* Hides the timer from the compiler, as a wait would. */
 		__asm__ volatile("" ::: "memory");
 		sn_timers_cancel(&wheel, &mine);
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unbalanced_tree.c - count the nodes of a tree whose shape nobody can guess;
- * every child is a task; nothing but stealing balances it.
+/* unbalanced_tree.c - counts the nodes of a tree of unpredictable shape. Every
+ * child is a task, and only stealing balances the load.
  */
 #include "harness.h"
 #include "shapes.h"
 #include "sennit/fork_join.h"
 
-/* End a run that began at `begin` and has counted so many nodes. */
+/* End a run that began at `begin` and counted `count` nodes. */
 static void record(struct bench_run *r, sennit_time begin, uint64_t count)
 {
 	bench_elapsed(r, begin);
@@ -113,7 +113,7 @@ static void groups(struct bench_run *r)
 	record(r, begin, count_in_group(root_of_tree(), at_root, TREE_AT_ROOT));
 }
 
-/* --- compiled in ---------------------------------------------------------- */
+/* --- with fork-join ------------------------------------------------------- */
 
 SENNIT_FORK_1(uint64_t, forked_node, uint64_t, number)
 {

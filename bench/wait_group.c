@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_group.c - one more and one less: by one fiber, which waits as well; by
- * 64; and what it takes until n that wait for the last have run. */
+/* wait_group.c - an add and a done: by one fiber, which also waits; by 64; and
+ * the time until n waiters for the last done have continued. */
 #include "harness.h"
 
 #define FIBERS 64

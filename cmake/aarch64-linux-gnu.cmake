@@ -6,7 +6,7 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_ASM_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
 
-# Where the packages of that machine were unpacked, such as cmocka.
+# The folder with the unpacked packages for that processor, such as cmocka.
 set(SENNIT_SYSROOT "" CACHE PATH "Unpacked arm64 packages")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SENNIT_SYSROOT)
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The archives.
-#	sennit_static    what is installed: one object, in which all names but
-#	                 sennit_* are local, so that none meets a program's own
-#	sennit_internal  the objects as they are, for programs here that look
-#	                 inside
-# Link-time optimisation needs the objects as the compiler left them: then, and
-# without objcopy, the first is the same as the second.
+# The archives:
+#	sennit_static    the installed one: a single object, in which all names
+#	                 except sennit_* are local, so that none collides with
+#	                 a name of the program
+#	sennit_internal  the objects as compiled, for programs of this tree that
+#	                 use internal names
+# Link-time optimisation needs the objects as compiled. In that case, and
+# without objcopy, the first archive equals the second.
 
 get_directory_property(flags COMPILE_OPTIONS)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
@@ -28,8 +29,8 @@ if(NOT localised)
 	return()
 endif()
 
-# By the compiler, as it knows the linker and the machine. Sanitizers' and other
-# libraries are for whoever links the program.
+# Uses the compiler, which knows the linker and the target. The program's link
+# adds the libraries of sanitizers and others.
 set(whole ${PROJECT_BINARY_DIR}/sennit.o)
 string(REGEX REPLACE "-f(sanitize|profile|coverage)[^ ]*" "" flags
 	"${CMAKE_C_FLAGS}")

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is C++: sennit.hpp and the headers with marl's names (include/compat),
-# which need nothing to be built, and the programs that test, show and measure
-# them.
+# The C++ parts: sennit.hpp and the headers with marl's names (include/compat),
+# which need no build, and the programs that test, show and measure them.
 #	test/compat/<x>.cpp     an executable, run as compat/<x>
 #	test/cpp/<x>.cpp        the same for sennit.hpp, run as cpp/<x>
 #	examples/cpp/<x>.cpp    a program, run as example/cpp_<x>
 #	examples/marl/<x>.cpp   a program, run as example/marl_<x>
 #	bench/marl/<x>.cpp      rows of sennit-bench-marl
 
-# Either library: sennit::marl is for sennit::sennit.
+# With either library: sennit::marl belongs to sennit::sennit.
 foreach(library sennit sennit_static)
 	string(REPLACE sennit marl name ${library})
 	add_library(sennit_${name} INTERFACE)
@@ -41,7 +40,7 @@ elseif(NOT "$ENV{CXX}" STREQUAL "")
 endif()
 find_program(SENNIT_CXX NAMES ${cxx_names} HINTS ${cc_dir})
 if(NOT SENNIT_CXX)
-	message(STATUS "no C++ compiler: what is C++ is left out")
+	message(STATUS "no C++ compiler: the C++ parts are left out")
 	set(SENNIT_CXX "")
 	return()
 elseif(NOT SENNIT_CPP
@@ -49,14 +48,14 @@ elseif(NOT SENNIT_CPP
 	return()
 endif()
 
-# One that cannot compile is none.
+# A compiler that cannot compile counts as missing.
 if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_CROSSCOMPILING)
 	include(CheckLanguage)
 	set(ENV{CXX} ${SENNIT_CXX})
 	check_language(CXX)
 	if(NOT CMAKE_CXX_COMPILER)
 		message(STATUS
-			"${SENNIT_CXX} does not work: what is C++ is left out")
+			"${SENNIT_CXX} does not work: the C++ parts are left out")
 		set(SENNIT_CXX "")
 		return()
 	endif()

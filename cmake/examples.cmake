@@ -3,15 +3,15 @@
 # examples/cpp/<x>.cpp is one, run as example/cpp_<x>; likewise examples/marl.
 # examples/treesum/*.c are one program, sennit-treesum, which needs libcrypto.
 
-# As a test an example must end with 0 on its defaults.
+# An example run as a test must exit with 0 without arguments.
 function(sennit_example name)
 	if(SENNIT_TESTS)
 		sennit_test(example ${name} ${runner} ${ARGN})
 	endif()
 endfunction()
 
-# The same with the libraries that are tested in addition; not for those programs
-# that link more than sennit.
+# The same with the further libraries under test; not for programs that link
+# more than sennit.
 function(sennit_example_twins name)
 	sennit_twins(example_${name})
 	foreach(twin IN LISTS twins)
@@ -40,7 +40,7 @@ if(SENNIT_HWLOC_H AND SENNIT_HWLOC)
 	target_include_directories(example_neighbours PRIVATE ${SENNIT_HWLOC_H})
 	target_link_libraries(example_neighbours PRIVATE ${SENNIT_HWLOC})
 else()
-	message(STATUS "hwloc is not there: neighbours are those of the system")
+	message(STATUS "hwloc not found: example/neighbours uses the system's topology")
 endif()
 
 file(GLOB files CONFIGURE_DEPENDS examples/treesum/*.c)
@@ -51,7 +51,7 @@ if(files AND OPENSSL_FOUND)
 	sennit_example(treesum
 		$<TARGET_FILE:sennit-treesum> ${PROJECT_SOURCE_DIR}/include)
 elseif(files)
-	message(STATUS "libcrypto is not there: sennit-treesum left out")
+	message(STATUS "libcrypto not found: sennit-treesum is left out")
 endif()
 
 # --- examples/cpp, examples/marl: programs in C++ -------------------------------
@@ -79,6 +79,6 @@ if(SENNIT_CXX AND SENNIT_CPP)
 		target_compile_definitions(example_marl_fractal PRIVATE HAVE_PNG)
 		target_link_libraries(example_marl_fractal PRIVATE PNG::PNG)
 	else()
-		message(STATUS "libpng is not there: the fractal is a pixmap")
+		message(STATUS "libpng not found: example/marl_fractal writes a pixmap")
 	endif()
 endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: libraries, headers, and how CMake and
+# Installs the libraries, the headers, and the files with which CMake and
 # pkg-config find them.
 
 include(CMakePackageConfigHelpers)
@@ -23,7 +23,7 @@ file(WRITE ${package_build}/sennit-config.cmake
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_dependency(Threads)
 include(\${CMAKE_CURRENT_LIST_DIR}/sennit-targets.cmake)
-# For code that runs in tasks: no frame steps over a stack's guard.
+# For task code: no stack frame can skip a stack's guard.
 set(sennit_TASK_COMPILE_OPTIONS ${sennit_TASK_COMPILE_OPTIONS})
 ")
 # Before 1.0 a new minor version may change the interface.
@@ -35,7 +35,7 @@ install(FILES ${package_build}/sennit-config.cmake
 
 string(REPLACE ";" " " task_cflags "${sennit_TASK_COMPILE_OPTIONS}")
 
-# From the .pc file up to the prefix, wherever that ends up.
+# The path from the .pc file to the prefix, so that the prefix can be moved.
 file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/sennit.pc.in ${package_build}/sennit.pc @ONLY)
 install(FILES ${package_build}/sennit.pc

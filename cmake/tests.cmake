@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adding a test is adding a file:
+# To add a test, add a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
 #	test/litmus/<x>.c    a program without the library, run as litmus/<x>
 #	test/compat/<x>.cpp  the same in C++, with googletest
 #	test/cpp/<x>.cpp     likewise
-#	test/explore/<x>.c   the same, in builds with SENNIT_DETERMINISTIC alone,
-#	                     which leave out the other groups: their threads
-#	                     do not take turns
+#	test/explore/<x>.c   the same, only in builds with
+#	                     SENNIT_DETERMINISTIC; these leave out the other
+#	                     groups, whose threads do not take turns
 #	test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
 #	test/build/<x>.sh    a script, run as build/<x>
 #	test/budget          instructions per operation, run as budget/all
 #	tools/check-<x>      a script, run as check/<x>
-# A test that exits with 77 was skipped, and says why.
+# A test that exits with 77 was skipped, and prints the reason.
 
-# Only what hangs takes so long: the machine may be busy with other things.
+# Only a test that hangs takes this long, even on a busy machine.
 set(timeout 600)
 if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
 	OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
 	set(timeout 900)
 endif()
 
-# Seconds, roughly: the longest are started first, so that none is left to
-# run alone in the end.
+# Approximate seconds. The longest tests start first, so that none runs alone at
+# the end.
 set(cost_model 100)
 set(cost_soak 50)
 set(cost_check 20)
@@ -54,7 +54,7 @@ endfunction()
 find_path(CMOCKA_INCLUDE_DIR cmocka.h)
 find_library(CMOCKA_LIBRARY cmocka)
 if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
-	message(STATUS "cmocka is not there: test/unit, api, stress, os left out")
+	message(STATUS "cmocka not found: test/unit, api, stress, os are left out")
 elseif(SENNIT_TESTS)
 	set(groups unit api stress os)
 	if(SENNIT_DETERMINISTIC)
@@ -123,7 +123,7 @@ function(sennit_cxx_test group name standard)
 		${GTEST_INCLUDE_DIR})
 	target_link_libraries(${program} PRIVATE
 		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
-	# What all include, compiled once per standard.
+	# The headers that all of them include, compiled once per standard.
 	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
 	if(first)
 		target_precompile_headers(${program} REUSE_FROM ${first})
@@ -148,14 +148,14 @@ endfunction()
 
 if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
-	message(STATUS "googletest is not there: test/compat, cpp left out")
+	message(STATUS "googletest not found: test/compat, cpp are left out")
 elseif(SENNIT_TESTS AND SENNIT_CPP AND NOT SENNIT_DETERMINISTIC)
 	foreach(group compat cpp)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(standards ${SENNIT_CXX_STANDARDS})
-			if(group STREQUAL cpp) # which is C++17
+			if(group STREQUAL cpp) # needs C++17
 				list(TRANSFORM standards REPLACE "^1[14]$" 17)
 				list(REMOVE_DUPLICATES standards)
 			endif()
@@ -208,7 +208,7 @@ if(SPIN AND EXISTS ${PROJECT_SOURCE_DIR}/test/model/run.sh)
 	sennit_script(model all sh test/model/run.sh)
 	set_tests_properties(model/all PROPERTIES TIMEOUT 1200)
 elseif(NOT SPIN)
-	message(STATUS "spin is not there: test/model left out")
+	message(STATUS "spin not found: test/model is left out")
 endif()
 
 # --- test/budget: only the release build's counts have budgets -----------------------

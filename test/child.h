@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* child.h - a part of a test that has a process of its own.
+/* child.h - runs a part of a test in a child process.
  *
  *	child = begin_child();
  *	if (!child)
  *		_exit(live(...));
  *	status = await_child(child);
  *
- * It leaves no core, and SIGALRM ends one that hangs. Where the parent has
- * threads, the child may do only what it may after such a fork.
+ * A child leaves no core file, and SIGALRM ends one that hangs. If the parent
+ * has threads, the child may only do what is allowed after such a fork.
  */
 #ifndef SN_TEST_CHILD_H
 #define SN_TEST_CHILD_H
@@ -24,11 +24,11 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-/* The exit status of a child, or of a test, for which the machine is not made.
+/* The exit status of a child, or of a test, that this machine does not support.
  */
 enum { SKIPPED = 77 };
 
-/* 0: we are the child. */
+/* Returns 0 in the child. */
 static inline pid_t begin_child(void)
 {
 	const struct rlimit no_core = { 0, 0 };
@@ -47,7 +47,7 @@ static inline pid_t begin_child(void)
 	return child;
 }
 
-/* The same; what the child says on stderr is for await_words. */
+/* The same; await_words returns what the child writes to stderr. */
 static inline pid_t begin_heard_child(int *words)
 {
 	const int   in = open_pipe(words);
@@ -61,7 +61,7 @@ static inline pid_t begin_heard_child(int *words)
 	return child;
 }
 
-/* How it ended, as waitpid has it. */
+/* Returns the status of waitpid. */
 static inline int await_child(pid_t child)
 {
 	int status;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proc_self.h - what this process has just now, to see that nothing is left. */
+/* proc_self.h - the current resources of this process, to check that nothing is
+ * left. */
 #ifndef SN_TEST_PROC_SELF_H
 #define SN_TEST_PROC_SELF_H
 
 #include <dirent.h>
 #include <stdio.h>
 
-/* `.` and `..` count too: compare with an earlier answer. */
+/* `.` and `..` count, too: compare the result only with an earlier one. */
 static inline unsigned entries_of(const char *path)
 {
 	DIR     *d = opendir(path);
@@ -19,7 +20,7 @@ static inline unsigned entries_of(const char *path)
 	return count;
 }
 
-/* One that was joined may stay listed for a moment. */
+/* A thread that was joined may stay listed for a moment. */
 static inline unsigned threads_now(void)
 {
 	return entries_of("/proc/self/task");

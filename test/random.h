@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* random.h - repeatable randomness for tests, and how long they may take.
+/* random.h - repeatable random numbers for tests, and the scale of their
+ * durations.
  *
- * SENNIT_TEST_SEED gives the seed, SENNIT_TEST_TIME multiplies durations. main
- * returns random_report(failures), which prints the seed when there were any.
+ * SENNIT_TEST_SEED gives the seed. SENNIT_TEST_TIME multiplies durations. main
+ * returns random_report(failures), which prints the seed after failures.
  */
 #ifndef SN_TEST_RANDOM_H
 #define SN_TEST_RANDOM_H
@@ -16,7 +17,7 @@
 
 static uint64_t random_seed;
 
-/* A stream of its own for each thread: SplitMix64. */
+/* SplitMix64; each thread has a stream of its own. */
 static inline uint64_t random_from(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -26,7 +27,7 @@ static inline uint64_t random_from(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* The start of stream `which`. */
+/* The first state of stream `which`. */
 static inline uint64_t random_stream(uint64_t which)
 {
 	const char     *seed = getenv("SENNIT_TEST_SEED");
@@ -47,7 +48,7 @@ static inline uint32_t random_below(uint64_t *state, uint32_t limit)
 	return (uint32_t)(random_from(state) >> 32) % limit;
 }
 
-/* n, times SENNIT_TEST_TIME. */
+/* n multiplied by SENNIT_TEST_TIME. */
 static inline uint64_t scaled(uint64_t n)
 {
 	const char *scale = getenv("SENNIT_TEST_TIME");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ward.h - an allocator that counts what it gives, and fails when told to.
+/* ward.h - an allocator that counts its memory and fails on demand.
  *
  *	struct ward            w = { .failing = 3 };
  *	const sennit_allocator a = WARD(&w);
@@ -16,10 +16,10 @@
 
 struct ward {
 	atomic_uint  calls;
-	atomic_uint  failing; /* which call fails; 0: none */
-	atomic_bool  dry;     /* all fail */
-	atomic_long  live;    /* given and not back */
-	atomic_llong bytes;   /* of those */
+	atomic_uint  failing; /* index of the call that fails; 0: none */
+	atomic_bool  dry;     /* all calls fail */
+	atomic_long  live;    /* blocks that were not released */
+	atomic_llong bytes;   /* bytes of these blocks */
 };
 
 #define WARD(w)                                                             \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* words.h - what somebody writes to the other end of a pipe, as text. */
+/* words.h - reads what is written into a pipe, as text. */
 #ifndef SN_TEST_WORDS_H
 #define SN_TEST_WORDS_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The end to write to; *out is the one to read from. */
+/* Returns the end to write to. *out becomes the end to read from. */
 static inline int open_pipe(int *out)
 {
 	int ends[2];
@@ -21,7 +21,7 @@ static inline int open_pipe(int *out)
 	return ends[1];
 }
 
-/* Read until nobody writes any more, and close. */
+/* Read until all writers have closed the pipe, then close it. */
 static inline void read_words(int from, char *text, size_t size)
 {
 	size_t  length = 0;

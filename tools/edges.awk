@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# edges.awk - the table of tools/check-edges on standard output, what is wrong
-# on standard error. Reads all files first: lines need their neighbours.
+# edges.awk - prints the table of tools/check-edges on standard output, and
+# errors on standard error. Reads all files first, because a line needs its
+# neighbours.
 
 BEGIN {
 	tag = "(<->|->|<-)[ \t]+[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*"
@@ -23,7 +24,7 @@ FNR == 1 {
 		note[begins] = note[begins] NOTE
 	else
 		note[n] = NOTE
-	# The comment, alone on its lines, that ends here.
+	# A comment that has lines of its own ends here.
 	above[n] = 0
 	if (!OPEN && NOTE != "" && CODE ~ /^[ \t]*$/ &&
 	    code[begins] ~ /^[ \t]*$/)
@@ -42,8 +43,8 @@ function fail(line, text)
 	bad = 1
 }
 
-# Records the edges that comment c names, as ends at the given line; returns
-# their arrows. A line that is an end already stays one end.
+# Records the edges that comment c names as ends at the given line. Returns
+# their arrows. A line that is already an end counts once.
 function ends(c, line,    text, arrows, arrow, name, said)
 {
 	text = note[c]
@@ -102,7 +103,7 @@ function fits(order, arrows)
 	return arrows != ""
 }
 
-# The first line of the statement that goes on in this line.
+# The first line of the statement that continues in this line.
 function start_of(line)
 {
 	while (line > 1 && path[line - 1] == path[line] &&
@@ -131,7 +132,7 @@ function check_operation(line, order,    first, last, arrows, i)
 		fail(line, "the edge points the other way (" order ")")
 }
 
-# Lowest first, by name.
+# Sorts the names in ascending order.
 function sort_names(    i, j, t)
 {
 	for (i = 2; i <= name_count; i++)
@@ -163,7 +164,8 @@ END {
 		    note[i] ~ "^[ \t]*" tag)
 			loose[i] = 1
 	}
-	# Edges of other code; those of an operation's last line are counted.
+	# Edges of other code. Those on the last line of an operation are
+	# already counted.
 	for (i = 1; i <= n; i++)
 		if (i in loose)
 			loose_end(i)
@@ -196,8 +198,8 @@ END {
 	exit bad
 }
 
-# A comment behind code without an ordered operation, unless the statement of
-# one ends here and has counted it.
+# A comment after code without an ordered operation. Skipped if the statement of
+# an ordered operation ends here, because that has counted it.
 function loose_end(line,    first)
 {
 	for (first = start_of(line); first < line; first++)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # refs.awk - prints "place kind name" for each name that comments and pages
-# mention: every file, and those identifiers that no code contains.
+# mention: every file name, and every identifier that no code contains.
 
 BEGIN {
 	folder = "(docs|src|test|tools|include|bench|examples|cmake)"
@@ -15,7 +15,8 @@ function mention(kind, name)
 	}
 }
 
-# A name that goes on after the match, or ends in `_`, is a pattern, not a name.
+# A name that continues after the match, or ends in `_`, is a pattern, not a
+# name.
 function mentions_in(s,    name, next_char, before)
 {
 	while (match(s, /(sennit|sn|os|arch)_[a-z0-9_]+/)) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# split.awk - tells C code from comments, for the checks that read either.
+# split.awk - separates C code from comments, for the checks that read one of
+# them.
 #
 # split_line(s) sets CODE to the line without comments and string contents, NOTE
-# to the text of its comments, and OPEN to 1 while a comment goes on below.
+# to the text of its comments, and OPEN to 1 while a comment continues on the
+# next line.
 
 function split_line(s,    at, rest)
 {

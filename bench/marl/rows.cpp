@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows.cpp - workloads of the other rows, written with marl's names: what the
- * headers of include/compat cost. sennit-bench-marl has these rows and all
- * others.
+/* rows.cpp - workloads of other rows, written with marl's names: they show what
+ * the headers of include/compat cost. sennit-bench-marl contains these rows and
+ * all others.
  */
 #include "../harness.h"
 
@@ -18,9 +18,9 @@
 namespace
 {
 
-/* --- W1: a million tasks that do nothing --------------------------------- */
+/* --- W1: a million empty tasks ------------------------------------------- */
 
-/* What was captured is one pointer: a copy of the scheduler's. */
+/* The capture is one pointer, copied by the scheduler. */
 void spawn_plain(bench_run *r)
 {
 	marl::WaitGroup  left(static_cast<unsigned>(r->n));
@@ -33,7 +33,7 @@ void spawn_plain(bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* A wait group captured by value: counted, and in a block. */
+/* A wait group captured by value: reference-counted, and in a block. */
 void spawn_by_value(bench_run *r)
 {
 	marl::WaitGroup left(static_cast<unsigned>(r->n));

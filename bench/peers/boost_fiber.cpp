@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boost_fiber.cpp - Boost.Fiber: its round robin with one thread, its work
- * stealing with two; stacks of 64 KiB, from its pool where one thread alone
+/* boost_fiber.cpp - Boost.Fiber: its round-robin scheduler with one thread, its
+ * work stealing with two; stacks of 64 KiB, from its pool where only one thread
  * takes and returns them.
  *
- * Left out: W9, and with two threads W1 and W5: they take minutes, or for ever.
+ * Left out: W9; and W1 and W5 with two threads, because they take minutes, or
+ * for ever.
  */
 #include "peer.h"
 
@@ -44,7 +45,7 @@ static void work_forever(uint32_t workers)
 	never.wait(lock, [] { return false; });
 }
 
-/* Let so many threads, this one among them, run fibers until the end. */
+/* Let `workers` threads, including this one, run fibers until the end. */
 static void start(uint32_t workers)
 {
 	static bool started;
@@ -64,7 +65,7 @@ template <typename F> static fibers::fiber launch_plainly(F f)
 			     fibers::fixedsize_stack(STACK), f);
 }
 
-/* With a stack of the pool, which touches more memory but does so once. */
+/* With a stack of the pool, which touches more memory, but only once. */
 template <typename F> static fibers::fiber launch(F f)
 {
 	static fibers::pooled_fixedsize_stack pool(STACK);
@@ -161,7 +162,7 @@ static void for_each(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- hand-overs: unbuffered channels, its fastest way --------------------- */
+/* --- passing a token: unbuffered channels, its fastest way ---------------- */
 
 typedef fibers::unbuffered_channel<int> channel;
 
@@ -194,7 +195,8 @@ static void one_worker(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* Each thread has a round robin of its own, so its fiber stays there. */
+/* Each thread has a round-robin scheduler of its own, so its fiber stays
+ * there. */
 static void two_workers(struct bench_run *r)
 {
 	channel     ping, pong;
@@ -230,7 +232,7 @@ static void ring(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- many that wait ------------------------------------------------------- */
+/* --- many waiters --------------------------------------------------------- */
 
 static void block_and_wake(struct bench_run *r)
 {

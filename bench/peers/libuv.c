@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libuv.c - libuv: callbacks in place of fibers. Its pool of threads runs
- * tasks, its loop has timers and can be woken.
+/* libuv.c - libuv: callbacks instead of fibers. Its thread pool runs tasks, its
+ * loop has timers and can be woken.
  *
- * Left out: whatever waits in the middle of a task, and fork-join.
+ * Left out: everything that waits in the middle of a task, and fork-join.
  */
 #include "peer.h"
 
@@ -67,7 +67,7 @@ static void wake_up(uv_timer_t *timer)
 	uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* Its timers count milliseconds and may fire early by part of one. */
+/* Its timers count milliseconds and may fire early by a fraction of one. */
 static void fall_asleep(uv_loop_t *loop, struct sleeper *s, uint64_t delay)
 {
 	uint64_t milliseconds = (delay + 999999) / SENNIT_MILLISECOND;
@@ -98,7 +98,7 @@ static void never(uv_timer_t *unused)
 	(void)unused;
 }
 
-/* Milliseconds: an hour ahead, spread over another one. */
+/* In milliseconds: from one to two hours ahead. */
 static uint64_t far_away(uint64_t i)
 {
 	return 3600000 + i * 36 / 10;

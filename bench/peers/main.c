@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - the program of a peer: its rows, those named or all. */
+/* main.c - the program of a peer: runs the named rows, or all. */
 #include "peer.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openmp.c - tasks of OpenMP, built twice: by gcc with libgomp and by clang
- * with libomp. One thread of the team is the root and makes the tasks.
+/* openmp.c - OpenMP tasks, built twice: by gcc with libgomp and by clang with
+ * libomp. One thread of the team is the root and creates the tasks.
  *
- * Left out: all that waits for something but tasks, as OpenMP has no such
- * waiting that lets the thread go on. With one thread libgomp runs each task
- * where it is made, as a call.
+ * Left out: waits for anything except tasks, because OpenMP has no such wait
+ * that releases the thread. With one thread libgomp runs each task where it is
+ * created, as a call.
  */
 #include "peer.h"
 
@@ -182,7 +182,7 @@ static void run_nqueens(struct bench_run *r)
 	inside(r, nqueens);
 }
 
-/* The loop that OpenMP has for it; its team outlives it. */
+/* Uses OpenMP's own loop for it. Its team outlives the loop. */
 static void run_for_each(struct bench_run *r)
 {
 	static float elements[ELEMENTS];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pth.c - GNU Pth: fibers of one thread, stacks of 16 KiB, a scheduler that
- * looks at every event of every fiber.
+/* pth.c - GNU Pth: fibers of one thread, with stacks of 16 KiB, and a scheduler
+ * that checks every event of every fiber.
  *
- * Left out: all rows with two workers, as it has one; W5, W6 and W8, whose
- * hundreds and thousands that wait take it a millisecond per switch.
+ * Left out: all rows with two workers, because it has one; W5, W6 and W8,
+ * because with hundreds or thousands of waiters it takes 1 ms per switch.
  */
 #include "peer.h"
 
@@ -56,7 +56,7 @@ static void spawn_flat(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- hand-overs ----------------------------------------------------------- */
+/* --- passing a token ------------------------------------------------------ */
 
 /* An auto-reset event. */
 struct event {

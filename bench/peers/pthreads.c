@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pthreads.c - a POSIX thread for each task, on as many CPUs as there are
- * workers; mutexes and condition variables.
+/* pthreads.c - one POSIX thread per task, on as many CPUs as there are workers;
+ * mutexes and condition variables.
  *
- * Left out: fork-join, which would have millions of threads alive.
+ * Left out: fork-join, which would need millions of threads at once.
  */
 #include "peer.h"
 
@@ -15,7 +15,7 @@
 
 #define STACK (64 * 1024)
 #define FEW   10000
-#define BATCH 200 /* threads alive at a time, where all need not be */
+#define BATCH 200 /* threads alive at a time, where not all must be */
 
 const char *peer_version(void)
 {
@@ -26,7 +26,7 @@ const char *peer_version(void)
 	return version;
 }
 
-/* Let this process run on so many of its CPUs. */
+/* Restrict this process to `count` of its CPUs. */
 static void keep_cpus(uint32_t count)
 {
 	cpu_set_t all;
@@ -86,7 +86,7 @@ static void spawn_flat(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- hand-overs ----------------------------------------------------------- */
+/* --- passing a token ------------------------------------------------------ */
 
 /* An auto-reset event. */
 struct event {
@@ -185,7 +185,7 @@ static void ring(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- many that wait ------------------------------------------------------- */
+/* --- many waiters --------------------------------------------------------- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  gate = PTHREAD_COND_INITIALIZER;

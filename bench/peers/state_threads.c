@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state_threads.c - State Threads: fibers of one thread, stacks of 16 KiB.
+/* state_threads.c - State Threads: fibers of one thread, with stacks of 16 KiB.
  *
- * Left out: all rows with two workers, as it has one; W3, W9, W10: fork and
- * join is W2.
+ * Left out: all rows with two workers, because it has one; W3, W9 and W10,
+ * because its fork and join is W2.
  */
 #include "peer.h"
 
@@ -89,7 +89,7 @@ static void fork_join(struct bench_run *r)
 	bench_check((uintptr_t)result == FIB_20_RESULT, "fib: wrong result");
 }
 
-/* --- hand-overs ----------------------------------------------------------- */
+/* --- passing a token ------------------------------------------------------ */
 
 /* An auto-reset event. */
 struct event {
@@ -182,7 +182,7 @@ static void one_worker(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
-/* --- many that wait ------------------------------------------------------- */
+/* --- many waiters --------------------------------------------------------- */
 
 static st_cond_t   gate;
 static st_cond_t   all_there;

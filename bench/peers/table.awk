@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# table.awk - the results of tools/bench-peers as a table in Markdown: a row per
-# workload and number of workers, a column per peer.
+# table.awk - prints the results of tools/bench-peers as a Markdown table: a row
+# per workload and number of workers, a column per peer.
 #
-# In a cell: nanoseconds per operation, and how many times ours that is. *: the
-# peer did fewer operations than we did. list=1 prints the rows of ours that the
-# table wants, and nothing else; points=1 prints "row label peer ns" for a plot.
+# A cell contains nanoseconds per operation, and the ratio to sennit's time. *:
+# the peer did fewer operations than sennit. list=1 prints only the rows of
+# sennit that the table needs; points=1 prints "row label peer ns" for a plot.
 
 function row(label, workload, ours, theirs, n)
 {
@@ -15,7 +15,8 @@ function row(label, workload, ours, theirs, n)
 	sizes[rows] = n
 }
 
-# One result as the table names it: n counts where it is part of the row.
+# One result with the name that the table uses: n is included where it is part
+# of the row.
 function key(workload, what, n)
 {
 	return workload "/" what "/" (workload ~ /^W6/ ? n : "")

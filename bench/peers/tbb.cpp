@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tbb.cpp - oneTBB: task_group, parallel_for, resumable tasks.
  *
- * Left out: W4b, as a task that resumes does so on any worker; W6, as each
+ * Left out: W4b, because a task resumes on any worker; W6, because each
  * suspended task keeps a thread's stack and thousands of them end the process;
- * W7 and W8, as its mutexes and sleeps hold up a worker.
+ * W7 and W8, because its mutexes and sleeps block a worker.
  */
 #include "peer.h"
 
@@ -24,7 +24,7 @@ const char *peer_version(void)
 	return "oneTBB " TBB_VERSION_STRING;
 }
 
-/* Run f() as a task with so many workers; all of them live until the end. */
+/* Run f() as a task with `workers` workers. All of them live until the end. */
 template <typename F> static void inside(uint32_t workers, F f)
 {
 	static tbb::global_control limit(
@@ -190,7 +190,7 @@ static void for_each(struct bench_run *r)
 
 /* --- suspend and resume --------------------------------------------------- */
 
-/* An auto-reset event for one waiter: not set, set, or who waits. */
+/* An auto-reset event for one waiter: not set, set, or the waiter. */
 class event
 {
 public:
@@ -291,7 +291,7 @@ static void ring(struct bench_run *r)
 
 static tbb::task_arena *outside;
 
-/* All its places are for workers, none for the main thread. */
+/* All its slots are for workers, none for the main thread. */
 static void open_outside(uint32_t workers)
 {
 	static tbb::global_control limit(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# peers.gnuplot - what draw asks of gnuplot: a column per workload and number of
-# workers, a mark per peer, ours as bars; the lower the better. Wants points,
-# names and output, and a terminal that has been set.
+# peers.gnuplot - the plot for draw: a column per workload and number of
+# workers, a mark per peer, and bars for sennit; lower is better. Needs the
+# variables points, names and output, and a terminal.
 
 set output output
 set datafile separator "\t"
@@ -16,7 +16,8 @@ set style fill solid 0.6 noborder
 set boxwidth 0.8
 set lmargin 14
 
-# A log scale has no zero: bars stand on the edge of the picture.
+# A logarithmic scale has no zero, so bars begin at the lower edge of the
+# picture.
 mark(name) = sprintf("<awk -F'\t' '$3 == \"%s\"' %s", name, points)
 plot mark("sennit") using 1:($4 * 1e-9):xtic(2) with boxes \
 		linecolor rgb "#d62728" title "sennit", \

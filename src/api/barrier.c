@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier.c - the word's own bits count who has arrived.
+/* barrier.c - the bits of the word above the queue bits count the arrivals.
  *
- * The queue's lock decides whether a phase is complete, not the claims: who ran
- * out of time goes back and, under the lock, finds that the phase it counted in
- * has ended, or takes itself off the count. So a phase that ends does so for
- * all who were counted, though some of them were past their deadline and not
- * listed any more.
+ * The queue's lock decides whether a phase is complete, not the claims. A
+ * waiter whose deadline passed takes the lock again. It then finds that the
+ * phase in which it was counted has ended, or it subtracts itself from the
+ * count. So a phase that ends does so for everyone who was counted, even for
+ * those who were past their deadline and no longer linked.
  */
 #include "sennit/barrier.h"
 
@@ -24,7 +24,7 @@ _Static_assert(sizeof(sennit_barrier) == 4 * sizeof(uint32_t) + sizeof(void *),
 void sennit_barrier_init(sennit_barrier *b, uint32_t parties)
 {
 	MISUSE(!parties || parties > SENNIT_BARRIER_MAX, "sennit_barrier_init",
-	       "the parties are none, or beyond SENNIT_BARRIER_MAX");
+	       "the number of parties is 0 or above SENNIT_BARRIER_MAX");
 	a_init(&b->state_, 0);
 	b->parties_ = parties;
 	b->waiters_ = NULL;
@@ -35,10 +35,10 @@ void sennit_barrier_init(sennit_barrier *b, uint32_t parties)
 void sennit_barrier_destroy(sennit_barrier *b)
 {
 	MISUSE(a_load_rlx(&b->state_), "sennit_barrier_destroy",
-	       "somebody waits at the barrier");
+	       "a fiber or thread still waits at the barrier");
 }
 
-/* All have arrived. Lock held. */
+/* The last party has arrived. Lock held. */
 static void end_phase(sennit_barrier *b, uint32_t word)
 {
 	struct link *waiters = sn_wait_take_all(&b->waiters_, word);
@@ -48,7 +48,7 @@ static void end_phase(sennit_barrier *b, uint32_t word)
 	sn_wake_all(waiters);
 }
 
-/* Take back an arrival in the phase, unless that has ended. */
+/* Take back an arrival in the phase, unless the phase has ended. */
 static int withdraw(sennit_barrier *b, uint32_t phase, int err)
 {
 	const uint32_t word = sn_wait_queue_lock(&b->state_);

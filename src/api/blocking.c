@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-/* A thread without fibers has nobody to let run meanwhile. */
+/* On an unbound thread there are no fibers to run meanwhile, so the call runs
+ * in place. */
 static int call(struct blocking_call *c, sennit_time deadline)
 {
 	int err;
@@ -17,7 +18,7 @@ static int call(struct blocking_call *c, sennit_time deadline)
 	}
 	c->error = errno;
 	err = sn_blocking_call(c, deadline);
-	errno = c->error; /* also where starting a thread has changed it */
+	errno = c->error; /* starting a thread may have changed it */
 	return err;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.c - send, receive, close.
  *
- * The word's queue bits but for LOCKED are not used: whoever does anything
- * takes the lock.
+ * Every operation takes the lock, so the WAITERS and RACED bits of the word are
+ * not used.
  */
 #include "api/channel.h"
 
@@ -33,7 +33,7 @@ void sennit_channel_destroy(sennit_channel *c)
 
 	sn_wait_queue_unlock(&c->state_, word);
 	MISUSE(waited_in, "sennit_channel_destroy",
-	       "somebody waits in the channel");
+	       "a fiber or thread still waits in the channel");
 	sn_channel_buffer_free(&c->store_, c->size_);
 }
 
@@ -41,12 +41,12 @@ void sennit_channel_destroy(sennit_channel *c)
 
 static bool is_closed(sennit_channel *c)
 {
-	/* changes under the lock alone */
+	/* not raced: it changes only under the lock */
 	return a_load_rlx(&c->state_) & CHANNEL_CLOSED;
 }
 
-/* The select of p, which has been claimed, may free the channel once it runs:
- * nothing of it stays behind on the other side. */
+/* The select of p has been claimed. It may free the channel as soon as it runs,
+ * so its twin on the other side must be unlinked first. */
 static void leave_twin(const struct party *p, void **other)
 {
 	struct party *twin = p->n.whole == &p->n ? NULL : p->twin;
@@ -55,7 +55,7 @@ static void leave_twin(const struct party *p, void **other)
 		sn_wait_queue_leave(other, &twin->n);
 }
 
-/* Claim the first that waits on one side; other: the list of the other one. */
+/* Claim the first waiter on one side. `other` is the list of the other side. */
 static struct party *take_party(void **list, void **other)
 {
 	struct waiter *n = sn_wait_take_one(list);
@@ -95,7 +95,7 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 	return 0;
 }
 
-/* The first sender that waits fills the place that becomes free. */
+/* The first waiting sender fills the place that becomes free. */
 static void take_stored(sennit_channel *c, void *value, struct deal *d)
 {
 	d->block = sn_channel_buffer_take(&c->store_, value, c->size_);
@@ -126,7 +126,7 @@ int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
 
 void sn_channel_conclude(const struct deal *d)
 {
-	TORTURE_POINT(); /* claimed, and the channel may be gone */
+	TORTURE_POINT(); /* claimed; the channel may be gone */
 	if (d->to)
 		sn_channel_buffer_copy(d->to, d->from, d->size);
 	if (d->partner) {
@@ -150,7 +150,8 @@ int sn_channel_grow(sennit_channel *c)
 		b = NULL;
 	}
 	sn_wait_queue_unlock(&c->state_, word);
-	if (b) /* somebody else was first; the caller still uses the channel */
+	if (b) /* another sender was first; the channel still exists, the caller
+	        * uses it */
 		sn_channel_buffer_free_block(&c->store_.allocator_, b,
 					     c->size_);
 	return 0;
@@ -158,7 +159,7 @@ int sn_channel_grow(sennit_channel *c)
 
 /* --- calls -------------------------------------------------------------- */
 
-/* Wait in *list, lock held. */
+/* Wait in *list. Lock held on entry. */
 static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 		   sennit_time deadline)
 {
@@ -176,7 +177,7 @@ static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 	return p.n.is.handed ? 0 : -EPIPE;
 }
 
-/* What a step that was not done comes to. */
+/* Unlock after a step that was not done, and return the call's error. */
 static int end_step(sennit_channel *c, uint32_t word, int err)
 {
 	sn_wait_queue_unlock(&c->state_, word);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channel.h - one step of a channel, by whoever holds its lock: a send, a
- * receive, or a select that does either.
+/* channel.h - one step of a channel under its lock: a send, a receive, or a
+ * select that does either.
  *
- * A step either is done, or tells why not, or finds a partner: one who waits on
- * the other side, claimed by the step. What remains then is for after the
- * unlock: copy between the two stacks, wake the partner.
+ * A step succeeds, or fails with an error, or finds a partner: a waiter on the
+ * other side, which the step claims. The rest follows after the unlock: copy
+ * the value between the two stacks, and wake the partner.
  *
  * Invariants, while unlocked
- *   - Receivers wait only while the channel is empty, senders only while it is
- *     full, neither while it is closed; but for those whose wait is over and
- *     who have not unlinked themselves yet.
- *   - On a rendezvous both wait only if they are cases of one select.
+ *   - Receivers wait only while the channel is empty, senders only while
+ *     it is full, and neither while it is closed. Exception: waiters
+ *     whose wait is over and that have not unlinked themselves yet.
+ *   - On a rendezvous channel, senders and receivers wait at the same
+ *     time only if they are cases of one select.
  */
 #ifndef SN_CHANNEL_H
 #define SN_CHANNEL_H
@@ -20,36 +21,38 @@
 
 #define CHANNEL_CLOSED WAIT_QUEUE_OWN
 
-/* One who waits to send *value, or to receive into it; `handed`: it went over,
- * else the channel was closed. */
+/* A waiter that sends *value, or receives into it. `handed` is set if the value
+ * was transferred; otherwise the channel was closed. */
 struct party {
 	struct waiter n;
 	void         *value;
-	struct party *twin; /* fixed: of a select that waits on both sides of
-			     * one channel, the other side; NULL: only on one.
-			     * Means nothing in other waits */
+	struct party *twin; /* fixed: for a select that waits on both sides of
+			     * one channel, the party of the other side; else
+			     * NULL. Unused in other waits */
 };
 
-/* What is left to do without the lock. */
+/* The work that remains after the unlock. */
 struct deal {
-	struct party    *partner; /* claimed, to be woken; NULL: nobody */
-	void            *to;      /* copy from `from`; NULL: nothing */
+	struct party    *partner; /* claimed, must be woken; NULL: none */
+	void            *to;      /* destination of a copy from `from`; NULL:
+				   * nothing to copy */
 	const void      *from;
 	uint32_t         size;
-	struct block    *block; /* to be freed; NULL: none */
+	struct block    *block; /* must be freed; NULL: none */
 	sennit_allocator allocator;
 };
 
-/* Try it, lock held: 0; -EPIPE; -EAGAIN: it has to wait; -ENOMEM: an unbounded
- * channel needs a block, see sn_channel_grow. After 0, sn_channel_conclude
- * without the lock. */
+/* Try a step. Lock held. Returns 0; -EPIPE; -EAGAIN: the caller has to wait;
+ * -ENOMEM: an unbounded channel needs a block, see sn_channel_grow. After 0 the
+ * caller unlocks and calls sn_channel_conclude. */
 int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d);
 int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d);
 
-/* Copy, wake, free. Touches no channel. */
+/* Copy, wake and free as *d says. Does not access the channel. */
 void sn_channel_conclude(const struct deal *d);
 
-/* Bring a block to an unbounded channel; lock not held. 0 or -ENOMEM. */
+/* Allocate a block for an unbounded channel. Lock not held. Returns 0 or
+ * -ENOMEM. */
 int sn_channel_grow(sennit_channel *c);
 
 #endif

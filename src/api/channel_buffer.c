@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* Places without size lie somewhere, too. */
+/* A ring of values without size needs an address, too, so it has 1 byte. */
 static size_t ring_bytes(size_t capacity, uint32_t size)
 {
 	return size ? capacity * size : 1;
@@ -56,7 +56,7 @@ void sn_channel_buffer_free(struct sennit_channel_buffer *s, uint32_t size)
 	struct block *b = s->oldest_;
 
 	if (!s->allocator_.release)
-		return; /* the memory is the program's */
+		return; /* the program owns the memory */
 	if (!sn_channel_buffer_is_unbounded(s)) {
 		sn_memory_give(&s->allocator_, s->oldest_,
 			       ring_bytes(s->capacity_, size));
@@ -99,7 +99,7 @@ static void append_spare(struct sennit_channel_buffer *s)
 	s->last_ = 0;
 }
 
-/* The place of the next value. */
+/* The place for the next value. */
 static char *new_place(struct sennit_channel_buffer *s, uint32_t size)
 {
 	size_t i;
@@ -122,14 +122,14 @@ void sn_channel_buffer_put(struct sennit_channel_buffer *s, const void *value,
 	s->count_++;
 }
 
-/* The oldest value of the oldest block has been taken. */
+/* Remove the oldest value, which has been copied, from the oldest block. */
 static struct block *leave_place(struct sennit_channel_buffer *s, uint32_t size)
 {
 	struct block *b = s->oldest_;
 
 	s->first_++;
 	if (!s->count_) {
-		s->first_ = 0; /* the only block, empty */
+		s->first_ = 0; /* this is the only block, and empty */
 		s->last_ = 0;
 		return NULL;
 	}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channel_buffer.h - the values that a channel holds, in order.
+/* channel_buffer.h - the values that a channel holds, in FIFO order.
  *
- *	bounded    a ring of `capacity` places; oldest: its memory
+ *	bounded    a ring of `capacity` places; oldest_ is its memory
  *	unbounded  a list of blocks, values from oldest[first] to newest[last-1]
  *
- * An unbounded store keeps the last block it emptied as its spare; a second one
- * goes back to the allocator. It never allocates by itself: its owner holds a
- * spin lock, and brings a block when it asks for one.
+ * An unbounded buffer keeps the last block that it emptied as a spare and frees
+ * further ones. It never allocates: its owner holds a spin lock, and passes it
+ * a block when it needs one.
  *
- * Everything here belongs to whoever holds the channel's lock, but for what
- * init made fixed: capacity and allocator.
+ * The lock of the channel protects everything here, except for the capacity and
+ * the allocator, which init fixes.
  */
 #ifndef SN_CHANNEL_BUFFER_H
 #define SN_CHANNEL_BUFFER_H
@@ -21,7 +21,7 @@
 #include <string.h>
 
 struct block {
-	struct block *next; /* the next younger one */
+	struct block *next; /* the next younger block */
 	char          places[];
 };
 
@@ -31,7 +31,7 @@ static inline bool sn_channel_buffer_is_unbounded(
 	return s->capacity_ == SENNIT_CHANNEL_UNBOUNDED;
 }
 
-/* Values in a block of about a page. */
+/* The number of values in a block of about 4096 bytes. */
 static inline size_t sn_channel_buffer_places(uint32_t size)
 {
 	const size_t room = 4096 - sizeof(struct block) - 16;
@@ -41,8 +41,8 @@ static inline size_t sn_channel_buffer_places(uint32_t size)
 	return size > room / 8 ? 8 : room / size;
 }
 
-/* Most values are a pointer or a number: no call for those. Copying nothing may
- * be from nowhere. */
+/* Most values have the size of a pointer: these are copied without a call. For
+ * size 0 the pointers may be invalid. */
 static inline void sn_channel_buffer_copy(void *to, const void *from,
 					  uint32_t size)
 {
@@ -52,26 +52,26 @@ static inline void sn_channel_buffer_copy(void *to, const void *from,
 		memcpy(to, from, size);
 }
 
-/* An empty store; -ENOMEM when a ring has no memory. */
+/* Make an empty buffer. Returns -ENOMEM when there is no memory for a ring. */
 int  sn_channel_buffer_init(struct sennit_channel_buffer *s, uint32_t size,
 			    size_t capacity, const sennit_allocator *allocator);
 void sn_channel_buffer_free(struct sennit_channel_buffer *s, uint32_t size);
 
-/* A block for an unbounded store, from its allocator, and back. */
+/* Allocate and free a block of an unbounded buffer. */
 struct block *sn_channel_buffer_make_block(
 	const struct sennit_channel_buffer *s, uint32_t size);
 void sn_channel_buffer_free_block(const sennit_allocator *a, struct block *b,
 				  uint32_t size);
 
-/* Whether a value can be put in now. */
+/* Whether a value can be added now. */
 bool sn_channel_buffer_has_room(const struct sennit_channel_buffer *s,
 				uint32_t                            size);
 
 void sn_channel_buffer_put(struct sennit_channel_buffer *s, const void *value,
 			   uint32_t size);
 
-/* Copy the oldest value out; there is one. Returns a block to be freed by the
- * caller without the lock, or NULL. */
+/* Copy the oldest value out; there must be one. Returns a block that the caller
+ * must free after the unlock, or NULL. */
 struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s,
 				     void *value, uint32_t size);
 

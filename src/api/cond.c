@@ -17,11 +17,11 @@ void sennit_cond_destroy(sennit_cond *c)
 {
 	MISUSE(a_load_rlx(&c->state_) & WAIT_QUEUE_WAITERS,
 	       "sennit_cond_destroy",
-	       "somebody waits for the condition variable");
+	       "a fiber or thread still waits for the condition variable");
 }
 
-/* Whoever waited before the notify has unlocked its mutex since, and linked
- * itself before that: a notifier that is to see the waiter sees the bit. */
+/* A waiter that waited before the notify linked itself, and only then unlocked
+ * its mutex. So a notifier that must see the waiter sees the bit. */
 static bool has_waiters(sennit_cond *c)
 {
 	return a_load_acq(&c->state_) != 0; /* <- wait_queue.unlock */

@@ -11,23 +11,24 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Far beyond any use, far below where sizes could overflow. */
+/* Bytes: far beyond any use, and far below the point where sizes could
+ * overflow. */
 #define STACK_MAX ((size_t)1 << 40)
 
-/* Sanitizers' frames are several times larger. */
+/* The frames of sanitizer builds are several times larger. */
 #if defined(SN_ASAN) || defined(SN_TSAN)
 #define STACK_DEFAULT (256u * 1024)
 #else
 #define STACK_DEFAULT (64u * 1024)
 #endif
 
-/* glibc takes up to 64 KiB of variables from the stack in one frame (alloca):
- * with the frame around them they end inside. */
+/* glibc allocates up to 64 KiB in one frame (alloca). Together with the rest of
+ * that frame such an access ends inside the guard. */
 #define GUARD_DEFAULT (68u * 1024)
 
 #define SPIN_DEFAULT          TORTURED(0u, 20000u)
 #define BLOCKING_IDLE_DEFAULT 10000u
-#ifdef SENNIT_DETERMINISTIC /* time passes when all else waits */
+#ifdef SENNIT_DETERMINISTIC /* time advances only when everything else waits */
 #define TRIM_DEFAULT SENNIT_TRIM_NEVER
 #else
 #define TRIM_DEFAULT TORTURED(1u, 10000u)
@@ -35,10 +36,11 @@
 #define SPARE_DEFAULT TORTURED(1u, 64u)
 #define TRACE_MAX     ((uint32_t)1 << 24)
 
-/* The first release's config: older callers' are not smaller. */
+/* The size of the first release's config. No caller has a smaller one. */
 #define SIZE_FIRST sizeof(sennit_config)
 
-/* What a newer caller appended must be zero: asking for nothing we know. */
+/* Bytes that a newer caller's config has beyond ours must be zero, which asks
+ * for nothing. */
 static int copy_known(sennit_config *out, const sennit_config *user)
 {
 	const unsigned char *bytes = (const unsigned char *)user;
@@ -71,7 +73,7 @@ static const char *find_fault_in_masks(const sennit_config *c)
 	return NULL;
 }
 
-/* The first of the words that is not below its limit; NULL: all are. */
+/* The first field above its limit. NULL: none. */
 static const char *find_large(const sennit_config *c)
 {
 	const struct {
@@ -103,7 +105,7 @@ static const char *find_large(const sennit_config *c)
 	return NULL;
 }
 
-/* The first field that cannot be meant; NULL: there is none. */
+/* The first field with an invalid value. NULL: none. */
 static const char *find_fault(const sennit_config *c)
 {
 	const char *large = find_large(c);
@@ -114,7 +116,7 @@ static const char *find_fault(const sennit_config *c)
 	if (large)
 		return large;
 	if (c->max_workers && c->workers > c->max_workers)
-		return "max_workers"; /* SENNIT_WORKERS_NONE too */
+		return "max_workers"; /* true for SENNIT_WORKERS_NONE, too */
 	if (c->stack_size &&
 	    (c->stack_size < CONFIG_STACK_MIN || c->stack_size > STACK_MAX))
 		return "stack_size";
@@ -134,7 +136,8 @@ static void fill_defaults(sennit_config *c)
 	else if (c->workers > SENNIT_WORKERS_MAX)
 		c->workers = SENNIT_WORKERS_MAX;
 	if (c->max_workers && c->workers > c->max_workers)
-		c->workers = c->max_workers; /* as many as there are CPUs */
+		c->workers = c->max_workers; /* workers was chosen from the
+					      * number of CPUs */
 	if (!c->max_workers)
 		c->max_workers = c->workers;
 	if (!c->spin_ns)
@@ -175,7 +178,7 @@ int sn_config_read(sennit_config *out, const sennit_config *user,
 		/* Each worker needs a stack to run on. */
 		if (c.max_fibers && c.max_fibers < c.max_workers)
 			fault = "max_fibers";
-		/* A promise that could not be kept. */
+		/* This minimum could not be guaranteed. */
 		else if (c.resources_min > c.resources_max ||
 			 c.resources_min > c.max_workers)
 			fault = "resources_min";

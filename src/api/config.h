@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - from what the caller asked for to what makes up a scheduler. */
+/* config.h - checks a configuration and fills in its defaults. */
 #ifndef SN_CONFIG_H
 #define SN_CONFIG_H
 
 #include "sennit/scheduler.h"
 
-/* The smallest stack_size that is accepted, bytes. */
+/* The smallest accepted stack_size, in bytes. */
 #define CONFIG_STACK_MIN ((size_t)16 * 1024)
 
-/* Fill *out with *user (NULL: nothing asked for) and every default. Returns 0,
- * or the errors of sennit_config_check, *field then as it says. */
+/* Fill *out from *user and the defaults; NULL stands for a config of all
+ * defaults. Returns 0 or an error of sennit_config_check; *field is then the
+ * name of the invalid field. */
 SENNIT_MUST_USE int sn_config_read(sennit_config       *out,
 				   const sennit_config *user,
 				   const char         **field);

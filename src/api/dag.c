@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.c - a run is a group; its members go from node to node.
+/* dag.c - runs a DAG: a run is a group, and each member runs a path of nodes.
  *
- *	member   run the node; count it out of those that come after it; of
- *	         those that nothing is left before: spawn all but the last,
- *	         and go on with that one
+ *	member   run the node; subtract it from the counts of its successors;
+ *	         of the successors that become ready, spawn all except the last
+ *	         one, and continue with that one
  *
- * So a chain is a loop, on one stack. After each node the member asks what the
- * worker's loop would ask between two tasks, and lets others go first when it
- * is their turn.
+ * So a chain of nodes is a loop on one stack. After each node the member makes
+ * the same checks as the worker's loop between two tasks, and yields when
+ * another fiber or task is due.
  *
- * A node that has failed, or was never begun, is never counted out: what comes
- * after it does not begin. Nobody has to be told; the run ends with its
- * members.
+ * A node that failed or never began is never subtracted, so its successors do
+ * not begin. No one needs to be informed: the run ends when its members end.
  *
- * Whoever counts a slot down to nothing, and nobody else, touches it from then
- * on: its `left` becomes the link of a list of nodes for which there was no
- * memory to spawn them, and which the member runs itself, after its own.
+ * The member that decrements a slot's count to 0 is the only one that accesses
+ * the slot from then on. `left` then becomes the link of a list: the nodes for
+ * which there was no memory to spawn a member. The member runs these itself
+ * after its own.
  */
 #include "api/dag.h"
 
@@ -26,6 +26,7 @@
 #include "worker/loop.h"
 #include "worker/task_cleanup.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,9 +36,9 @@
 
 struct run {
 	sennit_group    group;
-	sennit_dag     *dag; /* fixed, as the rest */
+	sennit_dag     *dag; /* fixed, like all fields below except slots */
 	void           *data;
-	void           *memory; /* the allocator's; NULL: the caller's */
+	void           *memory; /* from the allocator; NULL: the caller's */
 	sennit_time     deadline;
 	uint32_t        flags;
 	struct dag_slot slots[]; /* any */
@@ -54,7 +55,7 @@ static struct run *run_of(struct dag_slot *s)
 
 static int run_from(void *slot);
 
-/* Why no further node may begin; 0: one may. */
+/* Why no further node may begin. 0: nodes may begin. */
 static ALWAYS_INLINE int stopped(const struct run *r)
 {
 	const struct sennit_cancel_scope *scope = &r->group.scope_;
@@ -67,8 +68,8 @@ static ALWAYS_INLINE int stopped(const struct run *r)
 	return 0;
 }
 
-/* In reports the member is what it runs. Local values and a name are the
- * node's, and end with it. */
+/* Reports show the node's function as the member's task. Local values and a
+ * name belong to the node and end with it. */
 static ALWAYS_INLINE int call(const struct run *r, struct sennit_fiber *f,
 			      const struct dag_node *node)
 {
@@ -86,7 +87,8 @@ static ALWAYS_INLINE int call(const struct run *r, struct sennit_fiber *f,
 	return err;
 }
 
-/* One less before the node that the edge leads to: whether none is left. */
+/* Subtract one predecessor of the node that the edge leads to. Returns whether
+ * none is left. */
 static ALWAYS_INLINE bool count_out(struct run *r, uint32_t edge)
 {
 	a_u32 *left;
@@ -95,14 +97,15 @@ static ALWAYS_INLINE bool count_out(struct run *r, uint32_t edge)
 		return true;
 	left = &r->slots[edge].left;
 	TORTURE_POINT();
-	/* The last has nobody to count for. <- dag.node */
+	/* 1 is left: nobody else will count. <- dag.node */
 	return a_load_acq(left) == 1 ||
-	       /* -> dag.node: what the node did <- dag.node: the others */
+	       /* -> dag.node: what the node did <- dag.node: what the others
+	        * did */
 	       a_sub_acqrel(left, 1) == 1;
 }
 
-/* Let another member begin with the node. Returns the list, with the node if
- * there was no memory for that. */
+/* Spawn a member for the node. If there is no memory for that, add the node to
+ * the list. Returns the list. */
 static uint32_t hand_out(struct run *r, uint32_t node, uint32_t list)
 {
 	struct dag_slot *s = &r->slots[node];
@@ -113,8 +116,8 @@ static uint32_t hand_out(struct run *r, uint32_t node, uint32_t list)
 	return node;
 }
 
-/* The node has ended. Returns the list with what this member is to run, first
- * what has become ready last. */
+/* The node has ended: count it out of its successors. Returns the list of nodes
+ * that this member must run. The node that became ready last comes first. */
 static uint32_t count_out_all(struct run *r, const struct dag_node *node,
 			      uint32_t list)
 {
@@ -134,15 +137,17 @@ static uint32_t count_out_all(struct run *r, const struct dag_node *node,
 	return ready;
 }
 
-/* Whether the worker has nothing to do that goes before a task. */
+/* Whether the worker has nothing to do that precedes a task. */
 static ALWAYS_INLINE bool may_go_on(struct worker *w)
 {
-	return !w->ready.head && sn_inbox_is_empty(&w->fibers) &&
-	       (!w->threaded || sn_ring_is_empty(&w->pinned)) &&
-	       sn_loop_tick(w);
+	return !sn_run_queue_has_ready(&w->run) &&
+	       !sn_mailbox_has_fibers(&w->mail) &&
+	       (!w->threaded || !sn_run_queue_has_pinned(&w->run)) &&
+	       sn_upkeep_tick(w);
 }
 
-/* Spawn what is on the list. Returns what there was no memory for. */
+/* Spawn members for the nodes on the list. Returns the list of nodes for which
+ * there was no memory. */
 static NOINLINE uint32_t hand_out_all(struct run *r, uint32_t list)
 {
 	uint32_t kept = NO_NODE;
@@ -150,13 +155,15 @@ static NOINLINE uint32_t hand_out_all(struct run *r, uint32_t list)
 	while (list != NO_NODE) {
 		const uint32_t node = list;
 
-		list = a_load_rlx(&r->slots[node].left); /* ours */
+		list = a_load_rlx(&r->slots[node].left); /* only this member
+							  * uses it now */
 		kept = hand_out(r, node, kept);
 	}
 	return kept;
 }
 
-/* Run the node of the slot, and those that it makes ready and keeps. */
+/* Run the node of the slot, then the ready successors that this member
+ * keeps. */
 static int run_from(void *slot)
 {
 	struct run    *r = run_of(slot);
@@ -171,7 +178,8 @@ static int run_from(void *slot)
 
 		if (unlikely(err))
 			return err;
-		list = a_load_rlx(&r->slots[number].left); /* ours */
+		list = a_load_rlx(&r->slots[number].left); /* only this member
+							    * uses it now */
 		err = call(r, w->home.current, node);
 		if (likely(!err))
 			list = count_out_all(r, node, list);
@@ -191,7 +199,7 @@ size_t sennit_dag_run_size(const sennit_dag *d)
 	       ((size_t)d->start + 1) * sizeof(struct dag_slot);
 }
 
-/* Everything but the group. NULL: no memory. */
+/* Make everything except the group. NULL: out of memory. */
 static struct run *make_run(sennit_dag *d, void *data,
 			    const sennit_dag_options *o, sennit_time deadline,
 			    const char *call_name)
@@ -214,7 +222,7 @@ static struct run *make_run(sennit_dag *d, void *data,
 	r->deadline = deadline;
 	r->flags = o->flags;
 	memcpy(r->slots, d->slots, ((size_t)d->start + 1) * sizeof(*r->slots));
-	a_add_rlx(&d->runs, 1); /* the caller keeps *d until that is out */
+	a_add_rlx(&d->runs, 1); /* the caller keeps *d alive until end_run */
 	return r;
 }
 
@@ -227,7 +235,7 @@ static void end_run(struct run *r)
 	a_sub_rel(&d->runs, 1); /* -> dag.run: it is over */
 }
 
-/* The run's group is open: run all, and end. */
+/* Run all nodes and end the run. Its group must be open. */
 static int run_all(struct run *r)
 {
 	const int begun = sennit_group_spawn(&r->group, run_from,

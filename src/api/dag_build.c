@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag_build.c - collects nodes and edges, and makes a DAG of them. */
+/* dag_build.c - collects nodes and edges, and builds a DAG from them. */
 #include "api/dag.h"
 
 #include "base/check.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes or edges that a builder makes room for at first. */
+/* The initial capacity of a builder, in nodes or edges. */
 #define FIRST_ROOM TORTURED(1u, 16u)
 
 struct blueprint {
@@ -51,8 +51,8 @@ void sennit_dag_builder_destroy(sennit_dag_builder *b)
 	b->edge_count_ = b->edge_room_ = 0;
 }
 
-/* Make room for one more item of `each` bytes behind `count` of them. limit: of
- * them, a power of two. */
+/* Make room for one more item of `each` bytes after `count` items. `limit`, a
+ * power of two, is the maximum number of items. */
 static int make_room(const sennit_allocator *a, void **items, uint32_t *room,
 		     uint32_t count, size_t each, uint32_t limit)
 {
@@ -100,7 +100,7 @@ int sennit_dag_builder_order(sennit_dag_builder *b, uint32_t before,
 	int          err;
 
 	MISUSE(before >= b->node_count_ || after >= b->node_count_,
-	       "sennit_dag_builder_order", "there is no node of that number");
+	       "sennit_dag_builder_order", "there is no node with that number");
 	err = make_room(allocator_of(b), &b->edges_, &b->edge_room_,
 			b->edge_count_, sizeof(*edges), SENNIT_DAG_EDGES);
 	if (err)
@@ -110,11 +110,12 @@ int sennit_dag_builder_order(sennit_dag_builder *b, uint32_t before,
 	return 0;
 }
 
-/* --- the words for a cycle ---------------------------------------------- */
+/* --- the description of a cycle ----------------------------------------- */
 
 struct text {
 	char  *at;
-	size_t room; /* from `at` on, the end included; not 0 */
+	size_t room; /* bytes from `at` on, with the terminating 0; at least
+		      * 1 */
 	bool   cut;
 };
 
@@ -165,7 +166,7 @@ static void describe(const sennit_dag_builder *b, struct graph *g, char *cycle,
 
 /* --- the build ---------------------------------------------------------- */
 
-/* How many nodes a run begins with. */
+/* The number of nodes with which a run begins. */
 static uint32_t count_first(const struct graph *g, uint32_t root)
 {
 	uint32_t n = 0, node;
@@ -177,8 +178,8 @@ static uint32_t count_first(const struct graph *g, uint32_t root)
 	return n;
 }
 
-/* Bytes of a DAG; 0: more than there can be. Each array keeps the next one
- * aligned. */
+/* The size of a DAG in bytes. 0: larger than SIZE_MAX. Each array ends aligned
+ * for the next one. */
 static size_t dag_size(uint32_t nodes, uint32_t edges)
 {
 	const uint64_t n = UINT64_C(1) + nodes;
@@ -193,7 +194,7 @@ _Static_assert(sizeof(sennit_dag) % _Alignof(struct dag_node) == 0 &&
 		       sizeof(struct dag_node) % _Alignof(struct dag_slot) == 0,
 	       "arrays of a DAG lie behind each other");
 
-/* Memory of a DAG with all that is needed, but the contents. */
+/* Allocate a DAG and set everything except its nodes, slots and edges. */
 static sennit_dag *make_frame(const sennit_allocator *a, uint32_t nodes,
 			      uint32_t edges)
 {
@@ -232,7 +233,7 @@ static void fill_nodes(sennit_dag *d, const struct graph *g,
 	}
 }
 
-/* The node of ours that the others begin with. */
+/* Fill in the start node, which precedes the first nodes of a run. */
 static void fill_start(sennit_dag *d, const struct graph *g, uint32_t root)
 {
 	struct dag_node *start = &d->nodes[d->start];
@@ -284,7 +285,7 @@ int sennit_dag_build_from(sennit_dag **out, const sennit_dag_builder *b,
 			  uint32_t root, char *cycle, size_t size)
 {
 	MISUSE(root >= b->node_count_, "sennit_dag_build_from",
-	       "there is no node of that number");
+	       "there is no node with that number");
 	return build(out, b, root, cycle, size);
 }
 
@@ -295,7 +296,7 @@ void sennit_dag_destroy(sennit_dag *d)
 	if (!d)
 		return;
 	MISUSE(a_load_acq(&d->runs), /* <- dag.run */
-	       "sennit_dag_destroy", "a run of it has not ended");
+	       "sennit_dag_destroy", "a run of the DAG has not ended");
 	a = d->allocator;
 	sn_memory_give(&a, d, d->size);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.c - tasks of a domain carry its address; see worker/domain.h. */
+/* domain.c - the public calls of domains. Tasks of a domain carry its address;
+ * see worker/domain.h. */
 #include "sennit/domain.h"
 
 #include "worker/domain.h"
@@ -33,7 +34,7 @@ void sennit_domain_release(sennit_domain *d)
 {
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_release");
 	MISUSE(!sn_gate_references(&d->gate), "sennit_domain_release",
-	       "no reference is left to release");
+	       "the caller has no reference to release");
 	sn_domain_release(d);
 }
 
@@ -50,7 +51,7 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 	struct worker    *w = sn_place_own_worker(d->scheduler);
 	const sennit_task task = { .run = run, .argument = argument };
 
-	if (likely(w && w->pushes && run))
+	if (likely(w && sn_run_queue_pushes(&w->run) && run))
 		return sn_place_own_in(w, d, run, argument);
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule");
 	return sn_place_packed(d->scheduler, d, &task,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.c - a weak handle is a part of the scheduler's own block, which stays as
- * long as the handle: the gate in it knows whether the scheduler has ended.
+/* end.c - notification of a scheduler's end, and weak handles. A weak handle is
+ * a part of the scheduler's memory block, which stays allocated as long as the
+ * handle. The gate in that block knows whether the scheduler has ended.
  */
 #include "sennit/end.h"
 
-#include "worker/end_clients.h"
+#include "worker/finalise.h"
 #include "worker/fork_exit.h"
 
 #include <errno.h>
 
-/* The scheduler, or what is left of it, for the call of that name. */
+/* The scheduler of the handle, which may have ended. `call` names the public
+ * call. */
 static sennit_scheduler *named(sennit_weak *w, const char *call)
 {
 	sennit_scheduler *s = container_of(w, struct sennit_scheduler,
@@ -20,6 +22,11 @@ static sennit_scheduler *named(sennit_weak *w, const char *call)
 }
 
 /* --- registering -------------------------------------------------------- */
+
+static int on_end(sennit_scheduler *s, sennit_end_fn *run, void *argument)
+{
+	return sn_end_clients_on(&s->ending, &s->memory, run, argument);
+}
 
 static void set_event(void *event)
 {
@@ -35,38 +42,36 @@ int sennit_scheduler_on_end(sennit_scheduler *s, sennit_end_fn *run,
 			    void *argument)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_on_end");
-	return run ? sn_end_clients_on(s, run, argument) : -EINVAL;
+	return run ? on_end(s, run, argument) : -EINVAL;
 }
 
 int sennit_scheduler_end_event(sennit_scheduler *s, sennit_event *e)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_end_event");
-	return sn_end_clients_on(s, set_event, e);
+	return on_end(s, set_event, e);
 }
 
 int sennit_scheduler_end_future(sennit_scheduler *s, sennit_future *f)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_end_future");
-	return sn_end_clients_on(s, set_future, f);
+	return on_end(s, set_future, f);
 }
 
 int sennit_weak_on_end(sennit_weak *w, sennit_end_fn *run, void *argument)
 {
 	sennit_scheduler *s = named(w, "sennit_weak_on_end");
 
-	return run ? sn_end_clients_on(s, run, argument) : -EINVAL;
+	return run ? on_end(s, run, argument) : -EINVAL;
 }
 
 int sennit_weak_end_event(sennit_weak *w, sennit_event *e)
 {
-	return sn_end_clients_on(named(w, "sennit_weak_end_event"), set_event,
-				 e);
+	return on_end(named(w, "sennit_weak_end_event"), set_event, e);
 }
 
 int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
 {
-	return sn_end_clients_on(named(w, "sennit_weak_end_future"), set_future,
-				 f);
+	return on_end(named(w, "sennit_weak_end_future"), set_future, f);
 }
 
 /* --- weak handles ------------------------------------------------------- */
@@ -74,18 +79,18 @@ int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
 sennit_weak *sennit_scheduler_weak(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_weak");
-	sn_end_clients_keep(s);
-	return &s->ending.weak;
+	sn_end_clients_keep(&s->ending);
+	return sn_end_clients_weak(&s->ending);
 }
 
 void sennit_weak_retain(sennit_weak *w)
 {
-	sn_end_clients_keep(named(w, "sennit_weak_retain"));
+	sn_end_clients_keep(&named(w, "sennit_weak_retain")->ending);
 }
 
 void sennit_weak_release(sennit_weak *w)
 {
-	sn_end_clients_drop(named(w, "sennit_weak_release"));
+	sn_finalise_drop(named(w, "sennit_weak_release"));
 }
 
 int sennit_weak_lock(sennit_weak *w, sennit_scheduler **out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.c - the word's own bit says whether the event is set.
+/* event.c - one bit of the word (EVENT_SET) says whether the event is set.
  *
- * SET and WAITERS are never both set on a manual event; on an auto event they
- * may be for the moment in which a waiter that timed out is still linked.
+ * On a manual event SET and WAITERS are never both set. On an auto event they
+ * may be, while a waiter that timed out is still linked.
  */
 #include "api/event.h"
 
@@ -23,7 +23,8 @@ void sennit_event_init(sennit_event *e, enum sennit_event_mode mode, bool set)
 void sennit_event_destroy(sennit_event *e)
 {
 	MISUSE(a_load_rlx(&e->state_) & WAIT_QUEUE_WAITERS,
-	       "sennit_event_destroy", "somebody waits for the event");
+	       "sennit_event_destroy",
+	       "a fiber or thread still waits for the event");
 }
 
 static void set_manual_slow(sennit_event *e)
@@ -35,8 +36,8 @@ static void set_manual_slow(sennit_event *e)
 	sn_wake_all(waiters);
 }
 
-/* Take the first waiter that does not merely watch off the queue and claim it;
- * NULL when there is none. Lock held. */
+/* Unlink and claim the first waiter that does not merely watch. NULL: none.
+ * Lock held. */
 static struct waiter *take_one_that_takes(sennit_event *e)
 {
 	struct waiter *n, *next, *last;
@@ -57,7 +58,8 @@ static struct waiter *take_one_that_takes(sennit_event *e)
 	return NULL;
 }
 
-/* Somebody may wait for this event and others at once. */
+/* Set an auto event that waits for several events may watch. Lock held on
+ * entry. */
 static void set_watched(sennit_event *e, uint32_t word)
 {
 	struct waiter *n = take_one_that_takes(e);
@@ -113,7 +115,8 @@ void sennit_event_clear(sennit_event *e)
 {
 	uint32_t word = a_load_rlx(&e->state_);
 
-	/* Locked: somebody sets it; its clearing comes before that. */
+	/* LOCKED: another thread is setting the event. This clear counts as
+	 * earlier. */
 	while (word & EVENT_SET && !(word & WAIT_QUEUE_LOCKED))
 		/* <- event.set */
 		if (a_cas_weak_acq(&e->state_, &word, word & ~EVENT_SET))

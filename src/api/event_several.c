@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_several.c - waits for one of several events, or for all of them.
  *
- * For one: wait/wait_any.
+ * For one: see wait/wait_any.
  *
- * For all: nothing is consumed before all are set at one moment, seen with all
- * locks held. Until then the waiter watches one event that is not set. So two
- * who wait for the same auto events cannot each hold what the other lacks, and
- * who times out has nothing to put back.
+ * For all: no event is consumed until all of them are set at one moment, which
+ * is checked with all locks held. Until then the waiter watches one event that
+ * is not set. So two waiters for the same auto events cannot each hold an event
+ * that the other needs, and a waiter that times out has nothing to put back.
  */
 #include "api/event.h"
 #include "base/check.h"
@@ -35,7 +35,7 @@ static uint32_t passed(const void *events, size_t i, uint32_t word)
 	return sn_event_passed(((sennit_event *const *)events)[i], word);
 }
 
-/* Lowest index first. */
+/* Pass the first set event, lowest index first. */
 static bool pass_one(sennit_event *const events[], size_t count, size_t *which)
 {
 	size_t i;
@@ -49,7 +49,8 @@ static bool pass_one(sennit_event *const events[], size_t count, size_t *which)
 	return false;
 }
 
-/* A deadline of 0: each is looked at, also one that is being set. */
+/* For a deadline of 0: test each event, including one that is just being
+ * set. */
 static int test_each(sennit_event *const events[], size_t count, size_t *which)
 {
 	size_t i;
@@ -96,7 +97,7 @@ size_t sennit_event_wait_any(sennit_event *const events[], size_t count)
 
 /* --- all ---------------------------------------------------------------- */
 
-/* Wait until *e is set, at some moment, consuming nothing. */
+/* Wait until *e is set, at any moment, without consuming it. */
 static int watch(sennit_event *e, sennit_time deadline)
 {
 	struct waiter n;
@@ -115,7 +116,7 @@ static int watch(sennit_event *e, sennit_time deadline)
 	return sn_wait_in(&e->state_, &e->waiters_, &n, deadline);
 }
 
-/* One that is not set, or is just being changed; NULL: all were set. */
+/* An event that is not set, or is just being changed. NULL: all were set. */
 static sennit_event *find_unset(sennit_event *const events[], size_t count)
 {
 	size_t i;
@@ -126,7 +127,7 @@ static sennit_event *find_unset(sennit_event *const events[], size_t count)
 	return NULL;
 }
 
-/* Consume all if all are set at this moment. */
+/* Consume all events if all are set now. */
 static bool pass_all(sennit_event *const events[], size_t count)
 {
 	struct lock_set locks;

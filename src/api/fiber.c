@@ -31,8 +31,8 @@ void sennit_fiber_set_name(const char *name)
 	sn_task_name_write(&f->name, name ? name : "");
 }
 
-/* The record lies in the fiber itself, which outlives every handle to it, and
- * any notify claims it: so a wait without a deadline has contenders too. */
+/* The record lies in the fiber, which outlives every handle to it. Any notify
+ * may claim it, so a wait without a deadline is raced, too. */
 static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 			   sennit_time deadline)
 {
@@ -69,8 +69,9 @@ bool sennit_fiber_wait(sennit_mutex *m, sennit_predicate *holds, void *argument,
 
 void sennit_fiber_notify(sennit_fiber *f)
 {
-	/* <- fiber.wait. Not waiting: the predicate will be looked at with the
-	 * lock held, after the change that this notify tells of. */
+	/* <- fiber.wait. If the fiber does not wait, it will check its
+	 * predicate with the lock held, after the change that this notify
+	 * announces. */
 	if (a_load_acq(&f->wait.claim) != WAITER_WAITING)
 		return;
 	TORTURE_POINT(); /* it may be in a later wait by now */
@@ -86,8 +87,8 @@ void sennit_yield(void)
 		os_thread_yield();
 }
 
-/* The time as a wait's deadline: nobody signals it, so the claim is between the
- * timer and who cancels. */
+/* A sleep is a wait whose deadline is the wake-up time. Only the timer and a
+ * cancel can claim it. */
 static int sleep_until(sennit_time wake, struct sennit_cancel_scope *scope)
 {
 	struct waiter n;

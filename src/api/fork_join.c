@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork.c - what the macros of fork_join.h do not do themselves, and the proof
- * that they know a worker's deque. */
+/* fork_join.c - the slow paths of the macros of fork_join.h, and the checks
+ * that the macros' view of a worker's deque is correct. */
 #include "sennit/fork_join.h"
 
 #include "worker/loop.h"
 #include "scheduler/place.h"
 #include "wait/wait.h"
+#include "worker/upkeep.h"
 
 _Static_assert(sizeof(struct slot) == sizeof(struct sennit_fork_slot_), "slot");
 #define SAME_SLOT(field)                 \
@@ -23,26 +24,29 @@ _Static_assert(SAME_DEQUE(bottom) && SAME_DEQUE(limit) && SAME_DEQUE(mask) &&
 	       "deque");
 _Static_assert(offsetof(struct deque, zero) == sizeof(uint32_t), "bottom");
 
-/* What has become of a record: the high half of its `at`. */
+/* The state of a record: flags in the high half of its `at`. */
 #define FORK_STARTED (UINT64_C(1) << 32)
 #define FORK_DONE    (UINT64_C(2) << 32)
-#define FORK_WAITED  (UINT64_C(4) << 32) /* for its wait group */
-#define FORK_ODD     (UINT64_C(8) << 32) /* position unknown */
+#define FORK_WAITED  (UINT64_C(4) << 32) /* the joiner waits for `done` */
+#define FORK_ODD     (UINT64_C(8) << 32) /* position in the deque unknown */
 
-/* Sleepers are the low half of the counts, bottom is that of its word. */
+/* The macros read `sleepers` as the low half of the counts, and `bottom` as the
+ * low half of its word. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "halves");
 
-/* A deque without room, whose newest task is nobody's. */
+/* A deque without room, whose newest task belongs to no one. It sends the
+ * macros to the slow paths. */
 static struct slot  no_slot[1];
 static struct deque nowhere = { .slot = no_slot };
 
-/* Where newest first is not the order, or a pop needs a fence, all goes the
- * usual way; or where helgrind is told of atomic operations, which the macros
- * do not. */
+/* The macros' fast path needs newest-first order and pops without a fence. It
+ * also does not inform helgrind of its atomic operations. Otherwise every
+ * operation takes the slow path. */
 static bool is_quick(const struct worker *w)
 {
-	return !ATOMICS_ARE_TOLD && w->threaded && !w->oldest_first &&
-	       w->deque.asymmetric &&
+	return !ATOMICS_ARE_TOLD && w->threaded &&
+	       !sn_run_queue_is_oldest_first(&w->run) &&
+	       sn_worker_deque(w)->asymmetric &&
 	       w->scheduler->config.placement != SENNIT_PLACEMENT_SPREAD;
 }
 
@@ -56,7 +60,7 @@ static uint64_t bottom_of(const struct sennit_here_ *me)
 	return a_load_rlx(&deque_of(me)->bottom);
 }
 
-/* By atomic operations on both sides, and the record's type may alias. */
+/* Both sides use atomic operations, and the record's type may alias. */
 static a_u64 *state_of(struct sennit_fork_record_ *record)
 {
 	void *at = &record->at;
@@ -75,19 +79,19 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",
 	       "the program was compiled for another version of the library");
 	if (is_quick(w))
-		d = &w->deque;
+		d = sn_worker_deque(w);
 	scope = w->home.current->scope;
 	counts = &w->parking->counts;
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
 	me->sleepers = counts;
-	me->dispatches = &w->dispatches;
+	me->dispatches = sn_run_queue_dispatches(&w->run);
 	me->shallow = w->home.current->shallow;
 	me->meta = scope ? sn_task_inside(scope) : TASK_BORROWED;
 	return bottom_of(me);
 }
 
-/* Relaxed: who asks before it joins by a call is this thread, or a thief has
- * the task and guard says so. */
+/* Relaxed: either the thread that joins is this one, or a thief has the task,
+ * and guard shows that. */
 uint64_t sennit_fork_start_(struct sennit_here_        *me,
 			    struct sennit_fork_record_ *record,
 			    uint32_t                    version)
@@ -96,7 +100,8 @@ uint64_t sennit_fork_start_(struct sennit_here_        *me,
 	return sennit_fork_begin_(me, version);
 }
 
-/* If nobody waits yet the record may be gone at once. */
+/* If the joiner does not wait yet, the record may be gone after this
+ * operation. */
 void sennit_fork_end_(struct sennit_fork_record_ *record)
 {
 	/* -> fork_join.end: the result <- fork_join.wait */
@@ -104,15 +109,17 @@ void sennit_fork_end_(struct sennit_fork_record_ *record)
 		(void)sennit_wait_group_done(&record->done);
 }
 
-/* Where the deque is the caller's and has room, as the macros do; else wherever
- * a task goes, and without memory at once: in the task that spawns it. */
+/* Push onto the caller's deque if it has room, as the macros do. Otherwise
+ * place the task like any other. Without memory for that, run it at once in the
+ * spawning task. */
 uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
 			   struct sennit_fork_record_ *record)
 {
 	struct worker *w = sn_self;
 	struct deque  *d = deque_of(me);
 	struct task    t = { run, record, me->meta };
-	bool is_plain = d == &w->deque && sn_deque_has_room(d) && w->pushes;
+	bool is_plain = d == sn_worker_deque(w) && sn_deque_has_room(d) &&
+			sn_run_queue_pushes(&w->run);
 
 	a_init(state_of(record),
 	       is_plain ? (uint32_t)(bottom_of(me) + 1) : FORK_ODD);
@@ -128,23 +135,23 @@ uint64_t sennit_fork_help_(const struct sennit_here_ *me)
 	return bottom_of(me);
 }
 
-/* Count a dispatch, and do what is due every so many: here, as to leave for the
- * loop costs more. The macros may have counted to 0. Whether nobody else is to
- * have a turn now. */
+/* Count a dispatch and do the upkeep that is due. Doing it here costs less than
+ * returning to the loop. The macros may have counted down to 0. Returns whether
+ * nothing else must run first. */
 static bool attend(struct worker *w)
 {
-	bool is_due = w->dispatches <= 1;
+	bool is_due = *sn_run_queue_dispatches(&w->run) <= 1;
 
 	if (is_due)
-		w->dispatches = 1;
-	if (!sn_loop_tick(w))
+		sn_run_queue_due_in(&w->run, 1);
+	if (!sn_upkeep_tick(w))
 		return false;
-	return !is_due || sn_loop_wants_newest(w);
+	return !is_due || sn_worker_wants_newest(w);
 }
 
-/* Take the record's task if it is the newest of the caller's deque, which the
- * record need not know: tasks move up when others are taken back. What is due
- * may bring newer ones, so that comes first. */
+/* Take the record's task if it is the newest on the caller's deque. Its
+ * position need not be known: tasks move when others are taken back. Upkeep may
+ * add newer tasks, so it runs first. */
 static bool take(struct worker *w, struct deque *d, const void *record)
 {
 	struct task t;
@@ -155,7 +162,7 @@ static bool take(struct worker *w, struct deque *d, const void *record)
 		return false;
 	b = a_load_rlx(&d->bottom) - 1;
 	if (a_load_rlx(&d->slot[b & d->mask].argument) != (uintptr_t)record ||
-	    !sn_deque_pop(d, &t)) /* an old slot */
+	    !sn_deque_pop(d, &t)) /* the slot was an old one */
 		return false;
 	CHECK(t.argument == record, "the newest task has changed");
 	return true;

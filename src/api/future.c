@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* future.c - the word's own bit says whether the future is set.
+/* future.c - one bit of the word (SET) says whether the future is set.
  *
- * The outcome is stored with the lock held, and SET becomes visible by the
- * store that unlocks: who sees SET, locked or not, may read the outcome, and
- * may free the future, for the setter is done with it. SET and WAITERS are
- * never both set: the setter takes all.
+ * The outcome is stored with the lock held. The store that unlocks makes SET
+ * visible. A thread that sees SET, with or without LOCKED, may read the
+ * outcome. It may also free the future, because the setter no longer uses it.
+ * SET and WAITERS are never both set: the setter takes all waiters.
  *
- * Continuations get copies of the outcome, as the future may be gone by then.
+ * Continuations get copies of the outcome, because the future may be gone when
+ * they run.
  */
 #include "sennit/future.h"
 
@@ -34,9 +35,10 @@ void sennit_future_init(sennit_future *f)
 void sennit_future_destroy(sennit_future *f)
 {
 	MISUSE(a_load_rlx(&f->state_) & WAIT_QUEUE_WAITERS,
-	       "sennit_future_destroy", "somebody waits for the future");
+	       "sennit_future_destroy",
+	       "a fiber or thread still waits for the future");
 	MISUSE(f->last_, "sennit_future_destroy",
-	       "a continuation waits for the future");
+	       "a continuation still waits for the future");
 }
 
 static ALWAYS_INLINE bool is_set(const sennit_future *f)
@@ -51,7 +53,7 @@ bool sennit_future_is_set(const sennit_future *f)
 
 /* --- continuations ------------------------------------------------------ */
 
-/* The record is its owner's again once run is called. */
+/* From the call of run on, the record belongs to its owner again. */
 static void run_continuation(void *record)
 {
 	const sennit_continuation *c = record;
@@ -65,7 +67,7 @@ static void start_on(sennit_scheduler *s, sennit_continuation *c)
 
 	if (sennit_enqueue(s, &task))
 		run_continuation(c);
-	sennit_scheduler_release(s); /* taken by attach() */
+	sennit_scheduler_release(s); /* the reference of sennit_future_then() */
 }
 
 static void start(sennit_continuation *c)
@@ -77,7 +79,8 @@ static void start(sennit_continuation *c)
 		run_continuation(c);
 }
 
-/* Start those of the ring, which is NULL or named by its last. */
+/* Start the continuations of a ring, which is given by its last member; NULL
+ * for none. */
 static void start_all(sennit_continuation *last, void *value, int error)
 {
 	sennit_continuation *c, *next;
@@ -87,14 +90,14 @@ static void start_all(sennit_continuation *last, void *value, int error)
 	next = last->next_;
 	do {
 		c = next;
-		next = c->next_; /* c is gone once it runs */
+		next = c->next_; /* c may be gone once it runs */
 		c->value_ = value;
 		c->error_ = error;
 		start(c);
 	} while (c != last);
 }
 
-/* Add c to those of f; false: f is set. */
+/* Add c to the continuations of f. Returns false if f is set. */
 static bool attach(sennit_future *f, sennit_continuation *c)
 {
 	uint32_t word = sn_wait_queue_lock(&f->state_);
@@ -119,7 +122,8 @@ void sennit_future_then(sennit_future *f, sennit_continuation *c)
 	       "sennit_future_then",
 	       "unknown flags, or inline and with a scheduler");
 	if (c->scheduler)
-		sennit_scheduler_retain(c->scheduler); /* until start_on() */
+		sennit_scheduler_retain(c->scheduler); /* released in
+						        * start_on() */
 	if (attach(f, c))
 		return;
 	c->next_ = c;
@@ -128,7 +132,7 @@ void sennit_future_then(sennit_future *f, sennit_continuation *c)
 
 /* --- setting ------------------------------------------------------------ */
 
-/* False: it is set already. */
+/* Returns false if it was already set. */
 static bool set(sennit_future *f, void *value, int error)
 {
 	sennit_continuation *last;
@@ -156,7 +160,7 @@ static bool set(sennit_future *f, void *value, int error)
 void sennit_future_set(sennit_future *f, void *value)
 {
 	MISUSE(!set(f, value, 0), "sennit_future_set",
-	       "the future is set already");
+	       "the future is already set");
 }
 
 void sennit_future_set_error(sennit_future *f, int error)
@@ -164,7 +168,7 @@ void sennit_future_set_error(sennit_future *f, int error)
 	MISUSE(error >= 0, "sennit_future_set_error",
 	       "an error must be negative");
 	MISUSE(!set(f, NULL, error), "sennit_future_set_error",
-	       "the future is set already");
+	       "the future is already set");
 }
 
 int sennit_future_try_set(sennit_future *f, void *value)
@@ -196,7 +200,7 @@ static void keep(void *copy)
 	MISUSE(error > 0, "sennit_async",
 	       "the function returned a positive number");
 	MISUSE(!set(p->future, error ? NULL : value, error), "sennit_async",
-	       "the future is set already");
+	       "the future is already set");
 }
 
 int sennit_async(sennit_future *f, sennit_async_fn *run, void *argument)
@@ -205,7 +209,7 @@ int sennit_async(sennit_future *f, sennit_async_fn *run, void *argument)
 
 	MISUSE(!sn_self, "sennit_async",
 	       "no scheduler is bound to this thread");
-	MISUSE(is_set(f), "sennit_async", "the future is set already");
+	MISUSE(is_set(f), "sennit_async", "the future is already set");
 	if (!run)
 		return -EINVAL;
 	return sennit_schedule_copy(keep, &p, sizeof(p));
@@ -279,7 +283,7 @@ static struct wait_any_queue queue_of(const void *futures, size_t i)
 	return (struct wait_any_queue){ &f->state_, &f->waiters_ };
 }
 
-/* It stays set. */
+/* The future stays set. */
 static uint32_t passed(const void *futures, size_t i, uint32_t word)
 {
 	(void)futures;
@@ -287,7 +291,7 @@ static uint32_t passed(const void *futures, size_t i, uint32_t word)
 	return word;
 }
 
-/* The index of the first that is set; count: none. */
+/* The index of the first future that is set; `count` if none is. */
 static size_t find_set(sennit_future *const futures[], size_t count)
 {
 	size_t i = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - members are tasks whose meta names their group.
+/* group.c - groups: members are tasks whose meta contains the address of their
+ * group.
  *
- * On its own worker a wait runs members from the newest end of the deque as
- * plain calls, and sleeps for the rest.
+ * A wait on the opener's own worker runs members from the newest end of the
+ * deque as plain calls. It sleeps until the other members have ended.
  */
 #include "sennit/group.h"
 
@@ -12,6 +13,7 @@
 #include "worker/task_cleanup.h"
 #include "scheduler/place.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #include <errno.h>
 
@@ -63,7 +65,8 @@ static void count_one(sennit_group *g)
 	if (sn_group_is_home(g, sn_self))
 		g->here_++;
 	else
-		a_add_rlx(&g->others_, GROUP_ONE); /* placing publishes it */
+		a_add_rlx(&g->others_, GROUP_ONE); /* relaxed: placing the task
+						    * publishes it */
 }
 
 static int place(sennit_group *g, struct task t)
@@ -97,7 +100,7 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 	return err;
 }
 
-/* Apart, so that the usual way needs no frame. */
+/* A function of its own, so that the fast path needs no stack frame. */
 static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 				    void *argument)
 {
@@ -117,13 +120,14 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!sn_group_is_home(g, w) || !w->pushes ||
-		     !sn_deque_has_room(&w->deque) || !run ||
+	if (unlikely(!sn_group_is_home(g, w) || !sn_run_queue_pushes(&w->run) ||
+		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
 	g->here_++;
-	sn_deque_push_room(&w->deque, (struct task){ sn_task_fn(run), argument,
-						     sn_task_member(g) });
+	sn_deque_push_room(
+		sn_worker_deque(w),
+		(struct task){ sn_task_fn(run), argument, sn_task_member(g) });
 	return unlikely(sn_place_is_help_due(w)) ? help(w) : 0;
 }
 
@@ -139,21 +143,22 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* Whether members may run on the caller's stack: nothing goes before them, and
- * it is not too deep. Counted as a dispatch before looking for one, since what
- * is due then may bring newer tasks. */
+/* Whether members may run on the caller's stack: nothing else must run first,
+ * and the stack has enough room. Counts a dispatch before looking for a member,
+ * because the upkeep may add newer tasks. */
 static ALWAYS_INLINE bool may_run_here(struct worker *w)
 {
-	return sn_loop_wants_newest(w) &&
+	return sn_worker_wants_newest(w) &&
 	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
-	       sn_loop_tick(w);
+	       sn_upkeep_tick(w);
 }
 
-/* Take the newest own task if it is a member of *g. */
+/* Take the newest task of w if it is a member of *g. */
 static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 				      struct task *t)
 {
-	return sn_deque_pop_if(&w->deque, ~TASK_OWNED, sn_task_member(g), t);
+	return sn_deque_pop_if(sn_worker_deque(w), ~TASK_OWNED,
+			       sn_task_member(g), t);
 }
 
 /* The member's own local values and name end with it. */
@@ -167,7 +172,8 @@ static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
 	return error;
 }
 
-/* The same where the opener has some: they are not the member's. */
+/* The same when the opener has local values or a name: the member must not see
+ * them. */
 static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 {
 	struct task_cleanup_saved aside;
@@ -215,8 +221,8 @@ static NOINLINE int call_copied(sennit_group *g, struct worker *w,
 	return error;
 }
 
-/* Run members of *g, which belongs here, on the running stack for as long as
- * the newest own task is one. */
+/* Run members of *g on the running stack while the newest task of w is one. The
+ * group must belong to w. */
 static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 {
 	struct task t;
@@ -229,7 +235,7 @@ static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 								  t.argument,
 								  t.meta });
 
-		a_bump_owner(&w->tasks);
+		sn_counters_count_task(&w->counters);
 		if (unlikely(error))
 			sn_group_fail(g, error);
 		g->here_--;
@@ -244,19 +250,18 @@ int sennit_group_wait(sennit_group *g)
 
 	CXX_BARRIER();
 	if (likely(sn_group_is_home(g, w))) {
-		/* A task that begins handles no exception: not on a stack that
-		 * does. */
+		/* A new task must not see a handled exception, so members do
+		 * not run on a stack that handles one. */
 		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
 		    !sn_cxx_is_busy(w->home.cxx))
 			run_members(g, w);
 	} else {
 		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
-		       "sennit_group_wait",
-		       "another thread has opened the group");
+		       "sennit_group_wait", "another thread opened the group");
 	}
 	if (unlikely(!sn_group_is_over(g)))
 		sn_group_sleep(g);
-	if (likely(!a_load_rlx(&g->error_))) /* shown by group.end */
+	if (likely(!a_load_rlx(&g->error_))) /* group.end made it visible */
 		return 0;
 	sn_cancel_scope_close(&g->scope_);
 	return (int)a_load_rlx(&g->error_);

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.c - barging, with a guard that looks after those who wait.
+/* mutex.c - a barging mutex with a guard, a bound on overtaking, and revocable
+ * hand-over.
  *
- * A free lock goes to whoever comes first, also past waiters: a lock that is
- * handed to a sleeper lies idle until that has woken. Those who wait keep the
- * order in which they came (mutex_queue.h). An unlock that leaves the lock free
- * wakes the first, and one of another worker. That one, if it finds the lock
- * held, looks at it now and then: it is the guard. While there is one the word
- * shows no waiters, and locks and unlocks cost what they do without.
+ * A free lock goes to whichever caller comes first, even past waiters, because
+ * a lock that is handed to a sleeper lies idle until the sleeper has woken.
+ * Waiters keep the order in which they came (mutex_queue.h). An unlock that
+ * leaves the lock free wakes the first waiter, and one waiter of another
+ * worker. If that other waiter finds the lock held, it becomes the guard: it
+ * stays awake and looks at the lock now and then. While there is a guard, the
+ * word shows no waiters, and locks and unlocks cost what they cost without
+ * contention.
  *
- * A guard that found nothing for GUARD_NS asks for a hand-over, and so does the
- * count of grants: the next unlock gives the lock to the first waiter without
- * freeing it. The lock is taken back from one who does not come.
+ * A guard that did not get the lock within GUARD_NS requests a hand-over. So
+ * does the count of grants. The next unlock then gives the lock to the first
+ * waiter without freeing it. If that waiter does not come, the lock is taken
+ * back from it.
  *
- * So a lock stays some 20 us with a worker whose fibers want nothing else.
+ * So a lock stays for about 20 us with a worker whose fibers use nothing else.
  *
- * owner_ and worker_ are written by the holder alone. Others read them as
- * hints, or to compare with themselves, which a stale value cannot equal.
+ * Only the holder writes owner_ and worker_. Other threads read them as hints,
+ * or compare them with their own identity, which a stale value cannot equal.
  *
- * docs/design/mutex.md; checked by test/model/mutex.pml.
+ * See docs/design/mutex.md. Checked by test/model/mutex.pml.
  */
 #include "api/mutex_look.h"
 #include "api/mutex_queue.h"
@@ -29,12 +33,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* How long a waiter that polls sleeps at first, and at last; in between it
- * doubles. Then it stops, until the lock is given back. */
+/* How long a polling waiter sleeps before its first and its last look. The time
+ * doubles in between. Then the waiter stops polling until the lock is
+ * released. */
 #define FIRST_POLL   TORTURED(20 * SENNIT_MICROSECOND, SENNIT_MILLISECOND)
 #define LONGEST_POLL TORTURED(SENNIT_MILLISECOND, 16 * SENNIT_MILLISECOND)
 
-/* Who was woken and could not be the guard asks for a hand-over after so many.
+/* A waiter that was woken this often without getting the lock or becoming the
+ * guard requests a hand-over.
  */
 #define MAX_LOSSES 2
 
@@ -64,8 +70,9 @@ static inline void own(sennit_mutex *m, void *self)
 
 /* --- guarding ----------------------------------------------------------- */
 
-/* Whether t, which was called, can be the guard: nobody else is, or is to be
- * handed the lock first, and there is time for it. Queue locked. */
+/* Whether t, which was called, can become the guard: there is no guard, no
+ * other waiter will be handed the lock first, and the worker has time. Queue
+ * locked. */
 static bool can_guard(const sennit_mutex *m, const struct turn *t,
 		      uint32_t word)
 {
@@ -75,8 +82,8 @@ static bool can_guard(const sennit_mutex *m, const struct turn *t,
 	       !sn_mutex_is_busy();
 }
 
-/* Be the guard. True: the lock is ours. The queue is locked before and
- * afterwards. */
+/* Act as the guard. Returns true if the caller has the lock. The queue is
+ * locked on entry and on return. */
 static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 {
 	uint32_t kept = *word & (GRANTS | STOPPED);
@@ -90,8 +97,8 @@ static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* How t sleeps: with an alarm, unless it need not look, or has looked for long
- * enough at a lock that one and the same may hold for hours. */
+/* Decide whether t sleeps with an alarm. It does not if it need not poll, or if
+ * it has polled for long enough: one holder may keep the lock for hours. */
 static void choose_alarm(const sennit_mutex *m, struct turn *t, uint32_t *word,
 			 bool guarded)
 {
@@ -109,7 +116,7 @@ static sennit_time next_look(const struct turn *t)
 	return os_now() + (t->poll < LONGEST_POLL ? t->poll : LONGEST_POLL);
 }
 
-/* Sleep until woken, or until it is time to look. Unlocks the queue. */
+/* Sleep until woken, or until the next look. Unlocks the queue. */
 static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 		sennit_time deadline)
 {
@@ -132,7 +139,7 @@ static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 	return sn_wait(&t->n, until);
 }
 
-/* Whether a wait that ended with an error is over. */
+/* Whether the error of t's sleep ends its wait. */
 static bool is_over(const struct turn *t, int err, sennit_time deadline)
 {
 	const struct sennit_cancel_scope *scope = t->n.scope;
@@ -145,14 +152,16 @@ static bool is_over(const struct turn *t, int err, sennit_time deadline)
 	       (t->n.is.raced && scope && now >= scope->deadline_);
 }
 
-/* Whether the lock has not been given back more than once since t was called:
- * nobody works with it so fast that it only seems free. */
+/* Whether the lock was released at most once since t was called. If it was
+ * released more often, another worker uses it so fast that it only seems to be
+ * free. */
 static bool is_quiet(const struct turn *t, uint32_t word)
 {
 	return !t->called || ((word & GRANTS) - t->grants) / GRANT <= 1;
 }
 
-/* Take the lock, which is free or held for t: t leaves. Unlocks the queue. */
+/* Take the lock, which is free or held for t, and leave the queue. Unlocks the
+ * queue. */
 static int take(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded)
 {
 	struct turn *woken = NULL;
@@ -166,8 +175,8 @@ static int take(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded)
 	return 0;
 }
 
-/* t leaves without the lock. It may have been woken for it: then the next is.
- * Unlocks the queue. */
+/* Leave the queue without the lock. t may have been woken for the lock; then
+ * the next waiter is woken. Unlocks the queue. */
 static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 		   int err)
 {
@@ -181,8 +190,8 @@ static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 	return err;
 }
 
-/* The lock is another's: t will sleep again. Ask for a hand-over if it came for
- * nothing often enough. */
+/* Another caller has the lock, so t will sleep again. Request a hand-over after
+ * MAX_LOSSES wakes in vain. */
 static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
 {
 	if (!polled && ++t->losses >= MAX_LOSSES && !guarded &&
@@ -190,8 +199,8 @@ static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
 		*word |= HANDOVER;
 }
 
-/* Sleep longer before the next look, but not beside a lock that has changed
- * hands, or is to be taken back. */
+/* Choose how long to sleep before the next look. The time does not grow while
+ * the lock changes hands or is about to be taken back. */
 static void choose_poll(struct turn *t, uint32_t word, bool polled)
 {
 	if (t->stopped || word & HANDED)
@@ -200,8 +209,8 @@ static void choose_poll(struct turn *t, uint32_t word, bool polled)
 		t->poll *= 2;
 }
 
-/* t has slept, with this result. 0: the lock is ours; 1: go on waiting; or an
- * error. */
+/* Continue after t's sleep with the result *err. Returns 0: t has the lock; 1:
+ * continue waiting; or an error. */
 static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		   int *err)
 {
@@ -230,7 +239,7 @@ static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 	return 1;
 }
 
-/* Queue up, unless the lock is free. */
+/* Wait in the queue, unless the lock is free. */
 static int wait_turn(sennit_mutex *m, sennit_time deadline)
 {
 	struct turn t;
@@ -262,8 +271,8 @@ static NOINLINE int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 	int err = 0;
 
 	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
-	       "the caller holds the mutex already: itself, or a task that has "
-	       "ended on its stack and left it locked");
+	       "the caller already holds the mutex: itself, or through a task "
+	       "that ended on its stack and left it locked");
 	if (!sn_mutex_barge(m) && !(deadline && sn_mutex_look(m)))
 		err = wait_turn(m, deadline);
 	if (!err)
@@ -296,7 +305,7 @@ void sennit_mutex_lock(sennit_mutex *m)
 
 /* --- unlocking ---------------------------------------------------------- */
 
-/* Somebody waits, and looks for nobody. Queue locked. */
+/* There are waiters, but no guard. Queue locked. */
 static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	*word += GRANT;
@@ -321,9 +330,9 @@ static NOINLINE void unlock_slow(sennit_mutex *m)
 	sn_mutex_wake(woken);
 }
 
-/* Whether an unlock leaves the queue alone: all are awake who should be, and
- * nothing else is due. Each time that the count has doubled they may be
- * overdue. */
+/* Whether an unlock may skip the queue: all waiters that should be awake are,
+ * and nothing else is due. Whenever the count of grants reaches a power of two,
+ * the queue is checked for overdue waiters. */
 static bool is_seen_to(uint32_t word)
 {
 	uint32_t grants = word / GRANT;
@@ -332,7 +341,7 @@ static bool is_seen_to(uint32_t word)
 	       grants & (grants - 1) && grants < MAX_GRANTS;
 }
 
-/* Somebody waits, or did when we looked. */
+/* There are waiters, or there were when the caller looked. */
 static NOINLINE void unlock_contended(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
@@ -358,8 +367,9 @@ void sennit_mutex_unlock(sennit_mutex *m)
 
 	MISUSE(a_load_rlx(&m->owner_) != sn_wait_identity(),
 	       "sennit_mutex_unlock",
-	       a_load_rlx(&m->owner_) ? "somebody else holds the mutex"
-				      : "nobody holds the mutex");
+	       a_load_rlx(&m->owner_)
+		       ? "another fiber or thread holds the mutex"
+		       : "nobody holds the mutex");
 	a_store_rlx(&m->owner_, NULL);
 	TORTURE_POINT();
 	/* -> mutex.unlock: what the lock protects */

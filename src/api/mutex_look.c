@@ -4,19 +4,24 @@
 #include "api/mutex_queue.h"
 #include "os/os.h"
 
-/* A look at the lock takes it from the cache of whoever works with it, some
- * 100 ns. That it is free says little: so it is for half of the time while
- * another worker locks and unlocks it in a loop. It is free when it still is
- * after FREE_PAUSES, in which such a one has it again. */
+/* A look at the lock fetches its cache line from the worker that uses it, which
+ * costs about 100 ns. One look that finds it free means little: while another
+ * worker locks and unlocks it in a loop, the lock is free half of the time. The
+ * lock counts as free if it is still free after FREE_PAUSES, within which such
+ * a worker would have locked it again. */
 #define HELD_PAUSES 2
 #define FREE_PAUSES 8
-#define LOOKS       TORTURED(3, 32) /* in a row: some 800 ns */
-#define FREE_COMER  2 /* looks that must find it free: before queueing up */
-#define FREE_GUARD  4 /* the same of a guard, to which it will be handed */
+#define LOOKS       TORTURED(3, 32) /* in a row: about 800 ns */
+#define FREE_COMER \
+	2 /* looks in a row that must find it free, before queueing
+		       * up */
+#define FREE_GUARD \
+	4 /* the same for a guard, which will be handed the lock
+		       * anyway */
 
-/* For how long a guard looks, and when for the second time. After that each
- * time after twice as long: a lock lies free for as long again as the guard has
- * waited, at most. */
+/* GUARD_NS is how long a guard looks, SECOND_LOOK when it looks for the second
+ * time. After that the interval doubles with each look. So a free lock stays
+ * free for at most as long again as the guard has waited. */
 #define GUARD_NS    TORTURED(0, 20 * SENNIT_MICROSECOND)
 #define SECOND_LOOK TORTURED(0, 4 * SENNIT_MICROSECOND)
 
@@ -35,12 +40,14 @@ bool sn_mutex_is_busy(void)
 {
 	const struct worker *w = sn_self;
 
-	return w && (w->ready.head || !sn_inbox_is_empty(&w->fibers) ||
-		     !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w));
+	return w && (sn_run_queue_has_ready(&w->run) ||
+		     sn_mailbox_has_fibers(&w->mail) ||
+		     sn_mailbox_has_tasks(&w->mail) ||
+		     sn_run_queue_has_task(&w->run));
 }
 
-/* Whether the holder is of our own worker: it cannot unlock while we look. A
- * stale answer costs a wait, or looks. */
+/* Whether the holder runs on our own worker: then it cannot unlock while we
+ * look. A stale answer costs one wait, or some looks in vain. */
 static bool is_held_here(sennit_mutex *m)
 {
 	uint32_t mine = sn_mutex_serial();
@@ -54,8 +61,8 @@ static void pause_for(uint32_t pauses)
 		a_pause();
 }
 
-/* Look some times, and take the lock when it is free and stays so: when `times`
- * looks in a row have found it free. */
+/* Look up to LOOKS times. Take the lock when `times` looks in a row have found
+ * it free. */
 static bool look(sennit_mutex *m, uint32_t times)
 {
 	uint32_t free = 0;
@@ -63,7 +70,7 @@ static bool look(sennit_mutex *m, uint32_t times)
 	if (is_held_here(m))
 		return false;
 	for (uint32_t i = 0; i < LOOKS; i++) {
-		/* A stale answer costs a look. */
+		/* A stale value costs one look. */
 		bool held = a_load_rlx(&m->state_) & (HELD | WAIT_QUEUE_LOCKED);
 
 		if (held && free)
@@ -75,7 +82,8 @@ static bool look(sennit_mutex *m, uint32_t times)
 	return false;
 }
 
-/* Leave the lock alone until then. False: there is something else to do. */
+/* Do not look at the lock until `then`. Returns false if the worker has other
+ * work. */
 static bool pause_until(sennit_time then)
 {
 	do {

@@ -4,14 +4,14 @@
 #include "base/torture.h"
 #include "os/os.h"
 
-/* More are woken when those awake have not come for so long: their workers
- * sleep, or run something else. */
+/* More waiters are woken when those that were woken have not come for this
+ * long: their workers sleep, or run something else. */
 #define OVERDUE_NS TORTURED(0, 5 * SENNIT_MICROSECOND)
 
-/* For so long the lock is held for one who does not come. */
+/* How long the lock is held for a waiter that does not come. */
 #define GRACE_NS TORTURED(0, SENNIT_MILLISECOND)
 
-/* How many waiters are looked at for one of another worker. */
+/* The maximum number of waiters that are examined for one of another worker. */
 #define REACH 64
 
 static struct turn *turn_of(void *link)
@@ -31,7 +31,8 @@ static bool is_elsewhere(const struct turn *t)
 
 /* --- joining and leaving ------------------------------------------------ */
 
-/* A stranger among fibers of one worker may be the one to wake. */
+/* If all waiters so far belong to one worker, a waiter of another worker may be
+ * the one to wake. */
 void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
 {
 	if (m->waiters_ && turn_of(m->waiters_)->n.home != t->n.home) {
@@ -41,8 +42,9 @@ void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
 	sn_wait_queue_join(&m->waiters_, &t->n, false);
 }
 
-/* The first is passed over by a hand-over if it was late: then the lock may be
- * held for one whose worker is busy, while the first one's is not. */
+/* The first waiter polls only while the lock is HANDED. A hand-over skips it if
+ * it was late. The lock may then be held for a waiter whose worker is busy
+ * while the first one's is not. */
 bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
 			uint32_t word)
 {
@@ -51,7 +53,8 @@ bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
 	return turn_of(t->n.link.prev)->n.home != t->n.home;
 }
 
-/* Make t awake, and wake it, unless its deadline or its scope already has. */
+/* Mark t as awake, and wake it, unless its deadline or its scope already
+ * has. */
 static void wake(struct turn *t, struct turn **woken)
 {
 	t->awake = true;
@@ -61,8 +64,9 @@ static void wake(struct turn *t, struct turn **woken)
 	*woken = t;
 }
 
-/* Whoever relied on t to look at the lock comes, and relies on itself. And the
- * first is always woken when the lock is left free: also a new one. */
+/* The next waiter may have relied on t to poll: it is woken so that it polls
+ * itself. And when the lock is left free, the first waiter must be woken, even
+ * if it has just become the first. */
 void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 		    struct turn **woken)
 {
@@ -81,7 +85,7 @@ void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 
 /* --- waking ------------------------------------------------------------- */
 
-/* They poll again until they have stopped once more. */
+/* They poll again, until they stop again. */
 void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	struct turn *first = turn_of(m->waiters_);
@@ -95,8 +99,9 @@ void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word, struct turn **woken)
 	} while (t != first);
 }
 
-/* The first that sleeps on another worker; NULL: none in reach. Long queues of
- * the own worker's are looked at once, not at each unlock. */
+/* The first waiter that sleeps on another worker. NULL: none among the first
+ * REACH. A long run of the caller's own worker is counted once (`own`), not at
+ * every unlock. */
 static struct turn *find_elsewhere(const sennit_mutex *m)
 {
 	struct turn *first = turn_of(m->waiters_);
@@ -126,8 +131,8 @@ static void call(struct turn *t, uint32_t word, struct turn **woken)
 	wake(t, woken);
 }
 
-/* Of the caller's own worker one is enough: it runs once the caller has left.
- * One of another may come at once. */
+/* One waiter of the caller's own worker is enough: it can run only when the
+ * caller has left. A waiter of another worker can come at once. */
 void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	struct turn *first = turn_of(m->waiters_);
@@ -155,8 +160,9 @@ bool sn_mutex_is_overdue(const sennit_mutex *m)
 
 /* --- handing over ------------------------------------------------------- */
 
-/* The first in reach that may come soon; NULL: there is none. Of one that did
- * not come the worker is busy: so nobody of it would. */
+/* The first waiter, among the first REACH, that may come soon. NULL: none. If a
+ * waiter was late, its worker is busy, so other waiters of that worker would be
+ * late, too. */
 static struct turn *find_heir(const sennit_mutex *m)
 {
 	struct turn         *first = turn_of(m->waiters_);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex_queue.h - those who wait for a mutex, in the order in which they came.
+/* mutex_queue.h - the waiters of a mutex, in the order in which they came.
  *
  *	word   { grants : 24 | STOPPED | HANDED | AWAKE | HANDOVER | HELD |
  *	         queue bits }
  *
- * A waiter keeps its place until it leaves with the lock, or gives up. Awake or
- * asleep, it is linked: so whoever holds the queue's lock can give the mutex to
- * whomever it finds, and a claim (wait.h) decides only who wakes it.
+ * A waiter keeps its place until it leaves with the lock or gives up. It is
+ * linked whether it is awake or asleep. So the holder of the queue's lock can
+ * give the mutex to any waiter that it finds, and a claim (wait.h) decides only
+ * who wakes it.
  *
- * All functions here want the queue's lock held. Whom they wake they add to a
- * list, for sn_mutex_wake once the queue is unlocked.
+ * The caller of every function here holds the queue's lock. Functions that wake
+ * waiters add them to a list. The caller passes that list to sn_mutex_wake
+ * after it has unlocked the queue.
  */
 #ifndef SN_MUTEX_QUEUE_H
 #define SN_MUTEX_QUEUE_H
@@ -18,47 +20,63 @@
 #include "worker/worker.h"
 #include "sennit/mutex.h"
 
-#define HELD     WAIT_QUEUE_OWN
-#define HANDOVER (WAIT_QUEUE_OWN << 1) /* the next unlock passes it on; held */
-#define AWAKE    (WAIT_QUEUE_OWN << 2) /* all have been woken who should be */
-#define HANDED   (WAIT_QUEUE_OWN << 3) /* held for one who has not come yet */
-#define STOPPED  (WAIT_QUEUE_OWN << 4) /* some stopped polling: wake them */
-#define GRANT    (WAIT_QUEUE_OWN << 5) /* since a hand-over, with waiters */
-#define GRANTS   (UINT32_MAX / GRANT * GRANT)
+#define HELD WAIT_QUEUE_OWN
+#define HANDOVER \
+	(WAIT_QUEUE_OWN << 1) /* the next unlock hands the lock over;
+				        * only while HELD */
+#define AWAKE \
+	(WAIT_QUEUE_OWN << 2) /* all waiters that should be awake have
+				        * been woken */
+#define HANDED \
+	(WAIT_QUEUE_OWN << 3) /* held for a waiter that has not come
+				        * yet */
+#define STOPPED \
+	(WAIT_QUEUE_OWN << 4) /* some waiters stopped polling and must
+				        * be woken */
+#define GRANT \
+	(WAIT_QUEUE_OWN << 5) /* grants since the last hand-over, while
+				        * there are waiters */
+#define GRANTS (UINT32_MAX / GRANT * GRANT)
 
-/* After so many grants to others the next unlock hands the lock over. One to a
- * waiter whose turn it was not counts for more. docs/design/mutex.md derives
- * the bound that mutex.h states. */
+/* After MAX_GRANTS grants to others, the next unlock hands the lock over. A
+ * grant to a waiter that is not the first counts as MAX_GRANTS / MAX_TAKEN.
+ * docs/design/mutex.md derives the bound that mutex.h states. */
 #define MAX_GRANTS TORTURED(32u, 4096u)
 #define MAX_TAKEN  8u
 
-/* One call that waits. */
+/* One waiting call. */
 struct turn {
 	struct waiter n;
-	struct turn  *woken;  /* of who wakes it: the next to be woken */
-	sennit_time   since;  /* of the first: others wait for one awake; of
-			       * the heir: it is the heir; 0: unknown */
-	uint32_t      own;    /* of the first: so many, it included, are of its
-			       * worker, unless some have left; 0: unknown */
-	uint32_t      grants; /* while called, or a guard: GRANTS of the word */
-	uint32_t      losses; /* owner: how often it came for nothing */
-	sennit_time   poll;   /* owner: how long to sleep before a look */
-	bool          awake;  /* not to be woken again */
-	bool          called; /* so, and woken from another worker */
-	bool          polls;  /* asleep, with an alarm */
-	bool          stopped; /* asleep without one, or woken from that */
-	bool          heir;    /* HANDED: the lock is held for it */
-	bool          late;    /* the lock was, and was taken back */
+	struct turn  *woken;  /* belongs to the waking thread: next in its list
+			       * of waiters to wake */
+	sennit_time   since;  /* of the first waiter: since when it has been
+			       * awake while others wait; of the heir: since
+			       * when it is the heir; 0: unknown */
+	uint32_t      own;    /* of the first waiter: the number of waiters of
+			       * its worker at the front, including itself,
+			       * minus those that left; 0: unknown */
+	uint32_t      grants; /* while called, or a guard: GRANTS bits of the
+			       * word */
+	uint32_t      losses; /* owner: number of wakes in vain */
+	sennit_time   poll;   /* owner: sleep time in ns before the next look */
+	bool          awake;  /* must not be woken again */
+	bool          called; /* awake, and woken by another worker */
+	bool          polls;  /* asleep with an alarm */
+	bool          stopped; /* asleep after it stopped polling, or woken from
+			        * that */
+	bool          heir;    /* HANDED: the lock is held for this waiter */
+	bool          late;    /* the lock was held for it, and was taken
+			        * back */
 };
 
-/* While a guard looks the word shows no waiters, though there are some. */
+/* While a guard looks, the word shows no waiters although there are some. */
 static inline bool sn_mutex_is_guarded(const sennit_mutex *m, uint32_t word)
 {
 	return m->waiters_ && !(word & WAIT_QUEUE_WAITERS);
 }
 
-/* The word to be left, when it is to be `word`. Without waiters, or guarded, it
- * is nothing but HELD or not, so that the fast paths apply. */
+/* The value to store for `word`. Without waiters, or with a guard, only HELD is
+ * stored, so that the fast paths apply. */
 static inline uint32_t sn_mutex_shown(const sennit_mutex *m, uint32_t word,
 				      bool guarded)
 {
@@ -67,37 +85,38 @@ static inline uint32_t sn_mutex_shown(const sennit_mutex *m, uint32_t word,
 	return (word & ~WAIT_QUEUE_RACED) | WAIT_QUEUE_WAITERS;
 }
 
-/* Add t at the back. */
+/* Add t at the back of the queue. */
 void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word);
 
-/* Take t out. */
+/* Remove t from the queue. */
 void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 		    struct turn **woken);
 
-/* Whether t must look at the lock now and then while it sleeps: see "Who polls"
- * in docs/design/mutex.md. */
+/* Whether t must poll the lock while it sleeps: see "Who polls" in
+ * docs/design/mutex.md. */
 bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
 			uint32_t word);
 
-/* The lock is given back: wake all who have stopped polling. */
+/* The lock is being released: wake all waiters that have stopped polling. */
 void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word,
 			   struct turn **woken);
 
-/* The lock is left free: wake the first, and one of another worker. */
+/* The lock is left free: wake the first waiter, and one of another worker. */
 void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken);
 
-/* Whether those who were called take too long. */
+/* Whether the waiters that were called take too long. */
 bool sn_mutex_is_overdue(const sennit_mutex *m);
 
-/* Hold the lock for whoever came first. False: nobody can be trusted to come,
- * it is left free. */
+/* Hand the lock to the first waiter that may come. Returns false if there is
+ * none; the lock is then left free. */
 bool sn_mutex_hand_over(sennit_mutex *m, uint32_t *word, struct turn **woken);
 
-/* The heir has not come for long: the lock is the caller's. False: the heir may
- * still come, or there is none. */
+/* Take the lock back from an heir that has not come for GRACE_NS. Returns true
+ * if the caller has the lock. False: the heir may still come, or there is
+ * none. */
 bool sn_mutex_take_back(sennit_mutex *m, uint32_t *word);
 
-/* Wake them. Not under the queue's lock. */
+/* Wake the waiters of the list. Queue not locked. */
 static inline void sn_mutex_wake(struct turn *woken)
 {
 	while (woken) {

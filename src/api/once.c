@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.c - the word says whether it runs, and whether it is done.
+/* once.c - the word says whether the function runs, and whether it is done.
  *
- *	0 --first caller--> RUNNING --it is done--> DONE   (never back)
+ *	0 --first caller--> RUNNING --success--> DONE   (final)
  *	                        |
- *	                        +-- it failed --> 0, or RUNNING for a waiter
+ *	                        +-- failure --> 0, or RUNNING for a waiter
  *
- * A waiter whose wake carries the turn (`handed`) runs its own function; any
- * other wake says that it is done. So nobody who was woken looks again, and
- * none of them touches the word after DONE.
+ * A waiter whose wake transfers the turn (`handed`) runs its own function. Any
+ * other wake means that it is done. So no woken waiter looks at the word again,
+ * and none accesses it after DONE.
  *
- * owner_ is written by the one that runs. Others compare it with themselves,
- * which a stale value cannot equal.
+ * Only the running caller writes owner_. Others compare it with their own
+ * identity, which a stale value cannot equal.
  */
 #include "sennit/once.h"
 
@@ -38,17 +38,17 @@ void sennit_once_init(sennit_once *o)
 void sennit_once_destroy(sennit_once *o)
 {
 	MISUSE(a_load_rlx(&o->state_) & (RUNNING | WAIT_QUEUE_WAITERS),
-	       "sennit_once_destroy", "its function runs");
+	       "sennit_once_destroy", "the function of the once is running");
 }
 
-/* Also while somebody who came too late for the fast path holds the lock: once
- * it has been done it is done. */
+/* Also true while a late caller holds the lock: DONE is final. */
 bool sennit_once_is_done(const sennit_once *o)
 {
 	return a_load_acq(&o->state_) & DONE; /* <- wait_queue.unlock */
 }
 
-/* Whoever passes may free it, so not while it is locked. */
+/* A caller that passes may free the object, so it must not pass while the word
+ * is locked. */
 static inline bool may_pass(const sennit_once *o)
 {
 	return a_load_acq(&o->state_) == DONE; /* <- wait_queue.unlock */
@@ -69,7 +69,7 @@ static int enter(sennit_once *o, sennit_time deadline, const char *call)
 		return word & DONE ? IS_DONE : TURN;
 	}
 	MISUSE(a_load_rlx(&o->owner_) == sn_wait_identity(), call,
-	       "called by its own function");
+	       "called from its own function");
 	if (!deadline) {
 		sn_wait_queue_unlock(&o->state_, word);
 		return -ETIMEDOUT;
@@ -100,7 +100,7 @@ static void finish(sennit_once *o)
 	sn_wake_all(waiters);
 }
 
-/* The turn goes to the one who has waited longest, if any. */
+/* The waiter that has waited longest, if any, gets the turn. */
 static void give_up(sennit_once *o)
 {
 	uint32_t       word;

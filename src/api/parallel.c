@@ -3,16 +3,17 @@
 
 #include "wait/group_join.h"
 #include "worker/fork_exit.h"
+#include "worker/upkeep.h"
 
 #define ALL_FLAGS SENNIT_PARALLEL_DETERMINISTIC
 
-/* How long a piece should take: long beside a cut and a look at the clock,
- * short beside what somebody may have to wait for the last one. */
+/* The target time of a piece: long compared with a cut and a clock reading,
+ * short compared with the time that the caller may wait for the last piece. */
 #define PIECE_TIME (10 * SENNIT_MICROSECOND)
 
-/* Without a grain no piece is larger than this part of a worker's share, and
- * the first is this part of the largest: too much of what turns out to take
- * long would be with one worker otherwise. */
+/* Without a grain, the largest piece is 1/LARGE_PART of a worker's share, and
+ * the first piece is 1/FIRST_PART of the largest. With larger pieces too much
+ * slow work could end up with one worker. */
 #define LARGE_PART 8
 #define FIRST_PART 8
 
@@ -38,7 +39,7 @@ int sn_parallel_open(struct parallel *p, const sennit_parallel_options *options,
 			     o->deadline ? o->deadline : SENNIT_NEVER, 0);
 	p->scheduler = s;
 	p->grain = o->grain;
-	p->workers = s->capacity ? a_load_rlx(&s->target) : 1;
+	p->workers = s->capacity ? sn_threads_target(&s->threads) : 1;
 	p->deterministic = o->flags & SENNIT_PARALLEL_DETERMINISTIC;
 	return 0;
 }
@@ -59,18 +60,19 @@ int sn_parallel_run(struct parallel *p, sennit_member_fn *run, void *argument)
 
 /* --- cutting ------------------------------------------------------------ */
 
-/* Whether nothing lies where w's next cut would go. */
+/* Whether there is no task where w's next cut would go. */
 static bool has_nothing(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
 
 	if (!s->capacity)
-		return sn_ring_is_empty(&w->pinned);
-	if (w->draining)
+		return !sn_run_queue_has_pinned(&w->run);
+	if (sn_run_queue_is_draining(&w->run))
 		return true;
 	if (s->config.placement != SENNIT_PLACEMENT_SPREAD)
-		return !sn_deque_has_tasks_owner(&w->deque);
-	/* It would go to another at once. Stale: see core/parking.h. */
+		return !sn_deque_has_tasks_owner(sn_worker_deque(w));
+	/* SPREAD: a cut would go to another worker at once. A stale value is
+	 * harmless, see core/parking.h. */
 	return sn_parking_has_sleepers(w->parking);
 }
 
@@ -83,24 +85,29 @@ bool sn_parallel_is_wanted(const struct range *r, struct worker *w)
 	return false;
 }
 
-/* One that nobody takes costs a stack where it is not joined as a call. */
+/* A member that nobody takes costs a stack, unless its wait can run it as a
+ * call. So members are offered only where that is possible, or where there is
+ * no other task. */
 bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	const struct worker *w = sn_self;
 
-	return ((w->pushes && w->pops) || has_nothing(w)) &&
+	return ((sn_run_queue_pushes(&w->run) && sn_run_queue_pops(&w->run)) ||
+		has_nothing(w)) &&
 	       !sennit_group_spawn(g, run, argument);
 }
 
 void sn_parallel_give_way(struct worker *w)
 {
-	bool is_due = w->dispatches == 1 && !sn_ring_is_empty(&w->pinned);
+	bool is_due = sn_run_queue_is_due(&w->run) &&
+		      sn_run_queue_has_pinned(&w->run);
 
-	if (unlikely(is_due || w->ready.head ||
-		     !sn_inbox_is_empty(&w->fibers))) {
+	if (unlikely(is_due || sn_run_queue_has_ready(&w->run) ||
+		     sn_mailbox_has_fibers(&w->mail))) {
 		sn_loop_yield(w);
-	} else if (unlikely(!sn_loop_tick(w))) {
-		w->dispatches = 1; /* the loop's turn, and now */
+	} else if (unlikely(!sn_upkeep_tick(w))) {
+		sn_run_queue_due_in(&w->run, 1); /* the loop must do the upkeep
+						  * now */
 		sn_loop_yield(w);
 	}
 }
@@ -122,7 +129,7 @@ size_t sn_parallel_middle(const struct loop *l, const struct range *r)
 	return r->begin + (kept < r->piece ? r->piece : kept);
 }
 
-/* The next piece shall take the time that pieces should. */
+/* Adapt the size of the next piece to the target time. */
 static void adapt(const struct loop *l, struct range *r, sennit_time took)
 {
 	if (took < PIECE_TIME / 2 && r->piece <= l->most / 2)
@@ -171,7 +178,7 @@ int sn_parallel_pieces(const struct loop *l, struct range *r, struct worker *w)
 
 /* --- for ---------------------------------------------------------------- */
 
-/* A part of the range that somebody works off. */
+/* A part of the range that one worker processes. */
 struct share {
 	const struct loop *loop;
 	struct range       range;
@@ -179,8 +186,8 @@ struct share {
 
 static int run_share(void *argument);
 
-/* Cut r in two. Without memory for it we do it all ourselves; cancelled we are
- * about to learn of it. */
+/* Cut r in two. If there is no memory for that, this worker does all of it. If
+ * the group is cancelled, the next check finds that. */
 static void cut(const struct loop *l, struct range *r)
 {
 	struct share other = { l, *r };

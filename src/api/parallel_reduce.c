@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_reduce.c - whoever cuts a range has the second half accumulated by
- * somebody, goes on with the first, waits for the other, and combines the two.
+/* parallel_reduce.c - a worker that cuts a range offers the second half to
+ * others, accumulates the first half itself, waits for the second, and combines
+ * the two.
  *
- * A cut costs a group, on the stack of whoever cuts; there are at most as many
- * at once as a range can be halved. The accumulator of the second half is its
- * own while it is accumulated, so as not to be on a line with the first.
+ * Each cut has a group, on the stack of the cutting worker. At most as many
+ * exist at once as a range can be halved. The second half has an accumulator of
+ * its own while it is accumulated, so that it does not share a cache line with
+ * the first.
  *
- * Where there is no memory for one there is no cut; where there must be, to
- * have the same result, both halves are done by one worker, one after the
- * other, in a reserve that was allocated beforehand. It is enough for one at a
- * time. So nothing fails for want of memory once anything has been called.
+ * If there is no memory for an accumulator, there is no cut. Where a cut is
+ * needed to get the same result (deterministic mode), one worker processes both
+ * halves in sequence. It uses a reserve that was allocated in advance and is
+ * large enough for one worker at a time. So nothing fails for lack of memory
+ * once a function of the program has been called.
  */
 #include "api/parallel.h"
 #include "base/memory.h"
@@ -19,34 +22,35 @@
 
 #define CALL "sennit_parallel_reduce"
 
-/* Accumulators up to this size lie on stacks. */
+/* Accumulators of up to this many bytes lie on stacks. */
 #define SMALL 64
 
-/* Where they lie. */
+/* Alignment of accumulators on stacks. */
 #define ALIGNED 16
 
-/* Deterministic, without a grain: how many parts of the whole. */
+/* Deterministic mode without a grain: the number of parts of the range. */
 #define PARTS 256
 
 struct reduce_call {
 	struct parallel         parallel;
 	const sennit_reduction *how;     /* fixed */
 	void                   *context; /* fixed */
-	struct loop             loop;    /* fixed, but for a context */
+	struct loop             loop;    /* fixed, except for its context */
 	size_t                  stride;  /* fixed: bytes of an accumulator */
-	size_t                  levels;  /* fixed: accumulators in it: */
-	char                   *reserve; /* under alone */
+	size_t                  levels;  /* fixed: number of accumulators in the
+					  * reserve */
+	char                   *reserve; /* under `alone` */
 	sennit_mutex            alone;
 };
 
-/* A part of the range that is accumulated on its own, and stored in *to. */
+/* A part of the range that is accumulated separately and stored in *to. */
 struct part {
 	struct reduce_call *call;
 	struct range        range;
 	void               *to;
 };
 
-/* Room for an accumulator. */
+/* Memory for one accumulator. */
 struct room {
 	_Alignas(ALIGNED) unsigned char small[SMALL];
 	void *memory;
@@ -82,7 +86,7 @@ static int fold(struct reduce_call *c, struct range *r, void *accumulator);
 
 /* --- parts -------------------------------------------------------------- */
 
-/* What is added up in small accumulators goes only in the end to where another
+/* A small accumulator is copied only at the end to `to`, where another worker
  * waits for it. */
 static int run_part(void *argument)
 {
@@ -101,7 +105,7 @@ static int run_part(void *argument)
 	return err;
 }
 
-/* Do *r in two halves, the second as a member of *g. */
+/* Process *r in two halves, the second one as a member of *g. */
 static int fold_both(struct reduce_call *c, struct range *r, void *accumulator,
 		     struct part *second, sennit_group *g)
 {
@@ -119,8 +123,8 @@ static int fold_both(struct reduce_call *c, struct range *r, void *accumulator,
 	return 0;
 }
 
-/* Do *r in two halves. Where there is no room for a second accumulator, *r
- * stays as it is, for the caller to do. */
+/* Process *r in two halves. If there is no memory for a second accumulator, *r
+ * is left unchanged for the caller. */
 static NOINLINE int halve(struct reduce_call *c, struct range *r,
 			  void *accumulator)
 {
@@ -140,7 +144,7 @@ static NOINLINE int halve(struct reduce_call *c, struct range *r,
 	return err;
 }
 
-/* --- one after the other ------------------------------------------------ */
+/* --- in sequence -------------------------------------------------------- */
 
 struct fold {
 	const struct reduce_call *call;
@@ -155,14 +159,14 @@ static int accumulate(void *context, size_t begin, size_t end)
 					end);
 }
 
-/* Whether there is stack for one more cut, and who would do it. */
+/* Whether the stack has room for one more cut, and other workers need it. */
 static bool is_cut_wanted(const struct range *r, struct worker *w)
 {
 	return (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
 	       sn_parallel_is_wanted(r, w);
 }
 
-/* Cutting it as often as is wanted. */
+/* Cut *r as often as other workers need it. */
 static int fold_as_wanted(struct reduce_call *c, const struct loop *l,
 			  struct range *r, void *accumulator)
 {
@@ -179,15 +183,15 @@ static int fold_as_wanted(struct reduce_call *c, const struct loop *l,
 	return err;
 }
 
-/* What is not longer than a piece. */
+/* Process a range that is not longer than a piece. */
 static int fold_piece(const struct loop *l, struct range *r)
 {
 	sn_parallel_give_way(sn_self);
 	return sn_parallel_pieces(l, r, sn_self);
 }
 
-/* As fold_as_told, with `reserve` for the second halves. A first half has ended
- * when its second one begins, so both have the rest of it. */
+/* Like fold_as_told, with `reserve` for the second halves. The first half has
+ * ended when the second one begins, so both can use the rest of the reserve. */
 static int fold_alone(struct reduce_call *c, const struct range *r,
 		      void *accumulator, char *reserve)
 {
@@ -210,7 +214,7 @@ static int fold_alone(struct reduce_call *c, const struct range *r,
 	return err;
 }
 
-/* Cutting it until no part is longer than the grain. */
+/* Cut *r until no part is longer than the grain. */
 static int fold_as_told(struct reduce_call *c, const struct loop *l,
 			struct range *r, void *accumulator)
 {
@@ -227,7 +231,7 @@ static int fold_as_told(struct reduce_call *c, const struct loop *l,
 	return err;
 }
 
-/* Add *r to *accumulator. An error stops all other parts at once. */
+/* Accumulate *r into *accumulator. An error stops all other parts at once. */
 static int fold(struct reduce_call *c, struct range *r, void *accumulator)
 {
 	struct fold f = { c, accumulator };
@@ -257,8 +261,8 @@ static void set_loop(struct reduce_call *c, size_t n)
 		c->loop.grain = sn_parallel_divide(n, PARTS);
 }
 
-/* How often the second half of a second half and so on is cut. A first half is
- * cut no more often: it is no longer, and a multiple of the grain. */
+/* How often the second half of a second half, and so on, is cut. A first half
+ * is cut no more often: it is not longer, and a multiple of the grain. */
 static size_t count_levels(const struct loop *l, struct range r)
 {
 	size_t levels = 0;
@@ -268,7 +272,7 @@ static size_t count_levels(const struct loop *l, struct range r)
 	return levels;
 }
 
-/* What no cut must do without. */
+/* Allocate the reserve for cuts that must not fail. */
 static int take_reserve(struct reduce_call *c, const struct range *whole)
 {
 	const sennit_allocator *a = &c->parallel.scheduler->memory;
@@ -292,7 +296,7 @@ static void give_reserve(const struct reduce_call *c)
 		a->release(a->context, c->reserve, c->levels * c->stride);
 }
 
-/* Reduce [begin, end), which is not empty, to *accumulator. */
+/* Reduce [begin, end), which is not empty, into *accumulator. */
 static int reduce(struct reduce_call *c, size_t begin, size_t end,
 		  void *accumulator)
 {

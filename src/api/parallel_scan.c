@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_scan.c - the range in blocks, in two passes over them.
+/* parallel_scan.c - an inclusive scan of a range that is split in blocks, in
+ * two passes over them.
  *
- *	pass 1   block 0: put out   blocks 1.., but the last: accumulated
- *	between  what lies before each block: combined, one after the other
- *	pass 2                      blocks 1..: put out, from there on
+ *	pass 1   block 0: put out   blocks 1.., except the last: accumulated
+ *	between  the sum before each block: combined in sequence
+ *	pass 2                      blocks 1..: put out, from that sum on
  *
- * With P workers and P + 1 blocks both passes have P blocks that are worked on,
- * so they take 2/(P + 1) of the time that one worker needs: no division into
+ * With P workers and P + 1 blocks, each pass processes P blocks in parallel. So
+ * a scan takes 2/(P + 1) of the time that one worker needs. No division into
  * equal blocks takes less.
  */
 #include "api/parallel.h"
@@ -16,11 +17,10 @@
 
 #define CALL "sennit_parallel_scan"
 
-/* Deterministic: how many blocks. */
+/* Deterministic mode: the number of blocks. */
 #define BLOCKS 64
 
-/* Within a block, how many indices between two looks whether to stop: this part
- * of it. */
+/* A block checks whether to stop after each 1/STRIDES of its indices. */
 #define STRIDES 64
 
 struct scan_call {
@@ -29,10 +29,12 @@ struct scan_call {
 	void              *context; /* fixed */
 	size_t             begin;   /* fixed */
 	size_t             end;     /* fixed */
-	size_t             block;   /* fixed: size of all but the last */
+	size_t             block;   /* fixed: size of all blocks except the
+				     * last */
 	size_t             blocks;  /* fixed */
 	size_t             stride;  /* fixed: bytes of an accumulator */
-	char              *memory;  /* one for each block, then one more */
+	char              *memory;  /* one accumulator per block, then one
+				     * more */
 };
 
 typedef int accumulate_fn(void *context, void *accumulator, size_t begin,
@@ -43,7 +45,7 @@ static void *accumulator(const struct scan_call *c, size_t block)
 	return c->memory + block * c->stride;
 }
 
-/* An error stops all blocks at once. */
+/* Report an error to the group, so that all blocks stop. */
 static int tell(struct scan_call *c, int err)
 {
 	if (err)
@@ -125,8 +127,8 @@ static int pass(struct scan_call *c, sennit_range_fn *run, size_t first,
 	return err ? err : other;
 }
 
-/* Make the accumulator of each block but the first, which is its own, that of
- * all blocks before it. */
+/* Set the accumulator of each block except the first to the sum of all blocks
+ * before it. The first keeps its own. */
 static void combine_blocks(struct scan_call *c)
 {
 	size_t size = c->how->reduction.size;
@@ -155,7 +157,7 @@ static int scan(void *argument)
 
 /* --- the call ----------------------------------------------------------- */
 
-/* How many blocks, at most, there are to be of n indices. */
+/* The maximum number of blocks for n indices. */
 static size_t choose_blocks(const struct scan_call *c, size_t n)
 {
 	size_t workers = c->parallel.workers;
@@ -175,7 +177,7 @@ static void divide(struct scan_call *c, size_t n)
 	c->blocks = sn_parallel_divide(n, c->block);
 }
 
-/* The accumulators lie on lines of their own. */
+/* Each accumulator lies on cache lines of its own. */
 static int take_memory(struct scan_call *c)
 {
 	const sennit_allocator *a = &c->parallel.scheduler->memory;

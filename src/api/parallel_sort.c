@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_sort.c - halves are sorted by whoever takes them, from one buffer
- * into the other; their merge is a loop over the places of its output.
+/* parallel_sort.c - a parallel merge sort. Halves are sorted by any workers,
+ * from one buffer into the other. Each merge is a parallel loop over the
+ * positions of its output.
  *
- * The elements must be in the array again, each once, also when the sort is
- * given up. A merge only reads what it merges: when it has ended and the sort
- * is given up by then, it is undone by a copy. What has not begun leaves the
- * elements where they are wanted, or copies them there.
+ * All elements must be in the array again when the sort ends, each exactly
+ * once, even if the sort was cancelled. A merge only reads its input. If the
+ * sort is cancelled by the time a merge has ended, a copy of its input undoes
+ * it. A part that has not begun leaves the elements where they are wanted, or
+ * copies them there.
  */
 #include "api/parallel.h"
 #include "core/mergesort.h"
@@ -15,7 +17,7 @@
 
 #define CALL "sennit_parallel_sort"
 
-/* What one worker sorts alone, by default, and at least. */
+/* By default and at least, one worker sorts this many elements alone. */
 #define CHUNK       2048
 #define CHUNK_BYTES 32768
 #define CHUNK_LEAST 32
@@ -29,12 +31,13 @@ struct sort_call {
 	size_t          chunk; /* fixed */
 };
 
-/* Some neighbouring elements. */
+/* A range of neighbouring elements. */
 struct stretch {
 	struct sort_call *call;
 	size_t            begin;
 	size_t            count;
-	bool              into_other; /* where they are wanted */
+	bool              into_other; /* whether the result is wanted in
+				       * `other` */
 };
 
 static char *element(const struct sort_call *c, bool in_other, size_t i)
@@ -42,7 +45,7 @@ static char *element(const struct sort_call *c, bool in_other, size_t i)
 	return (in_other ? c->other : c->data) + i * c->order.size;
 }
 
-/* Whether to give up: then everybody will. */
+/* Whether to give up. If so, all workers will. */
 static bool stops(struct sort_call *c)
 {
 	int err = sn_parallel_stops(&c->parallel.group);
@@ -60,10 +63,12 @@ struct merge {
 	char             *to;
 };
 
-/* It need not once the sort is given up. Who says so then has seen that. */
+/* A cancelled sort may leave input that is not sorted. A worker that finds a
+ * contradiction for that reason has already seen the cancel. */
 static void must_agree(struct sort_call *c, bool agrees)
 {
-	MISUSE(!agrees && !stops(c), CALL, "the comparison contradicts itself");
+	MISUSE(!agrees && !stops(c), CALL,
+	       "the comparison function is inconsistent");
 }
 
 static int merge_piece(void *context, size_t begin, size_t end)
@@ -87,7 +92,7 @@ static int merge_piece(void *context, size_t begin, size_t end)
 	return 0;
 }
 
-/* Merge the two sorted halves of *s, of which the first has n. */
+/* Merge the two sorted halves of *s. The first half has n elements. */
 static void merge_halves(struct stretch *s, size_t n)
 {
 	struct sort_call *c = s->call;
@@ -105,12 +110,13 @@ static void merge_halves(struct stretch *s, size_t n)
 	m.to = element(c, s->into_other, s->begin);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	(void)!sn_parallel_loop(&l, 0, s->count);
-	(void)!sennit_group_wait(&g); /* stopped: the caller asks */
+	(void)!sennit_group_wait(&g); /* cancelled: the caller checks */
 }
 
-/* --- stretches ---------------------------------------------------------- */
+/* --- ranges ------------------------------------------------------------- */
 
-/* Leave it as it is, where it is wanted. */
+/* Give up: leave the elements unchanged, in the buffer where they are
+ * wanted. */
 static void leave(const struct stretch *s, bool is_in_other)
 {
 	const struct sort_call *c = s->call;
@@ -149,7 +155,7 @@ static void sort_halves(struct stretch *s)
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	offered = sn_parallel_offer(&g, sort, &second);
 	(void)sort(&first);
-	(void)!sennit_group_wait(&g); /* a cancel: sort sees to that */
+	(void)!sennit_group_wait(&g); /* cancelled: sort() checks */
 	if (!offered)
 		(void)sort(&second);
 	if (!stops(s->call))

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - items in chunks, each with a tag that knows its state.
+/* pool.c - items in chunks. Each item has a tag with its state.
  *
  *	chunk   { tags: t0 t1 t2 ... | items: i0 i1 i2 ... }
- *	tag     next: that of the next free item, or a mark: on loan
+ *	tag     next: the tag of the next free item, or a mark: on loan
  *
- * A bounded pool has one chunk; an unbounded one doubles with each, the largest
- * first in the list, so there are few to search for the item that is returned.
- * Its state stands beside the items, where a program that writes before or
- * behind its item does not find it, and an address that is no item's is never
- * looked at.
+ * A bounded pool has one chunk. An unbounded pool doubles with each chunk, and
+ * its list has the largest chunk first, so the search for a returned item is
+ * short. The state of an item lies apart from the item. A program that writes
+ * before or behind its item does not change it, and an address that is not an
+ * item's is never dereferenced.
  *
- * Under the word's lock: the free tags and the waiters, of which at least one
- * is empty. Hooks and the allocator are called without it, on a tag that is
- * nobody else's.
+ * The word's lock protects the free tags and the waiters, of which at least one
+ * list is empty. Hooks and the allocator are called without the lock, on a tag
+ * that no other thread uses.
  */
 #include "sennit/pool.h"
 
@@ -23,35 +23,37 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* Items in an unbounded pool's first chunk. */
+/* The number of items in an unbounded pool's first chunk. */
 #define FIRST_CHUNK TORTURED(1u, 16u)
 
 struct tag {
-	struct tag *next; /* under lock: free; or one of the marks below */
+	struct tag *next; /* under lock: next free tag, or one of the marks
+			   * below */
 	void       *item; /* fixed */
 	bool        made; /* handed: the item is constructed */
 };
 
-/* tag.next of an item that is not free; never dereferenced. */
+/* Values of tag.next for an item that is not free; never dereferenced. */
 static struct tag on_loan, returning;
 
 struct chunk {
 	struct chunk *next;  /* fixed */
 	char         *items; /* fixed */
-	size_t        bytes; /* fixed: of the items */
-	size_t        size;  /* fixed: of the chunk, as allocated */
+	size_t        bytes; /* fixed: size of the items */
+	size_t        size;  /* fixed: size of the chunk as allocated */
 	struct tag    tags[];
 };
 
-/* Who waits for an item. */
+/* A waiting borrower. */
 struct borrower {
 	struct waiter waiter;
-	struct tag   *tag; /* handed: with the wake */
+	struct tag   *tag; /* handed with the wake */
 };
 
 /* --- chunks ------------------------------------------------------------- */
 
-/* Bytes of a chunk of n items, *items of them before the first; 0: too many. */
+/* The size of a chunk of n items in bytes; 0: too large. *items becomes the
+ * offset of the first item. */
 static size_t chunk_size(const sennit_pool *p, size_t n, size_t *items)
 {
 	const size_t alignment = p->config_.alignment;
@@ -67,7 +69,8 @@ static size_t chunk_size(const sennit_pool *p, size_t n, size_t *items)
 	return __builtin_add_overflow(head, tail, &size) ? 0 : size;
 }
 
-/* A chunk of n items, its tags linked in order; NULL: out of memory. */
+/* Allocate a chunk of n items, with its tags linked in order. NULL: out of
+ * memory. */
 static struct chunk *make_chunk(const sennit_pool *p, size_t n)
 {
 	const sennit_allocator *a = &p->allocator_;
@@ -93,17 +96,18 @@ static struct chunk *make_chunk(const sennit_pool *p, size_t n)
 	return c;
 }
 
-/* Add a chunk to *p, which has no free tag. Lock held. */
+/* Add a chunk to *p, which must have no free tag. Lock held. */
 static void add_chunk(sennit_pool *p, struct chunk *c)
 {
 	ASSERT(!p->free_);
-	c->next = a_load_rlx(&p->chunks_); /* changes under the lock only */
+	c->next = a_load_rlx(&p->chunks_); /* not raced: it changes only under
+					    * the lock */
 	p->free_ = &c->tags[0];
 	p->total_ += c->bytes / p->stride_;
-	a_store_rel(&p->chunks_, c); /* -> pool.chunk: all of it */
+	a_store_rel(&p->chunks_, c); /* -> pool.chunk: the whole chunk */
 }
 
-/* The tag of an item; NULL: it is none of *p's. */
+/* The tag of an item. NULL: the item does not belong to *p. */
 static struct tag *tag_of(const sennit_pool *p, const void *item)
 {
 	struct chunk *c = a_load_acq(&p->chunks_); /* <- pool.chunk */
@@ -144,7 +148,9 @@ int sennit_pool_init(sennit_pool *p, const sennit_pool_config *config)
 	made.stride_ &= ~(alignment - 1);
 	made.config_.alignment = alignment;
 	if (!config->construct && !config->destroy)
-		made.config_.policy = SENNIT_POOL_PRESERVE; /* the same */
+		made.config_.policy = SENNIT_POOL_PRESERVE; /* without hooks the
+							     * policies are
+							     * equal */
 	made.allocator_ = config->allocator ? *config->allocator
 					    : sn_memory_libc;
 	made.config_.allocator = NULL;
@@ -183,11 +189,12 @@ static bool has_loans(const sennit_pool *p, const struct chunk *c)
 void sennit_pool_destroy(sennit_pool *p)
 {
 	const uint32_t word = sn_wait_queue_lock(&p->state_);
-	struct chunk  *chunks = a_load_rlx(&p->chunks_); /* see add_chunk */
+	struct chunk  *chunks = a_load_rlx(&p->chunks_); /* not raced: the lock
+							  * is held */
 	struct chunk  *c;
 
 	MISUSE(word & WAIT_QUEUE_WAITERS, "sennit_pool_destroy",
-	       "somebody waits for an item");
+	       "a fiber or thread still waits for an item");
 	for (c = chunks; c; c = c->next)
 		MISUSE(has_loans(p, c), "sennit_pool_destroy",
 		       "an item is on loan");
@@ -204,7 +211,7 @@ void sennit_pool_destroy(sennit_pool *p)
 
 /* --- borrowing ---------------------------------------------------------- */
 
-/* Take a free tag for a loan; NULL when there is none. Lock held. */
+/* Take a free tag for a loan. NULL: none is free. Lock held. */
 static inline struct tag *take_free(sennit_pool *p)
 {
 	struct tag *t = p->free_;
@@ -216,8 +223,8 @@ static inline struct tag *take_free(sennit_pool *p)
 	return t;
 }
 
-/* Make more items. Others may do the same meanwhile, or return some: then what
- * was made is given back. */
+/* Allocate more items. If another thread has meanwhile done the same, or
+ * returned an item, the new chunk is freed. */
 static int grow(sennit_pool *p, struct tag **out, size_t total)
 {
 	struct chunk *c = make_chunk(p, total ? total : FIRST_CHUNK);
@@ -276,7 +283,8 @@ static int take(sennit_pool *p, struct tag **out, sennit_time deadline)
 
 /* --- returning ---------------------------------------------------------- */
 
-/* Make the tag, whose mark is as given, free, or lend it to who waits. */
+/* Make the tag free, or lend it to a waiter. `mark` is the mark that the tag
+ * must have. */
 static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 {
 	uint32_t       word = sn_wait_queue_lock(&p->state_);
@@ -297,7 +305,7 @@ static void put(sennit_pool *p, struct tag *t, const struct tag *mark)
 		sn_wake(n);
 }
 
-/* Nobody else may return the item from now on. */
+/* Mark the item, so that no other thread can return it. */
 static void mark_returning(sennit_pool *p, struct tag *t)
 {
 	uint32_t word = sn_wait_queue_lock(&p->state_);
@@ -312,7 +320,8 @@ void sennit_pool_return(sennit_pool *p, void *item)
 {
 	struct tag *t = tag_of(p, item);
 
-	MISUSE(!t, "sennit_pool_return", "the item is none of this pool's");
+	MISUSE(!t, "sennit_pool_return",
+	       "the item does not belong to this pool");
 	if (p->config_.policy == SENNIT_POOL_PRESERVE) {
 		put(p, t, &on_loan);
 		return;
@@ -324,7 +333,7 @@ void sennit_pool_return(sennit_pool *p, void *item)
 	put(p, t, &returning);
 }
 
-/* --- borrowing, with what makes an item --------------------------------- */
+/* --- borrowing, with construction --------------------------------------- */
 
 static int borrow(sennit_pool *p, void **item, sennit_time deadline)
 {

@@ -10,28 +10,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Who changes faster than we read is reported without a name of its own. */
+/* After this many failed reads, the report shows the fiber without its own
+ * name, because it changes too fast. */
 #define TRIES 8
 
 typedef void visitor(void *context, const sennit_report_entry *entry);
 
 /* --- walking ------------------------------------------------------------ */
 
-/* What every entry of w begins as; whatever runs has run since w's clock. */
+/* The initial values of each entry of w. A running task has been running since
+ * w's clock. */
 static sennit_report_entry entry_of(const struct worker *w)
 {
 	return (sennit_report_entry){
 		.size = sizeof(sennit_report_entry),
 		.worker = w->threaded ? w->index : SENNIT_REPORT_BOUND,
-		/* Stale: the last owner's, or 0, as one begins. */
-		.thread = a_load_rlx(&w->thread_id),
+		.thread = sn_thread_number(&w->thread),
 		.since = a_load_rlx(&w->clock),
 		.deadline = SENNIT_NEVER,
 	};
 }
 
-/* Look at the fiber and its name; false: it has gone on to something else
- * meanwhile, so that one may not belong to the other. */
+/* Read the fiber's state and name. Returns false if the fiber has changed
+ * meanwhile, so that the two may not belong together. */
 static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
 		 char name[SENNIT_NAME_SIZE])
 {
@@ -42,7 +43,8 @@ static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
 	e->name = sn_task_name_read(&f->name, name)
 			  ? name
 			  : sn_task_names_get(e->task);
-	/* Who has seen another task's name sees the other task. */
+	/* A reader that has seen another task's name also sees that other
+	 * task. */
 	return a_load_rlx(&f->state.doing) == doing &&
 	       a_load_rlx(&f->state.task) == (uintptr_t)e->task;
 }
@@ -70,9 +72,9 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 	sennit_report_entry e = entry_of(w);
 
 	e.state = SENNIT_REPORT_QUEUED;
-	e.count = !sn_inbox_is_empty(&w->tasks_in);
+	e.count = sn_mailbox_has_tasks(&w->mail);
 	if (w->threaded)
-		e.count += sn_deque_count(&w->deque);
+		e.count += sn_deque_count(sn_worker_deque(w));
 	else
 		e.count += sn_backlog_count(&w->own);
 	if (e.count)
@@ -81,18 +83,14 @@ static void visit_queued(struct worker *w, visitor *visit, void *context)
 
 static void visit_worker(struct worker *w, visitor *visit, void *context)
 {
-	struct link *l;
+	struct sennit_fiber *f = NULL;
 
 	if (!w->threaded)
 		visit_fiber(w, &w->main, visit, context);
-	os_lock(&w->roster_lock);
-	l = w->roster;
-	while (l) {
-		visit_fiber(w, container_of(l, struct sennit_fiber, roster),
-			    visit, context);
-		l = sn_link_after(l, w->roster);
-	}
-	pthread_mutex_unlock(&w->roster_lock);
+	sn_roster_lock(&w->roster);
+	while ((f = sn_roster_next(&w->roster, f)))
+		visit_fiber(w, f, visit, context);
+	sn_roster_unlock(&w->roster);
 	visit_queued(w, visit, context);
 }
 
@@ -102,7 +100,7 @@ static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
 		.size = sizeof(e),
 		.state = SENNIT_REPORT_QUEUED,
 		.worker = SENNIT_REPORT_BACKGROUND,
-		.count = sn_backlog_count(&s->backlog), /* of a moment */
+		.count = sn_backlog_count(&s->backlog), /* a snapshot */
 		.deadline = SENNIT_NEVER,
 	};
 
@@ -112,28 +110,25 @@ static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
 
 void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
 {
-	struct link *l;
+	struct binding *b = NULL;
 
 	for (uint32_t i = 0; i < s->capacity; i++)
 		visit_worker(s->workers[i], visit, context);
 	visit_backlog(s, visit, context);
-	os_lock(&s->lock);
-	l = s->bound;
-	while (l) {
-		visit_worker(container_of(l, struct worker, bound), visit,
-			     context);
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		visit_worker(sn_worker_bound(b), visit, context);
+	sn_bound_unlock(&s->bound);
 }
 
 /* --- printing ----------------------------------------------------------- */
 
 struct page {
-	const char *scheduler; /* its name */
+	const char *scheduler; /* name of the scheduler */
 	int         fd;
 	uint32_t    entries;
-	bool        hopeless; /* so far: nobody here wakes anybody */
+	bool        hopeless; /* so far, no entry can make progress or wake
+			       * another */
 };
 
 static const char *const waits[] = {
@@ -143,7 +138,7 @@ static const char *const waits[] = {
 	[SENNIT_WAITS_FOR_MUTEX] = "mutex",
 	[SENNIT_WAITS_FOR_COND] = "condition variable",
 	[SENNIT_WAITS_FOR_NOTIFY] = "a notify, mutex",
-	[SENNIT_WAITS_FOR_TIME] = "its time to come",
+	[SENNIT_WAITS_FOR_TIME] = "the end of its sleep",
 	[SENNIT_WAITS_FOR_WORK] = "its own tasks and fibers, to unbind",
 	[SENNIT_WAITS_FOR_RWLOCK] = "reader-writer lock",
 	[SENNIT_WAITS_FOR_SEMAPHORE] = "semaphore",
@@ -153,7 +148,7 @@ static const char *const waits[] = {
 	[SENNIT_WAITS_FOR_CALL] = "a blocking call",
 	[SENNIT_WAITS_FOR_POOL] = "pool",
 	[SENNIT_WAITS_FOR_CHANNEL] = "channel",
-	[SENNIT_WAITS_FOR_SELECT] = "one of several, the first",
+	[SENNIT_WAITS_FOR_SELECT] = "one of several objects, the first",
 	[SENNIT_WAITS_FOR_FUTURE] = "future",
 	[SENNIT_WAITS_FOR_GROUP] = "group",
 };
@@ -163,7 +158,7 @@ static uint64_t milliseconds(sennit_time from, sennit_time to)
 	return to > from ? (to - from) / SENNIT_MILLISECOND : 0;
 }
 
-/* Where it is. */
+/* Print the worker and thread of an entry. */
 static void print_place(char *text, size_t size, const struct page *p,
 			const sennit_report_entry *e)
 {
@@ -197,7 +192,7 @@ static void print_wait(char *text, size_t size, const sennit_report_entry *e)
 		 left);
 }
 
-/* What it does. */
+/* Print what the fiber does. */
 static void print_state(char *text, size_t size, const sennit_report_entry *e)
 {
 	switch (e->state) {
@@ -212,7 +207,7 @@ static void print_state(char *text, size_t size, const sennit_report_entry *e)
 	}
 }
 
-/* What runs there: a name, and the function that it stands for. */
+/* Print the name and function of the task. */
 static void print_name(char *text, size_t size, const sennit_report_entry *e)
 {
 	char function[128] = "its own stack";
@@ -248,8 +243,8 @@ static void print_queued(const struct page *p, const sennit_report_entry *e,
 		 e->count);
 }
 
-/* Whether it runs, or something wakes it that is not one of the others. Whoever
- * waits for a group is woken by the members alone. */
+/* Whether the fiber runs, or is woken by something other than fibers of this
+ * scheduler. A wait for a group has a deadline but only its members end it. */
 static bool is_hopeful(const sennit_report_entry *e)
 {
 	if (e->state != SENNIT_REPORT_BLOCKED ||
@@ -274,7 +269,7 @@ static void print_entry(void *context, const sennit_report_entry *e)
 		print_fiber(p, e, place);
 }
 
-/* Of a moment, and idle ones with workers are not seen. */
+/* A snapshot. Idle stacks in the caches of workers are not counted. */
 static void print_limit(sennit_scheduler *s, int fd)
 {
 	struct stacks_count stacks = sn_stacks_count(&s->stacks);
@@ -291,12 +286,13 @@ void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
 {
 	struct page p = { .scheduler = s->name, .fd = fd };
 
-	/* Before and after: who was woken in between would be missed. */
+	/* Check before and after: a fiber that was woken in between would be
+	 * missed. */
 	p.hopeless = !sn_gate_active(&s->gate);
 	sennit_scheduler_report(s, print_entry, &p);
 	print_limit(s, fd);
 	if (!p.entries)
 		os_print(fd, "nothing runs or waits\n");
 	else if (p.hopeless && !sn_gate_active(&s->gate))
-		os_print(fd, "nothing inside can wake any of them\n");
+		os_print(fd, "nothing in the scheduler can wake any of them\n");
 }

@@ -44,7 +44,8 @@ int sennit_resources_create(sennit_resources **out, uint32_t cpus,
 sennit_resources *sennit_resources_retain(sennit_resources *r)
 {
 	check(r, "sennit_resources_retain");
-	a_add_rlx(&r->references, 1); /* the caller has one */
+	a_add_rlx(&r->references, 1); /* not the last one: the caller has a
+				       * reference */
 	return r;
 }
 
@@ -71,7 +72,8 @@ void sennit_resources_get_stats(sennit_resources       *r,
 	now.promised = r->shares.promised;
 	now.active = r->shares.held;
 	now.active_peak = r->shares.held_most;
-	now.waiting = a_load_rlx(&r->shares.waiting); /* under the lock */
+	now.waiting = a_load_rlx(&r->shares.waiting); /* not raced: it changes
+						       * under the lock */
 	now.yields = r->shares.moves;
 	pthread_mutex_unlock(&r->lock);
 	memset(stats, 0, size);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rwlock.c - phases of readers and single writers, in turns.
+/* rwlock.c - a phase-fair reader-writer lock: phases of readers and single
+ * writers alternate.
  *
- *	word   { how many readers : 28 | HELD by a writer | queue bits }
- *	list   readers, last come first, then writers, first come first
+ *	word   { number of readers : 28 | HELD by a writer | queue bits }
+ *	list   readers, newest first, then writers, oldest first
  *
- * Nobody takes it past a waiter, so it passes from hand to hand: whoever lets
- * go of it admits the next phase under the queue's lock. After a writer that is
- * all readers that wait, else the first writer; after the last reader the other
- * way round.
+ * No caller takes the lock past a waiter, so it is handed over: the unlock that
+ * frees it admits the next phase under the queue's lock. After a writer, all
+ * waiting readers are admitted, or else the first writer. After the last
+ * reader, the first writer is admitted, or else all readers.
  *
- * Readers stand in front for this: all are admitted at once, so their order
- * among themselves is nothing, and each is passed over once at most, by a
- * writer, before it is.
+ * Readers stand at the front for this. All of them are admitted at once, so
+ * their order among themselves does not matter. Each reader is passed over at
+ * most once, by one writer.
  *
- * Invariant: unlocked, with waiters, the lock is held, and readers do not wait
- * for readers unless a writer waits, or has given up and will admit them.
+ * Invariant: while the word is unlocked and there are waiters, the lock is
+ * held. Readers wait while readers hold the lock only if a writer waits, or has
+ * given up and will admit them.
  *
- * owner_ is written by the writer that holds it. Others compare it with
- * themselves, which a stale value cannot equal.
+ * Only the writer that holds the lock writes owner_. Others compare it with
+ * their own identity, which a stale value cannot equal.
  */
 #include "sennit/rwlock.h"
 
@@ -72,8 +74,8 @@ static bool has_writer(void *list)
 	return first && writes(first->prev);
 }
 
-/* Take all readers off the queue and count them in. Returns their chain, first
- * come first. Lock held. */
+/* Unlink all waiting readers and add them to the word's count. Returns their
+ * chain, oldest first. Lock held. */
 static struct link *admit_readers(sennit_rwlock *l, uint32_t *word)
 {
 	struct link *admitted = NULL;
@@ -90,7 +92,7 @@ static struct link *admit_readers(sennit_rwlock *l, uint32_t *word)
 	return admitted;
 }
 
-/* The same with the first writer. */
+/* The same for the first writer. */
 static struct link *admit_writer(sennit_rwlock *l, uint32_t *word)
 {
 	struct link *admitted = NULL;
@@ -115,8 +117,8 @@ static void unlock_and_wake(sennit_rwlock *l, uint32_t word,
 	sn_wake_all(admitted);
 }
 
-/* The last reader or the writer has gone: word says so, the queue's lock is
- * held. */
+/* The last reader or the writer has left, and `word` shows that. Lock held on
+ * entry. */
 static void pass(sennit_rwlock *l, uint32_t word, bool readers_first)
 {
 	struct link *next = NULL;
@@ -130,7 +132,7 @@ static void pass(sennit_rwlock *l, uint32_t word, bool readers_first)
 	unlock_and_wake(l, word, next);
 }
 
-/* A writer gave up: readers that wait because of it go, if they still do. */
+/* A writer has given up: admit the readers that wait only because of it. */
 static void hold_back_no_more(sennit_rwlock *l)
 {
 	uint32_t     word = sn_wait_queue_lock(&l->state_);
@@ -146,11 +148,11 @@ static void hold_back_no_more(sennit_rwlock *l)
 static uint32_t with_reader(uint32_t word)
 {
 	MISUSE(word / READER == SENNIT_RWLOCK_MAX, "sennit_rwlock_lock_shared",
-	       "there would be more than SENNIT_RWLOCK_MAX readers");
+	       "there are SENNIT_RWLOCK_MAX readers already");
 	return word + READER;
 }
 
-/* Queue up and sleep, unless it can be had. */
+/* Wait in the queue, unless the lock can be taken. */
 static int wait_turn(sennit_rwlock *l, bool to_write, sennit_time deadline)
 {
 	const uint32_t  obstacle = to_write ? ~0U : HELD | WAIT_QUEUE_WAITERS;
@@ -237,7 +239,7 @@ void sennit_rwlock_unlock_shared(sennit_rwlock *l)
 
 	while (!(word & (WAIT_QUEUE_LOCKED | WAIT_QUEUE_WAITERS))) {
 		must_have_readers(word);
-		/* -> rwlock.unlock: what was read may change */
+		/* -> rwlock.unlock: the reads are done */
 		if (a_cas_weak_rel(&l->state_, &word, word - READER))
 			return;
 	}
@@ -255,7 +257,7 @@ static int lock(sennit_rwlock *l, sennit_time deadline)
 	/* <- rwlock.unlock */
 	if (unlikely(!a_cas_acq(&l->state_, &unlocked, HELD))) {
 		MISUSE(a_load_rlx(&l->owner_) == self, "sennit_rwlock_lock",
-		       "the caller holds the lock already");
+		       "the caller already holds the lock");
 		err = wait_turn(l, true, deadline);
 	}
 	if (!err)
@@ -279,7 +281,7 @@ void sennit_rwlock_unlock(sennit_rwlock *l)
 
 	MISUSE(a_load_rlx(&l->owner_) != sn_wait_identity(),
 	       "sennit_rwlock_unlock",
-	       a_load_rlx(&l->owner_) ? "somebody else holds the lock"
+	       a_load_rlx(&l->owner_) ? "another fiber or thread holds the lock"
 				      : "nobody holds the lock as a writer");
 	a_store_rlx(&l->owner_, NULL);
 	TORTURE_POINT();

@@ -22,11 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ", task <name>" of what runs on f, if it has a name. */
+/* Write ", task <name>" for the task that runs on f, if it has a name. */
 static void describe_task(char *text, size_t size, struct sennit_fiber *f)
 {
 	char        own[SENNIT_NAME_SIZE];
-	char        shown[4 * SENNIT_NAME_SIZE]; /* each byte as \xNN */
+	char        shown[4 * SENNIT_NAME_SIZE]; /* each byte may become \xNN */
 	const char *name = own;
 
 	if (!sn_task_name_read(&f->name, own))
@@ -38,7 +38,7 @@ static void describe_task(char *text, size_t size, struct sennit_fiber *f)
 	snprintf(text, size, ", task %s", shown);
 }
 
-/* For messages: who is running. */
+/* Describe the running worker and fiber, for messages. */
 static void describe(char *text, size_t size)
 {
 	struct worker *w = sn_self;
@@ -122,7 +122,7 @@ int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 int sennit_bind(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_bind");
-	MISUSE(sn_self, "sennit_bind", "this thread is bound already");
+	MISUSE(sn_self, "sennit_bind", "this thread is already bound");
 	return sn_bind(s);
 }
 
@@ -136,8 +136,8 @@ void sennit_unbind(void)
 	sn_longjmp_check(w);
 	MISUSE(w->home.current != &w->main, "sennit_unbind",
 	       "called from a task, not from the thread's own stack");
-	MISUSE(w->unbinding, "sennit_unbind",
-	       "called by a task that it runs, or after one was left by "
+	MISUSE(sn_bound_is_leaving(&w->binding), "sennit_unbind",
+	       "called from a task that it runs, or after a task was left by "
 	       "longjmp()");
 	sn_unbind(w);
 }
@@ -150,7 +150,7 @@ sennit_scheduler *sennit_current(void)
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_workers");
-	return a_load_rlx(&s->target); /* a number, stale as any answer is */
+	return sn_threads_target(&s->threads); /* any answer may be stale */
 }
 
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
@@ -174,67 +174,66 @@ void sennit_scheduler_trim(sennit_scheduler *s)
 	sn_trim_tell(s);
 }
 
-/* Counters are read while their owners count: see sennit_stats. */
-static void add_worker(sennit_stats *sum, struct worker *w)
+/* The counters are read while their owners write them: see sennit_stats. */
+static void add_worker(sennit_stats *sum, struct counters_sum *done,
+		       struct worker *w)
 {
 	uint64_t fibers = sn_worker_blocked(w);
-	uint64_t stacks = a_load_rlx(&w->stacks);
+	uint64_t stacks = sn_roster_count(&w->roster);
 
-	sum->tasks += a_load_rlx(&w->tasks);
-	sum->steals += a_load_rlx(&w->steals);
-	sum->blocks += a_load_rlx(&w->blocks);
-	sum->parks += a_load_rlx(&w->parks);
+	sn_counters_add(done, &w->counters);
 	sum->fibers += fibers;
 	sum->stacks_idle += stacks > fibers ? stacks - fibers : 0;
-	if (!w->threaded || a_load_rlx(&w->has_thread)) /* a number, as all */
+	if (!w->threaded ||
+	    sn_thread_is_present(&w->thread)) /* only a statistic */
 		sum->trims_due += sn_trim_is_pending(w);
-	sum->threads += w->threaded &&
-			a_load_rlx(&w->has_thread); /* the same */
-	sum->fibers_peak += a_load_rlx(&w->blocked_peak);
+	sum->threads += w->threaded && /* only a statistic */
+			sn_thread_is_present(&w->thread);
 }
 
-static void add_slots(sennit_stats *sum, sennit_scheduler *s)
+static void add_workers(sennit_stats *sum, sennit_scheduler *s)
 {
-	if (!s->resources)
-		return;
-	os_lock(&s->resources->lock);
-	sum->active = s->sharer.held;
-	sum->waiting = s->sharer.waiting;
-	pthread_mutex_unlock(&s->resources->lock);
+	struct counters_sum done = { .tasks = 0 };
+	struct binding     *b = NULL;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		add_worker(sum, &done, s->workers[i]);
+	sn_bound_lock(&s->bound);
+	sn_bound_add_past(&s->bound, &done);
+	while ((b = sn_bound_next(&s->bound, b)))
+		add_worker(sum, &done, sn_worker_bound(b));
+	sn_bound_unlock(&s->bound);
+	sum->tasks = done.tasks;
+	sum->steals = done.steals;
+	sum->blocks = done.blocks;
+	sum->parks = done.parks;
+	sum->fibers_peak = done.fibers_peak;
+}
+
+static void add_stacks(sennit_stats *sum, sennit_scheduler *s)
+{
+	struct stacks_count stacks = sn_stacks_count(&s->stacks);
+
+	sum->stacks = stacks.made;
+	sum->stacks_idle += stacks.resting;
+	sum->stacks_trimmed = stacks.trimmed;
+	sum->stack_bytes = stacks.bytes;
+	sum->stacks_unguarded = stacks.unguarded;
 }
 
 void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 {
-	sennit_stats        sum = { .size = sizeof(sum) };
-	size_t              size;
-	struct stacks_count stacks;
-	struct link        *l;
+	sennit_stats sum = { .size = sizeof(sum) };
+	size_t       size;
 
 	MISUSE_INHERITED(s, "sennit_scheduler_stats");
 	MISUSE(!stats, "sennit_scheduler_stats", "stats is NULL");
 	size = stats->size;
 	MISUSE(size < sizeof(sum), "sennit_scheduler_stats",
 	       "stats->size is not set");
-	for (uint32_t i = 0; i < s->capacity; i++)
-		add_worker(&sum, s->workers[i]);
-	os_lock(&s->lock);
-	sum.tasks += s->past_tasks;
-	sum.blocks += s->past_blocks;
-	sum.parks += s->past_parks;
-	sum.fibers_peak += s->past_fibers_peak;
-	l = s->bound;
-	while (l) {
-		add_worker(&sum, container_of(l, struct worker, bound));
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
-	add_slots(&sum, s);
-	stacks = sn_stacks_count(&s->stacks);
-	sum.stacks = stacks.made;
-	sum.stacks_idle += stacks.resting;
-	sum.stacks_trimmed = stacks.trimmed;
-	sum.stack_bytes = stacks.bytes;
-	sum.stacks_unguarded = stacks.unguarded;
+	add_workers(&sum, s);
+	sn_slots_count(s, &sum.active, &sum.waiting);
+	add_stacks(&sum, s);
 	sum.blocking_threads = sn_blocking_threads_count(&s->blocking);
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.c - lock everything, look once, or queue up everywhere.
+/* select.c - locks all objects, tries each case once, or joins all queues.
  *
- * While all locks are held nobody can find the caller, nor can anything become
- * ready unseen. So a step of a select needs one claim, its partner's: two
- * selects that could serve each other come one after the other, and the second
- * finds the first waiting. (Linking one by one, as waits for events do, would
- * need both claims at once.)
+ * While all locks are held, no thread can find the caller, and no object can
+ * become ready unnoticed. So a step of a select needs only one claim, that of
+ * its partner. Two selects that could serve each other run in sequence, and the
+ * second one finds the first one waiting. (If the caller joined the queues one
+ * by one, as waits for events do, a step would need both claims at once.)
  */
 #include "sennit/select.h"
 
@@ -19,13 +19,13 @@
 
 _Static_assert(SENNIT_SELECT_MAX == LOCK_SET_MAX, "all can be locked at once");
 
-/* Cases that every caller's stack has room for: about 1 KiB. */
+/* Number of cases whose parties fit on every caller's stack: about 1 KiB. */
 enum { FEW = 8 };
 
 struct selection {
 	sennit_case    *cases;
 	size_t          count;
-	struct party   *parties; /* of each case, while it waits */
+	struct party   *parties; /* one per case, while it waits */
 	struct lock_set locks;
 };
 
@@ -62,7 +62,7 @@ static int try_event(sennit_event *e)
 	return 0;
 }
 
-/* As sn_channel_try_send says. */
+/* Returns what sn_channel_try_send returns. */
 static int try_case(const sennit_case *k, struct deal *d)
 {
 	switch (k->kind_) {
@@ -77,8 +77,8 @@ static int try_case(const sennit_case *k, struct deal *d)
 	}
 }
 
-/* The part that waits in this list already, or NULL. Each part that is linked
- * was joined before. */
+/* The part that already waits in this list, or NULL. All parts that are linked
+ * have been joined. */
 static struct party *find_part(const struct selection *s, size_t joined,
 			       void **list)
 {
@@ -91,7 +91,7 @@ static struct party *find_part(const struct selection *s, size_t joined,
 	return NULL;
 }
 
-/* The list of those who wait on the channel's other side. */
+/* The list of waiters on the other side of the channel. */
 static void **other_list_of(const sennit_case *k)
 {
 	sennit_channel *c = k->object_;
@@ -110,8 +110,8 @@ static void pair_up(const struct selection *s, size_t i, struct party *p)
 		p->twin->twin = p;
 }
 
-/* Of cases that are alike only the first waits: whoever ends that could not
- * find the others, and they must not be linked any more when it has. */
+/* Of equal cases only the first one waits. The thread that ends its wait could
+ * not find the others, and none of them may be linked afterwards. */
 static void join_case(struct selection *s, size_t i, struct waiter *whole)
 {
 	const sennit_case *k = &s->cases[i];
@@ -130,9 +130,10 @@ static void join_case(struct selection *s, size_t i, struct waiter *whole)
 		sn_lock_set_set(word_of(k), sn_lock_set_get(word_of(k)) | bits);
 }
 
-/* --- all of them -------------------------------------------------------- */
+/* --- all cases ---------------------------------------------------------- */
 
-/* Decides who is first, no more: any seed will do. */
+/* A random number below `limit`. It only decides which case comes first, so any
+ * seed will do. */
 static uint32_t random_below(uint32_t limit)
 {
 #ifdef SENNIT_DETERMINISTIC
@@ -161,8 +162,8 @@ static void shuffle(uint8_t order[], size_t count)
 	}
 }
 
-/* The first case, in a random order, that does not have to wait, and what came
- * of it; count: none. Locks held. */
+/* The first case, in random order, that need not wait; *err becomes its result.
+ * `count`: none. Locks held. */
 static size_t try_each(const struct selection *s, struct deal *d, int *err)
 {
 	uint8_t order[SENNIT_SELECT_MAX];
@@ -189,8 +190,8 @@ static void collect_locks(struct selection *s)
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* Unlink all parts but those of the object that ended the wait: it may be gone,
- * and has none of them any more. */
+/* Unlink all parts, except those of the object that ended the wait: it may be
+ * gone, and none of them is linked to it any more. */
 static void leave_others(const struct selection *s, size_t which)
 {
 	const void *gone = which < s->count ? s->cases[which].object_ : NULL;
@@ -204,7 +205,7 @@ static void leave_others(const struct selection *s, size_t which)
 	}
 }
 
-/* Locks held; they are not when this returns. */
+/* Join all queues and wait. Locks held on entry, not on return. */
 static int wait_for_each(struct selection *s, size_t *which,
 			 sennit_time deadline)
 {
@@ -251,7 +252,7 @@ NOINLINE static int wait_for_many(struct selection *s, size_t *which,
 
 /* --- calls -------------------------------------------------------------- */
 
-/* No case could be done. Locks held; they are not when this returns. */
+/* No case could proceed. Locks held on entry, not on return. */
 static int wait_until(struct selection *s, size_t *which, sennit_time deadline)
 {
 	if (!deadline) {
@@ -266,7 +267,7 @@ static int wait_until(struct selection *s, size_t *which, sennit_time deadline)
 static int select_until(sennit_case cases[], size_t count, size_t *which,
 			sennit_time deadline)
 {
-	struct selection s; /* not zeroed: it is large */
+	struct selection s; /* not zeroed, because it is large */
 	struct deal      d = { .partner = NULL };
 	size_t           i;
 	int              err = 0;

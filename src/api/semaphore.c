@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.c - the word's own bits are the permits nobody has.
+/* semaphore.c - the bits of the word above the queue bits count the free
+ * permits.
  *
- * While somebody waits, whoever gives serves the queue under the lock, from the
- * front, and stops at the first who wants more than there is: those behind must
- * not overtake it. Permits pass from hand to hand, so nobody who comes between
- * can take them.
+ * While there are waiters, every give serves the queue under the lock, from the
+ * front. It stops at the first waiter that wants more permits than there are,
+ * because those behind must not overtake it. Permits go directly to waiters, so
+ * no other caller can take them in between.
  *
- * Invariant: unlocked, the first waiter wants more than there is, or has given
- * up and will serve the queue itself.
+ * Invariant: while the word is unlocked, the first waiter wants more permits
+ * than there are, or has given up and will serve the queue itself.
  */
 #include "sennit/semaphore.h"
 
@@ -20,7 +21,7 @@
 
 struct taker {
 	struct waiter waiter;
-	uint32_t      n; /* fixed: how many it wants */
+	uint32_t      n; /* fixed: number of permits wanted */
 };
 
 _Static_assert(SENNIT_SEMAPHORE_MAX == UINT32_MAX / ONE,
@@ -32,7 +33,7 @@ _Static_assert(sizeof(sennit_semaphore) ==
 void sennit_semaphore_init(sennit_semaphore *s, uint32_t count)
 {
 	MISUSE(count > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_init",
-	       "the count is beyond SENNIT_SEMAPHORE_MAX");
+	       "the count is above SENNIT_SEMAPHORE_MAX");
 	a_init(&s->state_, count * ONE);
 	s->zero_ = 0;
 	s->waiters_ = NULL;
@@ -41,13 +42,14 @@ void sennit_semaphore_init(sennit_semaphore *s, uint32_t count)
 void sennit_semaphore_destroy(sennit_semaphore *s)
 {
 	MISUSE(a_load_rlx(&s->state_) & WAIT_QUEUE_WAITERS,
-	       "sennit_semaphore_destroy", "somebody waits for the semaphore");
+	       "sennit_semaphore_destroy",
+	       "a fiber or thread still waits for the semaphore");
 }
 
 /* --- serving the queue -------------------------------------------------- */
 
-/* Take off those whose turn it is, and their permits from the word. Returns
- * their chain. Lock held. */
+/* Unlink the waiters that can be served, and subtract their permits from the
+ * word. Returns their chain. Lock held. */
 static struct link *serve(sennit_semaphore *s, uint32_t *word)
 {
 	struct link *served = NULL;
@@ -67,7 +69,7 @@ static struct link *serve(sennit_semaphore *s, uint32_t *word)
 	return served;
 }
 
-/* Serve, unlock, leaving `word` but for what was taken, and wake. */
+/* Serve the queue, unlock with `word` less the permits taken, and wake. */
 static void serve_locked(sennit_semaphore *s, uint32_t word)
 {
 	struct link *served = serve(s, &word);
@@ -78,7 +80,7 @@ static void serve_locked(sennit_semaphore *s, uint32_t word)
 
 /* --- taking ------------------------------------------------------------- */
 
-/* Take n if there are so many and nobody waits. */
+/* Take n permits if there are enough and nobody waits. */
 static bool take_at_once(sennit_semaphore *s, uint32_t n)
 {
 	uint32_t word = a_load_rlx(&s->state_);
@@ -112,7 +114,7 @@ static int take_slow(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 	word |= sn_wait_queue_join(&s->waiters_, &t.waiter, false);
 	sn_wait_queue_unlock(&s->state_, word);
 	err = sn_wait_in(&s->state_, &s->waiters_, &t.waiter, deadline);
-	if (err) /* there may be enough for those who stood behind us */
+	if (err) /* the permits may suffice for the waiters behind this one */
 		serve_locked(s, sn_wait_queue_lock(&s->state_));
 	return err;
 }
@@ -122,7 +124,7 @@ static int take(sennit_semaphore *s, uint32_t n, sennit_time deadline)
 	if (likely(take_at_once(s, n)) || !n)
 		return 0;
 	MISUSE(n > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_take",
-	       "there can never be so many permits");
+	       "more than SENNIT_SEMAPHORE_MAX permits are wanted");
 	return take_slow(s, n, deadline);
 }
 
@@ -142,7 +144,7 @@ void sennit_semaphore_take(sennit_semaphore *s, uint32_t n)
 static uint32_t with_more(uint32_t word, uint32_t n)
 {
 	MISUSE(n > SENNIT_SEMAPHORE_MAX - word / ONE, "sennit_semaphore_give",
-	       "there would be more than SENNIT_SEMAPHORE_MAX");
+	       "the count would exceed SENNIT_SEMAPHORE_MAX");
 	return word + n * ONE;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.c - a count before the object, in one block with it.
+/* shared.c - created objects: a reference count in front of the object, in the
+ * same memory block.
  *
  *	block   { allocator | references | mark } { object }
  *
- * The mark tells a created object of its type from everything else. It is the
- * word before the object, so a look at one that was not created stays close to
- * it, and it is cleared before the block is freed.
+ * The mark identifies a created object and its type. It is the word just before
+ * the object, so checking an object that was not created reads only memory
+ * close to it. The mark is cleared before the block is freed.
  */
 #include "sennit/shared.h"
 
@@ -25,12 +26,12 @@ struct head {
 
 #define MARK UINT32_C(0x5e221700)
 
-/* What differs from type to type. */
+/* What differs between the types. */
 struct type {
 	uint32_t    mark;
 	uint32_t    size;
-	size_t      state;  /* where its word stands, with the queue's bits */
-	const char *retain; /* names of its calls */
+	size_t      state;  /* offset of its word, which has the queue bits */
+	const char *retain; /* names of its public calls */
 	const char *release;
 };
 
@@ -53,7 +54,7 @@ _Static_assert(_Alignof(struct head) >= _Alignof(sennit_mutex) &&
 			       sizeof(struct head),
 	       "the object is aligned, and follows the mark");
 
-/* Store the address of a new object, all zero. */
+/* Create an object that is all zeros, and store its address in *object. */
 static int create(void **object, const struct type *t,
 		  const sennit_allocator *allocator)
 {
@@ -90,15 +91,16 @@ static void retain(void *object, const struct type *t)
 	       "there are UINT32_MAX references");
 }
 
-/* Whether this was the last reference: then nobody else uses the object. */
+/* Drop a reference. Returns whether it was the last one; then no other thread
+ * uses the object. */
 static bool let_go(void *object, const struct type *t)
 {
 	struct head *h = head_of(object, t, t->release);
 
-	/* -> shared.release: what this user did
-	 * <- shared.release: what all others did */
+	/* -> shared.release: what this user did <- shared.release: what all
+	 * others did */
 	if (a_sub_acqrel(&h->references, 1) != 1) {
-		TORTURE_POINT(); /* it may be gone by now */
+		TORTURE_POINT(); /* the object may be gone */
 		return false;
 	}
 	return true;
@@ -121,7 +123,7 @@ static void release(void *object, const struct type *t)
 		return;
 	word = (const sennit_word *)((const char *)object + t->state);
 	MISUSE(a_load_rlx(word) & WAIT_QUEUE_WAITERS, t->release,
-	       "the last reference is given back while somebody waits");
+	       "the last reference is released while a fiber or thread waits");
 	free_object(object, t);
 }
 
@@ -160,7 +162,7 @@ int sennit_wait_group_create(sennit_wait_group **g, uint32_t count,
 	int   err;
 
 	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_create",
-	       "the count is beyond SENNIT_WAIT_GROUP_MAX");
+	       "the count is above SENNIT_WAIT_GROUP_MAX");
 	err = create(&made, &wait_group, allocator);
 	if (err)
 		return err;
@@ -189,7 +191,7 @@ int sennit_semaphore_create(sennit_semaphore **s, uint32_t count,
 	int   err;
 
 	MISUSE(count > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_create",
-	       "the count is beyond SENNIT_SEMAPHORE_MAX");
+	       "the count is above SENNIT_SEMAPHORE_MAX");
 	err = create(&made, &semaphore, allocator);
 	if (err)
 		return err;
@@ -255,7 +257,7 @@ void sennit_mutex_release(sennit_mutex *m)
 	if (!let_go(m, &mutex))
 		return;
 	MISUSE(a_load_rlx(&m->state_) || m->waiters_, "sennit_mutex_release",
-	       "the last reference is given back while the mutex is locked or "
+	       "the last reference is released while the mutex is locked or "
 	       "waited for");
 	free_object(m, &mutex);
 }

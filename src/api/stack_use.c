@@ -17,9 +17,9 @@ static size_t round_up(size_t bytes, size_t page)
 	return (bytes + page - 1) / page * page;
 }
 
-/* The stack_size in which so many bytes of frames fit: what is not for frames
- * is the same with any size. Who runs on another's stack may find no more than
- * half of it. */
+/* The smallest stack_size that fits `deepest` bytes of frames. The part of a
+ * stack that is not for frames is the same for every size. A group member that
+ * runs on its opener's stack may find only half of that stack free. */
 static size_t least_size(const sennit_scheduler *s, size_t deepest)
 {
 	size_t page = s->stacks.slabs.page;
@@ -48,7 +48,7 @@ void sennit_scheduler_stack_report(sennit_scheduler *s,
 		};
 
 		if (!use.tasks)
-			continue; /* or just being counted */
+			continue; /* or it is just being counted */
 		use.name = sn_task_names_get(use.task);
 		use.least = least_size(s, use.deepest);
 		visit(context, &use);
@@ -64,8 +64,8 @@ static void print_use(void *fd, const sennit_stack_use *use)
 	else if (use->task)
 		os_function_name((uintptr_t)use->task, name, sizeof(name));
 	os_print(*(const int *)fd,
-		 "%8zu bytes at most of %" PRIu64 " tasks %s: %zu KiB would "
-		 "do\n",
+		 "%8zu bytes at most in %" PRIu64 " tasks of %s: a stack of "
+		 "%zu KiB is enough\n",
 		 use->deepest, use->tasks, name, use->least / 1024);
 }
 

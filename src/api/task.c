@@ -8,14 +8,14 @@
 
 #include <errno.h>
 
-/* The bound scheduler, for the public call of that name. */
+/* The bound scheduler. `call` names the public call. */
 static sennit_scheduler *bound(const char *call)
 {
 	MISUSE(!sn_self, call, "no scheduler is bound to this thread");
 	return sn_self->scheduler;
 }
 
-/* On the bound scheduler, in the caller's domain. */
+/* Schedule on the bound scheduler, in the caller's domain. */
 static int schedule(const sennit_task *task, const char *call)
 {
 	sennit_scheduler *s = bound(call);
@@ -23,7 +23,7 @@ static int schedule(const sennit_task *task, const char *call)
 	return sn_place_packed(s, sn_domain_current(sn_self), task, call);
 }
 
-/* Apart, so that the usual way needs no frame. */
+/* A function of its own, so that the fast path needs no stack frame. */
 static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 {
 	const sennit_task task = { .run = run, .argument = argument };
@@ -31,7 +31,7 @@ static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 	return schedule(&task, "sennit_schedule");
 }
 
-/* From within a scope: a domain may be around it. */
+/* For a caller in a cancel scope, which may lie in a domain. */
 static NOINLINE int schedule_inside(struct worker *w, sennit_task_fn *run,
 				    void *argument)
 {
@@ -42,7 +42,7 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!w || !w->pushes || !run))
+	if (unlikely(!w || !sn_run_queue_pushes(&w->run) || !run))
 		return schedule_elsewhere(run, argument);
 	if (unlikely(w->home.current->scope))
 		return schedule_inside(w, run, argument);
@@ -97,7 +97,7 @@ const char *sennit_task_name(sennit_task_fn *run)
 	return sn_task_names_get(run);
 }
 
-/* --- arguments made in place -------------------------------------------- */
+/* --- arguments built in place ------------------------------------------- */
 
 static sennit_scheduler *named(sennit_scheduler *s, const char *call)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.c - a list of the tickets that are not done, the first of them due.
+/* ticket.c - a list of the tickets that are not done. The first one is due.
  *
  *	queue.first_ -> DUE <-> TAKEN <-> TAKEN <- queue.last_
  *
- * The queue's word is the lock of the list, of each ticket's waiters and of
- * what is to be called; it has no other bit, as the waiters are of several
- * lists. A ticket leaves the list when it is done, so the next one due is never
- * further away than the next in the list, however many were done before their
- * turn.
+ * The queue's word is the lock of the list, of each ticket's waiters, and of
+ * the pending calls. It has no other bits, because the waiters are in several
+ * lists. A ticket leaves the list when it is done. So the next ticket to become
+ * due is always the next in the list, even if many were done before their turn.
  *
- * Whoever sees DUE without the lock may go on: whoever set it still holds the
- * lock, but to be done with the ticket one must get that.
+ * A thread that sees DUE without the lock may continue. The thread that set DUE
+ * may still hold the lock, but no thread can mark the ticket as done without
+ * that lock.
  */
 #include "sennit/ticket.h"
 
@@ -21,7 +21,8 @@
 
 #include <errno.h>
 
-/* sennit_ticket.state_: only grows, under the lock, until taken again. */
+/* Values of sennit_ticket.state_. They only grow, under the lock, until the
+ * ticket is taken again. */
 enum { NEVER_TAKEN = 0, TAKEN = 1, DUE = 2, DONE = 3 };
 
 _Static_assert(sizeof(sennit_ticket_queue) ==
@@ -44,7 +45,7 @@ void sennit_ticket_queue_destroy(sennit_ticket_queue *q)
 
 /* --- taking ------------------------------------------------------------- */
 
-/* Nobody else knows the ticket yet. */
+/* No other thread knows the ticket yet. */
 static void fill_in(sennit_ticket *t, sennit_ticket_queue *q)
 {
 	a_init(&t->state_, TAKEN);
@@ -54,7 +55,7 @@ static void fill_in(sennit_ticket *t, sennit_ticket_queue *q)
 	t->parcel_ = NULL;
 }
 
-/* Whether the address, which may be NULL, is one of first..last's. */
+/* Whether the address, which may be NULL, lies in first..last. */
 static bool is_among(const sennit_ticket *t, const sennit_ticket *first,
 		     const sennit_ticket *last)
 {
@@ -62,16 +63,17 @@ static bool is_among(const sennit_ticket *t, const sennit_ticket *first,
 	       (uintptr_t)last - (uintptr_t)first;
 }
 
-/* Put the chain of tickets, not empty and one array, at the end of the list.
- * What a ticket holds before it is taken is anything, so one that stands there
- * already is noticed by its address: here at either end, else in leave(). */
+/* Append a chain of tickets, which form one array and are at least one, to the
+ * list. The contents of a ticket before it is taken are undefined. So a ticket
+ * that is already in the list is detected by its address: here at either end of
+ * the list, elsewhere in leave(). */
 static void append(sennit_ticket_queue *q, sennit_ticket *first,
 		   sennit_ticket *last)
 {
 	sn_wait_queue_lock(&q->state_);
 	MISUSE(is_among(q->first_, first, last) ||
 		       is_among(q->last_, first, last),
-	       "sennit_ticket_queue_take", "the ticket is taken already");
+	       "sennit_ticket_queue_take", "the ticket is already taken");
 	first->earlier_ = q->last_;
 	last->later_ = NULL;
 	if (q->last_) {
@@ -125,9 +127,10 @@ int sennit_ticket_wait_until(sennit_ticket *t, sennit_time deadline)
 	if (!deadline)
 		return -ETIMEDOUT;
 	sn_waiter_init(&n, deadline);
-	TORTURE_POINT(); /* looked, not linked */
+	TORTURE_POINT(); /* looked, not linked yet */
 	sn_wait_queue_lock(&q->state_);
-	if (a_load_rlx(&t->state_) >= DUE) { /* changes under the lock only */
+	if (a_load_rlx(&t->state_) >= DUE) { /* not raced: it changes only under
+					      * the lock */
 		sn_wait_queue_unlock(&q->state_, 0);
 		return 0;
 	}
@@ -144,21 +147,22 @@ void sennit_ticket_wait(sennit_ticket *t)
 
 /* --- calling ------------------------------------------------------------ */
 
-/* The task: *t stays until run is called, which may end it. */
+/* The task of a call. *t stays valid until run is called, which may end it. */
 static void call(void *ticket)
 {
 	sennit_ticket  *t = ticket;
 	sennit_task_fn *run = t->run_;
 	void           *argument = t->argument_;
 
-	sennit_ticket_wait(t); /* is due, but in a scheduler without workers */
+	sennit_ticket_wait(t); /* already due, except in a scheduler without
+			        * workers */
 	a_store_rlx(&t->call_, 0);
 	run(argument);
 }
 
 /* Place the task of *t, which is due. Its parcel and a reference to the
- * scheduler are there since it was asked for. *t may be gone once the task is
- * placed. Not under the lock. */
+ * scheduler were reserved by the request. *t may be gone once the task is
+ * placed. Lock not held. */
 static void place_call(sennit_ticket *t)
 {
 	sennit_scheduler *s = t->scheduler_;
@@ -168,7 +172,7 @@ static void place_call(sennit_ticket *t)
 	sn_finalise_release(s);
 }
 
-/* On a scheduler with workers. */
+/* For a scheduler with workers. */
 static int call_when_due(sennit_ticket *t, sennit_scheduler *s)
 {
 	sennit_ticket_queue *q = t->queue_;
@@ -180,7 +184,8 @@ static int call_when_due(sennit_ticket *t, sennit_scheduler *s)
 	CHECK(sn_gate_retain(&s->gate), "a scheduler ended around its caller");
 	t->scheduler_ = s;
 	sn_wait_queue_lock(&q->state_);
-	due = a_load_rlx(&t->state_) >= DUE; /* changes under the lock only */
+	due = a_load_rlx(&t->state_) >= DUE; /* not raced: it changes only under
+					      * the lock */
 	t->parcel_ = p;
 	sn_wait_queue_unlock(&q->state_, 0);
 	if (due)
@@ -191,15 +196,16 @@ static int call_when_due(sennit_ticket *t, sennit_scheduler *s)
 int sennit_ticket_on_call(sennit_ticket *t, sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
-	uint32_t       state = a_load_rlx(&t->state_); /* of the caller's own */
+	uint32_t       state = a_load_rlx(&t->state_); /* the caller owns the
+						        * ticket */
 	int            err;
 
 	MISUSE(!w, "sennit_ticket_on_call",
 	       "no scheduler is bound to this thread");
 	MISUSE(state == NEVER_TAKEN || state == DONE, "sennit_ticket_on_call",
-	       "the ticket is not taken, or done");
+	       "the ticket was not taken, or is already done");
 	MISUSE(a_load_rlx(&t->call_), "sennit_ticket_on_call",
-	       "another function waits to be called");
+	       "another call of the ticket is still pending");
 	if (!run)
 		return -EINVAL;
 	t->run_ = run;
@@ -214,8 +220,7 @@ int sennit_ticket_on_call(sennit_ticket *t, sennit_task_fn *run, void *argument)
 
 /* --- done --------------------------------------------------------------- */
 
-/* Take *t out of the list. Returns the ticket that is due on that account, or
- * NULL. Lock held. */
+/* Unlink *t. Returns the ticket that becomes due, or NULL. Lock held. */
 static sennit_ticket *leave(sennit_ticket_queue *q, sennit_ticket *t)
 {
 	sennit_ticket *later = t->later_;
@@ -236,33 +241,34 @@ static sennit_ticket *leave(sennit_ticket_queue *q, sennit_ticket *t)
 	return later;
 }
 
-/* *t has become due. Returns its waiters. Lock held. */
+/* Mark *t as due. Returns its waiters. Lock held. */
 static struct link *make_due(sennit_ticket *t)
 {
-	/* -> ticket.due: what was done before the earlier ones were */
+	/* -> ticket.due: what was done before the earlier tickets were done */
 	a_store_rel(&t->state_, DUE);
-	TORTURE_POINT(); /* due, but not to be done with */
+	TORTURE_POINT(); /* due, but nobody can mark it as done yet */
 	return sn_wait_take_all(&t->waiters_, WAIT_QUEUE_RACED);
 }
 
 void sennit_ticket_done(sennit_ticket *t)
 {
 	sennit_ticket_queue *q = t->queue_;
-	const uint32_t       state = a_load_rlx(&t->state_); /* caller's own */
+	const uint32_t       state = a_load_rlx(&t->state_); /* the caller owns
+							      * it */
 	struct link         *waiters = NULL;
 	sennit_ticket       *next;
 
 	MISUSE(state == NEVER_TAKEN, "sennit_ticket_done",
 	       "the ticket was never taken");
 	MISUSE(state == DONE, "sennit_ticket_done",
-	       "the ticket is done already");
+	       "the ticket is already done");
 	MISUSE(a_load_rlx(&t->call_), "sennit_ticket_done",
 	       "the function of sennit_ticket_on_call has not been called");
 	sn_wait_queue_lock(&q->state_);
 	next = leave(q, t);
 	if (next)
 		waiters = make_due(next);
-	else if (t->waiters_) /* before its turn */
+	else if (t->waiters_) /* done before its turn */
 		waiters = sn_wait_take_all(&t->waiters_, WAIT_QUEUE_RACED);
 	/* -> ticket.due: what its owner did; the last access to it */
 	a_store_rel(&t->state_, DONE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_group.c - the word's own bits are the count.
+/* wait_group.c - the bits of the word above the queue bits are the count.
  *
- * The count reaches zero in the same store that clears WAITERS and LOCKED, so
- * whoever sees the whole word zero may free the group: nobody else will touch
- * it on account of what has been done.
+ * The same store makes the count zero and clears WAITERS and LOCKED. So a
+ * thread that sees the whole word zero may free the wait group: the calls that
+ * led to zero do not access it any more.
  */
 #include "sennit/wait_group.h"
 
@@ -20,7 +20,7 @@ _Static_assert(SENNIT_WAIT_GROUP_MAX == UINT32_MAX / ONE,
 void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 {
 	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_init",
-	       "the count is beyond SENNIT_WAIT_GROUP_MAX");
+	       "the count is above SENNIT_WAIT_GROUP_MAX");
 	a_init(&g->state_, count * ONE);
 	g->zero_ = 0;
 	g->waiters_ = NULL;
@@ -29,10 +29,11 @@ void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 void sennit_wait_group_destroy(sennit_wait_group *g)
 {
 	MISUSE(a_load_rlx(&g->state_) & WAIT_QUEUE_WAITERS,
-	       "sennit_wait_group_destroy", "somebody waits for the group");
+	       "sennit_wait_group_destroy",
+	       "a fiber or thread still waits for the wait group");
 }
 
-/* The word while it is not locked, for a compare-and-swap. */
+/* Wait until the word is not locked, and return it, for a compare-and-set. */
 static uint32_t unlocked(sennit_wait_group *g)
 {
 	uint32_t spins = 0;
@@ -54,13 +55,13 @@ void sennit_wait_group_add(sennit_wait_group *g, uint32_t n)
 		word = unlocked(g);
 		MISUSE(n > SENNIT_WAIT_GROUP_MAX - word / ONE,
 		       "sennit_wait_group_add",
-		       "the count would pass SENNIT_WAIT_GROUP_MAX");
+		       "the count would exceed SENNIT_WAIT_GROUP_MAX");
 		/* -> wait_group.done: what the adder did before */
 	} while (!a_cas_weak_rel(&g->state_, &word, word + n * ONE));
 }
 
-/* The last one, with waiters, holding the lock on `word`: they go in the step
- * that makes the count zero. */
+/* The last one, with waiters, has locked `word`. The store that makes the count
+ * zero also releases the waiters. */
 static void finish_locked(sennit_wait_group *g, uint32_t word)
 {
 	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
@@ -69,7 +70,8 @@ static void finish_locked(sennit_wait_group *g, uint32_t word)
 	sn_wake_all(waiters);
 }
 
-/* Perhaps the last one; or the word is locked, changes, or is misused. */
+/* The slow path: this may be the last one, or the word is locked, or it
+ * changed, or the call is a misuse. */
 static NOINLINE bool done_slow(sennit_wait_group *g)
 {
 	uint32_t word = a_load_rlx(&g->state_);

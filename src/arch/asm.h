@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* asm.h - what every .S file needs around its instructions: how a function
- * begins and ends in ELF, and what the object file promises to the linker.
+/* asm.h - the ELF directives that every .S file needs: the begin and end of a
+ * function, and the properties of the object file.
  *
  *	FUNC name	hidden symbol, CFI begins, landing pad
  *	END name
  *
- * Promises: the stack need not be executable, and every function that can be
- * called through a pointer begins with a landing pad (IBT on x86-64, BTI on
- * aarch64). Shadow stacks are not promised: a return to another stack would
- * fault there, so the linker must leave them off for the whole program.
+ * The properties say that the stack need not be executable, and that every
+ * function that can be called through a pointer begins with a landing pad (IBT
+ * on x86-64, BTI on aarch64). The file does not claim support for shadow
+ * stacks. A return on another stack would fault with them, so the linker must
+ * disable them for the whole program.
  */
 #ifndef SN_ASM_H
 #define SN_ASM_H
@@ -20,7 +21,8 @@
 #elif defined(__aarch64__)
 #define PROPERTY_TYPE 0xc0000000 /* GNU_PROPERTY_AARCH64_FEATURE_1_AND */
 #define PROPERTY_BITS 1          /* BTI */
-#define LANDING_PAD   hint 34    /* bti c, as old assemblers know it */
+#define LANDING_PAD   hint 34    /* bti c, in a form that old assemblers
+				  * accept */
 #endif
 
 	.section .note.GNU-stack, "", %progbits

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* atomic.h - every atomic operation of the library.
  *
- * The order is in the name and there is no default. Fields are structs, so
- * that `d->bottom++`, silently sequentially consistent in C11, does not
- * compile. Every ordered operation names its edge at the end of its line:
+ * The memory order is part of the name, and there is no default. The types are
+ * structs, so that `d->bottom++`, which C11 makes sequentially consistent
+ * without saying so, does not compile. Every ordered operation names its edge
+ * at the end of its line:
  *
  *	->  publishes (says what becomes visible)
  *	<-  observes
  *	<-> is one half of a store/load pair separated by fences
  *
- * tools/check-edges holds both ends together. Relaxed operations need no edge,
- * but one that decides something says why a stale answer is harmless.
+ * tools/check-edges checks that both ends of each edge exist. Relaxed
+ * operations need no edge. A relaxed load that decides something says why a
+ * stale value is harmless.
  */
 #ifndef SN_ATOMIC_H
 #define SN_ATOMIC_H
@@ -34,9 +36,9 @@ typedef struct {
 	_Atomic(void *) value_;
 } a_ptr;
 
-/* Valgrind's helgrind knows neither that an operation is atomic nor what it
- * orders: in builds with SENNIT_HELGRIND each tells it so. Elsewhere this is
- * nothing but the operation. */
+/* Valgrind's helgrind recognises neither atomic operations nor the order that
+ * they establish. In builds with SENNIT_HELGRIND each operation tells helgrind
+ * both. In all other builds these macros expand to the operation alone. */
 #ifdef SENNIT_HELGRIND
 #include <valgrind/helgrind.h>
 #define ATOMICS_ARE_TOLD true
@@ -100,9 +102,9 @@ typedef struct {
 	TOLD_ACQREL_(x, atomic_exchange_explicit(&(x)->value_, (v), \
 						 memory_order_acq_rel))
 
-/* Compare and set: on failure *expected holds what was seen (relaxed, but for
- * the acq and acqrel forms, which acquire on failure too). The weak forms may
- * fail for no reason and belong in loops. */
+/* Compare and set. On failure *expected holds the value seen. The acq and
+ * acqrel forms acquire on failure too; the others read it relaxed. The weak
+ * forms may fail spuriously and belong in loops. */
 #define a_cas_rlx(x, expected, v)                                             \
 	TOLD_(x, atomic_compare_exchange_strong_explicit(                     \
 			 &(x)->value_, (expected), (v), memory_order_relaxed, \
@@ -157,12 +159,12 @@ typedef struct {
 	TOLD_ACQREL_(x, atomic_fetch_and_explicit(&(x)->value_, (v), \
 						  memory_order_acq_rel))
 
-/* Counters that one thread writes and others only read. */
+/* For counters with one writer and any number of readers. */
 #define a_bump_owner(x) a_store_rlx((x), a_load_rlx(x) + 1)
 
-/* Full fence. ThreadSanitizer and helgrind do not model fences: there it is a
- * read-modify-write of one shared word, a full barrier on every target that
- * these run on, and one that they see. */
+/* Full fence. ThreadSanitizer and helgrind do not model fences. For them the
+ * fence is a read-modify-write of one shared word, which they do model, and
+ * which is a full barrier on every target that they run on. */
 #if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
 extern a_u32 sn_fence_word;
 #define a_fence()                                                             \
@@ -173,14 +175,15 @@ extern a_u32 sn_fence_word;
 #define a_fence() atomic_thread_fence(memory_order_seq_cst)
 #endif
 
-/* Keeps the compiler from moving accesses across; the processor is held by the
- * other side's os_process_barrier(). */
+/* Keeps the compiler from moving accesses across this point. The partner's
+ * os_process_barrier() orders the processor. */
 #define a_compiler_fence() atomic_signal_fence(memory_order_seq_cst)
 
-/* The line at address is about to be written here: have it whole, instead of a
- * copy to read first and the right to write it after that. (On x86-64 GCC's own
- * builtin fetches a copy, unless told of a newer processor; the instruction is
- * one that all of 64 bits know or skip.) */
+/* Fetch the cache line at address in exclusive state, because the caller is
+ * about to write it. A write after an ordinary read fetches the line twice:
+ * first as a shared copy, then exclusively. (On x86-64 GCC's builtin fetches a
+ * shared copy unless -march names a newer processor. Every 64-bit processor
+ * either executes prefetchw or ignores it.) */
 static inline void a_fetch_own(const void *address)
 {
 #if defined(__x86_64__)

@@ -15,7 +15,7 @@ a_u32 sn_fence_word;
 #endif
 
 static a_u32  panics;    /* any */
-static a_word describer; /* a sn_describe_fn, or 0 before the first scheduler */
+static a_word describer; /* a sn_describe_fn; 0 before the first scheduler */
 
 void sn_check_describe(sn_describe_fn *describe)
 {
@@ -40,7 +40,8 @@ void sn_panic(const char *file, int line, const char *format, ...)
 	va_list args;
 	int     n;
 
-	/* One line, from whoever is first: others may have met the same. */
+	/* Only the first thread prints. Others may have failed for the same
+	 * reason. */
 	if (a_add_rlx(&panics, 1))
 		for (;;)
 			pause();
@@ -56,6 +57,6 @@ void sn_panic(const char *file, int line, const char *format, ...)
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
-		abort(); /* nowhere left to say it */
+		abort(); /* standard error failed: there is no other output */
 	abort();
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.h - what must be true, and what is printed when it is not.
+/* check.h - checks of contracts and invariants, and the message of a failure.
  *
  *	MISUSE  always on: the caller broke the contract; names the public call
  *	CHECK   always on: our own state is broken in a way that must not spread
  *	ASSERT  debug builds: our own mistakes, O(1)
  *	ASSERT_SLOW  torture builds: walks whole structures
  *
- * Each prints one line (what, where, which worker, fiber and thread) on
- * standard error and aborts. Nothing here allocates or takes a lock.
+ * Each prints one line on standard error (the failure, its place, the worker,
+ * the fiber and the thread) and aborts. Nothing here allocates or takes a lock.
  */
 #ifndef SN_CHECK_H
 #define SN_CHECK_H
@@ -18,12 +18,13 @@
 COLD _Noreturn void sn_panic(const char *file, int line, const char *format,
 			     ...) PRINTF(3, 4);
 
-/* Writes into text (of size bytes, always terminated) which worker and fiber
- * is running; set once by the scheduler's room, which knows. */
+/* Writes a description of the running worker and fiber into text, which has
+ * `size` bytes and is always terminated. The scheduler registers the function
+ * once. */
 typedef void sn_describe_fn(char *text, size_t size);
 void         sn_check_describe(sn_describe_fn *describe);
 
-/* Call it. */
+/* Call the registered function. Without one, text becomes empty. */
 void sn_check_who(char *text, size_t size);
 
 #define sn_file_ (__builtin_strrchr("/" __FILE__, '/') + 1)

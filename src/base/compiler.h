@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compiler.h - what we ask of the compiler beyond C11, in one place. */
+/* compiler.h - compiler features beyond C11.
+ *
+ * Owns: attributes, branch hints, the cache line size, and the detection of
+ * sanitizers. */
 #ifndef SN_COMPILER_H
 #define SN_COMPILER_H
 
@@ -14,15 +17,16 @@
 #define COLD          __attribute__((cold, noinline))
 #define PRINTF(f, a)  __attribute__((format(printf, f, a)))
 
-/* Two lines: the adjacent-line prefetcher of x86 pulls lines in pairs, so
- * fields of two writers must lie 128 bytes apart not to disturb each other. */
+/* The adjacent-line prefetcher of x86 fetches 64-byte lines in pairs. Fields of
+ * two writers must lie 128 bytes apart, so that the writers do not disturb each
+ * other. */
 #define CACHE_LINE 128
 
-/* The struct that holds *member as its field. */
+/* The address of the struct that contains *member as its field. */
 #define container_of(member, type, field) \
 	((type *)(void *)((char *)(member)-offsetof(type, field)))
 
-/* Sanitizers: gcc defines macros, clang answers __has_feature. */
+/* Sanitizer detection: gcc defines macros, clang answers __has_feature. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SN_ASAN 1
@@ -38,8 +42,9 @@
 #define SN_TSAN 1
 #endif
 
-/* For functions that tell a sanitizer of a switch: an instrumented one would
- * push its entry on one shadow stack and pop its exit from another. */
+/* For functions that report a stack switch to a sanitizer. An instrumented
+ * function would push its entry on one shadow stack and pop its exit from
+ * another. */
 #if defined(__clang__)
 #define NO_SANITIZE __attribute__((disable_sanitizer_instrumentation))
 #else

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes that a character of UTF-8 has by its first byte; 0: none begins so. */
+/* The length in bytes of a UTF-8 character, from its first byte. 0: no
+ * character begins with this byte. */
 static size_t length_of(unsigned char first)
 {
 	if (first < 0x80)
@@ -17,8 +18,8 @@ static size_t length_of(unsigned char first)
 	return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/* Decode the character that text begins with. Returns its length; 0: there is
- * none, or it is not in its shortest form, or one that Unicode has not. */
+/* Decode the first character of text. Returns its length in bytes. 0: there is
+ * none, its encoding is not the shortest, or Unicode has no such character. */
 static size_t decode(const unsigned char *text, uint32_t *character)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -28,7 +29,8 @@ static size_t decode(const unsigned char *text, uint32_t *character)
 	if (length > 1)
 		c &= 0x7fu >> length;
 	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80) /* the end, too */
+		if ((text[i] & 0xc0) != 0x80) /* also true at the terminating
+					       * 0 */
 			return 0;
 		c = c << 6 | (text[i] & 0x3f);
 	}
@@ -44,12 +46,12 @@ static bool is_harmless(uint32_t c)
 	if (c < 0x20 || c == '\\' || (c >= 0x7f && c < 0xa0))
 		return false;
 	if (c == 0x61c || c == 0x200e || c == 0x200f)
-		return false; /* marks of direction */
-	/* Ends of lines and paragraphs, and turns of direction. */
+		return false; /* bidirectional marks */
+	/* Line and paragraph separators, and bidirectional controls. */
 	return !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069);
 }
 
-/* Write how the byte is shown; returns the length, at most four. */
+/* Write the escape sequence of a byte. Returns its length, at most 4 bytes. */
 static size_t show(char out[4], unsigned char byte)
 {
 	static const char digits[] = "0123456789abcdef";

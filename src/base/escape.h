@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* escape.h - what the program calls things, as part of a line for people.
+/* escape.h - escaping of names that the program chose, for printed lines.
  *
- * A name is any bytes. Printed as they are, a newline in it would begin a line
- * that looks like one of ours, and an escape sequence would tell the terminal
- * what to show.
+ * A name may contain any bytes. Printed unescaped, a newline in it could forge
+ * a line of the library's output, and an escape sequence could control the
+ * terminal.
  */
 #ifndef SN_ESCAPE_H
 #define SN_ESCAPE_H
 
 #include <stddef.h>
 
-/* Write text to out, of size bytes, not 0: terminated, and cut before what does
- * not fit. Control characters of ASCII, Unicode's further ones, its line ends
- * and turns of direction, bytes that are not UTF-8, and the backslash become
- * \n, \t, \\ or \xNN, a byte each; all else stays. Returns its length. Safe in
- * signal handlers. */
+/* Write `text` to `out`, which has `size` bytes; `size` must not be 0. The
+ * result is always terminated; characters that do not fit are left out. These
+ * become \n, \t, \\ or \xNN, byte by byte: ASCII control characters, Unicode's
+ * C1 control characters, line and paragraph separators and bidirectional
+ * controls, bytes that are not UTF-8, and the backslash. Everything else stays.
+ * Returns the length of the result. Async-signal-safe. */
 size_t sn_escape(char *out, size_t size, const char *text);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list.h - intrusive links: a node for stacks, a FIFO of nodes, a ring of
- * doubly linked nodes that any member can leave.
+/* list.h - intrusive linked lists: a node for stacks, a FIFO of nodes, and a
+ * circular doubly linked list that any member can leave in O(1).
  *
- * Nothing here is shared between threads by itself; whoever owns the list says
- * what protects it.
+ * Nothing here is thread-safe. The owner of a list says what protects it.
  */
 #ifndef SN_LIST_H
 #define SN_LIST_H
@@ -16,9 +15,9 @@ struct node {
 	struct node *next;
 };
 
-/* First in, first out. All zero is an empty one. */
+/* A FIFO queue. All zeros is an empty queue. */
 struct fifo {
-	struct node *head; /* NULL: empty, and tail means nothing */
+	struct node *head; /* NULL: empty; tail is then undefined */
 	struct node *tail;
 };
 
@@ -32,7 +31,7 @@ static inline void sn_fifo_push(struct fifo *f, struct node *n)
 	f->tail = n;
 }
 
-/* Append the chain first..last, whose links are set. */
+/* Append the chain first..last, whose inner links are set. */
 static inline void sn_fifo_append(struct fifo *f, struct node *first,
 				  struct node *last)
 {
@@ -53,8 +52,8 @@ static inline struct node *sn_fifo_pop(struct fifo *f)
 	return n;
 }
 
-/* A circular list without a head: the list is named by a pointer to its first
- * member, NULL when empty. Joining goes to the back. */
+/* A circular list without a head. A pointer to the first member stands for the
+ * list; NULL is the empty list. A new member joins at the back. */
 struct link {
 	struct link *next;
 	struct link *prev;
@@ -88,7 +87,8 @@ static inline void sn_link_leave(struct link **first, struct link *l)
 		*first = l->next;
 }
 
-/* The one after l in the ring that begins at first; NULL: l is the last. */
+/* The member after l in the list that begins at `first`. NULL: l is the
+ * last. */
 static inline struct link *sn_link_after(const struct link *l,
 					 const struct link *first)
 {

@@ -30,7 +30,7 @@ void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment)
 	void *memory = a->allocate(a->context, size, alignment);
 
 	MISUSE((uintptr_t)memory & (alignment - 1), "sennit_config.allocator",
-	       "what it returned is not aligned as demanded");
+	       "it returned memory without the requested alignment");
 	return memory ? memset(memory, 0, size) : NULL;
 }
 

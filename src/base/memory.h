@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - the allocator that the program gave. */
+/* memory.h - memory from the program's allocator (sennit_allocator). */
 #ifndef SN_MEMORY_H
 #define SN_MEMORY_H
 
@@ -8,16 +8,20 @@
 
 #include <stdbool.h>
 
-/* libc's, for a config without an allocator. */
+/* The allocator of libc: malloc and free. A config without an allocator uses
+ * it. */
 extern const sennit_allocator sn_memory_libc;
 
-/* Whether the program may have meant it: NULL for libc's, or both functions. */
+/* Whether *a is a usable allocator: NULL, which selects libc's, or one with
+ * both functions. */
 static inline bool sn_memory_is_valid(const sennit_allocator *a)
 {
 	return !a || (a->allocate && a->release);
 }
 
-/* size bytes at a multiple of alignment, zeroed; NULL when there are none. */
+/* Allocate `size` zeroed bytes, aligned to `alignment`. Returns NULL when the
+ * allocator has no memory. sn_memory_give releases it; `size` must be the
+ * same. */
 void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment);
 void  sn_memory_give(const sennit_allocator *a, void *memory, size_t size);
 

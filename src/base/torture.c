@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 static a_u64 chosen;  /* any: the seed; 0: not chosen yet */
-static a_u32 threads; /* any: how many have come to a point */
+static a_u32 threads; /* any: number of threads that reached a point */
 
-static _Thread_local uint64_t state; /* 0: this thread's first point */
+static _Thread_local uint64_t state; /* 0: before this thread's first point */
 
 static uint64_t choose(void)
 {
@@ -27,7 +27,7 @@ static uint64_t choose(void)
 	return ((uint64_t)now.tv_nsec << 20 ^ (uint64_t)getpid()) | 1;
 }
 
-/* Two may choose at once: the first one's choice holds for both. */
+/* Two threads may choose at once. The first choice holds for both. */
 uint64_t sn_torture_seed(void)
 {
 	uint64_t seed = a_load_rlx(&chosen);
@@ -53,9 +53,9 @@ static uint64_t next_random(void)
 	return state = x;
 }
 
-/* Rarely long enough for others to come to rest, more often for one of them to
- * run, sometimes just off beat. Callers are in the middle of something, so
- * errno stays what it was. */
+/* Sleep rarely, for long enough that other threads go idle. Yield more often,
+ * so that another thread runs. Sometimes spin briefly. Callers may rely on
+ * errno, so it stays unchanged. */
 void sn_torture_point(void)
 {
 	uint64_t x = next_random() >> 20;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torture.h - makes rare interleavings common.
+/* torture.h - random delays that make rare interleavings common.
  *
- * TORTURE_POINT() stands in each window that a protocol must survive: between
- * a store and the look that depends on it, between a claim and what it is for.
- * It is nothing, but in builds with SENNIT_TORTURE, where it gives the CPU away
- * now and then or keeps the thread there, for some 50 us. Each thread has
- * random numbers of its own, from SENNIT_TORTURE_SEED if the environment has
- * that; the seed is part of what sn_panic prints. It makes a failure likely
- * again, not certain: the system's scheduling stays what it is. Where threads
- * take turns (deterministic.h) each point is one of theirs.
+ * TORTURE_POINT() stands in each window that a protocol must survive: for
+ * example between a store and the load that depends on it. It expands to
+ * nothing, except in builds with SENNIT_TORTURE. There it sometimes yields the
+ * CPU or delays the thread, for at most about 50 us. Each thread has its own
+ * random numbers, derived from the environment variable SENNIT_TORTURE_SEED if
+ * it is set. sn_panic prints the seed. The same seed makes the failure likely
+ * again, but not certain, because the operating system still schedules the
+ * threads. In the deterministic build (deterministic.h) each point is a point
+ * of that scheduler.
  */
 #ifndef SN_TORTURE_H
 #define SN_TORTURE_H
@@ -26,12 +27,12 @@ static inline uint64_t sn_torture_seed(void)
 }
 #elif defined(SENNIT_TORTURE)
 #define TORTURE_POINT()       sn_torture_point()
-/* Where a limit is tiny under torture. */
+/* Selects a tiny limit under torture, so that tests reach it. */
 #define TORTURED(tiny, usual) (tiny)
 
 void sn_torture_point(void);
 
-/* What SENNIT_TORTURE_SEED would have to be; never 0. */
+/* The value for SENNIT_TORTURE_SEED that repeats this run; never 0. */
 uint64_t sn_torture_seed(void);
 #else
 #define TORTURE_POINT()       ((void)0)

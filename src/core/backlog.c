@@ -20,7 +20,8 @@ void sn_backlog_free(struct backlog *b)
 
 static void note_count_locked(struct backlog *b)
 {
-	a_store_rlx(&b->count, sn_ring_count(&b->tasks)); /* see backlog.h */
+	a_store_rlx(&b->count, sn_ring_count(&b->tasks)); /* relaxed: see
+							   * backlog.h */
 }
 
 int sn_backlog_fill(struct backlog *b, backlog_filler *fill, void *filler,
@@ -36,7 +37,7 @@ int sn_backlog_fill(struct backlog *b, backlog_filler *fill, void *filler,
 		a_store_rlx(&b->due, now + BACKLOG_PATIENCE); /* a hint */
 	note_count_locked(b);
 	pthread_mutex_unlock(&b->lock);
-	TORTURE_POINT(); /* pushed, nobody woken */
+	TORTURE_POINT(); /* pushed, but no worker woken yet */
 	return err;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backlog.h - background tasks: what is done when there is nothing else to do.
+/* backlog.h - the queue of background tasks, which run when a worker has no
+ * other work.
  *
- *	push --> oldest ... newest --> pass: to whoever has nothing else
- *	                           \-> pass when due: to whoever is busy
+ *	push --> oldest ... newest --> pass: to a worker without other work
+ *	                           \-> pass when due: to a busy worker
  *
- * A ring under a lock: background tasks are few or long, or nobody waits for
- * them. What workers look at all the time is the count, which needs no lock.
+ * A ring under a lock is enough: background tasks are few, or long, or not
+ * urgent. Workers look at the count often, and the count needs no lock.
  *
  * Invariants
  *   - `count` changes under the lock only, and says what is in the ring when
@@ -22,8 +23,8 @@
 
 #include <pthread.h>
 
-/* How long a task waits for somebody to run out of other work before one who
- * has not is given it: long beside what a task takes, short beside patience. */
+/* How long the oldest task waits for an idle worker before a busy worker gets
+ * it. This is long compared with a task, and short for a person who waits. */
 #define BACKLOG_PATIENCE (10 * SENNIT_MILLISECOND)
 
 struct backlog {
@@ -31,35 +32,38 @@ struct backlog {
 	struct ring     tasks; /* under lock */
 
 	_Alignas(CACHE_LINE) a_u32 count; /* under lock; read by any */
-	a_u64 due; /* under lock; read by any: when who is busy takes one */
+	a_u64 due; /* under lock; read by any: when a busy worker takes one */
 };
 
-/* Whoever gets a task passed on; an error leaves it where it is. */
+/* Receives the task that is passed on. On an error the task stays in the
+ * backlog. */
 typedef int backlog_keeper(void *keeper, struct task t);
 
 void sn_backlog_init(struct backlog *b, const sennit_allocator *memory);
 void sn_backlog_free(struct backlog *b);
 
-/* Add t, now. 0 or -ENOMEM. */
+/* Add t at the time `now`. Returns 0 or -ENOMEM. */
 SENNIT_MUST_USE int sn_backlog_push(struct backlog *b, struct task t,
 				    sennit_time now);
 
-/* Give memory back that a longer backlog has needed. Any thread. */
+/* Free memory that a longer backlog needed. Any thread. */
 void sn_backlog_trim(struct backlog *b);
 
-/* Whoever adds tasks to the ring: all that it has, or none and an error. */
+/* Adds tasks to the ring. Adds all its tasks and returns 0, or adds none and
+ * returns an error. */
 typedef int backlog_filler(void *filler, struct ring *tasks);
 
-/* Have fill(filler, ring) add tasks, now, in one step. Returns what it did. */
+/* Let fill(filler, ring) add tasks in one step, at the time `now`. Returns the
+ * result of fill. */
 SENNIT_MUST_USE int sn_backlog_fill(struct backlog *b, backlog_filler *fill,
 				    void *filler, sennit_time now);
 
-/* Give the oldest to keep(keeper, task), now. False: there was none, or it was
- * not kept. */
+/* Pass the oldest task to keep(keeper, task), at the time `now`. Returns false
+ * when there was no task, or keep returned an error. */
 bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,
 		     void *keeper);
 
-/* How many there are: see above. */
+/* The number of tasks; may be stale as the invariants say. */
 static inline uint32_t sn_backlog_count(const struct backlog *b)
 {
 	return a_load_rlx(&b->count);
@@ -70,10 +74,12 @@ static inline bool sn_backlog_is_empty(const struct backlog *b)
 	return !sn_backlog_count(b);
 }
 
-/* Whether tasks have waited for so long that they are everybody's business. */
+/* Whether the oldest task has waited for BACKLOG_PATIENCE, so that busy workers
+ * must take it. */
 static inline bool sn_backlog_is_due(const struct backlog *b, sennit_time now)
 {
-	/* Stale: one worker too many takes one, or it is seen next time. */
+	/* A stale value makes one worker too many take a task, or delays this
+	 * until the next look. */
 	return unlikely(!sn_backlog_is_empty(b)) && now >= a_load_rlx(&b->due);
 }
 

@@ -3,9 +3,10 @@
 
 #include <stdint.h>
 
-enum { CANARY_WORDS = 32 }; /* wide: frames leave holes */
+enum { CANARY_WORDS = 32 }; /* many, because frames leave gaps unwritten */
 
-/* Depends on the address, so that a copied stretch of stack does not pass. */
+/* The value depends on the address, so that a copied piece of stack does not
+ * match. */
 static uintptr_t value_of(const uintptr_t *word)
 {
 	return (uintptr_t)UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* canary.h - words below a stack whose loss shows that it was overrun: for
- * stacks that the system gives no guard.
+/* canary.h - words below a stack that has no guard page. A changed word shows
+ * that the stack overflowed.
  *
  *	... | CANARY_WORDS words | low ...
  */
@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-/* Write the words below low, which is aligned to a word. */
+/* Write the canary below `low`, which is aligned to a word. */
 void sn_canary_write(void *low);
 
-/* Whether they are as written. */
+/* Whether the canary is unchanged. */
 bool sn_canary_is_whole(const void *low);
 
 #endif

@@ -1,54 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque.h - a worker's tasks: it pushes and pops the newest, thieves take the
- * oldest, and it pays for that only when thieves come.
+/* deque.h - a worker's task deque. The owner pushes and pops the newest tasks;
+ * thieves steal the oldest. The owner pays for synchronisation only when
+ * thieves come. It is like Chase and Lev's deque (2005), with a private part as
+ * in split deques.
  *
  *	  top              split = guard                bottom
  *	   v                 v                            v
  *	   | public: thieves | private: the owner's alone |
  *	   oldest                                    newest
  *
- * The owner works on the private part without any atomic read-modify-write or
- * fence. A thief that finds nothing public asks; the owner sees that where it
- * pushes and publishes the older half. From an owner that does not answer a
- * thief takes by force: it raises `guard`, makes sure that the owner has seen
- * it, and publishes for it.
+ * The owner uses the private part without atomic read-modify-writes and without
+ * fences. A thief that finds nothing public asks the owner; the owner sees the
+ * request when it pushes, and publishes the older half of its private tasks. If
+ * the owner does not answer, a thief forces: it raises `guard`, makes sure that
+ * the owner has seen the new value, and publishes in the owner's place.
  *
- * Positions are 32 bits wide and wrap: compared by signed difference, never by
- * value. A position's slot is the position modulo the capacity of the slots,
- * which grow by doubling. Old slots are kept, as late thieves may still read
- * them: all of them together are smaller than the newest.
+ * Positions are 32 bits wide and wrap around. They are compared by signed
+ * difference, never by value. The slot of a position is the position modulo the
+ * capacity. The slots grow by doubling. Old slots are kept, because late
+ * thieves may still read them. All old slots together are smaller than the
+ * newest ones.
  *
  * Invariants
- *   - top <= split <= bottom, bottom - top <= capacity; while the owner pops,
- *     bottom may lie one lower.
- *   - `pub`, which is {top, split}, never has the same value twice: top never
- *     falls, and split falls only in the same step in which top rises. So a
- *     thief whose compare-and-set succeeds has read the slots as they are.
- *     (Taking back split alone would let a thief that slept meanwhile take
- *     what was there before.) A thief would have to sleep through exactly
- *     2^32 tasks to be fooled.
- *   - guard == split whenever `lock` is free. Under lock a thief may hold
- *     guard higher; split follows it only when bottom is known to have
- *     stayed at or above it.
- *   - The owner takes nothing below guard but under lock.
- *   - A slot is filled before bottom passes it (deque.push), bottom passes it
- *     before split does (deque.publish), and it is filled again only after
- *     top has passed it (deque.steal).
+ *   - top <= split <= bottom, and bottom - top <= capacity. While the
+ *     owner pops, bottom may be one lower.
+ *   - `pub`, which is {top, split}, never has the same value twice: top
+ *     never falls, and split falls only in the step in which top rises.
+ *     So if a thief's compare-and-set succeeds, the slots that it read
+ *     were unchanged. (If split alone were lowered, a thief that slept
+ *     meanwhile could take the old contents.) Only a thief that sleeps
+ *     through exactly 2^32 tasks would be misled.
+ *   - guard == split whenever `lock` is free. While a thief holds the
+ *     lock, guard may be higher. split follows only when bottom is known
+ *     to have stayed at or above guard.
+ *   - The owner takes a task below guard only under the lock.
+ *   - A slot is filled before bottom passes it (deque.push). bottom
+ *     passes it before split does (deque.publish). It is filled again
+ *     only after top has passed it (deque.steal).
  *
- * Who excludes whom: X by the lock, c by compare-and-set on pub, b by the
- * barrier between guard and bottom.
+ * What excludes each pair of operations: X the lock, c the compare-and-set on
+ * pub, b the barrier between guard and bottom.
  *
  *		push  pop  pop the rest  publish  steal  force
  *	steal   -     -    c             c        c      c
  *	force   -     b    X             X        c      X
  *
- * (push, pop and publish are all the owner's.)
+ * (push, pop and publish are operations of the owner.)
  *
- * Linearisation: push at its store of bottom; pop at its load of guard, or of
- * the rest at its compare-and-set; steal at its compare-and-set. Progress:
- * push and pop of private tasks wait-free, steal lock-free (it gives up when
- * it loses), force gives up when the lock is taken; the owner's slow paths
- * wait for one forced take at most.
+ * Linearisation points. push: the store of bottom. pop: the load of guard. pop
+ * the rest: the compare-and-set. steal: the compare-and-set.
+ *
+ * Progress. push and pop of private tasks are wait-free. steal is lock-free: it
+ * gives up when it loses. force gives up when the lock is held. The owner's
+ * slow paths wait for at most one forced take.
  */
 #ifndef SN_DEQUE_H
 #define SN_DEQUE_H
@@ -60,11 +64,11 @@
 
 #include <stdalign.h>
 
-/* So few slots are not worth giving their memory back. */
+/* Trimming frees slots only above this capacity. */
 #define DEQUE_KEPT TORTURED(128u, 1024u)
 
-/* The words of one task. Relaxed atomics, since a thief that is about to lose
- * may read a slot that the owner fills. */
+/* The words of one task. They are relaxed atomics, because a thief whose
+ * compare-and-set will fail may read a slot while the owner fills it. */
 struct slot {
 	alignas(32) a_word run;
 	a_word argument;
@@ -73,41 +77,47 @@ struct slot {
 
 struct slots {
 	uint32_t      mask;   /* fixed: capacity - 1 */
-	struct slots *older;  /* fixed: the ones these replaced */
+	struct slots *older;  /* fixed: the slots that these replaced */
 	struct slot   slot[]; /* owner writes */
 };
 
 struct deque {
-	/* The owner writes here at every operation, thieves look seldom. */
+	/* The owner writes this line in every operation; thieves read it
+	 * seldom. */
 	alignas(CACHE_LINE) a_u32 bottom;   /* owner writes */
-	uint32_t                zero;       /* owner: stays so; forks write it
-					     * along with bottom */
+	uint32_t                zero;       /* owner: always 0; a fork writes it
+					     * in one store with bottom */
 	uint32_t                limit;      /* owner: bottom may grow to here
-					    * without a look at top */
-	uint32_t                mask;       /* owner: that of slots */
-	struct slot            *slot;       /* owner: those of slots */
+					     * without a look at top */
+	uint32_t                mask;       /* owner: mask of the current
+					     * slots */
+	struct slot            *slot;       /* owner: the current slots */
 	bool                    asymmetric; /* fixed: thieves use the process
 					       * barrier, the owner no fence */
 	const sennit_allocator *allocator;  /* fixed */
 
-	/* The owner looks here at every operation, written seldom. */
+	/* The owner reads this line in every operation; it is written
+	 * seldom. */
 	alignas(CACHE_LINE) a_u32 guard; /* any, under lock */
-	a_u32 asked;                     /* any; set: publish, please. May stay
-					  * set when nobody waits any more */
+	a_u32 asked;                     /* any; 1: a thief asks the owner to
+					  * publish. May stay set when no thief
+					  * waits any more */
 	a_u32 lock;                      /* any; 1: held */
 
-	/* Thieves write here. */
+	/* Thieves write this line. */
 	alignas(CACHE_LINE) a_u64 pub; /* any: top below, split above */
 	a_ptr slots;                   /* owner writes */
 };
 
-/* capacity: a power of two, for the start. asymmetric: os_process_barrier()
- * works; otherwise each pop has a fence. Returns 0 or -ENOMEM. */
+/* `capacity` is the initial capacity, a power of two. `asymmetric` says that
+ * os_process_barrier() works; otherwise each pop has a fence. Returns 0 or
+ * -ENOMEM. */
 SENNIT_MUST_USE int sn_deque_init(struct deque           *d,
 				  const sennit_allocator *allocator,
 				  uint32_t capacity, bool asymmetric);
 
-/* Nobody may use it any more. Whatever is still queued is dropped. */
+/* No thread may use the deque any more. Tasks that are still queued are
+ * dropped. */
 void sn_deque_free(struct deque *d);
 
 /* --- the owner ---------------------------------------------------------- */
@@ -115,40 +125,42 @@ void sn_deque_free(struct deque *d);
 static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t);
 static inline bool sn_deque_pop(struct deque *d, struct task *out);
 
-/* Whether there are tasks; exact, and looks at the thieves' line only when
+/* Whether there are tasks. Exact. Reads the thieves' cache line only when
  * nothing is private. */
 static inline bool sn_deque_has_tasks_owner(const struct deque *d);
 
-/* Whether the next pop will find a task without looking at that line. */
+/* Whether the next pop will find a task without reading the thieves' cache
+ * line. */
 static inline bool sn_deque_has_private_owner(const struct deque *d)
 {
 	return (int32_t)(a_load_rlx(&d->bottom) - a_load_rlx(&d->guard)) > 0;
 }
 
-/* Pop if the newest task's meta, under the mask, is the one given. */
+/* Pop the newest task if its meta, masked with `mask`, equals `meta`. */
 static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
 				   uintptr_t meta, struct task *out);
 
-/* Make room for n more tasks. Returns 0, or -ENOMEM: nothing has changed. */
+/* Make room for n more tasks. Returns 0. On -ENOMEM nothing has changed. */
 SENNIT_MUST_USE int sn_deque_reserve(struct deque *d, uint32_t n);
 
-/* Slot i, within the room made, of tasks to come: nobody else looks there until
- * sn_deque_push_filled has made those filled in tasks, all in one step. */
+/* sn_deque_spare returns slot i of the reserved room, for the caller to fill.
+ * No other thread reads it until sn_deque_push_filled adds the first n of these
+ * slots as tasks, in one step. */
 static inline struct slot *sn_deque_spare(struct deque *d, uint32_t i);
 static inline void         sn_deque_push_filled(struct deque *d, uint32_t n);
 
-/* Take the oldest task into *out; false when there is none. Publishes the
- * older half when nothing is public, so that most calls cost one
- * compare-and-set. */
+/* Take the oldest task into *out. Returns false when there is none. Publishes
+ * the older half of the private tasks when nothing is public, so that most
+ * calls cost one compare-and-set. */
 bool sn_deque_pop_oldest(struct deque *d, struct task *out);
 
-/* Clear the request and make the older half of the private tasks, rounded up,
- * public. Returns how many are public now; 0 also when a thief is taking by
- * force just now. */
+/* Clear the request and publish the older half of the private tasks, rounded
+ * up. Returns the number of public tasks. Returns 0 also while a thief is
+ * forcing. */
 uint32_t sn_deque_publish(struct deque *d);
 
-/* Give the memory of the slots back, if there are no tasks and a good many
- * slots; they stay where they are. */
+/* Free the memory of the slots if there are no tasks and the capacity is large.
+ * The addresses stay valid. */
 void sn_deque_trim(struct deque *d);
 
 static inline bool sn_deque_is_large(const struct deque *d)
@@ -156,8 +168,8 @@ static inline bool sn_deque_is_large(const struct deque *d)
 	return d->mask >= DEQUE_KEPT;
 }
 
-/* Whether some thief asked for tasks to be made public. Seen late at worst,
- * and the thief does not wait for it. */
+/* Whether a thief has asked the owner to publish. A late view is harmless: the
+ * thief does not wait for it. */
 static inline bool sn_deque_is_asked(const struct deque *d)
 {
 	return a_load_rlx(&d->asked);
@@ -165,32 +177,32 @@ static inline bool sn_deque_is_asked(const struct deque *d)
 
 /* --- thieves ------------------------------------------------------------ */
 
-/* Take the oldest half of the public tasks, rounded up, at most max, into out,
- * oldest first. Returns how many; 0 when there were none or another was
- * faster. */
+/* Take the older half of the public tasks, rounded up, but at most `max`, into
+ * out, oldest first. Returns the number taken. 0 means that there were none, or
+ * that another thief was faster. */
 uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max);
 
-/* Ask the owner to publish. Returns whether a request stands: false when there
- * is nothing private to ask for. */
+/* Ask the owner to publish. Returns whether a request is pending; false when
+ * there are no private tasks. */
 bool sn_deque_ask(struct deque *victim);
 
-/* Publish the older half of the private tasks in the owner's stead. Interrupts
- * every thread of the process for a moment: the caller limits the rate.
- * Returns whether it made something public. */
+/* Publish the older half of the private tasks in the owner's place. This
+ * interrupts every running thread of the process, so the caller must limit the
+ * rate. Returns whether it published anything. */
 bool sn_deque_force(struct deque *victim);
 
 /* --- any thread, as a hint ---------------------------------------------- */
 
 bool sn_deque_has_public(const struct deque *d);
 
-/* Misses only tasks that were pushed, or made public, since it was called. */
+/* May miss only tasks that were pushed or published after the call began. */
 bool sn_deque_has_tasks(const struct deque *d);
 
-/* How many tasks there are; exact for the owner. */
+/* The number of tasks. Exact for the owner. */
 uint32_t sn_deque_count(const struct deque *d);
 
-/* Nothing private does not tell: a forced take may hold guard at or above
- * bottom before it has made anything public. The low half of pub is top. */
+/* A lack of private tasks is no proof: a forced take may hold guard at or above
+ * bottom before it has published anything. The low half of pub is top. */
 static inline bool sn_deque_has_tasks_owner(const struct deque *d)
 {
 	return sn_deque_has_private_owner(d) ||
@@ -199,8 +211,9 @@ static inline bool sn_deque_has_tasks_owner(const struct deque *d)
 
 /* --- the fast paths ----------------------------------------------------- */
 
-/* Push that has reached limit, pop that has reached guard. The task goes in
- * words, as the fast path would pay for a struct that has to lie in memory. */
+/* The slow paths: push when bottom has reached limit, pop when bottom has
+ * reached guard. push_full takes the task as words, because a struct argument
+ * that must be in memory would slow the fast path. */
 COLD int      sn_deque_push_full(struct deque *d, sennit_task_fn *run,
 				 void *argument, uintptr_t meta);
 NOINLINE bool sn_deque_pop_rest(struct deque *d, struct task *out);
@@ -221,7 +234,8 @@ static inline struct task sn_slot_read(const struct slot *s)
 	};
 }
 
-/* Whether the next push will find room without a look at the thieves' line. */
+/* Whether the next push will find room without reading the thieves' cache
+ * line. */
 static inline bool sn_deque_has_room(const struct deque *d)
 {
 	return (int32_t)(a_load_rlx(&d->bottom) - d->limit) < 0;
@@ -233,13 +247,14 @@ static inline bool sn_deque_has_room_for(const struct deque *d, uint32_t n)
 	return (int32_t)(d->limit - a_load_rlx(&d->bottom)) >= (int32_t)n;
 }
 
-/* The next push looks at the thieves' line whether there is room or not. */
+/* Make the next push read the thieves' cache line, whether there is room or
+ * not. */
 static inline void sn_deque_forget_room(struct deque *d)
 {
 	d->limit = a_load_rlx(&d->bottom);
 }
 
-/* Push at b, which is bottom, where there is room. */
+/* Push at b, which equals bottom. There must be room. */
 static ALWAYS_INLINE void sn_deque_push_at(struct deque *d, uint32_t b,
 					   struct task t)
 {
@@ -253,7 +268,7 @@ static inline void sn_deque_push_room(struct deque *d, struct task t)
 	sn_deque_push_at(d, a_load_rlx(&d->bottom), t);
 }
 
-/* Put t at the newest end. Returns 0, or -ENOMEM: nothing has changed. */
+/* Push t as the newest task. Returns 0. On -ENOMEM nothing has changed. */
 static inline SENNIT_MUST_USE int sn_deque_push(struct deque *d, struct task t)
 {
 	uint32_t b = a_load_rlx(&d->bottom);
@@ -276,12 +291,13 @@ static inline void sn_deque_push_filled(struct deque *d, uint32_t n)
 	a_store_rel(&d->bottom, a_load_rlx(&d->bottom) + n);
 }
 
-/* Take the task at b, which is the newest, into *out; false when there is none.
+/* Take the newest task, at b, into *out. Returns false when there is none.
  *
- * Here the owner lowers bottom and then looks at guard, while a thief raises
- * guard and then looks at bottom: at least one of them sees the other. The
- * store may be relaxed, as it only takes away: who reads it still sees all
- * that the pushes before it released (C11 5.1.2.4, release sequence). */
+ * The owner lowers bottom and then reads guard. A thief raises guard and then
+ * reads bottom. At least one of them sees the other's write. The owner's store
+ * may be relaxed because it only removes tasks: a thread that reads its value
+ * still sees everything that the earlier pushes released (C11 5.1.2.4, release
+ * sequence). */
 static ALWAYS_INLINE bool sn_deque_pop_at(struct deque *d, uint32_t b,
 					  struct task *out)
 {
@@ -309,8 +325,8 @@ static inline bool sn_deque_pop(struct deque *d, struct task *out)
 	return sn_deque_pop_at(d, a_load_rlx(&d->bottom) - 1, out);
 }
 
-/* The slot below bottom is the newest task's, or, when there is none, an old
- * one's, and then the pop fails. */
+/* The slot below bottom holds the newest task. When there is none it holds an
+ * old task, and the pop fails. */
 static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
 				   uintptr_t meta, struct task *out)
 {

@@ -5,7 +5,7 @@
 #include "base/torture.h"
 #include "os/os.h"
 
-/* How long a sweep may be waited for without sleeping: some 2 us. */
+/* How long to spin for the end of a sweep before sleeping: about 2 us. */
 #define SWEEP_PAUSES TORTURED(0, 64)
 
 #define SUSPENDED UINT64_C(1)
@@ -24,7 +24,8 @@ void sn_gate_init(struct gate *g, uint32_t references, uint32_t active)
 	a_init(&g->epoch, 0);
 }
 
-/* Take `unit` off; the last one out becomes the sweeper in the same step. */
+/* Subtract `unit`. If both counts become zero, the caller becomes the sweeper
+ * in the same step. */
 static bool step_down(struct gate *g, uint64_t unit)
 {
 	uint64_t old = a_load_rlx(&g->word);
@@ -35,7 +36,8 @@ static bool step_down(struct gate *g, uint64_t unit)
 		new = old - unit;
 		if (!(new &(COUNTS | DONE)))
 			new |= new &SUSPENDED ? DIRTY : SUSPENDED;
-		/* -> gate.out: all this caller did <- gate.out: the others */
+		/* -> gate.out: all this caller did <- gate.out: all that the
+		 * others did */
 	} while (!a_cas_weak_acqrel(&g->word, &old, new));
 	return new &SUSPENDED && !(old & SUSPENDED);
 }
@@ -49,15 +51,17 @@ bool sn_gate_leave(struct gate *g)
 bool sn_gate_release(struct gate *g)
 {
 	MISUSE(!(a_load_rlx(&g->word) & REFERENCE_MASK),
-	       "sennit_scheduler_release", "no reference is left to release");
+	       "sennit_scheduler_release",
+	       "the caller has no reference to release");
 	return step_down(g, REFERENCE);
 }
 
-/* A sweep is short beside a sleep. */
+/* Spin first, because a sweep is short compared with a sleep. */
 static void await_epoch(struct gate *g, uint32_t epoch)
 {
 	for (int i = 0; i < SWEEP_PAUSES; i++) {
-		/* Seen late at worst; who goes on looks by acquire. */
+		/* A late view is harmless: after it the caller reads the word
+		 * with acquire. */
 		if (a_load_rlx(&g->epoch) != epoch)
 			return;
 		a_pause();
@@ -80,7 +84,7 @@ bool sn_gate_enter(struct gate *g)
 			continue;
 		if (!(new &SUSPENDED))
 			return true;
-		TORTURE_POINT(); /* knocked, not asleep */
+		TORTURE_POINT(); /* has set DIRTY, not asleep yet */
 		await_epoch(g, epoch);
 	}
 }
@@ -99,10 +103,10 @@ bool sn_gate_retain(struct gate *g)
 	return true;
 }
 
-/* Let those in who sleep at the gate. */
+/* Wake the workers that sleep at the gate. */
 static void end_suspension(struct gate *g)
 {
-	TORTURE_POINT(); /* open or done, nobody told */
+	TORTURE_POINT(); /* open or done, sleepers not woken yet */
 	/* -> gate.epoch: SUSPENDED is clear, or DONE set */
 	a_add_acqrel(&g->epoch, 1); /* <- gate.epoch */
 	os_word_wake_all(&g->epoch);
@@ -113,7 +117,7 @@ enum gate_verdict sn_gate_settle(struct gate *g, bool found_work)
 	uint64_t old = a_load_acq(&g->word); /* <- gate.in */
 	uint64_t new;
 
-	TORTURE_POINT(); /* looked, not settled */
+	TORTURE_POINT(); /* looked, but verdict not stored yet */
 	do {
 		ASSERT(old & SUSPENDED);
 		if (old & DIRTY)
@@ -122,7 +126,8 @@ enum gate_verdict sn_gate_settle(struct gate *g, bool found_work)
 			new = old & ~SUSPENDED;
 		else
 			new = (old | DONE) & ~SUSPENDED;
-		/* -> gate.out: the sweep <- gate.in: who knocked meanwhile */
+		/* -> gate.out: the sweep <- gate.in: the threads that set DIRTY
+		 * meanwhile */
 	} while (!a_cas_weak_acqrel(&g->word, &old, new));
 	if (old & DIRTY)
 		return GATE_AGAIN;
@@ -132,7 +137,7 @@ enum gate_verdict sn_gate_settle(struct gate *g, bool found_work)
 
 void sn_gate_abandon(struct gate *g)
 {
-	/* -> gate.out: the scheduler is not to be <- gate.in */
+	/* -> gate.out: the scheduler never began <- gate.in */
 	a_or_acqrel(&g->word, DONE);
 	end_suspension(g);
 }
@@ -144,12 +149,12 @@ bool sn_gate_is_done(struct gate *g)
 
 uint32_t sn_gate_active(struct gate *g)
 {
-	/* Stale by the time it is read: for messages. */
+	/* Relaxed: the result is stale anyway, and only for messages. */
 	return (uint32_t)((a_load_rlx(&g->word) & ACTIVE_MASK) / ACTIVE);
 }
 
 uint32_t sn_gate_references(struct gate *g)
 {
-	/* A hint for messages: stale by the time it is read. */
+	/* Relaxed: the result is stale anyway, and only for messages. */
 	return (uint32_t)(a_load_rlx(&g->word) / REFERENCE);
 }

@@ -6,8 +6,8 @@
 
 /* --- sorting ------------------------------------------------------------ */
 
-/* Count how many begin at each node, so that begins[i + 1] is where those of
- * node i end. */
+/* Count the edges that begin at each node. Afterwards begins[i + 1] is the end
+ * of node i's range. */
 static void count_edges(struct graph *g, const struct edge *edges,
 			uint32_t count)
 {
@@ -19,7 +19,7 @@ static void count_edges(struct graph *g, const struct edge *edges,
 		g->begins[i + 1] += g->begins[i];
 }
 
-/* Those of one node stay in the order given. */
+/* Edges of the same node keep the given order. */
 static void sort_edges(struct graph *g, const struct edge *edges,
 		       uint32_t count)
 {
@@ -33,7 +33,7 @@ static void sort_edges(struct graph *g, const struct edge *edges,
 		g->successors[next[edges[i].before]++] = edges[i].after;
 }
 
-/* Keep each edge once, and count what comes before each node. */
+/* Keep each edge once, and count the predecessors of each node. */
 static void keep_distinct(struct graph *g)
 {
 	uint32_t *seen_from = g->work;
@@ -89,8 +89,8 @@ void sn_graph_free(struct graph *g, const sennit_allocator *a)
 
 /* --- order -------------------------------------------------------------- */
 
-/* Kahn's algorithm: take off what nothing comes before until nothing such is
- * left. A. B. Kahn, Topological sorting of large networks, CACM 5(11), 1962.
+/* Kahn's algorithm: repeatedly remove a node without remaining predecessors. A.
+ * B. Kahn, Topological sorting of large networks, CACM 5(11), 1962.
  */
 bool sn_graph_has_order(struct graph *g)
 {
@@ -112,7 +112,7 @@ bool sn_graph_has_order(struct graph *g)
 	return queued == g->nodes;
 }
 
-/* Each node that was not taken off comes after one that was not: note one. */
+/* Each remaining node has a remaining predecessor. Store one of them. */
 static void note_before(struct graph *g, uint32_t *before)
 {
 	uint32_t node, i;
@@ -125,8 +125,8 @@ static void note_before(struct graph *g, uint32_t *before)
 	}
 }
 
-/* So whoever goes from one of them to what comes before, and so on, is in a
- * circle after as many steps as there are nodes. */
+/* A walk from a remaining node to its stored predecessor, and so on, is in a
+ * cycle after as many steps as there are nodes. */
 uint32_t sn_graph_cycle(struct graph *g)
 {
 	uint32_t *before = g->work;

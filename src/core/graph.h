@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.h - edges sorted by where they begin, and whether they close a circle.
+/* graph.h - a directed graph as sorted edges, and a search for cycles.
  *
  *	edges       (0,2) (1,2) (0,3) (2,3) (0,2)
  *
- *	begins      0     2  3  4  4       of node i, up to that of i + 1
- *	successors  2  3  2  3             in the order given, each once
- *	ins         0  0  2  2             how many come before node i
+ *	begins      0     2  3  4  4       of node i, to begins[i + 1]
+ *	successors  2  3  2  3             in the given order, each once
+ *	ins         0  0  2  2             number of predecessors of node i
  *
- * Numbers of nodes are below 2^31. All arrays lie in one block, which is freed
- * when what is needed was copied out of it. Single-threaded.
+ * Node numbers are below 2^31. All arrays lie in one block. The caller frees
+ * the graph after copying out of it what it needs. Single-threaded.
  */
 #ifndef SN_GRAPH_H
 #define SN_GRAPH_H
@@ -27,14 +27,16 @@ struct edge {
 struct graph {
 	uint32_t  nodes;
 	uint32_t *begins;     /* nodes + 1 */
-	uint32_t *successors; /* as many as edges were given, at least */
+	uint32_t *successors; /* room for the number of edges given */
 	uint32_t *ins;        /* nodes */
-	uint32_t *left;       /* nodes: see sn_graph_has_order, _cycle */
+	uint32_t *left;       /* nodes; set by sn_graph_has_order and
+			       * sn_graph_cycle */
 	uint32_t *work;       /* nodes */
 	size_t    size;
 };
 
-/* Make *g of `count` edges between nodes below `nodes`. 0 or -ENOMEM. */
+/* Build *g from `count` edges between nodes below `nodes`. Returns 0 or
+ * -ENOMEM. */
 SENNIT_MUST_USE int sn_graph_make(struct graph *g, const sennit_allocator *a,
 				  uint32_t nodes, const struct edge *edges,
 				  uint32_t count);
@@ -45,13 +47,12 @@ static inline uint32_t sn_graph_edges(const struct graph *g)
 	return g->begins[g->nodes];
 }
 
-/* Whether there is an order in which each node comes after all before it. Then
- * `left` is zero throughout; else it is above zero for the nodes that lie in a
- * circle or come after one. */
+/* Whether a topological order exists. Then `left` is all zeros. Otherwise
+ * left[i] is above zero for the nodes that lie on a cycle or after one. */
 bool sn_graph_has_order(struct graph *g);
 
-/* There is no order: find a circle. Returns the lowest node in it; the node
- * that comes after node i in it is left[i] from now on. */
+/* Find a cycle; there must be no topological order. Returns the lowest node on
+ * the cycle. Afterwards left[i] is the node that follows node i on it. */
 uint32_t sn_graph_cycle(struct graph *g);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox.h - where any thread leaves nodes for one owner, who takes them all.
+/* inbox.h - a lock-free MPSC queue: any thread pushes nodes, and the owner
+ * takes all of them at once. (A Treiber stack, emptied as a whole.)
  *
  *	head -> newest -> ... -> oldest -> NULL
  *
- * A stack that is only ever emptied as a whole, by a swap: no node is taken
- * while others stay, so there is no ABA, and a producer that stalls stands in
- * nobody's way. Who finds it empty when pushing knows that the owner may be
- * asleep.
+ * The stack is only emptied by a swap. No single node is removed while others
+ * stay, so there is no ABA problem, and a stalled producer blocks nobody. A
+ * producer that finds the inbox empty knows that the owner may be asleep.
  *
  * Invariants
- *   - Each push, a chain or a single node, stays together and in its order.
- *   - Between two pushes, what the first pushed is taken first.
+ *   - The nodes of one push, a chain or a single node, stay together and
+ *     in order.
+ *   - Of two pushes, the nodes of the earlier one are taken first.
  *
- * Linearisation: push at its successful compare-and-set, take at its swap, or
- * at its load of NULL. Progress: push lock-free, take wait-free. (Treiber.)
+ * Linearisation points. push: its successful compare-and-set. take: its swap,
+ * or its load of NULL. Progress: push is lock-free, take is wait-free.
  */
 #ifndef SN_INBOX_H
 #define SN_INBOX_H
@@ -26,38 +27,39 @@ struct inbox {
 	a_ptr head; /* any: pushed by compare-and-set; NULL: empty */
 };
 
-/* Leave the chain that leads by ->next from its newest node to its oldest: the
- * order in which prepending one node after the other builds it. For a single
- * node both are the same. Returns whether the inbox was empty.
+/* Push a chain whose ->next links lead from its newest node to its oldest. That
+ * is the order in which prepending one node after the other builds it. For a
+ * single node both pointers are equal. Returns whether the inbox was empty.
  *
- * The nodes belong to the owner as soon as they are in: the caller keeps what
- * it needs of them before. */
+ * The nodes belong to the owner as soon as they are pushed. The caller must
+ * first copy what it still needs of them. */
 static inline bool sn_inbox_push(struct inbox *in, struct node *newest,
 				 struct node *oldest)
 {
-	void *head = NULL; /* a guess, put right by the CAS: a look before it
-			    * would fetch the line once more */
+	void *head = NULL; /* a guess; the CAS corrects it. A load first would
+			    * fetch the cache line twice */
 
 	do
 		oldest->next = head;
 	while (!a_cas_weak_rel(&in->head, &head,
 			       newest)); /* -> inbox.push: nodes, links */
-	TORTURE_POINT();                 /* pushed, nobody woken */
+	TORTURE_POINT();                 /* pushed, but owner not woken yet */
 	return !head;
 }
 
-/* Take everything, oldest first, as a chain that ends in NULL, with *last its
- * last node; NULL when there is nothing, *last unset. Owner only. */
+/* Take all nodes, oldest first, as a chain that ends in NULL. *last becomes its
+ * last node. Returns NULL when the inbox is empty; *last is then unset. Owner
+ * only. */
 static inline struct node *sn_inbox_take(struct inbox *in, struct node **last)
 {
 	struct node *chain = NULL;
 	struct node *n;
 
-	/* Stale at worst by a push whose wake is still to come. */
+	/* May miss only a push whose wake is still to come. */
 	if (!a_load_rlx(&in->head))
 		return NULL;
 	n = a_swap_acq(&in->head, NULL); /* <- inbox.push */
-	TORTURE_POINT();                 /* seen in no queue at all */
+	TORTURE_POINT();                 /* the nodes are in no queue now */
 	*last = n;
 	while (n) {
 		struct node *older = n->next;
@@ -69,21 +71,23 @@ static inline struct node *sn_inbox_take(struct inbox *in, struct node **last)
 	return chain;
 }
 
-/* Take everything as it was pushed: a chain from the newest node to the oldest,
- * to be pushed elsewhere; NULL when there is nothing. Anyone. */
+/* Take all nodes as they were pushed: a chain from the newest to the oldest,
+ * ready to be pushed elsewhere. Returns NULL when the inbox is empty. Any
+ * thread. */
 static inline struct node *sn_inbox_take_raw(struct inbox *in)
 {
 	struct node *n;
 
-	/* Stale at worst by a push whose maker looks after us. */
+	/* May miss only a push whose producer looks at this inbox
+	 * afterwards. */
 	if (!a_load_rlx(&in->head))
 		return NULL;
 	n = a_swap_acq(&in->head, NULL); /* <- inbox.push */
-	TORTURE_POINT();                 /* seen in no queue at all */
+	TORTURE_POINT();                 /* the nodes are in no queue now */
 	return n;
 }
 
-/* A hint, for who looks again or is told otherwise. */
+/* A hint, for callers that look again or are woken. */
 static inline bool sn_inbox_is_empty(const struct inbox *in)
 {
 	return !a_load_rlx(&in->head);

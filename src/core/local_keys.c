@@ -21,12 +21,13 @@ bool sn_local_keys_add(sennit_local_key *key, key_destructor *destructor)
 		struct slot *s = &slots[i];
 		uint32_t     free = a_load_rlx(&s->generation);
 
-		/* Stale: the exchange decides. Whoever still looks for the old
-		 * key's destructor sees the new generation if it sees the new
-		 * destructor. */
+		/* A stale value is harmless: the exchange decides. A thread
+		 * that still looks up the old key's destructor sees the new
+		 * generation if it sees the new destructor. */
 		if (is_odd(free) || !a_cas_rlx(&s->generation, &free, free + 1))
 			continue;
-		TORTURE_POINT(); /* ours, with the destructor of another */
+		TORTURE_POINT(); /* the slot is ours, but still has the previous
+				  * key's destructor */
 		/* -> local_keys.slot: the generation */
 		a_store_rel(&s->destructor, (uintptr_t)destructor);
 		*key = (sennit_local_key){ i, free + 1 };
@@ -46,7 +47,8 @@ bool sn_local_keys_remove(sennit_local_key key)
 
 bool sn_local_keys_has(sennit_local_key key)
 {
-	/* Stale: by a delete that the program has not ordered with us. */
+	/* Stale only if the program has not ordered a delete of the key before
+	 * this call. */
 	return key.index_ < SENNIT_LOCAL_KEYS && is_odd(key.generation_) &&
 	       a_load_rlx(&slots[key.index_].generation) == key.generation_;
 }

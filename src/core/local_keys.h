@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local_keys.h - which keys of local values there are in the process.
+/* local_keys.h - the keys of local values that exist in the process.
  *
  *	slot   generation, even: free     a key names { slot, generation }
  *	       generation, odd:  in use
  *
- * Lock-free, so that a child of fork() finds no lock that nobody holds. A slot
- * that is used again has another generation: what an old key has stored is not
- * seen under the new one, and its destructor is not called for it.
+ * Lock-free, so that a child of fork() finds no locked lock without an owner. A
+ * reused slot has a new generation. A value that was stored under the old key
+ * is not visible under the new key, and the new destructor is not called for
+ * it.
  */
 #ifndef SN_LOCAL_KEYS_H
 #define SN_LOCAL_KEYS_H
@@ -16,17 +17,18 @@
 
 typedef void key_destructor(void *value);
 
-/* A new key, whose values the destructor, or none, ends. False: all are in use.
+/* Create a key. `destructor` ends its values; it may be NULL. Returns false
+ * when all SENNIT_LOCAL_KEYS keys are in use.
  */
 bool sn_local_keys_add(sennit_local_key *key, key_destructor *destructor);
 
-/* Delete the key. False: it is none. */
+/* Delete the key. Returns false when it does not exist. */
 bool sn_local_keys_remove(sennit_local_key key);
 
 /* Whether the key exists. */
 bool sn_local_keys_has(sennit_local_key key);
 
-/* What ends a value of the key; NULL: nothing, or the key was deleted. */
+/* The destructor of the key. NULL: it has none, or the key was deleted. */
 key_destructor *sn_local_keys_destructor(sennit_local_key key);
 
 #endif

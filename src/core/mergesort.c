@@ -5,18 +5,18 @@
 
 #include <string.h>
 
-/* Runs of so many are made by insertion. */
+/* The length of the runs that insertion sort makes. */
 #define INSERTED 8
 
-/* Shorter runs are merged from the front alone. */
+/* Shorter runs are merged from the front only. */
 #define TWO_ENDED 4
 
-/* From so many on it is worth a look whether two runs lie one behind the
- * other. */
+/* Minimum number of elements for which it pays to test whether one run lies
+ * wholly before the other. */
 #define LOOKED_AT 64
 
-/* What follows is compiled once for each size that is common, and once for any
- * other: `size` is a constant where it is inlined. */
+/* The functions below are compiled once for each common element size and once
+ * for all others: `size` is a constant where they are inlined. */
 
 static ALWAYS_INLINE bool is_less(const struct order *o, const char *x,
 				  const char *y)
@@ -39,7 +39,8 @@ static ALWAYS_INLINE void insert(const struct order *o, const char *from,
 	}
 }
 
-/* Sort runs of INSERTED within data, or from there into other. */
+/* Make sorted runs of INSERTED elements, within `data` or from `data` into
+ * `other`. */
 static ALWAYS_INLINE void make_runs(const struct order *o, char *data,
 				    char *other, size_t n, bool into_other,
 				    size_t size)
@@ -56,14 +57,15 @@ static ALWAYS_INLINE void make_runs(const struct order *o, char *data,
 
 /* --- merging ------------------------------------------------------------ */
 
-/* What is left of two runs, and of the room for them. */
+/* The rest of two runs, and the output space for it. */
 struct ends {
 	const char *a, *a_end;
 	const char *b, *b_end;
 	char       *to, *to_end;
 };
 
-/* Take so many steps; false: the ends have crossed, and *e is as it was. */
+/* Take that many steps. Returns false if the ends have crossed; *e is then
+ * unchanged. */
 static ALWAYS_INLINE bool from_both_ends(const struct order *o, struct ends *e,
 					 size_t steps, size_t size)
 {
@@ -100,7 +102,7 @@ static ALWAYS_INLINE void from_front(const struct order *o, struct ends *e,
 	}
 }
 
-/* How many steps from both ends need no look at the ends. */
+/* The number of steps that both ends can take without a bounds check. */
 static ALWAYS_INLINE size_t steps(const struct ends *e, size_t size)
 {
 	size_t a = (size_t)(e->a_end - e->a);
@@ -124,7 +126,7 @@ static ALWAYS_INLINE bool merge(const struct order *o, struct ends e,
 	return agrees;
 }
 
-/* Put one run behind the other if that is all it takes. */
+/* Concatenate the two runs if one lies wholly before the other. */
 static ALWAYS_INLINE bool join(const struct order *o, const struct runs *r,
 			       char *to, size_t size)
 {
@@ -158,7 +160,7 @@ static ALWAYS_INLINE bool merge_runs(const struct order *o,
 	       merge(o, e, size);
 }
 
-/* Merge all pairs of neighbouring runs of `run` elements. */
+/* Merge each pair of neighbouring runs of `run` elements. */
 static ALWAYS_INLINE bool merge_pairs(const struct order *o, const char *from,
 				      char *to, size_t n, size_t run,
 				      size_t size)
@@ -197,7 +199,7 @@ static ALWAYS_INLINE bool sort(const struct order *o, char *data, char *other,
 
 /* --- for each size ------------------------------------------------------ */
 
-/* 32 bytes, like every other size, by calls of memcpy. */
+/* Elements of 32 bytes are copied by calls of memcpy, like all other sizes. */
 #define FOR_SIZES(o, call)                     \
 	switch ((o)->size) {                   \
 	case 4: {                              \
@@ -227,7 +229,7 @@ bool sn_mergesort(const struct order *o, char *data, char *other, size_t n,
 bool sn_mergesort_merge(const struct order *o, struct runs r,
 			char *to){ FOR_SIZES(o, merge_runs(o, &r, to, size)) }
 
-/* --- sharing out -------------------------------------------------------- */
+/* --- splitting a merge -------------------------------------------------- */
 
 size_t sn_mergesort_split(const struct order *o, const struct runs *r, size_t n)
 {

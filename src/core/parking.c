@@ -42,7 +42,7 @@ void sn_parking_begin(struct parking *p, uint32_t asleep)
 
 void sn_parking_started(struct parking *p)
 {
-	/* Only who holds the lock of the worker threads changes it. */
+	/* Not raced: the caller holds the lock of the worker threads. */
 	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) - 1);
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&p->counts, SEARCHER - SLEEPER);
@@ -57,7 +57,7 @@ void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index)
 
 void sn_parking_unstarted(struct parking *p)
 {
-	/* As above. */
+	/* Not raced: the caller holds the lock of the worker threads. */
 	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) + 1);
 	/* -> park.counts <- park.counts */
 	a_sub_acqrel(&p->counts, SEARCHER - SLEEPER);
@@ -81,7 +81,7 @@ bool sn_parking_search(struct parking *p)
 	uint64_t present = a_load_rlx(&p->present);
 	uint64_t awake = present > sleepers ? present - sleepers : 0;
 
-	/* A stale count lets one searcher too many or too few be, no more. */
+	/* A stale count allows at most one searcher too many or too few. */
 	if (2 * searchers > awake)
 		return false;
 	a_add_acqrel(&p->counts, SEARCHER); /* -> park.counts <- park.counts */
@@ -90,11 +90,12 @@ bool sn_parking_search(struct parking *p)
 
 bool sn_parking_found(struct parking *p)
 {
-	/* -> park.counts: whoever sees no searcher sees what we took
-	 * <- park.counts */
+	/* -> park.counts: a thread that sees no searcher sees what we took <-
+	 * park.counts */
 	uint64_t old = a_sub_acqrel(&p->counts, SEARCHER);
 
-	a_fence(); /* <-> park.sleep: no longer trusted, before the look */
+	a_fence(); /* <-> park.sleep: producers no longer rely on us, before we
+		    * look */
 	TORTURE_POINT();
 	return old / SEARCHER == 1;
 }
@@ -103,10 +104,11 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 {
 	uint64_t change = searching ? SLEEPER - SEARCHER : SLEEPER;
 
-	a_store_rlx(&s->token, 0); /* before the bit: nobody else has it */
+	a_store_rlx(&s->token, 0); /* before the bit is set: nobody else writes
+				    * the token */
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&s->parking->counts, change);
-	TORTURE_POINT(); /* counted, no bit */
+	TORTURE_POINT(); /* counted, but no bit yet */
 	/* -> park.bit: the token is clear <- park.bit */
 	a_or_acqrel(word_of(s), bit_of(s));
 	a_fence(); /* <-> park.sleep: announced before the last look */
@@ -115,7 +117,7 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline)
 {
-	TORTURE_POINT();               /* looked, not asleep */
+	TORTURE_POINT();               /* looked, not asleep yet */
 	while (!a_load_acq(&s->token)) /* <- park.token */
 		if (!os_word_wait(&s->token, 0, deadline))
 			return a_load_acq(&s->token); /* <- park.token */
@@ -127,7 +129,7 @@ void sn_parking_withdraw(struct sleeper *s)
 	/* -> park.bit <- park.bit */
 	uint64_t old = a_and_acqrel(word_of(s), ~bit_of(s));
 
-	/* A waker took the bit: only its token says that we are counted. */
+	/* A waker took the bit. Its token says that it has counted us. */
 	if (!(old & bit_of(s)))
 		sn_parking_sleep(s, SENNIT_NEVER);
 	else
@@ -140,24 +142,26 @@ bool sn_parking_retire(struct sleeper *s)
 {
 	struct parking *p = s->parking;
 
-	/* Before the bit is cleared: whoever finds it clear sees this. */
+	/* Stored before the bit is cleared: a waker that finds the bit clear
+	 * sees this value. */
 	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) + 1);
-	TORTURE_POINT(); /* threadless, and can be claimed */
+	TORTURE_POINT(); /* threadless, but still claimable by its bit */
 	/* -> park.bit: threadless <- park.bit */
 	if (a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s))
 		return true;
 	a_store_rlx(&p->threadless,
-		    a_load_rlx(&p->threadless) - 1); /* as above */
+		    a_load_rlx(&p->threadless) - 1); /* not raced, as above */
 	return false;
 }
 
-/* Take s's bit; the winner has counted it as a searcher and wakes it. */
+/* Take s's bit. The one thread that succeeds counts s as a searcher, and must
+ * wake it. */
 static bool claim(struct sleeper *s)
 {
 	/* -> park.bit <- park.bit: its token is clear */
 	if (!(a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s)))
 		return false;
-	TORTURE_POINT(); /* claimed, not counted */
+	TORTURE_POINT(); /* claimed, not counted yet */
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
 	return true;
@@ -165,17 +169,18 @@ static bool claim(struct sleeper *s)
 
 static void set_token(struct sleeper *s, uint32_t about)
 {
-	TORTURE_POINT(); /* counted, not told */
+	TORTURE_POINT(); /* counted, not woken yet */
 	/* -> park.token: what it was woken for */
 	a_store_rel(&s->token, about + 1);
 	TORTURE_POINT();
 	os_word_wake_one(&s->token);
 }
 
-/* Claim and wake s if it sleeps, and say about whom. */
+/* Claim and wake s if it sleeps. `about` is the worker that has the work. */
 static bool rouse(struct sleeper *s, uint32_t about)
 {
-	/* Clear: awake, or it announces and looks after the caller's fence. */
+	/* A clear bit means that s is awake, or will announce and look after
+	 * the caller's fence. */
 	if (!(a_load_rlx(word_of(s)) & bit_of(s)) || !claim(s))
 		return false;
 	set_token(s, about);
@@ -191,14 +196,16 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 		uint64_t word = a_load_acq(&p->asleep[i]); /* <- park.bit */
 
 		TORTURE_POINT();
-		/* A bit set since is a worker about to look for itself. */
+		/* A bit that is set later belongs to a worker that is about to
+		 * look for work itself. */
 		for (; word; word &= word - 1)
 			if (rouse(p->sleepers[i * 64 +
 					      (uint32_t)__builtin_ctzll(word)],
 				  preferred))
 				return;
 	}
-	/* A number that is stale: start looks again, or a searcher is there. */
+	/* A stale number is harmless: start looks again under its lock, or
+	 * there is a searcher. */
 	if (a_load_rlx(&p->threadless))
 		p->start(p);
 }
@@ -206,6 +213,6 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 void sn_parking_wake(struct sleeper *s)
 {
 	TORTURE_POINT();
-	a_fence(); /* <-> park.sleep: published, before the look for s */
+	a_fence(); /* <-> park.sleep: work published before the look at s */
 	rouse(s, s->index);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parking.h - who is asleep, who is looking for work, and who must be woken.
+/* parking.h - which workers sleep, which search for work, and whom to wake: an
+ * eventcount with one token per worker.
  *
  *	working --nothing to do--> searching --nothing found--> announced
  *	   ^                        |    ^                          |
@@ -8,30 +9,34 @@
  *
  *	counts   { searchers : 32 | sleepers : 32 }
  *	asleep   one bit per worker that has announced its sleep
- *	token    per worker: the word it sleeps on; 0, or 1 + the number of who
- *	         has the work that it was woken for
+ *	token    per worker: the word it sleeps on; 0, or 1 + the index of
+ *	         the worker that has the work it was woken for
  *
  * Invariants
- *   - While a task that anyone may run is queued and a worker is asleep, there
- *     is a searcher, or a producer about to look for sleepers, or an announced
- *     worker about to look again, or (after an owner's unfenced push) an
- *     announced worker whose first sleep ends by itself.
- *   - A waker that takes a sleeper's bit counts it as a searcher in its stead,
- *     so a burst of tasks wakes one worker, who wakes the next if need be.
- *   - The last searcher to find work wakes another if more can be had.
- *   - `sleepers` may be counted early, never late: a bit is set after it was
- *     counted and no longer counted only after it was cleared.
- *   - A worker's token is set only by whoever took its bit.
- *   - `threadless` sleepers have no bit: workers that could be started. Whoever
- *     finds no other sleeper has one started, which counts as a searcher from
- *     then on.
- *   - A sleeper that retires is threadless before its bit is cleared: a waker
- *     sees one of the two.
+ *   - While a task that any worker may run is queued and a worker is
+ *     asleep, one of these exists: a searcher; a producer about to look
+ *     for sleepers; an announced worker about to look again; or (after an
+ *     owner's unfenced push) an announced worker whose first sleep ends
+ *     by itself.
+ *   - A waker that takes a sleeper's bit counts it as a searcher at once.
+ *     So a burst of tasks wakes one worker, and that worker wakes the
+ *     next one if necessary.
+ *   - The last searcher to find work wakes another worker if there is
+ *     more work.
+ *   - `sleepers` may be counted early, never late: a worker is counted
+ *     before its bit is set, and uncounted only after its bit is cleared.
+ *   - Only the thread that took a worker's bit sets its token.
+ *   - The `threadless` sleepers have no bit: they are workers that could
+ *     be given a thread. A waker that finds no other sleeper has one
+ *     started; from then on it counts as a searcher.
+ *   - A sleeper that retires becomes threadless before its bit is
+ *     cleared, so a waker sees one of the two.
  *
- * A producer publishes, passes a fence and looks; a worker announces, passes a
- * fence and looks: one of them sees the other. Only a worker that pushes onto
- * its own deque skips the fence; a worker's first sleep is short, and a
- * process barrier after it shows what such a push left in a store buffer.
+ * A producer publishes work, executes a fence and looks for sleepers. A worker
+ * announces its sleep, executes a fence and looks for work. At least one of
+ * them sees the other. Only a worker that pushes onto its own deque omits the
+ * fence. Therefore the first sleep of a worker is short, and a process barrier
+ * after it reveals pushes that were still in a store buffer.
  *
  * Checked by test/model/park.pml.
  */
@@ -51,10 +56,12 @@ struct parking {
 	_Alignas(CACHE_LINE) a_u64 asleep[PARKING_WORDS]; /* any */
 	struct sleeper **sleepers;                        /* fixed: by index */
 	uint32_t         workers;                         /* fixed */
-	a_u32 present;    /* under threads_lock: workers that take new work, the
-			   * threadless ones included */
-	a_u32 threadless; /* the same: how many of them have no thread */
-	void (*start)(struct parking *p); /* fixed: give one a thread */
+	a_u32 present;    /* under threads_lock: workers that take new work,
+			   * including threadless ones */
+	a_u32 threadless; /* under threads_lock: how many of them have no
+			   * thread */
+	void (*start)(struct parking *p); /* fixed: starts a thread for one of
+					   * them */
 };
 
 struct sleeper {
@@ -66,44 +73,47 @@ struct sleeper {
 void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 		     uint32_t workers);
 
-/* So many workers, the first ones, begin as if asleep: each withdraws when its
- * thread runs. Before anybody else sees *p. */
+/* Before any other thread sees *p: the first `asleep` workers begin as if
+ * asleep. Each withdraws when its thread runs. */
 void sn_parking_begin(struct parking *p, uint32_t asleep);
 
-/* So many workers are there now, of which so many are threadless. Calls of this
- * and those below that change `threadless` take turns. */
+/* Set the numbers of present and of threadless workers. The caller serialises
+ * this and the calls below that change `threadless`. */
 void sn_parking_resize(struct parking *p, uint32_t present,
 		       uint32_t threadless);
 
-/* A threadless worker is on its way: counted as a searcher in its stead. */
+/* A thread for a threadless worker is being started. The worker counts as a
+ * searcher instead. */
 void sn_parking_started(struct parking *p);
 
-/* It could not be started: threadless again. Somebody may have trusted it. */
+/* The thread could not be started: the worker is threadless again. Producers
+ * may have relied on it meanwhile. */
 void sn_parking_unstarted(struct parking *p);
 
-/* s, the caller's, has announced its sleep and loses its thread: threadless
- * from now on, under the lock of the worker threads. False: a waker was faster,
- * and s withdraws.
+/* The calling worker s has announced its sleep and gives up its thread: it
+ * becomes threadless. Call this under the lock of the worker threads. Returns
+ * false if a waker was faster; s must then withdraw.
  */
 SENNIT_MUST_USE bool sn_parking_retire(struct sleeper *s);
 
 void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index);
 
-/* Whether somebody sleeps and nobody searches: whoever adds work should wake
- * one. Unfenced and one word; stale either way. */
+/* Whether a worker sleeps and no worker searches. A producer should then wake
+ * one. Reads one word without a fence; may be stale in both directions. */
 static inline bool sn_parking_is_hungry(const struct parking *p)
 {
-	/* One compare for 'no searchers, some sleepers'. Stale: see above. */
+	/* One comparison for 'no searchers, some sleepers'. Staleness: see
+	 * above. */
 	return a_load_rlx(&p->counts) - 1 < UINT32_MAX;
 }
 
-/* Whether somebody sleeps. */
+/* Whether a worker sleeps. */
 static inline bool sn_parking_has_sleepers(const struct parking *p)
 {
 	return (uint32_t)a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
-/* How many search or sleep, those that could be started included. */
+/* The number of workers that search or sleep, including threadless ones. */
 static inline uint32_t sn_parking_idlers(const struct parking *p)
 {
 	uint64_t counts = a_load_rlx(&p->counts); /* stale: see above */
@@ -111,59 +121,68 @@ static inline uint32_t sn_parking_idlers(const struct parking *p)
 	return (uint32_t)(counts >> 32) + (uint32_t)counts;
 }
 
-/* Whether anybody does: one word, one compare. */
+/* Whether a worker searches or sleeps; one word, one comparison. */
 static inline bool sn_parking_has_idlers(const struct parking *p)
 {
 	return a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
-/* Whether nobody works: all search or sleep. A guess. */
+/* Whether all workers search or sleep. A hint. */
 static inline bool sn_parking_is_quiet(const struct parking *p)
 {
 	return sn_parking_idlers(p) >= a_load_rlx(&p->present);
 }
 
-/* Begin to search, unless more than half of those awake do: one more would only
- * be in their way. Then false, and the caller sleeps at once. */
+/* Begin to search. Returns false if more than half of the awake workers search
+ * already, because one more would only add contention. The caller then sleeps
+ * at once. */
 bool sn_parking_search(struct parking *p);
 
-/* A searcher found work. True: it was the last one and shall wake another if
- * more work is there for anyone (sn_parking_wake_one looks at hunger again). */
+/* A searcher found work. Returns true if it was the last searcher. It must then
+ * wake another worker if there is more work for any worker (sn_parking_wake_one
+ * checks again that one is needed). */
 bool sn_parking_found(struct parking *p);
 
-/* Announce that s is about to sleep, as a searcher or not; afterwards the
- * caller looks for work once more, and sleeps or withdraws. */
+/* Announce that s is about to sleep. `searching` says whether it is a searcher.
+ * Afterwards the caller must look for work once more, and then sleep or
+ * withdraw. */
 void sn_parking_announce(struct sleeper *s, bool searching);
 
-/* Whether s has been claimed and counted: its sleep would end at once. */
+/* Whether a waker has claimed and counted s: a sleep would end at once. */
 static inline bool sn_parking_is_told(const struct sleeper *s)
 {
-	return a_load_rlx(&s->token); /* who acts on it looks by acquire */
+	return a_load_rlx(&s->token); /* the caller reads it with acquire before
+				       * it relies on it */
 }
 
-/* Sleep until claimed or the deadline passes; false: the deadline passed. */
+/* Sleep until claimed or until the deadline. Returns false if the deadline
+ * passed. */
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
 
-/* Stop being asleep; afterwards the caller is a searcher: counted by the waker
- * that took the bit, whose token this waits for, or by itself. */
+/* Stop being asleep. Afterwards the caller counts as a searcher. Either the
+ * waker that took the bit counted it, and this waits for the waker's token, or
+ * the caller counts itself. */
 void sn_parking_withdraw(struct sleeper *s);
 
-/* Who has the work that s, which has withdrawn, was woken for; its own index if
- * nobody has said. May have it no more. */
+/* The worker that had the work for which s was woken; s's own index if the
+ * waker named none. s must have withdrawn. That worker may no longer have the
+ * work. */
 static inline uint32_t sn_parking_about(const struct sleeper *s)
 {
-	uint32_t token = a_load_rlx(&s->token); /* ours: the bit is clear */
+	uint32_t token = a_load_rlx(&s->token); /* ours alone: the bit is
+						 * clear */
 
 	return token ? token - 1 : s->index;
 }
 
-/* Wake one sleeper for work that anyone may do, if one sleeps and nobody
- * searches: the preferred one, who has the work, if that sleeps, a threadless
- * one if no other. The caller has published and fenced. */
+/* Wake one sleeper for work that any worker may do, if one sleeps and none
+ * searches: `preferred`, the worker that has the work, if it sleeps; else any
+ * sleeper; else a threadless worker. The caller must have published the work
+ * and executed a fence. */
 void sn_parking_wake_one(struct parking *p, uint32_t preferred);
 
-/* Wake s for work that only it can do, if it sleeps. The caller has published;
- * the fence is in here. */
+/* Wake s, if it sleeps, for work that only s can do. The caller must have
+ * published the work. This function executes the fence. */
 void sn_parking_wake(struct sleeper *s);
 
 #endif

@@ -5,12 +5,12 @@
 #include "os/os.h"
 
 enum {
-	PAGE_BLOCKS = 2 * POOL_BATCH, /* the first one is the page's own */
+	PAGE_BLOCKS = 2 * POOL_BATCH, /* the first block is the page's header */
 	PAGE = PAGE_BLOCKS * POOL_BLOCK,
 	LARGEST_CHUNK = 16 /* pages */
 };
 
-/* The first block of each page; that of the first page is the chunk itself. */
+/* The first block of each page. That of the first page is the chunk itself. */
 struct page {
 	struct pool_chunk *chunk;
 };
@@ -19,10 +19,10 @@ struct pool_chunk {
 	struct page        page;
 	struct pool_chunk *next;
 	uint32_t           pages; /* fixed */
-	uint32_t           idle;  /* blocks in the depot, while trimming */
+	uint32_t           idle;  /* while trimming: blocks in the depot */
 };
 
-/* The first block of a batch links it to the next batch. */
+/* The first block of a batch links to the next batch. */
 struct batch {
 	struct node  block; /* to the second block of this batch */
 	struct node *next;  /* the next batch */
@@ -37,7 +37,8 @@ void sn_pool_init(struct pool *p, const sennit_allocator *memory)
 	pthread_mutex_init(&p->lock, NULL);
 }
 
-/* Discard: pages first, as the allocator may keep what it was given back. */
+/* `discard` discards the pages first, because the allocator may keep freed
+ * memory. */
 static void give_chunks(struct pool *p, struct pool_chunk *c, bool discard)
 {
 	while (c) {
@@ -78,7 +79,7 @@ static void add_page_locked(struct pool *p, struct pool_chunk *c, char *memory)
 	p->idle += PAGE_BLOCKS - 1;
 }
 
-/* Add a chunk's blocks to the loose ones. */
+/* Allocate a chunk and add its blocks to the loose ones. */
 static bool grow_locked(struct pool *p)
 {
 	uint32_t           pages = p->chunks ? 2 * p->chunks->pages : 1;
@@ -99,7 +100,7 @@ static bool grow_locked(struct pool *p)
 	return true;
 }
 
-/* Up to POOL_BATCH blocks as a chain; *count says how many. */
+/* Take up to POOL_BATCH blocks as a chain. *count becomes their number. */
 static struct node *take_some_locked(struct pool *p, uint32_t *count)
 {
 	struct node *first = p->batches;
@@ -198,8 +199,8 @@ static bool is_idle(const struct pool_chunk *c)
 	return c->idle == c->pages * (PAGE_BLOCKS - 1);
 }
 
-/* Take the whole depot, batches last, as one chain. False: there is none, or
- * somebody else is at it. */
+/* Take the whole depot: loose blocks and batches. Returns false if it is empty,
+ * or if another thread is trimming. */
 static bool take_depot(struct pool *p, struct node **blocks,
 		       struct node **batches)
 {
@@ -207,7 +208,8 @@ static bool take_depot(struct pool *p, struct node **blocks,
 
 	os_lock(&p->lock);
 	taken = !p->trimming && p->idle;
-	p->again = p->trimming; /* blocks that it has not seen may have come */
+	p->again = p->trimming; /* that thread may not have seen the newest
+				 * blocks */
 	if (taken) {
 		p->trimming = true;
 		*blocks = p->loose;
@@ -221,7 +223,7 @@ static bool take_depot(struct pool *p, struct node **blocks,
 	return taken;
 }
 
-/* Break the batches up: their blocks go in front of the others. */
+/* Break the batches up and put their blocks in front of the others. */
 static struct node *unbatch(struct node *batches, struct node *blocks)
 {
 	while (batches) {
@@ -237,7 +239,7 @@ static struct node *unbatch(struct node *batches, struct node *blocks)
 	return blocks;
 }
 
-/* Those blocks whose chunks stay; *last is where they end. */
+/* Keep the blocks whose chunks stay. *last becomes the end of their chain. */
 static struct node *keep_blocks(struct node *blocks, struct node **last,
 				size_t *count)
 {
@@ -258,7 +260,8 @@ static struct node *keep_blocks(struct node *blocks, struct node **last,
 	return kept;
 }
 
-/* Take the idle chunks off the list; new ones are not counted, and stay. */
+/* Remove the idle chunks from the list. Chunks added meanwhile were not
+ * counted, so they stay. */
 static struct pool_chunk *drop_chunks_locked(struct pool *p)
 {
 	struct pool_chunk  *dropped = NULL;
@@ -279,8 +282,8 @@ static struct pool_chunk *drop_chunks_locked(struct pool *p)
 	return dropped;
 }
 
-/* The lock is not held while blocks are looked at, which others may want:
- * meanwhile they find none, and make new ones. */
+/* The lock is not held while the blocks are examined. Meanwhile other threads
+ * find the depot empty and allocate new chunks. */
 static bool trim(struct pool *p)
 {
 	struct node       *blocks, *batches, *last = NULL;
@@ -294,7 +297,7 @@ static bool trim(struct pool *p)
 	for (struct node *n = blocks; n; n = n->next)
 		chunk_of(n)->idle++;
 	blocks = keep_blocks(blocks, &last, &count);
-	TORTURE_POINT(); /* the depot is empty, or others' */
+	TORTURE_POINT(); /* the depot is empty, or has other threads' blocks */
 	os_lock(&p->lock);
 	if (blocks) {
 		last->next = p->loose;

@@ -13,9 +13,9 @@ void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 	*r = (struct ring){ .allocator = allocator };
 }
 
-/* Free the slots. The allocator may keep what it is given back (glibc does so
- * in all arenas but the first, once it has seen a block as large), so the pages
- * of many go before. */
+/* Free the slots. The allocator may keep freed memory (glibc does in all arenas
+ * except the first, once it has seen a block of that size). Therefore the pages
+ * of a large ring are discarded first. */
 static void drop(struct ring *r)
 {
 	size_t size = r->capacity * sizeof(*r->slots);
@@ -67,7 +67,7 @@ void sn_ring_trim(struct ring *r)
 	while (capacity > RING_KEPT && capacity / 4 > r->count)
 		capacity /= 2;
 	if (capacity < r->capacity)
-		(void)!resize(r, capacity); /* or it stays large */
+		(void)!resize(r, capacity); /* on an error it stays large */
 }
 
 int sn_ring_reserve(struct ring *r, uint32_t n)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.h - a growing queue of tasks that only its owner touches.
+/* ring.h - a growing FIFO queue of tasks for one owner.
  *
  *	slots   . . t0 t1 t2 t3 . .
  *	            ^ head      ^ head + count	(modulo the capacity)
  *
- * All plain memory. An empty ring has none: the first push allocates.
+ * Not thread-safe: plain memory. An empty ring has no memory; the first push
+ * allocates it.
  *
  * Invariants
  *   - count <= capacity; capacity is 0 or a power of two.
@@ -19,7 +20,7 @@
 
 #include <stdbool.h>
 
-/* The capacity that a ring may keep, whatever is in it. */
+/* Trimming never makes the capacity smaller than this. */
 #define RING_KEPT TORTURED(1u, 1024u)
 
 struct ring {
@@ -32,17 +33,17 @@ struct ring {
 
 void sn_ring_init(struct ring *r, const sennit_allocator *allocator);
 
-/* Whatever is still queued is dropped. */
+/* Tasks that are still queued are dropped. */
 void sn_ring_free(struct ring *r);
 
-/* Make the ring twice as large; -ENOMEM leaves it as it is. */
+/* Double the capacity. On -ENOMEM the ring is unchanged. */
 COLD int sn_ring_grow(struct ring *r);
 
-/* Give memory back that a longer queue has needed: afterwards the ring is at
- * most four times as large as its contents, or small. */
+/* Free memory that a longer queue needed. Afterwards the capacity is at most
+ * four times the number of tasks, or RING_KEPT. */
 COLD void sn_ring_trim(struct ring *r);
 
-/* Make room for n more tasks; -ENOMEM leaves them as they are. */
+/* Make room for n more tasks. On -ENOMEM no task is lost. */
 SENNIT_MUST_USE int sn_ring_reserve(struct ring *r, uint32_t n);
 
 static inline uint32_t sn_ring_count(const struct ring *r)
@@ -55,13 +56,13 @@ static inline bool sn_ring_is_empty(const struct ring *r)
 	return r->count == 0;
 }
 
-/* Whether trimming may give something back. */
+/* Whether trimming may free memory. */
 static inline bool sn_ring_is_large(const struct ring *r)
 {
 	return r->capacity > RING_KEPT;
 }
 
-/* Append t. Returns 0, or -ENOMEM: nothing has changed. */
+/* Append t. Returns 0. On -ENOMEM nothing has changed. */
 static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
 						    struct task  t)
 {
@@ -76,13 +77,13 @@ static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
 	return 0;
 }
 
-/* The oldest, which stays; there is one. */
+/* The oldest task, which stays in the ring. The ring must not be empty. */
 static inline struct task sn_ring_oldest(const struct ring *r)
 {
 	return r->slots[r->head];
 }
 
-/* Take the oldest into *out; false when there is none. */
+/* Take the oldest task into *out. Returns false when the ring is empty. */
 static inline bool sn_ring_pop_front(struct ring *r, struct task *out)
 {
 	if (r->count == 0)
@@ -93,7 +94,7 @@ static inline bool sn_ring_pop_front(struct ring *r, struct task *out)
 	return true;
 }
 
-/* Take the newest into *out; false when there is none. */
+/* Take the newest task into *out. Returns false when the ring is empty. */
 static inline bool sn_ring_pop_back(struct ring *r, struct task *out)
 {
 	if (r->count == 0)

@@ -20,7 +20,7 @@ static bool is_busy(const struct sharer *p)
 	return p->held || p->waiting;
 }
 
-/* Times wrap in some centuries; what counts is how far they are apart. */
+/* Times wrap around after centuries, so only differences are compared. */
 static int64_t ahead(const struct sharer *p, const struct sharer *other)
 {
 	return (int64_t)(p->virtual - other->virtual);
@@ -33,7 +33,8 @@ static void count_time(struct sharer *p, sennit_time now)
 	p->counted = now;
 }
 
-/* The busy sharer but `not` that is furthest behind; NULL: none is busy. */
+/* The busy sharer, except `not`, with the lowest virtual time. NULL: none is
+ * busy. */
 static struct sharer *find_last(struct shares *s, const struct sharer * not )
 {
 	struct sharer *last = NULL;
@@ -59,7 +60,7 @@ static void count_all(struct shares *s, sennit_time now)
 		count_time(sharer_of(l), now);
 }
 
-/* Bring all up to date, some slot being about to change hands. */
+/* Update the virtual times of all sharers before a slot changes hands. */
 static void compare(struct shares *s, sennit_time now)
 {
 	struct sharer *last;
@@ -70,7 +71,8 @@ static void compare(struct shares *s, sennit_time now)
 		limit_lead(sharer_of(l), last);
 }
 
-/* p was not busy, and is about to be: it has saved nothing. */
+/* p was not busy and becomes busy. It gets no credit for the time it was
+ * idle. */
 static void rejoin(struct shares *s, struct sharer *p, sennit_time now)
 {
 	struct sharer *last;
@@ -88,11 +90,11 @@ static void rejoin(struct shares *s, struct sharer *p, sennit_time now)
 
 static void add(a_u32 *hint, uint32_t more)
 {
-	/* Only who holds the lock changes it. */
+	/* Not raced: the caller holds the lock. */
 	a_store_rlx(hint, a_load_rlx(hint) + more);
 }
 
-/* p's numbers have changed. */
+/* Update the hints after a change of p's numbers. */
 static void note(struct shares *s, struct sharer *p)
 {
 	bool urgent = p->waiting && p->held < p->min;
@@ -100,7 +102,8 @@ static void note(struct shares *s, struct sharer *p)
 	if (urgent != p->urgent)
 		add(&s->urgent, urgent ? 1 : UINT32_MAX);
 	p->urgent = urgent;
-	/* A hint: who misses it looks again at its next safe point. */
+	/* A hint: a holder that misses it looks again at its next safe
+	 * point. */
 	a_store_rlx(&p->lends, p->held > p->min);
 }
 
@@ -149,15 +152,15 @@ static struct claim *unqueue_first(struct shares *s, struct sharer *p)
 	return c;
 }
 
-/* --- who is next -------------------------------------------------------- */
+/* --- who gets the next slot --------------------------------------------- */
 
-/* Whether p comes before the other. */
+/* Whether p comes before the other in the choice. */
 static bool precedes(const struct sharer *p, const struct sharer *other)
 {
 	return p->urgent != other->urgent ? p->urgent : ahead(p, other) < 0;
 }
 
-/* The sharer that is to get the next slot; NULL: none that waits may. */
+/* The sharer that gets the next slot. NULL: no waiting sharer may have one. */
 static struct sharer *choose(struct shares *s)
 {
 	struct sharer *best = NULL;
@@ -172,7 +175,7 @@ static struct sharer *choose(struct shares *s)
 	return best;
 }
 
-/* To whom one of p yields its slot; NULL: to nobody. */
+/* The sharer to which p yields a slot. NULL: p keeps it. */
 static struct sharer *choose_heir(struct shares *s, struct sharer *p, bool over)
 {
 	struct sharer *best = choose(s);
@@ -223,7 +226,7 @@ struct claim *sn_shares_give(struct shares *s, struct claim *c, sennit_time now)
 	struct claim  *next;
 
 	let_go(s, c, now);
-	if (!a_load_rlx(&s->waiting)) /* changed under the lock */
+	if (!a_load_rlx(&s->waiting)) /* not raced: it changes under the lock */
 		return NULL;
 	compare(s, now);
 	p = choose(s);

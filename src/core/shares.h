@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shares.h - who holds the slots of a budget, and who gets the next one.
+/* shares.h - who holds the slots of a CPU budget, and who gets the next one:
+ * weighted fair queueing over slots.
  *
  *	claim   NONE --take--> HELD             a slot is free
  *	          ^ \--take--> WAITING --> HELD  when another gives its own
  *	          |               |         |
  *	          +-----drop------+  give --+-- yield --> WAITING
  *
- * A sharer (a scheduler) has a minimum, a maximum and a weight; its claims are
- * those of its workers. The time for which a sharer holds slots, divided by its
- * weight, is its virtual time. A free slot goes to the sharer that holds fewer
- * than its minimum, else to the one with the lowest virtual time of those below
- * their maximum; within a sharer, to the claim that has waited longest. Whoever
- * holds a slot asks from time to time whether it has to yield.
+ * A sharer is a scheduler. It has a minimum, a maximum and a weight, and one
+ * claim per worker. Its virtual time is the time for which it held slots,
+ * divided by its weight. A free slot goes to a sharer that holds fewer slots
+ * than its minimum. Otherwise it goes to the sharer with the lowest virtual
+ * time among those below their maximum. Within a sharer, it goes to the claim
+ * that has waited longest. A holder asks from time to time whether it must
+ * yield.
  *
  * Invariants
- *   - Never more slots are held than there are, nor by a sharer more than its
- *     maximum.
- *   - A slot is free only if every claim that waits belongs to a sharer at its
- *     maximum.
- *   - The minimums of all sharers together do not exceed the slots. So if one
- *     that is entitled waits, another sharer holds more than its minimum.
- *   - Two sharers that contend are at most SHARES_LAG apart in virtual time
- *     when slots are handed out: who held many while nobody wanted them does
- *     not pay for that, who held none has not saved.
+ *   - The number of held slots never exceeds the number of slots, and a
+ *     sharer never holds more than its maximum.
+ *   - A slot is free only if every waiting claim belongs to a sharer at
+ *     its maximum.
+ *   - The sum of all minimums does not exceed the number of slots. So if
+ *     a sharer below its minimum waits, another one holds more than its
+ *     minimum.
+ *   - When slots are handed out, two contending sharers are at most
+ *     SHARES_LAG apart in virtual time. A sharer that held many slots
+ *     while nobody wanted them does not pay for that; a sharer that held
+ *     none has saved nothing.
  *
- * No clock and no lock in here: the caller has both.
+ * This module has neither clock nor lock: the caller provides the time and the
+ * lock.
  */
 #ifndef SN_SHARES_H
 #define SN_SHARES_H
@@ -38,26 +43,28 @@
 struct shares {
 	uint32_t     slots;     /* fixed */
 	uint32_t     held;      /* at most `slots` */
-	uint32_t     held_most; /* the most there ever were */
+	uint32_t     held_most; /* maximum of `held` so far */
 	uint32_t     promised;  /* sum of the minimums */
-	uint32_t     count;     /* sharers */
+	uint32_t     count;     /* number of sharers */
 	uint64_t     moves;     /* slots that were yielded to another claim */
 	struct link *sharers;
-	a_u32 waiting; /* claims; also read without the lock, as a hint */
-	a_u32 urgent;  /* sharers with claims that wait and fewer slots
-			       * than their minimum; the same */
+	a_u32 waiting; /* number of waiting claims; also read without the lock,
+		        * as a hint */
+	a_u32 urgent;  /* number of sharers with waiting claims and fewer slots
+		        * than their minimum; also read without the lock, as a
+		        * hint */
 };
 
 struct sharer {
 	uint32_t min, max, weight; /* fixed */
 	uint32_t held, waiting;    /* claims */
-	a_u32    lends;   /* holds more than its minimum; read without the
-			       * lock, as a hint */
-	bool     urgent;  /* counted as such */
-	uint64_t virtual; /* ns of held time / weight, as of: */
+	a_u32    lends;   /* 1: holds more than its minimum; read without the
+			   * lock, as a hint */
+	bool     urgent;  /* counted in shares.urgent */
+	uint64_t virtual; /* held time / weight in ns, up to `counted` */
 	sennit_time  counted;
 	struct link  link;
-	struct link *queue; /* claims that wait, the longest first */
+	struct link *queue; /* waiting claims, the longest first */
 };
 
 enum claim_state { CLAIM_NONE, CLAIM_WAITING, CLAIM_HELD };
@@ -67,36 +74,39 @@ struct claim {
 	enum claim_state state;
 	struct link      link; /* while it waits */
 
-	/* The worker's: see worker/slots.h. */
+	/* The fields of the worker: see worker/slots.h. */
 	bool        has;   /* owner */
-	sennit_time slice; /* owner: may be asked to yield from then on */
+	sennit_time slice; /* owner: the worker may be asked to yield from this
+			    * time on */
 	a_u32       told;  /* any: slept on */
 };
 
 void sn_shares_init(struct shares *s, uint32_t slots);
 
-/* One sharer more, with its three numbers. False: the minimums would exceed the
- * slots. */
+/* Add a sharer with its minimum, maximum and weight. Returns false if the sum
+ * of the minimums would exceed the number of slots. */
 SENNIT_MUST_USE bool sn_shares_join(struct shares *s, struct sharer *p);
 
-/* One less; it has no claims. */
+/* Remove a sharer. It must have no claims. */
 void sn_shares_leave(struct shares *s, struct sharer *p);
 
-/* Get a slot, or wait for one. Returns whether there was one. */
+/* Take a slot, or wait for one. Returns whether it has one. */
 SENNIT_MUST_USE bool sn_shares_take(struct shares *s, struct claim *c,
 				    sennit_time now);
 
-/* Give a slot. Returns the claim that waited and has it now; NULL: none. */
+/* Give a slot back. Returns the waiting claim that gets it, or NULL if none
+ * does. */
 SENNIT_MUST_USE struct claim *sn_shares_give(struct shares *s, struct claim *c,
 					     sennit_time now);
 
-/* Give a slot to who should have it rather, and wait for another. Before the
- * end of a slice (`over`) only sharers below their minimum should. Returns that
- * claim; NULL: nobody, and c keeps its slot. */
+/* Give the slot to a claim that should have it instead, and wait for another
+ * slot. Before the end of the slice (`over` is false) only sharers below their
+ * minimum should. Returns that claim. NULL: there is none, and c keeps its
+ * slot. */
 SENNIT_MUST_USE struct claim *sn_shares_yield(struct shares *s, struct claim *c,
 					      bool over, sennit_time now);
 
-/* A claim of p that waits waits no longer. NULL: none does. */
+/* End the wait of one waiting claim of p, and return it. NULL: none waits. */
 SENNIT_MUST_USE struct claim *sn_shares_drop(struct shares *s,
 					     struct sharer *p);
 

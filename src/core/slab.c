@@ -13,10 +13,12 @@
 #endif
 
 enum {
-	LINK_ROOM = 64,                   /* so that low + usable stays round */
-	FIRST_SLAB = TORTURED(2, 8),      /* stacks; small programs stay small:
-				       * what lies next to other mappings
-				       * shares page tables */
+	LINK_ROOM = 64,                   /* bytes; keeps low + usable a
+					   * multiple of 64 */
+	FIRST_SLAB = TORTURED(2, 8),      /* stacks; few, so that small programs
+					   * stay small: a small slab next to
+					   * other mappings shares their page
+					   * tables */
 	LARGEST_SLAB = TORTURED(8, 1024), /* stacks */
 	MAP_WORDS = 1024 / 64,
 };
@@ -27,17 +29,18 @@ struct slab {
 	struct slab *next;
 	char        *base;
 	uint32_t     count;  /* stacks */
-	uint32_t     carved; /* so many have been guarded */
-	uint32_t     clean;  /* so many of these are */
-	uint32_t     costly; /* so many have no cheap guard */
+	uint32_t     carved; /* stacks that have been guarded */
+	uint32_t     clean;  /* carved stacks that are clean */
+	uint32_t     costly; /* carved stacks without a cheap guard */
 
 	uint64_t is_clean[MAP_WORDS]; /* a bit per stack */
-	uint64_t is_bare[MAP_WORDS];  /* has no guard, and never will */
+	uint64_t is_bare[MAP_WORDS];  /* a bit per stack: it has no guard, and
+				       * never will */
 };
 
-/* Guards of the whole process that split mappings. */
-static a_u32 mapping_guards; /* any; only ever compared to a limit that leaves
-			      * room, so relaxed is enough */
+/* The number of guards in the process that split mappings. */
+static a_u32 mapping_guards; /* any; only compared with a limit that leaves a
+			      * reserve, so relaxed is enough */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -64,7 +67,7 @@ static char *bottom_of(const struct slabs *s, const struct slab *b, uint32_t i)
 	return b->base + s->pitch * i;
 }
 
-/* NULL: none. */
+/* The slab that contains the address, or NULL. */
 static struct slab *slab_of(const struct slabs *s, uintptr_t address)
 {
 	struct slab *b = s->newest;
@@ -81,21 +84,23 @@ bool sn_slabs_is_overrun(const struct slabs *s, void *low)
 
 /* --- guards ------------------------------------------------------------- */
 
-/* How many guards of the process may split mappings. Asked for at the first
- * one, as most systems need none. */
+/* The maximum number of guards in the process that may split mappings. Queried
+ * at the first such guard, because most systems need none. */
 static uint32_t mapping_limit(struct slabs *s)
 {
 	size_t guards;
 
 	if (s->mapping_limit == UINT32_MAX) {
-		guards = os_mapping_limit() / 4 / 2; /* each adds two */
+		guards = os_mapping_limit() / 4 / 2; /* each guard adds two
+						      * mappings */
 		s->mapping_limit = guards < INT32_MAX ? (uint32_t)guards
 						      : INT32_MAX;
 	}
 	return s->mapping_limit;
 }
 
-/* Guard by splitting the mapping, while the process may have more of those. */
+/* Guard by splitting the mapping, unless the process already has too many
+ * mappings. */
 static bool guard_by_mapping(struct slabs *s, void *bottom)
 {
 	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
@@ -107,10 +112,11 @@ static bool guard_by_mapping(struct slabs *s, void *bottom)
 	return false;
 }
 
-/* Guard stack i of b as well as possible. The cheap way is tried again for
- * each: after a failed batch some have their guard and would not bear a canary.
- * One that is guarded in part does: guards are made from the lowest page up,
- * and the canary lies in the highest. */
+/* Guard stack i of b as well as possible. The cheap guard is retried for each
+ * stack: after a failed batch some stacks have their guard, and a guarded page
+ * cannot hold a canary. A stack that is guarded in part can hold one, because
+ * guards are made from the lowest page up and the canary lies in the highest
+ * page. */
 static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 {
 	void *bottom = bottom_of(s, b, i);
@@ -125,7 +131,7 @@ static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 	s->unguarded++;
 }
 
-/* Guard the next `count` stacks of b, which are clean then. */
+/* Guard the next `count` stacks of b. They are clean afterwards. */
 static void carve(struct slabs *s, struct slab *b, uint32_t count)
 {
 	void *bottom[STACK_BATCH];
@@ -148,8 +154,8 @@ static void carve(struct slabs *s, struct slab *b, uint32_t count)
 
 /* --- slabs -------------------------------------------------------------- */
 
-/* How many stacks the next slab has: twice as many as the last, within the
- * largest slab, its bytes, and what the caller allows. */
+/* The number of stacks in the next slab: twice as many as in the last one, but
+ * at most LARGEST_SLAB, SLAB_BYTES, and `most`. */
 static uint32_t next_slab_count(const struct slabs *s, uint32_t most)
 {
 	uint32_t count = s->newest ? s->newest->count * 2 : FIRST_SLAB;
@@ -161,7 +167,7 @@ static uint32_t next_slab_count(const struct slabs *s, uint32_t most)
 	return least(count, most);
 }
 
-/* Map as many stacks as the system gives of those wanted. */
+/* Map as many of the wanted stacks as the system allows. */
 static bool map_slab(struct slab *b, size_t pitch, uint32_t wanted)
 {
 	for (b->count = wanted; b->count; b->count /= 2) {
@@ -190,8 +196,8 @@ static bool add_slab(struct slabs *s, uint32_t most)
 	return true;
 }
 
-/* Frames that never returned left their marks; a later mapping at this address
- * must not inherit them. */
+/* Frames that never returned left poisoned shadow memory. A later mapping at
+ * this address must not inherit it. */
 static void remove_slab(struct slabs *s, struct slab *b)
 {
 #ifdef SN_ASAN
@@ -203,9 +209,10 @@ static void remove_slab(struct slabs *s, struct slab *b)
 	sn_memory_give(s->memory, b, sizeof(*b));
 }
 
-/* All that is carved of b is clean: as if nothing had been. Refused by the
- * system, it stays as it is. So do slabs without cheap guards: others might
- * have ours when these stacks are wanted again. */
+/* All carved stacks of b are clean: map the slab anew, so that none is carved.
+ * If the system refuses, nothing changes. A slab with costly guards also stays,
+ * because others could take its share of the mappings before these stacks are
+ * needed again. */
 static void renew(struct slabs *s, struct slab *b)
 {
 	if (b->costly || !os_map_anew(b->base, s->pitch * b->count))
@@ -219,8 +226,9 @@ static void renew(struct slabs *s, struct slab *b)
 	b->carved = 0;
 }
 
-/* A slab with clean stacks, or one with some that are not carved; there is one.
- * The search goes on where the last one ended: many are taken in a row. */
+/* Find a slab with clean stacks, or one with uncarved stacks. There must be
+ * one. The search continues where the last one ended, because callers take many
+ * stacks in a row. */
 static struct slab *find_slab(struct slabs *s, bool clean)
 {
 	struct slab *b = s->looked;
@@ -231,9 +239,9 @@ static struct slab *find_slab(struct slabs *s, bool clean)
 	return b;
 }
 
-/* Make some stacks clean, at least one; false when there is no memory. Cheap
- * guards cost less by the batch, so as many are made as there are, a batch at
- * most; the others as they are wanted. */
+/* Make at least one stack clean. Returns false when there is no memory. Cheap
+ * guards cost less in batches, so this makes as many new ones as there are
+ * carved stacks, at most one batch. Other guards are made as needed. */
 static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 {
 	uint32_t     count = least(wanted, STACK_BATCH);
@@ -248,7 +256,7 @@ static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 	return true;
 }
 
-/* --- what others call --------------------------------------------------- */
+/* --- the calls of slab.h ------------------------------------------------ */
 
 static size_t round_up(size_t bytes, size_t page)
 {
@@ -285,7 +293,7 @@ void sn_slabs_free(struct slabs *s)
 	a_add_rlx(&mapping_guards, 0 - s->mapping_guards);
 }
 
-/* Hand stack i of b out: its lowest usable address. */
+/* Hand out stack i of b. Returns its lowest usable address. */
 static void *hand_out(const struct slabs *s, struct slab *b, uint32_t i)
 {
 	char              *low = bottom_of(s, b, i) + s->gap;

@@ -13,7 +13,7 @@
 void sn_stack_check(const struct stacks *s, void *low)
 {
 	CHECK(!sn_slabs_is_overrun(&s->slabs, low),
-	      "a fiber used more stack than it has");
+	      "stack overflow: a fiber used more than its stack");
 }
 
 int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
@@ -28,7 +28,8 @@ int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 
 void sn_stacks_free(struct stacks *s)
 {
-	CHECK(s->resting == s->made, "a stack outlives its scheduler");
+	CHECK(s->resting == s->made,
+	      "a stack is still in use after the end of its scheduler");
 	sn_slabs_free(&s->slabs);
 	pthread_mutex_destroy(&s->lock);
 }
@@ -70,7 +71,8 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 	while (n < max && s->depot)
 		low[n++] = take_resting(s);
 	n += take_clean(s, low + n, max - n);
-	if ((n < max) != a_load_rlx(&s->scarce)) /* under lock */
+	if ((n < max) != a_load_rlx(&s->scarce)) /* relaxed: it changes under
+						  * lock */
 		a_store_rlx(&s->scarce, n < max);
 	pthread_mutex_unlock(&s->lock);
 	return n;
@@ -122,7 +124,8 @@ void sn_stacks_give(struct stacks *s, void *const low[], uint32_t count)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Not under the lock, which others want meanwhile: each takes a system call. */
+/* Wipes without the lock, because each wipe is a system call and other threads
+ * need the lock. */
 static void return_some(struct stacks *s, void *const low[], uint32_t count)
 {
 	struct slab *slab[STACK_BATCH];
@@ -131,7 +134,7 @@ static void return_some(struct stacks *s, void *const low[], uint32_t count)
 		slab[i] = sn_slabs_link(&s->slabs, low[i])->slab;
 		sn_slabs_wipe(&s->slabs, low[i]);
 	}
-	TORTURE_POINT(); /* wiped, and nobody's */
+	TORTURE_POINT(); /* wiped, but not in the slab's set yet */
 	os_lock(&s->lock);
 	for (uint32_t i = 0; i < count; i++)
 		sn_slabs_give(&s->slabs, slab[i], low[i]);
@@ -163,7 +166,7 @@ uint32_t sn_stacks_trim(struct stacks *s, uint32_t most)
 	return n;
 }
 
-/* --- what there is ------------------------------------------------------ */
+/* --- statistics --------------------------------------------------------- */
 
 uint32_t sn_stacks_unused(struct stacks *s)
 {

@@ -10,8 +10,8 @@
 #define LOOKED_BELOW() ((void)0)
 #endif
 
-/* More than the frame of a function that calls nobody, and what the processor's
- * ABI lets it use below that. */
+/* Bytes: more than the frame of a leaf function, plus the area below it that
+ * the ABI lets it use. */
 #define LEAF_FRAME 384
 
 /* --- the table ---------------------------------------------------------- */
@@ -47,9 +47,9 @@ void sn_stack_depth_note(struct stack_depths *d, uintptr_t function,
 
 /* --- paint -------------------------------------------------------------- */
 
-/* What is looked at lies below the stack pointer, in frames that have returned:
- * nothing for sanitizers to judge, and not for memset() either, which they
- * know. */
+/* These functions access memory below the stack pointer, in frames that have
+ * returned. Sanitizers must not check these accesses. The functions do not call
+ * memset(), because sanitizers intercept it. */
 
 static ALWAYS_INLINE uintptr_t paint_of(const uintptr_t *word)
 {

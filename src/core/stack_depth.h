@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_depth.h - how deep tasks have used their stacks, by function.
+/* stack_depth.h - how much of its stack each task used, by task function (stack
+ * high-water marks).
  *
  *	low                                        high
  *	| paint paint paint paint | used ...        |
  *	                          ^ bottom
  *
- * A stack is painted before it is used: each word gets a value that depends on
- * its address, so that no copy of another one passes for it. The lowest word
- * that is not as painted tells how far frames have come down. Then what was
- * used is painted again, for the next task.
+ * A stack is painted before use: each word gets a value that depends on its
+ * address, so that a copied word does not match. The lowest word that changed
+ * shows how deep the frames reached. Then the used part is painted again for
+ * the next task.
  *
- * The table has a place for each function, for the scheduler's life, lock-free
- * and probed linearly; functions that find none share the last place.
+ * The table has one entry per function and lives as long as the scheduler. It
+ * is lock-free and probed linearly. Functions that find no free entry share the
+ * last one.
  */
 #ifndef SN_STACK_DEPTH_H
 #define SN_STACK_DEPTH_H
@@ -21,7 +23,7 @@
 
 #include <stdbool.h>
 
-/* How many functions have a place of their own. */
+/* The number of functions with an entry of their own. */
 #define STACK_DEPTH_FUNCTIONS 1024u
 
 struct stack_depth {
@@ -32,20 +34,21 @@ struct stack_depth {
 
 struct stack_depths {
 	struct stack_depth
-		of[STACK_DEPTH_FUNCTIONS + 1]; /* all zero at first */
+		of[STACK_DEPTH_FUNCTIONS + 1]; /* all zeros at first */
 };
 
-/* A task of the function has used so many bytes. */
+/* Record that a task of `function` used `bytes` bytes of stack. */
 void sn_stack_depth_note(struct stack_depths *d, uintptr_t function,
 			 size_t bytes);
 
-/* Paint [low, high): whole words, of which nothing is in use. */
+/* Paint [low, high). Both are multiples of the word size; nothing there may be
+ * in use. */
 void sn_stack_depth_paint(char *low, char *high);
 
-/* The same from low on up to a little below the caller's frame. */
+/* Paint from `low` up to a little below the caller's frame. */
 void sn_stack_depth_paint_below(char *low);
 
-/* The lowest word of [low, high) that is not as painted, or high. */
+/* The lowest word of [low, high) that has changed, or `high`. */
 char *sn_stack_depth_bottom(char *low, char *high);
 
 #endif

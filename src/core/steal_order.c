@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* Seats of workers that do not exist are passed by so often in a round. */
+/* The maximum number of seats that a round examines. Seats of workers that do
+ * not exist are skipped. */
 #define MOST_STEPS (8 * STEAL_ORDER_TRIES)
 
 /* --- sorting ----------------------------------------------------------- */
@@ -33,14 +34,15 @@ void sn_steal_order_sort(struct topology_slot seats[], uint32_t n)
 	qsort(seats, n, sizeof(*seats), compare);
 }
 
-/* --- circles ------------------------------------------------------------ */
+/* --- rings -------------------------------------------------------------- */
 
 static bool is_same(uint32_t a, uint32_t b)
 {
 	return a == b && a != STEAL_ORDER_NOWHERE;
 }
 
-/* Whether two workers share what circle number k stands for. */
+/* Whether two workers share the core (k = 0), the cache (k = 1) or the node (k
+ * = 2). */
 static bool shares(const sennit_cpu_place *a, const sennit_cpu_place *b,
 		   uint32_t k)
 {
@@ -57,7 +59,7 @@ static bool shares(const sennit_cpu_place *a, const sennit_cpu_place *b,
 	}
 }
 
-/* Append a run of seats, unless it is the one before it once more. */
+/* Append the ring of seats [begin, end), unless it equals the previous one. */
 static void append(struct steal_rings *c, uint32_t begin, uint32_t end)
 {
 	if (c->count && c->of[c->count - 1].begin == begin &&
@@ -102,14 +104,14 @@ void sn_steal_order_begin(struct steal_tour *t, const struct steal_rings *c,
 	}
 }
 
-/* Whether a seat lies in a circle inside of number k, or is one's own. */
+/* Whether the seat lies in a ring inside of ring k, or is the worker's own. */
 static bool is_inside(const struct steal_rings *c, uint32_t k, uint32_t seat)
 {
 	return k ? seat >= c->of[k - 1].begin && seat < c->of[k - 1].end
 		 : seat == c->seat;
 }
 
-/* How many of circle k are in none inside of it. */
+/* The number of seats of ring k that lie in no ring inside of it. */
 static uint32_t new_in(const struct steal_rings *c, uint32_t k)
 {
 	uint32_t size = c->of[k].end - c->of[k].begin;
@@ -117,7 +119,7 @@ static uint32_t new_in(const struct steal_rings *c, uint32_t k)
 	return k ? size - (c->of[k - 1].end - c->of[k - 1].begin) : size - 1;
 }
 
-/* Up to `most` of circle k, and on from there next time. */
+/* Visit up to `most` seats of ring k. The next call continues there. */
 static uint32_t visit(struct steal_tour *t, const struct steal_rings *c,
 		      uint32_t k, const struct topology_slot seats[],
 		      uint32_t extent, uint32_t most, uint32_t *steps,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steal_order.h - whom a thief visits: its neighbours first, and not all in one
- * round.
+/* steal_order.h - the order in which a thief visits victims: its neighbours
+ * first, and a few workers per round.
  *
- *	seats	all workers, sorted so that neighbours sit together
+ *	seats	all workers, sorted so that neighbours are adjacent
  *
  *	        . . . . . . . . . . . . . . . . . . . . . . . .
  *	        |        |<-- cache -->|      |
  *	        |        |<------ node ------>|
- *	        |<----------------- everybody ----------------->|
+ *	        |<---------------- all workers ---------------->|
  *
- * Each worker knows its circles: runs of seats around its own, each inside the
- * next. In a round it visits STEAL_ORDER_TRIES others at most: of each circle,
- * from the innermost out, half of what is left of these, and of the last all of
- * it. A circle that has fewer leaves the rest to the next. The next round goes
- * on where this one ended: whoever searches long enough visits all.
+ * Each worker has rings: ranges of seats around its own, each inside the next.
+ * A round visits at most STEAL_ORDER_TRIES other workers. Each ring, from the
+ * innermost out, gets half of the remaining visits, and the last ring gets all
+ * of them. Visits that a small ring does not use go to the next ring. The next
+ * round continues where this one ended, so a long search visits every worker.
  *
- * A worker that may run anywhere has no neighbours; where nobody has there is
- * one circle, everybody.
+ * A worker that may run on any CPU has no neighbours. If no worker has
+ * neighbours, there is one ring with all workers.
  */
 #ifndef SN_STEAL_ORDER_H
 #define SN_STEAL_ORDER_H
@@ -26,41 +26,43 @@
 #define STEAL_ORDER_TRIES 8u
 #define STEAL_ORDER_RINGS 4u
 
-/* A number that nobody shares. */
+/* A core, cache or node number that counts as shared with nobody. */
 #define STEAL_ORDER_NOWHERE UINT32_MAX
 
 struct topology_slot {
-	sennit_cpu_place place; /* of where its worker runs */
+	sennit_cpu_place place; /* where the worker runs */
 	uint32_t         worker;
 };
 
 struct steal_rings {
-	uint32_t seat; /* one's own */
+	uint32_t seat; /* the worker's own seat */
 	uint32_t count;
 	struct {
 		uint32_t begin, end;
-	} of[STEAL_ORDER_RINGS]; /* innermost first; the last is everybody */
+	} of[STEAL_ORDER_RINGS]; /* innermost first; the last one contains all
+				  * workers */
 };
 
-/* Where a search is: the seat of each circle that comes next. */
+/* The position of a search: the next seat of each ring. */
 struct steal_tour {
 	uint32_t next[STEAL_ORDER_RINGS];
 };
 
-/* Seat n workers: worker i's place is in seats[i] beforehand. */
+/* Sort n workers into seats. On entry seats[i].place is the place of worker
+ * i. */
 void sn_steal_order_sort(struct topology_slot seats[], uint32_t n);
 
-/* The circles of the worker that sits on a seat. */
+/* Compute the rings of the worker on `seat`. */
 void sn_steal_order_rings(struct steal_rings        *c,
 			  const struct topology_slot seats[], uint32_t n,
 			  uint32_t seat);
 
-/* Begin to search; random makes searches differ. */
+/* Begin a search. `random` makes the searches of different workers differ. */
 void sn_steal_order_begin(struct steal_tour *t, const struct steal_rings *c,
 			  uint32_t random);
 
-/* The workers to visit in this round, in this order; those from `extent` on do
- * not exist. Returns how many. */
+/* Write the workers to visit in this round, in order. Workers with a number of
+ * `extent` or above do not exist. Returns how many. */
 uint32_t sn_steal_order_round(struct steal_tour *t, const struct steal_rings *c,
 			      const struct topology_slot seats[],
 			      uint32_t extent, uint32_t out[STEAL_ORDER_TRIES]);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a task as the queues carry it: by value, three words.
+/* task.h - a task as the queues carry it: three words, by value.
  *
- *	meta	0                      a task, its argument the caller's
- *		TASK_BLOCK, TASK_COPY  a task, its argument a copy
- *		scope | TASK_INSIDE    a task inside the scope, its argument the
- *		                       caller's
- *		domain, or so marked   a task in the domain, which lies at a
- *		                       multiple of 64; with a copy if so marked
- *		group | TASK_MEMBER    a member of the group, which lies at a
- *		                       multiple of 8; with a copy if so marked
+ *	meta	0                      a task; the caller owns the argument
+ *		TASK_BLOCK, TASK_COPY  a task; its argument is a copy
+ *		scope | TASK_INSIDE    a task inside the cancel scope; the
+ *		                       caller owns the argument
+ *		domain [| TASK_BLOCK,  a task in the domain, whose address is a
+ *		TASK_COPY]             multiple of 64; tagged if the argument
+ *		                       is a copy
+ *		group | TASK_MEMBER    a member of the group, whose address is a
+ *		                       multiple of 8; tagged likewise
  */
 #ifndef SN_TASK_H
 #define SN_TASK_H
@@ -21,20 +22,23 @@ struct sennit_domain;
 struct task {
 	sennit_task_fn *run;
 	void           *argument;
-	uintptr_t       meta; /* how argument is freed, what it belongs to */
+	uintptr_t       meta; /* how the argument is freed, and what the task
+			       * belongs to */
 };
 
 #define TASK_BORROWED ((uintptr_t)0)
 #define TASK_BLOCK    ((uintptr_t)1) /* copied into a block of the pool */
-#define TASK_INSIDE   ((uintptr_t)2) /* in the scope, argument borrowed */
-#define TASK_COPY     ((uintptr_t)3) /* copied, behind a struct task_copy */
-#define TASK_MEMBER   ((uintptr_t)4)
-#define TASK_OWNED    ((uintptr_t)3) /* mask: of these */
-#define TASK_TAG      ((uintptr_t)7) /* mask */
+#define TASK_INSIDE   ((uintptr_t)2) /* in the scope, argument not copied */
+#define TASK_COPY \
+	((uintptr_t)3) /* copied into memory of the allocator,
+				      * behind a struct task_copy */
+#define TASK_MEMBER ((uintptr_t)4)
+#define TASK_OWNED  ((uintptr_t)3) /* mask: how the argument is owned */
+#define TASK_TAG    ((uintptr_t)7) /* mask: all tags */
 
-/* What lies before a copy from the allocator. */
+/* The header in front of a copy from the allocator. */
 struct task_copy {
-	size_t size; /* of both */
+	size_t size; /* bytes, of header and copy */
 	size_t zero; /* keeps the copy aligned to 16 bytes */
 };
 
@@ -58,13 +62,13 @@ static inline uintptr_t sn_task_inside(const struct sennit_cancel_scope *scope)
 	return (uintptr_t)scope | TASK_INSIDE;
 }
 
-/* A meta with an address and none of the other tags: a task in a domain. */
+/* For a meta with an address and no other tag: a task in a domain. */
 static inline struct sennit_domain *sn_task_domain(uintptr_t meta)
 {
 	return (struct sennit_domain *)(meta & ~TASK_TAG);
 }
 
-/* A member's function as a task carries it, and back. */
+/* A member function in the type of a task function, and back. */
 static inline sennit_task_fn *sn_task_fn(sennit_member_fn *run)
 {
 	return (sennit_task_fn *)(void (*)(void))run;

@@ -3,7 +3,8 @@
 
 #include "base/atomic.h"
 
-/* More than there may be names, so that a search soon meets a free place. */
+/* Twice the maximum number of names, so that a search soon meets a free
+ * place. */
 #define PLACES (2u * SENNIT_TASK_NAMES)
 
 static struct {
@@ -20,13 +21,14 @@ static uint32_t first_place(uintptr_t function)
 	       PLACES;
 }
 
-/* The function's place, or the free one where it belongs. */
+/* The function's place, or the free place where it belongs. */
 static uint32_t find(uintptr_t function, bool *found)
 {
 	uint32_t i = first_place(function);
 
 	for (;; i = (i + 1) % PLACES) {
-		/* Stale: as free, whoever takes it learns better. */
+		/* A stale 0 is harmless: the compare-and-set that takes the
+		 * place fails. */
 		uintptr_t there = a_load_rlx(&places[i].function);
 
 		*found = there == function;
@@ -35,7 +37,7 @@ static uint32_t find(uintptr_t function, bool *found)
 	}
 }
 
-/* The function's place, taken for it at need; PLACES: there is none left. */
+/* The function's place; takes one if it has none. PLACES: the table is full. */
 static uint32_t take(uintptr_t function)
 {
 	bool     found;
@@ -53,7 +55,8 @@ static uint32_t take(uintptr_t function)
 		if (a_cas_rlx(&places[i].function, &there, function))
 			return i;
 		if (there == function) {
-			a_add_rlx(&taken, UINT32_MAX); /* another was faster */
+			a_add_rlx(&taken, UINT32_MAX); /* another thread was
+						        * faster */
 			return i;
 		}
 	}
@@ -65,7 +68,7 @@ bool sn_task_names_set(sennit_task_fn *function, const char *name)
 
 	if (i == PLACES)
 		return false;
-	/* -> task_names.name: its letters */
+	/* -> task_names.name: the characters of the name */
 	a_store_rel(&places[i].name, (void *)(uintptr_t)name);
 	return true;
 }

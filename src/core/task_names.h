@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.h - what the program calls its functions, for reports.
+/* task_names.h - the names that the program gave to task functions, for
+ * reports.
  *
- * One table for the process, lock-free, probed linearly. Functions never leave
- * it: one whose name was taken away has NULL there.
+ * One table for the process, lock-free and probed linearly. Functions are never
+ * removed: one whose name was taken away has the name NULL.
  */
 #ifndef SN_TASK_NAMES_H
 #define SN_TASK_NAMES_H
@@ -11,11 +12,12 @@
 
 #include <stdbool.h>
 
-/* Call the function so from now on; NULL: no longer. False: the table is full.
+/* Name the function; NULL removes its name. Returns false when the table is
+ * full.
  */
 bool sn_task_names_set(sennit_task_fn *function, const char *name);
 
-/* What the function is called, or NULL. */
+/* The name of the function, or NULL. */
 const char *sn_task_names_get(sennit_task_fn *function);
 
 #endif

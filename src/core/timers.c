@@ -5,16 +5,18 @@
 
 #include <string.h>
 
-/* Timers of a slot that are looked at for the first of them. */
+/* The maximum number of timers of a slot that are examined to find the
+ * first. */
 #define FEW 8
 
-/* Of the next TIMERS_WAIT ticks, how many must have timers to be waited for. */
+/* How many of the next TIMERS_WAIT ticks must have timers before the owner
+ * waits for all of them. */
 #define SEVERAL 3
 
-/* A slot. */
+/* A slot and its time. */
 struct place {
-	size_t   slot; /* TIMERS_ALL: there is none */
-	uint64_t tick; /* at which it begins; without, never */
+	size_t   slot; /* TIMERS_ALL: no slot */
+	uint64_t tick; /* at which the slot begins; UINT64_MAX for no slot */
 };
 
 static const struct place nowhere = { .slot = TIMERS_ALL, .tick = UINT64_MAX };
@@ -25,8 +27,8 @@ void sn_timers_init(struct timers *w, sennit_time now)
 	w->tick = now >> TIMERS_TICK_BITS;
 }
 
-/* The first bit of a level that is set, from bit `from` on and around; or
- * TIMERS_SLOTS. */
+/* The first set bit of a level, from bit `from` on, wrapping around.
+ * TIMERS_SLOTS: none is set. */
 static unsigned first_bit(const uint64_t *level, unsigned from)
 {
 	enum { WORDS = TIMERS_SLOTS / 64 };
@@ -43,7 +45,7 @@ static unsigned first_bit(const uint64_t *level, unsigned from)
 	return word ? at * 64 + (unsigned)__builtin_ctzll(word) : TIMERS_SLOTS;
 }
 
-/* The slot of a level that begins first. */
+/* The first slot of a level that is in use. */
 static struct place first_of(const struct timers *w, unsigned level)
 {
 	unsigned shift = level * TIMERS_DIGIT_BITS;
@@ -59,8 +61,9 @@ static struct place first_of(const struct timers *w, unsigned level)
 	};
 }
 
-/* The slot that begins first; of several the one whose timers are to come to
- * the others. */
+/* The first slot of all levels that is in use. Of several that begin at the
+ * same tick, the one on the highest level, whose timers move down to the
+ * others. */
 static struct place find_first(const struct timers *w)
 {
 	struct place first = nowhere;
@@ -83,7 +86,7 @@ static struct timer *empty_slot(struct timers *w, const struct place *p)
 	return chain;
 }
 
-/* Time has come to the slot *p: its timers go to lower levels. */
+/* Time has reached the slot *p: move its timers to lower levels. */
 static void move_down(struct timers *w, const struct place *p)
 {
 	struct timer *next;
@@ -110,8 +113,8 @@ static uint32_t fire(struct timers *w, const struct place *p,
 	return count;
 }
 
-/* Each round empties a slot, and a timer moves down at most once a level: the
- * cost follows the timers, not the time that has passed. */
+/* Each round empties a slot, and a timer moves down at most once per level. So
+ * the cost depends on the number of timers, not on the time that has passed. */
 uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 			  struct timer **fired)
 {
@@ -121,7 +124,7 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 
 	*fired = NULL;
 	if (until < w->tick)
-		until = w->tick; /* as far as an earlier call came */
+		until = w->tick; /* an earlier call came this far */
 	for (;;) {
 		struct place p = find_first(w);
 
@@ -135,13 +138,13 @@ uint32_t sn_timers_expire(struct timers *w, sennit_time now,
 	}
 	w->tick = until;
 	w->count -= count;
-	TORTURE_POINT(); /* expired, not claimed */
+	TORTURE_POINT(); /* expired, not claimed yet */
 	return count;
 }
 
-/* The first tick of a slot's timers; of too many, the first it may be. A few
- * are looked at one by one: an owner that sleeps until a lone deadline far off
- * then wakes once, not once a level. */
+/* The earliest tick of a slot's timers. For more than FEW timers it is a lower
+ * bound. With few timers the exact tick is found, so that an owner that sleeps
+ * until a single distant deadline wakes once, not once per level. */
 static uint64_t first_within(const struct timers *w, const struct place *p)
 {
 	const struct timer *t = w->slots[p->slot];
@@ -186,8 +189,8 @@ sennit_time sn_timers_next(const struct timers *w)
 	return time_of(next_tick(w));
 }
 
-/* Do several of the TIMERS_WAIT ticks from this one on have timers? Those that
- * are still to move down do not count. */
+/* Whether at least SEVERAL of the TIMERS_WAIT ticks from this one on have
+ * timers. Timers on higher levels do not count. */
 static bool is_crowded(const struct timers *w, uint64_t tick)
 {
 	unsigned ticks = 0;

@@ -30,9 +30,9 @@ void sn_tracebuffer_record(struct tracebuffer *b, uint32_t state,
 	uint64_t i = a_load_rlx(&b->count);
 
 	b->state = state;
-	/* -> trace.slot: the count that made this slot old is out first */
+	/* -> trace.slot: the count that made this slot old was stored first */
 	a_store_rel(&b->events[i % b->capacity], now << 2 | state);
-	a_store_rel(&b->count, i + 1); /* -> trace.event: the event is there */
+	a_store_rel(&b->count, i + 1); /* -> trace.event: the event is stored */
 }
 
 uint64_t sn_tracebuffer_copy(struct tracebuffer *b, uint64_t out[])
@@ -45,8 +45,9 @@ uint64_t sn_tracebuffer_copy(struct tracebuffer *b, uint64_t out[])
 	for (uint64_t i = begin; i < end; i++)
 		/* <- trace.slot */
 		out[i - begin] = a_load_acq(&b->events[i % b->capacity]);
-	/* A slot read new was written after the count of the one before it, so
-	 * this look sees that count. The owner may be writing one more. */
+	/* A slot with a new value was written after the count of the event
+	 * before it, so this load sees that count. The owner may be writing one
+	 * more event. */
 	now = a_load_rlx(&b->count);
 	whole = now + 1 > b->capacity ? now + 1 - b->capacity : 0;
 	if (whole <= begin)

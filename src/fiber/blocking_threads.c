@@ -4,8 +4,10 @@
 #include "base/check.h"
 #include "os/quota.h"
 
-/* The library's choice, and its share of the threads that the process may have;
- * the first few are taken without looking up how many that are. */
+/* Without a configured limit the library chooses it: LIMIT_DEFAULT, or
+ * 1/LIMIT_SHARE of the threads that the process may have, if that is less, but
+ * at least LIMIT_LEAST. The first LIMIT_LEAST threads start before that number
+ * is queried. */
 #define LIMIT_DEFAULT 256u
 #define LIMIT_SHARE   4u
 #define LIMIT_LEAST   8u
@@ -70,10 +72,10 @@ void sn_blocking_thread_give(struct blocking_thread *to, struct waiter *call)
 	uint32_t state;
 
 	to->given = call;
-	TORTURE_POINT(); /* taken, asleep */
+	TORTURE_POINT(); /* taken, but may be asleep */
 	/* -> blocking_thread.give: the call */
 	state = a_swap_rel(&to->state, BLOCKING_THREAD_GIVEN);
-	TORTURE_POINT(); /* may work already, and be gone */
+	TORTURE_POINT(); /* it may already work, or have ended */
 	if (state == BLOCKING_THREAD_SLEEPS)
 		os_word_wake_one(&to->state);
 }
@@ -100,19 +102,21 @@ bool sn_blocking_threads_refused(struct blocking_threads *p)
 	uint32_t word = sn_wait_queue_lock(&p->word);
 	uint32_t left = --p->count;
 
-	/* Not again for each call: until one rests those there are must do. */
+	/* Stop trying to start threads until one rests: the existing threads
+	 * must do all calls. */
 	p->ceiling = left ? left : p->limit;
 	sn_wait_queue_unlock(&p->word, word);
 	return !left;
 }
 
-/* The deadline has passed; false: somebody was faster, and has work. */
+/* The deadline has passed. Returns false if another thread was faster and gave
+ * self a call. */
 static bool leave(struct blocking_threads *p, struct blocking_thread *self)
 {
 	uint32_t word;
 	bool     idle;
 
-	TORTURE_POINT(); /* too late, and not gone */
+	TORTURE_POINT(); /* past the deadline, but still takeable */
 	word = sn_wait_queue_lock(&p->word);
 	idle = self->idle;
 	if (idle) {
@@ -127,7 +131,7 @@ void sn_blocking_thread_rest(struct blocking_threads *p,
 			     struct blocking_thread  *self)
 {
 	a_store_rlx(&self->state,
-		    BLOCKING_THREAD_RESTS); /* before anybody finds it */
+		    BLOCKING_THREAD_RESTS); /* before others can find it */
 	p->ceiling = p->limit;
 	sn_link_join(&p->idle, &self->link);
 	p->idle = &self->link;
@@ -138,7 +142,7 @@ struct waiter *sn_blocking_thread_await(struct blocking_threads *p,
 					struct blocking_thread  *self,
 					sennit_time              deadline)
 {
-	TORTURE_POINT(); /* may be taken, not asleep */
+	TORTURE_POINT(); /* may be taken, not asleep yet */
 	/* <- blocking_thread.give */
 	while (a_load_acq(&self->state) != BLOCKING_THREAD_GIVEN) {
 		uint32_t state = BLOCKING_THREAD_RESTS;
@@ -149,7 +153,8 @@ struct waiter *sn_blocking_thread_await(struct blocking_threads *p,
 			continue;
 		if (leave(p, self))
 			return NULL;
-		deadline = SENNIT_NEVER; /* taken: it is given something now */
+		deadline = SENNIT_NEVER; /* taken: a call will be given very
+					  * soon */
 	}
 	return self->given;
 }

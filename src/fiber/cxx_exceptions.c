@@ -7,12 +7,13 @@
 #include <unistd.h>
 #include <unwind.h>
 
-/* There if the program, or what it had loaded by then, is of C++. */
+/* Defined if the program, or a library that it had loaded by then, uses the C++
+ * runtime. */
 extern struct cxx_globals *__cxa_get_globals(void) __attribute__((weak));
 
 struct cxx_globals *sn_cxx_globals(void)
 {
-	static struct cxx_globals none; /* nobody writes it */
+	static struct cxx_globals none; /* never written */
 
 	return __cxa_get_globals ? __cxa_get_globals() : &none;
 }
@@ -26,13 +27,15 @@ static void say(void)
 		 who);
 }
 
-/* Of frames with CXX_BARRIER. Called by name, from unwind information. */
+/* The personality routine of functions with CXX_BARRIER. The unwinder finds it
+ * by its name in the unwind information. */
 _Unwind_Reason_Code sn_cxx_personality(int version, _Unwind_Action actions,
 				       _Unwind_Exception_Class class,
 				       struct _Unwind_Exception *exception,
 				       struct _Unwind_Context   *context);
 
-/* A thread that ends by force unwinds through us, which fork_exit.c notices. */
+/* A forced unwind (pthread_exit, cancellation) passes; fork_exit.c detects that
+ * the thread ends. */
 __attribute__((used)) _Unwind_Reason_Code sn_cxx_personality(
 	int version, _Unwind_Action actions, _Unwind_Exception_Class class,
 	struct _Unwind_Exception *exception, struct _Unwind_Context *context)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cxx_exceptions.h - C++ exceptions in tasks, without a C++ runtime of our own.
+/* cxx_exceptions.h - keeps the C++ exception state of each fiber, without a C++
+ * runtime of its own.
  *
- * The runtime keeps per thread which exceptions are being handled and how many
- * are on their way (Itanium C++ ABI, 2.2.2: __cxa_eh_globals). A fiber that
- * waits within a catch block must find its own again, and no other may see
- * them: they go with the fiber. Nearly always there are none, so a switch looks
- * and does nothing; whoever leaves some behind clears them.
+ * The C++ runtime keeps per thread the exceptions that are being handled and
+ * the number that are in flight (Itanium C++ ABI, 2.2.2: __cxa_eh_globals). A
+ * fiber that waits inside a catch block must find its own state again, and no
+ * other fiber may see it. So a switch saves and restores it with the fiber. The
+ * state is nearly always empty; then a switch only tests it. A fiber that
+ * leaves state behind clears it.
  *
- * Where the program has no C++ runtime, `none` stands for it and stays empty.
+ * In a program without a C++ runtime, an empty object stands for the state.
  *
- * An exception that leaves a task finds frames of ours. Their personality says
- * whose it was and ends the search, so that std::terminate is called before any
- * frame is unwound.
+ * An exception that leaves a task reaches frames of the library. The
+ * personality routine of those frames prints which fiber it was and stops the
+ * search, so that std::terminate is called before any frame is unwound.
  */
 #ifndef SN_CXX_EXCEPTIONS_H
 #define SN_CXX_EXCEPTIONS_H
@@ -25,7 +27,7 @@ struct cxx_globals {
 	unsigned uncaught;
 };
 
-/* The calling thread's; never NULL. */
+/* The state of the calling thread; never NULL. */
 struct cxx_globals *sn_cxx_globals(void);
 
 static inline bool sn_cxx_is_busy(const struct cxx_globals *g)
@@ -33,9 +35,10 @@ static inline bool sn_cxx_is_busy(const struct cxx_globals *g)
 	return unlikely(g->caught || g->uncaught);
 }
 
-/* Within a function that calls tasks: no exception passes it. The directive
- * belongs to the compiler's own unwind information of the function; 0x1b: four
- * bytes, relative to where they stand. */
+/* Use this in a function that calls tasks: no exception passes through that
+ * function. The directive adds a personality routine to the compiler's unwind
+ * information of the function. 0x1b is the encoding of its address: 4 bytes,
+ * relative to their own position. */
 #define CXX_BARRIER() \
 	__asm__ volatile(".cfi_personality 0x1b, sn_cxx_personality")
 

@@ -26,10 +26,10 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	uintptr_t            top = (uintptr_t)low + size;
 	struct sennit_fiber *f;
 
-	/* By the address, which a stack keeps: its record lies where it ever
-	 * did, so a notify that comes too late finds one, if of another. From
-	 * stack to stack the next colour, as processors fetch ahead what is
-	 * equally far apart. */
+	/* The colour depends only on the address of the stack. So the record of
+	 * a stack always lies at the same place, and a late notify finds a
+	 * record, possibly of another fiber. Adjacent stacks get different
+	 * colours, because processors prefetch addresses at equal distances. */
 	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / pitch % COLOURS);
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	memset(f, 0, sizeof(*f));
@@ -65,7 +65,8 @@ void sn_fiber_measure(struct sennit_fiber *f)
 {
 	sn_stack_depth_paint(f->low, (char *)f);
 	f->cleanup = CLEANUP_DEPTH;
-	/* No frames below another task's, which would be taken for its own. */
+	/* Group members get separate stacks. Frames of a member below the
+	 * opener's frames would count as the opener's depth. */
 	f->shallow = (char *)f;
 }
 
@@ -114,7 +115,7 @@ NO_SANITIZE void sn_fiber_leaving(struct sennit_fiber *from,
 {
 #ifdef SN_ASAN
 	from->home->left = from;
-	/* The fake frames of a stack left for good are freed. */
+	/* The fake stack of a stack that is left for good is freed. */
 	__sanitizer_start_switch_fiber(for_good ? NULL : &from->asan_fake,
 				       to->low, to->size);
 #endif
@@ -126,8 +127,8 @@ NO_SANITIZE void sn_fiber_leaving(struct sennit_fiber *from,
 	(void)for_good;
 }
 
-/* The bounds of a thread's own stack are learnt when it is left for the first
- * time, which is before anyone switches to it. */
+/* The bounds of a thread's own stack are learnt when it is first left, which is
+ * before any switch to it. */
 NO_SANITIZE void sn_fiber_arrived(struct sennit_fiber *f, bool fresh)
 {
 #ifdef SN_ASAN

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.h - a stack that can be left and resumed.
+/* fiber.h - a fiber: a stack that can be suspended and resumed.
  *
  *	low                                            top of the stack
  *	| guard |  ...  frames grow down  ...  | struct sennit_fiber |
  *
- * The record lies at the top of the stack that it describes, on the page that
- * is touched anyway; a bound thread's own stack has its record in the worker.
- * Records of stacks that lie far apart would meet in the same cache sets, so
- * each is shifted by its colour.
+ * The record lies at the top of the stack that it describes, on a page that is
+ * used anyway. A bound thread's own stack has its record in the worker. Records
+ * at equal offsets of distant stacks would share the same cache sets, so a
+ * colour shifts each record.
  *
- * A fiber belongs to one worker and is touched by its thread alone, but for
- * `link`, which a waker that has claimed the fiber's wait uses to hand it home,
- * `wait.claim`, and what reports look at.
+ * A fiber belongs to one worker, and only that worker's thread accesses it.
+ * Exceptions: `link`, through which a waker that has claimed the fiber's wait
+ * hands the fiber to its worker; `wait.claim`; and the fields that reports
+ * read.
  *
- * Idle stacks hold no context: sn_fiber_start calls the worker's loop on one,
- * and when that returns the stack is idle again (arch/arch.h).
+ * Idle stacks hold no context. sn_fiber_start calls the worker's loop on an
+ * idle stack; when the loop returns, the stack is idle again (arch/arch.h).
  *
- * ASan, LSan, TSan and Valgrind are told of every stack and every switch here
- * and nowhere else.
+ * Only this module informs ASan, LSan, TSan and Valgrind of stacks and
+ * switches.
  */
 #ifndef SN_FIBER_H
 #define SN_FIBER_H
@@ -32,97 +33,111 @@
 
 struct worker;
 
-/* What fibers know of the worker they belong to: its first field. */
+/* What fibers know of their worker: it is the worker's first field. */
 struct home {
-	struct sennit_fiber *current;    /* owner: the one that runs */
-	struct sennit_fiber *left;       /* owner: the one before, for ASan */
-	uint64_t             fp_control; /* fixed: what tasks start with */
-	bool                 fp_shared;  /* fixed: but nobody sees to that */
-	struct cxx_globals  *cxx;        /* fixed: the thread's */
+	struct sennit_fiber *current;    /* owner: the running fiber */
+	struct sennit_fiber *left;       /* owner: the fiber that ran before,
+					  * for ASan */
+	uint64_t             fp_control; /* fixed: initial floating-point
+					  * control of tasks */
+	bool                 fp_shared;  /* fixed: floating-point control is not
+					  * saved */
+	struct cxx_globals  *cxx;        /* fixed: the exception state of the
+					  * thread */
 };
 
-/* What a fiber's task has that ends with it: see task_cleanup.h. */
+/* Flags of `cleanup`: what must end with the fiber's task. See
+ * task_cleanup.h. */
 #define CLEANUP_LOCALS UINT32_C(1)
 #define CLEANUP_NAME   UINT32_C(2)
 #define CLEANUP_DEPTH \
-	UINT32_C(4) /* to be measured: as long as the fiber lives */
+	UINT32_C(4) /* stack depth is measured; set for the fiber's whole
+		     * life */
 
-/* What a member of a group that runs on its opener's stack finds at least; and
- * half of the stack. */
+/* A group member runs on its opener's stack only where at least this many bytes
+ * and half of the stack are free. */
 #define FIBER_MEMBER_STACK ((size_t)16 * 1024)
 
 struct locals;
 
 struct sennit_fiber {
-	arch_stack         suspended; /* owner: where to resume */
-	struct node        link;      /* handed: ready list, inbox, idle list */
-	struct home       *home;      /* fixed: its worker's */
-	struct fiber_state state;     /* owner writes: what reports say */
-	void              *identity; /* owner: as owner of locks: itself, or the
-				  * group whose member runs on it while its
-				  * opener waits there */
+	arch_stack         suspended; /* owner: the context to resume */
+	struct node        link;      /* handed: in the ready list, an inbox or
+				       * the idle list */
+	struct home       *home;      /* fixed: that of its worker */
+	struct fiber_state state;     /* owner writes: what reports read */
+	void              *identity;  /* owner: its identity as owner of locks:
+				      * the fiber itself, or the group whose
+				      * member runs on it while its opener
+				      * waits */
 	struct sennit_cancel_scope
-		     *scope; /* owner: of the running task; NULL: none */
-	struct alarm *alarm; /* owner: a block of the pool, or `spare`;
-				  * NULL: it had no deadline yet */
+		     *scope; /* owner: the running task's; NULL: none */
+	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
+			      * wait had a deadline yet */
 
-	/* Of the running task. Looked at after each: see task_cleanup.h. */
-	uint32_t       cleanup; /* owner: MARK_* */
-	struct locals *locals;  /* owner: see local.h; NULL: none */
+	/* Fields of the running task. The worker checks them after each task:
+	 * see task_cleanup.h. */
+	uint32_t       cleanup; /* owner: CLEANUP_* */
+	struct locals *locals;  /* owner: local values, see local.h; NULL:
+				 * none */
 
-	char         *low;     /* fixed; NULL: a thread's own, bounds unknown */
+	char         *low;     /* fixed; NULL: a thread's own stack, bounds
+			        * unknown */
 	size_t        size;    /* fixed: bytes from low to the record */
-	uint32_t      id;      /* fixed: unique among its worker's */
-	char         *shallow; /* fixed; above it members of groups may run on
-				* this stack while their opener waits on it */
+	uint32_t      id;      /* fixed: unique within its worker */
+	char         *shallow; /* fixed; while the stack pointer is above it,
+			        * group members may run on this stack during
+			        * their opener's wait */
 	bool          canary;  /* fixed: the stack has no guard page */
-	bool          in_care; /* fixed: see sn_worker_end_unguarded */
+	bool          in_care; /* fixed: see sn_worker_stacks_check */
 	struct link   roster;  /* under the worker's roster lock */
-	struct waiter wait;    /* for sennit_fiber_wait */
+	struct waiter wait;    /* the record of sennit_fiber_wait */
 
-	struct alarm spare; /* owner: where memory for another is short */
+	struct alarm spare; /* owner: used when no memory for another is
+			     * available */
 
 	struct task_name name; /* owner writes: of the running task */
 
-	/* What tools know this stack as; unused words in plain builds. */
+	/* The identities of this stack in the tools; unused in plain builds. */
 	void    *asan_fake;   /* owner */
 	void    *tsan_fiber;  /* owner */
 	unsigned valgrind_id; /* owner */
 };
 
-/* Make a fiber of the stack low[0..size-1], of which there is one each `pitch`
- * bytes. */
+/* Make a fiber of the stack low[0..size-1]. Stacks lie `pitch` bytes apart. */
 struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 				   struct home *home, uint32_t id);
-/* Bytes that frames have at least on a stack of so many usable ones. */
+/* The minimum number of bytes for frames on a stack with `usable` bytes. */
 size_t sn_fiber_room(size_t usable);
 
-/* Measure what tasks use of the stack of f, which is new, from now on. */
+/* Start to measure the stack depth of f, which must be new. */
 void sn_fiber_measure(struct sennit_fiber *f);
-/* The bytes that f, which is measured and runs, has used since then, or since
- * this was last asked. */
+/* The stack depth in bytes of f since the measurement began or since the last
+ * call. f must be measured and running. */
 size_t sn_fiber_depth(struct sennit_fiber *f);
 
-/* Forget an idle fiber, whose stack low[0..size-1] may then be reused. */
+/* Forget an idle fiber. Its stack low[0..size-1] may then be reused. */
 void sn_fiber_forget(struct sennit_fiber *f, size_t size);
 
-/* Make *f stand for the calling thread's own stack. */
+/* Make *f the fiber of the calling thread's own stack. */
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
 
 /* --- switching ---------------------------------------------------------- */
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
-/* About to leave `from` for `to`; an idle stack is left for good. */
+/* The running thread is about to switch stacks. for_good: the stack of `from`
+ * becomes idle. */
 void sn_fiber_leaving(struct sennit_fiber *from, struct sennit_fiber *to,
 		      bool for_good);
-/* Just arrived on f's stack; fresh: it was idle. */
+/* The running thread has just switched to f's stack. fresh: the stack was
+ * idle. */
 void sn_fiber_arrived(struct sennit_fiber *f, bool fresh);
 #else
 #define sn_fiber_leaving(from, to, for_good) ((void)0)
 #define sn_fiber_arrived(f, fresh)           ((void)0)
 #endif
 
-/* Leave `from`, which runs, for `to`, which is suspended. */
+/* Suspend `from`, which runs, and resume `to`, which is suspended. */
 NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
 					       struct sennit_fiber *to)
 {
@@ -135,8 +150,8 @@ NO_SANITIZE static inline void sn_fiber_switch(struct sennit_fiber *from,
 	sn_fiber_arrived(from, false);
 }
 
-/* Leave `from`, which runs, and call entry(to) on the idle stack of `to`; entry
- * begins with sn_fiber_arrived and ends with sn_fiber_end. */
+/* Suspend `from`, which runs, and call entry(to) on the idle stack of `to`.
+ * entry begins with sn_fiber_arrived and ends with sn_fiber_end. */
 NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
 					      struct sennit_fiber *to,
 					      arch_entry          *entry)
@@ -153,7 +168,8 @@ NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
 	sn_fiber_arrived(from, false);
 }
 
-/* The last words of an entry, whose stack is idle then: what it returns. */
+/* The last call of an entry, which returns its result. The stack of `self` is
+ * idle afterwards. */
 NO_SANITIZE static inline arch_stack sn_fiber_end(struct sennit_fiber *self,
 						  struct sennit_fiber *next)
 {

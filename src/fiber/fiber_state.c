@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fiber/fiber_state.h"
 
-/* Who changes faster than we read runs: that may be said of it as well. */
+/* After this many failed reads, report the fiber as running: a fiber that
+ * changes so fast is. */
 #define TRIES 8
 
 static bool look(struct fiber_state *s, sennit_report_entry *e)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber_state.h - what others may see of a fiber: what it runs, what it waits
- * for.
+/* fiber_state.h - the part of a fiber that reports read: its task, its state,
+ * and what it waits for. (A state word with a sequence number.)
  *
  *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
  *
- *	RUNNING --owner--> BLOCKED --who wakes it--> READY --owner--> RUNNING
- *	        \--owner yields----------------------^
+ *	RUNNING --owner--> BLOCKED --its waker--> READY --owner--> RUNNING
+ *	        \--owner yields---------------------^
  *
- * The owner writes, but for the step to READY, which belongs to whoever has
- * claimed the wait. Anyone reads: `doing`, the rest, `doing` again, and starts
- * over when it has changed. No fence is needed for that: the rest is stored
- * while RUNNING with release and read with acquire, so a reader that sees
- * anything of a later wait sees that the earlier one is over.
+ * The owner writes, except for the step from BLOCKED to READY, which the thread
+ * that claimed the wait makes. Any thread may read: it reads `doing`, the other
+ * fields, and `doing` again, and retries if `doing` has changed. This needs no
+ * fence: the other fields are stored with release while RUNNING, and read with
+ * acquire. So a reader that sees a field of a later wait also sees that the
+ * earlier wait is over.
  */
 #ifndef SN_FIBER_STATE_H
 #define SN_FIBER_STATE_H
@@ -26,11 +27,12 @@
 #define FIBER_STATE_SERIAL (UINT32_C(1) << 8)
 
 struct fiber_state {
-	a_word task;     /* owner writes: the function, 0 for none */
+	a_word task;     /* owner writes: the task function, 0 for none */
 	a_ptr  object;   /* owner writes: of the wait */
 	a_u64  since;    /* owner writes: of the wait */
-	a_u32  doing;    /* owner writes; handed: see above */
-	a_u64  deadline; /* owner writes: only with TIMED */
+	a_u32  doing;    /* owner writes; handed to the waker as described
+			  * above */
+	a_u64  deadline; /* owner writes: valid only with TIMED */
 };
 
 static inline void sn_fiber_state_init(struct fiber_state *s)
@@ -42,7 +44,7 @@ static inline void sn_fiber_state_init(struct fiber_state *s)
 	a_init(&s->deadline, 0);
 }
 
-/* The fiber runs a task, or none. */
+/* The fiber begins to run `task`; NULL: it runs none. */
 static inline void sn_fiber_state_set_task(struct fiber_state *s,
 					   sennit_task_fn     *task)
 {
@@ -50,15 +52,15 @@ static inline void sn_fiber_state_set_task(struct fiber_state *s,
 	a_store_rel(&s->task, (uintptr_t)task);
 }
 
-/* What the owner has shown so. */
+/* The task that the owner has stored. */
 static inline sennit_task_fn *sn_fiber_state_get_task(
 	const struct fiber_state *s)
 {
 	return (sennit_task_fn *)a_load_rlx(&s->task);
 }
 
-/* The fiber, which runs, is about to wait; nobody may wake it yet. serial: not
- * the same as in the wait before. */
+/* The running fiber is about to wait. No thread may wake it before this call.
+ * `serial` must differ from that of the previous wait. */
 static inline void sn_fiber_state_block(struct fiber_state *s, uint32_t kind,
 					const void *object, uint32_t serial,
 					sennit_time now, sennit_time deadline)
@@ -78,7 +80,7 @@ static inline void sn_fiber_state_block(struct fiber_state *s, uint32_t kind,
 	a_store_rel(&s->doing, doing);
 }
 
-/* The fiber, which runs, lets others go first. */
+/* The running fiber yields to others. */
 static inline void sn_fiber_state_yield(struct fiber_state *s, uint32_t serial,
 					sennit_time now)
 {
@@ -88,14 +90,15 @@ static inline void sn_fiber_state_yield(struct fiber_state *s, uint32_t serial,
 		    serial * FIBER_STATE_SERIAL | SENNIT_REPORT_READY);
 }
 
-/* The wait, which has begun, began now. */
+/* Set the start time of the current wait. */
 static inline void sn_fiber_state_set_since(struct fiber_state *s,
 					    sennit_time         now)
 {
 	a_store_rlx(&s->since, now);
 }
 
-/* The wait is over. By whoever has claimed it, before anyone may resume it. */
+/* The wait is over. The thread that has claimed it calls this before the fiber
+ * can be resumed. */
 static inline void sn_fiber_state_ready(struct fiber_state *s)
 {
 	uint32_t doing = a_load_rlx(&s->doing) & ~FIBER_STATE_STATE;
@@ -110,7 +113,7 @@ static inline void sn_fiber_state_run(struct fiber_state *s)
 	a_store_rlx(&s->doing, SENNIT_REPORT_RUNNING);
 }
 
-/* Fill in what *s says. False: nothing is alive here. */
+/* Copy *s into the report entry. Returns false if no task is alive here. */
 bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
 
 #endif

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_set.h - the queue locks of several objects, held at once.
+/* lock_set.h - holds the queue locks of several objects at once.
  *
- * They are taken in the order of their addresses, each once, so that two who
- * take several do not wait for each other. While all are held nothing can
- * happen to any of the objects: a look at all is a look at one moment, and a
- * waiter joins all their queues in one step. While it is locked, only the
- * holder changes a word, so what it is to be is kept in the word itself.
+ * The locks are taken in the order of their addresses, each once, so that two
+ * callers cannot deadlock. While all of them are held, none of the objects can
+ * change. So the caller sees all objects in one consistent state, and can add a
+ * waiter to all their queues in one step. Only the holder changes a locked
+ * word, so the word itself stores the value that it will have after the unlock.
  */
 #ifndef SN_LOCK_SET_H
 #define SN_LOCK_SET_H
 
 #include "fiber/wait_queue.h"
 
-/* The most objects that one call may wait for. */
+/* The maximum number of objects in one call. */
 enum { LOCK_SET_MAX = 64 };
 
 struct lock_set {
-	size_t       count; /* different words, sorted */
+	size_t       count; /* number of different words; they are sorted by
+			     * address */
 	sennit_word *words[LOCK_SET_MAX];
 };
 
-/* Add *word to those to be locked, if it is not among them. */
+/* Add *word to the set, unless it is already in it. */
 void sn_lock_set_add(struct lock_set *l, sennit_word *word);
 
 void sn_lock_set_take(const struct lock_set *l);
 
-/* Unlock all; each word becomes as sn_lock_set_set left it. */
+/* Unlock all. Each word gets the value that sn_lock_set_set stored. */
 void sn_lock_set_drop(const struct lock_set *l);
 
-/* The value that *word, which is locked, will have. */
+/* The value that *word, which is locked, will have after the unlock. */
 static inline uint32_t sn_lock_set_get(sennit_word *word)
 {
-	/* changes under the lock alone */
+	/* not raced: only the lock's holder changes it */
 	return a_load_rlx(word) & ~WAIT_QUEUE_LOCKED;
 }
 

@@ -13,7 +13,8 @@ void sn_task_name_write(struct task_name *tag, const char *name)
 
 	memcpy(text, name, strnlen(name, sizeof(text) - 1));
 	memcpy(words, text, sizeof(text));
-	a_store_rlx(&tag->version, version + 1); /* shown by the first word */
+	a_store_rlx(&tag->version, version + 1); /* a reader that sees a new
+						  * word sees this, too */
 	TORTURE_POINT();
 	for (int i = 0; i < TASK_NAME_WORDS; i++)
 		/* -> task_name.read: the version is odd */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_queue.h - the waiters of one primitive, and the word that guards them.
+/* wait_queue.h - the wait queue of one primitive, and the word that guards it.
  *
- *	word   { the primitive's own : 29 | RACED | WAITERS | LOCKED }
- *	list   circular, first come first; NULL exactly when WAITERS is clear
+ *	word   { the primitive's bits : 29 | RACED | WAITERS | LOCKED }
+ *	list   circular, oldest waiter first; NULL exactly when WAITERS is 0
  *
- * The primitive's fast paths change the word by compare-and-set while it is not
- * LOCKED; whoever holds the lock may store the whole word, and does so once, to
- * unlock: that store is its last access to the primitive, so a waiter it lets
- * go may free the memory at once. What a waiter takes as its leave to go (an
- * event that is set, a count of zero) must become visible by that same store.
+ * The fast paths of the primitive change the word by compare-and-set while it
+ * is not LOCKED. The holder of the lock may store the whole word, and does so
+ * once, to unlock. That store is its last access to the primitive, so a waiter
+ * that it releases may free the memory at once. Therefore the condition that
+ * releases a waiter (for example an event that is set, or a count of zero) must
+ * become visible by that same store.
  *
- * The lock is held for a few instructions, never across a wait.
+ * The lock is held for a few instructions, never during a wait.
  */
 #ifndef SN_WAIT_QUEUE_H
 #define SN_WAIT_QUEUE_H
@@ -25,18 +26,20 @@
 #define WAIT_QUEUE_WAITERS UINT32_C(2)
 #define WAIT_QUEUE_RACED   UINT32_C(4) /* some waiter may be raced */
 #define WAIT_QUEUE_BITS    UINT32_C(7)
-#define WAIT_QUEUE_OWN     UINT32_C(8) /* the primitive's first bit */
+#define WAIT_QUEUE_OWN     UINT32_C(8) /* lowest bit of the primitive's own */
 
-/* Spins before the CPU is given back: the holder's thread may not run. */
+/* Number of spins before the thread yields the CPU, because the holder's thread
+ * may not be running. */
 #define WAIT_QUEUE_SPINS TORTURED(1, 64)
 
-/* Lock; returns the word as it was, unlocked. */
+/* Lock. Returns the word before, without LOCKED. */
 static inline uint32_t sn_wait_queue_lock(sennit_word *word)
 {
 	uint32_t spins = 0;
 
 	for (;;) {
-		uint32_t old = a_load_rlx(word); /* a guess for the CAS */
+		uint32_t old = a_load_rlx(word); /* a guess; the CAS checks
+						  * it */
 
 		/* <- wait_queue.unlock */
 		if (!(old & WAIT_QUEUE_LOCKED) &&
@@ -50,7 +53,7 @@ static inline uint32_t sn_wait_queue_lock(sennit_word *word)
 	}
 }
 
-/* Unlock, leaving the word as given (without LOCKED). */
+/* Unlock, and store `value` (without LOCKED). */
 static inline void sn_wait_queue_unlock(sennit_word *word, uint32_t value)
 {
 	TORTURE_POINT();
@@ -58,14 +61,14 @@ static inline void sn_wait_queue_unlock(sennit_word *word, uint32_t value)
 	TORTURE_POINT();          /* linked but awake, or claimed but asleep */
 }
 
-/* The first waiter of a list, which is not empty. */
+/* The first waiter of a list that is not empty. */
 static inline struct waiter *sn_wait_queue_first(void *list)
 {
 	return container_of((struct link *)list, struct waiter, link);
 }
 
-/* Add n at the back, or at the front. Returns the bits to set in the word.
- * Lock held. */
+/* Add n at the back, or at the front if `front`. Returns the bits to set in the
+ * word. Lock held. */
 static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n,
 					  bool front)
 {
@@ -80,7 +83,8 @@ static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n,
 			   : WAIT_QUEUE_WAITERS;
 }
 
-/* Take n out. Lock held; the word's bits are sn_wait_queue_bits' afterwards. */
+/* Remove n. Lock held. The caller must then clear bits of the word by
+ * sn_wait_queue_bits. */
 static inline void sn_wait_queue_leave(void **list, struct waiter *n)
 {
 	struct link *first = *list;
@@ -90,7 +94,7 @@ static inline void sn_wait_queue_leave(void **list, struct waiter *n)
 	n->is.linked = false;
 }
 
-/* The word with the bits that the list, from which some have left, deserves. */
+/* The word with its queue bits cleared if the list has become empty. */
 static inline uint32_t sn_wait_queue_bits(const void *list, uint32_t word)
 {
 	return list ? word : word & ~(WAIT_QUEUE_WAITERS | WAIT_QUEUE_RACED);

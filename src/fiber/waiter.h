@@ -4,13 +4,15 @@
  *	            claim: WAITING --signaller--> SIGNALLED + part
  *	                      |
  *	                      +-- home worker's timer --> TIMEDOUT
- *	                      +-- whoever cancels its scope --> CANCELLED
+ *	                      +-- cancel of its scope --> CANCELLED
  *
- * Whoever changes `claim` makes the waiter run, once; the others leave no
- * trace. A wait that only its object's signaller can end skips the claim.
+ * The thread that changes `claim` makes the waiter run, exactly once; the
+ * others do nothing. A wait that only its object's signaller can end skips the
+ * claim.
  *
- * A wait for one of several objects has a record for each, its parts, and one
- * for the whole, which has the claim and the alarm and is linked to nothing.
+ * A wait for one of several objects has one record per object (its parts) and
+ * one record for the whole. The whole has the claim and the alarm, and is in no
+ * queue.
  */
 #ifndef SN_WAITER_H
 #define SN_WAITER_H
@@ -27,21 +29,22 @@ enum {
 	WAITER_WAITING,
 	WAITER_TIMEDOUT,
 	WAITER_CANCELLED,
-	WAITER_SIGNALLED /* and above: by which part */
+	WAITER_SIGNALLED /* this value and above: signalled by part (value -
+			  * WAITER_SIGNALLED) */
 };
 
 struct sennit_cancel_scope;
 struct worker;
 
-/* Where an unbound thread sleeps: one per thread, so that a late wake finds
- * the word still there. */
+/* The word on which an unbound thread sleeps. There is one per thread, so that
+ * a late wake finds the word still valid. */
 struct parker {
-	a_u32 word; /* any: 1 = go on */
+	a_u32 word; /* any: 1: continue */
 };
 
-/* The deadline of a fiber's wait. Apart from the waiter, which lies on a page
- * of its own: the wheel moves alarms that are far from due, and would miss
- * caches and translations for each of them. */
+/* The deadline of a fiber's wait. It is separate from the waiter, because each
+ * waiter lies on a page of its own. The timing wheel moves alarms long before
+ * they are due, and would have a cache miss and a TLB miss for each. */
 struct alarm {
 	struct timer         timer;  /* owner */
 	struct waiter       *waiter; /* owner: the whole */
@@ -52,19 +55,22 @@ struct waiter {
 	struct link          link;   /* under the object's queue lock */
 	struct sennit_fiber *fiber;  /* fixed; NULL: a thread */
 	struct worker       *home;   /* fixed: the fiber's; NULL: a thread */
-	struct parker       *parker; /* fixed; NULL: a fiber */
+	struct parker       *parker; /* fixed; NULL for a fiber */
 	struct waiter_flags {
-		bool raced;    /* fixed: the claim decides who ends it */
+		bool raced;    /* fixed: several threads may end the wait; the
+			        * claim decides */
 		bool linked;   /* under the object's queue lock; raced only */
 		bool enlisted; /* under the scope's lock; with a scope only */
-		bool handed;   /* handed: the wake carries ownership */
-		bool watches;  /* fixed: wakes to look again, takes nothing */
+		bool handed;   /* handed: the wake transfers ownership */
+		bool watches;  /* fixed: the wake only makes it look again and
+			        * transfers nothing */
 	} is;
 
-	/* Raced only: */
-	a_u32          claim; /* any: the enum above; of the whole */
-	uint32_t       part;  /* fixed: which of several this is */
-	struct waiter *whole; /* fixed: whose claim decides; itself alone */
+	/* Only for raced waits: */
+	a_u32          claim; /* any: the enum above; used in the whole */
+	uint32_t       part;  /* fixed: index among the parts */
+	struct waiter *whole; /* fixed: the record whose claim decides; for a
+			       * single wait, itself */
 	struct sennit_cancel_scope
 		   *scope;    /* fixed: may cancel it; NULL: none */
 	struct link enlisted; /* under the scope's lock */

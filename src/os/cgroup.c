@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest name of a file that is read, with its slash. */
+/* The longest file name that is read, with its slash. */
 #define LONGEST_NAME sizeof("/cpu.cfs_period_us")
 
 /* --- numbers ------------------------------------------------------------ */
@@ -31,11 +31,12 @@ bool os_parse_number(const char **text, uint64_t *number)
 
 /* --- one group ---------------------------------------------------------- */
 
-/* A directory of the tree of groups, and room behind it for a file's name. */
+/* A directory of the cgroup tree. The buffer has room for a file name behind
+ * the directory. */
 struct os_group {
 	char  *path;
 	size_t length; /* of the directory */
-	size_t top;    /* length of the mount point: never go above */
+	size_t top;    /* length of the mount point: go_up stops there */
 };
 
 bool os_group_line(const struct os_group *p, const char *name, char *line,
@@ -55,8 +56,8 @@ bool os_group_line(const struct os_group *p, const char *name, char *line,
 
 /* --- a chain of groups -------------------------------------------------- */
 
-/* Go to the directory above; false at the mount point. What is below that
- * begins with a slash. */
+/* Go to the parent directory. False at the mount point. The path below the
+ * mount point begins with a slash. */
 static bool go_up(struct os_group *p)
 {
 	if (p->length <= p->top)
@@ -71,14 +72,15 @@ static uint32_t tighter(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* What is asked for, of each group. */
+/* The limit to look up. */
 struct wanted {
 	const char     *root;
 	const char     *controller;
 	os_group_limit *limit;
 };
 
-/* The tightest limit from the group `below` of the mount at `point` up. */
+/* The lowest limit from the group `below`, seen from the mount at `point`, up
+ * to the mount point. */
 static uint32_t chain_limit(const struct wanted *w, const char *point,
 			    const char *below, bool v2)
 {
@@ -98,9 +100,9 @@ static uint32_t chain_limit(const struct wanted *w, const char *point,
 	return least;
 }
 
-/* --- /proc/self/cgroup: which group ------------------------------------- */
+/* --- /proc/self/cgroup: the process's groups ---------------------------- */
 
-/* Is `word` one of the comma-separated words of `list`? */
+/* Whether `word` is one of the comma-separated words of `list`. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -117,7 +119,7 @@ static bool has_word(const char *list, const char *word)
 }
 
 struct groups {
-	char *v1; /* of the hierarchy with the controller, or NULL */
+	char *v1; /* in the hierarchy with the controller, or NULL */
 	char *v2;
 };
 
@@ -127,7 +129,8 @@ static void keep(char **where, const char *path)
 		*where = strdup(path);
 }
 
-/* A line is "number:controllers:/path"; version 2 names no controllers. */
+/* A line is "number:controllers:/path". In version 2 the controllers are
+ * empty. */
 static void parse_group(struct groups *g, const char *controller, char *line)
 {
 	char *controllers = strchr(line, ':');
@@ -143,11 +146,11 @@ static void parse_group(struct groups *g, const char *controller, char *line)
 		keep(&g->v1, path);
 }
 
-/* --- /proc/self/mountinfo: where it can be seen ------------------------- */
+/* --- /proc/self/mountinfo: the mounts of the cgroup trees --------------- */
 
 struct mount {
 	char *root;  /* the group that is mounted */
-	char *point; /* at this directory */
+	char *point; /* the directory that shows it */
 	bool  v2;
 };
 
@@ -157,7 +160,7 @@ static bool is_octal(const char *c)
 	       c[2] >= '0' && c[2] <= '7';
 }
 
-/* Undo, in place, the escapes of space, tab, newline and backslash: \ooo. */
+/* Decode the escapes (\ooo) of space, tab, newline and backslash in place. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -174,8 +177,8 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Skip n fields, each closed by one space: empty ones count. NULL when there
- * are not so many. */
+/* Skip n fields. Each ends with one space, and empty fields count. NULL when
+ * there are fewer than n. */
 static char *skip_fields(char *line, int n)
 {
 	while (line && n-- > 0) {
@@ -191,8 +194,9 @@ static void end_field(char *field)
 	field[strcspn(field, " ")] = '\0';
 }
 
-/* "number parent device ROOT POINT options [more...] - TYPE source OPTIONS".
- * A control group mount of either version with the controller? */
+/* Parse "number parent device ROOT POINT options [more...] - TYPE source
+ * OPTIONS". Returns whether the line is a cgroup mount of either version that
+ * has the controller. */
 static bool parse_mount(struct mount *m, const char *controller, char *line)
 {
 	char *type = strstr(line, " - ");
@@ -218,24 +222,25 @@ static bool parse_mount(struct mount *m, const char *controller, char *line)
 	return m->root[0] == '/';
 }
 
-/* --- from a mount's root to our group ----------------------------------- */
+/* --- the path from a mount's root to this process's group --------------- */
 
-/* Does path begin with one more step up, out of the cgroup namespace? */
+/* Whether the path begins with a step ("/..") out of the cgroup namespace. */
 static bool steps_up(const char *path)
 {
 	return !strncmp(path, "/..", 3) && (path[3] == '/' || !path[3]);
 }
 
-/* How the kernel writes the root of a namespace, in front of what follows. */
+/* The kernel writes the root of a namespace as "/", which must be empty before
+ * another path is appended. */
 static const char *without_slash(const char *path)
 {
 	return strcmp(path, "/") ? path : "";
 }
 
-/* The part of `group` below `root`, both as seen from our cgroup namespace;
- * NULL when the mount shows other groups than ours. A mount made above our
- * namespace does not tell the names on the way down: then only the group at
- * its root can be looked at. */
+/* The part of `group` below `root`. Both are paths as seen from this process's
+ * cgroup namespace. NULL when the mount does not contain the group. A mount
+ * made above the namespace does not reveal the names of the directories down to
+ * it. Then only the group at the mount's root can be read. */
 static const char *path_below(const char *root, const char *group)
 {
 	size_t length;
@@ -258,7 +263,7 @@ static const char *path_below(const char *root, const char *group)
 	return group + length;
 }
 
-/* --- all of it ---------------------------------------------------------- */
+/* --- the lookup --------------------------------------------------------- */
 
 static FILE *open_under(const char *root, const char *path)
 {
@@ -274,7 +279,8 @@ static FILE *open_under(const char *root, const char *path)
 	return f;
 }
 
-/* The next line of a file, without its end, in a buffer that grows. */
+/* Read the next line of a file, without its newline, into a buffer that
+ * grows. */
 static bool next_line(FILE *f, char **line, size_t *room)
 {
 	if (getline(line, room, f) < 0)

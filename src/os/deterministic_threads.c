@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic_threads.c - os.h where threads take turns: time, sleeping on a
- * word, threads. */
+/* deterministic_threads.c - os.h in the deterministic build: time, sleeping on
+ * a word, threads. */
 #include "base/deterministic.h"
 #include "os/os.h"
 
@@ -35,7 +35,7 @@ void os_word_wake_all(a_u32 *word)
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 		    size_t stack)
 {
-	(void)stack; /* the system's default */
+	(void)stack; /* the thread gets the system's default stack */
 	return -sn_deterministic_start(out, run, argument);
 }
 

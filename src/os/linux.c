@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux.c - os.h on Linux: names, messages, the barrier. */
+/* linux.c - os.h on Linux: thread names, signals, messages, the process
+ * barrier. */
 #include "os/os.h"
 
 #include "base/check.h"
@@ -18,7 +19,8 @@
 
 /* --- threads ------------------------------------------------------------ */
 
-/* The index tells threads apart, so it is the name that gives way. */
+/* The index identifies the thread, so a long name is cut and the index
+ * stays. */
 void os_thread_name(const char *name, uint32_t index)
 {
 	enum { LONGEST = 15 };
@@ -94,8 +96,8 @@ struct extent {
 	size_t size;
 };
 
-/* The calling thread's own stack. Costly for the main thread, whose stack may
- * grow: kept. */
+/* The calling thread's own stack. The query is slow for the main thread, whose
+ * stack may grow, so the result is cached. */
 static struct extent own_stack(void)
 {
 	static _Thread_local struct extent own;
@@ -136,20 +138,20 @@ static long barrier(int command)
 	return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* One barrier is tried as well: a filter of system calls may let pass the one
- * and refuse the other. */
+/* Also execute one barrier: a system call filter may allow the registration and
+ * refuse the barrier itself. */
 bool os_process_barrier_init(void)
 {
 	return !barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
 	       !barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-/* A barrier that silently is none would let two workers run one task. */
+/* A barrier that failed silently would let two workers run one task. */
 void os_process_barrier(void)
 {
 	int saved = errno;
 
 	CHECK(!barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED),
-	      "the system took its process barrier away");
+	      "the system no longer allows membarrier");
 	errno = saved;
 }

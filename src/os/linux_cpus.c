@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_cpus.c - os.h on Linux: which CPUs, and threads on them.
+/* linux_cpus.c - os.h on Linux: CPU lists and thread affinity.
  *
- * Masks are as long as the machine needs: cpu_set_t alone ends at 1024 CPUs.
+ * Masks are as long as the machine needs, because a plain cpu_set_t ends at
+ * 1024 CPUs.
  */
 #include "os/os.h"
 
@@ -11,8 +12,9 @@
 #define SMALLEST_MASK 1024
 #define LARGEST_MASK  (UINT32_C(1) << 20)
 
-/* The calling thread's mask and how many CPUs it can tell of; NULL when the
- * system does not say. The kernel refuses masks shorter than its own. */
+/* The calling thread's affinity mask and its size in bits. NULL when the system
+ * does not report it. The kernel refuses masks shorter than its own, so the
+ * loop tries longer ones. */
 static cpu_set_t *own_mask(size_t *bits)
 {
 	for (*bits = SMALLEST_MASK; *bits <= LARGEST_MASK; *bits *= 2) {
@@ -29,7 +31,8 @@ static cpu_set_t *own_mask(size_t *bits)
 	return NULL;
 }
 
-/* Append a CPU to the list of `count`, whose first max are kept. */
+/* Append a CPU to a list of `count` entries. The first `max` entries are
+ * stored; all are counted. */
 static size_t append(uint32_t *cpus, size_t max, size_t count, size_t cpu)
 {
 	if (count < max)
@@ -37,7 +40,8 @@ static size_t append(uint32_t *cpus, size_t max, size_t count, size_t cpu)
 	return count + 1;
 }
 
-/* A system that does not say still runs us on some CPU: let it be the first. */
+/* If the system reports no mask, assume CPU 0: the process runs on at least one
+ * CPU. */
 size_t os_cpu_list(uint32_t *cpus, size_t max)
 {
 	size_t     count = 0;
@@ -54,7 +58,8 @@ size_t os_cpu_list(uint32_t *cpus, size_t max)
 	return count;
 }
 
-/* The shortest mask that can tell of all of them; 0 when there is none. */
+/* The size in bits of the shortest mask with room for all the CPUs. 0 when a
+ * CPU number is too large. */
 static size_t mask_bits(const uint32_t *cpus, size_t count)
 {
 	size_t bits = SMALLEST_MASK;

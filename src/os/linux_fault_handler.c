@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_fault_handler.c - os.h on Linux: looking at faults before whoever did
- * so before. */
+/* linux_fault_handler.c - os.h on Linux: fault handlers that run before the
+ * handlers which were installed earlier, and then call those. */
 #include "os/os.h"
 
 #include <execinfo.h>
@@ -9,18 +9,18 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* A fault on memory is one or the other, as the kernel sees it. */
+/* The kernel reports a memory fault with either signal. */
 static const int faults[] = { SIGSEGV, SIGBUS };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-static struct sigaction previous[FAULTS]; /* fixed once watched */
-static struct sigaction ours[FAULTS];     /* fixed once watched */
-static a_u32            undone[FAULTS];   /* any: a handler that wished to be
-					   * called once has been */
+static struct sigaction previous[FAULTS]; /* fixed after os_faults_watch */
+static struct sigaction ours[FAULTS];     /* fixed after os_faults_watch */
+static a_u32            undone[FAULTS];   /* any: 1 when an SA_RESETHAND handler
+					   * has been called */
 static void (*watcher)(uintptr_t address, uintptr_t stack_pointer);
 
-/* Where the thread's stack had come to; 0: unknown, or to an alternate one. */
+/* The stack pointer at the fault. 0: unknown, or on an alternate stack. */
 static uintptr_t stack_pointer_of(const ucontext_t *context)
 {
 	const stack_t *other = &context->uc_stack;
@@ -34,18 +34,19 @@ static uintptr_t stack_pointer_of(const ucontext_t *context)
 	return sp - (uintptr_t)other->ss_sp <= other->ss_size ? 0 : sp;
 }
 
-/* --- passing it on ------------------------------------------------------ */
+/* --- calling the earlier handler ---------------------------------------- */
 
-/* Whether nothing faults again when the handler returns: the signal was sent,
- * or tells of memory that nobody has touched yet. */
+/* Whether the fault does not repeat when the handler returns: the signal was
+ * sent by a process, or reports memory that the thread has not accessed
+ * (BUS_MCEERR_AO). */
 static bool is_sent(int number, const siginfo_t *info)
 {
 	return info->si_code <= 0 ||
 	       (number == SIGBUS && info->si_code == BUS_MCEERR_AO);
 }
 
-/* The same signal once more, for whoever handles it now, as soon as the running
- * handler has returned. A fault comes by itself. */
+/* Raise the same signal again for the handler now installed, to arrive when the
+ * running handler returns. A real fault repeats by itself. */
 static void come_again(int number, siginfo_t *info)
 {
 	sigset_t one;
@@ -54,11 +55,12 @@ static void come_again(int number, siginfo_t *info)
 		return;
 	sigemptyset(&one);
 	sigaddset(&one, number);
-	pthread_sigmask(SIG_BLOCK, &one, NULL); /* until then */
+	pthread_sigmask(SIG_BLOCK, &one, NULL); /* until the handler returns */
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), os_thread_id(), number, info);
 }
 
-/* The program may have set another, which then calls us. */
+/* Whether our handler is still the installed one. The program may have
+ * installed another, which calls ours. */
 static bool is_installed(int number, void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction now;
@@ -72,7 +74,8 @@ static void end_as_without_handler(int number, siginfo_t *info)
 	come_again(number, info);
 }
 
-/* Call the program's handler; one that wished to be undone first, once. */
+/* Call the program's handler. A handler with SA_RESETHAND is called once and
+ * uninstalled first. */
 static void call(size_t i, siginfo_t *info, void *context)
 {
 	const struct sigaction *before = &previous[i];
@@ -92,8 +95,8 @@ static void call(size_t i, siginfo_t *info, void *context)
 		before->sa_handler(faults[i]);
 }
 
-/* In place of ours for one signal: the kernel has chosen the stack as for the
- * program's handler. */
+/* Replaces our handler for one signal. The kernel has chosen the stack as it
+ * would for the program's handler. */
 static void relay(int number, siginfo_t *info, void *context)
 {
 	size_t i = number == faults[1];
@@ -102,8 +105,8 @@ static void relay(int number, siginfo_t *info, void *context)
 	call(i, info, context);
 }
 
-/* Whether the program's handler would run elsewhere, by its flags: on the stack
- * that was interrupted, while we have been called on another. */
+/* Whether the program's handler would run on another stack by its flags: on the
+ * interrupted one, whereas our handler runs on the alternate stack. */
 static bool belongs_elsewhere(size_t i, const ucontext_t *context)
 {
 	const stack_t  *other = &context->uc_stack;
@@ -115,8 +118,9 @@ static bool belongs_elsewhere(size_t i, const ucontext_t *context)
 	       is_installed(faults[i], ours[i].sa_sigaction);
 }
 
-/* To the kernel: it calls us again, without an alternate stack. Where the stack
- * has overflowed, it cannot, and ends the process. */
+/* Let the kernel deliver the fault again to `relay`, without the alternate
+ * stack. If the stack has overflowed, the kernel cannot, and ends the
+ * process. */
 static void hand_back(size_t i, siginfo_t *info)
 {
 	struct sigaction act = ours[i];
@@ -127,7 +131,8 @@ static void hand_back(size_t i, siginfo_t *info)
 	come_again(faults[i], info);
 }
 
-/* What handled the fault before us does so now, as the kernel would have it. */
+/* Run the handler that was installed before ours, or its default action, as the
+ * kernel would. */
 static void pass_on(size_t i, siginfo_t *info, void *context)
 {
 	bool is_ignored = previous[i].sa_handler == SIG_IGN;
@@ -144,13 +149,13 @@ static void pass_on(size_t i, siginfo_t *info, void *context)
 
 static void fault(int number, siginfo_t *info, void *context)
 {
-	/* A signal that was sent has no address. */
+	/* A signal that a process sent has no fault address. */
 	if (info->si_code > 0)
 		watcher((uintptr_t)info->si_addr, stack_pointer_of(context));
 	pass_on(number == faults[1], info, context);
 }
 
-/* The mask and what else the kernel does around a handler stay as they were. */
+/* The signal mask and the other flags of the earlier handler stay in effect. */
 static void take_over(size_t i)
 {
 	sigaction(faults[i], NULL, &previous[i]);
@@ -168,7 +173,8 @@ void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 	void *frame[1];
 
 	watcher = look;
-	/* The first call may load a library, which a handler must not. */
+	/* The first call of backtrace may load a library, which a signal
+	 * handler must not do. */
 	(void)backtrace(frame, 1);
 	for (size_t i = 0; i < FAULTS; i++)
 		take_over(i);
@@ -184,8 +190,8 @@ void os_write_backtrace(int fd)
 	backtrace_symbols_fd(frames, count, fd);
 }
 
-/* What the kernel stores for a handler, on processors with large registers
- * some 4 KiB, and room to print a backtrace. */
+/* The size of the signal frame, which is about 4 KiB on processors with large
+ * registers, plus room to print a backtrace. */
 size_t os_fault_stack_size(void)
 {
 	long least = sysconf(_SC_SIGSTKSZ);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_memory.c - os.h on Linux: memory for stacks. */
+/* linux_memory.c - os.h on Linux: memory mappings and guard pages of stacks. */
 #include "os/os.h"
 
 #include "base/check.h"
@@ -15,9 +15,9 @@
 
 enum {
 	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
-	SELF = -10000,            /* PIDFD_SELF_THREAD, newer still */
+	SELF = -10000,            /* PIDFD_SELF_THREAD, since a later version */
 	BATCH = 32,               /* ranges guarded by one system call */
-	DEFAULT_MAPPINGS = 65530, /* the kernel's own max_map_count */
+	DEFAULT_MAPPINGS = 65530, /* the kernel's default max_map_count */
 };
 
 size_t os_page_size(void)
@@ -25,8 +25,8 @@ size_t os_page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Without huge pages, for they would make the first touch of a stack cost
- * 2 MiB. */
+/* Disables huge pages: with them the first touch of a stack would cost 2
+ * MiB. */
 static void *map(void *at, size_t size, int flags)
 {
 	void *memory = mmap(at, size, PROT_READ | PROT_WRITE,
@@ -50,16 +50,17 @@ void os_unmap(void *memory, size_t size)
 	munmap(memory, size);
 }
 
-/* Advice to do nothing fails where something is not mapped. */
+/* MADV_NORMAL changes nothing, but fails if part of the range is not mapped. */
 static bool has_hole(void *memory, size_t size)
 {
 	return madvise(memory, size, MADV_NORMAL) && errno == ENOMEM;
 }
 
-/* Kernels before 6.12 unmap what is there before they are done with what may
- * be refused: memory to overcommit, or for themselves. Later ones have only the
- * second left, a few hundred bytes that they give to whom they do not kill.
- * What was unmapped made room, so another try mostly succeeds. */
+/* Kernels before 6.12 unmap the old pages before all steps that can fail are
+ * done: the check of the overcommit limit, and kernel allocations. In later
+ * kernels only the second remains: a few hundred bytes, which the kernel gives
+ * to any process that it does not kill. The unmapping frees memory, so a second
+ * attempt usually succeeds. */
 bool os_map_anew(void *memory, size_t size)
 {
 	if (map(memory, size, MAP_FIXED))
@@ -67,7 +68,7 @@ bool os_map_anew(void *memory, size_t size)
 	if (!has_hole(memory, size))
 		return false;
 	CHECK(map(memory, size, MAP_FIXED),
-	      "the system took the place of idle stacks away");
+	      "the system unmapped idle stacks and cannot map them again");
 	return true;
 }
 
@@ -81,9 +82,9 @@ void os_discard(void *memory, size_t size)
 		madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-/* Emulators answer yes to advice that they do not know, so look whether an
- * access fails: a futex call reads the word, sees that it is not 1 (EAGAIN) or
- * cannot read it (EFAULT), and needs no signal handler. */
+/* Emulators accept advice that they do not know, so check that an access fails.
+ * A futex call reads the word and needs no signal handler: it fails with EAGAIN
+ * if the word is not 1, and with EFAULT if the page is guarded. */
 static bool is_guarded(void *page)
 {
 	return syscall(SYS_futex, page, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 1,
@@ -106,8 +107,8 @@ static bool has_cheap_guards(void)
 
 enum os_guard os_guard_kind(void)
 {
-	static a_u32 known; /* any; kind + 1, or 0: two may ask at once, and
-			     * both get the same answer */
+	static a_u32 known; /* any; kind + 1, or 0: unknown. Two threads may ask
+			     * at once; both get the same answer. */
 	uint32_t     kind = a_load_rlx(&known);
 
 	if (!kind) {
@@ -118,12 +119,12 @@ enum os_guard os_guard_kind(void)
 	return (enum os_guard)(kind - 1);
 }
 
-/* Does this system guard many ranges at once? Learned from the first refusal,
- * for some tools write a line about each. */
+/* Whether this system cannot guard many ranges in one call. The first refusal
+ * sets it; retrying would make some tools print a line per call. */
 static a_u32 is_batch_refused; /* any; may be set late */
 
-/* How many ranges one system call could guard, from the first on: fewer than
- * count, or none, when the system does not like it. */
+/* Guard the first ranges with one system call. Returns how many were guarded:
+ * fewer than `count`, or 0, when the system refuses. */
 static size_t guard_batch(void *const low[], size_t count, size_t size)
 {
 	struct iovec ranges[BATCH];
@@ -139,7 +140,7 @@ static size_t guard_batch(void *const low[], size_t count, size_t size)
 	return advised > 0 ? (size_t)advised / size : 0;
 }
 
-/* How many ranges could be guarded by batches, from the first on. */
+/* Guard the first ranges in batches. Returns how many were guarded. */
 static size_t guard_batches(void *const low[], size_t count, size_t size)
 {
 	size_t done = 0;

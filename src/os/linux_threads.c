@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linux_threads.c - os.h on Linux: time, sleeping on a word, threads. With
- * SENNIT_DETERMINISTIC these are deterministic_threads.c's. */
+ * SENNIT_DETERMINISTIC deterministic_threads.c implements these. */
 #include "os/os.h"
 
 #ifndef SENNIT_DETERMINISTIC
@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Room for the program's functions that run on a worker's own stack. */
+/* The minimum stack of a thread in bytes: room for the program's functions that
+ * run on a worker's own stack. */
 #define LEAST_STACK ((size_t)64 * 1024)
 
 /* --- time --------------------------------------------------------------- */
@@ -36,8 +37,8 @@ sennit_time os_now_coarse(void)
 
 /* --- sleeping on a word ------------------------------------------------- */
 
-/* The deadline for the kernel, or NULL for one that no clock will reach: its
- * own time ends at 2^63 ns. */
+/* The deadline as a timespec. NULL for one that the kernel's clock cannot
+ * reach: that clock ends at 2^63 ns. */
 static const struct timespec *until(struct timespec *t, sennit_time deadline)
 {
 	if (deadline > INT64_MAX)
@@ -47,9 +48,10 @@ static const struct timespec *until(struct timespec *t, sennit_time deadline)
 	return t;
 }
 
-/* BITSET, because its timeout is absolute: a wait that a signal breaks off and
- * the caller repeats never sleeps longer than once. errno is left alone: the
- * caller's caller may be between a failed call and its look at errno. */
+/* FUTEX_WAIT_BITSET takes an absolute timeout. A wait that a signal interrupts
+ * and the caller repeats therefore ends at the same deadline. errno is
+ * preserved, because the caller may run between a failed call and the check of
+ * its errno. */
 bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
 {
 	struct timespec t;
@@ -85,9 +87,9 @@ void os_word_wake_all(a_u32 *word)
 
 /* --- threads ------------------------------------------------------------ */
 
-/* On its stack a thread has its thread-local variables, too: the system refuses
- * it (EINVAL) when there is no room for them, and does not say how much it
- * wants. */
+/* A thread's stack also holds its thread-local variables. The system refuses
+ * (EINVAL) a stack without room for them, and does not report the size it
+ * needs. So the loop doubles the size until it succeeds. */
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 		    size_t stack)
 {

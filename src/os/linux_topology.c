@@ -5,7 +5,7 @@
  *	                                  /shared_cpu_list	"4-5"
  *	                        /node1				a link
  *
- * A cache is named by the first CPU that shares it.
+ * The first CPU that shares a cache serves as the number of that cache.
  */
 #include "os/os.h"
 
@@ -14,7 +14,7 @@
 
 #define CACHES_MAX 16
 
-/* The number at the beginning of a file that lies in the CPU's directory. */
+/* Read the number at the start of a file in a cache directory of the CPU. */
 static bool read_number(const char *root, uint32_t cpu, unsigned index,
 			const char *name, uint32_t *out)
 {
@@ -33,7 +33,7 @@ static bool read_number(const char *root, uint32_t cpu, unsigned index,
 	return ok;
 }
 
-/* The first CPUs of its caches of level 2 and of the last one. */
+/* Find the numbers of the CPU's level 2 cache and of its last-level cache. */
 static bool find_caches(const char *root, uint32_t cpu, sennit_cpu_place *out)
 {
 	uint32_t last = 1;

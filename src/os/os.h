@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* os.h - what the library asks of an operating system. */
+/* os.h - the interface to the operating system. One set of files per system
+ * implements it. */
 #ifndef SN_OS_H
 #define SN_OS_H
 
@@ -10,10 +11,10 @@
 
 /* --- time --------------------------------------------------------------- */
 
-/* Nanoseconds of the monotonic clock. */
+/* The monotonic clock, in nanoseconds. */
 sennit_time os_now(void);
 
-/* The time so many nanoseconds from now; SENNIT_NEVER if there is none. */
+/* The time `nanoseconds` from now. SENNIT_NEVER if it does not fit. */
 static inline sennit_time os_after(uint64_t nanoseconds)
 {
 	sennit_time now = os_now();
@@ -22,140 +23,152 @@ static inline sennit_time os_after(uint64_t nanoseconds)
 						: now + nanoseconds;
 }
 
-/* The same, up to 10 ms behind and never ahead, for a fraction of the cost. */
+/* As os_now, for a fraction of its cost. The result is up to 10 ms behind
+ * os_now and never ahead of it. */
 sennit_time os_now_coarse(void);
 
 /* --- sleeping on a word ------------------------------------------------- */
 
-/* Sleep while *word == expected, at most until the deadline. May return for no
- * reason; returns false only when the deadline has passed. */
+/* Sleep while *word == expected, at most until the deadline. May return
+ * spuriously. Returns false only when the deadline has passed. */
 bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline);
 
-/* Wake one, or all, who sleep on *word. *word itself is not read and may be
- * gone: a wake that comes late is spurious to whoever sleeps there by then. */
+/* Wake one or all threads that sleep on *word. The call does not read *word, so
+ * its memory may already be free or reused. A late call then wakes an unrelated
+ * sleeper spuriously. */
 void os_word_wake_one(a_u32 *word);
 void os_word_wake_all(a_u32 *word);
 
 /* --- threads ------------------------------------------------------------ */
 
-/* Start a thread; -EAGAIN when the system refuses. stack: so many bytes, or 64
- * KiB, are its stack, unless the system wants more or its default is less; 0:
- * the default. libc takes large variables (alloca) from the stack up to a
- * quarter of what the thread's own stack has, wherever it runs. */
+/* Start a thread. Returns -EAGAIN when the system refuses. `stack` is the size
+ * of its stack in bytes. The size is raised to 64 KiB or to the system's
+ * minimum, and lowered to the system's default size. 0 selects the default.
+ * Note: on any stack libc uses alloca for buffers of up to a quarter of the
+ * thread's own stack size. */
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 		    size_t stack);
 
-/* Wait for the end of a thread, and forget it. 0 or a negative errno. */
+/* Join a thread. Returns 0 or a negative errno value. */
 int os_thread_join(pthread_t thread);
 
-/* Name the calling thread "name/index", cut to what the system holds. */
+/* Name the calling thread "name/index". The name is cut to the system's maximum
+ * length. */
 void os_thread_name(const char *name, uint32_t index);
 
-/* Restrict the calling thread to the given CPUs; 0 or a negative errno. */
+/* Restrict the calling thread to the given CPUs. Returns 0 or a negative errno
+ * value. */
 int os_thread_affinity(const uint32_t *cpus, size_t count);
 
-/* Block all signals in the calling thread but those that faults raise: blocked,
- * they would end the process without asking its handlers. */
+/* Block all signals in the calling thread except those that faults raise. A
+ * blocked fault signal would end the process without running its handler. */
 void os_thread_block_signals(void);
 
-/* Write what printf would, cut to OS_LINE bytes; what cannot be written is
- * lost. */
+/* Format like printf and write at most OS_LINE bytes. Write errors are
+ * ignored. */
 enum { OS_LINE = 640 };
 void os_print(int fd, const char *format, ...) PRINTF(2, 3);
 
-/* Name the function at the address, which lies in this process: as it is
- * exported, else file+offset. Always terminated. */
+/* Write the name of the function at `address` in this process: its exported
+ * name, else file+offset. The text is always terminated. */
 void os_function_name(uintptr_t address, char *text, size_t size);
 
-/* The system's number for the calling thread, for messages. */
+/* The system's id of the calling thread, for messages. */
 uint32_t os_thread_id(void);
 
 /* Whether the address lies on the calling thread's own stack. */
 bool os_thread_has_stack(uintptr_t address);
 
-/* The last size bytes that frames on the calling thread's own stack would come
- * to; NULL when that is small. Not for a stack that grows as it is used: the
- * main thread's. */
+/* The lowest `size` bytes of the calling thread's own stack, which its frames
+ * reach last. NULL when that stack has fewer than 4 * size bytes. Do not use it
+ * for a stack that grows on demand, as the main thread's does. */
 void *os_thread_far_end(size_t size);
 
-/* Give the CPU to another thread. */
+/* Yield the CPU to another thread. */
 void os_thread_yield(void);
 
 /* --- locks -------------------------------------------------------------- */
 
-/* Lock; pthread_mutex_unlock unlocks. */
+/* Lock. pthread_mutex_unlock unlocks. */
 void os_lock(pthread_mutex_t *lock);
 
 /* --- faults ------------------------------------------------------------- */
 
-/* Call look(address, stack_pointer) whenever a thread faults on memory, and
- * then what handled such faults before. The stack pointer is 0 where it is
- * unknown, and where the thread ran on an alternate signal stack. Once in a
- * process. */
+/* Register look(address, stack_pointer), which is called whenever a thread
+ * faults on memory. The handler that was installed before runs afterwards. The
+ * stack pointer is 0 when it is unknown and when the thread ran on an alternate
+ * signal stack. Call this once in a process. */
 void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer));
 
-/* Where the calling thread can look on, even if it is its stack that faults: so
- * many bytes, used until dropped. False: the thread has such a place already,
- * and `memory` is not used. */
+/* The alternate signal stack of the calling thread, which lets fault handlers
+ * run when the thread's stack has overflowed. os_fault_stack_size gives its
+ * size in bytes. os_fault_stack_use installs `memory`, which must stay until
+ * os_fault_stack_drop. It returns false when the thread already has an
+ * alternate stack; `memory` is then unused. */
 size_t os_fault_stack_size(void);
 bool   os_fault_stack_use(void *memory, size_t size);
 void   os_fault_stack_drop(const void *memory);
 
-/* Write the frames of the calling thread, innermost first. */
+/* Write the stack frames of the calling thread to fd, innermost first. */
 void os_write_backtrace(int fd);
 
 /* --- barrier on other threads ------------------------------------------- */
 
-/* Prepare os_process_barrier(); false when the system has none, then the fast
- * sides that it would serve need fences of their own. */
+/* Prepare os_process_barrier(). Returns false when the system has no such
+ * barrier. The fast paths that rely on it then need fences of their own. */
 bool os_process_barrier_init(void);
 
-/* Every running thread of this process passes a full fence before this
- * returns. Costs 0.3 us alone, some microseconds with other threads running. */
+/* Every running thread of this process executes a full fence before this
+ * returns. Costs 0.3 us in a process with one running thread, and several
+ * microseconds with more. */
 void os_process_barrier(void);
 
 /* --- memory for stacks -------------------------------------------------- */
 
 size_t os_page_size(void);
 
-/* Map size bytes of memory without reserving it; NULL when refused. */
+/* Map `size` bytes of memory without reserving swap. NULL when the system
+ * refuses. */
 void *os_map(size_t size);
 void  os_unmap(void *memory, size_t size);
 
-/* Make what os_map gave, or whole pages of it, as it was then: zeros that cost
- * no memory, without guards. False: refused, and all is as before. Aborts if
- * the system then lacks what it had. */
+/* Reset memory of os_map, or whole pages of it, to its initial state: zeros
+ * that use no memory, without guards. Returns false when the system refuses;
+ * nothing has then changed. Aborts if the system unmaps the old pages but
+ * cannot map the new ones. */
 bool os_map_anew(void *memory, size_t size);
 
-/* The contents of the pages wholly inside are needed no more: afterwards they
- * are as they were, or zeros that cost no memory. Guards stay. Any memory of
- * the process. */
+/* The contents of the pages that lie wholly inside this range are no longer
+ * needed. Afterwards each page is unchanged, or is zeros that use no memory.
+ * Guards stay. The range may be any memory of the process. */
 void os_discard(void *memory, size_t size);
 
 enum os_guard {
-	OS_GUARD_CHEAP,  /* needs no mapping of its own (MADV_GUARD_INSTALL) */
-	OS_GUARD_MAPPING /* splits the mapping (mprotect) */
+	OS_GUARD_CHEAP,  /* MADV_GUARD_INSTALL: needs no mapping of its own */
+	OS_GUARD_MAPPING /* mprotect: splits the mapping */
 };
 
-/* How this system guards pages; asked once. */
+/* The kind of guards that this system supports. The result is cached. */
 enum os_guard os_guard_kind(void);
 
-/* Make size bytes from low[i] on, whole pages, fault on access, for each
- * i < count, by the given kind. 0, or a negative errno: some may be guarded
- * then, and of the first that is not, some pages, from the lowest on. */
+/* For each i < count, make `size` bytes (whole pages) from low[i] on fault on
+ * access, with guards of this kind. Returns 0 or a negative errno value. After
+ * an error some ranges are guarded, and the first range that failed may be
+ * guarded in part, from its lowest page up. */
 int os_guard(enum os_guard kind, void *const low[], size_t count, size_t size);
 
-/* The most mappings this process may have (vm.max_map_count). */
+/* The maximum number of mappings of this process (vm.max_map_count). */
 size_t os_mapping_limit(void);
 
 /* --- CPUs --------------------------------------------------------------- */
 
-/* The CPUs this process may use by its affinity mask, ascending, at most max
- * of them into cpus; returns how many there are (>= 1). */
+/* The CPUs in this process's affinity mask. Writes at most `max` of them into
+ * `cpus`, in ascending order. Returns the number of CPUs in the mask (>= 1). */
 size_t os_cpu_list(uint32_t *cpus, size_t max);
 
-/* Where a CPU is; false: the system does not say. root is put before every path
- * that is read: "" for this system. */
+/* The core, cache and node of a CPU. Returns false when the system does not
+ * report them. `root` is prefixed to every path that is read; it is "" for the
+ * real system. */
 bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out);
 
 #endif

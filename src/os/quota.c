@@ -48,7 +48,7 @@ static uint32_t quota_v2(const struct os_group *g)
 	return round_up(quota, period);
 }
 
-/* Version 1: two files; a quota of -1 is none. */
+/* Version 1: two files. A quota of -1 means none. */
 static uint32_t quota_v1(const struct os_group *g)
 {
 	uint64_t quota;
@@ -85,7 +85,7 @@ static uint32_t limit_of(uint64_t number)
 	return number < OS_NO_LIMIT ? (uint32_t)number : OS_NO_LIMIT;
 }
 
-/* The same in both versions: "max" or a number. */
+/* "max" or a number, in both versions. */
 static uint32_t task_limit(const struct os_group *g, bool v2)
 {
 	uint64_t tasks;

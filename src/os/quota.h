@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.h - how many CPUs and threads this process may have.
+/* quota.h - the number of CPUs and threads that this process may use.
  *
- * The affinity mask says on which CPUs; the quotas of control groups say for
- * how much of their time, which is what counts in a container. Threads are
- * counted by control groups and by user.
+ * The affinity mask selects the CPUs. The CPU quotas of control groups limit
+ * the share of their time, which is the limit that matters in a container. Both
+ * control groups and the user's resource limit (RLIMIT_NPROC) limit threads.
  */
 #ifndef SN_QUOTA_H
 #define SN_QUOTA_H
 
 #include <stdint.h>
 
-/* The tightest CPU quota of this process's group and all those above it that a
- * mount shows, of both versions, in CPUs rounded up; UINT32_MAX without one.
- * root is put before every path that is read: "" for this system. */
+/* The lowest CPU quota of this process's control group and all groups above it
+ * that a mount shows, in both versions. In CPUs, rounded up; UINT32_MAX without
+ * a quota. `root` is prefixed to every path that is read; it is "" for the real
+ * system. */
 uint32_t os_cpu_quota(const char *root);
 
-/* CPUs that this process may use by affinity and quota, at least 1. */
+/* The number of CPUs that this process may use by affinity and quota; at least
+ * 1. */
 uint32_t os_cpu_count(void);
 
-/* The most tasks, which are threads here, by control groups as above. */
+/* The lowest limit on tasks (here: threads) of the same control groups. */
 uint32_t os_thread_quota(const char *root);
 
-/* The most threads that this process may have, together with others of its
- * groups or its user; UINT32_MAX for no limit. */
+/* The maximum number of threads that this process, its control groups and its
+ * user may have together. UINT32_MAX for no limit. */
 uint32_t os_thread_limit(void);
 
 #endif

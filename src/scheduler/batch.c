@@ -10,18 +10,20 @@
 
 #include <errno.h>
 
-#define LARGEST (UINT32_C(1) << 30) /* no queue holds more */
+#define LARGEST (UINT32_C(1) << 30) /* no queue holds more tasks */
 
 struct batch {
 	sennit_scheduler     *s;
-	struct sennit_domain *domain; /* what they belong to, or NULL */
-	struct worker        *w;      /* the caller's, if it belongs to s */
-	struct pool_cache    *cache;  /* w's, or one for this call alone */
+	struct sennit_domain *domain; /* the domain of the tasks, or NULL */
+	struct worker        *w;      /* the caller's worker, if it belongs to
+				       * s */
+	struct pool_cache    *cache;  /* that of w, or one for this call only */
 	const sennit_task    *tasks;
 	uint32_t              count;
-	bool                  copies; /* some task's argument is to be copied */
+	bool                  copies; /* some task's argument must be copied */
 
-	struct node *newest, *oldest; /* parcels, linked towards the oldest */
+	struct node *newest, *oldest; /* chain of parcels, linked from the
+				       * newest to the oldest */
 };
 
 static int pack(const struct batch *b, uint32_t i, struct task *t)
@@ -35,7 +37,7 @@ static int pack(const struct batch *b, uint32_t i, struct task *t)
 
 /* --- ways --------------------------------------------------------------- */
 
-/* Take the newest n tasks back. */
+/* Remove the newest n tasks. */
 static void empty_ring(const struct batch *b, struct ring *r, uint32_t n)
 {
 	struct task t;
@@ -82,7 +84,7 @@ static int fill_deque(const struct batch *b, struct deque *d)
 	return 0;
 }
 
-/* The same without copies: nothing to pack, nothing can fail. */
+/* The same for tasks without copies: it needs no packing and cannot fail. */
 static void fill_deque_plain(const struct batch *b, struct deque *d)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -96,7 +98,7 @@ static void fill_deque_plain(const struct batch *b, struct deque *d)
 
 static int onto_deque(const struct batch *b)
 {
-	struct deque *d = &b->w->deque;
+	struct deque *d = sn_worker_deque(b->w);
 	int           err = sn_deque_has_room_for(d, b->count)
 				    ? 0
 				    : sn_deque_reserve(d, b->count);
@@ -142,7 +144,8 @@ static int pack_parcel(struct batch *b, uint32_t i)
 	return 0;
 }
 
-/* To one inbox; or, as the program wants breadth, to all of them. */
+/* Send the parcels to one inbox or, with SPREAD placement, to all inboxes in
+ * equal runs. */
 static int send_parcels(struct batch *b)
 {
 	uint32_t ways = 1;
@@ -155,8 +158,9 @@ static int send_parcels(struct batch *b)
 		return err;
 	}
 	if (b->s->config.placement == SENNIT_PLACEMENT_SPREAD)
-		/* Stale: one run more or less than there are workers. */
-		ways = a_load_rlx(&b->s->open);
+		/* A stale value makes one run more or fewer than there are
+		 * workers. */
+		ways = sn_threads_open(&b->s->threads);
 	if (ways > b->count)
 		ways = b->count;
 	sn_worker_threads_send_many(b->s, b->newest, b->oldest, b->count, ways);
@@ -170,7 +174,8 @@ static int send(struct batch *b)
 		       : send_parcels(b);
 }
 
-/* A thread without a worker: its blocks come and go by the dozen. */
+/* For a thread without a worker: a cache of its own takes blocks from the depot
+ * in batches. */
 static int send_from_outside(struct batch *b, const char *call)
 {
 	struct pool_cache cache;
@@ -180,7 +185,8 @@ static int send_from_outside(struct batch *b, const char *call)
 	sn_pool_cache_init(&cache, &b->s->pool);
 	b->cache = &cache;
 	err = send(b);
-	TORTURE_POINT(); /* the tasks may have ended all but the scheduler */
+	TORTURE_POINT(); /* the tasks may have dropped all references except
+			  * this one */
 	sn_pool_cache_drain(&cache);
 	sn_finalise_release(b->s);
 	return err;
@@ -188,7 +194,7 @@ static int send_from_outside(struct batch *b, const char *call)
 
 /* --- all of them -------------------------------------------------------- */
 
-/* Also whether there are copies to be made. */
+/* Check the tasks, and find out whether any argument must be copied. */
 static int check(struct batch *b)
 {
 	const uint32_t flags = b->tasks[0].flags;
@@ -211,7 +217,7 @@ static int place(struct batch *b, const char *call)
 	case WAY_DEQUE:
 		return onto_deque(b);
 	case WAY_PINNED:
-		return fill_ring(b, &w->pinned);
+		return fill_ring(b, sn_run_queue_pinned(&w->run));
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_fill(w->backlog, fill_ring, b,
 				       os_now_coarse());

@@ -8,16 +8,18 @@
 #include "worker/stack_overflow.h"
 #include "worker/fork_exit.h"
 #include "worker/trim.h"
+#include "worker/worker_stacks.h"
 
 #include <errno.h>
 
-/* Where no other thread could ever run a task, this one must have a stack to do
- * so: later, while it waits, nobody could be told that there is none. */
+/* If no other thread can ever run a task of s, this worker needs a stack for
+ * them. Later, in the middle of a wait, there is nobody to report the lack
+ * to. */
 static int take_first_stack(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
 
-	if (s->capacity || sn_worker_add_stack(w) || s->config.max_fibers)
+	if (s->capacity || sn_worker_stacks_add(w) || s->config.max_fibers)
 		return 0;
 	return -ENOMEM;
 }
@@ -37,38 +39,27 @@ int sn_bind(sennit_scheduler *s)
 		err = sn_fork_exit_watch(w);
 	if (err)
 		goto free_worker;
-	w->thread = pthread_self();
+	sn_thread_adopt(&w->thread);
 	sn_worker_enter(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
-	os_lock(&s->lock);
-	sn_link_join(&s->bound, &w->bound);
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_join(&s->bound, &w->binding);
 	return 0;
 
 free_worker:
+	sn_worker_stacks_free(w);
 	sn_worker_free(w);
 release:
 	sn_finalise_release(s);
 	return err;
 }
 
-/* Who woke our last fiber may not have let go of us yet: a few instructions. */
+/* A thread that woke our last fiber may still be in that call, for a few
+ * instructions. */
 static void wait_for_callers(struct worker *w)
 {
-	while (a_load_acq(&w->callers)) /* <- wait.callers */
+	while (sn_mailbox_is_held(&w->mail))
 		os_thread_yield();
-}
-
-/* What the worker has counted stays in the scheduler's sums. */
-static void keep_counters_locked(struct worker *w)
-{
-	sennit_scheduler *s = w->scheduler;
-
-	s->past_tasks += a_load_rlx(&w->tasks);
-	s->past_blocks += a_load_rlx(&w->blocks);
-	s->past_parks += a_load_rlx(&w->parks);
-	s->past_fibers_peak += a_load_rlx(&w->blocked_peak);
 }
 
 void sn_unbind(struct worker *w)
@@ -78,14 +69,12 @@ void sn_unbind(struct worker *w)
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
 	sn_trim_leave(w, s->config.spare_stacks);
-	os_lock(&s->lock);
-	sn_link_leave(&s->bound, &w->bound);
-	keep_counters_locked(w);
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_leave(&s->bound, &w->binding, &w->counters);
 	sn_task_local_leave(w);
 	sn_stack_overflow_leave(w);
 	sn_self = NULL;
 	sn_fork_exit_unwatch();
+	sn_worker_stacks_free(w);
 	sn_worker_free(w);
 	sn_finalise_release(s);
 }

@@ -14,18 +14,19 @@
 _Static_assert(SENNIT_COPY_SMALL <= POOL_BLOCK, "small copies fit a block");
 _Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
 
-/* A searcher is trusted only after a fence: it may have found something else
- * just now and, as the last one, look for what there is besides while our push
- * still lies in the store buffer. Those asleep by then would not be woken. */
+/* The caller may rely on a searcher only after a fence. Otherwise the searcher
+ * may just have found other work and, as the last searcher, looked for more
+ * while our push was still in the store buffer. Nobody would then wake the
+ * sleepers. */
 void sn_place_help(struct worker *w)
 {
 	bool hungry;
 
-	TORTURE_POINT(); /* pushed, not shown */
+	TORTURE_POINT(); /* pushed, but not yet visible to others */
 	a_fence(); /* <-> park.sleep: pushed, before looking who searches */
 	hungry = sn_parking_is_hungry(w->parking);
-	if (hungry || sn_deque_is_asked(&w->deque))
-		sn_deque_publish(&w->deque);
+	if (hungry || sn_deque_is_asked(sn_worker_deque(w)))
+		sn_deque_publish(sn_worker_deque(w));
 	if (hungry)
 		sn_parking_wake_one(w->parking, w->index);
 }
@@ -59,7 +60,7 @@ static void give_block(sennit_scheduler *s, void *block)
 		sn_pool_give_shared(&s->pool, block);
 }
 
-/* Room for a copy of size bytes, from the allocator; NULL: out of memory. */
+/* Allocate a copy of `size` bytes with its header. NULL: out of memory. */
 static void *take_copy(sennit_scheduler *s, size_t size)
 {
 	struct task_copy *copy;
@@ -128,7 +129,7 @@ void sn_place_give(sennit_scheduler *s, void *argument, size_t size)
 
 /* --- placing ------------------------------------------------------------ */
 
-/* Into the backlog, or the inbox of the next worker in turn. */
+/* Queue t in the backlog, or in the inbox of the next worker in turn. */
 static int send(sennit_scheduler *s, struct task t, uint32_t flags)
 {
 	struct parcel *p;
@@ -149,7 +150,8 @@ void sn_place_retain(sennit_scheduler *s, const char *call)
 	       "the scheduler has ended: no reference is held");
 }
 
-/* The task may drop the caller's own reference before its worker is woken. */
+/* The reference keeps s alive: the task may drop the caller's reference before
+ * its worker is woken. */
 static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call)
 {
@@ -157,21 +159,23 @@ static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
 
 	sn_place_retain(s, call);
 	err = send(s, t, flags);
-	TORTURE_POINT(); /* the task may have ended the scheduler but for us */
+	TORTURE_POINT(); /* the task may have dropped all references except this
+			  * one */
 	sn_finalise_release(s);
 	return err;
 }
 
 void sn_place_pushed(struct worker *w)
 {
-	if (likely(w->pushes)) {
+	if (likely(sn_run_queue_pushes(&w->run))) {
 		if (sn_place_is_help_due(w))
 			sn_place_help(w);
 		return;
 	}
-	/* The system has no barrier that would do it for us. */
+	/* The system has no process barrier, so the owner needs a fence. */
 	a_fence(); /* <-> deque.unfenced: push, then look */
-	if (sn_deque_is_asked(&w->deque) || sn_parking_is_hungry(w->parking))
+	if (sn_deque_is_asked(sn_worker_deque(w)) ||
+	    sn_parking_is_hungry(w->parking))
 		sn_place_help(w);
 }
 
@@ -192,7 +196,8 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 		       "bound to it: nobody would run the task");
 		return background ? WAY_OWN_BACKLOG : WAY_PINNED;
 	}
-	return !w || background || !w->threaded || w->draining ||
+	return !w || background || !w->threaded ||
+			       sn_run_queue_is_draining(&w->run) ||
 			       s->config.placement == SENNIT_PLACEMENT_SPREAD
 		       ? WAY_SENT
 		       : WAY_DEQUE;
@@ -206,12 +211,12 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 
 	switch (sn_place_way(s, w, flags, call)) {
 	case WAY_DEQUE:
-		err = sn_deque_push(&w->deque, t);
+		err = sn_deque_push(sn_worker_deque(w), t);
 		if (!err)
 			sn_place_pushed(w);
 		return err;
 	case WAY_PINNED:
-		return sn_ring_push_back(&w->pinned, t);
+		return sn_ring_push_back(sn_run_queue_pinned(&w->run), t);
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_push(w->backlog, t, os_now_coarse());
 	default:
@@ -234,7 +239,7 @@ int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
 		sn_domain_count(d, part, 1);
 	err = sn_place(s, t, user->flags, call);
 	if (!err)
-		return 0; /* *d may be gone */
+		return 0; /* success: *d may be gone */
 	if (d)
 		sn_domain_count(d, part, -1);
 	sn_place_unpack(s, t);
@@ -252,7 +257,7 @@ void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
 {
 	struct worker *w = sn_place_own_worker(s);
 
-	/* On its own deque the task is nearer than in anybody's inbox. */
+	/* On the caller's own deque the task is closer than in any inbox. */
 	if (w && w->threaded && !sn_place(s, t, 0, "sn_place_reserved")) {
 		give_block(s, p);
 		return;

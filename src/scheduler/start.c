@@ -18,11 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the threads of a new scheduler tell its creator, when that one asks: see
- * must_hear. */
+/* What the threads of a new scheduler report to its creator, if it waits for
+ * them: see must_hear. */
 struct startup {
-	a_u32 waiting; /* any: threads that have not begun; slept on */
-	a_u32 error;   /* any: the last negative errno, negated */
+	a_u32 waiting; /* any: number of threads that have not begun; slept
+		        * on */
+	a_u32 error;   /* any: the last error, as a positive errno value */
 };
 
 /* --- the thread --------------------------------------------------------- */
@@ -30,11 +31,12 @@ struct startup {
 static int set_affinity(const struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	sennit_cpu_mask         mask = s->masks[0];
+	sennit_cpu_mask         mask = sn_cpu_masks_get(&s->masks, 0);
 
-	if (!sn_topology_own_cpus(s, w->index, &mask) && w->started_by_create &&
+	if (!sn_topology_own_cpus(s, w->index, &mask) &&
+	    sn_thread_is_founding(&w->thread) &&
 	    s->config.affinity == SENNIT_AFFINITY_INHERIT)
-		return 0; /* the creator's already */
+		return 0; /* inherited from the creator */
 	return os_thread_affinity(mask.cpus, mask.count);
 }
 
@@ -54,57 +56,63 @@ static void leave(void)
 	sn_fork_exit_unwatch();
 }
 
-/* A worker begins as one that is woken from its sleep, as a searcher. False:
- * the scheduler has ended before that. */
+/* A new worker begins like one that is woken from sleep: as a searcher. Returns
+ * false if the scheduler has ended before. */
 static bool wake_up(struct worker *w)
 {
 	sn_parking_withdraw(&w->sleeper);
-	w->starts_searching = true;
+	sn_idle_start_searching(&w->idle, true);
 	return sn_slots_enter(w);
 }
 
-/* A started worker is in the gate already, and not to wait for a slot there. */
+/* A worker that was started later already counts as active in the gate. It must
+ * not wait for a slot while it does. */
 static bool come_in(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	if (!s->resources)
+	if (!sn_slots_is_limited(s))
 		return true;
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
 	return sn_slots_enter(w);
 }
 
-/* The thread becomes w's. */
+/* Make the calling thread w's thread. */
 static void enter(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
+	struct startup   *startup = sn_thread_startup(&w->thread);
 	int               error = sn_fork_exit_watch(w);
 
 	if (!error)
 		error = set_affinity(w);
 	os_thread_name(s->name, w->index);
-	arch_fp_set_control(s->fp_control); /* not that of a task that starts */
+	arch_fp_set_control(s->fp_control); /* the creator's floating-point
+					     * control, not that of the task
+					     * that starts the thread */
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
-	if (w->startup)
-		report(w->startup, error);
+	if (startup)
+		report(startup, error);
 }
 
-/* Until w, whose thread this is, leaves, retires or the scheduler ends: it may
- * be another thread's then. Returns whether it is still in the gate. */
+/* Run w until it leaves, retires or the scheduler ends. After that, *w may
+ * belong to another thread. Returns whether the worker still counts in the
+ * gate. */
 static bool work(struct worker *w)
 {
 	for (;;) {
 		sn_stack_overflow_enter(w);
 		sn_loop_run(w);
 		sn_stack_overflow_leave(w);
-		if (w->retiring) {
+		if (sn_idle_is_retiring(&w->idle)) {
 			if (sn_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
-			sn_slots_give(w); /* or it may be the next one's */
+			sn_slots_give(w); /* give the slot first: afterwards w
+					   * may belong to another thread */
 			if (sn_gate_is_done(&w->scheduler->gate))
 				return false;
 			if (sn_worker_threads_retire(w))
@@ -118,10 +126,10 @@ static void *thread_main(void *argument)
 {
 	struct worker    *w = argument;
 	sennit_scheduler *s = w->scheduler;
-	bool              founding = w->started_by_create;
+	bool              founding = sn_thread_is_founding(&w->thread);
 	bool              left = false;
-	bool              heard =
-		w->startup; /* whoever created s waits for the first words */
+	/* The creator waits for reports. */
+	bool heard = sn_thread_startup(&w->thread);
 
 	if (heard)
 		enter(w);
@@ -149,25 +157,29 @@ static int make_depths(sennit_scheduler *s)
 	return s->depths ? 0 : -ENOMEM;
 }
 
-/* Workers and the first stack of each, which their threads touch first. */
+/* Make the workers, and reserve the first stack of each. The worker's own
+ * thread is the first to touch it. */
 static int make_workers(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++) {
-		int err = sn_worker_make(&s->workers[i], s, i);
+		void *bottom;
+		int   err = sn_worker_make(&s->workers[i], s, i);
 
 		if (err)
 			return err;
 		s->sleepers[i] = &s->workers[i]->sleeper;
-		s->workers[i]->first_stack = sn_stacks_set_aside(&s->stacks);
-		if (!s->workers[i]->first_stack)
+		bottom = sn_stacks_set_aside(&s->stacks);
+		if (!bottom)
 			return -ENOMEM;
+		sn_stack_cache_set_first(&s->workers[i]->idle_stacks, bottom);
 	}
 	return 0;
 }
 
-/* Whether something can go wrong in the threads, or is promised to have been
- * done there. Else nobody waits for them to begin: what comes to a worker
- * before its thread lies where it looks first. */
+/* Whether the creator must wait for its threads: something can fail in them, or
+ * must be done there before create returns. Otherwise nobody waits for them.
+ * Work that reaches a worker before its thread runs lies where the worker looks
+ * first. */
 static bool must_hear(const sennit_scheduler *s)
 {
 	return s->config.affinity != SENNIT_AFFINITY_INHERIT ||
@@ -182,11 +194,12 @@ static void wait_for_startup(struct startup *startup)
 		os_word_wait(&startup->waiting, waiting, SENNIT_NEVER);
 }
 
-/* Start the threads that are open; *started says how many there are. */
+/* Start the threads of the open workers. *started becomes their number. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t open = a_load_rlx(&s->open); /* nobody else is there yet */
-	bool     hear = must_hear(s);
+	uint32_t open =
+		sn_threads_open(&s->threads); /* no other thread runs yet */
+	bool           hear = must_hear(s);
 	struct startup startup;
 	int            err = 0;
 
@@ -195,14 +208,13 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	for (*started = 0; *started < open; ++*started) {
 		struct worker *w = s->workers[*started];
 
-		w->startup = hear ? &startup : NULL;
-		w->started_by_create = true;
-		a_init(&w->has_thread, true);
-		err = os_thread_start(&w->thread, thread_main, w,
+		sn_thread_prepare(&w->thread, hear ? &startup : NULL, true);
+		sn_thread_set_present(&w->thread, true);
+		err = sn_thread_start(&w->thread, thread_main, w,
 				      s->config.stack_size);
 		if (err) {
-			/* Those that will not come have nothing to report.
-			 * -> start.began <- start.began */
+			/* The threads that were not started have nothing to
+			 * report. -> start.began <- start.began */
 			a_sub_acqrel(&startup.waiting, open - *started);
 			break;
 		}
@@ -212,59 +224,19 @@ static int start_threads(sennit_scheduler *s, uint32_t *started)
 	return err ? err : -(int)a_load_rlx(&startup.error);
 }
 
-/* Copies of the masks, or one of all CPUs: threads may start at any time. */
-static int copy_masks(sennit_scheduler *s)
-{
-	const sennit_cpu_mask *from = s->config.masks;
-	size_t                 n = from ? s->config.mask_count : 1;
-	uint32_t               few[64]; /* CPUs: most systems have no more */
-	size_t                 cpus = from ? 0 : os_cpu_list(few, 64);
-	uint32_t              *next;
-
-	for (size_t i = 0; from && i < n; i++)
-		if (__builtin_add_overflow(cpus, from[i].count, &cpus))
-			return -ENOMEM;
-	if (n > SIZE_MAX / 4 / sizeof(*from) ||
-	    cpus > SIZE_MAX / 4 / sizeof(*next))
-		return -ENOMEM;
-	s->masks_size = n * sizeof(*from) + cpus * sizeof(*next);
-	s->masks = sn_memory_take(&s->memory, s->masks_size, sizeof(void *));
-	if (!s->masks)
-		return -ENOMEM;
-	s->mask_count = n;
-	next = (uint32_t *)(s->masks + n);
-	if (!from && cpus <= 64) {
-		memcpy(next, few, cpus * sizeof(*next));
-	} else if (!from) {
-		size_t now = os_cpu_list(next, cpus);
-
-		cpus = now < cpus ? now : cpus; /* one may just have gone */
-	}
-	for (size_t i = 0; i < n; i++) {
-		size_t count = from ? from[i].count : cpus;
-
-		if (from)
-			memcpy(next, from[i].cpus, count * sizeof(*next));
-		s->masks[i] = (sennit_cpu_mask){ next, count };
-		next += count;
-	}
-	return 0;
-}
-
-/* Everything but workers and threads. */
+/* Initialise everything except the workers and threads. */
 static void init_shared(sennit_scheduler *s, const sennit_config *config)
 {
 	uint32_t open = config->workers;
 
 	if (config->start == SENNIT_START_LAZY && open)
-		open = 1; /* who sees to it that there is always one */
+		open = 1; /* one thread, which starts others when needed */
 	s->config = *config;
 	s->memory = *config->allocator;
 	s->config.allocator = &s->memory;
 	sn_escape(s->name, sizeof(s->name), config->name);
 	s->config.name = s->name;
 	s->capacity = config->max_workers;
-	s->thread_main = thread_main;
 	s->fp_control = arch_fp_control();
 	s->process = a_load_rlx(&sn_process);
 	s->asymmetric = os_process_barrier_init();
@@ -277,14 +249,9 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_blocking_threads_init(&s->blocking, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, 0);
 	sn_end_clients_init(&s->ending);
-	a_init(&s->inside, open + 1);
-	a_init(&s->target, config->workers);
-	a_init(&s->retired, 0);
-	s->refused = 0;
-	a_init(&s->open, open);
-	a_init(&s->extent, open);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_mutex_init(&s->threads_lock, NULL);
+	sn_inside_init(&s->end, open);
+	sn_bound_init(&s->bound);
+	sn_threads_init(&s->threads, config->workers, open, thread_main);
 }
 
 static sennit_scheduler *allocate(const sennit_config *config)
@@ -308,6 +275,42 @@ static sennit_scheduler *allocate(const sennit_config *config)
 	return NULL;
 }
 
+/* Undo allocate and init_shared. */
+static void give_up(sennit_scheduler *s)
+{
+	size_t pointers = s->capacity * sizeof(void *);
+
+	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
+	sn_threads_free(&s->threads);
+	sn_bound_free(&s->bound);
+	sn_inside_free(&s->end);
+	sn_memory_give(&s->memory, s->workers, pointers);
+	sn_memory_give(&s->memory, s->sleepers, pointers);
+	sn_finalise_free(s);
+}
+
+/* Workers, and what their threads need; *started says how many of those there
+ * are. */
+static int populate(sennit_scheduler *s, uint32_t *started)
+{
+	int err = make_depths(s);
+
+	if (!err)
+		err = make_workers(s);
+	if (!err && s->capacity)
+		err = sn_cpu_masks_copy(&s->masks, &s->memory, s->config.masks,
+					s->config.mask_count);
+	if (!err)
+		err = sn_topology_init(s);
+	if (!err)
+		err = sn_slots_join(s);
+	if (!err)
+		err = start_threads(s, started);
+	s->config.masks = NULL; /* the caller's, and used no more */
+	return err;
+}
+
 int sn_start(sennit_scheduler **out, const sennit_config *config)
 {
 	sennit_scheduler *s = allocate(config);
@@ -319,36 +322,15 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 	init_shared(s, config);
 	err = sn_stacks_init(&s->stacks, &s->memory, config->stack_size,
 			     config->guard_size, config->max_fibers);
-	if (err)
-		goto free_scheduler;
-	err = make_depths(s);
-	if (!err)
-		err = make_workers(s);
-	if (!err && s->capacity)
-		err = copy_masks(s);
-	if (!err)
-		err = sn_topology_init(s);
-	if (!err)
-		err = sn_slots_join(s);
-	if (!err)
-		err = start_threads(s, &started);
-	s->config.masks = NULL; /* the caller's, and used no more */
+	if (err) {
+		give_up(s);
+		return err;
+	}
+	err = populate(s, &started);
 	if (err) {
 		sn_finalise_abandon(s, started);
 		return err;
 	}
 	*out = s;
 	return 0;
-
-free_scheduler:
-	sn_pool_free(&s->pool);
-	sn_backlog_free(&s->backlog);
-	pthread_mutex_destroy(&s->threads_lock);
-	pthread_mutex_destroy(&s->lock);
-	sn_memory_give(config->allocator, s->workers,
-		       s->capacity * sizeof(void *));
-	sn_memory_give(config->allocator, s->sleepers,
-		       s->capacity * sizeof(void *));
-	sn_finalise_free(s);
-	return err;
 }

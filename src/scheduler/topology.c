@@ -13,14 +13,14 @@ static const sennit_cpu_place nowhere = { STEAL_ORDER_NOWHERE,
 bool sn_topology_own_cpus(const sennit_scheduler *s, uint32_t i,
 			  sennit_cpu_mask *out)
 {
-	const sennit_cpu_mask *mask = s->masks;
+	sennit_cpu_mask first = sn_cpu_masks_get(&s->masks, 0);
 
 	switch (s->config.affinity) {
 	case SENNIT_AFFINITY_ONE_OF:
-		*out = (sennit_cpu_mask){ &mask->cpus[i % mask->count], 1 };
+		*out = (sennit_cpu_mask){ &first.cpus[i % first.count], 1 };
 		return true;
 	case SENNIT_AFFINITY_MASKS:
-		*out = s->masks[i % s->mask_count];
+		*out = sn_cpu_masks_get(&s->masks, i);
 		return true;
 	default:
 		return false;
@@ -38,8 +38,9 @@ static sennit_cpu_place place_of_cpu(const sennit_scheduler *s, uint32_t cpu)
 	return p;
 }
 
-/* What the first and the last CPU of a mask share: the others are between them
- * as a rule, and if not the order is less good, no more. */
+/* The place that the first and the last CPU of worker i's mask share. The other
+ * CPUs usually lie between them. If they do not, only the steal order gets
+ * worse. */
 static sennit_cpu_place place_of(const sennit_scheduler *s, uint32_t i)
 {
 	sennit_cpu_place a, b;
@@ -76,7 +77,7 @@ int sn_topology_init(sennit_scheduler *s)
 	for (uint32_t i = 0; i < n; i++) {
 		struct worker *w = s->workers[s->places[i].worker];
 
-		sn_steal_order_rings(&w->rings, s->places, n, i);
+		sn_steal_set_neighbours(&w->steal, s->places, n, i);
 	}
 	return 0;
 }

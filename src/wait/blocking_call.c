@@ -18,7 +18,8 @@ static struct blocking_call *call_of(struct waiter *n)
 
 /* --- the call ----------------------------------------------------------- */
 
-/* With the caller's floating-point control; afterwards it is as before. */
+/* Runs with the caller's floating-point control, and restores the thread's own
+ * afterwards. */
 static void run(struct blocking_call *c)
 {
 	const struct worker *self = sn_self;
@@ -32,26 +33,24 @@ static void run(struct blocking_call *c)
 	if (arch_fp_control() != fp)
 		arch_fp_set_control(fp);
 	MISUSE_INHERITED(c->scheduler, CALL);
-	MISUSE(sn_self != self, CALL, "the function left its thread bound");
+	MISUSE(sn_self != self, CALL,
+	       "the function returned with its thread bound");
 }
 
-/* --- the blocking thread's thread
- * ------------------------------------------------- */
+/* --- the blocking thread ------------------------------------------------ */
 
-/* The CPUs of all workers: the masks' lie one behind the other. */
+/* Allow the thread to run on the CPUs of all workers. */
 static void spread_out(const sennit_scheduler *s)
 {
-	size_t count = 0;
+	sennit_cpu_mask all = sn_cpu_masks_all(&s->masks);
 
-	for (size_t i = 0; i < s->mask_count; i++)
-		count += s->masks[i].count;
-	if (count) /* refused: it stays where its caller's worker is */
-		(void)os_thread_affinity(s->masks[0].cpus, count);
+	if (all.count) /* if refused, it keeps the CPUs of its caller's worker */
+		(void)os_thread_affinity(all.cpus, all.count);
 }
 
 static void begin(sennit_scheduler *s)
 {
-	enum { ROOM = 6 }; /* of the system's 15: "-call/", three digits */
+	enum { ROOM = 6 }; /* Linux allows 15 bytes: 6, "-call/", 3 digits */
 	char name[sizeof("-call") + ROOM];
 
 	os_thread_block_signals();
@@ -60,7 +59,7 @@ static void begin(sennit_scheduler *s)
 	os_thread_name(name, a_add_rlx(&s->blocking.names, 1));
 }
 
-/* Have another call, or rest; NULL. */
+/* Take a waiting call, or become idle and return NULL. */
 static struct blocking_call *next(struct blocking_threads *p,
 				  struct blocking_thread  *self)
 {
@@ -73,7 +72,7 @@ static struct blocking_call *next(struct blocking_threads *p,
 	return n ? call_of(n) : NULL;
 }
 
-/* NULL: the blocking thread must leave. */
+/* NULL: the blocking thread must end. */
 static struct blocking_call *wait_for_call(sennit_scheduler       *s,
 					   struct blocking_thread *self)
 {
@@ -93,7 +92,8 @@ static void work(sennit_scheduler *s, struct blocking_call *c)
 
 		run(done);
 		c = next(&s->blocking, &self);
-		TORTURE_POINT();        /* another may have work for it */
+		TORTURE_POINT();        /* another caller may give it work
+					 * now */
 		sn_wake(&done->waiter); /* *done is gone */
 		if (!c)
 			c = wait_for_call(s, &self);
@@ -122,13 +122,14 @@ static void *thread_main(void *argument)
 
 /* --- the caller --------------------------------------------------------- */
 
-/* What the report shows. */
+/* The object that the report shows. */
 static const void *where(const struct blocking_call *c)
 {
 	return (const void *)(uintptr_t)c->run;
 }
 
-/* Ready to be woken, by a blocking thread that works on it and nobody else. */
+/* Prepare the caller to be woken. Only the blocking thread that runs the call
+ * will wake it. */
 static void hand_over(struct blocking_call *c)
 {
 	sn_waiter_init(&c->waiter, SN_UNCANCELLED);
@@ -143,30 +144,32 @@ static void wait_for_proxy(struct blocking_call *c)
 	(void)!sn_wait_in(&p->word, &p->calls, &c->waiter, SN_UNCANCELLED);
 }
 
-/* Start a blocking thread, counted already, with *c. False: refused. */
+/* Start a blocking thread, which is already counted, with *c. Returns false if
+ * the system refuses. */
 static bool start(struct blocking_call *c)
 {
 	sennit_scheduler *s = c->scheduler;
 	pthread_t         thread;
 
 	hand_over(c);
-	a_add_rlx(&s->inside, 1); /* the caller's fiber is alive: not the end */
+	sn_inside_enter(&s->end);
 	if (!os_thread_start(&thread, thread_main, c, 0))
 		return true;
-	/* -> finalise.inside <- finalise.inside */
-	a_sub_acqrel(&s->inside, 1);
+	(void)sn_inside_leave(&s->end);
 	sn_fiber_state_run(&c->waiter.fiber->state);
 	return false;
 }
 
-/* No blocking thread is left: what waits relied on one that the caller was to
- * start. */
+/* No blocking thread is left, and the waiting calls relied on the thread that
+ * the caller tried to start. So the caller runs its own call and all of
+ * them. */
 static void stand_in(struct blocking_call *c)
 {
 	struct blocking_threads *p = &c->scheduler->blocking;
 	struct waiter           *n;
 
-	sn_slots_give(sn_self); /* as if a blocking thread did it */
+	sn_slots_give(sn_self); /* the slot is free, as if a blocking thread ran
+				 * the calls */
 	run(c);
 	do {
 		uint32_t word = sn_wait_queue_lock(&p->word);
@@ -182,7 +185,7 @@ static void stand_in(struct blocking_call *c)
 	sn_slots_take_inside(sn_self);
 }
 
-/* Lock held. */
+/* Wait in the queue of calls. Lock held on entry. */
 static int wait_in_turn(struct blocking_call *c, uint32_t word,
 			sennit_time deadline)
 {
@@ -199,8 +202,8 @@ static int wait_in_turn(struct blocking_call *c, uint32_t word,
 	return sn_wait_in(&p->word, &p->calls, &c->waiter, deadline);
 }
 
-/* One more blocking thread, if the system gives a thread; else by those there
- * are. */
+/* Start one more blocking thread. If the system refuses, the existing threads
+ * must do the call: returns false. */
 static bool grow(struct blocking_call *c)
 {
 	if (start(c)) {
@@ -213,7 +216,7 @@ static bool grow(struct blocking_call *c)
 	return true;
 }
 
-/* To an idle blocking thread. */
+/* Give the call to an idle blocking thread. */
 static void give(struct blocking_thread *to, struct blocking_call *c)
 {
 	hand_over(c);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.h - one blocking call of a fiber: a record on its stack, which a
- * blocking thread works on while the fiber waits.
+/* blocking_call.h - one blocking call of a fiber: a record on its stack, on
+ * which a blocking thread works while the fiber waits.
  *
- *	idle blocking thread            given the call
- *	may be one more       started with it
- *	at the ceiling        queued; whoever takes it off claims it: it begins
- *	refused, and alone    run in place, with all that is queued
+ *	there is an idle thread     it is given the call
+ *	below the ceiling           a new thread starts with the call
+ *	at the ceiling              the call waits in the queue
+ *	refused, and none is left   the caller runs all queued calls in place
  *
- * The claim of fiber/waiter.h is the beginning of the call. So a deadline ends
- * the wait in the queue and nothing else.
+ * A blocking thread that takes a call off the queue claims it, and the claim of
+ * fiber/waiter.h marks the start of the call. So a deadline can end the wait in
+ * the queue, but nothing after that.
  */
 #ifndef SN_BLOCKING_CALL_H
 #define SN_BLOCKING_CALL_H
@@ -21,13 +22,14 @@ struct blocking_call {
 	sennit_scheduler   *scheduler;  /* fixed */
 	sennit_blocking_fn *run;        /* fixed */
 	void               *argument;   /* fixed */
-	uint64_t            fp_control; /* fixed: the caller's */
-	void               *result;     /* handed, as the waiter is */
+	uint64_t            fp_control; /* fixed: that of the caller */
+	void               *result;     /* handed, together with the waiter */
 	int                 error;      /* handed: errno, before and after */
 };
 
-/* Do *c, of which run, argument and error are set, for the running fiber.
- * Returns 0, or -ETIMEDOUT or -ECANCELED: it has not begun and will not. */
+/* Execute *c for the running fiber. The caller must have set run, argument and
+ * error. Returns 0, or -ETIMEDOUT or -ECANCELED: the call then has not begun
+ * and never will. */
 int sn_blocking_call(struct blocking_call *c, sennit_time deadline);
 
 #endif

@@ -10,7 +10,8 @@ void sn_group_sleep(sennit_group *g)
 	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g, g->scope_.deadline_);
 	g->waiter_ = &n;
 	g->here_ = 0;
-	a_store_rlx(&g->home_, sn_group_no_home(g)); /* our thread's to see */
+	a_store_rlx(&g->home_, sn_group_no_home(g)); /* relaxed: only this
+						      * thread reads it */
 	TORTURE_POINT();
 	/* -> group.end: the record <- group.end: what members did */
 	if (a_add_acqrel(&g->others_, here + GROUP_WAITED) + here)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group_join.h - the opener of a group waits until all members have ended. */
+/* group_join.h - lets the opener of a group wait until all members have
+ * ended. */
 #ifndef SN_GROUP_JOIN_H
 #define SN_GROUP_JOIN_H
 
 #include "wait/wait.h"
 #include "worker/group_member.h"
 
-/* On the opener's thread, before it sleeps: whether all members have ended. */
+/* Whether all members have ended. Call this on the opener's thread, before it
+ * sleeps. */
 static inline bool sn_group_is_over(const sennit_group *g)
 {
 	/* <- group.end */

@@ -39,7 +39,8 @@ static void sleep_thread(struct waiter *n, sennit_time deadline)
 		/* -> wait.claim <- wait.claim */
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT))
 			return;
-		/* Claimed by a signaller, whose wake must hit this wait. */
+		/* A signaller has claimed it, so its wake must end this
+		 * wait. */
 		deadline = SENNIT_NEVER;
 	}
 }
@@ -52,16 +53,16 @@ static void sleep_anyhow(struct waiter *n, sennit_time deadline)
 		sleep_thread(n, deadline);
 }
 
-/* For reports it has waited, and goes on at once. */
+/* The wait ends at once; reports count it as a wait. */
 void sn_wait_skip(const struct waiter *n)
 {
 	struct worker *w = sn_self;
 
 	if (!n->fiber)
 		return;
-	a_bump_owner(&w->blocks);
+	sn_counters_count_block(&w->counters);
 	sn_fiber_state_run(&n->fiber->state);
-	sn_worker_count_resume(w);
+	sn_counters_count_resume(&w->counters);
 }
 
 static void sleep_in_scope(struct waiter *n, sennit_time deadline)
@@ -96,8 +97,7 @@ int sn_wait(struct waiter *n, sennit_time deadline)
 	}
 }
 
-/* A signaller that found the claim taken may hold n in its hands until it
- * unlocks. */
+/* A signaller that found the claim taken may still use n until it unlocks. */
 void sn_wait_leave(sennit_word *word, void **list, struct waiter *n)
 {
 	uint32_t value = sn_wait_queue_lock(word);
@@ -135,8 +135,8 @@ struct link *sn_wait_take_all_raced(void **list)
 	struct link *all = *list;
 	struct link *claimed = NULL;
 
-	/* A waiter that lost unlinks itself under the lock: it must learn here
-	 * that it is not linked any more. */
+	/* A waiter that lost its claim unlinks itself under the lock. This must
+	 * tell it that it is no longer linked. */
 	while (all) {
 		struct waiter *n = sn_wait_queue_first(all);
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait.h - the one place where anything blocks: fibers, bound threads' own
- * stacks and unbound threads alike.
+/* wait.h - blocking. This is the only code that blocks fibers, bound threads'
+ * own stacks and unbound threads.
  *
- * A waiter fills in a record on its stack, links it to what it waits for under
- * that object's lock, unlocks, and sleeps. A signaller takes the record off
- * under the lock, claims it, unlocks, and wakes it; after the unlock it touches
- * only what it has claimed, and nothing of that once it has woken it.
+ * A waiter fills in a record on its stack, links it to the object under the
+ * object's lock, unlocks, and sleeps. A signaller unlinks the record under the
+ * lock, claims it, unlocks, and wakes the waiter. After the unlock it accesses
+ * only the records that it has claimed, and none of them after its wake.
  *
  *	waiter        lock, test, link, unlock, sleep ............. return
  *	signaller                         lock, unlink, claim, unlock, wake
  *	timer (home worker)                        claim, make ready
- *	who cancels its scope              under the scope's lock: claim; wake
- *	waiter that either has woken       lock, unlink if linked, unlock
+ *	cancel of its scope                under the scope's lock: claim; wake
+ *	waiter woken by those two          lock, unlink if linked, unlock
  *
- * Fibers are pinned, so a wake that comes before the fiber has finished leaving
- * its stack lies in its worker's inbox until it has. (This, and a timer that
- * only the home worker fires, would be wrong with fibers that migrate.)
+ * Fibers are pinned to their worker. So a wake that comes before the fiber has
+ * left its stack waits in the worker's inbox until the fiber has left. (With
+ * migrating fibers this would be wrong, and so would a timer that only the home
+ * worker fires.)
  *
  * Checked by test/model/wait.pml.
  */
@@ -25,11 +26,11 @@
 #include "worker/loop.h"
 #include "worker/wake.h"
 
-/* Where an unbound thread sleeps. */
+/* The word on which an unbound thread sleeps. */
 extern _Thread_local struct parker sn_parker
 	__attribute__((tls_model("initial-exec")));
 
-/* The scope that may cancel a wait of *f, NULL for none. */
+/* The cancel scope that may cancel a wait of *f. NULL: none. */
 static inline struct sennit_cancel_scope *sn_wait_scope(
 	const struct sennit_fiber *f, sennit_time deadline)
 {
@@ -40,7 +41,7 @@ static inline struct sennit_cancel_scope *sn_wait_scope(
 	return s && s->kind_ == SCOPE_GROUP ? s : NULL;
 }
 
-/* *n has several that may end it. */
+/* More than one thread may end the wait *n. */
 static inline void sn_waiter_race(struct waiter              *n,
 				  struct sennit_cancel_scope *scope)
 {
@@ -48,10 +49,10 @@ static inline void sn_waiter_race(struct waiter              *n,
 	n->part = 0;
 	n->whole = n;
 	n->scope = scope;
-	a_store_rlx(&n->claim, WAITER_WAITING); /* before anyone sees n */
+	a_store_rlx(&n->claim, WAITER_WAITING); /* before others can see n */
 }
 
-/* *n is of the caller, fiber or thread. */
+/* Fill in that *n belongs to the caller, a fiber or a thread. */
 static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 {
 	struct worker *w = sn_self;
@@ -61,11 +62,11 @@ static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 	n->is = (struct waiter_flags){ .raced = false };
 	if (unlikely(!w)) {
 		n->parker = &sn_parker;
-		a_store_rlx(&sn_parker.word, 0); /* before anyone sees n */
+		a_store_rlx(&sn_parker.word, 0); /* before others can see n */
 	}
 }
 
-/* Fill in *n for the caller, who will wait until the deadline. */
+/* Fill in *n for the caller, which will wait until the deadline. */
 static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
 {
 	struct sennit_cancel_scope *scope;
@@ -76,8 +77,9 @@ static ALWAYS_INLINE void sn_waiter_init(struct waiter *n, sennit_time deadline)
 		sn_waiter_race(n, scope);
 }
 
-/* The same for a wait for one of several: *whole, and each part of it, which
- * alone is linked to its object. */
+/* The same for a wait for one of several objects: sn_waiter_init_whole for the
+ * whole, sn_waiter_init_part for each part. Only parts are linked to
+ * objects. */
 static inline void sn_waiter_init_whole(struct waiter *whole,
 					sennit_time    deadline)
 {
@@ -96,25 +98,27 @@ static inline void sn_waiter_init_part(struct waiter *n, struct waiter *whole,
 	n->whole = whole;
 }
 
-/* Which part ended the wait, once sn_wait has returned 0. */
+/* The part that ended the wait, after sn_wait has returned 0. */
 static inline uint32_t sn_waiter_part(const struct waiter *whole)
 {
-	/* sn_wait has seen it */
+	/* sn_wait has read it with acquire */
 	return a_load_rlx(&whole->claim) - WAITER_SIGNALLED;
 }
 
-/* When the wait of n ends at the latest: its scope's deadline ends it, too. */
+/* The latest time at which the wait n ends: the scope's deadline counts,
+ * too. */
 static inline sennit_time sn_wait_end(const struct waiter *n,
 				      sennit_time          deadline)
 {
-	/* Mostly the compiler knows: the scope cannot end it. */
+	/* The compiler often knows from the deadline that no scope can end the
+	 * wait. */
 	if (deadline == SN_UNCANCELLED || !n->is.raced || !n->scope)
 		return deadline;
 	return n->scope->deadline_ < deadline ? n->scope->deadline_ : deadline;
 }
 
-/* Show that the caller, if it is a fiber, is about to wait for the object. From
- * then on it waits: before anybody may find n, to wake it. */
+/* Show in reports that the caller, if it is a fiber, waits for the object. Call
+ * this before another thread can find n and wake it. */
 static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 				const void *object, sennit_time deadline)
 {
@@ -122,24 +126,24 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 
 	if (likely(n->fiber))
 		sn_fiber_state_block(&n->fiber->state, kind, object,
-				     (uint32_t)a_load_rlx(&w->blocks),
+				     (uint32_t)sn_counters_blocks(&w->counters),
 				     a_load_rlx(&w->clock),
 				     sn_wait_end(n, deadline));
 }
 
 /* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or
- * -ETIMEDOUT; after an error n, and always the parts of several, may still be
- * linked to their objects: sn_wait_in unlinks n, sn_wait_leave a part. */
+ * -ETIMEDOUT. After an error n may still be linked to its object, and parts may
+ * be in any case. sn_wait_in unlinks n; sn_wait_leave unlinks a part. */
 int sn_wait(struct waiter *n, sennit_time deadline);
 
-/* The caller goes on without sleeping: it has claimed its own wait, n. */
+/* Continue without sleeping: the caller has claimed its own wait, n. */
 void sn_wait_skip(const struct waiter *n);
 
-/* Unlink n from the queue of *word and *list if it still is linked. */
+/* Unlink n from the queue of *word and *list, if it is still linked. */
 void sn_wait_leave(sennit_word *word, void **list, struct waiter *n);
 
-/* Sleep as sn_wait does, linked to the queue of *word and *list; afterwards n
- * is linked to nothing. */
+/* As sn_wait, for n linked to the queue of *word and *list. Afterwards n is
+ * unlinked. */
 int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 		    sennit_time deadline);
 
@@ -152,9 +156,9 @@ static inline int sn_wait_in(sennit_word *word, void **list, struct waiter *n,
 	return 0;
 }
 
-/* Claim the wait of *whole, which is raced, for a wake by its part: or one's
- * own, for sn_wait_skip. False: somebody else was first; one's own must then
- * sleep, until that wake. */
+/* Claim the wait of *whole, which is raced, for its part `part`. A signaller
+ * claims before a wake, a waiter before sn_wait_skip. Returns false if another
+ * thread was first. A waiter must then sleep until that thread's wake. */
 static inline bool sn_waiter_claim_part(struct waiter *whole, uint32_t part)
 {
 	uint32_t waiting = WAITER_WAITING;
@@ -163,23 +167,22 @@ static inline bool sn_waiter_claim_part(struct waiter *whole, uint32_t part)
 	return a_cas_acqrel(&whole->claim, &waiting, WAITER_SIGNALLED + part);
 }
 
-/* The same for n, which is linked or was. */
+/* The same for n, which is or was linked. */
 static inline bool sn_waiter_claim(struct waiter *n)
 {
 	return sn_waiter_claim_part(n->whole, n->part);
 }
 
-/* Take n off the queue and claim it; false: it was ended otherwise. The word's
- * bits are sn_wait_queue_bits' afterwards. Lock held. */
+/* Unlink n and claim it. Returns false if the wait was ended otherwise. The
+ * caller must then update the word by sn_wait_queue_bits. Lock held. */
 static inline bool sn_wait_take(void **list, struct waiter *n)
 {
 	sn_wait_queue_leave(list, n);
 	return !n->is.raced || sn_waiter_claim(n);
 }
 
-/* Take the first waiter that still waits off the queue and claim it; NULL when
- * there is none. The word's bits are sn_wait_queue_bits' afterwards. Lock
- * held. */
+/* Unlink and claim the first waiter that still waits. NULL: there is none. The
+ * caller must then update the word by sn_wait_queue_bits. Lock held. */
 struct waiter *sn_wait_take_next(void **list);
 
 static inline struct waiter *sn_wait_take_one(void **list)
@@ -195,8 +198,8 @@ static inline struct waiter *sn_wait_take_one(void **list)
 	return n;
 }
 
-/* Take all off and claim them; returns their chain for sn_wake_all, NULL
- * for none. The list is empty afterwards. word: its value. Lock held. */
+/* Unlink and claim all waiters. Returns their chain for sn_wake_all; NULL for
+ * none. The list is empty afterwards. `word` is the word's value. Lock held. */
 struct link *sn_wait_take_all_raced(void **list);
 
 static inline struct link *sn_wait_take_all(void **list, uint32_t word)
@@ -209,9 +212,9 @@ static inline struct link *sn_wait_take_all(void **list, uint32_t word)
 	return all;
 }
 
-/* Who the caller is, as owner of a lock: its fiber, the group of which it is a
- * member that runs on the opener's fiber, or its thread. Never the same for two
- * that exist at once. */
+/* The caller's identity as owner of a lock: its fiber; or, for a group member
+ * that runs on its opener's fiber, the group; or its thread. No two that exist
+ * at the same time have the same identity. */
 static inline void *sn_wait_identity(void)
 {
 	struct worker *w = sn_self;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait/wait_any.h"
 
-/* Parts that every caller's stack has room for: below 1 KiB. */
+/* Number of parts that fit on every caller's stack: less than 1 KiB. */
 enum { FEW = 8 };
 
 /* Whether one of the parts before the i-th is linked to the same object. */
@@ -14,10 +14,11 @@ static bool is_linked(const struct wait_any *s, size_t i,
 	return false;
 }
 
-/* Link the part n to object n->part, unless that is set. *mine: then whether
- * the caller took it and need not sleep. Of an object that stands several times
- * the first part alone is linked: who sets it takes that off, and the object
- * may be gone before the others could be. */
+/* Link part n to object n->part, unless that object is set. If it is set, *mine
+ * becomes whether the caller claimed its own wait and need not sleep. If an
+ * object occurs several times, only the first part is linked: the thread that
+ * sets the object unlinks that one, and the object may be gone before others
+ * could be unlinked. */
 static bool link_part(const struct wait_any *s, struct waiter *n, bool *mine)
 {
 	struct wait_any_queue q = s->queue(s->objects, n->part);
@@ -36,7 +37,8 @@ static bool link_part(const struct wait_any *s, struct waiter *n, bool *mine)
 	return true;
 }
 
-/* Link parts until one finds its object set. Returns how many are linked. */
+/* Link parts until one finds its object set. Returns the number of linked
+ * parts. */
 static size_t link_parts(const struct wait_any *s, struct waiter *whole,
 			 struct waiter *parts, bool *mine)
 {
@@ -50,8 +52,8 @@ static size_t link_parts(const struct wait_any *s, struct waiter *whole,
 	return i;
 }
 
-/* Unlink the first `linked` parts but for those of object `which`: what ended
- * the wait has unlinked that, and it may be gone. */
+/* Unlink the first `linked` parts, except those of object `which`. The thread
+ * that ended the wait has unlinked that part, and the object may be gone. */
 static void unlink_parts(const struct wait_any *s, struct waiter *parts,
 			 size_t linked, size_t which)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_any.h - waits for the first of several objects that are set: events,
+/* wait_any.h - waits for the first of several objects that becomes set: events,
  * futures.
  *
- * A part of the wait is linked to each object in turn. What sets one of them
- * claims the whole; a waiter that finds an object set while it links the parts
- * claims its own, and if it comes too late for that takes nothing.
+ * Each object in turn gets a part of the wait. The thread that sets one of them
+ * claims the whole. A waiter that finds an object set while it links the parts
+ * claims its own wait. If that claim fails, it takes nothing from the object.
  *
  * An object is set when its word has WAIT_QUEUE_OWN.
  */
@@ -13,10 +13,10 @@
 
 #include "wait/wait.h"
 
-/* The most objects that one call may wait for. */
+/* The maximum number of objects in one call. */
 enum { WAIT_ANY_MAX = 64 };
 
-/* Where the waiters of an object are. */
+/* The wait queue of an object. */
 struct wait_any_queue {
 	sennit_word *word;
 	void       **list;
@@ -27,12 +27,14 @@ struct wait_any {
 	size_t      count;   /* 1..WAIT_ANY_MAX */
 	const void *first;   /* the first object, for reports */
 	struct wait_any_queue (*queue)(const void *objects, size_t i);
-	/* The word of object i, which is set, after one caller passed. */
+	/* The word of object i, which is set, after one waiter has passed
+	 * it. */
 	uint32_t (*passed)(const void *objects, size_t i, uint32_t word);
 };
 
-/* Wait until one is set; *which: its index. Returns 0, -ETIMEDOUT or
- * -ECANCELED. The object that ended the wait may be gone then. */
+/* Wait until one object is set. *which becomes its index. Returns 0, -ETIMEDOUT
+ * or -ECANCELED. The object that ended the wait may be gone when this
+ * returns. */
 int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline);
 
 #endif

@@ -28,8 +28,7 @@ static int keep(void *worker, struct task t)
 {
 	struct worker *w = worker;
 
-	return w->threaded ? sn_deque_push(&w->deque, t)
-			   : sn_ring_push_back(&w->pinned, t);
+	return sn_run_queue_keep(&w->run, t);
 }
 
 bool sn_background_take(struct worker *w, sennit_time now)

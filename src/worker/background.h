@@ -31,7 +31,8 @@ COLD void sn_background_catch_up(struct worker *w, sennit_time now);
 /* Now and then: whatever else w has to do, one may be due. */
 static inline void sn_background_attend(struct worker *w, sennit_time now)
 {
-	if (sn_backlog_is_due(w->backlog, now) && !w->draining)
+	if (sn_backlog_is_due(w->backlog, now) &&
+	    !sn_run_queue_is_draining(&w->run))
 		sn_background_catch_up(w, now);
 }
 

@@ -10,23 +10,25 @@
 bool sn_balance_piles_up(struct worker *w)
 {
 	uint64_t blocked = sn_worker_blocked(w);
-	uint64_t tasks = a_load_rlx(&w->tasks);
-	int64_t pile = (int64_t)w->pile + (int64_t)(blocked - w->seen_blocked) -
-		       (int64_t)(tasks - w->seen_tasks);
+	uint64_t tasks = sn_counters_tasks(&w->counters);
+	int64_t  pile = (int64_t)w->balance.pile +
+		       (int64_t)(blocked - w->balance.seen_blocked) -
+		       (int64_t)(tasks - w->balance.seen_tasks);
 
-	w->seen_blocked = blocked;
-	w->seen_tasks = tasks;
-	w->pile = pile < 0                ? 0
-		  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
-					  : (uint32_t)pile;
-	return w->pile >= SHARE_PILE;
+	w->balance.seen_blocked = blocked;
+	w->balance.seen_tasks = tasks;
+	w->balance.pile = pile < 0                ? 0
+			  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
+						  : (uint32_t)pile;
+	return w->balance.pile >= SHARE_PILE;
 }
 
 uint32_t sn_balance_parts(const struct worker *victim)
 {
 	uint32_t parts = sn_parking_idlers(victim->parking);
 
-	if (!a_load_rlx(&victim->idle_now)) /* stale: a part more or less */
+	if (!sn_mailbox_is_awaited(
+		    &victim->mail)) /* stale: a part more or less */
 		parts++;
 	return parts > 2 ? parts : 2;
 }
@@ -37,7 +39,8 @@ uint32_t sn_balance_parts(const struct worker *victim)
  * one that is busy by now, from whom others may take it. */
 static bool is_waiting(const struct worker *x)
 {
-	return a_load_rlx(&x->idle_now) && sn_inbox_is_empty(&x->tasks_in);
+	return sn_mailbox_is_awaited(&x->mail) &&
+	       !sn_mailbox_has_tasks(&x->mail);
 }
 
 /* From the right neighbour on, so that not all deal to the same. */
@@ -45,7 +48,7 @@ static uint32_t find_hands(const struct worker *w, struct worker *hands[])
 {
 	const sennit_scheduler *s = w->scheduler;
 	/* Stale: one that closes hands on what it gets. */
-	uint32_t open = a_load_rlx(&s->open);
+	uint32_t open = sn_threads_open(&s->threads);
 	uint32_t looks = open < LOOKS ? open : LOOKS;
 	uint32_t n = 0;
 
@@ -83,7 +86,7 @@ static uint32_t deal_to(struct worker *w, struct worker *x, uint32_t n)
 
 		if (!p)
 			break;
-		if (!sn_deque_pop_oldest(&w->deque, &p->task)) {
+		if (!sn_deque_pop_oldest(sn_worker_deque(w), &p->task)) {
 			sn_pool_give(&w->cache, p);
 			break;
 		}
@@ -103,17 +106,18 @@ void sn_balance_deal(struct worker *w)
 	struct worker *hands[HANDS];
 	uint32_t       left, n, dealt = 0;
 
-	if (!w->threaded || w->draining ||
-	    a_load_rlx(&w->blocks) - w->dealt_at < SHARE_PILE ||
+	if (!w->threaded || sn_run_queue_is_draining(&w->run) ||
+	    sn_counters_blocks(&w->counters) - w->balance.dealt_at <
+		    SHARE_PILE ||
 	    !sn_balance_piles_up(w))
 		return;
-	left = sn_deque_count(&w->deque);
+	left = sn_deque_count(sn_worker_deque(w));
 	/* Where stacks are scarce whoever has one starts what it can. */
 	if (left < 2 || sn_stacks_are_scarce(&w->scheduler->stacks))
 		return;
 	n = find_hands(w, hands);
 	if (n)
-		w->dealt_at = a_load_rlx(&w->blocks);
+		w->balance.dealt_at = sn_counters_blocks(&w->counters);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t hand = hand_of(w, hands[i], left - dealt, n - i + 1);
 

@@ -34,8 +34,8 @@
 
 /* Count; whether w, the caller's, piles up.
  *
- * Who leaves an inbox to its worker reads idle_now, which may be stale. It says
- * idle, and the worker has found something else: it stored idle_now before it
+ * Who leaves an inbox to its worker reads mail.idle, which may be stale. It
+ * says idle, and the worker has found something else: it stored that before it
  * left the count of searchers, and whoever is the last to leave that, or to
  * announce its sleep after it, sees the store and does not leave the inbox. It
  * says busy: the inbox is taken after a while, as before a long task. */

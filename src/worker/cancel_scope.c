@@ -26,7 +26,7 @@ static void leave(struct sennit_cancel_scope *root, struct link *l)
 	root->waits_ = first;
 }
 
-/* True: n's wait is over, and its scope has ended it. */
+/* Claim the wait of n for a cancel. Returns whether the claim succeeded. */
 static bool claim_cancelled(struct waiter *n)
 {
 	uint32_t waiting = WAITER_WAITING;
@@ -41,7 +41,7 @@ bool sn_cancel_scope_enlist(struct waiter *n)
 	uint32_t                    word = sn_wait_queue_lock(&root->lock_);
 	bool over = sn_cancel_scope_is_cancelled(n->scope);
 
-	/* A signaller that came first will wake it. */
+	/* A signaller that claimed it first will wake it. */
 	if (over)
 		over = claim_cancelled(n);
 	n->is.enlisted = !over;
@@ -69,7 +69,7 @@ static bool is_inside(const struct sennit_cancel_scope *inner,
 	return inner;
 }
 
-/* Take the waits inside s off the root's list and claim them. Lock held. */
+/* Take the waits inside s off the root's list, and claim them. Lock held. */
 static struct link *take_waits(struct sennit_cancel_scope       *root,
 			       const struct sennit_cancel_scope *s)
 {
@@ -97,7 +97,8 @@ struct link *sn_cancel_scope_cancel(struct sennit_cancel_scope *s, bool *first)
 	struct link                *claimed = NULL;
 	uint32_t                    word = sn_wait_queue_lock(&root->lock_);
 
-	*first = !a_load_rlx(&s->cancelled_); /* changes under the lock alone */
+	*first = !a_load_rlx(&s->cancelled_); /* not raced: it changes only
+					       * under the lock */
 	if (*first) {
 		/* -> cancel_scope.cancel: what happened before */
 		a_store_rel(&s->cancelled_, 1);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel_scope.h - what a task belongs to, so that its waits can be cancelled
- * from outside, and end by a deadline that is not their own.
+/* cancel_scope.h - the scope of a task: its waits can be cancelled from
+ * outside, and a deadline of the scope ends them.
  *
  *	root <-- parent <-- scope <-- (fiber->scope)
  *	  waits: every wait in the whole tree that a cancel may end
  *
- * Scopes nest; cancelling one reaches all inside it. Nobody keeps a list of
- * inner scopes, which would make opening one cost a lock: instead the waits
- * enlist at the root, and a cancel looks through them for those whose scope
- * lies inside its own. Only waits that really wait do so, only while tasks
- * belong to a scope; cancelling is rare.
+ * Scopes nest, and cancelling one reaches all scopes inside it. There is no
+ * list of inner scopes, because opening a scope would then need a lock. Instead
+ * each wait enlists at the root, and a cancel searches that list for waits
+ * whose scope lies inside its own. Only waits that really sleep enlist, and
+ * only those of tasks in a scope. Cancels are rare.
  *
  * Invariants
- *   - A domain (worker/domain.h) is a scope that is never cancelled: the groups
- *     right inside it are roots, and no wait of its tasks enlists with it.
+ *   - A domain (worker/domain.h) is a scope that is never cancelled. The
+ *     groups directly inside it are roots, and no wait of its tasks
+ *     enlists with it.
  *   - A scope outlives the scopes and the waits inside it.
- *   - `cancels` counts the cancelled scopes of a tree that are open, or a few
- *     more: zero means that nobody need look further.
- *   - `cancelled` is set, and waits enlist, under the root's lock: a wait is
- *     found by the cancel, or finds its scope cancelled.
- *   - Who enlisted leaves the list before its wait returns.
+ *   - `cancels` is at least the number of open scopes in the tree that
+ *     are cancelled. Zero means that no further check is needed.
+ *   - `cancelled` is set, and waits enlist, under the root's lock. So
+ *     either the cancel finds a wait, or the wait finds its scope
+ *     cancelled.
+ *   - A wait that enlisted leaves the list before it returns.
  *
  * Checked by test/model/scope.pml.
  */
@@ -30,7 +32,7 @@
 #include "fiber/wait_queue.h"
 #include "sennit/group.h"
 
-/* Make *s a scope inside parent, which may be NULL. */
+/* Make *s a scope inside `parent`, which may be NULL. */
 static inline void sn_cancel_scope_open(struct sennit_cancel_scope *s,
 					struct sennit_cancel_scope *parent,
 					sennit_time                 deadline)
@@ -48,11 +50,11 @@ static inline void sn_cancel_scope_open(struct sennit_cancel_scope *s,
 					   .deadline_ = deadline };
 }
 
-/* Whether s or what it lies in is cancelled. May be late, never early. */
+/* Whether s or a scope around it is cancelled. May be late, never early. */
 bool sn_cancel_scope_is_inside_cancelled(const struct sennit_cancel_scope *s);
 
-/* Whether anything is that s lies in or beside. Late by as much as the cancel
- * and this look overlap. */
+/* Whether any scope in the tree of s may be cancelled. A cancel that runs at
+ * the same time may be missed. */
 static inline bool sn_cancel_scope_may_be_cancelled(
 	const struct sennit_cancel_scope *s)
 {
@@ -71,17 +73,19 @@ static inline void sn_cancel_scope_close(struct sennit_cancel_scope *s)
 {
 	if (s->root_ != s && a_load_rlx(&s->cancelled_))
 		a_sub_rel(&s->root_->cancels_,
-			  1); /* -> cancel_scope.cancel: no more */
+			  1); /* -> cancel_scope.cancel: the scope no longer
+			       * counts */
 }
 
-/* The wait of n, not yet asleep, enlists with its scope. False: it is cancelled
- * and n claimed for that; true: it must sleep, and withdraw when woken. */
+/* Enlist the wait of n, which is not asleep yet, with its scope. Returns false
+ * if the scope is cancelled; n is then claimed. Otherwise n must sleep, and
+ * call sn_cancel_scope_withdraw when woken. */
 bool sn_cancel_scope_enlist(struct waiter *n);
 void sn_cancel_scope_withdraw(struct waiter *n);
 
 /* Cancel s. Returns the chain, through `enlisted`, of the waits that were
- * claimed for it, which the caller wakes; s may be gone once the first of them
- * is. *first: whether s was not cancelled before. */
+ * claimed. The caller must wake them; s may be gone once the first of them is
+ * awake. *first becomes whether s was not cancelled before. */
 struct link *sn_cancel_scope_cancel(struct sennit_cancel_scope *s, bool *first);
 
 #endif

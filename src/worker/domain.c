@@ -40,7 +40,7 @@ struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 
 /* --- the end ------------------------------------------------------------ */
 
-/* All have let go of *d. */
+/* No one uses *d any more. */
 static void wind_up(struct sennit_domain *d)
 {
 	sennit_scheduler *s = d->scheduler;
@@ -57,15 +57,16 @@ static void wind_up(struct sennit_domain *d)
 static void step_out(struct sennit_domain *d)
 {
 	TORTURE_POINT();
-	/* -> domain.inside: all we did here <- domain.inside: what all did */
+	/* -> domain.inside: all we did here <- domain.inside: what all others
+	 * did */
 	if (a_sub_acqrel(&d->inside, 1) == 1)
 		wind_up(d);
 }
 
 static bool found_work(struct sennit_domain *d)
 {
-	/* Not changed by anybody but holders of references, see domain.h; as
-	 * it was left before gate.out. */
+	/* Only holders of references still change it, see domain.h. gate.out
+	 * makes the earlier changes visible. */
 	uint64_t sum = a_load_rlx(&d->others);
 
 	for (uint32_t i = 0; i < d->parts_count; i++)
@@ -78,14 +79,15 @@ static NOINLINE void sweep(struct sennit_domain *d)
 {
 	enum gate_verdict verdict;
 
-	/* Inside until settled: a rollback lets others end the domain. */
+	/* Count inside until settled: after a rollback others may end the
+	 * domain. */
 	a_add_rlx(&d->inside, 1);
 	do
 		verdict = sn_gate_settle(&d->gate, found_work(d));
 	while (verdict == GATE_AGAIN);
 	if (verdict == GATE_COMPLETED)
-		/* -> domain.inside: the place kept until DONE; not the last
-		 * <- domain.inside */
+		/* -> domain.inside: the place kept until DONE; not the last <-
+		 * domain.inside */
 		a_sub_acqrel(&d->inside, 1);
 	step_out(d);
 }
@@ -98,7 +100,7 @@ void sn_domain_release(struct sennit_domain *d)
 
 void sn_domain_become_active(struct sennit_domain *d)
 {
-	CHECK(sn_gate_enter(&d->gate), "a domain ended with a task left");
+	CHECK(sn_gate_enter(&d->gate), "a domain ended while it had a task");
 }
 
 void sn_domain_become_idle(struct sennit_domain *d)

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.h - tells when a part of a scheduler's work has ended, without a count
- * that its tasks share.
+/* domain.h - detects when a part of a scheduler's work has ended, without a
+ * count that its tasks share.
  *
  *	gate     { references, active workers }, see core/gate.h
- *	parts[i] worker i: tasks sent from there - ended there; plain
- *	others   the same of bound threads and of those outside; atomic
+ *	parts[i] worker i: tasks sent from there - tasks ended there; plain
+ *	others   the same for bound threads and unbound threads; atomic
  *
- * A worker is active in a domain from the start of a task of it until it has
- * none any more that it has started, on any stack. It goes on with tasks of the
- * domain as long as they lie at the newest end of its deque, and leaves after
- * that: a run of tasks costs the gate one entry and one leave. Whoever brings
- * references and active workers to zero sums the parts; zero is the end.
+ * A worker is active in a domain from the start of one of its tasks until every
+ * task of it that the worker has started, on any stack, has ended. The worker
+ * continues with tasks of the domain while they are the newest on its deque,
+ * and leaves the gate after that. So a run of tasks enters and leaves the gate
+ * once. The thread that makes references and active workers zero computes the
+ * sum of the parts. Zero is the end.
  *
- * Why the sum is right although nobody stops the others: who changes a part is
- * active in the domain, or lies in a group whose opener is, or holds a
- * reference. While the gate is suspended there are none of the first two, and
- * what they did is visible by their leaving (gate.out). One of the third kind
- * either still has the reference at the settling, or has given it back and
- * marked the gate DIRTY.
+ * Why the sum is right although the other threads are not stopped: a thread
+ * that changes a part is active in the domain, or is in a group whose opener is
+ * active, or holds a reference. While the gate is suspended there are none of
+ * the first two kinds, and gate.out makes their changes visible. A thread of
+ * the third kind either still holds its reference when the sweep settles, or
+ * has released it and set DIRTY.
  *
  * Invariants
- *   - A task is counted before it can be found, and counted off before its
+ *   - A task is counted before it can be found, and uncounted before its
  *     worker leaves the gate for it.
- *   - The domain has a reference to its scheduler until it has ended.
- *   - Who has left, or released, and is not the sweeper touches the domain no
- *     more. The sweeper is inside until it has settled.
+ *   - The domain holds a reference to its scheduler until it has ended.
+ *   - A thread that has left or released, and is not the sweeper, no
+ *     longer accesses the domain. The sweeper counts as inside until it
+ *     has settled.
  *
- * A domain is a scope (worker/cancel_scope.h) which nobody cancels and which
- * has no deadline, so that groups inside it know it; they do not share its
+ * A domain is a scope (worker/cancel_scope.h) that is never cancelled and has
+ * no deadline, so that groups inside it know it. Those groups do not share its
  * lock.
  *
  * Checked by test/model/domain.pml.
@@ -38,35 +40,39 @@
 #include "worker/worker.h"
 #include "sennit/domain.h"
 
-/* kind_ of a struct sennit_cancel_scope */
+/* Values of kind_ in a struct sennit_cancel_scope. */
 enum { SCOPE_GROUP = 0, SCOPE_DOMAIN };
 
-/* A worker's share. */
+/* The counts of one worker. */
 struct domain_part {
-	_Alignas(CACHE_LINE) a_u64 balance; /* owner writes: see above */
-	uint32_t here; /* owner: tasks started here, and not ended */
+	_Alignas(CACHE_LINE) a_u64 balance; /* owner writes: tasks sent - tasks
+					     * ended */
+	uint32_t here; /* owner: tasks started here that have not ended */
 };
 
 struct sennit_domain {
-	struct sennit_cancel_scope scope; /* fixed; first, as tasks know it */
+	struct sennit_cancel_scope scope; /* fixed; first, because tasks carry
+					   * its address */
 	struct gate                gate;
 	a_u32                      inside; /* any: sweepers, + 1 until DONE */
-	a_u64                      others; /* any: see above */
+	a_u64                      others; /* any: tasks sent - tasks ended */
 	sennit_scheduler          *scheduler; /* fixed */
-	sennit_end_fn             *run; /* fixed: told of the end; NULL: none */
-	void                      *argument; /* fixed */
+	sennit_end_fn             *run;       /* fixed: called at the end; NULL:
+					 * none */
+	void                      *argument;  /* fixed */
 	uint32_t           parts_count; /* fixed: the scheduler's capacity */
 	struct domain_part parts[];
 };
 
-/* With one reference, of the caller's. NULL: no memory. */
+/* Make a domain with one reference, which the caller holds. NULL: out of
+ * memory. */
 struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 				     void *argument);
 
-/* Give a reference back. *d may be gone on return. */
+/* Release a reference. *d may be gone on return. */
 void sn_domain_release(struct sennit_domain *d);
 
-/* The domain that a scope lies in; NULL: none, as for a scope that is NULL. */
+/* The domain that contains a scope. NULL: none, or s is NULL. */
 static inline struct sennit_domain *sn_domain_around(
 	const struct sennit_cancel_scope *s)
 {
@@ -75,7 +81,7 @@ static inline struct sennit_domain *sn_domain_around(
 	return (struct sennit_domain *)(uintptr_t)s;
 }
 
-/* The domain of w's scheduler that its running task lies in, or NULL. */
+/* The domain of w's scheduler that contains the task running on w, or NULL. */
 static inline struct sennit_domain *sn_domain_current(const struct worker *w)
 {
 	struct sennit_domain *d = sn_domain_around(w->home.current->scope);
@@ -83,7 +89,7 @@ static inline struct sennit_domain *sn_domain_current(const struct worker *w)
 	return d && d->scheduler == w->scheduler ? d : NULL;
 }
 
-/* The share of w, which may be NULL, in *d; NULL: it has none. */
+/* The part of w, which may be NULL, in *d. NULL: w has none. */
 static inline struct domain_part *sn_domain_part(struct sennit_domain *d,
 						 const struct worker  *w)
 {
@@ -92,7 +98,7 @@ static inline struct domain_part *sn_domain_part(struct sennit_domain *d,
 		       : NULL;
 }
 
-/* Count n tasks, below zero to count off, on the caller's share. */
+/* Count n tasks, negative to uncount, in the caller's part. */
 static inline void sn_domain_count(struct sennit_domain *d,
 				   struct domain_part *part, int64_t n)
 {
@@ -100,14 +106,15 @@ static inline void sn_domain_count(struct sennit_domain *d,
 		a_store_rlx(&part->balance,
 			    a_load_rlx(&part->balance) + (uint64_t)n);
 	else
-		a_add_rlx(&d->others, (uint64_t)n); /* seen through the gate */
+		a_add_rlx(&d->others, (uint64_t)n); /* relaxed: the gate makes
+						     * it visible */
 }
 
-/* The gate, for sn_domain_enter and _leave. */
+/* The slow paths of sn_domain_enter and sn_domain_leave: the gate. */
 void sn_domain_become_active(struct sennit_domain *d);
 void sn_domain_become_idle(struct sennit_domain *d);
 
-/* A task of *d starts on the caller's worker, whose share it is. */
+/* A task of *d starts on the caller's worker. `part` is that worker's. */
 static inline void sn_domain_enter(struct sennit_domain *d,
 				   struct domain_part   *part)
 {
@@ -115,8 +122,8 @@ static inline void sn_domain_enter(struct sennit_domain *d,
 		sn_domain_become_active(d);
 }
 
-/* It has ended and is counted off, and the worker has no other one at hand. *d
- * may be gone on return. */
+/* The task has ended and has been uncounted, and the worker does not run
+ * another one next. *d may be gone on return. */
 static inline void sn_domain_leave(struct sennit_domain *d,
 				   struct domain_part   *part)
 {

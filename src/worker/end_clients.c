@@ -173,14 +173,14 @@ static void call_all(const sennit_allocator *memory, struct notice *n)
 	}
 }
 
-void sn_end_clients_tell(sennit_scheduler *s)
+void sn_end_clients_tell(struct end_clients *e, const sennit_allocator *memory)
 {
 	struct notice *newest;
 
 	/* Who comes meanwhile is told in turn. */
-	while ((newest = take_notices(&s->ending))) {
+	while ((newest = take_notices(e))) {
 		TORTURE_POINT(); /* being told, more may come */
-		call_all(&s->memory, reversed(newest));
+		call_all(memory, reversed(newest));
 	}
 }
 
@@ -198,20 +198,20 @@ static bool add(struct end_clients *e, struct notice *n)
 	return !late;
 }
 
-int sn_end_clients_on(sennit_scheduler *s, sennit_end_fn *run, void *argument)
+int sn_end_clients_on(struct end_clients *e, const sennit_allocator *memory,
+		      sennit_end_fn *run, void *argument)
 {
 	struct notice *n = NULL;
 
-	if (add(&s->ending, NULL)) {
-		n = sn_memory_take(&s->memory, sizeof(*n),
-				   _Alignof(struct notice));
+	if (add(e, NULL)) {
+		n = sn_memory_take(memory, sizeof(*n), _Alignof(struct notice));
 		if (!n)
 			return -ENOMEM;
 		n->run = run;
 		n->argument = argument;
-		if (add(&s->ending, n))
+		if (add(e, n))
 			return 0;
-		sn_memory_give(&s->memory, n, sizeof(*n));
+		sn_memory_give(memory, n, sizeof(*n));
 	}
 	run(argument);
 	return 0;
@@ -219,17 +219,14 @@ int sn_end_clients_on(sennit_scheduler *s, sennit_end_fn *run, void *argument)
 
 /* --- weak handles ------------------------------------------------------- */
 
-void sn_end_clients_keep(sennit_scheduler *s)
+void sn_end_clients_keep(struct end_clients *e)
 {
-	a_add_rlx(&s->ending.weak.keepers, 1); /* the caller keeps it */
+	a_add_rlx(&e->weak.keepers, 1); /* the caller keeps it */
 }
 
-void sn_end_clients_drop(sennit_scheduler *s)
+bool sn_end_clients_drop(struct end_clients *e)
 {
-	sennit_allocator memory = s->memory;
-
 	/* -> end_clients.keep: the last look at the block <-
 	 * end_clients.keep */
-	if (a_sub_acqrel(&s->ending.weak.keepers, 1) == 1)
-		sn_memory_give(&memory, s, sizeof(*s));
+	return a_sub_acqrel(&e->weak.keepers, 1) == 1;
 }

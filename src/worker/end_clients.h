@@ -26,7 +26,9 @@
 #ifndef SN_END_CLIENTS_H
 #define SN_END_CLIENTS_H
 
-#include "worker/scheduler.h"
+#include "base/list.h"
+#include "core/gate.h"
+#include "sennit/end.h"
 
 enum {
 	CLIENT_WAITING = 0,
@@ -40,6 +42,21 @@ enum {
 struct client {
 	struct link link;  /* under the lock of the ending */
 	a_u32       state; /* any: above; slept on */
+};
+
+/* What stays as long as anybody has a handle: a part of the scheduler. */
+struct sennit_weak {
+	a_u32 keepers; /* any: weak handles, + 1 while the scheduler is there */
+};
+
+/* A scheduler's. Needs no destroying. */
+struct end_clients {
+	struct sennit_weak weak;
+	sennit_word        lock;
+	a_u32              awaited; /* under lock: clients that wait */
+	struct link       *clients; /* under lock: struct client */
+	struct notice     *notices; /* under lock: the newest first */
+	bool               told;    /* under lock: notices are called no more */
 };
 
 /* The scheduler's own share; the lock is free, nobody is there. */
@@ -67,16 +84,28 @@ struct link *sn_end_clients_claim(struct end_clients *e, struct client *c);
 void sn_end_clients_dismiss(struct link *clients);
 
 /* Call the notices, in the order in which they came. */
-void sn_end_clients_tell(sennit_scheduler *s);
+void sn_end_clients_tell(struct end_clients *e, const sennit_allocator *memory);
 
 /* Have run(argument) called at the end, or at once if that was told already. 0
  * or -ENOMEM. */
-SENNIT_MUST_USE int sn_end_clients_on(sennit_scheduler *s, sennit_end_fn *run,
-				      void *argument);
+SENNIT_MUST_USE int sn_end_clients_on(struct end_clients     *e,
+				      const sennit_allocator *memory,
+				      sennit_end_fn *run, void *argument);
 
 /* One more weak handle, by a holder of another or of a reference; or one less:
- * the last one to go, or the scheduler itself, frees its block. */
-void sn_end_clients_keep(sennit_scheduler *s);
-void sn_end_clients_drop(sennit_scheduler *s);
+ * true: it was the last, and the caller frees the block. */
+void                 sn_end_clients_keep(struct end_clients *e);
+SENNIT_MUST_USE bool sn_end_clients_drop(struct end_clients *e);
+
+static inline struct sennit_weak *sn_end_clients_weak(struct end_clients *e)
+{
+	return &e->weak;
+}
+
+/* Whether a client waits for the end. A guess: only time depends on it. */
+static inline bool sn_end_clients_is_awaited(const struct end_clients *e)
+{
+	return a_load_rlx(&e->awaited);
+}
 
 #endif

@@ -7,31 +7,47 @@
 #include "os/os.h"
 #include "worker/slots.h"
 #include "worker/worker.h"
+#include "worker/worker_stacks.h"
+
+static void free_worker(struct worker *w)
+{
+	sn_worker_stacks_free(w);
+	sn_worker_free(w);
+}
 
 void sn_finalise_clear(sennit_scheduler *s)
 {
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
-			sn_worker_free(s->workers[i]);
+			free_worker(s->workers[i]);
 	sn_slots_leave(s);
 	sn_stacks_free(&s->stacks);
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	pthread_mutex_destroy(&s->threads_lock);
-	pthread_mutex_destroy(&s->lock);
+	sn_threads_free(&s->threads);
+	sn_bound_free(&s->bound);
+	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));
-	sn_memory_give(&s->memory, s->masks, s->masks_size);
+	sn_cpu_masks_free(&s->masks, &s->memory);
 	sn_memory_give(&s->memory, s->sleepers,
 		       s->capacity * sizeof(struct sleeper *));
 	sn_memory_give(&s->memory, s->workers,
 		       s->capacity * sizeof(struct worker *));
 }
 
+void sn_finalise_drop(sennit_scheduler *s)
+{
+	sennit_allocator memory = s->memory;
+
+	if (sn_end_clients_drop(&s->ending))
+		sn_memory_give(&memory, s, sizeof(*s));
+}
+
 void sn_finalise_free(sennit_scheduler *s)
 {
 	sn_deterministic_forget(s);
-	sn_end_clients_drop(s);
+	sn_finalise_drop(s);
 }
 
 /* All have let go of *s, but for its own memory. */
@@ -41,7 +57,7 @@ static void wind_up(sennit_scheduler *s)
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
-	sn_end_clients_tell(s);
+	sn_end_clients_tell(&s->ending, &s->memory);
 }
 
 /* One fewer inside. The last one leaves the rest to a client who waits, whose
@@ -49,15 +65,13 @@ static void wind_up(sennit_scheduler *s)
 static void step_out(sennit_scheduler *s)
 {
 	TORTURE_POINT();
-	/* -> finalise.inside: all we did here <- finalise.inside: what all
-	 * did */
-	if (a_sub_acqrel(&s->inside, 1) != 1)
+	if (!sn_inside_leave(&s->end))
 		return;
 	if (sn_end_clients_appoint(&s->ending))
 		return;
 	wind_up(s);
-	for (uint32_t i = 0; i < s->exits; i++)
-		pthread_detach(s->exited[i]);
+	for (uint32_t i = 0; i < s->end.exits; i++)
+		pthread_detach(s->end.exited[i]);
 	sn_finalise_free(s);
 }
 
@@ -68,8 +82,8 @@ static void inherit(sennit_scheduler *s, struct client *c)
 	struct link *others;
 
 	wind_up(s);
-	for (uint32_t i = 0; i < s->exits; i++)
-		os_thread_join(s->exited[i]);
+	for (uint32_t i = 0; i < s->end.exits; i++)
+		os_thread_join(s->end.exited[i]);
 	others = sn_end_clients_claim(&s->ending, c);
 	sn_finalise_free(s);
 	sn_end_clients_dismiss(others);
@@ -120,9 +134,9 @@ bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
 static bool has_work(struct worker *w)
 {
 	/* What the owner did before it left the gate: <- gate.out there. */
-	return sn_worker_blocked(w) > 0 || w->ready.head ||
-	       !sn_inbox_is_empty(&w->fibers) ||
-	       !sn_inbox_is_empty(&w->tasks_in) || sn_worker_has_task(w);
+	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
+	       sn_mailbox_has_fibers(&w->mail) ||
+	       sn_mailbox_has_tasks(&w->mail) || sn_run_queue_has_task(&w->run);
 }
 
 static bool found_work(sennit_scheduler *s)
@@ -133,8 +147,8 @@ static bool found_work(sennit_scheduler *s)
 		if (has_work(w)) {
 			/* Set before it works, clear after; but for one that
 			 * has retired, whose inbox others empty. */
-			ASSERT(a_load_rlx(&w->has_thread) ||
-			       !sn_inbox_is_empty(&w->tasks_in));
+			ASSERT(sn_thread_is_present(&w->thread) ||
+			       sn_mailbox_has_tasks(&w->mail));
 			return true;
 		}
 	}
@@ -144,12 +158,7 @@ static bool found_work(sennit_scheduler *s)
 /* The scheduler is about to end. Each binding is a reference. */
 static void check_bound(sennit_scheduler *s)
 {
-	bool bound;
-
-	os_lock(&s->lock);
-	bound = s->bound;
-	pthread_mutex_unlock(&s->lock);
-	MISUSE(bound, "sennit_scheduler_release",
+	MISUSE(sn_bound_is_any(&s->bound), "sennit_scheduler_release",
 	       "a reference that was not the caller's: no holder is left, but "
 	       "a "
 	       "thread is bound");
@@ -160,7 +169,7 @@ void sn_finalise_sweep(sennit_scheduler *s)
 	enum gate_verdict verdict;
 
 	/* Inside until settled: a rollback lets others end the scheduler. */
-	a_add_rlx(&s->inside, 1);
+	sn_inside_enter(&s->end);
 	do
 		verdict = sn_gate_settle(&s->gate, found_work(s));
 	while (verdict == GATE_AGAIN);
@@ -197,12 +206,12 @@ static bool note_exit(sennit_scheduler *s, pthread_t *whom)
 	uint32_t room = sn_gate_is_done(&s->gate) ? FINALISE_EXITS : 1;
 	bool     full;
 
-	os_lock(&s->lock);
-	full = s->exits >= room;
+	os_lock(&s->end.lock);
+	full = s->end.exits >= room;
 	if (full)
-		*whom = s->exited[--s->exits];
-	s->exited[s->exits++] = pthread_self();
-	pthread_mutex_unlock(&s->lock);
+		*whom = s->end.exited[--s->end.exits];
+	s->end.exited[s->end.exits++] = pthread_self();
+	pthread_mutex_unlock(&s->end.lock);
 	return full;
 }
 
@@ -210,7 +219,7 @@ void sn_finalise_worker_exits(sennit_scheduler *s)
 {
 	pthread_t earlier;
 
-	if (s->abandoned)
+	if (s->end.abandoned)
 		return;
 	if (note_exit(s, &earlier)) {
 		TORTURE_POINT();
@@ -221,13 +230,13 @@ void sn_finalise_worker_exits(sennit_scheduler *s)
 
 void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
 {
-	s->abandoned = true;
+	s->end.abandoned = true;
 	sn_gate_abandon(&s->gate);
 	for (uint32_t i = 0; i < started; i++)
 		sn_parking_wake(&s->workers[i]->sleeper);
 	sn_slots_close(s);
 	for (uint32_t i = 0; i < started; i++)
-		os_thread_join(s->workers[i]->thread);
+		sn_thread_join(&s->workers[i]->thread);
 	sn_finalise_clear(s);
 	sn_finalise_free(s);
 }

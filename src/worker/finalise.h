@@ -14,13 +14,7 @@
 #ifndef SN_FINALISE_H
 #define SN_FINALISE_H
 
-#include "worker/end_clients.h"
-
-/* Whether a client waits for the end. A guess: only time depends on it. */
-static inline bool sn_finalise_is_awaited(const sennit_scheduler *s)
-{
-	return a_load_rlx(&s->ending.awaited);
-}
+#include "worker/scheduler.h"
 
 /* The caller made both counts of the gate zero: look whether there is work, and
  * end the scheduler if there is none. *s may be gone on return, unless the
@@ -50,5 +44,9 @@ void sn_finalise_clear(sennit_scheduler *s);
 
 /* Free the memory of *s itself, unless a weak handle keeps it. */
 void sn_finalise_free(sennit_scheduler *s);
+
+/* One weak handle less, or the scheduler's own share: the last frees the block
+ * of *s. */
+void sn_finalise_drop(sennit_scheduler *s);
 
 #endif

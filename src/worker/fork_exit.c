@@ -6,12 +6,13 @@
 a_u32 sn_process;
 
 static pthread_key_t key;
-static int           error; /* fixed once prepared */
+static int           error; /* fixed after sn_fork_exit_prepare */
 
-static char last_round; /* what the key holds when all have had a turn */
+static char last_round; /* its address is the key's value after the first round
+			 * of destructors */
 
-/* Destructors of the program's own keys may unbind the thread, and run in no
- * given order: so a bound thread is found out in the second round. */
+/* Destructors of the program's own keys may unbind the thread, and run in any
+ * order. So a thread that is still bound is detected in the second round. */
 static void thread_exits(void *value)
 {
 	const struct worker *w = value;
@@ -29,8 +30,9 @@ void sn_fork_exit_unwatch(void)
 	pthread_setspecific(key, NULL);
 }
 
-/* Takes no lock, and no handler runs in the parent: whatever its threads do
- * meanwhile, the child starts with nothing of it. */
+/* Runs in the child, takes no lock, and has no counterpart in the parent. So
+ * whatever other threads do during the fork, the child starts without their
+ * state. */
 static void in_child(void)
 {
 	a_add_rlx(&sn_process, 1);

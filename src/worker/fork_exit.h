@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_exit.h - notices when threads part from their workers, and processes
- * from their schedulers.
+/* fork_exit.h - detects threads that exit while they have a worker, and
+ * processes that were forked.
  *
- * A key of the thread's own holds its worker from before the thread is bound,
- * or a worker's initialiser runs, until it is unbound or its loop has ended.
- * The key's destructor runs only if that did not happen.
+ * A thread-specific key holds the thread's worker. It is set before the thread
+ * is bound, or before a worker's initialiser runs, and cleared when the thread
+ * is unbound or the worker's loop has ended. The key's destructor runs only if
+ * the key was not cleared.
  *
- * In the child of a fork the forking thread, the only one there, is unbound and
- * all schedulers so far are the parent's: they have no threads here, and locks
- * of theirs may be held by those who are not here. What else the process knows
- * (that it has a key, how the system guards pages, how many mappings there are)
- * holds in the child as well.
+ * In the child of a fork, the forking thread is the only one and is unbound.
+ * All earlier schedulers belong to the parent: they have no threads in the
+ * child, and threads that do not exist there may hold their locks. Other state
+ * of the process (that it has a key, how the system guards pages, the number of
+ * mappings) is also valid in the child.
  */
 #ifndef SN_FORK_EXIT_H
 #define SN_FORK_EXIT_H
 
 #include "worker/worker.h"
 
-/* Which process this is: how many forks lead to it. Changes only where there is
+/* The number of forks that led to this process. It changes only while there is
  * no other thread. */
 extern a_u32 sn_process; /* any */
 
-/* Whoever is given a scheduler by the program asks this before it touches it or
- * more of it: `call` is the public call's name. */
+/* Every public call that gets a scheduler checks this before it accesses *s.
+ * `call` is the name of the public call. */
 #define MISUSE_INHERITED(s, call)                                       \
 	do {                                                            \
 		MISUSE(!(s), (call), "the scheduler is NULL");          \
@@ -30,11 +31,11 @@ extern a_u32 sn_process; /* any */
 		       "the scheduler belongs to the parent process");  \
 	} while (0)
 
-/* Make the key and watch forks, once in the process. 0, or -EAGAIN or -ENOMEM
- * of the system, which stays its answer. */
+/* Make the key and watch forks, once per process. Returns 0, or -EAGAIN or
+ * -ENOMEM of the system; later calls return the same. */
 SENNIT_MUST_USE int sn_fork_exit_prepare(void);
 
-/* The calling thread must not exit before sn_fork_exit_unwatch. 0 or
+/* The calling thread must not exit before sn_fork_exit_unwatch. Returns 0 or
  * -ENOMEM. */
 SENNIT_MUST_USE int sn_fork_exit_watch(struct worker *w);
 void                sn_fork_exit_unwatch(void);

@@ -11,6 +11,7 @@
 #include "worker/steal.h"
 #include "worker/trim.h"
 #include "worker/retire.h"
+#include "worker/worker_stacks.h"
 #include "sennit/trace.h"
 
 /* See idle.h. Long beside a push, short beside what a lost one would cost. */
@@ -35,13 +36,8 @@
 
 static bool has_something(const struct worker *w)
 {
-	return w->ready.head || sn_worker_has_task(w);
-}
-
-/* Whether w has what only it can do. */
-static bool has_own_business(const struct worker *w)
-{
-	return w->ready.head || !sn_ring_is_empty(&w->pinned);
+	return sn_run_queue_has_ready(&w->run) ||
+	       sn_run_queue_has_task(&w->run);
 }
 
 static void fire_due(struct worker *w)
@@ -71,8 +67,8 @@ static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 /* A short rest between two rounds, over as soon as somebody sends something. */
 static void rest(const struct worker *w)
 {
-	for (int i = 0; i < ROUND_PAUSES && sn_inbox_is_empty(&w->fibers) &&
-			sn_inbox_is_empty(&w->tasks_in);
+	for (int i = 0; i < ROUND_PAUSES && !sn_mailbox_has_fibers(&w->mail) &&
+			!sn_mailbox_has_tasks(&w->mail);
 	     i++)
 		a_pause();
 }
@@ -84,8 +80,8 @@ static bool nears_end(const struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          i = 0;
 
-	if (!sn_finalise_is_awaited(s) || !sn_parking_is_quiet(&s->parking) ||
-	    sn_gate_references(&s->gate))
+	if (!sn_end_clients_is_awaited(&s->ending) ||
+	    !sn_parking_is_quiet(&s->parking) || sn_gate_references(&s->gate))
 		return false;
 	while (i < s->capacity && !sn_worker_blocked(s->workers[i]))
 		i++;
@@ -98,7 +94,7 @@ static bool spin(struct worker *w, bool *due)
 {
 	struct heist h = { .leaves = sn_balance_piles_up(w) };
 	sennit_time  now = os_now();
-	sennit_time  end = now + w->spin_ns;
+	sennit_time  end = now + w->idle.spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
@@ -122,9 +118,11 @@ static void learn(struct worker *w, sennit_time idle, bool due)
 	uint32_t least = due ? 0 : longest / SPIN_SHRINK;
 
 	if (idle <= longest && !due)
-		w->spin_ns = longest;
+		w->idle.spin_ns = longest;
 	else
-		w->spin_ns = w->spin_ns / 2 > least ? w->spin_ns / 2 : least;
+		w->idle.spin_ns = w->idle.spin_ns / 2 > least
+					  ? w->idle.spin_ns / 2
+					  : least;
 }
 
 /* This worker, a searcher, has found work. If it was the last to search, the
@@ -133,14 +131,16 @@ static void found(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	a_store_rlx(&w->idle_now, false); /* seen through parking's counts */
+	sn_mailbox_set_awaited(&w->mail,
+			       false); /* seen through parking's counts */
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
 	/* A fiber or pinned task runs first: then one task is too many. And a
 	 * parcel may have come since we collected, trusting us. */
-	if (sn_deque_count(&w->deque) > !has_own_business(w) ||
-	    !sn_inbox_is_empty(&w->tasks_in) || sn_steal_sees_tasks(w) ||
+	if (sn_deque_count(sn_worker_deque(w)) >
+		    !sn_run_queue_has_own(&w->run) ||
+	    sn_mailbox_has_tasks(&w->mail) || sn_steal_sees_tasks(w) ||
 	    !sn_backlog_is_empty(w->backlog))
 		sn_parking_wake_one(&s->parking, w->index);
 }
@@ -149,8 +149,8 @@ static void found(struct worker *w)
 
 static bool work_appeared(struct worker *w)
 {
-	return !sn_inbox_is_empty(&w->fibers) || sn_steal_is_possible(w) ||
-	       !sn_inbox_is_empty(&w->tasks_in) ||
+	return sn_mailbox_has_fibers(&w->mail) || sn_steal_is_possible(w) ||
+	       sn_mailbox_has_tasks(&w->mail) ||
 	       sn_worker_threads_is_draining(w) ||
 	       !sn_backlog_is_empty(w->backlog) ||
 	       sn_gate_is_done(&w->scheduler->gate);
@@ -189,7 +189,7 @@ static void sleep_announced(struct worker *w, sennit_time retire)
 	wake = wake < retire ? wake : retire;
 	wake = sn_trim_asleep(w, &w->sleeper, wake);
 	if (!sn_parking_sleep(&w->sleeper, wake))
-		w->retiring = os_now() >= retire;
+		w->idle.retiring = os_now() >= retire;
 }
 
 /* Go to sleep unless work has appeared; afterwards the worker searches. False:
@@ -200,25 +200,25 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          about;
 
-	sn_worker_share_stacks(w);
+	sn_worker_stacks_share(w);
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
 		return !sn_gate_is_done(&s->gate);
 	}
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
-	a_bump_owner(&w->parks);
+	sn_counters_count_park(&w->counters);
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
 	sn_slots_give(w);
 	TORTURE_POINT(); /* out of the gate, not asleep */
 	sleep_announced(w, sn_retire_time(w, idle_since));
-	if (w->retiring)
+	if (w->idle.retiring)
 		return false;
 	sn_parking_withdraw(&w->sleeper);
 	about = sn_parking_about(&w->sleeper);
 	if (about != w->index)
-		w->last_victim = about;
+		sn_steal_begin_with(&w->steal, about);
 	return sn_slots_enter(w);
 }
 
@@ -234,7 +234,7 @@ static bool expect_answer(struct worker *w)
 	if (!sn_worker_blocked(w) || !sn_backlog_is_empty(w->backlog))
 		return false;
 	for (uint32_t i = 0; i < pauses; i++) {
-		if (!sn_inbox_is_empty(&w->fibers)) {
+		if (sn_mailbox_has_fibers(&w->mail)) {
 			sn_worker_collect(w);
 			return true;
 		}
@@ -262,9 +262,9 @@ static bool stand_by(struct worker *w)
 /* Whether w searches from now on: a started one was counted by its starter. */
 static bool begin_search(struct worker *w)
 {
-	bool started = w->starts_searching;
+	bool started = w->idle.starts_searching;
 
-	w->starts_searching = false;
+	w->idle.starts_searching = false;
 	return started || sn_parking_search(&w->scheduler->parking);
 }
 
@@ -276,12 +276,12 @@ bool sn_idle(struct worker *w)
 
 	ASSERT_OWNER(w);
 	/* Fibers are ready when it was a task's turn and a thief was faster. */
-	if (w->ready.head || expect_answer(w))
+	if (sn_run_queue_has_ready(&w->run) || expect_answer(w))
 		return true;
-	if (sn_worker_threads_check(w) && !w->starts_searching)
+	if (sn_worker_threads_check(w) && !w->idle.starts_searching)
 		return stand_by(w);
 	begin = os_now();
-	a_store_rlx(&w->idle_now, true); /* late: less is left to it */
+	sn_mailbox_set_awaited(&w->mail, true); /* late: less is left to it */
 	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
 	while (!searching || !spin(w, &due)) {
@@ -305,10 +305,12 @@ bool sn_idle(struct worker *w)
 /* Asleep until a waker, `wake` or `until`; false: the last of these. */
 static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 {
-	wake = sn_trim_asleep(w, &w->solo, wake < until ? wake : until);
+	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);
+
+	wake = sn_trim_asleep(w, as, wake < until ? wake : until);
 	if (wake >= until)
-		return sn_parking_sleep(&w->solo, until);
-	sn_parking_sleep(&w->solo, wake);
+		return sn_parking_sleep(as, until);
+	sn_parking_sleep(as, wake);
 	return true;
 }
 
@@ -317,23 +319,23 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 	bool in_time = true;
 
 	ASSERT_OWNER(w);
-	sn_worker_share_stacks(w);
+	sn_worker_stacks_share(w);
 	for (;;) {
 		sennit_time wake = sn_timers_look(&w->timers);
 
 		sn_worker_collect(w);
 		fire_due(w);
-		if (w->ready.head || !in_time || sn_worker_threads_is_kept(w))
+		if (sn_run_queue_has_ready(&w->run) || !in_time ||
+		    sn_worker_threads_is_kept(w))
 			break;
-		sn_parking_announce(&w->solo, false);
-		if (sn_inbox_is_empty(&w->fibers) &&
+		sn_fiber_parking_announce(&w->alone);
+		if (!sn_mailbox_has_fibers(&w->mail) &&
 		    !sn_worker_threads_is_kept(w)) {
-			a_bump_owner(&w->parks);
+			sn_counters_count_park(&w->counters);
 			sn_slots_give(w);
 			in_time = sleep_alone(w, wake, until);
 		}
-		sn_parking_withdraw(&w->solo);
-		sn_parking_found(&w->alone);
+		sn_fiber_parking_withdraw(&w->alone);
 		sn_slots_take_inside(w);
 	}
 	a_store_rlx(&w->clock, os_now_coarse());

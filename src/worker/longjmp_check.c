@@ -18,5 +18,5 @@ void sn_astray_home(struct worker *w, uintptr_t here)
 	       "it left the thread's own stack, which is still said to run, "
 	       "for "
 	       "a task's");
-	w->seen = here;
+	w->last_seen_at = here;
 }

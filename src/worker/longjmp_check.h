@@ -32,7 +32,8 @@ static ALWAYS_INLINE void sn_longjmp_check(struct worker *w)
 	const uintptr_t            here = (uintptr_t)__builtin_frame_address(0);
 
 	if (f == &w->main) {
-		if (unlikely(here - w->seen + ASTRAY_NEAR >= 2 * ASTRAY_NEAR))
+		if (unlikely(here - w->last_seen_at + ASTRAY_NEAR >=
+			     2 * ASTRAY_NEAR))
 			sn_astray_home(w, here);
 	} else if (unlikely(here - (uintptr_t)f->low >= f->size)) {
 		sn_longjmp_found(w, here);

@@ -12,26 +12,6 @@ void sn_loop_suspend(struct worker *w);
 /* Let other fibers, and now and then a task, run first. */
 void sn_loop_yield(struct worker *w);
 
-/* A fiber is about to run a task itself: count that as a dispatch, and do what
- * is due. False: it is the loop's turn, on another stack. */
-bool sn_loop_tick_due(struct worker *w);
-
-static inline bool sn_loop_tick(struct worker *w)
-{
-	if (unlikely(w->dispatches == 1))
-		return sn_loop_tick_due(w);
-	w->dispatches--;
-	return true;
-}
-
-/* Whether the loop would take w's newest own task next: no fiber, pinned task
- * or older one goes before it. Stale as to fibers on their way. */
-static inline bool sn_loop_wants_newest(const struct worker *w)
-{
-	return !w->ready.head && w->pops && sn_ring_is_empty(&w->pinned) &&
-	       sn_inbox_is_empty(&w->fibers);
-}
-
 /* Run w's tasks and fibers until nothing is left, from the thread's own
  * stack. */
 void sn_loop_run_dry(struct worker *w);

@@ -16,19 +16,17 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	int               err;
 
 	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
-	a_add_rlx(&s->inside, 1); /* the caller is inside, or has a reference */
-	w->starts_searching = started;
-	w->startup = NULL;
-	w->started_by_create = false;
-	a_store_rlx(&w->has_thread, true); /* seen through the gate */
-	err = os_thread_start(&w->thread, s->thread_main, w,
+	sn_inside_enter(&s->end);
+	sn_idle_start_searching(&w->idle, started);
+	sn_thread_prepare(&w->thread, NULL, false);
+	sn_thread_set_present(&w->thread, true);
+	err = sn_thread_start(&w->thread, s->threads.main, w,
 			      s->config.stack_size);
 	if (!err)
 		return 0;
-	w->starts_searching = false;
-	a_store_rlx(&w->has_thread, false); /* as above */
-	/* -> finalise.inside <- finalise.inside */
-	a_sub_acqrel(&s->inside, 1);
+	sn_idle_start_searching(&w->idle, false);
+	sn_thread_set_present(&w->thread, false);
+	(void)sn_inside_leave(&s->end);
 	CHECK(!sn_gate_leave(&s->gate), "a worker added without a reference");
 	return err;
 }
@@ -37,7 +35,7 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 
 void sn_retire_prepare(struct worker *w)
 {
-	ASSERT(!sn_worker_has_task(w) && !sn_worker_blocked(w));
+	ASSERT(!sn_run_queue_has_task(&w->run) && !sn_worker_blocked(w));
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_trim_leave(w, 1);
 }
@@ -48,17 +46,18 @@ bool sn_retire_worker(struct worker *w)
 	bool              retires;
 
 	sn_retire_prepare(w);
-	w->retiring = false;
-	os_lock(&s->threads_lock);
+	sn_idle_end_retiring(&w->idle);
+	os_lock(&s->threads.lock);
 	/* Closed meanwhile it has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&
 		  sn_parking_retire(&w->sleeper);
 	if (retires) {
 		/* Under the lock. */
-		a_store_rlx(&s->retired, a_load_rlx(&s->retired) + 1);
-		a_store_rlx(&w->has_thread, false); /* seen through the lock */
+		a_store_rlx(&s->threads.retired,
+			    a_load_rlx(&s->threads.retired) + 1);
+		sn_thread_set_present(&w->thread, false);
 	}
-	pthread_mutex_unlock(&s->threads_lock);
+	pthread_mutex_unlock(&s->threads.lock);
 	return retires;
 }
 
@@ -67,7 +66,7 @@ uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open)
 	uint32_t retired = 0;
 
 	for (uint32_t i = 0; i < open; i++) /* changed under the lock */
-		retired += !a_load_rlx(&s->workers[i]->has_thread);
+		retired += !sn_thread_is_present(&s->workers[i]->thread);
 	return retired;
 }
 
@@ -78,21 +77,21 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 {
 	uint32_t i = 0;
 
-	while ((bool)a_load_rlx(&s->workers[i]->has_thread) != present)
+	while (sn_thread_is_present(&s->workers[i]->thread) != present)
 		i++;
 	return s->workers[i];
 }
 
 int sn_retire_restart_locked(sennit_scheduler *s)
 {
-	uint32_t retired = a_load_rlx(&s->retired); /* under the lock */
+	uint32_t retired = a_load_rlx(&s->threads.retired); /* under the lock */
 	int      err;
 
 	sn_parking_started(&s->parking);
-	a_store_rlx(&s->retired, retired - 1); /* the same */
+	a_store_rlx(&s->threads.retired, retired - 1); /* the same */
 	err = sn_retire_fill_locked(first_locked(s, false), true);
 	if (err) {
-		a_store_rlx(&s->retired, retired); /* the same */
+		a_store_rlx(&s->threads.retired, retired); /* the same */
 		sn_parking_unstarted(&s->parking);
 	}
 	return err;
@@ -101,20 +100,18 @@ int sn_retire_restart_locked(sennit_scheduler *s)
 void sn_retire_relieve_locked(sennit_scheduler *s)
 {
 	struct worker *to = first_locked(s, true);
-	uint32_t       open = a_load_rlx(&s->open); /* under the lock */
+	uint32_t       open = sn_threads_open(&s->threads);
 
 	for (uint32_t i = 0; i < open; i++) {
 		struct worker *w = s->workers[i];
 		struct node   *newest, *oldest;
 
-		if (a_load_rlx(&w->has_thread)) /* under the lock */
+		if (sn_thread_is_present(&w->thread))
 			continue;
-		newest = sn_inbox_take_raw(&w->tasks_in);
+		newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 		if (!newest)
 			continue;
-		for (oldest = newest; oldest->next; oldest = oldest->next)
-			;
-		sn_inbox_push(&to->tasks_in, newest, oldest);
+		sn_mailbox_put_tasks(&to->mail, newest, oldest);
 		sn_parking_wake(&to->sleeper);
 	}
 }

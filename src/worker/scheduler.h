@@ -12,65 +12,41 @@
 #include "core/gate.h"
 #include "core/parking.h"
 #include "core/pool.h"
-#include "core/shares.h"
 #include "core/stack.h"
 #include "core/steal_order.h"
 #include "fiber/blocking_threads.h"
-#include "sennit/end.h"
+#include "worker/bound_workers.h"
+#include "worker/cpu_masks.h"
+#include "worker/end_clients.h"
+#include "worker/finalise_state.h"
+#include "worker/slots_state.h"
+#include "worker/threads_state.h"
+#include "worker/trim_state.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
 
-#include <pthread.h>
+#include <stddef.h>
 
 struct stack_depths;
 struct worker;
 
-/* How many threads that end may be left for the client to join. */
-#define FINALISE_EXITS TORTURED(2, 32)
-
-/* What stays as long as anybody has a handle: a part of the scheduler. */
-struct sennit_weak {
-	a_u32 keepers; /* any: weak handles, + 1 while the scheduler is there */
-};
-
-/* Who is told of the end: see worker/end_clients.h. Needs no destroying. */
-struct end_clients {
-	struct sennit_weak weak;
-	sennit_word        lock;
-	a_u32              awaited; /* under lock: clients that wait */
-	struct link       *clients; /* under lock: struct client */
-	struct notice     *notices; /* under lock: the newest first */
-	bool               told;    /* under lock: notices are called no more */
-};
-
+/* Parts belong to modules as those of struct worker do. */
 struct sennit_scheduler {
-	sennit_config    config;   /* fixed: every default filled in */
-	sennit_allocator memory;   /* fixed */
-	char             name[16]; /* fixed */
-	struct worker  **workers;  /* fixed: capacity of them */
-	struct sleeper **sleepers; /* fixed: theirs, for parking */
-	uint32_t         capacity; /* fixed: how many there may be */
-	uint32_t process;    /* fixed: whose it is, see worker/fork_exit.h */
-	bool     asymmetric; /* fixed: os_process_barrier works */
+	sennit_config    config;     /* fixed: every default filled in */
+	sennit_allocator memory;     /* fixed */
+	char             name[16];   /* fixed */
+	struct worker  **workers;    /* fixed: capacity of them */
+	struct sleeper **sleepers;   /* fixed: theirs, for parking */
+	uint32_t         capacity;   /* fixed: how many there may be */
+	uint32_t         process;    /* fixed: whose it is, see fork_exit.h */
+	bool             asymmetric; /* fixed: os_process_barrier works */
+	uint64_t         fp_control; /* fixed: the creating thread's */
 
-	/* Which workers there are: see worker/worker_threads.h. */
-	a_u32 target;  /* under threads_lock: how many are wanted */
-	a_u32 open;    /* under threads_lock: those below take new work */
-	a_u32 extent;  /* under threads_lock: none from here on has a
-				      * thread */
-	a_u32 retired; /* under threads_lock: of those, without a thread,
-				  * as they had nothing to do */
-	sennit_time
-		refused; /* under threads_lock: no thread is asked for before */
-	pthread_mutex_t threads_lock;
-	void *(*thread_main)(void *worker); /* fixed: what a thread runs */
-	sennit_cpu_mask *masks;      /* fixed: copies, with mask_count; NULL */
-	size_t           masks_size; /* fixed: bytes of that block */
-	size_t           mask_count; /* fixed */
-	struct topology_slot
-		*places;     /* fixed: capacity, in the order of places;
-				      * NULL: few, see scheduler/topology.h */
-	uint64_t fp_control; /* fixed: the creating thread's */
+	struct threads_state  threads; /* of threads_state, worker_threads,
+					* retire */
+	struct cpu_masks      masks;   /* of cpu_masks */
+	struct topology_slot *places;  /* fixed: capacity, in the order of
+					* places; NULL: few, see topology.h */
 
 	struct parking       parking;
 	struct stacks        stacks;
@@ -80,32 +56,28 @@ struct sennit_scheduler {
 	struct blocking_threads blocking;
 
 	_Alignas(CACHE_LINE) struct gate gate;
-	_Alignas(CACHE_LINE) a_u32
-		next_worker; /* any: next worker for foreign work */
+	_Alignas(CACHE_LINE) a_u32 next_worker; /* of worker_threads: any: next
+						 * worker for foreign work */
+	struct slots_state slots;               /* of slots */
+	struct trim_shared trim;                /* of trim */
 
-	/* The budget shared with others: see worker/slots.h. */
-	sennit_resources *resources; /* fixed; NULL: none */
-	struct sharer     sharer;    /* under its lock */
-	bool closed; /* the same: the end is reached, no slot is waited for */
-
-	/* Giving memory back: see worker/trim.h. */
-	a_u32 trims;   /* any: times all were told to */
-	a_u64 trim_at; /* any: the next look at what workers share */
-
-	/* The end: see worker/finalise.h. */
-	_Alignas(CACHE_LINE) a_u32 inside; /* any: threads that may still touch
-					    * the scheduler, + 1 until DONE */
-	struct end_clients ending;
-	pthread_mutex_t    lock;
-	struct link       *bound; /* under lock: workers of bound threads */
-	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that leave,
-					       * to be joined */
-	uint32_t  exits;                  /* under lock: so many */
-	bool      abandoned;              /* fixed once the gate is DONE */
-	uint64_t  past_tasks;       /* under lock: counters of unbound ones */
-	uint64_t  past_blocks;      /* under lock */
-	uint64_t  past_parks;       /* under lock */
-	uint64_t  past_fibers_peak; /* under lock */
+	_Alignas(CACHE_LINE) struct finalise_state end; /* of finalise */
+	struct end_clients   ending;                    /* of end_clients */
+	struct bound_workers bound;                     /* of bound_workers */
 };
+
+/* What every thread reads lies before the parking, whose words all write; the
+ * gate, the turn of the next worker and the count of the end are words that all
+ * write, each on lines of its own. */
+_Static_assert(offsetof(struct sennit_scheduler, parking) % CACHE_LINE == 0,
+	       "parking is apart from what is fixed");
+_Static_assert(offsetof(struct sennit_scheduler, gate) % CACHE_LINE == 0 &&
+		       offsetof(struct sennit_scheduler, next_worker) -
+				       offsetof(struct sennit_scheduler,
+						gate) ==
+			       CACHE_LINE,
+	       "the gate is alone on its lines");
+_Static_assert(offsetof(struct sennit_scheduler, end) % CACHE_LINE == 0,
+	       "the count of the end is apart from the turn of workers");
 
 #endif

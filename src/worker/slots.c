@@ -20,33 +20,46 @@ int sn_slots_join(sennit_scheduler *s)
 
 	if (!r)
 		return 0;
-	s->sharer = (struct sharer){ .min = s->config.resources_min,
-				     .max = s->config.resources_max,
-				     .weight = s->config.resources_priority };
+	s->slots.sharer =
+		(struct sharer){ .min = s->config.resources_min,
+				 .max = s->config.resources_max,
+				 .weight = s->config.resources_priority };
 	os_lock(&r->lock);
-	joined = sn_shares_join(&r->shares, &s->sharer);
+	joined = sn_shares_join(&r->shares, &s->slots.sharer);
 	pthread_mutex_unlock(&r->lock);
 	if (!joined)
 		return -EAGAIN;
 	a_add_rlx(&r->references, 1); /* the creator has one */
-	s->resources = r;
+	s->slots.resources = r;
 	for (uint32_t i = 0; i < s->capacity; i++)
-		s->workers[i]->slot.sharer = &s->sharer;
+		s->workers[i]->slot.sharer = &s->slots.sharer;
 	return 0;
 }
 
 void sn_slots_leave(sennit_scheduler *s)
 {
-	sennit_resources *r = s->resources;
+	sennit_resources *r = s->slots.resources;
 
 	if (!r)
 		return;
 	os_lock(&r->lock);
-	CHECK(!s->sharer.held && !s->sharer.waiting,
+	CHECK(!s->slots.sharer.held && !s->slots.sharer.waiting,
 	      "a scheduler ended with slots of its resources");
-	sn_shares_leave(&r->shares, &s->sharer);
+	sn_shares_leave(&r->shares, &s->slots.sharer);
 	pthread_mutex_unlock(&r->lock);
 	sn_slots_release(r);
+}
+
+void sn_slots_count(sennit_scheduler *s, uint64_t *active, uint64_t *waiting)
+{
+	sennit_resources *r = s->slots.resources;
+
+	if (!r)
+		return;
+	os_lock(&r->lock);
+	*active = s->slots.sharer.held;
+	*waiting = s->slots.sharer.waiting;
+	pthread_mutex_unlock(&r->lock);
 }
 
 void sn_slots_release(sennit_resources *r)
@@ -91,14 +104,14 @@ static void begin_slice(struct claim *c)
 bool sn_slots_take(struct worker *w)
 {
 	struct claim     *c = &w->slot;
-	sennit_resources *r = w->scheduler->resources;
+	sennit_resources *r = w->scheduler->slots.resources;
 	bool              got, closed;
 
 	if (!c->sharer || c->has)
 		return true;
 	a_store_rlx(&c->told, NOTHING); /* nobody tells it: not queued */
 	os_lock(&r->lock);
-	closed = w->scheduler->closed;
+	closed = w->scheduler->slots.closed;
 	got = !closed && sn_shares_take(&r->shares, c, os_now());
 	pthread_mutex_unlock(&r->lock);
 	TORTURE_POINT(); /* queued, not asleep */
@@ -126,7 +139,7 @@ void sn_slots_take_inside(struct worker *w)
 void sn_slots_give(struct worker *w)
 {
 	struct claim     *c = &w->slot;
-	sennit_resources *r = w->scheduler->resources;
+	sennit_resources *r = w->scheduler->slots.resources;
 	struct claim     *next;
 
 	if (!c->has)
@@ -145,16 +158,16 @@ void sn_slots_give(struct worker *w)
  * what w's scheduler has beyond its minimum. Stale: see sn_slots_is_wanted. */
 static bool is_due(const struct worker *w, bool over)
 {
-	const struct shares *s = &w->scheduler->resources->shares;
+	const struct shares *s = &w->scheduler->slots.resources->shares;
 
 	return over || (a_load_rlx(&s->urgent) &&
-			a_load_rlx(&w->scheduler->sharer.lends));
+			a_load_rlx(&w->scheduler->slots.sharer.lends));
 }
 
 /* Give w's slot to who should have it, and queue for another. */
 static struct claim *pass_on(struct worker *w, bool over)
 {
-	sennit_resources *r = w->scheduler->resources;
+	sennit_resources *r = w->scheduler->slots.resources;
 	struct claim     *next;
 
 	a_store_rlx(&w->slot.told, NOTHING); /* as in take */
@@ -172,7 +185,7 @@ void sn_slots_yield(struct worker *w)
 	if (!w->slot.has || !is_due(w, over))
 		return;
 	/* Whoever takes these need not interrupt us. */
-	(void)sn_deque_publish(&w->deque);
+	(void)sn_deque_publish(sn_worker_deque(w));
 	next = pass_on(w, over);
 	if (next) {
 		w->slot.has = false;
@@ -189,14 +202,14 @@ void sn_slots_yield(struct worker *w)
 
 void sn_slots_close(sennit_scheduler *s)
 {
-	sennit_resources *r = s->resources;
+	sennit_resources *r = s->slots.resources;
 	struct claim     *c;
 
 	if (!r)
 		return;
 	os_lock(&r->lock);
-	s->closed = true;
-	while ((c = sn_shares_drop(&r->shares, &s->sharer)))
+	s->slots.closed = true;
+	while ((c = sn_shares_drop(&r->shares, &s->slots.sharer)))
 		tell(c, ENDED);
 	pthread_mutex_unlock(&r->lock);
 }

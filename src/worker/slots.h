@@ -53,6 +53,16 @@ struct sennit_resources {
  * -EAGAIN: the minimums would exceed it. */
 SENNIT_MUST_USE int sn_slots_join(sennit_scheduler *s);
 
+/* Whether s takes part in one. */
+static inline bool sn_slots_is_limited(const sennit_scheduler *s)
+{
+	return s->slots.resources;
+}
+
+/* How many of s's workers have a slot, and wait for one; unchanged if s takes
+ * part in no budget. */
+void sn_slots_count(sennit_scheduler *s, uint64_t *active, uint64_t *waiting);
+
 /* None of s's threads is left. */
 void sn_slots_leave(sennit_scheduler *s);
 
@@ -85,7 +95,7 @@ void sn_slots_close(sennit_scheduler *s);
 static inline bool sn_slots_is_wanted(const struct worker *w)
 {
 	return w->slot.sharer &&
-	       a_load_rlx(&w->scheduler->resources->shares.waiting);
+	       a_load_rlx(&w->scheduler->slots.resources->shares.waiting);
 }
 
 #endif

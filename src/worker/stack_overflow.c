@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* As the program calls it, else as it is exported. */
+/* The name that the program gave the task, else the exported name. */
 static void name_task(uintptr_t task, char *name, size_t size)
 {
 	const char *given = sn_task_names_get((sennit_task_fn *)task);
@@ -30,20 +30,21 @@ static void say(const struct sennit_fiber *f, bool in_guard)
 	if (in_guard)
 		os_print(STDERR_FILENO,
 			 "sennit: stack overflow in task %s [%s]: its %zu KiB "
-			 "are used up; sennit_config.stack_size gives more, or "
-			 "these frames need less:\n",
+			 "are used up; raise sennit_config.stack_size, or make "
+			 "these frames smaller:\n",
 			 name, who, size);
 	else
 		os_print(STDERR_FILENO,
 			 "sennit: fault off the stack in task %s [%s]: a frame "
-			 "stepped over the guard of its %zu KiB, or it runs on "
-			 "a stack of its own:\n",
+			 "skipped the guard of its %zu KiB, or it runs on "
+			 "a stack of the program:\n",
 			 name, who, size);
 	os_write_backtrace(STDERR_FILENO);
 }
 
-/* In a signal handler, on any thread. What lies below the stack is its guard; a
- * stack pointer there, or further away, left the stack before it faulted. */
+/* Runs in a signal handler, on any thread. The guard lies directly below the
+ * stack. A stack pointer there, or elsewhere outside, had left the stack before
+ * the fault. */
 static void look(uintptr_t address, uintptr_t stack_pointer)
 {
 	const struct worker       *w = sn_self;
@@ -72,7 +73,8 @@ void sn_stack_overflow_watch(void)
 	pthread_once(&once, watch);
 }
 
-/* A worker's own stack lies idle under a few frames while its fibers run. */
+/* While fibers run, a worker's own stack is idle except for a few frames, so
+ * its far end serves as signal stack. */
 static void *take_memory(const struct worker *w, size_t size)
 {
 	void *memory = w->threaded ? os_thread_far_end(size) : NULL;
@@ -86,8 +88,8 @@ static void give_memory(void *memory, size_t size)
 		os_unmap(memory, size);
 }
 
-/* Without memory the thread goes without: an overflow is a fault like another
- * then. */
+/* Without memory the thread gets no signal stack. An overflow is then an
+ * ordinary fault. */
 void sn_stack_overflow_enter(struct worker *w)
 {
 	size_t size = os_fault_stack_size();

@@ -14,16 +14,6 @@
  * hold to them: to turn so many tasks into fibers takes less. */
 #define LEAVE_PATIENCE (TORTURED(5000, 20) * SENNIT_MICROSECOND)
 
-/* In such an order that the oldest runs first. An empty deque has room for the
- * loot. */
-static void keep(struct worker *w, const struct task loot[], uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		CHECK(sn_deque_push(&w->deque,
-				    loot[w->oldest_first ? i : n - 1 - i]) == 0,
-		      "no room for stolen tasks in an empty deque");
-}
-
 /* Where stacks are scarce no more than can be started at once: the rest might
  * have to wait for one, here, while whoever waits for it has one. */
 static uint32_t most_of(const struct worker *w)
@@ -34,14 +24,13 @@ static uint32_t most_of(const struct worker *w)
 static bool rob(struct worker *w, struct worker *victim)
 {
 	struct task loot[WORKER_LOOT];
-	uint32_t    n = sn_deque_steal(&victim->deque, loot, most_of(w));
+	uint32_t n = sn_deque_steal(sn_worker_deque(victim), loot, most_of(w));
 
 	if (n)
-		keep(w, loot, n);
-	else if (!sn_inbox_is_empty(&victim->tasks_in))
-		n = sn_worker_take_parcels(w, &victim->tasks_in,
-					   sn_balance_parts(victim));
-	a_store_rlx(&w->steals, a_load_rlx(&w->steals) + n);
+		sn_run_queue_keep_loot(&w->run, loot, n);
+	else if (sn_mailbox_has_tasks(&victim->mail))
+		n = sn_worker_take_parcels(w, victim, sn_balance_parts(victim));
+	sn_counters_count_steals(&w->counters, n);
 	return n;
 }
 
@@ -54,30 +43,29 @@ static bool force(struct worker *w, struct worker *victim, sennit_time now)
 	if (now < last + FORCE_INTERVAL)
 		return false;
 	a_store_rlx(&victim->forced, now);
-	return sn_deque_force(&victim->deque) && rob(w, victim);
+	return sn_deque_force(sn_worker_deque(victim)) && rob(w, victim);
 }
 
 static uint32_t next_random(struct worker *w)
 {
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 17;
-	w->random ^= w->random << 5;
-	return w->random;
+	w->steal.random ^= w->steal.random << 13;
+	w->steal.random ^= w->steal.random >> 17;
+	w->steal.random ^= w->steal.random << 5;
+	return w->steal.random;
 }
 
 /* Whether w, of whose tasks more wait than end, leaves the victim's tasks to
  * those who will come for them. */
 static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 {
-	if (a_load_rlx(
-		    &victim->idle_now)) { /* stale: see sn_balance_piles_up */
-		if (!sn_inbox_is_empty(&victim->tasks_in))
+	if (sn_mailbox_is_awaited(&victim->mail)) {
+		if (sn_mailbox_has_tasks(&victim->mail))
 			sn_parking_wake(&victim->sleeper);
 		h->in_vain++;
 		return true;
 	}
-	if (!sn_deque_has_tasks(&victim->deque) &&
-	    sn_inbox_is_empty(&victim->tasks_in))
+	if (!sn_deque_has_tasks(sn_worker_deque(victim)) &&
+	    !sn_mailbox_has_tasks(&victim->mail))
 		return false;
 	if (!h->since)
 		h->since = now;
@@ -94,7 +82,7 @@ static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 		return false;
 	if (rob(w, victim))
 		return true;
-	if (!sn_deque_ask(&victim->deque)) {
+	if (!sn_deque_ask(sn_worker_deque(victim))) {
 		h->in_vain++;
 		return false;
 	}
@@ -123,11 +111,11 @@ static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
 
 static void begin_tour(struct worker *w, struct heist *h, uint32_t extent)
 {
-	sn_steal_order_begin(&h->tour, &w->rings, next_random(w));
+	sn_steal_order_begin(&h->tour, &w->steal.rings, next_random(w));
 	h->on_tour = true;
-	if (w->last_victim != w->index && w->last_victim < extent)
-		h->prey = w->scheduler->workers[w->last_victim];
-	w->last_victim = w->index; /* it counts once */
+	if (w->steal.last_victim != w->index && w->steal.last_victim < extent)
+		h->prey = w->scheduler->workers[w->steal.last_victim];
+	w->steal.last_victim = w->index; /* it counts once */
 }
 
 /* Who had tasks when last seen, and some others: see core/steal_order.h. */
@@ -145,7 +133,7 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 	h->prey = NULL;
 	if (prey && visit(w, h, prey, now))
 		return true;
-	n = sn_steal_order_round(&h->tour, &w->rings, s->places, extent,
+	n = sn_steal_order_round(&h->tour, &w->steal.rings, s->places, extent,
 				 victims);
 	for (uint32_t i = 0; i < n; i++)
 		if (visit(w, h, s->workers[victims[i]], now))
@@ -155,8 +143,8 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 {
-	uint32_t extent =
-		a_load_rlx(&w->scheduler->extent); /* see worker_threads.h */
+	uint32_t extent = sn_threads_extent(
+		&w->scheduler->threads); /* see worker_threads.h */
 	bool few = extent <= STEAL_ORDER_TRIES + 1;
 
 	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
@@ -168,19 +156,18 @@ bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 
 static bool has_tasks(const struct worker *w)
 {
-	return sn_deque_has_tasks(&w->deque) ||
-	       !sn_inbox_is_empty(&w->tasks_in);
+	return sn_deque_has_tasks(sn_worker_deque(w)) ||
+	       sn_mailbox_has_tasks(&w->mail);
 }
 
 bool sn_steal_sees_tasks(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	uint32_t                extent = a_load_rlx(&s->extent);
+	uint32_t                extent = sn_threads_extent(&s->threads);
 
-	/* Stale: whoever adds a worker wakes for it what it must. */
 	for (uint32_t i = 0; i < extent; i++) {
 		if (s->workers[i] != w && has_tasks(s->workers[i])) {
-			w->last_victim = i;
+			w->steal.last_victim = i;
 			return true;
 		}
 	}
@@ -191,7 +178,7 @@ bool sn_steal_sees_tasks(struct worker *w)
  * them: whoever brought them may have trusted w. */
 static bool is_left(struct worker *victim)
 {
-	if (!a_load_rlx(&victim->idle_now)) /* stale: see sn_balance_piles_up */
+	if (!sn_mailbox_is_awaited(&victim->mail))
 		return false;
 	sn_parking_wake(&victim->sleeper);
 	return true;
@@ -200,7 +187,7 @@ static bool is_left(struct worker *victim)
 bool sn_steal_is_possible(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	uint32_t                extent = a_load_rlx(&s->extent); /* as above */
+	uint32_t                extent = sn_threads_extent(&s->threads);
 	bool                    leaves = sn_balance_piles_up(w);
 
 	for (uint32_t i = 0; i < extent; i++) {
@@ -208,7 +195,7 @@ bool sn_steal_is_possible(struct worker *w)
 
 		if (victim != w && has_tasks(victim) &&
 		    !(leaves && is_left(victim))) {
-			w->last_victim = i;
+			w->steal.last_victim = i;
 			return true;
 		}
 	}

@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steal.h - getting work from the other workers.
+/* steal.h - steals work from other workers.
  *
- *	public tasks   taken with one compare-and-swap, half of them
+ *	public tasks   half of them, by one compare-and-swap
  *	task inbox     a share of it (balance.h); of a chain, the oldest
- *	private tasks  asked for; the owner publishes at its next push, within
- *	               some 150 ns; an owner that runs a long task does not
- *	               answer and is forced after FORCE_PATIENCE
+ *	private tasks  the thief asks for them; the owner publishes at its next
+ *	               push, within about 150 ns; an owner that runs a long
+ *	               task does not answer and is forced after FORCE_PATIENCE
  *
- * Fibers are never taken: they resume where they left.
+ * Fibers are never stolen: they resume on the worker where they waited.
  */
 #ifndef SN_STEAL_H
 #define SN_STEAL_H
 
 #include "worker/worker.h"
 
-/* A search; all zero to begin with. */
+/* The state of a search; all zeros at first. */
 struct heist {
-	sennit_time since;   /* when private tasks were first seen; 0: all
-				 * others have been seen to have none */
-	uint32_t    in_vain; /* victims in a row that had none */
-	bool        leaves;  /* fixed: sn_balance_piles_up() when it began */
+	sennit_time since;   /* when private tasks were first seen; 0: no other
+			      * worker had any */
+	uint32_t    in_vain; /* number of victims in a row without tasks */
+	bool        leaves;  /* fixed: sn_balance_piles_up() when the search
+			      * began */
 	bool        on_tour;
-	struct steal_tour tour; /* where the next round goes on */
-	struct worker    *prey; /* whom it begins with; NULL: nobody */
+	struct steal_tour tour; /* position of the next round */
+	struct worker    *prey; /* the first victim; NULL: none in particular */
 };
 
-/* One round: over all others, from anywhere on, if those are STEAL_ORDER_TRIES
- * at most, else over so many of them (core/steal_order.h). True: w now has
- * tasks of its own. now: the time, roughly. */
+/* Execute one round of a search: over all other workers, from any position on,
+ * if there are at most STEAL_ORDER_TRIES, else over that many of them
+ * (core/steal_order.h). Returns true if w now has tasks of its own. `now` is
+ * the approximate time. */
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now);
 
-/* Whether any worker but w holds tasks that have not started: looks at all. The
- * next search begins with whom it has found. */
+/* Whether any worker except w has tasks that have not started. Looks at all
+ * workers. The next search begins with the worker that was found. */
 bool sn_steal_sees_tasks(struct worker *w);
 
-/* The same, but for those that w leaves to their worker, which it wakes. */
+/* The same, except for tasks that w leaves to their worker, which it wakes. */
 bool sn_steal_is_possible(struct worker *w);
 
 #endif

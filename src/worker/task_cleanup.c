@@ -4,8 +4,8 @@
 #include "core/stack_depth.h"
 #include "worker/task_local.h"
 
-/* Consumes what is shown, for a node of a DAG is no end of the task that it is
- * run by. */
+/* Clears the task that reports show, because the end of a DAG's node is not the
+ * end of the task that runs it. */
 static void measure(struct sennit_fiber *f)
 {
 	struct stack_depths *d = sn_worker_of(f)->scheduler->depths;
@@ -16,7 +16,8 @@ static void measure(struct sennit_fiber *f)
 	sn_fiber_state_set_task(&f->state, NULL);
 }
 
-/* The name last: destructors of local values belong to the task. */
+/* The name is removed last, because destructors of local values belong to the
+ * task. */
 void sn_task_cleanup_run(struct sennit_fiber *f)
 {
 	if (f->cleanup & CLEANUP_LOCALS)
@@ -28,7 +29,7 @@ void sn_task_cleanup_run(struct sennit_fiber *f)
 	f->cleanup &= CLEANUP_DEPTH;
 }
 
-/* A thread's values stay where the child of a fork would look for them. */
+/* The values of a thread stay where the child of a fork looks for them. */
 static bool is_threads(const struct sennit_fiber *f)
 {
 	return f == &sn_worker_of(f)->main;
@@ -47,7 +48,7 @@ void sn_task_cleanup_save(struct sennit_fiber       *f,
 	}
 	if (aside->cleanup & CLEANUP_NAME) {
 		CHECK(sn_task_name_read(&f->name, aside->name),
-		      "a name changed behind its owner's back");
+		      "a task's name was changed by another thread");
 		sn_task_name_write(&f->name, "");
 	}
 }

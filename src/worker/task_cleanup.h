@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task_cleanup.h - what ends with a task besides itself.
+/* task_cleanup.h - what ends together with a task.
  *
- * Tasks that have something of the kind are marked, by the fiber they run on;
- * the loop looks at one word after each task, and comes here if it is not 0.
+ * A task that has something to end is marked in the `cleanup` word of its
+ * fiber. The loop checks this word after each task, and calls this module if it
+ * is not 0.
  */
 #ifndef SN_TASK_CLEANUP_H
 #define SN_TASK_CLEANUP_H
 
 #include "worker/worker.h"
 
-/* The task of f, which runs, has returned with marks: end what they say. May
+/* The task of f, which runs, has returned with marks: end what they name. May
  * wait. */
 COLD void sn_task_cleanup_run(struct sennit_fiber *f);
 
-/* What a stack has of its own while another task runs on it. */
+/* The state of a stack's task while another task runs on the same stack. */
 struct task_cleanup_saved {
 	uint32_t       cleanup;
 	struct locals *locals;
 	char           name[SENNIT_NAME_SIZE];
 };
 
-/* Whether there is anything to put aside. */
+/* Whether there is any state to save. */
 static inline bool sn_task_cleanup_is_needed(const struct sennit_fiber *f)
 {
 	return f->cleanup || f->locals;
 }
 
-/* On f, which runs, another task is about to run, and has run. */
+/* Call save before another task runs on f, which runs, and restore
+ * afterwards. */
 COLD void sn_task_cleanup_save(struct sennit_fiber       *f,
 			       struct task_cleanup_saved *aside);
 COLD void sn_task_cleanup_restore(struct sennit_fiber             *f,

@@ -22,9 +22,9 @@ static struct node *end_of(struct node *n)
 	return n;
 }
 
-/* Put all but the share back; returns the share. From newest to oldest. A long
- * chain is taken whole: to find its oldest would take a walk over it each time,
- * and whoever has it can deal. */
+/* Put all except the share back, and return the share. Both chains go from the
+ * newest to the oldest. A long chain is taken whole: finding its oldest nodes
+ * would need a walk over it each time, and the new owner can deal it out. */
 static struct node *keep_share(struct inbox *in, struct node *newest,
 			       uint32_t parts)
 {
@@ -47,7 +47,8 @@ static struct node *keep_share(struct inbox *in, struct node *newest,
 	return share;
 }
 
-/* What found no room, in the order in which it was to be pushed. */
+/* Put the tasks that found no room back, in the order in which they were to be
+ * pushed. */
 static COLD void put_back(struct inbox *in, struct node *rest,
 			  bool oldest_first)
 {

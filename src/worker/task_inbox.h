@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task_inbox.h - tasks in an inbox, and how they get from there onto a
- * deque. */
+/* task_inbox.h - tasks in an inbox, and their way from there to a deque. */
 #ifndef SN_TASK_INBOX_H
 #define SN_TASK_INBOX_H
 
@@ -14,21 +13,22 @@ struct parcel {
 	struct task task;
 };
 
-/* Where the tasks of parcels go, and the blocks: all the caller's own. */
+/* The destinations of the tasks and of the blocks. All belong to the caller. */
 struct parcels_to {
 	struct deque      *deque;
 	struct pool_cache *cache;
-	bool               oldest_first; /* it runs its own tasks so */
+	bool               oldest_first; /* whether its worker runs its own
+					  * tasks oldest first */
 };
 
-/* Where more than this lie in an inbox they are not shared. */
+/* An inbox with more parcels than this is not shared. */
 #define PARCELS_SHARED 64u
 
-/* Move the oldest tasks of *from, a `parts`-th of them, rounded up, or, of more
- * than PARCELS_SHARED, all, in such an order that the oldest runs first. The
- * rest, and what finds no room, goes back. For a moment all are in no queue:
- * the caller looks for sleepers afterwards. Returns how many were moved. From:
- * any worker.  */
+/* Move the oldest tasks of *from to *to: 1/parts of them, rounded up; or all,
+ * if there are more than PARCELS_SHARED. The order is such that the oldest runs
+ * first. The rest, and tasks that find no room, go back. For a moment these
+ * tasks are in no queue, so the caller must look for sleepers afterwards.
+ * Returns the number of moved tasks. From: any worker. */
 uint32_t sn_task_inbox_take(struct inbox *from, const struct parcels_to *to,
 			    uint32_t parts);
 

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-/* Values of an unbound thread, or one that runs a task on its own stack. */
+/* The values of an unbound thread, or of a thread while a task runs on its own
+ * stack. */
 static _Thread_local struct locals *own
 	__attribute__((tls_model("initial-exec")));
 
 static pthread_key_t thread_key;
-static int           thread_error; /* fixed once prepared */
+static int           thread_error; /* fixed after prepare() */
 
 static size_t size_of(uint32_t capacity)
 {
@@ -30,7 +31,7 @@ static void release(struct locals *l)
 		sn_pool_give(&sn_self->cache, l);
 }
 
-/* Call the destructors of what is set. *mine may change meanwhile. */
+/* Call the destructors of all values. *mine may change meanwhile. */
 static bool run_round(struct locals **mine)
 {
 	bool ran = false;
@@ -73,8 +74,8 @@ void sn_task_local_end(struct sennit_fiber *f)
 
 /* --- threads ------------------------------------------------------------ */
 
-/* A bound thread is not to exit: if it is not unbound by another destructor of
- * this round, worker/fork_exit.c says so in the next. */
+/* A bound thread must not exit. If no other destructor of this round unbinds
+ * it, worker/fork_exit.c reports it in the next round. */
 static void thread_exits(void *value)
 {
 	if (sn_self)
@@ -88,7 +89,8 @@ static void prepare(void)
 	thread_error = pthread_key_create(&thread_key, thread_exits);
 }
 
-/* The calling thread will end its values. False: it cannot. */
+/* Make the calling thread end its values when it exits. Returns false if that
+ * is impossible. */
 static bool prepare_thread(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -114,16 +116,17 @@ void sn_task_local_leave(struct worker *w)
 	w->main.locals = NULL;
 }
 
-/* A task that runs on the thread's own stack stays behind, with its values. */
+/* A task that runs on the thread's own stack does not continue in the child, so
+ * its values stay behind. */
 void sn_task_local_fork(struct worker *w)
 {
 	if (!a_load_rlx(&w->main.state.task))
 		sn_task_local_leave(w);
 }
 
-/* --- making ------------------------------------------------------------- */
+/* --- setting ------------------------------------------------------------ */
 
-/* From where the running stack takes its values' memory. */
+/* The allocator for the values of the running stack. */
 static const sennit_allocator *memory_of(const struct worker *w)
 {
 	return w && w->home.current != &w->main ? &w->scheduler->memory
@@ -154,7 +157,7 @@ static struct locals *allocate(uint32_t capacity)
 	return l;
 }
 
-/* Room for a key of that index: 3, 15, 63 or 255 slots. */
+/* Make room for a key with this index: 3, 15, 63 or 255 slots. */
 static bool grow(struct locals **mine, uint32_t index)
 {
 	struct locals *old = *mine;

@@ -3,6 +3,7 @@
 
 #include "base/torture.h"
 #include "os/os.h"
+#include "worker/worker_stacks.h"
 
 /* Steps in a row of who is busy, and how long it works between two of these:
  * 100 us or so in each tick of the coarse clock. */
@@ -29,14 +30,15 @@ static sennit_time after_period(const sennit_scheduler *s, sennit_time now)
 /* What w has done so far: as before, it has done nothing. */
 static uint64_t deeds_of(const struct worker *w)
 {
-	return a_load_rlx(&w->tasks) + a_load_rlx(&w->blocks);
+	return sn_counters_tasks(&w->counters) +
+	       sn_counters_blocks(&w->counters);
 }
 
 /* Idle stacks that w would not miss if no more fibers wait than `need`, and one
  * runs. */
 static uint32_t beyond(const struct worker *w, uint64_t need)
 {
-	uint64_t stacks = a_load_rlx(&w->stacks);
+	uint64_t stacks = sn_roster_count(&w->roster);
 
 	need += 1 + w->scheduler->config.spare_stacks;
 	return stacks > need ? (uint32_t)(stacks - need) : 0;
@@ -46,11 +48,11 @@ static uint32_t beyond(const struct worker *w, uint64_t need)
 static void look_at_shared(struct worker *w, sennit_time now)
 {
 	sennit_scheduler *s = w->scheduler;
-	sennit_time       at = a_load_rlx(&s->trim_at); /* the CAS decides */
+	sennit_time       at = a_load_rlx(&s->trim.at); /* the CAS decides */
 
-	if (now < at || !a_cas_rlx(&s->trim_at, &at, after_period(s, now)))
+	if (now < at || !a_cas_rlx(&s->trim.at, &at, after_period(s, now)))
 		return;
-	w->surplus_shared = sn_stacks_unused(&s->stacks);
+	w->trim.surplus_shared = sn_stacks_unused(&s->stacks);
 	if (sn_pool_unused(&s->pool) > BLOCKS_KEPT)
 		sn_pool_trim(&s->pool);
 	sn_backlog_trim(&s->backlog);
@@ -58,11 +60,9 @@ static void look_at_shared(struct worker *w, sennit_time now)
 
 static void trim_queues(struct worker *w)
 {
-	sn_ring_trim(&w->pinned);
+	sn_run_queue_trim(&w->run);
 	sn_pool_cache_drain(&w->cache);
-	if (w->threaded)
-		sn_deque_trim(&w->deque);
-	else
+	if (!w->threaded)
 		sn_backlog_trim(&w->own);
 }
 
@@ -71,15 +71,16 @@ static void look(struct worker *w, sennit_time now)
 {
 	uint64_t blocked = sn_worker_blocked(w);
 	/* <- trim.tell */
-	uint32_t trims = a_load_acq(&w->scheduler->trims);
+	uint32_t trims = a_load_acq(&w->scheduler->trim.told);
 
-	if (trims != w->trim_seen)
-		w->busiest = blocked;
-	w->trim_seen = trims;
-	w->surplus = beyond(w, w->busiest > blocked ? w->busiest : blocked);
-	w->expects_more = w->busiest > blocked;
-	w->busiest = blocked;
-	w->work_done = deeds_of(w);
+	if (trims != w->trim.seen)
+		w->trim.busiest = blocked;
+	w->trim.seen = trims;
+	w->trim.surplus = beyond(w, w->trim.busiest > blocked ? w->trim.busiest
+							      : blocked);
+	w->trim.expects_more = w->trim.busiest > blocked;
+	w->trim.busiest = blocked;
+	w->trim.work_done = deeds_of(w);
 	trim_queues(w);
 	if (is_automatic(w->scheduler))
 		look_at_shared(w, now);
@@ -89,35 +90,36 @@ static void look(struct worker *w, sennit_time now)
 
 static bool has_surplus(const struct worker *w)
 {
-	return w->surplus || w->surplus_shared;
+	return w->trim.surplus || w->trim.surplus_shared;
 }
 
 /* What was told is done. Blocks that were in our cache, too. */
 static void answer(struct worker *w)
 {
-	if (a_load_rlx(&w->trimmed) == w->trim_seen) /* only we change it */
+	if (a_load_rlx(&w->trim.done) == w->trim.seen) /* only we change it */
 		return;
 	sn_pool_cache_drain(&w->cache); /* alarms of fibers among them */
 	sn_pool_trim(&w->scheduler->pool);
-	a_store_rel(&w->trimmed, w->trim_seen); /* -> trim.done: all of it */
+	a_store_rel(&w->trim.done, w->trim.seen); /* -> trim.done: all of it */
 }
 
 /* A few stacks. w may need more by now than when it looked. */
 static void step(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
-	uint32_t          most = beyond(w, w->busiest);
+	uint32_t          most = beyond(w, w->trim.busiest);
 	uint32_t          n;
 
-	if (most < w->surplus)
-		w->surplus = most;
-	if (w->surplus) {
-		most = w->surplus < STACK_BATCH ? w->surplus : STACK_BATCH;
-		n = sn_worker_return_stacks(w, s->config.spare_stacks, most);
-		w->surplus = n == most ? w->surplus - n : 0;
-	} else if (w->surplus_shared) {
-		n = sn_stacks_trim(&s->stacks, w->surplus_shared);
-		w->surplus_shared = n ? w->surplus_shared - n : 0;
+	if (most < w->trim.surplus)
+		w->trim.surplus = most;
+	if (w->trim.surplus) {
+		most = w->trim.surplus < STACK_BATCH ? w->trim.surplus
+						     : STACK_BATCH;
+		n = sn_worker_stacks_return(w, s->config.spare_stacks, most);
+		w->trim.surplus = n == most ? w->trim.surplus - n : 0;
+	} else if (w->trim.surplus_shared) {
+		n = sn_stacks_trim(&s->stacks, w->trim.surplus_shared);
+		w->trim.surplus_shared = n ? w->trim.surplus_shared - n : 0;
 	}
 }
 
@@ -125,20 +127,20 @@ static void step(struct worker *w)
 static void finish(struct worker *w, sennit_time now)
 {
 	answer(w);
-	w->trim_at = after_period(w->scheduler, now);
+	w->trim.at = after_period(w->scheduler, now);
 }
 
 void sn_trim_attend(struct worker *w, sennit_time now)
 {
 	/* As in sn_trim_is_due. */
-	bool told = a_load_rlx(&w->scheduler->trims) != w->trim_seen;
+	bool told = a_load_rlx(&w->scheduler->trim.told) != w->trim.seen;
 
 	if (!has_surplus(w) || told)
 		look(w, now);
 	for (int i = 0; i < BUSY_STEPS && has_surplus(w); i++)
 		step(w);
 	if (has_surplus(w))
-		w->trim_at = now + BUSY_PAUSE;
+		w->trim.at = now + BUSY_PAUSE;
 	else
 		finish(w, now);
 }
@@ -158,12 +160,10 @@ static bool may_have_surplus(struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 
 	if (!is_automatic(s) ||
-	    (!w->expects_more && w->work_done == deeds_of(w)))
+	    (!w->trim.expects_more && w->trim.work_done == deeds_of(w)))
 		return false;
 	return beyond(w, sn_worker_blocked(w)) ||
-	       sn_ring_is_large(&w->pinned) ||
-	       (w->threaded && sn_deque_is_large(&w->deque)) ||
-	       is_shared_large(s);
+	       sn_run_queue_is_large(&w->run) || is_shared_large(s);
 }
 
 sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
@@ -171,15 +171,15 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 {
 	sennit_time now;
 	/* Told after this it is woken, as it has announced its sleep. */
-	bool told = a_load_rlx(&w->scheduler->trims) != w->trim_seen;
+	bool told = a_load_rlx(&w->scheduler->trim.told) != w->trim.seen;
 
 	if (!told && !has_surplus(w) && !may_have_surplus(w))
 		return until;
 	now = os_now();
-	if (told || (!has_surplus(w) && now >= w->trim_at))
+	if (told || (!has_surplus(w) && now >= w->trim.at))
 		look(w, now);
 	else if (!has_surplus(w))
-		return w->trim_at < until ? w->trim_at : until;
+		return w->trim.at < until ? w->trim.at : until;
 	while (has_surplus(w)) {
 		if (sn_parking_is_told(as) || now >= until)
 			return until;
@@ -187,7 +187,7 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 		now = os_now();
 	}
 	finish(w, now);
-	return may_have_surplus(w) && w->trim_at < until ? w->trim_at : until;
+	return may_have_surplus(w) && w->trim.at < until ? w->trim.at : until;
 }
 
 /* --- told --------------------------------------------------------------- */
@@ -197,23 +197,20 @@ void sn_trim_leave(struct worker *w, uint32_t keep)
 	if (keep &&
 	    sn_stacks_count(&w->scheduler->stacks).resting > STACKS_KEPT)
 		keep = 1;
-	while (sn_worker_return_stacks(w, keep, STACK_BATCH))
+	while (sn_worker_stacks_return(w, keep, STACK_BATCH))
 		;
-	w->surplus = 0;
+	w->trim.surplus = 0;
 	trim_queues(w);
 }
 
 static void wake_bound(sennit_scheduler *s)
 {
-	struct link *l;
+	struct binding *b = NULL;
 
-	os_lock(&s->lock);
-	l = s->bound;
-	while (l) {
-		sn_worker_wake(container_of(l, struct worker, bound));
-		l = sn_link_after(l, s->bound);
-	}
-	pthread_mutex_unlock(&s->lock);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		sn_worker_wake(sn_worker_bound(b));
+	sn_bound_unlock(&s->bound);
 }
 
 void sn_trim_tell(sennit_scheduler *s)
@@ -221,7 +218,7 @@ void sn_trim_tell(sennit_scheduler *s)
 	uint32_t resting = sn_stacks_count(&s->stacks).resting;
 	uint32_t n = 1;
 
-	a_add_rel(&s->trims, 1); /* -> trim.tell: what came before */
+	a_add_rel(&s->trim.told, 1); /* -> trim.tell: what came before */
 	TORTURE_POINT();
 	for (uint32_t i = 0; i < s->capacity; i++)
 		sn_worker_wake(s->workers[i]);

@@ -33,8 +33,8 @@
 static inline bool sn_trim_is_due(const struct worker *w, sennit_time now)
 {
 	/* Seen late: at the next upkeep, or before it sleeps. */
-	return now >= w->trim_at ||
-	       unlikely(a_load_rlx(&w->scheduler->trims) != w->trim_seen);
+	return now >= w->trim.at ||
+	       unlikely(a_load_rlx(&w->scheduler->trim.told) != w->trim.seen);
 }
 
 /* w, the caller's, is busy: look, or give a few stacks back. */
@@ -57,7 +57,8 @@ void sn_trim_tell(sennit_scheduler *s);
 static inline bool sn_trim_is_pending(struct worker *w)
 {
 	/* <- trim.done */
-	return a_load_acq(&w->trimmed) != a_load_rlx(&w->scheduler->trims);
+	return a_load_acq(&w->trim.done) !=
+	       a_load_rlx(&w->scheduler->trim.told);
 }
 
 #endif

@@ -31,13 +31,13 @@ static void send_home(struct worker *home, struct node *newest,
 		CHECK(sn_gate_retain(&s->gate),
 		      "a scheduler ended with a fiber waiting");
 	if (!threaded)
-		a_add_rlx(&home->callers, 1); /* shown by inbox.push */
+		sn_mailbox_hold(&home->mail);
 	TORTURE_POINT();
-	sn_inbox_push(&home->fibers, newest, oldest);
+	sn_mailbox_put_fibers(&home->mail, newest, oldest);
 	TORTURE_POINT(); /* in the inbox, nobody woken */
 	sn_worker_wake(home);
 	if (!threaded)
-		a_sub_rel(&home->callers, 1); /* -> wait.callers: all is done */
+		sn_mailbox_let_go(&home->mail);
 	if (outside)
 		sn_finalise_release(s);
 }
@@ -53,7 +53,7 @@ void sn_wake_other(struct waiter *n)
 	/* Both lines are another processor's. Asked for at once they take as
 	 * long as one; that is why the waiter knows the worker. */
 	a_fetch_own(f);
-	a_fetch_own(&n->home->fibers);
+	a_fetch_own(&n->home->mail);
 	sn_fiber_state_ready(&f->state);
 	send_home(n->home, &f->link, &f->link);
 }

@@ -24,7 +24,7 @@ static inline void sn_wake(struct waiter *n)
 
 	if (likely(w && n->home == w)) {
 		sn_fiber_state_ready(&n->fiber->state);
-		sn_worker_ready(w, n->fiber);
+		sn_run_queue_ready(&w->run, n->fiber);
 	} else {
 		sn_wake_other(n);
 	}

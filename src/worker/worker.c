@@ -15,18 +15,6 @@ _Thread_local struct worker *sn_self;
 
 static a_u32 serials; /* the last given, process-wide */
 
-void sn_worker_set_draining(struct worker *w, bool closed)
-{
-	const sennit_scheduler *s = w->scheduler;
-
-	w->draining = closed;
-	w->pushes = w->threaded && !closed && s->asymmetric &&
-		    s->config.placement != SENNIT_PLACEMENT_SPREAD;
-	w->pops = w->threaded && !closed && !w->oldest_first;
-	if (closed) /* as fork_join.h spawns into it */
-		sn_deque_forget_room(&w->deque);
-}
-
 /* Where thieves begin: apart from each other, never 0. */
 static uint32_t first_random(const struct worker *w)
 {
@@ -38,62 +26,87 @@ static uint32_t first_random(const struct worker *w)
 #endif
 }
 
+static int init_queue(struct worker *w)
+{
+	const sennit_scheduler     *s = w->scheduler;
+	const uint32_t              order = s->config.order;
+	const struct run_queue_kind kind = {
+		.threaded = w->threaded,
+		.oldest_first = order == SENNIT_ORDER_OLDEST ||
+				(order == SENNIT_ORDER_DEFAULT && !s->capacity),
+		.asymmetric = s->asymmetric,
+		.spread = s->config.placement == SENNIT_PLACEMENT_SPREAD,
+	};
+
+	return sn_run_queue_init(&w->run, &kind, &s->memory);
+}
+
+static int init_trace(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	uint32_t events = w->threaded ? s->config.trace_events : 0;
+
+	return sn_tracebuffer_init(&w->trace, &s->memory,
+				   events ? events + 1 : 0);
+}
+
+/* What differs between the two kinds. */
+static void init_kind(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	/* Until its thread has found work. */
+	sn_mailbox_set_awaited(&w->mail, w->threaded);
+	if (w->threaded) {
+		w->backlog = &s->backlog;
+		sn_sleeper_init(&w->sleeper, &s->parking, w->index);
+	} else {
+		w->backlog = &w->own;
+		sn_backlog_init(&w->own, &s->memory);
+	}
+}
+
+/* All that cannot fail; scheduler, kind and index are set. */
+static void init_parts(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	w->serial = a_add_rlx(&serials, 1) + 1;
+	w->parking = &s->parking;
+	sn_idle_init(&w->idle, s->config.spin_ns);
+	sn_trim_init(&w->trim, &s->trim);
+	sn_steal_init(&w->steal, first_random(w), w->index);
+	sn_pool_cache_init(&w->cache, &s->pool);
+	sn_timers_init(&w->timers, os_now());
+	a_init(&w->clock, os_now());
+	sn_roster_init(&w->roster);
+	sn_fiber_parking_init(&w->alone);
+	init_kind(w);
+}
+
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 {
 	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
 					  _Alignof(struct worker));
-	bool           threaded = index != UINT32_MAX;
-	int            err = -ENOMEM;
+	int            err;
 
 	if (!w)
 		return -ENOMEM;
 	w->scheduler = s;
-	w->threaded = threaded;
+	w->threaded = index != UINT32_MAX;
 	w->index = index;
-	w->last_victim = index;
-	w->serial = a_add_rlx(&serials, 1) + 1;
-	w->oldest_first = s->config.order == SENNIT_ORDER_OLDEST ||
-			  (s->config.order == SENNIT_ORDER_DEFAULT &&
-			   !s->capacity);
-	sn_worker_set_draining(w, false);
-	w->parking = &s->parking;
-	a_init(&w->idle_now, threaded); /* until its thread has found work */
-	w->dispatches = WORKER_UPKEEP;
-	w->upkeeps = WORKER_OLDEST;
-	w->spin_ns = s->config.spin_ns;
-	w->trim_seen = a_load_rlx(&s->trims); /* it has nothing of before */
-	a_init(&w->trimmed, w->trim_seen);
-	w->random = first_random(w);
-	sn_ring_init(&w->pinned, &s->memory);
-	sn_pool_cache_init(&w->cache, &s->pool);
-	sn_timers_init(&w->timers, os_now());
-	err = threaded ? sn_deque_init(&w->deque, &s->memory, WORKER_DEQUE,
-				       s->asymmetric)
-		       : 0;
+	err = init_queue(w);
 	if (err)
 		goto free_worker;
-	err = sn_tracebuffer_init(&w->trace, &s->memory,
-				  threaded && s->config.trace_events
-					  ? s->config.trace_events + 1
-					  : 0);
+	err = init_trace(w);
 	if (err)
-		goto free_deque;
-	a_init(&w->clock, os_now());
-	pthread_mutex_init(&w->roster_lock, NULL);
-	w->only[0] = &w->solo;
-	sn_parking_init(&w->alone, w->only, 1);
-	sn_sleeper_init(&w->solo, &w->alone, 0);
-	w->backlog = threaded ? &s->backlog : &w->own;
-	if (!threaded)
-		sn_backlog_init(&w->own, &s->memory);
-	if (threaded)
-		sn_sleeper_init(&w->sleeper, &s->parking, index);
+		goto free_queue;
+	init_parts(w);
 	*out = w;
 	return 0;
 
-free_deque:
-	if (threaded)
-		sn_deque_free(&w->deque);
+free_queue:
+	sn_run_queue_free(&w->run);
 free_worker:
 	sn_memory_give(&s->memory, w, sizeof(*w));
 	return err;
@@ -108,102 +121,25 @@ struct alarm *sn_worker_new_alarm(struct worker *w, struct sennit_fiber *f)
 	return f->alarm;
 }
 
-static void free_alarm(struct worker *w, struct sennit_fiber *f)
+void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f)
 {
 	if (f->alarm && f->alarm != &f->spare)
 		sn_pool_give(&w->cache, f->alarm);
 	f->alarm = NULL;
 }
 
-static void join_roster(struct worker *w, struct sennit_fiber *f)
-{
-	os_lock(&w->roster_lock);
-	sn_link_join(&w->roster, &f->roster);
-	pthread_mutex_unlock(&w->roster_lock);
-	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) + 1); /* a number */
-}
-
-static void leave_roster(struct worker *w, struct sennit_fiber *f)
-{
-	os_lock(&w->roster_lock);
-	sn_link_leave(&w->roster, &f->roster);
-	pthread_mutex_unlock(&w->roster_lock);
-	a_store_rlx(&w->stacks, a_load_rlx(&w->stacks) - 1); /* a number */
-}
-
-/* Take the idle stack of f away from w. */
-static void *strip(struct worker *w, struct node *idle)
-{
-	struct sennit_fiber *f = container_of(idle, struct sennit_fiber, link);
-	void                *low = f->low;
-
-	leave_roster(w, f);
-	free_alarm(w, f);
-	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
-	return low;
-}
-
-uint32_t sn_worker_return_stacks(struct worker *w, uint32_t keep, uint32_t most)
-{
-	struct node **at = &w->idle;
-	void         *low[STACK_BATCH];
-	uint32_t      n = 0;
-
-	ASSERT_OWNER(w);
-	for (; *at && keep; keep--)
-		at = &(*at)->next;
-	while (*at && n < most) {
-		struct node *idle = *at;
-
-		*at = idle->next;
-		low[n++] = strip(w, idle);
-	}
-	if (n)
-		sn_stacks_return(&w->scheduler->stacks, low, n);
-	return n;
-}
-
-/* Give the idle stack of f back. */
-static void give_back(struct worker *w, struct node *idle)
-{
-	void *low = strip(w, idle);
-
-	sn_stacks_give(&w->scheduler->stacks, &low, 1);
-}
-
-/* All idle ones from *at on. */
-static void give_from(struct worker *w, struct node **at)
-{
-	while (*at) {
-		struct node *idle = *at;
-
-		*at = idle->next;
-		give_back(w, idle);
-	}
-}
-
-void sn_worker_share_stacks(struct worker *w)
-{
-	if (w->scheduler->config.max_fibers && w->idle)
-		give_from(w, &w->idle->next);
-}
-
 void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	give_from(w, &w->idle);
-	free_alarm(w, &w->main);
-	if (w->first_stack)
-		sn_stacks_drop_aside(&s->stacks);
+	ASSERT(sn_stack_cache_is_empty(&w->idle_stacks));
+	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);
-	sn_ring_free(&w->pinned);
+	sn_run_queue_free(&w->run);
 	sn_tracebuffer_free(&w->trace, &s->memory);
-	if (w->threaded)
-		sn_deque_free(&w->deque);
-	else
+	if (!w->threaded)
 		sn_backlog_free(&w->own);
-	pthread_mutex_destroy(&w->roster_lock);
+	sn_roster_free(&w->roster);
 	sn_memory_give(&s->memory, w, sizeof(*w));
 }
 
@@ -213,85 +149,31 @@ void sn_worker_enter(struct worker *w)
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	w->home.cxx = sn_cxx_globals();
 	w->error = &errno;
-	/* Reports print it, alone: nothing else is reached through it. */
-	a_store_rlx(&w->thread_id, os_thread_id());
+	sn_thread_begin(&w->thread);
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->home.current = &w->main;
 	sn_self = w;
 }
 
-static struct sennit_fiber *make_fiber(struct worker *w, void *low)
-{
-	struct stacks       *stacks = &w->scheduler->stacks;
-	struct sennit_fiber *f;
-
-	f = sn_fiber_make(low, sn_stacks_usable(stacks), stacks->slabs.pitch,
-			  &w->home, ++w->fiber_ids);
-	f->canary = sn_stack_has_canary(stacks, low);
-	f->in_care = f->canary ||
-		     (!w->threaded && w->scheduler->config.max_fibers);
-	if (w->scheduler->depths)
-		sn_fiber_measure(f);
-	join_roster(w, f);
-	return f;
-}
-
-struct sennit_fiber *sn_worker_new_stack(struct worker *w)
-{
-	void *low;
-
-	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
-		return NULL;
-	return make_fiber(w, low);
-}
-
-bool sn_worker_add_stack(struct worker *w)
-{
-	struct sennit_fiber *f = sn_worker_new_stack(w);
-
-	if (!f)
-		return false;
-	f->link.next = w->idle;
-	w->idle = &f->link;
-	return true;
-}
-
-struct sennit_fiber *sn_worker_first_stack(struct worker *w)
-{
-	void *bottom = w->first_stack;
-
-	if (!bottom) /* left ones keep theirs */
-		return sn_worker_idle_stack(w);
-	w->first_stack = NULL;
-	return make_fiber(w,
-			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
-}
-
-void sn_worker_end_unguarded(struct worker *w, struct sennit_fiber *f)
-{
-	sn_stack_check(&w->scheduler->stacks, f->low);
-	if (!w->threaded && w->scheduler->config.max_fibers)
-		give_from(w, &w->idle);
-}
-
-uint32_t sn_worker_take_parcels(struct worker *w, struct inbox *from,
+uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 				uint32_t parts)
 {
-	const struct parcels_to to = { &w->deque, &w->cache, w->oldest_first };
+	const struct parcels_to to = { sn_worker_deque(w), &w->cache,
+				       sn_run_queue_is_oldest_first(&w->run) };
 
-	return sn_task_inbox_take(from, &to, parts);
+	return sn_task_inbox_take(sn_mailbox_tasks(&from->mail), &to, parts);
 }
 
 void sn_worker_collect(struct worker *w)
 {
 	struct node *last;
-	struct node *first = sn_inbox_take(&w->fibers, &last);
+	struct node *first = sn_mailbox_take_fibers(&w->mail, &last);
 
 	if (first)
-		sn_fifo_append(&w->ready, first, last);
+		sn_run_queue_ready_all(&w->run, first, last);
 	/* A closed one's are handed on: see worker_threads.h. */
-	if (w->draining || sn_inbox_is_empty(&w->tasks_in) ||
-	    !sn_worker_take_parcels(w, &w->tasks_in, 1))
+	if (sn_run_queue_is_draining(&w->run) ||
+	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_parcels(w, w, 1))
 		return;
 	/* On their way they were in no queue: whoever looked for them meanwhile
 	 * may have gone to sleep. */
@@ -333,7 +215,7 @@ bool sn_worker_fire(struct worker *w, sennit_time now)
 		 * wakes it. -> wait.claim <- wait.claim */
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
 			sn_fiber_state_ready(&n->fiber->state);
-			sn_worker_ready(w, n->fiber);
+			sn_run_queue_ready(&w->run, n->fiber);
 			fired = true;
 		}
 	}
@@ -358,12 +240,11 @@ void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 void sn_worker_wake(struct worker *w)
 {
 	if (!w->threaded) {
-		sn_parking_wake(&w->solo);
+		sn_fiber_parking_wake(&w->alone);
 		return;
 	}
 	sn_parking_wake(&w->sleeper);
-	/* Counted before it announced: zero after our fence means that it looks
-	 * at its inbox after ours. */
-	if (unlikely(a_load_rlx(&w->alone.counts)))
-		sn_parking_wake(&w->solo);
+	/* Here after the fence of the wake before. */
+	if (unlikely(sn_fiber_parking_is_used(&w->alone)))
+		sn_fiber_parking_wake(&w->alone);
 }

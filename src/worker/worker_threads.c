@@ -14,7 +14,7 @@ static struct worker *next_in_turn(sennit_scheduler *s)
 {
 	/* Stale: whoever lowers it looks into the inbox after us, or we look at
 	 * it again. */
-	uint32_t open = a_load_rlx(&s->open);
+	uint32_t open = sn_threads_open(&s->threads);
 
 	return s->workers[a_add_rlx(&s->next_worker, 1) % open];
 }
@@ -26,17 +26,15 @@ static struct worker *deliver_to(struct worker *to, struct node *newest,
 				 struct node *oldest)
 {
 	for (;; to = next_in_turn(to->scheduler)) {
-		sn_inbox_push(&to->tasks_in, newest, oldest);
+		sn_mailbox_put_tasks(&to->mail, newest, oldest);
 		/* <-> worker_threads.drain: pushed, before looking again */
 		a_fence();
 		TORTURE_POINT();
 		if (likely(!sn_worker_threads_is_draining(to)))
 			return to;
-		newest = sn_inbox_take_raw(&to->tasks_in);
+		newest = sn_mailbox_take_tasks(&to->mail, &oldest);
 		if (!newest)
 			return to; /* whoever closed it was faster */
-		for (oldest = newest; oldest->next; oldest = oldest->next)
-			;
 	}
 }
 
@@ -55,14 +53,11 @@ void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
 /* Hand on what lies in the inbox of w, which is closed. */
 static void forward(struct worker *w)
 {
-	struct node *newest = sn_inbox_take_raw(&w->tasks_in);
-	struct node *oldest = newest;
+	struct node *oldest;
+	struct node *newest = sn_mailbox_take_tasks(&w->mail, &oldest);
 
-	if (!newest)
-		return;
-	while (oldest->next)
-		oldest = oldest->next;
-	deliver(w->scheduler, newest, oldest);
+	if (newest)
+		deliver(w->scheduler, newest, oldest);
 }
 
 void sn_worker_threads_send(sennit_scheduler *s, struct node *n)
@@ -107,11 +102,11 @@ static void hand_over(struct worker *w)
 	struct task t;
 
 	forward(w);
-	while (sn_deque_pop_oldest(&w->deque, &t)) {
+	while (sn_deque_pop_oldest(sn_worker_deque(w), &t)) {
 		struct parcel *p = sn_pool_take(&w->cache);
 
 		if (!p) {
-			CHECK(!sn_deque_push(&w->deque, t),
+			CHECK(!sn_deque_push(sn_worker_deque(w), t),
 			      "no room for a task just taken");
 			break;
 		}
@@ -126,34 +121,27 @@ bool sn_worker_threads_check(struct worker *w)
 {
 	bool closed = sn_worker_threads_is_draining(w);
 
-	if (likely(!closed && !w->draining))
+	if (likely(!closed && !sn_run_queue_is_draining(&w->run)))
 		return false;
 	ASSERT_OWNER(w);
-	if (closed != w->draining)
-		sn_worker_set_draining(w, closed);
+	if (closed != sn_run_queue_is_draining(&w->run))
+		sn_run_queue_drain(&w->run, closed);
 	/* <-> worker_threads.drain: seen, before looking into the inbox */
 	a_fence();
-	if (closed && (sn_deque_has_tasks_owner(&w->deque) ||
-		       !sn_inbox_is_empty(&w->tasks_in)))
+	if (closed && (sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
+		       sn_mailbox_has_tasks(&w->mail)))
 		hand_over(w);
 	return closed;
 }
 
 /* --- threads come and go ------------------------------------------------ */
 
-static void set_open_locked(sennit_scheduler *s, uint32_t open)
-{
-	TORTURE_POINT();
-	/* -> worker_threads.open: extent */
-	a_store_rel(&s->open, open);
-}
-
 /* No worker from `open` on takes new tasks any more. */
 static void close_locked(sennit_scheduler *s, uint32_t open)
 {
-	uint32_t was = a_load_rlx(&s->open); /* changed under the lock only */
+	uint32_t was = sn_threads_open(&s->threads);
 
-	set_open_locked(s, open);
+	sn_threads_set_open(&s->threads, open);
 	/* <-> worker_threads.drain: closed, before looking into inboxes */
 	a_fence();
 	for (uint32_t i = open; i < was; i++) {
@@ -166,16 +154,16 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
  * it is started. */
 static int open_next_locked(sennit_scheduler *s, bool started)
 {
-	uint32_t       i = a_load_rlx(&s->open); /* changed under the lock */
+	uint32_t       i = sn_threads_open(&s->threads);
 	struct worker *w = s->workers[i];
-	bool called_back = a_load_rlx(&w->has_thread); /* under the lock, too */
-	int  err;
+	bool           called_back = sn_thread_is_present(&w->thread);
+	int            err;
 
-	if (a_load_rlx(&s->extent) <= i)        /* and this */
-		a_store_rlx(&s->extent, i + 1); /* seen through open */
-	set_open_locked(s, i + 1);
+	if (sn_threads_extent(&s->threads) <= i)
+		a_store_rlx(&s->threads.extent, i + 1); /* seen through open */
+	sn_threads_set_open(&s->threads, i + 1);
 	if (called_back) {
-		sn_parking_wake(&w->solo);
+		sn_fiber_parking_wake(&w->alone);
 		return 0;
 	}
 	err = sn_retire_fill_locked(w, started);
@@ -187,14 +175,14 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 /* The highest worker that has a thread, or is open, is the last one. */
 static void trim_locked(sennit_scheduler *s)
 {
-	uint32_t extent = a_load_rlx(&s->extent); /* changed under the lock */
-	uint32_t open = a_load_rlx(&s->open);     /* the same */
+	uint32_t extent = sn_threads_extent(&s->threads);
+	uint32_t open = sn_threads_open(&s->threads);
 
 	/* The same; a thief that sees the old number finds nothing there. */
 	while (extent > open &&
-	       !a_load_rlx(&s->workers[extent - 1]->has_thread))
+	       !sn_thread_is_present(&s->workers[extent - 1]->thread))
 		extent--;
-	a_store_rlx(&s->extent, extent); /* see above */
+	a_store_rlx(&s->threads.extent, extent); /* see above */
 }
 
 bool sn_worker_threads_retire(struct worker *w)
@@ -203,15 +191,15 @@ bool sn_worker_threads_retire(struct worker *w)
 	bool              leaves;
 
 	sn_retire_prepare(w);
-	os_lock(&s->threads_lock);
+	os_lock(&s->threads.lock);
 	leaves = sn_worker_threads_is_draining(w);
 	if (leaves) {
-		a_store_rlx(&w->idle_now, true); /* and so will the next be */
-		a_store_rlx(&w->has_thread,
-			    false); /* seen through lock, gate */
+		sn_mailbox_set_awaited(&w->mail,
+				       true); /* and so will the next be */
+		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
 	}
-	pthread_mutex_unlock(&s->threads_lock);
+	pthread_mutex_unlock(&s->threads.lock);
 	return leaves;
 }
 
@@ -222,13 +210,13 @@ bool sn_worker_threads_retire(struct worker *w)
 static int start_one_locked(sennit_scheduler *s)
 {
 	struct parking *p = &s->parking;
-	uint32_t        i = a_load_rlx(&s->open);        /* under the lock */
-	uint32_t        target = a_load_rlx(&s->target); /* the same */
+	uint32_t        i = sn_threads_open(&s->threads);
+	uint32_t        target = sn_threads_target(&s->threads);
 	int             err;
 
-	if (a_load_rlx(&s->retired)) /* the same */
+	if (a_load_rlx(&s->threads.retired)) /* the same */
 		return sn_retire_restart_locked(s);
-	if (a_load_rlx(&s->workers[i]->has_thread)) { /* the same */
+	if (sn_thread_is_present(&s->workers[i]->thread)) {
 		sn_parking_resize(p, target, target - i - 1);
 		return open_next_locked(s, false);
 	}
@@ -245,24 +233,24 @@ void sn_worker_threads_start_one(struct parking *p)
 	int               err = 0;
 	bool              refused;
 
-	os_lock(&s->threads_lock);
-	refused = os_now_coarse() < s->refused;
+	os_lock(&s->threads.lock);
+	refused = os_now_coarse() < s->threads.refused;
 	/* Exact here. One that is called back may be busy for long: on. */
 	while (!refused && a_load_rlx(&p->threadless) &&
 	       sn_parking_is_hungry(p) && !err)
 		err = start_one_locked(s);
 	if (err) /* not again for each task */
-		s->refused = os_after(START_RETRY);
+		s->threads.refused = os_after(START_RETRY);
 	if (err || refused)
 		sn_retire_relieve_locked(s);
-	pthread_mutex_unlock(&s->threads_lock);
+	pthread_mutex_unlock(&s->threads.lock);
 	if (err) /* who trusted the searcher that was not to be */
 		sn_parking_wake_one(p, 0);
 }
 
 static int resize_locked(sennit_scheduler *s, uint32_t count)
 {
-	uint32_t open = a_load_rlx(&s->open); /* changed under the lock */
+	uint32_t open = sn_threads_open(&s->threads);
 	bool     lazy = s->config.start == SENNIT_START_LAZY;
 	uint32_t retired;
 	int      err = 0;
@@ -283,9 +271,9 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 		open = count;
 	}
 	retired = sn_retire_count_locked(s, open);
-	a_store_rlx(&s->target, count);    /* a number to tell */
-	a_store_rlx(&s->retired, retired); /* under the lock */
-	s->refused = 0;
+	a_store_rlx(&s->threads.target, count);    /* a number to tell */
+	a_store_rlx(&s->threads.retired, retired); /* under the lock */
+	s->threads.refused = 0;
 	sn_parking_resize(&s->parking, count, count - open + retired);
 	trim_locked(s);
 	return err;
@@ -294,11 +282,12 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 /* Whether somebody has tasks, or had some a moment ago. */
 static bool has_work(const sennit_scheduler *s)
 {
-	uint32_t extent = a_load_rlx(&s->extent); /* raised by us, or not new */
+	uint32_t extent =
+		sn_threads_extent(&s->threads); /* raised by us, or not new */
 
 	for (uint32_t i = 0; i < extent; i++)
-		if (sn_deque_has_tasks(&s->workers[i]->deque) ||
-		    !sn_inbox_is_empty(&s->workers[i]->tasks_in))
+		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
+		    sn_mailbox_has_tasks(&s->workers[i]->mail))
 			return true;
 	return !sn_backlog_is_empty(&s->backlog); /* seen by the same fence */
 }
@@ -307,9 +296,9 @@ int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
 {
 	int err;
 
-	os_lock(&s->threads_lock);
+	os_lock(&s->threads.lock);
 	err = resize_locked(s, count);
-	pthread_mutex_unlock(&s->threads_lock);
+	pthread_mutex_unlock(&s->threads.lock);
 	/* Who pushed before there were threadless workers had nobody to
 	 * wake. */
 	if (s->asymmetric)

@@ -21,8 +21,8 @@
  *   - No worker from `extent` on has a thread or a task.
  *   - A task sent to a worker that closes meanwhile is seen by the sender or by
  *     whoever closes it: one store and one push, a fence each, and a look.
- *   - Only the holder of `threads_lock` changes these numbers and `present`,
- *     so a worker either leaves or is called back.
+ *   - Only the holder of `threads.lock` changes these numbers and
+ *     `thread.present`, so a worker either leaves or is called back.
  *   - A task sent to a worker that retires meanwhile lies where every searcher
  *     looks, and its sender wakes or starts one; if no thread can be had, hands
  *     it to a worker that has one.
@@ -69,14 +69,14 @@ SENNIT_MUST_USE bool sn_worker_threads_retire(struct worker *w);
 /* Whether w is one that shall take no new tasks. */
 static inline bool sn_worker_threads_is_draining(const struct worker *w)
 {
-	/* <- worker_threads.open */
-	return w->index >= a_load_acq(&w->scheduler->open);
+	return sn_threads_is_closed(&w->scheduler->threads, w->index);
 }
 
 /* Whether w, which knows that it was closed, no longer is. */
 static inline bool sn_worker_threads_is_kept(const struct worker *w)
 {
-	return w->draining && !sn_worker_threads_is_draining(w);
+	return sn_run_queue_is_draining(&w->run) &&
+	       !sn_worker_threads_is_draining(w);
 }
 
 #endif

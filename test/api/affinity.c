@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* affinity.c - on which CPUs worker threads run, and how many CPUs there are.
+/* affinity.c - on which CPUs worker threads run, and the number of CPUs.
  */
 #include "with_workers.h"
 
@@ -7,7 +7,7 @@
 
 enum { WORKERS = 4 };
 
-/* The CPUs that this process may use, and the mask to go back to. */
+/* The CPUs that this process may use, and the mask to restore. */
 static cpu_set_t allowed;
 static uint32_t  cpus[CPU_SETSIZE];
 static size_t    cpu_count;
@@ -34,7 +34,7 @@ static cpu_set_t only(uint32_t cpu)
 	return set;
 }
 
-/* What each worker saw of itself, as a task of its own. */
+/* What each worker found out about itself, in a task of its own. */
 struct report {
 	atomic_uint       in;
 	sennit_wait_group done;
@@ -49,7 +49,7 @@ static void note_index(void *context, uint32_t index)
 	worker_index = index;
 }
 
-/* All workers must be in at once, so that each fills one entry. */
+/* All workers must be in it at once, so that each fills in one entry. */
 static void fill_report(void *argument)
 {
 	struct report *r = argument;
@@ -137,7 +137,7 @@ static void one_of_gives_each_worker_one_cpu_in_turn(void **state)
 		assert_mask(&r, i, only(cpus[i % cpu_count]));
 }
 
-/* Symptom: the default policy pins to CPUs that the process may not use. */
+/* Symptom: the default policy pinned to CPUs that the process may not use. */
 static void without_a_list_it_is_the_processs_cpus(void **state)
 {
 	const cpu_set_t one = only(cpus[cpu_count - 1]);

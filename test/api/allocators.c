@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* allocators.c - an allocator that lacks a function is refused wherever one is
- * given, and nothing is touched. */
+ * accepted, and nothing changes. */
 #include "../ward.h"
 #include "with_workers.h"
 
@@ -10,7 +10,7 @@ enum { LACKING = 3 };
 
 static struct ward unused;
 
-/* Each lacks something. */
+/* Each lacks a function. */
 static const sennit_allocator lacking[LACKING] = {
 	{ .context = &unused },
 	{ .allocate = ward_take, .context = &unused },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* argument.c - memory for arguments that are made in place. */
+/* argument.c - memory for arguments that are built in place. */
 #include "with_workers.h"
 #include "../ward.h"
 

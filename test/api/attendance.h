@@ -12,18 +12,19 @@
 
 #define MOST 8
 
-/* --- what there is ------------------------------------------------------ */
+/* --- threads ------------------------------------------------------------ */
 
-static unsigned at_rest = UINT_MAX; /* the fewest that warm_up saw */
+static unsigned at_rest = UINT_MAX; /* the minimum that warm_up saw */
 
-/* Once those that have ended are gone: they stay listed for a moment. */
+/* Counts after ended threads have disappeared: they stay listed for a
+ * moment. */
 static inline unsigned threads_at_rest(void)
 {
 	assert_soon(threads_now() <= at_rest);
 	return at_rest;
 }
 
-/* Which worker a thread is, or was last; set by thread_init. */
+/* The thread's worker, now or last; set by thread_init. */
 static _Thread_local uint32_t my_index = UINT32_MAX;
 static atomic_uint            starts[MOST];
 static atomic_int             rounding[MOST];
@@ -38,7 +39,7 @@ static inline void note_index(void *context, uint32_t index)
 
 /* --- all workers at once ------------------------------------------------ */
 
-/* Tasks that each hold their worker until all are there. */
+/* Tasks that each keep their worker until all are there. */
 struct meeting {
 	atomic_uint       expected, there;
 	atomic_uint       seen; /* a bit per index */
@@ -72,7 +73,7 @@ static inline unsigned workers_at_once(uint32_t n)
 	return atomic_load(&m.seen);
 }
 
-/* Sanitizers start a thread of their own with the first one. */
+/* With the first thread, sanitizers start one of their own. */
 static inline int warm_up(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance.c - no worker sleeps while another keeps a task that it cannot start:
- * not even when both came to a sleeper at once. */
+/* balance.c - no worker sleeps while another has a task that it cannot start,
+ * not even when both reached a sleeper at the same time. */
 #include "with_workers.h"
 
 enum { ROUNDS = 300 };
@@ -43,8 +43,9 @@ static void be_busy_until_it_ran(void *argument)
 	sennit_wait_group_done(&e->fibers);
 }
 
-/* Both at once, so that they often come to the same worker before it has
- * woken; in turn the worker of the fiber and another. */
+/* Wake the fiber and send the task at the same time, so that they often reach
+ * the same worker before it has woken. Alternates between the fiber's worker
+ * and another. */
 static void bring_both(struct errands *e, sennit_scheduler *s)
 {
 	const sennit_task t = { .run = run_the_task, .argument = e };
@@ -67,7 +68,8 @@ static void a_task_is_not_left_behind_a_busy_fiber(void **state)
 	must_schedule(be_busy_until_it_ran, &e);
 	for (i = 0; i < ROUNDS && !atomic_load(&broken_claims); i++) {
 		bring_both(&e, w->s);
-		sennit_sleep(2 * SENNIT_MILLISECOND); /* let them sleep */
+		sennit_sleep(2 * SENNIT_MILLISECOND); /* usually asleep by
+						       * then */
 	}
 	atomic_store(&e.over, true);
 	sennit_event_set(&e.wake_fiber);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier.c - nobody goes on before all have arrived; phase after phase. */
+/* barrier.c - no party continues before all have arrived; phase after phase. */
 #include "crowd.h"
 #include "lookout.h"
 
@@ -37,7 +37,7 @@ static void try_deadline(void *argument)
 	EXPECT(sennit_now() >= soon);
 	EXPECT(sennit_barrier_wait_until(&b, soon) == -ETIMEDOUT);
 	EXPECT(sennit_barrier_wait_until(&b, 0) == -ETIMEDOUT);
-	sennit_barrier_destroy(&b); /* would be misuse with an arrival */
+	sennit_barrier_destroy(&b); /* fails if a party has arrived */
 }
 
 static void a_single_party_always_arrives_last(void **state)
@@ -61,7 +61,8 @@ struct march {
 	atomic_uint    next;
 	atomic_uint    last;
 	unsigned       steps;
-	unsigned       at[PARTIES]; /* its own before, all after the barrier */
+	unsigned       at[PARTIES]; /* own entry before the barrier, all entries
+				     * after it */
 	sennit_time    deadline;
 };
 
@@ -141,7 +142,7 @@ static void meet(void *argument)
 		atomic_fetch_add(&m->met, 1);
 }
 
-/* Symptom: the phase ends with one party too few. */
+/* Symptom: the phase ended with one party too few. */
 static void who_gives_up_does_not_count(void **state)
 {
 	struct world  *w = *state;

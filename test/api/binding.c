@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binding.c - a thread and its scheduler: bind, unbind, who may enqueue. */
+/* binding.c - threads and schedulers: bind, unbind, and who may enqueue. */
 #include "with_workers.h"
 
 static void count_one(void *counter)
@@ -234,7 +234,7 @@ static void an_unbound_thread_may_enqueue(void **state)
 
 struct crowd {
 	sennit_scheduler *s;
-	sennit_wait_group bound; /* reaches zero when all are */
+	sennit_wait_group bound; /* reaches zero when all threads are bound */
 	atomic_uint       ran;
 	atomic_uint       home;
 };

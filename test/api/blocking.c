@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking.c - functions that block their thread, called from fibers: what
- * comes back, where they run, and what goes on meanwhile. */
+/* blocking.c - functions that block their thread, called from fibers: their
+ * results, where they run, and what runs meanwhile. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <semaphore.h>
 #include <signal.h>
 
-/* --- functions that are called ------------------------------------------ */
+/* --- the called functions ----------------------------------------------- */
 
 static void *return_argument(void *argument)
 {
@@ -27,7 +27,7 @@ static void *keep_errno(void *argument)
 	return NULL;
 }
 
-/* Blocks its thread until it may go on. */
+/* Blocks its thread until released. */
 struct hold {
 	sem_t       go;
 	atomic_uint begun;
@@ -63,7 +63,7 @@ static void call_hold(void *argument)
 	EXPECT(sennit_blocking_call(hold, argument) == argument);
 }
 
-/* A bound thread and its scheduler with so many threads for calls. */
+/* Bind this thread to a scheduler with at most `most` blocking threads. */
 static sennit_scheduler *open_with(const struct world *w, uint32_t most,
 				   uint32_t idle_ms)
 {
@@ -82,7 +82,7 @@ static void close_bound(sennit_scheduler *s)
 	end_scheduler(s);
 }
 
-/* --- what comes back ---------------------------------------------------- */
+/* --- results ------------------------------------------------------------ */
 
 static void result_in_each_place(void *argument)
 {
@@ -370,7 +370,7 @@ static void idle_threads_end(void **state)
 	assert_soon(atomic_load(&h.begun) == LIMIT);
 	let_go(&h, LIMIT);
 	assert_soon(stats_of(s).blocking_threads == 0);
-	/* And come again. */
+	/* Threads start again when needed. */
 	assert_ptr_equal(sennit_blocking_call(return_argument, &h), &h);
 	close_bound(s);
 }
@@ -446,7 +446,7 @@ static void a_call_that_has_begun_outlasts_its_deadline(void **state)
 	assert_ptr_equal(result, &deadline);
 }
 
-/* One that was queued with a deadline, and begun before that. */
+/* A call that is queued with a deadline, and begins before the deadline. */
 static void queue_behind(void *argument)
 {
 	sennit_time deadline = sennit_after(GIVE_UP);

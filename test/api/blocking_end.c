@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_end.c - schedulers that end with helper threads idle or at work:
+/* blocking_end.c - schedulers that end with blocking threads idle or at work:
  * none ends too early, none leaves a thread or memory behind, and the report
- * knows that a call may yet return. */
+ * knows that a call may still return. */
 #include "printed.h"
 #include "with_workers.h"
 #include "../proc_self.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <semaphore.h>
 
-/* --- what there is ------------------------------------------------------ */
+/* --- threads ------------------------------------------------------------ */
 
 static struct ward            ward;
 static const sennit_allocator counted = WARD(&ward);
@@ -101,7 +101,7 @@ static void note_end(void *context)
 	atomic_fetch_add(&endings, 1);
 }
 
-/* With nobody waiting for the end the last thread frees everything. */
+/* If no one waits for the end, the last thread frees everything. */
 static void a_release_ends_them_too(void **state)
 {
 	const struct world *w = *state;
@@ -120,7 +120,7 @@ static void a_release_ends_them_too(void **state)
 	assert_soon(threads_now() <= before);
 }
 
-/* --- calls in flight ---------------------------------------------------- */
+/* --- running calls ------------------------------------------------------ */
 
 static void enqueue_calls(sennit_scheduler *s)
 {
@@ -148,7 +148,7 @@ static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
 	assert_int_equal(atomic_load(&ward.live), 0);
 }
 
-/* The thread that brings the last fiber back is the last to wake anybody. */
+/* The thread that wakes the last fiber is the last one to wake anything. */
 static void the_last_reference_goes_with_calls_in_flight(void **state)
 {
 	const struct world *w = *state;
@@ -195,7 +195,8 @@ static void the_report_has_hope_in_calls(void **state)
 	assert_soon(stats_of(s).parks >= w->threads);
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "waits for a blocking call 0x"));
-	assert_null(strstr(text, "nothing inside can wake any of them"));
+	assert_null(
+		strstr(text, "nothing in the scheduler can wake any of them"));
 	let_go(CALLS);
 	end_scheduler(s);
 }
@@ -216,7 +217,7 @@ int main(void)
 		WITH_THREADS(the_report_has_hope_in_calls),
 	};
 
-	/* ThreadSanitizer has a thread of its own from the first one on. */
+	/* From the first thread on, ThreadSanitizer has a thread of its own. */
 	pthread_join(must_start_thread(do_nothing, NULL), NULL);
 	return cmocka_run_group_tests_name("api/blocking_end", tests, NULL,
 					   NULL);

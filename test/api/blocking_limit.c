@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_limit.c - how many threads for blocking calls the library chooses to
- * have, where the system says how many there may be.
+/* blocking_limit.c - the limit on blocking threads that the library chooses
+ * from the limit that the system reports.
  *
- * getrlimit is replaced here by one that tells what it is told to.
+ * This file replaces getrlimit by one that returns a chosen limit.
  */
 #include "with_workers.h"
 
@@ -11,7 +11,7 @@
 
 static atomic_ulong most_threads;
 
-/* ThreadSanitizer asks as well, before it is ready to watch. */
+/* ThreadSanitizer calls it, too, before it is initialised. */
 NO_SANITIZE int getrlimit(__rlimit_resource_t what, struct rlimit *limit)
 {
 	const int err = prlimit(0, what, NULL, limit);
@@ -43,7 +43,7 @@ static void call_block(void *argument)
 
 enum { CALLS = 30 };
 
-/* With so many that there may be, how many of 30 calls begin at once. */
+/* The number of 30 calls that begin at once with this limit on threads. */
 static void assert_share(const struct world *w, unsigned long most,
 			 uint32_t limit, unsigned share)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_refused.c - blocking calls where the system refuses threads: those
- * there are do the work, or the caller itself. */
+/* blocking_refused.c - blocking calls while the system refuses threads: the
+ * existing threads do the work, or the caller itself. */
 #include "next_create.h"
 #include "with_workers.h"
 
@@ -11,7 +11,7 @@
 /* --- a pthread_create that fails ---------------------------------------- */
 
 static atomic_bool threads_are_refused;
-static atomic_uint first; /* the first caller's: below */
+static atomic_uint first; /* 1 for the first caller only */
 
 enum { FIRST_ASKED_FOR = 1, FIRST_WAITS, FIRST_MAY_FAIL };
 
@@ -28,7 +28,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	return EAGAIN;
 }
 
-/* --- with none ---------------------------------------------------------- */
+/* --- without any thread ------------------------------------------------- */
 
 struct visit {
 	pthread_t thread;
@@ -76,7 +76,7 @@ static void without_any_thread_it_runs_in_place(void **state)
 	assert_false(pthread_equal(v.thread, pthread_self()));
 }
 
-/* --- with one thread, which is taken ------------------------------------ */
+/* --- with one thread, which is busy ------------------------------------- */
 
 static struct hold {
 	sem_t             go;
@@ -168,7 +168,7 @@ static void more_are_tried_once_there_was_rest(void **state)
 	sennit_wait_group_wait(&h->done);
 }
 
-/* --- refused together --------------------------------------------------- */
+/* --- two callers refused at the same time ------------------------------- */
 
 static void *come(void *argument)
 {
@@ -181,7 +181,8 @@ static void call_come(void *argument)
 	EXPECT(sennit_blocking_call(come, argument) == argument);
 }
 
-/* The second waits for the thread of the first, which then is refused too. */
+/* The second caller waits for the thread of the first. Then that thread is
+ * refused, too. */
 static void who_relied_on_a_refused_thread_is_served(void **state)
 {
 	static atomic_uint  came;

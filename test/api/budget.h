@@ -34,7 +34,7 @@ static inline void send(sennit_scheduler *s, sennit_task_fn *run,
 	EXPECT(sennit_enqueue(s, &t) == 0);
 }
 
-/* The last reference, when all of its schedulers have ended. */
+/* Release the last reference, once all of its schedulers have ended. */
 static inline void give_back(sennit_resources *r)
 {
 	const sennit_resources_stats stats = told_by(r);
@@ -96,7 +96,7 @@ static inline void flood(sennit_scheduler *s, struct flood *f)
 		send(s, branch, f);
 }
 
-/* Tasks that each hold a worker's CPU until they are let go. */
+/* Tasks that each keep a worker's CPU until they are released. */
 struct grip {
 	atomic_uint       there;
 	atomic_bool       over;
@@ -128,7 +128,7 @@ static inline void let_go(struct grip *g)
 	sennit_wait_group_wait(&g->gone);
 }
 
-/* Work that never ends, with safe points, as tasks or as a fiber. */
+/* Endless work with safe points, as tasks or as a fiber. */
 struct mill {
 	atomic_bool       stop;
 	atomic_uint       turns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bursts.c - tasks that all wait at once become fibers of all workers.
+/* bursts.c - tasks that all wait at the same time become fibers of all workers.
  *
  * test/explore/bursts.c shows the bound, in orders that a seed chooses. Here
- * the system chooses, and may keep a worker from running for as long as it
- * likes, so that others take its tasks. So one round at least must keep the
- * bound.
+ * the system chooses the order. It may keep a worker from running for any
+ * length of time, so that others take its tasks. So at least one round must
+ * keep the bound.
  */
 #include "with_workers.h"
 
@@ -14,7 +14,7 @@ struct burst {
 	sennit_scheduler *s;
 	uint32_t          workers;
 	bool              at_once;
-	atomic_uint       begun[MOST_WORKERS]; /* by worker */
+	atomic_uint       begun[MOST_WORKERS]; /* per worker */
 	sennit_event      open;
 	sennit_wait_group waiting, done;
 };
@@ -50,7 +50,7 @@ static void send_all(void *burst)
 		EXPECT(!sennit_enqueue(b->s, &tasks[i]));
 }
 
-/* The most that one worker has begun. */
+/* The maximum number of tasks that one worker has begun. */
 static unsigned burst_by(struct burst *b, void (*in)(sennit_task_fn *, void *))
 {
 	unsigned most = 0;
@@ -85,7 +85,8 @@ static void assert_spread(struct world *w, uint32_t placement, bool at_once,
 				    .placement = placement,
 				    .thread_init = note_worker));
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		sennit_sleep(SENNIT_MILLISECOND); /* all asleep, or not */
+		sennit_sleep(SENNIT_MILLISECOND); /* the workers may be asleep
+						   * or not */
 		good += burst_by(&b, in) <= TASKS / w->workers + TASKS / 4;
 	}
 	assert_in_range(good, 1, ROUNDS);

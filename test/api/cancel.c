@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel.c - cancelling groups, and their deadlines: who sees what, in which
- * calls. */
+/* cancel.c - cancelled groups, and their deadlines: which calls return what. */
 #include "members.h"
 #include "with_workers.h"
 
@@ -8,14 +7,15 @@
 
 /* --- every wait with a deadline ----------------------------------------- */
 
-/* What nobody signals, a mutex that another holds, and what is to be had. */
+/* Objects that no one signals, a mutex that another holds, and objects that are
+ * available. */
 struct things {
 	sennit_event      never, set;
 	sennit_wait_group one, none;
 	sennit_mutex      held, free;
 	sennit_cond       quiet;
 	atomic_uint       waiting;
-	sennit_event      go; /* set by who has cancelled */
+	sennit_event      go; /* set by the canceller */
 };
 
 static void set_up(struct things *t)
@@ -57,7 +57,7 @@ static int wait_cond(struct things *t, sennit_time d)
 	return err;
 }
 
-/* These say no more than that it does not hold. */
+/* These calls only return whether the predicate holds. */
 static int wait_cond_for(struct things *t, sennit_time d)
 {
 	sennit_mutex m = SENNIT_MUTEX_INIT;
@@ -134,7 +134,7 @@ static void spawn_waits(struct things *t, sennit_group *g,
 	}
 }
 
-/* A group of all waits, which cancelling it must end. */
+/* A group whose members wait in every way. A cancel must end all waits. */
 static void begin_waits(struct things *t, sennit_group *g, struct world *w,
 			sennit_member_fn *run)
 {
@@ -150,8 +150,8 @@ static void assert_all_cancelled(struct things *t, sennit_group *g)
 	sennit_mutex_unlock(&t->held);
 }
 
-/* All have come to their wait: but for the last instructions, which makes no
- * difference to what must happen. */
+/* All members have reached their wait, except for the last instructions, which
+ * does not change what must happen. */
 static void waits_under_way_end(void **state)
 {
 	struct world *w = *state;
@@ -347,7 +347,7 @@ static void the_deadline_reaches_all_inside(void **state)
 	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
 }
 
-/* The inner group fails; the member beside it goes on. */
+/* The inner group fails. The member beside it continues. */
 struct halves {
 	struct things *t;
 	atomic_uint    inner_over;
@@ -390,11 +390,11 @@ static void cancelling_reaches_nobody_outside(void **state)
 	must_spawn(&g, wait_beside, &h);
 	must_spawn(&g, open_inner, &h);
 	assert_int_equal(sennit_group_wait(&g), 0);
-	/* What has ended cancelled costs those that go on nothing. */
+	/* A cancelled group that has ended costs later waits nothing. */
 	assert_int_equal(atomic_load(&g.scope_.cancels_.value_), 0);
 }
 
-/* Deadlines: the earlier of the own and the outer one. */
+/* Deadlines: the earlier of the group's own and the outer one applies. */
 struct span {
 	sennit_time outer, inner, own;
 };
@@ -446,7 +446,7 @@ static void the_earliest_deadline_counts(void **state)
 	}
 }
 
-/* --- asking ------------------------------------------------------------- */
+/* --- sennit_cancelled --------------------------------------------------- */
 
 static int ask(void *argument)
 {
@@ -472,7 +472,7 @@ static void members_may_ask(void **state)
 	must_spawn(&g, ask, &t);
 	assert_soon(atomic_load(&t.waiting) == 2);
 	sennit_group_cancel(&g);
-	/* Who has opened a group is not inside it. */
+	/* The opener of a group is not inside it. */
 	assert_int_equal(sennit_cancelled(), 0);
 	sennit_event_set(&t.go);
 	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
@@ -527,7 +527,7 @@ static void any_task_may_cancel(void **state)
 	assert_all_cancelled(&t, &g);
 }
 
-/* A mutex that a cancelled wait has left goes to the next in line. */
+/* A mutex that a cancelled waiter gave up goes to the next one. */
 static int lock_or_give_up(void *argument)
 {
 	struct things *t = argument;

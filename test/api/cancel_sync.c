@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel_sync.c - who waits for a rwlock, semaphore, barrier or once when its
- * group is cancelled leaves, and lets those behind it go. */
+/* cancel_sync.c - a waiter for a rwlock, semaphore, barrier or once whose group
+ * is cancelled leaves, and does not block those behind it. */
 #include "crowd.h"
 #include "lookout.h"
 
@@ -8,7 +8,7 @@
 
 struct scene {
 	struct world    *w;
-	sennit_group     group; /* whose member cancels it */
+	sennit_group     group; /* a member of it cancels it */
 	sennit_rwlock    lock;
 	sennit_semaphore semaphore;
 	sennit_barrier   barrier;
@@ -17,7 +17,7 @@ struct scene {
 	atomic_uint      through;
 };
 
-/* --- members, who are cancelled ----------------------------------------- */
+/* --- members, which are cancelled --------------------------------------- */
 
 static int read_it(void *argument)
 {
@@ -62,7 +62,7 @@ static int attempt(void *argument)
 					 SENNIT_NEVER);
 }
 
-/* --- others, who are not ------------------------------------------------ */
+/* --- others, which are not ---------------------------------------------- */
 
 static void read_too(void *argument)
 {
@@ -104,8 +104,9 @@ static void do_once(void *argument)
 	sennit_once_call(&c->once, do_slowly, c);
 }
 
-/* A member waits for the object, then, unless there is none, another behind it;
- * `before` is how many wait already. Then the group is cancelled. */
+/* A member waits for the object, then, if `other` is given, another waiter
+ * behind it. `before` is the number of earlier waiters. Then the group is
+ * cancelled. */
 static void cancel_it(struct scene *c, sennit_member_fn *member,
 		      const void *object, unsigned before, struct crowd *behind)
 {
@@ -131,7 +132,7 @@ static void a_writer_lets_readers_go(void **state)
 
 	sennit_rwlock_lock_shared(&c.lock);
 	cancel_it(&c, write_it, &c.lock, 0, &reader);
-	disperse(&reader); /* we still hold it */
+	disperse(&reader); /* this thread still holds it */
 	assert_int_equal(atomic_load(&c.through), 1);
 	sennit_rwlock_unlock_shared(&c.lock);
 	sennit_rwlock_destroy(&c.lock);
@@ -186,7 +187,7 @@ static void who_waits_for_a_once_leaves(void **state)
 	assert_true(sennit_once_is_done(&c.once));
 }
 
-/* What needs no wait can be had; what cannot fail waits on. */
+/* Calls that need no wait succeed. Calls that cannot fail continue to wait. */
 static int use_all(void *argument)
 {
 	struct scene *c = argument;

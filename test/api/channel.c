@@ -71,7 +71,7 @@ static void try_unbounded_alone(void *argument)
 			       v == out);
 	}
 	EXPECT(sennit_channel_receive_until(&c, &v, 0) == -ETIMEDOUT);
-	EXPECT(atomic_load(&p.live) <= 2); /* one, and one to spare */
+	EXPECT(atomic_load(&p.live) <= 2); /* one item, and one spare */
 	EXPECT(sennit_channel_send(&c, &in) == 0);
 	sennit_channel_destroy(&c);
 	EXPECT(atomic_load(&p.bytes) == 0);
@@ -127,7 +127,7 @@ static void try_closed(void *argument)
 	sennit_channel_destroy(&c);
 }
 
-/* Of no size, of one byte, of more than a block's usual place. */
+/* Values of no size, of one byte, and larger than a block's usual place. */
 static void try_size(uint32_t size, size_t capacity)
 {
 	static const char origin[20000] = { 1, 2, 3 };
@@ -277,7 +277,8 @@ static void meet(struct scene *c)
 			i % 2 ? send_as_thread : receive_as_thread, c);
 	for (i = 0; i < 100; i++)
 		must_schedule(i % 2 ? send_in_scene : receive_in_scene, c);
-	must_schedule(send_in_scene, c); /* 53 of each, or one would starve */
+	must_schedule(send_in_scene, c); /* 53 of each, otherwise one would wait
+					  * for ever */
 	receive_in_scene(c);
 	sennit_wait_group_wait(&c->done);
 	for (i = 0; i < 4; i++)
@@ -324,7 +325,7 @@ static void closing_releases_all_who_wait(void **state)
 	}
 }
 
-/* Its own value was not sent: only what the channel held comes out. */
+/* The sender's value was not sent: receivers get only the buffered values. */
 static void closing_sends_back_a_waiting_sender(void **state)
 {
 	struct world *w = *state;
@@ -360,7 +361,7 @@ static void a_thousand_deadlines_pass(void **state)
 				      &c);
 		sennit_wait_group_wait(&c.done);
 		assert_int_equal(atomic_load(&c.late), LOAD(500));
-		v = 1; /* those who left take nothing and give nothing */
+		v = 1; /* waiters that gave up neither take nor give values */
 		assert_int_equal(sennit_channel_send_until(&c.channel, &v, 0),
 				 -ETIMEDOUT);
 		assert_int_equal(
@@ -372,8 +373,8 @@ static void a_thousand_deadlines_pass(void **state)
 
 /* --- order -------------------------------------------------------------- */
 
-/* Same-thread tasks and their scheduler share a worker, so once it runs again
- * the task before it is waiting. */
+/* Same-thread tasks and the task that schedules them share a worker. So when
+ * the scheduling task runs again, the new task is waiting. */
 static void queue_up_to_receive(void *argument)
 {
 	struct scene *c = argument;
@@ -446,8 +447,8 @@ static void send_three(void *argument)
 		EXPECT(sennit_channel_send(&c->channel, &values[i]) == 0);
 }
 
-/* The receiver of the last value frees the channel, whose sender may still be
- * in its call. */
+/* The receiver of the last value frees the channel while its sender may still
+ * be inside the call. */
 static void receive_three_and_free(size_t capacity)
 {
 	struct scene *c = calloc(1, sizeof(*c));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cond.c - wait on a condition: none lost, oldest first, with deadlines. */
+/* cond.c - condition variables: no notify is lost, the oldest waiter comes
+ * first, deadlines. */
 #include "with_workers.h"
 
 #include <errno.h>
 
-/* Tokens: each waiter takes one. Everything below lock is under it. */
+/* Tokens: each waiter takes one. The lock protects everything below it. */
 struct shop {
 	sennit_mutex      lock;
 	sennit_cond       stocked;
@@ -29,8 +30,8 @@ static bool has_tokens(void *argument)
 	return ((struct shop *)argument)->tokens > 0;
 }
 
-/* Whoever sees `waiting` under the lock sees that many in the queue: each lets
- * go of the lock only by waiting. */
+/* A thread that sees `waiting` under the lock sees that many in the queue,
+ * because each of them releases the lock only by waiting. */
 static void buy(void *argument)
 {
 	struct shop *s = argument;
@@ -69,7 +70,7 @@ static void *buy_as_thread(void *argument)
 	return NULL;
 }
 
-/* Locked look at a field. */
+/* Read a field under the lock. */
 static unsigned look(struct shop *s, const unsigned *field)
 {
 	unsigned value;
@@ -89,7 +90,7 @@ static void stock(struct shop *s, unsigned tokens)
 
 /* --- notify ------------------------------------------------------------- */
 
-/* Symptom: notified twice in a row, the same waiter is picked twice. */
+/* Symptom: two notifies in a row chose the same waiter. */
 static void as_many_wake_as_are_notified(void **state)
 {
 	struct shop s;
@@ -204,7 +205,7 @@ static void wait_in_vain(void *argument)
 	EXPECT(!sennit_cond_wait_for(&s->stocked, &s->lock, has_tokens, s,
 				     soon));
 	EXPECT(!sennit_cond_wait_for(&s->stocked, &s->lock, has_tokens, s, 0));
-	sennit_mutex_unlock(&s->lock); /* misuse if it were not held */
+	sennit_mutex_unlock(&s->lock); /* fails if it is not held */
 }
 
 static void at_the_deadline_the_lock_is_held_again(void **state)
@@ -214,7 +215,7 @@ static void at_the_deadline_the_lock_is_held_again(void **state)
 	(void)state;
 	open_shop(&s, 0);
 	in_each_place(wait_in_vain, &s);
-	sennit_cond_destroy(&s.stocked); /* would be misuse with a waiter */
+	sennit_cond_destroy(&s.stocked); /* fails if there is a waiter */
 }
 
 static void find_it_true(void *argument)
@@ -238,8 +239,8 @@ static void a_condition_that_holds_needs_no_wait(void **state)
 	in_each_place(find_it_true, &s);
 }
 
-/* Symptom: a wait whose condition came true in time answers false, since the
- * lock was handed over late. */
+/* Symptom: a wait whose condition became true in time returned false, because
+ * the lock was handed over late. */
 static void true_after_the_deadline_is_still_true(void **state)
 {
 	struct shop s;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - what create accepts, refuses and makes of each field. */
+/* config.c - what create accepts and refuses, and the effect of each field. */
 #include "with_workers.h"
 
 #include <errno.h>
 
-/* Nothing may be stored on error. */
+/* An error must leave the output unchanged. */
 static int refusal(const sennit_config *config)
 {
 	sennit_scheduler *untouched = (sennit_scheduler *)(uintptr_t)64;
@@ -192,7 +192,7 @@ static void a_size_that_cannot_be_is_refused(void **state)
 		assert_int_equal(refusal(&c), -EINVAL);
 }
 
-/* Until a second release adds fields, none can be. */
+/* There are no smaller configs until a second release adds fields. */
 static void smaller_than_the_first_releases_is_refused(void **state)
 {
 	sennit_config c = { .size = offsetof(sennit_config, on_shutdown),
@@ -304,7 +304,7 @@ static void threads_are_called_name_and_index(void **state)
 	assert_string_equal(r.names[1], "io/1");
 }
 
-/* Symptom: a name that is too long is silently not set at all. */
+/* Symptom: a name that was too long was ignored. */
 static void a_long_name_is_cut(void **state)
 {
 	struct roll r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowd.h - the same function in many tasks, bound threads and unbound threads
- * at once.
+/* crowd.h - runs the same function in many tasks, bound threads and unbound
+ * threads at the same time.
  *
  *	struct crowd c = { .s = s, .run = f, .argument = a, .tasks = 10 };
  *	gather(&c);
@@ -17,7 +17,8 @@ struct crowd {
 	sennit_scheduler *s; /* to bind to */
 	sennit_task_fn   *run;
 	void             *argument;
-	unsigned          tasks, bound, unbound; /* threads: CROWD_THREADS */
+	unsigned          tasks, bound, unbound; /* bound + unbound <=
+						  * CROWD_THREADS */
 	sennit_wait_group done;
 	pthread_t         threads[CROWD_THREADS];
 };
@@ -61,7 +62,7 @@ static inline void gather(struct crowd *c)
 		must_schedule(join_in, c);
 }
 
-/* Wait until all are done. */
+/* Wait until all have ended. */
 static inline void disperse(struct crowd *c)
 {
 	unsigned i;

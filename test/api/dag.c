@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.c - what runs of a DAG promise about order, wherever they are started. */
+/* dag.c - the order that runs of a DAG promise, wherever they are started. */
 #include "dag_plan.h"
 
 static uint64_t seeded(void)
@@ -30,8 +30,8 @@ static void perform(void *argument)
 	close_play(&p);
 }
 
-/* On the bound thread, in a task, and on an unbound thread as far as a group
- * can be opened there. */
+/* On the bound thread, in a task, and on an unbound thread if a group can be
+ * opened there. */
 static void everywhere(struct world *w, struct plan *plan)
 {
 	struct show s = { .w = w, .plan = plan };
@@ -234,7 +234,7 @@ static void a_node_may_run_the_same_dag(void **state)
 	sennit_dag_destroy(nest.dag);
 }
 
-/* --- others have their turn --------------------------------------------- */
+/* --- turns of others ---------------------------------------------------- */
 
 struct turns {
 	atomic_uint taken;
@@ -354,7 +354,8 @@ static void count_end(void *value)
 	atomic_fetch_add((atomic_uint *)value, 1);
 }
 
-/* *data counts values that have ended; *argument is how many before this. */
+/* *data counts values that have ended. *argument is the count before this
+ * node. */
 static int set_local(void *data, void *argument)
 {
 	EXPECT(!sennit_local_get(key));
@@ -453,7 +454,8 @@ int main(void)
 		WITH_WORKERS(a_report_shows_the_nodes_that_wait),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(
 		cmocka_run_group_tests_name("api/dag", tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag_build.c - what builders take, refuse and say of circles, and where their
- * memory comes from. */
+/* dag_build.c - what builders accept and refuse, how they describe cycles, and
+ * where their memory comes from. */
 #include "with_workers.h"
 #include "../ward.h"
 
@@ -36,7 +36,7 @@ static void assert_runs(sennit_dag *d, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-/* --- circles ------------------------------------------------------------ */
+/* --- cycles ------------------------------------------------------------- */
 
 static sennit_dag *const untouched = (sennit_dag *)16;
 
@@ -76,7 +76,7 @@ static void two_before_each_other_are_a_circle(void **state)
 	sennit_dag_builder_destroy(&b);
 }
 
-/* What comes before and after the circle is not in it. */
+/* Nodes before and after the cycle are not part of it. */
 static void only_the_circle_is_named(void **state)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
@@ -187,7 +187,8 @@ static void to_say_it_twice_is_to_say_it_once(void **state)
 	sennit_dag_destroy(d);
 }
 
-/* Bytes of a DAG of two nodes whose edge was given so often. */
+/* The size in bytes of a DAG of two nodes whose edge was given `often`
+ * times. */
 static long bytes_of(unsigned often)
 {
 	struct ward            w = { .calls = 0 };
@@ -257,7 +258,7 @@ static void a_destroyed_builder_is_an_empty_one(void **state)
 	sennit_dag_destroy(NULL);
 }
 
-/* White box: nobody has the memory to get there. */
+/* White box: no machine has enough memory to reach the limits. */
 static void there_is_an_end_to_nodes_and_edges(void **state)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
@@ -281,7 +282,8 @@ static void there_is_an_end_to_nodes_and_edges(void **state)
 
 enum { NODES = 100 };
 
-/* A chain, with what it takes to try each call until there is memory. */
+/* Build a chain; repeat each call until there is memory. Returns the number of
+ * attempts. */
 static unsigned build_somehow(sennit_dag **d, sennit_dag_builder *b)
 {
 	unsigned refused = 0;

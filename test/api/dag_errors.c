@@ -4,13 +4,13 @@
 #include "dag_plan.h"
 #include "../ward.h"
 
-/* What a run's nodes share. */
+/* The data of a run. */
 struct scene {
-	sennit_event  never; /* nobody sets it */
+	sennit_event  never; /* never set */
 	sennit_event  begun;
 	sennit_group *outer;
 	atomic_uint   marks;
-	int           seen; /* by wait_in_vain */
+	int           seen; /* result seen by wait_in_vain */
 };
 
 static void open_scene(struct scene *s)
@@ -61,11 +61,11 @@ static int cancel_late(void *data, void *argument)
 	return 0;
 }
 
-/* Nodes 0, 1, 2 of these functions, each after what `after` says, each marking
- * 1 << its number. */
+/* Nodes 0, 1, 2 with these functions and the order given by `after`. Each node
+ * sets bit 1 << its number. */
 struct cast {
 	sennit_dag_fn *run;
-	int            after[2]; /* numbers; below zero: none */
+	int            after[2]; /* node numbers; negative: none */
 };
 
 static sennit_dag *rehearse(const struct cast *cast, unsigned n)
@@ -320,7 +320,7 @@ static void many_runs_are_members_of_one_group(void **state)
 						  SENNIT_NEVER),
 				 0);
 	}
-	memset(&o, 0xff, sizeof(o)); /* was read */
+	memset(&o, 0xff, sizeof(o)); /* the options have been read */
 	assert_int_equal(sennit_group_wait(&g), 0);
 	for (unsigned i = 0; i < RUNS; i++) {
 		assert_int_equal(atomic_load(&plays[i].ran), 200);
@@ -365,7 +365,7 @@ static int count(void *data, void *argument)
 
 enum { WIDTH = 3000 };
 
-/* One, then WIDTH, each with one more behind it, then one. */
+/* One node, then WIDTH nodes with one successor each, then one node. */
 static sennit_dag *make_wide(void)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
@@ -422,7 +422,8 @@ int main(void)
 		WITH_COUNTS(without_memory_for_tasks_all_nodes_run),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("api/dag_errors",
 							 tests, NULL, NULL));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dag_plan.h - graphs whose nodes check the order in which they run.
  *
- *	plan     steps 0..n-1, each with the earlier ones that come before it;
- *	         the nodes of the DAG have other numbers, chosen at random
- *	play     one run: who has begun and ended
+ *	plan     steps 0..n-1, each with its predecessors; the nodes of the DAG
+ *	         have other numbers, chosen at random
+ *	play     one run: which steps have begun and ended
  *
- * `made` is plain memory: ThreadSanitizer sees whether what a node did is
- * visible to those after it.
+ * `made` is plain memory: ThreadSanitizer checks that a node's writes are
+ * visible to its successors.
  */
 #ifndef SN_TEST_DAG_PLAN_H
 #define SN_TEST_DAG_PLAN_H
@@ -19,21 +19,21 @@
 struct plan {
 	unsigned     n;
 	struct step *steps;
-	unsigned    *before; /* steps, of all in turn */
+	unsigned    *before; /* steps, for all nodes in sequence */
 	sennit_dag  *dag;
 };
 
 struct step {
 	const struct plan *plan;
-	unsigned           number, begin, end; /* in before[] */
+	unsigned           number, begin, end; /* range in before[] */
 	uint32_t           node;
 };
 
 struct play {
 	atomic_uchar *began, *ended;
 	unsigned     *made;
-	unsigned      yields; /* one step in so many yields; 0: none */
-	unsigned      fails;  /* the same for failing; 0: none */
+	unsigned      yields; /* one step in this many yields; 0: none */
+	unsigned      fails;  /* one step in this many fails; 0: none */
 	atomic_uint   ran;
 };
 
@@ -108,7 +108,7 @@ static inline void close_plan(struct plan *plan)
 	free(plan->steps);
 }
 
-/* The steps are added in an order of their own. */
+/* The steps are added to the builder in a different order. */
 static inline void add_steps(struct plan *plan, sennit_dag_builder *b,
 			     uint64_t *random)
 {
@@ -131,7 +131,7 @@ static inline void add_steps(struct plan *plan, sennit_dag_builder *b,
 	free(order);
 }
 
-/* Make the DAG of the steps' begin, end and before[]. */
+/* Build the DAG from the steps' begin, end and before[]. */
 static inline void draw(struct plan *plan, uint64_t *random)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
@@ -147,7 +147,7 @@ static inline void draw(struct plan *plan, uint64_t *random)
 	sennit_dag_builder_destroy(&b);
 }
 
-/* n steps, each with up to `most` before it, some of them twice. */
+/* n steps, each with up to `most` predecessors, some of them given twice. */
 static inline void draw_at_random(struct plan *plan, unsigned n, unsigned most,
 				  uint64_t *random)
 {
@@ -164,7 +164,7 @@ static inline void draw_at_random(struct plan *plan, unsigned n, unsigned most,
 	draw(plan, random);
 }
 
-/* One, then n - 2, then one. */
+/* One step, then n - 2 parallel steps, then one step. */
 static inline void draw_fan(struct plan *plan, unsigned n, uint64_t *random)
 {
 	open_plan(plan, n, 2 * n);
@@ -179,7 +179,7 @@ static inline void draw_fan(struct plan *plan, unsigned n, uint64_t *random)
 	draw(plan, random);
 }
 
-/* One after the other. */
+/* A chain of n steps. */
 static inline void draw_chain(struct plan *plan, unsigned n, uint64_t *random)
 {
 	open_plan(plan, n, n);

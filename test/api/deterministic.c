@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic_threads.c - the calls in an ordinary library. What they do in
- * one that is built with SENNIT_DETERMINISTIC is for test/explore. */
+/* deterministic.c - the calls in an ordinary library. test/explore tests them
+ * in one that is built with SENNIT_DETERMINISTIC. */
 #include "with_workers.h"
 
 #include <errno.h>

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.c - a domain ends when all that belongs to it has, and tells once. */
+/* domain.c - a domain ends when everything that belongs to it has ended, and
+ * reports it once. */
 #include "with_workers.h"
 
 #include "../ward.h"
 
 #include <errno.h>
 
-/* A domain and what its tasks note. */
+/* A domain and what its tasks record. */
 struct part {
 	sennit_scheduler *s;
 	sennit_domain    *d;
 	atomic_uint       ends;
 	atomic_uint       ran;
-	atomic_uint       due;  /* what must have run by the end */
-	atomic_bool       gone; /* what ran outside needs this no more */
+	atomic_uint       due;  /* number of tasks that must have run by the
+				 * end */
+	atomic_bool       gone; /* tasks outside no longer use this */
 	sennit_event      go;
 };
 
@@ -113,7 +115,7 @@ static void it_does_not_end_while_a_task_waits(void **state)
 	assert_int_equal(atomic_load(&p.ran), 100);
 }
 
-/* Symptom: the end is missed as the scheduler never idles. */
+/* Symptom: the end was missed because the scheduler was never idle. */
 static void others_work_does_not_delay_it(void **state)
 {
 	struct world *w = *state;
@@ -149,11 +151,12 @@ static void count_and_keep_worker(void *argument)
 	const sennit_task t = { .run = run_until_it_ended, .argument = p };
 
 	count_run(p);
-	EXPECT(sennit_enqueue(p->s, &t) == 0); /* outside: next on this one */
+	EXPECT(sennit_enqueue(p->s, &t) == 0); /* outside the domain; runs next
+					        * on this worker */
 }
 
-/* Symptom: a worker that goes on with something long after the last task still
- * counts as active. */
+/* Symptom: a worker that continued with other long work after the last task
+ * still counted as active. */
 static void it_ends_though_its_worker_is_busy_with_other_tasks(void **state)
 {
 	struct world *w = *state;
@@ -166,7 +169,7 @@ static void it_ends_though_its_worker_is_busy_with_other_tasks(void **state)
 	assert_soon(atomic_load(&p.gone));
 }
 
-/* --- what belongs to it ------------------------------------------------- */
+/* --- which tasks belong to it ------------------------------------------- */
 
 static void branch_out(void *argument)
 {
@@ -209,7 +212,7 @@ static void count_mail(void *argument)
 	count_run(m->p);
 }
 
-/* By every call that schedules where the caller is. */
+/* By every call that schedules in the caller's domain. */
 static void schedule_in_all_ways(void *argument)
 {
 	struct part      *p = argument;
@@ -302,7 +305,7 @@ static void look_outside(void *argument)
 
 	EXPECT(!sennit_domain_current());
 	sennit_event_wait(&p->go);
-	atomic_store(&p->due, 0); /* by now it is over */
+	atomic_store(&p->due, 0); /* it is over now */
 }
 
 static void enqueue_outside(void *argument)
@@ -379,7 +382,7 @@ static void retain_and_wait(void *argument)
 	struct part *p = argument;
 
 	sennit_event_wait(&p->go);
-	sennit_domain_retain(p->d); /* nobody else holds it */
+	sennit_domain_retain(p->d); /* no one else holds it */
 	count_run(p);
 }
 

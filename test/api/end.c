@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.c - any number of clients learn of a scheduler's end, and weak handles
- * know it.
+/* end.c - any number of clients are notified of a scheduler's end, and weak
+ * handles detect it.
  */
 #include "with_workers.h"
 
@@ -11,7 +11,7 @@
 
 enum { CALLERS = 8 };
 
-/* A scheduler and who wants to know of its end. */
+/* A scheduler and the clients of its end. */
 struct life {
 	sennit_scheduler *s;
 	sennit_weak      *weak;
@@ -63,7 +63,7 @@ static void must_enqueue(struct life *l, sennit_task_fn *run)
 	EXPECT(sennit_enqueue(l->s, &t) == 0);
 }
 
-/* --- shutdown, by several ----------------------------------------------- */
+/* --- several shutdowns -------------------------------------------------- */
 
 static void *shut_down(void *argument)
 {
@@ -89,7 +89,7 @@ static void join_all(pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* Symptom: one caller returns, the other waits for ever. */
+/* Symptom: one caller returned, the other waited for ever. */
 static void every_caller_of_shutdown_returns(void **state)
 {
 	struct life l;
@@ -126,7 +126,7 @@ static void none_of_them_returns_before_the_work_is_done(void **state)
 	sennit_weak_release(l.weak);
 }
 
-/* What shutdown promises holds for whoever returns, the first as the last. */
+/* The promise of shutdown holds for each caller that returns. */
 static void *shut_down_and_look(void *argument)
 {
 	struct life *l = argument;
@@ -168,7 +168,7 @@ static void one_may_give_up_while_another_waits(void **state)
 	begin_life(&l, *state);
 	sennit_scheduler_retain(l.s);
 	patient = must_start_thread(shut_down, &l);
-	sennit_scheduler_retain(l.s); /* so that it does not end */
+	sennit_scheduler_retain(l.s); /* keeps it from ending */
 	assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
 	sennit_scheduler_retain(l.s);
 	other = must_start_thread(give_up, &l);
@@ -313,7 +313,7 @@ static void it_revives_what_only_work_keeps_alive(void **state)
 	begin_life(&l, *state);
 	must_enqueue(&l, wait_for_go);
 	assert_soon(fibers_of(l.s) == 1);
-	sennit_scheduler_release(l.s); /* nobody holds it */
+	sennit_scheduler_release(l.s); /* no reference is left */
 	assert_int_equal(sennit_weak_lock(l.weak, &s), 0);
 	sennit_event_set(&l.go);
 	assert_soon(atomic_load(&l.ran) == 1);
@@ -323,7 +323,7 @@ static void it_revives_what_only_work_keeps_alive(void **state)
 	sennit_weak_release(l.weak);
 }
 
-/* The callback finds the scheduler ended, and lets go of the last handle. */
+/* The callback runs after the scheduler's end, and releases the last handle. */
 static void let_go_of_handle(void *argument)
 {
 	struct life      *l = argument;

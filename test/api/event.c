@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* A number of waiters and what became of them. */
+/* Waiters, and the results of their waits. */
 struct scene {
 	sennit_event      event;
 	sennit_wait_group gathered;
@@ -90,7 +90,7 @@ static void try_zero_and_initially_set(void *argument)
 	EXPECT(!sennit_event_is_set(&zero));
 	sennit_event_set(&zero);
 	sennit_event_wait(&zero);
-	EXPECT(sennit_event_is_set(&zero)); /* manual */
+	EXPECT(sennit_event_is_set(&zero)); /* zeros are a manual event */
 	sennit_event_init(&set, SENNIT_EVENT_AUTO, true);
 	EXPECT(sennit_event_is_set(&set));
 	EXPECT(sennit_event_wait_until(&set, SENNIT_NEVER) == 0);
@@ -108,10 +108,12 @@ static void try_deadline(void *argument)
 	(void)argument;
 	EXPECT(sennit_event_wait_until(&e, soon) == -ETIMEDOUT);
 	EXPECT(sennit_now() >= soon);
-	EXPECT(sennit_event_wait_until(&e, soon) == -ETIMEDOUT); /* past */
+	EXPECT(sennit_event_wait_until(&e, soon) == -ETIMEDOUT); /* in the
+								  * past */
 	EXPECT(sennit_event_wait_until(&e, 1) == -ETIMEDOUT);
 	sennit_event_set(&e);
-	EXPECT(sennit_event_wait_until(&e, 1) == 0); /* set: no matter when */
+	EXPECT(sennit_event_wait_until(&e, 1) == 0); /* set: the deadline does
+						      * not matter */
 	EXPECT(!sennit_event_is_set(&e));
 }
 
@@ -141,7 +143,7 @@ static void a_wait_times_out_never_before_its_deadline(void **state)
 
 /* --- many waiters ------------------------------------------------------- */
 
-/* Fibers, and unbound threads among them. */
+/* Fibers and unbound threads. */
 static void gather(struct scene *c, unsigned fibers, pthread_t *threads,
 		   unsigned thread_count)
 {
@@ -170,7 +172,7 @@ static void a_manual_event_releases_all(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-/* The symptom of a lost wake-up: four set, fewer released. */
+/* Symptom of a lost wake: set four times, but fewer waiters released. */
 static void an_auto_event_releases_one_per_set(void **state)
 {
 	struct scene c;
@@ -237,14 +239,14 @@ static void a_thousand_deadlines_pass(void **state)
 		must_schedule(wait_in_scene, &c);
 	sennit_wait_group_wait(&c.done);
 	assert_int_equal(atomic_load(&c.late), LOAD(1000));
-	sennit_event_set(&c.event); /* those who left take nothing */
+	sennit_event_set(&c.event); /* waiters that gave up take nothing */
 	assert_true(sennit_event_is_set(&c.event));
 }
 
 /* --- order -------------------------------------------------------------- */
 
-/* Same-thread tasks and their scheduler share a worker, so once it runs again
- * the task before it is waiting. */
+/* Same-thread tasks and the task that schedules them share a worker. So when
+ * the scheduling task runs again, the new task is waiting. */
 struct queue_up {
 	sennit_event      event;
 	sennit_wait_group done;
@@ -289,7 +291,7 @@ static void an_auto_event_releases_the_longest_waiter_first(void **state)
 	in_a_task(form_a_queue, &q);
 }
 
-/* --- one leaves, another stays ------------------------------------------ */
+/* --- one waiter leaves, another stays ----------------------------------- */
 
 static void wait_briefly(void *argument)
 {
@@ -319,7 +321,7 @@ struct stale {
 	sennit_event first, second;
 };
 
-/* A set of what was waited for before must not end the next wait. */
+/* A set of the first event must not end the wait for the second. */
 static void wait_for_one_then_the_other(void *argument)
 {
 	struct stale     *s = argument;

@@ -6,7 +6,7 @@
 
 enum { MANY = SENNIT_EVENT_WAIT_MAX };
 
-/* Events of one mode, and an array that names them. */
+/* Events of one mode, and an array of pointers to them. */
 struct row {
 	sennit_event  event[MANY];
 	sennit_event *all[MANY];
@@ -63,7 +63,7 @@ static void try_any_deadline(void *argument)
 		EXPECT(which == 77);
 		EXPECT(sennit_now() >= soon);
 	}
-	for (i = 0; i < MANY; i++) { /* nobody is left in a queue */
+	for (i = 0; i < MANY; i++) { /* fails if a waiter is left */
 		sennit_event_set(&r.event[i]);
 		EXPECT(sennit_event_is_set(&r.event[i]));
 		sennit_event_destroy(&r.event[i]);
@@ -85,7 +85,7 @@ static void try_all(void *argument)
 	EXPECT(sennit_event_wait_all_until(r.all, 3, 0) == -ETIMEDOUT);
 	EXPECT(sennit_event_wait_all_until(r.all, 3, soon) == -ETIMEDOUT);
 	EXPECT(sennit_now() >= soon);
-	EXPECT(sennit_event_is_set(&r.event[0])); /* nothing was taken */
+	EXPECT(sennit_event_is_set(&r.event[0])); /* nothing was consumed */
 	sennit_event_set(&r.event[2]);
 	EXPECT(sennit_event_wait_all_until(r.all, 3, 1) == 0);
 	EXPECT(!sennit_event_is_set(&r.event[0]));
@@ -129,7 +129,7 @@ static void all_counts_an_event_once(void **state)
 	in_each_place(try_all_with_one_twice, NULL);
 }
 
-/* --- a waiter elsewhere ------------------------------------------------- */
+/* --- a waiter on another fiber ------------------------------------------ */
 
 struct scene {
 	struct row        row;
@@ -212,7 +212,7 @@ static void any_is_ended_by_each_of_the_events(void **state)
 	each_set_ends_the_wait_for_one_of(&c, MANY - 1);
 }
 
-/* Sets of many events, to which the same fibers are linked, release as many. */
+/* n sets of events to which the same fibers are linked release n fibers. */
 static void any_takes_one_event_per_waiter(void **state)
 {
 	struct world *w = *state;
@@ -307,7 +307,8 @@ static void all_leaves_an_event_to_who_waits_for_it_alone(void **state)
 	sennit_wait_group_wait(&c.done);
 }
 
-/* The symptom of taking one by one: each has what the other lacks. */
+/* Symptom of consuming one by one: each waiter had the event that the other
+ * needed. */
 static void two_for_all_take_turns(void **state)
 {
 	struct world *w = *state;
@@ -350,9 +351,9 @@ static void a_thousand_times_all_and_any_time_out(void **state)
 		sennit_event_destroy(&c.row.event[i]);
 }
 
-/* --- stale wakes, memory ------------------------------------------------ */
+/* --- stale wakes, freed memory ------------------------------------------ */
 
-/* What ends one wait must not end the next. */
+/* The signal that ended one wait must not end the next. */
 static void wait_twice(void *argument)
 {
 	struct row        r;
@@ -375,7 +376,7 @@ static void a_set_after_the_deadline_wakes_no_later_wait(void **state)
 	in_each_place(wait_twice, NULL);
 }
 
-/* The event that ended the wait is freed at once; the other stays. */
+/* The event that ended the wait is freed at once. The other stays. */
 struct freeing {
 	_Atomic(sennit_event *) offered;
 	atomic_bool             over;

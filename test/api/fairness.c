@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fairness.c - new tasks, tasks from outside and timers all get their turn,
- * whatever keeps the worker busy. */
+ * however busy the worker is. */
 #include "with_workers.h"
 
 static void count_one(void *counter)
@@ -29,7 +29,7 @@ static void sleep_and_end_it(void *argument)
 	end_it(argument);
 }
 
-/* Never gives its worker a moment without a ready fiber. */
+/* Its worker always has a ready fiber. */
 static void yield_until_over(void *argument)
 {
 	struct contest *c = argument;
@@ -39,7 +39,7 @@ static void yield_until_over(void *argument)
 	sennit_wait_group_done(&c->players);
 }
 
-/* Never gives its worker a moment without a task. */
+/* Its worker always has a task. */
 static void reschedule_until_over(void *argument)
 {
 	struct contest *c = argument;
@@ -83,7 +83,7 @@ static void a_yielding_fiber_lets_a_new_task_run(void **state)
 	sennit_wait_group_wait(&c.players);
 }
 
-/* Two that yield to each other. */
+/* Two fibers that yield to each other. */
 static void yield_with_a_second(void *argument)
 {
 	struct contest *c = argument;
@@ -103,7 +103,7 @@ static void fibers_that_yield_to_each_other_let_a_new_task_run(void **state)
 	sennit_wait_group_wait(&c.players);
 }
 
-/* Keep every worker busy with `busy`, until a task from outside ends it. */
+/* Keep every worker busy with `busy` until a task from outside ends it. */
 static void end_from_outside(struct world *w, sennit_task_fn *busy)
 {
 	struct contest    c = { .turns = 0 };
@@ -132,7 +132,7 @@ static void own_tasks_let_a_task_from_outside_run(void **state)
 	end_from_outside(*state, reschedule_stealable_until_over);
 }
 
-/* Keep every worker busy with `busy`, until a sleeping fiber wakes. */
+/* Keep every worker busy with `busy` until a sleeping fiber wakes. */
 static void end_by_timer(struct world *w, sennit_task_fn *busy)
 {
 	const unsigned count = w->threads ? 4 * w->threads : 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_handlers.c - handlers of faults that the program had before the first
- * scheduler are called as the kernel would call them. Each in a child.
+/* fault_handlers.c - fault handlers that the program installed before the first
+ * scheduler are called as the kernel would call them. Each test runs in a
+ * child.
  */
 #include "../child.h"
 #include "with_workers.h"
@@ -15,7 +16,7 @@ static struct {
 	int  flags;
 	bool returns;
 	void (*task)(void *);
-	char *page; /* cannot be read until the handler says so */
+	char *page; /* unreadable until the handler makes it readable */
 } plan;
 
 static struct {
@@ -156,7 +157,7 @@ static void assert_killed(void **state, const char *words)
 		fail_msg("\"%s\" not in: %s", words, text);
 }
 
-/* Symptom: it was called for ever, and the process never died. */
+/* Symptom: it was called for ever, and the process did not end. */
 static void a_handler_to_be_undone_is_called_once(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -167,7 +168,7 @@ static void a_handler_to_be_undone_is_called_once(void **state)
 	}
 }
 
-/* Symptom: it ran on our small alternate stack. */
+/* Symptom: it ran on the library's small alternate stack. */
 static void a_handler_runs_on_the_stack_that_faulted(void **state)
 {
 	plan.flags = 0;

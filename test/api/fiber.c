@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.c - the running fiber: who it is, waiting on a predicate, notify. */
+/* fiber.c - the running fiber: its identity, waiting for a predicate,
+ * notify. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static void open_door(void *argument)
 	sennit_fiber_notify(atomic_load(&d->waiter));
 }
 
-/* --- who am I ----------------------------------------------------------- */
+/* --- identity ----------------------------------------------------------- */
 
 struct census {
 	sennit_wait_group in;
@@ -96,7 +97,7 @@ static void be_counted(void *argument)
 	sennit_wait_group_done(&c->gone);
 }
 
-/* All are alive at once, so no handle and no number can be reused. */
+/* All fibers exist at once, so no handle and no number can be reused. */
 static void ids_are_unique_on_a_worker(void **state)
 {
 	struct census c = { .count = 0 };
@@ -252,7 +253,7 @@ static void pass_often(void *argument)
 	sennit_wait_group_done(&d->done);
 }
 
-/* Notifies once for each pass: one lost, and both wait for ever. */
+/* Notifies once per pass: if one is lost, both wait for ever. */
 static void open_often(void *argument)
 {
 	struct door *d = argument;
@@ -289,7 +290,7 @@ static void no_notify_after_the_unlock_is_lost(void **state)
 	sennit_wait_group_wait(&d.done);
 }
 
-/* --- notify where nobody waits ------------------------------------------ */
+/* --- notify without a wait ---------------------------------------------- */
 
 static void notify_myself_first(void *argument)
 {
@@ -344,7 +345,8 @@ static void disturb(void *argument)
 		sennit_fiber_notify(atomic_load(&d->sleeper));
 		sennit_yield();
 	}
-	sennit_fiber_notify(atomic_load(&d->sleeper)); /* ended, or ending */
+	sennit_fiber_notify(atomic_load(&d->sleeper)); /* the fiber has ended,
+						        * or is ending */
 }
 
 static void a_notify_ends_no_wait_of_another_kind(void **state)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork.c - the child of a fork, wherever that happened and whatever other
- * threads did meanwhile, starts without a scheduler, makes one and uses it;
- * what it inherited it may not name; the parent goes on. */
+/* fork.c - the child of a fork, wherever the fork happened and whatever other
+ * threads did meanwhile, starts without a scheduler, creates one and uses it.
+ * It must not use inherited schedulers. The parent continues. */
 #include "misuse.h"
 #include "../random.h"
 
-/* AddressSanitizer of gcc 12 and clang 14 does not take the locks of its
- * allocator at a fork: one that another thread holds just then stays taken in
+/* AddressSanitizer of gcc 12 and clang 14 does not take its allocator's locks
+ * at a fork. A lock that another thread holds at that moment stays locked in
  * the child. */
 #if defined(SN_ASAN)
 
@@ -18,8 +18,8 @@ int main(void)
 
 #else
 
-/* ThreadSanitizer does not stand a second thread in a child, and would sleep
- * for a second at the end of each. */
+/* ThreadSanitizer does not support a second thread in a child, and would sleep
+ * for 1 s at the end of each. */
 #if defined(SN_TSAN)
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
@@ -32,19 +32,20 @@ enum { CHILDS_WORKERS = -1 }; /* SENNIT_WORKERS_NONE */
 enum { CHILDS_WORKERS = 2 };
 #endif
 
-/* LeakSanitizer takes what only threads of the parent's point to for lost. */
+/* LeakSanitizer reports memory as lost that only threads of the parent point
+ * to. */
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
 	return "detect_leaks=0";
 }
 
-/* --- what children do --------------------------------------------------- */
+/* --- in the child ------------------------------------------------------- */
 
 typedef void child_fn(void *argument);
 
-/* The exit status of a child that runs run(argument), or 1000 and its signal;
- * what it says goes to text, if that is asked for. */
+/* The exit status of a child that runs run(argument), or 1000 plus its signal.
+ * If text is not NULL it receives the child's messages. */
 static int in_a_child(child_fn *run, void *argument, char *text, size_t size)
 {
 	int         words, status;
@@ -76,7 +77,7 @@ static void wait_and_finish(void *argument)
 	sennit_wait_group_done(&l->done);
 }
 
-/* Create, block forty fibers, wake them, end. */
+/* Create a scheduler, block forty fibers, wake them, end it. */
 static void use_a_scheduler(uint32_t workers)
 {
 	sennit_scheduler *s = NULL;
@@ -110,7 +111,7 @@ static void start_anew(void *argument)
 	use_a_scheduler(SENNIT_WORKERS_NONE);
 }
 
-/* Its own child, while it is bound to a scheduler of its own. */
+/* Fork again, while bound to a scheduler of its own. */
 static void start_anew_and_fork(void *argument)
 {
 	sennit_scheduler *s = NULL;
@@ -144,7 +145,8 @@ static void fork_here_after_a_wait(void *argument)
 	sennit_sleep(SENNIT_MILLISECOND);
 }
 
-/* The parent's scheduler has fibers asleep meanwhile, and works on after. */
+/* The parent's scheduler has sleeping fibers meanwhile, and continues to work
+ * afterwards. */
 static void fork_in(void (*where)(sennit_task_fn *run, void *argument),
 		    sennit_task_fn *how, child_fn *child)
 {
@@ -220,7 +222,7 @@ static void a_child_forks(void **state)
 	fork_in(in_a_task, fork_here, start_anew_and_fork);
 }
 
-/* --- amid everything ---------------------------------------------------- */
+/* --- during other activity ---------------------------------------------- */
 
 struct bustle {
 	sennit_scheduler *s;
@@ -259,7 +261,8 @@ static void forks_amid_work_harm_nobody(void **state)
 	uint64_t             i;
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
-	skip(); /* their own locks may be held at the fork, and are for good */
+	skip(); /* their own locks may be held at the fork, and then stay
+		 * locked */
 #endif
 	b.s = w->s;
 	atomic_store(&b.over, false);
@@ -273,7 +276,7 @@ static void forks_amid_work_harm_nobody(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* --- what is inherited -------------------------------------------------- */
+/* --- inherited objects -------------------------------------------------- */
 
 static void name_in_retain(void *s)
 {

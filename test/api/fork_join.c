@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork_join.c - functions whose calls are spawned: results, order, waits,
- * stealing, depth, cancelling, and who else has a turn. */
+ * stealing, depth, cancels, and turns of other fibers. */
 #include "with_workers.h"
 
 #include "sennit/fork_join.h"
@@ -28,7 +28,7 @@ static void compute(void *unused)
 	       (LOAD(2000) > 200 ? 17711 : 377));
 }
 
-/* In a task, and on the bound thread. */
+/* Run it in a task, and on the bound thread. */
 static void everywhere(sennit_task_fn *run)
 {
 	in_a_task(run, NULL);
@@ -135,7 +135,7 @@ SENNIT_FORK_2(unsigned, count_leaves, unsigned, height, unsigned, width)
 		SENNIT_SPAWN_TO(count_leaves, children[i], height - 1, i + 1);
 	for (unsigned i = width; i-- > 0;)
 		leaves += SENNIT_SYNC(count_leaves, children[i]);
-	/* Used again, the first of them. */
+	/* Reuse of the first records. */
 	for (unsigned i = 0; i < 3; i++) {
 		SENNIT_SPAWN_TO(count_leaves, children[0], 0, i);
 		leaves += SENNIT_SYNC(count_leaves, children[0]);
@@ -183,7 +183,7 @@ SENNIT_FORK_1(int, call_and_meet, int, n)
 	int result;
 
 	SENNIT_SPAWN(meet_the_caller, other, n);
-	/* Nobody joins it here: it must run on another stack. */
+	/* No one joins it here, so it must run on another stack. */
 	sennit_event_wait(&there_first);
 	sennit_event_set(&here_first);
 	result = SENNIT_SYNC(meet_the_caller, other);
@@ -221,7 +221,7 @@ static void let_it_end(void *unused)
 	sennit_event_set(&may_end);
 }
 
-/* What is scheduled lies on the deque where the call lay. */
+/* A scheduled task lies on the deque where the call lay. */
 SENNIT_FORK_1(int, join_what_has_begun, int, n)
 {
 	SENNIT_SPAWN(begin_and_wait, other, n);
@@ -301,7 +301,7 @@ static void deep_recursion_goes_on_on_other_stacks(void **state)
 	in_a_task(go_deep, NULL);
 }
 
-/* --- others' turns -------------------------------------------------------- */
+/* --- turns of other tasks and fibers -------------------------------------- */
 
 static atomic_bool flag;
 
@@ -392,7 +392,7 @@ static void cancelling_reaches_calls_wherever_they_run(void **state)
 	everywhere(cancel_forks);
 }
 
-/* --- many at once --------------------------------------------------------- */
+/* --- many at the same time ------------------------------------------------ */
 
 static void run_fib(void *done)
 {

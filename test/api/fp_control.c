@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fp_control.c - what a task does to floating-point control stays its own. */
+/* fp_control.c - a task's changes of the floating-point control affect no other
+ * task. */
 #include "with_workers.h"
 
 #include <fenv.h>
@@ -17,7 +18,7 @@ int main(void)
 static const int roundings[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD,
 				 FE_TOWARDZERO };
 
-/* Both control words of x86 must agree, and arithmetic must follow. */
+/* Both control words of x86 must agree, and arithmetic must follow them. */
 static bool rounds(int mode)
 {
 	volatile float       one = 1.0f, minus_one = -1.0f, three = 3.0f;
@@ -34,7 +35,7 @@ static bool rounds(int mode)
 	return mode == FE_DOWNWARD ? sign < 0 : sign == 0;
 }
 
-/* Let tiny results become zero instead of denormal. */
+/* Flush denormal results to zero. */
 #if defined(__x86_64__)
 static void flush_to_zero(void)
 {
@@ -218,7 +219,8 @@ static void change_and_wait(void *argument)
 	sennit_wait_group_done(argument);
 }
 
-/* No promise, but how one sees that the library does not look at it. */
+/* This is not promised, but shows that the library does not touch the
+ * control. */
 static void shared_control_is_left_alone(void **state)
 {
 	static sennit_wait_group done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* future.c - one future: set, waited for, got, set by a task. */
+/* future.c - one future: set, wait, get, set by a task. */
 #include "with_workers.h"
 
 #include "wait/wait.h"
@@ -84,9 +84,10 @@ static void try_deadline(void *argument)
 	EXPECT(sennit_future_get_until(&f, &value, soon) == -ETIMEDOUT);
 	EXPECT(sennit_future_wait_until(&f, 1) == -ETIMEDOUT);
 	EXPECT(value == &numbers[1]);
-	sennit_future_destroy(&f); /* nobody is left in it */
+	sennit_future_destroy(&f); /* fails if a waiter is left */
 	sennit_future_set(&f, NULL);
-	EXPECT(sennit_future_wait_until(&f, 1) == 0); /* set: no matter when */
+	EXPECT(sennit_future_wait_until(&f, 1) == 0); /* set: the deadline does
+						       * not matter */
 }
 
 static void a_value_stays_once_set(void **state)
@@ -120,7 +121,7 @@ struct scene {
 	sennit_wait_group gathered;
 	sennit_wait_group done;
 	atomic_uint       next, got, late;
-	sennit_time       deadline; /* of every other waiter */
+	sennit_time       deadline; /* for every second waiter */
 };
 
 static void set_scene(struct scene *c, unsigned waiters)
@@ -191,7 +192,7 @@ static void those_whose_deadline_passes_leave_the_others(void **state)
 	assert_int_equal(atomic_load(&c.got), 50);
 }
 
-/* --- what travels ------------------------------------------------------- */
+/* --- outcomes ----------------------------------------------------------- */
 
 struct reply {
 	sennit_future future;
@@ -218,7 +219,7 @@ static void read_reply(void *argument)
 	EXPECT(text == r->text);
 	for (i = 0; i < sizeof(r->text); i++)
 		EXPECT(r->text[i] == 'x');
-	memset(r, 0xa5, sizeof(*r)); /* the setter is done with it */
+	memset(r, 0xa5, sizeof(*r)); /* the setter no longer uses it */
 	free(r);
 }
 
@@ -296,7 +297,7 @@ struct cancelling {
 	struct sennit_cancel_scope scope;
 	sennit_future              future, other;
 	sennit_wait_group          done;
-	atomic_bool last; /* the wait that cannot fail comes now */
+	atomic_bool last; /* the wait that cannot fail comes next */
 };
 
 static void wait_in_scope(void *argument)
@@ -335,7 +336,7 @@ static void only_waits_with_a_deadline_are_cancelled(void **state)
 	assert_soon(fibers_of(w->s) == 1);
 	sn_wake_cancelled(&c.scope);
 	assert_soon(atomic_load(&c.last) && fibers_of(w->s) == 1);
-	sennit_future_destroy(&c.other); /* nobody is left in it */
+	sennit_future_destroy(&c.other); /* fails if a waiter is left */
 	sennit_future_set(&c.future, NULL);
 	sennit_wait_group_wait(&c.done);
 }

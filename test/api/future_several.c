@@ -34,7 +34,8 @@ static void expect_left(struct wait_any *v)
 	size_t i;
 
 	for (i = 0; i < v->count; i++)
-		sennit_future_destroy(v->list[i]); /* nobody is left in it */
+		sennit_future_destroy(v->list[i]); /* fails if a waiter is
+						    * left */
 }
 
 /* --- one caller, in each place ------------------------------------------ */
@@ -58,7 +59,7 @@ static void try_any(void *argument)
 	sennit_future_set(&v.f[3], NULL);
 	EXPECT(sennit_future_wait_any_until(v.list, SOME, &v.which, 0) == 0);
 	EXPECT(v.which == 3);
-	sennit_future_set_error(&v.f[1], -EPIPE); /* set is set */
+	sennit_future_set_error(&v.f[1], -EPIPE); /* an error counts as set */
 	EXPECT(sennit_future_wait_any(v.list, SOME) == 1);
 	EXPECT(sennit_future_wait_any(v.list + 3, 1) == 0);
 }
@@ -145,7 +146,7 @@ static void any_ends_with_each_of_them(void **state)
 	}
 }
 
-/* Nothing says when a thread sleeps: the outcome is the same. */
+/* No one knows when a thread sleeps, but the result is the same. */
 static void a_thread_waits_for_any(void **state)
 {
 	struct wait_any v;
@@ -180,7 +181,7 @@ static void one_of_several_set_in_a_row_is_told(void **state)
 	for (i = SOME; i-- > 0;)
 		sennit_future_set(&v.f[i], NULL);
 	sennit_wait_group_wait(&v.done);
-	assert_int_equal(v.which, SOME - 1); /* the first set had it */
+	assert_int_equal(v.which, SOME - 1); /* the first future that was set */
 	expect_left(&v);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* future_then.c - continuations: each runs once, with the outcome, where it
- * should. */
+/* future_then.c - continuations: each runs once, with the outcome, in the right
+ * place. */
 #include "with_workers.h"
 #include "../ward.h"
 
@@ -8,7 +8,7 @@
 
 static int number;
 
-/* What a continuation was called with, and where. */
+/* The arguments of a continuation, and the thread on which it ran. */
 struct sequel {
 	sennit_continuation c;
 	atomic_uint         runs;
@@ -38,7 +38,7 @@ static void set_sequel(struct sequel *q)
 
 /* --- when --------------------------------------------------------------- */
 
-/* Tasks and the bound thread: somebody runs tasks while they yield. */
+/* Tasks and the bound thread: the tasks run while they yield. */
 static void attach_and_set(void *argument)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
@@ -146,7 +146,7 @@ static void one_with_a_scheduler_runs_there(void **state)
 	assert_ptr_equal(after.s, w->s);
 }
 
-/* It keeps its scheduler from ending until it has run. */
+/* A continuation keeps its scheduler alive until it has run. */
 static void a_scheduler_waits_for_a_continuation(void **state)
 {
 	struct world     *w = *state;
@@ -201,7 +201,7 @@ static void inline_ones_run_in_the_order_in_which_they_came(void **state)
 		assert_int_equal(line.order[i], i);
 }
 
-/* The future and the record are one piece of memory, which goes first. */
+/* The future and the record share one memory block, which is freed first. */
 struct once {
 	sennit_future       future;
 	sennit_continuation c;
@@ -247,8 +247,8 @@ static struct ward ward;
 
 enum { MANY = 20000 };
 
-/* In a task that does not wait: nothing that is scheduled here is run by this
- * worker meanwhile. */
+/* Called in a task that does not wait, so this worker runs nothing that is
+ * scheduled here meanwhile. */
 static void attach_many(void *argument)
 {
 	struct sequel *q = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - what groups promise, wherever they are opened: counting, errors,
+/* group.c - promises of groups wherever they are opened: counting, errors,
  * copies. */
 #include "members.h"
 #include "with_workers.h"
@@ -135,7 +135,8 @@ static void the_memory_of_a_group_may_be_reused_at_once(void **state)
 	in_each_place_of(spawn_and_wait_again, *state);
 }
 
-/* A thread that is no member, which knows that one has not ended. */
+/* A thread that is not a member, and that knows that one member has not
+ * ended. */
 struct guest {
 	sennit_group *g;
 	atomic_uint  *ran;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group_join.c - members that run on the stack of the one that waits: where,
- * and that nothing else can tell; fairness; what reports say. */
+/* group_join.c - members that run on the stack of the waiting opener: where
+ * they run, that this has no other effect, fairness, and reports. */
 #include "members.h"
 #include "with_workers.h"
 
@@ -12,7 +12,7 @@ static int count(void *argument)
 	return 0;
 }
 
-/* --- members on the waiter's stack -------------------------------------- */
+/* --- members on the opener's stack -------------------------------------- */
 
 struct place {
 	sennit_fiber *opener;
@@ -55,7 +55,7 @@ static void a_wait_runs_own_members_on_its_stack(void **state)
 
 	(void)state;
 	in_a_task(look_where_members_run, &p);
-	/* But for those whose dispatch was the loop's turn. */
+	/* Except for those whose dispatch the loop had to make. */
 	assert_true(atomic_load(&p.same) > 250);
 }
 
@@ -74,7 +74,7 @@ struct chain {
 	unsigned reached;
 };
 
-/* As deep as it goes: one group in the other. */
+/* As deep as possible: nested groups. */
 static int descend(void *argument)
 {
 	struct chain     *c = argument;
@@ -131,7 +131,7 @@ static void a_wait_keeps_errno(void **state)
 	in_each_place_of(wait_with_errno, *state);
 }
 
-/* Siblings that need each other, in either order. */
+/* Siblings that need each other, in both orders. */
 struct pair {
 	sennit_event called, answered;
 };
@@ -181,8 +181,9 @@ static int wait_for_event(void *argument)
 	return 0;
 }
 
-/* The outer group's member waits for what the opener of the inner one signals
- * after its wait: it must not lie on top of that. */
+/* The outer group's member waits for a signal that the inner group's opener
+ * sends after its wait. So the member must not run on top of that opener's
+ * frames. */
 static void signal_after_a_wait(void *argument)
 {
 	sennit_event after = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
@@ -245,7 +246,7 @@ static void raise_flag(void *argument)
 	atomic_store((atomic_uint *)argument, 1);
 }
 
-/* Spawn and wait, without end but for the flag. */
+/* Spawn and wait until the flag is set. */
 static void spawn_until_raised(void *argument)
 {
 	atomic_uint *flag = argument;

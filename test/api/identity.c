@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.c - what every wait leaves as it was: thread, thread-locals, errno,
+/* identity.c - what no wait may change: thread, thread-local variables, errno,
  * the running fiber. */
 #include "with_workers.h"
 
@@ -16,7 +16,7 @@ struct meeting {
 	unsigned          passed; /* under lock */
 };
 
-/* Everything here blocks, or may. */
+/* Every call here blocks, or may block. */
 static void wait_in_every_way(struct meeting *m)
 {
 	sennit_event never = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leftovers.c - creating and ending leaves no thread, mapping or file behind,
- * also when the system refuses a thread.
+/* leftovers.c - creating and ending a scheduler leaves no thread, mapping or
+ * file behind, even if the system refuses a thread.
  *
- * pthread_create is replaced here by one that fails when told to.
+ * This file replaces pthread_create by one that fails on demand.
  */
 #include "next_create.h"
 #include "with_workers.h"
@@ -14,7 +14,7 @@
 /* --- a pthread_create that fails ---------------------------------------- */
 
 static atomic_uint creations;
-static atomic_uint failing_creation; /* 0: none */
+static atomic_uint failing_creation; /* index of the call that fails; 0: none */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		   void *(*run)(void *), void              *argument)
@@ -41,7 +41,7 @@ static void pass_gate(void *argument)
 	sennit_wait_group_done(&g->through);
 }
 
-/* Create, block thirty fibers, end. */
+/* Create a scheduler, block thirty fibers, end it. */
 static void live_once(uint32_t workers)
 {
 	sennit_scheduler *s = start_scheduler(workers);
@@ -60,7 +60,7 @@ static void live_once(uint32_t workers)
 	end_scheduler(s);
 }
 
-/* ThreadSanitizer makes a life cost 30 ms. */
+/* With ThreadSanitizer one cycle costs 30 ms. */
 #if defined(SN_TSAN)
 enum { LIVES = 20 };
 #else
@@ -82,7 +82,7 @@ static void many_lives_leave_nothing_behind(void **state)
 	assert_soon(threads_now() <= threads);
 	assert_int_equal(files_now(), files);
 #if !defined(SN_ASAN) && !defined(SN_TSAN)
-	/* Far less than one for each life. */
+	/* Much less than one mapping per cycle. */
 	assert_in_range(mappings_now(), 1, mappings + 40);
 #else
 	(void)mappings;
@@ -97,7 +97,7 @@ static void when_shutdown_returns_all_threads_are_gone(void **state)
 
 	for (i = 0; i < 20; i++) {
 		end_scheduler(start_scheduler(w->workers));
-		/* A joined thread leaves /proc a moment later. */
+		/* A joined thread may stay in /proc for a moment. */
 		assert_soon(threads_now() <= threads);
 	}
 }
@@ -116,7 +116,8 @@ static void unused_it_needs_no_thread(void **state)
 static void must_not_be_called(void *context)
 {
 	(void)context;
-	atomic_fetch_add(&broken_claims, 1); /* the end of what never began */
+	atomic_fetch_add(&broken_claims, 1); /* on_end of a scheduler that was
+					      * never created */
 }
 
 static void refuse_thread(unsigned k, unsigned workers)

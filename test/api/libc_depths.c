@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libc_depths.c - what calls into libc take of a fiber's stack, and that the
- * default stack bears each. Prints the table of docs/design/stacks.md.
+/* libc_depths.c - the stack that calls into libc use, and that the default
+ * stack suffices for each. Prints the table of docs/design/stacks.md.
  */
 #include "with_workers.h"
 
@@ -147,7 +147,7 @@ static void call_getaddrinfo(void *unused)
 	ask_for("localhost");
 }
 
-/* Not found in files: servers are asked. */
+/* Not answered from files, so servers are queried. */
 static void call_getaddrinfo_dns(void *unused)
 {
 	(void)unused;
@@ -212,7 +212,7 @@ static void note_use(void *row, const sennit_stack_use *use)
 			((size_t *)row)[i] = use->deepest;
 }
 
-/* On a worker, whose thread has a stack as large as tasks do. */
+/* On a worker, whose thread has a stack of the same size as tasks. */
 static void measure(size_t stack_size, size_t *row)
 {
 	sennit_scheduler *s =
@@ -228,12 +228,13 @@ static void measure(size_t stack_size, size_t *row)
 	end_scheduler(s);
 }
 
-/* A quarter is left to the task itself. */
+/* A quarter of the stack must be left for the task itself. */
 static void the_default_stack_bears_what_tasks_call(void **state)
 {
 	(void)state;
 	setenv("RES_OPTIONS", "timeout:1 attempts:1", 1);
-	measure(AMPLE, deepest[1]); /* first, as it also loads what is lazy */
+	measure(AMPLE, deepest[1]); /* first, because it also triggers lazy
+				     * loading */
 	measure(0, deepest[0]);
 	print_message("| call | 64 KiB | 1 MiB |\n|---|---:|---:|\n");
 	for (int i = 0; i < CALLS; i++)
@@ -249,8 +250,8 @@ int main(void)
 		ALONE(the_default_stack_bears_what_tasks_call),
 	};
 
-	/* libc's limit follows the thread's stack, which it lets be no smaller
-	 * than that: 128 KiB on aarch64. */
+	/* libc's alloca limit follows the thread's stack size, which libc does
+	 * not let be smaller than this: 128 KiB on aarch64. */
 	if (sysconf(_SC_THREAD_STACK_MIN) > DEFAULT) {
 		print_message("skipped: threads have larger stacks\n");
 		return 77;

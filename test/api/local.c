@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.c - values of a task's own: nobody else sees them, they outlive waits,
- * and their destructors run when the task ends. */
+/* local.c - values of a task: no other task sees them, they outlive waits, and
+ * their destructors run when the task ends. */
 #include "wills.h"
 #include "../ward.h"
 
 #include <errno.h>
 
-/* --- whose value it is -------------------------------------------------- */
+/* --- ownership of values ------------------------------------------------ */
 
 static void hold_one_value(void *argument)
 {
@@ -143,7 +143,7 @@ static void see_all_rounds(void *argument)
 	struct will *w = argument;
 
 	run_here(find_nothing_and_set, w);
-	/* The task has ended by the time another has on that worker. */
+	/* That task has ended when another one has run on its worker. */
 	run_here(find_nothing_and_set, w);
 	EXPECT(atomic_load(&w->ended) >= SENNIT_LOCAL_ROUNDS);
 	EXPECT(atomic_load(&w->ended) <= 2 * SENNIT_LOCAL_ROUNDS);
@@ -270,7 +270,7 @@ static void a_key_made_anew_shows_and_ends_no_old_value(void **state)
 
 	(void)state;
 	in_each_place(replace_the_key, &w);
-	/* The task has ended by the time another has on its worker. */
+	/* That task has ended when another one has run on its worker. */
 	w.key = must_create(NULL);
 	in_a_task(take_back_and_look, &w);
 	sennit_local_key_delete(w.key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_groups.c - local values and names of members that run on the stack of
- * who waits for them: each has its own, and finds its own again. */
+ * their waiting opener: each task has its own, and the opener's are intact
+ * afterwards. */
 #include "wills.h"
 
 static int set_and_name(void *argument)
@@ -43,7 +44,7 @@ static void open_without(void *argument)
 	EXPECT(atomic_load(&w->ended) == 10);
 }
 
-/* In a task, and on the bound thread's own stack. */
+/* Run it in a task, and on the bound thread's own stack. */
 static void in_both(sennit_task_fn *open)
 {
 	struct will w = { .ended = 0 };

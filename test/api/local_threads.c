@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local_threads.c - local values of threads, bound and unbound, and in the
- * child of a fork; what is misuse of keys. */
+ * child of a fork; misuse of keys. */
 #include "../child.h"
 #include "wills.h"
 
@@ -133,7 +133,7 @@ static void set_and_let_go(void *argument)
 	sennit_yield();
 }
 
-/* Another thread has the only stack, so this one has its own alone. */
+/* Another thread has the only stack, so this one has only its own. */
 static void run_a_task_on_own_stack(void *argument)
 {
 	struct guest *g = argument;
@@ -182,7 +182,8 @@ static void fork_in_a_task(void *argument)
 	struct will *w = argument;
 
 	must_set(w->key, w);
-	/* The forking thread's own: a worker's has none. */
+	/* A value of the forking thread's own stack. A worker's stack has
+	 * none. */
 	EXPECT(fork_and_get(w->key, w->other.index_ ? NULL : &w->go) == 0);
 }
 

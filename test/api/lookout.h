@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lookout.h - who waits for an object, and what the report says it is. */
+/* lookout.h - which fibers and threads wait for an object, and what kind of
+ * object it is, according to the report. */
 #ifndef SN_TEST_LOOKOUT_H
 #define SN_TEST_LOOKOUT_H
 
@@ -21,8 +22,8 @@ static inline void look_out(void *context, const sennit_report_entry *e)
 	l->kind = e->waits_for;
 }
 
-/* How many fibers and bound threads wait for the object. Whoever locks it after
- * this has seen them finds them in its queue. */
+/* The number of fibers and bound threads that wait for the object. A caller
+ * that locks the object afterwards finds them in its queue. */
 static inline unsigned waiting_for(sennit_scheduler *s, const void *object)
 {
 	struct lookout l = { .object = object };
@@ -31,7 +32,7 @@ static inline unsigned waiting_for(sennit_scheduler *s, const void *object)
 	return l.count;
 }
 
-/* What the report says the object is, when somebody waits for it. */
+/* The kind of the object in the report. There must be a waiter. */
 static inline uint32_t said_to_be(sennit_scheduler *s, const void *object)
 {
 	struct lookout l = { .object = object };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop.c - what a worker does next: ready fibers first, few stacks, no CPU when
- * there is nothing to do. */
+/* loop.c - what a worker runs next: ready fibers first, few stacks, and no CPU
+ * time when there is nothing to do. */
 #include "with_workers.h"
 
 #include <time.h>
@@ -75,7 +75,8 @@ static void a_task_that_never_blocks_needs_no_stack(void **state)
 
 	for (i = 0; i < 10000; i++)
 		must_schedule(count_one, &ran);
-	/* 610,000 yields without workers: none of them to other processes. */
+	/* Without workers this makes 610,000 yields; none of them may go to
+	 * other processes. */
 	while (atomic_load(&ran) < 10000)
 		sennit_yield();
 	assert_true(stats_of(w->s).stacks <= 2 * (w->threads + 1));
@@ -118,7 +119,7 @@ static void stacks_are_used_again(void **state)
 
 	for (i = 0; i < 100; i++)
 		block_many(10);
-	/* At worst each worker had all ten blocked once. */
+	/* In the worst case each worker had all ten blocked once. */
 	assert_true(stats_of(w->s).stacks <= 12 * (w->threads + 1));
 }
 
@@ -188,8 +189,8 @@ static uint64_t cpu_used(void)
 	return (uint64_t)t.tv_sec * SENNIT_SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* All have parked after their last work, so none has a reason to run. The
- * bound is half of one CPU; a worker that spins uses a whole one. */
+/* All workers have parked after their last work, so none has a reason to run.
+ * The bound is half of one CPU; a worker that spins uses a whole one. */
 static void an_idle_scheduler_uses_no_cpu(void **state)
 {
 	const struct timespec nap = { .tv_nsec = 100 * 1000 * 1000 };

@@ -65,7 +65,7 @@ static void gather(struct crowd *c, unsigned count, sennit_task_fn *run)
 		must_schedule(run, c);
 }
 
-/* When as many wait as can, no more are started. */
+/* Once the maximum number of tasks waits, no more are started. */
 static void open_when_full(void *argument)
 {
 	struct crowd *c = argument;
@@ -110,7 +110,8 @@ static void all_that_block_end_with_few_stacks(void **state)
 	sleep_with_few_stacks(*state, LIMIT, MANY / 5);
 }
 
-/* A worker's own stack is all there is: who blocks, blocks its thread. */
+/* Each worker has only its own stack, so a task that blocks blocks its
+ * thread. */
 static void one_stack_for_each_worker_is_enough(void **state)
 {
 	const struct world *w = *state;
@@ -118,11 +119,11 @@ static void one_stack_for_each_worker_is_enough(void **state)
 	sleep_with_few_stacks(w, w->threads + 1, MANY / 500);
 }
 
-/* --- waiting for what has not started ----------------------------------- */
+/* --- waiting for tasks that have not started ---------------------------- */
 
 enum { DEPTH = 64 };
 
-/* Link i begins link i + 1, then waits until that has ended. */
+/* Link i starts link i + 1, then waits until that link has ended. */
 struct chain {
 	sennit_event ended[DEPTH + 1];
 	uint32_t     depth;
@@ -155,7 +156,7 @@ static void begin_chain(uint32_t depth)
 	must_schedule(link_up, chain.ended);
 }
 
-/* Each worker keeps a stack, but for the one that runs the last link. */
+/* Each worker keeps a stack, except the one that runs the last link. */
 static void waits_as_deep_as_the_limit_end(void **state)
 {
 	const struct world *w = *state;
@@ -168,7 +169,7 @@ static void waits_as_deep_as_the_limit_end(void **state)
 	end_limited(s);
 }
 
-/* What the report says of *s. */
+/* Write the report of *s to text. */
 static void read_report(sennit_scheduler *s, char *text, size_t size)
 {
 	FILE  *f = tmpfile();
@@ -181,9 +182,9 @@ static void read_report(sennit_scheduler *s, char *text, size_t size)
 	fclose(f);
 }
 
-/* Neither more nor less than the limit's links have begun, the last of which
- * waits for what cannot start; and the report says why. Then the waits are
- * ended from here. */
+/* Exactly as many links as the limit have begun. The last one waits for a task
+ * that cannot start, and the report gives the reason. Then end the waits from
+ * here. */
 static void look_and_cut(void *argument)
 {
 	sennit_scheduler *s = argument;
@@ -192,7 +193,8 @@ static void look_and_cut(void *argument)
 	unsigned          i;
 
 	EXPECT_SOON((read_report(s, text, sizeof(text)), strstr(text, said)));
-	/* That one may have seen the fibers before the last stack was taken. */
+	/* The previous report may have read the fibers before the last stack
+	 * was taken. */
 	read_report(s, text, sizeof(text));
 	EXPECT(strstr(text, "link_up") || strstr(text, "waits for event"));
 	EXPECT(atomic_load(&chain.started) < DEPTH);
@@ -219,8 +221,8 @@ struct node {
 	unsigned leaves;
 };
 
-/* Members run as calls of the worker that waits, which needs no stack; those
- * that another has stolen may. */
+/* The waiting worker runs members as calls, which need no stack. Members that
+ * another worker has stolen may need one. */
 static int count_leaves(void *argument)
 {
 	struct node *n = argument;
@@ -262,7 +264,7 @@ enum { ERRANDS = LOAD(2000) };
 
 struct guest {
 	sennit_scheduler *s;
-	sennit_event     *done; /* of both, in turn */
+	sennit_event     *done; /* for both threads, in turn */
 };
 
 static void sleep_and_tell(void *left)
@@ -271,7 +273,7 @@ static void sleep_and_tell(void *left)
 	sennit_wait_group_done(left);
 }
 
-/* Tasks that stay on this thread, with the other one at it as well. */
+/* Run same-thread tasks on this thread while the other thread does the same. */
 static void run_own_errands(void)
 {
 	sennit_wait_group left;
@@ -294,7 +296,8 @@ static void *visit(void *argument)
 	return NULL;
 }
 
-/* Whoever is done waits for the other, and leaves it all stacks but one. */
+/* The first thread that finishes waits for the other, and leaves it all stacks
+ * except one. */
 static void bound_threads_share_the_limit(void **state)
 {
 	const struct world *w = *state;

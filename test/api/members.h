@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* members.h - opening a group and spawning its members, which must succeed. */
+/* members.h - opens a group and spawns members; both must succeed. */
 #ifndef SN_TEST_MEMBERS_H
 #define SN_TEST_MEMBERS_H
 

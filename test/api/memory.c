@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - all memory comes from the allocator given and goes back to it,
- * also when it fails at any moment. */
+/* memory.c - all memory comes from the given allocator and goes back to it,
+ * even if any allocation fails. */
 #include "with_workers.h"
 #include "../ward.h"
 
@@ -86,8 +86,8 @@ static unsigned schedule_some(struct load *l)
 	return accepted;
 }
 
-/* Create, bind, schedule, end, with the k-th allocation failing. Whether it
- * came to that. */
+/* Create, bind, schedule, end, with the k-th allocation failing. Returns
+ * whether there was a k-th allocation. */
 static bool survive_failure_of(unsigned k, uint32_t workers)
 {
 	struct ward       w = { .failing = k };
@@ -125,8 +125,8 @@ static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
 
 /* --- many tasks by one call --------------------------------------------- */
 
-/* More than any queue has room for at first; in a torture build blocks come by
- * threes. */
+/* More than the initial capacity of any queue. In a torture build blocks come
+ * in threes. */
 enum { BATCH = TORTURED(60, 300), MOST_CALLS = TORTURED(100, 60) };
 
 struct attempt {
@@ -156,7 +156,7 @@ static void schedule_batch(void *argument)
 	atomic_store(&a->ward.failing, 0);
 }
 
-/* Whether the batch got what it wanted. */
+/* Whether the batch got all the memory it needed. */
 static bool batch_survives(const struct world *world, unsigned k,
 			   void (*place)(sennit_task_fn *, void *),
 			   uint32_t flags)

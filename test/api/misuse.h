@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse.h - each broken contract ends the process with one line that names the
- * call. Each is committed in a child, which dies of it.
+/* misuse.h - each misuse ends the process with one line that names the call.
+ * Each runs in a child, which aborts.
  *
- * The parent itself starts no thread, so that forking stays harmless.
+ * The parent itself starts no thread, so that forking is safe.
  */
 #ifndef SN_TEST_MISUSE_H
 #define SN_TEST_MISUSE_H
@@ -15,7 +15,8 @@
 struct offence {
 	uint32_t workers;
 	void (*commit)(const struct offence *o);
-	sennit_scheduler *s; /* for commit: started, the caller bound to it */
+	sennit_scheduler *s; /* for commit: a scheduler to which the caller is
+			      * bound */
 };
 
 _Noreturn static inline void die_of(const struct offence *o)
@@ -31,9 +32,8 @@ _Noreturn static inline void die_of(const struct offence *o)
 	_exit(0);
 }
 
-/* qemu-user adds lines of its own when its guest aborts; AddressSanitizer says
- * before that it does not know the stack, where a thread has left a fiber's by
- * exiting. */
+/* qemu-user prints lines of its own when its guest aborts. AddressSanitizer
+ * prints a warning first if a thread has left a fiber's stack by exiting. */
 static inline void drop_tools_words(char *text)
 {
 	char *words = strstr(text, "\nqemu:");

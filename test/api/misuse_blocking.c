@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_blocking.c - broken contracts of blocking calls. */
+/* misuse_blocking.c - misuse of blocking calls. */
 #include "misuse.h"
 
 static void commit_no_function(const struct offence *o)
@@ -53,7 +53,8 @@ static void a_function_that_ends_its_thread(void **state)
 	assert_misuse(state, "sennit_blocking_call", commit_end_thread);
 }
 
-/* In the grandchild, which dies of it; the child dies of that. */
+/* Runs in the grandchild, which aborts; the child then aborts because of
+ * that. */
 static void *return_twice(void *argument)
 {
 	pid_t child = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_channel.c - broken contracts of channels, selects and waits for
- * several events. */
+/* misuse_channel.c - misuse of channels, selects and waits for several
+ * events. */
 #include "misuse.h"
 
 static void task_receives(void *argument)

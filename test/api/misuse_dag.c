@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_dag.c - broken contracts of DAGs. */
+/* misuse_dag.c - misuse of DAGs. */
 #include "misuse.h"
 
 #include <errno.h>

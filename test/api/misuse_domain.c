@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_domain.c - broken contracts of domains. */
+/* misuse_domain.c - misuse of domains. */
 #include "misuse.h"
 
 static void wait_for_ever(void *argument)

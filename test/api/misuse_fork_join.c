@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_fork_join.c - the misuses that SENNIT_RUN finds. */
+/* misuse_fork_join.c - misuse that SENNIT_RUN detects. */
 #include "misuse.h"
 
 #include "sennit/fork_join.h"

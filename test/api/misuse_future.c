@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_future.c - broken contracts of futures. */
+/* misuse_future.c - misuse of futures. */
 #include "misuse.h"
 
 #include <errno.h>

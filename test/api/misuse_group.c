@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_group.c - broken contracts of groups. */
+/* misuse_group.c - misuse of groups. */
 #include "members.h"
 #include "misuse.h"
 

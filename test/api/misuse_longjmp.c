@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* misuse_longjmp.c - longjmp() out of a task, to its thread's own stack or to
  * another task's; and what is no misuse: jumps within a task, and waits on a
- * stack of the program's own.
+ * stack that the program made.
  *
- * ThreadSanitizer looks for the jump's target among the fiber's own, and dies.
+ * ThreadSanitizer looks for the jump's target among the fiber's own targets,
+ * and crashes.
  */
 #include "misuse.h"
 
@@ -51,7 +52,7 @@ static void leaving_a_task_for_the_thread_that_waits(void **state)
 	assert_misuse(state, "longjmp", commit_jump_and_wait);
 }
 
-/* --- to another task's -------------------------------------------------- */
+/* --- to another task's stack -------------------------------------------- */
 
 static void wait_after_jump(void *unused)
 {
@@ -82,7 +83,7 @@ static void wait_to_be_entered(void *again)
 	sennit_sleep(100 * SENNIT_SECOND);
 }
 
-/* again: the task waits once more; else it ends. */
+/* again: the task waits once more; otherwise it ends. */
 static void enter_a_task(bool again)
 {
 	sennit_scheduler *s = sennit_current();
@@ -106,7 +107,7 @@ static void commit_enter_a_task_that_ends(const struct offence *o)
 
 static void leaving_the_thread_for_a_task_does_not_hang(void **state)
 {
-#if defined(SN_ASAN) /* which ends such a jump itself */
+#if defined(SN_ASAN) /* ASan reports such a jump itself */
 	skip();
 #endif
 	assert_misuse(state, "longjmp", commit_enter_a_task_that_waits);
@@ -149,7 +150,7 @@ static void wait_on_an_own_stack(void *memory)
 	swapcontext(&outer, &inner);
 }
 
-/* AddressSanitizer would have to be told. */
+/* AddressSanitizer would have to be informed of the switch. */
 static void a_task_may_wait_on_a_stack_of_its_own(void **state)
 {
 	void *memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_parallel.c - broken contracts of the parallel loops. */
+/* misuse_parallel.c - misuse of the parallel loops. */
 #include "misuse.h"
 
 static int do_nothing(void *context, size_t begin, size_t end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_pool.c - broken contracts of pools. */
+/* misuse_pool.c - misuse of pools. */
 #include "misuse.h"
 
 struct place {
@@ -8,7 +8,7 @@ struct place {
 
 static sennit_pool pool, other;
 
-/* Items for `count`, or unbounded; one borrowed. */
+/* A pool of `count` items, or unbounded, with one item borrowed. */
 static struct place *borrow_from(sennit_pool *p, size_t count, uint32_t policy)
 {
 	const sennit_pool_config c = { .item_size = sizeof(struct place),
@@ -43,7 +43,7 @@ static void count_destroyed(void *context, void *item)
 	(void)context;
 	(void)item;
 	if (++destroyed == 2)
-		_exit(5); /* too late to notice */
+		_exit(5); /* it is too late to detect it */
 }
 
 static void commit_return_twice_with_hook(const struct offence *o)
@@ -96,7 +96,7 @@ static void commit_return_never_lent(const struct offence *o)
 	char *item = (char *)borrow_from(&pool, 4, SENNIT_POOL_PRESERVE);
 
 	(void)o;
-	sennit_pool_return(&pool, item + 32); /* the next one */
+	sennit_pool_return(&pool, item + 32); /* the next item */
 }
 
 static void an_item_returned_that_was_never_lent(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_primitives.c - broken contracts of mutex, event, cond, wait group. */
+/* misuse_primitives.c - misuse of mutex, event, cond, wait group. */
 #include "misuse.h"
 
 /* --- wait groups -------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void lock_and_leave(void *mutex)
 	sennit_mutex_lock(mutex);
 }
 
-/* Both run on the stack that starts while the caller sleeps. */
+/* Both tasks run on the stack that starts while the caller sleeps. */
 static void commit_leave_locked(const struct offence *o)
 {
 	sennit_mutex m = SENNIT_MUTEX_INIT;
@@ -178,7 +178,7 @@ static void commit_leave_locked(const struct offence *o)
 static void locking_what_a_task_left_locked_there(void **state)
 {
 	assert_misuse(state,
-		      "sennit_mutex_lock: the caller holds the mutex already",
+		      "sennit_mutex_lock: the caller already holds the mutex",
 		      commit_leave_locked);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_scheduler.c - broken contracts of binding, scheduling, fibers, ending.
+/* misuse_scheduler.c - misuse of binding, scheduling, fibers, ending.
  */
 #include "misuse.h"
 
@@ -277,7 +277,7 @@ static void memory_that_is_not_aligned(void **state)
 	assert_misuse(state, "sennit_config.allocator", commit_memory_askew);
 }
 
-/* Without workers only, where that is the point. */
+/* Only without workers, for tests of that case. */
 #define WITHOUT_COUNT(f) CASE_(f, "_w0", open_count, close_count, 0)
 
 /* --- references, NULL --------------------------------------------------- */
@@ -285,7 +285,7 @@ static void memory_that_is_not_aligned(void **state)
 static void commit_release_twice(const struct offence *o)
 {
 	sennit_scheduler_release(o->s);
-	sennit_scheduler_release(o->s); /* the binding's */
+	sennit_scheduler_release(o->s); /* the binding's reference */
 	sennit_sleep(100 * SENNIT_SECOND);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_sync.c - broken contracts of rwlock, semaphore, barrier, once. */
+/* misuse_sync.c - misuse of rwlock, semaphore, barrier, once. */
 #include "misuse.h"
 
 #include "crowd.h"
@@ -151,7 +151,7 @@ static void locking_what_one_writes_on_an_unbound_thread(void **state)
 	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice_unbound);
 }
 
-/* Handed over, not taken. */
+/* Gets the lock by hand-over. */
 static void lock_when_it_comes(void *argument)
 {
 	(void)argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_ticket.c - broken contracts of tickets and their queues. */
+/* misuse_ticket.c - misuse of tickets and their queues. */
 #include "misuse.h"
 
 static sennit_ticket_queue queue;
@@ -137,7 +137,7 @@ static void destroying_a_queue_with_a_ticket_that_is_not_done(void **state)
 
 /* --- taken twice -------------------------------------------------------- */
 
-/* Which one of the three is taken again. */
+/* Which of the three tickets is taken again. */
 static void take_again(unsigned again)
 {
 	sennit_ticket_queue q = SENNIT_TICKET_QUEUE_INIT;
@@ -176,7 +176,8 @@ static void a_ticket_taken_twice(void **state)
 		      commit_take_the_last_again);
 }
 
-/* It stands between others: noticed when one beside it is done. */
+/* It stands between others, so the misuse is detected when a neighbour is
+ * done. */
 static void a_ticket_taken_twice_between_others(void **state)
 {
 	assert_misuse(state, "sennit_ticket_done",

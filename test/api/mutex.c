@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.c - one holder at a time, whoever it is; deadlines; no starvation. */
+/* mutex.c - mutual exclusion for fibers and threads; deadlines; no
+ * starvation. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static void waiting_for_a_held_one_times_out(void **state)
 	in_a_thread(find_it_held, &m);
 	sennit_mutex_unlock(&m);
 	in_each_place(lock_and_unlock, &m);
-	sennit_mutex_destroy(&m); /* would be misuse with a waiter */
+	sennit_mutex_destroy(&m); /* fails if there is a waiter */
 }
 
 /* --- exclusion ---------------------------------------------------------- */
@@ -68,7 +69,7 @@ static void waiting_for_a_held_one_times_out(void **state)
 struct ledger {
 	sennit_mutex      lock;
 	sennit_wait_group done;
-	unsigned          rounds; /* for each */
+	unsigned          rounds; /* per task */
 	unsigned          sum;    /* under lock */
 	unsigned          inside; /* under lock */
 	atomic_uint       missed;
@@ -166,7 +167,7 @@ static void hold_while_sleeping(void *argument)
 	sennit_wait_group_done(&l->done);
 }
 
-/* Symptom: with one worker, a lock held across a wait blocks the worker. */
+/* Symptom: with one worker, a lock held across a wait blocked the worker. */
 static void it_may_be_held_across_a_wait(void **state)
 {
 	struct ledger l = { .rounds = 0 };
@@ -180,7 +181,7 @@ static void it_may_be_held_across_a_wait(void **state)
 	assert_int_equal(l.sum, 50);
 }
 
-/* --- nobody starves ----------------------------------------------------- */
+/* --- no starvation ------------------------------------------------------ */
 
 struct greed {
 	sennit_mutex      lock;
@@ -244,16 +245,16 @@ static void an_unbound_thread_gets_it_from_greedy_fibers(void **state)
 	sennit_wait_group_wait(&g.done);
 }
 
-/* --- nobody starves, though the holder never waits ---------------------- */
+/* --- no starvation by a holder that never waits ------------------------- */
 
-/* A hog locks and unlocks until the guest, on another worker, has been served.
- * Others may wait before the guest and after it. */
+/* A hog locks and unlocks until the guest, on another worker, has had the lock.
+ * Other waiters may come before and after the guest. */
 struct hog {
 	sennit_mutex      lock;
 	sennit_wait_group done;
-	unsigned          neighbours; /* of the hog's worker */
+	unsigned          neighbours; /* waiters on the hog's worker */
 	atomic_uint       present;
-	atomic_uint       queued; /* about to lock */
+	atomic_uint       queued; /* waiters about to lock */
 	atomic_bool       full;   /* the neighbours wait */
 	atomic_bool       served;
 	atomic_uint       turns;
@@ -277,8 +278,8 @@ static void await_the_other(struct hog *h)
 		sched_yield();
 }
 
-/* While the lock is held the neighbours run and queue up; then never again
- * until the guest has been served. */
+/* While the hog holds the lock, the neighbours run and wait for it. They do not
+ * run again until the guest has had the lock. */
 static void be_a_hog(void *argument)
 {
 	struct hog *h = argument;
@@ -343,8 +344,8 @@ static void a_fiber_that_never_waits_lets_others_have_it(void **state)
 	serve_a_guest(0, false);
 }
 
-/* Symptom: those of the hog's own worker, who cannot run, are woken, and those
- * behind them wait for ever. */
+/* Symptom: waiters of the hog's own worker, which cannot run, were woken, and
+ * those behind them waited for ever. */
 static void waiters_of_its_own_worker_keep_nobody_out(void **state)
 {
 	(void)state;
@@ -360,7 +361,7 @@ static void an_unbound_thread_gets_it_from_a_hog(void **state)
 	serve_a_guest(8, true);
 }
 
-/* --- who gives up leaves no trace --------------------------------------- */
+/* --- a waiter that gives up --------------------------------------------- */
 
 struct impatience {
 	struct hog        hog;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex_fairness.c - nobody is passed over for ever, and a free mutex does not
- * wait for a fiber whose worker is busy. Counts grants, not time. */
+/* mutex_fairness.c - no waiter is passed over for ever, and a free mutex does
+ * not wait for a fiber whose worker is busy. Counts grants, not time. */
 #include "with_workers.h"
 
 #include "api/mutex_queue.h"
 
 #include <errno.h>
 
-/* As mutex.h states it, for one that finds `before` waiting. */
+/* The bound in mutex.h for a caller that finds `before` waiters. */
 #define GRANTS_TO_OTHERS(before) (4096u * ((before) + 1))
 
-/* How many wait for *m: forces an order without a guess how long that takes. */
+/* The number of waiters of *m. Lets a test force an order without timing. */
 static unsigned waiters_of(sennit_mutex *m)
 {
 	uint32_t     word = sn_wait_queue_lock(&m->state_);
@@ -26,7 +26,7 @@ static unsigned waiters_of(sennit_mutex *m)
 	return count;
 }
 
-/* --- who waits is served ------------------------------------------------ */
+/* --- each waiter is served ---------------------------------------------- */
 
 enum { CROWD = 64, TURNS = 20 };
 
@@ -34,14 +34,16 @@ struct crowd {
 	sennit_mutex      lock;
 	sennit_wait_group done;
 	unsigned          members;
-	unsigned          short_turns; /* before each that is held in a wait;
-					* 0: none is */
+	unsigned          short_turns; /* short turns before each turn that is
+				        * held across a wait; 0: no such turn */
 	unsigned          most;        /* grants after which all give up */
 	atomic_uint       next;
 	atomic_uint       grants;  /* written under lock */
-	unsigned          longest; /* under lock: grants to others in a wait */
+	unsigned          longest; /* under lock: most grants to others during
+				    * one wait */
 	unsigned          turns[CROWD + 8]; /* under lock */
-	unsigned          served; /* under lock: who have had all turns */
+	unsigned          served; /* under lock: number of tasks that have had
+				   * all turns */
 	atomic_bool       over;
 };
 
@@ -101,9 +103,9 @@ static void serve(struct crowd *c, unsigned fibers, unsigned threads)
 	sennit_mutex_destroy(&c->lock);
 }
 
-/* Symptom: five short turns and one held across a yield, and the third fiber
- * never gets the lock. On one thread no wait is interrupted, so the grants to
- * others in each can be counted. */
+/* Symptom: with five short turns and one turn held across a yield, the third
+ * fiber never got the lock. On one thread no wait is interrupted, so the grants
+ * to others can be counted. */
 static void a_hold_across_a_wait_starves_nobody(void **state)
 {
 	const unsigned counts[] = { 3, CROWD };
@@ -121,9 +123,9 @@ static void a_hold_across_a_wait_starves_nobody(void **state)
 	}
 }
 
-/* Symptom: of 64 fibers of two workers that want nothing else, most get nothing
- * for seconds. (With one worker the first would never wait, and the others not
- * begin.) */
+/* Symptom: most of 64 fibers on two workers that used nothing else got nothing
+ * for seconds. (With one worker the first fiber would never wait, and the
+ * others would not begin.) */
 static void fibers_that_want_nothing_else_all_get_it(void **state)
 {
 	struct crowd c = { .most = UINT32_MAX / 2 };
@@ -146,7 +148,7 @@ struct hog {
 	sennit_mutex      lock;
 	sennit_wait_group done;
 	unsigned          neighbours;
-	atomic_uint       queued; /* about to lock */
+	atomic_uint       queued; /* waiters about to lock */
 	atomic_uint       served;
 };
 
@@ -182,8 +184,8 @@ static void be_a_hog(void *argument)
 	sennit_wait_group_done(&h->done);
 }
 
-/* Symptom: a fiber that locks and unlocks and never waits keeps the lock from
- * those of its own worker for ever. */
+/* Symptom: a fiber that locks and unlocks without waiting kept the lock from
+ * the fibers of its own worker for ever. */
 static void a_hog_lets_those_of_its_own_worker_have_it(void **state)
 {
 	const unsigned counts[] = { 1, 2, 100 };
@@ -205,9 +207,9 @@ static void a_hog_lets_those_of_its_own_worker_have_it(void **state)
 struct jam {
 	sennit_mutex      lock;
 	sennit_wait_group done;
-	atomic_bool       busy;   /* the first one's worker */
-	atomic_bool       served; /* the second */
-	bool              tired;  /* the second has stopped polling first */
+	atomic_bool       busy;   /* the first waiter's worker */
+	atomic_bool       served; /* the second waiter */
+	bool              tired;  /* the second waiter stops polling first */
 };
 
 static void be_busy_until_served(void *argument)
@@ -248,7 +250,7 @@ static void *be_second_as_thread(void *argument)
 	return NULL;
 }
 
-/* Lock, and have the first waiter wait, with its worker busy. */
+/* Lock, and let the first waiter wait while its worker is busy. */
 static void begin_jam(struct jam *j)
 {
 	sennit_wait_group_init(&j->done, 2);
@@ -273,9 +275,9 @@ static void end_jam(struct jam *j)
 	sennit_mutex_destroy(&j->lock);
 }
 
-/* Symptom: the first is woken for a free lock and cannot run; the second, whose
- * worker idles, sleeps until the first one's worker has time: for ever, if that
- * waits for the second. */
+/* Symptom: the first waiter was woken for a free lock and could not run. The
+ * second waiter, whose worker was idle, slept until the first one's worker had
+ * time: for ever, if that worker waited for the second one. */
 static void a_free_lock_does_not_wait_for_a_busy_worker(void **state)
 {
 	unsigned tired;
@@ -308,7 +310,7 @@ static void a_thread_does_not_wait_for_a_busy_worker(void **state)
 	}
 }
 
-/* So often that it is handed to the first, which cannot come. */
+/* Repeat until the lock is handed to the first waiter, which cannot come. */
 static void a_lock_handed_to_a_busy_worker_is_taken_back(void **state)
 {
 	struct jam j = { .busy = false };
@@ -330,8 +332,8 @@ static void a_lock_handed_to_a_busy_worker_is_taken_back(void **state)
 
 struct detour {
 	struct jam  first; /* its worker is busy for a while */
-	atomic_bool freed; /* that worker */
-	atomic_bool busy;  /* the second's */
+	atomic_bool freed; /* the first worker */
+	atomic_bool busy;  /* the second waiter's worker */
 };
 
 static void be_busy_until_freed(void *argument)
@@ -371,7 +373,7 @@ static void be_next(void *argument)
 	sennit_wait_group_done(&d->first.done);
 }
 
-/* Unlock: the lock is handed to the first that has not been late. */
+/* Unlock with a hand-over, to the first waiter that was not late. */
 static void hand_over(sennit_mutex *m)
 {
 	uint32_t word = sn_wait_queue_lock(&m->state_);
@@ -381,10 +383,10 @@ static void hand_over(sennit_mutex *m)
 	assert_true(a_load_rlx(&m->state_) & HANDED);
 }
 
-/* Symptom: the first lets a hand-over lie, as its worker is busy, and the next
- * goes to the second, whose worker is busy as well. Then the first one's is
- * free, and the first sleeps until the second's is: for ever, if that waits for
- * the first. */
+/* Symptom: the first waiter missed a hand-over because its worker was busy. The
+ * next hand-over went to the second waiter, whose worker was busy, too. When
+ * the first one's worker became free, the first waiter slept until the second
+ * one's worker was: for ever, if that worker waited for the first one. */
 static void who_was_late_takes_back_what_went_past_it(void **state)
 {
 	struct detour d = { .freed = false };
@@ -398,7 +400,7 @@ static void who_was_late_takes_back_what_went_past_it(void **state)
 	assert_soon(atomic_load(&d.busy));
 	assert_int_equal(waiters_of(&d.first.lock), 2);
 	hand_over(&d.first.lock);
-	sennit_mutex_lock(&d.first.lock); /* back from the first */
+	sennit_mutex_lock(&d.first.lock); /* taken back from the first waiter */
 	hand_over(&d.first.lock);
 	atomic_store(&d.freed, true);
 	while (!atomic_load(&d.first.served))
@@ -409,7 +411,7 @@ static void who_was_late_takes_back_what_went_past_it(void **state)
 
 /* --- a lock that is held for long ---------------------------------------- */
 
-/* One waiter sleeps so often again: after each look. */
+/* Maximum sleeps of one waiter, each followed by a look. */
 #define LOOKS TORTURED(7, 6)
 
 static void have_it_once(void *argument)
@@ -421,7 +423,8 @@ static void have_it_once(void *argument)
 	sennit_wait_group_done(&j->done);
 }
 
-/* The bound holds at any time; half a second is for those who break it. */
+/* The bound holds at any time. Half a second is enough to detect a
+ * violation. */
 static uint64_t count_looks(struct world *w)
 {
 	uint64_t before = stats_of(w->s).blocks;
@@ -430,8 +433,8 @@ static uint64_t count_looks(struct world *w)
 	return stats_of(w->s).blocks - before;
 }
 
-/* Symptom: a waiter behind one of another worker looks at a lock that somebody
- * holds for minutes every 16 ms, for as long. */
+/* Symptom: a waiter behind one of another worker polled a lock every 16 ms for
+ * as long as it was held, even for minutes. */
 static void a_waiter_does_not_look_for_ever(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - what tasks are called, in reports and in messages of misuse. */
+/* names.c - names of tasks, in reports and in messages of misuse. */
 #include "misuse.h"
 #include "printed.h"
 
@@ -24,7 +24,7 @@ static void note_name(void *context, const sennit_report_entry *e)
 		 e->name ? e->name : "nameless");
 }
 
-/* Whether the one fiber that runs the function is called so. */
+/* Whether the one fiber that runs the function has this name. */
 static bool is_called(sennit_scheduler *s, sennit_task_fn *task,
 		      const char *name)
 {
@@ -91,7 +91,7 @@ static void only_so_many_functions_have_names(void **state)
 	while (named <= SENNIT_TASK_NAMES &&
 	       !sennit_task_set_name(invented(named), "invented"))
 		named++;
-	/* Some have been named by the cases before. */
+	/* Earlier test cases have named some functions. */
 	assert_in_range(named, SENNIT_TASK_NAMES - 10, SENNIT_TASK_NAMES);
 	assert_int_equal(sennit_task_set_name(invented(named), "one more"),
 			 -ENOSPC);
@@ -123,7 +123,7 @@ static void a_task_names_itself(void **state)
 	sennit_wait_group_init(&t.done, 1);
 	must_schedule(name_oneself_and_stay, &t);
 	assert_soon(is_called(w->s, name_oneself_and_stay, "client 42"));
-	memset(name, '-', sizeof(name)); /* it was copied */
+	memset(name, '-', sizeof(name)); /* the name was copied */
 	assert_true(is_called(w->s, name_oneself_and_stay, "client 42"));
 	sennit_event_set(&t.go);
 	sennit_wait_group_wait(&t.done);
@@ -155,7 +155,7 @@ static void take_name_away(void *argument)
 	sennit_fiber_set_name("somebody");
 	sennit_fiber_set_name("");
 	EXPECT(is_called(t->s, run_errand, "nameless"));
-	/* And leave with one: see below. */
+	/* The task ends with a name: see below. */
 	sennit_fiber_set_name("left behind");
 }
 
@@ -225,7 +225,7 @@ static void a_printed_report_names_the_task(void **state)
 	sennit_wait_group_wait(&t.done);
 }
 
-/* Each ends its line and begins one that looks like another fiber's. */
+/* Each name ends its line and begins one that looks like another fiber's. */
 #define FORGED "x\nnobody worker 7: \x1b[2J"
 #define SHOWN  "x\\nnobody worker 7: \\x1b[2J"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* next_create.h - the pthread_create that a test's own stands before. */
+/* next_create.h - finds the pthread_create that a test's own one replaces. */
 #ifndef TEST_NEXT_CREATE_H
 #define TEST_NEXT_CREATE_H
 
@@ -10,8 +10,8 @@
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *),
 		      void *);
 
-/* clang's sanitizers put theirs into the executable, under this name; gcc's
- * come as a shared library, where the next definition is found. */
+/* clang's sanitizers put theirs into the executable under this name. gcc's are
+ * in a shared library, as the next definition. */
 #if defined(__clang__) && (defined(SN_ASAN) || defined(SN_TSAN))
 create_fn __interceptor_pthread_create;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.c - one runs it, all see what it did; failing passes the turn on. */
+/* once.c - one caller runs it, all see its effects, and a failure passes the
+ * turn on. */
 #include "crowd.h"
 #include "lookout.h"
 
@@ -75,8 +76,8 @@ struct setting_up {
 	sennit_once  once;
 	sennit_event go_on;
 	atomic_bool  begun;
-	unsigned     runs;  /* who runs it */
-	unsigned     fails; /* fixed: how many runs fail */
+	unsigned     runs;  /* runs so far */
+	unsigned     fails; /* fixed: number of runs that fail */
 	atomic_uint  failed, done;
 };
 
@@ -127,7 +128,7 @@ static int set_up_at_last(void *argument)
 
 	sennit_event_wait(&u->go_on);
 	sennit_yield();
-	EXPECT(u->runs == run); /* nobody else runs it meanwhile */
+	EXPECT(u->runs == run); /* no other caller runs it meanwhile */
 	return run <= u->fails ? -EAGAIN : 0;
 }
 
@@ -180,7 +181,7 @@ static void all_may_fail(void **state)
 	assert_int_equal(u.runs, 17);
 	assert_int_equal(atomic_load(&u.failed), 17);
 	assert_false(sennit_once_is_done(&u.once));
-	sennit_once_destroy(&u.once); /* would be misuse while it runs */
+	sennit_once_destroy(&u.once); /* fails while it runs */
 }
 
 /* --- deadlines ---------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_overflow.c - a task that runs off its stack is named before the process
- * ends; other faults, and other handlers, are as they were. Each fault is in a
- * child.
+/* overflow.c - a task that overflows its stack is named before the process
+ * ends; other faults, and other handlers, are unaffected. Each fault happens in
+ * a child.
  */
 #include "../child.h"
 #include "with_workers.h"
@@ -29,8 +29,8 @@ struct plan {
 	sennit_task_fn *task;
 };
 
-/* The volatile store keeps frames apart, and the address returned keeps the
- * compiler from seeing that nobody needs them. */
+/* The volatile store keeps frames apart. The returned address keeps the
+ * compiler from removing the frames. */
 static NOINLINE unsigned dig(unsigned depth)
 {
 	volatile char frame[512];
@@ -45,8 +45,9 @@ static void run_off_the_stack(void *unused)
 	(void)!dig(1);
 }
 
-/* As a frame does that touches nothing but its far end, libc's with alloca: at
- * the end of a stack it ends below it. Compiled as such, ours would touch all.
+/* Bytes. Such a frame touches only its far end, as libc's frames with alloca
+ * do: near the end of a stack it accesses memory far below it. The test's own
+ * compiler options would make a frame touch every page.
  */
 enum { GREAT_FRAME = 60 * 1024, ROOM_LEFT = 4 * 1024 };
 
@@ -74,7 +75,7 @@ static void step_over_a_page(void *unused)
 	(void)!dig_to((uintptr_t)sn_self->home.current->low + ROOM_LEFT);
 }
 
-/* Symptom: this corrupted memory in silence. */
+/* Symptom: this corrupted memory without any message. */
 static void glob_much(void *unused)
 {
 	glob_t found;
@@ -129,7 +130,7 @@ _Noreturn static void meet_fate(const struct plan *p)
 {
 	sennit_scheduler *s = NULL;
 
-	signal(SIGSEGV, SIG_DFL); /* not the sanitizer's */
+	signal(SIGSEGV, SIG_DFL); /* instead of the sanitizer's handler */
 	if (p->prepare)
 		p->prepare();
 	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = p->workers,
@@ -169,7 +170,7 @@ static void assert_says(const struct fate *f, const char *words)
 		fail_msg("\"%s\" not in: %s", words, f->text);
 }
 
-/* As far as the program exports names. */
+/* As far as the program exports function names. */
 static void assert_names(const struct fate *f, sennit_task_fn *task)
 {
 	char name[160], words[256];
@@ -188,7 +189,7 @@ static void the_task_and_its_stack_are_named(void **state)
 	assert_killed_by(&f, SIGSEGV);
 	assert_names(&f, run_off_the_stack);
 	assert_says(&f, ", fiber ");
-	assert_says(&f, "KiB are used up; sennit_config.stack_size");
+	assert_says(&f, "KiB are used up; raise sennit_config.stack_size");
 }
 
 static void name_it(void)
@@ -235,8 +236,8 @@ static void a_great_frame_does_not_step_over_the_guard(void **state)
 	assert_names(&f, step_over_a_page);
 }
 
-/* On a bound thread libc takes more from the stack than on ours, and where it
- * gives threads more than 64 KiB (aarch64) on ours as well. */
+/* On a bound thread libc's alloca limit is higher than on ours. Where threads
+ * have stacks of more than 64 KiB (aarch64), it is higher on ours, too. */
 static void glob_fits_or_is_named(void **state)
 {
 	const struct world *w = *state;
@@ -284,7 +285,7 @@ static void silence_can_be_had(void **state)
 	assert_null(strstr(f.text, "sennit:"));
 }
 
-/* --- with a handler of the program's own --------------------------------- */
+/* --- with a handler of the program --------------------------------------- */
 
 static void exit_with_7(int number, siginfo_t *info, void *context)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.c - loops over ranges, wherever they are called: what is called,
- * what stops them, and that nothing else is held up. */
+/* parallel.c - loops over ranges, wherever they are called: which indices are
+ * processed, what stops the loop, and that nothing else is delayed. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@ static sennit_parallel_options on(const struct world *w, size_t grain)
 	return (sennit_parallel_options){ .scheduler = w->s, .grain = grain };
 }
 
-/* --- what is called ----------------------------------------------------- */
+/* --- indices ------------------------------------------------------------ */
 
 struct tally {
-	size_t      first; /* the index that seen[0] is for */
+	size_t      first; /* the index of seen[0] */
 	size_t      grain;
 	atomic_uint seen[N];
 	atomic_uint calls;
@@ -143,7 +143,7 @@ static void without_options_the_bound_scheduler_does_it(void **state)
 	assert_int_equal(atomic_load(&s.covered), N);
 }
 
-/* --- inside each other, and waiting ------------------------------------- */
+/* --- nested loops, and waits -------------------------------------------- */
 
 static int add_row(void *context, size_t begin, size_t end)
 {
@@ -232,7 +232,7 @@ struct meeting {
 	atomic_bool all_here;
 };
 
-/* Two pieces under way at once: neither ends before the other has begun. */
+/* Two pieces at the same time: neither ends before the other has begun. */
 static int meet(void *context, size_t begin, size_t end)
 {
 	struct meeting *m = context;
@@ -270,7 +270,7 @@ static void raise_flag(void *argument)
 	atomic_store(&((struct flag *)argument)->ran, true);
 }
 
-/* Done as soon as the other has run. */
+/* Ends as soon as the other has run. */
 static int until_flag(void *context, size_t begin, size_t end)
 {
 	struct flag *f = context;
@@ -322,7 +322,7 @@ static void a_loop_holds_up_no_same_thread_tasks(void **state)
 	in_a_task(loop_beside_a_task, *state);
 }
 
-/* --- what stops it ------------------------------------------------------ */
+/* --- errors and cancels ------------------------------------------------- */
 
 struct trouble {
 	atomic_uint calls;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_reduce.c - results of ranges: right, in order, the same every time
- * if so asked, and nothing left behind by errors. */
+/* parallel_reduce.c - results of ranges: correct, in order, reproducible in
+ * deterministic mode, and nothing leaked by errors. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static sennit_parallel_options on(const struct world *w, size_t grain,
 					  .flags = flags };
 }
 
-/* Call try_out with all kinds of options. */
+/* Call try_out with all combinations of options. */
 static void with_options(struct world *w,
 			 void (*try_out)(const sennit_parallel_options *o))
 {
@@ -76,8 +76,8 @@ static void each_index_is_accumulated_once(void **state)
 
 /* --- order -------------------------------------------------------------- */
 
-/* Intervals that may only be joined where they meet; padded, so that they are
- * too large for stacks. */
+/* Intervals that may only be joined at their ends. They are padded, so that
+ * they are too large for stacks. */
 struct interval {
 	size_t        begin;
 	size_t        end; /* 0: empty */
@@ -166,7 +166,7 @@ static const sennit_reduction terms = { .size = sizeof(double),
 					.accumulate = add_terms,
 					.combine = add_doubles };
 
-/* What the header says of the order, done by one thread. */
+/* The order that the header promises, computed by one thread. */
 static double sum_as_told(size_t begin, size_t end, size_t grain)
 {
 	size_t middle = begin + (end - begin) / 2 / grain * grain;
@@ -254,7 +254,7 @@ static void parts_may_wait_and_reduce(void **state)
 	in_each_place_of(nest, *state);
 }
 
-/* --- what stops it ------------------------------------------------------ */
+/* --- errors and cancels ------------------------------------------------- */
 
 static int fail_late(void *context, void *accumulator, size_t begin, size_t end)
 {
@@ -394,10 +394,10 @@ static void bad_arguments_are_refused(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-/* Memory that runs out; while it does, bodies are counted. */
+/* An allocator with limited memory that counts body calls. */
 struct purse {
 	atomic_long taken;
-	atomic_long left; /* how many more there are */
+	atomic_long left; /* number of allocations left */
 	atomic_long called;
 };
 
@@ -442,8 +442,8 @@ static void join_to(void *context, void *left, const void *right)
 		append_to(context, left, r->begin, r->end);
 }
 
-/* With room for so many things: it comes out right, or nothing was called.
- * Returns whether that was enough for all. */
+/* With memory for `room` allocations the result is correct, or no body was
+ * called. Returns whether the memory sufficed. */
 static bool reduce_with_little_memory(struct purse *p, long room,
 				      uint32_t flags)
 {

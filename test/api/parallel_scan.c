@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_scan.c - prefix sums and their like: each output right, once, in
- * place too; errors, deadlines, no memory. */
+/* parallel_scan.c - prefix sums and similar scans: each output is correct and
+ * produced once, also in place; errors, deadlines, lack of memory. */
 #include "with_workers.h"
 
 #include <errno.h>
 
 #define N 5000
 
-/* Call try_out with all kinds of options. */
+/* Call try_out with all combinations of options. */
 static void with_options(struct world *w,
 			 void (*try_out)(const sennit_parallel_options *o))
 {
@@ -27,7 +27,7 @@ static void with_options(struct world *w,
 
 /* --- strings: order matters --------------------------------------------- */
 
-/* What a piece of text does to a number: x -> factor * x + summand. */
+/* The effect of a text on a number: x -> factor * x + summand. */
 struct effect {
 	uint64_t factor;
 	uint64_t summand;
@@ -39,7 +39,7 @@ struct text {
 	uint64_t out[N];
 	bool     inclusive;
 	bool     in_place;
-	size_t   fail_at; /* SIZE_MAX: nowhere */
+	size_t   fail_at; /* SIZE_MAX: never */
 	bool     yields;
 	unsigned put_out[N];
 };
@@ -191,7 +191,7 @@ static void without_options_or_result_it_works_too(void **state)
 	free(t);
 }
 
-/* --- the same result ---------------------------------------------------- */
+/* --- reproducible results ----------------------------------------------- */
 
 static double inexact[N];
 
@@ -227,8 +227,8 @@ static const sennit_scan sums = {
 	.put_out = put_out_inexact,
 };
 
-/* 64 blocks, each starting from the sum of the blocks before it, which were
- * added up one after the other. */
+/* 64 blocks. Each starts from the sum of the blocks before it, which are added
+ * in sequence. */
 static void scan_as_told(double *out)
 {
 	size_t block = (N + 63) / 64;
@@ -267,7 +267,7 @@ static void a_deterministic_scan_is_the_same_to_the_last_bit(void **state)
 	in_each_place_of(scan_deterministically, *state);
 }
 
-/* --- what stops it ------------------------------------------------------ */
+/* --- errors and cancels ------------------------------------------------- */
 
 static void fail_somewhere(const sennit_parallel_options *o)
 {

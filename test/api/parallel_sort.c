@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_sort.c - sorted, stably, whatever the input, the size of an element
- * and the place it is called from; nothing lost when it is given up. */
+/* parallel_sort.c - sorted and stable, for every input, element size and
+ * calling place; nothing is lost when the sort is cancelled. */
 #include "../random.h"
 #include "with_workers.h"
 
 #include <errno.h>
 
-#define MOST 40000 /* more than 8 workers' chunks of 2048 */
+#define MOST 40000 /* more than the chunks of 2048 elements of 8 workers */
 
 static sennit_parallel_options on(const struct world *w, size_t grain)
 {
@@ -15,7 +15,8 @@ static sennit_parallel_options on(const struct world *w, size_t grain)
 
 /* --- what is sorted ----------------------------------------------------- */
 
-/* An element begins with its key; what fits behind that says where it was. */
+/* An element begins with its key. The rest stores its original position, as far
+ * as it fits. */
 static size_t   size_now;
 static uint64_t seed;
 
@@ -98,7 +99,7 @@ static unsigned char *make(enum shape shape, size_t n)
 	return all;
 }
 
-/* In order, equal ones as they were, each in one piece. */
+/* Sorted, equal elements in their original order, and each element intact. */
 static void expect_sorted(const unsigned char *all, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -113,8 +114,8 @@ static void expect_sorted(const unsigned char *all, size_t n)
 	}
 }
 
-/* Whether each element is there once: they are as they were before, and their
- * places 0, 1, .. n-1. */
+/* Whether each element exists exactly once: keys are as before, and positions
+ * are 0, 1, .. n-1. */
 static void expect_all_there(const unsigned char *all, size_t n)
 {
 	unsigned char *seen = calloc(n + 1, 1);
@@ -216,7 +217,7 @@ static void random_sorts_come_out_right(void **state)
 	in_a_task(sort_sometimes, *state);
 }
 
-/* --- how ---------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------ */
 
 static int by_key_waiting(const void *left, const void *right, void *context)
 {
@@ -400,11 +401,11 @@ static void bad_arguments_are_refused(void **state)
 	in_each_place_of(refuse, *state);
 }
 
-/* --- what stops it ------------------------------------------------------ */
+/* --- cancels and errors ------------------------------------------------- */
 
 struct quitter {
-	atomic_long  left; /* comparisons until it is cancelled */
-	bool         lies; /* from then on */
+	atomic_long  left; /* comparisons before the cancel */
+	bool         lies; /* the comparison is inconsistent from then on */
 	sennit_group g;
 };
 

@@ -3,9 +3,9 @@
 #include "rally.h"
 #include "with_workers.h"
 
-/* --- who ran what ------------------------------------------------------- */
+/* --- records ------------------------------------------------------------ */
 
-/* Everything that a test's tasks need to leave behind. */
+/* What a test's tasks record. */
 struct log {
 	sennit_wait_group done;
 	atomic_uint       next;
@@ -153,7 +153,7 @@ static void order_oldest_runs_its_oldest_first(void **state)
 	move_back(w, s);
 }
 
-/* --- from outside, to a worker that is busy ----------------------------- */
+/* --- from outside, to a busy worker ------------------------------------- */
 
 struct jam {
 	struct log  log;
@@ -170,7 +170,7 @@ static void hold_the_worker(void *argument)
 	sennit_wait_group_done(&j->log.done);
 }
 
-/* Ten tasks from here, which the worker then finds all at once. */
+/* Ten tasks from outside, which the worker then finds all at once. */
 static void assert_runs_oldest_first(void)
 {
 	struct jam j = { .busy = false };
@@ -272,7 +272,7 @@ static void expect_home(void *argument)
 	sennit_wait_group_done(&h->done);
 }
 
-/* Nobody may steal these, however idle the others are. */
+/* No worker may steal these, even if others are idle. */
 static void schedule_at_home(void *argument)
 {
 	struct homesick *h = argument;
@@ -386,7 +386,7 @@ static void placement_spread_reaches_every_worker(void **state)
 
 /* --- more workers than a thief visits in a round ------------------------ */
 
-/* Sockets of two cores each; the test's machine has fewer. */
+/* Nodes of two cores each. The machine that runs the test has fewer. */
 static bool fake_place(void *asked, uint32_t cpu, sennit_cpu_place *out)
 {
 	atomic_fetch_add((atomic_uint *)asked, 1);
@@ -434,7 +434,7 @@ static void so_do_many_with_neighbours(void **state)
 	assert_int_equal(atomic_load(&asked), 24);
 	expect_all_meet(SENNIT_CONFIG(.workers = 24,
 				      .affinity = SENNIT_AFFINITY_ONE_OF),
-			*state); /* as the system says */
+			*state); /* the places that the system reports */
 }
 
 static void nobody_is_asked_about_few_or_about_workers_on_no_cpu(void **state)

@@ -42,8 +42,9 @@ static void try_bounded(void *argument)
 	EXPECT(sennit_pool_borrow_until(&p, &none, 0) == -ETIMEDOUT);
 	EXPECT(sennit_pool_borrow_until(&p, &none, soon) == -ETIMEDOUT);
 	EXPECT(sennit_now() >= soon);
-	EXPECT(sennit_pool_borrow_until(&p, &none, 1) == -ETIMEDOUT); /* past */
-	EXPECT(none == &p); /* untouched */
+	EXPECT(sennit_pool_borrow_until(&p, &none, 1) == -ETIMEDOUT); /* in the
+								       * past */
+	EXPECT(none == &p); /* unchanged */
 	sennit_pool_return(&p, items[1]);
 	EXPECT(sennit_pool_borrow_until(&p, &none, 1) == 0);
 	EXPECT(none == items[1]);
@@ -78,10 +79,11 @@ static void try_unbounded(void *argument)
 	}
 	sennit_pool_destroy(&p);
 	must_init_numbers(&p, 0);
-	sennit_pool_destroy(&p); /* never used */
+	sennit_pool_destroy(&p); /* an unused pool */
 }
 
-/* Every byte of every item can be written, and lies where it should. */
+/* Every byte of every item must be writable, and every item correctly
+ * placed. */
 static void try_layout(size_t size, size_t alignment, size_t count)
 {
 	const sennit_pool_config config = { .item_size = size,

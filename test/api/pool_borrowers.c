@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_borrowers.c - many who borrow from one pool: who gets an item, and when;
- * nothing is lost, and nothing lent twice. */
+/* pool_borrowers.c - many borrowers of one pool: which gets an item, and when.
+ * No item is lost or lent twice. */
 #include "lookout.h"
 #include "with_workers.h"
 
@@ -33,7 +33,7 @@ struct library {
 	atomic_uint       out, most, refused;
 };
 
-/* The number in the item is its own borrower's alone. */
+/* Only the borrower of an item may change the number in it. */
 static void read_one(struct library *l)
 {
 	void    *item;
@@ -95,7 +95,7 @@ static void open_library(struct library *l, pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* Everything borrowed at once: the sum of what was written. */
+/* Borrow all items at once. Returns the sum of their numbers. */
 static unsigned take_stock(struct library *l)
 {
 	void    *items[ITEMS], *none;
@@ -139,8 +139,8 @@ static void no_item_gets_lost_by_deadlines(void **state)
 
 /* --- order -------------------------------------------------------------- */
 
-/* Same-thread tasks and their scheduler share a worker, so once it runs again
- * the task before it is waiting. */
+/* Same-thread tasks and the task that schedules them share a worker. So when
+ * the scheduling task runs again, the new task is waiting. */
 struct queue_up {
 	sennit_pool       pool;
 	sennit_wait_group done;
@@ -186,7 +186,7 @@ static void the_longest_waiter_is_served_first(void **state)
 	sennit_pool_destroy(&q.pool);
 }
 
-/* The symptom of a lost wake-up: two returned, one served. */
+/* Symptom of a lost wake: two items returned, one waiter served. */
 static void returns_in_a_row_serve_as_many(void **state)
 {
 	struct world   *w = *state;
@@ -229,7 +229,7 @@ static void whoever_has_an_item_may_return_it(void **state)
 	sennit_pool_destroy(&p);
 }
 
-/* The pool is gone as soon as the last loan is back. */
+/* The pool is destroyed as soon as the last loan is back. */
 static void borrow_and_destroy(void *argument)
 {
 	sennit_pool *p = argument;

@@ -7,10 +7,11 @@
 
 enum { ITEMS = 4, ALIVE = 0x11fe, DEAD = 0xdead };
 
-/* Counts; and every item knows whether it is alive. */
+/* Counts calls. Each item records whether it is alive. */
 struct factory {
 	atomic_uint constructed, destroyed, wrong;
-	atomic_uint failing; /* that many constructs fail from now on */
+	atomic_uint failing; /* the number of constructs that fail from now
+			      * on */
 	bool        waits;   /* construct sleeps */
 };
 
@@ -147,7 +148,7 @@ static void fail_once(enum sennit_pool_policy policy, size_t count)
 	for (i = 0; i < 3; i++) {
 		atomic_store(&f.failing, 1);
 		assert_int_equal(sennit_pool_borrow(&p, &item), -EIO);
-		assert_ptr_equal(item, &p); /* untouched */
+		assert_ptr_equal(item, &p); /* unchanged */
 	}
 	sennit_pool_return(&p, must_borrow(&p));
 	atomic_store(&f.failing, 1);
@@ -184,7 +185,7 @@ static void queue_up(void *argument)
 	sennit_wait_group_done(&q->done);
 }
 
-/* Those who fail hand the item on to those who wait behind them. */
+/* A borrower whose construct fails passes the item on to the next waiter. */
 static void a_failed_construct_leaves_the_item_to_the_next(void **state)
 {
 	struct world   *w = *state;
@@ -234,7 +235,8 @@ static void a_bounded_pool_without_memory_is_refused(void **state)
 
 enum { PLENTY = 1000 };
 
-/* The k-th growth fails once: that borrower is refused, the next gets one. */
+/* The k-th growth fails once. That borrower gets an error, the next one an
+ * item. */
 static void survive_failure_of(unsigned k)
 {
 	struct ward              m = { .failing = k };
@@ -265,8 +267,8 @@ static void an_unbounded_pool_survives_a_lack_of_memory(void **state)
 		survive_failure_of(k);
 }
 
-/* Many make the same pool larger at once: it stays below twice what it needs,
- * an item with its tag being less than 64 bytes. */
+/* Many borrowers grow the same pool at once. It stays below twice the memory
+ * that it needs; an item with its tag has less than 64 bytes. */
 struct rush {
 	sennit_pool       pool;
 	sennit_wait_group done;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* printed.h - what a scheduler prints about itself, as text. */
+/* printed.h - the text that a scheduler prints about itself. */
 #ifndef SN_TEST_PRINTED_H
 #define SN_TEST_PRINTED_H
 
 #include "../words.h"
 #include "sennit.h"
 
-/* What is printed must fit a pipe. */
+/* The text must fit into a pipe's buffer. */
 static inline const char *printed(void (*print)(sennit_scheduler *s, int fd),
 				  sennit_scheduler *s, char *text, size_t size)
 {

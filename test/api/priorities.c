@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* priorities.c - background tasks: when there is nothing else, but some day. */
+/* priorities.c - background tasks run when there is nothing else, but not
+ * never. */
 #include "with_workers.h"
 
 #include <errno.h>
 
-/* How often one is started whatever else there is, at most. */
+/* How often one is started at most while there are other tasks. */
 #define PATIENCE (10 * SENNIT_MILLISECOND)
 
 static void must_schedule_late(sennit_task_fn *run, void *argument)
@@ -20,10 +21,11 @@ struct pile {
 	sennit_scheduler *s;
 	sennit_wait_group done;
 	atomic_uint       ran;
-	atomic_uint       others; /* normal tasks that ran */
-	atomic_uint       early;  /* background ones before the last of these */
+	atomic_uint       others; /* normal tasks that have run */
+	atomic_uint       early;  /* background tasks before the last of
+				   * these */
 	atomic_bool       found;
-	pthread_t         stranger; /* who must not run any */
+	pthread_t         stranger; /* a thread that must not run any */
 	sennit_event      go;
 };
 
@@ -75,7 +77,7 @@ static void normal_tasks_go_first(void **state)
 	(void)state;
 	sennit_wait_group_init(&p.done, 2 * SOME);
 	in_a_task(schedule_mixed, &p);
-	/* None, unless we were held up so long that some were due. */
+	/* None, unless the test was delayed for so long that some were due. */
 	assert_true(atomic_load(&p.early) * PATIENCE <= sennit_now() - begin);
 }
 
@@ -196,7 +198,7 @@ static void fibers_that_yield_without_end_do_not_starve_them(void **state)
 	starve(*state, yield_for_ever);
 }
 
-/* --- who ---------------------------------------------------------------- */
+/* --- on which thread ---------------------------------------------------- */
 
 enum { MANY = 300 };
 
@@ -353,7 +355,7 @@ static void note_queued(void *context, const sennit_report_entry *e)
 	look->count += e->count;
 }
 
-/* The only thread there is to run them is busy here. */
+/* The only thread that can run them is busy here. */
 static void report_late_ones(void *argument)
 {
 	struct pile  *p = argument;

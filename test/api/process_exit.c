@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_exit.c - exit() with schedulers alive ends the process, with its
- * status, from wherever it is called and whatever workers and fibers are at.
+/* process_exit.c - exit() while schedulers exist ends the process with its
+ * status, wherever it is called and whatever workers and fibers do.
  *
- * Each case runs in a child; the parent itself starts no thread.
+ * Each case runs in a child. The parent itself starts no thread.
  */
 #include "../child.h"
 #include "with_workers.h"
@@ -11,14 +11,15 @@
 
 enum { STATUS = 42 };
 
-/* LeakSanitizer would judge by what other threads, still at work, point to. */
+/* LeakSanitizer would rely on pointers of other threads, which are still
+ * running. */
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
 	return "detect_leaks=0";
 }
 
-/* ThreadSanitizer would sleep for a second at the end of each child. */
+/* ThreadSanitizer would sleep for 1 s at the end of each child. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -27,7 +28,7 @@ const char *__tsan_default_options(void)
 
 struct end_clients {
 	uint32_t workers;
-	void (*leave)(struct end_clients *e); /* ends in exit(STATUS) */
+	void (*leave)(struct end_clients *e); /* ends by exit(STATUS) */
 	sennit_scheduler *s;                  /* the caller is bound to it */
 	sennit_event      never;
 	sennit_mutex      held;
@@ -35,7 +36,7 @@ struct end_clients {
 	atomic_uint       busy;
 };
 
-/* --- what goes on meanwhile --------------------------------------------- */
+/* --- concurrent activity ------------------------------------------------ */
 
 static void wait_for_ever(void *argument)
 {
@@ -91,7 +92,7 @@ static void spawn_for_ever(void *argument)
 	must_schedule(spawn_for_ever, argument);
 }
 
-/* Thirty fibers that nobody wakes. */
+/* Thirty fibers that are never woken. */
 static void put_to_sleep(struct end_clients *e)
 {
 	static sennit_task_fn *const waits[] = { wait_for_ever, wait_for_long,
@@ -106,8 +107,9 @@ static void put_to_sleep(struct end_clients *e)
 	sennit_wait_group_wait(&e->asleep);
 }
 
-/* All workers but one. Those that never let go have begun on return, or they
- * might begin on top of the fiber that is to end the process. */
+/* Occupy all workers except one. Tasks that never end have begun when this
+ * returns. Otherwise they could begin on the worker of the fiber that ends the
+ * process. */
 static void keep_busy(struct end_clients *e)
 {
 	uint32_t i;

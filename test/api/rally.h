@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rally.h - tasks that must all run at once: a worker sits in each until the
- * last is in, so that none can run two. */
+/* rally.h - tasks that must all run at the same time: each keeps a worker until
+ * the last one is running, so that no worker can run two. */
 #ifndef SN_TEST_RALLY_H
 #define SN_TEST_RALLY_H
 
@@ -12,7 +12,8 @@ struct rally {
 	sennit_wait_group done;
 };
 
-/* Then so many tasks are to meet(r); *r may be one that is over. */
+/* Prepare for `needed` tasks, which then call meet(r). *r may be one that is
+ * over. */
 static inline void call_rally(struct rally *r, unsigned needed)
 {
 	r->needed = needed;
@@ -27,7 +28,7 @@ static inline void meet(void *rally)
 
 	atomic_fetch_add(&r->in, 1);
 	while (atomic_load(&r->in) < r->needed && sennit_now() < give_up)
-		sched_yield(); /* the thread's turn, not the fiber's */
+		sched_yield(); /* yields the thread, not the fiber */
 	EXPECT(atomic_load(&r->in) == r->needed);
 	sennit_wait_group_done(&r->done);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refused_threads.h - a pthread_create that fails when told to, in place of
- * libc's, for the one test program that includes this. */
+/* refused_threads.h - a pthread_create that fails on demand, for the one test
+ * program that includes this file. */
 #ifndef TEST_REFUSED_THREADS_H
 #define TEST_REFUSED_THREADS_H
 

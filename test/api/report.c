@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - who is alive, where, waiting for what. */
+/* report.c - which fibers exist, where, and what they wait for. */
 #include "printed.h"
 #include "with_workers.h"
 
@@ -7,15 +7,15 @@
 
 /* --- asking ------------------------------------------------------------- */
 
-/* What is looked for, and what was found. */
+/* A search for an entry, and its result. */
 struct search {
 	sennit_task_fn     *task;
 	uint32_t            state;
 	uint32_t            waits_for;
-	bool                any; /* state and waits_for do not matter */
+	bool                any; /* ignore state and waits_for */
 	unsigned            count;
 	unsigned            entries;
-	sennit_report_entry entry; /* the last that fits */
+	sennit_report_entry entry; /* the last match */
 };
 
 static void compare(void *context, const sennit_report_entry *e)
@@ -60,7 +60,7 @@ static bool is_blocked(sennit_scheduler *s, sennit_task_fn *task,
 	return is_seen(s, task, SENNIT_REPORT_BLOCKED, waits_for, e);
 }
 
-/* Whether e is of a place where a task of w may run. */
+/* Whether e belongs to a place where a task of w may run. */
 static bool is_at_home(const struct world *w, const sennit_report_entry *e)
 {
 	return w->threads ? e->worker < w->threads
@@ -243,7 +243,8 @@ struct runner {
 	sennit_scheduler *s;
 	_Atomic(uint64_t) begun;
 	atomic_bool       stop;
-	sennit_event      stopped; /* the runner is no longer looked at */
+	sennit_event      stopped; /* the observer has stopped looking at the
+				    * runner */
 };
 
 static void run_until_told(void *argument)
@@ -272,7 +273,7 @@ static void a_running_task_is_seen(void **state)
 	assert_true(e.worker < w->threads);
 	assert_null(e.object);
 	assert_true(e.since <= atomic_load(&r.begun));
-	/* The worker came from its idle time to this task. */
+	/* The worker was idle before this task. */
 	assert_true(e.since + GIVE_UP > before);
 }
 
@@ -281,7 +282,7 @@ static void report_oneself(void *argument)
 	struct world       *w = argument;
 	sennit_report_entry e;
 
-	/* in_a_task runs it inside its own function. */
+	/* in_a_task runs it from a function of its own. */
 	EXPECT(is_seen(w->s, run_errand, SENNIT_REPORT_RUNNING,
 		       SENNIT_WAITS_FOR_NOTHING, &e));
 	EXPECT(e.fiber == sennit_fiber_id(sennit_fiber_current()));
@@ -398,7 +399,7 @@ static void a_bound_thread_waits_under_its_own_number(void **state)
 	assert_int_equal(e.fiber, 0);
 	assert_ptr_equal(e.object, &g.go);
 	sennit_event_set(&g.go);
-	/* It unbinds, but for the task that waits there. */
+	/* It is unbinding, but a task still waits there. */
 	assert_soon(is_blocked(w->s, NULL, SENNIT_WAITS_FOR_WORK, &e));
 	assert_int_equal(e.thread, atomic_load(&g.thread));
 	assert_soon(
@@ -444,7 +445,8 @@ static void the_text_names_who_waits_for_what(void **state)
 	assert_int_equal(sennit_enqueue(s, &task), 0);
 	snprintf(object, sizeof(object), ": waits for event %p, for ",
 		 (void *)&t.event);
-	/* Alone: whom it was stolen from may have been seen before. */
+	/* No other entries: the worker it was stolen from may have been listed
+	 * before. */
 	assert_soon(sscanf(printed_report(s, text, sizeof(text)),
 			   "sennit worker %u, thread %u, fiber %u:", &worker,
 			   &thread, &fiber) == 3 &&
@@ -452,17 +454,17 @@ static void the_text_names_who_waits_for_what(void **state)
 	assert_true(worker < w->threads);
 	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_"));
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
-			   "nothing inside can wake any of them\n"));
+			   "nothing in the scheduler can wake any of them\n"));
 	sennit_event_set(&t.event);
 	end_scheduler(s);
 }
 
-/* --- while all changes -------------------------------------------------- */
+/* --- concurrent changes ------------------------------------------------- */
 
 static sennit_event      never_set;
 static sennit_wait_group never_done;
 
-/* Waits of one kind have odd deadlines, of the other even ones. */
+/* Waits of one kind have odd deadlines, those of the other kind even ones. */
 static void wait_odd(void *argument)
 {
 	unsigned i;
@@ -486,7 +488,7 @@ static void wait_even(void *argument)
 	sennit_wait_group_done(argument);
 }
 
-/* Nothing is a mixture of two waits. */
+/* No entry may mix two waits. */
 static void check_mixture(void *context, const sennit_report_entry *e)
 {
 	++*(unsigned *)context;

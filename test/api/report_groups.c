@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_groups.c - what reports say of waits that a group's deadline ends. */
+/* report_groups.c - reports of waits that a group's deadline ends. */
 #include "printed.h"
 #include "with_workers.h"
 
-/* Members wait for an event in a group with a deadline that does not come. */
+/* Members wait for an event, in a group whose deadline does not come. */
 struct enclosed {
 	sennit_scheduler *s;
 	sennit_event      go;
@@ -90,7 +90,7 @@ static void a_wait_ends_with_the_deadline_of_a_group_around_it(void **state)
 	}
 }
 
-/* The group's deadline does not end this one, nor the wait for its member. */
+/* The group's deadline ends neither this wait nor the wait for its member. */
 static void a_wait_that_no_group_ends_is_hopeless_in_one(void **state)
 {
 	struct world     *w = *state;
@@ -102,7 +102,7 @@ static void a_wait_that_no_group_ends_is_hopeless_in_one(void **state)
 	begin_enclosed(&c, s);
 	assert_true(enclosed_wait(s).deadline == SENNIT_NEVER);
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
-			   "nothing inside can wake any of them\n"));
+			   "nothing in the scheduler can wake any of them\n"));
 	sennit_event_set(&c.go);
 	sennit_wait_group_wait(&c.done);
 	end_scheduler(s);

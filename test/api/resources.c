@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources.c - schedulers that share CPUs: never more workers are active than
- * there are CPUs, whoever has work gets its share, and no end waits for
- * another's. */
+/* resources.c - schedulers that share CPUs: the number of active workers never
+ * exceeds the number of CPUs, each scheduler with work gets its share, and none
+ * waits for the end of another. */
 #include "budget.h"
 #include "../ward.h"
 
@@ -130,7 +130,7 @@ static void never_are_more_active_than_there_are_cpus(void **state)
 	}
 }
 
-/* --- who gets them ------------------------------------------------------ */
+/* --- shares ------------------------------------------------------------- */
 
 static void a_scheduler_stays_within_its_maximum(void **state)
 {
@@ -238,8 +238,7 @@ static void stay(void *argument)
 	atomic_fetch_add(g->went, 1);
 }
 
-/* Wherever they are, while all CPUs are used by the same scheduler and by
- * others. */
+/* Fibers of any scheduler, while the same scheduler and others use all CPUs. */
 static void fibers_on_workers_without_a_cpu_run_at_last(void **state)
 {
 	enum { GUESTS = 200 };
@@ -283,7 +282,7 @@ static void tasks_of_a_worker_that_has_yielded_are_stolen(void **state)
 	(void)state;
 	start_mill(&m, a, turn, EACH);
 	assert_soon(stats_of(a).active == 2);
-	grip(&g, b, 1); /* for good: one of a's workers is without a CPU */
+	grip(&g, b, 1); /* permanently, so one of a's workers has no CPU */
 	assert_soon(atomic_load(&g.there) == 1);
 	flood(a, &f);
 	sennit_wait_group_wait(&f.left);
@@ -294,7 +293,7 @@ static void tasks_of_a_worker_that_has_yielded_are_stolen(void **state)
 	give_back(r);
 }
 
-/* --- with all else that workers do -------------------------------------- */
+/* --- with everything else that workers do ------------------------------- */
 
 static uint64_t parks_of(sennit_scheduler *s[])
 {
@@ -313,7 +312,7 @@ static void those_that_idle_hold_nothing_and_sleep(void **state)
 	(void)state;
 	for (int i = 0; i < MOST; i++)
 		s[i] = start_with(SHARING(r, .trim_ms = SENNIT_TRIM_NEVER));
-	assert_soon(parks_of(s) == MOST * EACH); /* each once */
+	assert_soon(parks_of(s) == MOST * EACH); /* each worker once */
 	assert_soon(!told_by(r).active && !told_by(r).waiting);
 	sennit_sleep(20 * SENNIT_MILLISECOND);
 	assert_int_equal(parks_of(s), MOST * EACH);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources_end.c - schedulers that share CPUs end: none needs one to end that
- * has no work, and what one has goes to the others. */
+/* resources_end.c - the end of schedulers that share CPUs: a scheduler without
+ * work needs no slot to end, and its slots go to the others. */
 #include "budget.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retire.c - workers that are idle for long end their threads and come back at
- * need: no task waits for one that is gone, none leaves its fibers behind, and
- * who stays sleeps without a deadline.
+/* retire.c - workers that are idle for long end their threads and come back
+ * when needed: no task waits for a thread that is gone, no worker leaves its
+ * fibers, and the remaining workers sleep without a deadline.
  *
- * syscall() is replaced by one that counts workers asleep for good.
+ * This file replaces syscall() by one that counts workers that sleep without a
+ * deadline.
  */
 #include "attendance.h"
 #include "refused_threads.h"
@@ -12,10 +13,10 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-/* --- who sleeps --------------------------------------------------------- */
+/* --- sleeping workers --------------------------------------------------- */
 
 static _Thread_local bool is_worker;
-static atomic_uint        endless; /* workers asleep without a deadline */
+static atomic_uint        endless; /* workers that sleep without a deadline */
 
 typedef long syscall_fn(long number, ...);
 
@@ -56,7 +57,7 @@ static void note_worker(void *unused, uint32_t index)
 	SENNIT_CONFIG(.workers = MOST, .trim_ms = SENNIT_TRIM_NEVER, \
 		      .thread_init = note_worker, __VA_ARGS__)
 
-/* After the shortest time there is. */
+/* After the shortest time that can be configured. */
 #define RETIRING(...) CONFIG(.retire_ms = 1, __VA_ARGS__)
 
 static sennit_scheduler *begin(const sennit_config *config)
@@ -84,14 +85,15 @@ static uint64_t threads_of(sennit_scheduler *s)
 	return stats_of(s).threads;
 }
 
-/* So many threads are left, and none of them will wake by itself. */
+/* Wait until only this many threads are left and none of them will wake by
+ * itself. */
 static void assert_settles(sennit_scheduler *s, unsigned before, unsigned left)
 {
 	assert_soon(threads_of(s) == left && atomic_load(&endless) == left);
 	assert_soon(threads_now() == before + left);
 }
 
-/* --- going -------------------------------------------------------------- */
+/* --- retiring ----------------------------------------------------------- */
 
 static void idle_workers_retire_but_for_one(void **state)
 {
@@ -149,7 +151,8 @@ static void hold_worker(void *argument)
 	sennit_wait_group_done(&o->gone);
 }
 
-/* Whichever it is: those of higher indices do not keep the others, nor they. */
+/* Independent of the index: workers with higher indices do not keep others from
+ * retiring, nor the reverse. */
 static void all_but_the_busy_one_retire(void **state)
 {
 	const unsigned    before = threads_at_rest();
@@ -220,12 +223,13 @@ static void who_retires_gives_its_stacks_back(void **state)
 	sennit_event_set(&c.gate);
 	sennit_wait_group_wait(&c.gone);
 	assert_settles(s, before, 1);
-	/* The one that stays has its own, the others one each at most. */
+	/* The remaining worker has its own stacks, the others at most one
+	 * each. */
 	assert_true(stats_of(s).stacks <= EACH + 2 * MOST);
 	end(s);
 }
 
-/* --- coming back -------------------------------------------------------- */
+/* --- starting again ----------------------------------------------------- */
 
 static void they_come_back_for_work_from_outside(void **state)
 {
@@ -353,7 +357,7 @@ static void count_run(void *argument)
 	atomic_fetch_add(&((struct load *)argument)->ran, 1);
 }
 
-/* Keeps the last worker busy with tasks of its own until all others ran. */
+/* Keeps the last worker busy with its own tasks until all others have run. */
 static void never_rest(void *argument)
 {
 	struct load *l = argument;
@@ -395,7 +399,7 @@ static void refused_threads_are_asked_for_again(void **state)
 		must_schedule(count_run, &l);
 	assert_soon(atomic_load(&l.ran) == SENT);
 	atomic_store(&threads_are_refused, false);
-	/* The last refusal was some time ago when all meet. */
+	/* The last refusal was some time ago when all workers run at once. */
 	sennit_sleep(150 * SENNIT_MILLISECOND);
 	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
 	end(s);
@@ -403,7 +407,7 @@ static void refused_threads_are_asked_for_again(void **state)
 
 /* --- with set_workers --------------------------------------------------- */
 
-/* Of those that are to stay none may have a thread. */
+/* None of the workers that must stay may have a thread. */
 static void taking_away_the_last_one_awake_leaves_another(void **state)
 {
 	const unsigned    before = threads_at_rest();
@@ -423,7 +427,7 @@ static void taking_away_the_last_one_awake_leaves_another(void **state)
 	end(s);
 }
 
-/* The one awake is about to go, and no other thread can be had. */
+/* The only awake worker is about to leave, and no other thread can start. */
 static void some_that_stays_must_have_a_thread(void **state)
 {
 	const unsigned    before = threads_at_rest();
@@ -465,7 +469,7 @@ static void who_retired_may_be_taken_away_and_added(void **state)
 	end(s);
 }
 
-/* --- and the end -------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------ */
 
 static void schedulers_end_while_workers_retire(void **state)
 {

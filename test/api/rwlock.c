@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rwlock.c - many readers or one writer; phases in turns; deadlines. */
+/* rwlock.c - many readers or one writer; alternating phases; deadlines. */
 #include "crowd.h"
 #include "lookout.h"
 
@@ -82,7 +82,7 @@ static void waiting_for_a_held_one_times_out(void **state)
 	sennit_rwlock_lock_shared(&l);
 	in_each_place(find_it_read, &l);
 	sennit_rwlock_unlock_shared(&l);
-	sennit_rwlock_destroy(&l); /* would be misuse with a waiter */
+	sennit_rwlock_destroy(&l); /* fails if there is a waiter */
 }
 
 /* --- exclusion ---------------------------------------------------------- */
@@ -93,8 +93,9 @@ struct ledger {
 	atomic_uint   readers;
 	atomic_uint   missed;
 	unsigned      rounds;
-	unsigned      together;  /* readers who must meet inside */
-	unsigned      sum, copy; /* under lock: the same */
+	unsigned      together;  /* number of readers that must be inside
+				  * together */
+	unsigned      sum, copy; /* under lock: always equal */
 };
 
 static void book(struct ledger *l, bool linger)
@@ -218,7 +219,7 @@ static void hold_while_sleeping(void *argument)
 	sennit_rwlock_unlock_shared(&l->lock);
 }
 
-/* Symptom: with one worker, a lock held across a wait blocks the worker. */
+/* Symptom: with one worker, a lock held across a wait blocked the worker. */
 static void it_may_be_held_across_a_wait(void **state)
 {
 	struct world *w = *state;
@@ -233,19 +234,20 @@ static void it_may_be_held_across_a_wait(void **state)
 	assert_int_equal(l.sum, 20);
 }
 
-/* --- turns -------------------------------------------------------------- */
+/* --- phases ------------------------------------------------------------- */
 
-/* Tasks that come one by one, each before the next; the log says how they went
- * in. */
+/* Tasks that come one by one. The log records the order in which they got the
+ * lock. */
 struct turns {
 	struct world     *w;
 	sennit_rwlock     lock;
 	sennit_wait_group done;
-	const char       *come; /* 'r' and 'w'; 't': a writer who gives up */
-	sennit_time       deadline; /* of the 't' */
+	const char       *come;     /* 'r' reader, 'w' writer, 't' a writer that
+				 * gives up */
+	sennit_time       deadline; /* of the 't' writers */
 	atomic_uint       arrived, left, gave_up;
 	atomic_uint       length;
-	char              log[16]; /* as they went in */
+	char              log[16]; /* in the order of getting the lock */
 };
 
 static void note(struct turns *t, char kind)
@@ -274,7 +276,7 @@ static void take_turn(void *argument)
 	sennit_wait_group_done(&t->done);
 }
 
-/* n wait, or have left again. */
+/* Whether n tasks wait, or have left again. */
 static bool have_come(struct turns *t, unsigned n)
 {
 	const unsigned left = atomic_load(&t->left);
@@ -337,7 +339,7 @@ static void a_writer_that_waits_holds_back_later_readers(void **state)
 	sennit_rwlock_unlock_shared(&t.lock);
 }
 
-/* Symptom: readers wait for ever behind a writer that has gone. */
+/* Symptom: readers waited for ever behind a writer that had given up. */
 static void a_writer_that_gives_up_lets_readers_go(void **state)
 {
 	struct turns t = { .w = *state, .come = "trtr" };
@@ -345,7 +347,7 @@ static void a_writer_that_gives_up_lets_readers_go(void **state)
 	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
 	sennit_rwlock_lock_shared(&t.lock);
 	let_come(&t);
-	assert_soon(atomic_load(&t.left) == 4); /* we still hold it */
+	assert_soon(atomic_load(&t.left) == 4); /* this thread still holds it */
 	assert_int_equal(atomic_load(&t.gave_up), 2);
 	sennit_rwlock_unlock_shared(&t.lock);
 	sennit_wait_group_wait(&t.done);
@@ -369,7 +371,7 @@ static void unless_another_writer_waits(void **state)
 	sennit_rwlock_destroy(&t.lock);
 }
 
-/* --- nobody starves ----------------------------------------------------- */
+/* --- no starvation ------------------------------------------------------ */
 
 struct greed {
 	sennit_rwlock lock;
@@ -377,8 +379,8 @@ struct greed {
 	atomic_uint   readers;
 };
 
-/* There is nearly always a reader in: each leaves after another has come, until
- * a writer holds them back. */
+/* A reader is nearly always inside: each leaves only after another has come,
+ * until a writer holds the readers back. */
 static void read_greedily(void *argument)
 {
 	struct greed *g = argument;
@@ -389,7 +391,7 @@ static void read_greedily(void *argument)
 		atomic_fetch_add(&g->readers, 1);
 		i = 0;
 		do
-			sennit_yield(); /* whoever has not begun yet, too */
+			sennit_yield(); /* lets tasks run that have not begun */
 		while (++i < 50 && atomic_load(&g->readers) < 2);
 		atomic_fetch_sub(&g->readers, 1);
 		sennit_rwlock_unlock_shared(&g->lock);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.c - references, the end of a scheduler, what its end waits for. */
+/* scheduler.c - references, the end of a scheduler, and what the end waits
+ * for. */
 #include "with_workers.h"
 
 #include <errno.h>
 
-/* A scheduler that tells when it is gone. */
+/* A scheduler that records its end. */
 struct life {
 	sennit_scheduler *s;
 	atomic_uint       ends;
@@ -154,7 +155,7 @@ static void a_task_may_revive_what_nobody_else_holds(void **state)
 	sennit_scheduler_release(l.s);
 	sennit_event_set(&l.go);
 	assert_soon(atomic_load(&l.ran) == 1);
-	must_enqueue(&l, count_run); /* by the task's reference */
+	must_enqueue(&l, count_run); /* through the task's reference */
 	assert_soon(atomic_load(&l.ran) == 2);
 	assert_int_equal(atomic_load(&l.ends), 0);
 	sennit_scheduler_release(l.s);
@@ -186,7 +187,7 @@ static void branch_out(void *argument)
 	}
 }
 
-/* Symptom: tasks scheduled by tasks while it ends are lost. */
+/* Symptom: tasks that were scheduled by tasks during the end were lost. */
 static void what_tasks_schedule_runs_before_the_end(void **state)
 {
 	struct life l;
@@ -329,8 +330,8 @@ static void who_gave_up_holds_its_reference_again(void **state)
 	assert_int_equal(atomic_load(&l.ends), 1);
 }
 
-/* A deadline that comes while the last fiber is woken: either answer is right,
- * and both leave the client with what they say. */
+/* A deadline passes while the last fiber is woken. Either result is right, and
+ * both leave the client with the references that they promise. */
 static void giving_up_may_meet_the_end(void **state)
 {
 	struct life l;
@@ -371,7 +372,8 @@ static void shutdown_may_be_called_by_anothers_task(void **state)
 	in_a_task(shut_down_other, &l);
 	assert_int_equal(atomic_load(&l.ends), 1);
 	begin_life(&l, w);
-	shut_down_other(&l); /* by a thread that is bound to another */
+	shut_down_other(&l); /* on a thread that is bound to another
+			      * scheduler */
 	assert_int_equal(atomic_load(&l.ends), 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.c - one of several sends, receives and events. */
+/* select.c - select over sends, receives and events. */
 #include "lookout.h"
 #include "with_workers.h"
 
@@ -50,7 +50,7 @@ static void try_none_ready(void *argument)
 	EXPECT(sennit_select_until(NULL, 0, &which, 1) == -ETIMEDOUT);
 	EXPECT(which == 77);
 	EXPECT(v == 3);
-	sennit_channel_destroy(&c); /* nobody is left in a queue */
+	sennit_channel_destroy(&c); /* fails if a waiter is left */
 	sennit_channel_destroy(&d);
 	sennit_event_destroy(&e);
 }
@@ -112,8 +112,8 @@ static void try_without_memory(void *argument)
 	sennit_channel_destroy(&c);
 }
 
-/* Four that can always be done: by chance each is chosen about 500 times, less
- * than 300 times once in 10^20. */
+/* Four cases that can always proceed. Each is chosen about 500 times. A count
+ * below 300 has a probability of 10^-20. */
 static void try_fairness(void *argument)
 {
 	sennit_event e[4];
@@ -156,7 +156,7 @@ static void all_ready_cases_have_their_chance(void **state)
 	in_each_place(try_fairness, NULL);
 }
 
-/* --- one that waits elsewhere ------------------------------------------- */
+/* --- a select that waits on another fiber ------------------------------- */
 
 /* It receives from in[], sends to out[], and waits for events. */
 struct scene {
@@ -211,7 +211,7 @@ static void *select_as_thread(void *argument)
 	return NULL;
 }
 
-/* What happens in the scene from outside. */
+/* Make one case of the scene possible, from outside. */
 static void act(struct scene *c, unsigned kind)
 {
 	int v = 40;
@@ -236,7 +236,7 @@ static void act(struct scene *c, unsigned kind)
 	}
 }
 
-/* Nobody is left in any queue, and only `kind` has happened. */
+/* No waiter is left in any queue, and only `kind` has happened. */
 static void check_scene(struct scene *c, unsigned kind)
 {
 	unsigned i;
@@ -268,7 +268,7 @@ static void each_case_ends_a_wait(void **state)
 				t = must_start_thread(select_as_thread, &c);
 			else
 				must_schedule(select_in_scene, &c);
-			if (kind % 2) /* sometimes it waits already */
+			if (kind % 2) /* sometimes it already waits */
 				sennit_yield();
 			act(&c, kind);
 			sennit_wait_group_wait(&c.done);
@@ -298,7 +298,7 @@ static void closing_ends_a_wait(void **state)
 	}
 }
 
-/* What serves one of many cases; the other 63 are left. */
+/* One of 64 cases becomes possible; the other 63 do not happen. */
 static void it_waits_for_as_many_as_it_may(void **state)
 {
 	struct world *w = *state;
@@ -323,7 +323,8 @@ static void it_waits_for_as_many_as_it_may(void **state)
 	}
 }
 
-/* It offers to send and to receive on one channel, but not to itself. */
+/* It offers to send and to receive on one channel, but must not serve
+ * itself. */
 static void both_ways_on_one_channel(void **state)
 {
 	struct world *w = *state;
@@ -384,7 +385,7 @@ static void reports_name_the_channel_and_the_first_case(void **state)
 
 /* --- two selects -------------------------------------------------------- */
 
-/* Both offer to send to and receive from each other over two channels. */
+/* Each offers to send to and receive from the other over two channels. */
 struct duel {
 	sennit_channel    channels[2];
 	sennit_wait_group done;
@@ -439,7 +440,7 @@ static void selects_serve_each_other(void **state)
 	sennit_channel_destroy(&d.channels[1]);
 }
 
-/* --- many, deadlines, memory -------------------------------------------- */
+/* --- many selects, deadlines, freed memory ------------------------------ */
 
 static void a_thousand_deadlines_pass(void **state)
 {
@@ -467,7 +468,7 @@ static void a_thousand_deadlines_pass(void **state)
 	free(c);
 }
 
-/* What ended the wait is freed at once; the other stays. */
+/* The object that ended the wait is freed at once. The other stays. */
 struct freeing {
 	_Atomic(sennit_channel *) offered;
 	atomic_bool               over;

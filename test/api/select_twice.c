@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_twice.c - waits in which one channel or event stands several times.
+/* select_twice.c - waits that name one channel or event several times.
  *
- * What ends such a wait may free the object at once. Here it lies on a page of
- * its own, which nobody can touch any more as soon as the partner's call has
- * returned.
+ * The thread that ends such a wait may free the object at once. Here the object
+ * lies on a page of its own, which becomes inaccessible as soon as the
+ * partner's call has returned.
  */
 #include "with_workers.h"
 
@@ -12,18 +12,18 @@
 
 enum { SEND, RECEIVE, EVENT, OTHER, KINDS };
 
-/* What stands in the wait; those in the page go when it is over. */
+/* The objects of the wait. Those on the page go away when it is over. */
 struct twice {
 	struct shared {
 		sennit_channel channel;
 		sennit_event   event;
 	} * page;
-	sennit_event      other; /* never set, and stays */
+	sennit_event      other; /* never set, and not on the page */
 	int               out, in;
 	unsigned          kinds[3];
 	size_t            count, which;
 	int               result;
-	bool              any; /* sennit_event_wait_any */
+	bool              any; /* use sennit_event_wait_any */
 	sennit_wait_group done;
 };
 
@@ -89,7 +89,7 @@ static void wait_twice(void *argument)
 	sennit_wait_group_done(&t->done);
 }
 
-/* End the wait by a case of this kind, or by a close. */
+/* End the wait by a case of this kind, or by closing the channel. */
 static void end_wait(struct twice *t, unsigned kind, bool close)
 {
 	int v = 9;
@@ -181,8 +181,8 @@ static void an_event_standing_twice_may_be_freed_at_once(void **state)
 	}
 }
 
-/* An auto event that is set once ends one wait, though it stands in two places
- * of it. */
+/* An auto event that is set once ends one wait, although the wait names it
+ * twice. */
 static void an_event_standing_twice_is_taken_once(void **state)
 {
 	struct world *w = *state;
@@ -222,7 +222,8 @@ static void try_deadline(void *argument)
 	EXPECT(sennit_select_until(cases, 5, &which, soon) == -ETIMEDOUT);
 	EXPECT(sennit_event_wait_any_until(events, 3, &which, soon) ==
 	       -ETIMEDOUT);
-	sennit_channel_destroy(&t->page->channel); /* nobody is left there */
+	sennit_channel_destroy(&t->page->channel); /* fails if a waiter is
+						    * left */
 	sennit_event_destroy(&t->page->event);
 	sennit_event_destroy(&t->other);
 }

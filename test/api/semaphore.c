@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.c - permits are neither lost nor made; first come, first served. */
+/* semaphore.c - permits are neither lost nor created; waiters are served in
+ * order. */
 #include "crowd.h"
 #include "lookout.h"
 
@@ -130,7 +131,7 @@ static void no_more_get_in_than_there_are_permits(void **state)
 	assert_int_equal(atomic_load(&r.visits) + atomic_load(&r.missed),
 			 25 * 100);
 	assert_int_equal(sennit_semaphore_count(&r.seats), 4);
-	sennit_semaphore_destroy(&r.seats); /* would be misuse with a waiter */
+	sennit_semaphore_destroy(&r.seats); /* fails if there is a waiter */
 }
 
 static void take_one(void *argument)
@@ -166,11 +167,11 @@ struct queue {
 	struct world     *w;
 	sennit_semaphore  s;
 	sennit_wait_group done;
-	sennit_time       deadline; /* of the first */
+	sennit_time       deadline; /* of the first task */
 	unsigned          wants[QUEUE];
 	unsigned          length;
 	atomic_uint       arrived, served, left;
-	unsigned          order[QUEUE]; /* of being served */
+	unsigned          order[QUEUE]; /* in which they were served */
 };
 
 static void stand_in_queue(void *argument)
@@ -185,7 +186,7 @@ static void stand_in_queue(void *argument)
 	sennit_wait_group_done(&q->done);
 }
 
-/* n stand in the queue, or have left it again. */
+/* Whether n tasks are in the queue, or have left it again. */
 static bool have_come(struct queue *q, unsigned n)
 {
 	const unsigned left = atomic_load(&q->left);
@@ -244,7 +245,8 @@ static void nobody_takes_past_one_who_wants_more(void **state)
 	assert_int_equal(q.order[1], 1);
 }
 
-/* Symptom: those behind wait for ever, though there are permits for them. */
+/* Symptom: waiters behind it waited for ever, although there were enough
+ * permits for them. */
 static void who_gives_up_makes_way_for_those_behind(void **state)
 {
 	struct queue q = { .w = *state, .length = 4, .wants = { 5, 1, 2, 4 } };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set_workers.c - workers come and go while a scheduler runs: no task is lost,
- * no fiber changes its thread, no thread stays behind.
+/* set_workers.c - workers start and retire while a scheduler runs: no task is
+ * lost, no fiber changes its thread, and no thread is left.
  */
 #include "attendance.h"
 #include "refused_threads.h"
 
 #include <errno.h>
 
-/* Enough to start a thread on. */
+/* The smallest stack on which a thread starts, in bytes. */
 #if defined(SN_ASAN) || defined(SN_TSAN)
-#define SMALL_STACK 0 /* what they need */
+#define SMALL_STACK 0 /* the default, which sanitizers need */
 #else
 #define SMALL_STACK 16384
 #endif
@@ -35,7 +35,7 @@ static void end(sennit_scheduler *s)
 	end_scheduler(s);
 }
 
-/* --- added, taken away --------------------------------------------------- */
+/* --- adding and removing workers ----------------------------------------- */
 
 static void workers_are_added_and_taken_away(void **state)
 {
@@ -45,7 +45,7 @@ static void workers_are_added_and_taken_away(void **state)
 
 	(void)state;
 	for (n = MOST; n; n /= 2) {
-		/* Once more often asleep than not, which decides nothing. */
+		/* Usually asleep by then; the test does not depend on it. */
 		sennit_sleep(3 * SENNIT_MILLISECOND);
 		assert_int_equal(sennit_scheduler_set_workers(s, n), 0);
 		assert_int_equal(sennit_scheduler_workers(s), n);
@@ -93,7 +93,7 @@ static void a_refused_thread_changes_nothing(void **state)
 	end(s);
 }
 
-/* --- what is pinned ----------------------------------------------------- */
+/* --- pinned fibers and tasks -------------------------------------------- */
 
 struct guest {
 	sennit_event      go;
@@ -132,7 +132,8 @@ struct visit {
 	struct guest    guest[MOST];
 };
 
-/* Leaves a fiber behind that waits, then holds its worker until all have. */
+/* Start a fiber that waits, then keep the worker busy until all workers have
+ * one. */
 static void leave_guest(void *argument)
 {
 	struct visit *v = argument;
@@ -179,9 +180,10 @@ static void a_fiber_of_a_retiring_worker_resumes_on_its_thread(void **state)
 	(void)state;
 	leave_guests(&v, &m, MOST);
 	assert_int_equal(sennit_scheduler_set_workers(s, 1), 0);
-	/* One that was just looking for work may take a last task. */
+	/* A worker that was just searching may take one last task. */
 	assert_soon(workers_at_once(1) == 1);
-	assert_int_equal(threads_now(), before + MOST); /* they wait there */
+	assert_int_equal(threads_now(), before + MOST); /* the guests keep their
+							 * threads */
 	expect_guests_go(&v, MOST);
 	assert_soon(threads_now() == before + 1);
 	end(s);
@@ -229,7 +231,8 @@ struct load {
 	sennit_wait_group left;
 };
 
-/* Each task makes another until it is over; every tenth waits a little. */
+/* Each task starts another until the end of the test. Every tenth task waits
+ * briefly. */
 static void breed(void *argument)
 {
 	struct load *l = argument;
@@ -282,7 +285,7 @@ static void count_run(void *argument)
 	atomic_fetch_add(&((struct hold *)argument)->ran, 1);
 }
 
-/* Keeps its worker busy with tasks of its own until both others have run. */
+/* Keep its worker busy with its own tasks until both other tasks have run. */
 static void never_rest(void *argument)
 {
 	struct hold *h = argument;
@@ -322,7 +325,7 @@ static void tasks_of_a_held_worker_reach_one_that_never_rests(void **state)
 	end(s);
 }
 
-/* --- late starts -------------------------------------------------------- */
+/* --- threads started later ---------------------------------------------- */
 
 static void idle_lazy_schedulers_have_one_thread(void **state)
 {
@@ -422,7 +425,7 @@ static void add_rounding_up(void *argument)
 	meet(argument);
 }
 
-/* Whoever may start the second worker rounds upwards. */
+/* The thread that may start the second worker rounds upwards. */
 static void late_threads_have_the_creators_floating_point(void **state)
 {
 	sennit_scheduler *s = begin(2, 0, SENNIT_START_LAZY);
@@ -438,7 +441,7 @@ static void late_threads_have_the_creators_floating_point(void **state)
 	end(s);
 }
 
-/* --- and the end -------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------ */
 
 static void shutdown_may_come_while_workers_come_and_go(void **state)
 {

@@ -136,7 +136,7 @@ static void wait_and_release(void *event)
 	sennit_event_release(event);
 }
 
-/* The signaller gives its reference back while others wait by theirs. */
+/* The signaller releases its reference while others wait through theirs. */
 static void who_waits_by_its_own_reference_may_be_the_last(void **state)
 {
 	const struct world    *w = *state;
@@ -156,7 +156,7 @@ static void who_waits_by_its_own_reference_may_be_the_last(void **state)
 	assert_soon(is_given_back(&shelf, 1));
 }
 
-/* What two tasks share that nobody waits for. */
+/* What two tasks share without waiting for each other. */
 struct box {
 	sennit_mutex *lock;
 	sennit_cond  *changed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shelf.h - an allocator that counts, and keeps what is given back: a look at
- * an object after its end is the library's to name, and no tool's. */
+/* shelf.h - an allocator that counts, and keeps freed memory: the library must
+ * detect an access to an ended object, not a tool. */
 #ifndef SN_TEST_SHELF_H
 #define SN_TEST_SHELF_H
 
@@ -9,7 +9,7 @@
 struct shelf {
 	atomic_uint taken, given;
 	atomic_uint wrong_size;
-	size_t      size; /* of the last that was taken */
+	size_t      size; /* of the most recent block */
 	bool        empty;
 	max_align_t room[64];
 };

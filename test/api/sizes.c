@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sizes.c - sizes and counts at the ends of their types: refused, or too much
- * memory; never a sum or product that has come round to something small. */
+/* sizes.c - sizes and counts at the limits of their types are refused, or fail
+ * for lack of memory. No sum or product may overflow to a small value. */
 #include "misuse.h"
 
 #include <errno.h>
 
-/* More than this nobody may be asked for. */
+/* No allocation may be larger than this. */
 #define ENOUGH ((size_t)1 << 32)
 
 static const size_t large[] = {
@@ -17,7 +17,7 @@ static const size_t large[] = {
 
 enum { LARGE = sizeof(large) / sizeof(large[0]) };
 
-/* What could be had by chance: less than was meant. */
+/* Bytes allocated in spite of the limit: less than was asked for. */
 static atomic_size_t had;
 
 static void *refuse_much(void *unused, size_t size, size_t alignment)
@@ -141,7 +141,7 @@ static void masks_of_too_much_are_refused(void **state)
 	sennit_scheduler     *s = NULL;
 
 	if (!w->threads)
-		return; /* masks are for threads */
+		return; /* masks need worker threads */
 	for (size_t n = 1; n <= 2; n++)
 		assert_int_equal(
 			sennit_scheduler_create(

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_use.c - with measure_stacks, what each function's tasks use of their
- * stacks is known; without, nothing is.
+/* stack_use.c - with measure_stacks, the stack use of each function's tasks is
+ * known; without it, nothing is recorded.
  */
 #include "printed.h"
 #include "with_workers.h"
 
 enum { TASKS = 20, STACK = 256 * 1024 };
 
-/* What the library may add to what a task uses. */
+/* Bytes that the library may add to a task's own use. */
 #if defined(SN_ASAN) || defined(SN_TSAN)
 #define LIBRARY 8192
 #else
@@ -45,7 +45,7 @@ static void compare(void *search, const sennit_stack_use *use)
 		s->found = *use;
 }
 
-/* All zero where the function's tasks have not been measured. */
+/* All zeros if no task of the function was measured. */
 static sennit_stack_use use_of(sennit_scheduler *s, sennit_task_fn *task)
 {
 	struct search search = { .task = task };
@@ -65,7 +65,7 @@ static void assert_used(sennit_scheduler *s, sennit_task_fn *task,
 			 (unsigned)use.tasks, bytes, (unsigned)tasks);
 }
 
-/* Only the lowest byte is written, and with what fresh memory has. */
+/* Writes only the lowest byte, with the value of fresh memory. */
 NO_SANITIZE static NOINLINE void use_bytes(size_t bytes)
 {
 	volatile char *low = __builtin_alloca(bytes);
@@ -110,7 +110,7 @@ static void run_some(sennit_task_fn *task, unsigned count)
 	sennit_wait_group_wait(&done);
 }
 
-/* A task counts when it has ended, which is after it said so. */
+/* A task is counted after it has ended, which is after it reported so. */
 static void assert_counted(sennit_scheduler *s, sennit_task_fn *task,
 			   uint64_t tasks)
 {
@@ -155,7 +155,7 @@ static void the_deepest_counts_wherever_a_task_waits(void **state)
 	end(s);
 }
 
-/* --- those that may run on another's stack ------------------------------- */
+/* --- tasks that may run on another's stack ------------------------------- */
 
 static int be_a_member(void *unused)
 {
@@ -232,7 +232,7 @@ static void nodes_of_a_dag_count_once(void **state)
 	end(s);
 }
 
-/* --- what the figures are good for --------------------------------------- */
+/* --- the suggested stack sizes ------------------------------------------- */
 
 static void the_least_stack_is_enough(void **state)
 {
@@ -261,7 +261,7 @@ static void it_is_printed_by_name(void **state)
 	run_some(use_5000, TASKS);
 	assert_counted(s, use_5000, TASKS);
 	printed(sennit_scheduler_print_stacks, s, text, sizeof(text));
-	if (!strstr(text, " bytes at most of 20 tasks fiver: "))
+	if (!strstr(text, " bytes at most in 20 tasks of fiver: "))
 		fail_msg("%s", text);
 	assert_int_equal(sennit_task_set_name(use_5000, NULL), 0);
 	end(s);

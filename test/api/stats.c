@@ -70,8 +70,8 @@ static void yield_until_over(void *argument)
 	sennit_wait_group_done(&r->ended);
 }
 
-/* Another thread reads the two counts while one fiber, no other, blocks and
- * resumes: of what is seen in the wrong order there may be minus one. */
+/* Another thread reads the two counts while only one fiber blocks and resumes.
+ * In the wrong order it would read a count of -1. */
 static void *look_at_fibers(void *scheduler)
 {
 	unsigned i;
@@ -139,7 +139,8 @@ static void meet_with_another(void *argument)
 	meet(argument);
 }
 
-/* They run at once only if one was taken from the other's worker. */
+/* They run at the same time only if one of them was stolen from the other's
+ * worker. */
 static void steals_are_counted(void **state)
 {
 	struct world  *w = *state;
@@ -192,7 +193,7 @@ static void anyone_may_read_them(void **state)
 	in_each_place(read_stats, w->s);
 }
 
-/* A newer caller's struct: what the library does not know, it leaves. */
+/* A newer caller's struct: fields that the library does not know are zero. */
 static void a_larger_struct_is_filled_as_far_as_known(void **state)
 {
 	struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - what a task is given, and what schedule and enqueue refuse. */
+/* task.c - the arguments of tasks, and what schedule and enqueue refuse. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void send_parcel(struct parcel *p, size_t size)
 	for (i = 0; i < size - head; i++)
 		p->fill[i] = (unsigned char)(size * 31 + i);
 	EXPECT(sennit_schedule_copy(open_parcel, p, size) == 0);
-	memset(p->fill, 0xee, size - head); /* the copy is made by now */
+	memset(p->fill, 0xee, size - head); /* the copy has been made */
 	p->size = 0;
 }
 
@@ -83,7 +83,7 @@ static void add_bytes(void *argument)
 	sennit_wait_group_done(&few_bytes.done);
 }
 
-/* Copies too small for a pointer, from odd addresses. */
+/* Copies smaller than a pointer, from odd addresses. */
 static void a_copy_of_few_bytes_arrives_whole(void **state)
 {
 	unsigned char bytes[32];
@@ -120,7 +120,7 @@ static void open_big(void *argument)
 	for (i = 0; i < sizeof(b->fill); i++)
 		if (b->fill[i] != (unsigned char)(i * 7))
 			atomic_fetch_add(b->damaged, 1);
-	sennit_yield(); /* the copy lasts across waits */
+	sennit_yield(); /* the copy outlives waits */
 	if (b->fill[sizeof(b->fill) - 1] != (unsigned char)((i - 1) * 7))
 		atomic_fetch_add(b->damaged, 1);
 	sennit_wait_group_done(b->done);

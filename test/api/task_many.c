@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task_many.c - tasks scheduled by one call: all of them or none, in order. */
+/* task_many.c - tasks scheduled by one call: all of them or none, and in
+ * order. */
 #include "rally.h"
 #include "with_workers.h"
 
@@ -7,13 +8,13 @@
 
 enum { MOST = 1000 };
 
-/* --- who ran, and when -------------------------------------------------- */
+/* --- what ran, and when ------------------------------------------------- */
 
 struct log {
 	sennit_wait_group done;
 	atomic_uint       next;
-	atomic_uint       ran[MOST];   /* how often each did */
-	unsigned          order[MOST]; /* which came when */
+	atomic_uint       ran[MOST];   /* number of runs of each task */
+	unsigned          order[MOST]; /* indices in the order of running */
 	pthread_t         thread[MOST];
 };
 
@@ -33,7 +34,7 @@ static void write_entry(void *argument)
 	sennit_wait_group_done(&e->log->done);
 }
 
-/* A batch of `count`, each with a number of its own. */
+/* A batch of `count` tasks, each with its own number. */
 struct batch {
 	struct log        log;
 	sennit_task       tasks[MOST];
@@ -96,7 +97,7 @@ static void in_place(sennit_task_fn *run, void *argument)
 	run(argument);
 }
 
-/* Batches of many sizes by the call, made where `place` runs it. */
+/* Schedule batches of many sizes by `call`, which `place` runs. */
 static void expect_all_run(runner *place, sennit_task_fn *call,
 			   sennit_scheduler *s, uint32_t flags)
 {
@@ -174,7 +175,7 @@ static void the_array_may_be_reused_at_once(void **state)
 }
 
 struct large {
-	struct entry entry; /* first: what write_entry wants */
+	struct entry entry; /* must be first, for write_entry */
 	char         fill[300];
 };
 
@@ -255,7 +256,7 @@ static void background_tasks_run_first_to_last(void **state)
 	free(b);
 }
 
-/* --- help --------------------------------------------------------------- */
+/* --- help from other workers -------------------------------------------- */
 
 static void hold_rally(void *argument)
 {
@@ -297,7 +298,7 @@ static void schedule_at_home(void *argument)
 	schedule_and_wait(h->batch);
 }
 
-/* The batch, to be freed by the caller. */
+/* Returns the batch, which the caller must free. */
 static struct batch *run_at_home(runner *place)
 {
 	struct homesick h = { make_batch(200, true, SENNIT_TASK_SAME_THREAD),
@@ -331,7 +332,7 @@ static void assert_refused(const struct world *w, const struct batch *b)
 			 -EINVAL);
 }
 
-/* Wherever it stands, one that makes no sense refuses all. */
+/* One invalid task at any position makes the call refuse all. */
 static void refuse_in_each_way(const struct world *w, uint32_t flags)
 {
 	static const unsigned places[] = { 0, 1, 49 };

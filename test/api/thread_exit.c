@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread_exit.c - a thread that exits while bound, and a task that ends its
- * worker's thread, are found out; threads that leave in time are not. */
+ * worker's thread, are detected. Threads that unbind in time are not. */
 #include "misuse.h"
 
 /* --- a bound thread ----------------------------------------------------- */
@@ -21,8 +21,8 @@ static void returning_from_a_bound_thread(void **state)
 	assert_misuse(state, "sennit_bind", commit_exit_while_bound);
 }
 
-/* For who leaves by pthread_exit() on a fiber's stack: ThreadSanitizer's own
- * does not stand that. */
+/* For a thread that calls pthread_exit() on a fiber's stack, which
+ * ThreadSanitizer itself does not survive. */
 static void assert_misuse_of_exit(void **state, const char *call,
 				  void (*commit)(const struct offence *o))
 {
@@ -175,7 +175,7 @@ static void *bind_until_the_end(void *argument)
 	return NULL;
 }
 
-/* The library's key is older, so that its destructor runs first. */
+/* The library's key is older, so its destructor runs first. */
 static void a_destructor_may_unbind(void **state)
 {
 	const struct world *w = *state;

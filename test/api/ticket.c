@@ -42,7 +42,7 @@ static void try_out_of_turn(void *argument)
 	sennit_ticket_done(&t[1]);
 	EXPECT(sennit_ticket_wait_until(&t[1], 0) == 0);
 	EXPECT(!sennit_ticket_is_due(&t[2]));
-	sennit_ticket_done(&t[4]); /* the last */
+	sennit_ticket_done(&t[4]); /* the last one */
 	sennit_ticket_done(&t[0]);
 	EXPECT(sennit_ticket_is_due(&t[2]));
 	EXPECT(!sennit_ticket_is_due(&t[3]));
@@ -80,10 +80,12 @@ static void try_deadlines(void *argument)
 	sennit_ticket_queue_take_n(&q, t, 2);
 	EXPECT(sennit_ticket_wait_until(&t[1], soon) == -ETIMEDOUT);
 	EXPECT(sennit_now() >= soon);
-	EXPECT(sennit_ticket_wait_until(&t[1], soon) == -ETIMEDOUT); /* past */
+	EXPECT(sennit_ticket_wait_until(&t[1], soon) == -ETIMEDOUT); /* in the
+								      * past */
 	EXPECT(sennit_ticket_wait_until(&t[1], 1) == -ETIMEDOUT);
 	sennit_ticket_done(&t[0]);
-	EXPECT(sennit_ticket_wait_until(&t[1], 1) == 0); /* due: always */
+	EXPECT(sennit_ticket_wait_until(&t[1], 1) == 0); /* due: the deadline
+							  * does not matter */
 	sennit_ticket_done(&t[1]);
 	sennit_ticket_queue_destroy(&q);
 }
@@ -114,7 +116,7 @@ static void a_wait_times_out_never_before_its_deadline(void **state)
 
 /* --- many tickets ------------------------------------------------------- */
 
-/* Each has a ticket and enters its number in the log at its turn. */
+/* Each task has a ticket and enters its number in the log at its turn. */
 struct line {
 	sennit_ticket_queue q;
 	sennit_scheduler   *s;
@@ -137,7 +139,7 @@ static void enter(struct line *l, unsigned i)
 	sennit_wait_group_done(&l->done);
 }
 
-/* The last ticket to whoever comes first. */
+/* The last ticket goes to the first task. */
 static void enter_in_line(void *argument)
 {
 	struct line *l = argument;
@@ -161,7 +163,7 @@ static void *enter_bound(void *argument)
 	return NULL;
 }
 
-/* All but the first `held` tickets are waited for, by all kinds. */
+/* Waiters of all kinds wait for all tickets except the first `held`. */
 static void form_line(struct line *l, sennit_scheduler *s, pthread_t *threads,
 		      unsigned held)
 {
@@ -217,7 +219,7 @@ static void turns_with_deadlines_come_in_the_order_taken(void **state)
 		assert_int_equal(l.log[i], i + 1);
 }
 
-/* The symptom of recursion: the stack overflows. */
+/* Symptom of recursion: the stack overflowed. */
 static void a_long_row_done_out_of_turn_is_skipped_at_once(void **state)
 {
 	enum { LONG = LOAD(300000) };
@@ -238,13 +240,13 @@ static void a_long_row_done_out_of_turn_is_skipped_at_once(void **state)
 	free(t);
 }
 
-/* Two takers of rows of five, each in a place of its own. */
+/* Two tasks take rows of five tickets each. */
 struct rows {
 	sennit_ticket_queue q;
 	sennit_ticket       tickets[2][MANY];
 	atomic_uint         taker;
-	unsigned            run;  /* in turn: so far of this taker */
-	unsigned            last; /* in turn: which taker */
+	unsigned            run;  /* in turn: tickets so far of this task */
+	unsigned            last; /* in turn: the task of the last ticket */
 };
 
 static void take_rows(void *argument)

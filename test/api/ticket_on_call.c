@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket_on_call.c - a function that is called when a ticket is due. */
+/* ticket_on_call.c - a function that is called when a ticket becomes due. */
 #include "with_workers.h"
 #include "../ward.h"
 
@@ -11,7 +11,7 @@ struct calls {
 	sennit_ticket_queue q;
 	sennit_ticket       tickets[CALLS];
 	sennit_wait_group   done;
-	unsigned            made; /* in turn */
+	unsigned            made; /* accessed in turn */
 };
 
 struct blocking_call {
@@ -21,7 +21,7 @@ struct blocking_call {
 
 static struct blocking_call call_list[CALLS];
 
-/* The ticket's function: checks its turn, and passes it on. */
+/* The ticket's function: checks its turn, and marks the ticket as done. */
 static void make_call(void *argument)
 {
 	const struct blocking_call *c = argument;
@@ -138,7 +138,7 @@ static void a_ticket_that_is_due_calls_at_once(void **state)
 	sennit_ticket_queue_destroy(&o.q);
 }
 
-/* Without workers whoever makes it due must not call it. */
+/* Without workers, the thread that makes it due must not call it. */
 static void nobody_calls_it_on_the_stack_of_done(void **state)
 {
 	struct one    o = { .holds = true };
@@ -169,7 +169,7 @@ static void no_function_is_refused(void **state)
 
 /* --- the end of the scheduler ------------------------------------------- */
 
-/* What is asked for keeps the scheduler, and the last call lets it end. */
+/* A pending call keeps the scheduler alive, and the last call lets it end. */
 static void the_scheduler_ends_after_the_call(void **state)
 {
 	const struct world *w = *state;
@@ -196,7 +196,8 @@ static void the_scheduler_ends_after_the_call(void **state)
 
 static struct ward ward;
 
-/* Ask until it is refused; what was accepted is called nevertheless. */
+/* Request calls until one is refused. The accepted calls must happen
+ * nevertheless. */
 static void ask_until_refused(struct calls *all)
 {
 	unsigned asked = 1;

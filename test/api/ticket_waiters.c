@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket_waiters.c - several who wait for one ticket, who give up, who free it
- * afterwards. */
+/* ticket_waiters.c - several waiters for one ticket, waiters that give up, and
+ * waiters that free the ticket. */
 #include "lookout.h"
 #include "with_workers.h"
 
@@ -85,7 +85,7 @@ static void all_who_wait_for_a_ticket_go_when_it_is_done(void **state)
 	sennit_ticket_queue_destroy(&c.q);
 }
 
-/* --- one leaves, another stays ------------------------------------------ */
+/* --- one waiter leaves, another stays ----------------------------------- */
 
 static void wait_briefly(void *ticket)
 {
@@ -112,7 +112,8 @@ static void a_timed_out_waiter_leaves_nothing_behind(void **state)
 	sennit_ticket_done(&c.t[2]);
 }
 
-/* A ticket that is freed, and a queue with its last, right after done. */
+/* A ticket is freed right after done, and so is the queue with its last
+ * ticket. */
 struct passing {
 	sennit_ticket_queue *q;
 	sennit_ticket       *t;

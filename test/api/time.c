@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time.c - the clock, deadlines at its edges, sleep and yield. */
+/* time.c - the clock, extreme deadlines, sleep and yield. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static void after_saturates(void **state)
 	assert_true(sennit_after(UINT64_MAX - 1) == SENNIT_NEVER);
 }
 
-/* --- deadlines at the edges --------------------------------------------- */
+/* --- extreme deadlines -------------------------------------------------- */
 
 struct edge {
 	sennit_event      event;
@@ -55,7 +55,7 @@ static void wait_at_edge(void *argument)
 	sennit_wait_group_done(&e->ended);
 }
 
-/* Symptom: a deadline so far away that it wraps round ends the wait at once. */
+/* Symptom: a distant deadline overflowed and ended the wait at once. */
 static void wait_far_ahead(sennit_scheduler *s, sennit_time deadline)
 {
 	struct edge e = { .deadline = deadline };
@@ -210,7 +210,7 @@ struct turns {
 	unsigned          out_of_turn;
 };
 
-/* Two fibers of one worker: a yield hands over to the other. */
+/* Two fibers of one worker: a yield switches to the other. */
 static void take_turns(void *argument)
 {
 	struct turns *t = argument;
@@ -218,7 +218,7 @@ static void take_turns(void *argument)
 
 	sennit_wait_group_done(&t->ready);
 	sennit_wait_group_wait(&t->ready);
-	sennit_yield(); /* both stand in the queue now */
+	sennit_yield(); /* both are ready now */
 	mine = t->turn++ % 2;
 	for (i = 0; i < 20; i++) {
 		sennit_yield();

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.c - the spans that a scheduler with tracing keeps. */
+/* trace.c - the spans that a scheduler with tracing records. */
 #include "with_workers.h"
 
 #include <errno.h>
 
 enum { KEPT = 64 };
 
-/* What a visit saw. */
+/* What a visit found. */
 struct view {
 	unsigned    spans;
 	unsigned    of_worker[16];
 	unsigned    in_state[4];
 	unsigned    wrong;
-	uint32_t    worker; /* of the span before */
-	sennit_time end;    /* of the span before */
+	uint32_t    worker; /* of the previous span */
+	sennit_time end;    /* of the previous span */
 	sennit_time last_end[16];
 };
 
@@ -28,7 +28,8 @@ static void look(void *context, const sennit_trace_span *span)
 	}
 	v->wrong += span->begin > span->end;
 	v->wrong += same && span->begin < v->end;
-	v->wrong += !same && v->of_worker[span->worker]; /* came back */
+	v->wrong += !same && v->of_worker[span->worker]; /* its spans must be
+							  * adjacent */
 	v->spans++;
 	v->of_worker[span->worker]++;
 	v->in_state[span->state]++;
@@ -77,7 +78,8 @@ static void without_tracing_it_is_not_supported(void **state)
 	assert_int_equal(v.spans, 0);
 }
 
-/* A worker is seen once its thread has begun, which create does not await. */
+/* A worker appears once its thread has begun, for which create does not
+ * wait. */
 static bool all_are_seen(sennit_scheduler *s, unsigned workers)
 {
 	struct view v = view_of(s);

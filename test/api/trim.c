@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trim.c - memory that a peak has left behind goes back to the system, when
- * told and by itself; what is in use stays as it is. */
+/* trim.c - memory that a peak left unused is returned to the system, on request
+ * and automatically. Memory in use is unaffected. */
 #include "with_workers.h"
 
-/* A fiber under ThreadSanitizer takes milliseconds to make and to forget. */
+/* With ThreadSanitizer a fiber takes milliseconds to create and to free. */
 #if defined(SN_TSAN)
 enum { PEAK = 400, SOME = 100, SHADOWED = 1 };
 #elif defined(SN_ASAN) || defined(SENNIT_TORTURE)
@@ -74,7 +74,8 @@ static bool is_trimmed(sennit_scheduler *s, uint64_t most)
 	return stats_of(s).stacks <= most;
 }
 
-/* So many stacks may stay: what each worker keeps, and those that run. */
+/* The number of stacks that may stay: those that each worker keeps, and those
+ * in use. */
 static uint64_t spare(const struct world *w, uint64_t each)
 {
 	return (w->threads + 1) * (each + 2) + 64;
@@ -98,7 +99,7 @@ static void end_trimming(sennit_scheduler *s)
 	end_scheduler(s);
 }
 
-/* --- when told ---------------------------------------------------------- */
+/* --- on request --------------------------------------------------------- */
 
 static void a_peak_is_given_back_when_told(void **state)
 {
@@ -119,7 +120,7 @@ static void a_peak_is_given_back_when_told(void **state)
 	assert_true(stats_of(s).stacks_trimmed >= PEAK - most);
 	if (!SHADOWED)
 		assert_true(resident() < before + (peak - before) / 10);
-	raise_peak(&p, PEAK / 10); /* and they work again */
+	raise_peak(&p, PEAK / 10); /* the workers still work */
 	end_peak(&p);
 	end_trimming(s);
 }
@@ -156,7 +157,7 @@ static void stacks_that_rest_with_nobody_go_at_once(void **state)
 }
 
 struct queue {
-	sennit_wait_group left; /* tasks */
+	sennit_wait_group left; /* for all tasks */
 	unsigned          count;
 	sennit_scheduler *to;
 };
@@ -193,7 +194,8 @@ static void queue_and_trim(const struct world *w, unsigned count)
 	assert_soon(stats_of(w->s).trims_due == 0);
 }
 
-/* More than once: the first time teaches glibc to keep blocks so large. */
+/* More than once, because glibc learns from the first time to keep blocks of
+ * that size. */
 static void long_queues_are_given_back_when_told(void **state)
 {
 	const struct world *w = *state;
@@ -202,7 +204,7 @@ static void long_queues_are_given_back_when_told(void **state)
 
 	for (i = 0; i < 3; i++) {
 		queue_and_trim(w, 10 * PEAK);
-		/* Without it some 100 bytes for each. */
+		/* Without trimming: about 100 bytes per task. */
 		if (!SHADOWED)
 			assert_true(resident() <
 				    before + 10 * PEAK * (size_t)10);
@@ -220,7 +222,8 @@ static void send_many(void *argument)
 		EXPECT(sennit_enqueue(q->to, &t) == 0);
 }
 
-/* Each in a block, from where no worker has it in its cache. */
+/* Each task has a block that no worker has in its cache, because it comes from
+ * outside. */
 static void tasks_from_outside_are_given_back_when_told(void **state)
 {
 	const struct world *w = *state;
@@ -236,7 +239,7 @@ static void tasks_from_outside_are_given_back_when_told(void **state)
 		assert_true(resident() < before + 10 * PEAK * (size_t)20);
 }
 
-/* --- by itself ---------------------------------------------------------- */
+/* --- automatically ------------------------------------------------------ */
 
 static void idle_workers_give_a_peak_back(void **state)
 {
@@ -249,7 +252,8 @@ static void idle_workers_give_a_peak_back(void **state)
 	raise_peak(&p, PEAK);
 	peak = resident();
 	end_peak(&p);
-	while (!is_trimmed(s, spare(w, 8))) /* a bound thread has to wait */
+	while (!is_trimmed(s, spare(w, 8))) /* a bound thread must wait in the
+					     * library */
 		if (!sennit_event_wait_until(&never,
 					     sennit_after(SENNIT_SECOND)))
 			fail();
@@ -272,7 +276,7 @@ static void busy_workers_give_a_peak_back(void **state)
 
 	raise_peak(&p, PEAK / 4);
 	end_peak(&p);
-	/* Never idle for long: each look is at least one task later. */
+	/* Never idle for long: at least one task runs between two looks. */
 	while (!is_trimmed(s, spare(w, 8))) {
 		must_schedule(count_one, &ran);
 		sennit_yield();
@@ -295,7 +299,7 @@ static void what_is_needed_in_each_period_stays(void **state)
 	end_trimming(s);
 }
 
-/* --- asking ------------------------------------------------------------- */
+/* --- unused handles ----------------------------------------------------- */
 
 static void trim_twice(void *argument)
 {
@@ -311,7 +315,7 @@ static void anyone_may_ask(void **state)
 	assert_soon(stats_of(w->s).trims_due == 0);
 }
 
-/* A handle of a fiber that has ended and whose memory is gone. */
+/* The handle of a fiber that has ended and whose memory was returned. */
 static void keep_handle(void *handle)
 {
 	*(sennit_fiber **)handle = sennit_fiber_current();

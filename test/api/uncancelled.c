@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uncancelled.c - waits with the deadline SENNIT_UNCANCELLED outlast the
- * cancelling of their group. */
+/* uncancelled.c - waits with the deadline SENNIT_UNCANCELLED continue when
+ * their group is cancelled. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static bool is_told(void *things)
 	return ((struct things *)things)->is_told;
 }
 
-/* Comes when it waits, or is about to. */
+/* Runs when the waiter waits or is about to. */
 static void tell_event(void *argument)
 {
 	struct things *t = argument;
@@ -67,7 +67,7 @@ static int wait_uncancelled(void *argument)
 	sennit_mutex_lock(&t->m);
 	EXPECT(sennit_fiber_wait(&t->m, is_told, t, SENNIT_UNCANCELLED));
 	sennit_mutex_unlock(&t->m);
-	sennit_event_wait(&t->go); /* it notifies no more */
+	sennit_event_wait(&t->go); /* no more notifies follow */
 	t->is_told = false;
 	must_schedule(tell_all, t);
 	sennit_mutex_lock(&t->m);

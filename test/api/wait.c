@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait.c - what holds for every wait: who returns from it may free what it
- * waited for, and it ends exactly once. */
+/* wait.c - what holds for every wait: the waiter may free the object when it
+ * returns, and a wait ends exactly once. */
 #include "with_workers.h"
 
 #include <errno.h>
 
 /* --- free at once ------------------------------------------------------- */
 
-/* Waiters allocate something, hand it to the signallers through a slot, wait
- * for it and free it the moment the wait returns. A signaller that touches it
- * after that is AddressSanitizer's catch.
+/* Waiters allocate an object, pass it to the signallers through a slot, wait
+ * for it, and free it as soon as the wait returns. AddressSanitizer detects a
+ * signaller that accesses it after that.
  */
 enum { ROUNDS = 200 };
 
@@ -123,7 +123,7 @@ struct shared {
 	unsigned     owners; /* under lock */
 };
 
-/* The last one out frees it, while the other may still be unlocking. */
+/* The last of the two frees it, while the other may still be unlocking. */
 static void leave_shared(void *thing)
 {
 	struct shared *s = thing;
@@ -222,7 +222,8 @@ static void set_after_a_while(void *argument)
 	sennit_wait_group_done(&p->ended);
 }
 
-/* One set and one waiter: either it was in time, or the set is still there. */
+/* One set and one waiter: either the waiter was in time, or the event is still
+ * set. */
 static void a_wait_ends_by_its_signal_or_by_its_deadline(void **state)
 {
 	struct pair p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_group.c - add, done, wait; several waiters, used again, with deadlines.
+/* wait_group.c - add, done, wait; several waiters, reuse, deadlines.
  */
 #include "with_workers.h"
 
@@ -10,7 +10,7 @@ static void try_counting(void *argument)
 	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
 
 	(void)argument;
-	sennit_wait_group_wait(&g); /* nothing to wait for */
+	sennit_wait_group_wait(&g); /* returns at once */
 	EXPECT(sennit_wait_group_wait_until(&g, 0) == 0);
 	sennit_wait_group_add(&g, 3);
 	EXPECT(sennit_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
@@ -19,7 +19,7 @@ static void try_counting(void *argument)
 	EXPECT(sennit_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
 	EXPECT(sennit_wait_group_done(&g));
 	sennit_wait_group_wait(&g);
-	sennit_wait_group_add(&g, 1); /* and again */
+	sennit_wait_group_add(&g, 1); /* reused */
 	EXPECT(sennit_wait_group_wait_until(&g, 0) == -ETIMEDOUT);
 	EXPECT(sennit_wait_group_done(&g));
 	sennit_wait_group_wait(&g);
@@ -70,7 +70,7 @@ static void a_wait_times_out_never_before_its_deadline(void **state)
 	in_each_place(try_deadline, NULL);
 }
 
-/* --- many doers, many waiters ------------------------------------------- */
+/* --- many done calls, many waiters -------------------------------------- */
 
 struct crowd {
 	sennit_wait_group work;
@@ -130,7 +130,7 @@ static void crowd_waits(sennit_time deadline)
 	sennit_wait_group_wait(&c.gone);
 	for (i = 0; i < 5; i++)
 		pthread_join(threads[i], NULL);
-	assert_soon(atomic_load(&c.last) == 1); /* noted after done */
+	assert_soon(atomic_load(&c.last) == 1); /* recorded after done */
 	assert_int_equal(atomic_load(&c.released), 25);
 	assert_int_equal(atomic_load(&c.early), 0);
 }
@@ -147,7 +147,7 @@ static void reaching_zero_releases_those_with_deadlines(void **state)
 	crowd_waits(sennit_after(100 * SENNIT_SECOND));
 }
 
-/* --- used again --------------------------------------------------------- */
+/* --- reuse -------------------------------------------------------------- */
 
 static void count_done(void *argument)
 {
@@ -209,7 +209,7 @@ static void who_timed_out_is_no_longer_waiting(void **state)
 	in_each_place(give_up_early, &g);
 	assert_true(sennit_wait_group_done(&g));
 	sennit_wait_group_wait(&g);
-	sennit_wait_group_destroy(&g); /* would be misuse with a waiter */
+	sennit_wait_group_destroy(&g); /* fails if there is a waiter */
 }
 
 int main(void)

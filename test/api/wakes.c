@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wakes.c - what scheduling, waking many and idling ask of the system: counted,
+/* wakes.c - the system calls of scheduling, waking many and idling: counted,
  * not timed.
  *
- * syscall() is replaced here by one that counts the calling thread's futex
+ * This file replaces syscall() by one that counts the calling thread's futex
  * wakes, and the workers that sleep without a deadline.
  */
 #include "with_workers.h"
@@ -17,14 +17,17 @@
 
 /* --- a syscall that counts ---------------------------------------------- */
 
-static _Thread_local bool     is_worker; /* told by the scheduler */
-static _Thread_local unsigned wakes;     /* by this thread */
+static _Thread_local bool     is_worker; /* set by the scheduler's
+					  * thread_init */
+static _Thread_local unsigned wakes;     /* of this thread */
 static atomic_uint            wakes_of_all;
-static atomic_uint            endless; /* workers asleep without a deadline */
-static atomic_uint            sleeps;  /* how often one fell asleep so */
+static atomic_uint            endless; /* workers that sleep without a
+				        * deadline */
+static atomic_uint            sleeps;  /* how often a worker began such a
+				        * sleep */
 
-/* This thread's wakes return when a worker has fallen asleep again, so that
- * each time that it hands something to one counts. */
+/* This thread's wakes return only when a worker has fallen asleep again, so
+ * that each hand-over to a worker counts. */
 static _Thread_local bool patient;
 
 typedef long syscall_fn(long number, ...);
@@ -89,7 +92,7 @@ static void note_worker(void *unused, uint32_t index)
 static sennit_scheduler *start_counted(uint32_t workers)
 {
 	atomic_store(&endless, 0);
-	/* Nor with one for giving memory back: test/api/trim.c. */
+	/* No deadline for trimming, either: see test/api/trim.c. */
 	return start_with(SENNIT_CONFIG(.workers = workers,
 					.trim_ms = SENNIT_TRIM_NEVER,
 					.thread_init = note_worker));
@@ -112,8 +115,8 @@ static void finish(void *done)
 enum { BATCH = 100 };
 
 /* With all workers asleep, schedule `count` tasks, singly or at once, and let
- * them run. How often the scheduling woke somebody: never, should a worker that
- * slept have been woken just before, as that one counts as a searcher already.
+ * them run. Returns how often the scheduling woke a worker. That is 0 if a
+ * worker was woken just before, because it already counts as a searcher.
  */
 static unsigned wakes_for(const struct world *w, sennit_scheduler *s,
 			  unsigned count, bool at_once)
@@ -194,8 +197,8 @@ static void note_where(void *argument)
 	sennit_wait_group_done(&e->done);
 }
 
-/* On a worker, with all others asleep: one of them must come, for this one does
- * nothing but wait for it. */
+/* Runs on a worker with all others asleep. One of them must come, because this
+ * worker only waits for it. */
 static void schedule_inside(void *argument)
 {
 	const sennit_time give_up = sennit_after(GIVE_UP);
@@ -238,7 +241,7 @@ static void one_of_a_task_wakes_one_other_who_comes(void **state)
 
 /* --- waking many -------------------------------------------------------- */
 
-/* Fibers that wait for one event, of all workers by turns. */
+/* Fibers of all workers, in turn, that wait for one event. */
 struct party {
 	sennit_group      group;
 	sennit_event      gate;
@@ -252,10 +255,10 @@ struct party {
 struct guest {
 	struct party *party;
 	unsigned      number; /* from 1 */
-	bool          here;   /* its worker's */
+	bool          here;   /* of its worker */
 };
 
-/* The guest of this thread who went on last. */
+/* The guest of this thread that continued last. */
 static _Thread_local unsigned gone_on;
 
 static int wait_at_gate(void *argument)
@@ -268,15 +271,16 @@ static int wait_at_gate(void *argument)
 	g->here = true;
 	err = sennit_event_wait_until(&p->gate, SENNIT_NEVER);
 	EXPECT(!err || err == -ECANCELED);
-	EXPECT(number > gone_on); /* first come, first served */
+	EXPECT(number > gone_on); /* in the order of arrival */
 	gone_on = number;
 	atomic_fetch_add(err ? &p->sent_home : &p->let_in, 1);
 	return 0;
 }
 
-/* One of as many, which spin until all run, each on a worker of its own, and
- * until all guests are there: no worker is left to take one from another. A
- * guest that has come waits when this runs again, on the same thread. */
+/* There are as many of these as workers. They spin until all of them run, each
+ * on its own worker, and until all guests are there. So no worker is free to
+ * take a guest from another. A guest that has arrived waits when this runs
+ * again on the same thread. */
 static int bring_guests(void *party)
 {
 	struct party  *p = party;
@@ -310,8 +314,8 @@ static void give_party(void *party)
 	sennit_wait_group_done(&p->over);
 }
 
-/* How often the caller wakes somebody when it opens the gate to so many or
- * sends them home. */
+/* How often the caller wakes a worker when it opens the gate to this many
+ * guests or sends them home. */
 static unsigned wakes_for_guests(const struct world *w, unsigned guests,
 				 bool cancel)
 {
@@ -355,7 +359,7 @@ static void a_cancel_wakes_each_worker_once(void **state)
 	assert_in_range(wakes_for_guests(w, few, true), 0, w->workers);
 }
 
-/* So many that nobody is kept back until all have been seen. */
+/* So many that no fiber is held back until all have been looked at. */
 static void many_are_woken_by_the_hundred(void **state)
 {
 	const struct world *w = *state;

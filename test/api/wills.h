@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wills.h - what tests of local values share: what is left behind, and what
- * becomes of it. */
+/* wills.h - what tests of local values share: values, and a record of their
+ * destruction. */
 #ifndef SN_TEST_WILLS_H
 #define SN_TEST_WILLS_H
 
@@ -32,7 +32,7 @@ static inline void count_up(void *value)
 	atomic_fetch_add(&((struct will *)value)->ended, 1);
 }
 
-/* Schedule run(w) on this worker and let it come to its end. */
+/* Schedule run(w) on this worker and wait until it has ended. */
 static inline void run_here(sennit_task_fn *run, struct will *w)
 {
 	sennit_wait_group_init(&w->done, 1);

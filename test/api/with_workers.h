@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* with_workers.h - runs a test without workers, with one, two and eight.
+/* with_workers.h - runs a test without workers, and with one, two and eight.
  *
  *	WITH_WORKERS(f)  f_w0, f_w1, f_w2, f_w8; each gets a struct world with a
  *	                 fresh scheduler, to which the calling thread is bound
@@ -11,9 +11,9 @@
  *	WITH_THREAD_COUNTS(f)  so, with one, two and eight
  *	ALONE(f)         f once, without a world
  *
- * cmocka's assertions jump, so they belong on the test's own stack. Tasks and
- * other threads use EXPECT, which notes the failure: the test then fails when
- * its world is closed. A test that hangs is ended by SIGALRM.
+ * cmocka's assertions jump, so use them only on the test's own stack. Tasks and
+ * other threads use EXPECT, which records the failure: the test then fails when
+ * its world is closed. SIGALRM ends a test that hangs.
  */
 #ifndef SN_TEST_WITH_WORKERS_H
 #define SN_TEST_WITH_WORKERS_H
@@ -35,10 +35,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long something that must happen may take before the test gives up. */
+/* How long the test waits for something that must happen. */
 #define GIVE_UP (100 * SENNIT_SECOND)
 
-/* Sanitizers limit what a test can afford: gcc 12's ThreadSanitizer dies of
+/* Sanitizers limit what a test can do: gcc 12's ThreadSanitizer crashes with
  * more than about 8,000 fibers or threads. */
 #if defined(SN_TSAN)
 #define LOAD(n) ((n) > 400 ? (n) / 10 : (n))
@@ -47,12 +47,12 @@
 #endif
 
 struct world {
-	uint32_t          workers; /* as sennit_config.workers wants it */
-	uint32_t          threads; /* worker threads that this gives */
+	uint32_t          workers; /* for sennit_config.workers */
+	uint32_t          threads; /* resulting number of worker threads */
 	sennit_scheduler *s;
 };
 
-/* --- failures away from the test's own stack ---------------------------- */
+/* --- failures on other stacks ------------------------------------------- */
 
 static atomic_uint broken_claims;
 
@@ -66,11 +66,11 @@ static inline void expect_at(bool holds, const char *claim, const char *file,
 
 #define EXPECT(claim) expect_at((claim), #claim, __FILE__, __LINE__)
 
-/* --- patience ----------------------------------------------------------- */
+/* --- time limits -------------------------------------------------------- */
 
-/* Let other threads run. *spent grows by the time since `begin`, but not by
- * what the process was stopped or another had the processor for: nothing could
- * happen then. */
+/* Let other threads run. *spent grows by the time since `begin`, except for the
+ * time that the process was stopped or another process had the CPU, because
+ * nothing could happen then. */
 static inline bool count_pause(sennit_time *spent, sennit_time begin)
 {
 	sennit_time took;
@@ -89,7 +89,7 @@ static inline bool pause_and_count(sennit_time *spent)
 	return count_pause(spent, begin);
 }
 
-/* Whether the claim comes to hold while this fiber yields. */
+/* Whether the claim becomes true while this fiber yields. */
 #define SOON(claim)                                                    \
 	__extension__({                                                \
 		sennit_time spent_ = 0;                                \
@@ -140,7 +140,7 @@ static inline sennit_scheduler *move_to(const sennit_config *config)
 	return s;
 }
 
-/* End that one, and bind the caller to the world's again. */
+/* End that scheduler, and bind the caller to the world's again. */
 static inline void move_back(const struct world *w, sennit_scheduler *s)
 {
 	sennit_unbind();
@@ -224,7 +224,7 @@ static inline void must_schedule(sennit_task_fn *run, void *argument)
 	EXPECT(sennit_schedule(run, argument) == 0);
 }
 
-/* Schedule run on the worker that calls. */
+/* Schedule run on the calling worker. */
 static inline void must_schedule_here(sennit_task_fn *run, void *argument)
 {
 	const sennit_task t = { .run = run,
@@ -275,8 +275,8 @@ static inline pthread_t must_start_thread(void *(*run)(void *), void *argument)
 	return t;
 }
 
-/* Run run(argument) on an unbound thread, while the caller waits as a bound
- * thread or fiber does. */
+/* Run run(argument) on an unbound thread. The caller waits as a bound thread or
+ * fiber does. */
 static inline void in_a_thread(sennit_task_fn *run, void *argument)
 {
 	struct errand e = { .run = run, .argument = argument };
@@ -288,8 +288,8 @@ static inline void in_a_thread(sennit_task_fn *run, void *argument)
 	pthread_join(t, NULL);
 }
 
-/* Run run(argument) three times: on the bound thread's own stack, as a task and
- * on an unbound thread. */
+/* Run run(argument) three times: on the bound thread's own stack, as a task,
+ * and on an unbound thread. */
 static inline void in_each_place(sennit_task_fn *run, void *argument)
 {
 	run(argument);
@@ -298,7 +298,7 @@ static inline void in_each_place(sennit_task_fn *run, void *argument)
 }
 
 /* The same with run(w), but on an unbound thread only if there are workers to
- * do what it asks for. */
+ * run its tasks. */
 static inline void in_each_place_of(sennit_task_fn *run, struct world *w)
 {
 	run(w);
@@ -315,7 +315,7 @@ static inline sennit_stats stats_of(sennit_scheduler *s)
 	return stats;
 }
 
-/* How many fibers of *s are blocked (or about to resume). */
+/* The number of fibers of *s that are blocked (or about to resume). */
 static inline uint64_t fibers_of(sennit_scheduler *s)
 {
 	return stats_of(s).fibers;

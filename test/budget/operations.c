@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operations.c - operations NAME COUNT: do one thing so often, in a task of a
- * scheduler with one worker. run.sh counts the instructions of two runs and
- * divides their difference by that of the counts: neither starting nor ending
- * is in it.
+/* operations.c - operations NAME COUNT: executes one operation COUNT times, in
+ * a task of a scheduler with one worker. run.sh counts the instructions of two
+ * runs and divides their difference by the difference of the counts. So startup
+ * and shutdown cancel out.
  */
 #include "sennit.h"
 
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Every count is a multiple of this: calls of fib(15) with 2 or more. */
+/* Every count is a multiple of this: the number of calls of fib(15) with an
+ * argument of 2 or more. */
 #define BATCH 986
 
 static uint64_t          count;
@@ -43,7 +44,7 @@ static void spawn_and_run(void)
 	}
 }
 
-/* --- domain, member: the same, counted by a domain or a group ------------- */
+/* --- domain, member: the same in a domain or a group ---------------------- */
 
 static sennit_event ended;
 
@@ -139,7 +140,7 @@ static void fork_join(void)
 			abort();
 }
 
-/* --- block-wake, timer: a token between two fibers ------------------------ */
+/* --- block-wake, timer: two fibers pass a token --------------------------- */
 
 static void wait_for(sennit_event *e)
 {
@@ -191,7 +192,7 @@ static void block_and_wake_in_time(void)
 	hand_over();
 }
 
-/* --- sleep: spawn a task that sleeps, and wake it when it is time --------- */
+/* --- sleep: spawn a task that sleeps, and wake it at its deadline --------- */
 
 static void sleep_once(void *unused)
 {
@@ -202,8 +203,8 @@ static void sleep_once(void *unused)
 	sennit_wait_group_done(&left);
 }
 
-/* The whole thread sleeps until all are due: the worker does not look for them
- * meanwhile, which would take as many instructions as there is time. */
+/* The whole thread sleeps until all are due, so that the worker does not poll,
+ * which would add instructions in proportion to time. */
 static void sleep_and_wake(void)
 {
 	const struct timespec pause = { .tv_nsec = 60 * SENNIT_MILLISECOND };
@@ -220,7 +221,7 @@ static void sleep_and_wake(void)
 	}
 }
 
-/* --- mutex, event: nobody else wants it ----------------------------------- */
+/* --- mutex, event: without contention ------------------------------------- */
 
 static void lock_and_unlock(void)
 {

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh - no operation takes more instructions than bench/budget.tsv grants it.
+# run.sh - checks that no operation needs more instructions than its budget in
+# bench/budget.tsv.
 #
-# Counts by callgrind and fails where a count exceeds its budget by more than
-# three per cent. Prints "operation count budget ok|FAIL" per line; a count that
-# is three per cent below its budget is worth a new one. Exit status: 0, 1 when
-# a budget is exceeded, 77 where counts of this build cannot be compared.
+# Counts with callgrind, and fails if a count exceeds its budget by more than 3
+# %. Prints "operation count budget ok|FAIL" per line. A count that is 3 % below
+# its budget suggests a new budget. Exit status: 0; 1 if a budget is exceeded;
+# 77 if the counts of this build cannot be compared.
 #
-# Wants OPERATIONS, the program; BUILD, what it was built with, in the words of
+# Needs OPERATIONS, the program, and BUILD, the description of the build as in
 # the line "# build" of the file of budgets.
 set -eu
 
@@ -26,7 +27,7 @@ wanted=$(sed -n 's/^# build: //p' "$budgets")
 [ -x "${OPERATIONS:?}" ] || skip "$OPERATIONS is not built"
 command -v valgrind >/dev/null || skip 'there is no valgrind'
 
-# count OPERATION TIMES: all the instructions of the program.
+# count OPERATION TIMES: the instruction count of the whole program.
 count()
 {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null \

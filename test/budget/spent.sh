@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# spent.sh PROGRAM OPERATION - where an operation's instructions go: by function
-# and by the file in which they stand, as inlining leaves them together.
+# spent.sh PROGRAM OPERATION - shows where an operation's instructions go, by
+# function and by source file, as inlining leaves them.
 #
-# PROGRAM: test/budget/operations of a release build; OPERATION: a line of
+# PROGRAM: test/budget/operations of a release build. OPERATION: a line of
 # bench/budget.tsv.
 set -eu
 
@@ -22,7 +22,8 @@ for times in $less $more; do
 			>>"$room/all"
 done
 
-# 'x'2 is a recursion of x to callgrind: fibers leave and enter in its middle.
+# callgrind reports a recursion of x as 'x'2, because fibers leave and enter x
+# in its middle.
 awk -v less=$less -v more=$more '
 {
 	gsub(",", "", $2)

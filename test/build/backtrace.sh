@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# backtrace.sh - gdb finds its way on a started stack: a backtrace ends at
-# arch_start, and at every instruction of arch_start and arch_switch it shows
-# the function that leaves or the one that resumes, never something else.
+# backtrace.sh - gdb unwinds a started stack correctly: a backtrace ends at
+# arch_start. At every instruction of arch_start and arch_switch it shows the
+# function that leaves or the one that resumes, and never something else.
 #
-# Environment: LIB_INTERNAL (the archive with all names), CC (cc), CFLAGS (what
-# the library needs at the link, such as -fsanitize=...), SOURCE_DIR (.), GDB
-# (gdb), SENNIT_ARCH (portable: libc's own switch is walked by nobody, skipped).
+# Environment: LIB_INTERNAL (the archive with all names), CC (cc), CFLAGS (flags
+# for linking with the library, such as -fsanitize=...), SOURCE_DIR (.), GDB
+# (gdb), SENNIT_ARCH (portable: skipped, because no debugger unwinds libc's
+# switch).
 set -eu
 
 : "${CC:=cc}" "${CFLAGS:=}" "${GDB:=gdb}" "${SOURCE_DIR:=.}"
@@ -106,7 +107,7 @@ def run_to(place):
     gdb.execute("tbreak " + place, to_string=True)
     gdb.execute("continue", to_string=True)
 
-# One line for each instruction until the switch has been left.
+# One line per instruction until the switch has returned.
 def walk():
     while name() in ("arch_start", "arch_switch"):
         callers = []
@@ -158,7 +159,7 @@ awk '
 		exit got != "innermost on_the_stack entry arch_start "
 	}' "$scratch/out" || fail "the backtrace of a started stack is wrong"
 
-# Each of these must be seen, and nothing else.
+# Each of these must occur, and nothing else.
 awk '
 	BEGIN {
 		want["arch_start on_main main"]

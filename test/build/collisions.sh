@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# collisions.sh - a program may have functions and variables with the names that
-# the library uses inside, and is linked to the archive all the same; each uses
-# its own.
+# collisions.sh - a program may define functions and variables with the names
+# that the library uses internally, and can still be linked to the archive. Each
+# uses its own.
 #
 # Environment: LIB_INTERNAL (the archive with those names), LIB_STATIC, CC (cc),
 # CFLAGS, SOURCE_DIR (.), LOCALISED (OFF: skipped), NM (nm).
@@ -18,7 +18,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Each a function that ends the program if the library calls it.
+# Each is a function that ends the program if the library calls it.
 "$NM" -g --defined-only "$LIB_INTERNAL" | awk 'NF == 3 { print $3 }' |
 	grep -v '^sennit_' | sort -u >"$scratch/names"
 count=$(wc -l <"$scratch/names")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# dlclose.sh - a program that opens the shared library, starts a scheduler and
-# closes the library again: what runs goes on, and the process ends as it should.
+# dlclose.sh - a program opens the shared library, starts a scheduler and closes
+# the library: the scheduler continues, and the process ends normally.
 #
 # Environment: CC (cc), SOURCE_DIR (.), LIB_SHARED (skipped when empty), READELF
 # (readelf).

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # exceptions.sh - C++ in tasks: exceptions are thrown and caught across waits,
-# the ones being handled are the fiber's own, and one that leaves a task ends
-# the program with the task's worker and fiber named.
+# each fiber has its own handled exceptions, and an exception that leaves a task
+# ends the program with a message that names the worker and the fiber.
 #
 # Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped), CXXFLAGS,
-# SOURCE_DIR (.), SENNIT_ARCH (portable: barriers are for the others).
+# SOURCE_DIR (.), SENNIT_ARCH (portable: no barriers).
 set -eu
 
 : "${CXX:=}" "${CXXFLAGS:=}" "${SOURCE_DIR:=.}"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# execstack.sh - no file that we build, nor a program that links us, asks for
-# an executable stack or for memory both writable and executable.
+# execstack.sh - no file of the build, and no program linked with it, asks for
+# an executable stack or for memory that is both writable and executable.
 #
 # Environment: CC (cc), SOURCE_DIR (.), LIB_STATIC and LIB_SHARED, each skipped
 # when empty; READELF (readelf).
@@ -51,7 +51,7 @@ if [ -n "$LIB_SHARED" ]; then
 fi
 
 if [ -n "$LIB_STATIC" ]; then
-	# Every member is pulled in, wanted or not.
+	# Pulls in every member of the archive.
 	echo 'int main(void) { return 0; }' >"$scratch/main.c"
 	"$CC" -o "$scratch/main" "$scratch/main.c" \
 		-Wl,--whole-archive "$LIB_STATIC" -Wl,--no-whole-archive \

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# hardening.sh - what SECURITY.md says of the files that we build: every object
-# is marked for indirect branch tracking (IBT, BTI) and bears the pads, nothing
-# claims shadow stacks, the shared library is all relocated before it runs, and
-# every file was compiled with probes for large frames.
+# hardening.sh - the claims of SECURITY.md about the built files: every object
+# is marked for indirect branch tracking (IBT, BTI) and has the landing pads,
+# none claims shadow stacks, the shared library is fully relocated before it
+# runs, and every file was compiled with probes for large frames.
 #
-# Environment: LIB_STATIC and LIB_SHARED; SENNIT_ARCH (x86_64, aarch64; else
+# Environment: LIB_STATIC and LIB_SHARED; SENNIT_ARCH (x86_64, aarch64; others:
 # skipped); BUILD_DIR with compile_commands.json; READELF, OBJDUMP, CC.
 set -eu
 
@@ -40,7 +40,7 @@ knows() {
 	echo 'int x;' | "$CC" -Werror "$1" -xc -c -o /dev/null - 2>/dev/null
 }
 
-# Each member's notes follow its name.
+# The notes of each member follow its name.
 if knows "$branches"; then
 	"$READELF" -nW "$LIB_STATIC" 2>/dev/null | awk -v mark="$mark" '
 	/^File: / {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A library built with SENNIT_HELGRIND: helgrind reports the race in a task and
-# nothing in tasks without one, nor in programs that use what sennit has.
+# helgrind.sh - with a library built with SENNIT_HELGRIND, helgrind reports a
+# race in a task. It reports nothing in tasks without races, nor in programs
+# that use the library's primitives.
 set -eu
 
 source=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}

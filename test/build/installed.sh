@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# installed.sh - what is installed serves programs: by CMake and by pkg-config,
-# in C and C++, with the archive and the shared library; and the options for
-# code of tasks, which both tell of, have a frame larger than the stack and its
-# guard end the program with a word, instead of what lies behind the guard.
+# installed.sh - programs can use the installed library: by CMake and by
+# pkg-config, in C and C++, with the archive and the shared library. The compile
+# options for task code, which both provide, make a frame that is larger than
+# the stack and its guard end the program with a message, instead of reaching
+# the memory behind the guard.
 #
 # Environment: BUILD_DIR (a build), CC (cc), CXX (empty: no C++), SENNIT_ARCH.
 set -eu
@@ -86,14 +87,14 @@ if(CXX)
 endif()
 END
 
-# runs PROGRAM...: to its end.
+# runs PROGRAM...: it must exit normally.
 runs() {
 	status=0
 	LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")") "$@" || status=$?
 	[ "$status" = 0 ] || { echo "$* ended with $status"; exit 1; }
 }
 
-# names_the_overflow PROGRAM: of a large frame.
+# names_the_overflow PROGRAM: it must report the overflow of a large frame.
 names_the_overflow() {
 	[ "$SENNIT_ARCH" != portable ] || return 0
 	status=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# layouts.sh - each public struct has the same size, alignment and places of its
-# fields in C, where its words are atomic, as in C++, where they are not.
+# layouts.sh - each public struct has the same size, alignment and field offsets
+# in C, where its words are atomic, and in C++, where they are not.
 #
 # Environment: CC (cc), CXX (empty: skipped), SOURCE_DIR (.).
 set -eu
@@ -16,7 +16,8 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# What the headers declare, "struct X" and "struct X.field", one a line.
+# The structs and fields that the headers declare, one "struct X" or "struct
+# X.field" per line.
 cat >"$scratch/names.awk" <<'EOF'
 FNR == 1 {
 	type = ""

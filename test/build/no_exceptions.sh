@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # no_exceptions.sh - sennit.hpp in a program built without exceptions: values
-# come out, errors are told apart, and a cancelled wait counts as timed out.
+# are returned, errors can be told apart, and a cancelled wait counts as timed
+# out.
 #
-# Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped),
-# SOURCE_DIR (.).
+# Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped), SOURCE_DIR
+# (.).
 set -eu
 
 : "${CXX:=}" "${SOURCE_DIR:=.}"

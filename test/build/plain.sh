@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# plain.sh - a build without any option, as a user types it, is the optimised
-# one, and has the same tests as the one that CI calls release.
+# plain.sh - a build without options, as a user types it, is the optimised one,
+# and has the same tests as CI's release build.
 #
 # Environment: CC (cc), CXX, SOURCE_DIR (.), BUILD_DIR (a build).
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# readme.sh - the program in README.md is examples/hello.c, compiles as it is
-# printed, with every warning, against both libraries, and runs.
+# readme.sh - the program in README.md is examples/hello.c, compiles as printed
+# with all warnings against both libraries, and runs.
 #
 # Environment: CC (cc), SOURCE_DIR (.), LIB_STATIC and LIB_SHARED, each skipped
 # when empty.
@@ -17,7 +17,7 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The first block that is said to be C, without its fences.
+# The first code block marked as C, without its fences.
 awk '
 /^```/ && inside { exit }
 inside { print }
@@ -41,7 +41,7 @@ for library in $LIB_STATIC $LIB_SHARED; do
 		-Wl,-rpath,"$(dirname "$library")"
 	status=0
 	"$scratch/readme" >"$scratch/said" || status=$?
-	# The two greet in either order.
+	# The two greetings come in either order.
 	if [ "$status" != 0 ] ||
 		! sort "$scratch/said" | cmp -s - "$scratch/expected"; then
 		echo "with $library it ends with $status, having said:"

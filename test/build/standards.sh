@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# standards.sh - a header that is included by an older C++ than it needs says so
-# in one error, and nothing else.
+# standards.sh - a header that needs a newer C++ standard than the compiler's
+# reports that in one error, and reports nothing else.
 #
 # Environment: CXX (empty: skipped), SOURCE_DIR (.).
 set -eu
@@ -16,7 +16,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# refuses STANDARD HEADER: what is missing is named, once.
+# refuses STANDARD HEADER: the error names the missing standard, once.
 refuses() {
 	echo "#include <$2>" >"$scratch/program.cpp"
 	if "$CXX" -std="$1" -fsyntax-only -Wall -Wextra \

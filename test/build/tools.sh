@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each check of tools/ accepts a small tree without faults, and rejects it for
-# every fault that it is there to find.
+# tools.sh - each check of tools/ accepts a small tree without faults, and
+# rejects it for every fault that it must find.
 set -u
 
 source=${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -106,8 +106,8 @@ accepts()
 	fi
 }
 
-# rejects CHECK WHAT: the fault was planted; another answer than 1 with a
-# message of the check's own is a broken check.
+# rejects CHECK WHAT: the fault has been planted. Any result except status 1
+# with a message of the check is a failure of the check.
 rejects()
 {
 	check "$1"
@@ -120,7 +120,7 @@ rejects()
 	make_tree
 }
 
-# Edits of the tree; sed's expression, then the file.
+# Edits the tree: a sed expression, then the file.
 edit()
 {
 	sed "$1" "$tree/$2" >"$work/edited" && cp "$work/edited" "$tree/$2"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# treesum.sh - sennit-treesum prints what sha256sum prints, survives odd trees,
-# says what is wrong with broken ones, and stops when interrupted.
+# treesum.sh - sennit-treesum prints what sha256sum prints, handles unusual
+# trees, reports what is wrong with broken ones, and stops when interrupted.
 #
-# Wants SOURCE_DIR and BUILD_DIR; exits with 77 where the program is not built.
+# Needs SOURCE_DIR and BUILD_DIR. Exits with 77 if the program is not built.
 set -eu
 
 treesum=${BUILD_DIR:?}/sennit-treesum
@@ -37,7 +37,7 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# run STATUS ARGUMENT...: run the program and expect its exit status.
+# run STATUS ARGUMENT...: runs the program and checks its exit status.
 run() {
 	wanted=$1
 	shift
@@ -49,7 +49,7 @@ run() {
 	sed '$d' out >sums
 }
 
-# The files below the given roots, as sha256sum prints them in path order.
+# The files below the given roots, as sha256sum prints them, in path order.
 expect() {
 	find "$@" -xtype f -print0 2>/dev/null | LC_ALL=C sort -z >list
 	: >expected
@@ -70,7 +70,7 @@ says() {
 	grep -q -- "$1" err || fail "standard error does not say: $1" err
 }
 
-# The picture is well-formed and has a row for each worker.
+# Checks that the picture is well-formed and has a row per worker.
 picture_is_good() {
 	if command -v xmllint >/dev/null; then
 		xmllint --noout line.svg || fail "the picture is no XML"
@@ -265,13 +265,13 @@ files_may_vanish_meanwhile() {
 	rm -rf churn stop
 }
 
-# Whether the process has not ended yet.
+# Whether the process is still running.
 lives() {
 	grep -qs '^State:.[^Z]' "/proc/$1/status"
 }
 
-# Until the process sums a huge file, or has started the sha256sum that says so.
-# By then its handler is in place.
+# Waits until the process sums a huge file, or has started the sha256sum that
+# reports this. By then its signal handler is installed.
 wait_until_busy() {
 	until [ -e asked ] ||
 	      find "/proc/$1/fd" -lname '*/huge/*' 2>/dev/null | grep -q .; do
@@ -279,7 +279,7 @@ wait_until_busy() {
 	done
 }
 
-# Whether it does is for its exit status to say.
+# Its exit status shows whether it stopped.
 end_within_seconds() {
 	limit=$(($(date +%s) + $2))
 	while lives "$1"; do
@@ -313,7 +313,7 @@ an_interrupt_stops_it_cleanly() {
 	interrupt huge many
 	interrupt --buffers 1 many huge
 	rm -rf huge
-	# While sha256sum runs, that is: it never ends.
+	# While sha256sum runs, which never ends here.
 	printf '#!/bin/sh\n: >asked\nexec sleep 1000\n' >fake/sha256sum
 	path=$room/fake:$PATH
 	interrupt many/0

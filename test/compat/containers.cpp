@@ -12,7 +12,7 @@ using ContainersAlone = Alone;
 
 template <typename T, int N> using vector = marl::containers::vector<T, N>;
 
-/* Long enough not to fit into a std::string itself. */
+/* Too long for the small-string optimisation of std::string. */
 static std::string word(size_t i)
 {
 	return "a word that is long, and differs: " + std::to_string(i);

@@ -21,7 +21,7 @@ struct Notes {
 
 		order += c;
 	}
-	/* Whether a was noted before b, and both once. */
+	/* Whether a was recorded before b, and each of them once. */
 	bool has(char a, char b) const
 	{
 		size_t at = order.find(a), then = order.find(b);

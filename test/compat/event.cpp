@@ -254,7 +254,7 @@ TEST_P(EventOn, is_of_use_after_it_was_moved_from)
 	Event b(std::move(a));
 
 	b.signal();
-	EXPECT_TRUE(a.test()); /* as marl's is */
+	EXPECT_TRUE(a.test()); /* as with marl */
 }
 
 TEST_F(EventAlone, works_between_threads_that_are_not_bound)

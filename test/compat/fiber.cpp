@@ -141,8 +141,9 @@ TEST_P(FiberOn, may_be_notified_after_its_thread_has_unbound)
 				  marl::Task::Flags::SameThread));
 }
 
-/* Its allocator notifies the fiber that was its thread's each time that memory
- * of the scheduler is given back: ASan and valgrind see a read of the worker's.
+/* An allocator that notifies the unbinding thread's fiber whenever it frees
+ * memory of the scheduler. ASan and valgrind then see a read of the freed
+ * worker.
  */
 class Notifying : public marl::Allocator
 {
@@ -267,7 +268,7 @@ TEST_P(FiberOn, lets_exceptions_of_the_predicate_through)
 			lock, []() -> bool { throw std::runtime_error("x"); }),
 		std::runtime_error);
 	EXPECT_TRUE(lock.owns_lock());
-	/* Nothing is left of it. */
+	/* No state of it is left. */
 	EXPECT_FALSE(Fiber::current()->wait(
 		lock, system_clock::now() + milliseconds(1),
 		[] { return false; }));
@@ -294,7 +295,7 @@ TEST_F(Alone, a_fiber_that_is_ready_goes_before_the_tasks_of_its_thread)
 	marl::Scheduler::unbind();
 	EXPECT_EQ(order, "12sR3");
 }
-/* --- in a cancelled group of sennit's ------------------------------------- */
+/* --- in a cancelled sennit group ------------------------------------------ */
 
 struct Cancelled {
 	marl::mutex     mutex;
@@ -305,7 +306,8 @@ struct Cancelled {
 	sennit_group    group;
 };
 
-/* Waits without a time go on, those with one end as if it had come. */
+/* Waits without a timeout continue. Waits with one return as if it had
+ * expired. */
 int waitCancelled(void *argument)
 {
 	Cancelled &c = *static_cast<Cancelled *>(argument);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fp_control.cpp - a worker's initializer sets the floating-point control for
+/* fp_control.cpp - a worker's initializer sets the floating-point control of
  * every fiber of that worker.
  */
 #include "world.h"
@@ -18,7 +18,7 @@ using marl::Scheduler;
 
 using FpControlAlone = Alone;
 
-/* Whether numbers too small to be normal become zero. */
+/* Whether denormal results become zero. */
 static bool flushes()
 {
 	volatile float small = FLT_MIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* macros.cpp - the headers that are macros, and the small rest. */
+/* macros.cpp - the headers that consist of macros, and other small headers. */
 #define MARL_DEBUG_ENABLED   1
 #define MARL_WARN_DEPRECATED 0
 

@@ -179,7 +179,7 @@ TEST_F(MemoryAlone, serves_the_containers_of_the_standard_library)
 		  marl::StlAllocator<int>(Allocator::Default));
 }
 
-/* Runs before main, and may use the default allocator as it would later. */
+/* Runs before main, and must be able to use the default allocator. */
 static const bool early = [] {
 	Allocator *a = Allocator::Default;
 	int       *n = a->create<int>(5);

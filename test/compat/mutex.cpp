@@ -19,7 +19,7 @@ ON_WORKERS(MutexOn);
 
 using MutexAlone = Alone;
 
-static marl::mutex global; /* needs no constructor to run */
+static marl::mutex global; /* needs no constructor at run time */
 
 TEST_P(MutexOn, lets_one_in)
 {
@@ -51,7 +51,7 @@ TEST_P(MutexOn, sets_aside_who_waits_instead_of_the_thread)
 			marl::lock lock(mutex);
 
 			held.signal();
-			go.wait(); /* while ten others want the lock */
+			go.wait(); /* while ten others wait for the lock */
 		}
 		left.done();
 	});
@@ -120,7 +120,7 @@ TEST_F(MutexAlone, loses_no_wake_up_of_a_condition_variable_of_threads)
 
 			lock.wait(changed, [&] { return turn % 2 == me; });
 			turn++;
-			/* With the lock held, and one waiter at most. */
+			/* With the lock held, and at most one waiter. */
 			changed.notify_one();
 		}
 	};
@@ -131,7 +131,8 @@ TEST_F(MutexAlone, loses_no_wake_up_of_a_condition_variable_of_threads)
 	EXPECT_EQ(turn, 2 * load(2000));
 }
 
-/* Not followed by the analysis, as a predicate is a function of its own. */
+/* Excluded from the thread-safety analysis, which cannot follow a predicate
+ * into its own function. */
 static void play_bare(std::condition_variable &changed, int &turn,
 		      int me) NO_THREAD_SAFETY_ANALYSIS
 {
@@ -172,8 +173,8 @@ TEST_F(MutexAlone, gives_up_on_a_condition_variable_of_threads)
 	EXPECT_TRUE(lock.owns_lock());
 }
 
-/* Whoever waits holds the bridge until it sleeps: here this thread does, in its
- * stead. Another that locks must not come in. */
+/* A waiter holds the bridge until it sleeps. Here this thread holds it instead,
+ * so another thread must not get the lock. */
 TEST_F(MutexAlone, nobody_locks_before_a_waiter_sleeps)
 {
 	marl::mutex             mutex;

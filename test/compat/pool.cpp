@@ -22,7 +22,7 @@ ON_WORKERS(PoolOn);
 
 using PoolAlone = Alone;
 
-/* Counts, and fails as often as told. */
+/* Counts its instances, and fails as often as told. */
 struct Thing {
 	static std::atomic<int> made, gone, failures;
 
@@ -273,7 +273,7 @@ TEST_P(PoolOn, every_borrower_that_can_is_woken)
 			Loan<int> loan = pool.borrow();
 
 			got.done();
-			go.wait(); /* both have one now */
+			go.wait(); /* both have an item now */
 			left.done();
 		});
 	loans.clear();
@@ -315,7 +315,8 @@ TEST_P(PoolOn, nobody_overtakes_who_waits_for_several)
 			left.done();
 		},
 		marl::Task::Flags::SameThread));
-	asked.wait(); /* on this thread: so the other waits for items now */
+	asked.wait(); /* on this thread, so the other one is waiting for an item
+		       * now */
 	EXPECT_FALSE(pool.tryBorrow().second);
 	first.reset();
 	left.wait();

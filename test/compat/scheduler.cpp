@@ -216,7 +216,7 @@ TEST_P(SchedulerOf, takes_functions_that_can_only_be_moved)
 	EXPECT_EQ(seen, 7);
 }
 
-/* Of any size and alignment, and each made and destroyed equally often. */
+/* Any size and alignment: each is constructed and destroyed equally often. */
 template <size_t SIZE, size_t ALIGNMENT> struct alignas(ALIGNMENT) Fat {
 	explicit Fat(std::atomic<int> *alive_) : alive(alive_)
 	{
@@ -301,8 +301,8 @@ TEST_P(SchedulerOf, copies_plain_functions_whatever_their_size)
 	EXPECT_EQ(ran, 6);
 }
 
-/* Blocks go from the threads that run tasks to those that make them, which may
- * end; under AddressSanitizer they come from the heap. */
+/* Blocks move from the threads that run tasks to the threads that create them,
+ * which may end. With AddressSanitizer they come from the heap. */
 TEST_P(SchedulerOf, passes_captures_between_threads_that_come_and_go)
 {
 	std::atomic<int> alive{ 0 };

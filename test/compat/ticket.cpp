@@ -58,7 +58,7 @@ TEST_P(TicketOn, may_be_done_out_of_order)
 	});
 	b.done();
 	for (int i = 0; i < 100; ++i)
-		sennit_yield(); /* as good a chance as any to be called */
+		sennit_yield(); /* gives a premature call a chance to happen */
 	is_turn = true;
 	a.done();
 	left.wait();
@@ -83,7 +83,7 @@ TEST_P(TicketOn, count_once_however_often_they_are_done)
 	is_turn = true;
 	b.done();
 	b = Ticket();
-	a.done(); /* must not look at b, which is gone */
+	a.done(); /* must not access b, which is gone */
 	left.wait();
 	queue.take().wait();
 }
@@ -98,7 +98,7 @@ TEST_P(TicketOn, are_done_when_the_last_copy_goes)
 
 	copy = moved;
 	moved = Ticket();
-	marl::schedule([copy] {}); /* the last one */
+	marl::schedule([copy] {}); /* the last reference */
 	copy = Ticket();
 	b.wait();
 }

@@ -106,7 +106,7 @@ TEST_P(WaitGroupOn, is_of_use_after_it_was_moved_from)
 	WaitGroup b(std::move(a));
 
 	marl::schedule([b] { b.done(); });
-	a.wait(); /* as marl's is */
+	a.wait(); /* as with marl */
 }
 
 using WaitGroupDeathTest = Alone;

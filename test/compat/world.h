@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world.h - a scheduler without workers, with one, two and eight, to which the
- * test's thread is bound; and what tests of the headers of marl share.
+/* world.h - schedulers without workers and with one, two and eight, to which
+ * the test's thread is bound; and what the tests of marl's headers share.
  *
  *	ON_WORKERS(Fixture)	after class Fixture : public World
  *
- * Everything that a world's allocator gave must be back when the world ends.
- * Tasks note their failures by EXPECT_*, which may be used on any thread.
+ * All memory of a world's allocator must be back when the world ends. Tasks
+ * report failures by EXPECT_*, which is safe on any thread.
  */
 #ifndef SN_TEST_COMPAT_WORLD_H
 #define SN_TEST_COMPAT_WORLD_H
@@ -21,14 +21,14 @@
 #include <chrono>
 #include <memory>
 
-/* gcc 12's ThreadSanitizer dies of more than about 8,000 fibers. */
+/* gcc 12's ThreadSanitizer crashes with more than about 8,000 fibers. */
 template <typename T> inline T load(T n)
 {
 	return MARL_THREAD_SANITIZER_ENABLED && n > 400 ? n / 10 : n;
 }
 
-/* Everything that is given must have come back by the end. A test that hangs
- * ends by SIGALRM. */
+/* All memory must have been freed by the end. SIGALRM ends a test that
+ * hangs. */
 class Alone : public testing::Test
 {
 public:

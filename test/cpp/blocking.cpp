@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking.cpp - blocking calls hand results and exceptions over. */
+/* blocking.cpp - blocking calls pass results and exceptions to the caller. */
 #include "world.hpp"
 
 namespace

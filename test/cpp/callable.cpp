@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callable.cpp - tasks run with the captures that they were given, whatever
- * their types and however the compiler reads a task's argument: at -O2 those of
+/* callable.cpp - tasks run with the captures that they were given, for all
+ * types and however the compiler reads a task's argument. At -O2, captures of
  * one word were once garbage.
  */
 #include "world.hpp"
@@ -47,8 +47,8 @@ bool operator==(const pointing &x, const pointing &y)
 	return x.text == y.text;
 }
 
-/* What came out of a task with nothing but a T in it. The task leaves it where
- * a pointer in static memory says, so that T may fill the word. */
+/* The result of a task that captures only a T. The task stores it through a
+ * pointer in static memory, so that T may fill the word. */
 template <typename T> struct arrival {
 	static T             value;
 	static sennit::event came;
@@ -74,7 +74,7 @@ template <typename T> T arrived()
 	return arrival<T>::value;
 }
 
-/* By each way into a task. */
+/* By each call that schedules a task. */
 template <typename T> void expect_whole(const sennit::scheduler &s, T given)
 {
 	sennit::ticket_queue turns;
@@ -135,7 +135,8 @@ TEST_P(captures, of_one_small_struct_arrive)
 	expect_whole(s, std::array<std::uint16_t, 3>{ 5, 6, 7 });
 }
 
-/* Numbers that differ, in a loop: nothing is left over from the task before. */
+/* Different numbers in a loop: no value may be left over from the previous
+ * task. */
 TEST_P(captures, of_many_tasks_arrive_each_in_its_own)
 {
 	static std::atomic<std::uint64_t> sum;
@@ -161,8 +162,8 @@ TEST_P(captures, of_many_tasks_arrive_each_in_its_own)
 	EXPECT_EQ(sum, expected);
 }
 
-/* int, float, pointer and struct beside each other: two words and more, in
- * memory of the scheduler's. */
+/* int, float, pointer and struct together: two words and more, in memory of the
+ * scheduler. */
 TEST_P(captures, of_several_kinds_arrive_together)
 {
 	sennit::event ran;
@@ -189,7 +190,7 @@ TEST_P(captures, of_several_kinds_arrive_together)
 	ran.wait();
 }
 
-/* A callable may change itself: it is the task's own. */
+/* A callable may change itself, because it belongs to the task. */
 TEST_P(captures, may_be_changed_by_their_task)
 {
 	static std::atomic<int> seen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channel.cpp - objects go through channels whole, and none is lost. */
+/* channel.cpp - objects pass through channels complete, and none is lost. */
 #include "world.hpp"
 
 namespace
@@ -10,7 +10,7 @@ class channels : public world
 };
 ON_WORKERS(channels);
 
-/* Counts how many of them there are; points to itself. */
+/* Counts its live instances; contains a pointer to itself. */
 struct token {
 	explicit token(int n) : number(n), self(this)
 	{

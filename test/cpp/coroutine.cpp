@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* coroutine.cpp - coroutines go on when what they await has happened. */
+/* coroutine.cpp - a coroutine continues when the awaited event has happened. */
 #include "world.hpp"
 
 #if SENNIT_CPP_COROUTINES
@@ -113,7 +113,7 @@ TEST_P(coroutines, receive_until_the_channel_is_closed)
 	EXPECT_EQ(a.get() + b.get(), 5050);
 }
 
-/* What the coroutine keeps is gone when its result is there. */
+/* The coroutine's frame is gone when its result is available. */
 sennit::future<void> hold(std::atomic<int> &alive, sennit::event &e)
 {
 	struct held {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.cpp - graphs of lambdas: in order, as often as wanted, and what nodes
- * throw comes out of the run. */
+/* dag.cpp - graphs of lambdas: in order, repeatable, and the run rethrows what
+ * nodes throw. */
 #include "world.hpp"
 
 namespace

@@ -17,7 +17,7 @@ TEST_P(futures, hand_over_what_a_task_returns)
 		auto                                  f = p.get_future();
 
 		if (!GetParam() && !sennit::scheduler::current())
-			return; /* nobody would run it */
+			return; /* no worker would run it */
 		s.schedule([p = std::move(p)]() mutable {
 			p.set_value(std::make_unique<int>(9));
 		});
@@ -162,7 +162,7 @@ TEST_P(futures, several_are_waited_for_at_once)
 	EXPECT_TRUE(fa.is_ready());
 }
 
-/* The state must live until all are through with it. */
+/* The shared state must live until all have finished with it. */
 TEST_P(futures, may_end_before_the_promise_does)
 {
 	for (int i = 0; i < 200; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.cpp - members' exceptions cancel the group and come out of its wait. */
+/* group.cpp - an exception of a member cancels the group, and its wait rethrows
+ * it. */
 #include "world.hpp"
 
 namespace

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.cpp - each task has its own, destroyed with it. */
+/* local.cpp - each task has its own value, which is destroyed with the task. */
 #include "world.hpp"
 
 namespace

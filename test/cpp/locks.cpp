@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* locks.cpp - mutexes and condition variables work with what the standard
- * library has for its own. */
+/* locks.cpp - mutexes and condition variables work with the standard library's
+ * wrappers. */
 #include "world.hpp"
 
 #include <atomic>
@@ -17,7 +17,7 @@ ON_WORKERS(locks);
 
 constexpr int rounds = 200;
 
-/* Adds up in `parties` tasks what only a working lock adds up. */
+/* Adds up in `parties` tasks. The sum is right only if the lock works. */
 template <typename Critical> void add_up(int parties, Critical critical)
 {
 	sennit::wait_group done(static_cast<std::uint32_t>(parties));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.cpp - loops, sums, scans and sorts of C++ values: right, in order,
- * and ended by what they throw. */
+/* parallel.cpp - loops, sums, scans and sorts of C++ values: correct, in order,
+ * and ended by exceptions. */
 #include "world.hpp"
 
 #include <deque>
@@ -15,7 +15,7 @@ class loops : public world
 };
 ON_WORKERS(loops);
 
-/* Some text, so that what is forgotten leaks and what is freed twice shows. */
+/* A string, so that forgotten values leak and double frees are detected. */
 std::string text_of(int i)
 {
 	return "a text that no small string holds: " + std::to_string(i);
@@ -90,7 +90,7 @@ TEST_P(loops, call_for_every_element)
 	EXPECT_EQ(plain[2], 6);
 }
 
-/* --- what ends them ------------------------------------------------------- */
+/* --- exceptions ----------------------------------------------------------- */
 
 TEST_P(loops, throw_what_is_thrown_within)
 {
@@ -319,7 +319,7 @@ TEST_P(loops, sort_other_elements_stably)
 			     v[i - 1].second < v[i].second));
 }
 
-/* Sort v by a comparison that throws when so many have been made. */
+/* Sort v with a comparison that throws after `comparisons` calls. */
 template <typename V> void sort_until(V &v, long comparisons)
 {
 	std::atomic<long> left{ comparisons };

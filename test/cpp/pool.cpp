@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.cpp - loans go back by themselves; objects live as the policy says. */
+/* pool.cpp - loans return automatically, and the policy determines the lifetime
+ * of objects. */
 #include "world.hpp"
 
 namespace

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources.cpp - budgets of CPUs as values. */
+/* resources.cpp - CPU budgets as values. */
 #include "world.hpp"
 
 namespace

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.cpp - handles count as references, bindings as scopes. */
+/* scheduler.cpp - handles count as references, and bindings follow scopes. */
 #include "world.hpp"
 
 namespace
@@ -10,7 +10,7 @@ class schedulers : public world
 };
 ON_WORKERS(schedulers);
 
-/* A scheduler that notes its end. */
+/* A scheduler that records its end. */
 struct mortal {
 	explicit mortal(std::uint32_t workers)
 	{
@@ -125,7 +125,7 @@ TEST(nonsense, in_a_config_is_reported)
 	EXPECT_TRUE(none);
 }
 
-/* Each in a process of its own, which dies of it. */
+/* Each runs in a process of its own, which aborts. */
 class empty_handles : public alone
 {
 public:

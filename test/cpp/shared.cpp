@@ -64,8 +64,8 @@ TEST_P(shared_handles, a_lock_and_its_condition_are_shared)
 	EXPECT_EQ(*value, 4);
 }
 
-/* Each task frees what it captured as soon as it has run: the last of all may
- * be the one that signals or the one that waits. */
+/* Each task frees its captures when it has run. The last handle may be that of
+ * the signaller or of the waiter. */
 TEST_P(shared_handles, the_last_copy_may_be_anybodys)
 {
 	sennit::wait_group ended(2000);
@@ -118,7 +118,7 @@ TEST_F(shared_handle, moving_leaves_none_behind)
 	EXPECT_FALSE(b);
 	sennit::shared<sennit::semaphore> &same = b;
 
-	b = same; /* also of none */
+	b = same; /* copying an empty handle works, too */
 	a.swap(b);
 	EXPECT_TRUE(b->try_acquire());
 }

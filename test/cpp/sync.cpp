@@ -58,7 +58,7 @@ TEST_P(sync_classes, shared_locks_time_out)
 		EXPECT_TRUE(r.try_lock_for(1h));
 		r.unlock();
 		EXPECT_TRUE(r.try_lock_until(sennit::never));
-		r.unlock(); /* before m may go */
+		r.unlock(); /* before m may be destroyed */
 		tried.set();
 	});
 	tried.wait();

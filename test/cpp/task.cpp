@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.cpp - any callable gets into a task whole, once, and out again. */
+/* task.cpp - a task gets any callable complete, runs it once, and destroys
+ * it. */
 #include "world.hpp"
 
 #include <array>
@@ -12,7 +13,7 @@ class tasks : public world
 };
 ON_WORKERS(tasks);
 
-/* Counts how many of them there are. */
+/* Counts its live instances. */
 struct counted {
 	explicit counted(std::atomic<int> &n) : count(&n)
 	{
@@ -177,7 +178,7 @@ TEST_P(tasks, destroy_what_they_captured_when_they_end)
 	EXPECT_EQ(alive, 0);
 }
 
-/* What cannot be moved in is reported, and its memory given back. */
+/* A failed move is reported, and the memory is freed. */
 TEST_P(tasks, are_not_scheduled_when_a_copy_throws)
 {
 	struct reluctant {

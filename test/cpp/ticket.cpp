@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.cpp - tickets are taken and done by scope. */
+/* ticket.cpp - tickets are taken and done by C++ scope. */
 #include "world.hpp"
 
 namespace

@@ -64,7 +64,7 @@ TEST_P(waits, end_at_times_of_any_clock)
 	});
 }
 
-/* A clock that is set back while somebody waits for a time of it. */
+/* A clock that is set back while a thread waits for one of its times. */
 struct jumping_clock {
 	using duration = std::chrono::milliseconds;
 	using rep = duration::rep;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* world.hpp - a scheduler without workers, with one, two and eight, to which
+/* world.hpp - schedulers without workers and with one, two and eight, to which
  * the test's thread is bound.
  *
  *	ON_WORKERS(fixture)	after class fixture : public world
  *
- * Tasks note their failures by EXPECT_*, which may be used on any thread. A
- * test that hangs ends by SIGALRM.
+ * Tasks report failures by EXPECT_*, which is safe on any thread. SIGALRM ends
+ * a test that hangs.
  */
 #ifndef SN_TEST_CPP_WORLD_HPP
 #define SN_TEST_CPP_WORLD_HPP
@@ -42,7 +42,7 @@ public:
 class world : public testing::WithParamInterface<int>, public alone
 {
 public:
-	/* As a config wants it. */
+	/* In the form that a config expects. */
 	static std::uint32_t workers()
 	{
 		return GetParam() ? static_cast<std::uint32_t>(GetParam())
@@ -63,8 +63,8 @@ public:
 		alone::TearDown();
 	}
 
-	/* Run f on the test's own stack, as a task, and on a thread that is
-	 * not bound. */
+	/* Run f on the test's own stack, as a task, and on an unbound
+	 * thread. */
 	template <typename F> static void in_each_place(F f)
 	{
 		sennit::event ran;

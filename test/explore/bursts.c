@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bursts.c - tasks that all wait at once become fibers of all workers, in
- * whatever order these come. The bound, P8, is that of
- * docs/design/placement-and-fairness.md. */
+/* bursts.c - tasks that all wait at the same time become fibers of all workers,
+ * in every order. The bound is P8 in docs/design/placement-and-fairness.md. */
 #include "explore.h"
 
 enum { WORKERS = 4, TASKS = 24, EACH = TASKS / WORKERS };
 
-/* Of tasks sent singly: a worker's own, and what it began of others' before it
- * piled up (SHARE_PILE). That holds in every order. */
+/* For tasks sent one at a time: a worker's own tasks, plus the tasks of others
+ * that it began before its inbox reached SHARE_PILE. This bound holds in every
+ * order. */
 #define MOST_SENT (EACH + EACH / 2 + 4)
 
-/* A batch lies with one worker, who deals it to those that are idle. In some
- * orders none is while it begins tasks: so many in a hundred may break the same
- * bound. But everybody gets something. */
+/* A batch lies with one worker, which deals it out to idle workers. In some
+ * orders no worker is idle while it begins tasks. So this percentage of orders
+ * may exceed the bound. But every worker gets some tasks. */
 enum { STRAYS_PERCENT = 5 };
 
 struct burst {
 	bool              spread, from_task, from_outside, at_once;
 	bool              strict;
-	unsigned          orders, strays; /* out */
-	unsigned          begun[WORKERS]; /* by worker */
+	unsigned          orders, strays; /* results */
+	unsigned          begun[WORKERS]; /* per worker */
 	sennit_event      open;
 	sennit_wait_group waiting, done;
 };
 
-static struct burst          *burst; /* the one under way */
+static struct burst          *burst; /* the current burst */
 static _Thread_local uint32_t my_worker;
 
 static void note_worker(void *unused, uint32_t index)
@@ -116,7 +116,7 @@ static void expect_spread(struct burst b)
 	assert_in_range(b.strays, 0, 1 + b.orders * STRAYS_PERCENT / 100);
 }
 
-/* With tasks placed locally and spread. */
+/* Run with tasks placed locally, and with SPREAD. */
 static void expect_both_spread(struct burst b)
 {
 	expect_spread(b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.c - runs of a DAG in many orders: at once, stolen, cancelled, late. */
+/* dag.c - runs of a DAG in many orders: concurrent, stolen, cancelled, past
+ * their deadline. */
 #include "explore.h"
 
 /*	0 -> 1 -> 3 -> 5
@@ -11,10 +12,10 @@ static const uint32_t edges[][2] = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 },
 
 enum { HOW_MANY = sizeof(edges) / sizeof(edges[0]) };
 
-/* Plain memory: what comes before a step is to be seen by it. */
+/* Plain memory: a step must see the writes of the steps before it. */
 struct play {
 	unsigned begun[STEPS], ended[STEPS];
-	unsigned fails; /* the step that does; STEPS: none */
+	unsigned fails; /* the step that fails; STEPS: none */
 	unsigned sleeps;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explore.h - scenarios: short programs that run under many seeds.
  *
- * A scenario that fails aborts, which prints the seed; SENNIT_TEST_SEED runs
- * that one alone. They begin with seed 1, or SENNIT_TEST_FIRST, and
- * SENNIT_TEST_TIME multiplies how many there are.
+ * A scenario that fails aborts and prints the seed. SENNIT_TEST_SEED runs one
+ * seed alone. SENNIT_TEST_FIRST sets the first seed, 1 by default.
+ * SENNIT_TEST_TIME multiplies the number of seeds.
  */
 #ifndef SN_TEST_EXPLORE_H
 #define SN_TEST_EXPLORE_H
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each scenario; sanitizers are slow to make threads. */
+/* Seeds per scenario. Sanitizers make thread creation slow. */
 #if defined(SN_TSAN) || defined(SN_ASAN)
 #define SCHEDULES 500
 #else
@@ -38,7 +38,7 @@
 		}                                                        \
 	} while (0)
 
-/* In so many orders, or as the environment says. */
+/* Run the scenario under `count` seeds, or as the environment says. */
 static inline void explore_some(void (*scenario)(void *context), void *context,
 				unsigned schedules)
 {

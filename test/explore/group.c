@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.c - groups in many orders: cancelling against signals, deadlines and
+/* group.c - groups in many orders: cancels against signals, deadlines and
  * errors, with members that are stolen or run on their opener's stack. */
 #include "explore.h"
 
@@ -18,11 +18,11 @@ static void add_one(unsigned *counter)
 	__atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* --- a turn that is handed on while waits for it are cancelled ------------ */
+/* --- a token that is passed on while waits for it are cancelled ----------- */
 
 struct game {
 	sennit_group g;
-	sennit_event turn; /* auto: whoever has it owns `turns` */
+	sennit_event turn; /* auto: the task that has it owns `turns` */
 	unsigned     turns, ended;
 	unsigned     got;
 };
@@ -152,7 +152,7 @@ static void nor_those_of_a_group_that_a_task_has_opened(void **state)
 struct branch {
 	unsigned depth;
 	bool     fails;
-	unsigned leaves; /* out */
+	unsigned leaves; /* leaves that are running */
 };
 
 static int grow(void *argument)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* planted.c - programs with a bug that shows in few orders: exploring finds it,
- * says the seed, and that seed alone shows it again. */
+/* planted.c - programs with a bug that appears in few orders: exploring finds
+ * it and prints the seed, and that seed alone reproduces it. */
 #include "../child.h"
 #include "explore.h"
 
@@ -8,7 +8,7 @@
 
 enum { ENOUGH = 5000 };
 
-/* --- two locks, taken in either order ------------------------------------ */
+/* --- two locks, taken in both orders ------------------------------------- */
 
 static struct {
 	sennit_mutex      a, b;
@@ -49,7 +49,7 @@ static void both_orders(void *second)
 	end(s);
 }
 
-/* --- a lock that stays locked, with a queue before it -------------------- */
+/* --- a lock that stays locked, with waiters ------------------------------ */
 
 enum { QUEUE = 4 };
 
@@ -66,7 +66,7 @@ static void have_it(void *unused)
 	sennit_wait_group_done(&shut.done);
 }
 
-/* Waiters of several workers look at the lock now and then: not for ever. */
+/* Waiters of several workers poll the lock, but not for ever. */
 static void never_unlocked(void *unused)
 {
 	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
@@ -81,7 +81,7 @@ static void never_unlocked(void *unused)
 	end(s);
 }
 
-/* --- a count that is read, and written later ----------------------------- */
+/* --- a count that is read first and written later ------------------------ */
 
 static struct {
 	unsigned          count;
@@ -112,7 +112,7 @@ static void lost_update(void *unused)
 	end(s);
 }
 
-/* --- a timeout that is taken for success --------------------------------- */
+/* --- a timeout that is treated as success -------------------------------- */
 
 static struct {
 	sennit_event      ready;

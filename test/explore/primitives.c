@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* primitives.c - what every primitive promises, in many orders. */
+/* primitives.c - the promises of every primitive, in many orders. */
 #include "explore.h"
 
 /* --- a bounded queue of mutex and condition variables -------------------- */
@@ -79,7 +79,7 @@ static void nothing_is_lost_in_a_queue(void **state)
 	explore(trade, NULL);
 }
 
-/* --- an auto event: who goes, notify or deadline -------------------------- */
+/* --- an auto event with notifies and deadlines ---------------------------- */
 
 static struct {
 	sennit_event      turn;
@@ -122,7 +122,7 @@ static void race_a_deadline(void *unused)
 	spawn(open_once, NULL);
 	sennit_wait_group_wait(&gate.done);
 	REQUIRE(gate.went + gate.gave_up == 2);
-	/* Set twice: what nobody took is still there, once. */
+	/* It was set twice. A set that nobody consumed is still there, once. */
 	REQUIRE(gate.went == 2 || sennit_event_is_set(&gate.turn) ||
 		gate.went == 1);
 	REQUIRE(gate.went >= 1 || sennit_event_is_set(&gate.turn));
@@ -135,7 +135,7 @@ static void a_signal_or_a_deadline_never_both(void **state)
 	explore(race_a_deadline, NULL);
 }
 
-/* --- a wait group freed by whoever has waited ----------------------------- */
+/* --- a wait group freed by a waiter --------------------------------------- */
 
 static void finish(void *group)
 {
@@ -175,7 +175,7 @@ static void who_has_waited_may_free(void **state)
 	explore(free_groups, NULL);
 }
 
-/* --- the last reference, from anywhere ------------------------------------ */
+/* --- the last reference, released from anywhere --------------------------- */
 
 static struct {
 	sennit_event go;
@@ -227,7 +227,7 @@ static void a_scheduler_ends_when_all_has_run(void **state)
 	explore(end_by_itself, NULL);
 }
 
-/* --- workers that come and go -------------------------------------------- */
+/* --- workers that start and retire --------------------------------------- */
 
 static void spawn_more(void *done)
 {

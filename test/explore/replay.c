@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay.c - a seed is a run: the same each time, and others are different. */
+/* replay.c - a seed determines the run: the same seed gives the same run,
+ * another seed gives another run. */
 #include "explore.h"
 
 #include <pthread.h>
@@ -10,7 +11,8 @@
 enum { TASKS = 6, STEPS = 4, SEEDS = 200 };
 
 struct diary {
-	uint64_t          digest; /* of who did what, in what order */
+	uint64_t          digest; /* hash of which thread did what, in which
+				   * order */
 	sennit_mutex      lock;
 	sennit_wait_group done;
 };
@@ -68,7 +70,7 @@ static void a_seed_gives_the_same_run_again(void **state)
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		const uint64_t once = digest_of(seed);
 
-		(void)digest_of(seed + 7919); /* something in between */
+		(void)digest_of(seed + 7919); /* another run in between */
 		assert_int_equal(digest_of(seed), once);
 	}
 }
@@ -108,7 +110,8 @@ static void note_thread(void *unused, uint32_t index)
 		slow = pthread_self();
 }
 
-/* Longer than others are patient with who has the turn and does not call. */
+/* Sleep longer than the other threads wait for a thread that has the turn and
+ * does not call the library. */
 static void doze(int number)
 {
 	const struct timespec long_enough = { .tv_sec = 1,
@@ -118,8 +121,8 @@ static void doze(int number)
 	nanosleep(&long_enough, NULL);
 }
 
-/* On a busy machine a thread may wake long after it was given the turn. It was
- * taken for absent, and nobody thought of it again. */
+/* On a busy machine a thread may wake long after it was given the turn. The
+ * library once took it for absent and never gave it the turn again. */
 static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
 {
 	sennit_scheduler *s;
@@ -134,7 +137,7 @@ static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
 	assert_int_equal(pthread_kill(slow, SIGUSR1), 0);
 	for (uintptr_t i = 0; i < TASKS; i++)
 		spawn(live, (void *)i);
-	/* Always ready to go on instead. */
+	/* Always runnable instead of waiting. */
 	while (sennit_wait_group_wait_until(&diary.done, 0))
 		sn_deterministic_point();
 	end(s);

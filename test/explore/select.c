@@ -10,7 +10,7 @@ static sennit_wait_group done;
 
 static unsigned sent, received, refused, late;
 
-/* One thread runs at a time: plain counters will do. */
+/* One thread runs at a time, so plain counters suffice. */
 static void note(int err, bool is_send)
 {
 	if (!err && is_send)
@@ -47,9 +47,10 @@ static void end_scene(sennit_scheduler *s, unsigned parties)
 	sennit_event_destroy(&f);
 }
 
-/* --- who takes part ------------------------------------------------------ */
+/* --- participants -------------------------------------------------------- */
 
-/* Send to one, receive from the other; done with a deadline if *soon. */
+/* Send to one channel and receive from the other, with a deadline if *soon is
+ * set. */
 static void select_both(sennit_channel *out, sennit_channel *in,
 			sennit_time deadline)
 {
@@ -109,7 +110,7 @@ static void close_both(void *unused)
 }
 
 static sennit_time never = SENNIT_NEVER;
-static sennit_time soon; /* of the scenario's clock */
+static sennit_time soon; /* in the scenario's virtual time */
 
 /* --- channels ------------------------------------------------------------ */
 
@@ -154,7 +155,8 @@ static void deadlines_on_both_sides(void *unused)
 	end_scene(s, 4);
 }
 
-/* Values of 1 come in a row: what a bounded channel holds, and its waiters. */
+/* Values of 1 in a row: first those in the buffer, then those of the waiting
+ * senders. */
 static void a_bounded_channel(void *unused)
 {
 	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
@@ -187,7 +189,7 @@ static void set_f(void *unused)
 	sennit_wait_group_done(&done);
 }
 
-/* The caller, if it is shown to run. */
+/* Count the caller if the report shows it as running. */
 static void count_running(void *count, const sennit_report_entry *entry)
 {
 	const sennit_fiber *self = sennit_fiber_current();
@@ -210,7 +212,8 @@ static void wait_for_either(void *unused)
 	sennit_wait_group_done(&done);
 }
 
-/* Two sets release two; and what is set while they queue up counts. */
+/* Two sets release two waiters. A set counts even if it happens while they join
+ * the queue. */
 static void either_of_two(void *unused)
 {
 	sennit_scheduler *s = begin_with(SENNIT_CONFIG(.workers = 2));
@@ -251,7 +254,7 @@ static void all_of_two_in_both_orders(void *unused)
 	REQUIRE(sennit_event_is_set(&e) && sennit_event_is_set(&f));
 }
 
-/* --- as tests ------------------------------------------------------------ */
+/* --- test cases ---------------------------------------------------------- */
 
 static void selects_find_each_other(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync.c - reader-writer lock, semaphore, barrier and once, in many orders:
- * who gives up leaves nobody behind, who has waited may free. */
+/* sync.c - reader-writer lock, semaphore, barrier and once, in many orders: a
+ * waiter that gives up leaves no other waiting, and a waiter that returns may
+ * free the object. */
 #include "explore.h"
 
 static sennit_time soon(void)
@@ -21,8 +22,9 @@ static void begin_all(sennit_task_fn *const tasks[], unsigned n,
 static struct {
 	sennit_rwlock     lock;
 	sennit_wait_group done;
-	unsigned          left, right; /* under lock: the same */
-	unsigned          late;        /* by the writers with deadlines */
+	unsigned          left, right; /* under lock: always equal */
+	unsigned          late;        /* counted by the writers with
+				        * deadlines */
 } book;
 
 static void read_it(void *unused)
@@ -64,8 +66,8 @@ static void write_in_time(void *unused)
 	sennit_wait_group_done(&book.done);
 }
 
-/* We hold it until all readers have been in: only the writer that waits keeps
- * them out, until it gives up. */
+/* Hold a read lock until all readers have been in. Only the waiting writer
+ * keeps them out, until it gives up. */
 static void read_behind_writers(void *unused)
 {
 	static sennit_task_fn *const tasks[] = { read_it, write_in_time,
@@ -227,7 +229,7 @@ static void all_parties_of_a_phase_go_on_or_none(void **state)
 	explore(meet, NULL);
 }
 
-/* --- a turn that nobody may be there to take ------------------------------ */
+/* --- a turn that is passed to a waiter that has given up ------------------ */
 
 static struct {
 	sennit_once       once;
@@ -252,7 +254,8 @@ static void try_in_time(void *unused)
 	while (sennit_once_attempt_until(&trial.once, fail_twice, NULL, soon()))
 		sennit_yield();
 	REQUIRE(trial.runs == 3);
-	REQUIRE(sennit_once_is_done(&trial.once)); /* others still calling */
+	REQUIRE(sennit_once_is_done(&trial.once)); /* others are still
+						    * calling */
 	sennit_wait_group_done(&trial.done);
 }
 
@@ -263,7 +266,8 @@ static void try_patiently(void *unused)
 					 SENNIT_NEVER))
 		;
 	REQUIRE(trial.runs == 3);
-	REQUIRE(sennit_once_is_done(&trial.once)); /* others still calling */
+	REQUIRE(sennit_once_is_done(&trial.once)); /* others are still
+						    * calling */
 	sennit_wait_group_done(&trial.done);
 }
 
@@ -288,7 +292,7 @@ static void the_turn_is_neither_lost_nor_given_twice(void **state)
 	explore(try_all, NULL);
 }
 
-/* --- freed by who has waited ---------------------------------------------- */
+/* --- freed by a waiter ---------------------------------------------------- */
 
 struct meeting {
 	sennit_semaphore come;

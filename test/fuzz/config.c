@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - any bytes as a configuration of any size: what is accepted is in
- * the documented ranges, and what is refused leaves the output alone.
+/* config.c - any bytes as a configuration of any size: an accepted one is in
+ * the documented ranges, and a refused one leaves the output unchanged.
  *
- * Pointers are the program's and believed, so those of the input become null or
- * one that is right.
+ * The library trusts pointers, so pointers in the input become NULL or a valid
+ * one.
  */
 #include "api/config.h"
 #include "worker/slots.h"

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.c - any bytes as a program of tasks and primitives, run under a seed
- * that is part of them: it ends, and what went in came out.
+/* program.c - any bytes as a program of tasks and primitives, which runs under
+ * a seed that is part of them: it must end, and nothing may be lost.
  *
- * The first two bytes are the seed, the third says how many workers and tasks.
- * Each task reads a slice of the rest, an operation after the other; a task
- * that is spawned gets the next piece of its parent's.
+ * The first two bytes are the seed. The third gives the numbers of workers and
+ * tasks. Each task reads a slice of the rest, one operation after the other. A
+ * spawned task gets the next piece of its parent's slice.
  *
- * No program deadlocks by its own fault: what can be held has a rank, and only
- * something of higher rank is taken besides; nobody waits for a task while it
- * holds anything; and channels are waited for with a deadline. So when all wait
- * the library has lost a wake, and the build says so.
+ * No program deadlocks by its own fault: locks have ranks, and a task that
+ * holds one only takes others of higher rank. No task waits for another task
+ * while it holds anything. Waits for channels have a deadline. So if all
+ * threads wait, the library has lost a wake, and the deterministic build
+ * reports that.
  */
 #include "sennit.h"
 
@@ -35,16 +36,18 @@ enum rank { FREE, FIRST_MUTEX, LAST_MUTEX, RWLOCK, SEMAPHORE, TOKEN, TICKET };
 
 static struct {
 	sennit_mutex        mutex[MUTEXES];
-	unsigned            guarded[MUTEXES]; /* under it */
+	unsigned            guarded[MUTEXES]; /* under its mutex */
 	atomic_uint         locked[MUTEXES];
 	sennit_rwlock       rwlock;
-	unsigned            left, right; /* under it */
+	unsigned            left, right; /* under the lock */
 	sennit_semaphore    permits;
 	atomic_uint         parked;
-	sennit_event        token; /* auto: who has it is alone */
+	sennit_event        token; /* auto: only the task that has it holds
+				    * it */
 	atomic_uint         holders;
 	sennit_ticket_queue line;
-	unsigned            served; /* by who is due */
+	unsigned            served; /* written by the task whose ticket is
+				     * due */
 	atomic_uint         drawn;
 	sennit_channel      channel;
 	atomic_uint         sent, received;
@@ -79,7 +82,7 @@ static sennit_time some_deadline(struct actor *a)
 			  : sennit_after(kind * SENNIT_MICROSECOND / 4);
 }
 
-/* Within what was just taken: one operation more. */
+/* Execute one more operation while holding something of this rank. */
 static void hold(struct actor *a, enum rank rank)
 {
 	const enum rank before = a->holds;
@@ -89,7 +92,7 @@ static void hold(struct actor *a, enum rank rank)
 	a->holds = before;
 }
 
-/* --- what can be held --------------------------------------------------- */
+/* --- locks -------------------------------------------------------------- */
 
 static void lock(struct actor *a, unsigned i)
 {
@@ -168,7 +171,7 @@ static void take_turn(struct actor *a)
 	sennit_ticket_done(&t);
 }
 
-/* --- what passes -------------------------------------------------------- */
+/* --- channels and events ------------------------------------------------ */
 
 static void send(struct actor *a)
 {
@@ -228,7 +231,7 @@ static int live_as_member(void *argument)
 	return err;
 }
 
-/* The next piece of a's slice is another's. */
+/* The next piece of a's slice goes to another task. */
 static struct actor split(struct actor *a, sennit_wait_group *done)
 {
 	const size_t left = (size_t)(a->end - a->at);
@@ -268,7 +271,7 @@ static void fork_and_join(struct actor *a)
 	if (cancels)
 		sennit_group_cancel(&g);
 	(void)!sennit_group_wait(&g);
-	/* What its members spawned are none. */
+	/* Tasks that its members spawned are not members. */
 	sennit_wait_group_wait(&done);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.c - any bytes as the files that say which control groups hold us.
+/* quota.c - any bytes as the files that name this process's control groups.
  *
- * Linked with --wrap=fopen: what the parsers open is a piece of the input.
- * Pieces are separated by bytes of 0: mountinfo, cgroup, then any number for
- * the files of groups.
+ * Linked with --wrap=fopen: each file that the parsers open is a piece of the
+ * input. Zero bytes separate the pieces: mountinfo, cgroup, then any number of
+ * group files.
  */
 #include "os/cgroup.h"
 #include "os/quota.h"

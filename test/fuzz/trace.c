@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.c - any events, in a buffer of any size: what is copied is the newest
- * of them, whole and in order, and nothing is written behind it. */
+/* trace.c - any events in a buffer of any size: a copy contains the newest
+ * events, complete and in order, and nothing is written behind it. */
 #include "core/tracebuffer.h"
 
 #include "base/memory.h"
@@ -34,7 +34,7 @@ static void compare(struct history *h)
 		return;
 	whole = sn_tracebuffer_copy(&h->buffer, events);
 	require(whole <= h->buffer.capacity && whole <= h->count);
-	/* All of them, or all that there is room for but one. */
+	/* All events, or the capacity less one. */
 	require(whole == h->count || whole + 1 >= h->buffer.capacity);
 	first = h->count - whole;
 	for (uint64_t i = 0; i < whole; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque_force.c - the owner pops a task that it has not published, a thief
- * takes it by force: it is taken once. Both sides have their fence, as on
- * kernels without membarrier.
+/* deque_force.c - the owner pops a private task while a thief forces it. The
+ * task must be taken once. Both sides use fences, as on kernels without
+ * membarrier.
  *
- * Shown in every order: a forced take that does not look at bottom again. By
- * store buffers, on x86, in some runs: either side without its fence. To a
- * checker alone: a pushed bottom that is not released, or not acquired
- * (deque.push). */
+ * Detected in every order: a forced take that does not read bottom again.
+ * Detected in some runs by store buffers, on x86: either side without its
+ * fence. Detected only by a checker: a push of bottom that is not released, or
+ * not acquired (deque.push). */
 #include "tasks.h"
 
 static void before(void)

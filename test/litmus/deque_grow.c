@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque_grow.c - the slots grow while a thief reads them: what it takes are
- * tasks, each once.
+/* deque_grow.c - the slots grow while a thief reads them. The thief must take
+ * valid tasks, each once.
  *
- * Shown in every order: new slots published before they are filled; only
- * private tasks copied; the room counted from bottom. To a checker alone: new
- * slots that are not released, or not acquired (deque.slots), and slots filled
- * again without having seen that they were left (deque.steal). */
+ * Detected in every order: new slots that are published before they are filled;
+ * only private tasks copied; room computed from bottom. Detected only by a
+ * checker: new slots that are not released, or not acquired (deque.slots);
+ * slots that are refilled before the owner has seen that they were left
+ * (deque.steal). */
 #include "tasks.h"
 
 static void before(void)

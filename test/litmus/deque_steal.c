@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque_steal.c - the owner publishes, pops and takes back, a thief steals:
- * each of three tasks is taken once, with what its pusher wrote.
+/* deque_steal.c - the owner publishes, pops and takes back, and a thief steals.
+ * Each of three tasks must be taken once, with the data that its pusher wrote.
  *
- * Shown in every order: take_back() that stores pub where it must compare and
- * set. To a checker alone: publish or steal without their orders
- * (deque.publish). */
+ * Detected in every order: a take_back() that stores pub instead of
+ * compare-and-set. Detected only by a checker: publish or steal without their
+ * memory orders (deque.publish). */
 #include "tasks.h"
 
 static void before(void)

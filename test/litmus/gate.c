@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c - a worker goes idle while the last holder releases, and perhaps comes
- * back for what the holder has left: the scheduler ends once, and whoever ends
- * it sees all that both did, and that nothing is left to do.
+/* gate.c - a worker goes idle while the last holder releases its reference, and
+ * may come back for work that the holder left. The scheduler must end once. The
+ * sweeper that ends it must see everything that both did, and no work may be
+ * left.
  *
- * Shown in every order: a count and SUSPENDED set in two steps; a sweep that
- * settles though somebody knocked. To a checker alone: a step down that does
- * not release, or does not acquire (gate.out). */
+ * Detected in every order: a count and SUSPENDED that are set in two steps; a
+ * sweep that settles although DIRTY was set. Detected only by a checker: a step
+ * down that does not release or does not acquire (gate.out). */
 #include "litmus.h"
 
 #include "core/gate.c"
 
 static struct gate gate;
-static a_u32       work; /* what the holder leaves for the worker */
-static uint32_t    did;  /* plain: the worker's */
-static uint32_t    gave; /* plain: the holder's */
+static a_u32       work; /* work that the holder leaves for the worker */
+static uint32_t    did;  /* plain; written by the worker */
+static uint32_t    gave; /* plain; written by the holder */
 static a_u32       ends;
 
-/* What worker/finalise.c does. */
+/* The same as in worker/finalise.c. */
 static void sweep(void)
 {
 	enum gate_verdict verdict;
@@ -40,7 +41,7 @@ static void before(void)
 	gave = 0;
 }
 
-/* Leaves, looks whether it was woken, and if so comes back to work. */
+/* Leave, check whether it was woken, and if so return to work. */
 static void *worker(void *unused)
 {
 	did = 1;

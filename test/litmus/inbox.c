@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox.c - two threads leave nodes, one takes them: each comes once, a chain
- * in its order, with what its maker wrote; and one of them finds it empty.
+/* inbox.c - two threads push nodes and one takes them. Each node must come
+ * once, a chain in its order, with the data that its producer wrote. One of the
+ * producers must find the inbox empty.
  *
- * Shown in every order: a push that stores where it must compare and set. To a
- * checker alone: a push that does not release, a take that does not acquire
- * (inbox.push). */
+ * Detected in every order: a push that stores instead of compare-and-set.
+ * Detected only by a checker: a push that does not release, or a take that does
+ * not acquire (inbox.push). */
 #include "litmus.h"
 
 #include "core/inbox.h"
@@ -13,12 +14,12 @@ enum { NODES = 3 };
 
 struct item {
 	struct node node;
-	uint32_t    number; /* plain: the inbox carries it over */
+	uint32_t    number; /* plain: published by the inbox */
 };
 
 static struct inbox inbox;
 static struct item  items[NODES];
-static uint32_t     seen[NODES]; /* owner; afterwards main */
+static uint32_t     seen[NODES]; /* owner; main after the round */
 static uint32_t     last;
 static bool         was_empty[2];
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* litmus.h - what the shapes share: what the code under test asks for, and a
- * main function.
+/* litmus.h - what all litmus tests share: the functions that the code under
+ * test calls, and main.
  *
- * A shape includes this first, then the code that it is about. With
+ * A test includes this file first, then the code under test. With
  * LITMUS_ROUNDS, as the test suite builds it, it is a program of many rounds
- * (rounds.h). Without, as a checker takes it, it is one round, with no clock,
- * no system call and no instruction that a checker would not know. */
+ * (rounds.h). Without, for a model checker, it is one round without clocks,
+ * system calls or instructions that a checker does not know. */
 #ifndef LITMUS_H
 #define LITMUS_H
 
 #undef NDEBUG
 #ifndef SENNIT_DETERMINISTIC
-#define SENNIT_DETERMINISTIC /* a_pause is a call; the least of each limit */
+#define SENNIT_DETERMINISTIC /* a_pause is then a call, and limits are
+			      * minimal */
 #endif
 
 #include "base/atomic.h"
@@ -27,7 +28,7 @@
 #undef TORTURE_POINT
 #define TORTURE_POINT() ((void)0) /* each atomic operation is a point */
 
-/* Memory is taken by one thread and given back after the round. */
+/* One thread takes memory. It is freed after the round. */
 static _Alignas(CACHE_LINE) unsigned char litmus_memory[4096];
 static size_t litmus_taken;
 
@@ -37,7 +38,7 @@ static size_t litmus_taken;
 #include "once.h"
 #endif
 
-/* --- what the code under test calls ------------------------------------- */
+/* --- functions that the code under test calls --------------------------- */
 
 #if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
 a_u32 sn_fence_word;
@@ -75,7 +76,7 @@ void os_discard(void *memory, size_t size)
 	(void)size;
 }
 
-/* A checker knows no process barrier: shapes use fences. */
+/* A checker knows no process barrier, so the tests use fences. */
 void os_process_barrier(void)
 {
 	assert(false && "a shape uses the process barrier");

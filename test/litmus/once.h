@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.h - one round, for a checker that tries all of its executions. */
+/* once.h - one round, for a checker that tries all its executions. */
 #ifndef LITMUS_ONCE_H
 #define LITMUS_ONCE_H
 
-/* Without effect: checkers turn it into an assumption. */
+/* The condition has no side effects: checkers turn it into an assumption. */
 #define LITMUS_AWAIT(condition)      \
 	do {                         \
 		while (!(condition)) \

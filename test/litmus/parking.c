@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parking.c - a worker looks for work a last time and sleeps, another thread
- * makes work and looks who sleeps: one of them sees the other, and the counts
- * are right in the end.
+/* parking.c - a worker looks for work one last time and sleeps, while another
+ * thread publishes work and looks for sleepers. At least one must see the
+ * other, and the counts must be right in the end.
  *
- * Shown in every order: a worker that counts itself though its bit was taken
- * (withdraw). By store buffers, on x86, in some runs, which hang for a minute:
- * a wake without its fence. To a checker alone: an announcement without its
- * fence, as on x86 each read-modify-write is one (park.sleep); a token that
- * does not release what it was set for (park.token). */
+ * Detected in every order: a worker that counts itself although its bit was
+ * taken (withdraw). Detected in some runs by store buffers, on x86, as a hang
+ * of one minute: a wake without its fence. Detected only by a checker: an
+ * announcement without its fence, because on x86 each read-modify-write is a
+ * fence (park.sleep); a token that does not release the data it was set for
+ * (park.token). */
 #include "litmus.h"
 
 #include "core/parking.c"
@@ -16,7 +17,7 @@ static struct parking  parking;
 static struct sleeper  sleeper;
 static struct sleeper *sleepers[] = { &sleeper };
 static a_u32           work;
-static uint32_t        made; /* plain: comes with the work, or the token */
+static uint32_t        made; /* plain: published by the work or the token */
 
 static void before(void)
 {
@@ -31,7 +32,7 @@ static void *worker(void *unused)
 	sn_parking_announce(&sleeper, false);
 	if (a_load_acq(&work))
 		sn_parking_withdraw(&sleeper);
-	else /* for ever, if the maker has not seen the bit */
+	else /* sleeps for ever if the producer has not seen the bit */
 		sn_parking_sleep(&sleeper, SENNIT_NEVER);
 	assert(made == 1);
 	assert(a_load_rlx(&work));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_queue.c - whoever returns from a wait frees the primitive at once: the
- * one who let it go no longer touches it.
+/* queue.c - a waiter that returns from a wait frees the primitive at once. The
+ * signaller must not access it afterwards.
  *
- * Shown in every order: a waiter that is let go before the queue is unlocked.
- * To a checker alone: an unlock that does not release, a lock that does not
- * acquire (queue.unlock). */
+ * Detected in every order: a waiter that is released before the queue is
+ * unlocked. Detected only by a checker: an unlock that does not release, or a
+ * lock that does not acquire (wait_queue.unlock). */
 #include "litmus.h"
 
 #include "fiber/wait_queue.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rounds.h - a shape as a program: first in every order, then as fast as it
- * can.
+/* rounds.h - a litmus test as a program: first in every order, then at full
+ * speed.
  *
- * In every order: the shape's threads are contexts of one thread. Before each
- * atomic operation another may go on instead, PREEMPTIONS times in a round; a
- * thread that waits or ends is followed by another. All such rounds are run,
- * one after the other: what fails does so always, on any machine. When all
- * wait, nobody will wake them, which fails. Memory is sequentially consistent
- * then.
+ * In every order: the test's threads are contexts of one thread. Before each
+ * atomic operation another context may run instead, PREEMPTIONS times per
+ * round. When a context waits or ends, another one follows. All such rounds
+ * run, one after the other, so a failure is reproducible on any machine. If all
+ * contexts wait, no one can wake them, and the test fails. Memory is
+ * sequentially consistent in this mode.
  *
- * As fast as it can: LITMUS_ROUNDS times, or for a second, all threads begin at
- * once. There the processor's store buffers show. Orders of C11 that the
- * processor gives for nothing are for a checker alone. */
+ * At full speed: all threads begin at the same time, LITMUS_ROUNDS times, or
+ * for one second. This exposes the processor's store buffers. Only a checker
+ * can detect missing C11 orders that the processor provides anyway. */
 #ifndef LITMUS_ROUNDS_H
 #define LITMUS_ROUNDS_H
 
@@ -23,12 +23,12 @@
 
 enum {
 	LITMUS_THREADS = 3,
-	LITMUS_CHOICES = 4096, /* of one round */
+	LITMUS_CHOICES = 4096, /* per round */
 	LITMUS_SPINS = 2000,
 	PREEMPTIONS = 2
 };
 
-/* What the shape is. */
+/* The test. */
 struct litmus {
 	void (*before)(void);
 	void *(*run[LITMUS_THREADS])(void *);
@@ -44,16 +44,16 @@ struct litmus_turn {
 	ucontext_t context;
 	bool       ended;
 	bool       waits;
-	uint64_t   seen; /* waits: `progress` when it looked in vain */
+	uint64_t   seen; /* waiting: the value of `progress` at its last look */
 	_Alignas(16) unsigned char stack[64 << 10];
 };
 
 static struct litmus_turn litmus_turn[LITMUS_THREADS];
-static uint32_t           litmus_me; /* who has the turn */
+static uint32_t           litmus_me; /* the context that has the turn */
 
 static struct {
 	bool       on;
-	bool       looks; /* at what it waits for */
+	bool       looks; /* at the condition it waits for */
 	uint64_t   progress;
 	uint32_t   budget; /* preemptions left */
 	uint32_t   depth;  /* choices made in this round */
@@ -69,7 +69,8 @@ static bool litmus_can_run(uint32_t i)
 	return !t->ended && (!t->waits || t->seen != litmus_order.progress);
 }
 
-/* As in the round before up to what is to be different, then the first. */
+/* Repeat the previous round's choices up to the one that changes, then take the
+ * first option. */
 static uint32_t litmus_choose(uint32_t options)
 {
 	uint32_t i = litmus_order.depth;
@@ -82,7 +83,8 @@ static uint32_t litmus_choose(uint32_t options)
 	return litmus_order.choice[i];
 }
 
-/* The next round's choices; false: there is none. */
+/* Prepare the next round's choices. Returns false if there is no further
+ * round. */
 static bool litmus_advance(void)
 {
 	uint32_t i = litmus_order.depth;
@@ -95,7 +97,8 @@ static bool litmus_advance(void)
 	return false;
 }
 
-/* How many others can run; the which-th of them goes to *out. */
+/* The number of other contexts that can run. *out becomes the one with index
+ * `which`. */
 static uint32_t litmus_others(uint32_t me, uint32_t which, uint32_t *out)
 {
 	uint32_t count = 0;
@@ -119,7 +122,7 @@ static void litmus_pass(uint32_t to)
 	swapcontext(&litmus_turn[me].context, &litmus_turn[to].context);
 }
 
-/* Before each atomic operation. */
+/* Called before each atomic operation. */
 static void litmus_point(void)
 {
 	uint32_t to = 0;
@@ -138,7 +141,7 @@ static void litmus_point(void)
 	litmus_pass(to);
 }
 
-/* The running thread can do nothing: another goes on. */
+/* The running context cannot proceed: switch to another. */
 static void litmus_yield(void)
 {
 	uint32_t to = 0;
@@ -149,7 +152,7 @@ static void litmus_yield(void)
 		litmus_pass(to);
 }
 
-/* The same until another has done something. */
+/* The same, until another context has made progress. */
 static void litmus_wait(void)
 {
 	struct litmus_turn *t = &litmus_turn[litmus_me];
@@ -163,7 +166,7 @@ static void litmus_wait(void)
 	t->waits = false;
 }
 
-/* What each context is. */
+/* The main function of each context. */
 static void litmus_take_turn(void)
 {
 	uint32_t to = 0;
@@ -171,7 +174,7 @@ static void litmus_take_turn(void)
 
 	litmus.run[litmus_me](NULL);
 	litmus_turn[litmus_me].ended = true;
-	litmus_order.progress++; /* with its last operation */
+	litmus_order.progress++; /* the last operation is progress */
 	others = litmus_others(litmus_me, 0, &to);
 	if (others) {
 		litmus_others(litmus_me, litmus_choose(others), &to);
@@ -207,7 +210,7 @@ static void litmus_one_order(void)
 }
 
 #ifdef SN_TSAN
-#define CONTEXTS_ARE_SEEN false /* not by ThreadSanitizer */
+#define CONTEXTS_ARE_SEEN false /* ThreadSanitizer does not see contexts */
 #else
 #define CONTEXTS_ARE_SEEN true
 #endif
@@ -225,12 +228,13 @@ static uint32_t litmus_every_order(void)
 	return count;
 }
 
-/* --- as fast as it can -------------------------------------------------- */
+/* --- at full speed ------------------------------------------------------ */
 
 static struct {
-	_Atomic(uint32_t) arrived; /* how many wait for the next round */
-	_Atomic(uint32_t) round;   /* it has begun */
-	bool              over;    /* the last to arrive, before that */
+	_Atomic(uint32_t) arrived; /* threads that wait for the next round */
+	_Atomic(uint32_t) round;   /* the round that has begun */
+	bool              over;    /* set by the last one to arrive, before the
+				    * round begins */
 	uint64_t          end;
 } litmus_fast;
 
@@ -242,7 +246,7 @@ static uint64_t litmus_seconds(void)
 	return (uint64_t)now.tv_sec;
 }
 
-/* What has not come after a minute never will. */
+/* A condition that does not hold within one minute never will. */
 #define LITMUS_AWAIT_FAST(condition)                     \
 	do {                                             \
 		uint64_t end_ = litmus_seconds() + 60;   \
@@ -252,7 +256,7 @@ static uint64_t litmus_seconds(void)
 		}                                        \
 	} while (0)
 
-/* Until the condition, which is without effect, holds. */
+/* Wait until the condition holds. It must have no side effects. */
 #define LITMUS_AWAIT(condition)                       \
 	do {                                          \
 		bool holds_;                          \
@@ -271,7 +275,7 @@ static uint64_t litmus_seconds(void)
 		}                                     \
 	} while (0)
 
-/* The last to arrive ends one round and prepares the next, alone. */
+/* The last thread to arrive ends one round and prepares the next alone. */
 static void litmus_prepare(uint32_t round)
 {
 	if (round > 1)
@@ -286,7 +290,8 @@ static void litmus_prepare(uint32_t round)
 	atomic_store(&litmus_fast.round, round);
 }
 
-/* All begin at once, but for a few instructions that differ each time. */
+/* All threads begin at the same time, except for a few instructions that differ
+ * in each round. */
 static void litmus_meet(uint32_t round, uint32_t index)
 {
 	uint32_t late = (round * UINT32_C(2654435761) >> (8 * index)) % 512;
@@ -326,7 +331,7 @@ static void litmus_as_fast_as_it_can(void)
 		assert(!pthread_join(threads[i], NULL));
 }
 
-/* --- both --------------------------------------------------------------- */
+/* --- both modes --------------------------------------------------------- */
 
 static int litmus_main(void)
 {
@@ -354,7 +359,7 @@ static int litmus_main(void)
 		return litmus_main();                                      \
 	}
 
-/* Each operation of the code under test, in every order. */
+/* In every order: a point before each operation of the code under test. */
 #ifndef SENNIT_HELGRIND
 #undef TOLD_
 #undef TOLD_REL_

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.h - for shapes of the deque: numbered tasks, and who took them. */
+/* tasks.h - numbered tasks for the tests of the deque, and who took them. */
 #ifndef LITMUS_TASKS_H
 #define LITMUS_TASKS_H
 
 #include "litmus.h"
 
 #include "core/deque.c"
+#include "core/deque_slots.c"
 
 enum { TASKS_MAX = 4 };
 
 static struct deque deque;
-static uint32_t     payload[TASKS_MAX]; /* plain: the deque carries it over */
+static uint32_t     payload[TASKS_MAX]; /* plain: published by the deque */
 static a_u32        taken[TASKS_MAX];
 
 static void begin(uint32_t capacity)
@@ -37,7 +38,7 @@ static void take(const struct task *t)
 	assert(a_add_rlx(&taken[i], 1) == 0);
 }
 
-/* By the owner. */
+/* As the owner. */
 static void pop(void)
 {
 	struct task t;
@@ -46,7 +47,7 @@ static void pop(void)
 		take(&t);
 }
 
-/* By a thief. */
+/* As a thief. */
 static void steal(void)
 {
 	struct task t[TASKS_MAX];
@@ -56,7 +57,8 @@ static void steal(void)
 		take(&t[i]);
 }
 
-/* After the round: whatever is left is there, and none came twice. */
+/* After the round: the remaining tasks must be there, and none may have been
+ * taken twice. */
 static void end(uint32_t tasks)
 {
 	for (uint32_t i = 0; i < tasks; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counts.pml - how many fibers of a worker wait, as another thread counts them.
+/* counts.pml - the number of blocked fibers of a worker, as another thread
+ * computes it.
  *
- * Stands for sn_worker_blocked() and sn_worker_count_resume() of
- * src/worker/worker.h on a machine that neither keeps stores nor loads in order.
- * The owner blocks and resumes ROUNDS times and counts either; its stores become
- * visible in any order but for what a release keeps back. The reader loads both
- * counts once, in any order but for what an acquire keeps back.
+ * Models sn_worker_blocked() and sn_worker_count_resume() of
+ * src/worker/worker.h on a machine that reorders stores and loads. The owner
+ * blocks and resumes ROUNDS times and counts both. Its stores become visible in
+ * any order, except where a release prevents it. The reader loads both counts
+ * once, in any order, except where an acquire prevents it.
  *
  * Checked: the reader never sees more resumes than blocks.
  *
- * Mutants, each of which must fail:
  *   M_STORE   the resume is stored without release
  *   M_LOAD    the resumes are loaded without acquire
  *   M_FIRST   the blocks are loaded first, with acquire
@@ -18,17 +18,17 @@
 #define ROUNDS 3
 #endif
 
-/* The blocks before it are visible first. */
+/* The earlier blocks are visible first. */
 #ifdef M_STORE
 #define IS_RELEASED true
 #else
 #define IS_RELEASED (blocks > resumes)
 #endif
 
-byte blocks, resumes;		/* as all see them */
+byte blocks, resumes;		/* as others see them */
 byte new_blocks, new_resumes;	/* as their owner has stored them */
 
-/* A store that is not yet visible becomes so, at any time. */
+/* A pending store may become visible at any time. */
 active proctype memory()
 {
 end:	do

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deque.pml - the split deque: each task is taken exactly once.
  *
- * Stands for src/core/deque.h and deque.c.  One owner pushes TASKS tasks,
- * pops and publishes in any order, then drains; THIEVES thieves steal and
+ * Models src/core/deque.h and deque.c. One owner pushes TASKS tasks, pops and
+ * publishes in any order, then drains the deque. THIEVES thieves steal and
  * force for ever.
  *
  *      top          split = guard              bot
@@ -10,37 +10,37 @@
  *       +-------------+-------------------------+
  *    thieves: CAS     owner: plain stores, no fence
  *
- * pub = {top, split} is one word and changes by CAS only; a CAS is one atomic
- * step here.  split moves under the lock only, and guard == split whenever the
- * lock is free.  The owner takes public tasks back by lowering split and raising
- * top in one step, so that pub never has the same value twice.  Were split
- * lowered alone, the owner could pop old tasks, push new ones into the same slots
- * and publish them: {top, split} would be what a sleepy thief has read, but the
- * tasks are others (M_SPLITALONE).  The owner's stores to bot and to the slots
- * go through a store buffer (TSO, FIFO, STORES deep), which its own atomic
- * operations and the thief's process barrier drain.  Indices begin at BASE, for
- * bot may stand one below top.  A full ring refuses; how it grows is
- * growth.pml's.
+ * pub = {top, split} is one word and changes only by CAS; a CAS is one atomic
+ * step here. split changes only under the lock, and guard == split whenever the
+ * lock is free. The owner takes public tasks back by lowering split and raising
+ * top in one step, so that pub never has the same value twice. If split alone
+ * were lowered, the owner could pop old tasks, push new ones into the same
+ * slots and publish them: {top, split} would equal what a slow thief has read,
+ * but the tasks would be others (M_SPLITALONE). The owner's stores to bot and
+ * to the slots go through a store buffer (TSO, FIFO, STORES deep). Its own
+ * atomic operations and the thief's process barrier drain it. Indices begin at
+ * BASE, because bot may be one below top. A full ring refuses pushes;
+ * growth.pml models its growth.
  *
- * Checked: no task is taken twice, none is invented; a pop that returns
- * nothing saw an empty deque, so that all tasks are taken when the owner has
- * drained; guard == split when the lock is released.
+ * Checked: no task is taken twice or invented; a pop that returns nothing saw
+ * an empty deque, so all tasks have been taken when the owner has drained the
+ * deque; guard == split when the lock is released.
  *
  * Sizes: TASKS, RING (slots), THIEVES, STORES.
  * Mutants, each of which must fail:
  *   M_NOBARRIER     force: no process barrier after guard is raised
  *   M_NOREREAD      force: bot is not read again after the barrier
  *   M_NOLOCK        force: does not take the lock
- *   M_NORETREAT     force: leaves guard up when it gives in
- *   M_NORECHECK     pop_rest: does not look at guard again under the lock
- *   M_UNLOCKED      pop_rest: looks at guard again, but without the lock
- *   M_PLAINSTORE    take_back: stores pub where it must compare and swap
- *   M_SPLITALONE    take_back: lowers split and leaves top
+ *   M_NORETREAT     force: leaves guard raised when it gives up
+ *   M_NORECHECK     pop_rest: does not check guard again under the lock
+ *   M_UNLOCKED      pop_rest: checks guard again, but without the lock
+ *   M_PLAINSTORE    take_back: stores pub instead of compare-and-swap
+ *   M_SPLITALONE    take_back: lowers split without raising top
  *   M_PUBUNLOCKED   publish: does not take the lock
  *   M_CHECKFIRST    pop: reads guard before it stores bot
  * Without effect, and so must pass:
- *   B_TOPONLY       steal: the CAS compares top only.  split falls only where top
- *                   rises, and a split that has risen takes nothing away.
+ *   B_TOPONLY       steal: the CAS compares only top.  split falls only when
+ *                   top rises, and a split that has risen removes nothing.
  */
 #ifndef TASKS
 #define TASKS 3
@@ -55,7 +55,8 @@
 #define STORES 2
 #endif
 #define BASE 1
-#define BOT  255			/* store buffer entry: bot, not a slot */
+#define BOT  255			/* store buffer entry for bot, not for a
+					 * slot */
 
 byte top = BASE, split = BASE;		/* pub */
 byte guard = BASE, bot = BASE;
@@ -63,7 +64,7 @@ bool lock;
 byte slot[RING];			/* as the thieves see them */
 chan stores = [STORES] of { byte, byte };
 
-byte taken[TASKS];			/* ghost */
+byte taken[TASKS];			/* ghost: for the checks only */
 bool drained;				/* ghost */
 
 #define LOCK   atomic { !lock -> lock = 1 }
@@ -166,7 +167,7 @@ pop:
 	:: else -> g = 0
 	fi;
 
-	/* pop_rest: give back what was claimed */
+	/* pop_rest: undo the claim */
 	b++;
 	stores!BOT, b;
 	if

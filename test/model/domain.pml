@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.pml - a part of a scheduler ends once, when all that belongs to it is
- * done, although no count is shared by its tasks.
+/* domain.pml - a domain ends once, when everything that belongs to it is done,
+ * although its tasks share no count.
  *
- * Stands for src/worker/domain.c with the gate of src/core/gate.c, and for the
- * part of src/worker/loop.c that runs a domain's tasks.  The word of the gate
- * {refs, act, SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic
- * step here.  Each worker counts for itself: balance is what it has sent less
- * what has ended there, here is what it has started and not ended.  It enters
- * when here becomes one and leaves when it becomes zero.  Queues hold tasks of
- * any kind, and any worker takes from them.
+ * Models src/worker/domain.c with the gate of src/core/gate.c, and the part of
+ * src/worker/run_task.c that runs a domain's tasks. The word of the gate {refs,
+ * act, SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic step
+ * here. Each worker counts for itself: `balance` is the number of tasks it has
+ * sent minus the number that have ended there; `here` is the number it has
+ * started that have not ended. It enters the gate when `here` becomes one and
+ * leaves when it becomes zero. Queues hold tasks of any kind, and any worker
+ * takes from them.
  *
- * The client sends, from outside: PLAIN tasks, which do nothing; PARENT tasks,
+ * The client sends from outside: PLAIN tasks, which do nothing; PARENT tasks,
  * which send a plain one; WAITING tasks, which leave their worker to others and
- * go on there some time later; PASSING tasks, which take a reference for a
- * thread outside, which sends a plain task and lets go; OPENING tasks, which
- * wait until a member of a group has run, somewhere, that sends a plain task.
- * Then the client lets go; or with TASKREL a plain task does so for it.
+ * continue there later; PASSING tasks, which take a reference for an outside
+ * thread, which sends a plain task and releases it; OPENING tasks, which wait
+ * until a member of a group has run on any worker and has sent a plain task.
+ * Then the client releases its reference; with TASKREL a plain task does so
+ * instead.
  *
- * Checked: the domain completes only with nothing queued, started or waiting,
- * no reference and nobody active; no step touches it after it is freed; its
- * owner is told once.  At quiescence it has been told.
+ * Checked: the domain completes only when nothing is queued, started or
+ * waiting, there is no reference, and no worker is active; no step accesses it
+ * after it is freed; its owner is notified once. At quiescence the owner has
+ * been notified.
  *
  * Mutants, each of which must fail (with the configuration that run.sh names):
  *   M_COUNTLATE   sending: counts after the task can be found
- *   M_OFFLATE     ending: leaves the gate, then counts off
+ *   M_OFFLATE     ending: leaves the gate before it counts the end
  *   M_NOENTER     starting: does not enter the gate
- *   M_EACH        leaves with each task that ends, others started here or not
- *   M_NOSUM       sweep: does not look at the counts of workers
- *   M_NOWAKE      settle: a rollback wakes nobody who sleeps at the gate
+ *   M_EACH        leaves with each task that ends, even if others have started
+ *   M_NOSUM       sweep: does not check the counts of workers
+ *   M_NOWAKE      settle: a rollback does not wake sleepers at the gate
  *   M_NOINSIDE    the sweeper does not count itself inside
  * Without effect here, and so must pass; gate.pml shows what they are for.  A
- * domain has no weak handles: nobody can retain while it is swept, and who
- * enters and leaves again marks it DIRTY in leaving.
- *   B_ENTSUSP     entering: does not look at SUSPENDED
- *   B_NOREFS      settle: does not look at references and active workers
+ * domain has no weak handles: nobody can retain it during a sweep, and a worker
+ * that enters and leaves again sets DIRTY when it leaves.
+ *   B_ENTSUSP     entering: does not check SUSPENDED
+ *   B_NOREFS      settle: does not check references and active workers
  *   B_NORELDIRTY  leaving, releasing: does not set DIRTY while SUSPENDED
  */
 #ifndef PLAIN
@@ -60,8 +63,8 @@ short balance[2], others;
 byte here[2];
 
 byte plain, parent, waiting, passing, opening, members;	/* queues */
-byte away[2], open[2], ready[2];	/* fibers that wait, by their worker */
-byte passed;				/* references handed to friend() */
+byte away[2], open[2], ready[2];	/* waiting fibers, by their worker */
+byte passed;				/* references passed to friend() */
 
 byte sweepers, told, started;		/* ghosts */
 bool freed, dropped;			/* ghosts */
@@ -293,7 +296,8 @@ active proctype client()
 	:: n < PLAIN -> send(others); n++
 	:: else -> break
 	od;
-	/* The others are counted and queued at once: no difference. */
+	/* The others are counted and queued at once; this makes no
+	 * difference. */
 	atomic { others = others + PARENT; parent = PARENT };
 	atomic { others = others + WAITING; waiting = WAITING };
 	atomic { others = others + PASSING; passing = PASSING };

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.pml - all who wait for a scheduler's end return, and all who asked to be
- * told are told, once.
+/* end.pml - all clients that wait for a scheduler's end return, and all clients
+ * that registered are notified once.
  *
- * Stands for src/worker/end_clients.c and the end of src/worker/finalise.c.  What leads
- * to the end, gate.pml, is two steps here: with no reference left the scheduler
- * is DONE, unless somebody retains before; then the last one inside appoints an
- * heir among the clients that wait, or takes the scheduler apart itself.  The
- * lock of the ending, held for a few instructions, makes one atomic step.
+ * Models src/worker/end_clients.c and the end of src/worker/finalise.c. The
+ * steps that lead to the end, see gate.pml, are two steps here: when no
+ * reference is left, the scheduler is DONE, unless a client retains it before.
+ * Then the last thread inside appoints an heir among the waiting clients, or
+ * frees the scheduler itself. The lock of end_clients, which is held for a few
+ * instructions, makes one atomic step.
  *
- * CLIENTS (2, 3) clients wait, each with a deadline that may pass once.  A
- * friend with a weak handle retains and releases, and asks to be told, at any
- * time.
+ * CLIENTS (2, 3) clients wait, each with a deadline that may pass once. A
+ * friend with a weak handle retains and releases, and registers, at any time.
  *
- * Checked: nobody touches the scheduler's block after it is freed, or a
- * client's record after it has returned; a client returns with its reference or
- * after the end, and then no more than the friend's handle keeps the block; it
- * is taken apart once, and the friend told once, not before.  At quiescence all
- * have returned and the block is freed.
+ * Checked: nothing accesses the scheduler's block after it is freed, or a
+ * client's record after the client has returned; a client returns with its
+ * reference or after the end, and then only the friend's handle may keep the
+ * block; the block is freed once, and the friend is notified once, not too
+ * early. At quiescence all have returned and the block is freed.
  *
  * Mutants, each of which must fail:
- *   M_FIRSTONLY   the heir lets nobody else go
+ *   M_FIRSTONLY   the heir releases no other client
  *   M_NOCLAIM     the heir does not claim the others
- *   M_NOASK       a client whose deadline passes asks without saying so
- *   M_STOREBACK   who was refused stores WAITING, whatever has come meanwhile
- *   M_STAY        who has its reference back stays among the clients
- *   M_JOINLATE    a client releases first, then joins
- *   M_EARLY       the others are let go before the block is freed
+ *   M_NOASK       a client whose deadline passes asks without marking that
+ *   M_STOREBACK   a refused client stores WAITING, whatever came meanwhile
+ *   M_STAY        a client that has its reference back stays in the list
+ *   M_JOINLATE    a client releases first, then joins the list
+ *   M_EARLY       the others are released before the block is freed
  *   M_TOUCH       the last one inside looks again after it appointed an heir
- *   M_LOOKEARLY   asking to be told: looks before it takes the lock
+ *   M_LOOKEARLY   registering: looks before it takes the lock
  *   M_NOKEEP      a weak handle does not keep the block
- *   M_RETDONE     a weak handle's retain does not look at DONE
+ *   M_RETDONE     a weak handle's retain does not check DONE
  */
 #ifndef CLIENTS
 #define CLIENTS 2
@@ -42,11 +42,12 @@
 #define OVER    4
 
 byte refs = CLIENTS;
-bool DONE;			/* the word of the gate: refs and this */
+bool DONE;			/* the word of the gate consists of refs and
+				 * this */
 byte state[CLIENTS];
 bool joined[CLIENTS];
-bool noticed, told;		/* the friend's notice; no more are taken */
-byte keepers = 2;		/* the scheduler's, the friend's */
+bool noticed, told;		/* the friend's notice; no more are accepted */
+byte keepers = 2;		/* the scheduler and the friend */
 
 bool freed, apart, gone[CLIENTS];	/* ghosts */
 byte tellings, returned;			/* ghosts */
@@ -241,7 +242,7 @@ active proctype friend()
 #endif
 }
 
-/* The last one inside. */
+/* The last thread inside. */
 active proctype last()
 {
 	byte i;

@@ -1,53 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.pml - a scheduler ends once, when all is done, and not before.
  *
- * Stands for src/core/gate.c and src/worker/finalise.c.  The word {refs, awake,
+ * Models src/core/gate.c and src/worker/finalise.c. The word {refs, awake,
  * SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic step here.
- * Two workers leave when they park and enter when they wake; parking itself is
- * coarse here, see park.pml.  A fiber is counted in its worker's `blocked` from
- * before it waits until it runs again, by that worker only.  A foreign schedule
- * or notify takes a reference before it publishes and gives it back after it has
- * woken somebody.  `inside` counts who may still touch the scheduler.
+ * Two workers leave when they park and enter when they wake. Parking itself is
+ * coarse here, see park.pml. A fiber counts in its worker's `blocked` from
+ * before it waits until it runs again; only that worker changes the count. A
+ * foreign schedule or notify takes a reference before it publishes and releases
+ * it after it has woken a worker. `inside` counts the threads that may still
+ * access the scheduler.
  *
  * The client holds a reference, queues PLAIN tasks, BLOCKING tasks (each waits
  * once, for a foreign notifier) and PASSING tasks (each takes a reference for a
- * foreign thread, which queues one more task and lets go), then lets go itself.
- *   TASKREL   the client's reference is given back by a plain task instead
- *   LATE      a thread with a claim on the memory only tries to retain, at any
- *             time, and then queues a task
- *   WAITED    the client waits for the end, with a deadline
- *   TIMED     worker 0 may leave one sleep unwoken
- *   START_LATE     worker 1 is inactive until a push finds nobody asleep and starts
- *             it, and may retire whenever it has no fibers (src/worker/worker_threads.c;
- *             the old thread's last lines come before the next thread here)
+ * foreign thread, which queues one more task and releases it), then releases
+ * its own.
+ *   TASKREL     a plain task releases the client's reference instead
+ *   LATE        a thread that only keeps the memory alive tries to retain at
+ *               any time, and then queues a task
+ *   WAITED      the client waits for the end, with a deadline
+ *   TIMED       worker 0 may end one sleep without a wake
+ *   START_LATE  worker 1 is inactive until a push finds nobody asleep and
+ *               starts it; it may retire whenever it has no fibers
+ *               (src/worker/worker_threads.c; the old thread's last steps come
+ *               before the next thread here)
  *
  * Checked: DONE only with nothing queued, running or blocked and no reference;
- * no step touches the scheduler after it is freed; it is freed and the client
- * told exactly once.  At quiescence it is freed: nobody waits at the gate, no
- * task is left, and the end was not missed.
+ * no step accesses the scheduler after it is freed; it is freed and the client
+ * is notified exactly once. At quiescence it is freed: nobody waits at the
+ * gate, no task is left, and the end was not missed.
  *
  * Mutants, each of which must fail (with the configuration that run.sh names):
  *   M_NORELDIRTY  release: does not set DIRTY while SUSPENDED
  *   M_SPLIT       leave: counts down, then sets SUSPENDED in a second CAS
  *   M_NOPINPUSH   schedule: takes no reference
  *   M_NOPIN       notify: takes no reference
- *   M_NOREFS      settle: does not look at the counts
- *   M_NOWAKE      settle: a rollback wakes nobody who sleeps at the gate
- *   M_NOBLOCKED   sweep: does not look at the blocked fibers
- *   M_NOINBOX     sweep: does not look at the queued tasks
- *   M_ENTSUSP     enter: does not look at SUSPENDED
+ *   M_NOREFS      settle: does not check the counts
+ *   M_NOWAKE      settle: a rollback does not wake sleepers at the gate
+ *   M_NOBLOCKED   sweep: does not check the blocked fibers
+ *   M_NOINBOX     sweep: does not check the queued tasks
+ *   M_ENTSUSP     enter: does not check SUSPENDED
  *   M_TOUCH       the sweeper that completed looks again after it stepped out
  *   M_NOINSIDE    the sweeper does not count itself inside
- *   M_REREAD      the sweeper reads DONE again instead of what its CAS did
- *   M_RETDONE     retain: does not look at DONE
- *   M_STILLWAITED the client that has its reference back still says it waits
- *   M_STARTLATE    start: the new thread enters and counts itself, not its starter
- *   M_STARTDONE    start: after the reference was given back
- *   M_NOPASSON    retire: passes its wake-up on to nobody
+ *   M_REREAD      the sweeper reads DONE again instead of its CAS's result
+ *   M_RETDONE     retain: does not check DONE
+ *   M_STILLWAITED a client that has its reference back still says it waits
+ *   M_STARTLATE   start: the new thread enters and counts itself, instead of
+ *                 its starter
+ *   M_STARTDONE   start: after the reference was released
+ *   M_NOPASSON    retire: does not pass its wake on
  *   M_RETIREIN    retire: does not leave the gate
  * Without effect in this protocol, and so must pass:
- *   B_NOENTDIRTY  enter: does not set DIRTY.  All work is published by an active
- *                 worker or under a reference, and a release sets DIRTY.
+ *   B_NOENTDIRTY  enter: does not set DIRTY.  An active worker publishes all
+ *                 work, or it is published under a reference whose release
+ *                 sets DIRTY.
  */
 #ifndef PLAIN
 #define PLAIN 0
@@ -72,13 +77,14 @@ byte refs = 1, awake = FIRST;		/* the word */
 bool SUSPENDED, DONE, DIRTY;		/* the word */
 byte epoch;				/* ends of suspensions */
 byte inside = FIRST + 1;
-bool starting, present;			/* the lock, and worker 1 has a thread */
+bool starting, present;			/* the lock; whether worker 1 has a
+					 * thread */
 byte over;				/* 0 alone, 1 waited for, 2 reached */
 
 byte plain, blocking, passing;		/* queued tasks */
 byte fibers[WORKERS], blocked[WORKERS], waiting[WORKERS];
 bool asleep[WORKERS], token[WORKERS];
-byte passed;				/* references handed to friend() */
+byte passed;				/* references passed to friend() */
 
 byte running, sweepers, told;		/* ghosts */
 bool cleared, freed, dropped;		/* ghosts */
@@ -344,7 +350,8 @@ inline enter()
 	od
 }
 
-/* Whoever finds nobody to wake. The lock is held while the gate is asked. */
+/* For a push that finds nobody to wake. The lock is held during the check of
+ * the gate. */
 inline start()
 {
 #ifdef START_LATE
@@ -512,7 +519,7 @@ active proctype client()
 #endif
 }
 
-/* Is handed a reference by a passing task. */
+/* Gets a reference from a passing task. */
 active proctype friend()
 {
 	LOCALS;
@@ -524,7 +531,7 @@ end:	do
 	od
 }
 
-/* Notifies whoever waits. */
+/* Notifies waiting fibers. */
 active proctype notifier()
 {
 	LOCALS;

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* growth.pml - the deque's slots grow, and are trimmed, while thieves read them.
+/* growth.pml - the deque's slots grow, and are trimmed, while thieves read
+ * them.
  *
- * Stands for sn_deque_reserve(), grow(), sn_deque_trim() and sn_deque_steal() of
- * src/core/deque.c.  One owner pushes TASKS tasks, publishes, pops, takes back
- * and trims in any order, from START slots on; THIEVES thieves steal and force
- * for ever.  Who excludes whom is checked by deque.pml: here a pop of a private
- * task, a publish and a forced take are one step each, and memory is
+ * Models sn_deque_reserve(), grow() and sn_deque_trim() of
+ * src/core/deque_slots.c, and sn_deque_steal() of src/core/deque.c. One owner
+ * pushes TASKS tasks, publishes, pops, takes back and trims in any order,
+ * beginning with START slots. THIEVES thieves steal and force for ever.
+ * deque.pml checks the mutual exclusion; here a pop of a private task, a
+ * publish and a forced take are one step each, and memory is
  * sequentially consistent.
  *
- * A thief reads pub, then which slots there are, then the tasks, each in a step
- * of its own, and believes them if pub has not changed.  The owner copies one
- * task a step.  Slots hold their mask themselves; old ones stay.
+ * A thief reads pub, then the address of the slots, then the tasks, each in a
+ * separate step, and trusts them if pub has not changed. The owner copies one
+ * task per step. Slots contain their own mask; old ones are kept.
  *
- * Checked: no task is taken twice, no slot is taken for a task that is none, no
- * freed slot is read, and no index is past the end of the slots.
+ * Checked: no task is taken twice, no empty slot is taken for a task, no freed
+ * slot is read, and no index is past the end of the slots.
  *
- * Sizes: TASKS, START (slots at first), THIEVES.
+ * Sizes: TASKS, START (initial slots), THIEVES.
  * Mutants, each of which must fail:
  *   M_SLOTSFIRST    grow: new slots are published before they are filled
- *   M_COPYPRIVATE   grow: copies private tasks only
- *   M_LIMIT         grow: counts the room from bottom, not from top
+ *   M_COPYPRIVATE   grow: copies only private tasks
+ *   M_LIMIT         grow: computes the room from bottom instead of top
  *   M_MASKAPART     the mask is a word of the deque, not of the slots
  *   M_FREEOLD       grow: frees the old slots at once
- *   M_SLOTSBEFORE   steal: reads which slots there are before it reads pub
+ *   M_SLOTSBEFORE   steal: reads the address of the slots before pub
  *   M_TRIMEARLY     trim: when nothing is private, though tasks are public
  */
 #ifndef TASKS
@@ -34,15 +36,16 @@
 #ifndef THIEVES
 #define THIEVES 1
 #endif
-#define SETS 3				/* of slots: START, twice, four times */
+#define SETS 3				/* sets of slots: START, twice, and four
+					 * times as many */
 #define MOST (START * 4)
 #define CAPACITY(g) (START << (g))
 
 byte top, split;			/* pub */
 byte bottom;
-byte slots;				/* which set the thieves find */
+byte slots;				/* the set that the thieves find */
 #ifdef M_MASKAPART
-byte mask;				/* that of which set */
+byte mask;				/* the set whose mask it is */
 #endif
 byte slot[SETS * MOST];			/* 0: no task */
 bool freed[SETS];			/* ghost */

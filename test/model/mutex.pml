@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutex.pml - src/api/mutex.c, mutex_queue.c: barging, a queue that keeps its
- * order, a guard, hand-overs, waiters that look while they sleep.
+ * order, a guard, hand-overs, waiters that poll while they sleep.
  *
  * FIBERS fibers, pinned to WORKERS workers, lock and unlock ROUNDS times each;
- * fiber 0 HOG times more.  The last THREADS of them are threads: each has a
- * worker of its own, though all count as of one home.  With TIMED fiber 0 may
- * give up a wait at any moment when its worker is idle, with CANCEL also at any
- * other.  With TRY fiber 1 never waits.  With BUSY worker 0 resumes none of its
- * fibers from when the first of them sleeps until fiber 1, or 3 of four, has had
- * the lock.  Time is left out: a guard looks and gives up whenever it likes,
- * who is awake is overdue, or so late that the lock is taken back, whenever
- * somebody says so.  Alarms ring only when they matter: a look at a lock that
- * is held changes nothing; but with STOPS who would sleep with an alarm may
- * have stopped polling, unless the lock is handed to another, or guarded.  What happens under the queue's lock is one step.
- * The memory of the mutex goes as soon as the last lock has been given back and
- * whoever did that has returned, which may be while another is on its way out.
+ * fiber 0 does so HOG times more. The last THREADS of them are threads: each
+ * has a worker of its own, but all count as being of one home. With TIMED fiber
+ * 0 may give up a wait at any moment when its worker is idle, with CANCEL also
+ * at any other. With TRY fiber 1 never waits. With BUSY worker 0 resumes none
+ * of its fibers from when the first of them sleeps until fiber 1 (fiber 3 of
+ * four) has had the lock.
  *
- * Checked: one holder at a time; nobody takes a lock that is to be handed on; a
- * fiber is woken once, and only when it sleeps or is about to; nothing is
- * touched after it is freed; every fiber finishes, so no wake is lost and no
- * lock lies free before one who could run; a hand-over passes nobody over but
- * those whose worker let an earlier one lie; while somebody waits and nobody
- * guards there are at most GRANTS grants without a hand-over; and at the end
- * the word is what it was at the beginning.
+ * The model has no time. A guard may look and give up at any time. An awake
+ * waiter may count as overdue at any time, or as so late that the lock is taken
+ * back. Alarms ring only when they matter, because a look at a held lock
+ * changes nothing. But with STOPS a waiter that would sleep with an alarm may
+ * have stopped polling, unless the lock is handed to another waiter or guarded.
+ * Everything under the queue's lock is one step. The memory of the mutex is
+ * freed as soon as the last lock has been released and that unlock has
+ * returned, while another caller may still be on its way out.
+ *
+ * Checked: one holder at a time; nobody takes a lock that must be handed over;
+ * a fiber is woken once, and only when it sleeps or is about to; nothing is
+ * accessed after it is freed; every fiber finishes, so no wake is lost and no
+ * lock is free while a fiber that could run waits for it; a hand-over skips
+ * only waiters whose worker missed an earlier one; while there are waiters and
+ * no guard, there are at most GRANTS grants without a hand-over; and at the end
+ * the word is as at the beginning.
  *
  * Mutants, each of which must fail:
- *   M_FRONT       who was woken and lost goes to the front
+ *   M_FRONT       a waiter that was woken and lost goes to the front
  *   M_NOCOUNT     grants are not counted
- *   M_STAYAWAKE   who was woken and sleeps again leaves AWAKE set
- *   M_HIDE        a guard that has got the lock does not show who waits
+ *   M_STAYAWAKE   a waiter that was woken and sleeps again leaves AWAKE set
+ *   M_HIDE        a guard that has got the lock does not show the waiters
  *   M_NOLOOK      a guard goes to sleep without a last look at the lock
- *   M_OPEN        an unlock frees the lock first and looks at the queue then
- *   M_NOPOLL      nobody looks while asleep
- *   M_KEEP        a lock is never taken back from one who does not come
- *   M_NOCHAIN     who leaves does not wake the one that relied on its looks
- *   M_NOBACK      who gives up does not wake the next
- *   M_NORESUME    an unlock does not wake those who have stopped polling
+ *   M_OPEN        an unlock frees the lock before it looks at the queue
+ *   M_NOPOLL      nobody polls while asleep
+ *   M_KEEP        a lock is never taken back from an heir that does not come
+ *   M_NOCHAIN     a leaving waiter does not wake the one that relied on it
+ *   M_NOBACK      a waiter that gives up does not wake the next
+ *   M_NORESUME    an unlock does not wake those that have stopped polling
  */
 #ifndef FIBERS
 #define FIBERS 3
@@ -68,11 +71,12 @@ bool linked[FIBERS], up[FIBERS], called[FIBERS], heir[FIBERS], late[FIBERS];
 bool polls[FIBERS], stops[FIBERS], rang[FIBERS], ended[FIBERS], claimed[FIBERS];
 bool asleep[FIBERS], queued[FIBERS];
 byte current[ALL] = NOBODY;
-bool served, stuck;				/* of BUSY */
+bool served, stuck;				/* for BUSY */
 
 byte owner = NOBODY, last;			/* ghosts */
-byte togo = FIBERS * ROUNDS + HOG;		/* ghost: turns to be had */
-chan order = [FIBERS] of { byte };		/* ghost: in which they came */
+byte togo = FIBERS * ROUNDS + HOG;		/* ghost: turns left */
+chan order = [FIBERS] of { byte };		/* ghost: the order of
+						 * arrival */
 byte unserved;					/* ghost: grants, unguarded */
 bool freed;					/* ghost */
 
@@ -88,7 +92,7 @@ bool freed;					/* ghost */
 #define OWN assert(owner == NOBODY && !handover); owner = me; togo--; \
 	last = (togo -> 0 : me); SERVED
 
-/* The word as it is left. */
+/* Store the word. */
 inline leave_word(guarded)
 {
 	waiters = len(list) > 0 && !(guarded);
@@ -100,7 +104,7 @@ inline leave_word(guarded)
 	fi
 }
 
-/* Wake f, unless it has been otherwise. */
+/* Wake f, unless it has been woken otherwise. */
 inline wake(f)
 {
 	up[f] = 1;
@@ -110,7 +114,7 @@ inline wake(f)
 	fi
 }
 
-/* Go round the list: who stands before me, who after me, who is first. */
+/* Go through the list: who stands before me, after me, and first. */
 inline look_round()
 {
 	before = NOBODY; after = NOBODY; first = NOBODY;
@@ -154,7 +158,7 @@ inline leave()
 	before = NOBODY; after = NOBODY; first = NOBODY
 }
 
-/* The lock is given back: wake all who have stopped polling. */
+/* The lock is released: wake all that have stopped polling. */
 inline resume_polls()
 {
 	stopped = 0;
@@ -206,7 +210,7 @@ inline call()
 	first = NOBODY; who = NOBODY; x = 0
 }
 
-/* Hold the lock for whoever came first and may come. */
+/* Hand the lock to the first waiter that may come. */
 inline hand_over()
 {
 	who = NOBODY; y = NOBODY;
@@ -224,7 +228,7 @@ inline hand_over()
 	handover = 0; awake = 0; grants = 0; unserved = 0;
 	if
 	:: who != NOBODY ->
-		/* Whoever came before it is passed over for a reason. */
+		/* There is a reason to skip those that came earlier. */
 		first = NOBODY;
 		i = len(order);
 		do
@@ -321,7 +325,7 @@ inline unlock()
 	fi
 }
 
-/* The word is left, and me about to sleep. */
+/* Store the word before me sleeps. */
 inline sleep()
 {
 	look_round();
@@ -442,7 +446,8 @@ rest:		atomic {
 			:: held
 			fi;
 #ifdef M_FRONT
-			/* Rotate until me is last, then once round to the front. */
+			/* Rotate until me is last, then once more to the
+			 * front. */
 			list??eval(me);
 			i = len(list);
 			list!me;
@@ -487,7 +492,7 @@ inside:		atomic {
 			assert(unserved <= 2 * GRANTS)
 		};
 		unlock();
-		/* Who had the last turn frees the mutex. */
+		/* The one with the last turn frees the mutex. */
 next:		atomic {
 			if
 			:: togo == 0 && last == me && !freed && !held ->
@@ -527,7 +532,7 @@ proctype worker(byte w)
 {
 	byte started = (w < WORKERS -> w : w - WORKERS);
 
-	/* Starts its fibers, resumes those queued, fires their alarms. */
+	/* Starts its fibers, resumes the queued ones, fires their alarms. */
 end:	do
 	:: atomic {
 		IDLE && started < FIBERS ->

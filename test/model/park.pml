@@ -1,52 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* park.pml - who sleeps, who searches, who is woken: no work is left lying.
+/* park.pml - which workers sleep, search and are woken: no work is left undone.
  *
- * Stands for src/core/parking.c and for the way worker/idle.c calls it.
- * WORKERS workers; TASKS foreign threads that each queue one task for anyone;
- * PINNED foreign threads that each make one fiber of worker 0 ready; BACK that
- * each queue one background task, which a searcher takes, whether or not it has
- * seen all there is, or a busy worker, onto its own deque; each task ends, goes
- * on for ever, or pushes another onto its worker's own deque (CHILDREN in all).
- * The inbox is that of worker 0; any searcher may empty it.  A task may be
- * endless, so the property is work conservation.
+ * Models src/core/parking.c and how worker/idle.c calls it. There are WORKERS
+ * workers; TASKS foreign threads that each queue one task for any worker;
+ * PINNED foreign threads that each make one fiber of worker 0 ready; BACK
+ * foreign threads that each queue one background task. A searcher takes a
+ * background task, whether or not it has seen all other work, or a busy worker
+ * moves it to its own deque. Each task ends, runs for ever, or pushes another
+ * task onto its worker's own deque (CHILDREN in all). The inbox is that of
+ * worker 0; any searcher may empty it. A task may be endless, so the property
+ * is work conservation.
  *
- * Stores: a foreign push passes a full fence at once and so is one visible
- * step.  A worker's push onto its own deque passes none: it waits in `held`
- * until the memory system, an atomic operation of that worker, or somebody's
- * process barrier lets it out.  If it sees a sleeper after the push it does
- * pass one, and only then asks whether somebody searches.  Parcels that a
- * worker collects from the inbox are in no queue (`load`) until it pushes them.
- * The counts {searchers, sleepers} are one word.
- * With MISS a search may miss what it could have found; the look after the
- * announcement goes from queue to queue in single steps.
+ * Stores: a foreign push executes a full fence at once and so is one visible
+ * step. A worker's push onto its own deque has no fence: it waits in `held`
+ * until the memory system, an atomic operation of that worker, or another
+ * thread's process barrier makes it visible. If the worker sees a sleeper after
+ * the push, it does execute a fence, and only then checks for a searcher.
+ * Parcels that a worker collects from the inbox are in no queue (`load`) until
+ * it pushes them. The counts {searchers, sleepers} are one word. With MISS a
+ * search may miss what it could have found. The look after the announcement
+ * goes from queue to queue in single steps.
  *
  * Checked when nothing can move any more: nothing is queued that a sleeping
- * worker could run; a sleeper's bit is set and its token is not; nobody is
- * counted as a searcher, and just the sleepers as sleepers.  Checked always:
- * the counts do not pass below zero.
+ * worker could run; a sleeper's bit is set and its token is not; nobody counts
+ * as a searcher, and exactly the sleepers count as sleepers. Always checked:
+ * the counts do not fall below zero.
  *
  * Mutants, each of which must fail:
  *   M_NOPFENCE    a foreign producer does not fence
  *   M_NOWFENCE    a worker does not fence after it has set its bit
  *   M_NORECHECK   a worker does not look again after it has set its bit
- *   M_PLAINCLEAR  withdraw: clears the bit with a plain store, blind to a claim
+ *   M_PLAINCLEAR  withdraw: clears the bit with a plain store, which misses a
+ *                 claim
  *   M_CLEARLATE   announce: clears the token after the bit is set
  *   M_PINANY      a ready fiber's producer wakes any worker
- *   M_PINTRUST    a ready fiber's producer trusts a searcher
- *   M_TRUST       a worker that pushed trusts a searcher before it has fenced
+ *   M_PINTRUST    a ready fiber's producer relies on a searcher
+ *   M_TRUST       a worker that pushed relies on a searcher before its fence
  *   M_NOCOLWAKE   a worker that collects parcels between tasks wakes nobody
  *   M_OWNINBOX    the last searcher that finds work ignores its own inbox
  *   M_NOCHAIN     the last searcher that finds work wakes nobody
  *   M_NOPASS      a searcher that finds a fiber of its own wakes nobody
  *   M_STALEBIT    a worker that leaves its timed sleep keeps its bit
- *   M_NORESPIN    withdraw: a worker nobody claimed is not a searcher again
+ *   M_NORESPIN    withdraw: an unclaimed worker does not search again
  *   M_NOBARRIER   no process barrier between the timed and the untimed sleep
  *   M_UNTIMED     the first sleep is not timed
- *   M_NOBACK      a worker's look after it has set its bit leaves the backlog out
+ *   M_NOBACK      a worker that has set its bit does not look at the backlog
  *   M_BACKCHAIN   the last searcher that finds work ignores the backlog
- *   M_BACKFENCE   who queues a background task does not fence
+ *   M_BACKFENCE   a producer of a background task does not fence
  *   M_BACKWAKE    a busy worker that takes a background task wakes nobody
- *   M_NOAWAIT     withdraw: a claimed worker does not await its token, and so
+ *   M_NOAWAIT     withdraw: a claimed worker does not wait for its token, so it
  *                 acts as a searcher before the waker has counted it
  */
 #ifndef WORKERS
@@ -66,9 +68,9 @@
 #endif
 
 byte searchers, sleepers;		/* one word */
-byte bits;				/* who is asleep */
+byte bits;				/* sleeping workers */
 bool token[WORKERS];
-byte inbox;				/* tasks, for anyone */
+byte inbox;				/* tasks for any worker */
 byte pinned;				/* ready fibers of worker 0 */
 byte backlog;				/* background tasks */
 byte deque[WORKERS], held[WORKERS];
@@ -96,7 +98,7 @@ bool parked[WORKERS];			/* ghost */
 #define PARKED (parked[0] + parked[1])
 #endif
 #ifdef M_NOAWAIT
-#define COUNTED(claim) true		/* to see what comes of it */
+#define COUNTED(claim) true		/* to see the effect */
 #else
 #define COUNTED(claim) assert(claim)
 #endif
@@ -261,7 +263,7 @@ start:
 #endif
 	:: held[w] == 0
 	fi;
-	/* sn_parking_search: look at the counts, then count oneself */
+	/* sn_parking_search: check the counts, then count oneself */
 	if
 	:: 2 * searchers > WORKERS - sleepers -> goto announce
 	:: else
@@ -272,7 +274,7 @@ search:
 	if
 	:: atomic { w == 0 && pinned > 0 -> pinned--; own = 1 }; goto found
 	:: atomic { inbox > 0 -> load = inbox - 1; inbox = 0 }
-		/* all of it, one to run; shown at the latest by what follows */
+		/* takes all, runs one; later steps make the pushes visible */
 		do
 		:: atomic { load > 0 -> load--; deque[w]++ }
 		:: atomic { load == 0 -> goto found }
@@ -349,7 +351,7 @@ end_asleep:
 	if
 	:: atomic { token[w] -> parked[w] = 0; timed = 0 }
 	:: atomic { timed && !token[w] -> timed = 0 };
-		/* the time has passed: show what others' stores hold */
+		/* the time has passed: make others' stores visible */
 #ifndef M_NOBARRIER
 		(held[0] == 0);
 		(held[1] == 0);

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resize.pml - workers retire, are started, taken away and called back: no task is
- * left lying, no record has two threads, and the end is not missed.
+/* resize.pml - workers retire, are started, removed and called back: no task is
+ * left undone, no record has two threads, and the end is not missed.
  *
- * Stands for src/worker/retire.c, src/worker/worker_threads.c and what they use of
- * src/core/parking.c; park.pml has the rest of parking, gate.pml that of the
- * gate, whose sweep is one step here.  Memory is sequentially consistent: each
+ * Models src/worker/retire.c, src/worker/worker_threads.c and what they use of
+ * src/core/parking.c. park.pml models the rest of parking, and gate.pml the
+ * gate, whose sweep is one step here. Memory is sequentially consistent: each
  * pair of fences stands for the order in which its steps are written.
  *
- * WORKERS records; `open` of them take work, `target` may be started.  TASKS
- * foreign threads hold a reference each, send a task to some open worker, and
- * let go.  A worker that has slept may retire at any time.  RESIZES times the
- * number of workers is set, to one and to all by turns.
- *   FIBERS   so many tasks wait once, for a foreign notifier
- *   ENDLESS  one task never ends; its worker looks into its own inbox only
- *   REFUSE   threads are refused from some moment on, for ever
+ * There are WORKERS records; `open` of them take work, `target` may be started.
+ * TASKS foreign threads hold a reference each, send a task to some open worker,
+ * and release the reference. A worker that has slept may retire at any time.
+ * The number of workers is set RESIZES times, alternately to one and to all.
+ *   FIBERS   number of tasks that wait once, for a foreign notifier
+ *   ENDLESS  one task never ends; its worker checks only its own inbox
+ *   REFUSE   from some moment on the system refuses threads, for ever
  *
  * Checked at quiescence: no task is queued, unless nobody may be woken for it;
- * without ENDLESS all have run, and the scheduler is done and freed.  Just the
- * sleepers and the threadless are counted as sleepers, nobody as a searcher.
- * Checked always: a record has one thread at most, and none when it is waited
- * for by a fiber; a thread is in the gate once; nothing is touched after it is
- * freed; some open worker has a thread.
+ * without ENDLESS all have run, and the scheduler is done and freed. Exactly
+ * the sleepers and the threadless count as sleepers, nobody as a searcher.
+ * Always checked: a record has at most one thread, and none if a fiber waits
+ * for it; a thread enters the gate once; nothing is accessed after it is freed;
+ * some open worker has a thread.
  *
  * Mutants, each of which must fail:
  *   M_BITFIRST   retire: clears its bit before it counts itself threadless
- *   M_BLIND      retire: does not look whether its bit was taken
+ *   M_BLIND      retire: does not check whether its bit was taken
  *   M_UNLOCKED   retire: without the lock
- *   M_TWICE      retire: leaves the gate, which it has left
- *   M_FIBERS     retire: does not look for fibers of its own
+ *   M_TWICE      retire: leaves the gate a second time
+ *   M_FIBERS     retire: does not check for fibers of its own
  *   M_STAYIN     retire: does not step out
- *   M_LASTONE    retire: does not look whether it is the last one
- *   M_NOFLOOR    resize: starts none of those that stay
- *   M_NORELIEVE  refused: leaves what was sent to the retired with them
- *   M_NORETRUST  refused: wakes nobody for who trusted the searcher to come
+ *   M_LASTONE    retire: does not check whether it is the last one
+ *   M_NOFLOOR    resize: starts none of the remaining workers
+ *   M_NORELIEVE  refused: leaves tasks in the inboxes of retired workers
+ *   M_NORETRUST  refused: wakes nobody for those that relied on the searcher
  *   M_NOFORWARD  close: does not look into the inbox
  */
 #ifndef WORKERS
@@ -62,12 +62,13 @@ byte extent = WORKERS;
 byte target = WORKERS, retired;
 byte searchers = FIRST;		/* new threads search */
 bool shown[WORKERS], token[WORKERS];
-bool present[WORKERS], counted[WORKERS];	/* handed to the thread */
+bool present[WORKERS], counted[WORKERS];	/* passed to the thread */
 byte inbox[WORKERS], ready[WORKERS], blocked[WORKERS];
 bool lock, refusing, refused;
 byte refs = TASKS + (RESIZES > 0);
 bool done, freed;
-byte fibers = FIBERS, waiting;	/* tasks to wait; notifies that are due */
+byte fibers = FIBERS, waiting;	/* tasks that will wait; notifies that are
+				 * due */
 byte ran;
 #ifdef ENDLESS
 bool endless = 1;
@@ -112,7 +113,7 @@ inline step_out()
 	}
 }
 
-/* Wake v if its bit is set: claimed, counted and told in one step. */
+/* Wake v if its bit is set: claim, count and token in one step. */
 inline knock(v)
 {
 	atomic {
@@ -129,14 +130,14 @@ inline knock(v)
 	}
 }
 
-/* The last one out looks at everything, in one step: see gate.pml. */
+/* The last one out checks everything, in one step: see gate.pml. */
 inline last_out()
 {
 	if
 	:: refs + awake == 0 && !done && QUEUED + ALLBLOCKED == 0 ->
 		done = 1;
 		mine = 1;
-		inside++	/* the sweeper's, for what is below */
+		inside++	/* the sweeper's, for the steps below */
 	:: else
 	fi
 }
@@ -151,7 +152,7 @@ inline complete()
 		:: k < WORKERS -> knock(k); k++
 		:: else -> k = 0; break
 		od;
-		step_out();		/* the place kept until done */
+		step_out();		/* its place is kept until done */
 		step_out()
 	:: else
 	fi
@@ -243,7 +244,7 @@ inline start_one()
 	v = 0
 }
 
-/* What lies with the retired goes to one that has a thread. */
+/* Tasks of retired workers go to a worker that has a thread. */
 inline relieve()
 {
 	v = 0;
@@ -251,7 +252,7 @@ inline relieve()
 	:: atomic { v < open && !present[v] -> v++ }
 	:: else -> break
 	od;
-	assert(v < open);	/* somebody is there */
+	assert(v < open);	/* some worker has a thread */
 	k = 0;
 	do
 	:: k < open && !present[k] && inbox[k] > 0 ->
@@ -319,7 +320,8 @@ inline wake_one()
 			:: err && HUNGRY -> wake_sleeper()
 			:: else
 			fi;
-			/* nobody asleep: start again, which is refused at once */
+			/* nobody sleeps: start again, which is refused at
+			 * once */
 			if
 			:: err && !got ->
 				LOCK;
@@ -338,7 +340,7 @@ inline wake_one()
 	fi
 }
 
-/* n tasks, which lie nowhere: to some open worker. */
+/* Send n tasks, which are in no queue, to some open worker. */
 inline deliver(n)
 {
 	do
@@ -389,7 +391,7 @@ end_inactive:
 	:: else
 	fi;
 
-start:	/* awake, in the gate, no searcher */
+start:	/* awake, in the gate, not a searcher */
 	if
 	:: w >= open -> goto closed
 	:: else
@@ -402,7 +404,7 @@ start:	/* awake, in the gate, no searcher */
 	fi;
 	atomic { USE; searchers++ };
 
-search:	/* counted as a searcher */
+search:	/* counts as a searcher */
 	if
 	:: w >= open ->
 		atomic { USE; last = (searchers == 1); searchers-- };
@@ -659,7 +661,7 @@ proctype resizer()
 		LOCK;
 		refused = 0;
 #ifndef M_NOFLOOR
-		/* of those that stay one has a thread */
+		/* one of the remaining workers has a thread */
 		atomic {
 			v = 0;
 			k = 0;

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh - check every model, and that every mutant of it is caught.
+# run.sh - checks every model, and that every mutant of it is detected.
 #
 #	run.sh [folder for temporary files]
 #
-# Prints "model configuration states errors ok|FAIL" per run.  Exit status: 0,
-# 1 after a surprise, 77 if spin is missing.  SENNIT_MODEL_JOBS: how many runs at
-# a time (one per processor).  SENNIT_MODEL_DEEP=1 adds the configurations that
-# need minutes.
+# Prints "model configuration states errors ok|FAIL" per run. Exit status: 0; 1
+# after an unexpected result; 77 if spin is missing. SENNIT_MODEL_JOBS: number
+# of runs at a time (one per processor). SENNIT_MODEL_DEEP=1 adds the
+# configurations that take minutes.
 
 here=$(cd "$(dirname "$0")" && pwd)
-# Most of the time goes into compiling what spin wrote: clang needs half of it.
+# Most of the time goes into compiling spin's output. clang needs half of it.
 cc=$(command -v clang || echo "${CC:-cc}")
 
-# check FOLDER pass|fail|part MODEL [-DSWITCH ...]: one run, one line.  part:
-# must pass, too, but by a hash of 2^28 bits that has no room for all states.
+# check FOLDER pass|fail|part MODEL [-DSWITCH ...]: one run, one line. part:
+# must pass, too, but with a hash of 2^28 bits, which cannot hold all states.
 check()
 {
 	top=$1 expect=$2 model=$3
@@ -38,7 +38,8 @@ check()
 		pass:0 | part:0)
 			grep -q 'Search not completed' out || verdict=ok ;;
 		fail:[1-9]*)
-			# Caught means a claim was broken, not that spin stopped.
+			# Detected means that a claim was violated, not that
+			# spin stopped.
 			grep -q -e 'assertion violated' -e 'invalid end state' \
 				out && verdict=ok ;;
 		esac
@@ -52,7 +53,7 @@ check()
 runs()
 {
 	grep -v -e '^#' -e '^$' <<-'END'
-	# Long ones first, so that no core is idle at the end.
+	# Long runs first, so that no core is idle at the end.
 	pass park -DTASKS=1 -DPINNED=1 -DCHILDREN=1
 	pass park -DTASKS=2 -DPINNED=0
 	pass park -DTASKS=1 -DPINNED=1
@@ -369,7 +370,7 @@ else
 	trap 'rm -rf "$top"' EXIT
 fi
 
-# xargs reports a run that failed as 123.
+# xargs exits with 123 if a run failed.
 runs | nice xargs -P "${SENNIT_MODEL_JOBS:-$(nproc)}" -I '{}' \
 	sh -c 'exec sh "$0" --check "$1" $2' "$here/run.sh" "$top" '{}'
 [ $? = 0 ] || { echo "run.sh: not all as expected" >&2; exit 1; }

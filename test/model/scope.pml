@@ -2,44 +2,45 @@
 /* scope.pml - a group: members wait, are signalled, timed out or cancelled; the
  * opener waits for their end and then frees the group.
  *
- * Stands for src/worker/cancel_scope.c, src/wait/group_join.c and what src/wait/wait.c does
- * for waits in a scope.  Fiber 0, on worker 0, has opened the group and spawned
- * its members: fiber 1, on worker 0; fiber 2, on worker 1, with NEST inside an
- * inner scope; and a canceller, on a thread of its own, which cancels the group
- * or, with INNER, the inner scope.  Fibers 1 and 2 wait once for a semaphore,
- * those below TIMED + 1 with a deadline.  SIGNALS threads signal it once.
+ * Models src/worker/cancel_scope.c, src/wait/group_join.c and what
+ * src/wait/wait.c does for waits in a scope. Fiber 0, on worker 0, has opened
+ * the group and spawned its members: fiber 1, on worker 0; fiber 2, on worker
+ * 1, with NEST inside an inner scope; and a canceller, on a thread of its own,
+ * which cancels the group or, with INNER, the inner scope. Fibers 1 and 2 wait
+ * once for a semaphore; those below TIMED + 1 have a deadline. SIGNALS threads
+ * signal it once each.
  *
  *      WAITING --signaller, under the object's lock---> SIGNALLED
  *         +------home worker's timer------------------> TIMEDOUT
  *         +------canceller, or the waiter itself when
  *                it enlists, under the root's lock----> CANCELLED
  *
- * The count of members is here, plain, on worker 0, and others, atomic, anywhere
- * else; the opener that must sleep moves here to others and sets WAITED in one
- * step.
+ * The count of members is `here`, plain, on worker 0, and `others`, atomic,
+ * anywhere else. An opener that must sleep moves `here` to `others` and sets
+ * WAITED in one step.
  *
- * With THREAD an unbound thread takes the place of fiber 2.  It belongs to no
- * scope, waits ROUNDS times for the same semaphore, with a deadline that it claims
- * itself, and sleeps on a word of its own, which a wake sets.
+ * With THREAD an unbound thread replaces fiber 2. It belongs to no scope, waits
+ * ROUNDS times for the same semaphore, with a deadline that it claims itself,
+ * and sleeps on a word of its own, which a wake sets.
  *
  * Checked: no fiber is queued twice or resumed before it left; no record is
- * touched whose frame is gone, nor the group once the opener has freed it; at
- * quiescence nobody waits whose scope is cancelled or whose deadline could fire,
- * no signal is lost or invented, and the opener has gone on if all members have
- * ended.
+ * accessed after its frame is gone, nor the group after the opener has freed
+ * it; at quiescence nobody waits in a cancelled scope or with a deadline that
+ * could fire, no signal is lost or invented, and the opener has continued if
+ * all members have ended.
  *
  * Mutants, each of which must fail:
- *   M_NOLOOK      who enlists does not look whether it is cancelled
- *   M_LOOKEARLY   it looks before it takes the lock
- *   M_OWNONLY     it looks at its own scope, not at those around it
- *   M_SLEEP       who finds itself cancelled sleeps all the same
- *   M_STORE       the canceller stores where it must compare and swap
- *   M_WAKEALL     the canceller wakes whom it has not claimed as well
+ *   M_NOLOOK      enlisting does not check whether the scope is cancelled
+ *   M_LOOKEARLY   it checks before it takes the lock
+ *   M_OWNONLY     it checks its own scope, but not those around it
+ *   M_SLEEP       a waiter that finds itself cancelled sleeps nevertheless
+ *   M_STORE       the canceller stores instead of compare-and-swap
+ *   M_WAKEALL     the canceller also wakes waiters it has not claimed
  *   M_STAY        a fiber returns without leaving the scope's list
  *   M_NOUNLINK    a cancelled fiber does not unlink its node from the object
- *   M_SPLIT       the opener looks at the count, then sets WAITED
- *   M_PLAIN       a member on worker 0 counts in here though the opener sleeps
- *   M_TOUCH       a member looks at the group after it has counted itself out
+ *   M_SPLIT       the opener checks the count, then sets WAITED
+ *   M_PLAIN       a member on worker 0 counts in `here` while the opener sleeps
+ *   M_TOUCH       a member accesses the group after it has counted itself out
  *   M_LATE        a thread whose deadline comes too late does not await its wake
  *   M_LEFT        a thread that timed out leaves its record linked
  */
@@ -78,7 +79,7 @@ bool waited, home = 1;
 mtype claim[FIBERS] = IDLE;
 bool linked[FIBERS], enlisted[FIBERS], armed[FIBERS], queued[FIBERS];
 byte current[WORKERS] = NOBODY;
-bool word;			/* of the thread, which is number 2 */
+bool word;			/* of the thread, which replaces fiber 2 */
 
 bool live[FIBERS], left[FIBERS], over[FIBERS];	/* ghosts */
 bool freed, canceller_over;			/* ghosts */
@@ -152,7 +153,7 @@ inline cancel(s, f, won)
 {
 	SLOCK;
 	cancelled[s] = 1;
-	/* Whoever is not inside goes to the end of the list; n rounds. */
+	/* Those that are not inside go to the end of the list; n rounds. */
 	n = len(waits);
 	do
 	:: n > 0 ->

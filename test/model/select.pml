@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select.pml - selects against selects: one case each, nothing lost or doubled.
  *
- * Stands for src/api/select.c and src/api/channel.c on rendezvous channels.
- * Fiber f selects over two cases; each is a send or a receive on channel 0 or 1.
+ * Models src/api/select.c and src/api/channel.c on rendezvous channels. Fiber f
+ * selects over two cases; each is a send or a receive on channel 0 or 1.
  *
  *	default  0: send 0, receive 1		1: receive 0, send 1
  *	CROSSED  the same, 1 names channel 1 first
@@ -12,32 +12,32 @@
  *	TWICE    0: send 0, send 0		1: as LONE
  *	THIRD    one more fiber: receive 0, receive 1
  *	TIMED    fiber 0 has a deadline
- *	CLOSE    somebody closes channel 0, and nobody frees it
+ *	CLOSE    another thread closes channel 0, and nobody frees it
  *
- * A select locks its channels in order, looks at its cases in any order, and
- * claims the first partner that still waits; without one it links a part for
- * each case and sleeps; of two equal cases the first alone.  A part of the
- * partner on the channel's other side is unlinked under the same lock.  After the
- * unlock the value is copied and the partner woken.  Who was woken unlinks its
- * parts of other channels, each under its channel's lock.
+ * A select locks its channels in order, tries its cases in any order, and
+ * claims the first partner that still waits. Without a partner it links a part
+ * for each case and sleeps; of two equal cases only the first is linked. A part
+ * of the partner on the channel's other side is unlinked under the same lock.
+ * After the unlock the value is copied and the partner woken. A woken select
+ * unlinks its parts from other channels, each under its channel's lock.
  *
- * Checked: a value is delivered exactly when its send is said to be done, once,
- * and to one who is told so; no record is touched whose frame is gone, no
- * channel after it is freed; at the end nobody waits who could be served, nor on
- * a closed channel.
+ * Checked: a value is delivered exactly when its send reports success, once,
+ * and to a receiver that reports success; no record is accessed after its frame
+ * is gone, no channel after it is freed; at the end nobody waits that could be
+ * served, nor on a closed channel.
  *
  * Mutants, each of which must fail:
  *   M_NOCLAIM     a partner is claimed by a store
- *   M_ONEBYONE    the look and the links are not under all locks at once
+ *   M_ONEBYONE    the tries and the links are not under all locks at once
  *   M_ORDER       locks are taken in the order of the cases
  *   M_NOUNLINK    a woken select leaves its other parts linked
- *   M_NOLOCKRET   it looks without the lock whether they are
+ *   M_NOLOCKRET   it checks without the lock whether they are linked
  *   M_COPYLATE    the value is copied after the partner was woken
- *   M_WAKEEARLY   the partner is woken before the locks are given back
- *   M_CLOSEHALF   a close releases the receivers alone
- *   M_BYINDEX     who was woken unlinks all parts but the one that was signalled
- *   M_TWIN        whoever signals leaves the part on the other side linked
- *   M_EQUAL       of two equal cases both are linked
+ *   M_WAKEEARLY   the partner is woken before the locks are released
+ *   M_CLOSEHALF   a close releases only the receivers
+ *   M_BYINDEX     a woken select unlinks all parts except the signalled one
+ *   M_TWIN        a signaller leaves the part on the other side linked
+ *   M_EQUAL       both of two equal cases are linked
  */
 #ifdef THIRD
 #define FIBERS 3
@@ -46,8 +46,8 @@
 #endif
 #define NONE 9
 
-mtype = { IDLE, WAITING, LATE, FIRST, SECOND };	/* which part was signalled */
-mtype = { OPEN, DONE, PIPE, OVERDUE };		/* what came of it */
+mtype = { IDLE, WAITING, LATE, FIRST, SECOND };	/* the signalled part */
+mtype = { OPEN, DONE, PIPE, OVERDUE };		/* the result */
 
 bool lock[2], closed[2];
 chan senders0 = [4] of { byte, byte };
@@ -58,10 +58,10 @@ mtype claim[FIBERS] = IDLE;
 bool linked[6];			/* part k of fiber f: [2 * f + k] */
 bool handed[FIBERS], queued[FIBERS];
 
-bool live[FIBERS];		/* ghost: its frame is there */
+bool live[FIBERS];		/* ghost: its frame exists */
 bool freed;			/* ghost: channel 0 is gone */
 mtype result[FIBERS] = OPEN;	/* ghost */
-byte part[FIBERS] = NONE;	/* ghost: which case */
+byte part[FIBERS] = NONE;	/* ghost: the case */
 byte given[FIBERS], got[FIBERS]; /* ghosts: how often */
 
 /* The channel of case k of fiber f, and whether it is a send. */
@@ -141,7 +141,7 @@ inline claim_part(f, k, won)
 #endif
 }
 
-/* The first of a list that still waits; p is NONE without. */
+/* The first of a list that still waits; p is NONE if there is none. */
 inline take(list, p, q, won)
 {
 	do
@@ -173,7 +173,7 @@ inline wake(p)
 	atomic { assert(!queued[p] && live[p]); queued[p] = 1 }
 }
 
-/* Case k of me has partner p: copy from who sends to who receives. */
+/* Case k of me has partner p: copy from the sender to the receiver. */
 inline copy(me, k, p)
 {
 	atomic {
@@ -185,7 +185,7 @@ inline copy(me, k, p)
 	}
 }
 
-/* Look at case k of me, lock held. */
+/* Try case k of me, lock held. */
 inline look(me, k, p, q, won)
 {
 	if
@@ -415,7 +415,7 @@ proctype closer()
 }
 #endif
 
-/* Somebody other than f waits to send to, or to receive from, channel c. */
+/* A fiber other than f waits to send to, or to receive from, channel c. */
 #define LINKED(f, k, s, c) \
 	(claim[f] == WAITING && linked[2 * (f) + (k)] && SENDS(f, k) == (s) && \
 	 CH(f, k) == (c))

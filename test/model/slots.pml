@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slots.pml - schedulers share slots: nobody runs without one, none is lost,
- * and no end waits for who keeps one.
+ * and no end waits for a scheduler that keeps one.
  *
- * Stands for src/worker/slots.c, core/shares.c and how idle.c, loop.c, start.c
- * and finalise.c call them.  Scheduler 0 has the workers 0 and 1, scheduler 1 the
- * worker 2.  A client of each sends TASKS tasks and gives its reference back.
- * With FIBER worker 1 has a fiber that waits; a third thread makes it ready.
+ * Models src/worker/slots.c, core/shares.c and how idle.c, loop.c, start.c and
+ * finalise.c call them. Scheduler 0 has the workers 0 and 1, scheduler 1 the
+ * worker 2. A client of each sends TASKS tasks and releases its reference. With
+ * FIBER worker 1 has a fiber that waits; a third thread makes it ready.
  *
- *	POLL	the first task of scheduler 0 goes on, from safe point to safe
+ *	POLL	the first task of scheduler 0 continues, from safe point to safe
  *		point, until the fiber has run; scheduler 1 has no work
- *	GRIP	the first task of scheduler 1 has no safe point, and goes on
+ *	GRIP	the first task of scheduler 1 has no safe point, and continues
  *		until scheduler 0, which has no work, has ended
  *	CLOSING	the first task of scheduler 1 waits for the end of scheduler 0
  *
- * The gate is one step here, sweep included: gate.pml has it in pieces.  So is
- * what is done under the lock of the resources.  Who gets a slot is anybody who
- * waits, whatever its share; at a safe point any other who waits.
+ * The gate is one step here, including the sweep: gate.pml models its steps.
+ * Everything under the lock of the resources is one step, too. Any waiting
+ * claim may get a slot, whatever its share; at a safe point any other waiting
+ * claim may.
  *
- * Checked: who runs or searches has a slot, no more than SLOTS do; all tasks
- * and the fiber run, all threads end, all slots are back, and nobody touches
- * the resources when no scheduler is left.
+ * Checked: a worker that runs or searches has a slot, and at most SLOTS do; all
+ * tasks and the fiber run, all threads end, all slots are returned, and nobody
+ * accesses the resources when no scheduler is left.
  *
  * Mutants, each of which must fail:
  *   M_KEEP       a worker sleeps with its slot
  *   M_NOCLOSE    the end does not reach those that wait for a slot
- *   M_NOMARK     it reaches those that wait, not those that come to wait
- *   M_LOSTGRANT  it also reaches those that were granted one, and not told
+ *   M_NOMARK     it reaches those that wait, not those that begin to wait
+ *   M_LOSTGRANT  it also reaches those that were granted one, but not told
  *   M_INGATE     a worker enters the gate before it has a slot
  *   M_EXITKEEP   a worker that finds the end at the gate keeps its slot
- *   M_CLEARLATE  a worker clears what it is told after it has queued
- *   M_NOROTATE   at safe points none of the same scheduler's is looked for
- *   M_NOAWAIT    a worker that has yielded goes on
- *   M_TWICE      a slot that is given to another is free as well
- *   M_NOLEND     who waits for the end of another scheduler keeps its slot
- *   M_TOUCH      the sweeper lets go of the resources, not the last one out
+ *   M_CLEARLATE  a worker clears its notification after it has queued
+ *   M_NOROTATE   safe points ignore claims of the same scheduler
+ *   M_NOAWAIT    a worker that has yielded continues
+ *   M_TWICE      a slot that is given to another is also free
+ *   M_NOLEND     a waiter for another scheduler's end keeps its slot
+ *   M_TOUCH      the sweeper releases the resources instead of the last one out
  */
 #ifndef SLOTS
 #define SLOTS 1
@@ -62,9 +63,9 @@
 
 byte free_slots = SLOTS, running;
 byte claim[WORKERS], told[WORKERS];
-byte waiting[2];			/* claims, of each scheduler */
+byte waiting[2];			/* claims, per scheduler */
 bool closed[2];
-byte users = 2;				/* of the resources */
+byte users = 2;				/* users of the resources */
 
 byte refs[2], within[2];		/* the gate */
 bool done[2];
@@ -115,7 +116,7 @@ inline withdraw()
 
 /* --- slots --------------------------------------------------------------- */
 
-/* Some claim but w's gets the slot that is at hand: `to`; WORKERS: none does. */
+/* Some claim except w's gets the available slot: `to`; WORKERS: none does. */
 inline pick(same)
 {
 	if
@@ -213,7 +214,7 @@ inline give()
 #define SAME   true
 #endif
 
-/* Let somebody who waits have the slot. */
+/* Let a waiting claim have the slot. */
 inline yield()
 {
 	told[w] = NOTHING;
@@ -246,7 +247,7 @@ inline safe_point()
 
 /* --- the end ------------------------------------------------------------- */
 
-/* x's gate may be empty: sweep.  `ok`: it has ended, and the caller sees to
+/* x's gate may be empty: sweep. `ok`: it has ended, and the caller must handle
  * that. */
 inline sweep(x)
 {
@@ -288,7 +289,7 @@ inline drop(v)
 	fi
 }
 
-/* What follows a sweep that has found the end. */
+/* The steps after a sweep that has found the end. */
 inline complete(x)
 {
 	if
@@ -321,11 +322,11 @@ inline complete(x)
 	fi
 }
 
-/* --- who does it --------------------------------------------------------- */
+/* --- processes ----------------------------------------------------------- */
 
 #define HAS_SLOT assert(claim[w] == HELD && told[w] == NOTHING)
 
-/* The fiber of w, which has been made ready. */
+/* The fiber of w, which is ready. */
 inline resume()
 {
 	HAS_SLOT;
@@ -383,7 +384,7 @@ inline leave_gate()
 	complete(s)
 }
 
-/* `ok`: w is active, with a slot.  Else it has none. */
+/* `ok`: w is active, with a slot. Else it has none. */
 inline enter()
 {
 #ifdef M_INGATE
@@ -485,7 +486,7 @@ proctype client(byte s)
 	complete(s)
 }
 
-/* Wakes the fiber; a reference of its own keeps the scheduler. */
+/* Wakes the fiber; a reference of its own keeps the scheduler alive. */
 proctype notifier()
 {
 	bool ok;

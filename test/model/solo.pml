@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* solo.pml - a worker that waits for its own fibers alone: no wake is lost.
+/* solo.pml - a worker that waits only for its own fibers: no wake is lost.
  *
- * Stands for sn_idle_for_fiber in src/worker/idle.c, sn_worker_wake in worker.c
- * and the parking `alone` of one, core/parking.c.  A worker (a bound thread, or
- * one that gets no stack) waits until its inbox has a fiber, and again, until
- * WAKERS other threads have each put one in and woken it.  A threaded worker
- * (THREADED) is looked for among the sleepers of its scheduler, where it never
- * is here, and in `alone` only if that counts it.
+ * Models sn_idle_for_fiber in src/worker/idle.c, sn_worker_wake in worker.c and
+ * the parking `alone` of one worker, core/parking.c. A worker (of a bound
+ * thread, or one that gets no stack) waits until its inbox has a fiber,
+ * repeatedly, until WAKERS other threads have each put one in and woken it.
+ * Wakers look for a threaded worker (THREADED) among the sleepers of its
+ * scheduler, where it never is here, and in `alone` only if that counts it.
  *
- * A store that nothing drains yet lies in the thread's store buffer: that of
- * the worker's bit (M_NOWFENCE), of a waker's push (M_NOPFENCE).  All else is
- * an atomic read-modify-write, which drains.
+ * A store that has not been drained yet is in the thread's store buffer: that
+ * of the worker's bit (M_NOWFENCE), of a waker's push (M_NOPFENCE). All other
+ * accesses are atomic read-modify-writes, which drain.
  *
- * Checked: no end in which the worker sleeps and its inbox is full; the counts
- * are back to nothing; a token is set only by whoever took the bit, and is not
- * left over from the round before.
+ * Checked: there is no end in which the worker sleeps and its inbox is full;
+ * the counts return to zero; only the thread that took the bit sets a token,
+ * and no token is left from the round before.
  *
  * Mutants, each of which must fail:
  *   M_NOPFENCE   a waker does not fence between its push and its look
  *   M_NOWFENCE   the worker does not fence between its bit and its look
  *   M_NOLOOK     it does not look again after it has announced
  *   M_CLEARLATE  it clears the token after it has set the bit
- *   M_NOAWAIT    its bit is taken, and it goes on without the token
+ *   M_NOAWAIT    its bit is taken, and it continues without the token
  *   M_COUNTLATE  it counts itself after it has set the bit
- *   M_NOFOUND    it does not count itself out as a searcher
+ *   M_NOFOUND    it does not uncount itself as a searcher
  */
 #ifndef WAKERS
 #define WAKERS 2
 #endif
 
-byte inbox;				/* fibers put in, not yet taken */
+byte inbox;				/* fibers put in, not taken yet */
 byte held_inbox;			/* the same, in store buffers */
 bool flag, held_flag;
 bool token;
 byte sleepers, searchers;
 byte ended;				/* processes */
-byte gone;				/* fibers that went on */
+byte gone;				/* fibers that continued */
 
 active proctype memory()
 {
@@ -71,7 +71,8 @@ inline announce()
 #endif
 }
 
-/* By token or, with TIMED, by a deadline, which may come at any time. */
+/* Ends by the token or, with TIMED, by a deadline, which may come at any
+ * time. */
 inline sleep()
 {
 	if
@@ -97,7 +98,7 @@ inline withdraw()
 #ifdef M_NOAWAIT
 	:: else
 #else
-	:: !had -> token		/* its taker's, who has counted us */
+	:: !had -> token		/* the claimer has counted us */
 #endif
 	fi;
 	/* found */
@@ -138,7 +139,7 @@ proctype waker()
 #else
 	inbox++;
 #endif
-	/* -- the fence: all pushes before it can be seen */
+	/* the fence: all earlier pushes are visible */
 #ifdef THREADED
 	if
 	:: sleepers == 0 && searchers == 0 -> goto out

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait.pml - suspend, signal, deadline: one wake per wait, none lost.
  *
- * Stands for src/wait/wait.c.  FIBERS fibers, each pinned to a worker (fiber f
- * to worker f % WORKERS), wait ROUNDS times; the first wait is timed, later ones
- * are as TIMED says.  A wait is a node on the fiber's stack, linked in FIFO order
- * under the object's lock bit.  SIGNALS foreign threads signal once; with RELAY
- * each fiber also signals once when its waits are over.  The claim is
+ * Models src/wait/wait.c. FIBERS fibers, each pinned to a worker (fiber f to
+ * worker f % WORKERS), wait ROUNDS times. The first wait is timed, later ones
+ * as TIMED says. A wait is a node on the fiber's stack, linked in FIFO order
+ * under the object's lock bit. SIGNALS foreign threads signal once; with RELAY
+ * each fiber also signals once when its waits are over. The claim is
  *
  *      WAITING --signaller, under the lock, node unlinked--> SIGNALLED
  *         +------home worker's timer, without the lock-----> TIMEDOUT
  *
- * by CAS where the wait is timed, by a plain store where it is not.  A fiber that
- * was timed out takes the lock to unlink its node if nobody did.  A claimed fiber
+ * by CAS if the wait is timed, by a plain store if it is not. A fiber that
+ * timed out takes the lock to unlink its node if nobody did. A claimed fiber
  * may be queued before it has switched out: only its home worker resumes it.
  *
- * The object: by default a semaphore (a signal with no waiter leaves a token).
- * With EVENT a one-shot event: set detaches all, claims the timed ones under the
- * lock, sets the state in the store that unlocks, then wakes.  The event is freed
- * as soon as no fiber is in a call to it and one of them returned success, which
- * may be while the setter is still on its way out.
+ * The object is by default a semaphore (a signal without a waiter leaves a
+ * token). With EVENT it is a one-shot event: set detaches all waiters, claims
+ * the timed ones under the lock, sets the state in the store that unlocks, then
+ * wakes them. The event is freed as soon as no fiber is in a call to it and one
+ * of them returned success, while the setter may still be on its way out.
  *
- * Checked: no fiber is queued twice or resumed before it left; no node is touched
- * whose frame is gone; the event is not touched after it is freed; a wait without
- * deadline never times out; at quiescence no token lies beside a waiter, none is
- * lost or invented, and every fiber has finished or waits for a signal.
+ * Checked: no fiber is queued twice or resumed before it left; no node is
+ * accessed after its frame is gone; the event is not accessed after it is
+ * freed; a wait without deadline never times out; at quiescence there is no
+ * token beside a waiter, none is lost or invented, and every fiber has finished
+ * or waits for a signal.
  *
  * Mutants, each of which must fail:
- *   M_NOCLAIM     a signaller stores where it must compare and swap
+ *   M_NOCLAIM     a signaller stores instead of compare-and-swap
  *   M_EAT         a signal is spent on a waiter that has timed out
- *   M_TOUCH       the node is touched after its fiber was queued
+ *   M_TOUCH       the node is accessed after its fiber was queued
  *   M_NOLOCKRET   a timed-out fiber returns without the lock
  *   M_NOUNLINK    a timed-out fiber does not unlink its node
  *   M_SPLIT       check and link are not under one lock
- *   M_SETEARLY    EVENT: SET is visible before the lock is given back
- *   M_WAKEEARLY   EVENT: fibers are woken before the lock is given back
- *   M_KEEPLOSER   EVENT: a node that was not claimed stays in the detached list
+ *   M_SETEARLY    EVENT: SET is visible before the lock is released
+ *   M_WAKEEARLY   EVENT: fibers are woken before the lock is released
+ *   M_KEEPLOSER   EVENT: an unclaimed node stays in the detached list
  *   M_UNPINNED    any worker resumes a queued fiber
- *   M_BYCLOCK     the verdict is what the clock says, not the claim
+ *   M_BYCLOCK     the clock decides the result, not the claim
  */
 #ifndef FIBERS
 #define FIBERS 2
@@ -141,7 +142,8 @@ inline signal(f, won)
 	do
 	:: nempty(mine) ->
 		mine?f;
-		assert(live[f]);		/* reads the next one in the list */
+		assert(live[f]);		/* reads the next one in the
+						 * list */
 #ifdef M_KEEPLOSER
 		if
 		:: claim[f] == SIGNALLED -> enqueue(f)
@@ -183,13 +185,13 @@ inline signal(f, won)
 }
 #endif
 
-/* A wait has ended well. */
+/* A wait has succeeded. */
 inline success()
 {
 	atomic { successes++ }
 }
 
-/* A fiber is out of its last call; its event may go. */
+/* A fiber has left its last call; its event may be freed. */
 inline depart()
 {
 	atomic {
@@ -245,7 +247,7 @@ proctype fiber(byte me)
 		};
 		UNLOCK;
 		armed[me] = timed[me];
-		/* switch out; who claimed us may have queued us already */
+		/* switch out; the claimer may have queued us already */
 		atomic { left[me] = 1; current[HOME(me)] = NOBODY };
 end_waits:	atomic { current[HOME(me)] == me -> assert(left[me]); left[me] = 0 };
 		armed[me] = 0;
@@ -304,7 +306,7 @@ proctype worker(byte w)
 {
 	byte f, started;
 
-	/* Starts its fibers, resumes those queued, fires their timers. */
+	/* Starts its fibers, resumes the queued ones, fires their timers. */
 end:	do
 	:: atomic {
 		current[w] == NOBODY && started < FIBERS ->

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c - somebody steps the wall clock: no deadline moves, for the library
- * never asks it. Its clock_gettime is ours here, whose wall clock jumps. */
+/* clock.c - the wall clock is stepped: no deadline moves, because the library
+ * never reads that clock. The test replaces clock_gettime; its wall clock
+ * jumps. */
 #include "../api/with_workers.h"
 
 #include <dlfcn.h>
@@ -41,7 +42,9 @@ static void deadlines_do_not_know_the_wall_clock(void **state)
 {
 	static sennit_wait_group done;
 	const sennit_time        begin = sennit_now();
-	const unsigned           asked = atomic_load(&asked_wall); /* cmocka */
+	const unsigned           asked = atomic_load(&asked_wall); /* cmocka
+								    * reads it,
+								    * too */
 
 	(void)state;
 	sennit_wait_group_init(&done, 50);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowded.c - far more threads than CPUs, or fewer CPUs than there were: all
- * goes on. */
+/* crowded.c - far more threads than CPUs, or CPUs that disappear: all work
+ * proceeds. */
 #include "../api/with_workers.h"
 #include "../proc_self.h"
 
@@ -91,7 +91,8 @@ static void many_threads_may_be_bound(void **state)
 
 static void many_schedulers_come_and_go(void **state)
 {
-	const unsigned before = threads_now(); /* sanitizers' too */
+	const unsigned before = threads_now(); /* includes threads of
+					        * sanitizers */
 
 	(void)state;
 	for (unsigned i = 0; i < LIVES; i++) {
@@ -106,7 +107,7 @@ static void many_schedulers_come_and_go(void **state)
 	assert_soon(threads_now() == before);
 }
 
-/* --- CPUs go away --------------------------------------------------------- */
+/* --- CPUs disappear ------------------------------------------------------- */
 
 static void the_cpus_may_become_fewer(void **state)
 {
@@ -124,7 +125,7 @@ static void the_cpus_may_become_fewer(void **state)
 			CPU_SET(cpu, &one);
 			break;
 		}
-	/* As a cpuset that shrinks does to every thread. */
+	/* A cpuset that shrinks does the same to every thread. */
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	run_tasks(TASKS / 10);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);

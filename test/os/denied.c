@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* denied.c - a sandbox that refuses system calls, or an older kernel that does
- * not know them: the library works, by its slower ways. Each sandbox is a child
- * with a seccomp filter.
+/* denied.c - a sandbox refuses system calls, or an older kernel does not know
+ * them: the library works in its slower ways. Each sandbox is a child with a
+ * seccomp filter.
  */
 #include "../api/with_workers.h"
 #include "../child.h"
@@ -23,7 +23,7 @@ int main(void)
 
 #else
 
-/* From linux/mman.h of 6.13 on; older headers lack it. */
+/* Defined in linux/mman.h since 6.13; older headers lack it. */
 #define GUARD_INSTALL 102
 
 enum { TASKS = 400, ROUNDS = 20 };
@@ -32,7 +32,7 @@ enum { TASKS = 400, ROUNDS = 20 };
 
 struct refusal {
 	uint32_t call;
-	uint32_t advice; /* madvise: only with this; 0: any */
+	uint32_t advice; /* for madvise: only this advice; 0: any */
 	uint32_t error;
 };
 
@@ -90,7 +90,8 @@ static void block(void *unused)
 	sennit_wait_group_done(&work.done);
 }
 
-/* Long enough without a point for thieves to force tasks out of the deque. */
+/* Computes long enough without a point, so that thieves must force tasks out of
+ * the deque. */
 static void spawn_and_compute(void *unused)
 {
 	(void)unused;
@@ -197,7 +198,8 @@ static void works_without_knowing_its_cpus(void **state)
 	works_without(state, &denied, 1);
 }
 
-/* Of control groups, mappings, and the library that prints backtraces. */
+/* The files of control groups, of mappings, and of the library that prints
+ * backtraces. */
 static void works_without_opening_files(void **state)
 {
 	static const struct refusal denied = { .call = SYS_openat,
@@ -214,7 +216,8 @@ static void works_without_asking_for_limits(void **state)
 	works_without(state, &denied, 1);
 }
 
-/* The last filter: it takes the call that makes filters. */
+/* This filter must be the last one, because it denies the system call that
+ * installs filters. */
 static void works_without_names_of_threads(void **state)
 {
 	static const struct refusal denied = { .call = SYS_prctl,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.c - a process that may have no more memory, or no more threads: what
- * cannot be had is said or done without, and nothing accepted is lost. Each
- * limit is on a child.
+/* limits.c - a process that gets no more memory or threads: the library reports
+ * the lack or works without, and loses no accepted task. Each limit applies to
+ * a child.
  */
 #include "../api/with_workers.h"
 #include "../child.h"
@@ -51,8 +51,8 @@ static void *be_called(void *argument)
 	return argument;
 }
 
-/* More tasks that block than there may be stacks: then threads block, and the
- * one who wakes all comes from outside. */
+/* More tasks block than there may be stacks. Then threads block, and only a
+ * thread from outside can wake them all. */
 static int labour(sennit_scheduler *s)
 {
 	const sennit_task task = { .run = block };
@@ -97,7 +97,7 @@ static size_t address_space(void)
 	return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Without memory for the scheduler itself it says so. */
+/* If there is no memory for the scheduler itself, creating it fails. */
 static int work_in_little_room(const struct world *w, rlim_t room)
 {
 	const struct rlimit limit = { address_space() + room, RLIM_INFINITY };
@@ -114,7 +114,7 @@ static int work_in_little_room(const struct world *w, rlim_t room)
 
 /* --- threads ------------------------------------------------------------- */
 
-/* Nobody's processes are few; and root's are not limited. */
+/* The user `nobody` has few processes, and root is exempt from the limit. */
 static bool allow_threads(rlim_t count)
 {
 	const struct rlimit limit = { count, count };
@@ -155,7 +155,7 @@ static int work_without_threads(const struct world *w, rlim_t unused)
 	if (sennit_schedule(block, NULL) || sennit_schedule(let_go, NULL))
 		return 4;
 	sennit_wait_group_wait(&work.done);
-	/* In place: no helper is to be had. */
+	/* The call runs in place, because no blocking thread can start. */
 	if (sennit_blocking_call(be_called, &work) != &work)
 		return 5;
 	sennit_unbind();

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* many_fibers.c - very many fibers blocked at once, at default settings: on
- * kernels with cheap guards all are guarded and cost a page and some; on others
- * as many are as the process may have mappings for, and none fails.
+/* many_fibers.c - very many fibers blocked at once, with default settings. With
+ * cheap guards all stacks are guarded and cost a little more than a page each.
+ * Without cheap guards as many are guarded as the process may have mappings
+ * for, and no stack fails.
  *
- * SENNIT_TEST_FIBERS says how many: a million take 4.2 GB, and a minute.
+ * SENNIT_TEST_FIBERS gives the number of fibers. A million take 4.2 GB and a
+ * minute.
  */
 #include "../api/with_workers.h"
 #include "../proc_self.h"
@@ -19,10 +21,10 @@ enum { USUAL = 20000 };
 enum { USUAL = 100000 };
 #endif
 
-/* What else comes and goes in a process: threads, arenas, slabs. */
+/* Mappings of other things in a process: threads, malloc arenas, slabs. */
 enum { OTHER_MAPPINGS = 200 };
 
-/* ThreadSanitizer has some of its own for each fiber. */
+/* ThreadSanitizer adds mappings for each fiber. */
 static void assert_mappings_below(size_t limit)
 {
 #ifdef SN_TSAN
@@ -80,7 +82,8 @@ static void release_all(void)
 	sennit_wait_group_wait(&crowd.leaving);
 }
 
-/* What the default settings give: as long as it takes, and alarm() is off. */
+/* Start with default settings. The test takes as long as it needs, so alarm()
+ * is off. */
 static sennit_scheduler *start_crowd(const struct world *w)
 {
 	sennit_scheduler *s = start_scheduler(w->workers);
@@ -109,17 +112,18 @@ static void all_are_guarded_where_guards_are_cheap(void **state)
 	}
 	s = start_crowd(*state);
 	block_all(count);
-	assert_soon(fibers_of(s) >= count); /* the last may be about to */
+	assert_soon(fibers_of(s) >= count); /* the last one may be about to
+					     * block */
 	stats = stats_of(s);
 	assert_true(stats.stacks >= count);
 	assert_int_equal(stats.stacks_unguarded, 0);
-	/* A slab of a thousand may need one; most are merged. */
+	/* A slab of a thousand stacks may need one mapping; most are merged. */
 	assert_mappings_below(mappings + stats.stacks / 500);
 	release_all();
 	end_crowd(s);
 }
 
-/* As before Linux 6.13: one stack in so many needs two mappings. */
+/* Before Linux 6.13 a guarded stack needs two mappings. */
 static void elsewhere_guards_stay_within_the_limit(void **state)
 {
 	const uint32_t    count = wanted();
@@ -129,9 +133,11 @@ static void elsewhere_guards_stay_within_the_limit(void **state)
 	sennit_stats      stats;
 	uint64_t          unguarded;
 
-	s->stacks.slabs.kind = OS_GUARD_MAPPING; /* before most are made */
+	s->stacks.slabs.kind = OS_GUARD_MAPPING; /* before most stacks are
+						  * made */
 	block_all(count);
-	assert_soon(fibers_of(s) >= count); /* the last may be about to */
+	assert_soon(fibers_of(s) >= count); /* the last one may be about to
+					     * block */
 	stats = stats_of(s);
 	if (count > guards + 1024)
 		assert_in_range(stats.stacks - stats.stacks_unguarded,
@@ -141,7 +147,7 @@ static void elsewhere_guards_stay_within_the_limit(void **state)
 	assert_mappings_below(mappings + 2 * guards + stats.stacks / 500);
 	release_all();
 	unguarded = stats_of(s).stacks_unguarded;
-	sennit_scheduler_trim(s); /* which leaves guards as they are */
+	sennit_scheduler_trim(s); /* which keeps the guards */
 	assert_soon(!stats_of(s).trims_due);
 	assert_int_equal(stats_of(s).stacks_unguarded, unguarded);
 	end_crowd(s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mappings.c - no memory of a process that runs fibers is both writable and
- * executable, and no stack of a fiber is executable. */
+/* mappings.c - a process that runs fibers has no memory that is both writable
+ * and executable, and no fiber's stack is executable. */
 #include "../api/with_workers.h"
 
 #include <sys/personality.h>
 
-/* "low-high rwxp offset ..." of /proc/self/maps. */
+/* One line of /proc/self/maps: "low-high rwxp offset ...". */
 struct mapping {
 	unsigned long low, high;
 	char          rights[5];
@@ -20,7 +20,7 @@ static void check(const struct mapping *m, unsigned long inside)
 	EXPECT(inside < m->low || inside >= m->high || !executable);
 }
 
-/* On a fiber's stack. */
+/* Runs on a fiber's stack. */
 static void look_at_all(void *seen)
 {
 	FILE          *f = fopen("/proc/self/maps", "re");
@@ -42,7 +42,8 @@ static void no_memory_is_writable_and_executable(void **state)
 	unsigned seen = 0;
 
 	(void)state;
-	/* Old programs are given what they read as executable, too. */
+	/* With READ_IMPLIES_EXEC the kernel makes all readable memory
+	 * executable. */
 	if (personality(0xffffffff) & READ_IMPLIES_EXEC)
 		skip();
 	in_a_task(look_at_all, &seen);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* planted_bugs.c - sanitizers as users meet them: a bug in a task is reported,
- * a task without one is not. The program runs itself, with the name of a bug;
- * with AddressSanitizer, with ThreadSanitizer, under Valgrind's helgrind if the
- * library is built for that, else under its memcheck.
+/* planted_bugs.c - what users see of sanitizers: a bug in a task is reported,
+ * and a task without a bug is not. The program runs itself with the name of a
+ * bug: with AddressSanitizer, with ThreadSanitizer, under Valgrind's helgrind
+ * if the library is built for it, or else under memcheck.
  */
 #include "../api/with_workers.h"
 #include "../child.h"
@@ -20,10 +20,11 @@ static struct {
 	int              *hanging;
 } plot;
 
-/* Where results go: of each thread, so that it is no race itself. */
+/* Receives results. Each thread has its own, so that the write is not itself a
+ * race. */
 static _Thread_local volatile int sink;
 
-/* What every task does besides: wait, switch, throw stack away. */
+/* What every task does in addition: wait, switch, free a stack. */
 static void live(void)
 {
 	char scratch[256];
@@ -74,7 +75,9 @@ static void overflow_the_stack(void *unused)
 
 static void use_after_free(void *unused)
 {
-	volatile int *volatile block = malloc(sizeof(int)); /* as hard to see */
+	volatile int *volatile block = malloc(sizeof(int)); /* hides the block
+							     * from the
+							     * compiler */
 
 	*block = 1;
 	live();
@@ -121,8 +124,9 @@ static void branch_on_nothing(void *unused)
 	do_nothing_wrong(unused);
 }
 
-/* Two that run at once: a task that has not waited keeps its thread, so two
- * that are there at the same time are on two. Relaxed: nothing orders them. */
+/* Two tasks that run at the same time. A task that has not waited keeps its
+ * thread, so two of them that exist at the same time are on two threads.
+ * Relaxed accesses do not order them. */
 static void race(void *unused)
 {
 	atomic_fetch_add_explicit(&plot.met, 1, memory_order_relaxed);
@@ -133,7 +137,7 @@ static void race(void *unused)
 	do_nothing_wrong(unused);
 }
 
-/* Not every tool sees every bug. */
+/* Each tool detects only some of these bugs. */
 static sennit_task_fn *const all[] __attribute__((unused)) = {
 	overflow_the_heap,
 	overflow_the_stack,
@@ -147,7 +151,7 @@ static sennit_task_fn *const all[] __attribute__((unused)) = {
 static const struct bug {
 	const char     *name;
 	sennit_task_fn *task;
-	const char     *options; /* of the tool */
+	const char     *options; /* options for the tool */
 	const char     *report;
 } bugs[] = {
 #if defined(SN_ASAN)
@@ -228,7 +232,7 @@ static void is_reported(const struct bug *b)
 	skip_if_told(status, "no valgrind here");
 	if (!strstr(text, b->report))
 		fail_msg("%s: no \"%s\": %s", b->name, b->report, text);
-	/* Valgrind's own remarks do not begin with its mark of an error. */
+	/* Valgrind's own remarks lack its error mark. */
 	if (!*b->report && (strstr(text, "==") || status))
 		fail_msg("%s: ended with %#x: %s", b->name, (unsigned)status,
 			 text);

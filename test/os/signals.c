@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.c - signals that arrive while fibers run, switch and sleep: handlers
- * see a valid stack, alternate stacks are respected, and nothing is lost. */
+ * get a valid stack, alternate stacks are used, and nothing is lost. */
 #include "../api/with_workers.h"
 #include "../child.h"
 
@@ -19,7 +19,7 @@ static struct {
 	atomic_uint       known;
 } storm;
 
-/* Uses some stack, as handlers do. */
+/* Uses some stack, as real handlers do. */
 static void handle(int number)
 {
 	volatile char frame[1024];
@@ -40,7 +40,7 @@ static void handle_elsewhere(int number)
 
 	handle(number);
 	if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_DISABLE)
-		return; /* a thread that has none */
+		return; /* this thread has no alternate stack */
 	EXPECT(&here >= (char *)stack.ss_sp &&
 	       &here < (char *)stack.ss_sp + stack.ss_size);
 	atomic_fetch_add(&storm.elsewhere, 1);
@@ -91,7 +91,7 @@ static void *send(void *unused)
 	return NULL;
 }
 
-/* The bound thread gets them as well: it is the last of those that are known.
+/* The bound thread gets signals, too: it is the last of the known threads.
  */
 static void weather(void **state, void (*handler)(int), int flags)
 {
@@ -185,7 +185,7 @@ int main(void)
 		WITH_COUNTS(a_stopped_process_goes_on),
 		WITH_COUNTS(handlers_run_on_fibers),
 		WITH_COUNTS(waits_go_on_when_signals_break_off_system_calls),
-#if !defined(SN_TSAN) /* which calls handlers later, from elsewhere */
+#if !defined(SN_TSAN) /* TSan calls handlers later, on another stack */
 		WITH_COUNTS(handlers_find_their_alternate_stack),
 #endif
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flows.c - scenes of values on their way: channels, selects, and a chain of
+/* flows.c - scenes that pass values: channels, selects, and a chain of
  * tasks. */
 #include "soak.h"
 
@@ -9,7 +9,8 @@ enum { VALUES = 40 };
 
 struct stream {
 	sennit_channel channel;
-	atomic_uint    roles, senders; /* handed out; not yet done */
+	atomic_uint    roles, senders; /* roles handed out; senders not done
+				        * yet */
 	unsigned       half;
 	atomic_ullong  sum;
 };
@@ -78,21 +79,22 @@ void scene_channel(uint64_t *random)
 				capacities[random_below(random, 4)], NULL))
 		abort();
 	play_parts(flow, &s, s.half + 1 + random_below(random, 3), random);
-	/* Modulo 2^64: a value may be received before it is added. */
+	/* Modulo 2^64, because a value may be received before it is added. */
 	CLAIM(!atomic_load(&s.sum));
 	sennit_channel_destroy(&s.channel);
 }
 
-/* --- one of several ----------------------------------------------------- */
+/* --- select ------------------------------------------------------------- */
 
 struct crossing {
 	sennit_channel east, west;
 	sennit_event   over;
-	atomic_uint    left; /* crossings not yet begun */
+	atomic_uint    left; /* crossings that have not begun */
 };
 
-/* Each sends one way what it receives another; in the end all hear that it is
- * over, and nothing is on its way: these are rendezvous. */
+/* Each task sends on one channel what it receives on another. In the end all
+ * learn that it is over. No value is then left in a channel, because the
+ * channels are rendezvous. */
 static void cross(void *shared, uint64_t *random)
 {
 	struct crossing *c = shared;
@@ -138,7 +140,7 @@ void scene_select(uint64_t *random)
 	sennit_channel_destroy(&c.west);
 }
 
-/* --- a chain of tasks, of which each waits for the next ----------------- */
+/* --- a chain of tasks, each of which waits for the next ----------------- */
 
 struct link {
 	sennit_event *next;

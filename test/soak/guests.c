@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guests.c - threads of the program's own, each at its own business until it
- * is told to leave. */
+/* guests.c - threads of the program, each with a task of its own until it is
+ * told to leave. */
 #include "soak.h"
 
 #include <pthread.h>
 
 enum { VISITORS = 2, FOREIGNERS = 2, GUESTS = VISITORS + FOREIGNERS + 2 };
 
-/* Between two things a guest does: they are many, but not all there is. */
+/* The pause between two actions of a guest, so that guests do not dominate the
+ * load. */
 #define PAUSE (2 * SENNIT_MILLISECOND)
 
 struct guest {
@@ -23,7 +24,7 @@ struct guests {
 	struct guest      each[GUESTS];
 };
 
-/* False: it is time to leave. */
+/* Returns false when it is time to leave. */
 static bool rest(struct guest *g)
 {
 	const uint64_t pause = random_below(&g->random, 2 * PAUSE);
@@ -32,7 +33,7 @@ static bool rest(struct guest *g)
 	       0;
 }
 
-/* --- a visitor: a thread after the other binds, plays, and unbinds ------ */
+/* --- visitors: one thread after another binds, plays, and unbinds ------- */
 
 static void *visit(void *argument)
 {
@@ -66,7 +67,7 @@ static void *send_visitors(void *argument)
 	return NULL;
 }
 
-/* --- a foreigner: enqueues, and waits as a plain thread ----------------- */
+/* --- foreigners: enqueue, and wait as unbound threads ------------------- */
 
 struct order {
 	sennit_wait_group open;
@@ -117,7 +118,7 @@ static void *enqueue_often(void *argument)
 	return NULL;
 }
 
-/* --- workers come and go ----------------------------------------------- */
+/* --- resizers: start and retire workers -------------------------------- */
 
 static void *change_staff(void *argument)
 {
@@ -133,7 +134,7 @@ static void *change_staff(void *argument)
 	return NULL;
 }
 
-/* --- a founder: schedulers that are let go with work under way ---------- */
+/* --- founders: release schedulers that still have work ------------------ */
 
 struct firm {
 	sennit_event ended;
@@ -197,7 +198,7 @@ static void *found_often(void *argument)
 	return NULL;
 }
 
-/* --- all of them -------------------------------------------------------- */
+/* --- all guests --------------------------------------------------------- */
 
 struct guests *guests_invite(sennit_scheduler *s, uint32_t max_workers,
 			     uint64_t seed)

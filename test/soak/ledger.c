@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger.c - counters that threads hardly share. */
+/* ledger.c - counters that threads rarely share. */
 #include "soak.h"
 
 #include <inttypes.h>

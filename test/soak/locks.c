@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_set.c - scenes of what excludes and of what meets: mutex, condition,
- * reader-writer lock, semaphore, barrier, once, a fiber's own wait. */
+/* locks.c - scenes with locks and meeting points: mutex, condition variable,
+ * reader-writer lock, semaphore, barrier, once, fiber wait. */
 #include "soak.h"
 
 enum { ROUNDS = 12 };
 
-/* --- a queue of limited length ------------------------------------------ */
+/* --- a bounded queue ---------------------------------------------------- */
 
 enum { SHELF = 4 };
 
@@ -61,7 +61,7 @@ void scene_market(uint64_t *random)
 
 struct ledger {
 	sennit_rwlock lock;
-	uint64_t      left, right; /* equal outside of a writer's turn */
+	uint64_t      left, right; /* equal, except during a writer's turn */
 };
 
 static void write_or_read(void *shared, uint64_t *random)
@@ -174,7 +174,7 @@ void scene_barrier(uint64_t *random)
 
 struct premiere {
 	sennit_once night;
-	unsigned    attempts; /* by the one whose turn it is */
+	unsigned    attempts; /* written by the caller whose turn it is */
 	unsigned    fails;
 };
 
@@ -214,11 +214,11 @@ void scene_once(uint64_t *random)
 	sennit_once_destroy(&p.night);
 }
 
-/* --- a fiber's own wait ------------------------------------------------- */
+/* --- fiber wait --------------------------------------------------------- */
 
 struct board {
 	sennit_mutex  lock;
-	sennit_fiber *reader; /* under lock; NULL: nobody looks */
+	sennit_fiber *reader; /* under lock; NULL: no reader waits */
 	unsigned      notes;  /* under lock */
 };
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-soak: hours of everything at once.
+/* main.c - sennit-soak: hours of all primitives at the same time.
  *
  *	sennit-soak [--seconds N] [--seed S] [--workers N]
  *
- * An hour by default, times SENNIT_TEST_TIME. Says how it goes every ten
- * seconds. Ends with 0 when nothing was lost, every claim held, and memory did
- * not grow: its peaks in the later 6 of 10 windows of time are at most 10 % and
- * 8 MiB above those of the third and fourth. That is judged from half a minute
- * on, and not under sanitizers, which keep what is freed.
+ * Runs for one hour by default, times SENNIT_TEST_TIME. Prints its progress
+ * every 10 seconds. Exits with 0 if nothing was lost, every claim held, and
+ * memory did not grow. Memory is measured in 10 windows of equal length. The
+ * peaks of the later 6 windows may exceed those of the third and fourth by at
+ * most 10 % plus 8 MiB. This is checked for runs of 30 seconds or more, and not
+ * with sanitizers, which keep freed memory.
  */
 #include "soak.h"
 
@@ -19,9 +20,9 @@ enum {
 	PLAYERS = 12,
 	WINDOWS = 10,
 	WARM = 2,  /* windows before the plateau */
-	LATER = 4, /* the first after it */
+	LATER = 4, /* the first window after the plateau */
 	LINE_EVERY = 10,
-	PATIENCE = 120, /* seconds for what is under way to end */
+	PATIENCE = 120, /* seconds for running work to end */
 	JUDGED_FROM = 30
 };
 
@@ -41,14 +42,15 @@ struct soak {
 	atomic_bool       stop;
 	atomic_uint       players;
 	sennit_wait_group playing;
-	uint64_t          peaks[WINDOWS]; /* of memory, bytes */
+	uint64_t          peaks[WINDOWS]; /* of memory, in bytes */
 };
 
 static struct soak soak;
 
 /* --- players ------------------------------------------------------------ */
 
-/* A scene, then another task: so no player keeps a worker from retiring. */
+/* Play one scene, then continue in another task, so that no player keeps a
+ * worker from retiring. */
 static void play(void *argument)
 {
 	uint64_t *random = argument;
@@ -75,7 +77,7 @@ static void begin_to_play(void)
 	}
 }
 
-/* --- how it goes -------------------------------------------------------- */
+/* --- progress ----------------------------------------------------------- */
 
 static uint64_t memory_in_use(void)
 {
@@ -169,7 +171,8 @@ static bool memory_is_flat(void)
 	return flat || !judged;
 }
 
-/* What is under way ends, or who is alive is printed. */
+/* Wait until all work has ended; otherwise print a report of the work that
+ * remains. */
 static bool all_ends(struct guests *guests)
 {
 	atomic_store(&soak.stop, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranges.c - scenes of work that is cut: loops, reductions, scans, sorts, DAGs,
- * forks. They may fail, time out or be cancelled anywhere: what was done is
- * counted twice, by those who did it and by the caller. */
+/* ranges.c - scenes with divided work: loops, reductions, scans, sorts, DAGs,
+ * fork-join. They may fail, time out or be cancelled anywhere. The work done is
+ * counted twice: by the workers that did it, and by the caller. */
 #include "soak.h"
 
 #include "sennit/fork_join.h"
@@ -24,11 +24,11 @@ static void some_options(sennit_parallel_options *o, uint64_t *random)
 		o->grain = 1 + random_below(random, 500);
 }
 
-/* --- each index --------------------------------------------------------- */
+/* --- for ---------------------------------------------------------------- */
 
 struct loop {
 	atomic_uint   done;
-	atomic_bool   fails; /* the next one who looks */
+	atomic_bool   fails; /* makes the next one that checks it fail */
 	unsigned char times[INDICES];
 };
 
@@ -68,7 +68,7 @@ void scene_for(uint64_t *random)
 	play_parts(loop_over, NULL, 1 + random_below(random, 4), random);
 }
 
-/* --- sums --------------------------------------------------------------- */
+/* --- reductions and scans ----------------------------------------------- */
 
 static int add_up(void *unused, void *accumulator, size_t begin, size_t end)
 {
@@ -140,7 +140,7 @@ void scene_sums(uint64_t *random)
 	play_parts(sum_up, NULL, 1 + random_below(random, 3), random);
 }
 
-/* --- order -------------------------------------------------------------- */
+/* --- sorts -------------------------------------------------------------- */
 
 struct card {
 	uint32_t rank, number;
@@ -191,7 +191,7 @@ void scene_sort(uint64_t *random)
 	play_parts(sort_cards, NULL, 1 + random_below(random, 3), random);
 }
 
-/* --- graphs ------------------------------------------------------------- */
+/* --- DAGs --------------------------------------------------------------- */
 
 struct plan {
 	sennit_dag *dag;
@@ -203,7 +203,7 @@ struct journey {
 	const struct plan *plan;
 	atomic_ullong      ended; /* bits */
 	atomic_uint        ran;
-	uint32_t           fails; /* this node; NODES: none */
+	uint32_t           fails; /* the node that fails; NODES: none */
 };
 
 static int visit_node(void *data, void *argument)
@@ -273,7 +273,7 @@ void scene_dag(uint64_t *random)
 	sennit_dag_destroy(p.dag);
 }
 
-/* --- forks -------------------------------------------------------------- */
+/* --- fork-join ---------------------------------------------------------- */
 
 SENNIT_FORK_1(uint32_t, branch, uint32_t, depth)
 {
@@ -303,14 +303,15 @@ void scene_forks(uint64_t *random)
 	play_parts(grow_branches, NULL, 1 + random_below(random, 3), random);
 }
 
-/* --- groups inside groups ----------------------------------------------- */
+/* --- nested groups ------------------------------------------------------ */
 
 struct level {
 	uint32_t      below; /* levels */
-	sennit_event *never; /* set */
+	sennit_event *never; /* it is never set */
 };
 
-/* At the bottom all wait for ever: what ends them is far outside. */
+/* At the bottom all members wait for ever. Only a cancel of the outermost group
+ * ends them. */
 static int wait_inside(void *level)
 {
 	const struct level *l = level;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenes.c - which scene is next, and who plays in it. */
+/* scenes.c - chooses the next scene and its tasks. */
 #include "soak.h"
 
-/* Tiny tasks are most of what there is. */
+/* Tiny tasks are the most frequent. */
 static const struct {
 	scene_fn *scene;
 	uint32_t  weight;
@@ -45,7 +45,7 @@ struct role {
 	part_fn           *part;
 	void              *shared;
 	uint64_t           random;
-	sennit_wait_group *done; /* of those that are no members */
+	sennit_wait_group *done; /* of the tasks that are not members */
 };
 
 static void play_role(void *argument)
@@ -65,7 +65,8 @@ static int play_as_member(void *argument)
 	return random_below(&r->random, 8) ? 0 : -EIO;
 }
 
-/* As a member, or as a task where the group is cancelled: a part is needed. */
+/* Run the part as a member, or as a plain task if the group is cancelled,
+ * because the part must run. */
 static void cast(sennit_group *g, const struct role *r)
 {
 	int err = g ? sennit_group_spawn_copy(g, play_as_member, r, sizeof(*r))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signals.c - scenes of what tells others: events alone and several, tickets,
+/* signals.c - scenes with notifications: one event and several, tickets,
  * futures, loans of a pool. */
 #include "soak.h"
 
 enum { ROUNDS = 12 };
 
-/* --- auto events as tokens: one, any of them, two at once --------------- */
+/* --- auto events as tokens: one, any of several, two at once ------------ */
 
 enum { TOKENS = 4 };
 
@@ -84,7 +84,8 @@ void scene_events(uint64_t *random)
 
 struct line {
 	sennit_ticket_queue queue;
-	uint64_t            served; /* by whoever is due */
+	uint64_t            served; /* written by the task whose ticket is
+				     * due */
 };
 
 static void serve(struct line *l)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* soak.h - random scenes over all primitives, for as long as one likes, and the
- * ledger that says whether anything was lost.
+/* soak.h - random scenes over all primitives for any length of time, and a
+ * ledger that shows whether anything was lost.
  *
  *	players   tasks that play one random scene after the other
  *	guests    threads that bind and unbind, enqueue from outside, start and
- *	          retire workers, found schedulers and let them go
- *	scene     a few tasks, threads or both on fresh primitives; returns when
- *	          all it has started is done
- *	ledger    what went in and what came out, by kind: equal in the end
+ *	          retire workers, create schedulers and release them
+ *	scene     a few tasks, threads or both on fresh primitives; returns
+ *	          when everything that it started is done
+ *	ledger    counts of what went in and what came out, by kind; they are
+ *	          equal in the end
  */
 #ifndef SN_TEST_SOAK_H
 #define SN_TEST_SOAK_H
@@ -62,7 +63,7 @@ enum account {
 		ACCOUNT_COUNT
 };
 
-/* What is only counted. */
+/* Events that are only counted. */
 enum tally { timeouts, cancellations, failures, scenes, TALLY_COUNT };
 
 void     book_in(enum account a, uint64_t n);
@@ -70,11 +71,11 @@ void     book_out(enum account a, uint64_t n);
 void     count_one(enum tally t);
 uint64_t tallied(enum tally t);
 
-/* Print the ledger. Returns how many accounts do not agree. */
+/* Print the ledger. Returns the number of accounts that do not balance. */
 unsigned ledger_print(void);
 
-/* A claim about what primitives promise; prints and counts those that do not
- * hold. */
+/* A claim about a promise of the primitives. Prints and counts each claim that
+ * does not hold. */
 void     claim_at(bool holds, const char *what, const char *file, int line);
 unsigned broken_claims(void);
 #define CLAIM(what) claim_at((what), #what, __FILE__, __LINE__)
@@ -82,7 +83,8 @@ unsigned broken_claims(void);
 /* --- scenes ------------------------------------------------------------- */
 
 typedef void scene_fn(uint64_t *random);
-/* One of several tasks on something shared, with randomness of its own. */
+/* One of several tasks that work on a shared object. Each has its own random
+ * numbers. */
 typedef void part_fn(void *shared, uint64_t *random);
 
 scene_fn scene_tiny, scene_tree, scene_copies, scene_background;
@@ -93,30 +95,31 @@ scene_fn scene_futures, scene_channel, scene_select, scene_chain;
 scene_fn scene_for, scene_sums, scene_sort, scene_dag, scene_forks,
 	scene_nested;
 
-/* Play a scene by chance. From a task or a bound thread. */
+/* Play a random scene. Call it from a task or a bound thread. */
 void play_any(uint64_t *random);
 
-/* Have n tasks play the part, and wait for them. They may be members of a group
- * that fails, times out or is cancelled: a part that would wait with a deadline
- * until it succeeds asks sennit_cancelled() first. */
+/* Let n tasks play the part, and wait for them. They may be members of a group
+ * that fails, times out or is cancelled. So a part that would retry a wait with
+ * a deadline until it succeeds must check sennit_cancelled() first. */
 void play_parts(part_fn *part, void *shared, uint32_t n, uint64_t *random);
 
 void must_schedule(sennit_task_fn *run, void *argument);
 
-/* Soon, now or never: mostly far enough away for what is waited for. */
+/* A deadline that is near, past or never; mostly later than the awaited
+ * event. */
 sennit_time some_deadline(uint64_t *random);
 
-/* Count err, which must be 0, a timeout or a cancelling; true for 0. */
+/* Count err, which must be 0, a timeout or a cancel. Returns true for 0. */
 bool went_well(int err);
 
 /* --- guests ------------------------------------------------------------- */
 
 struct guests;
 
-/* Threads of the program's own on *s, which has at most max_workers. */
+/* Start threads of the program on *s, which has at most max_workers workers. */
 struct guests *guests_invite(sennit_scheduler *s, uint32_t max_workers,
 			     uint64_t seed);
-/* Wait until all have gone. */
+/* Wait until all guests have left. */
 void guests_see_off(struct guests *g);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.c - scenes of tasks of all kinds: many, nested, with copies, in the
- * background, on one thread, asleep, with values of their own, in calls. */
+/* tasks.c - scenes with tasks of all kinds: many, nested, with copied
+ * arguments, background, same-thread, sleeping, with local values, in blocking
+ * calls. */
 #include "soak.h"
 
 #include <pthread.h>
 
-/* --- tiny, and many ----------------------------------------------------- */
+/* --- many tiny tasks ---------------------------------------------------- */
 
 static void be_tiny(void *done)
 {
@@ -25,7 +26,7 @@ void scene_tiny(uint64_t *random)
 	sennit_wait_group_wait(&done);
 }
 
-/* --- a tree, whose inner nodes wait ------------------------------------- */
+/* --- a tree whose inner nodes wait -------------------------------------- */
 
 struct tree {
 	sennit_wait_group *done;
@@ -60,11 +61,11 @@ void scene_tree(uint64_t *random)
 	grow(&t);
 }
 
-/* --- arguments by value ------------------------------------------------- */
+/* --- copied arguments --------------------------------------------------- */
 
 struct letter {
 	sennit_wait_group *done;
-	uint32_t           length; /* of text that is there */
+	uint32_t           length; /* of the text in use */
 	unsigned char      mark;
 	unsigned char      text[4000];
 };
@@ -102,7 +103,7 @@ void scene_copies(uint64_t *random)
 	sennit_wait_group_wait(&done);
 }
 
-/* --- in the background, and on one thread ------------------------------- */
+/* --- background and same-thread tasks ----------------------------------- */
 
 static void run_behind(void *done)
 {
@@ -159,7 +160,7 @@ void scene_own_thread(uint64_t *random)
 	sennit_wait_group_wait(&h.done);
 }
 
-/* --- asleep ------------------------------------------------------------- */
+/* --- sleeping tasks ----------------------------------------------------- */
 
 static void nap(void *unused, uint64_t *random)
 {
@@ -179,7 +180,7 @@ void scene_sleeps(uint64_t *random)
 	play_parts(nap, NULL, n, random);
 }
 
-/* --- values of their own ------------------------------------------------ */
+/* --- local values ------------------------------------------------------- */
 
 static sennit_local_key notebook;
 static sennit_once      notebook_made;
@@ -221,7 +222,7 @@ void scene_locals(uint64_t *random)
 	play_parts(keep_notes, NULL, n, random);
 }
 
-/* --- calls that block --------------------------------------------------- */
+/* --- blocking calls ----------------------------------------------------- */
 
 static void *take_call(void *argument)
 {

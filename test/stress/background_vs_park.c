@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* background_vs_park.c - background tasks that arrive while workers search,
- * fall asleep, wake, come and go: none of them waits for ever. */
+/* background_vs_park.c - background tasks arrive while workers search, fall
+ * asleep, wake, start and retire: none of the tasks waits for ever. */
 #include "../api/rally.h"
 #include "../api/with_workers.h"
 #include "../random.h"
@@ -12,8 +12,8 @@ static void none_from_outside_waits_for_ever(void **state)
 		     SENNIT_TASK_BACKGROUND);
 }
 
-/* Two background tasks at once that need each other: whoever takes the first
- * sees to it that somebody takes the second. */
+/* Two background tasks arrive at once and need each other: the worker that
+ * takes the first must let another take the second. */
 static void two_that_come_together_run_together(void **state)
 {
 	const uint64_t    rounds = scaled(LOAD(1000));
@@ -33,7 +33,7 @@ static void two_that_come_together_run_together(void **state)
 	}
 }
 
-/* --- everything at once ------------------------------------------------- */
+/* --- combined ----------------------------------------------------------- */
 
 struct life {
 	atomic_uint made, ran;
@@ -107,7 +107,8 @@ int main(void)
 		WITH_COUNTS(none_is_left_when_a_scheduler_ends),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/background_vs_park", tests, NULL, NULL));
 }

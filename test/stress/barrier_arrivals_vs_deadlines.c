@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier_arrivals_vs_deadlines.c - parties that give up and come back, while
- * others arrive: every phase has all parties, one of them last, and all are
- * told the same. */
+/* barrier_arrivals_vs_deadlines.c - parties give up and come back while others
+ * arrive: every phase must have all parties, exactly one of them the last, and
+ * all must get the same result. */
 #include "../api/crowd.h"
 #include "../random.h"
 #include "deadlines.h"
@@ -13,7 +13,8 @@ struct march {
 	atomic_uint    next;
 	atomic_uint    last;
 	unsigned       steps;
-	unsigned       at[PARTIES]; /* its own before, all after the barrier */
+	unsigned       at[PARTIES]; /* own entry before the barrier, all entries
+				     * after it */
 };
 
 static void meet(struct march *m, uint64_t *random)
@@ -60,7 +61,8 @@ static void all_parties_of_a_phase_go_on_or_none(void **state)
 	gather(&c);
 	disperse(&c);
 	assert_int_equal(atomic_load(&m.last), 2 * m.steps);
-	sennit_barrier_destroy(&m.b); /* nobody counts as arrived */
+	sennit_barrier_destroy(&m.b); /* fails if a party still counts as
+				       * arrived */
 }
 
 int main(void)
@@ -69,7 +71,8 @@ int main(void)
 		WITH_WORKERS(all_parties_of_a_phase_go_on_or_none),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/barrier_arrivals_vs_deadlines", tests, NULL, NULL));
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batches.c - many tasks by one call, from threads and from tasks, of all kinds
- * and sizes, while workers come and go, sleep and steal, and the last reference
- * may go in a batch: every task runs, once. */
+/* batches.c - many tasks in one call, from threads and from tasks, of all kinds
+ * and sizes, while workers start, retire, sleep and steal, and a batch may
+ * release the last reference: every task must run once. */
 #include "shared_life.h"
 
 enum { MOST = 4 };
 #define LARGEST 300
 
-/* What a task is told: with the marks of one that has run already. */
+/* The copied argument of a task, with marks that show whether it has run
+ * already. */
 struct order {
 	struct life *l;
 	uint64_t     random;
-	unsigned     more; /* how many more generations */
+	unsigned     more; /* number of further generations */
 	atomic_uint  begun;
 };
 
 static void obey(void *argument);
 
-/* A batch of orders, each copied; the thread's own ones if `here`. */
+/* Make a batch of orders, each copied; same-thread tasks if `here`. */
 static void make_batch(struct life *l, uint64_t *random, unsigned more,
 		       bool here)
 {
@@ -112,7 +113,8 @@ int main(void)
 		ALONE(every_task_of_every_batch_runs_once),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/batches",
 							 tests, NULL, NULL));
 }

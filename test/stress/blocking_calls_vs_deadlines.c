@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_calls_vs_deadlines.c - calls of many fibers on few helper threads,
- * which end as soon as they are idle and are refused at random: a call runs
- * once, or returns an error and never runs. */
+/* blocking_calls_vs_deadlines.c - many fibers call blocking functions on few
+ * blocking threads, which end as soon as they are idle, and whose start is
+ * refused at random. A call must run once, or return an error and never run. */
 #include "../api/next_create.h"
 #include "../api/with_workers.h"
 #include "../random.h"
@@ -11,7 +11,7 @@
 enum { TASKS = 24, BOUND = 2, UNBOUND = 1, ALL = TASKS + BOUND + UNBOUND };
 enum { MOST = 3 };
 
-static atomic_uint refused_of_four; /* so many of four threads */
+static atomic_uint refused_of_four; /* number of refused threads of each four */
 static atomic_uint creations;
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -29,15 +29,16 @@ struct office {
 	sennit_wait_group done;
 	atomic_uint       next;
 	unsigned          rounds;
-	atomic_uint       at_work; /* helpers, or fibers in place */
+	atomic_uint       at_work; /* blocking threads, or fibers that run a
+				    * call in place */
 	atomic_uint       made, late;
 };
 
-/* On the caller's stack: a call that begins too late finds another one. */
+/* On the caller's stack, so a call that begins too late finds another order. */
 struct order {
 	struct office *office;
 	sennit_event   half;
-	bool           waits; /* until half is set */
+	bool           waits; /* until half of the calls wait */
 	unsigned       pauses;
 	unsigned       number;
 	unsigned       runs;
@@ -136,7 +137,7 @@ static void *order_unbound(void *argument)
 
 static void run_office(const struct world *w, unsigned refused)
 {
-	static struct office f; /* what tasks look at */
+	static struct office f; /* static, because late tasks read it */
 	pthread_t            threads[BOUND + UNBOUND];
 	unsigned             i;
 
@@ -182,7 +183,8 @@ int main(void)
 		WITH_COUNTS(also_when_threads_are_refused),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/blocking_calls_vs_deadlines", tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_idle_vs_end.c - helper threads whose patience ends while they are
- * given calls, and while their scheduler ends, last reference released by
- * whoever is last: each ends once, and leaves nothing. */
+/* blocking_idle_vs_end.c - blocking threads whose idle time ends while they are
+ * given calls, and while their scheduler ends and anyone may release the last
+ * reference. Each must end once, and leave nothing behind. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -23,7 +23,7 @@ static void *nap(void *argument)
 	return argument;
 }
 
-/* Now and then as long as a thread's patience, 1 ms. */
+/* Sometimes for 1 ms, as long as a thread stays idle. */
 static void call_and_sleep(void *argument)
 {
 	struct life *l = argument;
@@ -86,7 +86,7 @@ static void live_once(const struct world *w, struct life *l, uint64_t *random)
 
 static void each_life_ends_once(void **state)
 {
-	static struct life l; /* what tasks look at */
+	static struct life l; /* static, because late tasks read it */
 	uint64_t           random = random_stream(77);
 	uint64_t           i;
 
@@ -101,7 +101,8 @@ int main(void)
 		WITH_COUNTS(each_life_ends_once),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/blocking_idle_vs_end", tests, NULL, NULL));
 }

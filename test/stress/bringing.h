@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bringing.h - tasks that come one at a time, when a worker may be anywhere on
- * its way to sleep: whoever sleeps through one keeps us here. */
+/* bringing.h - tasks that come one at a time, while a worker may be at any
+ * point on its way to sleep. A worker that sleeps through a task makes the test
+ * hang. */
 #ifndef SN_TEST_BRINGING_H
 #define SN_TEST_BRINGING_H
 
 #include "../api/with_workers.h"
 #include "../random.h"
 
-/* Long enough, at random, for a worker to be anywhere on its way to sleep. */
+/* A random delay, after which a worker may be at any point on its way to
+ * sleep. */
 static inline void dawdle(uint64_t *random)
 {
 	const sennit_time end = sennit_now() + random_below(random, 40000);
@@ -38,7 +40,7 @@ static inline void bring_one_by_one(sennit_scheduler *s, unsigned count,
 	}
 }
 
-/* To workers that search before they sleep, and to some that do not. */
+/* With workers that search before they sleep, and with some that do not. */
 static inline void bring_to_all(const struct world *w, unsigned count,
 				uint32_t flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel_vs_signal.c - members wait for a turn, a lock and each other, while
- * signals, deadlines and cancels end their waits at once: nothing that was
- * handed on is lost, and nobody sleeps on. */
+/* cancel_vs_signal.c - members wait for a token, a lock and each other, while
+ * signals, deadlines and cancels end their waits at the same time. No token may
+ * be lost, and no waiter may stay asleep. */
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "deadlines.h"
@@ -10,10 +10,10 @@
 
 enum { MEMBERS = 12 };
 
-/* A turn that is passed on, and a bounded queue of numbers. */
+/* A token that is passed on, and a bounded queue of numbers. */
 struct market {
 	struct world     *w;
-	sennit_event      turn; /* auto: whoever has it owns `turns` */
+	sennit_event      turn; /* auto: the member that has it owns `turns` */
 	uint64_t          turns;
 	atomic_ulong      all_turns;
 	sennit_mutex      lock;
@@ -73,7 +73,7 @@ static int act(struct market *m, uint64_t *random)
 	}
 }
 
-/* Wait for this and that until cancelled. */
+/* Wait for different objects until cancelled. */
 static int visit(void *argument)
 {
 	struct market *m = argument;
@@ -99,7 +99,7 @@ static int visit_in_a_group(void *argument)
 	return sennit_group_wait(&g);
 }
 
-/* A member that knows, as such, that the group has not ended. */
+/* As a member it knows that the group has not ended. */
 static int cancel_later(void *argument)
 {
 	struct market *m = argument;
@@ -166,7 +166,8 @@ int main(void)
 		WITH_WORKERS(nothing_is_lost_and_nobody_sleeps_on),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/cancel_vs_signal", tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channels_vs_closes.c - fibers, bound and unbound threads send to and receive
- * from the same channels, of each kind, alone or by select, with deadlines and
- * closes at random: what went in comes out exactly once, in order.
+ * from the same channels of each kind, directly or by select, with random
+ * deadlines and closes. Every value must come out exactly once, in order.
  */
 #include "../api/with_workers.h"
 #include "../random.h"
@@ -19,7 +19,7 @@ enum {
 	MOST = 2000 /* values of one trader in a market */
 };
 
-/* One that was copied in part, or mixed up, shows. */
+/* A value in which a partial or mixed copy is detected. */
 struct value {
 	uint32_t trader, number;
 	uint64_t check[3];
@@ -29,10 +29,11 @@ struct market {
 	sennit_scheduler *s;
 	sennit_channel    channels[CHANNELS];
 	sennit_wait_group done;
-	sennit_event      chimes; /* auto: a case now and then */
+	sennit_event      chimes; /* auto: an event that is sometimes a case */
 	atomic_uint       next;
 	unsigned          rounds;
-	atomic_uint       senders; /* who have values left, in a relay */
+	atomic_uint       senders; /* number of traders with values left, in a
+				    * relay */
 	atomic_uchar      sent[ALL][MOST];
 	atomic_uchar      received[ALL][MOST];
 };
@@ -44,7 +45,7 @@ struct trader {
 	uint32_t     number; /* of its next value */
 	uint64_t     random;
 	struct value out[CASES], in[CASES];
-	/* One more than the last that came from each by each channel. */
+	/* 1 + the last number from each trader by each channel. */
 	uint32_t seen[CHANNELS][ALL];
 };
 
@@ -109,7 +110,7 @@ static void receive_one(struct trader *t, unsigned channel,
 		note_received(t, channel, &v);
 }
 
-/* What each of the cases is: a channel to receive from, to send to, or none. */
+/* The meaning of each case: a channel to receive from, to send to, or none. */
 struct plan {
 	unsigned    count;
 	unsigned    channel[CASES];
@@ -136,7 +137,7 @@ static void plan_case(struct trader *t, struct plan *p, bool sends)
 static void note_plan(struct trader *t, const struct plan *p, size_t which)
 {
 	if (which == CASES - 1)
-		return; /* the chimes */
+		return; /* the event */
 	expect_result(p->cases[which].result);
 	if (p->cases[which].result)
 		return;
@@ -164,7 +165,7 @@ static void select_some(struct trader *t, sennit_time deadline)
 		note_plan(t, &p, which);
 }
 
-/* --- a market: anything, each act with a deadline ----------------------- */
+/* --- a market: any operation, always with a deadline -------------------- */
 
 static void act(struct trader *t)
 {
@@ -211,7 +212,7 @@ static void trade(void *unused)
 	sennit_wait_group_done(&market.done);
 }
 
-/* --- a relay: no deadlines, so a lost wake-up hangs --------------------- */
+/* --- a relay: no deadlines, so a lost wake hangs ------------------------ */
 
 static void send_in_relay(struct trader *t)
 {
@@ -245,7 +246,7 @@ static void send_all(struct trader *t)
 		close_all();
 }
 
-/* From all channels, each until it is closed and empty. */
+/* Receive from all channels, each until it is closed and empty. */
 static void receive_all(struct trader *t)
 {
 	sennit_case cases[CHANNELS];
@@ -291,7 +292,7 @@ static void relay(void *unused)
 	sennit_wait_group_done(&market.done);
 }
 
-/* --- all of them -------------------------------------------------------- */
+/* --- all traders -------------------------------------------------------- */
 
 static void (*job)(void *unused);
 
@@ -330,7 +331,7 @@ static void open_market(sennit_scheduler *s, void (*run)(void *),
 	job = run;
 }
 
-/* What nobody has taken. */
+/* Receive the values that no trader has taken. */
 static void drain(void)
 {
 	struct trader *t = calloc(1, sizeof(*t));
@@ -407,7 +408,8 @@ int main(void)
 		WITH_WORKERS(nobody_waits_for_ever),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/channels_vs_closes", tests, NULL, NULL));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clients_vs_end.c - threads that wait for the end of a scheduler, with and
- * without deadlines, that revive it through weak handles and that register to
- * be told, all at once, again and again. Each scheduler ends once, with all
- * done; everyone is told once, and nothing is left.
+/* clients_vs_end.c - threads wait for the end of a scheduler, with and without
+ * deadlines, revive it through weak handles, and register for notification, all
+ * at once and repeatedly. Each scheduler must end once, with all work done,
+ * every client must be notified once, and nothing may be left.
  */
 #include "../api/with_workers.h"
 #include "../proc_self.h"
@@ -17,11 +17,11 @@ struct life {
 	sennit_scheduler *s;
 	sennit_weak      *weak;
 	atomic_uint       ends;
-	atomic_uint       due; /* tasks enqueued */
+	atomic_uint       due; /* number of enqueued tasks */
 	atomic_uint       ran;
-	atomic_uint       asked; /* to be told */
+	atomic_uint       asked; /* number of requested notifications */
 	atomic_uint       told;
-	sennit_event      last; /* the last notice's */
+	sennit_event      last; /* set by the last notification */
 };
 
 static struct ward            ward;
@@ -64,7 +64,7 @@ static void ask(struct life *l)
 	EXPECT(sennit_weak_on_end(l->weak, note, l) == 0);
 }
 
-/* Give one reference back, one way or another. */
+/* Release one reference in one of several ways. */
 static void let_go(struct life *l, sennit_scheduler *s, uint64_t *random)
 {
 	unsigned patience = random_below(random, 50);
@@ -102,7 +102,7 @@ static void revive(struct life *l, uint64_t *random)
 
 static void visit(struct life *l, uint64_t *random)
 {
-	bool owns = true; /* a reference */
+	bool owns = true; /* whether it holds a reference */
 
 	for (unsigned i = random_below(random, 6); i; i--) {
 		if (random_below(random, 3) == 0)
@@ -126,7 +126,7 @@ struct visitor {
 	uint64_t     random;
 	sennit_event come; /* auto */
 	sennit_event gone; /* auto */
-	struct life *life; /* NULL: no more */
+	struct life *life; /* NULL: end */
 };
 
 static struct visitor visitors[VISITORS];
@@ -226,7 +226,8 @@ int main(void)
 		ALONE(each_client_is_told_once),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/clients_vs_end", tests, NULL, NULL));
 }

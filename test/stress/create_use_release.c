@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* create_use_release.c - schedulers that live briefly and are released from
- * anywhere, while their tasks run, block and steal: each ends, once, with all
- * its work done. */
+/* create_use_release.c - short-lived schedulers that are released from anywhere
+ * while their tasks run, block and steal. Each must end once, with all its work
+ * done. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -79,7 +79,7 @@ static void enqueue_some(struct life *l)
 	}
 }
 
-/* Give the creator's reference back, in one of the ways. */
+/* Release the creator's reference in one of several ways. */
 static void release(struct life *l, enum release by)
 {
 	sennit_scheduler *s = l->s;
@@ -99,7 +99,8 @@ static void *release_as_thread(void *argument)
 	return NULL;
 }
 
-/* As a bound thread: the work is in, and the release, before it unbinds. */
+/* As a bound thread: all work is scheduled and the reference released before it
+ * unbinds. */
 static void live_bound(struct life *l, enum release by)
 {
 	EXPECT(sennit_bind(l->s) == 0);
@@ -121,7 +122,7 @@ static void live_unbound(struct life *l, enum release by)
 		return;
 	}
 	release(l, by);
-	sennit_event_set(&l->go); /* wakes the last fibers, perhaps */
+	sennit_event_set(&l->go); /* this may wake the last fibers */
 }
 
 static void live(uint32_t workers, uint64_t *random)
@@ -169,7 +170,8 @@ int main(void)
 		ALONE(every_scheduler_ends_once_with_its_work_done),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/create_use_release", tests, NULL, NULL));
 }

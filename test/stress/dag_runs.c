@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag_runs.c - many runs of graphs at random, at once, from everywhere, with
- * failures, cancelling and deadlines at random: no node runs twice, or before
- * what comes before it; and without those, each runs. */
+/* dag_runs.c - many runs of random graphs at once, from all kinds of threads,
+ * with random failures, cancels and deadlines: no node runs twice or before its
+ * predecessors. Without failures, cancels and deadlines each node runs. */
 #include "../api/dag_plan.h"
 
 enum { PLANS = 8 };
@@ -135,7 +135,8 @@ int main(void)
 		WITH_WORKERS(no_node_runs_twice_or_too_early),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/dag_runs",
 							 tests, NULL, NULL));
 }

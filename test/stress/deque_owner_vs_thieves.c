@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque_owner_vs_thieves.c - one owner, three thieves who steal, ask and force:
- * each task is taken exactly once, with all that its pusher wrote. Without the
- * barrier in a forced take, or the fence in pop, tasks come twice. */
+/* deque_owner_vs_thieves.c - one owner, and three thieves that steal, ask and
+ * force: each task must be taken exactly once, with everything that its pusher
+ * wrote. Without the barrier in a forced take, or the fence in pop, tasks are
+ * taken twice. */
 #include "base/torture.h"
 #include "core/deque.h"
 #include "os/os.h"
@@ -18,7 +19,7 @@
 enum { THIEVES = 3, BATCH = 8, TASKS = TORTURED(100000, 2000000) };
 
 struct item {
-	uint64_t check; /* plain: the deque must carry it over */
+	uint64_t check; /* plain: published by the deque */
 	a_u32    taken;
 };
 
@@ -26,9 +27,9 @@ struct match {
 	struct deque deque;
 	struct item *items;
 	uint32_t     count;
-	a_u32        ready; /* thieves at work */
+	a_u32        ready; /* number of running thieves */
 	a_u32        over;
-	a_u32        wrong; /* tasks whose check did not fit, or came twice */
+	a_u32        wrong; /* tasks with a wrong check, or taken twice */
 	a_u32        stolen;
 	a_u32        forced;
 };
@@ -86,11 +87,11 @@ static void *rob(void *argument)
 
 /* --- the owner ---------------------------------------------------------- */
 
-/* Towards thieves. The generous owner publishes all the time and takes back
- * again: that is where a thief that has read a slot meets it changed. */
+/* The owner's behaviour towards thieves. The generous owner publishes and takes
+ * back all the time. So thieves that have read a slot often find it changed. */
 enum mood { DEAF, POLITE, GENEROUS, MOODS };
 
-/* Up to `pushes` new tasks, each followed by what the mood tells. */
+/* Push up to `pushes` new tasks. After each, do what the mood says. */
 static uint32_t push_burst(struct match *m, uint32_t next, uint32_t pushes,
 			   enum mood mood)
 {
@@ -115,7 +116,7 @@ static void pop_burst(struct match *m, uint32_t pops)
 		take(m, t);
 }
 
-/* Many a short dance around the last task, now and then a long row. */
+/* Many short rounds with few tasks, and sometimes a long row. */
 static void own(struct match *m, uint64_t random)
 {
 	uint32_t    next = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domains_vs_work.c - many domains of one scheduler at once, whose tasks
- * branch, wait, open groups and hand references to threads outside, which
- * schedule more and let go, while other work goes on and workers come and go.
- * Each domain ends once, when all that belongs to it has run, and all memory
- * comes back.
+/* domains_vs_work.c - many domains of one scheduler at once. Their tasks
+ * branch, wait, open groups and pass references to unbound threads, which
+ * schedule more tasks and release them, while there is other work and workers
+ * start and retire. Each domain must end once, when all its tasks have run, and
+ * all memory must be freed.
  */
 #include "../api/with_workers.h"
 #include "../random.h"
@@ -38,14 +38,14 @@ static void note_end(void *argument)
 	sennit_event_set(&l->ended);
 }
 
-/* --- visitors: threads outside ------------------------------------------ */
+/* --- visitors: unbound threads ------------------------------------------ */
 
-static sennit_channel *mail; /* of struct life *, with a reference each */
+static sennit_channel *mail; /* of struct life *, each with a reference */
 
 struct step {
 	struct life *life;
 	unsigned     depth;
-	char         more[80]; /* some are large */
+	char         more[80]; /* some copies are large */
 };
 
 static void walk(void *argument);
@@ -205,7 +205,8 @@ int main(void)
 		ALONE(each_domain_ends_once_with_all_done),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/domains_vs_work", tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_several.c - fibers, bound and unbound threads take auto events one by
- * one, one of several and all of several, with deadlines at random: each event
- * has one owner at a time, and none gets lost.
+/* event_several.c - fibers, bound and unbound threads take auto events: one
+ * event, one of several and all of several, with random deadlines. Each event
+ * must have one owner at a time, and none may be lost.
  */
 #include "../api/with_workers.h"
 #include "../random.h"
@@ -29,7 +29,7 @@ static void put_back(struct table *t, sennit_event *fork)
 	sennit_event_set(fork);
 }
 
-/* n different forks, in any order. */
+/* Choose n different forks, in any order. */
 static void choose(struct table *t, sennit_event **chosen, unsigned n,
 		   uint64_t *random)
 {
@@ -127,7 +127,8 @@ int main(void)
 		WITH_WORKERS(each_event_has_one_owner),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/event_several",
 							 tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fail_each.c - tasks, waits, workers and blocking calls, with every request to
- * the system failing in turn.
+/* fail_each.c - tasks, waits, workers and blocking calls, while each request to
+ * the system fails in turn.
  */
 #include "failing.h"
 

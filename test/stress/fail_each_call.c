@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fail_each_call.c - groups, ranges, DAGs, channels, futures, pools, local
- * values and forks, with every request to the system failing in turn.
+ * values and fork-join, while each request to the system fails in turn.
  */
 #include "failing.h"
 
 #include "sennit/fork_join.h"
 
 enum {
-	MEMBERS = TORTURED(40, LOAD(800)), /* they outgrow a deque */
+	MEMBERS = TORTURED(40, LOAD(800)), /* enough that the deque must grow */
 	FUTURES = 30,
 	HEAVY = 200,
 	INDICES = 3000,
@@ -15,7 +15,7 @@ enum {
 	DEPTH = 5
 };
 
-/* Each of these either does all it says, or says that there is no memory. */
+/* Each of these operations must do all its work, or return -ENOMEM. */
 static bool worked(int err)
 {
 	EXPECT(!err || err == -ENOMEM);
@@ -70,7 +70,7 @@ static void mark_all(void)
 		EXPECT(all ? times[i] == 1 : times[i] <= 1);
 }
 
-/* Too large to lie on a stack. */
+/* Too large for a stack. */
 struct tally {
 	uint64_t sum;
 	char     rest[HEAVY];
@@ -228,7 +228,7 @@ static void look_ahead(void)
 		if (!accept(sennit_async(&f[i], find_out, &f[i])))
 			sennit_future_set(&f[i], &f[i]);
 		sennit_wait_group_add(&done, 1);
-		accept(0); /* it will run whatever fails */
+		accept(0); /* it runs whatever fails */
 		sennit_future_then(&f[i], &then[i]);
 	}
 	sennit_wait_group_wait(&done);
@@ -252,7 +252,7 @@ static void borrow_some(size_t count)
 	sennit_pool_destroy(&p);
 }
 
-/* --- local values, calls, forks ------------------------------------------ */
+/* --- local values, calls, fork-join -------------------------------------- */
 
 static sennit_local_key keys[8];
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* failing.h - a scenario in which the k-th request to the system fails, for
- * every k: an allocation, a mapping, a guard or a thread. Then again with all
- * requests failing from the k-th on, up to some.
+/* failing.h - runs a scenario in which the k-th request to the system fails,
+ * for every k. A request is an allocation, a mapping, a guard or a thread. Then
+ * it runs again with a range of requests failing from the k-th on.
  *
- * What was accepted runs, once; what was not says so; waits end; and nothing is
- * left behind. Once k is beyond what the scenario asks for, all has been tried.
+ * Accepted work must run once, refused work must return an error, waits must
+ * end, and nothing may be left behind. The loop ends when k exceeds the number
+ * of requests of the scenario.
  */
 #ifndef SN_TEST_FAILING_H
 #define SN_TEST_FAILING_H
@@ -18,7 +19,8 @@
 
 static struct {
 	atomic_uint asked;
-	unsigned    first, last; /* of those that fail; fixed during a try */
+	unsigned    first, last; /* range of failing requests; fixed during a
+				  * run */
 	atomic_uint failed;
 	atomic_long live, mapped;
 } faults;
@@ -35,7 +37,7 @@ static inline bool fails(void)
 
 enum { TRIES = 5000 };
 
-/* --- what fails ---------------------------------------------------------- */
+/* --- replaced functions -------------------------------------------------- */
 
 static inline void *take(void *unused, size_t size, size_t alignment)
 {
@@ -66,7 +68,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		       : next_create()(thread, attributes, run, argument);
 }
 
-/* Sanitizers map memory by these names themselves. */
+/* Sanitizers replace these functions themselves. */
 #if !defined(SN_ASAN) && !defined(SN_TSAN)
 typedef void *mmap_fn(void *, size_t, int, int, int, off_t);
 typedef int   munmap_fn(void *, size_t);
@@ -86,7 +88,8 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd,
 			 : next(address, size, protection, flags, fd, offset);
 	if (memory == MAP_FAILED)
 		errno = ENOMEM;
-	else if (!(flags & MAP_FIXED)) /* in place of what is counted */
+	else if (!(flags & MAP_FIXED)) /* replaces memory that is already
+				        * counted */
 		atomic_fetch_add(&faults.mapped, (long)size);
 	return memory;
 }
@@ -101,7 +104,7 @@ int munmap(void *address, size_t size)
 	return next(address, size);
 }
 
-/* Guards, alone; those in batches go by a system call that has no name here. */
+/* Single guards. Batches use a system call without a libc function. */
 int madvise(void *address, size_t size, int advice)
 {
 	static advise_fn *next;
@@ -127,12 +130,12 @@ int mprotect(void *address, size_t size, int protection)
 }
 #endif
 
-/* --- trying ------------------------------------------------------------- */
+/* --- runs --------------------------------------------------------------- */
 
 static const sennit_allocator failing_allocator = { .allocate = take,
 						    .release = give };
 
-/* What the scenario was promised, and what came of it. */
+/* What the scenario was promised, and the results. */
 static struct {
 	atomic_uint accepted, ran;
 } account;
@@ -142,7 +145,7 @@ static inline void ran_one(void)
 	atomic_fetch_add(&account.ran, 1);
 }
 
-/* Something that runs if it was accepted, and then counts itself. */
+/* For an operation that runs and counts itself if it was accepted. */
 static inline bool accept(int err)
 {
 	EXPECT(!err || err == -ENOMEM);
@@ -151,10 +154,11 @@ static inline bool accept(int err)
 	return !err;
 }
 
-/* The scenario, which each file has: it ends what it creates. */
+/* The scenario, which each test file defines. It ends everything that it
+ * creates. */
 static void perform(void);
 
-/* False: nothing failed any more. */
+/* Returns false if no request failed. */
 static inline bool try_with(unsigned first, unsigned last)
 {
 	memset(&account, 0, sizeof(account));
@@ -175,7 +179,7 @@ static inline bool try_with(unsigned first, unsigned last)
 	return atomic_load(&faults.failed);
 }
 
-/* Each k-th alone, or `row` from every `step`-th on. */
+/* Fail each single request; or `row` requests from every `step`-th on. */
 static inline void fail_each(unsigned row, unsigned step)
 {
 	unsigned k = 1;
@@ -185,7 +189,7 @@ static inline void fail_each(unsigned row, unsigned step)
 	assert_in_range(k, 20, TRIES - 1);
 }
 
-/* --- the cases ----------------------------------------------------------- */
+/* --- test cases ---------------------------------------------------------- */
 
 static void any_one_request_may_fail(void **state)
 {
@@ -199,7 +203,7 @@ static void any_ten_in_a_row_may_fail(void **state)
 	fail_each(10, 3);
 }
 
-/* For main: `prepare` is called once before; NULL: nothing is. */
+/* For main. `prepare` is called once before the tests, unless it is NULL. */
 static inline int run_failing(const char *name, CMFixtureFunction prepare)
 {
 	const struct CMUnitTest tests[] = {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finalisation.c - schedulers whose last references come and go in every way at
- * once: released by tasks, by bound threads and by threads outside, which still
- * enqueue and wake until they let go themselves, and taken anew by a task while
- * nobody holds one. Each ends once, with all done; and after all of them the
- * process has no thread, mapping, file or byte more than before.
+/* finalisation.c - schedulers whose last references are released in every way
+ * at once: by tasks, by bound threads and by unbound threads, which still
+ * enqueue and wake until they release theirs, and which a task takes again
+ * while no reference is left. Each scheduler must end once, with all work done.
+ * After all of them, the process must have no more threads, mappings, files or
+ * bytes than before.
  */
 #include "../api/with_workers.h"
 #include "../proc_self.h"
@@ -16,13 +17,14 @@ struct life {
 	sennit_scheduler *s;
 	sennit_event      ended;
 	atomic_uint       ends;
-	atomic_uint       due; /* tasks enqueued */
+	atomic_uint       due; /* number of enqueued tasks */
 	atomic_uint       ran;
-	sennit_event      doors[WAITERS]; /* each opened by a visitor */
-	sennit_event      revived;        /* a reference for the taking */
+	sennit_event      doors[WAITERS]; /* a visitor opens each of them */
+	sennit_event      revived;        /* a task may take a reference
+					   * again */
 };
 
-/* --- what there is ------------------------------------------------------ */
+/* --- resources of the process ------------------------------------------- */
 
 static struct ward            ward;
 static const sennit_allocator counting = WARD(&ward);
@@ -59,7 +61,7 @@ static void release_and_run(void *argument)
 	sennit_scheduler_release(l->s);
 }
 
-/* By then it may be the only thing that keeps the scheduler. */
+/* By then this task may be the only thing that keeps the scheduler alive. */
 static void nap_and_revive(void *argument)
 {
 	struct life *l = argument;
@@ -110,19 +112,19 @@ static void send_some(struct life *l, uint64_t *random)
 		send(l, random_below(random, 2) ? just_run : nap_and_run);
 }
 
-/* --- who holds references ----------------------------------------------- */
+/* --- holders of references ---------------------------------------------- */
 
-/* A thread of the program's, for all lives. */
+/* A thread of the program that takes part in all lives. */
 struct visitor {
 	pthread_t    thread;
 	unsigned     index;
 	uint64_t     random;
 	sennit_event come; /* auto */
 	sennit_event gone; /* auto */
-	struct life *life; /* NULL: no more */
+	struct life *life; /* NULL: end */
 };
 
-/* Give one reference back, as the last act. */
+/* Release one reference as the last action. */
 static void let_go(struct life *l, uint64_t *random)
 {
 	switch (random_below(random, 3)) {
@@ -135,13 +137,13 @@ static void let_go(struct life *l, uint64_t *random)
 	default:
 		EXPECT(sennit_bind(l->s) == 0);
 		sennit_scheduler_release(l->s);
-		send_some(l, random); /* its binding is a reference */
+		send_some(l, random); /* its binding counts as a reference */
 		sennit_unbind();
 	}
 }
 
-/* Work and wake as long as the reference lasts. A door may stay shut until
- * after that: to wake somebody needs no reference. */
+/* Work and wake while holding the reference. A door may be opened after that,
+ * because waking needs no reference. */
 static void visit(struct visitor *v, struct life *l)
 {
 	bool     late = random_below(&v->random, 2);
@@ -213,7 +215,7 @@ static void end_visitors(void)
 		pthread_join(visitors[i].thread, NULL);
 }
 
-/* --- a life ------------------------------------------------------------- */
+/* --- one life ----------------------------------------------------------- */
 
 static void begin(struct life *l, uint64_t *random)
 {
@@ -234,7 +236,8 @@ static void begin(struct life *l, uint64_t *random)
 		sennit_scheduler_retain(l->s);
 }
 
-/* The end is over when on_shutdown has been called, but for one block. */
+/* When on_shutdown has been called, only one memory block remains to be
+ * freed. */
 static void live(uint64_t *random)
 {
 	struct life l = { .s = NULL };
@@ -264,7 +267,7 @@ static void live_often(uint64_t lives, uint64_t *random)
 		live(random);
 }
 
-/* --- all of them -------------------------------------------------------- */
+/* --- all lives ---------------------------------------------------------- */
 
 #if defined(SN_TSAN)
 enum { LIVES = 300 };
@@ -293,7 +296,7 @@ static void each_ends_once_and_leaves_nothing(void **state)
 	assert_soon(threads_now() <= threads);
 	assert_int_equal(files_now(), files);
 #if !defined(SN_ASAN) && !defined(SN_TSAN)
-	/* Far less than one for each life. */
+	/* Much less than one mapping per life. */
 	assert_in_range(mappings_now(), 1, mappings + 40);
 #else
 	(void)mappings;
@@ -307,7 +310,8 @@ int main(void)
 		ALONE(each_ends_once_and_leaves_nothing),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/finalisation",
 							 tests, NULL, NULL));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foreign_notify_vs_shutdown.c - the last fibers of a scheduler that everybody
- * has released wait for events that unbound threads set, while it tries to end:
- * it ends once, after the last of them, and the threads touch nothing that is
- * gone. */
+/* foreign_notify_vs_shutdown.c - all references to a scheduler are released,
+ * and its last fibers wait for events that unbound threads set, while it tries
+ * to end. It must end once, after the last fiber, and the threads must not
+ * access freed memory. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -20,7 +20,8 @@ struct end_clients {
 struct visitor {
 	struct end_clients *e;
 	unsigned            index;
-	bool     releases; /* a reference of its own, somewhere between */
+	bool     releases; /* whether it releases a reference of its own in
+			    * between */
 	uint64_t random;
 };
 
@@ -46,7 +47,8 @@ struct place {
 	unsigned            index;
 };
 
-/* Some wait with a deadline that does not come, some go on to wait again. */
+/* Some fibers wait with a deadline that does not come, some wait again
+ * afterwards. */
 static void wait_there(void *argument)
 {
 	const struct place *p = argument;
@@ -139,7 +141,8 @@ int main(void)
 		ALONE(a_released_scheduler_ends_once_after_its_last_fiber),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/foreign_notify_vs_shutdown", tests, NULL, NULL));
 }

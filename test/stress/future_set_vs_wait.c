@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* future_set_vs_wait.c - two setters race for each future, while others wait
  * with and without deadlines, for one or for several, poll, and attach
- * continuations: all see the same outcome, each continuation runs once, and
- * the last to leave overwrites and frees the future. Then one waiter that
- * overwrites its future the moment its wait returns, and one whose futures are
- * set while it begins to wait for them. */
+ * continuations. All must see the same outcome, each continuation must run
+ * once, and the last one to leave overwrites and frees the future. Further
+ * tests: a waiter that overwrites its future as soon as its wait returns, and a
+ * waiter whose futures are set while it begins to wait. */
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "deadlines.h"
@@ -22,14 +22,15 @@ static void let_others_run(void)
 	sched_yield();
 }
 
-/* --- many for one ------------------------------------------------------- */
+/* --- many for one future ------------------------------------------------ */
 
 struct item {
 	sennit_future future;
 	atomic_uint   users;
-	atomic_uint   visitors; /* who came to wait, or whatever */
+	atomic_uint   visitors; /* visitors so far */
 	atomic_uint   wins;
-	atomic_int    outcome; /* as the first to look saw it; 0: nobody did */
+	atomic_int    outcome; /* as the first visitor saw it; 0: not seen
+			        * yet */
 };
 
 struct fair {
@@ -52,7 +53,7 @@ static void leave(struct item *i)
 	free(i);
 }
 
-/* A value or an error as a number other than 0. */
+/* A nonzero number for a value or an error. */
 static int outcome_of(const void *value, int error)
 {
 	return error ? error : 1 + (int)((const char *)value - tokens);
@@ -111,7 +112,8 @@ static void get(struct item *i, sennit_time deadline)
 		compare(i, value, err);
 }
 
-/* This item and those after it, which we have not left either. */
+/* Wait for this item and those after it, none of which this visitor has
+ * left. */
 static void wait_for_several(struct fair *f, unsigned at, uint64_t *random)
 {
 	sennit_future *list[4];
@@ -172,15 +174,15 @@ static void *attend_as_thread(void *argument)
 	return NULL;
 }
 
-/* So that there is somebody to wake, and the other setter comes at the same
- * time. All will come, as what they may wait for before is set. */
+/* Wait until there is somebody to wake, and until both setters are there. All
+ * visitors come, because everything they may wait for first has been set. */
 static void let_some_come(struct item *i, unsigned some)
 {
 	while (atomic_load(&i->visitors) < some)
 		let_others_run();
 }
 
-/* Never waits for a future, so all get set. */
+/* Never waits for a future, so all futures get set. */
 static void set_all(void *argument)
 {
 	struct fair *f = argument;
@@ -245,7 +247,7 @@ static void all_see_the_outcome_of_the_setter_that_won(void **state)
 	free(f.items);
 }
 
-/* --- one for one, and gone ---------------------------------------------- */
+/* --- one waiter, which frees it ----------------------------------------- */
 
 enum { SEVERAL = 3 };
 
@@ -254,7 +256,7 @@ struct cell {
 	sennit_future      *list[SEVERAL];
 	sennit_continuation c;
 	atomic_uint         sequels;
-	atomic_uint         order; /* 1 + which future to set; 0: none */
+	atomic_uint         order; /* 1 + index of the future to set; 0: none */
 	atomic_bool         over;
 	unsigned            rounds;
 	uint64_t            random;
@@ -282,7 +284,7 @@ static void count_sequel(void *argument, void *value, int error)
 	atomic_fetch_add(&c->sequels, 1);
 }
 
-/* Overwrite, look away, look again. */
+/* Overwrite, pause, check. */
 static void reuse(struct cell *c)
 {
 	const volatile unsigned char *bytes = (void *)c->future;
@@ -369,7 +371,7 @@ static void nobody_touches_a_future_that_was_waited_for(void **state)
 	run_pairs(w->s, serve, use_cell, each);
 }
 
-/* --- set while the waiter links itself ---------------------------------- */
+/* --- set while the waiter links its parts ------------------------------- */
 
 struct race {
 	sennit_future     future[SENNIT_FUTURE_WAIT_MAX];
@@ -380,7 +382,7 @@ struct race {
 	sennit_wait_group done;
 };
 
-/* Each setter has futures of its own, every other one, and begins anywhere. */
+/* Each setter sets every second future, and begins anywhere. */
 static void set_round(struct race *r, unsigned mine, uint64_t *random)
 {
 	const unsigned first = random_below(random, SENNIT_FUTURE_WAIT_MAX);
@@ -488,7 +490,8 @@ int main(void)
 		WITH_SEVERAL(one_that_is_set_while_it_is_linked_is_not_missed),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/future_set_vs_wait", tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_last_out.c - threads come and go as workers and as holders of
- * references until no task is left: one of them completes the gate, once, with
- * nothing left, and nobody holds anything of a gate that is done. */
+/* gate_last_out.c - threads come and go as workers and as holders of references
+ * until no task is left. One of them must complete the gate, once, with nothing
+ * left, and no one may hold anything of a gate that is done. */
 #include "core/gate.h"
 #include "os/os.h"
 
@@ -21,11 +21,12 @@ struct play {
 	struct gate       gate;
 	pthread_barrier_t gather;
 	uint64_t          rounds;
-	a_u32             tasks;     /* added under a reference or by who is
-				      * active, run by who is active */
-	a_u32             held;      /* what is surely held: counted late */
-	a_u32             sweeping;  /* 1 while somebody does */
-	a_u32             completed; /* sweepers who were told so */
+	a_u32             tasks;     /* added under a reference or by an active
+				      * worker; run by an active worker */
+	a_u32             held;      /* a lower bound of what is held: counted
+				      * late */
+	a_u32             sweeping;  /* 1 during a sweep */
+	a_u32             completed; /* sweepers that got GATE_COMPLETED */
 	a_u32             wrong;
 };
 
@@ -34,7 +35,7 @@ struct actor {
 	pthread_t    thread;
 	uint64_t     random;
 	uint32_t     references;
-	uint32_t     budget; /* tasks it may still add in this round */
+	uint32_t     budget; /* tasks that it may still add in this round */
 	bool         active;
 };
 
@@ -46,7 +47,7 @@ static void expect_at(struct play *p, bool holds, const char *claim)
 
 #define EXPECT(p, claim) expect_at(p, claim, #claim)
 
-/* Let others get into the windows between our steps. */
+/* Let other threads run between two steps. */
 static void dawdle(struct actor *a)
 {
 	if (random_below(&a->random, 8) == 0)
@@ -55,7 +56,7 @@ static void dawdle(struct actor *a)
 		a_pause();
 }
 
-/* Look, settle, until there is a verdict. */
+/* Look and settle until there is a verdict. */
 static void sweep(struct actor *a)
 {
 	struct play      *p = a->play;
@@ -144,7 +145,7 @@ static void add_task(struct actor *a)
 	a_add_acqrel(&a->play->tasks, 1);
 }
 
-/* One step at random. False: the gate is done. */
+/* One random step. Returns false if the gate is done. */
 static bool step(struct actor *a)
 {
 	dawdle(a);
@@ -166,7 +167,8 @@ static bool step(struct actor *a)
 	}
 }
 
-/* Whoever sees a task stays until there is none, so one is not left alone. */
+/* An actor that sees a task stays until there is none, so no task is left
+ * alone. */
 static void play_round(struct actor *a)
 {
 	struct play *p = a->play;
@@ -197,7 +199,7 @@ static void look_back(struct play *p)
 	EXPECT(p, sn_gate_is_done(&p->gate));
 }
 
-/* All meet; one of them does it before any goes on. */
+/* All threads meet; one of them calls act before any continues. */
 static void together(struct play *p, void (*act)(struct play *p))
 {
 	if (pthread_barrier_wait(&p->gather) == PTHREAD_BARRIER_SERIAL_THREAD)
@@ -241,7 +243,7 @@ int main(void)
 		cmocka_unit_test(the_last_one_out_completes_once),
 	};
 
-	alarm(300); /* who is not let in hangs */
+	alarm(300); /* ends a test that hangs at the gate */
 	return random_report(cmocka_run_group_tests_name("gate: last one out",
 							 tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group_trees.c - trees of groups at random, with errors, cancelling and
- * deadlines at random: what was accepted has ended when the wait returns. */
+/* group_trees.c - random trees of groups with random errors, cancels and
+ * deadlines: accepted members have ended when the wait returns. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -11,7 +11,7 @@ enum { DEPTH = 6 };
 static atomic_ulong accepted, ended, refused;
 static atomic_uint  streams;
 
-/* A group as its members know it, in its opener's frame. */
+/* A group as its members see it, in its opener's frame. */
 struct circle {
 	sennit_group   g;
 	struct circle *outer;
@@ -58,7 +58,7 @@ static int wait_in_vain(uint64_t *random)
 	return 0;
 }
 
-/* Open a circle inside, fill it, and see it end. */
+/* Open an inner circle, fill it, and wait for its end. */
 static int open_circle(struct circle *outer, unsigned depth, uint64_t *random)
 {
 	struct circle  c = { .outer = outer };
@@ -190,7 +190,8 @@ int main(void)
 		WITH_WORKERS(what_was_accepted_has_ended),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/group_trees",
 							 tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox_producers_vs_taker.c - three producers, who push single nodes and
- * chains, one taker: nothing is lost, each producer's order is kept, and each
- * time the inbox fills somebody was told that it was empty. */
+/* inbox_producers_vs_taker.c - three producers push single nodes and chains,
+ * one owner takes. No node is lost, each producer's order is kept, and whenever
+ * the inbox fills, one producer learns that it was empty. */
 #include "core/inbox.h"
 #include "os/os.h"
 
@@ -18,7 +18,7 @@ enum { PRODUCERS = 3, CHAIN = 6 };
 
 struct letter {
 	struct node node;
-	uint32_t    producer; /* plain: the inbox must carry them over */
+	uint32_t    producer; /* plain: published by the inbox */
 	uint32_t    number;
 };
 
@@ -68,7 +68,8 @@ static void nothing_is_lost_and_order_is_kept(void **state)
 	struct node    *last;
 
 	(void)state;
-	random_stream(0); /* the seed, before several threads want it */
+	random_stream(0); /* chooses the seed before there are several
+			   * threads */
 	for (uint32_t i = 0; i < PRODUCERS; i++) {
 		p[i] = (struct producer){ &inbox, NULL, count, i, 0, 0 };
 		p[i].letters = test_calloc(count, sizeof(*p[i].letters));

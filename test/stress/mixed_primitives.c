@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mixed_primitives.c - fibers, bound threads and unbound threads on the same
- * mutex, condition, event and wait group, with deadlines at random: what went
- * in comes out. */
+/* mixed_primitives.c - fibers, bound threads and unbound threads use the same
+ * mutex, condition variable, event and wait group, with random deadlines. What
+ * went in must come out. */
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "deadlines.h"
 
 enum { TASKS = 12, BOUND = 2, UNBOUND = 2, ALL = TASKS + BOUND + UNBOUND };
 
-/* A bounded queue of numbers, and turns on an auto event. */
+/* A bounded queue of numbers, and a token in an auto event. */
 struct bazaar {
 	sennit_scheduler *s;
 	sennit_mutex      lock;
 	sennit_cond       changed;
-	sennit_event      turn; /* auto: whoever has it owns `turns` */
+	sennit_event      turn; /* auto: the task that has it owns `turns` */
 	sennit_wait_group done;
 	atomic_uint       next;
 	unsigned          rounds;
 	unsigned          stock;        /* under lock, at most 4 */
 	uint64_t          added, taken; /* under lock */
-	uint64_t          turns;        /* whose turn it is */
+	uint64_t          turns;        /* written by the task that has the
+					 * token */
 	atomic_uint       all_turns;
 };
 
@@ -33,7 +34,7 @@ static bool has_stock(void *argument)
 	return ((struct bazaar *)argument)->stock > 0;
 }
 
-/* Add until the deadline, unless there is room at once. */
+/* Add until the deadline, or while there is room without waiting. */
 static void sell(struct bazaar *b, uint64_t *random)
 {
 	const sennit_time t = soon(random);
@@ -87,7 +88,7 @@ static void do_chore(void *argument)
 	sennit_wait_group_done(c->done);
 }
 
-/* For whoever is bound, or a task: others do something, and we wait. */
+/* For bound threads and tasks: schedule tasks and wait for them. */
 static void delegate(struct bazaar *b, uint64_t *random)
 {
 	const unsigned     n = 1 + random_below(random, 4);
@@ -177,7 +178,8 @@ int main(void)
 		WITH_WORKERS(what_goes_in_comes_out),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/mixed_primitives", tests, NULL, NULL));
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex_guard_vs_others.c - a mutex under everything at once: fibers that never
- * wait, deadlines, cancelled groups, threads; and whoever has it last frees
- * it. */
+/* mutex_guard_vs_others.c - a mutex under all loads at once: fibers that never
+ * wait, deadlines, cancelled groups, threads; and the last holder frees it. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
 #include <errno.h>
 
-/* --- everything at once -------------------------------------------------- */
+/* --- combined ------------------------------------------------------------ */
 
 enum { TASKS = 16, MEMBERS = 8, UNBOUND = 2, BOUND = 1 };
 
@@ -137,13 +136,13 @@ static void one_holds_it_at_a_time(void **state)
 	sennit_mutex_destroy(&f.lock);
 }
 
-/* --- whoever has it last frees it ---------------------------------------- */
+/* --- the last holder frees it -------------------------------------------- */
 
 enum { SHARERS = 6, TURNS = 20, PATTERN = 0xa5 };
 
 struct shared {
 	sennit_mutex lock;
-	unsigned     turns; /* under lock: to be had before the last */
+	unsigned     turns; /* under lock: turns left before the last */
 };
 
 struct owner {
@@ -151,7 +150,7 @@ struct owner {
 	struct shared     *shared;
 };
 
-/* The others may still be on their way out of an unlock. */
+/* The others may still be inside their unlock. */
 static void free_it(struct shared *s)
 {
 	memset(s, PATTERN, sizeof(*s));
@@ -213,7 +212,8 @@ int main(void)
 		WITH_THREADS(whoever_has_it_last_frees_it),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/mutex_guard_vs_others", tests, NULL, NULL));
 }

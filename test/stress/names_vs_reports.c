@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_vs_reports.c - tasks of three functions come and go, each naming itself
- * after its function or not at all; reports never see half a name, nor that of
- * another task. */
+/* names_vs_reports.c - tasks of three functions start and end. Each names
+ * itself after its function, or not at all. Reports must never see a partial
+ * name, or the name of another task. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -21,7 +21,8 @@ static void live(char letter, unsigned renames)
 	char name[SENNIT_NAME_SIZE] = "";
 
 	for (unsigned i = 0; i < renames; i++) {
-		/* One letter throughout, in turns great and small. */
+		/* The same letter throughout, alternately in lower and upper
+		 * case. */
 		memset(name, i % 2 ? letter : letter - 'a' + 'A',
 		       sizeof(name) - 1);
 		sennit_fiber_set_name(name);
@@ -105,7 +106,8 @@ int main(void)
 		WITH_WORKERS(names_are_whole_and_ones_own),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/names_vs_reports", tests, NULL, NULL));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* notify_vs_deadline.c - signals and deadlines that meet: each wait ends once,
- * by one of them, and the other leaves no trace. */
+/* notify_vs_deadline.c - signals and deadlines come at the same time: each wait
+ * must end once, by one of them, and the other must have no effect. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
 enum { WAITERS = 6, SIGNALLERS = 3, REACH = 60000 };
 
-/* Tokens under a lock: what was made is taken or still there. */
+/* Tokens under a lock: each token was taken or is still there. */
 struct mint {
 	sennit_mutex      lock;
 	sennit_cond       coined;
@@ -106,7 +106,7 @@ static void no_token_is_lost_or_taken_twice(void **state)
 	sennit_mutex_destroy(&m.lock);
 }
 
-/* One waiter, one signal, at about the same moment. */
+/* One waiter and one signal, at about the same time. */
 struct duel {
 	sennit_event      event;
 	sennit_event      next;
@@ -125,7 +125,7 @@ static void signal_then(void *argument)
 	sennit_wait_group_done(&d->met);
 }
 
-/* Afterwards a wait that nothing ends but its deadline. */
+/* Then a wait that only its deadline ends. */
 static void wait_until_then(void *argument)
 {
 	struct duel *d = argument;
@@ -176,7 +176,8 @@ int main(void)
 		WITH_WORKERS(either_the_signal_wins_or_the_deadline),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/notify_vs_deadline", tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once_attempts_vs_deadlines.c - attempts that fail, while those who wait for
- * them run out of time: the turn is neither lost nor given to two. */
+/* once_attempts_vs_deadlines.c - attempts fail while waiters reach their
+ * deadlines: the turn is never lost, and never given to two callers. */
 #include "../api/crowd.h"
 #include "../random.h"
 
@@ -11,8 +11,8 @@ enum { ONCES = 64 };
 struct trial {
 	sennit_once once;
 	atomic_uint inside;
-	unsigned    fails; /* fixed: how often */
-	unsigned    runs;  /* whoever has the turn */
+	unsigned    fails; /* fixed: number of failures */
+	unsigned    runs;  /* written by the caller that has the turn */
 };
 
 struct trials {
@@ -62,7 +62,7 @@ static void get_all_done(void *argument)
 
 static void try_them_all(struct world *w, uint64_t *random)
 {
-	static struct trials a; /* the last to look is the crowd */
+	static struct trials a; /* static, because late tasks still read it */
 	struct crowd         c = { .s = w->s,
 				   .run = get_all_done,
 				   .argument = &a,
@@ -96,7 +96,8 @@ int main(void)
 		WITH_WORKERS(each_is_done_once_however_often_it_fails),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/once_attempts_vs_deadlines", tests, NULL, NULL));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.h - pairs of whom one serves what the other waits for. */
+/* pairs.h - pairs of a waiter and a server that ends its waits. */
 #ifndef SN_TEST_PAIRS_H
 #define SN_TEST_PAIRS_H
 
@@ -7,8 +7,8 @@
 
 enum { PAIRS = 4 };
 
-/* Run serve(cell) and use(cell) for each cell, all at once: as tasks, but for
- * one of each that is an unbound thread. */
+/* Run serve(cell) and use(cell) for all cells at once, as tasks, except for one
+ * of each that runs on an unbound thread. */
 static inline void run_pairs(sennit_scheduler *s, sennit_task_fn *serve,
 			     sennit_task_fn *use, void *const cells[PAIRS])
 {

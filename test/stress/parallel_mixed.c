@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_mixed.c - loops, reductions, scans and sorts inside each other at
- * random, some of which fail, wait, run out of time or are cancelled: what they
- * return is true. */
+/* parallel_mixed.c - randomly nested loops, reductions, scans and sorts. Some
+ * fail, wait, exceed a deadline or are cancelled. Their return values must be
+ * right. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -12,12 +12,12 @@ enum { DEPTH = 2, MOST = 600 };
 static atomic_uint  streams;
 static atomic_ulong whole, broken_off;
 
-/* One call, as its pieces know it. */
+/* One call, as its pieces see it. */
 struct round {
-	atomic_size_t done;    /* indices */
-	atomic_size_t fail_in; /* so many pieces from now */
+	atomic_size_t done;    /* number of indices */
+	atomic_size_t fail_in; /* number of pieces until one fails */
 	unsigned      depth;
-	int           error; /* of that piece */
+	int           error; /* of the failing piece */
 };
 
 static int play(unsigned depth, uint64_t *random);
@@ -27,7 +27,7 @@ static bool may_be_broken_off(int err)
 	return err == -ECANCELED || err == -ETIMEDOUT || err == -EIO;
 }
 
-/* What a piece does besides. */
+/* Additional actions of a piece. */
 static int act(struct round *r)
 {
 	uint64_t random = random_stream(atomic_fetch_add(&streams, 1));
@@ -104,7 +104,7 @@ static int sum_up(struct round *r, size_t n, const sennit_parallel_options *o,
 	return err;
 }
 
-/* Numbers of which each is there once. */
+/* Numbers, each of which occurs once. */
 struct deck {
 	uint32_t      cards[MOST];
 	struct round *round;
@@ -142,8 +142,8 @@ static int sort(struct round *r, size_t n, const sennit_parallel_options *o,
 	return err;
 }
 
-/* Returns 0, also for what was broken off on its own account, unless what is
- * around it has to stop too. */
+/* Returns 0, even if the call failed or was cancelled on its own, unless the
+ * surrounding call must stop, too. */
 static int play(unsigned depth, uint64_t *random)
 {
 	sennit_parallel_options o = { .grain = random_below(random, 40) };
@@ -230,7 +230,8 @@ int main(void)
 		WITH_WORKERS(what_they_return_is_true),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/parallel_mixed", tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* park_vs_wake.c - work that arrives while workers look for it, announce their
- * sleep, fall asleep or wake: none of it waits for ever, whoever brings it. */
+/* park_vs_wake.c - work arrives while workers search, announce their sleep,
+ * fall asleep or wake: none of it waits for ever, wherever it comes from. */
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "bringing.h"
@@ -10,7 +10,7 @@ static void tasks_from_outside_never_wait_for_ever(void **state)
 	bring_to_all(*state, (unsigned)scaled(LOAD(4000)), 0);
 }
 
-/* A task makes work for others and stays busy itself until it is done. */
+/* A task creates work for others and stays busy until that work is done. */
 struct pair {
 	atomic_bool done;
 	uint64_t    random;
@@ -43,7 +43,7 @@ static void own_tasks_are_stolen_from_who_stays_busy(void **state)
 	in_a_task(wait_busily, &p);
 }
 
-/* Two that wake each other, wherever they live. */
+/* Two fibers that wake each other, on any workers. */
 struct rally {
 	sennit_event      ball[2];
 	sennit_wait_group done;
@@ -102,7 +102,8 @@ int main(void)
 		WITH_WORKERS(a_fiber_and_a_thread_wake_each_other),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/park_vs_wake",
 							 tests, NULL, NULL));
 }

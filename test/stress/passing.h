@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* passing.h - things that have two owners each, of whom the last to leave one
- * overwrites and frees it, while the other may still be on its way out.
+/* passing.h - objects with two owners each. The last owner to leave overwrites
+ * and frees the object, while the other may still be on its way out.
  */
 #ifndef SN_TEST_PASSING_H
 #define SN_TEST_PASSING_H
@@ -11,14 +11,16 @@
 enum { SLOTS = 4 };
 
 struct passing {
-	void *(*make)(void);         /* for two owners */
-	void (*leave)(void *passed); /* as one of them */
+	void *(*make)(void);         /* makes an object for two owners */
+	void (*leave)(void *passed); /* leaves the object as one of its
+				      * owners */
 	unsigned        rounds;
 	atomic_uint     next;
 	_Atomic(void *) slots[SLOTS];
 };
 
-/* Put one in a slot, keep one share; take what was there, drop that share. */
+/* Put an object into a slot and keep one share of it. Take the object that was
+ * there, and drop that share. */
 static inline void pass_on(void *argument)
 {
 	struct passing *g = argument;

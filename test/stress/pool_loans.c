@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_loans.c - fibers, bound and unbound threads borrow with deadlines at
- * random, keep an item for a while or pass it on: every item has one holder,
- * and all come back. A pool is freed by whoever borrowed last. */
+/* pool_loans.c - fibers, bound and unbound threads borrow with random
+ * deadlines, keep an item for a while or pass it on. Every item must have one
+ * holder, and all must come back. The last borrower frees the pool. */
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "deadlines.h"
@@ -13,14 +13,15 @@ enum { ALIVE = 0x11fe, SHELVES = 4, ITEMS = 5 };
 
 struct item {
 	atomic_uint holders;
-	unsigned    life; /* the holder's */
-	uint64_t    uses; /* the holder's */
+	unsigned    life; /* written by the holder */
+	uint64_t    uses; /* written by the holder */
 };
 
 struct fund {
 	sennit_scheduler *s;
 	sennit_pool       pool;
-	_Atomic(void *)   shelves[SHELVES]; /* items lent, passed on */
+	_Atomic(void *)   shelves[SHELVES]; /* borrowed items that were passed
+					     * on */
 	sennit_wait_group done;
 	atomic_uint       next;
 	unsigned          rounds;
@@ -28,7 +29,7 @@ struct fund {
 	atomic_int        alive;
 };
 
-/* Now and then it fails, or waits. */
+/* Sometimes it fails or waits. */
 static int construct(void *context, void *memory)
 {
 	struct fund   *f = context;
@@ -161,7 +162,7 @@ static void every_item_of_an_unbounded_pool_has_one_holder(void **state)
 	lend(*state, 0, SENNIT_POOL_RECONSTRUCT);
 }
 
-/* --- a pool that is freed by whoever borrowed last ---------------------- */
+/* --- a pool that the last borrower frees -------------------------------- */
 
 struct last {
 	sennit_pool       *pool;
@@ -230,7 +231,8 @@ int main(void)
 		WITH_WORKERS(nobody_touches_a_pool_that_was_freed),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/pool_loans",
 							 tests, NULL, NULL));
 }

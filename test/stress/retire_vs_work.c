@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retire_vs_work.c - workers retire while tasks come from outside and inside,
- * wait on their workers, the number of workers changes, and the last reference
- * goes: all work is done, once, and the scheduler ends.
+/* retire_vs_work.c - workers retire while tasks come from outside and inside
+ * and wait on their workers, the number of workers changes, and the last
+ * reference is released. All work must be done once, and the scheduler must
+ * end.
  *
- * Pauses last about as long as a worker may be idle, so that most of what is
- * sent meets workers about to go. */
+ * Pauses last about as long as a worker may be idle, so that most tasks meet
+ * workers that are about to retire. */
 #include "shared_life.h"
 
 enum { MOST = 5, PAUSE = 1500 };
@@ -30,7 +31,7 @@ static void spread(void *argument)
 	count(l);
 }
 
-/* Longer than its worker could be idle. */
+/* Longer than its worker may be idle. */
 static void stay(void *argument)
 {
 	struct life    *l = argument;
@@ -96,7 +97,8 @@ int main(void)
 		ALONE(all_work_is_done_while_workers_retire),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/retire_vs_work", tests, NULL, NULL));
 }

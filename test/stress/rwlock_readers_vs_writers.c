@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rwlock_readers_vs_writers.c - readers and writers with deadlines at random:
- * nobody reads a half-written record, nobody is left waiting; and a lock that
- * is freed by the last who writes under it. */
+/* rwlock_readers_vs_writers.c - readers and writers with random deadlines: no
+ * reader sees a half-written record, and no waiter is left. Also a lock that
+ * its last writer frees. */
 #include "../api/crowd.h"
 #include "../random.h"
 #include "deadlines.h"
@@ -13,7 +13,7 @@ struct record {
 	sennit_rwlock lock;
 	atomic_uint   next;
 	unsigned      rounds;
-	uint64_t      left, right; /* under lock: the same */
+	uint64_t      left, right; /* under lock: always equal */
 	atomic_ullong written;
 };
 
@@ -85,10 +85,10 @@ static void nobody_reads_what_is_half_written(void **state)
 	disperse(&c);
 	assert_int_equal(r.left, r.right);
 	assert_int_equal(r.left, atomic_load(&r.written));
-	sennit_rwlock_destroy(&r.lock); /* neither held nor waited for */
+	sennit_rwlock_destroy(&r.lock); /* fails if it is held or has waiters */
 }
 
-/* --- handed on, freed by the last --------------------------------------- */
+/* --- passed on, freed by the last owner --------------------------------- */
 
 enum { PATTERN = 0xa5 };
 
@@ -97,7 +97,7 @@ struct passed {
 	unsigned      owners; /* under lock */
 };
 
-/* Read, then write. Whoever takes the last share away frees it. */
+/* Read, then write. The owner that drops the last share frees it. */
 static void leave(void *passed)
 {
 	struct passed *p = passed;
@@ -111,7 +111,8 @@ static void leave(void *passed)
 	sennit_rwlock_unlock(&p->lock);
 	if (left)
 		return;
-	memset(p, PATTERN, sizeof(*p)); /* an unlock under way would abort */
+	memset(p, PATTERN, sizeof(*p)); /* an unlock that still uses it would
+					 * abort */
 	free(p);
 }
 
@@ -141,7 +142,8 @@ int main(void)
 		WITH_WORKERS(nobody_touches_a_lock_that_was_handed_on),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/rwlock_readers_vs_writers", tests, NULL, NULL));
 }

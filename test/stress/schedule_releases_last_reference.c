@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_releases_last_reference.c - a thread enqueues a task that gives back
- * the reference by which the thread enqueues it: the scheduler may end before
- * the call has woken a worker, and the call must not notice. */
+/* schedule_releases_last_reference.c - a thread enqueues a task that releases
+ * the reference through which the thread enqueues it. The scheduler may end
+ * before the call has woken a worker, and the call must not be affected. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -28,7 +28,7 @@ static void release_the_last(void *argument)
 	sennit_scheduler_release(l->s);
 }
 
-/* The copy comes from the scheduler's own memory, which goes with it. */
+/* The copy lies in the scheduler's memory, which is freed with it. */
 static void enqueue_the_last(struct short_life *l)
 {
 	const sennit_task t = { .run = release_the_last,
@@ -44,7 +44,7 @@ static void *enqueue_as_thread(void *argument)
 	return NULL;
 }
 
-/* Asleep, on the way there or still spinning, as it comes. */
+/* The worker may then be asleep, about to sleep, or spinning. */
 static void dawdle(uint64_t *random)
 {
 	const sennit_time end = sennit_now() + random_below(random, 60000);
@@ -87,7 +87,7 @@ static void a_task_may_release_what_it_was_enqueued_by(void **state)
 		     random_below(&random, 4) == 0);
 }
 
-/* From the fiber of another scheduler: the call comes from outside as well. */
+/* On a fiber of another scheduler, whose call counts as from outside, too. */
 struct guest {
 	uint64_t     random;
 	unsigned     rounds;
@@ -118,7 +118,8 @@ int main(void)
 		WITH_ONE(also_from_a_fiber_of_another_scheduler),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/schedule_releases_last_reference", tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore_takers_vs_givers.c - permits taken and given in lots at random,
- * with deadlines: none is lost, none is made, and nobody waits for what is
- * there. */
+/* semaphore_takers_vs_givers.c - permits are taken and given in random numbers,
+ * with deadlines: none is lost, none is created, and no one waits for permits
+ * that are available. */
 #include "../api/crowd.h"
 #include "../random.h"
 #include "deadlines.h"
@@ -15,7 +15,7 @@ struct pool {
 	unsigned         rounds;
 };
 
-/* Give back what was taken in as many calls as it pleases. */
+/* Give the permits back in a random number of calls. */
 static void give_back(struct pool *p, uint32_t n, uint64_t *random)
 {
 	while (n) {
@@ -71,7 +71,8 @@ int main(void)
 		WITH_WORKERS(permits_are_neither_lost_nor_made),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/semaphore_takers_vs_givers", tests, NULL, NULL));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* set_workers_vs_work.c - the number of workers changes from several threads
- * and from tasks, while tasks come from outside and inside, block and stay on
- * their workers, reports are asked for, and the last reference goes: all work
- * is done, once. */
+/* set_workers_vs_work.c - several threads and tasks change the number of
+ * workers, while tasks come from outside and inside, block and stay on their
+ * workers, reports are printed, and the last reference is released. All work
+ * must be done, once. */
 #include "shared_life.h"
 
 enum { MOST = 6 };
@@ -116,7 +116,8 @@ int main(void)
 		ALONE(all_work_is_done_while_workers_come_and_go),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/set_workers_vs_work", tests, NULL, NULL));
 }

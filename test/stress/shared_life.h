@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared_life.h - the life of a scheduler that several threads use, each by a
- * reference of its own, until the last of them is given back: it ends, once,
- * and every task that was made has run. */
+/* shared_life.h - the life of a scheduler that several threads use, each
+ * through its own reference, until the last reference is released. The
+ * scheduler must end once, and every task must have run. */
 #ifndef SN_TEST_SHARED_LIFE_H
 #define SN_TEST_SHARED_LIFE_H
 
@@ -14,17 +14,17 @@ struct life {
 	sennit_scheduler *s;
 	sennit_event      ended;
 	atomic_uint       ends;
-	atomic_ullong     made, ran; /* tasks */
+	atomic_ullong     made, ran; /* numbers of tasks */
 };
 
-/* What a thread has: it gives the reference back when its steps are done. */
+/* A thread's share of it. The thread releases its reference after its steps. */
 struct hand {
 	struct life *l;
 	uint64_t     random;
 	unsigned     steps;
 };
 
-/* The on_shutdown of the life's scheduler. */
+/* The on_shutdown callback of the life's scheduler. */
 static inline void note_end(void *life)
 {
 	struct life *l = life;
@@ -33,8 +33,8 @@ static inline void note_end(void *life)
 	sennit_event_set(&l->ended);
 }
 
-/* Live with l->s, which has one reference: use(hand) on each thread, with fewer
- * than so many steps. */
+/* Run use(hand) on each thread, with fewer than `steps` steps. l->s must have
+ * one reference. */
 static inline void live_through(struct life *l, void *(*use)(void *),
 				uint64_t *random, unsigned steps)
 {

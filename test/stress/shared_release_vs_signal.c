@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared_release_vs_signal.c - several share an object of which each has one
- * reference: some wait, one signals, and each gives its reference back as soon
- * as it is done. Whoever comes last frees the object; it is overwritten there
- * and then, and must not have been touched by anybody later.
+/* shared_release_vs_signal.c - several tasks share an object, each through one
+ * reference. Some wait, one signals, and each releases its reference as soon as
+ * it is done. The last one frees the object. Its memory is overwritten at once,
+ * and must not be accessed later.
  */
 #include "../api/crowd.h"
 #include "../random.h"
@@ -10,7 +10,7 @@
 enum { EVENT, AUTO_EVENT, WAIT_GROUP, SEMAPHORE, COND, KINDS };
 enum { WAITERS = 3, SHARERS = WAITERS + 1, POISON = 0x5a, KEPT = 64 };
 
-/* --- an allocator that overwrites, and looks again before it frees ------- */
+/* --- an allocator that overwrites, and checks before it frees ------------ */
 
 struct grave {
 	unsigned char *bytes;
@@ -56,7 +56,7 @@ static void give(void *unused, void *memory, size_t size)
 
 static const sennit_allocator allocator = { take, give, NULL };
 
-/* --- what is shared ------------------------------------------------------ */
+/* --- the shared objects -------------------------------------------------- */
 
 struct thing {
 	unsigned           kind;
@@ -124,11 +124,11 @@ static void release(const struct thing *t)
 		sennit_mutex_release(t->lock);
 }
 
-/* A round, which outlives its thing. */
+/* A round, which outlives its object. */
 struct round {
 	struct thing thing;  /* fixed */
 	bool         open;   /* under thing.lock */
-	atomic_uint  comers; /* of the round's sharers: the first signals */
+	atomic_uint  comers; /* arrivals in the round: one of them signals */
 };
 
 static void signal_all(struct round *r, const struct thing *t)
@@ -137,7 +137,7 @@ static void signal_all(struct round *r, const struct thing *t)
 	case EVENT:
 		sennit_event_set(t->event);
 		break;
-	case AUTO_EVENT: /* each waiter sets it for the next */
+	case AUTO_EVENT: /* each waiter sets it for the next one */
 		sennit_event_set(t->event);
 		break;
 	case WAIT_GROUP:
@@ -178,7 +178,7 @@ static void wait_for(struct round *r, const struct thing *t)
 	}
 }
 
-/* Whoever comes `signaller`-th signals, the others wait. */
+/* The `signaller`-th to arrive signals, the others wait. */
 static void share(struct round *r, unsigned signaller)
 {
 	const struct thing t = r->thing;
@@ -208,8 +208,9 @@ static void set_up(struct round *r, uint64_t *random)
 		retain(&r->thing);
 }
 
-/* All play; the first to come prepares each round while the others wait at the
- * barrier. Two rounds in turns, as some still leave the last one. */
+/* All take part. The first to arrive prepares the next round while the others
+ * wait at the barrier. Two round objects alternate, because some tasks may
+ * still be leaving the previous round. */
 static void play(void *argument)
 {
 	struct game   *g = argument;
@@ -257,7 +258,8 @@ int main(void)
 		WITH_WORKERS(nobody_touches_what_the_last_has_freed),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/shared_release_vs_signal", tests, NULL, NULL));
 }

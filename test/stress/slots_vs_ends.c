@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slots_vs_ends.c - schedulers share CPUs while work comes from outside and
- * inside, waits on its workers, workers come and go, and one after the other
- * ends: all work is done, once, never by more than there are CPUs, and each
- * ends. */
+ * inside and waits on its workers, workers start and retire, and one scheduler
+ * after the other ends. All work must be done once, never by more workers than
+ * there are CPUs, and each scheduler must end. */
 #include "shared_life.h"
 
 enum { MOST = 3, SHARERS = 4, PAUSE = 300 };
 
-/* A life and what its tasks count as active in. */
+/* A life, and the counter of active tasks. */
 struct sharer {
 	struct life       l;
 	sennit_resources *r;
@@ -17,7 +17,7 @@ struct sharer {
 
 static atomic_uint active;
 
-/* No safe point is in here. */
+/* This contains no safe point. */
 static void count(void *argument)
 {
 	struct sharer *p = argument;
@@ -141,7 +141,8 @@ int main(void)
 		ALONE(all_end_and_none_takes_too_much),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/slots_vs_ends",
 							 tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sync_free_reuse.c - as wait_free_reuse.c does it, for the lock, semaphore,
- * barrier and once: what was waited for is overwritten the moment the wait
+/* sync_free_reuse.c - as wait_free_reuse.c, for reader-writer lock, semaphore,
+ * barrier and once: the object of a wait is overwritten as soon as the wait
  * returns. */
 #include "../api/crowd.h"
 #include "../random.h"
@@ -17,16 +17,16 @@ union thing {
 	unsigned char    bytes[64];
 };
 
-/* One waits, one serves; the one who serves comes first where it must. */
+/* One task waits, one serves. The server comes first where it must. */
 struct cell {
 	union thing  thing;
-	sennit_event asked; /* auto: to serve `kind`, or that it is over */
-	sennit_event ready; /* auto: it is held, or runs */
+	sennit_event asked; /* auto: serve `kind`, or it is over */
+	sennit_event ready; /* auto: the lock is held, or the function runs */
 	unsigned     kind;
 	unsigned     rounds;
 	atomic_uint  roles;
-	uint64_t     random; /* of the one who waits */
-	uint64_t     server; /* of the other */
+	uint64_t     random; /* of the waiter */
+	uint64_t     server; /* of the server */
 };
 
 static void dawdle(uint64_t *random)
@@ -37,7 +37,7 @@ static void dawdle(uint64_t *random)
 		sennit_yield();
 }
 
-/* --- the one who serves ------------------------------------------------- */
+/* --- the server --------------------------------------------------------- */
 
 static void be_ready(void *argument)
 {
@@ -73,7 +73,7 @@ static void serve(struct cell *c, unsigned kind)
 	}
 }
 
-/* --- the one who waits -------------------------------------------------- */
+/* --- the waiter --------------------------------------------------------- */
 
 static void must_not_run(void *argument)
 {
@@ -105,7 +105,8 @@ static void wait_for_it(union thing *t, unsigned kind, sennit_time deadline)
 		EXPECT(!sennit_semaphore_take_until(&t->semaphore, 2,
 						    deadline));
 		break;
-	case BARRIER: /* whoever could withdraw may touch it later */
+	case BARRIER: /* a party with a deadline could withdraw, which accesses
+		       * it later */
 		(void)sennit_barrier_wait(&t->barrier);
 		break;
 	default:
@@ -117,7 +118,7 @@ static void wait_for_it(union thing *t, unsigned kind, sennit_time deadline)
 	}
 }
 
-/* Overwrite, look away, look again. */
+/* Overwrite, pause, check. */
 static void reuse(struct cell *c)
 {
 	const volatile unsigned char *bytes = c->thing.bytes;
@@ -178,7 +179,7 @@ static void use_cell(void *argument)
 		wait_in_rounds(c);
 }
 
-/* Of the two in a cell, each may be whichever it becomes. */
+/* Each kind, with fibers and threads on either side. */
 static void nobody_touches_what_was_waited_for(void **state)
 {
 	static const struct {
@@ -214,7 +215,8 @@ int main(void)
 		WITH_WORKERS(nobody_touches_what_was_waited_for),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/sync_free_reuse", tests, NULL, NULL));
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket_turns.c - tickets taken, waited for with deadlines, called, done in
- * turn and out of turn from everywhere at once; each is freed the moment it is
- * done, and a queue by whoever has its last. Those done in turn are so in the
- * order taken. */
+/* ticket_turns.c - tickets are taken, waited for with deadlines, called, and
+ * done in turn and out of turn from everywhere at once. Each is freed as soon
+ * as it is done, and its last owner frees a queue. Those done in turn must be
+ * done in the order in which they were taken. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
 enum { TASKS = 12, BOUND = 1, UNBOUND = 2, ALL = TASKS + BOUND + UNBOUND };
 
-/* Who takes tickets notes a number with each, under the lock that makes number
- * and ticket one: turns must come in the order of numbers. */
+/* A task that takes a ticket also draws a number, under a lock that gives both
+ * the same order. So turns must come in the order of the numbers. */
 struct office {
 	sennit_scheduler   *s;
 	sennit_ticket_queue q;
-	sennit_mutex        door;   /* numbers and tickets in one order */
+	sennit_mutex        door;   /* gives numbers and tickets the same
+				     * order */
 	uint64_t            number; /* under door */
 	uint64_t            last;   /* in turn: the last number served */
 	uint64_t            served; /* in turn */
@@ -50,7 +51,7 @@ static void leave(struct client *c)
 	free(c);
 }
 
-/* In turn: nobody else is served. */
+/* In turn: no one else is served. */
 static void serve(struct client *c)
 {
 	struct office *o = c->o;
@@ -116,7 +117,7 @@ static void visit(struct office *o, uint64_t *random)
 	}
 }
 
-/* A row of five, left in any order. */
+/* A row of five tickets, done in any order. */
 static void visit_in_a_row(struct office *o, uint64_t *random)
 {
 	sennit_ticket t[5];
@@ -192,14 +193,15 @@ static void turns_come_in_order_whatever_happens(void **state)
 	sennit_mutex_destroy(&office.door);
 }
 
-/* --- tickets and a queue that are freed by who waited ------------------- */
+/* --- tickets and a queue that waiters free ------------------------------ */
 
 struct last {
 	sennit_ticket_queue q;
 	sennit_ticket       first;
 	sennit_ticket      *second;
 	sennit_wait_group  *over;
-	bool                skipped; /* the second is done by the other side */
+	bool                skipped; /* the other side marks the second one as
+				      * done */
 };
 
 static void wait_for_second(void *argument)
@@ -272,7 +274,8 @@ int main(void)
 		WITH_WORKERS(nobody_touches_what_was_freed),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/ticket_turns",
 							 tests, NULL, NULL));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trim_vs_work.c - memory is given back, by itself each millisecond and by who
- * tells it to all the time, while fibers wait and wake, queues grow and shrink,
- * stacks are scarce and workers come and go: every task runs once, and finds on
- * its stack what it has left there. */
+/* trim_vs_work.c - memory is trimmed automatically every millisecond and on
+ * request all the time, while fibers wait and wake, queues grow and shrink,
+ * stacks are scarce, and workers start and retire. Every task must run once,
+ * and find the data that it left on its stack. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -14,7 +14,7 @@
 #else
 #define LIVES LOAD(200)
 #endif
-#define DEEP 64 /* words of a stack that a task writes */
+#define DEEP 64 /* words of stack that a task writes */
 
 struct life {
 	sennit_scheduler *s;
@@ -22,7 +22,7 @@ struct life {
 	atomic_ullong     made, ran;
 };
 
-/* A crowd's tasks wait for its gate, or less long. */
+/* The tasks of a crowd wait for its gate, or for a shorter time. */
 struct crowd {
 	struct life      *l;
 	uint64_t          random;
@@ -34,8 +34,8 @@ struct crowd {
 struct order {
 	struct crowd *c;
 	uint64_t      random;
-	unsigned      more;     /* how many more generations */
-	char          rest[40]; /* such copies are blocks of the pool */
+	unsigned      more;     /* number of further generations */
+	char          rest[40]; /* makes such copies blocks of the pool */
 };
 
 static void obey(void *argument);
@@ -129,7 +129,7 @@ static void *keep_trimming(void *argument)
 	return NULL;
 }
 
-/* Returns how many stacks were trimmed. */
+/* Returns the number of trimmed stacks. */
 static uint64_t live(uint64_t *random)
 {
 	sennit_stats   stats = { .size = sizeof(stats) };
@@ -181,7 +181,8 @@ int main(void)
 		ALONE(what_is_in_use_stays),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name("stress/trim_vs_work",
 							 tests, NULL, NULL));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_free_reuse.c - what was waited for is overwritten and used for something
- * else the moment the wait returns: a signaller that still touches it shows up
- * as a changed pattern, a lost wake-up or a sanitizer's report. */
+/* wait_free_reuse.c - the object of a wait is overwritten and reused as soon as
+ * the wait returns. A signaller that still accesses it causes a changed
+ * pattern, a lost wake or a sanitizer's report. */
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "pairs.h"
@@ -18,7 +18,7 @@ union thing {
 
 struct cell {
 	union thing thing;
-	atomic_uint kind; /* what to signal */
+	atomic_uint kind; /* kind of the object to signal */
 	atomic_bool over;
 	unsigned    rounds;
 	uint64_t    random;
@@ -48,7 +48,7 @@ static void serve(void *argument)
 	}
 }
 
-/* Overwrite, look away, look again. */
+/* Overwrite, pause, check. */
 static void reuse(struct cell *c)
 {
 	const volatile unsigned char *bytes = c->thing.bytes;
@@ -111,7 +111,7 @@ static void nobody_touches_what_was_waited_for(void **state)
 	run_pairs(w->s, serve, use_cell, each);
 }
 
-/* --- a mutex, handed from owner to owner, the last of which reuses it --- */
+/* --- a mutex that passes from owner to owner; the last one reuses it ---- */
 
 struct passed {
 	sennit_mutex lock;
@@ -128,7 +128,8 @@ static void leave(void *passed)
 	sennit_mutex_unlock(&p->lock);
 	if (left)
 		return;
-	memset(p, PATTERN, sizeof(*p)); /* an unlock under way would abort */
+	memset(p, PATTERN, sizeof(*p)); /* an unlock that still uses it would
+					 * abort */
 	free(p);
 }
 
@@ -158,7 +159,8 @@ int main(void)
 		WITH_WORKERS(nobody_touches_a_mutex_that_was_handed_on),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/wait_free_reuse", tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_group_rounds.c - several wait for one group, round after round; whoever
- * returns first from a round begins the next at once, while others of the round
+/* wait_group_rounds.c - several wait for one wait group, round after round. The
+ * first one that returns from a round begins the next at once, while others
  * have not returned yet. */
 #include "../api/crowd.h"
 #include "../random.h"
@@ -11,13 +11,14 @@ struct relay {
 	sennit_wait_group group;
 	unsigned          rounds;
 	atomic_uint       next;
-	atomic_uint       taken;  /* rounds somebody has undertaken to begin */
-	atomic_uint       begun;  /* rounds, counted after the add */
-	atomic_uint       offers; /* work nobody has taken */
-	atomic_uint       worked; /* WORK for each round */
+	atomic_uint       taken;  /* rounds that some waiter has claimed to
+				   * begin */
+	atomic_uint       begun;  /* rounds begun, counted after the add */
+	atomic_uint       offers; /* work items not taken yet */
+	atomic_uint       worked; /* WORK per round */
 };
 
-/* --- those who work ----------------------------------------------------- */
+/* --- workers ------------------------------------------------------------ */
 
 static bool take_offer(struct relay *r)
 {
@@ -43,15 +44,15 @@ static void work(void *argument)
 	}
 }
 
-/* --- those who wait ----------------------------------------------------- */
+/* --- waiters ------------------------------------------------------------ */
 
-/* For one of those who saw the round end. */
+/* Whether the caller is the one waiter that begins this round. */
 static bool undertake(struct relay *r, unsigned round)
 {
 	return atomic_compare_exchange_strong(&r->taken, &round, round + 1);
 }
 
-/* The round before is over, and only the caller begins this one. */
+/* The previous round is over, and only the caller begins this one. */
 static void begin_round(struct relay *r, unsigned round)
 {
 	sennit_wait_group_add(&r->group, WORK);
@@ -121,7 +122,8 @@ int main(void)
 		WITH_WORKERS(the_next_round_may_begin_when_one_returned),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/wait_group_rounds", tests, NULL, NULL));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wake_vs_unbind.c - a bound thread unbinds as soon as it has been woken: who
- * woke it, alone or with others, touches nothing that went with the binding. */
+/* wake_vs_unbind.c - a bound thread unbinds as soon as it has been woken. The
+ * thread that woke it, alone or with others, must not access what the unbind
+ * freed. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -18,7 +19,7 @@ static void ring(void *argument)
 	sennit_event_set(argument);
 }
 
-/* Unbound: rings every bell that is put before it. */
+/* An unbound thread that sets every event that it is given. */
 static void *ring_bells(void *argument)
 {
 	_Atomic(sennit_event *) *bell = argument;
@@ -32,7 +33,7 @@ static void *ring_bells(void *argument)
 	return NULL;
 }
 
-/* A task rings, or, where nobody waits for one of them, a thread. */
+/* Let a task set the event, or a thread if there are no workers. */
 static void have_it_rung(struct inn *inn, sennit_event *e, uint64_t *random)
 {
 	sennit_event *nobody = NULL;
@@ -84,10 +85,10 @@ static void a_waker_outlives_the_binding_of_whom_it_woke(void **state)
 	}
 }
 
-/* --- all at once --------------------------------------------------------- */
+/* --- many at once -------------------------------------------------------- */
 
-/* Who comes last wakes the others: fibers of several bindings, of workers, and
- * threads. */
+/* The last one to arrive wakes the others: fibers of several bound threads, of
+ * workers, and threads. */
 struct meeting {
 	sennit_scheduler *s;
 	sennit_barrier    all;
@@ -151,7 +152,8 @@ int main(void)
 		WITH_WORKERS(who_wakes_all_outlives_their_bindings),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(cmocka_run_group_tests_name(
 		"stress/wake_vs_unbind", tests, NULL, NULL));
 }

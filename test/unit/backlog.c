@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backlog.c - background tasks: oldest first, none lost, due in time. */
+/* backlog.c - background tasks: oldest first, none lost, passed on when due. */
 #include "core/backlog.h"
 
 #include <errno.h>

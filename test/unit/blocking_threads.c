@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking_threads.c - who is idle, how many there may be, and who may
- * leave. */
+/* blocking_threads.c - which threads are idle, how many may exist, and which
+ * may end. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 enum { PAST = 1, LIMIT = 3 };
 
-/* As whoever starts it does. */
+/* Count a thread, as the code that starts one does. */
 static void count_one(struct blocking_threads *p)
 {
 	const uint32_t word = sn_wait_queue_lock(&p->word);
@@ -162,7 +162,7 @@ static void only_the_librarys_own_limit_is_chosen(void **state)
 	assert_false(sn_blocking_threads_must_choose(&p));
 	p.count = 1000;
 	assert_true(sn_blocking_threads_must_choose(&p));
-	/* Nobody may start one more while somebody looks. */
+	/* No other thread may start before the limit has been chosen. */
 	assert_true(sn_blocking_threads_must_choose(&p));
 	sn_blocking_threads_choose(&p);
 	assert_false(sn_blocking_threads_must_choose(&p));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancelled_waits.c - a scope that is cancelled ends the waits inside it, also
- * those for one of several, and they leave every queue.
+/* cancelled_waits.c - cancelling a scope ends the waits inside it, including
+ * waits for one of several objects, and unlinks them from every queue.
  */
 #include "../api/with_workers.h"
 
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* What the waits are for: nothing of it ever happens. */
+/* The objects of the waits. None of them is ever signalled. */
 struct scene {
 	struct sennit_cancel_scope outer, inner;
 	sennit_event               events[10];
@@ -229,7 +229,8 @@ static void count_running_errands(void *context, const sennit_report_entry *e)
 	*count += e->task == run_errand && e->state == SENNIT_REPORT_RUNNING;
 }
 
-/* A wait that its scope has ended before it slept is over for reports, too. */
+/* A wait whose scope was cancelled before it slept must not stay in reports,
+ * either. */
 static void wait_and_look(void *argument)
 {
 	struct scene *c = argument;

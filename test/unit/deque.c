@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque.c - the split deque, one step at a time: owner and thief take turns on
- * one thread. What they do to each other at once is
- * test/stress/deque_owner_vs_thieves.c. */
+/* deque.c - the split deque, step by step: owner and thief take turns on one
+ * thread. test/stress/deque_owner_vs_thieves.c runs them at the same time. */
 #include "core/deque.h"
 #include "os/os.h"
 
@@ -18,7 +17,7 @@
 static struct scarce memory;
 static struct deque  deque;
 
-/* Begins a little before the positions wrap. */
+/* Start shortly before the positions wrap around. */
 static void start(bool asymmetric)
 {
 	static const sennit_allocator a = SCARCE(&memory);
@@ -46,7 +45,7 @@ static int finish(void **state)
 	return memory.held ? -1 : 0;
 }
 
-/* Tasks are numbers, in all three words. */
+/* A task that has the number n in all three words. */
 static struct task numbered(uint32_t n)
 {
 	return (struct task){ (sennit_task_fn *)(uintptr_t)n,
@@ -125,7 +124,7 @@ static void filled_slots_become_tasks_in_one_step(void **state)
 	(void)state;
 	push(1, 2);
 	push_at_once(3, 4);  /* as many as there are slots */
-	push_at_once(5, 40); /* many more */
+	push_at_once(5, 40); /* many more than slots */
 	for (uint32_t i = 40; i > 20; i--)
 		assert_int_equal(pop(), i);
 	for (uint32_t i = 1; i <= 20; i++)
@@ -156,7 +155,7 @@ static bool pop_if(uintptr_t wanted)
 	return got;
 }
 
-/* What was popped still lies in its slot. */
+/* A popped task still lies in its slot. */
 static void the_newest_task_is_popped_only_if_it_is_wanted(void **state)
 {
 	(void)state;
@@ -261,7 +260,7 @@ static void publishing_nothing_publishes_nothing(void **state)
 	assert_int_equal(sn_deque_publish(&deque), 1);
 }
 
-/* By all counts of public tasks around the most that is taken back at once. */
+/* Tries all counts of public tasks around TAKE_BACK_MAX. */
 static void the_owner_takes_back_the_newest_of_what_is_public(void **state)
 {
 	(void)state;
@@ -297,9 +296,9 @@ static void taking_back_and_stealing_share_all_tasks(void **state)
 	assert_empty();
 }
 
-/* The thief was held between reading a task and claiming it, while the owner
- * took the task back, ran it, and published another in its place. Its claim
- * compares with what it saw of `pub` then. */
+/* A thief is delayed between reading a task and claiming it. Meanwhile the
+ * owner takes the task back, runs it, and publishes another task at its
+ * position. The thief's claim compares with the `pub` that it saw before. */
 static void pub_never_returns_to_an_old_value(void **state)
 {
 	uint64_t before;
@@ -342,7 +341,7 @@ static void force_gives_up_while_another_is_at_it(void **state)
 	assert_true(sn_deque_force(&deque));
 }
 
-/* As while a thief stands between raising guard and raising split. */
+/* The state while a thief is between raising guard and raising split. */
 static void the_owner_sees_its_tasks_during_a_forced_take(void **state)
 {
 	(void)state;
@@ -397,7 +396,7 @@ static void init_fails_without_memory(void **state)
 	assert_int_equal(sn_deque_init(&d, &a, 4, false), -ENOMEM);
 }
 
-/* Oldest to newest in order[first..last-1]. */
+/* The tasks order[first..last-1], oldest first. */
 struct model {
 	uint32_t order[4096];
 	uint32_t first;
@@ -411,8 +410,8 @@ static void forget(struct model *m, uint32_t at)
 	m->first++;
 }
 
-/* The owner's newest is the model's, up to an old one that was taken back and
- * now lies above younger public ones. */
+/* The owner's newest task must be the model's newest, except for an old task
+ * that was taken back and now lies above younger public tasks. */
 static void pop_and_compare(struct model *m)
 {
 	struct task t;

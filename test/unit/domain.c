@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.c - what the tasks of a domain share is not written for each of them.
+/* domain.c - the words that workers share in a domain are not written for each
+ * task.
  *
- * The words that workers share lie in the domain's head. A task makes the page
- * on which that lies read-only, as does each after it; whoever writes there
- * faults, is counted, and may go on.
+ * These words lie in the domain's head. A task makes the head's page read-only,
+ * and so does each task after it. A write to the page faults; the fault is
+ * counted, and the write may proceed.
  */
 #include "../api/with_workers.h"
 
@@ -12,10 +13,12 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-/* More than fall between two turns of the oldest task, which ends a run. */
+/* More tasks than fall between two turns of the oldest task, which ends a run
+ * of newest-first tasks. */
 enum { TASKS = WORKER_UPKEEP * WORKER_OLDEST, MOST_RUNS = 16 };
 
-static char                 *pages; /* the head at the end of the first */
+static char                 *pages; /* the head lies at the end of the first
+				     * page */
 static size_t                page_size;
 static volatile sig_atomic_t faults;
 static volatile sig_atomic_t is_guarded;
@@ -40,7 +43,8 @@ static void guard_page(void)
 
 /* --- the domain's memory ------------------------------------------------ */
 
-static bool is_domains; /* the next allocation, of this thread's */
+static bool is_domains; /* whether this thread's next allocation is the
+			 * domain's */
 
 static void *take(void *context, size_t size, size_t alignment)
 {
@@ -66,7 +70,7 @@ static void give(void *context, void *memory, size_t size)
 
 /* --- tasks -------------------------------------------------------------- */
 
-static unsigned       ran; /* one worker's */
+static unsigned       ran; /* by the one worker */
 static sennit_event   ended;
 static sennit_domain *domain;
 
@@ -82,7 +86,7 @@ static void run_guarded(void *argument)
 	ran++;
 }
 
-/* Of the same kind, with a copy and children. */
+/* The same, with copied arguments and child tasks. */
 static void run_and_branch(void *argument)
 {
 	run_guarded(NULL);
@@ -113,14 +117,14 @@ static void tasks_write_nothing_that_workers_share(void **state)
 	s = start_with(SENNIT_CONFIG(.workers = 1, .allocator = &memory,
 				     .overflow = SENNIT_OVERFLOW_SILENT));
 	sigaction(SIGSEGV, &action, &old);
-	is_domains = true; /* the worker has nothing to do */
+	is_domains = true; /* the worker is idle */
 	assert_int_equal(sennit_domain_create(&domain, s, end, &ended), 0);
 	assert_false(is_domains);
 	assert_int_equal(sennit_domain_schedule(domain, send_all, domain), 0);
 	sennit_event_wait(&ended);
 	sigaction(SIGSEGV, &old, NULL);
 	assert_int_equal(ran, 3 * TASKS);
-	/* The end, and whenever the worker had another turn. */
+	/* One write at the end, and one per turn of the oldest task. */
 	assert_in_range(faults, 1, MOST_RUNS);
 	end_scheduler(s);
 	munmap(pages, 2 * page_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* escape.c - names as part of a line: nothing in them ends it, or commands the
- * terminal. */
+/* escape.c - names inside a printed line: no name can end the line or control
+ * the terminal. */
 #include "base/escape.h"
 
 #include "../random.h"
@@ -25,7 +25,7 @@ static void plain_text_stays(void **state)
 {
 	(void)state;
 	assert_shown("", "");
-	assert_shown("client 42 (\"it's\" <b>&amp;</b>) %s ~", /* as it is */
+	assert_shown("client 42 (\"it's\" <b>&amp;</b>) %s ~", /* unchanged */
 		     "client 42 (\"it's\" <b>&amp;</b>) %s ~");
 	assert_shown("Gr\xc3\xb6\xc3\x9f"
 		     "e \xe2\x82\xac \xf0\x9f\x98\x80",
@@ -41,14 +41,14 @@ static void control_characters_are_spelt_out(void **state)
 	assert_shown("\x01\x1f ", "\\x01\\x1f ");
 }
 
-/* Or "\n" could be either. */
+/* Otherwise "\n" would be ambiguous. */
 static void a_backslash_is_doubled(void **state)
 {
 	(void)state;
 	assert_shown("a\\nb\n", "a\\\\nb\\n");
 }
 
-/* CSI as one character, ends of lines, text that runs the other way. */
+/* CSI as one character, line separators, and text direction. */
 static void control_characters_of_unicode_are_spelt_out(void **state)
 {
 	(void)state;
@@ -69,17 +69,20 @@ static void what_is_no_utf_8_is_spelt_out(void **state)
 {
 	(void)state;
 	assert_shown("\x80\xbf\xff", "\\x80\\xbf\\xff");
-	assert_shown("\xc3", "\\xc3");          /* cut */
-	assert_shown("\xe2\x82", "\\xe2\\x82"); /* cut */
-	assert_shown("\xc3(", "\\xc3(");        /* broken off */
-	assert_shown("\xc0\x8a", "\\xc0\\x8a"); /* a newline, too long */
+	assert_shown("\xc3", "\\xc3");          /* incomplete */
+	assert_shown("\xe2\x82", "\\xe2\\x82"); /* incomplete */
+	assert_shown("\xc3(", "\\xc3(");        /* continued wrongly */
+	assert_shown("\xc0\x8a", "\\xc0\\x8a"); /* a newline in an overlong
+						 * encoding */
 	assert_shown("\xe0\x80\x8a", "\\xe0\\x80\\x8a");
 	assert_shown("\xf0\x80\x80\x8a", "\\xf0\\x80\\x80\\x8a");
-	assert_shown("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* half a pair */
+	assert_shown("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* one half of a
+							  * surrogate pair */
 	assert_shown("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
 }
 
-/* At a whole character, always terminated, and never beyond. */
+/* The cut is at a whole character. The result is terminated and stays inside
+ * the buffer. */
 static void what_does_not_fit_is_cut(void **state)
 {
 	const char text[] = "a\n\x1b\xe2\x82\xac";
@@ -104,8 +107,8 @@ static bool is_one_line(const char *text)
 	return true;
 }
 
-/* Whatever the bytes, and what was made of them is UTF-8: again, only its
- * backslashes change. */
+/* The result of any bytes is one line of UTF-8. Escaping it again changes only
+ * its backslashes. */
 static void any_bytes_become_one_line(void **state)
 {
 	uint64_t random = random_stream(0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c - who sweeps, what a sweep ends in, and who may still come in. */
+/* gate.c - who becomes the sweeper, how a sweep ends, and who may still
+ * enter. */
 #include "core/gate.h"
 #include "os/os.h"
 
@@ -19,7 +20,7 @@ static struct gate gate_with(uint32_t references, uint32_t active)
 	return g;
 }
 
-/* Its last worker has just left; the caller sweeps. */
+/* A gate whose last worker has just left. The caller is the sweeper. */
 static struct gate suspended_gate(void)
 {
 	struct gate g = gate_with(0, 1);
@@ -67,7 +68,7 @@ static void nobody_sweeps_while_a_worker_is_active(void **state)
 
 	(void)state;
 	assert_false(sn_gate_release(&g));
-	assert_true(sn_gate_retain(&g)); /* though there was none */
+	assert_true(sn_gate_retain(&g)); /* although there was none */
 	assert_false(sn_gate_release(&g));
 	assert_true(sn_gate_leave(&g));
 }
@@ -117,7 +118,7 @@ static void found_work_rolls_back(void **state)
 	assert_int_equal(sn_gate_settle(&g, true), GATE_ROLLED_BACK);
 	assert_false(sn_gate_is_done(&g));
 	assert_true(sn_gate_enter(&g));
-	assert_true(sn_gate_leave(&g)); /* and the next one out tries again */
+	assert_true(sn_gate_leave(&g)); /* the next one to leave tries again */
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
 }
 
@@ -138,7 +139,7 @@ static void a_reference_come_and_gone_makes_the_sweeper_look_again(void **state)
 
 	(void)state;
 	assert_true(sn_gate_retain(&g));
-	assert_false(sn_gate_release(&g)); /* there is a sweeper already */
+	assert_false(sn_gate_release(&g)); /* there is already a sweeper */
 	assert_int_equal(sn_gate_settle(&g, false), GATE_AGAIN);
 	assert_false(sn_gate_is_done(&g));
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
@@ -202,7 +203,7 @@ static void *visit(void *argument)
 	return NULL;
 }
 
-/* Returns once the visitor has knocked, which it tells by a change of word. */
+/* Returns once the visitor has set DIRTY, which changes the word. */
 static void start_visitor(struct visitor *v, struct gate *g)
 {
 	const uint64_t before = a_load_rlx(&g->word);
@@ -213,7 +214,7 @@ static void start_visitor(struct visitor *v, struct gate *g)
 		os_thread_yield();
 }
 
-/* A sleep at the gate may end for no reason, and then there is a new knock. */
+/* A sleep at the gate may end spuriously. The visitor then sets DIRTY again. */
 static enum gate_verdict settle_at_last(struct gate *g, bool found_work)
 {
 	enum gate_verdict verdict;
@@ -224,7 +225,7 @@ static enum gate_verdict settle_at_last(struct gate *g, bool found_work)
 	return verdict;
 }
 
-/* Sometimes it sleeps by then, sometimes it is about to. */
+/* Afterwards the visitor may be asleep, or about to sleep. */
 static void give_it_time_to_sleep(unsigned yields)
 {
 	while (yields--)
@@ -361,6 +362,6 @@ int main(void)
 		cmocka_unit_test(everyone_at_the_gate_is_let_in),
 	};
 
-	alarm(300); /* a lost wake hangs */
+	alarm(300); /* ends a test that hangs after a lost wake */
 	return cmocka_run_group_tests_name("gate", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.c - sorted edges and circles, against plain ways to find them. */
+/* graph.c - sorted edges and cycles, compared with simple ways to find them. */
 #include "../random.h"
 #include "core/graph.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox.c - order and emptiness, seen from one thread. */
+/* inbox.c - order and emptiness, on one thread. */
 #include "core/inbox.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-/* Links n[from..to], the higher the newer, and leaves them. */
+/* Links n[from..to], the highest index newest, and pushes the chain. */
 static bool push_chain(struct inbox *in, struct node n[], int from, int to)
 {
 	for (int i = to; i > from; i--)
@@ -16,7 +16,7 @@ static bool push_chain(struct inbox *in, struct node n[], int from, int to)
 	return sn_inbox_push(in, &n[to], &n[from]);
 }
 
-/* What is taken must be n[0..count-1]. */
+/* Take, and check that the nodes are n[0..count-1]. */
 static void assert_takes(struct inbox *in, const struct node n[], int count)
 {
 	struct node       *last;

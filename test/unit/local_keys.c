@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local_keys.c - keys of local values, made and deleted by several threads. */
+/* local_keys.c - keys of local values that several threads create and
+ * delete. */
 #include "../api/with_workers.h"
 #include "../random.h"
 
@@ -63,7 +64,7 @@ static void what_is_no_key_is_not_there(void **state)
 enum { THREADS = 4 };
 
 static atomic_uint       holders[SENNIT_LOCAL_KEYS];
-static _Atomic(uint64_t) shown; /* the last key made with end_one */
+static _Atomic(uint64_t) shown; /* the most recent key created with end_one */
 
 static void hold_and_let_go(uint64_t *random)
 {
@@ -78,7 +79,8 @@ static void hold_and_let_go(uint64_t *random)
 	if (one)
 		atomic_store(&shown,
 			     (uint64_t)key.generation_ << 32 | key.index_);
-	/* Keys with end_one alone are shown: no other's destructor is seen. */
+	/* Only keys with end_one are shared, so no other destructor may be
+	 * seen. */
 	seen = atomic_load(&shown);
 	other = (sennit_local_key){ (uint32_t)seen, (uint32_t)(seen >> 32) };
 	destructor = sn_local_keys_destructor(other);
@@ -116,7 +118,8 @@ int main(void)
 		ALONE(no_two_threads_have_the_same_key),
 	};
 
-	(void)random_stream(0); /* chooses the seed while there is one thread */
+	(void)random_stream(0); /* chooses the seed while there is only one
+				 * thread */
 	return random_report(
 		cmocka_run_group_tests_name("unit/keys", tests, NULL, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* made_up_system.h - files as a system would show them, in a directory of a
- * test's own: what reads /proc and /sys is given `root` before their names.
+/* made_up_system.h - made-up system files in a directory of the test. Code that
+ * reads /proc and /sys gets `root` as a prefix for their names.
  *
  *	ON_NEW_SYSTEM(f)  runs f on a system that has no files yet
  */
@@ -44,7 +44,7 @@ static inline int remove_system(void **state)
 	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Make the directories above the path's last slash, and for a text the file. */
+/* Make the directories in the path, and the file unless text is NULL. */
 static inline void put(const char *path, const char *text)
 {
 	char  whole[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* os.c - the operating system's room: words, threads, CPUs. */
+/* os.c - the os room: words, threads, CPUs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,7 +65,7 @@ static void changed_word_does_not_wait(void **state)
 
 struct sleeper {
 	a_u32       word;
-	a_u32       asleep; /* about to sleep, that is */
+	a_u32       asleep; /* number of threads about to sleep */
 	sennit_time deadline;
 };
 
@@ -150,7 +150,9 @@ static void errno_is_left_alone(void **state)
 	assert_int_equal(errno, EXDEV);
 	assert_false(os_word_wait(&word, 0, 1));
 	assert_int_equal(errno, EXDEV);
-	os_word_wake_one((a_u32 *)(UINTPTR_MAX - 7)); /* which is refused */
+	os_word_wake_one((a_u32 *)(UINTPTR_MAX - 7)); /* an invalid address,
+						       * which the kernel
+						       * refuses */
 	assert_int_equal(errno, EXDEV);
 }
 
@@ -159,7 +161,8 @@ static void ignore_signal(int number)
 	(void)number;
 }
 
-/* The sleeper may be interrupted or not, but must not take it for a timeout. */
+/* The signal may interrupt the sleep or not, but the sleep must not report a
+ * timeout. */
 static void signal_is_no_timeout(void **state)
 {
 	struct sigaction act = { .sa_handler = ignore_signal };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* os_memory.c - the operating system's room: guards, and what older kernels
- * and stricter sandboxes refuse. */
+/* os_memory.c - the os room: guards, and system calls that older kernels and
+ * stricter sandboxes refuse. */
 #include "os/os.h"
 #include "../child.h"
 
@@ -18,7 +18,7 @@
 
 /* --- guards ------------------------------------------------------------- */
 
-/* Does the kernel refuse to read there? */
+/* Whether the kernel cannot read the address. */
 static bool is_unreadable(const void *address)
 {
 	int  fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -34,7 +34,8 @@ static bool is_unreadable(const void *address)
 	return refused;
 }
 
-/* Guard every second page of a mapping; are those, and only those, guarded? */
+/* Guard every second page of a mapping, and check that exactly those are
+ * guarded. */
 static bool guards_work(enum os_guard kind)
 {
 	enum { PAGES = 150 };
@@ -79,9 +80,10 @@ static void guard_of_unmapped_memory_is_an_error(void **state)
 	os_unmap(low[2], page);
 }
 
-/* --- the kernel refuses what it has begun -------------------------------- */
+/* --- a map call that fails half-way -------------------------------------- */
 
-/* System calls trapped instead of made: those that map anew, at a place. */
+/* Trap the system calls that map at a fixed address, instead of executing
+ * them. */
 static bool trap_maps_in_place(void (*instead)(int, siginfo_t *, void *))
 {
 	struct sock_filter code[] = {
@@ -103,7 +105,7 @@ static bool trap_maps_in_place(void (*instead)(int, siginfo_t *, void *))
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* What a trapped system call returns. */
+/* Set the return value of a trapped system call. */
 static void set_result(ucontext_t *context, long result)
 {
 #if defined(__x86_64__)
@@ -121,11 +123,12 @@ static struct {
 	char        *memory;
 	size_t       size;
 	bool         makes_hole;
-	volatile int refusals; /* still to come */
+	volatile int refusals; /* refusals still to come */
 } trapped;
 
-/* Refused, after what was there has been unmapped; or mapped as asked: the call
- * itself would be trapped again. */
+/* Either refuse the call after the old pages have been unmapped, or execute the
+ * mapping by another system call, because the same call would be trapped
+ * again. */
 static void refuse_map(int number, siginfo_t *info, void *context)
 {
 	(void)number;
@@ -142,8 +145,9 @@ static void refuse_map(int number, siginfo_t *info, void *context)
 					       -1, 0));
 }
 
-/* Map memory of ones anew: how often it is refused, and whether a hole is left
- * each time. 0: anew; 1: as before; 2: neither. */
+/* Map a range of ones anew. `refusals` is the number of refused calls;
+ * makes_hole says whether each leaves a hole. Returns 0: mapped anew; 1:
+ * unchanged; 2: neither. */
 static int outcome_of_map_anew(int refusals, bool makes_hole)
 {
 	bool anew;
@@ -183,7 +187,8 @@ static void a_refused_map_leaves_all_as_before(void **state)
 	assert_int_equal(WEXITSTATUS(status_of_map_anew(1, false)), 1);
 }
 
-/* Symptom: the slab handed out stacks where nothing was mapped any more. */
+/* Symptom: the slab handed out stacks at addresses that were no longer
+ * mapped. */
 static void a_hole_left_by_a_refused_map_is_filled(void **state)
 {
 	const int status = status_of_map_anew(1, true);
@@ -229,7 +234,7 @@ static void barrier_can_be_prepared_twice(void **state)
 
 /* --- older kernels, stricter sandboxes ---------------------------------- */
 
-/* From now on this process gets ENOSYS for the system call; false when the
+/* Make the system call fail with ENOSYS in this process. Returns false if the
  * system has no such filters. */
 static bool deny(uint32_t call)
 {
@@ -246,7 +251,7 @@ static bool deny(uint32_t call)
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Run the claim in a process that is denied the system call. */
+/* Run the claim in a process whose system call is denied. */
 static void expect_without(uint32_t call, bool (*claim)(void))
 {
 	const pid_t child = begin_child();
@@ -298,7 +303,7 @@ static void unknown_affinity_is_the_first_cpu(void **state)
 	expect_without(SYS_sched_getaffinity, there_is_a_cpu);
 }
 
-/* First of all tests, before this process has asked for itself. */
+/* Must run as the first test, before this process has queried the system. */
 static bool guards_split_mappings(void)
 {
 	return os_guard_kind() == OS_GUARD_MAPPING;

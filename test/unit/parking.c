@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parking.c - who counts as asleep, who as searching, who is woken. */
+/* parking.c - which workers count as asleep, which as searching, and which are
+ * woken. */
 #include "core/parking.h"
 #include "os/os.h"
 
@@ -12,11 +13,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define PASSED 1 /* a deadline long gone */
+#define PASSED 1 /* a deadline long past */
 
 enum { MOST = 130 };
 
-/* A scheduler's workers, as parking knows them. */
+/* The workers of a scheduler, as parking sees them. */
 struct crowd {
 	struct parking  parking;
 	struct sleeper *sleepers[MOST];
@@ -131,7 +132,7 @@ static void only_so_many_of_those_awake_may_search(void **state)
 	announce(c, 0, 4);
 	while (searchers < 8 && sn_parking_search(&c->parking))
 		searchers++;
-	/* Half of the eight awake, and the one that made it half. */
+	/* Half of the eight awake workers, or one more. */
 	assert_in_range(searchers, 4, 5);
 	assert_counts(c, searchers, 4);
 	sn_parking_found(&c->parking);
@@ -182,7 +183,7 @@ static void a_claimed_sleeper_counts_as_the_searcher(void **state)
 	announce(c, 0, 2);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_counts(c, 1, 1);
-	sn_parking_withdraw(c->sleepers[0]); /* counted by the waker already */
+	sn_parking_withdraw(c->sleepers[0]); /* the waker already counted it */
 	assert_counts(c, 1, 1);
 	assert_true(sn_parking_found(&c->parking));
 	assert_counts(c, 0, 1);
@@ -200,7 +201,7 @@ static void who_is_woken_learns_who_has_the_work(void **state)
 	sn_parking_wake(c->sleepers[6]);
 	sn_parking_withdraw(c->sleepers[6]);
 	assert_int_equal(sn_parking_about(c->sleepers[6]), 6);
-	sn_parking_withdraw(c->sleepers[7]); /* by itself */
+	sn_parking_withdraw(c->sleepers[7]); /* the worker counts itself */
 	assert_int_equal(sn_parking_about(c->sleepers[7]), 7);
 }
 
@@ -254,7 +255,7 @@ static void waking_who_is_awake_changes_nothing(void **state)
 	assert_counts(c, 0, 0);
 	announce(c, 1, 2);
 	sn_parking_wake(c->sleepers[1]);
-	sn_parking_wake(c->sleepers[1]); /* claimed once */
+	sn_parking_wake(c->sleepers[1]); /* claimed only once */
 	assert_counts(c, 1, 0);
 }
 
@@ -302,7 +303,7 @@ static void an_old_wake_does_not_end_the_next_sleep(void **state)
 
 struct night {
 	struct sleeper *sleeper;
-	a_u32           awake; /* where the thread has got to */
+	a_u32           awake; /* how far the thread has got */
 	a_u32           told;
 	bool            was_told;
 };
@@ -354,7 +355,7 @@ static void *withdraw(void *argument)
 	return NULL;
 }
 
-/* A waker that has taken the bit and not yet come further. */
+/* A waker has taken the bit and has been delayed after that. */
 static void who_is_claimed_waits_to_be_told(void **state)
 {
 	struct crowd *c = crowd_of(2);
@@ -375,7 +376,7 @@ static void who_is_claimed_waits_to_be_told(void **state)
 	os_word_wake_one(&n.sleeper->token);
 	pthread_join(thread, NULL);
 	assert_true(n.was_told);
-	assert_counts(c, 0, 1); /* it is for the waker to count */
+	assert_counts(c, 0, 1); /* the waker must count it */
 }
 
 /* --- workers without a thread ------------------------------------------- */
@@ -408,7 +409,8 @@ static void a_threadless_worker_is_started_when_nobody_sleeps(void **state)
 	sn_parking_wake_one(&c->parking, 0);
 	assert_int_equal(starts, 1);
 	assert_counts(c, 1, 5);
-	sn_parking_wake_one(&c->parking, 0); /* the one on its way searches */
+	sn_parking_wake_one(&c->parking, 0); /* the worker that is being started
+					      * searches */
 	assert_int_equal(starts, 1);
 }
 
@@ -510,6 +512,6 @@ int main(void)
 		cmocka_unit_test(who_is_claimed_waits_to_be_told),
 	};
 
-	alarm(300); /* a lost wake hangs */
+	alarm(300); /* ends a test that hangs after a lost wake */
 	return cmocka_run_group_tests_name("parking", tests, NULL, NULL);
 }

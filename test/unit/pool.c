@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - blocks that wander between caches, and where their memory goes. */
+/* pool.c - blocks that move between caches, and the memory that they use. */
 #include "core/pool.h"
 
 #include "base/memory.h"
@@ -38,7 +38,7 @@ static void close_pool(struct pool *p, struct supply *s)
 	assert_int_equal(s->chunks.bytes, 0);
 }
 
-/* Fill the whole block with a number, so that any overlap shows. */
+/* Fill the whole block with a number, so that an overlap is detected. */
 static void sign(void *block, uintptr_t number)
 {
 	uintptr_t *word = block;
@@ -114,7 +114,8 @@ static void a_block_given_is_the_next_one_taken(void **state)
 	close_pool(&p, &s);
 }
 
-/* Taken here, given there: they come back by the batch, at no new memory. */
+/* Blocks taken from one cache and given to another come back in batches and
+ * cost no new memory. */
 static void what_one_cache_gives_another_takes(void **state)
 {
 	struct supply     s;
@@ -135,11 +136,11 @@ static void what_one_cache_gives_another_takes(void **state)
 			sn_pool_give(&to, block[i]);
 			assert_true(to.count < 2 * POOL_BATCH);
 		}
-		if (round == 1) /* by now `to` has what it keeps */
+		if (round == 1) /* `to` now has the blocks that it keeps */
 			chunks = s.chunks.held;
 	}
 	assert_int_equal(s.chunks.held, chunks);
-	/* The peak in use, and what two caches may keep. */
+	/* The peak in use, plus what two caches may keep. */
 	assert_true(s.chunks.bytes <= 2 * (MANY + 4 * POOL_BATCH) * POOL_BLOCK);
 	close_pool(&p, &s);
 }
@@ -166,7 +167,8 @@ static void threads_without_a_cache_share_one_list(void **state)
 		assert_true(is_signed(block[i], i));
 		sn_pool_give_shared(&p, block[i]);
 	}
-	for (uintptr_t i = 0; i < MANY; i++) /* a cache gets the same ones */
+	for (uintptr_t i = 0; i < MANY; i++) /* a cache returns the same
+					      * blocks */
 		block[i] = take(&c, i);
 	for (uintptr_t i = 0; i < MANY; i++)
 		assert_true(is_signed(block[i], i));
@@ -228,7 +230,7 @@ static void no_memory_leaves_everything_intact(void **state)
 		sn_pool_give(&c, block[i]);
 	}
 	assert_int_equal(take_all(&c, block), n);
-	s.chunks.left = 1; /* there is some again */
+	s.chunks.left = 1; /* memory is available again */
 	assert_non_null(sn_pool_take(&c));
 	close_pool(&p, &s);
 }
@@ -280,7 +282,7 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 		sn_pool_give(&c, block[i]);
 	sn_pool_cache_drain(&c);
 	sn_pool_trim(&p);
-	assert_true(s.chunks.bytes > 0); /* one is in use */
+	assert_true(s.chunks.bytes > 0); /* one block is in use */
 	assert_true(s.chunks.bytes < bytes);
 	assert_true(is_signed(block[0], 0));
 	for (uintptr_t i = 1; i < MANY; i++)
@@ -321,13 +323,13 @@ static void blocks_nobody_needed_are_known(void **state)
 
 enum { THREADS = 3, SLOTS = 1024 };
 
-/* Blocks change hands through the slots: one thread mostly fills them, one
- * mostly empties them, so batches travel, and one has no cache. */
+/* Threads exchange blocks through the slots. One thread mostly fills the slots
+ * and one mostly empties them, so batches move. One thread has no cache. */
 struct market {
 	struct pool     pool;
 	pthread_mutex_t lock;
 	void           *slot[SLOTS]; /* under lock */
-	uintptr_t       mark[SLOTS]; /* under lock: its signature */
+	uintptr_t       mark[SLOTS]; /* under lock: the number in the block */
 };
 
 enum trade { BRINGS, FETCHES, DOES_BOTH };
@@ -357,7 +359,7 @@ static void give_block(struct trader *t, struct pool_cache *c, void *block)
 		sn_pool_trim(c->pool);
 }
 
-/* What lay there, for *block, or for nothing if that is NULL. */
+/* Exchange a slot's block for *block; a NULL *block empties the slot. */
 static void exchange(struct trader *t, void **block, uintptr_t *mark)
 {
 	struct market  *m = t->market;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quota.c - quotas of control groups, from made-up systems. */
+/* quota.c - quotas of control groups, read from made-up file systems. */
 #include "os/os.h"
 #include "os/quota.h"
 #include "made_up_system.h"
@@ -16,7 +16,7 @@ static void put_process(const char *groups, const char *mounts)
 	put("/proc/self/mountinfo", mounts);
 }
 
-/* The group of version 2 at `path` below the mount, and no other limit. */
+/* Add the version 2 group at `path` below the mount, with no other limit. */
 static void put_v2(const char *path, const char *text)
 {
 	char whole[256];
@@ -187,7 +187,7 @@ static void mount_from_above_the_namespace_gives_its_root(void **state)
 	(void)state;
 	put_process("4:cpu,cpuacct:/job\n", V1_ROOT("/../.."));
 	put_v1("", "400000\n", "100000\n");
-	put_v1("/job", "100000\n", "100000\n"); /* not ours */
+	put_v1("/job", "100000\n", "100000\n"); /* not this process's group */
 	assert_int_equal(os_cpu_quota(root), 4);
 }
 
@@ -265,7 +265,7 @@ static void long_names_fit(void **state)
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-/* --- what makes no sense ------------------------------------------------ */
+/* --- malformed files ---------------------------------------------------- */
 
 static void missing_files_are_no_limit(void **state)
 {

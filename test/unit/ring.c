@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ring.c - the owner's queue of tasks. */
+/* ring.c - the ring of tasks of one owner. */
 #include "core/ring.h"
 
 #include "../random.h"
@@ -121,7 +121,8 @@ static void room_made_is_room_enough(void **state)
 	assert_int_equal(s.held, 0);
 }
 
-/* The ring always holds consecutive numbers, so two bounds are its model. */
+/* The ring always holds consecutive numbers, so a first and a last number model
+ * it. */
 static void any_mix_of_calls_matches_a_queue(void **state)
 {
 	uint64_t    random = random_stream(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scarce.h - an allocator that counts, and fails once `left` is used up. */
+/* scarce.h - an allocator that counts, and fails after `left` allocations. */
 #ifndef SN_TEST_SCARCE_H
 #define SN_TEST_SCARCE_H
 
@@ -8,7 +8,7 @@
 struct scarce {
 	unsigned left;
 	unsigned held;
-	size_t   bytes; /* held */
+	size_t   bytes; /* allocated bytes */
 };
 
 #define SCARCE(s)                                    \

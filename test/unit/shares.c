@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shares.c - who gets a slot, by a clock that stands until told. */
+/* shares.c - which claim gets a slot, with a clock that the test sets. */
 #include "core/shares.h"
 
 #include "../random.h"
@@ -54,7 +54,7 @@ static struct claim *yield(struct claim *c, bool over)
 
 static uint32_t waiting(void)
 {
-	return a_load_rlx(&shares.waiting); /* the only thread */
+	return a_load_rlx(&shares.waiting); /* there is only one thread */
 }
 
 static void minimums_beyond_the_budget_are_refused(void **state)
@@ -91,19 +91,24 @@ static void minimums_come_first_and_need_no_slice(void **state)
 	assert_true(take(&claims[0][0]) && take(&claims[0][1]));
 	now += TICK;
 	assert_false(take(&claims[2][0]));
-	assert_int_equal(a_load_rlx(&shares.urgent), 0); /* as above */
+	assert_int_equal(a_load_rlx(&shares.urgent), 0); /* there is only one
+							  * thread */
 	assert_null(yield(&claims[0][0], false));
 	assert_false(take(&claims[1][0]));
-	assert_int_equal(a_load_rlx(&shares.urgent), 1); /* as above */
+	assert_int_equal(a_load_rlx(&shares.urgent), 1); /* there is only one
+							  * thread */
 	assert_ptr_equal(yield(&claims[0][0], false), &claims[1][0]);
-	assert_int_equal(a_load_rlx(&shares.urgent), 0); /* as above */
-	/* It keeps its minimum, the other slot goes to who was behind. */
+	assert_int_equal(a_load_rlx(&shares.urgent), 0); /* there is only one
+							  * thread */
+	/* It keeps its minimum. The other slot goes to the sharer with less
+	 * virtual time. */
 	now += 1000 * TICK;
 	assert_null(yield(&claims[1][0], true));
 	assert_ptr_equal(yield(&claims[0][1], true), &claims[2][0]);
 }
 
-/* Each that has a slot keeps it for a slice, and asks; so often each had. */
+/* Each holder keeps its slot for a slice and then asks whether to yield. ran[i]
+ * counts the slices of claim i. */
 static void contend(unsigned ran[], unsigned steps, sennit_time slice)
 {
 	for (unsigned step = 0; step < steps; step++) {
@@ -124,7 +129,7 @@ static void contend(unsigned ran[], unsigned steps, sennit_time slice)
 	}
 }
 
-/* How often those of a sharer had. */
+/* The number of slices of all claims of a sharer. */
 static unsigned sum(const unsigned ran[], unsigned i)
 {
 	unsigned all = 0;
@@ -210,7 +215,7 @@ static void who_used_what_nobody_wanted_owes_little(void **state)
 	now += 3600 * SENNIT_SECOND;
 	assert_false(take(&claims[1][1]));
 	assert_false(take(&claims[1][2]));
-	/* Nothing until the other has used 100 ms, on three slots. */
+	/* It gets nothing until the other has used 100 ms, on three slots. */
 	contend(ran, 400, TICK);
 	assert_in_range(sum(ran, 0), 520, 580);
 }
@@ -231,7 +236,7 @@ static void who_waits_no_longer_is_passed_over(void **state)
 	assert_int_equal(shares.held, 0);
 }
 
-/* --- any steps ---------------------------------------------------------- */
+/* --- random steps ------------------------------------------------------- */
 
 static void assert_invariants(void)
 {
@@ -249,7 +254,8 @@ static void assert_invariants(void)
 		assert_int_equal(queued, p->waiting);
 		assert_true(holds <= p->max);
 		assert_int_equal(p->urgent, queued && holds < p->min);
-		/* A slot is free only if all who wait are at their maximum. */
+		/* A slot is free only if all waiting claims are at their
+		 * sharer's maximum. */
 		assert_true(shares.held == shares.slots || !queued ||
 			    holds == p->max);
 		held += holds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack.c - stacks: their reuse, their limit, what they cost. */
+/* stack.c - stacks: reuse, limit, and memory use. */
 #include "core/stack.h"
 
 #include "../child.h"
@@ -87,7 +87,7 @@ static void limit_is_never_passed(void **state)
 	sn_stacks_free(&s);
 }
 
-/* Symptom: a worker whose thread begins late finds its stack taken. */
+/* Symptom: a worker whose thread begins late found its stack taken. */
 static void a_stack_set_aside_is_nobody_elses(void **state)
 {
 	struct stacks s;
@@ -216,7 +216,7 @@ static void no_address_space_is_no_stack(void **state)
 	sn_stacks_free(&s);
 }
 
-/* Leave this process less address space than a slab has. */
+/* Limit the process's address space to less than a slab needs. */
 static bool slab_is_made_smaller(void)
 {
 	struct rlimit limit = { .rlim_max = RLIM_INFINITY };
@@ -301,7 +301,7 @@ static void use_many(enum os_guard kind)
 	sn_stacks_free(&s);
 }
 
-/* The first round also pays for what libc keeps. */
+/* The first round also includes memory that libc keeps. */
 static void everything_is_unmapped(void **state)
 {
 	struct maps before = { 0, 0 };
@@ -353,7 +353,7 @@ static void trimmed_stacks_cost_nothing(void **state)
 		n += sn_stacks_trim(&s, COUNT - 100 - n);
 	assert_int_equal(sn_stacks_count(&s).resting, 100);
 	assert_int_equal(sn_stacks_count(&s).trimmed, n);
-#if !defined(SN_ASAN) && !defined(SN_TSAN) /* shadows stay */
+#if !defined(SN_ASAN) && !defined(SN_TSAN) /* shadow memory stays */
 	assert_true(resident() < before + COUNT * SIZE / 10);
 #endif
 	sn_stacks_free(&s);
@@ -400,8 +400,8 @@ static void trimmed_ones_do_not_count_for_the_limit(void **state)
 
 enum { THREADS = 4, MOST_TAKEN = 40, ROUNDS = 3000 };
 
-/* Take, mark, look whether the marks are still there, give back, to the system
- * now and then. */
+/* Take a stack, mark it, check that the mark is unchanged, give it back,
+ * sometimes to the system. */
 static void *take_and_give(void *argument)
 {
 	struct stacks *s = argument;
@@ -445,7 +445,7 @@ static void threads_never_share_a_stack(void **state)
 		assert_null(why);
 	}
 	assert_true(sn_stacks_count(&s).made <= 100);
-	sn_stacks_free(&s); /* aborts when one got lost */
+	sn_stacks_free(&s); /* aborts if a stack is missing */
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_depth.c - paint shows what was used, whatever was written; each
- * function has a place, and when there are no more the last one is all others'.
+/* stack_depth.c - paint shows the used depth for any contents. Each function
+ * has its own entry, and further functions share the last entry.
  */
 #include "../api/with_workers.h"
 

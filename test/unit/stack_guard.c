@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_guard.c - stacks: what happens at their end. */
+/* stack_guard.c - what happens when code touches memory beyond the end of a
+ * stack. */
 #include "core/stack.h"
 
 #include "../child.h"
@@ -14,7 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Stacks of which the process may split mappings for `guards` only. */
+/* Make stacks for which the process may split mappings for `guards` guards
+ * only. */
 static void make_by_mapping(struct stacks *s, uint32_t guards)
 {
 	make(s, 0);
@@ -40,7 +42,7 @@ static size_t count_guarded(const struct stacks *s, void *const low[],
 	return n;
 }
 
-/* --- touching what must not be touched ---------------------------------- */
+/* --- forbidden accesses ------------------------------------------------- */
 
 static sigjmp_buf after_fault;
 
@@ -50,7 +52,7 @@ static void on_fault(int number)
 	siglongjmp(after_fault, 1);
 }
 
-/* On a stack of its own, as for a stack overflow. */
+/* The handler runs on a stack of its own, as for a stack overflow. */
 static void catch_faults(const struct sigaction *old, struct sigaction *kept)
 {
 	static char alternate[64 * 1024];
@@ -62,7 +64,7 @@ static void catch_faults(const struct sigaction *old, struct sigaction *kept)
 	assert_int_equal(sigaction(SIGSEGV, old ? old : &act, kept), 0);
 }
 
-/* Reads and writes, but changes nothing. */
+/* Reads and writes the address without changing its contents. */
 static bool faults(void *address)
 {
 	volatile char   *byte = address;
@@ -132,8 +134,8 @@ static void every_stack_of_a_batch_is_guarded(void **state)
 	sn_stacks_free(&s);
 }
 
-/* Locked memory takes no cheap guards: the process may have locked its own
- * after the system was asked. */
+/* Locked memory cannot have cheap guards. The process may lock its memory after
+ * the library has queried the system. */
 static void guards_refused_later_are_made_otherwise(void **state)
 {
 	struct stacks s;
@@ -159,8 +161,8 @@ static void guards_refused_later_are_made_otherwise(void **state)
 	munlockall();
 }
 
-/* One page among a batch is refused: the others have their guards, and must
- * not be taken for memory that bears a canary. */
+/* The system refuses the guard of one stack in a batch. The others have their
+ * guards, so they must not get canaries. */
 static void one_refused_guard_is_one_canary(void **state)
 {
 	enum { COUNT = 64, REFUSED = 40 };
@@ -190,7 +192,8 @@ static void one_refused_guard_is_one_canary(void **state)
 
 /* --- canaries ----------------------------------------------------------- */
 
-/* Does giving back abort, after `below` bytes below the stack were written? */
+/* Whether giving a stack back aborts after `below` bytes below the stack were
+ * written. */
 static bool overflow_is_found(size_t below)
 {
 	const pid_t   child = begin_child();
@@ -281,7 +284,7 @@ static bool is_all_zeros(const char *low, size_t size)
 	return true;
 }
 
-/* All but some, so that their slabs stay; then again all of them. */
+/* First return all except some, so that their slabs stay; then return all. */
 static void return_and_take_again(struct stacks *s, void **low)
 {
 	assert_int_equal(sn_stacks_take(s, low, SOME), SOME);
@@ -331,8 +334,8 @@ static void returned_canaries_are_written_anew(void **state)
 	sn_stacks_free(&s);
 }
 
-/* Symptom: of 4087 unguarded stacks 1023 were left after a trim, and the others
- * began elsewhere: a late notify wrote into frames. */
+/* Symptom: after a trim, 1023 of 4087 unguarded stacks were left and the others
+ * had moved: a late notify wrote into frames. */
 static void trimmed_stacks_keep_address_and_guard(void **state)
 {
 	enum { GUARDS = 100 };
@@ -356,12 +359,12 @@ static void trimmed_stacks_keep_address_and_guard(void **state)
 		assert_memory_equal(low, again, sizeof(low));
 	}
 	sn_stacks_return(&s, low, SOME);
-	/* Still there to read, for who comes late. */
+	/* Late readers can still read it. */
 	assert_true(is_all_zeros(low[0], sn_stacks_usable(&s)));
 	sn_stacks_free(&s);
 }
 
-/* What the slab may have to do without, it never had. */
+/* A slab without cheap guards has the same layout. */
 static void a_stack_lies_where_it_does_with_guards_or_without(void **state)
 {
 	size_t        offset[2];
@@ -385,7 +388,7 @@ static void a_stack_lies_where_it_does_with_guards_or_without(void **state)
 
 /* --- mappings ----------------------------------------------------------- */
 
-#ifdef SN_ASAN /* touches an eighth of it all to clean up */
+#ifdef SN_ASAN /* ASan touches an eighth of all this memory to clean it up */
 #define MANY 30000
 #else
 #define MANY 100000

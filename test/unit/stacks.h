@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - stacks of 64 KiB, taken and given one at a time. */
+/* stacks.h - takes and gives stacks of 64 KiB one at a time. */
 #ifndef SN_TEST_STACKS_H
 #define SN_TEST_STACKS_H
 
@@ -35,7 +35,7 @@ static inline void give_one(struct stacks *s, void *low)
 	sn_stacks_give(s, &low, 1);
 }
 
-/* For qsort, of stacks. */
+/* For qsort: compares two stacks. */
 static inline int by_address(const void *a, const void *b)
 {
 	const char *x = *(char *const *)a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steal_order.c - whom a thief visits, on machines that are not there. */
+/* steal_order.c - the order of victims on made-up machines. */
 #include "core/steal_order.h"
 
 #include <stdarg.h>
@@ -15,8 +15,9 @@ enum { MOST = 1024 };
 static struct topology_slot seats[MOST];
 static uint32_t             workers;
 
-/* `nodes` of `caches` of `cores` of `threads`; worker i on CPU i, and CPUs are
- * numbered across the nodes, as firmware likes to. */
+/* A machine with `nodes` nodes of `caches` caches of `cores` cores of `threads`
+ * threads. Worker i runs on CPU i. CPUs are numbered across the nodes, as
+ * firmware often does. */
 static void build(uint32_t nodes, uint32_t caches, uint32_t cores,
 		  uint32_t threads)
 {
@@ -65,7 +66,7 @@ static uint32_t size_of(const struct steal_rings *c, uint32_t k)
 	return c->of[k].end - c->of[k].begin;
 }
 
-/* --- circles ------------------------------------------------------------ */
+/* --- rings -------------------------------------------------------------- */
 
 static void two_nodes_of_eight_are_two_circles(void **state)
 {
@@ -153,8 +154,9 @@ static void the_nearest_come_before_the_near(void **state)
 	c = circles_of(100);
 	sn_steal_order_begin(&t, &c, 12345);
 	assert_int_equal(round_of(&t, &c, 256, victims), 8);
-	/* The other thread of the core; of the seven tries left four in the
-	 * cache; of three two in the node; one anywhere. */
+	/* One try goes to the other thread of the core. Of the seven left, four
+	 * go to the cache; of the three left, two go to the node; the last goes
+	 * anywhere. */
 	assert_int_equal(place_of(victims[0]).core, place_of(100).core);
 	for (uint32_t i = 1; i < 5; i++)
 		assert_int_equal(place_of(victims[i]).cache,
@@ -164,7 +166,7 @@ static void the_nearest_come_before_the_near(void **state)
 	assert_int_not_equal(place_of(victims[7]).node, place_of(100).node);
 }
 
-/* In how many rounds everybody has been visited. */
+/* The number of rounds until every other worker has been visited. */
 static uint32_t rounds_to_all(uint32_t worker, uint32_t extent, uint32_t random)
 {
 	bool               seen[MOST] = { false };
@@ -192,7 +194,7 @@ static void who_searches_on_visits_everybody(void **state)
 	for (uint32_t i = 0; i < 16; i++) {
 		build(2, 1, 8, 1);
 		assert_in_range(rounds_to_all(i, 16, i), 1, 2);
-		build(2, 4, 4, 2); /* one try in eight for the far half */
+		build(2, 4, 4, 2); /* one try in eight goes to the far half */
 		assert_in_range(rounds_to_all(i, 64, i), 1, 32);
 		build(4, 4, 8, 2);
 		assert_in_range(rounds_to_all(i, 256, i), 1, 192);

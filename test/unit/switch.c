@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch.c - registers and stacks survive a switch. */
-#define SN_TEST_SHARED /* floating-point control is nobody's here */
+#define SN_TEST_SHARED /* floating-point control is not saved here */
 #include "switch.h"
 
 #include <execinfo.h>
@@ -12,7 +12,7 @@
 /* --- registers ---------------------------------------------------------- */
 
 /* Fill the callee-saved registers from the first half of `registers`, switch,
- * and store what they hold then to the second half. */
+ * and store their contents to the second half. */
 #if defined(__x86_64__)
 #define REGISTERS 6
 
@@ -21,7 +21,7 @@ static NOINLINE void go_filled(const struct machine *m, uint64_t *registers,
 {
 	void *go = (void *)(uintptr_t)m->go;
 
-	__asm__ volatile("sub $128, %%rsp\n\t" /* the red zone stays */
+	__asm__ volatile("sub $128, %%rsp\n\t" /* skip the red zone */
 			 "push %%rbp\n\t"
 			 "mov %%rsp, %%rbp\n\t"
 			 "and $-16, %%rsp\n\t"
@@ -131,7 +131,8 @@ static void callee_saved_registers_survive(void **state)
 	assert_memory_equal(others, others + REGISTERS, sizeof(others) / 2);
 }
 
-/* arch_start saves too: the other stack fills, arch_start's frame restores. */
+/* arch_start saves registers, too: the other stack fills them, and the resume
+ * of arch_start's frame restores them. */
 struct nested_start {
 	struct pair pair;
 	uint64_t    registers[2 * REGISTERS];
@@ -192,8 +193,9 @@ static arch_stack note_arrival(void *argument)
 	return p->main;
 }
 
-/* The compiler aligns a local by what the ABI promises of the stack pointer,
- * and a frame begins one return address and one frame pointer below it. */
+/* The compiler aligns a local variable on the ABI's assumption about the stack
+ * pointer. A frame begins one return address and one frame pointer below that
+ * alignment. */
 static void entry_finds_its_argument_and_an_aligned_stack(void **state)
 {
 	struct arrival a = { 0 };
@@ -251,7 +253,7 @@ static void an_emptied_stack_can_be_started_again(void **state)
 	assert_int_equal(runs, 10000);
 }
 
-/* Three stacks: main starts first, first starts second. */
+/* Three stacks: main starts the first, the first starts the second. */
 struct nest {
 	const struct machine *machine;
 	arch_stack            main;
@@ -331,8 +333,8 @@ static void deep_recursion_works_before_and_after_a_switch(void **state)
 	assert_int_equal(depth[1], 201);
 }
 
-/* The caller of entry is the last: to unwind further would be to walk into
- * whatever lies above the stack. */
+/* The caller of entry must be the last frame. Unwinding further would read the
+ * memory above the stack. */
 static arch_stack count_callers(void *argument)
 {
 	struct pair *p = argument;

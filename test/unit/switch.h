@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch.h - the two machines that the cases on switches run on, one after the
- * other: the switch that this build uses, and the portable one, compiled in a
- * second time under other names.
+/* switch.h - the two implementations that the switch tests run on: the switch
+ * of this build, and the portable one, compiled again under other names.
  *
- * Cases run with the machine as their state. What is found on a started stack
- * is asserted on the main one: cmocka leaves a failing case by longjmp.
+ * A test case gets the implementation as its state. Results from a started
+ * stack are asserted on the main stack, because cmocka leaves a failed case by
+ * longjmp.
  */
 #ifndef SN_TEST_SWITCH_H
 #define SN_TEST_SWITCH_H
@@ -56,13 +56,14 @@ static inline void start_on(const struct machine *m, arch_stack *save,
 	m->start(save, top_of(index), entry, argument, arch_fp_control());
 }
 
-/* The main stack and another, which run in turns. */
+/* The main stack and another stack, which run in turns. */
 struct pair {
 	const struct machine *machine;
 	arch_stack            main;
 	arch_stack            other;
 	void                 *data;
-	uint64_t              control; /* the other's at its start and end */
+	uint64_t              control; /* floating-point control of the other
+				        * stack, at its start and end */
 };
 
 static inline void to_main(struct pair *p)
@@ -91,7 +92,7 @@ static inline void start_other(struct pair *p, void **state, arch_entry *entry,
 	start_other_with(p, state, entry, data, arch_fp_control());
 }
 
-/* How an entry ends that has changed the control. */
+/* The end of an entry that has changed the floating-point control. */
 static inline arch_stack leave_for_main(struct pair *p)
 {
 	arch_fp_set_control(p->control);
@@ -100,7 +101,7 @@ static inline arch_stack leave_for_main(struct pair *p)
 
 static int run_on(const char *name, struct machine *machine);
 
-/* run_on() holds the file's cases. */
+/* run_on() contains the test cases of the file. */
 int main(void)
 {
 	struct machine built = { arch_switch, arch_start };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch_fp.c - floating-point control belongs to the stack; status flags are
- * nobody's, and no part of it. */
+/* switch_fp.c - floating-point control belongs to the stack. The status flags
+ * do not, and are no part of the control word. */
 #include "switch.h"
 
 #include <fenv.h>
@@ -29,7 +29,7 @@ static int run_on(const char *name, struct machine *machine)
 
 #else
 
-/* Results below the normal range become zero. */
+/* Denormal results become zero. */
 #if defined(__x86_64__)
 #define FLUSH_TO_ZERO ((uint64_t)1 << 15)
 #elif defined(__aarch64__)
@@ -46,7 +46,7 @@ static bool flushes(void)
 	return half == 0;
 }
 
-/* A third differs in its last bit between upward and the other directions. */
+/* 1/3 rounded upward differs in its last bit from 1/3 rounded otherwise. */
 static bool rounds_up(void)
 {
 	volatile double one = 1;
@@ -62,7 +62,7 @@ static int restore_fp(void **state)
 	return fesetenv(FE_DFL_ENV);
 }
 
-/* What one stack sees, each time that it is looked at. */
+/* What one stack observes at each check. */
 struct fiber_state {
 	uint64_t control;
 	int      round;
@@ -193,7 +193,7 @@ static arch_stack look_twice(void *argument)
 	return p->main;
 }
 
-/* On x86-64 MXCSR differs and the x87 does not. */
+/* On x86-64 only MXCSR differs; the x87 control word is equal. */
 static void flushing_alone_is_difference_enough(void **state)
 {
 	struct fiber_state other[2];
@@ -211,7 +211,7 @@ static void flushing_alone_is_difference_enough(void **state)
 	}
 }
 
-/* The one that ends was not started by the one that goes on. */
+/* The stack that ends was not started by the stack that resumes. */
 struct relay {
 	struct pair        pair;
 	arch_stack         middle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch_x87.c - the control word of the x87 belongs to the stack like MXCSR,
- * and its flags do not trap on another. */
+/* switch_x87.c - the x87 control word belongs to the stack, as MXCSR does, and
+ * the exception flags of one stack do not trap on another. */
 #if !defined(__x86_64__) || defined(SENNIT_NO_FP_CONTROL)
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int restore_fp(void **state)
 	return fesetenv(FE_DFL_ENV);
 }
 
-/* Precision is a matter of the x87 alone: MXCSR is equal on both stacks. */
+/* Only the x87 has a precision setting, so MXCSR is equal on both stacks. */
 static void set_x87_control(uint16_t control)
 {
 	__asm__ volatile("fldcw %0" : : "m"(control));
@@ -80,7 +80,8 @@ static void x87_control_is_each_stacks_own(void **state)
 	assert_int_equal(seen, 0x27f);
 }
 
-/* Traps on division by zero; divides by zero where that is masked. */
+/* Unmask the division-by-zero trap; and divide by zero, which is safe where it
+ * is masked. */
 static void divide_by_zero(void)
 {
 	volatile long double zero = 0;

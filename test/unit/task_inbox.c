@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task_inbox.c - who takes how many of the tasks in an inbox, and which. */
+/* task_inbox.c - which worker takes how many tasks from an inbox, and which
+ * tasks. */
 #include "worker/task_inbox.h"
 
 #include <stdarg.h>
@@ -23,7 +24,7 @@ static void run(void *unused)
 	(void)unused;
 }
 
-/* Tasks 0, the oldest, to n - 1. */
+/* Send tasks 0, the oldest, to n - 1. */
 static void post(struct office *o, uintptr_t n)
 {
 	for (uintptr_t i = 0; i < n; i++) {

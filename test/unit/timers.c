@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timers.c - the wheel against clocks that stand, tick and jump. */
+/* timers.c - the timing wheel with clocks that stand still, tick and jump. */
 #include "core/timers.h"
 
 #include "../random.h"
@@ -15,7 +15,7 @@ enum { MANY = 512 };
 #define TICK (UINT64_C(1) << TIMERS_TICK_BITS)
 #define YEAR (UINT64_C(365) * 24 * 3600 * SENNIT_SECOND)
 
-/* Some time well after boot that is in the middle of a tick. */
+/* A time long after boot, in the middle of a tick. */
 #define NOW (12345 * SENNIT_SECOND + 77)
 
 static struct timers wheel;
@@ -131,7 +131,8 @@ static void a_lone_deadline_needs_one_look(void **state)
 	assert_fires(next, &t);
 }
 
-/* Arm n timers, so far apart; returns when the owner looks. */
+/* Arm n timers at equal distances. Returns the time of the owner's next
+ * look. */
 static sennit_time look_with(struct timer t[], int n, sennit_time first,
 			     uint64_t apart)
 {
@@ -160,7 +161,7 @@ static void close_deadlines_are_looked_for_together(void **state)
 	struct timer t[TIMERS_WAIT] = { 0 };
 
 	(void)state;
-	/* Wherever the first lies in its level. */
+	/* For every position of the first timer in its level. */
 	for (uint64_t away = 1; away < TIMERS_SLOTS - TIMERS_WAIT; away++) {
 		sennit_time   first = (NOW / TICK + away) * TICK;
 		sennit_time   look = look_with(t, TIMERS_WAIT, first, TICK);
@@ -172,7 +173,7 @@ static void close_deadlines_are_looked_for_together(void **state)
 	}
 }
 
-/* Turning past an edge of all levels at once. */
+/* Time passes a slot boundary of all levels at once. */
 static void slots_that_begin_together_are_all_reached(void **state)
 {
 	static const unsigned ahead[] = { 1, 300, 70000, 20000000 };
@@ -204,7 +205,8 @@ static void time_that_falls_back_does_no_harm(void **state)
 	assert_fires(NOW + 3 * SENNIT_SECOND, &t);
 }
 
-/* A bit and its slot agree, and each timer lies where it should. */
+/* Checks that each bit agrees with its slot, and that each timer lies in the
+ * right slot. */
 static bool is_valid(const struct timers *w)
 {
 	size_t count = 0;
@@ -221,13 +223,13 @@ static bool is_valid(const struct timers *w)
 	return count == w->count;
 }
 
-/* How far a random step or deadline reaches: all magnitudes alike. */
+/* A random time span; all magnitudes are equally likely. */
 static uint64_t random_span(uint64_t *random)
 {
 	return random_from(random) >> (8 + random_below(random, 56));
 }
 
-/* What must have fired by `now`, and what must not. */
+/* Check which timers have fired by `now`, and which have not. */
 static void check_fired(struct timer *fired, uint32_t count, bool armed[MANY],
 			const struct timer t[MANY], sennit_time now,
 			uint64_t tick_before)
@@ -251,7 +253,7 @@ static void check_fired(struct timer *fired, uint32_t count, bool armed[MANY],
 			assert_true(t[i].expiry + TICK > now);
 }
 
-/* The first moment at which one of those armed may fire. */
+/* The first time at which one of the armed timers may fire. */
 static sennit_time earliest(const bool armed[MANY], const struct timer t[MANY])
 {
 	sennit_time first = SENNIT_NEVER;
@@ -308,7 +310,8 @@ static void any_mix_of_calls_matches_an_array(void **state)
 		armed[i] = false, t[i] = (struct timer){ 0 };
 }
 
-/* Follow `next` from look to look: each comes nearer, none too late. */
+/* Repeatedly advance to `next`: each look comes closer to the timer, and none
+ * is too late. */
 static void following_next_reaches_every_timer(void **state)
 {
 	static struct timer t[MANY];

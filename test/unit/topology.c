@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* places.c - which CPUs share caches and memory, read from made-up systems. */
+/* topology.c - which CPUs share caches and memory, read from made-up file
+ * systems. */
 #include "os/os.h"
 #include "made_up_system.h"
 

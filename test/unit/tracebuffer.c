@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracebuffer.c - the newest events, in order and whole, while more are
- * written. */
+/* tracebuffer.c - readers get the newest events, complete and in order, while
+ * more are written. */
 #include "core/tracebuffer.h"
 
 #include "base/memory.h"
@@ -18,7 +18,7 @@
 
 enum { CAPACITY = 8, LARGEST = 256 };
 
-/* What event number n is in every test. */
+/* The state of event n in every test. */
 static uint32_t state_of(uint64_t n)
 {
 	return (uint32_t)(n * UINT64_C(0x9e3779b97f4a7c15) >> 60) & 3;
@@ -34,7 +34,8 @@ static void record(struct tracebuffer *b, uint64_t n)
 	sn_tracebuffer_record(b, state_of(n), time_of(n));
 }
 
-/* Whether out[count] are events that follow each other, the first `oldest`. */
+/* Whether out[count] contains consecutive events beginning with number
+ * `oldest`. */
 static bool are_in_order(const uint64_t out[], uint64_t count, uint64_t oldest)
 {
 	for (uint64_t i = 0; i < count; i++)
@@ -88,7 +89,8 @@ static void events_come_back_oldest_first(void **state)
 	sn_tracebuffer_free(&b, &sn_memory_libc);
 }
 
-/* The oldest slot may be about to be written, so one less than all. */
+/* The owner may be writing the oldest slot, so a reader gets one event less
+ * than the capacity. */
 static void a_full_buffer_keeps_the_newest(void **state)
 {
 	struct tracebuffer b;
@@ -139,7 +141,8 @@ static void *write_events(void *argument)
 
 	for (uint64_t n = 0; n < w->events; n++) {
 		record(&w->buffer, n);
-		/* Bursts of all lengths, so that copies of all lengths end. */
+		/* Bursts of all lengths, so that copies of all lengths
+		 * occur. */
 		if (random_below(&random, 64) == 0)
 			for (uint32_t i = random_below(&random, 256); i; i--)
 				a_pause();
@@ -157,7 +160,7 @@ static bool copy_is_sound(struct tracebuffer *b)
 	uint64_t       oldest;
 
 	if (count == 0)
-		return true; /* overtaken, or nothing was there */
+		return true; /* overtaken, or the buffer was empty */
 	oldest = sn_tracebuffer_time(out[0]) >> 20;
 	return count <= b->capacity && are_in_order(out, count, oldest) &&
 	       oldest + count >= before && oldest + count <= after;
@@ -183,7 +186,8 @@ static void copy_while_writing(uint32_t capacity)
 static void a_copy_is_whole_and_in_order_while_more_is_written(void **state)
 {
 	(void)state;
-	random_stream(0); /* the seed, before several threads want it */
+	random_stream(0); /* chooses the seed before there are several
+			   * threads */
 	for (uint32_t capacity = 1; capacity <= LARGEST; capacity *= 4)
 		copy_while_writing(capacity);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fp.h - floating-point control of aarch64: FPCR. The status flags have a
- * register of their own. */
+/* fp.h - floating-point control of aarch64: FPCR. The status flags are in
+ * another register, FPSR. */
 #ifndef SN_FP_H
 #define SN_FP_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* frame.h - what a suspended stack holds, aarch64 (AAPCS64).
+/* frame.h - the registers stored on a suspended stack, aarch64 (AAPCS64).
  *
  *	high	FPCR, and a word unused: sp is a multiple of 16
  *		d8 ... d15
  *	low	x19 ... x28, x29 (frame pointer), x30 (return address)
  *		<- arch_stack points here
  *
- * One layout for every build: with SENNIT_NO_FP_CONTROL the word of FPCR is
- * there and nobody looks at it.
+ * The layout is the same in every build. With SENNIT_NO_FP_CONTROL the word of
+ * FPCR exists but is unused.
  */
 #ifndef SN_FRAME_H
 #define SN_FRAME_H

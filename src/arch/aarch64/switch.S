@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch.S - leave one stack for another, aarch64 (AAPCS64, section 6.1:
- * registers; 6.4.5: the stack).
+/* switch.S - context switch for aarch64 (AAPCS64, section 6.1: registers;
+ * 6.4.5: the stack).
  *
- * Saved: x19-x28, x29 (frame pointer), x30 (return address), d8-d15; by the
- * functions whose name does not end in _shared also FPCR.
- * Not saved: the other vector registers and the status flags FPSR (the
- * caller's to save), the signal mask, x18 and TPIDR (the thread's).
+ * Saved: x19-x28, x29 (frame pointer), x30 (return address) and d8-d15. The
+ * functions whose names do not end in _shared also save FPCR.
  *
- * The incoming registers are loaded while the outgoing stack is still the
- * running one, so that one instruction changes stack and caller together and
- * the CFI is right at every instruction.
+ * Not saved: the other vector registers and the status flags FPSR
+ * (caller-saved), the signal mask, x18 and TPIDR (they belong to the thread).
+ *
+ * The incoming registers are loaded while sp still points to the outgoing
+ * stack. One instruction then changes both the stack and the caller, so the CFI
+ * is correct at every instruction.
  */
 #include "arch/asm.h"
 #include "arch/aarch64/frame.h"
@@ -26,8 +27,8 @@
 	.cfi_rel_offset \second, \offset + 8
 	.endm
 
-	/* Suspend the running stack into *x0, and leave FPCR in x9. fp, here
-	 * and below: 1 to take care of FPCR, 0 to leave it alone. */
+	/* Suspend the running stack into *x0, and leave FPCR in x9. Here and
+	 * below, fp is 1 to save and restore FPCR, 0 to ignore it. */
 	.macro	SAVE fp
 	sub	sp, sp, FRAME_SIZE
 	.cfi_adjust_cfa_offset FRAME_SIZE
@@ -56,9 +57,9 @@
 	.cfi_restore \second
 	.endm
 
-	/* The control in force is in x9, the one wanted in the register: when
-	 * they differ, go to FP_LOAD of the same name. Writing FPCR costs a
-	 * pipeline flush on many cores. */
+	/* x9 holds the current FPCR, the register `wanted` the one to use. If
+	 * they differ, branch to the FP_LOAD of the same name. Writing FPCR
+	 * flushes the pipeline on many cores. */
 	.macro	FP_COMPARE name, wanted, fp
 	.if	\fp
 	cmp	x9, \wanted
@@ -67,7 +68,8 @@
 	.endif
 	.endm
 
-	/* Out of the way of the common case; the CFI must be FP_COMPARE's. */
+	/* Placed behind the function, so that the common path does not branch.
+	 * The CFI state must be the one at FP_COMPARE. */
 	.macro	FP_LOAD name, wanted, fp
 	.if	\fp
 .Lload_\name:
@@ -76,7 +78,7 @@
 	.endif
 	.endm
 
-	/* Resume the stack x1. The control in force is in x9. */
+	/* Resume the stack x1. x9 holds the current FPCR. */
 	.macro	RESUME name, fp
 	.if	\fp
 	ldr	x10, [x1, FRAME_FPCR]
@@ -123,9 +125,10 @@ END arch_switch_shared
 
 /* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
  *		   uint64_t control)
- * Nobody called what runs on the fresh stack: x30 is undefined and x29 zero,
- * where debuggers and profilers end a backtrace. The control is in force when
- * entry begins and when it ends; entry preserves x19. */
+ *
+ * The code on the fresh stack has no caller: x30 is undefined and x29 is 0,
+ * which ends the backtraces of debuggers and profilers. FPCR is `control` when
+ * entry begins and when it returns. entry preserves x19. */
 	.macro	START name, fp
 	SAVE	\fp
 	FP_COMPARE \name, x4, \fp

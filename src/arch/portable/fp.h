@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fp.h - floating-point control where we know no registers: the rounding
- * direction, which is all that C has a name for. */
+/* fp.h - floating-point control on processors without code of their own: the
+ * rounding direction, the only part that standard C can set. */
 #ifndef SN_FP_H
 #define SN_FP_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch.c - leave one stack for another by ucontext: slow (each switch asks
- * the kernel about signals), but right wherever libc has it. The unit test runs
- * the same cases on this and on the assembler.
+/* switch.c - context switch by ucontext: slow, because each switch calls the
+ * kernel to set the signal mask, but correct wherever libc has ucontext. The
+ * unit test runs the same cases on this and on the assembler versions.
  *
- * A ucontext also restores the signal mask, which arch.h leaves to the thread.
- * So whoever leaves puts its own into the context that resumes.
+ * A ucontext also restores the signal mask, which by arch.h belongs to the
+ * thread. Therefore the thread's current mask is stored into a context before
+ * it resumes.
  */
 #include "arch/arch.h"
 
@@ -13,12 +14,12 @@
 #include <signal.h>
 #include <ucontext.h>
 
-/* Lives on the stack that it describes. */
+/* Lies on the stack that it describes. */
 struct suspended {
 	ucontext_t context;
 };
 
-/* On the stack that starts another; entered on that other. */
+/* Lies on the stack that starts another. The new stack reads it. */
 struct launch {
 	arch_entry *entry;
 	void       *argument;
@@ -46,7 +47,7 @@ void arch_switch(arch_stack *save, arch_stack resume)
 	suspend(&self, &next->context);
 }
 
-/* makecontext passes ints: the address comes in two halves. */
+/* makecontext passes only ints, so the address is split in two. */
 static void run(unsigned high, unsigned low)
 {
 	const struct launch *l = (void *)(uintptr_t)((uint64_t)high << 32 |
@@ -78,7 +79,7 @@ void arch_start(arch_stack *save, void *top, arch_entry *entry, void *argument,
 	suspend(&self, &fresh);
 }
 
-/* A ucontext carries floating-point control with it whether asked to or not. */
+/* A ucontext always saves and restores floating-point control. */
 void arch_switch_shared(arch_stack *save, arch_stack resume)
 {
 	arch_switch(save, resume);

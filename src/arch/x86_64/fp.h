@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fp.h - floating-point control of x86-64: MXCSR in the low half, the x87
- * control word in the high one. */
+/* fp.h - floating-point control of x86-64: MXCSR in the low 32 bits, the x87
+ * control word in the high 32 bits. */
 #ifndef SN_FP_H
 #define SN_FP_H
 
@@ -16,7 +16,8 @@ static inline uint64_t arch_fp_control(void)
 	return (uint64_t)x87 << 32 | (mxcsr & ~(uint32_t)FP_FLAGS);
 }
 
-/* A flag that is set and no longer masked would trap; see switch.S. */
+/* Clears the exception flags first if one that is set would become unmasked,
+ * because the x87 would trap on it. */
 static inline void arch_fp_set_x87(uint16_t control)
 {
 	uint16_t status;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* frame.h - what a suspended stack holds, x86-64 System V.
+/* frame.h - the registers stored on a suspended stack, x86-64 System V.
  *
  *	high	return address of arch_switch or arch_start
  *		rbp r15 r14 r13 r12 rbx
  *	low	x87 control word, MXCSR		<- arch_stack points here
  *
- * One layout for every build: with SENNIT_NO_FP_CONTROL the lowest word is
- * there and nobody looks at it. It is laid out as arch_fp_control() returns it,
- * but for MXCSR's flags, which stay with the stack, and two bytes of padding.
+ * The layout is the same in every build. With SENNIT_NO_FP_CONTROL the lowest
+ * word exists but is unused. That word has the format of arch_fp_control(),
+ * except for MXCSR's status flags, which stay with the stack, and two bytes of
+ * padding.
  */
 #ifndef SN_FRAME_H
 #define SN_FRAME_H
@@ -22,8 +23,9 @@
 #define FRAME_RBP    48
 #define FRAME_RETURN 56
 
-/* The exceptions that happened; everything else in MXCSR is control. The x87
- * status word has them in the same places, its control word the masks. */
+/* The exception flags of MXCSR; its other bits are control. The x87 status word
+ * has the same flags at the same positions, and the x87 control word has their
+ * masks there. */
 #define FP_FLAGS 0x3f
 
 #ifndef __ASSEMBLER__

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch.S - leave one stack for another, x86-64 (System V psABI, section 3.2:
- * registers and the stack frame; 3.7: CFI).
+/* switch.S - context switch for x86-64 (System V psABI, section 3.2: registers
+ * and the stack frame; 3.7: CFI).
  *
- * Saved: rbx rbp r12-r15; by the functions whose name does not end in _shared
- * also MXCSR and the x87 control word.
- * Not saved: vector registers and the x87 status flags (the caller's to save),
- * the signal mask, fs (the thread's).
+ * Saved: rbx, rbp and r12-r15. The functions whose names do not end in _shared
+ * also save MXCSR and the x87 control word.
  *
- * The incoming registers are loaded while the outgoing stack is still the
- * running one, so that one instruction changes stack and caller together and
- * the CFI is right at every instruction.
+ * Not saved: vector registers and the x87 status flags (caller-saved), the
+ * signal mask, fs (it belongs to the thread).
+ *
+ * The incoming registers are loaded while rsp still points to the outgoing
+ * stack. One instruction then changes both the stack and the caller, so the CFI
+ * is correct at every instruction.
  */
 #include "arch/asm.h"
 #include "arch/x86_64/frame.h"
@@ -25,8 +26,8 @@
 	.cfi_rel_offset %\register, \offset
 	.endm
 
-	/* Suspend the running stack into *rdi. fp, here and below: 1 to take
-	 * care of floating-point control, 0 to leave it alone. */
+	/* Suspend the running stack into *rdi. Here and below, fp is 1 to save
+	 * and restore floating-point control, 0 to ignore it. */
 	.macro	SAVE fp
 	sub	$FRAME_RETURN, %rsp
 	.cfi_adjust_cfa_offset FRAME_RETURN
@@ -47,10 +48,11 @@
 	.cfi_restore %\register
 	.endm
 
-	/* Put the control at rsi in force; the one in force is at rsp. MXCSR is
-	 * loaded without a look: to wait for what stmxcsr stores would cost
-	 * more than ldmxcsr. The x87 word, where they differ, by FP_LOAD of the
-	 * same name: loading it may take care. */
+	/* Load the floating-point control stored at rsi. The current one is
+	 * stored at rsp. MXCSR is loaded without a comparison: waiting for the
+	 * result of stmxcsr would cost more than ldmxcsr. The x87 word is
+	 * loaded only if the two differ, by the FP_LOAD of the same name,
+	 * because pending exceptions need a check first. */
 	.macro	FP_CHANGE name, fp
 	.if	\fp
 	ldmxcsr	FRAME_MXCSR(%rsi)
@@ -61,13 +63,14 @@
 	.endif
 	.endm
 
-	/* Out of the way of the common case; the CFI must be FP_CHANGE's.
-	 * Touches rax and r9 alone. */
+	/* Placed behind the function, so that the common path does not branch.
+	 * The CFI state must be the one at FP_CHANGE. Changes only rax and
+	 * r9. */
 	.macro	FP_LOAD name, fp
 	.if	\fp
 .Lload_\name:
-	/* x87 traps on any flag that is set and not masked, even if another
-	 * stack set it: those must go. */
+	/* The x87 traps on any exception flag that is set and unmasked, even
+	 * one that another stack raised. Clear such flags first. */
 	fnstsw	%ax
 	movzwl	FRAME_X87(%rsi), %r9d
 	not	%r9d
@@ -81,7 +84,8 @@
 	.endif
 	.endm
 
-	/* Resume the stack rsi. The control in force is at rsp. */
+	/* Resume the stack rsi. The current floating-point control is stored at
+	 * rsp. */
 	.macro	RESUME name, fp
 	FP_CHANGE \name, \fp
 	mov	FRAME_RBX(%rsi), %rbx
@@ -118,9 +122,11 @@ END arch_switch_shared
 
 /* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
  *		   uint64_t control)
- * Nobody called what runs on the fresh stack: rip is undefined and rbp zero,
- * where debuggers and profilers end a backtrace. The control lies at its
- * bottom, as in a frame, and is in force when entry begins and when it ends. */
+ *
+ * The code on the fresh stack has no caller: rip is undefined and rbp is 0,
+ * which ends the backtraces of debuggers and profilers. The control word is
+ * stored at the top end of the stack, as in a frame. It is in effect when entry
+ * begins and when it returns. */
 	.macro	START name, fp
 	SAVE	\fp
 	sub	$16, %rsi

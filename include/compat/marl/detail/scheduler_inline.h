@@ -122,7 +122,6 @@ inline bool Scheduler::Fiber::suspend(marl::lock      &lock,
 
 	detail::require(native_ == sennit_fiber_current(),
 			"a fiber waits that does not run");
-
 	bool result = sennit_fiber_wait(lock.guarded()->native_handle(),
 					predicate.call, &predicate, deadline);
 

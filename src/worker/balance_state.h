@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* balance_state.h - whether a worker's tasks wait or end: see balance.h. */
+#ifndef SN_BALANCE_STATE_H
+#define SN_BALANCE_STATE_H
+
+#include <stdint.h>
+
+struct balance_state {         /* the owner's */
+	uint64_t seen_blocked; /* fibers that waited at the last count */
+	uint64_t seen_tasks;   /* tasks that had ended by then */
+	uint64_t dealt_at;     /* `blocks` when it last dealt */
+	uint32_t pile;         /* by how many more tasks began to wait than
+				* ended, lately; SHARE_PILE_MAX at most */
+};
+
+#endif

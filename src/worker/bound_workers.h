@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bound_workers.h - the workers of bound threads, and what those that have
+ * unbound had counted.
+ */
+#ifndef SN_BOUND_WORKERS_H
+#define SN_BOUND_WORKERS_H
+
+#include "base/list.h"
+#include "os/os.h"
+#include "worker/counters.h"
+
+#include <pthread.h>
+
+struct bound_workers {
+	pthread_mutex_t     lock;
+	struct link        *list; /* under lock: of struct binding */
+	struct counters_sum past; /* under lock: of threads that have unbound */
+};
+
+/* A worker's part. */
+struct binding {
+	struct link link;    /* under bound_workers.lock */
+	bool        leaving; /* owner: it unbinds, and runs dry */
+};
+
+static inline void sn_bound_init(struct bound_workers *b)
+{
+	pthread_mutex_init(&b->lock, NULL);
+}
+
+static inline void sn_bound_free(struct bound_workers *b)
+{
+	pthread_mutex_destroy(&b->lock);
+}
+
+/* Between these two nobody joins or leaves. */
+static inline void sn_bound_lock(struct bound_workers *b)
+{
+	os_lock(&b->lock);
+}
+
+static inline void sn_bound_unlock(struct bound_workers *b)
+{
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* The first, for NULL, or the one after it; NULL: there is none. Lock held. */
+static inline struct binding *sn_bound_next(const struct bound_workers *b,
+					    const struct binding       *after)
+{
+	struct link *l = after ? sn_link_after(&after->link, b->list) : b->list;
+
+	return l ? container_of(l, struct binding, link) : NULL;
+}
+
+/* What threads that have unbound had counted. Lock held. */
+static inline void sn_bound_add_past(const struct bound_workers *b,
+				     struct counters_sum        *sum)
+{
+	sn_counters_join(sum, &b->past);
+}
+
+static inline void sn_bound_join(struct bound_workers *b, struct binding *mine)
+{
+	sn_bound_lock(b);
+	sn_link_join(&b->list, &mine->link);
+	sn_bound_unlock(b);
+}
+
+/* What the worker has counted stays in the sums. */
+static inline void sn_bound_leave(struct bound_workers *b, struct binding *mine,
+				  const struct counters *counters)
+{
+	sn_bound_lock(b);
+	sn_link_leave(&b->list, &mine->link);
+	sn_counters_add(&b->past, counters);
+	sn_bound_unlock(b);
+}
+
+static inline bool sn_bound_is_any(struct bound_workers *b)
+{
+	bool any;
+
+	sn_bound_lock(b);
+	any = b->list;
+	sn_bound_unlock(b);
+	return any;
+}
+
+/* The owner: whether it runs what is left, to unbind. */
+static inline bool sn_bound_is_leaving(const struct binding *b)
+{
+	return b->leaving;
+}
+
+static inline void sn_bound_set_leaving(struct binding *b, bool leaving)
+{
+	b->leaving = leaving;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fiber_parking.h - where a worker sleeps that waits for its own fibers alone:
+ * nobody who looks for help counts it, and only a wake of its own ends that.
+ */
+#ifndef SN_FIBER_PARKING_H
+#define SN_FIBER_PARKING_H
+
+#include "core/parking.h"
+
+struct fiber_parking {
+	struct parking  parking; /* of one */
+	struct sleeper  sleeper; /* any */
+	struct sleeper *only[1]; /* fixed: the sleeper, for parking */
+};
+
+static inline void sn_fiber_parking_init(struct fiber_parking *p)
+{
+	p->only[0] = &p->sleeper;
+	sn_parking_init(&p->parking, p->only, 1);
+	sn_sleeper_init(&p->sleeper, &p->parking, 0);
+}
+
+static inline struct sleeper *sn_fiber_parking_sleeper(struct fiber_parking *p)
+{
+	return &p->sleeper;
+}
+
+/* The owner is about to sleep, and looks once more. */
+static inline void sn_fiber_parking_announce(struct fiber_parking *p)
+{
+	sn_parking_announce(&p->sleeper, false);
+}
+
+/* The owner is awake again. */
+static inline void sn_fiber_parking_withdraw(struct fiber_parking *p)
+{
+	sn_parking_withdraw(&p->sleeper);
+	sn_parking_found(&p->parking);
+}
+
+/* Whether the owner may be asleep here. Counted before it announced: false
+ * after the caller's fence means that it looks at its mailbox after that. */
+static inline bool sn_fiber_parking_is_used(struct fiber_parking *p)
+{
+	return a_load_rlx(&p->parking.counts);
+}
+
+static inline void sn_fiber_parking_wake(struct fiber_parking *p)
+{
+	sn_parking_wake(&p->sleeper);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finalise_state.h - who is still inside a scheduler that ends: see
+ * finalise.h.
+ */
+#ifndef SN_FINALISE_STATE_H
+#define SN_FINALISE_STATE_H
+
+#include "base/atomic.h"
+#include "base/torture.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* How many threads that end may be left for the client to join. */
+#define FINALISE_EXITS TORTURED(2, 32)
+
+struct finalise_state {
+	a_u32    inside; /* any: threads that may still touch the scheduler, + 1
+		       * until DONE */
+	uint32_t exits;  /* under lock: of those below */
+	bool     abandoned; /* fixed once the gate is DONE */
+	pthread_mutex_t lock;
+	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that leave, to
+					   * be joined */
+};
+
+static inline void sn_inside_init(struct finalise_state *f, uint32_t threads)
+{
+	a_init(&f->inside, threads + 1);
+	pthread_mutex_init(&f->lock, NULL);
+}
+
+static inline void sn_inside_free(struct finalise_state *f)
+{
+	pthread_mutex_destroy(&f->lock);
+}
+
+/* One more thread, on behalf of which the caller is inside, has a reference, or
+ * runs a fiber of the scheduler's: it is not the end. */
+static inline void sn_inside_enter(struct finalise_state *f)
+{
+	a_add_rlx(&f->inside, 1);
+}
+
+/* One less; true: it was the last. Who has only undone sn_inside_enter is
+ * not. */
+static inline bool sn_inside_leave(struct finalise_state *f)
+{
+	/* -> finalise.inside: all we did <- finalise.inside: what all did */
+	return a_sub_acqrel(&f->inside, 1) == 1;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* roster.h - the fibers that a worker has, idle ones included, for reports.
+ *
+ * A worker adds and removes its own; any thread may walk them under the lock.
+ */
+#ifndef SN_ROSTER_H
+#define SN_ROSTER_H
+
+#include "fiber/fiber.h"
+#include "os/os.h"
+
+#include <pthread.h>
+
+struct roster {
+	pthread_mutex_t lock;   /* rank: below bound_workers.lock */
+	struct link    *fibers; /* under lock: all but the thread's own */
+	a_u32           count;  /* owner writes: how many */
+	uint32_t        last;   /* owner: the last identity that was given */
+};
+
+static inline void sn_roster_init(struct roster *r)
+{
+	pthread_mutex_init(&r->lock, NULL);
+}
+
+static inline void sn_roster_free(struct roster *r)
+{
+	pthread_mutex_destroy(&r->lock);
+}
+
+static inline uint32_t sn_roster_count(const struct roster *r)
+{
+	return a_load_rlx(&r->count);
+}
+
+/* For a fiber that is to join: unique among the worker's. */
+static inline uint32_t sn_roster_new_id(struct roster *r)
+{
+	return ++r->last;
+}
+
+static inline void sn_roster_join(struct roster *r, struct sennit_fiber *f)
+{
+	os_lock(&r->lock);
+	sn_link_join(&r->fibers, &f->roster);
+	pthread_mutex_unlock(&r->lock);
+	a_store_rlx(&r->count, sn_roster_count(r) + 1); /* a number */
+}
+
+static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
+{
+	os_lock(&r->lock);
+	sn_link_leave(&r->fibers, &f->roster);
+	pthread_mutex_unlock(&r->lock);
+	a_store_rlx(&r->count, sn_roster_count(r) - 1); /* a number */
+}
+
+/* Between these two nobody joins or leaves. */
+static inline void sn_roster_lock(struct roster *r)
+{
+	os_lock(&r->lock);
+}
+
+static inline void sn_roster_unlock(struct roster *r)
+{
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* The first fiber, for NULL, or the one after f; NULL: there is none. */
+static inline struct sennit_fiber *sn_roster_next(const struct roster       *r,
+						  const struct sennit_fiber *f)
+{
+	struct link *l = f ? sn_link_after(&f->roster, r->fibers) : r->fibers;
+
+	return l ? container_of(l, struct sennit_fiber, roster) : NULL;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/run_task.h"
+
+#include "worker/domain.h"
+#include "worker/group_member.h"
+#include "worker/upkeep.h"
+
+/* The newest own task, if it is of *d and the loop would take it next. One with
+ * a large copy is left to the loop. */
+static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
+				       struct worker *w, struct task *t)
+{
+	return sn_worker_wants_newest(w) && sn_upkeep_tick_for_loop(w) &&
+	       sn_deque_pop_if(sn_worker_deque(w), ~TASK_BLOCK, (uintptr_t)d,
+			       t);
+}
+
+/* A task of a domain, and those of it that are next: see worker/domain.h. */
+static NOINLINE struct worker *run_in_domain(struct worker     *w,
+					     const struct task *first)
+{
+	struct sennit_domain *d = sn_task_domain(first->meta);
+	struct domain_part   *part = sn_domain_part(d, w);
+	struct task           t = { first->run, first->argument, first->meta };
+
+	sn_domain_enter(d, part);
+	w->home.current->scope = &d->scope;
+	for (;;) {
+		t.run(t.argument);
+		w = sn_self;
+		sn_run_task_after(w);
+		if (unlikely(t.meta & TASK_OWNED))
+			sn_worker_discard(w, t.argument, t.meta);
+		sn_domain_count(d, part, -1);
+		if (!take_next_of(d, w, &t))
+			break;
+		sn_fiber_state_set_task(&w->home.current->state, t.run);
+	}
+	w->home.current->scope = NULL;
+	sn_domain_leave(d, part);
+	return w;
+}
+
+/* A member of a group, or a task with a copied argument. The copy is freed
+ * before the group learns of the end, as that may be the group's own. */
+NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
+					   const struct task *t)
+{
+	sennit_group *g = NULL;
+	void         *argument = t->argument;
+	uintptr_t     meta = t->meta;
+	int           error = 0;
+
+	if (meta & TASK_MEMBER) {
+		g = sn_task_group(meta);
+		w->home.current->scope = &g->scope_;
+		error = sn_task_member_fn(t->run)(argument);
+	} else {
+		if ((meta & TASK_TAG) == TASK_INSIDE)
+			w->home.current->scope = sn_task_scope(meta);
+		else if (meta > TASK_TAG)
+			return run_in_domain(w, t);
+		t->run(argument);
+	}
+	w = sn_self;
+	sn_run_task_after(w);
+	w->home.current->scope = NULL;
+	sn_worker_discard(w, argument, meta);
+	if (g)
+		sn_group_end(g, w, error);
+	return w;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/upkeep.h"
+
+#include "os/os.h"
+#include "worker/background.h"
+#include "worker/slots.h"
+#include "worker/trim.h"
+#include "worker/worker_stacks.h"
+#include "worker/worker_threads.h"
+
+/* Fibers of ours that wait are many here: soon some will run again, or it is
+ * some time since the last look. */
+void sn_upkeep_note_peak(struct worker *w)
+{
+	uint64_t blocked = sn_worker_blocked(w);
+
+	sn_trim_note_blocked(&w->trim, blocked);
+	sn_counters_note_blocked(&w->counters, blocked);
+}
+
+/* The turns of what could starve: inbox and timers, and being closed. */
+NOINLINE void sn_upkeep(struct worker *w)
+{
+	sennit_time now;
+
+	sn_run_queue_due_in(&w->run, WORKER_UPKEEP);
+	if (unlikely(sn_slots_is_wanted(w)))
+		sn_slots_yield(w);
+	if (w->threaded)
+		sn_worker_threads_check(w);
+	sn_worker_collect(w);
+	if (sn_timers_is_empty(&w->timers)) {
+		now = os_now_coarse();
+	} else {
+		now = os_now();
+		sn_worker_fire(w, now);
+	}
+	a_store_rlx(&w->clock, now);
+	sn_upkeep_note_peak(w);
+	if (unlikely(sn_trim_is_due(w, now)))
+		sn_trim_attend(w, now);
+	sn_background_attend(w, now);
+	sn_worker_stacks_share(w);
+}
+
+bool sn_upkeep_tick_due(struct worker *w)
+{
+	if (sn_run_queue_is_oldest_due(&w->run)) {
+		/* The loop's next: see run_in_turn in loop.c. */
+		sn_run_queue_due_in(&w->run, 2);
+		return false;
+	}
+	sn_run_queue_turn(&w->run);
+	sn_upkeep(w);
+	return true;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/worker_stacks.h"
+
+/* --- new ones ----------------------------------------------------------- */
+
+static struct sennit_fiber *make_fiber(struct worker *w, void *low)
+{
+	struct stacks       *stacks = &w->scheduler->stacks;
+	struct sennit_fiber *f;
+
+	f = sn_fiber_make(low, sn_stacks_usable(stacks), stacks->slabs.pitch,
+			  &w->home, sn_roster_new_id(&w->roster));
+	f->canary = sn_stack_has_canary(stacks, low);
+	f->in_care = f->canary ||
+		     (!w->threaded && w->scheduler->config.max_fibers);
+	if (w->scheduler->depths)
+		sn_fiber_measure(f);
+	sn_roster_join(&w->roster, f);
+	return f;
+}
+
+struct sennit_fiber *sn_worker_stacks_new(struct worker *w)
+{
+	void *low;
+
+	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
+		return NULL;
+	return make_fiber(w, low);
+}
+
+bool sn_worker_stacks_add(struct worker *w)
+{
+	struct sennit_fiber *f = sn_worker_stacks_new(w);
+
+	if (!f)
+		return false;
+	sn_stack_cache_put(&w->idle_stacks, f);
+	return true;
+}
+
+struct sennit_fiber *sn_worker_stacks_first(struct worker *w)
+{
+	void *bottom = sn_stack_cache_take_first(&w->idle_stacks);
+
+	if (!bottom) /* left ones keep theirs */
+		return sn_stack_cache_take(&w->idle_stacks);
+	return make_fiber(w,
+			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
+}
+
+/* --- given back --------------------------------------------------------- */
+
+/* Take the idle stack of f away from w. */
+static void *strip(struct worker *w, struct sennit_fiber *f)
+{
+	void *low = f->low;
+
+	sn_roster_leave(&w->roster, f);
+	sn_worker_drop_alarm(w, f);
+	sn_fiber_forget(f, sn_stacks_usable(&w->scheduler->stacks));
+	return low;
+}
+
+/* Take up to `most` idle stacks away from w, but the `keep` last used ones. */
+static uint32_t take_old(struct worker *w, uint32_t keep, uint32_t most,
+			 void *low[STACK_BATCH])
+{
+	struct sennit_fiber *old[STACK_BATCH];
+	uint32_t n = sn_stack_cache_take_old(&w->idle_stacks, keep, old, most);
+
+	for (uint32_t i = 0; i < n; i++)
+		low[i] = strip(w, old[i]);
+	return n;
+}
+
+uint32_t sn_worker_stacks_return(struct worker *w, uint32_t keep, uint32_t most)
+{
+	void    *low[STACK_BATCH];
+	uint32_t n;
+
+	ASSERT_OWNER(w);
+	n = take_old(w, keep, most, low);
+	if (n)
+		sn_stacks_return(&w->scheduler->stacks, low, n);
+	return n;
+}
+
+/* All idle ones but the `keep` last used ones, for others. */
+static void give_all_but(struct worker *w, uint32_t keep)
+{
+	void    *low[STACK_BATCH];
+	uint32_t n;
+
+	while ((n = take_old(w, keep, STACK_BATCH, low)))
+		sn_stacks_give(&w->scheduler->stacks, low, n);
+}
+
+void sn_worker_stacks_share(struct worker *w)
+{
+	if (w->scheduler->config.max_fibers)
+		give_all_but(w, 1);
+}
+
+void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f)
+{
+	sn_stack_check(&w->scheduler->stacks, f->low);
+	if (!w->threaded && w->scheduler->config.max_fibers)
+		give_all_but(w, 0);
+}
+
+void sn_worker_stacks_free(struct worker *w)
+{
+	give_all_but(w, 0);
+	if (sn_stack_cache_take_first(&w->idle_stacks))
+		sn_stacks_drop_aside(&w->scheduler->stacks);
+}
