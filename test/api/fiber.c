@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.c - the running fiber: its identity, waiting for a predicate,
- * notify. */
+/* fiber.c - the running fiber: its identity, wait for a predicate, notify. */
 #include "with_workers.h"
 
 #include <errno.h>
