@@ -26,9 +26,14 @@ static int schedule(const sennit_task *task, const char *call)
 /* Apart, so that the usual way needs no frame. */
 static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 {
-	const sennit_task task = { .run = run, .argument = argument };
+	const char       *call = "sennit_schedule";
+	sennit_scheduler *s = bound(call);
 
-	return schedule(&task, "sennit_schedule");
+	if (!run)
+		return -EINVAL;
+	return sn_place_in(s, sn_domain_current(sn_self),
+			   (struct task){ run, argument, TASK_BORROWED }, 0,
+			   call);
 }
 
 /* From within a scope: a domain may be around it. */
