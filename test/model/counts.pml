@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counts.pml - how many fibers of a worker wait, as another thread counts them.
  *
- * Stands for sn_worker_blocked() and sn_worker_count_resume() of
- * src/worker/worker.h on a machine that neither keeps stores nor loads in order.
+ * Stands for sn_counters_blocked() and sn_counters_count_resume() of
+ * src/worker/counters.h on a machine that neither keeps stores nor loads in order.
  * The owner blocks and resumes ROUNDS times and counts either; its stores become
  * visible in any order but for what a release keeps back. The reader loads both
  * counts once, in any order but for what an acquire keeps back.
