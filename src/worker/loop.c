@@ -399,6 +399,7 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *to;
+	struct node         *idle;
 
 	if (unlikely(w->dispatches == 1 || !sn_inbox_is_empty(&w->fibers)))
 		return false;
@@ -408,10 +409,14 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 		if (to != self)
 			sn_fiber_switch(self, to);
 	} else {
+		/* Read last: past an atomic the compiler would read it again. */
 		if (unlikely(!sn_deque_has_private_owner(&w->deque) ||
-			     !w->idle || sn_parking_has_idlers(w->parking)))
+			     sn_parking_has_idlers(w->parking)))
 			return false;
-		to = sn_worker_idle_stack(w);
+		idle = w->idle;
+		if (unlikely(!idle))
+			return false;
+		to = sn_worker_take_idle(w, idle);
 		sn_fiber_start(self, to, run_loop);
 	}
 	return true;

@@ -173,17 +173,20 @@ struct sennit_fiber *sn_worker_first_stack(struct worker *w);
  * none. */
 COLD void sn_worker_end_unguarded(struct worker *w, struct sennit_fiber *f);
 
-/* An idle stack, off the idle list; NULL when there is none. */
-static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
+/* n, the first of the idle list, off it. */
+static inline struct sennit_fiber *sn_worker_take_idle(struct worker *w,
+						       struct node   *n)
 {
-	struct node *n = w->idle;
-
-	if (!n)
-		return NULL;
 	w->idle = n->next;
 	if (n->next)
 		__builtin_prefetch(n->next, 1);
 	return container_of(n, struct sennit_fiber, link);
+}
+
+/* An idle stack, off the idle list; NULL when there is none. */
+static inline struct sennit_fiber *sn_worker_idle_stack(struct worker *w)
+{
+	return w->idle ? sn_worker_take_idle(w, w->idle) : NULL;
 }
 
 /* An idle or a new stack; NULL when none can be had. */
