@@ -409,11 +409,10 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 		if (to != self)
 			sn_fiber_switch(self, to);
 	} else {
-		/* Read last: past an atomic the compiler would read it again. */
 		if (unlikely(!sn_deque_has_private_owner(&w->deque) ||
 			     sn_parking_has_idlers(w->parking)))
 			return false;
-		idle = w->idle;
+		idle = w->idle; /* after atomics, so that it is read once */
 		if (unlikely(!idle))
 			return false;
 		to = sn_worker_take_idle(w, idle);
