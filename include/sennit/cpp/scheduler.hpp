@@ -81,6 +81,8 @@ inline sennit_scheduler *needed(sennit_scheduler *s, const char *call) noexcept
  * schedule on it, bind to it or ask it for anything is misuse that says so. One
  * with a worker for each CPU is `sennit::scheduler s{ sennit::config() };`. */
 class scheduler
+    : public detail::handle<sennit_scheduler, sennit_scheduler_retain,
+			    sennit_scheduler_release>
 {
 public:
 	scheduler() noexcept = default;
@@ -88,31 +90,13 @@ public:
 	/* Start one. Throws std::bad_alloc or std::system_error. */
 	explicit scheduler(const sennit_config &c)
 	{
-		detail::check(sennit_scheduler_create(&s_, &c), "scheduler");
+		detail::check(sennit_scheduler_create(&object_, &c),
+			      "scheduler");
 	}
 
 	/* Another reference to s, which may be NULL. */
-	explicit scheduler(sennit_scheduler *s) noexcept : s_(s)
+	explicit scheduler(sennit_scheduler *s) noexcept : handle(retained(s))
 	{
-		if (s_)
-			sennit_scheduler_retain(s_);
-	}
-	scheduler(const scheduler &other) noexcept : scheduler(other.s_)
-	{
-	}
-	scheduler(scheduler &&other) noexcept
-	    : s_(std::exchange(other.s_, nullptr))
-	{
-	}
-	scheduler &operator=(scheduler other) noexcept
-	{
-		swap(other);
-		return *this;
-	}
-	~scheduler()
-	{
-		if (s_)
-			sennit_scheduler_release(s_);
 	}
 
 	/* The error is returned, `out` untouched then. */
@@ -120,7 +104,7 @@ public:
 		scheduler &out, const sennit_config &c = config())
 	{
 		scheduler made;
-		const int err = sennit_scheduler_create(&made.s_, &c);
+		const int err = sennit_scheduler_create(&made.object_, &c);
 
 		if (!err)
 			out.swap(made);
@@ -133,27 +117,6 @@ public:
 		return scheduler(sennit_current());
 	}
 
-	void swap(scheduler &other) noexcept
-	{
-		std::swap(s_, other.s_);
-	}
-	sennit_scheduler *get() const noexcept
-	{
-		return s_;
-	}
-	explicit operator bool() const noexcept
-	{
-		return s_ != nullptr;
-	}
-	friend bool operator==(const scheduler &a, const scheduler &b) noexcept
-	{
-		return a.s_ == b.s_;
-	}
-	friend bool operator!=(const scheduler &a, const scheduler &b) noexcept
-	{
-		return a.s_ != b.s_;
-	}
-
 	/* As sennit::schedule(), on this scheduler, from any thread that
 	 * sennit_enqueue() allows. */
 	template <typename F, typename... Args>
@@ -161,7 +124,7 @@ public:
 	{
 		detail::check(
 			detail::schedule_on(
-				detail::needed(s_,
+				detail::needed(object_,
 					       "sennit::scheduler::schedule"),
 				0,
 				detail::make_call(std::forward<F>(f),
@@ -172,7 +135,8 @@ public:
 	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
 	{
 		return detail::code_of(detail::schedule_on(
-			detail::needed(s_, "sennit::scheduler::try_schedule"),
+			detail::needed(object_,
+				       "sennit::scheduler::try_schedule"),
 			0,
 			detail::make_call(std::forward<F>(f),
 					  std::forward<Args>(args)...)));
@@ -181,16 +145,16 @@ public:
 	std::uint32_t workers() const noexcept
 	{
 		return sennit_scheduler_workers(
-			detail::needed(s_, "sennit::scheduler::workers"));
+			detail::needed(object_, "sennit::scheduler::workers"));
 	}
 	void set_workers(std::uint32_t n)
 	{
-		detail::check(
-			sennit_scheduler_set_workers(
-				detail::needed(
-					s_, "sennit::scheduler::set_workers"),
-				n),
-			"set_workers");
+		detail::check(sennit_scheduler_set_workers(
+				      detail::needed(
+					      object_,
+					      "sennit::scheduler::set_workers"),
+				      n),
+			      "set_workers");
 	}
 	sennit_stats stats() const noexcept
 	{
@@ -198,7 +162,7 @@ public:
 
 		answer.size = sizeof(answer);
 		sennit_scheduler_stats(
-			detail::needed(s_, "sennit::scheduler::stats"),
+			detail::needed(object_, "sennit::scheduler::stats"),
 			&answer);
 		return answer;
 	}
@@ -206,7 +170,8 @@ public:
 	void print_report(int fd) const
 	{
 		sennit_scheduler_print_report(
-			detail::needed(s_, "sennit::scheduler::print_report"),
+			detail::needed(object_,
+				       "sennit::scheduler::print_report"),
 			fd);
 	}
 
@@ -214,7 +179,8 @@ public:
 	void print_stacks(int fd) const
 	{
 		sennit_scheduler_print_stacks(
-			detail::needed(s_, "sennit::scheduler::print_stacks"),
+			detail::needed(object_,
+				       "sennit::scheduler::print_stacks"),
 			fd);
 	}
 
@@ -243,15 +209,13 @@ private:
 	int shut(sennit_time deadline)
 	{
 		const int err = sennit_scheduler_shutdown(
-			detail::needed(s_, "sennit::scheduler::shutdown"),
+			detail::needed(object_, "sennit::scheduler::shutdown"),
 			deadline);
 
 		if (!err)
-			s_ = nullptr;
+			object_ = nullptr;
 		return err;
 	}
-
-	sennit_scheduler *s_ = nullptr;
 };
 
 /* Binds the calling thread to a scheduler as long as it exists; its end runs
