@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.hpp - what the classes have in common that refer to a reference-counted
- * object of the C interface. */
+/* handle.hpp - what the classes that refer to a counted object of the C
+ * interface have in common. */
 #ifndef SENNIT_CPP_HANDLE_HPP
 #define SENNIT_CPP_HANDLE_HPP
 
