@@ -82,6 +82,8 @@ inline sennit_scheduler *needed(sennit_scheduler *s, const char *call) noexcept
  * is reported. `sennit::scheduler s{ sennit::config() };` creates a scheduler
  * with a worker for each CPU. */
 class scheduler
+    : public detail::handle<sennit_scheduler, sennit_scheduler_retain,
+			    sennit_scheduler_release>
 {
 public:
 	scheduler() noexcept = default;
@@ -89,31 +91,13 @@ public:
 	/* Create a scheduler. Throws std::bad_alloc or std::system_error. */
 	explicit scheduler(const sennit_config &c)
 	{
-		detail::check(sennit_scheduler_create(&s_, &c), "scheduler");
+		detail::check(sennit_scheduler_create(&object_, &c),
+			      "scheduler");
 	}
 
 	/* Take another reference to s, which may be NULL. */
-	explicit scheduler(sennit_scheduler *s) noexcept : s_(s)
+	explicit scheduler(sennit_scheduler *s) noexcept : handle(retained(s))
 	{
-		if (s_)
-			sennit_scheduler_retain(s_);
-	}
-	scheduler(const scheduler &other) noexcept : scheduler(other.s_)
-	{
-	}
-	scheduler(scheduler &&other) noexcept
-	    : s_(std::exchange(other.s_, nullptr))
-	{
-	}
-	scheduler &operator=(scheduler other) noexcept
-	{
-		swap(other);
-		return *this;
-	}
-	~scheduler()
-	{
-		if (s_)
-			sennit_scheduler_release(s_);
 	}
 
 	/* Create a scheduler and store it in `out`, or return the error and
@@ -122,7 +106,7 @@ public:
 		scheduler &out, const sennit_config &c = config())
 	{
 		scheduler made;
-		const int err = sennit_scheduler_create(&made.s_, &c);
+		const int err = sennit_scheduler_create(&made.object_, &c);
 
 		if (!err)
 			out.swap(made);
@@ -136,27 +120,6 @@ public:
 		return scheduler(sennit_current());
 	}
 
-	void swap(scheduler &other) noexcept
-	{
-		std::swap(s_, other.s_);
-	}
-	sennit_scheduler *get() const noexcept
-	{
-		return s_;
-	}
-	explicit operator bool() const noexcept
-	{
-		return s_ != nullptr;
-	}
-	friend bool operator==(const scheduler &a, const scheduler &b) noexcept
-	{
-		return a.s_ == b.s_;
-	}
-	friend bool operator!=(const scheduler &a, const scheduler &b) noexcept
-	{
-		return a.s_ != b.s_;
-	}
-
 	/* Like sennit::schedule(), on this scheduler, from any thread from
 	 * which sennit_enqueue() may be called. */
 	template <typename F, typename... Args>
@@ -164,7 +127,7 @@ public:
 	{
 		detail::check(
 			detail::schedule_on(
-				detail::needed(s_,
+				detail::needed(object_,
 					       "sennit::scheduler::schedule"),
 				0,
 				detail::make_call(std::forward<F>(f),
@@ -175,7 +138,8 @@ public:
 	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
 	{
 		return detail::code_of(detail::schedule_on(
-			detail::needed(s_, "sennit::scheduler::try_schedule"),
+			detail::needed(object_,
+				       "sennit::scheduler::try_schedule"),
 			0,
 			detail::make_call(std::forward<F>(f),
 					  std::forward<Args>(args)...)));
@@ -184,16 +148,16 @@ public:
 	std::uint32_t workers() const noexcept
 	{
 		return sennit_scheduler_workers(
-			detail::needed(s_, "sennit::scheduler::workers"));
+			detail::needed(object_, "sennit::scheduler::workers"));
 	}
 	void set_workers(std::uint32_t n)
 	{
-		detail::check(
-			sennit_scheduler_set_workers(
-				detail::needed(
-					s_, "sennit::scheduler::set_workers"),
-				n),
-			"set_workers");
+		detail::check(sennit_scheduler_set_workers(
+				      detail::needed(
+					      object_,
+					      "sennit::scheduler::set_workers"),
+				      n),
+			      "set_workers");
 	}
 	sennit_stats stats() const noexcept
 	{
@@ -201,7 +165,7 @@ public:
 
 		answer.size = sizeof(answer);
 		sennit_scheduler_stats(
-			detail::needed(s_, "sennit::scheduler::stats"),
+			detail::needed(object_, "sennit::scheduler::stats"),
 			&answer);
 		return answer;
 	}
@@ -209,7 +173,8 @@ public:
 	void print_report(int fd) const
 	{
 		sennit_scheduler_print_report(
-			detail::needed(s_, "sennit::scheduler::print_report"),
+			detail::needed(object_,
+				       "sennit::scheduler::print_report"),
 			fd);
 	}
 
@@ -218,7 +183,8 @@ public:
 	void print_stacks(int fd) const
 	{
 		sennit_scheduler_print_stacks(
-			detail::needed(s_, "sennit::scheduler::print_stacks"),
+			detail::needed(object_,
+				       "sennit::scheduler::print_stacks"),
 			fd);
 	}
 
@@ -248,15 +214,13 @@ private:
 	int shut(sennit_time deadline)
 	{
 		const int err = sennit_scheduler_shutdown(
-			detail::needed(s_, "sennit::scheduler::shutdown"),
+			detail::needed(object_, "sennit::scheduler::shutdown"),
 			deadline);
 
 		if (!err)
-			s_ = nullptr;
+			object_ = nullptr;
 		return err;
 	}
-
-	sennit_scheduler *s_ = nullptr;
 };
 
 /* A scope in which the calling thread is bound to a scheduler. The destructor
