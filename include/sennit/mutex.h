@@ -24,7 +24,9 @@
  *
  * The owner is the fiber, or the unbound thread, that locked it. So a task
  * unlocks before it ends, and a thread neither binds nor unbinds while it holds
- * a lock.
+ * a lock. A library that is built with assertions aborts and says so when a
+ * task ends, or a thread unbinds, with a mutex locked; without assertions it
+ * does when the same fiber locks that mutex again.
  *
  * shared.h has a reference-counted form.
  */

@@ -11,7 +11,8 @@
  * first out.
  *
  * Who writes is known, as the owner of a mutex is: the fiber or the unbound
- * thread that locked it, and it must unlock before it ends. Readers are only
+ * thread that locked it, and it must unlock before it ends: a library that is
+ * built with assertions aborts and says so otherwise. Readers are only
  * counted. So what follows cannot be reported, and is a deadlock (that a
  * scheduler's report shows) or, with a deadline, runs into it:
  *

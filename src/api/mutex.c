@@ -60,6 +60,7 @@ static inline void own(sennit_mutex *m, void *self)
 {
 	a_store_rlx(&m->owner_, self);
 	a_store_rlx(&m->worker_, sn_mutex_serial());
+	sn_wait_count_held(CLEANUP_MUTEX);
 }
 
 /* --- guarding ----------------------------------------------------------- */
@@ -361,6 +362,7 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	       a_load_rlx(&m->owner_) ? "somebody else holds the mutex"
 				      : "nobody holds the mutex");
 	a_store_rlx(&m->owner_, NULL);
+	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))

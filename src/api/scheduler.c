@@ -139,6 +139,8 @@ void sennit_unbind(void)
 	MISUSE(w->unbinding, "sennit_unbind",
 	       "called by a task that it runs, or after one was left by "
 	       "longjmp()");
+	MISUSE(w->main.cleanup & CLEANUP_HELD, "sennit_unbind",
+	       "the thread holds a mutex or a reader-writer lock");
 	sn_unbind(w);
 }
 

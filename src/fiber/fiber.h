@@ -47,6 +47,12 @@ struct home {
 #define CLEANUP_DEPTH \
 	UINT32_C(4) /* to be measured: as long as the fiber lives */
 
+/* One each for every mutex that the task holds, and for every reader-writer
+ * lock that it holds as a writer: see sn_wait_count_held. */
+#define CLEANUP_MUTEX  (UINT32_C(1) << 3)
+#define CLEANUP_RWLOCK (UINT32_C(1) << 18)
+#define CLEANUP_HELD   (UINT32_MAX / CLEANUP_MUTEX * CLEANUP_MUTEX)
+
 /* What a member of a group that runs on its opener's stack finds at least; and
  * half of the stack. */
 #define FIBER_MEMBER_STACK ((size_t)16 * 1024)
@@ -67,7 +73,7 @@ struct sennit_fiber {
 				  * NULL: it had no deadline yet */
 
 	/* Of the running task. Looked at after each: see task_cleanup.h. */
-	uint32_t       cleanup; /* owner: MARK_* */
+	uint32_t       cleanup; /* owner: CLEANUP_* */
 	struct locals *locals;  /* owner: see local.h; NULL: none */
 
 	char         *low;     /* fixed; NULL: a thread's own, bounds unknown */
