@@ -324,13 +324,14 @@ static NOINLINE void unlock_slow(sennit_mutex *m)
 
 /* Whether an unlock leaves the queue alone: all are awake who should be, and
  * nothing else is due. Each time that the count has doubled they may be
- * overdue. */
+ * overdue. The unlock that makes the count MAX_GRANTS hands over, so that the
+ * grant by hand-over is within the bound as well. */
 static bool is_seen_to(uint32_t word)
 {
 	uint32_t grants = word / GRANT;
 
 	return (word & (AWAKE | HANDOVER | STOPPED)) == AWAKE &&
-	       grants & (grants - 1) && grants < MAX_GRANTS;
+	       grants & (grants - 1) && grants + 1 < MAX_GRANTS;
 }
 
 /* Somebody waits, or did when we looked. */

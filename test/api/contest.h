@@ -44,15 +44,15 @@ struct rival {
 };
 
 struct contest {
-	have_fn *have;  /* in line */
-	have_fn *begin; /* the first; NULL: have */
-	have_fn *come;  /* who comes; NULL: have */
+	have_fn *have;                     /* in line */
+	have_fn *begin;                    /* the first; NULL: have */
+	have_fn *come;                     /* who comes; NULL: have */
 	unsigned (*limit)(unsigned place); /* grants to others, at most */
 	void        *object;
 	sennit_word *word;
 	void       **list;
-	bool         together; /* all in line have it at once: not counted */
-	bool         one_worker;    /* all in line are fibers of one */
+	bool         together;   /* all in line have it at once: not counted */
+	bool         one_worker; /* all in line are fibers of one */
 	bool         nobody_queues; /* of those who come */
 
 	sennit_wait_group done;

@@ -58,8 +58,8 @@ static void readers_do_not_pass_a_writer_that_waits(void **state)
 static void writers_go_in_their_order(void **state)
 {
 	(void)state;
-	compete_for_rwlock((struct contest){ .have = write_it,
-					     .limit = those_before });
+	compete_for_rwlock(
+		(struct contest){ .have = write_it, .limit = those_before });
 }
 
 /* Of those who come two wait: each reads once before each writer. */
@@ -305,8 +305,8 @@ static void a_notify_goes_to_whoever_has_waited_longest(void **state)
 	sennit_wait_group_init(&n.done, NOTIFIED);
 	for (i = 0; i < NOTIFIED; i++) {
 		if (i % 3 == 1)
-			threads[i] =
-				must_start_thread(wait_again_as_thread, &n);
+			threads[i] = must_start_thread(wait_again_as_thread,
+						       &n);
 		else
 			must_schedule(wait_again, &n);
 		EXPECT_SOON(waiters_of(&n.cond.state_, &n.cond.waiters_) ==
