@@ -5,6 +5,10 @@
  * them go on and the next phase begins. Any may arrive, there may be more than
  * the number, and they need not be the same in each phase.
  *
+ * The bound: a party goes on with the phase that it arrived in, however many
+ * arrive later. Of those that are let go none waits for another, also if the
+ * worker of that is busy with a task.
+ *
  * A party whose deadline passes, or whose group is cancelled, withdraws its
  * arrival: the phase is not broken, it waits for one more again. Whether the
  * phase was complete before that is decided once, in one place: every party of

@@ -5,6 +5,14 @@
  * wake spuriously, but the condition may have changed again before the lock is
  * taken, so test it in a loop, or use the call with a predicate, which does.
  *
+ * The bound: a notify goes to whoever has waited longest; nobody who comes
+ * later passes it. Then it waits for the mutex, as mutex.h says. The notify is
+ * its own, also while its worker is busy with a task: no other waiter comes in
+ * its place. For the condition there is no bound: another may have the mutex
+ * first and undo the condition, so who tests it in a loop may wait again, any
+ * number of times. A semaphore or a channel gives what it has to the waiter
+ * itself.
+ *
  * shared.h has a reference-counted form.
  */
 #ifndef SENNIT_COND_H

@@ -6,13 +6,13 @@
  * wait (barging): where fibers do little else, those of one worker keep it for
  * some 20 us.
  *
- * Who waits keeps its place. At the latest after 4,096 grants to others while
- * somebody waits, the lock is handed to whoever has waited longest. So one that
- * finds n waiting gets it after at most 4,096 * (n + 1) grants to others. Not
- * counted are two kinds. While a waiter looks at the lock (below) grants are
- * not counted: 20 us each time, and eight times before a hand-over. And a
- * waiter whose worker, or thread, does not run for a millisecond after the lock
- * was handed to it loses it to others until it has run.
+ * The bound: who waits keeps its place, and at the latest after 4,096 grants to
+ * others the lock is handed to whoever has waited longest. So one that finds n
+ * waiting gets it after at most 4,096 * (n + 1) grants to others. Two kinds are
+ * not counted. While a waiter looks at the lock (below) grants are not counted:
+ * 20 us each time, and eight times before a hand-over. And a waiter whose
+ * worker, or thread, does not run for a millisecond after the lock was handed
+ * to it loses it to others until it has run.
  *
  * A waiter on a worker with nothing else to do does not sleep for more than
  * 16 ms while the lock is free: it does not depend on one that was woken before

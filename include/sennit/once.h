@@ -5,6 +5,11 @@
  * in the fiber or thread that comes first and may wait; others who come
  * meanwhile wait for it. When it is done a call costs one load.
  *
+ * The bound: when it is done all who wait go on. After an attempt that failed
+ * the turn goes to whoever has waited longest: nobody who comes later is before
+ * it. The turn is its own from then on, also while its worker is busy with a
+ * task: the others wait for that as well, without a bound.
+ *
  * Misuse within the function: to call the same once. Nor may it wait for a task
  * that does.
  */

@@ -10,6 +10,12 @@
  * before it, with one phase of readers before each. Writers come first in,
  * first out.
  *
+ * The bound: a reader is passed by one writer at most. A writer that finds n
+ * writers waiting is passed by those n, and n + 1 times by each reader. Who is
+ * admitted holds the lock from then on, also while its worker is busy with a
+ * task: a writer, or the writer after readers, waits for that as well, without
+ * a bound. Readers that are admitted together do not wait for each other.
+ *
  * Who writes is known, as the owner of a mutex is: the fiber or the unbound
  * thread that locked it, and it must unlock before it ends: a library that is
  * built with assertions aborts and says so otherwise. Readers are only

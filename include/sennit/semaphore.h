@@ -8,6 +8,10 @@
  * First come, first served: whoever waits is served before all who come later,
  * however few these want. So one that wants many is not starved by those that
  * want one; meanwhile permits may lie idle until there are enough for it.
+ *
+ * The bound: a waiter is passed by nobody who comes later. It has its permits
+ * from the moment that they are given to it, also while its worker is busy with
+ * a task; those behind it are served meanwhile as far as there are others.
  */
 #ifndef SENNIT_SEMAPHORE_H
 #define SENNIT_SEMAPHORE_H

@@ -65,9 +65,11 @@ struct contest {
 	atomic_uint       served; /* of the line */
 };
 
+/* Or lost: those in line would be passed for ever. */
 static inline bool is_over(struct contest *c)
 {
-	return atomic_load(&c->served) == IN_LINE;
+	return atomic_load(&c->served) == IN_LINE ||
+	       atomic_load(&c->grants) > c->limit(IN_LINE) + 1000;
 }
 
 /* --- in line ------------------------------------------------------------ */

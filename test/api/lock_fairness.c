@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lock_fairness.c - whoever waits is passed by no more than the header of what
- * it waits for says, and those who are let go together do not wait for one
- * whose worker is busy. The mutex has a file of its own. */
+ * it waits for says. The mutex has a file of its own. */
 #include "contest.h"
 
 #include <errno.h>
