@@ -7,6 +7,13 @@
  * A wait does not wake spuriously. But the condition may change again before
  * the waiter has locked the mutex, so test it in a loop, or use
  * sennit_cond_wait_for, which does.
+ *
+ * Bound: a notify goes to the waiter that has waited longest. No later waiter
+ * passes it. It belongs to that waiter even while the waiter's worker is busy
+ * with a task. The waiter then locks the mutex within the bound of mutex.h. The
+ * condition itself has no bound: another caller may lock the mutex first and
+ * undo the condition, any number of times. A semaphore or a channel gives what
+ * it has to the waiter directly.
  */
 #ifndef SENNIT_COND_H
 #define SENNIT_COND_H

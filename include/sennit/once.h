@@ -7,6 +7,11 @@
  *
  * It is misuse to call the same once object from its own function. The function
  * must not wait for a task that calls it either.
+ *
+ * Bound: when the function has succeeded, all waiters return. After a failed
+ * attempt the turn goes to the waiter that has waited longest. No later caller
+ * gets it first. The turn belongs to that waiter even while its worker is busy
+ * with a task. The others wait for that too, and that has no bound.
  */
 #ifndef SENNIT_ONCE_H
 #define SENNIT_ONCE_H

@@ -12,6 +12,18 @@
  * one writer. A writer waits for the writers before it, with one phase of
  * readers before each. Writers are served first in, first out.
  *
+ * Bound: at most one writer passes a waiting reader. A writer that finds n
+ * writers waiting is passed by those n, and at most n + 1 times by each reader.
+ * An admitted caller holds the lock even while its worker is busy with a task.
+ * A writer waits for that too, and that has no bound. Readers that are admitted
+ * together do not wait for each other.
+ *
+ * Owner: the fiber or the unbound thread that locked it for writing, as with a
+ * mutex. It must unlock before it ends; a library that is built with assertions
+ * aborts with a message otherwise. Readers are only counted. So the following
+ * faults cannot be reported as misuse. Each is a deadlock, which the report of
+ * the scheduler shows, or ends at the deadline:
+ *
  * The writer is known, like the owner of a mutex: it is the fiber or the
  * unbound thread that locked the lock, and it must unlock it before it ends.
  * Readers are only counted. So the library cannot report the following errors.

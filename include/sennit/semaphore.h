@@ -8,6 +8,10 @@
  * Waiters are served first come, first served, however few permits later
  * callers want. So callers that want one permit do not starve a caller that
  * wants many. Meanwhile permits may stay unused until there are enough for it.
+ *
+ * Bound: no later caller passes a waiter. A waiter owns its permits from the
+ * moment that they are given to it, even while its worker is busy with a task.
+ * The waiters behind it are served meanwhile if there are permits.
  */
 #ifndef SENNIT_SEMAPHORE_H
 #define SENNIT_SEMAPHORE_H

@@ -227,4 +227,19 @@ static inline void *sn_wait_identity(void)
 	return likely(w) ? w->home.current->identity : (void *)&sn_parker;
 }
 
+/* The caller has taken a lock that it must give back before its task ends, or
+ * gives it back: so many CLEANUP_MUTEX or CLEANUP_RWLOCK more. After each task
+ * one word is looked at anyhow (task_cleanup.h), so the end costs nothing; but
+ * each lock and unlock costs some instructions, so this is done in builds with
+ * assertions only. An unbound thread has no task. */
+static ALWAYS_INLINE void sn_wait_count_held(uint32_t locks)
+{
+#ifndef NDEBUG
+	if (sn_self)
+		sn_self->home.current->cleanup += locks;
+#else
+	(void)locks;
+#endif
+}
+
 #endif
