@@ -80,17 +80,23 @@ static int place(sennit_group *g, struct task t)
 	return err;
 }
 
+/* 0, or -ECANCELED: no more members. */
+static int admit(sennit_group *g)
+{
+	MISUSE_INHERITED(g->scheduler_, "sennit_group_spawn");
+	if (!sn_cancel_scope_is_cancelled(&g->scope_))
+		return 0;
+	sn_group_keep_error(g, -ECANCELED);
+	return -ECANCELED;
+}
+
 static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 {
 	struct task t;
-	int         err;
+	int         err = admit(g);
 
-	MISUSE_INHERITED(g->scheduler_, "sennit_group_spawn");
-	if (sn_cancel_scope_is_cancelled(&g->scope_)) {
-		sn_group_keep_error(g, -ECANCELED);
-		return -ECANCELED;
-	}
-	err = sn_place_pack(g->scheduler_, task, &t);
+	if (!err)
+		err = sn_place_pack(g->scheduler_, task, &t);
 	if (err)
 		return err;
 	t.meta |= sn_task_member(g);
@@ -104,10 +110,14 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 				    void *argument)
 {
-	const sennit_task task = { .run = sn_task_fn(run),
-				   .argument = argument };
+	int err = admit(g);
 
-	return spawn(g, &task);
+	if (!err && !run)
+		err = -EINVAL;
+	if (err)
+		return err;
+	return place(g, (struct task){ sn_task_fn(run), argument,
+				       sn_task_member(g) });
 }
 
 static NOINLINE int help(struct worker *w)

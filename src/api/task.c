@@ -26,9 +26,14 @@ static int schedule(const sennit_task *task, const char *call)
 /* A function of its own, so that the fast path needs no stack frame. */
 static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 {
-	const sennit_task task = { .run = run, .argument = argument };
+	const char       *call = "sennit_schedule";
+	sennit_scheduler *s = bound(call);
 
-	return schedule(&task, "sennit_schedule");
+	if (!run)
+		return -EINVAL;
+	return sn_place_in(s, sn_domain_current(sn_self),
+			   (struct task){ run, argument, TASK_BORROWED }, 0,
+			   call);
 }
 
 /* For a caller in a cancel scope, which may lie in a domain. */

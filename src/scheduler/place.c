@@ -225,24 +225,34 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	}
 }
 
+int sn_place_in(sennit_scheduler *s, struct sennit_domain *d, struct task t,
+		uint32_t flags, const char *call)
+{
+	struct domain_part *part;
+	int                 err;
+
+	if (!d)
+		return sn_place(s, t, flags, call);
+	part = sn_domain_part(d, sn_self);
+	t.meta |= (uintptr_t)d;
+	sn_domain_count(d, part, 1);
+	err = sn_place(s, t, flags, call);
+	if (err) /* on success *d may be gone */
+		sn_domain_count(d, part, -1);
+	return err;
+}
+
 int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
 		    const sennit_task *user, const char *call)
 {
-	struct domain_part *part = d ? sn_domain_part(d, sn_self) : NULL;
-	struct task         t;
-	int                 err = sn_place_pack(s, user, &t);
+	struct task t;
+	int         err = sn_place_pack(s, user, &t);
 
 	if (err)
 		return err;
-	t.meta |= (uintptr_t)d;
-	if (d)
-		sn_domain_count(d, part, 1);
-	err = sn_place(s, t, user->flags, call);
-	if (!err)
-		return 0; /* success: *d may be gone */
-	if (d)
-		sn_domain_count(d, part, -1);
-	sn_place_unpack(s, t);
+	err = sn_place_in(s, d, t, user->flags, call);
+	if (err)
+		sn_place_unpack(s, t);
 	return err;
 }
 

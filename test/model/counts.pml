@@ -2,8 +2,8 @@
 /* counts.pml - the number of blocked fibers of a worker, as another thread
  * computes it.
  *
- * Models sn_worker_blocked() and sn_worker_count_resume() of
- * src/worker/worker.h on a machine that reorders stores and loads. The owner
+ * Models sn_counters_blocked() and sn_counters_count_resume() of
+ * src/worker/counters.h on a machine that reorders stores and loads. The owner
  * blocks and resumes ROUNDS times and counts both. Its stores become visible in
  * any order, except where a release prevents it. The reader loads both counts
  * once, in any order, except where an acquire prevents it.

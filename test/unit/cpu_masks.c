@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_masks.c - the copy of masks outlives the caller's, in one block. */
+#include "worker/cpu_masks.h"
+
+#include "base/memory.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void masks_of_the_caller_are_needed_no_more(void **state)
+{
+	uint32_t         cpus[] = { 7, 3, 5 };
+	sennit_cpu_mask  from[] = { { &cpus[0], 1 }, { &cpus[1], 2 } };
+	struct cpu_masks m = { 0 };
+
+	(void)state;
+	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, from, 2), 0);
+	cpus[0] = cpus[1] = cpus[2] = 0;
+	from[0].count = from[1].count = 0;
+	assert_int_equal(sn_cpu_masks_get(&m, 0).count, 1);
+	assert_int_equal(sn_cpu_masks_get(&m, 0).cpus[0], 7);
+	assert_int_equal(sn_cpu_masks_get(&m, 3).count, 2); /* modulo two */
+	assert_int_equal(sn_cpu_masks_get(&m, 3).cpus[1], 5);
+	sn_cpu_masks_free(&m, &sn_memory_libc);
+}
+
+static void cpus_of_all_masks_lie_one_behind_the_other(void **state)
+{
+	const uint32_t         cpus[] = { 7, 3, 5 };
+	const sennit_cpu_mask  from[] = { { &cpus[0], 1 }, { &cpus[1], 2 } };
+	const struct cpu_masks none = { 0 };
+	struct cpu_masks       m = { 0 };
+	sennit_cpu_mask        all;
+
+	(void)state;
+	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, from, 2), 0);
+	all = sn_cpu_masks_all(&m);
+	assert_int_equal(all.count, 3);
+	assert_memory_equal(all.cpus, cpus, sizeof(cpus));
+	assert_int_equal(sn_cpu_masks_all(&none).count, 0);
+	sn_cpu_masks_free(&m, &sn_memory_libc);
+}
+
+static void no_mask_is_one_of_all_cpus(void **state)
+{
+	struct cpu_masks m = { 0 };
+
+	(void)state;
+	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, NULL, 0), 0);
+	assert_int_equal(sn_cpu_masks_get(&m, 0).count, os_cpu_list(NULL, 0));
+	sn_cpu_masks_free(&m, &sn_memory_libc);
+}
+
+static void more_cpus_than_memory_are_refused(void **state)
+{
+	const uint32_t        cpu = 0;
+	const sennit_cpu_mask much[] = { { &cpu, SIZE_MAX / 2 + 1 },
+					 { &cpu, SIZE_MAX / 2 + 1 } };
+	struct cpu_masks      m = { 0 };
+
+	(void)state;
+	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, much, 2),
+			 -ENOMEM); /* the sum wraps */
+	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, much, 1),
+			 -ENOMEM); /* the bytes would */
+	assert_null(m.masks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(masks_of_the_caller_are_needed_no_more),
+		cmocka_unit_test(cpus_of_all_masks_lie_one_behind_the_other),
+		cmocka_unit_test(no_mask_is_one_of_all_cpus),
+		cmocka_unit_test(more_cpus_than_memory_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("cpu_masks", tests, NULL, NULL);
+}
