@@ -31,7 +31,7 @@ int sn_deterministic_start(pthread_t *out, void *(*run)(void *), void *argument)
 
 /* --- what threads do ---------------------------------------------------- */
 
-/* The others have ended, and nobody knows them any more. */
+/* Whether all other threads have ended, so that nothing refers to them. */
 static bool is_alone(const struct turn *self)
 {
 	for (const struct turn *t = sn_turn_first(); t; t = t->next)
@@ -135,7 +135,7 @@ int sn_deterministic_join(pthread_t thread)
 	struct turn *self = sn_turn_enter();
 	struct turn *other = NULL;
 
-	/* The last of that name: the system gives names anew. */
+	/* Use the last thread with this id, because the system reuses ids. */
 	for (struct turn *t = sn_turn_first(); t; t = t->next)
 		if (pthread_equal(t->thread, thread))
 			other = t;

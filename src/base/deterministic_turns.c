@@ -14,30 +14,30 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Nanoseconds between two points, at most; and when the clock begins: late
- * enough that what is some time ago is not below zero. */
+/* The maximum time between two points, in ns, and the initial time, which is
+ * large enough that times in the recent past are not negative. */
 #define STEP  UINT32_C(1000)
 #define BEGIN UINT64_C(1000000000000)
 
-/* One point in so many lets the first deadline come early. */
+/* One of this many points jumps to the earliest deadline. */
 #define JUMPS 128
 
-/* How long, of the system's time, whoever has the turn may do other things than
- * call us before it is taken away. */
+/* How long, in the system's time, the thread that has the turn may stay away
+ * from the library before it loses the turn. */
 #define ABSENCE_MS 300
 
-/* All that follows, and every struct turn, is under this lock. */
+/* Protects everything below, and every struct turn. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct turn *first, **last = &first;
-static struct turn *holder; /* of the turn; NULL: nobody who takes part runs */
-static uint64_t     points; /* how often the holder has called us */
+static struct turn *holder; /* the thread with the turn; NULL: none */
+static uint64_t     points; /* calls of the library by the holder */
 
 static uint64_t             seed;
 static struct seeded_random chance;
 static uint64_t             now = BEGIN;
 static uint64_t             passed;
-static uint32_t             patience; /* one point in so many passes the turn */
+static uint32_t             patience; /* average number of points per pass */
 
 static void (*explain)(void *context);
 static void *explain_context;
@@ -47,28 +47,27 @@ static pthread_key_t  leaving;
 
 static _Thread_local struct turn *mine;
 
-/* --- chance ------------------------------------------------------------- */
+/* --- random choices ----------------------------------------------------- */
 
 static void plant(uint64_t value)
 {
 	seed = value;
 	sn_seeded_random_init(&chance, value);
-	/* Some bugs want many changes, some long runs between few. */
+	/* Some bugs need many passes, others few. */
 	patience = 1u << sn_seeded_random_below(&chance, 6);
 	now = BEGIN;
 	passed = 0;
 }
 
-/* --- saying ------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------- */
 
 static void say(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return; /* nowhere to say it */
+		return; /* the message cannot be written */
 }
 
-/* Whatever aborts the process, a failed assertion of the program's too, the
- * seed is worth knowing. */
+/* Print the seed at every abort, also after a failed assert of the program. */
 static void aborting(int number)
 {
 	char text[64];
@@ -92,7 +91,7 @@ void sn_turn_forget(const void *context)
 		explain = NULL;
 }
 
-/* The explanation may come back to us: it finds itself runnable. */
+/* The explanation may call the library: this thread is then runnable. */
 _Noreturn static void all_sleep_for_ever(struct turn *self)
 {
 	void (*say_more)(void *) = explain;
@@ -107,9 +106,9 @@ _Noreturn static void all_sleep_for_ever(struct turn *self)
 	abort();
 }
 
-/* --- who is next -------------------------------------------------------- */
+/* --- the choice of the next thread -------------------------------------- */
 
-/* The sleeper whose deadline is first; NULL: none has one. */
+/* The waiting thread with the earliest deadline. NULL: none has a deadline. */
 static struct turn *first_due(void)
 {
 	struct turn *due = NULL;
@@ -121,7 +120,8 @@ static struct turn *first_due(void)
 	return due;
 }
 
-/* Let those go whose deadline has passed, and those who wait for an end. */
+/* Make the threads runnable whose deadline has passed, or whose joined thread
+ * has ended. Returns the number of runnable threads. */
 static uint32_t count_runnable(void)
 {
 	uint32_t count = 0;
@@ -139,7 +139,7 @@ static uint32_t count_runnable(void)
 	return count;
 }
 
-/* NULL: all that are left sleep for ever, or are absent. */
+/* NULL: all threads that are left wait for ever, or are absent. */
 static struct turn *choose(void)
 {
 	uint32_t     count = count_runnable();
@@ -177,9 +177,10 @@ static void give(struct turn *next)
 
 /* --- taking turns ------------------------------------------------------- */
 
-/* The holder has not called us since this was last asked: then it waits for
- * something that we do not see, perhaps for us. Unless it has yet to wake for
- * its turn: that takes as long as the system likes. */
+/* If the holder has not called the library since the previous check, it waits
+ * for something that the library does not see, perhaps for this thread: take
+ * the turn away. Exception: a holder that has not yet woken for its turn,
+ * because the system may take any time for that. */
 static void lose_patience(struct turn *t)
 {
 	struct turn *next;
@@ -195,7 +196,7 @@ static void lose_patience(struct turn *t)
 	t->seen = points;
 }
 
-/* Until the turn is ours. */
+/* Wait until *t, the calling thread, has the turn. */
 static void await(struct turn *t)
 {
 	struct timespec until;
@@ -215,7 +216,7 @@ static void await(struct turn *t)
 	t->taken = true;
 }
 
-/* Hand the turn to whom chance says, who may be the caller. */
+/* Pass the turn to a thread that the seed chooses, perhaps the caller. */
 void sn_turn_pass(struct turn *self)
 {
 	struct turn *next = choose();
@@ -230,7 +231,7 @@ void sn_turn_pass(struct turn *self)
 		await(self);
 }
 
-/* --- coming and going --------------------------------------------------- */
+/* --- joining and leaving ------------------------------------------------ */
 
 void sn_turn_enlist(struct turn *t)
 {
@@ -260,7 +261,7 @@ static void in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The others are not in the child. */
+/* The child has no other threads. */
 static void in_child(void)
 {
 	first = mine;
@@ -291,12 +292,12 @@ struct turn *sn_turn_make(void)
 	return t;
 }
 
-/* The calling thread, with the turn and the lock. */
+/* Wait until the calling thread has the turn, and take the lock. */
 struct turn *sn_turn_enter(void)
 {
 	struct turn *t = mine;
 
-	if (!t) { /* not of our starting */
+	if (!t) { /* a thread that the library did not start */
 		pthread_once(&once, prepare);
 		t = mine = sn_turn_make();
 		t->thread = pthread_self();
@@ -321,7 +322,7 @@ void sn_turn_let_others(struct turn *self)
 	struct turn *due;
 
 	if (self->state == TURN_ENDED)
-		return; /* its thread-specific data is being taken down */
+		return; /* its thread-specific data is being destroyed */
 	now += 1 + sn_seeded_random_below(&chance, STEP);
 	if (!sn_seeded_random_below(&chance, JUMPS) && (due = first_due()) &&
 	    due->deadline > now)
@@ -349,7 +350,7 @@ void sn_turn_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* --- what there is ------------------------------------------------------ */
+/* --- access ------------------------------------------------------------- */
 
 void sn_turn_free(struct turn *t)
 {

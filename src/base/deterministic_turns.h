@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic_turns.h - whose turn it is: one thread runs, the others wait
- * until chance gives them the turn.
+/* deterministic_turns.h - the turns of a deterministic run: one thread runs,
+ * the others wait until the seed gives them the turn.
  *
- * For deterministic.c alone. All of it is under one lock, which
- * sn_turn_enter takes.
+ * Only deterministic.c uses this. One lock protects everything; sn_turn_enter
+ * takes it.
  */
 #ifndef SN_DETERMINISTIC_TURNS_H
 #define SN_DETERMINISTIC_TURNS_H
@@ -15,58 +15,69 @@
 
 enum turn_state {
 	TURN_RUNNABLE,
-	TURN_WAITING, /* on a word */
+	TURN_WAITING, /* waits on a word */
 	TURN_JOINING,
-	TURN_ABSENT, /* had the turn, and does something else */
+	TURN_ABSENT, /* lost the turn while it did something outside the
+		      * library */
 	TURN_ENDED
 };
 
 struct turn {
-	struct turn    *next; /* of all, first come first */
-	sem_t           go;   /* the turn is given */
+	struct turn    *next; /* in the list of all threads, in order of
+			       * arrival */
+	sem_t           go;   /* posted when the thread gets the turn */
 	enum turn_state state;
-	bool            taken;    /* the turn: it has noticed that it has it */
-	bool            in_time;  /* TURN_WAITING: woken, not by the deadline */
-	const uint32_t *word;     /* TURN_WAITING */
+	bool            taken;    /* the thread has noticed that it has the
+				   * turn */
+	bool            in_time;  /* TURN_WAITING: a wake came before the
+				   * deadline */
+	const uint32_t *word;     /* TURN_WAITING: the word */
 	uint64_t        deadline; /* TURN_WAITING */
 	struct turn    *joined;   /* TURN_JOINING */
-	uint64_t        seen;     /* `points` when last impatient */
+	uint64_t        seen;     /* `points` at the last check for an absent
+				   * holder */
 	pthread_t       thread;
 	void *(*run)(void *);
 	void *argument;
 };
 
-/* A thread that is to be started, and is not on the list yet; or never will
- * be. */
+/* Allocate the record of a thread that is to be started. It is not on the list
+ * before sn_turn_enlist. */
 struct turn *sn_turn_make(void);
 void         sn_turn_free(struct turn *t);
 void         sn_turn_enlist(struct turn *t);
 
-/* What such a thread runs: run(argument), in turn, and then it has ended. */
+/* The main function of such a thread: it runs run(argument) when it has the
+ * turn, and then ends. */
 void *sn_turn_run(void *turn);
 
-/* The calling thread, with the turn and the lock. */
+/* Wait until the calling thread has the turn, and take the lock. */
 struct turn *sn_turn_enter(void);
 void         sn_turn_unlock(void);
 
-/* Hand the turn to whom chance says, who may be the caller. */
+/* Pass the turn to the thread that the seed chooses, which may be the
+ * caller. */
 void sn_turn_pass(struct turn *self);
 
-/* Some time goes by, and perhaps the turn. */
+/* Advance the clock a little, and perhaps pass the turn. */
 void sn_turn_let_others(struct turn *self);
 
-/* All that take part, the ended ones included, first come first. */
+/* The list of all threads that take part, including ended ones, in order of
+ * arrival. */
 struct turn *sn_turn_first(void);
 
-/* Once all others have ended: forget them, and begin anew with this seed. */
+/* Forget all other threads, which have ended, and begin a new run with this
+ * seed. */
 void sn_turn_begin(struct turn *self, uint64_t seed);
 
-uint64_t sn_turn_seed(void);   /* changes when a run begins alone */
-uint64_t sn_turn_passed(void); /* how often the turn has been passed */
+uint64_t sn_turn_seed(void);   /* changes only when a run begins with one
+			        * thread */
+uint64_t sn_turn_passed(void); /* the number of times that the turn has
+			        * passed */
 uint64_t sn_turn_now(void);
 uint32_t sn_turn_random(uint32_t limit);
 
-/* As sn_deterministic_explain and _forget. */
+/* See sn_deterministic_explain and sn_deterministic_forget. */
 void sn_turn_explain(void (*what)(void *context), void *context);
 void sn_turn_forget(const void *context);
 

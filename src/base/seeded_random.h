@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seeded_random.h - numbers that a seed decides (xorshift64*). */
+/* seeded_random.h - random numbers that a seed determines (xorshift64*). */
 #ifndef SN_SEEDED_RANDOM_H
 #define SN_SEEDED_RANDOM_H
 

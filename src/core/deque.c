@@ -5,8 +5,10 @@
 #include "os/os.h"
 
 enum {
-	TAKE_BACK_MAX = TORTURED(2, 16), /* bounds the moving in take_back */
-	SPINS = 100                      /* 2 us: longer than a forced take */
+	TAKE_BACK_MAX = TORTURED(2, 16), /* bounds the tasks that take_back
+					  * moves */
+	SPINS = 100                      /* about 2 us: longer than a forced
+					  * take */
 };
 
 static uint32_t top_of(uint64_t pub)
@@ -29,7 +31,7 @@ static uint32_t public_count(uint64_t pub)
 	return split_of(pub) - top_of(pub);
 }
 
-/* --- the lock: over guard and over split, but for what thieves take ----- */
+/* --- the lock: protects guard and split, except what thieves take ------- */
 
 static bool try_lock(struct deque *d)
 {
@@ -52,10 +54,10 @@ static void unlock(struct deque *d)
 	a_store_rel(&d->lock, 0); /* -> deque.lock: guard, split */
 }
 
-/* --- the owner: publishing, and taking back ----------------------------- */
+/* --- owner: publishing and taking back ---------------------------------- */
 
-/* Under lock: everything below `split` becomes public. Only top may change
- * meanwhile. */
+/* Under the lock. Make everything below `split` public. Meanwhile only top may
+ * change. */
 static void raise_split(struct deque *d, uint32_t split)
 {
 	uint64_t p = a_load_rlx(&d->pub);
@@ -66,8 +68,8 @@ static void raise_split(struct deque *d, uint32_t split)
 		;
 }
 
-/* Under lock, by the owner: no barrier between guard and bottom, as both are
- * its own doing. */
+/* Under the lock, by the owner. No barrier is needed between guard and bottom,
+ * because the owner writes both. */
 static void publish_half(struct deque *d)
 {
 	uint32_t guard = a_load_rlx(&d->guard);
@@ -91,17 +93,15 @@ uint32_t sn_deque_publish(struct deque *d)
 	return public_count(a_load_rlx(&d->pub));
 }
 
-/* Under lock, nothing private: take back the newer half of the public tasks,
- * at most TAKE_BACK_MAX of them, and the oldest one with them, so that top
- * rises. The newest goes to *out; the others move up by one slot to make room
- * for the oldest below them.
- *
+/* Under the lock, when nothing is private. Take back the newer half of the
+ * public tasks, at most TAKE_BACK_MAX of them, together with the oldest one, so
+ * that top rises. The newest task goes to *out. The others move up by one slot
+ * to make room for the oldest below them.
  *	before	| o | a | b | c | d |  split = bottom	(public)
  *	after	    | a | b | o | c |  bottom	*out = d
  *			    ^ split
- *
- * Relaxed: the owner filled these slots itself, and a thief that loses to this
- * throws away what it has read. */
+ * Relaxed: the owner itself filled these slots, and a thief that loses against
+ * this discards what it has read. */
 static bool take_back(struct deque *d, struct task *out)
 {
 	uint32_t    bottom = a_load_rlx(&d->bottom);
@@ -132,14 +132,15 @@ static bool take_back(struct deque *d, struct task *out)
 	return true;
 }
 
-/* Under lock. */
+/* Under the lock. */
 static bool pop_locked(struct deque *d, struct task *out)
 {
 	uint32_t b = a_load_rlx(&d->bottom) - 1;
 
 	if ((int32_t)(b - a_load_rlx(&d->guard)) < 0)
 		return take_back(d, out);
-	a_store_rlx(&d->bottom, b); /* a forced take has drawn back */
+	a_store_rlx(&d->bottom, b); /* a forced take has lowered guard
+				     * again */
 	*out = sn_slot_read(&d->slot[b & d->mask]);
 	return true;
 }
@@ -150,9 +151,11 @@ bool sn_deque_pop_rest(struct deque *d, struct task *out)
 	bool     found;
 
 	TORTURE_POINT();
-	a_store_rlx(&d->bottom, b); /* what pop has claimed goes back */
+	a_store_rlx(&d->bottom, b); /* give back the position that pop has
+				     * claimed */
 
-	/* Not stale: only the owner lowers split, and top ends there. */
+	/* Not stale: only the owner lowers split, and top never passes
+	 * split. */
 	if (a_load_rlx(&d->pub) == pub_of(b, b)) {
 		if (a_load_rlx(&d->asked))
 			a_store_rlx(&d->asked, 0); /* nothing to publish */
@@ -170,7 +173,7 @@ bool sn_deque_pop_oldest(struct deque *d, struct task *out)
 		if (sn_deque_count(d) == 0)
 			return false;
 		if (sn_deque_has_public(d))
-			continue; /* a thief was faster */
+			continue; /* another thief was faster */
 		lock(d);
 		publish_half(d);
 		unlock(d);
@@ -195,7 +198,7 @@ uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)
 	s = a_load_acq(&victim->slots); /* <- deque.slots */
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = sn_slot_read(&s->slot[(top + i) & s->mask]);
-	TORTURE_POINT(); /* read, not taken */
+	TORTURE_POINT(); /* read, not yet taken */
 	if (!a_cas_acqrel(&victim->pub, &p,
 			  pub_of(top + count,
 				 split_of(p)))) /* -> deque.steal: slots read
@@ -206,10 +209,11 @@ uint32_t sn_deque_steal(struct deque *victim, struct task out[], uint32_t max)
 
 bool sn_deque_ask(struct deque *victim)
 {
-	/* Stale at worst: a request too many, or one when looking again. */
+	/* Stale values cause at most one request too many, or a request at the
+	 * next look. */
 	uint32_t bottom = a_load_rlx(&victim->bottom);
 
-	/* First: a request may outlive what it asked for. */
+	/* Check this first: `asked` may outlive the tasks that it asked for. */
 	if ((int32_t)(bottom - split_of(a_load_rlx(&victim->pub))) <= 0)
 		return false;
 	if (!a_load_rlx(&victim->asked))
@@ -217,9 +221,10 @@ bool sn_deque_ask(struct deque *victim)
 	return true;
 }
 
-/* Under lock. Either the owner sees guard raised, and waits for the lock before
- * it takes anything below; or we see that bottom has fallen below, and draw
- * back. Nobody steals what lies below guard before split has followed. */
+/* Under the lock. Either the owner sees the raised guard and waits for the lock
+ * before it takes anything below it, or this thread sees that bottom has fallen
+ * below guard and restores guard. No thief takes tasks below guard before split
+ * has followed. */
 static bool force_locked(struct deque *d)
 {
 	uint32_t old = a_load_rlx(&d->guard);
@@ -229,7 +234,7 @@ static bool force_locked(struct deque *d)
 	if (count <= 0)
 		return false;
 	a_store_rlx(&d->guard, guard);
-	TORTURE_POINT(); /* the owner meets a raised guard */
+	TORTURE_POINT(); /* the owner sees a raised guard */
 	if (d->asymmetric)
 		os_process_barrier(); /* <-> deque.force: raise, then look */
 	else
@@ -261,7 +266,7 @@ bool sn_deque_has_public(const struct deque *d)
 	return public_count(a_load_rlx(&d->pub)) != 0;
 }
 
-/* bottom first: what has become public in between then shows in pub. */
+/* Read bottom first: tasks that become public in between then show in pub. */
 bool sn_deque_has_tasks(const struct deque *d)
 {
 	uint32_t bottom = a_load_acq(&d->bottom); /* <- deque.push */

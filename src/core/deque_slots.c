@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque_slots.c - where the tasks of a deque lie: made, doubled, emptied. */
+/* deque_slots.c - the slots of a deque: allocation, growth, trimming. */
 #include "core/deque.h"
 
 #include "base/check.h"
@@ -7,14 +7,14 @@
 
 #include <errno.h>
 
-#define CAPACITY_MAX (1 << 30) /* positions are compared as signed */
+#define CAPACITY_MAX (1 << 30) /* positions are compared as signed numbers */
 
 static size_t slots_size(uint32_t capacity)
 {
 	return sizeof(struct slots) + capacity * sizeof(struct slot);
 }
 
-/* The owner works on *s from here on. */
+/* From now on the owner works on *s. */
 static void use_slots(struct deque *d, struct slots *s)
 {
 	d->mask = s->mask;
@@ -65,9 +65,10 @@ void sn_deque_free(struct deque *d)
 	}
 }
 
-/* No lock: a thief with the old slots finds in them what it may take, for the
- * owner fills them no more; one with the new ones fails when it wants a task
- * so old that it was not copied, as top has passed that. */
+/* No lock is needed. A thief with the old slots finds in them every task that
+ * it may take, because the owner no longer fills them. A thief with the new
+ * slots fails if it wants a task so old that it was not copied, because top has
+ * passed that task. */
 static int grow(struct deque *d, uint32_t top, uint32_t bottom,
 		uint64_t capacity)
 {
@@ -114,9 +115,9 @@ int sn_deque_push_full(struct deque *d, sennit_task_fn *run, void *argument,
 		   : sn_deque_push(d, (struct task){ run, argument, meta });
 }
 
-/* A late thief may still read old slots and new: zeros, or what was there. It
- * has seen a `pub` with tasks, which will never come again: so its
- * compare-and-set fails, and it throws away what it has read. */
+/* A late thief may still read old or new slots: it reads zeros, or what was
+ * there. It has seen a `pub` with tasks, and that value never comes again. So
+ * its compare-and-set fails, and it discards what it has read. */
 void sn_deque_trim(struct deque *d)
 {
 	struct slots *s = a_load_rlx(&d->slots);

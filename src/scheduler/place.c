@@ -237,7 +237,7 @@ int sn_place_in(sennit_scheduler *s, struct sennit_domain *d, struct task t,
 	t.meta |= (uintptr_t)d;
 	sn_domain_count(d, part, 1);
 	err = sn_place(s, t, flags, call);
-	if (err) /* else *d may be gone */
+	if (err) /* on success *d may be gone */
 		sn_domain_count(d, part, -1);
 	return err;
 }

@@ -28,13 +28,13 @@ static inline struct worker *sn_place_own_worker(const sennit_scheduler *s)
 SENNIT_MUST_USE int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 			     const char *call);
 
-/* The same in the domain, which may be NULL. */
+/* The same in domain d, which may be NULL. */
 SENNIT_MUST_USE int sn_place_in(sennit_scheduler *s, struct sennit_domain *d,
 				struct task t, uint32_t flags,
 				const char *call);
 
-/* Queue what the user gave on s, in the domain, which may be NULL. 0, -EINVAL
- * or -ENOMEM. */
+/* Queue the program's task on s, in domain d, which may be NULL. Returns 0,
+ * -EINVAL or -ENOMEM. */
 SENNIT_MUST_USE int sn_place_packed(sennit_scheduler     *s,
 				    struct sennit_domain *d,
 				    const sennit_task *user, const char *call);

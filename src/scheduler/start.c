@@ -290,8 +290,8 @@ static void give_up(sennit_scheduler *s)
 	sn_finalise_free(s);
 }
 
-/* Workers, and what their threads need; *started says how many of those there
- * are. */
+/* Make the workers and everything that their threads need, and start the
+ * threads. *started becomes their number. */
 static int populate(sennit_scheduler *s, uint32_t *started)
 {
 	int err = make_depths(s);
@@ -307,7 +307,7 @@ static int populate(sennit_scheduler *s, uint32_t *started)
 		err = sn_slots_join(s);
 	if (!err)
 		err = start_threads(s, started);
-	s->config.masks = NULL; /* the caller's, and used no more */
+	s->config.masks = NULL; /* belongs to the caller, not used any more */
 	return err;
 }
 

@@ -44,8 +44,7 @@ static void spread_out(const sennit_scheduler *s)
 {
 	sennit_cpu_mask all = sn_cpu_masks_all(&s->masks);
 
-	/* If refused, it keeps the CPUs of its caller's worker. */
-	if (all.count)
+	if (all.count) /* refused: it keeps the CPUs of its caller's worker */
 		(void)os_thread_affinity(all.cpus, all.count);
 }
 

@@ -41,8 +41,8 @@ void sn_background_catch_up(struct worker *w, sennit_time now)
 {
 	if (!sn_background_take(w, now) || !w->threaded)
 		return;
-	/* On its way it was in no queue: whoever looked for it meanwhile may
-	 * have gone to sleep. */
+	/* In between the task was in no queue. A worker that looked for it
+	 * meanwhile may have gone to sleep. */
 	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
 	sn_parking_wake_one(w->parking, w->index);
 }

@@ -3,7 +3,8 @@
 
 #include "worker/worker_threads.h"
 
-/* To how many workers is dealt at a time, and how many are asked for that. */
+/* The maximum number of workers that tasks are dealt to at a time, and of
+ * workers that are examined for that. */
 #define HANDS 16u
 #define LOOKS 17u
 
@@ -28,26 +29,28 @@ uint32_t sn_balance_parts(const struct worker *victim)
 	uint32_t parts = sn_parking_idlers(victim->parking);
 
 	if (!sn_mailbox_is_awaited(
-		    &victim->mail)) /* stale: a part more or less */
+		    &victim->mail)) /* stale: one part more or less */
 		parts++;
 	return parts > 2 ? parts : 2;
 }
 
 /* --- dealing ------------------------------------------------------------ */
 
-/* Whether x has nothing and nothing is on its way to it. Stale: a task goes to
- * one that is busy by now, from whom others may take it. */
+/* Whether x has nothing to do and no tasks in its mailbox. If this is stale, a
+ * task goes to a worker that is now busy, from which others may steal it. */
 static bool is_waiting(const struct worker *x)
 {
 	return sn_mailbox_is_awaited(&x->mail) &&
 	       !sn_mailbox_has_tasks(&x->mail);
 }
 
-/* From the right neighbour on, so that not all deal to the same. */
+/* Begin with the next worker by index, so that not all workers deal to the same
+ * one. */
 static uint32_t find_hands(const struct worker *w, struct worker *hands[])
 {
 	const sennit_scheduler *s = w->scheduler;
-	/* Stale: one that closes hands on what it gets. */
+	/* A stale value is harmless: a worker that closes passes its tasks
+	 * on. */
 	uint32_t open = sn_threads_open(&s->threads);
 	uint32_t looks = open < LOOKS ? open : LOOKS;
 	uint32_t n = 0;
@@ -61,8 +64,8 @@ static uint32_t find_hands(const struct worker *w, struct worker *hands[])
 	return n;
 }
 
-/* How many of n tasks x gets, one of so many parts: so few that x, should all
- * wait, has no more fibers than w. */
+/* How many of n tasks x gets, if there are `parts` parts. The number is so low
+ * that x has no more fibers than w even if all these tasks wait. */
 static uint32_t hand_of(const struct worker *w, const struct worker *x,
 			uint32_t n, uint32_t parts)
 {
@@ -75,7 +78,7 @@ static uint32_t hand_of(const struct worker *w, const struct worker *x,
 	return hand > 0 ? (uint32_t)hand : 0;
 }
 
-/* Up to n of w's oldest tasks go to x. Returns how many did. */
+/* Give up to n of w's oldest tasks to x. Returns their number. */
 static uint32_t deal_to(struct worker *w, struct worker *x, uint32_t n)
 {
 	struct node *newest = NULL, *oldest = NULL;
@@ -112,7 +115,8 @@ void sn_balance_deal(struct worker *w)
 	    !sn_balance_piles_up(w))
 		return;
 	left = sn_deque_count(sn_worker_deque(w));
-	/* Where stacks are scarce whoever has one starts what it can. */
+	/* Where stacks are scarce, the worker that has one starts what it
+	 * can. */
 	if (left < 2 || sn_stacks_are_scarce(&w->scheduler->stacks))
 		return;
 	n = find_hands(w, hands);

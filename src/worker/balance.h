@@ -1,52 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance.h - who gets tasks that have not started, so that those which will
+/* balance.h - distributes tasks that have not started, so that tasks which will
  * wait do not all become fibers of one worker.
  *
- * A fiber stays where it began. A worker starts a task that waits in a fraction
- * of a microsecond, and whoever is woken to help comes some 50 us later: left
- * alone, the first to come would have turned a whole burst into fibers of its
- * own. So
+ * A fiber stays on the worker where it began. A worker starts a task that waits
+ * within a fraction of a microsecond, but a worker that is woken to help
+ * arrives about 50 us later. Without the rules below, the first worker would
+ * have turned a whole burst into its own fibers by then. The rules:
  *
- *   - a searcher takes a share of another's inbox, of which those that search
- *     or sleep get as much each;
- *   - a worker piles up when of its tasks more begin to wait than end:
- *     SHARE_PILE of them. Then it leaves the inbox of an idle worker to that
- *     one, which it wakes, and what a busy one holds to it for a while;
- *   - a worker that piles up deals what it has not started to the idle ones,
- *     and so again whenever it has begun SHARE_PILE more waits.
+ *   - A searcher takes a share of another worker's inbox, such that all
+ *     workers that search or sleep could get an equal share.
+ *   - A worker piles up when, of its tasks, SHARE_PILE more begin to wait
+ *     than end. It then leaves the inbox of an idle worker to that
+ *     worker, which it wakes, and leaves the tasks of a busy worker to it
+ *     for a while.
+ *   - A worker that piles up deals tasks that it has not started to idle
+ *     workers, and does so again whenever SHARE_PILE more waits begin.
  *
- * Where tasks end, as in fork-join, nobody piles up, and nothing of this
- * happens.
+ * Where tasks end without waiting, as in fork-join, no worker piles up and none
+ * of this happens.
  */
 #ifndef SN_BALANCE_H
 #define SN_BALANCE_H
 
 #include "worker/worker.h"
 
-/* By how many more waits begun than tasks ended a worker piles up. Fork-join
- * that descends goes as deep now and then, and one that deals by then has
- * begun little. */
+/* How many more waits than ends make a worker pile up. A descending fork-join
+ * reaches this depth sometimes; dealing then costs little, because few tasks
+ * have begun. */
 #define SHARE_PILE 4u
 
-/* The count goes no higher, so that as many tasks that end suffice to forget a
- * burst of any length. */
+/* The upper limit of the count. So this many tasks that end make a worker
+ * forget a burst of any length. */
 #define SHARE_PILE_MAX 8u
 
-/* Count; whether w, the caller's, piles up.
+/* Update the count. Returns whether w, the caller's worker, piles up.
  *
- * Who leaves an inbox to its worker reads mail.idle, which may be stale. It
- * says idle, and the worker has found something else: it stored that before it
- * left the count of searchers, and whoever is the last to leave that, or to
- * announce its sleep after it, sees the store and does not leave the inbox. It
- * says busy: the inbox is taken after a while, as before a long task. */
+ * A worker that leaves an inbox to its owner relies on mail.idle, which may be
+ * stale. If it says idle, but the owner has found other work: the owner stored
+ * that before it left the count of searchers. The last searcher that leaves
+ * that count, or that announces its sleep afterwards, sees the store and does
+ * not leave the inbox. If it says busy: the inbox is taken after a while, as
+ * during a long task. */
 bool sn_balance_piles_up(struct worker *w);
 
-/* Into how many parts the inbox of the victim goes: for the caller, who
- * searches, all others that search or sleep, and the victim. */
+/* The number of parts into which the inbox of the victim is divided: one for
+ * the calling searcher, one for each other worker that searches or sleeps, and
+ * one for the victim. */
 uint32_t sn_balance_parts(const struct worker *victim);
 
-/* A task of w's, the caller's, has begun to wait, w is about to start another,
- * and somebody is idle: if w piles up, deal what has not started. */
+/* Call this when a task of w, the caller's worker, has begun to wait, w is
+ * about to start another, and some worker is idle. If w piles up, it deals
+ * tasks that have not started. */
 COLD void sn_balance_deal(struct worker *w);
 
 #endif

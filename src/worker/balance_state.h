@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-struct balance_state {         /* the owner's */
+struct balance_state {         /* all: owner */
 	uint64_t seen_blocked; /* fibers that waited at the last count */
-	uint64_t seen_tasks;   /* tasks that had ended by then */
+	uint64_t seen_tasks;   /* tasks that had ended at the last count */
 	uint64_t dealt_at;     /* `blocks` when it last dealt */
-	uint32_t pile;         /* by how many more tasks began to wait than
-				* ended, lately; SHARE_PILE_MAX at most */
+	uint32_t pile;         /* how many more tasks began to wait than ended,
+			        * recently; at most SHARE_PILE_MAX */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bound_workers.h - the workers of bound threads, and what those that have
- * unbound had counted.
+/* bound_workers.h - the workers of bound threads, and the counters of workers
+ * that have been unbound.
  */
 #ifndef SN_BOUND_WORKERS_H
 #define SN_BOUND_WORKERS_H
@@ -17,10 +17,11 @@ struct bound_workers {
 	struct counters_sum past; /* under lock: of threads that have unbound */
 };
 
-/* A worker's part. */
+/* The part of a worker. */
 struct binding {
 	struct link link;    /* under bound_workers.lock */
-	bool        leaving; /* owner: it unbinds, and runs dry */
+	bool        leaving; /* owner: it is unbinding, and runs its remaining
+			      * tasks */
 };
 
 static inline void sn_bound_init(struct bound_workers *b)
@@ -33,7 +34,7 @@ static inline void sn_bound_free(struct bound_workers *b)
 	pthread_mutex_destroy(&b->lock);
 }
 
-/* Between these two nobody joins or leaves. */
+/* No worker joins or leaves between these two calls. */
 static inline void sn_bound_lock(struct bound_workers *b)
 {
 	os_lock(&b->lock);
@@ -44,7 +45,8 @@ static inline void sn_bound_unlock(struct bound_workers *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* The first, for NULL, or the one after it; NULL: there is none. Lock held. */
+/* The binding after `after`, or the first one for NULL. NULL: there is none.
+ * Lock held. */
 static inline struct binding *sn_bound_next(const struct bound_workers *b,
 					    const struct binding       *after)
 {
@@ -53,7 +55,7 @@ static inline struct binding *sn_bound_next(const struct bound_workers *b,
 	return l ? container_of(l, struct binding, link) : NULL;
 }
 
-/* What threads that have unbound had counted. Lock held. */
+/* Add the counters of threads that have unbound. Lock held. */
 static inline void sn_bound_add_past(const struct bound_workers *b,
 				     struct counters_sum        *sum)
 {
@@ -67,7 +69,7 @@ static inline void sn_bound_join(struct bound_workers *b, struct binding *mine)
 	sn_bound_unlock(b);
 }
 
-/* What the worker has counted stays in the sums. */
+/* The worker's counters stay in the sums. */
 static inline void sn_bound_leave(struct bound_workers *b, struct binding *mine,
 				  const struct counters *counters)
 {
@@ -87,7 +89,7 @@ static inline bool sn_bound_is_any(struct bound_workers *b)
 	return any;
 }
 
-/* The owner: whether it runs what is left, to unbind. */
+/* Owner only: whether it runs its remaining tasks in order to unbind. */
 static inline bool sn_bound_is_leaving(const struct binding *b)
 {
 	return b->leaving;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters.h - what a worker has done, in numbers.
+/* counters.h - the counters of a worker.
  *
- * The worker writes its own counters with plain stores; any thread may read
- * them. Fibers that wait or are ready: blocks - resumes.
+ * The worker writes its own counters with plain stores, and any thread may read
+ * them. The number of fibers that wait or are ready is blocks - resumes.
  */
 #ifndef SN_COUNTERS_H
 #define SN_COUNTERS_H
@@ -11,11 +11,11 @@
 
 #include <stdint.h>
 
-struct counters { /* the owner writes */
+struct counters { /* all: owner writes */
 	a_u64 tasks, steals, parks, blocks, resumes, blocked_peak;
 };
 
-/* What several workers have done together. */
+/* The sums over several workers. */
 struct counters_sum {
 	uint64_t tasks, steals, parks, blocks, fibers_peak;
 };
@@ -30,10 +30,10 @@ static inline uint64_t sn_counters_blocks(const struct counters *c)
 	return a_load_rlx(&c->blocks);
 }
 
-/* Fibers that wait or are ready; by another thread, as many or some more: it
- * sees the block of each resume that it sees, so never fewer than none. (The
- * sweep of finalise.c sees both as they are: the worker is out of the gate.)
- * Checked by test/model/counts.pml. */
+/* The number of fibers that wait or are ready. Another thread may get a higher
+ * number, but never a negative one: it sees the block of each resume that it
+ * sees. (The sweep of finalise.c gets exact values, because the worker is out
+ * of the gate.) Checked by test/model/counts.pml. */
 static inline uint64_t sn_counters_blocked(const struct counters *c)
 {
 	uint64_t resumes = a_load_acq(&c->resumes); /* <- counters.resume */
@@ -41,7 +41,7 @@ static inline uint64_t sn_counters_blocked(const struct counters *c)
 	return a_load_rlx(&c->blocks) - resumes;
 }
 
-/* --- the owner's -------------------------------------------------------- */
+/* --- owner only --------------------------------------------------------- */
 
 static inline void sn_counters_count_task(struct counters *c)
 {
@@ -64,15 +64,16 @@ static inline void sn_counters_count_block(struct counters *c)
 	a_bump_owner(&c->blocks);
 }
 
-/* A wait that was counted as a block is over. */
+/* A wait that was counted as a block has ended. */
 static inline void sn_counters_count_resume(struct counters *c)
 {
-	uint64_t resumes = a_load_rlx(&c->resumes); /* only the owner writes */
+	uint64_t resumes = a_load_rlx(&c->resumes); /* not raced: only the owner
+						     * writes */
 
 	a_store_rel(&c->resumes, resumes + 1); /* -> counters.resume: block */
 }
 
-/* So many fibers wait now. */
+/* Record the number of fibers that wait now. */
 static inline void sn_counters_note_blocked(struct counters *c,
 					    uint64_t         blocked)
 {
@@ -82,7 +83,7 @@ static inline void sn_counters_note_blocked(struct counters *c,
 
 /* --- sums --------------------------------------------------------------- */
 
-/* Read while the owner counts: see sennit_stats. */
+/* Reads counters while the owner writes them: see sennit_stats. */
 static inline void sn_counters_add(struct counters_sum   *sum,
 				   const struct counters *c)
 {

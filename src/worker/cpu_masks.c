@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define FEW 64 /* CPUs: most systems have no more */
+#define FEW 64 /* CPUs; enough for most systems */
 
-/* Room for n masks of so many CPUs together; returns where those lie. */
+/* Allocate n masks with `cpus` CPUs in total. Returns the array of CPUs. */
 static uint32_t *take(struct cpu_masks *m, const sennit_allocator *memory,
 		      size_t n, size_t cpus)
 {
@@ -24,7 +24,7 @@ static uint32_t *take(struct cpu_masks *m, const sennit_allocator *memory,
 	return (uint32_t *)(m->masks + n);
 }
 
-/* One mask of all CPUs. */
+/* Make one mask of all CPUs. */
 static int copy_all(struct cpu_masks *m, const sennit_allocator *memory)
 {
 	uint32_t  few[FEW];
@@ -38,7 +38,8 @@ static int copy_all(struct cpu_masks *m, const sennit_allocator *memory)
 	} else {
 		size_t now = os_cpu_list(to, cpus);
 
-		cpus = now < cpus ? now : cpus; /* one may just have gone */
+		cpus = now < cpus ? now : cpus; /* a CPU may just have gone
+						 * offline */
 	}
 	m->masks[0] = (sennit_cpu_mask){ to, cpus };
 	return 0;

@@ -28,7 +28,8 @@ void sn_end_clients_init(struct end_clients *e)
 
 static void count_clients(struct end_clients *e, uint32_t more)
 {
-	/* Under the lock; read without it, as a guess. */
+	/* Not raced: the lock is held. Others read it without the lock, as a
+	 * hint. */
 	a_store_rlx(&e->awaited, a_load_rlx(&e->awaited) + more);
 }
 
@@ -61,8 +62,8 @@ bool sn_end_clients_appoint(struct end_clients *e)
 	if (!first)
 		return false;
 	c = container_of(first, struct client, link);
-	/* One that asks will be refused: it need not be waited for.
-	 * -> end_clients.heir: what all did */
+	/* If the client is ASKING, its retain will fail, so there is no need to
+	 * wait for it. -> end_clients.heir: what all did */
 	a_store_rel(&c->state, CLIENT_HEIR);
 	os_word_wake_one(&c->state);
 	return true;
@@ -72,23 +73,23 @@ bool sn_end_clients_ask(struct client *c, struct gate *g)
 {
 	uint32_t state = CLIENT_WAITING;
 
-	/* <- end_clients.heir <- end_clients.over: whoever was first */
+	/* <- end_clients.heir <- end_clients.over: whichever came first */
 	if (!a_cas_acq(&c->state, &state, CLIENT_ASKING))
 		return false;
-	TORTURE_POINT(); /* asking, not answered */
+	TORTURE_POINT(); /* asking, no answer yet */
 	if (sn_gate_retain(g)) {
-		/* Nobody looks at it: the end is not reached. */
+		/* Relaxed: the end is not reached, so no one reads it. */
 		a_store_rlx(&c->state, CLIENT_WAITING);
 		return true;
 	}
 	state = CLIENT_ASKING;
-	/* -> end_clients.claim: the scheduler is not touched any more; or the
-	 * caller has become the heir */
+	/* -> end_clients.claim: this client no longer accesses the scheduler;
+	 * or it has become the heir */
 	(void)a_cas_rel(&c->state, &state, CLIENT_WAITING);
 	return false;
 }
 
-/* Asking takes a few instructions. */
+/* Spins, because ASKING lasts only a few instructions. */
 static void claim(struct client *c)
 {
 	uint32_t state;
@@ -109,7 +110,7 @@ struct link *sn_end_clients_claim(struct end_clients *e, struct client *c)
 {
 	struct link *l;
 
-	/* As if under the lock: nobody joins or leaves any more. */
+	/* Without the lock: no client joins or leaves any more. */
 	sn_link_leave(&e->clients, &c->link);
 	l = e->clients;
 	while (l) {
@@ -127,7 +128,7 @@ void sn_end_clients_dismiss(struct link *clients)
 		struct client *c = container_of(l, struct client, link);
 
 		l = sn_link_after(l, clients);
-		TORTURE_POINT(); /* one may be gone, others wait */
+		TORTURE_POINT(); /* one client may be gone, others still wait */
 		/* -> end_clients.over: the scheduler is gone */
 		a_store_rel(&c->state, CLIENT_OVER);
 		os_word_wake_one(&c->state);
@@ -136,7 +137,8 @@ void sn_end_clients_dismiss(struct link *clients)
 
 /* --- notices ------------------------------------------------------------ */
 
-/* All that there are, the newest first. NULL: none, and no more are taken. */
+/* Take all notices, newest first. NULL: there were none, and no more are
+ * accepted. */
 static struct notice *take_notices(struct end_clients *e)
 {
 	uint32_t       word = sn_wait_queue_lock(&e->lock);
@@ -177,14 +179,15 @@ void sn_end_clients_tell(struct end_clients *e, const sennit_allocator *memory)
 {
 	struct notice *newest;
 
-	/* Who comes meanwhile is told in turn. */
+	/* Notices that arrive meanwhile are called in the next round. */
 	while ((newest = take_notices(e))) {
-		TORTURE_POINT(); /* being told, more may come */
+		TORTURE_POINT(); /* being called, more may arrive */
 		call_all(memory, reversed(newest));
 	}
 }
 
-/* Add n, or only look if it is NULL. False: too late, all was told. */
+/* Add n, or only check if n is NULL. Returns false if all notices have been
+ * called. */
 static bool add(struct end_clients *e, struct notice *n)
 {
 	uint32_t word = sn_wait_queue_lock(&e->lock);
@@ -221,12 +224,13 @@ int sn_end_clients_on(struct end_clients *e, const sennit_allocator *memory,
 
 void sn_end_clients_keep(struct end_clients *e)
 {
-	a_add_rlx(&e->weak.keepers, 1); /* the caller keeps it */
+	a_add_rlx(&e->weak.keepers, 1); /* not the last one: the caller has
+					 * one */
 }
 
 bool sn_end_clients_drop(struct end_clients *e)
 {
-	/* -> end_clients.keep: the last look at the block <-
+	/* -> end_clients.keep: the last access to the block <-
 	 * end_clients.keep */
 	return a_sub_acqrel(&e->weak.keepers, 1) == 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber_parking.h - where a worker sleeps that waits for its own fibers alone:
- * nobody who looks for help counts it, and only a wake of its own ends that.
+/* fiber_parking.h - where a worker sleeps that waits only for its own fibers.
+ * Wakers that look for help do not count it, and only a wake of this worker
+ * ends its sleep.
  */
 #ifndef SN_FIBER_PARKING_H
 #define SN_FIBER_PARKING_H
@@ -8,9 +9,9 @@
 #include "core/parking.h"
 
 struct fiber_parking {
-	struct parking  parking; /* of one */
+	struct parking  parking; /* with this worker alone */
 	struct sleeper  sleeper; /* any */
-	struct sleeper *only[1]; /* fixed: the sleeper, for parking */
+	struct sleeper *only[1]; /* fixed: the sleeper, as parking's array */
 };
 
 static inline void sn_fiber_parking_init(struct fiber_parking *p)
@@ -25,7 +26,7 @@ static inline struct sleeper *sn_fiber_parking_sleeper(struct fiber_parking *p)
 	return &p->sleeper;
 }
 
-/* The owner is about to sleep, and looks once more. */
+/* The owner is about to sleep, and will look once more. */
 static inline void sn_fiber_parking_announce(struct fiber_parking *p)
 {
 	sn_parking_announce(&p->sleeper, false);
@@ -38,8 +39,9 @@ static inline void sn_fiber_parking_withdraw(struct fiber_parking *p)
 	sn_parking_found(&p->parking);
 }
 
-/* Whether the owner may be asleep here. Counted before it announced: false
- * after the caller's fence means that it looks at its mailbox after that. */
+/* Whether the owner may be asleep here. The owner counts itself before it
+ * announces. So false after the caller's fence means that the owner will look
+ * at its mailbox afterwards. */
 static inline bool sn_fiber_parking_is_used(struct fiber_parking *p)
 {
 	return a_load_rlx(&p->parking.counts);

@@ -50,7 +50,7 @@ void sn_finalise_free(sennit_scheduler *s)
 	sn_finalise_drop(s);
 }
 
-/* All have let go of *s, but for its own memory. */
+/* No one uses *s any more; only its own memory block may be kept. */
 static void wind_up(sennit_scheduler *s)
 {
 	sn_finalise_clear(s);
@@ -60,8 +60,9 @@ static void wind_up(sennit_scheduler *s)
 	sn_end_clients_tell(&s->ending, &s->memory);
 }
 
-/* One fewer inside. The last one leaves the rest to a client who waits, whose
- * thread takes as long to wake as ours to end; or does it. */
+/* Leave the inside count. The last one leaves the rest to a waiting client,
+ * whose thread wakes as fast as this one would end; without a client it does
+ * the rest itself. */
 static void step_out(sennit_scheduler *s)
 {
 	TORTURE_POINT();
@@ -75,8 +76,8 @@ static void step_out(sennit_scheduler *s)
 	sn_finalise_free(s);
 }
 
-/* What the last one inside has left to the client: the others that wait return
- * when nothing is left of *s. */
+/* The heir frees the scheduler. The other waiting clients return when nothing
+ * is left of *s. */
 static void inherit(sennit_scheduler *s, struct client *c)
 {
 	struct link *others;
@@ -89,7 +90,7 @@ static void inherit(sennit_scheduler *s, struct client *c)
 	sn_end_clients_dismiss(others);
 }
 
-/* Until the end of *s, or false. */
+/* Wait until the end of *s. Returns false if the deadline passed. */
 static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 {
 	struct client c;
@@ -118,7 +119,7 @@ bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
 	struct worker *w = sn_self;
 	bool           ended;
 
-	/* *s may need the slot of the worker whose thread sleeps here. */
+	/* *s may need the CPU slot of the worker whose thread sleeps here. */
 	if (w)
 		sn_slots_give(w);
 	ended = wait_for_end(s, deadline);
@@ -127,13 +128,14 @@ bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
 	return ended;
 }
 
-/* Work that only a worker's own thread could make disappear: it is parked, and
- * may not wake while the gate is suspended. Blocked fibers are counted from
- * before they wait until they run again, so one on its way from a waker's hands
- * to the ready list is never missed. */
+/* Whether w has work that only its own thread could remove: w is parked, and
+ * may not wake while the gate is suspended. Blocked fibers count from before
+ * they wait until they run again. So a fiber on its way from a waker to the
+ * ready list is never missed. */
 static bool has_work(struct worker *w)
 {
-	/* What the owner did before it left the gate: <- gate.out there. */
+	/* What the owner did before it left the gate is visible: <- gate.out
+	 * there. */
 	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
 	       sn_mailbox_has_fibers(&w->mail) ||
 	       sn_mailbox_has_tasks(&w->mail) || sn_run_queue_has_task(&w->run);
@@ -145,17 +147,19 @@ static bool found_work(sennit_scheduler *s)
 		struct worker *w = s->workers[i];
 
 		if (has_work(w)) {
-			/* Set before it works, clear after; but for one that
-			 * has retired, whose inbox others empty. */
+			/* `present` is set before the worker works and cleared
+			 * afterwards. Only a retired worker has tasks without
+			 * it, in the inbox, which others empty. */
 			ASSERT(sn_thread_is_present(&w->thread) ||
 			       sn_mailbox_has_tasks(&w->mail));
 			return true;
 		}
 	}
-	return !sn_backlog_is_empty(&s->backlog); /* <- gate.out there, too */
+	return !sn_backlog_is_empty(&s->backlog); /* visible: <- gate.out there,
+						   * too */
 }
 
-/* The scheduler is about to end. Each binding is a reference. */
+/* The scheduler is about to end. Each binding holds a reference. */
 static void check_bound(sennit_scheduler *s)
 {
 	MISUSE(sn_bound_is_any(&s->bound), "sennit_scheduler_release",
@@ -168,7 +172,8 @@ void sn_finalise_sweep(sennit_scheduler *s)
 {
 	enum gate_verdict verdict;
 
-	/* Inside until settled: a rollback lets others end the scheduler. */
+	/* Count inside until settled: after a rollback others may end the
+	 * scheduler. */
 	sn_inside_enter(&s->end);
 	do
 		verdict = sn_gate_settle(&s->gate, found_work(s));
@@ -194,15 +199,16 @@ void sn_finalise_worker_leaves(sennit_scheduler *s)
 {
 	TORTURE_POINT(); /* no longer present, still active */
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_sweep(s); /* still inside */
+		sn_finalise_sweep(s); /* this thread still counts as inside */
 	sn_finalise_worker_exits(s);
 }
 
-/* The calling thread is about to end: whoever ends the scheduler sees to it.
- * Returns whether another, *whom, must be joined for it to be remembered. */
+/* Record that the calling thread is about to end. The thread that ends the
+ * scheduler joins or detaches it. Returns true if the caller must join *whom to
+ * make room. */
 static bool note_exit(sennit_scheduler *s, pthread_t *whom)
 {
-	/* Before the end they would only hold on to their stacks. */
+	/* Before the end, ended threads would only keep their stacks. */
 	uint32_t room = sn_gate_is_done(&s->gate) ? FINALISE_EXITS : 1;
 	bool     full;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finalise_state.h - who is still inside a scheduler that ends: see
- * finalise.h.
+/* finalise_state.h - the threads that are still inside a scheduler that ends:
+ * see finalise.h.
  */
 #ifndef SN_FINALISE_STATE_H
 #define SN_FINALISE_STATE_H
@@ -11,17 +11,17 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* How many threads that end may be left for the client to join. */
+/* The maximum number of ended threads that are left for the client to join. */
 #define FINALISE_EXITS TORTURED(2, 32)
 
 struct finalise_state {
-	a_u32    inside; /* any: threads that may still touch the scheduler, + 1
-		       * until DONE */
-	uint32_t exits;  /* under lock: of those below */
+	a_u32    inside; /* any: threads that may still access the scheduler, +
+			  * 1 until DONE */
+	uint32_t exits;  /* under lock: number of threads in `exited` */
 	bool     abandoned; /* fixed once the gate is DONE */
 	pthread_mutex_t lock;
-	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that leave, to
-					   * be joined */
+	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that have left
+					   * and must be joined */
 };
 
 static inline void sn_inside_init(struct finalise_state *f, uint32_t threads)
@@ -35,18 +35,19 @@ static inline void sn_inside_free(struct finalise_state *f)
 	pthread_mutex_destroy(&f->lock);
 }
 
-/* One more thread, on behalf of which the caller is inside, has a reference, or
- * runs a fiber of the scheduler's: it is not the end. */
+/* Count one more thread. The caller is itself inside, holds a reference, or
+ * runs a fiber of the scheduler, so the scheduler cannot end meanwhile. */
 static inline void sn_inside_enter(struct finalise_state *f)
 {
 	a_add_rlx(&f->inside, 1);
 }
 
-/* One less; true: it was the last. Who has only undone sn_inside_enter is
- * not. */
+/* Count one less. Returns true if it was the last one. A caller that only
+ * undoes its own sn_inside_enter never is. */
 static inline bool sn_inside_leave(struct finalise_state *f)
 {
-	/* -> finalise.inside: all we did <- finalise.inside: what all did */
+	/* -> finalise.inside: all we did <- finalise.inside: what all others
+	 * did */
 	return a_sub_acqrel(&f->inside, 1) == 1;
 }
 

@@ -14,24 +14,25 @@
 #include "worker/worker_stacks.h"
 #include "sennit/trace.h"
 
-/* See idle.h. Long beside a push, short beside what a lost one would cost. */
+/* See idle.h. Long compared with a push, short compared with the cost of a
+ * missed push. */
 #define FIRST_NAP SENNIT_MILLISECOND
 
-/* Pauses between two rounds of looking: some 100 ns. */
+/* Pauses between two rounds of a search: about 100 ns. */
 #define ROUND_PAUSES 4
 
-/* How often to look at the own inbox first: some 800 ns. */
+/* How often a worker looks at its own inbox first: about 800 ns. */
 #define ANSWER_PAUSES 32
 
-/* Rounds between two offers of the CPU to other threads: some 3 us. */
+/* Rounds between two yields to other threads: about 3 us. */
 #define ROUNDS_PER_YIELD 16
 
-/* How often a worker that has nothing left but to end pauses before it sleeps,
- * and how often it offers its CPU meanwhile: some 6 us. */
+/* END_PAUSES and END_LOOKS: how often a worker that only waits for the end
+ * pauses before it sleeps, and how often it yields meanwhile. About 6 us. */
 #define END_PAUSES 32
 #define END_LOOKS  8
 
-/* Spins that find nothing shrink the next to a fraction, no further. */
+/* Searches that find nothing shorten the next ones, down to 1/SPIN_SHRINK. */
 #define SPIN_SHRINK 8
 
 static bool has_something(const struct worker *w)
@@ -48,7 +49,8 @@ static void fire_due(struct worker *w)
 
 /* --- searching ---------------------------------------------------------- */
 
-/* *due: whether what was found are deadlines of the worker's own fibers. */
+/* *due becomes whether the result was only deadlines of the worker's own
+ * fibers. */
 static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 			bool *due)
 {
@@ -58,13 +60,14 @@ static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 	if (has_something(w))
 		return true;
 	if (!sn_steal(w, h, now))
-		/* Asked for tasks of others: those first. */
+		/* Private tasks of others were asked for: those come first. */
 		return !h->since && sn_background_take(w, now);
 	sn_worker_trace(w, SENNIT_TRACE_STEAL);
 	return true;
 }
 
-/* A short rest between two rounds, over as soon as somebody sends something. */
+/* A short pause between two rounds, which ends as soon as the mailbox gets
+ * something. */
 static void rest(const struct worker *w)
 {
 	for (int i = 0; i < ROUND_PAUSES && !sn_mailbox_has_fibers(&w->mail) &&
@@ -73,8 +76,8 @@ static void rest(const struct worker *w)
 		a_pause();
 }
 
-/* Whether a client waits for an end that is due: nobody works, no fiber waits
- * and nobody outside may add to that. A guess that only time depends on. */
+/* Whether a client waits for an end that is due: no worker works, no fiber
+ * waits, and no reference is left. A hint that affects only the timing. */
 static bool nears_end(const struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -88,8 +91,8 @@ static bool nears_end(const struct worker *w)
 	return i == s->capacity;
 }
 
-/* Look for work for as long as the worker's past says it is worth, and as long
- * as private tasks of others are in sight. */
+/* Search for as long as the worker's history suggests, and as long as other
+ * workers have private tasks. */
 static bool spin(struct worker *w, bool *due)
 {
 	struct heist h = { .leaves = sn_balance_piles_up(w) };
@@ -108,10 +111,11 @@ static bool spin(struct worker *w, bool *due)
 	return true;
 }
 
-/* Work has come after so long an idle time: next time spin for as long as that
- * if that is allowed at all, else for less and less. Counted over the sleep: a
- * worker that spins too little and is woken late is not to stay that way. A
- * deadline that was due is no news: it would have ended a sleep as well. */
+/* Adapt the spin time. Work has come after an idle time of `idle` ns. If that
+ * is within the limit, the next spin may last the maximum; else it gets
+ * shorter. The idle time includes the sleep, so that a worker which spins too
+ * little and is woken late does not stay that way. Deadlines that were due do
+ * not count, because they would also have ended a sleep. */
 static void learn(struct worker *w, sennit_time idle, bool due)
 {
 	uint32_t longest = w->scheduler->config.spin_ns;
@@ -125,19 +129,20 @@ static void learn(struct worker *w, sennit_time idle, bool due)
 					  : least;
 }
 
-/* This worker, a searcher, has found work. If it was the last to search, the
- * producers that trusted it may have left more than one worker can do. */
+/* This worker, a searcher, has found work. If it was the last searcher,
+ * producers that relied on it may have queued more than one worker can do. */
 static void found(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
 	sn_mailbox_set_awaited(&w->mail,
-			       false); /* seen through parking's counts */
+			       false); /* parking's counts make it visible */
 	if (!sn_parking_found(&s->parking) ||
 	    !sn_parking_is_hungry(&s->parking))
 		return;
-	/* A fiber or pinned task runs first: then one task is too many. And a
-	 * parcel may have come since we collected, trusting us. */
+	/* A fiber or pinned task runs first, so a single task on the deque is
+	 * already too many. A parcel may also have come after the last look,
+	 * from a producer that relied on this worker. */
 	if (sn_deque_count(sn_worker_deque(w)) >
 		    !sn_run_queue_has_own(&w->run) ||
 	    sn_mailbox_has_tasks(&w->mail) || sn_steal_sees_tasks(w) ||
@@ -156,8 +161,8 @@ static bool work_appeared(struct worker *w)
 	       sn_gate_is_done(&w->scheduler->gate);
 }
 
-/* The last of the workers to find that this is the end will say so: wait a
- * moment for that, as sleeping takes longer. */
+/* The last worker that finds the end reached will announce it. Wait briefly for
+ * that, because a sleep would take longer. */
 static void await_end(const struct worker *w)
 {
 	for (int i = 0; i < END_LOOKS && nears_end(w); i++) {
@@ -170,8 +175,8 @@ static void await_end(const struct worker *w)
 	}
 }
 
-/* Asleep until a waker or a deadline, whichever comes first; or, once the look
- * after the first nap has shown that nothing was missed, until `retire`. */
+/* Sleep until a wake or a deadline. Once the look after the first nap has shown
+ * that nothing was missed, also until `retire`. */
 static void sleep_announced(struct worker *w, sennit_time retire)
 {
 	sennit_time wake = sn_timers_look(&w->timers);
@@ -192,9 +197,9 @@ static void sleep_announced(struct worker *w, sennit_time retire)
 		w->idle.retiring = os_now() >= retire;
 }
 
-/* Go to sleep unless work has appeared; afterwards the worker searches. False:
- * the scheduler has ended, or w, still asleep, has been idle for so long that
- * it retires. */
+/* Go to sleep unless work has appeared. Afterwards the worker searches. Returns
+ * false if the scheduler has ended, or if w, still asleep, has been idle for so
+ * long that it retires. */
 static bool park(struct worker *w, bool searching, sennit_time idle_since)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -211,7 +216,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	if (sn_gate_leave(&s->gate))
 		sn_finalise_sweep(s);
 	sn_slots_give(w);
-	TORTURE_POINT(); /* out of the gate, not asleep */
+	TORTURE_POINT(); /* out of the gate, not asleep yet */
 	sleep_announced(w, sn_retire_time(w, idle_since));
 	if (w->idle.retiring)
 		return false;
@@ -222,11 +227,11 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	return sn_slots_enter(w);
 }
 
-/* Fibers that hand work to each other across workers answer within a fraction
- * of a microsecond. For so long a worker with fibers waiting looks at nothing
- * but its own inbox: that disturbs nobody, while to count as a searcher and
- * back moves a line that all workers share (hand-over 257 -> 164 ns). Unless
- * there is something to do meanwhile. */
+/* Fibers that pass work to each other across workers answer within a fraction
+ * of a microsecond. For that long a worker with waiting fibers looks only at
+ * its own inbox, which disturbs no other worker. Counting as a searcher and
+ * back would write a cache line that all workers share (a token pass takes 257
+ * instead of 164 ns). It does not wait if there is other work. */
 static bool expect_answer(struct worker *w)
 {
 	uint32_t pauses = w->scheduler->config.spin_ns ? ANSWER_PAUSES : 0;
@@ -243,8 +248,9 @@ static bool expect_answer(struct worker *w)
 	return false;
 }
 
-/* Closed, a worker waits for its own fibers, active and seen by no one who
- * looks for help. False: nothing is left that only it can do. */
+/* A closed worker waits for its own fibers. It stays active, and wakers that
+ * look for help do not see it. Returns false if nothing is left that only this
+ * worker can do. */
 static bool stand_by(struct worker *w)
 {
 	sn_worker_collect(w);
@@ -259,7 +265,8 @@ static bool stand_by(struct worker *w)
 	return true;
 }
 
-/* Whether w searches from now on: a started one was counted by its starter. */
+/* Whether w begins to search. The starter of a new thread has already counted
+ * it. */
 static bool begin_search(struct worker *w)
 {
 	bool started = w->idle.starts_searching;
@@ -275,13 +282,15 @@ bool sn_idle(struct worker *w)
 	bool        due = false;
 
 	ASSERT_OWNER(w);
-	/* Fibers are ready when it was a task's turn and a thief was faster. */
+	/* There may be ready fibers when it was a task's turn and a thief took
+	 * that task. */
 	if (sn_run_queue_has_ready(&w->run) || expect_answer(w))
 		return true;
 	if (sn_worker_threads_check(w) && !w->idle.starts_searching)
 		return stand_by(w);
 	begin = os_now();
-	sn_mailbox_set_awaited(&w->mail, true); /* late: less is left to it */
+	sn_mailbox_set_awaited(&w->mail, true); /* a late view leaves less to
+						 * this worker */
 	searching = begin_search(w);
 	sn_worker_trace(w, SENNIT_TRACE_SPIN);
 	while (!searching || !spin(w, &due)) {
@@ -302,7 +311,8 @@ bool sn_idle(struct worker *w)
 	return true;
 }
 
-/* Asleep until a waker, `wake` or `until`; false: the last of these. */
+/* Sleep until a wake, `wake` or `until`. Returns false if `until` ended the
+ * sleep. */
 static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 {
 	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle_state.h - how a worker spends its idle time: see idle.h. */
+/* idle_state.h - the state of a worker's idle time: see idle.h. */
 #ifndef SN_IDLE_STATE_H
 #define SN_IDLE_STATE_H
 
@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 struct idle_state {
-	uint32_t spin_ns;          /* owner: how long the next spin may be */
-	bool     starts_searching; /* handed: begins as a counted searcher */
+	uint32_t spin_ns;          /* owner: maximum length of the next spin, in
+				    * ns */
+	bool     starts_searching; /* handed: begins as a searcher that is
+				    * already counted */
 	bool     retiring;         /* owner: asleep, out of the gate, about to
-				 * lose its thread */
+				    * give up its thread */
 };
 
 static inline void sn_idle_init(struct idle_state *i, uint32_t spin_ns)
@@ -18,14 +20,15 @@ static inline void sn_idle_init(struct idle_state *i, uint32_t spin_ns)
 	i->spin_ns = spin_ns;
 }
 
-/* A worker whose thread is about to begin: whether it is counted as a searcher
- * already. */
+/* For a worker whose thread is about to begin: whether it is already counted as
+ * a searcher. */
 static inline void sn_idle_start_searching(struct idle_state *i, bool counted)
 {
 	i->starts_searching = counted;
 }
 
-/* Whether sn_idle has ended as the worker is to retire; once. */
+/* Whether sn_idle returned because the worker must retire. sn_idle_end_retiring
+ * resets this. */
 static inline bool sn_idle_is_retiring(const struct idle_state *i)
 {
 	return i->retiring;

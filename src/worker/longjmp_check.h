@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* longjmp_check.h - notices a task that was left by longjmp().
+/* longjmp_check.h - detects a task that was left by longjmp().
  *
- * A jump from a task to another stack of this thread, or from the thread's own
- * stack into a task, leaves the wrong fiber as the one that runs: its next wait
- * would save one stack as another. Where a fiber is left with time to spare,
- * where there is nothing to run after a task, and where a thread unbinds, the
- * stack pointer is compared with the fiber's stack. A jump within a stack is
- * the program's affair, and so is a stack of its own: a coroutine on which a
- * task waits.
+ * After a jump from a task to another stack of this thread, or from the
+ * thread's own stack into a task, the wrong fiber counts as running. Its next
+ * wait would save one stack as another. The stack pointer is compared with the
+ * running fiber's stack where a fiber is left without hurry, where there is
+ * nothing to run after a task, and where a thread unbinds. Jumps within a stack
+ * are allowed, and so are stacks of the program, for example a coroutine on
+ * which a task waits.
  */
 #ifndef SN_LONGJMP_CHECK_H
 #define SN_LONGJMP_CHECK_H
 
 #include "worker/worker.h"
 
-/* So near to where the thread's own stack was seen last nobody looks again. */
+/* Within this distance of the last address that was seen on the thread's own
+ * stack, no lookup is made. */
 #define ASTRAY_NEAR ((uintptr_t)32 * 1024)
 
-/* Abort if the address lies on another fiber's stack or on the thread's. */
+/* Abort if the address lies on another fiber's stack or on the thread's own
+ * stack. */
 COLD void sn_longjmp_found(struct worker *w, uintptr_t here);
 
-/* Abort if it lies on any fiber's stack, while the thread's own is said to run;
- * else it was seen. */
+/* Abort if the address lies on any fiber's stack although the thread's own
+ * stack counts as running. Otherwise remember the address. */
 void sn_astray_home(struct worker *w, uintptr_t here);
 
-/* To be called on the stack of the fiber that runs. A thread's own stack has no
- * bounds that we know: it is looked up whether the address is a fiber's. */
+/* Call this on the stack of the running fiber. The bounds of a thread's own
+ * stack are unknown, so the address is looked up among the fibers' stacks. */
 static ALWAYS_INLINE void sn_longjmp_check(struct worker *w)
 {
 	const struct sennit_fiber *f = w->home.current;

@@ -11,13 +11,13 @@
 #include "worker/balance.h"
 #include "worker/worker_stacks.h"
 
-/* How long a worker that could get no stack waits before it asks again. */
+/* How long a worker that could get no stack waits before it tries again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)
 
 /* --- the loop ----------------------------------------------------------- */
 
-/* A task's turn, fibers or not; now and then the oldest's. In the loop alone: a
- * fiber that is leaving cannot run a task. */
+/* Run a task even if fibers are ready; sometimes the oldest task. Only the loop
+ * does this, because a fiber that is being suspended cannot run a task. */
 static NOINLINE void run_in_turn(struct worker *w)
 {
 	struct task t;
@@ -27,15 +27,17 @@ static NOINLINE void run_in_turn(struct worker *w)
 		sn_run_task(w, &t);
 }
 
-/* An unbinding thread, or one whose scheduler has ended, goes home. */
+/* Whether w has nothing left that only it can do: an unbinding thread then
+ * returns to its own stack. */
 static bool is_dry(const struct worker *w)
 {
 	return !sn_run_queue_has_own(&w->run) && !sn_worker_blocked(w) &&
 	       sn_backlog_is_empty(w->backlog);
 }
 
-/* The fiber to resume when there is no task to run. NULL: look again. Apart:
- * the check needs a frame, which would cost the loop. */
+/* The fiber to resume when there is no task to run. NULL: look again. A
+ * function of its own, because the check needs a stack frame, which would slow
+ * the loop. */
 static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
 {
 	sn_longjmp_check(w);
@@ -51,8 +53,8 @@ static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
 	return NULL;
 }
 
-/* Run tasks on the running stack until a fiber is to be resumed. Entered when
- * no fiber is ready, or when it is a task's turn. */
+/* Run tasks on the running stack until a fiber must be resumed. Entered when no
+ * fiber is ready, or when it is a task's turn. */
 static struct sennit_fiber *loop(struct worker *w)
 {
 	struct sennit_fiber *next;
@@ -64,7 +66,8 @@ static struct sennit_fiber *loop(struct worker *w)
 		else if ((next = nothing_to_run(w)))
 			return next;
 		else if (!sn_run_queue_has_ready(&w->run))
-			continue; /* idle has left a task to us alone */
+			continue; /* idle has left a task that only this worker
+				   * may run */
 		if (sn_upkeep_is_turn(w))
 			run_in_turn(w);
 		if (unlikely(sn_mailbox_has_fibers(&w->mail)))
@@ -75,7 +78,8 @@ static struct sennit_fiber *loop(struct worker *w)
 	}
 }
 
-/* What an idle stack is started with, until it is idle again. */
+/* The function that an idle stack runs from its start until it is idle
+ * again. */
 NO_SANITIZE static arch_stack run_loop(void *fiber)
 {
 	struct sennit_fiber *self = fiber;
@@ -94,8 +98,8 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 
 /* --- suspending --------------------------------------------------------- */
 
-/* See to an idle stack, or wait until a fiber of ours is ready, or a while: a
- * stack may be free by then. */
+/* Get an idle stack. If none is available, wait until a fiber of this worker is
+ * ready, or for STACK_RETRY, and return false. */
 static COLD bool get_idle_stack(struct worker *w)
 {
 	sn_upkeep_note_peak(w);
@@ -105,8 +109,8 @@ static COLD bool get_idle_stack(struct worker *w)
 	return false;
 }
 
-/* The running fiber's wait has just begun, unless this is not the `first` look:
- * what the worker did before it was longer ago than its clock says. */
+/* Wait for work. The running fiber's wait has just begun if this is the `first`
+ * look; the worker's clock may be too old for its start time. */
 static COLD void wait_for_work(struct worker *w, bool first)
 {
 	sn_upkeep_note_peak(w);
@@ -114,8 +118,8 @@ static COLD void wait_for_work(struct worker *w, bool first)
 		sn_fiber_state_set_since(&w->home.current->state,
 					 os_now_coarse());
 	if (w->threaded) {
-		/* What it finds it must be able to start: whoever waits for
-		 * that could have. */
+		/* The worker must be able to start what it finds, because a
+		 * thread that waits for a stack could have started it. */
 		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
 		    get_idle_stack(w))
 			CHECK(sn_idle(w),
@@ -124,12 +128,14 @@ static COLD void wait_for_work(struct worker *w, bool first)
 		sn_idle_for_fiber(w, SENNIT_NEVER);
 }
 
-/* Leave the running fiber, which somebody will make ready, or has already: for
- * a ready fiber, else for a task on another stack, else wait here. */
+/* Suspend the running fiber, which another thread will make ready, or has
+ * already. Resume a ready fiber, else start a task on another stack, else wait
+ * here. */
 static NOINLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
-	bool promised = false; /* idle has left a task to us alone */
+	bool promised = false; /* idle has left a task that only this worker may
+			        * run */
 	bool first = true;
 
 	sn_longjmp_check(w);
@@ -166,9 +172,9 @@ static NOINLINE void leave(struct worker *w)
 	}
 }
 
-/* The same where nothing is in the way, which is nearly always: no upkeep due,
- * the inbox empty, a fiber ready, or an own task and a stack at hand and nobody
- * idle. */
+/* The fast path of the same, for nearly all cases: no upkeep is due, the inbox
+ * is empty, and a fiber is ready; or there are a private task and an idle
+ * stack, and no worker is idle. */
 static ALWAYS_INLINE bool leave_fast(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
@@ -196,8 +202,8 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	return true;
 }
 
-/* The same within a catch block, or during stack unwinding: the exceptions are
- * the fiber's. */
+/* The same inside a catch block, or during stack unwinding: the exception state
+ * belongs to the fiber. */
 static COLD void suspend_with_exceptions(struct worker *w)
 {
 	struct cxx_globals mine = *w->home.cxx;
@@ -229,7 +235,7 @@ void sn_loop_yield(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 
-	TORTURE_POINT(); /* who is alone comes back at once */
+	TORTURE_POINT(); /* a fiber that is alone returns at once */
 	sn_fiber_state_yield(&self->state,
 			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock));
@@ -255,8 +261,8 @@ static void run_on_own_stack(struct worker *w, const struct task *t)
 	show_unbinding(w);
 }
 
-/* One step of an unbinding thread on its own stack, which can run a task where
- * no other stack can be had. */
+/* One step of an unbinding thread on its own stack. It can run a task on that
+ * stack if no other is available. */
 static void run_some(struct worker *w)
 {
 	struct sennit_fiber *ready = sn_run_queue_take_ready(&w->run);
@@ -293,7 +299,7 @@ void sn_loop_run_dry(struct worker *w)
 
 void sn_loop_run(struct worker *w)
 {
-	/* A stack is touched when there is something to run on it. */
+	/* A stack is first touched when there is something to run on it. */
 	do
 		if (!sn_idle(w))
 			return;

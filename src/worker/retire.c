@@ -6,10 +6,10 @@
 #include "worker/trim.h"
 #include "sennit/trace.h"
 
-/* --- filled ------------------------------------------------------------- */
+/* --- starting ----------------------------------------------------------- */
 
-/* The caller is active or holds a reference: w's places inside and in the gate
- * are not the last. */
+/* The caller is active or holds a reference. So w's places in the gate and
+ * inside are not the last. */
 int sn_retire_fill_locked(struct worker *w, bool started)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -31,7 +31,7 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	return err;
 }
 
-/* --- retired ------------------------------------------------------------ */
+/* --- retiring ----------------------------------------------------------- */
 
 void sn_retire_prepare(struct worker *w)
 {
@@ -48,11 +48,11 @@ bool sn_retire_worker(struct worker *w)
 	sn_retire_prepare(w);
 	sn_idle_end_retiring(&w->idle);
 	os_lock(&s->threads.lock);
-	/* Closed meanwhile it has been woken. */
+	/* A worker that was closed meanwhile has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&
 		  sn_parking_retire(&w->sleeper);
 	if (retires) {
-		/* Under the lock. */
+		/* Not raced: the lock is held. */
 		a_store_rlx(&s->threads.retired,
 			    a_load_rlx(&s->threads.retired) + 1);
 		sn_thread_set_present(&w->thread, false);
@@ -65,14 +65,14 @@ uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open)
 {
 	uint32_t retired = 0;
 
-	for (uint32_t i = 0; i < open; i++) /* changed under the lock */
+	for (uint32_t i = 0; i < open; i++) /* not raced: the lock is held */
 		retired += !sn_thread_is_present(&s->workers[i]->thread);
 	return retired;
 }
 
-/* --- filled again ------------------------------------------------------- */
+/* --- starting again ----------------------------------------------------- */
 
-/* The first open worker that has a thread, or that has none. */
+/* The first open worker that has a thread (present), or that has none. */
 static struct worker *first_locked(sennit_scheduler *s, bool present)
 {
 	uint32_t i = 0;
@@ -84,14 +84,17 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 
 int sn_retire_restart_locked(sennit_scheduler *s)
 {
-	uint32_t retired = a_load_rlx(&s->threads.retired); /* under the lock */
+	uint32_t retired = a_load_rlx(&s->threads.retired); /* not raced: the
+							     * lock is held */
 	int      err;
 
 	sn_parking_started(&s->parking);
-	a_store_rlx(&s->threads.retired, retired - 1); /* the same */
+	a_store_rlx(&s->threads.retired, retired - 1); /* not raced: the lock is
+						        * held */
 	err = sn_retire_fill_locked(first_locked(s, false), true);
 	if (err) {
-		a_store_rlx(&s->threads.retired, retired); /* the same */
+		a_store_rlx(&s->threads.retired, retired); /* not raced: the
+							    * lock is held */
 		sn_parking_unstarted(&s->parking);
 	}
 	return err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roster.h - the fibers that a worker has, idle ones included, for reports.
+/* roster.h - the fibers of a worker, including idle ones, for reports.
  *
- * A worker adds and removes its own; any thread may walk them under the lock.
+ * A worker adds and removes its own fibers. Any thread may walk the list under
+ * the lock.
  */
 #ifndef SN_ROSTER_H
 #define SN_ROSTER_H
@@ -13,9 +14,9 @@
 
 struct roster {
 	pthread_mutex_t lock;   /* rank: below bound_workers.lock */
-	struct link    *fibers; /* under lock: all but the thread's own */
-	a_u32           count;  /* owner writes: how many */
-	uint32_t        last;   /* owner: the last identity that was given */
+	struct link    *fibers; /* under lock: all except the thread's own */
+	a_u32           count;  /* owner writes: number of fibers */
+	uint32_t        last;   /* owner: the last id that was assigned */
 };
 
 static inline void sn_roster_init(struct roster *r)
@@ -33,7 +34,7 @@ static inline uint32_t sn_roster_count(const struct roster *r)
 	return a_load_rlx(&r->count);
 }
 
-/* For a fiber that is to join: unique among the worker's. */
+/* The id of a fiber that is about to join: unique within the worker. */
 static inline uint32_t sn_roster_new_id(struct roster *r)
 {
 	return ++r->last;
@@ -44,7 +45,8 @@ static inline void sn_roster_join(struct roster *r, struct sennit_fiber *f)
 	os_lock(&r->lock);
 	sn_link_join(&r->fibers, &f->roster);
 	pthread_mutex_unlock(&r->lock);
-	a_store_rlx(&r->count, sn_roster_count(r) + 1); /* a number */
+	a_store_rlx(&r->count, sn_roster_count(r) + 1); /* relaxed: only a
+							 * statistic */
 }
 
 static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
@@ -52,10 +54,11 @@ static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
 	os_lock(&r->lock);
 	sn_link_leave(&r->fibers, &f->roster);
 	pthread_mutex_unlock(&r->lock);
-	a_store_rlx(&r->count, sn_roster_count(r) - 1); /* a number */
+	a_store_rlx(&r->count, sn_roster_count(r) - 1); /* relaxed: only a
+							 * statistic */
 }
 
-/* Between these two nobody joins or leaves. */
+/* No fiber joins or leaves between these two calls. */
 static inline void sn_roster_lock(struct roster *r)
 {
 	os_lock(&r->lock);
@@ -66,7 +69,7 @@ static inline void sn_roster_unlock(struct roster *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* The first fiber, for NULL, or the one after f; NULL: there is none. */
+/* The fiber after f, or the first one if f is NULL. NULL: there is none. */
 static inline struct sennit_fiber *sn_roster_next(const struct roster       *r,
 						  const struct sennit_fiber *f)
 {

@@ -35,7 +35,7 @@ void sn_run_queue_drain(struct run_queue *q, bool drains)
 	q->draining = drains;
 	q->pushes = q->unfenced && !drains;
 	q->pops = q->threaded && !drains && !q->oldest_first;
-	if (drains) /* as fork_join.h spawns into it */
+	if (drains) /* because fork_join.h pushes directly */
 		sn_deque_forget_room(&q->deque);
 }
 
@@ -58,7 +58,7 @@ int sn_run_queue_keep(struct run_queue *q, struct task t)
 			   : sn_ring_push_back(&q->pinned, t);
 }
 
-/* In such an order that the oldest runs first. */
+/* The order is such that the oldest task runs first. */
 void sn_run_queue_keep_loot(struct run_queue *q, const struct task loot[],
 			    uint32_t n)
 {
@@ -76,7 +76,7 @@ static bool take_pinned(struct run_queue *q, struct task *t)
 					      : sn_ring_pop_back(&q->pinned, t);
 }
 
-/* Tasks that stay and tasks that may be stolen take turns; or oldest first. */
+/* Pinned tasks and deque tasks alternate; or the oldest comes first. */
 bool sn_run_queue_take_mixed(struct run_queue *q, struct task *t)
 {
 	if (!sn_ring_is_empty(&q->pinned) &&

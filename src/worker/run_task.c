@@ -5,8 +5,8 @@
 #include "worker/group_member.h"
 #include "worker/upkeep.h"
 
-/* The newest own task, if it is of *d and the loop would take it next. One with
- * a large copy is left to the loop. */
+/* Take the newest own task if it belongs to *d and the loop would take it next.
+ * A task with a large copied argument is left to the loop. */
 static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
 				       struct worker *w, struct task *t)
 {
@@ -15,7 +15,8 @@ static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
 			       t);
 }
 
-/* A task of a domain, and those of it that are next: see worker/domain.h. */
+/* Run a task of a domain, and its next tasks if they belong to the same domain:
+ * see worker/domain.h. */
 static NOINLINE struct worker *run_in_domain(struct worker     *w,
 					     const struct task *first)
 {
@@ -41,8 +42,9 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 	return w;
 }
 
-/* A member of a group, or a task with a copied argument. The copy is freed
- * before the group learns of the end, as that may be the group's own. */
+/* Run a member of a group, or a task with a copied argument. The copy is freed
+ * before the group is informed of the end, because the copy may contain the
+ * group. */
 NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 					   const struct task *t)
 {

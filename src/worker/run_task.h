@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_task.h - a worker runs a task, on the stack that runs.
+/* run_task.h - runs a task on the running stack.
  *
  *	borrowed argument   called, nothing else
  *	copied argument     freed afterwards
  *	member of a group   counted off afterwards
- *	of a domain         counted off; and those of it that are next
+ *	task of a domain    counted off, and so are the domain's tasks that
+ *	                    are next and run with it
  */
 #ifndef SN_RUN_TASK_H
 #define SN_RUN_TASK_H
@@ -12,9 +13,9 @@
 #include "worker/task_cleanup.h"
 #include "worker/worker.h"
 
-/* After a task, still in its scope: what ends with it does. Between tasks the
- * floating-point control is the worker's; the stack was started with it, and
- * what a task changed ends here [W8]. */
+/* After a task, still in its scope: end what belongs to the task. Between tasks
+ * the floating-point control is the worker's. The stack was started with it,
+ * and a task's change ends here [W8]. */
 static ALWAYS_INLINE void sn_run_task_after(struct worker *w)
 {
 	if (unlikely(w->home.current->cleanup))
@@ -24,15 +25,16 @@ static ALWAYS_INLINE void sn_run_task_after(struct worker *w)
 	sn_counters_count_task(&w->counters);
 }
 
-/* A task that is more than a function and a borrowed argument. Returns w. */
+/* Run a task that is more than a function and a borrowed argument. Returns
+ * w. */
 NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 					   const struct task *t);
 
-/* Run a task; returns w. By pointer, and field by field: a copy of the whole
- * would be loaded wider than it was stored, which stalls. And w is read anew
- * from the thread: what a register held across a switch comes from the resumed
- * stack, and all that follows would have to wait for that; the thread-local is
- * at an address known beforehand. */
+/* Run a task; returns w. The task is passed by pointer and read field by field:
+ * loading a whole copy would be wider than its stores, which stalls. w is read
+ * again from the thread-local: a register that was held across a switch comes
+ * from the resumed stack, and everything after it would have to wait for that
+ * load, whereas the thread-local's address is known in advance. */
 static ALWAYS_INLINE struct worker *sn_run_task(struct worker     *w,
 						const struct task *t)
 {

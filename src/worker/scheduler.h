@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.h - a scheduler: what its workers share.
+/* scheduler.h - a scheduler: the state that its workers share.
  *
- * Fixed after creation but for the marked fields, so that workers read it
- * without disturbing each other.
+ * Fields are fixed after creation unless marked otherwise, so that workers read
+ * them without disturbing each other.
  */
 #ifndef SN_SCHEDULER_H
 #define SN_SCHEDULER_H
@@ -30,34 +30,36 @@
 struct stack_depths;
 struct worker;
 
-/* Parts belong to modules as those of struct worker do. */
+/* Each part belongs to a module, as the parts of struct worker do. */
 struct sennit_scheduler {
 	sennit_config    config;     /* fixed: every default filled in */
 	sennit_allocator memory;     /* fixed */
 	char             name[16];   /* fixed */
-	struct worker  **workers;    /* fixed: capacity of them */
-	struct sleeper **sleepers;   /* fixed: theirs, for parking */
-	uint32_t         capacity;   /* fixed: how many there may be */
-	uint32_t         process;    /* fixed: whose it is, see fork_exit.h */
-	bool             asymmetric; /* fixed: os_process_barrier works */
-	uint64_t         fp_control; /* fixed: the creating thread's */
+	struct worker  **workers;    /* fixed: array of `capacity` workers */
+	struct sleeper **sleepers;   /* fixed: their sleepers, for parking */
+	uint32_t         capacity;   /* fixed: maximum number of workers */
+	uint32_t         process;    /* fixed: the process, see fork_exit.h */
+	bool             asymmetric; /* fixed: os_process_barrier() works */
+	uint64_t         fp_control; /* fixed: of the creating thread */
 
 	struct threads_state  threads; /* of threads_state, worker_threads,
 					* retire */
 	struct cpu_masks      masks;   /* of cpu_masks */
-	struct topology_slot *places;  /* fixed: capacity, in the order of
-					* places; NULL: few, see topology.h */
+	struct topology_slot *places;  /* fixed: `capacity` entries sorted by
+				        * place; NULL: too few workers, see
+				        * topology.h */
 
 	struct parking       parking;
 	struct stacks        stacks;
 	struct stack_depths *depths; /* fixed; NULL: stacks are not measured */
 	struct pool          pool;
-	struct backlog       backlog; /* any: tasks for who has nothing to do */
+	struct backlog       backlog; /* any: background tasks */
 	struct blocking_threads blocking;
 
 	_Alignas(CACHE_LINE) struct gate gate;
-	_Alignas(CACHE_LINE) a_u32 next_worker; /* of worker_threads: any: next
-						 * worker for foreign work */
+	_Alignas(CACHE_LINE) a_u32 next_worker; /* of worker_threads: any: the
+						 * next worker for tasks from
+						 * outside */
 	struct slots_state slots;               /* of slots */
 	struct trim_shared trim;                /* of trim */
 
@@ -66,9 +68,9 @@ struct sennit_scheduler {
 	struct bound_workers bound;                     /* of bound_workers */
 };
 
-/* What every thread reads lies before the parking, whose words all write; the
- * gate, the turn of the next worker and the count of the end are words that all
- * write, each on lines of its own. */
+/* The fields that every thread reads lie before `parking`, whose words all
+ * threads write. The gate, next_worker and the count of the end are words that
+ * all threads write, each on lines of its own. */
 _Static_assert(offsetof(struct sennit_scheduler, parking) % CACHE_LINE == 0,
 	       "parking is apart from what is fixed");
 _Static_assert(offsetof(struct sennit_scheduler, gate) % CACHE_LINE == 0 &&

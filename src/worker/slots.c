@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* What a claim is told. */
+/* Values of claim.told. */
 enum { NOTHING, GRANTED, ENDED };
 
 /* --- taking part -------------------------------------------------------- */
@@ -29,7 +29,8 @@ int sn_slots_join(sennit_scheduler *s)
 	pthread_mutex_unlock(&r->lock);
 	if (!joined)
 		return -EAGAIN;
-	a_add_rlx(&r->references, 1); /* the creator has one */
+	a_add_rlx(&r->references, 1); /* not the last one: the creator has a
+				       * reference */
 	s->slots.resources = r;
 	for (uint32_t i = 0; i < s->capacity; i++)
 		s->workers[i]->slot.sharer = &s->slots.sharer;
@@ -66,7 +67,7 @@ void sn_slots_release(sennit_resources *r)
 {
 	sennit_allocator memory;
 
-	/* -> slots.release: the last look at it <- slots.release */
+	/* -> slots.release: the last access to it <- slots.release */
 	if (a_sub_acqrel(&r->references, 1) != 1)
 		return;
 	memory = r->memory;
@@ -76,16 +77,17 @@ void sn_slots_release(sennit_resources *r)
 
 /* --- slots -------------------------------------------------------------- */
 
-/* The claim's thread goes on, and may end with all it has. */
+/* Let the claim's thread continue. It may end and free everything that it
+ * has. */
 static void tell(struct claim *c, uint32_t what)
 {
-	TORTURE_POINT(); /* decided, not told */
+	TORTURE_POINT(); /* decided, not told yet */
 	/* -> slots.told: what its last holder did, or the end */
 	a_store_rel(&c->told, what);
 	os_word_wake_one(&c->told);
 }
 
-/* Wait until c, which was queued, is told. */
+/* Wait until c, which is queued, is told. */
 static bool await(struct claim *c)
 {
 	uint32_t told;
@@ -109,12 +111,12 @@ bool sn_slots_take(struct worker *w)
 
 	if (!c->sharer || c->has)
 		return true;
-	a_store_rlx(&c->told, NOTHING); /* nobody tells it: not queued */
+	a_store_rlx(&c->told, NOTHING); /* not raced: c is not queued */
 	os_lock(&r->lock);
 	closed = w->scheduler->slots.closed;
 	got = !closed && sn_shares_take(&r->shares, c, os_now());
 	pthread_mutex_unlock(&r->lock);
-	TORTURE_POINT(); /* queued, not asleep */
+	TORTURE_POINT(); /* queued, not asleep yet */
 	if (!got && (closed || !await(c)))
 		return false;
 	begin_slice(c);
@@ -154,8 +156,9 @@ void sn_slots_give(struct worker *w)
 
 /* --- at safe points ----------------------------------------------------- */
 
-/* Whether it is worth the lock: the slice is over, or somebody is entitled to
- * what w's scheduler has beyond its minimum. Stale: see sn_slots_is_wanted. */
+/* Whether taking the lock pays: the slice is over, or another sharer is
+ * entitled to what w's scheduler has beyond its minimum. May be stale: see
+ * sn_slots_is_wanted. */
 static bool is_due(const struct worker *w, bool over)
 {
 	const struct shares *s = &w->scheduler->slots.resources->shares;
@@ -164,13 +167,13 @@ static bool is_due(const struct worker *w, bool over)
 			a_load_rlx(&w->scheduler->slots.sharer.lends));
 }
 
-/* Give w's slot to who should have it, and queue for another. */
+/* Give w's slot to the claim that should have it, and queue for another. */
 static struct claim *pass_on(struct worker *w, bool over)
 {
 	sennit_resources *r = w->scheduler->slots.resources;
 	struct claim     *next;
 
-	a_store_rlx(&w->slot.told, NOTHING); /* as in take */
+	a_store_rlx(&w->slot.told, NOTHING); /* not raced: w is not queued */
 	os_lock(&r->lock);
 	next = sn_shares_yield(&r->shares, &w->slot, over, os_now());
 	pthread_mutex_unlock(&r->lock);
@@ -184,7 +187,7 @@ void sn_slots_yield(struct worker *w)
 
 	if (!w->slot.has || !is_due(w, over))
 		return;
-	/* Whoever takes these need not interrupt us. */
+	/* Thieves that take these need not force. */
 	(void)sn_deque_publish(sn_worker_deque(w));
 	next = pass_on(w, over);
 	if (next) {

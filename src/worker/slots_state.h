@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slots_state.h - a scheduler's part in a budget of CPUs: see slots.h. */
+/* slots_state.h - a scheduler's part in a CPU budget: see slots.h. */
 #ifndef SN_SLOTS_STATE_H
 #define SN_SLOTS_STATE_H
 
@@ -8,8 +8,9 @@
 
 struct slots_state {
 	sennit_resources *resources; /* fixed; NULL: none */
-	struct sharer     sharer;    /* under its lock */
-	bool closed; /* the same: the end is reached, no slot is waited for */
+	struct sharer     sharer;    /* under resources->lock */
+	bool closed; /* under resources->lock: the scheduler has ended, nobody
+		      * waits for a slot */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_cache.h - the idle stacks of a worker, the last used first.
+/* stack_cache.h - the idle stacks of a worker, last used first.
  *
- * Only the worker's own thread touches it.
+ * Only the worker's own thread accesses it.
  */
 #ifndef SN_STACK_CACHE_H
 #define SN_STACK_CACHE_H
@@ -9,9 +9,9 @@
 #include "fiber/fiber.h"
 
 struct stack_cache {
-	struct node *idle;  /* owner: the last used first */
-	void        *first; /* handed: the first stack, not taken into use yet;
-			     * NULL: it has been */
+	struct node *idle;  /* owner: last used first */
+	void        *first; /* handed: the first stack, not in use yet; NULL: in
+			     * use */
 };
 
 static inline bool sn_stack_cache_is_empty(const struct stack_cache *c)
@@ -26,7 +26,7 @@ static inline void sn_stack_cache_put(struct stack_cache  *c,
 	c->idle = &f->link;
 }
 
-/* The last used one; NULL when there is none. */
+/* Take the last used stack. NULL: there is none. */
 static inline struct sennit_fiber *sn_stack_cache_take(struct stack_cache *c)
 {
 	struct node *n = c->idle;
@@ -39,7 +39,8 @@ static inline struct sennit_fiber *sn_stack_cache_take(struct stack_cache *c)
 	return container_of(n, struct sennit_fiber, link);
 }
 
-/* Up to `most` of those behind the `keep` last used ones. Returns how many. */
+/* Take up to `most` of the stacks after the `keep` last used ones. Returns
+ * their number. */
 static inline uint32_t sn_stack_cache_take_old(struct stack_cache  *c,
 					       uint32_t             keep,
 					       struct sennit_fiber *out[],
@@ -55,13 +56,13 @@ static inline uint32_t sn_stack_cache_take_old(struct stack_cache  *c,
 	return n;
 }
 
-/* The stack that the worker's creator has set aside for it. */
+/* Set the stack that the worker's creator has reserved. */
 static inline void sn_stack_cache_set_first(struct stack_cache *c, void *bottom)
 {
 	c->first = bottom;
 }
 
-/* That stack, once; NULL: it has been taken. */
+/* Take that stack, once. NULL: it was taken. */
 static inline void *sn_stack_cache_take_first(struct stack_cache *c)
 {
 	void *bottom = c->first;

@@ -3,19 +3,19 @@
 
 #include "worker/balance.h"
 
-/* An owner that has not answered for so long runs a long task. */
+/* An owner that has not answered for this long runs a long task. */
 #define FORCE_PATIENCE (2 * SENNIT_MICROSECOND)
 
-/* Force interrupts every running thread of the process: not too often on the
- * same victim. */
+/* A forced take interrupts every running thread of the process, so this limits
+ * how often it happens to one victim. */
 #define FORCE_INTERVAL (20 * SENNIT_MICROSECOND)
 
-/* For so long a worker of whose tasks more wait than end leaves what busy ones
- * hold to them: to turn so many tasks into fibers takes less. */
+/* How long a worker that piles up leaves the tasks of busy workers to them.
+ * Turning that many tasks into fibers takes less time. */
 #define LEAVE_PATIENCE (TORTURED(5000, 20) * SENNIT_MICROSECOND)
 
-/* Where stacks are scarce no more than can be started at once: the rest might
- * have to wait for one, here, while whoever waits for it has one. */
+/* Where stacks are scarce, take only what can start at once. The rest might
+ * have to wait here for a stack, while their victim has one. */
 static uint32_t most_of(const struct worker *w)
 {
 	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1 : WORKER_LOOT;
@@ -34,12 +34,13 @@ static bool rob(struct worker *w, struct worker *victim)
 	return n;
 }
 
-/* The victim has shown private tasks for a while and publishes none. */
+/* The victim has had private tasks for a while without publishing. */
 static bool force(struct worker *w, struct worker *victim, sennit_time now)
 {
 	sennit_time last = a_load_rlx(&victim->forced);
 
-	/* Stale: two thieves force at once, and one finds the lock taken. */
+	/* A stale value is harmless: two thieves force at once, and one finds
+	 * the lock held. */
 	if (now < last + FORCE_INTERVAL)
 		return false;
 	a_store_rlx(&victim->forced, now);
@@ -54,8 +55,8 @@ static uint32_t next_random(struct worker *w)
 	return w->steal.random;
 }
 
-/* Whether w, of whose tasks more wait than end, leaves the victim's tasks to
- * those who will come for them. */
+/* Whether w, which piles up, leaves the victim's tasks to the workers that will
+ * come for them. */
 static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 {
 	if (sn_mailbox_is_awaited(&victim->mail)) {
@@ -74,7 +75,7 @@ static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 	return now - h->since < LEAVE_PATIENCE;
 }
 
-/* One victim. True: w now has tasks of its own. */
+/* Visit one victim. Returns true if w now has tasks of its own. */
 static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 		  sennit_time now)
 {
@@ -93,7 +94,7 @@ static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 	return now - h->since >= FORCE_PATIENCE && force(w, victim, now);
 }
 
-/* All others, from anywhere on. */
+/* Visit all other workers, beginning anywhere. */
 static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
 		      sennit_time now)
 {
@@ -115,10 +116,11 @@ static void begin_tour(struct worker *w, struct heist *h, uint32_t extent)
 	h->on_tour = true;
 	if (w->steal.last_victim != w->index && w->steal.last_victim < extent)
 		h->prey = w->scheduler->workers[w->steal.last_victim];
-	w->steal.last_victim = w->index; /* it counts once */
+	w->steal.last_victim = w->index; /* it counts only once */
 }
 
-/* Who had tasks when last seen, and some others: see core/steal_order.h. */
+/* Visit the worker that last had tasks, and some others: see
+ * core/steal_order.h. */
 static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 		       sennit_time now)
 {
@@ -174,8 +176,8 @@ bool sn_steal_sees_tasks(struct worker *w)
 	return false;
 }
 
-/* Whether the tasks in the inbox of the victim are left to it. It is woken for
- * them: whoever brought them may have trusted w. */
+/* Whether the tasks in the victim's inbox are left to it. If so, the victim is
+ * woken, because their producer may have relied on w. */
 static bool is_left(struct worker *victim)
 {
 	if (!sn_mailbox_is_awaited(&victim->mail))

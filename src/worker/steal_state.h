@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steal_state.h - whom a worker visits when it steals: see steal.h. */
+/* steal_state.h - which victims a worker visits: see steal.h. */
 #ifndef SN_STEAL_STATE_H
 #define SN_STEAL_STATE_H
 
@@ -7,12 +7,14 @@
 
 struct steal_state {
 	uint32_t           random;      /* owner */
-	uint32_t           last_victim; /* owner: who had tasks when last seen;
-				   * its own index: nobody */
-	struct steal_rings rings; /* fixed: its neighbours; with seats only */
+	uint32_t           last_victim; /* owner: the worker that last had
+					 * tasks; its own index: none */
+	struct steal_rings rings; /* fixed: its neighbours; only if there are
+				   * places */
 };
 
-/* seed: not 0, and for each worker another. own: its index. */
+/* `seed` must not be 0, and must differ between workers. `own` is the worker's
+ * index. */
 static inline void sn_steal_init(struct steal_state *s, uint32_t seed,
 				 uint32_t own)
 {
@@ -20,7 +22,7 @@ static inline void sn_steal_init(struct steal_state *s, uint32_t seed,
 	s->last_victim = own;
 }
 
-/* Before its thread runs: its neighbours, in this order. */
+/* Compute its neighbours from the order of places, before its thread runs. */
 static inline void sn_steal_set_neighbours(struct steal_state         *s,
 					   const struct topology_slot *places,
 					   uint32_t n, uint32_t at)

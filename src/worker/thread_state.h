@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread_state.h - the thread of a worker: who it is, whether it is there. */
+/* thread_state.h - the thread of a worker. */
 #ifndef SN_THREAD_STATE_H
 #define SN_THREAD_STATE_H
 
@@ -13,27 +13,32 @@ struct startup;
 
 struct thread_state {
 	pthread_t       id;       /* fixed while it runs */
-	a_u32           number;   /* owner writes: the system's, or that of the
-				  * last, in a report just when another begins;
-				  * 0: not begun */
-	a_u32           present;  /* under threads.lock: there is one */
-	struct startup *startup;  /* fixed: whom to report to; NULL: none */
-	bool            founding; /* handed: it is create's */
+	a_u32           number;   /* owner writes: the system's thread id; in a
+				   * report it may be that of the previous
+				   * thread while another begins; 0: no thread
+				   * has begun */
+	a_u32           present;  /* under threads.lock: whether there is a
+				   * thread */
+	struct startup *startup;  /* fixed: whom the thread reports to; NULL:
+				   * none */
+	bool            founding; /* handed: the scheduler's creator started the
+				   * thread */
 };
 
-/* Under threads.lock, or a number that may be stale. */
+/* Stale unless threads.lock is held. */
 static inline bool sn_thread_is_present(const struct thread_state *t)
 {
-	return a_load_rlx(&t->present); /* changed under the lock */
+	return a_load_rlx(&t->present); /* not raced under the lock */
 }
 
 /* Under threads.lock. */
 static inline void sn_thread_set_present(struct thread_state *t, bool present)
 {
-	a_store_rlx(&t->present, present); /* seen through lock, gate */
+	a_store_rlx(&t->present, present); /* the lock or the gate makes it
+					    * visible */
 }
 
-/* Start it with run(argument). 0 or -EAGAIN. */
+/* Start the thread with run(argument). Returns 0 or -EAGAIN. */
 SENNIT_MUST_USE static inline int sn_thread_start(struct thread_state *t,
 						  void *(*run)(void *),
 						  void *argument, size_t stack)
@@ -41,7 +46,7 @@ SENNIT_MUST_USE static inline int sn_thread_start(struct thread_state *t,
 	return os_thread_start(&t->id, run, argument, stack);
 }
 
-/* It is the calling one, which nobody joins. */
+/* The thread is the calling one, which is never joined. */
 static inline void sn_thread_adopt(struct thread_state *t)
 {
 	t->id = pthread_self();
@@ -52,7 +57,7 @@ static inline void sn_thread_join(const struct thread_state *t)
 	os_thread_join(t->id);
 }
 
-/* A new thread reports to *startup, if that is not NULL, before it works;
+/* A new thread reports to *startup, if that is not NULL, before it works.
  * founding: its scheduler is being created. */
 static inline void sn_thread_prepare(struct thread_state *t,
 				     struct startup *startup, bool founding)
@@ -71,14 +76,14 @@ static inline bool sn_thread_is_founding(const struct thread_state *t)
 	return t->founding;
 }
 
-/* The calling thread is the worker's: reports print its number, alone; nothing
- * else is reached through it. */
+/* The calling thread is the worker's. Only reports use the number, so relaxed
+ * is enough. */
 static inline void sn_thread_begin(struct thread_state *t)
 {
 	a_store_rlx(&t->number, os_thread_id());
 }
 
-/* Stale: the last owner's, or 0, as one begins. */
+/* Stale: the previous thread's id, or 0 before the first thread. */
 static inline uint32_t sn_thread_number(const struct thread_state *t)
 {
 	return a_load_rlx(&t->number);

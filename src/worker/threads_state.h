@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threads_state.h - how many workers a scheduler has: see worker_threads.h. */
+/* threads_state.h - the numbers of workers of a scheduler: see
+ * worker_threads.h. */
 #ifndef SN_THREADS_STATE_H
 #define SN_THREADS_STATE_H
 
@@ -10,14 +11,15 @@
 #include <pthread.h>
 
 struct threads_state {
-	a_u32 target;  /* under lock: how many are wanted */
-	a_u32 open;    /* under lock: those below take new work */
-	a_u32 extent;  /* under lock: none from here on has a thread */
-	a_u32 retired; /* under lock: of those open, without a thread, as they
-			* had nothing to do */
-	sennit_time     refused; /* under lock: no thread is asked for before */
+	a_u32 target;  /* under lock: number of workers wanted */
+	a_u32 open;    /* under lock: workers below this take new work */
+	a_u32 extent;  /* under lock: workers from this on have no thread */
+	a_u32 retired; /* under lock: open workers without a thread, because
+		        * they were idle */
+	sennit_time     refused; /* under lock: no thread is started before this
+				  * time */
 	pthread_mutex_t lock;
-	void *(*main)(void *worker); /* fixed: what a thread runs */
+	void *(*main)(void *worker); /* fixed: the thread's main function */
 };
 
 static inline void sn_threads_init(struct threads_state *t, uint32_t target,
@@ -37,26 +39,26 @@ static inline void sn_threads_free(struct threads_state *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
-/* How many are wanted: a number, stale as any answer is. */
+/* The number of workers wanted. Any answer may be stale. */
 static inline uint32_t sn_threads_target(const struct threads_state *t)
 {
 	return a_load_rlx(&t->target);
 }
 
-/* How many take new work. Stale but under the lock. */
+/* The number of workers that take new work. Stale unless the lock is held. */
 static inline uint32_t sn_threads_open(const struct threads_state *t)
 {
 	return a_load_rlx(&t->open);
 }
 
-/* Only those below may have a thread or tasks. Stale but under the lock:
- * whoever adds a worker wakes for it what it must. */
+/* Only workers below this may have a thread or tasks. Stale unless the lock is
+ * held: a thread that adds a worker also wakes for it. */
 static inline uint32_t sn_threads_extent(const struct threads_state *t)
 {
 	return a_load_rlx(&t->extent);
 }
 
-/* Whether the worker of that index takes no new work. */
+/* Whether the worker with this index takes no new work. */
 static inline bool sn_threads_is_closed(const struct threads_state *t,
 					uint32_t                    index)
 {

@@ -5,12 +5,12 @@
 #include "os/os.h"
 #include "worker/worker_stacks.h"
 
-/* Steps in a row of who is busy, and how long it works between two of these:
- * 100 us or so in each tick of the coarse clock. */
+/* A busy worker makes BUSY_STEPS steps in a row, and works for BUSY_PAUSE in
+ * between. That is about 100 us in each tick of the coarse clock. */
 #define BUSY_STEPS 4
 #define BUSY_PAUSE (2 * SENNIT_MILLISECOND)
 
-/* What is too little to be given back of what workers share. */
+/* Shared stacks and blocks up to these numbers are not worth returning. */
 #define STACKS_KEPT TORTURED(1u, 64u)
 #define BLOCKS_KEPT TORTURED(4u, 1024u)
 
@@ -27,15 +27,15 @@ static sennit_time after_period(const sennit_scheduler *s, sennit_time now)
 
 /* --- how much ----------------------------------------------------------- */
 
-/* What w has done so far: as before, it has done nothing. */
+/* The work that w has done so far. If it is unchanged, w has done nothing. */
 static uint64_t deeds_of(const struct worker *w)
 {
 	return sn_counters_tasks(&w->counters) +
 	       sn_counters_blocks(&w->counters);
 }
 
-/* Idle stacks that w would not miss if no more fibers wait than `need`, and one
- * runs. */
+/* The number of idle stacks that w does not need if at most `need` fibers wait
+ * and one runs. */
 static uint32_t beyond(const struct worker *w, uint64_t need)
 {
 	uint64_t stacks = sn_roster_count(&w->roster);
@@ -44,11 +44,13 @@ static uint32_t beyond(const struct worker *w, uint64_t need)
 	return stacks > need ? (uint32_t)(stacks - need) : 0;
 }
 
-/* The depots that workers share, once a period, whoever comes first. */
+/* Check the depots that workers share. The first worker in each period does
+ * it. */
 static void look_at_shared(struct worker *w, sennit_time now)
 {
 	sennit_scheduler *s = w->scheduler;
-	sennit_time       at = a_load_rlx(&s->trim.at); /* the CAS decides */
+	sennit_time       at = a_load_rlx(&s->trim.at); /* relaxed: the CAS
+							 * decides */
 
 	if (now < at || !a_cas_rlx(&s->trim.at, &at, after_period(s, now)))
 		return;
@@ -66,7 +68,7 @@ static void trim_queues(struct worker *w)
 		sn_backlog_trim(&w->own);
 }
 
-/* A period is over, or w was told. */
+/* A period is over, or w was told to trim. */
 static void look(struct worker *w, sennit_time now)
 {
 	uint64_t blocked = sn_worker_blocked(w);
@@ -93,17 +95,19 @@ static bool has_surplus(const struct worker *w)
 	return w->trim.surplus || w->trim.surplus_shared;
 }
 
-/* What was told is done. Blocks that were in our cache, too. */
+/* Finish a trim on request, including the blocks in this worker's cache. */
 static void answer(struct worker *w)
 {
-	if (a_load_rlx(&w->trim.done) == w->trim.seen) /* only we change it */
+	if (a_load_rlx(&w->trim.done) == w->trim.seen) /* not raced: only the
+						        * owner writes */
 		return;
-	sn_pool_cache_drain(&w->cache); /* alarms of fibers among them */
+	sn_pool_cache_drain(&w->cache); /* including alarms of fibers */
 	sn_pool_trim(&w->scheduler->pool);
-	a_store_rel(&w->trim.done, w->trim.seen); /* -> trim.done: all of it */
+	a_store_rel(&w->trim.done, w->trim.seen); /* -> trim.done: all of the
+						   * trim */
 }
 
-/* A few stacks. w may need more by now than when it looked. */
+/* Return a few stacks. w may now need more than when it looked. */
 static void step(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -123,7 +127,7 @@ static void step(struct worker *w)
 	}
 }
 
-/* Nothing is left to give back; the next period begins. */
+/* Nothing is left to return. The next period begins. */
 static void finish(struct worker *w, sennit_time now)
 {
 	answer(w);
@@ -132,7 +136,7 @@ static void finish(struct worker *w, sennit_time now)
 
 void sn_trim_attend(struct worker *w, sennit_time now)
 {
-	/* As in sn_trim_is_due. */
+	/* Relaxed, as in sn_trim_is_due. */
 	bool told = a_load_rlx(&w->scheduler->trim.told) != w->trim.seen;
 
 	if (!has_surplus(w) || told)
@@ -145,7 +149,7 @@ void sn_trim_attend(struct worker *w, sennit_time now)
 		finish(w, now);
 }
 
-/* --- before sleep ------------------------------------------------------- */
+/* --- before a sleep ----------------------------------------------------- */
 
 static bool is_shared_large(sennit_scheduler *s)
 {
@@ -153,8 +157,8 @@ static bool is_shared_large(sennit_scheduler *s)
 	       sn_pool_idle(&s->pool) > BLOCKS_KEPT;
 }
 
-/* Whether there may be something to give back at the end of the period: w has
- * done something since the last look, or that saw a peak. */
+/* Whether there may be something to return at the end of the period: w has
+ * worked since the last look, or that look saw a peak. */
 static bool may_have_surplus(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -170,7 +174,7 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 			   sennit_time until)
 {
 	sennit_time now;
-	/* Told after this it is woken, as it has announced its sleep. */
+	/* A request after this wakes w, because w has announced its sleep. */
 	bool told = a_load_rlx(&w->scheduler->trim.told) != w->trim.seen;
 
 	if (!told && !has_surplus(w) && !may_have_surplus(w))
@@ -190,7 +194,7 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 	return may_have_surplus(w) && w->trim.at < until ? w->trim.at : until;
 }
 
-/* --- told --------------------------------------------------------------- */
+/* --- on request --------------------------------------------------------- */
 
 void sn_trim_leave(struct worker *w, uint32_t keep)
 {

@@ -8,8 +8,8 @@
 #include "worker/worker_stacks.h"
 #include "worker/worker_threads.h"
 
-/* Fibers of ours that wait are many here: soon some will run again, or it is
- * some time since the last look. */
+/* Record a possible peak of waiting fibers: some of them will run soon, or the
+ * last look was some time ago. */
 void sn_upkeep_note_peak(struct worker *w)
 {
 	uint64_t blocked = sn_worker_blocked(w);
@@ -18,7 +18,8 @@ void sn_upkeep_note_peak(struct worker *w)
 	sn_counters_note_blocked(&w->counters, blocked);
 }
 
-/* The turns of what could starve: inbox and timers, and being closed. */
+/* The regular checks that could otherwise starve: inbox, timers, and whether
+ * the worker is closed. */
 NOINLINE void sn_upkeep(struct worker *w)
 {
 	sennit_time now;
@@ -46,7 +47,7 @@ NOINLINE void sn_upkeep(struct worker *w)
 bool sn_upkeep_tick_due(struct worker *w)
 {
 	if (sn_run_queue_is_oldest_due(&w->run)) {
-		/* The loop's next: see run_in_turn in loop.c. */
+		/* run_in_turn() of loop.c is next. */
 		sn_run_queue_due_in(&w->run, 2);
 		return false;
 	}

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* upkeep.h - what a worker sees to every WORKER_UPKEEP dispatches, whatever it
- * has to do: inboxes, timers, its slot, whether it drains, memory, background
- * tasks.
+/* upkeep.h - the work that a worker does every WORKER_UPKEEP dispatches,
+ * however busy it is: inboxes, timers, its CPU slot, the check whether it
+ * drains, memory, background tasks.
  *
- * So nothing of this starves. A dispatch is the start of a task or the
- * resumption of a fiber; who runs a task without the loop counts it here.
+ * So none of these starves. A dispatch is the start of a task or the resumption
+ * of a fiber. Code that runs a task without the loop counts the dispatch here.
  */
 #ifndef SN_UPKEEP_H
 #define SN_UPKEEP_H
 
 #include "worker/worker.h"
 
-/* Do what is due, and begin to count anew. */
+/* Do what is due, and reset the count. */
 NOINLINE void sn_upkeep(struct worker *w);
 
-/* Note how many fibers of w wait: called where they are many. */
+/* Record the number of fibers of w that wait. Called when they may be many. */
 void sn_upkeep_note_peak(struct worker *w);
 
-/* Count a dispatch. True: it is a task's turn. */
+/* Count a dispatch. Returns true if it is a task's turn. */
 static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
 {
 	if (likely(!sn_run_queue_tick(&w->run)))
@@ -26,11 +26,11 @@ static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
 	return true;
 }
 
-/* As sn_upkeep_tick, when it is due. */
+/* sn_upkeep_tick() when the upkeep is due. */
 bool sn_upkeep_tick_due(struct worker *w);
 
-/* A fiber is about to run a task itself: count that as a dispatch, and do what
- * is due. False: it is the loop's turn, on another stack. */
+/* A fiber is about to run a task itself: count a dispatch, and do the upkeep
+ * that is due. Returns false if the loop must run next, on another stack. */
 static inline bool sn_upkeep_tick(struct worker *w)
 {
 	if (unlikely(sn_run_queue_is_due(&w->run)))
@@ -39,7 +39,8 @@ static inline bool sn_upkeep_tick(struct worker *w)
 	return true;
 }
 
-/* The same; then the loop's turn, which counts that one itself, is next. */
+/* The same. If it returns false, the loop's next turn does the upkeep, and
+ * counts that dispatch itself. */
 static ALWAYS_INLINE bool sn_upkeep_tick_for_loop(struct worker *w)
 {
 	if (likely(sn_upkeep_tick(w)))

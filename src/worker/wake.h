@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wake.h - make a waiter run again that the caller has claimed.
+/* wake.h - makes a waiter run again that the caller has claimed.
  *
  * A fiber of the caller's worker goes to its ready list. A fiber of another
- * worker goes to the inbox of that worker, which is woken if it sleeps. A plain
+ * worker goes to the inbox of that worker, which is woken if it sleeps. A
  * thread is woken by futex. Many fibers of one worker travel in one push.
  *
- * The caller does not hold the lock of the object that was waited for, and
- * touches neither the object nor the waiter afterwards.
+ * The caller must not hold the lock of the object that was waited for. It must
+ * not access the object or the waiter afterwards.
  */
 #ifndef SN_WAKE_H
 #define SN_WAKE_H
@@ -17,7 +17,7 @@
 /* Make a claimed waiter of another worker, or a thread, run. */
 void sn_wake_other(struct waiter *n);
 
-/* Make a claimed waiter run. Not under its object's lock. */
+/* Make a claimed waiter run. The lock of its object must not be held. */
 static inline void sn_wake(struct waiter *n)
 {
 	struct worker *w = sn_self;
@@ -30,7 +30,7 @@ static inline void sn_wake(struct waiter *n)
 	}
 }
 
-/* The same for a chain of several. */
+/* The same for a chain of waiters. */
 void sn_wake_chain(struct link *chain);
 
 static inline void sn_wake_all(struct link *chain)
@@ -43,8 +43,8 @@ static inline void sn_wake_all(struct link *chain)
 		sn_wake_chain(chain);
 }
 
-/* Cancel the scope: its waits end with -ECANCELED, those to come as well.
- * Returns whether it was not cancelled before. The scope may be gone then. */
+/* Cancel the scope: its waits, current and future, end with -ECANCELED. Returns
+ * whether it was not cancelled before. The scope may then be gone. */
 bool sn_wake_cancelled(struct sennit_cancel_scope *s);
 
 #endif

@@ -7,15 +7,17 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Timers that are due and fetched before they fire: some 100 ns of work each,
- * and a miss of caches and translations takes several times as long. */
+/* The number of due timers whose memory is prefetched before they fire. A timer
+ * takes about 100 ns of work; a miss in caches and TLB takes several times as
+ * long. */
 #define FIRE_AHEAD 6
 
 _Thread_local struct worker *sn_self;
 
-static a_u32 serials; /* the last given, process-wide */
+static a_u32 serials; /* the last one assigned in the process */
 
-/* Where thieves begin: apart from each other, never 0. */
+/* The initial state of a thief's random numbers: different per worker, never
+ * 0. */
 static uint32_t first_random(const struct worker *w)
 {
 #ifdef SENNIT_DETERMINISTIC
@@ -50,12 +52,12 @@ static int init_trace(struct worker *w)
 				   events ? events + 1 : 0);
 }
 
-/* What differs between the two kinds. */
+/* Initialise what differs between MTW and STW. */
 static void init_kind(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
-	/* Until its thread has found work. */
+	/* until its thread has found work */
 	sn_mailbox_set_awaited(&w->mail, w->threaded);
 	if (w->threaded) {
 		w->backlog = &s->backlog;
@@ -66,7 +68,8 @@ static void init_kind(struct worker *w)
 	}
 }
 
-/* All that cannot fail; scheduler, kind and index are set. */
+/* Initialise everything that cannot fail. The scheduler, the kind and the index
+ * are set. */
 static void init_parts(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -171,18 +174,18 @@ void sn_worker_collect(struct worker *w)
 
 	if (first)
 		sn_run_queue_ready_all(&w->run, first, last);
-	/* A closed one's are handed on: see worker_threads.h. */
+	/* A closed worker's tasks are passed on: see worker_threads.h. */
 	if (sn_run_queue_is_draining(&w->run) ||
 	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_parcels(w, w, 1))
 		return;
-	/* On their way they were in no queue: whoever looked for them meanwhile
-	 * may have gone to sleep. */
+	/* In between the tasks were in no queue. A worker that looked for them
+	 * meanwhile may have gone to sleep. */
 	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
 	sn_parking_wake_one(w->parking, w->index);
 }
 
-/* Each waiter lies on a page of its own, each record on another, in no cache.
- * Returns the timer after this one. */
+/* Each waiter lies on a page of its own, each record on another, and none is in
+ * a cache. Returns the timer after this one. */
 static inline struct timer *fetch_ahead(struct timer *t)
 {
 	const struct alarm *a;
@@ -211,8 +214,9 @@ bool sn_worker_fire(struct worker *w, sennit_time now)
 
 		ahead = fetch_ahead(ahead);
 		t = t->next;
-		/* Only who waits may be timed out: a signaller that was first
-		 * wakes it. -> wait.claim <- wait.claim */
+		/* Only a wait that no one has claimed times out. If a signaller
+		 * was first, it wakes the waiter. -> wait.claim <-
+		 * wait.claim */
 		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
 			sn_fiber_state_ready(&n->fiber->state);
 			sn_run_queue_ready(&w->run, n->fiber);
@@ -244,7 +248,7 @@ void sn_worker_wake(struct worker *w)
 		return;
 	}
 	sn_parking_wake(&w->sleeper);
-	/* Here after the fence of the wake before. */
+	/* After the fence of the wake above. */
 	if (unlikely(sn_fiber_parking_is_used(&w->alone)))
 		sn_fiber_parking_wake(&w->alone);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worker.h - one thread's share of a scheduler.
  *
- *	multi-threaded worker (MTW)   a thread of the scheduler's own; its tasks
- *	                              may be stolen until they start
- *	single-threaded worker (STW)  a bound thread: tasks pinned to it, run
- *	                              when it blocks or unbinds
+ *	multi-threaded worker (MTW)   a worker thread of the scheduler; its
+ *	                              tasks may be stolen until they start
+ *	single-threaded worker (STW)  a bound thread; its tasks are pinned to
+ *	                              it, and run when it blocks or unbinds
  *
- * Only the worker's own thread touches it, but for the deque's public end, the
- * inboxes, the sleeper and the counters.
+ * Only the worker's own thread accesses it, except for the deque's public end,
+ * the inboxes, the sleeper and the counters.
  */
 #ifndef SN_WORKER_H
 #define SN_WORKER_H
@@ -32,18 +32,19 @@
 
 #include <stddef.h>
 
-/* Each part belongs to the modules that its comment names ("of ..."): nobody
- * else touches its fields (tools/check-owners).
+/* Each part belongs to the modules that its comment names ("of ..."). No other
+ * module accesses its fields (tools/check-owners).
  *
- * Lines: what the owner writes at every turn; what thieves read and write, in
- * run.deque; what any thread writes, from mail on. */
+ * Cache lines: first what the owner writes at every dispatch; then what thieves
+ * read and write, in run.deque; then what any thread writes, from mail on. */
 struct worker {
-	struct home        home;        /* first, as fibers know it */
+	struct home        home;        /* first, because fibers know it */
 	struct stack_cache idle_stacks; /* of stack_cache */
 	struct parking    *parking;     /* fixed: the scheduler's */
 	int               *error;       /* fixed: the thread's errno */
-	a_u64              clock;       /* owner writes: not after what runs
-				      * began, and as late as is cheap */
+	a_u64              clock;       /* owner writes: not after the start of
+					 * what runs, and as recent as is
+					 * cheap */
 	struct counters    counters;    /* of counters */
 	struct run_queue   run;         /* of run_queue */
 	struct pool_cache  cache;       /* owner */
@@ -56,36 +57,40 @@ struct worker {
 	struct backlog      *backlog; /* fixed: the scheduler's, or own */
 	struct timers        timers;  /* owner */
 
-	uint32_t            index;  /* fixed: MTW's 0.. */
+	uint32_t            index;  /* fixed: an MTW's index, from 0 */
 	uint32_t            serial; /* fixed: unique in the process, not 0 */
-	uintptr_t           last_seen_at; /* of longjmp_check: an address on
-					  * the thread's stack; 0: none */
-	void               *fault_stack;  /* of stack_overflow; NULL: none of
-					  * ours */
+	uintptr_t           last_seen_at; /* of longjmp_check: an address on the
+					   * thread's own stack; 0: none */
+	void               *fault_stack;  /* of stack_overflow; NULL: the
+					   * library gave it none */
 	struct tracebuffer  trace;
 	struct sennit_fiber main;    /* the thread's own stack */
 	struct thread_state thread;  /* of thread_state */
-	struct roster       roster;  /* of roster: its fibers but main */
+	struct roster       roster;  /* of roster: its fibers except main */
 	struct binding      binding; /* of bound_workers; STW only */
 
 	_Alignas(CACHE_LINE) struct mailbox mail; /* of mailbox */
-	sennit_scheduler    *scheduler; /* fixed; here for who wakes a fiber */
-	bool                 threaded;  /* fixed: MTW; the same */
-	struct sleeper       sleeper;   /* any: MTW among its scheduler's */
-	a_u64                forced;    /* of steal: any: when a thief last used
-					 * force */
+	sennit_scheduler    *scheduler; /* fixed; here for threads that wake a
+					 * fiber */
+	bool                 threaded;  /* fixed: MTW; here for the same
+					 * reason */
+	struct sleeper       sleeper;   /* any: the MTW's among those of its
+					 * scheduler */
+	a_u64                forced;    /* of steal: any: time of the last
+					 * forced take */
 	struct fiber_parking alone;     /* of fiber_parking */
-	struct backlog       own; /* STW only: of a scheduler without workers */
+	struct backlog       own; /* STW only: in a scheduler without workers */
 };
 
-/* The owner's: one pair of lines before the run queue, and nothing of others'
- * among them. */
+/* Lines of the owner: a pair of lines before the run queue, with nothing of
+ * other threads. */
 _Static_assert(offsetof(struct worker, run) == CACHE_LINE,
 	       "home, clock and counters fill the owner's first lines");
 _Static_assert(offsetof(struct worker, run.deque) == 2 * CACHE_LINE,
 	       "what is ready and whose turn it is share the next ones");
-/* Others': who leaves a fiber or a parcel, and wakes the worker for it, touches
- * one line, which holds nothing that the owner writes at every turn. */
+/* Lines of others: a thread that leaves a fiber or a parcel, and wakes the
+ * worker for it, accesses one line, which contains nothing that the owner
+ * writes at every dispatch. */
 _Static_assert(offsetof(struct worker, mail) % CACHE_LINE == 0 &&
 		       offsetof(struct worker, alone) -
 				       offsetof(struct worker, mail) ==
@@ -96,8 +101,8 @@ _Static_assert(offsetof(struct worker, forced) + sizeof(a_u64) -
 		       64,
 	       "and all of that is on the first of them");
 
-/* The calling thread's worker; NULL on an unbound thread. Fibers never leave
- * their thread, so it may be kept across waits. */
+/* The calling thread's worker. NULL on an unbound thread. Fibers never leave
+ * their thread, so the value may be kept across waits. */
 extern _Thread_local struct worker *sn_self
 	__attribute__((tls_model("initial-exec")));
 
@@ -113,19 +118,19 @@ static inline struct worker *sn_worker_bound(struct binding *b)
 	return container_of(b, struct worker, binding);
 }
 
-/* A worker of *s, index UINT32_MAX for an STW; 0 or -ENOMEM. */
+/* Make a worker of *s. index UINT32_MAX makes an STW. Returns 0 or -ENOMEM. */
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
-/* Free w, which has nothing left to do, and no stacks. */
+/* Free w, which must have nothing left to do, and no stacks. */
 void sn_worker_free(struct worker *w);
 
-/* The worker's thread is the calling one from now on. */
+/* Make the calling thread the worker's thread. */
 void sn_worker_enter(struct worker *w);
 
 /* f waits with a deadline for the first time: see struct alarm. */
 COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
 				       struct sennit_fiber *f);
 
-/* f, a fiber of w, needs its alarm no more. */
+/* f, a fiber of w, no longer needs its alarm. */
 void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f);
 
 /* The alarm of f, a fiber of w. */
@@ -140,38 +145,39 @@ static inline bool sn_worker_is_own(const struct worker *w)
 	return w == sn_self;
 }
 
-/* For thieves, and for pushes onto the caller's own. */
+/* For thieves, and for pushes onto the caller's own deque. */
 static inline struct deque *sn_worker_deque(const struct worker *w)
 {
 	return sn_run_queue_deque(&w->run);
 }
 
-/* Fibers of w that wait or are ready: see counters.h. */
+/* The number of fibers of w that wait or are ready: see counters.h. */
 static inline uint64_t sn_worker_blocked(const struct worker *w)
 {
 	return sn_counters_blocked(&w->counters);
 }
 
-/* Whether the loop would take w's newest own task next: no fiber, pinned task
- * or older one goes before it. Stale as to fibers on their way. */
+/* Whether the loop would run w's newest own task next: no fiber, pinned task or
+ * older task comes before it. May miss fibers that are arriving. */
 static inline bool sn_worker_wants_newest(const struct worker *w)
 {
 	return sn_run_queue_wants_newest(&w->run) &&
 	       !sn_mailbox_has_fibers(&w->mail);
 }
 
-/* Move tasks of a mailbox, w's own or a victim's, to w's deque: one of so many
- * equal parts (sn_task_inbox_take). Returns how many were moved. */
+/* Move tasks from a mailbox, w's own or a victim's, to w's deque: 1/parts of
+ * them (sn_task_inbox_take). Returns their number. */
 uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 				uint32_t parts);
 
-/* Move ready fibers and tasks from the inboxes to where w finds them. */
+/* Move ready fibers and tasks from the mailbox to w's queues. */
 void sn_worker_collect(struct worker *w);
 
-/* Fire the timers that are due: their fibers get ready. Whether any did. */
+/* Fire the timers that are due: their fibers become ready. Returns whether any
+ * did. */
 bool sn_worker_fire(struct worker *w, sennit_time now);
 
-/* Note that w changes to a state of trace.h, now. */
+/* Record that w changes to a state of trace.h now. */
 static inline void sn_worker_trace(struct worker *w, uint32_t state)
 {
 	if (unlikely(w->trace.events) && w->trace.state != state)

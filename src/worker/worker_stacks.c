@@ -42,15 +42,15 @@ struct sennit_fiber *sn_worker_stacks_first(struct worker *w)
 {
 	void *bottom = sn_stack_cache_take_first(&w->idle_stacks);
 
-	if (!bottom) /* left ones keep theirs */
+	if (!bottom) /* stacks left by an earlier thread */
 		return sn_stack_cache_take(&w->idle_stacks);
 	return make_fiber(w,
 			  sn_stacks_take_aside(&w->scheduler->stacks, bottom));
 }
 
-/* --- given back --------------------------------------------------------- */
+/* --- giving back -------------------------------------------------------- */
 
-/* Take the idle stack of f away from w. */
+/* Remove the idle stack of f from w. Returns its lowest address. */
 static void *strip(struct worker *w, struct sennit_fiber *f)
 {
 	void *low = f->low;
@@ -61,7 +61,8 @@ static void *strip(struct worker *w, struct sennit_fiber *f)
 	return low;
 }
 
-/* Take up to `most` idle stacks away from w, but the `keep` last used ones. */
+/* Remove up to `most` idle stacks from w, except for the `keep` last used
+ * ones. */
 static uint32_t take_old(struct worker *w, uint32_t keep, uint32_t most,
 			 void *low[STACK_BATCH])
 {
@@ -85,7 +86,8 @@ uint32_t sn_worker_stacks_return(struct worker *w, uint32_t keep, uint32_t most)
 	return n;
 }
 
-/* All idle ones but the `keep` last used ones, for others. */
+/* Give back all idle stacks except the `keep` last used ones, for others to
+ * use. */
 static void give_all_but(struct worker *w, uint32_t keep)
 {
 	void    *low[STACK_BATCH];

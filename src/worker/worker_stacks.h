@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_stacks.h - the stacks of a worker: new ones, idle ones, those given
- * back.
+/* worker_stacks.h - the stacks of a worker: takes new ones, keeps idle ones,
+ * gives stacks back.
  */
 #ifndef SN_WORKER_STACKS_H
 #define SN_WORKER_STACKS_H
 
 #include "worker/worker.h"
 
-/* A stack never used before by w; NULL when none can be had. */
+/* Make a fiber on a stack that is new to w. NULL: none is available. */
 COLD struct sennit_fiber *sn_worker_stacks_new(struct worker *w);
 
-/* Put such a stack on the idle list. False: none can be had. */
+/* Put such a fiber on the idle list. Returns false if no stack is available. */
 COLD bool sn_worker_stacks_add(struct worker *w);
 
-/* What the worker's thread, which has just begun, is to run on. */
+/* The fiber on which the worker's thread, which has just begun, runs. */
 struct sennit_fiber *sn_worker_stacks_first(struct worker *w);
 
-/* The stack of f, which is in care, is about to be idle. Abort if it has a
- * canary and was overrun. Of a bound thread with a limit on stacks, it is the
- * one that the thread keeps: outside it would give none to those that have
- * none. */
+/* The stack of f, which has in_care set, is about to become idle. Aborts if its
+ * canary was changed. For a bound thread with a limit on stacks, only this
+ * stack stays with the thread: outside of the scheduler the thread could not
+ * give others to workers that have none. */
 COLD void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f);
 
-/* An idle or a new stack; NULL when none can be had. */
+/* An idle stack or a new one. NULL: none is available. */
 static inline struct sennit_fiber *sn_worker_stacks_take(struct worker *w)
 {
 	struct sennit_fiber *f = sn_stack_cache_take(&w->idle_stacks);
@@ -30,16 +30,16 @@ static inline struct sennit_fiber *sn_worker_stacks_take(struct worker *w)
 	return f ? f : sn_worker_stacks_new(w);
 }
 
-/* Give up to `most` idle stacks back to the system, at most STACK_BATCH, but
- * not the last used ones, of which it keeps so many. Returns how many. */
+/* Return up to `most` idle stacks, at most STACK_BATCH, to the system, except
+ * for the `keep` last used ones. Returns their number. */
 COLD uint32_t sn_worker_stacks_return(struct worker *w, uint32_t keep,
 				      uint32_t most);
 
-/* With a limit on stacks: give all idle ones but one back, for others that may
- * have none. Without one, nothing. */
+/* With a limit on stacks, give all idle ones except one back, for workers that
+ * may have none. Otherwise do nothing. */
 COLD void sn_worker_stacks_share(struct worker *w);
 
-/* w has ended: its stacks go back. */
+/* w has ended: give back all its stacks. */
 void sn_worker_stacks_free(struct worker *w);
 
 #endif

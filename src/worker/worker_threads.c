@@ -5,23 +5,23 @@
 #include "os/os.h"
 #include "worker/retire.h"
 
-/* After the system has refused a thread, how long none is asked for. */
+/* How long no thread is started after the system has refused one. */
 #define START_RETRY (100 * SENNIT_MILLISECOND)
 
-/* --- tasks for others --------------------------------------------------- */
+/* --- sending tasks ------------------------------------------------------ */
 
 static struct worker *next_in_turn(sennit_scheduler *s)
 {
-	/* Stale: whoever lowers it looks into the inbox after us, or we look at
-	 * it again. */
+	/* A stale value is harmless: the thread that lowers `open` looks into
+	 * the inbox after us, or we see the new value when we look again. */
 	uint32_t open = sn_threads_open(&s->threads);
 
 	return s->workers[a_add_rlx(&s->next_worker, 1) % open];
 }
 
-/* Leave a chain that leads from its newest node to its oldest with that worker,
- * or with one that is open, and whatever else lies where it was not open any
- * more. */
+/* Leave a chain, linked from its newest node to its oldest, in the inbox of
+ * `to`. If `to` has closed meanwhile, take everything in its inbox and leave it
+ * with an open worker. */
 static struct worker *deliver_to(struct worker *to, struct node *newest,
 				 struct node *oldest)
 {
@@ -34,7 +34,7 @@ static struct worker *deliver_to(struct worker *to, struct node *newest,
 			return to;
 		newest = sn_mailbox_take_tasks(&to->mail, &oldest);
 		if (!newest)
-			return to; /* whoever closed it was faster */
+			return to; /* the thread that closed it was faster */
 	}
 }
 
@@ -50,7 +50,7 @@ void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
 	deliver_to(to, newest, oldest);
 }
 
-/* Hand on what lies in the inbox of w, which is closed. */
+/* Pass on the tasks in the inbox of w, which is closed. */
 static void forward(struct worker *w)
 {
 	struct node *oldest;
@@ -68,7 +68,7 @@ void sn_worker_threads_send(sennit_scheduler *s, struct node *n)
 	sn_parking_wake_one(&s->parking, to->index);
 }
 
-/* The first n of a chain: the last of them. */
+/* The last of the first n nodes of a chain. */
 static struct node *end_of_run(struct node *newest, uint32_t n)
 {
 	while (--n)
@@ -85,7 +85,8 @@ void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
 	for (; ways > 1; ways--) {
 		uint32_t     n = count / ways;
 		struct node *last = end_of_run(newest, n);
-		struct node *rest = last->next; /* soon not ours to read */
+		struct node *rest = last->next; /* read it now: the chain will
+						 * belong to others */
 
 		deliver(s, newest, last);
 		newest = rest;
@@ -96,7 +97,8 @@ void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
 	sn_parking_wake_one(&s->parking, to->index);
 }
 
-/* Without memory for a parcel the task stays, and is run here. */
+/* Pass on all tasks of w. If there is no memory for a parcel, the task stays
+ * and runs here. */
 static void hand_over(struct worker *w)
 {
 	struct task t;
@@ -134,9 +136,9 @@ bool sn_worker_threads_check(struct worker *w)
 	return closed;
 }
 
-/* --- threads come and go ------------------------------------------------ */
+/* --- opening and closing ------------------------------------------------ */
 
-/* No worker from `open` on takes new tasks any more. */
+/* Workers from `open` on take no new tasks any more. */
 static void close_locked(sennit_scheduler *s, uint32_t open)
 {
 	uint32_t was = sn_threads_open(&s->threads);
@@ -150,8 +152,8 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
 	}
 }
 
-/* The next worker takes new tasks; started: it begins as a counted searcher, if
- * it is started. */
+/* Let the next worker take new tasks. started: if it gets a thread, it begins
+ * as a counted searcher. */
 static int open_next_locked(sennit_scheduler *s, bool started)
 {
 	uint32_t       i = sn_threads_open(&s->threads);
@@ -160,7 +162,8 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 	int            err;
 
 	if (sn_threads_extent(&s->threads) <= i)
-		a_store_rlx(&s->threads.extent, i + 1); /* seen through open */
+		a_store_rlx(&s->threads.extent, i + 1); /* published by the
+							 * store of open */
 	sn_threads_set_open(&s->threads, i + 1);
 	if (called_back) {
 		sn_fiber_parking_wake(&w->alone);
@@ -172,17 +175,18 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 	return err;
 }
 
-/* The highest worker that has a thread, or is open, is the last one. */
+/* Lower the extent to the last worker that has a thread or is open. */
 static void trim_locked(sennit_scheduler *s)
 {
 	uint32_t extent = sn_threads_extent(&s->threads);
 	uint32_t open = sn_threads_open(&s->threads);
 
-	/* The same; a thief that sees the old number finds nothing there. */
+	/* Stale values are harmless: a thief that sees the old number finds
+	 * nothing there. */
 	while (extent > open &&
 	       !sn_thread_is_present(&s->workers[extent - 1]->thread))
 		extent--;
-	a_store_rlx(&s->threads.extent, extent); /* see above */
+	a_store_rlx(&s->threads.extent, extent); /* stale: see above */
 }
 
 bool sn_worker_threads_retire(struct worker *w)
@@ -195,7 +199,8 @@ bool sn_worker_threads_retire(struct worker *w)
 	leaves = sn_worker_threads_is_draining(w);
 	if (leaves) {
 		sn_mailbox_set_awaited(&w->mail,
-				       true); /* and so will the next be */
+				       true); /* its next thread will be idle,
+					       * too */
 		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
 	}
@@ -203,10 +208,11 @@ bool sn_worker_threads_retire(struct worker *w)
 	return leaves;
 }
 
-/* --- how many ----------------------------------------------------------- */
+/* --- the number of workers ---------------------------------------------- */
 
-/* The first threadless worker begins. It counts as a searcher before it can be
- * seen, so that a burst of work starts one, who has the next started. */
+/* Start the first threadless worker. It counts as a searcher before it is
+ * visible, so a burst of work starts one worker, and that one has the next one
+ * started. */
 static int start_one_locked(sennit_scheduler *s)
 {
 	struct parking *p = &s->parking;
@@ -214,7 +220,7 @@ static int start_one_locked(sennit_scheduler *s)
 	uint32_t        target = sn_threads_target(&s->threads);
 	int             err;
 
-	if (a_load_rlx(&s->threads.retired)) /* the same */
+	if (a_load_rlx(&s->threads.retired)) /* not raced: the lock is held */
 		return sn_retire_restart_locked(s);
 	if (sn_thread_is_present(&s->workers[i]->thread)) {
 		sn_parking_resize(p, target, target - i - 1);
@@ -235,16 +241,18 @@ void sn_worker_threads_start_one(struct parking *p)
 
 	os_lock(&s->threads.lock);
 	refused = os_now_coarse() < s->threads.refused;
-	/* Exact here. One that is called back may be busy for long: on. */
+	/* The value is exact under the lock. A worker that is called back may
+	 * be busy for long, so the loop continues. */
 	while (!refused && a_load_rlx(&p->threadless) &&
 	       sn_parking_is_hungry(p) && !err)
 		err = start_one_locked(s);
-	if (err) /* not again for each task */
+	if (err) /* do not retry for each task */
 		s->threads.refused = os_after(START_RETRY);
 	if (err || refused)
 		sn_retire_relieve_locked(s);
 	pthread_mutex_unlock(&s->threads.lock);
-	if (err) /* who trusted the searcher that was not to be */
+	if (err) /* for producers that relied on the searcher that did not
+		  * start */
 		sn_parking_wake_one(p, 0);
 }
 
@@ -271,25 +279,28 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 		open = count;
 	}
 	retired = sn_retire_count_locked(s, open);
-	a_store_rlx(&s->threads.target, count);    /* a number to tell */
-	a_store_rlx(&s->threads.retired, retired); /* under the lock */
+	a_store_rlx(&s->threads.target, count);    /* relaxed: only a number */
+	a_store_rlx(&s->threads.retired, retired); /* not raced: the lock is
+						    * held */
 	s->threads.refused = 0;
 	sn_parking_resize(&s->parking, count, count - open + retired);
 	trim_locked(s);
 	return err;
 }
 
-/* Whether somebody has tasks, or had some a moment ago. */
+/* Whether any worker has tasks, or had some a moment ago. */
 static bool has_work(const sennit_scheduler *s)
 {
 	uint32_t extent =
-		sn_threads_extent(&s->threads); /* raised by us, or not new */
+		sn_threads_extent(&s->threads); /* we raised it, or the worker
+						 * is not new */
 
 	for (uint32_t i = 0; i < extent; i++)
 		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
 		    sn_mailbox_has_tasks(&s->workers[i]->mail))
 			return true;
-	return !sn_backlog_is_empty(&s->backlog); /* seen by the same fence */
+	return !sn_backlog_is_empty(&s->backlog); /* the same fence makes it
+						   * visible */
 }
 
 int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
@@ -299,8 +310,8 @@ int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
 	os_lock(&s->threads.lock);
 	err = resize_locked(s, count);
 	pthread_mutex_unlock(&s->threads.lock);
-	/* Who pushed before there were threadless workers had nobody to
-	 * wake. */
+	/* A producer that pushed before there were threadless workers had
+	 * nobody to wake. */
 	if (s->asymmetric)
 		os_process_barrier(); /* <-> deque.unfenced: see all pushes */
 	a_fence(); /* <-> park.sleep: resized, before looking for work */

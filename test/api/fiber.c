@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.c - the running fiber: its identity, wait for a predicate, notify. */
+/* fiber.c - identity of the running fiber, waits for a predicate, notify. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -344,8 +344,7 @@ static void disturb(void *argument)
 		sennit_fiber_notify(atomic_load(&d->sleeper));
 		sennit_yield();
 	}
-	sennit_fiber_notify(atomic_load(&d->sleeper)); /* the fiber has ended,
-						        * or is ending */
+	sennit_fiber_notify(atomic_load(&d->sleeper)); /* it may have ended */
 }
 
 static void a_notify_ends_no_wait_of_another_kind(void **state)
