@@ -14,8 +14,8 @@
  * n waiters gets the lock after at most 4,096 * (n + 1) grants to others. Two
  * kinds of grants are not counted. Grants while a waiter spins on the mutex are
  * not: that is 20 us each time, eight times at most before a hand-over. And a
- * waiter whose worker or thread does not run within a millisecond of a hand-over
- * loses the lock to others until it has run.
+ * waiter whose worker or thread does not run within a millisecond of a
+ * hand-over loses the lock to others until it has run.
  *
  * Fairness: a waiter keeps its place in the queue. After at most 4,096 grants
  * to others while somebody waits, the mutex is handed to the waiter that has
@@ -37,9 +37,9 @@
  *
  * Owner: the fiber or the unbound thread that locked the mutex. A task must
  * unlock it before it ends, and a thread must not bind or unbind while it holds
- * one. A library that is built with assertions aborts with a message when a task
- * ends, or a thread unbinds, with a mutex locked. Without assertions it does so
- * when the same fiber locks that mutex again.
+ * one. A library that is built with assertions aborts with a message when a
+ * task ends, or a thread unbinds, with a mutex locked. Without assertions it
+ * does so when the same fiber locks that mutex again.
  *
  * Ownership: the owner of a mutex is the fiber, or the unbound thread, that
  * locked it. A task must unlock the mutex before it ends. A thread must neither

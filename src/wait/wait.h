@@ -111,8 +111,8 @@ static inline uint32_t sn_waiter_part(const struct waiter *whole)
 static inline sennit_time sn_wait_end(const struct waiter *n,
 				      sennit_time          deadline)
 {
-	/* No scope can end it: the wait is not raced then. The compiler may have
-	 * forgotten that, but not a constant. */
+	/* No scope can end it: the wait is not raced then. The compiler may
+	 * have forgotten that, but not a constant. */
 	if (__builtin_constant_p(deadline) && deadline == SN_UNCANCELLED)
 		return deadline;
 	if (!n->is.raced || !n->scope)

@@ -114,9 +114,8 @@ inline Scheduler::Fiber *Scheduler::Fiber::current()
 	return fiber.get();
 }
 
-inline bool Scheduler::Fiber::suspend(marl::lock      &lock,
-				      const Predicate &holds,
-				      sennit_time      deadline)
+inline bool Scheduler::Fiber::suspend(marl::lock &lock, const Predicate &holds,
+				      sennit_time deadline)
 {
 	detail::CalledByC<const Predicate> predicate(holds);
 
