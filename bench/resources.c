@@ -37,7 +37,7 @@ static void grow_on(sennit_scheduler *const all[], unsigned busy,
 static void measure(struct bench_run *r, sennit_resources *shared,
 		    unsigned count, unsigned busy)
 {
-	sennit_scheduler *all[SCHEDULERS];
+	sennit_scheduler *all[SCHEDULERS] = { NULL };
 	sennit_time       begin;
 	uint64_t          used;
 
