@@ -166,6 +166,9 @@ void bench_release(struct bench_run *r, sennit_task_fn *wait,
 typedef void bench_turns_fn(unsigned side, uint64_t turns);
 void         bench_pair(struct bench_run *r, bench_turns_fn *turns);
 
+/* In a task: compute fib(n), a task for each call with 2 or more. */
+void bench_fork_join(unsigned n);
+
 /* Let the main thread sleep. */
 void bench_pause(uint64_t nanoseconds);
 

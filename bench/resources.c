@@ -12,38 +12,10 @@
 
 static sennit_wait_group ended;
 
-struct half {
-	sennit_wait_group done;
-	unsigned          argument;
-};
-
-static void fib(unsigned n);
-
-static void run_half(void *argument)
-{
-	struct half *h = argument;
-
-	fib(h->argument);
-	sennit_wait_group_done(&h->done);
-}
-
-static void fib(unsigned n)
-{
-	struct half other;
-
-	if (n < 2)
-		return;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 1);
-	spawn(run_half, &other);
-	fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-}
-
 static void grow(void *trees)
 {
 	for (uintptr_t left = (uintptr_t)trees; left; left--)
-		fib(FIB);
+		bench_fork_join(FIB);
 	sennit_wait_group_done(&ended);
 }
 
@@ -65,7 +37,7 @@ static void grow_on(sennit_scheduler *const all[], unsigned busy,
 static void measure(struct bench_run *r, sennit_resources *shared,
 		    unsigned count, unsigned busy)
 {
-	sennit_scheduler *all[SCHEDULERS];
+	sennit_scheduler *all[SCHEDULERS] = { NULL };
 	sennit_time       begin;
 	uint64_t          used;
 
