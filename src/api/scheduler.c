@@ -150,8 +150,8 @@ sennit_scheduler *sennit_current(void)
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_workers");
-	return sn_threads_target(
-		&s->threads); /* a number, stale as any answer is */
+	return sn_worker_counts_target(
+		&s->counts); /* a number, stale as any answer is */
 }
 
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)

@@ -156,7 +156,7 @@ static int send_parcels(struct batch *b)
 	}
 	if (b->s->config.placement == SENNIT_PLACEMENT_SPREAD)
 		/* Stale: one run more or less than there are workers. */
-		ways = sn_threads_open(&b->s->threads);
+		ways = sn_worker_counts_open(&b->s->counts);
 	if (ways > b->count)
 		ways = b->count;
 	sn_worker_threads_send_many(b->s, b->newest, b->oldest, b->count, ways);

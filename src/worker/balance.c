@@ -48,7 +48,7 @@ static uint32_t find_hands(const struct worker *w, struct worker *hands[])
 {
 	const sennit_scheduler *s = w->scheduler;
 	/* Stale: one that closes hands on what it gets. */
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 	uint32_t looks = open < LOOKS ? open : LOOKS;
 	uint32_t n = 0;
 

@@ -20,7 +20,7 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	sn_idle_start_searching(&w->idle, started);
 	sn_thread_prepare(&w->thread, NULL, false);
 	sn_thread_set_present(&w->thread, true);
-	err = sn_thread_start(&w->thread, s->threads.main, w,
+	err = sn_thread_start(&w->thread, s->counts.main, w,
 			      s->config.stack_size);
 	if (!err)
 		return 0;
@@ -47,17 +47,17 @@ bool sn_retire_worker(struct worker *w)
 
 	sn_retire_prepare(w);
 	sn_idle_end_retiring(&w->idle);
-	os_lock(&s->threads.lock);
+	os_lock(&s->counts.lock);
 	/* Closed meanwhile it has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&
 		  sn_parking_retire(&w->sleeper);
 	if (retires) {
 		/* Under the lock. */
-		a_store_rlx(&s->threads.retired,
-			    a_load_rlx(&s->threads.retired) + 1);
+		a_store_rlx(&s->counts.retired,
+			    a_load_rlx(&s->counts.retired) + 1);
 		sn_thread_set_present(&w->thread, false);
 	}
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	return retires;
 }
 
@@ -84,14 +84,14 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 
 int sn_retire_restart_locked(sennit_scheduler *s)
 {
-	uint32_t retired = a_load_rlx(&s->threads.retired); /* under the lock */
+	uint32_t retired = a_load_rlx(&s->counts.retired); /* under the lock */
 	int      err;
 
 	sn_parking_started(&s->parking);
-	a_store_rlx(&s->threads.retired, retired - 1); /* the same */
+	a_store_rlx(&s->counts.retired, retired - 1); /* the same */
 	err = sn_retire_fill_locked(first_locked(s, false), true);
 	if (err) {
-		a_store_rlx(&s->threads.retired, retired); /* the same */
+		a_store_rlx(&s->counts.retired, retired); /* the same */
 		sn_parking_unstarted(&s->parking);
 	}
 	return err;
@@ -100,7 +100,7 @@ int sn_retire_restart_locked(sennit_scheduler *s)
 void sn_retire_relieve_locked(sennit_scheduler *s)
 {
 	struct worker *to = first_locked(s, true);
-	uint32_t       open = sn_threads_open(&s->threads);
+	uint32_t       open = sn_worker_counts_open(&s->counts);
 
 	for (uint32_t i = 0; i < open; i++) {
 		struct worker *w = s->workers[i];

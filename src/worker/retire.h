@@ -13,7 +13,7 @@
  * Invariants
  *   - What others put into its inbox any searcher may take, so nothing is lost
  *     if its thread does not come back.
- *   - It retires under `threads.lock`, under which it is filled: it has one
+ *   - It retires under `counts.lock`, under which it is filled: it has one
  *     thread at most.
  *   - So many threads stay as min_workers says, and at least one.
  *   - Who sleeps was seen to have missed nothing before it retires: it has
@@ -57,9 +57,9 @@ SENNIT_MUST_USE int sn_retire_keep_floor_locked(sennit_scheduler *s,
 static inline uint32_t sn_retire_threads(const sennit_scheduler *s)
 {
 	uint32_t retired =
-		a_load_rlx(&s->threads.retired); /* stale: see above */
+		a_load_rlx(&s->counts.retired); /* stale: see above */
 
-	return sn_threads_open(&s->threads) - retired;
+	return sn_worker_counts_open(&s->counts) - retired;
 }
 
 /* When w, which goes to sleep and has been idle since then, is to retire. */

@@ -16,18 +16,18 @@ struct thread_state {
 	a_u32           number;   /* owner writes: the system's, or that of the
 				  * last, in a report just when another begins;
 				  * 0: not begun */
-	a_u32           present;  /* under threads.lock: there is one */
+	a_u32           present;  /* under counts.lock: there is one */
 	struct startup *startup;  /* fixed: whom to report to; NULL: none */
 	bool            founding; /* handed: it is create's */
 };
 
-/* Under threads.lock, or a number that may be stale. */
+/* Under counts.lock, or a number that may be stale. */
 static inline bool sn_thread_is_present(const struct thread_state *t)
 {
 	return a_load_rlx(&t->present); /* changed under the lock */
 }
 
-/* Under threads.lock. */
+/* Under counts.lock. */
 static inline void sn_thread_set_present(struct thread_state *t, bool present)
 {
 	a_store_rlx(&t->present, present); /* seen through lock, gate */

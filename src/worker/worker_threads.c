@@ -14,7 +14,7 @@ static struct worker *next_in_turn(sennit_scheduler *s)
 {
 	/* Stale: whoever lowers it looks into the inbox after us, or we look at
 	 * it again. */
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 
 	return s->workers[a_add_rlx(&s->next_worker, 1) % open];
 }
@@ -139,9 +139,9 @@ bool sn_worker_threads_check(struct worker *w)
 /* No worker from `open` on takes new tasks any more. */
 static void close_locked(sennit_scheduler *s, uint32_t open)
 {
-	uint32_t was = sn_threads_open(&s->threads);
+	uint32_t was = sn_worker_counts_open(&s->counts);
 
-	sn_threads_set_open(&s->threads, open);
+	sn_worker_counts_set_open(&s->counts, open);
 	/* <-> worker_threads.drain: closed, before looking into inboxes */
 	a_fence();
 	for (uint32_t i = open; i < was; i++) {
@@ -154,14 +154,14 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
  * it is started. */
 static int open_next_locked(sennit_scheduler *s, bool started)
 {
-	uint32_t       i = sn_threads_open(&s->threads);
+	uint32_t       i = sn_worker_counts_open(&s->counts);
 	struct worker *w = s->workers[i];
 	bool           called_back = sn_thread_is_present(&w->thread);
 	int            err;
 
-	if (sn_threads_extent(&s->threads) <= i)
-		a_store_rlx(&s->threads.extent, i + 1); /* seen through open */
-	sn_threads_set_open(&s->threads, i + 1);
+	if (sn_worker_counts_extent(&s->counts) <= i)
+		a_store_rlx(&s->counts.extent, i + 1); /* seen through open */
+	sn_worker_counts_set_open(&s->counts, i + 1);
 	if (called_back) {
 		sn_fiber_parking_wake(&w->alone);
 		return 0;
@@ -175,14 +175,14 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 /* The highest worker that has a thread, or is open, is the last one. */
 static void trim_locked(sennit_scheduler *s)
 {
-	uint32_t extent = sn_threads_extent(&s->threads);
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t extent = sn_worker_counts_extent(&s->counts);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 
 	/* The same; a thief that sees the old number finds nothing there. */
 	while (extent > open &&
 	       !sn_thread_is_present(&s->workers[extent - 1]->thread))
 		extent--;
-	a_store_rlx(&s->threads.extent, extent); /* see above */
+	a_store_rlx(&s->counts.extent, extent); /* see above */
 }
 
 bool sn_worker_threads_retire(struct worker *w)
@@ -191,7 +191,7 @@ bool sn_worker_threads_retire(struct worker *w)
 	bool              leaves;
 
 	sn_retire_prepare(w);
-	os_lock(&s->threads.lock);
+	os_lock(&s->counts.lock);
 	leaves = sn_worker_threads_is_draining(w);
 	if (leaves) {
 		sn_mailbox_set_awaited(&w->mail,
@@ -199,7 +199,7 @@ bool sn_worker_threads_retire(struct worker *w)
 		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
 	}
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	return leaves;
 }
 
@@ -210,11 +210,11 @@ bool sn_worker_threads_retire(struct worker *w)
 static int start_one_locked(sennit_scheduler *s)
 {
 	struct parking *p = &s->parking;
-	uint32_t        i = sn_threads_open(&s->threads);
-	uint32_t        target = sn_threads_target(&s->threads);
+	uint32_t        i = sn_worker_counts_open(&s->counts);
+	uint32_t        target = sn_worker_counts_target(&s->counts);
 	int             err;
 
-	if (a_load_rlx(&s->threads.retired)) /* the same */
+	if (a_load_rlx(&s->counts.retired)) /* the same */
 		return sn_retire_restart_locked(s);
 	if (sn_thread_is_present(&s->workers[i]->thread)) {
 		sn_parking_resize(p, target, target - i - 1);
@@ -233,24 +233,24 @@ void sn_worker_threads_start_one(struct parking *p)
 	int               err = 0;
 	bool              refused;
 
-	os_lock(&s->threads.lock);
-	refused = os_now_coarse() < s->threads.refused;
+	os_lock(&s->counts.lock);
+	refused = os_now_coarse() < s->counts.refused;
 	/* Exact here. One that is called back may be busy for long: on. */
 	while (!refused && a_load_rlx(&p->threadless) &&
 	       sn_parking_is_hungry(p) && !err)
 		err = start_one_locked(s);
 	if (err) /* not again for each task */
-		s->threads.refused = os_after(START_RETRY);
+		s->counts.refused = os_after(START_RETRY);
 	if (err || refused)
 		sn_retire_relieve_locked(s);
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	if (err) /* who trusted the searcher that was not to be */
 		sn_parking_wake_one(p, 0);
 }
 
 static int resize_locked(sennit_scheduler *s, uint32_t count)
 {
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 	bool     lazy = s->config.start == SENNIT_START_LAZY;
 	uint32_t retired;
 	int      err = 0;
@@ -271,9 +271,9 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 		open = count;
 	}
 	retired = sn_retire_count_locked(s, open);
-	a_store_rlx(&s->threads.target, count);    /* a number to tell */
-	a_store_rlx(&s->threads.retired, retired); /* under the lock */
-	s->threads.refused = 0;
+	a_store_rlx(&s->counts.target, count);    /* a number to tell */
+	a_store_rlx(&s->counts.retired, retired); /* under the lock */
+	s->counts.refused = 0;
 	sn_parking_resize(&s->parking, count, count - open + retired);
 	trim_locked(s);
 	return err;
@@ -282,8 +282,8 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 /* Whether somebody has tasks, or had some a moment ago. */
 static bool has_work(const sennit_scheduler *s)
 {
-	uint32_t extent =
-		sn_threads_extent(&s->threads); /* raised by us, or not new */
+	uint32_t extent = sn_worker_counts_extent(
+		&s->counts); /* raised by us, or not new */
 
 	for (uint32_t i = 0; i < extent; i++)
 		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
@@ -296,9 +296,9 @@ int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
 {
 	int err;
 
-	os_lock(&s->threads.lock);
+	os_lock(&s->counts.lock);
 	err = resize_locked(s, count);
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	/* Who pushed before there were threadless workers had nobody to
 	 * wake. */
 	if (s->asymmetric)

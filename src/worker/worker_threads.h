@@ -21,7 +21,7 @@
  *   - No worker from `extent` on has a thread or a task.
  *   - A task sent to a worker that closes meanwhile is seen by the sender or by
  *     whoever closes it: one store and one push, a fence each, and a look.
- *   - Only the holder of `threads.lock` changes these numbers and
+ *   - Only the holder of `counts.lock` changes these numbers and
  *     `thread.present`, so a worker either leaves or is called back.
  *   - A task sent to a worker that retires meanwhile lies where every searcher
  *     looks, and its sender wakes or starts one; if no thread can be had, hands
@@ -69,7 +69,7 @@ SENNIT_MUST_USE bool sn_worker_threads_retire(struct worker *w);
 /* Whether w is one that shall take no new tasks. */
 static inline bool sn_worker_threads_is_draining(const struct worker *w)
 {
-	return sn_threads_is_closed(&w->scheduler->threads, w->index);
+	return sn_worker_counts_is_closed(&w->scheduler->counts, w->index);
 }
 
 /* Whether w, which knows that it was closed, no longer is. */
