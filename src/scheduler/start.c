@@ -197,8 +197,8 @@ static void wait_for_startup(struct startup *startup)
 /* Start the threads of the open workers. *started becomes their number. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t open =
-		sn_worker_counts_open(&s->counts); /* no other thread runs yet */
+	uint32_t open = sn_worker_counts_open(
+		&s->counts); /* no other thread runs yet */
 	bool           hear = must_hear(s);
 	struct startup startup;
 	int            err = 0;

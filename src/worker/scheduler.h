@@ -44,8 +44,8 @@ struct sennit_scheduler {
 
 	struct worker_counts  counts; /* of worker_counts, worker_threads,
 					* retire */
-	struct cpu_masks      masks;   /* of cpu_masks */
-	struct topology_slot *places;  /* fixed: `capacity` entries sorted by
+	struct cpu_masks      masks;  /* of cpu_masks */
+	struct topology_slot *places; /* fixed: `capacity` entries sorted by
 				        * place; NULL: too few workers, see
 				        * topology.h */
 

@@ -61,7 +61,7 @@ static inline uint32_t sn_worker_counts_extent(const struct worker_counts *t)
 
 /* Whether the worker with this index takes no new work. */
 static inline bool sn_worker_counts_is_closed(const struct worker_counts *t,
-					uint32_t                    index)
+					      uint32_t                    index)
 {
 	return index >= a_load_acq(&t->open); /* <- worker_threads.open */
 }

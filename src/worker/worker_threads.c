@@ -291,8 +291,8 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 /* Whether any worker has tasks, or had some a moment ago. */
 static bool has_work(const sennit_scheduler *s)
 {
-	uint32_t extent =
-		sn_worker_counts_extent(&s->counts); /* we raised it, or the worker
+	uint32_t extent = sn_worker_counts_extent(
+		&s->counts); /* we raised it, or the worker
 						 * is not new */
 
 	for (uint32_t i = 0; i < extent; i++)
