@@ -66,11 +66,13 @@ static inline void own(sennit_mutex *m, void *self)
 /* --- guarding ----------------------------------------------------------- */
 
 /* Whether t, which was called, can be the guard: nobody else is, or is to be
- * handed the lock first, and there is time for it. Queue locked. */
+ * handed the lock first, and there is time for it. While there is a guard no
+ * unlock hands over, so there is none once a hand-over is due. Queue locked. */
 static bool can_guard(const sennit_mutex *m, const struct turn *t,
 		      uint32_t word)
 {
 	return t->called && !(word & (HANDOVER | HANDED)) &&
+	       word / GRANT < MAX_GRANTS &&
 	       !sn_mutex_is_guarded(m, word) &&
 	       (!sn_self || sn_self->scheduler->config.spin_ns) &&
 	       !sn_mutex_is_busy();
