@@ -109,6 +109,7 @@ extern const struct bench_row bench_future[];
 extern const struct bench_row bench_blocking[];
 extern const struct bench_row bench_marl[]; /* in sennit-bench-marl */
 extern const struct bench_row bench_sharing[];
+extern const struct bench_row bench_resources[];
 extern const struct bench_row bench_kernel[];
 extern const struct bench_row bench_memory[];
 

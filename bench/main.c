@@ -64,6 +64,7 @@ static const struct bench_row *const workloads[] = {
 	bench_parallel_reduce,
 	bench_parallel_sort,
 	bench_sharing,
+	bench_resources,
 	bench_kernel,
 	SENNIT_BENCH_MORE bench_memory,
 	SENNIT_BENCH_MORE

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier.c - heat spreads along a rod: four tasks, each with a part of it, go
- * from one time step to the next together.
+/* barrier.c - heat spreads along a rod. Four tasks each compute a part of the
+ * rod, and a barrier makes them begin each time step together.
  *
- * A step reads what all parts were in the step before. The barrier between them
- * is the only synchronization, and the last to arrive does what is to be done
- * once per step.
+ * A step reads the results of all parts from the previous step. The barrier
+ * between the steps is the only synchronization. The last task to arrive does
+ * the work that is needed once per step.
  */
 #include <sennit.h>
 
@@ -18,7 +18,8 @@
 static sennit_barrier    stepped;
 static sennit_wait_group done;
 static double            rod[2][ROD + 2]; /* with its cold ends */
-static unsigned          steps;           /* by the last to arrive */
+static unsigned          steps;           /* written by the last task to
+					   * arrive */
 
 static void warm(const double *from, double *to, unsigned part)
 {
@@ -38,7 +39,7 @@ static void simulate(void *argument)
 	(void)sennit_wait_group_done(&done);
 }
 
-/* What one task alone comes to. */
+/* Compare with the result of one task alone. */
 static bool is_right(void)
 {
 	static double alone[2][ROD + 2];

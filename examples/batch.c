@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* batch.c - a thread of the program's hands in all lines of a picture at once.
+/* batch.c - a bound thread schedules all lines of a picture in one call.
  *
- * One call publishes them all and wakes a worker, who has the next one woken:
- * one by one, each line would cost the thread a look at who sleeps. And either
- * all lines are drawn or, should there be no memory, none is.
+ * The call publishes all lines at once and wakes one worker, which has the next
+ * one woken. Scheduled one by one, each line would make the thread look for
+ * sleeping workers. If there is no memory, no line is scheduled.
  */
 #include <sennit.h>
 
@@ -16,7 +16,7 @@ static struct picture {
 	char              line[LINES][COLUMNS + 1];
 } picture;
 
-/* Of the Mandelbrot set. */
+/* A pixel of the Mandelbrot set. */
 static char pixel(double re, double im)
 {
 	double x = 0, y = 0;

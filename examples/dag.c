@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.c - the frames of a game: the same steps for each, several frames at
- * once.
+/* dag.c - the frames of a game: the same steps for each frame, and several
+ * frames at once.
  *
  *	input -> physics -> cull -------> draw -> show
  *	         physics -> particles --> draw
  *	input -> sound ------------------------> show
  *
- * What comes before what is said once. A frame is a run with data of its own.
- * The first attempt says two things that contradict each other, and is told
- * which.
+ * The order of the steps is stated once. A frame is a run with data of its own.
+ * The first attempt states a contradictory order, and the library prints the
+ * cycle.
  */
 #include <sennit.h>
 
@@ -28,7 +28,7 @@ static const struct {
 	{ DRAW, SHOW },         { SOUND, SHOW },
 };
 
-/* A step takes what those before it have left, and leaves its own. */
+/* A step uses the results of the steps before it, and stores its own. */
 struct frame {
 	unsigned number;
 	unsigned left[STEPS];
@@ -57,7 +57,7 @@ static int mix(void *data, void *unused)
 	struct frame *f = data;
 
 	(void)unused;
-	sennit_sleep(SENNIT_MILLISECOND); /* the others go on meanwhile */
+	sennit_sleep(SENNIT_MILLISECOND); /* other steps run meanwhile */
 	f->left[SOUND] = f->left[INPUT] + 1;
 	return 0;
 }
@@ -115,7 +115,7 @@ static int describe(sennit_dag_builder *b)
 	return err;
 }
 
-/* NULL: it cannot be done. */
+/* Returns NULL if the graph cannot be built. */
 static sennit_dag *make_frame_graph(bool with_mistake)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deadlines.c - every wait has a deadline: a point in time, not a length.
+/* deadlines.c - every wait has a deadline, which is a point in time and not a
+ * duration.
  *
  * A deadline of 0 only tests, SENNIT_NEVER waits for ever, and one deadline
  * serves several waits in a row.
@@ -19,7 +20,7 @@ static void set_soon(void *argument)
 	sennit_event_set(&soon);
 }
 
-/* Returns how many of the waits came out as they should. */
+/* Returns the number of waits with the expected result. */
 static int waits(void)
 {
 	sennit_time deadline = sennit_after(50 * SENNIT_MILLISECOND);

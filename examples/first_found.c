@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* first_found.c - a search by many tasks: whoever finds it cancels the rest,
- * and the wait returns when all of them have ended.
+/* first_found.c - a search by many tasks. The task that finds the number
+ * cancels the others, and the wait returns when all of them have ended.
  *
- * Members that wait, like the two that ask slow archives, are woken by the
- * cancelling; those that compute ask now and then. One archive is given 5 ms:
- * a group inside the group, with a deadline of its own.
+ * Cancellation wakes members that wait, here the two that ask slow archives.
+ * Members that compute check for it from time to time. One archive gets 5 ms: a
+ * group inside the group has a deadline of its own.
  */
 #include <sennit.h>
 
@@ -25,7 +25,7 @@ static uint64_t scramble(uint64_t n)
 	return n ^ n >> 29;
 }
 
-/* Look at STEP numbers. */
+/* Check STEP numbers. */
 static int look(void *from)
 {
 	const uint64_t wanted = scramble(SECRET);
@@ -50,7 +50,7 @@ static int ask_archive(void *argument)
 	return sennit_sleep_until(sennit_after(3600 * SENNIT_SECOND));
 }
 
-/* Failing to hear from the archive in time is no error of the search's. */
+/* If the archive does not answer in time, the search does not fail. */
 static int ask_in_time(void *late)
 {
 	sennit_group g;
@@ -74,7 +74,7 @@ static int find(int *late)
 		err = sennit_group_spawn(&search, ask_in_time, late);
 	for (uint64_t n = 0; n < LIMIT && !err; n += STEP)
 		err = sennit_group_spawn_copy(&search, look, &n, sizeof(n));
-	/* -ECANCELED from a spawn: found already. */
+	/* -ECANCELED from a spawn: already found. */
 	return sennit_group_wait(&search);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* foreign_thread.c - a plain thread, not bound, hands in work and waits.
+/* foreign_thread.c - an unbound thread schedules work and waits for it.
  *
- * It holds a reference to the scheduler, and the same calls that set a fiber
- * aside put it to sleep.
+ * It holds a reference to the scheduler. The calls that suspend a fiber put
+ * this thread to sleep.
  */
 #include <sennit.h>
 
@@ -28,7 +28,7 @@ static void *ask(void *argument)
 	struct question  *q = argument;
 	const sennit_task task = { .run = answer, .argument = q };
 
-	/* sennit_current() is NULL here: name the scheduler. */
+	/* sennit_current() is NULL here, so the call names the scheduler. */
 	if (!sennit_enqueue(q->scheduler, &task))
 		sennit_event_wait(&q->answered);
 	sennit_scheduler_release(q->scheduler);

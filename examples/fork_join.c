@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_join.c - Fibonacci numbers, a task for one half and the caller for the
+/* fork_join.c - Fibonacci numbers: a task computes one half, the caller the
  * other.
  *
- * A wait group on the caller's stack joins them. Waiting sets the fiber aside;
- * its worker runs other halves meanwhile, and idle workers steal some.
+ * A wait group on the caller's stack joins them. The wait suspends the fiber.
+ * Its worker runs other halves meanwhile, and idle workers steal some.
  */
 #include <sennit.h>
 
@@ -35,12 +35,13 @@ static void fib(void *argument)
 		sennit_wait_group_init(&left.done, 1);
 		sennit_wait_group_init(&right.done, 1);
 		if (sennit_schedule(fib, &left))
-			fib(&left); /* no memory for a task: do it here */
+			fib(&left); /* no memory for a task: compute it here */
 		fib(&right);
 		sennit_wait_group_wait(&left.done);
 		f->result = left.result + right.result;
 	}
-	/* Last: *f lies on the stack of the one who waits for this. */
+	/* The last access: *f lies on the stack of the task that waits for
+	 * this. */
 	(void)sennit_wait_group_done(&f->done);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* future.c - a page made of parts that come when they come.
+/* future.c - a page is assembled from parts that arrive in any order.
  *
- * Two mirrors are asked for the same text, and the first answer is taken. Each
- * reply lies in a buffer of the one who asked. An advertisement whose producer
- * gives up is left out: its outcome is an error, not a value.
+ * Two mirrors are asked for the same text, and the first answer is used. Each
+ * reply lies in a buffer of the caller. An advertisement whose producer gives
+ * up is left out: its outcome is an error and not a value.
  */
 #include <sennit.h>
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is asked, whom, and where the answer goes. */
+/* A question, the mirror that is asked, and a buffer for the answer. */
 struct query {
 	sennit_future reply;
 	const char   *mirror;
@@ -38,7 +38,8 @@ static void log_arrival(void *argument, void *value, int error)
 	       error ? strerror(-error) : (const char *)value);
 }
 
-/* Returns how many parts the page has; -1: not even asked. */
+/* Returns the number of parts of the page, or -1 if the mirrors could not be
+ * asked. */
 static int make_page(struct query *near, struct query *far, struct query *ad)
 {
 	sennit_future *const mirrors[] = { &far->reply, &near->reply };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello.c - two tasks that sleep as fibers, and one wait for both. */
+/* hello.c - two tasks sleep as fibers, and main waits for both. */
 #include <sennit.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@ static sennit_wait_group greetings;
 
 static void greet(void *name)
 {
-	sennit_sleep(10 * SENNIT_MILLISECOND); /* its worker goes on */
+	sennit_sleep(10 * SENNIT_MILLISECOND); /* other tasks run meanwhile */
 	printf("hello, %s\n", (const char *)name);
 	(void)sennit_wait_group_done(&greetings);
 }

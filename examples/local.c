@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local.c - a buffer for each task, and a name for each request.
  *
- * Functions deep below need a scratch buffer and the number of the request they
- * work for. Passing both down is tedious, and a C thread-local would be shared
- * by all tasks of the thread: another request would find its buffer overwritten
- * after each wait. A local value is the task's own, and freed when it ends.
+ * Functions deep in the call tree need a scratch buffer and the number of their
+ * request. To pass both as arguments is tedious. All tasks of a thread would
+ * share a C thread-local variable: after each wait another request would have
+ * overwritten the buffer. A local value belongs to the task and is freed when
+ * the task ends.
  */
 #include <sennit.h>
 
@@ -26,7 +27,7 @@ static void free_scratch(void *buffer)
 	sennit_wait_group_done(&open_requests);
 }
 
-/* The running task's buffer, made when first asked for. */
+/* Return the running task's buffer, which is made on first use. */
 static char *scratch_buffer(void)
 {
 	char *buffer = sennit_local_get(scratch);
@@ -44,7 +45,7 @@ static void append(const char *text)
 	char *buffer = scratch_buffer();
 
 	strncat(buffer, text, SIZE - strlen(buffer) - 1);
-	sennit_sleep(100 * SENNIT_MICROSECOND); /* others run here */
+	sennit_sleep(100 * SENNIT_MICROSECOND); /* other tasks run here */
 }
 
 static void serve(void *argument)
@@ -52,7 +53,7 @@ static void serve(void *argument)
 	char name[32], expected[80];
 
 	snprintf(name, sizeof(name), "request %zu", (size_t)argument);
-	sennit_fiber_set_name(name); /* what reports call it */
+	sennit_fiber_set_name(name); /* the name in reports */
 	append("begin ");
 	append(name);
 	append(" end");

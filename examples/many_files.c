@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* many_files.c [FILE...] - asks for the sizes of many files at once.
  *
- * stat() blocks its thread, on a slow disk or a network file system for long.
- * As a blocking call it holds up a helper thread instead, and the fibers of the
- * one worker go on: a clock ticks meanwhile.
+ * stat() blocks its thread, for long on a slow disk or a network file system.
+ * As a blocking call it blocks a helper thread instead, and the fibers of the
+ * one worker run on: a clock ticks meanwhile.
  */
 #include <sennit.h>
 
@@ -20,7 +20,7 @@ struct question {
 static sennit_wait_group left, ticking;
 static sennit_event      over = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 
-/* On a helper thread; what it leaves in errno comes back as well. */
+/* Runs on a helper thread. The caller gets its result and its errno. */
 static void *ask(void *argument)
 {
 	struct question *q = argument;
@@ -48,7 +48,7 @@ static void tick(void *ticks)
 	sennit_wait_group_done(&ticking);
 }
 
-/* From a bound thread. False: there was no memory for all. */
+/* Called on a bound thread. Returns false if there was no memory for all. */
 static bool ask_for_all(char *paths[], unsigned count)
 {
 	unsigned asked = 0;

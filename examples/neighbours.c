@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neighbours.c - workers, each on a CPU of its own, that steal from neighbours
- * first, and who those are.
+/* neighbours.c - workers that are bound to one CPU each and steal from
+ * neighbours first. The program prints the neighbours.
  *
  * The library asks Linux which CPUs share caches and memory. A program that
- * knows better says so: here hwloc does, where it is installed.
+ * knows better passes the places itself. Here hwloc provides them, if it is
+ * installed.
  */
 #include <sennit.h>
 
 #include <stdio.h>
 
-enum { WORKERS = 16 }; /* a few would know each other anyway */
+enum { WORKERS = 16 }; /* with only a few workers all are neighbours */
 
 #ifdef HAVE_HWLOC
 #include <hwloc.h>
@@ -35,7 +36,7 @@ static bool ask_hwloc(void *topology, uint32_t cpu, sennit_cpu_place *out)
 	return true;
 }
 
-/* Asked by the library, and shown. */
+/* The library calls this. It prints the place. */
 static bool show_place(void *topology, uint32_t cpu, sennit_cpu_place *out)
 {
 	if (!ask_hwloc(topology, cpu, out))
@@ -88,7 +89,8 @@ int main(void)
 #endif
 	err = sennit_scheduler_create(&s, &c);
 #ifdef HAVE_HWLOC
-	hwloc_topology_destroy(topology); /* the places are known by now */
+	hwloc_topology_destroy(topology); /* the library has stored the
+					   * places */
 #endif
 	return err || run_on(s);
 }

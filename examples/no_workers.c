@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_workers.c - a scheduler without threads: fibers on the caller's own.
+/* no_workers.c - a scheduler without worker threads: fibers on the caller's
+ * thread.
  *
- * Tasks run when the thread waits or unbinds, first in, first out; nothing
- * runs at the same time, so plain variables need no lock.
+ * Tasks run when the thread waits or unbinds, first in, first out. Nothing runs
+ * in parallel, so plain variables need no lock.
  */
 #include <sennit.h>
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 static char         story[16];
-static sennit_event told; /* all zero: manual, not set */
+static sennit_event told; /* all bytes zero: manual, not set */
 
 static void tell(char letter)
 {
@@ -24,7 +25,7 @@ static void first(void *argument)
 	(void)argument;
 	tell('a');
 	sennit_event_wait(
-		&told); /* on this thread, the second runs meanwhile */
+		&told); /* the second task runs meanwhile, on this thread */
 	tell('c');
 }
 
@@ -46,8 +47,8 @@ int main(void)
 		return 1;
 	if (sennit_schedule(first, NULL) || sennit_schedule(second, NULL))
 		return 1;
-	tell('0');       /* nothing has run yet */
-	sennit_unbind(); /* runs all there is */
+	tell('0');       /* no task has run yet */
+	sennit_unbind(); /* runs all tasks */
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
 		return 1;
 	printf("%s\n", story);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.c - a connection that is opened by whoever needs it first.
+/* once.c - the first task that needs a connection opens it.
  *
- * Opening it takes a while and may fail. Then the caller is told, and the next
- * who needs it tries: it may have waited for that already. Once it is open
- * everybody uses it, for the price of a load.
+ * Opening takes a while and may fail. On failure the caller gets the error, and
+ * the next task, which may be waiting already, tries again. Once the connection
+ * is open every task uses it at the cost of a load.
  */
 #include <sennit.h>
 
@@ -15,7 +15,7 @@
 
 struct connection {
 	sennit_once       open;
-	uint32_t          attempts; /* whoever opens it */
+	uint32_t          attempts; /* written by the task that opens it */
 	sennit_mutex      lock;
 	uint32_t          used, errors; /* under lock */
 	sennit_wait_group done;

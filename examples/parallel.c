@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.c - the primes below a limit: found, packed, sorted, added up, each
- * by all workers.
+/* parallel.c - finds, packs, sorts and adds up the primes below a limit, each
+ * on all workers.
  *
  * for     marks them
- * scan    packs them: each prime's place is the number of those before it
- * sort    brings them into another order: by last digit
+ * scan    packs them: the index of a prime is the number of primes before it
+ * sort    sorts them by their last digit
  * reduce  adds them up
  */
 #include <sennit.h>
@@ -12,9 +12,9 @@
 #include <stdio.h>
 
 #define LIMIT  100000
-#define COUNT  9592      /* primes below it */
-#define SUM    454396537 /* of them */
-#define LAST_1 2387      /* that end in 1 */
+#define COUNT  9592      /* primes below LIMIT */
+#define SUM    454396537 /* their sum */
+#define LAST_1 2387      /* those that end in 1 */
 
 static unsigned char is_prime[LIMIT];
 static uint32_t      primes[COUNT];
@@ -59,7 +59,7 @@ static void add_counts(void *context, void *left, const void *right)
 	*(size_t *)left += *(const size_t *)right;
 }
 
-/* Stable: those that end alike stay in order. */
+/* The sort is stable: primes with equal last digits keep their order. */
 static int by_last_digit(const void *left, const void *right, void *context)
 {
 	(void)context;

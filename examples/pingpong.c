@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pingpong.c - two fibers take turns by sennit_fiber_wait and _notify.
+/* pingpong.c - two fibers take turns with sennit_fiber_wait and
+ * sennit_fiber_notify.
  *
- * A fiber waits for a condition over what a mutex protects; whoever changes
- * that tells it to look again.
+ * A fiber waits for a condition over data that a mutex protects. The fiber that
+ * changes the data notifies it to test the condition again.
  */
 #include <sennit.h>
 
@@ -48,7 +49,7 @@ static void play(void *argument)
 
 int main(void)
 {
-	static struct table table; /* all zero is ready for use */
+	static struct table table; /* all bytes zero is ready for use */
 	sennit_scheduler   *s;
 	struct player       players[2] = { { &table, 0 }, { &table, 1 } };
 

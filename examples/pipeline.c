@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline.c - stages joined by channels: one makes numbers, four find out
- * which of them are prime, one adds those up.
+/* pipeline.c - stages that channels connect: one makes numbers, four find the
+ * primes among them, one adds the primes up.
  *
  *	make --numbers--> sift x 4 --primes--> add
  *
- * Each stage closes the channel behind it when the one before it is closed and
- * empty, so the end travels through the pipeline as the values do. The channels
- * are bounded: a fast stage waits for a slow one instead of filling the memory.
+ * Each stage closes its output channel when its input channel is closed and
+ * empty, so the end travels through the pipeline like a value. The channels are
+ * bounded: a fast stage waits for a slow one and does not fill the memory.
  */
 #include <sennit.h>
 
@@ -50,7 +50,7 @@ static void sift(void *unused)
 	while (!sennit_channel_receive(&numbers, &n))
 		if (is_prime(n) && sennit_channel_send(&primes, &n))
 			break;
-	if (sennit_wait_group_done(&sifters)) /* the last one */
+	if (sennit_wait_group_done(&sifters)) /* the last sifter */
 		sennit_channel_close(&primes);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - a hundred requests share three connections.
  *
- * Opening a connection is dear, so each is opened once, when it is first
- * needed, and closed with the pool. Whoever finds none waits as a fiber, so any
- * number may wait; who cannot wait that long gives up at its deadline.
+ * Opening a connection is expensive, so each is opened once, when it is first
+ * needed, and closed with the pool. A request that finds no free connection
+ * waits as a fiber, so any number of requests may wait. A request that cannot
+ * wait that long gives up at its deadline.
  */
 #include <sennit.h>
 
@@ -33,7 +34,7 @@ static int open_connection(void *context, void *item)
 	sennit_sleep(2 * SENNIT_MILLISECOND); /* the handshake */
 	c->number = atomic_fetch_add(&s->opened, 1) + 1;
 	c->requests = 0;
-	return 0; /* or -ECONNREFUSED: the request gets that */
+	return 0; /* or -ECONNREFUSED, which the request gets */
 }
 
 static void close_connection(void *context, void *item)

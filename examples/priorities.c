@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* priorities.c - answer requests first, tidy up when there is nothing else.
+/* priorities.c - answers requests first and tidies up when there is nothing
+ * else to do.
  *
- * Each request leaves a record to be packed. Packing can wait, but must not be
- * forgotten: as background tasks they run when no request is left, some even if
- * requests never end, and all of them before the scheduler ends.
+ * Each request leaves a record to be packed. Packing can wait but must not be
+ * forgotten. As background tasks the records are packed when no request is
+ * left; some are packed even if requests never end, and all before the
+ * scheduler ends.
  */
 #include <sennit.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queens.c - in how many ways do n queens stand on a board so that none attacks
- * another? Each placement is a call that may be stolen: fork_join.h compiles
- * the spawn and the join into the program, so even calls this short are worth
+/* queens.c - counts the ways to place n queens on a board so that none attacks
+ * another. Each placement is a call that may be stolen. fork_join.h compiles
+ * the spawn and the join into the program, so that even short calls gain from
  * it.
  */
 #include "sennit.h"
@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* free: columns without a queen; left, right: squares of this row which are
- * attacked on a diagonal; open: squares of this row that are still to try. */
+/* free: columns without a queen; left, right: squares of this row that are
+ * attacked on a diagonal; open: squares of this row that are still to be
+ * tried. */
 SENNIT_FORK_4(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
 	      unsigned, open)
 {
-	const unsigned here = open & -open; /* the first */
+	const unsigned here = open & -open; /* the first square */
 	const unsigned below = free & ~here;
 	const unsigned l = (left | here) << 1, r = (right | here) >> 1;
 	unsigned       others;
@@ -26,7 +27,8 @@ SENNIT_FORK_4(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
 		return 0;
 	if (open == here)
 		return SENNIT_CALL(place, below, l, r, below & ~(l | r));
-	/* A queen here may be tried by somebody else, while we try the rest. */
+	/* Another worker may try a queen here, while we try the other
+	 * squares. */
 	SENNIT_SPAWN(place, first, below, l, r, below & ~(l | r));
 	others = SENNIT_CALL(place, free, left, right, open & ~here);
 	return others + SENNIT_SYNC(place, first);

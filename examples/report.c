@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - a scheduler that does not end says why.
+/* report.c - prints why a scheduler does not end.
  *
- * A task waits for an event that nobody inside will set: shutdown gives up at
- * its deadline, the report says who waits for what, and once the event is set
- * the second try succeeds.
+ * A task waits for an event that nothing inside the scheduler will set. The
+ * shutdown times out, and the report shows which task waits for what. After the
+ * event is set, the second shutdown succeeds.
  */
 #include <sennit.h>
 
@@ -34,7 +34,7 @@ int main(void)
 		return 1;
 	if (end_within(s, 100 * SENNIT_MILLISECOND) != -ETIMEDOUT)
 		return 1;
-	/* Still alive, and the reference is ours again. */
+	/* Still alive, and the caller owns the reference again. */
 	sennit_scheduler_print_report(s, STDOUT_FILENO);
 	sennit_event_set(&forgotten);
 	return end_within(s, 10 * SENNIT_SECOND) ? 1 : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rwlock.c - a table of routes that many requests look at while they wait for
- * their answer, and that an update replaces now and then.
+/* rwlock.c - a table of routes that many requests read while they wait for an
+ * answer, and that an update replaces from time to time.
  *
- * A request reads the table across a wait: with a mutex the requests would wait
- * one after another. The update gets its turn although there is always a
- * request under way, since a writer that waits holds back those that come.
+ * A request holds the table across a wait. With a mutex the requests would wait
+ * for each other. The update gets the lock although there is always a request
+ * under way, since a waiting writer holds back later readers.
  */
 #include <sennit.h>
 
@@ -22,7 +22,7 @@ struct router {
 	sennit_wait_group done;
 };
 
-/* Look a host up, ask it, look again: the table is still the same. */
+/* Look up a host, ask it, look again: the table has not changed. */
 static void request(void *argument)
 {
 	struct router *r = argument;
@@ -53,7 +53,7 @@ static void update(void *argument)
 		r->version++;
 		for (unsigned i = 0; i < HOSTS; i++) {
 			r->route[i] = r->version;
-			sennit_yield(); /* nobody sees half of it */
+			sennit_yield(); /* no reader sees half of it */
 		}
 		sennit_rwlock_unlock(&r->lock);
 	}

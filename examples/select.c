@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.c - waiting for the first of several things: workers take urgent jobs
- * and others until they are told to quit, and count how often nothing came for
- * a second.
+/* select.c - waits for the first of several things. Workers take urgent jobs
+ * and other jobs until they are told to quit, and count how often nothing came
+ * for a second.
  */
 #include <sennit.h>
 
@@ -27,7 +27,7 @@ static void work(void *unused)
 	cases[1] = sennit_case_receive(&urgent, &job);
 	cases[2] = sennit_case_receive(&jobs, &job);
 	for (;;) {
-		/* Urgent ones first: alone, without waiting. */
+		/* Urgent jobs first, without waiting. */
 		if (!sennit_channel_receive_until(&urgent, &job, 0)) {
 			atomic_fetch_add(&total, job);
 			continue;
@@ -44,7 +44,7 @@ static void work(void *unused)
 	sennit_wait_group_done(&workers);
 }
 
-/* Whatever is taken first goes first. */
+/* Send in the order in which receivers take them. */
 static void hand_out(void)
 {
 	int         job = 1, hurry = 1000, left = JOBS, urgent_left = URGENT;

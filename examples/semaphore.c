@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.c - many jobs, memory for a few of them at a time.
+/* semaphore.c - many jobs share memory that is enough for a few of them.
  *
- * Each job takes as many permits as it needs megabytes, all at once, so two of
- * them can never hold half of what they need each. A big job is not passed by
- * small ones, however many there are; one that cannot start in time does
- * without.
+ * Each job takes as many permits as it needs megabytes, all at once. So two
+ * jobs can never each hold half of what they need. Small jobs do not overtake a
+ * big job, however many there are. A job that cannot start in time is skipped.
  */
 #include <sennit.h>
 
@@ -34,7 +33,7 @@ static void use(uint32_t megabytes)
 	sennit_mutex_unlock(&lock);
 }
 
-/* Every tenth needs it all. */
+/* Every tenth job needs all the memory. */
 static void job(void *argument)
 {
 	const uint32_t i = *(const uint32_t *)argument;

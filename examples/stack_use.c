@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_use.c - how large must stacks be? A program that finds out.
+/* stack_use.c - a program that measures how large its stacks must be.
  *
- * A parser of nested brackets calls itself for each level, so its stack depends
- * on its input. The worst input that shall work is parsed once on large stacks,
- * which are measured; then the service starts with stacks of the right size.
+ * A parser of nested brackets calls itself for each level, so the stack that it
+ * needs depends on its input. The program parses the worst input that must work
+ * once on large stacks and measures them. Then it starts the service with
+ * stacks of the right size.
  */
 #include <sennit.h>
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEEPEST 500 /* levels that shall work */
+#define DEEPEST 500 /* levels that must work */
 #define SERVICE 200 /* texts at once */
 
 struct parse {
@@ -19,7 +20,8 @@ struct parse {
 	unsigned    levels; /* result */
 };
 
-/* Past the bracket that closes what begins here. */
+/* Return the position after the bracket that closes the level that begins
+ * here. */
 static const char *skip_level(const char *text, unsigned *levels)
 {
 	unsigned below = 0;
@@ -38,8 +40,9 @@ static int parse(void *argument)
 	return 0;
 }
 
-/* Parse the text so many times at once, on stacks of that size. A task is
- * measured when it has ended, which members of a group have by the wait. */
+/* Parse `times` copies of the text at once, with this configuration. A task is
+ * measured when it has ended. Members of a group have ended when the wait
+ * returns. */
 static int run(const sennit_config *config, const char *text, unsigned times,
 	       void (*look)(void *context, const sennit_stack_use *use),
 	       size_t *least)
@@ -87,7 +90,7 @@ int main(void)
 		return 1;
 	if (!least)
 		return 1;
-	/* A quarter to spare: for signal handlers, and the next compiler. */
+	/* A margin of a quarter, for signal handlers and other compilers. */
 	least += least / 4;
 	printf("the service gets stacks of %zu KiB\n", least / 1024);
 	return run(SENNIT_CONFIG(.stack_size = least), text, SERVICE,

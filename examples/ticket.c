@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.c - lines are worked on all at once, and come out in order.
+/* ticket.c - processes lines in parallel and outputs them in order.
  *
  * Each line gets a ticket when it is read. Its task does the work at its own
- * pace, then asks to be called when the ticket is due: no fiber waits for those
- * before it, and nothing is sorted or kept back.
+ * pace and then registers a function for the time when the ticket is due. No
+ * fiber waits for earlier lines, and nothing is sorted or stored.
  */
 #include <sennit.h>
 
@@ -27,7 +27,7 @@ struct line {
 static sennit_ticket_queue turns = SENNIT_TICKET_QUEUE_INIT;
 static sennit_wait_group   printed;
 static struct line         lines[LINES];
-static char                output[256]; /* in turn */
+static char                output[256]; /* written in turn */
 
 static void print(void *argument)
 {
@@ -39,7 +39,7 @@ static void print(void *argument)
 	sennit_wait_group_done(&printed);
 }
 
-/* The shorter the line the longer it takes, so that it shows. */
+/* A shorter line takes longer, so that lines finish out of order. */
 static void work(void *argument)
 {
 	struct line *l = argument;
@@ -50,11 +50,11 @@ static void work(void *argument)
 	l->err = sennit_ticket_on_call(&l->turn, print, l);
 	if (!l->err)
 		return;
-	sennit_ticket_wait(&l->turn); /* no memory: wait for it here */
+	sennit_ticket_wait(&l->turn); /* no memory: wait here */
 	print(l);
 }
 
-/* Returns how many tasks could not be scheduled. */
+/* Returns the number of tasks that could not be scheduled. */
 static int read_lines(void)
 {
 	int failures = 0;
@@ -66,7 +66,7 @@ static int read_lines(void)
 		snprintf(l->text, sizeof(l->text), "%s", text[i]);
 		sennit_ticket_queue_take(&turns, &l->turn);
 		if (sennit_schedule(work, l)) {
-			sennit_ticket_done(&l->turn); /* left out */
+			sennit_ticket_done(&l->turn); /* the line is left out */
 			sennit_wait_group_done(&printed);
 			failures++;
 		}

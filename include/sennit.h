@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sennit.h - all of sennit, in reading order. */
+/* sennit.h - includes all headers of sennit, in reading order. */
 #ifndef SENNIT_H
 #define SENNIT_H
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sennit.hpp - all of sennit for C++17, in reading order.
+/* sennit.hpp - includes all headers of sennit for C++17, in reading order.
  *
- * Classes and templates over the C calls, in headers alone. What a call does is
- * written where it is written for C (include/sennit); here only what differs:
+ * Classes and templates over the C calls; headers only. The C headers
+ * (include/sennit) say what each call does, from where it may be called and
+ * whether it blocks. The C++ headers say only what differs:
  *
- *	deadlines   wait_for(duration) and wait_until(time) of any clock, which
- *	            return whether it was in time; try_ forms never wait
- *	errors      exceptions: std::bad_alloc, sennit::cancelled when the
- *	            caller's group is, else std::system_error; try_ forms return
- *	            them. Calls without a deadline and without an error in C are
- *	            noexcept
- *	lifetimes   by scopes. Whoever returns from a wait may destroy what it
- *	            waited for, as in C
+ *	deadlines   wait_for(duration) and wait_until(time), of any clock,
+ *	            return whether the wait ended in time; try_ forms never
+ *	            wait
+ *	errors      exceptions: std::bad_alloc, sennit::cancelled if the
+ *	            caller's group is cancelled, otherwise std::system_error;
+ *	            try_ forms return errors. A call without a deadline and
+ *	            without an error in C is noexcept
+ *	lifetimes   scopes. A caller that returns from a wait may destroy the
+ *	            object that it waited for, as in C
  *
- * Needs C++17; C++20 has co_await in addition.
+ * Needs C++17. With C++20 there is also co_await.
  */
 #ifndef SENNIT_HPP
 #define SENNIT_HPP

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chained.cpp - a request to three mirrors at once, of which the first answer
- * counts; what is to be done with it is said before it is there. */
+/* chained.cpp - asks three mirrors at once and uses the first answer. A
+ * continuation processes the answer when it comes. */
 #include <sennit.hpp>
 
 #include <chrono>
@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 static std::string ask(const char *mirror, std::chrono::milliseconds distance)
 {
-	sennit::this_fiber::sleep_for(distance); /* its worker goes on */
+	sennit::this_fiber::sleep_for(distance); /* other tasks run meanwhile */
 	return std::string("answer of ") + mirror;
 }
 

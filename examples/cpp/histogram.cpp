@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.cpp - how long the words of a text are, by all workers: the steps
- * are a graph that is built once and run for each text, and each step is a
- * parallel loop.
+/* histogram.cpp - computes the lengths of the words of a text on all workers.
+ * The steps are a graph that is built once and run for each text. Each step is
+ * a parallel loop.
  *
  *	cut --> sort --------> show
  *	    \-> histogram --/
@@ -27,8 +27,9 @@ struct job {
 	histogram                     lengths{};
 };
 
-/* Where words begin: the scan says for each letter how many words have begun
- * before, which is the place of the one that begins there. */
+/* Find the beginnings of words. For each letter the scan gives the number of
+ * words that have begun before it, which is the index of a word that begins
+ * there. */
 static void cut(job &j)
 {
 	const std::string &t = j.text;
@@ -51,7 +52,7 @@ static void cut(job &j)
 
 static void sort(job &j)
 {
-	j.sorted = j.words; /* which are being counted */
+	j.sorted = j.words; /* another node counts them meanwhile */
 	sennit::parallel_sort(j.sorted);
 }
 

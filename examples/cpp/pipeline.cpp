@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline.cpp - orders come in, several clerks price them at once, and the
- * till books what comes out until there is no more. Channels carry the orders,
- * strings and all; closing one tells the next stage that it is over. */
+/* pipeline.cpp - several clerks price orders at once, and the till books the
+ * prices. Channels carry the orders, which contain strings. A closed channel
+ * tells the next stage that there are no more. */
 #include <sennit.hpp>
 
 #include <cstdio>

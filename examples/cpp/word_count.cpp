@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* word_count.cpp - counts the words of files. Reading blocks, so it happens on
- * helper threads; counting is spread over the workers; the first file that
- * cannot be read ends it all with an exception.
+/* word_count.cpp - counts the words of files. Reading blocks, so it runs on
+ * helper threads. Counting is spread over the workers. The first file that
+ * cannot be read ends the program with an exception.
  *
  *	word_count [FILE...]	without files, its own text
  */

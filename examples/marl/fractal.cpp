@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fractal.cpp - fractal [FILE.png]: a Julia set, a task for each line. Built
- * without libpng it writes FILE as a portable pixmap.
+/* fractal.cpp - fractal [FILE.png]: computes a Julia set with a task for each
+ * line. A build without libpng writes FILE as a portable pixmap.
  *
- * Without a file it is drawn in characters. Buffers for lines come from a pool
- * that has fewer than there are lines, so tasks wait for one another.
+ * Without a file the program prints the set in characters. A pool has fewer
+ * buffers than there are lines, so tasks wait for one another.
  */
 #include "marl/defer.h"
 #include "marl/pool.h"
@@ -91,7 +91,7 @@ static void draw(const Picture &picture)
 	}
 }
 
-/* Three bytes a pixel. */
+/* Three bytes for each pixel. */
 static std::vector<uint8_t> colours(const Picture &picture)
 {
 	std::vector<uint8_t> bytes;

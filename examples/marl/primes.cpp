@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* primes.cpp - primes [LIMIT]: counts the primes below LIMIT, range by range.
  *
- * Each range is a task. They end in any order; a ticket for each makes what
- * they report come in the order of the ranges.
+ * Each range is a task. The tasks end in any order. A ticket for each makes
+ * them report in the order of the ranges.
  */
 #include "marl/defer.h"
 #include "marl/scheduler.h"

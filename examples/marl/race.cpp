@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* race.cpp - runners line up, start together, and are written down in the order
- * in which they arrive. Fewer threads than runners: who waits at the line holds
- * up nobody. */
+/* race.cpp - runners line up, start together, and are listed in the order in
+ * which they arrive. There are fewer threads than runners: a runner that waits
+ * at the line blocks no thread. */
 #include "marl/event.h"
 #include "marl/mutex.h"
 #include "marl/scheduler.h"
@@ -13,7 +13,7 @@
 namespace
 {
 
-/* Written by whoever holds the pen. */
+/* Written by the task that holds the pen. */
 struct list {
 	marl::mutex      pen;
 	std::vector<int> names;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tasks_in_tasks.cpp - tasks that schedule tasks and wait for them: a sum over
- * a tree, on as many workers as there are CPUs and on none.
+ * a tree, with a worker for each CPU and without workers.
  */
 #include "marl/defer.h"
 #include "marl/scheduler.h"
@@ -20,7 +20,7 @@ static uint64_t sum(uint64_t first, unsigned depth)
 	marl::WaitGroup         left(parts.size());
 	uint64_t                width = uint64_t(1) << 2 * (depth - 1);
 
-	/* The array may be captured by reference: this function waits. */
+	/* The array may be captured by reference, since this function waits. */
 	for (size_t i = 0; i < parts.size(); ++i)
 		marl::schedule([=, &parts] {
 			defer(left.done());

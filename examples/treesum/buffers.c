@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buffers.c - the pool that tasks wait for. */
+/* buffers.c - the pool of buffers that tasks wait for. */
 #include "buffers.h"
 
 #include <errno.h>
@@ -11,7 +11,8 @@ static int make_buffer(struct buffer *one)
 	one->digest = EVP_MD_CTX_new();
 	if (!one->bytes || !one->digest)
 		return -ENOMEM;
-	/* Looking the algorithm up is slow: once here, not for every file. */
+	/* To look up the algorithm is slow, so it is done once here and not for
+	 * every file. */
 	if (!EVP_DigestInit_ex(one->digest, EVP_sha256(), NULL))
 		return -ENOMEM;
 	return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buffers.h - a fixed number of buffers, and thereby of open files.
+/* buffers.h - a fixed number of buffers, which also limits the number of open
+ * files.
  *
- * A task takes a buffer before it opens its file. Where none is free its fiber
- * is set aside until another task gives one back; the worker goes on with
- * something else meanwhile.
+ * A task takes a buffer before it opens its file. If none is free, its fiber is
+ * suspended until another task returns one. The worker runs other tasks
+ * meanwhile.
  */
 #ifndef TREESUM_BUFFERS_H
 #define TREESUM_BUFFERS_H
@@ -28,7 +29,7 @@ struct buffers {
 	uint32_t       count;
 };
 
-/* Returns 0 or -ENOMEM; buffers_free undoes either. */
+/* Returns 0 or -ENOMEM. In both cases buffers_free() frees *b. */
 int  buffers_init(struct buffers *b, uint32_t count);
 void buffers_free(struct buffers *b);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* entries.h - one entry for each name that has a result or a message.
  *
- * Directories add what they found in one go; the list grows until all tasks
- * are done and is then sorted by path, byte by byte.
+ * A task adds all entries of a directory in one step. The list grows until all
+ * tasks are done. Then it is sorted by path, byte by byte.
  */
 #ifndef TREESUM_ENTRIES_H
 #define TREESUM_ENTRIES_H
@@ -13,13 +13,13 @@
 
 #define DIGEST_SIZE 32
 
-/* What sha256sum said of a file. */
+/* The result of the comparison with sha256sum. */
 enum verdict { NOT_ASKED, SAME, DIFFERENT, NO_ANSWER };
 
 struct entry {
 	struct entry *next;
-	const char   *note;    /* what is special about it, or NULL */
-	int           error;   /* errno value of what failed, 0: nothing */
+	const char   *note;    /* a note for the report, or NULL */
+	int           error;   /* errno value of the failure, or 0 */
 	bool          is_file; /* to be summed, here and by sha256sum */
 	bool          is_summed;
 	enum verdict  verdict;
@@ -35,12 +35,13 @@ struct entries {
 	_Atomic(size_t) lost;   /* names for which there was no memory */
 };
 
-/* A new entry for directory/name, or for directory alone when name is NULL;
- * NULL when there is no memory, which is counted. */
+/* Return a new entry for directory/name, or for directory alone if name is
+ * NULL. Returns NULL if there is no memory, and counts that. */
 struct entry *entry_new(struct entries *all, const char *directory,
 			const char *name);
 
-/* directory/name in new memory that follows `room` bytes; NULL: no memory. */
+/* Return directory/name in new memory, after `room` bytes, or NULL if there is
+ * no memory. */
 void *path_join(size_t room, const char *directory, const char *name);
 
 /* Add the chain of entries that begins at first. */

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Lock-free, so that a handler may set it; nothing else hangs on its order. */
+/* Lock-free, so that a signal handler may set it. No other data depends on its
+ * order. */
 static atomic_bool asked;
 
 static void remember(int number)

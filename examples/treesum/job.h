@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job.h - everything the tasks of one run share. */
+/* job.h - the data that all tasks of one run share. */
 #ifndef TREESUM_JOB_H
 #define TREESUM_JOB_H
 

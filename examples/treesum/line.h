@@ -9,7 +9,8 @@
 
 #include "entries.h"
 
-/* All zero is an empty line; its memory is reused by the next format. */
+/* A line. All bytes zero is an empty line. The next format reuses its
+ * memory. */
 struct line {
 	char  *text; /* ends with a newline and a zero byte */
 	size_t length;

@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most tasks that wait for a buffer at once; further files wait unstarted. */
+/* The largest number of tasks that wait for a buffer at once. Further files
+ * wait unstarted. */
 #define MOST_FIBERS 512
 
-/* Changes of state kept of each worker for the picture. */
+/* The number of state changes that are kept of each worker for the picture. */
 #define TRACE_EVENTS (1 << 16)
 
 struct run {
@@ -49,7 +50,8 @@ static void sum_all(struct run *run, sennit_scheduler *s)
 					 job->progress.begin);
 }
 
-/* Fewer than workers, so that one of them walks ahead while others sum. */
+/* Fewer buffers than workers, so that one worker walks ahead while others
+ * sum. */
 static uint32_t buffer_count(const struct run *run)
 {
 	uint32_t workers = run->report.workers;
@@ -75,7 +77,7 @@ static int sum_in_scheduler(struct run *run, sennit_scheduler *s)
 	return 0;
 }
 
-/* Returns 0 or a negative errno value; no thread is left in either case. */
+/* Returns 0 or a negative errno value. In both cases no thread is left. */
 static int sum(struct run *run)
 {
 	sennit_scheduler *s;
@@ -94,7 +96,7 @@ static int sum(struct run *run)
 	return error ? error : entries_sort(&run->job.entries);
 }
 
-/* Returns whether the picture is there; says why if not. */
+/* Returns whether the picture was written. Prints the reason if not. */
 static bool draw(const struct run *run)
 {
 	const struct report *r = &run->report;
@@ -130,8 +132,8 @@ static int interrupted(const struct run *run)
 	return INTERRUPT_STATUS;
 }
 
-/* Compared before anything is written: the sums or the picture may go into
- * the tree. */
+/* Compares before anything is written, since the sums or the picture may be
+ * written into the tree. */
 static int finish(struct run *run)
 {
 	const struct options *o = &run->options;
@@ -158,7 +160,7 @@ static int finish(struct run *run)
 
 int main(int count, char **arguments)
 {
-	static struct run run; /* all zero */
+	static struct run run; /* all bytes zero */
 	int               status, error;
 
 	if (!options_read(&run.options, count, arguments, &status))

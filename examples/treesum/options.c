@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A directory open per worker and a file per buffer stay below the usual 1024
- * open files. */
+/* The limits keep an open directory per worker and an open file per buffer
+ * below the usual 1024 open files. */
 #define MOST_WORKERS 256
 #define MOST_BUFFERS 512
 
@@ -65,7 +65,7 @@ static bool read_number(uint32_t *out, const char *text, uint32_t most)
 	return true;
 }
 
-/* Returns whether to go on. */
+/* Returns whether to continue. */
 static bool take(struct options *o, int option, int *status)
 {
 	*status = EXIT_FAILURE;

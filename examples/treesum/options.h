@@ -18,7 +18,7 @@ struct options {
 };
 
 /* Read the command line into *o.
- * Returns whether to go on; otherwise *status is what to exit with. */
+ * Returns whether to continue. If not, *status is the exit status. */
 bool options_read(struct options *o, int count, char **arguments, int *status);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* picture.c - drawing a timeline.
+/* picture.c - draws a timeline.
  *
- * Each state of a row is one path of boxes; equal columns next to each other
- * share a box.
+ * Each state of a row is one path of boxes. Adjacent equal columns share a box.
  */
 #include "timeline.h"
 
@@ -23,7 +22,7 @@ struct look {
 	const char *colour;
 };
 
-/* By enum sennit_trace_state. */
+/* Indexed by enum sennit_trace_state. */
 static const struct look looks[TIMELINE_STATES] = {
 	{ "run", "#1f9d8a" },
 	{ "steal: got work from another", "#f5b01a" },
@@ -31,7 +30,7 @@ static const struct look looks[TIMELINE_STATES] = {
 	{ "park: asleep", "#dfe4ea" }
 };
 
-/* Marks go on top of what they mark. */
+/* Marks are drawn last, on top of the bars. */
 static const uint32_t drawing_order[TIMELINE_STATES] = { SENNIT_TRACE_RUN,
 							 SENNIT_TRACE_SPIN,
 							 SENNIT_TRACE_PARK,
@@ -40,19 +39,19 @@ static const uint32_t drawing_order[TIMELINE_STATES] = { SENNIT_TRACE_RUN,
 struct picture {
 	FILE                  *out;
 	const struct timeline *time;
-	uint32_t               pitch; /* from row to row */
+	uint32_t               pitch; /* distance from row to row */
 	uint32_t               bar;   /* height of a row's bars */
 	uint32_t               height;
 };
 
-/* The box of a state within a column, in tenths of a pixel from the row's top
- * so that equal ones compare equal. */
+/* The box of a state within a column, in tenths of a pixel from the row's top,
+ * so that equal boxes compare equal. */
 struct box {
 	uint32_t top;
 	uint32_t height;
 };
 
-/* A state that fills the share from..to of a column. */
+/* Return the box of a state that fills the share from..to of a column. */
 static struct box share(const struct picture *p, double from, double to)
 {
 	double   whole = (double)(p->time->end - p->time->begin);
@@ -121,7 +120,7 @@ static bool has_state(const struct column *row, uint32_t state)
 	return false;
 }
 
-/* The share of the time, in per cent, that the row spent at work. */
+/* Return the share of the time that the row spent at work, in per cent. */
 static double busy(const struct picture *p, const struct column *row)
 {
 	double   sum = 0;
@@ -144,7 +143,7 @@ static void draw_row(const struct picture *p, uint32_t worker)
 	for (i = 0; i < TIMELINE_STATES; i++)
 		if (has_state(row, drawing_order[i]))
 			draw_state(p, row, y, drawing_order[i]);
-	/* Thin rows leave room for the name of every fourth. */
+	/* With thin rows only every fourth has room for a name. */
 	if (p->pitch < 14 && worker % 4)
 		return;
 	fprintf(p->out,
@@ -190,8 +189,8 @@ static void draw_legend(const struct picture *p)
 		WIDTH - 24);
 }
 
-/* The smallest of 1, 2, 5 times a power of ten that cuts the time into at most
- * ten parts. */
+/* Return the smallest of 1, 2, 5 times a power of ten that divides the time
+ * into at most ten parts. */
 static uint64_t tick_step(uint64_t whole)
 {
 	static const uint64_t factors[] = { 1, 2, 5 };

@@ -50,7 +50,7 @@ const char *progress_bytes(char text[NUMBER_SIZE], double n)
 	return text;
 }
 
-/* Write as much of the line as fits into the terminal's. */
+/* Write as much of the line as fits into a line of the terminal. */
 static void show(const char *line)
 {
 	struct winsize size;

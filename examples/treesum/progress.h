@@ -18,7 +18,7 @@ struct progress {
 	counter     links; /* to directories, not followed */
 };
 
-/* Relaxed, as nothing is concluded from one counter about another. */
+/* Relaxed: no conclusion is drawn from one counter about another. */
 static inline void progress_count(counter *c, uint64_t n)
 {
 	atomic_fetch_add_explicit(c, n, memory_order_relaxed);
@@ -31,20 +31,20 @@ static inline uint64_t progress_read(const counter *c)
 
 void progress_init(struct progress *p);
 
-/* Wait until `tasks` is zero and show meanwhile how far it is. */
+/* Wait until `tasks` is zero, and show the progress meanwhile. */
 void progress_wait(struct progress *p, sennit_wait_group *tasks);
 
-/* Show how many of all files are compared. */
+/* Show how many of all files have been compared. */
 void progress_compared(const struct progress *p, size_t done, size_t all);
 
-/* Take the line away. */
+/* Remove the line. */
 void progress_clear(const struct progress *p);
 
-/* n with commas between thousands, as "12,345", in text. */
+/* Write n into text, with commas between thousands: "12,345". */
 #define NUMBER_SIZE 32
 const char *progress_number(char text[NUMBER_SIZE], uint64_t n);
 
-/* n bytes with a unit, as "1.3 GB", in text. */
+/* Write n bytes into text, with a unit: "1.3 GB". */
 const char *progress_bytes(char text[NUMBER_SIZE], double n);
 
 #endif

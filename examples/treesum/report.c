@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - telling what came out. */
+/* report.c - prints the results. */
 #include "report.h"
 
 #include "line.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Print a name so that it stays on its line and moves no cursor. */
+/* Print a name so that it stays on its line and does not move the cursor. */
 static void print_name(const char *name)
 {
 	for (; *name; name++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sum.c - reading one file and summing it. */
+/* sum.c - reads and sums one file. */
 #include "sum.h"
 
 #include "interrupt.h"
@@ -14,15 +14,15 @@ struct sum {
 	struct entry *entry;
 };
 
-/* Read fd to its end into b, a piece at a time.
+/* Read fd to its end into b, piece by piece.
  * Returns 0 or an errno value. */
 static int digest_pieces(int fd, struct buffer *b, struct progress *p)
 {
 	ssize_t got;
 
 	do {
-		/* The kernel reads ahead while other fibers of this worker
-		 * run; and a large file leaves room for small ones. */
+		/* The kernel reads ahead while other fibers of this worker run.
+		 * A large file also lets small files run. */
 		sennit_yield();
 		if (interrupt_asked())
 			return EINTR;
@@ -51,7 +51,7 @@ static int digest_open_file(int fd, struct entry *e, struct buffer *b,
 		return EINVAL;
 	}
 	(void)posix_fadvise(fd, 0, BUFFER_SIZE, POSIX_FADV_WILLNEED);
-	/* No algorithm: the one the buffer was made with. */
+	/* NULL keeps the algorithm that the buffer was made with. */
 	if (!EVP_DigestInit_ex(b->digest, NULL, NULL))
 		return EIO;
 	error = digest_pieces(fd, b, p);
@@ -62,7 +62,8 @@ static int digest_open_file(int fd, struct entry *e, struct buffer *b,
 
 static int digest_file(struct entry *e, struct buffer *b, struct progress *p)
 {
-	/* O_NONBLOCK: never wait for the writer of a fifo put there since. */
+	/* O_NONBLOCK: do not wait for a writer if the name has become a
+	 * fifo. */
 	int fd = open(e->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	int error;
 

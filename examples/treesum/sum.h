@@ -5,8 +5,8 @@
 
 #include "job.h"
 
-/* Have the file *e summed: by a task, or at once if there is no memory for
- * one. *e must stay where it is until job->tasks is done. */
+/* Sum the file *e by a task, or at once if there is no memory for a task. *e
+ * must not move until job->tasks is done. */
 void sum_start(struct job *job, struct entry *e);
 
 #endif

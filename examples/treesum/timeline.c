@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.c - adding up the spans of the trace, column by column. */
+/* timeline.c - sums the spans of the trace, column by column. */
 #include "timeline.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ static sennit_time later(sennit_time a, sennit_time b)
 	return a > b ? a : b;
 }
 
-/* Divide begin..end, in nanoseconds since the picture's begin, among the
- * columns that it touches. */
+/* Distribute begin..end, in nanoseconds since the begin of the picture, over
+ * the columns that it touches. */
 static void spread(struct column *row, uint32_t state, double width,
 		   double begin, double end)
 {
@@ -41,7 +41,7 @@ static void add_span(void *context, const sennit_trace_span *span)
 	sennit_time      begin = later(span->begin, t->begin);
 	sennit_time      end = earlier(span->end, t->end);
 
-	/* A steal is so short that it may have no length; it counts. */
+	/* A steal is so short that its length may be zero. It counts. */
 	if (span->state == SENNIT_TRACE_STEAL && begin == end)
 		end++;
 	if (span->worker >= t->workers || span->state >= TIMELINE_STATES ||

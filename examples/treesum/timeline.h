@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline.h - a picture of what each worker did when, as SVG.
+/* timeline.h - a picture of what each worker did at each time, as SVG.
  *
- * The time is cut into columns, each as wide as a pixel. A column of a
- * worker's row is filled from below with the share of the time that it spent
- * in each state, so that spans of any shortness show in the right amount and
- * the picture's size does not depend on their number. Steals take next to no
- * time; they show as marks.
+ * The time is divided into columns of one pixel. A column of a worker's row is
+ * filled from below with the share of the time that the worker spent in each
+ * state. So spans of any length show in the right amount, and the size of the
+ * picture does not depend on their number. Steals take almost no time and are
+ * shown as marks.
  */
 #ifndef TREESUM_TIMELINE_H
 #define TREESUM_TIMELINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c - running sha256sum, batch by batch. */
+/* verify.c - runs sha256sum, batch by batch. */
 #include "verify.h"
 
 #include "interrupt.h"
@@ -27,7 +27,8 @@ struct batch {
 	size_t        room;
 };
 
-/* Fill the batch from the sorted entries at i; returns where it stopped. */
+/* Fill the batch from the sorted entries at i. Returns the index after the
+ * last. */
 static size_t fill(struct batch *b, const struct entries *all, size_t i)
 {
 	size_t bytes = 0;
@@ -53,7 +54,7 @@ static int spawn_actions(posix_spawn_file_actions_t *actions, int output)
 	if (!error)
 		error = posix_spawn_file_actions_adddup2(actions, output,
 							 STDOUT_FILENO);
-	/* What cannot be read is reported once, by us. */
+	/* The program itself reports files that cannot be read, once. */
 	if (!error)
 		error = posix_spawn_file_actions_addopen(
 			actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -98,8 +99,8 @@ static int reserve(struct batch *b)
 	return 0;
 }
 
-/* Read all that the child prints. Polls, to see an interrupt that arrives just
- * before a read. Returns 0 or a negative errno value. */
+/* Read all output of the child. Polls, so that it notices an interrupt that
+ * arrives just before a read. Returns 0 or a negative errno value. */
 static int listen_to(struct batch *b, int input)
 {
 	struct pollfd wanted = { .fd = input, .events = POLLIN };
@@ -125,7 +126,7 @@ static int listen_to(struct batch *b, int input)
 	return 0;
 }
 
-/* Returns 0, or -EIO when the child did not come to its own end. */
+/* Returns 0, or -EIO if the child did not exit normally. */
 static int wait_for(pid_t pid)
 {
 	int status;
@@ -158,7 +159,8 @@ static int ask(struct batch *b)
 	return error ? error : ended;
 }
 
-/* What the line at text says of the file whose line should be *ours. */
+/* Return the verdict of the line at text about the file whose line should be
+ * *ours. */
 static enum verdict judge_line(const char *text, const struct line *ours)
 {
 	if (!strncmp(text, ours->text, ours->length))
@@ -170,7 +172,8 @@ static enum verdict judge_line(const char *text, const struct line *ours)
 	return NO_ANSWER;
 }
 
-/* sha256sum answers in the order asked, and leaves out what it cannot read. */
+/* sha256sum answers in the order of its arguments and leaves out files that it
+ * cannot read. */
 static int judge(struct batch *b)
 {
 	const char   *text = b->answer;

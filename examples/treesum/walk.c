@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walk.c - reading directories. */
+/* walk.c - reads directories. */
 #include "walk.h"
 
 #include "interrupt.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A directory to read; belongs to its task. */
+/* A directory to read. Its task owns it. */
 struct directory {
 	struct directory *next;
 	struct job       *job;
@@ -113,8 +113,8 @@ static void found_mode(struct walk *w, const char *directory, const char *name,
 	}
 }
 
-/* Store in *mode what the entry *d of the directory fd is: a link is what it
- * points to, but S_IFLNK where that is a directory.
+/* Store the mode of the entry *d of the directory fd in *mode. For a link it is
+ * the mode of the target, or S_IFLNK if the target is a directory.
  * Returns 0 or an errno value. */
 static int look(int fd, const struct dirent *d, mode_t *mode)
 {
@@ -166,8 +166,9 @@ static void walk_one(struct walk *w, const char *path)
 	closedir(dir);
 }
 
-/* Hand over what was found, after reading the directories that got no task of
- * their own: one after the other, so that the stack does not grow. */
+/* Add the entries that were found, after reading the directories that got no
+ * task of their own. These are read one after the other, so that the stack does
+ * not grow. */
 static void walk_finish(struct walk *w)
 {
 	struct directory *d;
@@ -195,7 +196,7 @@ void walk_start(struct job *job, const char *path)
 	struct walk w = { .job = job };
 	struct stat st;
 
-	/* "-" is standard input to sha256sum; here it is a name. */
+	/* For sha256sum "-" is standard input; here it is a name. */
 	if (!strcmp(path, "-"))
 		path = "./-";
 	if (stat(path, &st))

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h - what every header of sennit shares: linkage, words, time.
+/* base.h - definitions that all headers of sennit share: linkage, words, time.
  *
- * Every declaration of the library ends its comment with a contract line:
+ * The comment of every declaration ends with a contract line:
  *
- *	From: from where it may be called.
- *	  fiber   a task on any worker, or a bound thread's own stack
- *	  thread  any other thread
- *	Blocks: whether the caller may wait. A fiber that waits is set aside and
- *	  resumes on the thread it left; a thread that waits sleeps.
+ *	From: from where the call may be made.
+ *	  fiber   from a task on any worker, or from a bound thread's own stack
+ *	  thread  from any other thread
+ *	Blocks: whether the caller may wait. A fiber that waits is suspended and
+ *	  resumes on the thread that it left; a thread that waits sleeps.
  *
- * Calls that can fail return 0 or a negative errno value; their outputs are
- * untouched on error. Misuse prints one line and aborts.
+ * A call that can fail returns 0 or a negative errno value. On error it leaves
+ * its outputs unchanged. Misuse of a call prints one line and aborts the
+ * process.
  *
- * A pointer that a call takes must point to an object of its type, unless its
- * comment says what NULL means. NULL anywhere else is misuse: calls that take a
- * scheduler name it; elsewhere it is the fault of an access to it.
+ * A pointer argument must point to an object of its type, unless the comment
+ * says what NULL means. Any other NULL is misuse. Calls that take a scheduler
+ * report it; in other calls the access to NULL faults.
  */
 #ifndef SENNIT_BASE_H
 #define SENNIT_BASE_H
@@ -42,8 +43,8 @@
 
 SENNIT_BEGIN
 
-/* A 32-bit word that the library changes atomically; C++ embeds it without
- * touching it. */
+/* A 32-bit word that the library changes atomically. C++ code embeds it and
+ * does not access it. */
 typedef struct sennit_word {
 #ifdef __cplusplus
 	uint32_t value_;
@@ -52,7 +53,8 @@ typedef struct sennit_word {
 #endif
 } sennit_word;
 
-/* The same for a pointer. */
+/* A pointer that the library changes atomically. C++ code embeds it and does
+ * not access it. */
 typedef struct sennit_pointer {
 #ifdef __cplusplus
 	void *value_;
@@ -61,44 +63,51 @@ typedef struct sennit_pointer {
 #endif
 } sennit_pointer;
 
-/* A point in time: nanoseconds of the monotonic clock (CLOCK_MONOTONIC).
- * Deadlines are absolute and come last: 0 tries once without waiting,
- * SENNIT_NEVER waits for ever. Steps of the wall clock move no deadline.
+/* A point in time, in nanoseconds of the monotonic clock (CLOCK_MONOTONIC). A
+ * deadline is an absolute time and is the last argument of a call. A deadline
+ * of 0 makes the call try once without waiting. SENNIT_NEVER makes it wait for
+ * ever. Setting the wall clock changes no deadline.
  *
- * A call with a deadline that finds what it wants takes it. One that would have
- * to wait returns -ETIMEDOUT at the deadline, or at that of the group that the
- * calling task belongs to, whichever comes first, and -ECANCELED once that
- * group is cancelled. A call without a deadline cannot fail: no group's
- * deadline or cancelling reaches it. */
+ * A call with a deadline succeeds at once if it does not have to wait. If it
+ * has to wait, it returns
+ *   - -ETIMEDOUT at its deadline, or at the deadline of the group that the
+ *     calling task belongs to, whichever is earlier;
+ *   - -ECANCELED once that group is cancelled.
+ * A call without a deadline cannot fail this way: the deadline and the
+ * cancellation of a group do not reach it. */
 typedef uint64_t sennit_time;
 
 #define SENNIT_NEVER UINT64_MAX
 
-/* As SENNIT_NEVER, and no group's deadline or cancelling ends the wait either:
- * for calls that have no form without a deadline. */
+/* Like SENNIT_NEVER, and the deadline and the cancellation of a group do not
+ * end the wait either. Use it with calls that have no form without a
+ * deadline. */
 #define SENNIT_UNCANCELLED (SENNIT_NEVER - 1)
 
 #define SENNIT_MICROSECOND UINT64_C(1000)
 #define SENNIT_MILLISECOND UINT64_C(1000000)
 #define SENNIT_SECOND      UINT64_C(1000000000)
 
-/* The monotonic clock's time.
+/* Return the current time of the monotonic clock, in nanoseconds.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_time sennit_now(void);
 
-/* The time `nanoseconds` from now; saturates at SENNIT_NEVER.
+/* Return the time `nanoseconds` from now. The result saturates at SENNIT_NEVER.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_time sennit_after(uint64_t nanoseconds);
 
-/* Where the library gets its memory, but for stacks, which are mapped, and for
- * what libc needs to start a thread or read a file. allocate returns size bytes
- * at a multiple of alignment (a power of two), or NULL; release gets back what
- * allocate returned and the size asked for. Both are called from any thread,
- * several at once, and must not block on a sennit primitive. To return what is
- * not aligned as demanded is misuse. An allocator that lacks one of the two is
- * refused with -EINVAL wherever it is given. */
+/* A source of memory. The library takes all its memory from it, except stacks,
+ * which it maps, and the memory that libc needs to start a thread or to read a
+ * file.
+ *
+ * allocate returns size bytes at a multiple of alignment, which is a power of
+ * two, or NULL. release takes a pointer that allocate returned and the size
+ * that was asked for. Any thread may call both, also several threads at once.
+ * Neither may block on a primitive of sennit. It is misuse to return memory
+ * that is not aligned as required. A call that takes an allocator returns
+ * -EINVAL if one of the two functions is NULL. */
 typedef struct sennit_allocator {
 	void *(*allocate)(void *context, size_t size, size_t alignment);
 	void (*release)(void *context, void *memory, size_t size);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking.h - functions that hold up their thread: files, name servers, other
- * libraries.
+/* blocking.h - blocking calls: functions that block their thread, for example
+ * file I/O, name resolution and other libraries.
  *
- * What blocks in the system holds up the worker it runs on, and every fiber and
- * task there. A blocking call runs the function on a helper thread instead,
+ * A function that blocks in the system also blocks its worker, and every fiber
+ * and task there. A blocking call runs the function on a helper thread instead,
  * while the calling fiber waits as for anything else.
  *
- * Each scheduler has helper threads of its own, begun when they are needed, up
- * to max_blocking_threads of its configuration; calls beyond that wait their
- * turn, first come first served. A thread without work serves again, last used
- * first, or ends after blocking_idle_ms. All have ended when the scheduler has.
- * Where the system refuses a thread, those that are there do the work; where
- * there is none, the function runs in place, and holds up its worker. No call
- * fails or is lost.
+ * Each scheduler has its own helper threads. It starts them when they are
+ * needed, up to max_blocking_threads of its configuration. Calls beyond that
+ * wait and are served first come, first served. A helper thread without work
+ * serves further calls, last used first, or ends after blocking_idle_ms. All
+ * helper threads have ended when the scheduler has ended. If the system refuses
+ * a thread, the existing helper threads do the work. If there is none, the
+ * function runs in place and blocks its worker. No call fails or is lost.
  *
- * At the limit, a function that waits for what another call is to do may wait
- * for a call that cannot begin: then neither ends. Let calls wait for the
- * system and for fibers, not for other calls, or have a thread for each that
- * may wait.
+ * At the limit a deadlock is possible: a function that waits for another
+ * blocking call may wait for a call that cannot begin. Let functions wait for
+ * the system and for fibers, not for other blocking calls, or allow a thread
+ * for each function that may wait.
  */
 #ifndef SENNIT_BLOCKING_H
 #define SENNIT_BLOCKING_H
@@ -26,33 +26,36 @@
 
 SENNIT_BEGIN
 
-/* What is called. It runs on an unbound thread, or in place: on an unbound
- * caller's thread, and on the caller's own stack where the system gives no
- * thread at all. It begins with the caller's errno and floating-point control;
- * of what it changes, errno alone comes back. It may use every call of sennit
- * that its place allows, and must return, with its thread bound to nothing: to
- * end the thread or, in the child of a fork, to return is misuse.
+/* A function that a blocking call runs. It runs on an unbound thread, or in
+ * place: on the caller's thread if that is unbound, and on the caller's own
+ * stack if the system gives no thread at all. It begins with the caller's errno
+ * and floating-point control. Of its changes only errno is passed back. It may
+ * use every call of sennit that its place allows. It must return, with its
+ * thread bound to nothing. It is misuse to end the thread, and to return in the
+ * child of a fork.
  *
- * On a helper thread all signals are blocked but those that faults raise, so
- * that no handler breaks off what blocks. A program begun from there inherits
- * that, unless the function sees to it. Helper threads are called
- * name-call/number, and may use all the CPUs that the scheduler's workers may;
- * without workers, those of the thread whose call began them. */
+ * On a helper thread all signals are blocked except those that faults raise, so
+ * that no handler interrupts the function. A program that is started from there
+ * inherits this mask unless the function changes it. Helper threads are named
+ * name-call/number. They may use all CPUs that the scheduler's workers may use,
+ * or, without workers, the CPUs of the thread whose call started them. */
 typedef void *sennit_blocking_fn(void *argument);
 
 /* Call run(argument) on a helper thread, wait until it has returned, and return
- * what it returned, with errno as it left it. On an unbound thread run is
- * simply called.
+ * its result. errno is as run left it. On an unbound thread the call runs the
+ * function directly.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void *sennit_blocking_call(sennit_blocking_fn *run, void *argument);
 
-/* The same, but give up when the call has not begun by the deadline; 0: unless
- * it can begin at once. A call that has begun is waited for, however long it
- * takes: no deadline breaks it off, nor the cancelling of a group. *result,
- * unless result is NULL, is what run returned.
- * Returns 0, -ETIMEDOUT, or -ECANCELED. On error run was not called and never
- * will be, and errno is as it was.
+/* Like sennit_blocking_call, but give up if run has not begun by the deadline;
+ * with a deadline of 0, if it cannot begin at once. Once run has begun the call
+ * waits for it, however long it takes. Neither the deadline nor the
+ * cancellation of a group interrupts it. The result of run is stored in *result
+ * unless result is NULL.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled. On error run was not called and will not be called, and errno is
+ * unchanged.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_blocking_call_until(

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cond.h - a condition variable for sennit_mutex.
  *
- * All zero is one that nobody waits for; nothing needs destroying. Waits do not
- * wake spuriously, but the condition may have changed again before the lock is
- * taken, so test it in a loop, or use the call with a predicate, which does.
+ * A condition variable with all bytes zero has no waiters. It needs no
+ * destruction. shared.h has a reference-counted form.
  *
- * shared.h has a reference-counted form.
+ * A wait does not wake spuriously. But the condition may change again before
+ * the waiter has locked the mutex, so test it in a loop, or use
+ * sennit_cond_wait_for, which does.
+ *
+ * Bound: a notify goes to the waiter that has waited longest. No later waiter
+ * passes it. It belongs to that waiter even while the waiter's worker is busy
+ * with a task. The waiter then locks the mutex within the bound of mutex.h. The
+ * condition itself has no bound: another caller may lock the mutex first and
+ * undo the condition, any number of times. A semaphore or a channel gives what
+ * it has to the waiter directly.
  */
 #ifndef SENNIT_COND_H
 #define SENNIT_COND_H
@@ -26,47 +34,53 @@ typedef struct sennit_cond {
 #define SENNIT_COND_INIT { { 0 }, 0, NULL }
 /* clang-format on */
 
-/* A condition over *argument; called with the lock held. */
+/* A condition over *argument. It is called with the mutex held. */
 typedef bool sennit_predicate(void *argument);
 
-/* Make *c a condition variable that nobody waits for.
+/* Initialise *c as a condition variable without waiters.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_cond_init(sennit_cond *c);
 
-/* Declare that *c is no longer used; optional. Misuse while it is waited for.
+/* Declare that *c is no longer used. This call is optional. It is misuse while
+ * anyone waits for *c.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_cond_destroy(sennit_cond *c);
 
-/* Wake the one who has waited longest, if any. With or without the lock.
+/* Wake the waiter that has waited longest, if there is one. The caller may hold
+ * the mutex or not.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_cond_notify_one(sennit_cond *c);
 
-/* Wake all who waited before the call. With or without the lock.
+/* Wake all callers that began to wait before this call. The caller may hold the
+ * mutex or not.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_cond_notify_all(sennit_cond *c);
 
-/* Unlock *m, which the caller holds, wait to be notified or for the deadline,
- * and lock *m again, however long that takes. No notify after the unlock is
- * missed. Also with a deadline that has passed the lock is let go for a moment.
- * Returns 0, -ETIMEDOUT or -ECANCELED; *m is held in any case.
+/* Unlock *m, which the caller holds, wait for a notify or until the deadline,
+ * and lock *m again, however long that takes. The call misses no notify after
+ * the unlock. Even if the deadline has passed already, the call unlocks the
+ * mutex for a moment.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled. In each case the caller holds *m.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_cond_wait_until(sennit_cond  *c,
 						      sennit_mutex *m,
 						      sennit_time   deadline);
 
-/* As sennit_cond_wait_until, without a deadline.
+/* Like sennit_cond_wait_until, without a deadline.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_cond_wait(sennit_cond *c, sennit_mutex *m);
 
-/* Wait, as above, until holds(argument) does or the deadline passes.
- * Returns what the predicate said last: true also when it came to hold just
- * after the deadline.
+/* Wait, like sennit_cond_wait_until, until holds(argument) returns true or the
+ * deadline passes.
+ * Returns what the predicate returned last. This is true also if the predicate
+ * became true just after the deadline.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE bool sennit_cond_wait_for(sennit_cond      *c,

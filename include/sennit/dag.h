@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.h - the same steps in the same order, many times: a graph of functions,
- * built once, run as often as wanted, also several times at once.
+/* dag.h - graphs of functions (task graphs): built once, run many times, also
+ * several times at once.
  *
  *	builder --build--> sennit_dag (never changes) --run, run, ...
  *
- * A node is a function. An edge says that one node has ended before another
- * begins; a node begins once all before it have ended, and what they did is
- * visible to it. Nodes that no edge orders run at the same time, as far as
- * there are workers. Each run hands all nodes a pointer of its own.
+ * A node is a function. An edge says that one node ends before another node
+ * begins. A node begins once all nodes before it have ended, and their effects
+ * are visible to it. Nodes that no edge orders run in parallel, as far as there
+ * are workers. Each run passes its own data pointer to all nodes.
  *
  * Example:
  *	static sennit_dag *make(sennit_dag_fn *load, sennit_dag_fn *sort)
@@ -24,10 +24,10 @@
  *		return dag;	// sennit_dag_run(dag, data, NULL, SENNIT_NEVER)
  *	}
  *
- * The nodes of a run are the work of a group (group.h): a node may wait, and a
- * first error cancels the others. A node that fails keeps all that come after
- * it from running. Several nodes may run on one stack, one after another and
- * as one task; each has local values and a name of its own, and must leave the
+ * The nodes of a run belong to a group (group.h): a node may wait, and the
+ * first error cancels the others. If a node fails, no node after it runs.
+ * Several nodes may run on one stack, one after the other and as one task. Each
+ * node has its own local values and its own name, and must leave the
  * floating-point control as it found it.
  */
 #ifndef SENNIT_DAG_H
@@ -37,14 +37,14 @@
 
 SENNIT_BEGIN
 
-/* A node: returns 0, or a negative errno value. data: of the run; argument: of
- * the node. */
+/* A node. data is that of the run, argument is that of the node. It returns 0
+ * or a negative errno value. */
 typedef int sennit_dag_fn(void *data, void *argument);
 
 /* --- building ----------------------------------------------------------- */
 
-/* What is being put together; by one thread at a time. All zero is a valid,
- * empty one that uses malloc. */
+/* A graph under construction. One thread at a time may use it. A builder with
+ * all bytes zero is valid and empty, and uses malloc. */
 typedef struct sennit_dag_builder {
 	void            *nodes_;
 	void            *edges_;
@@ -60,29 +60,31 @@ typedef struct sennit_dag_builder {
 	{ NULL, NULL, 0, 0, 0, 0, { NULL, NULL, NULL } }
 /* clang-format on */
 
-/* As many nodes and edges as a builder takes. */
+/* The largest numbers of nodes and edges of a builder. */
 #define SENNIT_DAG_NODES (UINT32_C(1) << 30)
 #define SENNIT_DAG_EDGES (UINT32_C(1) << 30)
 
-/* Make *b an empty builder. It and all DAGs that it builds, and their runs, get
- * their memory from *allocator, which is copied; NULL: malloc.
- * Returns 0, or -EINVAL for an allocator that lacks a function.
+/* Initialise *b as an empty builder. The builder, the DAGs that it builds, and
+ * their runs take their memory from *allocator, which is copied; NULL means
+ * malloc.
+ * Returns 0, or -EINVAL if the allocator lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_builder_init(
 	sennit_dag_builder *b, const sennit_allocator *allocator);
 
-/* Free what *b has; it is empty again. The DAGs that it has built stay.
+/* Free the memory of *b, which is empty again. The DAGs that it has built
+ * remain.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_dag_builder_destroy(sennit_dag_builder *b);
 
-/* Add a node that calls run(data, argument); with run NULL it does nothing but
- * stand between others. name, NULL for none, is shown when a cycle is found,
- * and must stay until then. *node: the number of the node, which is how many
- * were added before.
- * Returns 0, -ENOMEM, or -EOVERFLOW when there are SENNIT_DAG_NODES: then *b is
- * as it was.
+/* Add a node that calls run(data, argument), and store its number in *node. If
+ * run is NULL, the node does nothing and only orders other nodes. name, or NULL
+ * for none, is used in the text of a cycle and must exist until the graph is
+ * built. Nodes are numbered from 0 in the order in which they are added.
+ * Returns 0, -ENOMEM, or -EOVERFLOW if there are SENNIT_DAG_NODES nodes. On
+ * error *b is unchanged.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_builder_add(sennit_dag_builder *b,
@@ -91,10 +93,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_dag_builder_add(sennit_dag_builder *b,
 						      const char *name,
 						      uint32_t   *node);
 
-/* Node `before` is to end before node `after` begins. To say so twice is the
- * same as once. Misuse of a number that is no node's.
- * Returns 0, -ENOMEM, or -EOVERFLOW when there are SENNIT_DAG_EDGES: then *b is
- * as it was.
+/* Add an edge: node `before` ends before node `after` begins. To add an edge
+ * twice has the effect of adding it once. It is misuse if a number names no
+ * node.
+ * Returns 0, -ENOMEM, or -EOVERFLOW if there are SENNIT_DAG_EDGES edges. On
+ * error *b is unchanged.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_builder_order(sennit_dag_builder *b,
@@ -103,77 +106,82 @@ SENNIT_API SENNIT_MUST_USE int sennit_dag_builder_order(sennit_dag_builder *b,
 
 typedef struct sennit_dag sennit_dag;
 
-/* Make *out of what *b has, which it keeps: it may be extended and built anew.
- * Returns 0, -ENOMEM, or -ELOOP when nodes wait for each other in a circle:
- * then `cycle`, an array of `size` bytes unless that is 0, names one such, as
- * "parse -> link -> node 7 -> parse" (it ends in "..." where there is no room).
+/* Build a DAG from the content of *b and store it in *out. *b keeps its
+ * content, and may be extended and built again.
+ * Returns 0, -ENOMEM, or -ELOOP if nodes wait for each other in a cycle. Then
+ * `cycle`, an array of `size` bytes unless size is 0, gets the text of one
+ * cycle, for example "parse -> link -> node 7 -> parse". The text ends in "..."
+ * if the array is too small.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_build(sennit_dag              **out,
 						const sennit_dag_builder *b,
 						char *cycle, size_t size);
 
-/* The same, but a run begins with node `root` alone: only what it leads to is
- * run. A node that has another before it that is not, is not either. Misuse if
- * root is no node.
+/* Like sennit_dag_build, but a run begins with node `root` alone and runs only
+ * the nodes that can be reached from it. A node with a predecessor that does
+ * not run does not run either. It is misuse if root names no node.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_build_from(
 	sennit_dag **out, const sennit_dag_builder *b, uint32_t root,
 	char *cycle, size_t size);
 
-/* Free *d. Misuse while a run of it has not ended. NULL: nothing.
+/* Free *d. It is misuse while a run of *d has not ended. NULL: do nothing.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_dag_destroy(sennit_dag *d);
 
 /* --- running ------------------------------------------------------------ */
 
-/* How to run; all zero for the usual way. */
+/* Options of a run. All bytes zero means the defaults. */
 typedef struct sennit_dag_options {
-	sennit_scheduler *scheduler; /* where; NULL: the bound one. The caller
-				      * holds a reference until the run has
-				      * ended. For sennit_dag_run alone */
-	void             *memory;    /* sennit_dag_run_size bytes, aligned as
-				      * malloc does, the run's until it has
-				      * ended; NULL: the allocator's */
-	uint32_t          flags;     /* SENNIT_GROUP_*: as of a group whose
+	sennit_scheduler *scheduler; /* where to run; NULL: the bound one. The
+				      * caller holds a reference until the run
+				      * has ended. For sennit_dag_run only */
+	void             *memory;    /* sennit_dag_run_size bytes, aligned as by
+				      * malloc; the run owns them until it has
+				      * ended. NULL: from the allocator */
+	uint32_t          flags;     /* SENNIT_GROUP_*, for the group whose
 				      * members the nodes are */
 	uint32_t          reserved_; /* must be 0 */
 } sennit_dag_options;
 
-/* Bytes of memory that each run of *d takes while it lasts: all that it takes,
- * but for what tasks take anyway.
+/* Return the number of bytes of memory that each run of *d takes while it
+ * lasts. A run takes no other memory, except what tasks take in any case.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API size_t sennit_dag_run_size(const sennit_dag *d);
 
-/* Run each node of *d once, and wait until all that began have ended: run(data,
- * argument) each. options: NULL for the usual way. Inside a group, the run is
- * inside it as well: its cancelling and its deadline reach the run.
+/* Run each node of *d once, as run(data, argument), and wait until all nodes
+ * that began have ended. options may be NULL for the defaults. If the caller is
+ * inside a group, the run is inside that group too: the group's cancellation
+ * and deadline reach the run.
  *
- * No further node begins once one has failed (unless told to keep going: then
- * those alone do not that come after it), the deadline has passed, or a group
- * around the run is cancelled. What waits in a node then ends with -ECANCELED,
- * or -ETIMEDOUT at the deadline.
- * Misuse with no scheduler bound or given, with one given that has no workers
- * unless the caller is bound to it, with unknown flags, or memory that is not
- * aligned.
- * Returns 0 if all nodes have run and returned 0; else the first error, a
- * node's, or the -ETIMEDOUT or -ECANCELED that kept one from running. Any other
- * goes before -ECANCELED. -ENOMEM of the run's own: no node has run.
+ * No further node begins once a node has failed, the deadline has passed, or a
+ * group around the run is cancelled. Waits in running nodes then end with
+ * -ECANCELED, or with -ETIMEDOUT at the deadline. With SENNIT_GROUP_KEEP_GOING
+ * a failed node prevents only the nodes after it.
+ *
+ * It is misuse if no scheduler is bound or given, if the given scheduler has no
+ * workers and the caller is not bound to it, if a flag is unknown, or if the
+ * memory is not aligned.
+ * Returns 0 if all nodes have run and returned 0. Otherwise it returns the
+ * first error: that of a node, or the -ETIMEDOUT or -ECANCELED that prevented a
+ * node. Any other error takes precedence over -ECANCELED. It returns -ENOMEM if
+ * there is no memory for the run, and then no node has run.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_run(sennit_dag *d, void *data,
 					      const sennit_dag_options *options,
 					      sennit_time deadline);
 
-/* The same as a member of *g, without waiting: as sennit_group_spawn of a
- * function that calls sennit_dag_run and returns what it returns. By whoever
- * may spawn a member. The run has ended when the group has. options is read
- * before the call returns; its scheduler is NULL.
- * Returns 0, -ENOMEM, or -ECANCELED, as sennit_group_spawn does: then nothing
- * was spawned.
+/* Run *d as a member of *g, without waiting: like sennit_group_spawn of a
+ * function that calls sennit_dag_run and returns its result. Every caller that
+ * may spawn a member of *g may call this. The run has ended when the group has
+ * ended. options is read before the call returns; its scheduler must be NULL.
+ * Returns 0, or -ENOMEM or -ECANCELED as sennit_group_spawn does. On error
+ * nothing is spawned.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_spawn(

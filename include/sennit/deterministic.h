@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deterministic.h - runs that can be had again: races and timeouts replayed
- * from a seed.
+/* deterministic.h - reproducible runs: a seed replays races and timeouts.
  *
  * In a library built with SENNIT_DETERMINISTIC one thread runs at a time, in an
- * order chosen by a seed, and the clock moves only by the library's doing: when
- * all wait, it jumps to the first deadline. The seed is SENNIT_SEED of the
- * environment, 1 without. A program whose tasks talk to each other by sennit
- * alone does the same in every run of one seed. When every thread waits and
- * nothing will wake one, who waits for what is printed, and the process aborts;
- * whenever it aborts, the seed is printed.
+ * order that a seed chooses. Only the library moves the clock: when all threads
+ * wait, it jumps to the earliest deadline. The seed is the environment variable
+ * SENNIT_SEED, or 1 if that is not set. A program whose tasks communicate only
+ * by sennit does the same in every run with the same seed. When every thread
+ * waits and nothing will wake one, the library prints which fiber waits for
+ * what and aborts the process. Whenever it aborts, it prints the seed.
  *
- * What is explored are interleavings of what the library does, and of the
- * program's own at sennit_point(); not the reorderings of weak memory.
- * Threads of the program take part once they call into sennit; one that waits
- * outside of it (for a thread, a file) holds the others up for a moment, and
- * then a run is not quite the same each time. Every limit of the library is
- * tiny, and it is slow: this is for tests.
+ * The runs explore interleavings of the library's operations, and of the
+ * program's operations at sennit_point. They do not explore reorderings of weak
+ * memory models. Threads of the program take part once they call into sennit. A
+ * thread that waits outside of sennit (for a thread, a file) delays the others
+ * for a moment; runs are then not quite the same each time. All limits of the
+ * library are tiny in this build, and it is slow: use it for tests.
  *
- * The same calls in an ordinary library do nothing, or say so.
+ * In an ordinary library these calls do nothing, or return that they are not
+ * supported.
  */
 #ifndef SENNIT_DETERMINISTIC_H
 #define SENNIT_DETERMINISTIC_H
@@ -28,22 +28,22 @@
 
 SENNIT_BEGIN
 
-/* Whether the library was built so.
+/* Return whether the library was built with SENNIT_DETERMINISTIC.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_is_deterministic(void);
 
-/* Here another thread may take its turn: a mark for windows in which the
- * program itself could be disturbed. Nothing in an ordinary library.
+/* Mark a point at which another thread may run. Put it where the program itself
+ * could be disturbed. In an ordinary library it does nothing.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_point(void);
 
-/* Call scenario(context) `count` times, with the seeds first, first + 1, ...,
- * each from the beginning of the clock. It must end with every scheduler shut
- * down that it has created, and every thread gone. What goes wrong ends the
- * process: by the scenario's own abort(), or because all wait.
- * Returns 0, or -ENOSYS when the library was not built so.
+/* Call scenario(context) `count` times, with the seeds first, first + 1, and so
+ * on. Each call begins at the start of the clock. The scenario must shut down
+ * every scheduler that it creates, and end every thread. A failure ends the
+ * process: by the scenario's own abort(), or because all threads wait.
+ * Returns 0, or -ENOSYS if the library was not built with SENNIT_DETERMINISTIC.
  *
  * From: thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_explore(uint64_t first, uint64_t count,

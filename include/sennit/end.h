@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.h - learning that a scheduler has ended, and handles that do not keep it
- * alive.
+/* end.h - notification of a scheduler's end, and weak handles.
  *
- * Any number of clients may register for the end, at any time, each for itself:
- * a function is called, an event or a future is set, once. That happens when
- * on_shutdown has been called, after all workers have let go of everything, in
- * the order in which the clients registered, on whichever thread was last. The
- * functions must not wait. Their threads and a last block of memory may outlive
- * the call for a moment; sennit_scheduler_shutdown waits for these as well.
+ * Any number of clients may register for the end of a scheduler, at any time
+ * and independently. The library then calls a function, sets an event or sets a
+ * future, once. It does so after on_shutdown has returned and after all workers
+ * have released everything, in the order of registration, on the thread that
+ * was last. The functions must not wait. The worker threads and a last block of
+ * memory may outlive the call for a moment; sennit_scheduler_shutdown waits for
+ * these as well.
  *
- * A weak handle names a scheduler without holding a reference. It can be turned
- * into a reference for as long as the scheduler has not ended, also when nobody
- * else holds one; from then on it can not. Of an ended scheduler one block of
- * memory, some 2 KiB, stays until its last weak handle has been released: so
- * long the allocator must be there.
+ * A weak handle names a scheduler and holds no reference. It can be turned into
+ * a reference as long as the scheduler has not ended, even if nobody else holds
+ * a reference. After the end it cannot. One block of memory of some 2 KiB
+ * remains of an ended scheduler until its last weak handle has been released.
+ * The allocator must exist until then.
  *
  *	sennit_weak *w = sennit_scheduler_weak(s);
  *	...
- *	if (sennit_weak_lock(w, &s) == 0) {	// alive, and kept so
+ *	if (sennit_weak_lock(w, &s) == 0) {	// alive, and kept alive
  *		err = sennit_enqueue(s, &task);
  *		sennit_scheduler_release(s);
  *	}
@@ -34,23 +34,24 @@ SENNIT_BEGIN
 
 typedef struct sennit_weak sennit_weak;
 
-/* What is called at the end. */
+/* A function that the library calls at the end of a scheduler. */
 typedef void sennit_end_fn(void *argument);
 
 /* --- registering -------------------------------------------------------- */
 
-/* Have run(argument) called when *s has ended. It must not call into *s, other
- * than through weak handles.
- * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was registered.
+/* Register run(argument) to be called when *s has ended. run must not call into
+ * *s, except through weak handles.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is
+ * registered.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_on_end(sennit_scheduler *s,
 						       sennit_end_fn    *run,
 						       void *argument);
 
-/* Have *e, or *f with a value of NULL, set when *s has ended. It must stay
- * until it is set.
- * Returns 0, or -ENOMEM: nothing was registered.
+/* Register *e, or *f, to be set when *s has ended. *f is set with the value
+ * NULL. The object must exist until it is set.
+ * Returns 0, or -ENOMEM. On error nothing is registered.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_scheduler_end_event(sennit_scheduler *s,
@@ -60,33 +61,36 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_end_future(sennit_scheduler *s,
 
 /* --- weak handles ------------------------------------------------------- */
 
-/* A weak handle to *s, to which the caller holds a reference or whose task it
- * runs. The caller owns it.
+/* Return a weak handle to *s. The caller must hold a reference to *s or run a
+ * task of it. The caller owns the handle and releases it with
+ * sennit_weak_release.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE sennit_weak *sennit_scheduler_weak(
 	sennit_scheduler *s);
 
-/* One more owner of a weak handle, or one less: the last one gives the memory
- * back.
+/* Add or remove one owner of a weak handle. The last release frees its memory.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_weak_retain(sennit_weak *w);
 SENNIT_API void sennit_weak_release(sennit_weak *w);
 
 /* Take a reference to the scheduler, unless it has ended, and store the
- * scheduler in *out. It succeeds also while the scheduler, with no reference
- * left, has work or looks whether it has any: that keeps it alive. Once it has
- * failed it fails for ever.
- * Returns 0, or -ESHUTDOWN.
+ * scheduler in *out. The call also succeeds if nobody holds a reference, as
+ * long as the scheduler has work or is checking whether it has any; the new
+ * reference keeps it alive. Once the call has failed, it always fails.
+ * Returns 0, or -ESHUTDOWN if the scheduler has ended.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_weak_lock(sennit_weak       *w,
 						sennit_scheduler **out);
 
-/* As sennit_scheduler_on_end, _end_event and _end_future. If the end has been
- * told already, run is called, or *e or *f set, before these return.
- * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was registered.
+/* Like sennit_scheduler_on_end, sennit_scheduler_end_event and
+ * sennit_scheduler_end_future, by a weak handle. If the scheduler has ended and
+ * its clients have been notified already, run is called, or *e or *f is set,
+ * before the call returns.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is
+ * registered.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_weak_on_end(sennit_weak   *w,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.h - the running fiber itself: sleep, yield, wait to be notified.
+/* fiber.h - the running fiber: sleep, yield, wait for a notify.
  *
- * A fiber belongs to its worker for life and always resumes on that thread, so
- * thread-locals and thread identity hold across every wait.
+ * A fiber belongs to one worker for its whole life and always resumes on that
+ * worker's thread. So thread-local variables and thread identity hold across
+ * every wait.
  */
 #ifndef SENNIT_FIBER_H
 #define SENNIT_FIBER_H
@@ -13,25 +14,27 @@ SENNIT_BEGIN
 
 typedef struct sennit_fiber sennit_fiber;
 
-/* The running fiber; NULL on an unbound thread. The handle may be used for
- * sennit_fiber_notify as long as the scheduler lives or, when it is one of a
- * bound thread, until that unbinds: once the fiber has ended it stands for
- * another or for none.
+/* Return the running fiber, or NULL on an unbound thread. The handle is valid
+ * for sennit_fiber_notify as long as the scheduler exists or, for a fiber of a
+ * bound thread, until that thread unbinds. Once the fiber has ended, the handle
+ * names another fiber or none.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_fiber *sennit_fiber_current(void);
 
-/* A number for *f, unique among its worker's; 0 is a bound thread's own stack.
+/* Return the number of *f, which is unique among the fibers of its worker. 0 is
+ * a bound thread's own stack.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_fiber_id(const sennit_fiber *f);
 
-/* Set the running fiber aside until holds(argument) does, the deadline passes,
- * or the caller's group is cancelled. The predicate is called with *m, which
- * the caller holds, locked; *m is unlocked only once the fiber is sure to be
- * woken by any later notify, and held again on return. A notify that finds the
- * predicate false lets the fiber wait on. Misuse on an unbound thread.
- * Returns what the predicate said last.
+/* Suspend the running fiber until holds(argument) returns true, the deadline
+ * passes, or the caller's group is cancelled. The caller holds *m. The
+ * predicate is called with *m locked. *m is unlocked only once any later notify
+ * is sure to wake the fiber, and it is locked again when the call returns. If a
+ * notify finds the predicate false, the fiber continues to wait. It is misuse
+ * to call this on an unbound thread.
+ * Returns what the predicate returned last.
  *
  * From: fiber.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex     *m,
@@ -39,36 +42,37 @@ SENNIT_API SENNIT_MUST_USE bool sennit_fiber_wait(sennit_mutex     *m,
 						  void             *argument,
 						  sennit_time       deadline);
 
-/* Call the running task so, in reports and messages of misuse, until it ends:
- * a copy of the name, cut to SENNIT_NAME_SIZE - 1 bytes. NULL, or "", takes it
- * away: then the task is called as its function is (sennit_task_set_name). On a
- * bound thread's own stack, the name is that stack's until the thread unbinds;
- * on an unbound thread nothing happens.
+/* Name the running task in reports and messages of misuse, until it ends. The
+ * library copies the name and cuts it to SENNIT_NAME_SIZE - 1 bytes. NULL or ""
+ * removes the name; the task then has the name of its function
+ * (sennit_task_set_name). On a bound thread's own stack the call names that
+ * stack until the thread unbinds. On an unbound thread it does nothing.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_fiber_set_name(const char *name);
 
-/* Make *f look at its predicate again. Does nothing to a fiber that is not in
- * sennit_fiber_wait, or that is on its way out of it.
+/* Make *f evaluate its predicate again. The call does nothing if *f is not in
+ * sennit_fiber_wait or is about to return from it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_fiber_notify(sennit_fiber *f);
 
-/* Let the fibers of this worker that are ready run first, and now and then a
- * task that has not started; on an unbound thread, give the CPU back.
+/* Let the ready fibers of this worker run first, and from time to time a task
+ * that has not started. On an unbound thread, yield the CPU.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_yield(void);
 
-/* Sleep until the time `wake`; at once when it has passed, until cancelled with
- * SENNIT_NEVER.
- * Returns 0, or what ended it early: -ECANCELED when the caller's group is
- * cancelled, -ETIMEDOUT at the group's deadline.
+/* Sleep until the time `wake`, in nanoseconds of the monotonic clock. If it has
+ * passed, return at once. With SENNIT_NEVER, sleep until cancelled.
+ * Returns 0, -ECANCELED if the caller's group is cancelled before `wake`, or
+ * -ETIMEDOUT if the group's deadline passes before `wake`.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_sleep_until(sennit_time wake);
 
-/* Sleep for so many nanoseconds, whatever becomes of the caller's group.
+/* Sleep for the given number of nanoseconds. The deadline and the cancellation
+ * of the caller's group do not end the sleep.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_sleep(uint64_t nanoseconds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_join.h - fork-join at the price of a few instructions: functions whose
- * calls can be spawned, compiled into the program. Opt-in; include/sennit.h
- * leaves it out.
+/* fork_join.h - fork-join that costs a few instructions: functions whose calls
+ * can be spawned, compiled into the program. include/sennit.h does not include
+ * this header.
  *
  *	SENNIT_FORK_1(unsigned, fib, unsigned, n)
  *	{
@@ -18,36 +18,38 @@
  *	unsigned result = SENNIT_RUN(fib, 32);
  *
  * SENNIT_FORK_n(result, name, type, parameter, ...) begins the definition of a
- * function with n = 1..4 parameters and a result (not void). In its body, and
- * in that of others that are defined so:
+ * function with n = 1..4 parameters and a result that is not void. These macros
+ * can be used in its body, and in the bodies of other functions that are
+ * defined so:
  *
  *	SENNIT_SPAWN(name, record, arguments...)   declares `record` and makes
  *	    the call a task, which another worker may steal;
- *	SENNIT_SYNC(name, record)   is its result: it calls the function here if
- *	    nobody has taken it, else waits;
+ *	SENNIT_SYNC(name, record)   returns its result: it calls the function
+ *	    here if no worker has taken the task, otherwise it waits;
  *	SENNIT_SPAWN_TO(name, record, arguments...)   spawns with a record that
  *	    the function has declared: SENNIT_RECORD(name) record, or an array;
- *	    once synced it may be used again;
- *	SENNIT_CALL(name, arguments...)   calls it here and now.
+ *	    after the sync the record may be used again;
+ *	SENNIT_CALL(name, arguments...)   calls the function directly.
  *
- * SENNIT_RUN(name, arguments...) calls it from anywhere else in a task, or on a
- * bound thread.
+ * SENNIT_RUN(name, arguments...) calls the function from anywhere else in a
+ * task, or on a bound thread.
  *
- * Each spawn is synced once, before its function returns, the last spawned
- * first (any other order works, and is slow). A call may wait on anything: then
- * its caller waits with it, as it would in SENNIT_SYNC. What is not stolen is
- * part of the task that syncs it, with its name, local values, locks and
- * floating-point control; so a function neither leaves a lock held nor control
- * changed, and knows nothing of who it is. A group's deadline and cancelling
- * reach its waits wherever it runs. No exception may leave it. Memory that
- * cannot be had makes a spawn a call at once.
+ * Each spawn must be synced once, before its function returns. To sync the last
+ * spawn first is fast; any other order works and is slow. A call may wait for
+ * anything. Its caller waits with it, as it would in SENNIT_SYNC. A call that
+ * is not stolen is part of the task that syncs it: it has that task's name,
+ * local values, locks and floating-point control. So a function must not leave
+ * a lock held or the control changed, and must not depend on the identity of
+ * its task. The deadline and the cancellation of a group reach its waits
+ * wherever it runs. No exception may leave it. If there is no memory for a
+ * spawn, the spawn becomes a call at once.
  *
- * The program and the library must agree on what the macros compile to: a
- * library that does not aborts at the first SENNIT_RUN, saying so.
+ * The program and the library must agree on what the macros compile to. If they
+ * do not, the first SENNIT_RUN prints that and aborts the process.
  *
- * Source: Lace (van Dijk and van de Pol, 2014) for joining the last spawned
- * first as a plain call; here a call may also wait, and deep recursion goes on
- * on other stacks.
+ * Source: Lace (van Dijk and van de Pol, 2014), for joining the last spawned
+ * call first as a plain call. In contrast to Lace a call may also wait, and
+ * deep recursion continues on other stacks.
  */
 #ifndef SENNIT_FORK_H
 #define SENNIT_FORK_H
@@ -63,8 +65,8 @@ SENNIT_BEGIN
 
 #define SENNIT_FORK_VERSION_ 2
 
-/* These are the library's own structs by another declaration, so no compiler
- * may take an access to one for an access to nothing of the other's. */
+/* These types declare the library's own structs a second time, so the compiler
+ * must assume that accesses to the two declarations alias. */
 #define SENNIT_MAY_ALIAS_ __attribute__((may_alias))
 
 typedef uint32_t SENNIT_MAY_ALIAS_ sennit_fork_half_;
@@ -73,42 +75,46 @@ struct SENNIT_MAY_ALIAS_ sennit_fork_slot_ {
 	uintptr_t run, argument, meta, unused;
 };
 
-/* A worker's deque. The head is the owner's alone but for thieves who look at
- * bottom, which is the low half of this word, and the high half zero. */
+/* A worker's deque. Only the owner accesses the head, except that thieves read
+ * bottom. bottom is the low half of its word, and the high half is zero. */
 struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
 	uint64_t                  bottom;
 	uint32_t                  limit, mask;
 	struct sennit_fork_slot_ *slot;
 	char                      apart_[128 - 3 * 8];
-	uint32_t                  guard, asked; /* what thieves write */
+	uint32_t                  guard, asked; /* written by thieves */
 };
 
-/* A call that may be stolen. Low half of `at`: what bottom is while this is
- * the newest task. High half: what has become of it, 0 until somebody runs it.
- * So one compare with bottom tells whether it is the newest, and ours. */
+/* A call that may be stolen. Low half of `at`: the value of bottom while this
+ * is the newest task. High half: the state of the task, 0 until a worker runs
+ * it. So one comparison with bottom shows whether the task is the newest one
+ * and still ours. */
 struct SENNIT_MAY_ALIAS_ sennit_fork_record_ {
 	uint64_t          at;
 	sennit_wait_group done; /* the library's, when there is a wait */
 };
 
-/* Where a function runs: fixed as long as it does. */
+/* Where a function runs. It does not change while the function runs. */
 struct sennit_here_ {
-	struct sennit_fork_deque_ *deque; /* without room: nothing is quick */
+	struct sennit_fork_deque_ *deque; /* no room: the fast paths are not
+					   * taken */
 	const sennit_fork_half_   *sleepers;
 	uint32_t                  *dispatches;
 	const char                *shallow;
 	uintptr_t                  meta;
 };
 
-/* Find out where the caller is, and return the deque's bottom. Misuse with no
- * scheduler bound, or if the program was compiled for another library.
+/* Find the worker of the caller, and return the deque's bottom. It is misuse if
+ * no scheduler is bound, or if the program was compiled for another version of
+ * the library.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API uint64_t sennit_fork_begin_(struct sennit_here_ *me,
 				       uint32_t             version);
 
-/* The same for a task that a worker's loop starts. First of all it says so:
- * nobody may take it for queued. And the end of such a task.
+/* Like sennit_fork_begin_, for a task that a worker's loop starts. It first
+ * marks the task as started, so that nobody takes it for queued.
+ * sennit_fork_end_ ends such a task.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API uint64_t sennit_fork_start_(struct sennit_here_        *me,
@@ -116,20 +122,21 @@ SENNIT_API uint64_t sennit_fork_start_(struct sennit_here_        *me,
 				       uint32_t                    version);
 SENNIT_API void     sennit_fork_end_(struct sennit_fork_record_ *record);
 
-/* Spawn where it is not quick, or bottom is not as expected. Returns bottom.
+/* Spawn on the slow path: if there is no room, or bottom is not as expected.
+ * Returns bottom.
  *
  * From: fiber.  Blocks: yes (if it becomes a call).  */
 SENNIT_API uint64_t sennit_fork_push_(const struct sennit_here_  *me,
 				      sennit_task_fn             *run,
 				      struct sennit_fork_record_ *record);
 
-/* Somebody looks for work. Returns bottom.
+/* Serve a thief or sleeper that looks for work. Returns bottom.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API uint64_t sennit_fork_help_(const struct sennit_here_ *me);
 
-/* Join where it is not quick: take the task off the deque, then true and the
- * caller runs it; or wait until it has run.
+/* Join on the slow path. If the task can be taken off the deque, take it and
+ * return true; the caller runs it. Otherwise wait until it has run.
  *
  * From: fiber.  Blocks: yes.  */
 SENNIT_API bool sennit_fork_join_(const struct sennit_here_  *me,
@@ -141,11 +148,14 @@ SENNIT_END
 #define SENNIT_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #define SENNIT_INLINE_      static inline __attribute__((always_inline, unused))
 
-/* `bottom` is written by each spawn and each join: to read it again each time
- * would make each wait for the one before, some eight cycles. So the caller
- * keeps in a register what it ought to be, and only compares: a branch that is
- * guessed waits for nothing. Compared is a copy that the compiler knows nothing
- * of, or it would go on with what it has read, being the same. */
+/* Return whether bottom is `at`.
+ *
+ * Each spawn and each join writes `bottom`. To read it back would make each of
+ * them wait for the previous one, some eight cycles. So the caller keeps the
+ * expected value in a register and only compares: a predicted branch waits for
+ * nothing. The assembler statement hides the copy from the compiler, which
+ * would otherwise continue with the value that it has read, since the two are
+ * equal. */
 SENNIT_INLINE_ bool sennit_fork_is_at_(const struct sennit_fork_deque_ *deque,
 				       uint64_t                         at)
 {
@@ -153,8 +163,8 @@ SENNIT_INLINE_ bool sennit_fork_is_at_(const struct sennit_fork_deque_ *deque,
 	return __atomic_load_n(&deque->bottom, __ATOMIC_RELAXED) == at;
 }
 
-/* Whether the stack is no deeper than calls may run on. With AddressSanitizer
- * local variables may lie elsewhere. */
+/* Return whether the stack is shallow enough to run a call on it. With
+ * AddressSanitizer local variables may lie elsewhere. */
 SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
 {
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
@@ -168,9 +178,9 @@ SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
 #endif
 }
 
-/* The record's address for a call that is seldom made, by way of a field: the
- * compiler would otherwise keep the one that goes into the slot until then, in
- * a register that each call would have to save. */
+/* Return the record's address for a call that is seldom made, computed from a
+ * field. Otherwise the compiler would keep the address that goes into the slot
+ * until then, in a register that each call would have to save. */
 SENNIT_INLINE_ struct sennit_fork_record_ *sennit_fork_again_(
 	struct sennit_fork_record_ *record)
 {
@@ -181,13 +191,14 @@ SENNIT_INLINE_ struct sennit_fork_record_ *sennit_fork_again_(
 	return (struct sennit_fork_record_ *)(void *)done;
 }
 
-/* As sn_deque_push, and the look for sleepers after it. at: bottom, as far as
- * the caller knows; returns it as it is then.
+/* Push like sn_deque_push, and then look for sleepers. `at` is the value of
+ * bottom as far as the caller knows. Returns the value of bottom after the
+ * push.
  *
- * A task is pushed at bottom, whatever the caller thought, so to have compared
- * is enough. The fence is for the compiler, and has it take this for a call:
- * gcc guesses that a function's branch around a call is the likely one, and
- * then does the test of the leaves of a tree where they are called. */
+ * A task is pushed at bottom, whatever the caller expected, so the comparison
+ * is enough. The fence is for the compiler, which then takes this code for a
+ * call: gcc guesses that a branch around a call is the likely one, and then
+ * tests for the leaves of a tree at the call site. */
 SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
 					   uint64_t at, sennit_task_fn *run,
 					   struct sennit_fork_record_ *record)
@@ -214,12 +225,12 @@ SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
 	return at;
 }
 
-/* As sn_deque_pop, if the newest task is the record's: then the caller calls
- * its function. Each counts as a dispatch of the worker's; when others are due
- * to have their turn, or the stack is deep, the answer is no.
+/* Pop like sn_deque_pop, if the newest task is the record's; the caller then
+ * calls its function. Each success counts as a dispatch of the worker. The
+ * result is false if other tasks or fibers are due, or if the stack is deep.
  *
- * That it is the newest: see docs/design/fork-join.md. Where guard forbids,
- * bottom goes back to where it was, as in sn_deque_pop_rest. */
+ * docs/design/fork-join.md explains why the task is the newest. If guard
+ * forbids the pop, bottom gets its previous value, as in sn_deque_pop_rest. */
 SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
 				      struct sennit_fork_record_ *record,
 				      uint64_t                   *at)
@@ -246,7 +257,7 @@ SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
 	return true;
 }
 
-/* Whether the caller shall call the record's function. */
+/* Return whether the caller must call the record's function. */
 SENNIT_INLINE_ bool sennit_fork_sync_(const struct sennit_here_  *me,
 				      struct sennit_fork_record_ *record,
 				      uint64_t                   *at)

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.h - values of the running task's own, found by a key.
+/* local.h - task-local values (fiber-local storage), found by a key.
  *
- * What thread-local storage is to a thread: each task begins with NULL under
- * every key, keeps what it sets across all its waits, and no other task sees
- * it. Values of a C thread-local are shared by all tasks of a thread instead.
+ * A local value is to a task what thread-local storage is to a thread. Each
+ * task begins with NULL under every key and keeps what it sets across all its
+ * waits. No other task sees its values. In contrast, all tasks of a thread
+ * share the values of a C thread-local variable.
  *
- * On a thread's own stack, bound or not, the values are the thread's: it keeps
- * them when it binds and unbinds, and no task sees them, not even one that the
- * thread runs while it waits or unbinds. In the child of a fork the forking
- * thread has its own values, and none of the task that has called fork.
+ * On a thread's own stack, bound or not, the values belong to the thread. It
+ * keeps them when it binds and unbinds. No task sees them, not even a task that
+ * the thread runs while it waits or unbinds. In the child of a fork the forking
+ * thread has its own values, and none of the task that called fork.
  *
- * When a task returns, the destructor of each key is called with the value if
- * that is not NULL, on the task's stack, in no stated order; the value is NULL
- * by then. Destructors may wait, schedule, and get and set values. While some
- * have been set, all is done again, SENNIT_LOCAL_ROUNDS times at most; values
- * that are there even then are forgotten. When a thread exits the same happens
- * to its own, on the thread, which must not be bound then; not at exit(), nor
- * for the thread that returns from main. (As pthread keys.)
+ * When a task returns, the library calls the destructor of each key whose value
+ * is not NULL, with that value, on the task's stack, in no particular order.
+ * The value is NULL by then. Destructors may wait, schedule, and get and set
+ * values. The library repeats this while destructors set values, at most
+ * SENNIT_LOCAL_ROUNDS times. Values that remain after that are dropped. When a
+ * thread exits, the same happens to the thread's own values, on the thread,
+ * which must not be bound then. It does not happen at exit(), nor for the
+ * thread that returns from main. (pthread keys have the same rules.)
  *
- * A task that sets no value pays nothing. The first set takes room for some
- * keys from the scheduler, later ones rarely from its allocator; a thread's own
- * values are kept in libc's memory.
+ * A task that sets no value has no cost. The first set takes room for some keys
+ * from the scheduler; later ones rarely take more from its allocator. The
+ * values of a thread are kept in memory of libc.
  */
 #ifndef SENNIT_LOCAL_H
 #define SENNIT_LOCAL_H
@@ -29,42 +31,47 @@
 
 SENNIT_BEGIN
 
-/* How many keys there can be at once in a process. */
+/* The largest number of keys at once in a process. */
 #define SENNIT_LOCAL_KEYS 255
 
-/* How often destructors are called for what destructors have set. */
+/* How many times destructors are called for values that destructors have
+ * set. */
 #define SENNIT_LOCAL_ROUNDS 4
 
-/* Names a value in every task and thread of the process. Plain data: copy it as
- * you like. All zero is no key. */
+/* A key names one value in every task and thread of the process. It is plain
+ * data and may be copied. A key with all bytes zero is not a key. */
 typedef struct sennit_local_key {
 	uint32_t index_;
 	uint32_t generation_;
 } sennit_local_key;
 
-/* Make *key a new key, under which all values are NULL. destructor, which may
- * be NULL, is called with what a task or thread leaves behind.
- * Returns 0, or -EAGAIN when SENNIT_LOCAL_KEYS are in use.
+/* Create a key and store it in *key. All values under the new key are NULL.
+ * destructor, which may be NULL, is called with the value that a task or thread
+ * leaves behind.
+ * Returns 0, or -EAGAIN if SENNIT_LOCAL_KEYS keys are in use.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_local_key_create(
 	sennit_local_key *key, void (*destructor)(void *value));
 
-/* Delete the key. No destructor is called: the values are the program's. They
- * are not seen under keys made later. Misuse for what is no key.
+/* Delete the key. No destructor is called: the program owns the remaining
+ * values. Keys that are created later do not show them. It is misuse if `key`
+ * is not a key.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_local_key_delete(sennit_local_key key);
 
-/* The value under the key; NULL when the running task, or on its own stack the
- * thread, has set none. For a key that was deleted NULL or what was set before.
+/* Return the value under the key: that of the running task or, on a thread's
+ * own stack, that of the thread. Returns NULL if none was set. For a deleted
+ * key it returns NULL or what was set before.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void *sennit_local_get(sennit_local_key key);
 
-/* Set the value under the key, without a word to the one before. To set NULL
- * cannot fail. Misuse for what is no key.
- * Returns 0, or -ENOMEM: the value is as before.
+/* Set the value under the key. No destructor is called for the previous value.
+ * It is misuse if `key` is not a key.
+ * Returns 0, or -ENOMEM, and then the value is unchanged. To set NULL always
+ * succeeds.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_local_set(sennit_local_key key,

@@ -1,32 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.h - a lock that sets a waiting fiber aside instead of its thread.
+/* mutex.h - a mutual-exclusion lock that suspends a waiting fiber and does not
+ * block its thread.
  *
- * All zero is an unlocked mutex; nothing needs destroying. It may be held
- * across any wait. A free lock goes to whoever comes first, also past those who
- * wait (barging): where fibers do little else, those of one worker keep it for
- * some 20 us.
+ * A mutex with all bytes zero is unlocked. A mutex needs no destruction. It may
+ * be held across any wait. shared.h has a reference-counted form.
  *
- * Who waits keeps its place. At the latest after 4,096 grants to others while
- * somebody waits, the lock is handed to whoever has waited longest. So one that
- * finds n waiting gets it after at most 4,096 * (n + 1) grants to others. Not
- * counted are two kinds. While a waiter looks at the lock (below) grants are
- * not counted: 20 us each time, and eight times before a hand-over. And a
- * waiter whose worker, or thread, does not run for a millisecond after the lock
- * was handed to it loses it to others until it has run.
+ * Barging: the first caller gets a free lock, also ahead of waiters. Where
+ * fibers do little else than lock and unlock, the fibers of one worker keep the
+ * mutex for some 20 us.
  *
- * A waiter on a worker with nothing else to do does not sleep for more than
- * 16 ms while the lock is free: it does not depend on one that was woken before
- * it and whose worker is busy. For that it looks at the lock five times at most
- * until somebody unlocks it, however long that takes.
+ * Bound: waiters keep their order, and after at most 4,096 grants to others the
+ * lock is handed to the waiter that has waited longest. So a caller that finds
+ * n waiters gets the lock after at most 4,096 * (n + 1) grants to others. Two
+ * kinds of grants are not counted. Grants while a waiter spins on the mutex are
+ * not: that is 20 us each time, eight times at most before a hand-over. And a
+ * waiter whose worker or thread does not run within a millisecond of a
+ * hand-over loses the lock to others until it has run.
  *
- * Who waits on a worker that has nothing else to do may look at the lock for
- * 20 us; sennit_config.spin_ns = SENNIT_SPIN_NONE forbids that.
+ * Fairness: a waiter keeps its place in the queue. After at most 4,096 grants
+ * to others while somebody waits, the mutex is handed to the waiter that has
+ * waited longest. So a caller that finds n waiters gets the mutex after at most
+ * 4,096 * (n + 1) grants to others. Two kinds of grants are not counted:
+ *   - grants while a waiter spins on the mutex (see below): 20 us each time,
+ *     and eight times before a hand-over;
+ *   - grants after a hand-over to a waiter whose worker, or thread, does not
+ *     run for a millisecond: that waiter loses the mutex to others until it has
+ *     run.
  *
- * The owner is the fiber, or the unbound thread, that locked it. So a task
- * unlocks before it ends, and a thread neither binds nor unbinds while it holds
- * a lock.
+ * Latency: a waiter on a worker with nothing else to run does not sleep for
+ * more than 16 ms while the mutex is free. So it does not depend on a waiter
+ * that was woken before it and whose worker is busy. For this it looks at the
+ * mutex at most five times until the next unlock, however long that takes.
  *
- * shared.h has a reference-counted form.
+ * Spinning: a waiter on a worker with nothing else to run may spin on the mutex
+ * for 20 us. sennit_config.spin_ns = SENNIT_SPIN_NONE forbids that.
+ *
+ * Owner: the fiber or the unbound thread that locked the mutex. A task must
+ * unlock it before it ends, and a thread must not bind or unbind while it holds
+ * one. A library that is built with assertions aborts with a message when a
+ * task ends, or a thread unbinds, with a mutex locked. Without assertions it
+ * does so when the same fiber locks that mutex again.
+ *
+ * Ownership: the owner of a mutex is the fiber, or the unbound thread, that
+ * locked it. A task must unlock the mutex before it ends. A thread must neither
+ * bind nor unbind while it holds a mutex.
  */
 #ifndef SENNIT_MUTEX_H
 #define SENNIT_MUTEX_H
@@ -46,32 +63,34 @@ typedef struct sennit_mutex {
 #define SENNIT_MUTEX_INIT { { 0 }, { 0 }, NULL, { NULL } }
 /* clang-format on */
 
-/* Make *m an unlocked mutex.
+/* Initialise *m as an unlocked mutex.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_mutex_init(sennit_mutex *m);
 
-/* Declare that *m is no longer used; optional. Misuse while it is locked or
- * waited for.
+/* Declare that *m is no longer used. This call is optional. It is misuse while
+ * *m is locked or anyone waits for it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_mutex_destroy(sennit_mutex *m);
 
-/* Lock *m, waiting until the deadline for whoever holds it. Misuse when the
- * caller holds it already.
- * Returns 0, -ETIMEDOUT, or -ECANCELED.
+/* Lock *m. Wait until the deadline if another owner holds it. It is misuse if
+ * the caller holds *m already.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mutex_lock_until(sennit_mutex *m,
 						       sennit_time   deadline);
 
-/* Lock *m, waiting as long as it takes.
+/* Lock *m. Wait as long as another owner holds it. It is misuse if the caller
+ * holds *m already.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_mutex_lock(sennit_mutex *m);
 
-/* Unlock *m, which the caller locked; misuse otherwise. Whoever locks it next
- * may free it at once.
+/* Unlock *m. It is misuse if the caller does not hold *m. The next owner may
+ * free *m at once.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_mutex_unlock(sennit_mutex *m);

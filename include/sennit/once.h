@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.h - something that is done once, by whoever needs it first.
+/* once.h - a function that runs once, called by the first caller that needs it.
  *
- * All zero is one that is not done; nothing needs destroying. The function runs
- * in the fiber or thread that comes first and may wait; others who come
- * meanwhile wait for it. When it is done a call costs one load.
+ * A once object with all bytes zero is not done. It needs no destruction. The
+ * function runs in the fiber or thread that calls first, and it may wait. Other
+ * callers wait until it has returned. After that a call costs one load.
  *
- * Misuse within the function: to call the same once. Nor may it wait for a task
- * that does.
+ * It is misuse to call the same once object from its own function. The function
+ * must not wait for a task that calls it either.
+ *
+ * Bound: when the function has succeeded, all waiters return. After a failed
+ * attempt the turn goes to the waiter that has waited longest. No later caller
+ * gets it first. The turn belongs to that waiter even while its worker is busy
+ * with a task. The others wait for that too, and that has no bound.
  */
 #ifndef SENNIT_ONCE_H
 #define SENNIT_ONCE_H
@@ -28,44 +33,48 @@ typedef struct sennit_once {
 #define SENNIT_ONCE_INIT { { 0 }, 0, NULL, { NULL } }
 /* clang-format on */
 
-/* What is done once. */
+/* The function that runs once. */
 typedef void sennit_once_fn(void *argument);
 
-/* What is done once unless it fails: returns 0, or else an error, best a
- * negative errno value. */
+/* A function that runs once unless it fails. It returns 0, or an error, which
+ * should be a negative errno value. */
 typedef int sennit_once_attempt_fn(void *argument);
 
-/* Make *o one that is not done.
+/* Initialise *o as a once object that is not done.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_once_init(sennit_once *o);
 
-/* Declare that *o is no longer used; optional. Misuse while its function runs
- * or is waited for.
+/* Declare that *o is no longer used. This call is optional. It is misuse while
+ * the function runs or anyone waits for it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_once_destroy(sennit_once *o);
 
-/* Whether *o is done; what the function did is then visible.
+/* Return whether *o is done. If it is, the effects of the function are visible
+ * to the caller.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_once_is_done(const sennit_once *o);
 
-/* See that *o is done: call run(argument) if nobody has, or wait for the one
- * who does. On return *o is done, and may be freed at once if nobody else is to
- * call: who waited for it does not touch it any more.
+/* Call run(argument) if *o is not done and no other caller runs its function.
+ * If another caller runs its function, wait until it has returned. When the
+ * call returns, *o is done. It may be freed at once if there are no further
+ * callers: callers that waited for it do not access it any more.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_once_call(sennit_once *o, sennit_once_fn *run,
 				 void *argument);
 
-/* See that *o is done: call run(argument) if nobody has, or wait until the
- * deadline for the one who does. When it fails *o is not done, and the one who
- * has waited longest, or else the next to come, calls its own function. The
- * deadline bounds the wait, not the function: with 0, it is called or somebody
- * else's is running.
- * Returns 0 when *o is done, what the caller's run returned if that was not 0,
- * or -ETIMEDOUT or -ECANCELED, for the wait.
+/* Call run(argument) if *o is not done and no other caller runs its function.
+ * If another caller runs its function, wait for it until the deadline. If a
+ * function fails, *o is not done, and the caller that has waited longest, or
+ * else the next caller, calls its own function. The deadline limits the wait
+ * and not the function: with a deadline of 0 the call runs the function, unless
+ * another caller's function is running.
+ * Returns 0 if *o is done, the result of run if that was not 0, -ETIMEDOUT at
+ * the deadline of the wait, or -ECANCELED if the caller's group is cancelled
+ * during the wait.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_once_attempt_until(

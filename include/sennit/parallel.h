@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel.h - loops over ranges of indices, done by all workers at once.
+/* parallel.h - parallel loops, reductions, scans and sorting over ranges of
+ * indices.
  *
  *	for      call a function for every index
- *	reduce   one result of them all: a sum, a maximum, a histogram
+ *	reduce   one result of all indices: a sum, a maximum, a histogram
  *	scan     the result up to each index: prefix sums
  *	sort     an array, stably
  *
- * Each call cuts [begin, end) into pieces, has the workers of a scheduler do
- * them, and returns when all is done. A piece is a half of what somebody was
- * doing alone, cut off when nobody else has anything to take: without idle
- * workers a loop is little more than a loop. (Tzannes, Caragea, Barua, Vishkin:
- * Lazy binary-splitting, PPoPP 2010.)
+ * Each call cuts [begin, end) into pieces, runs them on the workers of a
+ * scheduler, and returns when all are done. The cutting is lazy binary
+ * splitting: a worker gives away half of the range that it is working on when
+ * no other work is left to take. Without idle workers a loop costs little more
+ * than a plain loop.
+ *
+ * Source: Tzannes, Caragea, Barua, Vishkin, "Lazy binary-splitting", PPoPP
+ * 2010.
  *
  *	static int change(void *context, size_t begin, size_t end)
  *	{
@@ -23,16 +27,16 @@
  *	...
  *	err = sennit_parallel_for(0, n, change, x, NULL);
  *
- * The functions given run as members of a group inside the caller's: they may
- * wait and may call any of this again. They must not wait for another piece to
- * begin, since pieces may be done one after the other, in any order. While one
- * waits others begin, up to all there are. Between two pieces a worker looks
- * after fibers and timers that are due.
+ * The functions run as members of a group inside the caller's group. They may
+ * wait and may call any of these calls again. They must not wait for another
+ * piece to begin, since pieces may run one after the other, in any order. While
+ * one piece waits others begin, up to all pieces. Between two pieces a worker
+ * handles fibers and timers that are due.
  *
- * An error, a deadline or the cancelling of a group around the caller keeps
- * pieces from beginning, and ends those waits of pieces under way that have
- * deadlines; the call returns once no piece is under way. A range that ends
- * before it begins is empty, and then nothing is called.
+ * After an error, after the deadline, or after the cancellation of a group
+ * around the caller, no further piece begins, and waits with deadlines in
+ * running pieces end. The call returns once no piece is running. A range whose
+ * end is not greater than its begin is empty, and then no function is called.
  */
 #ifndef SENNIT_PARALLEL_H
 #define SENNIT_PARALLEL_H
@@ -41,123 +45,143 @@
 
 SENNIT_BEGIN
 
-/* sennit_parallel_options.flags, for reduce and scan: group the elements by
- * their number and the grain alone, so that the result is the same, to the last
- * bit, with any number of workers and in every run. */
+/* A flag of sennit_parallel_options, for reduce and scan: group the elements
+ * only by their number and the grain. The result is then the same to the last
+ * bit with any number of workers and in every run. */
 #define SENNIT_PARALLEL_DETERMINISTIC UINT32_C(1)
 
-/* How to go about it. All zero, or NULL instead, is the usual way. */
+/* Options of the calls below. All bytes zero, or NULL in place of the options,
+ * means the defaults. */
 typedef struct sennit_parallel_options {
-	sennit_scheduler *scheduler; /* whose workers do it, to which the caller
-				      * holds a reference; NULL: the bound
-				      * scheduler's */
-	size_t      grain;     /* what is worth being a piece; see each call. 0:
-			       * the library chooses */
-	sennit_time deadline;  /* 0 or SENNIT_NEVER: none but those of groups
-			       * around the caller */
-	uint32_t    flags;     /* SENNIT_PARALLEL_*, or 0 */
-	uint32_t    reserved_; /* must be 0 */
+	sennit_scheduler *scheduler; /* the scheduler that runs the pieces; the
+				      * caller holds a reference to it. NULL:
+				      * the bound scheduler */
+	size_t            grain;     /* the number of indices that is worth
+				      * being a piece; see each call. 0: the
+				      * library chooses */
+	sennit_time       deadline;  /* 0 or SENNIT_NEVER: only the deadlines
+				      * of groups around the caller */
+	uint32_t          flags;     /* SENNIT_PARALLEL_*, or 0 */
+	uint32_t          reserved_; /* must be 0 */
 } sennit_parallel_options;
 
-/* All calls return 0 if everything was done; else the first of
- *   - what a function of the caller's returned: 0, or a negative errno value;
- *   - -ETIMEDOUT when the deadline came first, -ECANCELED when the caller's
+/* All calls below return 0 if all work was done. Otherwise they return the
+ * first of these errors:
+ *   - the negative errno value that a function of the caller returned;
+ *   - -ETIMEDOUT if the deadline passed first, or -ECANCELED if the caller's
  *     group was cancelled;
- *   - -ENOMEM: nothing was called.
- * -EINVAL: bad arguments (no function, a size of 0, unknown flags, a reserved_
- * that is not 0); nothing was called. It is misuse if no scheduler is given and
- * none bound, or if the given one has no workers and the caller is not bound to
- * it. */
+ *   - -ENOMEM, and no function was called.
+ * They return -EINVAL for bad arguments (no function, a size of 0, unknown
+ * flags, a reserved_ that is not 0), and no function was called. It is misuse
+ * if no scheduler is given and none is bound, or if the given scheduler has no
+ * workers and the caller is not bound to it. */
 
-/* Part of a range: the indices [begin, end), of which there is at least one. */
+/* A function over a part of a range: the indices [begin, end), at least one. It
+ * returns 0 or a negative errno value. */
 typedef int sennit_range_fn(void *context, size_t begin, size_t end);
 
-/* Call body(context, ...) for pieces that make up [begin, end): each index is
- * in one piece, if nothing stops it. With a grain pieces have at most so many
- * indices and begin at multiples of it, counted from begin. Without, they grow
- * and shrink so as to take some 10 us each.
+/* Call body(context, ...) for pieces that together make up [begin, end). Each
+ * index is in one piece, unless the call ends early. With a grain, a piece has
+ * at most that many indices and begins at a multiple of the grain, counted from
+ * begin. Without one, the library adapts the size so that a piece takes some 10
+ * us.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_for(
 	size_t begin, size_t end, sennit_range_fn *body, void *context,
 	const sennit_parallel_options *options);
 
-/* How to reduce a range. An accumulator is `size` bytes that may be moved and
- * that own nothing, for when there is an error they are just dropped; it lies
- * at a multiple of 16. Combining must be associative, as far as that matters;
- * it need not be commutative: left and right stay what they are. */
+/* How to reduce a range. An accumulator is `size` bytes at an address that is a
+ * multiple of 16. It may be moved, and it must own nothing, since it is dropped
+ * on error. The combination must be associative, as far as the result matters.
+ * It need not be commutative: left and right keep their order. */
 typedef struct sennit_reduction {
 	size_t size;
 
-	/* Make *accumulator that of an empty range. NULL: all zero. */
+	/* Set *accumulator to that of an empty range. NULL: all bytes zero. */
 	void (*identity)(void *context, void *accumulator);
 
-	/* Add [begin, end), which follows what *accumulator has. */
+	/* Add [begin, end), which follows the range of *accumulator. Return 0
+	 * or a negative errno value. */
 	int (*accumulate)(void *context, void *accumulator, size_t begin,
 			  size_t end);
 
-	/* Add what *right has, which follows what *left has. */
+	/* Add the range of *right, which follows the range of *left, to
+	 * *left. */
 	void (*combine)(void *context, void *left, const void *right);
 } sennit_reduction;
 
 /* Reduce [begin, end) as *how says and store the accumulator in *result, which
- * is untouched on error. Pieces as in sennit_parallel_for; deterministic, a
- * range longer than the grain (by default a 256th of the whole) is cut in two
- * until no part is. Accumulators of more than 64 bytes are allocated, one for
- * the result and one for each cut while it is open; deterministic, at most 64
- * more beforehand. Where a cut cannot have one, whoever was about to make it
- * does both halves, with the same result.
+ * is unchanged on error. Pieces are those of sennit_parallel_for. With
+ * SENNIT_PARALLEL_DETERMINISTIC, a range that is longer than the grain (by
+ * default a 256th of the whole) is cut in two until no part is longer.
+ *
+ * Accumulators of more than 64 bytes are allocated: one for the result and one
+ * for each cut while it is open; with SENNIT_PARALLEL_DETERMINISTIC at most 64
+ * more beforehand. If there is no memory for a cut, the worker that was to make
+ * it does both halves, with the same result.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_reduce(
 	size_t begin, size_t end, const sennit_reduction *how, void *context,
 	void *result, const sennit_parallel_options *options);
 
-/* How to scan a range: as it would be reduced, and what to put out. */
+/* How to scan a range: how to reduce it, and what to output. */
 typedef struct sennit_scan {
 	sennit_reduction reduction;
 
-	/* Accumulate as reduction.accumulate does and put out, for each index,
-	 * what *accumulator has before it is added, or after: the scan is
-	 * exclusive or inclusive as you like. */
+	/* Accumulate as reduction.accumulate does. For each index output the
+	 * content of *accumulator before the index is added (an exclusive scan)
+	 * or after (an inclusive scan). */
 	int (*put_out)(void *context, void *accumulator, size_t begin,
 		       size_t end);
 } sennit_scan;
 
-/* Put out the accumulator of [begin, i) or [begin, i] for every index i, once,
- * and store that of the whole range in *result, unless that is NULL. Blocks,
- * one more than there are workers, are accumulated at the same time, and then
- * put out at the same time, each starting from what lies before it; the first
- * is put out right away. So most indices are accumulated twice, and the output
- * may replace the input. A grain is the least size of a block; deterministic,
- * there are up to 64, of a size that depends on the number of indices and the
- * grain alone. An accumulator for each block is allocated before anything is
- * called. On error *result is untouched, and any part of the output may be
- * there.
- * (Blelloch: Prefix sums and their applications, 1990.)
+/* Output the accumulator of [begin, i) or [begin, i] once for every index i,
+ * and store that of the whole range in *result unless result is NULL. The range
+ * is divided into one block more than there are workers. The blocks are
+ * accumulated in parallel and then output in parallel, each starting from the
+ * sum of the blocks before it. The first block is output at once. So most
+ * indices are accumulated twice, and the output may replace the input.
+ *
+ * The grain is the smallest size of a block. With SENNIT_PARALLEL_DETERMINISTIC
+ * there are up to 64 blocks, whose size depends only on the number of indices
+ * and the grain. An accumulator for each block is allocated before any function
+ * is called. On error *result is unchanged, and any part of the output may have
+ * been written.
+ *
+ * Source: Blelloch, "Prefix sums and their applications", 1990.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_scan(
 	size_t begin, size_t end, const sennit_scan *how, void *context,
 	void *result, const sennit_parallel_options *options);
 
-/* Less than 0 if *left goes before *right; 0 or greater if it is equal to it or
- * goes behind it. */
+/* A comparison. It returns less than 0 if *left goes before *right, and 0 or
+ * greater if they are equal or *left goes after *right. */
 typedef int sennit_compare_fn(const void *left, const void *right,
 			      void *context);
 
-/* Sort the `count` elements of `size` bytes each at base; those that are equal
- * stay in their order. Merge sort: O(count * log(count)) comparisons for any
- * input, few for what is sorted in long runs already, forwards or backwards.
- * scratch has room for as many elements and the alignment of base, or is NULL:
- * then it is allocated, and if it cannot be nothing is moved. A grain is how
- * many elements one worker may sort alone, at least 32; 0: 2048, or 32 KiB of
- * them. On -ETIMEDOUT and -ECANCELED all elements are there, in any order.
- * -EINVAL also for a size of 0, or more bytes than there can be.
+/* Sort the `count` elements of `size` bytes each at base. Equal elements keep
+ * their order. The algorithm is merge sort: O(count * log(count)) comparisons
+ * for any input, and few comparisons for input that consists of long sorted
+ * runs, forwards or backwards.
  *
- * A comparison that contradicts itself, as one does that calls a NaN equal to
- * every number, is misuse, unless a group around the call is cancelled: so one
- * that cannot go on may cancel that group, and from then on say anything.
+ * scratch has room for `count` elements and the alignment of base. If it is
+ * NULL, the library allocates it; if that fails, no element is moved. The grain
+ * is the number of elements that one worker may sort alone, at least 32; 0
+ * means 2048, or 32 KiB of elements. After -ETIMEDOUT and -ECANCELED all
+ * elements are there, in any order. The call also returns -EINVAL for a size of
+ * 0, or for more bytes than can exist.
+ *
+ * It is misuse if the comparison contradicts itself, for example if it calls a
+ * NaN equal to every number, unless a group around the call is cancelled. So a
+ * comparison that cannot continue may cancel that group and then return
+ * anything.
+ * Returns 0, or one of the errors above.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_parallel_sort(

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.h - things that are lent out and come back: connections, buffers.
+/* pool.h - a pool of items that are borrowed and returned: connections,
+ * buffers.
  *
- * A bounded pool has a fixed number of items; who borrows when none is left
- * waits until one is returned, first come first served: a returned item goes to
- * whoever has waited longest. An unbounded pool makes more and never waits.
+ * A bounded pool has a fixed number of items. A caller that borrows when no
+ * item is left waits until one is returned. Waiters are served first come,
+ * first served. An unbounded pool allocates more items and never waits.
  *
- * An item is a piece of memory of the pool's. The program may have it
- * constructed, either once, when it is first borrowed, until the pool is
- * destroyed (the item keeps its state between loans), or for each loan anew.
- * Whatever was returned last is lent first, as it is still in the cache.
+ * An item is a piece of the pool's memory. The program may have it constructed
+ * in one of two ways: once, when it is first borrowed, so that it keeps its
+ * state between loans until the pool is destroyed; or anew for each loan. The
+ * item that was returned last is lent first, since it is still in the cache.
  *
- * A pool has memory of its own and must be destroyed.
+ * A pool owns memory and must be destroyed.
  */
 #ifndef SENNIT_POOL_H
 #define SENNIT_POOL_H
@@ -20,26 +21,28 @@
 SENNIT_BEGIN
 
 enum sennit_pool_policy {
-	SENNIT_POOL_PRESERVE = 0,   /* construct at the first loan, destroy
-				     * with the pool */
+	SENNIT_POOL_PRESERVE = 0,   /* construct at the first loan, destroy with
+				     * the pool */
 	SENNIT_POOL_RECONSTRUCT = 1 /* construct at each loan, destroy at each
 				     * return */
 };
 
 typedef struct sennit_pool_config {
 	size_t   item_size; /* bytes of an item, not 0 */
-	size_t   alignment; /* of an item, a power of two; 0: that of malloc */
-	size_t   count;     /* how many items there are; 0: unbounded */
+	size_t   alignment; /* of an item, a power of two; 0: as malloc */
+	size_t   count;     /* number of items; 0: unbounded */
 	uint32_t policy;    /* enum sennit_pool_policy */
 	uint32_t reserved_; /* must be 0 */
 
-	/* Make an item of the memory at *item, whose bytes are anything.
-	 * Called by sennit_pool_borrow, under no lock: it may wait. Returns 0
-	 * or a negative errno value, which the borrower gets; the item is then
-	 * in the pool again, and not to be destroyed. NULL: nothing. */
+	/* Construct an item in the memory at *item, whose content is
+	 * undefined. sennit_pool_borrow calls it under no lock, so it may
+	 * wait. It returns 0 or a negative errno value, which the borrower
+	 * gets. After an error the item is in the pool again and is not
+	 * destroyed. NULL: do nothing. */
 	int (*construct)(void *context, void *item);
-	/* The reverse. Called by sennit_pool_return or sennit_pool_destroy,
-	 * under no lock, for each construct that returned 0. NULL: nothing. */
+	/* Destroy an item. sennit_pool_return or sennit_pool_destroy calls it
+	 * under no lock, once for each construct that returned 0. NULL: do
+	 * nothing. */
 	void (*destroy)(void *context, void *item);
 	void *context;
 
@@ -58,40 +61,43 @@ typedef struct sennit_pool {
 	sennit_pool_config config_;
 } sennit_pool;
 
-/* Make *p a pool. A bounded one takes all its memory here, an unbounded one
- * none. *config need not stay.
- * Returns 0, -EINVAL for a field that is none of the values above, or -ENOMEM.
+/* Initialise *p as a pool. A bounded pool allocates all its memory here, an
+ * unbounded pool none. *config need not outlive the call.
+ * Returns 0, -EINVAL if a field of *config has none of the values above, or
+ * -ENOMEM.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_pool_init(
 	sennit_pool *p, const sennit_pool_config *config);
 
-/* Destroy the items and free the memory of *p. Misuse while an item is on loan
- * or somebody waits for one.
+/* Destroy the items and free the memory of *p. It is misuse while an item is on
+ * loan or anyone waits for one.
  *
- * From: fiber, thread.  Blocks: no (but for what `destroy` does).  */
+ * From: fiber, thread.  Blocks: no (except for what `destroy` does).  */
 SENNIT_API void sennit_pool_destroy(sennit_pool *p);
 
-/* Borrow an item of *p, waiting until the deadline for one to be returned.
- * *item is the caller's until returned, by whomever.
- * Returns 0; -ETIMEDOUT or -ECANCELED, of a bounded pool; -ENOMEM, of an
- * unbounded one; or what `construct` returned.
+/* Borrow an item of *p. Wait until the deadline for an item to be returned. The
+ * caller owns *item until it is returned, by any fiber or thread.
+ * Returns 0; -ETIMEDOUT at the deadline or -ECANCELED if the caller's group is
+ * cancelled, for a bounded pool; -ENOMEM, for an unbounded pool; or what
+ * `construct` returned.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_pool_borrow_until(sennit_pool *p,
 							void       **item,
 							sennit_time  deadline);
 
-/* The same, waiting as long as it takes: a bounded pool whose `construct`
- * cannot fail returns 0.
+/* Like sennit_pool_borrow_until, without a deadline. A bounded pool whose
+ * `construct` cannot fail returns 0.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_pool_borrow(sennit_pool *p, void **item);
 
-/* Return an item to *p. Misuse of one that is not on loan, or not of *p.
- * Whoever borrows it may, having returned it, destroy *p at once.
+/* Return an item to *p. It is misuse if the item is not on loan or does not
+ * belong to *p. The next borrower of the item may destroy *p as soon as it has
+ * returned the item.
  *
- * From: fiber, thread.  Blocks: no (but for what `destroy` does).  */
+ * From: fiber, thread.  Blocks: no (except for what `destroy` does).  */
 SENNIT_API void sennit_pool_return(sennit_pool *p, void *item);
 
 SENNIT_END

@@ -1,29 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rwlock.h - a lock that many may share, or one may hold alone.
+/* rwlock.h - a reader-writer lock: many readers share it, or one writer holds
+ * it alone.
  *
- * All zero is an unlocked one; nothing needs destroying. It may be held across
- * any wait. A writer holds it alone (lock, unlock), readers share it
- * (lock_shared, unlock_shared). Nobody starves, as phases alternate: a writer
- * that waits holds back readers that come later, and when a writer unlocks, all
- * readers that wait go before the next writer. So a reader waits for those who
- * read when it comes and for one writer at most; a writer waits for the writers
- * before it, with one phase of readers before each. Writers come first in,
- * first out.
+ * A lock with all bytes zero is unlocked. A lock needs no destruction. It may
+ * be held across any wait. A writer holds it alone (lock, unlock). Readers
+ * share it (lock_shared, unlock_shared).
  *
- * Who writes is known, as the owner of a mutex is: the fiber or the unbound
- * thread that locked it, and it must unlock before it ends. Readers are only
- * counted. So what follows cannot be reported, and is a deadlock (that a
- * scheduler's report shows) or, with a deadline, runs into it:
+ * The lock is phase-fair, so nobody starves. A waiting writer holds back
+ * readers that come later. When a writer unlocks, all waiting readers go before
+ * the next writer. So a reader waits for the current readers and for at most
+ * one writer. A writer waits for the writers before it, with one phase of
+ * readers before each. Writers are served first in, first out.
  *
- *   - a reader that locks it as a writer: it would wait for itself, so there
- *     is no upgrade; unlock, lock, and look again at what was read;
- *   - a reader that locks it as a reader again, when a writer came between.
+ * Bound: at most one writer passes a waiting reader. A writer that finds n
+ * writers waiting is passed by those n, and at most n + 1 times by each reader.
+ * An admitted caller holds the lock even while its worker is busy with a task.
+ * A writer waits for that too, and that has no bound. Readers that are admitted
+ * together do not wait for each other.
  *
- * Readers change a word that all share, so short sections gain nothing over a
- * sennit_mutex. This lock pays when readers hold it for long, or across waits.
+ * Owner: the fiber or the unbound thread that locked it for writing, as with a
+ * mutex. It must unlock before it ends; a library that is built with assertions
+ * aborts with a message otherwise. Readers are only counted. So the following
+ * faults cannot be reported as misuse. Each is a deadlock, which the report of
+ * the scheduler shows, or ends at the deadline:
  *
- * Phase-fair locks are from B. Brandenburg and J. Anderson, "Reader-Writer
- * Synchronization for Shared-Memory Multiprocessor Real-Time Systems", 2009.
+ * The writer is known, like the owner of a mutex: it is the fiber or the
+ * unbound thread that locked the lock, and it must unlock it before it ends.
+ * Readers are only counted. So the library cannot report the following errors.
+ * They are deadlocks, which a scheduler's report shows, or run into the
+ * deadline:
+ *
+ *   - A reader locks the lock as a writer. It would wait for itself, so there
+ *     is no upgrade. Unlock, lock as a writer, and look again at what was read.
+ *   - A reader locks the lock as a reader again, and a writer came between.
+ *
+ * Readers change a word that they share, so short sections gain nothing over a
+ * sennit_mutex. The lock pays off when readers hold it for long, or across
+ * waits.
+ *
+ * Source: phase-fair locks are from B. Brandenburg and J. Anderson,
+ * "Reader-Writer Synchronization for Shared-Memory Multiprocessor Real-Time
+ * Systems", 2009.
  */
 #ifndef SENNIT_RWLOCK_H
 #define SENNIT_RWLOCK_H
@@ -32,7 +49,7 @@
 
 SENNIT_BEGIN
 
-/* The most readers at once. */
+/* The largest number of readers at once. */
 #define SENNIT_RWLOCK_MAX UINT32_C(0x0fffffff)
 
 typedef struct sennit_rwlock {
@@ -46,54 +63,56 @@ typedef struct sennit_rwlock {
 #define SENNIT_RWLOCK_INIT { { 0 }, 0, NULL, { NULL } }
 /* clang-format on */
 
-/* Make *l an unlocked reader-writer lock.
+/* Initialise *l as an unlocked reader-writer lock.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_rwlock_init(sennit_rwlock *l);
 
-/* Declare that *l is no longer used; optional. Misuse while it is locked or
- * waited for.
+/* Declare that *l is no longer used. This call is optional. It is misuse while
+ * *l is locked or anyone waits for it.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_rwlock_destroy(sennit_rwlock *l);
 
-/* Lock *l as a reader, waiting until the deadline for the writer that holds it
- * and for the one that waits. Misuse when the caller holds it as a writer, and
- * beyond SENNIT_RWLOCK_MAX.
- * Returns 0, -ETIMEDOUT or -ECANCELED.
+/* Lock *l as a reader. Wait until the deadline for the writer that holds it and
+ * for the writer that waits. It is misuse if the caller holds *l as a writer,
+ * or if there are SENNIT_RWLOCK_MAX readers already.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_rwlock_lock_shared_until(
 	sennit_rwlock *l, sennit_time deadline);
 
-/* Lock *l as a reader, waiting as long as it takes.
+/* Lock *l as a reader. Wait as long as it takes.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_rwlock_lock_shared(sennit_rwlock *l);
 
-/* Unlock *l, which the caller locked as a reader; misuse when nobody did. Who
- * did so may also let another unlock it. Whoever locks it as a writer next may
- * free it at once.
+/* Unlock *l, which the caller locked as a reader. The reader may also let
+ * another fiber or thread unlock it. It is misuse if no reader holds *l. The
+ * next writer may free *l at once.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_rwlock_unlock_shared(sennit_rwlock *l);
 
-/* Lock *l as a writer, waiting until the deadline for whoever holds it or came
- * before. A writer that gives up no longer holds readers back. Misuse when the
- * caller holds it as a writer already.
- * Returns 0, -ETIMEDOUT or -ECANCELED.
+/* Lock *l as a writer. Wait until the deadline for the holders and for earlier
+ * writers. A writer that gives up no longer holds back readers. It is misuse if
+ * the caller holds *l as a writer already.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_rwlock_lock_until(sennit_rwlock *l,
 							sennit_time deadline);
 
-/* Lock *l as a writer, waiting as long as it takes.
+/* Lock *l as a writer. Wait as long as it takes.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_rwlock_lock(sennit_rwlock *l);
 
-/* Unlock *l, which the caller locked as a writer; misuse otherwise. Whoever
- * locks it as a writer next may free it at once.
+/* Unlock *l. It is misuse if the caller does not hold *l as a writer. The next
+ * writer may free *l at once.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_rwlock_unlock(sennit_rwlock *l);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.h - the first of several things: a send, a receive, an event.
+/* select.h - wait for the first of several sends, receives and events.
  *
- * A select does exactly one of its cases, or none. If several can be done at
- * once, chance decides, so that none of them is starved; otherwise the caller
- * waits in line for all of them, as for each alone, and the first one that
- * comes ends the wait.
+ * A select does exactly one of its cases, or none. If several cases can be done
+ * at once, the choice is random, so that none of them starves. If none can, the
+ * caller waits in the queue of each case, as it would for that case alone, and
+ * the first case that becomes possible ends the wait.
  *
  * Example:
  *	sennit_channel work = SENNIT_CHANNEL_INIT(sizeof(int));
@@ -16,8 +16,9 @@
  *	while (sennit_select(cases, 2) == 0 && !cases[0].result)
  *		job++;
  *
- * (The algorithm is that of Go's runtime: all locks in the order of their
- * addresses, one look in a random order, else a place in every queue.)
+ * Source: the algorithm is that of Go's runtime. It takes all locks in the
+ * order of their addresses, looks at the cases once in a random order, and
+ * otherwise enters every queue.
  */
 #ifndef SENNIT_SELECT_H
 #define SENNIT_SELECT_H
@@ -27,7 +28,7 @@
 
 SENNIT_BEGIN
 
-/* The most cases of one select. */
+/* The largest number of cases of one select. */
 #define SENNIT_SELECT_MAX 64
 
 enum sennit_case_kind {
@@ -37,20 +38,21 @@ enum sennit_case_kind {
 	SENNIT_CASE_EVENT = 3
 };
 
-/* All zero never happens: a case that is left out for now. Cases may be used
- * again; the same channel or event may stand in several. Of cases that are
- * alike (to receive from one channel, for example) the first is done when the
- * select had to wait. */
+/* One case of a select. A case with all bytes zero never happens; it stands for
+ * a case that is left out for now. Cases may be used again. The same channel or
+ * event may occur in several cases. Of equal cases (for example two receives
+ * from one channel) the first is done if the select had to wait. */
 typedef struct sennit_case {
 	void    *object_;
 	void    *value_;
 	uint32_t kind_;  /* enum sennit_case_kind */
-	int      result; /* out, of the case that happened: what the call for it
-			  * alone would have returned */
+	int      result; /* output, for the case that happened: what the call
+			  * for it alone would have returned */
 } sennit_case;
 
-/* Send *value to *c; NULL for c: never. The value is read when the case
- * happens. Its result is 0, -EPIPE, or -ENOMEM.
+/* Return a case that sends *value to *c. If c is NULL, the case never happens.
+ * The value is read when the case happens. The result of the case is 0, -EPIPE
+ * if *c is closed, or -ENOMEM.
  *
  * From: fiber, thread.  Blocks: no.  */
 static inline sennit_case sennit_case_send(sennit_channel *c, const void *value)
@@ -62,7 +64,8 @@ static inline sennit_case sennit_case_send(sennit_channel *c, const void *value)
 	return k;
 }
 
-/* Receive from *c into *value; NULL for c: never. Its result is 0 or -EPIPE.
+/* Return a case that receives from *c into *value. If c is NULL, the case never
+ * happens. The result of the case is 0, or -EPIPE if *c is closed and empty.
  *
  * From: fiber, thread.  Blocks: no.  */
 static inline sennit_case sennit_case_receive(sennit_channel *c, void *value)
@@ -74,8 +77,8 @@ static inline sennit_case sennit_case_receive(sennit_channel *c, void *value)
 	return k;
 }
 
-/* Wait until *e is set, and consume it if it is an auto event; NULL: never. Its
- * result is 0.
+/* Return a case that waits until *e is set and clears it if it is an auto
+ * event. If e is NULL, the case never happens. The result of the case is 0.
  *
  * From: fiber, thread.  Blocks: no.  */
 static inline sennit_case sennit_case_event(sennit_event *e)
@@ -87,21 +90,25 @@ static inline sennit_case sennit_case_event(sennit_event *e)
 	return k;
 }
 
-/* Do one of cases[0..count-1], waiting until the deadline for one that can be
- * done; a deadline of 0 tries. *which becomes its index and its result is set;
- * nothing of the others has happened. A case on a closed channel can be done:
- * it ends with -EPIPE. More than 8 cases need 8 KiB of stack. Misuse for more
- * than SENNIT_SELECT_MAX. What the case that happened names may be freed at
- * once; all else must stay until the call has returned.
- * Returns 0, -ETIMEDOUT, or -ECANCELED.
+/* Do one of cases[0..count-1]. Wait until the deadline for a case that can be
+ * done. With a deadline of 0 the call tries once. The call stores the index of
+ * the case in *which and sets its result. The other cases have no effect. A
+ * case on a closed channel can be done: its result is -EPIPE.
+ *
+ * The object of the case that happened may be freed at once. All other objects
+ * must exist until the call has returned. With more than 8 cases the call needs
+ * 8 KiB of stack. It is misuse to pass more than SENNIT_SELECT_MAX cases.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_select_until(sennit_case cases[],
 						   size_t count, size_t *which,
 						   sennit_time deadline);
 
-/* The same without a deadline. Misuse when no case can ever happen.
- * Returns the index.
+/* Like sennit_select_until, without a deadline. It is misuse if no case can
+ * ever happen.
+ * Returns the index of the case.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API size_t sennit_select(sennit_case cases[], size_t count);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.h - a number of permits to take and give.
+/* semaphore.h - a counting semaphore: a number of permits to take and give.
  *
- * All zero is a semaphore without permits; nothing needs destroying. shared.h
- * has a reference-counted form. Permits
- * belong to nobody: who gives them need not have taken any.
+ * A semaphore with all bytes zero has no permits. It needs no destruction.
+ * shared.h has a reference-counted form. Permits belong to nobody: a caller may
+ * give permits that it has not taken.
  *
- * First come, first served: whoever waits is served before all who come later,
- * however few these want. So one that wants many is not starved by those that
- * want one; meanwhile permits may lie idle until there are enough for it.
+ * Waiters are served first come, first served, however few permits later
+ * callers want. So callers that want one permit do not starve a caller that
+ * wants many. Meanwhile permits may stay unused until there are enough for it.
+ *
+ * Bound: no later caller passes a waiter. A waiter owns its permits from the
+ * moment that they are given to it, even while its worker is busy with a task.
+ * The waiters behind it are served meanwhile if there are permits.
  */
 #ifndef SENNIT_SEMAPHORE_H
 #define SENNIT_SEMAPHORE_H
@@ -16,7 +20,7 @@
 
 SENNIT_BEGIN
 
-/* The most permits. */
+/* The largest number of permits. */
 #define SENNIT_SEMAPHORE_MAX UINT32_C(0x1fffffff)
 
 typedef struct sennit_semaphore {
@@ -29,39 +33,43 @@ typedef struct sennit_semaphore {
 #define SENNIT_SEMAPHORE_INIT { { 0 }, 0, NULL }
 /* clang-format on */
 
-/* Make *s a semaphore with `count` permits. Misuse beyond
- * SENNIT_SEMAPHORE_MAX.
+/* Initialise *s as a semaphore with `count` permits. It is misuse to pass more
+ * than SENNIT_SEMAPHORE_MAX.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_semaphore_init(sennit_semaphore *s, uint32_t count);
 
-/* Declare that *s is no longer used; optional. Misuse while it is waited for.
+/* Declare that *s is no longer used. This call is optional. It is misuse while
+ * anyone waits for *s.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_semaphore_destroy(sennit_semaphore *s);
 
-/* Take n permits at once, waiting until the deadline for their being there and
- * for those who came before. Takes all or none; 0 permits are there at once.
- * Who gives up makes way for those behind. Misuse beyond SENNIT_SEMAPHORE_MAX.
- * Returns 0, -ETIMEDOUT or -ECANCELED.
+/* Take n permits at once. Wait until the deadline for earlier waiters and for
+ * enough permits. The call takes all n permits or none. To take 0 permits
+ * succeeds at once. A caller that gives up lets the waiters behind it proceed.
+ * It is misuse to take more than SENNIT_SEMAPHORE_MAX.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_semaphore_take_until(
 	sennit_semaphore *s, uint32_t n, sennit_time deadline);
 
-/* Take n permits at once, waiting as long as it takes.
+/* Take n permits at once. Wait as long as it takes.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_semaphore_take(sennit_semaphore *s, uint32_t n);
 
-/* Give n permits, to those who have waited longest as far as they go. Who gets
- * the last that will ever be given may free *s at once. Misuse when there would
- * be more than SENNIT_SEMAPHORE_MAX.
+/* Give n permits. They go to the waiters that have waited longest, as far as
+ * they suffice. A caller that takes the last permit that will ever be given may
+ * free *s at once. It is misuse to exceed SENNIT_SEMAPHORE_MAX permits.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_semaphore_give(sennit_semaphore *s, uint32_t n);
 
-/* How many permits there are now; some may be waited for as part of more.
+/* Return the number of permits. A waiter may be waiting for some of them
+ * together with more.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_semaphore_count(const sennit_semaphore *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.h - events, wait groups, semaphores, condition variables and mutexes
- * that are reference-counted, for users none of whom outlives all others.
+/* shared.h - reference-counted events, wait groups, semaphores, condition
+ * variables and mutexes, for users of which none outlives the others.
  *
- * A created object is an ordinary one in allocated memory: every call for its
- * type takes it. Each user holds a reference, and gives it back when it is done
- * with the object; the last release frees the object. Example:
+ * A created object is an ordinary object in allocated memory. Every call for
+ * its type accepts it. Each user holds a reference and releases it when it is
+ * done with the object. The last release frees the object. Example:
  *
  *	static void work(void *event)
  *	{
@@ -30,24 +30,25 @@
  *		return 0;
  *	}
  *
- * For all calls below:
+ * These rules hold for all calls below:
  *
- *	create   Allocate an object with one reference, the caller's. NULL for
- *	         the allocator means libc's. The allocator is copied; what it
- *	         uses must live as long as the object.
+ *	create   Allocate an object with one reference, which the caller owns.
+ *	         An allocator of NULL means libc's. The allocator is copied;
+ *	         what it uses must live as long as the object.
  *	         Returns 0, -ENOMEM, or -EINVAL if a function of the allocator
  *	         is NULL.
- *	retain   Take one more reference. The caller must have one, or know that
- *	         somebody keeps one meanwhile. At most UINT32_MAX at a time.
- *	         Returns the object.
- *	release  Give one reference back. What each user did before its release
+ *	retain   Take one more reference. The caller must hold a reference, or
+ *	         know that another user holds one during the call. There are at
+ *	         most UINT32_MAX references at a time. Returns the object.
+ *	release  Release one reference. What each user did before its release
  *	         is visible to the allocator's release function.
  *
- * Somebody who waits needs a reference, its own or that of somebody who waits
- * for it in turn. The last release while anybody waits, or while the mutex is
- * locked, is misuse. So is to retain or release what was not created by the
- * call of the same type, and to use an object after the last release; both are
- * named as far as the memory before the object still shows them.
+ * A waiter needs a reference: its own, or that of a user that waits for it in
+ * turn. The last release is misuse while anyone waits, and while the mutex is
+ * locked. It is also misuse to retain or release an object that the create call
+ * of the same type did not make, and to use an object after the last release.
+ * The library reports both as long as the memory before the object still shows
+ * them.
  */
 #ifndef SENNIT_SHARED_H
 #define SENNIT_SHARED_H
@@ -65,8 +66,8 @@ SENNIT_BEGIN
 
 /* --- events ------------------------------------------------------------- */
 
-/* Create an event; mode and set as for sennit_event_init().
- * Returns 0, -ENOMEM or -EINVAL.
+/* Create an event. mode and set are those of sennit_event_init.
+ * Returns 0, -ENOMEM, or -EINVAL if the allocator lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_event_create(
@@ -78,48 +79,48 @@ SENNIT_API SENNIT_MUST_USE int sennit_event_create(
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_event *sennit_event_retain(sennit_event *e);
 
-/* Give a reference to *e back; the last one frees it.
+/* Release a reference to *e. The last release frees *e.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_event_release(sennit_event *e);
 
 /* --- wait groups -------------------------------------------------------- */
 
-/* Create a wait group; count as for sennit_wait_group_init().
- * Returns 0, -ENOMEM or -EINVAL.
+/* Create a wait group. count is that of sennit_wait_group_init.
+ * Returns 0, -ENOMEM, or -EINVAL if the allocator lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_wait_group_create(
 	sennit_wait_group **g, uint32_t count,
 	const sennit_allocator *allocator);
 
-/* Take one more reference to *g, which has nothing to do with its count.
- * Returns g.
+/* Take one more reference to *g. This does not change the count of *g. Returns
+ * g.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_wait_group *sennit_wait_group_retain(sennit_wait_group *g);
 
-/* Give a reference to *g back; the last one frees it, whatever the count.
+/* Release a reference to *g. The last release frees *g, whatever its count.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_wait_group_release(sennit_wait_group *g);
 
 /* --- semaphores --------------------------------------------------------- */
 
-/* Create a semaphore; count as for sennit_semaphore_init().
- * Returns 0, -ENOMEM or -EINVAL.
+/* Create a semaphore. count is that of sennit_semaphore_init.
+ * Returns 0, -ENOMEM, or -EINVAL if the allocator lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_semaphore_create(
 	sennit_semaphore **s, uint32_t count,
 	const sennit_allocator *allocator);
 
-/* Take one more reference to *s, which takes no permit. Returns s.
+/* Take one more reference to *s. This takes no permit. Returns s.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_semaphore *sennit_semaphore_retain(sennit_semaphore *s);
 
-/* Give a reference to *s back, and no permit; the last one frees it.
+/* Release a reference to *s. This gives no permit. The last release frees *s.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_semaphore_release(sennit_semaphore *s);
@@ -127,7 +128,7 @@ SENNIT_API void sennit_semaphore_release(sennit_semaphore *s);
 /* --- condition variables ------------------------------------------------ */
 
 /* Create a condition variable.
- * Returns 0, -ENOMEM or -EINVAL.
+ * Returns 0, -ENOMEM, or -EINVAL if the allocator lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_cond_create(
@@ -138,7 +139,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_cond_create(
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_cond *sennit_cond_retain(sennit_cond *c);
 
-/* Give a reference to *c back; the last one frees it.
+/* Release a reference to *c. The last release frees *c.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_cond_release(sennit_cond *c);
@@ -146,7 +147,7 @@ SENNIT_API void sennit_cond_release(sennit_cond *c);
 /* --- mutexes ------------------------------------------------------------ */
 
 /* Create an unlocked mutex.
- * Returns 0, -ENOMEM or -EINVAL.
+ * Returns 0, -ENOMEM, or -EINVAL if the allocator lacks a function.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mutex_create(
@@ -157,7 +158,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_mutex_create(
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_mutex *sennit_mutex_retain(sennit_mutex *m);
 
-/* Give a reference to *m back, after unlocking; the last one frees it.
+/* Release a reference to *m. Unlock *m before. The last release frees *m.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_mutex_release(sennit_mutex *m);

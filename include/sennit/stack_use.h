@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_use.h - how much of their stacks tasks need, by function.
+/* stack_use.h - measurement of how much stack tasks use, by function.
  *
- * To size stacks: run a program's worst cases with sennit_config.measure_stacks
- * and stacks that are large enough, look, and set stack_size to the largest
- * `least` with room to spare for what those cases have not met.
+ * To choose a stack size: run the worst cases of the program with
+ * sennit_config.measure_stacks and with stacks that are large enough, read the
+ * report, and set stack_size to the largest `least`, with a margin for cases
+ * that the run did not cover.
  *
- * Exact to the word: each stack is painted beforehand, and the lowest word that
- * changed is looked for when a task ends. So of the deepest frame only what was
- * written counts, and what signal handlers and waits have put below it counts
- * as well.
+ * The measurement is exact to the word. The library fills each stack with a
+ * pattern beforehand and looks for the lowest changed word when a task ends. So
+ * of the deepest frame only the written part counts. What signal handlers and
+ * waits wrote below it counts as well.
  *
- * While measuring each stack costs its whole size in memory from the start, and
- * a task some microseconds more; members of groups and forks have stacks of
- * their own instead of running on that of whoever waits for them, and
- * reductions are cut less. Not measured are tasks that have not ended (members
- * of a group have when its wait returns), what a bound thread runs on its own
- * stack, and blocking calls. Under AddressSanitizer and ThreadSanitizer frames
- * are others, and larger.
+ * While it measures, each stack takes its whole size in memory from the start,
+ * and each task takes some microseconds more. Members of groups and forks run
+ * on stacks of their own instead of the waiting task's stack, and reductions
+ * are split less. The measurement does not cover tasks that have not ended
+ * (members of a group have ended when its wait returns), code that a bound
+ * thread runs on its own stack, and blocking calls. Under AddressSanitizer and
+ * ThreadSanitizer frames are different and larger.
  */
 #ifndef SENNIT_STACK_USE_H
 #define SENNIT_STACK_USE_H
@@ -25,27 +26,28 @@
 
 SENNIT_BEGIN
 
-/* What the tasks of one function have used. */
+/* How much stack the tasks of one function have used. */
 typedef struct sennit_stack_use {
 	size_t          size;    /* sizeof(sennit_stack_use) in the library's
 				  * build */
-	sennit_task_fn *task;    /* the function; NULL: all those that came
-				  * after 1024 others */
+	sennit_task_fn *task;    /* the function; NULL: all functions after the
+				  * first 1024 */
 	const char     *name;    /* its name (sennit_task_set_name), or NULL */
-	uint64_t        tasks;   /* how many have ended */
-	size_t          deepest; /* bytes that the deepest of them used, with
+	uint64_t        tasks;   /* number of tasks that have ended */
+	size_t          deepest; /* bytes that the deepest task used, including
 				  * what the library needed below it */
-	size_t          least;   /* a stack_size in which that fits; above
-				  * 16 KiB twice as much, for a member that
-				  * runs on its opener's stack finds half of
-				  * it. A function that never does so needs
+	size_t          least;   /* a stack_size in which that fits. Above 16
+				  * KiB it is twice that, since a member that
+				  * runs on its opener's stack finds half of it.
+				  * A function that never runs so needs
 				  * `deepest`, 1.5 KiB and a page */
 } sennit_stack_use;
 
 /* Call visit(context, use) for each function whose tasks have ended since *s
- * began, in no order. Members of groups, forks and the nodes of DAGs count by
- * their functions too, cast. *use is valid until visit returns. Nothing is
- * visited without sennit_config.measure_stacks. Tasks may go on meanwhile.
+ * was created, in no particular order. Members of groups, forks and the nodes
+ * of DAGs also count by their functions, cast to sennit_task_fn. *use is valid
+ * until visit returns. Without sennit_config.measure_stacks nothing is visited.
+ * Tasks may run during the call.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_scheduler_stack_report(
@@ -53,10 +55,10 @@ SENNIT_API void sennit_scheduler_stack_report(
 	void (*visit)(void *context, const sennit_stack_use *use),
 	void *context);
 
-/* Write that to the file descriptor, a line per function which begins with the
- * bytes, as `sort -n` likes it. Functions without a name are named as
- * sennit_scheduler_print_report does. Allocates nothing. The text is for people
- * and may change with any release.
+/* Write the report to the file descriptor, one line per function. A line begins
+ * with the number of bytes, so `sort -n` sorts the report. Functions without a
+ * name are named as in sennit_scheduler_print_report. The call allocates
+ * nothing. The text is for people and may change with any release.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
 SENNIT_API void sennit_scheduler_print_stacks(sennit_scheduler *s, int fd);

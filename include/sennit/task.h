@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - scheduling functions to run.
+/* task.h - scheduling of tasks.
  *
  * A task is a function and its argument: a pointer, or a copy of any number of
- * bytes. It runs once, on one worker, may schedule and may block. Until it has
- * started it may be stolen by another worker.
+ * bytes. It runs once, on one worker. It may schedule tasks and may block.
+ * Until it has started another worker may steal it.
  */
 #ifndef SENNIT_TASK_H
 #define SENNIT_TASK_H
@@ -14,60 +14,65 @@ SENNIT_BEGIN
 
 typedef void sennit_task_fn(void *argument);
 
-/* sennit_task.flags: run on the worker or bound thread that schedules it;
- * never stolen. Misuse from a thread that is not bound to the scheduler. */
+/* A flag of sennit_task: run on the worker or bound thread that schedules the
+ * task; never stolen. It is misuse on a thread that is not bound to the
+ * scheduler. */
 #define SENNIT_TASK_SAME_THREAD UINT32_C(1)
 
-/* sennit_task.flags: start only when there is nothing else to do: a worker has
- * no ready fiber, no task of its own and none to steal; without workers, when
- * the bound thread that schedules it waits or unbinds and has no other task.
- * The oldest first. So that none starves, one background task is started every
- * 10 ms, by the first worker that has made 61 dispatches by then, even if there
- * is always something else. Once started it is a task like any other: nothing
- * interrupts it, and its fiber resumes in turn with all. Scheduling one costs a
- * lock that background tasks share. Not together with SENNIT_TASK_SAME_THREAD:
- * -EINVAL. */
+/* A flag of sennit_task: a background task. A worker starts it only when it has
+ * nothing else to do: no ready fiber, no task of its own and none to steal. On
+ * a scheduler without workers it starts when the bound thread that scheduled it
+ * waits or unbinds and has no other task. The oldest background task starts
+ * first.
+ *
+ * So that none starves, one background task is started every 10 ms, even if
+ * there is always other work. The first worker that has made 61 dispatches by
+ * then starts it. Once started it is an ordinary task: nothing interrupts it,
+ * and its fiber resumes in turn with all others. To schedule one takes a lock
+ * that all background tasks share. With SENNIT_TASK_SAME_THREAD scheduling
+ * returns -EINVAL. */
 #define SENNIT_TASK_BACKGROUND UINT32_C(2)
 
-/* Copies of up to this many bytes need no call to the allocator (but for the
- * growth of a reused pool). */
+/* Copies of up to this many bytes do not call the allocator, except when a
+ * reused pool of blocks grows. */
 #define SENNIT_COPY_SMALL 48
 
 typedef struct sennit_task {
 	sennit_task_fn *run;
-	void           *argument;  /* passed to run; or, with copy_size > 0,
-				   * the bytes to copy */
-	size_t          copy_size; /* bytes to copy, 0: pass the pointer. The
-				    * copy is aligned to 16 bytes, and valid
+	void           *argument;  /* passed to run; or, with copy_size > 0, the
+				    * bytes to copy */
+	size_t          copy_size; /* bytes to copy; 0: pass the pointer. The
+				    * copy is aligned to 16 bytes and valid
 				    * until run returns */
 	uint32_t        flags;     /* SENNIT_TASK_* */
 	uint32_t        reserved_; /* must be 0 */
 } sennit_task;
 
-/* Schedule run(argument) on the bound scheduler. With workers, one of them runs
- * it. From a task that is its own worker, or another that has nothing to do and
- * takes it. From a bound thread, and from a task with
- * SENNIT_PLACEMENT_SPREAD, it goes to the workers in turn, one after the other;
- * that one runs it, or another that has nothing to do and takes a share of what
- * the first has not looked at. Without workers, the calling thread runs it when
- * it blocks or unbinds. Misuse with no scheduler bound.
+/* Schedule run(argument) on the bound scheduler. Placement:
+ *   - From a task, the new task goes to the task's worker. That worker runs it,
+ *     or an idle worker steals it.
+ *   - From a bound thread, and from a task with SENNIT_PLACEMENT_SPREAD, tasks
+ *     go to the workers in turn. The worker runs it, or an idle worker takes a
+ *     share of the tasks that the first has not looked at.
+ *   - Without workers, the calling thread runs it when it blocks or unbinds.
+ * It is misuse if no scheduler is bound.
  *
- * Once a task waits it stays with its worker. So tasks that all wait are shared
- * out before they start: of n that are sent in turn to W idle workers none
- * starts more than 3/2 n/W + 4. Of n that lie with one worker, each idle worker
- * is dealt an equal share whenever that one has begun 4 more waits.
- * A worker that is busy, or kept from running, may get less, and others more.
- *
- * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was scheduled.
+ * Once a task waits it stays with its worker. So tasks that all wait are
+ * distributed before they start: of n tasks that are sent in turn to W idle
+ * workers, no worker starts more than 3/2 n/W + 4. Of n tasks that lie with one
+ * worker, each idle worker gets an equal share whenever that worker has begun 4
+ * more waits. A worker that is busy, or is kept from running, may get fewer
+ * tasks, and others more.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule(sennit_task_fn *run,
 					       void           *argument);
 
-/* Schedule run on a copy of the `size` bytes at *arguments, made before the
- * call returns; run gets the copy's address. With a size of 0 it gets the
- * pointer itself.
- * Returns 0, -EINVAL when run is NULL, or -ENOMEM: nothing was scheduled.
+/* Schedule run on a copy of the `size` bytes at *arguments. The copy is made
+ * before the call returns, and run gets its address. With a size of 0 run gets
+ * the pointer itself.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(sennit_task_fn *run,
@@ -75,17 +80,17 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_copy(sennit_task_fn *run,
 						    size_t          size);
 
 /* Schedule *task, with its flags, on the bound scheduler. *task may be reused
- * at once.
- * Returns 0, -EINVAL for unknown flags or flags that exclude each other, a
- * reserved_ that is not 0 or no function, or -ENOMEM: nothing was scheduled.
+ * at once. It is misuse if no scheduler is bound.
+ * Returns 0, -EINVAL if flags are unknown or exclude each other, if reserved_
+ * is not 0 or if run is NULL, or -ENOMEM. On error nothing is scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
 
-/* Schedule *task on *s, to which the caller holds a reference or whose task it
- * runs. The caller need not be bound, unless *s has no workers or the task is
- * SENNIT_TASK_SAME_THREAD: then it must be bound to *s or run one of its tasks.
- * Returns 0, -EINVAL and -ENOMEM as sennit_schedule_task does.
+/* Schedule *task on *s. The caller must hold a reference to *s or run a task of
+ * it. If *s has no workers, or the task is SENNIT_TASK_SAME_THREAD, the caller
+ * must be bound to *s or run one of its tasks. Otherwise it need not be bound.
+ * Returns 0, or -EINVAL or -ENOMEM as sennit_schedule_task does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
@@ -93,11 +98,12 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
 
 /* --- many at once -------------------------------------------------------- */
 
-/* Schedule tasks[0..count-1], with their flags, which are the same for all, on
- * the bound scheduler, as if one by one in this order, but all or none: they go
- * the same way, appear in one step, and at most one sleeping worker is woken,
- * who has the next one woken if there is more to do. The array may be reused at
- * once. A count of 0 does nothing. To wait for all of them:
+/* Schedule tasks[0..count-1], with their flags, on the bound scheduler, in this
+ * order, all or none. All tasks must have the same flags. They take the same
+ * way, become visible in one step, and the call wakes at most one sleeping
+ * worker, which has the next one woken if there is more to do. The array may be
+ * reused at once. With a count of 0 the call does nothing. To wait for all of
+ * them:
  *
  *	sennit_wait_group done;
  *
@@ -106,19 +112,19 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
  *	if (!err)
  *		sennit_wait_group_wait(&done);
  *
- * From a task they go onto its worker's own queue, where that worker takes the
- * last first and thieves the first; from a bound thread all to one worker, who
- * begins with the first and of whom others steal. With SENNIT_PLACEMENT_SPREAD
- * each worker gets a run of neighbours.
- * Returns 0, -EINVAL when flags differ or as sennit_schedule_task does for any
- * of them, or -ENOMEM: nothing was scheduled.
+ * From a task they go to the queue of its worker: the worker takes the last
+ * task first, thieves take the first one first. From a bound thread they all go
+ * to one worker, which begins with the first task, and from which others steal.
+ * With SENNIT_PLACEMENT_SPREAD each worker gets a run of adjacent tasks.
+ * Returns 0, -EINVAL if flags differ or as sennit_schedule_task does for any
+ * task, or -ENOMEM. On error nothing is scheduled.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_schedule_many(const sennit_task *tasks,
 						    size_t             count);
 
-/* The same on *s, under the conditions of sennit_enqueue.
- * Returns 0, -EINVAL and -ENOMEM as sennit_schedule_many does.
+/* Like sennit_schedule_many, on *s, under the conditions of sennit_enqueue.
+ * Returns 0, or -EINVAL or -ENOMEM as sennit_schedule_many does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
@@ -127,43 +133,46 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
 
 /* --- names --------------------------------------------------------------- */
 
-/* How many functions can be given a name. */
+/* The number of functions that can be given a name. */
 #define SENNIT_TASK_NAMES 1024
 
-/* Call tasks that run the function so, in reports and messages of misuse, in
- * the whole process. The name must stay valid for ever: a literal, as a rule.
- * NULL takes it away again, though not the function's place among those with a
- * name.
- * Returns 0, -EINVAL when run is NULL, or -ENOSPC when SENNIT_TASK_NAMES
- * functions have been given one.
+/* Name the tasks that run the function, in reports and messages of misuse, in
+ * the whole process. The name must stay valid for ever; usually it is a
+ * literal. NULL removes the name, but the function keeps its place among the
+ * SENNIT_TASK_NAMES functions.
+ * Returns 0, -EINVAL if run is NULL, or -ENOSPC if SENNIT_TASK_NAMES functions
+ * have been given a name.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API int sennit_task_set_name(sennit_task_fn *run, const char *name);
 
-/* What the function was named, or NULL.
+/* Return the name of the function, or NULL if it has none.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API const char *sennit_task_name(sennit_task_fn *run);
 
-/* Bytes of a running task's own name, with the 0 at its end. */
+/* The size of a running task's own name in bytes, including the 0 at its
+ * end. */
 #define SENNIT_NAME_SIZE 32
 
 /* --- arguments made in place -------------------------------------------- */
 
-/* Take memory for an argument of `size` bytes, aligned to 16, from where *s (or
- * the bound scheduler, if s is NULL) takes that of copies: up to
- * SENNIT_COPY_SMALL bytes it needs no call to the allocator. For what cannot be
- * copied bytewise, such as objects of C++: it is made there, goes to a task by
- * its address, and the memory is given back when the task has had it. Misuse
- * of NULL with no scheduler bound.
- * Returns NULL when there is no memory.
+/* Allocate memory for an argument of `size` bytes, aligned to 16 bytes, from
+ * *s, or from the bound scheduler if s is NULL. It comes from where copies of
+ * arguments come from: up to SENNIT_COPY_SMALL bytes need no call to the
+ * allocator. Use it for objects that cannot be copied as bytes, for example
+ * objects of C++: construct the object there, pass its address to a task, and
+ * free the memory when the task is done with it. It is misuse if s is NULL and
+ * no scheduler is bound.
+ * Returns NULL if there is no memory.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE void *sennit_argument_alloc(sennit_scheduler *s,
 						       size_t            size);
 
-/* Give back what was taken from the same scheduler with the same size, before
- * that ends: the task itself may do so, at any time, or anyone else.
+/* Free memory that was allocated from the same scheduler with the same size,
+ * before that scheduler ends. The task itself may do so, at any time, or any
+ * other caller.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_argument_free(sennit_scheduler *s, void *argument,

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.h - turns that come in the order in which they were taken.
+/* ticket.h - a ticket queue: turns in the order in which the tickets were
+ * taken.
  *
- * Tickets are taken from a queue. A ticket is due once all that were taken from
- * the queue before it are done; the first is due at once. So work may run in
- * any order on any worker, and what must happen in order waits for its ticket,
- * happens, and marks the ticket as done.
+ * A ticket is due when all tickets that were taken from the queue before it are
+ * done. The first ticket is due at once. Work may run in any order on any
+ * worker; the part that must happen in order waits for its ticket, runs, and
+ * marks the ticket as done.
  *
- * A ticket may be done before it is due: its place is then skipped.
+ * A ticket may be done before it is due. Its turn is then skipped.
  *
- * The memory of a ticket is its taker's, in an array, a struct or on a stack
- * that stays: from taking it until it is done the queue knows it by address, so
- * it must not be moved, copied or freed. Afterwards it may be taken again. It
- * needs no initialisation. A queue must stay until all its tickets are done.
+ * The caller that takes a ticket owns its memory: an array, a struct, or a
+ * stack that remains. The queue stores the address of the ticket from the time
+ * it is taken until it is done, so the ticket must not be moved, copied or
+ * freed in that time. After that it may be taken again. A ticket needs no
+ * initialisation. A queue must exist until all its tickets are done.
  *
- * An all-zero queue is empty; nothing needs destroying.
+ * A queue with all bytes zero is empty. A queue needs no destruction.
  */
 #ifndef SENNIT_TICKET_H
 #define SENNIT_TICKET_H
@@ -50,39 +52,41 @@ struct sennit_ticket {
 	void                *parcel_;
 };
 
-/* Make *q an empty queue.
+/* Initialise *q as an empty queue.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_ticket_queue_init(sennit_ticket_queue *q);
 
-/* Declare that *q is no longer used; optional. Misuse while a ticket of it is
- * not done.
+/* Declare that *q is no longer used. This call is optional. It is misuse while
+ * a ticket of *q is not done.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_ticket_queue_destroy(sennit_ticket_queue *q);
 
-/* Take the next ticket of *q into *t.
+/* Take the next ticket of *q and store it in *t.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_ticket_queue_take(sennit_ticket_queue *q,
 					 sennit_ticket       *t);
 
-/* Take n tickets of *q, one right after the other, into tickets[0] to
- * tickets[n - 1]: nobody else's comes between them. With n = 0 nothing happens.
+/* Take n consecutive tickets of *q and store them in tickets[0] to tickets[n -
+ * 1]. No other caller's ticket comes between them. With n = 0 nothing happens.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_ticket_queue_take_n(sennit_ticket_queue *q,
 					   sennit_ticket *tickets, size_t n);
 
-/* Whether *t is due, or done.
+/* Return whether *t is due or done.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_ticket_is_due(const sennit_ticket *t);
 
-/* Wait until *t is due or done, or the deadline passes. Several may wait for
- * one ticket. Whatever was done before the earlier tickets were marked as done
- * is visible afterwards. Misuse of a ticket that was never taken.
- * Returns 0, -ETIMEDOUT, or -ECANCELED.
+/* Wait until *t is due or done, or the deadline passes. Several callers may
+ * wait for one ticket. After the wait, everything that was done before the
+ * earlier tickets were marked as done is visible. It is misuse if *t was never
+ * taken.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_ticket_wait_until(sennit_ticket *t,
@@ -93,25 +97,27 @@ SENNIT_API SENNIT_MUST_USE int sennit_ticket_wait_until(sennit_ticket *t,
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_ticket_wait(sennit_ticket *t);
 
-/* Run run(argument), once, as a task on the bound scheduler when *t is due, at
- * once if it is. It has *t done, then or later: *t is not done by itself, and
- * done before run has begun is misuse, as is a second function before that.
+/* Run run(argument) once, as a task on the bound scheduler, when *t is due; at
+ * once if it is due already. run must mark *t as done, then or later: the
+ * library does not. It is misuse to mark *t as done before run has begun, and
+ * to register a second function before that.
  *
- * Until then no stack is taken, and the scheduler does not end; but on one
- * without workers a fiber of the calling thread waits. Misuse with no scheduler
- * bound.
- * Returns 0, -EINVAL when run is NULL, or -ENOMEM: run is not going to be
- * called. When *t gets due nothing more can fail.
+ * Until *t is due the call uses no stack, and the scheduler does not end. On a
+ * scheduler without workers a fiber of the calling thread waits instead. It is
+ * misuse if no scheduler is bound.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error run will not be
+ * called. If the call returns 0, nothing can fail when *t becomes due.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_ticket_on_call(sennit_ticket  *t,
 						     sennit_task_fn *run,
 						     void           *argument);
 
-/* Mark *t, due or not, as done: if it was due, the next that is not done is due
- * now. On return *t is the caller's again, to take, move or free once nobody
- * else waits for it; with the last ticket of a queue, so is the queue. Misuse
- * of a ticket that is not taken, is done already, or was moved or copied.
+/* Mark *t, due or not, as done. If it was due, the next ticket that is not done
+ * is due now. When the call returns, the caller owns *t again and may take,
+ * move or free it once nobody else waits for it. After the last ticket of a
+ * queue the same holds for the queue. It is misuse if *t was not taken, is done
+ * already, or was moved or copied.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_ticket_done(sennit_ticket *t);

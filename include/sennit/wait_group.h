@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_group.h - waits until a number of things are done.
+/* wait_group.h - a wait group: a counter that tasks and threads wait on until
+ * it is zero.
  *
- * All zero is a wait group with nothing to wait for; nothing needs destroying.
- * shared.h has a reference-counted form.
+ * A wait group with all bytes zero has a count of zero. A wait group needs no
+ * destruction. shared.h has a reference-counted form.
  */
 #ifndef SENNIT_WAIT_GROUP_H
 #define SENNIT_WAIT_GROUP_H
@@ -26,30 +27,34 @@ typedef struct sennit_wait_group {
 #define SENNIT_WAIT_GROUP_INIT { { 0 }, 0, NULL }
 /* clang-format on */
 
-/* Make *g a wait group of the given count. Misuse beyond SENNIT_WAIT_GROUP_MAX.
+/* Initialise *g as a wait group with the given count. It is misuse to pass more
+ * than SENNIT_WAIT_GROUP_MAX.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_wait_group_init(sennit_wait_group *g, uint32_t count);
 
-/* Declare that *g is no longer used; optional. Misuse while it is waited for.
+/* Declare that *g is no longer used. This call is optional. It is misuse while
+ * anyone waits for *g.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_wait_group_destroy(sennit_wait_group *g);
 
-/* Add n to the count. Misuse beyond SENNIT_WAIT_GROUP_MAX.
+/* Add n to the count. It is misuse to exceed SENNIT_WAIT_GROUP_MAX.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_wait_group_add(sennit_wait_group *g, uint32_t n);
 
-/* Take one from the count; reaching zero releases all who wait, and any of
- * them may free *g at once. Misuse below zero.
- * Returns whether this call reached zero.
+/* Subtract one from the count. If the count becomes zero, the call releases all
+ * waiters, and any of them may free *g at once. It is misuse if the count is
+ * zero already.
+ * Returns whether this call made the count zero.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_wait_group_done(sennit_wait_group *g);
 
-/* Wait until the count is zero, or the deadline passes.
- * Returns 0, -ETIMEDOUT, or -ECANCELED.
+/* Wait until the count is zero or the deadline passes.
+ * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
+ * cancelled.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_wait_group_wait_until(

@@ -66,6 +66,7 @@ static inline void own(sennit_mutex *m, void *self)
 {
 	a_store_rlx(&m->owner_, self);
 	a_store_rlx(&m->worker_, sn_mutex_serial());
+	sn_wait_count_held(CLEANUP_MUTEX);
 }
 
 /* --- guarding ----------------------------------------------------------- */
@@ -332,13 +333,14 @@ static NOINLINE void unlock_slow(sennit_mutex *m)
 
 /* Whether an unlock may skip the queue: all waiters that should be awake are,
  * and nothing else is due. Whenever the count of grants reaches a power of two,
- * the queue is checked for overdue waiters. */
+ * the queue is checked for overdue waiters. The unlock that makes the count
+ * MAX_GRANTS hands over, so that the grant by hand-over is within the bound. */
 static bool is_seen_to(uint32_t word)
 {
 	uint32_t grants = word / GRANT;
 
 	return (word & (AWAKE | HANDOVER | STOPPED)) == AWAKE &&
-	       grants & (grants - 1) && grants < MAX_GRANTS;
+	       grants & (grants - 1) && grants + 1 < MAX_GRANTS;
 }
 
 /* There are waiters, or there were when the caller looked. */
@@ -371,6 +373,7 @@ void sennit_mutex_unlock(sennit_mutex *m)
 		       ? "another fiber or thread holds the mutex"
 		       : "nobody holds the mutex");
 	a_store_rlx(&m->owner_, NULL);
+	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))

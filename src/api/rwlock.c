@@ -260,8 +260,10 @@ static int lock(sennit_rwlock *l, sennit_time deadline)
 		       "the caller already holds the lock");
 		err = wait_turn(l, true, deadline);
 	}
-	if (!err)
+	if (!err) {
 		a_store_rlx(&l->owner_, self);
+		sn_wait_count_held(CLEANUP_RWLOCK);
+	}
 	return err;
 }
 
@@ -284,6 +286,7 @@ void sennit_rwlock_unlock(sennit_rwlock *l)
 	       a_load_rlx(&l->owner_) ? "another fiber or thread holds the lock"
 				      : "nobody holds the lock as a writer");
 	a_store_rlx(&l->owner_, NULL);
+	sn_wait_count_held(-CLEANUP_RWLOCK);
 	TORTURE_POINT();
 	/* -> rwlock.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&l->state_, &held, 0)))

@@ -139,6 +139,8 @@ void sennit_unbind(void)
 	MISUSE(sn_bound_is_leaving(&w->binding), "sennit_unbind",
 	       "called from a task that it runs, or after a task was left by "
 	       "longjmp()");
+	MISUSE(w->main.cleanup & CLEANUP_HELD, "sennit_unbind",
+	       "the thread holds a mutex or a reader-writer lock");
 	sn_unbind(w);
 }
 

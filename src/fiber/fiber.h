@@ -54,6 +54,12 @@ struct home {
 	UINT32_C(4) /* stack depth is measured; set for the fiber's whole
 		     * life */
 
+/* One unit for each mutex that the task holds, and for each reader-writer lock
+ * that it holds as a writer: see sn_wait_count_held. */
+#define CLEANUP_MUTEX  (UINT32_C(1) << 3)
+#define CLEANUP_RWLOCK (UINT32_C(1) << 18)
+#define CLEANUP_HELD   (UINT32_MAX / CLEANUP_MUTEX * CLEANUP_MUTEX)
+
 /* A group member runs on its opener's stack only where at least this many bytes
  * and half of the stack are free. */
 #define FIBER_MEMBER_STACK ((size_t)16 * 1024)

@@ -45,11 +45,12 @@ static inline struct sennit_cancel_scope *sn_wait_scope(
 static inline void sn_waiter_race(struct waiter              *n,
 				  struct sennit_cancel_scope *scope)
 {
+	/* First: past an atomic store the compiler forgets what n holds. */
+	a_store_rlx(&n->claim, WAITER_WAITING); /* before anyone sees n */
 	n->is.raced = true;
 	n->part = 0;
 	n->whole = n;
 	n->scope = scope;
-	a_store_rlx(&n->claim, WAITER_WAITING); /* before others can see n */
 }
 
 /* Fill in that *n belongs to the caller, a fiber or a thread. */
@@ -110,9 +111,11 @@ static inline uint32_t sn_waiter_part(const struct waiter *whole)
 static inline sennit_time sn_wait_end(const struct waiter *n,
 				      sennit_time          deadline)
 {
-	/* The compiler often knows from the deadline that no scope can end the
-	 * wait. */
-	if (deadline == SN_UNCANCELLED || !n->is.raced || !n->scope)
+	/* No scope can end it: the wait is not raced then. The compiler may
+	 * have forgotten that, but not a constant. */
+	if (__builtin_constant_p(deadline) && deadline == SN_UNCANCELLED)
+		return deadline;
+	if (!n->is.raced || !n->scope)
 		return deadline;
 	return n->scope->deadline_ < deadline ? n->scope->deadline_ : deadline;
 }
@@ -123,12 +126,14 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 				const void *object, sennit_time deadline)
 {
 	const struct worker *w = sn_self;
+	sennit_time          end;
 
-	if (likely(n->fiber))
-		sn_fiber_state_block(&n->fiber->state, kind, object,
-				     (uint32_t)sn_counters_blocks(&w->counters),
-				     a_load_rlx(&w->clock),
-				     sn_wait_end(n, deadline));
+	if (unlikely(!n->fiber))
+		return;
+	end = sn_wait_end(n, deadline); /* before atomics: see above */
+	sn_fiber_state_block(&n->fiber->state, kind, object,
+			     (uint32_t)sn_counters_blocks(&w->counters),
+			     a_load_rlx(&w->clock), end);
 }
 
 /* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or
@@ -220,6 +225,21 @@ static inline void *sn_wait_identity(void)
 	struct worker *w = sn_self;
 
 	return likely(w) ? w->home.current->identity : (void *)&sn_parker;
+}
+
+/* The caller has taken a lock that it must give back before its task ends, or
+ * gives it back: so many CLEANUP_MUTEX or CLEANUP_RWLOCK more. After each task
+ * one word is looked at anyhow (task_cleanup.h), so the end costs nothing; but
+ * each lock and unlock costs some instructions, so this is done in builds with
+ * assertions only. An unbound thread has no task. */
+static ALWAYS_INLINE void sn_wait_count_held(uint32_t locks)
+{
+#ifndef NDEBUG
+	if (sn_self)
+		sn_self->home.current->cleanup += locks;
+#else
+	(void)locks;
+#endif
 }
 
 #endif

@@ -179,6 +179,7 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *to;
+	struct node         *idle;
 
 	if (unlikely(sn_run_queue_is_due(&w->run) ||
 		     sn_mailbox_has_fibers(&w->mail)))
@@ -190,10 +191,12 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 			sn_fiber_switch(self, to);
 	} else {
 		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
-			     sn_stack_cache_is_empty(&w->idle_stacks) ||
 			     sn_parking_has_idlers(w->parking)))
 			return false;
+		/* After atomics, so that the list is read once. */
 		to = sn_stack_cache_take(&w->idle_stacks);
+		if (unlikely(!to))
+			return false;
 		sn_fiber_start(self, to, run_loop);
 	}
 	return true;

@@ -16,12 +16,23 @@ static void measure(struct sennit_fiber *f)
 	sn_fiber_state_set_task(&f->state, NULL);
 }
 
+static void must_hold_nothing(const struct sennit_fiber *f)
+{
+	MISUSE(f->cleanup >= CLEANUP_RWLOCK, "sennit_rwlock_lock",
+	       "the task has ended with it locked: whoever locks it unlocks "
+	       "it");
+	MISUSE(f->cleanup & CLEANUP_HELD, "sennit_mutex_lock",
+	       "the task has ended with it locked: whoever locks it unlocks "
+	       "it");
+}
+
 /* The name is removed last, because destructors of local values belong to the
- * task. */
+ * task and may unlock what it has locked. */
 void sn_task_cleanup_run(struct sennit_fiber *f)
 {
 	if (f->cleanup & CLEANUP_LOCALS)
 		sn_task_local_end(f);
+	must_hold_nothing(f);
 	if (f->cleanup & CLEANUP_NAME)
 		sn_task_name_write(&f->name, "");
 	if (f->cleanup & CLEANUP_DEPTH)

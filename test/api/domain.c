@@ -53,6 +53,20 @@ static void wait_and_count(void *argument)
 	count_run(p);
 }
 
+/* It ends soon after its last reference is given back, */
+static void assert_ends(struct part *p)
+{
+	sennit_domain_release(p->d);
+	assert_soon(atomic_load(&p->ends) == 1);
+}
+
+/* and so many tasks have been counted. */
+static void assert_ends_after(struct part *p, unsigned runs)
+{
+	assert_ends(p);
+	assert_int_equal(atomic_load(&p->ran), runs);
+}
+
 /* --- the end ------------------------------------------------------------ */
 
 static void an_empty_one_ends_with_its_last_reference(void **state)
@@ -77,9 +91,7 @@ static void it_ends_when_all_tasks_have(void **state)
 	begin(&p, w->s);
 	for (i = 0; i < 1000; i++)
 		send(&p, count_run);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
-	assert_int_equal(atomic_load(&p.ran), 1000);
+	assert_ends_after(&p, 1000);
 }
 
 static void it_does_not_end_while_it_is_held(void **state)
@@ -93,8 +105,7 @@ static void it_does_not_end_while_it_is_held(void **state)
 	send(&p, count_run);
 	assert_soon(atomic_load(&p.ran) == 2);
 	assert_int_equal(atomic_load(&p.ends), 0);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
+	assert_ends(&p);
 }
 
 static void it_does_not_end_while_a_task_waits(void **state)
@@ -128,8 +139,7 @@ static void others_work_does_not_delay_it(void **state)
 	begin(&p, w->s);
 	for (i = 0; i < 20; i++)
 		send(&p, count_run);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
+	assert_ends(&p);
 	assert_int_equal(atomic_load(&other.ends), 0);
 	sennit_domain_release(other.d);
 	sennit_event_set(&other.go);
@@ -164,8 +174,7 @@ static void it_ends_though_its_worker_is_busy_with_other_tasks(void **state)
 
 	begin(&p, w->s);
 	send(&p, count_and_keep_worker);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
+	assert_ends(&p);
 	assert_soon(atomic_load(&p.gone));
 }
 
@@ -193,9 +202,7 @@ static void what_tasks_schedule_belongs_to_it(void **state)
 	for (i = 0; i < 20; i++) {
 		begin(&p, w->s);
 		send(&p, branch_out);
-		sennit_domain_release(p.d);
-		assert_soon(atomic_load(&p.ends) == 1);
-		assert_int_equal(atomic_load(&p.ran), 1001);
+		assert_ends_after(&p, 1001);
 	}
 }
 
@@ -247,9 +254,7 @@ static void so_does_what_is_scheduled_with_copies_or_flags(void **state)
 
 	begin(&p, w->s);
 	send(&p, schedule_in_all_ways);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
-	assert_int_equal(atomic_load(&p.ran), 17);
+	assert_ends_after(&p, 17);
 }
 
 static int schedule_as_member(void *argument)
@@ -325,8 +330,7 @@ static void what_they_enqueue_on_the_scheduler_does_not(void **state)
 	assert_null(sennit_domain_current());
 	begin(&p, w->s);
 	send(&p, enqueue_outside);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
+	assert_ends(&p);
 	sennit_event_set(&p.go);
 	assert_soon(atomic_load(&p.due) == 0);
 }
@@ -351,8 +355,7 @@ static void its_tasks_wait_with_deadlines_as_others_do(void **state)
 	begin(&p, w->s);
 	for (i = 0; i < 50; i++)
 		send(&p, sleep_and_count);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
+	assert_ends(&p);
 }
 
 static void send_from_a_thread(void *argument)
@@ -399,8 +402,7 @@ static void a_task_may_revive_what_nobody_holds(void **state)
 	send(&p, count_run);
 	assert_soon(atomic_load(&p.ran) == 2);
 	assert_int_equal(atomic_load(&p.ends), 0);
-	sennit_domain_release(p.d);
-	assert_soon(atomic_load(&p.ends) == 1);
+	assert_ends(&p);
 }
 
 static void release_it(void *argument)

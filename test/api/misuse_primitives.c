@@ -159,29 +159,6 @@ static void locking_what_one_holds_on_an_unbound_thread(void **state)
 	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice_unbound);
 }
 
-static void lock_and_leave(void *mutex)
-{
-	sennit_mutex_lock(mutex);
-}
-
-/* Both tasks run on the stack that starts while the caller sleeps. */
-static void commit_leave_locked(const struct offence *o)
-{
-	sennit_mutex m = SENNIT_MUTEX_INIT;
-
-	(void)o;
-	must_schedule_here(lock_and_leave, &m);
-	must_schedule_here(lock_and_leave, &m);
-	sennit_sleep(100 * SENNIT_SECOND);
-}
-
-static void locking_what_a_task_left_locked_there(void **state)
-{
-	assert_misuse(state,
-		      "sennit_mutex_lock: the caller already holds the mutex",
-		      commit_leave_locked);
-}
-
 static void commit_destroy_mutex(const struct offence *o)
 {
 	sennit_mutex m = SENNIT_MUTEX_INIT;
@@ -287,7 +264,6 @@ int main(void)
 		WITH_COUNTS(locking_what_one_holds),
 		WITH_COUNTS(locking_what_one_holds_in_a_task),
 		WITH_COUNTS(locking_what_one_holds_on_an_unbound_thread),
-		WITH_COUNTS(locking_what_a_task_left_locked_there),
 		WITH_COUNTS(destroying_a_mutex_that_is_locked),
 		WITH_COUNTS(destroying_an_event_that_is_waited_for),
 		WITH_COUNTS(destroying_a_condition_that_is_waited_for),

@@ -55,12 +55,14 @@ static void wait_for_long(void *argument)
 				       sennit_after(1000 * SENNIT_SECOND));
 }
 
+/* The first has it. */
 static void wait_for_the_mutex(void *argument)
 {
 	struct end_clients *e = argument;
 
 	sennit_wait_group_done(&e->asleep);
 	sennit_mutex_lock(&e->held);
+	sennit_event_wait(&e->never);
 }
 
 static void *pause_for_ever(void *argument)
@@ -100,7 +102,6 @@ static void put_to_sleep(struct end_clients *e)
 						 call_for_ever };
 	int                          i;
 
-	sennit_mutex_lock(&e->held);
 	sennit_wait_group_init(&e->asleep, 30);
 	for (i = 0; i < 30; i++)
 		must_schedule(waits[i % 4], e);

@@ -5,66 +5,70 @@
 
 #include <errno.h>
 
+/* Two that share one CPU, which a has as long as a task of it is gripped. */
+struct pair {
+	sennit_resources *r;
+	sennit_scheduler *a, *b;
+	struct grip       g;
+};
+
+static void begin(struct pair *p)
+{
+	p->r = resources_of(1);
+	p->a = start_with(SHARING(p->r, ));
+	grip(&p->g, p->a, 1);
+	assert_soon(atomic_load(&p->g.there) == 1);
+	p->b = start_with(SHARING(p->r, ));
+}
+
 static void one_without_work_ends_while_another_has_all(void **state)
 {
-	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r, )), *b;
-	struct grip       g;
+	struct pair p;
 
 	(void)state;
-	grip(&g, a, 1);
-	assert_soon(atomic_load(&g.there) == 1);
-	b = start_with(SHARING(r, ));
-	assert_soon(stats_of(b).waiting == EACH);
-	end_scheduler(b);
-	assert_int_equal(told_by(r).schedulers, 1);
-	let_go(&g);
-	end_scheduler(a);
-	give_back(r);
+	begin(&p);
+	assert_soon(stats_of(p.b).waiting == EACH);
+	end_scheduler(p.b);
+	assert_int_equal(told_by(p.r).schedulers, 1);
+	let_go(&p.g);
+	end_scheduler(p.a);
+	give_back(p.r);
 }
 
 static void one_with_work_ends_when_it_had_its_turn(void **state)
 {
-	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r, )), *b;
-	struct grip       g;
-	atomic_uint       ran = 0;
+	struct pair p;
+	atomic_uint ran = 0;
 
 	(void)state;
-	grip(&g, a, 1);
-	assert_soon(atomic_load(&g.there) == 1);
-	b = start_with(SHARING(r, ));
-	send(b, count_run, &ran);
-	assert_int_equal(
-		sennit_scheduler_shutdown(b, sennit_after(SENNIT_MILLISECOND)),
-		-ETIMEDOUT);
+	begin(&p);
+	send(p.b, count_run, &ran);
+	assert_int_equal(sennit_scheduler_shutdown(
+				 p.b, sennit_after(SENNIT_MILLISECOND)),
+			 -ETIMEDOUT);
 	assert_int_equal(atomic_load(&ran), 0);
-	let_go(&g);
-	end_scheduler(b);
+	let_go(&p.g);
+	end_scheduler(p.b);
 	assert_int_equal(atomic_load(&ran), 1);
-	end_scheduler(a);
-	give_back(r);
+	end_scheduler(p.a);
+	give_back(p.r);
 }
 
 static void the_end_of_the_lender_frees_its_cpus(void **state)
 {
-	sennit_resources *r = resources_of(1);
-	sennit_scheduler *a = start_with(SHARING(r, )), *b;
-	struct grip       g;
-	atomic_uint       ran = 0;
+	struct pair p;
+	atomic_uint ran = 0;
 
 	(void)state;
-	grip(&g, a, 1);
-	assert_soon(atomic_load(&g.there) == 1);
-	b = start_with(SHARING(r, ));
-	send(b, count_run, &ran);
-	sennit_scheduler_release(a);
+	begin(&p);
+	send(p.b, count_run, &ran);
+	sennit_scheduler_release(p.a);
 	assert_int_equal(atomic_load(&ran), 0);
-	let_go(&g);
+	let_go(&p.g);
 	assert_soon(atomic_load(&ran) == 1);
-	assert_soon(told_by(r).schedulers == 1);
-	end_scheduler(b);
-	give_back(r);
+	assert_soon(told_by(p.r).schedulers == 1);
+	end_scheduler(p.b);
+	give_back(p.r);
 }
 
 static void one_ends_that_has_been_recalled(void **state)

@@ -7,40 +7,27 @@
  * deadline.
  */
 #include "attendance.h"
+#include "next_syscall.h"
 #include "refused_threads.h"
-
-#include <linux/futex.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
 
 /* --- sleeping workers --------------------------------------------------- */
 
 static _Thread_local bool is_worker;
 static atomic_uint        endless; /* workers that sleep without a deadline */
 
-typedef long syscall_fn(long number, ...);
-
 long syscall(long number, ...)
 {
-	static _Atomic(syscall_fn *) next;
-	syscall_fn                  *call = atomic_load(&next);
-	long                         a[7] = { number };
-	long                         result;
-	va_list                      args;
-	bool                         sleeps;
+	struct call c;
+	bool        sleeps;
+	long        result;
+	va_list     arguments;
 
-	va_start(args, number);
-	for (int i = 1; i < 7; i++)
-		a[i] = va_arg(args, long);
-	va_end(args);
-	if (!call) {
-		*(void **)&call = dlsym(RTLD_NEXT, "syscall");
-		atomic_store(&next, call);
-	}
-	sleeps = is_worker && number == SYS_futex &&
-		 (a[2] & FUTEX_CMD_MASK) != FUTEX_WAKE && !a[4];
+	va_start(arguments, number);
+	c = call_of(number, arguments);
+	va_end(arguments);
+	sleeps = is_worker && is_endless(&c);
 	atomic_fetch_add(&endless, sleeps);
-	result = call(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
+	result = make_call(&c);
 	atomic_fetch_sub(&endless, sleeps);
 	return result;
 }

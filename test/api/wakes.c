@@ -5,15 +5,12 @@
  * This file replaces syscall() by one that counts the calling thread's futex
  * wakes, and the workers that sleep without a deadline.
  */
+#include "next_syscall.h"
 #include "with_workers.h"
 
 #include "base/torture.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <linux/futex.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
 
 /* --- a syscall that counts ---------------------------------------------- */
 
@@ -30,25 +27,11 @@ static atomic_uint            sleeps;  /* how often a worker began such a
  * that each hand-over to a worker counts. */
 static _Thread_local bool patient;
 
-typedef long syscall_fn(long number, ...);
-
-static long next_syscall(const long a[7])
-{
-	static _Atomic(syscall_fn *) next;
-	syscall_fn                  *call = atomic_load(&next);
-
-	if (!call) {
-		*(void **)&call = dlsym(RTLD_NEXT, "syscall");
-		atomic_store(&next, call);
-	}
-	return call(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
-}
-
-static long wake(const long a[7])
+static long wake(const struct call *c)
 {
 	const sennit_time give_up = sennit_after(GIVE_UP);
 	const unsigned    before = atomic_load(&sleeps);
-	long              result = next_syscall(a);
+	long              result = make_call(c);
 
 	wakes++;
 	atomic_fetch_add(&wakes_of_all, 1);
@@ -60,22 +43,20 @@ static long wake(const long a[7])
 
 long syscall(long number, ...)
 {
-	long    a[7] = { number };
-	bool    futex = number == SYS_futex;
-	long    result;
-	va_list args;
+	struct call c;
+	long        result;
+	va_list     arguments;
 
-	va_start(args, number);
-	for (int i = 1; i < 7; i++)
-		a[i] = va_arg(args, long);
-	va_end(args);
-	if (futex && (a[2] & FUTEX_CMD_MASK) == FUTEX_WAKE)
-		return wake(a);
-	if (!futex || !is_worker || a[4])
-		return next_syscall(a);
+	va_start(arguments, number);
+	c = call_of(number, arguments);
+	va_end(arguments);
+	if (is_wake(&c))
+		return wake(&c);
+	if (!is_worker || !is_endless(&c))
+		return make_call(&c);
 	atomic_fetch_add(&endless, 1);
 	atomic_fetch_add(&sleeps, 1);
-	result = next_syscall(a);
+	result = make_call(&c);
 	atomic_fetch_sub(&endless, 1);
 	return result;
 }

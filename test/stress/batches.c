@@ -99,12 +99,8 @@ static void live(uint64_t *random)
 
 static void every_task_of_every_batch_runs_once(void **state)
 {
-	uint64_t random = random_stream(1);
-	uint64_t i;
-
 	(void)state;
-	for (i = scaled(LOAD(200)); i-- > 0 && !atomic_load(&broken_claims);)
-		live(&random);
+	live_often(live, 200);
 }
 
 int main(void)

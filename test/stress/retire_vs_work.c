@@ -10,25 +10,10 @@
 
 enum { MOST = 5, PAUSE = 1500 };
 
-static void count(void *argument)
-{
-	atomic_fetch_add(&((struct life *)argument)->ran, 1);
-}
-
-static void make(struct life *l, sennit_task_fn *run)
-{
-	atomic_fetch_add(&l->made, 1);
-	must_schedule(run, l);
-}
-
 static void spread(void *argument)
 {
-	struct life *l = argument;
-	int          i;
-
-	for (i = 0; i < 10; i++)
-		make(l, count);
-	count(l);
+	make_tasks(argument, run_once, 10);
+	run_once(argument);
 }
 
 /* Longer than its worker may be idle. */
@@ -39,13 +24,13 @@ static void stay(void *argument)
 
 	sennit_sleep(1200 * SENNIT_MICROSECOND);
 	EXPECT(pthread_equal(here, pthread_self()));
-	make(l, spread);
-	count(l);
+	make_task(l, spread);
+	run_once(l);
 }
 
 static void *send_now_and_then(void *argument)
 {
-	static sennit_task_fn *const runs[] = { count, spread, stay };
+	static sennit_task_fn *const runs[] = { run_once, spread, stay };
 	struct hand                 *h = argument;
 	struct life                 *l = h->l;
 
@@ -83,12 +68,8 @@ static void live(uint64_t *random)
 
 static void all_work_is_done_while_workers_retire(void **state)
 {
-	uint64_t random = random_stream(1);
-	uint64_t i;
-
 	(void)state;
-	for (i = scaled(LOAD(200)); i-- > 0 && !atomic_load(&broken_claims);)
-		live(&random);
+	live_often(live, 200);
 }
 
 int main(void)

@@ -7,25 +7,10 @@
 
 enum { MOST = 6 };
 
-static void count(void *argument)
-{
-	atomic_fetch_add(&((struct life *)argument)->ran, 1);
-}
-
-static void make(struct life *l, sennit_task_fn *run)
-{
-	atomic_fetch_add(&l->made, 1);
-	must_schedule(run, l);
-}
-
 static void spread(void *argument)
 {
-	struct life *l = argument;
-	int          i;
-
-	for (i = 0; i < 20; i++)
-		make(l, count);
-	count(l);
+	make_tasks(argument, run_once, 20);
+	run_once(argument);
 }
 
 static void stay(void *argument)
@@ -36,11 +21,11 @@ static void stay(void *argument)
 	sennit_sleep(10 * SENNIT_MICROSECOND);
 	EXPECT(pthread_equal(here, pthread_self()));
 	atomic_fetch_add(&l->made, 1);
-	must_schedule_here(count, l);
+	must_schedule_here(run_once, l);
 	sennit_yield();
 	EXPECT(pthread_equal(here, pthread_self()));
-	make(l, spread);
-	count(l);
+	make_task(l, spread);
+	run_once(l);
 }
 
 static void resize(void *argument)
@@ -50,8 +35,8 @@ static void resize(void *argument)
 	const uint32_t    n = sennit_scheduler_workers(s);
 
 	EXPECT(sennit_scheduler_set_workers(s, n % MOST + 1) == 0);
-	make(l, stay);
-	count(l);
+	make_task(l, stay);
+	run_once(l);
 }
 
 static void look_at(void *unused, const sennit_report_entry *e)
@@ -62,7 +47,8 @@ static void look_at(void *unused, const sennit_report_entry *e)
 
 static void *keep_changing(void *argument)
 {
-	static sennit_task_fn *const runs[] = { count, spread, stay, resize };
+	static sennit_task_fn *const runs[] = { run_once, spread, stay,
+						resize };
 	struct hand                 *h = argument;
 	struct life                 *l = h->l;
 	sennit_scheduler            *s = l->s;
@@ -102,12 +88,8 @@ static void live(uint64_t *random)
 
 static void all_work_is_done_while_workers_come_and_go(void **state)
 {
-	uint64_t random = random_stream(1);
-	uint64_t i;
-
 	(void)state;
-	for (i = scaled(LOAD(400)); i-- > 0 && !atomic_load(&broken_claims);)
-		live(&random);
+	live_often(live, 400);
 }
 
 int main(void)

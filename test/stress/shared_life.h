@@ -33,6 +33,25 @@ static inline void note_end(void *life)
 	sennit_event_set(&l->ended);
 }
 
+/* A task that is counted. */
+static inline void run_once(void *life)
+{
+	atomic_fetch_add(&((struct life *)life)->ran, 1);
+}
+
+/* Schedule run(l), which ends with run_once(l). */
+static inline void make_task(struct life *l, sennit_task_fn *run)
+{
+	atomic_fetch_add(&l->made, 1);
+	must_schedule(run, l);
+}
+
+static inline void make_tasks(struct life *l, sennit_task_fn *run, unsigned n)
+{
+	while (n--)
+		make_task(l, run);
+}
+
 /* Run use(hand) on each thread, with fewer than `steps` steps. l->s must have
  * one reference. */
 static inline void live_through(struct life *l, void *(*use)(void *),
@@ -54,6 +73,16 @@ static inline void live_through(struct life *l, void *(*use)(void *),
 	EXPECT(sennit_event_wait_until(&l->ended, sennit_after(GIVE_UP)) == 0);
 	EXPECT(atomic_load(&l->ends) == 1);
 	EXPECT(atomic_load(&l->ran) == atomic_load(&l->made));
+}
+
+/* live(random) so often, unless a claim breaks. */
+static inline void live_often(void (*live)(uint64_t *random), unsigned times)
+{
+	uint64_t random = random_stream(1);
+	uint64_t left = scaled(LOAD(times));
+
+	while (left-- > 0 && !atomic_load(&broken_claims))
+		live(&random);
 }
 
 #endif

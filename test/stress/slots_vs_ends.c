@@ -127,12 +127,8 @@ static void live(uint64_t *random)
 
 static void all_end_and_none_takes_too_much(void **state)
 {
-	uint64_t random = random_stream(1);
-	uint64_t i;
-
 	(void)state;
-	for (i = scaled(LOAD(100)); i-- > 0 && !atomic_load(&broken_claims);)
-		live(&random);
+	live_often(live, 100);
 }
 
 int main(void)

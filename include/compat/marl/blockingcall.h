@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blockingcall.h - calls that hold up their thread, on a thread that may be.
+/* blockingcall.h - calls of functions that block, on helper threads.
  *
- * The calling fiber is set aside meanwhile and its worker goes on. The threads
- * are used again, and there is a limit to them: see sennit/blocking.h.
+ * The calling fiber is suspended meanwhile, and its worker runs other tasks.
+ * The helper threads are reused, and their number is limited: see
+ * sennit/blocking.h.
  */
 #ifndef marl_blocking_call_h
 #define marl_blocking_call_h
@@ -47,8 +48,8 @@ template <typename F> struct Elsewhere {
 } // namespace detail
 
 /* Call f(arguments...) on another thread, bound to the same scheduler as the
- * caller (or here, if the caller has none), and return what it returns or throw
- * what it throws. */
+ * caller, or on the caller's thread if the caller has no scheduler. Returns
+ * what f returns, and throws what f throws. */
 template <typename F, typename... Arguments>
 inline auto blocking_call(F &&f, Arguments &&...arguments)
 	-> decltype(f(std::forward<Arguments>(arguments)...))

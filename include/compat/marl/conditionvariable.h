@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conditionvariable.h - waits until something holds, of fibers and threads. */
+/* conditionvariable.h - a condition variable for fibers and threads. */
 #ifndef marl_condition_variable_h
 #define marl_condition_variable_h
 
@@ -27,27 +27,27 @@ namespace marl
 class ConditionVariable
 {
 public:
-	/* Needs no memory. */
+	/* The allocator is not used: no memory is needed. */
 	constexpr ConditionVariable(Allocator * = nullptr)
 	{
 	}
 	ConditionVariable(const ConditionVariable &) = delete;
 	ConditionVariable &operator=(const ConditionVariable &) = delete;
 
-	/* Wake the one who has waited longest, fiber or thread. */
+	/* Wake the waiter that has waited longest, fiber or thread. */
 	void notify_one()
 	{
 		sennit_cond_notify_one(&native_);
 	}
 
-	/* Wake all who wait. */
+	/* Wake all waiters. */
 	void notify_all()
 	{
 		sennit_cond_notify_all(&native_);
 	}
 
-	/* Wait until the predicate holds; it is called with the lock held, now
-	 * and after each notify. */
+	/* Wait until the predicate returns true. It is called with the lock
+	 * held, now and after each notify. */
 	template <typename Predicate>
 	void wait(marl::lock &lock, Predicate &&holds)
 	{
@@ -58,7 +58,7 @@ public:
 		}
 	}
 
-	/* The same, at most this long. Returns what the predicate said last. */
+	/* Wait at most this long. Returns what the predicate returned last. */
 	template <typename Rep, typename Period, typename Predicate>
 	bool wait_for(marl::lock                               &lock,
 		      const std::chrono::duration<Rep, Period> &duration,
@@ -67,7 +67,8 @@ public:
 		return wait(lock, detail::after(duration), holds);
 	}
 
-	/* The same, at most until this time of any clock. */
+	/* Wait at most until this time of any clock. Returns what the predicate
+	 * returned last. */
 	template <typename Clock, typename Duration, typename Predicate>
 	bool wait_until(marl::lock                                     &lock,
 			const std::chrono::time_point<Clock, Duration> &timeout,

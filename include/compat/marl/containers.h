@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* containers.h - the standard containers over an Allocator, and two of marl's
- * own: a vector that begins inside itself, and a list.
+ * own: a vector with built-in storage for its first elements, and a list.
  */
 #ifndef marl_containers_h
 #define marl_containers_h
@@ -45,7 +45,7 @@ using unordered_map =
 template <typename K, typename H = std::hash<K>, typename E = std::equal_to<K>>
 using unordered_set = std::unordered_set<K, H, E, StlAllocator<K>>;
 
-/* Remove the first element of a queue that has one, and return it. */
+/* Remove and return the first element of a queue that is not empty. */
 template <typename T> inline T take(deque<T> &queue)
 {
 	T first = std::move(queue.front());
@@ -54,7 +54,7 @@ template <typename T> inline T take(deque<T> &queue)
 	return first;
 }
 
-/* Remove any element of a set that has one, and return it. */
+/* Remove and return any element of a set that is not empty. */
 template <typename T, typename H, typename E>
 inline T take(unordered_set<T, H, E> &set)
 {
@@ -65,7 +65,7 @@ inline T take(unordered_set<T, H, E> &set)
 	return any;
 }
 
-/* A list whose elements stay where they are, and whose nodes are reused. */
+/* A list whose elements do not move, and whose nodes are reused. */
 template <typename T> class list
 {
 	struct Node {
@@ -177,7 +177,7 @@ public:
 	}
 
 private:
-	/* Heads what was allocated for `count` nodes, which follow it. */
+	/* The header of an allocation for `count` nodes, which follow it. */
 	struct alignas(alignof(Node)) Chunk {
 		Chunk     *next;
 		Allocation allocation;

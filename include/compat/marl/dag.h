@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.h - work in an order: a node runs when all that it depends on have run.
+/* dag.h - graphs of work: a node runs when all nodes that it depends on have
+ * run.
  *
- * Built once, run as often as wanted, also several times at once. Nodes that do
- * not depend on the root, directly or not, never run.
+ * A DAG is built once and run any number of times, also several times at once.
+ * Nodes that do not depend on the root, directly or indirectly, never run.
  *
- * T is what run() hands to each node, as a copy, or itself if T is a reference;
- * void for nothing.
+ * T is the type of the data that run() passes to each node: as a copy, or the
+ * object itself if T is a reference; void for none.
  */
 #ifndef marl_dag_h
 #define marl_dag_h
@@ -35,7 +36,7 @@ template <typename T> class DAGBuilder;
 namespace detail
 {
 
-/* What is handed to the nodes of one run. */
+/* The data that is passed to the nodes of one run. */
 template <typename T> struct DAGData {
 	using Work = std::function<void(T)>;
 
@@ -58,7 +59,7 @@ template <> struct DAGData<void> {
 
 } // namespace detail
 
-/* A node that is being built in. */
+/* A node of a DAG under construction. */
 template <typename T> class DAGNodeBuilder
 {
 public:
@@ -101,7 +102,8 @@ protected:
 		Work     work;
 		uint32_t ins = 0;
 
-		/* Which of a run's counters, if ins is more than one. */
+		/* The index of its counter in a run, if ins is more than
+		 * one. */
 		size_t counter = 0;
 
 		containers::vector<size_t, 4> outs;
@@ -128,8 +130,8 @@ protected:
 		sennit_wait_group_wait(&r->others);
 	}
 
-	/* Run a node and, of what that lets run, one after the other; the rest
-	 * are tasks. */
+	/* Run a node and, one after the other, one of the nodes that become
+	 * ready by it; the other ready nodes become tasks. */
 	void follow(Run *r, size_t index)
 	{
 		for (size_t next; index != NONE; index = next) {
@@ -148,7 +150,7 @@ protected:
 		}
 	}
 
-	/* acq_rel: the last to come sees what all before it did. */
+	/* acq_rel: the last predecessor sees the effects of all others. */
 	bool is_ready(Run *r, const Node &node)
 	{
 		return node.ins == 1 ||
@@ -181,13 +183,13 @@ public:
 		add(Work());
 	}
 
-	/* Runs first, and does nothing itself. */
+	/* The root. It runs first and does nothing itself. */
 	DAGNodeBuilder<T> root()
 	{
 		return DAGNodeBuilder<T>(this, 0);
 	}
 
-	/* Add a node without dependencies, which does not run yet. */
+	/* Add a node without dependencies. It runs only if it gets one. */
 	template <typename F> DAGNodeBuilder<T> node(F &&work)
 	{
 		return add(Work(std::forward<F>(work)));
@@ -212,7 +214,7 @@ public:
 		dag_->nodes[parent.index_].outs.push_back(child.index_);
 	}
 
-	/* The DAG. Ends the building. */
+	/* Return the DAG. This ends the construction. */
 	Allocator::unique_ptr<DAG<T>> build()
 	{
 		for (auto &node : dag_->nodes)
@@ -245,7 +247,7 @@ public:
 	{
 	}
 
-	/* Run all nodes with this data, and wait until they have. */
+	/* Run all nodes with this data, and wait until they have run. */
 	void run(T &data, Allocator *allocator = Allocator::Default)
 	{
 		typename DAGBase<T>::Run r = { this, { data }, {}, {} };
@@ -264,7 +266,7 @@ public:
 	{
 	}
 
-	/* Run all nodes, and wait until they have. */
+	/* Run all nodes, and wait until they have run. */
 	void run(Allocator *allocator = Allocator::Default)
 	{
 		DAGBase<void>::Run r = { this, {}, {}, {} };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug.h - checks of the program's own, in builds that have them.
+/* debug.h - checks of the program, in builds that enable them.
  *
  * MARL_DEBUG_ENABLED is 1 unless NDEBUG is defined; a program may define it
- * itself. It governs the macros only: what sennit checks it checks always.
+ * itself. It controls only the macros: sennit's own checks are always enabled.
  */
 #ifndef marl_debug_h
 #define marl_debug_h
@@ -29,7 +29,7 @@
 namespace marl
 {
 
-/* Print the message, of a printf format, and abort. */
+/* Print the message, which is a printf format, and abort. */
 [[noreturn]] inline void fatal(const char *format, ...)
 {
 	va_list arguments;
@@ -40,7 +40,7 @@ namespace marl
 	std::abort();
 }
 
-/* Print the message, of a printf format. */
+/* Print the message, which is a printf format. */
 inline void warn(const char *format, ...)
 {
 	va_list arguments;
@@ -62,7 +62,7 @@ inline void assert_has_bound_scheduler(const char *feature)
 namespace detail
 {
 
-/* Misuse of this library: never compiled out. */
+/* Abort on misuse of this library. It is never compiled out. */
 inline void require(bool holds, const char *otherwise)
 {
 	if (!holds)
@@ -72,7 +72,7 @@ inline void require(bool holds, const char *otherwise)
 } // namespace detail
 } // namespace marl
 
-/* As in marl these end with a semicolon of their own. */
+/* As in marl, these macros end with a semicolon of their own. */
 #if MARL_DEBUG_ENABLED
 #define MARL_FATAL(...)                  \
 	do {                             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* defer.h - defer(statement) runs the statement at the end of the scope; of
- * several in a scope the last comes first.
+/* defer.h - defer(statement) runs the statement at the end of the scope.
+ * Several deferred statements of a scope run in reverse order.
  */
 #ifndef marl_defer_h
 #define marl_defer_h
@@ -10,8 +10,8 @@
 
 #include "finally.h"
 
-/* Through two macros, so that the line becomes its number before it becomes a
- * part of the name. */
+/* Two macros, so that the line is expanded to its number before it is joined to
+ * the name. */
 #define SENNIT_MARL_NAME(line)   SENNIT_MARL_JOINED(line)
 #define SENNIT_MARL_JOINED(line) deferred_in_line_##line
 

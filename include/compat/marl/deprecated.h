@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deprecated.h - marks what should no longer be used.
+/* deprecated.h - a mark for deprecated declarations.
  *
- * Define MARL_WARN_DEPRECATED as 0 before the first include for silence.
+ * Define MARL_WARN_DEPRECATED as 0 before the first include to disable the
+ * warnings.
  */
 #ifndef marl_deprecated_h
 #define marl_deprecated_h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.h - something that has happened, or has not yet.
+/* event.h - an event: a flag that tasks and threads can wait for.
  *
  * Copies share one event, so capture it by value.
  */
@@ -30,8 +30,8 @@ class Event
 {
 public:
 	enum class Mode : uint8_t {
-		Auto,  /* lets one wait through, and is then clear again */
-		Manual /* lets all through until it is cleared */
+		Auto,  /* lets one waiter through and clears itself */
+		Manual /* lets all waiters through until it is cleared */
 	};
 
 	Event(Mode mode = Mode::Auto, bool initialState = false,
@@ -40,16 +40,17 @@ public:
 	{
 	}
 
-	/* Let through one who waits, or the next to come; or all. */
+	/* Signal the event: let one waiter through, or the next caller; for a
+	 * Manual event, let all through. */
 	void signal() const
 	{
-		/* Who was let through may drop the last other copy at once. */
+		/* A released waiter may destroy the last other copy at once. */
 		detail::Handle<Shared> keep(shared_);
 
 		keep->signal();
 	}
 
-	/* Make it not signalled. */
+	/* Clear the event: it is no longer signalled. */
 	void clear() const
 	{
 		sennit_event_clear(&shared_->native);
@@ -61,14 +62,15 @@ public:
 		sennit_event_wait(&shared_->native);
 	}
 
-	/* The same, at most this long. Returns whether it was signalled. */
+	/* Wait at most this long. Returns whether it was signalled. */
 	template <typename Rep, typename Period>
 	bool wait_for(const std::chrono::duration<Rep, Period> &duration) const
 	{
 		return wait(detail::after(duration));
 	}
 
-	/* The same, at most until this time of any clock. */
+	/* Wait at most until this time of any clock. Returns whether it was
+	 * signalled. */
 	template <typename Clock, typename Duration>
 	bool wait_until(
 		const std::chrono::time_point<Clock, Duration> &timeout) const
@@ -76,21 +78,22 @@ public:
 		return wait(detail::until(timeout));
 	}
 
-	/* Whether it is signalled; makes an Auto event clear. */
+	/* Return whether it is signalled. An Auto event is cleared. */
 	bool test() const
 	{
 		return wait(sennit_time(0));
 	}
 
-	/* Whether it is signalled; changes nothing. */
+	/* Return whether it is signalled. The event does not change. */
 	bool isSignalled() const
 	{
 		return sennit_event_is_set(&shared_->native);
 	}
 
-	/* An event that is signalled whenever one of these is, and at once if
-	 * one of them is signalled now. It takes their signals from nobody, and
-	 * leaves no trace on them when its last copy goes. */
+	/* Return an event that is signalled whenever one of these events is,
+	 * and at once if one of them is signalled now. It does not take their
+	 * signals from other waiters. When its last copy is destroyed, it
+	 * leaves the events. */
 	template <typename Iterator>
 	static Event any(Mode mode, const Iterator &begin, const Iterator &end)
 	{
@@ -108,9 +111,10 @@ public:
 	}
 
 private:
-	/* Those that follow an event are signalled by it. Each keeps the event
-	 * alive and takes itself off its list before it goes; so there are no
-	 * circles, and locks are taken from the event to its followers. */
+	/* An event signals its followers. Each follower keeps the event alive
+	 * and removes itself from the event's list before it is destroyed. So
+	 * there are no cycles, and locks are taken from the event to its
+	 * followers. */
 	struct Shared : detail::Counted {
 		Shared(Allocator *allocator, Mode mode, bool signalled)
 		    : Counted(allocator), followers(allocator),
@@ -128,9 +132,10 @@ private:
 				source->forget(this);
 		}
 
-		/* The first look at is_followed after the event was set, the
-		 * first look at the event after is_followed was set: both
-		 * change the word, so one of them comes second and sees. */
+		/* This call reads is_followed after the event is set; a
+		 * follower reads the event after is_followed is set. Both
+		 * change the word, so one of them is second and sees the
+		 * other's change. */
 		void signal()
 		{
 			sennit_event_set(&native);
@@ -152,7 +157,8 @@ private:
 				signal();
 		}
 
-		/* The lock keeps followers alive that are about to go. */
+		/* The lock keeps followers alive that are about to be
+		 * destroyed. */
 		void forward()
 		{
 			marl::lock held(lock);

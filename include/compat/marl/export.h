@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.h - what a shared library that includes these headers shows.
+/* export.h - visibility of the few symbols that must be shared.
  *
- * Everything is inline. What must exist once per process, however many shared
- * libraries were built with hidden symbols, is MARL_EXPORT.
+ * All functions are inline. An object that must exist once per process is
+ * MARL_EXPORT, also when several shared libraries were built with hidden
+ * symbols.
  */
 #ifndef marl_export_h
 #define marl_export_h

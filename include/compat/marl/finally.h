@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finally.h - calls a function when it goes out of scope.
+/* finally.h - calls a function at the end of a scope.
  *
  * make_finally() ties the call to a scope. make_shared_finally() ties it to the
- * last copy of a pointer, such as those that several tasks captured.
+ * last copy of a pointer, for example of copies that several tasks captured.
  */
 #ifndef marl_finally_h
 #define marl_finally_h
@@ -20,7 +20,7 @@
 namespace marl
 {
 
-/* What all of them are, so that a function can take any. */
+/* The base class of all of them, so that a function can take any. */
 class Finally
 {
 public:
@@ -30,7 +30,7 @@ public:
 namespace detail
 {
 
-/* Calls a function when it is destroyed, unless it was moved from. */
+/* Calls a function in its destructor, unless it was moved from. */
 template <typename F> class ScopeEnd : public Finally
 {
 public:

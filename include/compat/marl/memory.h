@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - where primitives and containers get their memory.
+/* memory.h - allocators for primitives and containers.
  *
- * An Allocator returns what was asked for or does not return. Stacks of fibers
- * are not among it: sennit maps and guards those itself.
+ * An Allocator returns the requested memory or does not return. Stacks of
+ * fibers do not come from it: sennit maps and guards them itself.
  */
 #ifndef marl_memory_h
 #define marl_memory_h
@@ -31,7 +31,7 @@ namespace marl
 class Allocator;
 template <typename T> struct StlAllocator;
 
-/* Bytes of a page of memory. */
+/* The size of a page of memory in bytes. */
 inline size_t pageSize()
 {
 	static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -39,13 +39,13 @@ inline size_t pageSize()
 	return size;
 }
 
-/* The smallest multiple of `alignment` that is no less than `value`. */
+/* Return the smallest multiple of `alignment` that is not less than `value`. */
 template <typename T> inline T alignUp(T value, T alignment)
 {
 	return (value + alignment - 1) / alignment * alignment;
 }
 
-/* Room for an object of so many bytes. */
+/* Storage for an object of the given size and alignment. */
 template <size_t SIZE, size_t ALIGNMENT> struct aligned_storage {
 	struct alignas(ALIGNMENT) type {
 		unsigned char data[SIZE];
@@ -55,12 +55,12 @@ template <size_t SIZE, size_t ALIGNMENT> struct aligned_storage {
 struct Allocation {
 	enum class Usage : uint8_t {
 		Undefined = 0,
-		Stack, /* never asked for by sennit */
+		Stack, /* sennit never requests it */
 		Create,
 		Vector,
 		List,
 		Stl,
-		Count /* how many there are */
+		Count /* the number of values */
 	};
 
 	struct Request {
@@ -77,7 +77,7 @@ struct Allocation {
 namespace detail
 {
 
-/* A static member of a header exists once if it is one of a template. */
+/* A static member of a class template in a header exists once. */
 template <typename Unused> struct DefaultAllocator {
 	MARL_EXPORT static Allocator *Default;
 };
@@ -109,11 +109,11 @@ public:
 
 	virtual Allocation allocate(const Allocation::Request &) = 0;
 
-	/* Take back what allocate() returned; of the request at least size,
-	 * alignment, useGuards and usage are as they were. */
+	/* Free what allocate() returned. At least size, alignment, useGuards
+	 * and usage of the request are unchanged. */
 	virtual void free(const Allocation &) = 0;
 
-	/* A T made of these arguments, to be destroyed by destroy(). */
+	/* Construct a T from these arguments. destroy() destroys it. */
 	template <typename T, typename... Arguments>
 	T *create(Arguments &&...arguments)
 	{
@@ -136,7 +136,8 @@ public:
 			Deleter(this, 1));
 	}
 
-	/* n objects in a row, each made of copies of these arguments. */
+	/* Construct n consecutive objects, each from copies of these
+	 * arguments. */
 	template <typename T, typename... Arguments>
 	unique_ptr<T> make_unique_n(size_t n, Arguments &&...arguments)
 	{
@@ -162,8 +163,8 @@ protected:
 	Allocator() = default;
 
 private:
-	/* Memory for n objects, given back unless kept, those made in it
-	 * destroyed: a constructor may throw. */
+	/* Memory for n objects. Unless it is kept, the destructor destroys the
+	 * objects made in it and frees it, since a constructor may throw. */
 	template <typename T> struct Room {
 		Room(Allocator *from, size_t n)
 		    : allocator(from), allocation(from->allocate(request<T>(n)))

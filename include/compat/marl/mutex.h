@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.h - a lock that sets a waiting fiber aside, and its scope.
+/* mutex.h - a lock that suspends a waiting fiber, and its scope.
  *
- * It may be held across any wait, and whoever waits for it lets its worker go
- * on, where marl's blocks the thread. Its owner is the fiber or the unbound
- * thread that locked it: that one unlocks it, and neither binds nor unbinds
+ * It may be held across any wait. A waiter lets its worker run other tasks,
+ * where marl's mutex blocks the thread. Its owner is the fiber or the unbound
+ * thread that locked it. The owner unlocks it, and neither binds nor unbinds
  * meanwhile.
  *
  * wait_locked(), wait_until_locked() and the waits of a lock are for a
- * std::condition_variable. They block the thread, as in marl. What keeps their
- * wake-ups from getting lost: such a waiter holds bridge() from before it
- * unlocks until it sleeps, and whoever locks the mutex next passes through the
- * bridge, so nobody can change what the waiter has looked at, and notify,
+ * std::condition_variable. As in marl they block the thread. Their wake-ups are
+ * not lost for this reason: such a waiter holds bridge() from before it unlocks
+ * until it sleeps, and the next caller that locks the mutex passes through the
+ * bridge. So nobody can change what the waiter has looked at, and notify,
  * before it sleeps.
  */
 #ifndef marl_mutex_h
@@ -71,7 +71,7 @@ public:
 		sennit_mutex_unlock(&native_);
 	}
 
-	/* Wait for the condition until the predicate holds. */
+	/* Wait for the condition until the predicate returns true. */
 	template <typename Predicate>
 	void wait_locked(std::condition_variable &condition, Predicate &&holds)
 		REQUIRES(this)
@@ -82,7 +82,7 @@ public:
 			});
 	}
 
-	/* The same, at most until this time. Returns what the predicate said
+	/* Wait at most until this time. Returns what the predicate returned
 	 * last. */
 	template <typename Predicate, typename Time>
 	bool wait_until_locked(std::condition_variable &condition, Time &&time,
@@ -98,8 +98,8 @@ public:
 		return in_time || holds();
 	}
 
-	/* For calls of sennit; their waiters must call entered() with the lock
-	 * held again. */
+	/* For calls of sennit. Their waiters must call entered() when they hold
+	 * the lock again. */
 	sennit_mutex *native_handle()
 	{
 		return &native_;
@@ -130,7 +130,7 @@ private:
 	}
 
 	sennit_mutex native_ = SENNIT_MUTEX_INIT;
-	unsigned     outside_ = 0; /* under native_: who waits in leave() */
+	unsigned     outside_ = 0; /* under native_: waiters in leave() */
 };
 
 class SCOPED_CAPABILITY lock
@@ -176,7 +176,7 @@ public:
 		lock_.unlock();
 	}
 
-	/* The mutex of this lock. */
+	/* Return the mutex of this lock. */
 	marl::mutex *guarded() const
 	{
 		return lock_.mutex();

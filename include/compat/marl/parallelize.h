@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallelize.h - several functions at the same time. */
+/* parallelize.h - runs several functions at the same time. */
 #ifndef marl_parallelize_h
 #define marl_parallelize_h
 
@@ -34,8 +34,8 @@ inline void begin(sennit_wait_group *left, const F &f, const Others &...others)
 
 } // namespace detail
 
-/* Schedule copies of all functions but the first, which runs here meanwhile,
- * and wait until all have returned. */
+/* Schedule copies of all functions except the first, call the first here, and
+ * wait until all have returned. */
 template <typename First, typename... Others>
 inline void parallelize(First &&first, Others &&...others)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.h - objects to borrow, a fixed number or as many as are wanted.
+/* pool.h - pools of objects to borrow, of a fixed number or unbounded.
  *
- * A Loan gives its object back when its last copy goes, from any thread, also
- * after the pool has gone. Functions given to borrow() run without any lock.
+ * The last copy of a Loan returns its object, from any thread, also after the
+ * pool has been destroyed. Functions passed to borrow() run without any lock.
  */
 #ifndef marl_pool_h
 #define marl_pool_h
@@ -28,7 +28,7 @@
 namespace marl
 {
 
-/* N objects; who wants more waits, first come first served. */
+/* A pool of N objects. Further borrowers wait, first come first served. */
 template <typename T, int N, PoolPolicy POLICY = PoolPolicy::Reconstruct>
 class BoundedPool : public Pool<T>
 {
@@ -41,7 +41,7 @@ public:
 	{
 	}
 
-	/* Wait for an object that is not lent. */
+	/* Borrow an object. Wait until one is not lent. */
 	Loan borrow() const
 	{
 		Taken taken(lender_);
@@ -51,7 +51,8 @@ public:
 	}
 
 	/* Wait until n objects, N at most, are not lent, and call f(Loan &&)
-	 * with each. Nobody who waits holds some of what others wait for. */
+	 * with each. A waiter holds none of the objects that others wait
+	 * for. */
 	template <typename F> void borrow(size_t n, const F &f) const
 	{
 		Taken taken(lender_);
@@ -61,8 +62,8 @@ public:
 			f(taken.lend(POLICY));
 	}
 
-	/* An object and true; or nothing and false, when none is free or others
-	 * wait already. */
+	/* Return an object and true; or an empty loan and false, if no object
+	 * is free or others wait already. */
 	std::pair<Loan, bool> tryBorrow() const
 	{
 		Taken taken(lender_);
@@ -145,7 +146,7 @@ private:
 		}
 
 	private:
-		/* Whoever is ready may be gone at once. */
+		/* A waiter that is served may be destroyed at once. */
 		void serve()
 		{
 			while (first_ && first_->wanted <= free_.size()) {
@@ -171,7 +172,7 @@ private:
 	std::shared_ptr<Lender> lender_;
 };
 
-/* As many objects as are wanted. Those given back are lent again. */
+/* A pool of as many objects as are wanted. Returned objects are lent again. */
 template <typename T, PoolPolicy POLICY = PoolPolicy::Reconstruct>
 class UnboundedPool : public Pool<T>
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sanitizers.h - which sanitizer this file is compiled for.
+/* sanitizers.h - the sanitizers that this file is compiled for.
  *
  * Each MARL_X_SANITIZER_ENABLED is 1 or 0, and MARL_X_SANITIZER_ONLY(code)
- * keeps or drops its argument. gcc does not tell of the undefined sanitizer.
+ * keeps or drops its argument. gcc gives no sign of the undefined sanitizer.
  */
 #ifndef marl_sanitizers_h
 #define marl_sanitizers_h

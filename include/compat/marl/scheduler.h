@@ -48,24 +48,26 @@ public:
 		static constexpr size_t DefaultFiberStackSize = 1024 * 1024;
 
 		struct WorkerThread {
-			/* 0: tasks run on the thread that schedules them,
-			 * when it waits or unbinds. */
+			/* 0: tasks run on the thread that schedules them, when
+			 * it waits or unbinds. */
 			int count = 0;
 
 			/* Called in each worker's thread before any task. */
 			ThreadInitializer initializer;
 
-			/* NULL: where the scheduler's maker may run. */
+			/* NULL: the CPUs that the thread that makes the
+			 * scheduler may use. */
 			std::shared_ptr<Thread::Affinity::Policy>
 				affinityPolicy;
 		};
 
 		WorkerThread workerThread;
 
-		/* Not for stacks. Must outlive the scheduler. */
+		/* Not used for stacks. It must outlive the scheduler. */
 		Allocator *allocator = Allocator::Default;
 
-		/* Rounded up, to pages and to what sennit needs at least. */
+		/* Rounded up to pages, and to the least size that sennit
+		 * needs. */
 		size_t fiberStackSize = DefaultFiberStackSize;
 
 		/* A worker thread for each CPU that this process may use. */
@@ -104,41 +106,43 @@ public:
 		}
 	};
 
-	/* What runs: a task, or a bound thread. It stays on its thread. */
+	/* A fiber: a running task, or a bound thread. It stays on its
+	 * thread. */
 	class Fiber
 	{
 	public:
-		/* The running fiber; NULL without a bound scheduler. It may be
-		 * notified until its thread ends. */
+		/* Return the running fiber, or NULL without a bound scheduler.
+		 * It may be notified until its thread ends. */
 		static inline Fiber *current();
 
-		/* Set the fiber, which is the running one, aside until the
-		 * predicate holds; it is looked at, with the lock held, now and
-		 * whenever the fiber is notified. */
+		/* Suspend the fiber, which must be the running one, until the
+		 * predicate returns true. The predicate is called with the lock
+		 * held, now and at each notify. */
 		inline void wait(marl::lock &lock, const Predicate &holds);
 
-		/* The same, at most until this time. Returns what the
-		 * predicate said last. */
+		/* Wait at most until this time. Returns what the predicate
+		 * returned last. */
 		template <typename Clock, typename Duration>
 		inline bool wait(
 			marl::lock                                     &lock,
 			const std::chrono::time_point<Clock, Duration> &timeout,
 			const Predicate                                &holds);
 
-		/* Set the running fiber aside until it is notified. What was
-		 * notified before does not count. */
+		/* Suspend the running fiber until it is notified. Earlier
+		 * notifies do not count. */
 		inline void wait();
 
-		/* The same, at most until this time. Returns whether it was
+		/* Wait at most until this time. Returns whether it was
 		 * notified. */
 		template <typename Clock, typename Duration>
 		inline bool
 		wait(const std::chrono::time_point<Clock, Duration> &timeout);
 
-		/* Let the fiber look at its predicate again. From anywhere. */
+		/* Make the fiber evaluate its predicate again. Any thread may
+		 * call this. */
 		inline void notify();
 
-		uint32_t const id; /* unique among its thread's */
+		uint32_t const id; /* unique among the fibers of its thread */
 
 		Fiber(const Fiber &) = delete;
 		Fiber &operator=(const Fiber &) = delete;
@@ -146,9 +150,9 @@ public:
 	private:
 		friend class Scheduler;
 
-		/* Those of a thread that were ever asked for, by id. They stay
-		 * until the thread ends, so that a notify which comes after it
-		 * has unbound does no harm. */
+		/* The fibers of a thread that were ever asked for, by id. They
+		 * exist until the thread ends, so that a notify after the
+		 * thread has unbound does no harm. */
 		using Table =
 			std::unordered_map<uint32_t, std::unique_ptr<Fiber>>;
 
@@ -198,38 +202,39 @@ public:
 
 	inline Scheduler(const Config &config);
 
-	/* Wait until every thread has unbound and all work is done. Not from a
-	 * thread that is bound to it. */
+	/* Wait until every thread has unbound and all work is done. A thread
+	 * that is bound to it must not call this. */
 	inline ~Scheduler();
 
 	Scheduler(const Scheduler &) = delete;
 	Scheduler &operator=(const Scheduler &) = delete;
 
-	/* The scheduler that the calling thread is bound to, or whose task it
-	 * runs; else NULL. */
+	/* Return the scheduler that the calling thread is bound to or whose
+	 * task it runs, or NULL. */
 	static Scheduler *get()
 	{
 		return bound();
 	}
 
-	/* Bind the calling thread, which is not bound, to this scheduler. */
+	/* Bind the calling thread, which must not be bound, to this
+	 * scheduler. */
 	inline void bind();
 
-	/* Run all tasks of the calling thread, wait for its fibers, and undo
-	 * bind(). */
+	/* Run all tasks of the calling thread, wait for its fibers, and unbind
+	 * it. */
 	static inline void unbind();
 
-	/* Schedule the task; also from threads that are not bound, if there
-	 * are worker threads. */
+	/* Schedule the task. If there are worker threads, any thread may call
+	 * this. */
 	inline void enqueue(Task &&task);
 
-	/* What the scheduler was made of. */
+	/* Return the configuration of the scheduler. */
 	const Config &config() const
 	{
 		return config_;
 	}
 
-	/* For calls of sennit's. */
+	/* For calls of sennit. */
 	sennit_scheduler *native_handle() const
 	{
 		return native_;
@@ -275,7 +280,8 @@ inline void schedule(Task &task)
 	schedule(Task(task));
 }
 
-/* Schedule function(arguments...) on the bound scheduler; both are copied now.
+/* Schedule function(arguments...) on the bound scheduler. The function and the
+ * arguments are copied now.
  */
 template <typename Function, typename First, typename... Others>
 inline void schedule(Function &&function, First &&first, Others &&...others)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a function to run, and how. */
+/* task.h - a function to run, with flags. */
 #ifndef marl_task_h
 #define marl_task_h
 

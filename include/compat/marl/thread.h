@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread.h - threads of the system: on which CPUs they run, and their names. */
+/* thread.h - threads of the system: their CPUs and their names. */
 #ifndef marl_thread_h
 #define marl_thread_h
 
@@ -61,18 +61,19 @@ public:
 
 		using Cores = containers::vector<Core, 32>;
 
-		/* Which cores the thread of a number is to run on. */
+		/* Returns the cores on which the thread with a given number
+		 * runs. */
 		class Policy
 		{
 		public:
 			virtual ~Policy() = default;
 
-			/* Every thread on any of these cores. */
+			/* Every thread runs on any of these cores. */
 			static inline std::shared_ptr<Policy> anyOf(
 				Affinity &&affinity,
 				Allocator *allocator = Allocator::Default);
 
-			/* Thread i on core i modulo their number. */
+			/* Thread i runs on core i modulo their number. */
 			static inline std::shared_ptr<Policy> oneOf(
 				Affinity &&affinity,
 				Allocator *allocator = Allocator::Default);
@@ -108,7 +109,7 @@ public:
 			return *this;
 		}
 
-		/* The cores on which the calling thread may run. */
+		/* Return the cores on which the calling thread may run. */
 		static inline Affinity all(
 			Allocator *allocator = Allocator::Default);
 
@@ -121,8 +122,8 @@ public:
 			return cores[index];
 		}
 
-		/* Add those of other's cores that are not in here yet, and put
-		 * all in ascending order. */
+		/* Add the cores of other that are not here yet, and sort all in
+		 * ascending order. */
 		Affinity &add(const Affinity &other)
 		{
 			for (Core core : other.cores)
@@ -156,8 +157,8 @@ public:
 
 	Thread() = default;
 
-	/* Start a thread that runs func on these cores; none: where its maker
-	 * may run. */
+	/* Start a thread that runs func on these cores. With no cores it runs
+	 * where the thread that starts it may run. */
 	Thread(Affinity &&affinity, Func &&func)
 	{
 		auto cores = std::make_shared<Affinity>(std::move(affinity));
@@ -183,7 +184,7 @@ public:
 		finished();
 	}
 
-	/* Wait until the function has returned. Holds up the calling thread
+	/* Wait until the function has returned. This blocks the calling thread
 	 * with all its fibers. */
 	void join()
 	{
@@ -191,7 +192,8 @@ public:
 			thread_.join();
 	}
 
-	/* Name the calling thread by a printf format, cut to 15 bytes. */
+	/* Name the calling thread by a printf format. The name is cut to 15
+	 * bytes. */
 	static void setName(const char *format, ...)
 	{
 		char    name[16];
@@ -203,7 +205,8 @@ public:
 		pthread_setname_np(pthread_self(), name);
 	}
 
-	/* CPUs that this process may use, by affinity and by quota. */
+	/* Return the number of CPUs that this process may use, by affinity and
+	 * by quota. */
 	static unsigned int numLogicalCPUs()
 	{
 		return sennit_cpu_count();
@@ -273,7 +276,7 @@ Thread::Affinity::Policy::oneOf(Affinity &&affinity, Allocator *allocator)
 namespace detail
 {
 
-/* The system's set of CPUs, of which there may be more than CPU_SETSIZE. */
+/* The system's set of CPUs, which may have more than CPU_SETSIZE members. */
 class CpuSet
 {
 public:
@@ -304,7 +307,8 @@ public:
 	}
 	void apply() const
 	{
-		/* Refused when none of them is there: then it stays as is. */
+		/* The system refuses it if no CPU of the set exists. The
+		 * affinity then stays unchanged. */
 		(void)pthread_setaffinity_np(pthread_self(), size_, set_);
 	}
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread_local.h - thread-locals of a class, declared here and defined there.
+/* thread_local.h - thread-local variables of a class, with separate declaration
+ * and definition.
  *
- * Fibers resume on the thread they left, so such a variable may be used on both
- * sides of any wait.
+ * A fiber resumes on the thread that it left, so such a variable may be used on
+ * both sides of any wait.
  */
 #ifndef marl_thread_local_h
 #define marl_thread_local_h

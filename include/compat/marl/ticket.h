@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.h - turns, taken in one order and called in that order.
+/* ticket.h - tickets: turns that are called in the order in which they were
+ * taken.
  *
- * The first ticket of a queue is called at once, each other when all that were
- * taken before it are done. A ticket is done when done() says so, or when its
- * last copy goes; it may outlive its queue.
+ * The first ticket of a queue is called at once. Each other ticket is called
+ * when all tickets that were taken before it are done. A ticket is done when
+ * done() is called, or when its last copy is destroyed. It may outlive its
+ * queue.
  */
 #ifndef marl_ticket_h
 #define marl_ticket_h
@@ -38,11 +40,11 @@ public:
 	class Queue
 	{
 	public:
-		/* A ticket behind all that were taken. */
+		/* Take a ticket behind all that were taken. */
 		inline Ticket take();
 
-		/* Call f(Ticket &&) with each of n tickets; nobody else takes
-		 * one in between. */
+		/* Take n consecutive tickets and call f(Ticket &&) with
+		 * each. */
 		template <typename F> inline void take(size_t n, const F &f);
 
 	private:
@@ -66,14 +68,16 @@ public:
 		return *this;
 	}
 
-	/* Wait until it is called; not for one that was done before. */
+	/* Wait until it is called. A ticket that was done before is not waited
+	 * for. */
 	inline void wait() const;
 
-	/* Let the next go on. Only the first time counts. */
+	/* Mark it as done, so that the next ticket is called. Only the first
+	 * call counts. */
 	inline void done() const;
 
-	/* Schedule f() when it is called; now if it has been. Several are run
-	 * in the order in which they were given. */
+	/* Schedule f() when it is called; at once if it has been called.
+	 * Several functions run in the order in which they were passed. */
 	template <typename F> inline void onCall(F &&f) const;
 
 private:
@@ -100,8 +104,8 @@ private:
 
 		inline void done();
 
-		/* It is first: let waiters through. Returns what to schedule
-		 * when the lock is gone. */
+		/* This record is first: let waiters through. Returns what to
+		 * schedule after the lock is released. */
 		std::vector<OnCall> call()
 		{
 			is_called = true;

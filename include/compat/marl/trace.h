@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.h - marks for a trace, which mean nothing here.
+/* trace.h - trace macros of marl, which do nothing here.
  *
- * sennit keeps what its workers did by itself: see sennit/trace.h.
+ * sennit records by itself what its workers do: see sennit/trace.h.
  */
 #ifndef marl_trace_h
 #define marl_trace_h

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tsa.h - annotations for clang's thread safety analysis (-Wthread-safety);
- * nothing for other compilers.
+/* tsa.h - annotations for clang's thread safety analysis (-Wthread-safety). For
+ * other compilers they are empty.
  */
 #ifndef marl_tsa_h
 #define marl_tsa_h
@@ -14,11 +14,11 @@
 #define THREAD_ANNOTATION_ATTRIBUTE__(x)
 #endif
 
-/* On classes. */
+/* For classes. */
 #define CAPABILITY(x)     THREAD_ANNOTATION_ATTRIBUTE__(capability(x))
 #define SCOPED_CAPABILITY THREAD_ANNOTATION_ATTRIBUTE__(scoped_lockable)
 
-/* On data. */
+/* For data. */
 #define GUARDED_BY(x)    THREAD_ANNOTATION_ATTRIBUTE__(guarded_by(x))
 #define PT_GUARDED_BY(x) THREAD_ANNOTATION_ATTRIBUTE__(pt_guarded_by(x))
 #define ACQUIRED_BEFORE(...) \
@@ -26,7 +26,7 @@
 #define ACQUIRED_AFTER(...) \
 	THREAD_ANNOTATION_ATTRIBUTE__(acquired_after(__VA_ARGS__))
 
-/* On functions. */
+/* For functions. */
 #define REQUIRES(...) \
 	THREAD_ANNOTATION_ATTRIBUTE__(requires_capability(__VA_ARGS__))
 #define REQUIRES_SHARED(...) \
@@ -45,7 +45,7 @@
 	THREAD_ANNOTATION_ATTRIBUTE__( \
 		try_acquire_shared_capability(__VA_ARGS__))
 
-/* On functions that lock by themselves, or look whether it was done. */
+/* For functions that lock, or that check whether the lock is held. */
 #define EXCLUDES(...) THREAD_ANNOTATION_ATTRIBUTE__(locks_excluded(__VA_ARGS__))
 
 #define ASSERT_CAPABILITY(x) THREAD_ANNOTATION_ATTRIBUTE__(assert_capability(x))

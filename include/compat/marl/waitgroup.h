@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waitgroup.h - waits until a number of things are done.
+/* waitgroup.h - a wait group: a counter that tasks and threads wait on until it
+ * is zero.
  *
  * Copies share one count, so capture it by value.
  */
@@ -29,14 +30,14 @@ public:
 	{
 	}
 
-	/* Add to the count, which is SENNIT_WAIT_GROUP_MAX at most. */
+	/* Add to the count, which is at most SENNIT_WAIT_GROUP_MAX. */
 	void add(unsigned int count = 1) const
 	{
 		sennit_wait_group_add(&shared_->native, count);
 	}
 
-	/* Take one from the count, which is above zero. Returns whether it
-	 * reached zero, which lets all through who wait. */
+	/* Subtract one from the count, which must be above zero. Returns
+	 * whether the count became zero, which releases all waiters. */
 	bool done() const
 	{
 		return sennit_wait_group_done(&shared_->native);

@@ -22,13 +22,14 @@ public:
 	barrier(const barrier &) = delete;
 	barrier &operator=(const barrier &) = delete;
 
-	/* Returns whether the caller arrived last: true for one of a phase. */
+	/* Returns whether the caller arrived last, which is true for one party
+	 * of each phase. */
 	bool arrive_and_wait() noexcept
 	{
 		return sennit_barrier_wait(&b_);
 	}
-	/* The same, or nothing: the phase was not complete in time, and the
-	 * caller has not arrived. */
+	/* Like arrive_and_wait(), or returns nothing if the phase was not
+	 * complete in time; then the caller has not arrived. */
 	template <typename Rep, typename Period>
 	std::optional<bool> arrive_and_wait_for(
 		const std::chrono::duration<Rep, Period> &d)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocking.hpp - calling what blocks in the system: blocking.h for callables.
+/* blocking.hpp - blocking.h for callables: calls of functions that block their
+ * thread.
  */
 #ifndef SENNIT_CPP_BLOCKING_HPP
 #define SENNIT_CPP_BLOCKING_HPP
@@ -12,9 +13,9 @@
 namespace sennit
 {
 
-/* Call f(args...) on a helper thread, while the calling fiber waits; return
- * what it returns, throw what it throws. Nothing is copied: the caller's stack
- * stays while it waits. */
+/* Call f(args...) on a helper thread, while the calling fiber waits. Returns
+ * what f returns, and throws what f throws. Nothing is copied, since the
+ * caller's stack remains while it waits. */
 template <typename F, typename... Args>
 std::invoke_result_t<F, Args...> blocking_call(F &&f, Args &&...args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callable.hpp - how a callable gets into a task and back out.
+/* callable.hpp - transport of a callable into a task and out of it.
  *
  *	one word, trivially copyable    its bytes are the task's argument
  *	aligned to 16 at most           memory of sennit_argument_alloc, which
@@ -7,10 +7,10 @@
  *	                                SENNIT_COPY_SMALL bytes
  *	aligned to more                 operator new
  *
- * It is moved in once, called once as an rvalue, and destroyed on the stack of
- * the task. A void * must never be read as if it were the callable: the
- * compiler may assume that the two have nothing in common. So the bytes are
- * copied out into an object of the callable's own type.
+ * The callable is moved in once, called once as an rvalue, and destroyed on the
+ * stack of the task. A void * must never be read as if it were the callable:
+ * the compiler may assume that the two do not alias. So the bytes are copied
+ * into an object of the callable's own type.
  */
 #ifndef SENNIT_CPP_CALLABLE_HPP
 #define SENNIT_CPP_CALLABLE_HPP
@@ -29,7 +29,7 @@
 namespace sennit::detail
 {
 
-/* A function and what it is going to be called with, both decayed. */
+/* A function and its arguments, all decayed. */
 template <typename F, typename... Args> struct bound_call {
 	std::tuple<F, Args...> parts;
 
@@ -44,7 +44,7 @@ template <typename F, typename... Args> struct bound_call {
 	}
 };
 
-/* What f(args...) is as something to call later without arguments. */
+/* Return f(args...) as an object that can be called later without arguments. */
 template <typename F, typename... Args> auto make_call(F &&f, Args &&...args)
 {
 	return bound_call<std::decay_t<F>, std::decay_t<Args>...>{
@@ -61,7 +61,7 @@ template <typename F, typename... Args>
 using call_result =
 	std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
 
-/* Room for one value, which is made and destroyed by hand. */
+/* Storage for one value, which is constructed and destroyed explicitly. */
 template <typename T> union room {
 	room()
 	{
@@ -79,7 +79,7 @@ inline constexpr bool is_word =
 
 inline constexpr std::size_t argument_alignment = 16;
 
-/* Memory for an F that goes to a task on s. NULL: there is none. */
+/* Allocate memory for an F that goes to a task on s. NULL if there is none. */
 template <typename F> void *take_memory(sennit_scheduler *s)
 {
 	if constexpr (alignof(F) > argument_alignment)
@@ -98,7 +98,7 @@ template <typename F> void give_memory(sennit_scheduler *s, void *memory)
 		sennit_argument_free(s, memory, sizeof(F));
 }
 
-/* Gives memory back unless something has come of it. */
+/* Frees memory in its destructor, unless the memory was taken from it. */
 template <typename F> struct reserved {
 	sennit_scheduler *scheduler;
 	void             *memory;
@@ -110,7 +110,7 @@ template <typename F> struct reserved {
 	}
 };
 
-/* Turn f into a task's argument. 0 or -ENOMEM. */
+/* Turn f into a task's argument. Returns 0 or -ENOMEM. */
 template <typename F, typename From>
 int pack(sennit_scheduler *s, From &&f, void *&argument)
 {
@@ -131,7 +131,7 @@ int pack(sennit_scheduler *s, From &&f, void *&argument)
 	return 0;
 }
 
-/* Undo pack, for a task that never runs. */
+/* Undo pack(), for a task that never runs. */
 template <typename F> void drop(sennit_scheduler *s, void *argument)
 {
 	if constexpr (!is_word<F>) {
@@ -140,9 +140,9 @@ template <typename F> void drop(sennit_scheduler *s, void *argument)
 	}
 }
 
-/* Undo pack: the callable, for as long as this exists, on a task of the
- * scheduler. A word is copied into an object of its type, as std::bit_cast
- * does; anything else stays where pack has made it. */
+/* Undo pack() on a task of the scheduler: holds the callable as long as this
+ * object exists. A word is copied into an object of its type, as std::bit_cast
+ * does. Any other callable stays where pack() made it. */
 template <typename F, bool = is_word<F>> class unpacked
 {
 public:
@@ -183,8 +183,8 @@ private:
 	F *made_;
 };
 
-/* The sennit_task_fn of an F. It is for the library to end a program whose
- * exception leaves it, as it can tell whose that was. */
+/* The sennit_task_fn of an F. If an exception leaves it, the library ends the
+ * program, since the library can name the task. */
 template <typename F> void run(void *argument)
 {
 	unpacked<F> f(argument);

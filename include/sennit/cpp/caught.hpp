@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caught.hpp - what functions have thrown that the library calls by way of C,
- * which no exception may pass: the first is kept, and thrown again on the other
- * side.
+/* caught.hpp - exceptions of functions that the library calls through C, which
+ * no exception may cross. The first exception is stored and rethrown on the
+ * other side.
  */
 #ifndef SENNIT_CPP_CAUGHT_HPP
 #define SENNIT_CPP_CAUGHT_HPP
@@ -22,8 +22,8 @@ public:
 	static constexpr int threw = ENOTRECOVERABLE;
 
 	/* Call f(), which returns nothing or an int: 0 or a negative errno
-	 * value. Returns that; -threw if it has thrown, -ECANCELED if that was
-	 * sennit::cancelled, which is not kept. */
+	 * value. Returns that value; -threw if f has thrown; -ECANCELED if it
+	 * has thrown sennit::cancelled, which is not stored. */
 	template <typename F> int call(F &&f)
 	{
 #if SENNIT_CPP_EXCEPTIONS
@@ -40,8 +40,8 @@ public:
 #endif
 	}
 
-	/* The same where no error can be returned. Returns whether f() has not
-	 * thrown; whatever that was is kept. */
+	/* Call f() where no error can be returned. Returns whether f() has not
+	 * thrown; an exception is stored. */
 	template <typename F> bool run(F &&f)
 	{
 #if SENNIT_CPP_EXCEPTIONS
@@ -57,13 +57,14 @@ public:
 		return true;
 	}
 
-	/* Whether something is kept; late for other threads. */
+	/* Return whether an exception is stored. Other threads may see it
+	 * late. */
 	bool any() const noexcept
 	{
 		return any_.load(std::memory_order_relaxed);
 	}
 
-	/* Throw it, once all calls have ended. */
+	/* Rethrow the stored exception, after all calls have ended. */
 	void rethrow()
 	{
 #if SENNIT_CPP_EXCEPTIONS
@@ -94,7 +95,8 @@ private:
 			exception_ = std::move(e);
 	}
 
-	std::exception_ptr exception_; /* of whoever noted */
+	std::exception_ptr exception_; /* written by the thread whose note() was
+					* first */
 #endif
 	std::atomic<bool> any_{ false };
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.hpp - channel.h for objects.
  *
- * What is trivially copyable goes through the channel as it is, and a
- * std::unique_ptr as the pointer. Everything else travels in a box of operator
- * new's: it is moved once into it and once out, and what a channel still holds
- * when it goes is destroyed with it.
+ * A trivially copyable value passes through the channel directly, and a
+ * std::unique_ptr passes as its pointer. Any other value passes in a box from
+ * operator new: it is moved into the box once and out of it once. The
+ * destructor of a channel destroys the values that it still holds.
  */
 #ifndef SENNIT_CPP_CHANNEL_HPP
 #define SENNIT_CPP_CHANNEL_HPP
@@ -21,12 +21,12 @@
 namespace sennit
 {
 
-/* As the capacity of a channel: any number. */
+/* A capacity of a channel: any number of values. */
 inline constexpr std::size_t unbounded = SENNIT_CHANNEL_UNBOUNDED;
 
 enum class channel_status { done, closed, timeout };
 
-/* What a receive has got: a value, or the reason why not. */
+/* The result of a receive: a value, or the reason why there is none. */
 template <typename T> class received : public std::optional<T>
 {
 public:
@@ -49,7 +49,8 @@ private:
 namespace detail
 {
 
-/* How a T goes through a channel: as a `form`, bytes that may be copied. */
+/* How a T passes through a channel: as a `form`, which may be copied as
+ * bytes. */
 template <typename T, typename = void> struct wire {
 	using form = T *;
 
@@ -100,7 +101,7 @@ inline channel_status channel_status_of(int err)
 	return channel_status::timeout;
 }
 
-/* A value that a send has packed: where it was again unless it was sent. */
+/* A value that is packed for a send. If it is not sent, it is moved back. */
 template <typename T, typename = void> class packed
 {
 public:
@@ -130,7 +131,7 @@ public:
 	{
 		return &form_;
 	}
-	/* Notes what the send has come to. */
+	/* Store the result of the send. */
 	int sent(int err) noexcept
 	{
 		sent_ = !err;
@@ -143,7 +144,7 @@ private:
 	bool                   sent_ = false;
 };
 
-/* What is trivially copyable stays where it is. */
+/* A trivially copyable value stays where it is. */
 template <typename T>
 class packed<T, std::enable_if_t<std::is_trivially_copyable_v<T>>>
 {
@@ -173,7 +174,7 @@ template <typename T> class channel
 	using wire = detail::wire<T>;
 
 public:
-	/* 0: a rendezvous. */
+	/* A capacity of 0 makes a rendezvous channel. */
 	explicit channel(std::size_t capacity = 0)
 	{
 		detail::check(sennit_channel_init(&c_,
@@ -190,9 +191,9 @@ public:
 		sennit_channel_destroy(&c_);
 	}
 
-	/* Whether it was sent; if not, the channel is closed. A value that was
-	 * not sent, for any reason, is where it was, if it can be assigned to.
-	 * Throws std::bad_alloc. */
+	/* Send the value. Returns true if it was sent, or false if the channel
+	 * is closed. A value that was not sent, for any reason, is moved back
+	 * if it is assignable. Throws std::bad_alloc. */
 	bool send(T &&value)
 	{
 		return send_packed(std::move(value));
@@ -235,7 +236,7 @@ public:
 		return send_before(value, t);
 	}
 
-	/* A value; or none, when the channel is closed and empty. */
+	/* Receive a value, or none if the channel is closed and empty. */
 	received<T> receive()
 	{
 		detail::room<typename wire::form> r;
@@ -269,7 +270,8 @@ public:
 		return sennit_channel_length(&c_);
 	}
 
-	/* for (T &value : channel): all there are until it is closed. */
+	/* Iterates over all values until the channel is closed: for (T &value :
+	 * channel). */
 	class iterator
 	{
 	public:

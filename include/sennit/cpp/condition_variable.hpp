@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* condition_variable.hpp - cond.h for std::unique_lock<sennit::mutex>.
  *
- * (std::condition_variable_any takes locks of sennit as well, but holds up the
- * whole thread while it waits.)
+ * (std::condition_variable_any also takes locks of sennit, but blocks the
+ * thread while it waits.)
  */
 #ifndef SENNIT_CPP_CONDITION_VARIABLE_HPP
 #define SENNIT_CPP_CONDITION_VARIABLE_HPP
@@ -42,8 +42,8 @@ public:
 			wait(lock);
 	}
 
-	/* The lock is held again in any case, also when sennit::cancelled is
-	 * thrown. */
+	/* The caller holds the lock again in each case, also if the call throws
+	 * sennit::cancelled. */
 	template <typename Clock, typename Duration>
 	std::cv_status wait_until(
 		std::unique_lock<mutex>                        &lock,
@@ -60,7 +60,7 @@ public:
 		return status(wait_native(lock, detail::after(d)));
 	}
 
-	/* Returns what the predicate said last. */
+	/* Returns what the predicate returned last. */
 	template <typename Clock, typename Duration, typename Predicate>
 	bool wait_until(std::unique_lock<mutex>                        &lock,
 			const std::chrono::time_point<Clock, Duration> &t,

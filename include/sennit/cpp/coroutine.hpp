@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* coroutine.hpp - co_await, where the compiler has coroutines of C++20.
+/* coroutine.hpp - co_await, for compilers with coroutines of C++20.
  *
  *	sennit::future<int> answer(sennit::event &ready)
  *	{
@@ -7,17 +7,17 @@
  *		co_return co_await sennit::async([] { return 42; });
  *	}
  *
- * A coroutine that awaits leaves its stack to others; it needs no fiber. What
- * it awaits resumes it as a task of the scheduler that it awaited on, on any of
- * its workers: unlike a fiber it does not stay on its thread, so no lock of
- * sennit may be held across co_await.
+ * A coroutine that awaits gives up its stack; it needs no fiber. The object
+ * that it awaits resumes it as a task of the scheduler on which it awaited, on
+ * any of its workers. Unlike a fiber a coroutine does not stay on its thread,
+ * so it must not hold a lock of sennit across co_await.
  *
- *	future, shared_future   continue by sennit_future_then: nobody waits
- *	event, channel          a small task waits, as a fiber, and goes on
+ *	future, shared_future   resume by sennit_future_then; nothing waits
+ *	event, channel          a small task waits, as a fiber, and resumes
  *
  * Any coroutine may await these, on a thread that has a scheduler. A function
- * that returns a future may be a coroutine: it runs up to its first wait at
- * once, and the future gets what it returns or throws.
+ * that returns a future may be a coroutine. It runs up to its first wait within
+ * the call, and the future gets what it returns or throws.
  */
 #ifndef SENNIT_CPP_COROUTINE_HPP
 #define SENNIT_CPP_COROUTINE_HPP
@@ -44,7 +44,8 @@ struct event_awaiter {
 	{
 		return e.try_wait();
 	}
-	/* The task may resume before this returns: nothing of *this after. */
+	/* The task may resume the coroutine before this call returns, so *this
+	 * must not be used after it. */
 	void await_suspend(std::coroutine_handle<> h)
 	{
 		sennit::schedule([&awaited = e, h] {
@@ -73,7 +74,7 @@ template <typename Future> struct future_awaiter {
 			std::coroutine_handle<>::from_address(address).resume();
 		};
 		c.argument = h.address();
-		/* Without workers the setter must run it itself. */
+		/* Without workers the setter must run the continuation. */
 		c.scheduler = s && sennit_scheduler_workers(s) ? s : nullptr;
 		sennit_future_then(f.native_handle(), &c);
 	}
@@ -109,8 +110,8 @@ template <typename T> struct receive_awaiter {
 	}
 };
 
-/* The promise object of a coroutine that returns a future. The outcome is shown
- * only when the coroutine's variables are gone. */
+/* The promise object of a coroutine that returns a future. It sets the outcome
+ * only after the coroutine's variables have been destroyed. */
 template <typename T> class coroutine_promise_base
 {
 public:
@@ -179,7 +180,7 @@ detail::future_awaiter<shared_future<T>> operator co_await(
 	return { f };
 }
 
-/* co_await async_receive(channel): as channel.receive(). */
+/* co_await async_receive(channel) returns what channel.receive() returns. */
 template <typename T>
 detail::receive_awaiter<T> async_receive(channel<T> &c) noexcept
 {

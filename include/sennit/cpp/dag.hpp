@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.hpp - dag.h with callables for nodes, and exceptions out of a run.
+/* dag.hpp - dag.h with callables for nodes, and with exceptions.
  *
  *	sennit::dag_builder<job> b;
  *	auto load = b.add([](job &j) { j.load(); }, "load");
  *	auto sort = b.add([](job &j) { j.sort(); }, "sort");
  *	b.order(load, sort);
  *	sennit::dag<job> steps = b.build();
- *	steps.run(one);			// as often as wanted, also at once
+ *	steps.run(one);			// any number of times, also at once
  *
- * Runs of dag<> have no data of their own. A node that throws keeps what comes
- * after it from running, and by default all others that have not begun.
+ * Runs of dag<> have no data of their own. If a node throws, the nodes after it
+ * do not run, and by default no other node that has not begun does.
  */
 #ifndef SENNIT_CPP_DAG_HPP
 #define SENNIT_CPP_DAG_HPP
@@ -30,7 +30,8 @@ template <typename Data> class dag;
 namespace detail
 {
 
-/* What the runs of a DAG call; shared by it and its builder. */
+/* The functions that the runs of a DAG call. The DAG and its builder share
+ * them. */
 template <typename Data> struct dag_node {
 	explicit dag_node(std::string n) : name(std::move(n))
 	{
@@ -82,7 +83,7 @@ template <typename Data> struct dag_run {
 
 } // namespace detail
 
-/* How to run; all of it optional. */
+/* Options of a run. */
 struct dag_options : sennit_dag_options {
 	dag_options() noexcept : sennit_dag_options()
 	{
@@ -93,27 +94,28 @@ struct dag_options : sennit_dag_options {
 		deadline = detail::nanoseconds_of(t.time_since_epoch());
 		return *this;
 	}
-	/* Not on the bound scheduler. s stays until the run has ended. */
+	/* Run on s instead of the bound scheduler. s must exist until the run
+	 * has ended. */
 	dag_options &on(const sennit::scheduler &s) noexcept
 	{
 		scheduler = detail::needed(s.get(), "sennit::dag_options::on");
 		return *this;
 	}
-	/* SENNIT_GROUP_KEEP_GOING: an error keeps those alone from running that
-	 * come after it. */
+	/* Set SENNIT_GROUP_KEEP_GOING: an error prevents only the nodes after
+	 * it. */
 	dag_options &keep_going() noexcept
 	{
 		flags |= SENNIT_GROUP_KEEP_GOING;
 		return *this;
 	}
-	/* run_size() bytes, the run's until it has ended. */
+	/* Memory of run_size() bytes, which the run owns until it has ended. */
 	dag_options &in_memory(void *bytes) noexcept
 	{
 		memory = bytes;
 		return *this;
 	}
-	/* The run's error is stored in code, or 0, and not thrown; what a node
-	 * throws still is. */
+	/* Store the error of the run, or 0, in code instead of throwing it.
+	 * Exceptions of nodes are still thrown. */
 	dag_options &error_to(std::error_code &code) noexcept
 	{
 		error = &code;
@@ -124,11 +126,12 @@ struct dag_options : sennit_dag_options {
 	std::error_code *error = nullptr;
 };
 
-/* Put together by one thread at a time. */
+/* A graph under construction. One thread at a time may use it. */
 template <typename Data = void> class dag_builder
 {
 public:
-	/* A node's number: how many were added before. */
+	/* The number of a node: nodes are numbered from 0 in the order in which
+	 * they are added. */
 	using node = std::uint32_t;
 
 	dag_builder()
@@ -142,10 +145,10 @@ public:
 		sennit_dag_builder_destroy(&b_);
 	}
 
-	/* A node that calls f(data), or f(), which returns nothing, or an int:
-	 * 0 or a negative errno value. f is called where it lies, by several
-	 * threads at once if there are several runs. The name is shown when a
-	 * cycle is found. */
+	/* Add a node that calls f(data), or f(). f returns nothing, or an int:
+	 * 0 or a negative errno value. f is called in place, by several threads
+	 * at once if there are several runs. The name is used in the text of a
+	 * cycle. */
 	template <typename F> node add(F &&f, std::string name = std::string())
 	{
 		using call = detail::dag_call<Data, std::decay_t<F>>;
@@ -166,7 +169,7 @@ public:
 		return number;
 	}
 
-	/* `before` is to end before `after` begins. */
+	/* Add an edge: `before` ends before `after` begins. */
 	dag_builder &order(node before, node after)
 	{
 		detail::check(sennit_dag_builder_order(&b_, before, after),
@@ -174,9 +177,10 @@ public:
 		return *this;
 	}
 
-	/* Of what there is; it may be extended and built anew. Throws
-	 * std::system_error of ELOOP, whose what() names nodes that wait for
-	 * each other, as "a -> b -> a"; or std::bad_alloc. */
+	/* Build a DAG from the nodes and edges so far. The builder may be
+	 * extended and used again. Throws std::system_error with ELOOP if nodes
+	 * wait for each other; its what() names them, for example "a -> b ->
+	 * a". Throws std::bad_alloc. */
 	dag<Data> build() const
 	{
 		return build_by(
@@ -185,7 +189,8 @@ public:
 			});
 	}
 
-	/* A run of it begins with `root`: only what that leads to runs. */
+	/* Build a DAG whose runs begin with `root` and run only the nodes that
+	 * can be reached from it. */
 	dag<Data> build_from(node root) const
 	{
 		return build_by([this, root](sennit_dag **d, char *cycle,
@@ -212,11 +217,12 @@ private:
 		return dag<Data>(d, nodes_);
 	}
 
-	std::shared_ptr<nodes> nodes_; /* their addresses never change */
+	std::shared_ptr<nodes> nodes_; /* the addresses of nodes never change */
 	sennit_dag_builder     b_;
 };
 
-/* A graph that never changes, or none. It stays until its runs have ended. */
+/* A graph that never changes, or none. It must exist until its runs have
+ * ended. */
 template <typename Data = void> class dag
 {
 public:
@@ -237,12 +243,13 @@ public:
 		sennit_dag_destroy(d_);
 	}
 
-	/* Run every node once with this data, and wait until all that began
-	 * have ended. Throws what the first of them that failed has thrown;
-	 * std::system_error if it returned an error, or at the deadline;
-	 * sennit::cancelled when the caller's group is cancelled;
-	 * std::bad_alloc when no node has run. To run it without waiting make
-	 * that a member of a group. */
+	/* Run every node once with this data, and wait until all nodes that
+	 * began have ended. Rethrows the exception of the first node that
+	 * failed; throws std::system_error if that node returned an error, or
+	 * at the deadline; sennit::cancelled if the caller's group is
+	 * cancelled; std::bad_alloc if there is no memory, and then no node has
+	 * run. To run the DAG without waiting, make this call a member of a
+	 * group. */
 	template <typename D>
 	std::enable_if_t<std::is_same_v<D, Data>> run(
 		D &data, const dag_options &o = dag_options())
@@ -256,7 +263,7 @@ public:
 		run_with(nullptr, o);
 	}
 
-	/* Bytes of memory that each run takes. */
+	/* Return the number of bytes of memory that each run takes. */
 	std::size_t run_size() const noexcept
 	{
 		return sennit_dag_run_size(d_);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* domain.hpp - domain.h with domains that are held by scopes.
+/* domain.hpp - domain.h with handles that hold references.
  *
  *	{
  *		sennit::domain d(s, [&] { ended.set(); });
- *		d.schedule([] { ... });	// and what that schedules
+ *		d.schedule([] { ... });	// and the tasks that it schedules
  *	}
  *	ended.wait();
  */
@@ -21,8 +21,8 @@ namespace sennit
 namespace detail
 {
 
-/* What is called at an end, once: made by new, as it may outlive the scheduler
- * that it tells of. */
+/* Call and delete the function that is called once at an end. It was made by
+ * new, since it may outlive the scheduler whose end it is called for. */
 template <typename F> void tell(void *argument)
 {
 	std::unique_ptr<F> f(static_cast<F *>(argument));
@@ -33,82 +33,44 @@ template <typename F> void tell(void *argument)
 } // namespace detail
 
 /* A reference to a domain, or none. Copies are further references. */
-class domain
+class domain : public detail::handle<sennit_domain, sennit_domain_retain,
+				     sennit_domain_release>
 {
 public:
 	domain() noexcept = default;
 
-	/* Make one whose end calls nothing, or on_end(). Throws std::bad_alloc.
-	 */
+	/* Create a domain whose end calls nothing, or on_end(). Throws
+	 * std::bad_alloc. */
 	explicit domain(const scheduler &s)
 	{
-		detail::check(
-			sennit_domain_create(&d_, s.get(), nullptr, nullptr),
-			"domain");
+		detail::check(sennit_domain_create(&object_, s.get(), nullptr,
+						   nullptr),
+			      "domain");
 	}
 	template <typename F> domain(const scheduler &s, F &&on_end)
 	{
 		using callable = std::decay_t<F>;
 		auto f = std::make_unique<callable>(std::forward<F>(on_end));
 
-		detail::check(sennit_domain_create(&d_, s.get(),
+		detail::check(sennit_domain_create(&object_, s.get(),
 						   detail::tell<callable>,
 						   f.get()),
 			      "domain");
 		static_cast<void>(f.release());
 	}
 
-	/* Another reference to d, which may be NULL. */
-	explicit domain(sennit_domain *d) noexcept : d_(d)
+	/* Take another reference to d, which may be NULL. */
+	explicit domain(sennit_domain *d) noexcept : handle(retained(d))
 	{
-		if (d_)
-			sennit_domain_retain(d_);
-	}
-	domain(const domain &other) noexcept : domain(other.d_)
-	{
-	}
-	domain(domain &&other) noexcept : d_(std::exchange(other.d_, nullptr))
-	{
-	}
-	domain &operator=(domain other) noexcept
-	{
-		swap(other);
-		return *this;
-	}
-	~domain()
-	{
-		if (d_)
-			sennit_domain_release(d_);
 	}
 
-	/* The one that the calling task belongs to, or none. */
+	/* Return the domain that the calling task belongs to, or none. */
 	static domain current() noexcept
 	{
 		return domain(sennit_domain_current());
 	}
 
-	void swap(domain &other) noexcept
-	{
-		std::swap(d_, other.d_);
-	}
-	sennit_domain *get() const noexcept
-	{
-		return d_;
-	}
-	explicit operator bool() const noexcept
-	{
-		return d_ != nullptr;
-	}
-	friend bool operator==(const domain &a, const domain &b) noexcept
-	{
-		return a.d_ == b.d_;
-	}
-	friend bool operator!=(const domain &a, const domain &b) noexcept
-	{
-		return a.d_ != b.d_;
-	}
-
-	/* As sennit::schedule(), in this domain. */
+	/* Like sennit::schedule(), in this domain. */
 	template <typename F, typename... Args>
 	void schedule(F &&f, Args &&...args) const
 	{
@@ -128,21 +90,19 @@ private:
 	template <typename F> int try_place(F &&f) const
 	{
 		using callable = std::decay_t<F>;
-		sennit_scheduler *s = sennit_domain_scheduler(d_);
+		sennit_scheduler *s = sennit_domain_scheduler(object_);
 		void             *argument;
 		int err = detail::pack<callable>(s, std::forward<F>(f),
 						 argument);
 
 		if (err)
 			return err;
-		err = sennit_domain_schedule(d_, detail::run<callable>,
+		err = sennit_domain_schedule(object_, detail::run<callable>,
 					     argument);
 		if (err)
 			detail::drop<callable>(s, argument);
 		return err;
 	}
-
-	sennit_domain *d_ = nullptr;
 };
 
 } // namespace sennit

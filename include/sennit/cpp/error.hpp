@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* error.hpp - errors of the C calls as exceptions.
  *
- * Without exceptions (-fno-exceptions) what would throw prints a line and
- * aborts, and a wait that its group's cancelling ends counts as timed out. The
- * forms that begin with try_ throw in neither case.
+ * Without exceptions (-fno-exceptions) a call that would throw prints a line
+ * and aborts, and a wait that the cancellation of its group ends counts as
+ * timed out. Calls whose names begin with try_ throw in neither case.
  */
 #ifndef SENNIT_CPP_ERROR_HPP
 #define SENNIT_CPP_ERROR_HPP
@@ -24,7 +24,7 @@
 namespace sennit
 {
 
-/* Thrown by waits, of members of a group that is cancelled. */
+/* Thrown by waits of members of a cancelled group. */
 class cancelled : public std::system_error
 {
 public:
@@ -37,7 +37,7 @@ public:
 namespace detail
 {
 
-/* Of what a C call returned: 0 or negative. */
+/* The error code of the result of a C call: 0 or negative. */
 inline std::error_code code_of(int err) noexcept
 {
 	return std::error_code(-err, std::generic_category());
@@ -57,7 +57,7 @@ inline std::error_code code_of(int err) noexcept
 #endif
 }
 
-/* For what would not get as far as the library's own checks. */
+/* Report misuse that would not reach the library's own checks, and abort. */
 [[noreturn]] inline void misuse(const char *call, const char *why) noexcept
 {
 	std::fprintf(stderr, "sennit: misuse of %s: %s\n", call, why);
@@ -70,7 +70,8 @@ inline void check(int err, const char *what)
 		fail(code_of(err), what);
 }
 
-/* Of a wait with a deadline: whether it got what it waited for in time. */
+/* Turn the result of a wait with a deadline into whether it ended in time.
+ * Throws for other errors. */
 inline bool waited(int err)
 {
 	if (!err)

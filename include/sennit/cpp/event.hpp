@@ -11,8 +11,10 @@ namespace sennit
 {
 
 enum class event_mode {
-	manual = SENNIT_EVENT_MANUAL, /* set until cleared: lets all pass */
-	automatic = SENNIT_EVENT_AUTO /* lets one pass, who clears it */
+	manual = SENNIT_EVENT_MANUAL, /* set until cleared: lets all waiters
+				       * through */
+	automatic = SENNIT_EVENT_AUTO /* lets one waiter through and clears
+				       * itself */
 };
 
 class event
@@ -44,7 +46,7 @@ public:
 	{
 		sennit_event_wait(&e_);
 	}
-	/* Whether it is set; consumes an automatic event. */
+	/* Return whether it is set. The call clears an automatic event. */
 	[[nodiscard]] bool try_wait() noexcept
 	{
 		return sennit_event_wait_until(&e_, 0) == 0;

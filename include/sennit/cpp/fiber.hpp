@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.hpp - the running fiber, or unbound thread, itself. */
+/* fiber.hpp - calls for the running fiber or unbound thread. */
 #ifndef SENNIT_CPP_FIBER_HPP
 #define SENNIT_CPP_FIBER_HPP
 
@@ -15,8 +15,8 @@ inline void yield() noexcept
 	sennit_yield();
 }
 
-/* Sleep. Returns true, or false when the deadline of the caller's group came
- * first; throws sennit::cancelled when that is cancelled. */
+/* Sleep. Returns true, or false if the deadline of the caller's group passed
+ * first. Throws sennit::cancelled if the group is cancelled. */
 template <typename Rep, typename Period>
 bool sleep_for(const std::chrono::duration<Rep, Period> &d)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* future.hpp - a value or an exception that is not there yet: std::future and
- * its like, whose waits set a fiber aside.
+/* future.hpp - futures and promises as in the standard library, whose waits
+ * suspend the fiber.
  *
  *	auto answer = sennit::async([] { return 6 * 7; });
  *	answer.get();
  *
- * The two sides share a state that lives as long as either; a promise that goes
- * without a value leaves std::errc::broken_pipe behind.
+ * The two sides share a state that exists as long as one of them does. A
+ * promise that is destroyed without a value sets the error
+ * std::errc::broken_pipe.
  */
 #ifndef SENNIT_CPP_FUTURE_HPP
 #define SENNIT_CPP_FUTURE_HPP
@@ -29,15 +30,15 @@ namespace detail
 
 template <typename T> struct future_state {
 	sennit_future f = SENNIT_FUTURE_INIT;
-	outcome<T>    result; /* the producer's until f is set */
+	outcome<T>    result; /* owned by the producer until f is set */
 };
 
-/* What both kinds of futures can do. */
+/* What futures and shared futures have in common. */
 template <typename T> class future_base
 {
 public:
-	/* Whether it stands for anything: not after get(), share() or a move.
-	 * All else needs that. */
+	/* Whether this future has a state. It has none after get(), share() or
+	 * a move. All other calls need one. */
 	bool valid() const noexcept
 	{
 		return state_ != nullptr;
@@ -46,7 +47,8 @@ public:
 	{
 		return sennit_future_is_set(&state_->f);
 	}
-	/* Whether there is a value, not an error; of one that is ready. */
+	/* Whether the outcome is a value and not an error. The future must be
+	 * ready. */
 	bool has_value() const noexcept
 	{
 		return state_->result.has_value();
@@ -85,8 +87,8 @@ protected:
 	state state_;
 };
 
-/* A continuation on its way: makes a promise come true with what f says to the
- * value, or passes on the error. */
+/* A pending continuation. It sets a promise to the result of f for the value,
+ * or passes on the error. */
 template <typename T, typename R, typename F> struct sequel {
 	sequel(std::shared_ptr<future_state<T>> s, F &&callable)
 	    : from(std::move(s)), f(std::move(callable))
@@ -134,7 +136,7 @@ public:
 	future(future &&) noexcept = default;
 	future &operator=(future &&) noexcept = default;
 
-	/* Wait, and move the value out or throw the exception. */
+	/* Wait, then move the value out or throw the exception. */
 	T get()
 	{
 		const auto s = std::move(this->state_);
@@ -148,9 +150,9 @@ public:
 		return shared_future<T>(std::move(this->state_));
 	}
 
-	/* What f comes to when it is called with the value, as a task of s or
-	 * else of whoever makes the value, as sennit_future_then() says. An
-	 * error goes past f. This future is used up. */
+	/* Return a future for the result of f, which is called with the value,
+	 * as a task of s or else of the scheduler that sennit_future_then()
+	 * names. An error skips f. This future has no state afterwards. */
 	template <typename F> auto then(F &&f)
 	{
 		return then(scheduler(), std::forward<F>(f));
@@ -178,7 +180,7 @@ private:
 	using base::base;
 };
 
-/* A future of which there may be copies, each of which may get(). */
+/* A future that can be copied. Each copy may call get(). */
 template <typename T> class shared_future : public detail::future_base<T>
 {
 	using base = detail::future_base<T>;
@@ -189,7 +191,7 @@ public:
 	{
 	}
 
-	/* Wait, and look at the value or throw the exception. */
+	/* Wait, then return a reference to the value or throw the exception. */
 	decltype(auto) get() const
 	{
 		sennit_future_wait(&this->state_->f);
@@ -201,7 +203,7 @@ private:
 	using base::base;
 };
 
-/* The side that makes the value. Once. */
+/* The producer's side. It sets the outcome once. */
 template <typename T> class promise
 {
 public:
@@ -226,7 +228,7 @@ public:
 		std::swap(is_shown_, other.is_shown_);
 	}
 
-	/* Once. Also after the value was set. */
+	/* May be called once, also after the value was set. */
 	future<T> get_future()
 	{
 		if (std::exchange(is_shown_, true))
@@ -234,8 +236,8 @@ public:
 		return future<T>(state_);
 	}
 
-	/* Each of these once, and only one of them; else the error is
-	 * std::errc::connection_already_in_progress. */
+	/* Set the outcome. One of these calls may be made, once. Further calls
+	 * fail with std::errc::connection_already_in_progress. */
 	template <typename... Args> void set_value(Args &&...args)
 	{
 		open().set_value(std::forward<Args>(args)...);
@@ -253,7 +255,7 @@ public:
 		show();
 	}
 #endif
-	/* What f(args...) returns or throws. */
+	/* Set the outcome to what f(args...) returns or throws. */
 	template <typename F, typename... Args>
 	void set_by(F &&f, Args &&...args)
 	{
@@ -279,7 +281,7 @@ private:
 		return state_->result;
 	}
 
-	/* Those who wait may end, and the promise with them, before the call
+	/* Waiters may return, and destroy the promise, before the call
 	 * returns. */
 	void show() noexcept
 	{
@@ -294,8 +296,8 @@ private:
 	bool                                     is_shown_ = false;
 };
 
-/* Schedule f(args...) on the bound scheduler; the future gets what it returns
- * or throws. */
+/* Schedule f(args...) on the bound scheduler and return a future for what it
+ * returns or throws. */
 template <typename F, typename... Args>
 future<detail::call_result<F, Args...>> async(F &&f, Args &&...args)
 {
@@ -311,7 +313,7 @@ future<detail::call_result<F, Args...>> async(F &&f, Args &&...args)
 	return answer;
 }
 
-/* Wait until one of the futures is ready. Returns which: 0 is the first. */
+/* Wait until one of the futures is ready. Returns its index; 0 is the first. */
 template <typename... Futures> std::size_t wait_any(const Futures &...futures)
 {
 	sennit_future *const all[] = { futures.native_handle()... };
@@ -319,7 +321,7 @@ template <typename... Futures> std::size_t wait_any(const Futures &...futures)
 	return sennit_future_wait_any(all, sizeof...(futures));
 }
 
-/* Wait until all of them are. */
+/* Wait until all of the futures are ready. */
 template <typename... Futures> void wait_all(const Futures &...futures)
 {
 	sennit_future *const all[] = { futures.native_handle()... };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* group.hpp - group.h with exceptions: what a member throws cancels the group
- * and is thrown again where the group is waited for.
+/* group.hpp - group.h with exceptions: an exception of a member cancels the
+ * group, and the wait rethrows it.
  *
  *	sennit::group g;
  *	for (auto &part : parts)
  *		g.spawn([&part] { part.fetch(); });
  *	g.wait();
  *
- * A group that goes without having been waited for, because something was
- * thrown on the way there, cancels its members and waits for them.
+ * The destructor of a group that was not waited for, because of an exception on
+ * the way, cancels the members and waits for them.
  */
 #ifndef SENNIT_CPP_GROUP_HPP
 #define SENNIT_CPP_GROUP_HPP
@@ -25,20 +25,21 @@ namespace sennit
 class group
 {
 public:
-	/* On the bound scheduler; flags are SENNIT_GROUP_*. */
+	/* Open a group on the bound scheduler. flags are SENNIT_GROUP_*. */
 	explicit group(std::uint32_t flags = 0) noexcept
 	    : scheduler_(sennit_current())
 	{
 		sennit_group_init(&g_, SENNIT_NEVER, flags);
 	}
-	/* The members' waits end at t. */
+	/* Like the above; the waits of the members end at t. */
 	explicit group(std::chrono::steady_clock::time_point t,
 		       std::uint32_t                         flags = 0) noexcept
 	    : scheduler_(sennit_current())
 	{
 		sennit_group_init(&g_, deadline_of(t), flags);
 	}
-	/* On s, which stays until the group has been waited for. */
+	/* Open a group on s, which must exist until the group has been waited
+	 * for. */
 	explicit group(const scheduler                      &s,
 		       std::chrono::steady_clock::time_point t = never,
 		       std::uint32_t                         flags = 0) noexcept
@@ -57,9 +58,9 @@ public:
 	}
 
 	/* Make f(args...) a member. It returns nothing, or an int: 0 or a
-	 * negative errno value, which is an error as an exception is.
-	 * Returns whether it was accepted: not when the group is cancelled.
-	 * Throws std::bad_alloc. */
+	 * negative errno value, which is an error like an exception.
+	 * Returns whether the member was accepted; it is not if the group is
+	 * cancelled. Throws std::bad_alloc. */
 	template <typename F, typename... Args>
 	bool spawn(F &&f, Args &&...args)
 	{
@@ -67,9 +68,9 @@ public:
 			std::forward<F>(f), std::forward<Args>(args)...));
 	}
 
-	/* Wait for all members. Throws what the first of them that failed has
-	 * thrown; std::system_error if it returned an error;
-	 * sennit::cancelled if nothing but cancel() has happened. */
+	/* Wait for all members. Rethrows the exception of the first member that
+	 * failed; throws std::system_error if that member returned an error, or
+	 * sennit::cancelled if the only error is that of cancel(). */
 	void wait()
 	{
 		const std::error_code code = wait(std::nothrow);
@@ -79,8 +80,8 @@ public:
 		if (code)
 			detail::fail(code, "group");
 	}
-	/* The same, with the error returned; std::errc::state_not_recoverable
-	 * for any exception. */
+	/* Wait for all members and return the error;
+	 * std::errc::state_not_recoverable stands for any exception. */
 	std::error_code wait(std::nothrow_t)
 	{
 		waited_ = true;
@@ -147,8 +148,8 @@ private:
 namespace this_fiber
 {
 
-/* For members that seldom wait: throws sennit::cancelled when a group around
- * the caller is, std::errc::timed_out when its deadline has passed. */
+/* For members that seldom wait: throws sennit::cancelled if a group around the
+ * caller is cancelled, or std::errc::timed_out if its deadline has passed. */
 inline void check_cancelled()
 {
 	detail::check(sennit_cancelled(), "check_cancelled");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* local.hpp - local.h for objects: what thread_local is to threads. */
+/* local.hpp - local.h for objects: task-local objects, as thread_local is for
+ * threads. */
 #ifndef SENNIT_CPP_LOCAL_HPP
 #define SENNIT_CPP_LOCAL_HPP
 
@@ -11,9 +12,9 @@
 namespace sennit
 {
 
-/* A T for each task, and for each thread on its own stack, made by T() when it
- * first asks and destroyed when it ends. Best a static: objects that are left
- * when this goes are not destroyed. */
+/* A T for each task, and for each thread on its own stack. It is made by T() on
+ * first use and destroyed at the end of the task or thread. A fiber_local
+ * should be static: its destructor does not destroy the objects that remain. */
 template <typename T> class fiber_local
 {
 public:
@@ -29,7 +30,8 @@ public:
 		sennit_local_key_delete(key_);
 	}
 
-	/* The caller's own. Throws what T() throws, or std::bad_alloc. */
+	/* Return the caller's object. Throws what T() throws, or
+	 * std::bad_alloc. */
 	T &get()
 	{
 		if (T *there = find())
@@ -50,7 +52,7 @@ public:
 		return &get();
 	}
 
-	/* NULL if the caller has none yet. */
+	/* Return the caller's object, or NULL if it has none yet. */
 	T *find() const noexcept
 	{
 		return static_cast<T *>(sennit_local_get(key_));

@@ -2,8 +2,8 @@
 /* mutex.hpp - mutex.h as a TimedLockable, for std::unique_lock, std::lock_guard
  * and std::scoped_lock.
  *
- * Like its like in the standard library it can be a constant-initialised
- * static, and nothing happens when it is destroyed.
+ * Like std::mutex it can be a constant-initialised static object. Its
+ * destructor does nothing.
  */
 #ifndef SENNIT_CPP_MUTEX_HPP
 #define SENNIT_CPP_MUTEX_HPP

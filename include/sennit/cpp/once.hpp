@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* once.hpp - once.h with the calls of std::call_once. */
+/* once.hpp - once.h in the form of std::call_once. */
 #ifndef SENNIT_CPP_ONCE_HPP
 #define SENNIT_CPP_ONCE_HPP
 
@@ -26,10 +26,11 @@ public:
 		return sennit_once_is_done(&o_);
 	}
 
-	/* See that it is done: call f(args...) if nobody has, or wait for who
-	 * does. If f throws, so does this; it is not done then, and the next in
-	 * line calls its own function. With an f that may throw, the wait for
-	 * another ends with the caller's group: std::system_error. */
+	/* Call f(args...) if this is not done and no other caller runs its
+	 * function; otherwise wait for that function. If f throws, this call
+	 * throws, the object is not done, and the next waiter calls its own
+	 * function. If f may throw, the caller's group can end the wait for
+	 * another caller: the call then throws std::system_error. */
 	template <typename F, typename... Args> void call(F &&f, Args &&...args)
 	{
 		auto run = [&] {

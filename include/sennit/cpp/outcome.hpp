@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outcome.hpp - what a call came to: a value, an exception, or an error. */
+/* outcome.hpp - the outcome of a call: a value, an exception, or an error. */
 #ifndef SENNIT_CPP_OUTCOME_HPP
 #define SENNIT_CPP_OUTCOME_HPP
 
@@ -14,7 +14,7 @@
 namespace sennit::detail
 {
 
-/* Not there yet, until set by one of its calls. */
+/* An outcome. It is not set until one of its calls sets it. */
 template <typename T> class outcome
 {
 	using stored = std::conditional_t<
@@ -42,7 +42,7 @@ public:
 	}
 #endif
 
-	/* Set it to what f(args...) comes to. */
+	/* Set it to what f(args...) returns or throws. */
 	template <typename F, typename... Args>
 	void set_by(F &&f, Args &&...args)
 	{
@@ -63,7 +63,7 @@ public:
 		return value_.has_value();
 	}
 
-	/* Throw what there is instead of a value. */
+	/* Throw the exception or the error, if there is one. */
 	void check() const
 	{
 #if SENNIT_CPP_EXCEPTIONS
@@ -74,7 +74,7 @@ public:
 			fail(error_, "outcome");
 	}
 
-	/* The value, moved out. */
+	/* Return the value, moved out. */
 	T take()
 	{
 		check();
@@ -84,7 +84,7 @@ public:
 			return std::move(*value_);
 	}
 
-	/* The value, to look at; T& for a reference. */
+	/* Return a reference to the value; for a reference type, T&. */
 	decltype(auto) look() const
 	{
 		check();
@@ -94,7 +94,7 @@ public:
 			return static_cast<const T &>(*value_);
 	}
 
-	/* What is there instead of a value, to another outcome. */
+	/* Copy the exception or the error to another outcome. */
 	template <typename U> void pass_failure_to(outcome<U> &other) const
 	{
 #if SENNIT_CPP_EXCEPTIONS

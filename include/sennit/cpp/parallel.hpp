@@ -7,12 +7,12 @@
  *	sennit::parallel_inclusive_scan(v.begin(), v.end(), sums.begin());
  *	sennit::parallel_sort(v, std::greater<>());	(parallel_sort.hpp)
  *
- * Iterators are random access ones. What is called is called by several workers
- * at once, by reference: it is not copied. What it throws stops the loop, and
- * is thrown again, the first alone, when no piece is under way any more.
- * sennit::cancelled is thrown when the caller's group is cancelled,
- * std::system_error for std::errc::timed_out at the deadline, std::bad_alloc
- * before anything was called.
+ * Iterators must be random access iterators. Several workers call the given
+ * function at once, by reference; it is not copied. An exception of the
+ * function stops the loop. The call rethrows the first exception once no piece
+ * is running. It throws sennit::cancelled if the caller's group is cancelled,
+ * std::system_error with std::errc::timed_out at the deadline, and
+ * std::bad_alloc before any function is called.
  */
 #ifndef SENNIT_CPP_PARALLEL_HPP
 #define SENNIT_CPP_PARALLEL_HPP

@@ -16,13 +16,14 @@
 namespace sennit
 {
 
-/* How to go about it; all of it optional. */
+/* Options of the parallel calls. */
 struct parallel_options : sennit_parallel_options {
 	parallel_options() noexcept : sennit_parallel_options()
 	{
 	}
 
-	/* What is worth being a piece; see the C calls. */
+	/* The number of indices that is worth being a piece; see the C
+	 * calls. */
 	parallel_options &with_grain(std::size_t n) noexcept
 	{
 		grain = n;
@@ -33,24 +34,25 @@ struct parallel_options : sennit_parallel_options {
 	{
 		deadline = detail::nanoseconds_of(t.time_since_epoch());
 		if (!deadline)
-			deadline = 1; /* long past */
+			deadline = 1; /* a time long past */
 		return *this;
 	}
-	/* Not on the bound scheduler. s stays until the call has returned. */
+	/* Run on s instead of the bound scheduler. s must exist until the call
+	 * has returned. */
 	parallel_options &on(const sennit::scheduler &s) noexcept
 	{
 		scheduler = detail::needed(s.get(),
 					   "sennit::parallel_options::on");
 		return *this;
 	}
-	/* SENNIT_PARALLEL_DETERMINISTIC. */
+	/* Set SENNIT_PARALLEL_DETERMINISTIC. */
 	parallel_options &deterministic() noexcept
 	{
 		flags |= SENNIT_PARALLEL_DETERMINISTIC;
 		return *this;
 	}
-	/* Errors are stored in code, or 0, and not thrown; exceptions of what
-	 * is called still are. */
+	/* Store errors, or 0, in code instead of throwing them. Exceptions of
+	 * the given function are still thrown. */
 	parallel_options &error_to(std::error_code &code) noexcept
 	{
 		error = &code;
@@ -63,7 +65,8 @@ struct parallel_options : sennit_parallel_options {
 namespace detail
 {
 
-/* A call has returned err: throw what there is to throw. */
+/* Throw the error or exception of a call that has returned err, if there is
+ * one. */
 inline void finish(caught &problem, int err, std::error_code *to,
 		   const char *what)
 {
@@ -79,7 +82,7 @@ using index_of =
 	std::enable_if_t<std::is_integral_v<I> && std::is_integral_v<J>,
 			 std::common_type_t<I, J>>;
 
-/* How many there are from begin to end. */
+/* Return the number of indices from begin to end. */
 template <typename I> std::size_t count(I begin, I end) noexcept
 {
 	return begin < end ? static_cast<std::size_t>(end) -
@@ -123,7 +126,7 @@ void for_pieces(std::size_t n, F &f, const parallel_options &o)
 	finish(l.problem, err, o.error, "parallel_for");
 }
 
-/* Call f(i) for all i of [begin, end), until one returns an error. */
+/* Call f(i) for all i of [begin, end), until a call returns an error. */
 template <typename F> auto call_each(F &f, std::size_t begin, std::size_t end)
 {
 	using result = std::invoke_result_t<F &, std::size_t>;
@@ -142,9 +145,9 @@ template <typename F> auto call_each(F &f, std::size_t begin, std::size_t end)
 
 } // namespace detail
 
-/* Call f(i) for every i of [begin, end); or f(b, e) for pieces that make it up,
- * if that is how it can be called. f returns nothing, or an int: 0 or a
- * negative errno value, which stops the loop as an exception does. */
+/* Call f(i) for every i of [begin, end), or f(b, e) for pieces that make it up,
+ * if f takes two arguments. f returns nothing, or an int: 0 or a negative errno
+ * value, which stops the loop like an exception. */
 template <typename I, typename J, typename F,
 	  typename Index = detail::index_of<I, J>>
 void parallel_for(I begin, J end, F &&f,
@@ -182,7 +185,8 @@ void parallel_for_each(It first, It last, F &&f,
 	detail::for_pieces(static_cast<std::size_t>(last - first), piece, o);
 }
 
-/* The same of a container, an array or whatever else has begin and end. */
+/* Call f(element) for every element of a container, an array or another type
+ * that has begin and end. */
 template <typename Range, typename F,
 	  typename = decltype(std::begin(std::declval<Range &>()))>
 void parallel_for_each(Range &&range, F &&f,

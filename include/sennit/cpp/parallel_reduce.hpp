@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_reduce.hpp - sums of indices and ranges (see parallel.hpp). */
+/* parallel_reduce.hpp - sums over indices and ranges (see parallel.hpp). */
 #ifndef SENNIT_CPP_PARALLEL_REDUCE_HPP
 #define SENNIT_CPP_PARALLEL_REDUCE_HPP
 
@@ -17,8 +17,8 @@ namespace sennit
 namespace detail
 {
 
-/* Values of T of which the library moves the address alone: it drops those of a
- * call that stops, and they are deleted here. */
+/* Values of T of which the library moves only the address. If a call stops
+ * early the library drops the addresses, and this object deletes the values. */
 template <typename T> class boxes
 {
 public:
@@ -67,7 +67,8 @@ template <typename T>
 inline constexpr bool is_plain = std::is_trivially_copyable_v<T> &&
 				 alignof(T) <= 16;
 
-/* add(sum, begin, end) for indices from 0; join(left, right). */
+/* A reduction by add(sum, begin, end), for indices from 0, and join(left,
+ * right). */
 template <typename T, typename Add, typename Join> class reduction
 {
 public:
@@ -110,7 +111,8 @@ private:
 			return nullptr;
 	}
 
-	/* Of an accumulator of C. NULL: its making has thrown. */
+	/* Return the value of an accumulator of C. NULL: its constructor has
+	 * thrown. */
 	static T *value_of(void *accumulator)
 	{
 		stored *const s =
@@ -174,7 +176,7 @@ T reduce(std::size_t n, const T &identity, Add &add, Join &join,
 	return reduction<T, Add, Join>(identity, add, join).reduce(n, o);
 }
 
-/* A sum of some, or of none. */
+/* Add an element to the sum of some elements, or of none. */
 template <typename T, typename Op, typename Element>
 void add_to(std::optional<T> &sum, Op &op, Element &&e)
 {
@@ -186,12 +188,12 @@ void add_to(std::optional<T> &sum, Op &op, Element &&e)
 
 } // namespace detail
 
-/* Reduce [begin, end): add(sum, i), or add(sum, b, e) for a piece, adds to the
- * sum of what is before; join(left, right) adds the sum `right`, which may be
- * moved from, to the sum `left` of what is before that. Every sum begins as a
- * copy of identity. Returns the whole; a copy of identity after an error.
- * Sums are values of any type T that can be copied; trivially copyable ones
- * cost least. add may return an int, as in parallel_for. */
+/* Reduce [begin, end). add(sum, i), or add(sum, b, e) for a piece, adds to the
+ * sum of what precedes. join(left, right) adds the sum `right`, which may be
+ * moved from, to the sum `left` of what precedes it. Every sum begins as a copy
+ * of identity. Returns the sum of all; after an error a copy of identity. Sums
+ * are values of any copyable type T; trivially copyable types cost least. add
+ * may return an int, as in parallel_for. */
 template <typename I, typename J, typename T, typename Add, typename Join,
 	  typename Index = detail::index_of<I, J>>
 T parallel_reduce(I begin, J end, T identity, Add &&add, Join &&join,
@@ -217,8 +219,9 @@ T parallel_reduce(I begin, J end, T identity, Add &&add, Join &&join,
 	}
 }
 
-/* op(...op(op(init, *first), ...)...), grouped at will but in order: op must be
- * associative, as far as that matters, and need not be commutative. */
+/* Return op(...op(op(init, *first), ...)...), in any grouping but in order. op
+ * must be associative, as far as the result matters. It need not be
+ * commutative. */
 template <typename It, typename T, typename Op = std::plus<>,
 	  typename = detail::difference<It>>
 T parallel_reduce(It first, It last, T init, Op op = Op(),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_scan.hpp - running sums of ranges (see parallel.hpp). */
+/* parallel_scan.hpp - running sums over ranges (see parallel.hpp). */
 #ifndef SENNIT_CPP_PARALLEL_SCAN_HPP
 #define SENNIT_CPP_PARALLEL_SCAN_HPP
 
@@ -15,7 +15,7 @@ namespace sennit
 namespace detail
 {
 
-/* `put(sum, i)` accumulates and puts out. */
+/* A scan. `put(sum, i)` accumulates and outputs. */
 template <typename T, typename It, typename Op, typename Put> struct scan {
 	It     first;
 	Op    &op;
@@ -83,9 +83,9 @@ template <typename T, typename It, typename Op, typename Put> struct scan {
 
 } // namespace detail
 
-/* out[i] = op(...op(first[0], first[1]), ..., first[i]), for a trivially
+/* Store out[i] = op(...op(first[0], first[1]), ..., first[i]), for a trivially
  * copyable value type. out may be first. Returns the end of the output. On
- * error any part of it may be there. */
+ * error any part of the output may have been written. */
 template <typename It, typename Out, typename Op = std::plus<>,
 	  typename = detail::difference<It>>
 Out parallel_inclusive_scan(It first, It last, Out out, Op op = Op(),
@@ -103,14 +103,15 @@ Out parallel_inclusive_scan(It first, It last, Out out, Op op = Op(),
 	return out + (last - first);
 }
 
-/* out[i] = op(...op(init, first[0]), ..., first[i-1]), likewise, for a
- * trivially copyable T. */
+/* Store out[i] = op(...op(init, first[0]), ..., first[i-1]), for a trivially
+ * copyable T. out may be first. Returns the end of the output. On error any
+ * part of the output may have been written. */
 template <typename It, typename Out, typename T, typename Op = std::plus<>,
 	  typename = detail::difference<It>>
 Out parallel_exclusive_scan(It first, It last, Out out, T init, Op op = Op(),
 			    const parallel_options &o = parallel_options())
 {
-	/* Without a sum it is the first of all that is put out. */
+	/* If there is no sum, i is the first index of the range. */
 	auto put = [&](std::optional<T> &sum, std::size_t i) {
 		const T before = sum ? *sum : init;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_sort.hpp - sennit_parallel_sort of any elements, by any comparison.
+/* parallel_sort.hpp - sennit_parallel_sort for elements of any type and any
+ * comparison.
  *
- *	trivially copyable, in one piece    sorted where they are
+ *	trivially copyable, contiguous      sorted in place
  *	trivially copyable, elsewhere       copied, sorted, copied back
- *	others                              their addresses are sorted; then
+ *	other elements                      their addresses are sorted; then
  *	                                    they are moved, twice
  */
 #ifndef SENNIT_CPP_PARALLEL_SORT_HPP
@@ -20,8 +21,8 @@ namespace sennit
 namespace detail
 {
 
-/* Whether the elements of [first, last) lie one behind the other, as far as
- * that is to be known of the iterator. */
+/* Whether the elements of [first, last) are contiguous in memory, as far as the
+ * iterator's type tells. */
 template <typename It> constexpr bool is_contiguous()
 {
 #if defined(__cpp_lib_concepts)
@@ -73,8 +74,8 @@ private:
 					    compare, s, nullptr, s->options_);
 	}
 
-	/* A comparison that throws cancels it, and from then on need not make
-	 * sense. */
+	/* A comparison that throws cancels the group. From then on its results
+	 * need not be consistent. */
 	int sort_in_group()
 	{
 		sennit_scheduler *s = options_->scheduler ? options_->scheduler
@@ -82,7 +83,7 @@ private:
 		int               err, other;
 
 		if (!s)
-			return run(this); /* which is misuse */
+			return run(this); /* which is misuse, and reported */
 		sennit_group_init_on(&group_, s, SENNIT_NEVER, 0);
 		err = sennit_group_spawn(&group_, run, this);
 		other = sennit_group_wait(&group_);
@@ -110,7 +111,8 @@ private:
 						      element_at(right));
 			   })) {
 			sennit_group_cancel(&s->group_);
-			/* What others say follows what they have seen. */
+			/* A comparison that sees the flag, and then answers
+			 * anything, does so after the cancellation. */
 			s->given_up_.store(true, std::memory_order_release);
 		}
 		return is_less ? -1 : 0;
@@ -124,7 +126,7 @@ private:
 	std::atomic<bool>       given_up_{ false };
 };
 
-/* Returns whether they are sorted. */
+/* Returns whether the elements are sorted. */
 template <typename T, bool Pointers, typename Less>
 bool sort(void *base, std::size_t n, Less &less, const parallel_options &o)
 {
@@ -135,7 +137,8 @@ bool sort(void *base, std::size_t n, Less &less, const parallel_options &o)
 	return !err;
 }
 
-/* As their addresses say; all are moved, come what may. */
+/* Arrange the elements in the order of their addresses. All are moved, also
+ * after an error. */
 template <typename T, typename It>
 void arrange(It first, const std::vector<T *> &addresses)
 {
@@ -149,9 +152,9 @@ void arrange(It first, const std::vector<T *> &addresses)
 
 } // namespace detail
 
-/* Sort [first, last), stably: less(a, b) says whether a goes before b. It is a
- * strict weak order; what it throws is thrown again, and then all elements are
- * there, in any order, as they are after any other error. */
+/* Sort [first, last), stably. less(a, b) returns whether a goes before b, and
+ * must be a strict weak order. An exception of less is rethrown. After it, and
+ * after any other error, all elements are there, in any order. */
 template <typename It, typename Less = std::less<>,
 	  typename = detail::difference<It>>
 void parallel_sort(It first, It last, Less less = Less(),
@@ -179,7 +182,7 @@ void parallel_sort(It first, It last, Less less = Less(),
 	}
 }
 
-/* The same of a container or an array. */
+/* Sort a container or an array, stably. */
 template <typename Range, typename Less = std::less<>,
 	  typename = decltype(std::begin(std::declval<Range &>()))>
 void parallel_sort(Range &&range, Less less = Less(),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.hpp - pool.h for objects: loans that return themselves.
+/* pool.hpp - pool.h for objects, with loans that return themselves.
  *
  *	sennit::pool<connection> connections(8, [] { return connect(); });
  *	auto loan = connections.borrow();
@@ -18,27 +18,27 @@
 namespace sennit
 {
 
-/* As the count of a pool: make as many as are wanted, and never wait. */
+/* A count of a pool: it makes as many objects as are wanted and never waits. */
 inline constexpr std::size_t unlimited = 0;
 
 enum class pool_policy {
 	preserve,   /* an object is made at its first loan, and keeps its state
-		     * until the pool goes */
+		     * until the pool is destroyed */
 	reconstruct /* an object is made for each loan */
 };
 
 template <typename T> class pool
 {
-	/* What the C pool lends. Whether there is an object is for the
-	 * borrower alone to know and change: so what throws while one is made
-	 * throws in borrow(). */
+	/* An item of the C pool. Only the borrower knows and changes whether
+	 * it holds an object. So an exception of the construction leaves
+	 * borrow(). */
 	struct item {
 		detail::room<T> object;
 		bool            made = false;
 	};
 
 public:
-	/* An object on loan, or none. It goes back with this. */
+	/* An object on loan, or none. The destructor returns it. */
 	class loan
 	{
 	public:
@@ -90,13 +90,13 @@ public:
 		item *item_ = nullptr;
 	};
 
-	/* `count` objects, made by T(). */
+	/* A pool of `count` objects, made by T(). */
 	explicit pool(std::size_t count, pool_policy policy = {})
 	    : pool(count, make_default, policy)
 	{
 	}
-	/* Made by what make() returns. It is called where they are borrowed,
-	 * by several at once, and may wait. */
+	/* A pool of `count` objects, made from the result of make(). borrow()
+	 * calls make, on several threads at once. make may wait. */
 	template <typename Make,
 		  typename = std::enable_if_t<std::is_invocable_v<Make &>>>
 	pool(std::size_t count, Make make, pool_policy policy = {})
@@ -115,7 +115,8 @@ public:
 		sennit_pool_destroy(&p_);
 	}
 
-	/* Throws std::bad_alloc, or what making the object throws. */
+	/* Borrow an object. Throws std::bad_alloc, or what making the object
+	 * throws. */
 	loan borrow()
 	{
 		void *memory;
@@ -123,7 +124,8 @@ public:
 		detail::check(sennit_pool_borrow(&p_, &memory), "borrow");
 		return lend(memory);
 	}
-	/* Or no loan. */
+	/* Borrow an object without waiting; returns an empty loan if there is
+	 * none. */
 	[[nodiscard]] loan try_borrow()
 	{
 		return in_time([](auto &&wait) { return wait(0); });

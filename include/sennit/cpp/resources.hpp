@@ -9,68 +9,41 @@
 #define SENNIT_CPP_RESOURCES_HPP
 
 #include "sennit/cpp/error.hpp"
+#include "sennit/cpp/handle.hpp"
 #include "sennit/resources.h"
 
-#include <utility>
+#include <cstddef>
+#include <cstdint>
 
 namespace sennit
 {
 
 /* A reference to resources, or none. Copies are further references. */
 class resources
+    : public detail::handle<sennit_resources, sennit_resources_retain,
+			    sennit_resources_release>
 {
 public:
-	/* None. */
+	/* Construct without resources. */
 	explicit resources(std::nullptr_t) noexcept
 	{
 	}
-	/* So many CPUs; 0: as many as the process may use. Throws
-	 * std::bad_alloc or std::system_error. */
+	/* Create a budget of `cpus` CPUs; 0: as many as the process may use.
+	 * Throws std::bad_alloc or std::system_error. */
 	explicit resources(std::uint32_t cpus = 0)
 	{
-		detail::check(sennit_resources_create(&r_, cpus, nullptr),
+		detail::check(sennit_resources_create(&object_, cpus, nullptr),
 			      "resources");
 	}
-	resources(const resources &other) noexcept : r_(other.r_)
-	{
-		if (r_)
-			sennit_resources_retain(r_);
-	}
-	resources(resources &&other) noexcept
-	    : r_(std::exchange(other.r_, nullptr))
-	{
-	}
-	resources &operator=(resources other) noexcept
-	{
-		std::swap(r_, other.r_);
-		return *this;
-	}
-	~resources()
-	{
-		if (r_)
-			sennit_resources_release(r_);
-	}
-
-	/* Of one that is not none. */
+	/* Return the counters. The handle must refer to resources. */
 	sennit_resources_stats stats() const noexcept
 	{
 		sennit_resources_stats answer{};
 
 		answer.size = sizeof(answer);
-		sennit_resources_get_stats(r_, &answer);
+		sennit_resources_get_stats(object_, &answer);
 		return answer;
 	}
-	sennit_resources *get() const noexcept
-	{
-		return r_;
-	}
-	explicit operator bool() const noexcept
-	{
-		return r_ != nullptr;
-	}
-
-private:
-	sennit_resources *r_ = nullptr;
 };
 
 } // namespace sennit

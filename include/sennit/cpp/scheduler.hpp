@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.hpp - schedulers, and binding threads to them.
+/* scheduler.hpp - schedulers, and binding of threads to them.
  *
  *	sennit::scheduler s(sennit::config().with_workers(4));
  *	sennit::binding   b(s);
@@ -17,7 +17,7 @@
 namespace sennit
 {
 
-/* A sennit_config with its size filled in, to change at will. */
+/* A sennit_config with its size set. All fields may be changed. */
 struct config : sennit_config {
 	config() noexcept : sennit_config()
 	{
@@ -51,7 +51,7 @@ struct config : sennit_config {
 		resources_priority = priority;
 		return *this;
 	}
-	/* Used only until the scheduler has been created. */
+	/* The text is used only until the scheduler has been created. */
 	config &with_name(const char *text) noexcept
 	{
 		name = text;
@@ -62,7 +62,7 @@ struct config : sennit_config {
 namespace detail
 {
 
-/* The scheduler of a handle that must refer to one. */
+/* Return the scheduler of a handle that must refer to one. */
 inline sennit_scheduler *needed(sennit_scheduler *s, const char *call) noexcept
 {
 	if (!s)
@@ -73,95 +73,61 @@ inline sennit_scheduler *needed(sennit_scheduler *s, const char *call) noexcept
 
 } // namespace detail
 
-/* A reference to a scheduler, or none. Copies are further references. The last
- * one to go, bindings included, lets the scheduler finish its work and end, and
- * does not wait for that; shutdown() does.
+/* A reference to a scheduler, or none. Copies are further references. After the
+ * last reference is destroyed, bindings included, the scheduler finishes its
+ * work and ends. The destructor does not wait for that; shutdown() does.
  *
- * `sennit::scheduler s;` is none, like one that was moved from or shut down: to
- * schedule on it, bind to it or ask it for anything is misuse that says so. One
- * with a worker for each CPU is `sennit::scheduler s{ sennit::config() };`. */
+ * `sennit::scheduler s;` refers to none, like a handle that was moved from or
+ * shut down. To schedule on it, to bind to it or to query it is misuse, which
+ * is reported. `sennit::scheduler s{ sennit::config() };` creates a scheduler
+ * with a worker for each CPU. */
 class scheduler
+    : public detail::handle<sennit_scheduler, sennit_scheduler_retain,
+			    sennit_scheduler_release>
 {
 public:
 	scheduler() noexcept = default;
 
-	/* Start one. Throws std::bad_alloc or std::system_error. */
+	/* Create a scheduler. Throws std::bad_alloc or std::system_error. */
 	explicit scheduler(const sennit_config &c)
 	{
-		detail::check(sennit_scheduler_create(&s_, &c), "scheduler");
+		detail::check(sennit_scheduler_create(&object_, &c),
+			      "scheduler");
 	}
 
-	/* Another reference to s, which may be NULL. */
-	explicit scheduler(sennit_scheduler *s) noexcept : s_(s)
+	/* Take another reference to s, which may be NULL. */
+	explicit scheduler(sennit_scheduler *s) noexcept : handle(retained(s))
 	{
-		if (s_)
-			sennit_scheduler_retain(s_);
-	}
-	scheduler(const scheduler &other) noexcept : scheduler(other.s_)
-	{
-	}
-	scheduler(scheduler &&other) noexcept
-	    : s_(std::exchange(other.s_, nullptr))
-	{
-	}
-	scheduler &operator=(scheduler other) noexcept
-	{
-		swap(other);
-		return *this;
-	}
-	~scheduler()
-	{
-		if (s_)
-			sennit_scheduler_release(s_);
 	}
 
-	/* The error is returned, `out` untouched then. */
+	/* Create a scheduler and store it in `out`, or return the error and
+	 * leave `out` unchanged. */
 	[[nodiscard]] static std::error_code try_create(
 		scheduler &out, const sennit_config &c = config())
 	{
 		scheduler made;
-		const int err = sennit_scheduler_create(&made.s_, &c);
+		const int err = sennit_scheduler_create(&made.object_, &c);
 
 		if (!err)
 			out.swap(made);
 		return detail::code_of(err);
 	}
 
-	/* The one that the caller is bound to or runs a task of, or none. */
+	/* Return the scheduler that the caller is bound to or runs a task of,
+	 * or none. */
 	static scheduler current() noexcept
 	{
 		return scheduler(sennit_current());
 	}
 
-	void swap(scheduler &other) noexcept
-	{
-		std::swap(s_, other.s_);
-	}
-	sennit_scheduler *get() const noexcept
-	{
-		return s_;
-	}
-	explicit operator bool() const noexcept
-	{
-		return s_ != nullptr;
-	}
-	friend bool operator==(const scheduler &a, const scheduler &b) noexcept
-	{
-		return a.s_ == b.s_;
-	}
-	friend bool operator!=(const scheduler &a, const scheduler &b) noexcept
-	{
-		return a.s_ != b.s_;
-	}
-
-	/* As sennit::schedule(), on this scheduler, from any thread that
-	 * sennit_enqueue() allows. */
+	/* Like sennit::schedule(), on this scheduler, from any thread from
+	 * which sennit_enqueue() may be called. */
 	template <typename F, typename... Args>
 	void schedule(F &&f, Args &&...args) const
 	{
 		detail::check(
 			detail::schedule_on(
-				detail::needed(s_,
+				detail::needed(object_,
 					       "sennit::scheduler::schedule"),
 				0,
 				detail::make_call(std::forward<F>(f),
@@ -172,7 +138,8 @@ public:
 	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
 	{
 		return detail::code_of(detail::schedule_on(
-			detail::needed(s_, "sennit::scheduler::try_schedule"),
+			detail::needed(object_,
+				       "sennit::scheduler::try_schedule"),
 			0,
 			detail::make_call(std::forward<F>(f),
 					  std::forward<Args>(args)...)));
@@ -181,16 +148,16 @@ public:
 	std::uint32_t workers() const noexcept
 	{
 		return sennit_scheduler_workers(
-			detail::needed(s_, "sennit::scheduler::workers"));
+			detail::needed(object_, "sennit::scheduler::workers"));
 	}
 	void set_workers(std::uint32_t n)
 	{
-		detail::check(
-			sennit_scheduler_set_workers(
-				detail::needed(
-					s_, "sennit::scheduler::set_workers"),
-				n),
-			"set_workers");
+		detail::check(sennit_scheduler_set_workers(
+				      detail::needed(
+					      object_,
+					      "sennit::scheduler::set_workers"),
+				      n),
+			      "set_workers");
 	}
 	sennit_stats stats() const noexcept
 	{
@@ -198,34 +165,38 @@ public:
 
 		answer.size = sizeof(answer);
 		sennit_scheduler_stats(
-			detail::needed(s_, "sennit::scheduler::stats"),
+			detail::needed(object_, "sennit::scheduler::stats"),
 			&answer);
 		return answer;
 	}
-	/* Who runs and who waits for what, to a file descriptor. */
+	/* Write the report (report.h) to a file descriptor. */
 	void print_report(int fd) const
 	{
 		sennit_scheduler_print_report(
-			detail::needed(s_, "sennit::scheduler::print_report"),
+			detail::needed(object_,
+				       "sennit::scheduler::print_report"),
 			fd);
 	}
 
-	/* Who has used how much of its stack, for people, if measured. */
+	/* Write how much stack each function has used, if it is measured
+	 * (stack_use.h), to a file descriptor. */
 	void print_stacks(int fd) const
 	{
 		sennit_scheduler_print_stacks(
-			detail::needed(s_, "sennit::scheduler::print_stacks"),
+			detail::needed(object_,
+				       "sennit::scheduler::print_stacks"),
 			fd);
 	}
 
-	/* Let go of this reference, and wait until the scheduler has ended. */
+	/* Release this reference, and wait until the scheduler has ended. */
 	void shutdown()
 	{
 		static_cast<void>(shut(SENNIT_NEVER));
 	}
 
-	/* The same. Returns whether it ended in time; if not, this is a
-	 * reference as before. */
+	/* Release this reference, and wait until the scheduler has ended or the
+	 * time has passed. Returns whether it has ended in time. If not, the
+	 * handle keeps its reference. */
 	template <typename Rep, typename Period>
 	bool shutdown_for(const std::chrono::duration<Rep, Period> &d)
 	{
@@ -243,19 +214,17 @@ private:
 	int shut(sennit_time deadline)
 	{
 		const int err = sennit_scheduler_shutdown(
-			detail::needed(s_, "sennit::scheduler::shutdown"),
+			detail::needed(object_, "sennit::scheduler::shutdown"),
 			deadline);
 
 		if (!err)
-			s_ = nullptr;
+			object_ = nullptr;
 		return err;
 	}
-
-	sennit_scheduler *s_ = nullptr;
 };
 
-/* Binds the calling thread to a scheduler as long as it exists; its end runs
- * what is queued on the thread and waits for its fibers. */
+/* A scope in which the calling thread is bound to a scheduler. The destructor
+ * runs the tasks that are queued on the thread and waits for its fibers. */
 class binding
 {
 public:

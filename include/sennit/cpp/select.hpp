@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select.hpp - select.h for objects: the first of several things, each with
- * what is to be done then.
+/* select.hpp - select.h for objects: wait for the first of several cases, each
+ * with a function.
  *
  *	sennit::select(
  *		sennit::on_receive(jobs, [&](auto job) { ... }),
@@ -76,7 +76,7 @@ template <typename F> struct event_case {
 	}
 };
 
-/* The index that select stored, to the case of that index. */
+/* Pass the result to the case with the index that the select stored. */
 template <std::size_t... I, typename... Cases>
 void tell(std::index_sequence<I...>, std::size_t which, int result,
 	  Cases &...cases)
@@ -104,22 +104,24 @@ std::optional<std::size_t> select_with(const Wait &wait, Cases &...cases)
 
 } // namespace detail
 
-/* f(received<T>) with what comes out of the channel, or that it is closed. */
+/* A case that calls f(received<T>) with a value of the channel, or with the
+ * status that it is closed. */
 template <typename T, typename F>
 detail::receive_case<T, std::decay_t<F>> on_receive(channel<T> &c, F &&f)
 {
 	return { c, std::forward<F>(f) };
 }
 
-/* f(channel_status) when `value` has been moved into the channel, or that is
- * closed. The value stays what it is if something else happens. */
+/* A case that moves `value` into the channel and calls f(channel_status), with
+ * the status that it was sent or that the channel is closed. If another case
+ * happens, the value is unchanged. */
 template <typename T, typename F>
 detail::send_case<T, std::decay_t<F>> on_send(channel<T> &c, T &value, F &&f)
 {
 	return { c, value, std::forward<F>(f) };
 }
 
-/* f() when the event is set. */
+/* A case that calls f() when the event is set. */
 template <typename F>
 detail::event_case<std::decay_t<F>> on_event(event &e, F &&f)
 {
@@ -127,7 +129,7 @@ detail::event_case<std::decay_t<F>> on_event(event &e, F &&f)
 }
 
 /* Do the first of the cases that can be done, and call its function. Returns
- * its index; the others have not happened. */
+ * its index. The other cases have no effect. */
 template <typename... Cases> std::size_t select(Cases &&...cases)
 {
 	sennit_case       armed[] = { cases.arm()... };
@@ -138,7 +140,7 @@ template <typename... Cases> std::size_t select(Cases &&...cases)
 	return which;
 }
 
-/* The same, or nothing. */
+/* Like select(), without waiting. Returns nothing if no case can be done. */
 template <typename... Cases>
 std::optional<std::size_t> try_select(Cases &&...cases)
 {

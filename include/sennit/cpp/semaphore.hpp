@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.hpp - semaphore.h with the calls of std::counting_semaphore, for
- * any number of permits at once. */
+/* semaphore.hpp - semaphore.h with the member functions of
+ * std::counting_semaphore, for any number of permits at once. */
 #ifndef SENNIT_CPP_SEMAPHORE_HPP
 #define SENNIT_CPP_SEMAPHORE_HPP
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shared.hpp - shared.h as a handle: an event, wait_group, semaphore,
- * condition_variable or mutex that lives as long as its last copy.
+ * condition_variable or mutex that exists as long as its last handle.
  *
  *	sennit::shared<sennit::event> done;
  *
@@ -16,6 +16,7 @@
 #include "sennit/cpp/condition_variable.hpp"
 #include "sennit/cpp/error.hpp"
 #include "sennit/cpp/event.hpp"
+#include "sennit/cpp/handle.hpp"
 #include "sennit/cpp/mutex.hpp"
 #include "sennit/cpp/semaphore.hpp"
 #include "sennit/cpp/wait_group.hpp"
@@ -30,106 +31,90 @@ namespace sennit
 namespace detail
 {
 
-/* The C calls for the object inside a T. */
+/* References to a T are counted in the C object inside it. */
+template <typename T, typename Native, auto Retain, auto Release>
+struct counted {
+	using native = Native;
+
+	static void retain(T *object) noexcept
+	{
+		Retain(object->native_handle());
+	}
+	static void release(T *object) noexcept
+	{
+		Release(object->native_handle());
+	}
+};
+
+/* The same for each T, and how to create one. */
 template <typename T> struct shared_calls;
 
-template <> struct shared_calls<event> {
-	using native = sennit_event;
-
+template <>
+struct shared_calls<event>
+    : counted<event, sennit_event, sennit_event_retain, sennit_event_release> {
 	static int create(native **e) noexcept
 	{
 		return sennit_event_create(e, SENNIT_EVENT_MANUAL, false,
 					   nullptr);
 	}
-	static void retain(native *e) noexcept
-	{
-		sennit_event_retain(e);
-	}
-	static void release(native *e) noexcept
-	{
-		sennit_event_release(e);
-	}
 };
 
-template <> struct shared_calls<wait_group> {
-	using native = sennit_wait_group;
-
+template <>
+struct shared_calls<wait_group>
+    : counted<wait_group, sennit_wait_group, sennit_wait_group_retain,
+	      sennit_wait_group_release> {
 	static int create(native **g) noexcept
 	{
 		return sennit_wait_group_create(g, 0, nullptr);
 	}
-	static void retain(native *g) noexcept
-	{
-		sennit_wait_group_retain(g);
-	}
-	static void release(native *g) noexcept
-	{
-		sennit_wait_group_release(g);
-	}
 };
 
-template <> struct shared_calls<semaphore> {
-	using native = sennit_semaphore;
-
+template <>
+struct shared_calls<semaphore>
+    : counted<semaphore, sennit_semaphore, sennit_semaphore_retain,
+	      sennit_semaphore_release> {
 	static int create(native **s) noexcept
 	{
 		return sennit_semaphore_create(s, 0, nullptr);
 	}
-	static void retain(native *s) noexcept
-	{
-		sennit_semaphore_retain(s);
-	}
-	static void release(native *s) noexcept
-	{
-		sennit_semaphore_release(s);
-	}
 };
 
-template <> struct shared_calls<condition_variable> {
-	using native = sennit_cond;
-
+template <>
+struct shared_calls<condition_variable>
+    : counted<condition_variable, sennit_cond, sennit_cond_retain,
+	      sennit_cond_release> {
 	static int create(native **c) noexcept
 	{
 		return sennit_cond_create(c, nullptr);
 	}
-	static void retain(native *c) noexcept
-	{
-		sennit_cond_retain(c);
-	}
-	static void release(native *c) noexcept
-	{
-		sennit_cond_release(c);
-	}
 };
 
-template <> struct shared_calls<mutex> {
-	using native = sennit_mutex;
-
+template <>
+struct shared_calls<mutex>
+    : counted<mutex, sennit_mutex, sennit_mutex_retain, sennit_mutex_release> {
 	static int create(native **m) noexcept
 	{
 		return sennit_mutex_create(m, nullptr);
 	}
-	static void retain(native *m) noexcept
-	{
-		sennit_mutex_retain(m);
-	}
-	static void release(native *m) noexcept
-	{
-		sennit_mutex_release(m);
-	}
 };
+
+template <typename T>
+using shared_handle =
+	handle<T, shared_calls<T>::retain, shared_calls<T>::release>;
 
 } // namespace detail
 
-/* A reference to a T, which is destroyed with the last one. A handle that was
- * moved from has none; all else has. The handles of one object may be used by
- * several threads at once, one handle as any variable. */
-template <typename T> class shared
+/* A reference to a T, which is destroyed with the last reference. A handle that
+ * was moved from has none; every other handle has one. Several threads may use
+ * the handles of one object at once. One handle follows the rules of an
+ * ordinary variable. */
+template <typename T> class shared : public detail::shared_handle<T>
 {
 	using calls = detail::shared_calls<T>;
 	using native = typename calls::native;
 
-	/* A T is made in the memory of the C object, and goes with it. */
+	/* A T is constructed in the memory of the C object and is freed with
+	 * it. */
 	static_assert(sizeof(T) == sizeof(native) &&
 			      alignof(T) == alignof(native) &&
 			      std::is_standard_layout<T>::value &&
@@ -137,8 +122,8 @@ template <typename T> class shared
 		      "a T is the C object alone");
 
 public:
-	/* Make a T of the arguments, as its constructors take them. Throws
-	 * std::bad_alloc. */
+	/* Construct a T from the arguments, which are those of its
+	 * constructors. Throws std::bad_alloc. */
 	template <typename... Args,
 		  typename = std::enable_if_t<
 			  std::is_nothrow_constructible<T, Args...>::value>>
@@ -147,62 +132,18 @@ public:
 		native *made;
 
 		detail::check(calls::create(&made), "shared");
-		object_ = ::new (static_cast<void *>(made))
+		this->object_ = ::new (static_cast<void *>(made))
 			T(std::forward<Args>(args)...);
 	}
-	shared(const shared &other) noexcept : object_(other.object_)
-	{
-		if (object_)
-			calls::retain(object_->native_handle());
-	}
-	shared(shared &&other) noexcept
-	    : object_(std::exchange(other.object_, nullptr))
-	{
-	}
-	shared &operator=(shared other) noexcept
-	{
-		swap(other);
-		return *this;
-	}
-	~shared()
-	{
-		if (object_)
-			calls::release(object_->native_handle());
-	}
 
-	T *get() const noexcept
-	{
-		return object_;
-	}
 	T &operator*() const noexcept
 	{
-		return *object_;
+		return *this->object_;
 	}
 	T *operator->() const noexcept
 	{
-		return object_;
+		return this->object_;
 	}
-	explicit operator bool() const noexcept
-	{
-		return object_ != nullptr;
-	}
-	void swap(shared &other) noexcept
-	{
-		std::swap(object_, other.object_);
-	}
-
-	/* Whether both are references to the same object. */
-	friend bool operator==(const shared &a, const shared &b) noexcept
-	{
-		return a.object_ == b.object_;
-	}
-	friend bool operator!=(const shared &a, const shared &b) noexcept
-	{
-		return a.object_ != b.object_;
-	}
-
-private:
-	T *object_;
 };
 
 } // namespace sennit

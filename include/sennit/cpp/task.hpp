@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.hpp - scheduling callables.
+/* task.hpp - scheduling of callables.
  *
- * Any callable and arguments, move-only ones included, are moved or copied into
- * the task as std::thread does it. Up to SENNIT_COPY_SMALL bytes together they
- * need no allocation, and what fits a pointer, such as a lambda that captures
- * one reference, needs no memory at all.
+ * A callable and its arguments, also move-only ones, are moved or copied into
+ * the task, as std::thread does. Up to SENNIT_COPY_SMALL bytes in total need no
+ * allocation. A callable that fits into a pointer, such as a lambda that
+ * captures one reference, needs no memory at all.
  *
- * A task that throws ends the program (std::terminate): tasks that may fail
- * belong in a group, or in async().
+ * An exception that leaves a task ends the program (std::terminate). Run tasks
+ * that may fail in a group or with async().
  */
 #ifndef SENNIT_CPP_TASK_HPP
 #define SENNIT_CPP_TASK_HPP
@@ -53,8 +53,8 @@ int schedule_on(sennit_scheduler *s, std::uint32_t flags, F &&f)
 } // namespace detail
 
 /* Schedule f(args...) on the bound scheduler. Throws std::bad_alloc, or what
- * moving them throws; then nothing was scheduled, but they may have been moved
- * from. */
+ * moving f or the arguments throws. Then nothing was scheduled, but f and the
+ * arguments may have been moved from. */
 template <typename F, typename... Args> void schedule(F &&f, Args &&...args)
 {
 	detail::check(detail::schedule_on(
@@ -64,7 +64,7 @@ template <typename F, typename... Args> void schedule(F &&f, Args &&...args)
 		      "schedule");
 }
 
-/* The same, with the error returned. */
+/* Like schedule(), but return the error. */
 template <typename F, typename... Args>
 [[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args)
 {
@@ -74,7 +74,7 @@ template <typename F, typename... Args>
 				  std::forward<Args>(args)...)));
 }
 
-/* As schedule(), on this very thread. */
+/* Like schedule(), on the calling thread (SENNIT_TASK_SAME_THREAD). */
 template <typename F, typename... Args>
 void schedule_here(F &&f, Args &&...args)
 {
@@ -85,7 +85,8 @@ void schedule_here(F &&f, Args &&...args)
 		      "schedule_here");
 }
 
-/* As schedule(), when there is nothing else to do: SENNIT_TASK_BACKGROUND. */
+/* Like schedule(), to run when there is nothing else to do
+ * (SENNIT_TASK_BACKGROUND). */
 template <typename F, typename... Args>
 void schedule_background(F &&f, Args &&...args)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticket.hpp - ticket.h with tickets that are done when they go out of scope.
+/* ticket.hpp - ticket.h with tickets whose destructor marks them as done.
  */
 #ifndef SENNIT_CPP_TICKET_HPP
 #define SENNIT_CPP_TICKET_HPP
@@ -12,7 +12,7 @@
 namespace sennit
 {
 
-/* Must stay until all its tickets are done. */
+/* A queue. It must exist until all its tickets are done. */
 class ticket_queue
 {
 public:
@@ -29,8 +29,8 @@ private:
 	sennit_ticket_queue q_ = SENNIT_TICKET_QUEUE_INIT;
 };
 
-/* A turn, taken when it is made. The queue knows it by its address, so it is
- * neither copied nor moved; hold it by a pointer to pass it on. */
+/* A turn, taken by the constructor. The queue stores the address of the ticket,
+ * so it can be neither copied nor moved. Hold it by a pointer to pass it on. */
 class ticket
 {
 public:
@@ -69,8 +69,9 @@ public:
 			}));
 	}
 
-	/* Run f() as a task on the bound scheduler when it is due. f has it
-	 * done, or whoever f leaves that to: it must stay until then. */
+	/* Run f() as a task on the bound scheduler when this ticket is due. f,
+	 * or a task that f leaves it to, must mark the ticket as done. The
+	 * ticket must exist until then. */
 	template <typename F> void on_call(F &&f)
 	{
 		using callable = std::decay_t<F>;
@@ -87,10 +88,10 @@ public:
 		detail::check(err, "on_call");
 	}
 
-	/* Done, due or not. */
+	/* Mark the ticket, due or not, as done. */
 	void done() noexcept
 	{
-		taken_ = false; /* after the call *this may be gone */
+		taken_ = false; /* the call below may free *this */
 		sennit_ticket_done(&t_);
 	}
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* time.hpp - times of std::chrono as deadlines.
  *
- * std::chrono::steady_clock is the monotonic clock that the library uses, so
- * its times are deadlines as they are. Times of other clocks are looked at
- * again when the wait is over, in case that clock was set back meanwhile. What
- * is not a whole number of nanoseconds is rounded up; what has passed tries
- * once, without waiting.
+ * std::chrono::steady_clock is the monotonic clock of the library, so its times
+ * are deadlines directly. For times of other clocks the wait looks at the clock
+ * again at its end, in case the clock was set back meanwhile. Fractions of a
+ * nanosecond are rounded up. With a time that has passed a call tries once
+ * without waiting.
  */
 #ifndef SENNIT_CPP_TIME_HPP
 #define SENNIT_CPP_TIME_HPP
@@ -19,8 +19,8 @@
 namespace sennit
 {
 
-/* A deadline that never comes. Waits with it end early only by the caller's
- * group; those that take no time do not even by that. */
+/* A deadline that never comes. Only the caller's group ends a wait with it
+ * early. A call that does not have to wait succeeds even then. */
 inline constexpr auto never = std::chrono::steady_clock::time_point::max();
 
 namespace detail
@@ -46,9 +46,10 @@ sennit_time after(const std::chrono::duration<Rep, Period> &d)
 	return ns ? sennit_after(ns) : 0;
 }
 
-/* Do wait(deadline), a call that returns -ETIMEDOUT at its deadline, with the
- * time t for one. When that is not the reason (before the deadline it was the
- * group's) or t has come, that is all; otherwise t's clock was set back. */
+/* Call wait(deadline), which returns -ETIMEDOUT at its deadline, with time t as
+ * the deadline. Return its result if that is not -ETIMEDOUT, if it came before
+ * the deadline (then it is the group's), or if t has come. Otherwise t's clock
+ * was set back: wait again. */
 template <typename Clock, typename Duration, typename Wait>
 int until(const std::chrono::time_point<Clock, Duration> &t, const Wait &wait)
 {

@@ -15,7 +15,8 @@ namespace sennit
 class wait_group
 {
 public:
-	/* One of the count, given back when it goes. Move it into the task. */
+	/* One unit of the count, subtracted by the destructor. Move it into the
+	 * task. */
 	class share
 	{
 	public:
@@ -54,7 +55,8 @@ public:
 	{
 		sennit_wait_group_add(&g_, n);
 	}
-	/* Returns whether this reached zero; *this may be gone by then. */
+	/* Subtract one. Returns whether the count became zero; *this may have
+	 * been destroyed by then. */
 	bool done() noexcept
 	{
 		return sennit_wait_group_done(&g_);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weak.hpp - end.h: handles that do not keep a scheduler alive, and calls at
- * its end.
+/* weak.hpp - end.h: weak handles to schedulers, and calls at a scheduler's end.
  */
 #ifndef SENNIT_CPP_WEAK_HPP
 #define SENNIT_CPP_WEAK_HPP
@@ -12,73 +11,43 @@ namespace sennit
 {
 
 /* A weak handle, or none. */
-class weak_scheduler
+class weak_scheduler : public detail::handle<sennit_weak, sennit_weak_retain,
+					     sennit_weak_release>
 {
 public:
 	weak_scheduler() noexcept = default;
 
-	/* To s, which may be none. */
+	/* Construct a weak handle to s, which may be none. */
 	explicit weak_scheduler(const scheduler &s) noexcept
-	    : w_(s ? sennit_scheduler_weak(s.get()) : nullptr)
+	    : handle(s ? sennit_scheduler_weak(s.get()) : nullptr)
 	{
 	}
-	weak_scheduler(const weak_scheduler &other) noexcept : w_(other.w_)
-	{
-		if (w_)
-			sennit_weak_retain(w_);
-	}
-	weak_scheduler(weak_scheduler &&other) noexcept
-	    : w_(std::exchange(other.w_, nullptr))
-	{
-	}
-	weak_scheduler &operator=(weak_scheduler other) noexcept
-	{
-		std::swap(w_, other.w_);
-		return *this;
-	}
-	~weak_scheduler()
-	{
-		if (w_)
-			sennit_weak_release(w_);
-	}
-
-	/* A reference, or none if the scheduler has ended. */
+	/* Return a reference, or none if the scheduler has ended. */
 	scheduler lock() const noexcept
 	{
 		sennit_scheduler *s;
 		scheduler         locked;
 
-		if (!w_ || sennit_weak_lock(w_, &s))
+		if (!object_ || sennit_weak_lock(object_, &s))
 			return locked;
 		locked = scheduler(s);
 		sennit_scheduler_release(s);
 		return locked;
 	}
 
-	/* Call f() when the scheduler has ended; now, if it has. Throws
-	 * std::bad_alloc. */
+	/* Call f() when the scheduler has ended; at once if it has ended
+	 * already. Throws std::bad_alloc. */
 	template <typename F> void on_end(F &&f) const
 	{
 		using callable = std::decay_t<F>;
 		auto made = std::make_unique<callable>(std::forward<F>(f));
 
-		detail::check(sennit_weak_on_end(w_, detail::tell<callable>,
+		detail::check(sennit_weak_on_end(object_,
+						 detail::tell<callable>,
 						 made.get()),
 			      "on_end");
 		static_cast<void>(made.release());
 	}
-
-	sennit_weak *get() const noexcept
-	{
-		return w_;
-	}
-	explicit operator bool() const noexcept
-	{
-		return w_ != nullptr;
-	}
-
-private:
-	sennit_weak *w_ = nullptr;
 };
 
 } // namespace sennit

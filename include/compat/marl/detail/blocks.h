@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocks.h - memory for functions that cannot be copied byte by byte.
+/* blocks.h - memory for functions that cannot be copied as bytes.
  *
- * Blocks of one size. Each thread has a short list of its own; where a thread
- * makes what others run, lists travel through a depot, BATCH blocks at a time,
- * so its lock is taken once for that many.
+ * All blocks have one size. Each thread has a short list of its own. If one
+ * thread makes functions that others run, lists travel through a depot, BATCH
+ * blocks at a time, so the depot's lock is taken once for each batch.
  *
  *	take() <-- thread's list --> give()
  *	               ^  |
@@ -12,8 +12,8 @@
  *	             the depot
  *
  * A thread's list is freed when the thread ends, the depot when the last
- * scheduler ends. Under AddressSanitizer, which is to see every use after free,
- * there are no lists.
+ * scheduler ends. Under AddressSanitizer there are no lists, so that it detects
+ * every use after free.
  */
 #ifndef marl_detail_blocks_h
 #define marl_detail_blocks_h
@@ -64,7 +64,8 @@ public:
 		if (!is_open(own))
 			return std::free(memory);
 
-		Block *block = new (memory) Block; /* not what it was */
+		Block *block = new (memory) Block; /* another object from now
+						    * on */
 
 		block->next = own.first;
 		own.first = block;
@@ -72,7 +73,7 @@ public:
 			depot().store(own);
 	}
 
-	/* Memory of any size, to be freed. */
+	/* Memory of any size, which is to be freed. */
 	static void *heap(size_t size)
 	{
 		void *memory = std::malloc(size);
@@ -81,7 +82,7 @@ public:
 		return memory;
 	}
 
-	/* A scheduler begins, or ends: see above. */
+	/* A scheduler begins or ends: see above. */
 	static void retain()
 	{
 		depot().retain();
@@ -101,7 +102,7 @@ private:
 
 	enum State : unsigned char { NEW = 0, OPEN, CLOSED };
 
-	/* Zero to begin with, so that a thread need not set it up. */
+	/* All bytes zero at first, so that a thread need not initialise it. */
 	struct Own {
 		Block   *first;
 		unsigned count;
@@ -113,7 +114,7 @@ private:
 	public:
 		constexpr Depot() = default;
 
-		/* Fill an empty list; false: there is nothing. */
+		/* Fill an empty list. Returns false if there is no batch. */
 		bool fetch(Own &own)
 		{
 			std::lock_guard<std::mutex> lock(mutex_);
@@ -127,7 +128,7 @@ private:
 			return true;
 		}
 
-		/* Take a batch out of a list of two. */
+		/* Take one batch out of a list of two. */
 		void store(Own &own)
 		{
 			Block *batch = own.first;
@@ -201,7 +202,8 @@ private:
 		return own;
 	}
 
-	/* Whether the thread has a list; not when it is about to end. */
+	/* Return whether the thread has a list. It has none when it is about to
+	 * end. */
 	static bool is_open(Own &own)
 	{
 		return own.state == OPEN || (own.state == NEW && open(own));

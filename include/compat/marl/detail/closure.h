@@ -2,9 +2,9 @@
 /* closure.h - any function object as a task of sennit, which is a function and
  * a pointer.
  *
- * What is no more than the bytes of a pointer, such as a lambda that captured
- * one, is put into the pointer itself. Anything else is made in a block, and
- * destroyed when it has run.
+ * A function object of at most the size of a pointer, for example a lambda that
+ * captured one, is stored in the pointer itself. Any other one is constructed
+ * in a block, and destroyed after it has run.
  */
 #ifndef marl_detail_closure_h
 #define marl_detail_closure_h
@@ -30,9 +30,9 @@ template <typename F> struct FitsPointer {
 		sizeof(F) <= sizeof(void *) && alignof(F) <= alignof(void *);
 };
 
-/* In a block. make() returns the argument of run(), a sennit_task_fn. An
- * exception that leaves a task ends the process, and sennit says whose it was:
- * so run() is not noexcept. */
+/* In a block. make() returns the argument of run(), a sennit_task_fn. run() is
+ * not noexcept: an exception that leaves a task ends the process, and sennit
+ * names the task. */
 template <typename F, bool fits = FitsPointer<F>::value> struct Closure {
 	template <typename Given> static void *make(Given &&function)
 	{
@@ -78,8 +78,8 @@ private:
 	}
 };
 
-/* In the pointer: its bytes, which are copied into a function object again. To
- * read the pointer as one would be undefined. */
+/* In the pointer: its bytes are copied back into a function object. To read the
+ * pointer as a function object would be undefined. */
 template <typename F> struct Closure<F, true> {
 	static void *make(const F &function)
 	{
@@ -104,7 +104,7 @@ template <typename F> struct Closure<F, true> {
 	}
 };
 
-/* Hand the function over: to the scheduler, or to the bound one (NULL). */
+/* Pass the function to the scheduler, or to the bound one if `to` is NULL. */
 template <typename Given>
 inline void post(sennit_scheduler *to, Given &&function, uint32_t flags = 0)
 {

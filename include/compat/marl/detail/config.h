@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.h - what a sennit_config wants of a Scheduler::Config. */
+/* config.h - a sennit_config from a Scheduler::Config. */
 #ifndef marl_detail_config_h
 #define marl_detail_config_h
 
@@ -15,7 +15,7 @@ namespace marl
 namespace detail
 {
 
-/* Which CPUs each worker may use. */
+/* The CPUs that each worker may use. */
 class Masks
 {
 public:
@@ -36,7 +36,7 @@ public:
 private:
 	using Cpus = containers::vector<uint32_t, 8>;
 
-	/* A worker on no CPU that is there could not run. */
+	/* A worker without an existing CPU could not run. */
 	void add(const Thread::Affinity &wanted)
 	{
 		Cpus cpus;
@@ -62,9 +62,9 @@ private:
 	containers::vector<Cpus, 8>            cpus_;
 };
 
-/* An Allocator for sennit, which says less when it gives memory back than an
- * Allocator wants to hear: so the alignment follows from the size, and is never
- * less than sennit asks for. */
+/* An Allocator for sennit. When sennit frees memory it passes less than an
+ * Allocator needs. So the alignment follows from the size, and is never less
+ * than sennit asks for. */
 struct NativeAllocator {
 	static void *allocate(void *from, size_t size, size_t alignment)
 	{
@@ -88,7 +88,7 @@ private:
 	static constexpr size_t LEAST = 128;
 	static constexpr size_t MOST = 4096;
 
-	/* That of pages for what is made of whole ones. */
+	/* Whole pages are aligned as pages. */
 	static size_t alignment_of(size_t size)
 	{
 		const size_t divisor = size & (~size + 1);

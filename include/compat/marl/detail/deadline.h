@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deadline.h - durations and points of any clock as deadlines of sennit.
+/* deadline.h - durations and time points of any clock as deadlines of sennit.
  *
- * A point of a clock is turned into a time from now once, when the wait begins:
- * steps of that clock during the wait move nothing. Deadlines are rounded up,
- * what is too far to count is never, and what has passed is 0.
+ * A time point is converted into a time from now once, when the wait begins:
+ * steps of its clock during the wait have no effect. Deadlines are rounded up.
+ * A time that is too far to count becomes SENNIT_NEVER, and a time that has
+ * passed becomes 0.
  */
 #ifndef marl_detail_deadline_h
 #define marl_detail_deadline_h

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h - what copies of a primitive share, and the counted pointer to it.
+/* handle.h - the state that copies of a primitive share, and a counted pointer
+ * to it.
  *
- * A copy that is moved from stays what it was: programs written for marl may go
- * on using it.
+ * A copy that is moved from is unchanged: programs written for marl may use it
+ * further.
  */
 #ifndef marl_detail_handle_h
 #define marl_detail_handle_h
@@ -55,7 +56,8 @@ public:
 	}
 	~Handle()
 	{
-		/* acq_rel: whoever destroys sees what all others did. */
+		/* acq_rel: the last owner, which destroys it, sees the effects
+		 * of all others. */
 		if (target_ && target_->references_.fetch_sub(
 				       1, std::memory_order_acq_rel) == 1)
 			target_->allocator_->destroy(target_);
@@ -78,7 +80,8 @@ private:
 	T *target_ = nullptr;
 };
 
-/* A T made of its allocator and these arguments, with the first handle. */
+/* Construct a T from its allocator and these arguments. Returns the first
+ * handle. */
 template <typename T, typename... Arguments>
 inline Handle<T> share(Allocator *allocator, Arguments &&...arguments)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heap.h - the default allocator: the heap, or mapped pages between two that
- * fault.
+/* heap.h - the default allocator: the heap, or mapped pages between two pages
+ * that fault.
  */
 #ifndef marl_detail_heap_h
 #define marl_detail_heap_h
@@ -81,8 +81,8 @@ private:
 	}
 };
 
-/* Exists before any constructor runs and is never destroyed, as others may
- * still use it then. */
+/* It exists before any constructor runs and is never destroyed, since other
+ * objects may still use it then. */
 union Heap {
 	constexpr Heap() : allocator()
 	{

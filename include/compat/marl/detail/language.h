@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* language.h - MARL_HAS_CPP11: whether this is C++11 or later. If not, the
- * other headers are empty, so that there is this one error. */
+ * other headers are empty, so that this is the only error. */
 #ifndef marl_detail_language_h
 #define marl_detail_language_h
 

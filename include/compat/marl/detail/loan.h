@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loan.h - what all pools have in common: items, loans of them, and lists of
- * those that are not lent.
+/* loan.h - the common part of all pools: items, loans of items, and lists of
+ * items that are not lent.
  */
 #ifndef marl_detail_loan_h
 #define marl_detail_loan_h
@@ -17,11 +17,11 @@ namespace marl
 {
 
 enum class PoolPolicy {
-	Reconstruct, /* made when borrowed, destroyed when given back */
+	Reconstruct, /* made when borrowed, destroyed when returned */
 	Preserve     /* made once, and lent as the last borrower left it */
 };
 
-/* What all pools of T have in common. */
+/* The common part of all pools of T. */
 template <typename T> class Pool
 {
 protected:
@@ -81,13 +81,14 @@ public:
 			return item_ ? item_->get() : nullptr;
 		}
 
-		/* Be a loan of nothing. */
+		/* Become an empty loan. */
 		void reset()
 		{
 			Item *item = item_;
 
 			item_ = nullptr;
-			/* acq_rel: the next borrower sees what all did. */
+			/* acq_rel: the next borrower sees the effects of all
+			 * copies. */
 			if (!item || item->loans.fetch_sub(
 					     1, std::memory_order_acq_rel) != 1)
 				return;
@@ -165,8 +166,8 @@ protected:
 		size_t size_ = 0;
 	};
 
-	/* Gives back, unmade, what has not become a loan: a constructor or the
-	 * borrower's function may throw. */
+	/* Returns the items that have not become a loan, without an object: a
+	 * constructor or the borrower's function may throw. */
 	template <typename Store> struct Taken {
 		explicit Taken(const std::shared_ptr<Store> &from) : store(from)
 		{

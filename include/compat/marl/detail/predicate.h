@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predicate.h - a predicate that sennit calls, through frames of C that an
- * exception must not cross: it is kept and thrown again on the other side.
+/* predicate.h - a predicate that sennit calls through frames of C, which an
+ * exception must not cross: the exception is stored and rethrown on the other
+ * side.
  */
 #ifndef marl_detail_predicate_h
 #define marl_detail_predicate_h
@@ -19,7 +20,7 @@ public:
 	{
 	}
 
-	/* A sennit_predicate; its argument is the CalledByC. */
+	/* A sennit_predicate. Its argument is the CalledByC. */
 	static bool call(void *self)
 	{
 		return static_cast<CalledByC *>(self)->try_call();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler_inline.h - what Scheduler and its Fiber do, in calls of sennit. */
+/* scheduler_inline.h - Scheduler and its Fiber, implemented by calls of
+ * sennit. */
 #ifndef marl_detail_scheduler_inline_h
 #define marl_detail_scheduler_inline_h
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stl_allocator.h - an Allocator as containers of C++ take it. */
+/* stl_allocator.h - an Allocator for the containers of the standard library. */
 #ifndef marl_detail_stl_allocator_h
 #define marl_detail_stl_allocator_h
 

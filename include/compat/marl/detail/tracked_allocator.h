@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracked_allocator.h - an Allocator that counts what it hands out. */
+/* tracked_allocator.h - an Allocator that counts its allocations. */
 #ifndef marl_detail_tracked_allocator_h
 #define marl_detail_tracked_allocator_h
 
@@ -12,7 +12,8 @@
 namespace marl
 {
 
-/* Counts what another allocator was asked for and has not got back. */
+/* Counts the memory that was taken from another allocator and not given
+ * back. */
 class TrackedAllocator : public Allocator
 {
 public:

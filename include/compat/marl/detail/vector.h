@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vector.h - a vector that begins inside itself. */
+/* vector.h - a vector with built-in storage for its first elements. */
 #ifndef marl_detail_vector_h
 #define marl_detail_vector_h
 

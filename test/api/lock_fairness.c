@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lock_fairness.c - whoever waits is passed by no more than the header of what
+ * it waits for says. The mutex has a file of its own. */
+#include "contest.h"
+
+#include <errno.h>
+
+static unsigned those_before(unsigned place)
+{
+	return place;
+}
+
+/* --- reader-writer lock ------------------------------------------------- */
+
+static bool write_it(struct contest *c, struct rival *r, sennit_time deadline,
+		     use_fn *use)
+{
+	if (sennit_rwlock_lock_until(c->object, deadline))
+		return false;
+	use(r);
+	sennit_rwlock_unlock(c->object);
+	return true;
+}
+
+static bool read_it(struct contest *c, struct rival *r, sennit_time deadline,
+		    use_fn *use)
+{
+	if (sennit_rwlock_lock_shared_until(c->object, deadline))
+		return false;
+	use(r);
+	sennit_rwlock_unlock_shared(c->object);
+	return true;
+}
+
+static void compete_for_rwlock(struct contest c)
+{
+	sennit_rwlock l = SENNIT_RWLOCK_INIT;
+
+	c.object = &l;
+	c.word = &l.state_;
+	c.list = &l.waiters_;
+	compete(&c);
+	sennit_rwlock_destroy(&l);
+}
+
+/* Symptom: readers come while others read, and a writer never has its turn. */
+static void readers_do_not_pass_a_writer_that_waits(void **state)
+{
+	(void)state;
+	compete_for_rwlock((struct contest){ .have = write_it,
+					     .begin = read_it,
+					     .come = read_it,
+					     .nobody_queues = true,
+					     .limit = those_before });
+}
+
+static void writers_go_in_their_order(void **state)
+{
+	(void)state;
+	compete_for_rwlock(
+		(struct contest){ .have = write_it, .limit = those_before });
+}
+
+/* Of those who come two wait: each reads once before each writer. */
+static unsigned writers_and_phases(unsigned place)
+{
+	return place + 2 * (place + 1);
+}
+
+static void a_reader_passes_a_writer_once_in_each_phase(void **state)
+{
+	(void)state;
+	compete_for_rwlock((struct contest){ .have = write_it,
+					     .come = read_it,
+					     .limit = writers_and_phases });
+}
+
+static unsigned nobody(unsigned place)
+{
+	(void)place;
+	return 0;
+}
+
+/* The first one writes: none of those who come writes before all who waited
+ * read. */
+static void a_reader_is_passed_by_one_writer_at_most(void **state)
+{
+	(void)state;
+	compete_for_rwlock((struct contest){ .have = read_it,
+					     .begin = write_it,
+					     .come = write_it,
+					     .together = true,
+					     .limit = nobody });
+}
+
+/* --- semaphore ---------------------------------------------------------- */
+
+static bool take_one(struct contest *c, struct rival *r, sennit_time deadline,
+		     use_fn *use)
+{
+	if (sennit_semaphore_take_until(c->object, 1, deadline))
+		return false;
+	use(r);
+	sennit_semaphore_give(c->object, 1);
+	return true;
+}
+
+/* Given back one by one: those who want only one could take them. */
+static bool take_three(struct contest *c, struct rival *r, sennit_time deadline,
+		       use_fn *use)
+{
+	unsigned i;
+
+	if (sennit_semaphore_take_until(c->object, 3, deadline))
+		return false;
+	use(r);
+	for (i = 0; i < 3; i++) {
+		sennit_semaphore_give(c->object, 1);
+		sennit_yield();
+	}
+	return true;
+}
+
+static void compete_for_permits(have_fn *have, uint32_t permits)
+{
+	sennit_semaphore s;
+	struct contest   c = { .have = have,
+			       .come = take_one,
+			       .limit = those_before,
+			       .object = &s,
+			       .word = &s.state_,
+			       .list = &s.waiters_ };
+
+	sennit_semaphore_init(&s, permits);
+	compete(&c);
+	assert_int_equal(sennit_semaphore_count(&s), permits);
+}
+
+static void permits_go_to_whoever_has_waited_longest(void **state)
+{
+	(void)state;
+	compete_for_permits(take_one, 1);
+}
+
+/* Symptom: one that wants several never finds so many together. */
+static void one_that_wants_many_is_passed_by_nobody(void **state)
+{
+	(void)state;
+	compete_for_permits(take_three, 3);
+}
+
+/* --- once --------------------------------------------------------------- */
+
+struct attempt {
+	struct rival *r;
+	use_fn       *use;
+};
+
+static int fail_with_it(void *argument)
+{
+	const struct attempt *a = argument;
+
+	a->use(a->r);
+	return -EAGAIN;
+}
+
+static bool attempt(struct contest *c, struct rival *r, sennit_time deadline,
+		    use_fn *use)
+{
+	struct attempt a = { .r = r, .use = use };
+
+	return sennit_once_attempt_until(c->object, fail_with_it, &a,
+					 deadline) == -EAGAIN;
+}
+
+static void a_turn_after_a_failure_goes_to_who_has_waited_longest(void **state)
+{
+	sennit_once    o = SENNIT_ONCE_INIT;
+	struct contest c = { .have = attempt,
+			     .limit = those_before,
+			     .object = &o,
+			     .word = &o.state_,
+			     .list = &o.waiters_ };
+
+	(void)state;
+	compete(&c);
+	sennit_once_destroy(&o);
+}
+
+/* --- barrier ------------------------------------------------------------ */
+
+enum { PARTIES = 4, PHASES = 3 };
+
+struct arrivals {
+	sennit_barrier    b;
+	sennit_wait_group done;
+	atomic_uint       left; /* parties that have returned */
+};
+
+static void arrive(void *argument)
+{
+	struct arrivals *a = argument;
+
+	(void)sennit_barrier_wait(&a->b);
+	atomic_fetch_add(&a->left, 1);
+	sennit_wait_group_done(&a->done);
+}
+
+static void *arrive_as_thread(void *argument)
+{
+	arrive(argument);
+	return NULL;
+}
+
+/* Symptom: of more parties than the number the latest go on, and earlier ones
+ * wait for another phase. */
+static void a_party_goes_on_with_the_phase_it_came_for(void **state)
+{
+	struct arrivals a = { .left = 0 };
+	pthread_t       threads[PARTIES * PHASES];
+	unsigned        i;
+
+	(void)state;
+	sennit_barrier_init(&a.b, PARTIES);
+	sennit_wait_group_init(&a.done, PARTIES * PHASES);
+	for (i = 0; i < PARTIES * PHASES; i++) {
+		const unsigned ended = (i + 1) / PARTIES * PARTIES;
+
+		if (i % 3 == 1)
+			threads[i] = must_start_thread(arrive_as_thread, &a);
+		else
+			must_schedule(arrive, &a);
+		EXPECT_SOON(waiters_of(&a.b.state_, &a.b.waiters_) ==
+			    i + 1 - ended);
+		EXPECT_SOON(atomic_load(&a.left) == ended);
+	}
+	sennit_wait_group_wait(&a.done);
+	for (i = 1; i < PARTIES * PHASES; i += 3)
+		pthread_join(threads[i], NULL);
+	sennit_barrier_destroy(&a.b);
+}
+
+/* --- condition variable ------------------------------------------------- */
+
+enum { NOTIFIED = 9, ROUNDS = 3, NONE = NOTIFIED };
+
+struct notices {
+	sennit_mutex      lock;
+	sennit_cond       cond;
+	sennit_wait_group done;
+	atomic_uint       next; /* who starts */
+	atomic_uint       last; /* who was notified */
+};
+
+static void wait_again(void *argument)
+{
+	struct notices *n = argument;
+	const unsigned  me = atomic_fetch_add(&n->next, 1);
+	unsigned        i;
+
+	sennit_mutex_lock(&n->lock);
+	for (i = 0; i < ROUNDS; i++) {
+		sennit_cond_wait(&n->cond, &n->lock);
+		EXPECT(atomic_exchange(&n->last, me) == NONE);
+		sennit_yield();
+	}
+	sennit_mutex_unlock(&n->lock);
+	sennit_wait_group_done(&n->done);
+}
+
+static void *wait_again_as_thread(void *argument)
+{
+	wait_again(argument);
+	return NULL;
+}
+
+static void notify_each(struct notices *n)
+{
+	unsigned i;
+
+	for (i = 0; i < NOTIFIED * ROUNDS; i++) {
+		const unsigned left = i < NOTIFIED * (ROUNDS - 1)
+					      ? NOTIFIED
+					      : NOTIFIED * ROUNDS - 1 - i;
+
+		sennit_mutex_lock(&n->lock);
+		sennit_cond_notify_one(&n->cond);
+		sennit_yield();
+		sennit_mutex_unlock(&n->lock);
+		EXPECT_SOON(atomic_load(&n->last) != NONE);
+		EXPECT(atomic_exchange(&n->last, NONE) == i % NOTIFIED);
+		EXPECT_SOON(waiters_of(&n->cond.state_, &n->cond.waiters_) ==
+			    left);
+	}
+}
+
+static void a_notify_goes_to_whoever_has_waited_longest(void **state)
+{
+	struct notices n = { .last = NONE };
+	pthread_t      threads[NOTIFIED];
+	unsigned       i;
+
+	(void)state;
+	sennit_wait_group_init(&n.done, NOTIFIED);
+	for (i = 0; i < NOTIFIED; i++) {
+		if (i % 3 == 1)
+			threads[i] = must_start_thread(wait_again_as_thread,
+						       &n);
+		else
+			must_schedule(wait_again, &n);
+		EXPECT_SOON(waiters_of(&n.cond.state_, &n.cond.waiters_) ==
+			    i + 1);
+	}
+	notify_each(&n);
+	sennit_wait_group_wait(&n.done);
+	for (i = 1; i < NOTIFIED; i += 3)
+		pthread_join(threads[i], NULL);
+	sennit_cond_destroy(&n.cond);
+	sennit_mutex_destroy(&n.lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(readers_do_not_pass_a_writer_that_waits),
+		WITH_WORKERS(writers_go_in_their_order),
+		WITH_WORKERS(a_reader_passes_a_writer_once_in_each_phase),
+		WITH_WORKERS(a_reader_is_passed_by_one_writer_at_most),
+		WITH_WORKERS(permits_go_to_whoever_has_waited_longest),
+		WITH_WORKERS(one_that_wants_many_is_passed_by_nobody),
+		WITH_WORKERS(
+			a_turn_after_a_failure_goes_to_who_has_waited_longest),
+		WITH_WORKERS(a_party_goes_on_with_the_phase_it_came_for),
+		WITH_WORKERS(a_notify_goes_to_whoever_has_waited_longest),
+	};
+
+	return cmocka_run_group_tests_name("api/lock_fairness", tests, NULL,
+					   NULL);
+}

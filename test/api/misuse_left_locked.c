@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_left_locked.c - whoever holds a mutex, or a reader-writer lock as a
+ * writer, gives it back before it ends. Builds with assertions name the task
+ * that did not; without them its stack is named when it locks the same again.
+ */
+#include "misuse.h"
+
+#ifdef NDEBUG
+#define TASK_HAS_ENDED ""
+#else
+#define TASK_HAS_ENDED ": the task has ended with it locked"
+#endif
+
+static sennit_mutex  mutex = SENNIT_MUTEX_INIT;
+static sennit_rwlock rwlock = SENNIT_RWLOCK_INIT;
+
+static void leave_mutex_locked(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&mutex);
+}
+
+static void leave_rwlock_locked(void *unused)
+{
+	(void)unused;
+	sennit_rwlock_lock(&rwlock);
+}
+
+/* Both run on the stack that starts while the caller sleeps. */
+static void commit_twice(sennit_task_fn *run)
+{
+	must_schedule_here(run, NULL);
+	must_schedule_here(run, NULL);
+	sennit_sleep(GIVE_UP);
+}
+
+static void commit_leave_mutex(const struct offence *o)
+{
+	(void)o;
+	commit_twice(leave_mutex_locked);
+}
+
+static void a_task_that_ends_with_a_mutex_locked(void **state)
+{
+	assert_misuse(state, "sennit_mutex_lock" TASK_HAS_ENDED,
+		      commit_leave_mutex);
+}
+
+static void commit_leave_rwlock(const struct offence *o)
+{
+	(void)o;
+	commit_twice(leave_rwlock_locked);
+}
+
+static void a_task_that_ends_with_a_rwlock_locked(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_lock" TASK_HAS_ENDED,
+		      commit_leave_rwlock);
+}
+
+#ifndef NDEBUG
+static void wait_and_leave_locked(void *unused)
+{
+	leave_mutex_locked(unused);
+	sennit_yield();
+}
+
+/* It is handed the mutex, and has waited before it ends. */
+static void commit_leave_after_a_wait(const struct offence *o)
+{
+	(void)o;
+	sennit_mutex_lock(&mutex);
+	must_schedule(wait_and_leave_locked, NULL);
+	sennit_yield();
+	sennit_mutex_unlock(&mutex);
+	sennit_sleep(GIVE_UP);
+}
+
+static void a_task_that_has_waited_and_ends_with_a_mutex(void **state)
+{
+	assert_misuse(state, "sennit_mutex_lock" TASK_HAS_ENDED,
+		      commit_leave_after_a_wait);
+}
+
+static int be_a_member(void *unused)
+{
+	leave_mutex_locked(unused);
+	return 0;
+}
+
+/* The opener holds a lock itself, as it may. */
+static void commit_leave_as_a_member(const struct offence *o)
+{
+	sennit_group g;
+
+	(void)o;
+	sennit_rwlock_lock(&rwlock);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&g, be_a_member, NULL) == 0);
+	(void)!sennit_group_wait(&g);
+}
+
+static void a_member_that_ends_with_a_mutex_locked(void **state)
+{
+	assert_misuse(state, "sennit_mutex_lock" TASK_HAS_ENDED,
+		      commit_leave_as_a_member);
+}
+
+static void commit_unbind(const struct offence *o)
+{
+	(void)o;
+	sennit_mutex_lock(&mutex);
+	sennit_unbind();
+}
+
+static void unbinding_with_a_mutex_locked(void **state)
+{
+	assert_misuse(state, "sennit_unbind", commit_unbind);
+}
+#endif
+
+/* What is held is the task's own: also by the opener on whose stack a member
+ * locks and unlocks, and across waits. */
+static int lock_both(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&mutex);
+	sennit_rwlock_lock(&rwlock);
+	sennit_yield();
+	sennit_mutex_unlock(&mutex);
+	sennit_rwlock_unlock(&rwlock);
+	return 0;
+}
+
+static void open_with_a_lock(void *mine)
+{
+	sennit_group g;
+	unsigned     i;
+
+	sennit_mutex_lock(mine);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (i = 0; i < 10; i++)
+		EXPECT(sennit_group_spawn(&g, lock_both, NULL) == 0);
+	EXPECT(sennit_group_wait(&g) == 0);
+	sennit_mutex_unlock(mine);
+}
+
+static void what_is_given_back_is_no_misuse(void **state)
+{
+	sennit_mutex mine = SENNIT_MUTEX_INIT;
+
+	(void)state;
+	in_a_task(open_with_a_lock, &mine);
+	open_with_a_lock(&mine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(a_task_that_ends_with_a_mutex_locked),
+		WITH_COUNTS(a_task_that_ends_with_a_rwlock_locked),
+#ifndef NDEBUG
+		WITH_COUNTS(a_task_that_has_waited_and_ends_with_a_mutex),
+		WITH_COUNTS(a_member_that_ends_with_a_mutex_locked),
+		WITH_COUNTS(unbinding_with_a_mutex_locked),
+#endif
+		WITH_WORKERS(what_is_given_back_is_no_misuse),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_left_locked", tests,
+					   NULL, NULL);
+}
