@@ -25,8 +25,9 @@ static unsigned grants_to_others(unsigned place)
 	return GRANTS_TO_OTHERS(place);
 }
 
-/* All grants count, with any number of workers: those who wait are of one, so
- * nobody takes back what was handed to another, and nobody guards. */
+/* All grants count, with any number of workers. All waiters belong to one
+ * worker, so no one takes back a lock that was handed to another, and no waiter
+ * guards. */
 static void whoever_waits_gets_it_after_its_share(void **state)
 {
 	struct world     *w = *state;

@@ -158,7 +158,7 @@ static void upkeep_is_due_every_so_many_dispatches(void **state)
 	drop(q);
 }
 
-/* How many turns go by up to the oldest's. */
+/* The number of turns up to the turn of the oldest task. */
 static uint32_t turns(struct run_queue *q)
 {
 	uint32_t n = 1;
