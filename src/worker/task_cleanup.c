@@ -19,9 +19,11 @@ static void measure(struct sennit_fiber *f)
 static void must_hold_nothing(const struct sennit_fiber *f)
 {
 	MISUSE(f->cleanup >= CLEANUP_RWLOCK, "sennit_rwlock_lock",
-	       "the task ended without unlocking the lock");
+	       "the task ended without unlocking it: the task that locks it "
+	       "must unlock it");
 	MISUSE(f->cleanup & CLEANUP_HELD, "sennit_mutex_lock",
-	       "the task ended without unlocking the mutex");
+	       "the task ended without unlocking it: the task that locks it "
+	       "must unlock it");
 }
 
 /* The name is removed last, because destructors of local values belong to the

@@ -9,7 +9,7 @@
 #ifdef NDEBUG
 #define TASK_HAS_ENDED ""
 #else
-#define TASK_HAS_ENDED ": the task ended without unlocking"
+#define TASK_HAS_ENDED ": the task ended without unlocking it"
 #endif
 
 static sennit_mutex  mutex = SENNIT_MUTEX_INIT;
