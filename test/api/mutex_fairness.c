@@ -79,7 +79,7 @@ static const void *who_waits(const struct waiter *n)
 	return n->fiber ? (const void *)n->fiber : n->parker;
 }
 
-/* Whoever stands in line keeps its place: newcomers stand behind it. */
+/* A waiter in line keeps its place: newcomers come after it. */
 static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
 {
 	unsigned i = 0;
@@ -93,8 +93,9 @@ static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
 	*before = c->place[i];
 }
 
-/* By whoever holds the lock. And no more grants have been counted since the
- * last hand-over than there may be: the last may have counted for several. */
+/* Called by the holder of the lock. It also checks that no more grants have
+ * been counted since the last hand-over than allowed. The last grant may have
+ * counted for several. */
 static void see_line(struct crowd *c)
 {
 	uint32_t     word = sn_wait_queue_lock(&c->lock.state_);
