@@ -2,7 +2,7 @@
 /* check.h - checks of contracts and invariants, and the message of a failure.
  *
  *	MISUSE  always on: the caller broke the contract; names the public call
- *	CHECK   always on: the library's state is broken in a way that must not spread
+ *	CHECK   always on: the library's state is broken, which must not spread
  *	ASSERT  debug builds: mistakes of the library, O(1)
  *	ASSERT_SLOW  torture builds: walks whole structures
  *
