@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resources.c - fork-join in one or all of ten schedulers that share the CPUs,
- * beside the same in a lone scheduler, and in ten that do not share. The work
- * is the same in each. Time, and CPU time of all threads, per fork.
+ * compared with one scheduler alone and with ten that do not share. The total
+ * work is always the same. Measures time, and CPU time of all threads, per
+ * fork.
  */
 #include "harness.h"
 
 #define SCHEDULERS 10
 #define FIB        20
 #define FORKS      10945 /* calls of fib(20) with an argument of 2 or more */
-#define TREES      200   /* over all schedulers */
+#define TREES      200   /* in all schedulers together */
 
 static sennit_wait_group ended;
 
@@ -19,7 +20,7 @@ static void grow(void *trees)
 	sennit_wait_group_done(&ended);
 }
 
-/* So many trees on each of the first `busy` schedulers. */
+/* Run `trees` trees on each of the first `busy` schedulers. */
 static void grow_on(sennit_scheduler *const all[], unsigned busy,
 		    unsigned trees)
 {
@@ -32,7 +33,7 @@ static void grow_on(sennit_scheduler *const all[], unsigned busy,
 	sennit_wait_group_wait(&ended);
 }
 
-/* With so many schedulers, of which the first `busy` have work. Each has run
+/* Measure `count` schedulers, of which the first `busy` have work. Each has run
  * something before. */
 static void measure(struct bench_run *r, sennit_resources *shared,
 		    unsigned count, unsigned busy)

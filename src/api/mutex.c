@@ -194,7 +194,7 @@ static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 }
 
 /* Another caller has the lock, so t will sleep again. Request a hand-over after
- * MAX_LOSSES wakes in vain. */
+ * MAX_LOSSES wakes without getting the lock. */
 static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
 {
 	if (!polled && ++t->losses >= MAX_LOSSES && !guarded &&

@@ -19,8 +19,8 @@ struct thread_state {
 				   * has begun */
 	a_u32           present;  /* under counts.lock: whether there is a
 				   * thread */
-	struct startup *startup;  /* fixed: whom the thread reports to; NULL:
-				   * none */
+	struct startup *startup;  /* fixed: the creator that the thread reports
+				   * to; NULL: none */
 	bool            founding; /* handed: the scheduler's creator started the
 				   * thread */
 };

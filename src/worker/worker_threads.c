@@ -13,7 +13,8 @@
 static struct worker *next_in_turn(sennit_scheduler *s)
 {
 	/* A stale value is harmless: the thread that lowers `open` looks into
-	 * the inbox after us, or we see the new value when we look again. */
+	 * the inbox after this one, or this one sees the new value when it
+	 * looks again. */
 	uint32_t open = sn_worker_counts_open(&s->counts);
 
 	return s->workers[a_add_rlx(&s->next_worker, 1) % open];
@@ -291,9 +292,8 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 /* Whether any worker has tasks, or had some a moment ago. */
 static bool has_work(const sennit_scheduler *s)
 {
-	uint32_t extent = sn_worker_counts_extent(
-		&s->counts); /* we raised it, or the worker
-						 * is not new */
+	/* This thread raised it, or the worker is not new. */
+	uint32_t extent = sn_worker_counts_extent(&s->counts);
 
 	for (uint32_t i = 0; i < extent; i++)
 		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||

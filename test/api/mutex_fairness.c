@@ -25,8 +25,9 @@ static unsigned grants_to_others(unsigned place)
 	return GRANTS_TO_OTHERS(place);
 }
 
-/* All grants count, with any number of workers: those who wait are of one, so
- * nobody takes back what was handed to another, and nobody guards. */
+/* All grants count, with any number of workers. All waiters belong to one
+ * worker, so no one takes back a lock that was handed to another, and no waiter
+ * guards. */
 static void whoever_waits_gets_it_after_its_share(void **state)
 {
 	struct world     *w = *state;
@@ -78,7 +79,7 @@ static const void *who_waits(const struct waiter *n)
 	return n->fiber ? (const void *)n->fiber : n->parker;
 }
 
-/* Whoever stands in line keeps its place: newcomers stand behind it. */
+/* A waiter in line keeps its place: newcomers come after it. */
 static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
 {
 	unsigned i = 0;
@@ -92,8 +93,9 @@ static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
 	*before = c->place[i];
 }
 
-/* By whoever holds the lock. And no more grants have been counted since the
- * last hand-over than there may be: the last may have counted for several. */
+/* Called by the holder of the lock. It also checks that no more grants have
+ * been counted since the last hand-over than allowed. The last grant may have
+ * counted for several. */
 static void see_line(struct crowd *c)
 {
 	uint32_t     word = sn_wait_queue_lock(&c->lock.state_);
