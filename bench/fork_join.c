@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_join.c - fork-join by wait groups, as load: fib.c measures it. */
+/* fork_join.c - a fork-join load with wait groups. fib.c measures it. */
 #include "harness.h"
 
 struct half {

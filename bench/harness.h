@@ -166,7 +166,7 @@ void bench_release(struct bench_run *r, sennit_task_fn *wait,
 typedef void bench_turns_fn(unsigned side, uint64_t turns);
 void         bench_pair(struct bench_run *r, bench_turns_fn *turns);
 
-/* In a task: compute fib(n), a task for each call with 2 or more. */
+/* In a task: compute fib(n) with one task for each call with n >= 2. */
 void bench_fork_join(unsigned n);
 
 /* Let the main thread sleep. */
