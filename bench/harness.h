@@ -37,7 +37,9 @@ enum bench_workers {
 	BENCH_EACH,     /* 1, 2, 4, 8 and 16, as far as there are CPUs */
 	BENCH_FROM_TWO, /* the same without 1 */
 	BENCH_ONE,      /* 1, as there are no more */
-	BENCH_TWO       /* 2, whatever there is */
+	BENCH_TWO,      /* 2, whatever there is */
+	BENCH_COUNTS    /* none, where that can be, 1, 2 and 8, whatever there
+			 * is: for counts, not for times */
 };
 
 /* Where the runs of a row happen. */

@@ -72,8 +72,7 @@ static bool can_guard(const sennit_mutex *m, const struct turn *t,
 		      uint32_t word)
 {
 	return t->called && !(word & (HANDOVER | HANDED)) &&
-	       word / GRANT < MAX_GRANTS &&
-	       !sn_mutex_is_guarded(m, word) &&
+	       word / GRANT < MAX_GRANTS && !sn_mutex_is_guarded(m, word) &&
 	       (!sn_self || sn_self->scheduler->config.spin_ns) &&
 	       !sn_mutex_is_busy();
 }

@@ -47,6 +47,48 @@ static void whoever_waits_gets_it_after_its_share(void **state)
 	sennit_mutex_destroy(&m);
 }
 
+/* --- to whom it is handed ------------------------------------------------ */
+
+struct heirs {
+	sennit_mutex      lock;
+	sennit_wait_group done;
+};
+
+static void wait_to_inherit(void *argument)
+{
+	struct heirs *h = argument;
+
+	sennit_mutex_lock(&h->lock);
+	sennit_mutex_unlock(&h->lock);
+	sennit_wait_group_done(&h->done);
+}
+
+/* On one thread nobody runs between the unlock and the look. */
+static void a_hand_over_goes_to_whoever_has_waited_longest(void **state)
+{
+	struct heirs       h = { .lock = SENNIT_MUTEX_INIT };
+	const struct turn *first;
+	uint32_t           word;
+	unsigned           i;
+	bool               handed;
+
+	(void)state;
+	sennit_wait_group_init(&h.done, 3);
+	sennit_mutex_lock(&h.lock);
+	for (i = 0; i < 3; i++)
+		must_schedule(wait_to_inherit, &h);
+	assert_soon(waiters_of(&h.lock.state_, &h.lock.waiters_) == 3);
+	word = sn_wait_queue_lock(&h.lock.state_);
+	sn_wait_queue_unlock(&h.lock.state_, word | HANDOVER);
+	sennit_mutex_unlock(&h.lock);
+	first = container_of(sn_wait_queue_first(h.lock.waiters_), struct turn,
+			     n);
+	handed = first->heir;
+	sennit_wait_group_wait(&h.done);
+	sennit_mutex_destroy(&h.lock);
+	assert_true(handed);
+}
+
 /* --- who waits is served ------------------------------------------------ */
 
 enum { CROWD = 64, TURNS = 20 };
@@ -271,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(whoever_waits_gets_it_after_its_share),
+		WITHOUT(a_hand_over_goes_to_whoever_has_waited_longest),
 		WITH_WORKERS(a_hold_across_a_wait_starves_nobody),
 		WITH_SEVERAL(fibers_that_want_nothing_else_all_get_it),
 		WITH_WORKERS(threads_and_fibers_all_get_it),
