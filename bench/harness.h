@@ -38,7 +38,9 @@ enum bench_workers {
 	BENCH_EACH,     /* 1, 2, 4, 8 and 16, up to the number of CPUs */
 	BENCH_FROM_TWO, /* the same without 1 */
 	BENCH_ONE,      /* always 1 */
-	BENCH_TWO       /* always 2 */
+	BENCH_TWO,      /* always 2 */
+	BENCH_COUNTS    /* none, where that can be, 1, 2 and 8: for counts, not
+			 * for times */
 };
 
 /* Where a row runs. */
