@@ -147,7 +147,7 @@ bool sn_parking_retire(struct sleeper *s)
 	 * sees this value. */
 	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) + 1);
 	TORTURE_POINT(); /* threadless, but still claimable by its bit */
-	/* -> park.bit: threadless <- park.bit */
+	/* -> park.bit: threadless, and no tasks are left to it <- park.bit */
 	if (a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s))
 		return true;
 	a_store_rlx(&p->threadless,
@@ -180,9 +180,11 @@ static void set_token(struct sleeper *s, uint32_t about)
 /* Claim and wake s if it sleeps. `about` is the worker that has the work. */
 static bool rouse(struct sleeper *s, uint32_t about)
 {
-	/* A clear bit means that s is awake, or will announce and look after
-	 * the caller's fence. */
-	if (!(a_load_rlx(word_of(s)) & bit_of(s)) || !claim(s))
+	uint64_t asleep = a_load_acq(word_of(s)); /* <- park.bit */
+
+	/* A clear bit means that s is awake, has retired, or will announce and
+	 * look after the caller's fence. */
+	if (!(asleep & bit_of(s)) || !claim(s))
 		return false;
 	set_token(s, about);
 	return true;

@@ -47,6 +47,9 @@ bool sn_retire_worker(struct worker *w)
 
 	sn_retire_prepare(w);
 	sn_idle_end_retiring(&w->idle);
+	/* From now on others take what is left with it: see is_left. Before
+	 * sn_parking_retire, which makes it visible. */
+	sn_mailbox_set_awaited(&w->mail, false);
 	os_lock(&s->counts.lock);
 	/* A worker that was closed meanwhile has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/steal.h"
 
+#include "base/torture.h"
 #include "worker/balance.h"
 
 /* An owner that has not answered for this long runs a long task. */
@@ -55,13 +56,26 @@ static uint32_t next_random(struct worker *w)
 	return w->steal.random;
 }
 
+/* Whether the tasks in the victim's inbox are left to it. If there are any, the
+ * victim is woken, because their producer may have relied on this worker. A
+ * victim that retires can neither be woken nor come for them. It says so before
+ * it can no longer be woken, so the second look sees it. */
+static bool is_left(struct worker *victim)
+{
+	if (!sn_mailbox_is_awaited(&victim->mail))
+		return false;
+	if (!sn_mailbox_has_tasks(&victim->mail))
+		return true;
+	sn_parking_wake(&victim->sleeper);
+	TORTURE_POINT();
+	return sn_mailbox_is_awaited(&victim->mail);
+}
+
 /* Whether w, which piles up, leaves the victim's tasks to the workers that will
  * come for them. */
 static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 {
-	if (sn_mailbox_is_awaited(&victim->mail)) {
-		if (sn_mailbox_has_tasks(&victim->mail))
-			sn_parking_wake(&victim->sleeper);
+	if (is_left(victim)) {
 		h->in_vain++;
 		return true;
 	}
@@ -174,16 +188,6 @@ bool sn_steal_sees_tasks(struct worker *w)
 		}
 	}
 	return false;
-}
-
-/* Whether the tasks in the victim's inbox are left to it. If so, the victim is
- * woken, because their producer may have relied on w. */
-static bool is_left(struct worker *victim)
-{
-	if (!sn_mailbox_is_awaited(&victim->mail))
-		return false;
-	sn_parking_wake(&victim->sleeper);
-	return true;
 }
 
 bool sn_steal_is_possible(struct worker *w)
