@@ -155,6 +155,11 @@ echo 'void sn_door_open(void); void sn_up(void); void sn_up(void)
 ${CC:-cc} -c "$work/up.c" -o "$objects/base/atomic.c.o"
 build :
 cp "$tree/door.o" "$objects/core/door.c.o"
+if ! check layers; then
+	echo "FAILED: check-layers rejects an object of an earlier tree"
+	failures=$((failures + 1))
+fi
+cp "$work/up.c" "$tree/src/base/atomic.c"
 rejects layers 'a call of a module below'
 
 accepts picture

@@ -130,6 +130,17 @@ static void reuse(struct cell *c)
 		EXPECT(bytes[i] == PATTERN);
 }
 
+/* The same for the lock, which the waiter holds. It gets its bytes back,
+ * because a task must not end with a lock held. */
+static void reuse_held(struct cell *c)
+{
+	const union thing held = c->thing;
+
+	reuse(c);
+	c->thing = held;
+	sennit_rwlock_unlock(&c->thing.rwlock);
+}
+
 static void ask(struct cell *c, unsigned kind)
 {
 	c->kind = kind;
@@ -147,7 +158,10 @@ static void wait_in_cell(struct cell *c)
 	ask(c, kind);
 	sennit_event_wait(&c->ready);
 	wait_for_it(&c->thing, kind, t);
-	reuse(c);
+	if (kind == RWLOCK || kind == SHARED)
+		reuse_held(c);
+	else
+		reuse(c);
 }
 
 static void wait_in_rounds(struct cell *c)
