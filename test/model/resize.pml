@@ -14,6 +14,8 @@
  *   FIBERS   number of tasks that wait once, for a foreign notifier
  *   ENDLESS  one task never ends; its worker checks only its own inbox
  *   REFUSE   from some moment on the system refuses threads, for ever
+ *   LEAVE    searchers may leave the tasks of idle workers to these, as
+ *            src/worker/steal.c does while a worker piles up (2 workers)
  *
  * Checked at quiescence: no task is queued, unless nobody may be woken for it;
  * without ENDLESS all have run, and the scheduler is done and freed. Exactly
@@ -34,6 +36,9 @@
  *   M_NORELIEVE  refused: leaves tasks in the inboxes of retired workers
  *   M_NORETRUST  refused: wakes nobody for those that relied on the searcher
  *   M_NOFORWARD  close: does not look into the inbox
+ *   M_STAYIDLE   retire: still says that tasks may be left to it
+ *   M_IDLELATE   retire: says so until after its bit is clear
+ *   M_NOLOOK     leave: does not look again after the wake
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -70,6 +75,12 @@ bool done, freed;
 byte fibers = FIBERS, waiting;	/* tasks that will wait; notifies that are
 				 * due */
 byte ran;
+#ifdef LEAVE
+bool idle[WORKERS];		/* tasks may be left to it */
+#define SAY_IDLE(is) idle[w] = is
+#else
+#define SAY_IDLE(is) skip
+#endif
 #ifdef ENDLESS
 bool endless = 1;
 #else
@@ -387,7 +398,7 @@ inactive:
 end_inactive:
 	atomic { present[w] -> USE; assert(threads[w] == 1) };
 	if
-	:: counted[w] -> goto search
+	:: counted[w] -> SAY_IDLE(1); goto search
 	:: else
 	fi;
 
@@ -402,11 +413,13 @@ start:	/* awake, in the gate, not a searcher */
 	:: atomic { inbox[w] > 0 -> USE; inbox[w]-- }; goto work
 	:: else
 	fi;
+	SAY_IDLE(1);
 	atomic { USE; searchers++ };
 
 search:	/* counts as a searcher */
 	if
 	:: w >= open ->
+		SAY_IDLE(0);
 		atomic { USE; last = (searchers == 1); searchers-- };
 		if
 		:: last && SEEN > 0 -> wake_one()
@@ -426,6 +439,9 @@ search:	/* counts as a searcher */
 	:: atomic { extent > 2 && inbox[2] > 0 -> USE; inbox[2]--; taken = 1 };
 		goto found
 #endif
+#ifdef LEAVE
+	:: atomic { inbox[1 - w] > 0 && idle[1 - w] -> USE }
+#endif
 	:: else
 	fi;
 
@@ -434,10 +450,32 @@ announce:
 	atomic { USE; assert(searchers > 0); searchers--; sleepers++ };
 	atomic { USE; shown[w] = 1 };
 	/* fence; the last look */
+#ifdef LEAVE
+	if
+	:: ready[w] > 0 || w >= open || done || inbox[w] > 0 -> goto withdraw
+	:: else
+	fi;
+	if
+	:: 1 - w < extent && inbox[1 - w] > 0 ->
+		if
+		:: !idle[1 - w] -> goto withdraw
+		:: else
+		fi;
+		knock(1 - w);
+#ifndef M_NOLOOK
+		if
+		:: !idle[1 - w] -> goto withdraw
+		:: else
+		fi
+#endif
+	:: else
+	fi;
+#else
 	if
 	:: ready[w] > 0 || w >= open || done || SEEN > 0 -> goto withdraw
 	:: else
 	fi;
+#endif
 	leave();
 	/* sn_retire_time: one of the last sleeps without a deadline */
 	atomic { USE; due = (open - retired > 1); asleep++ };
@@ -477,6 +515,9 @@ woken:
 	goto search;
 
 retire:	/* out of the gate, announced */
+#if !defined(M_STAYIDLE) && !defined(M_IDLELATE)
+	SAY_IDLE(0);
+#endif
 #ifndef M_UNLOCKED
 	LOCK;
 #endif
@@ -494,6 +535,7 @@ retire:	/* out of the gate, announced */
 		:: won -> atomic { USE; sleepers--; searchers++; won = 0 }
 		:: else -> token[w]
 		fi;
+		SAY_IDLE(1);
 		goto woken
 	:: else
 	fi;
@@ -507,6 +549,9 @@ retire:	/* out of the gate, announced */
 #else
 	threadless++;
 	atomic { USE; won = shown[w]; shown[w] = 0 };
+#ifdef M_IDLELATE
+	SAY_IDLE(0);
+#endif
 #ifdef M_BLIND
 	won = 1;
 #endif
@@ -541,9 +586,11 @@ retire:	/* out of the gate, announced */
 #endif
 		token[w]
 	fi;
+	SAY_IDLE(1);
 	goto woken;
 
 found:
+	SAY_IDLE(0);
 	atomic {
 		USE;
 		assert(searchers > 0);

@@ -171,6 +171,10 @@ runs()
 	pass resize -DTASKS=1 -DREFUSE
 	pass resize -DENDLESS
 	pass resize -DLAZY
+	pass resize -DLEAVE
+	fail resize -DLEAVE -DM_STAYIDLE
+	fail resize -DLEAVE -DM_IDLELATE
+	fail resize -DLEAVE -DM_NOLOOK
 	fail resize -DTASKS=1 -DM_TWICE
 	fail resize -DTASKS=1 -DM_STAYIN
 	fail resize -DTASKS=1 -DM_UNLOCKED
