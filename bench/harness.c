@@ -181,7 +181,8 @@ static void print_line(const char *name, const struct bench_row *row,
 
 	qsort(value, BENCH_RUNS, sizeof(value[0]), by_value);
 	printf("%.*s\t%s\t%u\t%llu", (int)(variant - name), name, variant + 1,
-	       workers, (unsigned long long)row->n);
+	       workers == SENNIT_WORKERS_NONE ? 0 : workers,
+	       (unsigned long long)row->n);
 	print_value(value[BENCH_RUNS / 2]);
 	print_value(value[0]);
 	print_value(value[BENCH_RUNS - 1]);
@@ -259,6 +260,16 @@ static bool has_memory(const struct bench_row *row)
 	return false;
 }
 
+static int run_with_counts(const struct bench_row *row, char *const prefixes[])
+{
+	const uint32_t counts[] = { SENNIT_WORKERS_NONE, 1, 2, 8 };
+	int            failures = 0;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		failures += run_with(row, counts[i], prefixes);
+	return failures;
+}
+
 int bench_run_row(const struct bench_row *row, char *const prefixes[])
 {
 	uint32_t cpus = sennit_cpu_count();
@@ -273,6 +284,8 @@ int bench_run_row(const struct bench_row *row, char *const prefixes[])
 		return run_with(row, 1, prefixes);
 	case BENCH_TWO:
 		return run_with(row, 2, prefixes);
+	case BENCH_COUNTS:
+		return run_with_counts(row, prefixes);
 	case BENCH_EACH:
 	case BENCH_FROM_TWO:
 		break;

@@ -38,7 +38,9 @@ enum bench_workers {
 	BENCH_EACH,     /* 1, 2, 4, 8 and 16, up to the number of CPUs */
 	BENCH_FROM_TWO, /* the same without 1 */
 	BENCH_ONE,      /* always 1 */
-	BENCH_TWO       /* always 2 */
+	BENCH_TWO,      /* always 2 */
+	BENCH_COUNTS    /* none, where that can be, 1, 2 and 8: for counts, not
+			 * for times */
 };
 
 /* Where a row runs. */
@@ -165,6 +167,9 @@ void bench_release(struct bench_run *r, sennit_task_fn *wait,
  * time per operation. */
 typedef void bench_turns_fn(unsigned side, uint64_t turns);
 void         bench_pair(struct bench_run *r, bench_turns_fn *turns);
+
+/* In a task: compute fib(n) with one task for each call with n >= 2. */
+void bench_fork_join(unsigned n);
 
 /* Let the main thread sleep. */
 void bench_pause(uint64_t nanoseconds);

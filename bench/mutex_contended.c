@@ -126,7 +126,7 @@ const struct bench_row bench_mutex_contended[] = {
 	BENCH_ROW("mutex/release-many", MANY, BENCH_EACH, release_many),
 	{ .names = { "W7b-mutex/64-fibers-8-threads", "W7b-mutex/passed-over" },
 	  .n = (FIBERS + THREADS) * FAIR_TURNS,
-	  .workers = BENCH_EACH,
+	  .workers = BENCH_COUNTS,
 	  .place = BENCH_INSIDE,
 	  .run = be_fair },
 	{ .run = NULL },

@@ -1,53 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resources.c - fork-join in one or all of ten schedulers that share the CPUs,
- * beside the same in a lone scheduler, and in ten that do not share. The work
- * is the same in each. Time, and CPU time of all threads, per fork.
+ * compared with one scheduler alone and with ten that do not share. The total
+ * work is always the same. Measures time, and CPU time of all threads, per
+ * fork.
  */
 #include "harness.h"
 
 #define SCHEDULERS 10
 #define FIB        20
 #define FORKS      10945 /* calls of fib(20) with an argument of 2 or more */
-#define TREES      200   /* over all schedulers */
+#define TREES      200   /* in all schedulers together */
 
 static sennit_wait_group ended;
-
-struct half {
-	sennit_wait_group done;
-	unsigned          argument;
-};
-
-static void fib(unsigned n);
-
-static void run_half(void *argument)
-{
-	struct half *h = argument;
-
-	fib(h->argument);
-	sennit_wait_group_done(&h->done);
-}
-
-static void fib(unsigned n)
-{
-	struct half other;
-
-	if (n < 2)
-		return;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 1);
-	spawn(run_half, &other);
-	fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-}
 
 static void grow(void *trees)
 {
 	for (uintptr_t left = (uintptr_t)trees; left; left--)
-		fib(FIB);
+		bench_fork_join(FIB);
 	sennit_wait_group_done(&ended);
 }
 
-/* So many trees on each of the first `busy` schedulers. */
+/* Run `trees` trees on each of the first `busy` schedulers. */
 static void grow_on(sennit_scheduler *const all[], unsigned busy,
 		    unsigned trees)
 {
@@ -60,12 +33,12 @@ static void grow_on(sennit_scheduler *const all[], unsigned busy,
 	sennit_wait_group_wait(&ended);
 }
 
-/* With so many schedulers, of which the first `busy` have work. Each has run
+/* Measure `count` schedulers, of which the first `busy` have work. Each has run
  * something before. */
 static void measure(struct bench_run *r, sennit_resources *shared,
 		    unsigned count, unsigned busy)
 {
-	sennit_scheduler *all[SCHEDULERS];
+	sennit_scheduler *all[SCHEDULERS] = { NULL };
 	sennit_time       begin;
 	uint64_t          used;
 

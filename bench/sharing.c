@@ -46,39 +46,11 @@ static void spawn_flat(struct bench_run *r)
 	report(r, &before);
 }
 
-struct half {
-	sennit_wait_group done;
-	unsigned          argument;
-};
-
-static void fib(unsigned n);
-
-static void run_half(void *argument)
-{
-	struct half *h = argument;
-
-	fib(h->argument);
-	sennit_wait_group_done(&h->done);
-}
-
-static void fib(unsigned n)
-{
-	struct half other;
-
-	if (n < 2)
-		return;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 1);
-	spawn(run_half, &other);
-	fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-}
-
 static void fork_join(struct bench_run *r)
 {
 	sennit_stats before = count();
 
-	fib(FIB);
+	bench_fork_join(FIB);
 	report(r, &before);
 }
 

@@ -59,6 +59,13 @@ void bench_inside(bench_fn *run, struct bench_run *r)
 	struct inside     inside = { run, r };
 	sennit_task       task = { .run = root, .argument = &inside };
 
+	if (r->workers == SENNIT_WORKERS_NONE) {
+		bench_check(!sennit_bind(s), "not bound");
+		run(r);
+		sennit_unbind();
+		sennit_scheduler_release(s);
+		return;
+	}
 	bench_check(!sennit_enqueue(s, &task), "no root task");
 	bench_check(!sennit_scheduler_shutdown(s, SENNIT_NEVER), "no shutdown");
 }

@@ -39,8 +39,8 @@
 /* The size of the first release's config. No caller has a smaller one. */
 #define SIZE_FIRST sizeof(sennit_config)
 
-/* Bytes that a newer caller's config has beyond ours must be zero, which asks
- * for nothing. */
+/* Bytes that a newer caller's config has beyond the library's must be zero,
+ * which requests nothing. */
 static int copy_known(sennit_config *out, const sennit_config *user)
 {
 	const unsigned char *bytes = (const unsigned char *)user;

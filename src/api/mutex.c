@@ -72,13 +72,14 @@ static inline void own(sennit_mutex *m, void *self)
 /* --- guarding ----------------------------------------------------------- */
 
 /* Whether t, which was called, can become the guard: there is no guard, no
- * other waiter will be handed the lock first, and the worker has time. Queue
- * locked. */
+ * other waiter will be handed the lock first, and the worker has time. While
+ * there is a guard no unlock hands over, so no waiter becomes the guard
+ * once a hand-over is due. Queue locked. */
 static bool can_guard(const sennit_mutex *m, const struct turn *t,
 		      uint32_t word)
 {
 	return t->called && !(word & (HANDOVER | HANDED)) &&
-	       !sn_mutex_is_guarded(m, word) &&
+	       word / GRANT < MAX_GRANTS && !sn_mutex_is_guarded(m, word) &&
 	       (!sn_self || sn_self->scheduler->config.spin_ns) &&
 	       !sn_mutex_is_busy();
 }
@@ -192,7 +193,7 @@ static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 }
 
 /* Another caller has the lock, so t will sleep again. Request a hand-over after
- * MAX_LOSSES wakes in vain. */
+ * MAX_LOSSES wakes without getting the lock. */
 static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
 {
 	if (!polled && ++t->losses >= MAX_LOSSES && !guarded &&

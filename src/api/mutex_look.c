@@ -46,8 +46,8 @@ bool sn_mutex_is_busy(void)
 		     sn_run_queue_has_task(&w->run));
 }
 
-/* Whether the holder runs on our own worker: then it cannot unlock while we
- * look. A stale answer costs one wait, or some looks in vain. */
+/* Whether the holder runs on the caller's worker: then it cannot unlock while
+ * the caller looks. A stale answer costs one wait, or some useless looks. */
 static bool is_held_here(sennit_mutex *m)
 {
 	uint32_t mine = sn_mutex_serial();

@@ -57,7 +57,8 @@ struct turn {
 			       * minus those that left; 0: unknown */
 	uint32_t      grants; /* while called, or a guard: GRANTS bits of the
 			       * word */
-	uint32_t      losses; /* owner: number of wakes in vain */
+	uint32_t      losses; /* owner: number of wakes that did not get the
+			       * lock */
 	sennit_time   poll;   /* owner: sleep time in ns before the next look */
 	bool          awake;  /* must not be woken again */
 	bool          called; /* awake, and woken by another worker */

@@ -39,7 +39,7 @@ int sn_parallel_open(struct parallel *p, const sennit_parallel_options *options,
 			     o->deadline ? o->deadline : SENNIT_NEVER, 0);
 	p->scheduler = s;
 	p->grain = o->grain;
-	p->workers = s->capacity ? sn_threads_target(&s->threads) : 1;
+	p->workers = s->capacity ? sn_worker_counts_target(&s->counts) : 1;
 	p->deterministic = o->flags & SENNIT_PARALLEL_DETERMINISTIC;
 	return 0;
 }

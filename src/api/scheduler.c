@@ -152,7 +152,8 @@ sennit_scheduler *sennit_current(void)
 uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_workers");
-	return sn_threads_target(&s->threads); /* any answer may be stale */
+	return sn_worker_counts_target(
+		&s->counts); /* any answer may be stale */
 }
 
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)

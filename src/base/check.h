@@ -2,8 +2,8 @@
 /* check.h - checks of contracts and invariants, and the message of a failure.
  *
  *	MISUSE  always on: the caller broke the contract; names the public call
- *	CHECK   always on: our own state is broken in a way that must not spread
- *	ASSERT  debug builds: our own mistakes, O(1)
+ *	CHECK   always on: the library's state is broken, which must not spread
+ *	ASSERT  debug builds: mistakes of the library, O(1)
  *	ASSERT_SLOW  torture builds: walks whole structures
  *
  * Each prints one line on standard error (the failure, its place, the worker,

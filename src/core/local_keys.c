@@ -26,8 +26,8 @@ bool sn_local_keys_add(sennit_local_key *key, key_destructor *destructor)
 		 * generation if it sees the new destructor. */
 		if (is_odd(free) || !a_cas_rlx(&s->generation, &free, free + 1))
 			continue;
-		TORTURE_POINT(); /* the slot is ours, but still has the previous
-				  * key's destructor */
+		TORTURE_POINT(); /* the slot is taken, but still has the
+				  * previous key's destructor */
 		/* -> local_keys.slot: the generation */
 		a_store_rel(&s->destructor, (uintptr_t)destructor);
 		*key = (sennit_local_key){ i, free + 1 };

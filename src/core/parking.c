@@ -90,12 +90,12 @@ bool sn_parking_search(struct parking *p)
 
 bool sn_parking_found(struct parking *p)
 {
-	/* -> park.counts: a thread that sees no searcher sees what we took <-
-	 * park.counts */
+	/* -> park.counts: a thread that sees no searcher sees what this thread
+	 * took <- park.counts */
 	uint64_t old = a_sub_acqrel(&p->counts, SEARCHER);
 
-	a_fence(); /* <-> park.sleep: producers no longer rely on us, before we
-		    * look */
+	a_fence(); /* <-> park.sleep: producers no longer rely on this worker,
+		    * before it looks */
 	TORTURE_POINT();
 	return old / SEARCHER == 1;
 }
@@ -104,7 +104,7 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 {
 	uint64_t change = searching ? SLEEPER - SEARCHER : SLEEPER;
 
-	a_store_rlx(&s->token, 0); /* before the bit is set: nobody else writes
+	a_store_rlx(&s->token, 0); /* before the bit is set: no one else writes
 				    * the token */
 	/* -> park.counts <- park.counts */
 	a_add_acqrel(&s->parking->counts, change);
@@ -129,7 +129,8 @@ void sn_parking_withdraw(struct sleeper *s)
 	/* -> park.bit <- park.bit */
 	uint64_t old = a_and_acqrel(word_of(s), ~bit_of(s));
 
-	/* A waker took the bit. Its token says that it has counted us. */
+	/* A waker took the bit. Its token says that it has counted this
+	 * worker. */
 	if (!(old & bit_of(s)))
 		sn_parking_sleep(s, SENNIT_NEVER);
 	else

@@ -169,8 +169,8 @@ void sn_parking_withdraw(struct sleeper *s);
  * work. */
 static inline uint32_t sn_parking_about(const struct sleeper *s)
 {
-	uint32_t token = a_load_rlx(&s->token); /* ours alone: the bit is
-						 * clear */
+	uint32_t token = a_load_rlx(&s->token); /* only this worker's: the bit
+						 * is clear */
 
 	return token ? token - 1 : s->index;
 }

@@ -209,7 +209,7 @@ static void remove_slab(struct slabs *s, struct slab *b)
 	sn_memory_give(s->memory, b, sizeof(*b));
 }
 
-/* All carved stacks of b are clean: map the slab anew, so that none is carved.
+/* All carved stacks of b are clean: map the slab again, so that none is carved.
  * If the system refuses, nothing changes. A slab with costly guards also stays,
  * because others could take its share of the mappings before these stacks are
  * needed again. */

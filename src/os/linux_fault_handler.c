@@ -59,8 +59,8 @@ static void come_again(int number, siginfo_t *info)
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), os_thread_id(), number, info);
 }
 
-/* Whether our handler is still the installed one. The program may have
- * installed another, which calls ours. */
+/* Whether the library's handler is still the installed one. The program may
+ * have installed another, which calls the library's. */
 static bool is_installed(int number, void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction now;
@@ -95,8 +95,8 @@ static void call(size_t i, siginfo_t *info, void *context)
 		before->sa_handler(faults[i]);
 }
 
-/* Replaces our handler for one signal. The kernel has chosen the stack as it
- * would for the program's handler. */
+/* Replaces the library's handler for one signal. The kernel has chosen the
+ * stack as it would for the program's handler. */
 static void relay(int number, siginfo_t *info, void *context)
 {
 	size_t i = number == faults[1];
@@ -106,7 +106,8 @@ static void relay(int number, siginfo_t *info, void *context)
 }
 
 /* Whether the program's handler would run on another stack by its flags: on the
- * interrupted one, whereas our handler runs on the alternate stack. */
+ * interrupted one, whereas the library's handler runs on the alternate
+ * stack. */
 static bool belongs_elsewhere(size_t i, const ucontext_t *context)
 {
 	const stack_t  *other = &context->uc_stack;
@@ -131,8 +132,8 @@ static void hand_back(size_t i, siginfo_t *info)
 	come_again(faults[i], info);
 }
 
-/* Run the handler that was installed before ours, or its default action, as the
- * kernel would. */
+/* Run the handler that was installed before the library's, or its default
+ * action, as the kernel would. */
 static void pass_on(size_t i, siginfo_t *info, void *context)
 {
 	bool is_ignored = previous[i].sa_handler == SIG_IGN;

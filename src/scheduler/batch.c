@@ -160,7 +160,7 @@ static int send_parcels(struct batch *b)
 	if (b->s->config.placement == SENNIT_PLACEMENT_SPREAD)
 		/* A stale value makes one run more or fewer than there are
 		 * workers. */
-		ways = sn_threads_open(&b->s->threads);
+		ways = sn_worker_counts_open(&b->s->counts);
 	if (ways > b->count)
 		ways = b->count;
 	sn_worker_threads_send_many(b->s, b->newest, b->oldest, b->count, ways);

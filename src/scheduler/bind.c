@@ -54,8 +54,8 @@ release:
 	return err;
 }
 
-/* A thread that woke our last fiber may still be in that call, for a few
- * instructions. */
+/* A thread that woke the worker's last fiber may still be in that call, for a
+ * few instructions. */
 static void wait_for_callers(struct worker *w)
 {
 	while (sn_mailbox_is_held(&w->mail))

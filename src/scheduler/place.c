@@ -16,8 +16,8 @@ _Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
 
 /* The caller may rely on a searcher only after a fence. Otherwise the searcher
  * may just have found other work and, as the last searcher, looked for more
- * while our push was still in the store buffer. Nobody would then wake the
- * sleepers. */
+ * while this thread's push was still in the store buffer. No thread would then
+ * wake the sleepers. */
 void sn_place_help(struct worker *w)
 {
 	bool hungry;

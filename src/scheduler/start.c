@@ -197,8 +197,8 @@ static void wait_for_startup(struct startup *startup)
 /* Start the threads of the open workers. *started becomes their number. */
 static int start_threads(sennit_scheduler *s, uint32_t *started)
 {
-	uint32_t open =
-		sn_threads_open(&s->threads); /* no other thread runs yet */
+	uint32_t open = sn_worker_counts_open(
+		&s->counts); /* no other thread runs yet */
 	bool           hear = must_hear(s);
 	struct startup startup;
 	int            err = 0;
@@ -251,7 +251,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_end_clients_init(&s->ending);
 	sn_inside_init(&s->end, open);
 	sn_bound_init(&s->bound);
-	sn_threads_init(&s->threads, config->workers, open, thread_main);
+	sn_worker_counts_init(&s->counts, config->workers, open, thread_main);
 }
 
 static sennit_scheduler *allocate(const sennit_config *config)
@@ -282,7 +282,7 @@ static void give_up(sennit_scheduler *s)
 
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	sn_threads_free(&s->threads);
+	sn_worker_counts_free(&s->counts);
 	sn_bound_free(&s->bound);
 	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->workers, pointers);

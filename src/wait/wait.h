@@ -45,8 +45,9 @@ static inline struct sennit_cancel_scope *sn_wait_scope(
 static inline void sn_waiter_race(struct waiter              *n,
 				  struct sennit_cancel_scope *scope)
 {
-	/* First: past an atomic store the compiler forgets what n holds. */
-	a_store_rlx(&n->claim, WAITER_WAITING); /* before anyone sees n */
+	/* This store comes first, because the compiler does not keep known
+	 * values of n across an atomic store. */
+	a_store_rlx(&n->claim, WAITER_WAITING); /* before others can see n */
 	n->is.raced = true;
 	n->part = 0;
 	n->whole = n;
@@ -111,8 +112,9 @@ static inline uint32_t sn_waiter_part(const struct waiter *whole)
 static inline sennit_time sn_wait_end(const struct waiter *n,
 				      sennit_time          deadline)
 {
-	/* No scope can end it: the wait is not raced then. The compiler may
-	 * have forgotten that, but not a constant. */
+	/* SN_UNCANCELLED: no scope can end the wait, and it is not raced. The
+	 * compiler may have lost that knowledge, but it still knows a
+	 * constant. */
 	if (__builtin_constant_p(deadline) && deadline == SN_UNCANCELLED)
 		return deadline;
 	if (!n->is.raced || !n->scope)
@@ -130,7 +132,8 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 
 	if (unlikely(!n->fiber))
 		return;
-	end = sn_wait_end(n, deadline); /* before atomics: see above */
+	end = sn_wait_end(n, deadline); /* before the atomic accesses: see
+					 * sn_waiter_race */
 	sn_fiber_state_block(&n->fiber->state, kind, object,
 			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock), end);
@@ -227,11 +230,11 @@ static inline void *sn_wait_identity(void)
 	return likely(w) ? w->home.current->identity : (void *)&sn_parker;
 }
 
-/* The caller has taken a lock that it must give back before its task ends, or
- * gives it back: so many CLEANUP_MUTEX or CLEANUP_RWLOCK more. After each task
- * one word is looked at anyhow (task_cleanup.h), so the end costs nothing; but
- * each lock and unlock costs some instructions, so this is done in builds with
- * assertions only. An unbound thread has no task. */
+/* The caller has taken a lock that it must release before its task ends, or it
+ * releases the lock: add `locks` units of CLEANUP_MUTEX or CLEANUP_RWLOCK. The
+ * check at the end of a task is free, because that word is tested there anyway
+ * (task_cleanup.h). But the count costs each lock and unlock some instructions,
+ * so only builds with assertions count. An unbound thread has no task. */
 static ALWAYS_INLINE void sn_wait_count_held(uint32_t locks)
 {
 #ifndef NDEBUG

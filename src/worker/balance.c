@@ -51,7 +51,7 @@ static uint32_t find_hands(const struct worker *w, struct worker *hands[])
 	const sennit_scheduler *s = w->scheduler;
 	/* A stale value is harmless: a worker that closes passes its tasks
 	 * on. */
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 	uint32_t looks = open < LOOKS ? open : LOOKS;
 	uint32_t n = 0;
 

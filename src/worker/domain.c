@@ -57,8 +57,8 @@ static void wind_up(struct sennit_domain *d)
 static void step_out(struct sennit_domain *d)
 {
 	TORTURE_POINT();
-	/* -> domain.inside: all we did here <- domain.inside: what all others
-	 * did */
+	/* -> domain.inside: all that this worker did here <- domain.inside:
+	 * what all others did */
 	if (a_sub_acqrel(&d->inside, 1) == 1)
 		wind_up(d);
 }

@@ -25,7 +25,7 @@ void sn_finalise_clear(sennit_scheduler *s)
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
-	sn_threads_free(&s->threads);
+	sn_worker_counts_free(&s->counts);
 	sn_bound_free(&s->bound);
 	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));

@@ -46,8 +46,8 @@ static inline void sn_inside_enter(struct finalise_state *f)
  * undoes its own sn_inside_enter never is. */
 static inline bool sn_inside_leave(struct finalise_state *f)
 {
-	/* -> finalise.inside: all we did <- finalise.inside: what all others
-	 * did */
+	/* -> finalise.inside: all that this thread did <- finalise.inside: what
+	 * all others did */
 	return a_sub_acqrel(&f->inside, 1) == 1;
 }
 

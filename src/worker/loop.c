@@ -179,7 +179,6 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 	struct sennit_fiber *to;
-	struct node         *idle;
 
 	if (unlikely(sn_run_queue_is_due(&w->run) ||
 		     sn_mailbox_has_fibers(&w->mail)))
@@ -193,7 +192,8 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
 			     sn_parking_has_idlers(w->parking)))
 			return false;
-		/* After atomics, so that the list is read once. */
+		/* Checked after the atomic accesses, so that the list is read
+		 * once. */
 		to = sn_stack_cache_take(&w->idle_stacks);
 		if (unlikely(!to))
 			return false;

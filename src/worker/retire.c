@@ -20,7 +20,7 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	sn_idle_start_searching(&w->idle, started);
 	sn_thread_prepare(&w->thread, NULL, false);
 	sn_thread_set_present(&w->thread, true);
-	err = sn_thread_start(&w->thread, s->threads.main, w,
+	err = sn_thread_start(&w->thread, s->counts.main, w,
 			      s->config.stack_size);
 	if (!err)
 		return 0;
@@ -47,17 +47,17 @@ bool sn_retire_worker(struct worker *w)
 
 	sn_retire_prepare(w);
 	sn_idle_end_retiring(&w->idle);
-	os_lock(&s->threads.lock);
+	os_lock(&s->counts.lock);
 	/* A worker that was closed meanwhile has been woken. */
 	retires = sn_retire_threads(s) > s->config.min_workers &&
 		  sn_parking_retire(&w->sleeper);
 	if (retires) {
 		/* Not raced: the lock is held. */
-		a_store_rlx(&s->threads.retired,
-			    a_load_rlx(&s->threads.retired) + 1);
+		a_store_rlx(&s->counts.retired,
+			    a_load_rlx(&s->counts.retired) + 1);
 		sn_thread_set_present(&w->thread, false);
 	}
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	return retires;
 }
 
@@ -84,16 +84,16 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 
 int sn_retire_restart_locked(sennit_scheduler *s)
 {
-	uint32_t retired = a_load_rlx(&s->threads.retired); /* not raced: the
+	uint32_t retired = a_load_rlx(&s->counts.retired); /* not raced: the
 							     * lock is held */
 	int      err;
 
 	sn_parking_started(&s->parking);
-	a_store_rlx(&s->threads.retired, retired - 1); /* not raced: the lock is
+	a_store_rlx(&s->counts.retired, retired - 1); /* not raced: the lock is
 						        * held */
 	err = sn_retire_fill_locked(first_locked(s, false), true);
 	if (err) {
-		a_store_rlx(&s->threads.retired, retired); /* not raced: the
+		a_store_rlx(&s->counts.retired, retired); /* not raced: the
 							    * lock is held */
 		sn_parking_unstarted(&s->parking);
 	}
@@ -103,7 +103,7 @@ int sn_retire_restart_locked(sennit_scheduler *s)
 void sn_retire_relieve_locked(sennit_scheduler *s)
 {
 	struct worker *to = first_locked(s, true);
-	uint32_t       open = sn_threads_open(&s->threads);
+	uint32_t       open = sn_worker_counts_open(&s->counts);
 
 	for (uint32_t i = 0; i < open; i++) {
 		struct worker *w = s->workers[i];

@@ -13,7 +13,7 @@
  * Invariants
  *   - Any searcher may take the tasks in its inbox, so nothing is lost if
  *     its thread does not come back.
- *   - It retires and starts under `threads.lock`, so it has at most one
+ *   - It retires and starts under `counts.lock`, so it has at most one
  *     thread.
  *   - At least min_workers threads stay, and at least one.
  *   - A sleeper was seen to have missed nothing before it retires,
@@ -59,9 +59,9 @@ SENNIT_MUST_USE int sn_retire_keep_floor_locked(sennit_scheduler *s,
 static inline uint32_t sn_retire_threads(const sennit_scheduler *s)
 {
 	uint32_t retired =
-		a_load_rlx(&s->threads.retired); /* stale: see above */
+		a_load_rlx(&s->counts.retired); /* stale: see above */
 
-	return sn_threads_open(&s->threads) - retired;
+	return sn_worker_counts_open(&s->counts) - retired;
 }
 
 /* The time at which w must retire, if it goes to sleep now and has been idle

@@ -20,7 +20,7 @@
 #include "worker/end_clients.h"
 #include "worker/finalise_state.h"
 #include "worker/slots_state.h"
-#include "worker/threads_state.h"
+#include "worker/worker_counts.h"
 #include "worker/trim_state.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
@@ -42,10 +42,10 @@ struct sennit_scheduler {
 	bool             asymmetric; /* fixed: os_process_barrier() works */
 	uint64_t         fp_control; /* fixed: of the creating thread */
 
-	struct threads_state  threads; /* of threads_state, worker_threads,
+	struct worker_counts  counts; /* of worker_counts, worker_threads,
 					* retire */
-	struct cpu_masks      masks;   /* of cpu_masks */
-	struct topology_slot *places;  /* fixed: `capacity` entries sorted by
+	struct cpu_masks      masks;  /* of cpu_masks */
+	struct topology_slot *places; /* fixed: `capacity` entries sorted by
 				        * place; NULL: too few workers, see
 				        * topology.h */
 

@@ -145,8 +145,8 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 
 bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 {
-	uint32_t extent = sn_threads_extent(
-		&w->scheduler->threads); /* see worker_threads.h */
+	uint32_t extent = sn_worker_counts_extent(
+		&w->scheduler->counts); /* see worker_threads.h */
 	bool few = extent <= STEAL_ORDER_TRIES + 1;
 
 	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))
@@ -165,7 +165,7 @@ static bool has_tasks(const struct worker *w)
 bool sn_steal_sees_tasks(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	uint32_t                extent = sn_threads_extent(&s->threads);
+	uint32_t                extent = sn_worker_counts_extent(&s->counts);
 
 	for (uint32_t i = 0; i < extent; i++) {
 		if (s->workers[i] != w && has_tasks(s->workers[i])) {
@@ -189,7 +189,7 @@ static bool is_left(struct worker *victim)
 bool sn_steal_is_possible(struct worker *w)
 {
 	const sennit_scheduler *s = w->scheduler;
-	uint32_t                extent = sn_threads_extent(&s->threads);
+	uint32_t                extent = sn_worker_counts_extent(&s->counts);
 	bool                    leaves = sn_balance_piles_up(w);
 
 	for (uint32_t i = 0; i < extent; i++) {

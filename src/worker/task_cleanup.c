@@ -19,11 +19,11 @@ static void measure(struct sennit_fiber *f)
 static void must_hold_nothing(const struct sennit_fiber *f)
 {
 	MISUSE(f->cleanup >= CLEANUP_RWLOCK, "sennit_rwlock_lock",
-	       "the task has ended with it locked: whoever locks it unlocks "
-	       "it");
+	       "the task ended without unlocking it: the task that locks it "
+	       "must unlock it");
 	MISUSE(f->cleanup & CLEANUP_HELD, "sennit_mutex_lock",
-	       "the task has ended with it locked: whoever locks it unlocks "
-	       "it");
+	       "the task ended without unlocking it: the task that locks it "
+	       "must unlock it");
 }
 
 /* The name is removed last, because destructors of local values belong to the

@@ -17,21 +17,21 @@ struct thread_state {
 				   * report it may be that of the previous
 				   * thread while another begins; 0: no thread
 				   * has begun */
-	a_u32           present;  /* under threads.lock: whether there is a
+	a_u32           present;  /* under counts.lock: whether there is a
 				   * thread */
-	struct startup *startup;  /* fixed: whom the thread reports to; NULL:
-				   * none */
+	struct startup *startup;  /* fixed: the creator that the thread reports
+				   * to; NULL: none */
 	bool            founding; /* handed: the scheduler's creator started the
 				   * thread */
 };
 
-/* Stale unless threads.lock is held. */
+/* Stale unless counts.lock is held. */
 static inline bool sn_thread_is_present(const struct thread_state *t)
 {
 	return a_load_rlx(&t->present); /* not raced under the lock */
 }
 
-/* Under threads.lock. */
+/* Under counts.lock. */
 static inline void sn_thread_set_present(struct thread_state *t, bool present)
 {
 	a_store_rlx(&t->present, present); /* the lock or the gate makes it

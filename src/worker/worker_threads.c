@@ -13,8 +13,9 @@
 static struct worker *next_in_turn(sennit_scheduler *s)
 {
 	/* A stale value is harmless: the thread that lowers `open` looks into
-	 * the inbox after us, or we see the new value when we look again. */
-	uint32_t open = sn_threads_open(&s->threads);
+	 * the inbox after this one, or this one sees the new value when it
+	 * looks again. */
+	uint32_t open = sn_worker_counts_open(&s->counts);
 
 	return s->workers[a_add_rlx(&s->next_worker, 1) % open];
 }
@@ -141,9 +142,9 @@ bool sn_worker_threads_check(struct worker *w)
 /* Workers from `open` on take no new tasks any more. */
 static void close_locked(sennit_scheduler *s, uint32_t open)
 {
-	uint32_t was = sn_threads_open(&s->threads);
+	uint32_t was = sn_worker_counts_open(&s->counts);
 
-	sn_threads_set_open(&s->threads, open);
+	sn_worker_counts_set_open(&s->counts, open);
 	/* <-> worker_threads.drain: closed, before looking into inboxes */
 	a_fence();
 	for (uint32_t i = open; i < was; i++) {
@@ -156,15 +157,15 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
  * as a counted searcher. */
 static int open_next_locked(sennit_scheduler *s, bool started)
 {
-	uint32_t       i = sn_threads_open(&s->threads);
+	uint32_t       i = sn_worker_counts_open(&s->counts);
 	struct worker *w = s->workers[i];
 	bool           called_back = sn_thread_is_present(&w->thread);
 	int            err;
 
-	if (sn_threads_extent(&s->threads) <= i)
-		a_store_rlx(&s->threads.extent, i + 1); /* published by the
+	if (sn_worker_counts_extent(&s->counts) <= i)
+		a_store_rlx(&s->counts.extent, i + 1); /* published by the
 							 * store of open */
-	sn_threads_set_open(&s->threads, i + 1);
+	sn_worker_counts_set_open(&s->counts, i + 1);
 	if (called_back) {
 		sn_fiber_parking_wake(&w->alone);
 		return 0;
@@ -178,15 +179,15 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 /* Lower the extent to the last worker that has a thread or is open. */
 static void trim_locked(sennit_scheduler *s)
 {
-	uint32_t extent = sn_threads_extent(&s->threads);
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t extent = sn_worker_counts_extent(&s->counts);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 
 	/* Stale values are harmless: a thief that sees the old number finds
 	 * nothing there. */
 	while (extent > open &&
 	       !sn_thread_is_present(&s->workers[extent - 1]->thread))
 		extent--;
-	a_store_rlx(&s->threads.extent, extent); /* stale: see above */
+	a_store_rlx(&s->counts.extent, extent); /* stale: see above */
 }
 
 bool sn_worker_threads_retire(struct worker *w)
@@ -195,7 +196,7 @@ bool sn_worker_threads_retire(struct worker *w)
 	bool              leaves;
 
 	sn_retire_prepare(w);
-	os_lock(&s->threads.lock);
+	os_lock(&s->counts.lock);
 	leaves = sn_worker_threads_is_draining(w);
 	if (leaves) {
 		sn_mailbox_set_awaited(&w->mail,
@@ -204,7 +205,7 @@ bool sn_worker_threads_retire(struct worker *w)
 		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
 	}
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	return leaves;
 }
 
@@ -216,11 +217,11 @@ bool sn_worker_threads_retire(struct worker *w)
 static int start_one_locked(sennit_scheduler *s)
 {
 	struct parking *p = &s->parking;
-	uint32_t        i = sn_threads_open(&s->threads);
-	uint32_t        target = sn_threads_target(&s->threads);
+	uint32_t        i = sn_worker_counts_open(&s->counts);
+	uint32_t        target = sn_worker_counts_target(&s->counts);
 	int             err;
 
-	if (a_load_rlx(&s->threads.retired)) /* not raced: the lock is held */
+	if (a_load_rlx(&s->counts.retired)) /* not raced: the lock is held */
 		return sn_retire_restart_locked(s);
 	if (sn_thread_is_present(&s->workers[i]->thread)) {
 		sn_parking_resize(p, target, target - i - 1);
@@ -239,18 +240,18 @@ void sn_worker_threads_start_one(struct parking *p)
 	int               err = 0;
 	bool              refused;
 
-	os_lock(&s->threads.lock);
-	refused = os_now_coarse() < s->threads.refused;
+	os_lock(&s->counts.lock);
+	refused = os_now_coarse() < s->counts.refused;
 	/* The value is exact under the lock. A worker that is called back may
 	 * be busy for long, so the loop continues. */
 	while (!refused && a_load_rlx(&p->threadless) &&
 	       sn_parking_is_hungry(p) && !err)
 		err = start_one_locked(s);
 	if (err) /* do not retry for each task */
-		s->threads.refused = os_after(START_RETRY);
+		s->counts.refused = os_after(START_RETRY);
 	if (err || refused)
 		sn_retire_relieve_locked(s);
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	if (err) /* for producers that relied on the searcher that did not
 		  * start */
 		sn_parking_wake_one(p, 0);
@@ -258,7 +259,7 @@ void sn_worker_threads_start_one(struct parking *p)
 
 static int resize_locked(sennit_scheduler *s, uint32_t count)
 {
-	uint32_t open = sn_threads_open(&s->threads);
+	uint32_t open = sn_worker_counts_open(&s->counts);
 	bool     lazy = s->config.start == SENNIT_START_LAZY;
 	uint32_t retired;
 	int      err = 0;
@@ -279,10 +280,10 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 		open = count;
 	}
 	retired = sn_retire_count_locked(s, open);
-	a_store_rlx(&s->threads.target, count);    /* relaxed: only a number */
-	a_store_rlx(&s->threads.retired, retired); /* not raced: the lock is
+	a_store_rlx(&s->counts.target, count);    /* relaxed: only a number */
+	a_store_rlx(&s->counts.retired, retired); /* not raced: the lock is
 						    * held */
-	s->threads.refused = 0;
+	s->counts.refused = 0;
 	sn_parking_resize(&s->parking, count, count - open + retired);
 	trim_locked(s);
 	return err;
@@ -291,9 +292,8 @@ static int resize_locked(sennit_scheduler *s, uint32_t count)
 /* Whether any worker has tasks, or had some a moment ago. */
 static bool has_work(const sennit_scheduler *s)
 {
-	uint32_t extent =
-		sn_threads_extent(&s->threads); /* we raised it, or the worker
-						 * is not new */
+	/* This thread raised it, or the worker is not new. */
+	uint32_t extent = sn_worker_counts_extent(&s->counts);
 
 	for (uint32_t i = 0; i < extent; i++)
 		if (sn_deque_has_tasks(sn_worker_deque(s->workers[i])) ||
@@ -307,9 +307,9 @@ int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
 {
 	int err;
 
-	os_lock(&s->threads.lock);
+	os_lock(&s->counts.lock);
 	err = resize_locked(s, count);
-	pthread_mutex_unlock(&s->threads.lock);
+	pthread_mutex_unlock(&s->counts.lock);
 	/* A producer that pushed before there were threadless workers had
 	 * nobody to wake. */
 	if (s->asymmetric)

@@ -24,7 +24,7 @@
  *   - A task sent to a worker that closes meanwhile is seen by the sender
  *     or by the thread that closes it: one stores and one pushes, each
  *     executes a fence, and each looks.
- *   - Only the holder of `threads.lock` changes these numbers and
+ *   - Only the holder of `counts.lock` changes these numbers and
  *     `thread.present`. So a worker either leaves or is called back.
  *   - A task sent to a worker that retires meanwhile lies where every
  *     searcher looks. Its sender wakes or starts a worker, or, if no
@@ -75,7 +75,7 @@ SENNIT_MUST_USE bool sn_worker_threads_retire(struct worker *w);
 /* Whether w must take no new tasks. */
 static inline bool sn_worker_threads_is_draining(const struct worker *w)
 {
-	return sn_threads_is_closed(&w->scheduler->threads, w->index);
+	return sn_worker_counts_is_closed(&w->scheduler->counts, w->index);
 }
 
 /* Whether w, which knows that it was closed, is open again. */

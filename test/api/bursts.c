@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bursts.c - of tasks that all wait at once the first worker to come does not
- * begin all.
+/* bursts.c - when many tasks wait at the same time, the first worker that wakes
+ * does not begin all of them.
  *
- * The order is forced: syscall() is replaced by one from which workers that
- * sleep do not return. All tasks are there, and all workers asleep, when the
- * one that was woken first is let go. It begins what it takes until it sleeps
- * again, however long that may be. Orders that a seed chooses, and what the
- * other workers get: test/explore/bursts.c.
+ * The order is forced: the test replaces syscall(), and sleeping workers do not
+ * return from its version. When all tasks are queued and all workers sleep, the
+ * test releases the worker that was woken first. That worker begins what it
+ * takes until it sleeps again, however long that takes. test/explore/bursts.c
+ * tests orders that a seed chooses, and what the other workers get.
  */
 #include "next_syscall.h"
 #include "with_workers.h"
@@ -17,14 +17,16 @@ static _Thread_local uint32_t my_worker = NOBODY;
 
 /* --- workers that stay asleep ------------------------------------------- */
 
-static atomic_uint endless; /* workers asleep without a deadline */
-static atomic_bool held;    /* whoever sleeps stays asleep, but for */
-static atomic_uint let_go;  /* this worker; NOBODY */
-static atomic_uint first;   /* woken first, since it was NOBODY */
+static atomic_uint endless; /* number of workers that sleep without a
+			     * deadline */
+static atomic_bool held;    /* sleeping workers stay asleep, except let_go */
+static atomic_uint let_go;  /* this worker may return; NOBODY: none */
+static atomic_uint first;   /* the worker that was woken first since this was
+			     * NOBODY */
 
 static struct {
-	atomic_uint sleeps; /* how often it fell asleep */
-	atomic_long word;   /* on which it did */
+	atomic_uint sleeps; /* how many times it fell asleep */
+	atomic_long word;   /* the word on which it sleeps */
 } workers[MOST_WORKERS];
 
 static void note_wake(const struct call *c)
@@ -71,7 +73,8 @@ static void note_worker(void *unused, uint32_t index)
 	my_worker = index;
 }
 
-/* Whether it comes to hold while this thread, not its fiber, waits. */
+/* Wait, with this thread and not its fiber, until the claim holds. False: it
+ * does not hold in time. */
 #define HAPPENS(claim)                                     \
 	__extension__({                                    \
 		sennit_time spent_ = 0;                    \
@@ -82,7 +85,7 @@ static void note_worker(void *unused, uint32_t index)
 		happened_;                                 \
 	})
 
-/* All workers sleep, and stay so. */
+/* Wait until all workers sleep, and keep them asleep. */
 static void hold(uint32_t count)
 {
 	assert_true(HAPPENS(atomic_load(&endless) == count));
@@ -91,7 +94,8 @@ static void hold(uint32_t count)
 	atomic_store(&held, true);
 }
 
-/* Whoever was woken first runs until it sleeps again. Returns who that is. */
+/* Let the worker that was woken first run until it sleeps again. Returns its
+ * index. */
 static unsigned let_first_go(void)
 {
 	unsigned who, slept;
@@ -109,7 +113,7 @@ static unsigned let_first_go(void)
 struct burst {
 	sennit_scheduler *s;
 	bool              at_once;
-	atomic_uint       begun[MOST_WORKERS]; /* by worker */
+	atomic_uint       begun[MOST_WORKERS]; /* by index of the worker */
 	sennit_event      open;
 	sennit_wait_group waiting, done;
 };
@@ -162,8 +166,8 @@ static void from_a_thread(struct burst *b)
 	pthread_join(must_start_thread(send_as_thread, b), NULL);
 }
 
-/* What the first worker to come begins: what is its own, and half as much, and
- * what it had begun before it knew that they wait. */
+/* The most tasks that the first worker may begin: its own share, half as much
+ * again, and those that it had begun before it knew that the others wait. */
 static unsigned most_of(const struct world *w)
 {
 	return TASKS / w->workers + TASKS / w->workers / 2 + 4;

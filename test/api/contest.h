@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contest.h - some wait in line for what the first has; others come again and
- * again and try to have it before them. Who waits counts how often it was
- * granted to others since the line was formed, and expects no more than the
- * limit of its place. Counts grants, not time; they are held across waits.
- *
+/* contest.h - rivals wait in line for an object while others come again and
+ * again and try to get it first. Each rival in line counts the grants to others
+ * since the line was formed, and expects no more than the limit of its place.
+ * The test counts grants, not time. Grants are held across waits.
  *	struct contest c = { .have = f, .word = &p.state_, .list = &p.waiters_,
  *			     .object = &p, .limit = g };
  *	compete(&c);
- *
- * Those in line are fibers and unbound threads, and so are those who come. What
- * is granted to one in line must exclude all others, or all that come if those
- * in line have it together: so whoever has it sees all earlier grants.
+ * The line consists of fibers and unbound threads, and so do the rivals that
+ * come. A grant to one in line must exclude all others, or, if those in line
+ * share the object, all that come. So a rival that has the object sees all
+ * earlier grants.
  */
 #ifndef SN_TEST_CONTEST_H
 #define SN_TEST_CONTEST_H
@@ -20,10 +19,10 @@
 #include "waiters.h"
 
 enum {
-	IN_LINE = 12, /* one of three a thread */
+	IN_LINE = 12, /* one of three is a thread */
 	FIBERS_WHO_COME = 4,
 	THREADS_WHO_COME = 2,
-	REFUSALS = 50 /* before the first is granted */
+	REFUSALS = 50 /* before the first rival gets the object */
 };
 
 struct contest;
@@ -31,41 +30,44 @@ struct rival;
 
 typedef void use_fn(struct rival *r);
 
-/* Have the object, waiting until the deadline, and call use(r) meanwhile.
- * False: not in time. */
+/* Get the object, wait for it until the deadline, and call use(r) while holding
+ * it. Returns false if the deadline passed. */
 typedef bool have_fn(struct contest *c, struct rival *r, sennit_time deadline,
 		     use_fn *use);
 
-/* One who waits in line, or comes. */
+/* One that waits in line, or comes. */
 struct rival {
 	struct contest *c;
-	unsigned        place;  /* in line */
-	bool            queues; /* who comes: waits as well, behind the line */
+	unsigned        place;  /* its index in the line */
+	bool            queues; /* one that comes: it waits, too, behind the
+				 * line */
 };
 
 struct contest {
-	have_fn *have;                     /* in line */
-	have_fn *begin;                    /* the first; NULL: have */
-	have_fn *come;                     /* who comes; NULL: have */
-	unsigned (*limit)(unsigned place); /* grants to others, at most */
+	have_fn *have;                     /* for those in line */
+	have_fn *begin;                    /* for the first; NULL: have */
+	have_fn *come;                     /* for those that come; NULL: have */
+	unsigned (*limit)(unsigned place); /* maximum number of grants to
+					    * others */
 	void        *object;
 	sennit_word *word;
 	void       **list;
-	bool         together;   /* all in line have it at once: not counted */
-	bool         one_worker; /* all in line are fibers of one */
-	bool         nobody_queues; /* of those who come */
+	bool         together;      /* all in line have it at the same time: not
+				  * counted */
+	bool         one_worker;    /* all in line are fibers of one worker */
+	bool         nobody_queues; /* none of those that come waits */
 
 	sennit_wait_group done;
 	struct rival      line[IN_LINE];
 	struct rival      coming[FIBERS_WHO_COME + THREADS_WHO_COME];
 	pthread_t         threads[IN_LINE + THREADS_WHO_COME];
-	unsigned          started; /* threads */
+	unsigned          started; /* number of threads */
 	atomic_uint       grants;
 	atomic_uint       refusals;
-	atomic_uint       served; /* of the line */
+	atomic_uint       served; /* number of those in line that had it */
 };
 
-/* Or lost: those in line would be passed for ever. */
+/* Also true if the test has failed: those in line would be passed for ever. */
 static inline bool is_over(struct contest *c)
 {
 	return atomic_load(&c->served) == IN_LINE ||
@@ -101,7 +103,7 @@ static inline void *stand_in_line_as_thread(void *argument)
 	return NULL;
 }
 
-/* --- who comes ---------------------------------------------------------- */
+/* --- rivals that come --------------------------------------------------- */
 
 static inline void use_by_the_way(struct rival *r)
 {
@@ -131,7 +133,7 @@ static inline void *come_again_as_thread(void *argument)
 	return NULL;
 }
 
-/* --- the whole ---------------------------------------------------------- */
+/* --- the contest -------------------------------------------------------- */
 
 static inline void start_thread(struct contest *c, void *(*run)(void *),
 				struct rival   *r)
@@ -139,7 +141,7 @@ static inline void start_thread(struct contest *c, void *(*run)(void *),
 	c->threads[c->started++] = must_start_thread(run, r);
 }
 
-/* One by one, so that all know their places. */
+/* One at a time, so that each place is known. */
 static inline void form_line(struct contest *c)
 {
 	unsigned i;
@@ -180,7 +182,7 @@ static inline void begin_contest(struct rival *r)
 	form_line(c);
 	let_come(c);
 	EXPECT_SOON(atomic_load(&c->refusals) >= REFUSALS);
-	EXPECT(!atomic_load(&c->grants)); /* nobody has passed it */
+	EXPECT(!atomic_load(&c->grants)); /* none has passed the line */
 }
 
 static inline void run_contest(void *argument)

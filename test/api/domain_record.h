@@ -51,14 +51,14 @@ static inline void wait_and_count(void *argument)
 	count_run(p);
 }
 
-/* It ends soon after its last reference is given back, */
+/* Release the reference. The domain ends soon after that. */
 static inline void assert_ends(struct part *p)
 {
 	sennit_domain_release(p->d);
 	assert_soon(atomic_load(&p->ends) == 1);
 }
 
-/* and so many tasks have been counted. */
+/* The same, and so many tasks have been counted at the end. */
 static inline void assert_ends_after(struct part *p, unsigned runs)
 {
 	assert_ends(p);

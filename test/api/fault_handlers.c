@@ -118,7 +118,8 @@ _Noreturn static void live(uint32_t workers)
 	sigemptyset(&act.sa_mask);
 	sigaddset(&act.sa_mask, SIGUSR1);
 	sigaction(SIGSEGV, &act, NULL);
-	/* Readable at first: what was never so, memcheck reports by itself. */
+	/* Readable at first: memcheck itself reports accesses to a page that
+	 * was never readable. */
 	plan.page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			 0);
 	mprotect(plan.page, 1, PROT_NONE);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_busy_worker.c - those who are let go together do not wait for one of
- * them whose worker is busy: it was the first in line, and its worker waits for
- * the second. The mutex has a file of its own. */
+/* lock_busy_worker.c - waiters that are released together do not wait for one
+ * of them whose worker is busy. That waiter is the first in line, and its
+ * worker waits for the second. The mutex has its own file. */
 #include "with_workers.h"
 
 #include "waiters.h"
 
-/* Two wait for an object that the test's thread holds. */
+/* Two waiters wait for an object that the test's thread holds. */
 struct pair {
-	void (*hold)(struct pair *p); /* call prepare(p), then let both go */
+	void (*hold)(struct pair *p); /* call prepare(p), then release both */
 	void (*wait)(void *object);
 	void             *object;
 	sennit_word      *word;
 	void            **list;
 	pthread_t         second;
 	sennit_wait_group done;
-	atomic_bool       busy; /* the first one's worker */
-	atomic_bool       gone; /* the second */
+	atomic_bool       busy; /* the first waiter's worker is busy */
+	atomic_bool       gone; /* the second waiter has returned */
 };
 
 static void be_busy_until_the_second_has_gone(void *argument)

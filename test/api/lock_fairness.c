@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_fairness.c - whoever waits is passed by no more than the header of what
- * it waits for says. The mutex has a file of its own. */
+/* lock_fairness.c - a waiter is passed by at most as many others as the header
+ * of the primitive states. The mutex has its own file. */
 #include "contest.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void compete_for_rwlock(struct contest c)
 	sennit_rwlock_destroy(&l);
 }
 
-/* Symptom: readers come while others read, and a writer never has its turn. */
+/* Symptom: readers came while others read, and a writer never got its turn. */
 static void readers_do_not_pass_a_writer_that_waits(void **state)
 {
 	(void)state;
@@ -61,7 +61,7 @@ static void writers_go_in_their_order(void **state)
 		(struct contest){ .have = write_it, .limit = those_before });
 }
 
-/* Of those who come two wait: each reads once before each writer. */
+/* Of those that come, two wait: each of them reads once before each writer. */
 static unsigned writers_and_phases(unsigned place)
 {
 	return place + 2 * (place + 1);
@@ -81,7 +81,7 @@ static unsigned nobody(unsigned place)
 	return 0;
 }
 
-/* The first one writes: none of those who come writes before all who waited
+/* The first one writes. None of those that come writes before all waiters have
  * read. */
 static void a_reader_is_passed_by_one_writer_at_most(void **state)
 {
@@ -105,7 +105,8 @@ static bool take_one(struct contest *c, struct rival *r, sennit_time deadline,
 	return true;
 }
 
-/* Given back one by one: those who want only one could take them. */
+/* The permits are given back one by one, so that those that want only one could
+ * take them. */
 static bool take_three(struct contest *c, struct rival *r, sennit_time deadline,
 		       use_fn *use)
 {
@@ -142,7 +143,7 @@ static void permits_go_to_whoever_has_waited_longest(void **state)
 	compete_for_permits(take_one, 1);
 }
 
-/* Symptom: one that wants several never finds so many together. */
+/* Symptom: a waiter that wants several permits never found so many at once. */
 static void one_that_wants_many_is_passed_by_nobody(void **state)
 {
 	(void)state;
@@ -194,7 +195,7 @@ enum { PARTIES = 4, PHASES = 3 };
 struct arrivals {
 	sennit_barrier    b;
 	sennit_wait_group done;
-	atomic_uint       left; /* parties that have returned */
+	atomic_uint       left; /* number of parties that have returned */
 };
 
 static void arrive(void *argument)
@@ -212,8 +213,8 @@ static void *arrive_as_thread(void *argument)
 	return NULL;
 }
 
-/* Symptom: of more parties than the number the latest go on, and earlier ones
- * wait for another phase. */
+/* Symptom: with more parties than a phase has, the latest parties continued,
+ * and earlier ones waited for another phase. */
 static void a_party_goes_on_with_the_phase_it_came_for(void **state)
 {
 	struct arrivals a = { .left = 0 };
@@ -248,8 +249,8 @@ struct notices {
 	sennit_mutex      lock;
 	sennit_cond       cond;
 	sennit_wait_group done;
-	atomic_uint       next; /* who starts */
-	atomic_uint       last; /* who was notified */
+	atomic_uint       next; /* index of the next fiber that starts */
+	atomic_uint       last; /* index of the fiber that was notified last */
 };
 
 static void wait_again(void *argument)

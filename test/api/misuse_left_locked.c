@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse_left_locked.c - whoever holds a mutex, or a reader-writer lock as a
- * writer, gives it back before it ends. Builds with assertions name the task
- * that did not; without them its stack is named when it locks the same again.
+/* misuse_left_locked.c - a task that holds a mutex, or a reader-writer lock as
+ * a writer, must unlock it before the task ends. Builds with assertions name
+ * the task that did not. Other builds name its stack when that locks the same
+ * object again.
  */
 #include "misuse.h"
 
 #ifdef NDEBUG
 #define TASK_HAS_ENDED ""
 #else
-#define TASK_HAS_ENDED ": the task has ended with it locked"
+#define TASK_HAS_ENDED ": the task ended without unlocking it"
 #endif
 
 static sennit_mutex  mutex = SENNIT_MUTEX_INIT;
@@ -26,7 +27,7 @@ static void leave_rwlock_locked(void *unused)
 	sennit_rwlock_lock(&rwlock);
 }
 
-/* Both run on the stack that starts while the caller sleeps. */
+/* Both tasks run on the stack that starts while the caller sleeps. */
 static void commit_twice(sennit_task_fn *run)
 {
 	must_schedule_here(run, NULL);
@@ -65,7 +66,7 @@ static void wait_and_leave_locked(void *unused)
 	sennit_yield();
 }
 
-/* It is handed the mutex, and has waited before it ends. */
+/* The task gets the mutex by hand-over, and has waited before it ends. */
 static void commit_leave_after_a_wait(const struct offence *o)
 {
 	(void)o;
@@ -88,7 +89,7 @@ static int be_a_member(void *unused)
 	return 0;
 }
 
-/* The opener holds a lock itself, as it may. */
+/* The opener itself holds a lock, which is allowed. */
 static void commit_leave_as_a_member(const struct offence *o)
 {
 	sennit_group g;
@@ -119,8 +120,8 @@ static void unbinding_with_a_mutex_locked(void **state)
 }
 #endif
 
-/* What is held is the task's own: also by the opener on whose stack a member
- * locks and unlocks, and across waits. */
+/* The locks belong to the task, even if a member on its opener's stack locks
+ * and unlocks, and across waits. */
 static int lock_both(void *unused)
 {
 	(void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutex_busy_worker.c - a free mutex does not wait for a fiber whose worker is
- * busy, nor does it keep an idle worker looking. */
+ * busy, and does not keep an idle worker looking at it. */
 #include "with_workers.h"
 
 #include "api/mutex_queue.h"
@@ -16,9 +16,10 @@ static unsigned waiters_for(sennit_mutex *m)
 struct jam {
 	sennit_mutex      lock;
 	sennit_wait_group done;
-	atomic_bool       busy;   /* the first one's worker */
-	atomic_bool       served; /* the second */
-	bool              tired;  /* the second has stopped polling first */
+	atomic_bool       busy;   /* the first waiter's worker is busy */
+	atomic_bool       served; /* the second waiter has had the lock */
+	bool              tired;  /* whether the second waiter first stops
+				   * polling */
 };
 
 static void be_busy_until_served(void *argument)
@@ -59,7 +60,7 @@ static void *be_second_as_thread(void *argument)
 	return NULL;
 }
 
-/* Lock, and have the first waiter wait, with its worker busy. */
+/* Lock, and let the first waiter wait while its worker is busy. */
 static void begin_jam(struct jam *j)
 {
 	sennit_wait_group_init(&j->done, 2);
@@ -84,9 +85,9 @@ static void end_jam(struct jam *j)
 	sennit_mutex_destroy(&j->lock);
 }
 
-/* Symptom: the first is woken for a free lock and cannot run; the second, whose
- * worker idles, sleeps until the first one's worker has time: for ever, if that
- * waits for the second. */
+/* Symptom: the first waiter was woken for a free lock and could not run. The
+ * second, whose worker was idle, slept until the first one's worker had time:
+ * for ever, if that worker waited for the second. */
 static void a_free_lock_does_not_wait_for_a_busy_worker(void **state)
 {
 	unsigned tired;
@@ -119,8 +120,8 @@ static void a_thread_does_not_wait_for_a_busy_worker(void **state)
 	}
 }
 
-/* Unlock and lock until an unlock hands the lock over. Returns how many unlocks
- * that took. */
+/* Unlock and lock until an unlock hands the lock over. Returns the number of
+ * unlocks. */
 static unsigned give_back_until_handed(sennit_mutex *m)
 {
 	unsigned unlocks = 0;
@@ -134,8 +135,8 @@ static unsigned give_back_until_handed(sennit_mutex *m)
 	}
 }
 
-/* The first cannot come, and nobody else waits: so each unlock is counted, and
- * one after the last that mutex.h allows hands over. */
+/* The first waiter cannot run, and no other waits. So each unlock is counted,
+ * and the one after the last that mutex.h allows hands over. */
 static void a_lock_is_handed_over_after_so_many_grants(void **state)
 {
 	struct jam j = { .busy = false };
@@ -150,7 +151,7 @@ static void a_lock_is_handed_over_after_so_many_grants(void **state)
 	assert_in_range(unlocks, 1, MAX_GRANTS);
 }
 
-/* The one to whom it is handed cannot come. */
+/* The waiter that gets the lock by hand-over cannot run. */
 static void a_lock_handed_to_a_busy_worker_is_taken_back(void **state)
 {
 	struct jam j = { .busy = false };
@@ -171,12 +172,12 @@ static void a_lock_handed_to_a_busy_worker_is_taken_back(void **state)
 	sennit_mutex_destroy(&j.lock);
 }
 
-/* --- a hand-over past the first ------------------------------------------ */
+/* --- a hand-over past the first waiter ----------------------------------- */
 
 struct detour {
-	struct jam  first; /* its worker is busy for a while */
-	atomic_bool freed; /* that worker */
-	atomic_bool busy;  /* the second's */
+	struct jam  first; /* its first waiter's worker is busy for a while */
+	atomic_bool freed; /* that worker may continue */
+	atomic_bool busy;  /* the second waiter's worker is busy */
 };
 
 static void be_busy_until_freed(void *argument)
@@ -216,7 +217,7 @@ static void be_next(void *argument)
 	sennit_wait_group_done(&d->first.done);
 }
 
-/* Unlock: the lock is handed to the first that has not been late. */
+/* Unlock: the lock is handed to the first waiter that has not been late. */
 static void hand_over(sennit_mutex *m)
 {
 	uint32_t word = sn_wait_queue_lock(&m->state_);
@@ -226,10 +227,10 @@ static void hand_over(sennit_mutex *m)
 	assert_true(a_load_rlx(&m->state_) & HANDED);
 }
 
-/* Symptom: the first lets a hand-over lie, as its worker is busy, and the next
- * goes to the second, whose worker is busy as well. Then the first one's is
- * free, and the first sleeps until the second's is: for ever, if that waits for
- * the first. */
+/* Symptom: the first waiter did not take a hand-over, because its worker was
+ * busy, and the next hand-over went to the second, whose worker was busy, too.
+ * Then the first one's worker was free, but the first slept until the second's
+ * was free: for ever, if that worker waited for the first. */
 static void who_was_late_takes_back_what_went_past_it(void **state)
 {
 	struct detour d = { .freed = false };
@@ -243,7 +244,7 @@ static void who_was_late_takes_back_what_went_past_it(void **state)
 	assert_soon(atomic_load(&d.busy));
 	assert_int_equal(waiters_for(&d.first.lock), 2);
 	hand_over(&d.first.lock);
-	sennit_mutex_lock(&d.first.lock); /* back from the first */
+	sennit_mutex_lock(&d.first.lock); /* taken back from the first waiter */
 	hand_over(&d.first.lock);
 	atomic_store(&d.freed, true);
 	while (!atomic_load(&d.first.served))
@@ -252,11 +253,11 @@ static void who_was_late_takes_back_what_went_past_it(void **state)
 	sennit_mutex_destroy(&d.first.lock);
 }
 
-/* --- a lock that is held for long ---------------------------------------- */
+/* --- a lock that is held for a long time --------------------------------- */
 
 enum { CROWD = 64 };
 
-/* One waiter sleeps so often again: after each look. */
+/* The number of times that one waiter sleeps: once after each look. */
 #define LOOKS TORTURED(7, 6)
 
 static void have_it_once(void *argument)
@@ -268,7 +269,8 @@ static void have_it_once(void *argument)
 	sennit_wait_group_done(&j->done);
 }
 
-/* The bound holds at any time; half a second is for those who break it. */
+/* The bound holds at any time. Half a second is long enough to find a
+ * violation. */
 static uint64_t count_looks(struct world *w)
 {
 	uint64_t before = stats_of(w->s).blocks;
@@ -277,8 +279,8 @@ static uint64_t count_looks(struct world *w)
 	return stats_of(w->s).blocks - before;
 }
 
-/* Symptom: a waiter behind one of another worker looks at a lock that somebody
- * holds for minutes every 16 ms, for as long. */
+/* Symptom: a waiter behind one of another worker looked every 16 ms at a lock
+ * that was held for minutes, all the time. */
 static void a_waiter_does_not_look_for_ever(void **state)
 {
 	struct world *w = *state;

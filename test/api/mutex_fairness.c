@@ -25,8 +25,9 @@ static unsigned grants_to_others(unsigned place)
 	return GRANTS_TO_OTHERS(place);
 }
 
-/* All grants count, with any number of workers: those who wait are of one, so
- * nobody takes back what was handed to another, and nobody guards. */
+/* All grants count, with any number of workers. All waiters belong to one
+ * worker, so no one takes back a lock that was handed to another, and no waiter
+ * guards. */
 static void whoever_waits_gets_it_after_its_share(void **state)
 {
 	struct world     *w = *state;
@@ -47,9 +48,51 @@ static void whoever_waits_gets_it_after_its_share(void **state)
 	sennit_mutex_destroy(&m);
 }
 
+/* --- the waiter that it is handed to ------------------------------------- */
+
+struct heirs {
+	sennit_mutex      lock;
+	sennit_wait_group done;
+};
+
+static void wait_to_inherit(void *argument)
+{
+	struct heirs *h = argument;
+
+	sennit_mutex_lock(&h->lock);
+	sennit_mutex_unlock(&h->lock);
+	sennit_wait_group_done(&h->done);
+}
+
+/* On one thread nothing runs between the unlock and the look. */
+static void a_hand_over_goes_to_whoever_has_waited_longest(void **state)
+{
+	struct heirs       h = { .lock = SENNIT_MUTEX_INIT };
+	const struct turn *first;
+	uint32_t           word;
+	unsigned           i;
+	bool               handed;
+
+	(void)state;
+	sennit_wait_group_init(&h.done, 3);
+	sennit_mutex_lock(&h.lock);
+	for (i = 0; i < 3; i++)
+		must_schedule(wait_to_inherit, &h);
+	assert_soon(waiters_of(&h.lock.state_, &h.lock.waiters_) == 3);
+	word = sn_wait_queue_lock(&h.lock.state_);
+	sn_wait_queue_unlock(&h.lock.state_, word | HANDOVER);
+	sennit_mutex_unlock(&h.lock);
+	first = container_of(sn_wait_queue_first(h.lock.waiters_), struct turn,
+			     n);
+	handed = first->heir;
+	sennit_wait_group_wait(&h.done);
+	sennit_mutex_destroy(&h.lock);
+	assert_true(handed);
+}
+
 /* --- each waiter is served ---------------------------------------------- */
 
-enum { CROWD = 64, TURNS = 20 };
+enum { CROWD = 64, TURNS = 20, SEE_EACH = 640 / LOAD(640) };
 
 struct crowd {
 	sennit_mutex      lock;
@@ -66,9 +109,9 @@ struct crowd {
 	unsigned          served; /* under lock: number of tasks that have had
 				   * all turns */
 	atomic_bool       over;
-	const void       *who[CROWD + 8]; /* their fibers or threads */
-	unsigned place[CROWD + 8];        /* under lock; 0: not seen in line */
-	unsigned last_place;              /* under lock */
+	_Atomic(const void *) who[CROWD + 8]; /* their fibers or threads */
+	unsigned place[CROWD + 8]; /* under lock; 0: not seen in line */
+	unsigned last_place;       /* under lock */
 };
 
 /* --- in which order they wait ------------------------------------------- */
@@ -78,12 +121,12 @@ static const void *who_waits(const struct waiter *n)
 	return n->fiber ? (const void *)n->fiber : n->parker;
 }
 
-/* Whoever stands in line keeps its place: newcomers stand behind it. */
+/* A waiter in line keeps its place: newcomers come after it. */
 static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
 {
 	unsigned i = 0;
 
-	while (i < c->members && c->who[i] != who_waits(n))
+	while (i < c->members && atomic_load(&c->who[i]) != who_waits(n))
 		i++;
 	EXPECT(i < c->members);
 	if (!c->place[i])
@@ -92,8 +135,9 @@ static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
 	*before = c->place[i];
 }
 
-/* By whoever holds the lock. And no more grants have been counted since the
- * last hand-over than there may be: the last may have counted for several. */
+/* Called by the holder of the lock. It also checks that no more grants have
+ * been counted since the last hand-over than allowed. The last grant may have
+ * counted for several. */
 static void see_line(struct crowd *c)
 {
 	uint32_t     word = sn_wait_queue_lock(&c->lock.state_);
@@ -121,7 +165,8 @@ static void be_served(struct crowd *c, unsigned me, bool hold)
 	if (passed > c->longest)
 		c->longest = passed;
 	c->place[me] = 0;
-	see_line(c);
+	if (atomic_load(&c->grants) % SEE_EACH == 0)
+		see_line(c);
 	if (++c->turns[me] == TURNS && ++c->served == c->members)
 		atomic_store(&c->over, true);
 	if (passed + before > c->most)
@@ -137,7 +182,8 @@ static void crowd_in(void *argument)
 	unsigned      me = atomic_fetch_add(&c->next, 1);
 	unsigned      i;
 
-	c->who[me] = sn_self ? (const void *)sn_self->home.current : &sn_parker;
+	atomic_store(&c->who[me], sn_self ? (const void *)sn_self->home.current
+					  : &sn_parker);
 	while (!atomic_load(&c->over)) {
 		for (i = 0; i < c->short_turns; i++)
 			be_served(c, me, false);
@@ -273,6 +319,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(whoever_waits_gets_it_after_its_share),
+		WITHOUT(a_hand_over_goes_to_whoever_has_waited_longest),
 		WITH_WORKERS(a_hold_across_a_wait_starves_nobody),
 		WITH_SEVERAL(fibers_that_want_nothing_else_all_get_it),
 		WITH_WORKERS(threads_and_fibers_all_get_it),

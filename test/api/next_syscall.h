@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* next_syscall.h - for a test that replaces syscall(), by which the library
- * puts threads to sleep on words and wakes them. */
+/* next_syscall.h - for tests that replace syscall(), which the library uses to
+ * let threads sleep on words and to wake them. */
 #ifndef SN_TEST_NEXT_SYSCALL_H
 #define SN_TEST_NEXT_SYSCALL_H
 
@@ -27,7 +27,7 @@ static inline struct call call_of(long number, va_list arguments)
 	return c;
 }
 
-/* What it does unless replaced. */
+/* Make the call with the system's syscall(). */
 static inline long make_call(const struct call *c)
 {
 	static _Atomic(syscall_fn *) next;

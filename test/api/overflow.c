@@ -236,8 +236,9 @@ static void a_great_frame_does_not_step_over_the_guard(void **state)
 	assert_names(&f, step_over_a_page);
 }
 
-/* On a bound thread libc's alloca limit is higher than on ours. Where threads
- * have stacks of more than 64 KiB (aarch64), it is higher on ours, too. */
+/* On a bound thread libc's alloca limit is higher than on a worker thread.
+ * Where worker threads have stacks of more than 64 KiB (aarch64), it is higher
+ * there, too. */
 static void glob_fits_or_is_named(void **state)
 {
 	const struct world *w = *state;

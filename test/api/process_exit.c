@@ -55,7 +55,7 @@ static void wait_for_long(void *argument)
 				       sennit_after(1000 * SENNIT_SECOND));
 }
 
-/* The first has it. */
+/* The first caller gets the mutex and never unlocks it. */
 static void wait_for_the_mutex(void *argument)
 {
 	struct end_clients *e = argument;

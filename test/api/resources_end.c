@@ -5,7 +5,8 @@
 
 #include <errno.h>
 
-/* Two that share one CPU, which a has as long as a task of it is gripped. */
+/* Two schedulers that share one CPU. a has it as long as a task of a is
+ * gripped. */
 struct pair {
 	sennit_resources *r;
 	sennit_scheduler *a, *b;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiters.h - how many wait for a primitive: forces an order, without a guess
- * how long that takes. */
+/* waiters.h - the number of waiters of a primitive. A test uses it to force an
+ * order without guessing times. */
 #ifndef SN_TEST_WAITERS_H
 #define SN_TEST_WAITERS_H
 
 #include "fiber/wait_queue.h"
 
-/* *word and *list are those of the primitive. */
+/* *word and *list are the primitive's. */
 static inline unsigned waiters_of(sennit_word *word, void *const *list)
 {
 	uint32_t     value = sn_wait_queue_lock(word);

@@ -22,7 +22,7 @@ check()
 	name=$(echo "$*" | tr -d ' ')
 	folder=$top/$model$name
 	mkdir -p "$folder" && cd "$folder" || return 1
-	# Optimising takes longer than all but the deep searches.
+	# Optimising takes longer than it saves, except for deep searches.
 	flags=-O0 hash=22
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || flags=-O2
 	[ $expect != part ] || flags='-O2 -DBITSTATE' hash=28

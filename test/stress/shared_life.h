@@ -75,7 +75,7 @@ static inline void live_through(struct life *l, void *(*use)(void *),
 	EXPECT(atomic_load(&l->ran) == atomic_load(&l->made));
 }
 
-/* live(random) so often, unless a claim breaks. */
+/* Call live(random) `times` times, scaled, until a claim breaks. */
 static inline void live_often(void (*live)(uint64_t *random), unsigned times)
 {
 	uint64_t random = random_stream(1);

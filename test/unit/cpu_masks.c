@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_masks.c - the copy of masks outlives the caller's, in one block. */
+/* cpu_masks.c - the copy of the masks outlives the caller's masks, in one
+ * block. */
 #include "worker/cpu_masks.h"
 
 #include "base/memory.h"
@@ -24,7 +25,8 @@ static void masks_of_the_caller_are_needed_no_more(void **state)
 	from[0].count = from[1].count = 0;
 	assert_int_equal(sn_cpu_masks_get(&m, 0).count, 1);
 	assert_int_equal(sn_cpu_masks_get(&m, 0).cpus[0], 7);
-	assert_int_equal(sn_cpu_masks_get(&m, 3).count, 2); /* modulo two */
+	assert_int_equal(sn_cpu_masks_get(&m, 3).count, 2); /* 3 modulo 2
+							     * masks */
 	assert_int_equal(sn_cpu_masks_get(&m, 3).cpus[1], 5);
 	sn_cpu_masks_free(&m, &sn_memory_libc);
 }
@@ -67,7 +69,7 @@ static void more_cpus_than_memory_are_refused(void **state)
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, much, 2),
 			 -ENOMEM); /* the sum wraps */
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, much, 1),
-			 -ENOMEM); /* the bytes would */
+			 -ENOMEM); /* the number of bytes would wrap */
 	assert_null(m.masks);
 }
 

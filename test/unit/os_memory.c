@@ -145,8 +145,8 @@ static void refuse_map(int number, siginfo_t *info, void *context)
 					       -1, 0));
 }
 
-/* Map a range of ones anew. `refusals` is the number of refused calls;
- * makes_hole says whether each leaves a hole. Returns 0: mapped anew; 1:
+/* Map a range of ones again. `refusals` is the number of refused calls;
+ * makes_hole says whether each leaves a hole. Returns 0: mapped again; 1:
  * unchanged; 2: neither. */
 static int outcome_of_map_anew(int refusals, bool makes_hole)
 {

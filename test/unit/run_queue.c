@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_queue.c - whose turn it is among a worker's own tasks and fibers, and
- * when upkeep is due. */
+/* run_queue.c - the order of a worker's own tasks and fibers, and when upkeep
+ * is due. */
 #include "worker/run_queue.h"
 
 #include "base/memory.h"
@@ -84,7 +84,7 @@ static void oldest_goes_first_where_that_is_the_order(void **state)
 	drop(q);
 }
 
-/* Two of either, in turn by the count of dispatches. */
+/* Two tasks of each kind. The count of dispatches decides the turn. */
 static void pinned_tasks_and_others_take_turns(void **state)
 {
 	struct run_queue *q =
@@ -158,7 +158,7 @@ static void upkeep_is_due_every_so_many_dispatches(void **state)
 	drop(q);
 }
 
-/* How many turns go by up to the oldest's. */
+/* The number of turns up to the turn of the oldest task. */
 static uint32_t turns(struct run_queue *q)
 {
 	uint32_t n = 1;

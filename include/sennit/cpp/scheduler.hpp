@@ -8,6 +8,7 @@
 #ifndef SENNIT_CPP_SCHEDULER_HPP
 #define SENNIT_CPP_SCHEDULER_HPP
 
+#include "sennit/cpp/handle.hpp"
 #include "sennit/cpp/task.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/report.h"
