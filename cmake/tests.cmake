@@ -30,7 +30,8 @@ set(cost_budget 20)
 set(cost_explore 20)
 set(cost_os 10)
 set(cost_stress 5)
-set(long api/leftovers api/loop api/memory api/process_exit api/report api/wait)
+set(long api/leftovers api/loop api/memory api/process_exit
+	api/report_changes api/wait)
 
 set(runner ${SENNIT_TEST_WRAPPER})
 if(CMAKE_CROSSCOMPILING AND NOT runner)

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cancel.c - cancelled groups, and their deadlines: which calls return what. */
+/* cancel.c - cancelled groups, and their deadlines: which calls return what.
+ * cancel_nested.c has groups inside groups. */
+#include "cancel_objects.h"
 #include "members.h"
-#include "with_workers.h"
 
 #include <errno.h>
 
 /* --- every wait with a deadline ----------------------------------------- */
-
-/* Objects that no one signals, a mutex that another holds, and objects that are
- * available. */
-struct things {
-	sennit_event      never, set;
-	sennit_wait_group one, none;
-	sennit_mutex      held, free;
-	sennit_cond       quiet;
-	atomic_uint       waiting;
-	sennit_event      go; /* set by the canceller */
-};
-
-static void set_up(struct things *t)
-{
-	memset(t, 0, sizeof(*t));
-	sennit_event_init(&t->set, SENNIT_EVENT_MANUAL, true);
-	sennit_wait_group_init(&t->one, 1);
-}
 
 static bool never_holds(void *argument)
 {
@@ -289,216 +272,6 @@ static void the_accepted_run_and_no_more_are_accepted(void **state)
 	assert_int_equal(atomic_load(&ran), 50);
 }
 
-/* --- nesting ------------------------------------------------------------ */
-
-struct nested {
-	struct things *t;
-	unsigned       depth;
-	int            expected;
-};
-
-static int wait_at_depth(void *argument)
-{
-	struct nested child = *(struct nested *)argument;
-	sennit_group  g;
-	int           err;
-
-	if (!child.depth) {
-		atomic_fetch_add(&child.t->waiting, 1);
-		err = sennit_event_wait_until(&child.t->never, SENNIT_NEVER);
-		EXPECT(err == child.expected);
-		return err;
-	}
-	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_KEEP_GOING);
-	child.depth--;
-	must_spawn(&g, wait_at_depth, &child);
-	must_spawn(&g, wait_at_depth, &child);
-	err = sennit_group_wait(&g);
-	EXPECT(err == child.expected);
-	return err;
-}
-
-static void cancelling_reaches_all_inside(void **state)
-{
-	struct world *w = *state;
-	struct things t;
-	struct nested n = { &t, 5, -ECANCELED };
-	sennit_group  g;
-
-	set_up(&t);
-	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
-	must_spawn(&g, wait_at_depth, &n);
-	assert_soon(atomic_load(&t.waiting) == 32);
-	assert_true(sennit_group_cancel(&g));
-	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-}
-
-static void the_deadline_reaches_all_inside(void **state)
-{
-	struct world *w = *state;
-	struct things t;
-	struct nested n = { &t, 5, -ETIMEDOUT };
-	sennit_group  g;
-
-	set_up(&t);
-	sennit_group_init_on(&g, w->s, sennit_after(5 * SENNIT_MILLISECOND),
-			     SENNIT_GROUP_KEEP_GOING);
-	must_spawn(&g, wait_at_depth, &n);
-	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
-}
-
-/* The inner group fails. The member beside it continues. */
-struct halves {
-	struct things *t;
-	atomic_uint    inner_over;
-};
-
-static int open_inner(void *argument)
-{
-	struct halves *h = argument;
-	sennit_group   g;
-
-	sennit_group_init(&g, SENNIT_NEVER, 0);
-	must_spawn(&g, wait_at_depth, &(struct nested){ h->t, 0, -ECANCELED });
-	EXPECT_SOON(atomic_load(&h->t->waiting) == 1);
-	EXPECT(sennit_group_cancel(&g));
-	EXPECT(sennit_group_wait(&g) == -ECANCELED);
-	EXPECT(sennit_cancelled() == 0);
-	sennit_event_set(&h->t->go);
-	return 0;
-}
-
-static int wait_beside(void *argument)
-{
-	struct halves *h = argument;
-	sennit_time    later = sennit_after(100 * SENNIT_SECOND);
-
-	EXPECT(sennit_event_wait_until(&h->t->go, later) == 0);
-	EXPECT(sennit_sleep_until(sennit_after(SENNIT_MILLISECOND)) == 0);
-	return 0;
-}
-
-static void cancelling_reaches_nobody_outside(void **state)
-{
-	struct world *w = *state;
-	struct things t;
-	struct halves h = { .t = &t };
-	sennit_group  g;
-
-	set_up(&t);
-	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
-	must_spawn(&g, wait_beside, &h);
-	must_spawn(&g, open_inner, &h);
-	assert_int_equal(sennit_group_wait(&g), 0);
-	/* A cancelled group that has ended costs later waits nothing. */
-	assert_int_equal(atomic_load(&g.scope_.cancels_.value_), 0);
-}
-
-/* Deadlines: the earlier of the group's own and the outer one applies. */
-struct span {
-	sennit_time outer, inner, own;
-};
-
-static int wait_in_inner(void *argument)
-{
-	const struct span *s = argument;
-	sennit_event       never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
-	sennit_time        end = s->outer < s->inner ? s->outer : s->inner;
-
-	end = s->own < end ? s->own : end;
-	EXPECT(sennit_event_wait_until(&never, s->own) == -ETIMEDOUT);
-	EXPECT(sennit_now() >= end);
-	EXPECT(sennit_now() < end + 50 * SENNIT_SECOND);
-	return 0;
-}
-
-static int open_with_deadline(void *argument)
-{
-	const struct span *s = argument;
-	sennit_group       g;
-
-	sennit_group_init(&g, s->inner, 0);
-	must_spawn(&g, wait_in_inner, argument);
-	return sennit_group_wait(&g);
-}
-
-static void the_earliest_deadline_counts(void **state)
-{
-	struct world     *w = *state;
-	const sennit_time soon = 2 * SENNIT_MILLISECOND;
-	const sennit_time late = 100 * SENNIT_SECOND;
-	struct span       spans[] = {
-		      { soon, late, late }, { late, soon, late },
-		      { late, late, soon }, { 0, late, late },
-		      { late, 0, late },
-	};
-
-	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
-		struct span  s = spans[i];
-		sennit_group g;
-
-		s.outer = sennit_after(s.outer);
-		s.inner = sennit_after(s.inner);
-		s.own = sennit_after(s.own);
-		sennit_group_init_on(&g, w->s, s.outer, 0);
-		must_spawn(&g, open_with_deadline, &s);
-		assert_int_equal(sennit_group_wait(&g), 0);
-	}
-}
-
-/* --- sennit_cancelled --------------------------------------------------- */
-
-static int ask(void *argument)
-{
-	struct things *t = argument;
-
-	EXPECT(sennit_cancelled() == 0);
-	atomic_fetch_add(&t->waiting, 1);
-	sennit_event_wait(&t->go);
-	EXPECT(sennit_cancelled() == -ECANCELED);
-	return 0;
-}
-
-static void members_may_ask(void **state)
-{
-	struct world *w = *state;
-	struct things t;
-	sennit_group  g;
-
-	set_up(&t);
-	assert_int_equal(sennit_cancelled(), 0);
-	sennit_group_init_on(&g, w->s, sennit_after(100 * SENNIT_SECOND), 0);
-	must_spawn(&g, ask, &t);
-	must_spawn(&g, ask, &t);
-	assert_soon(atomic_load(&t.waiting) == 2);
-	sennit_group_cancel(&g);
-	/* The opener of a group is not inside it. */
-	assert_int_equal(sennit_cancelled(), 0);
-	sennit_event_set(&t.go);
-	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-	assert_int_equal(sennit_cancelled(), 0);
-}
-
-static int ask_until_late(void *argument)
-{
-	int err;
-
-	(void)argument;
-	while (!(err = sennit_cancelled()))
-		sennit_yield();
-	return err;
-}
-
-static void members_see_the_deadline_by_asking(void **state)
-{
-	struct world *w = *state;
-	sennit_group  g;
-
-	sennit_group_init_on(&g, w->s, sennit_after(2 * SENNIT_MILLISECOND), 0);
-	must_spawn(&g, ask_until_late, NULL);
-	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
-}
-
 /* --- from anywhere ------------------------------------------------------ */
 
 static void cancel_it(void *argument)
@@ -576,12 +349,6 @@ int main(void)
 		WITH_WORKERS(what_is_there_can_be_had),
 		WITH_WORKERS(waits_without_deadline_go_on),
 		WITH_WORKERS(the_accepted_run_and_no_more_are_accepted),
-		WITH_WORKERS(cancelling_reaches_all_inside),
-		WITH_WORKERS(the_deadline_reaches_all_inside),
-		WITH_WORKERS(cancelling_reaches_nobody_outside),
-		WITH_WORKERS(the_earliest_deadline_counts),
-		WITH_WORKERS(members_may_ask),
-		WITH_WORKERS(members_see_the_deadline_by_asking),
 		WITH_WORKERS(any_thread_may_cancel),
 		WITH_WORKERS(any_task_may_cancel),
 		WITH_WORKERS(cancelled_waits_take_nothing),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c - what create accepts and refuses, and the effect of each field. */
+/* config.c - what create accepts and refuses. */
 #include "with_workers.h"
 
 #include <errno.h>
@@ -230,165 +230,6 @@ static void a_newer_larger_struct_is_refused_if_used(void **state)
 	}
 }
 
-/* --- thread_init, names ------------------------------------------------- */
-
-struct roll {
-	atomic_uint calls[8];
-	atomic_uint wrong;
-	atomic_uint tasks;
-	char        names[8][16];
-};
-
-static _Thread_local bool is_ready;
-
-static void call_roll(void *context, uint32_t index)
-{
-	struct roll *r = context;
-
-	if (index >= 8 || is_ready) {
-		atomic_fetch_add(&r->wrong, 1);
-		return;
-	}
-	is_ready = true;
-	atomic_fetch_add(&r->calls[index], 1);
-	pthread_getname_np(pthread_self(), r->names[index], 16);
-}
-
-static void expect_ready(void *argument)
-{
-	struct roll *r = argument;
-
-	if (!is_ready)
-		atomic_fetch_add(&r->wrong, 1);
-	atomic_fetch_add(&r->tasks, 1);
-}
-
-static void hold_roll_call(struct roll *r, uint32_t workers, const char *name)
-{
-	const sennit_task t = { .run = expect_ready, .argument = r };
-	sennit_scheduler *s;
-	unsigned          i;
-
-	memset(r, 0, sizeof(*r));
-	s = start_with(SENNIT_CONFIG(.workers = workers, .name = name,
-				     .thread_init = call_roll,
-				     .thread_init_context = r));
-	for (i = 0; i < 100; i++)
-		assert_int_equal(sennit_enqueue(s, &t), 0);
-	end_scheduler(s);
-	assert_int_equal(atomic_load(&r->tasks), 100);
-	assert_int_equal(atomic_load(&r->wrong), 0);
-}
-
-static void thread_init_runs_once_in_each_worker_before_tasks(void **state)
-{
-	struct roll r;
-	unsigned    i;
-
-	(void)state;
-	hold_roll_call(&r, 8, NULL);
-	for (i = 0; i < 8; i++)
-		assert_int_equal(atomic_load(&r.calls[i]), 1);
-}
-
-static void threads_are_called_name_and_index(void **state)
-{
-	char        name[16] = "io";
-	struct roll r;
-
-	(void)state;
-	hold_roll_call(&r, 2, NULL);
-	assert_string_equal(r.names[0], "sennit/0");
-	assert_string_equal(r.names[1], "sennit/1");
-	hold_roll_call(&r, 2, name);
-	assert_string_equal(r.names[1], "io/1");
-}
-
-/* Symptom: a name that was too long was ignored. */
-static void a_long_name_is_cut(void **state)
-{
-	struct roll r;
-
-	(void)state;
-	hold_roll_call(&r, 1, "a-name-that-is-far-too-long");
-	assert_memory_equal(r.names[0], "a-name-that", 11);
-}
-
-/* --- stacks ------------------------------------------------------------- */
-
-struct stack_depth {
-	sennit_wait_group done;
-	size_t            bytes;
-	atomic_uint       sum;
-};
-
-/* Touch every page of a large frame, after a wait, so on a fiber's stack. */
-static NOINLINE void touch_stack(struct stack_depth *d)
-{
-	volatile char *frame = __builtin_alloca(d->bytes);
-	size_t         i;
-
-	for (i = 0; i < d->bytes; i += 512)
-		frame[i] = 1;
-	for (i = 0; i < d->bytes; i += 512)
-		atomic_fetch_add(&d->sum, (unsigned)frame[i]);
-}
-
-static void yield_and_touch_stack(void *argument)
-{
-	struct stack_depth *d = argument;
-
-	sennit_sleep(1);
-	touch_stack(d);
-	sennit_wait_group_done(&d->done);
-}
-
-static void stack_size_is_what_tasks_can_use(void **state)
-{
-	const struct world *w = *state;
-	struct stack_depth  d = { .bytes = 900 * 1024 };
-	sennit_scheduler   *s;
-	unsigned            i;
-
-	s = start_with(
-		SENNIT_CONFIG(.workers = w->workers, .stack_size = 1 << 20));
-	assert_int_equal(sennit_bind(s), 0);
-	sennit_wait_group_init(&d.done, 10);
-	for (i = 0; i < 10; i++)
-		must_schedule(yield_and_touch_stack, &d);
-	sennit_wait_group_wait(&d.done);
-	assert_int_equal(atomic_load(&d.sum), 10 * 900 * 2);
-	sennit_unbind();
-	end_scheduler(s);
-}
-
-static void sleep_and_be_done(void *argument)
-{
-	sennit_sleep(100 * SENNIT_MICROSECOND);
-	sennit_wait_group_done(argument);
-}
-
-static void at_the_limit_of_fibers_nothing_fails(void **state)
-{
-	const struct world *w = *state;
-	sennit_wait_group   done;
-	sennit_stats        stats = { .size = sizeof(stats) };
-	sennit_scheduler   *s;
-	unsigned            i;
-
-	s = start_with(SENNIT_CONFIG(.workers = w->workers,
-				     .max_fibers = w->threads + 4));
-	assert_int_equal(sennit_bind(s), 0);
-	sennit_wait_group_init(&done, 100);
-	for (i = 0; i < 100; i++)
-		must_schedule(sleep_and_be_done, &done);
-	sennit_wait_group_wait(&done);
-	sennit_scheduler_stats(s, &stats);
-	assert_true(stats.stacks <= w->threads + 4);
-	sennit_unbind();
-	end_scheduler(s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,11 +245,6 @@ int main(void)
 		ALONE(smaller_than_the_first_releases_is_refused),
 		ALONE(a_newer_larger_struct_is_accepted_if_unused),
 		ALONE(a_newer_larger_struct_is_refused_if_used),
-		ALONE(thread_init_runs_once_in_each_worker_before_tasks),
-		ALONE(threads_are_called_name_and_index),
-		ALONE(a_long_name_is_cut),
-		WITH_COUNTS(stack_size_is_what_tasks_can_use),
-		WITH_COUNTS(at_the_limit_of_fibers_nothing_fails),
 	};
 
 	return cmocka_run_group_tests_name("api/config", tests, NULL, NULL);

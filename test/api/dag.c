@@ -1,34 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag.c - the order that runs of a DAG promise, wherever they are started. */
-#include "dag_plan.h"
-
-static uint64_t seeded(void)
-{
-	static atomic_uint streams;
-
-	return random_stream(atomic_fetch_add(&streams, 1));
-}
+/* dag.c - the order that runs of a DAG promise, wherever they are started.
+ * dag_concurrent.c has nodes and runs at the same time. */
+#include "dag_show.h"
 
 /* --- one run, in each place --------------------------------------------- */
-
-struct show {
-	struct world *w;
-	struct plan  *plan;
-	unsigned      yields;
-};
-
-static void perform(void *argument)
-{
-	const struct show       *s = argument;
-	const sennit_dag_options on = { .scheduler = s->w->s };
-	struct play              p;
-
-	open_play(&p, s->plan);
-	p.yields = s->yields;
-	EXPECT(sennit_dag_run(s->plan->dag, &p, &on, SENNIT_NEVER) == 0);
-	EXPECT(atomic_load(&p.ran) == s->plan->n);
-	close_play(&p);
-}
 
 /* On the bound thread, in a task, and on an unbound thread if a group can be
  * opened there. */
@@ -105,133 +80,6 @@ static void a_long_chain_needs_no_deep_stack(void **state)
 	draw_chain(&plan, LOAD(100000), &random);
 	everywhere(*state, &plan);
 	close_plan(&plan);
-}
-
-/* --- what runs at the same time ----------------------------------------- */
-
-static int perform_as_member(void *argument)
-{
-	perform(argument);
-	return 0;
-}
-
-static void runs_of_one_dag_do_not_mix(void **state)
-{
-	struct world *w = *state;
-	uint64_t      random = seeded();
-	struct plan   plan;
-	struct show   s = { .w = w, .plan = &plan, .yields = 7 };
-	sennit_group  g;
-
-	draw_at_random(&plan, 100, 3, &random);
-	sennit_group_init(&g, SENNIT_NEVER, 0);
-	for (unsigned i = 0; i < 50; i++)
-		EXPECT(sennit_group_spawn(&g, perform_as_member, &s) == 0);
-	perform(&s);
-	EXPECT(sennit_group_wait(&g) == 0);
-	close_plan(&plan);
-}
-
-struct meeting {
-	sennit_event here[2];
-};
-
-static int meet_first(void *data, void *argument)
-{
-	struct meeting *m = data;
-
-	(void)argument;
-	sennit_event_set(&m->here[0]);
-	return sennit_event_wait_until(&m->here[1], sennit_after(GIVE_UP));
-}
-
-static int meet_second(void *data, void *argument)
-{
-	struct meeting *m = data;
-
-	(void)argument;
-	sennit_event_set(&m->here[1]);
-	return sennit_event_wait_until(&m->here[0], sennit_after(GIVE_UP));
-}
-
-static void must_add(sennit_dag_builder *b, sennit_dag_fn *run, uint32_t *node)
-{
-	EXPECT(sennit_dag_builder_add(b, run, NULL, NULL, node) == 0);
-}
-
-static void must_order(sennit_dag_builder *b, uint32_t before, uint32_t after)
-{
-	EXPECT(sennit_dag_builder_order(b, before, after) == 0);
-}
-
-static sennit_dag *must_build(sennit_dag_builder *b)
-{
-	sennit_dag *d = NULL;
-
-	EXPECT(sennit_dag_build(&d, b, NULL, 0) == 0);
-	sennit_dag_builder_destroy(b);
-	return d;
-}
-
-static void nodes_that_nothing_orders_may_wait_for_each_other(void **state)
-{
-	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
-	struct meeting     m;
-	sennit_dag        *d;
-	uint32_t           n[3];
-
-	(void)state;
-	must_add(&b, NULL, &n[0]);
-	must_add(&b, meet_first, &n[1]);
-	must_add(&b, meet_second, &n[2]);
-	must_order(&b, n[0], n[1]);
-	must_order(&b, n[0], n[2]);
-	d = must_build(&b);
-	for (unsigned i = 0; i < 100; i++) {
-		sennit_event_init(&m.here[0], SENNIT_EVENT_MANUAL, false);
-		sennit_event_init(&m.here[1], SENNIT_EVENT_MANUAL, false);
-		assert_int_equal(sennit_dag_run(d, &m, NULL, SENNIT_NEVER), 0);
-	}
-	sennit_dag_destroy(d);
-}
-
-/* --- runs inside nodes -------------------------------------------------- */
-
-struct nest {
-	sennit_dag  *dag;
-	unsigned     depth;
-	atomic_uint *ran;
-};
-
-static int run_inside(void *data, void *argument)
-{
-	const struct nest *outer = data;
-	struct nest        inner = *outer;
-
-	(void)argument;
-	atomic_fetch_add(outer->ran, 1);
-	if (!inner.depth--)
-		return 0;
-	return sennit_dag_run(inner.dag, &inner, NULL, SENNIT_NEVER);
-}
-
-static void a_node_may_run_the_same_dag(void **state)
-{
-	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
-	atomic_uint        ran = 0;
-	struct nest        nest = { .depth = 5, .ran = &ran };
-	uint32_t           n[3];
-
-	(void)state;
-	for (unsigned i = 0; i < 3; i++)
-		must_add(&b, run_inside, &n[i]);
-	must_order(&b, n[0], n[1]);
-	must_order(&b, n[0], n[2]);
-	nest.dag = must_build(&b);
-	assert_int_equal(sennit_dag_run(nest.dag, &nest, NULL, SENNIT_NEVER),
-			 0);
-	assert_int_equal(atomic_load(&ran), (729 * 3 - 3) / 2); /* 3 + .. 3^6 */
-	sennit_dag_destroy(nest.dag);
 }
 
 /* --- turns of others ---------------------------------------------------- */
@@ -387,54 +235,6 @@ static void local_values_end_with_their_node(void **state)
 	sennit_local_key_delete(key);
 }
 
-/* --- in reports --------------------------------------------------------- */
-
-static void note_waiting(void *context, const sennit_report_entry *e)
-{
-	if (e->task == (sennit_task_fn *)(void (*)(void))meet_first &&
-	    e->state == SENNIT_REPORT_BLOCKED)
-		*(bool *)context = true;
-}
-
-static bool is_shown(void)
-{
-	bool seen = false;
-
-	sennit_scheduler_report(sennit_current(), note_waiting, &seen);
-	return seen;
-}
-
-static int look_at_report(void *data, void *argument)
-{
-	struct meeting *m = data;
-
-	(void)argument;
-	sennit_event_wait(&m->here[0]);
-	EXPECT_SOON(is_shown());
-	sennit_event_set(&m->here[1]);
-	return 0;
-}
-
-static void a_report_shows_the_nodes_that_wait(void **state)
-{
-	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
-	struct meeting     m;
-	sennit_dag        *d;
-	uint32_t           n[3];
-
-	(void)state;
-	must_add(&b, NULL, &n[0]);
-	must_add(&b, meet_first, &n[1]);
-	must_add(&b, look_at_report, &n[2]);
-	must_order(&b, n[0], n[1]);
-	must_order(&b, n[0], n[2]);
-	d = must_build(&b);
-	sennit_event_init(&m.here[0], SENNIT_EVENT_MANUAL, false);
-	sennit_event_init(&m.here[1], SENNIT_EVENT_MANUAL, false);
-	assert_int_equal(sennit_dag_run(d, &m, NULL, SENNIT_NEVER), 0);
-	sennit_dag_destroy(d);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,14 +244,10 @@ int main(void)
 		WITH_WORKERS(diamonds_run_in_order),
 		WITH_WORKERS(many_come_after_one_and_before_another),
 		WITH_WORKERS(a_long_chain_needs_no_deep_stack),
-		WITH_WORKERS(runs_of_one_dag_do_not_mix),
-		WITH_WORKERS(nodes_that_nothing_orders_may_wait_for_each_other),
-		WITH_WORKERS(a_node_may_run_the_same_dag),
 		WITHOUT(a_chain_lets_ready_fibers_go_first),
 		WITH_ONE(a_chain_lets_ready_fibers_go_first),
 		WITH_WORKERS(only_what_the_root_leads_to_runs),
 		WITH_WORKERS(local_values_end_with_their_node),
-		WITH_WORKERS(a_report_shows_the_nodes_that_wait),
 	};
 
 	(void)random_stream(0); /* chooses the seed while there is only one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* group_join.c - members that run on the stack of the waiting opener: where
- * they run, that this has no other effect, fairness, and reports. */
+ * they run, that this has no other effect, and fairness. */
 #include "members.h"
 #include "with_workers.h"
 
@@ -302,104 +302,6 @@ static void timers_fire_though_waits_go_on(void **state)
 	in_a_task(spawn_until_timer, &flag);
 }
 
-/* --- reports ------------------------------------------------------------ */
-
-struct findings {
-	const void     *object;
-	sennit_task_fn *task;
-	unsigned        waits; /* entries that wait for the group */
-	unsigned        runs;  /* entries that run the task */
-};
-
-static void look(void *context, const sennit_report_entry *e)
-{
-	struct findings *f = context;
-
-	f->waits += e->state == SENNIT_REPORT_BLOCKED &&
-		    e->waits_for == SENNIT_WAITS_FOR_GROUP &&
-		    e->object == f->object;
-	f->runs += e->state == SENNIT_REPORT_RUNNING && e->task == f->task;
-}
-
-static sennit_scheduler *reported;
-
-static unsigned runs_of(sennit_task_fn *task)
-{
-	struct findings f = { .task = task };
-
-	sennit_scheduler_report(reported, look, &f);
-	return f.runs;
-}
-
-static int report_self(void *argument)
-{
-	EXPECT(runs_of((sennit_task_fn *)(void (*)(void))report_self) == 1);
-	return count(argument);
-}
-
-static void opener_reports(void *argument)
-{
-	sennit_group g;
-
-	for (int i = 0; i < 100; i++) {
-		sennit_group_init(&g, SENNIT_NEVER, 0);
-		must_spawn(&g, report_self, argument);
-		EXPECT(sennit_group_wait(&g) == 0);
-		EXPECT(runs_of(run_errand) == 1);
-	}
-}
-
-static void reports_show_the_member_then_the_opener(void **state)
-{
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-
-	reported = w->s;
-	in_a_task(opener_reports, &ran);
-	assert_int_equal(atomic_load(&ran), 100);
-}
-
-struct reporter {
-	struct findings f;
-	sennit_event    release;
-};
-
-static int wait_for_release(void *argument)
-{
-	sennit_event_wait(&((struct reporter *)argument)->release);
-	return 0;
-}
-
-static void open_and_be_reported(void *argument)
-{
-	struct reporter *r = argument;
-	sennit_group     g;
-
-	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
-	r->f.object = &g;
-	must_spawn(&g, wait_for_release, r);
-	EXPECT(sennit_group_wait(&g) == 0);
-}
-
-static bool is_reported(struct world *w, struct reporter *r)
-{
-	sennit_scheduler_report(w->s, look, &r->f);
-	return r->f.waits;
-}
-
-static void reports_show_who_waits_for_a_group(void **state)
-{
-	struct world   *w = *state;
-	struct reporter r = { .f.waits = 0 };
-	struct errand   e = { .run = open_and_be_reported, .argument = &r };
-
-	sennit_wait_group_init(&e.done, 1);
-	must_schedule(run_errand, &e);
-	EXPECT_SOON(is_reported(w, &r));
-	sennit_event_set(&r.release);
-	sennit_wait_group_wait(&e.done);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,8 +314,6 @@ int main(void)
 		WITH_WORKERS(a_member_does_not_own_what_the_waiter_locked),
 		WITH_WORKERS(older_tasks_start_though_waits_go_on),
 		WITH_WORKERS(timers_fire_though_waits_go_on),
-		WITH_ONE(reports_show_the_member_then_the_opener),
-		WITH_WORKERS(reports_show_who_waits_for_a_group),
 	};
 
 	return cmocka_run_group_tests_name("api/group_join", tests, NULL, NULL);

@@ -191,82 +191,6 @@ static void without_options_or_result_it_works_too(void **state)
 	free(t);
 }
 
-/* --- reproducible results ----------------------------------------------- */
-
-static double inexact[N];
-
-static int add_inexact(void *context, void *accumulator, size_t begin,
-		       size_t end)
-{
-	(void)context;
-	for (size_t i = begin; i < end; i++)
-		*(double *)accumulator += 1.0 / (double)(i % 101 + 1);
-	return 0;
-}
-
-static int put_out_inexact(void *context, void *accumulator, size_t begin,
-			   size_t end)
-{
-	for (size_t i = begin; i < end; i++) {
-		add_inexact(context, accumulator, i, i + 1);
-		((double *)context)[i] = *(double *)accumulator;
-	}
-	return 0;
-}
-
-static void add_doubles(void *context, void *left, const void *right)
-{
-	(void)context;
-	*(double *)left += *(const double *)right;
-}
-
-static const sennit_scan sums = {
-	.reduction = { .size = sizeof(double),
-		       .accumulate = add_inexact,
-		       .combine = add_doubles },
-	.put_out = put_out_inexact,
-};
-
-/* 64 blocks. Each starts from the sum of the blocks before it, which are added
- * in sequence. */
-static void scan_as_told(double *out)
-{
-	size_t block = (N + 63) / 64;
-	double before = 0;
-
-	for (size_t i = 0; i < N; i += block) {
-		size_t end = i + block < N ? i + block : N;
-		double own = 0, sum = before;
-
-		put_out_inexact(out, &sum, i, end);
-		add_inexact(NULL, &own, i, end);
-		before += own;
-	}
-}
-
-static void scan_deterministically(void *argument)
-{
-	const struct world           *w = argument;
-	static double                 told[N];
-	double                        all = 0;
-	const sennit_parallel_options o = {
-		.scheduler = w->s, .flags = SENNIT_PARALLEL_DETERMINISTIC
-	};
-
-	scan_as_told(told);
-	for (int again = 0; again < 3; again++) {
-		EXPECT(sennit_parallel_scan(0, N, &sums, inexact, &all, &o) ==
-		       0);
-		EXPECT(!memcmp(inexact, told, sizeof(told)));
-		EXPECT(!memcmp(&all, &told[N - 1], sizeof(all)));
-	}
-}
-
-static void a_deterministic_scan_is_the_same_to_the_last_bit(void **state)
-{
-	in_each_place_of(scan_deterministically, *state);
-}
-
 /* --- errors and cancels ------------------------------------------------- */
 
 static void fail_somewhere(const sennit_parallel_options *o)
@@ -418,7 +342,6 @@ int main(void)
 		WITH_WORKERS(each_output_is_of_all_before_it),
 		WITH_WORKERS(blocks_may_wait),
 		WITH_WORKERS(without_options_or_result_it_works_too),
-		WITH_WORKERS(a_deterministic_scan_is_the_same_to_the_last_bit),
 		WITH_WORKERS(an_error_ends_it),
 		WITH_WORKERS(the_deadline_ends_it),
 		WITH_WORKERS(cancelling_the_callers_group_ends_it),

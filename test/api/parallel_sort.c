@@ -1,134 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parallel_sort.c - sorted and stable, for every input, element size and
- * calling place; nothing is lost when the sort is cancelled. */
-#include "../random.h"
-#include "with_workers.h"
-
-#include <errno.h>
+ * calling place; memory; refused arguments. */
+#include "sort_input.h"
 
 #define MOST 40000 /* more than the chunks of 2048 elements of 8 workers */
 
-static sennit_parallel_options on(const struct world *w, size_t grain)
-{
-	return (sennit_parallel_options){ .scheduler = w->s, .grain = grain };
-}
-
 /* --- what is sorted ----------------------------------------------------- */
-
-/* An element begins with its key. The rest stores its original position, as far
- * as it fits. */
-static size_t   size_now;
-static uint64_t seed;
-
-static uint32_t key_of(const unsigned char *element)
-{
-	uint32_t key;
-
-	memcpy(&key, element, sizeof(key));
-	return key;
-}
-
-static uint32_t place_of(const unsigned char *element)
-{
-	uint32_t place;
-
-	memcpy(&place, element + sizeof(place), sizeof(place));
-	return place;
-}
-
-static int by_key(const void *left, const void *right, void *context)
-{
-	uint32_t l = key_of(left), r = key_of(right);
-
-	EXPECT(!context || *(int *)context == 42);
-	return (l > r) - (l < r);
-}
-
-enum shape {
-	RANDOM,
-	FEW_KEYS,
-	EQUAL,
-	SORTED,
-	REVERSED,
-	ORGAN_PIPE,
-	NEARLY_SORTED,
-	SAW,
-	TWO_RUNS,
-	SHAPES
-};
-
-static uint32_t key_at(enum shape shape, size_t i, size_t n)
-{
-	switch (shape) {
-	case RANDOM:
-		return (uint32_t)random_from(&seed);
-	case FEW_KEYS:
-		return random_below(&seed, 3);
-	case EQUAL:
-		return 7;
-	case SORTED:
-		return (uint32_t)i;
-	case REVERSED:
-		return (uint32_t)(n - i);
-	case ORGAN_PIPE:
-		return (uint32_t)(i < n / 2 ? i : n - i);
-	case NEARLY_SORTED:
-		return (uint32_t)i + random_below(&seed, 20);
-	case SAW:
-		return (uint32_t)(i % 100);
-	default:
-		return (uint32_t)(i < n / 2 ? i + n / 2 : i - n / 2);
-	}
-}
-
-static unsigned char *make(enum shape shape, size_t n)
-{
-	unsigned char *all = calloc(n + 1, size_now);
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned char *e = all + i * size_now;
-		uint32_t       key = key_at(shape, i, n);
-		uint32_t       place = (uint32_t)i;
-
-		memcpy(e, &key, sizeof(key));
-		if (size_now >= 8)
-			memcpy(e + sizeof(key), &place, sizeof(place));
-		for (size_t k = 8; k < size_now; k++)
-			e[k] = (unsigned char)(place + k);
-	}
-	return all;
-}
-
-/* Sorted, equal elements in their original order, and each element intact. */
-static void expect_sorted(const unsigned char *all, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *e = all + i * size_now;
-		const unsigned char *last = i ? e - size_now : e;
-
-		EXPECT(key_of(last) <= key_of(e));
-		for (size_t k = 8; k < size_now; k++)
-			EXPECT(e[k] == (unsigned char)(place_of(e) + k));
-		EXPECT(size_now < 8 || !i || key_of(last) < key_of(e) ||
-		       place_of(last) < place_of(e));
-	}
-}
-
-/* Whether each element exists exactly once: keys are as before, and positions
- * are 0, 1, .. n-1. */
-static void expect_all_there(const unsigned char *all, size_t n)
-{
-	unsigned char *seen = calloc(n + 1, 1);
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t place = place_of(all + i * size_now);
-
-		EXPECT(place < n && !seen[place]);
-		if (place < n)
-			seen[place] = 1;
-	}
-	free(seen);
-}
 
 static void sort_one(const sennit_parallel_options *o, enum shape shape,
 		     size_t n)
@@ -218,19 +95,6 @@ static void random_sorts_come_out_right(void **state)
 }
 
 /* --- options ------------------------------------------------------------ */
-
-static int by_key_waiting(const void *left, const void *right, void *context)
-{
-	sennit_mutex *m = context;
-	int           order;
-
-	sennit_mutex_lock(m);
-	order = by_key(left, right, NULL);
-	if (order)
-		sennit_yield();
-	sennit_mutex_unlock(m);
-	return order;
-}
 
 static void sort_waiting(void *argument)
 {
@@ -401,105 +265,6 @@ static void bad_arguments_are_refused(void **state)
 	in_each_place_of(refuse, *state);
 }
 
-/* --- cancels and errors ------------------------------------------------- */
-
-struct quitter {
-	atomic_long  left; /* comparisons before the cancel */
-	bool         lies; /* the comparison is inconsistent from then on */
-	sennit_group g;
-};
-
-static int cancel_and_compare(const void *left, const void *right,
-			      void *context)
-{
-	struct quitter *q = context;
-	long            n = atomic_fetch_sub(&q->left, 1);
-
-	if (n == 1)
-		sennit_group_cancel(&q->g);
-	if (q->lies && sennit_cancelled())
-		return (int)(n % 7 * 3 % 5) - 2;
-	return by_key(left, right, NULL);
-}
-
-static int sort_until_cancelled(void *argument)
-{
-	struct quitter               *q = argument;
-	const sennit_parallel_options o = { .grain = 50 };
-	unsigned char                *all = make(RANDOM, 4000);
-	int err = sennit_parallel_sort(all, 4000, 8, cancel_and_compare, q,
-				       NULL, &o);
-
-	expect_all_there(all, 4000);
-	EXPECT(err == 0 || err == -ECANCELED);
-	if (!err)
-		expect_sorted(all, 4000);
-	free(all);
-	return err;
-}
-
-static void quit_midway(struct world *w, bool lies)
-{
-	size_now = 8;
-	for (long left = 1; left < 60000; left += left / (lies ? 1 : 3) + 1) {
-		struct quitter q = { .left = left, .lies = lies };
-
-		sennit_group_init_on(&q.g, w->s, SENNIT_NEVER, 0);
-		EXPECT(sennit_group_spawn(&q.g, sort_until_cancelled, &q) == 0);
-		EXPECT(sennit_group_wait(&q.g) ==
-		       (atomic_load(&q.left) > 0 ? 0 : -ECANCELED));
-	}
-}
-
-static void cancel_midway(void *argument)
-{
-	quit_midway(argument, false);
-}
-
-static void cancelled_midway_it_has_lost_nothing(void **state)
-{
-	seed = random_stream(10);
-	in_each_place_of(cancel_midway, *state);
-}
-
-static void cancel_and_lie(void *argument)
-{
-	quit_midway(argument, true);
-}
-
-static void a_comparison_that_has_cancelled_may_say_anything(void **state)
-{
-	seed = random_stream(12);
-	in_each_place_of(cancel_and_lie, *state);
-}
-
-static void run_late(void *argument)
-{
-	sennit_parallel_options o = on(argument, 50);
-	sennit_mutex            m = SENNIT_MUTEX_INIT;
-	unsigned char          *all;
-
-	size_now = 8;
-	all = make(RANDOM, 4000);
-	o.deadline = 1;
-	EXPECT(sennit_parallel_sort(all, 4000, 8, by_key, NULL, NULL, &o) ==
-	       -ETIMEDOUT);
-	expect_all_there(all, 4000);
-	o.deadline = sennit_after(100 * SENNIT_MICROSECOND);
-	EXPECT(sennit_parallel_sort(all, 4000, 8, by_key_waiting, &m, NULL,
-				    &o) == -ETIMEDOUT);
-	expect_all_there(all, 4000);
-	o.deadline = sennit_after(GIVE_UP);
-	EXPECT(sennit_parallel_sort(all, 4000, 8, by_key, NULL, NULL, &o) == 0);
-	free(all);
-}
-
-static void the_deadline_ends_it(void **state)
-{
-	seed = random_stream(11);
-	in_each_place_of(run_late, *state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -513,9 +278,6 @@ int main(void)
 		WITH_WORKERS(scratch_of_the_callers_is_used),
 		WITH_COUNTS(without_memory_nothing_is_moved),
 		WITH_WORKERS(bad_arguments_are_refused),
-		WITH_WORKERS(cancelled_midway_it_has_lost_nothing),
-		WITH_WORKERS(a_comparison_that_has_cancelled_may_say_anything),
-		WITH_WORKERS(the_deadline_ends_it),
 	};
 
 	return random_report(cmocka_run_group_tests_name("api/parallel_sort",

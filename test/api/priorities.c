@@ -1,45 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* priorities.c - background tasks run when there is nothing else, but not
  * never. */
-#include "with_workers.h"
+#include "background_pile.h"
 
 #include <errno.h>
 
 /* How often one is started at most while there are other tasks. */
 #define PATIENCE (10 * SENNIT_MILLISECOND)
 
-static void must_schedule_late(sennit_task_fn *run, void *argument)
-{
-	const sennit_task t = { .run = run,
-				.argument = argument,
-				.flags = SENNIT_TASK_BACKGROUND };
-
-	EXPECT(sennit_schedule_task(&t) == 0);
-}
-
-struct pile {
-	sennit_scheduler *s;
-	sennit_wait_group done;
-	atomic_uint       ran;
-	atomic_uint       others; /* normal tasks that have run */
-	atomic_uint       early;  /* background tasks before the last of
-				   * these */
-	atomic_bool       found;
-	pthread_t         stranger; /* a thread that must not run any */
-	sennit_event      go;
-};
-
-static void run_one(void *argument)
-{
-	struct pile *p = argument;
-
-	atomic_fetch_add(&p->ran, 1);
-	sennit_wait_group_done(&p->done);
-}
-
 /* --- when --------------------------------------------------------------- */
-
-enum { SOME = 20 };
 
 static void run_late(void *argument)
 {
@@ -198,146 +167,6 @@ static void fibers_that_yield_without_end_do_not_starve_them(void **state)
 	starve(*state, yield_for_ever);
 }
 
-/* --- on which thread ---------------------------------------------------- */
-
-enum { MANY = 300 };
-
-static void run_elsewhere(void *argument)
-{
-	struct pile *p = argument;
-
-	EXPECT(!pthread_equal(p->stranger, pthread_self()));
-	run_one(p);
-}
-
-static void schedule_many_late(void *argument)
-{
-	struct pile *p = argument;
-
-	for (int i = 0; i < LOAD(MANY); i++)
-		must_schedule_late(run_one, p);
-}
-
-static void they_all_run_wherever_they_come_from(void **state)
-{
-	struct pile p = { .ran = 0 };
-
-	(void)state;
-	sennit_wait_group_init(&p.done, 2 * LOAD(MANY));
-	schedule_many_late(&p);
-	in_a_task(schedule_many_late, &p);
-	sennit_wait_group_wait(&p.done);
-	assert_int_equal(atomic_load(&p.ran), 2 * LOAD(MANY));
-}
-
-static void enqueue_many_late(void *argument)
-{
-	struct pile      *p = argument;
-	const sennit_task t = { .run = run_elsewhere,
-				.argument = p,
-				.flags = SENNIT_TASK_BACKGROUND };
-
-	for (int i = 0; i < LOAD(MANY); i++)
-		EXPECT(sennit_enqueue(p->s, &t) == 0);
-}
-
-static void with_workers_bound_threads_run_none(void **state)
-{
-	struct world *w = *state;
-	struct pile   p = { .s = w->s, .stranger = pthread_self() };
-
-	sennit_wait_group_init(&p.done, 2 * LOAD(MANY));
-	enqueue_many_late(&p);
-	in_a_thread(enqueue_many_late, &p);
-	sennit_wait_group_wait(&p.done);
-}
-
-static void wait_in_the_background(void *argument)
-{
-	struct pile    *p = argument;
-	const pthread_t here = pthread_self();
-
-	sennit_event_wait(&p->go);
-	EXPECT(pthread_equal(here, pthread_self()));
-	run_one(p);
-}
-
-static void they_may_wait(void **state)
-{
-	struct world *w = *state;
-	struct pile   p = { .s = w->s };
-
-	sennit_wait_group_init(&p.done, SOME);
-	for (int i = 0; i < SOME; i++)
-		must_schedule_late(wait_in_the_background, &p);
-	assert_soon(fibers_of(w->s) >= SOME);
-	sennit_event_set(&p.go);
-	sennit_wait_group_wait(&p.done);
-}
-
-/* --- ends --------------------------------------------------------------- */
-
-static atomic_uint ran_at_the_end;
-
-static void count_at_the_end(void *argument)
-{
-	const sennit_task t = { .run = count_at_the_end,
-				.flags = SENNIT_TASK_BACKGROUND };
-
-	atomic_fetch_add(&ran_at_the_end, 1);
-	if (argument)
-		EXPECT(sennit_schedule_task(&t) == 0);
-}
-
-static void a_scheduler_runs_them_before_it_ends(void **state)
-{
-	const struct world *w = *state;
-	const sennit_task   t = { .run = count_at_the_end,
-				  .argument = &ran_at_the_end,
-				  .flags = SENNIT_TASK_BACKGROUND };
-
-	for (int round = 0; round < 20; round++) {
-		sennit_scheduler *s = start_scheduler(w->workers);
-
-		atomic_store(&ran_at_the_end, 0);
-		assert_int_equal(sennit_bind(s), 0);
-		for (int i = 0; i < SOME; i++)
-			assert_int_equal(sennit_schedule_task(&t), 0);
-		sennit_unbind();
-		end_scheduler(s);
-		assert_int_equal(atomic_load(&ran_at_the_end), 2 * SOME);
-	}
-}
-
-static void workers_that_start_late_start_for_them(void **state)
-{
-	const struct world *w = *state;
-	sennit_scheduler   *s =
-		start_with(SENNIT_CONFIG(.workers = w->workers,
-					 .start = SENNIT_START_LAZY));
-	struct pile p = { .s = s, .stranger = pthread_self() };
-
-	sennit_wait_group_init(&p.done, LOAD(MANY));
-	enqueue_many_late(&p);
-	sennit_wait_group_wait(&p.done);
-	end_scheduler(s);
-}
-
-static void they_outlive_workers_that_are_taken_away(void **state)
-{
-	struct world *w = *state;
-	struct pile   p = { .s = w->s, .stranger = pthread_self() };
-
-	sennit_wait_group_init(&p.done, 10 * LOAD(MANY));
-	for (int i = 0; i < 10; i++) {
-		assert_int_equal(sennit_scheduler_set_workers(
-					 w->s, i % 2 ? w->threads : 1),
-				 0);
-		enqueue_many_late(&p);
-	}
-	sennit_wait_group_wait(&p.done);
-}
-
 /* --- reports ------------------------------------------------------------ */
 
 struct search {
@@ -404,15 +233,6 @@ int main(void)
 		WITH_ONE(among_themselves_the_oldest_goes_first),
 		WITH_WORKERS(new_tasks_without_end_do_not_starve_them),
 		WITH_WORKERS(fibers_that_yield_without_end_do_not_starve_them),
-		WITH_WORKERS(they_all_run_wherever_they_come_from),
-		WITH_THREADS(with_workers_bound_threads_run_none),
-		WITH_WORKERS(they_may_wait),
-		WITH_COUNTS(a_scheduler_runs_them_before_it_ends),
-		CASE_(workers_that_start_late_start_for_them, "_w2", open_count,
-		      close_count, 2),
-		CASE_(workers_that_start_late_start_for_them, "_w8", open_count,
-		      close_count, 3),
-		WITH_SEVERAL(they_outlive_workers_that_are_taken_away),
 		WITHOUT(reports_count_them),
 		WITH_ONE(reports_count_them),
 		WITH_WORKERS(they_do_not_stay_on_a_thread),

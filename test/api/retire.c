@@ -1,84 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retire.c - workers that are idle for long end their threads and come back
- * when needed: no task waits for a thread that is gone, no worker leaves its
- * fibers, and the remaining workers sleep without a deadline.
- *
- * This file replaces syscall() by one that counts workers that sleep without a
- * deadline.
- */
-#include "attendance.h"
-#include "next_syscall.h"
-#include "refused_threads.h"
-
-/* --- sleeping workers --------------------------------------------------- */
-
-static _Thread_local bool is_worker;
-static atomic_uint        endless; /* workers that sleep without a deadline */
-
-long syscall(long number, ...)
-{
-	struct call c;
-	bool        sleeps;
-	long        result;
-	va_list     arguments;
-
-	va_start(arguments, number);
-	c = call_of(number, arguments);
-	va_end(arguments);
-	sleeps = is_worker && is_endless(&c);
-	atomic_fetch_add(&endless, sleeps);
-	result = make_call(&c);
-	atomic_fetch_sub(&endless, sleeps);
-	return result;
-}
-
-/* --- worlds ------------------------------------------------------------- */
-
-static void note_worker(void *unused, uint32_t index)
-{
-	is_worker = true;
-	note_index(unused, index);
-}
-
-#define CONFIG(...)                                                  \
-	SENNIT_CONFIG(.workers = MOST, .trim_ms = SENNIT_TRIM_NEVER, \
-		      .thread_init = note_worker, __VA_ARGS__)
-
-/* After the shortest time that can be configured. */
-#define RETIRING(...) CONFIG(.retire_ms = 1, __VA_ARGS__)
-
-static sennit_scheduler *begin(const sennit_config *config)
-{
-	sennit_scheduler *s;
-	uint32_t          i;
-
-	for (i = 0; i < MOST; i++)
-		atomic_store(&starts[i], 0);
-	atomic_store(&endless, 0);
-	s = start_with(config);
-	assert_int_equal(sennit_bind(s), 0);
-	return s;
-}
-
-static void end(sennit_scheduler *s)
-{
-	atomic_store(&threads_are_refused, false);
-	sennit_unbind();
-	end_scheduler(s);
-}
-
-static uint64_t threads_of(sennit_scheduler *s)
-{
-	return stats_of(s).threads;
-}
-
-/* Wait until only this many threads are left and none of them will wake by
- * itself. */
-static void assert_settles(sennit_scheduler *s, unsigned before, unsigned left)
-{
-	assert_soon(threads_of(s) == left && atomic_load(&endless) == left);
-	assert_soon(threads_now() == before + left);
-}
+/* retire.c - workers that are idle for long end their threads: no worker
+ * leaves its fibers, and the remaining workers sleep without a deadline. */
+#include "retiring.h"
 
 /* --- retiring ----------------------------------------------------------- */
 
@@ -216,50 +139,6 @@ static void who_retires_gives_its_stacks_back(void **state)
 	end(s);
 }
 
-/* --- starting again ----------------------------------------------------- */
-
-static void they_come_back_for_work_from_outside(void **state)
-{
-	const unsigned    before = threads_at_rest();
-	sennit_scheduler *s = begin(RETIRING());
-	unsigned          round;
-
-	(void)state;
-	for (round = 0; round < LOAD(20); round++) {
-		assert_settles(s, before, 1);
-		assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
-	}
-	for (round = 0; round < MOST; round++)
-		assert_true(atomic_load(&starts[round]) >= 1);
-	end(s);
-}
-
-static void schedule_meetings(void *argument)
-{
-	struct meeting *m = argument;
-	uint32_t        i;
-
-	for (i = 1; i < MOST; i++)
-		must_schedule(meet, m);
-	meet(m);
-}
-
-static void they_come_back_for_work_of_tasks(void **state)
-{
-	const unsigned    before = threads_at_rest();
-	sennit_scheduler *s =
-		begin(RETIRING(.placement = SENNIT_PLACEMENT_LOCAL));
-	struct meeting m = { .expected = MOST };
-
-	(void)state;
-	assert_settles(s, before, 1);
-	sennit_wait_group_init(&m.done, MOST);
-	must_schedule(schedule_meetings, &m);
-	sennit_wait_group_wait(&m.done);
-	assert_int_equal(atomic_load(&m.there), MOST);
-	end(s);
-}
-
 /* --- with fibers -------------------------------------------------------- */
 
 struct guest {
@@ -330,89 +209,7 @@ static void who_has_fibers_stays_and_they_resume_on_its_thread(void **state)
 	end(s);
 }
 
-/* --- when threads are refused ------------------------------------------- */
-
-struct load {
-	atomic_uint ran;
-	sennit_time give_up;
-};
-
-enum { SENT = 3 * MOST };
-
-static void count_run(void *argument)
-{
-	atomic_fetch_add(&((struct load *)argument)->ran, 1);
-}
-
-/* Keeps the last worker busy with its own tasks until all others have run. */
-static void never_rest(void *argument)
-{
-	struct load *l = argument;
-
-	if (atomic_load(&l->ran) < SENT && sennit_now() < l->give_up)
-		must_schedule(never_rest, l);
-}
-
-static void tasks_sent_to_the_retired_reach_one_that_never_rests(void **state)
-{
-	const unsigned    before = threads_at_rest();
-	sennit_scheduler *s = begin(RETIRING());
-	struct load       l = { .give_up = sennit_after(GIVE_UP) };
-	unsigned          i;
-
-	(void)state;
-	assert_settles(s, before, 1);
-	atomic_store(&threads_are_refused, true);
-	must_schedule(never_rest, &l);
-	for (i = 0; i < SENT; i++)
-		must_schedule(count_run, &l);
-	while (atomic_load(&l.ran) < SENT && sennit_now() < l.give_up)
-		sched_yield();
-	EXPECT(atomic_load(&l.ran) == SENT);
-	end(s);
-}
-
-static void refused_threads_are_asked_for_again(void **state)
-{
-	const unsigned    before = threads_at_rest();
-	sennit_scheduler *s = begin(RETIRING());
-	struct load       l = { .give_up = sennit_after(GIVE_UP) };
-	unsigned          i;
-
-	(void)state;
-	assert_settles(s, before, 1);
-	atomic_store(&threads_are_refused, true);
-	for (i = 0; i < SENT; i++)
-		must_schedule(count_run, &l);
-	assert_soon(atomic_load(&l.ran) == SENT);
-	atomic_store(&threads_are_refused, false);
-	/* The last refusal was some time ago when all workers run at once. */
-	sennit_sleep(150 * SENNIT_MILLISECOND);
-	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
-	end(s);
-}
-
 /* --- with set_workers --------------------------------------------------- */
-
-/* None of the workers that must stay may have a thread. */
-static void taking_away_the_last_one_awake_leaves_another(void **state)
-{
-	const unsigned    before = threads_at_rest();
-	unsigned          round;
-	sennit_scheduler *s = begin(RETIRING());
-
-	(void)state;
-	for (round = 0; round < LOAD(50); round++) {
-		assert_int_equal(sennit_scheduler_set_workers(s, MOST), 0);
-		workers_at_once(MOST);
-		assert_settles(s, before, 1); /* any of them */
-		assert_int_equal(sennit_scheduler_set_workers(s, 1 + round % 3),
-				 0);
-		in_a_task(count_run, &(struct load){ .ran = 0 });
-		assert_settles(s, before, 1);
-	}
-	end(s);
-}
 
 /* The only awake worker is about to leave, and no other thread can start. */
 static void some_that_stays_must_have_a_thread(void **state)
@@ -496,12 +293,7 @@ int main(void)
 		ALONE(none_retires_unless_asked_to),
 		ALONE(all_but_the_busy_one_retire),
 		ALONE(who_retires_gives_its_stacks_back),
-		ALONE(they_come_back_for_work_from_outside),
-		ALONE(they_come_back_for_work_of_tasks),
 		ALONE(who_has_fibers_stays_and_they_resume_on_its_thread),
-		ALONE(tasks_sent_to_the_retired_reach_one_that_never_rests),
-		ALONE(refused_threads_are_asked_for_again),
-		ALONE(taking_away_the_last_one_awake_leaves_another),
 		ALONE(some_that_stays_must_have_a_thread),
 		ALONE(who_retired_may_be_taken_away_and_added),
 		ALONE(schedulers_end_while_workers_retire),

@@ -2,25 +2,16 @@
 /* future_set_vs_wait.c - two setters race for each future, while others wait
  * with and without deadlines, for one or for several, poll, and attach
  * continuations. All must see the same outcome, each continuation must run
- * once, and the last one to leave overwrites and frees the future. Further
- * tests: a waiter that overwrites its future as soon as its wait returns, and a
- * waiter whose futures are set while it begins to wait. */
-#include "../api/with_workers.h"
+ * once, and the last one to leave overwrites and frees the future. A further
+ * test: a waiter whose futures are set while it begins to wait. */
+#include "let_others_run.h"
 #include "../random.h"
 #include "deadlines.h"
-#include "pairs.h"
 
 #include <errno.h>
 
 enum { FIBERS = 8, THREADS = 2, SETTERS = 2, ALL = FIBERS + THREADS + SETTERS };
 enum { PATTERN = 0xa5 };
-
-/* There may be fewer CPUs than threads. */
-static void let_others_run(void)
-{
-	sennit_yield();
-	sched_yield();
-}
 
 /* --- many for one future ------------------------------------------------ */
 
@@ -247,130 +238,6 @@ static void all_see_the_outcome_of_the_setter_that_won(void **state)
 	free(f.items);
 }
 
-/* --- one waiter, which frees it ----------------------------------------- */
-
-enum { SEVERAL = 3 };
-
-struct cell {
-	sennit_future       future[SEVERAL];
-	sennit_future      *list[SEVERAL];
-	sennit_continuation c;
-	atomic_uint         sequels;
-	atomic_uint         order; /* 1 + index of the future to set; 0: none */
-	atomic_bool         over;
-	unsigned            rounds;
-	uint64_t            random;
-};
-
-static void serve(void *argument)
-{
-	struct cell *c = argument;
-
-	while (!atomic_load(&c->over)) {
-		const unsigned order = atomic_exchange(&c->order, 0);
-
-		if (order)
-			sennit_future_set(&c->future[order - 1], c);
-		else
-			let_others_run();
-	}
-}
-
-static void count_sequel(void *argument, void *value, int error)
-{
-	struct cell *c = argument;
-
-	EXPECT(value == c && error == 0);
-	atomic_fetch_add(&c->sequels, 1);
-}
-
-/* Overwrite, pause, check. */
-static void reuse(struct cell *c)
-{
-	const volatile unsigned char *bytes = (void *)c->future;
-	unsigned                      pauses = random_below(&c->random, 4);
-	unsigned                      i;
-
-	memset(c->future, PATTERN, sizeof(c->future));
-	while (pauses--)
-		sennit_yield();
-	for (i = 0; i < sizeof(c->future); i++)
-		EXPECT(bytes[i] == PATTERN);
-}
-
-static void wait_in_cell(struct cell *c, unsigned which)
-{
-	sennit_time t = SENNIT_NEVER;
-	size_t      told = which;
-	void       *value = c;
-
-	if (random_below(&c->random, 2))
-		t = sennit_after(100 * SENNIT_SECOND);
-	switch (random_below(&c->random, 3)) {
-	case 0:
-		EXPECT(sennit_future_get_until(&c->future[which], &value, t) ==
-		       0);
-		break;
-	case 1:
-		while (!sennit_future_is_set(&c->future[which]))
-			let_others_run();
-		break;
-	default:
-		EXPECT(sennit_future_wait_any_until(c->list, SEVERAL, &told,
-						    t) == 0);
-	}
-	EXPECT(told == which && value == c);
-	reuse(c);
-}
-
-static void use_once(struct cell *c)
-{
-	const unsigned which = random_below(&c->random, SEVERAL);
-	const bool     sequel = random_below(&c->random, 2);
-	const unsigned sequels = atomic_load(&c->sequels);
-
-	memset(c->future, 0, sizeof(c->future));
-	memset(&c->c, 0, sizeof(c->c));
-	c->c.run = count_sequel;
-	c->c.argument = c;
-	if (random_below(&c->random, 2))
-		c->c.flags = SENNIT_CONTINUATION_INLINE;
-	if (sequel)
-		sennit_future_then(&c->future[which], &c->c);
-	atomic_store(&c->order, 1 + which);
-	wait_in_cell(c, which);
-	if (sequel)
-		EXPECT_SOON(atomic_load(&c->sequels) == sequels + 1);
-}
-
-static void use_cell(void *argument)
-{
-	struct cell *c = argument;
-	unsigned     i;
-
-	for (i = 0; i < SEVERAL; i++)
-		c->list[i] = &c->future[i];
-	for (i = 0; i < c->rounds; i++)
-		use_once(c);
-	atomic_store(&c->over, true);
-}
-
-static void nobody_touches_a_future_that_was_waited_for(void **state)
-{
-	struct world *w = *state;
-	struct cell   cells[PAIRS];
-	void         *each[PAIRS];
-	unsigned      i;
-
-	memset(cells, 0, sizeof(cells));
-	for (i = 0; i < PAIRS; i++) {
-		cells[i].random = random_stream(i);
-		cells[i].rounds = (unsigned)scaled(500);
-		each[i] = &cells[i];
-	}
-	run_pairs(w->s, serve, use_cell, each);
-}
-
 /* --- set while the waiter links its parts ------------------------------- */
 
 struct race {
@@ -486,7 +353,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(all_see_the_outcome_of_the_setter_that_won),
-		WITH_WORKERS(nobody_touches_a_future_that_was_waited_for),
 		WITH_SEVERAL(one_that_is_set_while_it_is_linked_is_not_missed),
 	};
 

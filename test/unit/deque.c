@@ -1,77 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deque.c - the split deque, step by step: owner and thief take turns on one
- * thread. test/stress/deque_owner_vs_thieves.c runs them at the same time. */
-#include "core/deque.h"
-#include "os/os.h"
-
+/* deque.c - the split deque, step by step, on one thread: the owner, and any
+ * mix of calls. deque_publish.c tests thefts;
+ * test/stress/deque_owner_vs_thieves.c runs owner and thieves at the same
+ * time. */
+#include "one_deque.h"
 #include "../random.h"
-#include "scarce.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-static struct scarce memory;
-static struct deque  deque;
-
-/* Start shortly before the positions wrap around. */
-static void start(bool asymmetric)
-{
-	static const sennit_allocator a = SCARCE(&memory);
-	uint32_t                      first = UINT32_MAX - 2;
-
-	memory = (struct scarce){ .left = 100 };
-	assert_int_equal(sn_deque_init(&deque, &a, 4, asymmetric), 0);
-	a_store_rlx(&deque.bottom, first);
-	a_store_rlx(&deque.guard, first);
-	a_store_rlx(&deque.pub, (uint64_t)first << 32 | first);
-	deque.limit += first;
-}
-
-static int start_fenced(void **state)
-{
-	(void)state;
-	start(false);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	sn_deque_free(&deque);
-	return memory.held ? -1 : 0;
-}
-
-/* A task that has the number n in all three words. */
-static struct task numbered(uint32_t n)
-{
-	return (struct task){ (sennit_task_fn *)(uintptr_t)n,
-			      (void *)(uintptr_t)~n, n };
-}
-
-static uint32_t number_of(struct task t)
-{
-	assert_int_equal((uint32_t)(uintptr_t)t.run, t.meta);
-	assert_int_equal((uint32_t)(uintptr_t)t.argument, ~(uint32_t)t.meta);
-	return (uint32_t)t.meta;
-}
-
-static void push(uint32_t from, uint32_t to)
-{
-	for (uint32_t n = from; n <= to; n++)
-		assert_int_equal(sn_deque_push(&deque, numbered(n)), 0);
-}
-
-static uint32_t pop(void)
-{
-	struct task t = { 0 };
-
-	assert_true(sn_deque_pop(&deque, &t));
-	return number_of(t);
-}
 
 static uint32_t pop_oldest(void)
 {
@@ -79,18 +14,6 @@ static uint32_t pop_oldest(void)
 
 	assert_true(sn_deque_pop_oldest(&deque, &t));
 	return number_of(t);
-}
-
-static void assert_empty(void)
-{
-	struct task t;
-
-	assert_false(sn_deque_pop(&deque, &t));
-	assert_false(sn_deque_pop_oldest(&deque, &t));
-	assert_int_equal(sn_deque_steal(&deque, &t, 1), 0);
-	assert_false(sn_deque_has_tasks(&deque));
-	assert_false(sn_deque_has_public(&deque));
-	assert_int_equal(sn_deque_count(&deque), 0);
 }
 
 static void the_owner_gets_its_newest_task(void **state)
@@ -104,8 +27,6 @@ static void the_owner_gets_its_newest_task(void **state)
 	assert_int_equal(pop(), 1);
 	assert_empty();
 }
-
-/* --- many at once -------------------------------------------------------- */
 
 static void push_at_once(uint32_t from, uint32_t to)
 {
@@ -183,176 +104,6 @@ static void the_owner_gets_its_oldest_task_when_it_asks_for_it(void **state)
 	for (uint32_t n = 5; n <= 8; n++)
 		assert_int_equal(pop_oldest(), n);
 	assert_empty();
-}
-
-static void private_tasks_are_not_stolen(void **state)
-{
-	struct task t;
-
-	(void)state;
-	push(1, 3);
-	assert_int_equal(sn_deque_steal(&deque, &t, 1), 0);
-	assert_false(sn_deque_has_public(&deque));
-	assert_true(sn_deque_has_tasks(&deque));
-	assert_int_equal(sn_deque_count(&deque), 3);
-}
-
-static void a_thief_gets_the_older_half_of_the_public_tasks(void **state)
-{
-	struct task t[8];
-
-	(void)state;
-	push(1, 10);
-	assert_int_equal(sn_deque_publish(&deque), 5);
-	assert_int_equal(sn_deque_steal(&deque, t, 8), 3);
-	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(number_of(t[i]), i + 1);
-	assert_int_equal(sn_deque_steal(&deque, t, 8), 1);
-	assert_int_equal(number_of(t[0]), 4);
-	assert_int_equal(sn_deque_steal(&deque, t, 8), 1);
-	assert_int_equal(number_of(t[0]), 5);
-	assert_int_equal(sn_deque_steal(&deque, t, 8), 0);
-	assert_int_equal(sn_deque_count(&deque), 5);
-}
-
-static void a_thief_gets_no_more_than_it_can_hold(void **state)
-{
-	struct task t[3] = { { .meta = 99 }, { .meta = 99 }, { .meta = 99 } };
-
-	(void)state;
-	push(1, 20);
-	sn_deque_publish(&deque);
-	assert_int_equal(sn_deque_steal(&deque, t, 0), 0);
-	assert_int_equal(sn_deque_steal(&deque, t, 2), 2);
-	assert_int_equal(number_of(t[1]), 2);
-	assert_int_equal(t[2].meta, 99);
-}
-
-static void a_request_stands_until_the_owner_publishes(void **state)
-{
-	(void)state;
-	assert_false(sn_deque_ask(&deque));
-	assert_false(sn_deque_is_asked(&deque));
-	push(1, 3);
-	assert_true(sn_deque_ask(&deque));
-	assert_true(sn_deque_is_asked(&deque));
-	assert_int_equal(sn_deque_publish(&deque), 2);
-	assert_false(sn_deque_is_asked(&deque));
-}
-
-static void a_request_ends_when_the_owner_finds_nothing(void **state)
-{
-	(void)state;
-	push(1, 1);
-	assert_true(sn_deque_ask(&deque));
-	assert_int_equal(pop(), 1);
-	assert_empty();
-	assert_false(sn_deque_is_asked(&deque));
-	assert_false(sn_deque_ask(&deque));
-}
-
-static void publishing_nothing_publishes_nothing(void **state)
-{
-	(void)state;
-	assert_int_equal(sn_deque_publish(&deque), 0);
-	push(1, 1);
-	assert_int_equal(sn_deque_publish(&deque), 1);
-	assert_int_equal(sn_deque_publish(&deque), 1);
-}
-
-/* Tries all counts of public tasks around TAKE_BACK_MAX. */
-static void the_owner_takes_back_the_newest_of_what_is_public(void **state)
-{
-	(void)state;
-	for (uint32_t count = 1; count < 70; count++) {
-		push(1, count);
-		while (sn_deque_publish(&deque) < count)
-			;
-		assert_int_equal(pop(), count);
-		assert_int_equal(sn_deque_count(&deque), count - 1);
-		while (sn_deque_count(&deque))
-			pop();
-		assert_empty();
-	}
-}
-
-static void taking_back_and_stealing_share_all_tasks(void **state)
-{
-	bool        seen[41] = { false };
-	struct task t;
-
-	(void)state;
-	push(1, 40);
-	while (sn_deque_publish(&deque) < 40)
-		;
-	for (uint32_t left = 40; left; left--) {
-		uint32_t n = left % 3 == 0 && sn_deque_steal(&deque, &t, 1)
-				     ? number_of(t)
-				     : pop();
-
-		assert_false(seen[n]);
-		seen[n] = true;
-	}
-	assert_empty();
-}
-
-/* A thief is delayed between reading a task and claiming it. Meanwhile the
- * owner takes the task back, runs it, and publishes another task at its
- * position. The thief's claim compares with the `pub` that it saw before. */
-static void pub_never_returns_to_an_old_value(void **state)
-{
-	uint64_t before;
-
-	(void)state;
-	push(1, 1);
-	sn_deque_publish(&deque);
-	before = a_load_rlx(&deque.pub);
-	assert_int_equal(pop(), 1);
-	push(2, 2);
-	sn_deque_publish(&deque);
-	assert_true(a_load_rlx(&deque.pub) != before);
-	assert_int_equal(pop(), 2);
-}
-
-static void force_publishes_the_older_half(void **state)
-{
-	struct task t[4];
-
-	(void)state;
-	assert_false(sn_deque_force(&deque));
-	push(1, 5);
-	assert_true(sn_deque_force(&deque));
-	assert_int_equal(sn_deque_steal(&deque, t, 4), 2);
-	assert_int_equal(number_of(t[0]), 1);
-	assert_int_equal(pop(), 5);
-	assert_int_equal(pop(), 4);
-	assert_int_equal(pop(), 3);
-	assert_empty();
-}
-
-static void force_gives_up_while_another_is_at_it(void **state)
-{
-	(void)state;
-	push(1, 2);
-	a_store_rlx(&deque.lock, 1);
-	assert_false(sn_deque_force(&deque));
-	assert_int_equal(sn_deque_publish(&deque), 0);
-	a_store_rlx(&deque.lock, 0);
-	assert_true(sn_deque_force(&deque));
-}
-
-/* The state while a thief is between raising guard and raising split. */
-static void the_owner_sees_its_tasks_during_a_forced_take(void **state)
-{
-	(void)state;
-	assert_false(sn_deque_has_tasks_owner(&deque));
-	push(1, 1);
-	assert_true(sn_deque_has_tasks_owner(&deque));
-	a_store_rlx(&deque.guard, a_load_rlx(&deque.bottom));
-	assert_true(sn_deque_has_tasks_owner(&deque));
-	a_store_rlx(&deque.guard, a_load_rlx(&deque.bottom) - 1);
-	sn_deque_publish(&deque);
-	assert_true(sn_deque_has_tasks_owner(&deque));
 }
 
 static void a_failed_push_changes_nothing(void **state)
@@ -492,26 +243,12 @@ static void any_mix_of_calls_matches_a_list(void **state)
 	}
 }
 
-#define STEP(test) cmocka_unit_test_setup_teardown(test, start_fenced, finish)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STEP(the_owner_gets_its_newest_task),
 		STEP(the_newest_task_is_popped_only_if_it_is_wanted),
 		STEP(the_owner_gets_its_oldest_task_when_it_asks_for_it),
-		STEP(private_tasks_are_not_stolen),
-		STEP(a_thief_gets_the_older_half_of_the_public_tasks),
-		STEP(a_thief_gets_no_more_than_it_can_hold),
-		STEP(a_request_stands_until_the_owner_publishes),
-		STEP(a_request_ends_when_the_owner_finds_nothing),
-		STEP(publishing_nothing_publishes_nothing),
-		STEP(the_owner_takes_back_the_newest_of_what_is_public),
-		STEP(taking_back_and_stealing_share_all_tasks),
-		STEP(pub_never_returns_to_an_old_value),
-		STEP(force_publishes_the_older_half),
-		STEP(force_gives_up_while_another_is_at_it),
-		STEP(the_owner_sees_its_tasks_during_a_forced_take),
 		STEP(a_failed_push_changes_nothing),
 		STEP(stolen_slots_are_filled_again_before_it_grows),
 		STEP(filled_slots_become_tasks_in_one_step),

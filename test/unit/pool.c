@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - blocks that move between caches, and the memory that they use. */
-#include "core/pool.h"
-
-#include "base/memory.h"
-
+#include "signed_block.h"
 #include "../random.h"
 #include "scarce.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <pthread.h>
-#include <string.h>
-
-#define WORDS (POOL_BLOCK / sizeof(uintptr_t))
 
 enum { MANY = 1000 };
 
@@ -36,25 +22,6 @@ static void close_pool(struct pool *p, struct supply *s)
 	sn_pool_free(p);
 	assert_int_equal(s->chunks.held, 0);
 	assert_int_equal(s->chunks.bytes, 0);
-}
-
-/* Fill the whole block with a number, so that an overlap is detected. */
-static void sign(void *block, uintptr_t number)
-{
-	uintptr_t *word = block;
-
-	for (size_t i = 0; i < WORDS; i++)
-		word[i] = number;
-}
-
-static bool is_signed(const void *block, uintptr_t number)
-{
-	const uintptr_t *word = block;
-
-	for (size_t i = 0; i < WORDS; i++)
-		if (word[i] != number)
-			return false;
-	return true;
 }
 
 static void *take(struct pool_cache *c, uintptr_t number)
@@ -319,112 +286,6 @@ static void blocks_nobody_needed_are_known(void **state)
 	close_pool(&p, &s);
 }
 
-/* --- many threads -------------------------------------------------------- */
-
-enum { THREADS = 3, SLOTS = 1024 };
-
-/* Threads exchange blocks through the slots. One thread mostly fills the slots
- * and one mostly empties them, so batches move. One thread has no cache. */
-struct market {
-	struct pool     pool;
-	pthread_mutex_t lock;
-	void           *slot[SLOTS]; /* under lock */
-	uintptr_t       mark[SLOTS]; /* under lock: the number in the block */
-};
-
-enum trade { BRINGS, FETCHES, DOES_BOTH };
-
-struct trader {
-	struct market *market;
-	uint64_t       random;
-	uint64_t       rounds;
-	enum trade     trade;
-	uint32_t       wrong;
-	pthread_t      thread;
-};
-
-static void *get_block(struct trader *t, struct pool_cache *c)
-{
-	return t->trade == DOES_BOTH ? sn_pool_take_shared(c->pool)
-				     : sn_pool_take(c);
-}
-
-static void give_block(struct trader *t, struct pool_cache *c, void *block)
-{
-	if (t->trade == DOES_BOTH)
-		sn_pool_give_shared(c->pool, block);
-	else
-		sn_pool_give(c, block);
-	if (random_below(&t->random, 512) == 0)
-		sn_pool_trim(c->pool);
-}
-
-/* Exchange a slot's block for *block; a NULL *block empties the slot. */
-static void exchange(struct trader *t, void **block, uintptr_t *mark)
-{
-	struct market  *m = t->market;
-	const uint32_t  at = random_below(&t->random, SLOTS);
-	void *const     old = m->slot[at];
-	const uintptr_t old_mark = m->mark[at];
-
-	m->slot[at] = *block;
-	m->mark[at] = *mark;
-	*block = old;
-	*mark = old_mark;
-}
-
-static void *trade(void *argument)
-{
-	struct trader    *t = argument;
-	struct market    *m = t->market;
-	struct pool_cache c;
-
-	sn_pool_cache_init(&c, &m->pool);
-	for (uint64_t i = t->rounds; i; i--) {
-		uintptr_t mark = (uintptr_t)random_from(&t->random);
-		void     *block = NULL;
-
-		if (t->trade == BRINGS || (t->trade == DOES_BOTH && i % 2)) {
-			block = get_block(t, &c);
-			sign(block, mark);
-		}
-		pthread_mutex_lock(&m->lock);
-		exchange(t, &block, &mark);
-		pthread_mutex_unlock(&m->lock);
-		if (!block)
-			continue;
-		t->wrong += !is_signed(block, mark);
-		give_block(t, &c, block);
-	}
-	sn_pool_cache_drain(&c);
-	return NULL;
-}
-
-static void no_block_has_two_holders(void **state)
-{
-	static struct market m = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct trader        t[THREADS];
-	uint32_t             wrong = 0;
-
-	(void)state;
-	sn_pool_init(&m.pool, &sn_memory_libc);
-	for (uint32_t i = 0; i < THREADS; i++) {
-		t[i] = (struct trader){ .market = &m,
-					.random = random_stream(i + 1),
-					.rounds = scaled(2000000),
-					.trade = (enum trade)i };
-		assert_int_equal(
-			pthread_create(&t[i].thread, NULL, trade, &t[i]), 0);
-	}
-	for (uint32_t i = 0; i < THREADS; i++) {
-		pthread_join(t[i].thread, NULL);
-		wrong += t[i].wrong;
-	}
-	assert_int_equal(wrong, 0);
-	sn_pool_free(&m.pool);
-	pthread_mutex_destroy(&m.lock);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,7 +300,6 @@ int main(void)
 		cmocka_unit_test(a_drained_cache_leaves_every_block_to_others),
 		cmocka_unit_test(unused_chunks_go_back_when_trimmed),
 		cmocka_unit_test(blocks_nobody_needed_are_known),
-		cmocka_unit_test(no_block_has_two_holders),
 	};
 
 	return random_report(

@@ -1,41 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quota.c - quotas of control groups, read from made-up file systems. */
-#include "os/os.h"
-#include "os/quota.h"
-#include "made_up_system.h"
-
-#define V2 "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n"
-#define V1_ROOT(r)                                                          \
-	"33 31 0:29 " r " /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup " \
-	"cgroup rw,cpu,cpuacct\n"
-#define V1 V1_ROOT("/")
-
-static void put_process(const char *groups, const char *mounts)
-{
-	put("/proc/self/cgroup", groups);
-	put("/proc/self/mountinfo", mounts);
-}
-
-/* Add the version 2 group at `path` below the mount, with no other limit. */
-static void put_v2(const char *path, const char *text)
-{
-	char whole[256];
-
-	snprintf(whole, sizeof(whole), "/sys/fs/cgroup%s/cpu.max", path);
-	put(whole, text);
-}
-
-static void put_v1(const char *path, const char *quota, const char *period)
-{
-	char whole[256];
-
-	snprintf(whole, sizeof(whole),
-		 "/sys/fs/cgroup/cpu,cpuacct%s/cpu.cfs_quota_us", path);
-	put(whole, quota);
-	snprintf(whole, sizeof(whole),
-		 "/sys/fs/cgroup/cpu,cpuacct%s/cpu.cfs_period_us", path);
-	put(whole, period);
-}
+#include "cgroup_files.h"
 
 /* --- version 2 ---------------------------------------------------------- */
 
@@ -156,112 +121,6 @@ static void hybrid_takes_the_tighter(void **state)
 	put("/sys/fs/cgroup/unified/new/cpu.max", "600000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 4);
 	put("/sys/fs/cgroup/unified/new/cpu.max", "200000 100000\n");
-	assert_int_equal(os_cpu_quota(root), 2);
-}
-
-/* --- mounts and namespaces ---------------------------------------------- */
-
-static void mounted_subtree_is_entered_at_its_root(void **state)
-{
-	(void)state;
-	put_process("4:cpu,cpuacct:/docker/abc/job\n", V1_ROOT("/docker/abc"));
-	put_v1("/job", "300000\n", "100000\n");
-	put_v1("", "700000\n", "100000\n");
-	assert_int_equal(os_cpu_quota(root), 3);
-	put_process("4:cpu,cpuacct:/docker/abc\n", V1_ROOT("/docker/abc"));
-	assert_int_equal(os_cpu_quota(root), 7);
-}
-
-static void mount_of_other_groups_does_not_count(void **state)
-{
-	(void)state;
-	put_process("4:cpu,cpuacct:/docker/abcd\n", V1_ROOT("/docker/abc"));
-	put_v1("", "100000\n", "100000\n");
-	put_v1("/d", "100000\n", "100000\n");
-	put_v1("d", "100000\n", "100000\n");
-	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
-}
-
-static void mount_from_above_the_namespace_gives_its_root(void **state)
-{
-	(void)state;
-	put_process("4:cpu,cpuacct:/job\n", V1_ROOT("/../.."));
-	put_v1("", "400000\n", "100000\n");
-	put_v1("/job", "100000\n", "100000\n"); /* not this process's group */
-	assert_int_equal(os_cpu_quota(root), 4);
-}
-
-static void group_outside_the_namespace_is_not_in_its_mount(void **state)
-{
-	(void)state;
-	put_process("4:cpu,cpuacct:/../other\n", V1);
-	put_v1("", "100000\n", "100000\n");
-	put("/sys/fs/cgroup/other/cpu.cfs_quota_us", "100000\n");
-	put("/sys/fs/cgroup/other/cpu.cfs_period_us", "100000\n");
-	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
-}
-
-static void steps_up_on_both_sides_cancel(void **state)
-{
-	(void)state;
-	put_process("4:cpu,cpuacct:/../other/job\n", V1_ROOT("/.."));
-	put_v1("/other/job", "300000\n", "100000\n");
-	assert_int_equal(os_cpu_quota(root), 3);
-	put_process("4:cpu,cpuacct:/\n", V1_ROOT("/../other"));
-	put_v1("", "100000\n", "100000\n");
-	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
-}
-
-static void name_of_two_dots_and_more_is_a_name(void **state)
-{
-	(void)state;
-	put_process("0::/..a/b\n", V2);
-	put_v2("/..a", "300000 100000\n");
-	assert_int_equal(os_cpu_quota(root), 3);
-}
-
-static void escapes_of_mountinfo_are_undone(void **state)
-{
-	(void)state;
-	put_process("0::/my group/a\\b/job\n",
-		    "30 24 0:26 /my\\040group/a\\134b /sys/c\\040g rw - "
-		    "cgroup2 cgroup2 rw\n");
-	put("/sys/c g/job/cpu.max", "600000 100000\n");
-	assert_int_equal(os_cpu_quota(root), 6);
-}
-
-static void every_mount_of_a_hierarchy_is_looked_at(void **state)
-{
-	(void)state;
-	put_process("0::/job/part\n",
-		    "30 24 0:26 /else /mnt/else rw - cgroup2 none rw\n"
-		    "31 24 0:26 /job /mnt/job rw shared:1 master:2 - cgroup2 "
-		    " rw\n");
-	put("/mnt/else/cpu.max", "100000 100000\n");
-	put("/mnt/job/part/cpu.max", "200000 100000\n");
-	assert_int_equal(os_cpu_quota(root), 2);
-}
-
-static void colons_in_a_group_belong_to_its_name(void **state)
-{
-	(void)state;
-	put_process("0::/job:1:2\n", V2);
-	put_v2("/job:1:2", "200000 100000\n");
-	assert_int_equal(os_cpu_quota(root), 2);
-}
-
-static void long_names_fit(void **state)
-{
-	char name[201];
-	char groups[1024];
-
-	(void)state;
-	memset(name, 'n', 200);
-	name[200] = '\0';
-	snprintf(groups, sizeof(groups), "0::/top/%s/%s/%s\n", name, name,
-		 name);
-	put_process(groups, V2);
-	put_v2("/top", "200000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
@@ -429,16 +288,6 @@ int main(void)
 		ON_NEW_SYSTEM(v1_ancestors_count),
 		ON_NEW_SYSTEM(only_the_cpu_controller_counts),
 		ON_NEW_SYSTEM(hybrid_takes_the_tighter),
-		ON_NEW_SYSTEM(mounted_subtree_is_entered_at_its_root),
-		ON_NEW_SYSTEM(mount_of_other_groups_does_not_count),
-		ON_NEW_SYSTEM(mount_from_above_the_namespace_gives_its_root),
-		ON_NEW_SYSTEM(group_outside_the_namespace_is_not_in_its_mount),
-		ON_NEW_SYSTEM(steps_up_on_both_sides_cancel),
-		ON_NEW_SYSTEM(name_of_two_dots_and_more_is_a_name),
-		ON_NEW_SYSTEM(escapes_of_mountinfo_are_undone),
-		ON_NEW_SYSTEM(every_mount_of_a_hierarchy_is_looked_at),
-		ON_NEW_SYSTEM(colons_in_a_group_belong_to_its_name),
-		ON_NEW_SYSTEM(long_names_fit),
 		ON_NEW_SYSTEM(missing_files_are_no_limit),
 		ON_NEW_SYSTEM(garbage_in_a_group_is_no_limit),
 		ON_NEW_SYSTEM(garbage_in_a_v1_group_is_no_limit),

@@ -3,7 +3,6 @@
 #define SN_TEST_SHARED /* floating-point control is not saved here */
 #include "switch.h"
 
-#include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -295,64 +294,6 @@ static void leaving_resumes_the_stack_that_entry_names(void **state)
 	assert_string_equal(n.trace, "12mfM");
 }
 
-static NOINLINE unsigned descend(unsigned depth)
-{
-	volatile unsigned char fill[100];
-
-	for (unsigned i = 0; i < sizeof(fill); i++)
-		fill[i] = (unsigned char)depth;
-	if (depth > 0 && descend(depth - 1) != depth - 1)
-		return 0;
-	for (unsigned i = 0; i < sizeof(fill); i++) {
-		if (fill[i] != (unsigned char)depth)
-			return 0;
-	}
-	return depth;
-}
-
-static arch_stack descend_twice(void *argument)
-{
-	struct pair *p = argument;
-	unsigned    *depth = p->data;
-
-	depth[0] = descend(200);
-	to_main(p);
-	depth[1] = descend(201);
-	return p->main;
-}
-
-static void deep_recursion_works_before_and_after_a_switch(void **state)
-{
-	unsigned    depth[2] = { 0 };
-	struct pair p;
-
-	start_other(&p, state, descend_twice, depth);
-	assert_int_equal(descend(300), 300);
-	to_other(&p);
-	assert_int_equal(depth[0], 200);
-	assert_int_equal(depth[1], 201);
-}
-
-/* The caller of entry must be the last frame. Unwinding further would read the
- * memory above the stack. */
-static arch_stack count_callers(void *argument)
-{
-	struct pair *p = argument;
-	void        *callers[64];
-
-	*(int *)p->data = backtrace(callers, 64);
-	return p->main;
-}
-
-static void a_backtrace_ends_where_the_stack_began(void **state)
-{
-	int         callers = 0;
-	struct pair p;
-
-	start_other(&p, state, count_callers, &callers);
-	assert_in_range(callers, 2, 5);
-}
-
 static arch_stack block_a_signal(void *argument)
 {
 	struct pair *p = argument;
@@ -394,8 +335,6 @@ static int run_on(const char *name, struct machine *machine)
 		CASE(a_million_switches_lose_nothing),
 		CASE(an_emptied_stack_can_be_started_again),
 		CASE(leaving_resumes_the_stack_that_entry_names),
-		CASE(deep_recursion_works_before_and_after_a_switch),
-		CASE(a_backtrace_ends_where_the_stack_began),
 		CASE(the_signal_mask_is_the_threads),
 	};
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cancel_asked.c - members ask whether their group is cancelled or late. */
+#include "cancel_objects.h"
+#include "members.h"
+
+#include <errno.h>
+
+static int ask(void *argument)
+{
+	struct things *t = argument;
+
+	EXPECT(sennit_cancelled() == 0);
+	atomic_fetch_add(&t->waiting, 1);
+	sennit_event_wait(&t->go);
+	EXPECT(sennit_cancelled() == -ECANCELED);
+	return 0;
+}
+
+static void members_may_ask(void **state)
+{
+	struct world *w = *state;
+	struct things t;
+	sennit_group  g;
+
+	set_up(&t);
+	assert_int_equal(sennit_cancelled(), 0);
+	sennit_group_init_on(&g, w->s, sennit_after(100 * SENNIT_SECOND), 0);
+	must_spawn(&g, ask, &t);
+	must_spawn(&g, ask, &t);
+	assert_soon(atomic_load(&t.waiting) == 2);
+	sennit_group_cancel(&g);
+	/* The opener of a group is not inside it. */
+	assert_int_equal(sennit_cancelled(), 0);
+	sennit_event_set(&t.go);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	assert_int_equal(sennit_cancelled(), 0);
+}
+
+static int ask_until_late(void *argument)
+{
+	int err;
+
+	(void)argument;
+	while (!(err = sennit_cancelled()))
+		sennit_yield();
+	return err;
+}
+
+static void members_see_the_deadline_by_asking(void **state)
+{
+	struct world *w = *state;
+	sennit_group  g;
+
+	sennit_group_init_on(&g, w->s, sennit_after(2 * SENNIT_MILLISECOND), 0);
+	must_spawn(&g, ask_until_late, NULL);
+	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(members_may_ask),
+		WITH_WORKERS(members_see_the_deadline_by_asking),
+	};
+
+	return cmocka_run_group_tests_name("api/cancel_asked", tests, NULL,
+					   NULL);
+}

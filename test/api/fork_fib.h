@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork_fib.h - a function whose calls are spawned, and the places from which
+ * tests call it. */
+#ifndef SN_TEST_FORK_FIB_H
+#define SN_TEST_FORK_FIB_H
+
+#include "with_workers.h"
+
+#include "sennit/fork_join.h"
+
+SENNIT_FORK_1(unsigned, fib, unsigned, n)
+{
+	unsigned one, other;
+
+	if (n < 2)
+		return n;
+	SENNIT_SPAWN(fib, child, n - 1);
+	one = SENNIT_CALL(fib, n - 2);
+	other = SENNIT_SYNC(fib, child);
+	return one + other;
+}
+
+static inline void compute(void *unused)
+{
+	(void)unused;
+	EXPECT(SENNIT_RUN(fib, 0) == 0);
+	EXPECT(SENNIT_RUN(fib, 1) == 1);
+	EXPECT(SENNIT_RUN(fib, LOAD(2000) > 200 ? 22 : 14) ==
+	       (LOAD(2000) > 200 ? 17711 : 377));
+}
+
+/* Run it in a task, and on the bound thread. */
+static inline void everywhere(sennit_task_fn *run)
+{
+	in_a_task(run, NULL);
+	run(NULL);
+}
+
+#endif

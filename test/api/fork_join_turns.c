@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork_join_turns.c - spawned calls and the rest of the scheduler: depth,
+ * turns of other fibers, cancels, many trees at the same time. */
+#include "fork_fib.h"
+
+#include <errno.h>
+
+/* --- depth ---------------------------------------------------------------- */
+
+SENNIT_FORK_1(unsigned, descend, unsigned, depth)
+{
+	volatile char frame[256];
+	unsigned      below;
+
+	frame[depth % 256] = 1;
+	if (!depth)
+		return 0;
+	SENNIT_SPAWN(descend, child, depth - 1);
+	below = SENNIT_SYNC(descend, child);
+	return below + (unsigned)frame[depth % 256];
+}
+
+static void go_deep(void *unused)
+{
+	(void)unused;
+	EXPECT(SENNIT_RUN(descend, LOAD(3000)) == LOAD(3000));
+}
+
+static void deep_recursion_goes_on_on_other_stacks(void **state)
+{
+	(void)state;
+	in_a_task(go_deep, NULL);
+}
+
+/* --- turns of other tasks and fibers -------------------------------------- */
+
+static atomic_bool flag;
+
+static void raise_flag(void *unused)
+{
+	(void)unused;
+	atomic_store(&flag, true);
+}
+
+SENNIT_FORK_1(int, nothing, int, n)
+{
+	(void)sennit_me_;
+	return n;
+}
+
+SENNIT_FORK_1(int, join_until_raised, int, give_up)
+{
+	sennit_time end = sennit_after(GIVE_UP);
+	int         n = 0;
+
+	while (!atomic_load(&flag) && sennit_now() < end) {
+		SENNIT_SPAWN(nothing, child, give_up);
+		n = SENNIT_SYNC(nothing, child);
+	}
+	return n;
+}
+
+static void join_beside_a_fiber(void *unused)
+{
+	const sennit_task t = { .run = raise_flag,
+				.flags = SENNIT_TASK_SAME_THREAD };
+
+	(void)unused;
+	atomic_store(&flag, false);
+	EXPECT(!sennit_schedule_task(&t));
+	EXPECT(SENNIT_RUN(join_until_raised, 1) == 1);
+	EXPECT(atomic_load(&flag));
+}
+
+static void others_have_their_turn_though_joins_go_on(void **state)
+{
+	(void)state;
+	in_a_task(join_beside_a_fiber, NULL);
+}
+
+/* --- cancelling ----------------------------------------------------------- */
+
+SENNIT_FORK_1(int, wait_for_ever, int, unused)
+{
+	(void)sennit_me_;
+	(void)unused;
+	return sennit_sleep_until(SENNIT_NEVER);
+}
+
+SENNIT_FORK_1(int, wait_in_two, int, unused)
+{
+	int one, other;
+
+	SENNIT_SPAWN(wait_for_ever, child, unused);
+	one = SENNIT_CALL(wait_for_ever, unused);
+	other = SENNIT_SYNC(wait_for_ever, child);
+	EXPECT(one == -ECANCELED && other == -ECANCELED);
+	return one;
+}
+
+static int fork_in_a_group(void *unused)
+{
+	(void)unused;
+	return SENNIT_RUN(wait_in_two, 0);
+}
+
+static void cancel_forks(void *unused)
+{
+	sennit_group g;
+
+	(void)unused;
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	for (int i = 0; i < 4; i++)
+		EXPECT(!sennit_group_spawn(&g, fork_in_a_group, NULL));
+	sennit_sleep(SENNIT_MILLISECOND);
+	sennit_group_cancel(&g);
+	EXPECT(sennit_group_wait(&g) == -ECANCELED);
+}
+
+static void cancelling_reaches_calls_wherever_they_run(void **state)
+{
+	(void)state;
+	everywhere(cancel_forks);
+}
+
+/* --- many at the same time ------------------------------------------------ */
+
+static void run_fib(void *done)
+{
+	EXPECT(SENNIT_RUN(fib, 12) == 144);
+	sennit_wait_group_done(done);
+}
+
+static void many_trees_grow_at_once(void **state)
+{
+	static sennit_wait_group done;
+
+	(void)state;
+	sennit_wait_group_init(&done, 50);
+	for (unsigned i = 0; i < 50; i++)
+		must_schedule(run_fib, &done);
+	sennit_wait_group_wait(&done);
+}
+
+static void workers_may_come_and_go(void **state)
+{
+	static sennit_wait_group done;
+	const struct world      *w = *state;
+	sennit_scheduler        *s = start_with(
+		       SENNIT_CONFIG(.workers = w->workers, .max_workers = 8));
+
+	sennit_unbind();
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_wait_group_init(&done, 60);
+	for (unsigned i = 0; i < 60; i++) {
+		must_schedule(run_fib, &done);
+		assert_int_equal(sennit_scheduler_set_workers(s, 1 + i % 8), 0);
+	}
+	sennit_wait_group_wait(&done);
+	sennit_unbind();
+	end_scheduler(s);
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+static void other_orders_and_placements_work(void **state)
+{
+	const struct world *w = *state;
+
+	sennit_unbind();
+	for (uint32_t i = 0; i < 4; i++) {
+		sennit_scheduler *s = start_with(
+			SENNIT_CONFIG(.workers = w->workers,
+				      .order = i & 1 ? SENNIT_ORDER_OLDEST
+						     : SENNIT_ORDER_DEFAULT,
+				      .placement =
+					      i & 2 ? SENNIT_PLACEMENT_SPREAD
+						    : 0));
+
+		assert_int_equal(sennit_bind(s), 0);
+		in_a_task(compute, NULL);
+		sennit_unbind();
+		end_scheduler(s);
+	}
+	assert_int_equal(sennit_bind(w->s), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
+		WITH_WORKERS(others_have_their_turn_though_joins_go_on),
+		WITH_WORKERS(cancelling_reaches_calls_wherever_they_run),
+		WITH_WORKERS(many_trees_grow_at_once),
+		WITH_THREADS(workers_may_come_and_go),
+		WITH_WORKERS(other_orders_and_placements_work),
+	};
+
+	return cmocka_run_group_tests_name("api/fork_join_turns", tests, NULL,
+					   NULL);
+}

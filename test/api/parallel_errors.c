@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_errors.c - what stops a loop: errors, deadlines and cancels. */
+#include "parallel_on.h"
+
+struct trouble {
+	atomic_uint calls;
+	size_t      at;
+};
+
+static int fail_at(void *context, size_t begin, size_t end)
+{
+	struct trouble *t = context;
+
+	atomic_fetch_add(&t->calls, 1);
+	return t->at >= begin && t->at < end ? -EIO : 0;
+}
+
+static void fail_somewhere(void *argument)
+{
+	for (size_t at = 0; at < 100; at += 33) {
+		sennit_parallel_options o = on(argument, 1);
+		struct trouble          t = { .at = at };
+
+		EXPECT(sennit_parallel_for(0, 100, fail_at, &t, &o) == -EIO);
+		o.grain = 0;
+		EXPECT(sennit_parallel_for(0, 100, fail_at, &t, &o) == -EIO);
+	}
+}
+
+static void the_first_error_is_returned(void **state)
+{
+	in_each_place_of(fail_somewhere, *state);
+}
+
+static int fail_at_once(void *context, size_t begin, size_t end)
+{
+	struct trouble *t = context;
+
+	(void)begin;
+	(void)end;
+	atomic_fetch_add(&t->calls, 1);
+	return -EIO;
+}
+
+static void an_error_keeps_pieces_from_beginning(void **state)
+{
+	struct world           *w = *state;
+	sennit_parallel_options o = on(w, 1);
+	struct trouble          t = { 0 };
+
+	assert_int_equal(sennit_parallel_for(0, SIZE_MAX, fail_at_once, &t, &o),
+			 -EIO);
+	assert_true(atomic_load(&t.calls) <= (w->threads ? w->threads : 1));
+}
+
+static int fail_or_wait(void *context, size_t begin, size_t end)
+{
+	sennit_event *never = context;
+
+	(void)end;
+	if (begin % 7 == 3)
+		return -EIO;
+	return sennit_event_wait_until(never, SENNIT_NEVER);
+}
+
+static void fail_beside_waits(void *argument)
+{
+	sennit_parallel_options o = on(argument, 1);
+	sennit_event            never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+
+	EXPECT(sennit_parallel_for(0, 100, fail_or_wait, &never, &o) == -EIO);
+}
+
+static void an_error_ends_waits_of_other_pieces(void **state)
+{
+	in_each_place_of(fail_beside_waits, *state);
+}
+
+static int count_calls(void *context, size_t begin, size_t end)
+{
+	(void)begin;
+	(void)end;
+	atomic_fetch_add(&((struct trouble *)context)->calls, 1);
+	return 0;
+}
+
+static void loop_past_the_deadline(void *argument)
+{
+	sennit_parallel_options o = on(argument, 1);
+	struct trouble          t = { 0 };
+
+	o.deadline = 1;
+	EXPECT(sennit_parallel_for(0, 100, must_not_run, NULL, &o) ==
+	       -ETIMEDOUT);
+	o.deadline = sennit_after(SENNIT_MILLISECOND);
+	EXPECT(sennit_parallel_for(0, SIZE_MAX, count_calls, &t, &o) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_now() >= o.deadline);
+	o.deadline = sennit_after(GIVE_UP);
+	EXPECT(sennit_parallel_for(0, 100, count_calls, &t, &o) == 0);
+	o.deadline = SENNIT_NEVER;
+	EXPECT(sennit_parallel_for(0, 100, count_calls, &t, &o) == 0);
+}
+
+static void the_deadline_ends_it(void **state)
+{
+	in_each_place_of(loop_past_the_deadline, *state);
+}
+
+struct endless {
+	struct world *w;
+	sennit_group  g; /* around the loop */
+	atomic_uint   calls;
+	int           returned;
+};
+
+static int cancel_at_last(void *context, size_t begin, size_t end)
+{
+	struct endless *e = context;
+
+	(void)begin;
+	(void)end;
+	if (atomic_fetch_add(&e->calls, 1) == 1000)
+		sennit_group_cancel(&e->g);
+	return 0;
+}
+
+static int loop_for_ever(void *argument)
+{
+	struct endless         *e = argument;
+	sennit_parallel_options o = on(e->w, 3);
+
+	e->returned = sennit_parallel_for(0, SIZE_MAX, cancel_at_last, e, &o);
+	return 0;
+}
+
+static void cancel_a_loop(void *argument)
+{
+	struct endless e = { .w = argument };
+
+	sennit_group_init_on(&e.g, e.w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&e.g, loop_for_ever, &e) == 0);
+	EXPECT(sennit_group_wait(&e.g) == -ECANCELED);
+	EXPECT(e.returned == -ECANCELED);
+	EXPECT(atomic_load(&e.calls) > 1000);
+}
+
+static void cancelling_the_callers_group_ends_it(void **state)
+{
+	in_each_place_of(cancel_a_loop, *state);
+}
+
+static int loop_cancelled(void *argument)
+{
+	struct endless         *e = argument;
+	sennit_parallel_options o = on(e->w, 0);
+
+	sennit_group_cancel(&e->g);
+	EXPECT(sennit_parallel_for(0, 9, must_not_run, NULL, &o) == -ECANCELED);
+	EXPECT(sennit_parallel_for(9, 9, must_not_run, NULL, &o) == 0);
+	return 0;
+}
+
+static void cancel_before(void *argument)
+{
+	struct endless e = { .w = argument };
+
+	sennit_group_init_on(&e.g, e.w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&e.g, loop_cancelled, &e) == 0);
+	EXPECT(sennit_group_wait(&e.g) == -ECANCELED);
+}
+
+static void in_a_cancelled_group_nothing_begins(void **state)
+{
+	in_each_place_of(cancel_before, *state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(the_first_error_is_returned),
+		WITH_WORKERS(an_error_keeps_pieces_from_beginning),
+		WITH_WORKERS(an_error_ends_waits_of_other_pieces),
+		WITH_WORKERS(the_deadline_ends_it),
+		WITH_WORKERS(cancelling_the_callers_group_ends_it),
+		WITH_WORKERS(in_a_cancelled_group_nothing_begins),
+	};
+
+	return cmocka_run_group_tests_name("api/parallel_errors", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel_reduce_errors.c - errors, deadlines and cancels end a reduction,
+ * and leave the result alone. */
+#include "reduce_sums.h"
+
+#include <errno.h>
+
+static int fail_late(void *context, void *accumulator, size_t begin, size_t end)
+{
+	(void)accumulator;
+	(void)begin;
+	return end > *(size_t *)context ? -EIO : 0;
+}
+
+static const sennit_reduction failing = { .size = sizeof(uint64_t),
+					  .accumulate = fail_late,
+					  .combine = add_sums };
+
+static void fail_somewhere(const sennit_parallel_options *o)
+{
+	for (size_t at = 0; at < 1000; at += 333) {
+		uint64_t sum = 99;
+
+		EXPECT(sennit_parallel_reduce(0, 1000, &failing, &at, &sum,
+					      o) == -EIO);
+		EXPECT(sum == 99);
+	}
+}
+
+static void fail_with_options(void *argument)
+{
+	with_options(argument, fail_somewhere);
+}
+
+static void an_error_leaves_the_result_alone(void **state)
+{
+	in_each_place_of(fail_with_options, *state);
+}
+
+static int pass_time(void *context, void *accumulator, size_t begin, size_t end)
+{
+	(void)context;
+	(void)accumulator;
+	(void)begin;
+	(void)end;
+	sennit_yield();
+	return 0;
+}
+
+static const sennit_reduction endless = { .size = sizeof(uint64_t),
+					  .accumulate = pass_time,
+					  .combine = add_sums };
+
+static void run_late(const sennit_parallel_options *options)
+{
+	sennit_parallel_options o = *options;
+	uint64_t                sum = 99;
+
+	o.deadline = sennit_after(SENNIT_MILLISECOND / 10);
+	if (o.grain == 1)
+		EXPECT(sennit_parallel_reduce(0, SIZE_MAX, &endless, NULL, &sum,
+					      &o) == -ETIMEDOUT);
+	o.deadline = 1;
+	EXPECT(sennit_parallel_reduce(0, 10, &slow_indices, NULL, &sum, &o) ==
+	       -ETIMEDOUT);
+	EXPECT(sum == 99);
+}
+
+static void time_out(void *argument)
+{
+	with_options(argument, run_late);
+}
+
+static void the_deadline_ends_it(void **state)
+{
+	in_each_place_of(time_out, *state);
+}
+
+static int cancel_and_add(void *context, void *accumulator, size_t begin,
+			  size_t end)
+{
+	if (begin <= 500 && end > 500)
+		sennit_group_cancel(context);
+	return add_indices(NULL, accumulator, begin, end);
+}
+
+static const sennit_reduction cancelling = { .size = sizeof(uint64_t),
+					     .accumulate = cancel_and_add,
+					     .combine = add_sums };
+
+static int reduce_and_cancel(void *argument)
+{
+	uint64_t                sum = 99;
+	sennit_parallel_options o = { .grain = 10 };
+
+	for (o.flags = 0; o.flags < 2; o.flags++)
+		EXPECT(sennit_parallel_reduce(0, 100000, &cancelling, argument,
+					      &sum, &o) == -ECANCELED);
+	EXPECT(sum == 99);
+	return 0;
+}
+
+static void cancel(void *argument)
+{
+	struct world *w = argument;
+	sennit_group  g;
+
+	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
+	EXPECT(sennit_group_spawn(&g, reduce_and_cancel, &g) == 0);
+	EXPECT(sennit_group_wait(&g) == -ECANCELED);
+}
+
+static void cancelling_the_callers_group_ends_it(void **state)
+{
+	in_each_place_of(cancel, *state);
+}
+
+static void refuse(void *argument)
+{
+	sennit_parallel_options o = on(argument, 0, 0);
+	sennit_reduction        how = indices;
+	uint64_t                sum = 99;
+
+	EXPECT(sennit_parallel_reduce(0, 9, NULL, NULL, &sum, &o) == -EINVAL);
+	how.size = 0;
+	EXPECT(sennit_parallel_reduce(0, 9, &how, NULL, &sum, &o) == -EINVAL);
+	how = indices;
+	how.combine = NULL;
+	EXPECT(sennit_parallel_reduce(0, 9, &how, NULL, &sum, &o) == -EINVAL);
+	how = indices;
+	how.accumulate = NULL;
+	EXPECT(sennit_parallel_reduce(0, 9, &how, NULL, &sum, &o) == -EINVAL);
+	o.flags = 1u << 31;
+	EXPECT(sennit_parallel_reduce(0, 9, &indices, NULL, &sum, &o) ==
+	       -EINVAL);
+	EXPECT(sum == 99);
+}
+
+static void bad_arguments_are_refused(void **state)
+{
+	in_each_place_of(refuse, *state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(an_error_leaves_the_result_alone),
+		WITH_WORKERS(the_deadline_ends_it),
+		WITH_WORKERS(cancelling_the_callers_group_ends_it),
+		WITH_WORKERS(bad_arguments_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("api/parallel_reduce_errors", tests,
+					   NULL, NULL);
+}

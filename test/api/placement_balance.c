@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* placement_balance.c - which workers help a busy thread or task, with few
+ * workers and with many. */
+#include "rally.h"
+#include "with_workers.h"
+
+/* --- balance ------------------------------------------------------------ */
+
+static void schedule_rally(struct rally *r, unsigned needed, unsigned here)
+{
+	unsigned i;
+
+	call_rally(r, needed);
+	for (i = here; i < needed; i++)
+		must_schedule(meet, r);
+}
+
+static void every_worker_helps_a_bound_thread(void **state)
+{
+	struct world *w = *state;
+	struct rally  r;
+	unsigned      round;
+
+	for (round = 0; round < 50; round++) {
+		schedule_rally(&r, w->threads, 0);
+		sennit_wait_group_wait(&r.done);
+	}
+}
+
+static void rally_from_a_task(void *argument)
+{
+	struct rally *r = argument;
+
+	schedule_rally(r, r->needed, 1);
+	meet(r);
+}
+
+static void every_worker_helps_a_busy_task(void **state)
+{
+	struct world *w = *state;
+	struct rally  r = { .needed = w->threads };
+	unsigned      round;
+
+	for (round = 0; round < 50; round++) {
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+	}
+}
+
+static void sleeping_workers_help_a_busy_task(void **state)
+{
+	struct world *w = *state;
+	struct rally  r = { .needed = w->threads };
+	unsigned      round;
+
+	for (round = 0; round < 10; round++) {
+		const uint64_t parks = stats_of(w->s).parks;
+
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+		assert_soon(stats_of(w->s).parks > parks);
+	}
+}
+
+static void placement_spread_reaches_every_worker(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s;
+	struct rally      r = { .needed = w->threads };
+	unsigned          round;
+
+	s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				  .placement = SENNIT_PLACEMENT_SPREAD));
+	for (round = 0; round < 20; round++) {
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+	}
+	move_back(w, s);
+}
+
+/* --- more workers than a thief visits in a round ------------------------ */
+
+/* Nodes of two cores each. The machine that runs the test has fewer. */
+static bool fake_place(void *asked, uint32_t cpu, sennit_cpu_place *out)
+{
+	atomic_fetch_add((atomic_uint *)asked, 1);
+	*out = (sennit_cpu_place){ .node = cpu / 4,
+				   .cache = cpu / 2,
+				   .core = cpu };
+	return true;
+}
+
+static void expect_all_meet(const sennit_config *config, struct world *w)
+{
+	sennit_scheduler *s = move_to(config);
+	struct rally      r = { .needed = config->workers };
+	unsigned          round;
+
+	for (round = 0; round < 5; round++) {
+		in_a_task(rally_from_a_task, &r);
+		sennit_wait_group_wait(&r.done);
+		schedule_rally(&r, config->workers, 0);
+		sennit_wait_group_wait(&r.done);
+	}
+	move_back(w, s);
+}
+
+static void many_workers_help_as_few_do(void **state)
+{
+	expect_all_meet(SENNIT_CONFIG(.workers = 24), *state);
+	expect_all_meet(
+		SENNIT_CONFIG(.workers = 24, .spin_ns = SENNIT_SPIN_NONE),
+		*state);
+	expect_all_meet(SENNIT_CONFIG(.workers = 24, .max_workers = 60,
+				      .placement = SENNIT_PLACEMENT_SPREAD),
+			*state);
+}
+
+static void so_do_many_with_neighbours(void **state)
+{
+	atomic_uint asked = 0;
+
+	expect_all_meet(SENNIT_CONFIG(.workers = 24,
+				      .affinity = SENNIT_AFFINITY_ONE_OF,
+				      .cpu_place = fake_place,
+				      .cpu_place_context = &asked),
+			*state);
+	assert_int_equal(atomic_load(&asked), 24);
+	expect_all_meet(SENNIT_CONFIG(.workers = 24,
+				      .affinity = SENNIT_AFFINITY_ONE_OF),
+			*state); /* the places that the system reports */
+}
+
+static void nobody_is_asked_about_few_or_about_workers_on_no_cpu(void **state)
+{
+	atomic_uint asked = 0;
+
+	expect_all_meet(SENNIT_CONFIG(.workers = 24, .cpu_place = fake_place,
+				      .cpu_place_context = &asked),
+			*state);
+	expect_all_meet(SENNIT_CONFIG(.workers = 2,
+				      .affinity = SENNIT_AFFINITY_ONE_OF,
+				      .cpu_place = fake_place,
+				      .cpu_place_context = &asked),
+			*state);
+	assert_int_equal(atomic_load(&asked), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_THREADS(every_worker_helps_a_bound_thread),
+		WITH_THREADS(every_worker_helps_a_busy_task),
+		WITH_THREADS(sleeping_workers_help_a_busy_task),
+		WITH_THREADS(placement_spread_reaches_every_worker),
+		WITH_ONE(many_workers_help_as_few_do),
+		WITH_ONE(so_do_many_with_neighbours),
+		WITH_ONE(nobody_is_asked_about_few_or_about_workers_on_no_cpu),
+	};
+
+	return cmocka_run_group_tests_name("api/placement_balance", tests, NULL,
+					   NULL);
+}

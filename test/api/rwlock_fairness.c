@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rwlock_fairness.c - phases of readers and writers: their order, writers
+ * that give up, and no starvation. */
+#include "crowd.h"
+#include "lookout.h"
+
+#include <errno.h>
+
+/* --- phases ------------------------------------------------------------- */
+
+/* Tasks that come one by one. The log records the order in which they got the
+ * lock. */
+struct turns {
+	struct world     *w;
+	sennit_rwlock     lock;
+	sennit_wait_group done;
+	const char       *come;     /* 'r' reader, 'w' writer, 't' a writer that
+				 * gives up */
+	sennit_time       deadline; /* of the 't' writers */
+	atomic_uint       arrived, left, gave_up;
+	atomic_uint       length;
+	char              log[16]; /* in the order of getting the lock */
+};
+
+static void note(struct turns *t, char kind)
+{
+	t->log[atomic_fetch_add(&t->length, 1)] = kind;
+}
+
+static void take_turn(void *argument)
+{
+	struct turns *t = argument;
+	const char    kind = t->come[atomic_fetch_add(&t->arrived, 1)];
+
+	if (kind == 'r') {
+		sennit_rwlock_lock_shared(&t->lock);
+		note(t, kind);
+		sennit_rwlock_unlock_shared(&t->lock);
+	} else if (!sennit_rwlock_lock_until(&t->lock, kind == 'w'
+							       ? SENNIT_NEVER
+							       : t->deadline)) {
+		note(t, kind);
+		sennit_rwlock_unlock(&t->lock);
+	} else {
+		atomic_fetch_add(&t->gave_up, 1);
+	}
+	atomic_fetch_add(&t->left, 1);
+	sennit_wait_group_done(&t->done);
+}
+
+/* Whether n tasks wait, or have left again. */
+static bool have_come(struct turns *t, unsigned n)
+{
+	const unsigned left = atomic_load(&t->left);
+
+	return left + waiting_for(t->w->s, &t->lock) == n;
+}
+
+static void let_come(struct turns *t)
+{
+	const unsigned n = (unsigned)strlen(t->come);
+	unsigned       i;
+
+	sennit_wait_group_init(&t->done, n);
+	for (i = 0; i < n; i++) {
+		must_schedule(take_turn, t);
+		assert_soon(have_come(t, i + 1));
+	}
+}
+
+static void after_a_writer_all_readers_go_then_the_next_writer(void **state)
+{
+	struct turns t = { .w = *state, .come = "wrwrr" };
+
+	sennit_rwlock_lock(&t.lock);
+	let_come(&t);
+	sennit_rwlock_unlock(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "rrrww");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+static void after_readers_the_first_writer_goes_then_readers(void **state)
+{
+	struct turns t = { .w = *state, .come = "wrrwr" };
+
+	sennit_rwlock_lock_shared(&t.lock);
+	let_come(&t);
+	assert_int_equal(atomic_load(&t.length), 0);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "wrrrw");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+static void a_writer_that_waits_holds_back_later_readers(void **state)
+{
+	struct turns t = { .w = *state, .come = "w" };
+
+	sennit_rwlock_lock_shared(&t.lock);
+	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0), 0);
+	let_come(&t);
+	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0),
+			 -ETIMEDOUT);
+	sennit_rwlock_unlock_shared(&t.lock);
+	assert_int_equal(waiting_for(t.w->s, &t.lock), 1);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	sennit_rwlock_lock_shared(&t.lock);
+	assert_string_equal(t.log, "w");
+	sennit_rwlock_unlock_shared(&t.lock);
+}
+
+/* Symptom: readers waited for ever behind a writer that had given up. */
+static void a_writer_that_gives_up_lets_readers_go(void **state)
+{
+	struct turns t = { .w = *state, .come = "trtr" };
+
+	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
+	sennit_rwlock_lock_shared(&t.lock);
+	let_come(&t);
+	assert_soon(atomic_load(&t.left) == 4); /* this thread still holds it */
+	assert_int_equal(atomic_load(&t.gave_up), 2);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "rr");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+static void unless_another_writer_waits(void **state)
+{
+	struct turns t = { .w = *state, .come = "wtr" };
+
+	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
+	sennit_rwlock_lock_shared(&t.lock);
+	let_come(&t);
+	assert_soon(atomic_load(&t.gave_up) == 1);
+	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0),
+			 -ETIMEDOUT);
+	sennit_rwlock_unlock_shared(&t.lock);
+	sennit_wait_group_wait(&t.done);
+	assert_string_equal(t.log, "wr");
+	sennit_rwlock_destroy(&t.lock);
+}
+
+/* --- no starvation ------------------------------------------------------ */
+
+struct greed {
+	sennit_rwlock lock;
+	atomic_bool   served;
+	atomic_uint   readers;
+};
+
+/* A reader is nearly always inside: each leaves only after another has come,
+ * until a writer holds the readers back. */
+static void read_greedily(void *argument)
+{
+	struct greed *g = argument;
+	unsigned      i;
+
+	while (!atomic_load(&g->served)) {
+		sennit_rwlock_lock_shared(&g->lock);
+		atomic_fetch_add(&g->readers, 1);
+		i = 0;
+		do
+			sennit_yield(); /* lets tasks run that have not begun */
+		while (++i < 50 && atomic_load(&g->readers) < 2);
+		atomic_fetch_sub(&g->readers, 1);
+		sennit_rwlock_unlock_shared(&g->lock);
+	}
+}
+
+static void write_greedily(void *argument)
+{
+	struct greed *g = argument;
+
+	while (!atomic_load(&g->served)) {
+		sennit_rwlock_lock(&g->lock);
+		sennit_yield();
+		sennit_rwlock_unlock(&g->lock);
+	}
+}
+
+static void write_once(void *argument)
+{
+	struct greed *g = argument;
+
+	sennit_rwlock_lock(&g->lock);
+	atomic_store(&g->served, true);
+	sennit_rwlock_unlock(&g->lock);
+}
+
+static void read_once(void *argument)
+{
+	struct greed *g = argument;
+
+	sennit_rwlock_lock_shared(&g->lock);
+	atomic_store(&g->served, true);
+	sennit_rwlock_unlock_shared(&g->lock);
+}
+
+static void be_served(struct world *w, sennit_task_fn *greedy,
+		      sennit_task_fn *modest)
+{
+	struct greed g = { .served = false };
+	struct crowd many = { .s = w->s,
+			      .run = greedy,
+			      .argument = &g,
+			      .tasks = 4,
+			      .bound = 1,
+			      .unbound = 1 };
+
+	gather(&many);
+	in_a_task(modest, &g);
+	disperse(&many);
+	atomic_store(&g.served, false);
+	gather(&many);
+	in_a_thread(modest, &g);
+	disperse(&many);
+}
+
+static void a_writer_gets_it_however_many_read(void **state)
+{
+	be_served(*state, read_greedily, write_once);
+}
+
+static void a_reader_gets_it_however_many_write(void **state)
+{
+	be_served(*state, write_greedily, read_once);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(
+			after_a_writer_all_readers_go_then_the_next_writer),
+		WITH_WORKERS(after_readers_the_first_writer_goes_then_readers),
+		WITH_WORKERS(a_writer_that_waits_holds_back_later_readers),
+		WITH_WORKERS(a_writer_that_gives_up_lets_readers_go),
+		WITH_WORKERS(unless_another_writer_waits),
+		WITH_WORKERS(a_writer_gets_it_however_many_read),
+		WITH_WORKERS(a_reader_gets_it_however_many_write),
+	};
+
+	return cmocka_run_group_tests_name("api/rwlock_fairness", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include "marl/event.h"
+#include "marl/waitgroup.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+using marl::Scheduler;
+
+class SchedulerOf : public World
+{
+};
+ON_WORKERS(SchedulerOf);
+
+using SchedulerAlone = Alone;
+
+TEST_P(SchedulerOf, passes_arguments_as_they_were_when_scheduled)
+{
+	marl::WaitGroup  left(1);
+	std::string      text = "before";
+	std::string      seen;
+	std::atomic<int> sum{ 0 };
+
+	marl::schedule(
+		[&](const std::string &a, int b, marl::WaitGroup wg) {
+			seen = a;
+			sum = b;
+			wg.done();
+		},
+		text, 7, left);
+	text = "after";
+	left.wait();
+	EXPECT_EQ(seen, "before");
+	EXPECT_EQ(sum, 7);
+}
+
+static std::atomic<int> plain_calls;
+
+static void plain_function()
+{
+	plain_calls++;
+}
+
+TEST_P(SchedulerOf, takes_anything_that_can_be_called)
+{
+	struct Counter {
+		std::atomic<int> n{ 0 };
+
+		void add(int k)
+		{
+			n += k;
+		}
+	};
+	Counter               counter;
+	std::function<void()> function = [&] { counter.add(1); };
+	marl::Task            task([&] { counter.add(10); });
+
+	auto returns = [&] {
+		counter.add(100);
+		return 5;
+	};
+
+	plain_calls = 0;
+	marl::schedule(plain_function);
+	marl::schedule(function);
+	marl::schedule(task);
+	marl::schedule(marl::Task(function));
+	marl::schedule(returns);
+	marl::schedule(&Counter::add, &counter, 1000);
+	marl::schedule(std::bind(&Counter::add, &counter, 10000));
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(plain_calls, 1);
+	EXPECT_EQ(counter.n, 11112);
+}
+
+TEST_P(SchedulerOf, takes_functions_that_can_only_be_moved)
+{
+	struct Only {
+		std::unique_ptr<int> value;
+		std::atomic<int>    *to;
+
+		void operator()()
+		{
+			*to = *value;
+		}
+	};
+	std::atomic<int> seen{ 0 };
+
+	marl::schedule(Only{ std::unique_ptr<int>(new int(7)), &seen });
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(seen, 7);
+}
+
+/* Any size and alignment: each is constructed and destroyed equally often. */
+template <size_t SIZE, size_t ALIGNMENT> struct alignas(ALIGNMENT) Fat {
+	explicit Fat(std::atomic<int> *alive_) : alive(alive_)
+	{
+		for (size_t i = 0; i < SIZE; ++i)
+			bytes[i] = static_cast<unsigned char>(i * 7);
+		(*alive)++;
+	}
+	Fat(const Fat &other) : alive(other.alive)
+	{
+		for (size_t i = 0; i < SIZE; ++i)
+			bytes[i] = other.bytes[i];
+		(*alive)++;
+	}
+	~Fat()
+	{
+		(*alive)--;
+	}
+	void operator()() const
+	{
+		EXPECT_EQ(reinterpret_cast<uintptr_t>(this) % ALIGNMENT, 0u);
+		for (size_t i = 0; i < SIZE; ++i)
+			EXPECT_EQ(bytes[i], static_cast<unsigned char>(i * 7));
+	}
+
+	std::atomic<int> *alive;
+	unsigned char     bytes[SIZE];
+};
+
+TEST_P(SchedulerOf, destroys_what_tasks_captured_whatever_its_size)
+{
+	std::atomic<int> alive{ 0 };
+
+	for (int i = 0; i < 300; ++i) {
+		marl::schedule(Fat<1, 8>(&alive));
+		marl::schedule(Fat<40, 8>(&alive));
+		marl::schedule(Fat<56, 8>(&alive));
+		marl::schedule(Fat<57, 8>(&alive));
+		marl::schedule(Fat<1000, 8>(&alive));
+		marl::schedule(Fat<10, 64>(&alive));
+	}
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(alive, 0);
+}
+
+template <size_t SIZE, size_t ALIGNMENT> struct alignas(ALIGNMENT) Plain {
+	std::atomic<int> *ran;
+	unsigned char     bytes[SIZE];
+
+	void operator()() const
+	{
+		EXPECT_EQ(reinterpret_cast<uintptr_t>(this) % ALIGNMENT, 0u);
+		EXPECT_EQ(bytes[0], 1);
+		EXPECT_EQ(bytes[SIZE - 1], SIZE == 1 ? 1 : 2);
+		(*ran)++;
+	}
+};
+
+template <size_t SIZE, size_t ALIGNMENT>
+static void schedule_plain(std::atomic<int> *ran)
+{
+	Plain<SIZE, ALIGNMENT> f = {};
+
+	f.ran = ran;
+	f.bytes[SIZE - 1] = 2;
+	f.bytes[0] = 1;
+	marl::schedule(f);
+}
+
+TEST_P(SchedulerOf, copies_plain_functions_whatever_their_size)
+{
+	std::atomic<int> ran{ 0 };
+
+	schedule_plain<1, 8>(&ran);
+	schedule_plain<40, 8>(&ran);
+	schedule_plain<41, 8>(&ran);
+	schedule_plain<10, 16>(&ran);
+	schedule_plain<10, 64>(&ran);
+	schedule_plain<5000, 8>(&ran);
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(ran, 6);
+}
+
+/* Blocks move from the threads that run tasks to the threads that create them,
+ * which may end. With AddressSanitizer they come from the heap. */
+TEST_P(SchedulerOf, passes_captures_between_threads_that_come_and_go)
+{
+	std::atomic<int> alive{ 0 };
+	marl::WaitGroup  left;
+
+	for (int thread = 0; thread < 5; ++thread)
+		std::thread([&, left] {
+			scheduler->bind();
+			for (int i = 0; i < 500; ++i) {
+				Fat<30, 8> fat(&alive);
+
+				left.add();
+				marl::schedule([fat, left] {
+					fat();
+					left.done();
+				});
+			}
+			left.wait();
+			Scheduler::unbind();
+		}).join();
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(alive, 0);
+}
+
+TEST_P(SchedulerOf, has_destroyed_a_task_before_it_ends)
+{
+	auto shared = std::make_shared<int>(1);
+
+	for (int i = 0; i < 100; ++i)
+		marl::schedule([shared] {});
+	Scheduler::unbind();
+	scheduler.reset();
+	EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST_P(SchedulerOf, runs_tasks_of_tasks_of_tasks)
+{
+	std::atomic<int> ran{ 0 };
+	marl::WaitGroup  left(1 + 10 + 100);
+
+	marl::schedule([=, &ran] {
+		for (int i = 0; i < 10; ++i)
+			marl::schedule([=, &ran] {
+				for (int k = 0; k < 10; ++k)
+					marl::schedule([=, &ran] {
+						ran++;
+						left.done();
+					});
+				left.done();
+			});
+		left.done();
+	});
+	left.wait();
+	EXPECT_EQ(ran, 100);
+}
+
+TEST_F(SchedulerAlone, without_workers_runs_tasks_in_order_when_it_unbinds)
+{
+	Scheduler   s(Scheduler::Config().setAllocator(&memory));
+	std::string order;
+
+	s.bind();
+	for (char c : { '0', '1', '2' })
+		marl::schedule([&order, c] { order += c; });
+	marl::schedule([&order] {
+		order += 'a';
+		marl::schedule([&order] { order += 'A'; });
+	});
+	marl::schedule([&order] { order += 'b'; });
+	EXPECT_EQ(order, "");
+	Scheduler::unbind();
+	EXPECT_EQ(order, "012abA");
+}
+
+TEST_F(SchedulerAlone, with_workers_runs_tasks_on_them_only)
+{
+	Scheduler s(
+		Scheduler::Config().setAllocator(&memory).setWorkerThreadCount(
+			3));
+	std::mutex                lock;
+	std::set<std::thread::id> threads;
+	marl::WaitGroup           left(1000);
+
+	s.bind();
+	for (int i = 0; i < 1000; ++i)
+		marl::schedule([&, left] {
+			{
+				std::lock_guard<std::mutex> held(lock);
+
+				threads.insert(std::this_thread::get_id());
+			}
+			left.done();
+		});
+	left.wait();
+	Scheduler::unbind();
+	EXPECT_LE(threads.size(), 3u);
+	EXPECT_EQ(threads.count(std::this_thread::get_id()), 0u);
+}
+
+TEST_P(SchedulerOf, keeps_a_same_thread_task_on_its_thread)
+{
+	marl::WaitGroup left(100);
+
+	for (int i = 0; i < 50; ++i) {
+		auto here = std::this_thread::get_id();
+
+		marl::schedule(marl::Task(
+			[=] {
+				EXPECT_EQ(std::this_thread::get_id(), here);
+				left.done();
+			},
+			marl::Task::Flags::SameThread));
+		marl::schedule([this, left] {
+			auto there = std::this_thread::get_id();
+
+			scheduler->enqueue(marl::Task(
+				[=] {
+					EXPECT_EQ(std::this_thread::get_id(),
+						  there);
+					left.done();
+				},
+				marl::Task::Flags::SameThread));
+		});
+	}
+	left.wait();
+}
+
+TEST_F(SchedulerAlone, takes_tasks_from_threads_that_are_not_bound)
+{
+	Scheduler s(
+		Scheduler::Config().setAllocator(&memory).setWorkerThreadCount(
+			2));
+	marl::WaitGroup left(100);
+
+	for (int i = 0; i < 100; ++i)
+		s.enqueue(marl::Task([=, &s] {
+			EXPECT_EQ(Scheduler::get(), &s);
+			left.done();
+		}));
+	left.wait();
+}
+
+TEST_P(SchedulerOf, is_known_to_its_tasks)
+{
+	marl::WaitGroup left(20);
+
+	for (int i = 0; i < 20; ++i)
+		marl::schedule([this, left] {
+			EXPECT_EQ(Scheduler::get(), scheduler.get());
+			EXPECT_NE(Scheduler::Fiber::current(), nullptr);
+			left.done();
+		});
+	left.wait();
+}

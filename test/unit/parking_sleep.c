@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parking_sleep.c - how long workers sleep, and workers that have no thread. */
+#include "parked_crowd.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* --- sleeping ------------------------------------------------------------ */
+
+static void a_sleep_ends_at_its_deadline_not_before(void **state)
+{
+	struct crowd     *c = crowd_of(1);
+	const sennit_time deadline = os_now() + 3 * SENNIT_MILLISECOND;
+
+	(void)state;
+	announce(c, 0, 1);
+	assert_false(sn_parking_sleep(c->sleepers[0], deadline));
+	assert_true(os_now() >= deadline);
+	assert_counts(c, 0, 1); /* asleep until it withdraws */
+}
+
+static void an_old_wake_does_not_end_the_next_sleep(void **state)
+{
+	struct crowd *c = crowd_of(2);
+
+	(void)state;
+	announce(c, 0, 1);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_true(is_woken(c, 0));
+	sn_parking_announce(c->sleepers[0], true);
+	assert_counts(c, 0, 1);
+	assert_false(is_woken(c, 0));
+}
+
+struct night {
+	struct sleeper *sleeper;
+	a_u32           awake; /* how far the thread has got */
+	a_u32           told;
+	bool            was_told;
+};
+
+static void *sleep_and_withdraw(void *argument)
+{
+	struct night *n = argument;
+
+	if (!sn_parking_sleep(n->sleeper, SENNIT_NEVER))
+		return NULL;
+	sn_parking_withdraw(n->sleeper);
+	a_store_rel(&n->awake, 1);
+	return n;
+}
+
+static void a_sleeping_thread_is_woken(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		struct crowd *c = crowd_of(2);
+		struct night  n = { .sleeper = c->sleepers[1] };
+		pthread_t     thread;
+		void         *woken;
+
+		announce(c, 1, 2);
+		assert_int_equal(
+			pthread_create(&thread, NULL, sleep_and_withdraw, &n),
+			0);
+		for (unsigned yields = i % 16; yields; yields--)
+			os_thread_yield();
+		assert_int_equal(a_load_acq(&n.awake), 0);
+		if (i % 2)
+			sn_parking_wake_one(&c->parking, 0);
+		else
+			sn_parking_wake(c->sleepers[1]);
+		pthread_join(thread, &woken);
+		assert_ptr_equal(woken, &n);
+		assert_counts(c, 1, 0);
+	}
+}
+
+static void *withdraw(void *argument)
+{
+	struct night *n = argument;
+
+	a_store_rel(&n->awake, 1);
+	sn_parking_withdraw(n->sleeper);
+	n->was_told = a_load_acq(&n->told);
+	return NULL;
+}
+
+/* A waker has taken the bit and has been delayed after that. */
+static void who_is_claimed_waits_to_be_told(void **state)
+{
+	struct crowd *c = crowd_of(2);
+	struct night  n = { .sleeper = c->sleepers[1] };
+	pthread_t     thread;
+
+	(void)state;
+	announce(c, 1, 2);
+	a_and_acqrel(&c->parking.asleep[0], ~UINT64_C(2));
+	assert_int_equal(pthread_create(&thread, NULL, withdraw, &n), 0);
+	while (!a_load_acq(&n.awake))
+		os_thread_yield();
+	for (unsigned yields = 200; yields; yields--)
+		os_thread_yield();
+	assert_counts(c, 0, 1);
+	a_store_rel(&n.told, 1);
+	a_store_rel(&n.sleeper->token, 1);
+	os_word_wake_one(&n.sleeper->token);
+	pthread_join(thread, NULL);
+	assert_true(n.was_told);
+	assert_counts(c, 0, 1); /* the waker must count it */
+}
+
+/* --- workers without a thread ------------------------------------------- */
+
+static uint32_t starts;
+
+static void count_start(struct parking *p)
+{
+	starts++;
+	sn_parking_started(p);
+}
+
+static struct crowd *crowd_with_threadless(uint32_t present,
+					   uint32_t threadless)
+{
+	struct crowd *c = crowd_of(MOST);
+
+	starts = 0;
+	c->parking.start = count_start;
+	sn_parking_resize(&c->parking, present, threadless);
+	return c;
+}
+
+static void a_threadless_worker_is_started_when_nobody_sleeps(void **state)
+{
+	struct crowd *c = crowd_with_threadless(8, 6);
+
+	(void)state;
+	assert_counts(c, 0, 6);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_int_equal(starts, 1);
+	assert_counts(c, 1, 5);
+	sn_parking_wake_one(&c->parking, 0); /* the worker that is being started
+					      * searches */
+	assert_int_equal(starts, 1);
+}
+
+static void a_sleeper_is_preferred_to_a_vacant_worker(void **state)
+{
+	struct crowd *c = crowd_with_threadless(8, 6);
+
+	(void)state;
+	announce(c, 1, 2);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_int_equal(starts, 0);
+	assert_true(is_woken(c, 1));
+	assert_counts(c, 1, 6);
+}
+
+static void a_vacant_worker_that_cannot_be_started_is_vacant_again(void **state)
+{
+	struct crowd *c = crowd_with_threadless(8, 6);
+
+	(void)state;
+	sn_parking_started(&c->parking);
+	assert_counts(c, 1, 5);
+	sn_parking_unstarted(&c->parking);
+	assert_counts(c, 0, 6);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_int_equal(starts, 1);
+}
+
+static void a_sleeper_that_retires_is_vacant(void **state)
+{
+	struct crowd *c = crowd_with_threadless(8, 0);
+
+	(void)state;
+	announce(c, 1, 2);
+	assert_true(sn_parking_retire(c->sleepers[1]));
+	assert_counts(c, 0, 1);
+	sn_parking_wake_one(&c->parking, 1);
+	assert_int_equal(starts, 1);
+	assert_false(is_woken(c, 1));
+}
+
+static void a_sleeper_that_was_woken_does_not_retire(void **state)
+{
+	struct crowd *c = crowd_with_threadless(8, 0);
+
+	(void)state;
+	announce(c, 1, 2);
+	sn_parking_wake_one(&c->parking, 0);
+	assert_false(sn_parking_retire(c->sleepers[1]));
+	assert_counts(c, 1, 0);
+	assert_int_equal(a_load_rlx(&c->parking.threadless), 0);
+	sn_parking_withdraw(c->sleepers[1]);
+	assert_counts(c, 1, 0);
+}
+
+static void vacant_workers_may_be_struck_off(void **state)
+{
+	struct crowd *c = crowd_with_threadless(8, 6);
+
+	(void)state;
+	announce(c, 0, 1);
+	sn_parking_resize(&c->parking, 2, 0);
+	assert_counts(c, 0, 1);
+	sn_parking_resize(&c->parking, 5, 3);
+	assert_counts(c, 0, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_threadless_worker_is_started_when_nobody_sleeps),
+		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
+		cmocka_unit_test(
+			a_vacant_worker_that_cannot_be_started_is_vacant_again),
+		cmocka_unit_test(a_sleeper_that_retires_is_vacant),
+		cmocka_unit_test(a_sleeper_that_was_woken_does_not_retire),
+		cmocka_unit_test(vacant_workers_may_be_struck_off),
+		cmocka_unit_test(a_sleep_ends_at_its_deadline_not_before),
+		cmocka_unit_test(an_old_wake_does_not_end_the_next_sleep),
+		cmocka_unit_test(a_sleeping_thread_is_woken),
+		cmocka_unit_test(who_is_claimed_waits_to_be_told),
+	};
+
+	alarm(300); /* ends a test that hangs after a lost wake */
+	return cmocka_run_group_tests_name("parking_sleep", tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch_frames.c - frames on a started stack: deep recursion before and after
+ * a switch, and where a backtrace ends. */
+#define SN_TEST_SHARED /* floating-point control is not saved here */
+#include "switch.h"
+
+#include <execinfo.h>
+
+static NOINLINE unsigned descend(unsigned depth)
+{
+	volatile unsigned char fill[100];
+
+	for (unsigned i = 0; i < sizeof(fill); i++)
+		fill[i] = (unsigned char)depth;
+	if (depth > 0 && descend(depth - 1) != depth - 1)
+		return 0;
+	for (unsigned i = 0; i < sizeof(fill); i++) {
+		if (fill[i] != (unsigned char)depth)
+			return 0;
+	}
+	return depth;
+}
+
+static arch_stack descend_twice(void *argument)
+{
+	struct pair *p = argument;
+	unsigned    *depth = p->data;
+
+	depth[0] = descend(200);
+	to_main(p);
+	depth[1] = descend(201);
+	return p->main;
+}
+
+static void deep_recursion_works_before_and_after_a_switch(void **state)
+{
+	unsigned    depth[2] = { 0 };
+	struct pair p;
+
+	start_other(&p, state, descend_twice, depth);
+	assert_int_equal(descend(300), 300);
+	to_other(&p);
+	assert_int_equal(depth[0], 200);
+	assert_int_equal(depth[1], 201);
+}
+
+/* The caller of entry must be the last frame. Unwinding further would read the
+ * memory above the stack. */
+static arch_stack count_callers(void *argument)
+{
+	struct pair *p = argument;
+	void        *callers[64];
+
+	*(int *)p->data = backtrace(callers, 64);
+	return p->main;
+}
+
+static void a_backtrace_ends_where_the_stack_began(void **state)
+{
+	int         callers = 0;
+	struct pair p;
+
+	start_other(&p, state, count_callers, &callers);
+	assert_in_range(callers, 2, 5);
+}
+
+static int run_on(const char *name, struct machine *machine)
+{
+#define CASE(f) cmocka_unit_test_prestate(f, machine)
+	const struct CMUnitTest cases[] = {
+		CASE(deep_recursion_works_before_and_after_a_switch),
+		CASE(a_backtrace_ends_where_the_stack_began),
+	};
+
+	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
+}
