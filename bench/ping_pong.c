@@ -51,12 +51,12 @@ static void play_alike(void *argument)
 	sennit_wait_group_done(&table.players);
 }
 
-static void prepare(uint64_t hand_overs)
+static void prepare(uint64_t switches)
 {
 	sennit_event_init(&table.ping, SENNIT_EVENT_AUTO, false);
 	sennit_event_init(&table.pong, SENNIT_EVENT_AUTO, false);
 	sennit_wait_group_init(&table.players, 2);
-	table.rallies = hand_overs / 2;
+	table.rallies = switches / 2;
 	table.present = 0;
 }
 

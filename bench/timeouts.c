@@ -93,13 +93,13 @@ static void play_with(struct bench_run *r)
 }
 
 const struct bench_row bench_timeouts[] = {
-	{ .names = { "W13-timeout/hand-over-without" },
+	{ .names = { "W13-timeout/switch-without-deadline" },
 	  .n = UINT64_C(2) * RALLIES,
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,
 	  .run = play_without,
 	  .memory = SLEEPERS * UINT64_C(8192) },
-	{ .names = { "W13-timeout/hand-over-with" },
+	{ .names = { "W13-timeout/switch-with-deadline" },
 	  .n = UINT64_C(2) * RALLIES,
 	  .workers = BENCH_EACH,
 	  .place = BENCH_INSIDE,

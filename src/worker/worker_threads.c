@@ -100,7 +100,7 @@ void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
 
 /* Pass on all tasks of w. If there is no memory for a parcel, the task stays
  * and runs here. */
-static void hand_over(struct worker *w)
+static void pass_on(struct worker *w)
 {
 	struct task t;
 
@@ -133,7 +133,7 @@ bool sn_worker_threads_check(struct worker *w)
 	a_fence();
 	if (closed && (sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
 		       sn_mailbox_has_tasks(&w->mail)))
-		hand_over(w);
+		pass_on(w);
 	return closed;
 }
 
