@@ -125,15 +125,10 @@ TEST(nonsense, in_a_config_is_reported)
 	EXPECT_TRUE(none);
 }
 
-/* Each runs in a process of its own, which aborts. */
+/* Each runs in a child of this process, which has one thread then, and
+ * aborts. */
 class empty_handles : public alone
 {
-public:
-	void SetUp() override
-	{
-		alone::SetUp();
-		testing::FLAGS_gtest_death_test_style = "threadsafe";
-	}
 };
 
 #define EXPECT_MISUSE(statement, call)             \
