@@ -19,12 +19,14 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	sn_inside_enter(&s->end);
 	sn_idle_start_searching(&w->idle, started);
 	sn_thread_prepare(&w->thread, NULL, false);
+	sn_mailbox_set_awaited(&w->mail, true); /* its thread begins idle */
 	sn_thread_set_present(&w->thread, true);
 	err = sn_thread_start(&w->thread, s->counts.main, w,
 			      s->config.stack_size);
 	if (!err)
 		return 0;
 	sn_idle_start_searching(&w->idle, false);
+	sn_mailbox_set_awaited(&w->mail, false);
 	sn_thread_set_present(&w->thread, false);
 	(void)sn_inside_leave(&s->end);
 	CHECK(!sn_gate_leave(&s->gate), "a worker added without a reference");

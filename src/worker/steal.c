@@ -3,6 +3,7 @@
 
 #include "base/torture.h"
 #include "worker/balance.h"
+#include "worker/worker_threads.h"
 
 /* An owner that has not answered for this long runs a long task. */
 #define FORCE_PATIENCE (2 * SENNIT_MICROSECOND)
@@ -22,6 +23,20 @@ static uint32_t most_of(const struct worker *w)
 	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1 : WORKER_LOOT;
 }
 
+/* Take a share of the victim's inbox. The rest goes back. If the victim has
+ * closed in between, no worker may look there again. */
+static uint32_t share(struct worker *w, struct worker *victim)
+{
+	uint32_t n = sn_worker_take_parcels(w, victim,
+					    sn_balance_parts(victim));
+
+	/* <-> worker_threads.drain: put back, before looking again */
+	a_fence();
+	if (unlikely(sn_worker_threads_is_draining(victim)))
+		sn_worker_threads_forward(victim);
+	return n;
+}
+
 static bool rob(struct worker *w, struct worker *victim)
 {
 	struct task loot[WORKER_LOOT];
@@ -30,7 +45,7 @@ static bool rob(struct worker *w, struct worker *victim)
 	if (n)
 		sn_run_queue_keep_loot(&w->run, loot, n);
 	else if (sn_mailbox_has_tasks(&victim->mail))
-		n = sn_worker_take_parcels(w, victim, sn_balance_parts(victim));
+		n = share(w, victim);
 	sn_counters_count_steals(&w->counters, n);
 	return n;
 }

@@ -51,8 +51,7 @@ void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
 	deliver_to(to, newest, oldest);
 }
 
-/* Pass on the tasks in the inbox of w, which is closed. */
-static void forward(struct worker *w)
+void sn_worker_threads_forward(struct worker *w)
 {
 	struct node *oldest;
 	struct node *newest = sn_mailbox_take_tasks(&w->mail, &oldest);
@@ -104,7 +103,7 @@ static void pass_on(struct worker *w)
 {
 	struct task t;
 
-	forward(w);
+	sn_worker_threads_forward(w);
 	while (sn_deque_pop_oldest(sn_worker_deque(w), &t)) {
 		struct parcel *p = sn_pool_take(&w->cache);
 
@@ -148,7 +147,7 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
 	/* <-> worker_threads.drain: closed, before looking into inboxes */
 	a_fence();
 	for (uint32_t i = open; i < was; i++) {
-		forward(s->workers[i]);
+		sn_worker_threads_forward(s->workers[i]);
 		sn_parking_wake(&s->workers[i]->sleeper);
 	}
 }
@@ -199,9 +198,6 @@ bool sn_worker_threads_retire(struct worker *w)
 	os_lock(&s->counts.lock);
 	leaves = sn_worker_threads_is_draining(w);
 	if (leaves) {
-		sn_mailbox_set_awaited(&w->mail,
-				       true); /* its next thread will be idle,
-					       * too */
 		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);
 	}

@@ -64,6 +64,10 @@ void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
 void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
 				  struct node *oldest);
 
+/* Pass on the tasks in the inbox of w, which is closed. The caller must then
+ * wake a worker, or search itself. */
+void sn_worker_threads_forward(struct worker *w);
+
 /* Check whether w, the caller's worker, is closed. If so, pass on all its tasks
  * that others may run. Returns whether it is closed. */
 bool sn_worker_threads_check(struct worker *w);
