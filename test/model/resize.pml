@@ -16,6 +16,8 @@
  *   REFUSE   from some moment on the system refuses threads, for ever
  *   LEAVE    searchers may leave the tasks of idle workers to these, as
  *            src/worker/steal.c does while a worker piles up (2 workers)
+ *   SHARE    a searcher may take a share of the other's inbox, and puts the
+ *            rest back in a second step (2 workers)
  *
  * Checked at quiescence: no task is queued, unless nobody may be woken for it;
  * without ENDLESS all have run, and the scheduler is done and freed. Exactly
@@ -36,6 +38,7 @@
  *   M_NORELIEVE  refused: leaves tasks in the inboxes of retired workers
  *   M_NORETRUST  refused: wakes nobody for those that relied on the searcher
  *   M_NOFORWARD  close: does not look into the inbox
+ *   M_PUTBACK    share: does not look again after it has put the rest back
  *   M_STAYIDLE   retire: still says that tasks may be left to it
  *   M_IDLELATE   retire: says so until after its bit is clear
  *   M_NOLOOK     leave: does not look again after the wake
@@ -359,7 +362,11 @@ inline deliver(n)
 		atomic {
 			USE;
 			if
+#ifdef SHARE	/* two tasks must meet: fewer ways */
+			:: v = open - 1
+#else
 			:: v = 0
+#endif
 			:: open > 1 -> v = 1
 #if WORKERS > 2
 			:: open > 2 -> v = 2
@@ -441,6 +448,34 @@ search:	/* counts as a searcher */
 #endif
 #ifdef LEAVE
 	:: atomic { inbox[1 - w] > 0 && idle[1 - w] -> USE }
+#endif
+#ifdef SHARE
+	:: atomic {
+		1 - w < extent && inbox[1 - w] > 1 ->
+		USE;
+		taken = 1;
+		moved = inbox[1 - w] - 1;
+		inbox[1 - w] = 0
+	};
+		atomic {
+			USE;
+			inbox[1 - w] = inbox[1 - w] + moved;
+			moved = 0
+		};
+		/* fence */
+#ifndef M_PUTBACK
+		if
+		:: 1 - w >= open ->
+			atomic {
+				USE;
+				moved = inbox[1 - w];
+				inbox[1 - w] = 0
+			};
+			deliver(moved)
+		:: else
+		fi;
+#endif
+		goto found
 #endif
 	:: else
 	fi;

@@ -171,10 +171,10 @@ runs()
 	pass resize -DTASKS=1 -DREFUSE
 	pass resize -DENDLESS
 	pass resize -DLAZY
-	pass resize -DLEAVE
-	fail resize -DLEAVE -DM_STAYIDLE
-	fail resize -DLEAVE -DM_IDLELATE
-	fail resize -DLEAVE -DM_NOLOOK
+	pass resize -DLEAVE -DTASKS=1
+	fail resize -DLEAVE -DTASKS=1 -DM_STAYIDLE
+	fail resize -DLEAVE -DTASKS=1 -DM_IDLELATE
+	fail resize -DLEAVE -DTASKS=1 -DM_NOLOOK
 	fail resize -DTASKS=1 -DM_TWICE
 	fail resize -DTASKS=1 -DM_STAYIN
 	fail resize -DTASKS=1 -DM_UNLOCKED
@@ -348,6 +348,9 @@ runs()
 	pass park -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	part park -DWORKERS=3 -DTASKS=2 -DPINNED=0 -DCHILDREN=1
 	pass resize -DENDLESS -DREFUSE
+	pass resize -DLEAVE
+	part resize -DSHARE -DRESIZES=1
+	fail resize -DSHARE -DRESIZES=1 -DM_PUTBACK
 	pass slots -DFIBER -DPOLL
 	pass slots -DTASKS=2 -DGRIP
 	pass resize -DTASKS=1 -DRESIZES=2
