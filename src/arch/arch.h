@@ -66,6 +66,10 @@ void arch_switch_shared(arch_stack *save, arch_stack resume);
 void arch_start_shared(arch_stack *save, void *top, arch_entry *entry,
 		       void *argument, uint64_t control);
 
+/* Where the saved registers of a suspended stack lie, for debuggers. */
+struct sennit_debug_context;
+extern const struct sennit_debug_context arch_saved;
+
 /* arch_fp_control returns the floating-point control as one word, without
  * status flags. arch_fp_set_control loads such a word; it is cheapest when the
  * word is already loaded, and may clear status flags. Both are inline because
@@ -89,6 +93,18 @@ static inline void arch_fp_set_control(uint64_t control)
 #include "arch/aarch64/fp.h"
 #else
 #include "arch/portable/fp.h"
+#endif
+
+/* A counter of the processor, for short times: cheaper to read than the clock.
+ * It is of use only if arch_ticks_are_steady: then it counts at the same rate
+ * in all processors and states of power. Two processors may differ by the time
+ * that a cache line travels. */
+#if defined(__x86_64__)
+#include "arch/x86_64/ticks.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64/ticks.h"
+#else
+#include "arch/portable/ticks.h"
 #endif
 
 #endif

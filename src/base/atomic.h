@@ -166,7 +166,7 @@ typedef struct {
  * fence is a read-modify-write of one shared word, which they do model, and
  * which is a full barrier on every target that they run on. */
 #if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
-extern a_u32 sn_fence_word;
+__attribute__((weak, visibility("hidden"))) a_u32 sn_fence_word;
 #define a_fence()                                                             \
 	((void)TOLD_ACQREL_(&sn_fence_word, atomic_fetch_add_explicit(        \
 						    &sn_fence_word.value_, 0, \

@@ -10,16 +10,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#if defined(SN_TSAN) || defined(SENNIT_HELGRIND)
-a_u32 sn_fence_word;
-#endif
-
 static a_u32  panics;    /* any */
+static a_word dumper;    /* a void (*)(void), or 0 */
 static a_word describer; /* a sn_describe_fn; 0 before the first scheduler */
 
 void sn_check_describe(sn_describe_fn *describe)
 {
 	a_store_rlx(&describer, (uintptr_t)describe);
+}
+
+void sn_check_on_panic(void (*dump)(void))
+{
+	a_store_rlx(&dumper, (uintptr_t)dump);
+}
+
+static void call_dumper(void)
+{
+	void (*dump)(void) = (void (*)(void))a_load_rlx(&dumper);
+
+	if (dump)
+		dump();
 }
 
 void sn_check_who(char *text, size_t size)
@@ -58,5 +68,6 @@ void sn_panic(const char *file, int line, const char *format, ...)
 		n = (int)sizeof(text) - 1;
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
 		abort(); /* standard error failed: there is no other output */
+	call_dumper();
 	abort();
 }

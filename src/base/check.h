@@ -27,6 +27,9 @@ void         sn_check_describe(sn_describe_fn *describe);
 /* Call the registered function. Without one, text becomes empty. */
 void sn_check_who(char *text, size_t size);
 
+/* Call dump() after the message of a failure, before the process aborts. */
+void sn_check_on_panic(void (*dump)(void));
+
 #define sn_file_ (__builtin_strrchr("/" __FILE__, '/') + 1)
 
 #define MISUSE(broken, call, why)                                              \

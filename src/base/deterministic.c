@@ -115,10 +115,8 @@ bool sn_deterministic_wait(const uint32_t *word, uint32_t expected,
 	return in_time;
 }
 
-void sn_deterministic_wake(const uint32_t *word, bool all)
+static void make_runnable(const uint32_t *word, bool all)
 {
-	struct turn *self = sn_turn_enter();
-
 	for (struct turn *t = sn_turn_first(); t; t = t->next) {
 		if (t->state != TURN_WAITING || t->word != word)
 			continue;
@@ -126,7 +124,21 @@ void sn_deterministic_wake(const uint32_t *word, bool all)
 		if (!all)
 			break;
 	}
+}
+
+void sn_deterministic_wake(const uint32_t *word, bool all)
+{
+	struct turn *self = sn_turn_enter();
+
+	make_runnable(word, all);
 	sn_turn_let_others(self);
+	sn_turn_unlock();
+}
+
+void sn_deterministic_end_sleep(const uint32_t *word)
+{
+	sn_turn_enter();
+	make_runnable(word, true);
 	sn_turn_unlock();
 }
 

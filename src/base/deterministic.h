@@ -56,6 +56,10 @@ bool sn_deterministic_wait(const uint32_t *word, uint32_t expected,
 			   uint64_t deadline);
 void sn_deterministic_wake(const uint32_t *word, bool all);
 
+/* Wake all that wait on the word. No point: the caller keeps the turn, and may
+ * hold a lock. */
+void sn_deterministic_end_sleep(const uint32_t *word);
+
 /* The deterministic forms of pthread_create, pthread_join and
  * pthread_mutex_lock. */
 int  sn_deterministic_start(pthread_t *out, void *(*run)(void *),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list.h - intrusive linked lists: a node for stacks, a FIFO of nodes, and a
- * circular doubly linked list that any member can leave in O(1).
+ * circular doubly linked list and one with a head, which any member can leave
+ * in O(1).
  *
  * Nothing here is thread-safe. The owner of a list says what protects it.
  */
@@ -86,6 +87,25 @@ static inline void sn_link_leave(struct link **first, struct link *l)
 	if (*first == l)
 		*first = l->next;
 }
+
+/* A list with a head, of records with `next` and `pprev`: the next record, and
+ * the pointer that points to this one. Macros, as each list has a type of its
+ * own; they evaluate their arguments several times. */
+#define SN_LIST_PUSH(head, record)                               \
+	do {                                                     \
+		(record)->next = *(head);                        \
+		(record)->pprev = (head);                        \
+		if ((record)->next)                              \
+			(record)->next->pprev = &(record)->next; \
+		*(head) = (record);                              \
+	} while (0)
+
+#define SN_LIST_REMOVE(record)                                   \
+	do {                                                     \
+		*(record)->pprev = (record)->next;               \
+		if ((record)->next)                              \
+			(record)->next->pprev = (record)->pprev; \
+	} while (0)
 
 /* The member after l in the list that begins at `first`. NULL: l is the
  * last. */

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/escape.h"
+#include "base/write_all.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,20 +44,6 @@ void os_thread_block_signals(void)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-static void write_all(int fd, const char *text, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		text += n;
-		size -= (size_t)n;
-	}
-}
-
 void os_print(int fd, const char *format, ...)
 {
 	char    text[OS_LINE];
@@ -67,8 +54,9 @@ void os_print(int fd, const char *format, ...)
 	length = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (length > 0)
-		write_all(fd, text,
-			  length < OS_LINE ? (size_t)length : OS_LINE - 1);
+		(void)sn_write_all(fd, text,
+				   length < OS_LINE ? (size_t)length
+						    : OS_LINE - 1);
 }
 
 void os_function_name(uintptr_t address, char *text, size_t size)

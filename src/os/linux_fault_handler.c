@@ -3,11 +3,19 @@
  * handlers which were installed earlier, and then call those. */
 #include "os/os.h"
 
-#include <execinfo.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#if __has_include(<execinfo.h>) /* musl has none */
+#include <execinfo.h>
+#else
+#define backtrace(frames, size)                ((void)(frames), 0)
+#define backtrace_symbols_fd(frames, size, fd) ((void)(size), (void)(fd))
+#endif
+#ifndef _SC_SIGSTKSZ
+#define _SC_SIGSTKSZ (-1) /* sysconf() refuses it */
+#endif
 
 /* The kernel reports a memory fault with either signal. */
 static const int faults[] = { SIGSEGV, SIGBUS };

@@ -16,7 +16,8 @@
 enum {
 	GUARD_INSTALL = 102,      /* MADV_GUARD_INSTALL, since Linux 6.13 */
 	SELF = -10000,            /* PIDFD_SELF_THREAD, since a later version */
-	BATCH = 32,               /* ranges guarded by one system call */
+	BATCH = 16,               /* ranges guarded by one system call: more of
+				   * them cost the stack another page */
 	DEFAULT_MAPPINGS = 65530, /* the kernel's default max_map_count */
 };
 
@@ -125,13 +126,13 @@ static a_u32 is_batch_refused; /* any; may be set late */
 
 /* Guard the first ranges with one system call. Returns how many were guarded:
  * fewer than `count`, or 0, when the system refuses. */
-static size_t guard_batch(void *const low[], size_t count, size_t size)
+static size_t guard_batch(char *low, size_t pitch, size_t count, size_t size)
 {
 	struct iovec ranges[BATCH];
 	ssize_t      advised;
 
 	for (size_t i = 0; i < count; i++)
-		ranges[i] = (struct iovec){ low[i], size };
+		ranges[i] = (struct iovec){ low + i * pitch, size };
 	advised = syscall(SYS_process_madvise, SELF, ranges, count,
 			  GUARD_INSTALL, 0);
 	if (advised < 0 &&
@@ -141,13 +142,14 @@ static size_t guard_batch(void *const low[], size_t count, size_t size)
 }
 
 /* Guard the first ranges in batches. Returns how many were guarded. */
-static size_t guard_batches(void *const low[], size_t count, size_t size)
+static size_t guard_batches(char *low, size_t pitch, size_t count, size_t size)
 {
 	size_t done = 0;
 
 	while (count - done > 1 && !a_load_rlx(&is_batch_refused)) {
 		size_t some = count - done < BATCH ? count - done : BATCH;
-		size_t guarded = guard_batch(low + done, some, size);
+		size_t guarded = guard_batch(low + done * pitch, pitch, some,
+					     size);
 
 		done += guarded;
 		if (guarded < some)
@@ -164,15 +166,16 @@ static int guard_one(enum os_guard kind, void *low, size_t size)
 	return failed ? -errno : 0;
 }
 
-int os_guard(enum os_guard kind, void *const low[], size_t count, size_t size)
+int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
+	     size_t size)
 {
 	size_t done = 0;
 	int    err = 0;
 
 	if (kind == OS_GUARD_CHEAP)
-		done = guard_batches(low, count, size);
+		done = guard_batches(low, pitch, count, size);
 	for (; done < count && !err; done++)
-		err = guard_one(kind, low[done], size);
+		err = guard_one(kind, (char *)low + done * pitch, size);
 	return err;
 }
 

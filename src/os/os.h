@@ -151,11 +151,12 @@ enum os_guard {
 /* The kind of guards that this system supports. The result is cached. */
 enum os_guard os_guard_kind(void);
 
-/* For each i < count, make `size` bytes (whole pages) from low[i] on fault on
- * access, with guards of this kind. Returns 0 or a negative errno value. After
- * an error some ranges are guarded, and the first range that failed may be
- * guarded in part, from its lowest page up. */
-int os_guard(enum os_guard kind, void *const low[], size_t count, size_t size);
+/* For each i < count, make `size` bytes (whole pages) from low + i * pitch on
+ * fault on access, with guards of this kind. Returns 0 or a negative errno
+ * value. After an error some ranges are guarded, and the first range that
+ * failed may be guarded in part, from its lowest page up. */
+int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,
+	     size_t size);
 
 /* The maximum number of mappings of this process (vm.max_map_count). */
 size_t os_mapping_limit(void);
