@@ -87,6 +87,12 @@ static inline struct node *sn_inbox_take_raw(struct inbox *in)
 	return n;
 }
 
+/* Whether n is the only node. Nobody may push or take meanwhile. */
+static inline bool sn_inbox_is_only(struct inbox *in, const struct node *n)
+{
+	return a_load_acq(&in->head) == n && !n->next; /* <- inbox.push */
+}
+
 /* A hint, for callers that look again or are woken. */
 static inline bool sn_inbox_is_empty(const struct inbox *in)
 {

@@ -53,6 +53,7 @@ void sn_sleeper_init(struct sleeper *s, struct parking *p, uint32_t index)
 	s->parking = p;
 	s->index = index;
 	a_init(&s->token, 0);
+	s->poller = NULL;
 }
 
 void sn_parking_unstarted(struct parking *p)
@@ -115,9 +116,36 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 	TORTURE_POINT();
 }
 
+/* Until woken or something is complete; false: the deadline passed. */
+static bool sleep_in_poller(struct sleeper *s, sennit_time deadline)
+{
+	while (!a_load_acq(&s->token)) /* <- park.token */
+		switch (s->poller->ops->sleep(s->poller, deadline)) {
+		case SENNIT_POLLER_READY:
+			return true;
+		case SENNIT_POLLER_TIMEOUT:
+			return a_load_acq(&s->token); /* <- park.token */
+		default:
+			break;
+		}
+	return true;
+}
+
+/* Whoever claimed s is about to set its token, and may wake its poller. */
+static void await_token(struct sleeper *s)
+{
+	if (!s->poller)
+		sn_parking_sleep(s, SENNIT_NEVER);
+	else
+		while (!a_load_acq(&s->token)) /* <- park.token */
+			os_thread_yield();
+}
+
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline)
 {
-	TORTURE_POINT();               /* looked, not asleep yet */
+	TORTURE_POINT(); /* looked, not asleep yet */
+	if (s->poller)
+		return sleep_in_poller(s, deadline);
 	while (!a_load_acq(&s->token)) /* <- park.token */
 		if (!os_word_wait(&s->token, 0, deadline))
 			return a_load_acq(&s->token); /* <- park.token */
@@ -132,7 +160,7 @@ void sn_parking_withdraw(struct sleeper *s)
 	/* A waker took the bit. Its token says that it has counted this
 	 * worker. */
 	if (!(old & bit_of(s)))
-		sn_parking_sleep(s, SENNIT_NEVER);
+		await_token(s);
 	else
 		/* -> park.counts <- park.counts */
 		a_add_acqrel(&s->parking->counts, SEARCHER - SLEEPER);
@@ -170,11 +198,16 @@ static bool claim(struct sleeper *s)
 
 static void set_token(struct sleeper *s, uint32_t about)
 {
+	sennit_poller *poller = s->poller; /* s may be gone after the store */
+
 	TORTURE_POINT(); /* counted, not woken yet */
 	/* -> park.token: what it was woken for */
 	a_store_rel(&s->token, about + 1);
 	TORTURE_POINT();
-	os_word_wake_one(&s->token);
+	if (poller)
+		poller->ops->wake(poller);
+	else
+		os_word_wake_one(&s->token);
 }
 
 /* Claim and wake s if it sleeps. `about` is the worker that has the work. */

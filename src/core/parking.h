@@ -45,6 +45,7 @@
 
 #include "base/atomic.h"
 #include "sennit/base.h"
+#include "sennit/poller.h"
 #include "sennit/scheduler.h"
 
 #define PARKING_WORDS (SENNIT_WORKERS_MAX / 64)
@@ -68,6 +69,8 @@ struct sleeper {
 	struct parking *parking; /* fixed */
 	uint32_t        index;   /* fixed */
 	a_u32           token;   /* any: not 0 = wake up */
+	sennit_poller  *poller;  /* owner writes, before it announces: where it
+				  * sleeps; NULL: on the token's futex */
 };
 
 void sn_parking_init(struct parking *p, struct sleeper **sleepers,
@@ -153,6 +156,13 @@ static inline bool sn_parking_is_told(const struct sleeper *s)
 {
 	return a_load_rlx(&s->token); /* the caller reads it with acquire before
 				       * it relies on it */
+}
+
+/* Whether s has announced its sleep and nobody has claimed it. May be stale. */
+static inline bool sn_parking_is_asleep(const struct sleeper *s)
+{
+	return a_load_rlx(&s->parking->asleep[s->index / 64]) >> s->index % 64 &
+	       1;
 }
 
 /* Sleep until claimed or until the deadline. Returns false if the deadline

@@ -104,7 +104,7 @@ static uint32_t mapping_limit(struct slabs *s)
 static bool guard_by_mapping(struct slabs *s, void *bottom)
 {
 	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
-	    !os_guard(OS_GUARD_MAPPING, &bottom, 1, s->gap)) {
+	    !os_guard(OS_GUARD_MAPPING, bottom, 0, 1, s->gap)) {
 		s->mapping_guards++;
 		return true;
 	}
@@ -122,7 +122,7 @@ static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 	void *bottom = bottom_of(s, b, i);
 
 	if (s->kind == OS_GUARD_CHEAP &&
-	    !os_guard(OS_GUARD_CHEAP, &bottom, 1, s->gap))
+	    !os_guard(OS_GUARD_CHEAP, bottom, 0, 1, s->gap))
 		return;
 	b->costly++;
 	if (guard_by_mapping(s, bottom))
@@ -134,13 +134,10 @@ static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 /* Guard the next `count` stacks of b. They are clean afterwards. */
 static void carve(struct slabs *s, struct slab *b, uint32_t count)
 {
-	void *bottom[STACK_BATCH];
-	bool  all;
+	const bool all = s->kind == OS_GUARD_CHEAP &&
+			 !os_guard(OS_GUARD_CHEAP, bottom_of(s, b, b->carved),
+				   s->pitch, count, s->gap);
 
-	for (uint32_t i = 0; i < count; i++)
-		bottom[i] = bottom_of(s, b, b->carved + i);
-	all = s->kind == OS_GUARD_CHEAP &&
-	      !os_guard(OS_GUARD_CHEAP, bottom, count, s->gap);
 	for (uint32_t i = 0; i < count; i++, b->carved++) {
 		set_bit(b->is_clean, b->carved);
 		if (!all)

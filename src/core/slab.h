@@ -37,7 +37,7 @@
 
 #include <stdbool.h>
 
-/* Stacks guarded by one system call. */
+/* Stacks that are guarded at a time. */
 #define STACK_BATCH 32
 
 struct slab;

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/task_names.h"
 
-#include "base/atomic.h"
+#define PLACES TASK_NAMES_PLACES
 
-/* Twice the maximum number of names, so that a search soon meets a free
- * place. */
-#define PLACES (2u * SENNIT_TASK_NAMES)
-
-static struct {
-	a_word function; /* any: 0 until taken, then fixed */
-	a_ptr  name;     /* any */
-} places[PLACES];
+struct task_names_place sn_task_names_places[PLACES];
 
 static a_u32 taken; /* any */
 
@@ -29,7 +22,7 @@ static uint32_t find(uintptr_t function, bool *found)
 	for (;; i = (i + 1) % PLACES) {
 		/* A stale 0 is harmless: the compare-and-set that takes the
 		 * place fails. */
-		uintptr_t there = a_load_rlx(&places[i].function);
+		uintptr_t there = a_load_rlx(&sn_task_names_places[i].function);
 
 		*found = there == function;
 		if (*found || !there)
@@ -52,7 +45,8 @@ static uint32_t take(uintptr_t function)
 	for (;; i = (i + 1) % PLACES) {
 		uintptr_t there = 0;
 
-		if (a_cas_rlx(&places[i].function, &there, function))
+		if (a_cas_rlx(&sn_task_names_places[i].function, &there,
+			      function))
 			return i;
 		if (there == function) {
 			a_add_rlx(&taken, UINT32_MAX); /* another thread was
@@ -69,7 +63,7 @@ bool sn_task_names_set(sennit_task_fn *function, const char *name)
 	if (i == PLACES)
 		return false;
 	/* -> task_names.name: the characters of the name */
-	a_store_rel(&places[i].name, (void *)(uintptr_t)name);
+	a_store_rel(&sn_task_names_places[i].name, (void *)(uintptr_t)name);
 	return true;
 }
 
@@ -82,5 +76,5 @@ const char *sn_task_names_get(sennit_task_fn *function)
 		return NULL;
 	i = find((uintptr_t)function, &found);
 	/* <- task_names.name */
-	return found ? a_load_acq(&places[i].name) : NULL;
+	return found ? a_load_acq(&sn_task_names_places[i].name) : NULL;
 }

@@ -8,9 +8,21 @@
 #ifndef SN_TASK_NAMES_H
 #define SN_TASK_NAMES_H
 
+#include "base/atomic.h"
 #include "sennit/task.h"
 
 #include <stdbool.h>
+
+/* Twice the maximum number of names, so that a search soon meets a free
+ * place. */
+#define TASK_NAMES_PLACES (2u * SENNIT_TASK_NAMES)
+
+/* For the search, and for debuggers. */
+struct task_names_place {
+	a_word function; /* any: 0 until taken, then fixed */
+	a_ptr  name;     /* any */
+};
+extern struct task_names_place sn_task_names_places[TASK_NAMES_PLACES];
 
 /* Name the function; NULL removes its name. Returns false when the table is
  * full.

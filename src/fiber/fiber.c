@@ -34,7 +34,9 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
 	memset(f, 0, sizeof(*f));
 	f->home = home;
-	f->identity = f;
+	a_init(&f->identity, f);
+	a_init(&f->scope, NULL);
+	sn_owner_look_init(&f->look);
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
 	f->shallow = low + (size / 2 > FIBER_MEMBER_STACK ? size / 2
@@ -64,7 +66,7 @@ size_t sn_fiber_room(size_t usable)
 void sn_fiber_measure(struct sennit_fiber *f)
 {
 	sn_stack_depth_paint(f->low, (char *)f);
-	f->cleanup = CLEANUP_DEPTH;
+	f->cleanup |= CLEANUP_DEPTH;
 	/* Group members get separate stacks. Frames of a member below the
 	 * opener's frames would count as the opener's depth. */
 	f->shallow = (char *)f;
@@ -99,7 +101,9 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 {
 	memset(f, 0, sizeof(*f));
 	f->home = home;
-	f->identity = f;
+	a_init(&f->identity, f);
+	a_init(&f->scope, NULL);
+	sn_owner_look_init(&f->look);
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_fiber_state_init(&f->state);
 #ifdef SN_TSAN

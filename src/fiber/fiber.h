@@ -28,6 +28,7 @@
 #include "fiber/cxx_exceptions.h"
 #include "fiber/task_name.h"
 #include "fiber/fiber_state.h"
+#include "fiber/owner_look.h"
 #include "fiber/waiter.h"
 #include "sennit/fiber.h"
 
@@ -42,8 +43,11 @@ struct home {
 					  * control of tasks */
 	bool                 fp_shared;  /* fixed: floating-point control is not
 					  * saved */
-	struct cxx_globals  *cxx;        /* fixed: the exception state of the
-					  * thread */
+	uint8_t              observed;   /* owner: OBSERVE_*: see observe.h */
+	struct cxx_globals  *cxx;        /* owner: the exception state of the
+					  * thread, or, while the worker is
+					  * observed, one that is always busy:
+					  * one test finds both */
 };
 
 /* Flags of `cleanup`: what must end with the fiber's task. See
@@ -54,9 +58,17 @@ struct home {
 	UINT32_C(4) /* stack depth is measured; set for the fiber's whole
 		     * life */
 
+#define CLEANUP_OBSERVED UINT32_C(8) /* the task's begin was observed */
+#define CLEANUP_FP_SHARED \
+	UINT32_C(16) /* floating-point control is not restored; set for the
+		      * fiber's whole life */
+
+/* What the end of a task does not end. */
+#define CLEANUP_STAYS (CLEANUP_DEPTH | CLEANUP_OBSERVED | CLEANUP_FP_SHARED)
+
 /* One unit for each mutex that the task holds, and for each reader-writer lock
  * that it holds as a writer: see sn_wait_count_held. */
-#define CLEANUP_MUTEX  (UINT32_C(1) << 3)
+#define CLEANUP_MUTEX  (UINT32_C(1) << 5)
 #define CLEANUP_RWLOCK (UINT32_C(1) << 18)
 #define CLEANUP_HELD   (UINT32_MAX / CLEANUP_MUTEX * CLEANUP_MUTEX)
 
@@ -66,18 +78,29 @@ struct home {
 
 struct locals;
 
+/* Of observe: times in the units of core/stopwatch.h. */
+struct fiber_times {
+	uint64_t began; /* owner: when the task began or resumed; 0: it is not
+			 * timed */
+	uint64_t ran;   /* owner: nanoseconds that it ran before that */
+	a_u64    since; /* owner writes: when the wait began; 0: it is not
+			 * timed */
+	uint64_t ready; /* handed: when the wait was over; 0: unknown */
+	uint32_t kind;  /* owner: enum sennit_waits_for */
+};
+
 struct sennit_fiber {
 	arch_stack         suspended; /* owner: the context to resume */
 	struct node        link;      /* handed: in the ready list, an inbox or
 				       * the idle list */
 	struct home       *home;      /* fixed: that of its worker */
 	struct fiber_state state;     /* owner writes: what reports read */
-	void              *identity;  /* owner: its identity as owner of locks:
-				      * the fiber itself, or the group whose
-				      * member runs on it while its opener
-				      * waits */
-	struct sennit_cancel_scope
-		     *scope; /* owner: the running task's; NULL: none */
+	struct owner_look  look;      /* who holds the lock it waits for */
+	a_ptr              identity;  /* owner writes: its identity as owner
+				      * of locks: the fiber itself, or the
+				      * group whose member runs on it while
+				      * its opener waits */
+	a_ptr         scope; /* owner writes: the running task's; NULL: none */
 	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
 			      * wait had a deadline yet */
 
@@ -102,7 +125,8 @@ struct sennit_fiber {
 	struct alarm spare; /* owner: used when no memory for another is
 			     * available */
 
-	struct task_name name; /* owner writes: of the running task */
+	struct task_name   name; /* owner writes: of the running task */
+	struct fiber_times times;
 
 	/* The identities of this stack in the tools; unused in plain builds. */
 	void    *asan_fake;   /* owner */
@@ -127,6 +151,32 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size);
 
 /* Make *f the fiber of the calling thread's own stack. */
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
+
+/* --- what reports read besides its state -------------------------------- */
+
+static inline void *sn_fiber_identity(const struct sennit_fiber *f)
+{
+	return a_load_rlx(&f->identity); /* not raced: the owner asks */
+}
+
+static inline void sn_fiber_set_identity(struct sennit_fiber *f, void *identity)
+{
+	/* -> fiber_state.read: RUNNING */
+	a_store_rel(&f->identity, identity);
+}
+
+static inline struct sennit_cancel_scope *sn_fiber_scope(
+	const struct sennit_fiber *f)
+{
+	return a_load_rlx(&f->scope); /* not raced: the owner asks */
+}
+
+static inline void sn_fiber_set_scope(struct sennit_fiber        *f,
+				      struct sennit_cancel_scope *scope)
+{
+	/* -> fiber_state.read: RUNNING */
+	a_store_rel(&f->scope, (void *)scope);
+}
 
 /* --- switching ---------------------------------------------------------- */
 

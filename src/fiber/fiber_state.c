@@ -27,6 +27,7 @@ static bool look(struct fiber_state *s, sennit_report_entry *e)
 	e->waits_for = doing % FIBER_STATE_TIMED >> FIBER_STATE_KIND;
 	e->object = e->waits_for ? object : NULL;
 	e->since = since;
+	e->turn = doing / FIBER_STATE_SERIAL;
 	e->deadline = doing & FIBER_STATE_TIMED ? deadline : SENNIT_NEVER;
 	return true;
 }

@@ -23,6 +23,7 @@
 
 #define FIBER_STATE_STATE  UINT32_C(3) /* enum sennit_report_state */
 #define FIBER_STATE_KIND   2           /* shift: enum sennit_waits_for */
+#define FIBER_STATE_KINDS  UINT32_C(32)
 #define FIBER_STATE_TIMED  (UINT32_C(1) << 7)
 #define FIBER_STATE_SERIAL (UINT32_C(1) << 8)
 
@@ -88,6 +89,13 @@ static inline void sn_fiber_state_yield(struct fiber_state *s, uint32_t serial,
 	/* -> fiber_state.read: READY, the rest */
 	a_store_rel(&s->doing,
 		    serial * FIBER_STATE_SERIAL | SENNIT_REPORT_READY);
+}
+
+/* What the owner waits for: enum sennit_waits_for. */
+static inline uint32_t sn_fiber_state_kind(const struct fiber_state *s)
+{
+	return a_load_rlx(&s->doing) / (1u << FIBER_STATE_KIND) %
+	       FIBER_STATE_KINDS;
 }
 
 /* Set the start time of the current wait. */

@@ -36,6 +36,9 @@ enum {
 struct sennit_cancel_scope;
 struct worker;
 
+/* Nobody's worker, and not that of an unbound thread either, NULL. */
+#define WAITER_NO_HOME ((struct worker *)(uintptr_t)8)
+
 /* The word on which an unbound thread sleeps. There is one per thread, so that
  * a late wake finds the word still valid. */
 struct parker {
@@ -54,7 +57,8 @@ struct alarm {
 struct waiter {
 	struct link          link;   /* under the object's queue lock */
 	struct sennit_fiber *fiber;  /* fixed; NULL: a thread */
-	struct worker       *home;   /* fixed: the fiber's; NULL: a thread */
+	struct worker       *home;   /* fixed: the fiber's; a thread has
+				      * WAITER_NO_HOME */
 	struct parker       *parker; /* fixed; NULL for a fiber */
 	struct waiter_flags {
 		bool raced;    /* fixed: several threads may end the wait; the
