@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* echo.c - a server that sends back what it receives, and 64 clients of it, in
+ * one process: a fiber per connection.
+ *
+ *	echo [connections [rounds]]
+ */
+#include <sennit.h>
+#include <sennit/io.h>
+#include <sennit/net.h>
+
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATIENCE (60 * SENNIT_SECOND)
+
+static struct sockaddr_in   address;
+static int                  connections = 64;
+static int                  rounds = 50;
+static atomic_uint_fast64_t echoed; /* bytes */
+
+/* --- both ends ---------------------------------------------------------- */
+
+/* All of it; 0, or a negative errno. */
+static int send_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ptrdiff_t n = sennit_send(fd, bytes, size, 0,
+					  sennit_after(PATIENCE));
+
+		if (n < 0)
+			return (int)n;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* --- the server --------------------------------------------------------- */
+
+static int serve(void *argument)
+{
+	int       fd = (int)(intptr_t)argument;
+	char      bytes[4096];
+	ptrdiff_t n;
+
+	while ((n = sennit_recv(fd, bytes, sizeof(bytes), 0,
+				sennit_after(PATIENCE))) > 0) {
+		if (send_all(fd, bytes, (size_t)n))
+			break;
+		atomic_fetch_add(&echoed, (uint_fast64_t)n);
+	}
+	sennit_close(fd);
+	return (int)n;
+}
+
+/* Serves until its group is cancelled. */
+static int accept_all(void *argument)
+{
+	int          listener = (int)(intptr_t)argument;
+	sennit_group served;
+	int          fd;
+
+	sennit_group_init(&served, SENNIT_NEVER, 0);
+	while ((fd = sennit_accept(listener, NULL, NULL, SOCK_CLOEXEC,
+				   SENNIT_NEVER)) >= 0)
+		if (sennit_group_spawn(&served, serve, (void *)(intptr_t)fd))
+			sennit_close(fd);
+	sennit_group_wait(&served);
+	return fd;
+}
+
+/* --- the clients -------------------------------------------------------- */
+
+static int exchange(int fd, int round)
+{
+	char   bytes[128];
+	char   back[128];
+	size_t have = 0;
+	int    err;
+
+	memset(bytes, 'a' + round % 26, sizeof(bytes));
+	err = send_all(fd, bytes, sizeof(bytes));
+	while (!err && have < sizeof(back)) {
+		ptrdiff_t n = sennit_recv(fd, back + have, sizeof(back) - have,
+					  0, sennit_after(PATIENCE));
+
+		err = n > 0 ? 0 : n < 0 ? (int)n : -1;
+		have += n > 0 ? (size_t)n : 0;
+	}
+	return err || memcmp(bytes, back, sizeof(bytes)) != 0 ? -1 : 0;
+}
+
+static int talk(void *unused)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err;
+
+	(void)unused;
+	if (fd < 0)
+		return -1;
+	err = sennit_connect(fd, (struct sockaddr *)&address, sizeof(address),
+			     sennit_after(PATIENCE));
+	for (int i = 0; i < rounds && !err; i++)
+		err = exchange(fd, i);
+	sennit_close(fd);
+	return err;
+}
+
+static int listen_somewhere(void)
+{
+	int       fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t size = sizeof(address);
+
+	address.sin_family = AF_INET;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) ||
+	    listen(fd, 1024) ||
+	    getsockname(fd, (struct sockaddr *)&address, &size))
+		return -1;
+	return fd;
+}
+
+static int run(void)
+{
+	int          listener = listen_somewhere();
+	sennit_group server, clients;
+	int          err;
+
+	if (listener < 0)
+		return -1;
+	sennit_group_init(&server, SENNIT_NEVER, 0);
+	sennit_group_init(&clients, SENNIT_NEVER, 0);
+	err = sennit_group_spawn(&server, accept_all,
+				 (void *)(intptr_t)listener);
+	for (int i = 0; i < connections && !err; i++)
+		err = sennit_group_spawn(&clients, talk, NULL);
+	err = sennit_group_wait(&clients) ? -1 : err;
+	sennit_group_cancel(&server);
+	sennit_group_wait(&server); /* it says that it was cancelled */
+	sennit_close(listener);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	sennit_scheduler *s;
+	int               err;
+
+	if (argc > 1)
+		connections = atoi(argv[1]);
+	if (argc > 2)
+		rounds = atoi(argv[2]);
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	err = run();
+	printf("%d connections, %" PRIu64 " bytes sent back, by %s\n",
+	       connections, (uint64_t)atomic_load(&echoed),
+	       sennit_io_backend());
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	return err || atomic_load(&echoed) != (uint_fast64_t)connections *
+						      (unsigned)rounds * 128;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net.h - sockets: calls that hold up a fiber, never its worker.
+ *
+ * In libsennit-io. All that io.h says of its calls holds for these.
+ */
+#ifndef SENNIT_NET_H
+#define SENNIT_NET_H
+
+#include "sennit/base.h"
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+SENNIT_BEGIN
+
+/* Receive up to `size` bytes into *to. 0: the peer has shut down. flags: those
+ * of recv(); with MSG_DONTWAIT it does not wait.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recv(int fd, void *to, size_t size,
+						 int         flags,
+						 sennit_time deadline);
+
+/* Send up to `size` bytes at *from; at least one, unless size is 0. flags:
+ * those of send(). Raises no SIGPIPE: -EPIPE when the peer is gone.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_send(int fd, const void *from,
+						 size_t size, int flags,
+						 sennit_time deadline);
+
+/* The same by a message: several pieces of memory, addresses, descriptors.
+ * *message and what it points to must stay as they are until the call returns.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recvmsg(int            fd,
+						    struct msghdr *message,
+						    int            flags,
+						    sennit_time    deadline);
+SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_sendmsg(
+	int fd, const struct msghdr *message, int flags, sennit_time deadline);
+
+/* Accept a connection: its descriptor, which is the caller's. *address, of
+ * *size bytes, becomes the peer's address and its size, unless NULL. flags:
+ * those of accept4(). Where the worker waits by epoll, and on an unbound
+ * thread, fd gets O_NONBLOCK if it lacks it.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_accept(int fd, struct sockaddr *address,
+					     socklen_t *size, int flags,
+					     sennit_time deadline);
+
+/* Connect fd to *address. Returns 0 or a negative errno; after one the socket
+ * is in no certain state, and good for closing only. Where the worker waits by
+ * epoll, and on an unbound thread, fd has O_NONBLOCK meanwhile.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_connect(int                    fd,
+					      const struct sockaddr *address,
+					      socklen_t              size,
+					      sennit_time            deadline);
+
+/* Shut down receiving, sending or both (SHUT_RD, SHUT_WR, SHUT_RDWR). Whoever
+ * waits on fd for that sees the end. Returns 0 or a negative errno.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API int sennit_shutdown(int fd, int how);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* process.h - child processes: starting one, and waiting for its end.
+ *
+ * In libsennit-io. Pipes to and from a child are pipe2() with O_CLOEXEC, read
+ * and written by io.h. No handler of SIGCHLD is needed or installed.
+ */
+#ifndef SENNIT_PROCESS_H
+#define SENNIT_PROCESS_H
+
+#include "sennit/base.h"
+
+#include <sys/types.h>
+
+SENNIT_BEGIN
+
+/* For the descriptors of a command: the child gets /dev/null. */
+#define SENNIT_COMMAND_NULL (-1)
+
+/* What to start. A zeroed field is the default. */
+typedef struct sennit_command {
+	const char  *file;      /* looked for in PATH unless it contains a
+				  * slash; NULL: argv[0] */
+	char *const *argv;      /* ends with NULL */
+	char *const *env;       /* ends with NULL; NULL: the caller's */
+	int          in;        /* the descriptors that become the child's 0, */
+	int          out;       /* 1 */
+	int          err;       /* and 2; 0: the caller's own of that number */
+	const char  *directory; /* the child's; NULL: the caller's. A relative
+				  * file with a slash counts from here */
+	uint32_t     reserved_; /* must be 0 */
+} sennit_command;
+
+/* Start a child process. It gets the descriptors of *command, and those of the
+ * caller's that have no FD_CLOEXEC; no signal is blocked in it, and SIGPIPE has
+ * its default action. The caller keeps its descriptors: close the ends that
+ * only the child needs, so that the other ends see the end.
+ * *child becomes its process ID. The caller must wait for it by
+ * sennit_wait_child, once.
+ * Returns 0, or a negative errno, as posix_spawn() does: -ENOENT if there is no
+ * such file, -EACCES, -EINVAL without an argv[0].
+ *
+ * From: fiber, thread.  Blocks: until the child runs the file.  */
+SENNIT_API SENNIT_MUST_USE int sennit_spawn(const sennit_command *command,
+					    pid_t                *child);
+
+/* Wait until a child of this process has ended, and reap it. *status becomes
+ * what waitpid() says, for WIFEXITED(), WEXITSTATUS(), WIFSIGNALED() and
+ * WTERMSIG() of <sys/wait.h>, unless NULL. One caller at a time may wait for a
+ * child.
+ * Returns 0, -ETIMEDOUT or -ECANCELED, after which the child can be waited for
+ * again, or -ECHILD. Where the system has no pidfd_open(), or refuses it, the
+ * end is seen up to 64 ms late.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_wait_child(pid_t child, int *status,
+						 sennit_time deadline);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* signals.h - waiting for signals as a fiber, by signalfd().
+ *
+ * In libsennit-io. Block the signals by pthread_sigmask() in main(), before the
+ * scheduler and any thread is created: threads inherit the mask, and a signal
+ * that one thread does not block is delivered there, not here. Helper threads
+ * of blocking calls block all signals. A child inherits the mask; sennit_spawn
+ * (process.h) clears it.
+ *
+ * Signals sent to the process are received: kill(), the terminal, the kernel's
+ * SIGCHLD and SIGALRM. Those sent to one thread (pthread_kill(), raise()) may
+ * not be. Ignored signals (SIG_IGN) never come. A pending signal that is sent
+ * again comes once: after one SIGCHLD look for all children. Real-time signals
+ * come as often as they were sent. With several sennit_signals for one signal,
+ * each signal comes to one of them.
+ */
+#ifndef SENNIT_SIGNALS_H
+#define SENNIT_SIGNALS_H
+
+#include "sennit/base.h"
+
+#include <sys/select.h> /* sigset_t */
+
+SENNIT_BEGIN
+
+struct signalfd_siginfo; /* <sys/signalfd.h> */
+
+typedef struct sennit_signals {
+	int fd_;
+} sennit_signals;
+
+/* Begin to receive the signals of *which. Returns 0, -EINVAL if the calling
+ * thread does not block one of them (SIGKILL and SIGSTOP cannot be blocked), or
+ * -EMFILE, -ENFILE or -ENOMEM.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_signals_open(sennit_signals *s,
+						   const sigset_t *which);
+
+/* Wait for one of the signals. Returns its number, more than 0, and stores what
+ * is known of it in *info, unless NULL; or -ETIMEDOUT or -ECANCELED, which lose
+ * no signal. Several fibers may wait: each signal comes to one.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_signals_wait(
+	sennit_signals *s, struct signalfd_siginfo *info, sennit_time deadline);
+
+/* End receiving. The signals stay blocked, and pending ones pending. Nobody may
+ * wait, except fibers of the same worker, whose waits end with -ECANCELED.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_signals_close(sennit_signals *s);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/closing.h"
+
+#include "base/list.h"
+#include "io/close_on_fork.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+a_u64 sn_io_closings; /* any adds */
+
+static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
+static struct io_closing *backends; /* under the lock */
+
+/* --- which descriptors were closed while somebody waited ---------------- */
+
+/* Pages of descriptors, made when one is closed on which somebody waits, and
+ * never freed. Those beyond them, and those without memory, share notes: a wait
+ * on another descriptor may then end, too. */
+#define PAGE_FDS 512u
+#define PAGES    2048u
+
+struct closed {
+	a_u64 before; /* under the lock written: waits that began earlier have
+		       * ended */
+	a_u64 until;  /* ...: those that began earlier try again */
+};
+
+static a_ptr         pages[PAGES]; /* under the lock written */
+static struct closed beyond[PAGE_FDS];
+
+static struct closed *page_of(int fd)
+{
+	const uint32_t page = (uint32_t)fd / PAGE_FDS;
+
+	return page < PAGES ? a_load_acq(&pages[page]) /* <- closing.page */
+			    : NULL;
+}
+
+static struct closed *make_page_of(int fd)
+{
+	const uint32_t page = (uint32_t)fd / PAGE_FDS;
+	void          *made = page_of(fd);
+
+	if (made || page >= PAGES)
+		return made;
+	made = calloc(PAGE_FDS, sizeof(struct closed));
+	a_store_rel(&pages[page], made); /* -> closing.page: zeroes */
+	return made;
+}
+
+/* Stale answers do no harm: the worker is told to look again. */
+static int end_by(const struct closed *c, uint64_t begun)
+{
+	if (begun < a_load_rlx(&c->before))
+		return -ECANCELED;
+	return begun < a_load_rlx(&c->until) ? -EINTR : 0;
+}
+
+int sn_io_closing_end_of(int fd, uint64_t begun)
+{
+	const uint32_t       at = (uint32_t)fd % PAGE_FDS;
+	const struct closed *page;
+	int                  end;
+
+	if (likely(begun == sn_io_closing_now()))
+		return 0;
+	page = page_of(fd);
+	end = page ? end_by(&page[at], begun) : 0;
+	return end ? end : end_by(&beyond[at], begun);
+}
+
+int sn_io_closing_end_of_any(const struct pollfd *fds, size_t count,
+			     uint64_t begun)
+{
+	int any = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int end = fds[i].fd < 0
+				  ? 0
+				  : sn_io_closing_end_of(fds[i].fd, begun);
+
+		if (end == -ECANCELED)
+			return end;
+		any = end ? end : any;
+	}
+	return any;
+}
+
+static void note(int fd, uint64_t before)
+{
+	struct closed *page = make_page_of(fd);
+	struct closed *c = &(page ? page : beyond)[(uint32_t)fd % PAGE_FDS];
+
+	if (a_load_rlx(&c->before) < before)
+		a_store_rlx(&c->before, before);
+	/* -> closing.count: before */
+	a_store_rlx(&c->until, a_add_acqrel(&sn_io_closings, 1) + 1);
+}
+
+/* --- unbound threads ---------------------------------------------------- */
+
+static struct io_thread_wait *threads;      /* under the lock */
+static int                    tell_fd = -1; /* under the lock: readable while
+					     * one of them is told */
+static unsigned               told;         /* under the lock */
+
+static void open_tell_fd(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (fd >= 0 && sn_close_on_fork_add(fd))
+		close(fd);
+	else
+		tell_fd = fd;
+}
+
+static bool is_on(const struct io_thread_wait *t, int fd)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->fds[i].fd == fd)
+			return true;
+	return false;
+}
+
+static void tell_threads(int fd)
+{
+	const uint64_t one = 1;
+
+	for (struct io_thread_wait *t = threads; t; t = t->next) {
+		if (t->told || !is_on(t, fd))
+			continue;
+		t->told = true;
+		if (!told++ && tell_fd >= 0)
+			(void)!write(tell_fd, &one, sizeof(one));
+	}
+}
+
+int sn_io_closing_begin_thread(struct io_thread_wait *t,
+			       const struct pollfd *fds, size_t count,
+			       uint64_t begun)
+{
+	int tell;
+
+	t->fds = fds;
+	t->count = count;
+	t->told = false;
+	t->begun = begun;
+	pthread_mutex_lock(&lock);
+	if (tell_fd < 0)
+		open_tell_fd();
+	tell = tell_fd;
+	SN_LIST_PUSH(&threads, t);
+	pthread_mutex_unlock(&lock);
+	return tell;
+}
+
+int sn_io_closing_end_thread(struct io_thread_wait *t)
+{
+	uint64_t count;
+	int      end;
+
+	pthread_mutex_lock(&lock);
+	SN_LIST_REMOVE(t);
+	end = t->told ? sn_io_closing_end_of_any(t->fds, t->count, t->begun)
+		      : 0;
+	/* Others who poll it meanwhile come again. */
+	if (t->told && !--told && tell_fd >= 0)
+		(void)!read(tell_fd, &count, sizeof(count));
+	pthread_mutex_unlock(&lock);
+	return end;
+}
+
+/* --- closing ------------------------------------------------------------ */
+
+/* The child of a fork has neither workers nor other threads. close_on_fork has
+ * closed tell_fd. */
+static void in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	backends = NULL;
+	threads = NULL;
+	tell_fd = -1;
+	told = 0;
+}
+
+static int fork_error;
+
+static void watch_forks(void)
+{
+	fork_error = -pthread_atfork(NULL, NULL, in_child);
+}
+
+static int must_watch_forks(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
+	return fork_error;
+}
+
+int sn_io_closing_add(struct io_closing *c, sennit_poller *p)
+{
+	int err = must_watch_forks();
+
+	if (err)
+		return err;
+	c->poller = p;
+	pthread_mutex_lock(&lock);
+	SN_LIST_PUSH(&backends, c);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void sn_io_closing_remove(struct io_closing *c)
+{
+	if (!c->pprev)
+		return;
+	pthread_mutex_lock(&lock);
+	SN_LIST_REMOVE(c);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool may_wait(const struct io_closing *c, int fd)
+{
+	return a_load_rlx(&c->waits[(uint32_t)fd % IO_CLOSING_COUNTS]);
+}
+
+static bool anyone_may_wait(int fd)
+{
+	for (struct io_closing *c = backends; c; c = c->next)
+		if (may_wait(c, fd))
+			return true;
+	for (struct io_thread_wait *t = threads; t; t = t->next)
+		if (is_on(t, fd))
+			return true;
+	return false;
+}
+
+static void tell(const struct io_closing *own, int fd)
+{
+	for (struct io_closing *c = backends; c; c = c->next) {
+		if (c == own || !may_wait(c, fd))
+			continue;
+		a_store_rel(&c->pending, 1); /* -> closing.pending: what was
+					      * closed */
+		c->poller->ops->wake(c->poller);
+	}
+	tell_threads(fd);
+}
+
+int sn_io_closing_close(struct io_closing *own, int fd)
+{
+	/* -> closing.count: its number */
+	uint64_t before = a_add_acqrel(&sn_io_closings, 1) + 1;
+	int      err = close(fd) ? -errno : 0;
+
+	if (err == -EBADF)
+		return err;
+	a_fence(); /* <-> closing.look: closed, before looking who waits */
+	pthread_mutex_lock(&lock);
+	if (anyone_may_wait(fd)) {
+		note(fd, before);
+		a_fence(); /* <-> closing.look: noted, before whom to tell */
+		tell(own, fd);
+	}
+	pthread_mutex_unlock(&lock);
+	return err;
+}

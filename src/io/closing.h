@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* closing.h - who waits on a descriptor that somebody else closes.
+ *
+ *	who waits    counts the wait by its descriptor, and notes how many
+ *	             closings there were
+ *	who closes   n = ++closings; close(fd); looks at the counts of all
+ *	             backends. Where somebody may wait: notes n for fd, sets the
+ *	             backend's `pending`, and wakes its worker
+ *	the worker   ends its waits on fd that began before n
+ *
+ * A number may mean another descriptor before the worker looks. Waits on that
+ * began at n or later, as its opener came after the close().
+ *
+ * Either the closer sees the count, or the kernel has taken on the wait after
+ * the close(), when fd means nothing or something else: each side writes,
+ * fences and looks. Waits that begin between n and the close() may be on the
+ * old descriptor or fail: they try again.
+ *
+ * A request may wait several times. It counts as begun when its call began, so
+ * that none of its waits is on what the number means next.
+ *
+ * Who closes waits for nobody: a worker may be busy, or a bound thread outside
+ * of the library.
+ */
+#ifndef SN_IO_CLOSING_H
+#define SN_IO_CLOSING_H
+
+#include "base/atomic.h"
+#include "sennit/poller.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+
+/* Descriptors that are equal in this share a count. */
+#define IO_CLOSING_COUNTS 256u
+
+/* A backend's part. */
+struct io_closing {
+	a_u32 waits[IO_CLOSING_COUNTS]; /* owner writes: by descriptor */
+	a_u32 pending; /* any sets: look at your waits; owner clears */
+	sennit_poller      *poller; /* fixed */
+	struct io_closing  *next;   /* under the lock of closing.c */
+	struct io_closing **pprev;
+};
+
+/* Closings so far. */
+extern a_u64 sn_io_closings;
+
+/* When a wait begins: what it compares later. */
+static inline uint64_t sn_io_closing_now(void)
+{
+	return a_load_acq(&sn_io_closings); /* <- closing.count */
+}
+
+static inline a_u32 *sn_io_closing_waits(struct io_closing *c, int fd)
+{
+	return &c->waits[(uint32_t)fd % IO_CLOSING_COUNTS];
+}
+
+/* Owner only: a wait on fd begins, before the kernel is asked. */
+static inline void sn_io_closing_begin(struct io_closing *c, int fd)
+{
+	a_u32 *count = sn_io_closing_waits(c, fd);
+
+	a_store_rlx(count, a_load_rlx(count) + 1);
+	a_fence(); /* <-> closing.look: counted, before asking the kernel */
+}
+
+/* Owner only: it has ended. */
+static inline void sn_io_closing_end(struct io_closing *c, int fd)
+{
+	a_u32 *count = sn_io_closing_waits(c, fd);
+
+	a_store_rlx(count, a_load_rlx(count) - 1);
+}
+
+/* What has become of a wait on fd that began at `begun`: 0, -ECANCELED (fd was
+ * closed) or -EINTR (try again). */
+int sn_io_closing_end_of(int fd, uint64_t begun);
+
+/* Whether fd was closed, so that its number may mean something else. Asked once
+ * a wait is counted, and when it has ended. */
+static inline bool sn_io_closing_is_over(int fd, uint64_t begun)
+{
+	return sn_io_closing_end_of(fd, begun) == -ECANCELED;
+}
+
+/* The same of a wait on all of these. */
+int sn_io_closing_end_of_any(const struct pollfd *fds, size_t count,
+			     uint64_t begun);
+
+/* Owner only: whether there are waits to look at, which is so once. */
+static inline bool sn_io_closing_take(struct io_closing *c)
+{
+	/* Who sets it wakes the worker. */
+	if (likely(!a_load_rlx(&c->pending)))
+		return false;
+	return a_swap_acq(&c->pending, 0); /* <- closing.pending */
+}
+
+static inline bool sn_io_closing_is_pending(const struct io_closing *c)
+{
+	return a_load_rlx(&c->pending); /* a stale answer: the wake follows */
+}
+
+/* From now on, and no more, who closes looks at c, and wakes p. 0 or a negative
+ * errno. */
+int  sn_io_closing_add(struct io_closing *c, sennit_poller *p);
+void sn_io_closing_remove(struct io_closing *c);
+
+/* Close fd; own: of the caller's backend, whose waits have been ended, or NULL.
+ * Returns 0 or close()'s negative errno. */
+int sn_io_closing_close(struct io_closing *own, int fd);
+
+/* An unbound thread's wait, in its frame. */
+struct io_thread_wait {
+	const struct pollfd    *fds; /* on these */
+	size_t                  count;
+	bool                    told;
+	uint64_t                begun;
+	struct io_thread_wait  *next; /* under the lock */
+	struct io_thread_wait **pprev;
+};
+
+/* Begin it. Returns the descriptor that the thread polls besides for POLLIN, or
+ * -1: there is none, it must look at times. */
+int sn_io_closing_begin_thread(struct io_thread_wait *t,
+			       const struct pollfd *fds, size_t count,
+			       uint64_t begun);
+
+/* End it. 0 or as sn_io_closing_end_of_any(). */
+int sn_io_closing_end_thread(struct io_thread_wait *t);
+
+#endif

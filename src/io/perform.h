@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perform.h - how a request is carried out.
+ *
+ *	attempt --would wait--> wait until ready --+
+ *	   ^                                       |
+ *	   +---------------------------------------+
+ *
+ *	a file, which is never ready: a blocking call
+ *	io_uring: the kernel does the whole request; see uring.h
+ *
+ * What has been transferred is what the call returns: neither a deadline nor
+ * cancelling drops a result.
+ */
+#ifndef SN_IO_PERFORM_H
+#define SN_IO_PERFORM_H
+
+#include "io/request.h"
+
+#include <poll.h>
+
+/* Carry the request out. Returns what the system call does, or a negative
+ * errno; -ETIMEDOUT and -ECANCELED as sennit_time says. */
+ptrdiff_t sn_io_do(const struct io_request *r, sennit_time deadline);
+
+/* The same for a request that has no attempt, as it may always wait: by the
+ * kernel if it knows how, else by a blocking call, which a worker with another
+ * library's poller makes, too. */
+ptrdiff_t sn_io_do_blocking(const struct io_request *r, sennit_time deadline);
+
+/* A fiber's operation may end at once: let others run now and then. */
+void sn_io_let_others_run(struct io_backend *b);
+
+/* The same for whoever has no backend at hand. 0, or why it has none. */
+int sn_io_pass_turn(void);
+
+/* Which of the events of poll() are there on fd now, POLLNVAL among them: 0 if
+ * none is, or a negative errno. */
+int sn_io_look(int fd, short events);
+
+/* A thread's wait for one of the two, of which the second is what
+ * sn_io_closing_begin_thread() returned. 0, perhaps too early, -ETIMEDOUT, or
+ * another negative errno. */
+int sn_io_poll_until(struct pollfd p[2], sennit_time deadline);
+
+/* Wait until one of the events may be there on fd, from a fiber or a thread. As
+ * wait_ready of backend.h. `beside` is another descriptor of the request: if it
+ * is closed the wait ends with -ECANCELED, when fd is ready at the latest. */
+int sn_io_wait_ready(int fd, short events, int beside, uint64_t begun,
+		     sennit_time deadline);
+
+#endif

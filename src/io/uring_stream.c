@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/uring_stream.h"
+
+#ifdef SENNIT_HAVE_URING
+
+#include "io/stream_record.h"
+#include "io/uring_buffers.h"
+#include "io/uring_ring.h"
+#include "io/uring_waits.h"
+
+#include <errno.h>
+
+static struct uring_backend *ring_of(const struct sennit_stream *s)
+{
+	return (struct uring_backend *)s->backend;
+}
+
+/* --- buffers that have come --------------------------------------------- */
+
+static void queue(struct sennit_stream *s, int32_t number, int32_t size)
+{
+	struct uring_buffers *b = ring_of(s)->buffers;
+
+	sn_io_buffers_lend(b, number, size);
+	if (size <= 0) { /* no bytes: the kernel took one too early */
+		sn_io_buffers_give_back(b, number);
+		return;
+	}
+	*sn_io_buffers_next(b, number) = STREAM_NONE;
+	if (s->queued++)
+		*sn_io_buffers_next(b, s->last) = number;
+	else
+		s->first = number;
+	s->last = number;
+}
+
+static int32_t take(struct sennit_stream *s)
+{
+	int32_t number = s->first;
+
+	s->first = *sn_io_buffers_next(ring_of(s)->buffers, number);
+	s->queued--;
+	return number;
+}
+
+/* --- completions: from the poller's functions, the sleep among them ----- */
+
+static void wake(struct sennit_stream *s)
+{
+	if (!s->awaited)
+		return;
+	s->awaited = false;
+	sennit_poller_complete(&s->op, 0);
+}
+
+/* The receiving request's last completion. What it does not say of the
+ * connection has to do with us, and next begins anew. */
+static void rest(struct sennit_stream *s, int32_t result)
+{
+	s->armed = false;
+	sn_io_ring_waits_remove(ring_of(s), &s->wait);
+	s->dry = result == -ENOBUFS;
+	if (result > 0 || s->dry || result == -EINTR || result == -EAGAIN ||
+	    (result == -ECANCELED && s->asked))
+		return;
+	s->ended = true;
+	s->end = result;
+}
+
+static void fill_stop(struct sennit_stream *s, struct io_uring_sqe *e)
+{
+	io_uring_prep_cancel64(e, (uintptr_t)s | STREAM, 0);
+	io_uring_sqe_set_data64(e, (uintptr_t)s | STREAM | STOP);
+	s->stopping = true;
+	s->asked = true;
+}
+
+/* So much has come that nobody has asked for that the rest may stay with the
+ * system. Without room now, at the next completion. */
+static void stop_ahead(struct sennit_stream *s)
+{
+	struct io_uring_sqe *e;
+
+	if (s->queued < SENNIT_STREAM_AHEAD || !s->armed || s->stopping)
+		return;
+	e = io_uring_get_sqe(&ring_of(s)->ring);
+	if (e)
+		fill_stop(s, e);
+}
+
+static void came(void *stream, const struct io_uring_cqe *c)
+{
+	struct sennit_stream *s = stream;
+
+	if (c->user_data & STOP) {
+		s->stopping = false;
+		wake(s);
+		return;
+	}
+	if (c->flags & IORING_CQE_F_BUFFER)
+		queue(s, (int32_t)(c->flags >> IORING_CQE_BUFFER_SHIFT),
+		      c->res);
+	if (!(c->flags & IORING_CQE_F_MORE))
+		rest(s, c->res);
+	stop_ahead(s);
+	wake(s);
+}
+
+static bool is_awaited(const void *stream)
+{
+	return ((const struct sennit_stream *)stream)->awaited;
+}
+
+/* --- the stream's fiber ------------------------------------------------- */
+
+static int await(struct sennit_stream *s, sennit_time deadline)
+{
+	int err;
+
+	s->op = (sennit_poller_op){ .done = false };
+	s->awaited = true;
+	ring_of(s)->waiting++;
+	err = sennit_poller_wait(&s->op, s->fd, deadline);
+	ring_of(s)->waiting--;
+	s->awaited = false;
+	return err;
+}
+
+static void arm(struct sennit_stream *s)
+{
+	struct uring_backend *u = ring_of(s);
+	struct io_uring_sqe  *e = sn_io_ring_next(u);
+
+	io_uring_prep_recv_multishot(e, s->fd, NULL, 0, 0);
+	e->flags |= IOSQE_BUFFER_SELECT;
+	e->buf_group = URING_BUFFERS_GROUP;
+	io_uring_sqe_set_data64(e, (uintptr_t)s | STREAM);
+	s->wait = (struct ring_wait){ .fd = s->fd,
+				      .data = (uintptr_t)s | STREAM,
+				      .is_stream = true,
+				      .closings = sn_io_closing_now() };
+	sn_io_ring_waits_add(u, &s->wait);
+	s->armed = true;
+	s->asked = false;
+	s->dry = false;
+}
+
+static bool has_come(const struct sennit_stream *s)
+{
+	return s->queued || s->ended;
+}
+
+/* Something has come, or the wait is over: then not 0. -ENOBUFS: the ring has
+ * no buffer for what there is. */
+static int await_any(struct sennit_stream *s, sennit_time deadline)
+{
+	struct uring_backend *u = ring_of(s);
+	int                   err = 0;
+
+	while (!has_come(s) && !err) {
+		/* What stops it may yet be on its way to the request. */
+		if (!s->armed && !s->stopping) {
+			if (s->dry && !sn_io_buffers_has(u->buffers))
+				return -ENOBUFS;
+			arm(s);
+		}
+		err = deadline ? await(s, deadline) : -ETIMEDOUT;
+		if (err)
+			sn_io_ring_submit_and_take(u); /* data beats it */
+		if (err && !s->armed && !s->stopping)
+			err = 0; /* it has not had a chance */
+	}
+	return has_come(s) ? 0 : err;
+}
+
+static void release(struct sennit_stream *s)
+{
+	if (s->held_number == STREAM_NONE)
+		return;
+	sn_io_buffers_give_back(ring_of(s)->buffers, s->held_number);
+	s->held_number = STREAM_NONE;
+}
+
+static ptrdiff_t next(struct sennit_stream *s, void **bytes,
+		      sennit_time deadline)
+{
+	struct uring_buffers *b = ring_of(s)->buffers;
+	int                   err = await_any(s, deadline);
+
+	if (err)
+		return err;
+	if (!s->queued)
+		return s->end;
+	s->held_number = take(s);
+	*bytes = sn_io_buffers_bytes(b, s->held_number);
+	return sn_io_buffers_size(b, s->held_number);
+}
+
+static int open_stream(struct sennit_stream *s)
+{
+	struct uring_backend *u = ring_of(s);
+	int                   err = sn_io_ring_own(u);
+
+	if (!err && !u->buffers)
+		err = sn_io_buffers_make(&u->buffers, &u->ring, u->b.memory);
+	if (err)
+		return err;
+	u->came = came;
+	u->is_awaited = is_awaited;
+	return 0;
+}
+
+/* A request to stop that finds nothing, as the other is under way, is made
+ * again. */
+static void close_stream(struct sennit_stream *s)
+{
+	release(s);
+	while (s->armed || s->stopping) {
+		if (!s->stopping)
+			fill_stop(s, sn_io_ring_next(ring_of(s)));
+		(void)!await(s, SENNIT_UNCANCELLED);
+	}
+	while (s->queued)
+		sn_io_buffers_give_back(ring_of(s)->buffers, take(s));
+}
+
+const struct io_stream_ops sn_io_uring_stream_ops = {
+	.open = open_stream,
+	.next = next,
+	.release = release,
+	.close = close_stream,
+};
+
+#endif

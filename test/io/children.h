@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.h - starting children, and what is expected of their ends. */
+#ifndef SN_TEST_CHILDREN_H
+#define SN_TEST_CHILDREN_H
+
+#include "operations.h"
+
+#include "sennit/process.h"
+
+#include <sys/wait.h>
+
+static inline pid_t must_spawn(const sennit_command *command)
+{
+	pid_t child = -1;
+
+	EXPECT(sennit_spawn(command, &child) == 0);
+	return child;
+}
+
+static inline pid_t spawn_shell(const char *script, int in, int out)
+{
+	char *const argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
+
+	return must_spawn(
+		&(sennit_command){ .argv = argv, .in = in, .out = out });
+}
+
+/* status: of waitpid(). */
+static inline void expect_end(pid_t child, int status)
+{
+	int got = -1;
+
+	EXPECT(sennit_wait_child(child, &got, SENNIT_NEVER) == 0);
+	EXPECT(got == status);
+	EXPECT(sennit_wait_child(child, &got, SENNIT_NEVER) == -ECHILD);
+}
+
+#define EXITED(status) W_EXITCODE((status), 0)
+
+#endif

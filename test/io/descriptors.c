@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* descriptors.c - many that are waited for at once, two waits on one, those
+ * that are closed meanwhile, numbers that are used again, files.
+ */
+#include "attempt.h"
+
+#include <signal.h>
+
+/* --- many, and closing -------------------------------------------------- */
+
+enum { MANY = 40 };
+
+/* Each call of its own fiber, all at once, on as many descriptors. */
+static void many_wait_at_once(void **state)
+{
+	const struct world *w = *state;
+	struct attempt      a[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		a[i] = (struct attempt){
+			.of = &operations[(size_t)i % OPERATIONS], .s = w->s
+		};
+		begin(&a[i]);
+		must_schedule(call_to_wait, &a[i]);
+	}
+	assert_soon(io_waits(w->s) == MANY);
+	for (int i = MANY; i--;)
+		a[i].of->make_ready(a[i].fds);
+	for (int i = 0; i < MANY; i++) {
+		assert_soon(atomic_load(&a[i].over));
+		said(&a[i], a[i].result, a[i].of->done, "one of many");
+		end(&a[i]);
+	}
+}
+
+/* A reader and a writer of one socket, on one worker. */
+struct both {
+	struct attempt in, out;
+	atomic_bool    over;
+};
+
+static void start_both_here(void *argument)
+{
+	struct both *b = argument;
+
+	must_schedule_here(call_to_wait, &b->in);
+	must_schedule_here(call_to_wait, &b->out);
+	while (!atomic_load(&b->in.over) || !atomic_load(&b->out.over))
+		sennit_yield();
+	atomic_store(&b->over, true);
+}
+
+static void two_wait_on_one_descriptor(struct world *w, bool in_first)
+{
+	struct both b = { .in = { .of = &operations[4], .s = w->s },
+			  .out = { .of = &operations[10], .s = w->s } };
+
+	open_full_sockets(b.out.fds);
+	memcpy(b.in.fds, b.out.fds, sizeof(b.in.fds));
+	must_schedule(start_both_here, &b);
+	assert_soon(io_waits(w->s) == 2);
+	if (in_first) {
+		give_two_bytes(b.in.fds);
+		assert_soon(atomic_load(&b.in.over));
+		assert_false(atomic_load(&b.out.over));
+	} else {
+		drain(b.out.fds);
+		assert_soon(atomic_load(&b.out.over));
+		assert_false(atomic_load(&b.in.over));
+	}
+	give_two_bytes(b.in.fds);
+	drain(b.out.fds);
+	assert_soon(atomic_load(&b.over));
+	said(&b.in, b.in.result, 2, "beside a writer");
+	said(&b.out, b.out.result, 3, "beside a reader");
+	end(&b.in);
+}
+
+static void a_reader_and_a_writer_wait_on_one_descriptor(void **state)
+{
+	two_wait_on_one_descriptor(*state, true);
+	two_wait_on_one_descriptor(*state, false);
+}
+
+static void close_it(void *argument)
+{
+	struct attempt *a = argument;
+
+	must_schedule_here(call_to_wait, a);
+	while (!io_waits(a->s))
+		sennit_yield();
+	EXPECT(!sennit_close(a->fds[0]));
+	while (!atomic_load(&a->over))
+		sennit_yield();
+}
+
+static void closing_ends_the_waits_of_the_same_worker(void **state)
+{
+	const struct world *w = *state;
+
+	for (size_t i = 0; i < OPERATIONS; i++) {
+		struct attempt a = { .of = &operations[i], .s = w->s };
+
+		begin(&a);
+		in_a_task(close_it, &a);
+		said(&a, a.result, -ECANCELED, "closed");
+		close(a.fds[1]);
+	}
+}
+
+/* The number means another descriptor at the next wait. */
+static void a_number_that_is_used_again_is_waited_for_anew(void **state)
+{
+	const struct world *w = *state;
+
+	for (int i = 0; i < 4; i++) {
+		struct attempt a = { .of = &operations[i % 2 ? 4 : 1],
+				     .s = w->s };
+
+		begin(&a);
+		wait_in_task(&a);
+		end(&a);
+	}
+}
+
+/* --- files -------------------------------------------------------------- */
+
+static void use_file(void *argument)
+{
+	char         name[] = "/tmp/sennit-io-XXXXXX";
+	int          fd = mkstemp(name);
+	char         b[8] = "";
+	struct iovec v[2] = { { b, 2 }, { b + 2, 2 } };
+
+	(void)argument;
+	must(fd >= 0, "mkstemp");
+	unlink(name);
+	EXPECT(sennit_write(fd, "abcd", 4, SENNIT_NEVER) == 4);
+	EXPECT(sennit_pwrite(fd, "xy", 2, 1, SENNIT_NEVER) == 2);
+	EXPECT(sennit_pread(fd, b, 8, 0, SENNIT_NEVER) == 4);
+	EXPECT(!memcmp(b, "axyd", 4));
+	EXPECT(sennit_read(fd, b, 8, SENNIT_NEVER) == 0);
+	EXPECT(sennit_pread(fd, b, 8, 4, SENNIT_NEVER) == 0);
+	EXPECT(sennit_pread(fd, b, 8, -1, SENNIT_NEVER) == -EINVAL);
+	EXPECT(sennit_pwrite(fd, b, 8, -1, SENNIT_NEVER) == -EINVAL);
+	EXPECT(lseek(fd, 0, SEEK_SET) == 0);
+	EXPECT(sennit_readv(fd, v, 2, SENNIT_NEVER) == 4);
+	EXPECT(!memcmp(b, "axyd", 4));
+	EXPECT(sennit_poll(fd, POLLIN, 0) == POLLIN);
+	EXPECT(sennit_writev(fd, v, 2, 0) == 4);
+	EXPECT(sennit_pread(fd, b, 8, 0, 0) == 8);
+	/* What is not in the cache. */
+	EXPECT(!fsync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+	EXPECT(sennit_pread(fd, b, 8, 0, in_ms(100000)) == 8);
+	EXPECT(!posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+	EXPECT(sennit_pread(fd, b, 8, 0, 0) == 8);
+	EXPECT(sennit_close(fd) == 0);
+	EXPECT(sennit_close(fd) == -EBADF);
+	EXPECT(sennit_read(fd, b, 8, SENNIT_NEVER) == -EBADF);
+	EXPECT(sennit_write(-1, b, 8, in_ms(1)) == -EBADF);
+	EXPECT(sennit_poll(-1, POLLIN, in_ms(1)) == -EBADF);
+}
+
+static void files_are_read_and_written(void **state)
+{
+	(void)state;
+	in_each_place(use_file, NULL);
+}
+
+static void poll_nothing(void *argument)
+{
+	struct pollfd     p = { .fd = -1, .events = POLLIN };
+	const sennit_time deadline = in_ms(1);
+
+	(void)argument;
+	EXPECT(sennit_poll_several(NULL, 0, deadline) == -ETIMEDOUT);
+	EXPECT(sennit_now() >= deadline);
+	EXPECT(sennit_poll_several(&p, 1, in_ms(1)) == -ETIMEDOUT);
+	EXPECT(sennit_poll_several(&p, 1, 0) == -ETIMEDOUT);
+}
+
+static void poll_of_no_descriptor_waits_for_the_deadline(void **state)
+{
+	(void)state;
+	in_each_place(poll_nothing, NULL);
+}
+
+static void name_backend(void *argument)
+{
+	const char *name = sennit_io_backend();
+
+	EXPECT(!strcmp(name, argument ? argument : wanted_backend));
+}
+
+static void the_backend_has_a_name(void **state)
+{
+	(void)state;
+	name_backend(NULL);
+	in_a_task(name_backend, NULL);
+	in_a_thread(name_backend, "poll");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(the_backend_has_a_name),
+		WITH_WORKERS(many_wait_at_once),
+		WITH_WORKERS(a_reader_and_a_writer_wait_on_one_descriptor),
+		WITH_WORKERS(closing_ends_the_waits_of_the_same_worker),
+		WITH_WORKERS(a_number_that_is_used_again_is_waited_for_anew),
+		WITH_WORKERS(files_are_read_and_written),
+		WITH_WORKERS(poll_of_no_descriptor_waits_for_the_deadline),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return RUN_WITH_BACKEND("io/descriptors", tests);
+}

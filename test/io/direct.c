@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* direct.c - files that are opened with O_DIRECT: who reads and writes them
+ * waits for the disc, and never on a worker's thread.
+ *
+ * preadv2() and pwritev2() stand in place of libc's. With RWF_NOWAIT they are
+ * what the library calls on a worker's thread, and with O_DIRECT they would
+ * wait there.
+ */
+#include "attempt.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+enum { BLOCK = 4096 };
+
+static atomic_int on_direct; /* calls that would wait */
+
+static void note(int fd)
+{
+	if (fcntl(fd, F_GETFL) & O_DIRECT)
+		atomic_fetch_add(&on_direct, 1);
+}
+
+ssize_t preadv2(int fd, const struct iovec *v, int count, off_t at, int flags)
+{
+	note(fd);
+	return syscall(SYS_preadv2, fd, v, (long)count, (long)at, 0L,
+		       (long)flags);
+}
+
+ssize_t pwritev2(int fd, const struct iovec *v, int count, off_t at, int flags)
+{
+	note(fd);
+	return syscall(SYS_pwritev2, fd, v, (long)count, (long)at, 0L,
+		       (long)flags);
+}
+
+/* In the folder of the build, as /tmp may be no disc. */
+static int open_file(int flags)
+{
+	char name[] = "direct-XXXXXX";
+	int  fd = mkstemp(name);
+	int  direct;
+
+	must(fd >= 0, "mkstemp");
+	direct = open(name, O_RDWR | O_CLOEXEC | flags);
+	close(fd);
+	unlink(name);
+	return direct;
+}
+
+static void write_and_read(int fd)
+{
+	_Alignas(BLOCK) static char to[2 * BLOCK], from[2 * BLOCK];
+
+	memset(from, 'x', sizeof(from));
+	EXPECT(sennit_pwrite(fd, from, sizeof(from), 0, SENNIT_NEVER) ==
+	       sizeof(from));
+	EXPECT(sennit_pread(fd, to, BLOCK, BLOCK, SENNIT_NEVER) == BLOCK);
+	EXPECT(!memcmp(to, from, BLOCK));
+	EXPECT(sennit_write(fd, from, BLOCK, SENNIT_NEVER) == BLOCK);
+	EXPECT(sennit_read(fd, to, sizeof(to), SENNIT_NEVER) == BLOCK);
+}
+
+static void use_direct(void *unused)
+{
+	int fd = open_file(O_DIRECT);
+
+	(void)unused;
+	if (fd < 0)
+		return; /* the file system has none */
+	atomic_store(&on_direct, 0);
+	write_and_read(fd);
+	EXPECT(atomic_load(&on_direct) == 0);
+	close(fd);
+}
+
+static void no_worker_waits_for_the_disc(void **state)
+{
+	(void)state;
+	in_a_task(use_direct, NULL);
+}
+
+/* Such a size cannot be read past the cache: the file system says so, or does
+ * it by the cache. */
+static void read_a_part(void *unused)
+{
+	_Alignas(BLOCK) static char to[BLOCK];
+	int                         fd = open_file(O_DIRECT);
+	ptrdiff_t                   n;
+
+	(void)unused;
+	if (fd < 0)
+		return;
+	must(!ftruncate(fd, BLOCK), "ftruncate");
+	n = sennit_pread(fd, to + 1, 100, 1, SENNIT_NEVER);
+	EXPECT(n == 100 || n == -EINVAL);
+	close(fd);
+}
+
+static void what_is_not_aligned_is_refused_or_read(void **state)
+{
+	(void)state;
+	in_a_task(read_a_part, NULL);
+}
+
+/* With a pipe O_DIRECT means packets. */
+static void use_packets(void *unused)
+{
+	_Alignas(BLOCK) static char to[BLOCK], from[BLOCK];
+	int                         fds[2];
+
+	(void)unused;
+	must(!pipe2(fds, O_CLOEXEC | O_DIRECT), "pipe2");
+	EXPECT(sennit_write(fds[1], from, 512, SENNIT_NEVER) == 512);
+	EXPECT(sennit_write(fds[1], from, 512, SENNIT_NEVER) == 512);
+	EXPECT(sennit_read(fds[0], to, sizeof(to), SENNIT_NEVER) == 512);
+	EXPECT(sennit_read(fds[0], to, sizeof(to), SENNIT_NEVER) == 512);
+	EXPECT(sennit_read(fds[0], to, sizeof(to), 0) == -ETIMEDOUT);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void packets_of_a_pipe_come_one_by_one(void **state)
+{
+	(void)state;
+	in_a_task(use_packets, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(no_worker_waits_for_the_disc),
+		WITH_WORKERS(what_is_not_aligned_is_refused_or_read),
+		WITH_WORKERS(packets_of_a_pipe_come_one_by_one),
+	};
+
+	return RUN_WITH_BACKEND("io/direct", tests);
+}

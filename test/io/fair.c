@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fair.c - fibers whose descriptors are always ready, and fibers that yield, do
+ * not keep others of their worker from running.
+ */
+#include "operations.h"
+
+struct pair {
+	int         fds[2];
+	atomic_bool begun, stop, over;
+	unsigned    before; /* turns until the byte is sent */
+	unsigned    turns;  /* of who is counted, from then on */
+};
+
+static void stop_the_reader(void *argument)
+{
+	struct pair *p = argument;
+
+	atomic_store(&p->stop, true);
+}
+
+/* Never waits: what it reads it has written. Who stops it comes after it. */
+static void read_what_is_there(void *argument)
+{
+	struct pair *p = argument;
+	char         bytes[2];
+
+	must_schedule_here(stop_the_reader, p);
+	while (!atomic_load(&p->stop)) {
+		must(write(p->fds[1], "ab", 2) == 2, "write");
+		EXPECT(sennit_recv(p->fds[0], bytes, 2, 0, SENNIT_NEVER) == 2);
+	}
+	atomic_store(&p->over, true);
+}
+
+static void who_is_always_ready_lets_others_run(void **state)
+{
+	struct pair p = { .turns = 0 };
+
+	(void)state;
+	open_sockets(p.fds);
+	in_a_task(read_what_is_there, &p);
+	close(p.fds[0]);
+	close(p.fds[1]);
+}
+
+/* The same by what both backends do at once. */
+static void write_to_nobody(void *argument)
+{
+	struct pair *p = argument;
+	int          fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	must(fd >= 0, "/dev/null");
+	must_schedule_here(stop_the_reader, p);
+	while (!atomic_load(&p->stop))
+		EXPECT(sennit_write(fd, "ab", 2, SENNIT_NEVER) == 2);
+	close(fd);
+}
+
+static void who_never_waits_lets_others_run(void **state)
+{
+	struct pair p = { .turns = 0 };
+
+	(void)state;
+	in_a_task(write_to_nobody, &p);
+}
+
+/* --- beside who yields -------------------------------------------------- */
+
+static void wait_for_byte(void *argument)
+{
+	struct pair *p = argument;
+	char         byte;
+
+	atomic_store(&p->begun, true);
+	EXPECT(sennit_recv(p->fds[0], &byte, 1, 0, SENNIT_NEVER) == 1);
+	atomic_store(&p->over, true);
+}
+
+static void yield_until_over(void *argument)
+{
+	struct pair *p = argument;
+
+	must_schedule_here(wait_for_byte, p);
+	while (!atomic_load(&p->begun))
+		sennit_yield();
+	for (int i = 0; i < 40; i++) /* it is submitted by then */
+		sennit_yield();
+	must(write(p->fds[1], "x", 1) == 1, "write");
+	for (; !atomic_load(&p->over); p->turns++)
+		sennit_yield();
+}
+
+/* 16 dispatches and those until its fiber runs; twice, as a look may come just
+ * before the byte. */
+static void a_byte_comes_through_after_few_dispatches(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct pair p = { .turns = 0 };
+
+		open_sockets(p.fds);
+		in_a_task(yield_until_over, &p);
+		EXPECT(p.turns <= 2 * 16 + 4);
+		close(p.fds[0]);
+		close(p.fds[1]);
+	}
+}
+
+/* --- beside who takes long turns ----------------------------------------- */
+
+/* At least as long by the clock, however busy the machine is. */
+static void take_long_turn(void)
+{
+	const sennit_time end = sennit_after(10 * SENNIT_MICROSECOND);
+
+	while (sennit_now() < end)
+		continue;
+	sennit_yield();
+}
+
+static void send_and_take_turns(struct pair *p)
+{
+	must(write(p->fds[1], "x", 1) == 1, "write");
+	for (p->turns = 0; !atomic_load(&p->over); p->turns++)
+		take_long_turn();
+}
+
+static void take_turns_until_over(void *argument)
+{
+	struct pair *p = argument;
+
+	must_schedule_here(wait_for_byte, p);
+	while (!atomic_load(&p->begun))
+		sennit_yield();
+	for (unsigned i = 0; i < p->before; i++)
+		take_long_turn();
+	send_and_take_turns(p);
+}
+
+/* A period has at most four of the turns: two of 10 us take POLLER_PERIOD, and
+ * of two dispatches one may be short. In 16 tries the byte comes at any time of
+ * a period that has 16. */
+static void a_byte_comes_through_after_few_long_turns(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 16; i++) {
+		struct pair p = { .before = 48 + i };
+
+		open_sockets(p.fds);
+		in_a_task(take_turns_until_over, &p);
+		EXPECT(p.turns <= 4 + 2);
+		close(p.fds[0]);
+		close(p.fds[1]);
+	}
+}
+
+static void sleep_and_take_turns(void *argument)
+{
+	struct pair *p = argument;
+
+	for (unsigned k = 0; k < 8; k++) {
+		atomic_store(&p->over, false);
+		atomic_store(&p->begun, false);
+		must_schedule_here(wait_for_byte, p);
+		/* Many short turns, or few. */
+		for (unsigned i = 0; i < k % 2 * 100; i++)
+			sennit_yield();
+		do
+			EXPECT(!sennit_sleep_until(in_ms(1)));
+		while (!atomic_load(&p->begun));
+		send_and_take_turns(p);
+		EXPECT(p->turns <= 2 * 4 + 2);
+	}
+}
+
+/* The first look after a sleep may be left out, as the sleep has looked. */
+static void a_byte_comes_through_after_a_sleep(void **state)
+{
+	struct pair p = { .before = 0 };
+
+	(void)state;
+	open_sockets(p.fds);
+	in_a_task(sleep_and_take_turns, &p);
+	close(p.fds[0]);
+	close(p.fds[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(who_is_always_ready_lets_others_run),
+		WITH_WORKERS(who_never_waits_lets_others_run),
+		WITH_WORKERS(a_byte_comes_through_after_few_dispatches),
+		WITH_WORKERS(a_byte_comes_through_after_few_long_turns),
+		WITH_WORKERS(a_byte_comes_through_after_a_sleep),
+	};
+
+	return RUN_WITH_BACKEND("io/fair", tests);
+}

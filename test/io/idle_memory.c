@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* idle_memory.c - a fiber that waits for a connection's bytes takes one page
+ * for its stack, also when its worker makes further stacks below it, which is
+ * done for many at a time. Only release builds promise it: the frames of others
+ * are larger.
+ */
+#include "operations.h"
+
+#include <sys/mman.h>
+
+enum { FIBERS = 200, BYTES = 1024, FEW = 3 };
+
+struct idle {
+	int   fds[2];
+	char *page; /* of its stack, the highest */
+};
+
+static struct idle fibers[FIBERS];
+static atomic_uint ended;
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void wait_for_bytes(void *argument)
+{
+	struct idle *x = argument;
+	char         bytes[BYTES];
+	uintptr_t    here = (uintptr_t)__builtin_frame_address(0);
+
+	x->page = (char *)(here - here % page_size());
+	EXPECT(sennit_recv(x->fds[0], bytes, BYTES, 0, SENNIT_NEVER) == 0);
+	atomic_fetch_add(&ended, 1);
+}
+
+static bool is_resident(char *page)
+{
+	unsigned char there;
+
+	must(!mincore(page, page_size(), &there), "mincore");
+	return there & 1;
+}
+
+static void begin_all(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < FIBERS; i++)
+		must_schedule_here(wait_for_bytes, &fibers[i]);
+}
+
+/* Each begins when the one before waits, and never is there nothing to do: the
+ * worker would sleep on the stack of the last one. Of the first ones one makes
+ * the worker's poller, and one its stacks; on the last one it sleeps. What a
+ * worker does by the clock it does on the stack of who has just begun to wait,
+ * so the more of them take a second page the slower the machine is. */
+static void a_fiber_that_waits_takes_one_page(void **state)
+{
+	const struct world *w = *state;
+	unsigned            more = 0;
+	sennit_time         begin, by_clock;
+
+	for (int i = 0; i < FIBERS; i++)
+		open_sockets(fibers[i].fds);
+	begin = sennit_now();
+	must_schedule(begin_all, NULL);
+	assert_soon(io_waits(w->s) == FIBERS);
+	by_clock = (sennit_now() - begin) / (5 * SENNIT_MILLISECOND);
+	for (int i = 0; i < FIBERS; i++)
+		more += is_resident(fibers[i].page - page_size());
+	if (more)
+		fprintf(stderr, "%u of %d take a second page\n", more, FIBERS);
+	assert_true(more <= FEW + by_clock);
+	for (int i = 0; i < FIBERS; i++)
+		close(fibers[i].fds[1]);
+	assert_soon(atomic_load(&ended) == FIBERS);
+	for (int i = 0; i < FIBERS; i++)
+		close(fibers[i].fds[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_ONE(a_fiber_that_waits_takes_one_page),
+	};
+
+#if !defined(NDEBUG) || !defined(__x86_64__)
+	printf("skipped: not a release build for x86-64\n");
+	return 77;
+#endif
+	return RUN_WITH_BACKEND("io/idle_memory", tests);
+}

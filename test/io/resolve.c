@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resolve.c - names are resolved as libc does, and a lookup that libc takes
+ * long for holds up nobody: not the worker, not its caller beyond the deadline,
+ * and nobody's frame is touched when it ends at last.
+ *
+ * getaddrinfo() is the test's own for names that begin with "slow": it waits
+ * until the test lets it go.
+ */
+#include "with_backend.h"
+
+#include "sennit/resolve.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
+
+/* --- a slow resolver ---------------------------------------------------- */
+
+typedef int resolver(const char *, const char *, const struct addrinfo *,
+		     struct addrinfo **);
+
+static atomic_bool let_go;
+static atomic_uint begun, ended;
+static atomic_int  slow_answer; /* EAI_* */
+
+static resolver *libc_resolver(void)
+{
+	void     *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+	resolver *found;
+
+	memcpy(&found, &symbol, sizeof(found));
+	return found;
+}
+
+int getaddrinfo(const char *host, const char *service,
+		const struct addrinfo *hints, struct addrinfo **out)
+{
+	int err;
+
+	if (!host || strncmp(host, "slow", 4) != 0 ||
+	    (hints && hints->ai_flags & AI_NUMERICHOST))
+		return libc_resolver()(host, service, hints, out);
+	atomic_fetch_add(&begun, 1);
+	while (!atomic_load(&let_go))
+		usleep(100);
+	EXPECT(!strcmp(host, "slow") && !strcmp(service, "7")); /* copies */
+	err = atomic_load(&slow_answer);
+	errno = ENOTTY; /* which EAI_SYSTEM passes on */
+	if (!err)
+		err = libc_resolver()("127.0.0.9", service, hints, out);
+	atomic_fetch_add(&ended, 1);
+	return err;
+}
+
+static void begin_slow(int answer)
+{
+	atomic_store(&let_go, false);
+	atomic_store(&begun, 0);
+	atomic_store(&ended, 0);
+	atomic_store(&slow_answer, answer);
+}
+
+static const struct addrinfo stream = { .ai_socktype = SOCK_STREAM };
+
+/* --- names that are there ----------------------------------------------- */
+
+static void expect_address(const char *host, const char *service,
+			   sennit_time deadline, const char *address, int port)
+{
+	struct addrinfo *list = NULL;
+	char             text[INET_ADDRSTRLEN] = "";
+	int err = sennit_resolve(host, service, &stream, &list, deadline);
+
+	EXPECT(err == 0);
+	if (err)
+		return;
+	EXPECT(list->ai_family == AF_INET);
+	if (list->ai_family == AF_INET) {
+		struct sockaddr_in a;
+
+		memcpy(&a, list->ai_addr, sizeof(a));
+		inet_ntop(AF_INET, &a.sin_addr, text, sizeof(text));
+		EXPECT(!strcmp(text, address));
+		EXPECT(ntohs(a.sin_port) == port);
+	}
+	freeaddrinfo(list);
+}
+
+static void resolve_numbers(void *unused)
+{
+	(void)unused;
+	expect_address("127.0.0.1", "80", SENNIT_NEVER, "127.0.0.1", 80);
+	expect_address("10.1.2.3", "4711", 0, "10.1.2.3", 4711);
+	expect_address("10.1.2.3", NULL, 0, "10.1.2.3", 0);
+}
+
+static void numbers_are_converted_at_once(void **state)
+{
+	(void)state;
+	in_each_place(resolve_numbers, NULL);
+}
+
+/* By the files that nsswitch.conf names: /etc/hosts. */
+static void resolve_localhost(void *unused)
+{
+	struct addrinfo *list = NULL;
+	struct addrinfo  hints = stream;
+
+	(void)unused;
+	hints.ai_family = AF_INET;
+	EXPECT(sennit_resolve("localhost", "80", &hints, &list, 0) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_resolve("localhost", "80", &hints, &list,
+			      sennit_after(100 * SENNIT_SECOND)) == 0);
+	EXPECT(list);
+	if (list)
+		freeaddrinfo(list);
+}
+
+static void names_are_looked_up_by_libc(void **state)
+{
+	(void)state;
+	in_each_place(resolve_localhost, NULL);
+}
+
+/* --- names that take long ----------------------------------------------- */
+
+static void resolve_slow(void *unused)
+{
+	char name[] = "slow";
+
+	(void)unused;
+	expect_address(name, "7", SENNIT_NEVER, "127.0.0.9", 7);
+}
+
+static void let_go_when_begun(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&begun))
+		sennit_yield();
+	atomic_store(&let_go, true);
+}
+
+/* With one worker the second runs while the first waits. */
+static void a_slow_lookup_holds_up_no_worker(void **state)
+{
+	begin_slow(0);
+	(void)state;
+	must_schedule(let_go_when_begun, NULL);
+	in_a_task(resolve_slow, NULL);
+	assert_int_equal(atomic_load(&ended), 1);
+}
+
+/* Until a lookup had begun when it was given up. Nobody lets it go, so the call
+ * returns only if it does not wait for it. */
+static void give_up(void *unused)
+{
+	(void)unused;
+	for (uint64_t ms = 1; !atomic_load(&begun); ms *= 2) {
+		struct addrinfo *list = (void *)&list;
+		char             name[] = "slow";
+		char             port[] = "7";
+
+		EXPECT(sennit_resolve(name, port, NULL, &list, in_ms(ms)) ==
+		       -ETIMEDOUT);
+		EXPECT(list == (void *)&list);
+		name[0] = port[0] = '?';
+	}
+}
+
+static void a_deadline_ends_the_call_not_the_lookup(void **state)
+{
+	void (*const places[])(sennit_task_fn *, void *) = { in_a_task,
+							     in_a_thread };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin_slow(0);
+		places[i](give_up, NULL);
+		atomic_store(&let_go, true);
+		assert_soon(atomic_load(&begun) == atomic_load(&ended));
+	}
+}
+
+static int resolve_as_member(void *result)
+{
+	struct addrinfo *list;
+
+	*(int *)result = sennit_resolve("slow", "7", NULL, &list, SENNIT_NEVER);
+	return 0;
+}
+
+static void a_cancelled_group_ends_the_call(void **state)
+{
+	sennit_group g;
+	int          result = 0;
+
+	(void)state;
+	begin_slow(0);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	assert_int_equal(sennit_group_spawn(&g, resolve_as_member, &result), 0);
+	assert_soon(atomic_load(&begun));
+	sennit_group_cancel(&g);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	assert_int_equal(result, -ECANCELED);
+	atomic_store(&let_go, true);
+	assert_soon(atomic_load(&ended));
+}
+
+/* The scheduler waits for the lookup that nobody waits for. */
+static void *let_go_later(void *unused)
+{
+	usleep(1000);
+	atomic_store(&let_go, true);
+	return unused;
+}
+
+static void a_scheduler_ends_after_lookups_given_up(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = move_to(SENNIT_CONFIG(.workers = w->workers));
+	pthread_t           t;
+
+	begin_slow(0);
+	in_a_task(give_up, NULL);
+	t = must_start_thread(let_go_later, NULL);
+	move_back(w, s);
+	assert_int_equal(atomic_load(&begun), atomic_load(&ended));
+	pthread_join(t, NULL);
+}
+
+/* --- errors ------------------------------------------------------------- */
+
+static void resolve_nothing(void *unused)
+{
+	static const struct {
+		int eai, err;
+	} table[] = {
+		{ EAI_NONAME, -ENOENT },
+		{ EAI_AGAIN, -EAGAIN },
+		{ EAI_FAIL, -EREMOTEIO },
+		{ EAI_NODATA, -ENODATA },
+		{ EAI_ADDRFAMILY, -ENODATA },
+		{ EAI_SERVICE, -EPROTONOSUPPORT },
+		{ EAI_SOCKTYPE, -ESOCKTNOSUPPORT },
+		{ EAI_FAMILY, -EAFNOSUPPORT },
+		{ EAI_MEMORY, -ENOMEM },
+		{ EAI_SYSTEM, -ENOTTY },
+	};
+	struct addrinfo *list;
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		begin_slow(table[i].eai);
+		atomic_store(&let_go, true);
+		EXPECT(sennit_resolve("slow", "7", NULL, &list, SENNIT_NEVER) ==
+		       table[i].err);
+	}
+	EXPECT(sennit_resolve(NULL, NULL, NULL, &list, SENNIT_NEVER) ==
+	       -ENOENT);
+}
+
+static void what_libc_says_becomes_an_errno(void **state)
+{
+	(void)state;
+	in_each_place(resolve_nothing, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(numbers_are_converted_at_once),
+		WITH_WORKERS(names_are_looked_up_by_libc),
+		WITH_WORKERS(a_slow_lookup_holds_up_no_worker),
+		WITH_WORKERS(a_deadline_ends_the_call_not_the_lookup),
+		WITH_WORKERS(a_cancelled_group_ends_the_call),
+		WITH_WORKERS(a_scheduler_ends_after_lookups_given_up),
+		WITH_WORKERS(what_libc_says_becomes_an_errno),
+	};
+
+	return RUN_WITH_BACKEND("io/resolve", tests);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* splice.c - bytes through pipes and sockets by two fibers that give up now and
+ * then: none is lost, none comes twice. Files that are in the page cache or
+ * not. What the calls refuse. How they wait is in operations.h.
+ */
+#include "operations.h"
+
+#include "../random.h"
+
+#include <signal.h>
+
+enum { CHAINS = 4, SIZE = LOAD(200000) };
+
+/* pattern -> in -> splice -> pipe -> splice -> out -> checked */
+struct chain {
+	int         in[2], pipe[2], out[2];
+	uint64_t    random[2];
+	uint32_t    given_up[2];
+	atomic_uint over;
+};
+
+static char nth(size_t i)
+{
+	return (char)(i * 7 + i / 256);
+}
+
+static void send_pattern(void *argument)
+{
+	struct chain *c = argument;
+	char          bytes[777];
+	size_t        sent = 0;
+
+	while (sent < SIZE) {
+		size_t    n = SIZE - sent < sizeof(bytes) ? SIZE - sent
+							  : sizeof(bytes);
+		ptrdiff_t done;
+
+		for (size_t i = 0; i < n; i++)
+			bytes[i] = nth(sent + i);
+		done = sennit_send(c->in[1], bytes, n, 0, SENNIT_NEVER);
+		EXPECT(done > 0);
+		sent += done > 0 ? (size_t)done : n;
+	}
+	sennit_shutdown(c->in[1], SHUT_WR);
+	atomic_fetch_add(&c->over, 1);
+}
+
+static void move_all(struct chain *c, int i, int from, int to)
+{
+	ptrdiff_t n;
+
+	do {
+		uint64_t r = random_from(&c->random[i]);
+
+		n = sennit_splice(
+			from, NULL, to, NULL, 1 + r % 5000, 0,
+			r % 16 ? sennit_after(r % 64 * SENNIT_MICROSECOND) : 0);
+		EXPECT(n >= 0 || n == -ETIMEDOUT);
+		c->given_up[i] += n < 0;
+	} while (n);
+	atomic_fetch_add(&c->over, 1);
+}
+
+static void move_in(void *argument)
+{
+	struct chain *c = argument;
+
+	move_all(c, 0, c->in[0], c->pipe[1]);
+	close(c->pipe[1]);
+}
+
+static void move_out(void *argument)
+{
+	struct chain *c = argument;
+
+	move_all(c, 1, c->pipe[0], c->out[0]);
+	sennit_shutdown(c->out[0], SHUT_WR);
+}
+
+static void check_pattern(void *argument)
+{
+	struct chain *c = argument;
+	char          bytes[1000];
+	ptrdiff_t     n;
+	size_t        had = 0;
+	bool          right = true;
+
+	while ((n = sennit_recv(c->out[1], bytes, sizeof(bytes), 0,
+				SENNIT_NEVER)) > 0) {
+		for (size_t i = 0; i < (size_t)n; i++)
+			right = right && bytes[i] == nth(had + i);
+		had += (size_t)n;
+	}
+	EXPECT(right && had == SIZE);
+	atomic_fetch_add(&c->over, 1);
+}
+
+static void begin_chain(struct chain *c, uint64_t seed)
+{
+	*c = (struct chain){ .random = { seed, seed + 99 } };
+	open_sockets(c->in);
+	begin_pipe(c->pipe);
+	open_sockets(c->out);
+	must_schedule(check_pattern, c);
+	must_schedule(move_out, c);
+	must_schedule(move_in, c);
+	must_schedule(send_pattern, c);
+}
+
+static void deadlines_lose_no_byte(void **state)
+{
+	struct chain c[CHAINS];
+
+	(void)state;
+	for (uint64_t i = 0; i < CHAINS; i++)
+		begin_chain(&c[i], i);
+	for (int i = 0; i < CHAINS; i++) {
+		assert_soon(atomic_load(&c[i].over) == 4);
+		close(c[i].pipe[0]);
+		for (int k = 0; k < 2; k++) {
+			close(c[i].in[k]);
+			close(c[i].out[k]);
+		}
+	}
+}
+
+/* --- files -------------------------------------------------------------- */
+
+enum { FILE_SIZE = 100000 };
+
+static int make_file(void)
+{
+	char name[] = "/tmp/sennit-io-XXXXXX";
+	int  fd = mkstemp(name);
+	char bytes[1000];
+
+	must(fd >= 0, "mkstemp");
+	unlink(name);
+	for (size_t i = 0; i < FILE_SIZE; i += sizeof(bytes)) {
+		for (size_t k = 0; k < sizeof(bytes); k++)
+			bytes[k] = nth(i + k);
+		must(write(fd, bytes, sizeof(bytes)) == sizeof(bytes), "write");
+	}
+	must(!fsync(fd), "fsync");
+	return fd;
+}
+
+/* What comes out of fd next is that of the file from `at` on. */
+static void expect_from(int fd, size_t at, size_t size)
+{
+	char bytes[4096];
+	bool right = true;
+
+	for (size_t had = 0; had < size;) {
+		size_t    room = size - had < sizeof(bytes) ? size - had
+							    : sizeof(bytes);
+		ptrdiff_t n = sennit_read(fd, bytes, room, SENNIT_NEVER);
+
+		EXPECT(n > 0);
+		if (n <= 0)
+			return;
+		for (size_t i = 0; i < (size_t)n; i++)
+			right = right && bytes[i] == nth(at + had + i);
+		had += (size_t)n;
+	}
+	EXPECT(right);
+}
+
+static void send_file_to(int to, int from, int file)
+{
+	off_t at = 0;
+
+	while (at < FILE_SIZE) {
+		off_t     was = at;
+		ptrdiff_t n = sennit_sendfile(to, file, &at, SIZE_MAX / 2,
+					      SENNIT_NEVER);
+
+		EXPECT(n > 0 && at == was + n);
+		if (n <= 0)
+			return;
+		expect_from(from, (size_t)was, (size_t)n);
+	}
+	EXPECT(sennit_sendfile(to, file, &at, 1, SENNIT_NEVER) == 0);
+	EXPECT(lseek(file, 0, SEEK_CUR) == FILE_SIZE);
+}
+
+static void send_files(void *argument)
+{
+	const bool cached = argument;
+	int        file = make_file();
+	int        sockets[2], pipe[2];
+
+	open_sockets(sockets);
+	begin_pipe(pipe);
+	if (!cached)
+		posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+	send_file_to(sockets[0], sockets[1], file);
+	if (!cached)
+		posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+	send_file_to(pipe[1], pipe[0], file);
+	for (int i = 0; i < 2; i++) {
+		close(sockets[i]);
+		close(pipe[i]);
+	}
+	close(file);
+}
+
+static void files_are_sent_from_the_cache_and_from_discs(void **state)
+{
+	(void)state;
+	in_each_place(send_files, NULL);
+	in_each_place(send_files, (void *)1);
+}
+
+static void splice_to_and_from_file(void *argument)
+{
+	int   file = make_file();
+	int   fds[2];
+	off_t at = 10;
+	off_t end = FILE_SIZE;
+
+	(void)argument;
+	begin_pipe(fds);
+	EXPECT(sennit_splice(file, &at, fds[1], NULL, 5000, 0, SENNIT_NEVER) ==
+	       5000);
+	EXPECT(at == 5010);
+	EXPECT(sennit_splice(fds[0], NULL, file, &end, 5000, 0, SENNIT_NEVER) ==
+	       5000);
+	EXPECT(end == FILE_SIZE + 5000);
+	EXPECT(sennit_splice(fds[0], NULL, file, &end, 1, 0, 0) == -ETIMEDOUT);
+	EXPECT(sennit_splice(fds[0], NULL, file, &end, 1, 0, in_ms(1)) ==
+	       -ETIMEDOUT);
+	EXPECT(sennit_splice(fds[0], NULL, file, &end, 1, SPLICE_F_NONBLOCK,
+			     SENNIT_NEVER) == -EAGAIN);
+	at = FILE_SIZE;
+	EXPECT(sennit_splice(file, &at, fds[1], NULL, 5000, 0, SENNIT_NEVER) ==
+	       5000);
+	expect_from(fds[0], 10, 5000);
+	close(fds[0]);
+	close(fds[1]);
+	close(file);
+}
+
+static void files_are_spliced(void **state)
+{
+	(void)state;
+	in_each_place(splice_to_and_from_file, NULL);
+}
+
+static void ask_for_wrong(void *argument)
+{
+	int fds[2], pipe[2];
+
+	(void)argument;
+	open_sockets(fds);
+	begin_pipe(pipe);
+	EXPECT(sennit_splice(-1, NULL, fds[0], NULL, 1, 0, SENNIT_NEVER) ==
+	       -EBADF);
+	EXPECT(sennit_splice(fds[0], NULL, fds[1], NULL, 1, 0, SENNIT_NEVER) ==
+	       -EINVAL);
+	EXPECT(sennit_splice(pipe[0], NULL, fds[0], NULL, 1, SPLICE_F_NONBLOCK,
+			     SENNIT_NEVER) == -EAGAIN);
+	EXPECT(sennit_sendfile(fds[0], pipe[0], NULL, 1, SENNIT_NEVER) ==
+	       -EINVAL);
+	for (int i = 0; i < 2; i++) {
+		close(fds[i]);
+		close(pipe[i]);
+	}
+}
+
+static void wrong_ends_are_refused(void **state)
+{
+	(void)state;
+	in_each_place(ask_for_wrong, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(deadlines_lose_no_byte),
+		WITH_WORKERS(files_are_sent_from_the_cache_and_from_discs),
+		WITH_WORKERS(files_are_spliced),
+		WITHOUT(wrong_ends_are_refused),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return RUN_WITH_BACKEND("io/splice", tests);
+}

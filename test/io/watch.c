@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.c - changes in a directory are told, with names, in order; lost ones
+ * are told as lost. */
+#include "operations.h"
+
+#include "sennit/watch.h"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+struct place {
+	char         folder[32];
+	sennit_watch w;
+	int          watched;
+	int          got;
+	atomic_bool  over;
+};
+
+static void open_place(struct place *p)
+{
+	strcpy(p->folder, "/tmp/watch-XXXXXX");
+	must(mkdtemp(p->folder), "mkdtemp");
+	EXPECT(sennit_watch_open(&p->w) == 0);
+	p->watched = sennit_watch_add(&p->w, p->folder,
+				      IN_CREATE | IN_MOVE | IN_DELETE);
+	EXPECT(p->watched > 0);
+	atomic_store(&p->over, false);
+}
+
+static void close_place(struct place *p)
+{
+	sennit_watch_close(&p->w);
+	must(!rmdir(p->folder), "rmdir");
+}
+
+static const char *path(const struct place *p, const char *name)
+{
+	static _Thread_local char text[400];
+
+	snprintf(text, sizeof(text), "%s/%s", p->folder, name);
+	return text;
+}
+
+static void make_file(const struct place *p, const char *name)
+{
+	int fd = open(path(p, name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	must(fd >= 0, "open");
+	close(fd);
+}
+
+static uint32_t expect_event(struct place *p, uint32_t mask, const char *name)
+{
+	sennit_watch_event e = { .watched = 0 };
+
+	EXPECT(sennit_watch_next(&p->w, &e, in_ms(100000)) == 0);
+	EXPECT(e.watched == p->watched);
+	EXPECT(e.mask == mask);
+	EXPECT(!strcmp(e.name, name));
+	return e.cookie;
+}
+
+/* --- events ------------------------------------------------------------- */
+
+static void change_things(void *unused)
+{
+	char         longest[SENNIT_WATCH_NAME_MAX + 1];
+	struct place p;
+	char         from[64];
+	uint32_t     cookie;
+
+	(void)unused;
+	open_place(&p);
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	make_file(&p, "a");
+	strcpy(from, path(&p, "a"));
+	must(!rename(from, path(&p, "b")), "rename");
+	must(!unlink(path(&p, "b")), "unlink");
+	make_file(&p, longest);
+	must(!unlink(path(&p, longest)), "unlink");
+	expect_event(&p, IN_CREATE, "a");
+	cookie = expect_event(&p, IN_MOVED_FROM, "a");
+	EXPECT(cookie && expect_event(&p, IN_MOVED_TO, "b") == cookie);
+	expect_event(&p, IN_DELETE, "b");
+	expect_event(&p, IN_CREATE, longest);
+	expect_event(&p, IN_DELETE, longest);
+	EXPECT(sennit_watch_remove(&p.w, p.watched) == 0);
+	expect_event(&p, IN_IGNORED, "");
+	EXPECT(sennit_watch_remove(&p.w, p.watched) == -EINVAL);
+	close_place(&p);
+}
+
+static void changes_come_in_order_with_their_names(void **state)
+{
+	(void)state;
+	in_each_place(change_things, NULL);
+}
+
+static void await_event(void *argument)
+{
+	struct place *p = argument;
+
+	expect_event(p, IN_CREATE, "a");
+	atomic_store(&p->over, true);
+}
+
+static void a_fiber_waits_for_a_change(void **state)
+{
+	const struct world *w = *state;
+	struct place        p;
+
+	open_place(&p);
+	must_schedule(await_event, &p);
+	assert_soon(io_waits(w->s) == 1);
+	make_file(&p, "a");
+	assert_soon(atomic_load(&p.over));
+	unlink(path(&p, "a"));
+	close_place(&p);
+}
+
+static void wait_in_vain(void *unused)
+{
+	sennit_watch_event e = { .watched = 7 };
+	struct place       p;
+
+	(void)unused;
+	open_place(&p);
+	EXPECT(sennit_watch_next(&p.w, &e, 0) == -ETIMEDOUT);
+	EXPECT(sennit_watch_next(&p.w, &e, in_ms(1)) == -ETIMEDOUT);
+	EXPECT(e.watched == 7);
+	EXPECT(sennit_watch_add(&p.w, "/no/such/file", IN_CREATE) == -ENOENT);
+	close_place(&p);
+}
+
+static void a_deadline_ends_the_wait(void **state)
+{
+	(void)state;
+	in_each_place(wait_in_vain, NULL);
+}
+
+static int wait_as_member(void *argument)
+{
+	struct place      *p = argument;
+	sennit_watch_event e;
+
+	p->got = sennit_watch_next(&p->w, &e, SENNIT_NEVER);
+	return 0;
+}
+
+static void a_cancelled_group_ends_the_wait(void **state)
+{
+	const struct world *w = *state;
+	struct place        p;
+	sennit_group        g;
+
+	open_place(&p);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	assert_int_equal(sennit_group_spawn(&g, wait_as_member, &p), 0);
+	assert_soon(io_waits(w->s) == 1);
+	sennit_group_cancel(&g);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	assert_int_equal(p.got, -ECANCELED);
+	close_place(&p);
+}
+
+/* --- too many ----------------------------------------------------------- */
+
+static unsigned queue_limit(void)
+{
+	FILE    *f = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
+	unsigned limit = 0;
+
+	if (f && fscanf(f, "%u", &limit) != 1)
+		limit = 0;
+	if (f)
+		fclose(f);
+	return limit;
+}
+
+/* Events in a row that are equal are one, so names alternate. */
+static void overflow(void **state)
+{
+	const unsigned limit = queue_limit();
+	struct place   p;
+	unsigned       events = 0;
+	int            err;
+
+	(void)state;
+	if (!limit || limit > 100000)
+		skip();
+	open_place(&p);
+	for (unsigned i = 0; i <= limit / 2; i++) {
+		const char *name = i % 2 ? "a" : "b";
+
+		make_file(&p, name);
+		must(!unlink(path(&p, name)), "unlink");
+	}
+	do {
+		sennit_watch_event e;
+
+		err = sennit_watch_next(&p.w, &e, 0);
+		events += !err;
+	} while (!err);
+	assert_int_equal(err, -EOVERFLOW);
+	assert_int_equal(events, limit);
+	make_file(&p, "c");
+	expect_event(&p, IN_CREATE, "c");
+	unlink(path(&p, "c"));
+	close_place(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(changes_come_in_order_with_their_names),
+		WITH_WORKERS(a_fiber_waits_for_a_change),
+		WITH_WORKERS(a_deadline_ends_the_wait),
+		WITH_WORKERS(a_cancelled_group_ends_the_wait),
+		WITHOUT(overflow),
+	};
+
+	return RUN_WITH_BACKEND("io/watch", tests);
+}
