@@ -270,7 +270,7 @@ static void fork_and_join(struct actor *a)
 	}
 	if (cancels)
 		sennit_group_cancel(&g);
-	(void)!sennit_group_wait(&g);
+	sennit_group_wait(&g);
 	/* Tasks that its members spawned are not members. */
 	sennit_wait_group_wait(&done);
 }

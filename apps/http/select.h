@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select.h - conditions and ranges: what of a representation a request is
+ * answered with (RFC 9110, sections 13 and 14). */
+#ifndef APPS_HTTP_SELECT_H
+#define APPS_HTTP_SELECT_H
+
+#include "http/head.h"
+
+#include <time.h>
+
+/* What a request may select from. */
+struct http_variant {
+	uint64_t    size;
+	time_t      modified;
+	const char *tag; /* strong, with its quotes */
+};
+
+struct http_range {
+	uint64_t first, count;
+};
+
+/* Returns the status of the answer: 200, 304, 412, 416, or 206 with *range. A
+ * request for several ranges is answered with all, as it may be. */
+int http_select(const struct http_head *h, const struct http_variant *v,
+		struct http_range *range);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/stream.h"
+
+#include "http/tls.h"
+
+#include <sennit/io.h>
+#include <sennit/net.h>
+#include <sennit/splice.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* --- one operation ------------------------------------------------------ */
+
+struct operation {
+	int fd;
+	enum { RECV, SEND, SEND_FILE, WAIT, CONNECT } kind;
+	int               file;
+	off_t             at;    /* in it */
+	int               flags; /* events */
+	bool              idle;
+	void             *bytes; /* address */
+	size_t            size;
+	struct msghdr     message;
+	sennit_time       deadline;
+	ptrdiff_t         result;
+	sennit_wait_group done;
+};
+
+static ptrdiff_t attempt(struct operation *o)
+{
+	switch (o->kind) {
+	case RECV:
+		return sennit_recv(o->fd, o->bytes, o->size, 0, o->deadline);
+	case SEND:
+		return sennit_sendmsg(o->fd, &o->message, o->flags,
+				      o->deadline);
+	case SEND_FILE:
+		return sennit_sendfile(o->fd, o->file, &o->at, o->size,
+				       o->deadline);
+	case CONNECT:
+		return sennit_connect(o->fd, o->bytes, (socklen_t)o->size,
+				      o->deadline);
+	default:
+		return sennit_poll(o->fd, (short)o->flags, o->deadline);
+	}
+}
+
+static void run_apart(void *argument)
+{
+	struct operation *o = argument;
+
+	o->result = attempt(o);
+	(void)sennit_wait_group_done(&o->done);
+}
+
+/* A task of no group carries it out, as the caller's group is cancelled. On the
+ * same thread: the operation is in the caller's frame, and its descriptor with
+ * the worker's poller. */
+static ptrdiff_t perform_apart(const struct http_stop *stop,
+			       struct operation       *o)
+{
+	const sennit_time idle = o->idle ? sennit_after(stop->idle_grace)
+					 : SENNIT_NEVER;
+	const sennit_time until = idle < stop->until ? idle : stop->until;
+	const sennit_task task = { .run = run_apart,
+				   .argument = o,
+				   .flags = SENNIT_TASK_SAME_THREAD };
+	int               err;
+
+	if (o->deadline > until)
+		o->deadline = until;
+	sennit_wait_group_init(&o->done, 1);
+	err = sennit_schedule_task(&task);
+	if (!err)
+		sennit_wait_group_wait(&o->done);
+	sennit_wait_group_destroy(&o->done);
+	return err ? err : o->result;
+}
+
+bool http_stop_begun(const struct http_stop *stop)
+{
+	return atomic_load_explicit(&stop->begun, memory_order_acquire);
+}
+
+static ptrdiff_t perform(struct http_stream *s, struct operation *o)
+{
+	ptrdiff_t n = attempt(o);
+
+	if (n == -ECANCELED && http_stop_begun(s->stop))
+		n = perform_apart(s->stop, o);
+	return n;
+}
+
+/* --- bytes -------------------------------------------------------------- */
+
+ptrdiff_t http_stream_recv(struct http_stream *s, void *to, size_t size,
+			   bool idle, sennit_time deadline)
+{
+	struct operation o = { .kind = RECV,
+			       .fd = s->fd,
+			       .idle = idle,
+			       .bytes = to,
+			       .size = size,
+			       .deadline = deadline };
+
+	return s->tls ? http_tls_recv(s, to, size, idle, deadline)
+		      : perform(s, &o);
+}
+
+/* Leave out the first n bytes. */
+static void advance(struct msghdr *m, size_t n)
+{
+	while (m->msg_iovlen && n >= m->msg_iov->iov_len) {
+		n -= m->msg_iov->iov_len;
+		m->msg_iov++;
+		m->msg_iovlen--;
+	}
+	if (m->msg_iovlen) {
+		m->msg_iov->iov_base = (char *)m->msg_iov->iov_base + n;
+		m->msg_iov->iov_len -= n;
+	}
+}
+
+int http_stream_send(struct http_stream *s, struct iovec *v, int count,
+		     bool more, sennit_time deadline)
+{
+	struct operation o = { .kind = SEND,
+			       .fd = s->fd,
+			       .flags = more ? MSG_MORE : 0,
+			       .message = { .msg_iov = v,
+					    .msg_iovlen = (size_t)count },
+			       .deadline = deadline };
+
+	if (s->tls)
+		return http_tls_send(s, v, count, deadline);
+	advance(&o.message, 0);
+	while (o.message.msg_iovlen) {
+		ptrdiff_t n = perform(s, &o);
+
+		if (n < 0)
+			return (int)n;
+		advance(&o.message, (size_t)n);
+	}
+	return 0;
+}
+
+int http_stream_wait(struct http_stream *s, short events, bool idle,
+		     sennit_time deadline)
+{
+	struct operation o = { .kind = WAIT,
+			       .fd = s->fd,
+			       .idle = idle,
+			       .flags = events,
+			       .deadline = deadline };
+
+	return (int)perform(s, &o);
+}
+
+int http_stream_connect(struct http_stream *s, const void *address, size_t size,
+			sennit_time deadline)
+{
+	struct operation o = { .kind = CONNECT,
+			       .fd = s->fd,
+			       .bytes = (void *)(uintptr_t)address,
+			       .size = size,
+			       .deadline = deadline };
+
+	return (int)perform(s, &o);
+}
+
+/* --- files -------------------------------------------------------------- */
+
+int http_stream_unblock(struct http_stream *s)
+{
+	int flags = s->nonblocking ? 0 : fcntl(s->fd, F_GETFL);
+
+	if (s->nonblocking)
+		return 0;
+	if (flags < 0 || fcntl(s->fd, F_SETFL, flags | O_NONBLOCK))
+		return -errno;
+	s->nonblocking = true;
+	return 0;
+}
+
+static sennit_time step_until(uint64_t patience, sennit_time deadline)
+{
+	const sennit_time step = sennit_after(patience);
+
+	return step < deadline ? step : deadline;
+}
+
+static int send_file_plain(struct http_stream *s, int file, uint64_t at,
+			   uint64_t size, uint64_t patience,
+			   sennit_time deadline)
+{
+	struct operation o = { .kind = SEND_FILE,
+			       .fd = s->fd,
+			       .file = file,
+			       .at = (off_t)at,
+			       .size = (size_t)size };
+
+	s->nonblocking = true; /* it is, from the first on */
+	while (o.size) {
+		ptrdiff_t n;
+
+		o.deadline = step_until(patience, deadline);
+		n = perform(s, &o);
+		if (n <= 0)
+			return n ? (int)n : -EPIPE;
+		o.size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int send_file_copied(struct http_stream *s, int file, uint64_t at,
+			    uint64_t size, uint64_t patience,
+			    sennit_time deadline)
+{
+	char bytes[16384];
+	int  err = 0;
+
+	while (!err && size) {
+		size_t       step = size < sizeof(bytes) ? (size_t)size
+							 : sizeof(bytes);
+		ptrdiff_t    n = sennit_pread(file, bytes, step, (off_t)at,
+					      SENNIT_UNCANCELLED);
+		struct iovec v = { bytes, (size_t)n };
+
+		if (n <= 0)
+			return n ? (int)n : -EPIPE;
+		err = http_stream_send(s, &v, 1, false,
+				       step_until(patience, deadline));
+		at += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return err;
+}
+
+int http_stream_send_file(struct http_stream *s, int file, uint64_t at,
+			  uint64_t size, uint64_t patience,
+			  sennit_time deadline)
+{
+	return s->tls ? send_file_copied(s, file, at, size, patience, deadline)
+		      : send_file_plain(s, file, at, size, patience, deadline);
+}
+
+/* --- the end ------------------------------------------------------------ */
+
+void http_stream_close(struct http_stream *s)
+{
+	http_tls_end(s);
+	sennit_close(s->fd);
+	s->fd = -1;
+}
+
+void http_stream_linger(struct http_stream *s)
+{
+	char        bytes[16384];
+	sennit_time deadline = sennit_after(SENNIT_SECOND);
+	size_t      dropped = 0;
+
+	http_tls_end(s);
+	(void)sennit_shutdown(s->fd, SHUT_WR);
+	while (dropped < 16 << 20) {
+		ptrdiff_t n = http_stream_recv(s, bytes, sizeof(bytes), false,
+					       deadline);
+
+		if (n <= 0)
+			break;
+		dropped += (size_t)n;
+	}
+	http_stream_close(s);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/target.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* "http://host" in front of the path, which a client may send. */
+static struct http_text without_origin(struct http_text t)
+{
+	static const char scheme[] = "http://";
+	size_t            size = sizeof(scheme) - 1;
+	const char       *path;
+
+	if (t.size >= 8 && !strncasecmp(t.at, "https://", 8))
+		size = 8;
+	else if (t.size < size || strncasecmp(t.at, scheme, size) != 0)
+		return t;
+	path = memchr(t.at + size, '/', t.size - size);
+	if (!path)
+		return (struct http_text){ "/", 1 };
+	return (struct http_text){ path, t.size - (size_t)(path - t.at) };
+}
+
+static struct http_text without_query(struct http_text t)
+{
+	const char *query = memchr(t.at, '?', t.size);
+	const char *fragment = memchr(t.at, '#', t.size);
+
+	if (query)
+		t.size = (size_t)(query - t.at);
+	if (fragment && (size_t)(fragment - t.at) < t.size)
+		t.size = (size_t)(fragment - t.at);
+	return t;
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte at *i, which moves behind it; or -1. */
+static int next_byte(struct http_text t, size_t *i)
+{
+	int high, low;
+
+	if (t.at[*i] != '%')
+		return (unsigned char)t.at[(*i)++];
+	if (t.size - *i < 3)
+		return -1;
+	high = hex(t.at[*i + 1]);
+	low = hex(t.at[*i + 2]);
+	*i += 3;
+	if (high < 0 || low < 0 || high * 16 + low == '/')
+		return -1;
+	return high * 16 + low;
+}
+
+/* A whole segment stands at to[start..end-1]. Returns where the next begins, or
+ * a negative status code. */
+static long end_segment(char *to, size_t start, size_t end)
+{
+	const char  *s = to + start;
+	const size_t size = end - start;
+
+	if (!size || (size == 1 && s[0] == '.'))
+		return (long)start;
+	if (size == 2 && s[0] == '.' && s[1] == '.')
+		return -400;
+	if (s[0] == '.' && (size != 11 || memcmp(s, ".well-known", 11) != 0))
+		return -404;
+	to[end] = '/';
+	return (long)end + 1;
+}
+
+static int decode(char *to, struct http_text t)
+{
+	size_t start = 0, end = 0;
+
+	for (size_t i = 1; i < t.size;) {
+		bool slash = t.at[i] == '/';
+		int  c = next_byte(t, &i);
+		long next;
+
+		if (c <= 0)
+			return 400;
+		if (end + 2 > HTTP_PATH_MAX - 1)
+			return 414;
+		if (!slash) {
+			to[end++] = (char)c;
+			continue;
+		}
+		next = end_segment(to, start, end);
+		if (next < 0)
+			return (int)-next;
+		start = end = (size_t)next;
+	}
+	if (end > start) {
+		long next = end_segment(to, start, end);
+
+		if (next < 0)
+			return (int)-next;
+		end = next > (long)start ? end : start;
+	}
+	to[end] = '\0';
+	return 0;
+}
+
+int http_target_path(char *to, struct http_text target)
+{
+	struct http_text t = without_query(without_origin(target));
+
+	if (!t.size || t.at[0] != '/')
+		return 400;
+	return decode(to, t);
+}
+
+static bool is_plain(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || (c && strchr("/-._~!$&'()*+,;=@", c));
+}
+
+bool http_target_escape(char *to, size_t size, const char *path)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	size_t            n = 0;
+
+	for (; *path; path++) {
+		if (n + 4 > size)
+			return false;
+		if (is_plain(*path)) {
+			to[n++] = *path;
+			continue;
+		}
+		to[n++] = '%';
+		to[n++] = digits[(unsigned char)*path >> 4];
+		to[n++] = digits[(unsigned char)*path & 15];
+	}
+	if (n >= size)
+		return false;
+	to[n] = '\0';
+	return true;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proxy/proxy.h"
+
+#include "http/date.h"
+#include "http/reason.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(struct head_text *t, const char *bytes, size_t size)
+{
+	if (size <= HEAD_MAX && t->size <= HEAD_MAX - size)
+		memcpy(t->bytes + t->size, bytes, size);
+	else
+		size = HEAD_MAX + 1;
+	t->size += size;
+}
+
+static void add_text(struct head_text *t, const char *text)
+{
+	add(t, text, strlen(text));
+}
+
+static void add_field(struct head_text *t, const struct http_field *f)
+{
+	add(t, f->name.at, f->name.size);
+	add_text(t, ": ");
+	add(t, f->value.at, f->value.size);
+	add_text(t, "\r\n");
+}
+
+/* --- fields ------------------------------------------------------------- */
+
+/* Fields of one connection (RFC 9110, 7.6.1), and framing, which is ours. */
+static const char *const of_connection[] = {
+	"connection",
+	"keep-alive",
+	"proxy-connection",
+	"transfer-encoding",
+	"te",
+	"trailer",
+	"upgrade",
+	"expect",
+	"content-length",
+	"proxy-authenticate",
+	"proxy-authorization",
+};
+
+static bool is_of_connection(const struct http_head  *h,
+			     const struct http_field *f)
+{
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(of_connection) / sizeof(*of_connection);
+	     i++)
+		if (http_text_is(f->name, of_connection[i]))
+			return true;
+	if (!h->known[HTTP_CONNECTION].at)
+		return false;
+	if (f->name.size >= sizeof(name))
+		return true;
+	memcpy(name, f->name.at, f->name.size);
+	name[f->name.size] = '\0';
+	for (uint32_t i = 0; i < h->count; i++)
+		if (http_text_is(h->fields[i].name, "connection") &&
+		    http_text_lists(h->fields[i].value, name))
+			return true;
+	return false;
+}
+
+/* Those that the proxy says of a client: nobody else may. */
+static bool is_of_proxy(const struct http_field *f)
+{
+	return http_text_is(f->name, "x-forwarded-for") ||
+	       http_text_is(f->name, "x-forwarded-proto");
+}
+
+/* All that are passed on. */
+static void add_fields(struct head_text *t, const struct http_head *h)
+{
+	for (uint32_t i = 0; i < h->count; i++)
+		if (!is_of_connection(h, &h->fields[i]) &&
+		    !is_of_proxy(&h->fields[i]))
+			add_field(t, &h->fields[i]);
+}
+
+static void add_address(struct head_text *t, const struct sockaddr *peer)
+{
+	char                       text[INET6_ADDRSTRLEN] = "unknown";
+	const struct sockaddr_in  *four = (const void *)peer;
+	const struct sockaddr_in6 *six = (const void *)peer;
+
+	if (peer->sa_family == AF_INET)
+		inet_ntop(AF_INET, &four->sin_addr, text, sizeof(text));
+	else if (peer->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof(text));
+	add_text(t, text);
+}
+
+/* What came, and behind it who sent it. */
+static void add_forwarded(struct head_text *t, const struct http_head *h,
+			  const struct sockaddr *peer)
+{
+	add_text(t, "X-Forwarded-For: ");
+	for (uint32_t i = 0; i < h->count; i++) {
+		if (!http_text_is(h->fields[i].name, "x-forwarded-for"))
+			continue;
+		add(t, h->fields[i].value.at, h->fields[i].value.size);
+		add_text(t, ", ");
+	}
+	add_address(t, peer);
+	add_text(t, "\r\n");
+}
+
+static void add_framing(struct head_text *t, bool chunked, bool has_length,
+			uint64_t length)
+{
+	char text[64];
+
+	if (chunked) {
+		add_text(t, "Transfer-Encoding: chunked\r\n");
+	} else if (has_length) {
+		snprintf(text, sizeof(text), "Content-Length: %llu\r\n",
+			 (unsigned long long)length);
+		add_text(t, text);
+	}
+}
+
+/* --- heads -------------------------------------------------------------- */
+
+int proxy_make_request(struct head_text *t, const struct http_head *h,
+		       const struct sockaddr *peer, bool tls)
+{
+	t->size = 0;
+	/* The method and the target, and the blank behind it. */
+	add(t, h->line.at,
+	    (size_t)(h->target.at + h->target.size - h->line.at));
+	add_text(t, " HTTP/1.1\r\n");
+	if (!h->known[HTTP_HOST].at)
+		add_text(t, "Host: \r\n");
+	add_fields(t, h);
+	add_forwarded(t, h, peer);
+	add_text(t, tls ? "X-Forwarded-Proto: https\r\n"
+			: "X-Forwarded-Proto: http\r\n");
+	add_text(t, h->minor ? "Via: 1.1 sennit-proxy\r\n"
+			     : "Via: 1.0 sennit-proxy\r\n");
+	add_framing(t, h->chunked, h->has_length, h->length);
+	add_text(t, "\r\n");
+	return t->size > HEAD_MAX ? 431 : 0;
+}
+
+int proxy_make_answer(struct head_text *t, const struct http_head *answer,
+		      bool chunked, bool keep, unsigned minor)
+{
+	t->size = 0;
+	add_text(t, "HTTP/1.1");
+	/* "HTTP/1.x" is what stands there. */
+	add(t, answer->line.at + 8, answer->line.size - 8);
+	add_text(t, "\r\n");
+	add_fields(t, answer);
+	add_text(t, "Via: 1.1 sennit-proxy\r\n");
+	add_framing(t, chunked, answer->has_length && !answer->chunked,
+		    answer->length);
+	if (!keep)
+		add_text(t, "Connection: close\r\n");
+	else if (!minor)
+		add_text(t, "Connection: keep-alive\r\n");
+	add_text(t, "\r\n");
+	return t->size > HEAD_MAX ? 502 : 0;
+}
+
+void proxy_make_error(struct head_text *t, int status)
+{
+	t->size = (size_t)snprintf(
+		t->bytes, sizeof(t->bytes),
+		"HTTP/1.1 %d %s\r\nServer: sennit-proxy\r\nDate: %s\r\n"
+		"Content-Type: text/plain; charset=utf-8\r\n"
+		"Content-Length: %zu\r\nConnection: close\r\n\r\n%d %s\n",
+		status, http_reason(status), http_date_now(),
+		strlen(http_reason(status)) + 5, status, http_reason(status));
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proxy.h - the proxy: what is configured, and a connection.
+ *
+ *	main.c      options
+ *	serve.c     a client's connection: requests in, answers out
+ *	forward.c   heads as they are passed on
+ *	pass.c      bodies as they are passed on
+ *	tcp.c       bytes in both directions, without HTTP
+ *	upstream.c  the servers behind
+ */
+#ifndef APPS_PROXY_PROXY_H
+#define APPS_PROXY_PROXY_H
+
+#include "http/reader.h"
+#include "http/service.h"
+#include "proxy/upstream.h"
+
+struct gateway {
+	struct http_service service;
+	struct upstreams    upstreams;
+	struct http_limits  limits;          /* of clients */
+	struct http_limits  answer_limits;   /* of servers */
+	uint64_t            idle_patience;   /* ns between requests */
+	uint64_t            head_patience;   /* ns for a request's head */
+	uint64_t            body_patience;   /* ns for each part of a body */
+	uint64_t            answer_patience; /* ns for an answer's head */
+	uint64_t            send_patience;   /* ns without progress */
+	bool                tcp;
+	const char         *log, *certificates, *key;
+	void               *tls; /* NULL: plain */
+};
+
+/* Bytes of a head that is passed on. */
+#define HEAD_MAX 20480
+
+/* A head in the making. */
+struct head_text {
+	size_t size; /* more than HEAD_MAX: it did not fit */
+	char   bytes[HEAD_MAX];
+};
+
+/* A connection, of one fiber. */
+struct client {
+	struct http_stream     s;
+	struct http_reader     in;
+	struct gateway        *proxy;
+	const struct sockaddr *peer;
+	bool                   keep;
+	bool                   linger;
+	struct http_head       head;
+	struct http_body       body;
+	/* The server's side of one request: */
+	struct http_stream server;
+	struct http_reader answer_in;
+	struct upstream   *upstream;
+	struct http_head   answer;
+	struct http_body   answer_body;
+	struct head_text   text;
+	char              *bytes; /* of in and answer_in */
+};
+
+/* http_service.serve, with HTTP and without. */
+void proxy_serve(struct http_stream *s, const struct sockaddr *peer,
+		 void *proxy);
+void proxy_serve_tcp(struct http_stream *s, const struct sockaddr *peer,
+		     void *proxy);
+
+/* Write the head to pass on: without the fields that belong to one connection,
+ * with the framing of what will be sent. Returns 0, or a status code. */
+int proxy_make_request(struct head_text *t, const struct http_head *h,
+		       const struct sockaddr *peer, bool tls);
+int proxy_make_answer(struct head_text *t, const struct http_head *answer,
+		      bool chunked, bool keep, unsigned minor);
+
+/* A whole answer of the proxy's own. */
+void proxy_make_error(struct head_text *t, int status);
+
+#endif

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Starts sennit-httpd on a port of the kernel's choice, in a temporary folder,
+and sees to it that it ends, whatever becomes of the test.
+
+$SENNIT_HTTPD and $SENNIT_PROXY name the programs; $SENNIT_IO goes on to them.
+"""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 60  # seconds that nothing takes, even on a busy machine
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(77)
+
+
+def need(program):
+    if not shutil.which(program):
+        skip("no " + program)
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def check(condition, *what):
+    if not condition:
+        raise AssertionError(" ".join(str(w) for w in what))
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        check(time.monotonic() < end, "never:", what)
+        time.sleep(0.01)
+
+
+class Program:
+    """A server that says on its standard error where it listens."""
+
+    def __init__(self, *arguments, env=None, limit=None):
+        def prepare():
+            die_with_parent()
+            if limit:
+                import resource
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+        self.said = tempfile.NamedTemporaryFile(mode="w+")
+        self.process = subprocess.Popen(
+            arguments, stderr=self.said, stdout=subprocess.DEVNULL,
+            preexec_fn=prepare, env=dict(os.environ, **(env or {})))
+        wait_until(lambda: self.port() or self.process.poll() is not None,
+                   "it listens")
+        check(self.process.poll() is None, "it ended:", self.text())
+        self.at = self.port()
+
+    def text(self):
+        with open(self.said.name) as f:
+            return f.read()
+
+    def port(self):
+        found = re.search(r"://[^ ]*:(\d+)\n", self.text())
+        return int(found.group(1)) if found else None
+
+    def __enter__(self):
+        return self
+
+    def stop(self, signal_number=signal.SIGTERM):
+        """Stop it; returns its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal_number)
+        return self.process.wait(PATIENCE)
+
+    def __exit__(self, kind, value, trace):
+        try:
+            status = self.stop()
+        except subprocess.TimeoutExpired:
+            status = "none: it does not stop"
+        finally:
+            self.process.kill()
+            self.process.wait()
+        if kind or status:
+            sys.stderr.write(self.text())
+        if not kind:
+            check(status == 0, "exit status", status)
+            check("Sanitizer" not in self.text(), "a sanitizer's report")
+
+    def connect(self):
+        s = socket.create_connection(("127.0.0.1", self.at), PATIENCE)
+        return s
+
+    def talk(self, data, close=True):
+        """Send the bytes, and return all that comes until the end."""
+        with self.connect() as s:
+            s.sendall(data)
+            try:
+                if close:
+                    s.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # it has refused already
+            return read_all(s)
+
+
+def read_all(s):
+    parts = []
+    try:
+        while True:
+            part = s.recv(65536)
+            if not part:
+                break
+            parts.append(part)
+    except ConnectionResetError:
+        parts.append(b"<reset>")
+    return b"".join(parts)
+
+
+def statuses(answer):
+    """The status codes of the answers in these bytes."""
+    return [int(m) for m in re.findall(rb"HTTP/1\.1 (\d{3}) ", answer)]
+
+
+class Folder:
+    """A temporary folder with files in it."""
+
+    def __enter__(self):
+        self.name = tempfile.mkdtemp(prefix="sennit-")
+        os.chmod(self.name, 0o755)
+        return self
+
+    def __exit__(self, *unused):
+        shutil.rmtree(self.name, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.name, *names)
+
+    def write(self, name, data):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(data if isinstance(data, bytes) else data.encode())
+        return path
+
+
+def httpd(folder, *options, **more):
+    return Program(os.environ["SENNIT_HTTPD"], "--listen", "127.0.0.1:0",
+                   "--stop-grace", "0.1", *options, folder.name, **more)
+
+
+def proxy(*arguments, **more):
+    return Program(os.environ["SENNIT_PROXY"], "--listen", "127.0.0.1:0",
+                   "--stop-grace", "0.1", *arguments, **more)
+
+
+def run_all(tests):
+    """Run each function whose name is a claim."""
+    failed = 0
+    for test in tests:
+        started = time.monotonic()
+        try:
+            test()
+            print("ok   %s (%.1f s)" % (test.__name__,
+                                        time.monotonic() - started))
+        except Exception as e:
+            failed += 1
+            print("FAIL %s: %s: %s" % (test.__name__, type(e).__name__, e))
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# room.sh - what the scripts here share: a temporary folder, $room, and servers
+# that end with the script. The shell that reads this file removes both when it
+# exits, also after a failure.
+#
+# A script that is killed takes its servers along, by setpriv's --pdeathsig.
+#
+# TOOL: the words of a wrapper (valgrind) that each program is run by; or empty.
+
+skip() {
+	echo "skipped: $1"
+	exit 77
+}
+
+fail() {
+	echo "FAILED: $1"
+	shift
+	for file; do
+		echo "--- $file"
+		tail -n 30 "$file"
+	done
+	exit 1
+}
+
+needs() {
+	for program; do
+		command -v "$program" >/dev/null || skip "there is no $program"
+	done
+}
+
+: "${TOOL:=}"
+servers=
+clean_up() {
+	for pid in $servers; do
+		kill "$pid" 2>/dev/null || :
+	done
+	for pid in $servers; do
+		wait "$pid" 2>/dev/null || :
+	done
+	rm -rf "$room"
+}
+room=$(mktemp -d)
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+
+# serve LOG COMMAND...: starts a server, which must stay in the foreground and
+# reads from $input.
+input=/dev/null
+serve() {
+	log=$1
+	shift
+	if setpriv --pdeathsig KILL true 2>/dev/null; then
+		set -- setpriv --pdeathsig KILL "$@"
+	fi
+	"$@" >"$log" 2>&1 <"$input" &
+	server=$!
+	servers="$servers $server"
+}
+
+# await WHAT COMMAND...: until it succeeds, for half a minute, while the server
+# that was started last lives.
+await() {
+	what=$1
+	shift
+	limit=$(($(date +%s) + 30))
+	until "$@" >/dev/null 2>&1; do
+		kill -0 "$server" 2>/dev/null || fail "$what has ended" "$log"
+		[ "$(date +%s)" -le $limit ] || fail "$what is not there" "$log"
+		sleep 0.05
+	done
+}
