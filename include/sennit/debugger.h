@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* debugger.h - what a debugger needs to find the fibers of a process.
+ *
+ * Programs do not need this header. It describes the one symbol that the
+ * debugger scripts of sennit read (docs/debugging.md), in a process or in a
+ * core file, without debug information. Each number is fixed when the library
+ * is compiled. A script that does not know the version must not read further
+ * than `size`.
+ *
+ * Names of members that end in _at are offsets in bytes into the struct that
+ * the first word of the name says.
+ */
+#ifndef SENNIT_DEBUGGER_H
+#define SENNIT_DEBUGGER_H
+
+#include "sennit/base.h"
+
+SENNIT_BEGIN
+
+/* It changes with each change of the structs below, or of their meaning. */
+#define SENNIT_DEBUG_VERSION 1
+
+/* The maximum number of saved registers. */
+#define SENNIT_DEBUG_REGISTERS 20
+
+/* Where the registers of a suspended fiber lie: offsets from the address that
+ * the fiber's record has at fiber_context_at. */
+struct sennit_debug_context {
+	uint32_t machine;      /* e_machine of ELF; 0: not described */
+	uint32_t pc_at;        /* the address at which it resumes */
+	uint32_t sp_at;        /* its stack pointer */
+	uint32_t sp_is_stored; /* 1: the stack pointer is stored at sp_at; 0: it
+				* is the address itself plus sp_at */
+	uint32_t count;        /* number of further registers */
+	struct {
+		uint16_t number; /* of DWARF */
+		uint16_t at;
+	} registers[SENNIT_DEBUG_REGISTERS];
+};
+
+struct sennit_debug_descriptor {
+	char     magic[8]; /* "sennitdb" */
+	uint32_t version;  /* SENNIT_DEBUG_VERSION */
+	uint32_t size;     /* sizeof(struct sennit_debug_descriptor) */
+
+	/* Addresses. */
+	const void *schedulers; /* of a pointer to a link in a circular list of
+				 * schedulers; NULL: there is none */
+	const void *task_names; /* of pairs: a function, its name */
+	const char *const *waits; /* of the names of enum sennit_waits_for */
+	const struct sennit_debug_context *context;
+
+	uint32_t task_names_count; /* number of pairs; some are empty */
+	uint32_t waits_count;      /* number of names */
+
+	uint32_t scheduler_link_at;
+	uint32_t scheduler_name_at; /* characters, zero-terminated */
+	uint32_t scheduler_name_size;
+	uint32_t scheduler_workers_at;  /* pointer to pointers to workers, each
+					 * NULL at first */
+	uint32_t scheduler_capacity_at; /* 32 bits: number of them */
+	uint32_t scheduler_bound_at;    /* pointer to a link in a circular list
+					 * of bound workers; NULL: none */
+
+	uint32_t worker_size;
+	uint32_t worker_current_at; /* pointer to the running fiber */
+	uint32_t worker_main_at;    /* a fiber: the thread's own stack */
+	uint32_t worker_bound_at;   /* the link of a bound worker */
+	uint32_t worker_fibers_at;  /* pointer to a link in a circular list of
+				     * fibers without main; NULL: none */
+	uint32_t worker_index_at;   /* 32 bits: UINT32_MAX if bound */
+	uint32_t worker_thread_at;  /* 32 bits: the system's number of its
+				     * thread; 0: no thread has begun */
+	uint32_t worker_clock_at;   /* 64 bits: a recent time */
+
+	uint32_t fiber_size;
+	uint32_t fiber_link_at;
+	uint32_t fiber_context_at; /* pointer: see sennit_debug_context; valid
+				    * while the fiber is suspended */
+	uint32_t fiber_worker_at;  /* pointer to its worker */
+	uint32_t fiber_id_at;      /* 32 bits */
+	uint32_t fiber_low_at;     /* pointer to the low end of its stack, which
+				    * ends at the record; NULL: a thread's
+				    * own */
+	uint32_t fiber_task_at;    /* pointer to the function; NULL: none. The
+				    * stack is idle if it also runs */
+	uint32_t fiber_object_at;  /* pointer: what it waits for */
+	uint32_t fiber_since_at;   /* 64 bits */
+	uint32_t fiber_deadline_at;     /* 64 bits; valid with doing_timed */
+	uint32_t fiber_doing_at;        /* 32 bits: state, kind of wait */
+	uint32_t fiber_name_version_at; /* 32 bits: odd while it is written */
+	uint32_t fiber_name_at;         /* characters, zero-terminated */
+	uint32_t fiber_name_size;
+
+	uint32_t doing_state;      /* mask: enum sennit_report_state */
+	uint32_t doing_kind;       /* mask: enum sennit_waits_for */
+	uint32_t doing_kind_shift; /* bits below the kind */
+	uint32_t doing_timed;      /* mask: the wait has a deadline */
+};
+
+/* The descriptor of this library. It is constant.  */
+extern SENNIT_API const struct sennit_debug_descriptor sennit_debug_descriptor;
+
+/* Where the registers of an interrupted thread lie: offsets from the address of
+ * the ucontext_t that a signal handler gets. It is constant.  */
+extern SENNIT_API const struct sennit_debug_context sennit_debug_interrupted;
+
+SENNIT_END
+
+#endif

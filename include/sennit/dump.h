@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dump.h - the stacks of all fibers, written when a signal comes.
+ *
+ * In libsennit-diag. A program that hangs cannot be asked to call
+ * sennit_stacks_print; this makes it do so from outside:
+ *
+ *	kill -QUIT 4711
+ *
+ * The signal's handler only wakes a thread of the library, which writes. It is
+ * off unless the program calls sennit_dump_start.
+ */
+#ifndef SENNIT_DUMP_H
+#define SENNIT_DUMP_H
+
+#include "sennit/stacks.h"
+
+SENNIT_BEGIN
+
+/* The value of `signal` that leaves the choice to the environment. */
+#define SENNIT_DUMP_ENVIRONMENT 0
+
+/* From now on write the stacks of all schedulers to fd, as
+ * sennit_stacks_print(NULL, fd, format) does, when the process gets the signal.
+ * Signals that come while stacks are written make for one more dump. The
+ * descriptor must stay open until sennit_dump_stop.
+ *
+ * SENNIT_DUMP_ENVIRONMENT: the signal is that of the environment variable
+ * SENNIT_DUMP_SIGNAL, a number or one of HUP, INT, QUIT, USR1, USR2, TERM,
+ * WINCH, with or without SIG. If it is not set, empty, or the process runs with
+ * the rights of another user (secure_getenv), the call does nothing and returns
+ * 0.
+ *
+ * The signal's earlier handler is replaced. A child of fork() does not dump.
+ *
+ * Returns 0; -EINVAL: no such signal, one that cannot be caught or that reports
+ * a fault, or SIGURG, which stacks.h uses; -EALREADY: it is on; or a negative
+ * errno of pthread_create().
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_dump_start(
+	int signal, int fd, enum sennit_stacks_format format);
+
+/* Put the signal's earlier handler back, unless the program has replaced ours,
+ * and end the thread. Dumps for signals that came before the call are written
+ * first. Does nothing if it is off.
+ *
+ * From: fiber, thread; one at a time.  Blocks: yes (the thread, until what is
+ * being written is written).  */
+SENNIT_API void sennit_dump_stop(void);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.h - numbers about a scheduler, for monitoring.
+ *
+ * sennit_metrics_write writes them as text that Prometheus reads (OpenMetrics
+ * 1.0). sennit_metrics_visit gives them to the program.
+ *
+ *	counters     what has happened since the scheduler was created
+ *	gauges       what is so now
+ *	histograms   how long it took: only while they are switched on, and
+ *	             of a sample
+ *
+ * Each worker counts for itself, with plain stores. The workers are read one
+ * after the other while they run: each number is exact for its worker at some
+ * moment of the call.
+ */
+#ifndef SENNIT_METRICS_H
+#define SENNIT_METRICS_H
+
+#include "sennit/scheduler.h"
+
+SENNIT_BEGIN
+
+enum sennit_metric_type {
+	SENNIT_METRIC_COUNTER = 0,  /* never falls */
+	SENNIT_METRIC_GAUGE = 1,    /* rises and falls */
+	SENNIT_METRIC_HISTOGRAM = 2 /* durations */
+};
+
+/* The number of buckets of a histogram. */
+#define SENNIT_HISTOGRAM_BUCKETS 160
+
+/* Durations, by length. Bucket i counts those from the bound of bucket i - 1,
+ * plus 1, up to its own bound: see sennit_histogram_bound. Each power of two
+ * has four buckets, so that a bound is at most a quarter above what it stands
+ * for. */
+typedef struct sennit_histogram {
+	uint64_t count; /* the sum of the buckets */
+	uint64_t sum;   /* of the durations, in nanoseconds; it may include a
+			 * duration that is not in the buckets yet, or lack
+			 * one that is */
+	uint64_t buckets[SENNIT_HISTOGRAM_BUCKETS];
+} sennit_histogram;
+
+/* One number, or one histogram. All strings end with 0. */
+typedef struct sennit_metric {
+	size_t      size;  /* sizeof(sennit_metric) in the library's build */
+	const char *name;  /* without the suffix "_total" of counters */
+	const char *help;  /* what it is, in a sentence */
+	const char *unit;  /* "seconds", "bytes" or "" */
+	uint32_t    type;  /* enum sennit_metric_type */
+	const char *label; /* the label that tells metrics of one name apart,
+			    * as "worker" or "kind"; NULL: there is one */
+	const char *label_value; /* its value, as "3", "bound" or "mutex";
+				  * NULL: no label */
+	uint64_t    value;       /* COUNTER, GAUGE */
+	const sennit_histogram *histogram; /* HISTOGRAM, in nanoseconds; else
+					    * NULL */
+} sennit_metric;
+
+/* For sennit_metrics_record: a record then costs at most 5 ns for each task and
+ * for each of the two histograms that a wait is in. */
+#define SENNIT_METRICS_SAMPLED 32
+
+/* Switch the histograms of *s on or off: how long tasks run, how long fibers
+ * wait, and how long fibers that can continue wait for their worker. They are
+ * off in a new scheduler. `every` 0 switches them off. n records one of n tasks
+ * and one of n waits of each worker: SENNIT_METRICS_SAMPLED suits programs that
+ * run for long, 1 records all. The count of a histogram is that of its sample.
+ * The counters "tasks" and "waits" count all; the gauge "histograms_every" says
+ * n. The caller's worker follows at once, another one when it next looks for
+ * work, and a busy one after at most 61 tasks or waits. A task or wait that
+ * begins while they are off is not recorded. Switched off, histograms keep what
+ * they have. A call of fork_join.h that no other worker and no other stack has
+ * run is no task: it is part of the task that syncs it.
+ *
+ * docs/design/metrics.md says what a record costs. A worker takes 28 KiB of the
+ * scheduler's allocator when it first records. If it gets none, it records
+ * nothing and tries again later; the gauge "workers_unmeasured" counts such
+ * workers.
+ *
+ * From: fiber, thread.  Blocks: no (the first call of a process measures the
+ * processor's counter of time: up to a millisecond).  */
+SENNIT_API void sennit_metrics_record(sennit_scheduler *s, uint32_t every);
+
+/* Call visit(context, metric) for each metric of *s. Metrics of one name come
+ * one after the other. *metric and its strings are valid until visit returns.
+ * visit may block and may call into sennit.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_metrics_visit(sennit_scheduler *s,
+				     void (*visit)(void                *context,
+						   const sennit_metric *metric),
+				     void *context);
+
+/* Write all metrics to the file descriptor, as OpenMetrics text that ends with
+ * the line "# EOF". Serve it as application/openmetrics-text; version=1.0.0.
+ * Every line has the label scheduler, the name of the scheduler. The call
+ * allocates nothing. If fd does not block, and is full, the text is cut:
+ * -EAGAIN.
+ * Returns 0, or a negative errno value of write(). Some of the text may then
+ * have been written.
+ *
+ * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
+SENNIT_API SENNIT_MUST_USE int sennit_metrics_write(sennit_scheduler *s,
+						    int               fd);
+
+/* Return the longest duration that bucket number `bucket` counts, in
+ * nanoseconds. SENNIT_NEVER for the last bucket, and for numbers beyond it.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_time sennit_histogram_bound(uint32_t bucket);
+
+/* Return a duration in nanoseconds that `part` of all durations do not exceed,
+ * 0.5 for the median: the bound of a bucket. 0 if the histogram is empty. part
+ * below 0 counts as 0, and above 1 as 1.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_time sennit_histogram_quantile(const sennit_histogram *h,
+						 double                  part);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks.h - the backtraces of all fibers, from inside the program.
+ *
+ * In libsennit-diag. The report of sennit/report.h says which fibers wait, and
+ * for what; these calls add where. They stop nobody and take no lock of
+ * libsennit: the kernel copies the stacks, and a copy is used only if the fiber
+ * was suspended all the time.
+ *
+ * The stack that a thread is on cannot be copied from outside. So each worker
+ * gets a signal, SIGURG, whose handler copies the stack that it interrupts. It
+ * restarts system calls, but those that signal(7) lists as never restarted
+ * return EINTR to a task that makes them. If the program has a handler for
+ * SIGURG no signal is sent.
+ */
+#ifndef SENNIT_STACKS_H
+#define SENNIT_STACKS_H
+
+#include "sennit/report.h"
+
+SENNIT_BEGIN
+
+/* The maximum number of frames of a backtrace. Of a stack only the 32 KiB above
+ * the stack pointer are read. libdw finds the callers, in the files of the
+ * program and its libraries; a library that was built without libdw shows the
+ * first frame only. */
+#define SENNIT_STACK_FRAMES 128
+
+enum sennit_stack_source {
+	SENNIT_STACK_SUSPENDED = 0, /* no thread is on the stack */
+	SENNIT_STACK_SAMPLED = 1,   /* a thread is on it: it runs, or its worker
+				     * found nothing else to do when it began
+				     * to wait. Where the thread was */
+	SENNIT_STACK_UNSAMPLED = 2, /* the same, but the thread did not answer
+				     * within 200 ms, or there is no signal: no
+				     * frames */
+	SENNIT_STACK_CHANGED = 3    /* it ran each time when it was to be
+				     * copied: no frames */
+};
+
+typedef struct sennit_stack {
+	size_t                     size;      /* sizeof(sennit_stack) in the
+					  * library's build */
+	const char                *scheduler; /* its name, any bytes */
+	const sennit_report_entry *fiber;  /* see sennit_scheduler_report; never
+					    * QUEUED */
+	uint32_t                   source; /* enum sennit_stack_source */
+	uint32_t                   count;  /* number of frames */
+	const void *const         *frames; /* innermost first. SUSPENDED: return
+					    * addresses; SAMPLED: the first is
+					    * the address of the next
+					    * instruction, the others are
+					    * return addresses */
+} sennit_stack;
+
+enum sennit_stacks_format { SENNIT_STACKS_TEXT = 0, SENNIT_STACKS_JSON = 1 };
+
+/* Call visit(context, stack) for each live fiber of *s, including bound
+ * threads' own stacks. s NULL: of all schedulers of the process. What *stack
+ * points to is valid until visit returns. Each entry was true at some moment
+ * during the call. A fiber that starts, ends or moves on meanwhile may be left
+ * out. visit may call everything but the calls of this header.
+ *
+ * Takes up to 200 ms for each worker that does not answer. Returns 0; -ENOMEM;
+ * -EPERM: the system does not let the process read its own memory in this way
+ * (process_vm_readv, /proc/self/mem); -ENOTSUP: not on this processor.
+ *
+ * From: fiber, thread; not from signal handlers.  Blocks: yes (the thread).  */
+SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
+	sennit_scheduler *s,
+	void (*visit)(void *context, const sennit_stack *stack), void *context);
+
+/* Write the stacks to the file descriptor. Names are escaped.
+ *
+ * TEXT: for each fiber a line about it, a line about its deadlock if it is in
+ * one (see sennit/wait_graph.h), a line per frame, an empty line. It is for
+ * people and may change with any release.
+ *
+ * JSON: one object, in one line:
+ *
+ *	{"format": "sennit-stacks", "version": 1, "time_ns": N, "fibers": [{
+ *	 "scheduler": "...", "worker": N or null (a bound thread), "thread": N,
+ *	 "fiber": N, "state": "running" | "ready" | "blocked",
+ *	 "name": "..." or null, "task": "function" or null,
+ *	 "waits_for": "..." or null, "object": "0x..." or null,
+ *	 "since_ns": N, "deadline_ns": N or null,
+ *	 "deadlock": null or {"number": N, "holder_worker": N or null,
+ *	  "holder_thread": N, "holder_fiber": N},
+ *	 "stack": "suspended" | "sampled" | "unsampled" | "changed",
+ *	 "frames": [{"address": "0x...", "symbol": "..."}]}],
+ *	 "error": null or "..."}
+ *
+ * Times are of the monotonic clock. If `error` is not null, fibers are missing.
+ * Later versions may add members; a change of those above changes the version.
+ * Bytes of names that are not UTF-8, and control characters, are escaped as in
+ * the text.
+ *
+ * Returns as sennit_stacks_visit, or the negative errno of write().
+ *
+ * From: fiber, thread; not from signal handlers.  Blocks: yes (the thread,
+ * while it writes).  */
+SENNIT_API int sennit_stacks_print(sennit_scheduler *s, int fd,
+				   enum sennit_stacks_format format);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace_events.h - a trace of events: what each worker, bound thread and fiber
+ * did at which time, and who woke whom.
+ *
+ *	sennit_trace_start(s, NULL);
+ *	...
+ *	sennit_trace_write(s, fd);
+ *	sennit_trace_stop(s);
+ *
+ * Each thread records its last events into a ring of its own: begin and end of
+ * tasks, spawns, waits, wakes, steals, sleep, blocking calls, and the program's
+ * own spans and counters. While nothing is recorded, this costs nothing
+ * measurable. docs/debugging.md shows what to do with the file; trace_format.h
+ * describes it. trace.h is older, and records only whether workers are busy.
+ */
+#ifndef SENNIT_TRACE_EVENTS_H
+#define SENNIT_TRACE_EVENTS_H
+
+#include "sennit/scheduler.h"
+
+SENNIT_BEGIN
+
+/* The number of events that each ring keeps by default. An event takes 32
+ * bytes. */
+#define SENNIT_TRACE_EVENTS 16384
+
+typedef struct sennit_trace_options {
+	uint32_t events; /* that each ring keeps: rounded up to a power of two,
+			   * 64 at least. 0: SENNIT_TRACE_EVENTS, or as many as
+			   * before. At most 2^24 */
+	int crash_fd; /* a file descriptor to which the rings are written when
+		       * the library aborts the process after misuse, or finds
+		       * that a stack has overflowed; -1: none. It belongs to
+		       * the program and must stay open */
+} sennit_trace_options;
+
+/* Start to record. NULL stands for { 0, -1 }. Events of an earlier recording
+ * are forgotten. A thread that runs a task records from its next spawn, wait or
+ * task on, and tasks that have begun before have no begin in the trace. Of a
+ * fiber that already waits, neither wait nor resumption is recorded. The rings
+ * are allocated once and stay until the scheduler ends. A thread that is bound
+ * later and for which there is no memory is not recorded.
+ * Returns 0, -EINVAL if `events` is too large or differs from that of the first
+ * start, -EBUSY if another scheduler has a crash_fd, or -ENOMEM.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_trace_start(
+	sennit_scheduler *s, const sennit_trace_options *options);
+
+/* Stop to record. What is recorded stays and can be written. A thread that runs
+ * a task stops at its next dispatch.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_trace_stop(sennit_scheduler *s);
+
+/* Write what is recorded to the file descriptor, in the format of
+ * trace_format.h. Workers may run and record meanwhile; an event that they
+ * overwrite is left out. Names are looked up during the call: functions that
+ * are no longer loaded get none.
+ * Returns 0, -ENOTSUP if *s has never recorded, -ENOMEM, or the error of
+ * write(2), after which the file is incomplete.
+ *
+ * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */
+SENNIT_API SENNIT_MUST_USE int sennit_trace_write(sennit_scheduler *s, int fd);
+
+/* The calling fiber begins or ends a span of the program, for example a
+ * request. Spans nest; each must end on the fiber on which it began. `name` is
+ * not copied: it must stay unchanged and readable, as a string literal does,
+ * until nobody writes the trace any more. The calls do nothing on a thread that
+ * is not bound, and while nothing is recorded.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_trace_begin(const char *name);
+SENNIT_API void sennit_trace_end(void);
+
+/* The program's counter `name` has the value v from now on. The same holds for
+ * `name` and for threads that are not bound.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_trace_value(const char *name, int64_t v);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace_format.h - the file that sennit_trace_write() writes (trace_events.h).
+ *
+ * Programs that record a trace do not need this header. It is for programs that
+ * read the file.
+ *
+ *	struct sennit_trace_file           once
+ *	struct sennit_trace_section        then `size` bytes, padded with zeros
+ *	...                                to a multiple of 8: its contents
+ *	struct sennit_trace_section END    size 0: the file is complete
+ *
+ * All numbers have the byte order of the machine that wrote the file. A reader
+ * skips sections whose type it does not know. A file without END was cut off;
+ * all whole sections before that are valid. Sections may come in any order.
+ *
+ * A ring is the list of what one thread did, oldest first. There is one ring
+ * for each worker, one for each bound thread, and one for all other threads
+ * together. Times within a ring do not decrease. Times of different rings are
+ * of one clock and can be compared; a difference below 1 us says nothing about
+ * the order.
+ *
+ * What happened before the recording started is not in the file, nor is what a
+ * ring has overwritten. So there are ends without a begin, resumes without a
+ * wait, and flows with one end. A task or wait without an end was still in
+ * progress when the file was written, or the recording had stopped.
+ */
+#ifndef SENNIT_TRACE_FORMAT_H
+#define SENNIT_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+/* It changes with each change that a reader of the version before would
+ * misunderstand. New sections, new kinds of events and new values of
+ * enumerations do not change it: a reader ignores what it does not know. */
+#define SENNIT_TRACE_VERSION 1
+
+#define SENNIT_TRACE_MAGIC "sennittr" /* 8 bytes, no terminating zero */
+
+/* As stored by a machine of the same byte order. */
+#define SENNIT_TRACE_BYTE_ORDER UINT32_C(0x01020304)
+
+struct sennit_trace_file {
+	char     magic[8];   /* SENNIT_TRACE_MAGIC */
+	uint32_t byte_order; /* SENNIT_TRACE_BYTE_ORDER */
+	uint32_t version;    /* SENNIT_TRACE_VERSION */
+	uint32_t size;       /* bytes of this struct; the first section follows
+			      * after so many */
+	uint32_t event_size; /* sizeof(struct sennit_trace_event): 32 */
+	uint32_t process;    /* the process's number */
+	uint32_t cpus;       /* CPUs that the process may use */
+	uint32_t workers;    /* the scheduler's maximum number of workers */
+	uint32_t flags;      /* SENNIT_TRACE_FILE_* */
+
+	/* Clock. An event with time t (in ticks) happened at
+	 *
+	 *	begin_ns + (t - begin_ticks) * (end_ns - begin_ns)
+	 *	                             / (end_ticks - begin_ticks)
+	 *
+	 * nanoseconds of CLOCK_MONOTONIC. The division is signed: t may lie
+	 * before begin_ticks. If end_ticks == begin_ticks, one tick is one
+	 * nanosecond. */
+	uint64_t begin_ticks; /* when the recording started */
+	uint64_t begin_ns;
+	uint64_t end_ticks; /* when the file was written */
+	uint64_t end_ns;
+	uint64_t wall_ns; /* CLOCK_REALTIME at end_ns */
+
+	char name[16]; /* the scheduler's name, terminated by a zero */
+};
+
+/* Values of flags. */
+#define SENNIT_TRACE_FILE_CRASH \
+	UINT32_C(1) /* written by a handler of a
+					       * crash: functions have no
+					       * names, see MAPS */
+#define SENNIT_TRACE_FILE_VIRTUAL \
+	UINT32_C(2) /* the times are those of a
+					       * deterministic run */
+
+enum sennit_trace_section_type {
+	SENNIT_TRACE_SECTION_END = 0,
+	SENNIT_TRACE_SECTION_RING = 1,    /* struct sennit_trace_ring, then
+					   * `count` events */
+	SENNIT_TRACE_SECTION_STRINGS = 2, /* struct sennit_trace_string, each
+					   * followed by its characters; there
+					   * are several such sections */
+	SENNIT_TRACE_SECTION_MAPS = 3     /* text of /proc/self/maps: where the
+					   * files of the process are mapped;
+					   * several sections, in order, form
+					   * one text */
+};
+
+struct sennit_trace_section {
+	uint32_t type;     /* enum sennit_trace_section_type */
+	uint32_t reserved; /* 0 */
+	uint64_t size;     /* bytes of the contents, without padding */
+};
+
+enum sennit_trace_ring_kind {
+	SENNIT_TRACE_RING_WORKER = 0, /* a worker thread of the scheduler */
+	SENNIT_TRACE_RING_BOUND = 1,  /* a thread that was bound, or still is */
+	SENNIT_TRACE_RING_OTHERS = 2  /* all other threads: those that schedule
+				       * or wake from outside, and those that
+				       * run blocking calls */
+};
+
+struct sennit_trace_ring {
+	uint32_t ring;   /* its number, unique in the file. 0..workers-1:
+			   * those of the workers, by index */
+	uint32_t kind;   /* enum sennit_trace_ring_kind */
+	uint32_t thread; /* the system's number of the thread; 0: it has not
+			   * begun, or there are several */
+	uint32_t reserved;
+	uint64_t written; /* events that the ring has seen since the recording
+			   * started */
+	uint64_t lost;    /* of those, the oldest, which are not in the file */
+	uint64_t count;   /* events that follow: written - lost */
+};
+
+/* One event: 32 bytes. */
+struct sennit_trace_event {
+	uint64_t time;   /* in ticks, see struct sennit_trace_file */
+	uint32_t fiber;  /* the fiber on which it happened: unique within its
+			  * ring. 0: on the thread's own stack. In
+			  * the ring of the other threads: the
+			  * system's number of the thread */
+	uint16_t kind;   /* enum sennit_trace_kind */
+	uint16_t detail; /* depends on the kind; else 0 */
+	uint64_t a, b;   /* depend on the kind; else 0 */
+};
+
+/* A fiber is a stack. Fibers run tasks one after the other, and never leave
+ * their ring. A task may run inside another on the same fiber (a member of a
+ * group while its opener waits): tasks and spans of one fiber nest. The running
+ * fiber of a ring changes at WAIT, RESUME and TASK_BEGIN: each says which fiber
+ * it is about. A fiber that waits leaves its thread to others, so between WAIT
+ * and RESUME of one fiber lie events of other fibers.
+ *
+ * A flow connects events: those with the same flow belong together. A flow is
+ * not 0; 0 means none. Flows of tasks and flows of waits are numbered
+ * separately and must not be compared with each other.
+ *
+ * Flow of a task: SPAWN -> TASK_BEGIN. A call of fork_join.h is a task only if
+ * another worker or another stack runs it, and may have no SPAWN. The flow is
+ * computed from the task's function and argument. So tasks that are equal in
+ * both have equal flows; if several of them are queued at the same time, any
+ * pairing of their SPAWN and TASK_BEGIN is as true as any other. Take the
+ * oldest first.
+ *
+ * Flow of a wait: WAIT -> WAKE -> RESUME, and for a blocking call also
+ * CALL_BEGIN and CALL_END between WAIT and WAKE. A flow of a wait is used again
+ * after 2^24 waits in the same ring. */
+enum sennit_trace_kind {
+	/* This event was overwritten while the file was written. All other
+	 * members are 0. A reader counts it as lost and skips it. */
+	SENNIT_TRACED_NONE = 0,
+
+	/* A task begins to run. a: address of its function. b: flow of the
+	 * task. */
+	SENNIT_TRACED_TASK_BEGIN = 1,
+
+	/* It has ended. a: address of its function. */
+	SENNIT_TRACED_TASK_END = 2,
+
+	/* A task was scheduled. a: address of its function. b: flow of the
+	 * task. Recorded before any worker can run the task. */
+	SENNIT_TRACED_SPAWN = 3,
+
+	/* The fiber begins to wait, or yields. detail: enum sennit_waits_for
+	 * (report.h); SENNIT_WAITS_FOR_NOTHING: it yields, and has no WAKE. a:
+	 * address of what it waits for, or the number of a file descriptor.
+	 * b: flow of the wait. */
+	SENNIT_TRACED_WAIT = 4,
+
+	/* A wait is over; its fiber may run again. `fiber`: the one that wakes.
+	 * detail: enum sennit_trace_wake. a: ring of the woken fiber in the
+	 * high 32 bits, its fiber in the low 32 bits; UINT64_MAX: a thread
+	 * that is in no ring. b: flow of the wait; 0 for such a thread. */
+	SENNIT_TRACED_WAKE = 5,
+
+	/* The fiber runs again after a wait or yield. b: flow of the wait. */
+	SENNIT_TRACED_RESUME = 6,
+
+	/* The worker took tasks from another worker. a: ring of the other
+	 * worker. b: number of tasks. */
+	SENNIT_TRACED_STEAL = 7,
+
+	/* The worker has nothing to do and searches for work. */
+	SENNIT_TRACED_SEARCH = 8,
+
+	/* The worker or bound thread falls asleep, because there is nothing to
+	 * do. */
+	SENNIT_TRACED_PARK = 9,
+
+	/* It is awake again. What ends a SEARCH is the next event of any other
+	 * kind, what ends a PARK is UNPARK. */
+	SENNIT_TRACED_UNPARK = 10,
+
+	/* A thread begins and ends to run the function of a blocking call. a:
+	 * address of the function. b: flow of the wait of the fiber that
+	 * called. In the ring of the thread that runs it: nearly always that of
+	 * the other threads. */
+	SENNIT_TRACED_CALL_BEGIN = 11,
+	SENNIT_TRACED_CALL_END = 12,
+
+	/* The program begins and ends a span. Spans of one fiber nest, among
+	 * each other and with its tasks. a of SPAN_BEGIN: a key of STRINGS, the
+	 * span's name. */
+	SENNIT_TRACED_SPAN_BEGIN = 13,
+	SENNIT_TRACED_SPAN_END = 14,
+
+	/* A counter of the program has a value from now on. a: a key of
+	 * STRINGS, the counter's name. b: the value, an int64_t. */
+	SENNIT_TRACED_VALUE = 15,
+
+	/* The running task of the fiber has a name from now on until its
+	 * TASK_END. a, b: 16 bytes of the name. detail: their place in the
+	 * name in bytes, a multiple of 16. A name longer than 16 bytes takes
+	 * several events, one after the other; one with detail 0 begins a new
+	 * name. It ends at the first zero byte, else after the last event. */
+	SENNIT_TRACED_FIBER_NAME = 16,
+
+	/* The recording has started, or was stopped, on this ring. */
+	SENNIT_TRACED_START = 17,
+	SENNIT_TRACED_STOP = 18
+};
+
+/* detail of WAKE. */
+enum sennit_trace_wake {
+	SENNIT_TRACE_WAKE_SIGNAL = 0, /* somebody signalled the object */
+	SENNIT_TRACE_WAKE_TIMER = 1,  /* its deadline passed */
+	SENNIT_TRACE_WAKE_CANCEL = 2  /* its group was cancelled */
+};
+
+/* What a key of a string is. */
+enum sennit_trace_string_kind {
+	SENNIT_TRACE_STRING_FUNCTION = 1, /* a: the address of a function; its
+					   * name as the program has set it
+					   * (sennit_task_set_name), else its
+					   * symbol, else file+offset */
+	SENNIT_TRACE_STRING_NAME = 2      /* of a span or counter */
+};
+
+/* A string. Its characters follow, padded with zeros to a multiple of 8. They
+ * are as the program gave them: any bytes but zero, to be escaped when they are
+ * shown. Each (kind, key) occurs at most once. A key that has no string is
+ * shown as a number. */
+struct sennit_trace_string {
+	uint64_t key;
+	uint32_t kind;   /* enum sennit_trace_string_kind */
+	uint32_t length; /* of the characters, without padding */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deadlocks.h - the deadlocks of schedulers, kept to be printed beside the
+ * stacks of their fibers.
+ *
+ * Source: sennit_scheduler_wait_graph. */
+#ifndef SN_DEADLOCKS_H
+#define SN_DEADLOCKS_H
+
+#include "sennit/wait_graph.h"
+
+/* A wait of a deadlock, and who holds what it waits for. */
+struct deadlock_wait {
+	uint32_t    number;        /* of the deadlock, from 1 */
+	uint32_t    thread, fiber; /* with `object` and `since` they tell waits
+				 * from each other */
+	const void *object;
+	sennit_time since;
+	uint32_t    holder_worker, holder_thread, holder_fiber;
+};
+
+struct deadlocks {
+	struct deadlock_wait *waits;
+	size_t                count;
+	size_t                capacity;
+	uint32_t              numbers; /* deadlocks of earlier schedulers */
+	uint32_t              last;    /* the last number of this one */
+};
+
+/* Find the deadlocks of *s, or of all schedulers if s is NULL. What finds no
+ * memory is left out. */
+void sn_deadlocks_find(struct deadlocks *d, sennit_scheduler *s);
+
+/* The deadlock that the fiber's wait belongs to, or NULL. */
+const struct deadlock_wait *sn_deadlocks_of(const struct deadlocks    *d,
+					    const sennit_report_entry *e);
+
+void sn_deadlocks_free(struct deadlocks *d);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/dump.h"
+
+#include "base/atomic.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one dump of the process. */
+static struct dump {
+	sem_t                     wake;   /* posted with each of the next two */
+	a_u32                     wanted; /* handler sets, thread clears */
+	a_u32                     ending; /* set once the handler is gone */
+	bool                      on;     /* under `lock` */
+	int                       signal;
+	int                       fd;
+	enum sennit_stacks_format format;
+	struct sigaction          before;
+	pthread_t                 thread;
+} dump;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- the signal --------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	int         number;
+} known[] = {
+	{ "HUP", SIGHUP },     { "INT", SIGINT },   { "QUIT", SIGQUIT },
+	{ "USR1", SIGUSR1 },   { "USR2", SIGUSR2 }, { "TERM", SIGTERM },
+	{ "WINCH", SIGWINCH },
+};
+
+/* Returns -1: there is no such signal. */
+static int number_of(const char *name)
+{
+	char *end;
+	long  number = strtol(name, &end, 10);
+
+	if (end != name)
+		return *end || number < 1 || number > SIGRTMAX ? -1
+							       : (int)number;
+	if (!strncmp(name, "SIG", 3))
+		name += 3;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].number;
+	return -1;
+}
+
+/* Whether a handler may do no more than wake a thread, which would leave the
+ * others without effect. */
+static bool is_usable(int number)
+{
+	static const int others[] = {
+		SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
+		SIGILL,  SIGTRAP, SIGABRT, SIGSYS, SIGURG
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (number == others[i])
+			return false;
+	return number > 0 && number <= SIGRTMAX;
+}
+
+static void ask(int number)
+{
+	const int error = errno;
+
+	(void)number;
+	a_store_rel(&dump.wanted, true); /* -> dump.wanted: nothing more */
+	sem_post(&dump.wake); /* async-signal-safe; it fails only when the
+			       * thread is behind by SEM_VALUE_MAX */
+	errno = error;
+}
+
+/* --- the thread --------------------------------------------------------- */
+
+static void *write_dumps(void *unused)
+{
+	bool ending;
+
+	(void)unused;
+	do {
+		while (sem_wait(&dump.wake))
+			;                            /* EINTR */
+		ending = a_load_acq(&dump.ending);   /* <- dump.ending */
+		if (a_swap_acq(&dump.wanted, false)) /* <- dump.wanted */
+			sennit_stacks_print(NULL, dump.fd, dump.format);
+	} while (!ending);
+	return NULL;
+}
+
+/* It takes no signal of the program's. */
+static int start_thread(void)
+{
+	sigset_t all;
+	sigset_t before;
+	int      err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&dump.thread, NULL, write_dumps, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+static int start(int number, int fd, enum sennit_stacks_format format)
+{
+	struct sigaction ours = { .sa_handler = ask, .sa_flags = SA_RESTART };
+	int              err;
+
+	if (dump.on)
+		return -EALREADY;
+	sem_init(&dump.wake, 0, 0);
+	a_store_rlx(&dump.ending, false); /* relaxed: before the thread */
+	a_store_rlx(&dump.wanted, false);
+	dump.signal = number;
+	dump.fd = fd;
+	dump.format = format;
+	err = start_thread();
+	if (err)
+		return err;
+	sigemptyset(&ours.sa_mask);
+	sigaction(number, &ours, &dump.before);
+	dump.on = true;
+	return 0;
+}
+
+int sennit_dump_start(int number, int fd, enum sennit_stacks_format format)
+{
+	int err;
+
+	if (number == SENNIT_DUMP_ENVIRONMENT) {
+		const char *name = secure_getenv("SENNIT_DUMP_SIGNAL");
+
+		if (!name || !*name)
+			return 0;
+		number = number_of(name);
+	}
+	if (!is_usable(number))
+		return -EINVAL;
+	pthread_mutex_lock(&lock);
+	err = start(number, fd, format);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+void sennit_dump_stop(void)
+{
+	struct sigaction now;
+
+	pthread_mutex_lock(&lock);
+	if (dump.on) {
+		if (!sigaction(dump.signal, NULL, &now) &&
+		    !(now.sa_flags & SA_SIGINFO) && now.sa_handler == ask)
+			sigaction(dump.signal, &dump.before, NULL);
+		a_store_rel(&dump.ending,
+			    true); /* -> dump.ending: no handler */
+		sem_post(&dump.wake);
+		pthread_join(dump.thread, NULL);
+		dump.on = false;
+	}
+	pthread_mutex_unlock(&lock);
+}

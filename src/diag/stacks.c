@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/stacks.h"
+
+#include "diag/fiber_record.h"
+#include "diag/own_memory.h"
+#include "diag/program_image.h"
+#include "diag/suspended_stack.h"
+#include "diag/thread_sample.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BATCH    16
+#define PASSES   6
+#define D        (&sennit_debug_descriptor)
+#define FUNCTION 256u
+
+typedef void visitor(void *context, const sennit_stack *stack);
+
+/* A visit. One at a time, because of the sample. */
+struct visit {
+	visitor               *visit;
+	void                  *context;
+	uintptr_t              scheduler;
+	char                   name[SENNIT_NAME_SIZE]; /* of the scheduler */
+	bool                   may_sample;
+	struct address_list    schedulers;
+	struct address_list    workers;
+	struct address_list    fibers; /* of the worker */
+	struct fiber_before   *todo;   /* ...: those that are left */
+	size_t                 left;
+	struct worker_record   worker;
+	uintptr_t              where; /* the fiber that the worker is on; 0: not
+				     * known */
+	bool                   has_sample;
+	struct thread_sample   sample;
+	struct suspended_stack batch[BATCH];
+};
+
+static pthread_mutex_t one_visit = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- emitting ----------------------------------------------------------- */
+
+static void emit(struct visit *v, const struct fiber_record *f, uint32_t source,
+		 const void *const *frames, uint32_t count)
+{
+	sennit_report_entry e;
+	char                function[FUNCTION];
+	sennit_stack        stack = {
+		       .size = sizeof(stack),
+		       .scheduler = v->name,
+		       .fiber = &e,
+		       .source = source,
+		       .count = count,
+		       .frames = frames,
+	};
+
+	sn_fiber_record_report(f, &v->worker, &e);
+	if (!e.name) {
+		sn_record_function_name(f->task, function, sizeof(function));
+		e.name = function[0] ? function : NULL;
+	}
+	v->visit(v->context, &stack);
+}
+
+static void emit_frames(struct visit *v, const struct fiber_record *f,
+			uint32_t source, const struct call_frame *frame,
+			const struct call_frame_memory *m)
+{
+	const void *frames[SENNIT_STACK_FRAMES];
+	uint32_t    count = sn_program_image_walk(frame, m, frames,
+						  SENNIT_STACK_FRAMES);
+
+	emit(v, f, source, frames, count);
+}
+
+/* --- where the worker is ------------------------------------------------ */
+
+/* The fiber on whose stack the address lies. All other stacks of a worker's
+ * thread are its own. */
+static uintptr_t fiber_around(const struct visit *v, uintptr_t sp)
+{
+	for (size_t i = 0; i < v->fibers.count; i++) {
+		uintptr_t low = 0;
+
+		sn_own_memory_read(&low, v->fibers.items[i] + D->fiber_low_at,
+				   sizeof(low));
+		if (low && sp >= low && sp < v->fibers.items[i])
+			return v->fibers.items[i];
+	}
+	return v->worker.main;
+}
+
+/* What memory says: a fiber runs a task only while the thread is on its stack,
+ * and a fiber that waits is the current one only if the thread stayed on its
+ * stack. Nothing is known during a switch, and of a stack without a task. */
+static uintptr_t find_in_memory(const struct visit *v)
+{
+	struct worker_record again;
+	struct fiber_record  f;
+	uint32_t             state;
+
+	if (v->worker.current == v->worker.main ||
+	    !sn_fiber_record_read(&f, v->worker.current) ||
+	    f.worker != v->worker.at)
+		return 0;
+	state = sn_fiber_record_state(&f);
+	if (state == SENNIT_REPORT_RUNNING ? !f.task
+					   : state != SENNIT_REPORT_BLOCKED)
+		return 0;
+	sn_own_memory_barrier();
+	if (!sn_worker_record_read(&again, v->worker.at) ||
+	    again.current != f.at)
+		return 0;
+	return f.at;
+}
+
+/* Find the stack that the worker's thread is on, at some moment after now.
+ * Returns whether to ask it again. */
+static bool find_worker(struct visit *v, bool ask)
+{
+	uintptr_t sp = 0;
+
+	v->has_sample = ask && v->worker.thread &&
+			sn_thread_sample_take(&v->sample, v->worker.thread);
+	if (v->has_sample)
+		sp = v->sample.frame.registers[v->sample.frame.sp];
+	else if (v->worker.thread)
+		sp = sn_thread_blocked_at(v->worker.thread);
+	v->where = sp ? fiber_around(v, sp) : find_in_memory(v);
+	return v->has_sample;
+}
+
+/* --- one worker --------------------------------------------------------- */
+
+/* Read what is left; fibers that run no task drop out. A bound thread's own
+ * stack is a fiber even if it runs none. */
+static void read_todo(struct visit *v)
+{
+	struct fiber_record f;
+	size_t              kept = 0;
+
+	for (size_t i = 0; i < v->left; i++) {
+		const uintptr_t at = v->todo[i].at;
+
+		if (!sn_fiber_record_read(&f, at) || f.worker != v->worker.at ||
+		    (!sn_fiber_record_is_alive(&f) && at != v->worker.main))
+			continue;
+		v->todo[kept++] = (struct fiber_before){
+			.at = at,
+			.context = f.context,
+			.task = f.task,
+			.doing = f.doing,
+		};
+	}
+	v->left = kept;
+}
+
+/* Emit the fiber that the worker's thread is on. Returns false if it has
+ * changed since read_todo. */
+static bool visit_here(struct visit *v, const struct fiber_before *t)
+{
+	struct fiber_record f;
+
+	if (!sn_fiber_record_read(&f, t->at) || !sn_fiber_before_is_same(t, &f))
+		return false;
+	if (v->has_sample)
+		emit_frames(v, &f, SENNIT_STACK_SAMPLED, &v->sample.frame,
+			    &v->sample.memory);
+	else
+		emit(v, &f, SENNIT_STACK_UNSAMPLED, NULL, 0);
+	return true;
+}
+
+/* Emit those of the batch whose copies are valid; the others stay to do. */
+static void end_batch(struct visit *v, size_t count, size_t *kept)
+{
+	sn_own_memory_barrier();
+	for (size_t i = 0; i < count; i++) {
+		const struct suspended_stack  *s = &v->batch[i];
+		const struct call_frame_memory m = {
+			.copy = s->copy,
+			.low = s->frame.registers[s->frame.sp],
+			.size = s->size,
+		};
+
+		if (sn_suspended_stack_is_whole(s))
+			emit_frames(v, &s->seen, SENNIT_STACK_SUSPENDED,
+				    &s->frame, &m);
+		else
+			v->todo[(*kept)++] = s->before;
+	}
+}
+
+static void visit_todo(struct visit *v)
+{
+	size_t kept = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->left; i++) {
+		const struct fiber_before t = v->todo[i];
+
+		if (t.at == v->where
+			    ? visit_here(v, &t)
+			    : sn_suspended_stack_copy(&v->batch[count], &t)) {
+			count += t.at != v->where;
+		} else {
+			v->todo[kept++] = t;
+		}
+		if (count == BATCH) {
+			end_batch(v, count, &kept);
+			count = 0;
+		}
+	}
+	end_batch(v, count, &kept);
+	v->left = kept;
+}
+
+/* Emit what has not kept still. */
+static void visit_rest(struct visit *v)
+{
+	struct fiber_record f;
+
+	read_todo(v);
+	for (size_t i = 0; i < v->left; i++)
+		if (sn_fiber_record_read(&f, v->todo[i].at))
+			emit(v, &f,
+			     sn_fiber_record_state(&f) == SENNIT_REPORT_RUNNING
+				     ? SENNIT_STACK_UNSAMPLED
+				     : SENNIT_STACK_CHANGED,
+			     NULL, 0);
+}
+
+static bool begin_worker(struct visit *v)
+{
+	const bool bound = v->worker.index == UINT32_MAX;
+	size_t     count;
+
+	if (!sn_record_list_fibers(&v->fibers, v->worker.at))
+		return false;
+	count = v->fibers.count + bound;
+	v->todo = calloc(count + 1, sizeof(*v->todo));
+	if (!v->todo)
+		return false;
+	for (v->left = 0; v->left < v->fibers.count; v->left++)
+		v->todo[v->left].at = v->fibers.items[v->left];
+	if (bound)
+		v->todo[v->left++].at = v->worker.main;
+	return true;
+}
+
+static int visit_worker(struct visit *v, uintptr_t at)
+{
+	bool ask = v->may_sample;
+
+	if (!sn_worker_record_read(&v->worker, at))
+		return 0; /* it has ended */
+	if (!begin_worker(v))
+		return -ENOMEM;
+	for (int i = 0; i < PASSES; i++) {
+		read_todo(v);
+		if (!v->left || !sn_worker_record_read(&v->worker, at))
+			break;
+		if (i)
+			nanosleep(&(struct timespec){ .tv_nsec = 100000 },
+				  NULL);
+		sn_own_memory_barrier();
+		ask = find_worker(v, ask);
+		if (v->where)
+			visit_todo(v);
+	}
+	visit_rest(v);
+	free(v->todo);
+	return 0;
+}
+
+/* --- all workers -------------------------------------------------------- */
+
+static int visit_scheduler(struct visit *v, uintptr_t s)
+{
+	int err = 0;
+
+	sn_record_scheduler_name(s, v->name, sizeof(v->name));
+	if (!sn_record_list_workers(&v->workers, s))
+		return -ENOMEM;
+	for (size_t i = 0; i < v->workers.count && !err; i++)
+		err = visit_worker(v, v->workers.items[i]);
+	return err;
+}
+
+static int visit_all(struct visit *v)
+{
+	int err = 0;
+
+	if (!sn_record_list_schedulers(&v->schedulers))
+		return -ENOMEM;
+	for (size_t i = 0; i < v->schedulers.count && !err; i++)
+		err = visit_scheduler(v, v->schedulers.items[i]);
+	return err;
+}
+
+int sennit_stacks_visit(sennit_scheduler *s, visitor *visit, void *context)
+{
+	struct visit *v;
+	int           err;
+
+	if (!D->context->machine)
+		return -ENOTSUP;
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	v->visit = visit;
+	v->context = context;
+	pthread_mutex_lock(&one_visit);
+	if (!sn_own_memory_is_readable()) {
+		err = -EPERM;
+	} else {
+		v->may_sample = sn_thread_sample_is_possible();
+		err = s ? visit_scheduler(v, (uintptr_t)s) : visit_all(v);
+	}
+	pthread_mutex_unlock(&one_visit);
+	free(v->schedulers.items);
+	free(v->workers.items);
+	free(v->fibers.items);
+	free(v);
+	return err;
+}

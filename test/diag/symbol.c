@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* symbol.c - addresses get names, which are cut where the buffer ends. */
+#include "sennit/symbol.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A function that nothing exports. */
+#define HERE ((const void *)(uintptr_t)&in_this_file)
+
+static void in_this_file(void)
+{
+}
+
+/* An address of a shared library has its exported name, and an offset. */
+static void an_exported_function_has_its_name(void **state)
+{
+	char text[128];
+
+	(void)state;
+	assert_true(sennit_symbol_print((const void *)(uintptr_t)&calloc, text,
+					sizeof(text)) > 0);
+	assert_non_null(strstr(text, "calloc"));
+	sennit_symbol_print((const char *)(uintptr_t)&calloc + 1, text,
+			    sizeof(text));
+	assert_non_null(strstr(text, "+0x1"));
+}
+
+static void a_hidden_function_is_named_by_its_file(void **state)
+{
+	char text[128];
+
+	(void)state;
+	sennit_symbol_print(HERE, text, sizeof(text));
+#if defined(SENNIT_HAVE_LIBDW)
+	assert_string_equal(text, "in_this_file");
+	sennit_symbol_print((const char *)HERE + 1, text, sizeof(text));
+	assert_string_equal(text, "in_this_file+0x1");
+#else
+	assert_non_null(strstr(text, "symbol+0x"));
+#endif
+}
+
+static void an_unknown_address_is_a_number(void **state)
+{
+	char text[32];
+
+	(void)state;
+	assert_int_equal(
+		sennit_symbol_print((const void *)0x10, text, sizeof(text)), 4);
+	assert_string_equal(text, "0x10");
+}
+
+static void a_short_buffer_is_never_exceeded(void **state)
+{
+	char whole[128];
+	char text[128];
+
+	(void)state;
+	sennit_symbol_print(HERE, whole, sizeof(whole));
+	for (size_t size = 1; size < sizeof(text); size++) {
+		size_t n;
+
+		memset(text, '#', sizeof(text));
+		n = sennit_symbol_print(HERE, text, size);
+		assert_true(n < size);
+		assert_int_equal(strlen(text), n);
+		assert_int_equal(strncmp(text, whole, n), 0);
+		if (size + 1 < sizeof(text))
+			assert_int_equal(text[size], '#');
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_exported_function_has_its_name),
+		cmocka_unit_test(a_hidden_function_is_named_by_its_file),
+		cmocka_unit_test(an_unknown_address_is_a_number),
+		cmocka_unit_test(a_short_buffer_is_never_exceeded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

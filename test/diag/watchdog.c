@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watchdog.c - each condition causes its line. Tests wait until it comes. */
+#include "sennit/watchdog.h"
+#include "marks.h"
+
+#include "../api/with_workers.h"
+#include "../words.h"
+
+#include <errno.h>
+
+/* TSan puts signals off, so no running thread is sampled. */
+#if defined(SN_TSAN)
+#define MAY_SAMPLE false
+#else
+#define MAY_SAMPLE true
+#endif
+
+/* --- lines -------------------------------------------------------------- */
+
+struct heard {
+	pthread_mutex_t lock;
+	char            text[8192]; /* all lines */
+	unsigned        lines;
+};
+
+static void hear(void *context, const char *line)
+{
+	struct heard *h = context;
+	size_t        used;
+
+	pthread_mutex_lock(&h->lock);
+	used = strlen(h->text);
+	snprintf(h->text + used, sizeof(h->text) - used, "%s\n", line);
+	h->lines++;
+	pthread_mutex_unlock(&h->lock);
+}
+
+static bool was_heard(struct heard *h, const char *words)
+{
+	bool found;
+
+	pthread_mutex_lock(&h->lock);
+	found = strstr(h->text, words);
+	pthread_mutex_unlock(&h->lock);
+	return found;
+}
+
+static struct heard *open_heard(void)
+{
+	struct heard *h = calloc(1, sizeof(*h));
+
+	assert_non_null(h);
+	pthread_mutex_init(&h->lock, NULL);
+	return h;
+}
+
+static void close_heard(struct heard *h)
+{
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}
+
+static sennit_watchdog *watch(sennit_scheduler *s, sennit_watchdog_options o,
+			      struct heard *h)
+{
+	sennit_watchdog *w = NULL;
+
+	o.line = hear;
+	o.context = h;
+	assert_int_equal(sennit_watchdog_start(&w, s, &o), 0);
+	assert_non_null(w);
+	return w;
+}
+
+/* Wait on a thread of its own: the test's is bound to the scheduler. */
+static void await_words(struct heard *h, const char *words)
+{
+	sennit_time spent = 0, begin;
+
+	do
+		begin = sennit_now();
+	while (!was_heard(h, words) && count_pause(&spent, begin));
+	if (!was_heard(h, words))
+		fprintf(stderr, "heard: %s\n", h->text);
+	assert_true(was_heard(h, words));
+}
+
+/* Whether the line has a backtrace, `file+0x1` or `function+0x1`, behind
+ * `words` and a colon. Without libdw it is one frame. */
+static bool has_trace(struct heard *h, const char *words)
+{
+	const char *at;
+
+	pthread_mutex_lock(&h->lock);
+	at = strstr(h->text, words);
+	at = at ? strstr(at, ": ") : NULL;
+	at = at ? strstr(at, "+0x") : NULL;
+	at = at && HAS_FRAMES ? strstr(at, " < ") : at;
+	pthread_mutex_unlock(&h->lock);
+	return at;
+}
+
+/* --- a scheduler of one worker ------------------------------------------ */
+
+struct scene {
+	sennit_scheduler *s;
+	struct heard     *heard;
+	atomic_bool       go;
+	atomic_bool       running;
+	sennit_event      event;
+	sennit_wait_group done;
+};
+
+static void open_scene(struct scene *c, int tasks)
+{
+	memset(c, 0, sizeof(*c));
+	c->s = start_with(SENNIT_CONFIG(.workers = 1, .max_workers = 1));
+	c->heard = open_heard();
+	sennit_event_init(&c->event, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&c->done, (uint32_t)tasks);
+}
+
+static void close_scene(struct scene *c)
+{
+	end_scheduler(c->s);
+	close_heard(c->heard);
+}
+
+static void put(struct scene *c, sennit_task_fn *run)
+{
+	const sennit_task task = { .run = run, .argument = c };
+
+	assert_int_equal(sennit_enqueue(c->s, &task), 0);
+}
+
+static void keep_worker(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_fiber_set_name("keeper\n");
+	atomic_store(&c->running, true);
+	while (!atomic_load(&c->go))
+		sched_yield();
+	sennit_wait_group_done(&c->done);
+}
+
+static void come_later(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_wait_group_done(&c->done);
+}
+
+static void end_with_one_line(struct scene *c, sennit_watchdog *w)
+{
+	atomic_store(&c->go, true);
+	sennit_wait_group_wait(&c->done);
+	sennit_watchdog_stop(w);
+	assert_int_equal(c->heard->lines, 1);
+	close_scene(c);
+}
+
+/* On a busy machine a thread may get no CPU in the time that it has to say
+ * where it is. Then the line has no backtrace. */
+static void until_traced(bool (*name)(void))
+{
+	int tries = 20;
+
+	while (!name())
+		assert_true(--tries);
+}
+
+static bool name_a_task_that_keeps_others_waiting(void)
+{
+	struct scene     c;
+	sennit_watchdog *w;
+	bool             traced;
+
+	open_scene(&c, 2);
+	w = watch(c.s, (sennit_watchdog_options){ .task_ms = 20 }, c.heard);
+	put(&c, keep_worker);
+	put(&c, come_later);
+	await_words(c.heard, "ms while others are ready");
+	assert_true(was_heard(c.heard, ": keeper\\n ("));
+	assert_true(was_heard(c.heard, "sennit watchdog: worker 0, thread "));
+	traced = has_trace(c.heard, "others are ready") || !MAY_SAMPLE;
+	end_with_one_line(&c, w);
+	return traced;
+}
+
+static void a_task_that_keeps_others_waiting_is_named(void **state)
+{
+	(void)state;
+	until_traced(name_a_task_that_keeps_others_waiting);
+}
+
+static void wait_for_event(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_fiber_set_name("waiter");
+	sennit_event_wait(&c->event);
+	sennit_wait_group_done(&c->done);
+}
+
+static void keep_woken_waiting(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_event_set(&c->event);
+	keep_worker(c);
+}
+
+static void a_ready_fiber_without_a_turn_is_named(void **state)
+{
+	struct scene     c;
+	sennit_watchdog *w;
+
+	(void)state;
+	open_scene(&c, 2);
+	w = watch(c.s, (sennit_watchdog_options){ .ready_ms = 20 }, c.heard);
+	put(&c, wait_for_event);
+	put(&c, keep_woken_waiting);
+	await_words(c.heard, ": waiter (");
+	assert_true(was_heard(c.heard, " is ready for "));
+	assert_true(has_trace(c.heard, " is ready for "));
+	end_with_one_line(&c, w);
+}
+
+static void *block(void *argument)
+{
+	struct scene *c = argument;
+
+	while (!atomic_load(&c->go))
+		sched_yield();
+	return NULL;
+}
+
+static void call(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_fiber_set_name("caller");
+	(void)sennit_blocking_call(block, c);
+	sennit_wait_group_done(&c->done);
+}
+
+static bool name_a_long_blocking_call(void)
+{
+	struct scene     c;
+	sennit_watchdog *w;
+	bool             traced;
+
+	open_scene(&c, 1);
+	w = watch(c.s, (sennit_watchdog_options){ .call_ms = 20 }, c.heard);
+	put(&c, call);
+	await_words(c.heard, ": caller (");
+	assert_true(was_heard(c.heard, " ms for a blocking call of "));
+	/* The worker has nothing else to do, so it sleeps on the stack. */
+	traced = has_trace(c.heard, "a blocking call of ") || !MAY_SAMPLE;
+	end_with_one_line(&c, w);
+	return traced;
+}
+
+static void a_long_blocking_call_is_named(void **state)
+{
+	(void)state;
+	until_traced(name_a_long_blocking_call);
+}
+
+/* --- where lines go, and none ------------------------------------------- */
+
+static void a_line_goes_to_the_descriptor(void **state)
+{
+	struct scene     c;
+	sennit_watchdog *w = NULL;
+	char             text[4096];
+	int              out, in = open_pipe(&out);
+
+	(void)state;
+	open_scene(&c, 1);
+	assert_int_equal(
+		sennit_watchdog_start(
+			&w, c.s,
+			&(sennit_watchdog_options){ .call_ms = 20, .fd = in }),
+		0);
+	put(&c, call);
+	/* Blocks until the line is there. */
+	assert_int_equal(read(out, text, 1), 1);
+	atomic_store(&c.go, true);
+	sennit_wait_group_wait(&c.done);
+	sennit_watchdog_stop(w);
+	close(in);
+	read_words(out, text, sizeof(text));
+	assert_non_null(strstr(text, "ennit watchdog: "));
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	close_scene(&c);
+}
+
+static void without_a_limit_nothing_is_started(void **state)
+{
+	sennit_watchdog *w = NULL;
+	struct scene     c;
+
+	(void)state;
+	open_scene(&c, 1);
+	assert_int_equal(
+		sennit_watchdog_start(&w, c.s, &(sennit_watchdog_options){ 0 }),
+		-EINVAL);
+	assert_null(w);
+	close_scene(&c);
+}
+
+static void watchdog_keeps_its_scheduler(void **state)
+{
+	struct scene     c;
+	sennit_watchdog *w;
+
+	(void)state;
+	open_scene(&c, 1);
+	w = watch(c.s, (sennit_watchdog_options){ .task_ms = 1 }, c.heard);
+	assert_int_equal(sennit_scheduler_shutdown(c.s, 0), -ETIMEDOUT);
+	sennit_watchdog_stop(w);
+	close_scene(&c);
+}
+
+/* Nothing lasts: many short tasks, waits and calls. The limits are higher than
+ * the whole test lasts. */
+static void short_wait(void *argument)
+{
+	struct scene *c = argument;
+
+	for (int i = 0; i < 50; i++)
+		sennit_yield();
+	sennit_wait_group_done(&c->done);
+}
+
+static void traffic_below_the_limits_causes_no_line(void **state)
+{
+	struct scene     c;
+	sennit_watchdog *w;
+
+	(void)state;
+	open_scene(&c, 200);
+	w = watch(c.s,
+		  (sennit_watchdog_options){ .task_ms = 1000000,
+					     .ready_ms = 1000000,
+					     .call_ms = 4 },
+		  c.heard);
+	for (int i = 0; i < 200; i++)
+		put(&c, short_wait);
+	sennit_wait_group_wait(&c.done);
+	sennit_watchdog_stop(w);
+	assert_int_equal(c.heard->lines, 0);
+	close_scene(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_task_that_keeps_others_waiting_is_named),
+		cmocka_unit_test(a_ready_fiber_without_a_turn_is_named),
+		cmocka_unit_test(a_long_blocking_call_is_named),
+		cmocka_unit_test(a_line_goes_to_the_descriptor),
+		cmocka_unit_test(without_a_limit_nothing_is_started),
+		cmocka_unit_test(watchdog_keeps_its_scheduler),
+		cmocka_unit_test(traffic_below_the_limits_causes_no_line),
+	};
+
+	return cmocka_run_group_tests_name("diag/watchdog", tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observed.c - the program that test/build/metrics.sh and probes.sh look at:
+ * TASKS tasks on one worker, of which WAITS wait for an event each. With the
+ * argument "metrics" it writes its metrics when all have ended. */
+#include "sennit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TASKS = 300, WAITS = 100 };
+
+static sennit_event      open_now;
+static sennit_wait_group left;
+
+static void pass(void *waits)
+{
+	if (waits)
+		sennit_event_wait(&open_now);
+	sennit_wait_group_done(&left);
+}
+
+static void work(void *unused)
+{
+	(void)unused;
+	sennit_event_init(&open_now, SENNIT_EVENT_MANUAL, false);
+	sennit_wait_group_init(&left, TASKS);
+	for (int i = 0; i < TASKS; i++)
+		if (sennit_schedule(pass, i < WAITS ? &left : NULL))
+			abort();
+	sennit_sleep(20 * SENNIT_MILLISECOND); /* they wait by then, or they
+						* need not */
+	sennit_event_set(&open_now);
+	sennit_wait_group_wait(&left);
+}
+
+static void wait_for_end(sennit_scheduler *s)
+{
+	sennit_stats stats = { .size = sizeof(stats) };
+
+	do {
+		usleep(1000);
+		sennit_scheduler_stats(s, &stats);
+	} while (stats.tasks != TASKS + 1);
+}
+
+int main(int argc, char **argv)
+{
+	sennit_scheduler *s;
+	sennit_task       task = { .run = work };
+
+	sennit_task_set_name(pass, "pass");
+	if (sennit_scheduler_create(
+		    &s, SENNIT_CONFIG(.workers = 1, .name = "a\"b\\c")))
+		return 1;
+	sennit_metrics_record(s, argc == 2 && !strcmp(argv[1], "metrics"));
+	if (sennit_enqueue(s, &task))
+		return 1;
+	wait_for_end(s);
+	if (argc == 2 && !strcmp(argv[1], "metrics") &&
+	    sennit_metrics_write(s, STDOUT_FILENO))
+		return 1;
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
+}

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `fibers` and `fiber` for lldb.
+
+A suspended fiber is selected as a thread that sennit_lldb_threads.py makes:
+lldb takes its registers from there, so nothing in the process changes, and core
+files work as well. The fibers that were selected stay in the list of threads
+until the process runs.
+"""
+
+import os
+import sys
+import time
+
+import lldb
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, FOLDER)
+import sennit_fibers  # noqa: E402
+import sennit_where  # noqa: E402
+
+MOST_FRAMES = 64    # in search of where a fiber is
+MOST_LOCATED = 256  # fibers, because each becomes a thread of the list
+
+# What sennit_lldb_threads.py reads.
+machine = 0
+registers = {}  # by name, of each fiber that was a thread since the stop
+shown = set()   # the fibers that stay in the list of threads
+stop = None     # the process and the stop that these are of
+
+
+class Target:
+    """What sennit_fibers asks of lldb."""
+
+    def __init__(self, debugger):
+        self.target = debugger.GetSelectedTarget()
+        self.process = self.target.GetProcess()
+        if not self.process.IsValid():
+            raise sennit_fibers.Fault("sennit: there is no process")
+        if self.process.GetState() != lldb.eStateStopped:
+            raise sennit_fibers.Fault("sennit: the process runs")
+        self.module = None
+
+    def read(self, address, size):
+        error = lldb.SBError()
+        data = self.process.ReadMemory(address, size, error)
+        if error.Fail() or data is None:
+            # Core files lack what is constant: lldb reads it from the program.
+            error.Clear()
+            place = lldb.SBAddress(address, self.target)
+            data = self.target.ReadMemory(place, size, error)
+        if error.Fail() or data is None:
+            raise sennit_fibers.Unreadable
+        return data
+
+    def symbol(self, name):
+        for found in self.target.FindSymbols(name):
+            address = found.GetSymbol().GetStartAddress()
+            loaded = address.GetLoadAddress(self.target)
+            if loaded != lldb.LLDB_INVALID_ADDRESS:
+                self.module = found.GetModule()
+                return loaded
+        return None
+
+    def function(self, address):
+        return self.target.ResolveLoadAddress(address).GetSymbol().GetName()
+
+    def threads(self):
+        for thread in self.process:
+            tid = thread.GetThreadID()
+            if tid not in registers:
+                yield thread, tid, thread.GetFrameAtIndex(0).GetSP()
+
+    def now(self):
+        if self.process.GetPluginName() == "elf-core" or \
+                self.target.GetPlatform().GetName() != "host":
+            return None
+        return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    def is_library(self, module):
+        """True in the library's file, None if that is the program's."""
+        program = self.target.FindModule(self.target.GetExecutable())
+        if self.module is None or program == self.module:
+            return None
+        return module == self.module
+
+
+numbers = {}  # of each process: the number of each record
+
+
+def stop_of(process):
+    return process.GetUniqueID(), process.GetStopID(True)
+
+
+def look(debugger):
+    target = Target(debugger)
+    process = target.process
+    global stop
+    if stop != stop_of(process):
+        stop = stop_of(process)
+        registers.clear()
+        shown.clear()
+    return sennit_fibers.Process(
+        target, numbers.setdefault(process.GetUniqueID(), {}))
+
+
+def load_threads(debugger, process):
+    """Make lldb ask sennit_lldb_threads.py. It forgets when a process ends."""
+    global machine
+    machine = process.context.machine
+    path = os.path.join(FOLDER, "sennit_lldb_threads.py")
+    name = "target.process.python-os-plugin-path"
+    current = debugger.GetInternalVariableValue(
+        name, debugger.GetInstanceName())
+    if current.GetStringAtIndex(0) != path:
+        debugger.HandleCommand("settings set %s '%s'" % (name, path))
+
+
+def thread_of(debugger, process, fiber):
+    """The thread that shows the fiber."""
+    if fiber.thread is not None:
+        return fiber.thread
+    values = process.registers(fiber)
+    load_threads(debugger, process)
+    lldb_process = process.target.process
+    registers[fiber.address] = values
+    thread = lldb_process.GetThreadByID(fiber.address)
+    if not thread.IsValid():  # or no longer
+        thread = lldb_process.CreateOSPluginThread(fiber.address, 0)
+    if not thread.IsValid():
+        raise sennit_fibers.Fault("fiber %d: lldb does not show it"
+                                  % fiber.number)
+    return thread
+
+
+def where(debugger, process, fiber):
+    if fiber.number > MOST_LOCATED:
+        return ""
+    try:
+        thread = thread_of(debugger, process, fiber)
+    except sennit_fibers.Fault as fault:
+        return "(%s)" % fault
+    frames = ((frame.GetFunctionName(),
+               process.target.is_library(frame.GetModule()), frame.GetPC())
+              for frame in thread.frames[:MOST_FRAMES])
+    return sennit_where.where(process, fiber, frames)
+
+
+def selected(process):
+    """The record of the selected fiber, for the mark in the list."""
+    tid = process.target.process.GetSelectedThread().GetThreadID()
+    return tid if tid in registers else 0
+
+
+def fibers(debugger, _text, result, _dict):
+    """List the fibers of the process: fibers
+
+N is a number that stays with the fiber's stack. `fiber` is the worker and the
+number that reports show; b stands for a bound thread. `where` is the innermost
+function of the program."""
+    try:
+        process = look(debugger)
+        before = process.target.process.GetSelectedThread().GetThreadID()
+        mark = selected(process)
+        for line in process.table(lambda f: where(debugger, process, f), mark):
+            result.AppendMessage(line)
+        process.target.process.SetSelectedThreadByID(before)
+    except sennit_fibers.Fault as fault:
+        result.SetError(str(fault))
+
+
+def run(debugger, thread, command, result):
+    answer = lldb.SBCommandReturnObject()
+    debugger.GetCommandInterpreter().HandleCommand(
+        command, lldb.SBExecutionContext(thread), answer, False)
+    result.AppendMessage((answer.GetOutput() or "").rstrip("\n"))
+    if not answer.Succeeded():
+        result.AppendMessage((answer.GetError() or "").rstrip("\n"))
+
+
+def apply(debugger, words, result):
+    count = 1
+    while words[:1] != ["all"] and count < len(words) and \
+            words[count][0].isdigit():
+        count += 1
+    if len(words) <= count:
+        raise sennit_fibers.Fault("fiber apply: which fibers, and which "
+                                  "command?")
+    process = look(debugger)
+    before = process.target.process.GetSelectedThread().GetThreadID()
+    for f in process.select(words[:count]):
+        result.AppendMessage("\n" + process.title(f))
+        try:
+            thread = thread_of(debugger, process, f)
+            run(debugger, thread, " ".join(words[count:]), result)
+        except sennit_fibers.Fault as fault:
+            result.AppendMessage(str(fault))
+    process.target.process.SetSelectedThreadByID(before)
+    for fault in process.faults:
+        result.AppendMessage("sennit: " + fault)
+
+
+def select(debugger, word, result):
+    process = look(debugger)
+    f = process.find(word)
+    thread = thread_of(debugger, process, f)
+    result.AppendMessage(process.title(f))
+    for fault in process.faults:
+        result.AppendMessage("sennit: " + fault)
+    process.target.process.SetSelectedThread(thread)
+    if f.thread is None:
+        shown.add(f.address)
+    result.AppendMessage(str(thread.GetFrameAtIndex(0)))
+
+
+def fiber(debugger, text, result, _dict):
+    """Select a fiber, or run a command for fibers: fiber N | fiber WORKER.ID |
+fiber apply all COMMAND | fiber apply N... COMMAND
+
+The fiber becomes the selected thread, for bt, up, frame and frame variable.
+`thread select` leaves it. Nothing in the process changes."""
+    words = text.split()
+    try:
+        if words[:1] == ["apply"]:
+            apply(debugger, words[1:], result)
+        elif len(words) == 1:
+            select(debugger, words[0], result)
+        else:
+            raise sennit_fibers.Fault("fiber: which one? See fibers")
+    except sennit_fibers.Fault as fault:
+        result.SetError(str(fault))
+
+
+def __lldb_init_module(debugger, _dict):
+    for name in ("fibers", "fiber"):
+        debugger.HandleCommand("command script add -f sennit_lldb.%s %s"
+                               % (name, name))
