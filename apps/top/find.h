@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* find.h - the path of a process's live view. */
+#ifndef TOP_FIND_H
+#define TOP_FIND_H
+
+#include "link.h"
+
+/* Write the path of the live view of process `pid` to `path`. Of several, the
+ * one that was started first. Returns false with *f set if there is none. */
+bool find_socket(const char *pid, char *path, size_t size, struct fault *f);
+
+#endif

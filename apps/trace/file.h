@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file.h - reads what sennit/trace_format.h describes, from any bytes.
+ *
+ * Nothing in the file is trusted: sizes and counts are checked against the
+ * bytes that are there, and numbers out of range are ignored or shown as they
+ * are.
+ */
+#ifndef APPS_TRACE_FILE_H
+#define APPS_TRACE_FILE_H
+
+#include "trace/maps.h"
+#include "trace/names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct file_ring {
+	uint32_t number;
+	uint32_t kind; /* enum sennit_trace_ring_kind */
+	uint32_t thread;
+	uint64_t lost;
+};
+
+struct file_string {
+	uint64_t key;
+	uint32_t kind; /* enum sennit_trace_string_kind */
+	uint32_t name; /* of names */
+};
+
+struct file_event {
+	uint64_t time; /* ns since the first event of the file; they do not
+			 * decrease within a ring */
+	uint64_t a, b;
+	uint32_t order; /* its place in the file */
+	uint32_t ring;  /* index of rings */
+	uint32_t fiber;
+	uint16_t kind; /* enum sennit_trace_kind, or one that is not known */
+	uint16_t detail;
+};
+
+struct file {
+	struct file_ring   *rings;
+	struct file_string *strings; /* sorted by kind and key */
+	struct file_event  *events;  /* sorted by time, then as they stand */
+	uint32_t            ring_count, string_count, event_count;
+	struct names        names;
+	struct maps         maps;
+	uint32_t            workers;
+	bool                is_cut;
+};
+
+/* Reads `size` bytes. Returns NULL, or what is wrong with them; then there is
+ * nothing to free. A file that is cut off is not wrong. */
+const char *file_parse(struct file *f, const unsigned char *bytes, size_t size);
+
+/* Frees all but the texts of names. */
+void file_free(struct file *f);
+
+/* Returns the number of the name of a function, span or counter. Of a function
+ * without a name: that of its file, and its place there, or the address; of
+ * others, the key. */
+uint32_t file_name(struct file *f, uint32_t kind, uint64_t key);
+
+#endif

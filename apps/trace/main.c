@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - the command line of sennit-trace. */
+#include "trace/file.h"
+#include "trace/output.h"
+#include "trace/replay.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"NAME\n"
+	"  sennit-trace - show what a trace of a sennit program recorded\n"
+	"\n"
+	"SYNOPSIS\n"
+	"  sennit-trace COMMAND [OPTION...] FILE\n"
+	"\n"
+	"COMMANDS\n"
+	"  summary    tables: each task's count, time and waits; the longest\n"
+	"             waits and who ended them\n"
+	"  json       trace events in JSON, for ui.perfetto.dev\n"
+	"  perfetto   the same in Perfetto's own format, which is smaller\n"
+	"  svg        a picture: what each worker or fiber did when\n"
+	"  flame      a picture: where fibers wait, by task, span and kind of\n"
+	"             wait\n"
+	"\n"
+	"OPTIONS\n"
+	"  -o, --output FILE   write there, not to standard output\n"
+	"      --by fiber      svg: a row per fiber that has waited\n"
+	"      --by worker     svg: a row per worker (this is the default)\n"
+	"      --folded        flame: folded stacks, as text: frames "
+	"separated\n"
+	"                      by semicolons, then nanoseconds\n"
+	"  -n, --rows N        summary, svg: at most so many rows (20, 100)\n"
+	"  -h, --help          print this\n"
+	"\n"
+	"FILE is what sennit_trace_write() wrote; -: standard input. A file "
+	"that\n"
+	"is cut off is read as far as it goes, and a line says so.\n"
+	"\n"
+	"EXIT STATUS\n"
+	"  0 done, 1 the file cannot be read, or the output not be written,\n"
+	"  2 wrong usage.\n";
+
+enum command { SUMMARY, JSON, PERFETTO, SVG, FLAME, COMMANDS };
+
+static const char *const commands[COMMANDS] = { "summary", "json", "perfetto",
+						"svg", "flame" };
+
+struct options {
+	enum command command;
+	const char  *output;
+	const char  *input;
+	uint32_t     rows; /* 0: by default */
+	bool         by_fiber;
+	bool         folded;
+};
+
+static int wrong_usage(const char *what, const char *which)
+{
+	fprintf(stderr, "sennit-trace: %s%s\nTry 'sennit-trace --help'.\n",
+		what, which);
+	return 2;
+}
+
+static int read_rows(struct options *o, const char *text)
+{
+	char         *end;
+	unsigned long rows = strtoul(text, &end, 10);
+
+	if (*end || end == text || *text == '-' || !rows || rows > 1000000)
+		return wrong_usage("not a number of rows: ", text);
+	o->rows = (uint32_t)rows;
+	return 0;
+}
+
+static int read_by(struct options *o, const char *text)
+{
+	o->by_fiber = !strcmp(text, "fiber");
+	if (!o->by_fiber && strcmp(text, "worker"))
+		return wrong_usage("by fiber or by worker, not by ", text);
+	return 0;
+}
+
+static int read_option(struct options *o, int option)
+{
+	switch (option) {
+	case 'o':
+		o->output = optarg;
+		return 0;
+	case 'n':
+		return read_rows(o, optarg);
+	case 'b':
+		return read_by(o, optarg);
+	case 'f':
+		o->folded = true;
+		return 0;
+	case 'h':
+		fputs(help, stdout);
+		exit(fflush(stdout) ? 1 : 0);
+	default:
+		return wrong_usage("wrong option", "");
+	}
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "rows", required_argument, NULL, 'n' },
+		{ "by", required_argument, NULL, 'b' },
+		{ "folded", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	int option, command, status;
+
+	while ((option = getopt_long(argc, argv, "o:n:h", names, NULL)) != -1) {
+		status = read_option(o, option);
+		if (status)
+			return status;
+	}
+	if (argc - optind != 2)
+		return wrong_usage("a command and a file are needed", "");
+	for (command = 0; command < COMMANDS; command++)
+		if (!strcmp(argv[optind], commands[command]))
+			break;
+	if (command == COMMANDS)
+		return wrong_usage("unknown command: ", argv[optind]);
+	o->command = (enum command)command;
+	o->input = argv[optind + 1];
+	return 0;
+}
+
+/* Returns the bytes of a stream, or NULL with errno. */
+static unsigned char *read_all(FILE *in, size_t *size)
+{
+	unsigned char *bytes = NULL, *more;
+	size_t         room = 0, n = 0, got;
+
+	do {
+		if (n == room) {
+			room = room ? 2 * room : 1 << 16;
+			more = realloc(bytes, room);
+			if (!more)
+				break;
+			bytes = more;
+		}
+		got = fread(bytes + n, 1, room - n, in);
+		n += got;
+	} while (got);
+	if (n == room || ferror(in)) {
+		free(bytes);
+		return NULL;
+	}
+	*size = n;
+	return bytes;
+}
+
+static int failed(const char *file, const char *why)
+{
+	fprintf(stderr, "sennit-trace: %s: %s\n", file, why);
+	return 1;
+}
+
+static int load(struct timeline *t, const char *name)
+{
+	bool           is_standard = !strcmp(name, "-");
+	FILE          *in = is_standard ? stdin : fopen(name, "rbe");
+	struct file    file;
+	unsigned char *bytes;
+	const char    *wrong;
+	size_t         size;
+
+	if (!in)
+		return failed(name, strerror(errno));
+	bytes = read_all(in, &size);
+	if (!bytes)
+		failed(name, strerror(errno));
+	if (!is_standard)
+		(void)fclose(in);
+	if (!bytes)
+		return 1;
+	wrong = file_parse(&file, bytes, size);
+	free(bytes);
+	if (wrong)
+		return failed(name, wrong);
+	replay(t, &file);
+	file_free(&file);
+	if (t->is_cut)
+		failed(name, "cut off; this is what there is");
+	return 0;
+}
+
+static int put(FILE *out, const struct options *o, const struct timeline *t)
+{
+	switch (o->command) {
+	case SUMMARY:
+		return output_summary(out, t, o->rows ? o->rows : 20);
+	case JSON:
+		return output_json(out, t);
+	case PERFETTO:
+		return output_perfetto(out, t);
+	case SVG:
+		return output_svg(out, t,
+				  o->by_fiber ? TRACK_FIBER : TRACK_WORKER,
+				  o->rows ? o->rows : 100);
+	default:
+		return o->folded ? output_folded(out, t) : output_flame(out, t);
+	}
+}
+
+static int write_output(const struct options *o, const struct timeline *t)
+{
+	const char *name = o->output ? o->output : "standard output";
+	FILE       *out = o->output ? fopen(o->output, "wbe") : stdout;
+	int         error;
+
+	if (!out)
+		return failed(name, strerror(errno));
+	error = put(out, o, t);
+	if (error == -ENOTSUP)
+		failed(name, "this program was built without libprotobuf-c; "
+			     "use json");
+	if ((ferror(out) | fclose(out)) && !error) {
+		error = -EIO;
+		failed(name, "could not be written");
+	}
+	return error ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options  o = { .input = NULL };
+	struct timeline t;
+	int             status = read_options(&o, argc, argv);
+
+	if (status)
+		return status;
+	status = load(&t, o.input);
+	if (status)
+		return status;
+	status = write_output(&o, &t);
+	timeline_free(&t);
+	return status;
+}

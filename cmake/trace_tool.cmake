@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# sennit-trace: apps/trace/*.c. It needs no library of sennit's. Perfetto's
+# format needs protoc-c and libprotobuf-c.
+
+if(NOT SENNIT_APPS)
+	return()
+endif()
+find_program(SENNIT_PROTOC_C protoc-c)
+find_path(SENNIT_PROTOBUF_C_H protobuf-c/protobuf-c.h)
+find_library(SENNIT_PROTOBUF_C protobuf-c)
+mark_as_advanced(SENNIT_PROTOC_C SENNIT_PROTOBUF_C_H SENNIT_PROTOBUF_C)
+
+file(GLOB files CONFIGURE_DEPENDS apps/trace/*.c)
+list(FILTER files EXCLUDE REGEX "/main\\.c$")
+add_library(sennit_trace_parts STATIC ${files} src/base/escape.c)
+target_include_directories(sennit_trace_parts PUBLIC apps)
+target_link_libraries(sennit_trace_parts PUBLIC sennit_flags)
+
+if(SENNIT_PROTOC_C AND SENNIT_PROTOBUF_C_H AND SENNIT_PROTOBUF_C)
+	set(generated ${PROJECT_BINARY_DIR}/trace)
+	file(MAKE_DIRECTORY ${generated})
+	add_custom_command(
+		OUTPUT ${generated}/perfetto.pb-c.c ${generated}/perfetto.pb-c.h
+		COMMAND ${SENNIT_PROTOC_C} --c_out=${generated} perfetto.proto
+		WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/apps/trace
+		DEPENDS apps/trace/perfetto.proto)
+	add_library(sennit_trace_perfetto STATIC ${generated}/perfetto.pb-c.c
+		${generated}/perfetto.pb-c.h)
+	target_include_directories(sennit_trace_perfetto SYSTEM
+		PUBLIC ${generated} ${SENNIT_PROTOBUF_C_H})
+	target_link_libraries(sennit_trace_perfetto PUBLIC ${SENNIT_PROTOBUF_C})
+	target_compile_definitions(sennit_trace_parts PRIVATE HAVE_PROTOBUF_C)
+	target_link_libraries(sennit_trace_parts PUBLIC sennit_trace_perfetto)
+else()
+	message(STATUS "protoc-c or libprotobuf-c not found: left out: "
+		"sennit-trace perfetto")
+endif()
+
+add_executable(sennit-trace apps/trace/main.c)
+target_link_libraries(sennit-trace PRIVATE sennit_trace_parts)
+install(TARGETS sennit-trace RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
