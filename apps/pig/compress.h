@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compress.h - compresses a stream in blocks, on all workers.
+ *
+ * The input is cut into blocks. A task compresses each one, and knows the 32
+ * KiB before it as its dictionary, so the result is hardly larger than that of
+ * one long block. Each task but the last ends at a full byte, so their results
+ * form one deflate stream, which they write in the order of the tickets that
+ * the reader took for them.
+ *
+ *	read --job--> compress (a task) --ticket--> write, in order
+ *	  ^                                            |
+ *	  +------------------ free jobs ---------------+
+ *
+ * There are two jobs per worker and two more. When all are under way the reader
+ * waits, so memory does not grow with the file.
+ */
+#ifndef PIG_COMPRESS_H
+#define PIG_COMPRESS_H
+
+#include <sennit.h>
+
+struct compressor;
+
+/* Makes a compressor for a number of workers of *s, and its threads. Returns 0
+ * or a negative errno value. */
+int  compressor_new(struct compressor **out, sennit_scheduler *s, int level,
+		    size_t block);
+void compressor_free(struct compressor *c);
+
+/* What compress_stream compressed. */
+struct compressed {
+	uint64_t in, out; /* bytes */
+	uint32_t crc;     /* of the input */
+	bool     on_read; /* whether an error is of the input */
+};
+
+/* Reads `from` to its end and writes a deflate stream to `to`. Returns 0 or a
+ * negative errno value.
+ *
+ * From: thread that is not bound.  */
+int compress_stream(struct compressor *c, int from, int to,
+		    struct compressed *done);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gzip.h - the head and the tail of a member of a gzip file (RFC 1952). */
+#ifndef PIG_GZIP_H
+#define PIG_GZIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum {
+	GZIP_HEAD_MOST = 10 + 256, /* with the longest name */
+	GZIP_TAIL = 8
+};
+
+/* Writes the head. The name is that of the file, without folders, or NULL. The
+ * time is 0 if unknown. Returns its size. */
+size_t gzip_head(unsigned char head[GZIP_HEAD_MOST], int level,
+		 const char *name, time_t modified);
+
+/* Writes the tail: the CRC-32 and the size of what was compressed. */
+void gzip_tail(unsigned char tail[GZIP_TAIL], uint32_t crc, uint64_t size);
+
+#endif
