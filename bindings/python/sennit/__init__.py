@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sennit: tasks that wait as fibers, for Python.
+
+docs/bindings.md in the source of sennit has the rules.
+"""
+from sennit.future import Future, wait_all, wait_any
+from sennit.group import Group
+from sennit.native import Cancelled, ffi, lib
+from sennit.scheduler import Scheduler
+from sennit.sync import Channel, WaitGroup
+
+__all__ = ["Cancelled", "Channel", "Future", "Group", "Scheduler", "WaitGroup",
+           "ffi", "wait_all", "wait_any"]
+__version__ = (f"{lib.SENNIT_VERSION_MAJOR}.{lib.SENNIT_VERSION_MINOR}."
+               f"{lib.SENNIT_VERSION_PATCH}")

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+use crate::call::{caught, check, from_c, Panic};
+use crate::{sys, Deadline, Scheduler};
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::mem::{size_of, zeroed, ManuallyDrop};
+use std::os::raw::{c_int, c_void};
+use std::panic::resume_unwind;
+use std::{io, sync};
+
+/// A group whose members may borrow what lives longer than the group. See
+/// [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    group: UnsafeCell<sys::sennit_group>,
+    panic: sync::Mutex<Option<Panic>>,
+    // Invariant, as in std::thread::Scope: 'scope must not shrink.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+// SAFETY: the opener and members may spawn and cancel at once.
+unsafe impl Sync for Scope<'_, '_> {}
+
+/// Opens a group on the scheduler, calls `f` with it, and waits until every
+/// member has ended. Members are tasks that return `io::Result<()>` and may
+/// borrow from outside of the group:
+///
+/// ```
+/// # let scheduler = sennit::Scheduler::new().unwrap();
+/// let mut halves = [0, 0];
+/// let (left, right) = halves.split_at_mut(1);
+/// sennit::scope(&scheduler, sennit::Deadline::NEVER, |group| {
+///     group.spawn(|| { left[0] = 1; Ok(()) })?;
+///     group.spawn(|| { right[0] = 2; Ok(()) })
+/// })??;
+/// assert_eq!(halves, [1, 2]);
+/// # std::io::Result::Ok(())
+/// ```
+///
+/// The first error of a member cancels the group and is the error of the call.
+/// Cancellation, and the deadline, end the members' waits that have a deadline.
+/// A group that is opened in a task lies inside that task's group. Without an
+/// error the call returns what `f` returned.
+///
+/// # Panics
+///
+/// A panic of `f` or of a member cancels the group. It is resumed here, once
+/// all members have ended.
+pub fn scope<'env, F, T>(
+    scheduler: &Scheduler,
+    by: Deadline,
+    f: F,
+) -> io::Result<T>
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let scope = Scope {
+        // SAFETY: initialised below.
+        group: UnsafeCell::new(unsafe { zeroed() }),
+        panic: sync::Mutex::new(None),
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    // SAFETY: the group stays at its address until it has ended, below. No safe
+    // code binds or unbinds threads.
+    unsafe {
+        sys::sennit_group_init_on(
+            scope.group.get(),
+            scheduler.as_raw(),
+            by.0,
+            0,
+        )
+    };
+    let result = caught(|| f(&scope));
+    if result.is_err() {
+        scope.cancel();
+    }
+    // SAFETY: called once, by the opener. Nothing unwinds between the opening
+    // and here, so no member outlives what it borrows.
+    let ended = check(unsafe { sys::sennit_group_wait(scope.group.get()) });
+    let panic = scope.first_panic().take();
+    match (result, panic) {
+        (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
+        (Ok(value), None) => ended.map(|()| value),
+    }
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// Makes `f` a member: it runs as a task, on any worker. The error is
+    /// ECANCELED if the group is cancelled, and then `f` is dropped.
+    ///
+    /// Members may spawn members. That is all that the lifetimes allow: whoever
+    /// has a `&'scope Scope` is the opener, before it waits, or a member, or a
+    /// thread that ends before one of them continues.
+    pub fn spawn<F>(&'scope self, f: F) -> io::Result<()>
+    where
+        F: FnOnce() -> io::Result<()> + Send + 'scope,
+    {
+        let scope = self as *const _;
+        let mut member = ManuallyDrop::new(Member { f, scope });
+        // SAFETY: the copy is the member's. What it borrows outlives 'scope,
+        // which ends after the group.
+        let result = check(unsafe {
+            sys::sennit_group_spawn_copy(
+                self.group.get(),
+                run::<F>,
+                &*member as *const _ as *const c_void,
+                size_of::<Member<F>>(),
+            )
+        });
+        if result.is_err() {
+            // SAFETY: no task owns the copy.
+            unsafe { ManuallyDrop::drop(&mut member) };
+        }
+        result
+    }
+
+    fn first_panic(&self) -> sync::MutexGuard<'_, Option<Panic>> {
+        self.panic.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Cancels the group and all groups inside it.
+    pub fn cancel(&self) {
+        // SAFETY: who has a &Scope may spawn, and so may cancel.
+        unsafe { sys::sennit_group_cancel(self.group.get()) };
+    }
+}
+
+struct Member<'scope, 'env, F> {
+    f: F,
+    scope: *const Scope<'scope, 'env>,
+}
+
+// SAFETY: the scope is Sync and outlives its members.
+unsafe impl<F: Send> Send for Member<'_, '_, F> {}
+
+impl<F: FnOnce() -> io::Result<()>> Member<'_, '_, F> {
+    fn run(self) -> io::Result<()> {
+        let Member { f, scope } = self;
+        match caught(f) {
+            Ok(result) => result,
+            Err(panic) => {
+                // SAFETY: the group has not ended while this member runs.
+                unsafe { &*scope }.first_panic().get_or_insert(panic);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// `argument` is a copy of a member that nobody else drops or runs. The copy is
+/// aligned to 16 bytes, the member perhaps to more.
+unsafe extern "C" fn run<F>(argument: *mut c_void) -> c_int
+where
+    F: FnOnce() -> io::Result<()> + Send,
+{
+    from_c(|| match (argument as *mut Member<F>).read_unaligned().run() {
+        Ok(()) => 0,
+        Err(error) => match error.raw_os_error() {
+            Some(number) if number > 0 => -number,
+            _ => -EIO,
+        },
+    })
+}
+
+const EIO: c_int = 5;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: E0277
+// Who has locked a mutex unlocks it.
+use sennit::{scope, Deadline, Mutex, Scheduler};
+
+fn main() {
+    let s = Scheduler::new().unwrap();
+    let lock = Mutex::new(1);
+    let _ = scope(&s, Deadline::NEVER, |group| {
+        let guard = lock.lock();
+        group.spawn(move || {
+            drop(guard);
+            Ok(())
+        })
+    });
+}

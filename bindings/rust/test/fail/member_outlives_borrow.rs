@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: E0597
+// A member that borrows from inside of its scope's closure.
+use sennit::{scope, Deadline, Scheduler};
+
+fn main() {
+    let s = Scheduler::new().unwrap();
+    let _ = scope(&s, Deadline::NEVER, |group| {
+        let local = 1;
+        let borrowed = &local;
+        group.spawn(move || {
+            println!("{borrowed}");
+            Ok(())
+        })
+    });
+}
