@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # examples/<x>.c is one program, run as the test example/<x>.
 # examples/cpp/<x>.cpp is one, run as example/cpp_<x>; likewise examples/marl.
+# examples/io/<x>.c is one with libsennit-io; those that need a further library
+# stand in foreign.cmake. ares needs libcares.
+# examples/calls/<x>.c shows the calls of a header that the others do not need;
+# run as example/calls_<x>. diag needs libsennit-diag.
+# examples/debug/<x>.c are those of docs/debugging.md: debug.cmake.
 # examples/treesum/*.c are one program, sennit-treesum, which needs libcrypto.
 
 # An example run as a test must exit with 0 without arguments.
@@ -30,6 +35,78 @@ foreach(file IN LISTS files)
 	if(NOT name STREQUAL neighbours)
 		sennit_example_twins(${name})
 	endif()
+endforeach()
+
+# Not in the builds that only repeat what another one tests, nor, but for one,
+# in the deterministic build: there the seed lets deadlines pass early.
+file(GLOB files CONFIGURE_DEPENDS examples/calls/*.c)
+if(NOT SENNIT_CHECKS)
+	set(files "")
+elseif(SENNIT_DETERMINISTIC)
+	list(FILTER files INCLUDE REGEX "/deterministic\\.c$")
+endif()
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME_WE)
+	set(program example_calls_${name})
+	if(NOT name STREQUAL diag)
+		sennit_program(${program} ${file})
+	elseif(TARGET sennit_diag AND NOT SENNIT_TORTURE
+		AND NOT SENNIT_HELGRIND)
+		add_executable(${program} ${file})
+		target_link_libraries(${program} PRIVATE sennit::diag_static
+			sennit_flags)
+	else()
+		continue()
+	endif()
+	set_target_properties(${program} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY examples/calls OUTPUT_NAME ${name})
+	sennit_example(calls_${name} $<TARGET_FILE:${program}>)
+endforeach()
+
+# With libsennit-io, the shared and the static one, and each backend; in the
+# deterministic build those that have sockets alone, and no deadlines, which the
+# seed lets pass early.
+set(backends epoll uring)
+file(GLOB files CONFIGURE_DEPENDS examples/io/*.c)
+list(FILTER files EXCLUDE REGEX "/(postgres|curl|tls|libuv|redis|compress)")
+if(SENNIT_DETERMINISTIC)
+	set(backends simulated)
+	list(FILTER files INCLUDE REGEX "/(explored|simulated)\\.c$")
+elseif(TARGET sennit_io AND NOT SENNIT_TORTURE AND NOT SENNIT_HELGRIND)
+	include(cmake/foreign.cmake)
+endif()
+if(NOT TARGET sennit_io OR SENNIT_TORTURE OR SENNIT_HELGRIND)
+	set(files "")
+endif()
+find_path(SENNIT_CARES_H ares.h)
+find_library(SENNIT_CARES cares)
+mark_as_advanced(SENNIT_CARES_H SENNIT_CARES)
+set(example_ares_needs ${SENNIT_CARES})
+if(files AND NOT (SENNIT_CARES_H AND SENNIT_CARES))
+	message(STATUS "c-ares not found: examples/io/ares is left out")
+	list(FILTER files EXCLUDE REGEX "/ares\\.c$")
+endif()
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME_WE)
+	foreach(library IN ITEMS io io_static)
+		set(program example_${library}_${name})
+		add_executable(${program} ${file})
+		target_link_libraries(${program} PRIVATE
+			sennit::${library} sennit_flags
+			${example_${name}_needs})
+		set_target_properties(${program} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY examples)
+		foreach(backend IN LISTS backends)
+			sennit_example(${library}_${name}-${backend}
+				$<TARGET_FILE:${program}>)
+			if(SENNIT_TESTS)
+				set_property(TEST
+					example/${library}_${name}-${backend}
+					PROPERTY ENVIRONMENT
+					SENNIT_IO=${backend})
+			endif()
+		endforeach()
+	endforeach()
 endforeach()
 
 find_path(SENNIT_HWLOC_H hwloc.h)

@@ -61,7 +61,7 @@ static int make_page(struct query *near, struct query *far, struct query *ad)
 		parts++;
 	}
 	parts += !sennit_future_get(&ad->reply, NULL);
-	/* The buffers are ours: nobody may write to them any more. */
+	/* Wait until nobody writes to the buffers any more. */
 	sennit_future_wait(&far->reply);
 	sennit_future_wait(&near->reply);
 	return parts;

@@ -27,7 +27,7 @@ SENNIT_FORK_4(unsigned, place, unsigned, free, unsigned, left, unsigned, right,
 		return 0;
 	if (open == here)
 		return SENNIT_CALL(place, below, l, r, below & ~(l | r));
-	/* Another worker may try a queen here, while we try the other
+	/* Another worker may try a queen here, while this one tries the other
 	 * squares. */
 	SENNIT_SPAWN(place, first, below, l, r, below & ~(l | r));
 	others = SENNIT_CALL(place, free, left, right, open & ~here);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diag.c - the stacks of all fibers, and the name of a function. */
+#include "calls.h"
+
+#include <sennit/dump.h>
+#include <sennit/stacks.h>
+#include <sennit/symbol.h>
+#include <string.h>
+
+static void count(void *context, const sennit_stack *stack)
+{
+	unsigned *stacks = context;
+
+	CHECK(stack->count <= SENNIT_STACK_FRAMES);
+	++*stacks;
+}
+
+static void show(sennit_scheduler *s)
+{
+	char     text[64];
+	unsigned stacks = 0;
+	int      err = sennit_stacks_visit(s, count, &stacks);
+
+	CHECK(err ? err == -EPERM || err == -ENOTSUP : stacks >= 1);
+
+	/* `show+0x0` with -rdynamic, else the file and the place in it. */
+	CHECK(sennit_symbol_print((const void *)(uintptr_t)show, text,
+				  sizeof(text)) == strlen(text));
+	printf("%s\n", text);
+
+	/* kill -QUIT would now write the stacks. */
+	CHECK(sennit_dump_start(SENNIT_DUMP_ENVIRONMENT, 2,
+				SENNIT_STACKS_TEXT) == 0);
+	sennit_dump_stop();
+}
+
+int main(void)
+{
+	return run(show);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.c - wait for any or all of several events, and share one. */
+#include "calls.h"
+
+static sennit_event  data, quit;
+static sennit_event *both[] = { &data, &quit };
+
+static int set_both(void *unused)
+{
+	(void)unused;
+	sennit_event_set(&data);
+	sennit_event_set(&quit);
+	return 0;
+}
+
+static void wait_for_several(void)
+{
+	size_t       which = 2;
+	sennit_group g;
+
+	sennit_event_init(&data, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&quit, SENNIT_EVENT_MANUAL, true);
+
+	/* quit is set already. */
+	CHECK(sennit_event_wait_any(both, 2) == 1);
+	CHECK(sennit_event_wait_any_until(both, 2, &which, 0) == 0);
+	CHECK(which == 1);
+	sennit_event_clear(&quit);
+	CHECK(!sennit_event_is_set(&quit));
+	CHECK(sennit_event_wait_all_until(both, 2, 0) == -ETIMEDOUT);
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	CHECK(sennit_group_spawn(&g, set_both, NULL) == 0);
+	sennit_event_wait_all(both, 2);
+	CHECK(sennit_group_wait(&g) == 0);
+	sennit_event_destroy(&data);
+	sennit_event_destroy(&quit);
+}
+
+static void set_and_release(void *event)
+{
+	sennit_event_set(event);
+	sennit_event_release(event);
+}
+
+/* The task may outlive this function: each holds a reference. */
+static void share(void)
+{
+	sennit_event *done;
+
+	CHECK(sennit_event_create(&done, SENNIT_EVENT_MANUAL, false, NULL) ==
+	      0);
+	CHECK(sennit_schedule(set_and_release, sennit_event_retain(done)) == 0);
+	sennit_event_wait(done);
+	sennit_event_release(done);
+}
+
+static void show(sennit_scheduler *s)
+{
+	(void)s;
+	wait_for_several();
+	share();
+}
+
+int main(void)
+{
+	return run(show);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounded_parallelism.c - a thousand downloads, at most four at a time. */
+#include <sennit.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+enum { ITEMS = 1000, AT_ONCE = 4 };
+
+static sennit_semaphore places;
+static atomic_int       running, peak, done;
+
+/* Stands for a request that waits for the network. */
+static void request(void)
+{
+	int now = atomic_fetch_add(&running, 1) + 1;
+	int seen = atomic_load(&peak);
+
+	while (now > seen && !atomic_compare_exchange_weak(&peak, &seen, now))
+		;
+	sennit_yield();
+	atomic_fetch_sub(&running, 1);
+}
+
+static int download(void *unused)
+{
+	(void)unused;
+	request();
+	atomic_fetch_add(&done, 1);
+	sennit_semaphore_give(&places, 1); /* on each way out */
+	return 0;
+}
+
+static int run(void)
+{
+	sennit_group g;
+	int          err = 0, ended;
+
+	sennit_semaphore_init(&places, AT_ONCE);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (int i = 0; i < ITEMS && !err; i++) {
+		sennit_semaphore_take(&places, 1);
+		err = sennit_group_spawn(&g, download, NULL);
+	}
+	ended = sennit_group_wait(&g);
+	return ended ? ended : err;
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	int               err;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	err = run();
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+		return 1;
+	printf("%d done, never more than %d at once: %s\n", done, AT_ONCE,
+	       peak <= AT_ONCE ? "yes" : "no");
+	return done == ITEMS && peak <= AT_ONCE ? 0 : 1;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* descriptor_or_event.c - a fiber waits for bytes, or for the word to stop. */
+#include <sennit.h>
+#include <sennit/io.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define PATIENCE (60 * SENNIT_SECOND)
+
+struct reader {
+	int              from, word; /* a pipe; an eventfd */
+	sennit_semaphore taken;      /* one for each byte */
+	int              bytes;
+};
+
+static int read_until_told(void *argument)
+{
+	struct reader *r = argument;
+	char           byte;
+	ptrdiff_t      n = 1;
+
+	while (n > 0) {
+		struct pollfd p[] = { { .fd = r->from, .events = POLLIN },
+				      { .fd = r->word, .events = POLLIN } };
+
+		n = sennit_poll_several(p, 2, SENNIT_NEVER);
+		if (n > 0 && p[1].revents)
+			return 0;
+		if (n > 0)
+			n = sennit_read(r->from, &byte, 1, SENNIT_NEVER);
+		if (n > 0) {
+			r->bytes++;
+			sennit_semaphore_give(&r->taken, 1);
+		}
+	}
+	return n ? (int)n : -EPIPE;
+}
+
+static int run(struct reader *r, int to)
+{
+	const uint64_t one = 1;
+	sennit_group   g;
+	int            err, ended;
+
+	sennit_group_init(&g, sennit_after(PATIENCE), 0);
+	err = sennit_group_spawn(&g, read_until_told, r);
+	if (!err && sennit_write(to, "abc", 3, SENNIT_NEVER) == 3)
+		err = sennit_semaphore_take_until(&r->taken, 3,
+						  sennit_after(PATIENCE));
+	if (write(r->word, &one, sizeof(one)) != sizeof(one))
+		sennit_group_cancel(&g);
+	ended = sennit_group_wait(&g);
+	return ended ? ended : err;
+}
+
+int main(void)
+{
+	struct reader     r = { .word = eventfd(0, EFD_CLOEXEC) };
+	int               ends[2], err;
+	sennit_scheduler *s;
+
+	if (r.word < 0 || pipe(ends))
+		return 1;
+	r.from = ends[0];
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	err = run(&r, ends[1]);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+		return 1;
+	printf("%d bytes, then the word\n", r.bytes);
+	return r.bytes == 3 ? 0 : 1;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* periodic.c - runs a job each millisecond until its group is cancelled. */
+#include <sennit.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PERIOD SENNIT_MILLISECOND
+
+static sennit_semaphore runs = SENNIT_SEMAPHORE_INIT;
+
+static void job(void)
+{
+	sennit_semaphore_give(&runs, 1);
+}
+
+/* Times that have passed while the job ran are left out. */
+static int each_period(void *unused)
+{
+	sennit_time next = sennit_now(), now;
+	int         err;
+
+	(void)unused;
+	for (;;) {
+		job();
+		now = sennit_now();
+		next += PERIOD;
+		if (next <= now)
+			next += ((now - next) / PERIOD + 1) * PERIOD;
+		err = sennit_sleep_until(next);
+		if (err)
+			return err;
+	}
+}
+
+static int run(void)
+{
+	sennit_group g;
+	int          err;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	err = sennit_group_spawn(&g, each_period, NULL);
+	if (!err)
+		sennit_semaphore_take(&runs, 3);
+	sennit_group_cancel(&g);
+	return sennit_group_wait(&g);
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	int               err;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	err = run();
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("ran 3 times or more, then: %s\n", strerror(-err));
+	return err == -ECANCELED ? 0 : 1;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rate_limit.c - requests go out one by one, a period apart, whoever sends
+ * them. */
+#include <sennit.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REQUESTS = 20 };
+
+struct limiter {
+	sennit_mutex lock;
+	uint64_t     period;
+	sennit_time  next; /* under lock: when the next may go */
+};
+
+/* Wait for a turn. A caller whose turn comes after its deadline is refused at
+ * once and takes none. */
+static int admit(struct limiter *l, sennit_time deadline)
+{
+	sennit_time now = sennit_now(), turn;
+
+	sennit_mutex_lock(&l->lock);
+	turn = l->next > now ? l->next : now;
+	if (turn <= deadline)
+		l->next = turn + l->period;
+	sennit_mutex_unlock(&l->lock);
+	return turn <= deadline ? sennit_sleep_until(turn) : -ETIMEDOUT;
+}
+
+static int request(void *limiter)
+{
+	return admit(limiter, SENNIT_NEVER);
+}
+
+/* Whether the requests took as long as they must. */
+static int send_all(void)
+{
+	struct limiter l = { .period = SENNIT_MILLISECOND };
+	sennit_time    begun = sennit_now();
+	sennit_group   g;
+	int            err = 0, ended;
+
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (int i = 0; i < REQUESTS && !err; i++)
+		err = sennit_group_spawn(&g, request, &l);
+	ended = sennit_group_wait(&g);
+	return !err && !ended &&
+	       sennit_now() - begun >= (REQUESTS - 1) * l.period;
+}
+
+int main(void)
+{
+	struct limiter    hourly = { .period = 3600 * SENNIT_SECOND };
+	sennit_scheduler *s;
+	int               slow, first, second;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	slow = send_all();
+	first = admit(&hourly, SENNIT_NEVER);
+	second = admit(&hourly, sennit_after(SENNIT_SECOND));
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("%d requests, a millisecond apart: %s\n", REQUESTS,
+	       slow ? "yes" : "no");
+	printf("one an hour: %s, then %s\n", strerror(-first),
+	       strerror(-second));
+	return slow && !first && second == -ETIMEDOUT ? 0 : 1;
+}

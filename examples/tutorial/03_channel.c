@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 03_channel.c - three stages: numbers, their squares, the sum. */
+#include <sennit.h>
+
+#include <stdio.h>
+
+enum { NUMBERS = 100 };
+
+static int            memory[8];
+static sennit_channel numbers = SENNIT_CHANNEL_INIT_ARRAY(memory);
+static sennit_channel squares = SENNIT_CHANNEL_INIT(sizeof(int));
+
+static void count(void *unused)
+{
+	(void)unused;
+	for (int i = 1; i <= NUMBERS; i++)
+		if (sennit_channel_send(&numbers, &i))
+			break; /* closed: nobody wants more */
+	sennit_channel_close(&numbers);
+}
+
+static void square(void *unused)
+{
+	int i;
+
+	(void)unused;
+	while (!sennit_channel_receive(&numbers, &i)) {
+		i *= i;
+		if (sennit_channel_send(&squares, &i))
+			break;
+	}
+	sennit_channel_close(&squares);
+}
+
+int main(void)
+{
+	sennit_scheduler *s;
+	int               i, sum = 0;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	if (sennit_schedule(count, NULL) || sennit_schedule(square, NULL))
+		return 1;
+	while (!sennit_channel_receive(&squares, &i))
+		sum += i;
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	printf("sum of %d squares: %d\n", NUMBERS, sum);
+	return sum == 338350 ? 0 : 1;
+}

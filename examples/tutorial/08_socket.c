@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 08_socket.c - a server that answers in capitals, and three clients. */
+#include <sennit.h>
+#include <sennit/io.h>
+#include <sennit/listen.h>
+#include <sennit/net.h>
+
+#include <ctype.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct sockaddr_in address;
+
+/* A connection: one fiber, written as if it blocked. */
+static void serve(int fd, void *unused)
+{
+	char      text[64];
+	ptrdiff_t n;
+
+	(void)unused;
+	while ((n = sennit_recv(fd, text, sizeof(text), 0, SENNIT_NEVER)) > 0) {
+		for (ptrdiff_t i = 0; i < n; i++)
+			text[i] = (char)toupper((unsigned char)text[i]);
+		if (sennit_send(fd, text, (size_t)n, 0, SENNIT_NEVER) < 0)
+			break;
+	}
+	sennit_close(fd);
+}
+
+struct client {
+	const char *says;
+	char        hears[64];
+};
+
+static int talk(void *argument)
+{
+	struct client *c = argument;
+	size_t         size = strlen(c->says), have = 0;
+	ptrdiff_t      n;
+	int            fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0)
+		return -1;
+	n = sennit_connect(fd, (struct sockaddr *)&address, sizeof(address),
+			   SENNIT_NEVER);
+	if (!n)
+		n = sennit_send(fd, c->says, size, 0, SENNIT_NEVER);
+	while (n > 0 && have < size) {
+		n = sennit_recv(fd, c->hears + have, size - have, 0,
+				SENNIT_NEVER);
+		have += n > 0 ? (size_t)n : 0;
+	}
+	sennit_close(fd);
+	return n > 0 ? 0 : -1;
+}
+
+/* A listener on a free port of this machine. */
+static int listen_here(void)
+{
+	socklen_t size = sizeof(address);
+	int       fd;
+
+	address.sin_family = AF_INET;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fd = sennit_listen((struct sockaddr *)&address, size, 0, 0);
+	if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &size))
+		return -1;
+	return fd;
+}
+
+static int run(struct client *clients, int count)
+{
+	sennit_group acceptors, connections, talks;
+	int          fd = listen_here(), err, ended;
+
+	if (fd < 0)
+		return fd;
+	sennit_group_init(&acceptors, SENNIT_NEVER, 0);
+	sennit_group_init(&connections, SENNIT_NEVER, 0);
+	sennit_group_init(&talks, sennit_after(60 * SENNIT_SECOND), 0);
+	err = sennit_listen_each(fd, &acceptors, &connections, serve, NULL);
+	for (int i = 0; i < count && !err; i++)
+		err = sennit_group_spawn(&talks, talk, &clients[i]);
+	ended = sennit_group_wait(&talks);
+	sennit_group_cancel(&acceptors); /* no more connections */
+	sennit_group_wait(&acceptors);
+	sennit_group_wait(&connections); /* those that are there end */
+	sennit_close(fd);
+	return err ? err : ended;
+}
+
+int main(void)
+{
+	struct client     clients[] = { { .says = "warp" },
+					{ .says = "weft" },
+					{ .says = "shuttle" } };
+	sennit_scheduler *s;
+	int               err;
+
+	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
+		return 1;
+	err = run(clients, 3);
+	sennit_unbind();
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
+		return 1;
+	for (int i = 0; i < 3; i++)
+		printf("%s -> %s\n", clients[i].says, clients[i].hears);
+	return strcmp(clients[2].hears, "SHUTTLE") ? 1 : 0;
+}

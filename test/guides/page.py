@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# page.py - the programs in a guide are those of examples, and print what the
+# guide says.
+#
+# usage: page.py check PAGE FILE COMMAND...
+#        page.py whole PAGE FOLDER
+#        page.py fill PAGE FOLDER
+#
+# A guide shows a program whole, in a block marked ```c, ```cpp or ```go that
+# begins with the comment that names the file, without the line of the licence.
+# A block marked ```text that follows is what the program prints.
+#
+# check  the page shows FILE, and COMMAND prints what stands below it and ends
+#        with 0.
+# whole  each block of code of the page is a file of FOLDER. Each file of FOLDER
+#        is in the page, or, if the page shows no file of another name than its
+#        own (docs/from-*.md), each that is named after the page.
+# fill   writes the files of FOLDER into the page, over what it has of them: the
+#        line of the comment alone is enough. For who changes a program.
+import os
+import re
+import subprocess
+import sys
+
+CODE = re.compile(r"(?ms)^```(?:c|cpp|go)\n(.*?)^```\n")
+NAME = re.compile(r"(?:/\*|//) ([\w.]+) - ")
+PRINTED = re.compile(r"(?ms)\A\n(?:[^#`\n][^\n]*\n+)*?```text\n(.*?)^```\n")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def source(path):
+    """The file without the line of the licence."""
+    return "".join(line for line in read(path).splitlines(True)
+                   if "SPDX-License-Identifier" not in line)
+
+
+def name_of(block):
+    m = NAME.match(block)
+    return m[1] if m else None
+
+
+def check(page, file, command):
+    name = os.path.basename(file)
+    found = [m for m in CODE.finditer(page) if name_of(m[1]) == name]
+    if len(found) != 1:
+        return "the page shows %s %d times" % (name, len(found))
+    if found[0][1] != source(file):
+        return "%s is another in the page: run page.py fill" % name
+    printed = PRINTED.match(page[found[0].end():])
+    if not printed:
+        return "the page does not say what %s prints" % name
+    run = subprocess.run(command, stdout=subprocess.PIPE, timeout=600,
+                         check=False)
+    if run.returncode:
+        return "%s ends with %d" % (name, run.returncode)
+    said = run.stdout.decode(errors="replace")
+    if said != printed[1]:
+        return "%s prints\n%s--- in the page:\n%s" % (name, said, printed[1])
+    return None
+
+
+def files_of(page_name, folder):
+    """The files that a page has to show."""
+    names = sorted(n for n in os.listdir(folder)
+                   if n.endswith((".c", ".cpp", ".go")))
+    m = re.match(r"from-(.*)\.md", os.path.basename(page_name))
+    if m:
+        own = m[1].replace("-", "_")
+        names = [n for n in names
+                 if re.sub(r"(_before)?\.\w+$", "", n) == own]
+    return names
+
+
+def whole(page_name, page, folder):
+    names = files_of(page_name, folder)
+    shown = [name_of(m[1]) for m in CODE.finditer(page)]
+    if sorted(shown, key=str) != names:
+        return "%s shows %s, and %s has %s" % (page_name, shown, folder, names)
+    for m in CODE.finditer(page):
+        if m[1] != source(os.path.join(folder, name_of(m[1]))):
+            return "%s is another in the page: run page.py fill" % (
+                name_of(m[1]))
+    return None
+
+
+def fill(page_name, page, folder):
+    def filled(m):
+        name = name_of(m[1])
+        path = os.path.join(folder, name or "")
+        if not name or not os.path.exists(path):
+            return m[0]
+        return m[0].split("\n", 1)[0] + "\n" + source(path) + "```\n"
+
+    with open(page_name, "w", encoding="utf-8") as f:
+        f.write(CODE.sub(filled, page))
+
+
+def main():
+    mode, page_name, subject = sys.argv[1:4]
+    page = read(page_name)
+    if mode == "check":
+        fault = check(page, subject, sys.argv[4:])
+    elif mode == "whole":
+        fault = whole(page_name, page, subject)
+    else:
+        fault = fill(page_name, page, subject)
+    if fault:
+        print(fault)
+        sys.exit(1)
+
+
+main()
