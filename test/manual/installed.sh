@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# installed.sh - the pages are installed below share/man, each under the name of
+# its call, also where several calls share a page. A page shows the prototype,
+# the callers and the errors.
+#
+# Environment: BUILD_DIR (a build).
+set -eu
+
+: "${BUILD_DIR:=build/dev}"
+
+for tool in mandoc python3; do
+	command -v $tool >/dev/null || {
+		echo "skipped: no $tool"
+		exit 77
+	}
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail()
+{
+	echo "$*"
+	exit 1
+}
+
+# shows PAGE TEXT: the page, as a terminal gets it without highlights.
+shows()
+{
+	mandoc -Tutf8 "man${1##*.}/$1" 2>"$scratch/said" | col -b |
+		tr -s ' \t\n' ' ' >"$scratch/page"
+	grep -qF "$2" "$scratch/page" || fail "$1 lacks: $2" \
+		"$(cat "$scratch/said" "$scratch/page")"
+}
+
+cmake --install "$BUILD_DIR" --prefix "$scratch/prefix" >"$scratch/log" 2>&1 ||
+	fail "$(cat "$scratch/log")"
+cd "$scratch/prefix/share/man"
+shows sennit_mutex_lock_until.3 \
+	'sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline);'
+shows sennit_mutex_lock_until.3 'From fiber, thread Blocks yes'
+shows sennit_mutex_lock_until.3 'RETURN VALUES Returns 0, -ETIMEDOUT at'
+shows sennit_mutex_lock_until.3 'sennit_mutex(7)'
+shows sennit_fdatasync.3 'sennit_fsync, sennit_fdatasync –' # by .so
+shows sennit_fdatasync.3 '#include <sennit/file.h>'
+shows sennit_mutex.7 'typedef struct sennit_mutex {'
+shows sennit.7 'sennit_channel(7) a channel: a queue'
+echo "$(find . -type f | wc -l) pages"

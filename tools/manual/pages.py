@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pages.py OUT - writes the manual into OUT/man3 and OUT/man7.
+
+Section 3 has a page for each public call, or one for the calls that share a
+comment; the others refer to it by .so. Section 7 has an overview of each
+header, which explains its types, and the pages of docs/man, in which @date@,
+@version@ and @headers@ are filled in.
+
+pages.py --check - reports calls whose comment lacks something, and calls that
+no program in examples uses. Writes nothing.
+"""
+
+import os
+import pathlib
+import re
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import contracts  # noqa: E402
+import mdoc  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RETURNS = re.compile(r"(?:^|(?<=[.:;] )|(?<=\n))Returns (?=[a-z0-9A-Z*-])")
+LIBRARIES = {
+    "libsennit": "sennit",
+    "libsennit-io": "sennit\\-io",
+    "libsennit-diag": "sennit\\-diag",
+}
+
+
+def date():
+    """Of SOURCE_DATE_EPOCH, or of the version."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch:
+        day = time.gmtime(int(epoch))
+    else:
+        text = (ROOT / "docs/man/date").read_text()
+        day = time.strptime(text.strip(), "%d %b %Y")
+    return "%s %d, %d" % (
+        ("January February March April May June July August September October "
+         "November December").split()[day.tm_mon - 1], day.tm_mday, day.tm_year)
+
+
+def version():
+    text = (ROOT / "include/sennit/base.h").read_text()
+    return ".".join(re.findall(r"#define SENNIT_VERSION_[A-Z]+ (\d+)", text))
+
+
+def first_sentence(text):
+    text = re.sub(r" \([^()]*\)", "", " ".join(text.split()))
+    text = re.split(r"(?<=[\w)])[.:;](?: |$)", text)[0]
+    shorter = text
+    while len(shorter) > 100 and "," in shorter:
+        shorter = shorter.rsplit(",", 1)[0]
+    return (text if shorter.count(" ") < 2 else shorter).rstrip(".")
+
+
+def short(text):
+    """What .Nd says."""
+    text = re.sub(r"[*`]", "", first_sentence(text))
+    return mdoc.escape(text[:1].lower() + text[1:])
+
+
+class Manual:
+    def __init__(self, root=ROOT):
+        self.headers = contracts.read(root)
+        self.headers = [h for h in self.headers if h.path != "sennit.h"]
+        self.calls = {n: (h, p) for h in self.headers for p in h.calls
+                      for n in p.names}
+        self.overviews = {h.stem + ".h": "sennit_" + h.stem
+                          for h in self.headers}
+        self.umbrella = set(re.findall(
+            r'#include "(.*?)"', (root / "include/sennit.h").read_text()))
+        self.examples = self._examples(root)
+        self.fixed = {"date": date(), "version": version()}
+        self.guides = {p.name[:-2]: p for p in
+                       sorted((root / "docs/man").glob("*.7"))}
+
+    def _examples(self, root):
+        """The example programs of each call."""
+        used = {name: [] for name in self.calls}
+        for path in sorted((root / "examples").rglob("*.[ch]")):
+            words = set(re.findall(r"\bsennit_\w+(?=\()", path.read_text()))
+            for name in words & used.keys():
+                used[name].append(str(path.relative_to(root)))
+        self.length = {f: (root / f).stat().st_size
+                       for f in sum(used.values(), [])}
+        return used
+
+    def include(self, header):
+        inside = header.path in self.umbrella
+        return ".In " + ("sennit.h" if inside else header.path)
+
+    def head(self, title, section):
+        return [".\\\" SPDX-License-Identifier: Apache-2.0",
+                ".\\\" Made from the headers by tools/manual.",
+                ".Dd " + self.fixed["date"],
+                ".Dt %s %d" % (title.upper(), section),
+                ".Os"]
+
+    def library(self, header):
+        return [".Sh LIBRARY", "%s (%s, \\-l%s)" % (
+            "sennit", header.library.replace("-", "\\-"),
+            LIBRARIES[header.library])]
+
+    def see(self, references):
+        """references: (section, name)."""
+        rows = [".Xr %s %d" % (n, s) for s, n in sorted(set(references))]
+        return [".Sh SEE ALSO", *(r + " ," for r in rows[:-1]), rows[-1]]
+
+    def example_lines(self, names):
+        def order(name):
+            stem = name.split("/")[-1].split(".")[0]
+            return ("/calls/" not in name, not any(stem in n for n in names),
+                    self.length[name])
+
+        files = sorted({f for n in names for f in self.examples[n]}, key=order)
+        if not files:
+            return []
+        out = [".Sh EXAMPLES", "In the documentation of sennit:"]
+        out += [".Bl -item -compact -offset indent"]
+        for name in files[:8]:
+            out += [".It", ".Pa " + name]
+        return out + [".El"]
+
+    def synopsis(self, part):
+        out = []
+        for name, text in part.prototypes.items():
+            if "(" not in text:
+                out.append(".Vt %s ;" % text.replace("const ", "const\\ "))
+                continue
+            result = text.partition(name)[0]
+            out += [".Ft " + mdoc.escape(result.strip()), ".Fo " + name]
+            out += ['.Fa "%s"' % mdoc.escape(a) for a in arguments(text)]
+            out.append(".Fc")
+        return out
+
+    def call_page(self, header, part):
+        names = part.names
+        write = mdoc.Writer(self.calls, self.overviews, names, {
+            a for t in part.prototypes.values() for a in parameters(t)})
+        said, returned = split_returns(part.text)
+        out = self.head(names[0], 3) + [".Sh NAME"]
+        out += [".Nm %s ," % n for n in names[:-1]] + [".Nm " + names[-1]]
+        out += [".Nd " + short(said or part.text)]
+        out += self.library(header) + [".Sh SYNOPSIS", self.include(header)]
+        out += self.synopsis(part)
+        out += [".Sh DESCRIPTION", *write.text(said)]
+        if part.origin:
+            out += [".Sh CALLING CONTEXT", ".Bl -tag -width Blocks",
+                    ".It From", *write.prose(part.origin),
+                    ".It Blocks", *write.prose(part.blocks), ".El", ".Pp",
+                    ".Xr sennit_contracts 7", "explains these words."]
+        if returned:
+            out += [".Sh RETURN VALUES", *write.text(returned)]
+        out += self.example_lines(names)
+        near = [n for p in header.calls for n in p.names if n not in names]
+        named = re.findall(r"\bsennit_\w+", part.text)
+        out += self.see([(3, n) for n in near + named
+                         if n in self.calls and n not in names] +
+                        [(7, "sennit"), (7, "sennit_" + header.stem)])
+        return out
+
+    def overview(self, header):
+        name = "sennit_" + header.stem
+        write = mdoc.Writer(self.calls, self.overviews, [header.stem + ".h"])
+        out = self.head(name, 7) + [".Sh NAME", ".Nm " + name,
+                                    ".Nd " + mdoc.escape(header.title)]
+        out += [".Sh SYNOPSIS", self.include(header), ".Pp",
+                "Link with \\-l%s." % LIBRARIES[header.library]]
+        out += [".Sh DESCRIPTION"]
+        out += write.text(header.text) or write.prose(header.title + ".")
+        if header.calls:
+            out += [".Sh CALLS", ".Bl -tag -width Ds"]
+            for part in header.calls:
+                names = [".Xr %s 3" % n for n in part.names]
+                out += [".It " + " , ".join(n[1:] for n in names)]
+                out += write.prose(first_sentence(part.text) + ".")
+            out += [".El"]
+        types = []
+        for part in header.parts:
+            section = contracts.SECTION.match(part.comment)
+            if part.type_names:
+                types += [".Ss " + " , ".join(part.type_names)]
+                types += write.text(part.comment) if part.comment else []
+                types += [".Bd -literal", *mdoc.literal(shown(part.code)),
+                          ".Ed"]
+            elif not part.code and part.comment and not section:
+                types += [".Pp", *write.text(part.comment)]
+        if types and types[0] == ".Pp":
+            types[0:1] = []
+        if types:
+            out += [".Sh TYPES AND CONSTANTS", *types]
+        files = [n for p in header.calls for n in p.names]
+        out += self.example_lines(files)
+        return out + self.see([(7, "sennit"), (7, "sennit_contracts")])
+
+    def guide(self, path):
+        text = path.read_text()
+        for name, value in self.fixed.items():
+            text = text.replace("@%s@" % name, value)
+        rows = ""
+        write = mdoc.Writer(self.calls, {})
+        for library in LIBRARIES:
+            rows += ".Ss Headers of %s\n.Bl -tag -width Ds\n" % library
+            for h in self.headers:
+                if h.library == library:
+                    rows += "\n".join([".It Xr sennit_%s 7" % h.stem,
+                                       *write.prose(h.title + "."), ""])
+            rows += ".El\n"
+        return text.replace("@headers@\n", rows).rstrip("\n").split("\n")
+
+    def pages(self):
+        """Yields each page: its name with the section, and its lines."""
+        for header in self.headers:
+            yield "sennit_%s.7" % header.stem, self.overview(header)
+            for part in header.calls:
+                first = part.names[0]
+                yield first + ".3", self.call_page(header, part)
+                for name in part.names[1:]:
+                    yield name + ".3", [".so man3/%s.3" % first]
+        for name, path in self.guides.items():
+            yield name + ".7", self.guide(path)
+
+
+def arguments(prototype):
+    """The declarations of the parameters."""
+    out, depth = [""], 0
+    for c in prototype[prototype.index("(") + 1:prototype.rindex(")")]:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            out.append("")
+        else:
+            out[-1] += c
+    return [a.strip() for a in out]
+
+
+def parameters(prototype):
+    """The names of the parameters."""
+    if "(" in prototype:
+        for text in arguments(prototype):
+            found = re.search(r"\(\*(\w+)\)|(\w+)(\[\])?$", text)
+            if found:
+                yield found.group(1) or found.group(2)
+
+
+def shown(code):
+    """Declarations as a reader needs them: macros without what they become."""
+    if code.startswith("#define") and code.count("\n") and "(" in code:
+        code = code.split("\n")[0].rstrip("\\").rstrip()
+        code = code[:code.index(")") + 1] if ")" in code else code
+    return code.split("\n")
+
+
+def split_returns(text):
+    """What a comment says, and what of it is about the result."""
+    said, returned = [], []
+    for paragraph in re.split(r"\n\n(?!\t)", text):
+        found = RETURNS.search(paragraph)
+        if found:
+            returned.append(paragraph[found.start():])
+            paragraph = paragraph[:found.start()].rstrip()
+        if paragraph:
+            said.append(paragraph)
+    return "\n\n".join(said), "\n\n".join(returned)
+
+
+def check(manual):
+    """What is missing, a line each."""
+    for name, (header, part) in sorted(manual.calls.items()):
+        where = "include/%s: %s: " % (header.path, name)
+        if not part.text.strip():
+            yield where + "has no comment"
+        elif "(" in part.prototypes[name] and not part.origin:
+            yield where + "its comment lacks the line From: ... Blocks: ..."
+        elif part.origin and not re.match("(no|yes|as|until|with)\\b",
+                                          part.blocks):
+            yield where + "Blocks: says neither no nor yes nor when"
+        elif part.origin and not re.search("fiber|thread|turn", part.origin):
+            yield where + "From: says neither fiber nor thread"
+        if "(" in part.prototypes[name] and not manual.examples[name]:
+            yield where + "no program in examples uses it"
+
+
+def main(out):
+    manual = Manual()
+    if out == "--check":
+        faults = list(check(manual))
+        print("\n".join(faults)) if faults else None
+        return 1 if faults else 0
+    for name, lines in manual.pages():
+        folder = pathlib.Path(out) / ("man" + name[-1])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))
