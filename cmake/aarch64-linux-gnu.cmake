@@ -12,6 +12,13 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SENNIT_SYSROOT)
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 if(SENNIT_SYSROOT)
 	list(PREPEND CMAKE_FIND_ROOT_PATH ${SENNIT_SYSROOT}/usr)
+	# RPATH holds for the libraries that libraries need, RUNPATH does not.
+	set(libraries ${SENNIT_SYSROOT}/usr/lib/aarch64-linux-gnu)
+	set(path ${libraries}:${SENNIT_SYSROOT}/lib/aarch64-linux-gnu)
+	foreach(kind EXE SHARED)
+		set(CMAKE_${kind}_LINKER_FLAGS_INIT "-L${libraries} \
+-Wl,--disable-new-dtags,-rpath,${path}")
+	endforeach()
 endif()
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

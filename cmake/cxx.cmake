@@ -11,13 +11,18 @@
 foreach(library sennit sennit_static)
 	string(REPLACE sennit marl name ${library})
 	add_library(sennit_${name} INTERFACE)
-	add_library(sennit::${name} ALIAS sennit_${name})
 	set_target_properties(sennit_${name} PROPERTIES EXPORT_NAME ${name})
 	target_include_directories(sennit_${name} INTERFACE
 		$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/compat>
 		$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/sennit/compat>)
 	target_link_libraries(sennit_${name} INTERFACE ${library})
 endforeach()
+if(SENNIT_SHARED)
+	add_library(sennit::marl ALIAS sennit_marl)
+else()
+	add_library(sennit::marl ALIAS sennit_marl_static)
+endif()
+add_library(sennit::marl_static ALIAS sennit_marl_static)
 
 # --- a C++ compiler: the one that belongs to the C compiler, or none ------------
 

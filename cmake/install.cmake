@@ -1,31 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the libraries, the headers, and the files with which CMake and
-# pkg-config find them.
+# Installs the libraries, the headers, the files with which CMake and pkg-config
+# find them, and the documentation. The target `uninstall` removes what was
+# installed.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sennit)
 set(package_build ${PROJECT_BINARY_DIR}/package)
 
-install(TARGETS sennit sennit_static sennit_marl sennit_marl_static
-	EXPORT sennit
-	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The path from the .pc file to the prefix, so that the prefix can be moved.
+file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REPLACE ";" " " task_cflags "${sennit_TASK_COMPILE_OPTIONS}")
+
+# sennit_install(PACKAGE TARGET...): libraries, those that are wanted.
+function(sennit_install package)
+	set(targets "")
+	foreach(target IN LISTS ARGN)
+		if(target MATCHES "_static$")
+			set(wanted ${SENNIT_STATIC})
+		else()
+			set(wanted ${SENNIT_SHARED})
+		endif()
+		if(wanted)
+			list(APPEND targets ${target})
+		endif()
+	endforeach()
+	string(REPLACE - _ export ${package})
+	install(TARGETS ${targets} EXPORT ${export}
+		LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+	install(EXPORT ${export} NAMESPACE sennit::
+		FILE ${package}-targets.cmake DESTINATION ${package_dir})
+	configure_file(cmake/${package}.pc.in ${package_build}/${package}.pc
+		@ONLY)
+	if(NOT SENNIT_SHARED) # every program is linked to the archives
+		file(READ ${package_build}/${package}.pc pc)
+		foreach(field Requires Libs)
+			string(REGEX MATCH "\n${field}.private: *([^\n]*)" x "${pc}")
+			string(REGEX REPLACE "(\n${field}:[^\n]*)"
+				"\\1 ${CMAKE_MATCH_1}" pc "${pc}")
+		endforeach()
+		file(WRITE ${package_build}/${package}.pc "${pc}")
+	endif()
+	install(FILES ${package_build}/${package}.pc
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+sennit_install(sennit sennit sennit_static sennit_marl sennit_marl_static)
+if(TARGET sennit_io)
+	sennit_install(sennit-io sennit_io sennit_io_static)
+endif()
+if(TARGET sennit_diag)
+	sennit_install(sennit-diag sennit_diag sennit_diag_static)
+endif()
+
+# Not the headers of libraries that are not built.
+set(without "")
+foreach(name io diag)
+	if(NOT TARGET sennit_${name})
+		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+			COMMAND sh tools/list-calls --headers libsennit-${name}
+			OUTPUT_VARIABLE names)
+		string(REGEX REPLACE "include(/[^\n]*)\\.h\n" "\\1|"
+			names "${names}")
+		list(APPEND without REGEX "(${names}/none)\\.h$" EXCLUDE)
+	endif()
+endforeach()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN compat EXCLUDE)
+	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN compat EXCLUDE
+	${without})
 install(DIRECTORY include/compat
 	DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sennit
 	FILES_MATCHING PATTERN "*.h")
-install(EXPORT sennit NAMESPACE sennit:: FILE sennit-targets.cmake
-	DESTINATION ${package_dir})
 
-file(WRITE ${package_build}/sennit-config.cmake
-"include(CMakeFindDependencyMacro)
-set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_dependency(Threads)
-include(\${CMAKE_CURRENT_LIST_DIR}/sennit-targets.cmake)
-# For task code: no stack frame can skip a stack's guard.
-set(sennit_TASK_COMPILE_OPTIONS ${sennit_TASK_COMPILE_OPTIONS})
-")
+configure_file(cmake/sennit-config.cmake.in
+	${package_build}/sennit-config.cmake @ONLY)
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${package_build}/sennit-config-version.cmake
 	COMPATIBILITY SameMinorVersion)
@@ -33,10 +81,47 @@ install(FILES ${package_build}/sennit-config.cmake
 	${package_build}/sennit-config-version.cmake
 	DESTINATION ${package_dir})
 
-string(REPLACE ";" " " task_cflags "${sennit_TASK_COMPILE_OPTIONS}")
+# --- documentation ---------------------------------------------------------------
 
-# The path from the .pc file to the prefix, so that the prefix can be moved.
-file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(cmake/sennit.pc.in ${package_build}/sennit.pc @ONLY)
-install(FILES ${package_build}/sennit.pc
-	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE NOTICE README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md
+	DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# --- tools/debugger --------------------------------------------------------------
+
+# Below the version in the SONAME: libraries of two versions may be installed.
+install(DIRECTORY tools/debugger/
+	DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/${abi_version}
+	FILES_MATCHING PATTERN "sennit_*.py")
+# gdb looks for a script by the real path of the library, prefix included, which
+# is known when it is installed.
+if(SENNIT_SHARED)
+install(CODE "
+	set(prefix \"\${CMAKE_INSTALL_PREFIX}\")
+	set(libdir \"${CMAKE_INSTALL_LIBDIR}\")
+	if(NOT IS_ABSOLUTE \"\${libdir}\")
+		set(libdir \"\${prefix}/\${libdir}\")
+	endif()
+	set(datadir \"${CMAKE_INSTALL_DATADIR}\")
+	if(NOT IS_ABSOLUTE \"\${datadir}\")
+		set(datadir \"\${prefix}/\${datadir}\")
+	endif()
+	file(INSTALL \"${PROJECT_SOURCE_DIR}/tools/debugger/libsennit-gdb.py\"
+		DESTINATION \"\${datadir}/gdb/auto-load\${libdir}\"
+		RENAME libsennit.so.${PROJECT_VERSION}-gdb.py)
+")
+endif()
+
+# --- bindings/rust: its source ---------------------------------------------------
+
+install(DIRECTORY bindings/rust/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/rust
+	OPTIONAL
+	PATTERN test EXCLUDE PATTERN tests EXCLUDE PATTERN rustfmt.toml EXCLUDE)
+
+# --- uninstall -------------------------------------------------------------------
+
+if(top_level)
+	add_custom_target(uninstall COMMAND ${CMAKE_COMMAND}
+		-DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+		-P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake VERBATIM)
+endif()

@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # To add a test, add a file:
 #	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/io/<x>.c        the same with libsennit-io, run as io/<x>-epoll,
+#	                     io/<x>-uring and, where a filter refuses io_uring,
+#	                     io/<x>-refused
+#	test/diag/<x>.c      the same with libsennit-diag, run as diag/<x>
+#	test/top/<x>.py      sennit-top on a terminal: top_tests.cmake
+#	test/debug           the scenarios of docs/debugging.md: debug.cmake
+#	test/guides          the programs of the guides: guides.cmake
 #	test/litmus/<x>.c    a program without the library, run as litmus/<x>
 #	test/compat/<x>.cpp  the same in C++, with googletest
 #	test/cpp/<x>.cpp     likewise
 #	test/explore/<x>.c   the same, only in builds with
 #	                     SENNIT_DETERMINISTIC; these leave out the other
-#	                     groups, whose threads do not take turns
+#	                     groups, whose threads do not take turns;
+#	                     network*.c need libsennit-io
 #	test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
+#	test/foreign/<x>.sh  a script that runs a program of examples/io
+#	                     against a real server: foreign.cmake
 #	test/build/<x>.sh    a script, run as build/<x>
+#	test/package/<x>.sh  a script, run as package/<x>; of CI's builds, by one
+#	bindings             their own: bindings.cmake
+#	test/manual/<x>.sh   likewise, run as manual/<x>
 #	test/budget          instructions per operation, run as budget/all
 #	tools/check-<x>      a script, run as check/<x>
 # A test that exits with 77 was skipped, and prints the reason.
@@ -20,6 +33,12 @@ if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
 	set(timeout 900)
 endif()
 
+# Its bugs are for AddressSanitizer, which would be the second to report.
+if(SENNIT_SANITIZE MATCHES undefined)
+	set_source_files_properties(test/os/planted_bugs.c PROPERTIES
+		COMPILE_OPTIONS -fno-sanitize=undefined)
+endif()
+
 # Approximate seconds. The longest tests start first, so that none runs alone at
 # the end.
 set(cost_model 100)
@@ -27,8 +46,10 @@ set(cost_soak 50)
 set(cost_check 20)
 set(cost_build 20)
 set(cost_budget 20)
+set(cost_package 30)
 set(cost_explore 20)
 set(cost_os 10)
+set(cost_foreign 10)
 set(cost_stress 5)
 set(long api/leftovers api/loop api/memory api/process_exit
 	api/report_changes api/wait)
@@ -50,6 +71,24 @@ function(sennit_test group name)
 	endif()
 endfunction()
 
+find_program(SENNIT_PYTHON python3)
+mark_as_advanced(SENNIT_PYTHON)
+
+# sennit_python_tests(GROUP SHARED [VARIABLE=VALUE...]): test/GROUP/<x>.py, run
+# as GROUP/<x> in this environment. SHARED.py is what they share.
+function(sennit_python_tests group shared)
+	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.py)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		if(name STREQUAL "${shared}")
+			continue()
+		endif()
+		sennit_test(${group} ${name} ${SENNIT_PYTHON} ${file})
+		set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT
+			PYTHONDONTWRITEBYTECODE=1 ${ARGN})
+	endforeach()
+endfunction()
+
 # --- test/unit, test/api, test/stress, test/os --------------------------------------
 
 find_path(CMOCKA_INCLUDE_DIR cmocka.h)
@@ -63,6 +102,12 @@ elseif(SENNIT_TESTS)
 	endif()
 	foreach(group IN LISTS groups)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
+		if(NOT TARGET sennit_io)
+			list(FILTER files EXCLUDE REGEX "/network[^/]*$")
+		elseif(NOT SENNIT_APPS_BUILT)
+			list(FILTER files EXCLUDE REGEX "/network_httpd.c$")
+		endif()
+		sennit_end_tests(files)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(program test_${group}_${name})
@@ -71,6 +116,19 @@ elseif(SENNIT_TESTS)
 				${CMOCKA_INCLUDE_DIR})
 			target_link_libraries(${program} PRIVATE
 				${CMOCKA_LIBRARY})
+			if(TARGET sennit_io AND SENNIT_DETERMINISTIC)
+				target_sources(${program} PRIVATE
+					$<TARGET_OBJECTS:sennit_io_objects>)
+			endif()
+			if(name STREQUAL network_httpd)
+				file(GLOB httpd apps/http/*.c apps/httpd/*.c)
+				list(FILTER httpd EXCLUDE REGEX "/main.c$")
+				target_sources(${program} PRIVATE ${httpd})
+				target_include_directories(${program} PRIVATE
+					apps ${SENNIT_HTTP_PARSER_H})
+				target_link_libraries(${program} PRIVATE
+					${SENNIT_HTTP_PARSER})
+			endif()
 			set_target_properties(${program} PROPERTIES
 				RUNTIME_OUTPUT_DIRECTORY test/${group}
 				OUTPUT_NAME ${name})
@@ -80,10 +138,61 @@ elseif(SENNIT_TESTS)
 	endforeach()
 endif()
 
+# --- test/io: as test/api, with libsennit-io, once with each backend -----------------
+
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
+	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
+	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		set(program test_io_${name})
+		sennit_program(${program} ${file}
+			$<TARGET_OBJECTS:sennit_io_objects>)
+		target_include_directories(${program} SYSTEM PRIVATE
+			${CMOCKA_INCLUDE_DIR})
+		target_link_libraries(${program} PRIVATE
+			${CMOCKA_LIBRARY} ${SENNIT_URING})
+		set_target_properties(${program} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY test/io OUTPUT_NAME ${name})
+		foreach(backend IN ITEMS epoll uring refused)
+			sennit_test(io ${name}-${backend}
+				${runner} $<TARGET_FILE:${program}>)
+			set_property(TEST io/${name}-${backend} PROPERTY
+				ENVIRONMENT SENNIT_TEST_IO=${backend})
+		endforeach()
+	endforeach()
+endif()
+
+# --- test/diag: as test/api, with libsennit-diag -------------------------------------
+
+if(SENNIT_TESTS AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
+	AND CMOCKA_LIBRARY)
+	file(GLOB files CONFIGURE_DEPENDS test/diag/*.c)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		set(program test_diag_${name})
+		sennit_program(${program} ${file}
+			$<TARGET_OBJECTS:sennit_diag_objects>)
+		target_include_directories(${program} SYSTEM PRIVATE
+			${CMOCKA_INCLUDE_DIR})
+		target_link_libraries(${program} PRIVATE
+			${CMOCKA_LIBRARY} ${CMAKE_DL_LIBS} ${SENNIT_DW})
+		if(SENNIT_DW)
+			target_compile_definitions(${program} PRIVATE
+				SENNIT_HAVE_LIBDW)
+		endif()
+		set_target_properties(${program} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY test/diag OUTPUT_NAME ${name})
+		sennit_test(diag ${name}
+			${runner} $<TARGET_FILE:${program}>)
+	endforeach()
+endif()
+
 # --- test/litmus: each includes what it is about ------------------------------------
 
 if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
 	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
+	sennit_end_tests(files)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
 		set(program test_litmus_${name})
@@ -188,6 +297,13 @@ function(sennit_script group name script)
 		LIB_INTERNAL=$<TARGET_FILE:sennit_internal>
 		LOCALISED=${localised}
 		LIB_SHARED=$<TARGET_FILE:sennit>)
+	if(TARGET sennit_io)
+		list(APPEND env LIB_IO=$<TARGET_FILE:sennit_io>)
+	endif()
+	if(TARGET sennit_diag)
+		list(APPEND env LIB_DIAG=$<TARGET_FILE:sennit_diag>
+			LIB_DW=${SENNIT_DW})
+	endif()
 	set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT "${env}")
 endfunction()
 
@@ -195,6 +311,22 @@ file(GLOB files CONFIGURE_DEPENDS test/build/*.sh)
 foreach(file IN LISTS files)
 	get_filename_component(name ${file} NAME_WE)
 	sennit_script(build ${name} sh ${file})
+endforeach()
+
+file(GLOB files CONFIGURE_DEPENDS test/package/*.sh)
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME_WE)
+	sennit_script(package ${name} sh ${file})
+endforeach()
+# It builds the library and all programs, beside all other tests.
+if(TEST package/debian)
+	set_tests_properties(package/debian PROPERTIES TIMEOUT 1200 COST 150)
+endif()
+
+file(GLOB files CONFIGURE_DEPENDS test/manual/*.sh)
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME_WE)
+	sennit_script(manual ${name} sh ${file})
 endforeach()
 
 file(GLOB files CONFIGURE_DEPENDS tools/check-*)
@@ -220,6 +352,9 @@ if(SENNIT_TESTS AND CMAKE_BUILD_TYPE STREQUAL Release)
 		RUNTIME_OUTPUT_DIRECTORY test/budget OUTPUT_NAME operations)
 	string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
 	set(build "${CMAKE_C_COMPILER_ID} ${major} ${arch} Release")
+	if(NOT SENNIT_END STREQUAL gate)
+		string(APPEND build " END=${SENNIT_END}")
+	endif()
 	foreach(option TORTURE SANITIZE TEST_WRAPPER)
 		if(SENNIT_${option})
 			string(APPEND build " ${option}")

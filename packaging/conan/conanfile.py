@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conan 2 recipe: conan create packaging/conan."""
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, load
+
+TREE = os.path.join("..", "..")
+
+
+class Sennit(ConanFile):
+    name = "sennit"
+    license = "Apache-2.0"
+    description = "Fibers that wait, on threads that do not"
+    topics = ("fibers", "coroutines", "scheduler", "work-stealing")
+    package_type = "library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"shared": [True, False], "io": [True, False],
+               "diag": [True, False]}
+    default_options = {"shared": False, "io": True, "diag": True}
+
+    def set_version(self):
+        header = os.path.join(self.recipe_folder, TREE, "include", "sennit",
+                              "base.h")
+        self.version = ".".join(
+            re.findall(r"^#define SENNIT_VERSION_\w+ (\d+)",
+                       load(self, header), re.M))
+
+    def export_sources(self):
+        tree = os.path.join(self.recipe_folder, TREE)
+        for pattern in ("CMakeLists.txt", "*.md", "LICENSE", "NOTICE",
+                        "bindings/rust/*", "cmake/*", "docs/*", "examples/*",
+                        "include/*", "src/*", "tools/*"):
+            copy(self, pattern, tree, self.export_sources_folder)
+
+    def requirements(self):
+        if self.options.io:
+            self.requires("liburing/[>=2.3]")
+
+    def configure(self):
+        self.settings.rm_safe("compiler.cppstd")
+        self.settings.rm_safe("compiler.libcxx")
+
+    def layout(self):
+        cmake_layout(self)
+
+    def generate(self):
+        toolchain = CMakeToolchain(self)
+        shared = bool(self.options.shared)
+        toolchain.variables["SENNIT_SHARED"] = shared
+        toolchain.variables["SENNIT_HTML"] = False
+        toolchain.variables["SENNIT_STATIC"] = not shared
+        toolchain.variables["SENNIT_IO"] = bool(self.options.io)
+        toolchain.variables["SENNIT_DIAG"] = bool(self.options.diag)
+        toolchain.variables["SENNIT_LIBDW"] = False
+        for part in ("TESTS", "CHECKS", "BENCH", "EXAMPLES", "APPS",
+                     "BINDINGS"):
+            toolchain.variables["SENNIT_" + part] = False
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        copy(self, "LICENSE", self.source_folder,
+             os.path.join(self.package_folder, "licenses"))
+        copy(self, "NOTICE", self.source_folder,
+             os.path.join(self.package_folder, "licenses"))
+        CMake(self).install()
+
+    def package_info(self):
+        self.cpp_info.set_property("cmake_file_name", "sennit")
+        core = self.cpp_info.components["sennit"]
+        core.libs = ["sennit"]
+        core.set_property("cmake_target_name", "sennit::sennit")
+        core.set_property("pkg_config_name", "sennit")
+        core.system_libs = ["pthread", "dl", "m"]
+        if self.options.io:
+            io = self.cpp_info.components["io"]
+            io.libs = ["sennit-io"]
+            io.set_property("cmake_target_name", "sennit::io")
+            io.set_property("pkg_config_name", "sennit-io")
+            io.requires = ["sennit", "liburing::liburing"]
+        if self.options.diag:
+            diag = self.cpp_info.components["diag"]
+            diag.libs = ["sennit-diag"]
+            diag.set_property("cmake_target_name", "sennit::diag")
+            diag.set_property("pkg_config_name", "sennit-diag")
+            diag.requires = ["sennit"]

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# embedded.sh - a project that contains sennit by FetchContent installs nothing
+# of it. With SENNIT_INSTALL it does. With SENNIT_SHARED=OFF no shared library
+# is built or installed, and programs find the static one by the usual names, by
+# CMake and by pkg-config without --static.
+#
+# Environment: CC (cc), SOURCE_DIR (.).
+set -eu
+
+: "${CC:=cc}" "${SOURCE_DIR:=.}"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/project" "$scratch/user"
+
+# quietly COMMAND...: its output is shown only if it fails.
+quietly()
+{
+	"$@" >"$scratch/log" 2>&1 && return
+	cat "$scratch/log"
+	echo "failed: $*"
+	exit 1
+}
+
+fail()
+{
+	echo "$*"
+	exit 1
+}
+
+tar -C "$SOURCE_DIR" -czf "$scratch/sennit.tar.gz" CMakeLists.txt LICENSE \
+	NOTICE README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md \
+	cmake docs examples include src tools
+cp "$SOURCE_DIR/examples/hello.c" "$scratch/project"
+cat >"$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(embedding C)
+include(FetchContent)
+set(SENNIT_IO OFF CACHE BOOL "" FORCE)
+set(SENNIT_DIAG OFF CACHE BOOL "" FORCE)
+FetchContent_Declare(sennit URL ${ARCHIVE})
+FetchContent_MakeAvailable(sennit)
+add_executable(hello hello.c)
+target_link_libraries(hello PRIVATE sennit::sennit)
+install(TARGETS hello)
+END
+cat >"$scratch/user/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(sennit $(sh "$SOURCE_DIR/tools/abi" version) REQUIRED)
+add_executable(hello ../project/hello.c)
+target_link_libraries(hello PRIVATE sennit::sennit)
+END
+
+quietly cmake -S "$scratch/project" -B "$scratch/build" -DSENNIT_SHARED=OFF \
+	-DCMAKE_C_COMPILER="$CC" -DARCHIVE="$scratch/sennit.tar.gz"
+quietly cmake --build "$scratch/build" -j 2
+quietly "$scratch/build/hello"
+quietly cmake --install "$scratch/build" --prefix "$scratch/alone"
+[ "$(find "$scratch/alone" -type f)" = "$scratch/alone/bin/hello" ] ||
+	fail "the project installs sennit too: $(find "$scratch/alone")"
+
+quietly cmake -DSENNIT_INSTALL=ON "$scratch/build"
+quietly cmake --build "$scratch/build" -j 2
+quietly cmake --install "$scratch/build" --prefix "$scratch/prefix"
+[ -z "$(find "$scratch/prefix" "$scratch/build" -name '*.so*')" ] ||
+	fail "shared libraries: $(find "$scratch" -name "*.so*")"
+quietly cmake -S "$scratch/user" -B "$scratch/user/build" \
+	-DCMAKE_C_COMPILER="$CC" -DCMAKE_PREFIX_PATH="$scratch/prefix"
+quietly cmake --build "$scratch/user/build"
+quietly "$scratch/user/build/hello"
+if command -v pkg-config >/dev/null; then
+	PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name sennit.pc)")
+	export PKG_CONFIG_PATH
+	# shellcheck disable=SC2046 # flags are words
+	quietly "$CC" -o "$scratch/hello" "$scratch/project/hello.c" \
+		$(pkg-config --cflags --libs sennit)
+	quietly "$scratch/hello"
+fi
+echo "embedded, and installed when asked"

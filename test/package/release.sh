@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# release.sh - tools/release gives a copy of the tree another version:
+# check-versions and every recipe then have it, the record of the interface is
+# of the new SONAME, and tools/release-notes prints what was under "Unreleased".
+# A version that is there already is refused. check-versions notices each file
+# that names the version, if it alone is left as it was.
+#
+# Environment: SOURCE_DIR (.).
+set -eu
+cd "${SOURCE_DIR:-.}"
+
+for tool in git python3; do
+	command -v $tool >/dev/null || {
+		echo "skipped: no $tool"
+		exit 77
+	}
+done
+scratch=$(mktemp -d)
+before=$(mktemp -d)
+trap 'rm -rf "$scratch" "$before"' EXIT
+
+fail()
+{
+	echo "release: $*"
+	exit 1
+}
+
+git ls-files -co --exclude-standard ':!bench' ':!apps' ':!src/io' \
+	':!examples' ':!test/[!p]*' |
+	tar -cf - -T - | tar -C "$scratch" -xf -
+cd "$scratch"
+# Something to release, whatever the last release was.
+grep -q '^## Unreleased$' CHANGELOG.md ||
+	sed -i '0,/^## /s//## Unreleased\n\n- News.\n\n&/' CHANGELOG.md
+command -v abidw >/dev/null || rm -r abi
+cp -R . "$before"
+sh tools/check-versions || fail "the tree names several versions"
+sh tools/release-notes Unreleased >notes
+
+for wrong in 7 7.7 7.7.7.7 seven ''; do
+	if sh tools/release "$wrong" 2>said; then
+		fail "\"$wrong\" is a version"
+	fi
+done
+sh tools/release 7.7.7 >said 2>&1 || fail "$(cat said)"
+sh tools/release-notes 7.7.7 | cmp - notes ||
+	fail "the notes of 7.7.7 are not those that were unreleased"
+if sh tools/release-notes Unreleased 2>said; then
+	fail "something is still unreleased"
+fi
+SOURCE_DIR=. sh test/package/recipes.sh || fail "a recipe is not of 7.7.7"
+sh tools/check-versions || fail "it is not 7.7.7 everywhere"
+if command -v abidw >/dev/null; then
+	sh tools/abi check >said 2>&1 || fail "$(cat said)"
+	grep -q "soname='libsennit.so.7'" abi/"$(uname -m)"/libsennit.abi ||
+		fail "the record is not of the new SONAME"
+fi
+if sh tools/release 7.7.7 >said 2>&1; then
+	fail "7.7.7 was released twice"
+fi
+
+names=0
+for file in $(diff -rq "$before" . |
+	sed -n 's/^Files .* and \(.*\) differ$/\1/p'); do
+	cp "$file" kept
+	cp "$before/$file" "$file"
+	if sh tools/check-versions >said 2>&1; then
+		fail "check-versions does not see that $file is not of 7.7.7"
+	fi
+	cp kept "$file"
+	names=$((names + 1))
+done
+echo "7.7.7 named everywhere, in $names files"
