@@ -29,10 +29,13 @@
 #include "sennit/end.h"
 #include "sennit/domain.h"
 #include "sennit/blocking.h"
+#include "sennit/poller.h"
 #include "sennit/dag.h"
 #include "sennit/trace.h"
 #include "sennit/report.h"
+#include "sennit/wait_graph.h"
 #include "sennit/stack_use.h"
+#include "sennit/metrics.h"
 #include "sennit/deterministic.h"
 
 #endif

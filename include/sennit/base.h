@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define SENNIT_VERSION_MAJOR 0
-#define SENNIT_VERSION_MINOR 1
+#define SENNIT_VERSION_MINOR 2
 #define SENNIT_VERSION_PATCH 0
 
 #ifdef __cplusplus
@@ -38,6 +38,9 @@
 #define SENNIT_END
 #endif
 
+/* SENNIT_MUST_USE: to ignore the result loses something: a task that was not
+ * accepted, a lock that is not held, a value, a deadline that has passed before
+ * what the caller waits for. */
 #define SENNIT_API      __attribute__((visibility("default")))
 #define SENNIT_MUST_USE __attribute__((warn_unused_result))
 

@@ -72,8 +72,9 @@ enum sennit_overflow {
 				     * the two handlers once in the process and
 				     * passes all other faults on. It sets an
 				     * alternate signal stack in threads that
-				     * have none, while they are workers or
-				     * bound */
+				     * have none when they become workers or
+				     * are bound. A thread that unbinds keeps
+				     * it until it ends */
 	SENNIT_OVERFLOW_SILENT = 1  /* Leave the fault to the program. The
 				     * library touches no signal handler for
 				     * this scheduler */

@@ -69,7 +69,7 @@ SENNIT_API void sennit_yield(void);
  * -ETIMEDOUT if the group's deadline passes before `wake`.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API SENNIT_MUST_USE int sennit_sleep_until(sennit_time wake);
+SENNIT_API int sennit_sleep_until(sennit_time wake);
 
 /* Sleep for the given number of nanoseconds. The deadline and the cancellation
  * of the caller's group do not end the sleep.

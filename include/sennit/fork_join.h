@@ -44,6 +44,10 @@
  * wherever it runs. No exception may leave it. If there is no memory for a
  * spawn, the spawn becomes a call at once.
  *
+ * Traces, probes and metrics see a call as a task only if it is stolen, or if
+ * its own worker starts it on another stack. Any other call is a plain one, and
+ * nothing of it is recorded but its waits.
+ *
  * The program and the library must agree on what the macros compile to. If they
  * do not, the first SENNIT_RUN prints that and aborts the process.
  *
@@ -88,7 +92,7 @@ struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
 /* A call that may be stolen. Low half of `at`: the value of bottom while this
  * is the newest task. High half: the state of the task, 0 until a worker runs
  * it. So one comparison with bottom shows whether the task is the newest one
- * and still ours. */
+ * and not stolen. */
 struct SENNIT_MAY_ALIAS_ sennit_fork_record_ {
 	uint64_t          at;
 	sennit_wait_group done; /* the library's, when there is a wait */

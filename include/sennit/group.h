@@ -127,6 +127,16 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_copy(sennit_group     *g,
 						       const void *arguments,
 						       size_t      size);
 
+/* Like sennit_group_spawn_copy, but the member runs on the worker or bound
+ * thread that spawns it, and is never stolen. It is misuse on a thread that is
+ * not bound to the group's scheduler.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_here(sennit_group     *g,
+						       sennit_member_fn *run,
+						       const void *arguments,
+						       size_t      size);
+
 /* Wait until every member of *g has ended, including members that are spawned
  * during the wait. The opener calls this once. A thread must neither bind nor
  * unbind between the opening and this call. The wait is not cancelled and does
@@ -139,7 +149,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_copy(sennit_group     *g,
  * takes precedence over -ECANCELED, which usually follows from it.
  *
  * From: fiber, thread.  Blocks: yes.  */
-SENNIT_API SENNIT_MUST_USE int sennit_group_wait(sennit_group *g);
+SENNIT_API int sennit_group_wait(sennit_group *g);
 
 /* Cancel *g and all groups inside it. Current and future waits of their members
  * end with -ECANCELED. Any caller that may spawn (see sennit_group_spawn) may

@@ -9,14 +9,6 @@
  * fibers do little else than lock and unlock, the fibers of one worker keep the
  * mutex for some 20 us.
  *
- * Bound: waiters keep their order, and after at most 4,096 grants to others the
- * lock is handed to the waiter that has waited longest. So a caller that finds
- * n waiters gets the lock after at most 4,096 * (n + 1) grants to others. Two
- * kinds of grants are not counted. Grants while a waiter spins on the mutex are
- * not: that is 20 us each time, eight times at most before a hand-over. And a
- * waiter whose worker or thread does not run within a millisecond of a
- * hand-over loses the lock to others until it has run.
- *
  * Fairness: a waiter keeps its place in the queue. After at most 4,096 grants
  * to others while somebody waits, the mutex is handed to the waiter that has
  * waited longest. So a caller that finds n waiters gets the mutex after at most
@@ -40,10 +32,6 @@
  * one. A library that is built with assertions aborts with a message when a
  * task ends, or a thread unbinds, with a mutex locked. Without assertions it
  * does so when the same fiber locks that mutex again.
- *
- * Ownership: the owner of a mutex is the fiber, or the unbound thread, that
- * locked it. A task must unlock the mutex before it ends. A thread must neither
- * bind nor unbind while it holds a mutex.
  */
 #ifndef SENNIT_MUTEX_H
 #define SENNIT_MUTEX_H

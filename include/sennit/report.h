@@ -45,7 +45,8 @@ enum sennit_waits_for {
 	SENNIT_WAITS_FOR_CHANNEL = 15,
 	SENNIT_WAITS_FOR_SELECT = 16, /* one of several; object: the first */
 	SENNIT_WAITS_FOR_FUTURE = 17,
-	SENNIT_WAITS_FOR_GROUP = 18
+	SENNIT_WAITS_FOR_GROUP = 18,
+	SENNIT_WAITS_FOR_IO = 19 /* object: the file descriptor, a number */
 };
 
 /* The value of sennit_report_entry.worker for a bound thread. */
@@ -80,6 +81,12 @@ typedef struct sennit_report_entry {
 				    * name of its function, else NULL; any
 				    * bytes, as given; valid until visit
 				    * returns */
+	uint64_t        turn;      /* READY, BLOCKED: differs from that of the
+				    * fiber's other recent waits. RUNNING:
+				    * changes at the latest when the fiber
+				    * waits, or its task ends. If two reports
+				    * of a fiber agree in state and turn, it
+				    * has done one thing in between */
 } sennit_report_entry;
 
 /* Call visit(context, entry) for each fiber of *s that runs, is ready or is
@@ -97,7 +104,9 @@ SENNIT_API void sennit_scheduler_report(
 	void (*visit)(void *context, const sennit_report_entry *entry),
 	void *context);
 
-/* Write the report to the file descriptor, one line per entry. A last line
+/* Write the report to the file descriptor, one line per entry. Behind them come
+ * the deadlocks, and the waits whose holder is known (sennit/wait_graph.h), for
+ * which the call maps some memory. A last line
  * reports a standstill: everything that is left waits, and nothing inside the
  * scheduler can wake it. That is so if no worker is awake, every bound thread
  * waits, and no wait is for a blocking call or has a deadline, its own or that
@@ -107,7 +116,7 @@ SENNIT_API void sennit_scheduler_report(
  * function without a name (sennit_task_set_name) is shown by its symbol if the
  * program exports it (-rdynamic), otherwise by file and offset, in the form
  * that addr2line takes. In all names control characters, bytes that are not
- * UTF-8 and backslashes are escaped: \n, \x1b, \\. The call allocates nothing.
+ * UTF-8 and backslashes are escaped: \n, \x1b, \\. The call uses no allocator.
  * The text is for people and may change with any release.
  *
  * From: fiber, thread.  Blocks: yes (the thread, while it writes).  */

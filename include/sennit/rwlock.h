@@ -24,12 +24,6 @@
  * faults cannot be reported as misuse. Each is a deadlock, which the report of
  * the scheduler shows, or ends at the deadline:
  *
- * The writer is known, like the owner of a mutex: it is the fiber or the
- * unbound thread that locked the lock, and it must unlock it before it ends.
- * Readers are only counted. So the library cannot report the following errors.
- * They are deadlocks, which a scheduler's report shows, or run into the
- * deadline:
- *
  *   - A reader locks the lock as a writer. It would wait for itself, so there
  *     is no upgrade. Unlock, lock as a writer, and look again at what was read.
  *   - A reader locks the lock as a reader again, and a writer came between.

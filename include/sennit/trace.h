@@ -33,10 +33,10 @@ typedef struct sennit_trace_span {
  * Returns 0, -ENOTSUP if *s was created without tracing, or -ENOMEM.
  *
  * From: fiber, thread.  Blocks: no.  */
-SENNIT_API SENNIT_MUST_USE int sennit_trace_visit(
-	sennit_scheduler *s,
-	void (*visit)(void *context, const sennit_trace_span *span),
-	void *context);
+SENNIT_API int sennit_trace_visit(sennit_scheduler *s,
+				  void (*visit)(void *context,
+						const sennit_trace_span *span),
+				  void *context);
 
 SENNIT_END
 

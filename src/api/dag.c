@@ -80,7 +80,7 @@ static ALWAYS_INLINE int call(const struct run *r, struct sennit_fiber *f,
 	sn_fiber_state_set_task(&f->state,
 				(sennit_task_fn *)(void (*)(void))node->run);
 	err = node->run(r->data, node->argument);
-	if (unlikely(f->cleanup))
+	if (unlikely(f->cleanup & ~CLEANUP_FP_SHARED))
 		sn_task_cleanup_run(f);
 	MISUSE(err > 0, "sennit_dag_run",
 	       "a node returned neither 0 nor a negative error");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sennit/deterministic.h"
 
+#include "base/check.h"
 #include "base/deterministic.h"
 
 #include <errno.h>
@@ -15,6 +16,23 @@ bool sennit_is_deterministic(void)
 void sennit_point(void)
 {
 	sn_deterministic_point();
+}
+
+uint32_t sennit_choose(uint32_t limit)
+{
+	MISUSE(!limit, "sennit_choose", "there is no number below 0");
+	return sn_deterministic_random(limit);
+}
+
+bool sennit_point_sleep(const uint32_t *word, uint32_t expected,
+			sennit_time deadline)
+{
+	return sn_deterministic_wait(word, expected, deadline);
+}
+
+void sennit_point_wake(const uint32_t *word)
+{
+	sn_deterministic_end_sleep(word);
 }
 
 int sennit_explore(uint64_t first, uint64_t               count,
@@ -36,6 +54,26 @@ bool sennit_is_deterministic(void)
 
 void sennit_point(void)
 {
+}
+
+uint32_t sennit_choose(uint32_t limit)
+{
+	MISUSE(!limit, "sennit_choose", "there is no number below 0");
+	return 0;
+}
+
+bool sennit_point_sleep(const uint32_t *word, uint32_t expected,
+			sennit_time deadline)
+{
+	(void)word;
+	(void)expected;
+	(void)deadline;
+	return true;
+}
+
+void sennit_point_wake(const uint32_t *word)
+{
+	(void)word;
 }
 
 int sennit_explore(uint64_t first, uint64_t               count,

@@ -65,5 +65,6 @@ sennit_scheduler *sennit_domain_scheduler(const sennit_domain *d)
 
 sennit_domain *sennit_domain_current(void)
 {
-	return sn_self ? sn_domain_around(sn_self->home.current->scope) : NULL;
+	return sn_self ? sn_domain_around(sn_fiber_scope(sn_self->home.current))
+		       : NULL;
 }

@@ -5,6 +5,7 @@
 #include "base/torture.h"
 #include "os/os.h"
 #include "worker/loop.h"
+#include "worker/trace.h"
 #include "wait/wait.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ void sennit_fiber_set_name(const char *name)
 	if (name && name[0])
 		f->cleanup |= CLEANUP_NAME;
 	sn_task_name_write(&f->name, name ? name : "");
+	if (sn_worker_is_traced(sn_self))
+		sn_trace_name(sn_self, name ? name : "");
 }
 
 /* The record lies in the fiber, which outlives every handle to it. Any notify

@@ -80,13 +80,13 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	       "the program was compiled for another version of the library");
 	if (is_quick(w))
 		d = sn_worker_deque(w);
-	scope = w->home.current->scope;
+	scope = sn_fiber_scope(w->home.current);
 	counts = &w->parking->counts;
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
 	me->sleepers = counts;
 	me->dispatches = sn_run_queue_dispatches(&w->run);
 	me->shallow = w->home.current->shallow;
-	me->meta = scope ? sn_task_inside(scope) : TASK_BORROWED;
+	me->meta = sn_task_count_joined(scope);
 	return bottom_of(me);
 }
 
@@ -119,7 +119,7 @@ uint64_t sennit_fork_push_(const struct sennit_here_ *me, sennit_task_fn *run,
 	struct deque  *d = deque_of(me);
 	struct task    t = { run, record, me->meta };
 	bool is_plain = d == sn_worker_deque(w) && sn_deque_has_room(d) &&
-			sn_run_queue_pushes(&w->run);
+			sn_run_queue_is_unfenced(&w->run);
 
 	a_init(state_of(record),
 	       is_plain ? (uint32_t)(bottom_of(me) + 1) : FORK_ODD);

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "os/os.h"
 #include "wait/group_join.h"
+#include "worker/observe.h"
 #include "worker/task_cleanup.h"
 #include "scheduler/place.h"
 #include "worker/fork_exit.h"
@@ -43,7 +44,8 @@ void sennit_group_init(sennit_group *g, sennit_time deadline, uint32_t flags)
 
 	MISUSE(!w, "sennit_group_init", "no scheduler is bound to this thread");
 	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init", "unknown flags");
-	open_group(g, w->scheduler, w->home.current->scope, w, deadline, flags);
+	open_group(g, w->scheduler, sn_fiber_scope(w->home.current), w,
+		   deadline, flags);
 }
 
 void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
@@ -53,7 +55,7 @@ void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
 
 	MISUSE_INHERITED(s, "sennit_group_init_on");
 	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init_on", "unknown flags");
-	open_group(g, s, w ? w->home.current->scope : NULL,
+	open_group(g, s, w ? sn_fiber_scope(w->home.current) : NULL,
 		   w && w->scheduler == s ? (void *)w : sn_group_no_home(g),
 		   deadline, flags);
 }
@@ -69,12 +71,14 @@ static void count_one(sennit_group *g)
 						    * publishes it */
 }
 
-static int place(sennit_group *g, struct task t)
+static int place(sennit_group *g, struct task t, uint32_t flags)
 {
 	int err;
 
 	count_one(g);
-	err = sn_place(g->scheduler_, t, 0, "sennit_group_spawn");
+	err = sn_place(g->scheduler_, t, flags,
+		       flags ? "sennit_group_spawn_here"
+			     : "sennit_group_spawn");
 	if (err)
 		sn_group_end(g, sn_self, 0);
 	return err;
@@ -100,7 +104,7 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 	if (err)
 		return err;
 	t.meta |= sn_task_member(g);
-	err = place(g, t);
+	err = place(g, t, task->flags);
 	if (err)
 		sn_place_unpack(g->scheduler_, t);
 	return err;
@@ -116,8 +120,10 @@ static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 		err = -EINVAL;
 	if (err)
 		return err;
-	return place(g, (struct task){ sn_task_fn(run), argument,
-				       sn_task_member(g) });
+	return place(
+		g,
+		(struct task){ sn_task_fn(run), argument, sn_task_member(g) },
+		0);
 }
 
 static NOINLINE int help(struct worker *w)
@@ -151,6 +157,17 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
 	return spawn(g, &task);
 }
 
+int sennit_group_spawn_here(sennit_group *g, sennit_member_fn *run,
+			    const void *arguments, size_t size)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size,
+				   .flags = SENNIT_TASK_SAME_THREAD };
+
+	return spawn(g, &task);
+}
+
 /* --- waiting ------------------------------------------------------------ */
 
 /* Whether members may run on the caller's stack: nothing else must run first,
@@ -177,21 +194,37 @@ static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
 {
 	int error = sn_task_member_fn(t->run)(t->argument);
 
-	if (unlikely(f->cleanup))
+	if (unlikely(f->cleanup & ~(CLEANUP_FP_SHARED | CLEANUP_OBSERVED)))
 		sn_task_cleanup_run(f);
 	return error;
 }
 
-/* The same when the opener has local values or a name: the member must not see
- * them. */
+static COLD int call_observed(struct sennit_fiber *f, const struct task *t)
+{
+	struct observed_task opener;
+	int                  error;
+
+	CXX_BARRIER();
+	sn_observe_begin_inside(sn_worker_of(f), t, &opener);
+	error = call_fresh(f, t);
+	sn_observe_end_inside(sn_worker_of(f), &opener);
+	return error;
+}
+
+/* The same when the opener has local values or a name, which the member must
+ * not see, or is observed. */
 static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 {
 	struct task_cleanup_saved aside;
 	int                       error;
 
 	CXX_BARRIER();
+	if (sn_observe_pass_inside(sn_worker_of(f)))
+		return call_fresh(f, t);
 	sn_task_cleanup_save(f, &aside);
-	error = call_fresh(f, t);
+	error = likely(!(aside.cleanup & CLEANUP_OBSERVED))
+			? call_fresh(f, t)
+			: call_observed(f, t);
 	sn_task_cleanup_restore(f, &aside);
 	return error;
 }
@@ -200,22 +233,22 @@ static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 			      const struct task *t)
 {
-	struct sennit_cancel_scope *scope = w->home.current->scope;
-	void                       *identity = w->home.current->identity;
-	sennit_task_fn             *shown =
+	struct sennit_cancel_scope *scope = sn_fiber_scope(w->home.current);
+	void           *identity = sn_fiber_identity(w->home.current);
+	sennit_task_fn *shown =
 		sn_fiber_state_get_task(&w->home.current->state);
 	int saved = *w->error;
 	int error;
 
-	w->home.current->scope = &g->scope_;
-	w->home.current->identity = g;
+	sn_fiber_set_scope(w->home.current, &g->scope_);
+	sn_fiber_set_identity(w->home.current, g);
 	sn_fiber_state_set_task(&w->home.current->state, t->run);
 	error = likely(!sn_task_cleanup_is_needed(w->home.current))
 			? call_fresh(w->home.current, t)
 			: call_aside(w->home.current, t);
 	sn_fiber_state_set_task(&w->home.current->state, shown);
-	w->home.current->identity = identity;
-	w->home.current->scope = scope;
+	sn_fiber_set_identity(w->home.current, identity);
+	sn_fiber_set_scope(w->home.current, scope);
 	*w->error = saved;
 	return error;
 }
@@ -263,7 +296,7 @@ int sennit_group_wait(sennit_group *g)
 		/* A new task must not see a handled exception, so members do
 		 * not run on a stack that handles one. */
 		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
-		    !sn_cxx_is_busy(w->home.cxx))
+		    !sn_worker_has_exceptions(w))
 			run_members(g, w);
 	} else {
 		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
@@ -288,8 +321,8 @@ bool sennit_group_cancel(sennit_group *g)
 int sennit_cancelled(void)
 {
 	struct worker                    *w = sn_self;
-	const struct sennit_cancel_scope *scope = w ? w->home.current->scope
-						    : NULL;
+	const struct sennit_cancel_scope *scope =
+		w ? sn_fiber_scope(w->home.current) : NULL;
 
 	if (!scope)
 		return 0;

@@ -259,10 +259,12 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	}
 	guarded = sn_mutex_is_guarded(m, word);
 	sn_mutex_join(m, &t, &word);
+	sn_wait_open_owner(&t.n, &m->owner_);
 	err = rest(m, &t, word, guarded, deadline);
 	do
 		more = wait_on(m, &t, deadline, &err);
 	while (more > 0);
+	sn_wait_close_owner(&t.n);
 	return more;
 }
 

@@ -26,7 +26,7 @@ static struct turn *next_of(const struct turn *t)
 
 static bool is_elsewhere(const struct turn *t)
 {
-	return !t->n.home || t->n.home != sn_self;
+	return t->n.home != sn_self;
 }
 
 /* --- joining and leaving ------------------------------------------------ */
@@ -171,7 +171,7 @@ static struct turn *find_heir(const sennit_mutex *m)
 
 	for (uint32_t looked = 0; looked < REACH; looked++) {
 		if (t->late)
-			busy = t->n.home;
+			busy = t->n.fiber ? t->n.home : NULL;
 		else if (!busy || t->n.home != busy)
 			return t;
 		t = next_of(t);

@@ -76,8 +76,10 @@ static int enter(sennit_once *o, sennit_time deadline, const char *call)
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_ONCE, o, deadline);
 	word |= sn_wait_queue_join(&o->waiters_, &n, false);
+	sn_wait_open_owner(&n, &o->owner_);
 	sn_wait_queue_unlock(&o->state_, word);
 	err = sn_wait_in(&o->state_, &o->waiters_, &n, deadline);
+	sn_wait_close_owner(&n);
 	if (err)
 		return err;
 	return n.is.handed ? TURN : IS_DONE;

@@ -92,7 +92,8 @@ bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	const struct worker *w = sn_self;
 
-	return ((sn_run_queue_pushes(&w->run) && sn_run_queue_pops(&w->run)) ||
+	return ((sn_run_queue_is_unfenced(&w->run) &&
+		 sn_run_queue_pops(&w->run)) ||
 		has_nothing(w)) &&
 	       !sennit_group_spawn(g, run, argument);
 }

@@ -174,8 +174,10 @@ static int wait_turn(sennit_rwlock *l, bool to_write, sennit_time deadline)
 	}
 	sn_wait_show(&c.waiter, SENNIT_WAITS_FOR_RWLOCK, l, deadline);
 	word |= sn_wait_queue_join(&l->waiters_, &c.waiter, !to_write);
+	sn_wait_open_owner(&c.waiter, &l->owner_);
 	sn_wait_queue_unlock(&l->state_, word);
 	err = sn_wait_in(&l->state_, &l->waiters_, &c.waiter, deadline);
+	sn_wait_close_owner(&c.waiter);
 	if (err && to_write)
 		hold_back_no_more(l);
 	return err;

@@ -2,6 +2,7 @@
 #include "sennit/scheduler.h"
 
 #include "api/config.h"
+#include "api/debugger.h"
 #include "base/escape.h"
 #include "core/task_names.h"
 #include "os/os.h"
@@ -71,6 +72,7 @@ int sennit_scheduler_create(sennit_scheduler **out, const sennit_config *config)
 
 	MISUSE(!out, "sennit_scheduler_create", "out is NULL");
 	sn_check_describe(describe);
+	sn_debugger_keep();
 	if (!err)
 		err = sn_fork_exit_prepare();
 	MISUSE(!err && c.resources &&

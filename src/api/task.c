@@ -49,7 +49,7 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 
 	if (unlikely(!w || !sn_run_queue_pushes(&w->run) || !run))
 		return schedule_elsewhere(run, argument);
-	if (unlikely(w->home.current->scope))
+	if (unlikely(sn_fiber_scope(w->home.current)))
 		return schedule_inside(w, run, argument);
 	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
 }

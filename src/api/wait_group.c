@@ -84,7 +84,8 @@ static NOINLINE bool done_slow(sennit_wait_group *g)
 			continue;
 		}
 		MISUSE(word < ONE, "sennit_wait_group_done",
-		       "the count would fall below zero");
+		       "done() called too many times: the count "
+		       "would fall below zero");
 		/* -> wait_group.done: the work
 		 * <- wait_group.done: the others', <- wait_queue.unlock */
 		if (!a_cas_weak_acqrel(&g->state_, &word,

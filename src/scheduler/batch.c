@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "worker/background.h"
 #include "worker/finalise.h"
+#include "worker/trace.h"
 #include "scheduler/place.h"
 #include "worker/worker_threads.h"
 
@@ -30,9 +31,12 @@ static int pack(const struct batch *b, uint32_t i, struct task *t)
 {
 	int err = sn_place_pack_from(b->s, b->cache, &b->tasks[i], t);
 
-	if (!err)
-		t->meta |= (uintptr_t)b->domain;
-	return err;
+	if (err)
+		return err;
+	t->meta |= (uintptr_t)b->domain;
+	if (sn_trace_is_wanted(b->s))
+		sn_trace_spawn(b->s, t);
+	return 0;
 }
 
 /* --- ways --------------------------------------------------------------- */
@@ -103,7 +107,7 @@ static int onto_deque(const struct batch *b)
 				    ? 0
 				    : sn_deque_reserve(d, b->count);
 
-	if (!err && !b->copies)
+	if (!err && !b->copies && !sn_trace_is_wanted(b->s))
 		fill_deque_plain(b, d);
 	else if (!err)
 		err = fill_deque(b, d);
@@ -209,7 +213,7 @@ static int check(struct batch *b)
 	return sn_place_are_flags(flags) ? 0 : -EINVAL;
 }
 
-static int place(struct batch *b, const char *call)
+static int queue(struct batch *b, const char *call)
 {
 	struct worker *w = b->w;
 
@@ -226,13 +230,25 @@ static int place(struct batch *b, const char *call)
 	}
 }
 
+/* Without a domain. A copied argument makes no difference to the count. */
+static int place(struct batch *b, const char *call)
+{
+	int err;
+
+	sn_task_count_add(b->s, TASK_BORROWED, b->count);
+	err = queue(b, call);
+	if (err)
+		sn_task_count_drop(b->s, TASK_BORROWED, b->count);
+	return err;
+}
+
 static int place_in_domain(struct batch *b, const char *call)
 {
 	struct domain_part *part = sn_domain_part(b->domain, b->w);
 	int                 err;
 
 	sn_domain_count(b->domain, part, b->count);
-	err = place(b, call);
+	err = queue(b, call);
 	if (err)
 		sn_domain_count(b->domain, part, -(int64_t)b->count);
 	return err;

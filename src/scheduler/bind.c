@@ -5,8 +5,10 @@
 #include "worker/finalise.h"
 #include "worker/task_local.h"
 #include "worker/loop.h"
+#include "worker/observe.h"
 #include "worker/stack_overflow.h"
 #include "worker/fork_exit.h"
+#include "worker/trace.h"
 #include "worker/trim.h"
 #include "worker/worker_stacks.h"
 
@@ -40,10 +42,12 @@ int sn_bind(sennit_scheduler *s)
 	if (err)
 		goto free_worker;
 	sn_thread_adopt(&w->thread);
-	sn_worker_enter(w);
+	sn_worker_enter(w, sn_fork_exit_thread());
+	sn_observe_look(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
 	sn_bound_join(&s->bound, &w->binding);
+	sn_trace_join(w);
 	return 0;
 
 free_worker:
@@ -69,7 +73,11 @@ void sn_unbind(struct worker *w)
 	sn_loop_run_dry(w);
 	wait_for_callers(w);
 	sn_trim_leave(w, s->config.spare_stacks);
+	sn_bound_lock(&s->bound);
 	sn_bound_leave(&s->bound, &w->binding, &w->counters);
+	sn_observe_leave(w);
+	sn_bound_unlock(&s->bound);
+	sn_trace_leave(w);
 	sn_task_local_leave(w);
 	sn_stack_overflow_leave(w);
 	sn_self = NULL;

@@ -6,6 +6,7 @@
 #include "os/os.h"
 #include "worker/background.h"
 #include "worker/finalise.h"
+#include "worker/trace.h"
 #include "worker/worker_threads.h"
 
 #include <errno.h>
@@ -167,7 +168,7 @@ static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
 
 void sn_place_pushed(struct worker *w)
 {
-	if (likely(sn_run_queue_pushes(&w->run))) {
+	if (likely(sn_run_queue_is_unfenced(&w->run))) {
 		if (sn_place_is_help_due(w))
 			sn_place_help(w);
 		return;
@@ -203,11 +204,10 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 		       : WAY_DEQUE;
 }
 
-int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
-	     const char *call)
+static ALWAYS_INLINE int place(sennit_scheduler *s, struct worker *w,
+			       struct task t, uint32_t flags, const char *call)
 {
-	struct worker *w = sn_place_own_worker(s);
-	int            err;
+	int err;
 
 	switch (sn_place_way(s, w, flags, call)) {
 	case WAY_DEQUE:
@@ -225,6 +225,21 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 		return w ? send(s, t, flags)
 			 : send_from_outside(s, t, flags, call);
 	}
+}
+
+int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
+	     const char *call)
+{
+	struct worker *w = sn_place_own_worker(s);
+	int            err;
+
+	if (sn_trace_is_wanted(s))
+		sn_trace_spawn(s, &t);
+	sn_task_count_add(s, t.meta, 1);
+	err = place(s, w, t, flags, call);
+	if (unlikely(err)) /* on success *s may be gone */
+		sn_task_count_drop(s, t.meta, 1);
+	return err;
 }
 
 int sn_place_in(sennit_scheduler *s, struct sennit_domain *d, struct task t,
@@ -274,6 +289,9 @@ void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
 		give_block(s, p);
 		return;
 	}
+	if (sn_trace_is_wanted(s) && !w)
+		sn_trace_spawn(s, &t);
+	sn_task_count_add(s, t.meta, 1);
 	p->task = t;
 	sn_worker_threads_send(s, &p->node);
 }

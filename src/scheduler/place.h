@@ -12,6 +12,7 @@
 #define SN_PLACE_H
 
 #include "worker/domain.h"
+#include "worker/task_count.h"
 #include "worker/worker.h"
 
 /* The caller's worker if it belongs to s, else NULL. The caller may use that
@@ -108,10 +109,14 @@ static inline bool sn_place_is_help_due(const struct worker *w)
  * be true. Returns 0 or -ENOMEM. */
 SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 {
-	int err = sn_deque_push(sn_worker_deque(w), t);
+	int err;
 
-	if (unlikely(err))
+	sn_task_count_add(w->scheduler, t.meta, 1);
+	err = sn_deque_push(sn_worker_deque(w), t);
+	if (unlikely(err)) {
+		sn_task_count_drop(w->scheduler, t.meta, 1);
 		return err;
+	}
 	if (unlikely(sn_place_is_help_due(w)))
 		sn_place_help(w);
 	return 0;

@@ -7,6 +7,7 @@
 #include "os/os.h"
 #include "worker/finalise.h"
 #include "worker/loop.h"
+#include "worker/scheduler_list.h"
 #include "worker/stack_overflow.h"
 #include "scheduler/topology.h"
 #include "worker/slots.h"
@@ -74,7 +75,7 @@ static bool come_in(struct worker *w)
 	if (!sn_slots_is_limited(s))
 		return true;
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_sweep(s);
+		sn_finalise_end(s);
 	return sn_slots_enter(w);
 }
 
@@ -93,7 +94,7 @@ static void enter(struct worker *w)
 					     * that starts the thread */
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
-	sn_worker_enter(w);
+	sn_worker_enter(w, sn_fork_exit_thread());
 	if (startup)
 		report(startup, error);
 }
@@ -251,6 +252,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_end_clients_init(&s->ending);
 	sn_inside_init(&s->end, open);
 	sn_bound_init(&s->bound);
+	sn_trace_init(&s->tracing);
 	sn_worker_counts_init(&s->counts, config->workers, open, thread_main);
 }
 
@@ -284,6 +286,7 @@ static void give_up(sennit_scheduler *s)
 	sn_backlog_free(&s->backlog);
 	sn_worker_counts_free(&s->counts);
 	sn_bound_free(&s->bound);
+	sn_trace_free(&s->tracing);
 	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->workers, pointers);
 	sn_memory_give(&s->memory, s->sleepers, pointers);
@@ -326,11 +329,13 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		give_up(s);
 		return err;
 	}
+	sn_scheduler_list_join(s);
 	err = populate(s, &started);
 	if (err) {
 		sn_finalise_abandon(s, started);
 		return err;
 	}
+	sn_scheduler_list_set_ready(s);
 	*out = s;
 	return 0;
 }

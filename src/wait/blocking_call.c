@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "worker/finalise.h"
 #include "worker/slots.h"
+#include "worker/trace.h"
 #include "worker/fork_exit.h"
 
 #include <errno.h>
@@ -14,6 +15,12 @@
 static struct blocking_call *call_of(struct waiter *n)
 {
 	return container_of(n, struct blocking_call, waiter);
+}
+
+/* The object that the report shows. */
+static const void *where(const struct blocking_call *c)
+{
+	return (const void *)(uintptr_t)c->run;
 }
 
 /* --- the call ----------------------------------------------------------- */
@@ -27,9 +34,15 @@ static void run(struct blocking_call *c)
 
 	if (fp != c->fp_control)
 		arch_fp_set_control(c->fp_control);
+	if (sn_trace_is_wanted(c->scheduler))
+		sn_trace_call(c->scheduler, SENNIT_TRACED_CALL_BEGIN, where(c),
+			      &c->waiter);
 	errno = c->error;
 	c->result = c->run(c->argument);
 	c->error = errno;
+	if (sn_trace_is_wanted(c->scheduler))
+		sn_trace_call(c->scheduler, SENNIT_TRACED_CALL_END, where(c),
+			      &c->waiter);
 	if (arch_fp_control() != fp)
 		arch_fp_set_control(fp);
 	MISUSE_INHERITED(c->scheduler, CALL);
@@ -121,12 +134,6 @@ static void *thread_main(void *argument)
 }
 
 /* --- the caller --------------------------------------------------------- */
-
-/* The object that the report shows. */
-static const void *where(const struct blocking_call *c)
-{
-	return (const void *)(uintptr_t)c->run;
-}
 
 /* Prepare the caller to be woken. Only the blocking thread that runs the call
  * will wake it. */
@@ -228,6 +235,7 @@ int sn_blocking_call(struct blocking_call *c, sennit_time deadline)
 {
 	struct blocking_threads *p;
 
+	sn_observe_count_call(&sn_self->observe);
 	c->scheduler = sn_self->scheduler;
 	c->fp_control = arch_fp_control();
 	p = &c->scheduler->blocking;

@@ -77,6 +77,13 @@ static void sleep_in_scope(struct waiter *n, sennit_time deadline)
 	sn_cancel_scope_withdraw(n);
 }
 
+static COLD int cancelled(const struct waiter *n)
+{
+	if (n->fiber)
+		sn_observe_count_cancel(&n->home->observe);
+	return -ECANCELED;
+}
+
 int sn_wait(struct waiter *n, sennit_time deadline)
 {
 	if (!n->is.raced) {
@@ -91,7 +98,7 @@ int sn_wait(struct waiter *n, sennit_time deadline)
 	case WAITER_TIMEDOUT:
 		return -ETIMEDOUT;
 	case WAITER_CANCELLED:
-		return -ECANCELED;
+		return cancelled(n);
 	default:
 		return 0;
 	}

@@ -35,7 +35,7 @@ static inline struct sennit_cancel_scope *sn_wait_scope(
 	const struct sennit_fiber *f, sennit_time deadline)
 {
 	struct sennit_cancel_scope *s = f && deadline != SN_UNCANCELLED
-						? f->scope
+						? sn_fiber_scope(f)
 						: NULL;
 
 	return s && s->kind_ == SCOPE_GROUP ? s : NULL;
@@ -63,6 +63,7 @@ static ALWAYS_INLINE void sn_waiter_mine(struct waiter *n)
 	n->fiber = w ? w->home.current : NULL;
 	n->is = (struct waiter_flags){ .raced = false };
 	if (unlikely(!w)) {
+		n->home = WAITER_NO_HOME;
 		n->parker = &sn_parker;
 		a_store_rlx(&sn_parker.word, 0); /* before others can see n */
 	}
@@ -137,6 +138,21 @@ static inline void sn_wait_show(const struct waiter *n, uint32_t kind,
 	sn_fiber_state_block(&n->fiber->state, kind, object,
 			     (uint32_t)sn_counters_blocks(&w->counters),
 			     a_load_rlx(&w->clock), end);
+}
+
+/* The caller waits from now on, until sn_wait_close_owner, for a lock that is
+ * not freed meanwhile: reports may read its *owner. */
+static inline void sn_wait_open_owner(const struct waiter *n,
+				      sennit_pointer      *owner)
+{
+	if (likely(n->fiber))
+		sn_owner_look_open(&n->fiber->look, owner);
+}
+
+static inline void sn_wait_close_owner(const struct waiter *n)
+{
+	if (likely(n->fiber))
+		sn_owner_look_close(&n->fiber->look);
 }
 
 /* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or
@@ -227,7 +243,8 @@ static inline void *sn_wait_identity(void)
 {
 	struct worker *w = sn_self;
 
-	return likely(w) ? w->home.current->identity : (void *)&sn_parker;
+	return likely(w) ? sn_fiber_identity(w->home.current)
+			 : (void *)&sn_parker;
 }
 
 /* The caller has taken a lock that it must release before its task ends, or it

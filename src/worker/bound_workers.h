@@ -69,14 +69,12 @@ static inline void sn_bound_join(struct bound_workers *b, struct binding *mine)
 	sn_bound_unlock(b);
 }
 
-/* The worker's counters stay in the sums. */
+/* The worker's counters stay in the sums. Lock held. */
 static inline void sn_bound_leave(struct bound_workers *b, struct binding *mine,
 				  const struct counters *counters)
 {
-	sn_bound_lock(b);
 	sn_link_leave(&b->list, &mine->link);
 	sn_counters_add(&b->past, counters);
-	sn_bound_unlock(b);
 }
 
 static inline bool sn_bound_is_any(struct bound_workers *b)

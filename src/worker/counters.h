@@ -17,7 +17,7 @@ struct counters { /* all: owner writes */
 
 /* The sums over several workers. */
 struct counters_sum {
-	uint64_t tasks, steals, parks, blocks, fibers_peak;
+	uint64_t tasks, steals, parks, blocks, resumes, fibers_peak;
 };
 
 static inline uint64_t sn_counters_tasks(const struct counters *c)
@@ -90,6 +90,7 @@ static inline void sn_counters_add(struct counters_sum   *sum,
 	sum->tasks += a_load_rlx(&c->tasks);
 	sum->steals += a_load_rlx(&c->steals);
 	sum->parks += a_load_rlx(&c->parks);
+	sum->resumes += a_load_rlx(&c->resumes);
 	sum->blocks += a_load_rlx(&c->blocks);
 	sum->fibers_peak += a_load_rlx(&c->blocked_peak);
 }
@@ -100,6 +101,7 @@ static inline void sn_counters_join(struct counters_sum       *sum,
 	sum->tasks += more->tasks;
 	sum->steals += more->steals;
 	sum->parks += more->parks;
+	sum->resumes += more->resumes;
 	sum->blocks += more->blocks;
 	sum->fibers_peak += more->fibers_peak;
 }

@@ -47,9 +47,22 @@ static inline bool sn_fiber_parking_is_used(struct fiber_parking *p)
 	return a_load_rlx(&p->parking.counts);
 }
 
+/* Whether the owner sleeps here. May be stale. */
+static inline bool sn_fiber_parking_is_asleep(const struct fiber_parking *p)
+{
+	return sn_parking_is_asleep(&p->sleeper);
+}
+
 static inline void sn_fiber_parking_wake(struct fiber_parking *p)
 {
 	sn_parking_wake(&p->sleeper);
+}
+
+/* By the owner, which is awake: it sleeps in this poller from now on. */
+static inline void sn_fiber_parking_set_poller(struct fiber_parking *p,
+					       sennit_poller        *poller)
+{
+	p->sleeper.poller = poller;
 }
 
 #endif

@@ -5,7 +5,11 @@
 #include "base/torture.h"
 #include "core/stack_depth.h"
 #include "os/os.h"
+#include "worker/end_check.h"
+#include "worker/observe.h"
+#include "worker/scheduler_list.h"
 #include "worker/slots.h"
+#include "worker/trace_write.h"
 #include "worker/worker.h"
 #include "worker/worker_stacks.h"
 
@@ -17,16 +21,20 @@ static void free_worker(struct worker *w)
 
 void sn_finalise_clear(sennit_scheduler *s)
 {
+	sn_scheduler_list_leave(s);
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
 			free_worker(s->workers[i]);
 	sn_slots_leave(s);
 	sn_stacks_free(&s->stacks);
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
+	sn_observe_free(s);
 	sn_pool_free(&s->pool);
 	sn_backlog_free(&s->backlog);
 	sn_worker_counts_free(&s->counts);
 	sn_bound_free(&s->bound);
+	sn_trace_crash_forget(s);
+	sn_trace_free(&s->tracing);
 	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));
 	sn_cpu_masks_free(&s->masks, &s->memory);
@@ -128,37 +136,6 @@ bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
 	return ended;
 }
 
-/* Whether w has work that only its own thread could remove: w is parked, and
- * may not wake while the gate is suspended. Blocked fibers count from before
- * they wait until they run again. So a fiber on its way from a waker to the
- * ready list is never missed. */
-static bool has_work(struct worker *w)
-{
-	/* What the owner did before it left the gate is visible: <- gate.out
-	 * there. */
-	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
-	       sn_mailbox_has_fibers(&w->mail) ||
-	       sn_mailbox_has_tasks(&w->mail) || sn_run_queue_has_task(&w->run);
-}
-
-static bool found_work(sennit_scheduler *s)
-{
-	for (uint32_t i = 0; i < s->capacity; i++) {
-		struct worker *w = s->workers[i];
-
-		if (has_work(w)) {
-			/* `present` is set before the worker works and cleared
-			 * afterwards. Only a retired worker has tasks without
-			 * it, in the inbox, which others empty. */
-			ASSERT(sn_thread_is_present(&w->thread) ||
-			       sn_mailbox_has_tasks(&w->mail));
-			return true;
-		}
-	}
-	return !sn_backlog_is_empty(&s->backlog); /* visible: <- gate.out there,
-						   * too */
-}
-
 /* The scheduler is about to end. Each binding holds a reference. */
 static void check_bound(sennit_scheduler *s)
 {
@@ -168,17 +145,12 @@ static void check_bound(sennit_scheduler *s)
 	       "thread is bound");
 }
 
-void sn_finalise_sweep(sennit_scheduler *s)
+void sn_finalise_end(sennit_scheduler *s)
 {
-	enum gate_verdict verdict;
-
 	/* Count inside until settled: after a rollback others may end the
 	 * scheduler. */
 	sn_inside_enter(&s->end);
-	do
-		verdict = sn_gate_settle(&s->gate, found_work(s));
-	while (verdict == GATE_AGAIN);
-	if (verdict == GATE_COMPLETED) {
+	if (sn_end_check(s)) {
 		check_bound(s);
 		for (uint32_t i = 0; i < s->capacity; i++)
 			sn_parking_wake(&s->workers[i]->sleeper);
@@ -192,14 +164,14 @@ void sn_finalise_sweep(sennit_scheduler *s)
 void sn_finalise_release(sennit_scheduler *s)
 {
 	if (sn_gate_release(&s->gate))
-		sn_finalise_sweep(s);
+		sn_finalise_end(s);
 }
 
 void sn_finalise_worker_leaves(sennit_scheduler *s)
 {
 	TORTURE_POINT(); /* no longer present, still active */
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_sweep(s); /* this thread still counts as inside */
+		sn_finalise_end(s); /* this thread still counts as inside */
 	sn_finalise_worker_exits(s);
 }
 

@@ -15,10 +15,10 @@
 
 #include "worker/scheduler.h"
 
-/* The caller made both counts of the gate zero: check for work, and end the
- * scheduler if there is none. *s may be gone on return, unless the caller
- * counts as inside. */
-void sn_finalise_sweep(sennit_scheduler *s);
+/* The caller was told by the gate to end the scheduler: check for work, and end
+ * it if there is none. *s may be gone on return, unless the caller counts as
+ * inside. */
+void sn_finalise_end(sennit_scheduler *s);
 
 /* A worker's thread, which has left the gate, leaves the scheduler for good; or
  * a blocking thread does. At any time. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/fork_exit.h"
 
+#include "worker/scheduler_list.h"
 #include "worker/task_local.h"
 
 a_u32 sn_process;
@@ -25,6 +26,15 @@ static void thread_exits(void *value)
 	pthread_setspecific(key, &last_round);
 }
 
+static _Thread_local uint32_t thread; /* 0: not asked for in this process */
+
+uint32_t sn_fork_exit_thread(void)
+{
+	if (!thread)
+		thread = os_thread_id();
+	return thread;
+}
+
 void sn_fork_exit_unwatch(void)
 {
 	pthread_setspecific(key, NULL);
@@ -39,6 +49,8 @@ static void in_child(void)
 	if (sn_self)
 		sn_task_local_fork(sn_self);
 	sn_self = NULL;
+	thread = 0;
+	sn_scheduler_list_fork();
 	sn_fork_exit_unwatch();
 }
 

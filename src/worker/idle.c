@@ -6,6 +6,9 @@
 #include "worker/background.h"
 #include "worker/finalise.h"
 #include "worker/balance.h"
+#include "worker/deadlines.h"
+#include "worker/observe.h"
+#include "worker/poller.h"
 #include "worker/slots.h"
 #include "worker/worker_threads.h"
 #include "worker/steal.h"
@@ -44,7 +47,7 @@ static bool has_something(const struct worker *w)
 static void fire_due(struct worker *w)
 {
 	if (!sn_timers_is_empty(&w->timers))
-		sn_worker_fire(w, os_now());
+		sn_deadlines_fire(w, os_now());
 }
 
 /* --- searching ---------------------------------------------------------- */
@@ -55,8 +58,9 @@ static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 			bool *due)
 {
 	sn_worker_collect(w);
+	sn_poller_peek(w); /* before the deadlines: data beats them */
 	*due = !has_something(w) && !sn_timers_is_empty(&w->timers) &&
-	       sn_worker_fire(w, now);
+	       sn_deadlines_fire(w, now);
 	if (has_something(w))
 		return true;
 	if (!sn_steal(w, h, now))
@@ -179,7 +183,7 @@ static void await_end(const struct worker *w)
  * that nothing was missed, also until `retire`. */
 static void sleep_announced(struct worker *w, sennit_time retire)
 {
-	sennit_time wake = sn_timers_look(&w->timers);
+	sennit_time wake = sn_poller_asleep(w, sn_timers_look(&w->timers));
 	sennit_time nap = os_after(FIRST_NAP);
 
 	if (w->scheduler->config.spin_ns)
@@ -214,10 +218,12 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_counters_count_park(&w->counters);
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_sweep(s);
+		sn_finalise_end(s);
 	sn_slots_give(w);
 	TORTURE_POINT(); /* out of the gate, not asleep yet */
+	sn_observe_park(w);
 	sleep_announced(w, sn_retire_time(w, idle_since));
+	sn_observe_unpark(w);
 	if (w->idle.retiring)
 		return false;
 	sn_parking_withdraw(&w->sleeper);
@@ -236,7 +242,9 @@ static bool expect_answer(struct worker *w)
 {
 	uint32_t pauses = w->scheduler->config.spin_ns ? ANSWER_PAUSES : 0;
 
-	if (!sn_worker_blocked(w) || !sn_backlog_is_empty(w->backlog))
+	/* Who waits for I/O is answered by nobody here, nor by a hook. */
+	if (sn_worker_blocked(w) <= sn_poller_waiting(w) || sn_poller_asks(w) ||
+	    !sn_backlog_is_empty(w->backlog))
 		return false;
 	for (uint32_t i = 0; i < pauses; i++) {
 		if (sn_mailbox_has_fibers(&w->mail)) {
@@ -254,6 +262,7 @@ static bool expect_answer(struct worker *w)
 static bool stand_by(struct worker *w)
 {
 	sn_worker_collect(w);
+	(void)sn_poller_turn(w);
 	fire_due(w);
 	if (has_something(w))
 		return true;
@@ -275,6 +284,13 @@ static bool begin_search(struct worker *w)
 	return started || sn_parking_search(&w->scheduler->parking);
 }
 
+/* There is something to run, at `now`. */
+static void go_on(struct worker *w, sennit_time now)
+{
+	a_store_rlx(&w->clock, now);
+	sn_poller_resume(w, now);
+}
+
 bool sn_idle(struct worker *w)
 {
 	sennit_time begin, now;
@@ -284,11 +300,14 @@ bool sn_idle(struct worker *w)
 	ASSERT_OWNER(w);
 	/* There may be ready fibers when it was a task's turn and a thief took
 	 * that task. */
-	if (sn_run_queue_has_ready(&w->run) || expect_answer(w))
+	sn_observe_forget(w);
+	if (sn_run_queue_has_ready(&w->run) || sn_poller_turn(w) ||
+	    expect_answer(w))
 		return true;
 	if (sn_worker_threads_check(w) && !w->idle.starts_searching)
 		return stand_by(w);
 	begin = os_now();
+	sn_idle_begin(&w->idle, begin);
 	sn_mailbox_set_awaited(&w->mail, true); /* a late view leaves less to
 						 * this worker */
 	searching = begin_search(w);
@@ -300,12 +319,15 @@ bool sn_idle(struct worker *w)
 		searching = true;
 		if (sn_worker_threads_check(w)) {
 			found(w);
+			sn_idle_end(&w->idle, os_now());
 			return stand_by(w);
 		}
 	}
 	found(w);
+	sn_observe_look(w);
 	now = os_now();
-	a_store_rlx(&w->clock, now);
+	go_on(w, now);
+	sn_idle_end(&w->idle, now);
 	learn(w, now - begin, due);
 	sn_worker_trace(w, SENNIT_TRACE_RUN);
 	return true;
@@ -317,6 +339,7 @@ static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 {
 	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);
 
+	wake = sn_poller_asleep(w, wake);
 	wake = sn_trim_asleep(w, as, wake < until ? wake : until);
 	if (wake >= until)
 		return sn_parking_sleep(as, until);
@@ -334,6 +357,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sennit_time wake = sn_timers_look(&w->timers);
 
 		sn_worker_collect(w);
+		(void)sn_poller_turn(w);
 		fire_due(w);
 		if (sn_run_queue_has_ready(&w->run) || !in_time ||
 		    sn_worker_threads_is_kept(w))
@@ -343,10 +367,13 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		    !sn_worker_threads_is_kept(w)) {
 			sn_counters_count_park(&w->counters);
 			sn_slots_give(w);
+			sn_observe_park(w);
 			in_time = sleep_alone(w, wake, until);
+			sn_observe_unpark(w);
 		}
 		sn_fiber_parking_withdraw(&w->alone);
 		sn_slots_take_inside(w);
 	}
-	a_store_rlx(&w->clock, os_now_coarse());
+	sn_observe_look(w);
+	go_on(w, sn_poller_is_busy(w) ? os_now() : os_now_coarse());
 }

@@ -5,6 +5,7 @@
 #include "worker/longjmp_check.h"
 #include "worker/background.h"
 #include "worker/idle.h"
+#include "worker/observe.h"
 #include "worker/run_task.h"
 #include "worker/upkeep.h"
 #include "worker/task_cleanup.h"
@@ -103,6 +104,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 static COLD bool get_idle_stack(struct worker *w)
 {
 	sn_upkeep_note_peak(w);
+	sn_observe_forget(w);
 	if (sn_worker_stacks_add(w))
 		return true;
 	sn_idle_for_fiber(w, os_after(STACK_RETRY));
@@ -202,26 +204,10 @@ static ALWAYS_INLINE bool leave_fast(struct worker *w)
 	return true;
 }
 
-/* The same inside a catch block, or during stack unwinding: the exception state
- * belongs to the fiber. */
-static COLD void suspend_with_exceptions(struct worker *w)
-{
-	struct cxx_globals mine = *w->home.cxx;
-
-	*w->home.cxx = (struct cxx_globals){ .caught = NULL };
-	sn_loop_suspend(w);
-	*sn_self->home.cxx = mine;
-}
-
-void sn_loop_suspend(struct worker *w)
+static ALWAYS_INLINE void suspend(struct worker *w)
 {
 	int error = *w->error;
 
-	ASSERT_OWNER(w);
-	if (sn_cxx_is_busy(w->home.cxx)) {
-		suspend_with_exceptions(w);
-		return;
-	}
 	sn_counters_count_block(&w->counters);
 	if (unlikely(!leave_fast(w)))
 		leave(w);
@@ -229,6 +215,46 @@ void sn_loop_suspend(struct worker *w)
 	sn_fiber_state_run(&w->home.current->state);
 	sn_counters_count_resume(&w->counters);
 	*w->error = error;
+}
+
+/* The same for a worker that is observed, or inside a catch block, or during
+ * stack unwinding: the exception state belongs to the fiber. */
+static NOINLINE void suspend_aside(struct worker *w)
+{
+	const bool               observed = w->home.observed;
+	uint64_t                 flow = 0;
+	const struct cxx_globals mine = *w->exceptions;
+
+	if (observed)
+		flow = sn_observe_wait(w);
+	if (sn_cxx_is_busy(&mine))
+		*w->exceptions = (struct cxx_globals){ .caught = NULL };
+	suspend(w);
+	w = sn_self;
+	if (sn_cxx_is_busy(&mine))
+		*w->exceptions = mine;
+	if (observed)
+		sn_observe_resume(w, flow);
+}
+
+/* Either of these, or a wait that no histogram needs. */
+static NOINLINE void suspend_marked(struct worker *w)
+{
+	if (!sn_observe_pass_wait(w)) {
+		suspend_aside(w);
+		return;
+	}
+	suspend(w);
+	sn_observe_resume_passed(sn_self);
+}
+
+void sn_loop_suspend(struct worker *w)
+{
+	ASSERT_OWNER(w);
+	if (sn_cxx_is_busy(w->home.cxx))
+		suspend_marked(w);
+	else
+		suspend(w);
 }
 
 void sn_loop_yield(struct worker *w)

@@ -25,6 +25,15 @@ static inline bool sn_mailbox_has_fibers(const struct mailbox *m)
 	return !sn_inbox_is_empty(&m->fibers);
 }
 
+/* Whether there are fibers besides n, which may be there. Nobody may take or
+ * leave any meanwhile. */
+static inline bool sn_mailbox_has_fibers_besides(struct mailbox    *m,
+						 const struct node *n)
+{
+	return !sn_inbox_is_empty(&m->fibers) &&
+	       !sn_inbox_is_only(&m->fibers, n);
+}
+
 static inline bool sn_mailbox_has_tasks(const struct mailbox *m)
 {
 	return !sn_inbox_is_empty(&m->tasks);

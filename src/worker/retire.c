@@ -15,7 +15,8 @@ int sn_retire_fill_locked(struct worker *w, bool started)
 	sennit_scheduler *s = w->scheduler;
 	int               err;
 
-	CHECK(sn_gate_enter(&s->gate), "a worker added to an ended scheduler");
+	CHECK(sn_gate_enter(&s->gate) || sn_gate_ends_beside_workers(&s->gate),
+	      "a worker added to an ended scheduler");
 	sn_inside_enter(&s->end);
 	sn_idle_start_searching(&w->idle, started);
 	sn_thread_prepare(&w->thread, NULL, false);

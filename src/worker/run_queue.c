@@ -30,11 +30,23 @@ void sn_run_queue_free(struct run_queue *q)
 		sn_deque_free(&q->deque);
 }
 
+/* What follows from draining and recorded. */
+static void settle(struct run_queue *q)
+{
+	q->pushes = q->unfenced && !q->draining && !q->recorded;
+	q->pops = q->threaded && !q->draining && !q->oldest_first;
+}
+
+void sn_run_queue_record(struct run_queue *q, bool recorded)
+{
+	q->recorded = recorded;
+	settle(q);
+}
+
 void sn_run_queue_drain(struct run_queue *q, bool drains)
 {
 	q->draining = drains;
-	q->pushes = q->unfenced && !drains;
-	q->pops = q->threaded && !drains && !q->oldest_first;
+	settle(q);
 	if (drains) /* because fork_join.h pushes directly */
 		sn_deque_forget_room(&q->deque);
 }

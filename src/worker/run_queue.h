@@ -47,8 +47,10 @@ struct run_queue {
 	bool         threaded;     /* fixed: MTW: it has a deque */
 	bool         unfenced;     /* fixed: own pushes need no fence */
 	bool         draining;     /* owner: takes no new tasks */
+	bool         recorded;     /* owner: events are recorded */
 	bool         pushes;       /* owner: own tasks go to the deque without a
-				    * fence; not while it drains */
+				    * fence, and nobody records that; not while
+				    * it drains */
 	bool         pops;         /* owner: own tasks come from the deque,
 				    * newest first */
 	struct ring  pinned;       /* owner: tasks that stay */
@@ -71,6 +73,9 @@ void                sn_run_queue_free(struct run_queue *q);
 
 /* Stop taking new tasks, or resume. */
 void sn_run_queue_drain(struct run_queue *q, bool drains);
+
+/* Events are recorded from now on, or no longer. */
+void sn_run_queue_record(struct run_queue *q, bool recorded);
 
 /* sn_run_queue_trim frees memory that longer queues needed.
  * sn_run_queue_is_large returns whether there may be any. */
@@ -154,6 +159,12 @@ static inline bool sn_run_queue_is_draining(const struct run_queue *q)
 }
 
 /* Whether own tasks go to the deque without a fence. */
+static inline bool sn_run_queue_is_unfenced(const struct run_queue *q)
+{
+	return q->unfenced && !q->draining;
+}
+
+/* The same, and nobody records that: sn_place_own may be called. */
 static inline bool sn_run_queue_pushes(const struct run_queue *q)
 {
 	return q->pushes;
@@ -184,6 +195,20 @@ static inline bool sn_run_queue_is_due(const struct run_queue *q)
 static inline void sn_run_queue_due_in(struct run_queue *q, uint32_t ticks)
 {
 	q->dispatches = ticks;
+}
+
+static inline void sn_run_queue_due_later(struct run_queue *q, uint32_t ticks)
+{
+	q->dispatches += ticks;
+}
+
+/* Returns the ticks that remain. */
+static inline uint32_t sn_run_queue_due_within(struct run_queue *q,
+					       uint32_t          ticks)
+{
+	if (q->dispatches > ticks)
+		q->dispatches = ticks;
+	return q->dispatches;
 }
 
 /* For the macros of fork_join.h, which count dispatches themselves, down to 0,

@@ -5,6 +5,26 @@
 #include "worker/group_member.h"
 #include "worker/upkeep.h"
 
+static NOINLINE void clean(struct worker *w)
+{
+	struct sennit_fiber *f = w->home.current;
+	uintptr_t task = (uintptr_t)sn_fiber_state_get_task(&f->state);
+
+	sn_task_cleanup_run(f);
+	if (!(f->cleanup & CLEANUP_FP_SHARED))
+		arch_fp_set_control(w->home.fp_control);
+	if (f->cleanup & CLEANUP_OBSERVED)
+		sn_observe_end(w, task);
+}
+
+void sn_run_task_clean(struct worker *w)
+{
+	if (!sn_observe_pass_end(w))
+		clean(w);
+	else if (!w->home.fp_shared)
+		arch_fp_set_control(w->home.fp_control);
+}
+
 /* Take the newest own task if it belongs to *d and the loop would take it next.
  * A task with a large copied argument is left to the loop. */
 static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
@@ -13,6 +33,15 @@ static ALWAYS_INLINE bool take_next_of(const struct sennit_domain *d,
 	return sn_worker_wants_newest(w) && sn_upkeep_tick_for_loop(w) &&
 	       sn_deque_pop_if(sn_worker_deque(w), ~TASK_BLOCK, (uintptr_t)d,
 			       t);
+}
+
+/* By value, so that the loop below keeps its task in registers. */
+static NOINLINE void observe_next(struct worker *w, sennit_task_fn *run,
+				  void *argument)
+{
+	const struct task t = { run, argument, TASK_BORROWED };
+
+	sn_observe_begin(w, &t);
 }
 
 /* Run a task of a domain, and its next tasks if they belong to the same domain:
@@ -25,7 +54,7 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 	struct task           t = { first->run, first->argument, first->meta };
 
 	sn_domain_enter(d, part);
-	w->home.current->scope = &d->scope;
+	sn_fiber_set_scope(w->home.current, &d->scope);
 	for (;;) {
 		t.run(t.argument);
 		w = sn_self;
@@ -36,8 +65,10 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 		if (!take_next_of(d, w, &t))
 			break;
 		sn_fiber_state_set_task(&w->home.current->state, t.run);
+		if (unlikely(w->home.observed))
+			observe_next(w, t.run, t.argument);
 	}
-	w->home.current->scope = NULL;
+	sn_fiber_set_scope(w->home.current, NULL);
 	sn_domain_leave(d, part);
 	return w;
 }
@@ -55,20 +86,24 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 
 	if (meta & TASK_MEMBER) {
 		g = sn_task_group(meta);
-		w->home.current->scope = &g->scope_;
+		sn_fiber_set_scope(w->home.current, &g->scope_);
 		error = sn_task_member_fn(t->run)(argument);
 	} else {
 		if ((meta & TASK_TAG) == TASK_INSIDE)
-			w->home.current->scope = sn_task_scope(meta);
+			sn_fiber_set_scope(w->home.current,
+					   sn_task_scope(meta));
 		else if (meta > TASK_TAG)
 			return run_in_domain(w, t);
 		t->run(argument);
 	}
 	w = sn_self;
 	sn_run_task_after(w);
-	w->home.current->scope = NULL;
-	sn_worker_discard(w, argument, meta);
+	sn_fiber_set_scope(w->home.current, NULL);
+	if (unlikely(meta & TASK_OWNED)) /* most members own nothing: no call */
+		sn_worker_discard(w, argument, meta);
 	if (g)
 		sn_group_end(g, w, error);
+	else
+		sn_task_count_end(w, meta);
 	return w;
 }

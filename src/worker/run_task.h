@@ -10,19 +10,34 @@
 #ifndef SN_RUN_TASK_H
 #define SN_RUN_TASK_H
 
+#include "worker/observe.h"
 #include "worker/task_cleanup.h"
+#include "worker/task_count.h"
 #include "worker/worker.h"
+
+/* A task has ended that has more to end than its floating-point control. */
+COLD void sn_run_task_clean(struct worker *w);
 
 /* After a task, still in its scope: end what belongs to the task. Between tasks
  * the floating-point control is the worker's. The stack was started with it,
  * and a task's change ends here [W8]. */
 static ALWAYS_INLINE void sn_run_task_after(struct worker *w)
 {
-	if (unlikely(w->home.current->cleanup))
-		sn_task_cleanup_run(w->home.current);
-	if (likely(!w->home.fp_shared))
+	if (likely(!w->home.current->cleanup))
 		arch_fp_set_control(w->home.fp_control);
+	else
+		sn_run_task_clean(w);
 	sn_counters_count_task(&w->counters);
+}
+
+/* *t begins on the running fiber. What is rare reads it again: a register that
+ * kept a part of it would be saved and restored by the caller of every task. */
+static ALWAYS_INLINE void sn_run_task_before(struct worker     *w,
+					     const struct task *t)
+{
+	sn_fiber_state_set_task(&w->home.current->state, t->run);
+	if (unlikely(w->home.observed))
+		sn_observe_begin(w, t);
 }
 
 /* Run a task that is more than a function and a borrowed argument. Returns
@@ -38,12 +53,13 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 static ALWAYS_INLINE struct worker *sn_run_task(struct worker     *w,
 						const struct task *t)
 {
-	sn_fiber_state_set_task(&w->home.current->state, t->run);
+	sn_run_task_before(w, t);
 	if (unlikely(t->meta != TASK_BORROWED))
 		return sn_run_task_packed(w, t);
 	t->run(t->argument);
 	w = sn_self;
 	sn_run_task_after(w);
+	sn_task_count_end(w, TASK_BORROWED);
 	return w;
 }
 

@@ -19,7 +19,10 @@
 #include "worker/cpu_masks.h"
 #include "worker/end_clients.h"
 #include "worker/finalise_state.h"
+#include "worker/observe_state.h"
+#include "worker/scheduler_list_state.h"
 #include "worker/slots_state.h"
+#include "worker/trace_state.h"
 #include "worker/worker_counts.h"
 #include "worker/trim_state.h"
 #include "sennit/scheduler.h"
@@ -49,11 +52,12 @@ struct sennit_scheduler {
 				        * place; NULL: too few workers, see
 				        * topology.h */
 
-	struct parking       parking;
-	struct stacks        stacks;
-	struct stack_depths *depths; /* fixed; NULL: stacks are not measured */
-	struct pool          pool;
-	struct backlog       backlog; /* any: background tasks */
+	struct parking        parking;
+	struct stacks         stacks;
+	struct stack_depths  *depths; /* fixed; NULL: stacks are not measured */
+	struct observe_shared observe; /* of observe, metrics, trace */
+	struct pool           pool;
+	struct backlog        backlog; /* any: background tasks */
 	struct blocking_threads blocking;
 
 	_Alignas(CACHE_LINE) struct gate gate;
@@ -64,8 +68,10 @@ struct sennit_scheduler {
 	struct trim_shared trim;                /* of trim */
 
 	_Alignas(CACHE_LINE) struct finalise_state end; /* of finalise */
-	struct end_clients   ending;                    /* of end_clients */
-	struct bound_workers bound;                     /* of bound_workers */
+	struct end_clients          ending;             /* of end_clients */
+	struct bound_workers        bound;              /* of bound_workers */
+	struct scheduler_list_state listed;             /* of scheduler_list */
+	struct trace_state          tracing; /* of trace, trace_write */
 };
 
 /* The fields that every thread reads lie before `parking`, whose words all

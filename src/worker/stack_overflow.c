@@ -3,6 +3,8 @@
 
 #include "base/escape.h"
 #include "core/task_names.h"
+#include "worker/probes.h"
+#include "worker/trace_write.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@ static void say(const struct sennit_fiber *f, bool in_guard)
 	size_t    size = sn_worker_of(f)->scheduler->config.stack_size / 1024;
 	char      who[256], name[160] = "no task";
 
+	PROBE(overflow, (int32_t)sn_worker_of(f)->index, f->id, task, size);
 	sn_check_who(who, sizeof(who));
 	if (task)
 		name_task(task, name, sizeof(name));
@@ -40,6 +43,7 @@ static void say(const struct sennit_fiber *f, bool in_guard)
 			 "a stack of the program:\n",
 			 name, who, size);
 	os_write_backtrace(STDERR_FILENO);
+	sn_trace_crash();
 }
 
 /* Runs in a signal handler, on any thread. The guard lies directly below the
@@ -61,9 +65,22 @@ static void look(uintptr_t address, uintptr_t stack_pointer)
 		say(f, false);
 }
 
+/* Its value is the signal stack that the library gave to a thread which binds.
+ * It stays until the thread ends, so that binding again needs no system
+ * call. */
+static pthread_key_t key;
+static bool          has_key;
+
+static void give_back(void *memory)
+{
+	os_fault_stack_drop(memory);
+	os_unmap(memory, os_fault_stack_size());
+}
+
 static void watch(void)
 {
 	os_faults_watch(look);
+	has_key = !pthread_key_create(&key, give_back);
 }
 
 void sn_stack_overflow_watch(void)
@@ -75,43 +92,41 @@ void sn_stack_overflow_watch(void)
 
 /* While fibers run, a worker's own stack is idle except for a few frames, so
  * its far end serves as signal stack. */
-static void *take_memory(const struct worker *w, size_t size)
+static bool use_far_end(struct worker *w)
 {
-	void *memory = w->threaded ? os_thread_far_end(size) : NULL;
+	const size_t size = os_fault_stack_size();
+	void        *memory = w->threaded ? os_thread_far_end(size) : NULL;
 
-	return memory ? memory : os_map(size);
-}
-
-static void give_memory(void *memory, size_t size)
-{
-	if (!os_thread_has_stack((uintptr_t)memory))
-		os_unmap(memory, size);
+	if (memory && os_fault_stack_use(memory, size))
+		w->fault_stack = memory;
+	return memory;
 }
 
 /* Without memory the thread gets no signal stack. An overflow is then an
  * ordinary fault. */
+static void use_memory(void)
+{
+	const size_t size = os_fault_stack_size();
+	void        *memory = os_map(size);
+
+	if (memory && (!os_fault_stack_use(memory, size) ||
+		       pthread_setspecific(key, memory)))
+		give_back(memory);
+}
+
 void sn_stack_overflow_enter(struct worker *w)
 {
-	size_t size = os_fault_stack_size();
-	void  *memory;
-
 	w->fault_stack = NULL;
-	if (w->scheduler->config.overflow != SENNIT_OVERFLOW_REPORT)
+	if (w->scheduler->config.overflow != SENNIT_OVERFLOW_REPORT ||
+	    !has_key || pthread_getspecific(key))
 		return;
-	memory = take_memory(w, size);
-	if (!memory)
-		return;
-	if (os_fault_stack_use(memory, size))
-		w->fault_stack = memory;
-	else
-		give_memory(memory, size);
+	if (!use_far_end(w))
+		use_memory();
 }
 
 void sn_stack_overflow_leave(struct worker *w)
 {
-	if (!w->fault_stack)
-		return;
-	os_fault_stack_drop(w->fault_stack);
-	give_memory(w->fault_stack, os_fault_stack_size());
+	if (w->fault_stack)
+		os_fault_stack_drop(w->fault_stack);
 	w->fault_stack = NULL;
 }

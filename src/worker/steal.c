@@ -3,6 +3,7 @@
 
 #include "base/torture.h"
 #include "worker/balance.h"
+#include "worker/observe.h"
 #include "worker/worker_threads.h"
 
 /* An owner that has not answered for this long runs a long task. */
@@ -47,6 +48,8 @@ static bool rob(struct worker *w, struct worker *victim)
 	else if (sn_mailbox_has_tasks(&victim->mail))
 		n = share(w, victim);
 	sn_counters_count_steals(&w->counters, n);
+	if (n)
+		sn_observe_steal(w, victim, n);
 	return n;
 }
 

@@ -37,7 +37,7 @@ void sn_task_cleanup_run(struct sennit_fiber *f)
 		sn_task_name_write(&f->name, "");
 	if (f->cleanup & CLEANUP_DEPTH)
 		measure(f);
-	f->cleanup &= CLEANUP_DEPTH;
+	f->cleanup &= CLEANUP_STAYS;
 }
 
 /* The values of a thread stay where the child of a fork looks for them. */
@@ -50,7 +50,7 @@ void sn_task_cleanup_save(struct sennit_fiber       *f,
 			  struct task_cleanup_saved *aside)
 {
 	aside->cleanup = f->cleanup;
-	f->cleanup = 0;
+	f->cleanup &= CLEANUP_FP_SHARED;
 	if (is_threads(f)) {
 		sn_task_local_leave(sn_worker_of(f));
 	} else {

@@ -24,7 +24,7 @@ struct task_cleanup_saved {
 /* Whether there is any state to save. */
 static inline bool sn_task_cleanup_is_needed(const struct sennit_fiber *f)
 {
-	return f->cleanup || f->locals;
+	return f->cleanup & ~CLEANUP_FP_SHARED || f->locals;
 }
 
 /* Call save before another task runs on f, which runs, and restore

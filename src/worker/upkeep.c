@@ -3,6 +3,9 @@
 
 #include "os/os.h"
 #include "worker/background.h"
+#include "worker/deadlines.h"
+#include "worker/observe.h"
+#include "worker/poller.h"
 #include "worker/slots.h"
 #include "worker/trim.h"
 #include "worker/worker_stacks.h"
@@ -29,12 +32,14 @@ NOINLINE void sn_upkeep(struct worker *w)
 		sn_slots_yield(w);
 	if (w->threaded)
 		sn_worker_threads_check(w);
+	sn_observe_look(w);
 	sn_worker_collect(w);
+	sn_poller_flush(w);
 	if (sn_timers_is_empty(&w->timers)) {
 		now = os_now_coarse();
 	} else {
 		now = os_now();
-		sn_worker_fire(w, now);
+		sn_deadlines_fire(w, now);
 	}
 	a_store_rlx(&w->clock, now);
 	sn_upkeep_note_peak(w);

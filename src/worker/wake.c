@@ -11,6 +11,7 @@ static void wake_thread(struct waiter *n)
 {
 	struct parker *parker = n->parker;
 
+	sn_trace_wake(n);
 	a_store_rel(&parker->word,
 		    1); /* -> wait.thread: what it is woken for */
 	os_word_wake_one(&parker->word);
@@ -56,6 +57,8 @@ void sn_wake_other(struct waiter *n)
 	 * worker. */
 	a_fetch_own(f);
 	a_fetch_own(&n->home->mail);
+	if (unlikely(sn_observe_is_wanted(n->home->scheduler)))
+		sn_observe_wake(sn_self, n);
 	sn_fiber_state_ready(&f->state);
 	send_home(n->home, &f->link, &f->link);
 }
@@ -137,6 +140,8 @@ static void gather(struct bundles *b, struct link *l)
 
 	if (!b->first)
 		memset(b->buckets, 0, sizeof(b->buckets));
+	if (unlikely(sn_observe_is_wanted(n->home->scheduler)))
+		sn_observe_wake(sn_self, n);
 	sn_fiber_state_ready(&n->fiber->state);
 	at = find_bundle(b, *bucket, n->home);
 	if (!at) {

@@ -12,7 +12,7 @@
 #define SN_WAKE_H
 
 #include "worker/cancel_scope.h"
-#include "worker/worker.h"
+#include "worker/observe.h"
 
 /* Make a claimed waiter of another worker, or a thread, run. */
 void sn_wake_other(struct waiter *n);
@@ -22,7 +22,9 @@ static inline void sn_wake(struct waiter *n)
 {
 	struct worker *w = sn_self;
 
-	if (likely(w && n->home == w)) {
+	if (likely(n->home == w)) {
+		if (unlikely(w->home.observed))
+			sn_observe_wake(w, n);
 		sn_fiber_state_ready(&n->fiber->state);
 		sn_run_queue_ready(&w->run, n->fiber);
 	} else {

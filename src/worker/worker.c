@@ -7,11 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* The number of due timers whose memory is prefetched before they fire. A timer
- * takes about 100 ns of work; a miss in caches and TLB takes several times as
- * long. */
-#define FIRE_AHEAD 6
-
 _Thread_local struct worker *sn_self;
 
 static a_u32 serials; /* the last one assigned in the process */
@@ -84,6 +79,7 @@ static void init_parts(struct worker *w)
 	a_init(&w->clock, os_now());
 	sn_roster_init(&w->roster);
 	sn_fiber_parking_init(&w->alone);
+	sn_recorder_init(&w->recorder, &s->observe.traced, &w->home);
 	init_kind(w);
 }
 
@@ -135,6 +131,9 @@ void sn_worker_free(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
+	sn_poller_state_free(&w->polled);
+	if (w->poller)
+		w->poller->ops->destroy(w->poller);
 	ASSERT(sn_stack_cache_is_empty(&w->idle_stacks));
 	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);
@@ -143,17 +142,45 @@ void sn_worker_free(struct worker *w)
 	if (!w->threaded)
 		sn_backlog_free(&w->own);
 	sn_roster_free(&w->roster);
+	sn_memory_give(&s->memory, sn_observe_measures(&w->observe),
+		       sizeof(struct measures));
 	sn_memory_give(&s->memory, w, sizeof(*w));
 }
 
-void sn_worker_enter(struct worker *w)
+void sn_worker_observe(struct worker *w, uint32_t bits, bool on)
+{
+	/* Each wait tests it, and goes to suspend_aside() of loop.c. */
+	static struct cxx_globals busy = { .uncaught = 1 }; /* never written */
+
+	w->home.observed = (uint8_t)((w->home.observed & ~bits) |
+				     (on ? bits : 0));
+	w->home.cxx = w->home.observed ? &busy : w->exceptions;
+	/* Members of groups run on the thread's own stack, too. */
+	w->main.cleanup &= ~CLEANUP_OBSERVED;
+	if (w->home.observed)
+		w->main.cleanup |= CLEANUP_OBSERVED;
+}
+
+void sn_worker_look(struct worker *w)
+{
+	bool on = sn_recorder_look(&w->recorder);
+
+	sn_run_queue_record(&w->run, on);
+	sn_worker_observe(w, OBSERVE_TRACE, on);
+}
+
+void sn_worker_enter(struct worker *w, uint32_t thread)
 {
 	w->home.fp_control = arch_fp_control();
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
-	w->home.cxx = sn_cxx_globals();
+	sn_observe_reset(&w->observe);
+	w->exceptions = sn_cxx_globals();
 	w->error = &errno;
-	sn_thread_begin(&w->thread);
+	sn_thread_begin(&w->thread, thread);
 	sn_fiber_adopt_thread(&w->main, &w->home);
+	w->main.cleanup = sn_worker_cleanup(w);
+	/* The worker may have been traced with another thread. */
+	sn_worker_observe(w, OBSERVE_TIMES | OBSERVE_PROBES, false);
 	w->home.current = &w->main;
 	sn_self = w;
 }
@@ -172,6 +199,10 @@ void sn_worker_collect(struct worker *w)
 	struct node *last;
 	struct node *first = sn_mailbox_take_fibers(&w->mail, &last);
 
+	if (first && unlikely(sn_recorder_is_told(&w->recorder))) {
+		first = sn_recorder_take_note(&w->recorder, first, &last);
+		sn_worker_look(w);
+	}
 	if (first)
 		sn_run_queue_ready_all(&w->run, first, last);
 	/* A closed worker's tasks are passed on: see worker_threads.h. */
@@ -182,48 +213,6 @@ void sn_worker_collect(struct worker *w)
 	 * meanwhile may have gone to sleep. */
 	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
 	sn_parking_wake_one(w->parking, w->index);
-}
-
-/* Each waiter lies on a page of its own, each record on another, and none is in
- * a cache. Returns the timer after this one. */
-static inline struct timer *fetch_ahead(struct timer *t)
-{
-	const struct alarm *a;
-
-	if (!t)
-		return NULL;
-	a = container_of(t, struct alarm, timer);
-	__builtin_prefetch(&a->waiter->claim, 1);
-	__builtin_prefetch(a->fiber, 1);
-	return t->next;
-}
-
-bool sn_worker_fire(struct worker *w, sennit_time now)
-{
-	struct timer *t;
-	struct timer *ahead;
-	bool          fired = false;
-
-	sn_timers_expire(&w->timers, now, &t);
-	ahead = t;
-	for (int i = 0; i < FIRE_AHEAD; i++)
-		ahead = fetch_ahead(ahead);
-	while (t) {
-		struct waiter *n = container_of(t, struct alarm, timer)->waiter;
-		uint32_t       waiting = WAITER_WAITING;
-
-		ahead = fetch_ahead(ahead);
-		t = t->next;
-		/* Only a wait that no one has claimed times out. If a signaller
-		 * was first, it wakes the waiter. -> wait.claim <-
-		 * wait.claim */
-		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
-			sn_fiber_state_ready(&n->fiber->state);
-			sn_run_queue_ready(&w->run, n->fiber);
-			fired = true;
-		}
-	}
-	return fired;
 }
 
 void sn_worker_free_copy(sennit_scheduler *s, void *argument)

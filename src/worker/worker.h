@@ -20,6 +20,9 @@
 #include "worker/fiber_parking.h"
 #include "worker/idle_state.h"
 #include "worker/mailbox.h"
+#include "worker/observe_state.h"
+#include "worker/poller_state.h"
+#include "worker/recorder.h"
 #include "worker/roster.h"
 #include "worker/scheduler.h"
 #include "worker/thread_state.h"
@@ -29,6 +32,7 @@
 #include "fiber/fiber.h"
 #include "worker/run_queue.h"
 #include "worker/task_inbox.h"
+#include "sennit/trace.h"
 
 #include <stddef.h>
 
@@ -53,21 +57,27 @@ struct worker {
 	struct steal_state   steal;   /* of steal */
 	struct balance_state balance; /* of balance */
 	struct trim_state    trim;    /* of trim */
+	struct observe_state observe; /* of observe, worker */
 	struct claim         slot;    /* of slots */
 	struct backlog      *backlog; /* fixed: the scheduler's, or own */
 	struct timers        timers;  /* owner */
+	sennit_poller       *poller;  /* owner: see poller.h; NULL: none */
+	struct poller_state  polled;  /* of poller */
 
 	uint32_t            index;  /* fixed: an MTW's index, from 0 */
 	uint32_t            serial; /* fixed: unique in the process, not 0 */
 	uintptr_t           last_seen_at; /* of longjmp_check: an address on the
 					   * thread's own stack; 0: none */
-	void               *fault_stack;  /* of stack_overflow; NULL: the
-					   * library gave it none */
+	struct cxx_globals *exceptions;   /* fixed: the exception state of the
+					 * thread */
+	void               *fault_stack;  /* of stack_overflow: part of the
+					   * thread's own stack, or NULL */
 	struct tracebuffer  trace;
-	struct sennit_fiber main;    /* the thread's own stack */
-	struct thread_state thread;  /* of thread_state */
-	struct roster       roster;  /* of roster: its fibers except main */
-	struct binding      binding; /* of bound_workers; STW only */
+	struct recorder     recorder; /* of recorder, trace */
+	struct sennit_fiber main;     /* the thread's own stack */
+	struct thread_state thread;   /* of thread_state */
+	struct roster       roster;   /* of roster: its fibers except main */
+	struct binding      binding;  /* of bound_workers; STW only */
 
 	_Alignas(CACHE_LINE) struct mailbox mail; /* of mailbox */
 	sennit_scheduler    *scheduler; /* fixed; here for threads that wake a
@@ -96,7 +106,7 @@ _Static_assert(offsetof(struct worker, mail) % CACHE_LINE == 0 &&
 				       offsetof(struct worker, mail) ==
 			       CACHE_LINE,
 	       "the mailbox shares its lines with what a waker needs alone");
-_Static_assert(offsetof(struct worker, forced) + sizeof(a_u64) -
+_Static_assert(offsetof(struct worker, sleeper) + sizeof(struct sleeper) -
 			       offsetof(struct worker, mail) <=
 		       64,
 	       "and all of that is on the first of them");
@@ -123,8 +133,8 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
 /* Free w, which must have nothing left to do, and no stacks. */
 void sn_worker_free(struct worker *w);
 
-/* Make the calling thread the worker's thread. */
-void sn_worker_enter(struct worker *w);
+/* Make the calling thread, whose number is `thread`, the worker's thread. */
+void sn_worker_enter(struct worker *w, uint32_t thread);
 
 /* f waits with a deadline for the first time: see struct alarm. */
 COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
@@ -138,6 +148,30 @@ static inline struct alarm *sn_worker_alarm(struct worker       *w,
 					    struct sennit_fiber *f)
 {
 	return likely(f->alarm) ? f->alarm : sn_worker_new_alarm(w, f);
+}
+
+/* Whether the thread handles exceptions, or unwinds its stack. */
+static inline bool sn_worker_has_exceptions(const struct worker *w)
+{
+	return sn_cxx_is_busy(w->home.cxx) && sn_cxx_is_busy(w->exceptions);
+}
+
+/* Whether the events of w are recorded. Owner only. */
+static inline bool sn_worker_is_traced(const struct worker *w)
+{
+	return unlikely(w->home.observed & OBSERVE_TRACE);
+}
+
+/* Set or clear OBSERVE_* bits of w: see observe.h. Owner only. */
+COLD void sn_worker_observe(struct worker *w, uint32_t bits, bool on);
+
+/* Start or stop to record events on w, as its scheduler says. Owner only. */
+COLD void sn_worker_look(struct worker *w);
+
+/* The marks that the fibers of w have for their whole life. */
+static inline uint32_t sn_worker_cleanup(const struct worker *w)
+{
+	return w->home.fp_shared ? CLEANUP_FP_SHARED : 0;
 }
 
 static inline bool sn_worker_is_own(const struct worker *w)
@@ -173,13 +207,11 @@ uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 /* Move ready fibers and tasks from the mailbox to w's queues. */
 void sn_worker_collect(struct worker *w);
 
-/* Fire the timers that are due: their fibers become ready. Returns whether any
- * did. */
-bool sn_worker_fire(struct worker *w, sennit_time now);
-
 /* Record that w changes to a state of trace.h now. */
 static inline void sn_worker_trace(struct worker *w, uint32_t state)
 {
+	if (sn_worker_is_traced(w) && state == SENNIT_TRACE_SPIN)
+		sn_recorder_add(&w->recorder, SENNIT_TRACED_SEARCH, 0, 0, 0);
 	if (unlikely(w->trace.events) && w->trace.state != state)
 		sn_tracebuffer_record(&w->trace, state, os_now());
 }

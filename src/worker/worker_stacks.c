@@ -13,6 +13,7 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	f->canary = sn_stack_has_canary(stacks, low);
 	f->in_care = f->canary ||
 		     (!w->threaded && w->scheduler->config.max_fibers);
+	f->cleanup = sn_worker_cleanup(w);
 	if (w->scheduler->depths)
 		sn_fiber_measure(f);
 	sn_roster_join(&w->roster, f);
