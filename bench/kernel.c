@@ -18,7 +18,6 @@ static void touch_and_guard(struct bench_run *r)
 {
 	size_t page = os_page_size();
 	char  *memory = os_map(r->n * STACK);
-	void  *bottom[BATCH];
 
 	bench_check(memory, "kernel: no memory");
 	r->value[0] = 0;
@@ -28,10 +27,9 @@ static void touch_and_guard(struct bench_run *r)
 		sennit_time begin = sennit_now();
 		sennit_time guarded;
 
-		for (size_t k = 0; k < BATCH; k++)
-			bottom[k] = stacks + k * STACK;
-		bench_check(!os_guard(os_guard_kind(), bottom, BATCH, GUARD),
-			    "kernel: no guards");
+		bench_check(
+			!os_guard(os_guard_kind(), stacks, STACK, BATCH, GUARD),
+			"kernel: no guards");
 		guarded = sennit_now();
 		for (size_t k = 1; k <= BATCH; k++)
 			*(volatile char *)(stacks + k * STACK - page) = 1;

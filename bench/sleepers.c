@@ -21,7 +21,7 @@ static void sleep_once(void *argument)
 	uint64_t   *mine = argument;
 	sennit_time due = sennit_after(delay_of((size_t)(mine - late)));
 
-	(void)!sennit_sleep_until(due);
+	sennit_sleep_until(due);
 	*mine = sennit_now() - due;
 	sennit_wait_group_done(&left);
 }

@@ -20,6 +20,16 @@ static void an_ordinary_library_says_that_it_explores_nothing(void **state)
 	assert_false(ran);
 }
 
+static void an_ordinary_library_chooses_nothing_and_does_not_sleep(void **state)
+{
+	uint32_t word = 0;
+
+	(void)state;
+	assert_int_equal(sennit_choose(10), 0);
+	assert_true(sennit_point_sleep(&word, 0, SENNIT_NEVER));
+	sennit_point_wake(&word);
+}
+
 static void pass_a_point(void *passed)
 {
 	sennit_point();
@@ -40,6 +50,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ALONE(an_ordinary_library_says_that_it_explores_nothing),
+		ALONE(an_ordinary_library_chooses_nothing_and_does_not_sleep),
 		WITH_WORKERS(a_point_is_nothing_on_a_thread_and_in_a_task),
 	};
 

@@ -328,7 +328,7 @@ static void wait_for_other_things(void *argument)
 		EXPECT(sennit_now() >= t);
 		t = sennit_after(200 * SENNIT_MICROSECOND);
 		atomic_store(&d->sleeper, sennit_fiber_current());
-		(void)!sennit_sleep_until(t);
+		sennit_sleep_until(t);
 		EXPECT(sennit_now() >= t);
 		sennit_yield();
 	}

@@ -306,7 +306,7 @@ static void wait_in_scope(void *argument)
 	sennit_future *const both[] = { &c->other, &c->future };
 	size_t               which = 7;
 
-	sn_self->home.current->scope = &c->scope;
+	sn_fiber_set_scope(sn_self->home.current, &c->scope);
 	EXPECT(sennit_future_wait_until(&c->future, SENNIT_NEVER) ==
 	       -ECANCELED);
 	EXPECT(sennit_future_get_until(&c->future, NULL, SENNIT_NEVER) ==
@@ -320,7 +320,7 @@ static void wait_in_scope(void *argument)
 	atomic_store(&c->last, true);
 	sennit_future_wait(&c->future);
 	EXPECT(sennit_future_get_until(&c->future, NULL, SENNIT_NEVER) == 0);
-	sn_self->home.current->scope = NULL;
+	sn_fiber_set_scope(sn_self->home.current, NULL);
 	sennit_wait_group_done(&c->done);
 }
 

@@ -316,7 +316,7 @@ static void stats_of_null(void **state)
 static void commit_trace_of_null(const struct offence *o)
 {
 	(void)o;
-	(void)!sennit_trace_visit(NULL, NULL, NULL);
+	sennit_trace_visit(NULL, NULL, NULL);
 }
 
 static void a_trace_of_null(void **state)

@@ -15,8 +15,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { KEPT_SIGNAL_STACK = 65536 };
-
 struct fate {
 	int  status;
 	char text[8192];
@@ -323,45 +321,6 @@ static void the_programs_handler_comes_after(void **state)
 	assert_null(strstr(f.text, "sennit:"));
 }
 
-/* --- signal stacks ------------------------------------------------------- */
-
-static void a_bound_threads_signal_stack_stays_its_own(void **state)
-{
-	static char         memory[KEPT_SIGNAL_STACK];
-	const struct world *w = *state;
-	const stack_t mine = { .ss_sp = memory, .ss_size = sizeof(memory) };
-	stack_t       before, now;
-
-	sennit_unbind();
-	assert_int_equal(sigaltstack(&mine, &before), 0);
-	assert_int_equal(sennit_bind(w->s), 0);
-	assert_int_equal(sigaltstack(NULL, &now), 0);
-	assert_ptr_equal(now.ss_sp, memory);
-	sennit_unbind();
-	assert_int_equal(sigaltstack(NULL, &now), 0);
-	assert_ptr_equal(now.ss_sp, memory);
-	assert_int_equal(sigaltstack(&before, NULL), 0);
-	assert_int_equal(sennit_bind(w->s), 0);
-}
-
-static void unbinding_leaves_no_signal_stack_behind(void **state)
-{
-	const struct world *w = *state;
-	const stack_t       none = { .ss_flags = SS_DISABLE };
-	stack_t             before, now;
-
-	sennit_unbind();
-	assert_int_equal(sigaltstack(&none, &before), 0);
-	assert_int_equal(sennit_bind(w->s), 0);
-	assert_int_equal(sigaltstack(NULL, &now), 0);
-	assert_false(now.ss_flags & SS_DISABLE);
-	sennit_unbind();
-	assert_int_equal(sigaltstack(NULL, &now), 0);
-	assert_true(now.ss_flags & SS_DISABLE);
-	assert_int_equal(sigaltstack(&before, NULL), 0);
-	assert_int_equal(sennit_bind(w->s), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,8 +334,6 @@ int main(void)
 		WITH_COUNTS(other_faults_pass_in_silence),
 		WITH_COUNTS(silence_can_be_had),
 		WITH_COUNTS(the_programs_handler_comes_after),
-		WITH_WORKERS(a_bound_threads_signal_stack_stays_its_own),
-		WITH_WORKERS(unbinding_leaves_no_signal_stack_behind),
 	};
 
 	return cmocka_run_group_tests_name("api/overflow", tests, NULL, NULL);

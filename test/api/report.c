@@ -128,7 +128,7 @@ static void sleep_long(void *argument)
 {
 	(void)argument;
 	wake_time = sennit_after(100 * SENNIT_MILLISECOND);
-	(void)!sennit_sleep_until(wake_time);
+	sennit_sleep_until(wake_time);
 }
 
 static void see_sleeper(void *argument)

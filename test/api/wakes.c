@@ -291,7 +291,7 @@ static void give_party(void *party)
 	sennit_group_init(&p->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
 	for (uint32_t i = 0; i < p->workers; i++)
 		EXPECT(!sennit_group_spawn(&p->group, bring_guests, p));
-	(void)!sennit_group_wait(&p->group);
+	sennit_group_wait(&p->group);
 	sennit_wait_group_done(&p->over);
 }
 

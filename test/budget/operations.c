@@ -5,6 +5,7 @@
  * and shutdown cancel out.
  */
 #include "sennit.h"
+#include "sennit/trace_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +243,54 @@ static void set_and_wait(void)
 	}
 }
 
+/* --- span, *-recorded: what events cost --------------------------------- */
+
+static void begin_and_end(void)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		sennit_trace_begin("span");
+		sennit_trace_end();
+	}
+}
+
+static void record(void)
+{
+	if (sennit_trace_start(sennit_current(), NULL))
+		abort();
+}
+
+static void begin_and_end_recorded(void)
+{
+	record();
+	begin_and_end();
+}
+
+static void spawn_and_run_recorded(void)
+{
+	record();
+	spawn_and_run();
+}
+
+static void block_and_wake_recorded(void)
+{
+	record();
+	block_and_wake();
+}
+
+/* --- *-sampled: what histograms cost at the recommended rate ------------- */
+
+static void spawn_and_run_sampled(void)
+{
+	sennit_metrics_record(sennit_current(), SENNIT_METRICS_SAMPLED);
+	spawn_and_run();
+}
+
+static void block_and_wake_sampled(void)
+{
+	sennit_metrics_record(sennit_current(), SENNIT_METRICS_SAMPLED);
+	block_and_wake();
+}
+
 /* ------------------------------------------------------------------------ */
 
 static const struct operation {
@@ -257,6 +306,12 @@ static const struct operation {
 	{ "sleep", sleep_and_wake },
 	{ "mutex", lock_and_unlock },
 	{ "event", set_and_wait },
+	{ "span", begin_and_end },
+	{ "span-recorded", begin_and_end_recorded },
+	{ "spawn-recorded", spawn_and_run_recorded },
+	{ "block-wake-recorded", block_and_wake_recorded },
+	{ "spawn-sampled", spawn_and_run_sampled },
+	{ "block-wake-sampled", block_and_wake_sampled },
 };
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))

@@ -21,6 +21,8 @@ cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {
 }
 package=$(find "$prefix" -name sennit-config.cmake)
 pc=$(find "$prefix" -name sennit.pc)
+pc_io=$(find "$prefix" -name sennit-io.pc) # where it is built
+pc_diag=$(find "$prefix" -name sennit-diag.pc)
 
 mkdir "$scratch/source"
 cat >"$scratch/source/program.c" <<'END'
@@ -65,11 +67,70 @@ int main()
 	return sennit::async([n] { return n; }).get() - 42;
 }
 END
+cat >"$scratch/source/io.c" <<'END'
+#include <sennit.h>
+#include <sennit/io.h>
+#include <unistd.h>
+
+int main(void)
+{
+	sennit_scheduler *s;
+	char              byte;
+	int               fds[2];
+
+	if (pipe(fds) ||
+	    sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
+	    sennit_bind(s))
+		return 1;
+	if (sennit_write(fds[1], "x", 1, SENNIT_NEVER) != 1 ||
+	    sennit_read(fds[0], &byte, 1, SENNIT_NEVER) != 1 || byte != 'x')
+		return 1;
+	sennit_unbind();
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
+}
+END
+cat >"$scratch/source/diag.c" <<'END'
+#include <sennit.h>
+#include <sennit/dump.h>
+#include <unistd.h>
+
+/* The stacks of its own frames. */
+int main(void)
+{
+	sennit_scheduler *s;
+	char              text[64];
+	int               fds[2];
+
+	if (pipe(fds) ||
+	    sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
+	    sennit_bind(s))
+		return 1;
+	if (sennit_stacks_print(s, fds[1], SENNIT_STACKS_TEXT) ||
+	    read(fds[0], text, sizeof(text)) != sizeof(text) ||
+	    sennit_dump_start(SENNIT_DUMP_ENVIRONMENT, 2, SENNIT_STACKS_TEXT))
+		return 1;
+	sennit_dump_stop();
+	sennit_unbind();
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
+}
+END
 cat >"$scratch/source/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(programs C)
 set(CMAKE_BUILD_TYPE Release)
-find_package(sennit 0.1 REQUIRED)
+find_package(sennit ${VERSION} REQUIRED COMPONENTS ${IO} ${DIAG})
+if(IO)
+	foreach(library io io_static)
+		add_executable(io_${library} io.c)
+		target_link_libraries(io_${library} PRIVATE sennit::${library})
+	endforeach()
+endif()
+if(DIAG)
+	foreach(library diag diag_static)
+		add_executable(diag_${library} diag.c)
+		target_link_libraries(diag_${library} PRIVATE sennit::${library})
+	endforeach()
+endif()
 foreach(library static sennit)
 	add_executable(c_${library} program.c)
 	target_compile_options(c_${library} PRIVATE
@@ -108,13 +169,16 @@ names_the_overflow() {
 }
 
 cmake -S "$scratch/source" -B "$scratch/build" -DCMAKE_C_COMPILER="$CC" \
-	-DCXX="$CXX" -Dsennit_DIR="$(dirname "$package")" \
+	-DCXX="$CXX" -DIO="${pc_io:+io}" -DDIAG="${pc_diag:+diag}" \
+	-Dsennit_DIR="$(dirname "$package")" \
+	-DVERSION="$(sh "$SOURCE_DIR/tools/abi" version)" \
 	>"$scratch/log" 2>&1 && cmake --build "$scratch/build" \
 	>>"$scratch/log" 2>&1 || {
 	cat "$scratch/log"
 	exit 1
 }
-for program in "$scratch"/build/c_* "$scratch"/build/cxx_*; do
+for program in "$scratch"/build/c_* "$scratch"/build/cxx_* \
+	"$scratch"/build/io_io* "$scratch"/build/diag_diag*; do
 	[ -e "$program" ] || continue
 	runs "$program"
 	case $program in */c_*) names_the_overflow "$program" ;; esac
@@ -131,6 +195,14 @@ if command -v pkg-config >/dev/null; then
 				$static sennit)
 		runs "$scratch/program"
 		names_the_overflow "$scratch/program"
+		for part in ${pc_io:+io} ${pc_diag:+diag}; do
+			# shellcheck disable=SC2046,SC2086
+			"$CC" -O2 -o "$scratch/program" \
+				"$scratch/source/$part.c" ${static:+-static} \
+				$(pkg-config --cflags --libs $static \
+					"sennit-$part")
+			runs "$scratch/program"
+		done
 	done
 fi
 echo "programs find it and run"

@@ -46,8 +46,10 @@ awk -f "$SOURCE_DIR/tools/split.awk" -f "$scratch/names.awk" \
 	"$SOURCE_DIR"/include/sennit/*.h | sort -u >"$scratch/names"
 
 {
-	printf '#include <sennit.h>\n#include <sennit/fork_join.h>\n'
-	printf '#include <sennit/deterministic.h>\n#include <stdio.h>\n'
+	for header in "$SOURCE_DIR"/include/sennit/*.h; do
+		echo "#include <sennit/${header##*/}>"
+	done
+	printf '#include <stdio.h>\n'
 	printf '#ifdef __cplusplus\n#define ALIGN alignof\n#else\n'
 	printf '#define ALIGN _Alignof\n#endif\nint main(void)\n{\n'
 	while read -r what; do

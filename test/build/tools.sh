@@ -126,11 +126,17 @@ edit()
 	sed "$1" "$tree/$2" >"$work/edited" && cp "$work/edited" "$tree/$2"
 }
 
+# Builds the archive and the shared library. Environment: SONAME, MAP.
 build()
 {
+	version=$(sh "$tree/tools/abi" version)
+	sed "s|@abi_version@|$version|" "$source/cmake/symbols.map.in" \
+		>"$tree/symbols.map"
 	${CC:-cc} -std=gnu11 -fPIC -fvisibility=hidden -I"$tree/include" \
 		-I"$tree/src" -c "$tree/src/core/door.c" -o "$tree/door.o" &&
-		${CC:-cc} -shared "$tree/door.o" -o "$tree/door.so" &&
+		${CC:-cc} -shared "$tree/door.o" -o "$tree/door.so" \
+			-Wl,-soname,"${SONAME:-libsennit.so.$version}" \
+			-Wl,--version-script="$tree/${MAP:-symbols.map}" &&
 		${1-objcopy --localize-hidden} "$tree/door.o" &&
 		rm -f "$tree/door.a" &&
 		ar rc "$tree/door.a" "$tree/door.o"
@@ -220,6 +226,11 @@ rejects names 'an internal name that is exported'
 edit 's|^sennit_time sennit_after|sennit_time sennit_later|' src/core/door.c
 build
 rejects names 'a declared call that is not there'
+SONAME=libsennit.so build
+rejects names 'a SONAME without the version'
+echo '{ global: sennit_*; local: *; };' >"$tree/bare.map"
+MAP=bare.map build
+rejects names 'calls without a version'
 
 accepts headers
 edit 's|#include <stdint.h>||' include/sennit/base.h

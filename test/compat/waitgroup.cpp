@@ -115,5 +115,6 @@ TEST_F(WaitGroupDeathTest, is_never_below_zero)
 {
 	WaitGroup wg;
 
-	EXPECT_DEATH(wg.done(), "misuse of sennit_wait_group_done");
+	EXPECT_DEATH(wg.done(), "misuse of sennit_wait_group_done: "
+				"done\\(\\) called too many times");
 }

@@ -68,7 +68,7 @@ static int play_inside(void *argument)
 
 	sennit_group_init(&g, soon(), SENNIT_GROUP_KEEP_GOING);
 	if (!sennit_group_spawn(&g, play_in_time, argument))
-		(void)!sennit_group_wait(&g);
+		sennit_group_wait(&g);
 	add_one(&((struct game *)argument)->ended);
 	return 0;
 }

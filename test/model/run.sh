@@ -10,8 +10,10 @@
 # configurations that take minutes.
 
 here=$(cd "$(dirname "$0")" && pwd)
-# Most of the time goes into compiling spin's output. clang needs half of it.
-cc=$(command -v clang || echo "${CC:-cc}")
+# Most of the time would go into compiling spin's output. clang needs half of
+# what gcc needs, and tcc a twentieth of that.
+optimiser=$(command -v clang || echo "${CC:-cc}")
+cc=$(command -v tcc || echo "$optimiser")
 
 # check FOLDER pass|fail|part MODEL [-DSWITCH ...]: one run, one line. part:
 # must pass, too, but with a hash of 2^28 bits, which cannot hold all states.
@@ -24,7 +26,7 @@ check()
 	mkdir -p "$folder" && cd "$folder" || return 1
 	# Optimising takes longer than it saves, except for deep searches.
 	flags=-O0 hash=22
-	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || flags=-O2
+	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cc=$optimiser flags=-O2
 	[ $expect != part ] || flags='-O2 -DBITSTATE' hash=28
 	if spin "$@" -a "$here/$model.pml" >out 2>&1 &&
 	   "$cc" $flags -DSAFETY -w -o pan pan.c >>out 2>&1; then
@@ -84,6 +86,14 @@ runs()
 	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_BACKFENCE
 	fail park -DTASKS=0 -DPINNED=1 -DBACK=1 -DM_BACKWAKE
 
+	pass trace_ring
+	fail trace_ring -DM_EARLY
+	fail trace_ring -DM_ONCE
+	fail trace_ring -DM_FULL
+	pass recorder
+	fail recorder -DM_LOOKFIRST
+	fail recorder -DM_CLEARFIRST
+	fail recorder -DM_LATE
 	pass solo
 	pass solo -DTIMED
 	pass solo -DTHREADED
@@ -165,6 +175,26 @@ runs()
 	fail end -DM_LOOKEARLY
 	fail end -DM_NOKEEP
 	fail end -DM_RETDONE
+
+	pass end_count -DPLAIN=2
+	pass end_count -DPLAIN=1 -DPARENT=1
+	pass end_count -DPLAIN=1 -DTASKREL
+	pass end_count -DWAITING=1 -DPLAIN=1
+	pass end_count -DWAITING=2
+	pass end_count -DPASSING=1 -DPARENT=1
+	pass end_count -DPASSING=1 -DWAITING=1
+	pass end_count -DPLAIN=1 -DLATE
+	pass end_count
+	fail end_count -DPLAIN=1 -DTASKREL -DM_COUNTLATE
+	fail end_count -DPARENT=1 -DM_OFFEARLY
+	fail end_count -DWAITING=1 -DM_NOFIBER
+	fail end_count -DPLAIN=1 -DM_TWOSTEPS
+	fail end_count -DLATE -DM_RETZERO
+	fail end_count -DPLAIN=1 -DM_LOOKFIRST
+	fail end_count -DM_NOWAKE
+	fail end_count -DM_NOKEPT
+	fail end_count -DWAITING=1 -DM_NOPIN
+	fail end_count -DPLAIN=1 -DTASKREL -DM_NOPINPUSH
 
 	pass resize -DTASKS=1 -DRESIZES=1
 	pass resize -DTASKS=1 -DFIBERS=1
@@ -306,6 +336,53 @@ runs()
 	fail scope -DM_PLAIN
 	fail scope -DM_TOUCH
 
+	pass poller
+	pass poller -DPINNED=3
+	pass poller -DOPS=0
+	pass poller -DOPS=1 -DJOBS=2
+	fail poller -DOPS=0 -DM_NOCOMPARE
+	fail poller -DM_NOWAKE
+	fail poller -DM_FUTEX
+	fail poller -DM_WAKEFIRST
+	fail poller -DM_DRAIN
+	fail poller -DM_PLAIN
+	fail poller -DM_DROP
+	fail poller -DM_INSLEEP
+	fail poller -DM_LOOKONLY
+	fail poller -DPINNED=1 -DJOBS=1 -DM_NOBOUND
+	fail poller -DPINNED=1 -DJOBS=2 -DM_BOUNDONCE
+	fail poller -DPINNED=1 -DJOBS=1 -DM_ASKASLEEP
+
+	pass poller_busy
+	pass poller_busy -DOPS=1
+	fail poller_busy -DM_NOFLUSH
+	fail poller_busy -DM_NOTAKE
+	fail poller_busy -DM_NOSUBMIT
+	fail poller_busy -DM_LATE
+	fail poller_busy -DM_ONCE
+
+	pass operation
+	fail operation -DM_RETURN
+	fail operation -DM_ERROR
+	fail operation -DM_NOCLAIM
+	fail operation -DM_NODONE
+	fail operation -DM_RACED
+	fail operation -DM_NOASK
+
+	pass watched
+	fail watched -DM_NOKEEP
+	fail watched -DM_NOUSE
+	fail watched -DM_NOCHECK
+	fail watched -DM_DRAINED
+	pass closing
+	fail closing -DM_NOTELL
+	fail closing -DM_WAKE
+	fail closing -DM_FIRST
+	fail closing -DM_LATE
+	fail closing -DM_NOUNTIL
+	fail closing -DM_ALL
+	fail closing -DM_NOLOOK
+
 	pass counts
 	fail counts -DM_STORE
 	fail counts -DM_LOAD
@@ -339,6 +416,12 @@ runs()
 	fail growth -DM_FREEOLD
 	fail growth -DM_SLOTSBEFORE
 	fail growth -DM_TRIMEARLY
+	pass owner_look -DAGAIN
+	pass owner_look
+	fail owner_look -DM_NOWAIT
+	fail owner_look -DM_ONEWALK
+	fail owner_look -DM_NOCONFIRM
+	fail owner_look -DAGAIN -DM_NOTURN
 	END
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
 	pass park -DWORKERS=3 -DTASKS=0 -DPINNED=1 -DCHILDREN=2

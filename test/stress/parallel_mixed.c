@@ -200,7 +200,7 @@ static void play_games(struct world *w, uint64_t games)
 			sennit_sleep(games % 100 * SENNIT_MICROSECOND);
 			sennit_group_cancel(&game.g);
 		}
-		(void)!sennit_group_wait(&game.g);
+		sennit_group_wait(&game.g);
 	}
 }
 

@@ -98,9 +98,9 @@ static void visit(void *argument)
 	sennit_fiber         *self = sennit_fiber_current();
 	int                   err;
 
-	self->scope = &c->inner;
+	sn_fiber_set_scope(self, &c->inner);
 	err = wait_in_scene(c, v->kind, v->deadline);
-	self->scope = NULL;
+	sn_fiber_set_scope(self, NULL);
 	EXPECT(err == -ECANCELED || err == -ETIMEDOUT);
 	atomic_fetch_add(err == -ECANCELED ? &c->cancelled : &c->late, 1);
 	sennit_wait_group_done(&c->done);
@@ -191,12 +191,12 @@ static void wait_without_deadline(void *argument)
 	sennit_case   event = sennit_case_event(&k->c.events[2]);
 	int           v = 0;
 
-	self->scope = &k->c.inner;
+	sn_fiber_set_scope(self, &k->c.inner);
 	EXPECT(sennit_event_wait_any(k->c.all, 9) == 0);
 	EXPECT(sennit_channel_receive(&k->c.channel, &v) == 0 && v == 5);
 	EXPECT(sennit_select(&event, 1) == 0);
 	sennit_event_wait_all(k->c.all + 1, 1);
-	self->scope = NULL;
+	sn_fiber_set_scope(self, NULL);
 	sennit_wait_group_done(&k->done);
 }
 
@@ -237,7 +237,7 @@ static void wait_and_look(void *argument)
 	sennit_fiber *self = sennit_fiber_current();
 	unsigned      kind;
 
-	self->scope = &c->inner;
+	sn_fiber_set_scope(self, &c->inner);
 	for (kind = 0; kind < KINDS; kind++) {
 		unsigned count = 0;
 
@@ -246,7 +246,7 @@ static void wait_and_look(void *argument)
 					&count);
 		EXPECT(count == 1);
 	}
-	self->scope = NULL;
+	sn_fiber_set_scope(self, NULL);
 }
 
 static void a_wait_that_did_not_begin_is_not_reported(void **state)

@@ -110,6 +110,50 @@ static void who_is_claimed_waits_to_be_told(void **state)
 	assert_counts(c, 0, 1); /* the waker must count it */
 }
 
+static void *withdraw_from_poller(void *argument)
+{
+	struct night *n = argument;
+
+	(void)withdraw(n);
+	a_store_rel(&n->awake, 2);
+	return NULL;
+}
+
+static bool withdraws_soon(const struct night *n)
+{
+	const sennit_time give_up = os_now() + 20 * SENNIT_SECOND;
+
+	while (a_load_acq(&n->awake) != 2 && os_now() < give_up)
+		os_thread_yield();
+	return a_load_acq(&n->awake) == 2;
+}
+
+/* The same where it has a poller: nobody wakes the token's futex. */
+static void who_is_claimed_in_its_poller_gets_the_late_token(void **state)
+{
+	struct crowd *c = crowd_of(2);
+	struct night  n = { .sleeper = c->sleepers[1] };
+	sennit_poller poller = { .ops = NULL };
+	pthread_t     thread;
+	bool          withdrew;
+
+	(void)state;
+	n.sleeper->poller = &poller;
+	announce(c, 1, 2);
+	a_and_acqrel(&c->parking.asleep[0], ~UINT64_C(2));
+	assert_int_equal(
+		pthread_create(&thread, NULL, withdraw_from_poller, &n), 0);
+	while (!a_load_acq(&n.awake))
+		os_thread_yield();
+	for (unsigned yields = 2000; yields; yields--)
+		os_thread_yield();
+	a_store_rel(&n.sleeper->token, 1);
+	withdrew = withdraws_soon(&n);
+	os_word_wake_one(&n.sleeper->token);
+	pthread_join(thread, NULL);
+	assert_true(withdrew);
+}
+
 /* --- workers without a thread ------------------------------------------- */
 
 static uint32_t starts;
@@ -223,6 +267,8 @@ int main(void)
 		cmocka_unit_test(a_sleep_ends_at_its_deadline_not_before),
 		cmocka_unit_test(an_old_wake_does_not_end_the_next_sleep),
 		cmocka_unit_test(a_sleeping_thread_is_woken),
+		cmocka_unit_test(
+			who_is_claimed_in_its_poller_gets_the_late_token),
 		cmocka_unit_test(who_is_claimed_waits_to_be_told),
 	};
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fork_join_observed.c - a call of fork_join.h is a task for traces and metrics
+ * if a worker's loop has started it, and part of its caller if not. */
+#include "sennit/fork_join.h"
+
+#include "find_metric.h"
+#include "traced.h"
+
+#include <stdatomic.h>
+
+enum { CALLS = 100 };
+
+static atomic_uint started;
+
+/* What the task of a spawned call runs. */
+#define TASK_OF(name) ((uintptr_t)name##_alone_)
+
+static size_t recorded(sennit_scheduler *s, uint32_t kind, uintptr_t task)
+{
+	struct trace_file f = trace_of(s);
+	size_t            count = trace_file_count(&f, kind, task);
+
+	trace_file_free(&f);
+	return count;
+}
+
+SENNIT_FORK_1(unsigned, child, unsigned, n)
+{
+	atomic_fetch_add(&started, 1);
+	return n;
+}
+
+/* Waits with sync until a thief has started the child. */
+SENNIT_FORK_1(unsigned, wait_for_thief, unsigned, n)
+{
+	unsigned before = atomic_load(&started);
+
+	SENNIT_SPAWN(child, other, n);
+	while (atomic_load(&started) == before)
+		;
+	return SENNIT_SYNC(child, other);
+}
+
+SENNIT_FORK_1(unsigned, take_back, unsigned, n)
+{
+	SENNIT_SPAWN(child, other, n);
+	return SENNIT_SYNC(child, other);
+}
+
+static void run_until_stolen(void *unused)
+{
+	(void)unused;
+	EXPECT(SENNIT_RUN(wait_for_thief, 1) == 1);
+}
+
+static void run_alone(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < CALLS; i++)
+		EXPECT(SENNIT_RUN(take_back, 1) == 1);
+}
+
+/* Run the task, with traces and metrics on; `calls` of its calls become
+ * tasks. */
+static void run_observed(struct world *w, sennit_task_fn *run, uint64_t calls)
+{
+	atomic_store(&started, 0);
+	sennit_metrics_record(w->s, 1);
+	start(w->s);
+	must_schedule(run, NULL);
+	assert_soon(value_of(w->s, "sennit_tasks") == calls + 1);
+	assert_soon(tasks_timed(w->s) == calls + 1);
+	assert_soon(recorded(w->s, SENNIT_TRACED_TASK_END, (uintptr_t)run) ==
+		    1);
+	assert_int_equal(
+		recorded(w->s, SENNIT_TRACED_TASK_BEGIN, TASK_OF(child)),
+		calls);
+	assert_int_equal(recorded(w->s, SENNIT_TRACED_TASK_END, TASK_OF(child)),
+			 calls);
+}
+
+static void a_stolen_call_is_a_task(void **state)
+{
+	run_observed(*state, run_until_stolen, 1);
+	assert_int_equal(atomic_load(&started), 1);
+}
+
+static void a_call_that_nobody_took_is_part_of_its_caller(void **state)
+{
+	run_observed(*state, run_alone, 0);
+	assert_int_equal(atomic_load(&started), CALLS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SEVERAL(a_stolen_call_is_a_task),
+		WITH_ONE(a_call_that_nobody_took_is_part_of_its_caller),
+	};
+
+	return cmocka_run_group_tests_name("fork-join: observed", tests, NULL,
+					   NULL);
+}

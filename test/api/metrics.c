@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.c - metrics are what has happened: known programs give known
+ * numbers. test/build/metrics.sh shows the text to Prometheus. */
+#include "find_metric.h"
+
+#include <errno.h>
+
+enum { MANY = 500 };
+
+static uint64_t resumes_timed(sennit_scheduler *s)
+{
+	return find(s, "sennit_scheduling_latency_seconds", NULL)
+		.histogram.count;
+}
+
+static uint64_t waits_timed(sennit_scheduler *s, const char *kind)
+{
+	return find(s, "sennit_wait_seconds", kind).histogram.count;
+}
+
+/* --- counters ----------------------------------------------------------- */
+
+static void nothing(void *unused)
+{
+	(void)unused;
+}
+
+static void run_tasks(uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		must_schedule(nothing, NULL);
+}
+
+static void counters_are_those_of_the_stats(void **state)
+{
+	struct world *w = *state;
+	sennit_stats  stats;
+
+	run_tasks(MANY);
+	assert_soon(value_of(w->s, "sennit_tasks") == MANY);
+	assert_soon(stats_of(w->s).fibers == 0);
+	stats = stats_of(w->s);
+	assert_int_equal(value_of(w->s, "sennit_waits"), stats.blocks);
+	assert_int_equal(value_of(w->s, "sennit_wakes"), stats.blocks);
+	assert_int_equal(value_of(w->s, "sennit_stacks"), stats.stacks);
+	assert_int_equal(value_of(w->s, "sennit_workers"), w->threads);
+	assert_int_equal(find(w->s, "sennit_tasks", NULL).found,
+			 w->threads + 1);
+}
+
+static void *nothing_blocks(void *unused)
+{
+	return unused;
+}
+
+static void call_nothing(void *done)
+{
+	sennit_blocking_call(nothing_blocks, NULL);
+	sennit_wait_group_done(done);
+}
+
+static void blocking_calls_are_counted(void **state)
+{
+	struct world     *w = *state;
+	sennit_wait_group done;
+
+	sennit_wait_group_init(&done, 5);
+	for (int i = 0; i < 5; i++)
+		must_schedule(call_nothing, &done);
+	sennit_wait_group_wait(&done);
+	assert_int_equal(value_of(w->s, "sennit_blocking_calls"), 5);
+	assert_true(value_of(w->s, "sennit_blocking_threads") >= 1);
+}
+
+static int wait_for_ever(void *unused)
+{
+	(void)unused;
+	EXPECT(sennit_sleep_until(sennit_after(3600 * SENNIT_SECOND)) ==
+	       -ECANCELED);
+	return 0;
+}
+
+static void cancelled_waits_are_counted(void **state)
+{
+	struct world *w = *state;
+	sennit_group  g;
+
+	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	for (int i = 0; i < 7; i++)
+		assert_false(sennit_group_spawn(&g, wait_for_ever, NULL));
+	while (stats_of(w->s).fibers < 7)
+		sennit_yield();
+	sennit_group_cancel(&g);
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	assert_int_equal(value_of(w->s, "sennit_waits_cancelled"), 7);
+}
+
+static void use_a_scheduler(void *s)
+{
+	sennit_wait_group done;
+
+	EXPECT(!sennit_bind(s));
+	sennit_metrics_record(s, 1);
+	sennit_wait_group_init(&done, 1);
+	must_schedule_here(call_nothing, &done);
+	sennit_wait_group_wait(&done);
+	sennit_unbind();
+}
+
+static void what_threads_did_stays_when_they_unbind(void **state)
+{
+	struct world *w = *state;
+	uint64_t      tasks;
+
+	in_a_thread(use_a_scheduler, w->s);
+	in_a_thread(use_a_scheduler, w->s);
+	tasks = find(w->s, "sennit_tasks", "bound").value;
+	assert_int_equal(tasks, 2);
+	assert_int_equal(tasks_timed(w->s), 2);
+	assert_int_equal(waits_timed(w->s, "blocking_call"), 2);
+	assert_int_equal(find(w->s, "sennit_blocking_calls", "bound").value, 2);
+}
+
+/* --- histograms --------------------------------------------------------- */
+
+static void histograms_are_off_at_first(void **state)
+{
+	struct world *w = *state;
+
+	run_tasks(MANY);
+	assert_soon(value_of(w->s, "sennit_tasks") == MANY);
+	assert_int_equal(tasks_timed(w->s), 0);
+	assert_int_equal(resumes_timed(w->s), 0);
+	assert_int_equal(value_of(w->s, "sennit_workers_unmeasured"), 0);
+}
+
+static void each_task_is_timed(void **state)
+{
+	struct world *w = *state;
+
+	sennit_metrics_record(w->s, 1);
+	run_tasks(MANY);
+	assert_soon(tasks_timed(w->s) == MANY);
+	sennit_metrics_record(w->s, 0);
+}
+
+static void switched_off_they_keep_what_they_have(void **state)
+{
+	struct world *w = *state;
+
+	each_task_is_timed(state);
+	/* Each worker must have seen it. */
+	for (uint32_t i = 0; i < 100 * (w->threads + 1); i++)
+		run_tasks(1);
+	assert_soon(value_of(w->s, "sennit_tasks") ==
+		    MANY + 100 * (w->threads + 1));
+	assert_in_range(tasks_timed(w->s), MANY, MANY + 61 * (w->threads + 1));
+}
+
+static void one_of_ten_tasks_is_timed(void **state)
+{
+	struct world *w = *state;
+
+	sennit_metrics_record(w->s, 10);
+	run_tasks(MANY);
+	assert_soon(value_of(w->s, "sennit_tasks") == MANY);
+	assert_soon(tasks_timed(w->s) == MANY / 10);
+}
+
+struct place {
+	sennit_event      open;
+	sennit_wait_group through;
+	sennit_mutex      mutex;
+};
+
+static void pass(void *argument)
+{
+	struct place *p = argument;
+
+	sennit_event_wait(&p->open);
+	sennit_wait_group_done(&p->through);
+}
+
+static void each_wait_is_timed_by_its_kind(void **state)
+{
+	struct world *w = *state;
+	struct place  p = { .open = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
+	uint64_t      timed;
+
+	sennit_metrics_record(w->s, 1);
+	sennit_wait_group_init(&p.through, 100);
+	for (int i = 0; i < 100; i++)
+		must_schedule(pass, &p);
+	assert_soon(stats_of(w->s).fibers == 100);
+	sennit_event_set(&p.open);
+	sennit_wait_group_wait(&p.through);
+	assert_soon(tasks_timed(w->s) == 100);
+	timed = waits_timed(w->s, "event");
+	assert_int_equal(timed, 100);
+	/* This thread has waited, too, by assert_soon() and for the group. */
+	assert_true(resumes_timed(w->s) >= 100);
+	assert_int_equal(waits_timed(w->s, "mutex"), 0);
+}
+
+static void lock_and_unlock(void *argument)
+{
+	struct place *p = argument;
+
+	sennit_mutex_lock(&p->mutex);
+	sennit_mutex_unlock(&p->mutex);
+	sennit_wait_group_done(&p->through);
+}
+
+static void a_lock_is_told_from_an_event(void **state)
+{
+	struct world *w = *state;
+	struct place  p = { .mutex = SENNIT_MUTEX_INIT };
+
+	sennit_metrics_record(w->s, 1);
+	sennit_wait_group_init(&p.through, 20);
+	sennit_mutex_lock(&p.mutex);
+	for (int i = 0; i < 20; i++)
+		must_schedule(lock_and_unlock, &p);
+	assert_soon(stats_of(w->s).fibers == 20);
+	sennit_mutex_unlock(&p.mutex);
+	sennit_wait_group_wait(&p.through);
+	/* A woken one may find it taken again, and waits again. */
+	assert_true(waits_timed(w->s, "mutex") >= 20);
+	assert_int_equal(waits_timed(w->s, "event"), 0);
+}
+
+static void nap(void *done)
+{
+	sennit_sleep(20 * SENNIT_MILLISECOND);
+	sennit_wait_group_done(done);
+}
+
+/* No part of a task is counted twice: what ran and what waited takes no longer
+ * than all of it. */
+static void times_add_up(void **state)
+{
+	struct world     *w = *state;
+	sennit_time       begin = sennit_now();
+	sennit_wait_group done;
+	struct wanted     run, wait, latency;
+	uint64_t          sum, all;
+
+	sennit_metrics_record(w->s, 1);
+	sennit_wait_group_init(&done, 1);
+	must_schedule(nap, &done);
+	sennit_wait_group_wait(&done);
+	sennit_metrics_record(w->s, 0);
+	assert_soon(tasks_timed(w->s) == 1);
+	all = sennit_now() - begin;
+	run = find(w->s, "sennit_task_run_seconds", NULL);
+	wait = find(w->s, "sennit_wait_seconds", "sleep");
+	latency = find(w->s, "sennit_scheduling_latency_seconds", NULL);
+	assert_int_equal(wait.histogram.count, 1);
+	assert_true(latency.histogram.count >= 1);
+	sum = run.histogram.sum + wait.histogram.sum;
+	assert_true(sum > 0);
+	assert_true(sum <= all + all / 1000 + 1000);
+}
+
+struct spins {
+	uint64_t          spent; /* ns; no more than the task ran */
+	sennit_wait_group done;
+};
+
+static void spin(struct spins *s)
+{
+	sennit_time begin = sennit_now();
+
+	while (sennit_now() - begin < 2 * SENNIT_MILLISECOND)
+		;
+	s->spent += sennit_now() - begin;
+}
+
+static void spin_sleep_and_spin(void *argument)
+{
+	struct spins *s = argument;
+
+	spin(s);
+	sennit_sleep(SENNIT_MILLISECOND);
+	spin(s);
+	sennit_wait_group_done(&s->done);
+}
+
+static void what_a_task_ran_before_a_wait_counts(void **state)
+{
+	struct world *w = *state;
+	struct spins  s = { .spent = 0 };
+	struct wanted run;
+
+	sennit_metrics_record(w->s, 1);
+	sennit_wait_group_init(&s.done, 1);
+	must_schedule(spin_sleep_and_spin, &s);
+	sennit_wait_group_wait(&s.done);
+	assert_soon(tasks_timed(w->s) == 1);
+	run = find(w->s, "sennit_task_run_seconds", NULL);
+	assert_true(run.histogram.sum >= s.spent - s.spent / 1000);
+}
+
+static int member(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+static void open_a_group(void *unused)
+{
+	sennit_group g;
+
+	(void)unused;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (int i = 0; i < 30; i++)
+		EXPECT(!sennit_group_spawn(&g, member, NULL));
+	EXPECT(!sennit_group_wait(&g));
+}
+
+static void members_on_their_openers_stack_are_timed(void **state)
+{
+	struct world *w = *state;
+
+	sennit_metrics_record(w->s, 1);
+	must_schedule(open_a_group, NULL);
+	assert_soon(value_of(w->s, "sennit_tasks") == 31);
+	assert_soon(tasks_timed(w->s) == 31);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(counters_are_those_of_the_stats),
+		WITH_WORKERS(blocking_calls_are_counted),
+		WITH_WORKERS(cancelled_waits_are_counted),
+		WITH_WORKERS(what_threads_did_stays_when_they_unbind),
+		WITH_WORKERS(histograms_are_off_at_first),
+		WITH_WORKERS(each_task_is_timed),
+		WITH_WORKERS(switched_off_they_keep_what_they_have),
+		WITH_ONE(one_of_ten_tasks_is_timed),
+		WITH_WORKERS(each_wait_is_timed_by_its_kind),
+		WITH_WORKERS(a_lock_is_told_from_an_event),
+		WITH_WORKERS(times_add_up),
+		WITH_WORKERS(what_a_task_ran_before_a_wait_counts),
+		WITH_WORKERS(members_on_their_openers_stack_are_timed),
+	};
+
+	return cmocka_run_group_tests_name("api/metrics", tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* misuse_poller.c - broken contracts of pollers end the process with one line
+ * that names the call. */
+#include "misuse.h"
+
+static sennit_poller_op op;
+
+static void commit_wait_without_poller(const struct offence *o)
+{
+	(void)o;
+	(void)!sennit_poller_wait(&op, 0, SENNIT_NEVER);
+}
+
+static void waiting_without_a_poller(void **state)
+{
+	assert_misuse(state, "sennit_poller_wait", commit_wait_without_poller);
+}
+
+static void commit_complete_twice(const struct offence *o)
+{
+	(void)o;
+	sennit_poller_complete(&op, 0);
+	sennit_poller_complete(&op, 0);
+}
+
+static void completing_an_operation_twice(void **state)
+{
+	assert_misuse(state, "sennit_poller_complete", commit_complete_twice);
+}
+
+static sennit_time remove_self(sennit_poller_hook *h)
+{
+	sennit_poller_hook_remove(h);
+	return SENNIT_NEVER;
+}
+
+static sennit_poller_hook hook = { .ask = remove_self };
+
+static void commit_remove_in_hook(const struct offence *o)
+{
+	(void)o;
+	(void)!sennit_poller_hook_add(&hook);
+	sennit_poller_hook_ask(&hook);
+	sennit_sleep(SENNIT_MILLISECOND);
+}
+
+static void removing_a_hook_in_its_function(void **state)
+{
+	assert_misuse(state, "sennit_poller_hook_remove",
+		      commit_remove_in_hook);
+}
+
+static void commit_ask_a_hook_of_nobody(const struct offence *o)
+{
+	(void)o;
+	sennit_poller_hook_ask(&hook);
+}
+
+static void asking_a_hook_of_nobody(void **state)
+{
+	assert_misuse(state, "sennit_poller_hook_ask",
+		      commit_ask_a_hook_of_nobody);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(waiting_without_a_poller),
+		WITH_COUNTS(completing_an_operation_twice),
+		WITH_COUNTS(removing_a_hook_in_its_function),
+		WITH_COUNTS(asking_a_hook_of_nobody),
+	};
+
+	return cmocka_run_group_tests_name("api/misuse_poller", tests, NULL,
+					   NULL);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace_events.c - what a trace says of a program whose events are known. */
+#include "traced.h"
+
+#include <errno.h>
+
+/* --- tasks --------------------------------------------------------------- */
+
+enum { TASKS = 300 };
+
+static sennit_wait_group left;
+
+static void work(void *number)
+{
+	(void)number;
+	sennit_wait_group_done(&left);
+}
+
+static void spawn_half(void *first)
+{
+	for (uintptr_t i = 0; i < TASKS / 2; i++)
+		EXPECT(!sennit_schedule(work, (char *)first + i));
+	sennit_wait_group_done(&left);
+}
+
+/* From the bound thread, and from a task. */
+static void run_tasks(void)
+{
+	sennit_wait_group_init(&left, TASKS + 1);
+	for (uintptr_t i = 1; i <= TASKS / 2; i++)
+		assert_int_equal(sennit_schedule(work, (void *)i), 0);
+	assert_int_equal(sennit_schedule(spawn_half, (void *)1000), 0);
+	sennit_wait_group_wait(&left);
+}
+
+/* Whether the event after the begin, on its fiber, that is about tasks, ends
+ * that one. */
+static bool is_ended(const struct trace_file *f, const struct seen *begin)
+{
+	const struct seen *s = begin + 1;
+
+	while (s < f->events + f->count &&
+	       (s->ring != begin->ring || s->e.fiber != begin->e.fiber ||
+		(s->e.kind != SENNIT_TRACED_TASK_BEGIN &&
+		 s->e.kind != SENNIT_TRACED_TASK_END)))
+		s++;
+	return s < f->events + f->count &&
+	       s->e.kind == SENNIT_TRACED_TASK_END && s->e.a == begin->e.a;
+}
+
+static void every_spawn_leads_to_one_begin_and_end(void **state)
+{
+	struct world      *w = *state;
+	struct trace_file  f;
+	const struct seen *spawn = NULL;
+	size_t             spawns = 0;
+
+	start(w->s);
+	run_tasks();
+	/* The last tasks may still be ending. */
+	assert_soon((f = trace_of(w->s),
+		     (trace_file_count(&f, SENNIT_TRACED_TASK_END,
+				       (uintptr_t)work) == TASKS &&
+		      trace_file_count(&f, SENNIT_TRACED_TASK_END,
+				       (uintptr_t)spawn_half) == 1) ||
+			     (trace_file_free(&f), false)));
+	while ((spawn = trace_file_next(&f, spawn, SENNIT_TRACED_SPAWN, ANY))) {
+		const struct seen *begin = trace_file_next(
+			&f, NULL, SENNIT_TRACED_TASK_BEGIN, spawn->e.b);
+
+		spawns += spawn->e.a == (uintptr_t)work;
+		assert_non_null(begin);
+		assert_true(begin->e.a == spawn->e.a);
+		assert_null(trace_file_next(&f, begin, SENNIT_TRACED_TASK_BEGIN,
+					    spawn->e.b));
+		assert_true(is_ended(&f, begin));
+		if (begin->ring == spawn->ring)
+			assert_true(begin > spawn);
+	}
+	assert_int_equal(spawns, TASKS);
+	assert_int_equal(
+		trace_file_count(&f, SENNIT_TRACED_TASK_BEGIN, (uintptr_t)work),
+		TASKS);
+	trace_file_free(&f);
+}
+
+static int member(void *unused)
+{
+	(void)unused;
+	sennit_wait_group_done(&left);
+	return 0;
+}
+
+static void run_group(void *unused)
+{
+	sennit_group g;
+
+	(void)unused;
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (uintptr_t i = 1; i <= TASKS; i++)
+		EXPECT(!sennit_group_spawn(&g, member, (void *)i));
+	EXPECT(!sennit_group_wait(&g));
+	sennit_wait_group_done(&left);
+}
+
+/* Members run as calls inside their opener's wait. */
+static void members_of_groups_are_tasks(void **state)
+{
+	struct world     *w = *state;
+	struct trace_file f;
+
+	start(w->s);
+	sennit_wait_group_init(&left, TASKS + 1);
+	assert_int_equal(sennit_schedule(run_group, NULL), 0);
+	sennit_wait_group_wait(&left);
+	assert_soon((f = trace_of(w->s),
+		     trace_file_count(&f, SENNIT_TRACED_TASK_END,
+				      (uintptr_t)run_group) == 1 ||
+			     (trace_file_free(&f), false)));
+	for (uint32_t kind = SENNIT_TRACED_TASK_BEGIN;
+	     kind <= SENNIT_TRACED_SPAWN; kind++)
+		assert_int_equal(trace_file_count(&f, kind, (uintptr_t)member),
+				 TASKS);
+	trace_file_free(&f);
+}
+
+static void a_batch_is_recorded_like_single_tasks(void **state)
+{
+	struct world     *w = *state;
+	sennit_task       tasks[TASKS];
+	struct trace_file f;
+
+	for (uintptr_t i = 0; i < TASKS; i++)
+		tasks[i] = (sennit_task){ .run = work,
+					  .argument = (void *)(i + 1),
+					  .copy_size = 0 };
+	start(w->s);
+	sennit_wait_group_init(&left, TASKS);
+	assert_int_equal(sennit_schedule_many(tasks, TASKS), 0);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	assert_int_equal(
+		trace_file_count(&f, SENNIT_TRACED_SPAWN, (uintptr_t)work),
+		TASKS);
+	assert_int_equal(
+		trace_file_count(&f, SENNIT_TRACED_TASK_BEGIN, (uintptr_t)work),
+		TASKS);
+	trace_file_free(&f);
+}
+
+/* --- waits --------------------------------------------------------------- */
+
+enum { ROUNDS = 200 };
+
+static sennit_event ping, pong;
+
+static void play_ping(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < ROUNDS; i++) {
+		sennit_event_set(&pong);
+		sennit_event_wait(&ping);
+	}
+	sennit_wait_group_done(&left);
+}
+
+static void play_pong(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < ROUNDS; i++) {
+		sennit_event_wait(&pong);
+		sennit_event_set(&ping);
+	}
+	sennit_wait_group_done(&left);
+}
+
+/* The wake and the resumption of a wait. */
+static const struct seen *wake_of(const struct trace_file *f,
+				  const struct seen       *wait)
+{
+	const struct seen *wake = trace_file_next(f, NULL, SENNIT_TRACED_WAKE,
+						  wait->e.b);
+	const struct seen *resume =
+		trace_file_next(f, NULL, SENNIT_TRACED_RESUME, wait->e.b);
+
+	assert_non_null(wake);
+	assert_null(trace_file_next(f, wake, SENNIT_TRACED_WAKE, wait->e.b));
+	assert_true(wake->e.a == ((uint64_t)wait->ring << 32 | wait->e.fiber));
+	assert_non_null(resume);
+	assert_null(
+		trace_file_next(f, resume, SENNIT_TRACED_RESUME, wait->e.b));
+	assert_int_equal(resume->ring, wait->ring);
+	assert_int_equal(resume->e.fiber, wait->e.fiber);
+	assert_true(resume > wait);
+	if (wake->ring == wait->ring)
+		assert_true(wake < resume);
+	return wake;
+}
+
+/* Checks all waits of a kind for an object. Returns their number. */
+static size_t waits_for(const struct trace_file *f, uint32_t kind,
+			const void *object, uint32_t cause)
+{
+	const struct seen *wait = NULL;
+	size_t             n = 0;
+
+	while ((wait = trace_file_next(f, wait, SENNIT_TRACED_WAIT, ANY))) {
+		if (wait->e.detail != kind || wait->e.a != (uintptr_t)object)
+			continue;
+		n++;
+		assert_int_equal(wake_of(f, wait)->e.detail, cause);
+	}
+	return n;
+}
+
+static void every_wait_has_a_wake_and_a_resumption(void **state)
+{
+	struct world     *w = *state;
+	struct trace_file f;
+	size_t            n;
+
+	sennit_event_init(&ping, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&pong, SENNIT_EVENT_AUTO, false);
+	start(w->s);
+	sennit_wait_group_init(&left, 2);
+	assert_int_equal(sennit_schedule(play_ping, NULL), 0);
+	assert_int_equal(sennit_schedule(play_pong, NULL), 0);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	n = waits_for(&f, SENNIT_WAITS_FOR_EVENT, &ping,
+		      SENNIT_TRACE_WAKE_SIGNAL);
+	n += waits_for(&f, SENNIT_WAITS_FOR_EVENT, &pong,
+		       SENNIT_TRACE_WAKE_SIGNAL);
+	if (w->threads <= 1)
+		assert_true(n >= ROUNDS); /* each waits in nearly every round */
+	trace_file_free(&f);
+}
+
+static void sleep_shortly(void *unused)
+{
+	(void)unused;
+	sennit_sleep(SENNIT_MILLISECOND);
+	sennit_wait_group_done(&left);
+}
+
+static void a_sleep_is_woken_by_its_timer(void **state)
+{
+	struct world     *w = *state;
+	struct trace_file f;
+
+	start(w->s);
+	sennit_wait_group_init(&left, 1);
+	assert_int_equal(sennit_schedule(sleep_shortly, NULL), 0);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	assert_int_equal(waits_for(&f, SENNIT_WAITS_FOR_TIME, NULL,
+				   SENNIT_TRACE_WAKE_TIMER),
+			 1);
+	trace_file_free(&f);
+}
+
+static int wait_for_cancel(void *unused)
+{
+	(void)unused;
+	sennit_event_set(&pong);
+	EXPECT(sennit_event_wait_until(&ping, SENNIT_NEVER) == -ECANCELED);
+	return 0;
+}
+
+static void a_cancelled_wait_is_woken_by_the_cancel(void **state)
+{
+	struct world     *w = *state;
+	sennit_group      g;
+	struct trace_file f;
+
+	sennit_event_init(&ping, SENNIT_EVENT_AUTO, false);
+	sennit_event_init(&pong, SENNIT_EVENT_AUTO, false);
+	start(w->s);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	assert_int_equal(sennit_group_spawn(&g, wait_for_cancel, NULL), 0);
+	sennit_event_wait(&pong);
+	assert_true(sennit_group_cancel(&g));
+	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
+	f = trace_of(w->s);
+	assert_true(waits_for(&f, SENNIT_WAITS_FOR_EVENT, &ping,
+			      SENNIT_TRACE_WAKE_CANCEL) <= 1);
+	trace_file_free(&f);
+}
+
+static void *call(void *unused)
+{
+	(void)unused;
+	return NULL;
+}
+
+static void block(void *unused)
+{
+	(void)unused;
+	EXPECT(sennit_blocking_call(call, NULL) == NULL);
+	sennit_wait_group_done(&left);
+}
+
+static void a_blocking_call_lies_within_its_wait(void **state)
+{
+	struct world      *w = *state;
+	struct trace_file  f;
+	const struct seen *begin, *end, *wake;
+
+	start(w->s);
+	sennit_wait_group_init(&left, 1);
+	assert_int_equal(sennit_schedule(block, NULL), 0);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	begin = trace_file_next(&f, NULL, SENNIT_TRACED_CALL_BEGIN, ANY);
+	assert_non_null(begin);
+	assert_true(begin->e.a == (uintptr_t)call);
+	assert_int_equal(begin->kind, SENNIT_TRACE_RING_OTHERS);
+	end = trace_file_next(&f, begin, SENNIT_TRACED_CALL_END, begin->e.b);
+	wake = trace_file_next(&f, begin, SENNIT_TRACED_WAKE, begin->e.b);
+	assert_true(begin < end && end < wake);
+	assert_int_equal(waits_for(&f, SENNIT_WAITS_FOR_CALL,
+				   (const void *)(uintptr_t)call,
+				   SENNIT_TRACE_WAKE_SIGNAL),
+			 1);
+	trace_file_free(&f);
+}
+
+/* --- the program's events ------------------------------------------------ */
+
+static const char span_name[] = "request", value_name[] = "queue length";
+
+static void mark(void *unused)
+{
+	(void)unused;
+	sennit_fiber_set_name("a name that is longer than 16");
+	sennit_trace_begin(span_name);
+	sennit_trace_value(value_name, -7);
+	sennit_trace_end();
+	sennit_wait_group_done(&left);
+}
+
+static void spans_counters_and_names_are_recorded(void **state)
+{
+	struct world      *w = *state;
+	struct trace_file  f;
+	const struct seen *s;
+	char               text[64];
+
+	assert_int_equal(sennit_task_set_name(mark, "marker"), 0);
+	start(w->s);
+	sennit_wait_group_init(&left, 1);
+	assert_int_equal(sennit_schedule(mark, NULL), 0);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	s = trace_file_next(&f, NULL, SENNIT_TRACED_FIBER_NAME, ANY);
+	assert_non_null(s);
+	assert_memory_equal(&s->e.a, "a name that is l", 16);
+	assert_memory_equal(&s[1].e.a, "onger than 16\0\0", 16);
+	assert_int_equal(s[1].e.detail, 16);
+	assert_int_equal(s[2].e.kind, SENNIT_TRACED_SPAN_BEGIN);
+	assert_true(trace_file_string(&f, SENNIT_TRACE_STRING_NAME, s[2].e.a,
+				      text));
+	assert_string_equal(text, span_name);
+	assert_int_equal(s[3].e.kind, SENNIT_TRACED_VALUE);
+	assert_int_equal((int64_t)s[3].e.b, -7);
+	assert_true(trace_file_string(&f, SENNIT_TRACE_STRING_NAME, s[3].e.a,
+				      text));
+	assert_string_equal(text, value_name);
+	assert_int_equal(s[4].e.kind, SENNIT_TRACED_SPAN_END);
+	assert_true(trace_file_string(&f, SENNIT_TRACE_STRING_FUNCTION,
+				      (uintptr_t)mark, text));
+	assert_string_equal(text, "marker");
+	assert_int_equal(sennit_task_set_name(mark, NULL), 0);
+	trace_file_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(every_spawn_leads_to_one_begin_and_end),
+		WITH_WORKERS(members_of_groups_are_tasks),
+		WITH_WORKERS(a_batch_is_recorded_like_single_tasks),
+		WITH_WORKERS(every_wait_has_a_wake_and_a_resumption),
+		WITH_WORKERS(a_sleep_is_woken_by_its_timer),
+		WITH_WORKERS(a_cancelled_wait_is_woken_by_the_cancel),
+		WITH_WORKERS(a_blocking_call_lies_within_its_wait),
+		WITH_WORKERS(spans_counters_and_names_are_recorded),
+	};
+
+	return cmocka_run_group_tests_name("trace events", tests, NULL, NULL);
+}

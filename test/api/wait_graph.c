@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_graph.c - who waits for whom, and which waits end never. */
+#include "printed.h"
+#include "wait_edges.h"
+
+#include <errno.h>
+
+/* --- locks in opposite orders ------------------------------------------- */
+
+/* Members of a group: cancelling it ends their deadlock. */
+struct locks {
+	sennit_mutex  first, second;
+	sennit_rwlock rwlock;
+	sennit_once   once;
+	sennit_event  first_held, second_held, third_held;
+	sennit_event  over;
+	sennit_group  group;
+	int           err;
+};
+
+static sennit_task_fn *task_of(sennit_member_fn *member)
+{
+	union {
+		sennit_member_fn *member;
+		sennit_task_fn   *task;
+	} both = { member };
+
+	return both.task;
+}
+
+static int take_first_then_second(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_mutex_lock(&l->first);
+	sennit_event_set(&l->first_held);
+	sennit_event_wait(&l->second_held);
+	err = sennit_mutex_lock_until(&l->second, SENNIT_NEVER);
+	if (!err)
+		sennit_mutex_unlock(&l->second);
+	sennit_mutex_unlock(&l->first);
+	return err;
+}
+
+static int take_second_then_first(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_mutex_lock(&l->second);
+	sennit_event_set(&l->second_held);
+	sennit_event_wait(&l->first_held);
+	err = sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
+	if (!err)
+		sennit_mutex_unlock(&l->first);
+	sennit_mutex_unlock(&l->second);
+	return err;
+}
+
+static void open_locks(struct locks *l)
+{
+	memset(l, 0, sizeof(*l));
+	sennit_event_init(&l->first_held, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&l->second_held, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&l->third_held, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&l->over, SENNIT_EVENT_MANUAL, false);
+}
+
+static void run_opposite(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, take_first_then_second, l));
+	EXPECT(!sennit_group_spawn(&l->group, take_second_then_first, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
+}
+
+static void locks_in_opposite_orders_are_a_deadlock(void **state)
+{
+	struct world *w = *state;
+	struct locks  l;
+	struct edges  e;
+	char          text[8192];
+
+	open_locks(&l);
+	must_schedule(run_opposite, &l);
+	assert_soon(shows_cycle(w->s, 2, &e));
+	assert_true(e.chained);
+	assert_int_equal(e.in_cycles, 2);
+	assert_true(has_edge(&e, task_of(take_first_then_second),
+			     task_of(take_second_then_first),
+			     SENNIT_WAITS_FOR_MUTEX, &l.second));
+	assert_true(has_edge(&e, task_of(take_second_then_first),
+			     task_of(take_first_then_second),
+			     SENNIT_WAITS_FOR_MUTEX, &l.first));
+	/* The opener waits for both, and is not in the circle. */
+	assert_int_equal(e.count, 4);
+	assert_true(has_edge(&e, run_opposite, task_of(take_first_then_second),
+			     SENNIT_WAITS_FOR_GROUP, &l.group));
+	assert_non_null(strstr(printed_report(w->s, text, sizeof(text)),
+			       "deadlock of 2 fibers:\n  "));
+	sennit_group_cancel(&l.group);
+	sennit_event_wait(&l.over);
+	e = look(w->s);
+	assert_int_equal(e.cycles, 0);
+}
+
+/* --- a circle of three kinds of locks ------------------------------------ */
+
+static int mutex_then_rwlock(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_mutex_lock(&l->first);
+	sennit_event_set(&l->first_held);
+	sennit_event_wait(&l->second_held);
+	err = sennit_rwlock_lock_shared_until(&l->rwlock, SENNIT_NEVER);
+	if (!err)
+		sennit_rwlock_unlock_shared(&l->rwlock);
+	sennit_mutex_unlock(&l->first);
+	return err;
+}
+
+static int nothing(void *argument)
+{
+	(void)argument;
+	return 0;
+}
+
+static int rwlock_then_once(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_rwlock_lock(&l->rwlock);
+	sennit_event_set(&l->second_held);
+	sennit_event_wait(&l->third_held);
+	err = sennit_once_attempt_until(&l->once, nothing, NULL, SENNIT_NEVER);
+	sennit_rwlock_unlock(&l->rwlock);
+	return err;
+}
+
+static int in_the_once(void *argument)
+{
+	struct locks *l = argument;
+	int           err;
+
+	sennit_event_set(&l->third_held);
+	sennit_event_wait(&l->first_held);
+	err = sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
+	if (!err)
+		sennit_mutex_unlock(&l->first);
+	return err;
+}
+
+static int once_then_mutex(void *argument)
+{
+	struct locks *l = argument;
+
+	return sennit_once_attempt_until(&l->once, in_the_once, l,
+					 SENNIT_NEVER);
+}
+
+static void run_circle(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	EXPECT(!sennit_group_spawn(&l->group, mutex_then_rwlock, l));
+	EXPECT(!sennit_group_spawn(&l->group, rwlock_then_once, l));
+	EXPECT(!sennit_group_spawn(&l->group, once_then_mutex, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_event_set(&l->over);
+}
+
+static void mutex_rwlock_and_once_form_a_circle(void **state)
+{
+	struct world *w = *state;
+	struct locks  l;
+	struct edges  e;
+
+	open_locks(&l);
+	must_schedule(run_circle, &l);
+	assert_soon(shows_cycle(w->s, 3, &e));
+	assert_true(e.chained);
+	assert_true(has_edge(&e, task_of(mutex_then_rwlock),
+			     task_of(rwlock_then_once), SENNIT_WAITS_FOR_RWLOCK,
+			     &l.rwlock));
+	assert_true(has_edge(&e, task_of(rwlock_then_once),
+			     task_of(once_then_mutex), SENNIT_WAITS_FOR_ONCE,
+			     &l.once));
+	assert_true(has_edge(&e, task_of(once_then_mutex),
+			     task_of(mutex_then_rwlock), SENNIT_WAITS_FOR_MUTEX,
+			     &l.first));
+	sennit_group_cancel(&l.group);
+	sennit_event_wait(&l.over);
+}
+
+/* --- groups -------------------------------------------------------------- */
+
+static int want_first(void *argument)
+{
+	struct locks *l = argument;
+	int           err = sennit_mutex_lock_until(&l->first, SENNIT_NEVER);
+
+	if (!err)
+		sennit_mutex_unlock(&l->first);
+	return err;
+}
+
+static void hold_and_wait(struct locks *l, uint32_t flags)
+{
+	sennit_mutex_lock(&l->first);
+	sennit_group_init(&l->group, SENNIT_NEVER, flags);
+	EXPECT(!sennit_group_spawn(&l->group, want_first, l));
+	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
+	sennit_mutex_unlock(&l->first);
+	sennit_event_set(&l->over);
+}
+
+static void hold_and_wait_for_other_stack(void *argument)
+{
+	hold_and_wait(argument, SENNIT_GROUP_OWN_STACKS);
+}
+
+static void hold_and_wait_for_same_stack(void *argument)
+{
+	hold_and_wait(argument, 0);
+}
+
+static void opener_holds_what_its_member_wants(void **state)
+{
+	struct world *w = *state;
+	struct locks  l;
+	struct edges  e;
+
+	open_locks(&l);
+	must_schedule(hold_and_wait_for_other_stack, &l);
+	assert_soon(shows_cycle(w->s, 2, &e));
+	assert_true(e.chained);
+	assert_true(has_edge(&e, hold_and_wait_for_other_stack,
+			     task_of(want_first), SENNIT_WAITS_FOR_GROUP,
+			     &l.group));
+	assert_true(has_edge(&e, task_of(want_first),
+			     hold_and_wait_for_other_stack,
+			     SENNIT_WAITS_FOR_MUTEX, &l.first));
+	sennit_group_cancel(&l.group);
+	sennit_event_wait(&l.over);
+}
+
+static void member_on_its_openers_stack_waits_for_itself(void **state)
+{
+	struct world *w = *state;
+	struct locks  l;
+	struct edges  e;
+
+	open_locks(&l);
+	must_schedule(hold_and_wait_for_same_stack, &l);
+	/* Another worker may have stolen the member. */
+	assert_soon(shows_cycle(w->s, 1, &e) || shows_cycle(w->s, 2, &e));
+	assert_true(e.chained);
+	sennit_group_cancel(&l.group);
+	sennit_event_wait(&l.over);
+}
+
+/* --- no deadlock ---------------------------------------------------------- */
+
+static void want_mutex(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_mutex_lock(&l->first);
+	sennit_mutex_unlock(&l->first);
+	sennit_event_set(&l->over);
+}
+
+static void *look_from_outside(void *argument)
+{
+	struct world *w = argument;
+	struct locks  l;
+	struct edges  e;
+
+	open_locks(&l);
+	sennit_mutex_lock(&l.first);
+	EXPECT(!sennit_enqueue(
+		w->s, &(sennit_task){ .run = want_mutex, .argument = &l }));
+	EXPECT_SOON((e = look(w->s), e.count == 1));
+	EXPECT(e.outside[0] && !e.cycles);
+	sennit_mutex_unlock(&l.first);
+	sennit_event_wait(&l.over);
+	return NULL;
+}
+
+static void holder_outside_the_scheduler_is_not_named(void **state)
+{
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, look_from_outside, *state),
+			 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+}
+
+static void hold_until_set(void *argument)
+{
+	struct locks *l = argument;
+
+	sennit_mutex_lock(&l->first);
+	sennit_event_set(&l->first_held);
+	sennit_event_wait(&l->second_held);
+	sennit_mutex_unlock(&l->first);
+}
+
+static void holder_that_can_be_woken_is_no_deadlock(void **state)
+{
+	struct world *w = *state;
+	struct locks  l;
+	struct edges  e;
+	char          text[8192];
+
+	open_locks(&l);
+	must_schedule(hold_until_set, &l);
+	sennit_event_wait(&l.first_held);
+	must_schedule(want_mutex, &l);
+	assert_soon((e = look(w->s), e.count == 1));
+	assert_true(has_edge(&e, want_mutex, hold_until_set,
+			     SENNIT_WAITS_FOR_MUTEX, &l.first));
+	assert_int_equal(e.cycles, 0);
+	assert_null(
+		strstr(printed_report(w->s, text, sizeof(text)), "deadlock"));
+	sennit_event_set(&l.second_held);
+	sennit_event_wait(&l.over);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(locks_in_opposite_orders_are_a_deadlock),
+		WITH_WORKERS(mutex_rwlock_and_once_form_a_circle),
+		WITH_WORKERS(opener_holds_what_its_member_wants),
+		WITH_WORKERS(member_on_its_openers_stack_waits_for_itself),
+		WITH_THREADS(holder_outside_the_scheduler_is_not_named),
+		WITH_WORKERS(holder_that_can_be_woken_is_no_deadlock),
+	};
+
+	return cmocka_run_group_tests_name("api/wait_graph", tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# io_calls.sh - how many system calls a request costs a server whose worker has
+# nothing else to do, counted by strace: no more than the backend needs.
+#
+# Environment: BUILD_DIR (a build), CC (cc).
+set -eu
+
+: "${CC:=cc}" "${BUILD_DIR:=build/dev}" "${SOURCE_DIR:=.}"
+
+skip() {
+	echo "skipped: $1"
+	exit 77
+}
+[ -e "$BUILD_DIR/libsennit-io.a" ] || skip 'libsennit-io is not built'
+command -v strace >/dev/null || skip 'there is no strace'
+strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cat >"$scratch/program.c" <<'END'
+#define _GNU_SOURCE
+#include <sennit.h>
+#include <sennit/io.h>
+#include <sennit/net.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int  fds[2];
+static long rounds;
+
+static void serve(void *unused)
+{
+	char      b[64];
+	ptrdiff_t n;
+
+	(void)unused;
+	while ((n = sennit_recv(fds[0], b, sizeof(b), 0, SENNIT_NEVER)) > 0)
+		if (sennit_send(fds[0], b, (size_t)n, 0, SENNIT_NEVER) != n)
+			_exit(4);
+}
+
+/* Its calls are made by names that the server does not use. */
+static void *ask(void *unused)
+{
+	char b[2];
+
+	(void)unused;
+	for (long i = 0; i < rounds; i++)
+		if (write(fds[1], "ab", 2) != 2 || read(fds[1], b, 2) != 2)
+			_exit(5);
+	shutdown(fds[1], SHUT_WR);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	sennit_scheduler *s;
+	pthread_t         t;
+
+	rounds = argc > 1 ? atol(argv[1]) : 1;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) ||
+	    sennit_scheduler_create(
+		    &s, SENNIT_CONFIG(.workers = 1, .spin_ns = SENNIT_SPIN_NONE)) ||
+	    sennit_bind(s) || sennit_schedule(serve, NULL) ||
+	    pthread_create(&t, NULL, ask, NULL))
+		return 1;
+	pthread_join(t, NULL);
+	sennit_unbind();
+	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;
+}
+END
+uring=
+ldd "$BUILD_DIR/libsennit-io.so" 2>/dev/null | grep -q liburing && uring=-luring
+# shellcheck disable=SC2086
+"$CC" -O2 -I"$SOURCE_DIR/include" -o "$scratch/program" \
+	"$scratch/program.c" "$BUILD_DIR/libsennit-io.a" \
+	"$BUILD_DIR/libsennit.a" $uring -lpthread -lm -ldl
+
+# Those that the server makes per request, and wakes.
+names=epoll_ctl,epoll_wait,epoll_pwait2,recvfrom,sendto,io_uring_enter,poll,futex
+
+# calls BACKEND ROUNDS: all of them.
+calls() {
+	SENNIT_IO=$1 strace -f -c -o "$scratch/counts" -e "trace=$names" \
+		"$scratch/program" "$2"
+	awk '$NF == "total" { print $4 }' "$scratch/counts"
+}
+
+bad=0
+for backend in epoll uring; do
+	[ $backend = epoll ] || [ -n "$uring" ] || continue
+	few=$(calls $backend 100)
+	many=$(calls $backend 1100)
+	each=$(awk -v n=$((many - few)) 'BEGIN { printf "%.2f", n / 1000 }')
+	most=2.4
+	[ $backend = uring ] || most=4.6
+	[ $backend = epoll ] || grep -q io_uring_enter "$scratch/counts" ||
+		most=4.6 # refused
+	echo "$backend: $each system calls per request, at most $most"
+	awk -v each="$each" -v most=$most 'BEGIN { exit !(each > most) }' &&
+		bad=1
+done
+exit $bad
