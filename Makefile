@@ -4,10 +4,19 @@
 
 PATH_TO_SUM = /usr/include
 SECONDS = 3600
+PREFIX = /usr/local
 
-# The release build: build/release/libsennit.a and .so
+# The libraries alone, optimised: build/library/libsennit.a and .so
 all:
-	sh tools/build release
+	sh tools/build library
+
+# To PREFIX; DESTDIR is put before it
+install: all
+	cmake --install build/library --prefix $(PREFIX)
+
+# Removes what the last install wrote
+uninstall:
+	cmake --build build/library --target uninstall
 
 # Hash a tree of files with fibers (installs what the build needs)
 demo:
@@ -43,6 +52,16 @@ bench:
 bench-peers:
 	sh tools/bench-peers $(ONLY)
 
+# sennit-pig beside pigz
+bench-pig:
+	sh tools/build release
+	python3 -B bench/programs/pig.py build/release/sennit-pig
+
+# sennit-grep beside ripgrep and grep
+bench-grep:
+	sh tools/build release
+	python3 -B bench/programs/grep.py build/release/sennit-grep
+
 # The last result of bench-peers as a picture
 bench-plot:
 	sh bench/plot/draw
@@ -52,6 +71,14 @@ check:
 	sh tools/build dev
 	ctest --test-dir build/dev -L check --output-on-failure
 
+# The record of the interface that programs are linked to (docs/versioning.md)
+abi:
+	sh tools/abi update
+
+# The guides, the manual and the examples as HTML: build/docs/index.html
+docs:
+	python3 tools/manual/site.py build/docs
+
 format:
 	sh tools/format
 
@@ -59,5 +86,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all demo test test-all soak nightly fuzz bench bench-peers bench-plot \
-	check format clean
+.PHONY: all install uninstall demo test test-all soak nightly fuzz bench bench-peers bench-plot \
+	bench-pig bench-grep \
+	check abi docs format clean

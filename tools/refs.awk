@@ -3,7 +3,7 @@
 # mention: every file name, and every identifier that no code contains.
 
 BEGIN {
-	folder = "(docs|src|test|tools|include|bench|examples|cmake)"
+	folder = "(docs|src|test|tools|include|bench|examples|cmake|bindings)"
 	file = folder "/[a-zA-Z0-9_/.-]+"
 }
 
