@@ -13,8 +13,10 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-/* Files are always ready, and wait all the same. */
-static bool is_file(int fd)
+/* Files are always ready, and wait all the same. Inlined, the record would lie
+ * on the stack of each fiber that waits: with -O3 and link-time optimisation
+ * that was the second page of one fiber in eight. */
+static NOINLINE bool is_file(int fd)
 {
 	struct stat s;
 
@@ -114,8 +116,8 @@ static void *block(void *argument)
 	return NULL;
 }
 
-static ptrdiff_t in_blocking_call(const struct io_request *r,
-				  sennit_time              deadline)
+static NOINLINE ptrdiff_t in_blocking_call(const struct io_request *r,
+					   sennit_time              deadline)
 {
 	struct blocked_request c = { .r = r };
 	int err = sennit_blocking_call_until(block, &c, NULL, deadline);
