@@ -135,14 +135,19 @@ static void start_players(struct world *w)
 	}
 }
 
+/* A visit leaves out whoever runs too often, which may be nearly all where the
+ * visitor is slow. So it takes as many visits as it takes. */
 static void stacks_are_whole_while_fibers_run(void **state)
 {
-	struct world *w = *state;
-	struct seen   seen = { .suspended = 0 };
+	struct world     *w = *state;
+	struct seen       seen = { .suspended = 0 };
+	const sennit_time late = sennit_after(GIVE_UP);
 
 	start_players(w);
 	assert_soon(atomic_load(&begun) == 2 * PAIRS);
-	for (unsigned i = 0; i < VISITS; i++) {
+	for (unsigned i = 0;
+	     i < VISITS || (seen.suspended < VISITS && sennit_now() < late);
+	     i++) {
 		for (unsigned k = 0; k < 8; k++)
 			assert_int_equal(enqueue(w->s, pass_by, NULL), 0);
 		assert_int_equal(
