@@ -109,8 +109,11 @@ static void use_memory(void)
 	const size_t size = os_fault_stack_size();
 	void        *memory = os_map(size);
 
-	if (memory && (!os_fault_stack_use(memory, size) ||
-		       pthread_setspecific(key, memory)))
+	if (!memory)
+		return;
+	if (!os_fault_stack_use(memory, size))
+		os_unmap(memory, size);
+	else if (pthread_setspecific(key, memory))
 		give_back(memory);
 }
 
