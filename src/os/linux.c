@@ -114,9 +114,18 @@ void *os_thread_far_end(size_t size)
 	return size <= own.size / 4 ? own.low : NULL;
 }
 
+static _Thread_local uint32_t thread_id; /* 0: not asked for in this process */
+
 uint32_t os_thread_id(void)
 {
-	return (uint32_t)syscall(SYS_gettid);
+	if (!thread_id)
+		thread_id = (uint32_t)syscall(SYS_gettid);
+	return thread_id;
+}
+
+void os_thread_forked(void)
+{
+	thread_id = 0;
 }
 
 /* --- barrier on other threads ------------------------------------------- */

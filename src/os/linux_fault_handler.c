@@ -64,7 +64,8 @@ static void come_again(int number, siginfo_t *info)
 	sigemptyset(&one);
 	sigaddset(&one, number);
 	pthread_sigmask(SIG_BLOCK, &one, NULL); /* until the handler returns */
-	syscall(SYS_rt_tgsigqueueinfo, getpid(), os_thread_id(), number, info);
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
+		info);
 }
 
 /* Whether the library's handler is still the installed one. The program may

@@ -73,8 +73,10 @@ void os_print(int fd, const char *format, ...) PRINTF(2, 3);
  * name, else file+offset. The text is always terminated. */
 void os_function_name(uintptr_t address, char *text, size_t size);
 
-/* The system's id of the calling thread, for messages. */
+/* The system's id of the calling thread, for messages. A thread asks the system
+ * once. os_thread_forked makes the child of a fork ask again. */
 uint32_t os_thread_id(void);
+void     os_thread_forked(void);
 
 /* Whether the address lies on the calling thread's own stack. */
 bool os_thread_has_stack(uintptr_t address);

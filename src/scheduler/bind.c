@@ -42,7 +42,7 @@ int sn_bind(sennit_scheduler *s)
 	if (err)
 		goto free_worker;
 	sn_thread_adopt(&w->thread);
-	sn_worker_enter(w, sn_fork_exit_thread());
+	sn_worker_enter(w);
 	sn_observe_look(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);

@@ -94,7 +94,7 @@ static void enter(struct worker *w)
 					     * that starts the thread */
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
-	sn_worker_enter(w, sn_fork_exit_thread());
+	sn_worker_enter(w);
 	if (startup)
 		report(startup, error);
 }

@@ -35,7 +35,6 @@ bool sn_deadlines_fire(struct worker *w, sennit_time now)
 	while (t) {
 		struct waiter *n = container_of(t, struct alarm, timer)->waiter;
 		uint32_t       waiting = WAITER_WAITING;
-
 		const struct timer *due = t;
 
 		ahead = fetch_ahead(ahead);

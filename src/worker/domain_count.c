@@ -18,8 +18,8 @@ void sn_domain_count_begin(struct sennit_domain *d)
 
 static bool found_work(struct sennit_domain *d)
 {
-	/* Only holders of references still change it, see domain.h. gate.out
-	 * makes the earlier changes visible. */
+	/* Only holders of references still change it, see domain_count.h.
+	 * gate.out makes the earlier changes visible. */
 	uint64_t sum = a_load_rlx(&d->others);
 
 	for (uint32_t i = 0; i < d->parts_count; i++)

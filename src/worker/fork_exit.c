@@ -26,15 +26,6 @@ static void thread_exits(void *value)
 	pthread_setspecific(key, &last_round);
 }
 
-static _Thread_local uint32_t thread; /* 0: not asked for in this process */
-
-uint32_t sn_fork_exit_thread(void)
-{
-	if (!thread)
-		thread = os_thread_id();
-	return thread;
-}
-
 void sn_fork_exit_unwatch(void)
 {
 	pthread_setspecific(key, NULL);
@@ -49,7 +40,7 @@ static void in_child(void)
 	if (sn_self)
 		sn_task_local_fork(sn_self);
 	sn_self = NULL;
-	thread = 0;
+	os_thread_forked();
 	sn_scheduler_list_fork();
 	sn_fork_exit_unwatch();
 }

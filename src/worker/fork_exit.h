@@ -35,9 +35,6 @@ extern a_u32 sn_process; /* any */
  * -ENOMEM of the system; later calls return the same. */
 SENNIT_MUST_USE int sn_fork_exit_prepare(void);
 
-/* The system's number of the calling thread, which is asked for once. */
-uint32_t sn_fork_exit_thread(void);
-
 /* The calling thread must not exit before sn_fork_exit_unwatch. Returns 0 or
  * -ENOMEM. */
 SENNIT_MUST_USE int sn_fork_exit_watch(struct worker *w);

@@ -76,11 +76,11 @@ static inline bool sn_thread_is_founding(const struct thread_state *t)
 	return t->founding;
 }
 
-/* The calling thread is the worker's and has the number. Only reports use it,
- * so relaxed is enough. */
-static inline void sn_thread_begin(struct thread_state *t, uint32_t number)
+/* The calling thread is the worker's. Only reports use the number, so relaxed
+ * is enough. */
+static inline void sn_thread_begin(struct thread_state *t)
 {
-	a_store_rlx(&t->number, number);
+	a_store_rlx(&t->number, os_thread_id());
 }
 
 /* Stale: the previous thread's id, or 0 before the first thread. */

@@ -169,14 +169,14 @@ void sn_worker_look(struct worker *w)
 	sn_worker_observe(w, OBSERVE_TRACE, on);
 }
 
-void sn_worker_enter(struct worker *w, uint32_t thread)
+void sn_worker_enter(struct worker *w)
 {
 	w->home.fp_control = arch_fp_control();
 	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
 	sn_observe_reset(&w->observe);
 	w->exceptions = sn_cxx_globals();
 	w->error = &errno;
-	sn_thread_begin(&w->thread, thread);
+	sn_thread_begin(&w->thread);
 	sn_fiber_adopt_thread(&w->main, &w->home);
 	w->main.cleanup = sn_worker_cleanup(w);
 	/* The worker may have been traced with another thread. */

@@ -134,7 +134,7 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
 void sn_worker_free(struct worker *w);
 
 /* Make the calling thread, whose number is `thread`, the worker's thread. */
-void sn_worker_enter(struct worker *w, uint32_t thread);
+void sn_worker_enter(struct worker *w);
 
 /* f waits with a deadline for the first time: see struct alarm. */
 COLD struct alarm *sn_worker_new_alarm(struct worker       *w,

@@ -5,6 +5,8 @@
 #include "misuse.h"
 #include "../random.h"
 
+#include "sennit/workers.h"
+
 /* AddressSanitizer of gcc 12 and clang 14 does not take its allocator's locks
  * at a fork. A lock that another thread holds at that moment stays locked in
  * the child. */
@@ -77,11 +79,17 @@ static void wait_and_finish(void *argument)
 	sennit_wait_group_done(&l->done);
 }
 
+static void keep_thread(void *thread, const sennit_worker_view *view)
+{
+	*(uint32_t *)thread = view->thread;
+}
+
 /* Create a scheduler, block forty fibers, wake them, end it. */
 static void use_a_scheduler(uint32_t workers)
 {
 	sennit_scheduler *s = NULL;
 	struct lot        l;
+	uint32_t          thread = 0; /* the bound one, which comes last */
 	int               i;
 
 	sennit_event_init(&l.go, SENNIT_EVENT_MANUAL, false);
@@ -92,6 +100,8 @@ static void use_a_scheduler(uint32_t workers)
 	       0);
 	EXPECT(sennit_bind(s) == 0);
 	EXPECT(sennit_current() == s);
+	sennit_workers_visit(s, keep_thread, &thread);
+	EXPECT(thread == (uint32_t)getpid()); /* not the parent's */
 	for (i = 0; i < 40; i++)
 		must_schedule(wait_and_finish, &l);
 	sennit_wait_group_wait(&l.arrived);
