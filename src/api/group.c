@@ -126,12 +126,6 @@ static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
 		0);
 }
 
-static NOINLINE int help(struct worker *w)
-{
-	sn_place_help(w);
-	return 0;
-}
-
 int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
@@ -144,7 +138,7 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 	sn_deque_push_room(
 		sn_worker_deque(w),
 		(struct task){ sn_task_fn(run), argument, sn_task_member(g) });
-	return unlikely(sn_place_is_help_due(w)) ? help(w) : 0;
+	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
 }
 
 int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,

@@ -47,11 +47,13 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!w || !sn_run_queue_pushes(&w->run) || !run))
+	if (unlikely(!w || !sn_run_queue_pushes(&w->run) ||
+		     !sn_deque_has_room(sn_worker_deque(w)) || !run))
 		return schedule_elsewhere(run, argument);
 	if (unlikely(sn_fiber_scope(w->home.current)))
 		return schedule_inside(w, run, argument);
-	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
+	return sn_place_own_room(w,
+				 (struct task){ run, argument, TASK_BORROWED });
 }
 
 int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,

@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
  * may just have found other work and, as the last searcher, looked for more
  * while this thread's push was still in the store buffer. No thread would then
  * wake the sleepers. */
-void sn_place_help(struct worker *w)
+int sn_place_help(struct worker *w)
 {
 	bool hungry;
 
@@ -30,6 +30,7 @@ void sn_place_help(struct worker *w)
 		sn_deque_publish(sn_worker_deque(w));
 	if (hungry)
 		sn_parking_wake_one(w->parking, w->index);
+	return 0;
 }
 
 /* --- packing ------------------------------------------------------------ */

@@ -94,8 +94,10 @@ SENNIT_MUST_USE struct parcel *sn_place_reserve(sennit_scheduler *s);
  * a reference to s. */
 void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t);
 
-/* Serve a thief that asked for tasks, or wake a sleeping worker. */
-COLD void sn_place_help(struct worker *w);
+/* Serve a thief that asked for tasks, or wake a sleeping worker. Returns 0, so
+ * that who has nothing else to do ends with a jump to it, without a stack
+ * frame. */
+COLD int sn_place_help(struct worker *w);
 
 /* Whether sn_place_help is due, after a push without a fence. */
 static inline bool sn_place_is_help_due(const struct worker *w)
@@ -117,12 +119,18 @@ SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
 		sn_task_count_drop(w->scheduler, t.meta, 1);
 		return err;
 	}
-	if (unlikely(sn_place_is_help_due(w)))
-		sn_place_help(w);
-	return 0;
+	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
 }
 
-/* The same for a task in domain d, which may be NULL. */
+/* The same for a deque with room, which cannot fail. Returns 0. */
+static inline int sn_place_own_room(struct worker *w, struct task t)
+{
+	sn_task_count_add(w->scheduler, t.meta, 1);
+	sn_deque_push_room(sn_worker_deque(w), t);
+	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
+}
+
+/* sn_place_own() for a task in domain d, which may be NULL. */
 SENNIT_MUST_USE static inline int sn_place_own_in(struct worker        *w,
 						  struct sennit_domain *d,
 						  sennit_task_fn       *run,
