@@ -91,8 +91,9 @@ static void many_threads_may_be_bound(void **state)
 
 static void many_schedulers_come_and_go(void **state)
 {
-	const unsigned before = threads_now(); /* includes threads of
-					        * sanitizers */
+	/* Includes threads of sanitizers, and such as have ended and are still
+	 * listed. */
+	const unsigned before = threads_now();
 
 	(void)state;
 	for (unsigned i = 0; i < LIVES; i++) {
@@ -104,7 +105,7 @@ static void many_schedulers_come_and_go(void **state)
 		sennit_unbind();
 		end_scheduler(s);
 	}
-	assert_soon(threads_now() == before);
+	assert_soon(threads_now() <= before);
 }
 
 /* --- CPUs disappear ------------------------------------------------------- */
