@@ -13,7 +13,7 @@ struct locks {
 	sennit_mutex first, second;
 	sennit_event first_held, second_held;
 	sennit_group group;
-	sennit_event over;
+	sennit_event open, over;
 	bool         opposite;
 };
 
@@ -56,6 +56,7 @@ static void run_members(void *argument)
 	struct locks *l = argument;
 
 	sennit_group_init(&l->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
+	sennit_event_set(&l->open);
 	EXPECT(!sennit_group_spawn(&l->group, take_first, l));
 	EXPECT(!sennit_group_spawn(&l->group, take_second, l));
 	EXPECT(sennit_group_wait(&l->group) == -ECANCELED);
@@ -120,6 +121,7 @@ static void begin(struct world *w, struct locks *l, bool opposite)
 	l->opposite = opposite;
 	sennit_event_init(&l->first_held, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&l->second_held, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&l->open, SENNIT_EVENT_MANUAL, false);
 	sennit_event_init(&l->over, SENNIT_EVENT_MANUAL, false);
 	assert_int_equal(
 		sennit_enqueue(w->s, &(sennit_task){ .run = run_members,
@@ -127,8 +129,10 @@ static void begin(struct world *w, struct locks *l, bool opposite)
 		0);
 }
 
+/* That its members are seen to wait does not order the group's beginning. */
 static void end(struct locks *l)
 {
+	sennit_event_wait(&l->open);
 	sennit_group_cancel(&l->group);
 	sennit_event_set(&l->second_held);
 	sennit_event_wait(&l->over);
