@@ -71,9 +71,6 @@ function(sennit_test group name)
 	endif()
 endfunction()
 
-find_program(SENNIT_PYTHON python3)
-mark_as_advanced(SENNIT_PYTHON)
-
 # sennit_python_tests(GROUP SHARED [VARIABLE=VALUE...]): test/GROUP/<x>.py, run
 # as GROUP/<x> in this environment. SHARED.py is what they share.
 function(sennit_python_tests group shared)
