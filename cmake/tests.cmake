@@ -24,7 +24,8 @@
 #	test/manual/<x>.sh   likewise, run as manual/<x>
 #	test/budget          instructions per operation, run as budget/all
 #	tools/check-<x>      a script, run as check/<x>
-# A test that exits with 77 was skipped, and prints the reason.
+# test/script.sh is what the scripts share. A test that exits with 77 was
+# skipped, and prints the reason.
 
 # Only a test that hangs takes this long, even on a busy machine.
 set(timeout 600)
