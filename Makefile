@@ -86,6 +86,6 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all install uninstall demo test test-all soak nightly fuzz bench bench-peers bench-plot \
-	bench-pig bench-grep \
-	check abi docs format clean
+.PHONY: all install uninstall demo test test-all soak nightly fuzz \
+	bench bench-peers bench-pig bench-grep bench-plot check abi docs format \
+	clean

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # bindings/python: the package `sennit` in the build folder bindings/python.
 
-find_program(SENNIT_PYTHON python3)
-mark_as_advanced(SENNIT_PYTHON)
 if(NOT SENNIT_PYTHON)
 	message(STATUS "left out: bindings/python: python3 not found")
 	return()

@@ -15,7 +15,6 @@ elseif(NOT TARGET sennit_io)
 	message(STATUS "no libsennit-io: the programs of the guides left out")
 	return()
 endif()
-find_program(SENNIT_PYTHON python3)
 set(page_py ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/test/guides/page.py)
 
 # The test of a file that ARGN runs.

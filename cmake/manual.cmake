@@ -4,8 +4,6 @@
 # SENNIT_HTML also as HTML, with the guides, the headers and the examples, if
 # mandoc and cmark-gfm are found.
 
-find_program(SENNIT_PYTHON python3)
-mark_as_advanced(SENNIT_PYTHON)
 if(NOT SENNIT_PYTHON)
 	message(STATUS "python3 not found: the manual is left out")
 	return()

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # test/pig/<x>.py tests sennit-pig, as pig/<x>; likewise test/grep and
-# test/render. It exits with 77 if a program is missing. test/program has what
-# they share.
+# test/render. It exits with 77 if a program is missing. <program>.py and
+# test/program have what they share.
 
-find_program(SENNIT_PYTHON python3)
-mark_as_advanced(SENNIT_PYTHON)
 if(NOT SENNIT_TESTS)
 	return()
 endif()
@@ -18,18 +16,9 @@ foreach(program pig grep render)
 		continue()
 	endif()
 	string(TOUPPER SENNIT_${program} variable)
-	file(GLOB files CONFIGURE_DEPENDS test/${program}/*.py)
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		if(name STREQUAL program)
-			continue() # what they share
-		endif()
-		sennit_test(${program} ${name} ${SENNIT_PYTHON} ${file})
-		set_property(TEST ${program}/${name} PROPERTY ENVIRONMENT
-			PYTHONDONTWRITEBYTECODE=1
-			PYTHONPATH=${PROJECT_SOURCE_DIR}/test/program
-			${variable}=$<TARGET_FILE:sennit-${program}>)
-	endforeach()
+	sennit_python_tests(${program} ${program}
+		PYTHONPATH=${PROJECT_SOURCE_DIR}/test/program
+		${variable}=$<TARGET_FILE:sennit-${program}>)
 endforeach()
 
 # The picture by a plain loop, for test/render/same_picture.py.

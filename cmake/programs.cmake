@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs that use libsennit alone and one further library each. apps/file is
-# compiled once, for those that write files.
+# Programs that use libsennit alone and one further library each. apps/file and
+# apps/usage are compiled once, for all of them.
 #	sennit-pig      apps/pig/*.c      zlib
 #	sennit-grep     apps/grep/*.c     PCRE2
 #	sennit-render   apps/render/*.c   libpng
@@ -8,7 +8,7 @@
 if(NOT SENNIT_APPS)
 	return()
 endif()
-file(GLOB files CONFIGURE_DEPENDS apps/file/*.c)
+file(GLOB files CONFIGURE_DEPENDS apps/file/*.c apps/usage/*.c)
 add_library(sennit_file STATIC EXCLUDE_FROM_ALL ${files})
 target_include_directories(sennit_file PUBLIC apps)
 target_link_libraries(sennit_file PRIVATE sennit_flags)

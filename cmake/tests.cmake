@@ -24,7 +24,8 @@
 #	test/manual/<x>.sh   likewise, run as manual/<x>
 #	test/budget          instructions per operation, run as budget/all
 #	tools/check-<x>      a script, run as check/<x>
-# A test that exits with 77 was skipped, and prints the reason.
+# test/script.sh is what the scripts share. A test that exits with 77 was
+# skipped, and prints the reason.
 
 # Only a test that hangs takes this long, even on a busy machine.
 set(timeout 600)
@@ -70,9 +71,6 @@ function(sennit_test group name)
 		set_tests_properties(${group}/${name} PROPERTIES COST 10)
 	endif()
 endfunction()
-
-find_program(SENNIT_PYTHON python3)
-mark_as_advanced(SENNIT_PYTHON)
 
 # sennit_python_tests(GROUP SHARED [VARIABLE=VALUE...]): test/GROUP/<x>.py, run
 # as GROUP/<x> in this environment. SHARED.py is what they share.
@@ -307,27 +305,17 @@ function(sennit_script group name script)
 	set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT "${env}")
 endfunction()
 
-file(GLOB files CONFIGURE_DEPENDS test/build/*.sh)
-foreach(file IN LISTS files)
-	get_filename_component(name ${file} NAME_WE)
-	sennit_script(build ${name} sh ${file})
-endforeach()
-
-file(GLOB files CONFIGURE_DEPENDS test/package/*.sh)
-foreach(file IN LISTS files)
-	get_filename_component(name ${file} NAME_WE)
-	sennit_script(package ${name} sh ${file})
+foreach(group build package manual)
+	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.sh)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_script(${group} ${name} sh ${file})
+	endforeach()
 endforeach()
 # It builds the library and all programs, beside all other tests.
 if(TEST package/debian)
 	set_tests_properties(package/debian PROPERTIES TIMEOUT 1200 COST 150)
 endif()
-
-file(GLOB files CONFIGURE_DEPENDS test/manual/*.sh)
-foreach(file IN LISTS files)
-	get_filename_component(name ${file} NAME_WE)
-	sennit_script(manual ${name} sh ${file})
-endforeach()
 
 file(GLOB files CONFIGURE_DEPENDS tools/check-*)
 foreach(file IN LISTS files)

@@ -2,11 +2,10 @@
 /* options.c - reads the command line. */
 #include "grep/options.h"
 
-#include <sennit/config.h>
+#include "usage/usage.h"
 
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #define MOST_WORKERS 256
 
@@ -47,22 +46,11 @@ static const char help[] =
 
 enum { HELP = 256 };
 
-static bool wrong(const char *what, const char *which)
-{
-	fprintf(stderr, PROGRAM ": %s%s\nTry '" PROGRAM " --help'.\n", what,
-		which);
-	return false;
-}
-
 static bool read_workers(struct options *o)
 {
-	char         *end;
-	unsigned long n = strtoul(optarg, &end, 10);
-
-	if (*optarg < '0' || *optarg > '9' || *end || !n || n > MOST_WORKERS)
-		return wrong("not a number of workers, 1 to 256: ", optarg);
-	o->workers = (uint32_t)n;
-	return true;
+	return usage_number(optarg, 1, MOST_WORKERS, &o->workers) ||
+	       usage_wrong(PROGRAM,
+			   "not a number of workers, 1 to 256: ", optarg);
 }
 
 static bool *flag_of(struct options *o, int option)
@@ -100,7 +88,7 @@ static bool read_option(struct options *o, int option, int *names)
 	else if (option == 'j')
 		return read_workers(o);
 	else
-		return wrong("wrong option", "");
+		return usage_wrong(PROGRAM, "wrong option", "");
 	return true;
 }
 
@@ -143,8 +131,7 @@ bool options_read(struct options *o, int count, char **arguments, int *status)
 	while ((option = getopt_long(count, arguments, "e:FiwrnclHhj:",
 				     long_names, NULL)) != -1) {
 		if (option == HELP) {
-			fputs(help, stdout);
-			*status = fflush(stdout) ? 2 : 0;
+			*status = usage_help(help) ? 0 : 2;
 			return false;
 		}
 		if (!read_option(o, option, &names))
@@ -153,7 +140,7 @@ bool options_read(struct options *o, int count, char **arguments, int *status)
 	if (!o->pattern && optind < count)
 		o->pattern = arguments[optind++];
 	if (!o->pattern)
-		return wrong("a pattern is needed", "");
+		return usage_wrong(PROGRAM, "a pattern is needed", "");
 	read_paths(o, arguments + optind, names);
 	return true;
 }

@@ -2,11 +2,9 @@
 /* options.c - reads the command line. */
 #include "pig/options.h"
 
-#include <sennit/config.h>
+#include "usage/usage.h"
 
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define MOST_WORKERS 256
 
@@ -43,38 +41,19 @@ static const char help[] =
 	"EXIT STATUS\n"
 	"  0 done, 1 an error, 2 a warning: something was left as it is.\n";
 
-static bool wrong(const char *what, const char *which)
-{
-	fprintf(stderr, PROGRAM ": %s%s\nTry '" PROGRAM " --help'.\n", what,
-		which);
-	return false;
-}
-
-static bool read_number(const char *text, unsigned long least,
-			unsigned long most, unsigned long *out)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	*out = strtoul(text, &end, 10);
-	return !*end && *out >= least && *out <= most;
-}
-
 static bool read_sizes(struct options *o, int option)
 {
-	unsigned long n;
+	uint32_t kib;
 
-	if (option == 'p') {
-		if (!read_number(optarg, 1, MOST_WORKERS, &n))
-			return wrong("not a number of workers, 1 to 256: ",
-				     optarg);
-		o->workers = (uint32_t)n;
-		return true;
-	}
-	if (!read_number(optarg, LEAST_BLOCK, MOST_BLOCK, &n))
-		return wrong("not a size of blocks, 32 to 16384: ", optarg);
-	o->block = n << 10;
+	if (option == 'p')
+		return usage_number(optarg, 1, MOST_WORKERS, &o->workers) ||
+		       usage_wrong(
+			       PROGRAM,
+			       "not a number of workers, 1 to 256: ", optarg);
+	if (!usage_number(optarg, LEAST_BLOCK, MOST_BLOCK, &kib))
+		return usage_wrong(
+			PROGRAM, "not a size of blocks, 32 to 16384: ", optarg);
+	o->block = (size_t)kib << 10;
 	return true;
 }
 
@@ -115,11 +94,10 @@ static bool read_option(struct options *o, int option, int *status)
 	if (option == 'p' || option == 'b')
 		return read_sizes(o, option);
 	if (option == 'h') {
-		fputs(help, stdout);
-		*status = fflush(stdout) ? 1 : 0;
+		*status = usage_help(help) ? 0 : 1;
 		return false;
 	}
-	return wrong("wrong option", "");
+	return usage_wrong(PROGRAM, "wrong option", "");
 }
 
 bool options_read(struct options *o, int count, char **arguments, int *status)

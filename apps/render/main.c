@@ -3,6 +3,7 @@
  * rows, with a bar on the terminal that a fiber draws meanwhile. */
 #include "file/replace.h"
 #include "render/image.h"
+#include "usage/usage.h"
 
 #include <sennit.h>
 
@@ -49,44 +50,29 @@ struct render {
 
 /* --- options ---------------------------------------- */
 
-static bool wrong(const char *what, const char *which)
-{
-	fprintf(stderr, PROGRAM ": %s%s\nTry '" PROGRAM " --help'.\n", what,
-		which);
-	return false;
-}
-
-/* Reads a number at *text up to the byte `end`, and moves *text behind it. */
-static bool read_number(const char **text, char end, unsigned long most,
-			uint32_t *out)
-{
-	char         *behind;
-	unsigned long n = strtoul(*text, &behind, 10);
-
-	if (**text < '0' || **text > '9' || *behind != end || !n || n > most)
-		return false;
-	*out = (uint32_t)n;
-	*text = behind + 1;
-	return true;
-}
-
 static bool read_option(struct render *r, int option)
 {
 	const char *text = optarg;
 
 	switch (option) {
 	case 's':
-		return (read_number(&text, 'x', 8192, &r->picture.width) &&
-			read_number(&text, '\0', 8192, &r->picture.height)) ||
-		       wrong("not a size, WIDTHxHEIGHT: ", optarg);
+		return (usage_number_at(&text, 'x', 1, 8192,
+					&r->picture.width) &&
+			usage_number(text, 1, 8192, &r->picture.height)) ||
+		       usage_wrong(PROGRAM,
+				   "not a size, WIDTHxHEIGHT: ", optarg);
 	case 'a':
-		return read_number(&text, '\0', 16, &r->picture.samples) ||
-		       wrong("not a number of samples, 1 to 16: ", optarg);
+		return usage_number(text, 1, 16, &r->picture.samples) ||
+		       usage_wrong(
+			       PROGRAM,
+			       "not a number of samples, 1 to 16: ", optarg);
 	case 'j':
-		return read_number(&text, '\0', 256, &r->workers) ||
-		       wrong("not a number of workers, 1 to 256: ", optarg);
+		return usage_number(text, 1, 256, &r->workers) ||
+		       usage_wrong(
+			       PROGRAM,
+			       "not a number of workers, 1 to 256: ", optarg);
 	default:
-		return wrong("wrong option", "");
+		return usage_wrong(PROGRAM, "wrong option", "");
 	}
 }
 
@@ -103,15 +89,13 @@ static bool read_options(struct render *r, int count, char **arguments)
 
 	while ((option = getopt_long(count, arguments, "s:a:j:h", names,
 				     NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			exit(fflush(stdout) ? 1 : 0);
-		}
+		if (option == 'h')
+			exit(usage_help(help) ? 0 : 1);
 		if (!read_option(r, option))
 			return false;
 	}
 	if (count - optind != 1)
-		return wrong("one file is needed", "");
+		return usage_wrong(PROGRAM, "one file is needed", "");
 	r->file = arguments[optind];
 	return true;
 }

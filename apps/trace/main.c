@@ -3,6 +3,7 @@
 #include "trace/file.h"
 #include "trace/output.h"
 #include "trace/replay.h"
+#include "usage/usage.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PROGRAM "sennit-trace"
 
 static const char help[] =
 	"NAME\n"
@@ -59,54 +62,47 @@ struct options {
 	bool         folded;
 };
 
-static int wrong_usage(const char *what, const char *which)
-{
-	fprintf(stderr, "sennit-trace: %s%s\nTry 'sennit-trace --help'.\n",
-		what, which);
-	return 2;
-}
-
-static int read_rows(struct options *o, const char *text)
+static bool read_rows(struct options *o, const char *text)
 {
 	char         *end;
 	unsigned long rows = strtoul(text, &end, 10);
 
 	if (*end || end == text || *text == '-' || !rows || rows > 1000000)
-		return wrong_usage("not a number of rows: ", text);
+		return usage_wrong(PROGRAM, "not a number of rows: ", text);
 	o->rows = (uint32_t)rows;
-	return 0;
+	return true;
 }
 
-static int read_by(struct options *o, const char *text)
+static bool read_by(struct options *o, const char *text)
 {
 	o->by_fiber = !strcmp(text, "fiber");
 	if (!o->by_fiber && strcmp(text, "worker"))
-		return wrong_usage("by fiber or by worker, not by ", text);
-	return 0;
+		return usage_wrong(PROGRAM, "by fiber or by worker, not by ",
+				   text);
+	return true;
 }
 
-static int read_option(struct options *o, int option)
+static bool read_option(struct options *o, int option)
 {
 	switch (option) {
 	case 'o':
 		o->output = optarg;
-		return 0;
+		return true;
 	case 'n':
 		return read_rows(o, optarg);
 	case 'b':
 		return read_by(o, optarg);
 	case 'f':
 		o->folded = true;
-		return 0;
+		return true;
 	case 'h':
-		fputs(help, stdout);
-		exit(fflush(stdout) ? 1 : 0);
+		exit(usage_help(help) ? 0 : 1);
 	default:
-		return wrong_usage("wrong option", "");
+		return usage_wrong(PROGRAM, "wrong option", "");
 	}
 }
 
-static int read_options(struct options *o, int argc, char **argv)
+static bool read_options(struct options *o, int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "output", required_argument, NULL, 'o' },
@@ -116,23 +112,22 @@ static int read_options(struct options *o, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
-	int option, command, status;
+	int option, command;
 
-	while ((option = getopt_long(argc, argv, "o:n:h", names, NULL)) != -1) {
-		status = read_option(o, option);
-		if (status)
-			return status;
-	}
+	while ((option = getopt_long(argc, argv, "o:n:h", names, NULL)) != -1)
+		if (!read_option(o, option))
+			return false;
 	if (argc - optind != 2)
-		return wrong_usage("a command and a file are needed", "");
+		return usage_wrong(PROGRAM, "a command and a file are needed",
+				   "");
 	for (command = 0; command < COMMANDS; command++)
 		if (!strcmp(argv[optind], commands[command]))
 			break;
 	if (command == COMMANDS)
-		return wrong_usage("unknown command: ", argv[optind]);
+		return usage_wrong(PROGRAM, "unknown command: ", argv[optind]);
 	o->command = (enum command)command;
 	o->input = argv[optind + 1];
-	return 0;
+	return true;
 }
 
 /* Returns the bytes of a stream, or NULL with errno. */
@@ -162,7 +157,7 @@ static unsigned char *read_all(FILE *in, size_t *size)
 
 static int failed(const char *file, const char *why)
 {
-	fprintf(stderr, "sennit-trace: %s: %s\n", file, why);
+	fprintf(stderr, PROGRAM ": %s: %s\n", file, why);
 	return 1;
 }
 
@@ -236,10 +231,10 @@ int main(int argc, char **argv)
 {
 	struct options  o = { .input = NULL };
 	struct timeline t;
-	int             status = read_options(&o, argc, argv);
+	int             status;
 
-	if (status)
-		return status;
+	if (!read_options(&o, argc, argv))
+		return 2;
 	status = load(&t, o.input);
 	if (status)
 		return status;

@@ -2,6 +2,7 @@
 /* metrics.c - metrics are what has happened: known programs give known
  * numbers. test/build/metrics.sh shows the text to Prometheus. */
 #include "find_metric.h"
+#include "group_opener.h"
 
 #include <errno.h>
 
@@ -301,29 +302,13 @@ static void what_a_task_ran_before_a_wait_counts(void **state)
 	assert_true(run.histogram.sum >= s.spent - s.spent / 1000);
 }
 
-static int member(void *unused)
-{
-	(void)unused;
-	return 0;
-}
-
-static void open_a_group(void *unused)
-{
-	sennit_group g;
-
-	(void)unused;
-	sennit_group_init(&g, SENNIT_NEVER, 0);
-	for (int i = 0; i < 30; i++)
-		EXPECT(!sennit_group_spawn(&g, member, NULL));
-	EXPECT(!sennit_group_wait(&g));
-}
-
 static void members_on_their_openers_stack_are_timed(void **state)
 {
 	struct world *w = *state;
+	int           members = 30;
 
 	sennit_metrics_record(w->s, 1);
-	must_schedule(open_a_group, NULL);
+	must_schedule(open_a_group, &members);
 	assert_soon(value_of(w->s, "sennit_tasks") == 31);
 	assert_soon(tasks_timed(w->s) == 31);
 }

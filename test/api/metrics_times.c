@@ -2,6 +2,7 @@
 /* metrics_times.c - which tasks and waits are in the histograms of a sample,
  * and from when until when a wait and its latency last. */
 #include "find_metric.h"
+#include "group_opener.h"
 
 enum { EVERY = 10 };
 
@@ -31,32 +32,16 @@ static void the_gauge_says_what_is_recorded(void **state)
 	assert_int_equal(value_of(w->s, "sennit_histograms_every"), 0);
 }
 
-static int member(void *unused)
-{
-	(void)unused;
-	return 0;
-}
-
-static void open_a_group(void *unused)
-{
-	sennit_group g;
-
-	(void)unused;
-	sennit_group_init(&g, SENNIT_NEVER, 0);
-	for (int i = 0; i < 9 * EVERY - 1; i++)
-		EXPECT(!sennit_group_spawn(&g, member, NULL));
-	EXPECT(!sennit_group_wait(&g));
-}
-
 /* Some openers are in the sample themselves, and some are not. */
 static void one_of_ten_members_is_timed(void **state)
 {
 	struct world *w = *state;
 	const int     openers = 2 * EVERY;
+	int           members = 9 * EVERY - 1;
 
 	sennit_metrics_record(w->s, EVERY);
 	for (int i = 0; i < openers; i++)
-		must_schedule(open_a_group, NULL);
+		must_schedule(open_a_group, &members);
 	assert_soon(value_of(w->s, "sennit_tasks") ==
 		    (uint64_t)openers * 9 * EVERY);
 	assert_int_equal(tasks_timed(w->s), openers * 9);

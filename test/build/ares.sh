@@ -6,29 +6,23 @@
 #
 # Environment: BUILD_DIR (a build), CC (cc).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${BUILD_DIR:=build/dev}"
 program=$BUILD_DIR/examples/example_io_ares
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
 [ -x "$program" ] || skip 'examples/io/ares.c is not built'
 PATH=$PATH:/usr/sbin
-command -v dnsmasq >/dev/null || skip 'there is no dnsmasq'
+needs dnsmasq
 
-scratch=$(mktemp -d)
 server= silent=
-cleanup() {
+clean_up() {
 	for pid in $server $silent; do
 		kill -9 "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
 	done
 	rm -rf "$scratch"
 }
-trap cleanup EXIT
-trap 'exit 1' HUP INT TERM
 
 # Prints a free port of UDP and TCP; with an argument, keeps it and is silent.
 cat >"$scratch/port.c" <<'END'

@@ -9,15 +9,11 @@
 # (gdb), SENNIT_ARCH (portable: skipped, because no debugger unwinds libc's
 # switch).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CFLAGS:=}" "${GDB:=gdb}" "${SOURCE_DIR:=.}"
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
-
-command -v "$GDB" >/dev/null || skip "no $GDB"
+needs "$GDB"
 "$GDB" -nx -batch -ex 'python print("works")' 2>/dev/null | grep -q works ||
 	skip "$GDB has no python"
 case $("$CC" -dumpmachine) in
@@ -25,9 +21,6 @@ case $("$CC" -dumpmachine) in
 *) skip "$GDB cannot run programs for another processor" ;;
 esac
 [ "${SENNIT_ARCH:-}" != portable ] || skip "the switch is libc's"
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 
 cat >"$scratch/walk.c" <<'EOF'
 #include "arch/arch.h"

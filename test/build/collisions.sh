@@ -7,16 +7,11 @@
 # Environment: LIB_INTERNAL (the archive with those names), LIB_STATIC, CC (cc),
 # CFLAGS, SOURCE_DIR (.), LOCALISED (OFF: skipped), NM (nm).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CFLAGS:=}" "${SOURCE_DIR:=.}" "${NM:=nm}"
 
-if [ "${LOCALISED:-ON}" != ON ]; then
-	echo "skipped: this build leaves names visible"
-	exit 77
-fi
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ "${LOCALISED:-ON}" = ON ] || skip "this build leaves names visible"
 
 # Each is a function that ends the program if the library calls it.
 "$NM" -g --defined-only "$LIB_INTERNAL" | awk 'NF == 3 { print $3 }' |

@@ -6,16 +6,11 @@
 # Environment: CC (cc), SOURCE_DIR (.), LIB_SHARED (skipped when empty), READELF
 # (readelf).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${READELF:=readelf}" "${SOURCE_DIR:=.}" "${LIB_SHARED:=}"
 
-[ -n "$LIB_SHARED" ] || {
-	echo "skipped: LIB_SHARED is not set"
-	exit 77
-}
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ -n "$LIB_SHARED" ] || skip "LIB_SHARED is not set"
 
 if command -v "$READELF" >/dev/null &&
 	! "$READELF" -dW "$LIB_SHARED" | grep -q NODELETE; then

@@ -7,16 +7,11 @@
 # Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped), CXXFLAGS,
 # SOURCE_DIR (.), SENNIT_ARCH (portable: no barriers).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CXX:=}" "${CXXFLAGS:=}" "${SOURCE_DIR:=.}"
 
-if [ -z "$CXX" ]; then
-	echo "skipped: no C++ compiler"
-	exit 77
-fi
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ -n "$CXX" ] || skip "no C++ compiler"
 
 cat >"$scratch/tasks.cpp" <<'END'
 #include "sennit.h"

@@ -6,21 +6,14 @@
 # Environment: CC (cc), SOURCE_DIR (.), LIB_STATIC and LIB_SHARED, each skipped
 # when empty; READELF (readelf).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${READELF:=readelf}" "${SOURCE_DIR:=.}"
 : "${LIB_STATIC:=}" "${LIB_SHARED:=}"
 
-command -v "$READELF" >/dev/null || {
-	echo "skipped: no $READELF"
-	exit 77
-}
-[ -n "$LIB_STATIC$LIB_SHARED" ] || {
-	echo "skipped: neither LIB_STATIC nor LIB_SHARED is set"
-	exit 77
-}
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs "$READELF"
+[ -n "$LIB_STATIC$LIB_SHARED" ] ||
+	skip "neither LIB_STATIC nor LIB_SHARED is set"
 
 check() {
 	"$READELF" -lW "$1" >"$scratch/segments"

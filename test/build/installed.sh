@@ -8,11 +8,10 @@
 #
 # Environment: BUILD_DIR (a build), CC (cc), CXX (empty: no C++), SENNIT_ARCH.
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CXX:=}" "${BUILD_DIR:=build/dev}" "${SENNIT_ARCH:=}"
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
 
 cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 || {

@@ -5,19 +5,14 @@
 #
 # Environment: BUILD_DIR (a build), CC (cc).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${BUILD_DIR:=build/dev}" "${SOURCE_DIR:=.}"
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
 [ -e "$BUILD_DIR/libsennit-io.a" ] || skip 'libsennit-io is not built'
-command -v strace >/dev/null || skip 'there is no strace'
+needs strace
 strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/program.c" <<'END'
 #define _GNU_SOURCE
 #include <sennit.h>

@@ -5,16 +5,11 @@
 #
 # Environment: CC (cc), CXX (empty: skipped), SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CXX:=}" "${SOURCE_DIR:=.}"
 
-if [ -z "$CXX" ]; then
-	echo "skipped: no C++ compiler"
-	exit 77
-fi
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ -n "$CXX" ] || skip "no C++ compiler"
 
 # The structs and fields that the headers declare, one "struct X" or "struct
 # X.field" per line.

@@ -7,16 +7,11 @@
 # Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped), SOURCE_DIR
 # (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CXX:=}" "${SOURCE_DIR:=.}"
 
-if [ -z "$CXX" ]; then
-	echo "skipped: no C++ compiler"
-	exit 77
-fi
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ -n "$CXX" ] || skip "no C++ compiler"
 
 cat >"$scratch/program.cpp" <<'END'
 #include <sennit.hpp>

@@ -5,22 +5,16 @@
 #
 # Environment: CC (cc), CXX, SOURCE_DIR (.), BUILD_DIR (a build).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CXX:=}" "${SOURCE_DIR:=.}"
 
-if ! grep -q 'CMAKE_BUILD_TYPE:[A-Z]*=Release' "$BUILD_DIR/CMakeCache.txt"; then
-	echo "skipped: this is no release build"
-	exit 77
-fi
+grep -q 'CMAKE_BUILD_TYPE:[A-Z]*=Release' "$BUILD_DIR/CMakeCache.txt" ||
+	skip "this is no release build"
 for option in ARCH=auto SANITIZE= TORTURE=OFF TEST_LIBRARIES=static; do
-	grep -q "^SENNIT_${option%%=*}:[A-Z]*=${option#*=}" "$BUILD_DIR/CMakeCache.txt" || {
-		echo "skipped: this is another build: not $option"
-		exit 77
-	}
+	grep -q "^SENNIT_${option%%=*}:[A-Z]*=${option#*=}" "$BUILD_DIR/CMakeCache.txt" ||
+		skip "this is another build: not $option"
 done
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 
 tests() {
 	ctest --test-dir "$1" -N | sed -n 's/^ *Test *#[0-9]*: //p' |

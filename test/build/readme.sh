@@ -6,16 +6,12 @@
 # Environment: CC (cc), SOURCE_DIR (.), LIB_STATIC and LIB_SHARED, each skipped
 # when empty.
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${SOURCE_DIR:=.}" "${LIB_STATIC:=}" "${LIB_SHARED:=}"
 
-[ -n "$LIB_STATIC$LIB_SHARED" ] || {
-	echo "skipped: neither LIB_STATIC nor LIB_SHARED is set"
-	exit 77
-}
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ -n "$LIB_STATIC$LIB_SHARED" ] ||
+	skip "neither LIB_STATIC nor LIB_SHARED is set"
 
 # The first code block marked as C, without its fences.
 awk '

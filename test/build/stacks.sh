@@ -7,24 +7,19 @@
 # Environment: CC (cc), CFLAGS (flags for linking with the library), SOURCE_DIR
 # (.), BUILD_DIR (a build), LIB_DW (dw if it has libdw).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CFLAGS:=}" "${SOURCE_DIR:=.}" "${BUILD_DIR:=build/dev}"
 : "${LIB_DW:=}"
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
 [ -e "$BUILD_DIR/libsennit-diag.a" ] || skip 'libsennit-diag is not built'
 [ "$LIB_DW" ] || skip 'libsennit-diag has no libdw'
-command -v python3 >/dev/null || skip 'there is no python3'
+needs python3
 case $("$CC" -dumpmachine) in
 "$(uname -m)"-*) ;;
 *) skip 'the programs are for another processor' ;;
 esac
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/program.c" <<'END_OF_PROGRAM'
 #include <sennit.h>
 #include <sennit/stacks.h>

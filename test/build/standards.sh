@@ -5,16 +5,11 @@
 #
 # Environment: CXX (empty: skipped), SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CXX:=}" "${SOURCE_DIR:=.}"
 
-if [ -z "$CXX" ]; then
-	echo "skipped: no C++ compiler"
-	exit 77
-fi
-
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+[ -n "$CXX" ] || skip "no C++ compiler"
 
 # refuses STANDARD HEADER: the error names the missing standard, once.
 refuses() {

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# room.sh - what the scripts here share: a temporary folder, $room, and servers
-# that end with the script. The shell that reads this file removes both when it
-# exits, also after a failure.
+# room.sh - what the scripts here share: ../script.sh, whose folder they call
+# $room, and servers that end with the script.
 #
 # A script that is killed takes its servers along, by setpriv's --pdeathsig.
 #
 # TOOL: the words of a wrapper (valgrind) that each program is run by; or empty.
 
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
+. "$(dirname "$0")/../script.sh"
+room=$scratch
 
 fail() {
 	echo "FAILED: $1"
@@ -20,12 +17,6 @@ fail() {
 		tail -n 30 "$file"
 	done
 	exit 1
-}
-
-needs() {
-	for program; do
-		command -v "$program" >/dev/null || skip "there is no $program"
-	done
 }
 
 : "${TOOL:=}"
@@ -39,9 +30,6 @@ clean_up() {
 	done
 	rm -rf "$room"
 }
-room=$(mktemp -d)
-trap clean_up EXIT
-trap 'exit 1' HUP INT TERM
 
 # serve LOG COMMAND...: starts a server, which must stay in the foreground and
 # reads from $input.

@@ -7,23 +7,11 @@
 #
 # Environment: SOURCE_DIR (.), SENNIT_SCREENSHOT.
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${SOURCE_DIR:=.}" "${SENNIT_SCREENSHOT:=}"
 
-for tool in python3 mandoc cmark-gfm chromium; do
-	command -v $tool >/dev/null || {
-		echo "skipped: no $tool"
-		exit 77
-	}
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail()
-{
-	echo "$*"
-	exit 1
-}
+needs python3 mandoc cmark-gfm chromium
 
 # browse PAGE OPTION...
 browse()

@@ -6,15 +6,11 @@
 #
 # Environment: SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${SOURCE_DIR:=.}"
 
-command -v python3 >/dev/null || {
-	echo "skipped: no python3"
-	exit 77
-}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs python3
 cd "$SOURCE_DIR"
 tar -cf - tools/manual include debian/changelog docs/man examples |
 	tar -C "$scratch" -xf -
@@ -26,14 +22,9 @@ says()
 	cp "$2" whole
 	sed -i "$3" "$2"
 	if python3 tools/manual/pages.py --check >said 2>&1; then
-		echo "nothing is said of: $3"
-		exit 1
+		fail "nothing is said of: $3"
 	fi
-	grep -qF "$1" said || {
-		echo "not said: $1"
-		cat said
-		exit 1
-	}
+	grep -qF "$1" said || fail "not said: $1" "$(cat said)"
 	cp whole "$2"
 }
 

@@ -6,23 +6,11 @@
 #
 # Environment: BUILD_DIR (a build).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${BUILD_DIR:=build/dev}"
 
-for tool in mandoc python3; do
-	command -v $tool >/dev/null || {
-		echo "skipped: no $tool"
-		exit 77
-	}
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail()
-{
-	echo "$*"
-	exit 1
-}
+needs mandoc python3
 
 # shows PAGE TEXT: the page, as a terminal gets it without highlights.
 shows()
@@ -33,8 +21,7 @@ shows()
 		"$(cat "$scratch/said" "$scratch/page")"
 }
 
-cmake --install "$BUILD_DIR" --prefix "$scratch/prefix" >"$scratch/log" 2>&1 ||
-	fail "$(cat "$scratch/log")"
+quietly cmake --install "$BUILD_DIR" --prefix "$scratch/prefix"
 cd "$scratch/prefix/share/man"
 shows sennit_mutex_lock_until.3 \
 	'sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline);'

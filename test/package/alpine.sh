@@ -8,27 +8,15 @@
 # Environment: CC (cc), SOURCE_DIR (.).
 # shellcheck disable=SC2034,SC2154 # APKBUILD sets and reads variables
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${SOURCE_DIR:=.}"
 export CC
 SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
 
-for tool in cmake git pkg-config; do
-	command -v $tool >/dev/null || {
-		echo "skipped: no $tool"
-		exit 77
-	}
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs cmake git pkg-config
 unset CXX LDFLAGS MAKEFLAGS DESTDIR
 recipe=$SOURCE_DIR/packaging/alpine/APKBUILD
-
-fail()
-{
-	echo "alpine: $*"
-	exit 1
-}
 
 sh -n "$recipe"
 if command -v shellcheck >/dev/null; then
@@ -49,10 +37,7 @@ mkdir -p "$builddir" "$pkgdir"
 	tools |
 	tar -cf - -T -) | tar -C "$builddir" -xf -
 for step in build package; do
-	$step >"$scratch/log" 2>&1 || {
-		tail -40 "$scratch/log"
-		fail "$step() failed"
-	}
+	quietly $step
 done
 
 PKG_CONFIG_PATH=$pkgdir/usr/lib/pkgconfig

@@ -7,23 +7,15 @@
 #
 # Environment: SOURCE_DIR (.), BUILD_DIR (a build).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${SOURCE_DIR:=.}" "${BUILD_DIR:=build/dev}"
 SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
 unset LD_LIBRARY_PATH PYTHONPATH SENNIT_LIB_DIR
 
-fail()
-{
-	echo "bindings: $*"
-	exit 1
-}
-
-cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 ||
-	fail "$(cat "$scratch/log")"
+quietly cmake --install "$BUILD_DIR" --prefix "$prefix"
 
 native=$(find "$prefix" -name '_native*.so')
 if [ "$native" ]; then
@@ -71,7 +63,7 @@ libdir=$(dirname "$(find "$prefix" -name libsennit.so)")
 export PKG_CONFIG_PATH CARGO_HOME="$scratch/home"
 chmod -R a-w "$crates" # as in /usr
 cd "$scratch/user"
-cargo build --offline --quiet 2>"$scratch/log" || fail "$(cat "$scratch/log")"
+quietly cargo build --offline --quiet
 LD_LIBRARY_PATH=$libdir target/debug/user ||
 	fail "the program of the crate's README ended with $?"
 chmod -R u+w "$crates"

@@ -9,17 +9,11 @@
 #
 # Environment: SOURCE_DIR (.), SENNIT_TEST_TWICE.
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${SOURCE_DIR:=.}" "${SENNIT_TEST_TWICE:=}"
 
-for tool in dpkg-buildpackage dh lintian git; do
-	command -v $tool >/dev/null || {
-		echo "skipped: no $tool"
-		exit 77
-	}
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs dpkg-buildpackage dh lintian git
 SOURCE_DATE_EPOCH=$(cd "$SOURCE_DIR" && dpkg-parsechangelog -S Timestamp)
 export SOURCE_DATE_EPOCH
 # In half of the time: not optimised, little compressed, and packages for
@@ -28,27 +22,16 @@ export DEB_BUILD_OPTIONS=noopt DPKG_DEB_COMPRESSOR_LEVEL=1
 [ "$SENNIT_TEST_TWICE" ] || DEB_BUILD_OPTIONS='noopt noautodbgsym'
 unset CC CXX CFLAGS LDFLAGS MAKEFLAGS
 
-fail()
-{
-	echo "$*"
-	exit 1
-}
-
 # packages FOLDER: builds them there.
 packages()
 {
 	mkdir -p "$scratch/$1/sennit"
 	(cd "$SOURCE_DIR" && git ls-files -co --exclude-standard |
 		tar -cf - -T -) | tar -C "$scratch/$1/sennit" -xf -
-	(cd "$scratch/$1/sennit" && dpkg-checkbuilddeps) || {
-		echo "skipped: packages to build with are missing"
-		exit 77
-	}
-	(cd "$scratch/$1/sennit" && nice dpkg-buildpackage -us -uc -b) \
-		>"$scratch/log" 2>&1 || {
-		tail -50 "$scratch/log"
-		fail "dpkg-buildpackage failed"
-	}
+	cd "$scratch/$1/sennit"
+	dpkg-checkbuilddeps || skip "packages to build with are missing"
+	quietly nice dpkg-buildpackage -us -uc -b
+	cd "$OLDPWD"
 }
 
 packages first

@@ -7,27 +7,11 @@
 #
 # Environment: CC (cc), SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${SOURCE_DIR:=.}"
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/project" "$scratch/user"
-
-# quietly COMMAND...: its output is shown only if it fails.
-quietly()
-{
-	"$@" >"$scratch/log" 2>&1 && return
-	cat "$scratch/log"
-	echo "failed: $*"
-	exit 1
-}
-
-fail()
-{
-	echo "$*"
-	exit 1
-}
 
 tar -C "$SOURCE_DIR" -czf "$scratch/sennit.tar.gz" CMakeLists.txt LICENSE \
 	NOTICE README.md ARCHITECTURE.md CHANGELOG.md SECURITY.md \

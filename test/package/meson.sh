@@ -6,27 +6,12 @@
 #
 # Environment: CC (cc), SOURCE_DIR (.), LIB_SHARED, BUILD_DIR.
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${SOURCE_DIR:=.}" "${LIB_SHARED:=build/dev/libsennit.so}"
 
-command -v meson >/dev/null || {
-	echo "skipped: no meson"
-	exit 77
-}
-[ -e "$LIB_SHARED" ] || {
-	echo "skipped: no $LIB_SHARED to compare with"
-	exit 77
-}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-quietly()
-{
-	"$@" >"$scratch/log" 2>&1 && return
-	tail -50 "$scratch/log"
-	echo "failed: $*"
-	exit 1
-}
+needs meson
+[ -e "$LIB_SHARED" ] || skip "no $LIB_SHARED to compare with"
 
 project=$scratch/project
 wrap=$SOURCE_DIR/packaging/meson/sennit.wrap
@@ -67,19 +52,15 @@ for name in $(sh "$SOURCE_DIR/tools/list-calls" --libraries); do
 	[ -e "$ours" ] || continue
 	described "$ours" >"$scratch/ours"
 	described "$theirs" >"$scratch/theirs"
-	diff -u "$scratch/ours" "$scratch/theirs" || {
-		echo "$name: CMake's and Meson's differ"
-		exit 1
-	}
+	diff -u "$scratch/ours" "$scratch/theirs" ||
+		fail "$name: CMake's and Meson's differ"
 done
 headers=$(cd "$SOURCE_DIR/include/sennit" && find . -name '*.h*' | sort)
 installed=$(cd "$scratch/prefix/include/sennit" &&
 	find . -path ./compat -prune -o -name '*.h*' -print | sort)
-[ "$headers" = "$installed" ] || {
-	echo "headers that are not installed, or others:"
-	printf '%s\n' "$headers" "$installed" | sort | uniq -u
-	exit 1
-}
+[ "$headers" = "$installed" ] ||
+	fail "headers that are not installed, or others:" \
+		"$(printf '%s\n' "$headers" "$installed" | sort | uniq -u)"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$scratch/prefix" -name sennit.pc)")
 export PKG_CONFIG_PATH

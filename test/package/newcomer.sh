@@ -8,22 +8,14 @@
 #
 # Environment: CC (cc), SOURCE_DIR (.), BUILD_DIR (a build).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${SOURCE_DIR:=.}" "${BUILD_DIR:=build/dev}"
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/opt/sennit
 
-fail()
-{
-	echo "$*"
-	exit 1
-}
-
 # As `make install`, from a build that is there.
-cmake --install "$BUILD_DIR" --prefix "$prefix" >"$scratch/log" 2>&1 ||
-	fail "$(cat "$scratch/log")"
+quietly cmake --install "$BUILD_DIR" --prefix "$prefix"
 doc=$prefix/share/doc/sennit
 for file in LICENSE NOTICE README.md CHANGELOG.md docs/choosing.md \
 	examples/hello.c; do
@@ -39,9 +31,8 @@ libdir=$(pkg-config --variable=libdir sennit)
 "$scratch/hello" >"$scratch/said" || fail "hello with an rpath ended with $?"
 
 : >"$prefix/lib/mine"
-cmake -DMANIFEST="$BUILD_DIR/install_manifest.txt" \
-	-P "$SOURCE_DIR/cmake/uninstall.cmake" >"$scratch/log" 2>&1 ||
-	fail "$(cat "$scratch/log")"
+quietly cmake -DMANIFEST="$BUILD_DIR/install_manifest.txt" \
+	-P "$SOURCE_DIR/cmake/uninstall.cmake"
 left=$(find "$prefix" ! -type d)
 [ "$left" = "$prefix/lib/mine" ] || fail "uninstall leaves or takes: $left"
 left=$(find "$prefix" -mindepth 2 -type d -name '*sennit*')

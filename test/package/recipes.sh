@@ -8,14 +8,10 @@
 #
 # Environment: SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 cd "${SOURCE_DIR:-.}"
 
-command -v python3 >/dev/null || {
-	echo "skipped: no python3"
-	exit 77
-}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs python3
 
 # What the recipe imports, without behaviour.
 mkdir -p "$scratch/conan/tools"

@@ -8,28 +8,16 @@
 #
 # Environment: SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 cd "${SOURCE_DIR:-.}"
 
-for tool in git python3; do
-	command -v $tool >/dev/null || {
-		echo "skipped: no $tool"
-		exit 77
-	}
-done
-scratch=$(mktemp -d)
-before=$(mktemp -d)
-trap 'rm -rf "$scratch" "$before"' EXIT
-
-fail()
-{
-	echo "release: $*"
-	exit 1
-}
-
+needs git python3
+before=$scratch/before
+mkdir "$before" "$scratch/tree"
 git ls-files -co --exclude-standard ':!bench' ':!apps' ':!src/io' \
-	':!examples' ':!test/[!p]*' |
-	tar -cf - -T - | tar -C "$scratch" -xf -
-cd "$scratch"
+	':!examples' ':!test/[!p]*/*' |
+	tar -cf - -T - | tar -C "$scratch/tree" -xf -
+cd "$scratch/tree"
 # Something to release, whatever the last release was.
 grep -q '^## Unreleased$' CHANGELOG.md ||
 	sed -i '0,/^## /s//## Unreleased\n\n- News.\n\n&/' CHANGELOG.md

@@ -7,26 +7,14 @@
 #
 # Environment: CC (cc), SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${SOURCE_DIR:=.}"
 SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
 
-for tool in rpmbuild rpm2cpio cpio git pkg-config; do
-	command -v $tool >/dev/null || {
-		echo "skipped: no $tool"
-		exit 77
-	}
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs rpmbuild rpm2cpio cpio git pkg-config
 unset CXX CFLAGS LDFLAGS MAKEFLAGS
 spec=$SOURCE_DIR/packaging/rpm/sennit.spec
-
-fail()
-{
-	echo "rpm: $*"
-	exit 1
-}
 
 version=$(sed -n 's/^Version: *//p' "$spec")
 mkdir -p "$scratch/rpm/SOURCES" "$scratch/root"
@@ -37,15 +25,11 @@ mkdir -p "$scratch/rpm/SOURCES" "$scratch/root"
 		--transform "s|^|sennit-$version/|" -T -)
 
 # Not optimised, because this takes a third of the time.
-nice rpmbuild -bb --nodeps --define "_topdir $scratch/rpm" \
+quietly nice rpmbuild -bb --nodeps --define "_topdir $scratch/rpm" \
 	--define "optflags -O0" --define "debug_package %{nil}" \
-	--define "_smp_mflags -j2" --define "dist .test" "$spec" \
-	>"$scratch/log" 2>&1 || {
-	tail -40 "$scratch/log"
-	fail "rpmbuild failed"
-}
+	--define "_smp_mflags -j2" --define "dist .test" "$spec"
 if command -v rpmlint >/dev/null; then
-	rpmlint "$spec" >"$scratch/said" 2>&1 || fail "$(cat "$scratch/said")"
+	quietly rpmlint "$spec"
 fi
 count=0
 for package in "$scratch"/rpm/RPMS/*/*.rpm; do

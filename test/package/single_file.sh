@@ -9,23 +9,13 @@
 #
 # Environment: CC (cc), CXX (empty: no C++), SOURCE_DIR (.).
 set -eu
+. "$(dirname "$0")/../script.sh"
 
 : "${CC:=cc}" "${CXX:=}" "${SOURCE_DIR:=.}"
 SOURCE_DIR=$(cd "$SOURCE_DIR" && pwd)
 
-command -v python3 >/dev/null || {
-	echo "skipped: no python3"
-	exit 77
-}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+needs python3
 strict='-Wall -Wextra -Werror'
-
-fail()
-{
-	echo "single_file: $*"
-	exit 1
-}
 
 # works PROGRAM...: it greets, in either order.
 works()

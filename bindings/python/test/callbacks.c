@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* callbacks.c - a library with functions that the tests of the binding run as
  * tasks. It knows nothing of Python. Preloaded, it can refuse threads. */
+#include "callbacks.h"
+
 #include <sennit.h>
 
 #include <dlfcn.h>
@@ -9,18 +11,6 @@
 
 static atomic_int counter;
 static atomic_int refuse;
-
-int  counted(void);
-void count(void *unused);
-int  square(void *number);
-int  fail(void *unused);
-int  text(void *unused, void **value);
-int  on_fiber(void *unused);
-int  unbound(void);
-int  wait_for(void *wait_group);
-int  stay(void *unused);
-int  send_ten(void *channel);
-void refuse_threads(int how);
 
 int counted(void)
 {

@@ -11,19 +11,9 @@ import sennit
 from sennit import future, native
 
 c = cffi.FFI()
-c.cdef("""
-int counted(void);
-void count(void *unused);
-int square(void *number);
-int fail(void *unused);
-int text(void *unused, void **value);
-int on_fiber(void *unused);
-int unbound(void);
-int wait_for(void *wait_group);
-int stay(void *unused);
-int send_ten(void *channel);
-void refuse_threads(int how);
-""")
+with open(os.path.join(os.path.dirname(__file__), "callbacks.h"),
+          encoding="utf-8") as header:
+    c.cdef(header.read())
 LIBRARY = os.environ["SENNIT_CALLBACKS"]
 callbacks = c.dlopen(LIBRARY)
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# script.sh - what scripts of test share. They read it before they change the
+# folder:
+#	. "$(dirname "$0")/../script.sh"
+#
+# $scratch is an empty folder, which is removed when the script ends, also after
+# a failure. A script with more to end defines clean_up() again.
+# shellcheck shell=sh
+
+# skip WHY...
+skip()
+{
+	echo "skipped: $*"
+	exit 77
+}
+
+# needs PROGRAM...: without one of them the script is skipped.
+needs()
+{
+	for needed; do
+		command -v "$needed" >/dev/null || skip "no $needed"
+	done
+}
+
+# fail WHY...
+fail()
+{
+	echo "$*"
+	exit 1
+}
+
+# quietly COMMAND...: what it prints is shown only if it fails: the end of it.
+quietly()
+{
+	"$@" >"$scratch/log" 2>&1 && return
+	tail -n 50 "$scratch/log"
+	fail "failed: $*"
+}
+
+clean_up()
+{
+	rm -rf "$scratch"
+}
+
+scratch=$(mktemp -d)
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
