@@ -38,6 +38,10 @@ static int fault_of(const int *errors, unsigned count)
 	return errors[x / 4 % count];
 }
 
+/* Not every libc declares it. */
+int epoll_pwait2(int fd, struct epoll_event *events, int count,
+		 const struct timespec *limit, const sigset_t *mask);
+
 int epoll_pwait2(int fd, struct epoll_event *events, int count,
 		 const struct timespec *limit, const sigset_t *mask)
 {

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# What libc has decides which of two files is compiled, and which files stand in
+# for calls that it lacks. glibc has all of it, musl has none. Programs that are
+# linked here test the calls, because musl declares some that it lacks.
+
+include(CheckCSourceCompiles)
+include(CheckIncludeFile)
+include(CheckSymbolExists)
+set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE)
+
+# sennit_leave_out(LIST MODULE): the file of that module is not compiled.
+macro(sennit_leave_out list module)
+	list(REMOVE_ITEM ${list} src/${module}.c)
+endmacro()
+
+check_symbol_exists(getcontext ucontext.h SENNIT_HAS_GETCONTEXT)
+if(arch STREQUAL portable AND NOT SENNIT_HAS_GETCONTEXT)
+	message(FATAL_ERROR "the portable context switch needs getcontext(), "
+		"which this libc lacks. With musl, sennit supports the "
+		"processors that have a folder in src/arch")
+endif()
+
+# Backtraces after a stack overflow.
+check_include_file(execinfo.h SENNIT_HAS_EXECINFO_H)
+if(SENNIT_HAS_EXECINFO_H)
+	sennit_leave_out(sources os/linux_backtrace_unwind)
+	sennit_leave_out(sources os/find_object)
+else()
+	message(STATUS "no <execinfo.h>: backtraces are those of libgcc")
+	sennit_leave_out(sources os/linux_backtrace_execinfo)
+	# libgcc_eh of a compiler that is built for glibc calls one more
+	# function of that library.
+	set(unwinds "#include <unwind.h>
+static _Unwind_Reason_Code see(struct _Unwind_Context *c, void *a)
+{
+	return c && a ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+int main(void)
+{
+	return _Unwind_Backtrace(see, 0) == _URC_NO_REASON;
+}
+")
+	check_c_source_compiles("${unwinds}" SENNIT_UNWINDS)
+	if(SENNIT_UNWINDS)
+		sennit_leave_out(sources os/find_object)
+	else()
+		check_c_source_compiles("${unwinds}
+int _dl_find_object(void *pc, void *found)
+{
+	return pc != found;
+}
+"			SENNIT_UNWINDS_BY_FIND_OBJECT)
+		if(NOT SENNIT_UNWINDS_BY_FIND_OBJECT)
+			message(FATAL_ERROR "neither <execinfo.h> nor "
+				"_Unwind_Backtrace(): no backtraces")
+		endif()
+	endif()
+endif()
+
+# System calls of libsennit-io.
+check_symbol_exists(epoll_pwait2 sys/epoll.h SENNIT_HAS_EPOLL_PWAIT2)
+check_symbol_exists(pwritev2 sys/uio.h SENNIT_HAS_PWRITEV2) # with preadv2
+check_symbol_exists(statx sys/stat.h SENNIT_HAS_STATX)
+if(SENNIT_HAS_EPOLL_PWAIT2 AND SENNIT_HAS_PWRITEV2 AND SENNIT_HAS_STATX)
+	sennit_leave_out(io_sources io/linux_calls)
+endif()
+
+# The folder of test/unit with the tests' portable switch.
+set(ucontext_tests test/unit/with_ucontext)
+if(NOT SENNIT_HAS_GETCONTEXT)
+	set(ucontext_tests test/unit/without_ucontext)
+endif()
+unset(CMAKE_REQUIRED_DEFINITIONS)
