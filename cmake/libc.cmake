@@ -21,6 +21,7 @@ if(arch STREQUAL portable AND NOT SENNIT_HAS_GETCONTEXT)
 endif()
 
 # Backtraces after a stack overflow.
+set(libc_link_options "") # of programs, too
 check_include_file(execinfo.h SENNIT_HAS_EXECINFO_H)
 if(SENNIT_HAS_EXECINFO_H)
 	sennit_leave_out(sources os/linux_backtrace_unwind)
@@ -54,6 +55,8 @@ int _dl_find_object(void *pc, void *found)
 			message(FATAL_ERROR "neither <execinfo.h> nor "
 				"_Unwind_Backtrace(): no backtraces")
 		endif()
+		# Such a compiler does not ask the linker for the table either.
+		set(libc_link_options LINKER:--eh-frame-hdr)
 	endif()
 endif()
 

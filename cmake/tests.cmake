@@ -147,9 +147,9 @@ endif()
 if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
-	# It takes the place of functions of a shared library.
+	# They take the place of functions of a shared library.
 	if(CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
-		list(FILTER files EXCLUDE REGEX "/faults.c$")
+		list(FILTER files EXCLUDE REGEX "/(faults|limits|watched)\\.c$")
 	endif()
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)

@@ -8,11 +8,12 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdio.h>
 #include <unwind.h>
 
 struct walk {
-	int fd;    /* -1: nothing is written */
+	int fd;     /* -1: nothing is written */
 	int frames; /* that may follow */
 };
 
@@ -48,17 +49,47 @@ static _Unwind_Reason_Code see(struct _Unwind_Context *frame, void *argument)
 	return _URC_NO_REASON;
 }
 
-/* The first walk may allocate memory, which a signal handler must not do. */
+/* Called for each object. Whether it contains this code and has a table for
+ * unwinding. */
+static int has_table(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	const uintptr_t here = (uintptr_t)has_table;
+	bool            is_mine = false, has = false;
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		is_mine |= segment->p_type == PT_LOAD &&
+			   here - object->dlpi_addr - segment->p_vaddr <
+				   segment->p_memsz;
+		has |= segment->p_type == PT_GNU_EH_FRAME;
+	}
+	return is_mine && has;
+}
+
+static bool can_unwind; /* fixed after os_backtrace_prepare */
+
+/* Without the table the walk would abort the program: it looks up its own
+ * frame. Debian's musl-gcc makes the table only with -Wl,--eh-frame-hdr. The
+ * first walk may allocate memory, which a signal handler must not do. */
 void os_backtrace_prepare(void)
 {
 	struct walk one = { .fd = -1, .frames = 1 };
 
-	_Unwind_Backtrace(see, &one);
+	can_unwind = dl_iterate_phdr(has_table, NULL);
+	if (can_unwind)
+		_Unwind_Backtrace(see, &one);
 }
 
 void os_write_backtrace(int fd)
 {
 	struct walk all = { .fd = fd, .frames = 64 };
 
-	_Unwind_Backtrace(see, &all);
+	if (can_unwind)
+		_Unwind_Backtrace(see, &all);
+	else
+		os_print(fd, "sennit: no backtrace: link the program with "
+			     "-Wl,--eh-frame-hdr\n");
 }
