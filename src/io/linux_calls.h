@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_calls.h - system calls as libc has them. They are declared here too,
- * because musl 1.2.3 has none of them. The build then compiles linux_calls.c. */
+/* linux_calls.h - system calls as libc has them. musl 1.2.3 has none of them:
+ * they are declared here too, and the build compiles linux_calls.c. */
 #ifndef SN_IO_LINUX_CALLS_H
 #define SN_IO_LINUX_CALLS_H
 

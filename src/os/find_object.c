@@ -25,7 +25,10 @@ struct query {
 	struct found_object *found;
 };
 
-int _dl_find_object(void *address, struct found_object *found);
+/* Weak: a libc or a program that has the call itself takes precedence. Visible,
+ * because the runtime library is linked to the program, after libsennit. */
+__attribute__((weak, visibility("default"))) int _dl_find_object(
+	void *address, struct found_object *found);
 
 /* Called for each object. Returns whether it contains the address. */
 static int look(struct dl_phdr_info *object, size_t size, void *argument)
@@ -52,10 +55,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *argument)
 	return is_inside;
 }
 
-/* Weak: a libc or a program that has the call itself takes precedence. Visible,
- * because the runtime library is linked to the program, after libsennit. */
-__attribute__((weak, visibility("default"))) int
-_dl_find_object(void *address, struct found_object *found)
+int _dl_find_object(void *address, struct found_object *found)
 {
 	struct query query = { (uintptr_t)address, found };
 

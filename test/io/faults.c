@@ -13,6 +13,7 @@
 #include "operations.h"
 
 #include "../child.h"
+#include "io/linux_calls.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -37,10 +38,6 @@ static int fault_of(const int *errors, unsigned count)
 	atomic_fetch_add(&faults, 1);
 	return errors[x / 4 % count];
 }
-
-/* Not every libc declares it. */
-int epoll_pwait2(int fd, struct epoll_event *events, int count,
-		 const struct timespec *limit, const sigset_t *mask);
 
 int epoll_pwait2(int fd, struct epoll_event *events, int count,
 		 const struct timespec *limit, const sigset_t *mask)

@@ -46,8 +46,7 @@ static void deep_recursion_works_before_and_after_a_switch(void **state)
 
 /* The caller of entry must be the last frame. Unwinding further would read the
  * memory above the stack. */
-static _Unwind_Reason_Code count_one(struct _Unwind_Context *frame,
-				     void                   *count)
+static _Unwind_Reason_Code count_one(struct _Unwind_Context *frame, void *count)
 {
 	if (_Unwind_GetIP(frame))
 		++*(int *)count;
