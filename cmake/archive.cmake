@@ -23,6 +23,10 @@ endif()
 add_library(sennit_internal STATIC EXCLUDE_FROM_ALL
 	$<TARGET_OBJECTS:sennit_objects>)
 set_target_properties(sennit_internal PROPERTIES LINKER_LANGUAGE C)
+if(SENNIT_UNWINDS_BY_FIND_OBJECT) # what calls it comes later: see libc.cmake
+	target_link_options(sennit_internal INTERFACE
+		LINKER:-u,_dl_find_object)
+endif()
 
 if(NOT localised)
 	add_library(sennit_static STATIC $<TARGET_OBJECTS:sennit_objects>)

@@ -106,6 +106,7 @@ elseif(SENNIT_TESTS)
 			list(FILTER files EXCLUDE REGEX "/network_httpd.c$")
 		endif()
 		sennit_end_tests(files)
+		sennit_static_tests(files)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(program test_${group}_${name})
@@ -114,6 +115,10 @@ elseif(SENNIT_TESTS)
 				${CMOCKA_INCLUDE_DIR})
 			target_link_libraries(${program} PRIVATE
 				${CMOCKA_LIBRARY})
+			if(group STREQUAL unit)
+				target_include_directories(${program} PRIVATE
+					${ucontext_tests})
+			endif()
 			if(TARGET sennit_io AND SENNIT_DETERMINISTIC)
 				target_sources(${program} PRIVATE
 					$<TARGET_OBJECTS:sennit_io_objects>)
@@ -141,6 +146,7 @@ endif()
 if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
+	sennit_static_tests(files)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
 		set(program test_io_${name})
@@ -188,7 +194,9 @@ endif()
 
 # --- test/litmus: each includes what it is about ------------------------------------
 
-if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+if(SENNIT_TESTS AND NOT SENNIT_HAS_GETCONTEXT)
+	message(STATUS "no getcontext(): left out: test/litmus")
+elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
 	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
 	sennit_end_tests(files)
 	foreach(file IN LISTS files)

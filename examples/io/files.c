@@ -5,6 +5,7 @@
 #include "../calls/calls.h"
 
 #include <fcntl.h>
+#include <linux/stat.h> /* struct statx, which musl has not */
 #include <sennit/file.h>
 #include <sennit/io.h>
 #include <sennit/splice.h>

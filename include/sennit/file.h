@@ -27,7 +27,7 @@
 
 SENNIT_BEGIN
 
-struct statx; /* of <sys/stat.h>, with _GNU_SOURCE */
+struct statx; /* of <sys/stat.h> with _GNU_SOURCE, or of <linux/stat.h> */
 
 /* Open the file `path`, relative to the directory `dir` (AT_FDCWD: the current
  * one). Returns its descriptor, which is the caller's. flags: those of open();

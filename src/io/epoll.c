@@ -4,13 +4,13 @@
 #include "base/compiler.h"
 #include "io/close_on_fork.h"
 #include "io/interest.h"
+#include "io/linux_calls.h"
 #include "io/several.h"
 #include "io/stream_record.h"
 #include "io/time_left.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 /* file.c - requests that may always wait: see docs/design/io.md, Files. */
 #include "sennit/file.h"
 
+#include "io/linux_calls.h"
 #include "io/perform.h"
 
 #include <errno.h>

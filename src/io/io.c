@@ -2,6 +2,7 @@
 #include "sennit/io.h"
 
 #include "io/choose.h"
+#include "io/linux_calls.h"
 #include "io/perform.h"
 #include "io/several.h"
 #include "io/simulated_calls.h"
@@ -61,7 +62,7 @@ static ptrdiff_t attempt_readv(const struct io_request *r)
 
 	if (is_direct(r))
 		return -EOPNOTSUPP;
-	result = preadv2(r->fd, r->vector, r->count, r->at, RWF_NOWAIT);
+	result = preadv2(r->fd, r->vector, r->count, r->at, CALL_NO_WAIT);
 	if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
 		return attempt_otherwise(r);
 	return sn_io_or_error(result);
@@ -80,7 +81,7 @@ static ptrdiff_t attempt_writev(const struct io_request *r)
 
 	if (is_direct(r))
 		return -EOPNOTSUPP;
-	result = pwritev2(r->fd, r->vector, r->count, r->at, RWF_NOWAIT);
+	result = pwritev2(r->fd, r->vector, r->count, r->at, CALL_NO_WAIT);
 	if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
 		return attempt_otherwise(r);
 	return sn_io_or_error(result);

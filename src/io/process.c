@@ -126,12 +126,15 @@ int sennit_spawn(const sennit_command *command, pid_t *child)
 #define FIRST_LOOK (SENNIT_MILLISECOND / 4)
 #define LAST_LOOK  (64 * SENNIT_MILLISECOND)
 
-/* What waitpid() would have said. */
+/* What waitpid() would have said. POSIX has macros that take it apart, and none
+ * that make it. */
 static int status_of(const siginfo_t *end)
 {
+	enum { EXITED = 8, DUMPED = 0x80 }; /* a shift, a flag */
+
 	if (end->si_code == CLD_EXITED)
-		return W_EXITCODE(end->si_status & 0xff, 0);
-	return end->si_status | (end->si_code == CLD_DUMPED ? WCOREFLAG : 0);
+		return (end->si_status & 0xff) << EXITED;
+	return end->si_status | (end->si_code == CLD_DUMPED ? DUMPED : 0);
 }
 
 /* -EAGAIN: the child runs. */

@@ -4,18 +4,10 @@
 #include "os/os.h"
 
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
-#if __has_include(<execinfo.h>) /* musl has none */
-#include <execinfo.h>
-#else
-#define backtrace(frames, size)                ((void)(frames), 0)
-#define backtrace_symbols_fd(frames, size, fd) ((void)(size), (void)(fd))
-#endif
-#ifndef _SC_SIGSTKSZ
-#define _SC_SIGSTKSZ (-1) /* sysconf() refuses it */
-#endif
 
 /* The kernel reports a memory fault with either signal. */
 static const int faults[] = { SIGSEGV, SIGBUS };
@@ -180,33 +172,22 @@ static void take_over(size_t i)
 
 void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
 {
-	void *frame[1];
-
 	watcher = look;
-	/* The first call of backtrace may load a library, which a signal
-	 * handler must not do. */
-	(void)backtrace(frame, 1);
+	os_backtrace_prepare();
 	for (size_t i = 0; i < FAULTS; i++)
 		take_over(i);
 }
 
 /* --- the alternate stack ------------------------------------------------ */
 
-void os_write_backtrace(int fd)
-{
-	void *frames[64];
-	int   count = backtrace(frames, 64);
-
-	backtrace_symbols_fd(frames, count, fd);
-}
-
-/* The size of the signal frame, which is about 4 KiB on processors with large
- * registers, plus room to print a backtrace. */
+/* Four signal frames, as sysconf(_SC_SIGSTKSZ) of glibc, plus room to print a
+ * backtrace. A frame is about 4 KiB on processors with large registers. The
+ * kernel tells its size since Linux 5.14 on x86. */
 size_t os_fault_stack_size(void)
 {
-	long least = sysconf(_SC_SIGSTKSZ);
+	const size_t frame = getauxval(AT_MINSIGSTKSZ);
 
-	return (size_t)(least > 0 ? least : MINSIGSTKSZ) + 32 * 1024;
+	return (frame ? 4 * frame : (size_t)SIGSTKSZ) + (size_t)32 * 1024;
 }
 
 bool os_fault_stack_use(void *memory, size_t size)

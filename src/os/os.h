@@ -111,7 +111,9 @@ size_t os_fault_stack_size(void);
 bool   os_fault_stack_use(void *memory, size_t size);
 void   os_fault_stack_drop(const void *memory);
 
-/* Write the stack frames of the calling thread to fd, innermost first. */
+/* Write the stack frames of the calling thread to fd, innermost first. A signal
+ * handler may call this after os_backtrace_prepare(). */
+void os_backtrace_prepare(void);
 void os_write_backtrace(int fd);
 
 /* --- barrier on other threads ------------------------------------------- */

@@ -11,8 +11,11 @@
 
 static atomic_ulong most_threads;
 
+/* The type of its first parameter has no portable name. */
+int limit_told(int what, struct rlimit *limit) __asm__("getrlimit");
+
 /* ThreadSanitizer calls it, too, before it is initialised. */
-NO_SANITIZE int getrlimit(__rlimit_resource_t what, struct rlimit *limit)
+NO_SANITIZE int limit_told(int what, struct rlimit *limit)
 {
 	const int err = prlimit(0, what, NULL, limit);
 

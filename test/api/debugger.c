@@ -9,7 +9,7 @@
 
 #include "../child.h"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 
 #define D       (&sennit_debug_descriptor)
@@ -149,6 +149,20 @@ static void is_as_reported(const char *fiber)
 	assert_int_equal(number(fiber, D->fiber_name_version_at) % 2, 0);
 }
 
+static int has_code(struct dl_phdr_info *object, size_t size, void *address)
+{
+	(void)size;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+		    (uintptr_t)address - object->dlpi_addr - segment->p_vaddr <
+			    segment->p_memsz)
+			return 1;
+	}
+	return 0;
+}
+
 /* Unless a thread waits on the fiber's stack: one worker's at most. */
 static bool is_suspended_well(const char *fiber)
 {
@@ -156,14 +170,13 @@ static bool is_suspended_well(const char *fiber)
 	const char *at = pointer(fiber, D->fiber_context_at);
 	const char *low = pointer(fiber, D->fiber_low_at);
 	const char *sp = at + c->sp_at;
-	Dl_info     info;
 
 	if (!at || !c->machine)
 		return !c->machine;
 	if (c->sp_is_stored)
 		sp = pointer(at, c->sp_at);
 	return at >= low && at < fiber && sp >= low && sp < fiber &&
-	       dladdr(pointer(at, c->pc_at), &info);
+	       dl_iterate_phdr(has_code, (void *)pointer(at, c->pc_at));
 }
 
 static void every_fiber_is_found_where_it_waits(void **state)

@@ -8,7 +8,7 @@
  */
 #include "misuse.h"
 
-#include <ucontext.h>
+#include "arch/arch.h"
 
 static jmp_buf target;
 
@@ -133,21 +133,19 @@ static void jumps_within_a_task_are_fine(void **state)
 	jump_within(NULL);
 }
 
-static ucontext_t outer, inner;
+static arch_stack outer;
 
-static void wait_inside(void)
+static arch_stack wait_inside(void *unused)
 {
+	(void)unused;
 	sennit_sleep(10 * SENNIT_MICROSECOND);
-	swapcontext(&inner, &outer);
+	return outer;
 }
 
 static void wait_on_an_own_stack(void *memory)
 {
-	getcontext(&inner);
-	inner.uc_stack.ss_sp = memory;
-	inner.uc_stack.ss_size = 65536;
-	makecontext(&inner, wait_inside, 0);
-	swapcontext(&outer, &inner);
+	arch_start(&outer, (char *)memory + 65536, wait_inside, NULL,
+		   arch_fp_control());
 }
 
 /* AddressSanitizer would have to be informed of the switch. */

@@ -6,6 +6,7 @@
 #include "../child.h"
 #include "with_workers.h"
 
+#include "arch/arch.h"
 #include "os/os.h"
 #include "worker/worker.h"
 
@@ -13,7 +14,6 @@
 #include <glob.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 struct fate {
 	int  status;
@@ -99,23 +99,19 @@ static void read_nowhere(void *unused)
 	(void)nowhere[8];
 }
 
-static ucontext_t coroutine;
-
-static void read_nowhere_from_there(void)
+static arch_stack read_nowhere_from_there(void *unused)
 {
-	read_nowhere(NULL);
+	read_nowhere(unused);
+	return NULL;
 }
 
 static void fault_off_the_stack(void *unused)
 {
-	static char elsewhere[64 * 1024];
+	static _Alignas(16) char elsewhere[64 * 1024];
+	arch_stack               here;
 
-	(void)unused;
-	getcontext(&coroutine);
-	coroutine.uc_stack.ss_sp = elsewhere;
-	coroutine.uc_stack.ss_size = sizeof(elsewhere);
-	makecontext(&coroutine, read_nowhere_from_there, 0);
-	setcontext(&coroutine);
+	arch_start(&here, elsewhere + sizeof(elsewhere),
+		   read_nowhere_from_there, unused, arch_fp_control());
 }
 
 static void raise_segv(void *unused)

@@ -22,6 +22,10 @@ static void note(int fd)
 		atomic_fetch_add(&on_direct, 1);
 }
 
+/* Not every libc declares them. */
+ssize_t preadv2(int fd, const struct iovec *v, int count, off_t at, int flags);
+ssize_t pwritev2(int fd, const struct iovec *v, int count, off_t at, int flags);
+
 ssize_t preadv2(int fd, const struct iovec *v, int count, off_t at, int flags)
 {
 	note(fd);

@@ -6,6 +6,8 @@
 
 #include "sennit/file.h"
 
+#include <linux/stat.h>
+
 static const char *const names[] = { "a", "b" };
 
 /* A folder of the test's own, opened. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch.h - the two implementations that the switch tests run on: the switch
- * of this build, and the portable one, compiled again under other names.
+ * of this build, and, where libc has ucontext, the portable one.
  *
  * A test case gets the implementation as its state. Results from a started
  * stack are asserted on the main stack, because cmocka leaves a failed case by
@@ -16,24 +16,6 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-
-void portable_switch(arch_stack *save, arch_stack resume);
-void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
-		    uint64_t control);
-
-void portable_switch_shared(arch_stack *save, arch_stack resume);
-void portable_start_shared(arch_stack *save, void *top, arch_entry *entry,
-			   void *arg, uint64_t control);
-
-#define arch_switch        portable_switch
-#define arch_start         portable_start
-#define arch_switch_shared portable_switch_shared
-#define arch_start_shared  portable_start_shared
-#include "arch/portable/switch.c"
-#undef arch_switch
-#undef arch_start
-#undef arch_switch_shared
-#undef arch_start_shared
 
 struct machine {
 	void (*go)(arch_stack *save, arch_stack resume);
@@ -101,11 +83,13 @@ static inline arch_stack leave_for_main(struct pair *p)
 
 static int run_on(const char *name, struct machine *machine);
 
+/* Of the folder with_ucontext or without_ucontext: run_on_portable(). */
+#include "portable.h"
+
 /* run_on() contains the test cases of the file. */
 int main(void)
 {
 	struct machine built = { arch_switch, arch_start };
-	struct machine portable = { portable_switch, portable_start };
 
 #ifdef SN_TEST_SHARED
 	struct machine shared = { arch_switch_shared, arch_start_shared };
@@ -113,7 +97,7 @@ int main(void)
 	if (run_on("shared", &shared))
 		return 1;
 #endif
-	return run_on("built", &built) + run_on("portable", &portable);
+	return run_on("built", &built) + run_on_portable();
 }
 
 #endif

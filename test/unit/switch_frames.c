@@ -4,7 +4,7 @@
 #define SN_TEST_SHARED /* floating-point control is not saved here */
 #include "switch.h"
 
-#include <execinfo.h>
+#include <unwind.h>
 
 static NOINLINE unsigned descend(unsigned depth)
 {
@@ -46,12 +46,18 @@ static void deep_recursion_works_before_and_after_a_switch(void **state)
 
 /* The caller of entry must be the last frame. Unwinding further would read the
  * memory above the stack. */
+static _Unwind_Reason_Code count_one(struct _Unwind_Context *frame, void *count)
+{
+	if (_Unwind_GetIP(frame))
+		++*(int *)count;
+	return *(int *)count < 64 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
 static arch_stack count_callers(void *argument)
 {
 	struct pair *p = argument;
-	void        *callers[64];
 
-	*(int *)p->data = backtrace(callers, 64);
+	_Unwind_Backtrace(count_one, p->data);
 	return p->main;
 }
 
