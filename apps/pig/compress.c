@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compress.c - the jobs, their tasks and the reader. */
+/* compress.c - the jobs, their tasks, the reader and the writer.
+ *
+ *	reader, the caller's thread    spare -> fills -> order, and a task
+ *	task, on any worker            packs, sets the job's event
+ *	writer, a thread of its own    order -> waits for the event -> writes
+ *	                               -> spare
+ *
+ * A fiber that waited for its turn to write would go on when its worker has
+ * ended another block, and the worker behind it would have nothing to do. */
 #include "pig/compress.h"
 #include "file/transfer.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 #define WINDOW 32768 /* how far deflate looks back */
 
-/* A block on its way. The reader owns it until it spawns its task, which gives
- * it back through the channel `spare`. */
+/* A block on its way. */
 struct job {
 	struct compressor *owner;
-	sennit_ticket      ticket;
+	sennit_event       is_packed;
 	size_t             dictionary; /* bytes before `bytes` */
 	size_t             size;
 	size_t             packed_size;
+	uint32_t           crc;
+	int                error; /* of its task */
 	bool               is_last;
 	unsigned char     *packed;
 	unsigned char     *bytes; /* in `room`, behind the dictionary */
@@ -26,19 +36,21 @@ struct job {
 };
 
 struct compressor {
-	sennit_scheduler   *scheduler;
-	size_t              block, packed_room;
-	uint32_t            job_count, stream_count;
-	struct job        **jobs;
-	z_stream           *streams;
-	sennit_channel      spare; /* struct job *, which nobody uses */
-	sennit_channel      idle;  /* z_stream *, one for each worker */
-	sennit_ticket_queue order;
+	sennit_scheduler *scheduler;
+	size_t            block, packed_room;
+	uint32_t          job_count, stream_count;
+	struct job      **jobs;
+	z_stream         *streams;
+	sennit_channel    spare; /* struct job *, which nobody uses */
+	sennit_channel    idle;  /* z_stream *, one for each worker */
+	sennit_channel    order; /* struct job *, as they were read */
+	pthread_t         writer;
+	bool              has_writer;
 	/* Of the present stream. */
-	sennit_group       group;
+	sennit_wait_group  unwritten;
 	int                to;
-	bool               to_file; /* writing does not wait for anyone */
-	struct compressed *done;    /* whose turn it is writes */
+	struct compressed *done;
+	atomic_int         error; /* the first; nothing is written after it */
 };
 
 /* --- a task ---------------------------------------- */
@@ -65,13 +77,13 @@ static int deflate_block(z_stream *z, struct job *j)
 
 /* A task does not wait while it has a stream, so there is one for each worker.
  */
-static int pack(struct job *j, uint32_t *crc)
+static int pack(struct job *j)
 {
 	struct compressor *c = j->owner;
 	z_stream          *z;
 	int                error;
 
-	*crc = (uint32_t)crc32(0, j->bytes, (uInt)j->size);
+	j->crc = (uint32_t)crc32(0, j->bytes, (uInt)j->size);
 	error = sennit_channel_receive(&c->idle, &z);
 	if (error)
 		return error;
@@ -80,54 +92,58 @@ static int pack(struct job *j, uint32_t *crc)
 	return error;
 }
 
-static void *write_job(void *argument)
+/* After an error there is nothing left to do. */
+static void pack_job(void *argument)
 {
 	struct job *j = argument;
 
-	errno = -file_write(j->owner->to, j->packed, j->packed_size);
-	return errno ? NULL : j;
+	j->error = atomic_load(&j->owner->error);
+	if (!j->error)
+		j->error = pack(j);
+	sennit_event_set(&j->is_packed);
 }
 
-/* A pipe or a terminal may wait for its reader; the worker does not. */
-static int put_out(struct job *j)
-{
-	void *written = j->owner->to_file ? write_job(j)
-					  : sennit_blocking_call(write_job, j);
+/* --- the writer ---------------------------------------- */
 
-	return written ? 0 : -errno;
+/* The first error stays. */
+static void fail(struct compressor *c, int error)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&c->error, &none, error);
 }
 
-static void note(struct job *j, uint32_t crc)
+static void write_job(struct compressor *c, const struct job *j)
 {
-	struct compressed *d = j->owner->done;
+	struct compressed *d = c->done;
+	int                error = j->error;
 
-	d->crc = (uint32_t)crc32_combine(d->crc, crc, (z_off_t)j->size);
+	if (atomic_load(&c->error))
+		return;
+	if (!error)
+		error = file_write(c->to, j->packed, j->packed_size);
+	if (error) {
+		fail(c, error);
+		return;
+	}
+	d->crc = (uint32_t)crc32_combine(d->crc, j->crc, (z_off_t)j->size);
 	d->in += j->size;
 	d->out += j->packed_size;
 }
 
-/* A member. After an error the jobs behind it write nothing. */
-static int compress_job(void *argument)
+/* Until the channel is closed. */
+static void *write_jobs(void *compressor)
 {
-	struct job        *j = argument;
-	struct compressor *c = j->owner;
-	uint32_t           crc = 0;
-	int                error = sennit_cancelled();
+	struct compressor *c = compressor;
+	struct job        *j;
 
-	if (!error)
-		error = pack(j, &crc);
-	sennit_ticket_wait(&j->ticket);
-	if (!error)
-		error = sennit_cancelled();
-	if (!error)
-		error = put_out(j);
-	if (!error)
-		note(j, crc);
-	if (error)
-		sennit_group_cancel(&c->group); /* before the next turn */
-	sennit_ticket_done(&j->ticket);
-	(void)!sennit_channel_send(&c->spare, &j);
-	return error;
+	while (!sennit_channel_receive(&c->order, &j)) {
+		sennit_event_wait(&j->is_packed);
+		write_job(c, j);
+		(void)!sennit_channel_send(&c->spare, &j);
+		sennit_wait_group_done(&c->unwritten);
+	}
+	return NULL;
 }
 
 /* --- the reader ---------------------------------------- */
@@ -138,6 +154,11 @@ static struct job *take_spare(struct compressor *c)
 
 	(void)!sennit_channel_receive(&c->spare, &j);
 	return j;
+}
+
+static void give_back(struct compressor *c, struct job *j)
+{
+	(void)!sennit_channel_send(&c->spare, &j);
 }
 
 /* Reads a block into a job, behind the end of the block before. Returns its
@@ -153,67 +174,69 @@ static ssize_t fill(struct job *j, const struct job *before, int from)
 	return got;
 }
 
-static int start(struct compressor *c, struct job *j, bool is_last)
+static void start(struct compressor *c, struct job *j, bool is_last)
 {
-	int error;
+	const sennit_task task = { .run = pack_job, .argument = j };
+	int               error;
 
 	j->is_last = is_last;
-	sennit_ticket_queue_take(&c->order, &j->ticket);
-	error = sennit_group_spawn(&c->group, compress_job, j);
+	sennit_event_init(&j->is_packed, SENNIT_EVENT_AUTO, false);
+	sennit_wait_group_add(&c->unwritten, 1);
+	error = sennit_enqueue(c->scheduler, &task);
 	if (error) {
-		sennit_ticket_done(&j->ticket);
-		(void)!sennit_channel_send(&c->spare, &j);
+		j->error = error;
+		sennit_event_set(&j->is_packed);
 	}
-	return error;
+	(void)!sennit_channel_send(&c->order, &j); /* it has room for all */
 }
 
 /* A block is started when the next one is read, since only then it is known
  * whether it is the last. Returns 0, or why the input could not be read. Errors
- * of tasks end the loop, and the group's wait returns them. */
+ * of others end the loop. */
 static int read_blocks(struct compressor *c, int from)
 {
 	struct job *before = NULL, *j;
-	ssize_t     got;
+	ssize_t     got = 0;
 
-	for (;;) {
-		j = take_spare(c);
+	while ((j = take_spare(c)) && !atomic_load(&c->error)) {
 		got = fill(j, before, from);
-		if (before && got <= 0) {
-			(void)!sennit_channel_send(&c->spare, &j);
-			j = before;
-		} else if (before && start(c, before, false)) {
-			(void)!sennit_channel_send(&c->spare, &j);
+		if (got < 0)
+			break;
+		if (before && !got) {
+			give_back(c, j);
+			start(c, before, true);
 			return 0;
 		}
-		if (got < 0) {
-			(void)!sennit_channel_send(&c->spare, &j);
-			return (int)got;
-		}
+		if (before)
+			start(c, before, false);
 		if ((size_t)got < c->block) {
-			(void)!start(c, j, true);
+			start(c, j, true);
 			return 0;
 		}
 		before = j;
 	}
+	give_back(c, j);
+	if (before)
+		give_back(c, before);
+	return got < 0 ? (int)got : 0;
 }
 
 int compress_stream(struct compressor *c, int from, int to,
 		    struct compressed *done)
 {
-	struct stat st;
-	int         error, reading;
+	int reading;
 
 	*done = (struct compressed){ .crc = 0 };
 	c->to = to;
-	c->to_file = !fstat(to, &st) && S_ISREG(st.st_mode);
 	c->done = done;
-	sennit_group_init_on(&c->group, c->scheduler, SENNIT_NEVER, 0);
+	atomic_store(&c->error, 0);
+	sennit_wait_group_init(&c->unwritten, 0);
 	reading = read_blocks(c, from);
 	if (reading)
-		sennit_group_cancel(&c->group);
-	error = sennit_group_wait(&c->group);
+		fail(c, reading);
+	sennit_wait_group_wait(&c->unwritten);
 	done->on_read = reading != 0;
-	return reading ? reading : error;
+	return reading ? reading : atomic_load(&c->error);
 }
 
 /* --- its memory ---------------------------------------- */
@@ -265,6 +288,17 @@ static int make_streams(struct compressor *c, int level)
 	return error;
 }
 
+static int start_writer(struct compressor *c)
+{
+	int error = sennit_channel_init(&c->order, sizeof(struct job *),
+					c->job_count, NULL);
+
+	if (!error)
+		error = -pthread_create(&c->writer, NULL, write_jobs, c);
+	c->has_writer = !error;
+	return error;
+}
+
 int compressor_new(struct compressor **out, sennit_scheduler *s, int level,
 		   size_t block)
 {
@@ -284,6 +318,8 @@ int compressor_new(struct compressor **out, sennit_scheduler *s, int level,
 		error = make_streams(c, level);
 	if (!error)
 		error = make_jobs(c);
+	if (!error)
+		error = start_writer(c);
 	if (error)
 		compressor_free(c);
 	else
@@ -293,6 +329,10 @@ int compressor_new(struct compressor **out, sennit_scheduler *s, int level,
 
 void compressor_free(struct compressor *c)
 {
+	if (c->has_writer) {
+		sennit_channel_close(&c->order);
+		pthread_join(c->writer, NULL);
+	}
 	for (uint32_t i = 0; c->jobs && i < c->job_count; i++) {
 		if (c->jobs[i])
 			free(c->jobs[i]->packed);
@@ -302,6 +342,7 @@ void compressor_free(struct compressor *c)
 		deflateEnd(&c->streams[i]);
 	sennit_channel_destroy(&c->spare);
 	sennit_channel_destroy(&c->idle);
+	sennit_channel_destroy(&c->order);
 	free(c->jobs);
 	free(c->streams);
 	free(c);

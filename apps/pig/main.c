@@ -262,8 +262,8 @@ static void convert_all(struct run *run)
 
 /* --- the program ---------------------------------------- */
 
-/* The workers start with signals blocked, so that the main thread gets them.
- * Returns 0 or a negative errno value. */
+/* The oldest block is needed first. The threads start with signals blocked, so
+ * that the main thread gets them. Returns 0 or a negative errno value. */
 static int start_workers(struct run *run)
 {
 	int error;
@@ -272,14 +272,15 @@ static int start_workers(struct run *run)
 	error = sennit_scheduler_create(
 		&run->scheduler,
 		SENNIT_CONFIG(.workers = run->options.workers, .name = "pig",
+			      .order = SENNIT_ORDER_OLDEST,
 			      .start = SENNIT_START_NOW));
+	if (!error) {
+		error = compressor_new(&run->compressor, run->scheduler,
+				       run->options.level, run->options.block);
+		if (error)
+			sennit_scheduler_release(run->scheduler);
+	}
 	replace_unblock_signals();
-	if (error)
-		return error;
-	error = compressor_new(&run->compressor, run->scheduler,
-			       run->options.level, run->options.block);
-	if (error)
-		sennit_scheduler_release(run->scheduler);
 	return error;
 }
 
