@@ -5,7 +5,7 @@
 #	                 a name of the program
 #	sennit_internal  the objects as compiled, for programs of this tree that
 #	                 use internal names
-# Link-time optimisation needs the objects as compiled. In that case, and
+# Link-time optimisation needs the objects as compiled. In that case, on MIPS and
 # without objcopy, the first archive equals the second.
 
 get_directory_property(flags COMPILE_OPTIONS)
@@ -17,6 +17,11 @@ if("${flags}" MATCHES "-flto" OR CMAKE_INTERPROCEDURAL_OPTIMIZATION
 	set(localised OFF)
 elseif(NOT CMAKE_OBJCOPY)
 	message(STATUS "no objcopy: internal names are visible in the archive")
+	set(localised OFF)
+endif()
+
+# Calls go through tables of global names there, which no tool rewrites.
+if(SENNIT_PROCESSOR STREQUAL mips64el)
 	set(localised OFF)
 endif()
 
@@ -41,6 +46,12 @@ string(REGEX REPLACE "-f(sanitize|profile|coverage)[^ ]*" "" flags
 separate_arguments(flags UNIX_COMMAND "${flags}")
 if(CMAKE_C_COMPILER_TARGET)
 	list(APPEND flags --target=${CMAKE_C_COMPILER_TARGET})
+endif()
+# On i386 each object has a copy of a hidden function that finds its own address.
+# The copies are groups of which a link keeps one. Were that one made local, the
+# program's objects would lose theirs.
+if(SENNIT_PROCESSOR STREQUAL i386)
+	list(APPEND flags -Wl,--force-group-allocation)
 endif()
 add_custom_command(OUTPUT ${whole}
 	COMMAND ${CMAKE_C_COMPILER} ${flags} -nostdlib -r -o ${whole}

@@ -94,7 +94,8 @@ find_library(CMOCKA_LIBRARY cmocka)
 if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
 	message(STATUS "cmocka not found: test/unit, api, stress, os are left out")
 elseif(SENNIT_TESTS)
-	set(groups unit api stress os)
+	set(groups ${SENNIT_TEST_GROUPS})
+	list(REMOVE_ITEM groups litmus soak) # see below
 	if(SENNIT_DETERMINISTIC)
 		set(groups explore)
 	endif()
@@ -196,7 +197,8 @@ endif()
 
 if(SENNIT_TESTS AND NOT SENNIT_HAS_GETCONTEXT)
 	message(STATUS "no getcontext(): left out: test/litmus")
-elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC
+	AND litmus IN_LIST SENNIT_TEST_GROUPS)
 	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
 	sennit_end_tests(files)
 	foreach(file IN LISTS files)
@@ -215,7 +217,8 @@ endif()
 
 # --- test/soak: sennit-soak, for ten seconds ----------------------------------------
 
-if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC)
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC
+	AND soak IN_LIST SENNIT_TEST_GROUPS)
 	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
 	sennit_program(sennit-soak ${files})
 	sennit_test(soak all ${runner} $<TARGET_FILE:sennit-soak> --seconds 10)

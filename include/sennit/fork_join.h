@@ -73,10 +73,14 @@ SENNIT_BEGIN
  * must assume that accesses to the two declarations alias. */
 #define SENNIT_MAY_ALIAS_ __attribute__((may_alias))
 
+/* Also where a 64-bit word needs less, as on i386: it is changed atomically. */
+#define SENNIT_ALIGNED_ __attribute__((aligned(8)))
+
 typedef uint32_t SENNIT_MAY_ALIAS_ sennit_fork_half_;
 
 struct SENNIT_MAY_ALIAS_ sennit_fork_slot_ {
-	uintptr_t run, argument, meta, unused;
+	uintptr_t run, argument, meta;
+	uintptr_t unused[32 / sizeof(uintptr_t) - 3];
 };
 
 /* A worker's deque. Only the owner accesses the head, except that thieves read
@@ -85,7 +89,7 @@ struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
 	uint64_t                  bottom;
 	uint32_t                  limit, mask;
 	struct sennit_fork_slot_ *slot;
-	char                      apart_[128 - 3 * 8];
+	char                      apart_[128 - 16 - sizeof(void *)];
 	uint32_t                  guard, asked; /* written by thieves */
 };
 
@@ -94,7 +98,7 @@ struct SENNIT_MAY_ALIAS_ sennit_fork_deque_ {
  * it. So one comparison with bottom shows whether the task is the newest one
  * and not stolen. */
 struct SENNIT_MAY_ALIAS_ sennit_fork_record_ {
-	uint64_t          at;
+	uint64_t at       SENNIT_ALIGNED_;
 	sennit_wait_group done; /* the library's, when there is a wait */
 };
 

@@ -70,14 +70,16 @@ struct sennit_cancel_scope {
 };
 
 typedef struct sennit_group {
-	struct sennit_cancel_scope scope_;
-	sennit_word                others_;
-	uint32_t                   here_;
-	sennit_word                error_;
-	uint32_t                   flags_;
-	sennit_pointer             home_;
-	sennit_scheduler          *scheduler_;
-	void                      *waiter_;
+	/* Aligned to 8 everywhere: tags stand in the low bits of a group's
+	 * address. */
+	__attribute__((aligned(8))) struct sennit_cancel_scope scope_;
+	sennit_word                                            others_;
+	uint32_t                                               here_;
+	sennit_word                                            error_;
+	uint32_t                                               flags_;
+	sennit_pointer                                         home_;
+	sennit_scheduler                                      *scheduler_;
+	void                                                  *waiter_;
 } sennit_group;
 
 /* Open *g on the bound scheduler, inside the group that the calling task is a

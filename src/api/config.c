@@ -13,7 +13,7 @@
 
 /* Bytes: far beyond any use, and far below the point where sizes could
  * overflow. */
-#define STACK_MAX ((size_t)1 << 40)
+#define STACK_MAX ((size_t)1 << (sizeof(size_t) == 8 ? 40 : 29))
 
 /* The frames of sanitizer builds are several times larger. */
 #if defined(SN_ASAN) || defined(SN_TSAN)

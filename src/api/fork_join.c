@@ -18,21 +18,19 @@ _Static_assert(SAME_SLOT(run) && SAME_SLOT(argument) && SAME_SLOT(meta),
 #define SAME_DEQUE(field)                 \
 	(offsetof(struct deque, field) == \
 	 offsetof(struct sennit_fork_deque_, field))
-_Static_assert(SAME_DEQUE(bottom) && SAME_DEQUE(limit) && SAME_DEQUE(mask) &&
-		       SAME_DEQUE(slot) && SAME_DEQUE(guard) &&
-		       SAME_DEQUE(asked),
+_Static_assert(SAME_DEQUE(limit) && SAME_DEQUE(mask) && SAME_DEQUE(slot) &&
+		       SAME_DEQUE(guard) && SAME_DEQUE(asked),
 	       "deque");
-_Static_assert(offsetof(struct deque, zero) == sizeof(uint32_t), "bottom");
+
+/* The macros read `bottom` as the low half of its word. */
+_Static_assert(offsetof(struct deque, bottom) == LOW_HALF_AT, "bottom");
+_Static_assert(offsetof(struct deque, zero) == 4 - LOW_HALF_AT, "bottom");
 
 /* The state of a record: flags in the high half of its `at`. */
 #define FORK_STARTED (UINT64_C(1) << 32)
 #define FORK_DONE    (UINT64_C(2) << 32)
 #define FORK_WAITED  (UINT64_C(4) << 32) /* the joiner waits for `done` */
 #define FORK_ODD     (UINT64_C(8) << 32) /* position in the deque unknown */
-
-/* The macros read `sleepers` as the low half of the counts, and `bottom` as the
- * low half of its word. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "halves");
 
 /* A deque without room, whose newest task belongs to no one. It sends the
  * macros to the slow paths. */
@@ -73,7 +71,7 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	struct worker              *w = sn_self;
 	struct sennit_cancel_scope *scope;
 	struct deque               *d = &nowhere;
-	const void                 *counts;
+	const char                 *counts;
 
 	MISUSE(!w, "SENNIT_RUN", "no scheduler is bound to this thread");
 	MISUSE(version != SENNIT_FORK_VERSION_, "SENNIT_RUN",
@@ -81,9 +79,10 @@ uint64_t sennit_fork_begin_(struct sennit_here_ *me, uint32_t version)
 	if (is_quick(w))
 		d = sn_worker_deque(w);
 	scope = sn_fiber_scope(w->home.current);
-	counts = &w->parking->counts;
+	counts = (const char *)&w->parking->counts;
 	me->deque = (struct sennit_fork_deque_ *)(void *)d;
-	me->sleepers = counts;
+	/* The low half of the counts. */
+	me->sleepers = (const void *)(counts + LOW_HALF_AT);
 	me->dispatches = sn_run_queue_dispatches(&w->run);
 	me->shallow = w->home.current->shallow;
 	me->meta = sn_task_count_joined(scope);

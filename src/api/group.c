@@ -7,6 +7,7 @@
  */
 #include "sennit/group.h"
 
+#include "arch/barrier.h"
 #include "base/check.h"
 #include "os/os.h"
 #include "wait/group_join.h"
@@ -198,7 +199,7 @@ static COLD int call_observed(struct sennit_fiber *f, const struct task *t)
 	struct observed_task opener;
 	int                  error;
 
-	CXX_BARRIER();
+	ARCH_BARRIER();
 	sn_observe_begin_inside(sn_worker_of(f), t, &opener);
 	error = call_fresh(f, t);
 	sn_observe_end_inside(sn_worker_of(f), &opener);
@@ -212,7 +213,7 @@ static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
 	struct task_cleanup_saved aside;
 	int                       error;
 
-	CXX_BARRIER();
+	ARCH_BARRIER();
 	if (sn_observe_pass_inside(sn_worker_of(f)))
 		return call_fresh(f, t);
 	sn_task_cleanup_save(f, &aside);
@@ -252,7 +253,7 @@ static NOINLINE int call_copied(sennit_group *g, struct worker *w,
 {
 	int error;
 
-	CXX_BARRIER();
+	ARCH_BARRIER();
 	error = call(g, w, t);
 	sn_worker_discard(w, t->argument, t->meta);
 	return error;
@@ -285,7 +286,7 @@ int sennit_group_wait(sennit_group *g)
 {
 	struct worker *w = sn_self;
 
-	CXX_BARRIER();
+	ARCH_BARRIER();
 	if (likely(sn_group_is_home(g, w))) {
 		/* A new task must not see a handled exception, so members do
 		 * not run on a stack that handles one. */

@@ -44,7 +44,7 @@ void sennit_scheduler_stack_report(sennit_scheduler *s,
 				 .size = sizeof(use),
 				 .task = (sennit_task_fn *)task,
 				 .tasks = a_load_rlx(&d->tasks),
-				 .deepest = a_load_rlx(&d->deepest),
+				 .deepest = (size_t)a_load_rlx(&d->deepest),
 		};
 
 		if (!use.tasks)

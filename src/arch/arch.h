@@ -91,6 +91,20 @@ static inline void arch_fp_set_control(uint64_t control)
 #include "arch/x86_64/fp.h"
 #elif defined(__aarch64__)
 #include "arch/aarch64/fp.h"
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#include "arch/ppc64le/fp.h"
+#elif defined(__s390x__)
+#include "arch/s390x/fp.h"
+#elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
+#include "arch/riscv64/fp.h"
+#elif defined(__i386__)
+#include "arch/i386/fp.h"
+#elif defined(__ARM_PCS_VFP)
+#include "arch/arm/fp.h"
+#elif defined(__mips64) && defined(__mips_hard_float)
+#include "arch/mips64el/fp.h"
+#elif defined(__loongarch64) && defined(__loongarch_double_float)
+#include "arch/loongarch64/fp.h"
 #else
 #include "arch/portable/fp.h"
 #endif
@@ -99,10 +113,18 @@ static inline void arch_fp_set_control(uint64_t control)
  * It is of use only if arch_ticks_are_steady: then it counts at the same rate
  * in all processors and states of power. Two processors may differ by the time
  * that a cache line travels. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 #include "arch/x86_64/ticks.h"
 #elif defined(__aarch64__)
 #include "arch/aarch64/ticks.h"
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#include "arch/ppc64le/ticks.h"
+#elif defined(__s390x__)
+#include "arch/s390x/ticks.h"
+#elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
+#include "arch/riscv64/ticks.h"
+#elif defined(__loongarch64) && defined(__loongarch_double_float)
+#include "arch/loongarch64/ticks.h"
 #else
 #include "arch/portable/ticks.h"
 #endif

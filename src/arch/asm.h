@@ -7,9 +7,13 @@
  *
  * The properties say that the stack need not be executable, and that every
  * function that can be called through a pointer begins with a landing pad (IBT
- * on x86-64, BTI on aarch64). The file does not claim support for shadow
- * stacks. A return on another stack would fault with them, so the linker must
+ * on x86-64, BTI on aarch64; the other processors have no property here). The
+ * file does not claim support for shadow stacks (SHSTK on x86-64, GCS on
+ * aarch64). A return on another stack would fault with them, so the linker must
  * disable them for the whole program.
+ *
+ * The unwind tables of 32-bit ARM are not CFI. There a function is marked as
+ * one that unwinding stops at, and the CFI is for debuggers.
  */
 #ifndef SN_ASM_H
 #define SN_ASM_H
@@ -23,10 +27,31 @@
 #define PROPERTY_BITS 1          /* BTI */
 #define LANDING_PAD   hint 34    /* bti c, in a form that old assemblers
 				  * accept */
+#else
+#define LANDING_PAD
+#endif
+
+/* The unwind tables, and the state of the processor. */
+#if defined(__arm__)
+#define TABLE_BEGIN .fnstart
+#define TABLE_END   .cantunwind; .fnend
+#define STATE       .arm
+#else
+#define TABLE_BEGIN
+#define TABLE_END
+#define STATE
+#endif
+
+#if defined(__powerpc64__)
+	.abiversion 2
+#elif defined(__arm__)
+	.cfi_sections .debug_frame
+	.syntax	unified
 #endif
 
 	.section .note.GNU-stack, "", %progbits
 
+#ifdef PROPERTY_TYPE
 	.section .note.gnu.property, "a", %note
 	.p2align 3
 	.long	4		/* size of the name */
@@ -37,20 +62,24 @@
 	.long	4
 	.long	PROPERTY_BITS
 	.long	0		/* padding */
+#endif
 
 	.macro	FUNC name
 	.text
+	STATE
 	.p2align 6
 	.globl	\name
 	.hidden	\name
 	.type	\name, %function
 \name:
+	TABLE_BEGIN
 	.cfi_startproc
 	LANDING_PAD
 	.endm
 
 	.macro	END name
 	.cfi_endproc
+	TABLE_END
 	.size	\name, . - \name
 	.endm
 

@@ -84,9 +84,9 @@ struct slots {
 struct deque {
 	/* The owner writes this line in every operation; thieves read it
 	 * seldom. */
-	alignas(CACHE_LINE) a_u32 bottom;   /* owner writes */
-	uint32_t                zero;       /* owner: always 0; a fork writes it
-					     * in one store with bottom */
+	/* Owner writes bottom. zero: owner: always 0; a fork writes it in one
+	 * store with bottom. */
+	alignas(CACHE_LINE) HALVES(a_u32, bottom, uint32_t, zero);
 	uint32_t                limit;      /* owner: bottom may grow to here
 					     * without a look at top */
 	uint32_t                mask;       /* owner: mask of the current

@@ -36,11 +36,9 @@ static inline uint64_t sn_stopwatch_read(void)
  * taken on another processor whose counter is behind. */
 static inline uint64_t sn_stopwatch_between(uint64_t from, uint64_t to)
 {
-	__extension__ typedef unsigned __int128 wide;
-
 	if (unlikely((int64_t)(to - from) < 0))
 		return 0;
-	return (uint64_t)((wide)(to - from) * sn_stopwatch.rate >> 32);
+	return product_32(to - from, sn_stopwatch.rate);
 }
 
 /* The units of a number of nanoseconds, with an error below a thousandth, and

@@ -38,8 +38,9 @@ struct task {
 
 /* The header in front of a copy from the allocator. */
 struct task_copy {
-	size_t size; /* bytes, of header and copy */
-	size_t zero; /* keeps the copy aligned to 16 bytes */
+	size_t size;                            /* bytes, of header and copy */
+	size_t unused[16 / sizeof(size_t) - 1]; /* keeps the copy aligned to
+						 * 16 bytes */
 };
 
 static inline sennit_group *sn_task_group(uintptr_t meta)

@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct sennit_trace_event) ==
 static size_t size_of(uint64_t capacity)
 {
 	return sizeof(struct trace_ring) +
-	       capacity * TRACE_RING_WORDS * sizeof(a_u64);
+	       (size_t)capacity * TRACE_RING_WORDS * sizeof(a_u64);
 }
 
 struct trace_ring *sn_trace_ring_make(uint64_t capacity)

@@ -21,7 +21,8 @@ int sn_tracebuffer_init(struct tracebuffer *b, const sennit_allocator *memory,
 
 void sn_tracebuffer_free(struct tracebuffer *b, const sennit_allocator *memory)
 {
-	sn_memory_give(memory, b->events, b->capacity * sizeof(*b->events));
+	sn_memory_give(memory, b->events,
+		       (size_t)b->capacity * sizeof(*b->events));
 }
 
 void sn_tracebuffer_record(struct tracebuffer *b, uint32_t state,

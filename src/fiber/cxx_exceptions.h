@@ -11,9 +11,8 @@
  *
  * In a program without a C++ runtime, an empty object stands for the state.
  *
- * An exception that leaves a task reaches frames of the library. The
- * personality routine of those frames prints which fiber it was and stops the
- * search, so that std::terminate is called before any frame is unwound.
+ * An exception that leaves a task reaches frames of the library, which are
+ * barriers: see arch/barrier.h.
  */
 #ifndef SN_CXX_EXCEPTIONS_H
 #define SN_CXX_EXCEPTIONS_H
@@ -34,12 +33,5 @@ static inline bool sn_cxx_is_busy(const struct cxx_globals *g)
 {
 	return unlikely(g->caught || g->uncaught);
 }
-
-/* Use this in a function that calls tasks: no exception passes through that
- * function. The directive adds a personality routine to the compiler's unwind
- * information of the function. 0x1b is the encoding of its address: 4 bytes,
- * relative to their own position. */
-#define CXX_BARRIER() \
-	__asm__ volatile(".cfi_personality 0x1b, sn_cxx_personality")
 
 #endif

@@ -30,6 +30,20 @@ static uintptr_t stack_pointer_of(const ucontext_t *context)
 	sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 #elif defined(__aarch64__)
 	sp = context->uc_mcontext.sp;
+#elif defined(__powerpc64__)
+	sp = context->uc_mcontext.gp_regs[1];
+#elif defined(__s390x__)
+	sp = context->uc_mcontext.gregs[15];
+#elif defined(__riscv)
+	sp = context->uc_mcontext.__gregs[2];
+#elif defined(__i386__)
+	sp = (uintptr_t)context->uc_mcontext.gregs[REG_ESP];
+#elif defined(__arm__)
+	sp = context->uc_mcontext.arm_sp;
+#elif defined(__mips64)
+	sp = context->uc_mcontext.gregs[29];
+#elif defined(__loongarch__)
+	sp = context->uc_mcontext.__gregs[3];
 #endif
 	return sp - (uintptr_t)other->ss_sp <= other->ss_size ? 0 : sp;
 }

@@ -37,14 +37,23 @@ sennit_time os_now_coarse(void)
 
 /* --- sleeping on a word ------------------------------------------------- */
 
-/* The deadline as a timespec. NULL for one that the kernel's clock cannot
- * reach: that clock ends at 2^63 ns. */
-static const struct timespec *until(struct timespec *t, sennit_time deadline)
+/* A time as the system call takes it: two words of the kernel's. Where they
+ * have 32 bits, a timespec may be longer. */
+struct futex_time {
+	long seconds;
+	long nanoseconds;
+};
+
+/* The deadline as a futex_time. NULL for one that the kernel's clock cannot
+ * reach, which counts from the boot: it ends at 2^63 ns, and with words of 32
+ * bits at 2^31 s, which is 68 years. */
+static const struct futex_time *until(struct futex_time *t,
+				      sennit_time        deadline)
 {
-	if (deadline > INT64_MAX)
+	if (deadline > INT64_MAX || deadline / SENNIT_SECOND > LONG_MAX)
 		return NULL;
-	t->tv_sec = (time_t)(deadline / SENNIT_SECOND);
-	t->tv_nsec = (long)(deadline % SENNIT_SECOND);
+	t->seconds = (long)(deadline / SENNIT_SECOND);
+	t->nanoseconds = (long)(deadline % SENNIT_SECOND);
 	return t;
 }
 
@@ -54,9 +63,9 @@ static const struct timespec *until(struct timespec *t, sennit_time deadline)
  * its errno. */
 bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
 {
-	struct timespec t;
-	int             saved = errno;
-	bool            in_time;
+	struct futex_time t;
+	int               saved = errno;
+	bool              in_time;
 
 	in_time = !syscall(SYS_futex, &word->value_,
 			   FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/loop.h"
 
+#include "arch/barrier.h"
 #include "os/os.h"
 #include "worker/longjmp_check.h"
 #include "worker/background.h"
@@ -87,7 +88,7 @@ NO_SANITIZE static arch_stack run_loop(void *fiber)
 	struct worker       *w = sn_worker_of(self);
 	struct sennit_fiber *next;
 
-	CXX_BARRIER();
+	ARCH_BARRIER();
 	sn_fiber_arrived(self, true);
 	next = loop(w);
 	if (unlikely(self->in_care))
@@ -310,7 +311,7 @@ static void run_some(struct worker *w)
 
 void sn_loop_run_dry(struct worker *w)
 {
-	CXX_BARRIER();
+	ARCH_BARRIER();
 	ASSERT_OWNER(w);
 	sn_bound_set_leaving(&w->binding, true);
 	show_unbinding(w);

@@ -76,7 +76,7 @@ struct keys {
 
 static void insert(struct keys *t, uint64_t key, uint32_t kind)
 {
-	size_t i = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) + kind;
+	size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) + kind;
 
 	for (i &= t->size - 1; t->at[i].kind; i = (i + 1) & (t->size - 1))
 		if (t->at[i].key == key && t->at[i].kind == kind)

@@ -154,6 +154,7 @@ struct denormals {
 	atomic_uint       seen;
 };
 
+#if defined(__x86_64__) || defined(__aarch64__)
 static void expect_flush(void *argument)
 {
 	struct denormals *d = argument;
@@ -169,7 +170,6 @@ static void expect_flush(void *argument)
 	sennit_wait_group_done(&d->done);
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
 static void set_flush_to_zero(void *context, uint32_t index)
 {
 	(void)context;

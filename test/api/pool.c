@@ -93,10 +93,12 @@ static void try_layout(size_t size, size_t alignment, size_t count)
 	sennit_pool              p;
 	unsigned                 i;
 
+	if (!alignment)
+		alignment = _Alignof(max_align_t);
 	must_init(&p, &config);
 	for (i = 0; i < 20; i++) {
 		items[i] = must_borrow(&p);
-		EXPECT((uintptr_t)items[i] % (alignment ? alignment : 16) == 0);
+		EXPECT((uintptr_t)items[i] % alignment == 0);
 		memset(items[i], (int)i, size);
 	}
 	for (i = 0; i < 20; i++) {

@@ -98,9 +98,29 @@ static NOINLINE void go_filled(const struct machine *m, uint64_t *registers,
 			   "v20", "v21", "v22", "v23", "v24", "v25", "v26",
 			   "v27", "v28", "v29", "v30", "v31", "memory", "cc");
 }
+#else
+#include "registers.h"
+
+#ifdef REGISTERS
+static void go_filled(const struct machine *m, uint64_t *registers,
+		      arch_stack *save, arch_stack resume)
+{
+	fill_and_go(registers, m->go, save, resume);
+}
+#endif
 #endif
 
 #ifdef REGISTERS
+#ifndef PORTABLE_REGISTERS
+#define PORTABLE_REGISTERS REGISTERS
+#endif
+
+/* The size in bytes of the registers that this switch keeps. */
+static size_t kept(const struct machine *m)
+{
+	return 8 * (m->go == portable_switch ? PORTABLE_REGISTERS : REGISTERS);
+}
+
 static void fill(uint64_t *registers, uint64_t seed)
 {
 	for (unsigned i = 0; i < REGISTERS; i++)
@@ -118,23 +138,23 @@ static arch_stack fill_with_others(void *argument)
 
 static void callee_saved_registers_survive(void **state)
 {
-	uint64_t    mine[2 * REGISTERS];
-	uint64_t    others[2 * REGISTERS];
-	struct pair p;
+	_Alignas(16) uint64_t mine[2 * REGISTERS];
+	_Alignas(16) uint64_t others[2 * REGISTERS];
+	struct pair           p;
 
 	fill(mine, 0x0123456789abcdef);
 	fill(others, 0x5555aaaa33337777);
 	start_other(&p, state, fill_with_others, others);
 	go_filled(p.machine, mine, &p.main, p.other);
-	assert_memory_equal(mine, mine + REGISTERS, sizeof(mine) / 2);
-	assert_memory_equal(others, others + REGISTERS, sizeof(others) / 2);
+	assert_memory_equal(mine, mine + REGISTERS, kept(p.machine));
+	assert_memory_equal(others, others + REGISTERS, kept(p.machine));
 }
 
 /* arch_start saves registers, too: the other stack fills them, and the resume
  * of arch_start's frame restores them. */
 struct nested_start {
 	struct pair pair;
-	uint64_t    registers[2 * REGISTERS];
+	_Alignas(16) uint64_t registers[2 * REGISTERS];
 };
 
 static arch_stack refill_and_leave(void *argument)
@@ -160,7 +180,7 @@ static void values_in_registers_survive_a_start(void **state)
 	assert_int_equal(start_and_add(&n, 1000, 200, 30, 4), 1510);
 	to_other(&n.pair);
 	assert_memory_equal(n.registers, n.registers + REGISTERS,
-			    sizeof(n.registers) / 2);
+			    kept(n.pair.machine));
 }
 #endif
 
@@ -194,7 +214,7 @@ static arch_stack note_arrival(void *argument)
 
 /* The compiler aligns a local variable on the ABI's assumption about the stack
  * pointer. A frame begins one return address and one frame pointer below that
- * alignment. */
+ * alignment, or at the end of the stack. */
 static void entry_finds_its_argument_and_an_aligned_stack(void **state)
 {
 	struct arrival a = { 0 };
@@ -202,8 +222,8 @@ static void entry_finds_its_argument_and_an_aligned_stack(void **state)
 
 	start_other(&p, state, note_arrival, &a);
 	assert_ptr_equal(a.argument, &p);
-	assert_true(is_on(0, a.frame));
-	assert_int_equal((uintptr_t)a.frame % 16, 0);
+	assert_true(is_on(0, (char *)a.frame - 1));
+	assert_int_equal(((uintptr_t)a.frame + 2 * sizeof(void *)) % 16, 0);
 	assert_int_equal((uintptr_t)a.aligned % 16, 0);
 }
 

@@ -44,6 +44,14 @@ static void deep_recursion_works_before_and_after_a_switch(void **state)
 	assert_int_equal(depth[1], 201);
 }
 
+/* Where unwind tables are those of 32-bit ARM, a frame at which they end is not
+ * shown. */
+#if defined(__ARM_EABI__)
+#define LEAST_FRAMES 1
+#else
+#define LEAST_FRAMES 2
+#endif
+
 /* The caller of entry must be the last frame. Unwinding further would read the
  * memory above the stack. */
 static _Unwind_Reason_Code count_one(struct _Unwind_Context *frame, void *count)
@@ -67,7 +75,7 @@ static void a_backtrace_ends_where_the_stack_began(void **state)
 	struct pair p;
 
 	start_other(&p, state, count_callers, &callers);
-	assert_in_range(callers, 2, 5);
+	assert_in_range(callers, LEAST_FRAMES, 5);
 }
 
 static int run_on(const char *name, struct machine *machine)

@@ -22,7 +22,7 @@ static uintptr_t  sp;
 
 static uint64_t word_at(const void *place, uint32_t at)
 {
-	uint64_t value;
+	uintptr_t value;
 
 	memcpy(&value, (const char *)place + at, sizeof(value));
 	return value;

@@ -32,9 +32,13 @@ static void leave_for(struct suspended *s)
 	      "the signal mask cannot be read");
 }
 
+/* On i386 a ucontext has the control of the x87 alone. */
 static void suspend(struct suspended *s, const ucontext_t *next)
 {
+	const uint64_t control = arch_fp_control();
+
 	CHECK(swapcontext(&s->context, next) == 0, "swapcontext failed");
+	arch_fp_set_control(control);
 }
 
 void arch_switch(arch_stack *save, arch_stack resume)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ticks.h - the time counter of RISC-V, which is steady by its
+ * specification. */
+#ifndef SN_TICKS_H
+#define SN_TICKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uint64_t arch_ticks(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("rdtime %0" : "=r"(ticks));
+	return ticks;
+}
+
+static inline bool arch_ticks_are_steady(void)
+{
+	return true;
+}
+
+#endif

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# processors.sh - CMake finds the folder of src/arch for the compiler's target,
+# takes another one if told so, and refuses x32 and unknown names with a line
+# that says so.
+#
+# Environment: SOURCE_DIR, CC.
+set -eu
+
+: "${SOURCE_DIR:=$(cd "$(dirname "$0")/../.." && pwd)}" "${CC:=cc}"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+bad=0
+
+# The compiler is not asked to link: there may be no libraries for the target.
+configure()
+{
+	rm -rf "$folder/build"
+	cmake -S "$SOURCE_DIR" -B "$folder/build" -DCMAKE_C_COMPILER="$CC" \
+		-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
+		-DSENNIT_TESTS=OFF -DSENNIT_CHECKS=OFF -DSENNIT_BENCH=OFF \
+		-DSENNIT_EXAMPLES=OFF -DSENNIT_APPS=OFF -DSENNIT_CPP=OFF \
+		-DSENNIT_BINDINGS=OFF -DSENNIT_IO=OFF -DSENNIT_DIAG=OFF \
+		"$@" >"$folder/log" 2>&1
+}
+
+# refused WORDS OPTION...
+refused()
+{
+	words=$1
+	shift
+	if configure "$@"; then
+		echo "processors: accepted $*"
+		bad=1
+	elif ! tr -s ' \n' ' ' <"$folder/log" | grep -q "$words"; then
+		echo "processors: no \"$words\" for $*:"
+		cat "$folder/log"
+		bad=1
+	fi
+}
+
+# finds PROCESSOR OPTION...
+finds()
+{
+	expected=$1
+	shift
+	configure "$@" || {
+		cat "$folder/log"
+		bad=1
+	}
+	found=$(sed -n 's/^SENNIT_PROCESSOR:INTERNAL=//p' \
+		"$folder/build/CMakeCache.txt")
+	[ "$found" = "$expected" ] || {
+		echo "processors: $found instead of $expected for $*"
+		bad=1
+	}
+}
+
+refused 'SENNIT_ARCH: vax is not known' -DSENNIT_ARCH=vax
+if [ "$("$CC" -dumpmachine | sed 's/-.*//')" = x86_64 ]; then
+	finds x86_64
+	finds i386 -DCMAKE_C_FLAGS=-m32
+	refused 'x32 (-mx32) is not supported' -DCMAKE_C_FLAGS=-mx32
+fi
+exit $bad
