@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# How the library's own files are compiled, and what programs need: the target
+# sennit_flags, and flags of the whole build for sanitizers.
+
+include(CheckCCompilerFlag)
+include(CheckIncludeFile)
+include(GNUInstallDirs)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+include(cmake/atomics.cmake)
+
+# Flags for the library's own files. Programs that use sennit do not get them.
+add_library(sennit_flags INTERFACE)
+target_include_directories(sennit_flags INTERFACE
+	${PROJECT_SOURCE_DIR}/include ${end_folder} ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(sennit_flags INTERFACE _GNU_SOURCE)
+target_link_libraries(sennit_flags INTERFACE Threads::Threads)
+
+set(CMAKE_REQUIRED_FLAGS -Werror)
+foreach(flag -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+	-Wstrict-prototypes -Wmissing-prototypes -Wvla
+	-fno-plt -fno-semantic-interposition -fstack-clash-protection
+	-fasynchronous-unwind-tables # riscv64, mips64: not by default
+	-fcf-protection=branch -mbranch-protection=bti) # x86-64, aarch64
+	string(MAKE_C_IDENTIFIER "SENNIT_HAS${flag}" has)
+	check_c_compiler_flag(${flag} ${has})
+	if(${has})
+		target_compile_options(sennit_flags INTERFACE
+			$<$<COMPILE_LANGUAGE:C>:${flag}>)
+	endif()
+endforeach()
+unset(CMAKE_REQUIRED_FLAGS)
+
+# Flags with which a program should compile the code of its tasks, exported in
+# the package and for a project that contains sennit. The target processor must
+# support them. A compiler that does not warns or fails.
+set(sennit_TASK_COMPILE_OPTIONS "")
+if(SENNIT_HAS_fstack_clash_protection)
+	set(sennit_TASK_COMPILE_OPTIONS -fstack-clash-protection)
+endif()
+if(NOT top_level)
+	set(sennit_TASK_COMPILE_OPTIONS ${sennit_TASK_COMPILE_OPTIONS}
+		PARENT_SCOPE)
+endif()
+if(SENNIT_WERROR)
+	target_compile_options(sennit_flags INTERFACE -Werror)
+endif()
+
+if(SENNIT_SANITIZE)
+	set(sanitize -fsanitize=${SENNIT_SANITIZE})
+	if(SENNIT_SANITIZE MATCHES undefined)
+		list(APPEND sanitize -fno-sanitize-recover=all)
+	endif()
+	add_compile_options(${sanitize} -fno-omit-frame-pointer)
+	add_link_options(${sanitize})
+endif()
+if(SENNIT_FUZZ)
+	add_compile_options(-fsanitize=undefined,fuzzer-no-link
+		-fno-sanitize-recover=all)
+	add_link_options(-fsanitize=undefined)
+endif()
+if(NOT SENNIT_FP_CONTROL)
+	target_compile_definitions(sennit_flags INTERFACE
+		SENNIT_NO_FP_CONTROL)
+endif()
+if(SENNIT_TORTURE)
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_TORTURE)
+endif()
+if(SENNIT_DETERMINISTIC)
+	target_compile_definitions(sennit_flags INTERFACE
+		SENNIT_DETERMINISTIC SENNIT_TORTURE)
+endif()
+check_include_file(valgrind/valgrind.h SENNIT_VALGRIND_H)
+if(SENNIT_VALGRIND_H)
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_HAVE_VALGRIND)
+endif()
+check_include_file(sys/sdt.h SENNIT_SDT_H)
+if(SENNIT_SDT_H)
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_HAVE_SDT)
+else()
+	message(STATUS "sys/sdt.h not found: probes are left out")
+endif()
+if(SENNIT_HELGRIND)
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_HELGRIND)
+endif()
