@@ -119,7 +119,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_wait(MPI_Request *request,
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitall(int         count,
 						  MPI_Request requests[],
-						  MPI_Status  statuses[],
+						  MPI_Status *statuses,
 						  sennit_time deadline);
 
 /* Like sennit_mpi_wait, for one of requests[0..count-1], as MPI_Waitany. *index

@@ -65,7 +65,7 @@ int sennit_mpi_wait(MPI_Request *request, MPI_Status *status,
 	return sn_mpi_wait(sn_mpi_lane_here(), request, status, deadline);
 }
 
-int sennit_mpi_waitall(int count, MPI_Request requests[], MPI_Status statuses[],
+int sennit_mpi_waitall(int count, MPI_Request requests[], MPI_Status *statuses,
 		       sennit_time deadline)
 {
 	return sn_mpi_waitall(sn_mpi_lane_here(), count, requests, statuses,

@@ -44,6 +44,23 @@ int SN_MPI_OURS MPI_Rsend(const void *buf, int count, MPI_Datatype type,
 		&c, SN_MPI_BEGIN(c, Irsend, buf, count, type, dest, tag, comm));
 }
 
+/* From nobody there is nothing to wait for. MPI's own call tells so in the
+ * status, which MPICH's MPI_Irecv leaves as it was. */
+static int begin_receive(struct sn_mpi_call *c, void *buf, int count,
+			 MPI_Datatype type, int source, int tag, MPI_Comm comm)
+{
+	int err;
+
+	if (source != MPI_PROC_NULL)
+		return SN_MPI_BEGIN(*c, Irecv, buf, count, type, source, tag,
+				    comm);
+	sn_mpi_enter();
+	err = PMPI_Recv(buf, count, type, source, tag, comm, c->status);
+	sn_mpi_leave();
+	c->status = MPI_STATUS_IGNORE;
+	return err;
+}
+
 int SN_MPI_OURS MPI_Recv(void *buf, int count, MPI_Datatype type, int source,
 			 int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -52,8 +69,8 @@ int SN_MPI_OURS MPI_Recv(void *buf, int count, MPI_Datatype type, int source,
 	if (!sn_mpi_takes(&c))
 		return PMPI_Recv(buf, count, type, source, tag, comm, status);
 	c.status = status;
-	return sn_mpi_finish(&c, SN_MPI_BEGIN(c, Irecv, buf, count, type,
-					      source, tag, comm));
+	return sn_mpi_finish(
+		&c, begin_receive(&c, buf, count, type, source, tag, comm));
 }
 
 int SN_MPI_OURS MPI_Mrecv(void *buf, int count, MPI_Datatype type,
@@ -96,8 +113,8 @@ int SN_MPI_OURS MPI_Sendrecv(const void *out, int out_count,
 				     comm, status);
 	send = receive;
 	receive.status = status;
-	err = SN_MPI_BEGIN(receive, Irecv, in, in_count, in_type, source,
-			   in_tag, comm);
+	err = begin_receive(&receive, in, in_count, in_type, source, in_tag,
+			    comm);
 	if (err)
 		return err;
 	return finish_both(&send, &receive,
@@ -151,8 +168,7 @@ int SN_MPI_OURS MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype type,
 	sn_mpi_leave();
 	if (!packed)
 		return err;
-	err = SN_MPI_BEGIN(receive, Irecv, buf, count, type, source, in_tag,
-			   comm);
+	err = begin_receive(&receive, buf, count, type, source, in_tag, comm);
 	if (!err)
 		err = finish_both(&send, &receive,
 				  SN_MPI_BEGIN(send, Isend, packed, size,

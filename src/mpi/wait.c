@@ -135,7 +135,7 @@ static bool is_errno(int err)
 /* One after the other: all of them are under way, so this takes no longer than
  * the last. */
 int sn_mpi_waitall(struct mpi_lane *l, int count, MPI_Request requests[],
-		   MPI_Status statuses[], sennit_time deadline)
+		   MPI_Status *statuses, sennit_time deadline)
 {
 	bool failed = false;
 

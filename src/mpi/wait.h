@@ -15,7 +15,7 @@ int sn_mpi_wait(struct mpi_lane *l, MPI_Request *request, MPI_Status *status,
 		sennit_time deadline);
 
 int sn_mpi_waitall(struct mpi_lane *l, int count, MPI_Request requests[],
-		   MPI_Status statuses[], sennit_time deadline);
+		   MPI_Status *statuses, sennit_time deadline);
 
 /* Whatever `test` says, with `event` being set by the caller's choice. */
 int sn_mpi_wait_polled(struct mpi_lane *l, struct mpi_polled *p,
