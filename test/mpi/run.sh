@@ -37,13 +37,14 @@ export ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}"
 rc=0
 for ranks in ${RANKS:-1 2 3}; do
 	status=0
+	begin=$(date +%s)
 	timeout -k 10 "$limit" "mpirun.$mpi" -n "$ranks" "$@" \
 		>"$work/said" 2>&1 </dev/null || status=$?
 	if [ "${ENDS:-}" ]; then
-		case $status in
-		0 | 124 | 137) why="ended with $status" ;;
-		*) why= ;;
-		esac
+		why=
+		[ "$status" != 0 ] || why="did not fail"
+		[ $(($(date +%s) - begin)) -lt "$limit" ] ||
+			why="did not end in time"
 		[ -z "${SAYS:-}" ] || grep -q "$SAYS" "$work/said" ||
 			why="did not say: $SAYS"
 	elif [ "$status" = 77 ] || grep -q '^skipped: ' "$work/said"; then
