@@ -73,3 +73,21 @@ if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 		endforeach()
 	endforeach()
 endif()
+
+if(SENNIT_EXAMPLES)
+	file(GLOB files CONFIGURE_DEPENDS examples/mpi/*.c)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		foreach(mpi IN LISTS SENNIT_MPIS)
+			set(program example_mpi_${name}_${mpi})
+			sennit_mpi_program(${program} ${mpi} examples/mpi
+				${file})
+			set_target_properties(${program} PROPERTIES
+				OUTPUT_NAME ${name})
+			sennit_mpi_test(example_${name} ${mpi}
+				$<TARGET_FILE:${program}>)
+			set_property(TEST mpi/example_${name}-${mpi} PROPERTY
+				ENVIRONMENT "RANKS=1 2 3 4")
+		endforeach()
+	endforeach()
+endif()
