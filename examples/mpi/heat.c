@@ -50,7 +50,7 @@ static double mean(double up, double down, double left, double right)
 	return 0.25 * (up + down + left + right);
 }
 
-/* --- a tile ----------------------------------------------------------------- */
+/* --- a tile --------------------------------------------------------------- */
 
 static double *edge_cell(struct tile *t, int side, int i, int outside)
 {
@@ -167,7 +167,7 @@ static void make_tiles(void)
 	}
 }
 
-/* --- the same, alone -------------------------------------------------------- */
+/* --- the same, alone ------------------------------------------------------ */
 
 typedef double plate[WHOLE + 2][WHOLE + 2];
 

@@ -23,7 +23,7 @@ enum { MOST = 4096, NAME = 512 };
 static char (*names)[NAME];
 static int count, rank, ranks;
 
-/* --- the tree ----------------------------------------------------------------- */
+/* --- the tree ------------------------------------------------------------- */
 
 static void add_folder(const char *path)
 {
@@ -65,7 +65,7 @@ static uint64_t sum_of(const char *name)
 	return sum;
 }
 
-/* --- the fibers --------------------------------------------------------------- */
+/* --- the fibers ----------------------------------------------------------- */
 
 /* File number i is of process i modulo the processes, and i is the tag. */
 static int sum_one(void *name)

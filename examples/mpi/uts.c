@@ -10,8 +10,8 @@
  *
  * The end is found by credit: what is given away takes half of the giver's
  * credit, and who has no node left sends its credit home. When all is home, no
- * node is left. (Mattern, Global quiescence detection based on credit
- * distribution and recovery, 1989.)
+ * node is left. (Global quiescence detection based on credit distribution and
+ * recovery, Information Processing Letters 30, 1989.)
  *
  * Process 0 counts once more alone, and must get the same.
  *
@@ -58,7 +58,7 @@ static struct {
 	bool         waits[MOST_RANKS]; /* lifelines that wait for nodes */
 } self;
 
-/* --- the tree ----------------------------------------------------------------- */
+/* --- the tree ------------------------------------------------------------- */
 
 /* splitmix64 */
 static uint64_t mix(uint64_t x)
@@ -105,7 +105,7 @@ static uint64_t count_alone(uint64_t root)
 	return nodes;
 }
 
-/* --- giving and asking: self.lock is held, but not while a message is sent ----- */
+/* --- giving and asking: self.lock is held, but not while a message is sent  */
 
 static void send(int to, enum tag tag, const struct message *m)
 {
@@ -149,6 +149,7 @@ static void give_to_lifelines(void)
 static void tell_all(void)
 {
 	self.over = true;
+	sennit_cond_notify_all(&self.changed);
 	for (int r = 1; r < ranks; r++)
 		send(r, OVER, NULL);
 }
@@ -192,7 +193,7 @@ static void run_dry(void)
 	}
 }
 
-/* --- fibers --------------------------------------------------------------------- */
+/* --- fibers --------------------------------------------------------------- */
 
 static void expand(uint64_t node)
 {
@@ -264,23 +265,27 @@ static void handle(enum tag tag, int from, const struct message *m)
 	}
 }
 
+/* Until it is told of the end, or finds it: process 0 by the last credit that
+ * comes home. */
 static int serve(void *unused)
 {
-	struct message m;
-	MPI_Status     status;
+	bool over = false;
 
 	(void)unused;
-	sennit_mutex_lock(&self.lock);
-	while (!self.over) {
-		sennit_mutex_unlock(&self.lock);
+	while (!over) {
+		struct message m;
+		MPI_Status     status;
+
 		MPI_Recv(&m, sizeof(m) / sizeof(uint64_t), MPI_UINT64_T,
 			 MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
 		sennit_mutex_lock(&self.lock);
 		self.got[status.MPI_SOURCE]++;
 		handle((enum tag)status.MPI_TAG, status.MPI_SOURCE, &m);
+		over = status.MPI_TAG == OVER ||
+		       (status.MPI_TAG == HOME && self.over);
 		sennit_cond_notify_all(&self.changed);
+		sennit_mutex_unlock(&self.lock);
 	}
-	sennit_mutex_unlock(&self.lock);
 	return 0;
 }
 

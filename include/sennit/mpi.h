@@ -2,10 +2,10 @@
 /* mpi.h - MPI calls that suspend the fiber instead of its thread.
  *
  * In libsennit-mpi, which is built for one MPI: libsennit-mpi-openmpi,
- * libsennit-mpi-mpich. A program that is linked to it before its MPI, or that
- * runs with it in LD_PRELOAD, and calls sennit_mpi_start, may make blocking MPI
- * calls in tasks: the library defines MPI_Send, MPI_Recv, MPI_Wait, MPI_Barrier
- * and the others that docs/mpi.md lists, by the profiling interface of MPI.
+ * libsennit-mpi-mpich. A program that is linked to it before its MPI, and calls
+ * sennit_mpi_start, may make blocking MPI calls in tasks: the library defines
+ * MPI_Send, MPI_Recv, MPI_Wait, MPI_Barrier and the others that docs/mpi.md
+ * lists, by the profiling interface of MPI.
  *	in a fiber of the scheduler   the call begins the operation, and the
  *	                              fiber waits as for an event
  *	anywhere else                 the call is MPI's own
@@ -129,7 +129,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitall(int         count,
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitany(int         count,
 						  MPI_Request requests[],
-						  int *index, MPI_Status *status,
+						  int        *index,
+						  MPI_Status *status,
 						  sennit_time deadline);
 
 /* Set *event when *request is complete, so that select, groups and

@@ -14,7 +14,8 @@ static a_u32 engines;
 
 static void release(struct mpi_engine *e)
 {
-	if (a_sub_acqrel(&e->references, 1) != 1) /* <-> mpi.engine */
+	/* -> mpi.engine: the last access to it <- mpi.engine */
+	if (a_sub_acqrel(&e->references, 1) != 1)
 		return;
 	pthread_mutex_destroy(&e->lock);
 	sn_mpi_helper_free(&e->helper);
@@ -150,7 +151,7 @@ struct mpi_lane *sn_mpi_lane_here(void)
 static void count(struct mpi_engine *e)
 {
 	(void)a_add_rlx(&e->outstanding, 1);
-	a_fence(); /* <-> mpi.helper: counted before looking whether it sleeps */
+	a_fence(); /* <-> mpi.helper: counted before looking if it sleeps */
 	sn_mpi_helper_call(&e->helper);
 }
 
@@ -181,6 +182,47 @@ void sn_mpi_engine_found(struct mpi_engine *e, struct mpi_found found)
 		sennit_scheduler_release(found.from);
 }
 
+/* --- helping ------------------------------------------------------------ */
+
+/* Look at *l if its worker is late. Returns whether it was. */
+static bool help_lane(struct mpi_lane *l, struct mpi_found *sum)
+{
+	struct mpi_found found = { .done = 0 };
+	sennit_time      now = sennit_now();
+	bool             there;
+
+	if (now < a_load_rlx(&l->looked) + MPI_LATE)
+		return false; /* a stale time delays the help */
+	if (pthread_mutex_trylock(&l->lock))
+		return false; /* its worker is there */
+	there = !sn_mpi_lane_is_empty(l);
+	if (there)
+		found = sn_mpi_lane_look(l, now);
+	pthread_mutex_unlock(&l->lock);
+	sum->done += found.done;
+	sum->references += found.references;
+	if (found.references)
+		sum->from = found.from;
+	return there;
+}
+
+/* Returns whether any lane was late. The references are released with no lock
+ * held: the last one may end the scheduler here, and with it the lanes. */
+static bool help(void *engine)
+{
+	struct mpi_engine *e = engine;
+	struct mpi_found   all = { .done = 0 };
+	bool               late = false;
+
+	pthread_mutex_lock(&e->lock);
+	for (struct mpi_lane *l = e->lanes; l; l = l->next)
+		late |= help_lane(l, &sum);
+	pthread_mutex_unlock(&e->lock);
+	if (sum.done)
+		sn_mpi_engine_found(e, sum);
+	return late;
+}
+
 /* --- starting and stopping ---------------------------------------------- */
 
 static struct mpi_engine *make(sennit_scheduler         *s,
@@ -194,7 +236,10 @@ static struct mpi_engine *make(sennit_scheduler         *s,
 	e->options = *options;
 	a_init(&e->references, 1);
 	pthread_mutex_init(&e->lock, NULL);
-	sn_mpi_helper_init(&e->helper, e);
+	sn_mpi_helper_init(&e->helper,
+			   (struct mpi_helped){ .outstanding = &e->outstanding,
+						.help = help,
+						.argument = e });
 	return e;
 }
 
@@ -236,7 +281,7 @@ static void end(struct mpi_engine *e)
 		return;
 	}
 	*at = e->next;
-	(void)a_sub_rel(&engines, 1); /* -> mpi.engines: the list is shorter */
+	(void)a_add_rlx(&engines, UINT32_MAX); /* one less */
 	pthread_mutex_unlock(&all_lock);
 	a_store_rlx(&e->stopped, 1);
 	sn_mpi_helper_stop(&e->helper);

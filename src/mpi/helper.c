@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mpi/helper.h"
 
-#include "mpi/engine.h"
-
 #include <signal.h>
 #include <time.h>
-
-/* A lane is late when its worker is this much behind, in ns. */
-#define LATE SENNIT_MILLISECOND
 
 /* The pause between two looks at lanes that are late. */
 #define HELP (SENNIT_MILLISECOND / 4)
 
-/* Dozes: from LATE, doubled while nobody is late. */
-#define DOZE_MOST (8 * LATE)
+/* Dozes: from MPI_LATE, doubled while nobody is late. */
+#define DOZE_MOST (8 * MPI_LATE)
 
 /* Dozes in a row without anything outstanding before it sleeps. It saves waking
  * it for each request of a program that has one now and then. */
 #define DOZES 8
 
-void sn_mpi_helper_init(struct mpi_helper *h, struct mpi_engine *e)
+void sn_mpi_helper_init(struct mpi_helper *h, struct mpi_helped of)
 {
 	pthread_condattr_t monotonic;
 
-	h->engine = e;
+	h->of = of;
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -41,7 +36,7 @@ void sn_mpi_helper_free(struct mpi_helper *h)
 
 static bool has_something(struct mpi_helper *h)
 {
-	return a_load_rlx(&h->engine->outstanding);
+	return a_load_rlx(h->of.outstanding);
 }
 
 /* Returns false when it must stop. */
@@ -76,46 +71,8 @@ static bool sleep_long(struct mpi_helper *h)
 	stopped = h->stopped;
 	pthread_mutex_unlock(&h->lock);
 	h->dozes = 0;
-	h->doze = LATE;
+	h->doze = MPI_LATE;
 	return !stopped;
-}
-
-/* Look at *l if its worker is late. Returns whether it was. */
-static bool help_lane(struct mpi_lane *l, struct mpi_found *all)
-{
-	struct mpi_found found = { .done = 0 };
-	sennit_time      now = sennit_now();
-	bool             there;
-
-	if (now < a_load_rlx(&l->looked) + LATE)
-		return false; /* a stale time delays the help */
-	if (pthread_mutex_trylock(&l->lock))
-		return false; /* its worker is there */
-	there = !sn_mpi_lane_is_empty(l);
-	if (there)
-		found = sn_mpi_lane_look(l, now);
-	pthread_mutex_unlock(&l->lock);
-	all->done += found.done;
-	all->references += found.references;
-	if (found.references)
-		all->from = found.from;
-	return there;
-}
-
-/* Returns whether any lane was late. The references are released with no lock
- * held: the last one may end the scheduler here, and with it the lanes. */
-static bool help(struct mpi_engine *e)
-{
-	struct mpi_found all = { .done = 0 };
-	bool             late = false;
-
-	pthread_mutex_lock(&e->lock);
-	for (struct mpi_lane *l = e->lanes; l; l = l->next)
-		late |= help_lane(l, &all);
-	pthread_mutex_unlock(&e->lock);
-	if (all.done)
-		sn_mpi_engine_found(e, all);
-	return late;
 }
 
 static void *run(void *helper)
@@ -124,17 +81,17 @@ static void *run(void *helper)
 	bool               goes_on = true;
 
 	pthread_setname_np(pthread_self(), "sennit-mpi");
-	h->doze = LATE;
+	h->doze = MPI_LATE;
 	while (goes_on) {
 		if (!has_something(h)) {
 			goes_on = ++h->dozes < DOZES ? doze(h) : sleep_long(h);
 			continue;
 		}
 		h->dozes = 0;
-		if (help(h->engine))
+		if (h->of.help(h->of.argument))
 			h->doze = HELP;
-		else if (h->doze < LATE)
-			h->doze = LATE;
+		else if (h->doze < MPI_LATE)
+			h->doze = MPI_LATE;
 		else if (h->doze < DOZE_MOST)
 			h->doze *= 2;
 		goes_on = doze(h);

@@ -18,25 +18,35 @@
 #define SN_MPI_HELPER_H
 
 #include "base/atomic.h"
+#include "sennit/base.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
-struct mpi_engine;
+/* A lane is late when its worker is this much behind, in ns. */
+#define MPI_LATE SENNIT_MILLISECOND
 
-struct mpi_helper {
-	struct mpi_engine *engine; /* fixed */
-	pthread_t          thread;
-	pthread_mutex_t    lock;
-	pthread_cond_t     wake;    /* with lock */
-	bool               stopped; /* under lock */
-	a_u32              asleep;  /* the helper sets it, anyone clears it
-				     * under lock */
-	uint32_t           dozes;   /* its own: since there was something */
-	uint64_t           doze;    /* its own: the length of the next, in ns */
+/* What it helps; all fixed. */
+struct mpi_helped {
+	a_u32 *outstanding; /* how many requests are */
+	bool (*help)(
+		void *argument); /* look at what is late; whether any was */
+	void *argument;
 };
 
-void sn_mpi_helper_init(struct mpi_helper *h, struct mpi_engine *e);
+struct mpi_helper {
+	struct mpi_helped of;
+	pthread_t         thread;
+	pthread_mutex_t   lock;
+	pthread_cond_t    wake;    /* with lock */
+	bool              stopped; /* under lock */
+	a_u32             asleep;  /* the helper sets it, anyone clears it
+				     * under lock */
+	uint32_t          dozes;   /* its own: since there was something */
+	uint64_t          doze;    /* its own: the length of the next, in ns */
+};
+
+void sn_mpi_helper_init(struct mpi_helper *h, struct mpi_helped of);
 void sn_mpi_helper_free(struct mpi_helper *h);
 
 /* Returns 0, or -EAGAIN if the system refuses the thread. */

@@ -17,8 +17,8 @@
  *       request either in the lane or done.
  *   M2  Whatever is in the lane is looked at again: post and withdraw are done
  *       by fibers of the worker, so the hook is asked after each post, and says
- *       SENNIT_NEVER only when, under the lock, the lane is empty. No wake-up is
- *       lost, as nobody sleeps on the lane: a completion sets an event.
+ *       SENNIT_NEVER only when, under the lock, the lane is empty. No wake-up
+ *       is lost, as nobody sleeps on the lane: a completion sets an event.
  *   M3  Nothing touches a `single` or a `polled` after its event was set: it
  *       lies in the frame of a fiber that may have gone on.
  *   M4  The engine counts what is posted before it is in the lane, and counts

@@ -3,8 +3,8 @@
 
 #include "mpi/engine.h"
 #include "mpi/serial.h"
-#include "mpi/several.h"
-#include "mpi/wait.h"
+#include "mpi/polled_waits.h"
+#include "mpi/suspend.h"
 
 #include <errno.h>
 

@@ -2,9 +2,9 @@
 /* pace.h - how often MPI is asked while something is outstanding.
  *
  *	since the last success   < eager       at every opportunity
- *	                         later         after a nap: a quarter of the time
- *	                                       since, so a message is late by a
- *	                                       quarter of what it was waited for
+ *	                         later         after a nap: a quarter of the
+ *	                                       time since; a message is late by
+ *	                                       a quarter of its wait
  *
  * `eager` adapts: a success within the longest eager time makes it the longest,
  * a later one halves it. So partners that answer are polled for, and messages

@@ -5,9 +5,9 @@
  * MPI_Bsend is not here: it does not wait. */
 #include "mpi/engine.h"
 #include "mpi/serial.h"
-#include "mpi/several.h"
+#include "mpi/polled_waits.h"
 #include "mpi/takes.h"
-#include "mpi/wait.h"
+#include "mpi/suspend.h"
 
 #include <stdlib.h>
 

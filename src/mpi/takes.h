@@ -6,7 +6,7 @@
 
 #include "mpi/engine.h"
 #include "mpi/serial.h"
-#include "mpi/wait.h"
+#include "mpi/suspend.h"
 
 /* In the shared library these are visible, and nothing else of ours but
  * sennit_*. */
@@ -34,7 +34,7 @@ static inline void sn_mpi_take(struct sn_mpi_call *c)
 	(void)sn_mpi_takes(c);
 }
 
-/* Begin PMPI_<call>, whose last argument is the request. The result is MPI's. */
+/* Begin PMPI_<call>, whose last argument is the request. */
 #define SN_MPI_BEGIN(c, call, ...)                               \
 	__extension__({                                          \
 		int begun_;                                      \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits.c - MPI's waits for requests, and its end. */
-#include "mpi/several.h"
+#include "mpi/polled_waits.h"
 #include "mpi/takes.h"
 
 #include <stdio.h>

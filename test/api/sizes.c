@@ -50,8 +50,8 @@ static void do_nothing(void *unused)
 static void the_size_of_stacks_is_told(void **state)
 {
 	struct world     *w = *state;
-	sennit_scheduler *s = start_with(SENNIT_CONFIG(
-		.workers = w->workers, .stack_size = 256 * 1024));
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .stack_size = 256 * 1024));
 
 	assert_int_equal(sennit_scheduler_stack_size(s), 256 * 1024);
 	end_scheduler(s);

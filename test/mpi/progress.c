@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - somebody asks MPI: while workers are in long tasks, and while
- * they are busy with short ones; and nobody does when nothing is outstanding. */
+ * they are busy with short ones; and nobody when nothing is outstanding. */
 #include "ranks.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 /* ranks.h - a test that runs in each process of an MPI program (run.sh starts
  * one to four): MPI, and a scheduler whose fibers may wait in it.
  *
- * All processes run the same tests in the same order. So that one whose test has
- * failed does not leave the others waiting, it ends the program.
+ * All processes run the same tests in the same order. One whose test has failed
+ * ends the program, so that the others do not wait for it.
  */
 #ifndef SN_TEST_RANKS_H
 #define SN_TEST_RANKS_H

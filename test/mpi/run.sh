@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh MPI PROGRAM [ARGUMENT...] - runs the program with MPI, openmpi or mpich,
-# with some numbers of processes. Fails if one of the runs does, or lasts for more
+# run.sh MPI PROGRAM [ARGUMENT...] - runs the program with MPI (openmpi, mpich)
+# and some numbers of processes. Fails if one of the runs does, or lasts for more
 # than $LIMIT seconds (240).
 #
 # Environment: RANKS, the numbers of processes ("1 2 3"); ENDS=yes: the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* serialized.c - with MPI_THREAD_SERIALIZED no two threads are in MPI at a time:
+/* serialized.c - with MPI_THREAD_SERIALIZED one thread is in MPI at a time:
  * fibers of several workers, threads and the library's own. */
 #include "ranks.h"
 

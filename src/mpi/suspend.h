@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait.h - waiting for requests: a fiber suspends, anybody else asks MPI.
+/* suspend.h - waiting for requests: a fiber suspends, anybody else asks MPI.
  *
  * Every wait asks MPI first, so what is complete costs no suspension. The lane
  * is that of the caller (sn_mpi_lane_here); with NULL the thread waits. Results
  * are those of sennit/mpi.h.
  */
-#ifndef SN_MPI_WAIT_H
-#define SN_MPI_WAIT_H
+#ifndef SN_MPI_SUSPEND_H
+#define SN_MPI_SUSPEND_H
 
 #include "mpi/lane.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mpi/wait.h"
+#include "mpi/suspend.h"
 
 #include "mpi/engine.h"
 #include "mpi/serial.h"

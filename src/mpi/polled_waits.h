@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* several.h - waits that are not for one request: one of several requests, some
- * of them, a message to come. Results are those of sennit/mpi.h. */
-#ifndef SN_MPI_SEVERAL_H
-#define SN_MPI_SEVERAL_H
+/* polled_waits.h - waits that are not for one request: one of several requests,
+ * some of them, a message to come. Results are those of sennit/mpi.h. */
+#ifndef SN_MPI_POLLED_WAITS_H
+#define SN_MPI_POLLED_WAITS_H
 
 #include "mpi/lane.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mpi/several.h"
+#include "mpi/polled_waits.h"
 
 #include "mpi/engine.h"
 #include "mpi/serial.h"
-#include "mpi/wait.h"
+#include "mpi/suspend.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 /* --- one of several, some of several ------------------------------------ */
 
 struct of_several {
-	struct mpi_polled polled; /* first */
+	struct mpi_polled base; /* first */
 	int               count;
 	MPI_Request      *requests;
 	int              *done;     /* of MPI_Testsome; NULL: MPI_Testany */
@@ -42,13 +42,13 @@ int sn_mpi_waitany(struct mpi_lane *l, int count, MPI_Request requests[],
 		   int *index, MPI_Status *status, sennit_time deadline)
 {
 	struct of_several s = {
-		.polled.test = test_several,
+		.base.test = test_several,
 		.count = count,
 		.requests = requests,
 		.index = index,
 		.statuses = status,
 	};
-	int err = sn_mpi_wait_polled(l, &s.polled, deadline);
+	int err = sn_mpi_wait_polled(l, &s.base, deadline);
 
 	return err ? err : s.error;
 }
@@ -57,14 +57,14 @@ int sn_mpi_waitsome(struct mpi_lane *l, int count, MPI_Request requests[],
 		    int *done, int indices[], MPI_Status statuses[])
 {
 	struct of_several s = {
-		.polled.test = test_several,
+		.base.test = test_several,
 		.count = count,
 		.requests = requests,
 		.done = done,
 		.index = indices,
 		.statuses = statuses,
 	};
-	int err = sn_mpi_wait_polled(l, &s.polled, SENNIT_UNCANCELLED);
+	int err = sn_mpi_wait_polled(l, &s.base, SENNIT_UNCANCELLED);
 
 	return err ? err : s.error;
 }
@@ -72,7 +72,7 @@ int sn_mpi_waitsome(struct mpi_lane *l, int count, MPI_Request requests[],
 /* --- a message to come -------------------------------------------------- */
 
 struct coming {
-	struct mpi_polled polled; /* first */
+	struct mpi_polled base; /* first */
 	int               source;
 	int               tag;
 	MPI_Comm          comm;
@@ -101,14 +101,14 @@ int sn_mpi_probe(struct mpi_lane *l, int source, int tag, MPI_Comm comm,
 		 MPI_Message *message, MPI_Status *status)
 {
 	struct coming c = {
-		.polled.test = test_coming,
+		.base.test = test_coming,
 		.source = source,
 		.tag = tag,
 		.comm = comm,
 		.message = message,
 		.status = status,
 	};
-	int err = sn_mpi_wait_polled(l, &c.polled, SENNIT_UNCANCELLED);
+	int err = sn_mpi_wait_polled(l, &c.base, SENNIT_UNCANCELLED);
 
 	return err ? err : c.error;
 }
@@ -116,7 +116,7 @@ int sn_mpi_probe(struct mpi_lane *l, int source, int tag, MPI_Comm comm,
 /* --- an event ----------------------------------------------------------- */
 
 struct announced {
-	struct mpi_polled polled; /* first */
+	struct mpi_polled base; /* first */
 	MPI_Request      *request;
 };
 
@@ -139,11 +139,11 @@ int sn_mpi_event(struct mpi_lane *l, MPI_Request *request, sennit_event *event)
 
 	if (!a)
 		return -ENOMEM;
-	a->polled.test = test_announced;
-	a->polled.event = event;
-	a->polled.scheduler = sennit_current();
+	a->base.test = test_announced;
+	a->base.event = event;
+	a->base.scheduler = sennit_current();
 	a->request = request;
-	sennit_scheduler_retain(a->polled.scheduler);
-	sn_mpi_engine_post_polled(l, &a->polled);
+	sennit_scheduler_retain(a->base.scheduler);
+	sn_mpi_engine_post_polled(l, &a->base);
 	return 0;
 }
