@@ -25,7 +25,7 @@ enum { SEVERAL = 4 };
 static int last, next;
 
 /* With MPI_THREAD_SERIALIZED the program takes the library's lock for calls
- * that the library does not define. With MPI_THREAD_MULTIPLE this does nothing. */
+ * that the library does not define. Otherwise this does nothing. */
 static void receive(int *value, int tag, MPI_Request *request)
 {
 	sennit_mpi_enter();

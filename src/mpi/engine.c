@@ -211,7 +211,7 @@ static bool help_lane(struct mpi_lane *l, struct mpi_found *sum)
 static bool help(void *engine)
 {
 	struct mpi_engine *e = engine;
-	struct mpi_found   all = { .done = 0 };
+	struct mpi_found   sum = { .done = 0 };
 	bool               late = false;
 
 	pthread_mutex_lock(&e->lock);

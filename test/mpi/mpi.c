@@ -154,7 +154,7 @@ static void cancel_receives(void *unused)
 		MPI_Irecv(&value, 1, MPI_INT, last_rank(), TAG, MPI_COMM_WORLD,
 			  &request);
 		err = sennit_mpi_wait(&request, &status,
-				      sennit_after(got % 5 * 500));
+				      sennit_after((uint64_t)(got % 5 * 500)));
 		if (err == -ETIMEDOUT) {
 			MPI_Cancel(&request);
 			err = sennit_mpi_wait(&request, &status,

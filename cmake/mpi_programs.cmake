@@ -3,16 +3,10 @@
 # and mpi/<x>-mpich, with one to three processes each. ends_<x>.c must be ended
 # by a failure. The same for the programs of examples/mpi, with one to four.
 #
-# Not in the builds that only repeat what another one tests: processes that wait
-# in MPI take the CPU from all others. Nor where the scheduler is slow by intent,
+# No tests in the builds that only repeat what another one tests: processes that
+# wait in MPI take the CPU from all others. Nor where the scheduler is slow by intent,
 # nor under ThreadSanitizer or Valgrind, which know nothing of what orders the
 # memory that MPI's processes share.
-
-if(NOT SENNIT_MPIS OR NOT SENNIT_TESTS OR NOT SENNIT_CHECKS OR SENNIT_TORTURE
-	OR SENNIT_HELGRIND OR SENNIT_TEST_WRAPPER
-	OR SENNIT_SANITIZE MATCHES thread)
-	return()
-endif()
 
 # sennit_mpi_program(PROGRAM MPI FOLDER FILE...)
 function(sennit_mpi_program program mpi folder)
@@ -29,6 +23,22 @@ function(sennit_mpi_program program mpi folder)
 			-Wno-stringop-overflow)
 	endif()
 endfunction()
+
+# bench/mpi: built, and run by hand.
+if(SENNIT_BENCH)
+	foreach(mpi IN LISTS SENNIT_MPIS)
+		sennit_mpi_program(sennit-bench-mpi-${mpi} ${mpi} bench
+			bench/mpi/main.c)
+		set_target_properties(sennit-bench-mpi-${mpi} PROPERTIES
+			OUTPUT_NAME sennit-bench-mpi)
+	endforeach()
+endif()
+
+if(NOT SENNIT_MPIS OR NOT SENNIT_TESTS OR NOT SENNIT_CHECKS OR SENNIT_TORTURE
+	OR SENNIT_HELGRIND OR SENNIT_TEST_WRAPPER
+	OR SENNIT_SANITIZE MATCHES thread)
+	return()
+endif()
 
 # sennit_mpi_test(NAME MPI COMMAND...). One at a time, as each has more
 # processes than there may be CPUs, and those of MPI wait by spinning.
