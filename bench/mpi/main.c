@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - sennit-bench-mpi: what MPI calls in fibers cost, beside plain MPI, on
+/* main.c - sennit-bench-mpi: what MPI calls in fibers cost beside plain MPI, on
  * two processes.
  *
  *	mpirun -n 2 sennit-bench-mpi
