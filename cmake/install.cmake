@@ -30,7 +30,8 @@ function(sennit_install package)
 		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 	install(EXPORT ${export} NAMESPACE sennit::
 		FILE ${package}-targets.cmake DESTINATION ${package_dir})
-	configure_file(cmake/${package}.pc.in ${package_build}/${package}.pc
+	string(REGEX REPLACE "^(sennit-mpi)-.*" "\\1" template ${package})
+	configure_file(cmake/${template}.pc.in ${package_build}/${package}.pc
 		@ONLY)
 	if(NOT SENNIT_SHARED) # every program is linked to the archives
 		file(READ ${package_build}/${package}.pc pc)
@@ -52,11 +53,15 @@ endif()
 if(TARGET sennit_diag)
 	sennit_install(sennit-diag sennit_diag sennit_diag_static)
 endif()
+foreach(mpi IN LISTS SENNIT_MPIS)
+	sennit_install(sennit-mpi-${mpi} sennit_mpi-${mpi}
+		sennit_mpi-${mpi}_static)
+endforeach()
 
 # Not the headers of libraries that are not built.
 set(without "")
-foreach(name io diag)
-	if(NOT TARGET sennit_${name})
+foreach(name io diag mpi)
+	if(NOT TARGET sennit_${name} AND NOT (name STREQUAL mpi AND SENNIT_MPIS))
 		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
 			COMMAND sh tools/list-calls --headers libsennit-${name}
 			OUTPUT_VARIABLE names)

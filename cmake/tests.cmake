@@ -5,6 +5,8 @@
 #	                     io/<x>-uring and, where a filter refuses io_uring,
 #	                     io/<x>-refused
 #	test/diag/<x>.c      the same with libsennit-diag, run as diag/<x>
+#	test/mpi/<x>.c       the same with libsennit-mpi and each MPI, as several
+#	                     processes: mpi_programs.cmake
 #	test/top/<x>.py      sennit-top on a terminal: top_tests.cmake
 #	test/debug           the scenarios of docs/debugging.md: debug.cmake
 #	test/guides          the programs of the guides: guides.cmake

@@ -44,6 +44,7 @@ int main(void)
 	CHECK(sennit_scheduler_create(&s, &c) == 0);
 	CHECK(sennit_scheduler_set_workers(s, 3) == 0);
 	CHECK(sennit_scheduler_workers(s) == 3);
+	CHECK(sennit_scheduler_stack_size(s) >= 64 * 1024); /* the default */
 	sennit_scheduler_trim(s);
 	look(s);
 	return sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 1 : 0;

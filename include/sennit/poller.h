@@ -160,6 +160,16 @@ struct sennit_poller_hook {
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_poller_hook_add(sennit_poller_hook *h);
 
+/* Return the hook of the calling fiber's worker that has this `ask`, the last
+ * one added if it has several. So a library finds what it has attached to a
+ * worker: no variable of the thread can tell, as the thread of a worker may
+ * end, and another take its place.
+ * Returns NULL if there is none, or on an unbound thread.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API sennit_poller_hook *sennit_poller_hook_find(
+	sennit_time (*ask)(sennit_poller_hook *h));
+
 /* *h has something to wait for: its worker asks it from now on. Call this after
  * each submission. Its worker should have a fiber that waits: a worker without
  * one may retire, and a scheduler without one may end.

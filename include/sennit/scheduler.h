@@ -146,6 +146,13 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_set_workers(sennit_scheduler *s,
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_scheduler_workers(const sennit_scheduler *s);
 
+/* Return the size of a fiber's stack in *s, in bytes: stack_size of its
+ * configuration, or the default, before it is rounded up to pages. For
+ * libraries whose functions need much.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API size_t sennit_scheduler_stack_size(const sennit_scheduler *s);
+
 /* Give memory that *s holds but does not need now back to the system: idle
  * stacks, except spare_stacks of each worker; blocks of tasks' arguments; and
  * what queues have grown by. Memory in use is not touched. Memory that is

@@ -53,6 +53,7 @@ class Sennit(ConanFile):
         toolchain.variables["SENNIT_HTML"] = False
         toolchain.variables["SENNIT_STATIC"] = not shared
         toolchain.variables["SENNIT_IO"] = bool(self.options.io)
+        toolchain.variables["SENNIT_MPI"] = False
         toolchain.variables["SENNIT_DIAG"] = bool(self.options.diag)
         toolchain.variables["SENNIT_LIBDW"] = False
         for part in ("TESTS", "CHECKS", "BENCH", "EXAMPLES", "APPS",

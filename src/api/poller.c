@@ -94,6 +94,16 @@ int sennit_poller_hook_add(sennit_poller_hook *h)
 	return 0;
 }
 
+sennit_poller_hook *sennit_poller_hook_find(
+	sennit_time (*ask)(sennit_poller_hook *h))
+{
+	sennit_poller_hook *h = sn_self ? sn_self->polled.hooks : NULL;
+
+	while (h && h->ask != ask)
+		h = h->next_;
+	return h;
+}
+
 void sennit_poller_hook_ask(sennit_poller_hook *h)
 {
 	struct worker *w = sn_self;

@@ -158,6 +158,12 @@ uint32_t sennit_scheduler_workers(const sennit_scheduler *s)
 		&s->counts); /* any answer may be stale */
 }
 
+size_t sennit_scheduler_stack_size(const sennit_scheduler *s)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_stack_size");
+	return s->config.stack_size;
+}
+
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_set_workers");

@@ -299,6 +299,53 @@ static void a_hook_needs_a_worker_and_a_function(void **state)
 	in_a_task(add_nothing, NULL);
 }
 
+static sennit_time ask_other(sennit_poller_hook *h)
+{
+	(void)h;
+	return SENNIT_NEVER;
+}
+
+static void find_hooks(void *unused)
+{
+	sennit_poller_hook first = { .ask = ask_nothing };
+	sennit_poller_hook other = { .ask = ask_other };
+	sennit_poller_hook again = { .ask = ask_nothing };
+
+	(void)unused;
+	EXPECT(!sennit_poller_hook_find(ask_nothing));
+	EXPECT(sennit_poller_hook_add(&first) == 0);
+	EXPECT(sennit_poller_hook_find(ask_nothing) == &first);
+	EXPECT(!sennit_poller_hook_find(ask_other));
+	EXPECT(sennit_poller_hook_add(&other) == 0);
+	EXPECT(sennit_poller_hook_find(ask_nothing) == &first);
+	EXPECT(sennit_poller_hook_find(ask_other) == &other);
+	EXPECT(sennit_poller_hook_add(&again) == 0);
+	EXPECT(sennit_poller_hook_find(ask_nothing) == &again);
+	sennit_poller_hook_remove(&again);
+	sennit_poller_hook_remove(&other);
+	EXPECT(sennit_poller_hook_find(ask_nothing) == &first);
+	sennit_poller_hook_remove(&first);
+	EXPECT(!sennit_poller_hook_find(ask_nothing));
+}
+
+static void find_in_vain(void *unused)
+{
+	(void)unused;
+	EXPECT(!sennit_poller_hook_find(ask_nothing));
+}
+
+static void a_hook_is_found_on_its_worker(void **state)
+{
+	sennit_poller_hook h = { .ask = ask_nothing };
+
+	(void)state;
+	find_hooks(NULL);
+	in_a_task(find_hooks, NULL);
+	EXPECT(sennit_poller_hook_add(&h) == 0);
+	in_a_thread(find_in_vain, NULL);
+	sennit_poller_hook_remove(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +357,7 @@ int main(void)
 		WITH_WORKERS(a_removed_hook_is_not_asked),
 		WITH_WORKERS(the_worker_destroys_hooks_that_are_left),
 		WITH_WORKERS(a_hook_needs_a_worker_and_a_function),
+		WITH_WORKERS(a_hook_is_found_on_its_worker),
 	};
 
 	return cmocka_run_group_tests_name("api/poller_hook", tests, NULL,

@@ -47,6 +47,19 @@ static void do_nothing(void *unused)
 	(void)unused;
 }
 
+static void the_size_of_stacks_is_told(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .stack_size = 256 * 1024));
+
+	assert_int_equal(sennit_scheduler_stack_size(s), 256 * 1024);
+	end_scheduler(s);
+	s = start_with(SENNIT_CONFIG(.workers = w->workers));
+	assert_true(sennit_scheduler_stack_size(s) >= 64 * 1024);
+	end_scheduler(s);
+}
+
 static void a_copy_of_too_much_is_refused(void **state)
 {
 	struct world     *w = *state;
@@ -187,6 +200,7 @@ static void far_deadlines_are_never(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(the_size_of_stacks_is_told),
 		WITH_COUNTS(a_copy_of_too_much_is_refused),
 		ALONE(a_channel_of_too_much_is_refused),
 		ALONE(a_pool_of_too_much_is_refused),

@@ -28,6 +28,7 @@ LIBRARIES = {
     "libsennit": "sennit",
     "libsennit-io": "sennit\\-io",
     "libsennit-diag": "sennit\\-diag",
+    "libsennit-mpi": "sennit\\-mpi",
 }
 
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - sennit-bench-mpi: what MPI calls in fibers cost beside plain MPI, on
+ * two processes.
+ *
+ *	mpirun -n 2 sennit-bench-mpi
+ *
+ * Prints one line for each row: name, value, unit. For the scaling of the tree
+ * search see examples/mpi/uts.c.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <sennit.h>
+#include <sennit/mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS = 20000, WAITING = 1000, MESSAGES = 2000, STEPS = 20 };
+enum { HALO = 1 << 16 };
+
+static int               rank, other;
+static sennit_scheduler *scheduler;
+
+static void show(const char *name, double value, const char *unit)
+{
+	if (!rank)
+		printf("%-32s %12.3f %s\n", name, value, unit);
+}
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int run_in_fiber(void *function)
+{
+	(*(void (**)(void))function)();
+	return 0;
+}
+
+static void in_fiber(void (*run)(void))
+{
+	sennit_group g;
+
+	sennit_group_init_on(&g, scheduler, SENNIT_NEVER, 0);
+	if (sennit_group_spawn(&g, run_in_fiber, &run) || sennit_group_wait(&g))
+		MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* --- ping-pong ------------------------------------------------------------ */
+
+static double half_round; /* us */
+
+static void ping_pong(void)
+{
+	double begin;
+	int    value = 0;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	begin = seconds(CLOCK_MONOTONIC);
+	for (int i = 0; i < ROUNDS; i++) {
+		if (rank == 0)
+			MPI_Send(&value, 1, MPI_INT, other, 0, MPI_COMM_WORLD);
+		MPI_Recv(&value, 1, MPI_INT, other, 0, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+		if (rank == 1)
+			MPI_Send(&value, 1, MPI_INT, other, 0, MPI_COMM_WORLD);
+	}
+	half_round = 1e6 * (seconds(CLOCK_MONOTONIC) - begin) / ROUNDS / 2;
+}
+
+static void measure_ping_pong(void)
+{
+	ping_pong();
+	show("ping-pong/plain", half_round, "us");
+	in_fiber(ping_pong);
+	show("ping-pong/fiber", half_round, "us");
+}
+
+/* --- many that wait ------------------------------------------------------- */
+
+/* Process 1 waits for WAITING messages, which process 0 sends one each
+ * millisecond, again and again; process 1 tells what CPU that took. */
+static int wait_for_messages(void *number)
+{
+	int tag = (int)((char *)number - (char *)0);
+
+	for (int i = 0; i < MESSAGES / WAITING; i++) {
+		int value;
+
+		MPI_Recv(&value, 1, MPI_INT, other, tag, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+	}
+	return 0;
+}
+
+static void *wait_as_thread(void *number)
+{
+	(void)wait_for_messages(number);
+	return NULL;
+}
+
+static void wait_in_fibers(void)
+{
+	sennit_group g;
+
+	sennit_group_init_on(&g, scheduler, SENNIT_NEVER, 0);
+	for (int i = 0; i < WAITING; i++)
+		if (sennit_group_spawn(&g, wait_for_messages, (char *)0 + i))
+			MPI_Abort(MPI_COMM_WORLD, 1);
+	(void)!sennit_group_wait(&g);
+}
+
+static void wait_in_threads(void)
+{
+	static pthread_t thread[WAITING];
+	pthread_attr_t   small;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, SENNIT_MPI_STACK_SIZE);
+	for (int i = 0; i < WAITING; i++)
+		if (pthread_create(&thread[i], &small, wait_as_thread,
+				   (char *)0 + i))
+			MPI_Abort(MPI_COMM_WORLD, 1);
+	for (int i = 0; i < WAITING; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void wait_by_testsome(void)
+{
+	static MPI_Request request[WAITING];
+	static int         value[WAITING], index[WAITING];
+
+	for (int i = 0; i < WAITING; i++)
+		MPI_Irecv(&value[i], 1, MPI_INT, other, i, MPI_COMM_WORLD,
+			  &request[i]);
+	for (int got = 0; got < MESSAGES;) {
+		int out = 0;
+
+		MPI_Testsome(WAITING, request, &out, index,
+			     MPI_STATUSES_IGNORE);
+		for (int i = 0; i < out; i++)
+			if (++got <= MESSAGES - WAITING)
+				MPI_Irecv(&value[index[i]], 1, MPI_INT, other,
+					  index[i], MPI_COMM_WORLD,
+					  &request[index[i]]);
+	}
+}
+
+static void send_slowly(void)
+{
+	for (int i = 0; i < MESSAGES; i++) {
+		struct timespec pause = { .tv_nsec = 1000000 };
+
+		nanosleep(&pause, NULL);
+		MPI_Send(&i, 1, MPI_INT, other, i % WAITING, MPI_COMM_WORLD);
+	}
+}
+
+static void measure_waiting(const char *name, void (*wait)(void))
+{
+	double cpu, wall, share = 0;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	wall = seconds(CLOCK_MONOTONIC);
+	if (rank == 1) {
+		wait();
+		share = 100 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) /
+			(seconds(CLOCK_MONOTONIC) - wall);
+		MPI_Send(&share, 1, MPI_DOUBLE, 0, WAITING, MPI_COMM_WORLD);
+	} else {
+		send_slowly();
+		MPI_Recv(&share, 1, MPI_DOUBLE, 1, WAITING, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+	}
+	show(name, share, "% of a CPU");
+}
+
+/* --- halo exchange -------------------------------------------------------- */
+
+static double out[HALO], in[HALO], field[HALO];
+static double step_time; /* ms */
+
+static void compute(void)
+{
+	for (int k = 0; k < 20; k++)
+		for (int i = 1; i < HALO - 1; i++)
+			field[i] = 0.5 * (field[i - 1] + field[i + 1]);
+}
+
+static void exchange_only(void)
+{
+	MPI_Request request[2];
+
+	MPI_Irecv(in, HALO, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, &request[0]);
+	MPI_Isend(out, HALO, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, &request[1]);
+	MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+}
+
+static void exchange_then_compute(void)
+{
+	exchange_only();
+	compute();
+}
+
+/* Plain MPI with the overlap that it offers. */
+static void compute_between(void)
+{
+	MPI_Request request[2];
+
+	MPI_Irecv(in, HALO, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, &request[0]);
+	MPI_Isend(out, HALO, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, &request[1]);
+	compute();
+	MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+}
+
+static void fibers_overlap(void)
+{
+	void (*parts[])(void) = { exchange_only, compute };
+	sennit_group g;
+
+	sennit_group_init_on(&g, scheduler, SENNIT_NEVER, 0);
+	for (int i = 0; i < 2; i++)
+		if (sennit_group_spawn(&g, run_in_fiber, &parts[i]))
+			MPI_Abort(MPI_COMM_WORLD, 1);
+	(void)!sennit_group_wait(&g);
+}
+
+static void measure_halo(const char *name, void (*step)(void))
+{
+	double begin;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	begin = seconds(CLOCK_MONOTONIC);
+	for (int i = 0; i < STEPS; i++)
+		step();
+	step_time = 1e3 * (seconds(CLOCK_MONOTONIC) - begin) / STEPS;
+	show(name, step_time, "ms a step");
+}
+
+int main(int argc, char **argv)
+{
+	int provided, ranks;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	other = 1 - rank;
+	if (ranks != 2 ||
+	    sennit_scheduler_create(
+		    &scheduler,
+		    SENNIT_CONFIG(.workers = 1,
+				  .stack_size = SENNIT_MPI_STACK_SIZE)) ||
+	    sennit_mpi_start(scheduler, NULL)) {
+		fprintf(stderr, "sennit-bench-mpi: needs two processes\n");
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	measure_ping_pong();
+	measure_waiting("1000-waiting/fibers", wait_in_fibers);
+	measure_waiting("1000-waiting/threads", wait_in_threads);
+	measure_waiting("1000-waiting/testsome", wait_by_testsome);
+	measure_halo("halo/exchange-alone", exchange_only);
+	measure_halo("halo/compute-alone", compute);
+	measure_halo("halo/plain-in-turn", exchange_then_compute);
+	measure_halo("halo/plain-overlap", compute_between);
+	measure_halo("halo/fibers-overlap", fibers_overlap);
+	if (sennit_mpi_stop(scheduler, SENNIT_NEVER) ||
+	    sennit_scheduler_shutdown(scheduler, SENNIT_NEVER))
+		return 1;
+	MPI_Finalize();
+	return 0;
+}

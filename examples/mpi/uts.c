@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* uts.c - counts the nodes of an unbalanced tree that nobody knows before: each
+ * process has fibers that expand nodes, and a process without nodes asks others
+ * for some.
+ *
+ * It asks one process at random, and then its lifelines, the processes whose
+ * numbers differ in one bit. Who has nothing to give to a lifeline remembers
+ * it, and gives as soon as it has something: nobody asks again and again.
+ * (Saraswat et al., Lifeline-based global load balancing, PPoPP 2011.)
+ *
+ * The end is found by credit: what is given away takes half of the giver's
+ * credit, and who has no node left sends its credit home. When all is home, no
+ * node is left. (Global quiescence detection based on credit distribution and
+ * recovery, Information Processing Letters 30, 1989.)
+ *
+ * Process 0 counts once more alone, and must get the same.
+ *
+ *	mpirun -n 2 uts [SEED]
+ */
+#include <inttypes.h>
+#include <mpi.h>
+#include <sennit.h>
+#include <sennit/mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Chances of four children are 247 of 1,000, so a tree has 80 times its root's
+ * children on average, and may have many times that. */
+enum { ROOT = 500, CHILDREN = 4, CHANCE = 247, OF = 1000 };
+
+/* Nodes that one message carries, and that a process keeps. */
+enum { PARCEL = 64, KEEP = 8, FIBERS = 4, MOST_RANKS = 1024 };
+
+enum tag { ASK = 1, ASK_LIFELINE, GIVE, NOTHING, HOME, OVER };
+
+#define ALL_CREDIT (UINT64_C(1) << 62)
+
+struct message {
+	uint64_t credit, count;
+	uint64_t node[PARCEL];
+};
+
+static int rank, ranks;
+
+static struct {
+	sennit_mutex lock;
+	sennit_cond  changed;
+	uint64_t    *node; /* a stack */
+	size_t       count, room;
+	uint64_t     credit, home; /* home: at process 0 */
+	uint64_t     nodes;        /* expanded here */
+	int          busy;         /* fibers that expand one */
+	int          asked;        /* an answer is to come */
+	bool         lifelines;    /* they have been asked */
+	bool         over;
+	int          sent[MOST_RANKS], got[MOST_RANKS]; /* messages */
+	bool         waits[MOST_RANKS]; /* lifelines that wait for nodes */
+} self;
+
+/* --- the tree ------------------------------------------------------------- */
+
+/* splitmix64 */
+static uint64_t mix(uint64_t x)
+{
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+static int children(uint64_t node)
+{
+	return mix(node) % OF < CHANCE ? CHILDREN : 0;
+}
+
+static uint64_t child(uint64_t node, int i)
+{
+	return mix(node ^ mix((uint64_t)i + 1));
+}
+
+static void push(uint64_t node)
+{
+	if (self.count == self.room) {
+		self.room = self.room ? 2 * self.room : 1024;
+		self.node = realloc(self.node, self.room * sizeof(*self.node));
+		if (!self.node)
+			abort();
+	}
+	self.node[self.count++] = node;
+}
+
+static uint64_t count_alone(uint64_t root)
+{
+	uint64_t nodes = 1;
+
+	for (int i = 0; i < ROOT; i++)
+		push(child(root, i));
+	for (; self.count; nodes++) {
+		uint64_t node = self.node[--self.count];
+
+		for (int i = 0; i < children(node); i++)
+			push(child(node, i));
+	}
+	return nodes;
+}
+
+/* --- giving and asking: self.lock is held, but not while a message is sent  */
+
+static void send(int to, enum tag tag, const struct message *m)
+{
+	size_t count = m ? m->count : 0;
+
+	self.sent[to]++;
+	sennit_mutex_unlock(&self.lock);
+	MPI_Send(m, m ? (int)(2 + count) : 0, MPI_UINT64_T, to, tag,
+		 MPI_COMM_WORLD);
+	sennit_mutex_lock(&self.lock);
+}
+
+/* Half of what is more than KEEP, the oldest: they have the largest trees. */
+static bool give(int to)
+{
+	struct message m;
+	size_t         half = self.count > KEEP ? self.count / 2 : 0;
+
+	if (!half || self.credit < 2)
+		return false;
+	m.count = half < PARCEL ? half : PARCEL;
+	m.credit = self.credit / 2;
+	self.credit -= m.credit;
+	memcpy(m.node, self.node, m.count * sizeof(*m.node));
+	self.count -= m.count;
+	memmove(self.node, self.node + m.count,
+		self.count * sizeof(*self.node));
+	send(to, GIVE, &m);
+	return true;
+}
+
+static void give_to_lifelines(void)
+{
+	for (int r = 0; r < ranks && self.count > KEEP; r++)
+		if (self.waits[r]) {
+			self.waits[r] = false;
+			self.waits[r] = !give(r);
+		}
+}
+
+static void tell_all(void)
+{
+	self.over = true;
+	sennit_cond_notify_all(&self.changed);
+	for (int r = 1; r < ranks; r++)
+		send(r, OVER, NULL);
+}
+
+static void come_home(uint64_t credit)
+{
+	self.home += credit;
+	if (self.home == ALL_CREDIT)
+		tell_all();
+}
+
+static void send_home(void)
+{
+	struct message m = { .credit = self.credit };
+
+	self.credit = 0;
+	if (rank) {
+		send(0, HOME, &m);
+		return;
+	}
+	come_home(m.credit);
+	if (self.over)
+		send(0, OVER, NULL); /* for the fiber that receives */
+}
+
+static void ask_lifelines(void)
+{
+	self.lifelines = true;
+	for (int bit = 1; bit < ranks; bit *= 2)
+		if ((rank ^ bit) < ranks)
+			send(rank ^ bit, ASK_LIFELINE, NULL);
+}
+
+/* Nothing is left here. */
+static void run_dry(void)
+{
+	send_home();
+	if (ranks > 1 && !self.asked && !self.lifelines && !self.count) {
+		self.asked = 1;
+		send((rank + 1 + rand() % (ranks - 1)) % ranks, ASK, NULL);
+	}
+}
+
+/* --- fibers --------------------------------------------------------------- */
+
+static void expand(uint64_t node)
+{
+	int n = children(node);
+
+	self.busy++;
+	sennit_mutex_unlock(&self.lock);
+	sennit_yield(); /* a program would work here */
+	sennit_mutex_lock(&self.lock);
+	self.busy--;
+	self.nodes++;
+	for (int i = 0; i < n; i++)
+		push(child(node, i));
+	if (n)
+		sennit_cond_notify_all(&self.changed);
+}
+
+static int work(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&self.lock);
+	while (!self.over) {
+		if (self.count) {
+			expand(self.node[--self.count]);
+			give_to_lifelines();
+		} else if (!self.busy && self.credit) {
+			run_dry();
+		} else {
+			sennit_cond_wait(&self.changed, &self.lock);
+		}
+	}
+	sennit_mutex_unlock(&self.lock);
+	return 0;
+}
+
+static void take(const struct message *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		push(m->node[i]);
+	self.credit += m->credit;
+	self.lifelines = false;
+}
+
+static void handle(enum tag tag, int from, const struct message *m)
+{
+	switch (tag) {
+	case ASK:
+		if (!give(from))
+			send(from, NOTHING, NULL);
+		break;
+	case ASK_LIFELINE:
+		self.waits[from] = !give(from);
+		break;
+	case GIVE:
+		self.asked = 0;
+		take(m);
+		break;
+	case NOTHING:
+		self.asked = 0;
+		if (!self.count && !self.lifelines)
+			ask_lifelines();
+		break;
+	case HOME:
+		come_home(m->credit);
+		break;
+	case OVER:
+		self.over = true;
+		break;
+	}
+}
+
+/* Until it is told of the end, or finds it: process 0 by the last credit that
+ * comes home. */
+static int serve(void *unused)
+{
+	bool over = false;
+
+	(void)unused;
+	while (!over) {
+		struct message m;
+		MPI_Status     status;
+
+		MPI_Recv(&m, sizeof(m) / sizeof(uint64_t), MPI_UINT64_T,
+			 MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+		sennit_mutex_lock(&self.lock);
+		self.got[status.MPI_SOURCE]++;
+		handle((enum tag)status.MPI_TAG, status.MPI_SOURCE, &m);
+		over = status.MPI_TAG == OVER ||
+		       (status.MPI_TAG == HOME && self.over);
+		sennit_cond_notify_all(&self.changed);
+		sennit_mutex_unlock(&self.lock);
+	}
+	return 0;
+}
+
+/* Questions that came to nobody. */
+static void receive_rest(void)
+{
+	int            sent[MOST_RANKS];
+	struct message m;
+
+	MPI_Alltoall(self.sent, 1, MPI_INT, sent, 1, MPI_INT, MPI_COMM_WORLD);
+	for (int r = 0; r < ranks; r++)
+		for (; self.got[r] < sent[r]; self.got[r]++)
+			MPI_Recv(&m, sizeof(m) / sizeof(uint64_t), MPI_UINT64_T,
+				 r, MPI_ANY_TAG, MPI_COMM_WORLD,
+				 MPI_STATUS_IGNORE);
+}
+
+static void must(int err)
+{
+	if (err)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void search(sennit_scheduler *s)
+{
+	sennit_group g;
+
+	sennit_group_init_on(&g, s, SENNIT_NEVER, 0);
+	must(sennit_group_spawn(&g, serve, NULL));
+	for (int i = 0; i < FIBERS; i++)
+		must(sennit_group_spawn(&g, work, NULL));
+	must(sennit_group_wait(&g));
+}
+
+int main(int argc, char **argv)
+{
+	sennit_scheduler *s;
+	uint64_t          root, alone = 0, all = 0;
+	int               provided;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	must(ranks > MOST_RANKS);
+	root = mix(argc > 1 ? strtoull(argv[1], NULL, 0) : 19);
+	if (!rank) {
+		alone = count_alone(root);
+		for (int i = 0; i < ROOT; i++)
+			push(child(root, i));
+		self.credit = ALL_CREDIT;
+		self.nodes = 1;
+	}
+	must(sennit_scheduler_create(
+		&s, SENNIT_CONFIG(.workers = 2,
+				  .stack_size = SENNIT_MPI_STACK_SIZE)));
+	must(sennit_mpi_start(s, NULL));
+	MPI_Barrier(MPI_COMM_WORLD);
+	search(s);
+	must(sennit_mpi_stop(s, SENNIT_NEVER));
+	must(sennit_scheduler_shutdown(s, SENNIT_NEVER));
+	receive_rest();
+	MPI_Reduce(&self.nodes, &all, 1, MPI_UINT64_T, MPI_SUM, 0,
+		   MPI_COMM_WORLD);
+	if (!rank)
+		printf("uts: %d processes, %" PRIu64 " nodes, alone %" PRIu64
+		       "\n",
+		       ranks, all, alone);
+	must(!rank && all != alone);
+	free(self.node);
+	MPI_Finalize();
+	return 0;
+}

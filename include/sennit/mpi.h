@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpi.h - MPI calls that suspend the fiber instead of its thread.
+ *
+ * In libsennit-mpi, which is built for one MPI: libsennit-mpi-openmpi,
+ * libsennit-mpi-mpich. A program that is linked to it before its MPI, and calls
+ * sennit_mpi_start, may make blocking MPI calls in tasks: the library defines
+ * MPI_Send, MPI_Recv, MPI_Wait, MPI_Barrier and the others that docs/mpi.md
+ * lists, by the profiling interface of MPI.
+ *	in a fiber of the scheduler   the call begins the operation, and the
+ *	                              fiber waits as for an event
+ *	anywhere else                 the call is MPI's own
+ *
+ * Collective calls are translated to the nonblocking ones everywhere in the
+ * program, also outside fibers, as the two forms do not match each other. So
+ * either all processes of a communicator have the library, or none.
+ *
+ * Workers ask MPI for completions: when they have nothing to run, and between
+ * fibers. While all are in long tasks a thread of the library asks. When no
+ * request is outstanding nobody asks.
+ *
+ * MPI must be initialised with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED
+ * the calls of this library go through one lock, and the program takes it for
+ * all its other MPI calls: sennit_mpi_enter.
+ *
+ * Results are 0, a positive error code of MPI, which is passed on as it is, or
+ * a negative errno value.
+ */
+#ifndef SENNIT_MPI_H
+#define SENNIT_MPI_H
+
+#include "sennit/event.h"
+#include "sennit/scheduler.h"
+
+#include <mpi.h>
+
+SENNIT_BEGIN
+
+/* The size of stacks, in bytes, that MPI calls in fibers need: reductions of
+ * MPICH have frames of more than 130 KB. For sennit_config.stack_size. */
+#define SENNIT_MPI_STACK_SIZE ((size_t)256 * 1024)
+
+/* A flag of sennit_mpi_options: stacks may be smaller than
+ * SENNIT_MPI_STACK_SIZE. The program vouches that they suffice, as they do for
+ * calls between two processes, which need some 10 KB. */
+#define SENNIT_MPI_SMALL_STACKS UINT32_C(1)
+
+/* Zero means the default in every field. */
+typedef struct sennit_mpi_options {
+	size_t   size;    /* sizeof(sennit_mpi_options) */
+	uint32_t flags;   /* SENNIT_MPI_* */
+	uint32_t spin_ns; /* longest time for which an idle worker asks MPI all
+			   * the time, since something last came, in ns; 0:
+			   * 200,000 */
+	uint32_t nap_ns;  /* longest time between two questions while a request
+			   * is outstanding and its worker is idle, in ns; 0:
+			   * 1,000,000. A message may be noticed that much
+			   * later */
+	uint32_t reserved_; /* must be 0 */
+} sennit_mpi_options;
+
+/* Let fibers of *s wait in MPI calls, until sennit_mpi_stop. MPI must have been
+ * initialised, and must not be finalised before sennit_mpi_stop. *options
+ * (NULL: all defaults) is copied. The library starts one thread.
+ * Returns 0, or
+ *   - -EINVAL if the options are not those of this version;
+ *   - -EPERM if MPI is not initialised, or finalised;
+ *   - -ENOTSUP if its level of threads is below MPI_THREAD_SERIALIZED;
+ *   - -ERANGE if stacks of *s are smaller than SENNIT_MPI_STACK_SIZE;
+ *   - -EBUSY if it was called for *s already;
+ *   - -ENOMEM, or -EAGAIN if the system refuses the thread.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mpi_start(
+	sennit_scheduler *s, const sennit_mpi_options *options);
+
+/* Wait until no request is outstanding on *s, and let MPI calls in its fibers
+ * be MPI's own again. Call it before MPI_Finalize. *s may have ended before,
+ * which itself waits for all requests that fibers wait for, and for those of
+ * sennit_mpi_event. It is misuse to begin further waits meanwhile.
+ * Returns 0, -ETIMEDOUT or -ECANCELED if requests are outstanding at the
+ * deadline, or -ENOENT without a sennit_mpi_start. On error nothing has
+ * changed.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mpi_stop(sennit_scheduler *s,
+					       sennit_time       deadline);
+
+/* --- waiting with a deadline ---------------------------------------------- */
+
+/* Wait until *request is complete, like MPI_Wait, or the deadline passes. In a
+ * fiber that is not of a scheduler with MPI, and on an unbound thread, the call
+ * asks MPI now and then if it has a deadline.
+ * Returns 0 or the error of the request, as MPI_Wait does, or -ETIMEDOUT, or
+ * -ECANCELED if the caller's group is cancelled. After the last two *request is
+ * what it was: active, and its buffer in use. The caller waits again, or
+ * cancels a receive and then waits with SENNIT_UNCANCELLED:
+ *
+ *	err = sennit_mpi_wait(&request, &status, deadline);
+ *	if (err == -ETIMEDOUT || err == -ECANCELED) {
+ *		MPI_Cancel(&request);
+ *		err = sennit_mpi_wait(&request, &status, SENNIT_UNCANCELLED);
+ *		MPI_Test_cancelled(&status, &cancelled); // 0: it came first
+ *	}
+ *
+ * A send cannot be taken back: MPI reports the cancellation of sends long
+ * before their buffers are free.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mpi_wait(MPI_Request *request,
+					       MPI_Status  *status,
+					       sennit_time  deadline);
+
+/* Like sennit_mpi_wait, for all of requests[0..count-1], as MPI_Waitall.
+ * statuses may be MPI_STATUSES_IGNORE. Returns MPI_ERR_IN_STATUS if a request
+ * failed, as MPI_Waitall does. After -ETIMEDOUT and -ECANCELED the requests
+ * that are complete are MPI_REQUEST_NULL (or inactive) and have their status,
+ * and the others are active.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitall(int         count,
+						  MPI_Request requests[],
+						  MPI_Status *statuses,
+						  sennit_time deadline);
+
+/* Like sennit_mpi_wait, for one of requests[0..count-1], as MPI_Waitany. *index
+ * becomes its index, or MPI_UNDEFINED if none is active. On -ETIMEDOUT and
+ * -ECANCELED nothing has changed.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitany(int         count,
+						  MPI_Request requests[],
+						  int        *index,
+						  MPI_Status *status,
+						  sennit_time deadline);
+
+/* Set *event when *request is complete, so that select, groups and
+ * sennit_event_wait_any can wait for it. The request stays the caller's: after
+ * the event it passes *request to MPI_Wait or MPI_Test, which gives the status
+ * and does not wait. Until then *request and *event must stay, and no other
+ * call may get *request but MPI_Cancel. The scheduler does not end before.
+ * Returns 0, -ENOMEM, or -EPERM if the caller is not in a fiber of a scheduler
+ * with MPI.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_mpi_event(MPI_Request  *request,
+						sennit_event *event);
+
+/* --- MPI_THREAD_SERIALIZED ------------------------------------------------ */
+
+/* Take and give back the lock under which this library calls MPI if MPI was
+ * initialised with MPI_THREAD_SERIALIZED. The program takes it for each MPI
+ * call that this library does not define, such as MPI_Isend and MPI_Comm_dup.
+ * It must not call a function of this library, nor wait, while it has the lock.
+ * With MPI_THREAD_MULTIPLE both do nothing.
+ *
+ * From: fiber, thread.  Blocks: yes (the thread, for one MPI call).  */
+SENNIT_API void sennit_mpi_enter(void);
+SENNIT_API void sennit_mpi_leave(void);
+
+SENNIT_END
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mpi/engine.h"
+
+#include "sennit/fiber.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static pthread_mutex_t    all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mpi_engine *all; /* under all_lock */
+
+/* How many engines there are. Stale only to who does not know of a start. */
+static a_u32 engines;
+
+static void release(struct mpi_engine *e)
+{
+	/* -> mpi.engine: the last access to it <- mpi.engine */
+	if (a_sub_acqrel(&e->references, 1) != 1)
+		return;
+	pthread_mutex_destroy(&e->lock);
+	sn_mpi_helper_free(&e->helper);
+	free(e);
+}
+
+/* --- lanes -------------------------------------------------------------- */
+
+static void join_engine(struct mpi_lane *l, struct mpi_engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	l->engine = e;
+	l->next = e->lanes;
+	e->lanes = l;
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* Takes the lane's reference with it. */
+static void leave_engine(struct mpi_lane *l)
+{
+	struct mpi_engine *e = l->engine;
+	struct mpi_lane  **at = &e->lanes;
+
+	pthread_mutex_lock(&e->lock);
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	pthread_mutex_unlock(&e->lock);
+	release(e);
+}
+
+/* The helper looks already: it is quick. */
+static sennit_time ask(sennit_poller_hook *h)
+{
+	struct mpi_lane *l = (struct mpi_lane *)h;
+	struct mpi_found found = { .done = 0 };
+	sennit_time      now = sennit_now();
+	sennit_time      again;
+
+	a_store_rlx(&l->looked, now);
+	if (pthread_mutex_trylock(&l->lock))
+		return now;
+	if (!sn_mpi_lane_is_empty(l) && l->again <= now) {
+		l->asking = true;
+		found = sn_mpi_lane_look(l, now);
+		l->asking = false;
+	}
+	again = sn_mpi_lane_is_empty(l) ? SENNIT_NEVER : l->again;
+	pthread_mutex_unlock(&l->lock);
+	if (again != SENNIT_NEVER)
+		a_store_rlx(&l->looked, again);
+	if (found.done)
+		sn_mpi_engine_found(l->engine, found);
+	return again;
+}
+
+static void destroy(sennit_poller_hook *h)
+{
+	struct mpi_lane *l = (struct mpi_lane *)h;
+
+	leave_engine(l);
+	sn_mpi_lane_free(l);
+}
+
+/* With a reference. */
+static struct mpi_engine *find(const sennit_scheduler *s)
+{
+	struct mpi_engine *e;
+
+	pthread_mutex_lock(&all_lock);
+	e = all;
+	while (e && e->scheduler != s)
+		e = e->next;
+	if (e)
+		(void)a_add_rlx(&e->references, 1);
+	pthread_mutex_unlock(&all_lock);
+	return e;
+}
+
+/* The first wait of this worker. */
+static struct mpi_lane *make_lane(void)
+{
+	struct mpi_engine *e = find(sennit_current());
+	struct mpi_lane   *l;
+
+	if (!e)
+		return NULL;
+	l = sn_mpi_lane_create(e, e->options.spin_ns, e->options.nap_ns);
+	if (!l) {
+		release(e);
+		return NULL;
+	}
+	l->hook.ask = ask;
+	l->hook.destroy = destroy;
+	join_engine(l, e);
+	if (!sennit_poller_hook_add(&l->hook))
+		return l;
+	destroy(&l->hook);
+	return NULL;
+}
+
+/* Its engine has stopped: whether there is another. */
+static struct mpi_lane *renew(struct mpi_lane *l)
+{
+	struct mpi_engine *e = find(sennit_current());
+
+	if (!e)
+		return NULL;
+	leave_engine(l);
+	join_engine(l, e);
+	sn_mpi_pace_init(&l->pace, e->options.spin_ns, e->options.nap_ns);
+	return l;
+}
+
+struct mpi_lane *sn_mpi_lane_here(void)
+{
+	struct mpi_lane *l;
+
+	if (!a_load_rlx(&engines) || !sennit_fiber_current())
+		return NULL;
+	l = (struct mpi_lane *)sennit_poller_hook_find(ask);
+	if (unlikely(!l))
+		return make_lane();
+	if (l->asking)
+		return NULL;
+	if (unlikely(a_load_rlx(&l->engine->stopped)))
+		return renew(l);
+	return l;
+}
+
+/* --- counting ----------------------------------------------------------- */
+
+static void count(struct mpi_engine *e)
+{
+	(void)a_add_rlx(&e->outstanding, 1);
+	a_fence(); /* <-> mpi.helper: counted before looking if it sleeps */
+	sn_mpi_helper_call(&e->helper);
+}
+
+bool sn_mpi_engine_post(struct mpi_lane *l, struct mpi_single *s)
+{
+	count(l->engine);
+	if (!sn_mpi_lane_post(l, s)) {
+		sn_mpi_engine_found(l->engine, (struct mpi_found){ .done = 1 });
+		return false;
+	}
+	sennit_poller_hook_ask(&l->hook);
+	return true;
+}
+
+void sn_mpi_engine_post_polled(struct mpi_lane *l, struct mpi_polled *p)
+{
+	count(l->engine);
+	sn_mpi_lane_post_polled(l, p);
+	sennit_poller_hook_ask(&l->hook);
+}
+
+void sn_mpi_engine_found(struct mpi_engine *e, struct mpi_found found)
+{
+	(void)a_sub_rel(&e->outstanding, found.done); /* -> mpi.drained: all
+						       * calls of MPI for it
+						       * are over */
+	while (found.references--)
+		sennit_scheduler_release(found.from);
+}
+
+/* --- helping ------------------------------------------------------------ */
+
+/* Look at *l if its worker is late. Returns whether it was. */
+static bool help_lane(struct mpi_lane *l, struct mpi_found *sum)
+{
+	struct mpi_found found = { .done = 0 };
+	sennit_time      now = sennit_now();
+	bool             there;
+
+	if (now < a_load_rlx(&l->looked) + MPI_LATE)
+		return false; /* a stale time delays the help */
+	if (pthread_mutex_trylock(&l->lock))
+		return false; /* its worker is there */
+	there = !sn_mpi_lane_is_empty(l);
+	if (there)
+		found = sn_mpi_lane_look(l, now);
+	pthread_mutex_unlock(&l->lock);
+	sum->done += found.done;
+	sum->references += found.references;
+	if (found.references)
+		sum->from = found.from;
+	return there;
+}
+
+/* Returns whether any lane was late. The references are released with no lock
+ * held: the last one may end the scheduler here, and with it the lanes. */
+static bool help(void *engine)
+{
+	struct mpi_engine *e = engine;
+	struct mpi_found   sum = { .done = 0 };
+	bool               late = false;
+
+	pthread_mutex_lock(&e->lock);
+	for (struct mpi_lane *l = e->lanes; l; l = l->next)
+		late |= help_lane(l, &sum);
+	pthread_mutex_unlock(&e->lock);
+	if (sum.done)
+		sn_mpi_engine_found(e, sum);
+	return late;
+}
+
+/* --- starting and stopping ---------------------------------------------- */
+
+static struct mpi_engine *make(sennit_scheduler         *s,
+			       const sennit_mpi_options *options)
+{
+	struct mpi_engine *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->scheduler = s;
+	e->options = *options;
+	a_init(&e->references, 1);
+	pthread_mutex_init(&e->lock, NULL);
+	sn_mpi_helper_init(&e->helper,
+			   (struct mpi_helped){ .outstanding = &e->outstanding,
+						.help = help,
+						.argument = e });
+	return e;
+}
+
+int sn_mpi_engine_start(sennit_scheduler *s, const sennit_mpi_options *options)
+{
+	struct mpi_engine *e = find(s);
+	int                err;
+
+	if (e) {
+		release(e);
+		return -EBUSY;
+	}
+	e = make(s, options);
+	if (!e)
+		return -ENOMEM;
+	err = sn_mpi_helper_start(&e->helper);
+	if (err) {
+		release(e);
+		return err;
+	}
+	pthread_mutex_lock(&all_lock);
+	e->next = all;
+	all = e;
+	(void)a_add_rlx(&engines, 1);
+	pthread_mutex_unlock(&all_lock);
+	return 0;
+}
+
+/* Nothing is outstanding, and nobody begins to wait. */
+static void end(struct mpi_engine *e)
+{
+	struct mpi_engine **at = &all;
+
+	pthread_mutex_lock(&all_lock);
+	while (*at && *at != e)
+		at = &(*at)->next;
+	if (!*at) { /* another has stopped it */
+		pthread_mutex_unlock(&all_lock);
+		return;
+	}
+	*at = e->next;
+	(void)a_add_rlx(&engines, UINT32_MAX); /* one less */
+	pthread_mutex_unlock(&all_lock);
+	a_store_rlx(&e->stopped, 1);
+	sn_mpi_helper_stop(&e->helper);
+	release(e);
+}
+
+static bool is_drained(struct mpi_engine *e)
+{
+	return !a_load_acq(&e->outstanding); /* <- mpi.drained */
+}
+
+/* Stops are rare: looking now and then loses no wake-up. */
+int sn_mpi_engine_stop(sennit_scheduler *s, sennit_time deadline)
+{
+	struct mpi_engine *e = find(s);
+	int                err = 0;
+
+	if (!e)
+		return -ENOENT;
+	while (!is_drained(e) && !err) {
+		sennit_time next = sennit_after(SENNIT_MILLISECOND);
+
+		if (sennit_now() >= deadline)
+			err = -ETIMEDOUT;
+		else
+			err = sennit_sleep_until(next < deadline ? next
+								 : deadline);
+	}
+	if (!err)
+		end(e);
+	release(e);
+	return err;
+}
+
+uint32_t sn_mpi_engines_end(void)
+{
+	struct mpi_engine *e;
+	uint32_t           left = 0;
+
+	pthread_mutex_lock(&all_lock);
+	for (e = all; e; e = e->next)
+		left += a_load_rlx(&e->outstanding); /* stale only while others
+						      * call MPI, which then
+						      * finalises under them */
+	e = left ? NULL : all;
+	pthread_mutex_unlock(&all_lock);
+	for (; e; e = all)
+		end(e);
+	return left;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mpi/lane.h"
+
+#include "mpi/serial.h"
+
+#include <stdlib.h>
+
+#define ROOM_FIRST 64
+
+struct mpi_lane *sn_mpi_lane_create(struct mpi_engine *e, uint32_t spin,
+				    uint32_t nap)
+{
+	struct mpi_lane *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->engine = e;
+	pthread_mutex_init(&l->lock, NULL);
+	sn_mpi_pace_init(&l->pace, spin, nap);
+	return l;
+}
+
+void sn_mpi_lane_free(struct mpi_lane *l)
+{
+	pthread_mutex_destroy(&l->lock);
+	free(l->request);
+	free(l->single);
+	free(l->status);
+	free(l->index);
+	free(l);
+}
+
+/* --- posting ------------------------------------------------------------ */
+
+static bool resize(void *array, size_t size, uint32_t room)
+{
+	void **at = array;
+	void  *more = realloc(*at, size * room);
+
+	if (more)
+		*at = more;
+	return more;
+}
+
+/* An array that has grown stays so if another one cannot. */
+static bool make_room(struct mpi_lane *l)
+{
+	uint32_t room = l->room ? 2 * l->room : ROOM_FIRST;
+
+	if (l->count < l->room)
+		return true;
+	if (!resize(&l->request, sizeof(*l->request), room) ||
+	    !resize(&l->single, sizeof(*l->single), room) ||
+	    !resize(&l->status, sizeof(*l->status), room) ||
+	    !resize(&l->index, sizeof(*l->index), room))
+		return false;
+	l->room = room;
+	return true;
+}
+
+/* Under the lock: somebody came, so look soon. */
+static void came(struct mpi_lane *l)
+{
+	sn_mpi_pace_added(&l->pace, sennit_now());
+	l->again = 0;
+}
+
+bool sn_mpi_lane_post(struct mpi_lane *l, struct mpi_single *s)
+{
+	bool ok;
+
+	pthread_mutex_lock(&l->lock);
+	ok = make_room(l);
+	if (ok) {
+		s->at = l->count;
+		l->request[l->count] = s->request;
+		l->single[l->count++] = s;
+		came(l);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return ok;
+}
+
+void sn_mpi_lane_post_polled(struct mpi_lane *l, struct mpi_polled *p)
+{
+	pthread_mutex_lock(&l->lock);
+	p->next = l->polled;
+	l->polled = p;
+	came(l);
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* The last one takes the place. */
+static void take_out(struct mpi_lane *l, uint32_t at)
+{
+	uint32_t last = --l->count;
+
+	l->request[at] = l->request[last];
+	l->single[at] = l->single[last];
+	l->single[at]->at = at;
+}
+
+bool sn_mpi_lane_withdraw(struct mpi_lane *l, struct mpi_single *s)
+{
+	bool there;
+
+	pthread_mutex_lock(&l->lock);
+	there = !s->done;
+	if (there) {
+		s->request = l->request[s->at];
+		take_out(l, s->at);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return there;
+}
+
+bool sn_mpi_lane_withdraw_polled(struct mpi_lane *l, struct mpi_polled *p)
+{
+	struct mpi_polled **at = &l->polled;
+	bool                there;
+
+	pthread_mutex_lock(&l->lock);
+	there = !p->done;
+	while (there && *at != p)
+		at = &(*at)->next;
+	if (there)
+		*at = p->next;
+	pthread_mutex_unlock(&l->lock);
+	return there;
+}
+
+/* --- looking ------------------------------------------------------------ */
+
+/* The single at this place is complete. See M3. */
+static void finish(struct mpi_lane *l, uint32_t at, const MPI_Status *status,
+		   int error)
+{
+	struct mpi_single *s = l->single[at];
+
+	s->request = l->request[at];
+	s->status = *status;
+	s->error = error;
+	s->done = true;
+	l->single[at] = NULL;
+	sennit_event_set(&s->ready);
+}
+
+/* Close the gaps that finish() has left. */
+static void pack(struct mpi_lane *l)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (!l->single[i])
+			continue;
+		l->single[left] = l->single[i];
+		l->request[left] = l->request[i];
+		l->single[left]->at = left;
+		left++;
+	}
+	l->count = left;
+}
+
+/* MPI refuses the array, as one of its requests is none: ask one by one, so
+ * that its owner gets the error and no other. */
+static uint32_t look_one_by_one(struct mpi_lane *l)
+{
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		int flag = 0;
+		int err;
+
+		sn_mpi_enter();
+		err = PMPI_Test(&l->request[i], &flag, &l->status[0]);
+		sn_mpi_leave();
+		if (!err && !flag)
+			continue;
+		finish(l, i, &l->status[0], err);
+		done++;
+	}
+	return done;
+}
+
+static uint32_t look_at_singles(struct mpi_lane *l)
+{
+	int out = 0;
+	int err;
+
+	sn_mpi_enter();
+	err = PMPI_Testsome((int)l->count, l->request, &out, l->index,
+			    l->status);
+	sn_mpi_leave();
+	if (err && err != MPI_ERR_IN_STATUS) {
+		out = (int)look_one_by_one(l);
+	} else {
+		if (out == MPI_UNDEFINED)
+			out = 0;
+		for (int i = 0; i < out; i++)
+			finish(l, (uint32_t)l->index[i], &l->status[i],
+			       err ? l->status[i].MPI_ERROR : MPI_SUCCESS);
+	}
+	if (out)
+		pack(l);
+	return (uint32_t)out;
+}
+
+static void finish_polled(struct mpi_polled *p, struct mpi_found *found)
+{
+	sennit_scheduler *s = p->scheduler;
+	sennit_event     *event = p->event;
+
+	found->done++;
+	p->done = true;
+	if (s) {
+		found->references++;
+		found->from = s;
+		free(p);
+	}
+	sennit_event_set(event);
+}
+
+static void look_at_polled(struct mpi_lane *l, struct mpi_found *found)
+{
+	struct mpi_polled **at = &l->polled;
+
+	while (*at) {
+		struct mpi_polled *p = *at;
+
+		if (!p->test(p)) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		finish_polled(p, found);
+	}
+}
+
+/* The clock is read again only where the answer is a nap. */
+struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin)
+{
+	struct mpi_found found = { .done = 0 };
+	sennit_time      now;
+
+	if (l->count)
+		found.done = look_at_singles(l);
+	if (l->polled)
+		look_at_polled(l, &found);
+	l->again = begin;
+	if (found.done) {
+		sn_mpi_pace_found(&l->pace, begin);
+	} else if (!sn_mpi_pace_is_eager(&l->pace, begin)) {
+		now = sennit_now();
+		l->again = sn_mpi_pace_next(&l->pace, now, now - begin);
+	}
+	return found;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sennit/mpi.h"
+
+#include "mpi/engine.h"
+#include "mpi/serial.h"
+#include "mpi/polled_waits.h"
+#include "mpi/suspend.h"
+
+#include <errno.h>
+
+#define SPIN_DEFAULT 200000u
+#define NAP_DEFAULT  1000000u
+
+static int read_options(sennit_mpi_options       *out,
+			const sennit_mpi_options *options)
+{
+	*out = (sennit_mpi_options){ .size = sizeof(*out) };
+	if (options)
+		*out = *options;
+	if (out->size != sizeof(*out) || out->reserved_ ||
+	    (out->flags & ~SENNIT_MPI_SMALL_STACKS))
+		return -EINVAL;
+	if (!out->spin_ns)
+		out->spin_ns = SPIN_DEFAULT;
+	if (!out->nap_ns)
+		out->nap_ns = NAP_DEFAULT;
+	return 0;
+}
+
+static int check_mpi(void)
+{
+	int begun = 0;
+	int over = 0;
+
+	PMPI_Initialized(&begun);
+	PMPI_Finalized(&over);
+	if (!begun || over)
+		return -EPERM;
+	if (sn_mpi_serial_init() < MPI_THREAD_SERIALIZED)
+		return -ENOTSUP;
+	return 0;
+}
+
+int sennit_mpi_start(sennit_scheduler *s, const sennit_mpi_options *options)
+{
+	sennit_mpi_options o;
+	int                err = read_options(&o, options);
+
+	if (!err)
+		err = check_mpi();
+	if (!err && !(o.flags & SENNIT_MPI_SMALL_STACKS) &&
+	    sennit_scheduler_stack_size(s) < SENNIT_MPI_STACK_SIZE)
+		err = -ERANGE;
+	return err ? err : sn_mpi_engine_start(s, &o);
+}
+
+int sennit_mpi_stop(sennit_scheduler *s, sennit_time deadline)
+{
+	return sn_mpi_engine_stop(s, deadline);
+}
+
+int sennit_mpi_wait(MPI_Request *request, MPI_Status *status,
+		    sennit_time deadline)
+{
+	return sn_mpi_wait(sn_mpi_lane_here(), request, status, deadline);
+}
+
+int sennit_mpi_waitall(int count, MPI_Request requests[], MPI_Status *statuses,
+		       sennit_time deadline)
+{
+	return sn_mpi_waitall(sn_mpi_lane_here(), count, requests, statuses,
+			      deadline);
+}
+
+int sennit_mpi_waitany(int count, MPI_Request requests[], int *index,
+		       MPI_Status *status, sennit_time deadline)
+{
+	return sn_mpi_waitany(sn_mpi_lane_here(), count, requests, index,
+			      status, deadline);
+}
+
+int sennit_mpi_event(MPI_Request *request, sennit_event *event)
+{
+	struct mpi_lane *l = sn_mpi_lane_here();
+
+	return l ? sn_mpi_event(l, request, event) : -EPERM;
+}
+
+void sennit_mpi_enter(void)
+{
+	sn_mpi_enter();
+}
+
+void sennit_mpi_leave(void)
+{
+	sn_mpi_leave();
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mpi/suspend.h"
+
+#include "mpi/engine.h"
+#include "mpi/serial.h"
+
+#include "sennit/fiber.h"
+
+#include <errno.h>
+
+/* The longest nap of a thread that waits outside fibers: those with a deadline,
+ * and all where MPI is serialised. */
+#define NAP (SENNIT_MILLISECOND / 4)
+
+/* Questions before the first nap. */
+#define EAGER 1000
+
+/* Before question number `tries`. In a fiber it lets others run. Returns what
+ * sennit_sleep_until returns. */
+static int rest(unsigned tries, sennit_time deadline)
+{
+	sennit_time next;
+
+	if (deadline != SENNIT_UNCANCELLED && sennit_now() >= deadline)
+		return -ETIMEDOUT;
+	if (tries < EAGER) {
+		sennit_yield();
+		return 0;
+	}
+	next = sennit_after(NAP);
+	if (deadline == SENNIT_UNCANCELLED) {
+		sennit_sleep(NAP);
+		return 0;
+	}
+	return sennit_sleep_until(next < deadline ? next : deadline);
+}
+
+/* --- one request -------------------------------------------------------- */
+
+/* MPI's calls for one request leave the field. */
+static void give(MPI_Status *to, const MPI_Status *from)
+{
+	int error;
+
+	if (to == MPI_STATUS_IGNORE)
+		return;
+	error = to->MPI_ERROR;
+	*to = *from;
+	to->MPI_ERROR = error;
+}
+
+static int test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	int err;
+
+	sn_mpi_enter();
+	err = PMPI_Test(request, flag, status);
+	sn_mpi_leave();
+	return err;
+}
+
+/* Without a lane, or without memory for one more request in it. */
+static int wait_asking(MPI_Request *request, MPI_Status *status,
+		       sennit_time deadline)
+{
+	int err = 0;
+	int flag = 0;
+
+	for (unsigned tries = 0; !err && !flag; tries++) {
+		err = rest(tries, deadline);
+		if (!err)
+			err = test(request, &flag, status);
+	}
+	return err;
+}
+
+/* In its lane, which may finish it at any time. */
+static int wait_posted(struct mpi_lane *l, struct mpi_single *s,
+		       sennit_time deadline)
+{
+	int err = sennit_event_wait_until(&s->ready, deadline);
+
+	return err && sn_mpi_lane_withdraw(l, s) ? err : 0;
+}
+
+static int wait_in_lane(struct mpi_lane *l, MPI_Request *request,
+			MPI_Status *status, sennit_time deadline)
+{
+	struct mpi_single s = { .request = *request };
+	int               err;
+
+	sennit_event_init(&s.ready, SENNIT_EVENT_MANUAL, false);
+	if (!sn_mpi_engine_post(l, &s))
+		return wait_asking(request, status, deadline);
+	err = wait_posted(l, &s, deadline);
+	*request = s.request;
+	if (err) {
+		sn_mpi_engine_found(l->engine, (struct mpi_found){ .done = 1 });
+		return err;
+	}
+	give(status, &s.status);
+	return s.error;
+}
+
+static bool may_block(sennit_time deadline)
+{
+	return deadline >= SENNIT_UNCANCELLED && !sn_mpi_is_serial();
+}
+
+int sn_mpi_wait(struct mpi_lane *l, MPI_Request *request, MPI_Status *status,
+		sennit_time deadline)
+{
+	int flag = 0;
+	int err;
+
+	if (!l && may_block(deadline))
+		return PMPI_Wait(request, status);
+	err = test(request, &flag, status);
+	if (err || flag)
+		return err;
+	if (!deadline)
+		return -ETIMEDOUT;
+	if (l)
+		return wait_in_lane(l, request, status, deadline);
+	return wait_asking(request, status, deadline);
+}
+
+/* --- all of several ----------------------------------------------------- */
+
+static bool is_errno(int err)
+{
+	return err < 0;
+}
+
+/* One after the other: all of them are under way, so this takes no longer than
+ * the last. */
+int sn_mpi_waitall(struct mpi_lane *l, int count, MPI_Request requests[],
+		   MPI_Status *statuses, sennit_time deadline)
+{
+	bool failed = false;
+
+	for (int i = 0; i < count; i++) {
+		MPI_Status *status = statuses == MPI_STATUSES_IGNORE
+					     ? MPI_STATUS_IGNORE
+					     : &statuses[i];
+		int err = sn_mpi_wait(l, &requests[i], status, deadline);
+
+		if (is_errno(err))
+			return err;
+		failed |= err != MPI_SUCCESS;
+		if (status != MPI_STATUS_IGNORE)
+			status->MPI_ERROR = err;
+	}
+	return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+/* --- whatever can be tested --------------------------------------------- */
+
+static int ask_polled(struct mpi_polled *p, sennit_time deadline)
+{
+	int err = 0;
+
+	for (unsigned tries = 0; !err && !p->test(p); tries++)
+		err = rest(tries, deadline);
+	return err;
+}
+
+int sn_mpi_wait_polled(struct mpi_lane *l, struct mpi_polled *p,
+		       sennit_time deadline)
+{
+	sennit_event ready = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	int          err;
+
+	if (p->test(p))
+		return 0;
+	if (!deadline)
+		return -ETIMEDOUT;
+	if (!l)
+		return ask_polled(p, deadline);
+	p->event = &ready;
+	sn_mpi_engine_post_polled(l, p);
+	err = sennit_event_wait_until(&ready, deadline);
+	if (!err || !sn_mpi_lane_withdraw_polled(l, p))
+		return 0;
+	sn_mpi_engine_found(l->engine, (struct mpi_found){ .done = 1 });
+	return err;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* takes.h - the calls of MPI that this library defines (point.c, waits.c,
+ * collective.c): whether such a call is ours, and how it ends. */
+#ifndef SN_MPI_TAKES_H
+#define SN_MPI_TAKES_H
+
+#include "mpi/engine.h"
+#include "mpi/serial.h"
+#include "mpi/suspend.h"
+
+/* In the shared library these are visible, and nothing else of ours but
+ * sennit_*. */
+#define SN_MPI_OURS SENNIT_API
+
+struct sn_mpi_call {
+	struct mpi_lane *lane;
+	MPI_Request      request;
+	MPI_Status      *status;
+};
+
+/* Whether the caller waits here: it is in a fiber of a scheduler with MPI, or
+ * MPI takes one thread at a time, so that nobody may block in it. */
+static inline bool sn_mpi_takes(struct sn_mpi_call *c)
+{
+	c->lane = sn_mpi_lane_here();
+	c->request = MPI_REQUEST_NULL;
+	c->status = MPI_STATUS_IGNORE;
+	return c->lane || sn_mpi_is_serial();
+}
+
+/* Collective calls are ours everywhere: see sennit/mpi.h. */
+static inline void sn_mpi_take(struct sn_mpi_call *c)
+{
+	(void)sn_mpi_takes(c);
+}
+
+/* Begin PMPI_<call>, whose last argument is the request. */
+#define SN_MPI_BEGIN(c, call, ...)                               \
+	__extension__({                                          \
+		int begun_;                                      \
+		sn_mpi_enter();                                  \
+		begun_ = PMPI_##call(__VA_ARGS__, &(c).request); \
+		sn_mpi_leave();                                  \
+		begun_;                                          \
+	})
+
+/* It has begun with this error: wait, or pass the error on. MPI has called its
+ * error handler. MPI's calls have no deadline, and cannot be cancelled. */
+static inline int sn_mpi_finish(struct sn_mpi_call *c, int err)
+{
+	return err ? err
+		   : sn_mpi_wait(c->lane, &c->request, c->status,
+				 SENNIT_UNCANCELLED);
+}
+
+#endif

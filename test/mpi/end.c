@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* end.c - the end of a scheduler, and sennit_mpi_stop, wait for what is
+ * outstanding. */
+#include "ranks.h"
+
+#define TAG 31
+
+static void receive(void *value)
+{
+	MPI_Recv(value, 1, MPI_INT, last_rank(), TAG, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+}
+
+struct announced {
+	MPI_Request  request;
+	sennit_event event;
+	int          value;
+};
+
+static void announce(void *announced)
+{
+	struct announced *a = announced;
+
+	sennit_event_init(&a->event, SENNIT_EVENT_MANUAL, false);
+	MPI_Irecv(&a->value, 1, MPI_INT, last_rank(), TAG, MPI_COMM_WORLD,
+		  &a->request);
+	EXPECT(sennit_mpi_event(&a->request, &a->event) == 0);
+}
+
+static void send(int value)
+{
+	PMPI_Send(&value, 1, MPI_INT, next_rank(), TAG, MPI_COMM_WORLD);
+}
+
+static void stop_waits_for_what_is_outstanding(void **state)
+{
+	struct job   *j = *state;
+	struct errand e;
+	int           value = 0;
+
+	begin_in(j->s, &e, receive, &value);
+	assert_soon(fibers_of(j->s) == 1);
+	assert_int_equal(
+		sennit_mpi_stop(j->s, sennit_after(SENNIT_MILLISECOND)),
+		-ETIMEDOUT);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	send(8);
+	assert_int_equal(sennit_mpi_stop(j->s, SENNIT_NEVER), 0);
+	end_errand(&e);
+	assert_int_equal(value, 8);
+	assert_int_equal(sennit_mpi_start(j->s, NULL), 0);
+}
+
+/* No fiber waits, and no task is left: the request alone keeps it. */
+static void the_end_waits_for_announced_requests(void **state)
+{
+	struct announced  a;
+	struct job       *j = *state;
+	sennit_scheduler *s = start_mpi_scheduler(j->workers);
+
+	in_task_of(s, announce, &a);
+	assert_int_equal(sennit_scheduler_shutdown(
+				 s, sennit_after(20 * SENNIT_MILLISECOND)),
+			 -ETIMEDOUT);
+	assert_false(sennit_event_is_set(&a.event));
+	PMPI_Barrier(MPI_COMM_WORLD);
+	send(9);
+	end_scheduler(s);
+	assert_true(sennit_event_is_set(&a.event));
+	MPI_Wait(&a.request, MPI_STATUS_IGNORE);
+	assert_int_equal(a.value, 9);
+	assert_int_equal(sennit_mpi_stop(s, SENNIT_NEVER), 0);
+}
+
+static void the_end_waits_for_waiting_fibers(void **state)
+{
+	struct job       *j = *state;
+	sennit_scheduler *s = start_mpi_scheduler(j->workers);
+	int               value = 0;
+	const sennit_task t = { .run = receive, .argument = &value };
+
+	assert_int_equal(sennit_enqueue(s, &t), 0);
+	assert_int_equal(sennit_scheduler_shutdown(
+				 s, sennit_after(20 * SENNIT_MILLISECOND)),
+			 -ETIMEDOUT);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	send(10);
+	end_scheduler(s);
+	assert_int_equal(value, 10);
+	assert_int_equal(sennit_mpi_stop(s, SENNIT_NEVER), 0);
+}
+
+/* A worker that has nothing else to do retires, and its request is announced
+ * all the same. */
+static void a_worker_that_retires_leaves_no_request_behind(void **state)
+{
+	struct announced  a;
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = 2, .stack_size = SENNIT_MPI_STACK_SIZE,
+			      .retire_ms = 1));
+
+	(void)state;
+	assert_int_equal(sennit_mpi_start(s, NULL), 0);
+	in_task_of(s, announce, &a);
+	usleep(20000);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	send(11);
+	sennit_event_wait(&a.event);
+	MPI_Wait(&a.request, MPI_STATUS_IGNORE);
+	assert_int_equal(a.value, 11);
+	assert_int_equal(sennit_mpi_stop(s, SENNIT_NEVER), 0);
+	end_scheduler(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_JOB(stop_waits_for_what_is_outstanding),
+		IN_JOB(the_end_waits_for_announced_requests),
+		IN_JOB(the_end_waits_for_waiting_fibers),
+		IN_JOB(a_worker_that_retires_leaves_no_request_behind),
+	};
+
+	return RUN_RANKS("mpi/end", tests);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ends_fatal.c - an error that comes while a fiber waits ends the program if
+ * the handler is MPI_ERRORS_ARE_FATAL, as it does elsewhere. */
+#include "ranks.h"
+
+static void receive_too_much(void *unused)
+{
+	int one;
+
+	(void)unused;
+	MPI_Recv(&one, 1, MPI_INT, last_rank(), 3, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+}
+
+static void an_error_ends_the_program(void **state)
+{
+	struct job   *j = *state;
+	struct errand e;
+	int           two[2] = { 1, 2 };
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	begin_in(j->s, &e, receive_too_much, NULL);
+	assert_soon(fibers_of(j->s) == 1);
+	PMPI_Send(two, 2, MPI_INT, next_rank(), 3, MPI_COMM_WORLD);
+	end_errand(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_JOB_(an_error_ends_the_program, 1),
+	};
+
+	(void)RUN_RANKS("mpi/ends_fatal", tests);
+	return 0; /* nothing has ended it */
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress.c - somebody asks MPI: while workers are in long tasks, and while
+ * they are busy with short ones; and nobody when nothing is outstanding. */
+#include "ranks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#define TAG 21
+
+/* What processes tell each other without MPI, so that the telling moves nothing
+ * in MPI: a counter for each, in a file of rank 0. */
+static atomic_int *told;
+
+static void share_memory(void)
+{
+	char name[] = "/tmp/sennit-mpi-XXXXXX";
+	int  fd = rank ? -1 : mkstemp(name);
+
+	if (!rank && ftruncate(fd, 4096))
+		abort();
+	PMPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
+	if (rank)
+		fd = open(name, O_RDWR);
+	told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (told == MAP_FAILED)
+		abort();
+	close(fd);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	if (!rank)
+		unlink(name);
+}
+
+/* --- long tasks ----------------------------------------------------------- */
+
+/* More than MPI sends before the receiver agrees. */
+enum { LARGE = 1 << 20 };
+
+static int out[LARGE], in[LARGE];
+
+static void send_large(void *unused)
+{
+	(void)unused;
+	MPI_Send(out, LARGE, MPI_INT, next_rank(), TAG, MPI_COMM_WORLD);
+	atomic_store(&told[next_rank()], 1);
+}
+
+/* The only worker, which has a fiber that waits, does not come back before the
+ * message is there. (A process that sends to itself needs no progress.) */
+static void compute(void *unused)
+{
+	const sennit_time end = sennit_after(GIVE_UP);
+
+	(void)unused;
+	while (!atomic_load(&told[rank]) && sennit_now() < end)
+		;
+	EXPECT(atomic_load(&told[rank]));
+}
+
+static void receive_large(void *unused)
+{
+	(void)unused;
+	MPI_Recv(in, LARGE, MPI_INT, last_rank(), TAG, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+	for (int i = 0; i < LARGE; i += 1000)
+		EXPECT(in[i] == last_rank() + i);
+}
+
+static void messages_move_while_all_workers_compute(void **state)
+{
+	struct job       *j = *state;
+	sennit_scheduler *sender = start_mpi_scheduler(1);
+	struct errand     e[3];
+
+	for (int i = 0; i < LARGE; i++)
+		out[i] = rank + i;
+	if (!told)
+		share_memory();
+	atomic_store(&told[rank], 0);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	begin_in(j->s, &e[0], receive_large, NULL);
+	for (uint32_t i = 0; i < j->workers; i++)
+		begin_in(j->s, &e[1 + i], compute, NULL);
+	in_task_of(sender, send_large, NULL);
+	for (uint32_t i = 0; i <= j->workers; i++)
+		end_errand(&e[i]);
+	assert_int_equal(sennit_mpi_stop(sender, SENNIT_NEVER), 0);
+	end_scheduler(sender);
+}
+
+/* --- short tasks ---------------------------------------------------------- */
+
+static atomic_bool over;
+
+static void be_busy(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&over))
+		sennit_yield();
+}
+
+static void receive_then_end(void *unused)
+{
+	int value;
+
+	(void)unused;
+	MPI_Recv(&value, 1, MPI_INT, last_rank(), TAG, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+	atomic_store(&over, true);
+}
+
+static void busy_workers_ask_between_fibers(void **state)
+{
+	struct job   *j = *state;
+	struct errand e[4];
+	int           value = 0;
+
+	atomic_store(&over, false);
+	begin_in(j->s, &e[0], receive_then_end, NULL);
+	for (int i = 1; i < 4; i++)
+		begin_in(j->s, &e[i], be_busy, NULL);
+	PMPI_Send(&value, 1, MPI_INT, next_rank(), TAG, MPI_COMM_WORLD);
+	for (int i = 0; i < 4; i++)
+		end_errand(&e[i]);
+}
+
+/* --- nothing outstanding -------------------------------------------------- */
+
+/* How often threads of this process whose name begins so went to sleep. */
+static long sleeps_of(const char *name)
+{
+	DIR           *tasks = opendir("/proc/self/task");
+	struct dirent *d;
+	long           sum = 0;
+
+	while (tasks && (d = readdir(tasks))) {
+		char  path[300], line[200];
+		long  n;
+		bool  ours = false;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
+			 d->d_name);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f)) {
+			if (!strncmp(line, "Name:\t", 6))
+				ours = !strncmp(line + 6, name, strlen(name));
+			if (ours && !strncmp(line, "State:\tR", 8))
+				sum += (long)(sennit_now() %
+					      1000000); /* it changes */
+			if (ours && sscanf(line, "voluntary_ctxt_switches: %ld",
+					   &n) == 1)
+				sum += n;
+		}
+		if (f)
+			fclose(f);
+	}
+	if (tasks)
+		closedir(tasks);
+	return sum;
+}
+
+/* Threads that sleep for 50 ms without waking have nothing that wakes them. */
+static bool is_quiet(void)
+{
+	long before = sleeps_of("sennit");
+
+	usleep(50000);
+	return sleeps_of("sennit") == before;
+}
+
+static void pass_round(void *unused)
+{
+	int value = rank;
+
+	(void)unused;
+	for (int i = 0; i < 20; i++)
+		MPI_Sendrecv_replace(&value, 1, MPI_INT, next_rank(), TAG,
+				     last_rank(), TAG, MPI_COMM_WORLD,
+				     MPI_STATUS_IGNORE);
+}
+
+static void nobody_asks_when_nothing_is_outstanding(void **state)
+{
+	struct job *j = *state;
+
+	in_task_of(j->s, pass_round, NULL);
+	assert_true(sleeps_of("sennit") > 0);
+	assert_soon(is_quiet());
+	in_task_of(j->s, pass_round, NULL);
+	assert_soon(is_quiet());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_JOB(messages_move_while_all_workers_compute),
+		IN_JOB(busy_workers_ask_between_fibers),
+		IN_JOB(nobody_asks_when_nothing_is_outstanding),
+	};
+
+	return RUN_RANKS("mpi/progress", tests);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ranks.h - a test that runs in each process of an MPI program (run.sh starts
+ * one to four): MPI, and a scheduler whose fibers may wait in it.
+ *
+ * All processes run the same tests in the same order. One whose test has failed
+ * ends the program, so that the others do not wait for it.
+ */
+#ifndef SN_TEST_RANKS_H
+#define SN_TEST_RANKS_H
+
+#include "../api/with_workers.h"
+
+#include <errno.h>
+#include <sennit/mpi.h>
+
+static int rank, ranks;
+
+struct job {
+	sennit_scheduler *s;
+	uint32_t          workers;
+};
+
+static inline int next_rank(void)
+{
+	return (rank + 1) % ranks;
+}
+
+static inline int last_rank(void)
+{
+	return (rank + ranks - 1) % ranks;
+}
+
+static inline sennit_scheduler *start_mpi_scheduler(uint32_t workers)
+{
+	sennit_scheduler *s =
+		start_with(SENNIT_CONFIG(.workers = workers,
+					 .stack_size = SENNIT_MPI_STACK_SIZE));
+
+	assert_int_equal(sennit_mpi_start(s, NULL), 0);
+	return s;
+}
+
+static inline int open_job(void **state)
+{
+	struct job *j = *state;
+
+	alarm(400);
+	j->s = start_mpi_scheduler(j->workers);
+	return 0;
+}
+
+static inline int close_job(void **state)
+{
+	struct job *j = *state;
+
+	assert_int_equal(sennit_mpi_stop(j->s, sennit_after(GIVE_UP)), 0);
+	end_scheduler(j->s);
+	alarm(0);
+	if (!atomic_load(&broken_claims))
+		return 0;
+	fflush(stdout);
+	return MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+#define IN_JOB_(f, n)                                             \
+	{                                                         \
+#f "_w" #n, f, open_job, close_job, &(struct job) \
+		{                                                 \
+			.workers = (n)                            \
+		}                                                 \
+	}
+
+/* f with a scheduler of one and of two workers. */
+#define IN_JOB(f) IN_JOB_(f, 1), IN_JOB_(f, 2)
+
+/* Runs run(argument) as a task: of *s, or beside the caller on its worker. */
+static inline void begin_in(sennit_scheduler *s, struct errand *e,
+			    sennit_task_fn *run, void *argument)
+{
+	const sennit_task t = { .run = run_errand, .argument = e };
+
+	e->run = run;
+	e->argument = argument;
+	sennit_wait_group_init(&e->done, 1);
+	EXPECT(sennit_enqueue(s, &t) == 0);
+}
+
+static inline void begin_beside(struct errand *e, sennit_task_fn *run,
+				void *argument)
+{
+	e->run = run;
+	e->argument = argument;
+	sennit_wait_group_init(&e->done, 1);
+	must_schedule_here(run_errand, e);
+}
+
+static inline void end_errand(struct errand *e)
+{
+	sennit_wait_group_wait(&e->done);
+}
+
+static inline void in_task_of(sennit_scheduler *s, sennit_task_fn *run,
+			      void *argument)
+{
+	struct errand e;
+
+	begin_in(s, &e, run, argument);
+	end_errand(&e);
+}
+
+static inline int run_ranks(int level, const char *name,
+			    const struct CMUnitTest tests[], size_t count)
+{
+	int provided, failed;
+
+	MPI_Init_thread(NULL, NULL, level, &provided);
+	if (provided != level) {
+		printf("skipped: MPI gives level %d, not %d\n", provided,
+		       level);
+		MPI_Finalize();
+		return 77;
+	}
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	fflush(stdout);
+	if (failed || atomic_load(&broken_claims))
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Finalize();
+	return 0;
+}
+
+#define RUN_RANKS(name, tests)                          \
+	run_ranks(MPI_THREAD_MULTIPLE, (name), (tests), \
+		  sizeof(tests) / sizeof((tests)[0]))
+
+#endif
