@@ -4,8 +4,8 @@
  * The input is cut into blocks. A task compresses each one, and knows the 32
  * KiB before it as its dictionary, so the result is hardly larger than that of
  * one long block. Each task but the last ends at a full byte, so their results
- * form one deflate stream. A thread writes them in the order in which the reader
- * sent it the jobs.
+ * form one deflate stream. A thread writes them in the order in which the
+ * reader sent it the jobs.
  *
  *	read --job--> compress (a task) --event--> write, in order
  *	  ^                                            |
