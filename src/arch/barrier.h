@@ -13,6 +13,8 @@
 #ifndef SN_BARRIER_H
 #define SN_BARRIER_H
 
+#include "base/compiler.h"
+
 #if defined(__ARM_EABI__)
 #define ARCH_BARRIER() ((void)0)
 #else

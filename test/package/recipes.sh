@@ -51,7 +51,7 @@ if recipe.version != version:
     bad.append("conanfile.py: the version is not " + version)
 
 # A choice for each library beside libsennit itself.
-libraries = os.popen("sh tools/list-calls --libraries").read().split()
+libraries = os.popen("sh tools/list-calls --packaged").read().split()
 parts = {name[len("libsennit-"):] for name in libraries} - {""}
 if set(json.load(open(port + "vcpkg.json"))["features"]) != parts:
     bad.append("vcpkg.json: the features are not " + ", ".join(sorted(parts)))
