@@ -86,7 +86,7 @@ static void measure_ping_pong(void)
  * millisecond, again and again; process 1 tells what CPU that took. */
 static int wait_for_messages(void *number)
 {
-	int tag = (int)((char *)number - (char *)0);
+	int tag = (int)(intptr_t)number;
 
 	for (int i = 0; i < MESSAGES / WAITING; i++) {
 		int value;
@@ -109,7 +109,8 @@ static void wait_in_fibers(void)
 
 	sennit_group_init_on(&g, scheduler, SENNIT_NEVER, 0);
 	for (int i = 0; i < WAITING; i++)
-		if (sennit_group_spawn(&g, wait_for_messages, (char *)0 + i))
+		if (sennit_group_spawn(&g, wait_for_messages,
+				       (void *)(intptr_t)i))
 			MPI_Abort(MPI_COMM_WORLD, 1);
 	(void)!sennit_group_wait(&g);
 }
@@ -123,7 +124,7 @@ static void wait_in_threads(void)
 	pthread_attr_setstacksize(&small, SENNIT_MPI_STACK_SIZE);
 	for (int i = 0; i < WAITING; i++)
 		if (pthread_create(&thread[i], &small, wait_as_thread,
-				   (char *)0 + i))
+				   (void *)(intptr_t)i))
 			MPI_Abort(MPI_COMM_WORLD, 1);
 	for (int i = 0; i < WAITING; i++)
 		pthread_join(thread[i], NULL);

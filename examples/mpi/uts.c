@@ -113,7 +113,7 @@ static void send(int to, enum tag tag, const struct message *m)
 
 	self.sent[to]++;
 	sennit_mutex_unlock(&self.lock);
-	MPI_Send(m, m ? (int)(2 + count) : 0, MPI_UINT64_T, to, tag,
+	MPI_Send(m, m ? (int)(2 + count) : 0, MPI_UINT64_T, to, (int)tag,
 		 MPI_COMM_WORLD);
 	sennit_mutex_lock(&self.lock);
 }

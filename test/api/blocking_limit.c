@@ -8,6 +8,8 @@
 
 #include <semaphore.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static atomic_ulong most_threads;
 
@@ -17,11 +19,14 @@ int limit_told(int what, struct rlimit *limit) __asm__("getrlimit");
 /* ThreadSanitizer calls it, too, before it is initialised. */
 NO_SANITIZE int limit_told(int what, struct rlimit *limit)
 {
-	const int err = prlimit(0, what, NULL, limit);
+	unsigned long long now[2];
 
-	if (!err && what == RLIMIT_NPROC)
-		limit->rlim_cur = atomic_load(&most_threads);
-	return err;
+	if (syscall(SYS_prlimit64, 0, what, NULL, now))
+		return -1;
+	limit->rlim_cur = what == RLIMIT_NPROC ? atomic_load(&most_threads)
+					       : (rlim_t)now[0];
+	limit->rlim_max = (rlim_t)now[1];
+	return 0;
 }
 
 static struct hold {
