@@ -118,7 +118,7 @@ static void go_filled(const struct machine *m, uint64_t *registers,
 /* The size in bytes of the registers that this switch keeps. */
 static size_t kept(const struct machine *m)
 {
-	return 8 * (m->go == portable_switch ? PORTABLE_REGISTERS : REGISTERS);
+	return 8 * (is_portable(m) ? PORTABLE_REGISTERS : REGISTERS);
 }
 
 static void fill(uint64_t *registers, uint64_t seed)

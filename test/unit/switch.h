@@ -83,7 +83,8 @@ static inline arch_stack leave_for_main(struct pair *p)
 
 static int run_on(const char *name, struct machine *machine);
 
-/* Of the folder with_ucontext or without_ucontext: run_on_portable(). */
+/* Of the folder with_ucontext or without_ucontext: is_portable() and
+ * run_on_portable(). */
 #include "portable.h"
 
 /* run_on() contains the test cases of the file. */

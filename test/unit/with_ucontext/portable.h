@@ -21,6 +21,11 @@ void portable_start_shared(arch_stack *save, void *top, arch_entry *entry,
 #undef arch_switch_shared
 #undef arch_start_shared
 
+static inline bool is_portable(const struct machine *m)
+{
+	return m->go == portable_switch;
+}
+
 static int run_on_portable(void)
 {
 	struct machine portable = { portable_switch, portable_start };

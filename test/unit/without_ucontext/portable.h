@@ -3,6 +3,12 @@
 #ifndef SN_TEST_PORTABLE_H
 #define SN_TEST_PORTABLE_H
 
+static inline bool is_portable(const struct machine *m)
+{
+	(void)m;
+	return false;
+}
+
 static int run_on_portable(void)
 {
 	return 0;
