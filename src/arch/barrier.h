@@ -3,9 +3,9 @@
  * pass. It prints which task the exception left and stops the search for a
  * handler, so that std::terminate is called before any frame is unwound.
  *
- * The directive adds a personality routine to the compiler's unwind information
- * of the function. 0x1b is the encoding of its address: 4 bytes, relative to
- * their own position.
+ * The directive adds a personality routine (fiber/cxx_exceptions.c) to the
+ * compiler's unwind information of the function. 0x1b is the encoding of its
+ * address: 4 bytes, relative to their own position.
  *
  * 32-bit ARM has unwind tables of another kind. There the search ends without a
  * message where the fiber's stack begins: std::terminate is called, too.
@@ -20,7 +20,7 @@
 #else
 #define ARCH_BARRIER_SPEAKS
 #define ARCH_BARRIER() \
-	__asm__ volatile(".cfi_personality 0x1b, sn_arch_personality")
+	__asm__ volatile(".cfi_personality 0x1b, sn_cxx_personality")
 #endif
 
 #endif
