@@ -51,7 +51,8 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 	struct worker    *w = sn_place_own_worker(d->scheduler);
 	const sennit_task task = { .run = run, .argument = argument };
 
-	if (likely(w && sn_run_queue_pushes(&w->run) && run))
+	if (likely(w && sn_run_queue_pushes(&w->run) &&
+		   sn_deque_has_room(sn_worker_deque(w)) && run))
 		return sn_place_own_in(w, d, run, argument);
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule");
 	return sn_place_packed(d->scheduler, d, &task,

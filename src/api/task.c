@@ -52,8 +52,7 @@ int sennit_schedule(sennit_task_fn *run, void *argument)
 		return schedule_elsewhere(run, argument);
 	if (unlikely(sn_fiber_scope(w->home.current)))
 		return schedule_inside(w, run, argument);
-	return sn_place_own_room(w,
-				 (struct task){ run, argument, TASK_BORROWED });
+	return sn_place_own(w, (struct task){ run, argument, TASK_BORROWED });
 }
 
 int sennit_schedule_copy(sennit_task_fn *run, const void *arguments,

@@ -108,43 +108,22 @@ static inline bool sn_place_is_help_due(const struct worker *w)
 }
 
 /* Push t onto w's own deque, the path of most tasks. sn_run_queue_pushes() must
- * be true. Returns 0 or -ENOMEM. */
-SENNIT_MUST_USE static inline int sn_place_own(struct worker *w, struct task t)
-{
-	int err;
-
-	sn_task_count_add(w->scheduler, t.meta, 1);
-	err = sn_deque_push(sn_worker_deque(w), t);
-	if (unlikely(err)) {
-		sn_task_count_drop(w->scheduler, t.meta, 1);
-		return err;
-	}
-	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
-}
-
-/* The same for a deque with room, which cannot fail. Returns 0. */
-static inline int sn_place_own_room(struct worker *w, struct task t)
+ * be true, and the deque must have room, so that this cannot fail. Returns
+ * 0. */
+static inline int sn_place_own(struct worker *w, struct task t)
 {
 	sn_task_count_add(w->scheduler, t.meta, 1);
 	sn_deque_push_room(sn_worker_deque(w), t);
 	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
 }
 
-/* sn_place_own() for a task in domain d, which may be NULL. */
-SENNIT_MUST_USE static inline int sn_place_own_in(struct worker        *w,
-						  struct sennit_domain *d,
-						  sennit_task_fn       *run,
-						  void *argument)
+/* The same for a task in domain d, which may be NULL. */
+static inline int sn_place_own_in(struct worker *w, struct sennit_domain *d,
+				  sennit_task_fn *run, void *argument)
 {
-	struct domain_part *part = d ? sn_domain_part(d, w) : NULL;
-	int                 err;
-
 	if (d)
-		sn_domain_count(d, part, 1);
-	err = sn_place_own(w, (struct task){ run, argument, (uintptr_t)d });
-	if (unlikely(err) && d)
-		sn_domain_count(d, part, -1);
-	return err;
+		sn_domain_count(d, sn_domain_part(d, w), 1);
+	return sn_place_own(w, (struct task){ run, argument, (uintptr_t)d });
 }
 
 #endif
