@@ -115,6 +115,14 @@ extern const struct bench_row bench_resources[];
 extern const struct bench_row bench_kernel[];
 extern const struct bench_row bench_memory[];
 
+/* bench/apps */
+extern const struct bench_row bench_fft[];
+extern const struct bench_row bench_ray[];
+extern const struct bench_row bench_merge[];
+extern const struct bench_row bench_b_tree[];
+extern const struct bench_row bench_cholesky[];
+extern const struct bench_row bench_simulation[];
+
 /* Run a row in a process of its own for each number of workers. Print the lines
  * whose names start with one of the prefixes (none: all). Returns the number of
  * processes that failed. */

@@ -66,6 +66,12 @@ static const struct bench_row *const workloads[] = {
 	bench_sharing,
 	bench_resources,
 	bench_kernel,
+	bench_fft,
+	bench_ray,
+	bench_merge,
+	bench_b_tree,
+	bench_cholesky,
+	bench_simulation,
 	SENNIT_BENCH_MORE bench_memory,
 	SENNIT_BENCH_MORE
 };

@@ -35,9 +35,10 @@ const (
 
 // One run of a row; bytes 0: the peak of the process.
 type run struct {
-	n      int
-	values [3]float64
-	bytes  float64
+	n       int
+	workers int
+	values  [3]float64
+	bytes   float64
 }
 
 type row struct {
@@ -480,6 +481,13 @@ var rows = []row{
 		two, wakes},
 	{[]string{"W13-timeout/go/wheel-last-armed"}, 1000000, none, lastArmed},
 	{[]string{"W13-timeout/go/wheel-any-armed"}, 1000000, none, anyArmed},
+	{[]string{"R1-fft/go"}, 2 * fftSide, each, fft},
+	{[]string{"R2-ray/go"}, rayWidth * rayHeight, each, ray},
+	{[]string{"R3-merge/go"}, mergeRuns * mergeRun, each, merge},
+	{[]string{"R4-b-tree/go"}, bInserts, each, bTree},
+	{[]string{"R5-cholesky/go"}, cholSteps, each, cholesky},
+	{[]string{"R6-simulation/go"}, simCustomers * simVisits, one,
+		simulation},
 }
 
 func peak() float64 {
@@ -500,7 +508,7 @@ func runAll(w row, workers int) {
 	var values [3][]float64
 	var bytes []float64
 	for i := -1; i < runs; i++ {
-		r := run{n: w.n}
+		r := run{n: w.n, workers: workers}
 		w.do(&r)
 		if r.bytes == 0 {
 			r.bytes = peak()

@@ -5,6 +5,7 @@
  * because its fork and join is W2.
  */
 #include "peer.h"
+#include "apps/simulation.h"
 
 #include <st.h>
 
@@ -182,6 +183,51 @@ static void one_worker(struct bench_run *r)
 	bench_elapsed(r, begin);
 }
 
+/* --- a simulation, as in bench/apps -------------------------------------- */
+
+static struct event turns[SIM_CUSTOMERS];
+
+static void pass_on(void)
+{
+	if (sim_waiting)
+		set(&turns[sim_next()]);
+}
+
+static void *live(void *argument)
+{
+	const uint32_t customer = (uint32_t)(uintptr_t)argument;
+
+	for (unsigned i = 0; i < SIM_VISITS; i++) {
+		wait_for(&turns[customer]);
+		sim_visit(customer);
+		if (i + 1 < SIM_VISITS)
+			sim_leave(customer);
+		pass_on();
+	}
+	return NULL;
+}
+
+static void simulation(struct bench_run *r)
+{
+	static st_thread_t all[SIM_CUSTOMERS];
+	sennit_time        begin;
+
+	start();
+	begin = sennit_now();
+	sim_begin();
+	for (uint32_t i = 0; i < SIM_CUSTOMERS; i++) {
+		if (!turns[i].changed)
+			turns[i].changed = st_cond_new();
+		turns[i].is_set = false;
+		sim_leave(i);
+		all[i] = launch(live, (void *)(uintptr_t)i);
+	}
+	pass_on();
+	join_all(all, SIM_CUSTOMERS);
+	bench_elapsed(r, begin);
+	sim_check();
+}
+
 /* --- many waiters --------------------------------------------------------- */
 
 static st_cond_t   gate;
@@ -306,5 +352,6 @@ const struct bench_row peer_rows[] = {
 	  .n = SLEEPERS,
 	  .workers = BENCH_ONE,
 	  .run = sleep_all },
+	ROW("R6-simulation", SIM_EVENTS, simulation),
 	{ .run = NULL },
 };

@@ -72,6 +72,12 @@ function add_rows()
 		"wheel-last-armed")
 	row("W13 timer, any of 10^6", "W13-timeout", "wheel-any-armed",
 		"wheel-any-armed")
+	row("R1 FFT, a row", "R1-fft", "parallel-for")
+	row("R2 ray tracer, a pixel", "R2-ray", "parallel-for")
+	row("R3 merge, an element", "R3-merge", "fork")
+	row("R4 B-tree, a key", "R4-b-tree", "mutex")
+	row("R5 Cholesky, a step", "R5-cholesky", "dag")
+	row("R6 simulation, an event", "R6-simulation", "events")
 }
 
 function ours_of(r)
