@@ -48,6 +48,8 @@ int bench_take_options(int argc, char **argv)
 			bench_limits.workers = (uint32_t)value;
 		else if (!strcmp(argv[i], "--placement"))
 			bench_limits.placement = (uint32_t)value;
+		else if (!strcmp(argv[i], "--affinity"))
+			bench_limits.affinity = (uint32_t)value;
 		else if (!strcmp(argv[i], "--with"))
 			bench_limits.exactly = (uint32_t)value;
 		else

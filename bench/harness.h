@@ -68,6 +68,7 @@ struct bench_limits {
 	uint32_t exactly;   /* exactly this number of workers, whatever the
 			     * number of CPUs; 0: no */
 	uint32_t placement; /* see sennit_config.placement */
+	uint32_t affinity;  /* see sennit_config.affinity */
 };
 
 extern struct bench_limits bench_limits;

@@ -157,7 +157,8 @@ int main(int argc, char **argv)
 	if (taken < 0 || (argv[taken + 1] && argv[taken + 1][0] == '-')) {
 		fputs("usage: sennit-bench [--limit SECONDS]"
 		      " [--workers MOST | --with WORKERS]\n"
-		      "                    [--placement 1|2] [PREFIX...]\n"
+		      "                    [--placement 1|2]\n"
+		      "                    [--affinity 1|2|4] [PREFIX...]\n"
 		      "       sennit-bench --list [PREFIX...]\n",
 		      stderr);
 		return 2;

@@ -27,7 +27,8 @@ static sennit_scheduler *create(uint32_t workers, uint32_t fp)
 
 	err = sennit_scheduler_create(
 		&s, SENNIT_CONFIG(.workers = workers, .fp = fp,
-				  .placement = bench_limits.placement));
+				  .placement = bench_limits.placement,
+				  .affinity = bench_limits.affinity));
 	bench_check(!err, "no scheduler");
 	return s;
 }

@@ -51,8 +51,17 @@ enum sennit_affinity {
 	SENNIT_AFFINITY_INHERIT = 0, /* the creating thread's mask, unchanged */
 	SENNIT_AFFINITY_ANY_OF = 1,  /* every worker on any of the CPUs */
 	SENNIT_AFFINITY_ONE_OF = 2,  /* worker i on CPU number i modulo count */
-	SENNIT_AFFINITY_MASKS = 3    /* worker i on mask number i modulo
+	SENNIT_AFFINITY_MASKS = 3,   /* worker i on mask number i modulo
 				      * count */
+	SENNIT_AFFINITY_DISJOINT = 4 /* each worker on a part of the CPUs. The
+				      * parts are disjoint and of equal size, to
+				      * one CPU, and the CPUs of a part are
+				      * neighbours. The system moves a worker
+				      * within its part, so it never puts two
+				      * workers on one CPU. With more workers
+				      * than CPUs: as ONE_OF. Workers that are
+				      * added later (set_workers) get the parts
+				      * of the first ones again */
 };
 
 /* When worker threads are started. */
@@ -159,9 +168,10 @@ typedef struct sennit_config {
 	uint32_t order;      /* enum sennit_order */
 
 	uint32_t               affinity; /* enum sennit_affinity */
-	const sennit_cpu_mask *masks;    /* INHERIT: NULL. ANY_OF, ONE_OF: one
-					  * mask; NULL: the CPUs this process
-					  * may use. MASKS: mask_count masks */
+	const sennit_cpu_mask *masks;    /* INHERIT: NULL. ANY_OF, ONE_OF,
+					  * DISJOINT: one mask; NULL: the CPUs
+					  * this process may use. MASKS:
+					  * mask_count masks */
 	size_t                 mask_count;
 
 	const char *name; /* NULL: "sennit". Threads are named name/index, cut
@@ -223,7 +233,8 @@ typedef struct sennit_config {
 	void *on_shutdown_context;
 
 	/* Return the place of a CPU in *out. Called while the scheduler is
-	 * created, for CPUs that single workers are bound to (ONE_OF, MASKS).
+	 * created, for CPUs that single workers are bound to (ONE_OF, MASKS,
+	 * DISJOINT).
 	 * With more than a few workers, workers steal from neighbours first.
 	 * Return false if the place is unknown. NULL: the system is asked
 	 * (Linux: /sys). */

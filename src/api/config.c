@@ -59,7 +59,7 @@ static const char *find_fault_in_masks(const sennit_config *c)
 {
 	const bool many = c->affinity == SENNIT_AFFINITY_MASKS;
 
-	if (c->affinity > SENNIT_AFFINITY_MASKS)
+	if (c->affinity > SENNIT_AFFINITY_DISJOINT)
 		return "affinity";
 	if (c->affinity == SENNIT_AFFINITY_INHERIT)
 		return c->masks ? "masks" : c->mask_count ? "mask_count" : NULL;

@@ -2,6 +2,7 @@
 #include "scheduler/topology.h"
 
 #include "base/memory.h"
+#include "core/cpu_partition.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -21,6 +22,9 @@ bool sn_topology_own_cpus(const sennit_scheduler *s, uint32_t i,
 		return true;
 	case SENNIT_AFFINITY_MASKS:
 		*out = sn_cpu_masks_get(&s->masks, i);
+		return true;
+	case SENNIT_AFFINITY_DISJOINT:
+		*out = sn_cpu_partition_get(first, i, s->config.workers);
 		return true;
 	default:
 		return false;
@@ -61,10 +65,37 @@ static sennit_cpu_place place_of(const sennit_scheduler *s, uint32_t i)
 	return a;
 }
 
+/* Sort the CPUs of the only mask by their places. */
+static int sort_cpus(sennit_scheduler *s)
+{
+	struct topology_slot *slots;
+	uint32_t *const       cpus = sn_cpu_masks_cpus(&s->masks);
+	const size_t          n = sn_cpu_masks_get(&s->masks, 0).count;
+	const size_t          size = n * (sizeof(*slots) + sizeof(*cpus));
+
+	if (n > UINT32_MAX / (sizeof(*slots) + sizeof(*cpus)))
+		return -ENOMEM;
+	slots = sn_memory_take(&s->memory, size,
+			       _Alignof(struct topology_slot));
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		slots[i].place = place_of_cpu(s, cpus[i]);
+	sn_cpu_partition_sort(cpus, slots, (uint32_t *)&slots[n], (uint32_t)n);
+	sn_memory_give(&s->memory, slots, size);
+	return 0;
+}
+
 int sn_topology_init(sennit_scheduler *s)
 {
 	uint32_t n = s->capacity;
+	int      err;
 
+	if (n && s->config.affinity == SENNIT_AFFINITY_DISJOINT) {
+		err = sort_cpus(s);
+		if (err)
+			return err;
+	}
 	if (n <= STEAL_ORDER_TRIES + 1)
 		return 0;
 	s->places = sn_memory_take(&s->memory, n * sizeof(*s->places),

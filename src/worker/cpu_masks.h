@@ -28,6 +28,12 @@ static inline sennit_cpu_mask sn_cpu_masks_get(const struct cpu_masks *m,
 	return m->masks[i % m->count];
 }
 
+/* The CPUs of the first mask, to be sorted before any thread runs. */
+static inline uint32_t *sn_cpu_masks_cpus(const struct cpu_masks *m)
+{
+	return (uint32_t *)(m->masks + m->count);
+}
+
 /* The CPUs of all masks. Empty if there are no masks. */
 sennit_cpu_mask sn_cpu_masks_all(const struct cpu_masks *m);
 

@@ -172,6 +172,60 @@ static void masks_are_dealt_out_in_turn(void **state)
 	assert_mask(&r, 3, only(cpus[cpu_count - 1]));
 }
 
+/* The second CPU is nearer to the third than the first is. */
+static bool swapped_place(void *unused, uint32_t cpu, sennit_cpu_place *out)
+{
+	(void)unused;
+	*out = (sennit_cpu_place){ .node = cpu == cpus[0], .core = cpu };
+	return true;
+}
+
+/* With a worker for each CPU these are parts of one CPU, in the order of their
+ * places: the first CPU is on the last node. */
+static void parts_are_disjoint_and_in_the_order_of_places(void **state)
+{
+	const unsigned n = cpu_count < WORKERS ? (unsigned)cpu_count : WORKERS;
+	struct report  r;
+
+	(void)state;
+	if (cpu_count < 2)
+		skip();
+	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_DISJOINT,
+				       .cpu_place = swapped_place,
+				       .masks = &(sennit_cpu_mask){ cpus, n },
+				       .mask_count = 1 });
+	for (unsigned i = 0; i < WORKERS; i++)
+		assert_mask(&r, i, only(cpus[(i % n + 1) % n]));
+}
+
+static void note_mask(void *mask)
+{
+	EXPECT(sched_getaffinity(0, sizeof(cpu_set_t), mask) == 0);
+}
+
+static void a_part_has_several_cpus(void **state)
+{
+	sennit_scheduler *s;
+	cpu_set_t         mask;
+	const sennit_task t = { .run = note_mask, .argument = &mask };
+
+	(void)state;
+	CPU_ZERO(&mask);
+	s = start_with(SENNIT_CONFIG(.workers = 1,
+				     .affinity = SENNIT_AFFINITY_DISJOINT));
+	assert_int_equal(sennit_enqueue(s, &t), 0);
+	end_scheduler(s);
+	assert_true(CPU_EQUAL(&mask, &allowed));
+}
+
+static void without_workers_there_are_no_parts(void **state)
+{
+	(void)state;
+	end_scheduler(start_with(
+		SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
+			      .affinity = SENNIT_AFFINITY_DISJOINT)));
+}
+
 static int create_on(uint32_t cpu, uint32_t affinity)
 {
 	const sennit_cpu_mask mask = { &cpu, 1 };
@@ -191,6 +245,7 @@ static void a_cpu_that_does_not_exist_is_an_error(void **state)
 	assert_true(create_on(1023, SENNIT_AFFINITY_ANY_OF) < 0);
 	assert_true(create_on(1023, SENNIT_AFFINITY_ONE_OF) < 0);
 	assert_true(create_on(1023, SENNIT_AFFINITY_MASKS) < 0);
+	assert_true(create_on(1023, SENNIT_AFFINITY_DISJOINT) < 0);
 	assert_true(create_on(UINT32_MAX, SENNIT_AFFINITY_ANY_OF) < 0);
 	assert_true(create_on(1000000, SENNIT_AFFINITY_ONE_OF) < 0);
 }
@@ -223,6 +278,9 @@ int main(void)
 		ALONE(one_of_gives_each_worker_one_cpu_in_turn),
 		ALONE(without_a_list_it_is_the_processs_cpus),
 		ALONE(masks_are_dealt_out_in_turn),
+		ALONE(parts_are_disjoint_and_in_the_order_of_places),
+		ALONE(a_part_has_several_cpus),
+		ALONE(without_workers_there_are_no_parts),
 		ALONE(a_cpu_that_does_not_exist_is_an_error),
 		ALONE(the_cpu_count_respects_the_mask),
 		ALONE(by_default_there_is_a_worker_per_cpu),

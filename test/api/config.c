@@ -41,7 +41,7 @@ static void values_out_of_range_are_refused(void **state)
 	assert_refused(.workers = 1, .placement = UINT32_MAX);
 	assert_refused(.workers = 1, .order = SENNIT_ORDER_OLDEST + 1);
 	assert_refused(.workers = 1, .order = UINT32_MAX);
-	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS + 1);
+	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_DISJOINT + 1);
 	assert_refused(.workers = 1, .affinity = UINT32_MAX);
 	assert_refused(.workers = 1, .start = SENNIT_START_LAZY + 1);
 	assert_refused(.workers = 1, .start = UINT32_MAX);
