@@ -11,6 +11,7 @@
 #	test/debug           the scenarios of docs/debugging.md: debug.cmake
 #	test/guides          the programs of the guides: guides.cmake
 #	test/litmus/<x>.c    a program without the library, run as litmus/<x>
+#	test/litmus/weak     questions to herd7, all run as litmus/weak
 #	test/compat/<x>.cpp  the same in C++, with googletest
 #	test/cpp/<x>.cpp     likewise
 #	test/explore/<x>.c   the same, only in builds with
@@ -175,6 +176,7 @@ endif()
 if(SENNIT_TESTS AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
 	AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/diag/*.c)
+	sennit_static_tests(files)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
 		set(program test_diag_${name})
@@ -295,6 +297,11 @@ endif()
 if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR CMAKE_CROSSCOMPILING)
 	return()
+endif()
+
+if(SENNIT_PYTHON)
+	sennit_test(litmus weak
+		${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/test/litmus/weak.py)
 endif()
 
 function(sennit_script group name script)

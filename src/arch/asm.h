@@ -5,50 +5,41 @@
  *	FUNC name	hidden symbol, CFI begins, landing pad
  *	END name
  *
- * The properties say that the stack need not be executable, and that every
- * function that can be called through a pointer begins with a landing pad (IBT
- * on x86-64, BTI on aarch64; the other processors have no property here). The
- * file does not claim support for shadow stacks (SHSTK on x86-64, GCS on
- * aarch64). A return on another stack would fault with them, so the linker must
- * disable them for the whole program.
+ * A processor's .S file may define before it includes this:
  *
- * The unwind tables of 32-bit ARM are not CFI. There a function is marked as
- * one that unwinding stops at, and the CFI is for debuggers.
+ *	LANDING_PAD	the instruction with which a function begins that can be
+ *			called through a pointer
+ *	PROPERTY_TYPE, PROPERTY_BITS
+ *			the property of the object file that says so (IBT on
+ *			x86-64, BTI on aarch64)
+ *	FILE_BEGIN	directives before all others
+ *	STATE		a directive before each function
+ *	TABLE_BEGIN, TABLE_END
+ *			of an unwind table that is not CFI
+ *
+ * The properties also say that the stack need not be executable. The file does
+ * not claim support for shadow stacks (SHSTK on x86-64, GCS on aarch64). A
+ * return on another stack would fault with them, so the linker must disable
+ * them for the whole program.
  */
 #ifndef SN_ASM_H
 #define SN_ASM_H
 
-#if defined(__x86_64__)
-#define PROPERTY_TYPE 0xc0000002 /* GNU_PROPERTY_X86_FEATURE_1_AND */
-#define PROPERTY_BITS 1          /* IBT */
-#define LANDING_PAD   endbr64
-#elif defined(__aarch64__)
-#define PROPERTY_TYPE 0xc0000000 /* GNU_PROPERTY_AARCH64_FEATURE_1_AND */
-#define PROPERTY_BITS 1          /* BTI */
-#define LANDING_PAD   hint 34    /* bti c, in a form that old assemblers
-				  * accept */
-#else
+#ifndef LANDING_PAD
 #define LANDING_PAD
 #endif
-
-/* The unwind tables, and the state of the processor. */
-#if defined(__arm__)
-#define TABLE_BEGIN .fnstart
-#define TABLE_END   .cantunwind; .fnend
-#define STATE       .arm
-#else
-#define TABLE_BEGIN
-#define TABLE_END
+#ifndef FILE_BEGIN
+#define FILE_BEGIN
+#endif
+#ifndef STATE
 #define STATE
 #endif
-
-#if defined(__powerpc64__)
-	.abiversion 2
-#elif defined(__arm__)
-	.cfi_sections .debug_frame
-	.syntax	unified
+#ifndef TABLE_BEGIN
+#define TABLE_BEGIN
+#define TABLE_END
 #endif
 
+	FILE_BEGIN
 	.section .note.GNU-stack, "", %progbits
 
 #ifdef PROPERTY_TYPE

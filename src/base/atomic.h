@@ -102,6 +102,20 @@ typedef struct {
 	TOLD_ACQREL_(x, atomic_exchange_explicit(&(x)->value_, (v), \
 						 memory_order_acq_rel))
 
+/* GCC before 14 compiles a compare-and-set for RISC-V without the release,
+ * unless its order on failure would release, too. */
+#if defined(__riscv) && !defined(__clang__) && __GNUC__ < 14
+#define RELEASE_      memory_order_seq_cst
+#define ACQREL_       memory_order_seq_cst
+#define ELSE_RELAXED_ memory_order_seq_cst
+#define ELSE_ACQUIRE_ memory_order_seq_cst
+#else
+#define RELEASE_      memory_order_release
+#define ACQREL_       memory_order_acq_rel
+#define ELSE_RELAXED_ memory_order_relaxed
+#define ELSE_ACQUIRE_ memory_order_acquire
+#endif
+
 /* Compare and set. On failure *expected holds the value seen. The acq and
  * acqrel forms acquire on failure too; the others read it relaxed. The weak
  * forms may fail spuriously and belong in loops. */
@@ -113,26 +127,26 @@ typedef struct {
 	TOLD_ACQ_(x, atomic_compare_exchange_strong_explicit( \
 			     &(x)->value_, (expected), (v),   \
 			     memory_order_acquire, memory_order_acquire))
-#define a_cas_rel(x, expected, v)                             \
-	TOLD_REL_(x, atomic_compare_exchange_strong_explicit( \
-			     &(x)->value_, (expected), (v),   \
-			     memory_order_release, memory_order_relaxed))
-#define a_cas_acqrel(x, expected, v)                             \
-	TOLD_ACQREL_(x, atomic_compare_exchange_strong_explicit( \
-				&(x)->value_, (expected), (v),   \
-				memory_order_acq_rel, memory_order_acquire))
+#define a_cas_rel(x, expected, v)                                     \
+	TOLD_REL_(x, atomic_compare_exchange_strong_explicit(         \
+			     &(x)->value_, (expected), (v), RELEASE_, \
+			     ELSE_RELAXED_))
+#define a_cas_acqrel(x, expected, v)                                    \
+	TOLD_ACQREL_(x, atomic_compare_exchange_strong_explicit(        \
+				&(x)->value_, (expected), (v), ACQREL_, \
+				ELSE_ACQUIRE_))
 #define a_cas_weak_acq(x, expected, v)                      \
 	TOLD_ACQ_(x, atomic_compare_exchange_weak_explicit( \
 			     &(x)->value_, (expected), (v), \
 			     memory_order_acquire, memory_order_acquire))
-#define a_cas_weak_rel(x, expected, v)                      \
-	TOLD_REL_(x, atomic_compare_exchange_weak_explicit( \
-			     &(x)->value_, (expected), (v), \
-			     memory_order_release, memory_order_relaxed))
-#define a_cas_weak_acqrel(x, expected, v)                      \
-	TOLD_ACQREL_(x, atomic_compare_exchange_weak_explicit( \
-				&(x)->value_, (expected), (v), \
-				memory_order_acq_rel, memory_order_acquire))
+#define a_cas_weak_rel(x, expected, v)                                \
+	TOLD_REL_(x, atomic_compare_exchange_weak_explicit(           \
+			     &(x)->value_, (expected), (v), RELEASE_, \
+			     ELSE_RELAXED_))
+#define a_cas_weak_acqrel(x, expected, v)                               \
+	TOLD_ACQREL_(x, atomic_compare_exchange_weak_explicit(          \
+				&(x)->value_, (expected), (v), ACQREL_, \
+				ELSE_ACQUIRE_))
 
 #define a_add_rlx(x, v)                                       \
 	TOLD_(x, atomic_fetch_add_explicit(&(x)->value_, (v), \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # unsteady.sh - tools/test-all runs tests that failed once more, counts those
 # that pass then and names them. It does not if one crashed, waited in vain or
-# had a report of a sanitizer, nor with SENNIT_STRICT. The builds are made up.
+# had a report of a sanitizer, nor with SENNIT_STRICT. What scripts of their own
+# count, it adds. The builds are made up.
 #
 # Environment: SOURCE_DIR (.).
 set -eu
@@ -45,6 +46,9 @@ echo "set_tests_properties($names PROPERTIES LABELS unit)" \
 	>>"$folder/CTestTestfile.cmake"
 END
 
+echo 'echo 3 passed, 1 failed; exit 1' >tools/test-platforms
+echo 'echo no packages; exit 1' >tools/test-musl
+
 # ends BUILD STATUS LAST-LINE
 ends()
 {
@@ -58,6 +62,8 @@ ends()
 	}
 }
 
+ends platforms 1 '3 passed, 1 failed'
+ends musl 1 '0 passed, 1 failed'
 ends dev 0 '2 passed, 0 failed'
 grep -qx 'dev shaky' said
 ends clang 1 '1 passed, 2 failed'

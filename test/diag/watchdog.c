@@ -85,8 +85,8 @@ static void await_words(struct heard *h, const char *words)
 	assert_true(was_heard(h, words));
 }
 
-/* Whether the line has a backtrace, `file+0x1` or `function+0x1`, behind
- * `words` and a colon. Without libdw it is one frame. */
+/* Whether the line has a backtrace, `file+0x1`, `function+0x1` or, in a static
+ * program, `0x1`, behind `words` and a colon. Without libdw it is one frame. */
 static bool has_trace(struct heard *h, const char *words)
 {
 	const char *at;
@@ -94,7 +94,7 @@ static bool has_trace(struct heard *h, const char *words)
 	pthread_mutex_lock(&h->lock);
 	at = strstr(h->text, words);
 	at = at ? strstr(at, ": ") : NULL;
-	at = at ? strstr(at, "+0x") : NULL;
+	at = at ? strstr(at, "0x") : NULL;
 	at = at && HAS_FRAMES ? strstr(at, " < ") : at;
 	pthread_mutex_unlock(&h->lock);
 	return at;

@@ -208,12 +208,13 @@ static const char *program;
 
 _Noreturn static void run_self(const struct bug *b)
 {
+	(void)b;
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 #if defined(SN_ASAN) || defined(SN_TSAN)
 	setenv("ASAN_OPTIONS", b->options, 1);
 	setenv("TSAN_OPTIONS", b->options, 1);
 	execl(program, program, b->name, NULL);
-#else
+#elif defined(SENNIT_HAVE_VALGRIND) /* else it does not know of fibers */
 	execlp("valgrind", "valgrind", "-q", "--fair-sched=yes", b->options,
 	       "--error-exitcode=1", program, b->name, NULL);
 #endif

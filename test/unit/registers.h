@@ -27,6 +27,9 @@ void fill_and_go(uint64_t *registers,
 #define EACH(numbers, line) ".irp n," numbers "\n" line "\n.endr\n"
 
 #if defined(__powerpc64__)
+/* glibc's swapcontext skips v20 to v31 where VRSAVE is 0. */
+#define PORTABLE_REGISTERS 36
+
 #define REGISTERS   60
 #define TO_31       "14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
 #define V_TO_31     "20,21,22,23,24,25,26,27,28,29,30,31"

@@ -12,6 +12,10 @@
  * stack. One instruction then changes both the stack and the caller, so the CFI
  * is correct at every instruction.
  */
+#define PROPERTY_TYPE 0xc0000000 /* GNU_PROPERTY_AARCH64_FEATURE_1_AND */
+#define PROPERTY_BITS 1          /* BTI */
+#define LANDING_PAD   hint 34    /* bti c, in a form that old assemblers
+				  * accept */
 #include "arch/asm.h"
 #include "arch/aarch64/frame.h"
 

@@ -17,6 +17,12 @@
  * Callers may run in Thumb state: the linker and the last instruction change
  * the state.
  */
+/* The unwind tables are not CFI. A function is marked there as one that
+ * unwinding stops at, and the CFI is for debuggers. */
+#define FILE_BEGIN  .cfi_sections .debug_frame; .syntax unified
+#define STATE       .arm
+#define TABLE_BEGIN .fnstart
+#define TABLE_END   .cantunwind; .fnend
 #include "arch/asm.h"
 #include "arch/arm/frame.h"
 

@@ -19,6 +19,7 @@
  *
  * The functions use no data, so they need no r2 and have one entry point.
  */
+#define FILE_BEGIN .abiversion 2
 #include "arch/asm.h"
 #include "arch/ppc64le/frame.h"
 

@@ -12,6 +12,9 @@
  * stack. One instruction then changes both the stack and the caller, so the CFI
  * is correct at every instruction.
  */
+#define PROPERTY_TYPE 0xc0000002 /* GNU_PROPERTY_X86_FEATURE_1_AND */
+#define PROPERTY_BITS 1          /* IBT */
+#define LANDING_PAD   endbr64
 #include "arch/asm.h"
 #include "arch/x86_64/frame.h"
 
