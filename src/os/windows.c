@@ -24,11 +24,11 @@ int pause(void)
 
 /* --- threads ------------------------------------------------------------ */
 
-/* The index identifies the thread, so a long name is cut and the index
- * stays. */
+/* As long as on Linux. The index identifies the thread, so a long name is cut
+ * and the index stays. */
 void os_thread_name(const char *name, uint32_t index)
 {
-	enum { LONGEST = 63 };
+	enum { LONGEST = 15 };
 	char  text[LONGEST + 1];
 	WCHAR wide[LONGEST + 1];
 	int   digits = snprintf(NULL, 0, "/%u", index);
