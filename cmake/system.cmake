@@ -10,6 +10,9 @@ set(system_replaced "") # what is not built
 # threads may still run its code, and what the loader fills in is read-only
 # afterwards.
 set(system_loaded LINKER:-z,nodelete LINKER:-z,relro LINKER:-z,now)
+# What sennit.pc says beside what is the same everywhere.
+set(system_pc_flags "")
+set(system_pc_libraries "-lm -ldl")
 set(system_leaves
 	"^src/os/(linux.*|find_object|cgroup|quota)\\.c$|^src/arch/[^/]*\\.c$")
 
@@ -20,6 +23,8 @@ if(WIN32)
 	set(system_folder ${PROJECT_SOURCE_DIR}/src/windows)
 	# gcc 12 fails with it here; the ABI has probes of its own.
 	set(SENNIT_HAS_fstack_clash_protection OFF)
+	set(system_pc_flags " -DESHUTDOWN=10058")
+	set(system_pc_libraries -lsynchronization)
 	set(system_loaded -static-libgcc) # one DLL less to carry along
 	message(STATUS "Windows: libsennit-io, -diag and -mpi left out")
 	set(SENNIT_IO OFF)
