@@ -66,7 +66,7 @@ int os_thread_affinity(const uint32_t *cpus, size_t count)
 		a.Mask |= (KAFFINITY)1 << cpus[i] % GROUP;
 	}
 	return SetThreadGroupAffinity(GetCurrentThread(), &a, NULL) ? 0
-								   : -EINVAL;
+								    : -EINVAL;
 }
 
 /* --- where they are ----------------------------------------------------- */

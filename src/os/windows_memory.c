@@ -55,8 +55,8 @@ void os_discard(void *memory, size_t size)
 	uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
 	DWORD     error = GetLastError();
 
-	if (first < end && VirtualAlloc((void *)first, end - first, MEM_RESET,
-					PAGE_READWRITE))
+	if (first < end &&
+	    VirtualAlloc((void *)first, end - first, MEM_RESET, PAGE_READWRITE))
 		VirtualUnlock((void *)first, end - first);
 	SetLastError(error);
 }

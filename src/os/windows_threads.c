@@ -96,8 +96,8 @@ int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 	if (err)
 		return -err;
 	if (stack)
-		pthread_attr_setstacksize(
-			&a, stack < LEAST_STACK ? LEAST_STACK : stack);
+		pthread_attr_setstacksize(&a, stack < LEAST_STACK ? LEAST_STACK
+								  : stack);
 	err = pthread_create(out, &a, run, argument);
 	pthread_attr_destroy(&a);
 	return -err;

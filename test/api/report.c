@@ -191,8 +191,8 @@ static void the_text_names_who_waits_for_what(void **state)
 	assert_soon(!strcmp(printed_report(s, text, sizeof(text)),
 			    "nothing runs or waits\n"));
 	assert_int_equal(sennit_enqueue(s, &task), 0);
-	snprintf(object, sizeof(object), ": waits for event %#" PRIxPTR ", for ",
-		 (uintptr_t)&t.event);
+	snprintf(object, sizeof(object),
+		 ": waits for event %#" PRIxPTR ", for ", (uintptr_t)&t.event);
 	/* No other entries: the worker it was stolen from may have been listed
 	 * before. */
 	assert_soon(sscanf(printed_report(s, text, sizeof(text)),

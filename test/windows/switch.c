@@ -28,7 +28,7 @@ enum { WORDS = 8, LANES = 20, STACK = 65536 };
 /* rbx rbp rdi rsi r12-r15, and xmm6-xmm15 at a multiple of 16. */
 struct kept {
 	_Alignas(16) uint64_t word[WORDS];
-	uint64_t              lane[LANES];
+	uint64_t lane[LANES];
 };
 
 struct visit {
