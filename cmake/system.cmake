@@ -100,6 +100,7 @@ string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
 set(system_not_there
 	api/affinity api/blocking api/blocking_queue # cpu_set_t, sigset_t
 	api/trim # sysconf
+	api/fork api/misuse_blocking # fork
 	api/metrics_write # a pipe that does not block
 	unit/quota unit/quota_mounts unit/topology # files of Linux
 	unit/switch unit/switch_fp unit/switch_x87) # see windows/switch
@@ -115,7 +116,8 @@ function(sennit_system_needs file out)
 		endif()
 		string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1"
 			header "${line}")
-		if(NOT header STREQUAL line AND EXISTS ${folder}/${header})
+		if(NOT header STREQUAL line AND NOT header STREQUAL misuse.h
+			AND EXISTS ${folder}/${header})
 			sennit_system_needs(${folder}/${header} needs)
 			if(needs)
 				set(${out} ON PARENT_SCOPE)
@@ -154,15 +156,22 @@ function(sennit_system_tests files_of)
 	set(${files_of} ${result} PARENT_SCOPE)
 endfunction()
 
-# What a test needs beside its own file.
-function(sennit_system_test target)
+# What a test needs beside its own file. Tests of misuse get another misuse.h:
+# it is included first, and both have the same guard.
+function(sennit_system_test target file)
 	if(NOT WIN32)
 		return()
 	endif()
 	if(NOT TARGET test_posix)
-		add_library(test_posix STATIC test/windows/posix/posix.c)
+		add_library(test_posix STATIC test/windows/posix/posix.c
+			test/windows/posix/again.c)
 		target_compile_options(test_posix INTERFACE "SHELL:-include \
 ${PROJECT_SOURCE_DIR}/test/windows/posix/posix.h")
 	endif()
 	target_link_libraries(${target} PRIVATE test_posix)
+	file(STRINGS ${file} lines REGEX "^#include \"(misuse|wills)\\.h\"")
+	if(lines)
+		target_compile_options(${target} PRIVATE "SHELL:-include \
+${PROJECT_SOURCE_DIR}/test/windows/misuse.h")
+	endif()
 endfunction()

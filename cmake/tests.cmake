@@ -116,7 +116,7 @@ elseif(SENNIT_TESTS)
 			get_filename_component(name ${file} NAME_WE)
 			set(program test_${group}_${name})
 			sennit_program(${program} ${file})
-			sennit_system_test(${program})
+			sennit_system_test(${program} ${file})
 			target_include_directories(${program} SYSTEM PRIVATE
 				${CMOCKA_INCLUDE_DIR})
 			target_link_libraries(${program} PRIVATE

@@ -11,61 +11,20 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "posix/again.h"
 #include "sennit.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <windows.h>
 
 struct fate {
-	DWORD status;
-	char  text[8192];
+	uint32_t status;
+	char     text[8192];
 };
-
-/* Does not return where a step fails. */
-static inline void must(BOOL held, const char *step)
-{
-	if (held)
-		return;
-	fprintf(stderr, "%s: error %lu\n", step, GetLastError());
-	ExitProcess(1);
-}
-
-static inline void read_all(HANDLE from, struct fate *f)
-{
-	DWORD length = 0, n;
-
-	while (ReadFile(from, f->text + length,
-			(DWORD)sizeof(f->text) - 1 - length, &n, NULL) &&
-	       n)
-		length += n;
-	f->text[length] = '\0';
-}
 
 static inline void run_again(const char *what, struct fate *f)
 {
-	SECURITY_ATTRIBUTES inherited = { .nLength = sizeof(inherited),
-					  .bInheritHandle = TRUE };
-	STARTUPINFOA        how = { .cb = sizeof(how),
-				    .dwFlags = STARTF_USESTDHANDLES };
-	PROCESS_INFORMATION child;
-	HANDLE              out;
-	char                file[MAX_PATH], line[MAX_PATH + 64];
-
-	must(GetModuleFileNameA(NULL, file, sizeof(file)) != 0, "file name");
-	snprintf(line, sizeof(line), "\"%s\" %s", file, what);
-	must(CreatePipe(&out, &how.hStdError, &inherited, 0), "pipe");
-	must(SetHandleInformation(out, HANDLE_FLAG_INHERIT, 0), "handle");
-	must(CreateProcessA(file, line, NULL, NULL, TRUE, 0, NULL, NULL, &how,
-			    &child),
-	     "process");
-	CloseHandle(how.hStdError);
-	read_all(out, f);
-	WaitForSingleObject(child.hProcess, INFINITE);
-	must(GetExitCodeProcess(child.hProcess, &f->status), "exit code");
-	CloseHandle(child.hProcess);
-	CloseHandle(child.hThread);
-	CloseHandle(out);
+	f->status = run_program_again(what, f->text, sizeof(f->text));
 }
 
 /* Run one task in a scheduler of this configuration, until it has ended. */
