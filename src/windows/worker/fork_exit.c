@@ -11,11 +11,13 @@ static int           error; /* fixed after sn_fork_exit_prepare */
 static char last_round; /* its address is the key's value after the first round
 			 * of destructors */
 
-/* Destructors of the program's own keys may unbind the thread, and run in any
+/* The compiler keeps thread-local variables in memory of an older key.
+ *
+ * Destructors of the program's own keys may unbind the thread, and run in any
  * order. So a thread that is still bound is detected in the second round. */
 static void thread_exits(void *value)
 {
-	const struct worker *w = value;
+	struct worker *w = value;
 
 	if (!value)
 		return;
@@ -25,6 +27,7 @@ static void thread_exits(void *value)
 	       "a task, or the thread's initialiser, ended its worker's thread "
 	       "(pthread_exit or cancellation)");
 	pthread_setspecific(key, &last_round);
+	sn_self = w; /* a thread-local variable, so it has been destroyed */
 }
 
 void sn_fork_exit_unwatch(void)
