@@ -79,6 +79,69 @@ static void a_backtrace_ends_at_the_first_frame(void **state)
 	assert_int_equal(sennit_group_wait(&g), 0);
 }
 
+/* --- exceptions --------------------------------------------------------- */
+
+/* Raise an exception in a frame that has a handler, as __except makes it. */
+void raise_guarded(void);
+
+__asm__(".text\n"
+	".seh_proc raise_guarded\n"
+	"raise_guarded:\n"
+	".seh_handler handle_own, @except\n"
+	"sub $40, %rsp\n"
+	".seh_stackalloc 40\n"
+	".seh_endprologue\n"
+	"mov $0xe0000042, %ecx\n"
+	"xor %edx, %edx\n"
+	"xor %r8d, %r8d\n"
+	"xor %r9d, %r9d\n"
+	"call *__imp_RaiseException(%rip)\n"
+	"nop\n"
+	"add $40, %rsp\n"
+	"ret\n"
+	".seh_endproc\n");
+
+static atomic_uint handled;
+
+EXCEPTION_DISPOSITION handle_own(EXCEPTION_RECORD *r, void *frame, CONTEXT *c,
+				 void *dispatcher);
+
+EXCEPTION_DISPOSITION handle_own(EXCEPTION_RECORD *r, void *frame, CONTEXT *c,
+				 void *dispatcher)
+{
+	(void)c;
+	(void)dispatcher;
+	EXPECT(holds(bounds(), frame));
+	if (r->ExceptionCode != 0xe0000042)
+		return ExceptionContinueSearch;
+	atomic_fetch_add(&handled, 1);
+	return ExceptionContinueExecution;
+}
+
+static int raise_and_go_on(void *unused)
+{
+	(void)unused;
+	raise_guarded();
+	sennit_yield();
+	raise_guarded();
+	return 0;
+}
+
+/* The system passes over handlers whose frames lie outside of the bounds. */
+static void an_exception_finds_the_handler_of_its_frame(void **state)
+{
+	sennit_group g;
+
+	(void)state;
+	atomic_store(&handled, 0);
+	sennit_group_init(&g, SENNIT_NEVER, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(sennit_group_spawn(&g, raise_and_go_on, NULL),
+				 0);
+	assert_int_equal(sennit_group_wait(&g), 0);
+	assert_int_equal(atomic_load(&handled), 8);
+}
+
 /* --- registers ---------------------------------------------------------- */
 
 enum { KEPT = 10 }; /* xmm6 to xmm15 */
@@ -146,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(a_task_sees_the_bounds_of_its_stack),
 		WITH_WORKERS(a_backtrace_ends_at_the_first_frame),
+		WITH_WORKERS(an_exception_finds_the_handler_of_its_frame),
 		WITH_WORKERS(vector_registers_outlive_a_wait),
 	};
 

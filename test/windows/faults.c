@@ -27,6 +27,17 @@ static void run_off_the_stack(void *unused)
 	(void)!dig(1);
 }
 
+/* The compiler calls __chkstk for such a frame, which touches its pages in
+ * order, so that none steps over the guard. */
+static void take_a_large_frame(void *unused)
+{
+	volatile char frame[512 * 1024];
+
+	(void)unused;
+	frame[0] = 1;
+	(void)frame[0];
+}
+
 static void run_off_after_a_wait(void *unused)
 {
 	sennit_sleep(SENNIT_MILLISECOND);
@@ -56,8 +67,11 @@ static int commit(const char *what)
 
 	sennit_task_set_name(run_off_the_stack, "digger");
 	sennit_task_set_name(run_off_after_a_wait, "late_digger");
+	sennit_task_set_name(take_a_large_frame, "spreader");
 	if (!strcmp(what, "overflow"))
 		return run_task(one, run_off_the_stack);
+	if (!strcmp(what, "large"))
+		return run_task(one, take_a_large_frame);
 	if (!strcmp(what, "late"))
 		return run_task(one, run_off_after_a_wait);
 	if (!strcmp(what, "silent"))
@@ -88,6 +102,16 @@ static void an_overflow_after_a_wait_is_named(void **state)
 	(void)state;
 	run_again("late", &f);
 	assert_non_null(strstr(f.text, "stack overflow in task late_digger"));
+	assert_int_equal(f.status, OVERFLOWED);
+}
+
+static void an_overflow_by_one_frame_is_named(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("large", &f);
+	assert_non_null(strstr(f.text, "stack overflow in task spreader"));
 	assert_int_equal(f.status, OVERFLOWED);
 }
 
@@ -126,6 +150,7 @@ int main(int count, char **words)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_overflow_is_named),
 		cmocka_unit_test(an_overflow_after_a_wait_is_named),
+		cmocka_unit_test(an_overflow_by_one_frame_is_named),
 		cmocka_unit_test(an_overflow_can_be_silent),
 		cmocka_unit_test(another_fault_is_not_an_overflow),
 		cmocka_unit_test(misuse_is_named),
