@@ -12,7 +12,8 @@ include(cmake/atomics.cmake)
 # Flags for the library's own files. Programs that use sennit do not get them.
 add_library(sennit_flags INTERFACE)
 target_include_directories(sennit_flags INTERFACE
-	${PROJECT_SOURCE_DIR}/include ${end_folder} ${PROJECT_SOURCE_DIR}/src)
+	${PROJECT_SOURCE_DIR}/include ${end_folder} ${system_folder}
+	${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(sennit_flags INTERFACE _GNU_SOURCE)
 target_link_libraries(sennit_flags INTERFACE Threads::Threads)
 
@@ -30,6 +31,7 @@ foreach(flag -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 	endif()
 endforeach()
 unset(CMAKE_REQUIRED_FLAGS)
+sennit_system_flags(sennit_flags)
 
 # Flags with which a program should compile the code of its tasks, exported in
 # the package and for a project that contains sennit. The target processor must

@@ -27,7 +27,8 @@ function(sennit_install package)
 	string(REPLACE - _ export ${package})
 	install(TARGETS ${targets} EXPORT ${export}
 		LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+		ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+		RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}) # DLLs
 	install(EXPORT ${export} NAMESPACE sennit::
 		FILE ${package}-targets.cmake DESTINATION ${package_dir})
 	string(REGEX REPLACE "^(sennit-mpi)-.*" "\\1" template ${package})

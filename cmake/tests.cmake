@@ -102,6 +102,7 @@ elseif(SENNIT_TESTS)
 	if(SENNIT_DETERMINISTIC)
 		set(groups explore)
 	endif()
+	sennit_system_groups(groups)
 	foreach(group IN LISTS groups)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
 		if(NOT TARGET sennit_io)
@@ -110,11 +111,13 @@ elseif(SENNIT_TESTS)
 			list(FILTER files EXCLUDE REGEX "/network_httpd.c$")
 		endif()
 		sennit_end_tests(files)
+		sennit_system_tests(files)
 		sennit_static_tests(files)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(program test_${group}_${name})
 			sennit_program(${program} ${file})
+			sennit_system_test(${program} ${file})
 			target_include_directories(${program} SYSTEM PRIVATE
 				${CMOCKA_INCLUDE_DIR})
 			target_link_libraries(${program} PRIVATE
@@ -221,7 +224,7 @@ endif()
 
 # --- test/soak: sennit-soak, for ten seconds ----------------------------------------
 
-if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND NOT WIN32
 	AND soak IN_LIST SENNIT_TEST_GROUPS)
 	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
 	sennit_program(sennit-soak ${files})

@@ -167,6 +167,17 @@ static bool take(struct worker *w, struct deque *d, const void *record)
 	return true;
 }
 
+/* The deque on which the caller's tasks are. Where only the fence of each pop
+ * forbids the macros' fast path, a join may take the task back all the same. */
+static struct deque *deque_to_take(struct worker             *w,
+				   const struct sennit_here_ *me)
+{
+	struct deque *d = deque_of(me);
+	bool          is_own = !ATOMICS_ARE_TOLD && sn_run_queue_pops(&w->run);
+
+	return d == &nowhere && is_own ? sn_worker_deque(w) : d;
+}
+
 static void await(struct sennit_fork_record_ *record)
 {
 	sennit_wait_group_init(&record->done, 1);
@@ -178,7 +189,9 @@ static void await(struct sennit_fork_record_ *record)
 bool sennit_fork_join_(const struct sennit_here_  *me,
 		       struct sennit_fork_record_ *record)
 {
-	if (take(sn_self, deque_of(me), record))
+	struct worker *w = sn_self;
+
+	if (take(w, deque_to_take(w, me), record))
 		return true;
 	await(record);
 	return false;

@@ -73,7 +73,8 @@ static void print_wait(char *text, size_t size, const sennit_report_entry *e)
 		snprintf(object, sizeof(object), " %d",
 			 (int)(intptr_t)e->object);
 	else if (e->object)
-		snprintf(object, sizeof(object), " %p", e->object);
+		snprintf(object, sizeof(object), " %#" PRIxPTR,
+			 (uintptr_t)e->object);
 	if (overdue)
 		snprintf(left, sizeof(left), ", %" PRIu64 " ms overdue",
 			 milliseconds(e->deadline, now));
@@ -212,9 +213,9 @@ static void print_edge(void *context, const sennit_wait_edge *edge)
 	print_party(waiter, l, w);
 	if (edge->holder)
 		print_party(holder, l, edge->holder);
-	os_print(l->fd, "%s%s: waits for %s %p, %s %s\n",
+	os_print(l->fd, "%s%s: waits for %s %#" PRIxPTR ", %s %s\n",
 		 edge->cycle ? "  " : "", waiter, sn_report_waits[w->waits_for],
-		 w->object, relation, holder);
+		 (uintptr_t)w->object, relation, holder);
 }
 
 static void print_graph(sennit_scheduler *s, int fd)

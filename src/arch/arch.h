@@ -109,6 +109,14 @@ static inline void arch_fp_set_control(uint64_t control)
 #include "arch/portable/fp.h"
 #endif
 
+/* Before arch_start on a stack whose lowest usable byte is known: note it below
+ * `top`, for systems that want to know. Its size is at most 32 bytes. */
+#if defined(_WIN32)
+#include "arch/x86_64_windows/low.h"
+#else
+#define arch_note_low(top, low) ((void)0)
+#endif
+
 /* A counter of the processor, for short times: cheaper to read than the clock.
  * It is of use only if arch_ticks_are_steady: then it counts at the same rate
  * in all processors and states of power. Two processors may differ by the time

@@ -216,6 +216,7 @@ NO_SANITIZE static inline void sn_fiber_start(struct sennit_fiber *from,
 
 	from->home->current = to;
 	sn_fiber_leaving(from, to, false);
+	arch_note_low(top, to->low);
 	if (unlikely(from->home->fp_shared))
 		arch_start_shared(&from->suspended, top, entry, to, 0);
 	else

@@ -191,8 +191,8 @@ static void the_text_names_who_waits_for_what(void **state)
 	assert_soon(!strcmp(printed_report(s, text, sizeof(text)),
 			    "nothing runs or waits\n"));
 	assert_int_equal(sennit_enqueue(s, &task), 0);
-	snprintf(object, sizeof(object), ": waits for event %p, for ",
-		 (void *)&t.event);
+	snprintf(object, sizeof(object),
+		 ": waits for event %#" PRIxPTR ", for ", (uintptr_t)&t.event);
 	/* No other entries: the worker it was stolen from may have been listed
 	 * before. */
 	assert_soon(sscanf(printed_report(s, text, sizeof(text)),
@@ -201,7 +201,7 @@ static void the_text_names_who_waits_for_what(void **state)
 		    strstr(text, object));
 	assert_true(worker < w->threads);
 	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_") ||
-		    strstr(text, address));
+		    strstr(text, "report.exe+0x") || strstr(text, address));
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
 			   "nothing in the scheduler can wake any of them\n"));
 	sennit_event_set(&t.event);

@@ -5,6 +5,7 @@
  */
 #include "../api/with_workers.h"
 #include "../child.h"
+#include "sennit/fork_join.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -147,7 +148,69 @@ static void works_without(void **state, const struct refusal *refusals,
 	assert_int_equal(status, 0);
 }
 
-/* --- what is refused ------------------------------------------------------ */
+/* --- fork and join ------------------------------------------------------- */
+
+SENNIT_FORK_1(unsigned, sees_mark, sennit_local_key *, key)
+{
+	return sennit_local_get(*key) == key;
+}
+
+/* A child that nobody took is part of its caller's task, and sees its local
+ * values. */
+SENNIT_FORK_1(unsigned, mark_and_join, sennit_local_key *, key)
+{
+	unsigned seen = 0;
+
+	for (int i = 0; i < 10; i++) {
+		SENNIT_SPAWN(sees_mark, child, key);
+		seen += SENNIT_SYNC(sees_mark, child);
+	}
+	return seen;
+}
+
+static unsigned seen_in_place;
+
+static void join_in_place(void *argument)
+{
+	sennit_local_key *key = argument;
+
+	if (sennit_local_set(*key, key))
+		abort();
+	seen_in_place = SENNIT_RUN(mark_and_join, key);
+}
+
+static int labour_of_joins(void)
+{
+	static const struct refusal denied = { .call = SYS_membarrier,
+					       .error = EPERM };
+	sennit_local_key            key;
+	const sennit_task task = { .run = join_in_place, .argument = &key };
+	sennit_scheduler *s;
+
+	if (!refuse(&denied))
+		return SKIPPED;
+	if (sennit_local_key_create(&key, NULL) ||
+	    sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)) ||
+	    sennit_enqueue(s, &task) ||
+	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	return seen_in_place ? 0 : 2;
+}
+
+static void joins_in_place_without_membarrier(void **state)
+{
+	const pid_t child = begin_child();
+	int         status;
+
+	(void)state;
+	if (!child)
+		_exit(labour_of_joins());
+	status = await_child(child);
+	skip_if_told(status, "no filters of system calls here");
+	assert_int_equal(status, 0);
+}
+
+/* --- what is refused, one by one ----------------------------------------- */
 
 static void works_without_membarrier(void **state)
 {
@@ -255,6 +318,7 @@ static void works_without_all_of_these(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(joins_in_place_without_membarrier),
 		WITH_COUNTS(works_without_membarrier),
 		WITH_COUNTS(works_without_guards_in_batches),
 		WITH_COUNTS(works_without_cheap_guards),

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+# The system that the library is built for: Windows, or what is not Windows.
+# A Windows build compiles the indented modules of src/LAYERS, and not those of
+# `system_leaves`. A file of src/windows/<room>/ takes the place of the one with
+# the same name in src/<room>/.
+
+set(system_folder "")
+set(system_replaced "") # what is not built
+# How the shared library is linked: it stays loaded after dlclose(), because
+# threads may still run its code, and what the loader fills in is read-only
+# afterwards.
+set(system_loaded LINKER:-z,nodelete LINKER:-z,relro LINKER:-z,now)
+# What sennit.pc says beside what is the same everywhere.
+set(system_pc_flags "")
+set(system_pc_libraries "-lm -ldl")
+set(system_leaves
+	"^src/os/(linux.*|find_object|cgroup|quota)\\.c$|^src/arch/[^/]*\\.c$")
+
+if(WIN32)
+	if(NOT arch STREQUAL x86_64_windows OR NOT MINGW)
+		message(FATAL_ERROR "Windows: only x86-64, by mingw-w64")
+	endif()
+	set(system_folder ${PROJECT_SOURCE_DIR}/src/windows)
+	# gcc 12 fails with it here; the ABI has probes of its own.
+	set(SENNIT_HAS_fstack_clash_protection OFF)
+	set(system_pc_flags " -DESHUTDOWN=10058")
+	set(system_pc_libraries -lsynchronization)
+	set(system_loaded -static-libgcc) # one DLL less to carry along
+	message(STATUS "Windows: libsennit-io, -diag and -mpi left out")
+	set(SENNIT_IO OFF)
+	set(SENNIT_MPI OFF)
+	set(SENNIT_DIAG OFF)
+	set(SENNIT_APPS OFF)
+elseif(arch STREQUAL x86_64_windows)
+	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
+endif()
+
+# Adds the indented modules, each at its place.
+function(sennit_system_modules modules_of)
+	if(NOT WIN32)
+		return()
+	endif()
+	file(STRINGS ${layers} all REGEX "^\t?[a-z]")
+	string(REPLACE "\t" "" all "${all}")
+	set(${modules_of} ${all} PARENT_SCOPE)
+endfunction()
+
+# Replaces the sources of one module in the list of that name.
+function(sennit_system_sources sources_of)
+	if(NOT WIN32)
+		return()
+	endif()
+	set(result "")
+	set(replaced ${system_replaced})
+	foreach(file IN LISTS ${sources_of})
+		string(REGEX REPLACE "^src/" "" name ${file})
+		if(EXISTS ${system_folder}/${name})
+			list(APPEND result src/windows/${name})
+			list(APPEND replaced ${file})
+		elseif(file MATCHES "${system_leaves}")
+			list(APPEND replaced ${file})
+		else()
+			list(APPEND result ${file})
+		endif()
+	endforeach()
+	set(${sources_of} ${result} PARENT_SCOPE)
+	set(system_replaced ${replaced} PARENT_SCOPE)
+endfunction()
+
+# The library's own files. Windows 10 is the oldest that has what they call.
+# winpthreads hides its format attributes' kind behind the C library's: the
+# compiler would check formats as those of another printf().
+function(sennit_system_flags target)
+	set(first ${PROJECT_SOURCE_DIR}/src/os/windows_posix.h)
+	if(WIN32)
+		target_compile_definitions(${target} INTERFACE
+			_WIN32_WINNT=0x0A00 __USE_MINGW_ANSI_STDIO=1
+			ESHUTDOWN=10058)
+		target_compile_options(${target} INTERFACE
+			"SHELL:$<$<COMPILE_LANGUAGE:C>:-include ${first}>"
+			-Wno-attributes -Wno-format -Wno-conversion)
+	endif()
+endfunction()
+
+# What programs need too. The value is that of Winsock, WSAESHUTDOWN.
+function(sennit_system_library target)
+	if(WIN32)
+		target_compile_definitions(${target} PUBLIC ESHUTDOWN=10058)
+		target_link_libraries(${target} PUBLIC synchronization)
+	endif()
+endfunction()
+
+# --- tests -----------------------------------------------------------------------
+
+# Windows runs test/unit, test/api and test/windows. A test is left out that
+# needs what only Linux has: its file, or a header beside it, includes one of
+# these, or is on the list.
+string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
+	"sys/(epoll|mman|prctl|resource|socket|syscall|wait))\\.h>")
+set(system_not_there
+	api/affinity api/blocking api/blocking_queue # cpu_set_t, sigset_t
+	api/trim # sysconf
+	api/fork api/misuse_blocking # fork
+	api/metrics_write # a pipe that does not block
+	unit/quota unit/quota_mounts unit/topology # files of Linux
+	unit/switch unit/switch_fp unit/switch_x87) # see windows/switch
+
+function(sennit_system_needs file out)
+	set(${out} OFF PARENT_SCOPE)
+	file(STRINGS ${file} lines REGEX "^#include ")
+	get_filename_component(folder ${file} DIRECTORY)
+	foreach(line IN LISTS lines)
+		if(line MATCHES "${system_headers}")
+			set(${out} ON PARENT_SCOPE)
+			return()
+		endif()
+		string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1"
+			header "${line}")
+		if(NOT header STREQUAL line AND NOT header STREQUAL misuse.h
+			AND EXISTS ${folder}/${header})
+			sennit_system_needs(${folder}/${header} needs)
+			if(needs)
+				set(${out} ON PARENT_SCOPE)
+				return()
+			endif()
+		endif()
+	endforeach()
+endfunction()
+
+function(sennit_system_groups groups_of)
+	if(WIN32)
+		set(${groups_of} unit api windows PARENT_SCOPE)
+	endif()
+endfunction()
+
+# Removes those tests from a list of files.
+function(sennit_system_tests files_of)
+	if(NOT WIN32)
+		return()
+	endif()
+	set(result "")
+	set(without "")
+	foreach(file IN LISTS ${files_of})
+		file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/test ${file})
+		string(REPLACE ".c" "" name ${name})
+		sennit_system_needs(${file} needs)
+		if(needs OR name IN_LIST system_not_there)
+			list(APPEND without ${name})
+		else()
+			list(APPEND result ${file})
+		endif()
+	endforeach()
+	if(without)
+		message(STATUS "Windows: left out: ${without}")
+	endif()
+	set(${files_of} ${result} PARENT_SCOPE)
+endfunction()
+
+# What a test needs beside its own file. Tests of misuse get another misuse.h:
+# it is included first, and both have the same guard.
+function(sennit_system_test target file)
+	if(NOT WIN32)
+		return()
+	endif()
+	if(NOT TARGET test_posix)
+		add_library(test_posix STATIC test/windows/posix/posix.c
+			test/windows/posix/again.c)
+		target_compile_options(test_posix INTERFACE "SHELL:-include \
+${PROJECT_SOURCE_DIR}/test/windows/posix/posix.h")
+	endif()
+	target_link_libraries(${target} PRIVATE test_posix)
+	file(STRINGS ${file} lines REGEX "^#include \"(misuse|wills)\\.h\"")
+	if(lines)
+		target_compile_options(${target} PRIVATE "SHELL:-include \
+${PROJECT_SOURCE_DIR}/test/windows/misuse.h")
+	endif()
+endfunction()

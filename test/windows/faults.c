@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* faults.c - a task that overflows its stack is named before the process ends,
+ * and misuse is named. Each happens in a process of its own.
+ */
+#include "child.h"
+
+#include "base/compiler.h"
+
+#include <stdlib.h>
+
+/* What the system says of a process that overflowed its stack, and the C
+ * library of one that called abort(). */
+enum { ABORTED = 3 };
+#define OVERFLOWED 0xc00000fd
+
+static NOINLINE unsigned dig(unsigned depth)
+{
+	volatile char frame[512];
+
+	frame[depth % 512] = (char)depth;
+	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
+}
+
+static void run_off_the_stack(void *unused)
+{
+	(void)unused;
+	(void)!dig(1);
+}
+
+/* The compiler calls __chkstk for such a frame, which touches its pages in
+ * order, so that none steps over the guard. */
+static void take_a_large_frame(void *unused)
+{
+	volatile char frame[512 * 1024];
+
+	(void)unused;
+	frame[0] = 1;
+	(void)frame[0];
+}
+
+static void run_off_after_a_wait(void *unused)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	run_off_the_stack(unused);
+}
+
+static void unlock_what_is_free(void *unused)
+{
+	static sennit_mutex mutex;
+
+	(void)unused;
+	sennit_mutex_unlock(&mutex);
+}
+
+static void read_nowhere(void *unused)
+{
+	volatile char *nowhere = VirtualAlloc(NULL, 4096, MEM_RESERVE,
+					      PAGE_NOACCESS);
+
+	(void)unused;
+	(void)nowhere[8];
+}
+
+static int commit(const char *what)
+{
+	const sennit_config *one = SENNIT_CONFIG(.workers = 1);
+
+	sennit_task_set_name(run_off_the_stack, "digger");
+	sennit_task_set_name(run_off_after_a_wait, "late_digger");
+	sennit_task_set_name(take_a_large_frame, "spreader");
+	if (!strcmp(what, "overflow"))
+		return run_task(one, run_off_the_stack);
+	if (!strcmp(what, "large"))
+		return run_task(one, take_a_large_frame);
+	if (!strcmp(what, "late"))
+		return run_task(one, run_off_after_a_wait);
+	if (!strcmp(what, "silent"))
+		return run_task(
+			SENNIT_CONFIG(.workers = 1,
+				      .overflow = SENNIT_OVERFLOW_SILENT),
+			run_off_the_stack);
+	if (!strcmp(what, "unlock"))
+		return run_task(one, unlock_what_is_free);
+	return run_task(one, read_nowhere);
+}
+
+static void an_overflow_is_named(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("overflow", &f);
+	assert_non_null(strstr(f.text, "stack overflow in task digger"));
+	assert_non_null(strstr(f.text, "faults.exe+0x")); /* a backtrace */
+	assert_int_equal(f.status, OVERFLOWED);
+}
+
+static void an_overflow_after_a_wait_is_named(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("late", &f);
+	assert_non_null(strstr(f.text, "stack overflow in task late_digger"));
+	assert_int_equal(f.status, OVERFLOWED);
+}
+
+static void an_overflow_by_one_frame_is_named(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("large", &f);
+	assert_non_null(strstr(f.text, "stack overflow in task spreader"));
+	assert_int_equal(f.status, OVERFLOWED);
+}
+
+static void an_overflow_can_be_silent(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("silent", &f);
+	assert_null(strstr(f.text, "sennit:"));
+	assert_int_equal(f.status, OVERFLOWED);
+}
+
+static void another_fault_is_not_an_overflow(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("nowhere", &f);
+	assert_null(strstr(f.text, "sennit:"));
+	assert_int_equal(f.status, EXCEPTION_ACCESS_VIOLATION);
+}
+
+static void misuse_is_named(void **state)
+{
+	struct fate f;
+
+	(void)state;
+	run_again("unlock", &f);
+	assert_non_null(strstr(f.text, "misuse of sennit_mutex_unlock"));
+	assert_int_equal(f.status, ABORTED);
+}
+
+int main(int count, char **words)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_overflow_is_named),
+		cmocka_unit_test(an_overflow_after_a_wait_is_named),
+		cmocka_unit_test(an_overflow_by_one_frame_is_named),
+		cmocka_unit_test(an_overflow_can_be_silent),
+		cmocka_unit_test(another_fault_is_not_an_overflow),
+		cmocka_unit_test(misuse_is_named),
+	};
+
+	if (count > 1)
+		return commit(words[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
