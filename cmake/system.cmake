@@ -6,6 +6,7 @@
 # src/<room>/.
 
 set(system "")
+set(system_files "") # how the names of its files in src/os begin
 set(system_folder "")
 set(system_replaced "") # what is not built
 # How the shared library is linked: it stays loaded after dlclose(), because
@@ -33,9 +34,31 @@ elseif(arch STREQUAL x86_64_windows)
 elseif(EMSCRIPTEN)
 	set(system emscripten)
 	include(cmake/emscripten.cmake)
+elseif(APPLE)
+	set(system darwin)
+elseif(CMAKE_SYSTEM_NAME STREQUAL FreeBSD)
+	set(system freebsd)
+endif()
+if(system MATCHES "darwin|freebsd")
+	set(system_files "bsd|${system}")
+	message(STATUS "${system}: this port was never run. libsennit-io, "
+		"-diag and -mpi left out")
+	if(NOT arch MATCHES "^(x86_64|aarch64)$")
+		message(FATAL_ERROR "${system}: only x86-64 and aarch64")
+	endif()
+	set(SENNIT_IO OFF)
+	set(SENNIT_MPI OFF)
+	set(SENNIT_DIAG OFF)
+	set(SENNIT_APPS OFF)
+	if(APPLE)
+		set(system_loaded "") # ld64 has other options
+	endif()
 endif()
 if(system)
 	set(system_folder ${PROJECT_SOURCE_DIR}/src/${system})
+	if(NOT system_files)
+		set(system_files ${system})
+	endif()
 endif()
 
 # Adds the indented modules, each at its place.
@@ -44,7 +67,7 @@ function(sennit_system_modules modules_of)
 		return()
 	endif()
 	file(STRINGS ${layers} all REGEX
-		"^[a-z]|^\t(os/${system}|[^o])")
+		"^[a-z]|^\t(os/(${system_files})|[^o])")
 	string(REPLACE "\t" "" all "${all}")
 	set(${modules_of} ${all} PARENT_SCOPE)
 endfunction()
@@ -98,6 +121,8 @@ function(sennit_system_library target)
 			set_target_properties(sennit PROPERTIES
 				OUTPUT_NAME sennit-shared)
 		endif()
+	elseif(system STREQUAL freebsd)
+		target_link_libraries(${target} PUBLIC execinfo)
 	endif()
 endfunction()
 
