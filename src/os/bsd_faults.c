@@ -36,8 +36,8 @@ static void end_as_without_handler(int number, const siginfo_t *info)
 		pthread_kill(pthread_self(), number);
 }
 
-static void pass_on(const struct sigaction *before, int number,
-		    siginfo_t *info, void *context)
+static void pass_on(const struct sigaction *before, int number, siginfo_t *info,
+		    void *context)
 {
 	if (before->sa_flags & SA_SIGINFO)
 		before->sa_sigaction(number, info, context);

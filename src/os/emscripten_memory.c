@@ -47,7 +47,7 @@ void os_discard(void *memory, size_t size)
 
 enum os_guard os_guard_kind(void)
 {
-	return OS_GUARD_MAPPING;
+	return OS_GUARD_NONE;
 }
 
 int os_guard(enum os_guard kind, void *low, size_t pitch, size_t count,

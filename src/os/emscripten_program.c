@@ -22,9 +22,9 @@ struct begin {
 
 int  main(int argc, char **argv);
 int  __real_pthread_create(pthread_t *out, const pthread_attr_t *a,
-			   void *(*run)(void *), void *argument);
+			   void *(*run)(void *), void           *argument);
 int  __wrap_pthread_create(pthread_t *out, const pthread_attr_t *a,
-			   void *(*run)(void *), void *argument);
+			   void *(*run)(void *), void           *argument);
 void __wrap___call_main(int argc, char **argv);
 
 /* pthread_exit() leaves the loop that switches fibers by an exception, and that
@@ -45,7 +45,7 @@ static void *run_to_end(void *argument)
 }
 
 int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *a,
-			  void *(*run)(void *), void *argument)
+			  void *(*run)(void *), void           *argument)
 {
 	struct begin *b = malloc(sizeof(*b));
 	int           err;

@@ -41,9 +41,9 @@ static double until(sennit_time deadline)
 
 	if (deadline > INT64_MAX)
 		return INFINITY;
-	return deadline > now ? (double)(deadline - now) /
-					(double)SENNIT_MILLISECOND
-			      : 0;
+	return deadline > now
+		       ? (double)(deadline - now) / (double)SENNIT_MILLISECOND
+		       : 0;
 }
 
 /* The clock says whether the time has passed, because the wait counts in

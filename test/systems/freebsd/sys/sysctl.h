@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-int sysctlbyname(const char *name, void *old, size_t *old_size,
-		 const void *new, size_t new_size);
+int sysctlbyname(const char *name, void *old, size_t *old_size, const void *new,
+		 size_t new_size);
 
 #endif
