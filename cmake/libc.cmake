@@ -26,7 +26,7 @@ check_include_file(execinfo.h SENNIT_HAS_EXECINFO_H)
 if(SENNIT_HAS_EXECINFO_H)
 	sennit_leave_out(sources os/linux_backtrace_unwind)
 	sennit_leave_out(sources os/find_object)
-elseif(NOT WIN32) # see system.cmake
+elseif(NOT system) # see system.cmake
 	message(STATUS "no <execinfo.h>: backtraces are those of libgcc")
 	sennit_leave_out(sources os/linux_backtrace_execinfo)
 	# libgcc_eh of a compiler that is built for glibc calls one more

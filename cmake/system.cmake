@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The system that the library is built for: Windows, or what is not Windows.
-# A Windows build compiles the indented modules of src/LAYERS, and not those of
-# `system_leaves`. A file of src/windows/<room>/ takes the place of the one with
-# the same name in src/<room>/.
+# The system that the library is built for: `system`, empty for Linux. Builds for
+# another system compile those indented modules of src/LAYERS that are not os/ of
+# a third system, and not those of `system_leaves`. A file of
+# src/<system>/<room>/ takes the place of the one with the same name in
+# src/<room>/.
 
+set(system "")
+set(system_files "") # how the names of its files in src/os begin
 set(system_folder "")
 set(system_replaced "") # what is not built
 # How the shared library is linked: it stays loaded after dlclose(), because
@@ -17,10 +20,10 @@ set(system_leaves
 	"^src/os/(linux.*|find_object|cgroup|quota)\\.c$|^src/arch/[^/]*\\.c$")
 
 if(WIN32)
+	set(system windows)
 	if(NOT arch STREQUAL x86_64_windows OR NOT MINGW)
 		message(FATAL_ERROR "Windows: only x86-64, by mingw-w64")
 	endif()
-	set(system_folder ${PROJECT_SOURCE_DIR}/src/windows)
 	# gcc 12 fails with it here; the ABI has probes of its own.
 	set(SENNIT_HAS_fstack_clash_protection OFF)
 	set(system_pc_flags " -DESHUTDOWN=10058")
@@ -33,21 +36,50 @@ if(WIN32)
 	set(SENNIT_APPS OFF)
 elseif(arch STREQUAL x86_64_windows)
 	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
+elseif(EMSCRIPTEN)
+	set(system emscripten)
+	include(cmake/emscripten.cmake)
+elseif(APPLE)
+	set(system darwin)
+elseif(CMAKE_SYSTEM_NAME STREQUAL FreeBSD)
+	set(system freebsd)
+endif()
+if(system MATCHES "darwin|freebsd")
+	set(system_files "bsd|${system}")
+	message(STATUS "${system}: this port was never run. libsennit-io, "
+		"-diag and -mpi left out")
+	if(NOT arch MATCHES "^(x86_64|aarch64)$")
+		message(FATAL_ERROR "${system}: only x86-64 and aarch64")
+	endif()
+	set(SENNIT_IO OFF)
+	set(SENNIT_MPI OFF)
+	set(SENNIT_DIAG OFF)
+	set(SENNIT_APPS OFF)
+	if(APPLE)
+		set(system_loaded "") # ld64 has other options
+	endif()
+endif()
+if(system)
+	set(system_folder ${PROJECT_SOURCE_DIR}/src/${system})
+	if(NOT system_files)
+		set(system_files ${system})
+	endif()
 endif()
 
 # Adds the indented modules, each at its place.
 function(sennit_system_modules modules_of)
-	if(NOT WIN32)
+	if(NOT system)
 		return()
 	endif()
-	file(STRINGS ${layers} all REGEX "^\t?[a-z]")
+	file(STRINGS ${layers} all REGEX
+		"^[a-z]|^\t(os/(${system_files})|[^o])")
 	string(REPLACE "\t" "" all "${all}")
 	set(${modules_of} ${all} PARENT_SCOPE)
 endfunction()
 
 # Replaces the sources of one module in the list of that name.
 function(sennit_system_sources sources_of)
-	if(NOT WIN32)
+	if(NOT system)
 		return()
 	endif()
 	set(result "")
@@ -55,7 +87,7 @@ function(sennit_system_sources sources_of)
 	foreach(file IN LISTS ${sources_of})
 		string(REGEX REPLACE "^src/" "" name ${file})
 		if(EXISTS ${system_folder}/${name})
-			list(APPEND result src/windows/${name})
+			list(APPEND result src/${system}/${name})
 			list(APPEND replaced ${file})
 		elseif(file MATCHES "${system_leaves}")
 			list(APPEND replaced ${file})
@@ -87,6 +119,15 @@ function(sennit_system_library target)
 	if(WIN32)
 		target_compile_definitions(${target} PUBLIC ESHUTDOWN=10058)
 		target_link_libraries(${target} PUBLIC synchronization)
+	elseif(EMSCRIPTEN)
+		target_link_options(${target} PUBLIC
+			${emscripten_link_options})
+		if(target STREQUAL sennit) # would be an archive of that name
+			set_target_properties(sennit PROPERTIES
+				OUTPUT_NAME sennit-shared)
+		endif()
+	elseif(system STREQUAL freebsd)
+		target_link_libraries(${target} PUBLIC execinfo)
 	endif()
 endfunction()
 

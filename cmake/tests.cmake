@@ -96,6 +96,8 @@ find_path(CMOCKA_INCLUDE_DIR cmocka.h)
 find_library(CMOCKA_LIBRARY cmocka)
 if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
 	message(STATUS "cmocka not found: test/unit, api, stress, os are left out")
+elseif(SENNIT_TESTS AND EMSCRIPTEN)
+	include(cmake/emscripten_tests.cmake)
 elseif(SENNIT_TESTS)
 	set(groups ${SENNIT_TEST_GROUPS})
 	list(REMOVE_ITEM groups litmus soak) # see below
@@ -224,7 +226,7 @@ endif()
 
 # --- test/soak: sennit-soak, for ten seconds ----------------------------------------
 
-if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND NOT WIN32
+if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND NOT system
 	AND soak IN_LIST SENNIT_TEST_GROUPS)
 	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
 	sennit_program(sennit-soak ${files})

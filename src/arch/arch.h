@@ -105,6 +105,8 @@ static inline void arch_fp_set_control(uint64_t control)
 #include "arch/mips64el/fp.h"
 #elif defined(__loongarch64) && defined(__loongarch_double_float)
 #include "arch/loongarch64/fp.h"
+#elif defined(__wasm__)
+#include "arch/wasm/fp.h"
 #else
 #include "arch/portable/fp.h"
 #endif
@@ -113,6 +115,8 @@ static inline void arch_fp_set_control(uint64_t control)
  * `top`, for systems that want to know. Its size is at most 32 bytes. */
 #if defined(_WIN32)
 #include "arch/x86_64_windows/low.h"
+#elif defined(__wasm__)
+#include "arch/wasm/low.h"
 #else
 #define arch_note_low(top, low) ((void)0)
 #endif

@@ -263,18 +263,21 @@ static size_t round_up(size_t bytes, size_t page)
 int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 		  size_t stack_size, size_t guard_size)
 {
-	size_t page = os_page_size();
-	size_t gap = round_up(guard_size, page);
+	size_t        page = os_page_size();
+	size_t        gap = round_up(guard_size, page);
+	enum os_guard kind = os_guard_kind();
 
 	if (stack_size > SIZE_MAX / 4 || guard_size > SIZE_MAX / 4)
 		return -EINVAL;
+	if (kind == OS_GUARD_NONE) /* a page has room for the canary */
+		gap = page;
 	*s = (struct slabs){
 		.memory = memory,
 		.page = page,
 		.gap = gap,
 		.pitch = gap + round_up(stack_size, page),
 		.mapping_limit = UINT32_MAX,
-		.kind = os_guard_kind(),
+		.kind = kind,
 	};
 	return 0;
 }

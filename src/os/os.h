@@ -148,8 +148,9 @@ bool os_map_anew(void *memory, size_t size);
 void os_discard(void *memory, size_t size);
 
 enum os_guard {
-	OS_GUARD_CHEAP,  /* MADV_GUARD_INSTALL: needs no mapping of its own */
-	OS_GUARD_MAPPING /* mprotect: splits the mapping */
+	OS_GUARD_CHEAP,   /* MADV_GUARD_INSTALL: needs no mapping of its own */
+	OS_GUARD_MAPPING, /* mprotect: splits the mapping */
+	OS_GUARD_NONE     /* the system has none, and os_guard fails */
 };
 
 /* The kind of guards that this system supports. The result is cached. */

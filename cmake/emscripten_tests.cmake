@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of WebAssembly: test/unit, test/api, test/wasm and examples, compiled
+# into one program, because emscripten takes most of a minute to link one. Its
+# first argument is the name of the test. test/wasm/LEFT_OUT says which tests and
+# cases it does not run, and why.
+
+set(SENNIT_WASM_TESTS "" CACHE STRING "Those to build (a ;-list); empty: all")
+
+set(list ${PROJECT_SOURCE_DIR}/test/wasm/LEFT_OUT)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+file(STRINGS ${list} left_out REGEX "^[a-z]")
+list(TRANSFORM left_out REPLACE " .*" "")
+foreach(entry IN LISTS left_out)
+	string(REGEX REPLACE ":.*" "" name ${entry})
+	if(NOT EXISTS ${PROJECT_SOURCE_DIR}/test/${name}.c
+		AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${name}.c)
+		message(FATAL_ERROR "test/wasm/LEFT_OUT: no test ${name}")
+	endif()
+endforeach()
+
+add_executable(sennit-tests test/wasm/main.c)
+target_link_libraries(sennit-tests PRIVATE sennit_internal ${CMOCKA_LIBRARY} m)
+
+# cmocka.h would declare uintptr_t once more, as another type.
+add_library(test_flags INTERFACE)
+target_compile_definitions(test_flags INTERFACE _UINTPTR_T_DEFINED)
+target_include_directories(test_flags SYSTEM INTERFACE ${CMOCKA_INCLUDE_DIR})
+target_link_libraries(test_flags INTERFACE sennit_flags)
+target_link_libraries(sennit-tests PRIVATE test_flags)
+# The memory does not grow: programs with threads access it more slowly if it
+# may. malloc() returns NULL when it is used up, as elsewhere.
+target_link_options(sennit-tests PRIVATE -sINITIAL_MEMORY=1024MB
+	-sABORTING_MALLOC=0 -sDEFAULT_PTHREAD_STACK_SIZE=256KB -Wl,--wrap=fork)
+
+# One test: its main() gets another name, which a table lists.
+set(table "")
+function(sennit_wasm_test group name file)
+	if(${group}/${name} IN_LIST left_out OR SENNIT_WASM_TESTS AND
+		NOT ${group}/${name} IN_LIST SENNIT_WASM_TESTS)
+		return()
+	endif()
+	set(but ${left_out})
+	list(FILTER but INCLUDE REGEX "^${group}/${name}:")
+	string(REGEX REPLACE "^[^:]*:" "" but "${but}")
+	string(MAKE_C_IDENTIFIER "main_${group}_${name}" main)
+	file(STRINGS ${file} with_arguments REGEX "^int main\\(int ")
+	set(kind PLAIN)
+	if(with_arguments)
+		set(kind WITH_ARGUMENTS)
+	endif()
+	set(table "${table}${kind}(\"${group}/${name}\", ${main}, \"${but}\")\n"
+		PARENT_SCOPE)
+	add_library(${main} OBJECT ${file})
+	target_link_libraries(${main} PRIVATE test_flags)
+	target_compile_definitions(${main} PRIVATE main=${main})
+	target_compile_options(${main} PRIVATE -Wno-missing-prototypes)
+	target_include_directories(${main} PRIVATE test/unit/without_ucontext)
+	target_sources(sennit-tests PRIVATE $<TARGET_OBJECTS:${main}>)
+	sennit_test(${group} ${name} ${runner} $<TARGET_FILE:sennit-tests>
+		${group}/${name})
+endfunction()
+
+foreach(group unit api wasm)
+	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
+	list(FILTER files EXCLUDE REGEX "/wasm/main.c$")
+	sennit_end_tests(files)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_wasm_test(${group} ${name} ${file})
+	endforeach()
+endforeach()
+file(GLOB files CONFIGURE_DEPENDS examples/*.c)
+foreach(file IN LISTS files)
+	get_filename_component(name ${file} NAME_WE)
+	sennit_wasm_test(examples ${name} ${file})
+endforeach()
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/wasm/tests.inc CONTENT "${table}")
+target_include_directories(sennit-tests PRIVATE ${PROJECT_BINARY_DIR}/wasm)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bsd_faults.c - os.h on macOS and FreeBSD: fault handlers that run before the
+ * handlers which were installed earlier, and then call those; the alternate
+ * signal stack. Simpler than linux_fault_handler.c: an earlier handler runs on
+ * the alternate stack, too. Not tested on either. */
+#include "os/bsd_faults.h"
+#include "os/os.h"
+
+#include <signal.h>
+
+/* Both systems report a memory fault with either signal. */
+static const int faults[] = { SIGSEGV, SIGBUS };
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+static struct sigaction previous[FAULTS]; /* fixed after os_faults_watch */
+static void (*watcher)(uintptr_t address, uintptr_t stack_pointer);
+
+/* The stack pointer at the fault. 0: on an alternate stack. */
+static uintptr_t stack_pointer_of(const void *context)
+{
+	uintptr_t sp = os_context_sp(context);
+	stack_t   other;
+
+	if (sigaltstack(NULL, &other) || other.ss_flags & SS_DISABLE)
+		return sp;
+	return sp - (uintptr_t)other.ss_sp <= other.ss_size ? 0 : sp;
+}
+
+/* A fault repeats when the handler returns, and then finds the default action.
+ * A signal that a process sent is raised again for it. */
+static void end_as_without_handler(int number, const siginfo_t *info)
+{
+	signal(number, SIG_DFL);
+	if (info->si_code <= 0 || info->si_code == SI_USER)
+		pthread_kill(pthread_self(), number);
+}
+
+static void pass_on(const struct sigaction *before, int number, siginfo_t *info,
+		    void *context)
+{
+	if (before->sa_flags & SA_SIGINFO)
+		before->sa_sigaction(number, info, context);
+	else if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN)
+		end_as_without_handler(number, info);
+	else
+		before->sa_handler(number);
+}
+
+static void fault(int number, siginfo_t *info, void *context)
+{
+	/* A signal that a process sent has no fault address. */
+	if (info->si_code > 0 && info->si_code != SI_USER)
+		watcher((uintptr_t)info->si_addr, stack_pointer_of(context));
+	pass_on(&previous[number == faults[1]], number, info, context);
+}
+
+/* The signal mask and the other flags of the earlier handler stay in effect. */
+static void take_over(size_t i)
+{
+	struct sigaction ours;
+
+	sigaction(faults[i], NULL, &previous[i]);
+	ours = previous[i];
+	ours.sa_sigaction = fault;
+	ours.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+	ours.sa_flags &= ~SA_RESETHAND;
+	sigaction(faults[i], &ours, NULL);
+}
+
+void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
+{
+	watcher = look;
+	os_backtrace_prepare();
+	for (size_t i = 0; i < FAULTS; i++)
+		take_over(i);
+}
+
+/* --- the alternate stack ------------------------------------------------ */
+
+/* Plus room to print a backtrace. */
+size_t os_fault_stack_size(void)
+{
+	return (size_t)SIGSTKSZ + (size_t)32 * 1024;
+}
+
+bool os_fault_stack_use(void *memory, size_t size)
+{
+	stack_t mine = { .ss_sp = memory, .ss_size = size };
+	stack_t before;
+
+	if (sigaltstack(&mine, &before))
+		return false;
+	if (before.ss_flags & SS_DISABLE)
+		return true;
+	sigaltstack(&before, NULL);
+	return false;
+}
+
+/* macOS looks at the size even of a stack that it disables. */
+void os_fault_stack_drop(const void *memory)
+{
+	stack_t none = { .ss_size = SIGSTKSZ, .ss_flags = SS_DISABLE };
+	stack_t now;
+
+	if (!sigaltstack(&none, &now) && now.ss_sp != memory &&
+	    !(now.ss_flags & SS_DISABLE))
+		sigaltstack(&now, NULL);
+}

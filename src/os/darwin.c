@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* darwin.c - os.h on macOS, where it differs from FreeBSD: the clock of
+ * mach_absolute_time(3), os_sync_wait_on_address(3) of macOS 14.4 and later,
+ * pthread_setname_np(3), sysctl(3). Not tested.
+ */
+#include "os/bsd_faults.h"
+#include "os/os.h"
+#include "os/quota.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <inttypes.h>
+#include <mach/mach_time.h>
+#include <mach/thread_status.h>
+#include <os/os_sync_wait_on_address.h>
+#include <stdio.h>
+#include <sys/sysctl.h>
+#include <sys/ucontext.h>
+#include <time.h>
+
+/* --- time and sleeping on a word ---------------------------------------- */
+
+#ifndef SENNIT_DETERMINISTIC
+/* In units of the timebase, which is constant: 1/1 on Intel, 125/3 on Apple's
+ * processors. The quotient and the rest are scaled apart, so that nothing
+ * overflows. */
+sennit_time os_now(void)
+{
+	static a_u64              known; /* any; numerator and denominator; 0:
+					  * not asked for. Two threads may ask;
+					  * both get the same answer. */
+	uint64_t                  rate = a_load_rlx(&known);
+	mach_timebase_info_data_t base;
+	uint64_t                  t, numerator, denominator;
+
+	if (!rate) {
+		mach_timebase_info(&base);
+		rate = (uint64_t)base.numer << 32 | base.denom;
+		a_store_rlx(&known, rate);
+	}
+	numerator = rate >> 32;
+	denominator = (uint32_t)rate;
+	t = mach_absolute_time();
+	return t / denominator * numerator +
+	       t % denominator * numerator / denominator;
+}
+
+/* The clock that counts mach_absolute_time() in nanoseconds, as of the last
+ * interrupt. */
+sennit_time os_now_coarse(void)
+{
+	return clock_gettime_nsec_np(CLOCK_UPTIME_RAW_APPROX);
+}
+
+static int wait_until(a_u32 *word, uint32_t expected, sennit_time deadline)
+{
+	sennit_time now = os_now();
+
+	if (deadline > INT64_MAX)
+		return os_sync_wait_on_address(&word->value_, expected,
+					       sizeof(expected),
+					       OS_SYNC_WAIT_ON_ADDRESS_NONE);
+	return os_sync_wait_on_address_with_timeout(
+		&word->value_, expected, sizeof(expected),
+		OS_SYNC_WAIT_ON_ADDRESS_NONE, OS_CLOCK_MACH_ABSOLUTE_TIME,
+		deadline > now ? deadline - now : 1); /* 0 is an error */
+}
+
+bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
+{
+	int  saved = errno;
+	bool in_time;
+
+	in_time = wait_until(word, expected, deadline) >= 0 ||
+		  errno != ETIMEDOUT || os_now() < deadline;
+	errno = saved;
+	return in_time;
+}
+
+/* The calls fail if nobody sleeps. */
+void os_word_wake_one(a_u32 *word)
+{
+	int saved = errno;
+
+	os_sync_wake_by_address_any(&word->value_, sizeof(uint32_t),
+				    OS_SYNC_WAKE_BY_ADDRESS_NONE);
+	errno = saved;
+}
+
+void os_word_wake_all(a_u32 *word)
+{
+	int saved = errno;
+
+	os_sync_wake_by_address_all(&word->value_, sizeof(uint32_t),
+				    OS_SYNC_WAKE_BY_ADDRESS_NONE);
+	errno = saved;
+}
+#endif
+
+/* --- threads ------------------------------------------------------------ */
+
+/* The index identifies the thread, so a long name is cut and the index
+ * stays. */
+void os_thread_name(const char *name, uint32_t index)
+{
+	enum { LONGEST = 63 };
+	char text[LONGEST + 1];
+	int  digits = snprintf(NULL, 0, "/%" PRIu32, index);
+
+	snprintf(text, sizeof(text), "%.*s/%" PRIu32, LONGEST - digits, name,
+		 index);
+	pthread_setname_np(text);
+}
+
+static _Thread_local uint32_t thread_id; /* 0: not asked for in this process */
+
+uint32_t os_thread_id(void)
+{
+	uint64_t id;
+
+	if (!thread_id && !pthread_threadid_np(NULL, &id))
+		thread_id = (uint32_t)id;
+	return thread_id;
+}
+
+void os_thread_forked(void)
+{
+	thread_id = 0;
+}
+
+/* The system reports the upper end. */
+bool os_thread_has_stack(uintptr_t address)
+{
+	pthread_t self = pthread_self();
+	uintptr_t top = (uintptr_t)pthread_get_stackaddr_np(self);
+
+	return top - address - 1 < pthread_get_stacksize_np(self);
+}
+
+void *os_thread_far_end(size_t size)
+{
+	pthread_t self = pthread_self();
+	size_t    whole = pthread_get_stacksize_np(self);
+
+	return size <= whole / 4
+		       ? (char *)pthread_get_stackaddr_np(self) - whole
+		       : NULL;
+}
+
+void os_write_backtrace(int fd)
+{
+	void *frames[64];
+	int   count = backtrace(frames, 64);
+
+	backtrace_symbols_fd(frames, count, fd);
+}
+
+uintptr_t os_context_sp(const void *context)
+{
+	const ucontext_t *c = context;
+
+#if defined(__x86_64__)
+	return c->uc_mcontext->__ss.__rsp;
+#else
+	return arm_thread_state64_get_sp(c->uc_mcontext->__ss);
+#endif
+}
+
+/* --- CPUs --------------------------------------------------------------- */
+
+/* macOS has no affinity masks. */
+size_t os_cpu_list(uint32_t *cpus, size_t max)
+{
+	int    number = 0;
+	size_t size = sizeof(number);
+	size_t count;
+
+	if (sysctlbyname("hw.logicalcpu", &number, &size, NULL, 0))
+		number = 0;
+	count = number > 0 ? (size_t)number : 1;
+	for (size_t i = 0; i < count && i < max; i++)
+		cpus[i] = (uint32_t)i;
+	return count;
+}
+
+/* A thread can only be allowed to run on all CPUs, which it is.
+ * THREAD_AFFINITY_POLICY is a hint about caches, not a mask, and Apple's
+ * processors do not support it. */
+int os_thread_affinity(const uint32_t *cpus, size_t count)
+{
+	(void)cpus;
+	return count < os_cpu_list(NULL, 0) ? -ENOTSUP : 0;
+}
+
+uint32_t os_thread_limit(void)
+{
+	return UINT32_MAX;
+}

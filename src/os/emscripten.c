@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emscripten.c - os.h and quota.h with emscripten: messages, faults, CPUs. A
+ * program of WebAssembly sees no signals, no files of the system, and of CPUs
+ * only their number. */
+#include "os/os.h"
+
+#include "base/write_all.h"
+#include "os/quota.h"
+
+#include <emscripten/emscripten.h>
+#include <emscripten/stack.h>
+#include <emscripten/threading.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- threads ------------------------------------------------------------ */
+
+/* emscripten stores it in builds with --threadprofiler. */
+void os_thread_name(const char *name, uint32_t index)
+{
+	enum { LONGEST = 31 };
+	char text[LONGEST + 1];
+	int  digits = snprintf(NULL, 0, "/%" PRIu32, index);
+
+	snprintf(text, sizeof(text), "%.*s/%" PRIu32, LONGEST - digits, name,
+		 index);
+	emscripten_set_thread_name(pthread_self(), text);
+}
+
+/* Nobody can send a signal to a thread. */
+void os_thread_block_signals(void)
+{
+}
+
+void os_print(int fd, const char *format, ...)
+{
+	char    text[OS_LINE];
+	va_list args;
+	int     length;
+
+	va_start(args, format);
+	length = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (length > 0)
+		(void)sn_write_all(fd, text,
+				   length < OS_LINE ? (size_t)length
+						    : OS_LINE - 1);
+}
+
+/* The address of a function is its index in the table of functions. */
+void os_function_name(uintptr_t address, char *text, size_t size)
+{
+	snprintf(text, size, "function %" PRIuPTR, address);
+}
+
+struct own_thread {
+	uint32_t  id; /* 0: not asked for */
+	uintptr_t low, top;
+};
+
+static _Thread_local struct own_thread own;
+
+/* A worker asks before it leaves its own stack, whose bounds are those in force
+ * then. */
+uint32_t os_thread_id(void)
+{
+	if (!own.id) {
+		own.low = emscripten_stack_get_end();
+		own.top = emscripten_stack_get_base();
+		own.id = (uint32_t)(uintptr_t)pthread_self();
+	}
+	return own.id;
+}
+
+/* WebAssembly does not fork. */
+void os_thread_forked(void)
+{
+}
+
+bool os_thread_has_stack(uintptr_t address)
+{
+	return address - own.low < own.top - own.low;
+}
+
+/* Frames of a suspended stack are written to its far end: see
+ * arch/wasm/switch.c. */
+void *os_thread_far_end(size_t size)
+{
+	(void)size;
+	return NULL;
+}
+
+/* --- faults ------------------------------------------------------------- */
+
+/* There are none: each address below the memory's size can be accessed, and an
+ * access above it ends the program. */
+void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
+{
+	(void)look;
+}
+
+size_t os_fault_stack_size(void)
+{
+	return os_page_size();
+}
+
+bool os_fault_stack_use(void *memory, size_t size)
+{
+	(void)memory;
+	(void)size;
+	return false;
+}
+
+void os_fault_stack_drop(const void *memory)
+{
+	(void)memory;
+}
+
+void os_backtrace_prepare(void)
+{
+}
+
+void os_write_backtrace(int fd)
+{
+	char text[4096];
+
+	if (emscripten_get_callstack(EM_LOG_NO_PATHS, text, sizeof(text)) > 0)
+		(void)sn_write_all(fd, text, strlen(text));
+}
+
+/* --- barrier on other threads ------------------------------------------- */
+
+/* So the fast paths have fences of their own. */
+bool os_process_barrier_init(void)
+{
+	return false;
+}
+
+void os_process_barrier(void)
+{
+}
+
+/* --- CPUs --------------------------------------------------------------- */
+
+size_t os_cpu_list(uint32_t *cpus, size_t max)
+{
+	int    cores = emscripten_num_logical_cores();
+	size_t count = cores > 0 ? (size_t)cores : 1;
+
+	for (size_t i = 0; i < count && i < max; i++)
+		cpus[i] = (uint32_t)i;
+	return count;
+}
+
+bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out)
+{
+	(void)root;
+	(void)cpu;
+	(void)out;
+	return false;
+}
+
+/* A thread can only be allowed to run on all CPUs, which it is. */
+int os_thread_affinity(const uint32_t *cpus, size_t count)
+{
+	(void)cpus;
+	return count < os_cpu_list(NULL, 0) ? -ENOSYS : 0;
+}
+
+uint32_t os_cpu_quota(const char *root)
+{
+	(void)root;
+	return UINT32_MAX;
+}
+
+uint32_t os_cpu_count(void)
+{
+	return (uint32_t)os_cpu_list(NULL, 0);
+}
+
+uint32_t os_thread_quota(const char *root)
+{
+	(void)root;
+	return UINT32_MAX;
+}
+
+uint32_t os_thread_limit(void)
+{
+	return UINT32_MAX;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch.c - contexts by fibers of emscripten keep variables, at any depth, and
+ * a stack can be started again. As test/unit/switch.c, which fills registers,
+ * does for processors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE ((size_t)64 * 1024)
+
+struct pair {
+	arch_stack main, other;
+	char      *low, *top;
+	uint64_t   sum;
+	int        depth, rounds, starts;
+};
+
+static int set_up(void **state)
+{
+	struct pair *p = calloc(1, sizeof(*p));
+
+	p->low = aligned_alloc(4096, SIZE);
+	p->top = p->low + SIZE;
+	*state = p;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct pair *p = *state;
+
+	free(p->low);
+	free(p);
+	return 0;
+}
+
+static void start(struct pair *p, arch_entry *entry)
+{
+	arch_note_low(p->top, p->low);
+	arch_start(&p->main, p->top, entry, p, 0);
+}
+
+/* Values of four types live across a switch in each frame. */
+__attribute__((noinline)) static uint64_t descend(struct pair *p, int depth)
+{
+	int      i = depth;
+	uint64_t l = (uint64_t)depth << 33;
+	float    f = (float)depth / 4;
+	double   d = (double)depth / 8;
+	uint64_t below = 0;
+
+	if (depth)
+		below = descend(p, depth - 1);
+	else
+		arch_switch(&p->other, p->main);
+	assert_int_equal(i, depth);
+	assert_true(l == (uint64_t)depth << 33);
+	assert_true(f == (float)depth / 4);
+	assert_true(d == (double)depth / 8);
+	return below + 1;
+}
+
+static arch_stack wander(void *argument)
+{
+	struct pair *p = argument;
+
+	p->starts++;
+	for (int i = 0; i < p->rounds; i++)
+		p->sum += descend(p, p->depth);
+	return p->main;
+}
+
+static void go_through(struct pair *p, int depth, int rounds)
+{
+	p->depth = depth;
+	p->rounds = rounds;
+	p->sum = 0;
+	start(p, wander);
+	for (int i = 0; i < rounds; i++)
+		arch_switch(&p->main, p->other);
+	assert_int_equal(p->sum, (uint64_t)rounds * (uint64_t)(depth + 1));
+}
+
+static void variables_survive_at_any_depth(void **state)
+{
+	struct pair *p = *state;
+
+	go_through(p, 0, 1000);
+	go_through(p, 1, 100);
+	go_through(p, 50, 100);
+	go_through(p, 150, 10);
+	assert_int_equal(p->starts, 4);
+}
+
+/* Also if the starter has frames of its own. */
+__attribute__((noinline)) static int start_below(struct pair *p, int depth)
+{
+	const int mine = depth * 7;
+
+	if (depth)
+		return start_below(p, depth - 1) + mine;
+	go_through(p, 3, 2);
+	return mine;
+}
+
+static void starter_keeps_its_frames(void **state)
+{
+	assert_int_equal(start_below(*state, 20), 7 * 20 * 21 / 2);
+}
+
+static arch_stack note_address(void *argument)
+{
+	struct pair *p = argument;
+	char         here = 1;
+
+	p->sum = (uintptr_t)&here;
+	arch_switch(&p->other, p->main);
+	return p->main;
+}
+
+/* Frames of the machine are written below the address of the variable, and do
+ * not reach the stack's neighbours. */
+static void only_the_stack_is_written(void **state)
+{
+	struct pair *p = *state;
+	char        *block = aligned_alloc(4096, SIZE + 2 * 4096);
+
+	memset(block, 0x5a, SIZE + 2 * 4096);
+	free(p->low);
+	p->low = block + 4096;
+	p->top = p->low + SIZE;
+	start(p, note_address);
+	assert_in_range(p->sum, (uintptr_t)p->low, (uintptr_t)p->top);
+	arch_switch(&p->main, p->other);
+	for (int i = 0; i < 4096; i++) {
+		assert_int_equal(block[i], 0x5a);
+		assert_int_equal(p->top[i], 0x5a);
+	}
+	p->low = block;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(variables_survive_at_any_depth,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(starter_keeps_its_frames,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_the_stack_is_written,
+						set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* threads.c - a thread of the program whose stack was suspended ends, is joined
+ * with its value, and leaves the worker of JavaScript in order for the next
+ * one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sennit.h"
+
+#include <pthread.h>
+
+static void nap(void *unused)
+{
+	(void)unused;
+	sennit_sleep(SENNIT_MICROSECOND);
+}
+
+struct visit {
+	sennit_scheduler *s;
+	bool              waits;
+};
+
+static void *visit(void *argument)
+{
+	const struct visit *v = argument;
+
+	if (!v->waits)
+		return (void *)v;
+	if (sennit_bind(v->s))
+		return NULL;
+	(void)sennit_schedule(nap, NULL);
+	sennit_sleep(SENNIT_MICROSECOND); /* runs nap() as a fiber */
+	sennit_unbind();
+	return (void *)v;
+}
+
+/* One after the other: emscripten uses the same worker again. */
+static void threads_that_waited_end(void **state)
+{
+	struct visit v;
+	pthread_t    thread;
+	void        *value;
+
+	(void)state;
+	assert_int_equal(
+		sennit_scheduler_create(&v.s, SENNIT_CONFIG(.workers = 1)), 0);
+	for (int i = 0; i < 20; i++) {
+		v.waits = i % 3;
+		assert_int_equal(pthread_create(&thread, NULL, visit, &v), 0);
+		assert_int_equal(pthread_join(thread, &value), 0);
+		assert_ptr_equal(value, &v);
+	}
+	assert_int_equal(sennit_scheduler_shutdown(v.s, SENNIT_NEVER), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_that_waited_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
