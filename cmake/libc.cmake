@@ -77,13 +77,13 @@ endif()
 # sennit_static_tests(FILES): removes from the list of that name the tests that
 # make no sense if programs are linked statically. Some take the place of
 # functions of shared libraries: they, or a header beside them, use RTLD_NEXT.
-# Others are named here: io/limits and io/watched do so by other means, and musl
-# has no names of functions then (diag/symbol).
+# Others are named here: io/limits, io/watched and io/late_listener do so by other
+# means, and musl has no names of functions then (diag/symbol).
 function(sennit_static_tests files_of)
 	if(NOT CMAKE_EXE_LINKER_FLAGS MATCHES "(^| )-static")
 		return()
 	endif()
-	set(named "/test/(io/(limits|watched)|diag/symbol)\\.c$")
+	set(named "/test/(io/(late_listener|limits|watched)|diag/symbol)\\.c$")
 	set(result "")
 	set(left_out "")
 	foreach(file IN LISTS ${files_of})

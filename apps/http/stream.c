@@ -124,21 +124,22 @@ static void advance(struct msghdr *m, size_t n)
 }
 
 int http_stream_send(struct http_stream *s, struct iovec *v, int count,
-		     bool more, sennit_time deadline)
+		     bool more, uint64_t patience)
 {
 	struct operation o = { .kind = SEND,
 			       .fd = s->fd,
 			       .flags = more ? MSG_MORE : 0,
 			       .message = { .msg_iov = v,
-					    .msg_iovlen = (size_t)count },
-			       .deadline = deadline };
+					    .msg_iovlen = (size_t)count } };
 
 	if (s->tls)
-		return http_tls_send(s, v, count, deadline);
+		return http_tls_send(s, v, count, sennit_after(patience));
 	advance(&o.message, 0);
 	while (o.message.msg_iovlen) {
-		ptrdiff_t n = perform(s, &o);
+		ptrdiff_t n;
 
+		o.deadline = sennit_after(patience);
+		n = perform(s, &o);
 		if (n < 0)
 			return (int)n;
 		advance(&o.message, (size_t)n);
@@ -191,6 +192,15 @@ static sennit_time step_until(uint64_t patience, sennit_time deadline)
 	return step < deadline ? step : deadline;
 }
 
+/* The same as a time span. */
+static uint64_t left_of(uint64_t patience, sennit_time deadline)
+{
+	const sennit_time now = sennit_now();
+	const uint64_t    left = deadline > now ? deadline - now : 0;
+
+	return patience < left ? patience : left;
+}
+
 static int send_file_plain(struct http_stream *s, int file, uint64_t at,
 			   uint64_t size, uint64_t patience,
 			   sennit_time deadline)
@@ -231,7 +241,7 @@ static int send_file_copied(struct http_stream *s, int file, uint64_t at,
 		if (n <= 0)
 			return n ? (int)n : -EPIPE;
 		err = http_stream_send(s, &v, 1, false,
-				       step_until(patience, deadline));
+				       left_of(patience, deadline));
 		at += (uint64_t)n;
 		size -= (uint64_t)n;
 	}

@@ -40,9 +40,10 @@ bool http_stop_begun(const struct http_stop *stop);
 ptrdiff_t http_stream_recv(struct http_stream *s, void *to, size_t size,
 			   bool idle, sennit_time deadline);
 
-/* Send all. Changes the vector. more: more follows at once. Returns 0. */
+/* Send all, each step within `patience` nanoseconds; with TLS there is one.
+ * Changes the vector. more: more follows at once. Returns 0. */
 int http_stream_send(struct http_stream *s, struct iovec *v, int count,
-		     bool more, sennit_time deadline);
+		     bool more, uint64_t patience);
 
 /* Send `size` bytes of a file from byte `at` on. Each step may take `patience`
  * nanoseconds, and all of them end by the deadline. Returns 0; -EPIPE if the

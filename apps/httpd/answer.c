@@ -18,9 +18,8 @@
 static void send_vector(struct client *c, struct iovec *v, int count, bool more)
 {
 	if (!c->err)
-		c->err = http_stream_send(
-			&c->s, v, count, more,
-			sennit_after(c->server->send_patience));
+		c->err = http_stream_send(&c->s, v, count, more,
+					  c->server->send_patience);
 	c->used = 0;
 }
 

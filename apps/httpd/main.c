@@ -49,7 +49,7 @@ static const char help[] =
 	"CACHE, of each worker\n"
 	"      --cache BYTES        of small files; 0: none (16777216)\n"
 	"      --cache-files N      files and descriptors (1024)\n"
-	"      --cache-small BYTES  the largest small file (65536)\n"
+	"      --cache-small BYTES  the largest small file (131072)\n"
 	"      --cache-valid S      how long a file is not looked at (1)\n"
 	"\n"
 	"SIGNALS\n"
@@ -213,7 +213,7 @@ static struct httpd server = {
 	.files = { .index = "index.html",
 		   .keep = 16 << 20,
 		   .keep_files = 1024,
-		   .small = 65536,
+		   .small = 131072,
 		   .valid = SENNIT_SECOND },
 	.limits = { .head = 8192, .fields = 100, .body = 1 << 20 },
 	.idle_patience = 60 * SENNIT_SECOND,

@@ -22,8 +22,7 @@ static int send_part(struct passing *p, struct http_text data)
 		v[n++] = (struct iovec){ (void *)(uintptr_t) "\r\n", 2 };
 	p->first = NULL;
 	p->bytes += data.size;
-	return http_stream_send(p->to, v, n, false,
-				sennit_after(p->send_patience));
+	return http_stream_send(p->to, v, n, false, p->send_patience);
 }
 
 static int send_end(struct passing *p)
@@ -34,8 +33,7 @@ static int send_end(struct passing *p)
 		v[0] = (struct iovec){ p->first->bytes, p->first->size };
 	if (p->chunked)
 		v[1] = (struct iovec){ (void *)(uintptr_t) "0\r\n\r\n", 5 };
-	return http_stream_send(p->to, v, 2, false,
-				sennit_after(p->send_patience));
+	return http_stream_send(p->to, v, 2, false, p->send_patience);
 }
 
 /* The end of a connection ends a body that has no other end. */

@@ -21,8 +21,7 @@ static int send_text(struct client *c, struct http_stream *to)
 {
 	struct iovec v = { c->text.bytes, c->text.size };
 
-	return http_stream_send(to, &v, 1, false,
-				sennit_after(c->proxy->send_patience));
+	return http_stream_send(to, &v, 1, false, c->proxy->send_patience);
 }
 
 /* --- the request -------------------------------------------------------- */
@@ -66,8 +65,7 @@ static int send_body(struct client *c)
 		return 0;
 	if (c->head.known[HTTP_EXPECT].at && c->head.minor &&
 	    c->in.from == c->in.to &&
-	    http_stream_send(&c->s, &v, 1, false,
-			     sennit_after(c->proxy->send_patience)))
+	    http_stream_send(&c->s, &v, 1, false, c->proxy->send_patience))
 		return 400;
 	if (proxy_pass_body(&p) == SOURCE_FAILED)
 		return c->body.status        ? c->body.status

@@ -39,8 +39,7 @@ static int copy(struct both *b, struct http_stream *from,
 		if (n <= 0)
 			return (int)n;
 		atomic_store(&b->last, sennit_now());
-		err = http_stream_send(to, &v, 1, false,
-				       sennit_after(b->send_patience));
+		err = http_stream_send(to, &v, 1, false, b->send_patience);
 	}
 	return err;
 }

@@ -136,6 +136,12 @@ static inline bool sn_parking_is_quiet(const struct parking *p)
 	return sn_parking_idlers(p) >= a_load_rlx(&p->present);
 }
 
+/* Whether there is one worker, of those that take new work. A hint. */
+static inline bool sn_parking_is_lone(const struct parking *p)
+{
+	return a_load_rlx(&p->present) == 1;
+}
+
 /* Begin to search. Returns false if more than half of the awake workers search
  * already, because one more would only add contention. The caller then sleeps
  * at once. */

@@ -162,8 +162,11 @@ static uint64_t first_within(const struct timers *w, const struct place *p)
 /* The first tick that may have timers. */
 static uint64_t next_tick(const struct timers *w)
 {
-	uint64_t first = first_of(w, 0).tick;
+	uint64_t first = UINT64_MAX;
 
+	if (sn_timers_is_empty(w))
+		return first;
+	first = first_of(w, 0).tick;
 	for (unsigned level = 1; level < TIMERS_LEVELS; level++) {
 		struct place p = first_of(w, level);
 		uint64_t     tick;

@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "io/close_on_fork.h"
+#include "io/fetch_record.h"
 #include "io/interest.h"
 #include "io/linux_calls.h"
 #include "io/several.h"
@@ -34,6 +35,8 @@ struct epoll_backend {
 	uint32_t           peeks;
 	bool               slept; /* and has not flushed since */
 	bool               quiet; /* the last sleep found nothing */
+	uint32_t           woken; /* who have not run since their waits ended */
+	bool               late;  /* a look was left out for them */
 	struct ready_waits waits;
 	struct interest    interest;
 	struct epoll_event events[BATCH];
@@ -47,6 +50,7 @@ static struct epoll_backend *of(sennit_poller *p)
 static void end_wait(struct epoll_backend *e, struct ready_wait *n, int result)
 {
 	sn_ready_waits_remove(&e->waits, n);
+	e->woken++;
 	sennit_poller_complete(&n->op, result);
 }
 
@@ -81,14 +85,7 @@ static void end_waits(struct epoll_backend *e, int fd, uint32_t events,
  * a filter does not know it. */
 static int wait_ms(struct epoll_backend *e, const struct timespec *left)
 {
-	int ms = -1;
-
-	if (left && left->tv_sec < 3600) /* then once more */
-		ms = (int)left->tv_sec * 1000 +
-		     (int)((left->tv_nsec + 999999) / 1000000);
-	else if (left)
-		ms = 3600 * 1000;
-	return epoll_wait(e->fd, e->events, BATCH, ms);
+	return epoll_wait(e->fd, e->events, BATCH, sn_io_milliseconds(left));
 }
 
 /* An event of a watched socket: it may hold when somebody asks. False: it came
@@ -144,11 +141,19 @@ static void check_old(struct epoll_backend *e)
 		end_waits(e, fd, ~0u, 0);
 }
 
+static void fetch(const struct epoll_backend *e, int at)
+{
+	if (at < e->count)
+		sn_io_fetch_record(*sn_ready_waits_on(
+			&e->waits, (int)e->events[at].data.u64));
+}
+
 static void take(struct epoll_backend *e)
 {
 	while (e->at < e->count) {
 		const struct epoll_event *event = &e->events[e->at++];
 
+		fetch(e, e->at + IO_FETCH_AHEAD);
 		if (event->data.u64 == WAKE)
 			continue;
 		if (event->data.u64 <= UINT32_MAX || keep(e, event))
@@ -214,13 +219,16 @@ static void peek(sennit_poller *p)
 		take_new(e);
 }
 
-/* A sleep has looked just before, and the next one mostly comes soon. */
+/* A sleep has looked just before, and the next one mostly comes soon. Whoever is
+ * found runs after those that were woken before, so there is no hurry while some
+ * of those are left. */
 static void flush(sennit_poller *p)
 {
 	struct epoll_backend *e = of(p);
 
 	take_closed(e);
-	if (e->slept)
+	e->late = e->woken;
+	if (e->slept || e->woken)
 		take(e);
 	else
 		take_new(e);
@@ -299,8 +307,12 @@ static int wait_counted(struct epoll_backend *e, struct ready_wait *n,
 	err = sn_interest_begin(&e->interest, n, tried);
 	if (!err)
 		err = sennit_poller_wait(&n->op, n->fd, deadline);
-	if (n->op.done)
+	if (unlikely(err == -ETIMEDOUT && e->late))
+		take_new(e); /* data beats the deadline */
+	if (n->op.done) {
+		e->woken--;
 		return n->op.result;
+	}
 	sn_ready_waits_remove(&e->waits, n);
 	return err;
 }

@@ -120,8 +120,8 @@ static void begin(const struct order *o, int fd)
 /* How long to wait for descriptors or memory of the system's. */
 #define RETRY (10 * SENNIT_MILLISECOND)
 
-/* Whether accept's error has to do with a connection, or passes. */
-static bool goes_on(int err)
+/* Whether the error passes, and some time has: false, too, once cancelled. */
+static bool passes(int err)
 {
 	switch (err) {
 	case -EMFILE:
@@ -129,6 +129,15 @@ static bool goes_on(int err)
 	case -ENOBUFS:
 	case -ENOMEM:
 		return !sennit_sleep_until(sennit_after(RETRY));
+	default:
+		return false;
+	}
+}
+
+/* Whether accept's error has to do with a connection, or passes. */
+static bool goes_on(int err)
+{
+	switch (err) {
 	case -ECONNABORTED:
 	case -EPERM:
 	case -EPROTO:
@@ -140,7 +149,7 @@ static bool goes_on(int err)
 	case -ENETUNREACH:
 		return true;
 	default:
-		return false;
+		return passes(err);
 	}
 }
 
@@ -178,20 +187,32 @@ static int accept_all(struct acceptors *a, int listener)
 	return 0;
 }
 
-static int accept_elsewhere(struct acceptors *a)
+/* A listener at the address of fd. The connections of acceptors that were
+ * faster may have taken all descriptors: an error would end those, too. */
+static int listen_beside(int fd)
 {
 	struct sockaddr_storage address;
 	socklen_t               size = sizeof(address);
 	struct sockaddr        *of_fd = (struct sockaddr *)&address;
-	int                     listener, err;
+	int                     listener;
+
+	if (getsockname(fd, of_fd, &size))
+		return -errno;
+	do
+		listener = sennit_listen(of_fd, size, 0, SENNIT_LISTEN_SHARED);
+	while (passes(listener));
+	return listener;
+}
+
+static int accept_elsewhere(struct acceptors *a)
+{
+	int listener, err;
 
 	if (!a->order.shared)
 		return accept_all(a, a->order.fd);
-	if (getsockname(a->order.fd, of_fd, &size))
-		return -errno;
-	listener = sennit_listen(of_fd, size, 0, SENNIT_LISTEN_SHARED);
+	listener = listen_beside(a->order.fd);
 	if (listener < 0)
-		return listener;
+		return sennit_cancelled() ? 0 : listener;
 	err = accept_all(a, listener);
 	sennit_close(listener);
 	return err;

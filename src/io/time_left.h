@@ -17,4 +17,16 @@ static inline struct timespec sn_io_time_left(sennit_time deadline,
 				  .tv_nsec = (long)(left % SENNIT_SECOND) };
 }
 
+/* The same in ms for poll() and its like, not less, and an hour at most; NULL:
+ * without end. */
+static inline int sn_io_milliseconds(const struct timespec *left)
+{
+	if (!left)
+		return -1;
+	if (left->tv_sec >= 3600)
+		return 3600 * 1000;
+	return (int)left->tv_sec * 1000 +
+	       (int)((left->tv_nsec + 999999) / 1000000);
+}
+
 #endif

@@ -59,6 +59,7 @@ static ptrdiff_t finish(struct uring_backend *u, struct ring_wait *n,
 		(void)!sennit_poller_wait(&n->op, n->fd, SENNIT_UNCANCELLED);
 	}
 	u->waiting--;
+	u->woken--;
 	sn_io_ring_waits_remove(u, n);
 	result = result_of(n);
 	if (n->end && (result == -ECANCELED || result == -EINTR))
@@ -156,12 +157,14 @@ static ptrdiff_t perform(struct io_backend *b, const struct io_request *r,
 				    .closings = begun };
 	struct io_uring_sqe  *e;
 	int                   err = sn_io_ring_own(u);
+	const bool            hasty = u->hasty || r->kind != IO_RECV;
 	ptrdiff_t             result;
 	bool                 *drained;
 
 	if (err)
 		return -ENOSYS;
 	e = sn_io_ring_next(u);
+	u->hasty = hasty;
 	if (!prepare(e, r)) {
 		io_uring_prep_nop(e);
 		io_uring_sqe_set_data64(e, NOBODY);
@@ -242,13 +245,14 @@ static void peek(sennit_poller *p)
 }
 
 /* A sleep has submitted and looked just before, and the next one mostly comes
- * soon. */
+ * soon. Whoever receives from now on is found behind those that were woken
+ * before, so a receive is in no hurry while some of those are left. */
 static void flush(sennit_poller *p)
 {
 	struct uring_backend *u = of(p);
 
 	sn_io_ring_waits_take_closed(u);
-	if (u->slept)
+	if (u->slept || (u->woken && !u->hasty))
 		sn_io_ring_take(u);
 	else
 		sn_io_ring_submit_and_take(u);
@@ -301,6 +305,7 @@ static enum sennit_poller_end sleep_in_ring(struct uring_backend  *u,
 		limit.tv_nsec = left->tv_nsec;
 	}
 	u->slept = true;
+	u->hasty = false;
 	sn_io_ring_check(io_uring_submit_and_wait_timeout(
 		&u->ring, &c, 1, left ? &limit : NULL, NULL));
 	if (sn_io_ring_skip(u) || is_pending(u))

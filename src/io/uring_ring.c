@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "io/close_on_fork.h"
+#include "io/fetch_record.h"
 #include "io/uring_buffers.h"
 
 #include <errno.h>
@@ -126,19 +127,32 @@ static void take_one(struct uring_backend *u, const struct io_uring_cqe *c)
 		u->came(stream_of(c), c);
 	else if (c->user_data == WAKE)
 		u->watched = c->flags & IORING_CQE_F_MORE;
-	else
+	else {
+		u->woken++;
 		sennit_poller_complete(
 			(sennit_poller_op *)(uintptr_t)c->user_data, c->res);
+	}
+}
+
+static void fetch(const struct uring_backend *u, unsigned at)
+{
+	const struct io_uring_cq *cq = &u->ring.cq;
+
+	sn_io_fetch_record(
+		(void *)(uintptr_t)cq->cqes[at & cq->ring_mask].user_data);
 }
 
 void sn_io_ring_take(struct uring_backend *u)
 {
+	const unsigned       ready = io_uring_cq_ready(&u->ring);
 	struct io_uring_cqe *c;
 	unsigned             head;
 	unsigned             n = 0;
 
 	io_uring_for_each_cqe(&u->ring, head, c)
 	{
+		if (n + IO_FETCH_AHEAD < ready)
+			fetch(u, head + IO_FETCH_AHEAD);
 		take_one(u, c);
 		n++;
 	}
@@ -173,6 +187,7 @@ void sn_io_ring_submit_and_take(struct uring_backend *u)
 {
 	if (io_uring_sq_ready(&u->ring) || sn_io_ring_has_more(u))
 		sn_io_ring_check(io_uring_submit_and_get_events(&u->ring));
+	u->hasty = false;
 	sn_io_ring_take(u);
 }
 
@@ -183,6 +198,7 @@ struct io_uring_sqe *sn_io_ring_next(struct uring_backend *u)
 
 	while (!(e = io_uring_get_sqe(&u->ring)))
 		sn_io_ring_submit_and_take(u);
+	u->hasty = true;
 	return e;
 }
 

@@ -36,6 +36,9 @@ struct uring_backend {
 	bool              watched; /* the ring polls wake_fd */
 	bool              busy;    /* the last look found several */
 	bool              slept;   /* in it, and has not flushed since */
+	bool              hasty;   /* something is queued that shall not wait
+				    * until the woken have run */
+	uint32_t          woken;   /* who have not run since they were */
 	uint32_t          peeks;
 	uint32_t          waiting;      /* fibers */
 	struct ring_wait *lists[LISTS]; /* requests, by descriptor */

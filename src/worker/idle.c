@@ -95,13 +95,23 @@ static bool nears_end(const struct worker *w)
 	return i == s->capacity;
 }
 
+/* Whether nobody but the poller is expected to bring work: the only worker, all
+ * of whose fibers wait for I/O. A sleep finds that as soon as a search does,
+ * with fewer calls, and leaves the CPU to whoever is to send. */
+static bool has_io_alone(const struct worker *w)
+{
+	return sn_poller_waiting(w) &&
+	       sn_worker_blocked(w) <= sn_poller_waiting(w) &&
+	       !sn_poller_asks(w) && sn_parking_is_lone(&w->scheduler->parking);
+}
+
 /* Search for as long as the worker's history suggests, and as long as other
  * workers have private tasks. */
 static bool spin(struct worker *w, bool *due)
 {
 	struct heist h = { .leaves = sn_balance_piles_up(w) };
 	sennit_time  now = os_now();
-	sennit_time  end = now + w->idle.spin_ns;
+	sennit_time  end = has_io_alone(w) ? now : now + w->idle.spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
@@ -179,16 +189,26 @@ static void await_end(const struct worker *w)
 	}
 }
 
+/* Whether another worker may push without a fence. A short timer is dear. */
+static bool may_miss_pushes(const struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+
+	return s->asymmetric && s->parking.workers > 1 &&
+	       sn_run_queue_may_be_unfenced(&w->run);
+}
+
 /* Sleep until a wake or a deadline. Once the look after the first nap has shown
  * that nothing was missed, also until `retire`. */
 static void sleep_announced(struct worker *w, sennit_time retire)
 {
 	sennit_time wake = sn_poller_asleep(w, sn_timers_look(&w->timers));
-	sennit_time nap = os_after(FIRST_NAP);
+	sennit_time nap = may_miss_pushes(w) ? os_after(FIRST_NAP)
+					     : SENNIT_NEVER;
 
 	if (w->scheduler->config.spin_ns)
 		await_end(w);
-	if (w->scheduler->asymmetric && nap < wake) {
+	if (nap < wake) {
 		if (sn_parking_sleep(&w->sleeper, nap))
 			return;
 		os_process_barrier(); /* <-> deque.unfenced: see all pushes */

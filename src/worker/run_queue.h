@@ -158,6 +158,13 @@ static inline bool sn_run_queue_is_draining(const struct run_queue *q)
 	return q->draining;
 }
 
+/* Whether own tasks may go to the deque without a fence: those of the other
+ * workers with threads, too. */
+static inline bool sn_run_queue_may_be_unfenced(const struct run_queue *q)
+{
+	return q->unfenced;
+}
+
 /* Whether own tasks go to the deque without a fence. */
 static inline bool sn_run_queue_is_unfenced(const struct run_queue *q)
 {

@@ -89,6 +89,19 @@ def files_come_whole_with_their_types(server, folder):
 
 
 @with_options()
+def files_that_are_kept_and_those_that_are_not_come_whole(server, folder):
+    """From memory or by sendfile; the second time without a look at it."""
+    for size in 4096, 4097, 65537, 100000, 131072, 131073:
+        path = "/%d.bin" % size
+        folder.write(path[1:], big[:size])
+        for _ in range(2):
+            a = curl(server, path)
+            check(a.status == 200 and a.body == big[:size], path, a.status)
+        a = curl(server, path, "-r", "10-%d" % (size - 10))
+        check(a.status == 206 and a.body == big[10:size - 9], path, a.status)
+
+
+@with_options()
 def head_has_the_fields_and_no_body(server, folder):
     for path in "/hello.txt", "/big.bin", "/nothing", "/status":
         whole = curl(server, path)
@@ -343,6 +356,7 @@ def tls_serves_the_same():
 if __name__ == "__main__":
     need("curl")
     run_all([files_come_whole_with_their_types,
+             files_that_are_kept_and_those_that_are_not_come_whole,
              head_has_the_fields_and_no_body,
              what_is_not_there_is_404,
              folders_without_a_slash_are_redirected,

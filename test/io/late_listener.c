@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* late_listener.c - acceptors that get no listener of their own at once, since
+ * the connections of another acceptor have taken all descriptors: they come
+ * later, and what is there is served meanwhile.
+ *
+ * socket() is defined here, and fails when told to.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "operations.h"
+
+#include "sennit/listen.h"
+
+static atomic_int  socket_error;
+static atomic_uint socket_errors;
+
+int socket(int family, int type, int protocol)
+{
+	const int err = atomic_load(&socket_error);
+
+	if (!err)
+		return (int)syscall(SYS_socket, family, type, protocol);
+	atomic_fetch_add(&socket_errors, 1);
+	errno = err;
+	return -1;
+}
+
+/* --- clients ------------------------------------------------------------ */
+
+enum { CLIENTS = 12 };
+
+static atomic_uint served;
+
+static void serve(int fd, void *unused)
+{
+	(void)unused;
+	EXPECT(sennit_send(fd, "x", 1, 0, SENNIT_NEVER) == 1);
+	EXPECT(sennit_close(fd) == 0);
+	atomic_fetch_add(&served, 1);
+}
+
+static int must_listen(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int                fd;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fd = sennit_listen((struct sockaddr *)&a, sizeof(a), 0,
+			   SENNIT_LISTEN_SHARED);
+	must(fd >= 0, "sennit_listen");
+	return fd;
+}
+
+static void make_clients(int clients[CLIENTS][2], int listener)
+{
+	for (int i = 0; i < CLIENTS; i++) {
+		clients[i][0] = listener;
+		clients[i][1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		must(clients[i][1] >= 0, "socket");
+	}
+}
+
+static void end_clients(int clients[CLIENTS][2])
+{
+	char byte;
+
+	for (int i = 0; i < CLIENTS; i++) {
+		EXPECT(sennit_read(clients[i][1], &byte, 1, in_ms(100000)) ==
+		       1);
+		close(clients[i][1]);
+	}
+}
+
+/* --- acceptors ---------------------------------------------------------- */
+
+struct server {
+	int          fd;
+	sennit_group acceptors, connections;
+};
+
+/* No other acceptor gets a listener, and each has tried more than once. */
+static void start(struct server *x, const struct world *w)
+{
+	atomic_store(&served, 0);
+	atomic_store(&socket_errors, 0);
+	atomic_store(&socket_error, EMFILE);
+	sennit_group_init(&x->acceptors, SENNIT_NEVER, 0);
+	sennit_group_init(&x->connections, SENNIT_NEVER, 0);
+	assert_int_equal(sennit_listen_each(x->fd, &x->acceptors,
+					    &x->connections, serve, NULL),
+			 0);
+	assert_soon(atomic_load(&socket_errors) > 2 * w->threads);
+}
+
+static void stop(struct server *x)
+{
+	sennit_group_cancel(&x->acceptors);
+	EXPECT(sennit_group_wait(&x->acceptors) == -ECANCELED);
+	EXPECT(sennit_group_wait(&x->connections) == 0);
+	close(x->fd);
+}
+
+static void the_first_acceptor_serves_and_the_others_come_later(void **state)
+{
+	const struct world *w = *state;
+	struct server       x = { .fd = must_listen() };
+	int                 clients[CLIENTS][2];
+
+	make_clients(clients, x.fd);
+	start(&x, w);
+	for (int i = 0; i < CLIENTS; i++)
+		connect_to_listener(clients[i]);
+	assert_soon(atomic_load(&served) == CLIENTS);
+	end_clients(clients);
+	assert_soon(io_waits(w->s) == 1);
+	atomic_store(&socket_error, 0);
+	assert_soon(io_waits(w->s) == w->threads);
+	stop(&x);
+}
+
+static void who_cannot_listen_ends_when_cancelled(void **state)
+{
+	struct server x = { .fd = must_listen() };
+
+	start(&x, *state);
+	stop(&x);
+	atomic_store(&socket_error, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SEVERAL(
+			the_first_acceptor_serves_and_the_others_come_later),
+		WITH_SEVERAL(who_cannot_listen_ends_when_cancelled),
+	};
+
+	return RUN_WITH_BACKEND("io/late_listener", tests);
+}
