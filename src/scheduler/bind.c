@@ -81,7 +81,6 @@ void sn_unbind(struct worker *w)
 	sn_bound_unlock(&s->bound);
 	sn_trace_leave(w);
 	sn_task_local_leave(w);
-	sn_stack_overflow_leave(w);
 	sn_self = NULL;
 	sn_fork_exit_unwatch();
 	sn_worker_stacks_free(w);

@@ -2,6 +2,7 @@
 #include "worker/trim.h"
 
 #include "base/torture.h"
+#include "core/kept_slab.h"
 #include "os/os.h"
 #include "worker/worker_stacks.h"
 
@@ -233,4 +234,5 @@ void sn_trim_tell(sennit_scheduler *s)
 	sn_pool_trim(&s->pool);
 	sn_backlog_trim(&s->backlog);
 	sn_worker_free_spare(s);
+	sn_kept_slab_drop();
 }

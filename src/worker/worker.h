@@ -70,8 +70,6 @@ struct worker {
 					   * thread's own stack; 0: none */
 	struct cxx_globals *exceptions;   /* fixed: the exception state of the
 					 * thread */
-	void               *fault_stack;  /* of stack_overflow: part of the
-					   * thread's own stack, or NULL */
 	struct tracebuffer  trace;
 	struct recorder     recorder; /* of recorder, trace */
 	struct sennit_fiber main;     /* the thread's own stack */
