@@ -32,6 +32,10 @@ static inline bool sn_memory_is_valid(const sennit_allocator *a)
 void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment);
 void  sn_memory_give(const sennit_allocator *a, void *memory, size_t size);
 
+/* Zero some hundreds of bytes or more. libc's memset is faster there than what
+ * compilers write for it, a string instruction. */
+void sn_memory_clear(void *memory, size_t size);
+
 /* Memory that is kept, but that nobody may access: AddressSanitizer and
  * Valgrind report who does, until sn_memory_show. Its contents stay. */
 static inline void sn_memory_hide(void *memory, size_t size)

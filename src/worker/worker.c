@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 _Thread_local struct worker *sn_self;
 
@@ -69,7 +68,7 @@ static void init_kind(struct worker *w)
 static void init_parts(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
-	sennit_time       now = os_now();
+	sennit_time       now = os_now_coarse();
 
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->parking = &s->parking;
@@ -132,8 +131,8 @@ static void clear(struct worker *w)
 	char *from = (char *)(&w->timers + 1);
 
 	ASSERT(sn_timers_is_empty(&w->timers));
-	memset(w, 0, offsetof(struct worker, timers));
-	memset(from, 0, (size_t)((char *)(w + 1) - from));
+	sn_memory_clear(w, offsetof(struct worker, timers));
+	sn_memory_clear(from, (size_t)((char *)(w + 1) - from));
 }
 
 int sn_worker_make_bound(struct worker **out, sennit_scheduler *s)
