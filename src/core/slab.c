@@ -254,6 +254,8 @@ static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 		count = least(s->carved, STACK_BATCH);
 	if (!s->uncarved && !add_slab(s, most))
 		return false;
+	if (s->clean) /* of the slab that was kept */
+		return true;
 	b = find_slab(s, false);
 	carve(s, b, least(count, b->count - b->carved));
 	return true;
