@@ -43,7 +43,8 @@ void os_word_wake_all(a_u32 *word);
 
 /* Start a thread. Returns -EAGAIN when the system refuses. `stack` is the size
  * of its stack in bytes. The size is raised to 64 KiB or to the system's
- * minimum, and lowered to the system's default size. 0 selects the default.
+ * minimum, by room for a signal stack, and lowered to the system's default
+ * size. 0 selects the default.
  * Note: on any stack libc uses alloca for buffers of up to a quarter of the
  * thread's own stack size. */
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
@@ -82,8 +83,9 @@ void     os_thread_forked(void);
 bool os_thread_has_stack(uintptr_t address);
 
 /* The lowest `size` bytes of the calling thread's own stack, which its frames
- * reach last. NULL when that stack has fewer than 4 * size bytes. Do not use it
- * for a stack that grows on demand, as the main thread's does. */
+ * reach last. NULL when less than 48 KiB would remain above them. Stacks of
+ * os_thread_start() have room for os_fault_stack_size() bytes. Do not use it for
+ * a stack that grows on demand, as the main thread's does. */
 void *os_thread_far_end(size_t size);
 
 /* Yield the CPU to another thread. */
