@@ -58,15 +58,72 @@ void sennit_mutex_init(sennit_mutex *m)
 
 void sennit_mutex_destroy(sennit_mutex *m)
 {
-	MISUSE(a_load_rlx(&m->state_) || m->waiters_, "sennit_mutex_destroy",
-	       "the mutex is locked or waited for");
+	uint32_t word = a_load_rlx(&m->state_);
+
+	MISUSE((word & BIASED ? word & HELD : word) || m->waiters_,
+	       "sennit_mutex_destroy", "the mutex is locked or waited for");
 }
 
-static inline void own(sennit_mutex *m, void *self)
+/* --- the worker that uses it -------------------------------------------- */
+
+/* The caller's worker has had the mutex BIAS_CLAIM times in a row, now too. If
+ * nobody waits, bias the mutex to it. */
+static NOINLINE COLD void claim(sennit_mutex *m)
+{
+	uint32_t held = HELD;
+
+	a_store_rlx(&m->worker_, sn_mutex_mark());
+	if (!sn_self || !sn_bias_may_claim(&sn_self->bias))
+		return;
+	TORTURE_POINT();
+	/* Relaxed: the caller holds the mutex, and its unlock publishes. */
+	(void)!a_cas_rlx(&m->state_, &held, sn_bias_word(&sn_self->bias, HELD));
+}
+
+/* Note that the caller's worker has had the mutex once more. REVOKED is never
+ * set anew while the mutex is not biased. So no store here loses it. */
+static ALWAYS_INLINE void note_use(sennit_mutex *m)
+{
+	uint32_t mine = sn_mutex_mark();
+	uint32_t last = a_load_rlx(&m->worker_);
+	uint32_t next = last + 1;
+
+	if (!ARCH_HAS_BIAS || (last ^ mine) >= STREAK)
+		next = mine | (last & BIAS_REVOKED);
+	a_store_rlx(&m->worker_, next);
+	if (ARCH_HAS_BIAS && unlikely(next % STREAK == BIAS_CLAIM))
+		claim(m);
+}
+
+static ALWAYS_INLINE void own(sennit_mutex *m, void *self)
 {
 	a_store_rlx(&m->owner_, self);
-	a_store_rlx(&m->worker_, sn_mutex_serial());
 	sn_wait_count_held(CLEANUP_MUTEX);
+	note_use(m);
+}
+
+/* Lock or unlock the mutex, whose word is the caller's worker's own: store
+ * `word`. Returns false if that was revoked. */
+static ALWAYS_INLINE bool store_biased(sennit_mutex *m, uint32_t bits)
+{
+	struct bias *b = &sn_self->bias;
+
+	if (!sn_bias_enter(b, m, &m->worker_))
+		return false;
+	/* -> mutex.unlock -> bias.word: what the lock protects */
+	a_store_rel(&m->state_, sn_bias_word(b, bits));
+	sn_bias_leave(b);
+	return true;
+}
+
+static ALWAYS_INLINE bool is_own(const sennit_mutex *m, uint32_t bits)
+{
+	const struct worker *w = sn_self;
+
+	/* Nobody but this worker makes it so, and the window shows whether
+	 * somebody has revoked it. */
+	return ARCH_HAS_BIAS && likely(w) &&
+	       a_load_rlx(&m->state_) == sn_bias_word(&w->bias, bits);
 }
 
 /* --- guarding ----------------------------------------------------------- */
@@ -93,7 +150,7 @@ static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 
 	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
 	taken = sn_mutex_look_long(m, deadline);
-	*word = sn_wait_queue_lock(&m->state_) | kept | WAIT_QUEUE_WAITERS;
+	*word = sn_mutex_lock_queue(m) | kept | WAIT_QUEUE_WAITERS;
 	return taken || !(*word & HELD);
 }
 
@@ -216,7 +273,7 @@ static void choose_poll(struct turn *t, uint32_t word, bool polled)
 static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		   int *err)
 {
-	uint32_t word = sn_wait_queue_lock(&m->state_) & ~AWAKE;
+	uint32_t word = sn_mutex_lock_queue(m) & ~AWAKE;
 	bool     guarded = sn_mutex_is_guarded(m, word);
 
 	if (t->heir)
@@ -252,7 +309,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	memset(&t, 0, sizeof(t));
 	t.poll = FIRST_POLL;
 	sn_waiter_mine(&t.n);
-	word = sn_wait_queue_lock(&m->state_);
+	word = sn_mutex_lock_queue(m);
 	if (!(word & HELD) || !deadline) {
 		sn_wait_queue_unlock(&m->state_, word | HELD);
 		return word & HELD ? -ETIMEDOUT : 0;
@@ -289,6 +346,12 @@ static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 	void    *self = sn_wait_identity();
 	uint32_t unlocked = 0;
 
+	a_fetch_own(m);
+	if (is_own(m, 0) && store_biased(m, HELD)) {
+		a_store_rlx(&m->owner_, self);
+		sn_wait_count_held(CLEANUP_MUTEX);
+		return 0;
+	}
 	/* <- mutex.unlock */
 	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
 		return lock_slow(m, self, deadline);
@@ -324,7 +387,7 @@ static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
 
 static NOINLINE void unlock_slow(sennit_mutex *m)
 {
-	uint32_t     word = sn_wait_queue_lock(&m->state_) & ~HELD;
+	uint32_t     word = sn_mutex_lock_queue(m) & ~HELD;
 	bool         guarded = sn_mutex_is_guarded(m, word);
 	struct turn *woken = NULL;
 
@@ -351,7 +414,7 @@ static NOINLINE void unlock_contended(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & WAIT_QUEUE_LOCKED)) {
+	while (!(word & (WAIT_QUEUE_LOCKED | BIASED))) {
 		uint32_t next = word & ~HELD;
 
 		if (word & WAIT_QUEUE_WAITERS) {
@@ -378,6 +441,8 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	a_store_rlx(&m->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
+	if (is_own(m, HELD) && store_biased(m, 0))
+		return;
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))
 		unlock_contended(m);
