@@ -23,6 +23,7 @@
  *
  * See docs/design/mutex.md. Checked by test/model/mutex.pml.
  */
+#include "api/mutex_bias.h"
 #include "api/mutex_look.h"
 #include "api/mutex_queue.h"
 
@@ -64,66 +65,11 @@ void sennit_mutex_destroy(sennit_mutex *m)
 	       "sennit_mutex_destroy", "the mutex is locked or waited for");
 }
 
-/* --- the worker that uses it -------------------------------------------- */
-
-/* The caller's worker has had the mutex BIAS_CLAIM times in a row, now too. If
- * nobody waits, bias the mutex to it. */
-static NOINLINE COLD void claim(sennit_mutex *m)
-{
-	uint32_t held = HELD;
-
-	a_store_rlx(&m->worker_, sn_mutex_mark());
-	if (!sn_self || !sn_bias_may_claim(&sn_self->bias))
-		return;
-	TORTURE_POINT();
-	/* Relaxed: the caller holds the mutex, and its unlock publishes. */
-	(void)!a_cas_rlx(&m->state_, &held, sn_bias_word(&sn_self->bias, HELD));
-}
-
-/* Note that the caller's worker has had the mutex once more. REVOKED is never
- * set anew while the mutex is not biased. So no store here loses it. */
-static ALWAYS_INLINE void note_use(sennit_mutex *m)
-{
-	uint32_t mine = sn_mutex_mark();
-	uint32_t last = a_load_rlx(&m->worker_);
-	uint32_t next = last + 1;
-
-	if (!ARCH_HAS_BIAS || (last ^ mine) >= STREAK)
-		next = mine | (last & BIAS_REVOKED);
-	a_store_rlx(&m->worker_, next);
-	if (ARCH_HAS_BIAS && unlikely(next % STREAK == BIAS_CLAIM))
-		claim(m);
-}
-
 static ALWAYS_INLINE void own(sennit_mutex *m, void *self)
 {
 	a_store_rlx(&m->owner_, self);
 	sn_wait_count_held(CLEANUP_MUTEX);
-	note_use(m);
-}
-
-/* Lock or unlock the mutex, whose word is the caller's worker's own: store
- * `word`. Returns false if that was revoked. */
-static ALWAYS_INLINE bool store_biased(sennit_mutex *m, uint32_t bits)
-{
-	struct bias *b = &sn_self->bias;
-
-	if (!sn_bias_enter(b, m, &m->worker_))
-		return false;
-	/* -> mutex.unlock -> bias.word: what the lock protects */
-	a_store_rel(&m->state_, sn_bias_word(b, bits));
-	sn_bias_leave(b);
-	return true;
-}
-
-static ALWAYS_INLINE bool is_own(const sennit_mutex *m, uint32_t bits)
-{
-	const struct worker *w = sn_self;
-
-	/* Nobody but this worker makes it so, and the window shows whether
-	 * somebody has revoked it. */
-	return ARCH_HAS_BIAS && likely(w) &&
-	       a_load_rlx(&m->state_) == sn_bias_word(&w->bias, bits);
+	sn_mutex_note_use(m);
 }
 
 /* --- guarding ----------------------------------------------------------- */
@@ -347,7 +293,7 @@ static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 	uint32_t unlocked = 0;
 
 	a_fetch_own(m);
-	if (is_own(m, 0) && store_biased(m, HELD)) {
+	if (sn_mutex_change_own(m, 0, HELD)) {
 		a_store_rlx(&m->owner_, self);
 		sn_wait_count_held(CLEANUP_MUTEX);
 		return 0;
@@ -441,7 +387,7 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	a_store_rlx(&m->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
-	if (is_own(m, HELD) && store_biased(m, 0))
+	if (sn_mutex_change_own(m, HELD, 0))
 		return;
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))

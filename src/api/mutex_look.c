@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/mutex_look.h"
 
+#include "api/mutex_bias.h"
 #include "api/mutex_queue.h"
 #include "os/os.h"
 

@@ -29,21 +29,6 @@ static bool is_elsewhere(const struct turn *t)
 	return t->n.home != sn_self;
 }
 
-uint32_t sn_mutex_lock_queue(sennit_mutex *m)
-{
-	uint32_t spins = 0;
-
-	for (;;) {
-		uint32_t word = a_load_rlx(&m->state_); /* a guess; the CAS
-							 * checks it */
-
-		if (unlikely(word & BIASED))
-			sn_mutex_unbias(m);
-		else if (sn_wait_queue_try(&m->state_, word, &spins))
-			return word;
-	}
-}
-
 /* --- joining and leaving ------------------------------------------------ */
 
 /* If all waiters so far belong to one worker, a waiter of another worker may be

@@ -3,7 +3,7 @@
  *
  *	word   { grants : 24 | STOPPED | HANDED | AWAKE | HANDOVER | HELD |
  *	         queue bits }
- *	       { BIASED | slot | HELD }: see worker/bias.h
+ *	       { BIASED | slot | HELD }: see mutex_bias.h
  *
  * A waiter keeps its place until it leaves with the lock or gives up. It is
  * linked whether it is awake or asleep. So the holder of the queue's lock can
@@ -38,15 +38,6 @@
 	(WAIT_QUEUE_OWN << 5) /* grants since the last hand-over, while
 				        * there are waiters */
 #define GRANTS ((BIASED - 1) / GRANT * GRANT)
-
-/* worker_   { REVOKED | worker : 20 | streak : 11 }
- *
- * worker: the serial number of the worker that locked the mutex last, which
- * may be that of another one in 2^20; 0: an unbound thread. streak: how often it
- * has in a row, until the mutex was biased or revoked. The holder writes it. */
-#define STREAK_ONES 11
-#define STREAK      (UINT32_C(1) << STREAK_ONES)
-_Static_assert(BIAS_CLAIM < STREAK, "a streak has room");
 
 /* After MAX_GRANTS grants to others, the next unlock hands the lock over. A
  * grant to a waiter that is not the first counts as MAX_GRANTS / MAX_TAKEN.
@@ -95,22 +86,6 @@ static inline uint32_t sn_mutex_shown(const sennit_mutex *m, uint32_t word,
 		return word & HELD;
 	return (word & ~WAIT_QUEUE_RACED) | WAIT_QUEUE_WAITERS;
 }
-
-/* The calling worker as worker_ shows it. */
-static inline uint32_t sn_mutex_mark(void)
-{
-	return sn_self ? sn_self->serial * STREAK & (BIAS_REVOKED - 1) : 0;
-}
-
-/* Other workers', and the owner's own waiters, end the bias first. */
-static inline void sn_mutex_unbias(sennit_mutex *m)
-{
-	sn_bias_revoke(sn_self ? &sn_self->bias : NULL, &m->state_, &m->worker_,
-		       m);
-}
-
-/* Lock the queue of m. Returns the word before. */
-uint32_t sn_mutex_lock_queue(sennit_mutex *m);
 
 /* Add t at the back of the queue. */
 void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word);

@@ -91,8 +91,7 @@ static ALWAYS_INLINE bool sn_bias_enter(struct bias *b, void *object,
 					sennit_word *mark)
 {
 	a_store_rlx(&b->slot->inside, object);
-	/* <-> bias.inside: inside, before the look for REVOKED */
-	a_compiler_fence();
+	a_compiler_fence(); /* <-> bias.inside: inside, before the look */
 	TORTURE_POINT();
 	if (likely(!(a_load_rlx(mark) & BIAS_REVOKED)))
 		return true;

@@ -4,6 +4,7 @@
 #ifndef SN_TEST_BIASED_H
 #define SN_TEST_BIASED_H
 
+#include "api/mutex_bias.h"
 #include "api/mutex_queue.h"
 
 static inline bool is_biased(sennit_mutex *m)
@@ -11,9 +12,8 @@ static inline bool is_biased(sennit_mutex *m)
 	return a_load_rlx(&m->state_) & BIASED;
 }
 
-/* Uses of a mutex after which its worker has it, however often that worker has
- * lost one. */
-#define USES_TO_BIAS ((BIAS_CLAIM << BIAS_DOUBLINGS) + 2 * BIAS_CLAIM)
+/* Uses of a mutex after which a worker that has lost nothing has it. */
+#define USES_TO_BIAS (2 * BIAS_CLAIM)
 
 /* The calling worker may claim again as soon as one that has lost nothing. */
 static inline void forget_losses(void)
@@ -30,6 +30,7 @@ static inline bool bias_it(sennit_mutex *m)
 {
 	if (!sn_self || !sn_self->bias.slot)
 		return false;
+	forget_losses();
 	for (unsigned i = 0; !is_biased(m) && i < USES_TO_BIAS; i++) {
 		sennit_mutex_lock(m);
 		sennit_mutex_unlock(m);

@@ -318,8 +318,7 @@ static void a_hog_lets_those_of_its_own_worker_have_it(void **state)
 
 	(void)state;
 	for (i = 0; i < 6; i++) {
-		struct hog h = { .neighbours = counts[i / 2],
-				 .biased = i % 2 };
+		struct hog h = { .neighbours = counts[i / 2], .biased = i % 2 };
 
 		sennit_wait_group_init(&h.done, h.neighbours + 1);
 		must_schedule(be_a_hog, &h);
