@@ -66,16 +66,19 @@ static ALWAYS_INLINE bool sn_mutex_change_own(sennit_mutex *m, uint32_t from,
 					      uint32_t to)
 {
 	struct worker *w = sn_self;
+	struct bias    own; /* a copy, which stays in registers */
 
+	if (!ARCH_HAS_BIAS || unlikely(!w))
+		return false;
+	own = w->bias;
 	/* Nobody but this worker makes the word so. It may be revoked, which
 	 * sn_bias_enter finds out. */
-	if (!ARCH_HAS_BIAS || unlikely(!w) ||
-	    a_load_rlx(&m->state_) != sn_bias_word(&w->bias, from) ||
-	    unlikely(!sn_bias_enter(&w->bias, m, &m->worker_)))
+	if (a_load_rlx(&m->state_) != sn_bias_word(&own, from) ||
+	    unlikely(!sn_bias_enter(&own, m, &m->worker_)))
 		return false;
 	/* -> mutex.unlock -> bias.word: what the lock protects */
-	a_store_rel(&m->state_, sn_bias_word(&w->bias, to));
-	sn_bias_leave(&w->bias);
+	a_store_rel(&m->state_, sn_bias_word(&own, to));
+	sn_bias_leave(&own);
 	return true;
 }
 

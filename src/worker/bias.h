@@ -87,7 +87,7 @@ static inline bool sn_bias_is_own(const struct bias *b, uint32_t word)
 
 /* Begin to work on *object, whose word is b's own. Returns false if that was
  * revoked: the caller then calls sn_bias_revoke. */
-static ALWAYS_INLINE bool sn_bias_enter(struct bias *b, void *object,
+static ALWAYS_INLINE bool sn_bias_enter(const struct bias *b, void *object,
 					sennit_word *mark)
 {
 	a_store_rlx(&b->slot->inside, object);
@@ -101,7 +101,7 @@ static ALWAYS_INLINE bool sn_bias_enter(struct bias *b, void *object,
 }
 
 /* The object's word has been stored. */
-static ALWAYS_INLINE void sn_bias_leave(struct bias *b)
+static ALWAYS_INLINE void sn_bias_leave(const struct bias *b)
 {
 	TORTURE_POINT();
 	/* -> bias.left: the word */
