@@ -23,6 +23,7 @@
  *
  * See docs/design/mutex.md. Checked by test/model/mutex.pml.
  */
+#include "api/mutex_bias.h"
 #include "api/mutex_look.h"
 #include "api/mutex_queue.h"
 
@@ -58,15 +59,17 @@ void sennit_mutex_init(sennit_mutex *m)
 
 void sennit_mutex_destroy(sennit_mutex *m)
 {
-	MISUSE(a_load_rlx(&m->state_) || m->waiters_, "sennit_mutex_destroy",
-	       "the mutex is locked or waited for");
+	uint32_t word = a_load_rlx(&m->state_);
+
+	MISUSE((word & BIASED ? word & HELD : word) || m->waiters_,
+	       "sennit_mutex_destroy", "the mutex is locked or waited for");
 }
 
-static inline void own(sennit_mutex *m, void *self)
+static ALWAYS_INLINE void own(sennit_mutex *m, void *self)
 {
 	a_store_rlx(&m->owner_, self);
-	a_store_rlx(&m->worker_, sn_mutex_serial());
 	sn_wait_count_held(CLEANUP_MUTEX);
+	sn_mutex_note_use(m);
 }
 
 /* --- guarding ----------------------------------------------------------- */
@@ -93,7 +96,7 @@ static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 
 	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
 	taken = sn_mutex_look_long(m, deadline);
-	*word = sn_wait_queue_lock(&m->state_) | kept | WAIT_QUEUE_WAITERS;
+	*word = sn_mutex_lock_queue(m) | kept | WAIT_QUEUE_WAITERS;
 	return taken || !(*word & HELD);
 }
 
@@ -216,7 +219,7 @@ static void choose_poll(struct turn *t, uint32_t word, bool polled)
 static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		   int *err)
 {
-	uint32_t word = sn_wait_queue_lock(&m->state_) & ~AWAKE;
+	uint32_t word = sn_mutex_lock_queue(m) & ~AWAKE;
 	bool     guarded = sn_mutex_is_guarded(m, word);
 
 	if (t->heir)
@@ -252,7 +255,7 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	memset(&t, 0, sizeof(t));
 	t.poll = FIRST_POLL;
 	sn_waiter_mine(&t.n);
-	word = sn_wait_queue_lock(&m->state_);
+	word = sn_mutex_lock_queue(m);
 	if (!(word & HELD) || !deadline) {
 		sn_wait_queue_unlock(&m->state_, word | HELD);
 		return word & HELD ? -ETIMEDOUT : 0;
@@ -289,6 +292,12 @@ static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 	void    *self = sn_wait_identity();
 	uint32_t unlocked = 0;
 
+	a_fetch_own(m);
+	if (sn_mutex_change_own(m, 0, HELD)) {
+		a_store_rlx(&m->owner_, self);
+		sn_wait_count_held(CLEANUP_MUTEX);
+		return 0;
+	}
 	/* <- mutex.unlock */
 	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
 		return lock_slow(m, self, deadline);
@@ -324,7 +333,7 @@ static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
 
 static NOINLINE void unlock_slow(sennit_mutex *m)
 {
-	uint32_t     word = sn_wait_queue_lock(&m->state_) & ~HELD;
+	uint32_t     word = sn_mutex_lock_queue(m) & ~HELD;
 	bool         guarded = sn_mutex_is_guarded(m, word);
 	struct turn *woken = NULL;
 
@@ -351,7 +360,7 @@ static NOINLINE void unlock_contended(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & WAIT_QUEUE_LOCKED)) {
+	while (!(word & (WAIT_QUEUE_LOCKED | BIASED))) {
 		uint32_t next = word & ~HELD;
 
 		if (word & WAIT_QUEUE_WAITERS) {
@@ -378,6 +387,8 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	a_store_rlx(&m->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
+	if (sn_mutex_change_own(m, HELD, 0))
+		return;
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))
 		unlock_contended(m);

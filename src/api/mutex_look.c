@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/mutex_look.h"
 
+#include "api/mutex_bias.h"
 #include "api/mutex_queue.h"
 #include "os/os.h"
 
@@ -29,10 +30,16 @@ bool sn_mutex_barge(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & (HELD | WAIT_QUEUE_LOCKED)))
+	while (!(word & (HELD | WAIT_QUEUE_LOCKED))) {
+		if (unlikely(word & BIASED)) {
+			sn_mutex_unbias(m);
+			word = a_load_rlx(&m->state_); /* the CAS checks it */
+			continue;
+		}
 		/* <- mutex.unlock */
 		if (a_cas_weak_acq(&m->state_, &word, word | HELD))
 			return true;
+	}
 	return false;
 }
 
@@ -50,9 +57,10 @@ bool sn_mutex_is_busy(void)
  * the caller looks. A stale answer costs one wait, or some useless looks. */
 static bool is_held_here(sennit_mutex *m)
 {
-	uint32_t mine = sn_mutex_serial();
+	uint32_t mine = sn_mutex_mark();
+	uint32_t last = a_load_rlx(&m->worker_) & ~BIAS_REVOKED;
 
-	return mine && a_load_rlx(&m->worker_) == mine;
+	return mine && (mine ^ last) < STREAK;
 }
 
 static void pause_for(uint32_t pauses)

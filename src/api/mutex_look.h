@@ -7,12 +7,6 @@
 #include "worker/worker.h"
 #include "sennit/mutex.h"
 
-/* The calling worker as stored in worker_. 0: an unbound thread. */
-static inline uint32_t sn_mutex_serial(void)
-{
-	return sn_self ? sn_self->serial : 0;
-}
-
 /* Take the lock if it is free and the queue is not locked. */
 bool sn_mutex_barge(sennit_mutex *m);
 

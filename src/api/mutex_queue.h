@@ -3,6 +3,7 @@
  *
  *	word   { grants : 24 | STOPPED | HANDED | AWAKE | HANDOVER | HELD |
  *	         queue bits }
+ *	       { BIASED | slot | HELD }: see mutex_bias.h
  *
  * A waiter keeps its place until it leaves with the lock or gives up. It is
  * linked whether it is awake or asleep. So the holder of the queue's lock can
@@ -36,7 +37,7 @@
 #define GRANT \
 	(WAIT_QUEUE_OWN << 5) /* grants since the last hand-over, while
 				        * there are waiters */
-#define GRANTS (UINT32_MAX / GRANT * GRANT)
+#define GRANTS ((BIASED - 1) / GRANT * GRANT)
 
 /* After MAX_GRANTS grants to others, the next unlock hands the lock over. A
  * grant to a waiter that is not the first counts as MAX_GRANTS / MAX_TAKEN.

@@ -141,4 +141,11 @@ static inline void arch_fp_set_control(uint64_t control)
 #include "arch/portable/ticks.h"
 #endif
 
+/* ARCH_HAS_BIAS: whether worker/bias.h is sound on this processor. */
+#if defined(__x86_64__)
+#include "arch/x86_64/bias.h"
+#else
+#include "arch/portable/bias.h"
+#endif
+
 #endif

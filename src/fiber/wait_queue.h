@@ -32,6 +32,25 @@
  * may not be running. */
 #define WAIT_QUEUE_SPINS TORTURED(1, 64)
 
+/* Lock, if the word is `old` and not locked. Otherwise wait a little; *spins
+ * counts the attempts. */
+static inline bool sn_wait_queue_try(sennit_word *word, uint32_t old,
+				     uint32_t *spins)
+{
+	uint32_t seen = old;
+
+	/* <- wait_queue.unlock */
+	if (!(old & WAIT_QUEUE_LOCKED) &&
+	    a_cas_weak_acq(word, &seen, old | WAIT_QUEUE_LOCKED)) {
+		TORTURE_POINT();
+		return true;
+	}
+	a_pause();
+	if (++*spins % WAIT_QUEUE_SPINS == 0)
+		os_thread_yield();
+	return false;
+}
+
 /* Lock. Returns the word before, without LOCKED. */
 static inline uint32_t sn_wait_queue_lock(sennit_word *word)
 {
@@ -41,15 +60,8 @@ static inline uint32_t sn_wait_queue_lock(sennit_word *word)
 		uint32_t old = a_load_rlx(word); /* a guess; the CAS checks
 						  * it */
 
-		/* <- wait_queue.unlock */
-		if (!(old & WAIT_QUEUE_LOCKED) &&
-		    a_cas_weak_acq(word, &old, old | WAIT_QUEUE_LOCKED)) {
-			TORTURE_POINT();
+		if (sn_wait_queue_try(word, old, &spins))
 			return old;
-		}
-		a_pause();
-		if (++spins % WAIT_QUEUE_SPINS == 0)
-			os_thread_yield();
 	}
 }
 

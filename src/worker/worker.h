@@ -16,6 +16,7 @@
 #include "core/shares.h"
 #include "core/tracebuffer.h"
 #include "worker/balance_state.h"
+#include "worker/bias.h"
 #include "worker/counters.h"
 #include "worker/fiber_parking.h"
 #include "worker/idle_state.h"
@@ -59,6 +60,7 @@ struct worker {
 	struct trim_state    trim;    /* of trim */
 	struct observe_state observe; /* of observe, worker */
 	struct claim         slot;    /* of slots */
+	struct bias          bias;    /* of bias */
 	struct backlog      *backlog; /* fixed: the scheduler's, or own */
 	struct timers        timers;  /* owner */
 	sennit_poller       *poller;  /* owner: see poller.h; NULL: none */

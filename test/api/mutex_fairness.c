@@ -3,7 +3,7 @@
  * states. Counts grants, not time. */
 #include "contest.h"
 
-#include "api/mutex_queue.h"
+#include "biased.h"
 
 /* The bound in mutex.h for a caller that finds `before` waiters. */
 #define GRANTS_TO_OTHERS(before) (MAX_GRANTS * ((before) + 1))
@@ -27,25 +27,34 @@ static unsigned grants_to_others(unsigned place)
 
 /* All grants count, with any number of workers. All waiters belong to one
  * worker, so no one takes back a lock that was handed to another, and no waiter
- * guards. */
+ * guards. With `biased` the caller's worker owns the mutex at first. */
+static void compete_for_it(bool biased)
+{
+	sennit_mutex   m = SENNIT_MUTEX_INIT;
+	struct contest c = { .have = lock_it,
+			     .limit = grants_to_others,
+			     .object = &m,
+			     .word = &m.state_,
+			     .list = &m.waiters_,
+			     .one_worker = true,
+			     .nobody_queues = true };
+
+	if (biased)
+		EXPECT(bias_it(&m) || !sn_self->bias.slot);
+	compete(&c);
+	sennit_mutex_destroy(&m);
+}
+
 static void whoever_waits_gets_it_after_its_share(void **state)
 {
 	struct world     *w = *state;
-	sennit_mutex      m = SENNIT_MUTEX_INIT;
-	struct contest    c = { .have = lock_it,
-				.limit = grants_to_others,
-				.object = &m,
-				.word = &m.state_,
-				.list = &m.waiters_,
-				.one_worker = true,
-				.nobody_queues = true };
 	sennit_scheduler *s =
 		move_to(SENNIT_CONFIG(.workers = w->workers,
 				      .spin_ns = SENNIT_SPIN_NONE));
 
-	compete(&c);
+	compete_for_it(false);
+	compete_for_it(true);
 	move_back(w, s);
-	sennit_mutex_destroy(&m);
 }
 
 /* --- the waiter that it is handed to ------------------------------------- */
@@ -140,7 +149,7 @@ static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
  * counted for several. */
 static void see_line(struct crowd *c)
 {
-	uint32_t     word = sn_wait_queue_lock(&c->lock.state_);
+	uint32_t     word = sn_mutex_lock_queue(&c->lock);
 	struct link *first = c->lock.waiters_;
 	struct link *at = first;
 	unsigned     before = 0;
@@ -261,6 +270,7 @@ struct hog {
 	sennit_mutex      lock;
 	sennit_wait_group done;
 	unsigned          neighbours;
+	bool              biased; /* the hog's worker owns the mutex */
 	atomic_uint       queued; /* waiters about to lock */
 	atomic_uint       served;
 };
@@ -281,6 +291,8 @@ static void be_a_hog(void *argument)
 	struct hog *h = argument;
 	unsigned    i;
 
+	if (h->biased)
+		EXPECT(bias_it(&h->lock) || !sn_self->bias.slot);
 	sennit_mutex_lock(&h->lock);
 	for (i = 0; i < h->neighbours; i++)
 		must_schedule_here(be_a_neighbour, h);
@@ -305,10 +317,10 @@ static void a_hog_lets_those_of_its_own_worker_have_it(void **state)
 	unsigned       i;
 
 	(void)state;
-	for (i = 0; i < 3; i++) {
-		struct hog h = { .neighbours = counts[i] };
+	for (i = 0; i < 6; i++) {
+		struct hog h = { .neighbours = counts[i / 2], .biased = i % 2 };
 
-		sennit_wait_group_init(&h.done, counts[i] + 1);
+		sennit_wait_group_init(&h.done, h.neighbours + 1);
 		must_schedule(be_a_hog, &h);
 		sennit_wait_group_wait(&h.done);
 		sennit_mutex_destroy(&h.lock);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bias.h - nothing is biased: no model of this processor's memory shows that
+ * worker/bias.h is sound on it. */
+#ifndef SN_ARCH_BIAS_H
+#define SN_ARCH_BIAS_H
+
+#define ARCH_HAS_BIAS false
+
+#endif

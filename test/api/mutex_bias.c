@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mutex_bias.c - a mutex that one worker uses alone becomes its own, and others
+ * get it all the same. */
+#include "with_workers.h"
+
+#include "biased.h"
+#include "waiters.h"
+
+#include <errno.h>
+
+struct scene {
+	sennit_mutex      lock;
+	sennit_wait_group done;
+	atomic_uint       step;
+	unsigned          count; /* under lock */
+};
+
+static struct scene begin(unsigned tasks)
+{
+	struct scene c = { .lock = SENNIT_MUTEX_INIT };
+
+	sennit_wait_group_init(&c.done, tasks);
+	return c;
+}
+
+static void use(struct scene *c, unsigned times)
+{
+	while (times--) {
+		sennit_mutex_lock(&c->lock);
+		c->count++;
+		sennit_mutex_unlock(&c->lock);
+	}
+}
+
+/* The test's own thread, which is bound, owns it from now on. */
+static void own_it(struct scene *c)
+{
+	if (!sn_self->bias.slot)
+		skip();
+	assert_true(bias_it(&c->lock));
+}
+
+/* --- claims ------------------------------------------------------------- */
+
+static void one_worker_alone_makes_it_its_own(void **state)
+{
+	struct scene c = begin(0);
+
+	(void)state;
+	own_it(&c);
+	assert_int_equal(a_load_rlx(&c.lock.state_),
+			 sn_bias_word(&sn_self->bias, 0));
+	sennit_mutex_lock(&c.lock);
+	assert_int_equal(a_load_rlx(&c.lock.state_),
+			 sn_bias_word(&sn_self->bias, HELD));
+	sennit_mutex_unlock(&c.lock);
+	use(&c, 100);
+	assert_true(is_biased(&c.lock));
+	assert_null(a_load_rlx(&sn_self->bias.slot->inside));
+	sennit_mutex_destroy(&c.lock);
+}
+
+static void use_as_other(void *argument)
+{
+	use(argument, 1);
+}
+
+/* The mutex changes hands before any thread may claim it. */
+static void workers_that_take_turns_do_not(void **state)
+{
+	struct scene c = begin(0);
+	unsigned     i;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		use(&c, BIAS_CLAIM - 2);
+		in_a_thread(use_as_other, &c);
+		assert_false(is_biased(&c.lock));
+	}
+	sennit_mutex_destroy(&c.lock);
+}
+
+static void a_thread_without_a_worker_does_not(void **state)
+{
+	struct scene c = begin(0);
+
+	(void)state;
+	sennit_unbind();
+	use(&c, 2 * USES_TO_BIAS);
+	assert_false(is_biased(&c.lock));
+	assert_int_equal(sennit_bind(((struct world *)*state)->s), 0);
+	sennit_mutex_destroy(&c.lock);
+}
+
+/* --- others -------------------------------------------------------------- */
+
+static void another_thread_gets_it_and_it_stays_shared(void **state)
+{
+	struct scene c = begin(0);
+
+	(void)state;
+	own_it(&c);
+	in_a_thread(use_as_other, &c);
+	assert_int_equal(c.count, 1);
+	assert_int_equal(a_load_rlx(&c.lock.state_), 0);
+	forget_losses();
+	use(&c, 2 * USES_TO_BIAS);
+	assert_false(is_biased(&c.lock));
+	sennit_mutex_init(&c.lock);
+	own_it(&c);
+	sennit_mutex_destroy(&c.lock);
+}
+
+static void try_as_other(void *argument)
+{
+	struct scene *c = argument;
+
+	EXPECT(sennit_mutex_lock_until(&c->lock, 0) == -ETIMEDOUT);
+	EXPECT(sennit_mutex_lock_until(&c->lock, sennit_after(1000)) ==
+	       -ETIMEDOUT);
+	atomic_store(&c->step, 1);
+	sennit_mutex_lock(&c->lock);
+	EXPECT(c->count == 7);
+	sennit_mutex_unlock(&c->lock);
+	sennit_wait_group_done(&c->done);
+}
+
+static void *try_as_thread(void *argument)
+{
+	try_as_other(argument);
+	return NULL;
+}
+
+/* The owner does not call sennit while it is revoked. */
+static void another_thread_waits_while_the_owner_holds_it(void **state)
+{
+	struct scene c = begin(1);
+	pthread_t    t;
+
+	(void)state;
+	own_it(&c);
+	sennit_mutex_lock(&c.lock);
+	t = must_start_thread(try_as_thread, &c);
+	while (!atomic_load(&c.step))
+		sched_yield();
+	assert_false(is_biased(&c.lock));
+	c.count = 7;
+	sennit_mutex_unlock(&c.lock);
+	sennit_wait_group_wait(&c.done);
+	pthread_join(t, NULL);
+	sennit_mutex_destroy(&c.lock);
+}
+
+/* --- the owner's own fibers ----------------------------------------------- */
+
+static void wait_for_it(void *argument)
+{
+	struct scene *c = argument;
+
+	sennit_mutex_lock(&c->lock);
+	c->count++;
+	sennit_mutex_unlock(&c->lock);
+	sennit_wait_group_done(&c->done);
+}
+
+static void the_owners_fibers_wait_in_the_queue(void **state)
+{
+	struct scene c = begin(3);
+	unsigned     i;
+
+	(void)state;
+	own_it(&c);
+	sennit_mutex_lock(&c.lock);
+	for (i = 0; i < 3; i++)
+		must_schedule_here(wait_for_it, &c);
+	while (waiters_of(&c.lock.state_, &c.lock.waiters_) < 3)
+		sennit_yield();
+	assert_int_equal(c.count, 0);
+	sennit_mutex_unlock(&c.lock);
+	sennit_wait_group_wait(&c.done);
+	assert_int_equal(c.count, 3);
+	assert_false(is_biased(&c.lock));
+	sennit_mutex_destroy(&c.lock);
+}
+
+static void nested_mutexes_are_owned_at_once(void **state)
+{
+	struct scene c = begin(0), d = begin(0);
+
+	(void)state;
+	own_it(&c);
+	own_it(&d);
+	sennit_mutex_lock(&c.lock);
+	sennit_mutex_lock(&d.lock);
+	assert_true(is_biased(&c.lock) && is_biased(&d.lock));
+	sennit_mutex_unlock(&c.lock);
+	sennit_mutex_unlock(&d.lock);
+	assert_true(is_biased(&c.lock) && is_biased(&d.lock));
+	in_a_thread(use_as_other, &c);
+	assert_true(is_biased(&d.lock));
+	sennit_mutex_destroy(&c.lock);
+	sennit_mutex_destroy(&d.lock);
+}
+
+/* --- owners that have gone ------------------------------------------------ */
+
+static void the_next_worker_with_its_slot_owns_it(void **state)
+{
+	struct world *w = *state;
+	struct scene  c = begin(0);
+	const void   *slot;
+
+	own_it(&c);
+	slot = sn_self->bias.slot;
+	sennit_unbind();
+	in_a_thread(use_as_other, &c);
+	assert_int_equal(c.count, 1);
+	sennit_mutex_init(&c.lock);
+	assert_int_equal(sennit_bind(w->s), 0);
+	own_it(&c);
+	sennit_unbind();
+	assert_int_equal(sennit_bind(w->s), 0);
+	if (sn_self->bias.slot == slot)
+		assert_true(sn_bias_is_own(&sn_self->bias,
+					   a_load_rlx(&c.lock.state_)));
+	use(&c, 1);
+	assert_int_equal(c.count, 2);
+	sennit_mutex_destroy(&c.lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITHOUT(one_worker_alone_makes_it_its_own),
+		WITHOUT(workers_that_take_turns_do_not),
+		WITHOUT(a_thread_without_a_worker_does_not),
+		WITHOUT(another_thread_gets_it_and_it_stays_shared),
+		WITHOUT(another_thread_waits_while_the_owner_holds_it),
+		WITHOUT(the_owners_fibers_wait_in_the_queue),
+		WITHOUT(nested_mutexes_are_owned_at_once),
+		WITHOUT(the_next_worker_with_its_slot_owns_it),
+	};
+
+	return cmocka_run_group_tests_name("api/mutex_bias", tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bias.c - a word that belongs to one worker, and how others end that: each
+ * step of the owner and of a revoker, in an order that the test forces. */
+#include "worker/bias.h"
+
+#include "../child.h"
+
+#include "os/os.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { USED = 8 };
+
+struct object {
+	sennit_word word, mark;
+};
+
+struct scene {
+	struct bias   owner;
+	struct object object;
+	atomic_uint   revoked; /* number of revokers that have returned */
+};
+
+static void begin(struct scene *c)
+{
+	memset(c, 0, sizeof(*c));
+	sn_bias_init(&c->owner, os_process_barrier_init());
+	if (!c->owner.slot)
+		skip();
+	a_store_rlx(&c->owner.slot->lost, 0); /* of the one before */
+	a_init(&c->object.word, sn_bias_word(&c->owner, 0));
+}
+
+static uint32_t word_of(struct scene *c)
+{
+	return a_load_rlx(&c->object.word);
+}
+
+static bool enter(struct scene *c)
+{
+	return sn_bias_enter(&c->owner, &c->object, &c->object.mark);
+}
+
+static void use(struct scene *c)
+{
+	a_store_rel(&c->object.word, sn_bias_word(&c->owner, USED));
+	sn_bias_leave(&c->owner);
+}
+
+static void end_it(struct scene *c, const struct bias *own)
+{
+	sn_bias_revoke(own, &c->object.word, &c->object.mark, &c->object);
+}
+
+static void *revoke_as_other(void *argument)
+{
+	struct scene *c = argument;
+
+	end_it(c, NULL);
+	atomic_fetch_add(&c->revoked, 1);
+	return NULL;
+}
+
+static pthread_t start_revoker(struct scene *c)
+{
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, revoke_as_other, c), 0);
+	return t;
+}
+
+/* The revoker has set REVOKED, and has had time for all that follows. */
+static void await_revoker(struct scene *c)
+{
+	const sennit_time end = os_after(20 * SENNIT_MILLISECOND);
+
+	while (!(a_load_rlx(&c->object.mark) & BIAS_REVOKED))
+		sched_yield();
+	while (os_now() < end)
+		sched_yield();
+}
+
+/* --- the owner ---------------------------------------------------------- */
+
+static void the_owner_changes_its_word_by_stores(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin(&c);
+	assert_true(sn_bias_is_own(&c.owner, word_of(&c)));
+	assert_true(enter(&c));
+	assert_ptr_equal(a_load_rlx(&c.owner.slot->inside), &c.object);
+	use(&c);
+	assert_null(a_load_rlx(&c.owner.slot->inside));
+	assert_int_equal(word_of(&c), sn_bias_word(&c.owner, USED));
+	assert_true(sn_bias_is_own(&c.owner, word_of(&c)));
+	sn_bias_free(&c.owner);
+}
+
+static void an_owner_gives_it_up_without_waiting_for_itself(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin(&c);
+	assert_true(enter(&c));
+	a_store_rel(&c.object.word, sn_bias_word(&c.owner, USED));
+	end_it(&c, &c.owner); /* would wait for ever */
+	assert_int_equal(word_of(&c), USED);
+	assert_int_equal(a_load_rlx(&c.object.mark), BIAS_REVOKED);
+	sn_bias_leave(&c.owner);
+	sn_bias_free(&c.owner);
+}
+
+static void an_owner_that_is_revoked_stays_out(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin(&c);
+	a_store_rlx(&c.object.mark, BIAS_REVOKED);
+	assert_false(enter(&c));
+	assert_null(a_load_rlx(&c.owner.slot->inside));
+	sn_bias_free(&c.owner);
+}
+
+/* --- revocation --------------------------------------------------------- */
+
+static void a_revoker_keeps_what_the_owner_stored(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin(&c);
+	assert_true(enter(&c));
+	use(&c);
+	pthread_join(start_revoker(&c), NULL);
+	assert_int_equal(word_of(&c), USED);
+	assert_false(sn_bias_is_own(&c.owner, word_of(&c)));
+	sn_bias_free(&c.owner);
+}
+
+static void a_revoker_waits_until_the_owner_has_left(void **state)
+{
+	struct scene c;
+	pthread_t    t;
+
+	(void)state;
+	begin(&c);
+	assert_true(enter(&c));
+	t = start_revoker(&c);
+	await_revoker(&c);
+	assert_int_equal(atomic_load(&c.revoked), 0);
+	assert_int_equal(word_of(&c), sn_bias_word(&c.owner, 0));
+	use(&c);
+	pthread_join(t, NULL);
+	assert_int_equal(word_of(&c), USED);
+	assert_false(enter(&c));
+	sn_bias_free(&c.owner);
+}
+
+static void a_revoker_does_not_wait_for_an_owner_elsewhere(void **state)
+{
+	struct object another = { { 0 }, { 0 } };
+	struct scene  c;
+
+	(void)state;
+	begin(&c);
+	assert_true(sn_bias_enter(&c.owner, &another, &another.mark));
+	pthread_join(start_revoker(&c), NULL);
+	assert_int_equal(word_of(&c), 0);
+	sn_bias_leave(&c.owner);
+	sn_bias_free(&c.owner);
+}
+
+static void of_several_revokers_none_undoes_what_follows(void **state)
+{
+	enum { REVOKERS = 4 };
+	pthread_t    t[REVOKERS];
+	struct scene c;
+
+	(void)state;
+	begin(&c);
+	assert_true(enter(&c));
+	for (unsigned i = 0; i < REVOKERS; i++)
+		t[i] = start_revoker(&c);
+	await_revoker(&c);
+	/* The owner gives it up, too, and the word is used as any other. */
+	use(&c);
+	end_it(&c, &c.owner);
+	a_store_rlx(&c.object.word, UINT32_C(0x00ff0000) | USED);
+	for (unsigned i = 0; i < REVOKERS; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(word_of(&c), UINT32_C(0x00ff0000) | USED);
+	assert_int_equal(a_load_rlx(&c.owner.slot->lost), 1);
+	sn_bias_free(&c.owner);
+}
+
+/* --- claims ------------------------------------------------------------- */
+
+static unsigned claims_until_allowed(struct bias *b)
+{
+	unsigned n = 1;
+
+	while (!sn_bias_may_claim(b))
+		n++;
+	return n;
+}
+
+static void each_bias_that_is_lost_doubles_the_uses_to_the_next(void **state)
+{
+	struct scene c;
+	unsigned     lost;
+
+	(void)state;
+	begin(&c);
+	for (lost = 0; lost <= BIAS_DOUBLINGS + 2; lost++) {
+		const unsigned doublings = lost < BIAS_DOUBLINGS
+						   ? lost
+						   : BIAS_DOUBLINGS;
+
+		a_store_rlx(&c.owner.slot->lost, lost);
+		assert_int_equal(claims_until_allowed(&c.owner),
+				 1U << doublings);
+	}
+	sn_bias_free(&c.owner);
+}
+
+static void without_the_barrier_nothing_is_claimed(void **state)
+{
+	struct bias b;
+
+	(void)state;
+	sn_bias_init(&b, false);
+	assert_null(b.slot);
+	for (unsigned i = 0; i < 10; i++)
+		assert_false(sn_bias_may_claim(&b));
+	sn_bias_free(&b);
+}
+
+static void workers_beyond_the_slots_own_nothing(void **state)
+{
+	static struct bias workers[BIAS_SLOTS + 1];
+	struct scene       c;
+	const void        *last;
+
+	(void)state;
+	begin(&c);
+	for (unsigned i = 0; i < BIAS_SLOTS - 1; i++) {
+		sn_bias_init(&workers[i], true);
+		assert_non_null(workers[i].slot);
+	}
+	last = workers[7].slot;
+	sn_bias_init(&workers[BIAS_SLOTS], true);
+	assert_null(workers[BIAS_SLOTS].slot);
+	assert_false(sn_bias_may_claim(&workers[BIAS_SLOTS]));
+	sn_bias_free(&workers[7]);
+	sn_bias_init(&workers[BIAS_SLOTS], true);
+	assert_ptr_equal(workers[BIAS_SLOTS].slot, last);
+	sn_bias_free(&workers[BIAS_SLOTS]);
+	for (unsigned i = 0; i < BIAS_SLOTS - 1; i++)
+		sn_bias_free(&workers[i]);
+	sn_bias_free(&c.owner);
+}
+
+/* --- a fork ------------------------------------------------------------- */
+
+/* The thread that is inside does not exist in the child. */
+static void a_child_does_not_wait_for_owners_of_the_parent(void **state)
+{
+	struct scene c;
+	pid_t        child;
+
+	(void)state;
+	begin(&c);
+	assert_true(enter(&c));
+	child = begin_child();
+	if (!child) {
+		sn_bias_fork();
+		end_it(&c, NULL);
+		_exit(word_of(&c) ? 1 : 0);
+	}
+	assert_int_equal(await_child(child), 0);
+	assert_int_equal(word_of(&c), sn_bias_word(&c.owner, 0));
+	use(&c);
+	sn_bias_free(&c.owner);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_owner_changes_its_word_by_stores),
+		cmocka_unit_test(
+			an_owner_gives_it_up_without_waiting_for_itself),
+		cmocka_unit_test(an_owner_that_is_revoked_stays_out),
+		cmocka_unit_test(a_revoker_keeps_what_the_owner_stored),
+		cmocka_unit_test(a_revoker_waits_until_the_owner_has_left),
+		cmocka_unit_test(
+			a_revoker_does_not_wait_for_an_owner_elsewhere),
+		cmocka_unit_test(of_several_revokers_none_undoes_what_follows),
+		cmocka_unit_test(
+			each_bias_that_is_lost_doubles_the_uses_to_the_next),
+		cmocka_unit_test(without_the_barrier_nothing_is_claimed),
+		cmocka_unit_test(workers_beyond_the_slots_own_nothing),
+		cmocka_unit_test(
+			a_child_does_not_wait_for_owners_of_the_parent),
+	};
+
+	alarm(100);
+	return cmocka_run_group_tests_name("unit/bias", tests, NULL, NULL);
+}
