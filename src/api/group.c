@@ -174,7 +174,15 @@ static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 			      const struct task *t)
 {
-	return sn_call_here(w, t, &g->scope_, g, true);
+	struct call_here c;
+	int              error;
+
+	sn_call_here_begin(&c, w, t, &g->scope_, g);
+	error = likely(!sn_task_cleanup_is_needed(w->home.current))
+			? sn_call_here_member(w->home.current, t)
+			: sn_call_here_aside(w->home.current, t);
+	sn_call_here_end(&c, w);
+	return error;
 }
 
 static NOINLINE int call_copied(sennit_group *g, struct worker *w,

@@ -23,7 +23,7 @@ void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_init",
 	       "the count is above SENNIT_WAIT_GROUP_MAX");
 	a_init(&g->state_, count * ONE);
-	g->zero_ = 0;
+	a_init(&g->tied_, 0);
 	g->waiters_ = NULL;
 }
 
@@ -61,7 +61,7 @@ static void run_record(void *argument)
 
 	ARCH_BARRIER();
 	sn_fiber_state_set_task(&f->state, r->run);
-	(void)sn_call_here_fresh(f, &t, false);
+	sn_call_here_tied(f, &t);
 	sn_wait_group_done(r->group);
 }
 
@@ -91,6 +91,7 @@ static NOINLINE int spawn_elsewhere(sennit_wait_group *g, sennit_task_fn *run,
 		return -EINVAL;
 	d = sn_domain_current(w);
 	sn_wait_group_add(g, 1, call);
+	a_store_rlx(&g->tied_, 1);
 	if (d || (uintptr_t)g & TASK_TAG)
 		err = place_record(w, d, (struct record){ g, run, argument },
 				   call);
@@ -124,6 +125,7 @@ int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 		     sn_fiber_scope(w->home.current) ||
 		     (uintptr_t)g & TASK_TAG || !add_one(g)))
 		return spawn_elsewhere(g, run, argument);
+	a_store_rlx(&g->tied_, 1);
 	return sn_place_own(w, (struct task){ run, argument, sn_task_tied(g) });
 }
 
@@ -163,14 +165,6 @@ int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 	return wait_until(g, 0, deadline);
 }
 
-/* Whether the newest task of w is tied to *g. */
-static ALWAYS_INLINE bool has_tied(const sennit_wait_group *g,
-				   const struct worker     *w)
-{
-	return w && sn_run_queue_pops(&w->run) &&
-	       sn_deque_newest_meta(sn_worker_deque(w)) == sn_task_tied(g);
-}
-
 /* Take the newest task of w if it is tied to *g. */
 static ALWAYS_INLINE bool take_tied(const sennit_wait_group *g,
 				    struct worker *w, struct task *t)
@@ -179,30 +173,9 @@ static ALWAYS_INLINE bool take_tied(const sennit_wait_group *g,
 			       sn_task_tied(g), t);
 }
 
-/* Run tasks tied to *g on the running stack while the newest task of w is one.
- * Returns their number. */
-static ALWAYS_INLINE uint32_t run_tied(sennit_wait_group *g, struct worker *w)
-{
-	uint32_t    ran = 0;
-	struct task t;
-
-	/* A new task must not see a handled exception. */
-	if (sn_worker_has_exceptions(w))
-		return 0;
-	while (sn_call_here_may(w) && take_tied(g, w, &t)) {
-		/* Others may wait for *g, too, and run such tasks. So the
-		 * identity is this frame, not the wait group. */
-		(void)sn_call_here(w, &t, NULL, __builtin_frame_address(0),
-				   false);
-		sn_counters_count_task(&w->counters);
-		sn_task_count_end(w, t.meta);
-		ran++;
-	}
-	return ran;
-}
-
-/* Subtract what the caller has run if that is all. */
-static ALWAYS_INLINE bool is_all(sennit_wait_group *g, uint32_t ran)
+/* Subtract what the caller has run, if that is the whole count and nobody else
+ * waits. */
+static ALWAYS_INLINE bool ends_with(sennit_wait_group *g, uint32_t ran)
 {
 	uint32_t word = ran * ONE;
 
@@ -210,14 +183,53 @@ static ALWAYS_INLINE bool is_all(sennit_wait_group *g, uint32_t ran)
 	return ran && a_cas_weak_acqrel(&g->state_, &word, 0);
 }
 
-static NOINLINE void wait_for_tied(sennit_wait_group *g)
+static NOINLINE void wait_for_rest(sennit_wait_group *g, uint32_t ran)
 {
-	uint32_t ran;
+	(void)!wait_until(g, ran, SN_UNCANCELLED);
+}
+
+/* Call the task on the running stack. Others may wait for its wait group, too,
+ * and run such tasks. So as an owner of locks it is this frame, not the wait
+ * group. */
+static ALWAYS_INLINE void call(struct worker *w, const struct task *t)
+{
+	struct call_here c;
+
+	sn_call_here_begin(&c, w, t, NULL, __builtin_frame_address(0));
+	if (likely(!sn_task_cleanup_is_needed(w->home.current)))
+		sn_call_here_tied(w->home.current, t);
+	else
+		sn_call_here_aside(w->home.current, t);
+	sn_call_here_end(&c, w);
+}
+
+/* Run tasks tied to *g on the running stack while the newest task of w is one.
+ * Returns their number. A new task must not see a handled exception. */
+static ALWAYS_INLINE uint32_t run_tied(sennit_wait_group *g, struct worker *w)
+{
+	uint32_t    ran = 0;
+	struct task t;
+
+	while (sn_call_here_may(w) && !sn_worker_has_exceptions(w) &&
+	       take_tied(g, w, &t)) {
+		call(w, &t);
+		sn_counters_count_task(&w->counters);
+		sn_task_count_end(w, sn_task_tied(g));
+		ran++;
+	}
+	return ran;
+}
+
+static NOINLINE void wait_and_run(sennit_wait_group *g)
+{
+	struct worker *w = sn_self;
+	uint32_t       ran = 0;
 
 	ARCH_BARRIER();
-	ran = run_tied(g, sn_self);
-	if (unlikely(!is_all(g, ran)))
-		(void)!wait_until(g, ran, SN_UNCANCELLED);
+	if (likely(w))
+		ran = run_tied(g, w);
+	if (unlikely(!ends_with(g, ran)))
+		wait_for_rest(g, ran);
 }
 
 void sennit_wait_group_wait(sennit_wait_group *g)
@@ -225,8 +237,9 @@ void sennit_wait_group_wait(sennit_wait_group *g)
 	/* <- wait_group.done <- wait_queue.unlock */
 	if (!a_load_acq(&g->state_))
 		return;
-	if (has_tied(g, sn_self))
-		wait_for_tied(g);
+	/* A late view is harmless: the task then runs elsewhere. */
+	if (a_load_rlx(&g->tied_))
+		wait_and_run(g);
 	else
 		(void)!wait_until(g, 0, SN_UNCANCELLED);
 }

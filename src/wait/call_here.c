@@ -3,7 +3,10 @@
 
 static int call_fresh(struct sennit_fiber *f, const struct task *t)
 {
-	return sn_call_here_fresh(f, t, !sn_task_is_tied(t->meta));
+	if (!sn_task_is_tied(t->meta))
+		return sn_call_here_member(f, t);
+	sn_call_here_tied(f, t);
+	return 0;
 }
 
 static COLD int call_observed(struct sennit_fiber *f, const struct task *t)

@@ -23,55 +23,71 @@ static ALWAYS_INLINE bool sn_call_here_may(struct worker *w)
 	       sn_upkeep_tick(w);
 }
 
-/* What the task's function returns; 0 for a function that returns nothing. */
-static ALWAYS_INLINE int sn_call_here_run(const struct task *t, bool is_member)
+/* The called task's own local values and name end with it. */
+static ALWAYS_INLINE void sn_call_here_clean(struct sennit_fiber *f)
 {
-	if (is_member)
-		return sn_task_member_fn(t->run)(t->argument);
-	t->run(t->argument);
-	return 0;
-}
-
-/* The task's own local values and name end with it. */
-static ALWAYS_INLINE int sn_call_here_fresh(struct sennit_fiber *f,
-					    const struct task   *t,
-					    bool                 is_member)
-{
-	int error = sn_call_here_run(t, is_member);
-
 	if (unlikely(f->cleanup & ~(CLEANUP_FP_SHARED | CLEANUP_OBSERVED)))
 		sn_task_cleanup_run(f);
+}
+
+/* Call a task on f, which has no local values and no name. A member of a group
+ * returns an error. */
+static ALWAYS_INLINE int sn_call_here_member(struct sennit_fiber *f,
+					     const struct task   *t)
+{
+	int error = sn_task_member_fn(t->run)(t->argument);
+
+	sn_call_here_clean(f);
 	return error;
 }
 
-/* The same when the waiter has local values or a name, which the task must not
- * see, or is observed. */
-int sn_call_here_aside(struct sennit_fiber *f, const struct task *t);
-
-/* Call the task, which is a member of a group or tied to a wait group, in the
- * scope, as the lock owner `identity`. Counts it as run. */
-static ALWAYS_INLINE int sn_call_here(struct worker *w, const struct task *t,
-				      struct sennit_cancel_scope *inside,
-				      void *identity, bool is_member)
+static ALWAYS_INLINE void sn_call_here_tied(struct sennit_fiber *f,
+					    const struct task   *t)
 {
-	struct sennit_fiber        *f = w->home.current;
-	struct sennit_cancel_scope *scope = sn_fiber_scope(f);
-	void                       *former = sn_fiber_identity(f);
-	sennit_task_fn             *shown = sn_fiber_state_get_task(&f->state);
-	int                         saved = *w->error;
-	int                         error;
+	t->run(t->argument);
+	sn_call_here_clean(f);
+}
 
-	sn_fiber_set_scope(f, inside);
+/* Call either kind when f has local values or a name, which the task must not
+ * see, or is observed. */
+NOINLINE int sn_call_here_aside(struct sennit_fiber *f, const struct task *t);
+
+/* What the waiter gets back. */
+struct call_here {
+	struct sennit_cancel_scope *scope;
+	void                       *identity;
+	sennit_task_fn             *shown;
+	int                         error; /* errno */
+};
+
+/* The task runs next on w's running fiber, in the scope, as the owner
+ * `identity` of locks. */
+static ALWAYS_INLINE void sn_call_here_begin(struct call_here           *c,
+					     struct worker              *w,
+					     const struct task          *t,
+					     struct sennit_cancel_scope *scope,
+					     void *identity)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	c->scope = sn_fiber_scope(f);
+	c->identity = sn_fiber_identity(f);
+	c->shown = sn_fiber_state_get_task(&f->state);
+	c->error = *w->error;
+	sn_fiber_set_scope(f, scope);
 	sn_fiber_set_identity(f, identity);
 	sn_fiber_state_set_task(&f->state, t->run);
-	error = likely(!sn_task_cleanup_is_needed(f))
-			? sn_call_here_fresh(f, t, is_member)
-			: sn_call_here_aside(f, t);
-	sn_fiber_state_set_task(&f->state, shown);
-	sn_fiber_set_identity(f, former);
-	sn_fiber_set_scope(f, scope);
-	*w->error = saved;
-	return error;
+}
+
+static ALWAYS_INLINE void sn_call_here_end(const struct call_here *c,
+					   struct worker          *w)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	sn_fiber_state_set_task(&f->state, c->shown);
+	sn_fiber_set_identity(f, c->identity);
+	sn_fiber_set_scope(f, c->scope);
+	*w->error = c->error;
 }
 
 #endif

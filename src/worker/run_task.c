@@ -100,7 +100,7 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 	int           error = 0;
 
 	if (meta & TASK_MEMBER) {
-		if (sn_task_is_tied(meta))
+		if (unlikely(meta & TASK_INSIDE) && sn_task_is_tied(meta))
 			return run_tied(w, t);
 		g = sn_task_group(meta);
 		sn_fiber_set_scope(w->home.current, &g->scope_);

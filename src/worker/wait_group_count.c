@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/wait_group_count.h"
 
-#include "fiber/wait_take.h"
+#include "base/check.h"
 
 #define ONE WAIT_GROUP_ONE
 
@@ -32,15 +32,6 @@ void sn_wait_group_add(sennit_wait_group *g, uint32_t n, const char *call)
 		       "the count would exceed SENNIT_WAIT_GROUP_MAX");
 		/* -> wait_group.done: what the adder did before */
 	} while (!a_cas_weak_rel(&g->state_, &word, word + n * ONE));
-}
-
-/* The store that makes the count zero also releases the waiters. */
-void sn_wait_group_finish_locked(sennit_wait_group *g, uint32_t word)
-{
-	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
-
-	sn_wait_queue_unlock(&g->state_, 0);
-	sn_wake_all(waiters);
 }
 
 /* The slow path: this may be the last one, or the word is locked, or it

@@ -9,7 +9,7 @@
 #ifndef SN_WAIT_GROUP_COUNT_H
 #define SN_WAIT_GROUP_COUNT_H
 
-#include "base/check.h"
+#include "fiber/wait_take.h"
 #include "sennit/wait_group.h"
 #include "worker/wake.h"
 
@@ -33,8 +33,15 @@ static ALWAYS_INLINE bool sn_wait_group_done(sennit_wait_group *g)
 	return false;
 }
 
-/* The caller holds the lock and the count is zero: unlock, and release the
- * waiters that `word` tells of. *g may be gone on return. */
-void sn_wait_group_finish_locked(sennit_wait_group *g, uint32_t word);
+/* The caller holds the lock and makes the count zero: the same store releases
+ * the waiters that `word` tells of. *g may be gone on return. */
+static ALWAYS_INLINE void sn_wait_group_finish_locked(sennit_wait_group *g,
+						      uint32_t           word)
+{
+	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
+
+	sn_wait_queue_unlock(&g->state_, 0);
+	sn_wake_all(waiters);
+}
 
 #endif
