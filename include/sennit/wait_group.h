@@ -52,26 +52,24 @@ SENNIT_API void sennit_wait_group_add(sennit_wait_group *g, uint32_t n);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_wait_group_done(sennit_wait_group *g);
 
-/* Add 1 to the count and schedule run(argument) as sennit_schedule does. When
- * the task has returned, the library subtracts the 1. The task must not do it,
- * and no other caller may do it in its place. The task is inside no cancelled
- * group, as any scheduled task; *g must exist until the count is zero.
- *
- * Use it for tasks that the caller waits for with sennit_wait_group_wait. On
- * the worker that spawned it, that wait runs the task as a plain call on the
- * stack of the waiting task, the newest task first, if it is the worker's
- * newest task and no other has taken it. The rest of the count may come from
- * anywhere. Such a call
- *   - finds at least half of a stack, and at least 16 KiB, below it;
- *   - starts with the floating-point control of the waiting task and must leave
- *     it unchanged;
- *   - has the same sennit_fiber_current as the waiting task.
+/* Add 1 to the count and schedule run(argument) as sennit_schedule does. After
+ * the task has returned the library subtracts that 1; it is misuse if another
+ * call does. *g must exist until the count is zero. Like any scheduled task it
+ * lies inside no group.
  *
  *	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
  *
  *	err = sennit_wait_group_spawn(&left, sort, &upper);
  *	sort(&lower);
  *	sennit_wait_group_wait(&left);
+ *
+ * sennit_wait_group_wait may run the task as a plain call on the stack of its
+ * caller, if that is the worker that spawned the task, and the task is the
+ * newest one there that nobody has taken. Then the task
+ *   - finds at least half of a stack, and at least 16 KiB, below it;
+ *   - starts with the floating-point control of the waiting task and must leave
+ *     it unchanged, as calling conventions require of every function;
+ *   - has the same sennit_fiber_current as the waiting task.
  *
  * It is misuse if no scheduler is bound, or to exceed SENNIT_WAIT_GROUP_MAX.
  * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is scheduled
@@ -90,8 +88,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_wait_group_spawn(sennit_wait_group *g,
 SENNIT_API SENNIT_MUST_USE int sennit_wait_group_wait_until(
 	sennit_wait_group *g, sennit_time deadline);
 
-/* Wait until the count is zero. Meanwhile tasks of sennit_wait_group_spawn may
- * run on the caller's stack.
+/* Wait until the count is zero. Tasks that sennit_wait_group_spawn tied to *g
+ * may run on the caller's stack meanwhile.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_wait_group_wait(sennit_wait_group *g);
