@@ -94,6 +94,41 @@ static void fork_join(struct bench_run *r)
 	bench_check(result == RESULT, "fib: wrong result");
 }
 
+/* The same with a task tied to the wait group. Its wait runs the other half
+ * unless another worker has. */
+static void run_tied(void *argument);
+
+static unsigned tied_fib(unsigned n)
+{
+	struct half other;
+	unsigned    result;
+
+	if (n < 2)
+		return n;
+	other.argument = n - 1;
+	sennit_wait_group_init(&other.done, 0);
+	spawn_tied(&other.done, run_tied, &other);
+	result = tied_fib(n - 2);
+	sennit_wait_group_wait(&other.done);
+	return result + other.result;
+}
+
+static void run_tied(void *argument)
+{
+	struct half *h = argument;
+
+	h->result = tied_fib(h->argument);
+}
+
+static void fork_join_tied(struct bench_run *r)
+{
+	sennit_time begin = sennit_now();
+	unsigned    result = tied_fib(ARGUMENT);
+
+	bench_elapsed(r, begin);
+	bench_check(result == RESULT, "fib: wrong result");
+}
+
 /* The same with the macros of fork_join.h. */
 SENNIT_FORK_1(unsigned, forked_fib, unsigned, n)
 {
@@ -136,6 +171,8 @@ static void serial(struct bench_run *r)
 const struct bench_row bench_fib[] = {
 	{ .names = { "W2-fib/serial" }, .n = SPAWNS, .run = serial },
 	BENCH_ROW("W2-fib/wait-group", SPAWNS, BENCH_EACH, fork_join),
+	BENCH_ROW("W2-fib/wait-group-spawn", SPAWNS, BENCH_EACH,
+		  fork_join_tied),
 	BENCH_ROW("W2-fib/group", SPAWNS, BENCH_EACH, fork_join_group),
 	{ .names = { "W2-fib/wait-group-shared-fp" },
 	  .n = SPAWNS,

@@ -201,6 +201,14 @@ static inline void spawn(sennit_task_fn *run, void *argument)
 		abort();
 }
 
+/* The same, tied to the wait group. */
+static inline void spawn_tied(sennit_wait_group *g, sennit_task_fn *run,
+			      void *argument)
+{
+	if (sennit_wait_group_spawn(g, run, argument))
+		abort();
+}
+
 /* The same, on this worker only. */
 static inline void spawn_here(sennit_task_fn *run, void *argument)
 {

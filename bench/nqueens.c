@@ -61,6 +61,39 @@ static void tasks(struct bench_run *r)
 	time_solver(r, solve);
 }
 
+/* --- with tasks tied to wait groups --------------------------------------- */
+
+static void run_tied(void *argument);
+
+static uint64_t solve_tied(const struct board *b)
+{
+	struct placement  next[QUEENS];
+	sennit_wait_group placed = SENNIT_WAIT_GROUP_INIT;
+	uint64_t          solutions = is_solved(b);
+	unsigned          count = 0;
+
+	for (uint32_t free = free_of(b); free; free &= free - 1, count++) {
+		next[count].board = place(b, free & -free);
+		spawn_tied(&placed, run_tied, &next[count]);
+	}
+	sennit_wait_group_wait(&placed);
+	while (count > 0)
+		solutions += next[--count].solutions;
+	return solutions;
+}
+
+static void run_tied(void *argument)
+{
+	struct placement *p = argument;
+
+	p->solutions = solve_tied(&p->board);
+}
+
+static void tied_tasks(struct bench_run *r)
+{
+	time_solver(r, solve_tied);
+}
+
 /* --- with groups ---------------------------------------------------------- */
 
 struct member {
@@ -152,6 +185,8 @@ const struct bench_row bench_nqueens[] = {
 	  .n = QUEENS_PLACED,
 	  .run = serial },
 	BENCH_ROW("W10a-nqueens/wait-group", QUEENS_PLACED, BENCH_EACH, tasks),
+	BENCH_ROW("W10a-nqueens/wait-group-spawn", QUEENS_PLACED, BENCH_EACH,
+		  tied_tasks),
 	BENCH_ROW("W10a-nqueens/group", QUEENS_PLACED, BENCH_EACH, groups),
 	BENCH_ROW("W10a-nqueens/fork", QUEENS_PLACED, BENCH_EACH, forks),
 	{ .run = NULL },

@@ -67,6 +67,44 @@ static void tasks(struct bench_run *r)
 	record(r, begin, count_all(root_of_tree(), at_root, TREE_AT_ROOT));
 }
 
+/* --- with tasks tied to wait groups --------------------------------------- */
+
+static void run_tied(void *argument);
+
+static uint64_t count_tied(uint64_t number, struct node *children,
+			   unsigned count)
+{
+	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+	uint64_t          sum = 1;
+
+	for (unsigned i = 0; i < count; i++) {
+		children[i].number = child_of(number, i);
+		spawn_tied(&left, run_tied, &children[i]);
+	}
+	sennit_wait_group_wait(&left);
+	for (unsigned i = 0; i < count; i++)
+		sum += children[i].count;
+	return sum;
+}
+
+static void run_tied(void *argument)
+{
+	struct node *n = argument;
+	struct node  children[TREE_CHILDREN];
+
+	n->count = is_fertile(n->number)
+			   ? count_tied(n->number, children, TREE_CHILDREN)
+			   : 1;
+}
+
+static void tied_tasks(struct bench_run *r)
+{
+	static struct node at_root[TREE_AT_ROOT];
+	sennit_time        begin = sennit_now();
+
+	record(r, begin, count_tied(root_of_tree(), at_root, TREE_AT_ROOT));
+}
+
 /* --- with groups ---------------------------------------------------------- */
 
 struct member {
@@ -177,6 +215,8 @@ const struct bench_row bench_unbalanced_tree[] = {
 	  .run = serial },
 	BENCH_ROW("W9-unbalanced-tree/wait-group", TREE_NODES, BENCH_EACH,
 		  tasks),
+	BENCH_ROW("W9-unbalanced-tree/wait-group-spawn", TREE_NODES, BENCH_EACH,
+		  tied_tasks),
 	BENCH_ROW("W9-unbalanced-tree/group", TREE_NODES, BENCH_EACH, groups),
 	BENCH_ROW("W9-unbalanced-tree/fork", TREE_NODES, BENCH_EACH, forks),
 	{ .run = NULL },

@@ -8,7 +8,7 @@
 #ifndef SENNIT_WAIT_GROUP_H
 #define SENNIT_WAIT_GROUP_H
 
-#include "sennit/base.h"
+#include "sennit/task.h"
 
 #include <stdbool.h>
 
@@ -19,12 +19,12 @@ SENNIT_BEGIN
 
 typedef struct sennit_wait_group {
 	sennit_word state_;
-	uint32_t    zero_;
+	sennit_word tied_;
 	void       *waiters_;
 } sennit_wait_group;
 
 /* clang-format off */
-#define SENNIT_WAIT_GROUP_INIT { { 0 }, 0, NULL }
+#define SENNIT_WAIT_GROUP_INIT { { 0 }, { 0 }, NULL }
 /* clang-format on */
 
 /* Initialise *g as a wait group with the given count. It is misuse to pass more
@@ -52,6 +52,34 @@ SENNIT_API void sennit_wait_group_add(sennit_wait_group *g, uint32_t n);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API bool sennit_wait_group_done(sennit_wait_group *g);
 
+/* Add 1 to the count and schedule run(argument) as sennit_schedule does. After
+ * the task has returned the library subtracts that 1; it is misuse if another
+ * call does. *g must exist until the count is zero. Like any scheduled task it
+ * lies inside no group.
+ *
+ *	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+ *
+ *	err = sennit_wait_group_spawn(&left, sort, &upper);
+ *	sort(&lower);
+ *	sennit_wait_group_wait(&left);
+ *
+ * sennit_wait_group_wait may run the task as a plain call on the stack of its
+ * caller, if that is the worker that spawned the task, and the task is the
+ * newest one there that nobody has taken. Then the task
+ *   - finds at least half of a stack, and at least 16 KiB, below it;
+ *   - starts with the floating-point control of the waiting task and must leave
+ *     it unchanged, as calling conventions require of every function;
+ *   - has the same sennit_fiber_current as the waiting task.
+ *
+ * It is misuse if no scheduler is bound, or to exceed SENNIT_WAIT_GROUP_MAX.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is scheduled
+ * and the count is as before.
+ *
+ * From: fiber.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_wait_group_spawn(sennit_wait_group *g,
+						       sennit_task_fn    *run,
+						       void *argument);
+
 /* Wait until the count is zero or the deadline passes.
  * Returns 0, -ETIMEDOUT at the deadline, or -ECANCELED if the caller's group is
  * cancelled.
@@ -60,7 +88,8 @@ SENNIT_API bool sennit_wait_group_done(sennit_wait_group *g);
 SENNIT_API SENNIT_MUST_USE int sennit_wait_group_wait_until(
 	sennit_wait_group *g, sennit_time deadline);
 
-/* Wait until the count is zero.
+/* Wait until the count is zero. Tasks that sennit_wait_group_spawn tied to *g
+ * may run on the caller's stack meanwhile.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_wait_group_wait(sennit_wait_group *g);

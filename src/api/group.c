@@ -7,15 +7,12 @@
  */
 #include "sennit/group.h"
 
-#include "arch/barrier.h"
 #include "base/check.h"
 #include "os/os.h"
-#include "wait/group_join.h"
-#include "worker/observe.h"
-#include "worker/task_cleanup.h"
 #include "scheduler/place.h"
+#include "wait/call_here.h"
+#include "wait/group_join.h"
 #include "worker/fork_exit.h"
-#include "worker/upkeep.h"
 
 #include <errno.h>
 
@@ -165,16 +162,6 @@ int sennit_group_spawn_here(sennit_group *g, sennit_member_fn *run,
 
 /* --- waiting ------------------------------------------------------------ */
 
-/* Whether members may run on the caller's stack: nothing else must run first,
- * and the stack has enough room. Counts a dispatch before looking for a member,
- * because the upkeep may add newer tasks. */
-static ALWAYS_INLINE bool may_run_here(struct worker *w)
-{
-	return sn_worker_wants_newest(w) &&
-	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
-	       sn_upkeep_tick(w);
-}
-
 /* Take the newest task of w if it is a member of *g. */
 static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 				      struct task *t)
@@ -183,68 +170,18 @@ static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
 			       sn_task_member(g), t);
 }
 
-/* The member's own local values and name end with it. */
-static ALWAYS_INLINE int call_fresh(struct sennit_fiber *f,
-				    const struct task   *t)
-{
-	int error = sn_task_member_fn(t->run)(t->argument);
-
-	if (unlikely(f->cleanup & ~(CLEANUP_FP_SHARED | CLEANUP_OBSERVED)))
-		sn_task_cleanup_run(f);
-	return error;
-}
-
-static COLD int call_observed(struct sennit_fiber *f, const struct task *t)
-{
-	struct observed_task opener;
-	int                  error;
-
-	ARCH_BARRIER();
-	sn_observe_begin_inside(sn_worker_of(f), t, &opener);
-	error = call_fresh(f, t);
-	sn_observe_end_inside(sn_worker_of(f), &opener);
-	return error;
-}
-
-/* The same when the opener has local values or a name, which the member must
- * not see, or is observed. */
-static NOINLINE int call_aside(struct sennit_fiber *f, const struct task *t)
-{
-	struct task_cleanup_saved aside;
-	int                       error;
-
-	ARCH_BARRIER();
-	if (sn_observe_pass_inside(sn_worker_of(f)))
-		return call_fresh(f, t);
-	sn_task_cleanup_save(f, &aside);
-	error = likely(!(aside.cleanup & CLEANUP_OBSERVED))
-			? call_fresh(f, t)
-			: call_observed(f, t);
-	sn_task_cleanup_restore(f, &aside);
-	return error;
-}
-
 /* Call the member on the running stack. */
 static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
 			      const struct task *t)
 {
-	struct sennit_cancel_scope *scope = sn_fiber_scope(w->home.current);
-	void           *identity = sn_fiber_identity(w->home.current);
-	sennit_task_fn *shown =
-		sn_fiber_state_get_task(&w->home.current->state);
-	int saved = *w->error;
-	int error;
+	struct call_here c;
+	int              error;
 
-	sn_fiber_set_scope(w->home.current, &g->scope_);
-	sn_fiber_set_identity(w->home.current, g);
-	sn_fiber_state_set_task(&w->home.current->state, t->run);
+	sn_call_here_begin(&c, w, t, &g->scope_, g);
 	error = likely(!sn_task_cleanup_is_needed(w->home.current))
-			? call_fresh(w->home.current, t)
-			: call_aside(w->home.current, t);
-	sn_fiber_state_set_task(&w->home.current->state, shown);
-	sn_fiber_set_identity(w->home.current, identity);
-	sn_fiber_set_scope(w->home.current, scope);
-	*w->error = saved;
+			? sn_call_here_member(w->home.current, t)
+			: sn_call_here_aside(w->home.current, t);
+	sn_call_here_end(&c, w);
 	return error;
 }
 
@@ -265,7 +202,7 @@ static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
 {
 	struct task t;
 
-	while (may_run_here(w) && take_member(g, w, &t)) {
+	while (sn_call_here_may(w) && take_member(g, w, &t)) {
 		int error = likely(t.meta == sn_task_member(g))
 				    ? call(g, w, &t)
 				    : call_copied(g, w,

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_group.c - the bits of the word above the queue bits are the count.
+/* wait_group.c - the public calls of wait groups, and waits that run tasks tied
+ * to their wait group.
  *
- * The same store makes the count zero and clears WAITERS and LOCKED. So a
- * thread that sees the whole word zero may free the wait group: the calls that
- * led to zero do not access it any more.
+ * A task that a wait has run stays in the count until the wait looks for the
+ * end, in one step with joining the queue. So the count is not zero while the
+ * wait runs tasks, and nobody frees the wait group.
  */
 #include "sennit/wait_group.h"
 
-#include "base/check.h"
+#include "scheduler/place.h"
+#include "wait/call_here.h"
 #include "wait/wait.h"
+#include "worker/fork_exit.h"
+#include "worker/wait_group_count.h"
 
 #include <errno.h>
 
-#define ONE WAIT_QUEUE_OWN
-
-_Static_assert(SENNIT_WAIT_GROUP_MAX == UINT32_MAX / ONE,
-	       "the count fills the word's own bits");
+#define ONE WAIT_GROUP_ONE
 
 void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 {
 	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_init",
 	       "the count is above SENNIT_WAIT_GROUP_MAX");
 	a_init(&g->state_, count * ONE);
-	g->zero_ = 0;
+	a_init(&g->tied_, 0);
 	g->waiters_ = NULL;
 }
 
@@ -33,95 +34,122 @@ void sennit_wait_group_destroy(sennit_wait_group *g)
 	       "a fiber or thread still waits for the wait group");
 }
 
-/* Wait until the word is not locked, and return it, for a compare-and-set. */
-static uint32_t unlocked(sennit_wait_group *g)
-{
-	uint32_t spins = 0;
-	uint32_t word;
-
-	while ((word = a_load_rlx(&g->state_)) & WAIT_QUEUE_LOCKED) {
-		a_pause();
-		if (++spins % WAIT_QUEUE_SPINS == 0)
-			os_thread_yield();
-	}
-	return word;
-}
-
 void sennit_wait_group_add(sennit_wait_group *g, uint32_t n)
 {
-	uint32_t word;
-
-	do {
-		word = unlocked(g);
-		MISUSE(n > SENNIT_WAIT_GROUP_MAX - word / ONE,
-		       "sennit_wait_group_add",
-		       "the count would exceed SENNIT_WAIT_GROUP_MAX");
-		/* -> wait_group.done: what the adder did before */
-	} while (!a_cas_weak_rel(&g->state_, &word, word + n * ONE));
-}
-
-/* The last one, with waiters, has locked `word`. The store that makes the count
- * zero also releases the waiters. */
-static void finish_locked(sennit_wait_group *g, uint32_t word)
-{
-	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
-
-	sn_wait_queue_unlock(&g->state_, 0);
-	sn_wake_all(waiters);
-}
-
-/* The slow path: this may be the last one, or the word is locked, or it
- * changed, or the call is a misuse. */
-static NOINLINE bool done_slow(sennit_wait_group *g)
-{
-	uint32_t word = a_load_rlx(&g->state_);
-
-	for (;;) {
-		bool last = word / ONE == 1 && word & WAIT_QUEUE_WAITERS;
-
-		if (unlikely(word & WAIT_QUEUE_LOCKED)) {
-			word = unlocked(g);
-			continue;
-		}
-		MISUSE(word < ONE, "sennit_wait_group_done",
-		       "done() called too many times: the count "
-		       "would fall below zero");
-		/* -> wait_group.done: the work
-		 * <- wait_group.done: the others', <- wait_queue.unlock */
-		if (!a_cas_weak_acqrel(&g->state_, &word,
-				       last ? word | WAIT_QUEUE_LOCKED
-					    : word - ONE))
-			continue;
-		if (last)
-			finish_locked(g, word);
-		return word / ONE == 1;
-	}
+	sn_wait_group_add(g, n, "sennit_wait_group_add");
 }
 
 bool sennit_wait_group_done(sennit_wait_group *g)
 {
-	uint32_t word = a_load_rlx(&g->state_);
-
-	/* -> wait_group.done: the work <- wait_group.done: the others' */
-	if (word < 2 * ONE || word & WAIT_QUEUE_LOCKED ||
-	    !a_cas_weak_acqrel(&g->state_, &word, word - ONE))
-		return done_slow(g);
-	return false;
+	return sn_wait_group_done(g);
 }
 
-static ALWAYS_INLINE int wait_until(sennit_wait_group *g, sennit_time deadline)
+/* --- spawning ----------------------------------------------------------- */
+
+/* A tied task whose meta has no room for its wait group. */
+struct record {
+	sennit_wait_group *group;
+	sennit_task_fn    *run;
+	void              *argument;
+};
+
+static void run_record(void *argument)
+{
+	const struct record *r = argument;
+	const struct task    t = { r->run, r->argument, TASK_BORROWED };
+	struct sennit_fiber *f = sn_self->home.current;
+
+	ARCH_BARRIER();
+	sn_fiber_state_set_task(&f->state, r->run);
+	sn_call_here_tied(f, &t);
+	sn_wait_group_done(r->group);
+}
+
+static int place_record(struct worker *w, struct sennit_domain *d,
+			struct record r, const char *call)
+{
+	const sennit_task t = { .run = run_record,
+				.argument = &r,
+				.copy_size = sizeof(r) };
+
+	return sn_place_packed(w->scheduler, d, &t, call);
+}
+
+/* A function of its own, so that the fast path needs no stack frame. In a
+ * domain the meta names the domain. Where wait groups are aligned to 4 it may
+ * have no room for the tag. */
+static NOINLINE int spawn_elsewhere(sennit_wait_group *g, sennit_task_fn *run,
+				    void *argument)
+{
+	const char           *call = "sennit_wait_group_spawn";
+	struct worker        *w = sn_self;
+	struct sennit_domain *d;
+	int                   err;
+
+	MISUSE(!w, call, "no scheduler is bound to this thread");
+	if (!run)
+		return -EINVAL;
+	d = sn_domain_current(w);
+	sn_wait_group_add(g, 1, call);
+	a_store_rlx(&g->tied_, 1);
+	if (d || (uintptr_t)g & TASK_TAG)
+		err = place_record(w, d, (struct record){ g, run, argument },
+				   call);
+	else
+		err = sn_place(w->scheduler,
+			       (struct task){ run, argument, sn_task_tied(g) },
+			       0, call);
+	if (err)
+		sn_wait_group_done(g);
+	return err;
+}
+
+/* Add 1 unless that needs more than one attempt. */
+static ALWAYS_INLINE bool add_one(sennit_wait_group *g)
+{
+	uint32_t word = a_load_rlx(&g->state_);
+
+	/* -> wait_group.done: what the adder did before */
+	return !(word & WAIT_QUEUE_LOCKED) &&
+	       word / ONE != SENNIT_WAIT_GROUP_MAX &&
+	       a_cas_weak_rel(&g->state_, &word, word + ONE);
+}
+
+int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
+			    void *argument)
+{
+	struct worker *w = sn_self;
+
+	if (unlikely(!w || !sn_run_queue_pushes(&w->run) ||
+		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
+		     sn_fiber_scope(w->home.current) ||
+		     (uintptr_t)g & TASK_TAG || !add_one(g)))
+		return spawn_elsewhere(g, run, argument);
+	a_store_rlx(&g->tied_, 1);
+	return sn_place_own(w, (struct task){ run, argument, sn_task_tied(g) });
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+/* Wait, after the caller has run `ran` tasks that are still counted. */
+static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
+				    sennit_time deadline)
 {
 	struct waiter n;
 	uint32_t      word;
 
-	/* <- wait_group.done <- wait_queue.unlock */
-	if (!a_load_acq(&g->state_))
-		return 0;
 	sn_waiter_init(&n, deadline);
 	word = sn_wait_queue_lock(&g->state_);
-	if (unlikely(word < ONE || !deadline)) {
+	MISUSE(word / ONE < ran, "sennit_wait_group_done",
+	       "done() called too many times: the count would fall below zero");
+	word -= ran * ONE;
+	if (unlikely(word < ONE)) {
+		sn_wait_group_finish_locked(g, word);
+		return 0;
+	}
+	if (unlikely(!deadline)) {
 		sn_wait_queue_unlock(&g->state_, word);
-		return word < ONE ? 0 : -ETIMEDOUT;
+		return -ETIMEDOUT;
 	}
 	sn_wait_show(&n, SENNIT_WAITS_FOR_WAIT_GROUP, g, deadline);
 	word |= sn_wait_queue_join(&g->waiters_, &n, false);
@@ -131,10 +159,87 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, sennit_time deadline)
 
 int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 {
-	return wait_until(g, deadline);
+	/* <- wait_group.done <- wait_queue.unlock */
+	if (!a_load_acq(&g->state_))
+		return 0;
+	return wait_until(g, 0, deadline);
+}
+
+/* Take the newest task of w if it is tied to *g. */
+static ALWAYS_INLINE bool take_tied(const sennit_wait_group *g,
+				    struct worker *w, struct task *t)
+{
+	return sn_deque_pop_if(sn_worker_deque(w), ~(uintptr_t)0,
+			       sn_task_tied(g), t);
+}
+
+/* Subtract what the caller has run, if that is the whole count and nobody else
+ * waits. */
+static ALWAYS_INLINE bool ends_with(sennit_wait_group *g, uint32_t ran)
+{
+	uint32_t word = ran * ONE;
+
+	/* -> wait_group.done: what the tasks did <- wait_group.done */
+	return ran && a_cas_weak_acqrel(&g->state_, &word, 0);
+}
+
+static NOINLINE void wait_for_rest(sennit_wait_group *g, uint32_t ran)
+{
+	(void)!wait_until(g, ran, SN_UNCANCELLED);
+}
+
+/* Call the task on the running stack. Others may wait for its wait group, too,
+ * and run such tasks. So as an owner of locks it is this frame, not the wait
+ * group. */
+static ALWAYS_INLINE void call(struct worker *w, const struct task *t)
+{
+	struct call_here c;
+
+	sn_call_here_begin(&c, w, t, NULL, __builtin_frame_address(0));
+	if (likely(!sn_task_cleanup_is_needed(w->home.current)))
+		sn_call_here_tied(w->home.current, t);
+	else
+		sn_call_here_aside(w->home.current, t);
+	sn_call_here_end(&c, w);
+}
+
+/* Run tasks tied to *g on the running stack while the newest task of w is one.
+ * Returns their number. A new task must not see a handled exception. */
+static ALWAYS_INLINE uint32_t run_tied(sennit_wait_group *g, struct worker *w)
+{
+	uint32_t    ran = 0;
+	struct task t;
+
+	while (sn_call_here_may(w) && !sn_worker_has_exceptions(w) &&
+	       take_tied(g, w, &t)) {
+		call(w, &t);
+		sn_counters_count_task(&w->counters);
+		sn_task_count_end(w, sn_task_tied(g));
+		ran++;
+	}
+	return ran;
+}
+
+static NOINLINE void wait_and_run(sennit_wait_group *g)
+{
+	struct worker *w = sn_self;
+	uint32_t       ran = 0;
+
+	ARCH_BARRIER();
+	if (likely(w))
+		ran = run_tied(g, w);
+	if (unlikely(!ends_with(g, ran)))
+		wait_for_rest(g, ran);
 }
 
 void sennit_wait_group_wait(sennit_wait_group *g)
 {
-	(void)!wait_until(g, SN_UNCANCELLED);
+	/* <- wait_group.done <- wait_queue.unlock */
+	if (!a_load_acq(&g->state_))
+		return;
+	/* A late view is harmless: the task then runs elsewhere. */
+	if (a_load_rlx(&g->tied_))
+		wait_and_run(g);
+	else
+		(void)!wait_until(g, 0, SN_UNCANCELLED);
 }

@@ -325,8 +325,14 @@ static inline bool sn_deque_pop(struct deque *d, struct task *out)
 	return sn_deque_pop_at(d, a_load_rlx(&d->bottom) - 1, out);
 }
 
-/* The slot below bottom holds the newest task. When there is none it holds an
- * old task, and the pop fails. */
+/* The meta of the newest task. The slot below bottom holds it. When there is no
+ * task it holds an old one, and a pop fails. */
+static inline uintptr_t sn_deque_newest_meta(const struct deque *d)
+{
+	return a_load_rlx(
+		&d->slot[(a_load_rlx(&d->bottom) - 1) & d->mask].meta);
+}
+
 static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
 				   uintptr_t meta, struct task *out)
 {

@@ -10,12 +10,18 @@
  *		                       is a copy
  *		group | TASK_MEMBER    a member of the group, whose address is a
  *		                       multiple of 8; tagged likewise
+ *		wait group | TASK_TIED a task tied to the wait group, whose
+ *		                       address is a multiple of 8; the caller
+ *		                       owns the argument
  */
 #ifndef SN_TASK_H
 #define SN_TASK_H
 
 #include "sennit/group.h"
 #include "sennit/task.h"
+#include "sennit/wait_group.h"
+
+#include <stdbool.h>
 
 struct sennit_domain;
 
@@ -33,6 +39,7 @@ struct task {
 	((uintptr_t)3) /* copied into memory of the allocator,
 				      * behind a struct task_copy */
 #define TASK_MEMBER ((uintptr_t)4)
+#define TASK_TIED   (TASK_MEMBER | TASK_INSIDE)
 #define TASK_OWNED  ((uintptr_t)3) /* mask: how the argument is owned */
 #define TASK_TAG    ((uintptr_t)7) /* mask: all tags */
 
@@ -51,6 +58,21 @@ static inline sennit_group *sn_task_group(uintptr_t meta)
 static inline uintptr_t sn_task_member(const sennit_group *g)
 {
 	return (uintptr_t)g | TASK_MEMBER;
+}
+
+static inline bool sn_task_is_tied(uintptr_t meta)
+{
+	return (meta & TASK_TAG) == TASK_TIED;
+}
+
+static inline sennit_wait_group *sn_task_wait_group(uintptr_t meta)
+{
+	return (sennit_wait_group *)(meta & ~TASK_TAG);
+}
+
+static inline uintptr_t sn_task_tied(const sennit_wait_group *g)
+{
+	return (uintptr_t)g | TASK_TIED;
 }
 
 static inline struct sennit_cancel_scope *sn_task_scope(uintptr_t meta)

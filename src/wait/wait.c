@@ -123,35 +123,3 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 		sn_wait_leave(word, list, n);
 	return err;
 }
-
-/* --- taking ------------------------------------------------------------- */
-
-struct waiter *sn_wait_take_next(void **list)
-{
-	while (*list) {
-		struct waiter *n = sn_wait_queue_first(*list);
-
-		if (sn_wait_take(list, n))
-			return n;
-	}
-	return NULL;
-}
-
-struct link *sn_wait_take_all_raced(void **list)
-{
-	struct link *all = *list;
-	struct link *claimed = NULL;
-
-	/* A waiter that lost its claim unlinks itself under the lock. This must
-	 * tell it that it is no longer linked. */
-	while (all) {
-		struct waiter *n = sn_wait_queue_first(all);
-
-		sn_link_leave(&all, &n->link);
-		n->is.linked = false;
-		if (!n->is.raced || sn_waiter_claim(n))
-			sn_link_join(&claimed, &n->link);
-	}
-	*list = NULL;
-	return claimed;
-}

@@ -4,6 +4,7 @@
 #include "worker/domain.h"
 #include "worker/group_member.h"
 #include "worker/upkeep.h"
+#include "worker/wait_group_count.h"
 
 static NOINLINE void clean(struct worker *w)
 {
@@ -73,6 +74,20 @@ static NOINLINE struct worker *run_in_domain(struct worker     *w,
 	return w;
 }
 
+/* Run a task that is tied to a wait group. Its waiters may free the group as
+ * soon as the task has been counted off. */
+static NOINLINE struct worker *run_tied(struct worker *w, const struct task *t)
+{
+	uintptr_t meta = t->meta;
+
+	t->run(t->argument);
+	w = sn_self;
+	sn_run_task_after(w);
+	sn_wait_group_done(sn_task_wait_group(meta));
+	sn_task_count_end(w, meta);
+	return w;
+}
+
 /* Run a member of a group, or a task with a copied argument. The copy is freed
  * before the group is informed of the end, because the copy may contain the
  * group. */
@@ -85,6 +100,8 @@ NOINLINE struct worker *sn_run_task_packed(struct worker     *w,
 	int           error = 0;
 
 	if (meta & TASK_MEMBER) {
+		if (unlikely(meta & TASK_INSIDE) && sn_task_is_tied(meta))
+			return run_tied(w, t);
 		g = sn_task_group(meta);
 		sn_fiber_set_scope(w->home.current, &g->scope_);
 		error = sn_task_member_fn(t->run)(argument);

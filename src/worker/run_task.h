@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_task.h - runs a task on the running stack.
  *
- *	borrowed argument   called, nothing else
- *	copied argument     freed afterwards
- *	member of a group   counted off afterwards
- *	task of a domain    counted off, and so are the domain's tasks that
- *	                    are next and run with it
+ *	borrowed argument     called, nothing else
+ *	copied argument       freed afterwards
+ *	member of a group     counted off afterwards
+ *	tied to a wait group  likewise
+ *	task of a domain      counted off, and so are the domain's tasks that
+ *	                      are next and run with it
  */
 #ifndef SN_RUN_TASK_H
 #define SN_RUN_TASK_H

@@ -31,6 +31,88 @@ static void a_wait_group_beyond_its_maximum(void **state)
 	assert_misuse(state, "sennit_wait_group_add", commit_add_too_many);
 }
 
+static void nothing(void *argument)
+{
+	(void)argument;
+}
+
+/* The 1 of a tied task belongs to the library. */
+static void commit_done_for_a_tied_task(const struct offence *o)
+{
+	static sennit_wait_group g;
+
+	(void)o;
+	if (sennit_wait_group_spawn(&g, nothing, NULL))
+		abort();
+	sennit_wait_group_done(&g);
+	for (;;) /* until the task has run */
+		sennit_yield();
+}
+
+static void done_for_a_task_that_counts_itself_off(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_done",
+		      commit_done_for_a_tied_task);
+}
+
+static void end_twice(void *argument)
+{
+	sennit_wait_group_done(argument);
+}
+
+static void spawn_and_wait(void *argument)
+{
+	if (sennit_wait_group_spawn(argument, end_twice, argument))
+		abort();
+	sennit_wait_group_wait(argument);
+}
+
+static void commit_done_in_a_tied_task(const struct offence *o)
+{
+	static sennit_wait_group g;
+
+	(void)o;
+	in_a_task(spawn_and_wait, &g);
+	for (;;)
+		sennit_yield();
+}
+
+static void done_in_a_task_that_counts_itself_off(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_done",
+		      commit_done_in_a_tied_task);
+}
+
+static void commit_spawn_too_many(const struct offence *o)
+{
+	sennit_wait_group g;
+
+	(void)o;
+	sennit_wait_group_init(&g, SENNIT_WAIT_GROUP_MAX);
+	if (sennit_wait_group_spawn(&g, nothing, NULL))
+		abort();
+}
+
+static void spawning_beyond_the_maximum(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_spawn", commit_spawn_too_many);
+}
+
+static void commit_spawn_unbound(const struct offence *o)
+{
+	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+
+	(void)o;
+	sennit_unbind();
+	if (sennit_wait_group_spawn(&g, nothing, NULL))
+		abort();
+}
+
+static void spawning_where_no_scheduler_is_bound(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_spawn", commit_spawn_unbound);
+}
+
 static void commit_add_so_many_that_it_wraps(const struct offence *o)
 {
 	sennit_wait_group g;
@@ -256,6 +338,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(a_wait_group_below_zero),
 		WITH_COUNTS(a_wait_group_beyond_its_maximum),
+		WITH_COUNTS(done_for_a_task_that_counts_itself_off),
+		WITH_COUNTS(done_in_a_task_that_counts_itself_off),
+		WITH_COUNTS(spawning_beyond_the_maximum),
+		WITH_COUNTS(spawning_where_no_scheduler_is_bound),
 		WITH_COUNTS(a_wait_group_that_would_wrap_round),
 		WITH_COUNTS(destroying_a_wait_group_that_is_waited_for),
 		WITH_COUNTS(unlocking_what_is_not_locked),

@@ -141,6 +141,40 @@ static void fork_join(void)
 			abort();
 }
 
+/* --- fork-join-tied: the same, with the half tied to its wait group ------- */
+
+static void run_tied(void *argument);
+
+static unsigned tied_fib(unsigned n)
+{
+	struct half other;
+	unsigned    result;
+
+	if (n < 2)
+		return n;
+	other.argument = n - 1;
+	sennit_wait_group_init(&other.done, 0);
+	if (sennit_wait_group_spawn(&other.done, run_tied, &other))
+		abort();
+	result = tied_fib(n - 2);
+	sennit_wait_group_wait(&other.done);
+	return result + other.result;
+}
+
+static void run_tied(void *argument)
+{
+	struct half *h = argument;
+
+	h->result = tied_fib(h->argument);
+}
+
+static void fork_join_tied(void)
+{
+	for (uint64_t done = 0; done < count; done += BATCH)
+		if (tied_fib(15) != 610)
+			abort();
+}
+
 /* --- block-wake, timer: two fibers pass a token --------------------------- */
 
 static void wait_for(sennit_event *e)
@@ -301,6 +335,7 @@ static const struct operation {
 	{ "domain", run_in_domains },
 	{ "member", run_in_groups },
 	{ "fork-join", fork_join },
+	{ "fork-join-tied", fork_join_tied },
 	{ "block-wake", block_and_wake },
 	{ "block-wake-in-time", block_and_wake_in_time },
 	{ "sleep", sleep_and_wake },

@@ -97,6 +97,12 @@ static int handle_none(void *)
 	return 0;
 }
 
+/* The same for tasks that are tied to a wait group. */
+static void handle_none_tied(void *)
+{
+	expect(!std::current_exception(), "a new tied task handles nothing");
+}
+
 static int throw_out(void *)
 {
 	throw std::runtime_error("out");
@@ -111,12 +117,22 @@ static void wait_for(sennit_member_fn *run)
 		std::abort();
 }
 
+static void wait_for_tied(sennit_task_fn *run)
+{
+	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+
+	if (sennit_wait_group_spawn(&left, run, nullptr))
+		std::abort();
+	sennit_wait_group_wait(&left);
+}
+
 static void wait_while_handling(void *)
 {
 	try {
 		throw 1;
 	} catch (int) {
 		wait_for(handle_none);
+		wait_for_tied(handle_none_tied);
 		expect(bool(std::current_exception()), "we still handle ours");
 	}
 	sennit_wait_group_done(&done);
@@ -137,6 +153,23 @@ static void let_out(void *)
 	throw std::runtime_error("out");
 }
 
+static void let_out_of_a_tied_task(void *)
+{
+	try {
+		wait_for_tied(let_out);
+	} catch (...) {
+		std::fprintf(stderr, "caught by the waiter\n");
+		std::exit(4);
+	}
+}
+
+static sennit_task_fn *thrower(const char *name)
+{
+	if (!std::strcmp(name, "member"))
+		return let_out_of_a_member;
+	return std::strcmp(name, "tied") ? let_out : let_out_of_a_tied_task;
+}
+
 int main(int count, char **arguments)
 {
 	const unsigned    workers = unsigned(std::atoi(arguments[1]));
@@ -148,10 +181,7 @@ int main(int count, char **arguments)
 	if (sennit_scheduler_create(&s, &config) || sennit_bind(s))
 		return 3;
 	sennit_wait_group_init(&done, 8 + 3);
-	if (count > 2 && sennit_schedule(std::strcmp(arguments[2], "member")
-						 ? let_out
-						 : let_out_of_a_member,
-					 nullptr))
+	if (count > 2 && sennit_schedule(thrower(arguments[2]), nullptr))
 		return 3;
 	for (std::size_t i = 0; i < 8; i++)
 		if (sennit_schedule(throw_and_wait,
@@ -181,7 +211,8 @@ done
 
 [ "${SENNIT_ARCH:-}" != portable ] || exit 0
 ulimit -c 0
-for run in '0 out' '1 out' '0 member' '1 member'; do
+for run in '0 out' '1 out' '0 member' '1 member' \
+	'0 tied' '1 tied'; do
 	status=0
 	# shellcheck disable=SC2086 # two words
 	"$scratch/tasks" $run >"$scratch/said" 2>&1 || status=$?

@@ -39,6 +39,20 @@ TEST_P(sync_classes, readers_share_what_writers_hold_alone)
 	EXPECT_EQ(a, 200);
 }
 
+TEST_P(sync_classes, a_wait_group_ends_with_its_tasks)
+{
+	sennit::wait_group left;
+	std::atomic<int>   sum{ 0 };
+	auto               own = std::make_unique<int>(1000);
+
+	for (int i = 0; i < 10; i++)
+		left.spawn([&sum, i] { sum += i; });
+	left.spawn([&sum](std::unique_ptr<int> n) { sum += *n; },
+		   std::move(own));
+	left.wait();
+	EXPECT_EQ(sum, 1045);
+}
+
 TEST_P(sync_classes, shared_locks_time_out)
 {
 	sennit::shared_mutex                   m;

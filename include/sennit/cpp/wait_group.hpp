@@ -3,6 +3,7 @@
 #ifndef SENNIT_CPP_WAIT_GROUP_HPP
 #define SENNIT_CPP_WAIT_GROUP_HPP
 
+#include "sennit/cpp/callable.hpp"
 #include "sennit/cpp/error.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/wait_group.h"
@@ -62,6 +63,17 @@ public:
 		return sennit_wait_group_done(&g_);
 	}
 
+	/* Add one and schedule f(args...) on the bound scheduler; one is
+	 * subtracted when the task has ended. wait() may run it as a plain
+	 * call. An exception that leaves the task ends the program. Throws
+	 * std::bad_alloc, or what moving f or the arguments throws. */
+	template <typename F, typename... Args>
+	void spawn(F &&f, Args &&...args)
+	{
+		spawn_call(detail::make_call(std::forward<F>(f),
+					     std::forward<Args>(args)...));
+	}
+
 	void wait() noexcept
 	{
 		sennit_wait_group_wait(&g_);
@@ -92,6 +104,22 @@ public:
 	}
 
 private:
+	template <typename F> void spawn_call(F &&f)
+	{
+		using callable = std::decay_t<F>;
+		void *argument;
+		int   err = detail::pack<callable>(nullptr, std::forward<F>(f),
+                                                 argument);
+
+		if (!err) {
+			err = sennit_wait_group_spawn(
+				&g_, detail::run<callable>, argument);
+			if (err)
+				detail::drop<callable>(nullptr, argument);
+		}
+		detail::check(err, "wait_group::spawn");
+	}
+
 	sennit_wait_group g_ = SENNIT_WAIT_GROUP_INIT;
 };
 

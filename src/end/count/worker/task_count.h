@@ -5,7 +5,8 @@
  * Not counted are tasks that somebody else waits for: members of groups and
  * forks, whose opener or spawner is itself a task that is counted or a thread
  * with a reference; and tasks of a domain, which has a count of its own and a
- * reference to the scheduler until it has ended.
+ * reference to the scheduler until it has ended. A task tied to a wait group is
+ * counted: nobody needs to wait for it.
  */
 #ifndef SN_TASK_COUNT_H
 #define SN_TASK_COUNT_H
@@ -16,7 +17,8 @@
 
 static inline bool sn_task_count_has(uintptr_t meta)
 {
-	return meta <= TASK_COPY && meta != TASK_INSIDE;
+	return (meta <= TASK_COPY && meta != TASK_INSIDE) ||
+	       sn_task_is_tied(meta);
 }
 
 /* n tasks with this meta are about to be queued on s. Called before they can be

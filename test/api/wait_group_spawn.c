@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_group_spawn.c - tasks tied to a wait group run once and count themselves
+ * off. */
+#include "domain_record.h"
+#include "tied.h"
+
+#include <errno.h>
+
+/* --- counting ----------------------------------------------------------- */
+
+static void spawn_some(void *argument)
+{
+	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+	atomic_uint       ran = 0;
+
+	(void)argument;
+	for (unsigned round = 1; round <= 5; round++) {
+		for (int i = 0; i < 100; i++)
+			tie(&g, count, &ran);
+		sennit_wait_group_wait(&g);
+		EXPECT(atomic_load(&ran) == round * 100);
+	}
+	sennit_wait_group_destroy(&g);
+}
+
+static void a_wait_ends_when_all_tasks_have(void **state)
+{
+	(void)state;
+	in_both_places(spawn_some, NULL);
+}
+
+static void spawn_nothing(void *argument)
+{
+	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+
+	(void)argument;
+	EXPECT(sennit_wait_group_spawn(&g, NULL, NULL) == -EINVAL);
+	EXPECT(sennit_wait_group_wait_until(&g, 0) == 0);
+}
+
+static void an_error_leaves_the_count(void **state)
+{
+	(void)state;
+	in_both_places(spawn_nothing, NULL);
+}
+
+struct rest {
+	sennit_wait_group g;
+	sennit_event      seen;
+	atomic_uint       ran;
+};
+
+static void finish(void *argument)
+{
+	struct rest *r = argument;
+
+	sennit_event_wait(&r->seen);
+	atomic_fetch_add(&r->ran, 1);
+	sennit_wait_group_done(&r->g);
+}
+
+static void go_on(void *argument)
+{
+	struct rest *r = argument;
+
+	atomic_fetch_add(&r->ran, 1);
+	sennit_event_set(&r->seen);
+}
+
+/* The count of an ordinary task, which goes on only after the tied one. */
+static void wait_for_both_kinds(void *argument)
+{
+	struct rest r = { .ran = 0 };
+
+	(void)argument;
+	sennit_wait_group_init(&r.g, 1);
+	must_schedule(finish, &r);
+	tie(&r.g, go_on, &r);
+	sennit_wait_group_wait(&r.g);
+	EXPECT(atomic_load(&r.ran) == 2);
+}
+
+static void the_rest_of_the_count_may_come_from_others(void **state)
+{
+	(void)state;
+	in_both_places(wait_for_both_kinds, NULL);
+}
+
+static void spawn_more(void *argument)
+{
+	struct rest *r = argument;
+
+	if (atomic_fetch_add(&r->ran, 1) < 100)
+		tie(&r->g, spawn_more, r);
+}
+
+static void wait_for_a_chain(void *argument)
+{
+	struct rest r = { .ran = 0 };
+
+	(void)argument;
+	tie(&r.g, spawn_more, &r);
+	sennit_wait_group_wait(&r.g);
+	EXPECT(atomic_load(&r.ran) == 101);
+}
+
+static void tasks_may_spawn_into_their_wait_group(void **state)
+{
+	(void)state;
+	in_both_places(wait_for_a_chain, NULL);
+}
+
+static void wait_and_count_it(void *argument)
+{
+	struct rest *r = argument;
+
+	sennit_wait_group_wait(&r->g);
+	EXPECT(atomic_load(&r->ran) == 300);
+	sennit_event_set(&r->seen);
+}
+
+static void wait_twice(void *argument)
+{
+	struct rest r = { .ran = 0 };
+
+	(void)argument;
+	sennit_event_init(&r.seen, SENNIT_EVENT_MANUAL, false);
+	for (int i = 0; i < 300; i++)
+		tie(&r.g, count, &r.ran);
+	must_schedule(wait_and_count_it, &r);
+	sennit_wait_group_wait(&r.g);
+	EXPECT(atomic_load(&r.ran) == 300);
+	sennit_event_wait(&r.seen);
+}
+
+static void several_may_wait(void **state)
+{
+	(void)state;
+	in_both_places(wait_twice, NULL);
+}
+
+static void tasks_are_counted(void **state)
+{
+	struct world  *w = *state;
+	const uint64_t before = stats_of(w->s).tasks;
+
+	in_a_task(spawn_some, NULL);
+	assert_soon(stats_of(w->s).tasks == before + 501);
+}
+
+/* --- domains ------------------------------------------------------------ */
+
+static void note_domain(void *argument)
+{
+	struct part *p = argument;
+
+	EXPECT(sennit_domain_current() == p->d);
+	count_run(p);
+}
+
+static void spawn_in_domain(void *argument)
+{
+	struct part      *p = argument;
+	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+
+	for (int i = 0; i < 100; i++)
+		tie(&g, note_domain, p);
+	sennit_wait_group_wait(&g);
+	EXPECT(atomic_load(&p->ran) == 100);
+	count_run(p);
+}
+
+static void a_task_is_in_its_spawners_domain(void **state)
+{
+	struct world *w = *state;
+	struct part   p;
+
+	begin(&p, w->s);
+	atomic_store(&p.due, 100);
+	send(&p, spawn_in_domain);
+	assert_ends_after(&p, 101);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(a_wait_ends_when_all_tasks_have),
+		WITH_WORKERS(an_error_leaves_the_count),
+		WITH_WORKERS(the_rest_of_the_count_may_come_from_others),
+		WITH_WORKERS(tasks_may_spawn_into_their_wait_group),
+		WITH_WORKERS(several_may_wait),
+		WITH_WORKERS(tasks_are_counted),
+		WITH_WORKERS(a_task_is_in_its_spawners_domain),
+	};
+
+	return cmocka_run_group_tests_name("api/wait_group_spawn", tests, NULL,
+					   NULL);
+}
