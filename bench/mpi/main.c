@@ -2,9 +2,10 @@
 /* main.c - sennit-bench-mpi: what MPI calls in fibers cost beside plain MPI, on
  * two processes.
  *
- *	mpirun -n 2 sennit-bench-mpi
+ *	mpirun -n 2 sennit-bench-mpi [ROWS]
  *
- * Prints one line for each row: name, value, unit. For the scaling of the tree
+ * Measures the rows whose names begin with ROWS; all without. Prints one line
+ * for each row: name, value, unit. For the scaling of the tree
  * search see examples/mpi/uts.c.
  */
 #include <mpi.h>
@@ -13,6 +14,7 @@
 #include <sennit/mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { ROUNDS = 20000, WAITING = 1000, MESSAGES = 2000, STEPS = 20 };
@@ -20,6 +22,12 @@ enum { HALO = 1 << 16 };
 
 static int               rank, other;
 static sennit_scheduler *scheduler;
+static const char       *rows = "";
+
+static bool wants(const char *name)
+{
+	return !strncmp(name, rows, strlen(rows));
+}
 
 static void show(const char *name, double value, const char *unit)
 {
@@ -72,18 +80,32 @@ static void ping_pong(void)
 	half_round = 1e6 * (seconds(CLOCK_MONOTONIC) - begin) / ROUNDS / 2;
 }
 
-static void measure_ping_pong(void)
+static void measure_ping_pong(const char *name, void (*run)(void))
 {
-	ping_pong();
-	show("ping-pong/plain", half_round, "us");
+	if (!wants(name))
+		return;
+	run();
+	show(name, half_round, "us");
+}
+
+static void ping_pong_in_fiber(void)
+{
 	in_fiber(ping_pong);
-	show("ping-pong/fiber", half_round, "us");
 }
 
 /* --- many that wait ------------------------------------------------------- */
 
 /* Process 1 waits for WAITING messages, which process 0 sends one each
- * millisecond, again and again; process 1 tells what CPU that took. */
+ * millisecond, again and again; process 1 tells what CPU that took, from the
+ * first message on, when all wait. */
+static double counted_cpu, counted_wall;
+
+static void count_from_here(void)
+{
+	counted_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	counted_wall = seconds(CLOCK_MONOTONIC);
+}
+
 static int wait_for_messages(void *number)
 {
 	int tag = (int)(intptr_t)number;
@@ -93,6 +115,8 @@ static int wait_for_messages(void *number)
 
 		MPI_Recv(&value, 1, MPI_INT, other, tag, MPI_COMM_WORLD,
 			 MPI_STATUS_IGNORE);
+		if (!tag && !i)
+			count_from_here();
 	}
 	return 0;
 }
@@ -143,6 +167,8 @@ static void wait_by_testsome(void)
 
 		MPI_Testsome(WAITING, request, &out, index,
 			     MPI_STATUSES_IGNORE);
+		if (!got && out)
+			count_from_here();
 		for (int i = 0; i < out; i++)
 			if (++got <= MESSAGES - WAITING)
 				MPI_Irecv(&value[index[i]], 1, MPI_INT, other,
@@ -153,9 +179,11 @@ static void wait_by_testsome(void)
 
 static void send_slowly(void)
 {
-	for (int i = 0; i < MESSAGES; i++) {
-		struct timespec pause = { .tv_nsec = 1000000 };
+	struct timespec pause = { .tv_nsec = 500000000 };
 
+	nanosleep(&pause, NULL);
+	pause.tv_nsec = 1000000;
+	for (int i = 0; i < MESSAGES; i++) {
 		nanosleep(&pause, NULL);
 		MPI_Send(&i, 1, MPI_INT, other, i % WAITING, MPI_COMM_WORLD);
 	}
@@ -163,15 +191,16 @@ static void send_slowly(void)
 
 static void measure_waiting(const char *name, void (*wait)(void))
 {
-	double cpu, wall, share = 0;
+	double share = 0;
 
+	if (!wants(name))
+		return;
 	MPI_Barrier(MPI_COMM_WORLD);
-	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-	wall = seconds(CLOCK_MONOTONIC);
 	if (rank == 1) {
 		wait();
-		share = 100 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) /
-			(seconds(CLOCK_MONOTONIC) - wall);
+		share = 100 *
+			(seconds(CLOCK_PROCESS_CPUTIME_ID) - counted_cpu) /
+			(seconds(CLOCK_MONOTONIC) - counted_wall);
 		MPI_Send(&share, 1, MPI_DOUBLE, 0, WAITING, MPI_COMM_WORLD);
 	} else {
 		send_slowly();
@@ -235,6 +264,8 @@ static void measure_halo(const char *name, void (*step)(void))
 {
 	double begin;
 
+	if (!wants(name))
+		return;
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = seconds(CLOCK_MONOTONIC);
 	for (int i = 0; i < STEPS; i++)
@@ -260,7 +291,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "sennit-bench-mpi: needs two processes\n");
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
-	measure_ping_pong();
+	if (argc > 1)
+		rows = argv[1];
+	measure_ping_pong("ping-pong/plain", ping_pong);
+	measure_ping_pong("ping-pong/fiber", ping_pong_in_fiber);
 	measure_waiting("1000-waiting/fibers", wait_in_fibers);
 	measure_waiting("1000-waiting/threads", wait_in_threads);
 	measure_waiting("1000-waiting/testsome", wait_by_testsome);

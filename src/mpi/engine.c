@@ -126,7 +126,7 @@ static struct mpi_lane *renew(struct mpi_lane *l)
 		return NULL;
 	leave_engine(l);
 	join_engine(l, e);
-	sn_mpi_pace_init(&l->pace, e->options.spin_ns, e->options.nap_ns);
+	sn_mpi_lane_set_pace(l, e->options.spin_ns, e->options.nap_ns);
 	return l;
 }
 

@@ -67,6 +67,7 @@ struct mpi_lane {
 	a_u64 looked; /* owner writes: when the worker last came, or when it
 		       * will come again; may be early */
 	bool  asking; /* owner: its hook runs */
+	struct mpi_direct direct; /* owner */
 
 	pthread_mutex_t lock;
 	struct mpi_pace pace;    /* under lock */
@@ -91,6 +92,9 @@ struct mpi_found {
 struct mpi_lane *sn_mpi_lane_create(struct mpi_engine *e, uint32_t spin,
 				    uint32_t nap);
 void             sn_mpi_lane_free(struct mpi_lane *l);
+
+/* Begin anew with these options. From a fiber of the lane's worker. */
+void sn_mpi_lane_set_pace(struct mpi_lane *l, uint32_t spin, uint32_t nap);
 
 /* From a fiber of the lane's worker. Returns false if there is no memory. */
 bool sn_mpi_lane_post(struct mpi_lane *l, struct mpi_single *s);
