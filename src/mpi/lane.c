@@ -72,7 +72,7 @@ static void comes(struct mpi_lane *l)
 	sennit_time again = now + PACE_NAP_LEAST;
 
 	sn_mpi_pace_added(&l->pace, now);
-	if (l->pace.eager > PACE_EAGER_LEAST)
+	if (sn_mpi_pace_is_eager(&l->pace, now))
 		l->again = 0;
 	else if (sn_mpi_lane_is_empty(l) ||
 		 (l->again > again && !sn_mpi_pace_owes(&l->pace)))
@@ -159,20 +159,22 @@ static void finish(struct mpi_lane *l, uint32_t at, const MPI_Status *status,
 	sennit_event_set(&s->ready);
 }
 
-/* Close the gaps that finish() has left. */
+/* Close the gaps that finish() has left, by those at the end: to touch all that
+ * wait would take longer than to ask about them. */
 static void pack(struct mpi_lane *l)
 {
-	uint32_t left = 0;
+	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (!l->single[i])
-			continue;
-		l->single[left] = l->single[i];
-		l->request[left] = l->request[i];
-		l->single[left]->at = left;
-		left++;
+	while (at < l->count) {
+		const uint32_t last = l->count - 1;
+
+		if (l->single[at])
+			at++;
+		else if (at < last && l->single[last])
+			take_out(l, at);
+		else
+			l->count = last;
 	}
-	l->count = left;
 }
 
 /* MPI refuses the array, as one of its requests is none: ask one by one, so
@@ -276,12 +278,13 @@ struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin)
 		found.done = look_at_singles(l);
 	if (l->polled)
 		look_at_polled(l, &found);
-	l->again = begin;
-	if (found.done) {
+	if (found.done)
 		sn_mpi_pace_found(&l->pace, begin);
-	} else if (!eager) {
-		now = sennit_now();
-		l->again = sn_mpi_pace_next(&l->pace, now, now - begin);
-	}
+	l->again = begin;
+	if (sn_mpi_pace_is_eager(&l->pace, begin))
+		return found;
+	now = sennit_now();
+	l->again = sn_mpi_pace_next(&l->pace, now,
+				    found.done ? 0 : now - begin);
 	return found;
 }

@@ -15,9 +15,9 @@
  * through a nap of the other side, which then finds its answer early, and is
  * eager from there on.
  *
- * Looks in vain that end naps, with the wake-ups before them, take 1/PACE_SHARE
- * of the time: they are paid from a credit that grows with the time, up to the
- * longest eager time, and a nap lasts until the credit is no debt. So many
+ * Looks that end naps, with the wake-ups before them, take 1/PACE_SHARE of the
+ * time: they are paid from a credit that grows with the time, up to the longest
+ * eager time, and a nap lasts until the credit is no debt. So many
  * outstanding requests, which are slow to look at, cost no more than few.
  *
  * Bounds, checked by test/mpi/pace.c:
@@ -35,12 +35,12 @@
 
 #include <stdbool.h>
 
-#define PACE_SHARE 40
+#define PACE_SHARE 32
 
 /* What waking a worker for a look and putting it to sleep takes, in ns. */
 #define PACE_WAKE 20000
 
-/* The shortest eager time, in ns: a few looks. */
+/* The shortest eager time but none, in ns: a few looks. */
 #define PACE_EAGER_LEAST 2000
 
 /* The shortest nap, in ns: the system makes shorter ones no shorter. */
@@ -66,6 +66,7 @@ struct mpi_pace {
 	int64_t     credit; /* what looks in vain may take, in ns; below 0: a
 			     * debt */
 	sennit_time paid;   /* when it was counted */
+	sennit_time cost;   /* of the last look in vain that ended a nap */
 	sennit_time since;  /* the last success, or the last request */
 	sennit_time probed; /* when the last probe began */
 	uint32_t    probe;  /* the time from then to the next one, in ns */
@@ -98,7 +99,7 @@ static inline void sn_mpi_pace_found(struct mpi_pace *p, sennit_time now)
 		p->eager = p->spin;
 		p->probe = PACE_PROBE_FIRST;
 	} else {
-		p->eager = less < PACE_EAGER_LEAST ? PACE_EAGER_LEAST : less;
+		p->eager = less < PACE_EAGER_LEAST ? 0 : less;
 	}
 	p->since = now;
 }
@@ -115,14 +116,18 @@ static inline bool sn_mpi_pace_owes(const struct mpi_pace *p)
 	return p->credit < 0;
 }
 
-/* When to look again after a look that ended at `now`, took `cost` ns and found
- * nothing, out of the eager time. */
+/* When to look again after a look that ended at `now`, out of the eager time. It
+ * took `cost` ns in vain, or has found something and costs as much as the last
+ * one in vain: 0. */
 static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
 					   sennit_time cost)
 {
-	const int64_t look = (int64_t)(cost + PACE_WAKE);
-	sennit_time   nap = (now - p->since) / 4;
+	sennit_time nap = (now - p->since) / 4;
+	int64_t     look;
 
+	if (cost)
+		p->cost = cost;
+	look = (int64_t)(p->cost + PACE_WAKE);
 	p->credit += (int64_t)((now - p->paid) / PACE_SHARE);
 	p->paid = now;
 	if (p->credit > p->spin)

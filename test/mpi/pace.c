@@ -70,7 +70,7 @@ static void wait_until(struct side *s, sennit_time comes, sennit_time cost)
 	if (ask_directly(s, comes))
 		return;
 	sn_mpi_pace_added(&s->pace, s->now);
-	if (s->pace.eager <= PACE_EAGER_LEAST)
+	if (!sn_mpi_pace_is_eager(&s->pace, s->now))
 		s->now += PACE_NAP_LEAST;
 	for (;;) {
 		const sennit_time look = s->now;
@@ -163,7 +163,7 @@ static bool recovers(sennit_time flight, uint32_t probe, sennit_time offset)
 	struct side       b = begin_side();
 	const sennit_time begin = a.now;
 
-	a.pace.eager = b.pace.eager = PACE_EAGER_LEAST;
+	a.pace.eager = b.pace.eager = 0;
 	a.direct.time = b.direct.time = 0;
 	a.pace.probed = begin;
 	b.pace.probed = begin + offset;
