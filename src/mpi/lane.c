@@ -266,7 +266,8 @@ static void move_messages(void)
 }
 
 /* The clock is read again only where the answer is a nap. */
-struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin)
+struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin,
+				  uint32_t wake)
 {
 	struct mpi_found found = { .done = 0 };
 	const bool       eager = sn_mpi_pace_is_eager(&l->pace, begin);
@@ -285,6 +286,6 @@ struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin)
 		return found;
 	now = sennit_now();
 	l->again = sn_mpi_pace_next(&l->pace, now,
-				    found.done ? 0 : now - begin);
+				    found.done ? 0 : now - begin, wake);
 	return found;
 }

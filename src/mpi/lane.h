@@ -69,6 +69,10 @@ struct mpi_lane {
 	bool  asking; /* owner: its hook runs */
 	struct mpi_direct direct; /* owner */
 
+	sennit_time last;     /* owner: its last look outside the eager time */
+	sennit_time last_cpu; /* owner: the CPU time of its thread then */
+
+
 	pthread_mutex_t lock;
 	struct mpi_pace pace;    /* under lock */
 	sennit_time     again;   /* under lock: the end of the nap */
@@ -105,8 +109,9 @@ void sn_mpi_lane_post_polled(struct mpi_lane *l, struct mpi_polled *p);
 bool sn_mpi_lane_withdraw(struct mpi_lane *l, struct mpi_single *s);
 bool sn_mpi_lane_withdraw_polled(struct mpi_lane *l, struct mpi_polled *p);
 
-/* Look at everything, now, under the lock. */
-struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time now);
+/* Look at everything, now, under the lock. `wake`: as of sn_mpi_pace_next. */
+struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time now,
+				  uint32_t wake);
 
 static inline bool sn_mpi_lane_is_empty(const struct mpi_lane *l)
 {

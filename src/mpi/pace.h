@@ -3,7 +3,7 @@
  *
  *	a fiber begins to wait   it asks itself, for `direct.time` at most
  *	since then   < eager     its worker asks at every opportunity
- *	             later       after naps: a quarter of the time since, and
+ *	             later       after naps: an eighth of the time since, and
  *	                         longer where looks are slow
  *
  * Both first times adapt: an answer within the longest time makes it the
@@ -16,8 +16,9 @@
  * eager from there on.
  *
  * Looks that end naps, with the wake-ups before them, take 1/PACE_SHARE of the
- * time: they are paid from a credit that grows with the time, up to the longest
- * eager time, and a nap lasts until the credit is no debt. So many
+ * time: they are paid from a credit that grows with the time, up to PACE_CREDIT,
+ * and a nap lasts until the credit is no debt. A worker that is busy pays for no
+ * wake-up, so it looks more often, and large messages move meanwhile. So many
  * outstanding requests, which are slow to look at, cost no more than few.
  *
  * Bounds, checked by test/mpi/pace.c:
@@ -36,6 +37,9 @@
 #include <stdbool.h>
 
 #define PACE_SHARE 32
+
+/* The most that looks may take at once, in ns. */
+#define PACE_CREDIT 1000000
 
 /* What waking a worker for a look and putting it to sleep takes, in ns. */
 #define PACE_WAKE 20000
@@ -118,20 +122,20 @@ static inline bool sn_mpi_pace_owes(const struct mpi_pace *p)
 
 /* When to look again after a look that ended at `now`, out of the eager time. It
  * took `cost` ns in vain, or has found something and costs as much as the last
- * one in vain: 0. */
+ * one in vain: 0. `wake` is PACE_WAKE if its thread slept before, else 0. */
 static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
-					   sennit_time cost)
+					   sennit_time cost, uint32_t wake)
 {
-	sennit_time nap = (now - p->since) / 4;
+	sennit_time nap = (now - p->since) / 8;
 	int64_t     look;
 
 	if (cost)
 		p->cost = cost;
-	look = (int64_t)(p->cost + PACE_WAKE);
+	look = (int64_t)(p->cost + wake);
 	p->credit += (int64_t)((now - p->paid) / PACE_SHARE);
 	p->paid = now;
-	if (p->credit > p->spin)
-		p->credit = p->spin;
+	if (p->credit > PACE_CREDIT)
+		p->credit = PACE_CREDIT;
 	p->credit -= look;
 	if (p->credit < -look)
 		p->credit = -look;
