@@ -252,17 +252,39 @@ static void look_at_polled(struct mpi_lane *l, struct mpi_found *found)
 	}
 }
 
-/* Some tests of Open MPI move messages after they have looked, not before, and
- * so do not see what came during a nap. A probe of a communicator that has no
- * messages moves those of all. */
-static void move_messages(void)
-{
-	int flag;
+/* The longest time for which a look moves messages, in ns. */
+#define MOVE_MOST 100000
 
-	sn_mpi_enter();
-	(void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
-			  MPI_STATUS_IGNORE);
-	sn_mpi_leave();
+/* A probe that takes so much longer than the quickest has moved something. */
+#define MOVE_SLOW 1000
+
+/* Some tests of Open MPI move messages after they have looked, not before, and
+ * so do not see what came during a nap. And over TCP a call moves some KB of a
+ * large message, so that it would take hundreds of looks. So probe, where there
+ * are no messages to find, until that is quick. Returns whether more than one
+ * probe was slow: a large message is under way. The first one after a sleep is
+ * slow in any case. */
+static bool move_messages(struct mpi_lane *l, sennit_time begin)
+{
+	sennit_time now = begin;
+	sennit_time took;
+	int         flag;
+	int         probes = 0;
+
+	do {
+		sennit_time last = now;
+
+		sn_mpi_enter();
+		(void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF,
+				  &flag, MPI_STATUS_IGNORE);
+		sn_mpi_leave();
+		now = sennit_now();
+		took = now - last;
+		if (!l->quick || took < l->quick)
+			l->quick = took;
+		probes++;
+	} while (took > 2 * l->quick + MOVE_SLOW && now < begin + MOVE_MOST);
+	return probes > 2;
 }
 
 /* The clock is read again only where the answer is a nap. */
@@ -270,11 +292,11 @@ struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin,
 				  uint32_t wake)
 {
 	struct mpi_found found = { .done = 0 };
-	const bool       eager = sn_mpi_pace_is_eager(&l->pace, begin);
+	bool             moves = false;
 	sennit_time      now;
 
-	if (!eager)
-		move_messages();
+	if (!sn_mpi_pace_is_eager(&l->pace, begin))
+		moves = move_messages(l, begin);
 	if (l->count)
 		found.done = look_at_singles(l);
 	if (l->polled)
@@ -285,7 +307,10 @@ struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin,
 	if (sn_mpi_pace_is_eager(&l->pace, begin))
 		return found;
 	now = sennit_now();
-	l->again = sn_mpi_pace_next(&l->pace, now,
-				    found.done ? 0 : now - begin, wake);
+	if (moves)
+		l->again = now + PACE_NAP_LEAST;
+	else
+		l->again = sn_mpi_pace_next(
+			&l->pace, now, found.done ? 0 : now - begin, wake);
 	return found;
 }

@@ -76,6 +76,7 @@ struct mpi_lane {
 	pthread_mutex_t lock;
 	struct mpi_pace pace;    /* under lock */
 	sennit_time     again;   /* under lock: the end of the nap */
+	sennit_time     quick;   /* under lock: the quickest probe, in ns */
 	uint32_t        count;   /* under lock: singles */
 	uint32_t        room;    /* under lock: places of the arrays */
 	MPI_Request    *request; /* under lock; the same places as `single` */
