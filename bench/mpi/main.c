@@ -304,7 +304,7 @@ static void measure_halos(void)
 	turn = measure_halo("halo/plain-in-turn", exchange_then_compute);
 	plain = measure_halo("halo/plain-overlap", compute_between);
 	fibers = measure_halo("halo/fibers-overlap", fibers_overlap);
-	most = exchange < computation ? exchange : computation;
+	most = turn - (exchange > computation ? exchange : computation);
 	show("halo/plain-hidden", 100 * (turn - plain) / most, "%");
 	show("halo/fibers-hidden", 100 * (turn - fibers) / most, "%");
 }

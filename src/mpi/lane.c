@@ -261,9 +261,8 @@ static void look_at_polled(struct mpi_lane *l, struct mpi_found *found)
 /* Some tests of Open MPI move messages after they have looked, not before, and
  * so do not see what came during a nap. And over TCP a call moves some KB of a
  * large message, so that it would take hundreds of looks. So probe, where there
- * are no messages to find, until that is quick. Returns whether more than one
- * probe was slow: a large message is under way. The first one after a sleep is
- * slow in any case. */
+ * are no messages to find, until that is quick. Returns whether it was not quick
+ * at once. */
 static bool move_messages(struct mpi_lane *l, sennit_time begin)
 {
 	sennit_time now = begin;
@@ -284,7 +283,7 @@ static bool move_messages(struct mpi_lane *l, sennit_time begin)
 			l->quick = took;
 		probes++;
 	} while (took > 2 * l->quick + MOVE_SLOW && now < begin + MOVE_MOST);
-	return probes > 2;
+	return probes > 1;
 }
 
 /* The clock is read again only where the answer is a nap. */
@@ -307,10 +306,7 @@ struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin,
 	if (sn_mpi_pace_is_eager(&l->pace, begin))
 		return found;
 	now = sennit_now();
-	if (moves)
-		l->again = now + PACE_NAP_LEAST;
-	else
-		l->again = sn_mpi_pace_next(
-			&l->pace, now, found.done ? 0 : now - begin, wake);
+	l->again = sn_mpi_pace_next(
+		&l->pace, now, found.done || moves ? 0 : now - begin, wake);
 	return found;
 }

@@ -72,7 +72,6 @@ struct mpi_lane {
 	sennit_time last;     /* owner: its last look outside the eager time */
 	sennit_time last_cpu; /* owner: the CPU time of its thread then */
 
-
 	pthread_mutex_t lock;
 	struct mpi_pace pace;    /* under lock */
 	sennit_time     again;   /* under lock: the end of the nap */

@@ -70,7 +70,8 @@ struct mpi_pace {
 	int64_t     credit; /* what looks in vain may take, in ns; below 0: a
 			     * debt */
 	sennit_time paid;   /* when it was counted */
-	sennit_time cost;   /* of the last look in vain that ended a nap */
+	sennit_time cost;   /* of a look in vain, in ns: grows slowly, as a look
+			     * that moves a large message takes longer */
 	sennit_time since;  /* the last success, or the last request */
 	sennit_time probed; /* when the last probe began */
 	uint32_t    probe;  /* the time from then to the next one, in ns */
@@ -126,9 +127,11 @@ static inline bool sn_mpi_pace_owes(const struct mpi_pace *p)
 static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
 					   sennit_time cost, uint32_t wake)
 {
-	sennit_time nap = (now - p->since) / 8;
+	sennit_time nap = wake ? (now - p->since) / 8 : 0;
 	int64_t     look;
 
+	if (p->cost && cost > p->cost + p->cost / 8)
+		cost = p->cost + p->cost / 8 + 1;
 	if (cost)
 		p->cost = cost;
 	look = (int64_t)(p->cost + wake);

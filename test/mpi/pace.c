@@ -52,8 +52,8 @@ static bool ask_directly(struct side *s, sennit_time comes)
 
 static void nap(struct side *s, sennit_time cost)
 {
-	const sennit_time until = 
-		sn_mpi_pace_next(&s->pace, s->now, cost, PACE_WAKE);
+	const sennit_time until = sn_mpi_pace_next(&s->pace, s->now, cost,
+						   PACE_WAKE);
 
 	if (until - s->now > s->longest_nap)
 		s->longest_nap = until - s->now;
@@ -96,8 +96,8 @@ static uint64_t thousandths(sennit_time pause, sennit_time cost)
 	struct side       s = begin_side();
 	const sennit_time begin = s.now;
 
-	for (sennit_time comes = begin + pause; s.now < begin + 10 * SENNIT_SECOND;
-	     comes = s.now + pause)
+	for (sennit_time comes = begin + pause;
+	     s.now < begin + 10 * SENNIT_SECOND; comes = s.now + pause)
 		wait_until(&s, comes, cost);
 	assert_true(s.longest_nap <= NAP ||
 		    s.longest_nap <= PACE_SHARE * (cost + PACE_WAKE));
@@ -140,8 +140,7 @@ static void naps_end_in_time(void **state)
 	assert_in_range(s.longest_nap, NAP / 2, NAP);
 	s = begin_side();
 	wait_until(&s, s.now + 10 * SENNIT_SECOND, 100000);
-	assert_in_range(s.longest_nap, NAP,
-			PACE_SHARE * (100000 + PACE_WAKE));
+	assert_in_range(s.longest_nap, NAP, PACE_SHARE * (100000 + PACE_WAKE));
 }
 
 static void a_reply_in_time_is_polled_for(void **state)
