@@ -102,4 +102,20 @@ if(SENNIT_EXAMPLES)
 				ENVIRONMENT "RANKS=1 2 3 4")
 		endforeach()
 	endforeach()
+
+	# Over TCP. The bytes are those of the edges, in one direction.
+	foreach(mpi IN LISTS SENNIT_MPIS)
+		foreach(name IN ITEMS heat uts)
+			sennit_test(mpi netns_${name}-${mpi} sh
+				${PROJECT_SOURCE_DIR}/test/mpi/netns.sh ${mpi}
+				$<TARGET_FILE:example_mpi_${name}_${mpi}>)
+			set_tests_properties(mpi/netns_${name}-${mpi} PROPERTIES
+				RESOURCE_LOCK mpi COST 30 TIMEOUT 300)
+		endforeach()
+		set_property(TEST mpi/netns_heat-${mpi} PROPERTY ENVIRONMENT
+			"SAYS=2 processes, 0 of 9216 numbers differ"
+			LEAST=38400)
+		set_property(TEST mpi/netns_uts-${mpi} PROPERTY ENVIRONMENT
+			"SAYS=2 processes, 17225 nodes, alone 17225")
+	endforeach()
 endif()

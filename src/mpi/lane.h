@@ -67,10 +67,15 @@ struct mpi_lane {
 	a_u64 looked; /* owner writes: when the worker last came, or when it
 		       * will come again; may be early */
 	bool  asking; /* owner: its hook runs */
+	struct mpi_direct direct; /* owner */
+
+	sennit_time last;     /* owner: its last look outside the eager time */
+	sennit_time last_cpu; /* owner: the CPU time of its thread then */
 
 	pthread_mutex_t lock;
 	struct mpi_pace pace;    /* under lock */
 	sennit_time     again;   /* under lock: the end of the nap */
+	sennit_time     quick;   /* under lock: the quickest probe, in ns */
 	uint32_t        count;   /* under lock: singles */
 	uint32_t        room;    /* under lock: places of the arrays */
 	MPI_Request    *request; /* under lock; the same places as `single` */
@@ -92,6 +97,9 @@ struct mpi_lane *sn_mpi_lane_create(struct mpi_engine *e, uint32_t spin,
 				    uint32_t nap);
 void             sn_mpi_lane_free(struct mpi_lane *l);
 
+/* Begin anew with these options. From a fiber of the lane's worker. */
+void sn_mpi_lane_set_pace(struct mpi_lane *l, uint32_t spin, uint32_t nap);
+
 /* From a fiber of the lane's worker. Returns false if there is no memory. */
 bool sn_mpi_lane_post(struct mpi_lane *l, struct mpi_single *s);
 void sn_mpi_lane_post_polled(struct mpi_lane *l, struct mpi_polled *p);
@@ -101,8 +109,9 @@ void sn_mpi_lane_post_polled(struct mpi_lane *l, struct mpi_polled *p);
 bool sn_mpi_lane_withdraw(struct mpi_lane *l, struct mpi_single *s);
 bool sn_mpi_lane_withdraw_polled(struct mpi_lane *l, struct mpi_polled *p);
 
-/* Look at everything, now, under the lock. */
-struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time now);
+/* Look at everything, now, under the lock. `wake`: as of sn_mpi_pace_next. */
+struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time now,
+				  uint32_t wake);
 
 static inline bool sn_mpi_lane_is_empty(const struct mpi_lane *l)
 {
