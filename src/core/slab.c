@@ -276,7 +276,8 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 
 	if (stack_size > SIZE_MAX / 4 || guard_size > SIZE_MAX / 4)
 		return -EINVAL;
-	if (os_guard_kind() == OS_GUARD_NONE) /* a page has room for the canary */
+	if (os_guard_kind() ==
+	    OS_GUARD_NONE) /* a page has room for the canary */
 		gap = page;
 	*s = (struct slabs){
 		.memory = memory,
