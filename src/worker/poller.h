@@ -78,6 +78,15 @@ static inline uint32_t sn_poller_waiting(const struct worker *w)
 	return w->polled.waiting;
 }
 
+/* Whether only the poller is expected to bring work: a lone worker, all of whose
+ * fibers wait for I/O. A sleep finds that as soon as a search does. */
+static inline bool sn_poller_is_all(const struct worker *w)
+{
+	return sn_poller_waiting(w) &&
+	       sn_worker_blocked(w) <= sn_poller_waiting(w) &&
+	       !sn_poller_asks(w) && sn_parking_is_lone(w->parking);
+}
+
 /* The worker has nothing to run. Whether fibers are ready now. */
 static inline bool sn_poller_turn(struct worker *w)
 {
