@@ -31,7 +31,9 @@
  *       write to a buffer.
  *   N4  What was asked for is submitted before the worker sleeps, and at the
  *       latest 2 * POLLER_UPKEEP dispatches later: by the second flush, as the
- *       first one after a sleep may leave it to the next sleep.
+ *       first one after a sleep may leave it to the next sleep. Only what
+ *       would be found behind the fibers that were woken already, as receives
+ *       are, may wait until those have run.
  *   N5  A worker with a poller never sleeps on its token's futex, as nobody
  *       wakes that: a claimed worker that withdraws awaits its token by
  *       yielding its CPU. The token is set a few instructions after the claim.
