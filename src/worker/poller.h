@@ -80,8 +80,8 @@ static inline uint32_t sn_poller_waiting(const struct worker *w)
 	return w->polled.waiting;
 }
 
-/* Whether only the poller is expected to bring work: a lone worker, all of whose
- * fibers wait for I/O. A sleep finds that as soon as a search does. */
+/* Whether only the poller is expected to bring work: a lone worker, all of
+ * whose fibers wait for I/O. A sleep finds that as soon as a search does. */
 static inline bool sn_poller_is_all(const struct worker *w)
 {
 	return sn_poller_waiting(w) &&
