@@ -219,9 +219,9 @@ static void peek(sennit_poller *p)
 		take_new(e);
 }
 
-/* A sleep has looked just before, and the next one mostly comes soon. Whoever is
- * found runs after those that were woken before, so there is no hurry while some
- * of those are left. */
+/* A sleep has looked just before, and the next one mostly comes soon. Whoever
+ * is found runs after those that were woken before, so there is no hurry while
+ * some of those are left. */
 static void flush(sennit_poller *p)
 {
 	struct epoll_backend *e = of(p);

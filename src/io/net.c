@@ -116,6 +116,9 @@ static ptrdiff_t attempt_accept(const struct io_request *r)
 		accept4(r->fd, r->address, r->address_size, r->flags));
 }
 
+/* Tried first: connections come in bursts, and one that the ring accepts has to
+ * wait until all that are ready have run, before the next one may be asked
+ * for. */
 int sennit_accept(int fd, struct sockaddr *address, socklen_t *size, int flags,
 		  sennit_time deadline)
 {
@@ -123,6 +126,7 @@ int sennit_accept(int fd, struct sockaddr *address, socklen_t *size, int flags,
 				      .kind = IO_ACCEPT,
 				      .fd = fd,
 				      .events = POLLIN,
+				      .try_first = true,
 				      .flags = flags,
 				      .address = address,
 				      .address_size = size };

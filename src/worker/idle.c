@@ -35,6 +35,10 @@
 #define END_PAUSES 32
 #define END_LOOKS  8
 
+/* Beyond so many, a listener and a connection say, those who send to the others
+ * are let run before a sleep, so that it finds more at once. */
+#define FEW_WAITS 2
+
 /* Searches that find nothing shorten the next ones, down to 1/SPIN_SHRINK. */
 #define SPIN_SHRINK 8
 
@@ -95,28 +99,22 @@ static bool nears_end(const struct worker *w)
 	return i == s->capacity;
 }
 
-/* Whether nobody but the poller is expected to bring work: the only worker, all
- * of whose fibers wait for I/O. A sleep finds that as soon as a search does,
- * with fewer calls, and leaves the CPU to whoever is to send. */
-static bool has_io_alone(const struct worker *w)
-{
-	return sn_poller_waiting(w) &&
-	       sn_worker_blocked(w) <= sn_poller_waiting(w) &&
-	       !sn_poller_asks(w) && sn_parking_is_lone(&w->scheduler->parking);
-}
-
 /* Search for as long as the worker's history suggests, and as long as other
  * workers have private tasks. */
 static bool spin(struct worker *w, bool *due)
 {
 	struct heist h = { .leaves = sn_balance_piles_up(w) };
 	sennit_time  now = os_now();
-	sennit_time  end = has_io_alone(w) ? now : now + w->idle.spin_ns;
+	bool         alone = sn_poller_is_all(w);
+	sennit_time  end = alone ? now : now + w->idle.spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
-		    sn_worker_threads_is_draining(w) || nears_end(w))
+		    sn_worker_threads_is_draining(w) || nears_end(w)) {
+			if (alone && sn_poller_waiting(w) > FEW_WAITS)
+				os_thread_yield();
 			return false;
+		}
 		rest(w);
 		if (round % ROUNDS_PER_YIELD == 0)
 			os_thread_yield();

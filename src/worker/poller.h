@@ -31,7 +31,9 @@
  *       write to a buffer.
  *   N4  What was asked for is submitted before the worker sleeps, and at the
  *       latest 2 * POLLER_UPKEEP dispatches later: by the second flush, as the
- *       first one after a sleep may leave it to the next sleep.
+ *       first one after a sleep may leave it to the next sleep. Only what
+ *       would be found behind the fibers that were woken already, as receives
+ *       are, may wait until those have run.
  *   N5  A worker with a poller never sleeps on its token's futex, as nobody
  *       wakes that: a claimed worker that withdraws awaits its token by
  *       yielding its CPU. The token is set a few instructions after the claim.
@@ -76,6 +78,15 @@ static inline bool sn_poller_is_busy(const struct worker *w)
 static inline uint32_t sn_poller_waiting(const struct worker *w)
 {
 	return w->polled.waiting;
+}
+
+/* Whether only the poller is expected to bring work: a lone worker, all of
+ * whose fibers wait for I/O. A sleep finds that as soon as a search does. */
+static inline bool sn_poller_is_all(const struct worker *w)
+{
+	return sn_poller_waiting(w) &&
+	       sn_worker_blocked(w) <= sn_poller_waiting(w) &&
+	       !sn_poller_asks(w) && sn_parking_is_lone(w->parking);
 }
 
 /* The worker has nothing to run. Whether fibers are ready now. */
