@@ -32,6 +32,8 @@ target_link_libraries(sennit-tests PRIVATE test_flags)
 target_link_options(sennit-tests PRIVATE -sINITIAL_MEMORY=1024MB
 	-sABORTING_MALLOC=0 -sDEFAULT_PTHREAD_STACK_SIZE=256KB -Wl,--wrap=fork)
 
+set(timeout 300) # a worker of node that hangs may take much memory
+
 # One test: its main() gets another name, which a table lists.
 set(table "")
 function(sennit_wasm_test group name file)

@@ -33,7 +33,7 @@ static void *visit(void *argument)
 	if (sennit_bind(v->s))
 		return NULL;
 	(void)sennit_schedule(nap, NULL);
-	sennit_sleep(SENNIT_MICROSECOND); /* runs nap() as a fiber */
+	sennit_sleep(SENNIT_MILLISECOND); /* while nap() runs, and sleeps */
 	sennit_unbind();
 	return (void *)v;
 }
@@ -47,7 +47,9 @@ static void threads_that_waited_end(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sennit_scheduler_create(&v.s, SENNIT_CONFIG(.workers = 1)), 0);
+		sennit_scheduler_create(
+			&v.s, SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE)),
+		0);
 	for (int i = 0; i < 20; i++) {
 		v.waits = i % 3;
 		assert_int_equal(pthread_create(&thread, NULL, visit, &v), 0);
