@@ -87,7 +87,7 @@ static inline void arch_fp_set_control(uint64_t control)
 {
 	(void)control;
 }
-#elif defined(__x86_64__)
+#elif defined(__x86_64__) || defined(__i386__)
 #include "arch/x86_64/fp.h"
 #elif defined(__aarch64__)
 #include "arch/aarch64/fp.h"
@@ -97,8 +97,6 @@ static inline void arch_fp_set_control(uint64_t control)
 #include "arch/s390x/fp.h"
 #elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
 #include "arch/riscv64/fp.h"
-#elif defined(__i386__)
-#include "arch/i386/fp.h"
 #elif defined(__ARM_PCS_VFP)
 #include "arch/arm/fp.h"
 #elif defined(__mips64) && defined(__mips_hard_float)

@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-enum { CANARY_WORDS = 32 }; /* many, because frames leave gaps unwritten */
+/* 256 bytes: many, because frames leave gaps unwritten. */
+enum { CANARY_WORDS = 256 / sizeof(uintptr_t) };
 
 /* The value depends on the address, so that a copied piece of stack does not
  * match. */

@@ -82,7 +82,7 @@ static void walk(struct finds *f, sennit_task_fn *task)
 
 	assert_null(next_scheduler(s));
 	for (uint32_t i = 0; i < number(s, D->scheduler_capacity_at); i++) {
-		const char *w = pointer(workers, i * 8);
+		const char *w = pointer(workers, i * (uint32_t)sizeof(w));
 		const char *first = pointer(w, D->worker_fibers_at);
 		const char *fiber = NULL;
 

@@ -6,13 +6,16 @@
 #include <errno.h>
 
 /* No allocation may be larger than this. */
-#define ENOUGH ((size_t)1 << 32)
+#define ENOUGH ((size_t)1 << (sizeof(size_t) == 8 ? 32 : 28))
 
 static const size_t large[] = {
-	SIZE_MAX,         SIZE_MAX - 1,      SIZE_MAX - 63,
-	SIZE_MAX / 2 + 1, SIZE_MAX / 2,      SIZE_MAX / 4 + 1,
-	SIZE_MAX / 8 + 1, SIZE_MAX / 16 + 1, SIZE_MAX / 64 + 1,
-	SIZE_MAX / 3 + 1, (size_t)1 << 48,   ((size_t)1 << 48) + 1,
+	SIZE_MAX,         SIZE_MAX - 1,          SIZE_MAX - 63,
+	SIZE_MAX / 2 + 1, SIZE_MAX / 2,          SIZE_MAX / 4 + 1,
+	SIZE_MAX / 3 + 1,
+#if SIZE_MAX > UINT32_MAX
+	SIZE_MAX / 8 + 1, SIZE_MAX / 16 + 1,     SIZE_MAX / 64 + 1,
+	(size_t)1 << 48,  ((size_t)1 << 48) + 1,
+#endif
 };
 
 enum { LARGE = sizeof(large) / sizeof(large[0]) };

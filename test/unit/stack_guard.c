@@ -284,7 +284,7 @@ static void a_stack_lies_where_it_does_with_guards_or_without(void **state)
 #ifdef SN_ASAN /* ASan touches an eighth of all this memory to clean it up */
 #define MANY 30000
 #else
-#define MANY 100000
+#define MANY (sizeof(void *) == 8 ? 100000 : 10000) /* by address space */
 #endif
 
 static void cheap_guards_need_no_mappings(void **state)

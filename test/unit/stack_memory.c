@@ -59,6 +59,10 @@ static void no_address_space_is_no_stack(void **state)
 	void         *low;
 
 	(void)state;
+	if (sizeof(void *) < 8) {
+		print_message("a quarter of 32 bits may well be free\n");
+		skip();
+	}
 	assert_int_equal(
 		sn_stacks_init(&s, &sn_memory_libc, SIZE_MAX / 4, GUARD, 0), 0);
 	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
@@ -91,13 +95,13 @@ static void little_address_space_is_a_small_slab(void **state)
 
 static void huge_stacks_come_one_at_a_time(void **state)
 {
+	const size_t  huge = (size_t)1 << (sizeof(size_t) == 8 ? 30 : 28);
 	struct stacks s;
 	void         *low[2];
 
 	(void)state;
-	assert_int_equal(
-		sn_stacks_init(&s, &sn_memory_libc, (size_t)1 << 30, GUARD, 0),
-		0);
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, huge, GUARD, 0),
+			 0);
 	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
 	memset(low[0], 1, SIZE);
 	memset(low[1], 2, SIZE);
