@@ -61,6 +61,11 @@ extern "C" {
         g: *mut sennit_wait_group,
         deadline: sennit_time,
     ) -> c_int;
+    pub fn sennit_wait_group_spawn(
+        g: *mut sennit_wait_group,
+        run: sennit_task_fn,
+        argument: *mut c_void,
+    ) -> c_int;
     pub fn sennit_wait_group_wait(g: *mut sennit_wait_group);
 
     // mutex.h

@@ -144,7 +144,7 @@ structs! {
     }
     pub struct sennit_wait_group {
         pub state_: sennit_word,
-        pub zero_: u32,
+        pub tied_: sennit_word,
         pub waiters_: *mut c_void,
     }
     pub struct sennit_mutex {
