@@ -255,8 +255,9 @@ static void look_at_polled(struct mpi_lane *l, struct mpi_found *found)
 /* The longest time for which a look moves messages, in ns. */
 #define MOVE_MOST 100000
 
-/* A probe that takes so much longer than the quickest has moved something. */
-#define MOVE_SLOW 1000
+/* A probe that takes so much longer than the quickest, in ns, and half as long
+ * again, has moved something. */
+#define MOVE_SLOW 300
 
 /* Some tests of Open MPI move messages after they have looked, not before, and
  * so do not see what came during a nap. And over TCP a call moves some KB of a
@@ -282,7 +283,8 @@ static bool move_messages(struct mpi_lane *l, sennit_time begin)
 		if (!l->quick || took < l->quick)
 			l->quick = took;
 		probes++;
-	} while (took > 2 * l->quick + MOVE_SLOW && now < begin + MOVE_MOST);
+	} while (took > l->quick * 3 / 2 + MOVE_SLOW &&
+		 now < begin + MOVE_MOST);
 	return probes > 1;
 }
 
