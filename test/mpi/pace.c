@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pace.c - the bounds of src/mpi/pace.h, in a time of its own: no clock, no MPI,
- * no threads. */
+/* pace.c - the bounds of src/mpi/pace.h, in a time of its own: no clock, no
+ * MPI, no threads. */
 #include "../api/with_workers.h"
 
 #include "mpi/pace.h"
