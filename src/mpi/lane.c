@@ -260,10 +260,10 @@ static void look_at_polled(struct mpi_lane *l, struct mpi_found *found)
 #define MOVE_SLOW 300
 
 /* With Open MPI one question after a nap often does not find what has come
- * during the nap: it takes more calls to move it. And over TCP a call moves some
- * KB of a large message, so that it would take hundreds of looks. So probe,
- * where there are no messages to find, until that is quick. Returns whether it
- * was not quick at once. */
+ * during the nap: it takes more calls to move it. And over TCP a call moves
+ * some KB of a large message, so that it would take hundreds of looks. So
+ * probe, where there are no messages to find, until that is quick. Returns
+ * whether it was not quick at once. */
 static bool move_messages(struct mpi_lane *l, sennit_time begin)
 {
 	sennit_time now = begin;
