@@ -259,8 +259,8 @@ static void look_at_polled(struct mpi_lane *l, struct mpi_found *found)
  * again, has moved something. */
 #define MOVE_SLOW 300
 
-/* With Open MPI one question after a nap often does not find what has come
- * during the nap: it takes more calls to move it. And over TCP a call moves
+/* With Open MPI one question after a nap seems not to find all that has come
+ * during the nap: see docs/design/mpi.md. And over TCP a call moves
  * some KB of a large message, so that it would take hundreds of looks. So
  * probe, where there are no messages to find, until that is quick. Returns
  * whether it was not quick at once. */
