@@ -15,7 +15,9 @@
  *
  * Process 0 counts once more alone, and must get the same.
  *
- *	mpirun -n 2 uts [SEED]
+ *	mpirun -n 2 uts [SEED [WORK]]
+ *
+ * WORK is how often each node is hashed, as work.
  */
 #include <inttypes.h>
 #include <mpi.h>
@@ -41,7 +43,8 @@ struct message {
 	uint64_t node[PARCEL];
 };
 
-static int rank, ranks;
+static int      rank, ranks;
+static uint64_t work_for_each;
 
 static struct {
 	sennit_mutex lock;
@@ -50,6 +53,7 @@ static struct {
 	size_t       count, room;
 	uint64_t     credit, home; /* home: at process 0 */
 	uint64_t     nodes;        /* expanded here */
+	uint64_t     sum;          /* of what toil() said of those */
 	int          busy;         /* fibers that expand one */
 	int          asked;        /* an answer is to come */
 	bool         lifelines;    /* they have been asked */
@@ -67,6 +71,15 @@ static uint64_t mix(uint64_t x)
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return x ^ (x >> 31);
+}
+
+static uint64_t toil(uint64_t node)
+{
+	uint64_t x = node;
+
+	for (uint64_t i = 0; i < work_for_each; i++)
+		x = mix(x);
+	return x;
 }
 
 static int children(uint64_t node)
@@ -90,7 +103,7 @@ static void push(uint64_t node)
 	self.node[self.count++] = node;
 }
 
-static uint64_t count_alone(uint64_t root)
+static uint64_t count_alone(uint64_t root, uint64_t *sum)
 {
 	uint64_t nodes = 1;
 
@@ -99,6 +112,7 @@ static uint64_t count_alone(uint64_t root)
 	for (; self.count; nodes++) {
 		uint64_t node = self.node[--self.count];
 
+		*sum ^= toil(node);
 		for (int i = 0; i < children(node); i++)
 			push(child(node, i));
 	}
@@ -197,14 +211,17 @@ static void run_dry(void)
 
 static void expand(uint64_t node)
 {
-	int n = children(node);
+	int      n = children(node);
+	uint64_t sum;
 
 	self.busy++;
 	sennit_mutex_unlock(&self.lock);
-	sennit_yield(); /* a program would work here */
+	sennit_yield();
+	sum = toil(node);
 	sennit_mutex_lock(&self.lock);
 	self.busy--;
 	self.nodes++;
+	self.sum ^= sum;
 	for (int i = 0; i < n; i++)
 		push(child(node, i));
 	if (n)
@@ -323,16 +340,18 @@ static void search(sennit_scheduler *s)
 int main(int argc, char **argv)
 {
 	sennit_scheduler *s;
-	uint64_t          root, alone = 0, all = 0;
+	uint64_t          root, alone = 0, all = 0, sum_alone = 0, sum = 0;
+	double            begin, took;
 	int               provided;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	must(ranks > MOST_RANKS);
+	work_for_each = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
 	root = mix(argc > 1 ? strtoull(argv[1], NULL, 0) : 19);
 	if (!rank) {
-		alone = count_alone(root);
+		alone = count_alone(root, &sum_alone);
 		for (int i = 0; i < ROOT; i++)
 			push(child(root, i));
 		self.credit = ALL_CREDIT;
@@ -343,17 +362,21 @@ int main(int argc, char **argv)
 				  .stack_size = SENNIT_MPI_STACK_SIZE)));
 	must(sennit_mpi_start(s, NULL));
 	MPI_Barrier(MPI_COMM_WORLD);
+	begin = MPI_Wtime();
 	search(s);
+	took = MPI_Wtime() - begin;
 	must(sennit_mpi_stop(s, SENNIT_NEVER));
 	must(sennit_scheduler_shutdown(s, SENNIT_NEVER));
 	receive_rest();
 	MPI_Reduce(&self.nodes, &all, 1, MPI_UINT64_T, MPI_SUM, 0,
 		   MPI_COMM_WORLD);
+	MPI_Reduce(&self.sum, &sum, 1, MPI_UINT64_T, MPI_BXOR, 0,
+		   MPI_COMM_WORLD);
 	if (!rank)
 		printf("uts: %d processes, %" PRIu64 " nodes, alone %" PRIu64
-		       "\n",
-		       ranks, all, alone);
-	must(!rank && all != alone);
+		       ", %.3f s\n",
+		       ranks, all, alone, took);
+	must(!rank && (all != alone || sum != sum_alone));
 	free(self.node);
 	MPI_Finalize();
 	return 0;

@@ -48,8 +48,8 @@ static void leave_engine(struct mpi_lane *l)
 	release(e);
 }
 
-/* What waking the worker for this look has cost: nothing if it has run since the
- * last one. Eager looks follow each other, and do not ask the system. */
+/* What waking the worker for this look has cost: nothing if it has run since
+ * the last one. Eager looks follow each other, and do not ask the system. */
 static uint32_t wake_cost(struct mpi_lane *l, sennit_time now)
 {
 	struct timespec t;

@@ -16,18 +16,19 @@
  * eager from there on.
  *
  * Looks that end naps, with the wake-ups before them, take 1/PACE_SHARE of the
- * time: they are paid from a credit that grows with the time, up to PACE_CREDIT,
- * and a nap lasts until the credit is no debt. A worker that is busy pays for no
- * wake-up, so it looks more often, and large messages move meanwhile. So many
- * outstanding requests, which are slow to look at, cost no more than few.
+ * time: they are paid from a credit that grows with the time, up to
+ * PACE_CREDIT, and a nap lasts until the credit is no debt. A worker that is
+ * busy pays for no wake-up, so it looks more often, and large messages move
+ * meanwhile. So many outstanding requests, which are slow to look at, cost no
+ * more than few.
  *
  * Bounds, checked by test/mpi/pace.c:
  *   - naps are at most `nap`, or PACE_SHARE times as long as a look and
  *     PACE_WAKE take, whichever is longer;
  *   - without answers in time, all looks, eager ones included, take
  *     1/PACE_SHARE of a CPU, and in each PACE_PROBE_LAST one probe;
- *   - two sides that answer at once ask all the time after PACE_PROBE_LAST, and after
- *       PACE_PROBE_FIRST if they did so until then.
+ *   - two sides that answer at once ask all the time after PACE_PROBE_LAST, and
+ *     after PACE_PROBE_FIRST if they did so until then.
  */
 #ifndef SN_MPI_PACE_H
 #define SN_MPI_PACE_H
@@ -121,9 +122,10 @@ static inline bool sn_mpi_pace_owes(const struct mpi_pace *p)
 	return p->credit < 0;
 }
 
-/* When to look again after a look that ended at `now`, out of the eager time. It
- * took `cost` ns in vain, or has found something and costs as much as the last
- * one in vain: 0. `wake` is PACE_WAKE if its thread slept before, else 0. */
+/* When to look again after a look that ended at `now`, out of the eager time.
+ * It took `cost` ns in vain, or has found something and costs as much as the
+ * last one in vain: 0. `wake` is PACE_WAKE if its thread slept before, else
+ * 0. */
 static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
 					   sennit_time cost, uint32_t wake)
 {

@@ -76,14 +76,26 @@ static int wait_asking(MPI_Request *request, MPI_Status *status,
 }
 
 /* Questions between two yields of a fiber that asks itself. */
-#define IN_A_ROW 4
+#define IN_A_ROW 8
 
-/* A yield that took longer has let another fiber run, in ns. */
-#define ALONE 2000
+/* Questions and a yield that took longer have let another fiber run, or another
+ * thread, in ns. */
+#define ALONE 4000
 
 /* The time after which such a fiber lets other threads run, in ns: if there are
  * more processes than CPUs, the sender may be one of them. */
 #define PATIENCE 3000
+
+/* Returns whether the request is complete, or has failed with *err. */
+static bool ask_in_a_row(MPI_Request *request, MPI_Status *status, int *err)
+{
+	int flag = 0;
+
+	*err = 0;
+	for (int i = 0; !flag && !*err && i < IN_A_ROW; i++)
+		*err = test(request, &flag, status);
+	return flag || *err;
+}
 
 /* The fiber asks itself, which is quicker than its worker, while its worker has
  * nothing else to run. It yields to find out, so that nothing starves. Returns
@@ -95,20 +107,14 @@ static bool ask_directly(struct mpi_lane *l, MPI_Request *request,
 	sennit_time now = begin;
 	sennit_time last = begin;
 	sennit_time end = begin + sn_mpi_direct_time(&l->direct, begin);
-	int         flag = 0;
 
 	while (now < end && now < deadline && now - last < ALONE) {
-		for (int i = 0; !flag && i < IN_A_ROW; i++) {
-			*err = test(request, &flag, status);
-			if (*err)
-				return true;
-		}
-		if (flag)
+		if (ask_in_a_row(request, status, err))
 			return true;
 		if (now - begin > PATIENCE)
 			(void)sched_yield();
-		last = sennit_now();
 		sennit_yield();
+		last = now;
 		now = sennit_now();
 	}
 	if (end > begin)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pace.c - the bounds of src/mpi/pace.h, in a time of its own: no clock, no MPI,
- * no threads. */
+/* pace.c - the bounds of src/mpi/pace.h, in a time of its own: no clock, no
+ * MPI, no threads. */
 #include "../api/with_workers.h"
 
 #include "mpi/pace.h"
@@ -179,7 +179,7 @@ static void two_sides_that_nap_find_out_that_both_answer(void **state)
 {
 	(void)state;
 	for (sennit_time flight = 500; flight <= 50000; flight *= 10)
-		for (int i = 0; i < 50; i++) {
+		for (uint32_t i = 0; i < 50; i++) {
 			assert_true(recovers(flight, PACE_PROBE_FIRST,
 					     PACE_PROBE_FIRST / 50 * i));
 			assert_true(recovers(flight, PACE_PROBE_LAST,

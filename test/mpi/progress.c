@@ -4,33 +4,8 @@
 #include "ranks.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 
 #define TAG 21
-
-/* What processes tell each other without MPI, so that the telling moves nothing
- * in MPI: a counter for each, in a file of rank 0. */
-static atomic_int *told;
-
-static void share_memory(void)
-{
-	char name[] = "/tmp/sennit-mpi-XXXXXX";
-	int  fd = rank ? -1 : mkstemp(name);
-
-	if (!rank && ftruncate(fd, 4096))
-		abort();
-	PMPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
-	if (rank)
-		fd = open(name, O_RDWR);
-	told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (told == MAP_FAILED)
-		abort();
-	close(fd);
-	PMPI_Barrier(MPI_COMM_WORLD);
-	if (!rank)
-		unlink(name);
-}
 
 /* --- long tasks ----------------------------------------------------------- */
 

@@ -11,7 +11,9 @@
 #include "../api/with_workers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sennit/mpi.h>
+#include <sys/mman.h>
 
 static int rank, ranks;
 
@@ -19,6 +21,29 @@ struct job {
 	sennit_scheduler *s;
 	uint32_t          workers;
 };
+
+/* What processes tell each other without MPI, so that the telling moves nothing
+ * in MPI: a counter for each, in a file of rank 0. */
+static atomic_int *told;
+
+static inline void share_memory(void)
+{
+	char name[] = "/tmp/sennit-mpi-XXXXXX";
+	int  fd = rank ? -1 : mkstemp(name);
+
+	if (!rank && ftruncate(fd, 4096))
+		abort();
+	PMPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
+	if (rank)
+		fd = open(name, O_RDWR);
+	told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (told == MAP_FAILED)
+		abort();
+	close(fd);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	if (!rank)
+		unlink(name);
+}
 
 static inline int next_rank(void)
 {
