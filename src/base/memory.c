@@ -34,6 +34,11 @@ void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment)
 	return memory ? memset(memory, 0, size) : NULL;
 }
 
+void sn_memory_clear(void *memory, size_t size)
+{
+	memset(memory, 0, size);
+}
+
 void sn_memory_give(const sennit_allocator *a, void *memory, size_t size)
 {
 	if (memory)

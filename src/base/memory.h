@@ -8,6 +8,13 @@
 
 #include <stdbool.h>
 
+#ifdef SN_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+#include <valgrind/memcheck.h>
+#endif
+
 /* The allocator of libc: malloc and free. A config without an allocator uses
  * it. */
 extern const sennit_allocator sn_memory_libc;
@@ -24,5 +31,35 @@ static inline bool sn_memory_is_valid(const sennit_allocator *a)
  * same. */
 void *sn_memory_take(const sennit_allocator *a, size_t size, size_t alignment);
 void  sn_memory_give(const sennit_allocator *a, void *memory, size_t size);
+
+/* Zero some hundreds of bytes or more. libc's memset is faster there than what
+ * compilers write for it, a string instruction. */
+void sn_memory_clear(void *memory, size_t size);
+
+/* Memory that is kept, but that nobody may access: AddressSanitizer and
+ * Valgrind report who does, until sn_memory_show. Its contents stay. */
+static inline void sn_memory_hide(void *memory, size_t size)
+{
+#ifdef SN_ASAN
+	__asan_poison_memory_region(memory, size);
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+	(void)VALGRIND_MAKE_MEM_NOACCESS(memory, size);
+#endif
+	(void)memory;
+	(void)size;
+}
+
+static inline void sn_memory_show(void *memory, size_t size)
+{
+#ifdef SN_ASAN
+	__asan_unpoison_memory_region(memory, size);
+#endif
+#ifdef SENNIT_HAVE_VALGRIND
+	(void)VALGRIND_MAKE_MEM_DEFINED(memory, size);
+#endif
+	(void)memory;
+	(void)size;
+}
 
 #endif

@@ -4,7 +4,9 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/torture.h"
+#include "core/bits.h"
 #include "core/canary.h"
+#include "core/kept_slab.h"
 
 #include <errno.h>
 
@@ -36,30 +38,13 @@ struct slab {
 	uint64_t is_clean[MAP_WORDS]; /* a bit per stack */
 	uint64_t is_bare[MAP_WORDS];  /* a bit per stack: it has no guard, and
 				       * never will */
+	uint64_t is_aside[MAP_WORDS]; /* a bit per stack: it was set aside, and
+				       * has no guard yet */
 };
-
-/* The number of guards in the process that split mappings. */
-static a_u32 mapping_guards; /* any; only compared with a limit that leaves a
-			      * reserve, so relaxed is enough */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
-}
-
-static bool has_bit(const uint64_t *map, uint32_t i)
-{
-	return map[i / 64] >> i % 64 & 1;
-}
-
-static void set_bit(uint64_t *map, uint32_t i)
-{
-	map[i / 64] |= UINT64_C(1) << i % 64;
-}
-
-static void clear_bit(uint64_t *map, uint32_t i)
-{
-	map[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
 static char *bottom_of(const struct slabs *s, const struct slab *b, uint32_t i)
@@ -84,34 +69,6 @@ bool sn_slabs_is_overrun(const struct slabs *s, void *low)
 
 /* --- guards ------------------------------------------------------------- */
 
-/* The maximum number of guards in the process that may split mappings. Queried
- * at the first such guard, because most systems need none. */
-static uint32_t mapping_limit(struct slabs *s)
-{
-	size_t guards;
-
-	if (s->mapping_limit == UINT32_MAX) {
-		guards = os_mapping_limit() / 4 / 2; /* each guard adds two
-						      * mappings */
-		s->mapping_limit = guards < INT32_MAX ? (uint32_t)guards
-						      : INT32_MAX;
-	}
-	return s->mapping_limit;
-}
-
-/* Guard by splitting the mapping, unless the process already has too many
- * mappings. */
-static bool guard_by_mapping(struct slabs *s, void *bottom)
-{
-	if (a_add_rlx(&mapping_guards, 1) < mapping_limit(s) &&
-	    !os_guard(OS_GUARD_MAPPING, bottom, 0, 1, s->gap)) {
-		s->mapping_guards++;
-		return true;
-	}
-	a_add_rlx(&mapping_guards, UINT32_MAX);
-	return false;
-}
-
 /* Guard stack i of b as well as possible. The cheap guard is retried for each
  * stack: after a failed batch some stacks have their guard, and a guarded page
  * cannot hold a canary. A stack that is guarded in part can hold one, because
@@ -121,25 +78,24 @@ static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
 {
 	void *bottom = bottom_of(s, b, i);
 
-	if (s->kind == OS_GUARD_CHEAP &&
-	    !os_guard(OS_GUARD_CHEAP, bottom, 0, 1, s->gap))
+	if (sn_guards_make_cheap(&s->guards, bottom, 0, 1, s->gap))
 		return;
 	b->costly++;
-	if (guard_by_mapping(s, bottom))
+	if (sn_guards_make_costly(&s->guards, bottom, s->gap))
 		return;
-	set_bit(b->is_bare, i);
+	sn_bit_set(b->is_bare, i);
 	s->unguarded++;
 }
 
 /* Guard the next `count` stacks of b. They are clean afterwards. */
 static void carve(struct slabs *s, struct slab *b, uint32_t count)
 {
-	const bool all = s->kind == OS_GUARD_CHEAP &&
-			 !os_guard(OS_GUARD_CHEAP, bottom_of(s, b, b->carved),
-				   s->pitch, count, s->gap);
+	const bool all = sn_guards_make_cheap(&s->guards,
+					      bottom_of(s, b, b->carved),
+					      s->pitch, count, s->gap);
 
 	for (uint32_t i = 0; i < count; i++, b->carved++) {
-		set_bit(b->is_clean, b->carved);
+		sn_bit_set(b->is_clean, b->carved);
 		if (!all)
 			guard_alone(s, b, b->carved);
 	}
@@ -175,21 +131,71 @@ static bool map_slab(struct slab *b, size_t pitch, uint32_t wanted)
 	return false;
 }
 
+/* Let the first slab be the one that the process has kept, if it has one of
+ * this size. */
+static bool adopt_slab(struct slabs *s, struct slab *b, uint32_t count)
+{
+	struct kept_slab k;
+
+	if (s->newest || count != FIRST_SLAB ||
+	    !sn_kept_slab_take(&k, s->pitch, s->gap))
+		return false;
+	b->base = k.base;
+	b->count = k.count;
+	b->costly = k.guards;
+	sn_guards_adopt(&s->guards, k.guards);
+	b->carved = k.carved;
+	for (uint32_t i = 0; i < k.carved; i++)
+		sn_bit_set(b->is_clean, i);
+	b->clean = k.carved;
+	s->clean += k.carved;
+	s->carved += k.carved;
+	return true;
+}
+
 static bool add_slab(struct slabs *s, uint32_t most)
 {
 	struct slab *b = sn_memory_take(s->memory, sizeof(*b), sizeof(void *));
+	uint32_t     count = next_slab_count(s, most);
 
 	if (!b)
 		return false;
-	if (!map_slab(b, s->pitch, next_slab_count(s, most))) {
+	if (!adopt_slab(s, b, count) && !map_slab(b, s->pitch, count)) {
 		sn_memory_give(s->memory, b, sizeof(*b));
 		return false;
 	}
 	b->next = s->newest;
 	s->newest = b;
 	s->looked = b;
-	s->uncarved += b->count;
+	s->uncarved += b->count - b->carved;
 	s->bytes += s->pitch * b->count;
+	return true;
+}
+
+/* Guard the stacks of b that were set aside and not taken. Returns whether all
+ * carved stacks are guarded. */
+static bool guard_aside(struct slabs *s, struct slab *b)
+{
+	for (uint32_t i = 0; i < b->carved; i++) {
+		if (sn_bit_is_set(b->is_aside, i))
+			guard_alone(s, b, i);
+		if (sn_bit_is_set(b->is_bare, i))
+			return false;
+	}
+	return true;
+}
+
+/* Keep b, whose stacks nobody uses, for the next scheduler of the process. */
+static bool keep_slab(struct slabs *s, struct slab *b)
+{
+	const struct kept_slab k = { b->base,  s->pitch,  s->gap,
+				     b->count, b->carved, b->costly };
+
+	if (b->count != FIRST_SLAB || s->pitch * b->count > KEPT_SLAB_MOST ||
+	    !guard_aside(s, b) || !sn_kept_slab_put(&k))
+		return false;
+	sn_guards_leave(&s->guards, b->costly);
+	sn_memory_give(s->memory, b, sizeof(*b));
 	return true;
 }
 
@@ -244,10 +250,12 @@ static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 	uint32_t     count = least(wanted, STACK_BATCH);
 	struct slab *b;
 
-	if (s->kind == OS_GUARD_CHEAP && count < s->carved)
+	if (s->guards.kind == OS_GUARD_CHEAP && count < s->carved)
 		count = least(s->carved, STACK_BATCH);
 	if (!s->uncarved && !add_slab(s, most))
 		return false;
+	if (s->clean) /* of the slab that was kept */
+		return true;
 	b = find_slab(s, false);
 	carve(s, b, least(count, b->count - b->carved));
 	return true;
@@ -273,9 +281,8 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 		.page = page,
 		.gap = gap,
 		.pitch = gap + round_up(stack_size, page),
-		.mapping_limit = UINT32_MAX,
-		.kind = os_guard_kind(),
 	};
+	sn_guards_init(&s->guards);
 	return 0;
 }
 
@@ -285,9 +292,10 @@ void sn_slabs_free(struct slabs *s)
 		struct slab *b = s->newest;
 
 		s->newest = b->next;
-		remove_slab(s, b);
+		if (b->next || !keep_slab(s, b))
+			remove_slab(s, b);
 	}
-	a_add_rlx(&mapping_guards, 0 - s->mapping_guards);
+	sn_guards_free(&s->guards);
 }
 
 /* Hand out stack i of b. Returns its lowest usable address. */
@@ -297,37 +305,44 @@ static void *hand_out(const struct slabs *s, struct slab *b, uint32_t i)
 	struct stack_link *link = sn_slabs_link(s, low);
 
 	link->slab = b;
-	link->is_bare = has_bit(b->is_bare, i);
+	link->is_bare = sn_bit_is_set(b->is_bare, i);
 	if (link->is_bare)
 		sn_canary_write(low);
 	return low;
 }
 
+/* Take any clean stack of b. There must be one. Returns its index. */
+static uint32_t take_clean(struct slabs *s, struct slab *b)
+{
+	const uint32_t i = sn_bit_first(b->is_clean);
+
+	sn_bit_clear(b->is_clean, i);
+	b->clean--;
+	s->clean--;
+	return i;
+}
+
 void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 {
 	struct slab *b;
-	uint32_t     word = 0;
-	uint32_t     i;
 
 	if (!s->clean && !make_clean(s, wanted, most))
 		return NULL;
 	b = find_slab(s, true);
-	while (!b->is_clean[word])
-		word++;
-	i = word * 64 + (uint32_t)__builtin_ctzll(b->is_clean[word]);
-	clear_bit(b->is_clean, i);
-	b->clean--;
-	s->clean--;
-	return hand_out(s, b, i);
+	return hand_out(s, b, take_clean(s, b));
 }
 
+/* Clean stacks, which have their guards already, come first. */
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 {
 	struct slab *b;
 
-	if (!s->uncarved && !add_slab(s, most))
+	if (!s->clean && !s->uncarved && !add_slab(s, most))
 		return NULL;
-	b = find_slab(s, false);
+	b = find_slab(s, s->clean);
+	if (b->clean)
+		return bottom_of(s, b, take_clean(s, b));
+	sn_bit_set(b->is_aside, b->carved);
 	s->carved++;
 	s->uncarved--;
 	return bottom_of(s, b, b->carved++);
@@ -338,7 +353,10 @@ void *sn_slabs_take_aside(struct slabs *s, void *bottom)
 	struct slab *b = slab_of(s, (uintptr_t)bottom);
 	uint32_t i = (uint32_t)((size_t)((char *)bottom - b->base) / s->pitch);
 
-	guard_alone(s, b, i);
+	if (sn_bit_is_set(b->is_aside, i)) {
+		sn_bit_clear(b->is_aside, i);
+		guard_alone(s, b, i);
+	}
 	return hand_out(s, b, i);
 }
 
@@ -358,7 +376,7 @@ void sn_slabs_give(struct slabs *s, struct slab *slab, void *low)
 {
 	size_t at = (size_t)((char *)low - slab->base);
 
-	set_bit(slab->is_clean, (uint32_t)(at / s->pitch));
+	sn_bit_set(slab->is_clean, (uint32_t)(at / s->pitch));
 	s->clean++;
 	if (++slab->clean == slab->carved)
 		renew(s, slab);

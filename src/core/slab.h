@@ -12,7 +12,8 @@
  *	    +----------- all carved stacks of the slab are clean ----------+
  *
  * A clean stack uses no memory and reads as zeros, except for its guard or
- * canary. A slab whose carved stacks are all clean and cheaply guarded is
+ * canary; in a slab of an earlier scheduler (kept_slab.h) it may be as that one
+ * left it. A slab whose carved stacks are all clean and cheaply guarded is
  * mapped anew at the same address, which frees its page tables. The addresses
  * stay mapped, so late readers find zeros there. A stack that is taken again
  * has the same address and size, with a guard or without.
@@ -32,7 +33,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "os/os.h"
+#include "core/guards.h"
 #include "sennit/base.h"
 
 #include <stdbool.h>
@@ -49,19 +50,15 @@ struct slabs {
 					 * guard */
 	size_t                  pitch;  /* fixed: bytes of one stack with its
 					 * gap */
-	enum os_guard           kind;   /* fixed */
 
-	uint32_t     mapping_limit; /* maximum number of guards in the process
-				     * that split mappings; UINT32_MAX: not
-				     * queried yet */
-	struct slab *newest;
-	struct slab *looked;         /* where the last search ended */
-	uint64_t     bytes;          /* mapped bytes */
-	uint32_t     clean;          /* clean stacks */
-	uint32_t     carved;         /* carved stacks */
-	uint32_t     uncarved;       /* uncarved stacks */
-	uint32_t     unguarded;      /* carved stacks without a guard */
-	uint32_t     mapping_guards; /* this struct's share of the process's */
+	struct guards guards;
+	struct slab  *newest;
+	struct slab  *looked;    /* where the last search ended */
+	uint64_t      bytes;     /* mapped bytes */
+	uint32_t      clean;     /* clean stacks */
+	uint32_t      carved;    /* carved stacks */
+	uint32_t      uncarved;  /* uncarved stacks */
+	uint32_t      unguarded; /* carved stacks without a guard */
 };
 
 /* Lies at the top of a stack, in a page that is in use anyway. At the bottom it
@@ -77,7 +74,7 @@ struct stack_link {
  * address space. */
 int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 		  size_t stack_size, size_t guard_size);
-/* Unmap all slabs. */
+/* Unmap all slabs, except for one that the process keeps: see kept_slab.h. */
 void sn_slabs_free(struct slabs *s);
 
 /* Take a clean stack. Returns its lowest usable address, or NULL when there is
@@ -85,9 +82,9 @@ void sn_slabs_free(struct slabs *s);
  * `most`, at least 1, is the number of stacks that may still be mapped. */
 void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
 
-/* Reserve an uncarved stack without touching it; NULL when there is no memory.
- * sn_slabs_take_aside then takes that stack and returns its lowest usable
- * address. */
+/* Reserve a clean or an uncarved stack without touching it; NULL when there is
+ * no memory. sn_slabs_take_aside then takes that stack and returns its lowest
+ * usable address. */
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most);
 void *sn_slabs_take_aside(struct slabs *s, void *bottom);
 

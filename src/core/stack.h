@@ -16,13 +16,16 @@
  * limit. Further stacks have a canary instead; a changed canary is found when
  * the stack is next checked.
  *
+ * The first slab may be that of a scheduler that has ended (kept_slab.h). Its
+ * clean stacks contain what was left there.
+ *
  * Invariants
  *   - `low` of a stack never changes, and the stack's link says whether
  *     it is guarded. So the holder of a stack knows both without a lock.
  *   - made = taken + resting + stacks that are being wiped.
  *   - The link belongs to this module. A resting stack keeps the contents
  *     of [low, low + usable). A clean stack reads as zeros and uses no
- *     memory, unless it is unguarded.
+ *     memory, unless it is unguarded or of an earlier scheduler.
  */
 #ifndef SN_STACK_H
 #define SN_STACK_H

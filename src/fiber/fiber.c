@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fiber/fiber.h"
 
+#include "base/memory.h"
 #include "core/stack_depth.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	 * colours, because processors prefetch addresses at equal distances. */
 	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / pitch % COLOURS);
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
-	memset(f, 0, sizeof(*f));
+	sn_memory_clear(f, sizeof(*f));
 	f->home = home;
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
@@ -99,7 +100,7 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size)
 
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 {
-	memset(f, 0, sizeof(*f));
+	sn_memory_clear(f, sizeof(*f));
 	f->home = home;
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);

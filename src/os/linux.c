@@ -18,6 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The minimum of bytes of a thread's own stack above its far end. */
+#define LEAST_LEFT ((size_t)48 * 1024)
+
 /* --- threads ------------------------------------------------------------ */
 
 /* The index identifies the thread, so a long name is cut and the index
@@ -111,7 +114,7 @@ void *os_thread_far_end(size_t size)
 {
 	struct extent own = own_stack();
 
-	return size <= own.size / 4 ? own.low : NULL;
+	return own.size >= size + LEAST_LEFT ? own.low : NULL;
 }
 
 static _Thread_local uint32_t thread_id; /* 0: not asked for in this process */

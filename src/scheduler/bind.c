@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "worker/finalise.h"
 #include "worker/task_local.h"
+#include "worker/longjmp_check.h"
 #include "worker/loop.h"
 #include "worker/observe.h"
 #include "worker/stack_overflow.h"
@@ -33,7 +34,7 @@ int sn_bind(sennit_scheduler *s)
 
 	MISUSE(!sn_gate_retain(&s->gate), "sennit_bind",
 	       "the scheduler has ended: no reference is held");
-	err = sn_worker_make(&w, s, UINT32_MAX);
+	err = sn_worker_make_bound(&w, s);
 	if (err)
 		goto release;
 	err = take_first_stack(w);
@@ -43,6 +44,7 @@ int sn_bind(sennit_scheduler *s)
 		goto free_worker;
 	sn_thread_adopt(&w->thread);
 	sn_worker_enter(w);
+	sn_longjmp_begin(w);
 	sn_observe_look(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
@@ -79,10 +81,9 @@ void sn_unbind(struct worker *w)
 	sn_bound_unlock(&s->bound);
 	sn_trace_leave(w);
 	sn_task_local_leave(w);
-	sn_stack_overflow_leave(w);
 	sn_self = NULL;
 	sn_fork_exit_unwatch();
 	sn_worker_stacks_free(w);
-	sn_worker_free(w);
+	sn_worker_free_bound(w);
 	sn_finalise_release(s);
 }

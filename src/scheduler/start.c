@@ -8,7 +8,6 @@
 #include "worker/finalise.h"
 #include "worker/loop.h"
 #include "worker/scheduler_list.h"
-#include "worker/stack_overflow.h"
 #include "scheduler/topology.h"
 #include "worker/slots.h"
 #include "worker/worker_threads.h"
@@ -105,9 +104,7 @@ static void enter(struct worker *w)
 static bool work(struct worker *w)
 {
 	for (;;) {
-		sn_stack_overflow_enter(w);
 		sn_loop_run(w);
-		sn_stack_overflow_leave(w);
 		if (sn_idle_is_retiring(&w->idle)) {
 			if (sn_retire_worker(w) || !wake_up(w))
 				return false;

@@ -15,6 +15,8 @@ struct bound_workers {
 	pthread_mutex_t     lock;
 	struct link        *list; /* under lock: of struct binding */
 	struct counters_sum past; /* under lock: of threads that have unbound */
+	a_ptr spare; /* any: memory of a worker whose thread has unbound; NULL:
+		      * none */
 };
 
 /* The part of a worker. */
@@ -27,11 +29,29 @@ struct binding {
 static inline void sn_bound_init(struct bound_workers *b)
 {
 	pthread_mutex_init(&b->lock, NULL);
+	a_init(&b->spare, NULL);
 }
 
 static inline void sn_bound_free(struct bound_workers *b)
 {
 	pthread_mutex_destroy(&b->lock);
+}
+
+/* Leave a worker's memory for the next thread that binds. Returns what was
+ * there: NULL or another one. */
+static inline struct worker *sn_bound_swap_spare(struct bound_workers *b,
+						 struct worker        *w)
+{
+	/* -> bound.spare: no more accesses <- bound.spare */
+	return a_swap_acqrel(&b->spare, w);
+}
+
+/* Take that memory. NULL: there is none. A stale NULL costs an allocation. */
+static inline struct worker *sn_bound_take_spare(struct bound_workers *b)
+{
+	if (!a_load_rlx(&b->spare))
+		return NULL;
+	return a_swap_acq(&b->spare, NULL); /* <- bound.spare */
 }
 
 /* No worker joins or leaves between these two calls. */

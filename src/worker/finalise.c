@@ -25,6 +25,7 @@ void sn_finalise_clear(sennit_scheduler *s)
 	for (uint32_t i = 0; i < s->capacity; i++)
 		if (s->workers[i])
 			free_worker(s->workers[i]);
+	sn_worker_free_spare(s);
 	sn_slots_leave(s);
 	sn_stacks_free(&s->stacks);
 	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/fork_exit.h"
 
+#include "core/kept_slab.h"
 #include "worker/scheduler_list.h"
 #include "worker/task_local.h"
 
@@ -42,6 +43,7 @@ static void in_child(void)
 	sn_self = NULL;
 	os_thread_forked();
 	sn_scheduler_list_fork();
+	sn_kept_slab_fork();
 	sn_fork_exit_unwatch();
 }
 

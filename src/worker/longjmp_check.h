@@ -26,6 +26,12 @@ COLD void sn_longjmp_found(struct worker *w, uintptr_t here);
  * stack counts as running. Otherwise remember the address. */
 void sn_astray_home(struct worker *w, uintptr_t here);
 
+/* A thread that had no worker is on its own stack. */
+static ALWAYS_INLINE void sn_longjmp_begin(struct worker *w)
+{
+	w->last_seen_at = (uintptr_t)__builtin_frame_address(0);
+}
+
 /* Call this on the stack of the running fiber. The bounds of a thread's own
  * stack are unknown, so the address is looked up among the fibers' stacks. */
 static ALWAYS_INLINE void sn_longjmp_check(struct worker *w)

@@ -8,6 +8,7 @@
 #include "worker/idle.h"
 #include "worker/observe.h"
 #include "worker/run_task.h"
+#include "worker/stack_overflow.h"
 #include "worker/upkeep.h"
 #include "worker/task_cleanup.h"
 #include "worker/balance.h"
@@ -332,5 +333,6 @@ void sn_loop_run(struct worker *w)
 			return;
 	while (!sn_run_queue_has_ready(&w->run) &&
 	       !sn_run_queue_has_task(&w->run));
+	sn_stack_overflow_enter(w);
 	sn_fiber_start(&w->main, sn_worker_stacks_first(w), run_loop);
 }

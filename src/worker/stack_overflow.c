@@ -91,14 +91,14 @@ void sn_stack_overflow_watch(void)
 }
 
 /* While fibers run, a worker's own stack is idle except for a few frames, so
- * its far end serves as signal stack. */
-static bool use_far_end(struct worker *w)
+ * its far end serves as signal stack. It stays so until the thread ends. */
+static bool use_far_end(const struct worker *w)
 {
 	const size_t size = os_fault_stack_size();
 	void        *memory = w->threaded ? os_thread_far_end(size) : NULL;
 
-	if (memory && os_fault_stack_use(memory, size))
-		w->fault_stack = memory;
+	if (memory) /* if it has another one, that stays */
+		(void)os_fault_stack_use(memory, size);
 	return memory;
 }
 
@@ -117,19 +117,11 @@ static void use_memory(void)
 		give_back(memory);
 }
 
-void sn_stack_overflow_enter(struct worker *w)
+void sn_stack_overflow_enter(const struct worker *w)
 {
-	w->fault_stack = NULL;
 	if (w->scheduler->config.overflow != SENNIT_OVERFLOW_REPORT ||
 	    !has_key || pthread_getspecific(key))
 		return;
 	if (!use_far_end(w))
 		use_memory();
-}
-
-void sn_stack_overflow_leave(struct worker *w)
-{
-	if (w->fault_stack)
-		os_fault_stack_drop(w->fault_stack);
-	w->fault_stack = NULL;
 }

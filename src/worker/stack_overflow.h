@@ -10,7 +10,7 @@
  * Other faults are passed on after three comparisons. The handler belongs to
  * the process. The first scheduler that wants it installs it, and it stays
  * installed. Each worker thread and each bound thread gets an alternate stack,
- * unless it has one. A thread that unbinds keeps it until it ends.
+ * unless it has one, and keeps it until it ends.
  *
  * A frame larger than the guard (sennit_config.guard_size) can skip it. libc's
  * frames are smaller than the default guard. Programs with larger frames must
@@ -25,10 +25,8 @@
 /* Install the fault handler. */
 void sn_stack_overflow_watch(void);
 
-/* sn_stack_overflow_enter gives the calling thread, which now runs w, an
- * alternate stack, so that it can report overflows. sn_stack_overflow_leave
- * removes it if it is part of the thread's own stack. */
-void sn_stack_overflow_enter(struct worker *w);
-void sn_stack_overflow_leave(struct worker *w);
+/* Give the calling thread, which now runs w, an alternate stack, so that it can
+ * report overflows. It keeps that until it ends. */
+void sn_stack_overflow_enter(const struct worker *w);
 
 #endif

@@ -147,7 +147,7 @@ void sn_trace_call(sennit_scheduler *s, uint32_t kind, const void *run,
 static struct trace_ring *make_ring(struct trace_state *t, uint32_t kind,
 				    uint32_t number)
 {
-	struct trace_ring *r = sn_trace_ring_make(t->capacity);
+	struct trace_ring *r = sn_trace_ring_make(a_load_rlx(&t->capacity));
 
 	if (!r)
 		return NULL;
@@ -171,7 +171,7 @@ static void give_bound(struct worker *w)
 	struct trace_state *t = &w->scheduler->tracing;
 	struct trace_ring  *r = a_load_rlx(&t->rings);
 
-	if (!t->capacity || a_load_rlx(&w->recorder.given))
+	if (!sn_trace_has_rings(t) || a_load_rlx(&w->recorder.given))
 		return;
 	while (r && (r->taken || r->kind != SENNIT_TRACE_RING_BOUND))
 		r = r->next;
@@ -191,8 +191,8 @@ static int make_rings(sennit_scheduler *s, uint64_t capacity)
 {
 	struct trace_state *t = &s->tracing;
 
-	if (!t->capacity) {
-		t->capacity = capacity;
+	if (!sn_trace_has_rings(t)) {
+		a_store_rlx(&t->capacity, capacity);
 		t->last = s->capacity;
 		t->process = (uint32_t)getpid();
 		t->cpus = (uint32_t)os_cpu_list(NULL, 0);
@@ -229,21 +229,24 @@ void sn_trace_join(struct worker *w)
 {
 	struct trace_state *t = &w->scheduler->tracing;
 
-	os_lock(&t->lock);
-	give_bound(w);
-	pthread_mutex_unlock(&t->lock);
+	if (sn_trace_has_rings(t)) {
+		os_lock(&t->lock);
+		give_bound(w);
+		pthread_mutex_unlock(&t->lock);
+	}
 	sn_worker_look(w);
 }
 
 void sn_trace_leave(struct worker *w)
 {
 	struct trace_state *t = &w->scheduler->tracing;
-	struct trace_ring  *r;
+	/* Nobody gives rings to a worker that has left the bound ones. */
+	struct trace_ring *r = a_load_rlx(&w->recorder.given);
 
+	if (!r)
+		return;
 	os_lock(&t->lock);
-	r = a_load_rlx(&w->recorder.given);
-	if (r)
-		r->taken = false;
+	r->taken = false;
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -254,7 +257,7 @@ uint64_t sn_trace_capacity(sennit_scheduler *s)
 	uint64_t capacity;
 
 	os_lock(&s->tracing.lock);
-	capacity = s->tracing.capacity;
+	capacity = a_load_rlx(&s->tracing.capacity);
 	pthread_mutex_unlock(&s->tracing.lock);
 	return capacity;
 }

@@ -12,7 +12,7 @@ struct trace_state {
 	a_ptr              rings;  /* under lock; readers need none: a list of
 				      * struct trace_ring that only grows */
 	struct trace_ring *others; /* under lock: of threads without worker */
-	uint64_t capacity;         /* under lock: events of each ring; 0: there
+	a_u64    capacity;         /* under lock: events of each ring; 0: there
 				      * are no rings yet */
 	uint32_t last;             /* under lock: the highest number of a
 				      * ring */
@@ -26,6 +26,14 @@ struct trace_state {
 static inline void sn_trace_init(struct trace_state *t)
 {
 	pthread_mutex_init(&t->lock, NULL);
+}
+
+/* Whether there were rings at some time. Exact under the lock. A thread that
+ * has joined the bound ones need not hold it: rings that it misses, it is given
+ * by whoever makes them. */
+static inline bool sn_trace_has_rings(const struct trace_state *t)
+{
+	return a_load_rlx(&t->capacity);
 }
 
 /* The scheduler has no threads left. */

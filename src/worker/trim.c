@@ -2,6 +2,7 @@
 #include "worker/trim.h"
 
 #include "base/torture.h"
+#include "core/kept_slab.h"
 #include "os/os.h"
 #include "worker/worker_stacks.h"
 
@@ -198,13 +199,14 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 
 void sn_trim_leave(struct worker *w, uint32_t keep)
 {
-	if (keep &&
+	if (keep && sn_roster_count(&w->roster) &&
 	    sn_stacks_count(&w->scheduler->stacks).resting > STACKS_KEPT)
 		keep = 1;
 	while (sn_worker_stacks_return(w, keep, STACK_BATCH))
 		;
 	w->trim.surplus = 0;
-	trim_queues(w);
+	if (w->threaded) /* else w is about to be freed */
+		trim_queues(w);
 }
 
 static void wake_bound(sennit_scheduler *s)
@@ -231,4 +233,6 @@ void sn_trim_tell(sennit_scheduler *s)
 		n = sn_stacks_trim(&s->stacks, resting);
 	sn_pool_trim(&s->pool);
 	sn_backlog_trim(&s->backlog);
+	sn_worker_free_spare(s);
+	sn_kept_slab_drop();
 }

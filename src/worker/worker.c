@@ -68,6 +68,7 @@ static void init_kind(struct worker *w)
 static void init_parts(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
+	sennit_time       now = os_now_coarse();
 
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->parking = &s->parking;
@@ -75,22 +76,19 @@ static void init_parts(struct worker *w)
 	sn_trim_init(&w->trim, &s->trim);
 	sn_steal_init(&w->steal, first_random(w), w->index);
 	sn_pool_cache_init(&w->cache, &s->pool);
-	sn_timers_init(&w->timers, os_now());
-	a_init(&w->clock, os_now());
+	sn_timers_begin(&w->timers, now);
+	a_init(&w->clock, now);
 	sn_roster_init(&w->roster);
 	sn_fiber_parking_init(&w->alone);
 	sn_recorder_init(&w->recorder, &s->observe.traced, &w->home);
 	init_kind(w);
 }
 
-int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
+/* Make *w, which is zeroed, a worker. Frees w on an error. */
+static int set_up(struct worker *w, sennit_scheduler *s, uint32_t index)
 {
-	struct worker *w = sn_memory_take(&s->memory, sizeof(*w),
-					  _Alignof(struct worker));
-	int            err;
+	int err;
 
-	if (!w)
-		return -ENOMEM;
 	w->scheduler = s;
 	w->threaded = index != UINT32_MAX;
 	w->index = index;
@@ -101,13 +99,56 @@ int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
 	if (err)
 		goto free_queue;
 	init_parts(w);
-	*out = w;
 	return 0;
 
 free_queue:
 	sn_run_queue_free(&w->run);
 free_worker:
 	sn_memory_give(&s->memory, w, sizeof(*w));
+	return err;
+}
+
+static struct worker *allocate(sennit_scheduler *s)
+{
+	return sn_memory_take(&s->memory, sizeof(struct worker),
+			      _Alignof(struct worker));
+}
+
+int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
+{
+	struct worker *w = allocate(s);
+	int            err = w ? set_up(w, s, index) : -ENOMEM;
+
+	if (!err)
+		*out = w;
+	return err;
+}
+
+/* Zero a spare worker, except for its timers: they are zeros, as none is armed,
+ * and by far the largest part. */
+static void clear(struct worker *w)
+{
+	char *from = (char *)(&w->timers + 1);
+
+	ASSERT(sn_timers_is_empty(&w->timers));
+	sn_memory_clear(w, offsetof(struct worker, timers));
+	sn_memory_clear(from, (size_t)((char *)(w + 1) - from));
+}
+
+int sn_worker_make_bound(struct worker **out, sennit_scheduler *s)
+{
+	struct worker *w = sn_bound_take_spare(&s->bound);
+	int            err;
+
+	if (w) {
+		sn_memory_show(w, sizeof(*w));
+		clear(w);
+	} else {
+		w = allocate(s);
+	}
+	err = w ? set_up(w, s, UINT32_MAX) : -ENOMEM;
+	if (!err)
+		*out = w;
 	return err;
 }
 
@@ -127,7 +168,8 @@ void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f)
 	f->alarm = NULL;
 }
 
-void sn_worker_free(struct worker *w)
+/* Free what *w has, except for its own memory. */
+static void tear_down(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 
@@ -144,7 +186,33 @@ void sn_worker_free(struct worker *w)
 	sn_roster_free(&w->roster);
 	sn_memory_give(&s->memory, sn_observe_measures(&w->observe),
 		       sizeof(struct measures));
-	sn_memory_give(&s->memory, w, sizeof(*w));
+}
+
+void sn_worker_free(struct worker *w)
+{
+	tear_down(w);
+	sn_memory_give(&w->scheduler->memory, w, sizeof(*w));
+}
+
+static void drop(sennit_scheduler *s, struct worker *spare)
+{
+	if (spare)
+		sn_memory_show(spare, sizeof(*spare));
+	sn_memory_give(&s->memory, spare, sizeof(*spare));
+}
+
+void sn_worker_free_bound(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	tear_down(w);
+	sn_memory_hide(w, sizeof(*w));
+	drop(s, sn_bound_swap_spare(&s->bound, w));
+}
+
+void sn_worker_free_spare(sennit_scheduler *s)
+{
+	drop(s, sn_bound_take_spare(&s->bound));
 }
 
 void sn_worker_observe(struct worker *w, uint32_t bits, bool on)

@@ -70,8 +70,6 @@ struct worker {
 					   * thread's own stack; 0: none */
 	struct cxx_globals *exceptions;   /* fixed: the exception state of the
 					 * thread */
-	void               *fault_stack;  /* of stack_overflow: part of the
-					   * thread's own stack, or NULL */
 	struct tracebuffer  trace;
 	struct recorder     recorder; /* of recorder, trace */
 	struct sennit_fiber main;     /* the thread's own stack */
@@ -132,6 +130,14 @@ static inline struct worker *sn_worker_bound(struct binding *b)
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
 /* Free w, which must have nothing left to do, and no stacks. */
 void sn_worker_free(struct worker *w);
+
+/* The same for a bound thread, whose worker takes the memory of one that has
+ * unbound, if there is any. sn_worker_free_bound keeps that memory, of one
+ * worker for each scheduler. sn_worker_free_spare frees what was kept; any
+ * thread. */
+int  sn_worker_make_bound(struct worker **out, sennit_scheduler *s);
+void sn_worker_free_bound(struct worker *w);
+void sn_worker_free_spare(sennit_scheduler *s);
 
 /* Make the calling thread, whose number is `thread`, the worker's thread. */
 void sn_worker_enter(struct worker *w);

@@ -133,7 +133,8 @@ static void elsewhere_guards_stay_within_the_limit(void **state)
 	sennit_stats      stats;
 	uint64_t          unguarded;
 
-	s->stacks.slabs.kind = OS_GUARD_MAPPING; /* before most stacks are
+	s->stacks.slabs.guards.kind =
+		OS_GUARD_MAPPING; /* before most stacks are
 						  * made */
 	block_all(count);
 	assert_soon(fibers_of(s) >= count); /* the last one may be about to

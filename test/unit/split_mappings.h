@@ -13,8 +13,8 @@
 static inline void make_by_mapping(struct stacks *s, uint32_t guards)
 {
 	make(s, 0);
-	s->slabs.kind = OS_GUARD_MAPPING;
-	s->slabs.mapping_limit = guards;
+	s->slabs.guards.kind = OS_GUARD_MAPPING;
+	s->slabs.guards.limit = guards;
 }
 
 static inline size_t count_guarded(const struct stacks *s, void *const low[],

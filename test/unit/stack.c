@@ -129,8 +129,8 @@ static void top_is_aligned_and_size_is_kept(void **state)
 			sn_stacks_init(&s, &sn_memory_libc, sizes[i], GUARD, 0),
 			0);
 		for (uint32_t guards = 0; guards < 2; guards++) {
-			s.slabs.kind = OS_GUARD_MAPPING;
-			s.slabs.mapping_limit = guards;
+			s.slabs.guards.kind = OS_GUARD_MAPPING;
+			s.slabs.guards.limit = guards;
 			low = take_one(&s);
 			assert_int_equal(
 				((uintptr_t)low + sn_stacks_usable(&s)) % 64,

@@ -86,7 +86,7 @@ static void mapping_guard_faults(void **state)
 
 	(void)state;
 	make(&s, 0);
-	s.slabs.kind = OS_GUARD_MAPPING;
+	s.slabs.guards.kind = OS_GUARD_MAPPING;
 	expect_guard(&s);
 	sn_stacks_free(&s);
 }
@@ -126,7 +126,7 @@ static void guards_refused_later_are_made_otherwise(void **state)
 	make(&s, 0);
 	expect_guard(&s);
 	make(&poor, 0);
-	poor.slabs.mapping_limit = 2;
+	poor.slabs.guards.limit = 2;
 	assert_int_equal(sn_stacks_take(&poor, low, 5), 5);
 	for (int i = 0; i < 5; i++)
 		memset(low[i], 1, sn_stacks_usable(&poor));
@@ -148,7 +148,7 @@ static void one_refused_guard_is_one_canary(void **state)
 	(void)state;
 	need_cheap_guards();
 	make(&s, 0);
-	s.slabs.mapping_limit = 0;
+	s.slabs.guards.limit = 0;
 	assert_int_equal(sn_stacks_take(&s, low, STACK_BATCH), STACK_BATCH);
 	qsort(low, STACK_BATCH, sizeof(*low), by_address);
 	if (mlock2((char *)low[0] - s.slabs.page + REFUSED * s.slabs.pitch,
@@ -203,7 +203,7 @@ static void returned_stacks_are_zeros_and_guarded(void **state)
 		if (kind == 0 && os_guard_kind() != OS_GUARD_CHEAP)
 			continue;
 		make(&s, 0);
-		s.slabs.kind = kind ? OS_GUARD_MAPPING : OS_GUARD_CHEAP;
+		s.slabs.guards.kind = kind ? OS_GUARD_MAPPING : OS_GUARD_CHEAP;
 		return_and_take_again(&s, low);
 		for (int i = 0; i < SOME; i++)
 			if (!faults((char *)low[i] - 1))
@@ -244,7 +244,7 @@ static void trimmed_stacks_keep_address_and_guard(void **state)
 			memset(low[i], 1, sn_stacks_usable(&s));
 		sn_stacks_return(&s, low, SOME);
 		assert_int_equal(sn_stacks_count(&s).unguarded, SOME - GUARDS);
-		s.slabs.mapping_limit = SOME;
+		s.slabs.guards.limit = SOME;
 		assert_int_equal(sn_stacks_take(&s, again, SOME), SOME);
 		assert_int_equal(sn_stacks_count(&s).unguarded, SOME - GUARDS);
 		assert_int_equal(count_guarded(&s, again, SOME), GUARDS);

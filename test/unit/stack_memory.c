@@ -145,7 +145,7 @@ static void use_many(enum os_guard kind)
 	struct stacks s;
 
 	make(&s, 0);
-	s.slabs.kind = kind;
+	s.slabs.guards.kind = kind;
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);

@@ -10,13 +10,16 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "core/kept_slab.h"
 #include "core/stack.h"
 
 #define SIZE  ((size_t)64 * 1024)
 #define GUARD ((size_t)68 * 1024)
 
+/* Without the slab of an earlier test. */
 static inline void make(struct stacks *s, uint32_t limit)
 {
+	sn_kept_slab_drop();
 	assert_int_equal(sn_stacks_init(s, &sn_memory_libc, SIZE, GUARD, limit),
 			 0);
 }

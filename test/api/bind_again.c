@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bind_again.c - a thread that binds where another has unbound allocates
+ * nothing and makes no system call; what it finds is as new. */
+#include "with_workers.h"
+#include "../ward.h"
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* --- memory ------------------------------------------------------------- */
+
+static void bind_once(sennit_scheduler *s)
+{
+	assert_int_equal(sennit_bind(s), 0);
+	sennit_unbind();
+}
+
+static sennit_scheduler *start_warded(struct ward *ward, uint32_t workers)
+{
+	const sennit_allocator a = WARD(ward);
+	sennit_scheduler      *s;
+
+	assert_int_equal(
+		sennit_scheduler_create(
+			&s, SENNIT_CONFIG(.workers = workers, .allocator = &a)),
+		0);
+	return s;
+}
+
+static void it_allocates_nothing(void **state)
+{
+	const struct world *w = *state;
+	struct ward         ward = { .failing = 0 };
+	sennit_scheduler   *s = start_warded(&ward, w->workers);
+	unsigned            calls;
+
+	bind_once(s);
+	calls = atomic_load(&ward.calls);
+	for (int i = 0; i < 100; i++)
+		bind_once(s);
+	assert_int_equal(atomic_load(&ward.calls), calls);
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&ward.live), 0);
+}
+
+static void trimming_gives_the_memory_back(void **state)
+{
+	const struct world *w = *state;
+	struct ward         ward = { .failing = 0 };
+	sennit_scheduler   *s = start_warded(&ward, w->workers);
+	long                live;
+
+	bind_once(s);
+	live = atomic_load(&ward.live);
+	sennit_scheduler_trim(s);
+	assert_soon(atomic_load(&ward.live) < live);
+	bind_once(s);
+	end_scheduler(s);
+	assert_int_equal(atomic_load(&ward.live), 0);
+}
+
+/* --- as new ------------------------------------------------------------- */
+
+static void sleep_and_count(void *count)
+{
+	sennit_sleep(SENNIT_MILLISECOND);
+	atomic_fetch_add((atomic_uint *)count, 1);
+}
+
+/* Each thread leaves a worker that has had tasks, timers and fibers. */
+static void *work_bound(void *scheduler)
+{
+	atomic_uint count = 0;
+
+	EXPECT(!sennit_bind(scheduler));
+	for (int i = 0; i < 20; i++)
+		must_schedule(sleep_and_count, &count);
+	sennit_sleep(2 * SENNIT_MILLISECOND);
+	sennit_unbind(); /* runs those that are left */
+	EXPECT(SOON(atomic_load(&count) == 20));
+	return NULL;
+}
+
+static void thread_after_thread_works(void **state)
+{
+	const struct world *w = *state;
+	sennit_scheduler   *s = start_scheduler(w->workers);
+	sennit_stats        stats = { .size = sizeof(stats) };
+	pthread_t           thread[2];
+
+	for (int i = 0; i < 10; i++) {
+		for (int t = 0; t < 2; t++)
+			assert_int_equal(
+				pthread_create(&thread[t], NULL, work_bound, s),
+				0);
+		for (int t = 0; t < 2; t++)
+			pthread_join(thread[t], NULL);
+	}
+	assert_soon((sennit_scheduler_stats(s, &stats), stats.tasks == 400));
+	assert_int_equal(stats.fibers, 0);
+	end_scheduler(s);
+}
+
+/* --- system calls ------------------------------------------------------- */
+
+/* The kernel ends a thread in this mode that makes another system call than
+ * read, write, and exit. Sanitizers make calls of their own, and torture builds
+ * yield. */
+#if defined(SN_ASAN) || defined(SN_TSAN) || defined(SENNIT_TORTURE) || \
+	defined(SENNIT_DETERMINISTIC)
+enum { CAN_FORBID = 0 };
+#else
+enum { CAN_FORBID = 1 };
+#endif
+
+struct strict {
+	sennit_scheduler *s;
+	atomic_bool       forbidden; /* the kernel can do this */
+	atomic_bool       survived;
+};
+
+static void *bind_strictly(void *argument)
+{
+	struct strict *t = argument;
+
+	for (int i = 0; i < 3; i++) {
+		EXPECT(!sennit_bind(t->s));
+		sennit_unbind();
+	}
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		return NULL;
+	atomic_store(&t->forbidden, true);
+	for (int i = 0; i < 100; i++) {
+		EXPECT(!sennit_bind(t->s));
+		sennit_unbind();
+	}
+	atomic_store(&t->survived, true);
+	syscall(SYS_exit, 0); /* libc would make other calls */
+	return NULL;
+}
+
+static void it_makes_no_system_call(void **state)
+{
+	const struct world *w = *state;
+	struct strict       t = { .s = start_scheduler(w->workers) };
+	pthread_t           thread;
+
+	if (!CAN_FORBID)
+		skip();
+	assert_int_equal(pthread_create(&thread, NULL, bind_strictly, &t), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(atomic_load(&t.survived), atomic_load(&t.forbidden));
+	if (!atomic_load(&t.forbidden))
+		skip(); /* an emulator */
+	end_scheduler(t.s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(it_allocates_nothing),
+		WITH_COUNTS(trimming_gives_the_memory_back),
+		WITH_COUNTS(thread_after_thread_works),
+		WITH_COUNTS(it_makes_no_system_call),
+	};
+
+	return cmocka_run_group_tests_name("api/bind_again", tests, NULL, NULL);
+}
