@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.c - many tasks by one call, an argument that is made in place, and the
- * name of a function.
+/* tasks.c - many tasks by one call, an argument that is made in place, a
+ * function that runs as a task while the caller waits, and the name of one.
  */
 #include "calls.h"
 
@@ -30,11 +30,17 @@ static void serve(void *argument)
 	(void)sennit_wait_group_done(&done);
 }
 
+static void be_main(void *shown)
+{
+	*(bool *)shown = sennit_fiber_current() != NULL; /* it may wait */
+}
+
 static void show(sennit_scheduler *s)
 {
 	static unsigned numbers[] = { 1, 2, 3, 4 };
 	sennit_task     tasks[4] = { { .run = NULL } };
 	struct order   *o;
+	bool            shown = false;
 
 	/* All four tasks or none. */
 	for (int i = 0; i < 4; i++)
@@ -43,6 +49,9 @@ static void show(sennit_scheduler *s)
 	CHECK(sennit_schedule_many(tasks, 4) == 0);
 	sennit_wait_group_wait(&done);
 	CHECK(atomic_load(&sum) == 10);
+
+	CHECK(sennit_run(s, be_main, &shown) == 0);
+	CHECK(shown);
 
 	/* The task owns the memory and frees it. */
 	o = sennit_argument_alloc(s, sizeof(*o));

@@ -131,6 +131,30 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
 						   const sennit_task *tasks,
 						   size_t             count);
 
+/* --- a program as a task -------------------------------------------------- */
+
+/* Run run(argument) as a task of *s, and return when it has ended. A bound
+ * thread is no worker: what it schedules crosses to other threads, and so does
+ * what it waits for. A program that forks and joins often therefore runs its
+ * main part by this call, on a thread that is not bound:
+ *
+ *	err = sennit_scheduler_create(&s, NULL);
+ *	if (!err)
+ *		err = sennit_run(s, program, &arguments);
+ *
+ * The function has a stack of the scheduler, sennit_config.stack_size bytes,
+ * and may do what a task may do. A thread that is bound, or a task of another
+ * scheduler, waits as a fiber meanwhile; any other thread sleeps. From a task
+ * of *s, run is called at once. Without workers, the thread is bound while the
+ * call lasts if it is not bound to *s; it is misuse then if it is bound to
+ * another scheduler. Tasks that run has left may still run when the call
+ * returns.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing was run.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_run(sennit_scheduler *s,
+					  sennit_task_fn *run, void *argument);
+
 /* --- names --------------------------------------------------------------- */
 
 /* The number of functions that can be given a name. */

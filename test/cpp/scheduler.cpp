@@ -2,6 +2,8 @@
 /* scheduler.cpp - handles count as references, and bindings follow scopes. */
 #include "world.hpp"
 
+#include <stdexcept>
+
 namespace
 {
 
@@ -54,6 +56,19 @@ TEST_P(schedulers, are_known_to_their_tasks)
 	ran.wait();
 	bound.reset();
 	EXPECT_FALSE(sennit::scheduler::current());
+	bound.emplace(s);
+}
+
+TEST_P(schedulers, run_a_program)
+{
+	int n = s.run([] { return sennit_fiber_current() ? 7 : 0; });
+
+	EXPECT_EQ(n, 7);
+	EXPECT_THROW(s.run([] { throw std::range_error("too far"); }),
+		     std::range_error);
+	bound.reset();
+	s.run([&] { n = sennit::scheduler::current() == s; });
+	EXPECT_EQ(n, 1);
 	bound.emplace(s);
 }
 
@@ -147,6 +162,7 @@ TEST_F(empty_handles, are_named_instead_of_used)
 	EXPECT_FALSE(gone);
 	EXPECT_MISUSE(s.schedule([] {}), "scheduler::schedule");
 	EXPECT_MISUSE(s.try_schedule([] {}), "scheduler::try_schedule");
+	EXPECT_MISUSE(s.run([] {}), "scheduler::run");
 	EXPECT_MISUSE(s.workers(), "scheduler::workers");
 	EXPECT_MISUSE(s.set_workers(1), "scheduler::set_workers");
 	EXPECT_MISUSE(s.stats(), "scheduler::stats");

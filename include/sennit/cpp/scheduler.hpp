@@ -9,6 +9,7 @@
 #define SENNIT_CPP_SCHEDULER_HPP
 
 #include "sennit/cpp/handle.hpp"
+#include "sennit/cpp/outcome.hpp"
 #include "sennit/cpp/task.hpp"
 #include "sennit/cpp/time.hpp"
 #include "sennit/report.h"
@@ -144,6 +145,27 @@ public:
 			0,
 			detail::make_call(std::forward<F>(f),
 					  std::forward<Args>(args)...)));
+	}
+
+	/* Run f as a task, and wait until it has ended (sennit_run). Returns
+	 * what f returns, and throws what f throws. */
+	template <typename F> std::invoke_result_t<F> run(F &&f) const
+	{
+		using result = std::invoke_result_t<F>;
+
+		detail::outcome<result> out;
+		auto call = [&] { out.set_by(std::forward<F>(f)); };
+
+		detail::check(sennit_run(
+				      detail::needed(object_,
+						     "sennit::scheduler::run"),
+				      [](void *argument) {
+					      (*static_cast<decltype(call) *>(
+						      argument))();
+				      },
+				      &call),
+			      "run");
+		return out.take();
 	}
 
 	std::uint32_t workers() const noexcept
