@@ -75,11 +75,12 @@ SENNIT_API void sennit_scheduler_release(sennit_scheduler *s);
 /* Release the caller's reference and wait until the scheduler has ended: all
  * work is done, on_shutdown was called, all threads have ended, and all memory
  * is given back, except for one mapping of stacks, at most 2 MiB, which the
- * process keeps for its next scheduler. If the scheduler has run out of work by the deadline, the call
- * waits until its threads have ended. Several threads may call at once, each
- * with a reference of its own; all of them return. It is misuse to call this
- * from a thread that is bound to *s or from a task of *s, since it would wait
- * for itself. end.h has a notification of the end without waiting.
+ * process keeps for its next scheduler. If the scheduler has run out of work by
+ * the deadline, the call waits until its threads have ended. Several threads
+ * may call at once, each with a reference of its own; all of them return. It is
+ * misuse to call this from a thread that is bound to *s or from a task of *s,
+ * since it would wait for itself. end.h has a notification of the end without
+ * waiting.
  * Returns 0, or -ETIMEDOUT if the deadline passed first. Then the scheduler is
  * alive (report.h says why), and the caller owns the reference again, to
  * release it or to try again.
@@ -159,9 +160,9 @@ SENNIT_API size_t sennit_scheduler_stack_size(const sennit_scheduler *s);
  * what queues have grown by. Memory in use is not touched. Memory that is
  * needed again costs as much as the first time. Stacks keep their addresses and
  * guards. The library tells the system (madvise) that pages inside blocks of
- * the allocator contain nothing. The call also unmaps the stacks that the process
- * keeps of a scheduler that has ended; so does the end of another scheduler
- * whose stacks are kept instead.
+ * the allocator contain nothing. The call also unmaps the stacks that the
+ * process keeps of a scheduler that has ended; so does the end of another
+ * scheduler whose stacks are kept instead.
  *
  * Shared memory is given back before the call returns. Each worker and bound
  * thread gives back the rest, since only it knows what it uses: at once if it

@@ -144,10 +144,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
  *
  * The function has a stack of the scheduler, sennit_config.stack_size bytes,
  * and may do what a task may do. A thread that is bound, or a task of another
- * scheduler, waits as a fiber meanwhile; any other thread sleeps. From a task of
- * *s, run is called at once. Without workers, the thread is bound while the call
- * lasts if it is not bound to *s; it is misuse then if it is bound to another
- * scheduler. Tasks that run has left may still run when the call returns.
+ * scheduler, waits as a fiber meanwhile; any other thread sleeps. From a task
+ * of *s, run is called at once. Without workers, the thread is bound while the
+ * call lasts if it is not bound to *s; it is misuse then if it is bound to
+ * another scheduler. Tasks that run has left may still run when the call
+ * returns.
  * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing was run.
  *
  * From: fiber, thread.  Blocks: yes.  */

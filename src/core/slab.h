@@ -82,9 +82,9 @@ void sn_slabs_free(struct slabs *s);
  * `most`, at least 1, is the number of stacks that may still be mapped. */
 void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
 
-/* Reserve a clean or an uncarved stack without touching it; NULL when there is no memory.
- * sn_slabs_take_aside then takes that stack and returns its lowest usable
- * address. */
+/* Reserve a clean or an uncarved stack without touching it; NULL when there is
+ * no memory. sn_slabs_take_aside then takes that stack and returns its lowest
+ * usable address. */
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most);
 void *sn_slabs_take_aside(struct slabs *s, void *bottom);
 

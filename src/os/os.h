@@ -83,9 +83,8 @@ void     os_thread_forked(void);
 bool os_thread_has_stack(uintptr_t address);
 
 /* The lowest `size` bytes of the calling thread's own stack, which its frames
- * reach last. NULL when less than 48 KiB would remain above them. Stacks of
- * os_thread_start() have room for os_fault_stack_size() bytes. Do not use it for
- * a stack that grows on demand, as the main thread's does. */
+ * reach last. NULL when less than 48 KiB would remain above them. Do not use it
+ * for a stack that grows on demand, as the main thread's does. */
 void *os_thread_far_end(size_t size);
 
 /* Yield the CPU to another thread. */

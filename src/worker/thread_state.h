@@ -38,12 +38,14 @@ static inline void sn_thread_set_present(struct thread_state *t, bool present)
 					    * visible */
 }
 
-/* Start the thread with run(argument). Returns 0 or -EAGAIN. */
+/* Start the thread with run(argument). Its stack has `stack` bytes, and as many
+ * more as a signal stack at its far end takes. Returns 0 or -EAGAIN. */
 SENNIT_MUST_USE static inline int sn_thread_start(struct thread_state *t,
 						  void *(*run)(void *),
 						  void *argument, size_t stack)
 {
-	return os_thread_start(&t->id, run, argument, stack);
+	return os_thread_start(&t->id, run, argument,
+			       stack + os_fault_stack_size());
 }
 
 /* The thread is the calling one, which is never joined. */

@@ -28,9 +28,9 @@ static inline void sn_trace_init(struct trace_state *t)
 	pthread_mutex_init(&t->lock, NULL);
 }
 
-/* Whether there were rings at some time. Exact under the lock. A thread that has
- * joined the bound ones need not hold it: rings that it misses, it is given by
- * whoever makes them. */
+/* Whether there were rings at some time. Exact under the lock. A thread that
+ * has joined the bound ones need not hold it: rings that it misses, it is given
+ * by whoever makes them. */
 static inline bool sn_trace_has_rings(const struct trace_state *t)
 {
 	return a_load_rlx(&t->capacity);
