@@ -62,13 +62,13 @@ static ALWAYS_INLINE void sn_mutex_note_use(sennit_mutex *m)
 		sn_mutex_claim(m);
 }
 
-/* If m shows `from`, and is the caller's worker's own, let it show `to`: HELD or
- * 0. Returns false if it does not, or was revoked; the worker then no longer
+/* If m shows `from`, and is the caller's worker's own, let it show `to`: HELD
+ * or 0. Returns false if it does not, or was revoked; the worker then no longer
  * remembers it. */
 static inline bool sn_mutex_change_own(sennit_mutex *m, struct worker *w,
 				       uint32_t from, uint32_t to)
 {
-	struct bias own = { .slot = w->bias.slot, .word = w->bias.word };
+	struct bias own = sn_bias_own(&w->bias);
 
 	/* Nobody but this worker makes the word so. It may be revoked, which
 	 * sn_bias_enter finds out. */

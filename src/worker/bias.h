@@ -69,6 +69,12 @@ struct bias {
 						  * another's */
 };
 
+/* What the owner needs to work on an object, in registers. */
+static inline struct bias sn_bias_own(const struct bias *b)
+{
+	return (struct bias){ .slot = b->slot, .word = b->word };
+}
+
 /* Where *object is remembered. */
 static inline const void **sn_bias_place(struct bias *b, const void *object)
 {
