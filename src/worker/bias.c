@@ -43,6 +43,8 @@ void sn_bias_init(struct bias *b, bool works)
 	b->slot = number ? &slots[number] : NULL;
 	b->word = BIASED | number << BIAS_NUMBER;
 	b->refused = 0;
+	if (number) /* what the slot's last worker lost does not count */
+		a_store_rlx(&b->slot->lost, 0);
 	memset(b->objects, 0, sizeof(b->objects));
 }
 

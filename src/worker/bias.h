@@ -56,7 +56,7 @@ struct bias_slot {
 
 /* The number of objects that a worker remembers as its own. One that it has
  * forgotten it gives up when it uses it next. */
-#define BIAS_OBJECTS TORTURED(2, 32)
+#define BIAS_OBJECTS TORTURED(1, 32)
 
 /* A worker's part. */
 struct bias {
