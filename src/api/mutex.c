@@ -292,8 +292,8 @@ static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 	void    *self = sn_wait_identity();
 	uint32_t unlocked = 0;
 
-	a_fetch_own(m);
-	if (sn_mutex_change_own(m, 0, HELD)) {
+	if (sn_mutex_may_be_own(m) &&
+	    sn_mutex_change_own(m, sn_self, 0, HELD)) {
 		a_store_rlx(&m->owner_, self);
 		sn_wait_count_held(CLEANUP_MUTEX);
 		return 0;
@@ -387,7 +387,7 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	a_store_rlx(&m->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
-	if (sn_mutex_change_own(m, HELD, 0))
+	if (sn_mutex_may_be_own(m) && sn_mutex_change_own(m, sn_self, HELD, 0))
 		return;
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))

@@ -11,6 +11,7 @@ void sn_mutex_claim(sennit_mutex *m)
 	a_store_rlx(&m->worker_, sn_mutex_mark());
 	if (!sn_self || !sn_bias_may_claim(&sn_self->bias))
 		return;
+	*sn_bias_place(&sn_self->bias, m) = m;
 	TORTURE_POINT();
 	/* -> bias.word: worker_, which nobody else stores from now on */
 	(void)!a_cas_rel(&m->state_, &held, sn_bias_word(&sn_self->bias, HELD));

@@ -53,6 +53,8 @@ static ALWAYS_INLINE void sn_mutex_note_use(sennit_mutex *m)
 	uint32_t last = a_load_rlx(&m->worker_);
 	uint32_t next = last + 1;
 
+	if (likely(last == (mine | BIAS_REVOKED)))
+		return; /* it costs less than a store */
 	if (!ARCH_HAS_BIAS || (last ^ mine) >= STREAK)
 		next = mine | (last & BIAS_REVOKED);
 	a_store_rlx(&m->worker_, next);
@@ -60,26 +62,34 @@ static ALWAYS_INLINE void sn_mutex_note_use(sennit_mutex *m)
 		sn_mutex_claim(m);
 }
 
-/* If m is the caller's worker's own and shows `from`, let it show `to`: HELD or
- * 0. Returns false if it is not, does not, or was revoked. */
-static ALWAYS_INLINE bool sn_mutex_change_own(sennit_mutex *m, uint32_t from,
-					      uint32_t to)
+/* If m shows `from`, and is the caller's worker's own, let it show `to`: HELD
+ * or 0. Returns false if it does not, or was revoked; the worker then no longer
+ * remembers it. */
+static inline bool sn_mutex_change_own(sennit_mutex *m, struct worker *w,
+				       uint32_t from, uint32_t to)
 {
-	struct worker *w = sn_self;
-	struct bias    own; /* a copy, which stays in registers */
+	struct bias own = sn_bias_own(&w->bias);
 
-	if (!ARCH_HAS_BIAS || unlikely(!w))
-		return false;
-	own = w->bias;
 	/* Nobody but this worker makes the word so. It may be revoked, which
 	 * sn_bias_enter finds out. */
-	if (a_load_rlx(&m->state_) != sn_bias_word(&own, from) ||
-	    unlikely(!sn_bias_enter(&own, m, &m->worker_)))
+	if (unlikely(a_load_rlx(&m->state_) != sn_bias_word(&own, from)) ||
+	    unlikely(!sn_bias_enter(&own, m, &m->worker_))) {
+		*sn_bias_place(&w->bias, m) = NULL;
 		return false;
+	}
 	/* -> mutex.unlock -> bias.word: what the lock protects */
 	a_store_rel(&m->state_, sn_bias_word(&own, to));
 	sn_bias_leave(&own);
 	return true;
+}
+
+/* Whether m may be the caller's worker's own. This does not access m, so a
+ * mutex of which the answer is no costs what it would without the bias. */
+static ALWAYS_INLINE bool sn_mutex_may_be_own(const sennit_mutex *m)
+{
+	struct worker *w = sn_self;
+
+	return ARCH_HAS_BIAS && likely(w) && *sn_bias_place(&w->bias, m) == m;
 }
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "os/os.h"
 
+#include <string.h>
+
 /* How a revoker waits for an owner whose thread does not run: SPINS looks, then
  * YIELDS times another thread's turn. Then it sleeps, so that an owner of lower
  * priority runs at last. */
@@ -41,6 +43,9 @@ void sn_bias_init(struct bias *b, bool works)
 	b->slot = number ? &slots[number] : NULL;
 	b->word = BIASED | number << BIAS_NUMBER;
 	b->refused = 0;
+	if (number) /* what the slot's last worker lost does not count */
+		a_store_rlx(&b->slot->lost, 0);
+	memset(b->objects, 0, sizeof(b->objects));
 }
 
 void sn_bias_free(struct bias *b)

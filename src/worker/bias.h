@@ -54,13 +54,32 @@ struct bias_slot {
 	a_u32 lost; /* any: number of biases that were revoked */
 };
 
+/* The number of objects that a worker remembers as its own. One that it has
+ * forgotten it gives up when it uses it next. */
+#define BIAS_OBJECTS TORTURED(1, 32)
+
 /* A worker's part. */
 struct bias {
 	struct bias_slot *slot;    /* fixed; NULL: it owns nothing */
 	uint32_t          word;    /* fixed: a word that it owns; BIASED alone,
 				    * which no word is: it owns nothing */
 	uint32_t          refused; /* owner: claims since the last */
+	const void       *objects[BIAS_OBJECTS]; /* owner: its own, by their
+						  * address; may be gone, or
+						  * another's */
 };
+
+/* What the owner needs to work on an object, in registers. */
+static inline struct bias sn_bias_own(const struct bias *b)
+{
+	return (struct bias){ .slot = b->slot, .word = b->word };
+}
+
+/* Where *object is remembered. */
+static inline const void **sn_bias_place(struct bias *b, const void *object)
+{
+	return &b->objects[(uintptr_t)object / 16 % BIAS_OBJECTS];
+}
 
 /* Get a slot, if there is one, and if `works`: os_process_barrier() works. */
 void sn_bias_init(struct bias *b, bool works);

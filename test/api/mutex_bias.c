@@ -202,6 +202,29 @@ static void nested_mutexes_are_owned_at_once(void **state)
 	sennit_mutex_destroy(&d.lock);
 }
 
+static void what_a_worker_forgets_it_gives_up(void **state)
+{
+	enum { MANY = 2 * BIAS_OBJECTS };
+	static struct scene c[MANY];
+	unsigned            biased = 0, i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		c[i] = begin(0);
+		own_it(&c[i]);
+	}
+	for (i = 0; i < MANY; i++) {
+		sennit_mutex_lock(&c[i].lock);
+		sennit_mutex_unlock(&c[i].lock);
+		biased += is_biased(&c[i].lock);
+	}
+	assert_true(biased > 0 && biased <= BIAS_OBJECTS);
+	for (i = 0; i < MANY; i++) {
+		in_a_thread(use_as_other, &c[i]);
+		sennit_mutex_destroy(&c[i].lock);
+	}
+}
+
 /* --- owners that have gone ------------------------------------------------ */
 
 static void the_next_worker_with_its_slot_owns_it(void **state)
@@ -238,6 +261,7 @@ int main(void)
 		WITHOUT(another_thread_waits_while_the_owner_holds_it),
 		WITHOUT(the_owners_fibers_wait_in_the_queue),
 		WITHOUT(nested_mutexes_are_owned_at_once),
+		WITHOUT(what_a_worker_forgets_it_gives_up),
 		WITHOUT(the_next_worker_with_its_slot_owns_it),
 	};
 
