@@ -111,8 +111,6 @@ int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 	pthread_attr_getstacksize(&a, &usual);
 	if (stack && stack < LEAST_STACK)
 		stack = LEAST_STACK;
-	if (stack)
-		stack += os_fault_stack_size();
 	do {
 		if (!stack || stack > usual)
 			stack = usual;

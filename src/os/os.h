@@ -43,8 +43,7 @@ void os_word_wake_all(a_u32 *word);
 
 /* Start a thread. Returns -EAGAIN when the system refuses. `stack` is the size
  * of its stack in bytes. The size is raised to 64 KiB or to the system's
- * minimum, by room for a signal stack, and lowered to the system's default
- * size. 0 selects the default.
+ * minimum, and lowered to the system's default size. 0 selects the default.
  * Note: on any stack libc uses alloca for buffers of up to a quarter of the
  * thread's own stack size. */
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,

@@ -4,6 +4,6 @@
 #ifndef SN_ARCH_BIAS_H
 #define SN_ARCH_BIAS_H
 
-#define ARCH_HAS_BIAS false
+enum { ARCH_HAS_BIAS = 0 };
 
 #endif

@@ -4,6 +4,6 @@
 #ifndef SN_ARCH_BIAS_H
 #define SN_ARCH_BIAS_H
 
-#define ARCH_HAS_BIAS true
+enum { ARCH_HAS_BIAS = 1 };
 
 #endif
