@@ -6,14 +6,18 @@
 #ifndef SN_IO_FETCH_RECORD_H
 #define SN_IO_FETCH_RECORD_H
 
+#include <stdint.h>
+
 /* Events whose records are fetched before it is their turn. */
 #define IO_FETCH_AHEAD 4
 
 /* Any address; NULL, too. */
 static inline void sn_io_fetch_record(const void *record)
 {
-	for (int line = -3; line < 5; line++)
-		__builtin_prefetch((const char *)record + 64 * line);
+	const uintptr_t first = (uintptr_t)record - (uintptr_t)3 * 64;
+
+	for (unsigned line = 0; line < 8; line++)
+		__builtin_prefetch((const void *)(first + line * 64));
 }
 
 #endif
