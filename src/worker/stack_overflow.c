@@ -9,6 +9,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifdef SENNIT_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 /* The name that the program gave the task, else the exported name. */
 static void name_task(uintptr_t task, char *name, size_t size)
 {
@@ -91,12 +97,16 @@ void sn_stack_overflow_watch(void)
 }
 
 /* While fibers run, a worker's own stack is idle except for a few frames, so
- * its far end serves as signal stack. It stays so until the thread ends. */
+ * its far end serves as signal stack. It stays so until the thread ends.
+ * Valgrind takes what lies there for dead when a handler goes to another
+ * stack. */
 static bool use_far_end(const struct worker *w)
 {
 	const size_t size = os_fault_stack_size();
-	void        *memory = w->threaded ? os_thread_far_end(size) : NULL;
+	void        *memory = NULL;
 
+	if (w->threaded && !RUNNING_ON_VALGRIND)
+		memory = os_thread_far_end(size);
 	if (memory) /* if it has another one, that stays */
 		(void)os_fault_stack_use(memory, size);
 	return memory;
