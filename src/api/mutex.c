@@ -59,10 +59,8 @@ void sennit_mutex_init(sennit_mutex *m)
 
 void sennit_mutex_destroy(sennit_mutex *m)
 {
-	uint32_t word = a_load_rlx(&m->state_);
-
-	MISUSE((word & BIASED ? word & HELD : word) || m->waiters_,
-	       "sennit_mutex_destroy", "the mutex is locked or waited for");
+	MISUSE(!sn_mutex_is_unused(m), "sennit_mutex_destroy",
+	       "the mutex is locked or waited for");
 }
 
 static ALWAYS_INLINE void own(sennit_mutex *m, void *self)

@@ -129,4 +129,13 @@ static inline void sn_mutex_wake(struct turn *woken)
 	}
 }
 
+/* Whether *m is neither locked nor waited for. The word of a biased one
+ * is not zero then. */
+static inline bool sn_mutex_is_unused(const sennit_mutex *m)
+{
+	uint32_t word = a_load_rlx(&m->state_);
+
+	return !(word & BIASED ? word & HELD : word) && !m->waiters_;
+}
+
 #endif

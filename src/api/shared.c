@@ -10,6 +10,7 @@
  */
 #include "sennit/shared.h"
 
+#include "api/mutex_queue.h"
 #include "base/atomic.h"
 #include "base/check.h"
 #include "base/memory.h"
@@ -256,7 +257,7 @@ void sennit_mutex_release(sennit_mutex *m)
 {
 	if (!let_go(m, &mutex))
 		return;
-	MISUSE(a_load_rlx(&m->state_) || m->waiters_, "sennit_mutex_release",
+	MISUSE(!sn_mutex_is_unused(m), "sennit_mutex_release",
 	       "the last reference is released while the mutex is locked or "
 	       "waited for");
 	free_object(m, &mutex);
