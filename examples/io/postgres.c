@@ -23,6 +23,7 @@
 
 /* How long the server may take to confirm that it has cancelled a query. */
 #define CANCEL_PATIENCE (5 * SENNIT_SECOND)
+#define CANCEL_AGAIN    (200 * SENNIT_MILLISECOND)
 #define QUERY_PATIENCE  (60 * SENNIT_SECOND)
 
 static const char *conninfo;
@@ -146,6 +147,26 @@ static int finish(PGconn *pg, PGresult **result, sennit_time deadline)
 
 /* --- cancelling --------------------------------------------------------- */
 
+/* Asks the server to end the query until it has: it ignores this before it has
+ * begun. */
+static int cancel_until_it_ends(struct connection *c, PGcancel *cancel)
+{
+	sennit_time give_up = sennit_after(CANCEL_PATIENCE);
+	PGresult   *rest = NULL;
+	char        why[256];
+	int         err = -ETIMEDOUT;
+
+	while (err == -ETIMEDOUT && sennit_now() < give_up) {
+		if (!PQcancel(cancel, why, sizeof(why))) {
+			fprintf(stderr, "cancel: %s", why);
+			return -EIO;
+		}
+		err = finish(c->pg, &rest, sennit_after(CANCEL_AGAIN));
+	}
+	PQclear(rest);
+	return err;
+}
+
 /* Ends the query at the server, and leaves a connection that can be used again,
  * or none. It runs on a helper thread: PQcancel connects, sends and waits for
  * the server to hang up, all in place. That thread is in no group, so the
@@ -154,17 +175,10 @@ static void *stop_query(void *argument)
 {
 	struct connection *c = argument;
 	PGcancel          *cancel = PQgetCancel(c->pg);
-	PGresult          *rest = NULL;
-	char               why[256] = "no memory\n";
 
-	if (!cancel || !PQcancel(cancel, why, sizeof(why))) {
-		fprintf(stderr, "cancel: %s", why);
+	if (!cancel || cancel_until_it_ends(c, cancel))
 		disconnect(c);
-	} else if (finish(c->pg, &rest, sennit_after(CANCEL_PATIENCE))) {
-		disconnect(c);
-	}
 	PQfreeCancel(cancel);
-	PQclear(rest);
 	return NULL;
 }
 

@@ -25,6 +25,8 @@ cd "$room"
 $as env HOME="$room" LC_ALL=C initdb --no-sync -A trust -U owner -E UTF8 \
 	-D "$room/data" >initdb.log 2>&1 || fail initdb initdb.log
 
+# At SIGTERM the server would wait for clients, and for queries of lost ones.
+stop_by=INT
 # The socket is in the folder: no port that somebody else might have.
 serve server.log $as env LC_ALL=C postgres -D "$room/data" -k "$room" -F \
 	-c listen_addresses= -c max_connections=40 -c shared_buffers=16MB

@@ -21,9 +21,10 @@ fail() {
 
 : "${TOOL:=}"
 servers=
+stop_by=TERM # the signal that ends servers
 clean_up() {
 	for pid in $servers; do
-		kill "$pid" 2>/dev/null || :
+		kill "-$stop_by" "$pid" 2>/dev/null || :
 	done
 	for pid in $servers; do
 		wait "$pid" 2>/dev/null || :
