@@ -21,9 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the server may take to confirm that it has cancelled a query. */
-#define CANCEL_PATIENCE (5 * SENNIT_SECOND)
-#define CANCEL_AGAIN    (200 * SENNIT_MILLISECOND)
+#define CANCELS         25 /* of a query, each for CANCEL_PATIENCE */
+#define CANCEL_PATIENCE (200 * SENNIT_MILLISECOND)
 #define QUERY_PATIENCE  (60 * SENNIT_SECOND)
 
 static const char *conninfo;
@@ -147,38 +146,27 @@ static int finish(PGconn *pg, PGresult **result, sennit_time deadline)
 
 /* --- cancelling --------------------------------------------------------- */
 
-/* Asks the server to end the query until it has: it ignores this before it has
- * begun. */
-static int cancel_until_it_ends(struct connection *c, PGcancel *cancel)
-{
-	sennit_time give_up = sennit_after(CANCEL_PATIENCE);
-	PGresult   *rest = NULL;
-	char        why[256];
-	int         err = -ETIMEDOUT;
-
-	while (err == -ETIMEDOUT && sennit_now() < give_up) {
-		if (!PQcancel(cancel, why, sizeof(why))) {
-			fprintf(stderr, "cancel: %s", why);
-			return -EIO;
-		}
-		err = finish(c->pg, &rest, sennit_after(CANCEL_AGAIN));
-	}
-	PQclear(rest);
-	return err;
-}
-
-/* Ends the query at the server, and leaves a connection that can be used again,
- * or none. It runs on a helper thread: PQcancel connects, sends and waits for
- * the server to hang up, all in place. That thread is in no group, so the
- * cancelling that brought us here does not end its waits. */
+/* Ends the query at the server, and leaves a connection to be used again, or
+ * none. A cancel before the query has begun is ignored. On a helper thread, as
+ * PQcancel waits in place, and so in no group, whose cancelling ends waits. */
 static void *stop_query(void *argument)
 {
 	struct connection *c = argument;
 	PGcancel          *cancel = PQgetCancel(c->pg);
+	PGresult          *rest = NULL;
+	char               why[256] = "no memory\n";
+	int                err = -ETIMEDOUT;
 
-	if (!cancel || cancel_until_it_ends(c, cancel))
+	for (int i = 0; i < CANCELS && err == -ETIMEDOUT; i++)
+		if (cancel && PQcancel(cancel, why, sizeof(why)))
+			err = finish(c->pg, &rest,
+				     sennit_after(CANCEL_PATIENCE));
+		else
+			err = fprintf(stderr, "cancel: %s", why);
+	if (err)
 		disconnect(c);
 	PQfreeCancel(cancel);
+	PQclear(rest);
 	return NULL;
 }
 
@@ -371,13 +359,12 @@ static int make_mistake(void)
 
 static int run(void)
 {
-	const sennit_pool_config config = {
-		.item_size = sizeof(struct connection),
-		.count = (size_t)connections,
-		.construct = make_item,
-		.destroy = destroy_item,
-	};
-	int err = sennit_pool_init(&pool, &config);
+	const sennit_pool_config config = { .item_size =
+						    sizeof(struct connection),
+					    .count = (size_t)connections,
+					    .construct = make_item,
+					    .destroy = destroy_item };
+	int                      err = sennit_pool_init(&pool, &config);
 
 	if (err)
 		return err;
