@@ -84,8 +84,9 @@ for workers in (-1, 5000):
 import sennit, sys, time
 s = sennit.Scheduler(1)
 s.submit(int).result()
-while sys.getrefcount(s) > 2:  # the helper thread has not let go of it
-    time.sleep(0.001)
+give_up = time.monotonic() + 30
+while sys.getrefcount(s) > 2 and time.monotonic() < give_up:
+    time.sleep(0.001)  # the helper thread has not let go of it
 del s
 """, PYTHONWARNINGS="always")
         self.assertIn("was not closed", said)
