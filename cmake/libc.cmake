@@ -28,7 +28,7 @@ if(SENNIT_HAS_EXECINFO_H)
 	sennit_leave_out(sources os/find_object)
 elseif(NOT system) # see system.cmake
 	message(STATUS "no <execinfo.h>: backtraces are those of libgcc")
-	sennit_leave_out(sources os/linux_backtrace_execinfo)
+	sennit_leave_out(sources os/posix_backtrace)
 	# libgcc_eh of a compiler that is built for glibc calls one more
 	# function of that library.
 	set(unwinds "#include <unwind.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The system that the library is built for: `system`, empty for Linux. Builds for
 # another system compile those indented modules of src/LAYERS that are not os/ of
-# a third system, and not those of `system_leaves`. A file of
+# a third system, and neither those of `system_leaves` nor src/arch/*.c. A file of
 # src/<system>/<room>/ takes the place of the one with the same name in
 # src/<room>/.
 
@@ -16,11 +16,11 @@ set(system_loaded LINKER:-z,nodelete LINKER:-z,relro LINKER:-z,now)
 # What sennit.pc says beside what is the same everywhere.
 set(system_pc_flags "")
 set(system_pc_libraries "-lm -ldl")
-set(system_leaves
-	"^src/os/(linux.*|find_object|cgroup|quota)\\.c$|^src/arch/[^/]*\\.c$")
+set(system_leaves "linux.*|find_object|cgroup|quota") # of src/os
 
 if(WIN32)
 	set(system windows)
+	string(APPEND system_leaves "|posix.*")
 	if(NOT arch STREQUAL x86_64_windows OR NOT MINGW)
 		message(FATAL_ERROR "Windows: only x86-64, by mingw-w64")
 	endif()
@@ -38,6 +38,8 @@ elseif(arch STREQUAL x86_64_windows)
 	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
 elseif(EMSCRIPTEN)
 	set(system emscripten)
+	set(system_files "emscripten|absent")
+	string(APPEND system_leaves "|posix(_backtrace)?")
 	include(cmake/emscripten.cmake)
 elseif(APPLE)
 	set(system darwin)
@@ -45,7 +47,7 @@ elseif(CMAKE_SYSTEM_NAME STREQUAL FreeBSD)
 	set(system freebsd)
 endif()
 if(system MATCHES "darwin|freebsd")
-	set(system_files "bsd|${system}")
+	set(system_files "bsd|absent|${system}")
 	message(STATUS "${system}: this port was never run. libsennit-io, "
 		"-diag and -mpi left out")
 	if(NOT arch MATCHES "^(x86_64|aarch64)$")
@@ -89,7 +91,7 @@ function(sennit_system_sources sources_of)
 		if(EXISTS ${system_folder}/${name})
 			list(APPEND result src/${system}/${name})
 			list(APPEND replaced ${file})
-		elseif(file MATCHES "${system_leaves}")
+		elseif(file MATCHES "^src/(os/(${system_leaves})|arch/[^/]*)\\.c$")
 			list(APPEND replaced ${file})
 		else()
 			list(APPEND result ${file})

@@ -5,6 +5,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/valgrind.h"
 #include "io/close_on_fork.h"
 #include "io/fetch_record.h"
 #include "io/uring_buffers.h"
@@ -13,12 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef SENNIT_HAVE_VALGRIND
-#include <valgrind/valgrind.h> /* which does not see what a ring writes */
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
 
 /* Requests that are submitted at once at most, and completions that the kernel
  * keeps in the ring; it keeps more outside. */
@@ -222,7 +217,7 @@ bool sn_io_ring_works(void)
 	struct io_uring ring;
 	bool            works;
 
-	if (RUNNING_ON_VALGRIND || open_ring(&ring))
+	if (under_valgrind() || open_ring(&ring))
 		return false;
 	works = (ring.features & wanted) == wanted && ends_at_once(&ring);
 	io_uring_queue_exit(&ring);

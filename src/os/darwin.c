@@ -8,12 +8,9 @@
 #include "os/quota.h"
 
 #include <errno.h>
-#include <execinfo.h>
-#include <inttypes.h>
 #include <mach/mach_time.h>
 #include <mach/thread_status.h>
 #include <os/os_sync_wait_on_address.h>
-#include <stdio.h>
 #include <sys/sysctl.h>
 #include <sys/ucontext.h>
 #include <time.h>
@@ -99,16 +96,11 @@ void os_word_wake_all(a_u32 *word)
 
 /* --- threads ------------------------------------------------------------ */
 
-/* The index identifies the thread, so a long name is cut and the index
- * stays. */
 void os_thread_name(const char *name, uint32_t index)
 {
-	enum { LONGEST = 63 };
-	char text[LONGEST + 1];
-	int  digits = snprintf(NULL, 0, "/%" PRIu32, index);
+	char text[64];
 
-	snprintf(text, sizeof(text), "%.*s/%" PRIu32, LONGEST - digits, name,
-		 index);
+	os_thread_text(text, sizeof(text), name, index);
 	pthread_setname_np(text);
 }
 
@@ -142,17 +134,9 @@ void *os_thread_far_end(size_t size)
 	pthread_t self = pthread_self();
 	size_t    whole = pthread_get_stacksize_np(self);
 
-	return size <= whole / 4
+	return whole >= size + OS_STACK_LEFT
 		       ? (char *)pthread_get_stackaddr_np(self) - whole
 		       : NULL;
-}
-
-void os_write_backtrace(int fd)
-{
-	void *frames[64];
-	int   count = backtrace(frames, 64);
-
-	backtrace_symbols_fd(frames, count, fd);
 }
 
 uintptr_t os_context_sp(const void *context)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emscripten.c - os.h and quota.h with emscripten: messages, faults, CPUs. A
+/* emscripten.c - os.h and quota.h with emscripten: threads, faults, CPUs. A
  * program of WebAssembly sees no signals, no files of the system, and of CPUs
  * only their number. */
 #include "os/os.h"
@@ -12,7 +12,6 @@
 #include <emscripten/threading.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,33 +20,15 @@
 /* emscripten stores it in builds with --threadprofiler. */
 void os_thread_name(const char *name, uint32_t index)
 {
-	enum { LONGEST = 31 };
-	char text[LONGEST + 1];
-	int  digits = snprintf(NULL, 0, "/%" PRIu32, index);
+	char text[32];
 
-	snprintf(text, sizeof(text), "%.*s/%" PRIu32, LONGEST - digits, name,
-		 index);
+	os_thread_text(text, sizeof(text), name, index);
 	emscripten_set_thread_name(pthread_self(), text);
 }
 
 /* Nobody can send a signal to a thread. */
 void os_thread_block_signals(void)
 {
-}
-
-void os_print(int fd, const char *format, ...)
-{
-	char    text[OS_LINE];
-	va_list args;
-	int     length;
-
-	va_start(args, format);
-	length = vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (length > 0)
-		(void)sn_write_all(fd, text,
-				   length < OS_LINE ? (size_t)length
-						    : OS_LINE - 1);
 }
 
 /* The address of a function is its index in the table of functions. */
@@ -131,18 +112,6 @@ void os_write_backtrace(int fd)
 		(void)sn_write_all(fd, text, strlen(text));
 }
 
-/* --- barrier on other threads ------------------------------------------- */
-
-/* So the fast paths have fences of their own. */
-bool os_process_barrier_init(void)
-{
-	return false;
-}
-
-void os_process_barrier(void)
-{
-}
-
 /* --- CPUs --------------------------------------------------------------- */
 
 size_t os_cpu_list(uint32_t *cpus, size_t max)
@@ -155,36 +124,11 @@ size_t os_cpu_list(uint32_t *cpus, size_t max)
 	return count;
 }
 
-bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out)
-{
-	(void)root;
-	(void)cpu;
-	(void)out;
-	return false;
-}
-
 /* A thread can only be allowed to run on all CPUs, which it is. */
 int os_thread_affinity(const uint32_t *cpus, size_t count)
 {
 	(void)cpus;
 	return count < os_cpu_list(NULL, 0) ? -ENOSYS : 0;
-}
-
-uint32_t os_cpu_quota(const char *root)
-{
-	(void)root;
-	return UINT32_MAX;
-}
-
-uint32_t os_cpu_count(void)
-{
-	return (uint32_t)os_cpu_list(NULL, 0);
-}
-
-uint32_t os_thread_quota(const char *root)
-{
-	(void)root;
-	return UINT32_MAX;
 }
 
 uint32_t os_thread_limit(void)

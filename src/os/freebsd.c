@@ -9,11 +9,8 @@
 #include <sys/param.h>
 #include <sys/cpuset.h>
 #include <errno.h>
-#include <execinfo.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <pthread_np.h>
-#include <stdio.h>
 #include <sys/sysctl.h>
 #include <sys/types.h>
 #include <sys/ucontext.h>
@@ -92,16 +89,11 @@ void os_word_wake_all(a_u32 *word)
 
 /* --- threads ------------------------------------------------------------ */
 
-/* The index identifies the thread, so a long name is cut and the index
- * stays. */
 void os_thread_name(const char *name, uint32_t index)
 {
-	enum { LONGEST = 19 }; /* MAXCOMLEN */
-	char text[LONGEST + 1];
-	int  digits = snprintf(NULL, 0, "/%" PRIu32, index);
+	char text[20]; /* MAXCOMLEN and a zero */
 
-	snprintf(text, sizeof(text), "%.*s/%" PRIu32, LONGEST - digits, name,
-		 index);
+	os_thread_text(text, sizeof(text), name, index);
 	pthread_set_name_np(pthread_self(), text);
 }
 
@@ -146,15 +138,7 @@ void *os_thread_far_end(size_t size)
 {
 	struct extent own = own_stack();
 
-	return size <= own.size / 4 ? own.low : NULL;
-}
-
-void os_write_backtrace(int fd)
-{
-	void  *frames[64];
-	size_t count = backtrace(frames, 64);
-
-	backtrace_symbols_fd(frames, count, fd);
+	return own.size >= size + OS_STACK_LEFT ? own.low : NULL;
 }
 
 uintptr_t os_context_sp(const void *context)

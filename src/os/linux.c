@@ -1,85 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux.c - os.h on Linux: thread names, signals, messages, the process
- * barrier. */
+/* linux.c - os.h on Linux: thread names, a thread's stack and number, the
+ * process barrier. */
 #include "os/os.h"
 
 #include "base/check.h"
-#include "base/escape.h"
-#include "base/write_all.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/membarrier.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The minimum of bytes of a thread's own stack above its far end. */
-#define LEAST_LEFT ((size_t)48 * 1024)
-
 /* --- threads ------------------------------------------------------------ */
 
-/* The index identifies the thread, so a long name is cut and the index
- * stays. */
 void os_thread_name(const char *name, uint32_t index)
 {
-	enum { LONGEST = 15 };
-	char text[LONGEST + 1];
-	int  digits = snprintf(NULL, 0, "/%u", index);
+	char text[16]; /* the kernel's limit */
 
-	snprintf(text, sizeof(text), "%.*s/%u", LONGEST - digits, name, index);
+	os_thread_text(text, sizeof(text), name, index);
 	pthread_setname_np(pthread_self(), text);
-}
-
-void os_thread_block_signals(void)
-{
-	static const int faults[] = { SIGILL, SIGTRAP, SIGABRT, SIGBUS,
-				      SIGFPE, SIGSEGV, SIGSYS };
-	sigset_t         all;
-
-	sigfillset(&all);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&all, faults[i]);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-}
-
-void os_print(int fd, const char *format, ...)
-{
-	char    text[OS_LINE];
-	va_list args;
-	int     length;
-
-	va_start(args, format);
-	length = vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (length > 0)
-		(void)sn_write_all(fd, text,
-				   length < OS_LINE ? (size_t)length
-						    : OS_LINE - 1);
-}
-
-void os_function_name(uintptr_t address, char *text, size_t size)
-{
-	Dl_info     at;
-	const char *file;
-	char        shown[96];
-
-	if (!dladdr((void *)address, &at) || !at.dli_fname) {
-		snprintf(text, size, "%#" PRIxPTR, address);
-		return;
-	}
-	if (at.dli_sname && (uintptr_t)at.dli_saddr == address) {
-		sn_escape(text, size, at.dli_sname);
-		return;
-	}
-	file = strrchr(at.dli_fname, '/');
-	sn_escape(shown, sizeof(shown), file ? file + 1 : at.dli_fname);
-	snprintf(text, size, "%s+%#" PRIxPTR, shown,
-		 address - (uintptr_t)at.dli_fbase);
 }
 
 struct extent {
@@ -114,7 +52,7 @@ void *os_thread_far_end(size_t size)
 {
 	struct extent own = own_stack();
 
-	return own.size >= size + LEAST_LEFT ? own.low : NULL;
+	return own.size >= size + OS_STACK_LEFT ? own.low : NULL;
 }
 
 static _Thread_local uint32_t thread_id; /* 0: not asked for in this process */

@@ -203,26 +203,3 @@ size_t os_fault_stack_size(void)
 
 	return (frame ? 4 * frame : (size_t)SIGSTKSZ) + (size_t)32 * 1024;
 }
-
-bool os_fault_stack_use(void *memory, size_t size)
-{
-	stack_t mine = { .ss_sp = memory, .ss_size = size };
-	stack_t before;
-
-	if (sigaltstack(&mine, &before))
-		return false;
-	if (before.ss_flags & SS_DISABLE)
-		return true;
-	sigaltstack(&before, NULL);
-	return false;
-}
-
-void os_fault_stack_drop(const void *memory)
-{
-	stack_t none = { .ss_flags = SS_DISABLE };
-	stack_t now;
-
-	if (!sigaltstack(&none, &now) && now.ss_sp != memory &&
-	    !(now.ss_flags & SS_DISABLE))
-		sigaltstack(&now, NULL);
-}

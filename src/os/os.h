@@ -56,6 +56,9 @@ int os_thread_join(pthread_t thread);
  * length. */
 void os_thread_name(const char *name, uint32_t index);
 
+/* That name, cut so that it fits in `size` bytes of text. */
+void os_thread_text(char *text, size_t size, const char *name, uint32_t index);
+
 /* Restrict the calling thread to the given CPUs. Returns 0 or a negative errno
  * value. */
 int os_thread_affinity(const uint32_t *cpus, size_t count);
@@ -82,8 +85,9 @@ void     os_thread_forked(void);
 bool os_thread_has_stack(uintptr_t address);
 
 /* The lowest `size` bytes of the calling thread's own stack, which its frames
- * reach last. NULL when less than 48 KiB would remain above them. Do not use it
- * for a stack that grows on demand, as the main thread's does. */
+ * reach last. NULL when less than OS_STACK_LEFT bytes would remain above them.
+ * Do not use it for a stack that grows on demand, as the main thread's does. */
+#define OS_STACK_LEFT ((size_t)48 * 1024)
 void *os_thread_far_end(size_t size);
 
 /* Yield the CPU to another thread. */

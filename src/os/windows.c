@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* windows.c - os.h on Windows: thread names, messages, the process barrier. */
+/* windows.c - os.h on Windows: thread names, names of functions, the process
+ * barrier. */
 #include "os/os.h"
 
 #include "base/escape.h"
-#include "base/write_all.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <windows.h>
@@ -24,39 +23,21 @@ int pause(void)
 
 /* --- threads ------------------------------------------------------------ */
 
-/* As long as on Linux. The index identifies the thread, so a long name is cut
- * and the index stays. */
+/* As long as on Linux. */
 void os_thread_name(const char *name, uint32_t index)
 {
-	enum { LONGEST = 15 };
-	char  text[LONGEST + 1];
-	WCHAR wide[LONGEST + 1];
-	int   digits = snprintf(NULL, 0, "/%u", index);
+	char  text[16];
+	WCHAR wide[16];
 
-	snprintf(text, sizeof(text), "%.*s/%u", LONGEST - digits, name, index);
+	os_thread_text(text, sizeof(text), name, index);
 	pthread_setname_np(pthread_self(), text); /* for pthread_getname_np() */
-	if (MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, LONGEST + 1))
+	if (MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, 16))
 		SetThreadDescription(GetCurrentThread(), wide);
 }
 
 /* Windows has no signals that another thread or process could send. */
 void os_thread_block_signals(void)
 {
-}
-
-void os_print(int fd, const char *format, ...)
-{
-	char    text[OS_LINE];
-	va_list args;
-	int     length;
-
-	va_start(args, format);
-	length = vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (length > 0)
-		(void)sn_write_all(fd, text,
-				   length < OS_LINE ? (size_t)length
-						    : OS_LINE - 1);
 }
 
 /* A program exports no names, so file+offset is all that there is without its

@@ -2,18 +2,13 @@
 #include "worker/stack_overflow.h"
 
 #include "base/escape.h"
+#include "base/valgrind.h"
 #include "core/task_names.h"
 #include "worker/probes.h"
 #include "worker/trace_write.h"
 
 #include <stdio.h>
 #include <unistd.h>
-
-#ifdef SENNIT_HAVE_VALGRIND
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
 
 /* The name that the program gave the task, else the exported name. */
 static void name_task(uintptr_t task, char *name, size_t size)
@@ -105,7 +100,7 @@ static bool use_far_end(const struct worker *w)
 	const size_t size = os_fault_stack_size();
 	void        *memory = NULL;
 
-	if (w->threaded && !RUNNING_ON_VALGRIND)
+	if (w->threaded && !under_valgrind())
 		memory = os_thread_far_end(size);
 	if (memory) /* if it has another one, that stays */
 		(void)os_fault_stack_use(memory, size);

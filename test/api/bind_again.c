@@ -4,16 +4,12 @@
 #include "with_workers.h"
 #include "../ward.h"
 
+#include "base/valgrind.h"
+
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-
-#ifdef SENNIT_HAVE_VALGRIND
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
 
 /* --- memory ------------------------------------------------------------- */
 
@@ -157,7 +153,7 @@ static void it_makes_no_system_call(void **state)
 	struct strict       t = { .s = start_scheduler(w->workers) };
 	pthread_t           thread;
 
-	if (!CAN_FORBID || RUNNING_ON_VALGRIND)
+	if (!CAN_FORBID || under_valgrind())
 		skip();
 	assert_int_equal(pthread_create(&thread, NULL, bind_strictly, &t), 0);
 	pthread_detach(thread); /* musl does not know that it has ended */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_backtrace_execinfo.c - os.h on Linux: backtraces by a libc that has
- * <execinfo.h>. */
+/* posix_backtrace.c - os.h on Linux, macOS and FreeBSD: backtraces by a libc
+ * that has <execinfo.h>. */
 #include "os/os.h"
 
 #include <execinfo.h>
@@ -17,7 +17,6 @@ void os_backtrace_prepare(void)
 void os_write_backtrace(int fd)
 {
 	void *frames[64];
-	int   count = backtrace(frames, 64);
 
-	backtrace_symbols_fd(frames, count, fd);
+	backtrace_symbols_fd(frames, backtrace(frames, 64), fd);
 }

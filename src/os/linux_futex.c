@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linux_threads.c - os.h on Linux: time, sleeping on a word, threads. With
+/* linux_futex.c - os.h on Linux: time, sleeping on a word. With
  * SENNIT_DETERMINISTIC deterministic_threads.c implements these. */
 #include "os/os.h"
 
@@ -8,14 +8,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The minimum stack of a thread in bytes: room for the program's functions that
- * run on a worker's own stack. */
-#define LEAST_STACK ((size_t)64 * 1024)
 
 /* --- time --------------------------------------------------------------- */
 
@@ -92,51 +87,6 @@ void os_word_wake_one(a_u32 *word)
 void os_word_wake_all(a_u32 *word)
 {
 	wake(word, INT_MAX);
-}
-
-/* --- threads ------------------------------------------------------------ */
-
-/* A thread's stack also holds its thread-local variables. The system refuses
- * (EINVAL) a stack without room for them, and does not report the size it
- * needs. So the loop doubles the size until it succeeds. */
-int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
-		    size_t stack)
-{
-	pthread_attr_t a;
-	size_t         usual;
-	int            err = pthread_attr_init(&a);
-
-	if (err)
-		return -err;
-	pthread_attr_getstacksize(&a, &usual);
-	if (stack && stack < LEAST_STACK)
-		stack = LEAST_STACK;
-	do {
-		if (!stack || stack > usual)
-			stack = usual;
-		pthread_attr_setstacksize(&a, stack);
-		err = pthread_create(out, &a, run, argument);
-		stack *= 2;
-	} while (err == EINVAL && stack / 2 < usual);
-	pthread_attr_destroy(&a);
-	return -err;
-}
-
-int os_thread_join(pthread_t thread)
-{
-	return -pthread_join(thread, NULL);
-}
-
-void os_thread_yield(void)
-{
-	sched_yield();
-}
-
-/* --- locks -------------------------------------------------------------- */
-
-void os_lock(pthread_mutex_t *lock)
-{
-	pthread_mutex_lock(lock);
 }
 
 #endif

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bsd_threads.c - os.h on macOS and FreeBSD: threads and locks, by POSIX. With
- * SENNIT_DETERMINISTIC deterministic_threads.c implements these. Not tested on
- * either. */
+/* posix_threads.c - os.h on all systems but Windows: threads and locks. With
+ * SENNIT_DETERMINISTIC deterministic_threads.c implements these. */
 #include "os/os.h"
 
 #ifndef SENNIT_DETERMINISTIC
 
+#include <errno.h>
 #include <sched.h>
 
-/* The minimum stack of a thread in bytes, as on the other systems. */
+/* The minimum stack of a thread in bytes: room for the program's functions that
+ * run on a worker's own stack. */
 #define LEAST_STACK ((size_t)64 * 1024)
 
+/* A thread's stack also holds its thread-local variables. The system refuses
+ * (EINVAL) a stack without room for them, and does not report the size it
+ * needs. So the loop doubles the size until it succeeds. */
 int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 		    size_t stack)
 {
@@ -23,9 +27,13 @@ int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 	pthread_attr_getstacksize(&a, &usual);
 	if (stack && stack < LEAST_STACK)
 		stack = LEAST_STACK;
-	if (stack && stack < usual)
+	do {
+		if (!stack || stack > usual)
+			stack = usual;
 		pthread_attr_setstacksize(&a, stack);
-	err = pthread_create(out, &a, run, argument);
+		err = pthread_create(out, &a, run, argument);
+		stack *= 2;
+	} while (err == EINVAL && stack / 2 < usual);
 	pthread_attr_destroy(&a);
 	return -err;
 }

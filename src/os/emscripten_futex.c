@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emscripten_threads.c - os.h with emscripten: time, sleeping on a word,
- * threads. With SENNIT_DETERMINISTIC deterministic_threads.c implements
- * these. */
+/* emscripten_futex.c - os.h with emscripten: time, sleeping on a word. With
+ * SENNIT_DETERMINISTIC deterministic_threads.c implements these. */
 #include "os/os.h"
 
 #ifndef SENNIT_DETERMINISTIC
@@ -10,11 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <time.h>
-
-/* The minimum stack of a thread in bytes, as on the other systems. */
-#define LEAST_STACK ((size_t)64 * 1024)
 
 /* --- time --------------------------------------------------------------- */
 
@@ -68,44 +63,6 @@ void os_word_wake_one(a_u32 *word)
 void os_word_wake_all(a_u32 *word)
 {
 	emscripten_futex_wake(&word->value_, INT_MAX);
-}
-
-/* --- threads ------------------------------------------------------------ */
-
-int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
-		    size_t stack)
-{
-	pthread_attr_t a;
-	size_t         usual;
-	int            err = pthread_attr_init(&a);
-
-	if (err)
-		return -err;
-	pthread_attr_getstacksize(&a, &usual);
-	if (stack && stack < LEAST_STACK)
-		stack = LEAST_STACK;
-	if (stack && stack < usual)
-		pthread_attr_setstacksize(&a, stack);
-	err = pthread_create(out, &a, run, argument);
-	pthread_attr_destroy(&a);
-	return -err;
-}
-
-int os_thread_join(pthread_t thread)
-{
-	return -pthread_join(thread, NULL);
-}
-
-void os_thread_yield(void)
-{
-	sched_yield();
-}
-
-/* --- locks -------------------------------------------------------------- */
-
-void os_lock(pthread_mutex_t *lock)
-{
-	pthread_mutex_lock(lock);
 }
 
 #endif
