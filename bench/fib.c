@@ -3,43 +3,13 @@
  * computes the other, and waits: pure fork-join cost.
  */
 #include "harness.h"
+#include "wait_group_fib.h"
 
 #include "sennit/fork_join.h"
 
 #define ARGUMENT 32
 #define RESULT   2178309
 #define SPAWNS   3524577 /* calls with an argument of 2 or more */
-
-struct half {
-	sennit_wait_group done;
-	unsigned          argument;
-	unsigned          result;
-};
-
-static void run_half(void *argument);
-
-static unsigned fib(unsigned n)
-{
-	struct half other;
-	unsigned    result;
-
-	if (n < 2)
-		return n;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 1);
-	spawn(run_half, &other);
-	result = fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-	return result + other.result;
-}
-
-static void run_half(void *argument)
-{
-	struct half *h = argument;
-
-	h->result = fib(h->argument);
-	sennit_wait_group_done(&h->done);
-}
 
 struct branch {
 	unsigned argument;
@@ -92,32 +62,6 @@ static void fork_join(struct bench_run *r)
 
 	bench_elapsed(r, begin);
 	bench_check(result == RESULT, "fib: wrong result");
-}
-
-/* The same with a task tied to the wait group. Its wait runs the other half
- * unless another worker has. */
-static void run_tied(void *argument);
-
-static unsigned tied_fib(unsigned n)
-{
-	struct half other;
-	unsigned    result;
-
-	if (n < 2)
-		return n;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 0);
-	spawn_tied(&other.done, run_tied, &other);
-	result = tied_fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-	return result + other.result;
-}
-
-static void run_tied(void *argument)
-{
-	struct half *h = argument;
-
-	h->result = tied_fib(h->argument);
 }
 
 static void fork_join_tied(struct bench_run *r)

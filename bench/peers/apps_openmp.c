@@ -3,7 +3,7 @@
  *
  * Left out: R6, because OpenMP has no wait that releases the thread.
  */
-#include "peer.h"
+#include "openmp.h"
 
 #include <omp.h>
 
@@ -15,19 +15,6 @@
 #include "apps/fft.h"
 #include "apps/merge.h"
 #include "apps/ray.h"
-
-#ifdef __clang__
-#define PEER    "libomp"
-#define VERSION "LLVM OpenMP (libomp), clang " __clang_version__
-#else
-#define PEER    "libgomp"
-#define VERSION "GNU OpenMP (libgomp), gcc " __VERSION__
-#endif
-
-const char *peer_version(void)
-{
-	return VERSION;
-}
 
 static void transform(struct point (*rows)[FFT_SIDE], unsigned workers)
 {
@@ -158,12 +145,6 @@ static void cholesky(struct bench_run *r)
         bench_elapsed(r, begin);
         chol_check();
 }
-
-/* clang-format off */
-#define ROW(name, count, function)                                         \
-	{ .names = { name "/" PEER }, .n = (count), .workers = BENCH_EACH,  \
-	  .run = (function) }
-/* clang-format on */
 
 const struct bench_row peer_rows[] = {
 	ROW("R1-fft", FFT_ROWS, fft),

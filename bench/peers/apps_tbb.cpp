@@ -3,15 +3,12 @@
  *
  * Left out: R6, because each suspended task keeps a thread's stack.
  */
-#include "peer.h"
+#include "tbb.hpp"
 
 #include <tbb/flow_graph.h>
-#include <tbb/global_control.h>
 #include <oneapi/tbb/mutex.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
-#include <tbb/task_arena.h>
-#include <tbb/version.h>
 
 #include <deque>
 
@@ -24,19 +21,10 @@
 #include "apps/merge.h"
 #include "apps/ray.h"
 
-const char *peer_version(void)
-{
-	return "oneTBB " TBB_VERSION_STRING;
-}
-
-/* Run f() as a task with `workers` workers and store how long it took. */
+/* Run f() as a task and store how long it took. */
 template <typename F> static void time_inside(struct bench_run *r, F f)
 {
-	static tbb::global_control limit(
-		tbb::global_control::max_allowed_parallelism, r->workers);
-	static tbb::task_arena arena((int)r->workers);
-
-	arena.execute([&] {
+	inside(r->workers, [&] {
 		sennit_time begin = sennit_now();
 
 		f();

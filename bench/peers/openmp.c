@@ -6,20 +6,7 @@
  * that releases the thread. With one thread libgomp runs each task where it is
  * created, as a call.
  */
-#include "peer.h"
-
-#ifdef __clang__
-#define PEER    "libomp"
-#define VERSION "LLVM OpenMP (libomp), clang " __clang_version__
-#else
-#define PEER    "libgomp"
-#define VERSION "GNU OpenMP (libgomp), gcc " __VERSION__
-#endif
-
-const char *peer_version(void)
-{
-	return VERSION;
-}
+#include "openmp.h"
 
 static void inside(struct bench_run *r, bench_fn *run)
 {
@@ -193,12 +180,6 @@ static void run_for_each(struct bench_run *r)
 		change(&elements[(size_t)i * PIECE]);
 	bench_elapsed(r, begin);
 }
-
-/* clang-format off */
-#define ROW(name, count, function)                                         \
-	{ .names = { name "/" PEER }, .n = (count), .workers = BENCH_EACH,  \
-	  .run = (function) }
-/* clang-format on */
 
 const struct bench_row peer_rows[] = {
 	ROW("W1-spawn", SPAWNED, run_spawn_flat),

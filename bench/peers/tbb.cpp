@@ -5,34 +5,16 @@
  * suspended task keeps a thread's stack and thousands of them end the process;
  * W7 and W8, because its mutexes and sleeps block a worker.
  */
-#include "peer.h"
+#include "tbb.hpp"
 
 #include <atomic>
 #include <cstdio>
 #include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task.h>
-#include <tbb/task_arena.h>
 #include <tbb/task_group.h>
-#include <tbb/version.h>
-
-const char *peer_version(void)
-{
-	return "oneTBB " TBB_VERSION_STRING;
-}
-
-/* Run f() as a task with `workers` workers. All of them live until the end. */
-template <typename F> static void inside(uint32_t workers, F f)
-{
-	static tbb::global_control limit(
-		tbb::global_control::max_allowed_parallelism, workers);
-	static tbb::task_arena arena((int)workers);
-
-	arena.execute(f);
-}
 
 /* --- spawn and join ------------------------------------------------------- */
 

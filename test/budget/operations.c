@@ -103,36 +103,7 @@ static void run_in_groups(void)
 
 /* --- fork-join: schedule one half, compute the other, wait ---------------- */
 
-struct half {
-	sennit_wait_group done;
-	unsigned          argument;
-	unsigned          result;
-};
-
-static void run_half(void *argument);
-
-static unsigned fib(unsigned n)
-{
-	struct half other;
-	unsigned    result;
-
-	if (n < 2)
-		return n;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 1);
-	spawn(run_half, &other);
-	result = fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-	return result + other.result;
-}
-
-static void run_half(void *argument)
-{
-	struct half *h = argument;
-
-	h->result = fib(h->argument);
-	sennit_wait_group_done(&h->done);
-}
+#include "../../bench/wait_group_fib.h"
 
 static void fork_join(void)
 {
@@ -142,31 +113,6 @@ static void fork_join(void)
 }
 
 /* --- fork-join-tied: the same, with the half tied to its wait group ------- */
-
-static void run_tied(void *argument);
-
-static unsigned tied_fib(unsigned n)
-{
-	struct half other;
-	unsigned    result;
-
-	if (n < 2)
-		return n;
-	other.argument = n - 1;
-	sennit_wait_group_init(&other.done, 0);
-	if (sennit_wait_group_spawn(&other.done, run_tied, &other))
-		abort();
-	result = tied_fib(n - 2);
-	sennit_wait_group_wait(&other.done);
-	return result + other.result;
-}
-
-static void run_tied(void *argument)
-{
-	struct half *h = argument;
-
-	h->result = tied_fib(h->argument);
-}
 
 static void fork_join_tied(void)
 {
