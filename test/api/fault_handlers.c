@@ -4,6 +4,7 @@
  * child.
  */
 #include "../child.h"
+#include "../dig.h"
 #include "with_workers.h"
 
 #include <sched.h>
@@ -67,14 +68,6 @@ static void send_a_value(void *unused)
 	while (!seen.calls) /* Valgrind may deliver it later */
 		sched_yield();
 	_exit(seen.calls == 1 && seen.value == VALUE ? 0 : 22);
-}
-
-static NOINLINE unsigned dig(unsigned depth)
-{
-	volatile char frame[512];
-
-	frame[depth % 512] = (char)depth;
-	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
 }
 
 static void overflow_after_a_fault(void *unused)

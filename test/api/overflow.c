@@ -4,6 +4,7 @@
  * a child.
  */
 #include "../child.h"
+#include "../dig.h"
 #include "with_workers.h"
 
 #include "arch/arch.h"
@@ -26,16 +27,6 @@ struct plan {
 	void (*prepare)(void);
 	sennit_task_fn *task;
 };
-
-/* The volatile store keeps frames apart. The returned address keeps the
- * compiler from removing the frames. */
-static NOINLINE unsigned dig(unsigned depth)
-{
-	volatile char frame[512];
-
-	frame[depth % 512] = (char)depth;
-	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
-}
 
 static void run_off_the_stack(void *unused)
 {

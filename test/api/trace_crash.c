@@ -3,6 +3,7 @@
  * child of a fork does with that of its parent. Each crash happens in a child.
  */
 #include "../child.h"
+#include "../dig.h"
 #include "../trace_file.h"
 #include "with_workers.h"
 
@@ -19,14 +20,6 @@ static void misuse(void *unused)
 	(void)unused;
 	sennit_trace_value(name, 1);
 	sennit_mutex_unlock(&mutex);
-}
-
-static NOINLINE unsigned dig(unsigned depth)
-{
-	volatile char frame[512];
-
-	frame[depth % 512] = (char)depth;
-	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
 }
 
 static void overflow(void *unused)

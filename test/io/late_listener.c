@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "operations.h"
+#include "clients.h"
 
 #include "sennit/listen.h"
 
@@ -27,19 +27,7 @@ int socket(int family, int type, int protocol)
 	return -1;
 }
 
-/* --- clients ------------------------------------------------------------ */
-
-enum { CLIENTS = 12 };
-
-static atomic_uint served;
-
-static void serve(int fd, void *unused)
-{
-	(void)unused;
-	EXPECT(sennit_send(fd, "x", 1, 0, SENNIT_NEVER) == 1);
-	EXPECT(sennit_close(fd) == 0);
-	atomic_fetch_add(&served, 1);
-}
+/* --- acceptors ---------------------------------------------------------- */
 
 static int must_listen(void)
 {
@@ -52,28 +40,6 @@ static int must_listen(void)
 	must(fd >= 0, "sennit_listen");
 	return fd;
 }
-
-static void make_clients(int clients[CLIENTS][2], int listener)
-{
-	for (int i = 0; i < CLIENTS; i++) {
-		clients[i][0] = listener;
-		clients[i][1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		must(clients[i][1] >= 0, "socket");
-	}
-}
-
-static void end_clients(int clients[CLIENTS][2])
-{
-	char byte;
-
-	for (int i = 0; i < CLIENTS; i++) {
-		EXPECT(sennit_read(clients[i][1], &byte, 1, in_ms(100000)) ==
-		       1);
-		close(clients[i][1]);
-	}
-}
-
-/* --- acceptors ---------------------------------------------------------- */
 
 struct server {
 	int          fd;
@@ -108,7 +74,7 @@ static void the_first_acceptor_serves_and_the_others_come_later(void **state)
 	struct server       x = { .fd = must_listen() };
 	int                 clients[CLIENTS][2];
 
-	make_clients(clients, x.fd);
+	begin_clients(clients, x.fd);
 	start(&x, w);
 	for (int i = 0; i < CLIENTS; i++)
 		connect_to_listener(clients[i]);

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #endif
 
+#include "clients.h"
 #include "streams.h"
 
 #include "sennit/listen.h"
@@ -145,29 +146,6 @@ static void an_accept_that_fails_leaves_the_connection_there(void **state)
 
 /* --- listeners ---------------------------------------------------------- */
 
-static atomic_uint served;
-
-static void serve(int fd, void *unused)
-{
-	(void)unused;
-	EXPECT(sennit_send(fd, "x", 1, 0, SENNIT_NEVER) == 1);
-	EXPECT(sennit_close(fd) == 0);
-	atomic_fetch_add(&served, 1);
-}
-
-/* More than there are acceptors: the ring's that wait keep the limit with which
- * they began. */
-enum { CLIENTS = 12 };
-
-static void begin_clients(int clients[CLIENTS][2], int listener)
-{
-	for (int i = 0; i < CLIENTS; i++) {
-		clients[i][0] = listener;
-		clients[i][1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		must(clients[i][1] >= 0, "socket");
-	}
-}
-
 /* They come while acceptors fail, which try twice or more. */
 static void connect_in_vain(int clients[CLIENTS][2])
 {
@@ -196,17 +174,6 @@ static void while_the_system_has_none(int clients[CLIENTS][2])
 	if (strcmp(wanted_backend, "uring") != 0)
 		EXPECT_SOON(atomic_load(&accept_errors) > before);
 	atomic_store(&accept_error, 0);
-}
-
-static void end_clients(int clients[CLIENTS][2])
-{
-	char byte;
-
-	for (int i = 0; i < CLIENTS; i++) {
-		EXPECT(sennit_read(clients[i][1], &byte, 1, in_ms(100000)) ==
-		       1);
-		close(clients[i][1]);
-	}
 }
 
 static void listen_while(const struct world *w,

@@ -2,9 +2,8 @@
 /* faults.c - a task that overflows its stack is named before the process ends,
  * and misuse is named. Each happens in a process of its own.
  */
+#include "../dig.h"
 #include "child.h"
-
-#include "base/compiler.h"
 
 #include <stdlib.h>
 
@@ -12,14 +11,6 @@
  * library of one that called abort(). */
 enum { ABORTED = 3 };
 #define OVERFLOWED 0xc00000fd
-
-static NOINLINE unsigned dig(unsigned depth)
-{
-	volatile char frame[512];
-
-	frame[depth % 512] = (char)depth;
-	return depth ? dig(depth + 1) + (unsigned)frame[depth % 512] : 0;
-}
 
 static void run_off_the_stack(void *unused)
 {
