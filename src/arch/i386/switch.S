@@ -23,8 +23,7 @@
 
 /* Where the arguments lie, behind the frame that SAVE makes. */
 #define SAVE_AT     FRAME_RETURN + 4(%esp)
-#define RESUME_AT   FRAME_RETURN + 8(%esp)
-#define TOP_AT      FRAME_RETURN + 8(%esp)
+#define OTHER_AT    FRAME_RETURN + 8(%esp) /* resume or top */
 #define ENTRY_AT    FRAME_RETURN + 12(%esp)
 #define ARGUMENT_AT FRAME_RETURN + 16(%esp)
 #define MXCSR_AT    FRAME_RETURN + 20(%esp)
@@ -35,8 +34,9 @@
 	.cfi_rel_offset %\register, \offset
 	.endm
 
-	/* Suspend the running stack. Here and below, fp is 1 to save and
-	 * restore floating-point control, 0 to ignore it. */
+	/* Suspend the running stack and load the other one into edx. Here and
+	 * below, fp is 1 to save and restore floating-point control, 0 to
+	 * ignore it. */
 	.macro	SAVE fp
 	sub	$FRAME_RETURN, %esp
 	.cfi_adjust_cfa_offset FRAME_RETURN
@@ -50,6 +50,7 @@
 	KEEP	edi, FRAME_EDI
 	KEEP	ebp, FRAME_EBP
 	mov	%esp, (%eax)
+	mov	OTHER_AT, %edx
 	.endm
 
 	.macro	CALLERS register
@@ -114,17 +115,7 @@
 	.endm
 
 /* void arch_switch(arch_stack *save, arch_stack resume) */
-FUNC arch_switch
-	SAVE	FP
-	mov	RESUME_AT, %edx
-	RESUME	switch, FP
-END arch_switch
-
-FUNC arch_switch_shared
-	SAVE	0
-	mov	RESUME_AT, %edx
-	RESUME	switch_shared, 0
-END arch_switch_shared
+SWITCHES FP
 
 /* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
  *		   uint64_t control)
@@ -136,7 +127,6 @@ END arch_switch_shared
  * 16. entry preserves ebx and esi. */
 	.macro	START name, fp
 	SAVE	\fp
-	mov	TOP_AT, %edx
 	mov	ENTRY_AT, %esi
 	mov	ARGUMENT_AT, %ebx
 	sub	$16, %edx
@@ -162,10 +152,4 @@ END arch_switch_shared
 	FP_LOAD	\name, \fp
 	.endm
 
-FUNC arch_start
-	START	start, FP
-END arch_start
-
-FUNC arch_start_shared
-	START	start_shared, 0
-END arch_start_shared
+STARTS FP

@@ -94,15 +94,7 @@
 	.endm
 
 /* void arch_switch(arch_stack *save, arch_stack resume) */
-FUNC arch_switch
-	SAVE	FP
-	RESUME	switch, FP
-END arch_switch
-
-FUNC arch_switch_shared
-	SAVE	0
-	RESUME	switch_shared, 0
-END arch_switch_shared
+SWITCHES FP
 
 /* void arch_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
  *		   uint64_t control)
@@ -129,10 +121,4 @@ END arch_switch_shared
 	FP_LOAD	\name, %r6, \fp
 	.endm
 
-FUNC arch_start
-	START	start, FP
-END arch_start
-
-FUNC arch_start_shared
-	START	start_shared, 0
-END arch_start_shared
+STARTS FP
