@@ -32,22 +32,8 @@ static void *send_now_and_then(void *argument)
 {
 	static sennit_task_fn *const runs[] = { run_once, spread, stay };
 	struct hand                 *h = argument;
-	struct life                 *l = h->l;
 
-	for (; h->steps; h->steps--) {
-		const sennit_task t = {
-			.run = runs[random_below(&h->random, 3)], .argument = l
-		};
-
-		atomic_fetch_add(&l->made, 1);
-		EXPECT(sennit_enqueue(l->s, &t) == 0);
-		if (random_below(&h->random, 6) == 0)
-			EXPECT(!sennit_scheduler_set_workers(
-				l->s, 1 + random_below(&h->random, MOST)));
-		if (random_below(&h->random, 4) == 0)
-			usleep(random_below(&h->random, 2 * PAUSE));
-	}
-	sennit_scheduler_release(l->s);
+	send_tasks(h, runs, h->l, PAUSE, MOST, 6);
 	return NULL;
 }
 

@@ -52,6 +52,30 @@ static inline void make_tasks(struct life *l, sennit_task_fn *run, unsigned n)
 		make_task(l, run);
 }
 
+/* Take the hand's steps: each enqueues one of three tasks and perhaps pauses
+ * for up to 2 * pause microseconds. One of `one_in` changes the number of
+ * workers, to `most` at most. */
+static inline void send_tasks(struct hand *h, sennit_task_fn *const runs[3],
+			      void *argument, uint32_t pause, uint32_t most,
+			      uint32_t one_in)
+{
+	for (; h->steps; h->steps--) {
+		const sennit_task t = {
+			.run = runs[random_below(&h->random, 3)],
+			.argument = argument
+		};
+
+		atomic_fetch_add(&h->l->made, 1);
+		EXPECT(sennit_enqueue(h->l->s, &t) == 0);
+		if (random_below(&h->random, one_in) == 0)
+			EXPECT(!sennit_scheduler_set_workers(
+				h->l->s, 1 + random_below(&h->random, most)));
+		if (random_below(&h->random, 4) == 0)
+			usleep(random_below(&h->random, 2 * pause));
+	}
+	sennit_scheduler_release(h->l->s);
+}
+
 /* Run use(hand) on each thread, with fewer than `steps` steps. l->s must have
  * one reference. */
 static inline void live_through(struct life *l, void *(*use)(void *),

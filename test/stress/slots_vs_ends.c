@@ -58,23 +58,9 @@ static void *send_now_and_then(void *argument)
 {
 	static sennit_task_fn *const runs[] = { count, spread, stay };
 	struct hand                 *h = argument;
-	struct life                 *l = h->l;
-	struct sharer               *p = container_of(l, struct sharer, l);
 
-	for (; h->steps; h->steps--) {
-		const sennit_task t = {
-			.run = runs[random_below(&h->random, 3)], .argument = p
-		};
-
-		atomic_fetch_add(&l->made, 1);
-		EXPECT(sennit_enqueue(l->s, &t) == 0);
-		if (random_below(&h->random, 8) == 0)
-			EXPECT(!sennit_scheduler_set_workers(
-				l->s, 1 + random_below(&h->random, MOST)));
-		if (random_below(&h->random, 4) == 0)
-			usleep(random_below(&h->random, 2 * PAUSE));
-	}
-	sennit_scheduler_release(l->s);
+	send_tasks(h, runs, container_of(h->l, struct sharer, l), PAUSE, MOST,
+		   8);
 	return NULL;
 }
 

@@ -7,8 +7,6 @@
 #include "pairs.h"
 #include "passing.h"
 
-enum { PATTERN = 0xa5 };
-
 /* A cell is an event, then a wait group, and so on. */
 union thing {
 	sennit_event      event;
@@ -126,11 +124,8 @@ static void leave(void *passed)
 	sennit_mutex_lock(&p->lock);
 	left = --p->owners;
 	sennit_mutex_unlock(&p->lock);
-	if (left)
-		return;
-	memset(p, PATTERN, sizeof(*p)); /* an unlock that still uses it would
-					 * abort */
-	free(p);
+	if (!left)
+		scrap(p, sizeof(*p));
 }
 
 static void *make_passed(void)
