@@ -150,6 +150,16 @@ elseif(SENNIT_TESTS)
 	endforeach()
 endif()
 
+# --- test/cachelines: in the build with SENNIT_DETERMINISTIC ------------------------
+
+if(SENNIT_TESTS AND SENNIT_DETERMINISTIC)
+	include(cmake/cachelines.cmake)
+	if(TARGET test_cachelines)
+		sennit_test(explore cachelines
+			$<TARGET_FILE:test_cachelines> --check)
+	endif()
+endif()
+
 # --- test/io: as test/api, with libsennit-io, once with each backend -----------------
 
 if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
