@@ -228,6 +228,8 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	uint32_t          about;
 
 	sn_worker_stacks_share(w);
+	/* Others will not look at its deque: see sn_parking_is_empty. */
+	ASSERT(!sn_deque_has_tasks_owner(sn_worker_deque(w)));
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
