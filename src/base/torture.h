@@ -18,7 +18,7 @@
 
 #ifdef SENNIT_DETERMINISTIC
 #include "base/deterministic.h"
-#define TORTURE_POINT()       sn_deterministic_point()
+#define TORTURE_POINT() sn_deterministic_point()
 #ifdef SENNIT_USUAL_LIMITS /* test/cachelines counts what programs do */
 #define TORTURED(tiny, usual) (usual)
 #else

@@ -253,8 +253,9 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 	    rouse(p->sleepers[preferred], preferred))
 		return;
 	for (uint32_t i = 0; i * PARKING_EACH < p->workers; i++) {
-		/* Only those asleep. <- park.bit */
-		uint32_t word = (uint32_t)a_load_acq(&p->idle[i]);
+		/* the lower half: who is asleep */
+		uint32_t word =
+			(uint32_t)a_load_acq(&p->idle[i]); /* <- park.bit */
 
 		TORTURE_POINT();
 		/* A bit that is set later belongs to a worker that is about to

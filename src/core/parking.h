@@ -194,8 +194,8 @@ static inline bool sn_parking_is_empty(const struct parking *p, uint32_t index)
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
 
 /* A task was left with s, and the caller has executed a fence: s is not empty,
- * even if it sleeps. The caller must then execute a fence and look for sleepers,
- * or for tasks. */
+ * even if it sleeps. The caller must then execute a fence and look for
+ * sleepers, or for tasks. */
 void sn_parking_fill(struct sleeper *s);
 
 /* Stop being asleep. Afterwards the caller counts as a searcher. Either the

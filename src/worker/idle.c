@@ -168,6 +168,8 @@ static bool work_appeared(struct worker *w)
 {
 	return sn_mailbox_has_fibers(&w->mail) || sn_steal_is_possible(w) ||
 	       sn_mailbox_has_tasks(&w->mail) ||
+	       /* of a hook of its poller; nobody else looks there now */
+	       sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
 	       sn_worker_threads_is_draining(w) ||
 	       !sn_backlog_is_empty(w->backlog) ||
 	       sn_gate_is_done(&w->scheduler->gate);
@@ -228,8 +230,6 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	uint32_t          about;
 
 	sn_worker_stacks_share(w);
-	/* Others will not look at its deque: see sn_parking_is_empty. */
-	ASSERT(!sn_deque_has_tasks_owner(sn_worker_deque(w)));
 	sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);

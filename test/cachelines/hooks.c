@@ -26,11 +26,11 @@ void __tsan_func_exit(void)
 
 /* --- plain accesses ------------------------------------------------------- */
 
-#define PLAIN(name, size, write)                                  \
-	void __tsan_##name(void *address);                        \
-	void __tsan_##name(void *address)                         \
-	{                                                         \
-		machine_access(address, (size), (write), HERE);   \
+#define PLAIN(name, size, write)                                \
+	void __tsan_##name(void *address);                      \
+	void __tsan_##name(void *address)                       \
+	{                                                       \
+		machine_access(address, (size), (write), HERE); \
 	}
 
 #define PLAIN_BOTH(size)                         \
@@ -45,11 +45,11 @@ PLAIN_BOTH(4)
 PLAIN_BOTH(8)
 PLAIN_BOTH(16)
 
-#define RANGE(name, write)                                     \
-	void __tsan_##name(void *address, size_t size);        \
-	void __tsan_##name(void *address, size_t size)         \
-	{                                                      \
-		machine_access(address, size, (write), HERE);  \
+#define RANGE(name, write)                                    \
+	void __tsan_##name(void *address, size_t size);       \
+	void __tsan_##name(void *address, size_t size)        \
+	{                                                     \
+		machine_access(address, size, (write), HERE); \
 	}
 
 RANGE(read_range, false)
@@ -57,26 +57,24 @@ RANGE(write_range, true)
 
 /* --- atomic operations ---------------------------------------------------- */
 
-#define MODIFY(bits, name, builtin)                                           \
-	uint##bits##_t __tsan_atomic##bits##_##name(                          \
+#define MODIFY(bits, name, builtin)                                            \
+	uint##bits##_t __tsan_atomic##bits##_##name(                           \
 		volatile uint##bits##_t *at, uint##bits##_t value, int order); \
-	uint##bits##_t __tsan_atomic##bits##_##name(                          \
-		volatile uint##bits##_t *at, uint##bits##_t value, int order) \
-	{                                                                     \
-		(void)order;                                                  \
-		machine_access(at, bits / 8, true, HERE);                     \
-		return builtin(at, value, __ATOMIC_SEQ_CST);                  \
+	uint##bits##_t __tsan_atomic##bits##_##name(                           \
+		volatile uint##bits##_t *at, uint##bits##_t value, int order)  \
+	{                                                                      \
+		(void)order;                                                   \
+		machine_access(at, bits / 8, true, HERE);                      \
+		return builtin(at, value, __ATOMIC_SEQ_CST);                   \
 	}
 
 #define EXCHANGE(bits, name)                                               \
-	int __tsan_atomic##bits##_##name(volatile uint##bits##_t *at,      \
-					 uint##bits##_t *expected,         \
-					 uint##bits##_t value, int order,  \
-					 int else_order);                  \
-	int __tsan_atomic##bits##_##name(volatile uint##bits##_t *at,      \
-					 uint##bits##_t *expected,         \
-					 uint##bits##_t value, int order,  \
-					 int else_order)                   \
+	int __tsan_atomic##bits##_##name(                                  \
+		volatile uint##bits##_t *at, uint##bits##_t *expected,     \
+		uint##bits##_t value, int order, int else_order);          \
+	int __tsan_atomic##bits##_##name(                                  \
+		volatile uint##bits##_t *at, uint##bits##_t *expected,     \
+		uint##bits##_t value, int order, int else_order)           \
 	{                                                                  \
 		(void)order;                                               \
 		(void)else_order;                                          \
@@ -86,32 +84,32 @@ RANGE(write_range, true)
 						   __ATOMIC_SEQ_CST);      \
 	}
 
-#define ATOMIC(bits)                                                           \
-	uint##bits##_t __tsan_atomic##bits##_load(                             \
-		const volatile uint##bits##_t *at, int order);                 \
-	uint##bits##_t __tsan_atomic##bits##_load(                             \
-		const volatile uint##bits##_t *at, int order)                  \
-	{                                                                      \
-		(void)order;                                                   \
-		machine_access(at, bits / 8, false, HERE);                     \
-		return __atomic_load_n(at, __ATOMIC_SEQ_CST);                  \
-	}                                                                      \
-	void __tsan_atomic##bits##_store(volatile uint##bits##_t *at,          \
-					 uint##bits##_t value, int order);     \
-	void __tsan_atomic##bits##_store(volatile uint##bits##_t *at,          \
-					 uint##bits##_t value, int order)      \
-	{                                                                      \
-		(void)order;                                                   \
-		machine_access(at, bits / 8, true, HERE);                      \
-		__atomic_store_n(at, value, __ATOMIC_SEQ_CST);                 \
-	}                                                                      \
-	MODIFY(bits, exchange, __atomic_exchange_n)                            \
-	MODIFY(bits, fetch_add, __atomic_fetch_add)                            \
-	MODIFY(bits, fetch_sub, __atomic_fetch_sub)                            \
-	MODIFY(bits, fetch_and, __atomic_fetch_and)                            \
-	MODIFY(bits, fetch_or, __atomic_fetch_or)                              \
-	MODIFY(bits, fetch_xor, __atomic_fetch_xor)                            \
-	EXCHANGE(bits, compare_exchange_strong)                                \
+#define ATOMIC(bits)                                                       \
+	uint##bits##_t __tsan_atomic##bits##_load(                         \
+		const volatile uint##bits##_t *at, int order);             \
+	uint##bits##_t __tsan_atomic##bits##_load(                         \
+		const volatile uint##bits##_t *at, int order)              \
+	{                                                                  \
+		(void)order;                                               \
+		machine_access(at, bits / 8, false, HERE);                 \
+		return __atomic_load_n(at, __ATOMIC_SEQ_CST);              \
+	}                                                                  \
+	void __tsan_atomic##bits##_store(volatile uint##bits##_t *at,      \
+					 uint##bits##_t value, int order); \
+	void __tsan_atomic##bits##_store(volatile uint##bits##_t *at,      \
+					 uint##bits##_t value, int order)  \
+	{                                                                  \
+		(void)order;                                               \
+		machine_access(at, bits / 8, true, HERE);                  \
+		__atomic_store_n(at, value, __ATOMIC_SEQ_CST);             \
+	}                                                                  \
+	MODIFY(bits, exchange, __atomic_exchange_n)                        \
+	MODIFY(bits, fetch_add, __atomic_fetch_add)                        \
+	MODIFY(bits, fetch_sub, __atomic_fetch_sub)                        \
+	MODIFY(bits, fetch_and, __atomic_fetch_and)                        \
+	MODIFY(bits, fetch_or, __atomic_fetch_or)                          \
+	MODIFY(bits, fetch_xor, __atomic_fetch_xor)                        \
+	EXCHANGE(bits, compare_exchange_strong)                            \
 	EXCHANGE(bits, compare_exchange_weak)
 
 ATOMIC(8)

@@ -173,7 +173,7 @@ static void *run(void *thread)
 }
 
 int sn_deterministic_start(pthread_t *out, void *(*what)(void *),
-			   void *argument)
+			   void      *argument)
 {
 	struct thread *self = self_of_caller();
 	struct thread *t = make(self->clock + WOKEN);

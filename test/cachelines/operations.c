@@ -29,9 +29,9 @@ static sennit_event      never;
 static void *allocate(void *unused, size_t size, size_t alignment)
 {
 	static _Alignas(4096) unsigned char memory[1u << 30];
-	static size_t used;
-	size_t        line = alignment < 128 ? 128 : alignment;
-	void         *at;
+	static size_t                       used;
+	size_t line = alignment < 128 ? 128 : alignment;
+	void  *at;
 
 	(void)unused;
 	used = (used + line - 1) / line * line;
@@ -68,8 +68,7 @@ static void begin_with(const sennit_config *config)
 
 static void begin(unsigned workers)
 {
-	begin_with(SENNIT_CONFIG(.workers = workers,
-				 .allocator = &allocator));
+	begin_with(SENNIT_CONFIG(.workers = workers, .allocator = &allocator));
 }
 
 static void begin_spread(unsigned workers)
@@ -96,7 +95,7 @@ static void spawn(sennit_task_fn *run, void *argument)
 	REQUIRE(!sennit_schedule(run, argument));
 }
 
-/* --- send, wake: a task from outside -------------------------------------- */
+/* --- send, wake: a task from outside ------------------------------------- */
 
 static void work_a_little(void *unused)
 {
@@ -137,7 +136,7 @@ static unsigned send_many(unsigned workers)
 	return times;
 }
 
-/* --- steal, fork: tasks of a task ------------------------------------------ */
+/* --- steal, fork: tasks of a task ---------------------------------------- */
 
 static void work(void *unused)
 {
@@ -197,7 +196,7 @@ static unsigned fork_join(unsigned workers)
 	return result - 1;
 }
 
-/* --- mutex, wait-group, event ---------------------------------------------- */
+/* --- mutex, wait-group, event -------------------------------------------- */
 
 static sennit_mutex      mutex;
 static sennit_wait_group group;
@@ -269,7 +268,7 @@ static unsigned release_all(unsigned workers)
 	return workers;
 }
 
-/* --- end: of a scheduler, for each worker ----------------------------------- */
+/* --- end: of a scheduler, for each worker -------------------------------- */
 
 static unsigned end_all(unsigned workers)
 {
@@ -282,14 +281,10 @@ static unsigned end_all(unsigned workers)
 }
 
 const struct operation operations[] = {
-	{ "wake", wake, 0 },
-	{ "send", send_many, 0 },
-	{ "steal", steal, 0 },
-	{ "fork", fork_join, 0 },
-	{ "mutex", lock, 0 },
-	{ "wait-group", count_down, 0 },
-	{ "event", release_all, 0 },
-	{ "end", end_all, 0 },
+	{ "wake", wake, 22 },         { "send", send_many, 42 },
+	{ "steal", steal, 15 },       { "fork", fork_join, 6.5 },
+	{ "mutex", lock, 14 },        { "wait-group", count_down, 44 },
+	{ "event", release_all, 21 }, { "end", end_all, 26 },
 };
 
 const unsigned operation_count = sizeof(operations) / sizeof(*operations);
