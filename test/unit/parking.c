@@ -220,7 +220,7 @@ static void every_sleeper_is_found_beyond_the_first_word(void **state)
 	}
 }
 
-/* --- who is empty ---------------------------------------------------------- */
+/* --- who is empty ------------------------------------------------------- */
 
 static void assert_empty(const struct crowd *c, uint32_t from, uint32_t to)
 {
