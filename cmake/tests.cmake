@@ -26,6 +26,8 @@
 #	bindings             their own: bindings.cmake
 #	test/manual/<x>.sh   likewise, run as manual/<x>
 #	test/budget          instructions per operation, run as budget/all
+#	test/cachelines      cache lines that move per operation, run as
+#	                     explore/cachelines: cachelines.cmake
 #	tools/check-<x>      a script, run as check/<x>
 # test/script.sh is what the scripts share. A test that exits with 77 was
 # skipped, and prints the reason.

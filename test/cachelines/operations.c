@@ -28,7 +28,7 @@ static sennit_event      never;
  * Nothing is used twice. */
 static void *allocate(void *unused, size_t size, size_t alignment)
 {
-	static _Alignas(4096) unsigned char memory[1u << 30];
+	static _Alignas(4096) unsigned char memory[1u << 28];
 	static size_t                       used;
 	size_t line = alignment < 128 ? 128 : alignment;
 	void  *at;
