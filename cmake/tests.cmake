@@ -26,6 +26,8 @@
 #	bindings             their own: bindings.cmake
 #	test/manual/<x>.sh   likewise, run as manual/<x>
 #	test/budget          instructions per operation, run as budget/all
+#	test/cachelines      cache lines that move per operation, run as
+#	                     explore/cachelines: cachelines.cmake
 #	tools/check-<x>      a script, run as check/<x>
 # test/script.sh is what the scripts share. A test that exits with 77 was
 # skipped, and prints the reason.
@@ -148,6 +150,16 @@ elseif(SENNIT_TESTS)
 				${runner} $<TARGET_FILE:${program}>)
 		endforeach()
 	endforeach()
+endif()
+
+# --- test/cachelines: in the build with SENNIT_DETERMINISTIC ------------------------
+
+if(SENNIT_TESTS AND SENNIT_DETERMINISTIC)
+	include(cmake/cachelines.cmake)
+	if(TARGET test_cachelines)
+		sennit_test(explore cachelines
+			$<TARGET_FILE:test_cachelines> --check)
+	endif()
 endif()
 
 # --- test/io: as test/api, with libsennit-io, once with each backend -----------------

@@ -13,7 +13,7 @@ void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 {
 	a_init(&p->counts, 0);
 	for (size_t i = 0; i < PARKING_WORDS; i++)
-		a_init(&p->asleep[i], 0);
+		a_init(&p->idle[i], 0);
 	p->sleepers = sleepers;
 	p->workers = workers;
 	a_init(&p->present, workers);
@@ -36,8 +36,9 @@ void sn_parking_begin(struct parking *p, uint32_t asleep)
 {
 	a_store_rlx(&p->counts, a_load_rlx(&p->counts) + asleep * SLEEPER);
 	for (uint32_t i = 0; i < asleep; i++)
-		a_store_rlx(&p->asleep[i / 64], a_load_rlx(&p->asleep[i / 64]) |
-							UINT64_C(1) << i % 64);
+		a_store_rlx(&p->idle[i / PARKING_EACH],
+			    a_load_rlx(&p->idle[i / PARKING_EACH]) |
+				    UINT64_C(1) << i % PARKING_EACH);
 }
 
 void sn_parking_started(struct parking *p)
@@ -66,12 +67,25 @@ void sn_parking_unstarted(struct parking *p)
 
 static uint64_t bit_of(const struct sleeper *s)
 {
-	return UINT64_C(1) << (s->index % 64);
+	return UINT64_C(1) << s->index % PARKING_EACH;
+}
+
+/* That s is empty: set with its bit, and cleared with it or before it. */
+static uint64_t empty_of(const struct sleeper *s)
+{
+	return bit_of(s) << PARKING_EACH;
 }
 
 static a_u64 *word_of(const struct sleeper *s)
 {
-	return &s->parking->asleep[s->index / 64];
+	return &s->parking->idle[s->index / PARKING_EACH];
+}
+
+/* Clear both, and return what the word was. Each caller names the edge. */
+static uint64_t clear(const struct sleeper *s)
+{
+	/* -> park.bit <- park.bit */
+	return a_and_acqrel(word_of(s), ~(bit_of(s) | empty_of(s)));
 }
 
 bool sn_parking_search(struct parking *p)
@@ -111,7 +125,7 @@ void sn_parking_announce(struct sleeper *s, bool searching)
 	a_add_acqrel(&s->parking->counts, change);
 	TORTURE_POINT(); /* counted, but no bit yet */
 	/* -> park.bit: the token is clear <- park.bit */
-	a_or_acqrel(word_of(s), bit_of(s));
+	a_or_acqrel(word_of(s), bit_of(s) | empty_of(s));
 	a_fence(); /* <-> park.sleep: announced before the last look */
 	TORTURE_POINT();
 }
@@ -152,10 +166,20 @@ bool sn_parking_sleep(struct sleeper *s, sennit_time deadline)
 	return true;
 }
 
+void sn_parking_fill(struct sleeper *s)
+{
+	TORTURE_POINT(); /* the task is there, but s still seems empty */
+	/* A clear bit stays clear until s announces, and looks after that. */
+	if (a_load_rlx(word_of(s)) & empty_of(s))
+		/* -> park.bit <- park.bit */
+		a_and_acqrel(word_of(s), ~empty_of(s));
+	TORTURE_POINT();
+}
+
 void sn_parking_withdraw(struct sleeper *s)
 {
 	/* -> park.bit <- park.bit */
-	uint64_t old = a_and_acqrel(word_of(s), ~bit_of(s));
+	uint64_t old = clear(s);
 
 	/* A waker took the bit. Its token says that it has counted this
 	 * worker. */
@@ -176,7 +200,7 @@ bool sn_parking_retire(struct sleeper *s)
 	a_store_rlx(&p->threadless, a_load_rlx(&p->threadless) + 1);
 	TORTURE_POINT(); /* threadless, but still claimable by its bit */
 	/* -> park.bit: threadless, and no tasks are left to it <- park.bit */
-	if (a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s))
+	if (clear(s) & bit_of(s))
 		return true;
 	a_store_rlx(&p->threadless,
 		    a_load_rlx(&p->threadless) - 1); /* not raced, as above */
@@ -188,7 +212,7 @@ bool sn_parking_retire(struct sleeper *s)
 static bool claim(struct sleeper *s)
 {
 	/* -> park.bit <- park.bit: its token is clear */
-	if (!(a_and_acqrel(word_of(s), ~bit_of(s)) & bit_of(s)))
+	if (!(clear(s) & bit_of(s)))
 		return false;
 	TORTURE_POINT(); /* claimed, not counted yet */
 	/* -> park.counts <- park.counts */
@@ -228,15 +252,17 @@ void sn_parking_wake_one(struct parking *p, uint32_t preferred)
 	if (!sn_parking_is_hungry(p) ||
 	    rouse(p->sleepers[preferred], preferred))
 		return;
-	for (uint32_t i = 0; i < (p->workers + 63) / 64; i++) {
-		uint64_t word = a_load_acq(&p->asleep[i]); /* <- park.bit */
+	for (uint32_t i = 0; i * PARKING_EACH < p->workers; i++) {
+		/* the lower half: who is asleep */
+		uint32_t word =
+			(uint32_t)a_load_acq(&p->idle[i]); /* <- park.bit */
 
 		TORTURE_POINT();
 		/* A bit that is set later belongs to a worker that is about to
 		 * look for work itself. */
 		for (; word; word &= word - 1)
-			if (rouse(p->sleepers[i * 64 +
-					      (uint32_t)__builtin_ctzll(word)],
+			if (rouse(p->sleepers[i * PARKING_EACH +
+					      (uint32_t)__builtin_ctz(word)],
 				  preferred))
 				return;
 	}

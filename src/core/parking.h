@@ -8,7 +8,8 @@
  *	                                 +-- claimed by a waker --- asleep
  *
  *	counts   { searchers : 32 | sleepers : 32 }
- *	asleep   one bit per worker that has announced its sleep
+ *	idle     { empty : 32 | asleep : 32 } for 32 workers: who has announced
+ *	         its sleep, and who of them has no task that others could take
  *	token    per worker: the word it sleeps on; 0, or 1 + the index of
  *	         the worker that has the work it was woken for
  *
@@ -31,6 +32,10 @@
  *     started; from then on it counts as a searcher.
  *   - A sleeper that retires becomes threadless before its bit is
  *     cleared, so a waker sees one of the two.
+ *   - A worker that is empty has nothing on its deque. Its inbox may have
+ *     tasks while it is about to look, or their producer about to say
+ *     so; both then look for sleepers, or for tasks. So who looks at all
+ *     workers leaves out those that are empty.
  *
  * A producer publishes work, executes a fence and looks for sleepers. A worker
  * announces its sleep, executes a fence and looks for work. At least one of
@@ -48,15 +53,16 @@
 #include "sennit/poller.h"
 #include "sennit/scheduler.h"
 
-#define PARKING_WORDS (SENNIT_WORKERS_MAX / 64)
+#define PARKING_EACH  32u /* workers of a word of `idle` */
+#define PARKING_WORDS (SENNIT_WORKERS_MAX / PARKING_EACH)
 
 struct sleeper;
 
 struct parking {
-	_Alignas(CACHE_LINE) a_u64 counts;                /* any */
-	_Alignas(CACHE_LINE) a_u64 asleep[PARKING_WORDS]; /* any */
-	struct sleeper **sleepers;                        /* fixed: by index */
-	uint32_t         workers;                         /* fixed */
+	_Alignas(CACHE_LINE) a_u64 counts;              /* any */
+	_Alignas(CACHE_LINE) a_u64 idle[PARKING_WORDS]; /* any */
+	struct sleeper **sleepers;                      /* fixed: by index */
+	uint32_t         workers;                       /* fixed */
 	a_u32 present;    /* under threads_lock: workers that take new work,
 			   * including threadless ones */
 	a_u32 threadless; /* under threads_lock: how many of them have no
@@ -167,13 +173,30 @@ static inline bool sn_parking_is_told(const struct sleeper *s)
 /* Whether s has announced its sleep and nobody has claimed it. May be stale. */
 static inline bool sn_parking_is_asleep(const struct sleeper *s)
 {
-	return a_load_rlx(&s->parking->asleep[s->index / 64]) >> s->index % 64 &
+	return a_load_rlx(&s->parking->idle[s->index / PARKING_EACH]) >>
+		       s->index % PARKING_EACH &
+	       1;
+}
+
+/* Whether the worker with this index sleeps and has no task that others could
+ * take. For one who has announced its sleep, or has left the count of
+ * searchers, and executed a fence: the worker then sees it before it waits for
+ * somebody to take its next task. */
+static inline bool sn_parking_is_empty(const struct parking *p, uint32_t index)
+{
+	return a_load_rlx(&p->idle[index / PARKING_EACH]) >>
+		       (PARKING_EACH + index % PARKING_EACH) &
 	       1;
 }
 
 /* Sleep until claimed or until the deadline. Returns false if the deadline
  * passed. */
 bool sn_parking_sleep(struct sleeper *s, sennit_time deadline);
+
+/* A task was left with s, and the caller has executed a fence: s is not empty,
+ * even if it sleeps. The caller must then execute a fence and look for
+ * sleepers, or for tasks. */
+void sn_parking_fill(struct sleeper *s);
 
 /* Stop being asleep. Afterwards the caller counts as a searcher. Either the
  * waker that took the bit counted it, and this waits for the waker's token, or

@@ -168,6 +168,8 @@ static bool work_appeared(struct worker *w)
 {
 	return sn_mailbox_has_fibers(&w->mail) || sn_steal_is_possible(w) ||
 	       sn_mailbox_has_tasks(&w->mail) ||
+	       /* of a hook of its poller; nobody else looks there now */
+	       sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
 	       sn_worker_threads_is_draining(w) ||
 	       !sn_backlog_is_empty(w->backlog) ||
 	       sn_gate_is_done(&w->scheduler->gate);

@@ -35,6 +35,8 @@ static uint32_t share(struct worker *w, struct worker *victim)
 	a_fence();
 	if (unlikely(sn_worker_threads_is_draining(victim)))
 		sn_worker_threads_forward(victim);
+	if (sn_mailbox_has_tasks(&victim->mail))
+		sn_parking_fill(&victim->sleeper);
 	return n;
 }
 
@@ -126,17 +128,28 @@ static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 	return now - h->since >= FORCE_PATIENCE && force(w, victim, now);
 }
 
+/* The same for the worker with this index. One that is empty is left alone: its
+ * cache lines are not even read. w itself is none. */
+static bool visit_number(struct worker *w, struct heist *h, uint32_t index,
+			 sennit_time now)
+{
+	if (index == w->index)
+		return false;
+	if (sn_parking_is_empty(w->parking, index)) {
+		h->in_vain++;
+		return false;
+	}
+	return visit(w, h, w->scheduler->workers[index], now);
+}
+
 /* Visit all other workers, beginning anywhere. */
 static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
 		      sennit_time now)
 {
-	sennit_scheduler *s = w->scheduler;
-	uint32_t          first = next_random(w) % extent;
+	uint32_t first = next_random(w) % extent;
 
 	for (uint32_t i = 0; i < extent; i++) {
-		struct worker *victim = s->workers[(first + i) % extent];
-
-		if (victim != w && visit(w, h, victim, now))
+		if (visit_number(w, h, (first + i) % extent, now))
 			return true;
 	}
 	return false;
@@ -170,7 +183,7 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 	n = sn_steal_order_round(&h->tour, &w->steal.rings, s->places, extent,
 				 victims);
 	for (uint32_t i = 0; i < n; i++)
-		if (visit(w, h, s->workers[victims[i]], now))
+		if (visit_number(w, h, victims[i], now))
 			return true;
 	return false;
 }
@@ -188,10 +201,15 @@ bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
 	return false;
 }
 
-static bool has_tasks(const struct worker *w)
+/* Whether the worker with this index has tasks. Reads nothing of it if it is
+ * empty: with many workers nearly all are, and each would cost two lines. */
+static bool has_tasks(const sennit_scheduler *s, uint32_t index)
 {
-	return sn_deque_has_tasks(sn_worker_deque(w)) ||
-	       sn_mailbox_has_tasks(&w->mail);
+	const struct worker *x = s->workers[index];
+
+	return !sn_parking_is_empty(&s->parking, index) &&
+	       (sn_deque_has_tasks(sn_worker_deque(x)) ||
+		sn_mailbox_has_tasks(&x->mail));
 }
 
 bool sn_steal_sees_tasks(struct worker *w)
@@ -200,7 +218,7 @@ bool sn_steal_sees_tasks(struct worker *w)
 	uint32_t                extent = sn_worker_counts_extent(&s->counts);
 
 	for (uint32_t i = 0; i < extent; i++) {
-		if (s->workers[i] != w && has_tasks(s->workers[i])) {
+		if (i != w->index && has_tasks(s, i)) {
 			w->steal.last_victim = i;
 			return true;
 		}
@@ -215,10 +233,8 @@ bool sn_steal_is_possible(struct worker *w)
 	bool                    leaves = sn_balance_piles_up(w);
 
 	for (uint32_t i = 0; i < extent; i++) {
-		struct worker *victim = s->workers[i];
-
-		if (victim != w && has_tasks(victim) &&
-		    !(leaves && is_left(victim))) {
+		if (i != w->index && has_tasks(s, i) &&
+		    !(leaves && is_left(s->workers[i]))) {
 			w->steal.last_victim = i;
 			return true;
 		}

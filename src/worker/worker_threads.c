@@ -31,8 +31,10 @@ static struct worker *deliver_to(struct worker *to, struct node *newest,
 		/* <-> worker_threads.drain: pushed, before looking again */
 		a_fence();
 		TORTURE_POINT();
-		if (likely(!sn_worker_threads_is_draining(to)))
+		if (likely(!sn_worker_threads_is_draining(to))) {
+			sn_parking_fill(&to->sleeper);
 			return to;
+		}
 		newest = sn_mailbox_take_tasks(&to->mail, &oldest);
 		if (!newest)
 			return to; /* the thread that closed it was faster */

@@ -51,7 +51,7 @@ static void *maker(void *unused)
 static void after(void)
 {
 	assert(a_load_rlx(&parking.counts) == 0);
-	assert(a_load_rlx(&parking.asleep[0]) == 0);
+	assert(a_load_rlx(&parking.idle[0]) == 0);
 }
 
 LITMUS_MAIN_2(before, worker, maker, after)

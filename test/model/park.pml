@@ -17,9 +17,13 @@
  * thread's process barrier makes it visible. If the worker sees a sleeper after
  * the push, it does execute a fence, and only then checks for a searcher.
  * Parcels that a worker collects from the inbox are in no queue (`load`) until
- * it pushes them. The counts {searchers, sleepers} are one word. With MISS a
- * search may miss what it could have found. The look after the announcement
- * goes from queue to queue in single steps.
+ * it pushes them. The counts {searchers, sleepers} are one word, and so are the
+ * bits of who sleeps and of who of them is empty. With MISS a search may miss
+ * what it could have found. The look after the announcement goes from queue to
+ * queue in single steps, and leaves out the workers that are empty; so do the
+ * look of the last searcher that finds work, and every search. A worker looks at
+ * its own inbox in any case. With BACKPUT a searcher that empties the inbox may
+ * put all but one parcel back.
  *
  * Checked when nothing can move any more: nothing is queued that a sleeping
  * worker could run; a sleeper's bit is set and its token is not; nobody counts
@@ -50,6 +54,12 @@
  *   M_BACKWAKE    a busy worker that takes a background task wakes nobody
  *   M_NOAWAIT     withdraw: a claimed worker does not wait for its token, so it
  *                 acts as a searcher before the waker has counted it
+ *   M_NOFILL      a producer leaves the worker empty
+ *   M_FILLLATE    a producer looks for sleepers before it says that the worker
+ *                 is not empty
+ *   M_NOREFILL    a searcher that puts parcels back leaves the worker empty
+ *   M_STAYEMPTY   withdraw: the worker still counts as empty
+ *   M_EMPTYNOLOOK a worker that is empty does not look at its own inbox again
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -69,6 +79,7 @@
 
 byte searchers, sleepers;		/* one word */
 byte bits;				/* sleeping workers */
+byte bare; 				/* of them, those without tasks */
 bool token[WORKERS];
 byte inbox;				/* tasks for any worker */
 byte pinned;				/* ready fibers of worker 0 */
@@ -90,6 +101,15 @@ byte held_bits;
 bool parked[WORKERS];			/* ghost */
 
 #define BIT(w) (1 << (w))
+/* Whether worker w looks at worker v. */
+#define SEEN(v) ((v) == w || !(bare & BIT(v)))
+#define SEEN_INBOX (SEEN(0) -> inbox : 0)
+#if WORKERS > 2
+#define SEEN_DEQUES ((SEEN(0) -> deque[0] : 0) + (SEEN(1) -> deque[1] : 0) + \
+		     (SEEN(2) -> deque[2] : 0))
+#else
+#define SEEN_DEQUES ((SEEN(0) -> deque[0] : 0) + (SEEN(1) -> deque[1] : 0))
+#endif
 #if WORKERS > 2
 #define DEQUES (deque[0] + deque[1] + deque[2])
 #define PARKED (parked[0] + parked[1] + parked[2])
@@ -131,7 +151,8 @@ inline claim(j, won)
 {
 	atomic {
 		won = (bits & BIT(j)) != 0;
-		bits = bits & ~BIT(j)
+		bits = bits & ~BIT(j);
+		bare = bare & ~BIT(j)
 	};
 	if
 	:: won ->
@@ -188,7 +209,20 @@ proctype producer()
 #else
 	inbox++;
 #endif
+#ifdef M_FILLLATE
+	wake_one(j, snap, won);
+#endif
+	/* sn_parking_fill: the look and the step after it. A worker that becomes
+	 * empty in between looks after that. */
+#ifndef M_NOFILL
+	if
+	:: bare & 1 -> bare = bare & ~1
+	:: else
+	fi;
+#endif
+#ifndef M_FILLLATE
 	wake_one(j, snap, won)
+#endif
 }
 
 proctype idler()
@@ -261,7 +295,7 @@ start:
 #endif
 		goto start
 #endif
-	:: held[w] == 0
+	:: held[w] == 0 && deque[w] == 0	/* nothing of its own to run */
 	fi;
 	/* sn_parking_search: check the counts, then count oneself */
 	if
@@ -273,16 +307,28 @@ search:
 	assert(searching);
 	if
 	:: atomic { w == 0 && pinned > 0 -> pinned--; own = 1 }; goto found
-	:: atomic { inbox > 0 -> load = inbox - 1; inbox = 0 }
+	:: atomic { SEEN_INBOX > 0 -> load = inbox - 1; inbox = 0 }
 		/* takes all, runs one; later steps make the pushes visible */
 		do
 		:: atomic { load > 0 -> load--; deque[w]++ }
 		:: atomic { load == 0 -> goto found }
 		od
-	:: atomic { deque[0] > 0 -> deque[0]-- }; goto found
-	:: atomic { deque[1] > 0 -> deque[1]-- }; goto found
+#ifdef BACKPUT
+	:: atomic { w != 0 && SEEN_INBOX > 1 -> load = inbox - 1; inbox = 0 }
+		/* share() in steal.c: put back, fence, look */
+		atomic { inbox = inbox + load; load = 0 };
+#ifndef M_NOREFILL
+		if
+		:: bare & 1 -> bare = bare & ~1
+		:: else
+		fi;
+#endif
+		goto found
+#endif
+	:: atomic { SEEN(0) && deque[0] > 0 -> deque[0]-- }; goto found
+	:: atomic { SEEN(1) && deque[1] > 0 -> deque[1]-- }; goto found
 #if WORKERS > 2
-	:: atomic { deque[2] > 0 -> deque[2]-- }; goto found
+	:: atomic { SEEN(2) && deque[2] > 0 -> deque[2]-- }; goto found
 #endif
 #if BACK > 0
 	:: atomic { backlog > 0 -> backlog-- }; goto found
@@ -309,7 +355,12 @@ announce:
 #ifdef M_NOWFENCE
 	held_bits = held_bits | BIT(w);
 #else
-	atomic { assert(!(bits & BIT(w))); bits = bits | BIT(w) };
+	atomic {
+		assert(!(bits & BIT(w)));
+		assert(deque[w] + held[w] == 0);
+		bits = bits | BIT(w);
+		bare = bare | BIT(w)
+	};
 #endif
 #ifdef M_CLEARLATE
 	token[w] = 0;
@@ -329,7 +380,11 @@ look:
 	:: else
 	fi;
 	if
-	:: inbox > 0 -> goto withdraw
+#ifdef M_EMPTYNOLOOK
+	:: !(bare & 1) && inbox > 0 -> goto withdraw
+#else
+	:: SEEN_INBOX > 0 -> goto withdraw
+#endif
 	:: else
 	fi;
 #if BACK > 0 && !defined(M_NOBACK)
@@ -340,8 +395,8 @@ look:
 #endif
 	v = 0;
 	do
-	:: v < WORKERS && deque[v] > 0 -> v = 0; goto withdraw
-	:: v < WORKERS && deque[v] == 0 -> v++
+	:: v < WORKERS && SEEN(v) && deque[v] > 0 -> v = 0; goto withdraw
+	:: v < WORKERS && !(SEEN(v) && deque[v] > 0) -> v++
 	:: atomic { v == WORKERS -> v = 0; break }
 	od;
 
@@ -361,7 +416,7 @@ end_asleep:
 #endif
 #ifdef M_STALEBIT
 		if
-		:: inbox + DEQUES > 0 ->
+		:: SEEN_INBOX + SEEN_DEQUES > 0 ->
 			atomic { sleepers--; searchers++; searching = 1 };
 			goto search
 		:: else
@@ -375,11 +430,15 @@ withdraw:
 	(ANNOUNCED(w));
 #ifdef M_PLAINCLEAR
 	bits = bits & ~BIT(w);
+	bare = bare & ~BIT(w);
 	own = 1;
 #else
 	atomic {
 		own = (bits & BIT(w)) != 0;
-		bits = bits & ~BIT(w)
+		bits = bits & ~BIT(w);
+#ifndef M_STAYEMPTY
+		bare = bare & ~BIT(w)
+#endif
 	};
 #endif
 	if
@@ -419,12 +478,14 @@ found:
 #ifndef M_NOCHAIN
 	if
 #ifdef M_OWNINBOX
-	:: last && DEQUES + (w == 0 -> 0 : inbox) > 0 -> wake_one(j, snap, won)
+	:: last && SEEN_DEQUES + (w == 0 -> 0 : SEEN_INBOX) > 0 ->
+		wake_one(j, snap, won)
 #else
 #ifdef M_BACKCHAIN
-	:: last && inbox + DEQUES > 0 -> wake_one(j, snap, won)
+	:: last && SEEN_INBOX + SEEN_DEQUES > 0 -> wake_one(j, snap, won)
 #else
-	:: last && inbox + DEQUES + backlog > 0 -> wake_one(j, snap, won)
+	:: last && SEEN_INBOX + SEEN_DEQUES + backlog > 0 ->
+		wake_one(j, snap, won)
 #endif
 #endif
 	:: else

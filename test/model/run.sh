@@ -57,7 +57,7 @@ runs()
 	grep -v -e '^#' -e '^$' <<-'END'
 	# Long runs first, so that no core is idle at the end.
 	pass park -DTASKS=1 -DPINNED=1 -DCHILDREN=1
-	pass park -DTASKS=2 -DPINNED=0
+	pass park -DTASKS=2 -DPINNED=0 -DBACKPUT
 	pass park -DTASKS=1 -DPINNED=1
 	pass park -DTASKS=1 -DPINNED=1 -DMISS
 	pass park -DTASKS=1 -DPINNED=0 -DCHILDREN=2
@@ -81,6 +81,11 @@ runs()
 	fail park -DTASKS=1 -DM_NORESPIN
 	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_NOBARRIER
 	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_UNTIMED
+	fail park -DTASKS=1 -DM_NOFILL
+	fail park -DTASKS=1 -DM_FILLLATE
+	fail park -DTASKS=1 -DM_EMPTYNOLOOK
+	fail park -DTASKS=1 -DPINNED=0 -DCHILDREN=1 -DM_STAYEMPTY
+	fail park -DTASKS=2 -DPINNED=0 -DBACKPUT -DM_NOREFILL
 	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_NOBACK
 	fail park -DTASKS=0 -DPINNED=0 -DBACK=2 -DM_BACKCHAIN
 	fail park -DTASKS=0 -DPINNED=0 -DBACK=1 -DM_BACKFENCE

@@ -220,6 +220,62 @@ static void every_sleeper_is_found_beyond_the_first_word(void **state)
 	}
 }
 
+/* --- who is empty ------------------------------------------------------- */
+
+static void assert_empty(const struct crowd *c, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < MOST; i++)
+		assert_int_equal(sn_parking_is_empty(&c->parking, i),
+				 i >= from && i < to);
+}
+
+static void who_is_asleep_is_empty_until_it_is_not(void **state)
+{
+	struct crowd *c = crowd_of(MOST);
+
+	(void)state;
+	assert_empty(c, 0, 0);
+	announce(c, 30, 100);
+	assert_empty(c, 30, 100);
+	sn_parking_withdraw(c->sleepers[30]);
+	assert_empty(c, 31, 100);
+	sn_parking_wake(c->sleepers[99]);
+	assert_empty(c, 31, 99);
+	sn_parking_resize(&c->parking, MOST, 0);
+	assert_true(sn_parking_retire(c->sleepers[98]));
+	assert_empty(c, 31, 98);
+}
+
+static void who_gets_a_task_sleeps_on_but_is_not_empty(void **state)
+{
+	struct crowd *c = crowd_of(MOST);
+
+	(void)state;
+	sn_parking_fill(c->sleepers[63]); /* awake: it looks for itself */
+	assert_empty(c, 0, 0);
+	announce(c, 63, 65);
+	sn_parking_fill(c->sleepers[63]);
+	sn_parking_fill(c->sleepers[63]);
+	assert_empty(c, 64, 65);
+	assert_true(sn_parking_is_asleep(c->sleepers[63]));
+	assert_counts(c, 0, 2);
+	sn_parking_wake_one(&c->parking, 63);
+	assert_true(is_woken(c, 63));
+	sn_parking_withdraw(c->sleepers[63]);
+	sn_parking_announce(c->sleepers[63], true);
+	assert_empty(c, 63, 65);
+}
+
+/* A new worker that begins asleep may already have tasks in its inbox. */
+static void who_begins_asleep_is_not_empty(void **state)
+{
+	struct crowd *c = crowd_of(MOST);
+
+	(void)state;
+	sn_parking_begin(&c->parking, MOST);
+	assert_empty(c, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +296,9 @@ int main(void)
 		cmocka_unit_test(work_for_one_wakes_it_whoever_searches),
 		cmocka_unit_test(waking_who_is_awake_changes_nothing),
 		cmocka_unit_test(every_sleeper_is_found_beyond_the_first_word),
+		cmocka_unit_test(who_is_asleep_is_empty_until_it_is_not),
+		cmocka_unit_test(who_gets_a_task_sleeps_on_but_is_not_empty),
+		cmocka_unit_test(who_begins_asleep_is_not_empty),
 	};
 
 	alarm(300); /* ends a test that hangs after a lost wake */

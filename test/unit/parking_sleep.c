@@ -95,7 +95,7 @@ static void who_is_claimed_waits_to_be_told(void **state)
 
 	(void)state;
 	announce(c, 1, 2);
-	a_and_acqrel(&c->parking.asleep[0], ~UINT64_C(2));
+	a_and_acqrel(&c->parking.idle[0], ~UINT64_C(2));
 	assert_int_equal(pthread_create(&thread, NULL, withdraw, &n), 0);
 	while (!a_load_acq(&n.awake))
 		os_thread_yield();
@@ -140,7 +140,7 @@ static void who_is_claimed_in_its_poller_gets_the_late_token(void **state)
 	(void)state;
 	n.sleeper->poller = &poller;
 	announce(c, 1, 2);
-	a_and_acqrel(&c->parking.asleep[0], ~UINT64_C(2));
+	a_and_acqrel(&c->parking.idle[0], ~UINT64_C(2));
 	assert_int_equal(
 		pthread_create(&thread, NULL, withdraw_from_poller, &n), 0);
 	while (!a_load_acq(&n.awake))
