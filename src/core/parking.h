@@ -131,6 +131,12 @@ static inline bool sn_parking_has_idlers(const struct parking *p)
 	return a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
+/* Whether all workers sleep, and none of the capacity is missing. A hint. */
+static inline bool sn_parking_all_sleep(const struct parking *p)
+{
+	return a_load_rlx(&p->counts) == p->workers;
+}
+
 /* Whether all workers search or sleep. A hint. */
 static inline bool sn_parking_is_quiet(const struct parking *p)
 {
