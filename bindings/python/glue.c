@@ -41,8 +41,8 @@ struct sink {
 	atomic_int      owners;
 };
 
-/* A call that a task makes. Its owners: Python's future, and the task, whose
- * share the last note takes over. */
+/* A call that a task makes. Its owners: Python's future, the task, and the last
+ * note. */
 struct job {
 	sennit_future future;
 	struct note   ended;
@@ -232,6 +232,8 @@ static int call(struct job *j)
 	}
 }
 
+/* The note comes first: who has waited for the future finds it, and drops what
+ * the job needed. A later note could wait for ever for a reader. */
 static int run_member(void *argument)
 {
 	struct job *j = argument;
@@ -239,11 +241,13 @@ static int run_member(void *argument)
 
 	if (err && j->group_failed)
 		atomic_store(j->group_failed, true);
+	atomic_fetch_add(&j->owners, 1); /* the note's */
+	post(&ended, &j->ended);
 	if (err)
 		sennit_future_set_error(&j->future, err);
 	else
 		sennit_future_set(&j->future, j->value);
-	post(&ended, &j->ended);
+	job_release(j);
 	return err;
 }
 

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define IDLE_PATIENCE  (30 * SENNIT_SECOND)
-#define CLOSE_PATIENCE (5 * SENNIT_SECOND)
+#define CLOSE_PATIENCE (30 * SENNIT_SECOND)
 #define CLIENTS        16
 
 /* --- the server --------------------------------------------------------- */

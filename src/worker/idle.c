@@ -62,6 +62,7 @@ static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 			bool *due)
 {
 	sn_worker_collect(w);
+	TORTURE_POINT();   /* looked for notes, not yet for tasks of others */
 	sn_poller_peek(w); /* before the deadlines: data beats them */
 	*due = !has_something(w) && !sn_timers_is_empty(&w->timers) &&
 	       sn_deadlines_fire(w, now);

@@ -30,13 +30,18 @@ void sn_observe_change(struct worker *w, uint32_t every);
 
 static inline void sn_observe_look(struct worker *w)
 {
+	const struct observe_shared *s = &w->scheduler->observe;
 	/* <- observe.every: the stopwatch is ready */
-	uint32_t every = a_load_acq(&w->scheduler->observe.every);
+	uint32_t every = a_load_acq(&s->every);
 	bool     probed = w->home.observed & OBSERVE_PROBES;
 
 	w->observe.stamp = 0;
 	if (unlikely(every != w->observe.every || sn_probes_wanted() != probed))
 		sn_observe_change(w, every);
+	/* Not stale where it matters: who has taken a task that was queued
+	 * after the start sees the start. */
+	if (unlikely(a_load_rlx(&s->traced) != sn_worker_is_traced(w)))
+		sn_worker_look(w);
 }
 
 /* What ran before has stopped at an unknown time. */

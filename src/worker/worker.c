@@ -2,6 +2,7 @@
 #include "worker/worker.h"
 
 #include "base/memory.h"
+#include "base/torture.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -264,17 +265,8 @@ uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 	return sn_task_inbox_take(sn_mailbox_tasks(&from->mail), &to, parts);
 }
 
-void sn_worker_collect(struct worker *w)
+static void collect_tasks(struct worker *w)
 {
-	struct node *last;
-	struct node *first = sn_mailbox_take_fibers(&w->mail, &last);
-
-	if (first && unlikely(sn_recorder_is_told(&w->recorder))) {
-		first = sn_recorder_take_note(&w->recorder, first, &last);
-		sn_worker_look(w);
-	}
-	if (first)
-		sn_run_queue_ready_all(&w->run, first, last);
 	/* A closed worker's tasks are passed on: see worker_threads.h. */
 	if (sn_run_queue_is_draining(&w->run) ||
 	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_parcels(w, w, 1))
@@ -283,6 +275,22 @@ void sn_worker_collect(struct worker *w)
 	 * meanwhile may have gone to sleep. */
 	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
 	sn_parking_wake_one(w->parking, w->index);
+}
+
+/* The tasks first: a note that was left before one of them is then found. */
+void sn_worker_collect(struct worker *w)
+{
+	struct node *first, *last;
+
+	collect_tasks(w);
+	TORTURE_POINT(); /* has tasks, does not know yet whether to record */
+	first = sn_mailbox_take_fibers(&w->mail, &last);
+	if (first && unlikely(sn_recorder_is_told(&w->recorder))) {
+		first = sn_recorder_take_note(&w->recorder, first, &last);
+		sn_worker_look(w);
+	}
+	if (first)
+		sn_run_queue_ready_all(&w->run, first, last);
 }
 
 void sn_worker_free_copy(sennit_scheduler *s, void *argument)

@@ -2,6 +2,7 @@
 /* fork_join.c - functions whose calls are spawned: results, arguments, order,
  * waits. fork_join_turns.c has what happens around them. */
 #include "fork_fib.h"
+#include "fork_room.h"
 
 static void results_come_back(void **state)
 {
@@ -242,6 +243,39 @@ static void calls_may_sleep(void **state)
 	everywhere(compute_sleepily);
 }
 
+/* --- where the macros must not push themselves --------------------------- */
+
+static void expect_no_room(void *unused)
+{
+	(void)unused;
+	EXPECT(!macros_have_room());
+}
+
+static void no_task_has_room(const sennit_config *config)
+{
+	const sennit_task task = { .run = expect_no_room };
+	sennit_scheduler *s = start_with(config);
+
+	assert_int_equal(sennit_enqueue(s, &task), 0);
+	end_scheduler(s);
+}
+
+static void the_macros_leave_other_orders_to_the_library(void **state)
+{
+	const struct world *w = *state;
+
+	no_task_has_room(SENNIT_CONFIG(.workers = w->workers,
+				       .order = SENNIT_ORDER_OLDEST));
+	no_task_has_room(SENNIT_CONFIG(.workers = w->workers,
+				       .placement = SENNIT_PLACEMENT_SPREAD));
+}
+
+static void the_macros_leave_bound_threads_to_the_library(void **state)
+{
+	(void)state;
+	assert_false(macros_have_room());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +286,9 @@ int main(void)
 		WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other),
 		WITH_WORKERS(a_call_that_has_begun_is_waited_for),
 		WITH_WORKERS(calls_may_sleep),
+		WITH_THREAD_COUNTS(
+			the_macros_leave_other_orders_to_the_library),
+		WITH_WORKERS(the_macros_leave_bound_threads_to_the_library),
 	};
 
 	return cmocka_run_group_tests_name("api/fork_join", tests, NULL, NULL);

@@ -68,6 +68,9 @@ static inline void expect_at(bool holds, const char *claim, const char *file,
 
 /* --- time limits -------------------------------------------------------- */
 
+/* How much of the time between two looks counts: see count_pause. */
+#define PAUSE_MAX (4 * SENNIT_MILLISECOND)
+
 /* Let other threads run. *spent grows by the time since `begin`, except for the
  * time that the process was stopped or another process had the CPU, because
  * nothing could happen then. */
@@ -77,25 +80,19 @@ static inline bool count_pause(sennit_time *spent, sennit_time begin)
 
 	sched_yield();
 	took = sennit_now() - begin;
-	*spent += took < SENNIT_MILLISECOND ? took : SENNIT_MILLISECOND;
+	*spent += took < PAUSE_MAX ? took : PAUSE_MAX;
 	return *spent < GIVE_UP;
 }
 
-static inline bool pause_and_count(sennit_time *spent)
-{
-	const sennit_time begin = sennit_now();
-
-	sennit_yield();
-	return count_pause(spent, begin);
-}
-
-/* Whether the claim becomes true while this fiber yields. */
+/* Whether the claim becomes true while this fiber yields. The time that the
+ * claim takes counts, too: it may write a file. */
 #define SOON(claim)                                                    \
 	__extension__({                                                \
-		sennit_time spent_ = 0;                                \
+		sennit_time spent_ = 0, begin_ = sennit_now();         \
 		bool        held_;                                     \
-		while (!(held_ = (claim)) && pause_and_count(&spent_)) \
-			;                                              \
+		while (!(held_ = (claim)) &&                           \
+		       (sennit_yield(), count_pause(&spent_, begin_))) \
+			begin_ = sennit_now();                         \
 		held_;                                                 \
 	})
 

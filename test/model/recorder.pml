@@ -2,16 +2,23 @@
 /* recorder.pml - src/worker/recorder.c: two threads start and stop the
  * recording; a worker learns it from a note in its mailbox.
  *
- * There is one note. A thread puts it only if the worker is not told yet. When
- * nobody acts any more, the worker must be as `on` says, and the note must
- * never have been put twice.
+ * There is one note. A thread puts it only if the worker is not told yet. The
+ * thread that starts the recording then leaves a task, in the mailbox or with
+ * another worker. When nobody acts any more, the worker must be as `on` says,
+ * and the note must never have been put twice. A task that begins while nobody
+ * stops the recording must be recorded.
  *
  *	M_LOOKFIRST   mutant: the worker looks, and then takes back `told`
  *	M_CLEARFIRST  mutant: the worker takes back `told` before the note
  *	M_LATE        mutant: the thread tells, and then changes `on`
+ *	M_NOTESFIRST  mutant: the worker looks for notes, and then for tasks in
+ *		      its mailbox
+ *	M_STOLEN      mutant: the worker begins a stolen task without a look
  */
 bool on, told, traced;
+bool stops; /* somebody may have stopped the recording */
 byte notes; /* in the mailbox */
+byte tasks, elsewhere;
 byte done;
 
 inline tell()
@@ -33,15 +40,25 @@ proctype changer(bool value)
 	tell();
 	on = value;
 #else
+	if
+	:: !value -> stops = true
+	:: else
+	fi;
 	on = value;
 	tell();
 #endif
+	if
+	:: value -> tasks++
+	:: value -> elsewhere++
+	:: else
+	fi;
 	done++
 }
 
-active proctype worker()
+/* Take the note, if there is one. */
+inline look()
 {
-	do
+	if
 	:: notes > 0 ->
 #ifdef M_CLEARFIRST
 		told = false;
@@ -57,7 +74,43 @@ active proctype worker()
 		traced = on
 #endif
 #endif
-	:: done == 2 && notes == 0 ->
+	:: else
+	fi
+}
+
+inline begin()
+{
+	assert(traced || stops)
+}
+
+active proctype worker()
+{
+	byte taken;
+
+	do
+	:: /* sn_worker_collect */
+#ifdef M_NOTESFIRST
+		look();
+		atomic { taken = tasks; tasks = 0 };
+#else
+		atomic { taken = tasks; tasks = 0 };
+		look();
+#endif
+		if
+		:: taken > 0 -> begin()
+		:: else
+		fi;
+		/* sn_idle: a steal, and sn_observe_look */
+		if
+		:: elsewhere > 0 ->
+			elsewhere--;
+#ifndef M_STOLEN
+			traced = on;
+#endif
+			begin()
+		:: else
+		fi
+	:: done == 2 && notes == 0 && tasks == 0 && elsewhere == 0 ->
 		assert(traced == on);
 		break
 	od

@@ -100,6 +100,8 @@ runs()
 	fail recorder -DM_LOOKFIRST
 	fail recorder -DM_CLEARFIRST
 	fail recorder -DM_LATE
+	fail recorder -DM_NOTESFIRST
+	fail recorder -DM_STOLEN
 	pass solo
 	pass solo -DTIMED
 	pass solo -DTHREADED

@@ -4,8 +4,9 @@
  * seccomp filter.
  */
 #include "../api/with_workers.h"
+#include "../api/fork_room.h"
 #include "../child.h"
-#include "sennit/fork_join.h"
+#include "../stress/thefts.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -197,17 +198,50 @@ static int labour_of_joins(void)
 	return seen_in_place ? 0 : 2;
 }
 
-static void joins_in_place_without_membarrier(void **state)
+static void expect_of_a_child(int (*labour_there)(void))
 {
 	const pid_t child = begin_child();
 	int         status;
 
-	(void)state;
 	if (!child)
-		_exit(labour_of_joins());
+		_exit(labour_there());
 	status = await_child(child);
 	skip_if_told(status, "no filters of system calls here");
 	assert_int_equal(status, 0);
+}
+
+static void joins_in_place_without_membarrier(void **state)
+{
+	(void)state;
+	expect_of_a_child(labour_of_joins);
+}
+
+static void be_robbed_without_room(void *unused)
+{
+	EXPECT(!macros_have_room());
+	run_thefts(unused);
+}
+
+static int labour_of_thefts(void)
+{
+	static const struct refusal denied = { .call = SYS_membarrier,
+					       .error = EPERM };
+	const sennit_task           task = { .run = be_robbed_without_room };
+	sennit_scheduler           *s;
+
+	if (!refuse(&denied))
+		return SKIPPED;
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)) ||
+	    sennit_enqueue(s, &task) ||
+	    sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		return 1;
+	return atomic_load(&broken_claims) ? 2 : 0;
+}
+
+static void calls_are_stolen_without_membarrier(void **state)
+{
+	(void)state;
+	expect_of_a_child(labour_of_thefts);
 }
 
 /* --- what is refused, one by one ----------------------------------------- */
@@ -319,6 +353,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joins_in_place_without_membarrier),
+		cmocka_unit_test(calls_are_stolen_without_membarrier),
 		WITH_COUNTS(works_without_membarrier),
 		WITH_COUNTS(works_without_guards_in_batches),
 		WITH_COUNTS(works_without_cheap_guards),

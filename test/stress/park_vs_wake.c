@@ -4,6 +4,7 @@
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "bringing.h"
+#include "thefts.h"
 
 static void tasks_from_outside_never_wait_for_ever(void **state)
 {
@@ -41,6 +42,13 @@ static void own_tasks_are_stolen_from_who_stays_busy(void **state)
 
 	(void)state;
 	in_a_task(wait_busily, &p);
+}
+
+/* The same for calls of fork_join.h, which look for sleepers themselves. */
+static void own_calls_are_stolen_from_who_stays_busy(void **state)
+{
+	(void)state;
+	in_a_task(run_thefts, NULL);
 }
 
 /* Two fibers that wake each other, on any workers. */
@@ -98,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_THREADS(tasks_from_outside_never_wait_for_ever),
 		WITH_SEVERAL(own_tasks_are_stolen_from_who_stays_busy),
+		WITH_SEVERAL(own_calls_are_stolen_from_who_stays_busy),
 		WITH_WORKERS(fibers_that_wake_each_other_never_wait_for_ever),
 		WITH_WORKERS(a_fiber_and_a_thread_wake_each_other),
 	};
