@@ -7,6 +7,10 @@
  *
  * The first CPU that shares a cache serves as the number of that cache.
  */
+/* On 32 bits readdir() otherwise fails where a file system numbers its entries
+ * with more. */
+#define _FILE_OFFSET_BITS 64
+
 #include "os/os.h"
 
 #include <dirent.h>

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # hardening.sh - the claims of SECURITY.md about the built files: every object
 # is marked for indirect branch tracking (IBT, BTI) and has the landing pads,
-# none claims shadow stacks (SHSTK, GCS), the shared library is fully relocated before it
-# runs, and every file was compiled with probes for large frames.
+# none claims shadow stacks (SHSTK, GCS) or signed addresses (PAC), the shared
+# library is fully relocated before it runs, and every file was compiled with
+# probes for large frames.
 #
-# Environment: LIB_STATIC, LIB_SHARED, LIB_IO, LIB_DIAG; SENNIT_ARCH (x86_64, aarch64; others:
-# skipped); BUILD_DIR with compile_commands.json; READELF, OBJDUMP, CC.
+# Environment: LIB_STATIC, LIB_SHARED, LIB_IO, LIB_DIAG; SENNIT_ARCH (x86_64,
+# aarch64; others: skipped); BUILD_DIR with compile_commands.json; READELF, OBJDUMP, CC.
 set -eu
 
 : "${READELF:=readelf}" "${OBJDUMP:=objdump}" "${CC:=cc}" "${SENNIT_ARCH:=}"
@@ -64,8 +65,8 @@ if knows "$branches"; then
 fi
 # Each object for itself: the linker clears a mark that one of them lacks.
 for library in "$LIB_STATIC" "$LIB_SHARED" ${LIB_IO:-} ${LIB_DIAG:-}; do
-	"$READELF" -nW "$library" 2>/dev/null | grep -E 'SHSTK|GCS' &&
-		fail "$library claims shadow stacks"
+	"$READELF" -nW "$library" 2>/dev/null | grep -E 'SHSTK|GCS|PAC' &&
+		fail "$library claims shadow stacks or signed addresses"
 done
 "$READELF" -dW "$LIB_SHARED" | grep -q -E 'BIND_NOW|FLAGS_1.*NOW' ||
 	fail "$LIB_SHARED is bound lazily"

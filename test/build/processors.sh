@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # processors.sh - CMake finds the folder of src/arch for the compiler's target,
 # takes another one if told so, and refuses x32 and unknown names with a line
-# that says so.
+# that says so. Meson, if it is installed, refuses x32 too.
 #
 # Environment: SOURCE_DIR, CC.
 set -eu
@@ -56,10 +56,33 @@ finds()
 	}
 }
 
+# Meson links a program first, for which there may be no libraries.
+meson_refuses_x32()
+{
+	cat >"$folder/x32" <<-END
+		[binaries]
+		c = ['$CC', '-mx32', '-nostdlib']
+		ar = 'ar'
+		[host_machine]
+		system = 'linux'
+		cpu_family = 'x86_64'
+		cpu = 'x86_64'
+		endian = 'little'
+	END
+	meson setup --cross-file "$folder/x32" "$folder/meson" "$SOURCE_DIR" \
+		>"$folder/log" 2>&1 || :
+	grep -q 'ERROR.*x32 (-mx32) is not supported' "$folder/log" || {
+		echo 'processors: Meson does not refuse x32:'
+		cat "$folder/log"
+		bad=1
+	}
+}
+
 refused 'SENNIT_ARCH: vax is not known' -DSENNIT_ARCH=vax
 if [ "$("$CC" -dumpmachine | sed 's/-.*//')" = x86_64 ]; then
 	finds x86_64
 	finds i386 -DCMAKE_C_FLAGS=-m32
 	refused 'x32 (-mx32) is not supported' -DCMAKE_C_FLAGS=-mx32
+	! command -v meson >/dev/null || meson_refuses_x32
 fi
 exit $bad

@@ -3,7 +3,8 @@
 # unsteady.sh - tools/test-all runs tests that failed once more, counts those
 # that pass then and names them. It does not if one crashed, waited in vain or
 # had a report of a sanitizer, nor with SENNIT_STRICT. What scripts of their own
-# count, it adds. The builds are made up.
+# count, it adds. All builds compile while the first is tested, and one that
+# fails counts. The builds are made up.
 #
 # Environment: SOURCE_DIR (.).
 set -eu
@@ -17,11 +18,19 @@ command -v ctest >/dev/null || {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/tools"
-cp "$SOURCE_DIR/tools/test-all" "$scratch/tools"
+cp "$SOURCE_DIR/tools/test-all" "$SOURCE_DIR/tools/compile-ahead" \
+	"$scratch/tools"
 cd "$scratch"
 unset SENNIT_STRICT
 echo 'exit 0' >tools/install-deps
 echo 'kill -SEGV $$' >crash
+cat >await <<'END'
+for i in $(seq 60); do
+	[ ! -e "$1" ] || exit 0
+	sleep 1
+done
+exit 1
+END
 
 # Each build has a test that passes, and some that pass the second time.
 cat >tools/build <<'END'
@@ -38,6 +47,9 @@ clang) once shaky 'exit 1' && once crash "exec sh $PWD/crash" ;;
 tsan) once race 'echo WARNING: ThreadSanitizer; exit 66' ;;
 torture) once vain 'echo ERROR: not soon: x; exit 1' ;;
 portable) once shaky 'exit 1' && echo 'add_test(bad false)' ;;
+asan) echo "add_test(late sh $PWD/await $PWD/build/last)" ;;
+clang-lto) exit 1 ;;
+gcc-lto) touch build/last ;;
 esac >"$folder/CTestTestfile.cmake"
 echo 'add_test(good true)' >>"$folder/CTestTestfile.cmake"
 names=$(sed 's/add_test(\([a-z]*\) .*/\1/' "$folder/CTestTestfile.cmake" |
@@ -49,12 +61,13 @@ END
 echo 'echo 3 passed, 1 failed; exit 1' >tools/test-platforms
 echo 'echo no packages; exit 1' >tools/test-musl
 
-# ends BUILD STATUS LAST-LINE
+# ends BUILDS STATUS LAST-LINE
 ends()
 {
 	rm -rf build
 	status=0
-	sh tools/test-all "$1" >said 2>&1 || status=$?
+	# shellcheck disable=SC2086 # words
+	sh tools/test-all $1 >said 2>&1 || status=$?
 	[ "$status $(tail -n 1 said)" = "$2 $3" ] || {
 		cat said
 		echo "FAILED: $1 ended with $status, not with $2 and \"$3\""
@@ -71,5 +84,7 @@ ends tsan 1 '1 passed, 1 failed'
 ends torture 1 '1 passed, 1 failed'
 ends portable 1 '2 passed, 1 failed'
 [ ! -s build/test-all.unsteady ]
+ends 'asan valgrind clang-lto gcc-lto' 1 '4 passed, 1 failed'
+grep -Eqx 'valgrind +[0-9]+ +[0-9]+' said
 export SENNIT_STRICT=1
 ends dev 1 '1 passed, 1 failed'
