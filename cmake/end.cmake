@@ -4,36 +4,11 @@
 # src/<room>/. For `gate` there are none.
 
 set(end_folder "")
-set(end_replaced "") # what is not built
 if(NOT SENNIT_END MATCHES "^(gate|count)$")
 	message(FATAL_ERROR "SENNIT_END: ${SENNIT_END} is not known here")
 elseif(NOT SENNIT_END STREQUAL gate)
 	set(end_folder ${PROJECT_SOURCE_DIR}/src/end/${SENNIT_END})
 endif()
-
-# Replaces the sources of one module in the list of that name. A source
-# whose module is all in a header there is left out.
-function(sennit_end_sources sources_of)
-	if(NOT end_folder)
-		return()
-	endif()
-	set(result "")
-	set(replaced ${end_replaced})
-	foreach(file IN LISTS ${sources_of})
-		string(REGEX REPLACE "^src/" "" name ${file})
-		string(REGEX REPLACE "\\.c$" ".h" header ${name})
-		if(EXISTS ${end_folder}/${name})
-			list(APPEND result src/end/${SENNIT_END}/${name})
-			list(APPEND replaced ${file})
-		elseif(EXISTS ${end_folder}/${header})
-			list(APPEND replaced ${file})
-		else()
-			list(APPEND result ${file})
-		endif()
-	endforeach()
-	set(${sources_of} ${result} PARENT_SCOPE)
-	set(end_replaced ${replaced} PARENT_SCOPE)
-endfunction()
 
 # Removes the tests of the other technique from a list of files. All other tests
 # are the same for both.

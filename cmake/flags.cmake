@@ -13,7 +13,7 @@ include(cmake/atomics.cmake)
 add_library(sennit_flags INTERFACE)
 target_include_directories(sennit_flags INTERFACE
 	${PROJECT_SOURCE_DIR}/include ${end_folder} ${system_folder}
-	${PROJECT_SOURCE_DIR}/src)
+	${PROJECT_SOURCE_DIR}/src ${arch_folders})
 target_compile_definitions(sennit_flags INTERFACE _GNU_SOURCE)
 target_link_libraries(sennit_flags INTERFACE Threads::Threads)
 

@@ -8,7 +8,6 @@
 set(system "")
 set(system_files "") # how the names of its files in src/os begin
 set(system_folder "")
-set(system_replaced "") # what is not built
 # How the shared library is linked: it stays loaded after dlclose(), because
 # threads may still run its code, and what the loader fills in is read-only
 # afterwards.
@@ -77,28 +76,6 @@ function(sennit_system_modules modules_of)
 		"^[a-z]|^\t(os/(${system_files})|[^o])")
 	string(REPLACE "\t" "" all "${all}")
 	set(${modules_of} ${all} PARENT_SCOPE)
-endfunction()
-
-# Replaces the sources of one module in the list of that name.
-function(sennit_system_sources sources_of)
-	if(NOT system)
-		return()
-	endif()
-	set(result "")
-	set(replaced ${system_replaced})
-	foreach(file IN LISTS ${sources_of})
-		string(REGEX REPLACE "^src/" "" name ${file})
-		if(EXISTS ${system_folder}/${name})
-			list(APPEND result src/${system}/${name})
-			list(APPEND replaced ${file})
-		elseif(file MATCHES "^src/(os/(${system_leaves})|arch/[^/]*)\\.c$")
-			list(APPEND replaced ${file})
-		else()
-			list(APPEND result ${file})
-		endif()
-	endforeach()
-	set(${sources_of} ${result} PARENT_SCOPE)
-	set(system_replaced ${replaced} PARENT_SCOPE)
 endfunction()
 
 # The library's own files. Windows 10 is the oldest that has what they call.

@@ -32,13 +32,36 @@ def read(path):
 
 
 @functools.lru_cache(maxsize=None)
+def folders():
+    """The folders of src/arch with headers of processors, in the order of the
+    compiler's search path, each with the condition for it. What is written by
+    tools/amalgamate is for Linux: those of other systems are not among them."""
+    return [("src/arch/" + name, condition) for name, condition in
+            (line.split(None, 1) for line in
+             read("src/arch/PROCESSORS").splitlines()
+             if re.match("\t?[a-z]", line))
+            if not re.search("_WIN64|__wasm__", condition)]
+
+
+def places(name):
+    """The files that `#include "name"` may find: for a header of the processor
+    one for each that has it."""
+    if name.startswith("sennit"):
+        return ["include/" + name]
+    if not name.startswith("processor/"):
+        return ["src/" + name]
+    return [path for path in (folder + "/" + name for folder, _ in folders())
+            if os.path.exists(os.path.join(TREE, path))]
+
+
+@functools.lru_cache(maxsize=None)
 def reached(path):
     """The headers that a file includes, and those that these include."""
     found = set()
     for name in filter(None, (m.group(1) for m in
                               INCLUDE.finditer(read(path)))):
-        name = ("include/" if name.startswith("sennit") else "src/") + name
-        found |= {name} | reached(name)
+        for path in places(name):
+            found |= {path} | reached(path)
     return found
 
 

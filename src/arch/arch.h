@@ -87,63 +87,21 @@ static inline void arch_fp_set_control(uint64_t control)
 {
 	(void)control;
 }
-#elif defined(__x86_64__) || defined(__i386__)
-#include "arch/x86_64/fp.h"
-#elif defined(__aarch64__)
-#include "arch/aarch64/fp.h"
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#include "arch/ppc64le/fp.h"
-#elif defined(__s390x__)
-#include "arch/s390x/fp.h"
-#elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
-#include "arch/riscv64/fp.h"
-#elif defined(__ARM_PCS_VFP)
-#include "arch/arm/fp.h"
-#elif defined(__mips64) && defined(__mips_hard_float)
-#include "arch/mips64el/fp.h"
-#elif defined(__loongarch64) && defined(__loongarch_double_float)
-#include "arch/loongarch64/fp.h"
-#elif defined(__wasm__)
-#include "arch/wasm/fp.h"
 #else
-#include "arch/portable/fp.h"
+#include "processor/fp.h"
 #endif
 
 /* Before arch_start on a stack whose lowest usable byte is known: note it below
  * `top`, for systems that want to know. Its size is at most 32 bytes. */
-#if defined(_WIN32)
-#include "arch/x86_64_windows/low.h"
-#elif defined(__wasm__)
-#include "arch/wasm/low.h"
-#else
-#define arch_note_low(top, low) ((void)0)
-#endif
+#include "processor/low.h"
 
 /* A counter of the processor, for short times: cheaper to read than the clock.
  * It is of use only if arch_ticks_are_steady: then it counts at the same rate
  * in all processors and states of power. Two processors may differ by the time
  * that a cache line travels. */
-#if defined(__x86_64__) || defined(__i386__)
-#include "arch/x86_64/ticks.h"
-#elif defined(__aarch64__)
-#include "arch/aarch64/ticks.h"
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#include "arch/ppc64le/ticks.h"
-#elif defined(__s390x__)
-#include "arch/s390x/ticks.h"
-#elif defined(__riscv_float_abi_double) && __riscv_xlen == 64
-#include "arch/riscv64/ticks.h"
-#elif defined(__loongarch64) && defined(__loongarch_double_float)
-#include "arch/loongarch64/ticks.h"
-#else
-#include "arch/portable/ticks.h"
-#endif
+#include "processor/ticks.h"
 
 /* ARCH_HAS_BIAS: whether worker/bias.h is sound on this processor. */
-#if defined(__x86_64__)
-#include "arch/x86_64/bias.h"
-#else
-#include "arch/portable/bias.h"
-#endif
+#include "processor/bias.h"
 
 #endif

@@ -6,21 +6,11 @@
  * The directive adds a personality routine (fiber/cxx_exceptions.c) to the
  * compiler's unwind information of the function. 0x1b is the encoding of its
  * address: 4 bytes, relative to their own position.
- *
- * 32-bit ARM has unwind tables of another kind. There the search ends without a
- * message where the fiber's stack begins: std::terminate is called, too.
  */
 #ifndef SN_BARRIER_H
 #define SN_BARRIER_H
 
 #include "base/compiler.h"
-
-#if defined(__ARM_EABI__)
-#define ARCH_BARRIER() ((void)0)
-#else
-#define ARCH_BARRIER_SPEAKS
-#define ARCH_BARRIER() \
-	__asm__ volatile(".cfi_personality 0x1b, sn_cxx_personality")
-#endif
+#include "processor/barrier.h"
 
 #endif

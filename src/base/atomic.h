@@ -19,6 +19,9 @@
 
 #include "base/compiler.h"
 #include "base/deterministic.h"
+#include "processor/cas_order.h"
+#include "processor/fetch_own.h"
+#include "processor/pause.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -102,20 +105,6 @@ typedef struct {
 	TOLD_ACQREL_(x, atomic_exchange_explicit(&(x)->value_, (v), \
 						 memory_order_acq_rel))
 
-/* GCC before 14 compiles a compare-and-set for RISC-V without the release,
- * unless its order on failure would release, too. */
-#if defined(__riscv) && !defined(__clang__) && __GNUC__ < 14
-#define RELEASE_      memory_order_seq_cst
-#define ACQREL_       memory_order_seq_cst
-#define ELSE_RELAXED_ memory_order_seq_cst
-#define ELSE_ACQUIRE_ memory_order_seq_cst
-#else
-#define RELEASE_      memory_order_release
-#define ACQREL_       memory_order_acq_rel
-#define ELSE_RELAXED_ memory_order_relaxed
-#define ELSE_ACQUIRE_ memory_order_acquire
-#endif
-
 /* Compare and set. On failure *expected holds the value seen. The acq and
  * acqrel forms acquire on failure too; the others read it relaxed. The weak
  * forms may fail spuriously and belong in loops. */
@@ -195,16 +184,10 @@ __attribute__((weak, visibility("hidden"))) a_u32 sn_fence_word;
 
 /* Fetch the cache line at address in exclusive state, because the caller is
  * about to write it. A write after an ordinary read fetches the line twice:
- * first as a shared copy, then exclusively. (On x86-64 GCC's builtin fetches a
- * shared copy unless -march names a newer processor. Every 64-bit processor
- * either executes prefetchw or ignores it.) */
+ * first as a shared copy, then exclusively. */
 static inline void a_fetch_own(const void *address)
 {
-#if defined(__x86_64__)
-	__asm__ volatile("prefetchw %0" ::"m"(*(const char *)address));
-#else
-	__builtin_prefetch(address, 1);
-#endif
+	FETCH_OWN(address);
 }
 
 /* Tell the processor that this is a spin loop. */
@@ -212,12 +195,8 @@ static inline void a_pause(void)
 {
 #if defined(SENNIT_DETERMINISTIC)
 	sn_deterministic_point();
-#elif defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
-	__asm__ volatile("yield" ::: "memory");
 #else
-	a_compiler_fence();
+	PAUSE();
 #endif
 }
 

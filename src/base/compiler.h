@@ -22,35 +22,6 @@
  * other. */
 #define CACHE_LINE 128
 
-/* HALVES declares two members that are the halves of one 64-bit word, in the
- * order of the processor's bytes. The address of the low half is LOW_HALF_AT
- * bytes above that of the word. */
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define HALVES(low_type, low, high_type, high) \
-	high_type high;                        \
-	low_type  low
-#define LOW_HALF_AT 4
-#else
-#define HALVES(low_type, low, high_type, high) \
-	low_type  low;                         \
-	high_type high
-#define LOW_HALF_AT 0
-#endif
-
-/* Return the low 64 bits of a * b / 2^32. Compilers for 32 bits have no product
- * of 128 bits. */
-static ALWAYS_INLINE uint64_t product_32(uint64_t a, uint64_t b)
-{
-#if defined(__SIZEOF_INT128__)
-	__extension__ typedef unsigned __int128 wide;
-
-	return (uint64_t)((wide)a * b >> 32);
-#else
-	return (a >> 32) * b + (uint32_t)a * (b >> 32) +
-	       ((uint64_t)(uint32_t)a * (uint32_t)b >> 32);
-#endif
-}
-
 /* The address of the struct that contains *member as its field. */
 #define container_of(member, type, field) \
 	((type *)(void *)((char *)(member)-offsetof(type, field)))

@@ -61,6 +61,7 @@
 #include "base/memory.h"
 #include "base/torture.h"
 #include "core/task.h"
+#include "processor/halves.h"
 
 #include <stdalign.h>
 

@@ -10,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "os/os.h"
+#include "processor/product.h"
 
 struct stopwatch {
 	bool     ticks; /* whether the counter is used */

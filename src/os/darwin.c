@@ -6,10 +6,10 @@
 #include "os/bsd_faults.h"
 #include "os/os.h"
 #include "os/quota.h"
+#include "processor/darwin_sp.h"
 
 #include <errno.h>
 #include <mach/mach_time.h>
-#include <mach/thread_status.h>
 #include <os/os_sync_wait_on_address.h>
 #include <sys/sysctl.h>
 #include <sys/ucontext.h>
@@ -141,13 +141,7 @@ void *os_thread_far_end(size_t size)
 
 uintptr_t os_context_sp(const void *context)
 {
-	const ucontext_t *c = context;
-
-#if defined(__x86_64__)
-	return c->uc_mcontext->__ss.__rsp;
-#else
-	return arm_thread_state64_get_sp(c->uc_mcontext->__ss);
-#endif
+	return darwin_sp(context);
 }
 
 /* --- CPUs --------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- threads ------------------------------------------------------------ */
 
@@ -51,7 +52,7 @@ uint32_t os_thread_id(void)
 	if (!own.id) {
 		own.low = emscripten_stack_get_end();
 		own.top = emscripten_stack_get_base();
-		own.id = (uint32_t)(uintptr_t)pthread_self();
+		own.id = (uint32_t)gettid();
 	}
 	return own.id;
 }

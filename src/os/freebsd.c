@@ -5,6 +5,7 @@
 #include "os/bsd_faults.h"
 #include "os/os.h"
 #include "os/quota.h"
+#include "processor/freebsd_sp.h"
 
 #include <sys/param.h>
 #include <sys/cpuset.h>
@@ -143,13 +144,7 @@ void *os_thread_far_end(size_t size)
 
 uintptr_t os_context_sp(const void *context)
 {
-	const ucontext_t *c = context;
-
-#if defined(__x86_64__)
-	return (uintptr_t)c->uc_mcontext.mc_rsp;
-#else
-	return (uintptr_t)c->uc_mcontext.mc_gpregs.gp_sp;
-#endif
+	return freebsd_sp(context);
 }
 
 /* --- CPUs --------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* linux_fault_handler.c - os.h on Linux: fault handlers that run before the
  * handlers which were installed earlier, and then call those. */
 #include "os/os.h"
+#include "processor/linux_sp.h"
 
 #include <signal.h>
 #include <sys/auxv.h>
@@ -24,27 +25,8 @@ static void (*watcher)(uintptr_t address, uintptr_t stack_pointer);
 static uintptr_t stack_pointer_of(const ucontext_t *context)
 {
 	const stack_t *other = &context->uc_stack;
-	uintptr_t      sp = 0;
+	uintptr_t      sp = linux_sp(context);
 
-#if defined(__x86_64__)
-	sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-	sp = context->uc_mcontext.sp;
-#elif defined(__powerpc64__)
-	sp = context->uc_mcontext.gp_regs[1];
-#elif defined(__s390x__)
-	sp = context->uc_mcontext.gregs[15];
-#elif defined(__riscv)
-	sp = context->uc_mcontext.__gregs[2];
-#elif defined(__i386__)
-	sp = (uintptr_t)context->uc_mcontext.gregs[REG_ESP];
-#elif defined(__arm__)
-	sp = context->uc_mcontext.arm_sp;
-#elif defined(__mips64)
-	sp = context->uc_mcontext.gregs[29];
-#elif defined(__loongarch__)
-	sp = context->uc_mcontext.__gregs[3];
-#endif
 	return sp - (uintptr_t)other->ss_sp <= other->ss_size ? 0 : sp;
 }
 

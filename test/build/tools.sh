@@ -22,8 +22,18 @@ make_tree()
 		"$tree/src/base/"
 	sed 's|os_[a-z_]*()|barrier|' "$source/src/base/atomic.h" \
 		>"$tree/src/base/atomic.h"
+	for header in cas_order fetch_own pause; do
+		for file in "$source"/src/arch/*/processor/$header.h; do
+			folder=$tree/${file#"$source/"}
+			mkdir -p "${folder%/*}"
+			cp "$file" "$folder"
+		done
+	done
+	cp "$source/src/arch/PROCESSORS" "$tree/src/arch/"
 	cp "$source/include/sennit/base.h" "$tree/include/sennit/"
-	printf '%s\n' base/compiler base/deterministic base/atomic core/door \
+	printf '%s\n' processor/cas_order processor/fetch_own \
+		processor/pause base/compiler base/deterministic base/atomic \
+		core/door \
 		>"$tree/src/LAYERS"
 	for list in CMakeLists.txt Makefile; do
 		echo '# SPDX-License-Identifier: Apache-2.0' >"$tree/$list"
@@ -130,10 +140,15 @@ edit()
 build()
 {
 	version=$(sh "$tree/tools/abi" version)
+	search=
+	for folder in $(sh "$tree/tools/processor-folders" "${CC:-cc}"); do
+		search="$search -I$tree/$folder"
+	done
 	sed "s|@abi_version@|$version|" "$source/cmake/symbols.map.in" \
 		>"$tree/symbols.map"
 	${CC:-cc} -std=gnu11 -fPIC -fvisibility=hidden -I"$tree/include" \
-		-I"$tree/src" -c "$tree/src/core/door.c" -o "$tree/door.o" &&
+		-I"$tree/src" $search -c "$tree/src/core/door.c" \
+		-o "$tree/door.o" &&
 		${CC:-cc} -shared "$tree/door.o" -o "$tree/door.so" \
 			-Wl,-soname,"${SONAME:-libsennit.so.$version}" \
 			-Wl,--version-script="$tree/${MAP:-symbols.map}" &&
@@ -257,6 +272,10 @@ rejects style 'a choice of processor'
 edit 's|^sennit_time sennit_now|#if defined(__linux__)\n#endif\n&|' \
 	src/core/door.c
 rejects style 'a choice of system'
+mkdir -p "$tree/src/os"
+printf '%s\n#if __BYTE_ORDER__ == 1\n#endif\n' \
+	'/* SPDX-License-Identifier: Apache-2.0 */' >"$tree/src/os/order.h"
+rejects style 'a choice of byte order below the system'
 i=0
 while [ $i -lt 600 ]; do
 	echo '/* one more line */' >>"$tree/src/core/door.c"

@@ -5,16 +5,12 @@
  *	FUNC name	hidden symbol, CFI begins, landing pad
  *	END name
  *
+ * As there, a processor's file may define LANDING_PAD first.
+ *
  * A Mach-O file has no properties, and no symbol has a type or a size.
  */
 #ifndef SN_ASM_H
 #define SN_ASM_H
-
-#if defined(__x86_64__)
-#define LANDING_PAD endbr64
-#else
-#define LANDING_PAD hint 34 /* bti c */
-#endif
 
 	.macro	FUNC name
 	.text
