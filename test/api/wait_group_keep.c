@@ -117,8 +117,8 @@ static void look_and_count(void *argument)
 	struct looks *l = argument;
 
 	EXPECT(sennit_wait_group_wait_until(l->left, 0) == -ETIMEDOUT);
-	EXPECT(sennit_wait_group_wait_until(
-		       l->left, sennit_after(SENNIT_MICROSECOND)) ==
+	EXPECT(sennit_wait_group_wait_until(l->left,
+					    sennit_after(SENNIT_MICROSECOND)) ==
 	       -ETIMEDOUT);
 	sennit_wait_group_add(l->left, 2);
 	EXPECT(!sennit_wait_group_done(l->left));
