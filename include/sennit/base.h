@@ -56,6 +56,15 @@ typedef struct sennit_word {
 #endif
 } sennit_word;
 
+/* A 16-bit word, likewise. */
+typedef struct sennit_half {
+#ifdef __cplusplus
+	uint16_t value_;
+#else
+	_Atomic(uint16_t) value_;
+#endif
+} sennit_half;
+
 /* A pointer that the library changes atomically. C++ code embeds it and does
  * not access it. */
 typedef struct sennit_pointer {

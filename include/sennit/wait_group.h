@@ -19,12 +19,12 @@ SENNIT_BEGIN
 
 typedef struct sennit_wait_group {
 	sennit_word state_;
-	sennit_word tied_;
+	sennit_half tied_, kept_;
 	void       *waiters_;
 } sennit_wait_group;
 
 /* clang-format off */
-#define SENNIT_WAIT_GROUP_INIT { { 0 }, { 0 }, NULL }
+#define SENNIT_WAIT_GROUP_INIT { { 0 }, { 0 }, { 0 }, NULL }
 /* clang-format on */
 
 /* Initialise *g as a wait group with the given count. It is misuse to pass more

@@ -141,11 +141,19 @@ static bool attend(struct worker *w)
 {
 	bool is_due = *sn_run_queue_dispatches(&w->run) <= 1;
 
-	if (is_due)
+	if (is_due) {
+		if (sn_upkeep_skip(w))
+			return true;
 		sn_run_queue_due_in(&w->run, 1);
+	}
 	if (!sn_upkeep_tick(w))
 		return false;
-	return !is_due || sn_worker_wants_newest(w);
+	if (!is_due || sn_worker_wants_newest(w))
+		return true;
+	/* By this number the loop decides whether a same-thread task has its
+	 * turn. It must not be the same each time. */
+	sn_run_queue_due_in(&w->run, WORKER_UPKEEP + 1);
+	return false;
 }
 
 /* Take the record's task if it is the newest on the caller's deque. Its

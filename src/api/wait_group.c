@@ -24,6 +24,7 @@ void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 	       "the count is above SENNIT_WAIT_GROUP_MAX");
 	a_init(&g->state_, count * ONE);
 	a_init(&g->tied_, 0);
+	a_init(&g->kept_, 0);
 	g->waiters_ = NULL;
 }
 
@@ -115,6 +116,32 @@ static ALWAYS_INLINE bool add_one(sennit_wait_group *g)
 	       a_cas_weak_rel(&g->state_, &word, word + ONE);
 }
 
+/* Whether the running fiber of w is the keeper. A thread's own stack has no
+ * bounds here. */
+static ALWAYS_INLINE bool is_keeper(const sennit_wait_group *g,
+				    const struct worker     *w)
+{
+	const struct sennit_fiber *f = w->home.current;
+
+	return (uintptr_t)g - (uintptr_t)f->low < f->size;
+}
+
+/* Count one more task apart, if this fiber is the keeper and the word is far from
+ * its other end. Others see that before they see the task (deque.push), or what
+ * the task led to. */
+static ALWAYS_INLINE bool keep_one(sennit_wait_group *g, const struct worker *w)
+{
+	uint32_t kept = a_load_rlx(&g->kept_);
+
+	if (!is_keeper(g, w) || kept >= UINT16_MAX - WAIT_GROUP_KEPT_ONE ||
+	    (int32_t)a_load_rlx(&g->state_) < 0)
+		return false;
+	kept = (kept | WAIT_GROUP_KEPT) + WAIT_GROUP_KEPT_ONE;
+	a_store_rlx(&g->kept_, (uint16_t)kept);
+	return true;
+}
+
+/* w pushes without a fence only where process barriers work. */
 int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 			    void *argument)
 {
@@ -123,7 +150,8 @@ int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 	if (unlikely(!w || !sn_run_queue_pushes(&w->run) ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_fiber_scope(w->home.current) ||
-		     (uintptr_t)g & TASK_TAG || !add_one(g)))
+		     (uintptr_t)g & TASK_TAG ||
+		     (!keep_one(g, w) && !add_one(g))))
 		return spawn_elsewhere(g, run, argument);
 	a_store_rlx(&g->tied_, 1);
 	return sn_place_own(w, (struct task){ run, argument, sn_task_tied(g) });
@@ -131,19 +159,34 @@ int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 
 /* --- waiting ------------------------------------------------------------ */
 
+/* Lock. The keeper counts in the word what it has kept. */
+static ALWAYS_INLINE uint32_t lock(sennit_wait_group *g)
+{
+	uint32_t       word = sn_wait_queue_lock(&g->state_);
+	struct worker *w = sn_self;
+	uint32_t       kept = a_load_rlx(&g->kept_);
+
+	if (kept > WAIT_GROUP_KEPT && w && is_keeper(g, w)) {
+		word += sn_wait_group_kept(kept);
+		a_store_rlx(&g->kept_, WAIT_GROUP_KEPT);
+	}
+	return word;
+}
+
 /* Wait, after the caller has run `ran` tasks that are still counted. */
 static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
 				    sennit_time deadline)
 {
 	struct waiter n;
-	uint32_t      word;
+	uint32_t      word, left;
 
 	sn_waiter_init(&n, deadline);
-	word = sn_wait_queue_lock(&g->state_);
-	MISUSE(word / ONE < ran, "sennit_wait_group_done",
+	word = lock(g);
+	left = sn_wait_group_look(g, word - ran * ONE, deadline);
+	MISUSE(left > UINT32_MAX - ran * ONE, "sennit_wait_group_done",
 	       "done() called too many times: the count would fall below zero");
 	word -= ran * ONE;
-	if (unlikely(word < ONE)) {
+	if (unlikely(!left)) {
 		sn_wait_group_finish_locked(g, word);
 		return 0;
 	}
@@ -160,7 +203,7 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
 int sennit_wait_group_wait_until(sennit_wait_group *g, sennit_time deadline)
 {
 	/* <- wait_group.done <- wait_queue.unlock */
-	if (!a_load_acq(&g->state_))
+	if (!a_load_acq(&g->state_) && !a_load_rlx(&g->kept_))
 		return 0;
 	return wait_until(g, 0, deadline);
 }
@@ -173,12 +216,37 @@ static ALWAYS_INLINE bool take_tied(const sennit_wait_group *g,
 			       sn_task_tied(g), t);
 }
 
+/* The same for the keeper, if all that it has kept is what it has run. The store
+ * of kept_ is its last access. */
+static ALWAYS_INLINE bool ends_kept(sennit_wait_group *g, uint32_t kept,
+				    uint32_t ran)
+{
+	if (sn_wait_group_kept(kept) != ran * ONE)
+		return false;
+	a_store_rlx(&g->kept_, (uint16_t)(kept | WAIT_GROUP_ENDING));
+	a_compiler_fence(); /* <-> wait_group.keep: ending, then look */
+	TORTURE_POINT();
+	/* <- wait_group.done <- wait_queue.unlock */
+	if (unlikely(a_load_acq(&g->state_))) {
+		a_store_rlx(&g->kept_, (uint16_t)kept);
+		return false;
+	}
+	TORTURE_POINT();
+	/* -> wait_group.kept: what the tasks did */
+	a_store_rel(&g->kept_, WAIT_GROUP_KEPT);
+	return true;
+}
+
 /* Subtract what the caller has run, if that is the whole count and nobody else
  * waits. */
-static ALWAYS_INLINE bool ends_with(sennit_wait_group *g, uint32_t ran)
+static ALWAYS_INLINE bool ends_with(sennit_wait_group *g, struct worker *w,
+				    uint32_t ran)
 {
+	uint32_t kept = a_load_rlx(&g->kept_);
 	uint32_t word = ran * ONE;
 
+	if (likely(kept))
+		return is_keeper(g, w) && ends_kept(g, kept, ran);
 	/* -> wait_group.done: what the tasks did <- wait_group.done */
 	return ran && a_cas_weak_acqrel(&g->state_, &word, 0);
 }
@@ -203,8 +271,9 @@ static ALWAYS_INLINE void call(struct worker *w, const struct task *t)
 	sn_call_here_end(&c, w);
 }
 
-/* Run tasks tied to *g on the running stack while the newest task of w is one.
- * Returns their number. A new task must not see a handled exception. */
+/* Run tasks tied to *g on the running stack while the newest task of w is one,
+ * or until they are as many as the keeper has kept. Returns their number. A new
+ * task must not see a handled exception. */
 static ALWAYS_INLINE uint32_t run_tied(sennit_wait_group *g, struct worker *w)
 {
 	uint32_t    ran = 0;
@@ -216,6 +285,8 @@ static ALWAYS_INLINE uint32_t run_tied(sennit_wait_group *g, struct worker *w)
 		sn_counters_count_task(&w->counters);
 		sn_task_count_end(w, sn_task_tied(g));
 		ran++;
+		if (sn_wait_group_kept(a_load_rlx(&g->kept_)) == ran * ONE)
+			break;
 	}
 	return ran;
 }
@@ -226,16 +297,18 @@ static NOINLINE void wait_and_run(sennit_wait_group *g)
 	uint32_t       ran = 0;
 
 	ARCH_BARRIER();
-	if (likely(w))
+	if (likely(w)) {
 		ran = run_tied(g, w);
-	if (unlikely(!ends_with(g, ran)))
-		wait_for_rest(g, ran);
+		if (likely(ends_with(g, w, ran)))
+			return;
+	}
+	wait_for_rest(g, ran);
 }
 
 void sennit_wait_group_wait(sennit_wait_group *g)
 {
 	/* <- wait_group.done <- wait_queue.unlock */
-	if (!a_load_acq(&g->state_))
+	if (!a_load_acq(&g->state_) && !a_load_rlx(&g->kept_))
 		return;
 	/* A late view is harmless: the task then runs elsewhere. */
 	if (a_load_rlx(&g->tied_))

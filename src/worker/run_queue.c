@@ -11,6 +11,7 @@ int sn_run_queue_init(struct run_queue *q, const struct run_queue_kind *kind,
 	q->ready = (struct fifo){ .head = NULL };
 	q->dispatches = WORKER_UPKEEP;
 	q->upkeeps = WORKER_OLDEST;
+	q->skips = WORKER_SKIPS;
 	q->oldest_first = kind->oldest_first;
 	q->threaded = kind->threaded;
 	q->unfenced = kind->threaded && kind->asymmetric && !kind->spread;

@@ -38,11 +38,17 @@
  * used 22,000 stacks. */
 #define WORKER_OLDEST 1024u
 
+/* Of the upkeeps between calls in place (fork_join.h) in which nobody would get a
+ * turn, at most this many in a row are left out. */
+#define WORKER_SKIPS 7u
+
 struct run_queue {
 	struct fifo  ready;        /* owner: fibers to resume */
 	uint32_t     dispatches;   /* owner: dispatches until the next upkeep */
 	uint32_t     upkeeps;      /* owner: upkeeps until the oldest task's
 				    * turn */
+	uint32_t     skips;        /* owner: upkeeps that may be left out
+				    * before the next */
 	bool         oldest_first; /* fixed: the order of own tasks */
 	bool         threaded;     /* fixed: MTW: it has a deque */
 	bool         unfenced;     /* fixed: own pushes need no fence */
@@ -237,6 +243,19 @@ static inline bool sn_run_queue_turn(struct run_queue *q)
 	if (--q->upkeeps)
 		return false;
 	q->upkeeps = WORKER_OLDEST;
+	return true;
+}
+
+/* Leave out the upkeep that is due. Returns false if too many were. */
+static inline bool sn_run_queue_skip(struct run_queue *q)
+{
+	if (!q->skips) {
+		q->skips = WORKER_SKIPS;
+		return false;
+	}
+	q->skips--;
+	sn_run_queue_turn(q);
+	sn_run_queue_due_in(q, WORKER_UPKEEP);
 	return true;
 }
 

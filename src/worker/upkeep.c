@@ -49,6 +49,21 @@ NOINLINE void sn_upkeep(struct worker *w)
 	sn_worker_stacks_share(w);
 }
 
+/* Late views are harmless: the next upkeep looks again. */
+static bool is_in_vain(struct worker *w)
+{
+	return sn_worker_wants_newest(w) && !sn_mailbox_has_tasks(&w->mail) &&
+	       sn_timers_is_empty(&w->timers) && !sn_poller_is_busy(w) &&
+	       !sn_slots_is_wanted(w) && sn_backlog_is_empty(w->backlog) &&
+	       !sn_worker_threads_is_draining(w);
+}
+
+bool sn_upkeep_skip(struct worker *w)
+{
+	return !sn_run_queue_is_oldest_due(&w->run) && is_in_vain(w) &&
+	       sn_run_queue_skip(&w->run);
+}
+
 bool sn_upkeep_tick_due(struct worker *w)
 {
 	if (sn_run_queue_is_oldest_due(&w->run)) {

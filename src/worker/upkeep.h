@@ -29,6 +29,10 @@ static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
 /* sn_upkeep_tick() when the upkeep is due. */
 bool sn_upkeep_tick_due(struct worker *w);
 
+/* The upkeep is due. Leave it out if nobody would get a turn by it: then only
+ * what is not urgent is late, by WORKER_SKIPS upkeeps. Returns whether it was. */
+bool sn_upkeep_skip(struct worker *w);
+
 /* A fiber is about to run a task itself: count a dispatch, and do the upkeep
  * that is due. Returns false if the loop must run next, on another stack. */
 static inline bool sn_upkeep_tick(struct worker *w)

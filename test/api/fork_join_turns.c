@@ -78,6 +78,73 @@ static void others_have_their_turn_though_joins_go_on(void **state)
 	in_a_task(join_beside_a_fiber, NULL);
 }
 
+/* The joins of a tree of this worker before the flag is raised. */
+SENNIT_FORK_1(unsigned, count_joins, unsigned, most)
+{
+	unsigned joins = 0;
+
+	while (!atomic_load(&flag) && joins < most) {
+		SENNIT_SPAWN(nothing, child, 1);
+		joins += (unsigned)SENNIT_SYNC(nothing, child);
+	}
+	return joins;
+}
+
+/* Others have their turn at every 61st join, and a same-thread task at every
+ * other one at least. */
+enum { TURN = 61, MOST = 100000 };
+
+static void from_this_thread(void)
+{
+	const sennit_task t = { .run = raise_flag,
+				.flags = SENNIT_TASK_SAME_THREAD };
+
+	EXPECT(!sennit_schedule_task(&t));
+}
+
+static sennit_scheduler *here;
+
+static void *schedule_there(void *unused)
+{
+	const sennit_task t = { .run = raise_flag };
+
+	(void)unused;
+	EXPECT(!sennit_enqueue(here, &t));
+	return NULL;
+}
+
+static void from_another_thread(void)
+{
+	pthread_t thread;
+
+	here = sennit_current();
+	EXPECT(!pthread_create(&thread, NULL, schedule_there, NULL));
+	EXPECT(!pthread_join(thread, NULL));
+}
+
+static void count_until_it_runs(void *prepare)
+{
+	void (*const *make_due)(void) = prepare;
+
+	/* Wherever the count of joins is when it becomes due. */
+	for (unsigned before = 0; before < 4 * TURN; before += 7) {
+		atomic_store(&flag, false);
+		EXPECT(SENNIT_RUN(count_joins, before) == before);
+		(*make_due)();
+		EXPECT(SENNIT_RUN(count_joins, MOST) <= 2 * TURN);
+	}
+}
+
+static void whoever_is_due_runs_after_122_joins(void **state)
+{
+	static void (*const prepare[])(void) = { from_this_thread,
+						 from_another_thread };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(prepare) / sizeof(*prepare); i++)
+		in_a_task(count_until_it_runs, (void *)&prepare[i]);
+}
+
 /* --- cancelling ----------------------------------------------------------- */
 
 SENNIT_FORK_1(int, wait_for_ever, int, unused)
@@ -189,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
 		WITH_WORKERS(others_have_their_turn_though_joins_go_on),
+		WITH_ONE(whoever_is_due_runs_after_122_joins),
 		WITH_WORKERS(cancelling_reaches_calls_wherever_they_run),
 		WITH_WORKERS(many_trees_grow_at_once),
 		WITH_THREADS(workers_may_come_and_go),

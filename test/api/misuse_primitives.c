@@ -83,6 +83,28 @@ static void done_in_a_task_that_counts_itself_off(void **state)
 		      commit_done_in_a_tied_task);
 }
 
+static void keep_and_wait(void *unused)
+{
+	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+
+	(void)unused;
+	spawn_and_wait(&g);
+}
+
+static void commit_done_in_a_kept_task(const struct offence *o)
+{
+	(void)o;
+	in_a_task(keep_and_wait, NULL);
+	for (;;)
+		sennit_yield();
+}
+
+static void done_in_a_task_that_its_spawner_counts(void **state)
+{
+	assert_misuse(state, "sennit_wait_group_done",
+		      commit_done_in_a_kept_task);
+}
+
 static void commit_spawn_too_many(const struct offence *o)
 {
 	sennit_wait_group g;
@@ -340,6 +362,7 @@ int main(void)
 		WITH_COUNTS(a_wait_group_beyond_its_maximum),
 		WITH_COUNTS(done_for_a_task_that_counts_itself_off),
 		WITH_COUNTS(done_in_a_task_that_counts_itself_off),
+		WITH_COUNTS(done_in_a_task_that_its_spawner_counts),
 		WITH_COUNTS(spawning_beyond_the_maximum),
 		WITH_COUNTS(spawning_where_no_scheduler_is_bound),
 		WITH_COUNTS(a_wait_group_that_would_wrap_round),

@@ -308,6 +308,24 @@ runs()
 	fail bias -DM_FORGET
 	fail bias -DM_NOMARK
 
+	pass keep
+	pass keep -DSTOLEN=0
+	pass keep -DOTHERS=2
+	pass keep -DPLAIN=1
+	pass keep -DPLAIN=1 -DOTHERS=2
+	pass keep -DINLINE=0 -DSTOLEN=2
+	pass keep -DINLINE=0 -DSTOLEN=2 -DALONE
+	pass keep -DINLINE=2 -DSTOLEN=0 -DPLAIN=1
+	pass keep -DSTOLEN=0 -DPLAIN=1 -DLATE
+	pass keep -DPLAIN=1 -DLATE -DOTHERS=2
+	fail keep -DSTOLEN=0 -DM_NOBARRIER
+	fail keep -DSTOLEN=0 -DM_NOAWAIT
+	fail keep -DSTOLEN=0 -DM_NOENDING
+	fail keep -DSTOLEN=0 -DM_CHECKLATE
+	fail keep -DSTOLEN=0 -DM_NOLOOK
+	fail keep -DINLINE=0 -DSTOLEN=2 -DALONE -DM_DONEBLIND
+	fail keep -DSTOLEN=0 -DPLAIN=1 -DLATE -DM_WAITONLY
+
 	pass select
 	pass select -DCROSSED
 	pass select -DSAME

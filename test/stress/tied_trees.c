@@ -57,34 +57,41 @@ static void bear(struct brood *b, bool tied)
 	}
 }
 
-/* A second waiter, of which the first one knows. */
-static void wait_beside(struct brood *b)
+/* A second waiter, of which the first one knows; with `alone` the first one
+ * waits for nothing else. */
+static void wait_beside(struct brood *b, bool alone)
 {
 	sennit_wait_group second = SENNIT_WAIT_GROUP_INIT;
 	struct errand     e = { .run = wait_too, .argument = b };
 
 	sennit_wait_group_init(&e.done, 1);
 	EXPECT(!sennit_wait_group_spawn(&second, run_errand, &e));
-	sennit_wait_group_wait(&b->left);
+	if (!alone)
+		sennit_wait_group_wait(&b->left);
 	sennit_wait_group_wait(&e.done);
 	sennit_wait_group_wait(&second);
 }
 
+/* On the spawner's stack, or not. */
 static void raise_brood(unsigned depth, uint64_t *random)
 {
-	struct brood  *b = calloc(1, sizeof(*b));
+	const bool     here = random_below(random, 2);
+	struct brood   own;
+	struct brood  *b = here ? &own : malloc(sizeof(*b));
 	const unsigned size = random_below(random, 4);
 
+	memset(b, 0, sizeof(*b));
 	b->depth = depth;
 	for (unsigned i = 0; i < size; i++)
 		bear(b, random_below(random, 4));
 	if (random_below(random, 8) == 0)
-		wait_beside(b);
+		wait_beside(b, random_below(random, 2));
 	else
 		sennit_wait_group_wait(&b->left);
 	EXPECT(atomic_load(&b->alive) == 0);
 	memset(b, PATTERN, sizeof(*b));
-	free(b);
+	if (!here)
+		free(b);
 }
 
 static void live(struct brood *b)

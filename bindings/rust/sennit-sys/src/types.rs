@@ -73,6 +73,9 @@ structs! {
     pub struct sennit_word {
         pub value_: u32,
     }
+    pub struct sennit_half {
+        pub value_: u16,
+    }
     pub struct sennit_pointer {
         pub value_: *mut c_void,
     }
@@ -144,7 +147,8 @@ structs! {
     }
     pub struct sennit_wait_group {
         pub state_: sennit_word,
-        pub tied_: sennit_word,
+        pub tied_: sennit_half,
+        pub kept_: sennit_half,
         pub waiters_: *mut c_void,
     }
     pub struct sennit_mutex {

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_group_keep.c - a fiber counts the tasks that it ties to a wait group on
+ * its own stack apart; everybody else finds the same count. */
+#include "tied.h"
+
+#include <errno.h>
+
+enum { TASKS = 20 };
+
+struct kept {
+	sennit_wait_group *left;
+	sennit_event       may_end, over;
+	atomic_uint        ran;
+	atomic_uint        tasks; /* tied so far */
+	unsigned           next;
+};
+
+static void init(struct kept *k, sennit_wait_group *left, bool may_end)
+{
+	memset(k, 0, sizeof(*k));
+	k->left = left;
+	sennit_event_init(&k->may_end, SENNIT_EVENT_MANUAL, may_end);
+	sennit_event_init(&k->over, SENNIT_EVENT_MANUAL, false);
+}
+
+static void wait_until_it_may(void *argument)
+{
+	struct kept *k = argument;
+
+	sennit_event_wait(&k->may_end);
+	atomic_fetch_add(&k->ran, 1);
+}
+
+/* --- the spawner does not wait ------------------------------------------- */
+
+static void wait_for_all(void *argument)
+{
+	struct kept *k = argument;
+
+	sennit_wait_group_wait(k->left);
+	EXPECT(atomic_load(&k->ran) == TASKS);
+	sennit_event_set(&k->over);
+}
+
+static void let_another_wait(void *unused)
+{
+	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+	struct kept       k;
+
+	(void)unused;
+	init(&k, &left, false);
+	for (unsigned i = 0; i < TASKS; i++)
+		tie(&left, wait_until_it_may, &k);
+	must_schedule(wait_for_all, &k);
+	for (unsigned i = 0; i < 3; i++)
+		sennit_yield(); /* perhaps it waits already */
+	EXPECT(!sennit_event_is_set(&k.over));
+	sennit_event_set(&k.may_end);
+	sennit_event_wait(&k.over);
+	EXPECT(sennit_wait_group_wait_until(&left, 0) == 0);
+}
+
+static void another_may_wait_alone(void **state)
+{
+	(void)state;
+	in_both_places(let_another_wait, NULL);
+}
+
+/* --- the spawner waits, too ----------------------------------------------- */
+
+static void wait_beside(void *argument)
+{
+	struct kept *k = argument;
+
+	while (atomic_load(&k->tasks) != k->next)
+		sennit_yield();
+	sennit_wait_group_wait(k->left);
+	EXPECT(atomic_load(&k->ran) == k->next);
+	sennit_event_set(&k->over);
+}
+
+static void wait_with_another(void *unused)
+{
+	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+	struct kept       k;
+
+	(void)unused;
+	init(&k, &left, true);
+	for (k.next = 1; k.next < LOAD(2000); k.next++) {
+		must_schedule(wait_beside, &k);
+		tie(&left, wait_until_it_may, &k);
+		atomic_store(&k.tasks, k.next);
+		if (k.next % 4 == 0)
+			sennit_yield();
+		sennit_wait_group_wait(&left);
+		EXPECT(atomic_load(&k.ran) == k.next);
+		sennit_event_wait(&k.over);
+		sennit_event_clear(&k.over);
+	}
+}
+
+static void another_may_wait_beside_the_spawner(void **state)
+{
+	(void)state;
+	in_both_places(wait_with_another, NULL);
+}
+
+/* --- what others see ------------------------------------------------------ */
+
+struct looks {
+	sennit_wait_group *left;
+	sennit_event       over;
+};
+
+static void look_and_count(void *argument)
+{
+	struct looks *l = argument;
+
+	EXPECT(sennit_wait_group_wait_until(l->left, 0) == -ETIMEDOUT);
+	EXPECT(sennit_wait_group_wait_until(l->left,
+					    sennit_after(SENNIT_MICROSECOND)) ==
+	       -ETIMEDOUT);
+	sennit_wait_group_add(l->left, 2);
+	EXPECT(!sennit_wait_group_done(l->left));
+	EXPECT(!sennit_wait_group_done(l->left));
+	sennit_event_set(&l->over);
+}
+
+static void let_another_look(void *unused)
+{
+	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+	struct looks      l = { .left = &left };
+	struct kept       k;
+
+	(void)unused;
+	init(&k, &left, false);
+	sennit_event_init(&l.over, SENNIT_EVENT_MANUAL, false);
+	tie(&left, wait_until_it_may, &k);
+	must_schedule(look_and_count, &l);
+	sennit_event_wait(&l.over);
+	sennit_event_set(&k.may_end);
+	sennit_wait_group_wait(&left);
+	EXPECT(atomic_load(&k.ran) == 1);
+	sennit_wait_group_add(&left, 1);
+	EXPECT(sennit_wait_group_done(&left));
+}
+
+static void others_see_the_whole_count(void **state)
+{
+	(void)state;
+	in_both_places(let_another_look, NULL);
+}
+
+/* --- many ----------------------------------------------------------------- */
+
+static void tie_many(void *unused)
+{
+	const unsigned    many = LOAD(40000); /* more than are counted apart */
+	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
+	atomic_uint       ran = 0;
+
+	(void)unused;
+	for (unsigned i = 0; i < many; i++)
+		tie(&left, count, &ran);
+	sennit_wait_group_wait(&left);
+	EXPECT(atomic_load(&ran) == many);
+}
+
+static void any_number_may_be_tied(void **state)
+{
+	(void)state;
+	in_both_places(tie_many, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(another_may_wait_alone),
+		WITH_WORKERS(another_may_wait_beside_the_spawner),
+		WITH_WORKERS(others_see_the_whole_count),
+		WITH_WORKERS(any_number_may_be_tied),
+	};
+
+	return cmocka_run_group_tests_name("api/wait_group_keep", tests, NULL,
+					   NULL);
+}
