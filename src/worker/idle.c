@@ -109,7 +109,9 @@ static bool spin(struct worker *w, bool *due)
 	sennit_time  end = alone ? now : now + w->idle.spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
-		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
+		if ((((now >= end && !sn_poller_is_due(w, now)) ||
+		      sn_slots_is_wanted(w)) &&
+		     !h.since) ||
 		    sn_worker_threads_is_draining(w) || nears_end(w)) {
 			if (alone && sn_poller_waiting(w) > FEW_WAITS)
 				os_thread_yield();
@@ -206,6 +208,10 @@ static void sleep_announced(struct worker *w, sennit_time retire)
 
 	if (w->scheduler->config.spin_ns)
 		await_end(w);
+	if (sn_poller_is_due(w, os_now())) {
+		os_thread_yield();
+		return;
+	}
 	if (nap < wake) {
 		if (sn_parking_sleep(&w->sleeper, nap))
 			return;
@@ -358,6 +364,10 @@ static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);
 
 	wake = sn_poller_asleep(w, wake);
+	if (wake < until && sn_poller_is_due(w, os_now())) {
+		os_thread_yield();
+		return true;
+	}
 	wake = sn_trim_asleep(w, as, wake < until ? wake : until);
 	if (wake >= until)
 		return sn_parking_sleep(as, until);

@@ -211,4 +211,13 @@ static inline sennit_time sn_poller_asleep(const struct worker *w,
 	return due < wake ? due : wake;
 }
 
+/* Whether a hook keeps the worker from sleeping at `now`. A sleep with a time
+ * that has just passed would not end at once: the system may delay a timer by
+ * 50 us. */
+static inline bool sn_poller_is_due(const struct worker *w, sennit_time now)
+{
+	return unlikely(sn_poller_asks(w)) &&
+	       sn_poller_state_due(&w->polled) <= now;
+}
+
 #endif
