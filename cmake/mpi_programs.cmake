@@ -28,7 +28,7 @@ endfunction()
 if(SENNIT_BENCH)
 	foreach(mpi IN LISTS SENNIT_MPIS)
 		sennit_mpi_program(sennit-bench-mpi-${mpi} ${mpi} bench
-			bench/mpi/main.c)
+			bench/mpi/main.c bench/mpi/halo.c)
 		set_target_properties(sennit-bench-mpi-${mpi} PROPERTIES
 			OUTPUT_NAME sennit-bench-mpi)
 	endforeach()
