@@ -27,8 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chances of four children are 247 of 1,000, so a tree has 80 times its root's
- * children on average, and may have many more. */
+/* Chances of children; a tree has 80 times its root's, or many more. */
 enum { ROOT = 500, CHILDREN = 4, CHANCE = 247, OF = 1000 };
 
 /* Nodes that one message carries, and that a process keeps. */
@@ -395,6 +394,7 @@ int main(int argc, char **argv)
 	must(!rank && (all != alone || sum != sum_alone));
 	must(!rank && ranks > 1 && work_for_each && all == self.nodes);
 	free(self.node);
+	MPI_Barrier(MPI_COMM_WORLD); /* see docs/mpi.md, "Limits of MPICH" */
 	MPI_Finalize();
 	return 0;
 }
