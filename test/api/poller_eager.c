@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poller_eager.c - a worker whose hook wants to be asked at once does not sleep:
+/* poller_eager.c - a worker whose hook wants to be asked at once stays awake:
  * the system may prolong a sleep whose time has just passed. */
 #include "device.h"
 

@@ -9,7 +9,7 @@
 
 #define TAG 3
 
-/* --- what is asked --------------------------------------------------------- */
+/* --- what is asked -------------------------------------------------------- */
 
 static atomic_int asked, looks;
 
@@ -43,7 +43,7 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
 	return real(count, requests, done, indices, statuses);
 }
 
-/* --- a fiber asks before it is suspended ----------------------------------- */
+/* --- a fiber asks before it is suspended ---------------------------------- */
 
 /* As many as one asks in a row: see src/mpi/suspend.c. */
 enum { SOON = 6 };
@@ -103,7 +103,7 @@ static void a_fiber_that_asks_lets_others_run(void **state)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* --- MPI's own questions ---------------------------------------------------- */
+/* --- MPI's own questions -------------------------------------------------- */
 
 enum { SEVERAL = 4 };
 
