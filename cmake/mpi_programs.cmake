@@ -28,7 +28,7 @@ endfunction()
 if(SENNIT_BENCH)
 	foreach(mpi IN LISTS SENNIT_MPIS)
 		sennit_mpi_program(sennit-bench-mpi-${mpi} ${mpi} bench
-			bench/mpi/main.c)
+			bench/mpi/main.c bench/mpi/halo.c)
 		set_target_properties(sennit-bench-mpi-${mpi} PROPERTIES
 			OUTPUT_NAME sennit-bench-mpi)
 	endforeach()
@@ -86,6 +86,8 @@ if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	endforeach()
 endif()
 
+# The tree takes long enough for all processes to get nodes.
+set(mpi_arguments_uts 19 1000)
 if(SENNIT_EXAMPLES)
 	file(GLOB files CONFIGURE_DEPENDS examples/mpi/*.c)
 	foreach(file IN LISTS files)
@@ -97,7 +99,8 @@ if(SENNIT_EXAMPLES)
 			set_target_properties(${program} PROPERTIES
 				OUTPUT_NAME ${name})
 			sennit_mpi_test(example_${name} ${mpi}
-				$<TARGET_FILE:${program}>)
+				$<TARGET_FILE:${program}>
+				${mpi_arguments_${name}})
 			set_property(TEST mpi/example_${name}-${mpi} PROPERTY
 				ENVIRONMENT "RANKS=1 2 3 4")
 		endforeach()
@@ -108,7 +111,8 @@ if(SENNIT_EXAMPLES)
 		foreach(name IN ITEMS heat uts)
 			sennit_test(mpi netns_${name}-${mpi} sh
 				${PROJECT_SOURCE_DIR}/test/mpi/netns.sh ${mpi}
-				$<TARGET_FILE:example_mpi_${name}_${mpi}>)
+				$<TARGET_FILE:example_mpi_${name}_${mpi}>
+				${mpi_arguments_${name}})
 			set_tests_properties(mpi/netns_${name}-${mpi} PROPERTIES
 				RESOURCE_LOCK mpi COST 30 TIMEOUT 300)
 		endforeach()

@@ -252,6 +252,7 @@ int main(int argc, char **argv)
 		       steps, ranks, wrong, WHOLE * WHOLE);
 	if (wrong)
 		MPI_Abort(MPI_COMM_WORLD, 1);
+	MPI_Barrier(MPI_COMM_WORLD); /* see docs/mpi.md, "Limits of MPICH" */
 	MPI_Finalize();
 	return 0;
 }

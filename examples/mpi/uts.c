@@ -15,9 +15,9 @@
  *
  * Process 0 counts once more alone, and must get the same.
  *
- *	mpirun -n 2 uts [SEED [WORK]]
+ *	mpirun -n 2 uts [SEED [WORK [WORKERS]]]
  *
- * WORK is how often each node is hashed, as work.
+ * WORK: how often each node is hashed; WORKERS: of each process, 2 by default.
  */
 #include <inttypes.h>
 #include <mpi.h>
@@ -27,8 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chances of four children are 247 of 1,000, so a tree has 80 times its root's
- * children on average, and may have many times that. */
+/* Chances of children; a tree has 80 times its root's, or many more. */
 enum { ROOT = 500, CHILDREN = 4, CHANCE = 247, OF = 1000 };
 
 /* Nodes that one message carries, and that a process keeps. */
@@ -132,13 +131,23 @@ static void send(int to, enum tag tag, const struct message *m)
 	sennit_mutex_lock(&self.lock);
 }
 
-/* Half of what is more than KEEP, the oldest: they have the largest trees. */
+/* There are nodes here, so what has come home may be lent again. */
+static bool has_credit(void)
+{
+	if (self.credit < 2) {
+		self.credit += self.home;
+		self.home = 0;
+	}
+	return self.credit >= 2;
+}
+
+/* Half of what is more than KEEP, the oldest: their trees are the largest. */
 static bool give(int to)
 {
 	struct message m;
 	size_t         half = self.count > KEEP ? self.count / 2 : 0;
 
-	if (!half || self.credit < 2)
+	if (!half || !has_credit())
 		return false;
 	m.count = half < PARCEL ? half : PARCEL;
 	m.credit = self.credit / 2;
@@ -197,11 +206,16 @@ static void ask_lifelines(void)
 			send(rank ^ bit, ASK_LIFELINE, NULL);
 }
 
-/* Nothing is left here. */
+static bool may_ask(void)
+{
+	return ranks > 1 && !self.asked && !self.lifelines;
+}
+
 static void run_dry(void)
 {
-	send_home();
-	if (ranks > 1 && !self.asked && !self.lifelines && !self.count) {
+	if (self.credit)
+		send_home();
+	if (may_ask() && !self.count && !self.over) {
 		self.asked = 1;
 		send((rank + 1 + rand() % (ranks - 1)) % ranks, ASK, NULL);
 	}
@@ -236,7 +250,7 @@ static int work(void *unused)
 		if (self.count) {
 			expand(self.node[--self.count]);
 			give_to_lifelines();
-		} else if (!self.busy && self.credit) {
+		} else if (!self.busy && (self.credit || may_ask())) {
 			run_dry();
 		} else {
 			sennit_cond_wait(&self.changed, &self.lock);
@@ -358,8 +372,9 @@ int main(int argc, char **argv)
 		self.nodes = 1;
 	}
 	must(sennit_scheduler_create(
-		&s, SENNIT_CONFIG(.workers = 2,
-				  .stack_size = SENNIT_MPI_STACK_SIZE)));
+		&s,
+		SENNIT_CONFIG(.workers = argc > 3 ? (uint32_t)atoi(argv[3]) : 2,
+			      .stack_size = SENNIT_MPI_STACK_SIZE)));
 	must(sennit_mpi_start(s, NULL));
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = MPI_Wtime();
@@ -374,10 +389,12 @@ int main(int argc, char **argv)
 		   MPI_COMM_WORLD);
 	if (!rank)
 		printf("uts: %d processes, %" PRIu64 " nodes, alone %" PRIu64
-		       ", %.3f s\n",
-		       ranks, all, alone, took);
+		       ", %.3f s, %" PRIu64 " by others\n",
+		       ranks, all, alone, took, all - self.nodes);
 	must(!rank && (all != alone || sum != sum_alone));
+	must(!rank && ranks > 1 && work_for_each && all == self.nodes);
 	free(self.node);
+	MPI_Barrier(MPI_COMM_WORLD); /* see docs/mpi.md, "Limits of MPICH" */
 	MPI_Finalize();
 	return 0;
 }

@@ -53,7 +53,7 @@ typedef struct sennit_mpi_options {
 			   * 200,000 */
 	uint32_t nap_ns;  /* longest time between two questions while a request
 			   * is outstanding and its worker is idle, in ns; 0:
-			   * 1,000,000. If that is longer, 32 times as long as
+			   * 1,000,000. If that is longer, 48 times as long as
 			   * a question about all requests of the worker and
 			   * 20 us take. A message may be noticed that much
 			   * later */

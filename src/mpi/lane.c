@@ -308,6 +308,8 @@ struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin,
 	if (sn_mpi_pace_is_eager(&l->pace, begin))
 		return found;
 	now = sennit_now();
+	if (moves)
+		l->pace.since = now;
 	l->again = sn_mpi_pace_next(
 		&l->pace, now, found.done || moves ? 0 : now - begin, wake);
 	return found;

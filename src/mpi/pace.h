@@ -37,7 +37,7 @@
 
 #include <stdbool.h>
 
-#define PACE_SHARE 32
+#define PACE_SHARE 48
 
 /* The most that looks may take at once, in ns. */
 #define PACE_CREDIT 1000000
@@ -53,7 +53,7 @@
 
 /* The time between two probes, in ns: doubled while they are in vain. */
 #define PACE_PROBE_FIRST (4 * SENNIT_MILLISECOND)
-#define PACE_PROBE_LAST  (256 * SENNIT_MILLISECOND)
+#define PACE_PROBE_LAST  (512 * SENNIT_MILLISECOND)
 
 /* The longest time for which a fiber asks itself, in ns, and the shortest but
  * none. */
@@ -61,7 +61,7 @@
 #define DIRECT_LEAST 1000
 
 /* As PACE_PROBE. */
-#define DIRECT_PROBE (10 * SENNIT_MILLISECOND)
+#define DIRECT_PROBE (20 * SENNIT_MILLISECOND)
 
 /* All of it belongs to the lane, under its lock. */
 struct mpi_pace {

@@ -30,13 +30,12 @@
 /* Rounds between two yields to other threads: about 3 us. */
 #define ROUNDS_PER_YIELD 16
 
-/* END_PAUSES and END_LOOKS: how often a worker that only waits for the end
- * pauses before it sleeps, and how often it yields meanwhile. About 6 us. */
+/* Pauses of a worker that only waits for the end, and yields: about 6 us. */
 #define END_PAUSES 32
 #define END_LOOKS  8
 
 /* Beyond so many, a listener and a connection say, those who send to the others
- * are let run before a sleep, so that it finds more at once. */
+ * run before a sleep. */
 #define FEW_WAITS 2
 
 /* Searches that find nothing shorten the next ones, down to 1/SPIN_SHRINK. */
@@ -75,8 +74,7 @@ static bool look_around(struct worker *w, struct heist *h, sennit_time now,
 	return true;
 }
 
-/* A short pause between two rounds, which ends as soon as the mailbox gets
- * something. */
+/* Between two rounds, until the mailbox gets something. */
 static void rest(const struct worker *w)
 {
 	for (int i = 0; i < ROUND_PAUSES && !sn_mailbox_has_fibers(&w->mail) &&
@@ -120,6 +118,8 @@ static bool spin(struct worker *w, bool *due)
 		if (round % ROUNDS_PER_YIELD == 0)
 			os_thread_yield();
 		now = os_now();
+		if (now >= end && sn_poller_is_due(w, now))
+			end = now + 1;
 	}
 	return true;
 }
@@ -210,6 +210,8 @@ static void sleep_announced(struct worker *w, bool all, sennit_time retire)
 
 	if (w->scheduler->config.spin_ns)
 		await_end(w);
+	if (sn_poller_stay_awake(w))
+		return;
 	if (nap < wake) {
 		if (sn_parking_sleep(&w->sleeper, nap))
 			return;
@@ -257,10 +259,9 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 }
 
 /* Fibers that pass work to each other across workers answer within a fraction
- * of a microsecond. For that long a worker with waiting fibers looks only at
- * its own inbox, which disturbs no other worker. Counting as a searcher and
- * back would write a cache line that all workers share (a token pass takes 257
- * instead of 164 ns). It does not wait if there is other work. */
+ * of a microsecond. So long a worker with waiting fibers looks only at its own
+ * inbox: counting as a searcher would write a cache line of all workers (a
+ * token pass takes 257 instead of 164 ns). Not if there is other work. */
 static bool expect_answer(struct worker *w)
 {
 	uint32_t pauses = w->scheduler->config.spin_ns ? ANSWER_PAUSES : 0;
@@ -363,6 +364,8 @@ static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);
 
 	wake = sn_poller_asleep(w, wake);
+	if (wake < until && sn_poller_stay_awake(w))
+		return true;
 	wake = sn_trim_asleep(w, as, wake < until ? wake : until);
 	if (wake >= until)
 		return sn_parking_sleep(as, until);

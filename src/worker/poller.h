@@ -211,4 +211,21 @@ static inline sennit_time sn_poller_asleep(const struct worker *w,
 	return due < wake ? due : wake;
 }
 
+/* Whether a hook keeps the worker from sleeping at `now`. */
+static inline bool sn_poller_is_due(const struct worker *w, sennit_time now)
+{
+	return unlikely(sn_poller_asks(w)) &&
+	       sn_poller_state_due(&w->polled) <= now;
+}
+
+/* In place of a sleep, which the system may prolong by 50 us even where its
+ * time has passed. Returns false if the worker may sleep. */
+static inline bool sn_poller_stay_awake(const struct worker *w)
+{
+	if (likely(!sn_poller_asks(w)) || !sn_poller_is_due(w, os_now()))
+		return false;
+	os_thread_yield();
+	return true;
+}
+
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* poller_eager.c - a worker whose hook wants to be asked at once stays awake:
+ * the system may prolong a sleep whose time has just passed. */
+#include "device.h"
+
+enum { ASKS = 100000 };
+
+struct eager {
+	sennit_poller_hook hook; /* first */
+	unsigned           asks;
+	sennit_event       done;
+};
+
+static sennit_time ask_eagerly(sennit_poller_hook *h)
+{
+	struct eager *e = (struct eager *)h;
+
+	if (e->asks++ < ASKS)
+		return sennit_now();
+	sennit_event_set(&e->done);
+	return SENNIT_NEVER;
+}
+
+static void wait_eagerly(void *unused)
+{
+	struct eager e = { .hook.ask = ask_eagerly };
+	uint64_t     parks = stats_of(sennit_current()).parks;
+
+	(void)unused;
+	EXPECT(sennit_poller_hook_add(&e.hook) == 0);
+	sennit_poller_hook_ask(&e.hook);
+	sennit_event_wait(&e.done);
+	EXPECT(stats_of(sennit_current()).parks - parks < ASKS / 1000);
+	sennit_poller_hook_remove(&e.hook);
+}
+
+static void a_worker_with_a_time_in_the_past_does_not_park(void **state)
+{
+	(void)state;
+	in_a_task(wait_eagerly, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_THREADS(a_worker_with_a_time_in_the_past_does_not_park),
+	};
+
+	return cmocka_run_group_tests_name("api/poller_eager", tests, NULL,
+					   NULL);
+}
