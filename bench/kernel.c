@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel.c - the kernel's share of W6a, W8, W11 and W12, without the library: to
+/* kernel.c - the kernel's share of W6a, W8, W11 and W12, without the library:
  * touch the first page of a fresh stack, to guard a stack, to sleep until a
  * deadline once, to wake a thread that sleeps on a word, and a process barrier.
  */

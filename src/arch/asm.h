@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* asm.h - what every .S file needs: the ELF directives at the begin and end of
- * a function, the properties of the object file, and the functions of arch.h.
+ * a function, the properties of the object file, and entries_asm.h.
  *
  *	FUNC name	hidden symbol, CFI begins, landing pad
  *	END name
- *	SWITCHES FP	arch_switch, arch_switch_shared
- *	STARTS FP	arch_start, arch_start_shared
- *
- * The last two expand SAVE, RESUME and START, which the file defines. FP says
- * whether floating-point control is saved; the shared functions never save it.
  *
  * A processor's .S file may define before it includes this:
  *
@@ -79,26 +74,6 @@
 	.size	\name, . - \name
 	.endm
 
-	.macro	SWITCHES fp
-FUNC arch_switch
-	SAVE	\fp
-	RESUME	switch, \fp
-END arch_switch
-
-FUNC arch_switch_shared
-	SAVE	0
-	RESUME	switch_shared, 0
-END arch_switch_shared
-	.endm
-
-	.macro	STARTS fp
-FUNC arch_start
-	START	start, \fp
-END arch_start
-
-FUNC arch_start_shared
-	START	start_shared, 0
-END arch_start_shared
-	.endm
+#include "arch/entries_asm.h"
 
 #endif

@@ -21,18 +21,14 @@
  * missed push. */
 #define FIRST_NAP SENNIT_MILLISECOND
 
-/* Pauses between two rounds of a search: about 100 ns. */
-#define ROUND_PAUSES 4
-
-/* How often a worker looks at its own inbox first: about 800 ns. */
-#define ANSWER_PAUSES 32
-
-/* Rounds between two yields to other threads: about 3 us. */
+/* Pauses between two rounds of a search, 100 ns; rounds between two yields to
+ * other threads, 3 us; looks at the own inbox that come first, 800 ns; pauses
+ * and yields of a worker that only waits for the end, 6 us. */
+#define ROUND_PAUSES     4
 #define ROUNDS_PER_YIELD 16
-
-/* Pauses of a worker that only waits for the end, and yields: about 6 us. */
-#define END_PAUSES 32
-#define END_LOOKS  8
+#define ANSWER_PAUSES    32
+#define END_PAUSES       32
+#define END_LOOKS        8
 
 /* Beyond so many, a listener and a connection say, those who send to the others
  * run before a sleep. */
@@ -199,9 +195,8 @@ static bool may_miss_pushes(const struct worker *w)
 	       sn_run_queue_may_be_unfenced(&w->run);
 }
 
-/* Sleep until a wake or a deadline. Once it is known that nothing was missed,
- * because `all` sleep or by the look after the first nap, also until
- * `retire`. */
+/* Sleep until a wake or a deadline. Once nothing can have been missed (`all`
+ * sleep, or the look after the first nap), also until `retire`. */
 static void sleep_announced(struct worker *w, bool all, sennit_time retire)
 {
 	sennit_time wake = sn_poller_asleep(w, sn_timers_look(&w->timers));

@@ -79,8 +79,8 @@ static ALWAYS_INLINE bool sn_wait_group_done(sennit_wait_group *g)
 	return false;
 }
 
-/* Not stale where it matters: who tied the task that ends, or told the caller of
- * the wait group, is seen. */
+/* Not stale where it matters: who tied the task that ends, or told the caller
+ * of the wait group, is seen. */
 static inline uint32_t sn_wait_group_look(sennit_wait_group *g, uint32_t word,
 					  bool waits)
 {

@@ -26,4 +26,6 @@ _\name:
 	.cfi_endproc
 	.endm
 
+#include "arch/entries_asm.h"
+
 #endif
