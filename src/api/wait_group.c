@@ -126,9 +126,9 @@ static ALWAYS_INLINE bool is_keeper(const sennit_wait_group *g,
 	return (uintptr_t)g - (uintptr_t)f->low < f->size;
 }
 
-/* Count one more task apart, if this fiber is the keeper and the word is far from
- * its other end. Others see that before they see the task (deque.push), or what
- * the task led to. */
+/* Count one more task apart, if this fiber is the keeper and the word is far
+ * from its other end. Others see that before they see the task (deque.push), or
+ * what the task led to. */
 static ALWAYS_INLINE bool keep_one(sennit_wait_group *g, const struct worker *w)
 {
 	uint32_t kept = a_load_rlx(&g->kept_);
@@ -216,8 +216,8 @@ static ALWAYS_INLINE bool take_tied(const sennit_wait_group *g,
 			       sn_task_tied(g), t);
 }
 
-/* The same for the keeper, if all that it has kept is what it has run. The store
- * of kept_ is its last access. */
+/* The same for the keeper, if all that it has kept is what it has run. The
+ * store of kept_ is its last access. */
 static ALWAYS_INLINE bool ends_kept(sennit_wait_group *g, uint32_t kept,
 				    uint32_t ran)
 {

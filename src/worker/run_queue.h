@@ -38,8 +38,8 @@
  * used 22,000 stacks. */
 #define WORKER_OLDEST 1024u
 
-/* Of the upkeeps between calls in place (fork_join.h) in which nobody would get a
- * turn, at most this many in a row are left out. */
+/* Of the upkeeps between calls in place (fork_join.h) in which nobody would get
+ * a turn, at most this many in a row are left out. */
 #define WORKER_SKIPS 7u
 
 struct run_queue {

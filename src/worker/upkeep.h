@@ -30,7 +30,8 @@ static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
 bool sn_upkeep_tick_due(struct worker *w);
 
 /* The upkeep is due. Leave it out if nobody would get a turn by it: then only
- * what is not urgent is late, by WORKER_SKIPS upkeeps. Returns whether it was. */
+ * what is not urgent is late, by WORKER_SKIPS upkeeps. Returns whether it was
+ * left out. */
 bool sn_upkeep_skip(struct worker *w);
 
 /* A fiber is about to run a task itself: count a dispatch, and do the upkeep
