@@ -65,8 +65,8 @@ void sn_wait_group_add(sennit_wait_group *g, uint32_t n, const char *call);
  * zero. Returns whether this call made the count zero; *g may then be gone. */
 bool sn_wait_group_done_slow(sennit_wait_group *g);
 
-/* With a word of two or more the count is not zero afterwards, whatever is kept.
- */
+/* With a word of two or more the count is not zero afterwards, whatever is
+ * kept. */
 static ALWAYS_INLINE bool sn_wait_group_done(sennit_wait_group *g)
 {
 	uint32_t word = a_load_rlx(&g->state_);
