@@ -110,7 +110,8 @@ extern const struct bench_row bench_ticket[];
 extern const struct bench_row bench_pool[];
 extern const struct bench_row bench_future[];
 extern const struct bench_row bench_blocking[];
-extern const struct bench_row bench_marl[]; /* in sennit-bench-marl */
+extern const struct bench_row bench_marl[];       /* in sennit-bench-marl */
+extern const struct bench_row bench_marl_bound[]; /* the same */
 extern const struct bench_row bench_sharing[];
 extern const struct bench_row bench_resources[];
 extern const struct bench_row bench_kernel[];

@@ -73,7 +73,6 @@ static const struct bench_row *const workloads[] = {
 	bench_cholesky,
 	bench_simulation,
 	SENNIT_BENCH_MORE bench_memory,
-	SENNIT_BENCH_MORE
 };
 
 #define WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))

@@ -3,15 +3,13 @@
  * the headers of include/compat cost. sennit-bench-marl contains these rows and
  * all others.
  */
-#include "../harness.h"
+#include "row.h"
 
 #include "marl/event.h"
 #include "marl/scheduler.h"
 #include "marl/waitgroup.h"
 
-#include <algorithm>
 #include <atomic>
-#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -268,25 +266,6 @@ void submit(bench_run *r)
 	}
 	r->value[0] = bench_percentile(samples, SAMPLES, 50);
 	r->value[1] = bench_percentile(samples, SAMPLES, 99);
-}
-
-struct Names {
-	const char *name[BENCH_VALUES + 1];
-};
-
-bench_row row(Names names, uint64_t n, bench_fn *run,
-	      bench_workers workers = BENCH_EACH,
-	      bench_place place = BENCH_INSIDE, uint64_t memory = 0)
-{
-	bench_row r = {};
-
-	std::copy(std::begin(names.name), std::end(names.name), r.names);
-	r.n = n;
-	r.workers = workers;
-	r.place = place;
-	r.run = run;
-	r.memory = memory;
-	return r;
 }
 
 } // namespace

@@ -37,6 +37,7 @@ int sn_bind(sennit_scheduler *s)
 	err = sn_worker_make_bound(&w, s);
 	if (err)
 		goto release;
+	sn_roster_hide(&w->roster, true);
 	err = take_first_stack(w);
 	if (!err)
 		err = sn_fork_exit_watch(w);
@@ -48,6 +49,7 @@ int sn_bind(sennit_scheduler *s)
 	sn_observe_look(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
+	sn_roster_hide(&w->roster, false);
 	sn_bound_join(&s->bound, &w->binding);
 	sn_trace_join(w);
 	return 0;
@@ -79,6 +81,7 @@ void sn_unbind(struct worker *w)
 	sn_bound_leave(&s->bound, &w->binding, &w->counters);
 	sn_observe_leave(w);
 	sn_bound_unlock(&s->bound);
+	sn_roster_hide(&w->roster, true);
 	sn_trace_leave(w);
 	sn_task_local_leave(w);
 	sn_self = NULL;

@@ -38,14 +38,25 @@ static uint32_t take(void)
 
 void sn_bias_init(struct bias *b, bool works)
 {
-	uint32_t number = ARCH_HAS_BIAS && works ? take() : 0;
-
-	b->slot = number ? &slots[number] : NULL;
-	b->word = BIASED | number << BIAS_NUMBER;
+	b->slot = NULL;
+	b->word = BIASED;
 	b->refused = 0;
-	if (number) /* what the slot's last worker lost does not count */
-		a_store_rlx(&b->slot->lost, 0);
+	b->works = ARCH_HAS_BIAS && works;
 	memset(b->objects, 0, sizeof(b->objects));
+}
+
+/* Get a slot, if there is one. */
+static bool get_slot(struct bias *b)
+{
+	uint32_t number = b->works ? take() : 0;
+
+	if (!number)
+		return false;
+	b->slot = &slots[number];
+	b->word = BIASED | number << BIAS_NUMBER;
+	/* What the slot's last worker lost does not count. */
+	a_store_rlx(&b->slot->lost, 0);
+	return true;
 }
 
 void sn_bias_free(struct bias *b)
@@ -81,7 +92,7 @@ bool sn_bias_may_claim(struct bias *b)
 {
 	uint32_t lost;
 
-	if (!b->slot)
+	if (!b->slot && !get_slot(b))
 		return false;
 	lost = a_load_rlx(&b->slot->lost); /* stale: one claim too early */
 	if (lost > BIAS_DOUBLINGS)

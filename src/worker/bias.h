@@ -60,10 +60,13 @@ struct bias_slot {
 
 /* A worker's part. */
 struct bias {
-	struct bias_slot *slot;    /* fixed; NULL: it owns nothing */
-	uint32_t          word;    /* fixed: a word that it owns; BIASED alone,
-				    * which no word is: it owns nothing */
+	struct bias_slot *slot;    /* owner: fixed once it has one; NULL: it
+				    * owns nothing */
+	uint32_t          word;    /* owner, as slot: a word that it owns;
+				    * BIASED alone, which no word is: it owns
+				    * nothing */
 	uint32_t          refused; /* owner: claims since the last */
+	bool              works;   /* fixed: it may get a slot */
 	const void       *objects[BIAS_OBJECTS]; /* owner: its own, by their
 						  * address; may be gone, or
 						  * another's */
@@ -81,15 +84,19 @@ static inline const void **sn_bias_place(struct bias *b, const void *object)
 	return &b->objects[(uintptr_t)object / 16 % BIAS_OBJECTS];
 }
 
-/* Get a slot, if there is one, and if `works`: os_process_barrier() works. */
+/* Prepare *b. It may get a slot if `works`: os_process_barrier() works. It gets
+ * one when it first claims something, because most threads that bind for a
+ * short while never do. */
 void sn_bias_init(struct bias *b, bool works);
-/* Give the slot back. The worker's thread has ended, or is the caller. */
+/* Give the slot back, if any. The worker's thread has ended, or is the
+ * caller. */
 void sn_bias_free(struct bias *b);
 
 /* In the child of a fork: no other thread is inside an object there. */
 void sn_bias_fork(void);
 
-/* Whether a claim is due. Call this for each BIAS_CLAIM uses. */
+/* Whether a claim is due, and b has a slot for it. Call this for each
+ * BIAS_CLAIM uses. */
 COLD bool sn_bias_may_claim(struct bias *b);
 
 /* The word, which is zero besides `bits`, as b's own. */

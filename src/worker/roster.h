@@ -17,6 +17,8 @@ struct roster {
 	struct link    *fibers; /* under lock: all except the thread's own */
 	a_u32           count;  /* owner writes: number of fibers */
 	uint32_t        last;   /* owner: the last id that was assigned */
+	bool            hidden; /* owner: no other thread can find the worker,
+				 * so nobody else takes the lock */
 };
 
 static inline void sn_roster_init(struct roster *r)
@@ -40,20 +42,39 @@ static inline uint32_t sn_roster_new_id(struct roster *r)
 	return ++r->last;
 }
 
+/* Call this with true after the worker has become hidden from other threads,
+ * and with false before they can find it. */
+static inline void sn_roster_hide(struct roster *r, bool hidden)
+{
+	r->hidden = hidden;
+}
+
+static inline void sn_roster_change(struct roster *r)
+{
+	if (!r->hidden)
+		os_lock(&r->lock);
+}
+
+static inline void sn_roster_changed(struct roster *r)
+{
+	if (!r->hidden)
+		pthread_mutex_unlock(&r->lock);
+}
+
 static inline void sn_roster_join(struct roster *r, struct sennit_fiber *f)
 {
-	os_lock(&r->lock);
+	sn_roster_change(r);
 	sn_link_join(&r->fibers, &f->roster);
-	pthread_mutex_unlock(&r->lock);
+	sn_roster_changed(r);
 	a_store_rlx(&r->count, sn_roster_count(r) + 1); /* relaxed: only a
 							 * statistic */
 }
 
 static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
 {
-	os_lock(&r->lock);
+	sn_roster_change(r);
 	sn_link_leave(&r->fibers, &f->roster);
-	pthread_mutex_unlock(&r->lock);
+	sn_roster_changed(r);
 	a_store_rlx(&r->count, sn_roster_count(r) - 1); /* relaxed: only a
 							 * statistic */
 }

@@ -199,11 +199,13 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 
 void sn_trim_leave(struct worker *w, uint32_t keep)
 {
-	if (keep && sn_roster_count(&w->roster) &&
+	/* Of a single stack it keeps 1 in any case, without the lock. */
+	if (keep > 1 && sn_roster_count(&w->roster) > 1 &&
 	    sn_stacks_count(&w->scheduler->stacks).resting > STACKS_KEPT)
 		keep = 1;
-	while (sn_worker_stacks_return(w, keep, STACK_BATCH))
-		;
+	while (sn_roster_count(&w->roster) > keep &&
+	       sn_worker_stacks_return(w, keep, STACK_BATCH))
+		continue;
 	w->trim.surplus = 0;
 	if (w->threaded) /* else w is about to be freed */
 		trim_queues(w);

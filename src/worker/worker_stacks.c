@@ -94,8 +94,11 @@ static void give_all_but(struct worker *w, uint32_t keep)
 	void    *low[STACK_BATCH];
 	uint32_t n;
 
-	while ((n = take_old(w, keep, STACK_BATCH, low)))
-		sn_stacks_give(&w->scheduler->stacks, low, n);
+	do {
+		n = take_old(w, keep, STACK_BATCH, low);
+		if (n)
+			sn_stacks_give(&w->scheduler->stacks, low, n);
+	} while (n == STACK_BATCH);
 }
 
 void sn_worker_stacks_share(struct worker *w)

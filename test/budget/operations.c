@@ -7,6 +7,7 @@
 #include "sennit.h"
 #include "sennit/trace_events.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,33 @@ static void set_and_wait(void)
 	}
 }
 
+/* --- bind: by a thread that is no worker, to a scheduler without workers -- */
+
+static void *bind_and_unbind(void *scheduler)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (sennit_bind(scheduler))
+			abort();
+		sennit_unbind();
+	}
+	return NULL;
+}
+
+static void bind_elsewhere(void)
+{
+	sennit_scheduler *s;
+	pthread_t         thread;
+
+	if (sennit_scheduler_create(
+		    &s, SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE)))
+		abort();
+	if (pthread_create(&thread, NULL, bind_and_unbind, s))
+		abort();
+	pthread_join(thread, NULL);
+	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
+		abort();
+}
+
 /* --- span, *-recorded: what events cost --------------------------------- */
 
 static void begin_and_end(void)
@@ -287,6 +315,7 @@ static const struct operation {
 	{ "sleep", sleep_and_wake },
 	{ "mutex", lock_and_unlock },
 	{ "event", set_and_wait },
+	{ "bind", bind_elsewhere },
 	{ "span", begin_and_end },
 	{ "span-recorded", begin_and_end_recorded },
 	{ "spawn-recorded", spawn_and_run_recorded },

@@ -28,7 +28,8 @@ static void begin(struct scene *c)
 {
 	memset(c, 0, sizeof(*c));
 	sn_bias_init(&c->owner, os_process_barrier_init());
-	if (!c->owner.slot)
+	assert_null(c->owner.slot);
+	if (!sn_bias_may_claim(&c->owner))
 		skip();
 	a_store_rlx(&c->owner.slot->lost, 0); /* of the one before */
 	a_init(&c->object.word, sn_bias_word(&c->owner, 0));
@@ -252,14 +253,15 @@ static void workers_beyond_the_slots_own_nothing(void **state)
 	begin(&c);
 	for (unsigned i = 0; i < BIAS_SLOTS - 1; i++) {
 		sn_bias_init(&workers[i], true);
+		assert_true(sn_bias_may_claim(&workers[i]));
 		assert_non_null(workers[i].slot);
 	}
 	last = workers[7].slot;
 	sn_bias_init(&workers[BIAS_SLOTS], true);
-	assert_null(workers[BIAS_SLOTS].slot);
 	assert_false(sn_bias_may_claim(&workers[BIAS_SLOTS]));
+	assert_null(workers[BIAS_SLOTS].slot);
 	sn_bias_free(&workers[7]);
-	sn_bias_init(&workers[BIAS_SLOTS], true);
+	assert_true(sn_bias_may_claim(&workers[BIAS_SLOTS]));
 	assert_ptr_equal(workers[BIAS_SLOTS].slot, last);
 	sn_bias_free(&workers[BIAS_SLOTS]);
 	for (unsigned i = 0; i < BIAS_SLOTS - 1; i++)
