@@ -234,10 +234,24 @@ static void send_tagged(int tag)
 	MPI_Send(&value, 1, MPI_INT, next_rank(), tag, MPI_COMM_WORLD);
 }
 
+/* A request has its status after the call that completes it alone. */
+static void wait_a_little(MPI_Request request[])
+{
+	MPI_Status status[SEVERAL];
+	bool       waits[SEVERAL];
+
+	for (int i = 0; i < SEVERAL; i++)
+		waits[i] = request[i] != MPI_REQUEST_NULL;
+	EXPECT(sennit_mpi_waitall(SEVERAL, request, status,
+				  sennit_after(1000)) == -ETIMEDOUT);
+	for (int i = 0; i < SEVERAL; i++)
+		if (waits[i] && request[i] == MPI_REQUEST_NULL)
+			EXPECT(status[i].MPI_TAG == i);
+}
+
 static void wait_for_all(void *unused)
 {
 	MPI_Request request[SEVERAL];
-	MPI_Status  status[SEVERAL];
 	int         value[SEVERAL];
 
 	(void)unused;
@@ -245,9 +259,7 @@ static void wait_for_all(void *unused)
 	send_tagged(0);
 	send_tagged(1);
 	while (request[0] != MPI_REQUEST_NULL || request[1] != MPI_REQUEST_NULL)
-		EXPECT(sennit_mpi_waitall(SEVERAL, request, status,
-					  sennit_after(1000)) == -ETIMEDOUT);
-	EXPECT(status[0].MPI_TAG == 0 && status[1].MPI_TAG == 1);
+		wait_a_little(request);
 	EXPECT(request[2] != MPI_REQUEST_NULL && value[2] == -1);
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 2; i < SEVERAL; i++)
