@@ -12,6 +12,7 @@ struct program {
 	atomic_uint       parts;
 	bool              bound_to; /* what sennit_current() is inside */
 	pthread_t         ran_on;
+	sennit_fiber     *ran_as;
 	sennit_wait_group joined;
 };
 
@@ -31,6 +32,7 @@ static void play(void *program)
 
 	p->bound_to = sennit_current() == p->s;
 	p->ran_on = pthread_self();
+	p->ran_as = sennit_fiber_current();
 	sennit_wait_group_init(&p->joined, 20);
 	for (int i = 0; i < 20; i++)
 		must_schedule(do_part, p);
@@ -70,6 +72,7 @@ static void a_bound_thread_waits_as_a_fiber(void **state)
 	assert_int_equal(sennit_run(p.s, play, &p), 0);
 	assert_played(&p, 1);
 	assert_ptr_equal(sennit_current(), w->s);
+	assert_ptr_not_equal(p.ran_as, sennit_fiber_current());
 }
 
 /* --- from a task -------------------------------------------------------- */
@@ -89,6 +92,7 @@ static void call_from_task(void *call)
 	EXPECT(sennit_fiber_current() == self);
 	EXPECT(atomic_load(&c->p.runs) == 1);
 	EXPECT(sennit_current() != c->p.s || pthread_equal(c->p.ran_on, here));
+	EXPECT((sennit_current() == c->p.s) == (c->p.ran_as == self));
 	sennit_wait_group_done(&c->ended);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_group_spawn.c - tasks tied to a wait group run once and count themselves
  * off. */
+#include "fiber/wait_queue.h"
+
 #include "domain_record.h"
 #include "tied.h"
 
@@ -148,6 +150,89 @@ static void tasks_are_counted(void **state)
 	assert_soon(stats_of(w->s).tasks == before + 501);
 }
 
+/* --- in place ----------------------------------------------------------- */
+
+struct place {
+	sennit_fiber *waiter;
+	atomic_uint   in_place;
+};
+
+static void note_place(void *argument)
+{
+	struct place *p = argument;
+
+	if (sennit_fiber_current() == p->waiter)
+		atomic_fetch_add(&p->in_place, 1);
+}
+
+/* Now and then a wait does something else first. */
+static void spawn_and_wait(void *argument)
+{
+	struct place     *p = argument;
+	sennit_wait_group g;
+
+	p->waiter = sennit_fiber_current();
+	for (unsigned i = 0; i < 10; i++) {
+		sennit_wait_group_init(&g, 0);
+		tie(&g, note_place, p);
+		sennit_wait_group_wait(&g);
+	}
+}
+
+static void the_newest_task_runs_in_the_wait(void **state)
+{
+	struct place p = { .waiter = NULL };
+
+	(void)state;
+	in_a_task(spawn_and_wait, &p);
+	assert_true(atomic_load(&p.in_place) > 0);
+}
+
+/* --- a locked queue ----------------------------------------------------- */
+
+struct locked {
+	sennit_wait_group g;
+	atomic_bool       unlocked;
+};
+
+static void *unlock_late(void *argument)
+{
+	struct locked *l = argument;
+
+	sennit_sleep(5 * SENNIT_MILLISECOND);
+	atomic_store(&l->unlocked, true);
+	a_store_rel(&l->g.state_, 0);
+	return NULL;
+}
+
+static void do_nothing(void *unused)
+{
+	(void)unused;
+}
+
+/* Who holds the lock stores the word, and would forget a task that was counted
+ * meanwhile. */
+static void spawn_while_locked(void *argument)
+{
+	struct locked *l = argument;
+
+	tie(&l->g, do_nothing, NULL);
+	EXPECT(atomic_load(&l->unlocked));
+	sennit_wait_group_wait(&l->g);
+}
+
+static void a_spawn_waits_for_the_lock_of_the_queue(void **state)
+{
+	struct locked l = { .g = SENNIT_WAIT_GROUP_INIT };
+	pthread_t     t;
+
+	(void)state;
+	a_store_rel(&l.g.state_, WAIT_QUEUE_LOCKED);
+	t = must_start_thread(unlock_late, &l);
+	in_a_task(spawn_while_locked, &l);
+	pthread_join(t, NULL);
+}
+
 /* --- domains ------------------------------------------------------------ */
 
 static void note_domain(void *argument)
@@ -190,6 +275,8 @@ int main(void)
 		WITH_WORKERS(tasks_may_spawn_into_their_wait_group),
 		WITH_WORKERS(several_may_wait),
 		WITH_WORKERS(tasks_are_counted),
+		WITH_ONE(the_newest_task_runs_in_the_wait),
+		WITH_THREADS(a_spawn_waits_for_the_lock_of_the_queue),
 		WITH_WORKERS(a_task_is_in_its_spawners_domain),
 	};
 

@@ -231,6 +231,19 @@ static void each_bias_that_is_lost_doubles_the_uses_to_the_next(void **state)
 	sn_bias_free(&c.owner);
 }
 
+static void a_new_worker_does_not_inherit_what_was_lost(void **state)
+{
+	struct scene c;
+
+	(void)state;
+	begin(&c);
+	a_store_rlx(&c.owner.slot->lost, BIAS_DOUBLINGS);
+	sn_bias_free(&c.owner);
+	sn_bias_init(&c.owner, true); /* the same slot, as the first free one */
+	assert_int_equal(claims_until_allowed(&c.owner), 1);
+	sn_bias_free(&c.owner);
+}
+
 static void without_the_barrier_nothing_is_claimed(void **state)
 {
 	struct bias b;
@@ -306,6 +319,7 @@ int main(void)
 		cmocka_unit_test(of_several_revokers_none_undoes_what_follows),
 		cmocka_unit_test(
 			each_bias_that_is_lost_doubles_the_uses_to_the_next),
+		cmocka_unit_test(a_new_worker_does_not_inherit_what_was_lost),
 		cmocka_unit_test(without_the_barrier_nothing_is_claimed),
 		cmocka_unit_test(workers_beyond_the_slots_own_nothing),
 		cmocka_unit_test(

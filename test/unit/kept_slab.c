@@ -133,6 +133,25 @@ static void guards_stay(void **state)
 	sn_stacks_free(&s);
 }
 
+/* Of the same pitch, so that the slab would fit but for its guards. */
+static void another_guard_is_another_slab(void **state)
+{
+	const size_t  page = os_page_size();
+	struct stacks s;
+	void         *low = live(SIZE);
+	char         *other;
+
+	(void)state;
+	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE + page,
+					GUARD - page, 0),
+			 0);
+	other = take_one(&s);
+	assert_ptr_not_equal(other + page, low); /* the same stack, if kept */
+	other[0] = 1;
+	give_one(&s, other);
+	sn_stacks_free(&s);
+}
+
 /* A worker that had nothing to do never touched its first stack. */
 static void a_stack_that_was_only_set_aside_is_guarded(void **state)
 {
@@ -198,6 +217,7 @@ int main(void)
 		cmocka_unit_test(dropped_it_is_unmapped),
 		cmocka_unit_test(a_large_one_is_not_kept),
 		cmocka_unit_test(guards_stay),
+		cmocka_unit_test(another_guard_is_another_slab),
 		cmocka_unit_test(a_stack_that_was_only_set_aside_is_guarded),
 		cmocka_unit_test(set_aside_again_it_has_one_guard),
 		cmocka_unit_test(the_child_of_a_fork_has_its_own),
