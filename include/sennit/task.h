@@ -53,7 +53,8 @@ typedef struct sennit_task {
  *     or an idle worker steals it.
  *   - From a bound thread, and from a task with SENNIT_PLACEMENT_SPREAD, tasks
  *     go to the workers in turn. The worker runs it, or an idle worker takes a
- *     share of the tasks that the first has not looked at.
+ *     share of the tasks that the first has not looked at. Tasks that come one
+ *     by one while all workers sleep go to the same one, until one waits there.
  *   - Without workers, the calling thread runs it when it blocks or unbinds.
  * It is misuse if no scheduler is bound.
  *

@@ -101,19 +101,21 @@ bool sn_parking_found(struct parking *p)
 	return old / SEARCHER == 1;
 }
 
-void sn_parking_announce(struct sleeper *s, bool searching)
+bool sn_parking_announce(struct sleeper *s, bool searching)
 {
 	uint64_t change = searching ? SLEEPER - SEARCHER : SLEEPER;
+	uint64_t counts;
 
 	a_store_rlx(&s->token, 0); /* before the bit is set: no one else writes
 				    * the token */
-	/* -> park.counts <- park.counts */
-	a_add_acqrel(&s->parking->counts, change);
+	/* -> park.counts <- park.counts: what those that sleep have pushed */
+	counts = a_add_acqrel(&s->parking->counts, change) + change;
 	TORTURE_POINT(); /* counted, but no bit yet */
 	/* -> park.bit: the token is clear <- park.bit */
 	a_or_acqrel(word_of(s), bit_of(s));
 	a_fence(); /* <-> park.sleep: announced before the last look */
 	TORTURE_POINT();
+	return counts == s->parking->workers * SLEEPER;
 }
 
 /* Until woken or something is complete; false: the deadline passed. */

@@ -36,7 +36,8 @@
  * announces its sleep, executes a fence and looks for work. At least one of
  * them sees the other. Only a worker that pushes onto its own deque omits the
  * fence. Therefore the first sleep of a worker is short, and a process barrier
- * after it reveals pushes that were still in a store buffer.
+ * after it reveals pushes that were still in a store buffer; unless all others
+ * sleep already, because to announce is a fence.
  *
  * Checked by test/model/park.pml.
  */
@@ -130,6 +131,12 @@ static inline bool sn_parking_has_idlers(const struct parking *p)
 	return a_load_rlx(&p->counts) != 0; /* stale: see above */
 }
 
+/* Whether all workers sleep, and none of the capacity is missing. A hint. */
+static inline bool sn_parking_all_sleep(const struct parking *p)
+{
+	return a_load_rlx(&p->counts) == p->workers;
+}
+
 /* Whether all workers search or sleep. A hint. */
 static inline bool sn_parking_is_quiet(const struct parking *p)
 {
@@ -154,8 +161,10 @@ bool sn_parking_found(struct parking *p);
 
 /* Announce that s is about to sleep. `searching` says whether it is a searcher.
  * Afterwards the caller must look for work once more, and then sleep or
- * withdraw. */
-void sn_parking_announce(struct sleeper *s, bool searching);
+ * withdraw. Returns whether all workers now count as sleepers. Then the look
+ * misses no push: all were made before a sleep, and whoever wakes up later sees
+ * s in `counts`. */
+bool sn_parking_announce(struct sleeper *s, bool searching);
 
 /* Whether a waker has claimed and counted s: a sleep would end at once. */
 static inline bool sn_parking_is_told(const struct sleeper *s)

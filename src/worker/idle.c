@@ -196,13 +196,14 @@ static bool may_miss_pushes(const struct worker *w)
 	       sn_run_queue_may_be_unfenced(&w->run);
 }
 
-/* Sleep until a wake or a deadline. Once the look after the first nap has shown
- * that nothing was missed, also until `retire`. */
-static void sleep_announced(struct worker *w, sennit_time retire)
+/* Sleep until a wake or a deadline. Once it is known that nothing was missed,
+ * because `all` sleep or by the look after the first nap, also until
+ * `retire`. */
+static void sleep_announced(struct worker *w, bool all, sennit_time retire)
 {
 	sennit_time wake = sn_poller_asleep(w, sn_timers_look(&w->timers));
-	sennit_time nap = may_miss_pushes(w) ? os_after(FIRST_NAP)
-					     : SENNIT_NEVER;
+	bool        sure = all || !may_miss_pushes(w);
+	sennit_time nap = sure ? SENNIT_NEVER : os_after(FIRST_NAP);
 
 	if (w->scheduler->config.spin_ns)
 		await_end(w);
@@ -226,9 +227,10 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 {
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          about;
+	bool              all;
 
 	sn_worker_stacks_share(w);
-	sn_parking_announce(&w->sleeper, searching);
+	all = sn_parking_announce(&w->sleeper, searching);
 	if (work_appeared(w)) {
 		sn_parking_withdraw(&w->sleeper);
 		return !sn_gate_is_done(&s->gate);
@@ -240,7 +242,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sn_slots_give(w);
 	TORTURE_POINT(); /* out of the gate, not asleep yet */
 	sn_observe_park(w);
-	sleep_announced(w, sn_retire_time(w, idle_since));
+	sleep_announced(w, all, sn_retire_time(w, idle_since));
 	sn_observe_unpark(w);
 	if (w->idle.retiring)
 		return false;

@@ -60,9 +60,22 @@ void sn_worker_threads_forward(struct worker *w)
 		deliver(w->scheduler, newest, oldest);
 }
 
+/* While all workers sleep, the same one runs task after task: what it needs is
+ * in its caches, and the others sleep on. Fibers stay with their worker, so if
+ * any wait there, it is the next worker's turn. */
+static struct worker *next_for_one(sennit_scheduler *s)
+{
+	uint32_t       open = sn_worker_counts_open(&s->counts); /* as above */
+	struct worker *same = s->workers[a_load_rlx(&s->next_worker) % open];
+
+	return sn_parking_all_sleep(&s->parking) && !sn_worker_blocked(same)
+		       ? same
+		       : next_in_turn(s);
+}
+
 void sn_worker_threads_send(sennit_scheduler *s, struct node *n)
 {
-	struct worker *to = deliver(s, n, n);
+	struct worker *to = deliver_to(next_for_one(s), n, n);
 
 	a_fence(); /* <-> park.sleep: published before looking for sleepers */
 	sn_parking_wake_one(&s->parking, to->index);

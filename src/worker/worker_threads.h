@@ -48,7 +48,8 @@ SENNIT_MUST_USE int sn_worker_threads_resize(sennit_scheduler *s,
 void sn_worker_threads_start_one(struct parking *p);
 
 /* Put a parcel's node into the inbox of the next worker in turn, and wake a
- * worker that may run it. */
+ * worker that may run it. While all workers sleep and no fiber waits on that
+ * worker, it has the next turn as well. */
 void sn_worker_threads_send(sennit_scheduler *s, struct node *n);
 
 /* The same for a chain of `count` nodes, linked from its newest to its oldest.

@@ -43,7 +43,9 @@
  *   M_STALEBIT    a worker that leaves its timed sleep keeps its bit
  *   M_NORESPIN    withdraw: an unclaimed worker does not search again
  *   M_NOBARRIER   no process barrier between the timed and the untimed sleep
- *   M_UNTIMED     the first sleep is not timed
+ *   M_UNTIMED     the first sleep is never timed
+ *   M_SUREEARLY   a worker finds that all others sleep before it counts itself
+ *                 as a sleeper
  *   M_NOBACK      a worker that has set its bit does not look at the backlog
  *   M_BACKCHAIN   the last searcher that finds work ignores the backlog
  *   M_BACKFENCE   a producer of a background task does not fence
@@ -295,6 +297,9 @@ search:
 	fi;
 
 announce:
+#ifdef M_SUREEARLY
+	timed = sleepers < WORKERS - 1;
+#endif
 #ifndef M_CLEARLATE
 	token[w] = 0;
 #endif
@@ -304,7 +309,10 @@ announce:
 		:: else
 		fi;
 		searching = 0;
-		sleepers++
+		sleepers++;
+#ifndef M_SUREEARLY
+		timed = sleepers < WORKERS	/* else all have fenced */
+#endif
 	};
 #ifdef M_NOWFENCE
 	held_bits = held_bits | BIT(w);
@@ -316,8 +324,6 @@ announce:
 #endif
 #ifdef M_UNTIMED
 	timed = 0;
-#else
-	timed = 1;
 #endif
 
 look:

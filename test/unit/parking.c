@@ -45,6 +45,23 @@ static void a_searcher_that_announces_becomes_a_sleeper(void **state)
 	assert_counts(c, 0, 2);
 }
 
+static void who_announces_last_is_told_that_all_sleep(void **state)
+{
+	struct crowd *c = crowd_of(3);
+
+	(void)state;
+	assert_false(sn_parking_announce(c->sleepers[0], false));
+	assert_true(sn_parking_search(&c->parking));
+	assert_false(sn_parking_announce(c->sleepers[1], false));
+	assert_false(sn_parking_all_sleep(&c->parking));
+	assert_true(sn_parking_announce(c->sleepers[2], true));
+	assert_true(sn_parking_all_sleep(&c->parking));
+	sn_parking_wake(c->sleepers[0]);
+	assert_false(sn_parking_all_sleep(&c->parking));
+	sn_parking_withdraw(c->sleepers[1]);
+	assert_false(sn_parking_announce(c->sleepers[1], true));
+}
+
 static void who_withdraws_is_a_searcher(void **state)
 {
 	struct crowd *c = crowd_of(4);
@@ -226,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_new_crowd_is_awake_and_content),
 		cmocka_unit_test(who_begins_asleep_can_be_woken),
 		cmocka_unit_test(a_searcher_that_announces_becomes_a_sleeper),
+		cmocka_unit_test(who_announces_last_is_told_that_all_sleep),
 		cmocka_unit_test(who_withdraws_is_a_searcher),
 		cmocka_unit_test(
 			only_the_last_searcher_to_find_work_wakes_another),
