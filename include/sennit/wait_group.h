@@ -18,9 +18,11 @@ SENNIT_BEGIN
 #define SENNIT_WAIT_GROUP_MAX UINT32_C(0x1fffffff)
 
 typedef struct sennit_wait_group {
-	sennit_word state_;
-	sennit_half tied_, kept_;
-	void       *waiters_;
+	/* Aligned to 8 everywhere: the tag of a tied task stands in the low
+	 * bits of its wait group's address. */
+	__attribute__((aligned(8))) sennit_word state_;
+	sennit_half                             tied_, kept_;
+	void                                   *waiters_;
 } sennit_wait_group;
 
 /* clang-format off */

@@ -18,6 +18,8 @@
 
 #define ONE WAIT_GROUP_ONE
 
+_Static_assert(_Alignof(sennit_wait_group) > TASK_TAG, "the tag fits below it");
+
 void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 {
 	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_init",
@@ -47,7 +49,7 @@ bool sennit_wait_group_done(sennit_wait_group *g)
 
 /* --- spawning ----------------------------------------------------------- */
 
-/* A tied task whose meta has no room for its wait group. */
+/* A tied task of a domain, whose meta names the domain. */
 struct record {
 	sennit_wait_group *group;
 	sennit_task_fn    *run;
@@ -77,8 +79,7 @@ static int place_record(struct worker *w, struct sennit_domain *d,
 }
 
 /* A function of its own, so that the fast path needs no stack frame. In a
- * domain the meta names the domain. Where wait groups are aligned to 4 it may
- * have no room for the tag. */
+ * domain the meta names the domain. */
 static NOINLINE int spawn_elsewhere(sennit_wait_group *g, sennit_task_fn *run,
 				    void *argument)
 {
@@ -93,7 +94,7 @@ static NOINLINE int spawn_elsewhere(sennit_wait_group *g, sennit_task_fn *run,
 	d = sn_domain_current(w);
 	sn_wait_group_add(g, 1, call);
 	a_store_rlx(&g->tied_, 1);
-	if (d || (uintptr_t)g & TASK_TAG)
+	if (d)
 		err = place_record(w, d, (struct record){ g, run, argument },
 				   call);
 	else
@@ -150,7 +151,6 @@ int sennit_wait_group_spawn(sennit_wait_group *g, sennit_task_fn *run,
 	if (unlikely(!w || !sn_run_queue_pushes(&w->run) ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_fiber_scope(w->home.current) ||
-		     (uintptr_t)g & TASK_TAG ||
 		     (!keep_one(g, w) && !add_one(g))))
 		return spawn_elsewhere(g, run, argument);
 	a_store_rlx(&g->tied_, 1);
