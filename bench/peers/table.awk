@@ -40,38 +40,74 @@ function ratio(a, b)
 	return sprintf(a / b < 10 ? " ×%.1f" : " ×%.0f", a / b)
 }
 
+# The times that sennit was to reach, with one worker and with two.
+function goals(one, two)
+{
+	goal[rows, 1] = one
+	goal[rows, 2] = two
+}
+
 function add_rows()
 {
 	row("W1 spawn a task", "W1-spawn", "pointer")
+	goals(10, 20)
 	row("W2 fork-join, wait group", "W2-fib", "wait-group")
+	goals(13, 6.5)
+	row("W2 fork-join, tied tasks", "W2-fib", "wait-group-spawn")
+	goals(12)
 	row("W2 fork-join, group", "W2-fib", "group")
+	goals(8, 4)
 	row("W2 fork-join, compiled in", "W2-fib", "fork")
+	goals(2.1, 1.05)
 	row("W3 skynet", "W3-skynet", "wait-group")
+	goals(12, 6)
 	row("W4a ping-pong, one worker", "W4a-ping-pong", "one-worker")
+	goals(12)
 	row("W4b ping-pong, two workers", "W4b-ping-pong", "two-workers")
+	goals("", 110)
 	row("W5 ring of 503", "W5-ring", "events")
+	goals(20, 100)
 	row("W6a block, 10^4", "W6a-block", "first-touch", "first-touch", 10000)
+	goals(1900)
 	row("W6a block, 10^5", "W6a-block", "first-touch", "first-touch", 100000)
+	goals(1900)
 	row("W6c wake, 10^4", "W6c-wake", "first-touch", "first-touch", 10000)
+	goals(90)
 	row("W6c wake, 10^5", "W6c-wake", "first-touch", "first-touch", 100000)
+	goals(180)
 	row("W6b bytes per blocked, 10^5", "W6b-memory", "per-fiber",
 		"per-fiber", 100000)
+	goals(4300, 4300)
 	row("W7 mutex, 64 fibers", "W7-mutex", "64-fibers")
+	goals(4.5, 5)
 	row("W8 sleep: CPU", "W8-sleep", "cpu", "cpu")
+	goals(2000)
 	row("W8 lateness, median", "W8-sleep", "late-p50", "late-p50")
+	goals(100000)
 	row("W8 lateness, 99 %", "W8-sleep", "late-p99", "late-p99")
+	goals(5000000)
 	row("W9 unbalanced tree", "W9-unbalanced-tree", "wait-group")
+	goals(14, 7)
 	row("W9 unbalanced tree, compiled in", "W9-unbalanced-tree", "fork")
+	goals(14, 7)
 	row("W10a n-queens", "W10a-nqueens", "wait-group")
+	goals(16, 8)
 	row("W10a n-queens, compiled in", "W10a-nqueens", "fork")
+	goals(16, 8)
 	row("W10b parallel for, element", "W10b-parallel-for",
 		"loop-pieces-of-1000")
+	goals("", 0.25)
 	row("W11a task from outside, median", "W11a-submit", "p50", "p50")
+	goals(8000, 8000)
 	row("W11a task from outside, 99 %", "W11a-submit", "p99", "p99")
+	goals(25000, 25000)
 	row("W11b wake from outside, median", "W11b-wake-fiber", "p50", "p50")
+	goals(10000, 10000)
 	row("W11b wake from outside, 99 %", "W11b-wake-fiber", "p99", "p99")
+	goals(25000, 25000)
 	row("W13 timer, the same again", "W13-timeout", "difference",
 		"wheel-last-armed")
+	goals(8)
 	row("W13 the wheel alone, any of 10^6", "W13-timeout",
 		"wheel-any-armed", "wheel-any-armed")
 	row("R1 FFT, a row", "R1-fft", "parallel-for")
@@ -105,7 +141,8 @@ function cell(peer, r, w,    at, mine, ns)
 
 function print_row(r, w,    line, p)
 {
-	line = "| " labels[r] " | " w " | **" \
+	line = "| " labels[r] " | " w " | " \
+		(goal[r, w] ? figure(goal[r, w]) : "") " | **" \
 		figure(value["", ours_of(r), w]) "** |"
 	for (p = 1; p <= peers; p++)
 		line = line " " cell(names[p], r, w) " |"
@@ -178,8 +215,8 @@ END {
 	if (list)
 		exit
 	if (!points) {
-		line = "| ns | workers | sennit |"
-		rule = "|---|---|---|"
+		line = "| ns | workers | goal | sennit |"
+		rule = "|---|---|---|---|"
 		for (p = 1; p <= peers; p++) {
 			line = line " " names[p] " |"
 			rule = rule "---|"
