@@ -12,7 +12,7 @@ void sn_parking_init(struct parking *p, struct sleeper **sleepers,
 		     uint32_t workers)
 {
 	a_init(&p->counts, 0);
-	for (size_t i = 0; i < PARKING_WORDS; i++)
+	for (uint32_t i = 0; i * PARKING_EACH < workers; i++)
 		a_init(&p->idle[i], 0);
 	p->sleepers = sleepers;
 	p->workers = workers;
