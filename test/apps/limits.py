@@ -137,22 +137,27 @@ def further_connections_wait_and_are_served(server):
 
 @serving("--workers", "2", "--cache-valid", "0", limit=40)
 def without_descriptors_it_serves_on(server):
+    def is_served(s, when):
+        answer = exchange(s)
+        check(statuses(answer) == [200], (when, answer[:80]))
+
     first = server.connect()
-    check(statuses(exchange(first)) == [200])
+    is_served(first, "first")
     many = [server.connect() for _ in range(100)]
     wait_until(lambda: len(os.listdir("/proc/%d/fd" % server.process.pid))
                >= 40, "EMFILE")
     # What it keeps it serves; for the rest it has no descriptors.
-    check(statuses(exchange(first)) == [200])
+    is_served(first, "without descriptors")
     answer = exchange(first, b"GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n")
     check(statuses(answer) == [503], answer[:80])
     for s in many[:80]:
         s.close()
     first.close()
     for s in many[80:]:
-        check(statuses(exchange(s)) == [200])
+        is_served(s, "after others have gone")
         s.close()
-    check(statuses(server.talk(GET)) == [200])
+    answer = server.talk(GET)
+    check(statuses(answer) == [200], answer[:80])
 
 
 @serving("--workers", "2", "--stop-grace", "30",
