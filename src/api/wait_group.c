@@ -117,14 +117,11 @@ static ALWAYS_INLINE bool add_one(sennit_wait_group *g)
 	       a_cas_weak_rel(&g->state_, &word, word + ONE);
 }
 
-/* Whether the running fiber of w is the keeper. A thread's own stack has no
- * bounds here. */
+/* Whether the running fiber of w is the keeper. */
 static ALWAYS_INLINE bool is_keeper(const sennit_wait_group *g,
 				    const struct worker     *w)
 {
-	const struct sennit_fiber *f = w->home.current;
-
-	return (uintptr_t)g - (uintptr_t)f->low < f->size;
+	return sn_fiber_holds(w->home.current, (uintptr_t)g);
 }
 
 /* Count one more task apart, if this fiber is the keeper and the word is far

@@ -152,6 +152,13 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size);
 /* Make *f the fiber of the calling thread's own stack. */
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
 
+/* Whether the address lies on f's stack. Never for a thread's own stack. */
+static ALWAYS_INLINE bool sn_fiber_holds(const struct sennit_fiber *f,
+					 uintptr_t                  address)
+{
+	return address - (uintptr_t)f->low < f->size;
+}
+
 /* --- what reports read besides its state -------------------------------- */
 
 static inline void *sn_fiber_identity(const struct sennit_fiber *f)

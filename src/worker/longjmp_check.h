@@ -43,7 +43,7 @@ static ALWAYS_INLINE void sn_longjmp_check(struct worker *w)
 		if (unlikely(here - w->last_seen_at + ASTRAY_NEAR >=
 			     2 * ASTRAY_NEAR))
 			sn_astray_home(w, here);
-	} else if (unlikely(here - (uintptr_t)f->low >= f->size)) {
+	} else if (unlikely(!sn_fiber_holds(f, here))) {
 		sn_longjmp_found(w, here);
 	}
 }
