@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "operations.h"
+#include "../require.h"
 
 #include "lines.h"
 #include "machine.h"
@@ -11,15 +12,6 @@
 #include <stdlib.h>
 
 #define ROUNDS 64u /* of what is done again and again */
-
-#define REQUIRE(claim)                                                   \
-	do {                                                             \
-		if (!(claim)) {                                          \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, \
-				__LINE__, #claim);                       \
-			abort();                                         \
-		}                                                        \
-	} while (0)
 
 static sennit_scheduler *scheduler;
 static sennit_event      never;

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/deterministic.h"
+#include "../require.h"
 #include "sennit.h"
 
 #include <errno.h>
@@ -28,15 +29,6 @@
 #else
 #define SCHEDULES 3000
 #endif
-
-#define REQUIRE(claim)                                                   \
-	do {                                                             \
-		if (!(claim)) {                                          \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, \
-				__LINE__, #claim);                       \
-			abort();                                         \
-		}                                                        \
-	} while (0)
 
 /* Run the scenario under `count` seeds, or as the environment says. */
 static inline void explore_some(void (*scenario)(void *context), void *context,

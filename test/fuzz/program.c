@@ -13,6 +13,7 @@
  * reports that.
  */
 #include "sennit.h"
+#include "../require.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -25,14 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 enum { LONGEST = 96, PERMITS = 2, ROOM = 2, MUTEXES = 2 };
 
 enum rank { FREE, FIRST_MUTEX, LAST_MUTEX, RWLOCK, SEMAPHORE, TOKEN, TICKET };
-
-#define REQUIRE(claim)                                                         \
-	do {                                                                   \
-		if (!(claim)) {                                                \
-			fprintf(stderr, "%d: not so: %s\n", __LINE__, #claim); \
-			abort();                                               \
-		}                                                              \
-	} while (0)
 
 static struct {
 	sennit_mutex        mutex[MUTEXES];
