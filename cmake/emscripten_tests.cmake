@@ -18,7 +18,7 @@ foreach(entry IN LISTS left_out)
 	endif()
 endforeach()
 
-add_executable(sennit-tests test/wasm/main.c)
+add_executable(sennit-tests test/wasm/main.c test/wasm/again.c)
 target_link_libraries(sennit-tests PRIVATE sennit_internal ${CMOCKA_LIBRARY} m)
 
 # cmocka.h would declare uintptr_t once more, as another type.
@@ -30,7 +30,8 @@ target_link_libraries(sennit-tests PRIVATE test_flags)
 # The memory does not grow: programs with threads access it more slowly if it
 # may. malloc() returns NULL when it is used up, as elsewhere.
 target_link_options(sennit-tests PRIVATE -sINITIAL_MEMORY=1024MB
-	-sABORTING_MALLOC=0 -sDEFAULT_PTHREAD_STACK_SIZE=256KB -Wl,--wrap=fork)
+	-sABORTING_MALLOC=0 -sDEFAULT_PTHREAD_STACK_SIZE=256KB -Wl,--wrap=fork
+	"SHELL:--js-library ${PROJECT_SOURCE_DIR}/test/wasm/again.js")
 
 set(timeout 300) # a worker of node that hangs may take much memory
 
@@ -56,7 +57,9 @@ function(sennit_wasm_test group name file)
 	target_link_libraries(${main} PRIVATE test_flags)
 	target_compile_definitions(${main} PRIVATE main=${main})
 	target_compile_options(${main} PRIVATE -Wno-missing-prototypes)
-	target_include_directories(${main} PRIVATE test/unit/without_ucontext)
+	target_include_directories(${main} PRIVATE test/unit/without_ucontext
+		test/wasm)
+	sennit_runs_again(${main} ${file})
 	target_sources(sennit-tests PRIVATE $<TARGET_OBJECTS:${main}>)
 	sennit_test(${group} ${name} ${runner} $<TARGET_FILE:sennit-tests>
 		${group}/${name})
@@ -64,7 +67,7 @@ endfunction()
 
 foreach(group unit api wasm)
 	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
-	list(FILTER files EXCLUDE REGEX "/wasm/main.c$")
+	list(FILTER files EXCLUDE REGEX "/wasm/(main|again).c$")
 	sennit_end_tests(files)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)

@@ -176,8 +176,17 @@ function(sennit_system_tests files_of)
 	set(${files_of} ${result} PARENT_SCOPE)
 endfunction()
 
-# What a test needs beside its own file. Tests of misuse get another misuse.h:
-# it is included first, and both have the same guard.
+# Where there is no fork(), tests of misuse get another misuse.h: it is included
+# first, and both have the same guard.
+function(sennit_runs_again target file)
+	file(STRINGS ${file} lines REGEX "^#include \"(misuse|wills)\\.h\"")
+	if(lines)
+		target_compile_options(${target} PRIVATE "SHELL:-include \
+${PROJECT_SOURCE_DIR}/test/again/misuse.h")
+	endif()
+endfunction()
+
+# What a test needs beside its own file.
 function(sennit_system_test target file)
 	if(NOT WIN32)
 		return()
@@ -189,9 +198,6 @@ function(sennit_system_test target file)
 ${PROJECT_SOURCE_DIR}/test/windows/posix/posix.h")
 	endif()
 	target_link_libraries(${target} PRIVATE test_posix)
-	file(STRINGS ${file} lines REGEX "^#include \"(misuse|wills)\\.h\"")
-	if(lines)
-		target_compile_options(${target} PRIVATE "SHELL:-include \
-${PROJECT_SOURCE_DIR}/test/windows/misuse.h")
-	endif()
+	target_include_directories(${target} PRIVATE test/windows/posix)
+	sennit_runs_again(${target} ${file})
 endfunction()

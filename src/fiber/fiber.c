@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "core/stack_depth.h"
+#include "processor/leave.h"
 
 #include <string.h>
 
@@ -40,8 +41,9 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	sn_owner_look_init(&f->look);
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
-	f->shallow = low + (size / 2 > FIBER_MEMBER_STACK ? size / 2
-							  : FIBER_MEMBER_STACK);
+	f->shallow = low + (ARCH_LEAVE(size) > FIBER_MEMBER_STACK
+				    ? ARCH_LEAVE(size)
+				    : FIBER_MEMBER_STACK);
 	f->id = id;
 	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_fiber_state_init(&f->state);

@@ -8,29 +8,7 @@
 #define SN_TEST_MISUSE_H
 
 #include "../child.h"
-#include "with_workers.h"
-
-#include <signal.h>
-
-struct offence {
-	uint32_t workers;
-	void (*commit)(const struct offence *o);
-	sennit_scheduler *s; /* for commit: a scheduler to which the caller is
-			      * bound */
-};
-
-_Noreturn static inline void die_of(const struct offence *o)
-{
-	struct offence mine = *o;
-
-	signal(SIGABRT, SIG_DFL);
-	if (sennit_scheduler_create(&mine.s,
-				    SENNIT_CONFIG(.workers = o->workers)) ||
-	    sennit_bind(mine.s))
-		_exit(3);
-	mine.commit(&mine);
-	_exit(0);
-}
+#include "offence.h"
 
 /* qemu-user prints lines of its own when its guest aborts. AddressSanitizer
  * prints a warning first if a thread has left a fiber's stack by exiting. */
@@ -45,19 +23,6 @@ static inline void drop_tools_words(char *text)
 	if (words)
 		memmove(text, words, strlen(words) + 1);
 #endif
-}
-
-static inline void assert_says(const char *text, const char *call)
-{
-	char expected[128];
-
-	snprintf(expected, sizeof(expected), "sennit: misuse of %s: ", call);
-	if (strncmp(text, expected, strlen(expected)) != 0)
-		fail_msg("expected \"%s...\", got \"%s\"", expected, text);
-	if (strchr(text, '\n') != text + strlen(text) - 1)
-		fail_msg("not one line: \"%s\"", text);
-	if (!strstr(text, "thread") && !strstr(text, "fiber"))
-		fail_msg("does not say who: \"%s\"", text);
 }
 
 static inline void assert_misuse(void **state, const char *call,

@@ -116,7 +116,7 @@ static void many_workers_help_as_few_do(void **state)
 			*state);
 }
 
-static void so_do_many_with_neighbours(void **state)
+static void many_with_neighbours_do_too(void **state)
 {
 	atomic_uint asked = 0;
 
@@ -131,7 +131,7 @@ static void so_do_many_with_neighbours(void **state)
 			*state); /* the places that the system reports */
 }
 
-static void nobody_is_asked_about_few_or_about_workers_on_no_cpu(void **state)
+static void no_neighbours_are_asked_for_few_or_on_no_cpu(void **state)
 {
 	atomic_uint asked = 0;
 
@@ -154,8 +154,8 @@ int main(void)
 		WITH_THREADS(sleeping_workers_help_a_busy_task),
 		WITH_THREADS(placement_spread_reaches_every_worker),
 		WITH_ONE(many_workers_help_as_few_do),
-		WITH_ONE(so_do_many_with_neighbours),
-		WITH_ONE(nobody_is_asked_about_few_or_about_workers_on_no_cpu),
+		WITH_ONE(many_with_neighbours_do_too),
+		WITH_ONE(no_neighbours_are_asked_for_few_or_on_no_cpu),
 	};
 
 	return cmocka_run_group_tests_name("api/placement_balance", tests, NULL,

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "again.h"
+
 #include <unistd.h>
 
 #define PLAIN(name, main, but)          int main(void);
@@ -46,6 +48,7 @@ int main(int argc, char **argv)
 {
 	const char *wanted = argc > 1 ? argv[1] : "";
 
+	note_arguments(argc, argv);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		const struct test *t = &tests[i];
 

@@ -2,6 +2,7 @@
 #include "again.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <windows.h>
 
 /* Does not return where a step fails. */
@@ -50,4 +51,17 @@ uint32_t run_program_again(const char *arguments, char *text, size_t size)
 	CloseHandle(child.hThread);
 	CloseHandle(out);
 	return status;
+}
+
+void drop_system_words(char *text)
+{
+	char *end = strstr(text, "\nThis application has requested");
+	char *to = text;
+
+	if (end)
+		end[0] = '\0';
+	for (const char *from = text; *from; from++)
+		if (*from != '\r')
+			*to++ = *from;
+	*to = '\0';
 }

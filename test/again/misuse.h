@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misuse.h - takes the place of test/api/misuse.h. Windows does not fork, so
- * the program runs itself again for each offence. The variable OFFENCE tells it
+/* misuse.h - takes the place of test/api/misuse.h where there is no fork(): the
+ * program runs itself again for each offence. The variable OFFENCE tells it
  * which: the number of the case, and that of the offence within the case. The
  * new process runs this case alone, passes over the offences before, and
  * commits this one.
+ *
+ * again.h is that of the system: Windows or WebAssembly.
  */
 #ifndef SN_TEST_MISUSE_H
 #define SN_TEST_MISUSE_H
 
-#include "posix/posix.h"
-
-#include "../api/with_workers.h"
-#include "posix/again.h"
-
-#include <signal.h>
+#include "../api/offence.h"
+#include "again.h"
 
 #define OFFENCE "SENNIT_TEST_OFFENCE"
-
-struct offence {
-	uint32_t workers;
-	void (*commit)(const struct offence *o);
-	sennit_scheduler *s; /* for commit: a scheduler to which the caller is
-			      * bound */
-};
 
 /* --- which case runs ----------------------------------------------------- */
 
@@ -68,53 +59,11 @@ static inline int run_cases(const char *name, const struct CMUnitTest *cases,
 
 /* --- offences ------------------------------------------------------------ */
 
-_Noreturn static inline void die_of(const struct offence *o)
-{
-	struct offence mine = *o;
-
-	signal(SIGABRT, SIG_DFL);
-	if (sennit_scheduler_create(&mine.s,
-				    SENNIT_CONFIG(.workers = o->workers)) ||
-	    sennit_bind(mine.s))
-		_exit(4);
-	mine.commit(&mine);
-	_exit(0);
-}
-
-static inline void assert_says(const char *text, const char *call)
-{
-	char expected[128];
-
-	snprintf(expected, sizeof(expected), "sennit: misuse of %s: ", call);
-	if (strncmp(text, expected, strlen(expected)) != 0)
-		fail_msg("expected \"%s...\", got \"%s\"", expected, text);
-	if (strchr(text, '\n') != text + strlen(text) - 1)
-		fail_msg("not one line: \"%s\"", text);
-	if (!strstr(text, "thread") && !strstr(text, "fiber"))
-		fail_msg("does not say who: \"%s\"", text);
-}
-
-/* The C library writes a carriage return before each end of a line, and words
- * of its own when it aborts. */
-static inline void drop_tools_words(char *text)
-{
-	char *end = strstr(text, "\nThis application has requested");
-	char *to = text;
-
-	if (end)
-		end[0] = '\0';
-	for (const char *from = text; *from; from++)
-		if (*from != '\r')
-			*to++ = *from;
-	*to = '\0';
-}
-
 static inline void assert_misuse(void **state, const char *call,
 				 void (*commit)(const struct offence *o))
 {
 	const struct world  *w = *state;
 	const struct offence o = { .workers = w->workers, .commit = commit };
-	const uint32_t       aborted = 3;
 	char                 text[2048], which[64];
 	uint32_t             status;
 
@@ -127,8 +76,8 @@ static inline void assert_misuse(void **state, const char *call,
 	putenv(which);
 	status = run_program_again("", text, sizeof(text));
 	putenv(OFFENCE "=");
-	drop_tools_words(text);
-	if (status != aborted)
+	drop_system_words(text);
+	if (status != ABORTED)
 		fail_msg("the process ended with %#x, not by abort(), saying "
 			 "\"%s\"",
 			 status, text);
