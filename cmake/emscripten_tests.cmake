@@ -37,6 +37,9 @@ set(timeout 300) # a worker of node that hangs may take much memory
 
 # One test: its main() gets another name, which a table lists.
 set(table "")
+# Those that a browser runs too. Tests of misuse start node, and the clock that a
+# browser's threads share is not CLOCK_MONOTONIC.
+set(in_browser "")
 function(sennit_wasm_test group name file)
 	if(${group}/${name} IN_LIST left_out OR SENNIT_WASM_TESTS AND
 		NOT ${group}/${name} IN_LIST SENNIT_WASM_TESTS)
@@ -60,6 +63,11 @@ function(sennit_wasm_test group name file)
 	target_include_directories(${main} PRIVATE test/unit/without_ucontext
 		test/wasm)
 	sennit_runs_again(${main} ${file})
+	get_target_property(options ${main} COMPILE_OPTIONS)
+	if(NOT group STREQUAL examples AND NOT name STREQUAL time
+		AND NOT "${options}" MATCHES "test/again/misuse.h")
+		set(in_browser ${in_browser} ${group}/${name} PARENT_SCOPE)
+	endif()
 	target_sources(sennit-tests PRIVATE $<TARGET_OBJECTS:${main}>)
 	sennit_test(${group} ${name} ${runner} $<TARGET_FILE:sennit-tests>
 		${group}/${name})
@@ -81,3 +89,12 @@ foreach(file IN LISTS files)
 endforeach()
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/wasm/tests.inc CONTENT "${table}")
 target_include_directories(sennit-tests PRIVATE ${PROJECT_BINARY_DIR}/wasm)
+
+set(timeout 900)
+if(SENNIT_PYTHON)
+	sennit_test(wasm browser ${SENNIT_PYTHON} test/wasm/browser.py
+		$<TARGET_FILE:sennit-tests> ${in_browser})
+	set_property(TEST wasm/browser PROPERTY
+		WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+	set_property(TEST wasm/browser PROPERTY COST 100)
+endif()

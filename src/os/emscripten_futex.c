@@ -5,6 +5,7 @@
 
 #ifndef SENNIT_DETERMINISTIC
 
+#include <emscripten/em_js.h>
 #include <emscripten/threading.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,11 +14,39 @@
 
 /* --- time --------------------------------------------------------------- */
 
-/* Two threads of a browser may differ by 0.1 ms. */
+/* Milliseconds; in node, where all threads have one clock, a negative number.
+ * In a browser each thread has a clock of its own, which began with the thread.
+ * What emscripten takes for the difference between two includes the time that a
+ * message took. */
+/* clang-format off */
+EM_JS(double, clock_of_browser, (void), {
+	return ENVIRONMENT_IS_NODE ? -1 :
+		performance.timeOrigin + performance.now();
+});
+/* clang-format on */
+
+/* The browser makes each of these clocks coarse by some microseconds, not at
+ * the same moments. So no thread returns a time before one that another thread
+ * has returned. */
+static sennit_time not_before_others(sennit_time now)
+{
+	static a_u64 latest;
+	uint64_t     seen = a_load_rlx(&latest);
+
+	while (seen < now)
+		if (a_cas_rlx(&latest, &seen, now))
+			return now;
+	return seen;
+}
+
 sennit_time os_now(void)
 {
+	const double    ms = clock_of_browser();
 	struct timespec t;
 
+	if (ms >= 0)
+		return not_before_others(
+			(sennit_time)(ms * (double)SENNIT_MILLISECOND));
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
 }
