@@ -90,6 +90,8 @@ endforeach()
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/wasm/tests.inc CONTENT "${table}")
 target_include_directories(sennit-tests PRIVATE ${PROJECT_BINARY_DIR}/wasm)
 
+sennit_test(wasm installed sh ${PROJECT_SOURCE_DIR}/test/wasm/installed.sh
+	${PROJECT_BINARY_DIR})
 set(timeout 900)
 if(SENNIT_PYTHON)
 	sennit_test(wasm browser ${SENNIT_PYTHON} test/wasm/browser.py
