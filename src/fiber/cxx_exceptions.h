@@ -3,11 +3,11 @@
  * runtime of its own.
  *
  * The C++ runtime keeps per thread the exceptions that are being handled and
- * the number that are in flight (Itanium C++ ABI, 2.2.2: __cxa_eh_globals). A
- * fiber that waits inside a catch block must find its own state again, and no
- * other fiber may see it. So a switch saves and restores it with the fiber. The
- * state is nearly always empty; then a switch only tests it. A fiber that
- * leaves state behind clears it.
+ * the number that are in flight (processor/cxx_globals.h). A fiber that waits
+ * inside a catch block must find its own state again, and no other fiber may
+ * see it. So a switch saves and restores it with the fiber. The state is nearly
+ * always empty; then a switch only tests it. A fiber that leaves state behind
+ * clears it.
  *
  * In a program without a C++ runtime, an empty object stands for the state.
  *
@@ -18,20 +18,16 @@
 #define SN_CXX_EXCEPTIONS_H
 
 #include "base/compiler.h"
+#include "processor/cxx_globals.h"
 
 #include <stdbool.h>
-
-struct cxx_globals {
-	void    *caught;
-	unsigned uncaught;
-};
 
 /* The state of the calling thread; never NULL. */
 struct cxx_globals *sn_cxx_globals(void);
 
 static inline bool sn_cxx_is_busy(const struct cxx_globals *g)
 {
-	return unlikely(g->caught || g->uncaught);
+	return unlikely(cxx_globals_used(g));
 }
 
 #endif

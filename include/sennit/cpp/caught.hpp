@@ -61,7 +61,7 @@ public:
 	 * late. */
 	bool any() const noexcept
 	{
-		return any_.load(std::memory_order_relaxed);
+		return any_.load(std::memory_order_relaxed) != 0;
 	}
 
 	/* Rethrow the stored exception, after all calls have ended. */
@@ -91,14 +91,15 @@ private:
 #if SENNIT_CPP_EXCEPTIONS
 	void note(std::exception_ptr e) noexcept
 	{
-		if (!any_.exchange(true))
+		if (!any_.exchange(1))
 			exception_ = std::move(e);
 	}
 
 	std::exception_ptr exception_; /* written by the thread whose note() was
 					* first */
 #endif
-	std::atomic<bool> any_{ false };
+	/* No bool: riscv64 exchanges bytes by libatomic only. */
+	std::atomic<int> any_{ 0 };
 };
 
 } // namespace sennit::detail
