@@ -112,7 +112,7 @@ endfunction()
 
 # --- tests -----------------------------------------------------------------------
 
-# Windows runs test/unit, test/api and test/windows. A test is left out that
+# Windows runs test/unit, api, stress and windows. A test is left out that
 # needs what only Linux has: its file, or a header beside it, includes one of
 # these, or is on the list.
 string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
@@ -149,7 +149,7 @@ endfunction()
 
 function(sennit_system_groups groups_of)
 	if(WIN32)
-		set(${groups_of} unit api windows PARENT_SCOPE)
+		set(${groups_of} unit api stress windows PARENT_SCOPE)
 	endif()
 endfunction()
 
@@ -186,8 +186,8 @@ ${PROJECT_SOURCE_DIR}/test/again/misuse.h")
 	endif()
 endfunction()
 
-# What a test needs beside its own file.
-function(sennit_system_test target file)
+# What a test needs beside its own file; likewise one in C++.
+function(sennit_system_posix target)
 	if(NOT WIN32)
 		return()
 	endif()
@@ -198,6 +198,13 @@ function(sennit_system_test target file)
 ${PROJECT_SOURCE_DIR}/test/windows/posix/posix.h")
 	endif()
 	target_link_libraries(${target} PRIVATE test_posix)
+endfunction()
+
+function(sennit_system_test target file)
+	if(NOT WIN32)
+		return()
+	endif()
+	sennit_system_posix(${target})
 	target_include_directories(${target} PRIVATE test/windows/posix)
 	sennit_runs_again(${target} ${file})
 endfunction()

@@ -263,6 +263,7 @@ function(sennit_cxx_test group name standard)
 		${GTEST_INCLUDE_DIR})
 	target_link_libraries(${program} PRIVATE
 		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	sennit_system_posix(${program})
 	# The headers that all of them include, compiled once per standard.
 	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
 	if(first)
