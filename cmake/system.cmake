@@ -112,13 +112,14 @@ endfunction()
 
 # --- tests -----------------------------------------------------------------------
 
-# Windows runs test/unit, api, stress and windows. A test is left out that
+# Windows runs test/unit, api, windows, cpp and compat. A test is left out that
 # needs what only Linux has: its file, or a header beside it, includes one of
 # these, or is on the list.
 string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
 	"sys/(epoll|mman|prctl|resource|socket|syscall|wait))\\.h>")
 set(system_not_there
-	api/affinity api/blocking api/blocking_queue # cpu_set_t, sigset_t
+	api/affinity compat/thread # cpu_set_t
+	api/blocking api/blocking_queue # sigset_t
 	api/trim # sysconf
 	api/fork api/misuse_blocking # fork
 	api/metrics_write # a pipe that does not block
@@ -149,7 +150,7 @@ endfunction()
 
 function(sennit_system_groups groups_of)
 	if(WIN32)
-		set(${groups_of} unit api stress windows PARENT_SCOPE)
+		set(${groups_of} unit api windows PARENT_SCOPE)
 	endif()
 endfunction()
 
@@ -162,7 +163,7 @@ function(sennit_system_tests files_of)
 	set(without "")
 	foreach(file IN LISTS ${files_of})
 		file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/test ${file})
-		string(REPLACE ".c" "" name ${name})
+		string(REGEX REPLACE "\\.c(pp)?$" "" name ${name})
 		sennit_system_needs(${file} needs)
 		if(needs OR name IN_LIST system_not_there)
 			list(APPEND without ${name})
