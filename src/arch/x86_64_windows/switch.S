@@ -3,8 +3,8 @@
  * calling convention", "x64 exception handling").
  *
  * Saved: rbx, rbp, rdi, rsi, r12-r15, xmm6-xmm15, and the words of the TEB that
- * belong to the stack. The functions whose names do not end in _shared also save
- * MXCSR and the x87 control word.
+ * belong to the stack. The functions whose names do not end in _shared also
+ * save MXCSR and the x87 control word.
  *
  * Not saved: the other vector registers, the upper halves of all of them, the
  * x87 status flags (caller-saved).

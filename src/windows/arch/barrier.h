@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* barrier.h - takes the place of src/arch/barrier.h on Windows, where the unwind
- * information of a function names its handler of exceptions in another way. */
+/* barrier.h - takes the place of src/arch/barrier.h on Windows, where the
+ * unwind information of a function names its handler of exceptions in another
+ * way. */
 #ifndef SN_BARRIER_H
 #define SN_BARRIER_H
 
