@@ -119,6 +119,7 @@ string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
 	"sys/(epoll|mman|prctl|resource|socket|syscall|wait))\\.h>")
 set(system_not_there
 	api/affinity compat/thread # cpu_set_t
+	compat/fp_control compat/scheduler compat/scheduler_tasks # they fail
 	api/blocking api/blocking_queue # sigset_t
 	api/trim # sysconf
 	api/fork api/misuse_blocking # fork
