@@ -112,13 +112,15 @@ endfunction()
 
 # --- tests -----------------------------------------------------------------------
 
-# Windows runs test/unit, test/api and test/windows. A test is left out that
+# Windows runs test/unit, api, windows, cpp and compat. A test is left out that
 # needs what only Linux has: its file, or a header beside it, includes one of
 # these, or is on the list.
 string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
 	"sys/(epoll|mman|prctl|resource|socket|syscall|wait))\\.h>")
 set(system_not_there
-	api/affinity api/blocking api/blocking_queue # cpu_set_t, sigset_t
+	api/affinity compat/thread # cpu_set_t
+	compat/fp_control compat/scheduler compat/scheduler_tasks # they fail
+	api/blocking api/blocking_queue # sigset_t
 	api/trim # sysconf
 	api/fork api/misuse_blocking # fork
 	api/metrics_write # a pipe that does not block
@@ -162,7 +164,7 @@ function(sennit_system_tests files_of)
 	set(without "")
 	foreach(file IN LISTS ${files_of})
 		file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/test ${file})
-		string(REPLACE ".c" "" name ${name})
+		string(REGEX REPLACE "\\.c(pp)?$" "" name ${name})
 		sennit_system_needs(${file} needs)
 		if(needs OR name IN_LIST system_not_there)
 			list(APPEND without ${name})
@@ -186,8 +188,8 @@ ${PROJECT_SOURCE_DIR}/test/again/misuse.h")
 	endif()
 endfunction()
 
-# What a test needs beside its own file.
-function(sennit_system_test target file)
+# What a test needs beside its own file; likewise one in C++.
+function(sennit_system_posix target)
 	if(NOT WIN32)
 		return()
 	endif()
@@ -198,6 +200,13 @@ function(sennit_system_test target file)
 ${PROJECT_SOURCE_DIR}/test/windows/posix/posix.h")
 	endif()
 	target_link_libraries(${target} PRIVATE test_posix)
+endfunction()
+
+function(sennit_system_test target file)
+	if(NOT WIN32)
+		return()
+	endif()
+	sennit_system_posix(${target})
 	target_include_directories(${target} PRIVATE test/windows/posix)
 	sennit_runs_again(${target} ${file})
 endfunction()

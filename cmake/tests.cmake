@@ -263,6 +263,7 @@ function(sennit_cxx_test group name standard)
 		${GTEST_INCLUDE_DIR})
 	target_link_libraries(${program} PRIVATE
 		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	sennit_system_posix(${program})
 	# The headers that all of them include, compiled once per standard.
 	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
 	if(first)
@@ -292,6 +293,7 @@ if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 elseif(SENNIT_TESTS AND SENNIT_CPP AND NOT SENNIT_DETERMINISTIC)
 	foreach(group compat cpp)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
+		sennit_system_tests(files)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(standards ${SENNIT_CXX_STANDARDS})

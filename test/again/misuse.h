@@ -10,8 +10,9 @@
 #ifndef SN_TEST_MISUSE_H
 #define SN_TEST_MISUSE_H
 
+#include "again.h" /* first: it declares what the C library lacks */
+
 #include "../api/offence.h"
-#include "again.h"
 
 #define OFFENCE "SENNIT_TEST_OFFENCE"
 

@@ -5,206 +5,24 @@
 # ends the program with a message that names the worker and the fiber.
 #
 # Environment: LIB_STATIC (libsennit.a), CXX (c++; empty: skipped), CXXFLAGS,
-# SOURCE_DIR (.), SENNIT_ARCH (portable: no barriers).
+# SOURCE_DIR (.), SENNIT_ARCH (portable: no barriers). For a system that is
+# emulated: RUNNER, LIBRARIES (more to link with), ABORTED (the status of
+# abort()), STANDARDS.
 set -eu
 . "$(dirname "$0")/../script.sh"
 
-: "${CXX:=}" "${CXXFLAGS:=}" "${SOURCE_DIR:=.}"
+: "${CXX:=}" "${CXXFLAGS:=}" "${SOURCE_DIR:=.}" "${RUNNER:=}" "${LIBRARIES:=}"
 
 [ -n "$CXX" ] || skip "no C++ compiler"
 
-cat >"$scratch/tasks.cpp" <<'END'
-#include "sennit.h"
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <stdexcept>
-#include <string>
-
-static sennit_wait_group done;
-static std::atomic<int>  wrong;
-
-static void expect(bool claim, const char *what)
-{
-	if (claim)
-		return;
-	std::fprintf(stderr, "not so: %s\n", what);
-	wrong++;
-}
-
-struct sleeper {
-	~sleeper() { sennit_sleep(100000); } /* while the stack is unwound */
-};
-
-/* Tasks meet in each other's catch blocks. */
-static void throw_and_wait(void *argument)
-{
-	const std::string mine =
-		std::to_string(reinterpret_cast<std::size_t>(argument));
-
-	for (int i = 0; i < 20; i++) {
-		try {
-			sleeper unwinds;
-
-			throw std::runtime_error(mine);
-		} catch (const std::exception &e) {
-			sennit_yield();
-			expect(e.what() == mine, "what was caught is ours");
-			sennit_sleep(50000);
-			try {
-				throw; /* the one that is being handled */
-			} catch (const std::runtime_error &again) {
-				sennit_yield();
-				expect(again.what() == mine, "rethrown: ours");
-			}
-		}
-		expect(!std::current_exception(), "nothing is being handled");
-#if __cplusplus >= 201703L
-		expect(std::uncaught_exceptions() == 0, "nothing is thrown");
-#endif
-		sennit_yield();
-	}
-	sennit_wait_group_done(&done);
-}
-
-/* A task that starts while another handles an exception handles none. */
-static void expect_none(void *)
-{
-	expect(!std::current_exception(), "a new task handles nothing");
-	sennit_wait_group_done(&done);
-}
-
-static void start_while_handling(void *)
-{
-	try {
-		throw 1;
-	} catch (int) {
-		if (sennit_schedule(expect_none, nullptr))
-			std::abort();
-		sennit_sleep(100000);
-		expect(bool(std::current_exception()), "we still handle ours");
-	}
-	sennit_wait_group_done(&done);
-}
-
-/* Members of groups, which may run on the stack of who waits for them. */
-static int handle_none(void *)
-{
-	expect(!std::current_exception(), "a new member handles nothing");
-	return 0;
-}
-
-/* The same for tasks that are tied to a wait group. */
-static void handle_none_tied(void *)
-{
-	expect(!std::current_exception(), "a new tied task handles nothing");
-}
-
-static int throw_out(void *)
-{
-	throw std::runtime_error("out");
-}
-
-static void wait_for(sennit_member_fn *run)
-{
-	sennit_group g;
-
-	sennit_group_init(&g, SENNIT_NEVER, 0);
-	if (sennit_group_spawn(&g, run, nullptr) || sennit_group_wait(&g))
-		std::abort();
-}
-
-static void wait_for_tied(sennit_task_fn *run)
-{
-	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
-
-	if (sennit_wait_group_spawn(&left, run, nullptr))
-		std::abort();
-	sennit_wait_group_wait(&left);
-}
-
-static void wait_while_handling(void *)
-{
-	try {
-		throw 1;
-	} catch (int) {
-		wait_for(handle_none);
-		wait_for_tied(handle_none_tied);
-		expect(bool(std::current_exception()), "we still handle ours");
-	}
-	sennit_wait_group_done(&done);
-}
-
-static void let_out_of_a_member(void *)
-{
-	try {
-		wait_for(throw_out);
-	} catch (...) {
-		std::fprintf(stderr, "caught by the opener\n");
-		std::exit(4);
-	}
-}
-
-static void let_out(void *)
-{
-	throw std::runtime_error("out");
-}
-
-static void let_out_of_a_tied_task(void *)
-{
-	try {
-		wait_for_tied(let_out);
-	} catch (...) {
-		std::fprintf(stderr, "caught by the waiter\n");
-		std::exit(4);
-	}
-}
-
-static sennit_task_fn *thrower(const char *name)
-{
-	if (!std::strcmp(name, "member"))
-		return let_out_of_a_member;
-	return std::strcmp(name, "tied") ? let_out : let_out_of_a_tied_task;
-}
-
-int main(int count, char **arguments)
-{
-	const unsigned    workers = unsigned(std::atoi(arguments[1]));
-	sennit_config     config{};
-	sennit_scheduler *s;
-
-	config.size = sizeof(config);
-	config.workers = workers ? workers : SENNIT_WORKERS_NONE;
-	if (sennit_scheduler_create(&s, &config) || sennit_bind(s))
-		return 3;
-	sennit_wait_group_init(&done, 8 + 3);
-	if (count > 2 && sennit_schedule(thrower(arguments[2]), nullptr))
-		return 3;
-	for (std::size_t i = 0; i < 8; i++)
-		if (sennit_schedule(throw_and_wait,
-				    reinterpret_cast<void *>(i)))
-			return 3;
-	if (sennit_schedule(start_while_handling, nullptr) ||
-	    sennit_schedule(wait_while_handling, nullptr))
-		return 3;
-	sennit_wait_group_wait(&done);
-	sennit_unbind();
-	if (sennit_scheduler_shutdown(s, SENNIT_NEVER))
-		return 3;
-	return wrong ? 1 : 0;
-}
-END
-
-for standard in c++11 c++17; do
+for standard in ${STANDARDS:-c++11 c++17}; do
 	# shellcheck disable=SC2086 # flags are words
 	"$CXX" $CXXFLAGS -std=$standard -g -Wall -Wextra -Werror \
-		-I"$SOURCE_DIR/include" "$scratch/tasks.cpp" "$LIB_STATIC" \
-		-lpthread -o "$scratch/tasks"
+		-I"$SOURCE_DIR/include" \
+		"$SOURCE_DIR/test/build/exceptions.cpp" "$LIB_STATIC" \
+		$LIBRARIES -lpthread -o "$scratch/tasks.out"
 	for workers in 0 1 2 8; do
-		"$scratch/tasks" $workers ||
+		$RUNNER "$scratch/tasks.out" $workers ||
 			{ echo "failed: $standard, $workers workers"; exit 1; }
 	done
 done
@@ -215,8 +33,8 @@ for run in '0 out' '1 out' '0 member' '1 member' \
 	'0 tied' '1 tied'; do
 	status=0
 	# shellcheck disable=SC2086 # two words
-	"$scratch/tasks" $run >"$scratch/said" 2>&1 || status=$?
-	[ $status = 134 ] || # SIGABRT
+	$RUNNER "$scratch/tasks.out" $run >"$scratch/said" 2>&1 || status=$?
+	[ $status = "${ABORTED:-134}" ] || # SIGABRT
 		{ cat "$scratch/said"; echo "ended with $status"; exit 1; }
 	grep -q '^sennit: an exception leaves a task \[.*fiber' "$scratch/said" ||
 		{ cat "$scratch/said"; echo "the task is not named"; exit 1; }

@@ -248,9 +248,8 @@ struct miser {
 		if (m->closed)
 			return nullptr;
 		m->live += static_cast<long>(size);
-		return std::aligned_alloc(alignment, (size + alignment - 1) /
-							     alignment *
-							     alignment);
+		return aligned_alloc(alignment, (size + alignment - 1) /
+							alignment * alignment);
 	}
 	static void give(void *context, void *memory, std::size_t size)
 	{

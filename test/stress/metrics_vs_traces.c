@@ -12,7 +12,7 @@ enum { TASKS = 40, LAST = 200 };
 
 static sennit_mutex      mutex;
 static atomic_bool       over;
-static sennit_event      open;
+static sennit_event      opening;
 static sennit_wait_group left;
 
 static const struct {
@@ -104,7 +104,7 @@ static void check_sums(struct world *w, sennit_time begin, uint64_t threads)
 static void wait_and_end(void *unused)
 {
 	(void)unused;
-	sennit_event_wait(&open);
+	sennit_event_wait(&opening);
 	sennit_wait_group_done(&left);
 }
 
@@ -131,12 +131,12 @@ static void check_exactly(struct world *w)
 	waited = find(w->s, "sennit_wait_seconds", "event").histogram.count;
 	sennit_metrics_record(w->s, 1);
 	start(w->s);
-	sennit_event_init(&open, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&opening, SENNIT_EVENT_MANUAL, false);
 	sennit_wait_group_init(&left, LAST);
 	for (int i = 0; i < LAST; i++)
 		must_schedule(wait_and_end, NULL);
 	assert_soon(stats_of(w->s).fibers == LAST);
-	sennit_event_set(&open);
+	sennit_event_set(&opening);
 	sennit_wait_group_wait(&left);
 	assert_soon(tasks_timed(w->s) == timed + LAST);
 	assert_int_equal(

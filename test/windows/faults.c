@@ -9,7 +9,6 @@
 
 /* What the system says of a process that overflowed its stack, and the C
  * library of one that called abort(). */
-enum { ABORTED = 3 };
 #define OVERFLOWED 0xc00000fd
 
 static void run_off_the_stack(void *unused)

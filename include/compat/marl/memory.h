@@ -11,10 +11,10 @@
 #if MARL_HAS_CPP11
 
 #include "debug.h"
+#include "detail/system.h"
 #include "export.h"
 
 #include <stdint.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -34,7 +34,7 @@ template <typename T> struct StlAllocator;
 /* The size of a page of memory in bytes. */
 inline size_t pageSize()
 {
-	static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+	static const size_t size = detail::systemPageSize();
 
 	return size;
 }

@@ -7,12 +7,10 @@
 #if MARL_HAS_CPP11
 
 #include "containers.h"
+#include "detail/system.h"
 #include "export.h"
 
 #include "sennit/scheduler.h"
-
-#include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -202,7 +200,7 @@ public:
 		va_start(arguments, format);
 		std::vsnprintf(name, sizeof(name), format, arguments);
 		va_end(arguments);
-		pthread_setname_np(pthread_self(), name);
+		detail::nameThread(name);
 	}
 
 	/* Return the number of CPUs that this process may use, by affinity and
@@ -272,52 +270,6 @@ Thread::Affinity::Policy::oneOf(Affinity &&affinity, Allocator *allocator)
 {
 	return allocator->make_shared<OneOf>(std::move(affinity));
 }
-
-namespace detail
-{
-
-/* The system's set of CPUs, which may have more than CPU_SETSIZE members. */
-class CpuSet
-{
-public:
-	explicit CpuSet(size_t cpus) : size_(CPU_ALLOC_SIZE(cpus))
-	{
-		set_ = CPU_ALLOC(cpus);
-		require(set_ != nullptr, "out of memory");
-		CPU_ZERO_S(size_, set_);
-	}
-	~CpuSet()
-	{
-		CPU_FREE(set_);
-	}
-	CpuSet(const CpuSet &) = delete;
-	CpuSet &operator=(const CpuSet &) = delete;
-
-	void add(size_t cpu)
-	{
-		CPU_SET_S(cpu, size_, set_);
-	}
-	bool has(size_t cpu) const
-	{
-		return CPU_ISSET_S(cpu, size_, set_);
-	}
-	bool read()
-	{
-		return !sched_getaffinity(0, size_, set_);
-	}
-	void apply() const
-	{
-		/* The system refuses it if no CPU of the set exists. The
-		 * affinity then stays unchanged. */
-		(void)pthread_setaffinity_np(pthread_self(), size_, set_);
-	}
-
-private:
-	size_t     size_;
-	cpu_set_t *set_;
-};
-
-} // namespace detail
 
 inline Thread::Affinity Thread::Affinity::all(Allocator *allocator)
 {

@@ -2,11 +2,14 @@
 /* frame.h - what is stored on a suspended stack, x86-64 Windows.
  *
  *	high	return address of arch_switch or arch_start
- *		a gap, for the alignment of what lies below
+ *		the thread's block: the list of exception frames
  *		rbp r15 r14 r13 r12 rsi rdi rbx
  *		xmm15 ... xmm6
  *		five words of the thread's block: its stack's bounds
  *	low	x87 control word, MXCSR		<- arch_stack points here
+ *
+ * The list is used by wine alone: it searches it beside the frames of a stack
+ * that lies above the list's. On Windows, 64-bit programs have none.
  *
  * The five words are those of the Thread Environment Block (TEB) that describe
  * the running stack. The system reads them when it dispatches an exception and
@@ -31,9 +34,11 @@
 #define FRAME_R14        248
 #define FRAME_R15        256
 #define FRAME_RBP        264
+#define FRAME_LIST       272
 #define FRAME_RETURN     280
 
 /* Offsets in the TEB, from gs. */
+#define TEB_LIST       0x0    /* NT_TIB.ExceptionList; -1: empty */
 #define TEB_BASE       0x8    /* NT_TIB.StackBase: above the highest byte */
 #define TEB_LIMIT      0x10   /* NT_TIB.StackLimit: the lowest byte in use */
 #define TEB_FIBER_DATA 0x20   /* NT_TIB.FiberData: of a Windows fiber */

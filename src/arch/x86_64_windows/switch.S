@@ -3,12 +3,11 @@
  * calling convention", "x64 exception handling").
  *
  * Saved: rbx, rbp, rdi, rsi, r12-r15, xmm6-xmm15, and the words of the TEB that
- * describe the stack. The functions whose names do not end in _shared also save
- * MXCSR and the x87 control word.
+ * belong to the stack. The functions whose names do not end in _shared also
+ * save MXCSR and the x87 control word.
  *
  * Not saved: the other vector registers, the upper halves of all of them, the
- * x87 status flags (caller-saved), the list of exception frames (there is none
- * in 64-bit programs).
+ * x87 status flags (caller-saved).
  *
  * The unwind information is that of the outgoing stack up to the instruction
  * that changes the stack. Where a stack is resumed, that one is followed by
@@ -68,6 +67,7 @@
 	stmxcsr	FRAME_MXCSR(%rsp)
 	fnstcw	FRAME_X87(%rsp)
 	.endif
+	KEEP_TEB TEB_LIST, FRAME_LIST
 	KEEP_TEB TEB_BASE, FRAME_BASE
 	KEEP_TEB TEB_LIMIT, FRAME_LIMIT
 	KEEP_TEB TEB_LOW, FRAME_LOW
@@ -120,6 +120,7 @@
 	mov	FRAME_R14(%rdx), %r14
 	mov	FRAME_R15(%rdx), %r15
 	mov	FRAME_RBP(%rdx), %rbp
+	LOAD_TEB TEB_LIST, FRAME_LIST
 	LOAD_TEB TEB_BASE, FRAME_BASE
 	LOAD_TEB TEB_LIMIT, FRAME_LIMIT
 	LOAD_TEB TEB_LOW, FRAME_LOW
@@ -169,6 +170,7 @@ begin_\name:
 	cmovne	%r11, %rax
 	lea	-GUARD_BYTES(%rax), %r10
 	cmovne	%r11, %r10
+	movq	$-1, %gs:TEB_LIST
 	mov	%rdx, %gs:TEB_BASE
 	mov	%rax, %gs:TEB_LIMIT
 	mov	%r10, %gs:TEB_LOW

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Ends the process after that many seconds; 0 takes it back. Returns 0. */
 unsigned alarm(unsigned seconds);
 
@@ -20,5 +24,9 @@ pid_t gettid(void);
 /* The bytes are those of the file or the pipe. The offset changes. */
 int     pipe(int ends[2]);
 ssize_t pread(int fd, void *bytes, size_t size, off64_t at);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

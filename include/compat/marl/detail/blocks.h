@@ -13,7 +13,7 @@
  *
  * A thread's list is freed when the thread ends, the depot when the last
  * scheduler ends. Under AddressSanitizer there are no lists, so that it detects
- * every use after free.
+ * every use after free; nor where a thread's variables end too early.
  */
 #ifndef marl_detail_blocks_h
 #define marl_detail_blocks_h
@@ -21,6 +21,7 @@
 #include "../debug.h"
 #include "../export.h"
 #include "../sanitizers.h"
+#include "system.h"
 
 #include <cstddef>
 #include <cstdlib>
@@ -36,10 +37,12 @@ class MARL_EXPORT Blocks
 {
 public:
 	static constexpr size_t SIZE = 64;
+	static constexpr bool   HAS_LISTS = !MARL_ADDRESS_SANITIZER_ENABLED &&
+					  THREAD_LOCALS_LAST;
 
 	static void *take()
 	{
-		if (MARL_ADDRESS_SANITIZER_ENABLED)
+		if (!HAS_LISTS)
 			return heap(SIZE);
 
 		Own &own = mine();
@@ -56,7 +59,7 @@ public:
 
 	static void give(void *memory)
 	{
-		if (MARL_ADDRESS_SANITIZER_ENABLED)
+		if (!HAS_LISTS)
 			return std::free(memory);
 
 		Own &own = mine();
@@ -112,8 +115,6 @@ private:
 	class Depot
 	{
 	public:
-		constexpr Depot() = default;
-
 		/* Fill an empty list. Returns false if there is no batch. */
 		bool fetch(Own &own)
 		{

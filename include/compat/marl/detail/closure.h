@@ -10,6 +10,7 @@
 #define marl_detail_closure_h
 
 #include "blocks.h"
+#include "system.h"
 
 #include "sennit/task.h"
 
@@ -58,14 +59,14 @@ private:
 
 	static void *take()
 	{
-		void *memory = nullptr;
-
 		if (IS_SMALL)
 			return Blocks::take();
 		if (IS_ALIGNED)
 			return Blocks::heap(sizeof(F));
-		require(!posix_memalign(&memory, alignof(F), sizeof(F)),
-			"out of memory");
+
+		void *memory = takeAligned(alignof(F), sizeof(F));
+
+		require(memory != nullptr, "out of memory");
 		return memory;
 	}
 
@@ -73,8 +74,10 @@ private:
 	{
 		if (IS_SMALL)
 			Blocks::give(memory);
-		else
+		else if (IS_ALIGNED)
 			std::free(memory);
+		else
+			giveAligned(memory);
 	}
 };
 

@@ -6,8 +6,7 @@
 #define marl_detail_heap_h
 
 #include "../memory.h"
-
-#include <sys/mman.h>
+#include "system.h"
 
 #include <cstddef>
 #include <cstdlib>
@@ -38,22 +37,27 @@ public:
 	{
 		if (!allocation.ptr)
 			return;
-		if (!allocation.request.useGuards)
-			return std::free(allocation.ptr);
-		munmap(static_cast<char *>(allocation.ptr) - pageSize(),
-		       inside(allocation.request) + 2 * pageSize());
+		if (allocation.request.useGuards)
+			giveGuarded(allocation.ptr, inside(allocation.request),
+				    pageSize());
+		else if (fits(allocation.request))
+			std::free(allocation.ptr);
+		else
+			giveAligned(allocation.ptr);
 	}
 
 private:
+	/* Whether malloc() aligns it. */
+	static bool fits(const Allocation::Request &request)
+	{
+		return request.alignment <= alignof(std::max_align_t);
+	}
+
 	static void *heap(const Allocation::Request &request)
 	{
-		void *memory = nullptr;
-
-		if (request.alignment <= alignof(std::max_align_t))
+		if (fits(request))
 			return std::malloc(request.size ? request.size : 1);
-		if (posix_memalign(&memory, request.alignment, request.size))
-			return nullptr;
-		return memory;
+		return takeAligned(request.alignment, request.size);
 	}
 
 	static size_t inside(const Allocation::Request &request)
@@ -63,21 +67,9 @@ private:
 
 	static void *map(const Allocation::Request &request)
 	{
-		size_t page = pageSize();
-		size_t size = inside(request);
-		void  *all = mmap(nullptr, size + 2 * page, PROT_NONE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		require(request.alignment <= page,
+		require(request.alignment <= pageSize(),
 			"guarded memory is aligned to a page at most");
-		if (all == MAP_FAILED)
-			return nullptr;
-		char *memory = static_cast<char *>(all) + page;
-		if (mprotect(memory, size, PROT_READ | PROT_WRITE)) {
-			munmap(all, size + 2 * page);
-			return nullptr;
-		}
-		return memory;
+		return takeGuarded(inside(request), pageSize());
 	}
 };
 
