@@ -112,19 +112,20 @@ endfunction()
 
 # --- tests -----------------------------------------------------------------------
 
-# Windows runs test/unit, api, windows, cpp and compat. A test is left out that
+# Windows runs test/unit, api, stress, windows, cpp, compat. A test is left out that
 # needs what only Linux has: its file, or a header beside it, includes one of
 # these, or is on the list.
 string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
 	"sys/(epoll|mman|prctl|resource|socket|syscall|wait))\\.h>")
 set(system_not_there
 	api/affinity compat/thread # cpu_set_t
-	compat/fp_control compat/scheduler compat/scheduler_tasks # they fail
+	compat/fp_control # flushing to zero
+	compat/scheduler # a thread's own CPUs
 	api/blocking api/blocking_queue # sigset_t
 	api/trim # sysconf
 	api/fork api/misuse_blocking # fork
 	api/metrics_write # a pipe that does not block
-	unit/quota unit/quota_mounts unit/topology # files of Linux
+	stress/finalisation unit/quota unit/quota_mounts unit/topology # /proc, /sys
 	unit/switch unit/switch_fp unit/switch_x87) # see windows/switch
 
 function(sennit_system_needs file out)
@@ -151,7 +152,7 @@ endfunction()
 
 function(sennit_system_groups groups_of)
 	if(WIN32)
-		set(${groups_of} unit api windows PARENT_SCOPE)
+		set(${groups_of} unit api stress windows PARENT_SCOPE)
 	endif()
 endfunction()
 

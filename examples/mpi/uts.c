@@ -13,7 +13,8 @@
  * node is left. (Global quiescence detection based on credit distribution and
  * recovery, Information Processing Letters 30, 1989.)
  *
- * Process 0 counts once more alone, and must get the same.
+ * Process 0 begins when it has given some nodes away, so that small trees are
+ * shared, too. It counts once more alone, and must get the same.
  *
  *	mpirun -n 2 uts [SEED [WORK [WORKERS]]]
  *
@@ -27,10 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chances of children; a tree has 80 times its root's, or many more. */
+/* Chances of children; a tree has 80 times its root's, or many more. One
+ * message carries PARCEL nodes, and a process keeps KEEP. */
 enum { ROOT = 500, CHILDREN = 4, CHANCE = 247, OF = 1000 };
-
-/* Nodes that one message carries, and that a process keeps. */
 enum { PARCEL = 64, KEEP = 8, FIBERS = 4, MOST_RANKS = 1024 };
 
 enum tag { ASK = 1, ASK_LIFELINE, GIVE, NOTHING, HOME, OVER };
@@ -38,8 +38,7 @@ enum tag { ASK = 1, ASK_LIFELINE, GIVE, NOTHING, HOME, OVER };
 #define ALL_CREDIT (UINT64_C(1) << 62)
 
 struct message {
-	uint64_t credit, count;
-	uint64_t node[PARCEL];
+	uint64_t credit, count, node[PARCEL];
 };
 
 static int      rank, ranks;
@@ -63,8 +62,7 @@ static struct {
 
 /* --- the tree ------------------------------------------------------------- */
 
-/* splitmix64 */
-static uint64_t mix(uint64_t x)
+static uint64_t mix(uint64_t x) /* splitmix64 */
 {
 	x += UINT64_C(0x9e3779b97f4a7c15);
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -246,6 +244,8 @@ static int work(void *unused)
 {
 	(void)unused;
 	sennit_mutex_lock(&self.lock);
+	while (ranks > 1 && self.credit == ALL_CREDIT)
+		sennit_cond_wait(&self.changed, &self.lock);
 	while (!self.over) {
 		if (self.count) {
 			expand(self.node[--self.count]);
@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 		       ", %.3f s, %" PRIu64 " by others\n",
 		       ranks, all, alone, took, all - self.nodes);
 	must(!rank && (all != alone || sum != sum_alone));
-	must(!rank && ranks > 1 && work_for_each && all == self.nodes);
+	must(!rank && ranks > 1 && all == self.nodes);
 	free(self.node);
 	MPI_Barrier(MPI_COMM_WORLD); /* see docs/mpi.md, "Limits of MPICH" */
 	MPI_Finalize();

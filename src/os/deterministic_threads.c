@@ -44,6 +44,11 @@ int os_thread_join(pthread_t thread)
 	return -sn_deterministic_join(thread);
 }
 
+void os_thread_detach(pthread_t thread)
+{
+	pthread_detach(thread);
+}
+
 void os_thread_yield(void)
 {
 	sn_deterministic_point();

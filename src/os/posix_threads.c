@@ -43,6 +43,11 @@ int os_thread_join(pthread_t thread)
 	return -pthread_join(thread, NULL);
 }
 
+void os_thread_detach(pthread_t thread)
+{
+	pthread_detach(thread);
+}
+
 void os_thread_yield(void)
 {
 	sched_yield();

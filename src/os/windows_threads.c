@@ -108,6 +108,17 @@ int os_thread_join(pthread_t thread)
 	return -pthread_join(thread, NULL);
 }
 
+/* pthread_detach() of winpthreads 10 frees what describes a thread that has
+ * returned from its function. The end of that thread still looks it up, and then
+ * calls the destructors of the thread that has got it meanwhile. */
+void os_thread_detach(pthread_t thread)
+{
+	if (pthread_equal(thread, pthread_self()))
+		pthread_detach(thread);
+	else
+		pthread_join(thread, NULL);
+}
+
 void os_thread_yield(void)
 {
 	SwitchToThread();

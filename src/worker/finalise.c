@@ -81,7 +81,7 @@ static void step_out(sennit_scheduler *s)
 		return;
 	wind_up(s);
 	for (uint32_t i = 0; i < s->end.exits; i++)
-		pthread_detach(s->end.exited[i]);
+		os_thread_detach(s->end.exited[i]);
 	sn_finalise_free(s);
 }
 
