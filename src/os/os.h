@@ -52,8 +52,8 @@ int os_thread_start(pthread_t *out, void *(*run)(void *), void *argument,
 /* Join a thread. Returns 0 or a negative errno value. */
 int os_thread_join(pthread_t thread);
 
-/* Nobody will join the thread, which may be the calling one. Another one must be
- * about to end, since the call may wait for its end. */
+/* Nobody will join the thread, which may be the calling one. Another one must
+ * be about to end, since the call may wait for its end. */
 void os_thread_detach(pthread_t thread);
 
 /* Name the calling thread "name/index". The name is cut to the system's maximum

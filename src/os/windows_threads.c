@@ -109,8 +109,8 @@ int os_thread_join(pthread_t thread)
 }
 
 /* pthread_detach() of winpthreads 10 frees what describes a thread that has
- * returned from its function. The end of that thread still looks it up, and then
- * calls the destructors of the thread that has got it meanwhile. */
+ * returned from its function. The end of that thread still looks it up, and
+ * then calls the destructors of the thread that has got it meanwhile. */
 void os_thread_detach(pthread_t thread)
 {
 	if (pthread_equal(thread, pthread_self()))
