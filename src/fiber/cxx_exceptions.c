@@ -9,8 +9,10 @@
 #include <unwind.h>
 
 /* Defined if the program, or a library that it had loaded by then, uses the C++
- * runtime. */
-extern struct cxx_globals *__cxa_get_globals(void) __attribute__((weak));
+ * runtime. Of default visibility, also in the single file, which hides what is
+ * not public: a hidden name is not looked for in another library. */
+extern struct cxx_globals *__cxa_get_globals(void)
+	__attribute__((weak, visibility("default")));
 
 struct cxx_globals *sn_cxx_globals(void)
 {
