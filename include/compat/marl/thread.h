@@ -12,6 +12,8 @@
 
 #include "sennit/scheduler.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -200,7 +202,7 @@ public:
 		va_start(arguments, format);
 		std::vsnprintf(name, sizeof(name), format, arguments);
 		va_end(arguments);
-		detail::nameThread(name);
+		pthread_setname_np(pthread_self(), name);
 	}
 
 	/* Return the number of CPUs that this process may use, by affinity and

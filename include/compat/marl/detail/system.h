@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* system.h - what these headers need of the system: pages, aligned memory, the
- * CPUs and the name of a thread. There are two files with it. */
+/* system.h - what these headers need of the system: pages, aligned memory and
+ * the CPUs of a thread. There are two files with it. */
 #ifndef marl_detail_system_h
 #define marl_detail_system_h
 

@@ -60,11 +60,6 @@ inline void giveGuarded(void *memory, size_t size, size_t page)
 	munmap(static_cast<char *>(memory) - page, size + 2 * page);
 }
 
-inline void nameThread(const char *name)
-{
-	pthread_setname_np(pthread_self(), name);
-}
-
 /* The system's set of CPUs, which may have more than CPU_SETSIZE members. */
 class CpuSet
 {

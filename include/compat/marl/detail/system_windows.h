@@ -5,7 +5,6 @@
 #define marl_detail_system_windows_h
 
 #include <malloc.h>
-#include <pthread.h>
 
 #include <cstddef>
 
@@ -67,11 +66,6 @@ inline void giveGuarded(void *memory, size_t, size_t page)
 	const unsigned long release = 0x8000;
 
 	VirtualFree(static_cast<char *>(memory) - page, 0, release);
-}
-
-inline void nameThread(const char *name)
-{
-	pthread_setname_np(pthread_self(), name);
 }
 
 /* CPUs of the process's group, which has at most 64. */
