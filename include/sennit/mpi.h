@@ -125,8 +125,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitall(int         count,
 						  sennit_time deadline);
 
 /* Like sennit_mpi_wait, for one of requests[0..count-1], as MPI_Waitany. *index
- * becomes its index, or MPI_UNDEFINED if none is active. On -ETIMEDOUT and
- * -ECANCELED nothing has changed.
+ * becomes its index, or MPI_UNDEFINED if none is active. Returns what
+ * sennit_mpi_wait() returns; on -ETIMEDOUT and -ECANCELED nothing has changed.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitany(int         count,

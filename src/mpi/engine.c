@@ -99,15 +99,23 @@ static void destroy(sennit_poller_hook *h)
 	sn_mpi_lane_free(l);
 }
 
+/* Under all_lock. */
+static struct mpi_engine *engine_of(const sennit_scheduler *s)
+{
+	struct mpi_engine *e = all;
+
+	while (e && e->scheduler != s)
+		e = e->next;
+	return e;
+}
+
 /* With a reference. */
 static struct mpi_engine *find(const sennit_scheduler *s)
 {
 	struct mpi_engine *e;
 
 	pthread_mutex_lock(&all_lock);
-	e = all;
-	while (e && e->scheduler != s)
-		e = e->next;
+	e = engine_of(s);
 	if (e)
 		(void)a_add_rlx(&e->references, 1);
 	pthread_mutex_unlock(&all_lock);
@@ -262,29 +270,38 @@ static struct mpi_engine *make(sennit_scheduler         *s,
 	return e;
 }
 
+/* Returns false if its scheduler has an engine. Of several starts one finds
+ * none. */
+static bool enter(struct mpi_engine *e)
+{
+	bool first;
+
+	pthread_mutex_lock(&all_lock);
+	first = !engine_of(e->scheduler);
+	if (first) {
+		e->next = all;
+		all = e;
+		(void)a_add_rlx(&engines, 1);
+	}
+	pthread_mutex_unlock(&all_lock);
+	return first;
+}
+
 int sn_mpi_engine_start(sennit_scheduler *s, const sennit_mpi_options *options)
 {
-	struct mpi_engine *e = find(s);
+	struct mpi_engine *e = make(s, options);
 	int                err;
 
-	if (e) {
-		release(e);
-		return -EBUSY;
-	}
-	e = make(s, options);
 	if (!e)
 		return -ENOMEM;
 	err = sn_mpi_helper_start(&e->helper);
-	if (err) {
-		release(e);
-		return err;
+	if (!err && !enter(e)) {
+		sn_mpi_helper_stop(&e->helper);
+		err = -EBUSY;
 	}
-	pthread_mutex_lock(&all_lock);
-	e->next = all;
-	all = e;
-	(void)a_add_rlx(&engines, 1);
-	pthread_mutex_unlock(&all_lock);
-	return 0;
+	if (err)
+		release(e);
+	return err;
 }
 
 /* Nothing is outstanding, and nobody begins to wait. */

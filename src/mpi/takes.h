@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* takes.h - the calls of MPI that this library defines (point.c, waits.c,
- * collective.c): whether such a call is ours, and how it ends. */
+ * collectives.c): whether such a call is ours, and how it ends. */
 #ifndef SN_MPI_TAKES_H
 #define SN_MPI_TAKES_H
 
@@ -11,6 +11,9 @@
 /* In the shared library these are visible, and nothing else of ours but
  * sennit_*. */
 #define SN_MPI_OURS SENNIT_API
+
+/* MPI 4 has calls with large counts, such as MPI_Send_c. */
+#define SN_MPI_HAS_LARGE (MPI_VERSION >= 4)
 
 struct sn_mpi_call {
 	struct mpi_lane *lane;
@@ -34,14 +37,14 @@ static inline void sn_mpi_take(struct sn_mpi_call *c)
 	(void)sn_mpi_takes(c);
 }
 
-/* Begin PMPI_<call>, whose last argument is the request. */
-#define SN_MPI_BEGIN(c, call, ...)                               \
-	__extension__({                                          \
-		int begun_;                                      \
-		sn_mpi_enter();                                  \
-		begun_ = PMPI_##call(__VA_ARGS__, &(c).request); \
-		sn_mpi_leave();                                  \
-		begun_;                                          \
+/* Begin call, whose last argument is the request. */
+#define SN_MPI_BEGIN(c, call, ...)                        \
+	__extension__({                                   \
+		int begun_;                               \
+		sn_mpi_enter();                           \
+		begun_ = call(__VA_ARGS__, &(c).request); \
+		sn_mpi_leave();                           \
+		begun_;                                   \
 	})
 
 /* It has begun with this error: wait, or pass the error on. MPI has called its
@@ -51,6 +54,27 @@ static inline int sn_mpi_finish(struct sn_mpi_call *c, int err)
 	return err ? err
 		   : sn_mpi_wait(c->lane, &c->request, c->status,
 				 SENNIT_UNCANCELLED);
+}
+
+/* Both are under way, so both are waited for, whatever becomes of the first.
+ * If the send has not begun, its receiver may not answer: take the receive
+ * back. It ends then, or with a message that has come already. */
+static inline int sn_mpi_finish_both(struct sn_mpi_call *send,
+				     struct sn_mpi_call *receive, int sent)
+{
+	int err;
+
+	if (sent && receive->request != MPI_REQUEST_NULL) {
+		sn_mpi_enter();
+		(void)PMPI_Cancel(&receive->request);
+		sn_mpi_leave();
+		receive->status = MPI_STATUS_IGNORE;
+	}
+	err = sn_mpi_finish(receive, MPI_SUCCESS);
+	if (sent)
+		return sent;
+	sent = sn_mpi_finish(send, MPI_SUCCESS);
+	return err ? err : sent;
 }
 
 #endif

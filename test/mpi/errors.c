@@ -143,6 +143,35 @@ static void call_wrongly(void *unused)
 	EXPECT(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
 }
 
+/* Nothing is sent, so nothing may come back: the receive must not be waited
+ * for, nor be left behind, where it would take a later message. */
+static void exchange_wrongly(void *unused)
+{
+	int        value = 8, got = 0;
+	MPI_Status status;
+
+	(void)unused;
+	for (int source = -1; source < 1; source++) {
+		int from = source ? last_rank() : MPI_PROC_NULL;
+
+		EXPECT(class_of(MPI_Sendrecv(&value, 1, MPI_INT, ranks, TAG,
+					     &got, 1, MPI_INT, from, TAG,
+					     MPI_COMM_WORLD, &status)) ==
+		       MPI_ERR_RANK);
+		EXPECT(class_of(MPI_Sendrecv_replace(
+			       &got, 1, MPI_INT, ranks, TAG, from, TAG,
+			       MPI_COMM_WORLD, &status)) == MPI_ERR_RANK);
+	}
+	EXPECT(class_of(MPI_Sendrecv(&value, 1, MPI_INT, next_rank(), TAG, &got,
+				     1, MPI_INT, ranks, TAG, MPI_COMM_WORLD,
+				     &status)) == MPI_ERR_RANK);
+	MPI_Barrier(MPI_COMM_WORLD);
+	EXPECT(MPI_Sendrecv(&value, 1, MPI_INT, next_rank(), TAG, &got, 1,
+			    MPI_INT, last_rank(), TAG, MPI_COMM_WORLD,
+			    &status) == MPI_SUCCESS);
+	EXPECT(got == 8);
+}
+
 static void errors_are_returned(void **state)
 {
 	struct job *j = *state;
@@ -153,6 +182,7 @@ static void errors_are_returned(void **state)
 	in_task_of(j->s, fail_while_waiting, NULL);
 	in_task_of(j->s, fail_among_several, NULL);
 	in_task_of(j->s, call_wrongly, NULL);
+	in_task_of(j->s, exchange_wrongly, NULL);
 }
 
 /* --- the program's handler ------------------------------------------------ */
