@@ -17,6 +17,15 @@
  * after the call has returned. With a deadline of 0 a call does what can be
  * done at once, and returns -ETIMEDOUT where it would have to wait.
  *
+ * Close what calls may wait on by sennit_close. close() and dup2() tell the
+ * library nothing: a call that waits on the descriptor then goes on waiting,
+ * until its deadline, for what the number meant, which the system may keep open
+ * for it; or for what the number means next, and reads from that or writes to
+ * it. The library notices where sennit_accept returns the number of an earlier
+ * connection of its own: that ends the calls that wait on it, with -ECANCELED.
+ * Nor does it notice what another thread closes just as a call enters the
+ * system. To put something else under a number, call sennit_close, then dup2().
+ *
  * Files are read and written from the page cache in place, and else by the
  * ring or a blocking call (blocking.h). What has begun is then waited for: the
  * deadline ends only a call that has not begun.
@@ -40,14 +49,16 @@
 
 SENNIT_BEGIN
 
-/* Read up to `size` bytes from fd into *to. 0: the end.
+/* Read up to `size` bytes from fd into *to. Returns how many it has read, 0 at
+ * the end, or a negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_read(int fd, void *to, size_t size,
 						 sennit_time deadline);
 
 /* Write up to `size` bytes at *from to fd; at least one, unless size is 0.
- * Raises SIGPIPE as write() does.
+ * Raises SIGPIPE as write() does. Returns how many it has written, or a
+ * negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_write(int fd, const void *from,
@@ -55,7 +66,7 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_write(int fd, const void *from,
 						  sennit_time deadline);
 
 /* The same with `count` pieces of memory, which must stay as they are until the
- * call returns.
+ * call returns. Returns what sennit_read() and sennit_write() return.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_readv(int                 fd,
@@ -67,7 +78,8 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_writev(int                 fd,
 						   int                 count,
 						   sennit_time deadline);
 
-/* The same at byte `at` of a file, whose position stays. -EINVAL: at < 0.
+/* The same at byte `at` of a file, whose position stays. Returns what
+ * sennit_read() and sennit_write() return, and -EINVAL if `at` is negative.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_pread(int fd, void *to, size_t size,
@@ -96,8 +108,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_poll_several(struct pollfd *fds,
 
 /* Close fd. Calls that wait on it, or on it and others, end with -ECANCELED, on
  * whatever worker or thread; a call that is just beginning may return -EBADF.
- * Calls do not go on with what the number of fd means next. Returns 0 or
- * close()'s negative errno; fd is closed in any case.
+ * Calls that have begun do not go on with what the number of fd means next.
+ * Returns 0 or close()'s negative errno; fd is closed in any case.
  *
  * As with close(), who makes a call on fd after it was closed finds what the
  * number means then.
@@ -105,8 +117,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_poll_several(struct pollfd *fds,
  * From: fiber, thread.  Blocks: as close() does.  */
 SENNIT_API int sennit_close(int fd);
 
-/* What the calling fiber's worker waits with: "uring" or "epoll"; "poll" on an
- * unbound thread; NULL where a call would fail.
+/* Return what the calling fiber's worker waits with: "uring" or "epoll"; "poll"
+ * on an unbound thread; NULL where a call would fail.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API const char *sennit_io_backend(void);

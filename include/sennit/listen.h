@@ -50,18 +50,22 @@ typedef void sennit_serve_fn(int fd, void *argument);
  *
  * The first acceptor accepts from fd. Each other one has a listener of its own
  * at the same address, if fd is one with SENNIT_LISTEN_SHARED, not of a unix
- * socket; else all of them accept from fd. A worker gets its acceptor when it
- * takes a task: one that is busy for long gets none until then, so that no
- * connection waits for it. It does not retire while it has one.
+ * socket; else all of them accept from fd. A worker without a thread is started
+ * for its acceptor, which begins when the worker takes a task: one that is busy
+ * for long gets none until then, so that no connection waits for it. An
+ * acceptor needs a stack, and nothing else is added. A worker does not retire
+ * while it has one.
  *
  * When *acceptors is cancelled, acceptors take what has connected by then, up
  * to 1,024 each, and end with no error. They close their own listeners; fd is
  * the caller's, and must stay open until *acceptors has ended. A lack of
- * descriptors or memory makes an acceptor try again 10 ms later; any other
- * error of a listener ends it, and so the group. The two groups may be one;
+ * descriptors or memory, or many connections in a row that fail, make an
+ * acceptor try again 10 ms later; any other error of a listener ends it, and so
+ * the group. The two groups may be one;
  * else the caller waits for *acceptors before *connections.
- * Returns 0, -EINVAL if fd does not listen, -ENOTSOCK, -EBADF, -ECANCELED or
- * -ENOMEM. On error nothing is spawned.
+ * Returns 0, -EINVAL if fd does not listen, -ENOTSOCK, -EBADF, -ECANCELED,
+ * -ENOMEM, or -EAGAIN if no worker has a thread and none can be started. On
+ * error nothing is spawned.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_listen_each(int              fd,

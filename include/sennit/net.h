@@ -13,8 +13,9 @@
 
 SENNIT_BEGIN
 
-/* Receive up to `size` bytes into *to. 0: the peer has shut down. flags: those
- * of recv(); with MSG_DONTWAIT it does not wait.
+/* Receive up to `size` bytes into *to. flags: those of recv(); with
+ * MSG_DONTWAIT it does not wait. Returns how many bytes came, 0 if the peer has
+ * shut down, or a negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recv(int fd, void *to, size_t size,
@@ -22,7 +23,8 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recv(int fd, void *to, size_t size,
 						 sennit_time deadline);
 
 /* Send up to `size` bytes at *from; at least one, unless size is 0. flags:
- * those of send(). Raises no SIGPIPE: -EPIPE when the peer is gone.
+ * those of send(). Raises no SIGPIPE. Returns how many bytes went, -EPIPE when
+ * the peer is gone, or another negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_send(int fd, const void *from,
@@ -31,6 +33,7 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_send(int fd, const void *from,
 
 /* The same by a message: several pieces of memory, addresses, descriptors.
  * *message and what it points to must stay as they are until the call returns.
+ * Returns what sennit_recv() and sennit_send() return.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recvmsg(int            fd,
@@ -40,10 +43,11 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recvmsg(int            fd,
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_sendmsg(
 	int fd, const struct msghdr *message, int flags, sennit_time deadline);
 
-/* Accept a connection: its descriptor, which is the caller's. *address, of
- * *size bytes, becomes the peer's address and its size, unless NULL. flags:
- * those of accept4(). Where the worker waits by epoll, and on an unbound
- * thread, fd gets O_NONBLOCK if it lacks it.
+/* Accept a connection. *address, of *size bytes, becomes the peer's address and
+ * its size, unless NULL. flags: those of accept4(). Where the worker waits by
+ * epoll, and on an unbound thread, fd gets O_NONBLOCK if it lacks it. Returns
+ * the connection's descriptor, which is the caller's, or a negative errno
+ * value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_accept(int fd, struct sockaddr *address,

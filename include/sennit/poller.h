@@ -79,8 +79,8 @@ typedef struct sennit_poller_op {
 	bool    done;   /* sennit_poller_complete was called */
 } sennit_poller_op;
 
-/* The poller of the calling fiber's worker. NULL: it has none, or the caller is
- * an unbound thread.
+/* Return the poller of the calling fiber's worker. NULL: it has none, or the
+ * caller is an unbound thread.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API sennit_poller *sennit_poller_current(void);
@@ -93,8 +93,8 @@ SENNIT_API sennit_poller *sennit_poller_current(void);
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_poller_attach(sennit_poller *p);
 
-/* The allocator of the calling fiber's scheduler, valid until destroy has
- * returned. NULL on an unbound thread.
+/* Return the allocator of the calling fiber's scheduler, valid until destroy
+ * has returned. NULL on an unbound thread.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API const sennit_allocator *sennit_poller_allocator(void);

@@ -30,10 +30,12 @@ typedef struct sennit_command {
 	uint32_t     reserved_; /* must be 0 */
 } sennit_command;
 
-/* Start a child process. It gets the descriptors of *command, and those of the
- * caller's that have no FD_CLOEXEC; no signal is blocked in it, and SIGPIPE has
- * its default action. The caller keeps its descriptors: close the ends that
- * only the child needs, so that the other ends see the end.
+/* Start a child process. It gets the three descriptors of *command, whether
+ * they have FD_CLOEXEC or not, and of the caller's others those that have none.
+ * Descriptor 0, which pipe2() may return where it was closed, can only become
+ * the child's 0. No signal is blocked in the child, and SIGPIPE has its default
+ * action. The caller keeps its descriptors: close the ends that only the child
+ * needs, so that the other ends see the end.
  * *child becomes its process ID. The caller must wait for it by
  * sennit_wait_child, once.
  * Returns 0, or a negative errno, as posix_spawn() does: -ENOENT if there is no

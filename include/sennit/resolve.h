@@ -3,13 +3,15 @@
  *
  * In libsennit-io. Names are looked up by getaddrinfo() of libc, so by what
  * nsswitch.conf says: files, DNS, multicast, directories. That blocks a thread:
- * a helper thread of the scheduler (blocking.h), or of a call from an unbound
- * thread a thread of its own.
+ * one of the library's, of which there are 64 in the process at most. Further
+ * lookups wait until one is free; an unbound thread without a deadline looks up
+ * itself.
  *
  * A deadline and a cancelled group hold for a lookup that has begun, too: the
  * call returns, and the lookup ends in the background, on copies of its own.
- * The scheduler does not end before it. Lookups that were given up keep helper
- * threads until libc gives up, some 5 to 30 s with unreachable servers.
+ * Lookups that were given up keep their threads until libc gives up, some 5 to
+ * 30 s with unreachable servers, and for ever if a server wants it so. They
+ * hold up other lookups alone, no other call, and no scheduler's end.
  */
 #ifndef SENNIT_RESOLVE_H
 #define SENNIT_RESOLVE_H

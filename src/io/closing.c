@@ -10,23 +10,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-a_u64 sn_io_closings; /* any adds */
+a_u64 sn_io_closings; /* under the lock written */
 
 static pthread_mutex_t    lock = PTHREAD_MUTEX_INITIALIZER;
 static struct io_closing *backends; /* under the lock */
 
-/* --- which descriptors were closed while somebody waited ---------------- */
+/* --- which descriptors were closed -------------------------------------- */
 
-/* Pages of descriptors, made when one is closed on which somebody waits, and
- * never freed. Those beyond them, and those without memory, share notes: a wait
- * on another descriptor may then end, too. */
+/* Pages of descriptors, made when one of them is closed, and never freed. Those
+ * beyond them, and those without memory, share notes, which are made only while
+ * somebody waits: a wait on another descriptor may then end, too. */
 #define PAGE_FDS 512u
 #define PAGES    2048u
 
 struct closed {
-	a_u64 before; /* under the lock written: waits that began earlier have
-		       * ended */
-	a_u64 until;  /* ...: those that began earlier try again */
+	a_u64 before; /* under the lock written: calls that began earlier are
+		       * over */
+	a_u64 until;  /* ...: waits that began earlier try again */
 };
 
 static a_ptr         pages[PAGES]; /* under the lock written */
@@ -97,16 +97,45 @@ static void note(int fd, uint64_t before)
 
 	if (a_load_rlx(&c->before) < before)
 		a_store_rlx(&c->before, before);
-	/* -> closing.count: before */
+	/* -> closing.count: until is stored by who adds */
 	a_store_rlx(&c->until, a_add_acqrel(&sn_io_closings, 1) + 1);
 }
 
-/* --- unbound threads ---------------------------------------------------- */
+/* --- fork --------------------------------------------------------------- */
 
 static struct io_thread_wait *threads;      /* under the lock */
 static int                    tell_fd = -1; /* under the lock: readable while
 					     * one of them is told */
 static unsigned               told;         /* under the lock */
+
+/* The child of a fork has neither workers nor other threads, of which one may
+ * have had the lock. close_on_fork has closed tell_fd. */
+static void in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	backends = NULL;
+	threads = NULL;
+	tell_fd = -1;
+	told = 0;
+}
+
+static int fork_error;
+
+static void watch_forks(void)
+{
+	fork_error = -pthread_atfork(NULL, NULL, in_child);
+}
+
+/* Before the lock is taken for the first time. 0 or a negative errno. */
+static int watch_forks_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
+	return fork_error;
+}
+
+/* --- unbound threads ---------------------------------------------------- */
 
 static void open_tell_fd(void)
 {
@@ -143,14 +172,15 @@ int sn_io_closing_begin_thread(struct io_thread_wait *t,
 			       const struct pollfd *fds, size_t count,
 			       uint64_t begun)
 {
-	int tell;
+	int tell, err;
 
 	t->fds = fds;
 	t->count = count;
 	t->told = false;
 	t->begun = begun;
+	err = watch_forks_once();
 	pthread_mutex_lock(&lock);
-	if (tell_fd < 0)
+	if (tell_fd < 0 && !err)
 		open_tell_fd();
 	tell = tell_fd;
 	SN_LIST_PUSH(&threads, t);
@@ -165,8 +195,7 @@ int sn_io_closing_end_thread(struct io_thread_wait *t)
 
 	pthread_mutex_lock(&lock);
 	SN_LIST_REMOVE(t);
-	end = t->told ? sn_io_closing_end_of_any(t->fds, t->count, t->begun)
-		      : 0;
+	end = sn_io_closing_end_of_any(t->fds, t->count, t->begun);
 	/* Others who poll it meanwhile come again. */
 	if (t->told && !--told && tell_fd >= 0)
 		(void)!read(tell_fd, &count, sizeof(count));
@@ -176,35 +205,9 @@ int sn_io_closing_end_thread(struct io_thread_wait *t)
 
 /* --- closing ------------------------------------------------------------ */
 
-/* The child of a fork has neither workers nor other threads. close_on_fork has
- * closed tell_fd. */
-static void in_child(void)
-{
-	pthread_mutex_init(&lock, NULL);
-	backends = NULL;
-	threads = NULL;
-	tell_fd = -1;
-	told = 0;
-}
-
-static int fork_error;
-
-static void watch_forks(void)
-{
-	fork_error = -pthread_atfork(NULL, NULL, in_child);
-}
-
-static int must_watch_forks(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_forks);
-	return fork_error;
-}
-
 int sn_io_closing_add(struct io_closing *c, sennit_poller *p)
 {
-	int err = must_watch_forks();
+	int err = watch_forks_once();
 
 	if (err)
 		return err;
@@ -252,21 +255,55 @@ static void tell(const struct io_closing *own, int fd)
 	tell_threads(fd);
 }
 
+/* fd is about to be closed: a call that began before is over as soon as the
+ * number may mean something else, so it is noted before that. Returns the
+ * closing's number. */
+static uint64_t begin(int fd)
+{
+	struct closed *page;
+	uint64_t       before;
+
+	pthread_mutex_lock(&lock);
+	page = make_page_of(fd);
+	before = a_load_rlx(&sn_io_closings) + 1; /* changed under the lock */
+	if (page)
+		a_store_rlx(&page[(uint32_t)fd % PAGE_FDS].before, before);
+	a_add_acqrel(&sn_io_closings, 1); /* -> closing.count: before */
+	pthread_mutex_unlock(&lock);
+	return before;
+}
+
 int sn_io_closing_close(struct io_closing *own, int fd)
 {
-	/* -> closing.count: its number */
-	uint64_t before = a_add_acqrel(&sn_io_closings, 1) + 1;
-	int      err = close(fd) ? -errno : 0;
+	uint64_t before;
+	int      err;
 
+	if (fd < 0)
+		return -EBADF;
+	(void)watch_forks_once(); /* in vain: as with any mutex of libc's */
+	before = begin(fd);
+	err = close(fd) ? -errno : 0;
 	if (err == -EBADF)
 		return err;
 	a_fence(); /* <-> closing.look: closed, before looking who waits */
 	pthread_mutex_lock(&lock);
-	if (anyone_may_wait(fd)) {
+	if (page_of(fd) || anyone_may_wait(fd)) {
 		note(fd, before);
 		a_fence(); /* <-> closing.look: noted, before whom to tell */
 		tell(own, fd);
 	}
 	pthread_mutex_unlock(&lock);
 	return err;
+}
+
+void sn_io_closing_reused(int fd)
+{
+	(void)watch_forks_once(); /* as above */
+	pthread_mutex_lock(&lock);
+	if (anyone_may_wait(fd)) {
+		note(fd, a_load_rlx(&sn_io_closings) + 1);
+		a_fence(); /* <-> closing.look: noted, before whom to tell */
+		tell(NULL, fd);
+	}
+	pthread_mutex_unlock(&lock);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* closing.h - who waits on a descriptor that somebody else closes.
  *
- *	who waits    counts the wait by its descriptor, and notes how many
- *	             closings there were
- *	who closes   n = ++closings; close(fd); looks at the counts of all
- *	             backends. Where somebody may wait: notes n for fd, sets the
+ *	who calls    notes how many closings there were, then tries
+ *	who waits    counts the wait by its descriptor; looks what is noted
+ *	who closes   n = ++closings, noted for fd; close(fd); looks at the
+ *	             counts of all backends. Where somebody may wait: sets the
  *	             backend's `pending`, and wakes its worker
  *	the worker   ends its waits on fd that began before n
  *
@@ -17,7 +17,12 @@
  * old descriptor or fail: they try again.
  *
  * A request may wait several times. It counts as begun when its call began, so
- * that none of its waits is on what the number means next.
+ * that none of its waits is on what the number means next. n is noted before
+ * the number can mean something else, whether somebody waits or not: so who
+ * tries again, or waits for the first time, sees it. Nothing lets others run
+ * between the beginning and the first try. Only a thread that closes and opens
+ * just while another is in between a look and the system call that follows is
+ * not noticed, as with close().
  *
  * Who closes waits for nobody: a worker may be busy, or a bound thread outside
  * of the library.
@@ -112,6 +117,10 @@ void sn_io_closing_remove(struct io_closing *c);
 /* Close fd; own: of the caller's backend, whose waits have been ended, or NULL.
  * Returns 0 or close()'s negative errno. */
 int sn_io_closing_close(struct io_closing *own, int fd);
+
+/* fd is new, and its number was closed before without the library's knowledge:
+ * ends the waits that began before. */
+void sn_io_closing_reused(int fd);
 
 /* An unbound thread's wait, in its frame. */
 struct io_thread_wait {

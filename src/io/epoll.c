@@ -6,6 +6,7 @@
 #include "io/fetch_record.h"
 #include "io/interest.h"
 #include "io/linux_calls.h"
+#include "io/refusal.h"
 #include "io/several.h"
 #include "io/stream_record.h"
 #include "io/time_left.h"
@@ -37,6 +38,7 @@ struct epoll_backend {
 	bool               quiet; /* the last sleep found nothing */
 	uint32_t           woken; /* who have not run since their waits ended */
 	bool               late;  /* a look was left out for them */
+	struct refusal     refusal;
 	struct ready_waits waits;
 	struct interest    interest;
 	struct epoll_event events[BATCH];
@@ -81,15 +83,13 @@ static void end_waits(struct epoll_backend *e, int fd, uint32_t events,
 		end_waits(e, fd, ~0u, err);
 }
 
-/* epoll_pwait2 without which milliseconds must do: before Linux 5.11, and where
- * a filter does not know it. */
+/* Where there is no epoll_pwait2: before Linux 5.11, and under filters. */
 static int wait_ms(struct epoll_backend *e, const struct timespec *left)
 {
 	return epoll_wait(e->fd, e->events, BATCH, sn_io_milliseconds(left));
 }
 
-/* An event of a watched socket: it may hold when somebody asks. False: it came
- * for an earlier use of the number, and is nobody's. */
+/* An event of a watched socket, if not of an earlier use of the number. */
 static bool keep(struct epoll_backend *e, const struct epoll_event *event)
 {
 	struct watch *w = sn_io_watches_find(&e->b.watches,
@@ -101,8 +101,7 @@ static bool keep(struct epoll_backend *e, const struct epoll_event *event)
 	return true;
 }
 
-/* Wait for events; deadline 0: take those that are there. Returns how many
- * came, or a negative errno. */
+/* Wait for events; 0: take those that are there. How many, or an errno. */
 static int ask(struct epoll_backend *e, sennit_time deadline)
 {
 	const bool       ends = deadline != SENNIT_NEVER;
@@ -120,6 +119,7 @@ static int ask(struct epoll_backend *e, sennit_time deadline)
 	}
 	if (e->coarse)
 		n = wait_ms(e, limit);
+	sn_io_refusal_check(&e->refusal, n < 0 ? -errno : n, "epoll");
 	if (n < 0)
 		return -errno;
 	if (e->waits.count)

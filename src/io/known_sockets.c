@@ -22,16 +22,17 @@ static a_u32 *use_of(int fd)
 	return (uint32_t)fd < KNOWN_SOCKETS ? &sn_io_known_uses[fd] : NULL;
 }
 
-void sn_io_known_begin(int fd)
+bool sn_io_known_begin(int fd)
 {
 	a_u32   *use = use_of(fd);
-	uint32_t ended;
+	uint32_t was, ended;
 
 	if (!use)
-		return;
-	ended = a_load_rlx(use);
-	ended += ended % 2;
+		return false;
+	was = a_load_rlx(use);
+	ended = was + was % 2;
 	a_store_rlx(use, is_tcp(fd) ? ended + 1 : ended);
+	return was % 2;
 }
 
 void sn_io_known_end(int fd)

@@ -14,6 +14,7 @@
 
 #include "base/atomic.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Sockets with higher numbers are not known. */
@@ -36,8 +37,9 @@ static inline uint32_t sn_io_known_use(int fd)
 	return use % 2 ? use : 0;
 }
 
-/* fd is a new connection. */
-void sn_io_known_begin(int fd);
+/* fd is a new connection. Whether it was a known one before, of which nobody
+ * has told the end. */
+bool sn_io_known_begin(int fd);
 
 /* fd is about to be closed. */
 void sn_io_known_end(int fd);

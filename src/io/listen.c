@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listen.c - listeners, and an acceptor on each worker.
  *
- * A task cannot be sent to a certain worker. So candidates are sent to the
- * workers in turn, from the thread of a blocking call. One that starts where
- * there is no acceptor becomes it. The others wait until all of their round
- * have started, and end: tasks that wait are shared out among workers
- * (worker/balance.h), while tasks that end at once would all be run by the
- * first worker awake. Where a worker has got none there is another round.
- *
- * Who looks after the acceptors sleeps until one of them, which has accepted,
- * finds that there are more workers: so it costs an idle server no wake-up.
+ * An acceptor is a member of the caller's group that is sent to its worker.
+ * Which accepts from fd is decided by who begins first, as a worker with
+ * another library's poller has none. Acceptors that have accepted compare the
+ * number of workers with that of acceptors: so more of them cost an idle server
+ * no wake-up.
  */
 #include "sennit/listen.h"
 
 #include "base/atomic.h"
-#include "sennit/blocking.h"
-#include "sennit/event.h"
+#include "base/compiler.h"
+#include "io/choose.h"
 #include "sennit/fiber.h"
 #include "sennit/io.h"
-#include "sennit/mutex.h"
 #include "sennit/net.h"
-#include "sennit/poller.h"
 #include "sennit/scheduler.h"
-#include "sennit/wait_group.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -73,26 +66,20 @@ int sennit_listen(const struct sockaddr *address, socklen_t size, int backlog,
 
 /* --- acceptors ---------------------------------------------------------- */
 
-/* What sennit_listen_each was asked for. */
-struct order {
-	int              fd;
+/* What sennit_listen_each was asked for, and how far that is. */
+struct acceptors {
+	int              fd;     /* fixed, as are those up to `argument` */
 	bool             shared; /* others may listen there, too */
+	sennit_group    *group;  /* of the acceptors */
 	sennit_group    *connections;
 	sennit_serve_fn *serve;
 	void            *argument;
-};
-
-/* The workers that have an acceptor, in the frame of who looks after them. */
-struct acceptors {
-	struct order      order;
-	sennit_group      group; /* of candidates and acceptors */
-	sennit_mutex      mutex;
-	uint32_t          count;
-	a_u32             wanted;  /* who looks after them writes */
-	a_u32             ended;   /* 1: an acceptor has; they write */
-	sennit_event      more;    /* there are more workers, or `ended` */
-	sennit_poller   **workers; /* known by their pollers */
-	sennit_wait_group started; /* candidates of a round */
+	a_u32            owners;  /* any: acceptors, and who places them */
+	a_u32            taken;   /* any: 1: somebody accepts from fd */
+	a_u32            placing; /* any: 1: somebody places */
+	a_u32            placed;  /* who places: workers below have theirs */
+	sennit_time      again;   /* who places: not before, as there was no
+				   * thread or no memory */
 };
 
 struct connection {
@@ -109,16 +96,26 @@ static int serve(void *argument)
 	return 0;
 }
 
-static void begin(const struct order *o, int fd)
+static void begin(const struct acceptors *a, int fd)
 {
-	const struct connection c = { o->serve, o->argument, fd };
+	const struct connection c = { a->serve, a->argument, fd };
 
-	if (sennit_group_spawn_here(o->connections, serve, &c, sizeof(c)))
+	if (sennit_group_spawn_here(a->connections, serve, &c, sizeof(c)))
 		close(fd);
 }
 
-/* How long to wait for descriptors or memory of the system's. */
+/* How long to wait for descriptors, memory or threads of the system's, or after
+ * errors in a row. */
 #define RETRY (10 * SENNIT_MILLISECOND)
+
+/* So many errors of connections may come in a row without a pause. */
+#define IN_A_ROW 16
+
+/* False: cancelled. */
+static bool rest(void)
+{
+	return !sennit_sleep_until(sennit_after(RETRY));
+}
 
 /* Whether the error passes, and some time has: false, too, once cancelled. */
 static bool passes(int err)
@@ -128,14 +125,15 @@ static bool passes(int err)
 	case -ENFILE:
 	case -ENOBUFS:
 	case -ENOMEM:
-		return !sennit_sleep_until(sennit_after(RETRY));
+		return rest();
 	default:
 		return false;
 	}
 }
 
-/* Whether accept's error has to do with a connection, or passes. */
-static bool goes_on(int err)
+/* Whether accept's error has to do with a connection, or passes. A firewall or
+ * a filter may give the same one for ever: then it does so now and then. */
+static bool goes_on(int err, unsigned *in_a_row)
 {
 	switch (err) {
 	case -ECONNABORTED:
@@ -147,7 +145,7 @@ static bool goes_on(int err)
 	case -ENONET:
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
-		return true;
+		return ++*in_a_row < IN_A_ROW ? !sennit_cancelled() : rest();
 	default:
 		return passes(err);
 	}
@@ -156,33 +154,37 @@ static bool goes_on(int err)
 /* Connections that are taken at the end. */
 #define LAST 1024
 
+static COLD void place_more(struct acceptors *a);
+
 /* Workers that were removed and have an acceptor go on, and count. */
 static void look_for_workers(struct acceptors *a)
 {
 	if (unlikely(sennit_scheduler_workers(sennit_current()) >
-		     a_load_rlx(&a->wanted)))
-		sennit_event_set(&a->more);
+		     a_load_rlx(&a->placed)))
+		place_more(a);
 }
 
 static int accept_all(struct acceptors *a, int listener)
 {
-	const struct order *o = &a->order;
-	int                 fd;
+	unsigned in_a_row = 0;
+	int      fd;
 
 	do {
 		fd = sennit_accept(listener, NULL, NULL, SOCK_CLOEXEC,
 				   SENNIT_NEVER);
-		if (fd >= 0)
-			begin(o, fd);
+		if (fd >= 0) {
+			begin(a, fd);
+			in_a_row = 0;
+		}
 		look_for_workers(a);
-	} while (fd >= 0 || goes_on(fd));
+	} while (fd >= 0 || goes_on(fd, &in_a_row));
 	if (fd != -ECANCELED && fd != -ETIMEDOUT && !sennit_cancelled())
 		return fd;
 	for (int i = 0; i < LAST; i++) {
 		fd = sennit_accept(listener, NULL, NULL, SOCK_CLOEXEC, 0);
 		if (fd < 0)
 			break;
-		begin(o, fd);
+		begin(a, fd);
 	}
 	return 0;
 }
@@ -208,9 +210,9 @@ static int accept_elsewhere(struct acceptors *a)
 {
 	int listener, err;
 
-	if (!a->order.shared)
-		return accept_all(a, a->order.fd);
-	listener = listen_beside(a->order.fd);
+	if (!a->shared)
+		return accept_all(a, a->fd);
+	listener = listen_beside(a->fd);
 	if (listener < 0)
 		return sennit_cancelled() ? 0 : listener;
 	err = accept_all(a, listener);
@@ -218,148 +220,64 @@ static int accept_elsewhere(struct acceptors *a)
 	return err;
 }
 
-/* --- candidates --------------------------------------------------------- */
+/* --- placing ------------------------------------------------------------ */
 
-/* The calling worker's place among those that have an acceptor; -1: it had one
- * already, or there are enough. */
-static int claim(struct acceptors *a)
+static void leave(struct acceptors *a)
 {
-	sennit_poller *here = sennit_poller_current();
-	int            place = -1;
-	uint32_t       i = 0;
-
-	sennit_mutex_lock(&a->mutex);
-	while (i < a->count && a->workers[i] != here)
-		i++;
-	if (i == a->count && a->count < a_load_rlx(&a->wanted)) {
-		a->workers[a->count++] = here;
-		place = (int)i;
-	}
-	sennit_mutex_unlock(&a->mutex);
-	return place;
+	/* -> listen.owners <- listen.owners */
+	if (a_sub_acqrel(&a->owners, 1) == 1)
+		free(a);
 }
 
-/* A worker without a poller has never waited for I/O: see that it has one. */
-static int candidate(void *argument)
+static int acceptor(void *argument)
 {
-	struct acceptors *a = argument;
-	int               place = -1;
-	int               err;
+	struct acceptors  *a = *(struct acceptors *const *)argument;
+	struct io_backend *b;
+	int                err = 0;
 
-	if (sennit_io_backend())
-		place = claim(a);
-	sennit_wait_group_done(&a->started);
-	if (place < 0) {
-		sennit_wait_group_wait(&a->started);
-		return 0;
-	}
-	err = place ? accept_elsewhere(a) : accept_all(a, a->order.fd);
-	a_store_rlx(&a->ended, 1); /* the event orders it */
-	sennit_event_set(&a->more);
+	/* A worker with another library's poller cannot accept. */
+	if (sn_io_backend_here(&b) != -EBUSY)
+		err = a_swap_rlx(&a->taken, 1) ? accept_elsewhere(a)
+					       : accept_all(a, a->fd);
+	leave(a);
 	return err;
 }
 
-/* Of a round, for each worker. */
-#define CANDIDATES 4
-
-static void spawn_one(struct acceptors *a)
+/* Give the next worker its acceptor. -ENOENT: all have theirs. */
+static int place_next(struct acceptors *a)
 {
-	sennit_wait_group_add(&a->started, 1);
-	if (sennit_group_spawn(&a->group, candidate, a))
-		sennit_wait_group_done(&a->started);
-}
+	const uint32_t next = a_load_rlx(&a->placed);
+	int            err;
 
-/* From an unbound thread, from which tasks go to the workers in turn. */
-static void *spawn_for_each(void *argument)
-{
-	struct acceptors *a = argument;
-
-	sennit_wait_group_add(&a->started, 1); /* until all are sent */
-	for (uint32_t i = 0; i < CANDIDATES * a_load_rlx(&a->wanted); i++)
-		spawn_one(a);
-	sennit_wait_group_done(&a->started);
-	return NULL;
-}
-
-static uint32_t count(struct acceptors *a)
-{
-	uint32_t n;
-
-	sennit_mutex_lock(&a->mutex);
-	n = a->count;
-	sennit_mutex_unlock(&a->mutex);
-	return n;
-}
-
-/* Between two rounds, as a worker without an acceptor is busy. */
-#define FIRST_PAUSE SENNIT_MILLISECOND
-#define LAST_PAUSE  SENNIT_SECOND
-
-static void place_all(struct acceptors *a)
-{
-	const uint32_t wanted = a_load_rlx(&a->wanted);
-	sennit_time    pause = FIRST_PAUSE;
-
-	if (wanted == 1)
-		spawn_one(a);
+	a_add_rlx(&a->owners, 1); /* the caller is one */
+	err = sennit_group_spawn_on_(a->group, next, acceptor, &a, sizeof(a));
+	if (err)
+		leave(a);
 	else
-		sennit_blocking_call(spawn_for_each, a);
-	sennit_wait_group_wait(&a->started);
-	while (count(a) < wanted && !a_load_rlx(&a->ended) &&
-	       !sennit_sleep_until(sennit_after(pause))) {
-		sennit_blocking_call(spawn_for_each, a);
-		sennit_wait_group_wait(&a->started);
-		if (pause < LAST_PAUSE)
-			pause *= 2;
-	}
+		a_store_rlx(&a->placed, next + 1);
+	return err;
 }
 
-/* Room for all workers that there are now. False: none was added, or there is
- * no memory, and the next connection comes here again. */
-static bool make_room(struct acceptors *a)
+static int place_all(struct acceptors *a)
 {
-	const uint32_t  now = sennit_scheduler_workers(sennit_current());
-	sennit_poller **more;
+	int err;
 
-	if (now <= a_load_rlx(&a->wanted))
-		return false;
-	sennit_mutex_lock(&a->mutex);
-	more = realloc(a->workers, now * sizeof(*more));
-	if (more) {
-		a->workers = more;
-		a_store_rlx(&a->wanted, now);
-	}
-	sennit_mutex_unlock(&a->mutex);
-	return more;
+	do
+		err = place_next(a);
+	while (!err);
+	if (err != -ENOENT)
+		a->again = sennit_after(RETRY);
+	return err;
 }
 
 static void place_more(struct acceptors *a)
 {
-	while (!a_load_rlx(&a->ended) &&
-	       !sennit_event_wait_until(&a->more, SENNIT_NEVER))
-		if (make_room(a))
-			place_all(a);
-}
-
-static int look_after(void *argument)
-{
-	struct acceptors a = { .order = *(const struct order *)argument };
-	uint32_t         workers = sennit_scheduler_workers(sennit_current());
-	int              err;
-
-	workers += !workers;
-	a_init(&a.wanted, workers);
-	a.workers = calloc(workers, sizeof(*a.workers));
-	if (!a.workers)
-		return -ENOMEM;
-	sennit_event_init(&a.more, SENNIT_EVENT_AUTO, false);
-	sennit_wait_group_init(&a.started, 0);
-	sennit_group_init(&a.group, SENNIT_NEVER, 0);
-	place_all(&a);
-	place_more(&a);
-	err = sennit_group_wait(&a.group);
-	free(a.workers);
-	return err == -ECANCELED ? 0 : err;
+	/* <- listen.placing */
+	if (a_swap_acq(&a->placing, 1))
+		return;
+	if (sennit_now() >= a->again)
+		(void)place_all(a);
+	a_store_rel(&a->placing, 0); /* -> listen.placing: placed, again */
 }
 
 static int is_set(int fd, int option, bool *on)
@@ -377,18 +295,32 @@ int sennit_listen_each(int fd, sennit_group *acceptors,
 		       sennit_group *connections, sennit_serve_fn *serve_one,
 		       void *argument)
 {
-	struct order o = { .fd = fd,
-			   .connections = connections,
-			   .serve = serve_one,
-			   .argument = argument };
-	bool         listens = false;
-	int          err = is_set(fd, SO_ACCEPTCONN, &listens);
+	bool              listens = false, shared;
+	struct acceptors *a;
+	int               err = is_set(fd, SO_ACCEPTCONN, &listens);
 
 	if (!err && !listens)
 		err = -EINVAL;
 	if (!err)
-		err = is_set(fd, SO_REUSEPORT, &o.shared);
+		err = is_set(fd, SO_REUSEPORT, &shared);
 	if (err)
 		return err;
-	return sennit_group_spawn_copy(acceptors, look_after, &o, sizeof(o));
+	a = malloc(sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	*a = (struct acceptors){ .fd = fd,
+				 .shared = shared,
+				 .group = acceptors,
+				 .connections = connections,
+				 .serve = serve_one,
+				 .argument = argument };
+	a_init(&a->owners, 1);
+	a_init(&a->placing, 1);
+	err = place_all(a);
+	/* Who lacks one gets it with the next connection. */
+	if (a_load_rlx(&a->placed))
+		err = 0;
+	a_store_rel(&a->placing, 0); /* -> listen.placing: placed, again */
+	leave(a);
+	return err;
 }

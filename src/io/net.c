@@ -131,18 +131,15 @@ int sennit_accept(int fd, struct sockaddr *address, socklen_t *size, int flags,
 				      .address = address,
 				      .address_size = size };
 
-	int accepted = (int)sn_io_do(&r, deadline);
-
-	if (accepted >= 0)
-		sn_io_known_begin(accepted);
-	return accepted;
+	return (int)sn_io_do(&r, deadline);
 }
 
 /* A unix socket whose listener's queue is full says -EAGAIN, and nothing says
  * when there is room. */
 #define FULL_QUEUE_RETRY SENNIT_MILLISECOND
 
-static int begin_connect(const struct io_request *r, sennit_time deadline)
+static int begin_connect(const struct io_request *r, uint64_t begun,
+			 sennit_time deadline)
 {
 	while (connect(r->fd, r->address, r->size_of)) {
 		sennit_time retry = sennit_after(FULL_QUEUE_RETRY);
@@ -155,6 +152,8 @@ static int begin_connect(const struct io_request *r, sennit_time deadline)
 		err = sennit_sleep_until(retry < deadline ? retry : deadline);
 		if (err)
 			return err;
+		if (sn_io_closing_is_over(r->fd, begun))
+			return -ECANCELED;
 	}
 	return 0;
 }
@@ -194,9 +193,10 @@ static int connect_by_kernel(const struct io_request *r, sennit_time deadline)
 					: -ENOSYS;
 }
 
-static int connect_when_ready(const struct io_request *r, sennit_time deadline)
+static int connect_when_ready(const struct io_request *r, uint64_t begun,
+			      sennit_time deadline)
 {
-	int err = begin_connect(r, deadline);
+	int err = begin_connect(r, begun, deadline);
 
 	if (err == -EINPROGRESS || err == -EALREADY)
 		err = (int)sn_io_do(r, deadline);
@@ -211,23 +211,28 @@ int sennit_connect(int fd, const struct sockaddr *address, socklen_t size,
 				      .events = POLLOUT,
 				      .address = (void *)(uintptr_t)address,
 				      .size_of = size };
+	const uint64_t          begun = sn_io_closing_now();
 	int                     err = connect_by_kernel(&r, deadline);
 	int                     flags;
 
-	if (!err)
-		sn_io_known_begin(fd);
+	if (!err && !sn_io_closing_is_over(fd, begun))
+		(void)sn_io_known_begin(fd);
 	if (IO_SIMULATED || (err != -ENOSYS && err != -EALREADY))
 		return err;
+	if (sn_io_closing_is_over(fd, begun))
+		return -ECANCELED;
 	flags = fcntl(fd, F_GETFL);
 	if (flags < 0)
 		return -errno;
 	if (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags | O_NONBLOCK))
 		return -errno;
-	err = connect_when_ready(&r, deadline);
+	err = connect_when_ready(&r, begun, deadline);
+	if (sn_io_closing_is_over(fd, begun))
+		return err ? err : -ECANCELED;
 	if (!(flags & O_NONBLOCK))
 		(void)fcntl(fd, F_SETFL, flags);
 	if (!err)
-		sn_io_known_begin(fd);
+		(void)sn_io_known_begin(fd);
 	return err;
 }
 

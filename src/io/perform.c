@@ -3,6 +3,7 @@
 
 #include "base/compiler.h"
 #include "io/choose.h"
+#include "io/known_sockets.h"
 #include "io/simulated_calls.h"
 #include "io/time_left.h"
 #include "io/told_tsan.h"
@@ -103,23 +104,27 @@ int sn_io_wait_ready(int fd, short events, int beside, uint64_t begun,
 
 struct blocked_request {
 	const struct io_request *r;
+	uint64_t                 begun;
 	ptrdiff_t                result;
 };
 
+/* It may have waited for a thread. */
 static void *block(void *argument)
 {
 	struct blocked_request *c = argument;
 
 	do
-		c->result = c->r->block(c->r);
+		c->result = sn_io_closing_is_over(c->r->fd, c->begun)
+				    ? -ECANCELED
+				    : c->r->block(c->r);
 	while (c->result == -EINTR);
 	return NULL;
 }
 
 static NOINLINE ptrdiff_t in_blocking_call(const struct io_request *r,
-					   sennit_time              deadline)
+					   uint64_t begun, sennit_time deadline)
 {
-	struct blocked_request c = { .r = r };
+	struct blocked_request c = { .r = r, .begun = begun };
 	int err = sennit_blocking_call_until(block, &c, NULL, deadline);
 
 	return err ? err : c.result;
@@ -193,18 +198,18 @@ static ptrdiff_t attempt_when_ready(struct io_backend       *b,
 		if (result != -EAGAIN && !refused)
 			return result;
 		if (refused && is_file(r->fd)) /* ready, and waits */
-			return in_blocking_call(r, deadline);
+			return in_blocking_call(r, begun, deadline);
 		if (refused && sn_io_look(r->fd, r->events) > 0)
-			return in_blocking_call(r, deadline ? deadline
-							    : SENNIT_NEVER);
+			return in_blocking_call(
+				r, begun, deadline ? deadline : SENNIT_NEVER);
 		if (!deadline)
 			return is_file(r->fd) && r->block
-				       ? in_blocking_call(r, deadline)
+				       ? in_blocking_call(r, begun, deadline)
 				       : -ETIMEDOUT;
 		err = wait_ready(b, r->fd, r->events, !refused, begun,
 				 deadline);
 		if (err == -EPERM && r->block)
-			return in_blocking_call(r, deadline);
+			return in_blocking_call(r, begun, deadline);
 		if (err)
 			return err;
 	}
@@ -239,11 +244,10 @@ static ptrdiff_t perform(struct io_backend *b, const struct io_request *r,
 		return -ECANCELED;
 	/* With O_NONBLOCK; and a file is ready though it says so. */
 	if (r->block && is_file(r->fd))
-		return in_blocking_call(r, deadline);
+		return in_blocking_call(r, begun, deadline);
 	return attempt_when_ready(b, r, begun, deadline);
 }
 
-/* Fibers whose descriptors are always ready would keep others from running. */
 void sn_io_let_others_run(struct io_backend *b)
 {
 	if (likely(--b->at_once))
@@ -252,19 +256,30 @@ void sn_io_let_others_run(struct io_backend *b)
 	sennit_yield();
 }
 
+/* A number that the program closed by close(): before others run, who may wait
+ * on what it was. */
+static void note_connection(int fd)
+{
+	if (sn_io_known_begin(fd))
+		sn_io_closing_reused(fd);
+}
+
 static ptrdiff_t do_by(struct io_backend *b, const struct io_request *r,
 		       sennit_time deadline)
 {
-	uint64_t begun;
+	const uint64_t begun = sn_io_closing_now();
+	ptrdiff_t      result;
 
 	if (IO_SIMULATED)
 		return sn_simulated_do(b, r, deadline);
+	result = b && b->ops->perform && r->kind != IO_POLLED
+			 ? perform(b, r, begun, deadline)
+			 : attempt_when_ready(b, r, begun, deadline);
+	if (r->kind == IO_ACCEPT && result >= 0)
+		note_connection((int)result);
 	if (b)
 		sn_io_let_others_run(b);
-	begun = sn_io_closing_now();
-	if (b && b->ops->perform && r->kind != IO_POLLED)
-		return perform(b, r, begun, deadline);
-	return attempt_when_ready(b, r, begun, deadline);
+	return result;
 }
 
 ptrdiff_t sn_io_do(const struct io_request *r, sennit_time deadline)
@@ -285,26 +300,19 @@ ptrdiff_t sn_io_do(const struct io_request *r, sennit_time deadline)
 
 ptrdiff_t sn_io_do_blocking(const struct io_request *r, sennit_time deadline)
 {
+	const uint64_t     begun = sn_io_closing_now();
 	struct io_backend *b;
 	ptrdiff_t          result = -ENOSYS;
 
 	if (IO_SIMULATED)
 		return sn_simulated_do_in_place(r);
-	if (!sn_io_backend_here(&b) && b) {
+	if (sn_io_backend_here(&b))
+		b = NULL;
+	if (b && b->ops->perform && deadline && r->kind != IO_POLLED)
+		result = perform_by_backend(b, r, begun, deadline);
+	if (result == -ENOSYS)
+		result = in_blocking_call(r, begun, deadline);
+	if (b)
 		sn_io_let_others_run(b);
-		if (b->ops->perform && deadline && r->kind != IO_POLLED)
-			result = perform_by_backend(b, r, sn_io_closing_now(),
-						    deadline);
-	}
-	return result == -ENOSYS ? in_blocking_call(r, deadline) : result;
-}
-
-int sn_io_pass_turn(void)
-{
-	struct io_backend *b;
-	int                err = sn_io_backend_here(&b);
-
-	if (!err && b)
-		sn_io_let_others_run(b);
-	return err;
+	return result;
 }

@@ -27,11 +27,10 @@ ptrdiff_t sn_io_do(const struct io_request *r, sennit_time deadline);
  * library's poller makes, too. */
 ptrdiff_t sn_io_do_blocking(const struct io_request *r, sennit_time deadline);
 
-/* A fiber's operation may end at once: let others run now and then. */
+/* Fibers whose operations end at once would keep others from running: let those
+ * run now and then. Called when an operation has ended, never before one: what
+ * runs meanwhile may close the descriptor, and open another with its number. */
 void sn_io_let_others_run(struct io_backend *b);
-
-/* The same for whoever has no backend at hand. 0, or why it has none. */
-int sn_io_pass_turn(void);
 
 /* Which of the events of poll() are there on fd now, POLLNVAL among them: 0 if
  * none is, or a negative errno. */

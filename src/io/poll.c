@@ -122,8 +122,7 @@ static int wait_as_thread(const struct pollfd *fds, size_t count,
 	struct pollfd p[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	int           err, end;
 
-	p[1].fd = sn_io_closing_begin_thread(&t, fds, count,
-					     sn_io_closing_now());
+	p[1].fd = sn_io_closing_begin_thread(&t, fds, count, begun);
 	err = make_set(&p[0].fd, fds, count, begun);
 	if (!err) {
 		err = sn_io_poll_until(p, deadline);

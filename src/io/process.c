@@ -26,12 +26,24 @@ struct start {
 	int                        err;
 };
 
+/* The caller's own descriptor of that number: one with FD_CLOEXEC, as pipe2()
+ * may return it, would be closed. To make it itself clears that. */
+static int keep(struct start *s, int number)
+{
+	int flags = fcntl(number, F_GETFD);
+
+	return flags >= 0 && flags & FD_CLOEXEC
+		       ? -posix_spawn_file_actions_adddup2(&s->actions, number,
+							   number)
+		       : 0;
+}
+
 /* fd becomes the child's `number`. A standard descriptor that gets another
  * number is copied first, as it may have been replaced when its turn comes. */
 static int redirect(struct start *s, int fd, int number)
 {
 	if (fd == 0 || fd == number)
-		return 0;
+		return keep(s, number);
 	if (fd == SENNIT_COMMAND_NULL)
 		return -posix_spawn_file_actions_addopen(
 			&s->actions, number, "/dev/null",

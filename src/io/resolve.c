@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* resolve.c - getaddrinfo() on threads of the library's own, a few in the whole
+ * process, which end when nothing is left to look up. What it waits for is the
+ * servers' choice, and it cannot be ended: so it keeps neither the helper
+ * threads nor the end of any scheduler.
+ */
 #include "sennit/resolve.h"
 
 #include "base/atomic.h"
+#include "base/list.h"
+#include "io/simulated_calls.h"
 #include "sennit/blocking.h"
 #include "sennit/event.h"
-#include "sennit/poller.h"
-#include "sennit/task.h"
+#include "sennit/scheduler.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -17,18 +23,17 @@
 /* A lookup, which belongs to its caller and to whoever looks up: the last of
  * the two frees it. So the caller may leave at any time. */
 struct lookup {
-	a_u32                   owners;   /* any */
-	a_u32                   given_up; /* any: need not begin any more */
-	const sennit_allocator *memory;   /* fixed */
-	size_t                  size;     /* fixed */
-	sennit_event            done;
-	int                     err;   /* handed by event.set */
-	struct addrinfo        *found; /* handed by event.set */
-	struct addrinfo        *asked; /* fixed: &hints or NULL */
-	struct addrinfo         hints; /* fixed */
-	const char             *host;  /* fixed: in text, or NULL */
-	const char             *service;
-	char                    text[];
+	a_u32            owners; /* any */
+	struct link      link;   /* under the lock: in the queue */
+	bool             queued; /* under the lock: has not begun */
+	sennit_event     done;
+	int              err;   /* handed by event.set */
+	struct addrinfo *found; /* handed by event.set */
+	struct addrinfo *asked; /* fixed: &hints or NULL */
+	struct addrinfo  hints; /* fixed */
+	const char      *host;  /* fixed: in text, or NULL */
+	const char      *service;
+	char             text[];
 };
 
 /* --- what getaddrinfo() says -------------------------------------------- */
@@ -75,23 +80,6 @@ static int look_up_numeric(const char *host, const char *service,
 
 /* --- the record --------------------------------------------------------- */
 
-static void *allocate_for_thread(void *unused, size_t size, size_t alignment)
-{
-	(void)unused;
-	(void)alignment; /* malloc's is enough */
-	return malloc(size);
-}
-
-static void release_for_thread(void *unused, void *memory, size_t size)
-{
-	(void)unused;
-	(void)size;
-	free(memory);
-}
-
-static const sennit_allocator for_threads = { .allocate = allocate_for_thread,
-					      .release = release_for_thread };
-
 static const char *copy_text(char **to, const char *from)
 {
 	char  *copy = *to;
@@ -104,22 +92,16 @@ static const char *copy_text(char **to, const char *from)
 }
 
 static struct lookup *make(const char *host, const char *service,
-			   const struct addrinfo  *hints,
-			   const sennit_allocator *memory)
+			   const struct addrinfo *hints)
 {
 	size_t size = sizeof(struct lookup) + (host ? strlen(host) + 1 : 0) +
 		      (service ? strlen(service) + 1 : 0);
-	struct lookup *l = memory->allocate(memory->context, size,
-					    _Alignof(struct lookup));
+	struct lookup *l = calloc(1, size);
 	char          *text;
 
 	if (!l)
 		return NULL;
-	memset(l, 0, sizeof(*l));
 	a_init(&l->owners, 2);
-	a_init(&l->given_up, 0);
-	l->memory = memory;
-	l->size = size;
 	if (hints) {
 		l->hints.ai_flags = hints->ai_flags;
 		l->hints.ai_family = hints->ai_family;
@@ -140,49 +122,104 @@ static void release(struct lookup *l)
 		return;
 	if (l->found)
 		freeaddrinfo(l->found);
-	l->memory->release(l->memory->context, l, l->size);
+	free(l);
 }
 
 /* --- who looks up ------------------------------------------------------- */
 
-static void *look_up(void *argument)
-{
-	struct lookup *l = argument;
+/* In the whole process: as many lookups as run at a time. */
+#ifdef SENNIT_TORTURE
+#define MOST_THREADS 2u
+#else
+#define MOST_THREADS 64u
+#endif
 
-	/* Seen late, it looks up in vain. */
-	if (!a_load_rlx(&l->given_up)) {
-		errno = 0;
-		l->err = errno_of(
-			getaddrinfo(l->host, l->service, l->asked, &l->found));
-	}
-	return NULL;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct link    *queued;  /* under the lock: not begun, oldest first */
+static unsigned        threads; /* under the lock */
+
+/* The child of a fork has none of the threads, one of which may have had the
+ * lock. */
+static void in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	queued = NULL;
+	threads = 0;
 }
 
-static void end(struct lookup *l)
+static void watch_forks(void)
 {
+	(void)pthread_atfork(NULL, NULL, in_child);
+}
+
+/* Returns whether another thread must be started, which then counts. */
+static bool queue(struct lookup *l)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	bool                  start;
+
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&lock);
+	sn_link_join(&queued, &l->link);
+	l->queued = true;
+	start = threads < MOST_THREADS;
+	threads += start;
+	pthread_mutex_unlock(&lock);
+	return start;
+}
+
+/* NULL: there is none, and the calling thread does not count any more. */
+static struct lookup *take(void)
+{
+	struct lookup *l = NULL;
+
+	pthread_mutex_lock(&lock);
+	if (queued) {
+		l = container_of(queued, struct lookup, link);
+		sn_link_leave(&queued, &l->link);
+		l->queued = false;
+	} else {
+		threads--;
+	}
+	pthread_mutex_unlock(&lock);
+	return l;
+}
+
+/* Nobody waits for it: it need not begin. */
+static void give_up(struct lookup *l)
+{
+	bool was_queued;
+
+	pthread_mutex_lock(&lock);
+	was_queued = l->queued;
+	if (was_queued)
+		sn_link_leave(&queued, &l->link);
+	l->queued = false;
+	pthread_mutex_unlock(&lock);
+	if (was_queued)
+		release(l);
+}
+
+static void look_up(struct lookup *l)
+{
+	errno = 0;
+	l->err =
+		errno_of(getaddrinfo(l->host, l->service, l->asked, &l->found));
 	sennit_event_set(&l->done);
 	release(l);
 }
 
-static void look_up_as_task(void *argument)
+static void *look_up_all(void *unused)
 {
-	struct lookup *l = argument;
+	struct lookup *l;
 
-	(void)sennit_blocking_call(look_up, l);
-	end(l);
-}
-
-static void *look_up_as_thread(void *argument)
-{
-	struct lookup *l = argument;
-
-	look_up(l);
-	end(l);
-	return NULL;
+	while ((l = take()))
+		look_up(l);
+	return unused;
 }
 
 /* A thread that nobody joins, and that handles no signals. */
-static int start_thread(struct lookup *l)
+static int start_thread(void)
 {
 	pthread_attr_t attr;
 	pthread_t      thread;
@@ -194,20 +231,32 @@ static int start_thread(struct lookup *l)
 	sigfillset(&all);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attr, look_up_as_thread, l);
+	err = pthread_create(&thread, &attr, look_up_all, NULL);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attr);
 	return -err;
 }
 
-static int start(struct lookup *l, bool fiber, sennit_time deadline)
+/* Whether nobody else will look it up: no thread was to be had. */
+static bool is_alone(void)
 {
-	if (fiber)
-		return sennit_schedule(look_up_as_task, l);
-	/* Without a thread, or without a need for one, in place. */
-	if (deadline >= SENNIT_UNCANCELLED || start_thread(l))
-		look_up_as_thread(l);
-	return 0;
+	bool alone;
+
+	pthread_mutex_lock(&lock);
+	alone = threads == 1;
+	threads -= !alone;
+	pthread_mutex_unlock(&lock);
+	return alone;
+}
+
+/* A thread that would wait for the lookup alone looks up in place. */
+static void start(struct lookup *l, sennit_time deadline)
+{
+	if (IO_SIMULATED ||
+	    (!sennit_current() && deadline >= SENNIT_UNCANCELLED))
+		look_up(l);
+	else if (queue(l) && start_thread() && is_alone())
+		(void)sennit_blocking_call(look_up_all, NULL);
 }
 
 /* --- the caller --------------------------------------------------------- */
@@ -218,7 +267,7 @@ static int await(struct lookup *l, struct addrinfo **result,
 	int err = sennit_event_wait_until(&l->done, deadline);
 
 	if (err && !sennit_event_is_set(&l->done)) {
-		a_store_rlx(&l->given_up, 1);
+		give_up(l);
 		return err;
 	}
 	if (!l->err) {
@@ -232,22 +281,18 @@ int sennit_resolve(const char *host, const char *service,
 		   const struct addrinfo *hints, struct addrinfo **result,
 		   sennit_time deadline)
 {
-	const sennit_allocator *memory = sennit_poller_allocator();
-	struct lookup          *l;
-	int                     err;
+	struct lookup *l;
+	int            err;
 
 	if (!look_up_numeric(host, service, hints, result))
 		return 0;
 	if (!deadline)
 		return -ETIMEDOUT;
-	l = make(host, service, hints, memory ? memory : &for_threads);
+	l = make(host, service, hints);
 	if (!l)
 		return -ENOMEM;
-	err = start(l, memory, deadline);
-	if (err) /* alone */
-		a_store_rlx(&l->owners, 1);
-	else
-		err = await(l, result, deadline);
+	start(l, deadline);
+	err = await(l, result, deadline);
 	release(l);
 	return err;
 }

@@ -15,7 +15,6 @@ struct ring_wait {
 	int                fd;
 	int                end; /* what it ends with if it is cancelled; 0:
 				 * nobody has ended it */
-	bool               is_stream;
 	bool               withdrawn; /* the kernel has not seen it */
 	uint64_t           closings;  /* when it began: for closing.h */
 };

@@ -27,6 +27,20 @@ static bool is_file(int fd)
 	       (S_ISREG(s.st_mode) || S_ISBLK(s.st_mode) || S_ISDIR(s.st_mode));
 }
 
+/* What fd is; 0: nothing. Before others run, as they may close it. */
+static uint32_t id_of(int fd)
+{
+	struct simulated_end *e;
+	int                   err = 0;
+	uint32_t              id;
+
+	sn_simulated_lock();
+	e = fd < 0 ? NULL : sn_simulated_find(fd, &err);
+	id = e ? e->id : 0;
+	sn_simulated_unlock();
+	return id;
+}
+
 /* Other threads may run now, and other fibers. */
 static void let_others_run(const struct io_backend *b)
 {
@@ -142,7 +156,7 @@ ptrdiff_t sn_simulated_do(struct io_backend *b, const struct io_request *r,
 			  sennit_time deadline)
 {
 	const struct pollfd p = { .fd = r->fd, .events = r->events };
-	uint32_t            id = 0;
+	uint32_t            id = id_of(r->fd);
 
 	let_others_run(b);
 	for (;;) {
@@ -235,6 +249,7 @@ int sn_simulated_poll(struct pollfd *fds, size_t count, sennit_time deadline)
 {
 	struct io_backend *b;
 	int                none = sn_io_backend_here(&b);
+	const uint32_t     id = count == 1 ? id_of(fds->fd) : 0;
 
 	if (none)
 		return none;
@@ -243,6 +258,8 @@ int sn_simulated_poll(struct pollfd *fds, size_t count, sennit_time deadline)
 		const int n = look_at_all(fds, count);
 		int       err;
 
+		if (id && id_of(fds->fd) != id)
+			return -ECANCELED;
 		if (n)
 			return n;
 		err = deadline ? sn_simulated_wait(b, fds, count, count != 1,

@@ -6,6 +6,7 @@
  */
 #include "sennit/splice.h"
 
+#include "io/choose.h"
 #include "io/known_sockets.h"
 #include "io/perform.h"
 #include "io/simulated_calls.h"
@@ -33,6 +34,8 @@ struct move {
 	off_t     in_size; /* of a file */
 	uint64_t  begun;   /* for closing.h */
 	ptrdiff_t result;
+
+	struct io_backend *backend; /* of the worker; NULL: of a thread */
 };
 
 /* --- one try ------------------------------------------------------------ */
@@ -143,6 +146,24 @@ static int wait_after_try(const struct move *m, sennit_time deadline)
 	return sennit_sleep_until(retry < deadline ? retry : deadline);
 }
 
+/* Whether a number may mean another descriptor by now. */
+static bool is_over(const struct move *m)
+{
+	return sn_io_closing_is_over(m->from, m->begun) ||
+	       sn_io_closing_is_over(m->to, m->begun);
+}
+
+/* It may have waited for a thread. */
+static void *run_late(void *argument)
+{
+	struct move *m = argument;
+
+	if (!is_over(m))
+		return run(m);
+	m->result = -ECANCELED;
+	return NULL;
+}
+
 /* A file may have to wait for its disc, so a blocking thread tries, and not in
  * vain if it can be helped. */
 static ptrdiff_t try_elsewhere(struct move *m, sennit_time deadline)
@@ -152,7 +173,7 @@ static ptrdiff_t try_elsewhere(struct move *m, sennit_time deadline)
 	if (!(m->flags & SPLICE_F_NONBLOCK))
 		err = wait_for_ends(m, deadline);
 	if (!err)
-		err = sennit_blocking_call_until(run, m, NULL, deadline);
+		err = sennit_blocking_call_until(run_late, m, NULL, deadline);
 	return err ? err : m->result;
 }
 
@@ -164,14 +185,7 @@ static ptrdiff_t try(struct move *m, bool in_place, sennit_time deadline)
 	return m->result;
 }
 
-/* Whether a number may mean another descriptor by now. */
-static bool is_over(const struct move *m)
-{
-	return sn_io_closing_is_over(m->from, m->begun) ||
-	       sn_io_closing_is_over(m->to, m->begun);
-}
-
-static ptrdiff_t move(struct move *m, bool in_place, sennit_time deadline)
+static ptrdiff_t move_now(struct move *m, bool in_place, sennit_time deadline)
 {
 	for (;;) {
 		ptrdiff_t n = try(m, in_place, deadline);
@@ -187,12 +201,21 @@ static ptrdiff_t move(struct move *m, bool in_place, sennit_time deadline)
 	}
 }
 
-/* Fibers whose ends are always ready would keep others from running. */
+static ptrdiff_t move(struct move *m, bool in_place, sennit_time deadline)
+{
+	ptrdiff_t n = move_now(m, in_place, deadline);
+
+	if (m->backend)
+		sn_io_let_others_run(m->backend);
+	return n;
+}
+
 static int begin(struct move *m)
 {
-	int err = sn_io_pass_turn();
+	int err;
 
 	m->begun = sn_io_closing_now();
+	err = sn_io_backend_here(&m->backend);
 	return err ? err : look_at_ends(m);
 }
 

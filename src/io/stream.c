@@ -100,10 +100,19 @@ static ptrdiff_t receive_when_ready(struct sennit_stream *s,
 			    : sn_io_do(&w.r, deadline);
 }
 
+/* A number that was closed since may mean another connection. */
+static ptrdiff_t receive_unless_over(struct sennit_stream *s,
+				     sennit_time           deadline)
+{
+	return sn_io_closing_is_over(s->fd, s->begun)
+		       ? -ECANCELED
+		       : receive_when_ready(s, deadline);
+}
+
 static ptrdiff_t next_when_ready(struct sennit_stream *s, void **bytes,
 				 sennit_time deadline)
 {
-	ptrdiff_t n = s->ended ? s->end : receive_when_ready(s, deadline);
+	ptrdiff_t n = s->ended ? s->end : receive_unless_over(s, deadline);
 
 	if (n > 0)
 		*bytes = s->held;
@@ -151,6 +160,7 @@ int sennit_stream_open(sennit_stream **out, int fd)
 		.memory = memory,
 		.backend = b,
 		.fd = fd,
+		.begun = sn_io_closing_now(),
 		.first = STREAM_NONE,
 		.held_number = STREAM_NONE,
 	};
@@ -175,11 +185,12 @@ ptrdiff_t sennit_stream_next(sennit_stream *s, void **bytes,
 	ptrdiff_t n = -ENOBUFS;
 
 	sennit_stream_release(s);
-	if (s->by_ring) {
-		sn_io_let_others_run(s->backend);
+	if (s->by_ring)
 		n = s->backend->ops->stream->next(s, bytes, deadline);
-	}
-	return n == -ENOBUFS ? next_when_ready(s, bytes, deadline) : n;
+	if (n == -ENOBUFS)
+		return next_when_ready(s, bytes, deadline);
+	sn_io_let_others_run(s->backend);
+	return n;
 }
 
 void sennit_stream_close(sennit_stream *s)

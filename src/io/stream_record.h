@@ -33,6 +33,8 @@ struct sennit_stream {
 	const sennit_allocator *memory;  /* fixed; NULL: libc's */
 	struct io_backend      *backend; /* fixed; NULL: of a thread */
 	int                     fd;      /* fixed */
+	uint64_t                begun;   /* fixed: closings when it was
+					  * opened; see closing.h */
 	struct ring_wait        wait;    /* of its receiving request */
 	bool                    by_ring; /* fixed: has buffers of a ring */
 	bool                    armed, stopping; /* the kernel has a request */

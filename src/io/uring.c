@@ -210,7 +210,7 @@ static void forget(struct io_backend *b, int fd)
 	struct uring_backend *u = of(&b->p);
 
 	if (fd >= 0 && !sn_io_ring_own(u) && sn_io_ring_waits_forget(u, fd))
-		sn_io_ring_check(io_uring_submit(&u->ring));
+		sn_io_ring_check(u, io_uring_submit(&u->ring));
 }
 
 static bool is_pending(const struct uring_backend *u)
@@ -279,7 +279,7 @@ static bool watch_wakes(struct uring_backend *u)
 	struct io_uring_sqe *e = io_uring_get_sqe(&u->ring);
 
 	if (!e) {
-		sn_io_ring_check(io_uring_submit(&u->ring));
+		sn_io_ring_check(u, io_uring_submit(&u->ring));
 		e = io_uring_get_sqe(&u->ring);
 	}
 	if (!e)
@@ -306,8 +306,9 @@ static enum sennit_poller_end sleep_in_ring(struct uring_backend  *u,
 	}
 	u->slept = true;
 	u->hasty = false;
-	sn_io_ring_check(io_uring_submit_and_wait_timeout(
-		&u->ring, &c, 1, left ? &limit : NULL, NULL));
+	sn_io_ring_check(u,
+			 io_uring_submit_and_wait_timeout(
+				 &u->ring, &c, 1, left ? &limit : NULL, NULL));
 	if (sn_io_ring_skip(u) || is_pending(u))
 		return SENNIT_POLLER_READY;
 	return left && sennit_now() >= deadline ? SENNIT_POLLER_TIMEOUT

@@ -11,8 +11,6 @@
 #include "io/uring_buffers.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Requests that are submitted at once at most, and completions that the kernel
@@ -85,17 +83,9 @@ int sn_io_ring_own(struct uring_backend *u)
 	return make_ring(u);
 }
 
-/* A kernel that has taken requests must let us have their completions. */
-void sn_io_ring_check(int err)
+void sn_io_ring_check(struct uring_backend *u, int result)
 {
-	if (likely(err >= 0 ||
-		   (err != -EPERM && err != -ENOSYS && err != -EACCES)))
-		return;
-	fprintf(stderr,
-		"sennit: io_uring was refused (%s) after it had worked: a "
-		"filter was set too late (SENNIT_IO=epoll does without)\n",
-		strerror(-err));
-	abort();
+	sn_io_refusal_check(&u->refusal, result, "io_uring");
 }
 
 /* --- completions -------------------------------------------------------- */
@@ -181,7 +171,7 @@ bool sn_io_ring_has_more(const struct uring_backend *u)
 void sn_io_ring_submit_and_take(struct uring_backend *u)
 {
 	if (io_uring_sq_ready(&u->ring) || sn_io_ring_has_more(u))
-		sn_io_ring_check(io_uring_submit_and_get_events(&u->ring));
+		sn_io_ring_check(u, io_uring_submit_and_get_events(&u->ring));
 	u->hasty = false;
 	sn_io_ring_take(u);
 }

@@ -10,6 +10,7 @@
 #define SN_IO_URING_RING_H
 
 #include "io/backend.h"
+#include "io/refusal.h"
 #include "io/ring_wait.h"
 
 #ifdef SENNIT_HAVE_URING
@@ -38,6 +39,7 @@ struct uring_backend {
 	bool              slept;   /* in it, and has not flushed since */
 	bool              hasty;   /* something is queued that shall not wait
 				    * until the woken have run */
+	struct refusal    refusal; /* of calls on the ring */
 	uint32_t          woken;   /* who have not run since they were */
 	uint32_t          peeks;
 	uint32_t          waiting;      /* fibers */
@@ -53,9 +55,9 @@ struct uring_backend {
 /* Whether rings can be had here, with all that this needs. */
 bool sn_io_ring_works(void);
 
-/* A negative error of a call on the ring. A kernel that has taken requests must
+/* What a call on the ring has returned. A kernel that has taken requests must
  * let us have their completions: aborts where it refuses. */
-void sn_io_ring_check(int err);
+void sn_io_ring_check(struct uring_backend *u, int result);
 
 /* The ring is the calling thread's from now on: a new one where it was
  * another's. 0 or a negative errno. */

@@ -57,11 +57,13 @@ static void wake(struct sennit_stream *s)
  * connection has to do with us, and next begins anew. */
 static void rest(struct sennit_stream *s, int32_t result)
 {
+	if (s->wait.withdrawn)
+		result = -ECANCELED;
 	s->armed = false;
 	sn_io_ring_waits_remove(ring_of(s), &s->wait);
 	s->dry = result == -ENOBUFS;
 	if (result > 0 || s->dry || result == -EINTR || result == -EAGAIN ||
-	    (result == -ECANCELED && s->asked))
+	    (result == -ECANCELED && (s->asked || s->wait.end == -EINTR)))
 		return;
 	s->ended = true;
 	s->end = result;
@@ -126,20 +128,30 @@ static int await(struct sennit_stream *s, sennit_time deadline)
 	return err;
 }
 
-static void arm(struct sennit_stream *s)
+static void fill_receive(struct sennit_stream *s, struct io_uring_sqe *e)
 {
-	struct uring_backend *u = ring_of(s);
-	struct io_uring_sqe  *e = sn_io_ring_next(u);
-
 	io_uring_prep_recv_multishot(e, s->fd, NULL, 0, 0);
 	e->flags |= IOSQE_BUFFER_SELECT;
 	e->buf_group = URING_BUFFERS_GROUP;
 	io_uring_sqe_set_data64(e, (uintptr_t)s | STREAM);
+}
+
+/* Unless the number may mean another connection by now. */
+static void arm(struct sennit_stream *s)
+{
+	struct uring_backend *u = ring_of(s);
+
 	s->wait = (struct ring_wait){ .fd = s->fd,
 				      .data = (uintptr_t)s | STREAM,
-				      .is_stream = true,
-				      .closings = sn_io_closing_now() };
+				      .closings = s->begun };
 	sn_io_ring_waits_add(u, &s->wait);
+	if (sn_io_closing_is_over(s->fd, s->begun)) {
+		sn_io_ring_waits_remove(u, &s->wait);
+		s->ended = true;
+		s->end = -ECANCELED;
+		return;
+	}
+	fill_receive(s, sn_io_ring_next(u));
 	s->armed = true;
 	s->asked = false;
 	s->dry = false;
@@ -163,6 +175,8 @@ static int await_any(struct sennit_stream *s, sennit_time deadline)
 			if (s->dry && !sn_io_buffers_has(u->buffers))
 				return -ENOBUFS;
 			arm(s);
+			if (s->ended)
+				break;
 		}
 		err = deadline ? await(s, deadline) : -ETIMEDOUT;
 		if (err)

@@ -54,7 +54,7 @@ static struct io_uring_sqe *unseen(struct uring_backend   *u,
 
 static bool withdraw(struct uring_backend *u, struct ring_wait *n)
 {
-	struct io_uring_sqe *e = n->is_stream ? NULL : unseen(u, n);
+	struct io_uring_sqe *e = unseen(u, n);
 
 	if (!e)
 		return false;

@@ -113,6 +113,52 @@ static void swap_descriptors(void *unused)
 	expect_end(child, EXITED(0));
 }
 
+/* A filter whose pipes get the first numbers, as the caller has closed its
+ * standard descriptors below `count`. */
+static void filter_with_closed(int count)
+{
+	char *const argv[] = { "cat", NULL };
+	int         kept[2], out[2], in[2];
+	pid_t       child;
+
+	fflush(stdout);
+	for (int i = 0; i < count; i++)
+		kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+	for (int i = 0; i < count; i++)
+		close(i);
+	begin_pipe(count == 1 ? in : out);
+	begin_pipe(count == 1 ? out : in);
+	EXPECT((count == 1 ? in : out)[0] == 0);
+	child = must_spawn(
+		&(sennit_command){ .argv = argv, .in = in[0], .out = out[1] });
+	close(in[0]);
+	close(out[1]);
+	must(write(in[1], "x", 1) == 1, "write");
+	close(in[1]);
+	expect_text(out[0], "x");
+	expect_end(child, EXITED(0));
+	for (int i = 0; i < count; i++) {
+		must(dup2(kept[i], i) == i, "dup2");
+		close(kept[i]);
+	}
+}
+
+static void filter_with_first_numbers(void *unused)
+{
+	(void)unused;
+	/* A worker that waits for the first time would get one of them. */
+	EXPECT(sennit_io_backend());
+	filter_with_closed(1);
+	filter_with_closed(2);
+}
+
+static void ends_of_pipes_may_be_standard_descriptors(void **state)
+{
+	(void)state;
+	filter_with_first_numbers(NULL);
+	in_a_task(filter_with_first_numbers, NULL);
+}
+
 static void redirections_do_not_disturb_each_other(void **state)
 {
 	(void)state;
@@ -152,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORKERS(a_child_gets_what_its_command_says),
 		WITH_WORKERS(redirections_do_not_disturb_each_other),
+		WITH_WORKERS(ends_of_pipes_may_be_standard_descriptors),
 		WITH_WORKERS(what_cannot_start_is_told),
 	};
 

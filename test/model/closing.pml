@@ -3,22 +3,23 @@
  * the wait ends, and a wait on what the number means next does not.
  *
  * Stands for io/closing.c, and for what io/epoll.c and io/uring.c do with it.
- * A worker with one fiber, which waits on the number, and then, if somebody has
- * opened it again, waits on it once more, knowing that; another thread, which
- * closes; a third, which opens.
+ * A worker with one fiber, which tries, waits on the number, and then, if
+ * somebody has opened it again, waits on it once more, knowing that; another
+ * thread, which closes; a third, which opens.
  *
  * The count of the worker's waits goes through a store buffer, which the
  * kernel's locks empty when the wait is armed.
  *
- * Checked when nothing can move any more: no fiber waits for what is closed; the
- * second wait waits on. Checked always: the second wait is not ended by the
- * closing.
+ * Checked when nothing can move any more: no fiber waits for what is closed, nor
+ * for what is next if its call began before the closing; the second wait waits on. Checked always: the
+ * second wait is not ended by the closing.
  *
  * Mutants, each of which must fail:
  *   M_NOTELL   who closes only notes it
  *   M_WAKE     ... wakes before `pending` is set
  *   M_FIRST    ... looks at the counts before the close() alone
  *   M_LATE     ... takes its number after the close()
+ *   M_NOTLOOKED  a wait is not compared with what is noted when it begins
  *   M_NOUNTIL  waits that begin between the number and the close() wait on
  *   M_ALL      waits end whenever they began
  *   M_NOLOOK   the worker sleeps without a look at `pending`
@@ -50,9 +51,9 @@ inline close_it()
 
 inline tell()
 {
-	before = number;
-	atomic { closings++; until = closings };
-#ifndef M_NOTELL
+#ifdef M_NOTELL
+	skip
+#else
 #ifdef M_WAKE
 	edge = 1;
 	pending = 1
@@ -65,19 +66,19 @@ inline tell()
 
 active proctype closer()
 {
-	byte number;
 	byte seen;
 
 #ifndef M_LATE
-	atomic { closings++; number = closings };
+	atomic { closings++; before = closings };
 #endif
 #ifdef M_FIRST
 	seen = count;
 #endif
 	close_it();
 #ifdef M_LATE
-	atomic { closings++; number = closings };
+	atomic { closings++; before = closings };
 #endif
+	atomic { closings++; until = closings };
 #ifndef M_FIRST
 	seen = count;
 #endif
@@ -111,15 +112,20 @@ inline end_wait()
 /* The fiber begins to wait. Not on OLD, once it knows. */
 inline begin()
 {
-	begun = closings;
 	buffered++;
-	atomic {
-		count = buffered;
-		if
-		:: file == NONE -> buffered--
-		:: else -> armed = file; waiting = 1
-		fi
-	}
+	count = buffered;	/* a fence */
+	if
+#ifndef M_NOTLOOKED
+	:: begun < before -> buffered--
+#endif
+	:: else ->
+		atomic {
+			if
+			:: file == NONE -> buffered--
+			:: else -> armed = file; waiting = 1
+			fi
+		}
+	fi
 }
 
 /* What has become of the wait. */
@@ -149,6 +155,8 @@ inline look()
 
 active proctype worker()
 {
+	begun = closings;
+	skip;			/* it tries in vain */
 	begin();
 	do
 	:: look();
@@ -157,7 +165,7 @@ active proctype worker()
 		:: skip
 		fi;
 		if
-		:: !waiting && !second && opened -> second = 1; begin()
+		:: !waiting && !second && opened -> second = 1; begun = closings; begin()
 		:: else
 		fi;
 #ifndef M_NOLOOK
@@ -182,5 +190,6 @@ active proctype monitor()
 {
 end:	timeout ->
 	assert(!waiting || armed != NONE);
+	assert(!waiting || second || armed == OLD || begun >= before);
 	assert(!second || (waiting && armed == NEW))
 }

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* acceptors.c - what acceptors cost a server with few stacks, and an idle one;
+ * and what becomes of those for which accept() always fails.
+ */
+#include "operations.h"
+
+#include "sennit/listen.h"
+
+struct server {
+	int          fd;
+	sennit_group acceptors, connections;
+	atomic_uint  served;
+};
+
+static atomic_bool refused; /* accept() fails: as where a filter is set */
+static atomic_uint refusals;
+
+/* accept4(), whose first parameter glibc declares as a union. */
+int refusing_accept(int fd, struct sockaddr *address, socklen_t *size,
+		    int flags) __asm__("accept4");
+
+int refusing_accept(int fd, struct sockaddr *address, socklen_t *size,
+		    int flags)
+{
+	if (!atomic_load(&refused))
+		return (int)syscall(SYS_accept4, fd, address, size, flags);
+	atomic_fetch_add(&refusals, 1);
+	errno = EPERM;
+	return -1;
+}
+
+static void serve(int fd, void *argument)
+{
+	struct server *x = argument;
+
+	atomic_fetch_add(&x->served, 1);
+	EXPECT(sennit_send(fd, "x", 1, 0, SENNIT_NEVER) == 1);
+	EXPECT(sennit_close(fd) == 0);
+}
+
+static void start(struct server *x)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	*x = (struct server){ .fd = sennit_listen((struct sockaddr *)&a,
+						  sizeof(a), 0,
+						  SENNIT_LISTEN_SHARED) };
+	must(x->fd >= 0, "sennit_listen");
+	sennit_group_init(&x->acceptors, SENNIT_NEVER, 0);
+	sennit_group_init(&x->connections, SENNIT_NEVER, 0);
+	assert_int_equal(sennit_listen_each(x->fd, &x->acceptors,
+					    &x->connections, serve, x),
+			 0);
+}
+
+static void stop(struct server *x)
+{
+	sennit_group_cancel(&x->acceptors);
+	EXPECT(sennit_group_wait(&x->acceptors) == -ECANCELED);
+	EXPECT(sennit_group_wait(&x->connections) == 0);
+	close(x->fd);
+}
+
+static int connect_to(const struct server *x)
+{
+	int fds[2] = { x->fd, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+
+	connect_to_listener(fds);
+	return fds[1];
+}
+
+static void be_served(const struct server *x)
+{
+	int  fd = connect_to(x);
+	char byte = 0;
+
+	EXPECT(sennit_read(fd, &byte, 1, SENNIT_NEVER) == 1);
+	EXPECT(byte == 'x');
+	close(fd);
+}
+
+/* --- stacks --------------------------------------------------------------- */
+
+/* Each worker: one that waits to accept, one for what runs meanwhile, and one
+ * for a connection that waits. And the calling thread's. */
+enum { WORKERS = 4, STACKS = 3 * WORKERS };
+
+static void acceptors_need_a_stack_each(void **state)
+{
+	sennit_scheduler *s;
+	struct server     x;
+
+	(void)state;
+	must(!sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = WORKERS,
+							.max_fibers = STACKS)),
+	     "sennit_scheduler_create");
+	must(!sennit_bind(s), "sennit_bind");
+	start(&x);
+	for (int i = 0; i < 20; i++)
+		be_served(&x);
+	stop(&x);
+	sennit_unbind();
+	assert_int_equal(sennit_scheduler_shutdown(s, SENNIT_NEVER), 0);
+}
+
+/* --- idle ----------------------------------------------------------------- */
+
+struct waits {
+	unsigned io, others;
+};
+
+static void count_waits(void *context, const sennit_report_entry *e)
+{
+	struct waits *n = context;
+
+	if (e->state == SENNIT_REPORT_BLOCKED)
+		*(e->waits_for == SENNIT_WAITS_FOR_IO ? &n->io
+						      : &n->others) += 1;
+}
+
+static struct waits count_all_waits(sennit_scheduler *s)
+{
+	struct waits n = { 0 };
+
+	sennit_scheduler_report(s, count_waits, &n);
+	return n;
+}
+
+/* Nobody waits for a time, to do something then. */
+static void an_idle_server_has_acceptors_alone(void **state)
+{
+	const struct world *w = *state;
+	const unsigned      wanted = w->threads ? w->threads : 1;
+	struct server       x;
+
+	start(&x);
+	if (w->threads)
+		assert_int_equal(sennit_scheduler_set_workers(w->s, 1), 0);
+	be_served(&x);
+	assert_soon(count_all_waits(w->s).io == wanted &&
+		    !count_all_waits(w->s).others);
+	stop(&x);
+}
+
+/* --- errors --------------------------------------------------------------- */
+
+enum { IN_A_ROW = 16 }; /* of listen.c */
+
+#define PAUSE (10 * SENNIT_MILLISECOND)
+
+static void acceptors_that_are_refused_pause_and_end(void **state)
+{
+	const struct world *w = *state;
+	const unsigned      each = w->threads ? w->threads : 1;
+	sennit_time         began, took;
+	struct server       x;
+	int                 fds[20];
+
+	start(&x);
+	be_served(&x);
+	atomic_store(&refusals, 0);
+	began = sennit_now();
+	atomic_store(&refused, true);
+	for (int i = 0; i < 20; i++)
+		fds[i] = connect_to(&x);
+	assert_soon(atomic_load(&refusals) > 2 * IN_A_ROW);
+	took = sennit_now() - began;
+	/* One more of each may be on its way. */
+	EXPECT(atomic_load(&refusals) <= each * (IN_A_ROW + took / PAUSE + 2));
+	sennit_group_cancel(&x.acceptors);
+	EXPECT(sennit_group_wait(&x.acceptors) == -ECANCELED);
+	atomic_store(&refused, false);
+	EXPECT(sennit_group_wait(&x.connections) == 0);
+	for (int i = 0; i < 20; i++)
+		close(fds[i]);
+	close(x.fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ALONE(acceptors_need_a_stack_each),
+		WITH_WORKERS(an_idle_server_has_acceptors_alone),
+		WITH_WORKERS(acceptors_that_are_refused_pause_and_end),
+	};
+
+	return RUN_WITH_BACKEND("io/acceptors", tests);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steps.c - between any two steps of each call (steps.h), its descriptor is
+ * closed and its number used again, or its group is cancelled. Each call is
+ * made until all its steps have had their turn; it always is the one after
+ * which the worker lets others run.
+ *
+ * What holds at each step: the call ends; it transfers nothing from or to what
+ * the number means next; one that ends with -ECANCELED has taken nothing from
+ * a descriptor that stays open.
+ */
+#include "steps.h"
+
+#include "sennit/file.h"
+#include "sennit/stream.h"
+
+#include <sys/un.h>
+
+struct operation_of {
+	struct operation of;
+	bool (*untouched)(int fds[2]); /* nothing was transferred */
+};
+
+/* --- more calls ----------------------------------------------------------- */
+
+static ptrdiff_t call_stream(int fd, sennit_time deadline)
+{
+	sennit_stream *s;
+	void          *bytes;
+	ptrdiff_t      n = sennit_stream_open(&s, fd);
+
+	if (n)
+		return n;
+	n = sennit_stream_next(s, &bytes, deadline);
+	EXPECT(n != 2 || !memcmp(bytes, "ab", 2));
+	sennit_stream_close(s);
+	return n;
+}
+
+static void open_file(int fds[2])
+{
+	fds[0] = memfd_create("steps", MFD_CLOEXEC);
+	fds[1] = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+	must(fds[1] >= 0, "memfd_create");
+}
+
+static ptrdiff_t call_ftruncate(int fd, sennit_time deadline)
+{
+	int err = sennit_ftruncate(fd, 1, deadline);
+
+	return err ? err : 1;
+}
+
+static void leave_as_it_is(int fds[2])
+{
+	(void)fds;
+}
+
+static bool is_empty_file(int fds[2])
+{
+	return lseek(fds[0], 0, SEEK_END) == 0;
+}
+
+static struct sockaddr_un name;
+static int                in_queue = -1;
+
+static int unix_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0, "socket");
+	return fd;
+}
+
+/* A listener with one in its queue, which is full. */
+static void open_full_queue(int fds[2])
+{
+	socklen_t size = sizeof(name);
+
+	fds[0] = unix_socket();
+	fds[1] = unix_socket();
+	name = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	must(!bind(fds[1], (struct sockaddr *)&name, sizeof(sa_family_t)) &&
+		     !listen(fds[1], 0) &&
+		     !getsockname(fds[1], (struct sockaddr *)&name, &size),
+	     "listen");
+	in_queue = unix_socket();
+	must(!connect(in_queue, (struct sockaddr *)&name, size), "connect");
+}
+
+static ptrdiff_t call_connect(int fd, sennit_time deadline)
+{
+	socklen_t size = offsetof(struct sockaddr_un, sun_path) + 6;
+	int err = sennit_connect(fd, (struct sockaddr *)&name, size, deadline);
+
+	return err ? err : 1;
+}
+
+static void empty_queue(int fds[2])
+{
+	int fd = accept(fds[1], NULL, NULL);
+
+	must(fd >= 0, "accept");
+	close(fd);
+	close(in_queue);
+}
+
+static bool is_unconnected(int fds[2])
+{
+	struct sockaddr_storage peer;
+	socklen_t               size = sizeof(peer);
+
+	return getpeername(fds[0], (struct sockaddr *)&peer, &size) < 0;
+}
+
+static const struct operation_of more[] = {
+	{ { "stream", open_sockets, call_stream, give_two_bytes, 2, 0 }, NULL },
+	{ { "ftruncate", open_file, call_ftruncate, leave_as_it_is, 1, 0 },
+	  is_empty_file },
+	{ { "connect", open_full_queue, call_connect, empty_queue, 1, 0 },
+	  is_unconnected },
+};
+
+#define MORE (sizeof(more) / sizeof(more[0]))
+
+/* --- one call ------------------------------------------------------------- */
+
+/* The next call is the one that lets others run. */
+static void use_up_turns(void)
+{
+	const unsigned before = x.yields;
+	int            ends[2];
+
+	open_sockets(ends);
+	while (x.yields == before)
+		(void)!sennit_poll(ends[0], POLLOUT, 0);
+	for (int i = 0; i < 63; i++)
+		(void)!sennit_poll(ends[0], POLLOUT, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static int call(void *unused)
+{
+	(void)unused;
+	use_up_turns();
+	x.inside = true;
+	x.result = x.of->call(x.old[0], SENNIT_NEVER);
+	x.inside = false;
+	atomic_store(&x.over, true);
+	return 0;
+}
+
+static bool nothing_came(int fds[2])
+{
+	char byte;
+	int  flags = fcntl(fds[1], F_GETFL);
+	bool none;
+
+	must(!fcntl(fds[1], F_SETFL, flags | O_NONBLOCK), "fcntl");
+	none = read(fds[1], &byte, 1) < 0 && errno == EAGAIN;
+	must(!fcntl(fds[1], F_SETFL, flags), "fcntl");
+	return none;
+}
+
+/* What fds were opened and made ready for was not done. */
+static bool is_untouched(const struct operation_of *o, int fds[2])
+{
+	if (o->untouched)
+		return o->untouched(fds);
+	if (o->of.make_ready == drain)
+		return nothing_came(fds);
+	return o->of.call(fds[0], SENNIT_SECOND + sennit_now()) == o->of.done;
+}
+
+static void close_both(int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void check(const struct operation_of *o, bool ready)
+{
+	bool right = x.result == o->of.done || is_closed(x.result);
+
+	if (x.action != CANCEL)
+		right = right && is_untouched(o, x.next);
+	else if (x.result == -ECANCELED) {
+		if (!ready)
+			o->of.make_ready(x.old);
+		right = right && is_untouched(o, x.old);
+	}
+	if (!right)
+		fprintf(stderr, "%s, %s %s: %td\n", o->of.name,
+			action_names[x.action], x.step, x.result);
+	EXPECT(right);
+}
+
+/* Whether there was such a step. */
+static bool acts_at(const struct world *w, const struct operation_of *o,
+		    enum action action, unsigned at)
+{
+	bool ready = false;
+
+	x = (struct scene){ .of = &o->of, .action = action, .at = at };
+	o->of.open(x.next);
+	o->of.make_ready(x.next);
+	o->of.open(x.old);
+	sennit_group_init(&x.group, SENNIT_NEVER, 0);
+	EXPECT(!sennit_group_spawn_here(&x.group, call, NULL, 0));
+	while (!atomic_load(&x.over)) {
+		if (!ready && !x.acted &&
+		    (io_waits(w->s) || x.passed > PAUSES)) {
+			o->of.make_ready(x.old);
+			ready = true;
+		}
+		sennit_yield();
+	}
+	(void)!sennit_group_wait(&x.group);
+	if (x.acted)
+		check(o, ready);
+	close_both(x.old);
+	close_both(x.next);
+	return x.acted;
+}
+
+static void is_safe_at_each_step(const struct world        *w,
+				 const struct operation_of *o)
+{
+	for (unsigned action = FIRST; action < ACTIONS; action++) {
+		unsigned at = 0;
+
+		while (acts_at(w, o, (enum action)action, at))
+			at++;
+		assert_true(at > 0);
+	}
+}
+
+static void calls_do_not_go_on_with_what_a_number_means_next(void **state)
+{
+	for (size_t i = 0; i < OPERATIONS; i++) {
+		const struct operation_of o = { .of = operations[i] };
+
+		is_safe_at_each_step(*state, &o);
+	}
+}
+
+static void nor_do_those_that_pause_or_use_helper_threads(void **state)
+{
+	for (size_t i = 0; i < MORE; i++)
+		is_safe_at_each_step(*state, &more[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITHOUT(calls_do_not_go_on_with_what_a_number_means_next),
+		WITHOUT(nor_do_those_that_pause_or_use_helper_threads),
+	};
+
+	return RUN_WITH_BACKEND("io/steps", tests);
+}
