@@ -221,6 +221,90 @@ TEST_P(channels, are_selected_with_events)
 	done.wait();
 }
 
+/* What is not sent is back before another case's function looks at it. */
+template <typename T, typename Make> void expect_kept(const Make &make)
+{
+	sennit::channel<T> full;
+	sennit::event      e(sennit::event_mode::manual, true);
+	T                  v = make(1);
+	int                calls = 0;
+	auto unsent = [](sennit::channel_status) { ADD_FAILURE(); };
+	auto other = [&] {
+		EXPECT_EQ(*v, *make(1));
+		v = make(2);
+		calls++;
+	};
+	auto expect_assigned = [&] {
+		EXPECT_EQ(*v, *make(2));
+		v = make(1);
+	};
+
+	sennit::select(sennit::on_send(full, v, unsent),
+		       sennit::on_event(e, other));
+	expect_assigned();
+	sennit::try_select(sennit::on_event(e, other),
+			   sennit::on_send(full, v, unsent));
+	expect_assigned();
+	sennit::select_for(1h, sennit::on_send(full, v, unsent),
+			   sennit::on_event(e, other));
+	expect_assigned();
+	EXPECT_EQ(calls, 3);
+
+	auto kept = sennit::on_send(full, v, unsent);
+
+	EXPECT_FALSE(sennit::try_select(kept));
+	EXPECT_EQ(*v, *make(1));
+	v = make(3);
+	EXPECT_FALSE(sennit::select_for(1ms, kept));
+	EXPECT_EQ(*v, *make(3));
+}
+
+TEST_P(channels, in_a_select_give_values_back_before_they_call)
+{
+	expect_kept<std::optional<std::string>>([](int n) {
+		return std::make_optional<std::string>(40, char('0' + n));
+	});
+	expect_kept<std::unique_ptr<int>>(
+		[](int n) { return std::make_unique<int>(n); });
+	expect_kept<std::optional<int>>(
+		[](int n) { return std::make_optional(n); });
+}
+
+TEST_P(channels, in_a_select_that_is_cancelled_give_values_back)
+{
+	sennit::channel<std::string> full;
+	sennit::group                g;
+
+	g.spawn([&] {
+		std::string v = "kept";
+		auto        kept = sennit::on_send(full, v, [](auto) {});
+
+		EXPECT_THROW(sennit::select_until(sennit::never, kept),
+			     sennit::cancelled);
+		EXPECT_EQ(v, "kept");
+	});
+	g.cancel();
+	static_cast<void>(g.wait(std::nothrow));
+}
+
+TEST_P(channels, in_a_select_compete_for_one_value)
+{
+	sennit::channel<std::unique_ptr<int>> full, room(1);
+	auto                                  v = std::make_unique<int>(5);
+	auto unsent = [](sennit::channel_status) { ADD_FAILURE(); };
+	auto sent = [&](sennit::channel_status) { EXPECT_FALSE(v); };
+
+	EXPECT_EQ(sennit::select(sennit::on_send(full, v, unsent),
+				 sennit::on_send(room, v, sent)),
+		  1u);
+	EXPECT_EQ(**room.receive(), 5);
+	v = std::make_unique<int>(6);
+	EXPECT_EQ(sennit::select(sennit::on_send(room, v, sent),
+				 sennit::on_send(full, v, unsent)),
+		  0u);
+	EXPECT_EQ(**room.receive(), 6);
+}
+
 TEST_P(channels, between_many_lose_nothing)
 {
 	sennit::channel<std::string> c(4);

@@ -18,6 +18,38 @@ namespace marl
 namespace detail
 {
 
+/* A copy of one of the functions, as a task. When it is destroyed, the function
+ * is destroyed first and counted after that. */
+template <typename F> struct Branch {
+	struct Count {
+		explicit Count(sennit_wait_group *g) : left(g)
+		{
+		}
+		Count(Count &&other) noexcept : left(other.left)
+		{
+			other.left = nullptr;
+		}
+		~Count()
+		{
+			if (left)
+				sennit_wait_group_done(left);
+		}
+
+		sennit_wait_group *left;
+	};
+
+	Branch(sennit_wait_group *g, const F &function) : count(g), f(function)
+	{
+	}
+	void operator()()
+	{
+		f();
+	}
+
+	Count count;
+	F     f;
+};
+
 inline void begin(sennit_wait_group *)
 {
 }
@@ -25,10 +57,7 @@ inline void begin(sennit_wait_group *)
 template <typename F, typename... Others>
 inline void begin(sennit_wait_group *left, const F &f, const Others &...others)
 {
-	schedule([left, f] {
-		f();
-		sennit_wait_group_done(left);
-	});
+	schedule(Branch<F>(left, f));
 	begin(left, others...);
 }
 

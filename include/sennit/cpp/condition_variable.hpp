@@ -33,7 +33,7 @@ public:
 
 	void wait(std::unique_lock<mutex> &lock) noexcept
 	{
-		sennit_cond_wait(&c_, lock.mutex()->native_handle());
+		sennit_cond_wait(&c_, mutex_of(lock));
 	}
 	template <typename Predicate>
 	void wait(std::unique_lock<mutex> &lock, Predicate holds)
@@ -94,8 +94,14 @@ public:
 private:
 	int wait_native(std::unique_lock<mutex> &lock, sennit_time deadline)
 	{
-		return sennit_cond_wait_until(
-			&c_, lock.mutex()->native_handle(), deadline);
+		return sennit_cond_wait_until(&c_, mutex_of(lock), deadline);
+	}
+	static sennit_mutex *mutex_of(std::unique_lock<mutex> &lock) noexcept
+	{
+		return detail::needed(lock.mutex(),
+				      "sennit::condition_variable",
+				      "the std::unique_lock has no mutex")
+			->native_handle();
 	}
 	static std::cv_status status(int err)
 	{

@@ -110,10 +110,30 @@ template <typename T> struct receive_awaiter {
 	}
 };
 
-/* The promise object of a coroutine that returns a future. It sets the outcome
- * only after the coroutine's variables have been destroyed. */
+/* The promise object of a coroutine that returns a future. */
 template <typename T> class coroutine_promise_base
 {
+	/* Destroys the coroutine, with its parameters, and this object with it,
+	 * before the future is ready. */
+	struct end {
+		bool await_ready() noexcept
+		{
+			return false;
+		}
+		template <typename Promise>
+		void await_suspend(std::coroutine_handle<Promise> h) noexcept
+		{
+			coroutine_promise_base &ended = h.promise();
+			promise<T>              promised = std::move(ended.p_);
+
+			h.destroy();
+			setting::show(promised);
+		}
+		void await_resume() noexcept
+		{
+		}
+	};
+
 public:
 	future<T> get_return_object()
 	{
@@ -123,20 +143,22 @@ public:
 	{
 		return {};
 	}
-	std::suspend_never final_suspend() noexcept
+	end final_suspend() noexcept
 	{
-		p_.set_outcome(std::move(out_));
 		return {};
 	}
 	void unhandled_exception() noexcept
 	{
 #if SENNIT_CPP_EXCEPTIONS
-		out_.set_exception(std::current_exception());
+		out().set_exception(std::current_exception());
 #endif
 	}
 
 protected:
-	outcome<T> out_;
+	outcome<T> &out()
+	{
+		return setting::open(p_);
+	}
 
 private:
 	promise<T> p_;
@@ -147,7 +169,7 @@ template <typename T> class coroutine_promise : public coroutine_promise_base<T>
 public:
 	template <typename Value> void return_value(Value &&value)
 	{
-		this->out_.set_value(std::forward<Value>(value));
+		this->out().set_value(std::forward<Value>(value));
 	}
 };
 
@@ -156,7 +178,7 @@ template <> class coroutine_promise<void> : public coroutine_promise_base<void>
 public:
 	void return_void()
 	{
-		this->out_.set_value();
+		this->out().set_value();
 	}
 };
 

@@ -266,7 +266,7 @@ public:
 	/* Return the number of bytes of memory that each run takes. */
 	std::size_t run_size() const noexcept
 	{
-		return sennit_dag_run_size(d_);
+		return sennit_dag_run_size(needed("sennit::dag::run_size"));
 	}
 	explicit operator bool() const noexcept
 	{
@@ -285,10 +285,18 @@ private:
 	{
 	}
 
+	sennit_dag *needed(const char *call) const noexcept
+	{
+		return detail::needed(d_, call,
+				      "the sennit::dag is empty: made by "
+				      "default or moved from");
+	}
+
 	void run_with(Data *data, const dag_options &o)
 	{
 		detail::dag_run<Data> r{ data, {} };
-		const int err = sennit_dag_run(d_, &r, &o, o.deadline);
+		const int err = sennit_dag_run(needed("sennit::dag::run"), &r,
+					       &o, o.deadline);
 
 		if (err == -detail::caught::threw)
 			r.problem.rethrow();

@@ -43,19 +43,14 @@ public:
 	 * std::bad_alloc. */
 	explicit domain(const scheduler &s)
 	{
-		detail::check(sennit_domain_create(&object_, s.get(), nullptr,
-						   nullptr),
-			      "domain");
+		create(s, nullptr, nullptr);
 	}
 	template <typename F> domain(const scheduler &s, F &&on_end)
 	{
 		using callable = std::decay_t<F>;
 		auto f = std::make_unique<callable>(std::forward<F>(on_end));
 
-		detail::check(sennit_domain_create(&object_, s.get(),
-						   detail::tell<callable>,
-						   f.get()),
-			      "domain");
+		create(s, detail::tell<callable>, f.get());
 		static_cast<void>(f.release());
 	}
 
@@ -74,23 +69,38 @@ public:
 	template <typename F, typename... Args>
 	void schedule(F &&f, Args &&...args) const
 	{
-		detail::check(try_place(detail::make_call(
-				      std::forward<F>(f),
-				      std::forward<Args>(args)...)),
+		detail::check(try_place("sennit::domain::schedule",
+					detail::make_call(
+						std::forward<F>(f),
+						std::forward<Args>(args)...)),
 			      "schedule");
 	}
 	template <typename F, typename... Args>
 	[[nodiscard]] std::error_code try_schedule(F &&f, Args &&...args) const
 	{
-		return detail::code_of(try_place(detail::make_call(
-			std::forward<F>(f), std::forward<Args>(args)...)));
+		return detail::code_of(try_place(
+			"sennit::domain::try_schedule",
+			detail::make_call(std::forward<F>(f),
+					  std::forward<Args>(args)...)));
 	}
 
 private:
-	template <typename F> int try_place(F &&f) const
+	void create(const scheduler &s, sennit_end_fn *on_end, void *argument)
+	{
+		detail::check(sennit_domain_create(
+				      &object_,
+				      detail::needed(s.get(), "sennit::domain"),
+				      on_end, argument),
+			      "domain");
+	}
+
+	template <typename F> int try_place(const char *call, F &&f) const
 	{
 		using callable = std::decay_t<F>;
-		sennit_scheduler *s = sennit_domain_scheduler(object_);
+		sennit_scheduler *s = sennit_domain_scheduler(detail::needed(
+			object_, call,
+			"the sennit::domain is empty: made by default or moved "
+			"from"));
 		void             *argument;
 		int err = detail::pack<callable>(s, std::forward<F>(f),
 						 argument);

@@ -64,6 +64,16 @@ inline std::error_code code_of(int err) noexcept
 	std::abort();
 }
 
+/* Return p, to what a handle refers; why says how a handle comes to refer to
+ * nothing. */
+template <typename T>
+T *needed(T *p, const char *call, const char *why) noexcept
+{
+	if (!p)
+		misuse(call, why);
+	return p;
+}
+
 inline void check(int err, const char *what)
 {
 	if (err)

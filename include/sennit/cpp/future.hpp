@@ -8,15 +8,15 @@
  * The two sides share a state that exists as long as one of them does. A
  * promise that is destroyed without a value sets the error
  * std::errc::broken_pipe.
+ *
+ * What async(), then() and a coroutine set is ready when the function that made
+ * it, what that captured and its parameters have been destroyed.
  */
 #ifndef SENNIT_CPP_FUTURE_HPP
 #define SENNIT_CPP_FUTURE_HPP
 
-#include "sennit/cpp/outcome.hpp"
+#include "sennit/cpp/future_base.hpp"
 #include "sennit/cpp/scheduler.hpp"
-#include "sennit/future.h"
-
-#include <memory>
 
 namespace sennit
 {
@@ -28,63 +28,16 @@ template <typename T> class promise;
 namespace detail
 {
 
-template <typename T> struct future_state {
-	sennit_future f = SENNIT_FUTURE_INIT;
-	outcome<T>    result; /* owned by the producer until f is set */
-};
-
-/* What futures and shared futures have in common. */
-template <typename T> class future_base
-{
-public:
-	/* Whether this future has a state. It has none after get(), share() or
-	 * a move. All other calls need one. */
-	bool valid() const noexcept
+/* The two steps of setting a promise, for who destroys something between. */
+struct setting {
+	template <typename T> static outcome<T> &open(promise<T> &p)
 	{
-		return state_ != nullptr;
+		return p.open();
 	}
-	bool is_ready() const noexcept
+	template <typename T> static void show(promise<T> &p) noexcept
 	{
-		return sennit_future_is_set(&state_->f);
+		p.show();
 	}
-	/* Whether the outcome is a value and not an error. The future must be
-	 * ready. */
-	bool has_value() const noexcept
-	{
-		return state_->result.has_value();
-	}
-
-	void wait() const noexcept
-	{
-		sennit_future_wait(&state_->f);
-	}
-	template <typename Rep, typename Period>
-	bool wait_for(const std::chrono::duration<Rep, Period> &d) const
-	{
-		return waited(sennit_future_wait_until(&state_->f, after(d)));
-	}
-	template <typename Clock, typename Duration>
-	bool wait_until(const std::chrono::time_point<Clock, Duration> &t) const
-	{
-		return waited(until(t, [this](sennit_time deadline) {
-			return sennit_future_wait_until(&state_->f, deadline);
-		}));
-	}
-
-	sennit_future *native_handle() const noexcept
-	{
-		return &state_->f;
-	}
-
-protected:
-	using state = std::shared_ptr<future_state<T>>;
-
-	future_base() noexcept = default;
-	explicit future_base(state s) noexcept : state_(std::move(s))
-	{
-	}
-
-	state state_;
 };
 
 /* A pending continuation. It sets a promise to the result of f for the value,
@@ -102,14 +55,25 @@ template <typename T, typename R, typename F> struct sequel {
 	static void run(void *argument, void *, int)
 	{
 		std::unique_ptr<sequel> me(static_cast<sequel *>(argument));
+		promise<R>              promised = std::move(me->to);
 
-		if (!me->from->result.has_value())
-			me->to.pass_failure_of(me->from->result);
+		me->fill(setting::open(promised));
+		me.reset();
+		setting::show(promised);
+	}
+
+	void fill(outcome<R> &out)
+	{
+		outcome<T> &given = from->result;
+
+		if (!given.has_value())
+			given.pass_failure_to(out);
 		else if constexpr (std::is_void_v<T>)
-			me->to.set_by(std::move(me->f));
+			out.set_by(std::move(f));
 		else
-			me->to.set_by(std::move(me->f),
-				      me->from->result.take());
+			out.set_by([&]() -> decltype(auto) {
+				return std::invoke(std::move(f), given.take());
+			});
 	}
 
 	sennit_continuation              c{};
@@ -123,6 +87,23 @@ template <typename T, typename F> struct sequel_result {
 };
 template <typename F> struct sequel_result<void, F> {
 	using type = std::invoke_result_t<F>;
+};
+
+/* A task that sets a promise to what f returns or throws. If it never runs, f
+ * is destroyed before the promise, as the order of the members says. */
+template <typename R, typename F> struct answer {
+	static void run(void *argument)
+	{
+		auto *const me = static_cast<answer *>(argument);
+		promise<R>  promised = std::move(me->to);
+
+		setting::open(promised).set_by(std::move(me->f));
+		drop<answer>(nullptr, argument);
+		setting::show(promised);
+	}
+
+	promise<R> to;
+	F          f;
 };
 
 } // namespace detail
@@ -139,6 +120,8 @@ public:
 	/* Wait, then move the value out or throw the exception. */
 	T get()
 	{
+		this->state("sennit::future::get");
+
 		const auto s = std::move(this->state_);
 
 		sennit_future_wait(&s->f);
@@ -163,7 +146,8 @@ public:
 		using result =
 			typename detail::sequel_result<T, callable>::type;
 		using sequel = detail::sequel<T, result, callable>;
-		const auto kept = this->state_;
+		sennit_future *const mine =
+			&this->state("sennit::future::then").f;
 		auto next = std::make_unique<sequel>(std::move(this->state_),
 						     std::forward<F>(f));
 		auto answer = next->to.get_future();
@@ -171,7 +155,7 @@ public:
 		next->c.run = sequel::run;
 		next->c.argument = next.get();
 		next->c.scheduler = s.get();
-		sennit_future_then(&kept->f, &next.release()->c);
+		sennit_future_then(mine, &next.release()->c);
 		return answer;
 	}
 
@@ -194,8 +178,10 @@ public:
 	/* Wait, then return a reference to the value or throw the exception. */
 	decltype(auto) get() const
 	{
-		sennit_future_wait(&this->state_->f);
-		return this->state_->result.look();
+		detail::future_state<T> &s = this->state("sennit::future::get");
+
+		sennit_future_wait(&s.f);
+		return s.result.look();
 	}
 
 private:
@@ -231,13 +217,16 @@ public:
 	/* May be called once, also after the value was set. */
 	future<T> get_future()
 	{
+		needed();
 		if (std::exchange(is_shown_, true))
 			detail::check(-EALREADY, "get_future");
 		return future<T>(state_);
 	}
 
 	/* Set the outcome. One of these calls may be made, once. Further calls
-	 * fail with std::errc::connection_already_in_progress. */
+	 * fail with std::errc::connection_already_in_progress. An error or an
+	 * exception that is none is misuse, as are all calls but swap() on a
+	 * promise that was moved from. */
 	template <typename... Args> void set_value(Args &&...args)
 	{
 		open().set_value(std::forward<Args>(args)...);
@@ -245,12 +234,18 @@ public:
 	}
 	void set_error(const std::error_code &code)
 	{
+		if (!code)
+			detail::misuse("sennit::promise::set_error",
+				       "the code is 0, which is no error");
 		open().set_error(code);
 		show();
 	}
 #if SENNIT_CPP_EXCEPTIONS
 	void set_exception(std::exception_ptr e)
 	{
+		if (!e)
+			detail::misuse("sennit::promise::set_exception",
+				       "the std::exception_ptr is null");
 		open().set_exception(std::move(e));
 		show();
 	}
@@ -262,23 +257,22 @@ public:
 		open().set_by(std::forward<F>(f), std::forward<Args>(args)...);
 		show();
 	}
-	void set_outcome(detail::outcome<T> &&o)
-	{
-		open() = std::move(o);
-		show();
-	}
-	template <typename U> void pass_failure_of(const detail::outcome<U> &o)
-	{
-		o.pass_failure_to(open());
-		show();
-	}
 
 private:
+	friend struct detail::setting;
+
+	detail::future_state<T> *needed() const noexcept
+	{
+		return detail::needed(state_.get(), "sennit::promise",
+				      "the promise was moved from");
+	}
 	detail::outcome<T> &open()
 	{
+		detail::future_state<T> *const s = needed();
+
 		if (is_set_)
 			detail::check(-EALREADY, "promise");
-		return state_->result;
+		return s->result;
 	}
 
 	/* Waiters may return, and destroy the promise, before the call
@@ -301,22 +295,40 @@ private:
 template <typename F, typename... Args>
 future<detail::call_result<F, Args...>> async(F &&f, Args &&...args)
 {
-	promise<detail::call_result<F, Args...>> p;
-	auto                                     answer = p.get_future();
+	using result = detail::call_result<F, Args...>;
+	using call = std::decay_t<decltype(detail::make_call(
+		std::forward<F>(f), std::forward<Args>(args)...))>;
+	using task = detail::answer<result, call>;
+	promise<result> p;
+	auto            answer = p.get_future();
 
-	schedule([p = std::move(p),
-		  call = detail::make_call(
-			  std::forward<F>(f),
-			  std::forward<Args>(args)...)]() mutable {
-		p.set_by(std::move(call));
-	});
+	detail::check(
+		detail::schedule_run(
+			nullptr, 0, task::run,
+			task{ std::move(p),
+			      detail::make_call(std::forward<F>(f),
+						std::forward<Args>(args)...) }),
+		"async");
 	return answer;
 }
+
+namespace detail
+{
+
+template <typename Future>
+sennit_future *native(const Future &f, const char *call) noexcept
+{
+	return needed(f.valid() ? &f : nullptr, call, stateless)
+		->native_handle();
+}
+
+} // namespace detail
 
 /* Wait until one of the futures is ready. Returns its index; 0 is the first. */
 template <typename... Futures> std::size_t wait_any(const Futures &...futures)
 {
-	sennit_future *const all[] = { futures.native_handle()... };
+	sennit_future *const all[] = { detail::native(futures,
+						      "sennit::wait_any")... };
 
 	return sennit_future_wait_any(all, sizeof...(futures));
 }
@@ -324,7 +336,8 @@ template <typename... Futures> std::size_t wait_any(const Futures &...futures)
 /* Wait until all of the futures are ready. */
 template <typename... Futures> void wait_all(const Futures &...futures)
 {
-	sennit_future *const all[] = { futures.native_handle()... };
+	sennit_future *const all[] = { detail::native(futures,
+						      "sennit::wait_all")... };
 
 	sennit_future_wait_all(all, sizeof...(futures));
 }

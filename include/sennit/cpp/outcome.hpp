@@ -36,8 +36,11 @@ public:
 		error_ = code;
 	}
 #if SENNIT_CPP_EXCEPTIONS
+	/* A value that was set before is dropped: a coroutine's variables may
+	 * throw when they are destroyed, after its co_return. */
 	void set_exception(std::exception_ptr e) noexcept
 	{
+		value_.reset();
 		exception_ = std::move(e);
 	}
 #endif
@@ -74,14 +77,24 @@ public:
 			fail(error_, "outcome");
 	}
 
-	/* Return the value, moved out. */
+	/* Return the value, or throw the exception. Nothing of it remains here,
+	 * where it would exist as long as the slowest holder of the outcome. */
 	T take()
 	{
+#if SENNIT_CPP_EXCEPTIONS
+		if (exception_)
+			std::rethrow_exception(
+				std::exchange(exception_, nullptr));
+#endif
 		check();
-		if constexpr (std::is_reference_v<T>)
+		if constexpr (std::is_reference_v<T>) {
 			return static_cast<T>(**value_);
-		else if constexpr (!std::is_void_v<T>)
-			return std::move(*value_);
+		} else if constexpr (!std::is_void_v<T>) {
+			T taken = std::move(*value_);
+
+			value_.reset();
+			return taken;
+		}
 	}
 
 	/* Return a reference to the value; for a reference type, T&. */
@@ -94,12 +107,12 @@ public:
 			return static_cast<const T &>(*value_);
 	}
 
-	/* Copy the exception or the error to another outcome. */
-	template <typename U> void pass_failure_to(outcome<U> &other) const
+	/* Move the exception or the error to another outcome. */
+	template <typename U> void pass_failure_to(outcome<U> &other) noexcept
 	{
 #if SENNIT_CPP_EXCEPTIONS
 		if (exception_)
-			other.set_exception(exception_);
+			other.set_exception(std::exchange(exception_, nullptr));
 #endif
 		if (error_)
 			other.set_error(error_);

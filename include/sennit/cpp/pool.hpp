@@ -69,11 +69,11 @@ public:
 		}
 		T &operator*() const noexcept
 		{
-			return item_->object.value;
+			return *object();
 		}
 		T *operator->() const noexcept
 		{
-			return &item_->object.value;
+			return object();
 		}
 		explicit operator bool() const noexcept
 		{
@@ -84,6 +84,13 @@ public:
 		friend class pool;
 		loan(pool *p, item *i) noexcept : pool_(p), item_(i)
 		{
+		}
+		T *object() const noexcept
+		{
+			return detail::needed(get(), "sennit::pool::loan",
+					      "it is empty: nothing was "
+					      "borrowed, or it was moved from "
+					      "or reset");
 		}
 
 		pool *pool_ = nullptr;

@@ -41,7 +41,11 @@ public:
 		sennit_resources_stats answer{};
 
 		answer.size = sizeof(answer);
-		sennit_resources_get_stats(object_, &answer);
+		sennit_resources_get_stats(
+			detail::needed(object_, "sennit::resources::stats",
+				       "the sennit::resources is empty: made "
+				       "of nullptr or moved from"),
+			&answer);
 		return answer;
 	}
 };

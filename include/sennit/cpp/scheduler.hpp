@@ -67,10 +67,24 @@ namespace detail
 /* Return the scheduler of a handle that must refer to one. */
 inline sennit_scheduler *needed(sennit_scheduler *s, const char *call) noexcept
 {
-	if (!s)
-		misuse(call, "the sennit::scheduler is empty: made by default, "
-			     "moved from, or shut down");
-	return s;
+	return needed(s, call,
+		      "the sennit::scheduler is empty: made by default, moved "
+		      "from, or shut down");
+}
+
+/* Throw the error of a creation, with the field of the config that is to
+ * blame. */
+inline void check_creation(int err, const sennit_config &c)
+{
+	const char *field = nullptr;
+	char        what[80] = "sennit::scheduler";
+
+	if (!err)
+		return;
+	if (sennit_config_check(&c, &field) && field)
+		std::snprintf(what, sizeof(what),
+			      "sennit::scheduler: sennit::config::%s", field);
+	check(err, what);
 }
 
 } // namespace detail
@@ -90,11 +104,12 @@ class scheduler
 public:
 	scheduler() noexcept = default;
 
-	/* Create a scheduler. Throws std::bad_alloc or std::system_error. */
+	/* Create a scheduler. Throws std::bad_alloc or std::system_error, whose
+	 * what() names the field of an invalid config. */
 	explicit scheduler(const sennit_config &c)
 	{
-		detail::check(sennit_scheduler_create(&object_, &c),
-			      "scheduler");
+		detail::check_creation(sennit_scheduler_create(&object_, &c),
+				       c);
 	}
 
 	/* Take another reference to s, which may be NULL. */

@@ -24,16 +24,80 @@ namespace sennit
 namespace detail
 {
 
+/* A value that a case of a running select has moved into its box. */
+struct boxed {
+	const void *home;
+	const void *type;
+	void (*put_back)(boxed *);
+	boxed *next;
+};
+
+/* The boxed values of a select. Those that were not sent go back when it ends,
+ * before a function is called, and however it ends. */
+class boxes_of_select
+{
+public:
+	boxes_of_select() = default;
+	boxes_of_select(const boxes_of_select &) = delete;
+	boxes_of_select &operator=(const boxes_of_select &) = delete;
+	~boxes_of_select()
+	{
+		put_back();
+	}
+	void add(boxed *b) noexcept
+	{
+		b->next = first_;
+		first_ = b;
+	}
+	boxed *find(const void *home, const void *type) const noexcept
+	{
+		boxed *b = first_;
+
+		while (b && (b->home != home || b->type != type))
+			b = b->next;
+		return b;
+	}
+	void put_back() noexcept
+	{
+		while (first_) {
+			boxed *const b = std::exchange(first_, first_->next);
+
+			b->put_back(b);
+		}
+	}
+
+private:
+	boxed *first_ = nullptr;
+};
+
+/* Its address stands for the type. */
+template <typename T> inline char type_mark;
+
+template <typename T> struct boxed_value : boxed {
+	explicit boxed_value(T &value) noexcept
+	    : boxed{ std::addressof(value), &type_mark<T>,
+		     [](boxed *b) {
+			     static_cast<boxed_value *>(b)->bytes.reset();
+		     },
+		     nullptr }
+	{
+	}
+	std::optional<packed<T>> bytes;
+};
+
 template <typename T, typename F> struct receive_case {
 	channel<T>                          &from;
 	F                                    f;
 	room<typename detail::wire<T>::form> value{};
 
-	sennit_case arm()
+	sennit_case arm(boxes_of_select &)
 	{
 		return sennit_case_receive(from.native_handle(), &value.value);
 	}
-	void happened(int err)
+	void note(int)
+	{
+	}
+	void tell(int err)
 	{
 		if (err)
 			std::invoke(f, received<T>(channel_status_of(err)));
@@ -43,21 +107,32 @@ template <typename T, typename F> struct receive_case {
 	}
 };
 
+/* If several cases send one value, they share its box. */
 template <typename T, typename F> struct send_case {
-	channel<T>              &to;
-	T                       &value;
-	F                        f;
-	std::optional<packed<T>> bytes{};
+	channel<T>     &to;
+	T              &value;
+	F               f;
+	boxed_value<T>  own{ value };
+	boxed_value<T> *box = nullptr;
 
-	sennit_case arm()
+	sennit_case arm(boxes_of_select &boxes)
 	{
-		bytes.emplace(std::move(value));
-		return sennit_case_send(to.native_handle(), bytes->bytes());
+		box = static_cast<boxed_value<T> *>(
+			boxes.find(own.home, own.type));
+		if (!box) {
+			box = &own;
+			own.bytes.emplace(std::move(value));
+			boxes.add(&own);
+		}
+		return sennit_case_send(to.native_handle(),
+					box->bytes->bytes());
 	}
-	void happened(int err)
+	void note(int err)
 	{
-		bytes->sent(err);
-		bytes.reset();
+		box->bytes->sent(err);
+	}
+	void tell(int err)
+	{
 		std::invoke(f, channel_status_of(err));
 	}
 };
@@ -66,39 +141,55 @@ template <typename F> struct event_case {
 	event &e;
 	F      f;
 
-	sennit_case arm()
+	sennit_case arm(boxes_of_select &)
 	{
 		return sennit_case_event(e.native_handle());
 	}
-	void happened(int)
+	void note(int)
+	{
+	}
+	void tell(int)
 	{
 		std::invoke(f);
 	}
 };
 
-/* Pass the result to the case with the index that the select stored. */
-template <std::size_t... I, typename... Cases>
-void tell(std::index_sequence<I...>, std::size_t which, int result,
-	  Cases &...cases)
+/* Call f with the case that has this index. */
+template <std::size_t... I, typename F, typename... Cases>
+void with_case(std::index_sequence<I...>, std::size_t which, const F &f,
+	       Cases &...cases)
 {
-	static_cast<void>(
-		((I == which && (cases.happened(result), true)) || ...));
+	static_cast<void>(((I == which && (f(cases), true)) || ...));
+}
+
+/* The case `which` has happened with this result. */
+template <typename... Cases>
+void finish_select(boxes_of_select &boxes, std::size_t which, int result,
+		   Cases &...cases)
+{
+	const auto all = std::index_sequence_for<Cases...>();
+
+	with_case(
+		all, which, [&](auto &c) { c.note(result); }, cases...);
+	boxes.put_back();
+	with_case(
+		all, which, [&](auto &c) { c.tell(result); }, cases...);
 }
 
 template <typename Wait, typename... Cases>
 std::optional<std::size_t> select_with(const Wait &wait, Cases &...cases)
 {
-	sennit_case armed[] = { cases.arm()... };
-	std::size_t which = 0;
-	const int   err = wait([&](sennit_time deadline) {
+	boxes_of_select boxes;
+	sennit_case     armed[] = { cases.arm(boxes)... };
+	std::size_t     which = 0;
+	const int       err = wait([&](sennit_time deadline) {
                 return sennit_select_until(armed, sizeof...(cases), &which,
-					     deadline);
+						 deadline);
         });
 
 	if (!waited(err))
 		return std::nullopt;
-	tell(std::index_sequence_for<Cases...>(), which, armed[which].result,
-	     cases...);
+	finish_select(boxes, which, armed[which].result, cases...);
 	return which;
 }
 
@@ -113,8 +204,10 @@ detail::receive_case<T, std::decay_t<F>> on_receive(channel<T> &c, F &&f)
 }
 
 /* A case that moves `value` into the channel and calls f(channel_status), with
- * the status that it was sent or that the channel is closed. If another case
- * happens, the value is unchanged. */
+ * the status that it was sent or that the channel is closed. If it is not sent,
+ * for any reason, `value` is as before when a function is called or the select
+ * returns, if it is assignable. Several cases may send one value; one of them
+ * does. */
 template <typename T, typename F>
 detail::send_case<T, std::decay_t<F>> on_send(channel<T> &c, T &value, F &&f)
 {
@@ -132,11 +225,11 @@ detail::event_case<std::decay_t<F>> on_event(event &e, F &&f)
  * its index. The other cases have no effect. */
 template <typename... Cases> std::size_t select(Cases &&...cases)
 {
-	sennit_case       armed[] = { cases.arm()... };
-	const std::size_t which = sennit_select(armed, sizeof...(cases));
+	detail::boxes_of_select boxes;
+	sennit_case             armed[] = { cases.arm(boxes)... };
+	const std::size_t       which = sennit_select(armed, sizeof...(cases));
 
-	detail::tell(std::index_sequence_for<Cases...>(), which,
-		     armed[which].result, cases...);
+	detail::finish_select(boxes, which, armed[which].result, cases...);
 	return which;
 }
 

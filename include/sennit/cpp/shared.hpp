@@ -138,11 +138,18 @@ public:
 
 	T &operator*() const noexcept
 	{
-		return *this->object_;
+		return *object();
 	}
 	T *operator->() const noexcept
 	{
-		return this->object_;
+		return object();
+	}
+
+private:
+	T *object() const noexcept
+	{
+		return detail::needed(this->object_, "sennit::shared",
+				      "it was moved from");
 	}
 };
 

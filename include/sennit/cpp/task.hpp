@@ -34,20 +34,29 @@ inline int place(sennit_scheduler *s, sennit_task_fn *run, void *argument,
 	return s ? sennit_enqueue(s, &t) : sennit_schedule_task(&t);
 }
 
+/* Schedule run(f), with f packed, on s, or on the bound scheduler if s is
+ * NULL. */
+template <typename F>
+int schedule_run(sennit_scheduler *s, std::uint32_t flags, sennit_task_fn *run,
+		 F &&f)
+{
+	using packed = std::decay_t<F>;
+	void *argument;
+	int   err = pack<packed>(s, std::forward<F>(f), argument);
+
+	if (err)
+		return err;
+	err = place(s, run, argument, flags);
+	if (err)
+		drop<packed>(s, argument);
+	return err;
+}
+
 /* Schedule f on s, or on the bound scheduler if s is NULL. */
 template <typename F>
 int schedule_on(sennit_scheduler *s, std::uint32_t flags, F &&f)
 {
-	using callable = std::decay_t<F>;
-	void *argument;
-	int   err = pack<callable>(s, std::forward<F>(f), argument);
-
-	if (err)
-		return err;
-	err = place(s, run<callable>, argument, flags);
-	if (err)
-		drop<callable>(s, argument);
-	return err;
+	return schedule_run(s, flags, run<std::decay_t<F>>, std::forward<F>(f));
 }
 
 } // namespace detail

@@ -40,10 +40,13 @@ public:
 	template <typename F> void on_end(F &&f) const
 	{
 		using callable = std::decay_t<F>;
+		sennit_weak *const weak = detail::needed(
+			object_, "sennit::weak_scheduler::on_end",
+			"the sennit::weak_scheduler is empty: made by default, "
+			"of no scheduler, or moved from");
 		auto made = std::make_unique<callable>(std::forward<F>(f));
 
-		detail::check(sennit_weak_on_end(object_,
-						 detail::tell<callable>,
+		detail::check(sennit_weak_on_end(weak, detail::tell<callable>,
 						 made.get()),
 			      "on_end");
 		static_cast<void>(made.release());
