@@ -5,7 +5,11 @@ import math
 import os
 import threading
 
-from sennit._native import ffi, lib
+from sennit import interpreter
+
+interpreter.require_main()
+
+from sennit._native import ffi, lib  # noqa: E402
 
 # How long the main thread waits at a time. Python handles signals, such as
 # Ctrl-C, between two waits of that thread.

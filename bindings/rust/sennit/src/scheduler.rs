@@ -113,14 +113,32 @@ impl Scheduler {
     /// `f` is `Send`, since it may start on any worker. What it holds across a
     /// wait need not be: a task stays on the worker that has started it. A
     /// future that is dropped detaches its task, as a `JoinHandle` does.
-    pub fn spawn<F, T>(&self, f: F) -> io::Result<Future<T>>
+    ///
+    /// # Safety
+    ///
+    /// While a task waits, its thread runs other tasks. The caller promises
+    /// that no wait of this task takes place, in `f` or in anything that it
+    /// calls,
+    ///
+    /// - inside the initialiser of a `thread_local!`: another task would
+    ///   initialise the same variable meanwhile, and the end of the first
+    ///   initialiser would replace the value to which it has a reference;
+    /// - inside a function that is sound only because the calls of a thread are
+    ///   nested. `std` has no other. Some crates have: such as
+    ///   `scoped_tls::ScopedKey::set`, which keeps a pointer in a thread-local
+    ///   variable while it calls a closure, or `thread_local::ThreadLocal::get_or`,
+    ///   which makes a thread's value by a closure.
+    ///
+    /// Everything else that a thread has in common is safe across waits; the
+    /// README of the crate says what it does.
+    pub unsafe fn spawn<F, T>(&self, f: F) -> io::Result<Future<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
         let (promise, future) = promise();
-        // SAFETY: what the task captures is 'static, and a Promise is Send.
-        unsafe { self.enqueue(move || promise.fulfil(f))? };
+        // What the task captures is 'static, and a Promise is Send.
+        self.enqueue(move || promise.fulfil(f))?;
         Ok(future)
     }
 

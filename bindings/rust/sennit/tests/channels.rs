@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-use sennit::{channel, unbounded, Deadline, Mutex, Scheduler};
+use sennit::{channel, unbounded, Deadline, Future, Mutex, Scheduler};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::thread;
+
+/// A task. No initialiser in this file waits.
+fn spawn<F, T>(s: &Scheduler, f: F) -> std::io::Result<Future<T>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    // SAFETY: see above.
+    unsafe { s.spawn(f) }
+}
 
 #[test]
 fn tasks_and_threads_pass_each_value_once() {
@@ -11,7 +21,7 @@ fn tasks_and_threads_pass_each_value_once() {
         let (sender, receiver) = channel(capacity).unwrap();
         for n in 0..4u64 {
             let sender = sender.clone();
-            s.spawn(move || {
+            spawn(&s, move || {
                 for i in 0..100 {
                     sender.send(n * 100 + i, Deadline::NEVER).unwrap();
                 }
@@ -93,7 +103,7 @@ fn a_mutex_is_held_across_waits() {
     let tasks: Vec<_> = (0..100)
         .map(|_| {
             let sum = sum.clone();
-            s.spawn(move || {
+            spawn(&s, move || {
                 let mut held = sum.lock();
                 let before = *held;
                 sennit::yield_now();
@@ -108,7 +118,7 @@ fn a_mutex_is_held_across_waits() {
     assert_eq!(*sum.lock(), 100);
     let held = sum.lock();
     let other = sum.clone();
-    let late = s.spawn(move || other.lock_until(Deadline::NOW).map(|_| ()));
+    let late = spawn(&s, move || other.lock_until(Deadline::NOW).map(|_| ()));
     let error = late.unwrap().get().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     drop(held);
@@ -119,7 +129,7 @@ fn a_panic_unlocks_the_mutex() {
     let s = Scheduler::builder().workers(1).start().unwrap();
     let lock = Arc::new(Mutex::new(1));
     let held = lock.clone();
-    let task = s.spawn(move || {
+    let task = spawn(&s, move || {
         let _held = held.lock();
         panic!("with the mutex");
     });

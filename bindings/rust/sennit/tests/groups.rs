@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-use sennit::{scope, sleep_until, Deadline, Scheduler};
+use sennit::{scope, sleep_until, Deadline, Scheduler, Scope};
 use std::io::{self, ErrorKind};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+
+/// A member. No initialiser in this file waits.
+fn member<'scope, F>(group: &'scope Scope<'scope, '_>, f: F) -> io::Result<()>
+where
+    F: FnOnce() -> io::Result<()> + Send + 'scope,
+{
+    // SAFETY: see above.
+    unsafe { group.spawn(f) }
+}
 
 fn scheduler() -> Scheduler {
     Scheduler::builder().workers(2).start().unwrap()
@@ -17,7 +26,7 @@ fn members_borrow_the_openers_stack() {
     let mut squares = [0usize; 100];
     scope(&s, Deadline::NEVER, |group| {
         for (n, square) in squares.iter_mut().enumerate() {
-            group.spawn(move || {
+            member(group, move || {
                 sennit::yield_now();
                 *square = n * n;
                 Ok(())
@@ -39,8 +48,10 @@ fn members_spawn_members_in_groups_inside_groups() {
             return Ok(());
         }
         scope(s, Deadline::NEVER, |group| {
-            group.spawn(move || tree(s, leaves, depth - 1))?;
-            group.spawn(move || group.spawn(move || tree(s, leaves, depth - 1)))
+            member(group, move || tree(s, leaves, depth - 1))?;
+            member(group, move || {
+                member(group, move || tree(s, leaves, depth - 1))
+            })
         })?
     }
     tree(&s, &leaves, 6).unwrap();
@@ -52,11 +63,11 @@ fn the_first_error_cancels_the_others_and_comes_out() {
     let s = scheduler();
     let mut other = Ok(());
     let error = scope(&s, Deadline::NEVER, |group| {
-        group.spawn(|| {
+        member(group, || {
             other = sleep_until(Deadline::NEVER);
             Ok(())
         })?;
-        group.spawn(|| Err(io::Error::from_raw_os_error(2)))
+        member(group, || Err(io::Error::from_raw_os_error(2)))
     });
     assert_eq!(error.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(other.unwrap_err().raw_os_error(), ECANCELED);
@@ -67,12 +78,12 @@ fn a_panic_of_a_member_comes_out_after_the_others() {
     let (s, mut ended) = (scheduler(), false);
     let panic = catch_unwind(AssertUnwindSafe(|| {
         scope(&s, Deadline::NEVER, |group| {
-            group.spawn(|| {
+            member(group, || {
                 let _ = sleep_until(Deadline::NEVER); // until cancelled
                 ended = true;
                 Ok(())
             })?;
-            group.spawn(|| panic!("of a member"))
+            member(group, || panic!("of a member"))
         })
     }))
     .unwrap_err();
@@ -85,13 +96,12 @@ fn a_panic_of_the_opener_waits_for_members() {
     let (s, mut ended) = (scheduler(), false);
     let panic = catch_unwind(AssertUnwindSafe(|| {
         scope(&s, Deadline::NEVER, |group| {
-            group
-                .spawn(|| {
-                    let _ = sleep_until(Deadline::NEVER); // until cancelled
-                    ended = true;
-                    Ok(())
-                })
-                .unwrap();
+            member(group, || {
+                let _ = sleep_until(Deadline::NEVER); // until cancelled
+                ended = true;
+                Ok(())
+            })
+            .unwrap();
             panic!("of the opener");
         })
     }));
@@ -105,7 +115,7 @@ fn a_cancelled_group_takes_no_member_and_drops_its_closure() {
     let error = scope(&s, Deadline::NEVER, |group| {
         group.cancel();
         let held = held.clone();
-        let refused = group.spawn(move || {
+        let refused = member(group, move || {
             drop(held);
             Ok(())
         });
@@ -120,7 +130,7 @@ fn a_deadline_ends_waits_of_members() {
     let s = scheduler();
     let by = Deadline::after(Duration::from_millis(1));
     let error =
-        scope(&s, by, |group| group.spawn(|| sleep_until(Deadline::NEVER)));
+        scope(&s, by, |group| member(group, || sleep_until(Deadline::NEVER)));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::TimedOut);
 }
 
@@ -131,7 +141,7 @@ fn a_captured_value_of_any_alignment_arrives() {
     let (s, aligned, mut seen) = (scheduler(), Aligned(3), (1, 0));
     let place = &mut seen;
     scope(&s, Deadline::NEVER, |group| {
-        group.spawn(move || {
+        member(group, move || {
             let here = &aligned;
             *place = (here as *const Aligned as usize % 64, here.0);
             Ok(())

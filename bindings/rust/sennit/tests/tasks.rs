@@ -9,6 +9,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+/// A task. No initialiser in this file waits.
+fn spawn<F, T>(s: &Scheduler, f: F) -> std::io::Result<Future<T>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    // SAFETY: see above.
+    unsafe { s.spawn(f) }
+}
+
 fn scheduler(workers: u32) -> Scheduler {
     Scheduler::builder().workers(workers).start().unwrap()
 }
@@ -21,7 +31,7 @@ fn end(s: Scheduler) {
 fn a_future_has_what_its_task_returns() {
     let s = scheduler(2);
     let futures: Vec<Future<usize>> =
-        (0..1000).map(|n| s.spawn(move || n * n).unwrap()).collect();
+        (0..1000).map(|n| spawn(&s, move || n * n).unwrap()).collect();
     for (n, future) in futures.into_iter().enumerate() {
         assert_eq!(future.get().unwrap(), n * n);
     }
@@ -34,8 +44,8 @@ fn captures_of_any_size_and_alignment_arrive() {
     struct Aligned(u8);
     let s = scheduler(1);
     let (large, aligned) = ([7u64; 100], Aligned(3));
-    let sum = s.spawn(move || large.iter().sum::<u64>()).unwrap();
-    let place = s.spawn(move || {
+    let sum = spawn(&s, move || large.iter().sum::<u64>()).unwrap();
+    let place = spawn(&s, move || {
         let here = &aligned;
         (here as *const Aligned as usize % 128, here.0)
     });
@@ -47,10 +57,10 @@ fn captures_of_any_size_and_alignment_arrive() {
 #[test]
 fn a_panic_comes_out_of_get() {
     let s = scheduler(1);
-    let future = s.spawn(|| -> () { panic!("of the task") }).unwrap();
+    let future = spawn(&s, || -> () { panic!("of the task") }).unwrap();
     let caught = catch_unwind(AssertUnwindSafe(|| future.get())).unwrap_err();
     assert_eq!(caught.downcast_ref::<&str>(), Some(&"of the task"));
-    assert_eq!(s.spawn(|| 1).unwrap().get().unwrap(), 1); // the worker lives
+    assert_eq!(spawn(&s, || 1).unwrap().get().unwrap(), 1); // the worker lives
     end(s);
 }
 
@@ -59,7 +69,7 @@ fn a_dropped_future_detaches_its_task() {
     let s = scheduler(1);
     let ran = Arc::new(AtomicUsize::new(0));
     let value = ran.clone();
-    drop(s.spawn(move || {
+    drop(spawn(&s, move || {
         value.fetch_add(1, Ordering::Relaxed);
         value // dropped in the task
     }));
@@ -97,7 +107,7 @@ fn tasks_keep_what_is_not_send_across_waits() {
     let s = scheduler(2);
     let turns: Vec<_> = (0..100u32)
         .map(|n| {
-            s.spawn(move || {
+            spawn(&s, move || {
                 let local = Rc::new(n);
                 let thread = thread::current().id();
                 let before =
@@ -119,8 +129,8 @@ fn tasks_keep_what_is_not_send_across_waits() {
 fn a_task_that_waits_leaves_its_worker_to_others() {
     let s = scheduler(1);
     let (promise, future) = promise();
-    let waits = s.spawn(move || future.get().unwrap()).unwrap();
-    s.spawn(move || promise.set(9)).unwrap(); // runs only if `waits` waits
+    let waits = spawn(&s, move || future.get().unwrap()).unwrap();
+    spawn(&s, move || promise.set(9)).unwrap(); // runs only if `waits` waits
     assert_eq!(waits.get().unwrap(), 9);
     end(s);
 }
@@ -129,7 +139,7 @@ fn a_task_that_waits_leaves_its_worker_to_others() {
 fn shutdown_waits_for_work_and_gives_the_reference_back() {
     let s = scheduler(1);
     let (promise, future) = promise();
-    let task = s.spawn(move || future.get().unwrap()).unwrap();
+    let task = spawn(&s, move || future.get().unwrap()).unwrap();
     let (s, error) = s.shutdown(Deadline::NOW).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     promise.set(4);
@@ -142,12 +152,11 @@ fn shutdown_waits_for_work_and_gives_the_reference_back() {
 fn a_task_that_shuts_its_scheduler_down_is_told() {
     let s = scheduler(1);
     let own = s.clone();
-    let told = s
-        .spawn(move || match own.shutdown(Deadline::NEVER) {
-            Ok(()) => None,
-            Err((_, error)) => error.raw_os_error(),
-        })
-        .unwrap();
+    let told = spawn(&s, move || match own.shutdown(Deadline::NEVER) {
+        Ok(()) => None,
+        Err((_, error)) => error.raw_os_error(),
+    })
+    .unwrap();
     assert_eq!(told.get().unwrap(), Some(35)); // EDEADLK
     end(s);
 }
@@ -155,19 +164,16 @@ fn a_task_that_shuts_its_scheduler_down_is_told() {
 #[test]
 fn a_blocking_call_borrows_and_panics_like_a_call() {
     let s = scheduler(1);
-    let seen = s
-        .spawn(|| {
-            let (worker, mut other) = (thread::current().id(), None);
-            let seven = blocking(|| {
-                other = Some(thread::current().id());
-                7
-            });
-            assert!(
-                catch_unwind(|| blocking(|| panic!("of the call"))).is_err()
-            );
-            (seven, other.unwrap() != worker)
-        })
-        .unwrap();
+    let seen = spawn(&s, || {
+        let (worker, mut other) = (thread::current().id(), None);
+        let seven = blocking(|| {
+            other = Some(thread::current().id());
+            7
+        });
+        assert!(catch_unwind(|| blocking(|| panic!("of the call"))).is_err());
+        (seven, other.unwrap() != worker)
+    })
+    .unwrap();
     assert_eq!(seen.get().unwrap(), (7, true));
     end(s);
 }

@@ -6,5 +6,5 @@ use sennit::Scheduler;
 fn main() {
     let s = Scheduler::new().unwrap();
     let local = 1;
-    let _ = s.spawn(|| println!("{local}"));
+    let _ = unsafe { s.spawn(|| println!("{local}")) };
 }

@@ -8,9 +8,11 @@ fn main() {
     let lock = Mutex::new(1);
     let _ = scope(&s, Deadline::NEVER, |group| {
         let guard = lock.lock();
-        group.spawn(move || {
-            drop(guard);
-            Ok(())
-        })
+        unsafe {
+            group.spawn(move || {
+                drop(guard);
+                Ok(())
+            })
+        }
     });
 }

@@ -8,9 +8,11 @@ fn main() {
     let _ = scope(&s, Deadline::NEVER, |group| {
         let local = 1;
         let borrowed = &local;
-        group.spawn(move || {
-            println!("{borrowed}");
-            Ok(())
-        })
+        unsafe {
+            group.spawn(move || {
+                println!("{borrowed}");
+                Ok(())
+            })
+        }
     });
 }

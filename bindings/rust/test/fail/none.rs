@@ -6,13 +6,13 @@ use sennit::{channel, scope, Deadline, Mutex, Scheduler};
 fn main() {
     let s = Scheduler::new().unwrap();
     let (lock, local) = (Mutex::new(1), 1);
-    let _ = scope(&s, Deadline::NEVER, |group| {
+    let _ = scope(&s, Deadline::NEVER, |group| unsafe {
         group.spawn(|| {
             *lock.lock() += local;
             group.cancel();
             Ok(())
         })
     });
-    let _ = s.spawn(move || local);
+    let _ = unsafe { s.spawn(move || local) };
     let _ = channel::<i32>(1);
 }

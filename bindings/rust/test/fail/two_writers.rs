@@ -7,13 +7,17 @@ fn main() {
     let s = Scheduler::new().unwrap();
     let mut shared = 0;
     let _ = scope(&s, Deadline::NEVER, |group| {
-        let first = group.spawn(|| {
-            shared += 1;
-            Ok(())
-        });
-        first.and(group.spawn(|| {
-            shared += 2;
-            Ok(())
-        }))
+        let first = unsafe {
+            group.spawn(|| {
+                shared += 1;
+                Ok(())
+            })
+        };
+        first.and(unsafe {
+            group.spawn(|| {
+                shared += 2;
+                Ok(())
+            })
+        })
     });
 }
