@@ -41,9 +41,9 @@ SENNIT_BEGIN
  * or, without workers, the CPUs of the thread whose call started them. */
 typedef void *sennit_blocking_fn(void *argument);
 
-/* Call run(argument) on a helper thread, wait until it has returned, and return
- * its result. errno is as run left it. On an unbound thread the call runs the
- * function directly.
+/* Call run(argument) on a helper thread and wait until it has returned. errno
+ * is as run left it. On an unbound thread the call runs the function directly.
+ * Returns the result of run.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void *sennit_blocking_call(sennit_blocking_fn *run, void *argument);

@@ -120,7 +120,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_dag_build(sennit_dag              **out,
 
 /* Like sennit_dag_build, but a run begins with node `root` alone and runs only
  * the nodes that can be reached from it. A node with a predecessor that does
- * not run does not run either. It is misuse if root names no node.
+ * not run does not run either. It is misuse if root names no node. Returns what
+ * sennit_dag_build() returns.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_dag_build_from(

@@ -2,8 +2,8 @@
 /* domain.h - domains: parts of a scheduler's work that end by themselves, as a
  * scheduler does.
  *
- *	create --> schedule, schedule, ... --> release
- *	            all done, no references ----> notified, once
+ *	create --> schedule, schedule, ... --> release, or shutdown
+ *	            all done, no references ----> all clients notified, once
  *
  * A domain is a reference-counted set of tasks. It ends when nobody holds a
  * reference and all its tasks have ended, suspended tasks included. Then its
@@ -27,17 +27,19 @@
 
 SENNIT_BEGIN
 
-typedef struct sennit_domain sennit_domain;
+typedef struct sennit_domain      sennit_domain;
+typedef struct sennit_weak_domain sennit_weak_domain;
 
 /* Create a domain of *s and store it in *out. The caller owns one reference.
  *
  * on_end(argument), if on_end is not NULL, is called once when the domain has
  * ended. It runs on the worker of the last task, between two tasks, or in the
  * last sennit_domain_release, before that returns. At that time nothing of the
- * domain is left. on_end must not wait. The domain holds a reference to *s
- * until on_end has returned. A domain takes 128 bytes of memory for each worker
- * that *s may have, and 128 bytes more.
- * Returns 0 or -ENOMEM.
+ * domain is left, unless other clients wait to be told or weak handles exist.
+ * on_end must not wait. The domain holds a reference to *s until on_end has
+ * returned. A domain takes 128 bytes of memory for each worker that *s may
+ * have, and some 300 bytes more.
+ * Returns 0, -ENOMEM, or -ESHUTDOWN as sennit_enqueue does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_domain_create(sennit_domain   **out,
@@ -68,6 +70,75 @@ SENNIT_API SENNIT_MUST_USE int sennit_domain_schedule(sennit_domain  *d,
 						      void           *argument);
 SENNIT_API SENNIT_MUST_USE int sennit_domain_schedule_task(
 	sennit_domain *d, const sennit_task *task);
+
+/* --- the end ------------------------------------------------------------- */
+
+/* Release the caller's reference, and wait until *d has ended, on_end has
+ * returned and all that were registered before have been told.
+ * Returns 0. On an error the caller still has its reference: -ETIMEDOUT at the
+ * deadline, -ECANCELED if the caller's group is cancelled, or -ENOMEM. It is
+ * misuse to call this from a task of *d.
+ *
+ * From: fiber, thread.  Blocks: yes.  */
+SENNIT_API SENNIT_MUST_USE int sennit_domain_shutdown(sennit_domain *d,
+						      sennit_time    deadline);
+
+/* Register run(argument) to be called, or *e or *f to be set, when *d has
+ * ended: after on_end, in the order of registration, and where that is called.
+ * run must not wait. *f is set with the value NULL. The object must exist until
+ * it is set. If anything is registered, or a weak handle exists, the domain's
+ * memory is freed after that, not before on_end.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is
+ * registered.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_domain_on_end(sennit_domain *d,
+						    sennit_end_fn *run,
+						    void          *argument);
+SENNIT_API SENNIT_MUST_USE int sennit_domain_end_event(sennit_domain *d,
+						       sennit_event  *e);
+SENNIT_API SENNIT_MUST_USE int sennit_domain_end_future(sennit_domain *d,
+							sennit_future *f);
+
+/* Return a weak handle to *d: it holds no reference, but can be turned into one
+ * as long as the domain has not ended. It keeps the domain's memory, which may
+ * outlive the scheduler. The caller owns the handle.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE sennit_weak_domain *sennit_domain_weak(
+	sennit_domain *d);
+
+/* Add or remove one owner of a weak handle. The last release frees its memory.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API void sennit_weak_domain_retain(sennit_weak_domain *w);
+SENNIT_API void sennit_weak_domain_release(sennit_weak_domain *w);
+
+/* Take a reference to the domain, unless it has ended, and store it in *out.
+ * Once the call has failed, it always fails.
+ * Returns 0, or -ESHUTDOWN if the domain has ended.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_weak_domain_lock(sennit_weak_domain *w,
+						       sennit_domain     **out);
+
+/* Like sennit_domain_on_end, sennit_domain_end_event and
+ * sennit_domain_end_future, by a weak handle. If the domain has ended and all
+ * have been told already, run is called, or *e or *f is set, before the call
+ * returns.
+ * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is
+ * registered.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_weak_domain_on_end(sennit_weak_domain *w,
+							 sennit_end_fn *run,
+							 void *argument);
+SENNIT_API SENNIT_MUST_USE int sennit_weak_domain_end_event(
+	sennit_weak_domain *w, sennit_event *e);
+SENNIT_API SENNIT_MUST_USE int sennit_weak_domain_end_future(
+	sennit_weak_domain *w, sennit_future *f);
+
+/* --- where --------------------------------------------------------------- */
 
 /* Return the domain that the calling task belongs to, or NULL if it belongs to
  * none. The call takes no reference.

@@ -13,7 +13,9 @@
  * a reference as long as the scheduler has not ended, even if nobody else holds
  * a reference. After the end it cannot. One block of memory of some 2 KiB
  * remains of an ended scheduler until its last weak handle has been released.
- * The allocator must exist until then.
+ * The allocator must exist until then. As long as the block remains, calls that
+ * give the scheduler work, threads or workers return -ESHUTDOWN. Other calls
+ * must not be made any more.
  *
  *	sennit_weak *w = sennit_scheduler_weak(s);
  *	...

@@ -121,7 +121,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn(sennit_group     *g,
 
 /* Like sennit_group_spawn, with a copy of the `size` bytes at *arguments. The
  * copy is made before the call returns, is aligned to 16 bytes, and is valid
- * until run returns. With a size of 0 run gets the pointer itself.
+ * until run returns. With a size of 0 run gets the pointer itself. Returns what
+ * sennit_group_spawn() returns.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_copy(sennit_group     *g,
@@ -131,13 +132,24 @@ SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_copy(sennit_group     *g,
 
 /* Like sennit_group_spawn_copy, but the member runs on the worker or bound
  * thread that spawns it, and is never stolen. It is misuse on a thread that is
- * not bound to the group's scheduler.
+ * not bound to the group's scheduler. Returns what sennit_group_spawn()
+ * returns.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_here(sennit_group     *g,
 						       sennit_member_fn *run,
 						       const void *arguments,
 						       size_t      size);
+
+/* For libsennit-io: the same, but the member runs on the worker with this
+ * number, from 0, which is started if it has no thread; without workers, 0 is
+ * the bound thread that spawns it. -ENOENT: there is no such worker. -EAGAIN:
+ * it cannot be started. */
+SENNIT_API SENNIT_MUST_USE int sennit_group_spawn_on_(sennit_group     *g,
+						      uint32_t          worker,
+						      sennit_member_fn *run,
+						      const void *arguments,
+						      size_t      size);
 
 /* Wait until every member of *g has ended, including members that are spawned
  * during the wait. The opener calls this once. A thread must neither bind nor

@@ -38,6 +38,9 @@
  * CPUs, a scheduler without a minimum gets nothing as long as the others use
  * all of theirs.
  *
+ * The budget, and the minimum, maximum and priority of each scheduler, may be
+ * changed at any time (sennit_resources_set_cpus, sennit_scheduler_set_share).
+ *
  * Fibers stay on their threads. The budget does not count bound threads,
  * threads for blocking calls, threads of the program, and the work of a worker
  * to fall asleep, wake up, start and end. A fiber that waits for the end of
@@ -51,6 +54,7 @@
 SENNIT_BEGIN
 
 typedef struct sennit_resources sennit_resources;
+struct sennit_scheduler;
 
 /* The largest sennit_config.resources_priority. */
 #define SENNIT_RESOURCES_PRIORITY_MAX 1024
@@ -76,6 +80,42 @@ SENNIT_API sennit_resources *sennit_resources_retain(sennit_resources *r);
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_resources_release(sennit_resources *r);
+
+/* --- changes -------------------------------------------------------------- */
+
+/* Change the budget to `cpus` CPUs; 0 means sennit_cpu_count(). A larger one is
+ * used at once. A smaller one is reached as workers come to safe points: until
+ * then more are active.
+ * Returns 0, -EINVAL for more than 1024 CPUs, or -EAGAIN if the minimums of the
+ * schedulers that take part exceed the new budget. On error nothing is changed.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_resources_set_cpus(sennit_resources *r,
+							 uint32_t cpus);
+
+/* What a scheduler may have of its resources. */
+typedef struct sennit_share {
+	uint32_t min;      /* CPUs that it gets first; 0: none */
+	uint32_t max;      /* CPUs that it never exceeds; 0: max_workers of its
+			    * configuration */
+	uint32_t priority; /* up to SENNIT_RESOURCES_PRIORITY_MAX; 0 means 1 */
+	uint32_t reserved_;
+} sennit_share;
+
+/* Change the share of *s: resources_min, resources_max and resources_priority
+ * of its configuration. Time that it has had is counted by its former priority.
+ * A CPU beyond a smaller maximum is given up at the next safe point of its
+ * worker.
+ * Returns 0, -EINVAL if *s takes part in no resources, if the minimum exceeds
+ * the maximum or max_workers, if the priority is too large or reserved_ is not
+ * 0, -EAGAIN if the minimums of all schedulers would exceed the budget, or
+ * -ESHUTDOWN as sennit_enqueue does. On error nothing is changed.
+ *
+ * From: fiber, thread.  Blocks: no.  */
+SENNIT_API SENNIT_MUST_USE int sennit_scheduler_set_share(
+	struct sennit_scheduler *s, const sennit_share *share);
+
+/* --- what it does --------------------------------------------------------- */
 
 /* The result of sennit_resources_get_stats. All fields are from one moment. */
 typedef struct sennit_resources_stats {

@@ -101,8 +101,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_scheduler_shutdown(sennit_scheduler *s,
  *     data (pthread_key) and of thread-local objects of C++ may unbind it;
  *   - to end a worker's thread, by pthread_exit() in a task or in thread_init,
  *     or by cancellation.
- * Returns 0, or -ENOMEM if there is no memory for the worker or, if *s has no
- * workers, for a first stack.
+ * Returns 0, -ENOMEM if there is no memory for the worker or, if *s has no
+ * workers, for a first stack, or -ESHUTDOWN if *s has ended and only a weak
+ * handle (end.h) keeps its memory.
  *
  * From: thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_bind(sennit_scheduler *s);
@@ -134,7 +135,8 @@ SENNIT_API sennit_scheduler *sennit_current(void);
  * (sennit_config.retire_ms) counts as a worker and gets a thread when it is
  * needed.
  * Returns 0, -EINVAL if the count is out of range or the scheduler has no
- * workers, or -EAGAIN if the system refuses a thread. On error the number is
+ * workers, -EAGAIN if the system refuses a thread, or -ESHUTDOWN if *s has
+ * ended and only a weak handle (end.h) keeps its memory. On error the number is
  * unchanged.
  *
  * From: fiber, thread.  Blocks: no.  */

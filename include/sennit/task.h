@@ -91,7 +91,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_task(const sennit_task *task);
 /* Schedule *task on *s. The caller must hold a reference to *s or run a task of
  * it. If *s has no workers, or the task is SENNIT_TASK_SAME_THREAD, the caller
  * must be bound to *s or run one of its tasks. Otherwise it need not be bound.
- * Returns 0, or -EINVAL or -ENOMEM as sennit_schedule_task does.
+ * Returns 0, -EINVAL or -ENOMEM as sennit_schedule_task does, or -ESHUTDOWN if
+ * *s has ended and only a weak handle (end.h) keeps its memory.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue(sennit_scheduler  *s,
@@ -125,7 +126,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_schedule_many(const sennit_task *tasks,
 						    size_t             count);
 
 /* Like sennit_schedule_many, on *s, under the conditions of sennit_enqueue.
- * Returns 0, or -EINVAL or -ENOMEM as sennit_schedule_many does.
+ * Returns 0, -EINVAL or -ENOMEM as sennit_schedule_many does, or -ESHUTDOWN as
+ * sennit_enqueue does.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,

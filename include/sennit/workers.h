@@ -36,6 +36,11 @@ typedef struct sennit_worker_view {
 	uint64_t idle_ns; /* nanoseconds that it has searched and slept so far,
 			   * the current search or sleep included; 0 for a
 			   * bound thread, which does not measure it */
+	uint32_t exact;   /* 1: `queued` is exact, if none comes or goes during
+			   * the call; 0: others have left tasks with the
+			   * worker, which count as one until it, or a thief,
+			   * takes them over: at its next safe point */
+	uint32_t reserved_;
 } sennit_worker_view;
 
 /* Call visit(context, view) for each worker of *s that has or had a thread, in

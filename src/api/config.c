@@ -93,7 +93,7 @@ static const char *find_large(const sennit_config *c)
 		  c->resources ? SENNIT_RESOURCES_PRIORITY_MAX : 0,
 		  "resources_priority" },
 		{ c->resources_min,
-		  c->resources ? c->resources->shares.slots : 0,
+		  c->resources ? sn_slots_number(c->resources) : 0,
 		  "resources_min" },
 		{ c->resources_max, c->resources ? UINT32_MAX : 0,
 		  "resources_max" },

@@ -5,6 +5,7 @@
 
 #include "worker/domain.h"
 #include "scheduler/place.h"
+#include "worker/finalise.h"
 #include "worker/fork_exit.h"
 
 #include <errno.h>
@@ -15,10 +16,13 @@ int sennit_domain_create(sennit_domain **out, sennit_scheduler *s,
 	sennit_domain *d;
 
 	MISUSE_INHERITED(s, "sennit_domain_create");
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
 	d = sn_domain_make(s, on_end, argument);
-	if (!d)
+	if (!d) {
+		sn_finalise_release(s);
 		return -ENOMEM;
-	sn_place_retain(s, "sennit_domain_create");
+	}
 	*out = d;
 	return 0;
 }

@@ -65,9 +65,9 @@ static int test_each(sennit_event *const events[], size_t count, size_t *which)
 }
 
 static int wait_any_until(sennit_event *const events[], size_t count,
-			  size_t *which, sennit_time deadline)
+			  size_t *which, sennit_time deadline, const char *call)
 {
-	MISUSE(!count || count > SENNIT_EVENT_WAIT_MAX, "sennit_event_wait_any",
+	MISUSE(!count || count > SENNIT_EVENT_WAIT_MAX, call,
 	       count ? "more than SENNIT_EVENT_WAIT_MAX events" : "no events");
 	if (pass_one(events, count, which))
 		return 0;
@@ -84,14 +84,16 @@ static int wait_any_until(sennit_event *const events[], size_t count,
 int sennit_event_wait_any_until(sennit_event *const events[], size_t count,
 				size_t *which, sennit_time deadline)
 {
-	return wait_any_until(events, count, which, deadline);
+	return wait_any_until(events, count, which, deadline,
+			      "sennit_event_wait_any_until");
 }
 
 size_t sennit_event_wait_any(sennit_event *const events[], size_t count)
 {
 	size_t which = 0;
 
-	(void)!wait_any_until(events, count, &which, SN_UNCANCELLED);
+	(void)!wait_any_until(events, count, &which, SN_UNCANCELLED,
+			      "sennit_event_wait_any");
 	return which;
 }
 
@@ -150,9 +152,9 @@ static bool pass_all(sennit_event *const events[], size_t count)
 }
 
 static int wait_all_until(sennit_event *const events[], size_t count,
-			  sennit_time deadline)
+			  sennit_time deadline, const char *call)
 {
-	MISUSE(count > SENNIT_EVENT_WAIT_MAX, "sennit_event_wait_all",
+	MISUSE(count > SENNIT_EVENT_WAIT_MAX, call,
 	       "more than SENNIT_EVENT_WAIT_MAX events");
 	for (;;) {
 		sennit_event *e = find_unset(events, count);
@@ -169,10 +171,12 @@ static int wait_all_until(sennit_event *const events[], size_t count,
 int sennit_event_wait_all_until(sennit_event *const events[], size_t count,
 				sennit_time deadline)
 {
-	return wait_all_until(events, count, deadline);
+	return wait_all_until(events, count, deadline,
+			      "sennit_event_wait_all_until");
 }
 
 void sennit_event_wait_all(sennit_event *const events[], size_t count)
 {
-	(void)!wait_all_until(events, count, SN_UNCANCELLED);
+	(void)!wait_all_until(events, count, SN_UNCANCELLED,
+			      "sennit_event_wait_all");
 }

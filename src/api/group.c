@@ -82,6 +82,17 @@ static int place(sennit_group *g, struct task t, uint32_t flags)
 	return err;
 }
 
+static int place_on(sennit_group *g, struct task t, uint32_t worker)
+{
+	int err;
+
+	count_one(g);
+	err = sn_place_on(g->scheduler_, worker, t, "sennit_group_spawn_on_");
+	if (err)
+		sn_group_end(g, sn_self, 0);
+	return err;
+}
+
 /* 0, or -ECANCELED: no more members. */
 static int admit(sennit_group *g)
 {
@@ -92,7 +103,11 @@ static int admit(sennit_group *g)
 	return -ECANCELED;
 }
 
-static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
+/* `worker`: which one runs it; or ANY, as the flags say. */
+#define ANY UINT32_MAX
+
+static NOINLINE int spawn(sennit_group *g, const sennit_task *task,
+			  uint32_t worker)
 {
 	struct task t;
 	int         err = admit(g);
@@ -102,7 +117,7 @@ static NOINLINE int spawn(sennit_group *g, const sennit_task *task)
 	if (err)
 		return err;
 	t.meta |= sn_task_member(g);
-	err = place(g, t, task->flags);
+	err = worker == ANY ? place(g, t, task->flags) : place_on(g, t, worker);
 	if (err)
 		sn_place_unpack(g->scheduler_, t);
 	return err;
@@ -146,7 +161,7 @@ int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
 				   .argument = (void *)(uintptr_t)arguments,
 				   .copy_size = size };
 
-	return spawn(g, &task);
+	return spawn(g, &task, ANY);
 }
 
 int sennit_group_spawn_here(sennit_group *g, sennit_member_fn *run,
@@ -157,7 +172,18 @@ int sennit_group_spawn_here(sennit_group *g, sennit_member_fn *run,
 				   .copy_size = size,
 				   .flags = SENNIT_TASK_SAME_THREAD };
 
-	return spawn(g, &task);
+	return spawn(g, &task, ANY);
+}
+
+int sennit_group_spawn_on_(sennit_group *g, uint32_t worker,
+			   sennit_member_fn *run, const void *arguments,
+			   size_t size)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size };
+
+	return spawn(g, &task, worker);
 }
 
 /* --- waiting ------------------------------------------------------------ */

@@ -13,7 +13,7 @@ void sn_mutex_claim(sennit_mutex *m)
 		return;
 	*sn_bias_place(&sn_self->bias, m) = m;
 	TORTURE_POINT();
-	/* -> bias.word: worker_, which nobody else stores from now on */
+	/* -> bias.word: worker_, the mark, stored before anybody revokes */
 	(void)!a_cas_rel(&m->state_, &held, sn_bias_word(&sn_self->bias, HELD));
 }
 

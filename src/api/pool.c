@@ -14,7 +14,7 @@
  * list is empty. Hooks and the allocator are called without the lock, on a tag
  * that no other thread uses.
  */
-#include "sennit/pool.h"
+#include "api/pool.h"
 
 #include "base/check.h"
 #include "base/memory.h"
@@ -186,18 +186,31 @@ static bool has_loans(const sennit_pool *p, const struct chunk *c)
 	return false;
 }
 
+const char *sn_pool_use(sennit_pool *p)
+{
+	const uint32_t word = sn_wait_queue_lock(&p->state_);
+	const char    *why = NULL;
+	struct chunk  *c = a_load_rlx(&p->chunks_); /* not raced: the lock is
+						     * held */
+
+	if (word & WAIT_QUEUE_WAITERS)
+		why = "a fiber or thread still waits for an item";
+	for (; c && !why; c = c->next)
+		if (has_loans(p, c))
+			why = "an item is on loan";
+	sn_wait_queue_unlock(&p->state_, word);
+	return why;
+}
+
 void sennit_pool_destroy(sennit_pool *p)
 {
+	const char    *use = sn_pool_use(p);
 	const uint32_t word = sn_wait_queue_lock(&p->state_);
 	struct chunk  *chunks = a_load_rlx(&p->chunks_); /* not raced: the lock
 							  * is held */
 	struct chunk  *c;
 
-	MISUSE(word & WAIT_QUEUE_WAITERS, "sennit_pool_destroy",
-	       "a fiber or thread still waits for an item");
-	for (c = chunks; c; c = c->next)
-		MISUSE(has_loans(p, c), "sennit_pool_destroy",
-		       "an item is on loan");
+	MISUSE(use, "sennit_pool_destroy", use);
 	a_store_rlx(&p->chunks_, NULL);
 	p->free_ = NULL;
 	sn_wait_queue_unlock(&p->state_, word);

@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "os/quota.h"
 #include "worker/slots.h"
+#include "worker/finalise.h"
 #include "worker/fork_exit.h"
 
 #include <errno.h>
@@ -55,6 +56,38 @@ void sennit_resources_release(sennit_resources *r)
 	sn_slots_release(r);
 }
 
+int sennit_resources_set_cpus(sennit_resources *r, uint32_t cpus)
+{
+	check(r, "sennit_resources_set_cpus");
+	if (cpus > SENNIT_WORKERS_MAX)
+		return -EINVAL;
+	return sn_slots_resize(r, cpus ? cpus : os_cpu_count()) ? 0 : -EAGAIN;
+}
+
+static int change(sennit_scheduler *s, const sennit_share *share)
+{
+	uint32_t most = s->config.max_workers;
+	uint32_t max = share->max ? share->max : most;
+	uint32_t priority = share->priority ? share->priority : 1;
+
+	if (!sn_slots_is_limited(s) || share->reserved_ || share->min > max ||
+	    share->min > most || priority > SENNIT_RESOURCES_PRIORITY_MAX)
+		return -EINVAL;
+	return sn_slots_change(s, share->min, max, priority) ? 0 : -EAGAIN;
+}
+
+int sennit_scheduler_set_share(sennit_scheduler *s, const sennit_share *share)
+{
+	int err;
+
+	MISUSE_INHERITED(s, "sennit_scheduler_set_share");
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = change(s, share);
+	sn_finalise_release(s);
+	return err;
+}
+
 void sennit_resources_get_stats(sennit_resources       *r,
 				sennit_resources_stats *stats)
 {
@@ -67,13 +100,12 @@ void sennit_resources_get_stats(sennit_resources       *r,
 	MISUSE(size < sizeof(now), "sennit_resources_get_stats",
 	       "stats->size is not set");
 	os_lock(&r->lock);
-	now.cpus = r->shares.slots;
+	now.cpus = sn_slots_number(r);
 	now.schedulers = r->shares.count;
 	now.promised = r->shares.promised;
 	now.active = r->shares.held;
 	now.active_peak = r->shares.held_most;
-	now.waiting = a_load_rlx(&r->shares.waiting); /* not raced: it changes
-						       * under the lock */
+	now.waiting = r->shares.waiting;
 	now.yields = r->shares.moves;
 	pthread_mutex_unlock(&r->lock);
 	memset(stats, 0, size);

@@ -118,6 +118,8 @@ int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 	MISUSE(sn_self && sn_self->scheduler == s, "sennit_scheduler_shutdown",
 	       "called from the scheduler's own task or bound thread, which "
 	       "would wait for itself");
+	MISUSE(!sn_gate_references(&s->gate), "sennit_scheduler_shutdown",
+	       "the caller has no reference to release");
 	return sn_finalise_wait(s, deadline) ? 0 : -ETIMEDOUT;
 }
 
@@ -166,12 +168,16 @@ size_t sennit_scheduler_stack_size(const sennit_scheduler *s)
 
 int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
 {
+	int err;
+
 	MISUSE_INHERITED(s, "sennit_scheduler_set_workers");
-	MISUSE(sn_gate_is_done(&s->gate), "sennit_scheduler_set_workers",
-	       "the scheduler has ended: no reference is held");
 	if (!count || count > s->capacity)
 		return -EINVAL;
-	return sn_worker_threads_resize(s, count);
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = sn_worker_threads_resize(s, count);
+	sn_finalise_release(s);
+	return err;
 }
 
 uint32_t sennit_cpu_count(void)

@@ -11,6 +11,7 @@
 #include "sennit/shared.h"
 
 #include "api/mutex_queue.h"
+#include "api/pool.h"
 #include "base/atomic.h"
 #include "base/check.h"
 #include "base/memory.h"
@@ -31,29 +32,55 @@ struct head {
 struct type {
 	uint32_t    mark;
 	uint32_t    size;
-	size_t      state;  /* offset of its word, which has the queue bits */
 	const char *retain; /* names of its public calls */
 	const char *release;
+	/* The last reference is gone: why it must not be yet, or NULL. */
+	const char *(*use)(void *object);
+	void (*destroy)(void *object); /* NULL: it owns nothing */
 };
 
-#define TYPE(index, noun)                                              \
-	{                                                              \
-		.mark = MARK + (index), .size = sizeof(sennit_##noun), \
-		.state = offsetof(sennit_##noun, state_),              \
-		.retain = "sennit_" #noun "_retain",                   \
-		.release = "sennit_" #noun "_release",                 \
+static const char *waited_for(const sennit_word *word)
+{
+	return a_load_rlx(word) & WAIT_QUEUE_WAITERS
+		       ? "a fiber or thread still waits for it"
+		       : NULL;
+}
+
+/* The type, its retain and its release. `why` is an expression in `x`, the
+ * object: why the last release comes too early. */
+#define COUNTED(index, noun, why, end)                                   \
+	static const char *use_of_##noun(void *object)                   \
+	{                                                                \
+		sennit_##noun *x = object;                               \
+                                                                         \
+		return why;                                              \
+	}                                                                \
+                                                                         \
+	static const struct type noun##_type = {                         \
+		.mark = MARK + (index),                                  \
+		.size = sizeof(sennit_##noun),                           \
+		.retain = "sennit_" #noun "_retain",                     \
+		.release = "sennit_" #noun "_release",                   \
+		.use = use_of_##noun,                                    \
+		.destroy = (end),                                        \
+	};                                                               \
+	_Static_assert(_Alignof(struct head) >= _Alignof(sennit_##noun), \
+		       "it follows the head");                           \
+                                                                         \
+	sennit_##noun *sennit_##noun##_retain(sennit_##noun *x)          \
+	{                                                                \
+		retain(x, &noun##_type);                                 \
+		return x;                                                \
+	}                                                                \
+                                                                         \
+	void sennit_##noun##_release(sennit_##noun *x)                   \
+	{                                                                \
+		release(x, &noun##_type);                                \
 	}
 
-static const struct type event = TYPE(1, event);
-static const struct type wait_group = TYPE(2, wait_group);
-static const struct type semaphore = TYPE(3, semaphore);
-static const struct type cond = TYPE(4, cond);
-static const struct type mutex = TYPE(5, mutex);
-
-_Static_assert(_Alignof(struct head) >= _Alignof(sennit_mutex) &&
-		       offsetof(struct head, mark) + sizeof(uint32_t) ==
-			       sizeof(struct head),
-	       "the object is aligned, and follows the mark");
+_Static_assert(offsetof(struct head, mark) + sizeof(uint32_t) ==
+		       sizeof(struct head),
+	       "the object follows the mark");
 
 /* Create an object that is all zeros, and store its address in *object. */
 static int create(void **object, const struct type *t,
@@ -118,23 +145,26 @@ static void free_object(void *object, const struct type *t)
 
 static void release(void *object, const struct type *t)
 {
-	const sennit_word *word;
+	const char *why;
 
 	if (!let_go(object, t))
 		return;
-	word = (const sennit_word *)((const char *)object + t->state);
-	MISUSE(a_load_rlx(word) & WAIT_QUEUE_WAITERS, t->release,
-	       "the last reference is released while a fiber or thread waits");
+	why = t->use(object);
+	MISUSE(why, t->release, why);
+	if (t->destroy)
+		t->destroy(object);
 	free_object(object, t);
 }
 
-/* --- events ------------------------------------------------------------- */
+/* --- what owns nothing --------------------------------------------------- */
+
+COUNTED(1, event, waited_for(&x->state_), NULL)
 
 int sennit_event_create(sennit_event **e, enum sennit_event_mode mode, bool set,
 			const sennit_allocator *allocator)
 {
 	void *made;
-	int   err = create(&made, &event, allocator);
+	int   err = create(&made, &event_type, allocator);
 
 	if (err)
 		return err;
@@ -143,18 +173,7 @@ int sennit_event_create(sennit_event **e, enum sennit_event_mode mode, bool set,
 	return 0;
 }
 
-sennit_event *sennit_event_retain(sennit_event *e)
-{
-	retain(e, &event);
-	return e;
-}
-
-void sennit_event_release(sennit_event *e)
-{
-	release(e, &event);
-}
-
-/* --- wait groups -------------------------------------------------------- */
+COUNTED(2, wait_group, waited_for(&x->state_), NULL)
 
 int sennit_wait_group_create(sennit_wait_group **g, uint32_t count,
 			     const sennit_allocator *allocator)
@@ -164,7 +183,7 @@ int sennit_wait_group_create(sennit_wait_group **g, uint32_t count,
 
 	MISUSE(count > SENNIT_WAIT_GROUP_MAX, "sennit_wait_group_create",
 	       "the count is above SENNIT_WAIT_GROUP_MAX");
-	err = create(&made, &wait_group, allocator);
+	err = create(&made, &wait_group_type, allocator);
 	if (err)
 		return err;
 	*g = made;
@@ -172,18 +191,7 @@ int sennit_wait_group_create(sennit_wait_group **g, uint32_t count,
 	return 0;
 }
 
-sennit_wait_group *sennit_wait_group_retain(sennit_wait_group *g)
-{
-	retain(g, &wait_group);
-	return g;
-}
-
-void sennit_wait_group_release(sennit_wait_group *g)
-{
-	release(g, &wait_group);
-}
-
-/* --- semaphores --------------------------------------------------------- */
+COUNTED(3, semaphore, waited_for(&x->state_), NULL)
 
 int sennit_semaphore_create(sennit_semaphore **s, uint32_t count,
 			    const sennit_allocator *allocator)
@@ -193,7 +201,7 @@ int sennit_semaphore_create(sennit_semaphore **s, uint32_t count,
 
 	MISUSE(count > SENNIT_SEMAPHORE_MAX, "sennit_semaphore_create",
 	       "the count is above SENNIT_SEMAPHORE_MAX");
-	err = create(&made, &semaphore, allocator);
+	err = create(&made, &semaphore_type, allocator);
 	if (err)
 		return err;
 	*s = made;
@@ -201,64 +209,137 @@ int sennit_semaphore_create(sennit_semaphore **s, uint32_t count,
 	return 0;
 }
 
-sennit_semaphore *sennit_semaphore_retain(sennit_semaphore *s)
-{
-	retain(s, &semaphore);
-	return s;
-}
-
-void sennit_semaphore_release(sennit_semaphore *s)
-{
-	release(s, &semaphore);
-}
-
-/* --- condition variables ------------------------------------------------ */
+COUNTED(4, cond, waited_for(&x->state_), NULL)
 
 int sennit_cond_create(sennit_cond **c, const sennit_allocator *allocator)
 {
 	void *made;
-	int   err = create(&made, &cond, allocator);
+	int   err = create(&made, &cond_type, allocator);
 
 	if (!err)
 		*c = made;
 	return err;
 }
 
-sennit_cond *sennit_cond_retain(sennit_cond *c)
-{
-	retain(c, &cond);
-	return c;
-}
-
-void sennit_cond_release(sennit_cond *c)
-{
-	release(c, &cond);
-}
-
-/* --- mutexes ------------------------------------------------------------ */
+COUNTED(5, mutex, sn_mutex_is_unused(x) ? NULL : "it is locked or waited for",
+	NULL)
 
 int sennit_mutex_create(sennit_mutex **m, const sennit_allocator *allocator)
 {
 	void *made;
-	int   err = create(&made, &mutex, allocator);
+	int   err = create(&made, &mutex_type, allocator);
 
 	if (!err)
 		*m = made;
 	return err;
 }
 
-sennit_mutex *sennit_mutex_retain(sennit_mutex *m)
+COUNTED(6, rwlock, a_load_rlx(&x->state_) ? "it is held or waited for" : NULL,
+	NULL)
+
+int sennit_rwlock_create(sennit_rwlock **l, const sennit_allocator *allocator)
 {
-	retain(m, &mutex);
-	return m;
+	void *made;
+	int   err = create(&made, &rwlock_type, allocator);
+
+	if (!err)
+		*l = made;
+	return err;
 }
 
-void sennit_mutex_release(sennit_mutex *m)
+COUNTED(7, barrier, waited_for(&x->state_), NULL)
+
+int sennit_barrier_create(sennit_barrier **b, uint32_t parties,
+			  const sennit_allocator *allocator)
 {
-	if (!let_go(m, &mutex))
-		return;
-	MISUSE(!sn_mutex_is_unused(m), "sennit_mutex_release",
-	       "the last reference is released while the mutex is locked or "
-	       "waited for");
-	free_object(m, &mutex);
+	void *made;
+	int   err;
+
+	MISUSE(!parties || parties > SENNIT_BARRIER_MAX,
+	       "sennit_barrier_create",
+	       "the number of parties is 0 or above SENNIT_BARRIER_MAX");
+	err = create(&made, &barrier_type, allocator);
+	if (err)
+		return err;
+	*b = made;
+	sennit_barrier_init(*b, parties);
+	return 0;
+}
+
+COUNTED(8, ticket_queue, x->first_ ? "a ticket of the queue is not done" : NULL,
+	NULL)
+
+int sennit_ticket_queue_create(sennit_ticket_queue   **q,
+			       const sennit_allocator *allocator)
+{
+	void *made;
+	int   err = create(&made, &ticket_queue_type, allocator);
+
+	if (!err)
+		*q = made;
+	return err;
+}
+
+COUNTED(9, future,
+	x->last_ ? "a continuation still waits for it" : waited_for(&x->state_),
+	NULL)
+
+int sennit_future_create(sennit_future **f, const sennit_allocator *allocator)
+{
+	void *made;
+	int   err = create(&made, &future_type, allocator);
+
+	if (!err)
+		*f = made;
+	return err;
+}
+
+/* --- what owns memory ---------------------------------------------------- */
+
+static void destroy_channel(void *channel)
+{
+	sennit_channel_destroy(channel);
+}
+
+COUNTED(10, channel,
+	x->senders_ || x->receivers_ ? "a fiber or thread still waits in it"
+				     : NULL,
+	destroy_channel)
+
+int sennit_channel_create(sennit_channel **c, uint32_t size, size_t capacity,
+			  const sennit_allocator *allocator)
+{
+	void *made;
+	int   err = create(&made, &channel_type, allocator);
+
+	if (err)
+		return err;
+	err = sennit_channel_init(made, size, capacity, allocator);
+	if (err)
+		free_object(made, &channel_type);
+	else
+		*c = made;
+	return err;
+}
+
+static void destroy_pool(void *pool)
+{
+	sennit_pool_destroy(pool);
+}
+
+COUNTED(11, pool, sn_pool_use(x), destroy_pool)
+
+int sennit_pool_create(sennit_pool **p, const sennit_pool_config *config)
+{
+	void *made;
+	int   err = create(&made, &pool_type, config->allocator);
+
+	if (err)
+		return err;
+	err = sennit_pool_init(made, config);
+	if (err)
+		free_object(made, &pool_type);
+	else
+		*p = made;
+	return err;
 }

@@ -106,14 +106,14 @@ static NOINLINE int spawn_elsewhere(sennit_wait_group *g, sennit_task_fn *run,
 	return err;
 }
 
-/* Add 1 unless that needs more than one attempt. */
+/* Add 1 unless that needs the lock or more than one attempt. */
 static ALWAYS_INLINE bool add_one(sennit_wait_group *g)
 {
 	uint32_t word = a_load_rlx(&g->state_);
 
 	/* -> wait_group.done: what the adder did before */
 	return !(word & WAIT_QUEUE_LOCKED) &&
-	       word / ONE != SENNIT_WAIT_GROUP_MAX &&
+	       sn_wait_group_has_room(word, a_load_rlx(&g->kept_)) &&
 	       a_cas_weak_rel(&g->state_, &word, word + ONE);
 }
 
@@ -124,15 +124,14 @@ static ALWAYS_INLINE bool is_keeper(const sennit_wait_group *g,
 	return sn_fiber_holds(w->home.current, (uintptr_t)g);
 }
 
-/* Count one more task apart, if this fiber is the keeper and the word is far
- * from its other end. Others see that before they see the task (deque.push), or
- * what the task led to. */
+/* Count one more task apart, if this fiber is the keeper. Others see that
+ * before they see the task (deque.push), or what the task led to. */
 static ALWAYS_INLINE bool keep_one(sennit_wait_group *g, const struct worker *w)
 {
 	uint32_t kept = a_load_rlx(&g->kept_);
 
 	if (!is_keeper(g, w) || kept >= UINT16_MAX - WAIT_GROUP_KEPT_ONE ||
-	    (int32_t)a_load_rlx(&g->state_) < 0)
+	    !sn_wait_group_has_room(a_load_rlx(&g->state_), kept))
 		return false;
 	kept = (kept | WAIT_GROUP_KEPT) + WAIT_GROUP_KEPT_ONE;
 	a_store_rlx(&g->kept_, (uint16_t)kept);

@@ -20,11 +20,17 @@ static uint32_t state_of(const struct worker *w)
 						 : SENNIT_WORKER_SEARCHING;
 }
 
-static uint32_t queued_at(struct worker *w)
+/* What others have left with a worker is a list that only who takes it may
+ * walk: its blocks may go at any time. So it counts as one, and *exact becomes
+ * 0. It is empty whenever the worker has looked into it, as it does at every
+ * safe point. */
+static uint32_t queued_at(struct worker *w, uint32_t *exact)
 {
-	return sn_mailbox_has_tasks(&w->mail) +
-	       (w->threaded ? sn_deque_count(sn_worker_deque(w))
-			    : sn_backlog_count(&w->own));
+	bool left = sn_mailbox_has_tasks(&w->mail);
+
+	*exact = !left;
+	return left + (w->threaded ? sn_deque_count(sn_worker_deque(w))
+				   : sn_backlog_count(&w->own));
 }
 
 static void visit_worker(struct worker *w,
@@ -37,11 +43,11 @@ static void visit_worker(struct worker *w,
 		 .worker = w->index,
 		 .thread = sn_thread_number(&w->thread),
 		 .state = state_of(w),
-		 .queued = queued_at(w),
 		 .fibers = sn_worker_blocked(w),
 		 .idle_ns = sn_idle_time(&w->idle, os_now()),
 	};
 
+	view.queued = queued_at(w, &view.exact);
 	sn_counters_add(&done, &w->counters);
 	view.tasks = done.tasks;
 	view.steals = done.steals;

@@ -53,6 +53,26 @@ static inline struct node *sn_fifo_pop(struct fifo *f)
 	return n;
 }
 
+/* Remove n from the chain *first..*last. Returns whether it was there. *first
+ * is NULL if nothing is left. */
+static inline bool sn_chain_remove(struct node **first, struct node **last,
+				   const struct node *n)
+{
+	struct node  *before = NULL;
+	struct node **at = first;
+
+	while (*at && *at != n) {
+		before = *at;
+		at = &before->next;
+	}
+	if (!*at)
+		return false;
+	*at = n->next;
+	if (*last == n)
+		*last = before;
+	return true;
+}
+
 /* A circular list without a head. A pointer to the first member stands for the
  * list; NULL is the empty list. A new member joins at the back. */
 struct link {

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/shares.h"
 
-void sn_shares_init(struct shares *s, uint32_t slots)
+void sn_shares_init(struct shares *s, uint32_t n)
 {
-	*s = (struct shares){ .slots = slots };
-	a_init(&s->waiting, 0);
+	*s = (struct shares){ .held = 0 };
+	a_init(&s->slots, n);
+	a_init(&s->wanted, 0);
 	a_init(&s->urgent, 0);
+}
+
+/* Not raced: the caller holds the lock. */
+static uint32_t slots(const struct shares *s)
+{
+	return a_load_rlx(&s->slots);
 }
 
 /* --- virtual time ------------------------------------------------------- */
@@ -29,7 +36,7 @@ static int64_t ahead(const struct sharer *p, const struct sharer *other)
 static void count_time(struct sharer *p, sennit_time now)
 {
 	if (now > p->counted)
-		p->virtual += p->held * (now - p->counted) / p->weight;
+		p->virtual += p->running * (now - p->counted) / p->weight;
 	p->counted = now;
 }
 
@@ -98,20 +105,25 @@ static void add(a_u32 *hint, uint32_t more)
 static void note(struct shares *s, struct sharer *p)
 {
 	bool urgent = p->waiting && p->held < p->min;
+	bool excess = p->held > p->max;
 
 	if (urgent != p->urgent)
 		add(&s->urgent, urgent ? 1 : UINT32_MAX);
 	p->urgent = urgent;
+	s->excessive += (uint32_t)excess - p->excess;
+	p->excess = excess;
+	a_store_rlx(&s->wanted,
+		    s->waiting || s->excessive || s->held > slots(s));
 	/* A hint: a holder that misses it looks again at its next safe
 	 * point. */
 	a_store_rlx(&p->lends, p->held > p->min);
 }
 
-static void hold(struct shares *s, struct claim *c)
+static void grant(struct shares *s, struct claim *c)
 {
 	struct sharer *p = c->sharer;
 
-	c->state = CLAIM_HELD;
+	c->state = CLAIM_GRANTED;
 	p->held++;
 	if (++s->held > s->held_most)
 		s->held_most = s->held;
@@ -123,6 +135,7 @@ static void let_go(struct shares *s, struct claim *c, sennit_time now)
 	struct sharer *p = c->sharer;
 
 	count_time(p, now);
+	p->running -= c->state == CLAIM_HELD;
 	c->state = CLAIM_NONE;
 	p->held--;
 	s->held--;
@@ -136,7 +149,7 @@ static void queue(struct shares *s, struct claim *c)
 	c->state = CLAIM_WAITING;
 	sn_link_join(&p->queue, &c->link);
 	p->waiting++;
-	add(&s->waiting, 1);
+	s->waiting++;
 	note(s, p);
 }
 
@@ -147,7 +160,7 @@ static struct claim *unqueue_first(struct shares *s, struct sharer *p)
 	sn_link_leave(&p->queue, &c->link);
 	c->state = CLAIM_NONE;
 	p->waiting--;
-	add(&s->waiting, UINT32_MAX);
+	s->waiting--;
 	note(s, p);
 	return c;
 }
@@ -190,11 +203,40 @@ static struct sharer *choose_heir(struct shares *s, struct sharer *p, bool over)
 
 bool sn_shares_join(struct shares *s, struct sharer *p)
 {
-	if (p->min > s->slots - s->promised)
+	if (p->min > slots(s) - s->promised)
 		return false;
 	s->promised += p->min;
 	s->count++;
 	sn_link_join(&s->sharers, &p->link);
+	return true;
+}
+
+static void note_all(struct shares *s)
+{
+	for (struct link *l = s->sharers; l; l = sn_link_after(l, s->sharers))
+		note(s, sharer_of(l));
+}
+
+bool sn_shares_resize(struct shares *s, uint32_t n)
+{
+	if (s->promised > n)
+		return false;
+	a_store_rlx(&s->slots, n); /* not raced: the lock is held */
+	note_all(s);
+	return true;
+}
+
+bool sn_shares_change(struct shares *s, struct sharer *p, uint32_t min,
+		      uint32_t max, uint32_t weight, sennit_time now)
+{
+	if (min > slots(s) - (s->promised - p->min))
+		return false;
+	count_all(s, now);
+	s->promised += min - p->min;
+	p->min = min;
+	p->max = max;
+	p->weight = weight;
+	note(s, p);
 	return true;
 }
 
@@ -211,48 +253,67 @@ bool sn_shares_take(struct shares *s, struct claim *c, sennit_time now)
 
 	if (!is_busy(p))
 		rejoin(s, p, now);
-	count_time(p, now);
-	if (s->held < s->slots && p->held < p->max) {
-		hold(s, c);
+	if (s->held < slots(s) && p->held < p->max) {
+		grant(s, c);
+		sn_shares_begin(s, c, now);
 		return true;
 	}
 	queue(s, c);
 	return false;
 }
 
+void sn_shares_begin(struct shares *s, struct claim *c, sennit_time now)
+{
+	(void)s;
+	count_time(c->sharer, now);
+	c->state = CLAIM_HELD;
+	c->sharer->running++;
+}
+
 struct claim *sn_shares_give(struct shares *s, struct claim *c, sennit_time now)
+{
+	let_go(s, c, now);
+	return sn_shares_grant(s, now);
+}
+
+struct claim *sn_shares_grant(struct shares *s, sennit_time now)
 {
 	struct sharer *p;
 	struct claim  *next;
 
-	let_go(s, c, now);
-	if (!a_load_rlx(&s->waiting)) /* not raced: it changes under the lock */
+	if (!s->waiting || s->held >= slots(s))
 		return NULL;
 	compare(s, now);
 	p = choose(s);
 	if (!p)
 		return NULL;
 	next = unqueue_first(s, p);
-	hold(s, next);
+	grant(s, next);
 	return next;
 }
 
-struct claim *sn_shares_yield(struct shares *s, struct claim *c, bool over,
-			      sennit_time now)
+bool sn_shares_yield(struct shares *s, struct claim *c, bool over,
+		     sennit_time now, struct claim **next)
 {
 	struct sharer *heir;
-	struct claim  *next;
 
 	compare(s, now);
+	*next = NULL;
+	if (s->held > slots(s) || c->sharer->excess) {
+		let_go(s, c, now);
+		queue(s, c);
+		*next = sn_shares_grant(s, now);
+		return true;
+	}
 	heir = choose_heir(s, c->sharer, over);
 	if (!heir)
-		return NULL;
-	next = unqueue_first(s, heir);
+		return false;
+	*next = unqueue_first(s, heir);
 	let_go(s, c, now);
-	hold(s, next);
+	grant(s, *next);
 	queue(s, c);
 	s->moves++;
-	return next;
+	return true;
 }
 
 struct claim *sn_shares_drop(struct shares *s, struct sharer *p)

@@ -22,6 +22,18 @@
 #define COLOURS     16u
 #define COLOUR_STEP 64u
 
+/* The claim is atomic throughout: a late notify may read it at any time,
+ * through a handle of the fiber that had this record before. */
+static void clear(struct sennit_fiber *f)
+{
+	char *claim = (char *)&f->wait.claim;
+	char *after = (char *)(&f->wait.claim + 1);
+
+	sn_memory_clear(f, (size_t)(claim - (char *)f));
+	a_store_rlx(&f->wait.claim, WAITER_IDLE);
+	sn_memory_clear(after, (size_t)((char *)(f + 1) - after));
+}
+
 struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 				   struct home *home, uint32_t id)
 {
@@ -34,7 +46,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	 * colours, because processors prefetch addresses at equal distances. */
 	top -= sizeof(*f) + COLOUR_STEP * ((uintptr_t)low / pitch % COLOURS);
 	f = (struct sennit_fiber *)(top & ~(uintptr_t)63);
-	sn_memory_clear(f, sizeof(*f));
+	clear(f);
 	f->home = home;
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
@@ -45,7 +57,6 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 				    ? ARCH_LEAVE(size)
 				    : FIBER_MEMBER_STACK);
 	f->id = id;
-	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_fiber_state_init(&f->state);
 #ifdef SN_ASAN
 	__lsan_register_root_region(low, size);
@@ -102,12 +113,11 @@ void sn_fiber_forget(struct sennit_fiber *f, size_t size)
 
 void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 {
-	sn_memory_clear(f, sizeof(*f));
+	clear(f);
 	f->home = home;
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
 	sn_owner_look_init(&f->look);
-	a_init(&f->wait.claim, WAITER_IDLE);
 	sn_fiber_state_init(&f->state);
 #ifdef SN_TSAN
 	f->tsan_fiber = __tsan_get_current_fiber();

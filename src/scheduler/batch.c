@@ -180,19 +180,15 @@ static int send(struct batch *b)
 
 /* For a thread without a worker: a cache of its own takes blocks from the depot
  * in batches. */
-static int send_from_outside(struct batch *b, const char *call)
+static int send_from_outside(struct batch *b)
 {
 	struct pool_cache cache;
 	int               err;
 
-	sn_place_retain(b->s, call);
 	sn_pool_cache_init(&cache, &b->s->pool);
 	b->cache = &cache;
 	err = send(b);
-	TORTURE_POINT(); /* the tasks may have dropped all references except
-			  * this one */
 	sn_pool_cache_drain(&cache);
-	sn_finalise_release(b->s);
 	return err;
 }
 
@@ -226,7 +222,7 @@ static int queue(struct batch *b, const char *call)
 		return sn_backlog_fill(w->backlog, fill_ring, b,
 				       os_now_coarse());
 	default:
-		return w ? send(b) : send_from_outside(b, call);
+		return w ? send(b) : send_from_outside(b);
 	}
 }
 
@@ -273,5 +269,13 @@ int sn_batch_place(sennit_scheduler *s, struct sennit_domain *domain,
 	err = check(&b);
 	if (err)
 		return err;
-	return domain ? place_in_domain(&b, call) : place(&b, call);
+	if (w)
+		return domain ? place_in_domain(&b, call) : place(&b, call);
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = place(&b, call);
+	TORTURE_POINT(); /* the tasks may have dropped all references except
+			  * this one */
+	sn_finalise_release(s);
+	return err;
 }

@@ -32,8 +32,8 @@ int sn_bind(sennit_scheduler *s)
 	struct worker *w;
 	int            err;
 
-	MISUSE(!sn_gate_retain(&s->gate), "sennit_bind",
-	       "the scheduler has ended: no reference is held");
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
 	err = sn_worker_make_bound(&w, s);
 	if (err)
 		goto release;

@@ -146,20 +146,16 @@ static int send(sennit_scheduler *s, struct task t, uint32_t flags)
 	return 0;
 }
 
-void sn_place_retain(sennit_scheduler *s, const char *call)
-{
-	MISUSE(!sn_gate_retain(&s->gate), call,
-	       "the scheduler has ended: no reference is held");
-}
-
 /* The reference keeps s alive: the task may drop the caller's reference before
  * its worker is woken. */
-static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags,
-			     const char *call)
+static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags)
 {
 	int err;
 
-	sn_place_retain(s, call);
+	if (flags & PLACE_KEPT)
+		return send(s, t, flags);
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
 	err = send(s, t, flags);
 	TORTURE_POINT(); /* the task may have dropped all references except this
 			  * one */
@@ -223,8 +219,7 @@ static ALWAYS_INLINE int place(sennit_scheduler *s, struct worker *w,
 	case WAY_OWN_BACKLOG:
 		return sn_backlog_push(w->backlog, t, os_now_coarse());
 	default:
-		return w ? send(s, t, flags)
-			 : send_from_outside(s, t, flags, call);
+		return w ? send(s, t, flags) : send_from_outside(s, t, flags);
 	}
 }
 
@@ -239,6 +234,45 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 	sn_task_count_add(s, t.meta, 1);
 	err = place(s, w, t, flags, call);
 	if (unlikely(err)) /* on success *s may be gone */
+		sn_task_count_drop(s, t.meta, 1);
+	return err;
+}
+
+/* The reference is as in send_from_outside(). */
+static int send_to(sennit_scheduler *s, uint32_t index, struct task t)
+{
+	struct parcel *p;
+	int            err;
+
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	p = take_block(s);
+	if (!p) {
+		sn_finalise_release(s);
+		return -ENOMEM;
+	}
+	p->task = t;
+	err = sn_worker_threads_send_to(s, index, &p->node);
+	if (err)
+		give_block(s, p);
+	sn_finalise_release(s);
+	return err;
+}
+
+int sn_place_on(sennit_scheduler *s, uint32_t index, struct task t,
+		const char *call)
+{
+	int err;
+
+	if (index >= (s->capacity ? s->capacity : 1))
+		return -ENOENT;
+	if (!s->capacity)
+		return sn_place(s, t, 0, call);
+	if (sn_trace_is_wanted(s))
+		sn_trace_spawn(s, &t);
+	sn_task_count_add(s, t.meta, 1);
+	err = send_to(s, index, t);
+	if (unlikely(err))
 		sn_task_count_drop(s, t.meta, 1);
 	return err;
 }
@@ -260,17 +294,34 @@ int sn_place_in(sennit_scheduler *s, struct sennit_domain *d, struct task t,
 	return err;
 }
 
-int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
-		    const sennit_task *user, const char *call)
+static int place_packed(sennit_scheduler *s, struct sennit_domain *d,
+			const sennit_task *user, uint32_t kept,
+			const char *call)
 {
 	struct task t;
 	int         err = sn_place_pack(s, user, &t);
 
 	if (err)
 		return err;
-	err = sn_place_in(s, d, t, user->flags, call);
+	err = sn_place_in(s, d, t, user->flags | kept, call);
 	if (err)
 		sn_place_unpack(s, t);
+	return err;
+}
+
+/* Of a scheduler that has ended only the gate is left. */
+int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
+		    const sennit_task *user, const char *call)
+{
+	int err;
+
+	if (sn_place_own_worker(s))
+		return place_packed(s, d, user, 0, call);
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = place_packed(s, d, user, PLACE_KEPT, call);
+	TORTURE_POINT(); /* the task may have dropped all other references */
+	sn_finalise_release(s);
 	return err;
 }
 

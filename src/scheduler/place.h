@@ -48,6 +48,13 @@ static inline bool sn_place_are_flags(uint32_t flags)
 	return !(flags & ~all) && flags != all;
 }
 
+/* Queue t with the worker of s that has this index, which alone runs it;
+ * without workers, 0 is the calling bound thread's. Returns 0, -ENOENT if there
+ * is no such worker, -ESHUTDOWN, -ENOMEM, or -EAGAIN if it has no thread and none
+ * can be started. */
+SENNIT_MUST_USE int sn_place_on(sennit_scheduler *s, uint32_t index,
+				struct task t, const char *call);
+
 /* How a task with these flags travels. w is the caller's own worker of s, or
  * NULL. Aborts if no thread could run the task. */
 enum way {
@@ -63,10 +70,9 @@ enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
 /* Tasks were pushed onto w's deque: offer them to idle workers. */
 void sn_place_pushed(struct worker *w);
 
-/* Take a reference to s for a caller that holds one. It keeps s alive while the
- * queued tasks may release the caller's reference. sn_finalise_release()
- * releases it. */
-void sn_place_retain(sennit_scheduler *s, const char *call);
+/* Beside the flags of a task: the caller keeps a reference to s until the call
+ * returns. Without it, a caller from outside takes one for that time. */
+#define PLACE_KEPT UINT32_C(0x80000000)
 
 /* Make *t from the program's task, and copy its argument if copy_size is set.
  * Returns 0, -EINVAL or -ENOMEM. */

@@ -133,7 +133,9 @@ static void await(struct bias_slot *slot, const void *object)
 void sn_bias_revoke(const struct bias *own, sennit_word *word,
 		    sennit_word *mark, const void *object)
 {
-	uint32_t          seen = a_load_rlx(word); /* the CAS checks it */
+	/* <- bias.word: what the claimer stored in the mark comes before
+	 * REVOKED, which would be lost otherwise */
+	uint32_t          seen = a_load_acq(word);
 	struct bias_slot *slot;
 
 	if (!(seen & BIASED))

@@ -24,23 +24,43 @@ struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 	d->scheduler = s;
 	d->run = run;
 	d->argument = argument;
+	sn_end_clients_init(&d->ended.clients);
+	d->ended.memory = s->memory;
+	d->ended.size = sn_domain_count_size(s);
+	d->ended.process = s->process;
 	sn_domain_count_begin(d);
 	return d;
 }
 
 /* --- the end ------------------------------------------------------------ */
 
-/* No one uses *d any more. */
+void sn_domain_drop(struct sennit_domain *d)
+{
+	const sennit_allocator memory = d->ended.memory;
+	const size_t           size = d->ended.size;
+
+	if (sn_end_clients_drop(&d->ended.clients))
+		sn_memory_give(&memory, d, size);
+}
+
+/* No one uses *d any more, except for weak handles. Without these nothing of it
+ * is left when its creator is told. */
 static void wind_up(struct sennit_domain *d)
 {
 	sennit_scheduler *s = d->scheduler;
 	sennit_end_fn    *run = d->run;
 	void             *argument = d->argument;
+	bool              alone = sn_end_clients_are_none(&d->ended.clients);
 
-	sn_memory_give(&s->memory, d, sn_domain_count_size(s));
+	if (alone)
+		sn_domain_drop(d);
 	TORTURE_POINT();
 	if (run)
 		run(argument);
+	if (!alone) {
+		sn_end_clients_tell(&d->ended.clients, &d->ended.memory);
+		sn_domain_drop(d);
+	}
 	sn_finalise_release(s);
 }
 

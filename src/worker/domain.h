@@ -24,6 +24,9 @@ struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 /* Release a reference. *d may be gone on return. */
 void sn_domain_release(struct sennit_domain *d);
 
+/* Drop a weak handle, which keeps the block. *d may be gone on return. */
+void sn_domain_drop(struct sennit_domain *d);
+
 /* The domain that contains a scope. NULL: none, or s is NULL. */
 static inline struct sennit_domain *sn_domain_around(
 	const struct sennit_cancel_scope *s)

@@ -34,6 +34,7 @@
 #define SN_DOMAIN_COUNT_H
 
 #include "core/gate.h"
+#include "worker/domain_end.h"
 #include "worker/worker.h"
 #include "sennit/domain.h"
 
@@ -54,6 +55,7 @@ struct sennit_domain {
 	sennit_end_fn             *run;       /* fixed: called at the end; NULL:
 					 * none */
 	void                      *argument;  /* fixed */
+	struct domain_end          ended;
 	uint32_t           parts_count; /* fixed: the scheduler's capacity */
 	struct domain_part parts[];
 };

@@ -222,6 +222,13 @@ int sn_end_clients_on(struct end_clients *e, const sennit_allocator *memory,
 
 /* --- weak handles ------------------------------------------------------- */
 
+bool sn_end_clients_are_none(const struct end_clients *e)
+{
+	/* Not stale: only who has a handle can make another.
+	 * <- end_clients.keep */
+	return a_load_acq(&e->weak.keepers) == 1 && !e->notices;
+}
+
 void sn_end_clients_keep(struct end_clients *e)
 {
 	a_add_rlx(&e->weak.keepers, 1); /* not the last one: the caller has

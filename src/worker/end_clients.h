@@ -101,6 +101,10 @@ SENNIT_MUST_USE int sn_end_clients_on(struct end_clients     *e,
 void                 sn_end_clients_keep(struct end_clients *e);
 SENNIT_MUST_USE bool sn_end_clients_drop(struct end_clients *e);
 
+/* Whether nobody has a weak handle, nor has asked to be told. The caller is the
+ * last to have more than a weak handle. */
+bool sn_end_clients_are_none(const struct end_clients *e);
+
 static inline struct sennit_weak *sn_end_clients_weak(struct end_clients *e)
 {
 	return &e->weak;

@@ -14,21 +14,8 @@ void sn_recorder_tell(struct recorder *r, struct mailbox *mail)
 struct node *sn_recorder_take_note(struct recorder *r, struct node *first,
 				   struct node **last)
 {
-	struct node *before = NULL;
-	struct node *n = first;
-
-	while (n && n != &r->note) {
-		before = n;
-		n = n->next;
-	}
-	if (!n)
+	if (!sn_chain_remove(&first, last, &r->note))
 		return first;
-	if (before)
-		before->next = n->next;
-	else
-		first = n->next;
-	if (*last == n)
-		*last = before;
 	/* -> recorder.told: the note is free <- recorder.told: whether
 	 * recording is on */
 	(void)a_swap_acqrel(&r->told, 0);

@@ -88,8 +88,9 @@ static struct worker *first_locked(sennit_scheduler *s, bool present)
 	return s->workers[i];
 }
 
-int sn_retire_restart_locked(sennit_scheduler *s)
+int sn_retire_restart_this_locked(struct worker *w)
 {
+	sennit_scheduler *s = w->scheduler;
 	uint32_t retired = a_load_rlx(&s->counts.retired); /* not raced: the
 							     * lock is held */
 	int      err;
@@ -97,13 +98,18 @@ int sn_retire_restart_locked(sennit_scheduler *s)
 	sn_parking_started(&s->parking);
 	a_store_rlx(&s->counts.retired, retired - 1); /* not raced: the lock is
 						        * held */
-	err = sn_retire_fill_locked(first_locked(s, false), true);
+	err = sn_retire_fill_locked(w, true);
 	if (err) {
 		a_store_rlx(&s->counts.retired, retired); /* not raced: the
 							    * lock is held */
 		sn_parking_unstarted(&s->parking);
 	}
 	return err;
+}
+
+int sn_retire_restart_locked(sennit_scheduler *s)
+{
+	return sn_retire_restart_this_locked(first_locked(s, false));
 }
 
 void sn_retire_relieve_locked(sennit_scheduler *s)

@@ -44,6 +44,9 @@ uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open);
  * retired worker. Returns 0 or -EAGAIN. */
 SENNIT_MUST_USE int sn_retire_restart_locked(sennit_scheduler *s);
 
+/* The same for w, which has retired. */
+SENNIT_MUST_USE int sn_retire_restart_this_locked(struct worker *w);
+
 /* No thread can be started for the retired workers: move the tasks in their
  * inboxes to a worker that has a thread. Otherwise the remaining workers might
  * be too busy to search. */

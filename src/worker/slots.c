@@ -103,6 +103,18 @@ static void begin_slice(struct claim *c)
 	c->slice = os_now() + SLOTS_SLICE;
 }
 
+/* Wait until c, which is queued, has a slot, and begin to use it. Returns false
+ * if the scheduler has ended. */
+static bool await_slot(sennit_resources *r, struct claim *c)
+{
+	if (!await(c))
+		return false;
+	os_lock(&r->lock);
+	sn_shares_begin(&r->shares, c, os_now());
+	pthread_mutex_unlock(&r->lock);
+	return true;
+}
+
 bool sn_slots_take(struct worker *w)
 {
 	struct claim     *c = &w->slot;
@@ -117,7 +129,7 @@ bool sn_slots_take(struct worker *w)
 	got = !closed && sn_shares_take(&r->shares, c, os_now());
 	pthread_mutex_unlock(&r->lock);
 	TORTURE_POINT(); /* queued, not asleep yet */
-	if (!got && (closed || !await(c)))
+	if (!got && (closed || !await_slot(r, c)))
 		return false;
 	begin_slice(c);
 	return true;
@@ -175,43 +187,89 @@ static bool is_due(const struct worker *w, bool over)
 			a_load_rlx(&w->scheduler->slots.sharer.lends));
 }
 
-/* Give w's slot to the claim that should have it, and queue for another. */
-static struct claim *pass_on(struct worker *w, bool over)
+/* Give w's slot to the claim that should have it, if any, and queue for
+ * another. Returns false if w keeps its slot. */
+static bool pass_on(struct worker *w, bool over)
 {
 	sennit_resources *r = w->scheduler->slots.resources;
 	struct claim     *next = NULL;
+	bool              passed = false;
 
 	a_store_rlx(&w->slot.told, NOTHING); /* not raced: w is not queued */
 	os_lock(&r->lock);
 	if (!w->scheduler->slots.closed)
-		next = sn_shares_yield(&r->shares, &w->slot, over, os_now());
+		passed = sn_shares_yield(&r->shares, &w->slot, over, os_now(),
+					 &next);
 	pthread_mutex_unlock(&r->lock);
-	return next;
+	w->slot.has = !passed;
+	if (passed)
+		sn_worker_trace(w, SENNIT_TRACE_PARK);
+	if (next)
+		tell(next, GRANTED);
+	return passed;
 }
 
 void sn_slots_yield(struct worker *w)
 {
-	bool          over = os_now() >= w->slot.slice;
-	struct claim *next;
+	bool over = os_now() >= w->slot.slice;
+	bool passed;
 
 	if (!w->slot.has || !is_due(w, over))
 		return;
 	/* Thieves that take these need not force. */
 	(void)sn_deque_publish(sn_worker_deque(w));
-	next = pass_on(w, over);
-	if (next) {
-		w->slot.has = false;
-		sn_worker_trace(w, SENNIT_TRACE_PARK);
-		tell(next, GRANTED);
-		if (!await(&w->slot)) {
+	passed = pass_on(w, over);
+	if (passed) {
+		if (!await_slot(w->scheduler->slots.resources, &w->slot)) {
 			CHECK(is_over(w),
 			      "a scheduler ended while it ran a task");
 			return;
 		}
 		sn_worker_trace(w, SENNIT_TRACE_RUN);
 	}
-	if (next || over)
+	if (passed || over)
 		begin_slice(&w->slot);
+}
+
+/* --- changes ------------------------------------------------------------- */
+
+/* Hand out what has become free. */
+static void grant_all(sennit_resources *r)
+{
+	struct claim *next;
+
+	do {
+		os_lock(&r->lock);
+		next = sn_shares_grant(&r->shares, os_now());
+		pthread_mutex_unlock(&r->lock);
+		if (next)
+			tell(next, GRANTED);
+	} while (next);
+}
+
+bool sn_slots_resize(sennit_resources *r, uint32_t slots)
+{
+	bool done;
+
+	os_lock(&r->lock);
+	done = sn_shares_resize(&r->shares, slots);
+	pthread_mutex_unlock(&r->lock);
+	grant_all(r);
+	return done;
+}
+
+bool sn_slots_change(sennit_scheduler *s, uint32_t min, uint32_t max,
+		     uint32_t priority)
+{
+	sennit_resources *r = s->slots.resources;
+	bool              done;
+
+	os_lock(&r->lock);
+	done = sn_shares_change(&r->shares, &s->slots.sharer, min, max,
+				priority, os_now());
+	pthread_mutex_unlock(&r->lock);
+	grant_all(r);
+	return done;
 }
 
 /* --- the end ------------------------------------------------------------ */

@@ -66,6 +66,12 @@ static inline bool sn_slots_is_limited(const sennit_scheduler *s)
  * if s takes part in no budget. */
 void sn_slots_count(sennit_scheduler *s, uint64_t *active, uint64_t *waiting);
 
+/* The number of slots. May be stale: whoever joins is checked again. */
+static inline uint32_t sn_slots_number(const sennit_resources *r)
+{
+	return a_load_rlx(&r->shares.slots);
+}
+
 /* Leave the budget. None of s's threads may be left. */
 void sn_slots_leave(sennit_scheduler *s);
 
@@ -93,12 +99,19 @@ COLD void sn_slots_yield(struct worker *w);
 /* The end is reached: end all waits for a slot. */
 void sn_slots_close(sennit_scheduler *s);
 
-/* Whether a claim waits for a slot while w may have one. A stale value is
- * corrected at the next look. */
+/* Change the number of slots, or what s may have of them. Takes effect at the
+ * next safe points. Returns false if the minimums would exceed the budget; then
+ * nothing has changed. s takes part in a budget, and does not end meanwhile. */
+SENNIT_MUST_USE bool sn_slots_resize(sennit_resources *r, uint32_t slots);
+SENNIT_MUST_USE bool sn_slots_change(sennit_scheduler *s, uint32_t min,
+				     uint32_t max, uint32_t priority);
+
+/* Whether a claim waits for a slot while w may have one, or slots are in
+ * excess. A stale value is corrected at the next look. */
 static inline bool sn_slots_is_wanted(const struct worker *w)
 {
 	return w->slot.sharer &&
-	       a_load_rlx(&w->scheduler->slots.resources->shares.waiting);
+	       a_load_rlx(&w->scheduler->slots.resources->shares.wanted);
 }
 
 #endif

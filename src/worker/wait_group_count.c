@@ -8,8 +8,8 @@
 _Static_assert(SENNIT_WAIT_GROUP_MAX == UINT32_MAX / ONE,
 	       "the count fills the word's own bits");
 
-_Static_assert(UINT16_MAX / WAIT_GROUP_KEPT_ONE < SENNIT_WAIT_GROUP_MAX / 2,
-	       "with what is kept the word stays far from its other end");
+_Static_assert(WAIT_GROUP_KEPT_MAX <= SENNIT_WAIT_GROUP_MAX / 8,
+	       "a word that is far from both ends has room for what is kept");
 
 /* Wait until the word is not locked, and return it, for a compare-and-set. */
 static uint32_t unlocked(sennit_wait_group *g)
@@ -26,15 +26,33 @@ static uint32_t unlocked(sennit_wait_group *g)
 	return word;
 }
 
+/* While the lock is held the word stays, and what is kept, read once, makes it
+ * a count that *g has at that moment. Without the lock the keeper could move
+ * what it has kept to the word between the two reads. */
+static void add_locked(sennit_wait_group *g, uint32_t n, const char *call)
+{
+	uint32_t word = sn_wait_queue_lock(&g->state_);
+	uint32_t sum = sn_wait_group_sum(word, a_load_rlx(&g->kept_));
+	bool     fits = n <= SENNIT_WAIT_GROUP_MAX - sum / ONE;
+
+	/* -> wait_group.done: what the adder did before */
+	sn_wait_queue_unlock(&g->state_, fits ? word + n * ONE : word);
+	MISUSE(!fits, call, "the count would exceed SENNIT_WAIT_GROUP_MAX");
+}
+
 void sn_wait_group_add(sennit_wait_group *g, uint32_t n, const char *call)
 {
-	uint32_t word, sum;
+	uint32_t word;
 
 	do {
 		word = unlocked(g);
-		sum = sn_wait_group_sum(word, a_load_rlx(&g->kept_));
-		MISUSE(n > SENNIT_WAIT_GROUP_MAX - sum / ONE, call,
-		       "the count would exceed SENNIT_WAIT_GROUP_MAX");
+		TORTURE_POINT();
+		if (unlikely(n > SENNIT_WAIT_GROUP_MAX / 4 ||
+			     !sn_wait_group_has_room(word,
+						     a_load_rlx(&g->kept_)))) {
+			add_locked(g, n, call);
+			return;
+		}
 		/* -> wait_group.done: what the adder did before */
 	} while (!a_cas_weak_rel(&g->state_, &word, word + n * ONE));
 }
@@ -61,8 +79,8 @@ uint32_t sn_wait_group_look_at_kept(sennit_wait_group *g, uint32_t word,
 	return sn_wait_group_sum(word, kept);
 }
 
-/* The same as below, with the lock: this may be the last one, and somebody
- * waits, or the keeper counts apart. */
+/* This may be the last one, or the keeper counts apart, or the call is a
+ * misuse. */
 static bool done_locked(sennit_wait_group *g)
 {
 	uint32_t word = sn_wait_queue_lock(&g->state_) - ONE;
@@ -78,28 +96,24 @@ static bool done_locked(sennit_wait_group *g)
 	return !left;
 }
 
-/* The slow path: this may be the last one, or the word is locked, or it
- * changed, or the call is a misuse. */
+/* The slow path. With a word below two this may be the last one, or a misuse:
+ * that is judged under the lock. Without it, what is kept could be older than
+ * the word on some processors. */
 bool sn_wait_group_done_slow(sennit_wait_group *g)
 {
-	uint32_t word = a_load_rlx(&g->state_);
+	uint32_t word = a_load_rlx(&g->state_); /* a guess; the CAS or the lock
+						 * checks it */
 
 	for (;;) {
-		bool last = word / ONE == 1 && word & WAIT_QUEUE_WAITERS;
-
 		if (unlikely(word & WAIT_QUEUE_LOCKED)) {
 			word = unlocked(g);
 			continue;
 		}
-		/* Not stale: a task that is kept was tied before it ends. */
-		if (last || a_load_rlx(&g->kept_))
+		if ((int32_t)word < (int32_t)(2 * ONE))
 			return done_locked(g);
-		MISUSE(word < ONE, "sennit_wait_group_done",
-		       "done() called too many times: the count "
-		       "would fall below zero");
 		/* -> wait_group.done: the work
 		 * <- wait_group.done: the others', <- wait_queue.unlock */
 		if (a_cas_weak_acqrel(&g->state_, &word, word - ONE))
-			return word / ONE == 1;
+			return false;
 	}
 }

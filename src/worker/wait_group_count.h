@@ -5,6 +5,10 @@
  *	state_   { count : 29 | RACED | WAITERS | LOCKED }   any
  *	kept_    { count : 14 | ENDING | KEPT }              the keeper writes
  *
+ * The two are read one after the other, and the keeper moves its count to the
+ * word under the lock. So their sum is a count only with the lock; without it
+ * nothing is judged but the word.
+ *
  * The keeper is the fiber on whose stack the wait group lies. It counts the
  * tasks that it ties without a locked instruction, in kept_. Whoever else ends
  * one of them counts that in state_, which may thereby fall below zero. The sum
@@ -37,6 +41,7 @@
 #define WAIT_GROUP_KEPT     1u
 #define WAIT_GROUP_ENDING   2u
 #define WAIT_GROUP_KEPT_ONE 4u
+#define WAIT_GROUP_KEPT_MAX (UINT16_MAX / WAIT_GROUP_KEPT_ONE)
 
 /* What kept_ counts, in units of WAIT_GROUP_ONE. */
 static inline uint32_t sn_wait_group_kept(uint32_t kept)
@@ -50,6 +55,17 @@ static inline uint32_t sn_wait_group_sum(uint32_t word, uint32_t kept)
 	return (word & ~WAIT_QUEUE_BITS) + sn_wait_group_kept(kept);
 }
 
+/* Whether the count is below about half of SENNIT_WAIT_GROUP_MAX, whatever is
+ * kept. Only if `kept` is not zero can the word be below zero, by at most
+ * WAIT_GROUP_KEPT_MAX. A late `kept` is harmless: the caller then locks. */
+static ALWAYS_INLINE bool sn_wait_group_has_room(uint32_t word, uint32_t kept)
+{
+	const uint32_t below = WAIT_GROUP_KEPT_MAX * WAIT_GROUP_ONE;
+
+	return likely((int32_t)word >= 0) ||
+	       (kept && (int32_t)(word + below) >= 0);
+}
+
 /* Return the count, in units of WAIT_GROUP_ONE, if the word becomes `word`. If
  * it is not zero and somebody waits or is about to, the keeper will see the
  * word before it makes the count zero. Lock held. */
@@ -58,7 +74,8 @@ static inline uint32_t sn_wait_group_look(sennit_wait_group *g, uint32_t word,
 uint32_t sn_wait_group_look_at_kept(sennit_wait_group *g, uint32_t word,
 				    bool waits);
 
-/* Add n. Aborts above SENNIT_WAIT_GROUP_MAX. `call` names the public call. */
+/* Add n. Who ends a task that is kept may have brought the word below zero.
+ * Aborts above SENNIT_WAIT_GROUP_MAX. `call` names the public call. */
 void sn_wait_group_add(sennit_wait_group *g, uint32_t n, const char *call);
 
 /* Subtract one, and release the waiters if the count becomes zero. Aborts below

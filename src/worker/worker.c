@@ -277,6 +277,28 @@ static void collect_tasks(struct worker *w)
 	sn_parking_wake_one(w->parking, w->index);
 }
 
+/* Without memory the rest is left with the worker again. */
+static struct node *collect_errands(struct worker *w, struct node *first,
+				    struct node **last)
+{
+	struct node *n = sn_errands_take(&w->errands, &first, last);
+	bool         kept = true;
+
+	while (n) {
+		struct parcel *p = container_of(n, struct parcel, node);
+		struct node   *next = n->next;
+
+		kept = kept && !sn_ring_push_back(sn_run_queue_pinned(&w->run),
+						  p->task);
+		if (kept)
+			sn_pool_give(&w->cache, p);
+		else
+			sn_errands_leave(&w->errands, &w->mail, n);
+		n = next;
+	}
+	return first;
+}
+
 /* The tasks first: a note that was left before one of them is then found. */
 void sn_worker_collect(struct worker *w)
 {
@@ -289,6 +311,8 @@ void sn_worker_collect(struct worker *w)
 		first = sn_recorder_take_note(&w->recorder, first, &last);
 		sn_worker_look(w);
 	}
+	if (first && unlikely(sn_errands_are_told(&w->errands)))
+		first = collect_errands(w, first, &last);
 	if (first)
 		sn_run_queue_ready_all(&w->run, first, last);
 }

@@ -18,6 +18,7 @@
 #include "worker/balance_state.h"
 #include "worker/bias.h"
 #include "worker/counters.h"
+#include "worker/errands.h"
 #include "worker/fiber_parking.h"
 #include "worker/idle_state.h"
 #include "worker/mailbox.h"
@@ -90,6 +91,7 @@ struct worker {
 					 * forced take */
 	struct fiber_parking alone;     /* of fiber_parking */
 	struct backlog       own; /* STW only: in a scheduler without workers */
+	struct errands       errands; /* of errands, worker */
 };
 
 /* Lines of the owner: a pair of lines before the run queue, with nothing of

@@ -5,6 +5,8 @@
 #include "os/os.h"
 #include "worker/retire.h"
 
+#include <errno.h>
+
 /* How long no thread is started after the system has refused one. */
 #define START_RETRY (100 * SENNIT_MILLISECOND)
 
@@ -222,18 +224,15 @@ bool sn_worker_threads_retire(struct worker *w)
 
 /* --- the number of workers ---------------------------------------------- */
 
-/* Start the first threadless worker. It counts as a searcher before it is
- * visible, so a burst of work starts one worker, and that one has the next one
- * started. */
-static int start_one_locked(sennit_scheduler *s)
+/* Open the next worker. It counts as a searcher before it is visible, so a
+ * burst of work starts one worker, and that one has the next one started. */
+static int start_next_locked(sennit_scheduler *s)
 {
 	struct parking *p = &s->parking;
 	uint32_t        i = sn_worker_counts_open(&s->counts);
 	uint32_t        target = sn_worker_counts_target(&s->counts);
 	int             err;
 
-	if (a_load_rlx(&s->counts.retired)) /* not raced: the lock is held */
-		return sn_retire_restart_locked(s);
 	if (sn_thread_is_present(&s->workers[i]->thread)) {
 		sn_parking_resize(p, target, target - i - 1);
 		return open_next_locked(s, false);
@@ -242,6 +241,47 @@ static int start_one_locked(sennit_scheduler *s)
 	err = open_next_locked(s, true);
 	if (err)
 		sn_parking_unstarted(p);
+	return err;
+}
+
+/* Start the first threadless worker. */
+static int start_one_locked(sennit_scheduler *s)
+{
+	if (a_load_rlx(&s->counts.retired)) /* not raced: the lock is held */
+		return sn_retire_restart_locked(s);
+	return start_next_locked(s);
+}
+
+/* The worker with this index is open and has a thread from now on, under the
+ * lock. */
+static int start_this_locked(sennit_scheduler *s, uint32_t index)
+{
+	int err = 0;
+
+	if (index >= sn_worker_counts_target(&s->counts))
+		return -ENOENT;
+	while (sn_worker_counts_open(&s->counts) <= index && !err)
+		err = start_next_locked(s);
+	if (!err && !sn_thread_is_present(&s->workers[index]->thread))
+		err = sn_retire_restart_this_locked(s->workers[index]);
+	return err;
+}
+
+/* Under the lock, so that the worker does not leave meanwhile: one that is
+ * about to sees its wake. */
+int sn_worker_threads_send_to(sennit_scheduler *s, uint32_t index,
+			      struct node *n)
+{
+	struct worker *w = s->workers[index];
+	int            err;
+
+	os_lock(&s->counts.lock);
+	err = start_this_locked(s, index);
+	if (!err) {
+		sn_errands_leave(&w->errands, &w->mail, n);
+		sn_worker_wake(w);
+	}
+	pthread_mutex_unlock(&s->counts.lock);
 	return err;
 }
 

@@ -52,9 +52,15 @@ void sn_worker_threads_start_one(struct parking *p);
  * worker, it has the next turn as well. */
 void sn_worker_threads_send(sennit_scheduler *s, struct node *n);
 
-/* The same for a chain of `count` nodes, linked from its newest to its oldest.
- * The next `ways` workers in turn get a contiguous run each; 1 <= ways <=
- * count. */
+/* Put a parcel's node where only the worker with this index takes it, and wake
+ * that worker, or start it. Returns 0, -ENOENT if there is no such worker, or
+ * -EAGAIN if it has no thread and none can be started. */
+SENNIT_MUST_USE int sn_worker_threads_send_to(sennit_scheduler *s,
+					      uint32_t index, struct node *n);
+
+/* The same as sn_worker_threads_send for a chain of `count` nodes, linked from
+ * its newest to its oldest. The next `ways` workers in turn get a contiguous
+ * run each; 1 <= ways <= count. */
 void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
 				 struct node *oldest, uint32_t count,
 				 uint32_t ways);

@@ -30,9 +30,20 @@ static void commit_wait_for_none(const struct offence *o)
 	sennit_event_wait_any(&none, 0);
 }
 
+static void commit_wait_for_none_until(const struct offence *o)
+{
+	sennit_event *none = NULL;
+	size_t        which;
+
+	(void)o;
+	(void)!sennit_event_wait_any_until(&none, 0, &which, 0);
+}
+
 static void waiting_for_one_of_no_events(void **state)
 {
 	assert_misuse(state, "sennit_event_wait_any", commit_wait_for_none);
+	assert_misuse(state, "sennit_event_wait_any_until",
+		      commit_wait_for_none_until);
 }
 
 static void commit_wait_for_too_many(const struct offence *o)
@@ -49,9 +60,19 @@ static void commit_wait_for_too_many(const struct offence *o)
 	sennit_event_wait_all(many, SENNIT_EVENT_WAIT_MAX + 1);
 }
 
+static void commit_wait_for_too_many_until(const struct offence *o)
+{
+	sennit_event *many[SENNIT_EVENT_WAIT_MAX + 1] = { NULL };
+
+	(void)o;
+	(void)!sennit_event_wait_all_until(many, SENNIT_EVENT_WAIT_MAX + 1, 0);
+}
+
 static void waiting_for_more_events_than_there_may_be(void **state)
 {
 	assert_misuse(state, "sennit_event_wait_all", commit_wait_for_too_many);
+	assert_misuse(state, "sennit_event_wait_all_until",
+		      commit_wait_for_too_many_until);
 }
 
 static void commit_select_of_nothing(const struct offence *o)

@@ -31,6 +31,36 @@ static void releasing_what_only_its_tasks_keep(void **state)
 	assert_misuse(state, "sennit_domain_release", commit_release_too_often);
 }
 
+static void wait_for_own_end(void *domain)
+{
+	(void)!sennit_domain_shutdown(domain, SENNIT_NEVER);
+}
+
+static void commit_wait_inside(const struct offence *o)
+{
+	sennit_domain *d = make_domain(o);
+
+	(void)!sennit_domain_schedule(d, wait_for_own_end, d);
+	for (;;)
+		sennit_sleep(SENNIT_MILLISECOND);
+}
+
+static void commit_shutdown_too_often(const struct offence *o)
+{
+	sennit_domain *d = make_domain(o);
+
+	(void)!sennit_domain_schedule(d, wait_for_ever, NULL);
+	sennit_domain_release(d);
+	(void)!sennit_domain_shutdown(d, 0);
+}
+
+static void waiting_for_the_end_where_it_cannot_be(void **state)
+{
+	assert_misuse(state, "sennit_domain_shutdown", commit_wait_inside);
+	assert_misuse(state, "sennit_domain_shutdown",
+		      commit_shutdown_too_often);
+}
+
 static void schedule_unbound(void *domain)
 {
 	(void)!sennit_domain_schedule(domain, wait_for_ever, NULL);
@@ -50,6 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(releasing_what_only_its_tasks_keep),
+		WITH_COUNTS(waiting_for_the_end_where_it_cannot_be),
 		CASE_(scheduling_unbound_where_nobody_works, "_w0", open_count,
 		      close_count, 0),
 	};

@@ -294,6 +294,24 @@ static void releasing_once_too_often(void **state)
 	assert_misuse(state, "sennit_scheduler_release", commit_release_twice);
 }
 
+/* The weak handle keeps the memory. */
+static void commit_shutdown_twice(const struct offence *o)
+{
+	sennit_scheduler *s = NULL;
+
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = o->workers)))
+		abort();
+	(void)!sennit_scheduler_weak(s);
+	(void)!sennit_scheduler_shutdown(s, SENNIT_NEVER);
+	(void)!sennit_scheduler_shutdown(s, SENNIT_NEVER);
+}
+
+static void shutting_down_once_too_often(void **state)
+{
+	assert_misuse(state, "sennit_scheduler_shutdown",
+		      commit_shutdown_twice);
+}
+
 static void commit_stats_of_null(const struct offence *o)
 {
 	sennit_stats stats = { .size = sizeof(stats) };
@@ -358,6 +376,7 @@ int main(void)
 		WITH_COUNTS(stats_of_too_small_a_size),
 		WITH_COUNTS(memory_that_is_not_aligned),
 		WITH_COUNTS(releasing_once_too_often),
+		WITH_COUNTS(shutting_down_once_too_often),
 		WITH_COUNTS(stats_of_null),
 		WITH_COUNTS(a_trace_of_null),
 		WITH_COUNTS(creating_into_null),

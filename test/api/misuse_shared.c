@@ -42,6 +42,88 @@ static void the_last_release_of_a_locked_mutex(void **state)
 	assert_misuse(state, "sennit_mutex_release", commit_release_locked);
 }
 
+/* --- of each kind, while it is in use ------------------------------------ */
+
+static void commit_release_held(const struct offence *o)
+{
+	sennit_rwlock *l;
+
+	(void)o;
+	EXPECT(!sennit_rwlock_create(&l, NULL));
+	sennit_rwlock_lock_shared(l);
+	sennit_rwlock_release(l);
+}
+
+static void commit_release_with_a_ticket(const struct offence *o)
+{
+	sennit_ticket_queue *q;
+	sennit_ticket        t;
+
+	(void)o;
+	EXPECT(!sennit_ticket_queue_create(&q, NULL));
+	sennit_ticket_queue_take(q, &t);
+	sennit_ticket_queue_release(q);
+}
+
+static void commit_release_with_a_loan(const struct offence *o)
+{
+	const sennit_pool_config c = { .item_size = 8 };
+	sennit_pool             *p;
+	void                    *item;
+
+	(void)o;
+	EXPECT(!sennit_pool_create(&p, &c));
+	EXPECT(!sennit_pool_borrow(p, &item));
+	sennit_pool_release(p);
+}
+
+static void task_receives(void *channel)
+{
+	char byte;
+
+	(void)!sennit_channel_receive(channel, &byte);
+}
+
+static void commit_release_received_from(const struct offence *o)
+{
+	sennit_channel *c;
+
+	(void)o;
+	EXPECT(!sennit_channel_create(&c, 1, 1, NULL));
+	must_schedule(task_receives, c);
+	EXPECT_SOON(a_load_acq((sennit_word *)&c->state_) == 0 &&
+		    __atomic_load_n(&c->receivers_, __ATOMIC_ACQUIRE));
+	sennit_channel_release(c);
+}
+
+static void task_arrives(void *barrier)
+{
+	sennit_barrier_wait(barrier);
+}
+
+static void commit_release_waited_at(const struct offence *o)
+{
+	sennit_barrier *b;
+
+	(void)o;
+	EXPECT(!sennit_barrier_create(&b, 2, NULL));
+	must_schedule(task_arrives, b);
+	EXPECT_SOON(a_load_rlx(&b->state_) & WAIT_QUEUE_WAITERS);
+	sennit_barrier_release(b);
+}
+
+static void the_last_release_of_what_is_in_use(void **state)
+{
+	assert_misuse(state, "sennit_rwlock_release", commit_release_held);
+	assert_misuse(state, "sennit_ticket_queue_release",
+		      commit_release_with_a_ticket);
+	assert_misuse(state, "sennit_pool_release", commit_release_with_a_loan);
+	assert_misuse(state, "sennit_channel_release",
+		      commit_release_received_from);
+	assert_misuse(state, "sennit_barrier_release",
+		      commit_release_waited_at);
+}
+
 static struct shelf shelf_of_child;
 
 static void commit_release_twice(const struct offence *o)
@@ -134,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_COUNTS(the_last_release_while_somebody_waits),
 		ALONE(the_last_release_of_a_locked_mutex),
+		WITH_COUNTS(the_last_release_of_what_is_in_use),
 		ALONE(releasing_what_has_been_freed),
 		ALONE(retaining_what_has_been_freed),
 		ALONE(releasing_what_is_of_another_type),

@@ -20,7 +20,6 @@ _Noreturn static inline void die_of(const struct offence *o)
 {
 	struct offence mine = *o;
 
-	signal(SIGABRT, SIG_DFL);
 	if (sennit_scheduler_create(&mine.s,
 				    SENNIT_CONFIG(.workers = o->workers)) ||
 	    sennit_bind(mine.s))

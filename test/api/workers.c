@@ -104,6 +104,38 @@ static void idle_time_stands_still_while_a_worker_is_busy(void **state)
 	assert_true(look(w->s).last.idle_ns < idle + sennit_now() - begin);
 }
 
+struct pile {
+	struct turn turn;
+	atomic_uint ran;
+};
+
+static void pile_up(void *argument)
+{
+	struct pile *p = argument;
+
+	for (unsigned i = 0; i < 10; i++)
+		must_schedule(count_one, &p->ran);
+	run_until_over(&p->turn);
+}
+
+static void what_a_worker_has_queued_is_counted(void **state)
+{
+	struct world *w = *state;
+	struct pile   p = { .ran = 0 };
+
+	must_schedule(pile_up, &p);
+	assert_soon(atomic_load(&p.turn.runs));
+	assert_int_equal(look(w->s).last.queued, 10);
+	assert_int_equal(look(w->s).last.exact, 1);
+	for (unsigned i = 0; i < 3; i++)
+		must_schedule(count_one, &p.ran);
+	assert_int_equal(look(w->s).last.queued, 11);
+	assert_int_equal(look(w->s).last.exact, 0);
+	atomic_store(&p.turn.over, true);
+	assert_soon(atomic_load(&p.ran) == 13);
+	assert_soon(look(w->s).last.exact && !look(w->s).last.queued);
+}
+
 static void a_worker_that_has_retired_is_absent(void **state)
 {
 	sennit_scheduler *s = start_with(
@@ -188,6 +220,7 @@ int main(void)
 		WITH_THREADS(idle_workers_fall_asleep),
 		WITH_ONE(idle_time_passes_while_a_worker_sleeps),
 		WITH_ONE(idle_time_stands_still_while_a_worker_is_busy),
+		WITH_ONE(what_a_worker_has_queued_is_counted),
 		ALONE(a_worker_that_has_retired_is_absent),
 		ALONE(all_schedulers_are_retained_until_they_end),
 		ALONE(a_scheduler_may_end_while_it_is_looked_at),

@@ -6,7 +6,10 @@
  * tasks that a thief takes. PLAIN tasks were counted in the word before. OTHERS
  * wait, too, once the keeper has told them. With ALONE the keeper does not wait:
  * the others do. With LATE the PLAIN task is counted at any time, and who counts
- * it tells the others; nobody frees the wait group then. COUNT, LOCKED and
+ * it tells the others; nobody frees the wait group then. With ADDERS each STOLEN
+ * task adds one, as a call or a spawn of its own does, and later ends that, too;
+ * with NEAR the word counts as near its other end, so that the adder locks. With
+ * POLL the keeper looks, without waiting, when it has spawned. COUNT, LOCKED and
  * WAITERS are the bits of one word, state_.
  *
  * The keeper's plain stores go through a store buffer, in order (TSO), STORES
@@ -14,7 +17,8 @@
  * another thread. The queue is a set of sleepers: wait.pml checks queues.
  *
  * Checked: no wait returns before all tasks have ended, nor without seeing what
- * they did; nobody waits for ever; with INLINE, whoever returns first frees the
+ * they did; nobody waits for ever; an adder judges a count that the wait group
+ * has at some moment; with INLINE, whoever returns first frees the
  * wait group, if no other has begun a wait without being in the queue yet, and
  * nothing accesses it afterwards, also not out of the store buffer.
  *
@@ -26,6 +30,9 @@
  *   M_NOLOOK      it does not look
  *   M_DONEBLIND   the end of a task does not look at what is kept
  *   M_WAITONLY    only who waits executes the barrier, not who ends a task
+ *   M_TORN        an adder judges the word and what is kept without the lock
+ *   M_KEPTFIRST   it reads what is kept before it locks
+ *   M_BLINDADD    it adds in two steps
  */
 #ifndef INLINE
 #define INLINE 1
@@ -43,6 +50,7 @@
 #define STORES 4
 #endif
 
+#define EVER (INLINE + 2 * STOLEN + PLAIN)
 #define ENDING 16			/* of KEPT; below: the count */
 #define NUMBER(k) ((k) % ENDING)
 
@@ -142,19 +150,45 @@ inline done()
 {
 	if
 	:: atomic { !LOCKED && COUNT >= 2 -> ALIVE; COUNT-- }
-	:: atomic { !LOCKED && COUNT == 1 && !WAITERS && !mem[KEPT] ->
-		ALIVE; COUNT-- }
 	:: atomic { !LOCKED -> ALIVE; LOCKED = 1; c = COUNT - 1 };
 		w = WAITERS;
 		look(c, w, true, k, z);
 		if
-		:: z -> finish(c)
+		:: z && w -> finish(c)
 		:: else -> atomic { ALIVE; COUNT = c; LOCKED = 0 }
 		fi
 	fi;
 	c = 0;
 	w = 0;
 	z = 0
+}
+
+/* What the adder judges is the count at some moment. It is in it itself. */
+inline add()
+{
+#if defined(M_TORN)
+	atomic { !LOCKED -> ALIVE; c = COUNT };
+	atomic { ALIVE; k = mem[KEPT] };
+	assert(c + NUMBER(k) > 0 && c + NUMBER(k) <= EVER);
+	atomic { !LOCKED -> ALIVE; COUNT++ };
+#elif defined(NEAR) || defined(M_KEPTFIRST)
+#ifdef M_KEPTFIRST
+	atomic { ALIVE; k = mem[KEPT] };
+#endif
+	atomic { !LOCKED -> ALIVE; LOCKED = 1; c = COUNT };
+#ifndef M_KEPTFIRST
+	atomic { ALIVE; k = mem[KEPT] };
+#endif
+	assert(c + NUMBER(k) > 0 && c + NUMBER(k) <= EVER);
+	atomic { ALIVE; COUNT = c + 1; LOCKED = 0 };
+#elif defined(M_BLINDADD)
+	atomic { !LOCKED -> ALIVE; c = COUNT };
+	atomic { ALIVE; COUNT = c + 1 };
+#else
+	atomic { !LOCKED -> ALIVE; COUNT++ };
+#endif
+	c = 0;
+	k = 0
 }
 
 inline returned()
@@ -175,7 +209,16 @@ active proctype thief()
 
 	do
 	:: n < STOLEN ->
+#ifdef ADDERS
+		atomic { mem[TASKS] > n -> n++ };
+		alive++;
+		add();
+		alive--;
+		done();
+		alive--;
+#else
 		atomic { mem[TASKS] > n -> n++; alive-- };
+#endif
 		done()
 	:: else -> break
 	od
@@ -274,6 +317,17 @@ active proctype keeper()
 
 #ifdef ALONE
 	goto out;
+#endif
+#ifdef POLL
+	atomic { DRAINED && !LOCKED -> ALIVE; LOCKED = 1; c = COUNT };
+	load(KEPT, k);
+	c = c + k;
+	store(KEPT, 0);
+	DRAINED;
+	assert(c > 0);
+	atomic { ALIVE; COUNT = c; LOCKED = 0 };
+	k = 0;
+	c = 0;
 #endif
 	/* run its own */
 	n = 0;

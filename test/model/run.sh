@@ -318,6 +318,17 @@ runs()
 	pass keep -DINLINE=2 -DSTOLEN=0 -DPLAIN=1
 	pass keep -DSTOLEN=0 -DPLAIN=1 -DLATE
 	pass keep -DPLAIN=1 -DLATE -DOTHERS=2
+	pass keep -DADDERS
+	pass keep -DADDERS -DNEAR
+	pass keep -DADDERS -DPOLL
+	pass keep -DADDERS -DPOLL -DNEAR
+	pass keep -DADDERS -DPOLL -DSTOLEN=2 -DOTHERS=0
+	pass keep -DADDERS -DPOLL -DSTOLEN=2 -DNEAR
+	pass keep -DADDERS -DINLINE=0 -DSTOLEN=2 -DALONE -DNEAR
+	fail keep -DADDERS -DPOLL -DM_TORN
+	fail keep -DADDERS -DM_TORN
+	fail keep -DADDERS -DPOLL -DM_KEPTFIRST
+	fail keep -DADDERS -DM_BLINDADD
 	fail keep -DSTOLEN=0 -DM_NOBARRIER
 	fail keep -DSTOLEN=0 -DM_NOAWAIT
 	fail keep -DSTOLEN=0 -DM_NOENDING
@@ -424,6 +435,7 @@ runs()
 	fail closing -DM_FIRST
 	fail closing -DM_LATE
 	fail closing -DM_NOUNTIL
+	fail closing -DM_NOTLOOKED
 	fail closing -DM_ALL
 	fail closing -DM_NOLOOK
 

@@ -13,6 +13,7 @@
 #define SN_DOMAIN_COUNT_H
 
 #include "core/gate.h"
+#include "worker/domain_end.h"
 #include "worker/worker.h"
 #include "sennit/domain.h"
 
@@ -28,6 +29,7 @@ struct sennit_domain {
 	sennit_end_fn             *run;       /* fixed: called at the end; NULL:
 					 * none */
 	void                      *argument;  /* fixed */
+	struct domain_end          ended;
 };
 
 /* The size of a domain of s, in bytes, and its counts at the beginning: one

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* end_calls.c - calls on a scheduler that has ended, and of which a weak handle
+ * keeps the memory. */
+#include "with_workers.h"
+
+#include "../ward.h"
+
+#include <errno.h>
+
+static struct ward            ward;
+static const sennit_allocator counting = WARD(&ward);
+
+static void never(void *unused)
+{
+	(void)unused;
+	EXPECT(false);
+}
+
+/* Whoever has only a weak handle may find that the scheduler has ended. */
+static void what_needs_a_living_scheduler_says_that_it_ended(void **state)
+{
+	const sennit_task tasks[] = { { .run = never }, { .run = never } };
+	const uint64_t    big[32] = { 0 };
+	const sennit_task copied = { .run = never,
+				     .argument = (void *)big,
+				     .copy_size = sizeof(big) };
+	struct world     *w = *state;
+	sennit_domain    *d = NULL;
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
+	sennit_weak *weak = sennit_scheduler_weak(s);
+
+	end_scheduler(s);
+	assert_int_equal(sennit_enqueue(s, &tasks[0]), -ESHUTDOWN);
+	assert_int_equal(sennit_enqueue(s, &copied), -ESHUTDOWN);
+	assert_int_equal(sennit_enqueue_many(s, tasks, 2), -ESHUTDOWN);
+	assert_int_equal(sennit_scheduler_set_workers(s, 1),
+			 w->threads ? -ESHUTDOWN : -EINVAL);
+	assert_int_equal(sennit_bind(s), -ESHUTDOWN);
+	assert_null(sennit_current());
+	assert_int_equal(sennit_domain_create(&d, s, NULL, NULL), -ESHUTDOWN);
+	assert_null(d);
+	sennit_weak_release(weak);
+	assert_int_equal(atomic_load(&ward.bytes), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_COUNTS(what_needs_a_living_scheduler_says_that_it_ended),
+	};
+
+	return cmocka_run_group_tests_name("api/end_calls", tests, NULL, NULL);
+}
