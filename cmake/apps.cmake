@@ -39,9 +39,6 @@ foreach(name httpd proxy)
 		add_executable(sennit-${name} ${files})
 		target_link_libraries(sennit-${name} PRIVATE
 			sennit_http sennit_flags)
-		if(SENNIT_INSTALL)
-			install(TARGETS sennit-${name} RUNTIME
-				DESTINATION ${CMAKE_INSTALL_BINDIR})
-		endif()
+		sennit_install_command(sennit-${name})
 	endif()
 endforeach()

@@ -24,7 +24,7 @@ elseif(NOT CMAKE_OBJCOPY)
 endif()
 
 # Calls go through tables of global names there, which no tool rewrites.
-if(SENNIT_PROCESSOR STREQUAL mips64el)
+if(SENNIT_PROCESSOR STREQUAL "mips64el")
 	set(localised OFF)
 endif()
 
@@ -53,7 +53,7 @@ endif()
 # On i386 each object has a copy of a hidden function that finds its own address.
 # The copies are groups of which a link keeps one. Were that one made local, the
 # program's objects would lose theirs.
-if(SENNIT_PROCESSOR STREQUAL i386)
+if(SENNIT_PROCESSOR STREQUAL "i386")
 	list(APPEND flags -Wl,--force-group-allocation)
 endif()
 add_custom_command(OUTPUT ${whole}

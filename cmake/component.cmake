@@ -16,6 +16,9 @@ function(sennit_component name)
 	target_link_libraries(${library} PUBLIC sennit PRIVATE ${ARGN})
 	set_target_properties(${library} PROPERTIES OUTPUT_NAME sennit-${name}
 		EXPORT_NAME ${name} LINKER_LANGUAGE C)
+	# A program that calls this library alone does not name libsennit, and
+	# its own path is not for what libraries need.
+	set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
 	target_link_options(${library} PRIVATE
 		LINKER:-z,nodelete LINKER:-z,relro LINKER:-z,now)
 

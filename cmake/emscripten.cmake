@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # WebAssembly, by emscripten with threads: included by system.cmake.
 
-if(NOT arch STREQUAL wasm)
+if(NOT arch STREQUAL "wasm")
 	message(FATAL_ERROR "emscripten: SENNIT_ARCH must be wasm")
 endif()
 

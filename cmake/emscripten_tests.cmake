@@ -64,7 +64,7 @@ function(sennit_wasm_test group name file)
 		test/wasm)
 	sennit_runs_again(${main} ${file})
 	get_target_property(options ${main} COMPILE_OPTIONS)
-	if(NOT group STREQUAL examples AND NOT name STREQUAL time
+	if(NOT group STREQUAL "examples" AND NOT name STREQUAL "time"
 		AND NOT "${options}" MATCHES "test/again/misuse.h")
 		set(in_browser ${in_browser} ${group}/${name} PARENT_SCOPE)
 	endif()

@@ -6,7 +6,7 @@
 set(end_folder "")
 if(NOT SENNIT_END MATCHES "^(gate|count)$")
 	message(FATAL_ERROR "SENNIT_END: ${SENNIT_END} is not known here")
-elseif(NOT SENNIT_END STREQUAL gate)
+elseif(NOT SENNIT_END STREQUAL "gate")
 	set(end_folder ${PROJECT_SOURCE_DIR}/src/end/${SENNIT_END})
 endif()
 

@@ -59,10 +59,12 @@ foreach(mpi IN LISTS SENNIT_MPIS)
 		sennit_mpi-${mpi}_static)
 endforeach()
 
-# Not the headers of libraries that are not built.
+# Not the headers of libraries that are not built. The name is quoted: without
+# that, a variable of the same name would take its place.
 set(without "")
 foreach(name io diag mpi)
-	if(NOT TARGET sennit_${name} AND NOT (name STREQUAL mpi AND SENNIT_MPIS))
+	if(NOT TARGET sennit_${name}
+		AND NOT ("${name}" STREQUAL "mpi" AND SENNIT_MPIS))
 		execute_process(WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
 			COMMAND sh tools/list-calls --headers libsennit-${name}
 			OUTPUT_VARIABLE names)

@@ -14,7 +14,7 @@ macro(sennit_leave_out list module)
 endmacro()
 
 check_symbol_exists(getcontext ucontext.h SENNIT_HAS_GETCONTEXT)
-if(arch STREQUAL portable AND NOT SENNIT_HAS_GETCONTEXT)
+if(arch STREQUAL "portable" AND NOT SENNIT_HAS_GETCONTEXT)
 	message(FATAL_ERROR "the portable context switch needs getcontext(), "
 		"which this libc lacks. With musl, sennit supports the "
 		"processors that have a folder in src/arch")

@@ -53,7 +53,7 @@ if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/mpi/*.c)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
-		if(name STREQUAL with_io AND NOT TARGET sennit_io)
+		if(name STREQUAL "with_io" AND NOT TARGET sennit_io)
 			continue()
 		endif()
 		foreach(mpi IN LISTS SENNIT_MPIS)
@@ -63,7 +63,7 @@ if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 				${CMOCKA_INCLUDE_DIR})
 			target_link_libraries(${program} PRIVATE
 				${CMOCKA_LIBRARY})
-			if(name STREQUAL with_io)
+			if(name STREQUAL "with_io")
 				target_sources(${program} PRIVATE
 					$<TARGET_OBJECTS:sennit_io_objects>)
 				target_link_libraries(${program} PRIVATE
@@ -77,7 +77,7 @@ if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 				set_property(TEST mpi/${name}-${mpi} PROPERTY
 					ENVIRONMENT ENDS=yes RANKS=2)
 			endif()
-			if(name STREQUAL ends_finalize)
+			if(name STREQUAL "ends_finalize")
 				set_property(TEST mpi/${name}-${mpi} APPEND
 					PROPERTY ENVIRONMENT
 					"SAYS=misuse of MPI_Finalize")

@@ -18,10 +18,7 @@ function(sennit_installed_program name)
 	file(GLOB files CONFIGURE_DEPENDS apps/${name}/*.c)
 	sennit_program(sennit-${name} ${files})
 	target_link_libraries(sennit-${name} PRIVATE sennit_file ${ARGN})
-	if(SENNIT_INSTALL)
-		install(TARGETS sennit-${name} RUNTIME
-			DESTINATION ${CMAKE_INSTALL_BINDIR})
-	endif()
+	sennit_install_command(sennit-${name})
 endfunction()
 
 find_package(ZLIB QUIET)

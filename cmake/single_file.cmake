@@ -18,7 +18,7 @@ set(sources ${single}/sennit.c)
 # is public in another file.
 set_source_files_properties(${single}/sennit.c PROPERTIES COMPILE_OPTIONS
 	"-Wno-overlength-strings;-Wno-shadow")
-if(arch STREQUAL portable)
+if(arch STREQUAL "portable")
 	set_source_files_properties(${single}/sennit.c PROPERTIES
 		COMPILE_DEFINITIONS SENNIT_PORTABLE)
 endif()

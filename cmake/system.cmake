@@ -20,7 +20,7 @@ set(system_leaves "linux.*|find_object|cgroup|quota") # of src/os
 if(WIN32)
 	set(system windows)
 	string(APPEND system_leaves "|posix.*")
-	if(NOT arch STREQUAL x86_64_windows OR NOT MINGW)
+	if(NOT arch STREQUAL "x86_64_windows" OR NOT MINGW)
 		message(FATAL_ERROR "Windows: only x86-64, by mingw-w64")
 	endif()
 	# gcc 12 fails with it here; the ABI has probes of its own.
@@ -33,7 +33,7 @@ if(WIN32)
 	set(SENNIT_MPI OFF)
 	set(SENNIT_DIAG OFF)
 	set(SENNIT_APPS OFF)
-elseif(arch STREQUAL x86_64_windows)
+elseif(arch STREQUAL "x86_64_windows")
 	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
 elseif(EMSCRIPTEN)
 	set(system emscripten)
@@ -101,11 +101,11 @@ function(sennit_system_library target)
 	elseif(EMSCRIPTEN)
 		target_link_options(${target} PUBLIC
 			${emscripten_link_options})
-		if(target STREQUAL sennit) # would be an archive of that name
+		if(target STREQUAL "sennit") # would be an archive of that name
 			set_target_properties(sennit PROPERTIES
 				OUTPUT_NAME sennit-shared)
 		endif()
-	elseif(system STREQUAL freebsd)
+	elseif(system STREQUAL "freebsd")
 		target_link_libraries(${target} PUBLIC execinfo)
 	endif()
 endfunction()
@@ -139,7 +139,7 @@ function(sennit_system_needs file out)
 		endif()
 		string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1"
 			header "${line}")
-		if(NOT header STREQUAL line AND NOT header STREQUAL misuse.h
+		if(NOT header STREQUAL "${line}" AND NOT header STREQUAL "misuse.h"
 			AND EXISTS ${folder}/${header})
 			sennit_system_needs(${folder}/${header} needs)
 			if(needs)

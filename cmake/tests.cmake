@@ -126,7 +126,7 @@ elseif(SENNIT_TESTS)
 				${CMOCKA_INCLUDE_DIR})
 			target_link_libraries(${program} PRIVATE
 				${CMOCKA_LIBRARY})
-			if(group STREQUAL unit)
+			if(group STREQUAL "unit")
 				target_include_directories(${program} PRIVATE
 					${ucontext_tests})
 			endif()
@@ -134,7 +134,7 @@ elseif(SENNIT_TESTS)
 				target_sources(${program} PRIVATE
 					$<TARGET_OBJECTS:sennit_io_objects>)
 			endif()
-			if(name STREQUAL network_httpd)
+			if(name STREQUAL "network_httpd")
 				file(GLOB httpd apps/http/*.c apps/httpd/*.c)
 				list(FILTER httpd EXCLUDE REGEX "/main.c$")
 				target_sources(${program} PRIVATE ${httpd})
@@ -179,6 +179,14 @@ if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 			${CMOCKA_LIBRARY} ${SENNIT_URING})
 		set_target_properties(${program} PROPERTIES
 			RUNTIME_OUTPUT_DIRECTORY test/io OUTPUT_NAME ${name})
+		if(name STREQUAL steps) # between which the test acts
+			target_link_options(${program} PRIVATE
+				LINKER:--wrap=epoll_ctl
+				LINKER:--wrap=sennit_yield
+				LINKER:--wrap=sennit_sleep_until
+				LINKER:--wrap=sennit_poller_wait
+				LINKER:--wrap=sennit_blocking_call_until)
+		endif()
 		foreach(backend IN ITEMS epoll uring refused)
 			sennit_test(io ${name}-${backend}
 				${runner} $<TARGET_FILE:${program}>)
@@ -297,12 +305,16 @@ elseif(SENNIT_TESTS AND SENNIT_CPP AND NOT SENNIT_DETERMINISTIC)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
 			set(standards ${SENNIT_CXX_STANDARDS})
-			if(group STREQUAL cpp) # needs C++17
+			if(group STREQUAL "cpp") # needs C++17
 				list(TRANSFORM standards REPLACE "^1[14]$" 17)
 				list(REMOVE_DUPLICATES standards)
 			endif()
-			if(name STREQUAL coroutine)
+			if(name STREQUAL "coroutine")
 				set(standards 20)
+			elseif(name STREQUAL destroyed_first)
+				# Coroutines are among its ways to start.
+				list(APPEND standards 20)
+				list(REMOVE_DUPLICATES standards)
 			endif()
 			foreach(standard IN LISTS standards)
 				sennit_cxx_test(${group} ${name} ${standard})
@@ -351,6 +363,11 @@ foreach(group build package manual)
 		sennit_script(${group} ${name} sh ${file})
 	endforeach()
 endforeach()
+# It compiles hundreds of programs, and runs those of MPI.
+if(TEST package/clean_room)
+	set_tests_properties(package/clean_room PROPERTIES TIMEOUT 1800 COST 120
+		RESOURCE_LOCK mpi)
+endif()
 # It builds the library and all programs, beside all other tests.
 if(TEST package/debian)
 	set_tests_properties(package/debian PROPERTIES TIMEOUT 1200 COST 150)
@@ -379,7 +396,7 @@ if(SENNIT_TESTS AND CMAKE_BUILD_TYPE STREQUAL Release)
 		RUNTIME_OUTPUT_DIRECTORY test/budget OUTPUT_NAME operations)
 	string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
 	set(build "${CMAKE_C_COMPILER_ID} ${major} ${arch} Release")
-	if(NOT SENNIT_END STREQUAL gate)
+	if(NOT SENNIT_END STREQUAL "gate")
 		string(APPEND build " END=${SENNIT_END}")
 	endif()
 	foreach(option TORTURE SANITIZE TEST_WRAPPER)

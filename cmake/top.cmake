@@ -31,4 +31,4 @@ target_include_directories(sennit-top SYSTEM PRIVATE ${SENNIT_NCURSES_H}
 	${SENNIT_JANSSON_H})
 target_link_libraries(sennit-top PRIVATE
 	sennit_flags ${SENNIT_NCURSES} ${SENNIT_TINFO} ${SENNIT_JANSSON})
-install(TARGETS sennit-top RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+sennit_install_command(sennit-top)

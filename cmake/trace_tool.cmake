@@ -38,4 +38,4 @@ endif()
 
 add_executable(sennit-trace apps/trace/main.c apps/usage/usage.c)
 target_link_libraries(sennit-trace PRIVATE sennit_trace_parts)
-install(TARGETS sennit-trace RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+sennit_install_command(sennit-trace)

@@ -22,7 +22,7 @@ COMMENT = ("/*", "//")
 
 
 def fail(message):
-    sys.exit("amalgamate: " + message)
+    sys.exit("amalgamate: %s" % message)
 
 
 @functools.lru_cache(maxsize=None)

@@ -20,6 +20,45 @@ static void serve(void *unused)
 	atomic_fetch_add(&requests, 1);
 }
 
+static void count_end(void *ends)
+{
+	atomic_fetch_add((atomic_uint *)ends, 1);
+}
+
+/* Others than the creator want to know of the end, some of them late. */
+static void tell(sennit_scheduler *s)
+{
+	sennit_event        over = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	sennit_event        late = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	sennit_future       first, last;
+	atomic_uint         ends = 0;
+	sennit_weak_domain *weak;
+	sennit_domain      *d = NULL;
+
+	sennit_future_init(&first);
+	sennit_future_init(&last);
+	CHECK(sennit_domain_create(&d, s, NULL, NULL) == 0);
+	CHECK(sennit_domain_on_end(d, count_end, &ends) == 0);
+	CHECK(sennit_domain_end_event(d, &over) == 0);
+	CHECK(sennit_domain_end_future(d, &first) == 0);
+
+	/* Another part of the program has no reference. */
+	weak = sennit_domain_weak(d);
+	sennit_weak_domain_retain(weak);
+	CHECK(sennit_weak_domain_lock(weak, &d) == 0);
+	sennit_domain_release(d);
+
+	CHECK(sennit_domain_shutdown(d, soon()) == 0);
+	CHECK(sennit_event_is_set(&over) && sennit_future_is_set(&first));
+	CHECK(sennit_weak_domain_lock(weak, &d) == -ESHUTDOWN);
+	CHECK(sennit_weak_domain_on_end(weak, count_end, &ends) == 0);
+	CHECK(sennit_weak_domain_end_event(weak, &late) == 0);
+	CHECK(sennit_weak_domain_end_future(weak, &last) == 0);
+	CHECK(atomic_load(&ends) == 2);
+	sennit_weak_domain_release(weak);
+	sennit_weak_domain_release(weak);
+}
+
 static void show(sennit_scheduler *s)
 {
 	const sennit_task task = { .run = serve };
@@ -37,6 +76,7 @@ static void show(sennit_scheduler *s)
 	sennit_domain_release(plugin);
 	sennit_event_wait(&ended);
 	CHECK(atomic_load(&requests) == 2);
+	tell(s);
 }
 
 int main(void)

@@ -18,6 +18,13 @@ int main(void)
 	sennit_resources_get_stats(r, &stats);
 	CHECK(stats.cpus == 2 && stats.schedulers == 2 && stats.promised == 1);
 
+	/* Night has come: the other one gets more of a smaller budget. */
+	CHECK(sennit_scheduler_set_share(
+		      urgent, &(sennit_share){ .priority = 1 }) == 0);
+	CHECK(sennit_scheduler_set_share(
+		      other, &(sennit_share){ .priority = 4 }) == 0);
+	CHECK(sennit_resources_set_cpus(r, 1) == 0);
+
 	/* A second owner, for example another part of the program. */
 	CHECK(sennit_resources_retain(r) == r);
 	sennit_resources_release(r);

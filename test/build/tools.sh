@@ -219,6 +219,10 @@ edit 's|Opened by|Opened by sennit_key and|' src/core/door.h
 rejects refs 'a public name that exists nowhere'
 edit 's|Opened by|As docs/doors.md says, opened by|' src/core/door.h
 rejects refs 'a page that exists nowhere'
+edit 's|return 0;|return getenv("SENNIT_DOOR") != NULL;|' src/core/door.c
+rejects refs 'a variable of the environment that SECURITY.md does not name'
+printf '| a | b |\n|---|---|\n| 1 | 2 |\n| 1 | 2 |\n' >"$tree/docs/doors.md"
+rejects refs 'a row of a table twice'
 
 make_tree
 build
@@ -272,6 +276,8 @@ rejects style 'a choice of processor'
 edit 's|^sennit_time sennit_now|#if defined(__linux__)\n#endif\n&|' \
 	src/core/door.c
 rejects style 'a choice of system'
+echo 'if(name STREQUAL mpi)' >>"$tree/CMakeLists.txt"
+rejects style 'a word of CMake that may be a variable'
 mkdir -p "$tree/src/os"
 printf '%s\n#if __BYTE_ORDER__ == 1\n#endif\n' \
 	'/* SPDX-License-Identifier: Apache-2.0 */' >"$tree/src/os/order.h"

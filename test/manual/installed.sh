@@ -32,4 +32,25 @@ shows sennit_fdatasync.3 'sennit_fsync, sennit_fdatasync –' # by .so
 shows sennit_fdatasync.3 '#include <sennit/file.h>'
 shows sennit_mutex.7 'typedef struct sennit_mutex {'
 shows sennit.7 'sennit_channel(7) a channel: a queue'
+shows sennit_read.3 'RETURN VALUES Returns how many it has read'
+shows sennit_now.3 'RETURN VALUES Returns the current time'
+shows sennit-top.1 'show what the tasks and fibers of a running program do'
+
+# man ignores case: a macro is found by its name, and explained on the page of
+# the call that has the same one.
+for macro in SENNIT_RUN SENNIT_SPAWN SENNIT_CONFIG SENNIT_MUTEX_INIT; do
+	[ -e man3/$macro.3 ] || fail "no page for $macro"
+done
+for call in sennit_run sennit_spawn sennit_channel_init; do
+	macro=$(echo $call | tr '[:lower:]' '[:upper:]')
+	shows $call.3 "The macro $macro"
+done
+shows sennit_fork_join.7 'SENNIT_SPAWN(name, record, arguments...)'
+if command -v man >/dev/null; then
+	found=$(man -M "$PWD" -w SENNIT_SPAWN 2>/dev/null) || :
+	case $found in
+	*/sennit_fork_join.7 | */SENNIT_SPAWN.3) ;;
+	*) fail "man SENNIT_SPAWN opens $found" ;;
+	esac
+fi
 echo "$(find . -type f | wc -l) pages"

@@ -39,10 +39,6 @@ packages first
 # by mandoc, but for those of programs.
 without='-X documentation/manual'
 [ -z "$SENNIT_TEST_TWICE" ] || without=
-if command -v mandoc >/dev/null; then
-	mandoc -Tlint -Wwarning "$SOURCE_DIR"/debian/man/*.1 ||
-		fail "mandoc objects to a page of a program"
-fi
 # shellcheck disable=SC2086 # words
 lintian --fail-on error,warning --allow-root $without \
 	"$scratch"/first/*.changes >"$scratch/said" 2>&1 ||

@@ -21,7 +21,6 @@ cd "$scratch/tree"
 # Something to release, whatever the last release was.
 grep -q '^## Unreleased$' CHANGELOG.md ||
 	sed -i '0,/^## /s//## Unreleased\n\n- News.\n\n&/' CHANGELOG.md
-command -v abidw >/dev/null || rm -r abi
 cp -R . "$before"
 sh tools/check-versions || fail "the tree names several versions"
 sh tools/release-notes Unreleased >notes
@@ -39,11 +38,10 @@ if sh tools/release-notes Unreleased 2>said; then
 fi
 SOURCE_DIR=. sh test/package/recipes.sh || fail "a recipe is not of 7.7.7"
 sh tools/check-versions || fail "it is not 7.7.7 everywhere"
-if command -v abidw >/dev/null; then
-	sh tools/abi check >said 2>&1 || fail "$(cat said)"
-	grep -q "soname='libsennit.so.7'" abi/"$(uname -m)"/libsennit.abi ||
-		fail "the record is not of the new SONAME"
-fi
+sh tools/abi check >said 2>&1 || [ $? = 77 ] || fail "$(cat said)"
+grep -q '^soname libsennit.so.7$' abi/x86_64/libsennit.txt ||
+	[ "$(uname -m)" != x86_64 ] ||
+	fail "the record is not of the new SONAME"
 if sh tools/release 7.7.7 >said 2>&1; then
 	fail "7.7.7 was released twice"
 fi

@@ -4,8 +4,9 @@
 # program needs nothing but: they compile as C11 without a warning, with gcc and
 # clang, for this processor, by ucontext and for aarch64, the program in
 # README.md runs with them, and C++ may include sennit.h. They export what the
-# library exports. libsennit-io has the same form. Names that two files have,
-# and that the tree may have at any time, do not collide.
+# library exports. libsennit-io has the same form, and links: what it takes of
+# libc is not hidden. Names that two files have, and that the tree may have at any
+# time, do not collide. package/clean_room has the other parts, and all examples.
 #
 # Environment: CC (cc), CXX (empty: no C++), SOURCE_DIR (.).
 set -eu
@@ -41,6 +42,16 @@ compile "$CC" -std=c11 -c sennit.c
 compile "$CC" -std=c11 -c sennit_io.c
 "$CC" hello.c sennit.o -pthread -o hello
 works ./hello
+printf '#include "sennit_io.h"\nint main(void)\n{\n\t%s\n}\n' \
+	'return sennit_shutdown(-1, 0) != -9;' >io.c # -EBADF
+compile "$CC" -std=c11 io.c sennit_io.o sennit.o -o io
+./io || fail "a program with the single file of libsennit-io ended with $?"
+python3 "$SOURCE_DIR/tools/amalgamate" --help >said
+grep -q '^amalgamate FOLDER' said || fail "amalgamate --help: $(cat said)"
+rc=0
+python3 "$SOURCE_DIR/tools/amalgamate" . libsennit-oi >said 2>&1 || rc=$?
+grep -q '^amalgamate: libsennit-oi: not one of' said && [ $rc = 1 ] ||
+	fail "amalgamate . libsennit-oi ended with $rc: $(cat said)"
 for cc in gcc clang; do
 	if ! command -v $cc >/dev/null || # or it is $CC by another name
 		[ "$($cc --version | sed 's/^[^ ]*//')" = \

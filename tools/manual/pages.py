@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pages.py OUT - writes the manual into OUT/man3 and OUT/man7.
+"""pages.py OUT - writes the manual into OUT/man1, OUT/man3 and OUT/man7.
 
-Section 3 has a page for each public call, or one for the calls that share a
-comment; the others refer to it by .so. Section 7 has an overview of each
-header, which explains its types, and the pages of docs/man, in which @date@,
-@version@ and @headers@ are filled in.
+Section 3 has a page for each public call and macro, or one for those that share
+a comment; the others refer to it by .so. A macro whose name is that of a call,
+but for the case, is explained on the page of the call too: man may find either.
+Section 7 has an overview of each header, which explains its types. Sections 1
+and 7 have the pages of docs/man, in which @date@, @version@ and @headers@ are
+filled in.
 
-pages.py --check - reports calls whose comment lacks something, and calls that
-no program in examples uses. Writes nothing.
+pages.py --check - reports calls whose comment lacks something, such as what
+they return, and calls that no program in examples uses. Writes nothing.
 """
 
 import os
@@ -23,7 +25,8 @@ import contracts  # noqa: E402
 import mdoc  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RETURNS = re.compile(r"(?:^|(?<=[.:;] )|(?<=\n))Returns (?=[a-z0-9A-Z*-])")
+RETURNS = re.compile(r"(?:^|(?<=[.:;] )|(?<=\n))Returns\s(?=[a-z0-9A-Z*-])")
+MACRO = re.compile(r"^#define (SENNIT_\w*[A-Z0-9])\b(\([^)]*\))?", re.M)
 LIBRARIES = {
     "libsennit": "sennit",
     "libsennit-io": "sennit\\-io",
@@ -77,8 +80,12 @@ class Manual:
             r'#include "(.*?)"', (root / "include/sennit.h").read_text()))
         self.examples = self._examples(root)
         self.fixed = {"date": date(), "version": version()}
-        self.guides = {p.name[:-2]: p for p in
-                       sorted((root / "docs/man").glob("*.7"))}
+        self.guides = {p.name: p for p in
+                       sorted((root / "docs/man").glob("*.[17]"))}
+        self.macros = {n: (h, p) for h in self.headers for p in h.parts
+                       for n, _ in MACRO.findall(p.code)}
+        self.macros.update((n, (h, None)) for h in self.headers
+                           for n in self._explained(h) - self.macros.keys())
 
     def _examples(self, root):
         """The example programs of each call."""
@@ -90,6 +97,15 @@ class Manual:
         self.length = {f: (root / f).stat().st_size
                        for f in sum(used.values(), [])}
         return used
+
+    def _explained(self, header):
+        """Macros that the comment at the head explains, which are defined
+        beside others of the library's own, and enumerators."""
+        words = set(re.findall(r"\bSENNIT_\w*[A-Z0-9]\b", "\n".join(
+            p.code for p in header.parts)))
+        return {w for w in words & set(re.findall(r"\bSENNIT_\w+", header.text))
+                if re.search(r"#define %s\b" % w, "\n".join(
+                    p.code for p in header.parts))}
 
     def include(self, header):
         inside = header.path in self.umbrella
@@ -150,6 +166,8 @@ class Manual:
         out += self.library(header) + [".Sh SYNOPSIS", self.include(header)]
         out += self.synopsis(part)
         out += [".Sh DESCRIPTION", *write.text(said)]
+        for name in names:
+            out += self.other_name(name.upper())
         if part.origin:
             out += [".Sh CALLING CONTEXT", ".Bl -tag -width Blocks",
                     ".It From", *write.prose(part.origin),
@@ -164,6 +182,56 @@ class Manual:
                          if n in self.calls and n not in names] +
                         [(7, "sennit"), (7, "sennit_" + header.stem)])
         return out
+
+    def other_name(self, macro):
+        """On the page of a call: the macro that man, which ignores case, may
+        have been asked for."""
+        if macro not in self.macros:
+            return []
+        header, part = self.macros[macro]
+        write = mdoc.Writer(self.calls, self.overviews)
+        about = part.text if part and part.text else \
+            "See %s.h." % header.stem
+        return [".Ss The macro " + macro, ".Dv " + macro, "of",
+                self.include(header), "is another thing than this call.",
+                *write.text(about)]
+
+    def macro_page(self, header, part, names):
+        """Of the macros with arguments that one comment explains."""
+        write = mdoc.Writer(self.calls, self.overviews, names)
+        said, returned = split_returns(part.text)
+        out = self.head(names[0], 3) + [".Sh NAME"]
+        out += [".Nm %s ," % n for n in names[:-1]] + [".Nm " + names[-1]]
+        out += [".Nd " + short(said or part.text)]
+        out += self.library(header) + [".Sh SYNOPSIS", self.include(header)]
+        for name, words in MACRO.findall(part.code):
+            out += [".Pp", ".Fo " + name]
+            out += ['.Fa "%s"' % mdoc.escape(a.strip())
+                    for a in words.strip("()").split(",") if a.strip()]
+            out += [".Fc"]
+        out += [".Sh DESCRIPTION", *write.text(said)]
+        if returned:
+            out += [".Sh RETURN VALUES", *write.text(returned)]
+        named = re.findall(r"\bsennit_\w+", part.text)
+        return out + self.see([(3, n) for n in named if n in self.calls] + [
+            (7, "sennit"), (7, "sennit_" + header.stem)])
+
+    def macro_pages(self):
+        """With arguments and a comment: a page. Others, such as constants:
+        the overview, which shows them."""
+        done = {}
+        for name, (header, part) in self.macros.items():
+            found = MACRO.findall(part.code) if part else []
+            names = [n for n, words in found if words]
+            if name not in self.shown[header.stem]:
+                continue
+            if not part or not part.text.strip() or name not in names:
+                yield name + ".3", [".so man7/sennit_%s.7" % header.stem]
+            elif id(part) in done:
+                yield name + ".3", [".so man3/%s.3" % done[id(part)]]
+            else:
+                done[id(part)] = name
+                yield name + ".3", self.macro_page(header, part, names)
 
     def overview(self, header):
         name = "sennit_" + header.stem
@@ -216,15 +284,20 @@ class Manual:
 
     def pages(self):
         """Yields each page: its name with the section, and its lines."""
+        self.shown = {}
         for header in self.headers:
-            yield "sennit_%s.7" % header.stem, self.overview(header)
+            lines = self.overview(header)
+            self.shown[header.stem] = set(
+                re.findall(r"\bSENNIT_\w+", "\n".join(lines)))
+            yield "sennit_%s.7" % header.stem, lines
             for part in header.calls:
                 first = part.names[0]
                 yield first + ".3", self.call_page(header, part)
                 for name in part.names[1:]:
                     yield name + ".3", [".so man3/%s.3" % first]
+        yield from self.macro_pages()
         for name, path in self.guides.items():
-            yield name + ".7", self.guide(path)
+            yield name, self.guide(path)
 
 
 def arguments(prototype):
@@ -257,8 +330,11 @@ def shown(code):
 
 
 def split_returns(text):
-    """What a comment says, and what of it is about the result."""
+    """What a comment says, and what of it is about the result. One that begins
+    with what is returned says it in both."""
     said, returned = [], []
+    if text.startswith("Return ") and not RETURNS.search(text):
+        returned.append("Returns" + text.split("\n\n")[0][len("Return"):])
     for paragraph in re.split(r"\n\n(?!\t)", text):
         found = RETURNS.search(paragraph)
         if found:
@@ -282,6 +358,10 @@ def check(manual):
             yield where + "Blocks: says neither no nor yes nor when"
         elif part.origin and not re.search("fiber|thread|turn", part.origin):
             yield where + "From: says neither fiber nor thread"
+        result, bracket, _ = part.prototypes[name].partition(name)
+        if bracket and "(" in part.prototypes[name] and \
+                result.strip() != "void" and not split_returns(part.text)[1]:
+            yield where + "its comment does not say what it Returns"
         if "(" in part.prototypes[name] and not manual.examples[name]:
             yield where + "no program in examples uses it"
 

@@ -222,7 +222,7 @@ class Site:
                   if p.suffix == ".md"]
         out = rows("Guides", [("examples/list.html", "Examples")] + [
             g for g in guides if "/design/" not in g[0]])
-        out += rows("Manual", [("man/%s.7.html" % n, n + "(7)")
+        out += rows("Manual", [("man/%s.html" % n, "%s(%s)" % (n[:-2], n[-1]))
                                for n in self.manual.guides])
         for library in pages.LIBRARIES:
             out += rows(library, [
