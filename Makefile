@@ -35,7 +35,7 @@ soak:
 	sh tools/build release
 	build/release/sennit-soak --seconds $(SECONDS)
 
-# What shows rarely: torture, soaks, schedules, models, fuzz; an hour and a half
+# What shows rarely: torture, soaks, schedules, models, fuzz; some hours
 nightly:
 	sh tools/nightly
 
@@ -46,7 +46,8 @@ fuzz:
 # All workloads, or one: make bench ONLY=W2
 bench:
 	sh tools/build release
-	build/release/sennit-bench $(ONLY)
+	SENNIT_BENCH_COMMIT=$$(git describe --always --dirty) \
+		build/release/sennit-bench $(ONLY)
 
 # The same beside peers that are installed (tools/install-deps peers)
 bench-peers:

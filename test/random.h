@@ -31,14 +31,14 @@ static inline uint64_t random_from(uint64_t *state)
 static inline uint64_t random_stream(uint64_t which)
 {
 	const char     *seed = getenv("SENNIT_TEST_SEED");
-	struct timespec now;
+	struct timespec today;
 
 	if (!random_seed && seed)
 		random_seed = strtoull(seed, NULL, 0);
 	if (!random_seed) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		random_seed = (uint64_t)now.tv_sec * 1000000007 +
-			      (uint64_t)now.tv_nsec;
+		clock_gettime(CLOCK_REALTIME, &today);
+		random_seed = (uint64_t)today.tv_sec * 1000000007 +
+			      (uint64_t)today.tv_nsec;
 	}
 	return random_seed + which * UINT64_C(0xd1342543de82ef95);
 }
