@@ -8,20 +8,43 @@
 #define HANDS 16u
 #define LOOKS 17u
 
+/* A worker deals again when so many more waits have begun. */
+#define DEAL_WAITS 2u
+
+/* Of how many tasks one waits is judged by the last tasks, about so many. */
+#define RECENT 128u
+
+/* Note that `waits` tasks have begun to wait, and `ends` have ended. */
+static void count_recent(struct balance_state *b, uint64_t waits, uint64_t ends)
+{
+	while (waits + ends > RECENT) {
+		waits /= 2;
+		ends /= 2;
+	}
+	if (b->tasks > RECENT) {
+		b->waits /= 2;
+		b->tasks /= 2;
+	}
+	b->waits += (uint32_t)waits;
+	b->tasks += (uint32_t)(waits + ends);
+}
+
 bool sn_balance_piles_up(struct worker *w)
 {
+	struct balance_state *b = &w->balance;
 	uint64_t blocked = sn_worker_blocked(w);
 	uint64_t tasks = sn_counters_tasks(&w->counters);
-	int64_t  pile = (int64_t)w->balance.pile +
-		       (int64_t)(blocked - w->balance.seen_blocked) -
-		       (int64_t)(tasks - w->balance.seen_tasks);
+	int64_t  more = (int64_t)(blocked - b->seen_blocked);
+	int64_t  ends = (int64_t)(tasks - b->seen_tasks);
+	int64_t  pile = (int64_t)b->pile + more * SHARE_WAIT - ends;
 
-	w->balance.seen_blocked = blocked;
-	w->balance.seen_tasks = tasks;
-	w->balance.pile = pile < 0                ? 0
-			  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
-						  : (uint32_t)pile;
-	return w->balance.pile >= SHARE_PILE;
+	b->seen_blocked = blocked;
+	b->seen_tasks = tasks;
+	b->pile = pile < 0                ? 0
+		  : pile > SHARE_PILE_MAX ? SHARE_PILE_MAX
+					  : (uint32_t)pile;
+	count_recent(b, more > 0 ? (uint64_t)more : 0, (uint64_t)ends);
+	return b->pile >= SHARE_PILE;
 }
 
 uint32_t sn_balance_parts(const struct worker *victim)
@@ -64,17 +87,23 @@ static uint32_t find_hands(const struct worker *w, struct worker *hands[])
 	return n;
 }
 
-/* How many of n tasks x gets, if there are `parts` parts. The number is so low
- * that x has no more fibers than w even if all these tasks wait. */
+/* The tasks of which about n wait, by those of w that were counted last. */
+static int64_t tasks_for(const struct worker *w, int64_t n)
+{
+	return w->balance.waits ? n * w->balance.tasks / w->balance.waits : n;
+}
+
+/* How many of n tasks x gets, if there are `parts` parts: as many as give all
+ * an equal number of waiting fibers. */
 static uint32_t hand_of(const struct worker *w, const struct worker *x,
 			uint32_t n, uint32_t parts)
 {
-	int64_t more = (int64_t)(sn_worker_blocked(w) + n) -
+	int64_t more = (int64_t)sn_worker_blocked(w) -
 		       (int64_t)sn_worker_blocked(x);
-	int64_t hand = n / parts;
+	int64_t hand = ((int64_t)n + tasks_for(w, more)) / parts;
 
-	if (hand > more / 2)
-		hand = more / 2;
+	if (hand > n)
+		hand = n;
 	return hand > 0 ? (uint32_t)hand : 0;
 }
 
@@ -111,7 +140,7 @@ void sn_balance_deal(struct worker *w)
 
 	if (!w->threaded || sn_run_queue_is_draining(&w->run) ||
 	    sn_counters_blocks(&w->counters) - w->balance.dealt_at <
-		    SHARE_PILE ||
+		    DEAL_WAITS ||
 	    !sn_balance_piles_up(w))
 		return;
 	left = sn_deque_count(sn_worker_deque(w));

@@ -24,14 +24,19 @@
 
 #include "worker/worker.h"
 
-/* How many more waits than ends make a worker pile up. A descending fork-join
- * reaches this depth sometimes; dealing then costs little, because few tasks
- * have begun. */
-#define SHARE_PILE 4u
+/* The pile is the number of waits that have begun minus those that have ended,
+ * times SHARE_WAIT, minus the tasks that have ended. So a worker of whose tasks
+ * one in SHARE_WAIT waits piles up, wherever the others end. */
+#define SHARE_WAIT 16u
 
-/* The upper limit of the count. So this many tasks that end make a worker
- * forget a burst of any length. */
-#define SHARE_PILE_MAX 8u
+/* The pile from which on a worker piles up: two waits. A descending fork-join
+ * reaches this depth often; dealing then costs little, because few tasks have
+ * begun. */
+#define SHARE_PILE (SHARE_WAIT + SHARE_WAIT / 2)
+
+/* The upper limit of the pile. So this many tasks that end make a worker forget
+ * a burst of any length. */
+#define SHARE_PILE_MAX (8 * SHARE_WAIT)
 
 /* Update the count. Returns whether w, the caller's worker, piles up.
  *

@@ -91,16 +91,26 @@ static bool is_left(struct worker *victim)
 	return sn_mailbox_is_awaited(&victim->mail);
 }
 
+/* Whether another worker than w has fewer waiting fibers and could run the
+ * victim's tasks: the victim, or one that searches or sleeps as w does. */
+static bool is_for_others(const struct worker *w, const struct worker *victim)
+{
+	return sn_worker_blocked(victim) < sn_worker_blocked(w) ||
+	       sn_parking_idlers(victim->parking) > 1;
+}
+
 /* Whether w, which piles up, leaves the victim's tasks to the workers that will
  * come for them. */
-static bool leave(struct heist *h, struct worker *victim, sennit_time now)
+static bool leave(const struct worker *w, struct heist *h,
+		  struct worker *victim, sennit_time now)
 {
 	if (is_left(victim)) {
 		h->in_vain++;
 		return true;
 	}
-	if (!sn_deque_has_tasks(sn_worker_deque(victim)) &&
-	    !sn_mailbox_has_tasks(&victim->mail))
+	if ((!sn_deque_has_tasks(sn_worker_deque(victim)) &&
+	     !sn_mailbox_has_tasks(&victim->mail)) ||
+	    !is_for_others(w, victim))
 		return false;
 	if (!h->since)
 		h->since = now;
@@ -113,7 +123,7 @@ static bool leave(struct heist *h, struct worker *victim, sennit_time now)
 static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 		  sennit_time now)
 {
-	if (h->leaves && leave(h, victim, now))
+	if (h->leaves && leave(w, h, victim, now))
 		return false;
 	if (rob(w, victim))
 		return true;

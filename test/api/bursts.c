@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bursts.c - when many tasks wait at the same time, the first worker that wakes
- * does not begin all of them.
+ * does not begin all of them: neither if all tasks wait, nor if every k-th does
+ * and the others end.
  *
  * The order is forced: the test replaces syscall(), and sleeping workers do not
  * return from its version. When all tasks are queued and all workers sleep, the
@@ -11,7 +12,7 @@
 #include "next_syscall.h"
 #include "with_workers.h"
 
-enum { TASKS = 40, MOST_WORKERS = 8, NOBODY = MOST_WORKERS };
+enum { WAITING = 40, MOST_EVERY = 8, MOST_WORKERS = 8, NOBODY = MOST_WORKERS };
 
 static _Thread_local uint32_t my_worker = NOBODY;
 
@@ -113,7 +114,10 @@ static unsigned let_first_go(void)
 struct burst {
 	sennit_scheduler *s;
 	bool              at_once;
-	atomic_uint       begun[MOST_WORKERS]; /* by index of the worker */
+	unsigned          every; /* every so many-th task waits; the others end
+				  * at once */
+	atomic_uint       begun[MOST_WORKERS]; /* tasks that wait, by the index
+						* of their worker */
 	sennit_event      open;
 	sennit_wait_group waiting, done;
 };
@@ -128,16 +132,27 @@ static void wait_at_once(void *burst)
 	sennit_wait_group_done(&b->done);
 }
 
-static void send_all(void *burst)
+static void end_at_once(void *burst)
 {
 	struct burst *b = burst;
-	sennit_task   tasks[TASKS];
 
-	for (unsigned i = 0; i < TASKS; i++)
-		tasks[i] = (sennit_task){ .run = wait_at_once, .argument = b };
+	sennit_wait_group_done(&b->done);
+}
+
+static void send_all(void *burst)
+{
+	struct burst  *b = burst;
+	sennit_task    tasks[WAITING * MOST_EVERY] = { { .run = NULL } };
+	const unsigned count = WAITING * b->every;
+
+	for (unsigned i = 0; i < count; i++)
+		tasks[i] = (sennit_task){ .run = (i + 1) % b->every
+							 ? end_at_once
+							 : wait_at_once,
+					  .argument = b };
 	if (b->at_once)
-		EXPECT(!sennit_enqueue_many(b->s, tasks, TASKS));
-	for (unsigned i = 0; i < TASKS && !b->at_once; i++)
+		EXPECT(!sennit_enqueue_many(b->s, tasks, count));
+	for (unsigned i = 0; i < count && !b->at_once; i++)
 		EXPECT(!sennit_enqueue(b->s, &tasks[i]));
 }
 
@@ -166,17 +181,17 @@ static void from_a_thread(struct burst *b)
 	pthread_join(must_start_thread(send_as_thread, b), NULL);
 }
 
-/* The most tasks that the first worker may begin: its own share, half as much
+/* The most waiting tasks that the first worker may begin: its own share, half as much
  * again, and those that it had begun before it knew that the others wait. */
 static unsigned most_of(const struct world *w)
 {
-	return TASKS / w->workers + TASKS / w->workers / 2 + 4;
+	return WAITING / w->workers + WAITING / w->workers / 2 + 4;
 }
 
-static void assert_shared(struct world *w, uint32_t placement, bool at_once,
-			  sender *send)
+static void assert_shared_of(struct world *w, uint32_t placement, bool at_once,
+			     sender *send, unsigned every)
 {
-	struct burst b = { .at_once = at_once };
+	struct burst b = { .at_once = at_once, .every = every };
 	unsigned     who, begun;
 
 	b.s = move_to(SENNIT_CONFIG(.workers = w->workers,
@@ -184,8 +199,8 @@ static void assert_shared(struct world *w, uint32_t placement, bool at_once,
 				    .trim_ms = SENNIT_TRIM_NEVER,
 				    .thread_init = note_worker));
 	sennit_event_init(&b.open, SENNIT_EVENT_MANUAL, false);
-	sennit_wait_group_init(&b.waiting, TASKS);
-	sennit_wait_group_init(&b.done, TASKS);
+	sennit_wait_group_init(&b.waiting, WAITING);
+	sennit_wait_group_init(&b.done, WAITING * every);
 	hold(w->workers);
 	send(&b);
 	who = let_first_go();
@@ -195,7 +210,14 @@ static void assert_shared(struct world *w, uint32_t placement, bool at_once,
 	sennit_event_set(&b.open);
 	sennit_wait_group_wait(&b.done);
 	move_back(w, b.s);
-	assert_in_range(begun, 1, most_of(w));
+	assert_in_range(begun, 0, most_of(w));
+}
+
+static void assert_shared(struct world *w, uint32_t placement, bool at_once,
+			  sender *send)
+{
+	for (unsigned every = 1; every <= MOST_EVERY; every++)
+		assert_shared_of(w, placement, at_once, send, every);
 }
 
 static void bursts_are_left_to_idle_workers(void **state)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bursts.c - tasks that all wait at the same time become fibers of all workers,
- * in every order. The bound is P8 in docs/design/placement-and-fairness.md. */
+/* bursts.c - tasks that wait at the same time become fibers of all workers, in
+ * every order, whether all wait or every third. The bound is P8 in docs/design/placement-and-fairness.md. */
 #include "explore.h"
 
-enum { WORKERS = 4, TASKS = 24, EACH = TASKS / WORKERS };
+enum { WORKERS = 4, TASKS = 24, EACH = TASKS / WORKERS, MOST_EVERY = 3 };
 
 /* For tasks sent one at a time: a worker's own tasks, plus the tasks of others
  * that it began before its inbox reached SHARE_PILE. This bound holds in every
@@ -18,6 +18,8 @@ enum { STRAYS_PERCENT = 5 };
 struct burst {
 	bool              spread, from_task, from_outside, at_once;
 	bool              strict;
+	unsigned          every; /* every so many-th task waits; the others end
+				  * at once. 0: all wait */
 	unsigned          orders, strays; /* results */
 	unsigned          begun[WORKERS]; /* per worker */
 	sennit_event      open;
@@ -44,17 +46,24 @@ static void wait_at_once(void *unused)
 	sennit_wait_group_done(&b->done);
 }
 
+static void end_at_once(void *unused)
+{
+	(void)unused;
+}
+
 static void send_all(void *scheduler)
 {
-	sennit_task tasks[TASKS];
+	const unsigned every = burst->every ? burst->every : 1;
+	const unsigned count = TASKS * every;
+	sennit_task    tasks[TASKS * MOST_EVERY] = { { .run = NULL } };
 
-	for (unsigned i = 0; i < TASKS; i++)
-		tasks[i] = (sennit_task){ .run = wait_at_once };
+	for (unsigned i = 0; i < count; i++)
+		tasks[i].run = (i + 1) % every ? end_at_once : wait_at_once;
 	if (burst->at_once) {
-		REQUIRE(!sennit_enqueue_many(scheduler, tasks, TASKS));
+		REQUIRE(!sennit_enqueue_many(scheduler, tasks, count));
 		return;
 	}
-	for (unsigned i = 0; i < TASKS; i++)
+	for (unsigned i = 0; i < count; i++)
 		REQUIRE(!sennit_enqueue(scheduler, &tasks[i]));
 }
 
@@ -78,7 +87,7 @@ static void check(struct burst *b)
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < WORKERS; i++) {
-		REQUIRE(b->begun[i]);
+		REQUIRE(b->begun[i] || b->every);
 		if (b->begun[i] > most)
 			most = b->begun[i];
 	}
@@ -116,9 +125,17 @@ static void expect_spread(struct burst b)
 	assert_in_range(b.strays, 0, 1 + b.orders * STRAYS_PERCENT / 100);
 }
 
-/* Run with tasks placed locally, and with SPREAD. */
+/* Run with tasks placed locally, and with SPREAD; then so that every third
+ * waits. */
 static void expect_both_spread(struct burst b)
 {
+	struct burst mixed = b;
+
+	mixed.every = 3;
+	mixed.strict = false;
+	expect_spread(mixed);
+	mixed.spread = true;
+	expect_spread(mixed);
 	expect_spread(b);
 	b.spread = true;
 	b.strict = true;
