@@ -148,12 +148,7 @@ static bool attend(struct worker *w)
 	}
 	if (!sn_upkeep_tick(w))
 		return false;
-	if (!is_due || sn_worker_wants_newest(w))
-		return true;
-	/* By this number the loop decides whether a same-thread task has its
-	 * turn. It must not be the same each time. */
-	sn_run_queue_due_in(&w->run, WORKER_UPKEEP + 1);
-	return false;
+	return !is_due || sn_worker_wants_newest(w);
 }
 
 /* Take the record's task if it is the newest on the caller's deque. Its

@@ -137,6 +137,18 @@ static inline bool sn_deque_has_private_owner(const struct deque *d)
 	return (int32_t)(a_load_rlx(&d->bottom) - a_load_rlx(&d->guard)) > 0;
 }
 
+/* The positions of the oldest task and after the newest one. A stale view of the
+ * former is harmless: the owner asks how long no thief has taken any. */
+static inline uint32_t sn_deque_top(const struct deque *d)
+{
+	return (uint32_t)a_load_rlx(&d->pub);
+}
+
+static inline uint32_t sn_deque_bottom(const struct deque *d)
+{
+	return a_load_rlx(&d->bottom);
+}
+
 /* Pop the newest task if its meta, masked with `mask`, equals `meta`. */
 static inline bool sn_deque_pop_if(struct deque *d, uintptr_t mask,
 				   uintptr_t meta, struct task *out);

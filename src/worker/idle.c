@@ -303,10 +303,12 @@ static bool begin_search(struct worker *w)
 	return started || sn_parking_search(&w->scheduler->parking);
 }
 
-/* There is something to run, at `now`. */
-static void go_on(struct worker *w, sennit_time now)
+/* There is something to run, at `now`; `exact` if the clock has been read. */
+static void go_on(struct worker *w, sennit_time now, bool exact)
 {
 	a_store_rlx(&w->clock, now);
+	/* For a poller the dispatches are measured: see poller.h. */
+	sn_run_queue_rested(&w->run, exact ? now : 0, !sn_poller_is_busy(w));
 	sn_poller_resume(w, now);
 }
 
@@ -345,7 +347,7 @@ bool sn_idle(struct worker *w)
 	found(w);
 	sn_observe_look(w);
 	now = os_now();
-	go_on(w, now);
+	go_on(w, now, true);
 	sn_idle_end(&w->idle, now);
 	learn(w, now - begin, due);
 	sn_worker_trace(w, SENNIT_TRACE_RUN);
@@ -371,6 +373,7 @@ static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 void sn_idle_for_fiber(struct worker *w, sennit_time until)
 {
 	bool in_time = true;
+	bool exact;
 
 	ASSERT_OWNER(w);
 	sn_worker_stacks_share(w);
@@ -396,5 +399,6 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sn_slots_take_inside(w);
 	}
 	sn_observe_look(w);
-	go_on(w, sn_poller_is_busy(w) ? os_now() : os_now_coarse());
+	exact = sn_poller_is_busy(w);
+	go_on(w, exact ? os_now() : os_now_coarse(), exact);
 }

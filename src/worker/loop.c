@@ -19,14 +19,13 @@
 
 /* --- the loop ----------------------------------------------------------- */
 
-/* Run a task even if fibers are ready; sometimes the oldest task. Only the loop
- * does this, because a fiber that is being suspended cannot run a task. */
+/* Run a task even if fibers are ready. Only the loop does this, because a fiber
+ * that is being suspended cannot run a task. */
 static NOINLINE void run_in_turn(struct worker *w)
 {
 	struct task t;
 
-	if (sn_run_queue_turn(&w->run) ? sn_run_queue_take_oldest(&w->run, &t)
-				       : sn_run_queue_take(&w->run, &t))
+	if (sn_run_queue_take(&w->run, &t))
 		sn_run_task(w, &t);
 }
 

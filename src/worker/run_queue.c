@@ -2,6 +2,7 @@
 #include "worker/run_queue.h"
 
 #include "base/check.h"
+#include "os/os.h"
 
 int sn_run_queue_init(struct run_queue *q, const struct run_queue_kind *kind,
 		      const sennit_allocator *memory)
@@ -10,8 +11,9 @@ int sn_run_queue_init(struct run_queue *q, const struct run_queue_kind *kind,
 
 	q->ready = (struct fifo){ .head = NULL };
 	q->dispatches = WORKER_UPKEEP;
-	q->upkeeps = WORKER_OLDEST;
 	q->skips = WORKER_SKIPS;
+	q->aging = (struct aging){ .interval = AGING_FIRST,
+				   .quiet = AGED };
 	q->oldest_first = kind->oldest_first;
 	q->threaded = kind->threaded;
 	q->unfenced = kind->threaded && kind->asymmetric && !kind->spread;
@@ -31,11 +33,11 @@ void sn_run_queue_free(struct run_queue *q)
 		sn_deque_free(&q->deque);
 }
 
-/* What follows from draining and recorded. */
+/* What follows from draining, recorded and aged. */
 static void settle(struct run_queue *q)
 {
 	q->pushes = q->unfenced && !q->draining && !q->recorded;
-	q->pops = q->threaded && !q->draining && !q->oldest_first;
+	q->pops = q->threaded && !q->draining && !q->oldest_first && !q->aged;
 }
 
 void sn_run_queue_record(struct run_queue *q, bool recorded)
@@ -81,6 +83,119 @@ void sn_run_queue_keep_loot(struct run_queue *q, const struct task loot[],
 		      "no room for stolen tasks in an empty deque");
 }
 
+/* --- the oldest task's turn --------------------------------------------- */
+
+/* The position of the oldest own task. It changes when that task is taken; and
+ * when an owner takes tasks back from the thieves' end, which consumes one. */
+static uint32_t oldest_position(const struct run_queue *q)
+{
+	return q->threaded ? sn_deque_top(&q->deque) : q->pinned.head;
+}
+
+/* The position after the newest own task. */
+static uint32_t newest_position(const struct run_queue *q)
+{
+	return q->threaded ? sn_deque_bottom(&q->deque)
+			   : (q->pinned.head + q->pinned.count) &
+				     (q->pinned.capacity - 1);
+}
+
+static bool has_own_tasks(const struct run_queue *q)
+{
+	return q->threaded ? sn_deque_has_tasks_owner(&q->deque)
+			   : !sn_ring_is_empty(&q->pinned);
+}
+
+static bool take_oldest(struct run_queue *q, struct task *t)
+{
+	return q->threaded ? sn_deque_pop_oldest(&q->deque, t)
+			   : sn_ring_pop_front(&q->pinned, t);
+}
+
+static void set_aged(struct run_queue *q, bool aged)
+{
+	q->aged = aged;
+	q->aging.left = 0;
+	settle(q);
+}
+
+/* In the order of age the oldest comes next in any case. */
+static void look_for_aged(struct run_queue *q, sennit_time now)
+{
+	struct aging *a = &q->aging;
+	uint32_t      oldest = oldest_position(q);
+
+	if (q->aged || q->oldest_first)
+		return;
+	if (oldest != a->oldest || !a->since || !has_own_tasks(q)) {
+		a->oldest = oldest;
+		a->since = now;
+	} else if (now - a->since >= AGED) {
+		set_aged(q, true);
+	}
+}
+
+/* Dispatches that take as long as those of the last `spent` ns have the next
+ * upkeep within AGED / 2. After long ones, short ones must fill some time before
+ * the interval gets longer, because long ones may follow. */
+static void adapt_interval(struct aging *a, sennit_time spent)
+{
+	a->calm = false;
+	if (spent > AGED / 2) {
+		a->interval = (uint32_t)(a->interval * (AGED / 4) / spent);
+		if (!a->interval)
+			a->interval = 1;
+		a->quiet = 0;
+	} else if (a->interval == WORKER_UPKEEP) {
+		a->calm = spent < AGED / 16;
+	} else if (a->quiet < AGED / 32) {
+		a->quiet += spent;
+	} else {
+		a->interval *= 2;
+		if (a->interval > WORKER_UPKEEP)
+			a->interval = WORKER_UPKEEP;
+	}
+	a->blind = a->calm ? AGING_BLIND : 0;
+}
+
+void sn_run_queue_look(struct run_queue *q, sennit_time now)
+{
+	struct aging *a = &q->aging;
+
+	if (a->looked)
+		adapt_interval(a, now - a->looked);
+	a->looked = now;
+	look_for_aged(q, now);
+}
+
+/* Whether the turn of the oldest tasks begins, or goes on. Work that has
+ * scheduled more is such as fork-join postpones. */
+static bool is_turn_of_oldest(struct run_queue *q)
+{
+	struct aging *a = &q->aging;
+	sennit_time   now = os_now();
+
+	if (!a->left) {
+		a->left = AGED_TASKS + 1;
+		a->newest = newest_position(q);
+		a->ends = now + AGED / 2;
+	}
+	return --a->left && now < a->ends && a->newest == newest_position(q);
+}
+
+/* The next dispatch is a task's again, even if fibers are ready: otherwise a
+ * fiber may schedule meanwhile, which would end the turn. */
+static bool take_aged(struct run_queue *q, struct task *t)
+{
+	if (is_turn_of_oldest(q) && take_oldest(q, t)) {
+		sn_run_queue_due_in(q, 1);
+		return true;
+	}
+	set_aged(q, false);
+	q->aging.since = 0;
+	return false;
+}
+
 /* --- taking ------------------------------------------------------------- */
 
 static bool take_pinned(struct run_queue *q, struct task *t)
@@ -92,17 +207,13 @@ static bool take_pinned(struct run_queue *q, struct task *t)
 /* Pinned tasks and deque tasks alternate; or the oldest comes first. */
 bool sn_run_queue_take_mixed(struct run_queue *q, struct task *t)
 {
-	if (!sn_ring_is_empty(&q->pinned) &&
-	    (q->dispatches & 1 || !q->threaded))
+	if (q->aged && take_aged(q, t))
+		return true;
+	q->pinned_next = !q->pinned_next;
+	if (!sn_ring_is_empty(&q->pinned) && (q->pinned_next || !q->threaded))
 		return take_pinned(q, t);
 	if (q->threaded && (q->oldest_first ? sn_deque_pop_oldest(&q->deque, t)
 					    : sn_deque_pop(&q->deque, t)))
 		return true;
 	return take_pinned(q, t);
-}
-
-bool sn_run_queue_take_oldest(struct run_queue *q, struct task *t)
-{
-	return q->threaded ? sn_deque_pop_oldest(&q->deque, t)
-			   : sn_ring_pop_front(&q->pinned, t);
 }

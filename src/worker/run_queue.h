@@ -5,9 +5,11 @@
  *	pinned   tasks that stay with the worker
  *	deque    tasks that thieves may take; only in multi-threaded workers
  *
- * Ready fibers run first. After every WORKER_UPKEEP dispatches it is a task's
- * turn. Only the worker's own thread accesses this, except for the thieves' end
- * of the deque.
+ * Ready fibers run first. After every WORKER_UPKEEP dispatches, or fewer if
+ * these take long, it is a task's turn. Where the newest task comes first, a
+ * task that has been the oldest for AGED comes before it: see struct aging.
+ * Only the worker's own thread accesses this, except for the thieves' end of
+ * the deque.
  */
 #ifndef SN_RUN_QUEUE_H
 #define SN_RUN_QUEUE_H
@@ -32,23 +34,53 @@
  * step with it. */
 #define WORKER_UPKEEP 61u
 
-/* After this many upkeeps between tasks, the oldest own task runs, because
- * newest-first order alone could delay it for ever. A smaller number would
- * start work that fork-join should postpone: with every 61 dispatches, fib(32)
- * used 22,000 stacks. */
-#define WORKER_OLDEST 1024u
+/* [W1] The fairness bound in time. A task that has been the oldest for so long
+ * has its turn. A look may find that half of this late, and an upkeep comes
+ * within half of this, so no task stays the oldest for 1 ms. A shorter time
+ * would start work that fork-join should postpone: each such start holds the
+ * stacks of a branch. */
+#define AGED (500 * SENNIT_MICROSECOND)
+
+/* A turn of the oldest tasks lasts until one of them has scheduled another, for
+ * so many tasks, or for half of AGED. */
+#define AGED_TASKS 64u
+
+/* The first upkeep after an idle time comes after so many dispatches. */
+#define AGING_FIRST 4u
+
+/* While dispatches are short, the clock is read at every fourth upkeep. */
+#define AGING_BLIND 4u
 
 /* Of the upkeeps between calls in place (fork_join.h) in which nobody would get
  * a turn, at most this many in a row are left out. */
 #define WORKER_SKIPS 7u
 
+/* How long the oldest own task has waited, and what dispatches take. */
+struct aging {                /* all: owner */
+	sennit_time looked;   /* the last reading of the clock; 0: unknown,
+			       * as the worker was idle since */
+	sennit_time since;    /* when the oldest task was first seen as such;
+			       * 0: not yet */
+	sennit_time ends;     /* when the turn of the oldest tasks ends */
+	sennit_time quiet;    /* time with short dispatches since long ones */
+	uint32_t    oldest;   /* the position that it had then */
+	uint32_t    newest;   /* the position after the newest task in that
+			       * turn */
+	uint32_t    left;     /* the tasks that the turn may have beside; 0: it
+			       * has not begun */
+	uint32_t    blind;    /* upkeeps until the clock is read */
+	uint32_t    interval; /* dispatches between upkeeps */
+	bool        calm;     /* dispatches were short */
+};
+
 struct run_queue {
 	struct fifo  ready;        /* owner: fibers to resume */
 	uint32_t     dispatches;   /* owner: dispatches until the next upkeep */
-	uint32_t     upkeeps;      /* owner: upkeeps until the oldest task's
-				    * turn */
 	uint32_t     skips;        /* owner: upkeeps that may be left out
 				    * before the next */
+	bool         pinned_next;  /* owner: whose turn it is in a queue with
+				    * pinned and other tasks */
+	bool         aged;         /* owner: the oldest task comes next */
 	bool         oldest_first; /* fixed: the order of own tasks */
 	bool         threaded;     /* fixed: MTW: it has a deque */
 	bool         unfenced;     /* fixed: own pushes need no fence */
@@ -61,6 +93,7 @@ struct run_queue {
 				    * newest first */
 	struct ring  pinned;       /* owner: tasks that stay */
 	struct deque deque;        /* MTW only */
+	struct aging aging;        /* owner */
 };
 
 /* The properties of a new run queue. */
@@ -224,6 +257,23 @@ static inline uint32_t sn_run_queue_due_within(struct run_queue *q,
 	return q->dispatches;
 }
 
+/* The worker was idle until `now`; 0: nobody has read the clock. What it runs
+ * next may take long, so the first upkeep comes soon, unless something else
+ * sees to that. */
+static inline void sn_run_queue_rested(struct run_queue *q, sennit_time now,
+				       bool soon)
+{
+	q->aging.looked = now;
+	q->aging.since = 0;
+	q->aging.blind = 0;
+	q->aging.calm = false;
+	if (soon) {
+		if (q->aging.interval > AGING_FIRST)
+			q->aging.interval = AGING_FIRST;
+		sn_run_queue_due_within(q, AGING_FIRST);
+	}
+}
+
 /* For the macros of fork_join.h, which count dispatches themselves, down to 0,
  * which means the same as 1. */
 static inline uint32_t *sn_run_queue_dispatches(struct run_queue *q)
@@ -231,30 +281,41 @@ static inline uint32_t *sn_run_queue_dispatches(struct run_queue *q)
 	return &q->dispatches;
 }
 
-/* Whether the next task's turn belongs to the oldest task. */
-static inline bool sn_run_queue_is_oldest_due(const struct run_queue *q)
+/* The dispatches between two upkeeps. */
+static inline uint32_t sn_run_queue_interval(const struct run_queue *q)
 {
-	return q->upkeeps == 1;
+	return q->aging.interval;
 }
 
-/* Count a task's turn. Returns true if it belongs to the oldest task. */
-static inline bool sn_run_queue_turn(struct run_queue *q)
+/* Whether the oldest task comes next. */
+static inline bool sn_run_queue_is_aged(const struct run_queue *q)
 {
-	if (--q->upkeeps)
-		return false;
-	q->upkeeps = WORKER_OLDEST;
-	return true;
+	return q->aged;
 }
 
-/* Leave out the upkeep that is due. Returns false if too many were. */
+/* The worker's upkeep. `coarse` is a reading of the coarse clock. Returns whether
+ * the clock need not be read: dispatches are short, and the coarse clock agrees
+ * that nearly no time has passed. */
+static inline bool sn_run_queue_is_blind(struct run_queue *q,
+					 sennit_time       coarse)
+{
+	return q->aging.blind && --q->aging.blind && coarse <= q->aging.looked;
+}
+
+/* The same, with the clock read: have the next upkeep come in time, and the
+ * oldest task if it has waited for AGED. */
+void sn_run_queue_look(struct run_queue *q, sennit_time now);
+
+/* Leave out the upkeep that is due. Returns false if too many were, or if
+ * dispatches take long. The next one reads the clock. */
 static inline bool sn_run_queue_skip(struct run_queue *q)
 {
-	if (!q->skips) {
+	if (!q->skips || !q->aging.calm) {
 		q->skips = WORKER_SKIPS;
 		return false;
 	}
 	q->skips--;
-	sn_run_queue_turn(q);
+	q->aging.blind = 0;
 	sn_run_queue_due_in(q, WORKER_UPKEEP);
 	return true;
 }
@@ -295,7 +356,8 @@ static ALWAYS_INLINE struct sennit_fiber *sn_run_queue_take_ready(
 	return container_of(n, struct sennit_fiber, link);
 }
 
-/* For queues with pinned tasks, or in which the newest is not first. */
+/* For queues with pinned tasks, or in which the newest is not first, or not
+ * now. */
 NOINLINE bool sn_run_queue_take_mixed(struct run_queue *q, struct task *t);
 
 /* Take the next own task. */
@@ -305,8 +367,5 @@ static ALWAYS_INLINE bool sn_run_queue_take(struct run_queue *q, struct task *t)
 		return sn_deque_pop(&q->deque, t);
 	return sn_run_queue_take_mixed(q, t);
 }
-
-/* Take the oldest own task that thieves have not taken. */
-bool sn_run_queue_take_oldest(struct run_queue *q, struct task *t);
 
 #endif

@@ -21,26 +21,38 @@ void sn_upkeep_note_peak(struct worker *w)
 	sn_counters_note_blocked(&w->counters, blocked);
 }
 
+/* The time, coarse if nothing needs it exactly. */
+static sennit_time look_at_clock(struct worker *w)
+{
+	sennit_time now;
+
+	if (sn_timers_is_empty(&w->timers)) {
+		now = os_now_coarse();
+		if (sn_run_queue_is_blind(&w->run, now))
+			return now;
+	}
+	now = os_now();
+	sn_run_queue_look(&w->run, now);
+	return now;
+}
+
 /* The regular checks that could otherwise starve: inbox, timers, and whether
  * the worker is closed. */
 NOINLINE void sn_upkeep(struct worker *w)
 {
 	sennit_time now;
 
-	sn_run_queue_due_in(&w->run, WORKER_UPKEEP);
 	if (unlikely(sn_slots_is_wanted(w)))
 		sn_slots_yield(w);
+	now = look_at_clock(w);
+	sn_run_queue_due_in(&w->run, sn_run_queue_interval(&w->run));
 	if (w->threaded)
 		sn_worker_threads_check(w);
 	sn_observe_look(w);
 	sn_worker_collect(w);
 	sn_poller_flush(w);
-	if (sn_timers_is_empty(&w->timers)) {
-		now = os_now_coarse();
-	} else {
-		now = os_now();
+	if (!sn_timers_is_empty(&w->timers))
 		sn_deadlines_fire(w, now);
-	}
 	a_store_rlx(&w->clock, now);
 	sn_upkeep_note_peak(w);
 	if (unlikely(sn_trim_is_due(w, now)))
@@ -60,18 +72,15 @@ static bool is_in_vain(struct worker *w)
 
 bool sn_upkeep_skip(struct worker *w)
 {
-	return !sn_run_queue_is_oldest_due(&w->run) && is_in_vain(w) &&
-	       sn_run_queue_skip(&w->run);
+	return is_in_vain(w) && sn_run_queue_skip(&w->run);
 }
 
 bool sn_upkeep_tick_due(struct worker *w)
 {
-	if (sn_run_queue_is_oldest_due(&w->run)) {
-		/* run_in_turn() of loop.c is next. */
-		sn_run_queue_due_in(&w->run, 2);
-		return false;
-	}
-	sn_run_queue_turn(&w->run);
 	sn_upkeep(w);
-	return true;
+	if (!sn_run_queue_is_aged(&w->run))
+		return true;
+	sn_run_queue_due_in(&w->run, 1); /* the loop's next dispatch is a
+					  * task's, even if fibers are ready */
+	return false;
 }

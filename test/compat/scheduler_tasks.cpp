@@ -5,6 +5,7 @@
 #include "marl/waitgroup.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -340,4 +341,44 @@ TEST_P(SchedulerOf, is_known_to_its_tasks)
 			left.done();
 		});
 	left.wait();
+}
+
+/* A task that polls by scheduling itself again, until older ones have run. Each
+ * step takes 20 us, so that 1 ms for each older task is a number of steps. */
+struct Poll
+{
+	std::atomic<int> *left;
+	std::atomic<int> *steps;
+	marl::WaitGroup   done;
+
+	void operator()() const
+	{
+		const auto begin = std::chrono::steady_clock::now();
+
+		while (std::chrono::steady_clock::now() - begin <
+		       std::chrono::microseconds(20))
+			;
+		if (*left > 0 && ++*steps < 100 * 50)
+			marl::schedule(*this);
+		else
+			done.done();
+	}
+};
+
+TEST_P(SchedulerOf, ends_a_program_that_polls_by_rescheduling_itself)
+{
+	std::atomic<int> left{ 100 }, steps{ 0 };
+	marl::WaitGroup  done(1), all(100);
+
+	marl::schedule([&] {
+		for (int i = 0; i < 100; ++i)
+			marl::schedule([&, all] {
+				--left;
+				all.done();
+			});
+		marl::schedule(Poll{ &left, &steps, done });
+	});
+	done.wait();
+	EXPECT_EQ(left, 0);
+	all.wait();
 }

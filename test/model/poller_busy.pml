@@ -10,9 +10,8 @@
  * flush makes the fibers of what is `complete` ready.
  *
  * `due` counts the dispatches to the next upkeep: EVERY of them, but SOON while
- * fibers wait on the poller (POLLER_UPKEEP).  Where it is the oldest task's
- * turn, which is every TURNS upkeeps at most, the upkeep comes two dispatches
- * later.
+ * fibers wait on the poller (POLLER_UPKEEP).  An old task's turn makes the next
+ * upkeep due at once, which any dispatch may be.
  *
  * The first flush after a sleep need not enter the kernel, since the sleep has:
  * it does nothing here.
@@ -32,7 +31,6 @@
 #endif
 #define EVERY 10
 #define SOON  2
-#define TURNS 3			/* WORKER_OLDEST */
 
 #define NONE      0
 #define ASKED     1
@@ -131,7 +129,6 @@ inline resume(i)
 active proctype worker()
 {
 	byte i;
-	byte turns;
 
 	if
 	:: slept = 1
@@ -142,6 +139,7 @@ active proctype worker()
 		/* a dispatch: a fiber that yields, or one of these */
 		if
 		:: skip
+		:: due = 1		/* an old task's */
 		:: state[0] == NONE || state[0] == READY -> resume(0)
 		:: state[OPS - 1] == NONE || state[OPS - 1] == READY ->
 			resume(OPS - 1)
@@ -150,10 +148,7 @@ active proctype worker()
 		due--;
 		if
 		:: due > 0
-		:: due == 0 && turns == 0 -> turns = TURNS; due = 2
-		:: due == 0 ->
-			turns = (turns > 0 -> turns - 1 : 0);
-			upkeep(i)
+		:: due == 0 -> upkeep(i)
 		fi;
 		i = 0
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_queue.c - the order of a worker's own tasks and fibers, and when upkeep
- * is due. */
+/* run_queue.c - the order of a worker's own tasks and fibers, when the oldest
+ * task has its turn, and when upkeep is due. */
 #include "worker/run_queue.h"
 
 #include "base/memory.h"
@@ -10,6 +10,18 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <time.h>
+
+/* The library's clock is the test's. */
+static sennit_time time_now = SENNIT_SECOND;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	(void)clock;
+	t->tv_sec = (time_t)(time_now / SENNIT_SECOND);
+	t->tv_nsec = (long)(time_now % SENNIT_SECOND);
+	return 0;
+}
 
 static void nothing(void *argument)
 {
@@ -158,29 +170,213 @@ static void upkeep_is_due_every_so_many_dispatches(void **state)
 	drop(q);
 }
 
-/* The number of turns up to the turn of the oldest task. */
-static uint32_t turns(struct run_queue *q)
-{
-	uint32_t n = 1;
+/* --- the oldest task's turn --------------------------------------------- */
 
-	while (!sn_run_queue_turn(q))
-		n++;
-	return n;
+static struct run_queue *make_with_three(const struct run_queue_kind *kind)
+{
+	struct run_queue *q = make(kind);
+
+	for (uintptr_t i = 1; i <= 3; i++) {
+		if (kind->threaded)
+			keep(q, i);
+		else
+			pin(q, i);
+	}
+	return q;
 }
 
-static void oldest_has_its_turn_every_so_many_upkeeps(void **state)
+/* Looks until the oldest task has its turn. */
+static void let_age(struct run_queue *q)
 {
-	struct run_queue *q =
-		make(&(struct run_queue_kind){ .threaded = true });
-	struct task t;
+	sn_run_queue_look(q, time_now);
+	assert_false(sn_run_queue_is_aged(q));
+	time_now += AGED - 1;
+	sn_run_queue_look(q, time_now);
+	assert_false(sn_run_queue_is_aged(q));
+	time_now++;
+	sn_run_queue_look(q, time_now);
+	assert_true(sn_run_queue_is_aged(q));
+	assert_false(sn_run_queue_wants_newest(q) || sn_run_queue_pops(q));
+}
+
+static const struct run_queue_kind mtw = { .threaded = true };
+
+static void aged_tasks_come_first(void **state)
+{
+	const struct run_queue_kind stw = { .threaded = false };
+	struct run_queue           *q;
 
 	(void)state;
-	keep(q, 1);
-	keep(q, 2);
-	assert_int_equal(turns(q), WORKER_OLDEST);
-	assert_int_equal(turns(q), WORKER_OLDEST);
-	assert_true(sn_run_queue_take_oldest(q, &t));
-	assert_int_equal((uintptr_t)t.argument, 1);
+	for (int i = 0; i < 2; i++) {
+		q = make_with_three(i ? &stw : &mtw);
+		let_age(q);
+		assert_int_equal(take(q), 1);
+		assert_int_equal(take(q), 2);
+		assert_true(sn_run_queue_is_aged(q));
+		assert_int_equal(take(q), 3);
+		assert_int_equal(take(q), 0);
+		assert_false(sn_run_queue_is_aged(q));
+		assert_int_equal(sn_run_queue_pops(q), i == 0);
+		drop(q);
+	}
+}
+
+static void an_aged_task_that_schedules_ends_the_turn(void **state)
+{
+	struct run_queue *q = make_with_three(&mtw);
+
+	(void)state;
+	let_age(q);
+	assert_int_equal(take(q), 1);
+	keep(q, 4);
+	assert_int_equal(take(q), 4);
+	assert_true(sn_run_queue_wants_newest(q));
+	assert_int_equal(take(q), 3);
+	assert_int_equal(take(q), 2);
+	drop(q);
+}
+
+static void a_turn_of_aged_tasks_ends_in_time(void **state)
+{
+	struct run_queue *q = make_with_three(&mtw);
+
+	(void)state;
+	let_age(q);
+	assert_int_equal(take(q), 1);
+	time_now += AGED / 2;
+	assert_int_equal(take(q), 3);
+	drop(q);
+}
+
+static void a_turn_has_so_many_aged_tasks(void **state)
+{
+	struct run_queue *q = make(&mtw);
+
+	(void)state;
+	for (uintptr_t i = 1; i <= AGED_TASKS + 2; i++)
+		keep(q, i);
+	let_age(q);
+	for (uintptr_t i = 1; i <= AGED_TASKS; i++)
+		assert_int_equal(take(q), i);
+	assert_int_equal(take(q), AGED_TASKS + 2);
+	drop(q);
+}
+
+/* All that are older than the rest get their turns, one for each AGED. */
+static void the_next_oldest_ages_from_then_on(void **state)
+{
+	struct run_queue *q = make_with_three(&mtw);
+
+	(void)state;
+	for (uintptr_t i = 1; i <= 3; i++) {
+		let_age(q);
+		assert_int_equal(take(q), i);
+		keep(q, 4);
+		assert_int_equal(take(q), 4);
+	}
+	drop(q);
+}
+
+static void a_stolen_task_was_the_oldest(void **state)
+{
+	struct run_queue *q = make_with_three(&mtw);
+	struct task       t;
+
+	(void)state;
+	sn_run_queue_look(q, time_now);
+	assert_true(sn_deque_pop_oldest(sn_run_queue_deque(q), &t));
+	time_now += AGED;
+	let_age(q);
+	assert_int_equal(take(q), 2);
+	drop(q);
+}
+
+static void nothing_ages_where_the_oldest_goes_first(void **state)
+{
+	struct run_queue *q = make_with_three(&(struct run_queue_kind){
+		.threaded = true, .oldest_first = true });
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		sn_run_queue_look(q, time_now);
+		assert_false(sn_run_queue_is_aged(q));
+		time_now += AGED;
+	}
+	drop(q);
+}
+
+/* --- how often upkeep is due -------------------------------------------- */
+
+/* Looks as an upkeep does after `spent` ns. Returns the dispatches up to the
+ * next one. */
+static uint32_t look_after(struct run_queue *q, sennit_time spent)
+{
+	time_now += spent;
+	sn_run_queue_look(q, time_now);
+	return sn_run_queue_interval(q);
+}
+
+static void long_dispatches_have_upkeep_more_often(void **state)
+{
+	struct run_queue *q = make(&mtw);
+	uint32_t          interval = look_after(q, 0);
+
+	(void)state;
+	while (interval < WORKER_UPKEEP) {
+		const uint32_t longer = look_after(q, AGED / 32);
+
+		assert_in_range(longer, interval, 2 * interval);
+		interval = longer;
+	}
+	assert_in_range(look_after(q, AGED), 1, WORKER_UPKEEP / 4);
+	assert_int_equal(look_after(q, 61 * AGED), 1);
+	drop(q);
+}
+
+/* One long task among many short ones. */
+static void short_dispatches_make_upkeep_rarer_only_with_time(void **state)
+{
+	struct run_queue *q = make(&mtw);
+
+	(void)state;
+	look_after(q, 0);
+	assert_int_equal(look_after(q, 61 * AGED), 1);
+	for (int i = 0; i < 64; i++)
+		assert_int_equal(look_after(q, 10), 1);
+	look_after(q, AGED / 32);
+	assert_int_equal(look_after(q, 10), 2);
+	assert_int_equal(look_after(q, 10), 4);
+	drop(q);
+}
+
+static void clock_is_not_read_while_dispatches_are_short(void **state)
+{
+	struct run_queue *q = make(&mtw);
+	uint32_t          blind = 0;
+
+	(void)state;
+	assert_false(sn_run_queue_is_blind(q, time_now));
+	while (look_after(q, 10) < WORKER_UPKEEP)
+		;
+	look_after(q, 10);
+	while (sn_run_queue_is_blind(q, time_now))
+		blind++;
+	assert_int_equal(blind, AGING_BLIND - 1);
+	look_after(q, 10);
+	assert_false(sn_run_queue_is_blind(q, time_now + 1));
+	drop(q);
+}
+
+static void upkeep_comes_soon_after_an_idle_time(void **state)
+{
+	struct run_queue *q = make(&mtw);
+	uint32_t          ticks = 1;
+
+	(void)state;
+	sn_run_queue_rested(q, time_now, true);
+	while (!sn_run_queue_tick(q))
+		ticks++;
+	assert_int_equal(ticks, AGING_FIRST);
 	drop(q);
 }
 
@@ -223,7 +419,18 @@ int main(void)
 		cmocka_unit_test(bound_thread_keeps_its_tasks),
 		cmocka_unit_test(draining_queue_offers_no_fast_path),
 		cmocka_unit_test(upkeep_is_due_every_so_many_dispatches),
-		cmocka_unit_test(oldest_has_its_turn_every_so_many_upkeeps),
+		cmocka_unit_test(aged_tasks_come_first),
+		cmocka_unit_test(an_aged_task_that_schedules_ends_the_turn),
+		cmocka_unit_test(a_turn_of_aged_tasks_ends_in_time),
+		cmocka_unit_test(a_turn_has_so_many_aged_tasks),
+		cmocka_unit_test(the_next_oldest_ages_from_then_on),
+		cmocka_unit_test(a_stolen_task_was_the_oldest),
+		cmocka_unit_test(nothing_ages_where_the_oldest_goes_first),
+		cmocka_unit_test(long_dispatches_have_upkeep_more_often),
+		cmocka_unit_test(
+			short_dispatches_make_upkeep_rarer_only_with_time),
+		cmocka_unit_test(clock_is_not_read_while_dispatches_are_short),
+		cmocka_unit_test(upkeep_comes_soon_after_an_idle_time),
 		cmocka_unit_test(loot_runs_oldest_first),
 		cmocka_unit_test(
 			fibers_are_taken_in_the_order_they_became_ready),

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* aged_tasks.c - whatever newer tasks do, those that are older all start: n of
+ * them within n * 1 ms.
+ *
+ * Time is counted in steps of the newer work. Each step lasts for STEP at least,
+ * so that the bound in steps holds however slow or busy the machine is.
+ */
+#include "with_workers.h"
+
+#include "sennit/domain.h"
+#include "sennit/fork_join.h"
+#include "sennit/group.h"
+
+#define STEP (20 * SENNIT_MICROSECOND)
+
+enum {
+	OLD = 20, /* tasks */
+	BOUND = OLD * (SENNIT_MILLISECOND / STEP)
+};
+
+struct scene {
+	sennit_scheduler *s;
+	sennit_domain    *domain;
+	sennit_task_fn   *newer; /* begins the newer work */
+	uint32_t          flags; /* of the older tasks */
+	atomic_uint       steps;
+	atomic_uint       started; /* of the older tasks */
+	sennit_wait_group old, done;
+};
+
+/* Work for STEP. Returns whether to go on. */
+static bool step(struct scene *c)
+{
+	const sennit_time begin = sennit_now();
+
+	while (sennit_now() < begin + STEP)
+		;
+	return atomic_fetch_add(&c->steps, 1) < BOUND &&
+	       atomic_load(&c->started) < OLD;
+}
+
+static void finish(struct scene *c)
+{
+	EXPECT(atomic_load(&c->started) == OLD);
+	(void)sennit_wait_group_done(&c->done);
+}
+
+/* --- newer work ----------------------------------------------------------- */
+
+static void reschedule(void *scene)
+{
+	if (step(scene))
+		must_schedule(reschedule, scene);
+	else
+		finish(scene);
+}
+
+static void reschedule_in_domain(void *scene)
+{
+	struct scene *c = scene;
+
+	if (step(c))
+		EXPECT(!sennit_domain_schedule(c->domain, reschedule_in_domain,
+					       c));
+	else
+		finish(c);
+}
+
+/* Its worker always has a fiber that is ready, too. */
+static void reschedule_and_yield(void *scene)
+{
+	sennit_yield();
+	if (step(scene))
+		must_schedule(reschedule_and_yield, scene);
+	else
+		finish(scene);
+}
+
+SENNIT_FORK_1(bool, step_in_a_call, struct scene *, c)
+{
+	(void)sennit_me_;
+	return step(c);
+}
+
+SENNIT_FORK_1(int, fork_and_join, struct scene *, c)
+{
+	bool goes_on = true;
+
+	while (goes_on) {
+		SENNIT_SPAWN(step_in_a_call, child, c);
+		goes_on = SENNIT_SYNC(step_in_a_call, child);
+	}
+	return 0;
+}
+
+static void join_calls(void *scene)
+{
+	EXPECT(!SENNIT_RUN(fork_and_join, (struct scene *)scene));
+	finish(scene);
+}
+
+struct member {
+	struct scene *scene;
+	bool          goes_on;
+};
+
+static int step_as_member(void *member)
+{
+	struct member *m = member;
+
+	m->goes_on = step(m->scene);
+	return 0;
+}
+
+static void join_members(void *scene)
+{
+	struct member m = { .scene = scene, .goes_on = true };
+
+	while (m.goes_on) {
+		sennit_group g;
+
+		sennit_group_init(&g, SENNIT_NEVER, 0);
+		EXPECT(!sennit_group_spawn(&g, step_as_member, &m));
+		EXPECT(!sennit_group_wait(&g));
+	}
+	finish(scene);
+}
+
+static void *send_steps(void *scene)
+{
+	struct scene *c = scene;
+
+	while (atomic_load(&c->steps) < BOUND &&
+	       atomic_load(&c->started) < OLD) {
+		const sennit_task t = { .run = reschedule,
+					.argument = c };
+		const unsigned before = atomic_load(&c->steps);
+
+		(void)sennit_wait_group_add(&c->done, 1);
+		EXPECT(!sennit_enqueue(c->s, &t));
+		while (atomic_load(&c->steps) < before + 2 &&
+		       atomic_load(&c->started) < OLD &&
+		       atomic_load(&c->steps) < BOUND)
+			sched_yield();
+	}
+	finish(c);
+	return NULL;
+}
+
+/* More and more tasks that reschedule themselves. */
+static void send_from_outside(void *scene)
+{
+	pthread_detach(must_start_thread(send_steps, scene));
+}
+
+/* --- older tasks ---------------------------------------------------------- */
+
+static void start_old(void *scene)
+{
+	struct scene *c = scene;
+
+	atomic_fetch_add(&c->started, 1);
+	(void)sennit_wait_group_done(&c->old);
+}
+
+static void schedule_old(struct scene *c)
+{
+	const sennit_task t = { .run = start_old,
+				.argument = c,
+				.flags = c->flags };
+
+	for (int i = 0; i < OLD; i++)
+		EXPECT(!sennit_schedule_task(&t));
+	must_schedule(c->newer, c);
+}
+
+static void schedule_singly(void *scene)
+{
+	schedule_old(scene);
+}
+
+static void schedule_same_thread(void *scene)
+{
+	struct scene *c = scene;
+
+	c->flags = SENNIT_TASK_SAME_THREAD;
+	schedule_old(c);
+}
+
+static void schedule_batch(void *scene)
+{
+	struct scene *c = scene;
+	sennit_task   t[OLD];
+
+	for (int i = 0; i < OLD; i++)
+		t[i] = (sennit_task){ .run = start_old, .argument = c };
+	EXPECT(!sennit_enqueue_many(c->s, t, OLD));
+	must_schedule(c->newer, c);
+}
+
+static void schedule_in_domain(void *scene)
+{
+	struct scene *c = scene;
+
+	for (int i = 0; i < OLD; i++)
+		EXPECT(!sennit_domain_schedule(c->domain, start_old, c));
+	must_schedule(c->newer, c);
+}
+
+/* Each is counted off twice: by itself, and as a tied task. */
+static void spawn_tied(void *scene)
+{
+	struct scene *c = scene;
+
+	for (int i = 0; i < OLD; i++)
+		EXPECT(!sennit_wait_group_spawn(&c->old, start_old, c));
+	must_schedule(c->newer, c);
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+static void play(const struct world *w, sennit_task_fn *older,
+		 sennit_task_fn *newer)
+{
+	struct scene c = { .s = w->s, .newer = newer };
+
+	sennit_wait_group_init(&c.old, OLD);
+	sennit_wait_group_init(&c.done, 1);
+	assert_int_equal(sennit_domain_create(&c.domain, w->s, NULL, NULL), 0);
+	must_schedule(older, &c);
+	sennit_wait_group_wait(&c.done);
+	sennit_wait_group_wait(&c.old);
+	sennit_domain_release(c.domain);
+}
+
+static void older_tasks_start(const struct world *w, sennit_task_fn *newer)
+{
+	static sennit_task_fn *const older[] = {
+		schedule_singly, schedule_same_thread, schedule_batch,
+		schedule_in_domain, spawn_tied
+	};
+
+	for (size_t i = 0; i < sizeof(older) / sizeof(*older); i++)
+		play(w, older[i], newer);
+}
+
+static void though_one_reschedules_itself(void **state)
+{
+	older_tasks_start(*state, reschedule);
+}
+
+static void though_one_reschedules_itself_in_a_domain(void **state)
+{
+	older_tasks_start(*state, reschedule_in_domain);
+}
+
+static void though_fibers_are_ready_as_well(void **state)
+{
+	older_tasks_start(*state, reschedule_and_yield);
+}
+
+static void though_calls_are_spawned_and_joined(void **state)
+{
+	older_tasks_start(*state, join_calls);
+}
+
+static void though_members_of_groups_are_awaited(void **state)
+{
+	older_tasks_start(*state, join_members);
+}
+
+static void though_more_come_from_outside(void **state)
+{
+	older_tasks_start(*state, send_from_outside);
+}
+
+/* Where the newest goes first without workers, too. */
+static void so_they_do_by_order_newest(void **state)
+{
+	struct world     *w = *state;
+	sennit_scheduler *s = w->s;
+
+	w->s = move_to(SENNIT_CONFIG(.workers = w->workers,
+				     .order = SENNIT_ORDER_NEWEST));
+	older_tasks_start(w, reschedule);
+	older_tasks_start(w, join_members);
+	sennit_unbind();
+	end_scheduler(w->s);
+	w->s = s;
+	assert_int_equal(sennit_bind(s), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORKERS(though_one_reschedules_itself),
+		WITH_WORKERS(though_one_reschedules_itself_in_a_domain),
+		WITH_WORKERS(though_fibers_are_ready_as_well),
+		WITH_WORKERS(though_calls_are_spawned_and_joined),
+		WITH_WORKERS(though_members_of_groups_are_awaited),
+		WITH_THREADS(though_more_come_from_outside),
+		WITH_WORKERS(so_they_do_by_order_newest),
+	};
+
+	return cmocka_run_group_tests_name("api/aged_tasks", tests, NULL, NULL);
+}
