@@ -73,6 +73,14 @@ static int wait_after(struct http_stream *s, int result, bool idle,
 	}
 }
 
+/* Behind each record, which costs as much as many operations of libsennit-io: a
+ * client that always has more to read or to send would have the worker for
+ * itself. */
+static void let_others_run(void)
+{
+	sennit_yield();
+}
+
 int http_tls_accept(struct http_stream *s, void *context, sennit_time deadline)
 {
 	SSL *ssl = SSL_new(context);
@@ -106,8 +114,10 @@ ptrdiff_t http_tls_recv(struct http_stream *s, void *to, size_t size, bool idle,
 
 		ERR_clear_error();
 		result = SSL_read_ex(s->tls, to, size, &n);
-		if (result == 1)
+		if (result == 1) {
+			let_others_run();
 			return (ptrdiff_t)n;
+		}
 		err = wait_after(s, result, idle, deadline);
 	}
 	return err < 0 ? err : 0;
@@ -127,6 +137,7 @@ static int send_part(struct http_stream *s, const char *from, size_t size,
 		if (result == 1) {
 			from += n;
 			size -= n;
+			let_others_run();
 		} else {
 			err = wait_after(s, result, false, deadline);
 		}

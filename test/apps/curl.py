@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from server import Folder, check, httpd, need, run_all
+from server import Folder, certificate, check, httpd, need, run_all
 
 big = random.Random(1).randbytes(3000001)
 
@@ -325,15 +325,9 @@ def tls_serves_the_same():
     with Folder() as folder:
         fill(folder)
         with Folder() as keys:
-            key, cert = keys.path("key"), keys.path("cert")
-            subprocess.run(
-                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                 "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out",
-                 cert, "-days", "2", "-subj", "/CN=localhost", "-addext",
-                 "subjectAltName=IP:127.0.0.1"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                check=True)
-            with httpd(folder, "--cert", cert, "--key", key) as server:
+            options = certificate(keys)
+            cert = options[1]
+            with httpd(folder, *options) as server:
                 for path, body in (("/hello.txt", b"hello, world\n"),
                                    ("/big.bin", big)):
                     for version in "--tlsv1.3", "--tls-max", :

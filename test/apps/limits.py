@@ -7,8 +7,8 @@ import socket
 import threading
 import time
 
-from server import (Folder, check, httpd, read_all, run_all, statuses,
-                    wait_until, PATIENCE)
+from server import (Folder, check, httpd, read_all, read_answer, run_all,
+                    statuses, wait_until, PATIENCE)
 
 GET = b"GET /hello.txt HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -29,23 +29,6 @@ def serving(*options, **more):
 def exchange(s, data=GET):
     s.sendall(data)
     return read_answer(s)
-
-
-def read_answer(s):
-    """One answer; b"" at the end."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        part = s.recv(65536)
-        if not part:
-            return data
-        data += part
-    head, _, body = data.partition(b"\r\n\r\n")
-    size = int(head.lower().partition(b"content-length: ")[2].split()[0])
-    while len(body) < size:
-        part = s.recv(65536)
-        check(part, "cut off:", len(body), "of", size)
-        body += part
-    return data
 
 
 def ends_within(s, least, most, begun):

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""sennit-httpd with clients that leave in the middle, or want all of it, beside
+innocent ones.
+
+How long an innocent client waits is counted in what the greedy one gets in the
+meantime, by the order of the access log: both ask while the server is stopped,
+so that it finds both when it goes on, however busy the machine is. A worker
+writes its lines in the order in which it answers.
+"""
+import fcntl
+import os
+import re
+import signal
+import socket
+import ssl
+import struct
+import termios
+
+from server import (Folder, certificate, check, httpd, need, read_answer,
+                    run_all, statuses, wait_until, PATIENCE)
+
+PART = 100000  # bytes of each of a greedy client's requests or answers
+CLIENTS = 6
+TURNS = 4  # requests of theirs for which an innocent client may wait
+
+
+# No file, which a helper thread might have to read.
+INNOCENT = b"GET /status?innocent HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def get(name):
+    return b"GET /%s HTTP/1.1\r\nHost: x\r\n\r\n" % name
+
+
+def post(size):
+    return (b"POST /status?greedy HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" %
+            size + bytes(size))
+
+
+def over_tls(s):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context.wrap_socket(s)
+
+
+class Clients:
+    """Connections that have got an answer, and so wait for a request."""
+
+    def __init__(self, server, count, wrap):
+        self.all = [wrap(server.connect()) for _ in range(count)]
+        for s in self.all:
+            s.sendall(get(b"greedy"))
+            check(statuses(read_answer(s)) == [200])
+
+    def __enter__(self):
+        return self.all
+
+    def __exit__(self, *unused):
+        for s in self.all:
+            s.close()
+
+
+def state_of(process):
+    with open("/proc/%d/stat" % process.pid) as f:
+        return f.read().rpartition(") ")[2][0]
+
+
+def ask_at_once(server, greedy, innocents, request):
+    """All that fits of the greedy one's requests, then one of each other, are
+    there when the server goes on. The greedy one reads nothing before all
+    others have their answers."""
+    server.process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: state_of(server.process) == "T", "it stops")
+    send_what_fits(greedy, request)
+    for s in innocents:
+        s.sendall(INNOCENT)
+    for s in innocents:
+        wait_until(lambda: not unacknowledged(s), "it has come")
+    server.process.send_signal(signal.SIGCONT)
+    for s in innocents:
+        check(statuses(read_answer(s)) == [200])
+
+
+def unacknowledged(s):
+    """How many bytes the kernel at the other end has not got."""
+    return struct.unpack("i", fcntl.ioctl(s, termios.TIOCOUTQ, bytes(4)))[0]
+
+
+def send_what_fits(s, request):
+    s.setblocking(False)
+    sent = 0
+    try:
+        while sent < 100 * len(request):
+            sent += s.send(request)
+    except ssl.SSLWantWriteError:
+        pass
+    wait_until(lambda: unacknowledged(s) < sent, "some of it has come")
+
+
+def lines_before_the_last_innocent(log):
+    with open(log) as f:
+        names = re.findall(r"(greedy|innocent) HTTP", f.read())
+    last = len(names) - names[::-1].index("innocent")
+    return names[CLIENTS:last].count("greedy")
+
+
+def bounded_beside(request):
+    """Several innocent clients and one that sends the request many times, on
+    one worker."""
+    with Folder() as folder:
+        folder.write("greedy", bytes(PART))
+        log = folder.path("log")
+        with httpd(folder, *certificate(folder), "--workers", "1",
+                   "--access-log", log, "--stop-timeout", "0.1",
+                   may_fail=True) as server:
+            with Clients(server, 1, over_tls) as (greedy,), \
+                    Clients(server, CLIENTS - 1, over_tls) as innocents:
+                ask_at_once(server, greedy, innocents, request)
+                greedy.shutdown(socket.SHUT_RDWR)
+        waited = lines_before_the_last_innocent(log)
+        check(waited <= TURNS, "innocent clients waited for", waited)
+
+
+def who_reads_all_by_tls_leaves_others_their_turn():
+    bounded_beside(get(b"greedy"))
+
+
+def who_sends_all_by_tls_leaves_others_their_turn():
+    bounded_beside(post(PART))
+
+
+if __name__ == "__main__":
+    need("openssl")
+    run_all([who_reads_all_by_tls_leaves_others_their_turn,
+             who_sends_all_by_tls_leaves_others_their_turn])
