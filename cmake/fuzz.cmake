@@ -19,7 +19,7 @@ target_link_options(fuzz_quota PRIVATE LINKER:--wrap=fopen)
 
 # sennit-httpd without its input and output, which libsennit-io has.
 if(TARGET fuzz_http)
-	foreach(part http/body http/date http/head http/reader http/reason
+	foreach(part http/body http/date http/head http/host http/reader http/reason
 		http/select http/target httpd/answer httpd/serve httpd/static)
 		target_sources(fuzz_http PRIVATE apps/${part}.c)
 	endforeach()

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/head.h"
 
+#include "http/host.h"
+#include "http/target.h"
+
 #include <http_parser.h>
 #include <string.h>
 #include <strings.h>
@@ -244,15 +247,44 @@ static bool has_control(struct http_text text)
 	return false;
 }
 
+/* The host of an absolute target takes the field's place (RFC 9112, 3.2.2). */
+static int check_host(struct http_head *h)
+{
+	struct http_text *host = &h->known[HTTP_HOST];
+	struct http_text  target = h->target;
+	struct http_text  authority = http_target_authority(&target);
+
+	if (h->minor && !host->at)
+		return 400;
+	if (host->at && !http_host_is_valid(*host))
+		return 400;
+	if (!authority.at)
+		return 0;
+	*host = authority;
+	return authority.size && http_host_is_valid(authority) ? 0 : 400;
+}
+
 static int check_request(struct http_head *h)
 {
 	int status = check_request_line(h);
 
 	if (status)
 		return status;
-	if (h->minor && !h->known[HTTP_HOST].at)
+	return has_control(h->target) ? 400 : check_host(h);
+}
+
+/* The library takes a status of any size. */
+static int check_status_line(const struct http_head *h)
+{
+	static const char form[] = "HTTP/1.x ";
+	const char       *at = h->line.at;
+	const size_t      size = sizeof(form) - 1;
+
+	if (h->line.size < size + 3 || memcmp(at, form, size - 2) != 0 ||
+	    at[size - 1] != ' ' || h->status < 100 || h->status > 999 ||
+	    (h->line.size > size + 3 && at[size + 3] != ' '))
 		return 400;
-	return has_control(h->target) ? 400 : 0;
+	return 0;
 }
 
 /* --- parsing ------------------------------------------------------------ */
@@ -289,7 +321,7 @@ static int parse(struct http_head *h, http_parser *parser, struct parse *p,
 		return status_of(parser, p);
 	if (parsed != size && !parser->upgrade)
 		return 400;
-	if (parser->http_major != 1 || parser->http_minor > 1)
+	if (parser->http_major != 1)
 		return 505;
 	h->method = parser->method;
 	h->status = parser->status_code;
@@ -300,9 +332,10 @@ static int parse(struct http_head *h, http_parser *parser, struct parse *p,
 	return status;
 }
 
-void http_head_clear(struct http_head *h)
+void http_head_clear(struct http_head *h, const char *bytes, size_t size)
 {
-	h->method = HTTP_GET;
+	h->method = size >= 5 && !memcmp(bytes, "HEAD ", 5) ? HTTP_HEAD
+							    : HTTP_GET;
 	h->minor = 1;
 	h->line.at = NULL;
 	memset(h->known, 0, sizeof(h->known));
@@ -333,5 +366,7 @@ int http_head_parse_response(struct http_head *h, const char *bytes,
 	http_parser_init(&parser, HTTP_RESPONSE);
 	parser.data = &p;
 	status = parse(h, &parser, &p, bytes, size);
+	if (!status)
+		status = check_status_line(h);
 	return status ? status : check_framing(h);
 }

@@ -8,8 +8,9 @@
  * the bytes were split. libhttp-parser parses it. That library is lax where two
  * programs on one connection must agree, so these functions refuse what it lets
  * pass: a line end that is not CR LF, folded lines, blanks in or behind a name,
- * other blanks than one space in the first line, more than one Host, a
- * Transfer-Encoding that is not "chunked", or stands beside a Content-Length.
+ * other blanks than one space in the first line, more than one Host or one that
+ * names no host, a status that has not three digits, a Transfer-Encoding that
+ * is not "chunked", or stands beside a Content-Length.
  *
  * Texts point into the caller's buffer. Status codes are what a server answers.
  */
@@ -85,11 +86,13 @@ struct http_scan {
 long http_head_find(struct http_scan *scan, const char *bytes, size_t size,
 		    const struct http_limits *limits);
 
-/* What a log says of a request whose head could not be parsed. */
-void http_head_clear(struct http_head *h);
+/* What is known of a request that begins with these bytes, if its head cannot
+ * be parsed: for the log, and whether the answer has a body. */
+void http_head_clear(struct http_head *h, const char *bytes, size_t size);
 
-/* Parse the head of a request, or of a response. Returns 0 or a status code:
- * 400, 431, 501, 505. */
+/* Parse the head of a request, or of a response. known[HTTP_HOST] of a request
+ * for "http://host/path" is that host. Returns 0 or a status code: 400, 431,
+ * 501, 505. */
 int http_head_parse(struct http_head *h, const char *bytes, size_t size,
 		    const struct http_limits *limits);
 int http_head_parse_response(struct http_head *h, const char *bytes,

@@ -90,7 +90,7 @@ int http_reader_request(struct http_reader *r, struct http_head *head,
 {
 	int status;
 
-	http_head_clear(head);
+	http_head_clear(head, r->bytes + r->from, r->to - r->from);
 	if (size < 0)
 		return (int)-size;
 	status = parse(r, head, limits, size);

@@ -4,21 +4,23 @@
 #include <string.h>
 #include <strings.h>
 
-/* "http://host" in front of the path, which a client may send. */
-static struct http_text without_origin(struct http_text t)
+struct http_text http_target_authority(struct http_text *target)
 {
-	static const char scheme[] = "http://";
-	size_t            size = sizeof(scheme) - 1;
-	const char       *path;
+	struct http_text authority = { NULL, 0 };
+	size_t           size = 7;
 
-	if (t.size >= 8 && !strncasecmp(t.at, "https://", 8))
+	if (target->size >= 8 && !strncasecmp(target->at, "https://", 8))
 		size = 8;
-	else if (t.size < size || strncasecmp(t.at, scheme, size) != 0)
-		return t;
-	path = memchr(t.at + size, '/', t.size - size);
-	if (!path)
-		return (struct http_text){ "/", 1 };
-	return (struct http_text){ path, t.size - (size_t)(path - t.at) };
+	else if (target->size < size ||
+		 strncasecmp(target->at, "http://", size) != 0)
+		return authority;
+	authority.at = target->at + size;
+	while (size + authority.size < target->size &&
+	       !strchr("/?#", authority.at[authority.size]))
+		authority.size++;
+	target->at = authority.at + authority.size;
+	target->size -= size + authority.size;
+	return authority;
 }
 
 static struct http_text without_query(struct http_text t)
@@ -110,8 +112,11 @@ static int decode(char *to, struct http_text t)
 
 int http_target_path(char *to, struct http_text target)
 {
-	struct http_text t = without_query(without_origin(target));
+	bool             absolute = http_target_authority(&target).at;
+	struct http_text t = without_query(target);
 
+	if (absolute && !t.size)
+		t = (struct http_text){ "/", 1 };
 	if (!t.size || t.at[0] != '/')
 		return 400;
 	return decode(to, t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* target.h - from the target of a request to a path below a folder. */
+/* target.h - what the target of a request names: a server, and a path below a
+ * folder. */
 #ifndef APPS_HTTP_TARGET_H
 #define APPS_HTTP_TARGET_H
 
@@ -7,6 +8,11 @@
 
 /* Bytes of a path, with the zero behind it. */
 #define HTTP_PATH_MAX 1024
+
+/* Take "http://host" or "https://host" off the front of the target, as a client
+ * may send it. Returns the host, with its port; at: NULL if there is none. What
+ * is left may be empty, or begin with the query. */
+struct http_text http_target_authority(struct http_text *target);
 
 /* Write the path that the target names to `to`, which has room for
  * HTTP_PATH_MAX bytes, decoded, without a slash in front, without empty

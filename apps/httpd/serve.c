@@ -41,12 +41,13 @@ static int take_body(struct client *c)
 
 static bool is_status(const struct client *c)
 {
-	const char  *path = c->server->status_path;
-	const size_t size = strlen(path);
+	const char      *path = c->server->status_path;
+	const size_t     size = strlen(path);
+	struct http_text target = c->head.target;
 
-	return size && c->head.target.size >= size &&
-	       !memcmp(c->head.target.at, path, size) &&
-	       (c->head.target.size == size || c->head.target.at[size] == '?');
+	(void)http_target_authority(&target);
+	return size && target.size >= size && !memcmp(target.at, path, size) &&
+	       (target.size == size || target.at[size] == '?');
 }
 
 /* Whether the target has the method. If not, its body need not come. */
