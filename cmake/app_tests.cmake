@@ -16,7 +16,7 @@ set(heavy browser)
 file(GLOB files CONFIGURE_DEPENDS test/apps/*.py)
 foreach(file IN LISTS files)
 	get_filename_component(name ${file} NAME_WE)
-	if(name STREQUAL "server")
+	if(name MATCHES "^(server|upstream)$")
 		continue() # what they share
 	endif()
 	if(name IN_LIST heavy AND (SENNIT_SANITIZE OR SENNIT_TORTURE))

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 /* --- one operation ------------------------------------------------------ */
@@ -16,19 +17,20 @@
 struct operation {
 	int fd;
 	enum { RECV, SEND, SEND_FILE, WAIT, CONNECT } kind;
-	int               file;
-	off_t             at;    /* in it */
-	int               flags; /* events */
-	bool              idle;
-	void             *bytes; /* address */
-	size_t            size;
-	struct msghdr     message;
-	sennit_time       deadline;
-	ptrdiff_t         result;
-	sennit_wait_group done;
+	int                       file;
+	off_t                     at;    /* in it */
+	int                       flags; /* events */
+	bool                      idle;
+	void                     *bytes; /* address */
+	size_t                    size;
+	struct msghdr             message;
+	const struct http_stream *asker; /* of RECV and SEND */
+	sennit_time               deadline;
+	ptrdiff_t                 result;
+	sennit_wait_group         done;
 };
 
-static ptrdiff_t attempt(struct operation *o)
+static ptrdiff_t attempt_alone(struct operation *o)
 {
 	switch (o->kind) {
 	case RECV:
@@ -45,6 +47,52 @@ static ptrdiff_t attempt(struct operation *o)
 	default:
 		return sennit_poll(o->fd, (short)o->flags, o->deadline);
 	}
+}
+
+/* What is done within this time costs no look at the asker. */
+#define QUICK (50 * SENNIT_MILLISECOND)
+
+/* Wait until it can go on. Returns 0 or a negative errno. */
+static int wait_with_asker(const struct operation *o, sennit_time deadline)
+{
+	struct pollfd both[2] = {
+		{ o->fd, o->kind == SEND ? POLLOUT : POLLIN, 0 },
+		{ o->asker->fd, POLLRDHUP, 0 },
+	};
+	int n = sennit_poll_several(both, 2, deadline);
+
+	if (n > 0 && !both[0].revents)
+		return -ECONNABORTED;
+	return n < 0 ? n : 0;
+}
+
+static ptrdiff_t attempt_for_asker(struct operation *o)
+{
+	const sennit_time deadline = o->deadline;
+	ptrdiff_t         n;
+
+	o->deadline = sennit_after(QUICK);
+	if (deadline < o->deadline)
+		o->deadline = deadline;
+	n = attempt_alone(o);
+	while (n == -ETIMEDOUT) {
+		n = wait_with_asker(o, deadline);
+		o->deadline = 0;
+		if (!n)
+			n = attempt_alone(o);
+		else if (n == -ETIMEDOUT)
+			break;
+	}
+	o->deadline = deadline;
+	/* Nothing is left to watch it with. */
+	if (n == -EMFILE || n == -ENFILE || n == -ENOMEM)
+		n = attempt_alone(o);
+	return n;
+}
+
+static ptrdiff_t attempt(struct operation *o)
+{
+	return o->asker ? attempt_for_asker(o) : attempt_alone(o);
 }
 
 static void run_apart(void *argument)
@@ -103,6 +151,7 @@ ptrdiff_t http_stream_recv(struct http_stream *s, void *to, size_t size,
 			       .idle = idle,
 			       .bytes = to,
 			       .size = size,
+			       .asker = s->asker,
 			       .deadline = deadline };
 
 	return s->tls ? http_tls_recv(s, to, size, idle, deadline)
@@ -129,6 +178,7 @@ int http_stream_send(struct http_stream *s, struct iovec *v, int count,
 	struct operation o = { .kind = SEND,
 			       .fd = s->fd,
 			       .flags = more ? MSG_MORE : 0,
+			       .asker = s->asker,
 			       .message = { .msg_iov = v,
 					    .msg_iovlen = (size_t)count } };
 

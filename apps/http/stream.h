@@ -30,6 +30,11 @@ struct http_stream {
 	const struct http_stop *stop;
 	void                   *tls; /* SSL; NULL: plain */
 	bool                    nonblocking;
+	/* Whose peer waits for what comes and goes here; NULL: nobody. When it
+	 * has gone, receiving and sending end with -ECONNABORTED, unless they
+	 * can go on at once. Who ends its own direction counts as gone: the two
+	 * look the same. */
+	const struct http_stream *asker;
 };
 
 /* Whether a stop has begun. */

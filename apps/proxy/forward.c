@@ -3,8 +3,10 @@
 
 #include "http/date.h"
 #include "http/reason.h"
+#include "http/target.h"
 
 #include <arpa/inet.h>
+#include <http_parser.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,10 +72,11 @@ static bool is_of_connection(const struct http_head  *h,
 	return false;
 }
 
-/* Those that the proxy says of a client: nobody else may. */
+/* Those that the proxy writes itself: nobody else may, or leave them out. */
 static bool is_of_proxy(const struct http_field *f)
 {
-	return http_text_is(f->name, "x-forwarded-for") ||
+	return http_text_is(f->name, "host") ||
+	       http_text_is(f->name, "x-forwarded-for") ||
 	       http_text_is(f->name, "x-forwarded-proto");
 }
 
@@ -130,16 +133,31 @@ static void add_framing(struct head_text *t, bool chunked, bool has_length,
 
 /* --- heads -------------------------------------------------------------- */
 
+/* What the servers behind are asked for has no host in front: it is in the
+ * field. */
+static void add_request_line(struct head_text *t, const struct http_head *h)
+{
+	struct http_text target = h->target;
+	bool             absolute = http_target_authority(&target).at;
+
+	/* The method, and the blank behind it. */
+	add(t, h->line.at, (size_t)(h->target.at - h->line.at));
+	if (absolute && !target.size && h->method == HTTP_OPTIONS)
+		add_text(t, "*");
+	else if (absolute && (!target.size || target.at[0] != '/'))
+		add_text(t, "/");
+	add(t, target.at, target.size);
+	add_text(t, " HTTP/1.1\r\nHost: ");
+	if (h->known[HTTP_HOST].at)
+		add(t, h->known[HTTP_HOST].at, h->known[HTTP_HOST].size);
+	add_text(t, "\r\n");
+}
+
 int proxy_make_request(struct head_text *t, const struct http_head *h,
 		       const struct sockaddr *peer, bool tls)
 {
 	t->size = 0;
-	/* The method and the target, and the blank behind it. */
-	add(t, h->line.at,
-	    (size_t)(h->target.at + h->target.size - h->line.at));
-	add_text(t, " HTTP/1.1\r\n");
-	if (!h->known[HTTP_HOST].at)
-		add_text(t, "Host: \r\n");
+	add_request_line(t, h);
 	add_fields(t, h);
 	add_forwarded(t, h, peer);
 	add_text(t, tls ? "X-Forwarded-Proto: https\r\n"
@@ -171,13 +189,18 @@ int proxy_make_answer(struct head_text *t, const struct http_head *answer,
 	return t->size > HEAD_MAX ? 502 : 0;
 }
 
-void proxy_make_error(struct head_text *t, int status)
+void proxy_make_error(struct head_text *t, int status, bool body)
 {
+	const char *reason = http_reason(status);
+
 	t->size = (size_t)snprintf(
 		t->bytes, sizeof(t->bytes),
 		"HTTP/1.1 %d %s\r\nServer: sennit-proxy\r\nDate: %s\r\n"
 		"Content-Type: text/plain; charset=utf-8\r\n"
-		"Content-Length: %zu\r\nConnection: close\r\n\r\n%d %s\n",
-		status, http_reason(status), http_date_now(),
-		strlen(http_reason(status)) + 5, status, http_reason(status));
+		"Content-Length: %zu\r\nConnection: close\r\n\r\n",
+		status, reason, http_date_now(), strlen(reason) + 5);
+	if (body)
+		t->size += (size_t)snprintf(t->bytes + t->size,
+					    sizeof(t->bytes) - t->size,
+					    "%d %s\n", status, reason);
 }

@@ -53,6 +53,7 @@ struct client {
 	struct http_stream server;
 	struct http_reader answer_in;
 	struct upstream   *upstream;
+	bool               sent; /* all of the request */
 	struct http_head   answer;
 	struct http_body   answer_body;
 	struct head_text   text;
@@ -72,7 +73,7 @@ int proxy_make_request(struct head_text *t, const struct http_head *h,
 int proxy_make_answer(struct head_text *t, const struct http_head *answer,
 		      bool chunked, bool keep, unsigned minor);
 
-/* A whole answer of the proxy's own. */
-void proxy_make_error(struct head_text *t, int status);
+/* A whole answer of the proxy's own; after HEAD without its body. */
+void proxy_make_error(struct head_text *t, int status, bool body);
 
 #endif

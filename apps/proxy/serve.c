@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As a status in the log: the client went before the answer began. */
+#define GONE 499
+
 /* What of the answer to a request was passed on. */
 enum outcome {
 	ANSWERED,  /* all of it */
@@ -60,14 +63,18 @@ static int send_body(struct client *c)
 			     .chunked = c->head.chunked,
 			     .receive_patience = c->proxy->body_patience,
 			     .send_patience = c->proxy->send_patience };
+	enum passed    passed;
 
-	if (c->body.state == HTTP_BODY_DONE)
+	c->sent = c->body.state == HTTP_BODY_DONE;
+	if (c->sent)
 		return 0;
 	if (c->head.known[HTTP_EXPECT].at && c->head.minor &&
 	    c->in.from == c->in.to &&
 	    http_stream_send(&c->s, &v, 1, false, c->proxy->send_patience))
 		return 400;
-	if (proxy_pass_body(&p) == SOURCE_FAILED)
+	passed = proxy_pass_body(&p);
+	c->sent = passed == PASSED;
+	if (passed == SOURCE_FAILED)
 		return c->body.status        ? c->body.status
 		       : p.err == -ETIMEDOUT ? 408
 					     : 400;
@@ -88,6 +95,8 @@ static int take_answer(struct client *c)
 					     p->answer_patience,
 					     p->answer_patience);
 
+		if (!size && in->err == -ECONNABORTED)
+			return GONE;
 		if (size <= 0)
 			return size == -408 || in->err == -ETIMEDOUT ? 504
 								     : 502;
@@ -141,8 +150,9 @@ static enum outcome pass_answer(struct client *c, bool *reusable)
 	passed = proxy_pass_body(&p);
 	if (http_log_on())
 		http_log_add(c->peer, &c->head, (int)c->answer.status, p.bytes);
-	*reusable = passed == PASSED && c->answer.keep_alive && !to_end &&
-		    c->answer_in.from == c->answer_in.to;
+	/* The server takes what follows half a request for its rest. */
+	*reusable = c->sent && passed == PASSED && c->answer.keep_alive &&
+		    !to_end && c->answer_in.from == c->answer_in.to;
 	return passed == PASSED ? ANSWERED : CUT;
 }
 
@@ -166,7 +176,8 @@ static int connect_server(struct client *c, bool fresh, bool *reused)
 	struct gateway *p = c->proxy;
 	int             err;
 
-	c->server = (struct http_stream){ .stop = &p->service.stop };
+	c->server = (struct http_stream){ .stop = &p->service.stop,
+					  .asker = &c->s };
 	err = upstream_connect(&p->upstreams, &c->server, fresh, reused,
 			       &c->upstream);
 	if (err)
@@ -181,6 +192,7 @@ static int ask_server(struct client *c)
 {
 	int status = 0;
 
+	c->sent = false;
 	if (!send_text(c, &c->server))
 		status = send_body(c);
 	if (!status)
@@ -222,9 +234,10 @@ static int exchange(struct client *c)
 static void answer_error(struct client *c, int status)
 {
 	c->keep = false;
-	c->linger = true;
-	proxy_make_error(&c->text, status);
-	(void)!send_text(c, &c->s);
+	c->linger = status != GONE;
+	proxy_make_error(&c->text, status, c->head.method != HTTP_HEAD);
+	if (status != GONE)
+		(void)!send_text(c, &c->s);
 	if (http_log_on())
 		http_log_add(c->peer, &c->head, status, 0);
 }

@@ -14,89 +14,9 @@ import time
 import raw
 from server import (Folder, PATIENCE, check, httpd, proxy, read_all, run_all,
                     skip, statuses, wait_until)
+from upstream import GET, OK, answering, ask, read_head, through
 
 big = random.Random(2).randbytes(3000001)
-GET = b"GET /x HTTP/1.1\r\nHost: example\r\n\r\n"
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-
-
-class Upstream:
-    """A server whose connections are handled by a function, each in a
-    thread."""
-
-    def __init__(self, handle):
-        self.handle, self.accepted, self.heads = handle, 0, []
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.name = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        self.open = []
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        try:
-            while True:
-                s, _ = self.listener.accept()
-                s.settimeout(PATIENCE)
-                self.accepted += 1
-                self.open.append(s)
-                threading.Thread(target=self.run, args=(s,),
-                                 daemon=True).start()
-        except OSError:
-            pass
-
-    def run(self, s):
-        try:
-            self.handle(self, s)
-        except OSError:
-            pass
-        s.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.listener.close()
-        for s in self.open:
-            s.close()
-
-
-def read_head(s):
-    data = b""
-    while b"\r\n\r\n" not in data:
-        part = s.recv(1)
-        if not part:
-            return b""
-        data += part
-    return data
-
-
-def answering(answer, close=False):
-    """Reads heads, and sends the same for each."""
-    def handle(u, s):
-        while True:
-            head = read_head(s)
-            if not head:
-                return
-            u.heads.append(head)
-            s.sendall(answer)
-            if close:
-                return
-    return handle
-
-
-def through(*handlers, options=()):
-    """The test gets a proxy before servers with these handlers."""
-    def decorate(test):
-        def run():
-            upstreams = [Upstream(h) for h in handlers]
-            try:
-                with proxy(*options, *[u.name for u in upstreams]) as p:
-                    test(p, *upstreams)
-            finally:
-                for u in upstreams:
-                    u.__exit__()
-        run.__name__ = test.__name__
-        return run
-    return decorate
 
 
 def fetch(server, *options):
@@ -131,7 +51,7 @@ def a_server_behind_it_looks_the_same():
                            url + "big.bin")
             check(statuses(answer) == [304], answer)
             one = b"GET /small.txt HTTP/1.1\r\nHost: x\r\n\r\n"
-            answer = p.talk(one * 50)
+            answer = ask(p, one * 50)
             check(statuses(answer) == [200] * 50, statuses(answer))
             check(answer.count(b"small\n") == 50)
 
@@ -159,7 +79,7 @@ def fields_of_one_connection_are_not_passed_on(p, u):
 @through(answering(OK))
 def connections_to_servers_are_used_again(p, u):
     for _ in range(3):
-        answer = p.talk(GET * 20)
+        answer = ask(p, GET * 20)
         check(statuses(answer) == [200] * 20, answer)
     check(u.accepted == 1, u.accepted)
 
@@ -167,13 +87,13 @@ def connections_to_servers_are_used_again(p, u):
 @through(answering(OK, close=True))
 def a_kept_connection_that_has_ended_does_no_harm(p, u):
     for _ in range(30):
-        check(statuses(p.talk(GET)) == [200])
+        check(statuses(ask(p, GET)) == [200])
 
 
 @through(answering(OK), answering(OK))
 def servers_take_turns(p, one, two):
     for _ in range(20):
-        check(statuses(p.talk(GET)) == [200])
+        check(statuses(ask(p, GET)) == [200])
     check(len(one.heads) == len(two.heads) == 10, len(one.heads))
 
 
@@ -181,25 +101,25 @@ def servers_take_turns(p, one, two):
                                  "127.0.0.1:1"])
 def a_server_that_is_down_is_left_out(p, u):
     for _ in range(20):
-        check(statuses(p.talk(GET)) == [200])
+        check(statuses(ask(p, GET)) == [200])
     check(len(u.heads) == 20)
 
 
 def without_a_server_it_is_502():
     with proxy("127.0.0.1:1") as p:
         for _ in range(3):
-            check(statuses(p.talk(GET)) == [502])
+            check(statuses(ask(p, GET)) == [502])
 
 
 @through(lambda u, s: time.sleep(5), options=["--answer-timeout", "0.3"])
 def a_silent_server_is_504(p, u):
-    check(statuses(p.talk(GET, close=False)) == [504])
+    check(statuses(ask(p, GET)) == [504])
 
 
 def wrong(answer):
     @through(answering(answer, close=True))
     def test(p, u):
-        got = p.talk(GET)
+        got = ask(p, GET)
         check(statuses(got) == [502], answer, got)
     return test
 
@@ -222,18 +142,18 @@ CHUNKED = (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 @through(answering(CHUNKED))
 def chunks_stay_chunks(p, u):
-    answer = p.talk(GET * 2)
+    answer = ask(p, GET * 2)
     check(statuses(answer) == [200, 200], answer)
     check(answer.count(b"\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n") == 2,
           answer)
-    answer = p.talk(b"GET / HTTP/1.0\r\n\r\n")
+    answer = ask(p, b"GET / HTTP/1.0\r\n\r\n")
     check(answer.endswith(b"\r\n\r\nhello world"), answer)
     check(b"chunked" not in answer, answer)
 
 
 @through(answering(b"HTTP/1.0 200 OK\r\n\r\nto the end", close=True))
 def an_answer_without_a_length_gets_chunks(p, u):
-    answer = p.talk(GET)
+    answer = ask(p, GET)
     check(answer.endswith(b"\r\na\r\nto the end\r\n0\r\n\r\n"), answer)
 
 
@@ -247,21 +167,21 @@ def reset(u, s):
 
 @through(reset)
 def a_reset_is_no_end(p, u):
-    answer = p.talk(GET)
+    answer = ask(p, GET)
     check(b"to the" in answer and not answer.endswith(b"0\r\n\r\n"), answer)
 
 
 @through(answering(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\n"
                    b"Link: x\r\n\r\n" + OK))
 def answers_that_are_not_final_are_left_out(p, u):
-    answer = p.talk(GET * 3)
+    answer = ask(p, GET * 3)
     check(statuses(answer) == [200] * 3, answer)
 
 
 @through(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc",
                    close=True))
 def an_answer_that_is_cut_off_looks_cut_off(p, u):
-    answer = p.talk(GET)
+    answer = ask(p, GET)
     check(answer.endswith(b"\r\n\r\nabc"), answer)
 
 
@@ -303,7 +223,7 @@ def refuse_early(u, s):
 def an_answer_before_the_body_is_passed_on(p, u):
     body = b"x" * 100000
     answer = p.talk(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000"
-                    b"\r\n\r\n" + body)
+                    b"\r\nConnection: close\r\n\r\n" + body, close=False)
     check(statuses(answer) == [413], answer)
 
 
@@ -313,7 +233,7 @@ def what_may_be_read_in_two_ways_is_refused(p, u):
         if expected[0] < 400 or len(expected) > 1 or name == "CONNECT":
             continue
         before = len(u.heads)
-        got = statuses(p.talk(data))
+        got = statuses(p.talk(data, close=False))
         check(got == expected, name, expected, got)
         for head in u.heads[before:]:  # no smuggled request
             check(b"POST /status" in head, name, head)
