@@ -131,7 +131,57 @@ def who_sends_all_by_tls_leaves_others_their_turn():
     bounded_beside(post(PART))
 
 
+# --- clients that leave -------------------------------------------------------
+
+def connections(innocent):
+    """As the server counts them, for a client that is one of them."""
+    innocent.sendall(INNOCENT)
+    answer = read_answer(innocent)
+    check(statuses(answer) == [200], answer)
+    return int(re.search(rb'"connections":(\d+)', answer).group(1))
+
+
+def leave(s, reset):
+    if reset:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                     struct.pack("ii", 1, 0))
+    s.close()
+
+
+def leaving(server, innocent, data, wrap):
+    """Clients send this and leave; the innocent one gets its answers before
+    and behind it, and is alone then."""
+    for reset in False, True:
+        clients = [wrap(server.connect()) for _ in range(10)]
+        for s in clients:
+            s.sendall(data)
+        wait_until(lambda: connections(innocent) == 11, "they have come")
+        for s in clients:
+            leave(s, reset)
+        wait_until(lambda: connections(innocent) == 1, "they have gone")
+
+
+def who_leaves_holds_no_connection():
+    patience = [a for name in ("head", "body", "send", "idle")
+                for a in ("--%s-timeout" % name, "1000")]
+    steps = (b"", get(b"greedy")[:20], post(1000)[:-900],
+             get(b"greedy") * 100)
+    with Folder() as folder:
+        folder.write("greedy", bytes(PART))
+        for options, wrap in (((), lambda s: s),
+                              (certificate(folder), over_tls)):
+            with httpd(folder, "--workers", "1", *options,
+                       *patience) as server, \
+                    wrap(server.connect()) as innocent:
+                for data in steps:
+                    leaving(server, innocent, data, wrap)
+                if options:  # in the middle of the handshake
+                    leaving(server, innocent, b"\x16\x03\x01\x02\x00\x01",
+                            lambda s: s)
+
+
 if __name__ == "__main__":
     need("openssl")
-    run_all([who_reads_all_by_tls_leaves_others_their_turn,
+    run_all([who_leaves_holds_no_connection,
+             who_reads_all_by_tls_leaves_others_their_turn,
              who_sends_all_by_tls_leaves_others_their_turn])
