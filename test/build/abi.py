@@ -97,6 +97,8 @@ BREAKS = [
      "#define SENNIT_NEVER INT64_MAX"),
     (S, "event.h", r"(SENNIT_EVENT_INIT\(mode\) \{ \{) 0 \}", r"\1 1 }"),
     (S, "event.h", r"SENNIT_EVENT_INIT\(mode\)", "SENNIT_EVENT_INIT(mode, set)"),
+    (S, "workers.h", r"uint64_t fibers;", r"uint64_t new_; \g<0>"),
+    (S, "workers.h", r"uint64_t idle_ns;", "uint64_t idle;"),
     (S, "trace_format.h", r'"sennittr"', '"sennitTR"'),
     (S, "fork_join.h", "SENNIT_FORK_VERSION_ 2", "SENNIT_FORK_VERSION_ 3"),
     (DIAG, "live.h", r"(#define SENNIT_LIVE_CLIENTS) \d+", r"\1 9"),
@@ -109,6 +111,7 @@ MORE = [
     (S, "task.h", "#define SENNIT_COPY_SMALL", r"#define SENNIT_NEW 1\n\g<0>"),
     (IO, "io.h", "SENNIT_BEGIN",
      r"\g<0>\nstruct sennit_new { int member; };"),
+    (S, "workers.h", r"\} sennit_worker_view;", r"uint64_t new_; \g<0>"),
 ]
 SAME = [
     (S, "base.h", r"uint64_t nanoseconds", "uint64_t from_now"),
