@@ -179,7 +179,7 @@ if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 			${CMOCKA_LIBRARY} ${SENNIT_URING})
 		set_target_properties(${program} PROPERTIES
 			RUNTIME_OUTPUT_DIRECTORY test/io OUTPUT_NAME ${name})
-		if(name STREQUAL steps) # between which the test acts
+		if(name STREQUAL "steps") # between which the test acts
 			target_link_options(${program} PRIVATE
 				LINKER:--wrap=epoll_ctl
 				LINKER:--wrap=sennit_yield
@@ -311,7 +311,7 @@ elseif(SENNIT_TESTS AND SENNIT_CPP AND NOT SENNIT_DETERMINISTIC)
 			endif()
 			if(name STREQUAL "coroutine")
 				set(standards 20)
-			elseif(name STREQUAL destroyed_first)
+			elseif(name STREQUAL "destroyed_first")
 				# Coroutines are among its ways to start.
 				list(APPEND standards 20)
 				list(REMOVE_DUPLICATES standards)

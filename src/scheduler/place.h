@@ -50,8 +50,8 @@ static inline bool sn_place_are_flags(uint32_t flags)
 
 /* Queue t with the worker of s that has this index, which alone runs it;
  * without workers, 0 is the calling bound thread's. Returns 0, -ENOENT if there
- * is no such worker, -ESHUTDOWN, -ENOMEM, or -EAGAIN if it has no thread and none
- * can be started. */
+ * is no such worker, -ESHUTDOWN, -ENOMEM, or -EAGAIN if it has no thread and
+ * none can be started. */
 SENNIT_MUST_USE int sn_place_on(sennit_scheduler *s, uint32_t index,
 				struct task t, const char *call);
 
