@@ -4,6 +4,7 @@
  * signal stack. Simpler than linux_fault_handler.c: an earlier handler runs on
  * the alternate stack, too. Not tested on either. */
 #include "os/bsd_faults.h"
+#include "os/fault_escape.h"
 #include "os/os.h"
 
 #include <signal.h>
@@ -50,8 +51,11 @@ static void pass_on(const struct sigaction *before, int number, siginfo_t *info,
 static void fault(int number, siginfo_t *info, void *context)
 {
 	/* A signal that a process sent has no fault address. */
-	if (info->si_code > 0 && info->si_code != SI_USER)
-		watcher((uintptr_t)info->si_addr, stack_pointer_of(context));
+	if (info->si_code > 0 && info->si_code != SI_USER) {
+		fault_escape_take();
+		fault_escape_watch(watcher, (uintptr_t)info->si_addr,
+				   stack_pointer_of(context));
+	}
 	pass_on(&previous[number == faults[1]], number, info, context);
 }
 

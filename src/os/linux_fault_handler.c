@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linux_fault_handler.c - os.h on Linux: fault handlers that run before the
  * handlers which were installed earlier, and then call those. */
+#include "os/fault_escape.h"
 #include "os/os.h"
 #include "processor/linux_sp.h"
 
@@ -148,8 +149,11 @@ static void pass_on(size_t i, siginfo_t *info, void *context)
 static void fault(int number, siginfo_t *info, void *context)
 {
 	/* A signal that a process sent has no fault address. */
-	if (info->si_code > 0)
-		watcher((uintptr_t)info->si_addr, stack_pointer_of(context));
+	if (info->si_code > 0) {
+		fault_escape_take();
+		fault_escape_watch(watcher, (uintptr_t)info->si_addr,
+				   stack_pointer_of(context));
+	}
 	pass_on(number == faults[1], info, context);
 }
 

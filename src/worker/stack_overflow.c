@@ -47,9 +47,26 @@ static void say(const struct sennit_fiber *f, bool in_guard)
 	sn_trace_crash();
 }
 
-/* Runs in a signal handler, on any thread. The guard lies directly below the
- * stack. A stack pointer there, or elsewhere outside, had left the stack before
- * the fault. */
+/* An overflow upwards reaches the record, which lies above the frames. What is
+ * fixed in it tells. */
+static bool is_whole(const struct worker *w, const struct sennit_fiber *f)
+{
+	return f->home == &w->home &&
+	       (uintptr_t)f->low + f->size == (uintptr_t)f;
+}
+
+/* Of the record nothing can be used, so the task is not known. */
+static void say_overwritten(void)
+{
+	os_print(STDERR_FILENO,
+		 "sennit: the record of the running fiber is overwritten: a "
+		 "buffer on its stack may have overflowed upwards\n");
+}
+
+/* Runs in a signal handler, on any thread. Where a record that is damaged leads
+ * to a second fault, os_faults_watch ends this call. The guard lies directly
+ * below the stack. A stack pointer there, or elsewhere outside, had left the
+ * stack before the fault. */
 static void look(uintptr_t address, uintptr_t stack_pointer)
 {
 	const struct worker       *w = sn_self;
@@ -58,6 +75,10 @@ static void look(uintptr_t address, uintptr_t stack_pointer)
 
 	if (!f || f == &w->main)
 		return;
+	if (!is_whole(w, f)) {
+		say_overwritten();
+		return;
+	}
 	low = (uintptr_t)f->low;
 	gap = w->scheduler->stacks.slabs.gap;
 	if (low - address - 1 < gap || low - stack_pointer - 1 < gap)

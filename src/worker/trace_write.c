@@ -227,10 +227,18 @@ static void put_ring(struct sink *k, struct trace_ring *r, struct keys *keys)
 static void put_rings(struct sink *k, sennit_scheduler *s, struct keys *keys)
 {
 	/* <- trace.rings */
-	struct trace_ring *r = a_load_acq(&s->tracing.rings);
+	struct trace_ring       *r = a_load_acq(&s->tracing.rings);
+	const struct trace_ring *behind = r;
 
-	for (; r; r = r->next)
+	/* At a crash the list may be overwritten, and be a circle: then `r`
+	 * comes to `behind`, which goes half as fast. */
+	for (bool odd = false; r; r = r->next, odd = !odd) {
 		put_ring(k, r, keys);
+		if (r->next == behind)
+			return;
+		if (odd)
+			behind = behind->next;
+	}
 }
 
 static int put_end(struct sink *k)

@@ -308,6 +308,73 @@ static void the_programs_handler_comes_after(void **state)
 	assert_null(strstr(f.text, "sennit:"));
 }
 
+/* --- after an overflow upwards ------------------------------------------- */
+
+static const unsigned char patterns[] = { 0x00, 0x41, 0xff };
+static unsigned            pattern;
+
+/* Overwrite what lies above the frames. */
+static NO_SANITIZE void overwrite_the_record(void *unused)
+{
+	volatile unsigned char *record = (void *)sn_self->home.current;
+
+	for (size_t i = 0; i < sizeof(struct sennit_fiber); i++)
+		record[i] = patterns[pattern];
+	read_nowhere(unused);
+}
+
+static NO_SANITIZE void overwrite_the_current_fiber(void *unused)
+{
+	volatile unsigned char *current = (void *)&sn_self->home.current;
+
+	for (size_t i = 0; i < sizeof(sn_self->home.current); i++)
+		current[i] = patterns[pattern];
+	read_nowhere(unused);
+}
+
+/* The record is right, but nothing that a report prints can be found. */
+static NO_SANITIZE void overwrite_the_scheduler(void *unused)
+{
+	volatile unsigned char *pointer = (void *)&sn_self->scheduler;
+
+	for (size_t i = 0; i < sizeof(sn_self->scheduler); i++)
+		pointer[i] = patterns[pattern];
+	run_off_the_stack(unused);
+}
+
+/* Symptom: the library's handler faulted, and the program's was not called. */
+static void a_fault_with_damaged_records_is_passed_on(void **state)
+{
+	static sennit_task_fn *const damages[] = { overwrite_the_record,
+						   overwrite_the_current_fiber,
+						   overwrite_the_scheduler };
+
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
+		for (pattern = 0; pattern < sizeof(patterns); pattern++) {
+			struct fate f = fate_of(
+				state,
+				(struct plan){ .task = damages[i],
+					       .prepare = handle_faults });
+
+			if (!WIFEXITED(f.status) || WEXITSTATUS(f.status) != 7)
+				fail_msg("damage %zu by %#x: ended with %#x: "
+					 "%s",
+					 i, patterns[pattern],
+					 (unsigned)f.status, f.text);
+		}
+}
+
+static void an_overflow_upwards_is_told(void **state)
+{
+	struct fate f;
+
+	pattern = 1;
+	f = fate_of(state, (struct plan){ .task = overwrite_the_record });
+	assert_killed_by(&f, SIGSEGV);
+	assert_says(&f, "sennit: the record of the running fiber is "
+			"overwritten");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +388,8 @@ int main(void)
 		WITH_COUNTS(other_faults_pass_in_silence),
 		WITH_COUNTS(silence_can_be_had),
 		WITH_COUNTS(the_programs_handler_comes_after),
+		WITH_COUNTS(a_fault_with_damaged_records_is_passed_on),
+		WITH_COUNTS(an_overflow_upwards_is_told),
 	};
 
 	return cmocka_run_group_tests_name("api/overflow", tests, NULL, NULL);
