@@ -98,8 +98,24 @@ struct sennit_debug_descriptor {
 	uint32_t doing_timed;      /* mask: the wait has a deadline */
 };
 
+/* What of a fiber says who waits for whom (sennit/wait_graph.h). */
+struct sennit_debug_waits {
+	uint32_t size;              /* sizeof(struct sennit_debug_waits) */
+	uint32_t fiber_identity_at; /* pointer: what locks that it holds have as
+				     * their owner */
+	uint32_t fiber_scope_at;    /* pointer to the group that its task is a
+				     * member of, or to another scope; NULL:
+				     * none */
+	uint32_t fiber_owner_at;    /* pointer to a pointer: the owner of the
+				     * lock that it waits for. NULL: it waits for
+				     * none. The lowest bit says nothing */
+};
+
 /* The descriptor of this library. It is constant.  */
 extern SENNIT_API const struct sennit_debug_descriptor sennit_debug_descriptor;
+
+/* More about the fibers of that descriptor. It is constant.  */
+extern SENNIT_API const struct sennit_debug_waits sennit_debug_waits;
 
 /* Where the registers of an interrupted thread lie: offsets from the address of
  * the ucontext_t that a signal handler gets. It is constant.  */

@@ -61,6 +61,7 @@ enum sennit_stacks_format { SENNIT_STACKS_TEXT = 0, SENNIT_STACKS_JSON = 1 };
  * out. visit may call everything but the calls of this header.
  *
  * Takes up to 200 ms for each worker that does not answer. Returns 0; -ENOMEM;
+ * -EFAULT: records of the library are overwritten, so fibers are missing;
  * -EPERM: the system does not let the process read its own memory in this way
  * (process_vm_readv, /proc/self/mem); -ENOTSUP: not on this processor.
  *
@@ -87,7 +88,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	  "holder_thread": N, "holder_fiber": N},
  *	 "stack": "suspended" | "sampled" | "unsampled" | "changed",
  *	 "frames": [{"address": "0x...", "symbol": "..."}]}],
- *	 "error": null or "..."}
+ *	 "damages": ["..."], "error": null or "..."}
+ *
+ * What is damaged in the library's records has a line each, which begins with
+ * `damaged:`, in JSON up to 8 members of `damages`. The rest is written.
  *
  * Times are of the monotonic clock. If `error` is not null, fibers are missing.
  * Later versions may add members; a change of those above changes the version.

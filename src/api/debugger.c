@@ -62,4 +62,11 @@ const struct sennit_debug_descriptor sennit_debug_descriptor = {
 	.doing_timed = FIBER_STATE_TIMED,
 };
 
+const struct sennit_debug_waits sennit_debug_waits = {
+	.size = sizeof(struct sennit_debug_waits),
+	.fiber_identity_at = FIBER(identity),
+	.fiber_scope_at = FIBER(scope),
+	.fiber_owner_at = FIBER(look.place),
+};
+
 _Static_assert(WORKER(home) == 0, "a fiber's home is its worker");

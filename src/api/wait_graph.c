@@ -12,15 +12,12 @@
 #include "sennit/wait_graph.h"
 
 #include "api/report.h"
-#include "api/wait_cycles.h"
 #include "base/torture.h"
+#include "base/wait_cycles.h"
+#include "fiber/fiber.h"
 #include "os/os.h"
 
 #include <errno.h>
-#include <string.h>
-
-/* Each node has at most three keys. */
-#define PLACES_PER_NODE 8
 
 typedef void walker(struct wait_graph *g, struct worker *w,
 		    struct sennit_fiber *f);
@@ -49,73 +46,6 @@ static void walk_all(struct wait_graph *g, sennit_scheduler *s, walker *walk)
 		walk_worker(g, sn_worker_bound(b), walk);
 }
 
-/* --- finding a node ----------------------------------------------------- */
-
-static uint32_t place_of(const struct wait_graph *g, const void *key)
-{
-	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)((uint64_t)(uintptr_t)key * golden >> 32) & g->mask;
-}
-
-static bool waits_for_group(const struct graph_node *n, const void *group)
-{
-	return n->entry.state == SENNIT_REPORT_BLOCKED &&
-	       n->entry.waits_for == SENNIT_WAITS_FOR_GROUP &&
-	       n->entry.object == group;
-}
-
-static bool is_fiber(const struct graph_node *n, const void *key)
-{
-	return n->fiber == key;
-}
-
-static bool is_owner(const struct graph_node *n, const void *key)
-{
-	return n->fiber == key || n->identity == key;
-}
-
-typedef bool matcher(const struct graph_node *n, const void *key);
-
-static struct graph_node *find(const struct wait_graph *g, matcher *matches,
-			       const void *key)
-{
-	uint32_t at = place_of(g, key);
-
-	for (; g->places[at]; at = (at + 1) & g->mask) {
-		struct graph_node *n = sn_wait_cycles_node(g, g->places[at]);
-
-		if (matches(n, key))
-			return n;
-	}
-	return NULL;
-}
-
-static uint32_t number_of(const struct wait_graph *g,
-			  const struct graph_node *n)
-{
-	return n ? (uint32_t)(n - g->nodes) + 1 : 0;
-}
-
-static void enter(struct wait_graph *g, const struct graph_node *n,
-		  const void *key)
-{
-	uint32_t at = place_of(g, key);
-
-	while (g->places[at])
-		at = (at + 1) & g->mask;
-	g->places[at] = number_of(g, n);
-}
-
-static void enter_keys(struct wait_graph *g, const struct graph_node *n)
-{
-	enter(g, n, n->fiber);
-	if (n->identity != n->fiber)
-		enter(g, n, n->identity);
-	if (waits_for_group(n, n->entry.object))
-		enter(g, n, n->entry.object);
-}
-
 /* --- the walks ---------------------------------------------------------- */
 
 /* The fiber's identity is that of its innermost task. */
@@ -134,7 +64,7 @@ static void collect(struct wait_graph *g, struct worker *w,
 	n->steady = n->entry.state == SENNIT_REPORT_BLOCKED &&
 		    a_load_rlx(&f->state.doing) == n->doing;
 	g->count++;
-	enter_keys(g, n);
+	sn_wait_nodes_enter(g, n);
 	TORTURE_POINT();
 }
 
@@ -142,13 +72,12 @@ static void collect(struct wait_graph *g, struct worker *w,
 static bool is_steady(struct graph_node *n, const struct sennit_fiber *f)
 {
 	/* <- fiber_state.read */
-	n->steady &= n->doing == a_load_acq(&f->state.doing);
-	return n->steady;
+	return sn_wait_nodes_is_steady(n, a_load_acq(&f->state.doing));
 }
 
 static void own(struct wait_graph *g, struct worker *w, struct sennit_fiber *f)
 {
-	struct graph_node *n = find(g, is_fiber, f);
+	struct graph_node *n = sn_wait_nodes_find(g, sn_wait_nodes_is_fiber, f);
 
 	if (!n)
 		return;
@@ -163,50 +92,11 @@ static void own(struct wait_graph *g, struct worker *w, struct sennit_fiber *f)
 static void confirm(struct wait_graph *g, struct worker *w,
 		    struct sennit_fiber *f)
 {
-	struct graph_node *n = find(g, is_fiber, f);
+	struct graph_node *n = sn_wait_nodes_find(g, sn_wait_nodes_is_fiber, f);
 
 	(void)w;
 	if (n && is_steady(n, f))
 		n->mark = GRAPH_DONE;
-}
-
-/* A fiber that was not met again has ended. */
-static void drop_unconfirmed(struct wait_graph *g)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->count; i++) {
-		g->nodes[i].steady = g->nodes[i].mark == GRAPH_DONE;
-		g->nodes[i].mark = GRAPH_NEW;
-	}
-}
-
-/* --- edges -------------------------------------------------------------- */
-
-/* A group begins with its scope, so they have the same address. */
-static void link_member(const struct wait_graph *g, struct graph_node *n)
-{
-	struct graph_node *opener = n->scope
-					    ? find(g, waits_for_group, n->scope)
-					    : NULL;
-
-	if (!opener || !opener->steady || opener == n)
-		return;
-	n->sibling = opener->members;
-	opener->members = number_of(g, n);
-}
-
-static void link_nodes(struct wait_graph *g)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->count; i++) {
-		struct graph_node *n = &g->nodes[i];
-
-		if (n->steady && n->owned)
-			n->holder = number_of(g, find(g, is_owner, n->owner));
-		link_member(g, n);
-	}
 }
 
 /* --- the snapshot ------------------------------------------------------- */
@@ -224,43 +114,26 @@ static uint32_t count_room(sennit_scheduler *s)
 	return room;
 }
 
-static int map_room(struct wait_graph *g, uint32_t room)
-{
-	uint32_t places = 64;
-	size_t   at = room * sizeof(struct graph_node);
-
-	while (places < (uint64_t)room * PLACES_PER_NODE / 2)
-		places *= 2;
-	g->bytes = at + places * sizeof(uint32_t);
-	g->nodes = os_map(g->bytes);
-	if (!g->nodes)
-		return -ENOMEM;
-	g->places = (uint32_t *)(void *)((char *)g->nodes + at);
-	g->mask = places - 1;
-	g->room = room;
-	return 0;
-}
-
 static int take(struct wait_graph *g, sennit_scheduler *s)
 {
-	int err;
+	const uint32_t room = count_room(s);
+	void          *memory = os_map(sn_wait_nodes_bytes(room));
 
-	memset(g, 0, sizeof(*g));
-	err = map_room(g, count_room(s));
-	if (err)
-		return err;
+	if (!memory)
+		return -ENOMEM;
+	sn_wait_nodes_init(g, memory, room);
 	walk_all(g, s, collect);
 	walk_all(g, s, own);
 	walk_all(g, s, confirm);
-	drop_unconfirmed(g);
-	link_nodes(g);
+	sn_wait_nodes_drop_unconfirmed(g);
+	sn_wait_nodes_link(g);
 	sn_wait_cycles_find(g);
 	return 0;
 }
 
 static void release(struct wait_graph *g)
 {
-	os_unmap(g->nodes, g->bytes);
+	os_unmap(g->nodes, sn_wait_nodes_bytes(g->room));
 }
 
 /* --- showing ------------------------------------------------------------ */
@@ -290,10 +163,10 @@ static void show_cycle(const struct wait_graph *g, const struct graph_node *at,
 
 	do {
 		length++;
-		at = sn_wait_cycles_node(g, at->after);
+		at = sn_wait_nodes_at(g, at->after);
 	} while (at != first);
 	do {
-		next = sn_wait_cycles_node(g, at->after);
+		next = sn_wait_nodes_at(g, at->after);
 		show_edge(at, next, length, visit, context);
 		at = next;
 	} while (at != first);
@@ -316,11 +189,10 @@ static void show_rest(const struct wait_graph *g, const struct graph_node *n,
 	const struct graph_node *m;
 
 	if (n->owned && n->steady && !n->cycle)
-		show_edge(n, sn_wait_cycles_node(g, n->holder), 0, visit,
-			  context);
-	for (m = sn_wait_cycles_node(g, n->members); m;
-	     m = sn_wait_cycles_node(g, m->sibling))
-		if (sn_wait_cycles_node(g, n->after) != m)
+		show_edge(n, sn_wait_nodes_at(g, n->holder), 0, visit, context);
+	for (m = sn_wait_nodes_at(g, n->members); m;
+	     m = sn_wait_nodes_at(g, m->sibling))
+		if (sn_wait_nodes_at(g, n->after) != m)
 			show_edge(n, m, 0, visit, context);
 }
 

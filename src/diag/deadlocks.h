@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deadlocks.h - the deadlocks of schedulers, kept to be printed beside the
- * stacks of their fibers.
- *
- * Source: sennit_scheduler_wait_graph. */
+ * stacks of their fibers. They are those of sennit_scheduler_wait_graph, from
+ * copied memory. */
 #ifndef SN_DEADLOCKS_H
 #define SN_DEADLOCKS_H
 
-#include "sennit/wait_graph.h"
+#include "sennit/report.h"
 
 /* A wait of a deadlock, and who holds what it waits for. */
 struct deadlock_wait {
@@ -23,12 +22,11 @@ struct deadlocks {
 	size_t                count;
 	size_t                capacity;
 	uint32_t              numbers; /* deadlocks of earlier schedulers */
-	uint32_t              last;    /* the last number of this one */
 };
 
-/* Find the deadlocks of *s, or of all schedulers if s is NULL. What finds no
- * memory is left out. */
-void sn_deadlocks_find(struct deadlocks *d, sennit_scheduler *s);
+/* Find the deadlocks of the scheduler, or of all schedulers if it is 0. What
+ * finds no memory is left out. */
+void sn_deadlocks_find(struct deadlocks *d, uintptr_t scheduler);
 
 /* The deadlock that the fiber's wait belongs to, or NULL. */
 const struct deadlock_wait *sn_deadlocks_of(const struct deadlocks    *d,

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define D          (&sennit_debug_descriptor)
 #define FIBER_SIZE 2048u
@@ -14,8 +15,9 @@
 #define NAME_BLOCK 512u
 #define PAIR       (2 * sizeof(uintptr_t))
 
-/* A list that changes each time is taken as far as it was read last. */
-#define TRIES 8
+/* How often a list is read before pauses. One that changes each time is taken
+ * as far as it was read last. */
+#define TRIES 8u
 
 /* --- words -------------------------------------------------------------- */
 
@@ -70,16 +72,15 @@ static bool add(struct address_list *l, uintptr_t address)
 
 /* Add the records from the link `first` on, while each link is the one that the
  * next one names as the one before it: in memory that has been reused nothing
- * else ends the walk. Sets *whole if it came round. Returns false if there is
- * no memory. */
-static bool add_links(struct address_list *l, uintptr_t first, uint32_t link_at,
-		      bool *whole)
+ * else ends the walk. Returns false if there is no memory. */
+static bool add_links(struct address_list *l, uintptr_t first, uint32_t link_at)
 {
 	uintptr_t link = first;
 	uintptr_t words[2]; /* next, prev */
 	uintptr_t before = 0;
 
 	do {
+		l->broken_at = link;
 		if (!sn_own_memory_read(words, link, sizeof(words)) ||
 		    (before && words[1] != before))
 			return true;
@@ -88,7 +89,19 @@ static bool add_links(struct address_list *l, uintptr_t first, uint32_t link_at,
 		before = link;
 		link = words[0];
 	} while (link != first);
-	*whole = true;
+	l->broken_at = 0;
+	return true;
+}
+
+/* Whether to read a list again that broke `tries` times. */
+static bool try_again(struct address_list *l, unsigned tries)
+{
+	if (tries < TRIES)
+		return true;
+	if (!l->pauses)
+		return false;
+	l->pauses--;
+	nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 	return true;
 }
 
@@ -97,17 +110,19 @@ static bool add_links(struct address_list *l, uintptr_t first, uint32_t link_at,
 static bool add_circle(struct address_list *l, uintptr_t from, uint32_t link_at)
 {
 	const size_t count = l->count;
-	bool         whole = false;
+	unsigned     tries = 0;
 
-	for (int i = 0; i < TRIES && !whole; i++) {
-		uintptr_t first = pointer_at(from, 0);
+	do {
+		uintptr_t first = 0;
 
 		l->count = count;
-		if (!first)
+		l->broken_at = from;
+		if (!sn_own_memory_read(&first, from, sizeof(first)))
 			return true;
-		if (!add_links(l, first, link_at, &whole))
+		l->broken_at = 0;
+		if (first && !add_links(l, first, link_at))
 			return false;
-	}
+	} while (l->broken_at && try_again(l, ++tries));
 	return true;
 }
 
@@ -123,13 +138,14 @@ bool sn_record_list_workers(struct address_list *l, uintptr_t scheduler)
 	uint32_t  count = 0;
 
 	l->count = 0;
-	sn_own_memory_read(&count, scheduler + D->scheduler_capacity_at,
-			   sizeof(count));
-	if (count > SENNIT_WORKERS_MAX ||
+	l->broken_at = scheduler + D->scheduler_workers_at;
+	if (!sn_own_memory_read(&count, scheduler + D->scheduler_capacity_at,
+				sizeof(count)) ||
+	    count > SENNIT_WORKERS_MAX ||
 	    !sn_own_memory_read(workers,
 				pointer_at(scheduler, D->scheduler_workers_at),
 				count * sizeof(workers[0])))
-		return true; /* it has ended */
+		return true; /* it has ended, or is damaged */
 	for (uint32_t i = 0; i < count; i++)
 		if (workers[i] && !add(l, workers[i]))
 			return false;
@@ -176,13 +192,17 @@ bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at)
 	f->object = long_in(bytes, D->fiber_object_at);
 	f->since = long_in(bytes, D->fiber_since_at);
 	f->deadline = long_in(bytes, D->fiber_deadline_at);
+	f->identity = long_in(bytes, sennit_debug_waits.fiber_identity_at);
+	f->scope = long_in(bytes, sennit_debug_waits.fiber_scope_at);
+	f->owner = long_in(bytes, sennit_debug_waits.fiber_owner_at) &
+		   ~(uintptr_t)1;
 	f->id = word_in(bytes, D->fiber_id_at);
 	f->doing = word_in(bytes, D->fiber_doing_at);
 	memcpy(f->name, bytes + D->fiber_name_at, sizeof(f->name));
 	f->name[sizeof(f->name) - 1] = '\0';
 	if (word_in(bytes, D->fiber_name_version_at) & 1)
 		f->name[0] = '\0';
-	return true;
+	return f->low < at && sn_fiber_record_state(f) <= SENNIT_REPORT_BLOCKED;
 }
 
 void sn_record_scheduler_name(uintptr_t scheduler, char *name, size_t size)

@@ -27,6 +27,10 @@ struct fiber_record {
 	uintptr_t worker;
 	uintptr_t task;
 	uintptr_t object;
+	uintptr_t identity;
+	uintptr_t scope;
+	uintptr_t owner; /* address of the owner word of the lock that it waits
+			  * for; 0: none */
 	uint64_t  since;
 	uint64_t  deadline;
 	uint32_t  id;
@@ -34,18 +38,25 @@ struct fiber_record {
 	char      name[SENNIT_NAME_SIZE]; /* "": none */
 };
 
-/* A list of addresses, which free() ends. */
+/* A list of addresses, which free() ends. A list that changes while it is read
+ * is read again; `pauses` is how often a list that breaks each time may have a
+ * pause of 5 ms, for the thread that changes it to go on. */
 struct address_list {
 	uintptr_t *items;
 	size_t     count;
 	size_t     room;
+	unsigned   pauses;
+	uintptr_t  broken_at; /* where it cannot be read, or does not lead back:
+			       * the rest is missing. 0: it is whole */
 };
 
+/* Return false if the record cannot be read, or, of a fiber, says what none
+ * says. */
 bool sn_worker_record_read(struct worker_record *w, uintptr_t at);
 bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at);
 
-/* Fill the list. Lists in memory that has been freed end where they cannot be
- * read, or do not lead back. Return false if there is no memory. */
+/* Fill the list. Lists in memory that has been freed or overwritten break.
+ * Return false if there is no memory. */
 bool sn_record_list_schedulers(struct address_list *l);
 bool sn_record_list_workers(struct address_list *l, uintptr_t scheduler);
 bool sn_record_list_fibers(struct address_list *l, uintptr_t worker);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sennit/stacks.h"
+#include "diag/stacks.h"
 
+#include "diag/damage.h"
 #include "diag/fiber_record.h"
 #include "diag/own_memory.h"
 #include "diag/program_image.h"
@@ -15,6 +16,7 @@
 
 #define BATCH    16
 #define PASSES   6
+#define PAUSES   40u /* of each kind of list */
 #define D        (&sennit_debug_descriptor)
 #define FUNCTION 256u
 
@@ -22,21 +24,24 @@ typedef void visitor(void *context, const sennit_stack *stack);
 
 /* A visit. One at a time, because of the sample. */
 struct visit {
-	visitor               *visit;
-	void                  *context;
-	uintptr_t              scheduler;
-	char                   name[SENNIT_NAME_SIZE]; /* of the scheduler */
-	bool                   may_sample;
-	struct address_list    schedulers;
-	struct address_list    workers;
-	struct address_list    fibers; /* of the worker */
-	struct fiber_before   *todo;   /* ...: those that are left */
-	size_t                 left;
-	struct worker_record   worker;
-	uintptr_t              where; /* the fiber that the worker is on; 0: not
+	visitor             *visit;
+	void                *context;
+	uintptr_t            scheduler;
+	char                 name[SENNIT_NAME_SIZE]; /* of the scheduler */
+	bool                 may_sample;
+	struct damage        damage;
+	struct address_list  schedulers;
+	struct address_list  workers;
+	struct address_list  fibers; /* of the worker */
+	struct fiber_before *todo;   /* ...: those that are left */
+	size_t               left;
+	uintptr_t            doubtful; /* ...: one whose record makes no sense;
+				       * 0: none */
+	struct worker_record worker;
+	uintptr_t            where; /* the fiber that the worker is on; 0: not
 				     * known */
-	bool                   has_sample;
-	struct thread_sample   sample;
+	bool                 has_sample;
+	struct thread_sample sample;
 	struct suspended_stack batch[BATCH];
 };
 
@@ -136,6 +141,12 @@ static bool find_worker(struct visit *v, bool ask)
 
 /* --- one worker --------------------------------------------------------- */
 
+static void tell(struct visit *v, const char *what, uintptr_t at)
+{
+	sn_damage_add(&v->damage, v->scheduler, v->worker.at, v->name, what,
+		      at);
+}
+
 /* Read what is left; fibers that run no task drop out. A bound thread's own
  * stack is a fiber even if it runs none. */
 static void read_todo(struct visit *v)
@@ -146,8 +157,11 @@ static void read_todo(struct visit *v)
 	for (size_t i = 0; i < v->left; i++) {
 		const uintptr_t at = v->todo[i].at;
 
-		if (!sn_fiber_record_read(&f, at) || f.worker != v->worker.at ||
-		    (!sn_fiber_record_is_alive(&f) && at != v->worker.main))
+		if (!sn_fiber_record_read(&f, at) || f.worker != v->worker.at) {
+			v->doubtful = at;
+			continue;
+		}
+		if (!sn_fiber_record_is_alive(&f) && at != v->worker.main)
 			continue;
 		v->todo[kept++] = (struct fiber_before){
 			.at = at,
@@ -241,6 +255,10 @@ static bool begin_worker(struct visit *v)
 
 	if (!sn_record_list_fibers(&v->fibers, v->worker.at))
 		return false;
+	if (v->fibers.broken_at)
+		tell(v, "fibers are missing: the list breaks at",
+		     v->fibers.broken_at);
+	v->doubtful = 0;
 	count = v->fibers.count + bound;
 	v->todo = calloc(count + 1, sizeof(*v->todo));
 	if (!v->todo)
@@ -256,8 +274,11 @@ static int visit_worker(struct visit *v, uintptr_t at)
 {
 	bool ask = v->may_sample;
 
-	if (!sn_worker_record_read(&v->worker, at))
-		return 0; /* it has ended */
+	v->worker.at = at;
+	if (!sn_worker_record_read(&v->worker, at)) { /* it may have ended */
+		tell(v, "a worker cannot be read at", at);
+		return 0;
+	}
 	if (!begin_worker(v))
 		return -ENOMEM;
 	for (int i = 0; i < PASSES; i++) {
@@ -274,6 +295,9 @@ static int visit_worker(struct visit *v, uintptr_t at)
 	}
 	visit_rest(v);
 	free(v->todo);
+	if (v->doubtful &&
+	    sn_damage_is_lasting(&v->damage, &v->worker, v->doubtful))
+		tell(v, "overwritten is the record of a fiber at", v->doubtful);
 	return 0;
 }
 
@@ -283,9 +307,14 @@ static int visit_scheduler(struct visit *v, uintptr_t s)
 {
 	int err = 0;
 
+	v->scheduler = s;
+	v->worker.at = 0;
 	sn_record_scheduler_name(s, v->name, sizeof(v->name));
 	if (!sn_record_list_workers(&v->workers, s))
 		return -ENOMEM;
+	if (v->workers.broken_at)
+		tell(v, "workers are missing: the list breaks at",
+		     v->workers.broken_at);
 	for (size_t i = 0; i < v->workers.count && !err; i++)
 		err = visit_worker(v, v->workers.items[i]);
 	return err;
@@ -297,12 +326,28 @@ static int visit_all(struct visit *v)
 
 	if (!sn_record_list_schedulers(&v->schedulers))
 		return -ENOMEM;
+	if (v->schedulers.broken_at)
+		tell(v, "schedulers are missing: the list breaks at",
+		     v->schedulers.broken_at);
 	for (size_t i = 0; i < v->schedulers.count && !err; i++)
 		err = visit_scheduler(v, v->schedulers.items[i]);
 	return err;
 }
 
-int sennit_stacks_visit(sennit_scheduler *s, visitor *visit, void *context)
+static void init(struct visit *v, const struct stacks_visitor *by,
+		 void *context)
+{
+	v->visit = by->visit;
+	v->context = context;
+	v->damage.tell = by->tell;
+	v->damage.context = context;
+	v->schedulers.pauses = PAUSES;
+	v->workers.pauses = PAUSES;
+	v->fibers.pauses = PAUSES;
+}
+
+int sn_stacks_visit(sennit_scheduler *s, const struct stacks_visitor *by,
+		    void *context)
 {
 	struct visit *v;
 	int           err;
@@ -312,19 +357,31 @@ int sennit_stacks_visit(sennit_scheduler *s, visitor *visit, void *context)
 	v = calloc(1, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	v->visit = visit;
-	v->context = context;
+	init(v, by, context);
 	pthread_mutex_lock(&one_visit);
 	if (!sn_own_memory_is_readable()) {
 		err = -EPERM;
 	} else {
 		v->may_sample = sn_thread_sample_is_possible();
+		v->damage.is_given = s;
+		if (by->begin)
+			by->begin(context, (uintptr_t)s);
 		err = s ? visit_scheduler(v, (uintptr_t)s) : visit_all(v);
+		if (!err && v->damage.count)
+			err = -EFAULT;
 	}
 	pthread_mutex_unlock(&one_visit);
 	free(v->schedulers.items);
 	free(v->workers.items);
 	free(v->fibers.items);
+	free(v->damage.again.items);
 	free(v);
 	return err;
+}
+
+int sennit_stacks_visit(sennit_scheduler *s, visitor *visit, void *context)
+{
+	const struct stacks_visitor only = { .visit = visit };
+
+	return sn_stacks_visit(s, &only, context);
 }

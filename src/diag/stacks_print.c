@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/deadlocks.h"
+#include "diag/stacks.h"
 #include "diag/stacks_page.h"
 #include "sennit/debugger.h"
-#include "sennit/stacks.h"
 #include "sennit/symbol.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define SYMBOL 256
+#define SYMBOL  256
+#define DAMAGES 8u /* the lines that JSON has room for */
 
 static const char *const states[] = { "running", "ready", "blocked" };
 static const char *const sources[] = { "suspended", "sampled", "unsampled",
@@ -18,7 +20,9 @@ static const char *const sources[] = { "suspended", "sampled", "unsampled",
 struct print {
 	struct stacks_page page;
 	struct deadlocks   deadlocks;
-	uint32_t           count; /* fibers so far */
+	uint32_t           count;   /* fibers so far */
+	uint32_t           damages; /* lines in `damage` */
+	char               damage[DAMAGES][DAMAGE_LINE];
 };
 
 /* What a report says of the wait. */
@@ -128,6 +132,15 @@ static void print_text(void *context, const sennit_stack *s)
 	sn_stacks_page_add(p, "\n");
 }
 
+static void print_damage(void *context, const char *line)
+{
+	struct stacks_page *p = &((struct print *)context)->page;
+
+	sn_stacks_page_add(p, "damaged: ");
+	sn_stacks_page_add_name(p, line);
+	sn_stacks_page_add(p, "\n\n");
+}
+
 /* --- JSON --------------------------------------------------------------- */
 
 static void add_fiber(struct stacks_page *p, const sennit_stack *s)
@@ -214,7 +227,56 @@ static void print_json(void *context, const sennit_stack *s)
 	sn_stacks_page_add(p, "]}");
 }
 
+/* The list of fibers is open. */
+static void keep_damage(void *context, const char *line)
+{
+	struct print *print = context;
+
+	if (print->damages < DAMAGES)
+		strcpy(print->damage[print->damages++], line);
+}
+
+static void end_json(struct print *print, int err)
+{
+	struct stacks_page *p = &print->page;
+
+	sn_stacks_page_add(p, "], \"damages\": [");
+	for (uint32_t i = 0; i < print->damages; i++) {
+		sn_stacks_page_add(p, "%s", i ? ", " : "");
+		sn_stacks_page_add_string(p, print->damage[i]);
+	}
+	sn_stacks_page_add(p, "], \"error\": ");
+	sn_stacks_page_add_string(p, err ? strerror(-err) : NULL);
+	sn_stacks_page_add(p, "}\n");
+}
+
+static void end_text(struct print *print, int err)
+{
+	if (err && err != -EFAULT)
+		sn_stacks_page_add(&print->page, "stacks cannot be read: %s\n",
+				   strerror(-err));
+	else if (!err && !print->count)
+		sn_stacks_page_add(&print->page, "nothing runs or waits\n");
+}
+
 /* --- all ---------------------------------------------------------------- */
+
+static void find_deadlocks(void *context, uintptr_t scheduler)
+{
+	sn_deadlocks_find(&((struct print *)context)->deadlocks, scheduler);
+}
+
+static const struct stacks_visitor as_text = {
+	.visit = print_text,
+	.begin = find_deadlocks,
+	.tell = print_damage,
+};
+
+static const struct stacks_visitor as_json = {
+	.visit = print_json,
+	.begin = find_deadlocks,
+	.tell = keep_damage,
+};
 
 int sennit_stacks_print(sennit_scheduler *s, int fd,
 			enum sennit_stacks_format format)
@@ -223,25 +285,17 @@ int sennit_stacks_print(sennit_scheduler *s, int fd,
 	struct print print = { .page = { .fd = fd } };
 	int          err;
 
-	sn_deadlocks_find(&print.deadlocks, s);
 	if (json)
 		sn_stacks_page_add(&print.page,
 				   "{\"format\": \"sennit-stacks\", "
 				   "\"version\": %d, \"time_ns\": %" PRIu64
 				   ", \"fibers\": [",
 				   1, sennit_now());
-	err = sennit_stacks_visit(s, json ? print_json : print_text, &print);
-	if (json) {
-		sn_stacks_page_add(&print.page, "], \"error\": ");
-		sn_stacks_page_add_string(&print.page,
-					  err ? strerror(-err) : NULL);
-		sn_stacks_page_add(&print.page, "}\n");
-	} else if (err) {
-		sn_stacks_page_add(&print.page, "stacks cannot be read: %s\n",
-				   strerror(-err));
-	} else if (!print.count) {
-		sn_stacks_page_add(&print.page, "nothing runs or waits\n");
-	}
+	err = sn_stacks_visit(s, json ? &as_json : &as_text, &print);
+	if (json)
+		end_json(&print, err);
+	else
+		end_text(&print, err);
 	sn_deadlocks_free(&print.deadlocks);
 	sn_stacks_page_end(&print.page);
 	return err ? err : print.page.error;

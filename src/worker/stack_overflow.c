@@ -47,11 +47,18 @@ static void say(const struct sennit_fiber *f, bool in_guard)
 	sn_trace_crash();
 }
 
+static bool is_aligned(const void *pointer, size_t alignment)
+{
+	return (uintptr_t)pointer % alignment == 0;
+}
+
 /* An overflow upwards reaches the record, which lies above the frames. What is
- * fixed in it tells. */
+ * fixed in it tells, and pointers that no record has. */
 static bool is_whole(const struct worker *w, const struct sennit_fiber *f)
 {
-	return f->home == &w->home &&
+	return is_aligned(f, _Alignof(struct sennit_fiber)) &&
+	       is_aligned(w->scheduler, _Alignof(sennit_scheduler)) &&
+	       f->home == &w->home &&
 	       (uintptr_t)f->low + f->size == (uintptr_t)f;
 }
 
