@@ -107,8 +107,8 @@ struct sennit_debug_waits {
 				     * member of, or to another scope; NULL:
 				     * none */
 	uint32_t fiber_owner_at;    /* pointer to a pointer: the owner of the
-				     * lock that it waits for. NULL: it waits for
-				     * none. The lowest bit says nothing */
+				     * lock that it waits for. NULL: none. The
+				     * lowest bit says nothing */
 };
 
 /* The descriptor of this library. It is constant.  */

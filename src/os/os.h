@@ -107,8 +107,8 @@ void os_lock(pthread_mutex_t *lock);
 /* Register look(address, stack_pointer), which is called whenever a thread
  * faults on memory. The handler that was installed before runs afterwards, also
  * if `look` faults itself, which ends its call (not on Windows). The stack
- * pointer is 0 when it is unknown and when the thread ran on an alternate signal
- * stack. Call this once in a process. */
+ * pointer is 0 when it is unknown and when the thread ran on an alternate
+ * signal stack. Call this once in a process. */
 void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer));
 
 /* The alternate signal stack of the calling thread, which lets fault handlers
