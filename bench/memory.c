@@ -93,6 +93,7 @@ static sennit_scheduler *start(uint32_t workers)
 {
 	const sennit_config config = { .size = sizeof(config),
 				       .workers = workers,
+				       .guards = SENNIT_GUARDS_OPTIONAL,
 				       .trim_ms = PERIOD_MS };
 	sennit_scheduler   *s = NULL;
 

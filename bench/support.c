@@ -27,6 +27,7 @@ static sennit_scheduler *create(uint32_t workers, uint32_t fp)
 
 	err = sennit_scheduler_create(
 		&s, SENNIT_CONFIG(.workers = workers, .fp = fp,
+				  .guards = SENNIT_GUARDS_OPTIONAL,
 				  .placement = bench_limits.placement,
 				  .affinity = bench_limits.affinity));
 	bench_check(!err, "no scheduler");

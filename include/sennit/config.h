@@ -89,6 +89,27 @@ enum sennit_overflow {
 				     * this scheduler */
 };
 
+/* What becomes of a stack that can get no guard page. That happens where guards
+ * cost mappings (Linux before 6.13): the process guards as many stacks as a
+ * quarter of vm.max_map_count allows, two mappings each. Each scheduler gets one
+ * for each of max_workers and 64 others in any case. Elsewhere it happens only if
+ * the system refuses a guard. On systems without guards (WebAssembly) every
+ * stack has a canary. */
+enum sennit_guards {
+	SENNIT_GUARDS_REQUIRED = 0, /* It is not used: every stack has a guard,
+				     * and what max_fibers says about the limit
+				     * is true of the stacks that there are. The
+				     * first such refusal in the process writes
+				     * a line to standard error, and
+				     * sennit_scheduler_print_report says it */
+	SENNIT_GUARDS_OPTIONAL = 1  /* It gets a canary instead, in the gap, which
+				     * is plain memory there. An overflow is
+				     * found when the stack becomes idle, and
+				     * ends the process. Before that it may have
+				     * overwritten another fiber's stack, whose
+				     * task is blamed if it fails first */
+};
+
 /* How floating-point control is kept: rounding, traps, flush to zero (on x86-64
  * MXCSR and the x87 control word, on aarch64 FPCR). */
 enum sennit_fp {
@@ -150,11 +171,8 @@ typedef struct sennit_config {
 			      * that is compiled without
 			      * -fstack-clash-protection may step over it. Costs
 			      * page tables: 8 bytes for each page. Where guards
-			      * cost mappings (Linux before 6.13) the process
-			      * guards as many stacks as a quarter of
-			      * vm.max_map_count allows. Other stacks have a
-			      * canary instead, which is checked when their
-			      * worker ends, and the gap is plain memory */
+			      * cost mappings (Linux before 6.13) their number
+			      * is limited: see `guards` */
 	uint32_t max_fibers; /* largest number of stacks at once, no fewer than
 			      * max_workers; 0: no limit. At the limit a task
 			      * that blocks blocks its thread, and new tasks
@@ -257,6 +275,8 @@ typedef struct sennit_config {
 					       * beyond the minimum, at most
 					       * SENNIT_RESOURCES_PRIORITY_MAX;
 					       * 0: 1 */
+
+	uint32_t guards; /* enum sennit_guards */
 } sennit_config;
 
 #define SENNIT_CONFIG(...) \

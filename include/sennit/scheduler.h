@@ -216,7 +216,8 @@ typedef struct sennit_stats {
 	uint64_t stacks_unguarded; /* stacks ready for use or in use that have a
 				    * canary instead of a guard page, since the
 				    * process may have no more mappings
-				    * (vm.max_map_count) */
+				    * (vm.max_map_count): only with
+				    * SENNIT_GUARDS_OPTIONAL */
 	uint64_t threads; /* workers that have a thread: not those that have
 			   * retired or were not needed yet, but including
 			   * removed workers whose last fibers still wait */

@@ -89,6 +89,7 @@ static const char *find_large(const sennit_config *c)
 		{ c->trace_events, TRACE_MAX, "trace_events" },
 		{ c->overflow, SENNIT_OVERFLOW_SILENT, "overflow" },
 		{ c->measure_stacks, 1, "measure_stacks" },
+		{ c->guards, SENNIT_GUARDS_OPTIONAL, "guards" },
 		{ c->resources_priority,
 		  c->resources ? SENNIT_RESOURCES_PRIORITY_MAX : 0,
 		  "resources_priority" },

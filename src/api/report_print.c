@@ -167,8 +167,14 @@ static void print_limit(sennit_scheduler *s, int fd)
 {
 	struct stacks_count stacks = sn_stacks_count(&s->stacks);
 
-	if (s->config.max_fibers && !stacks.resting &&
-	    stacks.made >= s->config.max_fibers)
+	if (stacks.refused && !stacks.resting)
+		os_print(fd,
+			 "all %u stacks are taken, and no other can have a "
+			 "guard page: tasks start when one is free "
+			 "(vm.max_map_count, sennit_config.guards)\n",
+			 stacks.made);
+	else if (s->config.max_fibers && !stacks.resting &&
+		 stacks.made >= s->config.max_fibers)
 		os_print(fd,
 			 "all %u stacks are taken: tasks start when one is "
 			 "free (max_fibers)\n",

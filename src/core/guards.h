@@ -17,6 +17,7 @@ struct guards {
 	uint32_t      limit;  /* maximum number of costly guards in the process;
 			     * UINT32_MAX: not queried yet */
 	uint32_t      costly; /* this holder's share of them */
+	uint32_t      assured; /* this share may be as large in any case */
 };
 
 void sn_guards_init(struct guards *g);
@@ -27,8 +28,13 @@ void sn_guards_free(struct guards *g);
 bool sn_guards_make_cheap(const struct guards *g, void *bottom, size_t pitch,
 			  size_t count, size_t size);
 
-/* Make a costly guard, unless the process already has too many of them. */
-bool sn_guards_make_costly(struct guards *g, void *bottom, size_t size);
+/* Make a costly guard, unless the process already has too many of them and the
+ * share is as large as assured. With `must` only the system can refuse it. */
+bool sn_guards_make_costly(struct guards *g, void *bottom, size_t size,
+			   bool must);
+
+/* Write once in the process to standard error that a stack got no guard. */
+void sn_guards_tell_refused(struct guards *g);
 
 /* sn_guards_leave takes costly guards out of the share; they stay counted.
  * sn_guards_adopt adds such guards to another share. sn_guards_drop ends their

@@ -15,8 +15,6 @@
 #endif
 
 enum {
-	LINK_ROOM = 64,                   /* bytes; keeps low + usable a
-					   * multiple of 64 */
 	FIRST_SLAB = TORTURED(2, 8),      /* stacks; few, so that small programs
 					   * stay small: a small slab next to
 					   * other mappings shares their page
@@ -73,36 +71,41 @@ bool sn_slabs_is_overrun(const struct slabs *s, void *low)
  * stack: after a failed batch some stacks have their guard, and a guarded page
  * cannot hold a canary. A stack that is guarded in part can hold one, because
  * guards are made from the lowest page up and the canary lies in the highest
- * page. */
-static void guard_alone(struct slabs *s, struct slab *b, uint32_t i)
+ * page. Returns false if no canary is allowed either. `must`: see guards.h. */
+static bool guard_alone(struct slabs *s, struct slab *b, uint32_t i, bool must)
 {
 	void *bottom = bottom_of(s, b, i);
+	bool  guarded;
 
 	if (sn_guards_make_cheap(&s->guards, bottom, 0, 1, s->gap))
-		return;
+		return true;
+	guarded = sn_guards_make_costly(&s->guards, bottom, s->gap, must);
+	if (!guarded && !s->canaries)
+		return false;
 	b->costly++;
-	if (sn_guards_make_costly(&s->guards, bottom, s->gap))
-		return;
-	sn_bit_set(b->is_bare, i);
-	s->unguarded++;
+	if (!guarded) {
+		sn_bit_set(b->is_bare, i);
+		s->unguarded++;
+	}
+	return true;
 }
 
-/* Guard the next `count` stacks of b. They are clean afterwards. */
+/* Guard the next `count` stacks of b, or those before the first that gets no
+ * guard. They are clean afterwards. */
 static void carve(struct slabs *s, struct slab *b, uint32_t count)
 {
 	const bool all = sn_guards_make_cheap(&s->guards,
 					      bottom_of(s, b, b->carved),
 					      s->pitch, count, s->gap);
+	uint32_t   n = 0;
 
-	for (uint32_t i = 0; i < count; i++, b->carved++) {
-		sn_bit_set(b->is_clean, b->carved);
-		if (!all)
-			guard_alone(s, b, b->carved);
-	}
-	b->clean += count;
-	s->clean += count;
-	s->carved += count;
-	s->uncarved -= count;
+	for (; n < count && (all || guard_alone(s, b, b->carved, false)); n++)
+		sn_bit_set(b->is_clean, b->carved++);
+	b->clean += n;
+	s->clean += n;
+	s->carved += n;
+	s->uncarved -= n;
+	s->refused = !n;
 }
 
 /* --- slabs -------------------------------------------------------------- */
@@ -177,9 +180,9 @@ static bool add_slab(struct slabs *s, uint32_t most)
 static bool guard_aside(struct slabs *s, struct slab *b)
 {
 	for (uint32_t i = 0; i < b->carved; i++) {
-		if (sn_bit_is_set(b->is_aside, i))
-			guard_alone(s, b, i);
-		if (sn_bit_is_set(b->is_bare, i))
+		if ((sn_bit_is_set(b->is_aside, i) &&
+		     !guard_alone(s, b, i, false)) ||
+		    sn_bit_is_set(b->is_bare, i))
 			return false;
 	}
 	return true;
@@ -242,9 +245,10 @@ static struct slab *find_slab(struct slabs *s, bool clean)
 	return b;
 }
 
-/* Make at least one stack clean. Returns false when there is no memory. Cheap
- * guards cost less in batches, so this makes as many new ones as there are
- * carved stacks, at most one batch. Other guards are made as needed. */
+/* Make at least one stack clean. Returns false when there is no memory, or no
+ * guard. Cheap guards cost less in batches, so this makes as many new ones as
+ * there are carved stacks, at most one batch. Other guards are made as
+ * needed. */
 static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 {
 	uint32_t     count = least(wanted, STACK_BATCH);
@@ -258,7 +262,7 @@ static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 		return true;
 	b = find_slab(s, false);
 	carve(s, b, least(count, b->count - b->carved));
-	return true;
+	return s->clean;
 }
 
 /* --- the calls of slab.h ------------------------------------------------ */
@@ -271,19 +275,19 @@ static size_t round_up(size_t bytes, size_t page)
 int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 		  size_t stack_size, size_t guard_size)
 {
+	bool   none = os_guard_kind() == OS_GUARD_NONE;
 	size_t page = os_page_size();
-	size_t gap = round_up(guard_size, page);
+	/* A page has room for the canary. */
+	size_t gap = none ? page : round_up(guard_size, page);
 
 	if (stack_size > SIZE_MAX / 4 || guard_size > SIZE_MAX / 4)
 		return -EINVAL;
-	if (os_guard_kind() ==
-	    OS_GUARD_NONE) /* a page has room for the canary */
-		gap = page;
 	*s = (struct slabs){
 		.memory = memory,
 		.page = page,
 		.gap = gap,
 		.pitch = gap + round_up(stack_size, page),
+		.canaries = none,
 	};
 	sn_guards_init(&s->guards);
 	return 0;
@@ -335,7 +339,8 @@ void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 	return hand_out(s, b, take_clean(s, b));
 }
 
-/* Clean stacks, which have their guards already, come first. */
+/* Clean stacks, which have their guards already, come first. A guard that may be
+ * refused is made now, a cheap one when the stack is taken. */
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 {
 	struct slab *b;
@@ -345,7 +350,10 @@ void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 	b = find_slab(s, s->clean);
 	if (b->clean)
 		return bottom_of(s, b, take_clean(s, b));
-	sn_bit_set(b->is_aside, b->carved);
+	if (s->guards.kind != OS_GUARD_MAPPING)
+		sn_bit_set(b->is_aside, b->carved);
+	else if (!guard_alone(s, b, b->carved, true))
+		return NULL;
 	s->carved++;
 	s->uncarved--;
 	return bottom_of(s, b, b->carved++);
@@ -358,7 +366,8 @@ void *sn_slabs_take_aside(struct slabs *s, void *bottom)
 
 	if (sn_bit_is_set(b->is_aside, i)) {
 		sn_bit_clear(b->is_aside, i);
-		guard_alone(s, b, i);
+		CHECK(guard_alone(s, b, i, true),
+		      "the system refuses the guard page of a worker's stack");
 	}
 	return hand_out(s, b, i);
 }
@@ -366,7 +375,7 @@ void *sn_slabs_take_aside(struct slabs *s, void *bottom)
 void sn_slabs_wipe(const struct slabs *s, void *low)
 {
 	const struct stack_link *link = sn_slabs_link(s, low);
-	uintptr_t                top = (uintptr_t)link + LINK_ROOM;
+	uintptr_t                top = (uintptr_t)link + SLAB_LINK_ROOM;
 	uintptr_t first = (uintptr_t)low - (link->is_bare ? s->page : 0);
 
 #ifdef SN_ASAN
@@ -383,11 +392,6 @@ void sn_slabs_give(struct slabs *s, struct slab *slab, void *low)
 	s->clean++;
 	if (++slab->clean == slab->carved)
 		renew(s, slab);
-}
-
-size_t sn_slabs_usable(const struct slabs *s)
-{
-	return s->pitch - s->gap - LINK_ROOM;
 }
 
 bool sn_slabs_contain(const struct slabs *s, uintptr_t address)

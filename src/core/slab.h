@@ -23,8 +23,8 @@
  *
  * Invariants
  *   - `low` depends only on the slab and the stack's index in it.
- *   - A stack without a guard never gets one. A stack with a costly guard
- *     keeps it.
+ *   - Only if canaries are allowed is there a stack without a guard. It
+ *     never gets one. A stack with a costly guard keeps it.
  *   - The link of a taken stack names its slab, and says whether the
  *     stack has a guard.
  */
@@ -41,6 +41,9 @@
 /* Stacks that are guarded at a time. */
 #define STACK_BATCH 32
 
+/* Bytes; keeps low + usable a multiple of 64. */
+#define SLAB_LINK_ROOM 64
+
 struct slab;
 
 struct slabs {
@@ -50,6 +53,8 @@ struct slabs {
 					 * guard */
 	size_t                  pitch;  /* fixed: bytes of one stack with its
 					 * gap */
+	bool canaries;                  /* fixed: a stack that can get no guard
+					 * gets a canary; else it is refused */
 
 	struct guards guards;
 	struct slab  *newest;
@@ -59,6 +64,8 @@ struct slabs {
 	uint32_t      carved;    /* carved stacks */
 	uint32_t      uncarved;  /* uncarved stacks */
 	uint32_t      unguarded; /* carved stacks without a guard */
+	bool          refused;   /* the last stack that was to be carved got no
+				  * guard */
 };
 
 /* Lies at the top of a stack, in a page that is in use anyway. At the bottom it
@@ -78,13 +85,14 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 void sn_slabs_free(struct slabs *s);
 
 /* Take a clean stack. Returns its lowest usable address, or NULL when there is
- * no memory. `wanted` is the number of stacks that the caller is about to take.
+ * no memory, or no guard. `wanted` is the number of stacks that the caller is about to take.
  * `most`, at least 1, is the number of stacks that may still be mapped. */
 void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
 
 /* Reserve a clean or an uncarved stack without touching it; NULL when there is
- * no memory. sn_slabs_take_aside then takes that stack and returns its lowest
- * usable address. */
+ * no memory, or the system refuses a guard. It gets one even if the process has
+ * too many of them. sn_slabs_take_aside then takes that stack and returns its
+ * lowest usable address. */
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most);
 void *sn_slabs_take_aside(struct slabs *s, void *bottom);
 
@@ -97,7 +105,10 @@ void sn_slabs_wipe(const struct slabs *s, void *low);
 void sn_slabs_give(struct slabs *s, struct slab *slab, void *low);
 
 /* The number of usable bytes above `low`. low + usable is a multiple of 64. */
-size_t sn_slabs_usable(const struct slabs *s);
+static inline size_t sn_slabs_usable(const struct slabs *s)
+{
+	return s->pitch - s->gap - SLAB_LINK_ROOM;
+}
 
 static inline struct stack_link *sn_slabs_link(const struct slabs *s, void *low)
 {

@@ -22,6 +22,7 @@ int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 	int err;
 
 	*s = (struct stacks){ .limit = limit ? limit : UINT32_MAX };
+	a_init(&s->limited, limit != 0);
 	err = sn_slabs_init(&s->slabs, memory, stack_size, guard_size);
 	return err ? err : -pthread_mutex_init(&s->lock, NULL);
 }
@@ -66,6 +67,7 @@ static uint32_t take_clean(struct stacks *s, void *low[], uint32_t max)
 uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 {
 	uint32_t n = 0;
+	bool     refused;
 
 	os_lock(&s->lock);
 	while (n < max && s->depot)
@@ -74,7 +76,12 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max)
 	if ((n < max) != a_load_rlx(&s->scarce)) /* relaxed: it changes under
 						  * lock */
 		a_store_rlx(&s->scarce, n < max);
+	if (n < max)
+		a_store_rlx(&s->limited, 1);
+	refused = n < max && s->slabs.refused;
 	pthread_mutex_unlock(&s->lock);
+	if (refused)
+		sn_guards_tell_refused(&s->slabs.guards);
 	return n;
 }
 
@@ -189,6 +196,7 @@ struct stacks_count sn_stacks_count(struct stacks *s)
 		.resting = s->resting,
 		.trimmed = s->trimmed,
 		.unguarded = s->slabs.unguarded,
+		.refused = s->slabs.refused,
 		.bytes = s->slabs.bytes,
 	};
 	pthread_mutex_unlock(&s->lock);

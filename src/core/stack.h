@@ -13,8 +13,9 @@
  * If the system has cheap guards, which need no mapping of their own, every
  * stack has one. Otherwise a guard splits the mapping, and the number of
  * mappings of a process is limited. The library uses at most a quarter of that
- * limit. Further stacks have a canary instead; a changed canary is found when
- * the stack is next checked.
+ * limit, except for a few stacks of each scheduler. Further stacks are refused,
+ * unless canaries are allowed. They have one instead of a guard then; a changed
+ * canary is found when the stack is next checked.
  *
  * The first slab may be that of a scheduler that has ended (kept_slab.h). Its
  * clean stacks contain what was left there.
@@ -39,6 +40,8 @@ struct stacks {
 	uint32_t limit;  /* fixed */
 	a_u32    scarce; /* any: 1: the last request got fewer stacks than it
 			  * asked for */
+	a_u32    limited; /* any: 1: there is a limit, or a stack was refused:
+			   * who has idle ones shares them. Never 0 again */
 
 	_Alignas(CACHE_LINE) pthread_mutex_t lock;
 	struct slabs slabs;   /* under lock, except for its fixed fields */
@@ -56,6 +59,7 @@ struct stacks_count {
 	uint32_t resting;
 	uint64_t trimmed;
 	uint32_t unguarded; /* carved stacks without a guard */
+	bool     refused;   /* the last new stack got no guard */
 	uint64_t bytes;     /* all mapped bytes */
 };
 
@@ -67,12 +71,18 @@ struct stacks_count {
 int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 		   size_t stack_size, size_t guard_size, uint32_t limit);
 
+/* Let a stack that can get no guard have a canary. Before all other calls. */
+static inline void sn_stacks_allow_canaries(struct stacks *s)
+{
+	s->slabs.canaries = true;
+}
+
 /* Unmap everything. All stacks must have been given back. */
 void sn_stacks_free(struct stacks *s);
 
 /* Take up to `max` stacks: low[i] becomes the lowest usable address of each.
- * Returns the number taken, which is lower when the limit is reached or there
- * is no memory. Any thread. */
+ * Returns the number taken, which is lower when the limit is reached, or there
+ * is no memory or no guard. Any thread. */
 uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
 
 /* Whether the last request got fewer stacks than it asked for; a hint. Any
@@ -80,6 +90,21 @@ uint32_t sn_stacks_take(struct stacks *s, void *low[], uint32_t max);
 static inline bool sn_stacks_are_scarce(const struct stacks *s)
 {
 	return a_load_rlx(&s->scarce);
+}
+
+/* Whether idle stacks must be shared, because others may get none. Once true it
+ * stays so. Any thread. */
+static inline bool sn_stacks_are_limited(const struct stacks *s)
+{
+	return a_load_rlx(&s->limited); /* relaxed: a late answer is looked at
+					 * again before a sleep */
+}
+
+/* Whether that may become true for lack of guards, or is true. Fixed. */
+static inline bool sn_stacks_may_be_limited(const struct stacks *s)
+{
+	return s->limit != UINT32_MAX || (!s->slabs.canaries &&
+		s->slabs.guards.kind == OS_GUARD_MAPPING);
 }
 
 /* The same in two steps. sn_stacks_set_aside reserves one stack, untouched and

@@ -326,6 +326,8 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 		give_up(s);
 		return err;
 	}
+	if (config->guards == SENNIT_GUARDS_OPTIONAL)
+		sn_stacks_allow_canaries(&s->stacks);
 	sn_scheduler_list_join(s);
 	err = populate(s, &started);
 	if (err) {

@@ -178,6 +178,7 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 	/* A request after this wakes w, because w has announced its sleep. */
 	bool told = a_load_rlx(&w->scheduler->trim.told) != w->trim.seen;
 
+	sn_worker_stacks_share(w); /* so does the first refusal of a stack */
 	if (!told && !has_surplus(w) && !may_have_surplus(w))
 		return until;
 	now = os_now();
@@ -211,16 +212,6 @@ void sn_trim_leave(struct worker *w, uint32_t keep)
 		trim_queues(w);
 }
 
-static void wake_bound(sennit_scheduler *s)
-{
-	struct binding *b = NULL;
-
-	sn_bound_lock(&s->bound);
-	while ((b = sn_bound_next(&s->bound, b)))
-		sn_worker_wake(sn_worker_bound(b));
-	sn_bound_unlock(&s->bound);
-}
-
 void sn_trim_tell(sennit_scheduler *s)
 {
 	uint32_t resting = sn_stacks_count(&s->stacks).resting;
@@ -228,9 +219,7 @@ void sn_trim_tell(sennit_scheduler *s)
 
 	a_add_rel(&s->trim.told, 1); /* -> trim.tell: what came before */
 	TORTURE_POINT();
-	for (uint32_t i = 0; i < s->capacity; i++)
-		sn_worker_wake(s->workers[i]);
-	wake_bound(s);
+	sn_worker_wake_all(s);
 	for (; resting && n; resting -= n)
 		n = sn_stacks_trim(&s->stacks, resting);
 	sn_pool_trim(&s->pool);

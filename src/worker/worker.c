@@ -343,3 +343,15 @@ void sn_worker_wake(struct worker *w)
 	if (unlikely(sn_fiber_parking_is_used(&w->alone)))
 		sn_fiber_parking_wake(&w->alone);
 }
+
+void sn_worker_wake_all(sennit_scheduler *s)
+{
+	struct binding *b = NULL;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		sn_worker_wake(s->workers[i]);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		sn_worker_wake(sn_worker_bound(b));
+	sn_bound_unlock(&s->bound);
+}

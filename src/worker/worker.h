@@ -235,6 +235,10 @@ void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta);
 /* Wake w, if it sleeps, for a fiber that was put in its inbox. */
 void sn_worker_wake(struct worker *w);
 
+/* Wake all workers and bound threads of s that sleep, to look at what has
+ * changed. */
+void sn_worker_wake_all(sennit_scheduler *s);
+
 #define ASSERT_OWNER(w) ASSERT(sn_worker_is_own(w))
 
 #endif

@@ -12,7 +12,7 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 			  &w->home, sn_roster_new_id(&w->roster));
 	f->canary = sn_stack_has_canary(stacks, low);
 	f->in_care = f->canary ||
-		     (!w->threaded && w->scheduler->config.max_fibers);
+		     (!w->threaded && sn_stacks_may_be_limited(stacks));
 	f->cleanup = sn_worker_cleanup(w);
 	if (w->scheduler->depths)
 		sn_fiber_measure(f);
@@ -20,13 +20,19 @@ static struct sennit_fiber *make_fiber(struct worker *w, void *low)
 	return f;
 }
 
+/* The first stack that is refused wakes all who sleep with idle ones, so that
+ * they share them. */
 struct sennit_fiber *sn_worker_stacks_new(struct worker *w)
 {
-	void *low;
+	sennit_scheduler *s = w->scheduler;
+	const bool        known = sn_stacks_are_limited(&s->stacks);
+	void             *low;
 
-	if (!sn_stacks_take(&w->scheduler->stacks, &low, 1))
-		return NULL;
-	return make_fiber(w, low);
+	if (sn_stacks_take(&s->stacks, &low, 1))
+		return make_fiber(w, low);
+	if (!known)
+		sn_worker_wake_all(s);
+	return NULL;
 }
 
 bool sn_worker_stacks_add(struct worker *w)
@@ -103,14 +109,14 @@ static void give_all_but(struct worker *w, uint32_t keep)
 
 void sn_worker_stacks_share(struct worker *w)
 {
-	if (w->scheduler->config.max_fibers)
+	if (sn_stacks_are_limited(&w->scheduler->stacks))
 		give_all_but(w, 1);
 }
 
 void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f)
 {
 	sn_stack_check(&w->scheduler->stacks, f->low);
-	if (!w->threaded && w->scheduler->config.max_fibers)
+	if (!w->threaded && sn_stacks_are_limited(&w->scheduler->stacks))
 		give_all_but(w, 0);
 }
 

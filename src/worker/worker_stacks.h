@@ -17,7 +17,7 @@ COLD bool sn_worker_stacks_add(struct worker *w);
 struct sennit_fiber *sn_worker_stacks_first(struct worker *w);
 
 /* The stack of f, which has in_care set, is about to become idle. Aborts if its
- * canary was changed. For a bound thread with a limit on stacks, only this
+ * canary was changed. For a bound thread where stacks are limited, only this
  * stack stays with the thread: outside of the scheduler the thread could not
  * give others to workers that have none. */
 COLD void sn_worker_stacks_check(struct worker *w, struct sennit_fiber *f);
@@ -35,7 +35,7 @@ static inline struct sennit_fiber *sn_worker_stacks_take(struct worker *w)
 COLD uint32_t sn_worker_stacks_return(struct worker *w, uint32_t keep,
 				      uint32_t most);
 
-/* With a limit on stacks, give all idle ones except one back, for workers that
+/* Where stacks are limited, give all idle ones except one back, for workers that
  * may have none. Otherwise do nothing. */
 COLD void sn_worker_stacks_share(struct worker *w);
 

@@ -53,6 +53,7 @@ static void values_out_of_range_are_refused(void **state)
 	assert_refused(.workers = 1, .fp = SENNIT_FP_SHARED + 1);
 	assert_refused(.workers = 1, .overflow = SENNIT_OVERFLOW_SILENT + 1);
 	assert_refused(.workers = 1, .measure_stacks = 2);
+	assert_refused(.workers = 1, .guards = SENNIT_GUARDS_OPTIONAL + 1);
 }
 
 static void expect_fault(const sennit_config *config, const char *expected)
@@ -88,6 +89,7 @@ static void a_refused_config_names_the_field(void **state)
 	expect_fault(SENNIT_CONFIG(.fp = 9), "fp");
 	expect_fault(SENNIT_CONFIG(.overflow = 9), "overflow");
 	expect_fault(SENNIT_CONFIG(.measure_stacks = 2), "measure_stacks");
+	expect_fault(SENNIT_CONFIG(.guards = 2), "guards");
 	expect_fault(SENNIT_CONFIG(.allocator = &none), "allocator");
 	expect_fault(SENNIT_CONFIG(.affinity = 9), "affinity");
 	expect_fault(SENNIT_CONFIG(.mask_count = 1), "mask_count");

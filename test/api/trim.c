@@ -9,7 +9,7 @@ enum { PEAK = 400, SOME = 100, SHADOWED = 1 };
 #elif defined(SN_ASAN) || defined(SENNIT_TORTURE)
 enum { PEAK = 3000, SOME = 500, SHADOWED = 1 };
 #else
-enum { PEAK = 20000, SOME = 500, SHADOWED = 0 };
+enum { PEAK = 8000, SOME = 500, SHADOWED = 0 };
 #endif
 
 static size_t resident(void)

@@ -54,7 +54,7 @@ static void check_accepted(const sennit_config *c)
 	require(c->resources_priority &&
 		c->resources_priority <= SENNIT_RESOURCES_PRIORITY_MAX);
 	require(c->overflow <= SENNIT_OVERFLOW_SILENT &&
-		c->measure_stacks <= 1);
+		c->measure_stacks <= 1 && c->guards <= SENNIT_GUARDS_OPTIONAL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -7,13 +7,7 @@
 #include "../api/fork_room.h"
 #include "../child.h"
 #include "../stress/thefts.h"
-
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include "refusal.h"
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 
@@ -25,47 +19,7 @@ int main(void)
 
 #else
 
-/* Defined in linux/mman.h since 6.13; older headers lack it. */
-#define GUARD_INSTALL 102
-
 enum { TASKS = 400, ROUNDS = 20 };
-
-/* --- the sandbox --------------------------------------------------------- */
-
-struct refusal {
-	uint32_t call;
-	uint32_t advice; /* for madvise: only this advice; 0: any */
-	uint32_t error;
-};
-
-#define LOAD_WORD(field) \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define SKIP_UNLESS(value, count) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
-#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
-
-static bool refuse(const struct refusal *r)
-{
-	struct sock_filter any[] = {
-		LOAD_WORD(nr),
-		SKIP_UNLESS(r->call, 1),
-		ANSWER(SECCOMP_RET_ERRNO | r->error),
-		ANSWER(SECCOMP_RET_ALLOW),
-	};
-	struct sock_filter advised[] = {
-		LOAD_WORD(nr),
-		SKIP_UNLESS(r->call, 3),
-		LOAD_WORD(args[2]),
-		SKIP_UNLESS(r->advice, 1),
-		ANSWER(SECCOMP_RET_ERRNO | r->error),
-		ANSWER(SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { .len = r->advice ? 6 : 4,
-				      .filter = r->advice ? advised : any };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
 
 /* --- the work ------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 /* many_fibers.c - very many fibers blocked at once, with default settings. With
  * cheap guards all stacks are guarded and cost a little more than a page each.
  * Without cheap guards as many are guarded as the process may have mappings
- * for, and no stack fails.
+ * for, and no stack fails if the others may have canaries.
  *
  * SENNIT_TEST_FIBERS gives the number of fibers. A million take 4.2 GB and a
  * minute.
@@ -82,11 +82,12 @@ static void release_all(void)
 	sennit_wait_group_wait(&crowd.leaving);
 }
 
-/* Start with default settings. The test takes as long as it needs, so alarm()
- * is off. */
-static sennit_scheduler *start_crowd(const struct world *w)
+/* The test takes as long as it needs, so alarm() is off. */
+static sennit_scheduler *start_crowd(const struct world *w,
+				     enum sennit_guards  guards)
 {
-	sennit_scheduler *s = start_scheduler(w->workers);
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .guards = guards));
 
 	alarm(0);
 	assert_int_equal(sennit_bind(s), 0);
@@ -110,7 +111,7 @@ static void all_are_guarded_where_guards_are_cheap(void **state)
 		print_message("no cheap guards here\n");
 		skip();
 	}
-	s = start_crowd(*state);
+	s = start_crowd(*state, SENNIT_GUARDS_REQUIRED);
 	block_all(count);
 	assert_soon(fibers_of(s) >= count); /* the last one may be about to
 					     * block */
@@ -129,7 +130,7 @@ static void elsewhere_guards_stay_within_the_limit(void **state)
 	const uint32_t    count = wanted();
 	const size_t      guards = os_mapping_limit() / 8;
 	unsigned          mappings = mappings_now();
-	sennit_scheduler *s = start_crowd(*state);
+	sennit_scheduler *s = start_crowd(*state, SENNIT_GUARDS_OPTIONAL);
 	sennit_stats      stats;
 	uint64_t          unguarded;
 

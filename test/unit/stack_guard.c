@@ -126,6 +126,7 @@ static void guards_refused_later_are_made_otherwise(void **state)
 	make(&s, 0);
 	expect_guard(&s);
 	make(&poor, 0);
+	sn_stacks_allow_canaries(&poor);
 	poor.slabs.guards.limit = 2;
 	assert_int_equal(sn_stacks_take(&poor, low, 5), 5);
 	for (int i = 0; i < 5; i++)
@@ -148,7 +149,9 @@ static void one_refused_guard_is_one_canary(void **state)
 	(void)state;
 	need_cheap_guards();
 	make(&s, 0);
+	sn_stacks_allow_canaries(&s);
 	s.slabs.guards.limit = 0;
+	s.slabs.guards.assured = 0;
 	assert_int_equal(sn_stacks_take(&s, low, STACK_BATCH), STACK_BATCH);
 	qsort(low, STACK_BATCH, sizeof(*low), by_address);
 	if (mlock2((char *)low[0] - s.slabs.page + REFUSED * s.slabs.pitch,

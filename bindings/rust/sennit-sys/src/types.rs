@@ -7,6 +7,7 @@ pub type sennit_time = u64;
 pub const SENNIT_NEVER: sennit_time = u64::MAX;
 pub const SENNIT_UNCANCELLED: sennit_time = SENNIT_NEVER - 1;
 pub const SENNIT_WORKERS_MAX: u32 = 1024;
+pub const SENNIT_GUARDS_REQUIRED: u32 = 0;
 pub const SENNIT_TASK_SAME_THREAD: u32 = 1;
 pub const SENNIT_TASK_BACKGROUND: u32 = 2;
 pub const SENNIT_GROUP_KEEP_GOING: u32 = 1;
@@ -132,6 +133,7 @@ structs! {
         pub resources_min: u32,
         pub resources_max: u32,
         pub resources_priority: u32,
+        pub guards: u32,
     }
     pub struct sennit_task {
         pub run: Option<sennit_task_fn>,

@@ -66,6 +66,9 @@ impl Builder {
         config.stack_size = self.stack_size;
         config.max_fibers = self.max_fibers;
         config.name = name.as_ptr();
+        // Guards stay required: without one an overflow in safe code would
+        // write into another task's stack.
+        config.guards = sys::SENNIT_GUARDS_REQUIRED;
         let mut raw = ptr::null_mut();
         // SAFETY: both outlive the call, which copies the name.
         check(unsafe { sys::sennit_scheduler_create(&mut raw, &config) })?;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stack_refused.c - stacks that can get no guard are refused, without canaries:
+ * nobody runs on a stack that an overflow leaves unnoticed. */
+#include "split_mappings.h"
+
+enum { GUARDS = 12, MANY = 200 };
+
+static void give_all(struct stacks *s, void *low[], uint32_t count)
+{
+	sn_stacks_give(s, low, count);
+	sn_stacks_free(s);
+}
+
+/* Symptom: the 13th of these stacks had no guard. */
+static void stacks_beyond_the_guards_are_refused(void **state)
+{
+	void         *low[MANY];
+	struct stacks s;
+
+	(void)state;
+	make_guarded(&s, GUARDS);
+	assert_false(sn_stacks_are_limited(&s));
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(sn_stacks_take(&s, low, MANY), GUARDS);
+		assert_int_equal(count_guarded(&s, low, GUARDS), GUARDS);
+		assert_int_equal(sn_stacks_count(&s).unguarded, 0);
+		assert_true(sn_stacks_count(&s).refused);
+		assert_true(sn_stacks_are_limited(&s));
+		if (round)
+			sn_stacks_return(&s, low, GUARDS);
+		else
+			sn_stacks_give(&s, low, GUARDS);
+	}
+	sn_stacks_free(&s);
+}
+
+static void guards_of_an_ended_scheduler_are_free_for_others(void **state)
+{
+	void         *low[MANY], *others[GUARDS];
+	struct stacks s, other;
+	uint32_t      n;
+
+	(void)state;
+	make_guarded(&s, GUARDS);
+	make_guarded(&other, GUARDS);
+	assert_int_equal(sn_stacks_take(&other, others, GUARDS - 2),
+			 GUARDS - 2);
+	n = sn_stacks_take(&s, low, MANY);
+	assert_int_equal(n, 2);
+	give_all(&other, others, GUARDS - 2);
+	sn_kept_slab_drop();
+	n += sn_stacks_take(&s, low + n, GUARDS - n);
+	assert_int_equal(n, GUARDS);
+	assert_false(sn_stacks_count(&s).refused);
+	give_all(&s, low, n);
+}
+
+/* Else a scheduler stood still because another one has many idle stacks. */
+static void each_scheduler_has_an_assured_share(void **state)
+{
+	void         *low[MANY];
+	struct stacks s;
+
+	(void)state;
+	make_guarded(&s, 0);
+	s.slabs.guards.assured = GUARDS;
+	assert_int_equal(sn_stacks_take(&s, low, MANY), GUARDS);
+	assert_int_equal(count_guarded(&s, low, GUARDS), GUARDS);
+	give_all(&s, low, GUARDS);
+}
+
+static void stacks_set_aside_have_guards_beyond_the_limit(void **state)
+{
+	void         *low[MANY], *bottom[3];
+	struct stacks s;
+
+	(void)state;
+	make_guarded(&s, 0);
+	s.slabs.guards.assured = GUARDS;
+	for (int i = 0; i < 3; i++) {
+		bottom[i] = sn_stacks_set_aside(&s);
+		assert_non_null(bottom[i]);
+	}
+	assert_int_equal(sn_stacks_take(&s, low, GUARDS), GUARDS);
+	for (int i = 0; i < 3; i++)
+		low[GUARDS + i] = sn_stacks_take_aside(&s, bottom[i]);
+	assert_int_equal(count_guarded(&s, low, GUARDS + 3), GUARDS + 3);
+	give_all(&s, low, GUARDS + 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_beyond_the_guards_are_refused),
+		cmocka_unit_test(
+			guards_of_an_ended_scheduler_are_free_for_others),
+		cmocka_unit_test(each_scheduler_has_an_assured_share),
+		cmocka_unit_test(stacks_set_aside_have_guards_beyond_the_limit),
+	};
+
+	return cmocka_run_group_tests_name("stack_refused", tests, NULL, NULL);
+}
