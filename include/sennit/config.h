@@ -91,10 +91,10 @@ enum sennit_overflow {
 
 /* What becomes of a stack that can get no guard page. That happens where guards
  * cost mappings (Linux before 6.13): the process guards as many stacks as a
- * quarter of vm.max_map_count allows, two mappings each. Each scheduler gets one
- * for each of max_workers and 64 others in any case. Elsewhere it happens only if
- * the system refuses a guard. On systems without guards (WebAssembly) every
- * stack has a canary. */
+ * quarter of vm.max_map_count allows, two mappings each. Each scheduler gets
+ * one for each of max_workers and 64 others in any case. Elsewhere it happens
+ * only if the system refuses a guard. On systems without guards (WebAssembly)
+ * every stack has a canary. */
 enum sennit_guards {
 	SENNIT_GUARDS_REQUIRED = 0, /* It is not used: every stack has a guard,
 				     * and what max_fibers says about the limit
@@ -102,9 +102,9 @@ enum sennit_guards {
 				     * first such refusal in the process writes
 				     * a line to standard error, and
 				     * sennit_scheduler_print_report says it */
-	SENNIT_GUARDS_OPTIONAL = 1  /* It gets a canary instead, in the gap, which
-				     * is plain memory there. An overflow is
-				     * found when the stack becomes idle, and
+	SENNIT_GUARDS_OPTIONAL = 1  /* It gets a canary instead, in the gap,
+				     * which is plain memory there. An overflow
+				     * is found when the stack becomes idle, and
 				     * ends the process. Before that it may have
 				     * overwritten another fiber's stack, whose
 				     * task is blamed if it fails first */

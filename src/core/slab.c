@@ -339,8 +339,8 @@ void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most)
 	return hand_out(s, b, take_clean(s, b));
 }
 
-/* Clean stacks, which have their guards already, come first. A guard that may be
- * refused is made now, a cheap one when the stack is taken. */
+/* Clean stacks, which have their guards already, come first. A guard that may
+ * be refused is made now, a cheap one when the stack is taken. */
 void *sn_slabs_set_aside(struct slabs *s, uint32_t most)
 {
 	struct slab *b;

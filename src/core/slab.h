@@ -85,8 +85,9 @@ int sn_slabs_init(struct slabs *s, const sennit_allocator *memory,
 void sn_slabs_free(struct slabs *s);
 
 /* Take a clean stack. Returns its lowest usable address, or NULL when there is
- * no memory, or no guard. `wanted` is the number of stacks that the caller is about to take.
- * `most`, at least 1, is the number of stacks that may still be mapped. */
+ * no memory, or no guard. `wanted` is the number of stacks that the caller is
+ * about to take. `most`, at least 1, is the number of stacks that may still be
+ * mapped. */
 void *sn_slabs_take(struct slabs *s, uint32_t wanted, uint32_t most);
 
 /* Reserve a clean or an uncarved stack without touching it; NULL when there is

@@ -35,8 +35,8 @@ static inline struct sennit_fiber *sn_worker_stacks_take(struct worker *w)
 COLD uint32_t sn_worker_stacks_return(struct worker *w, uint32_t keep,
 				      uint32_t most);
 
-/* Where stacks are limited, give all idle ones except one back, for workers that
- * may have none. Otherwise do nothing. */
+/* Where stacks are limited, give all idle ones except one back, for workers
+ * that may have none. Otherwise do nothing. */
 COLD void sn_worker_stacks_share(struct worker *w);
 
 /* w has ended: give back all its stacks. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* old_kernel.c - more tasks wait than stacks can have guards, on a kernel before
- * 6.13 with its usual vm.max_map_count: by default no stack is without a guard,
- * the reason is said, and all tasks end. Each case is a child that is refused
- * what such a kernel lacks.
+/* old_kernel.c - more tasks wait than stacks can have guards, on a kernel
+ * before 6.13 with its usual vm.max_map_count: by default no stack is without a
+ * guard, the reason is said, and all tasks end. Each case is a child that is
+ * refused what such a kernel lacks.
  */
 #include "../api/with_workers.h"
 #include "../child.h"
