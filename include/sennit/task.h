@@ -58,19 +58,20 @@ typedef struct sennit_task {
  *   - Without workers, the calling thread runs it when it blocks or unbinds.
  * It is misuse if no scheduler is bound.
  *
- * No task starves. In the default order a worker runs its newest task first,
- * but a task that is its oldest starts within 1 ms of the worker's running time,
- * whatever newer tasks do, and n tasks that are older than the rest start within
- * n * 1 ms. Where tasks have just begun to take longer than those before, the
- * worker notices after 488 of them at the latest. A task that neither waits nor
- * ends holds its worker; nothing interrupts it.
+ * No task starves. In the default order a worker runs its newest task first.
+ * But a task that is its oldest starts within 1 ms of the worker's running
+ * time, whatever newer tasks do, and n tasks that are older than the rest start
+ * within n * 1 ms. Where tasks have just begun to take longer than those
+ * before, the worker notices after 488 of them at the latest. A task that
+ * neither waits nor ends holds its worker; nothing interrupts it.
  *
- * Once a task waits it stays with its worker. So tasks that wait are distributed
- * before they start, whether all of them wait or some (one in 16 at least): of n
- * tasks that will wait and that are sent in turn to W idle workers, no worker
- * starts more than 3/2 n/W + 4. Where tasks lie with one worker, each idle worker
- * gets an equal share whenever that worker has begun 2 more waits. A worker that
- * is busy, or is kept from running, may get fewer tasks, and others more.
+ * Once a task waits it stays with its worker. So tasks that wait are
+ * distributed before they start, whether all of them wait or some (one in 16 at
+ * least). Of n tasks that will wait and that are sent in turn to W idle
+ * workers, no worker starts more than 3/2 n/W + 4. Where tasks lie with one
+ * worker, each idle worker gets an equal share whenever that worker has begun 2
+ * more waits. A worker that is busy, or is kept from running, may get fewer
+ * tasks, and others more.
  * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is scheduled.
  *
  * From: fiber.  Blocks: no.  */

@@ -137,13 +137,7 @@ static inline bool sn_deque_has_private_owner(const struct deque *d)
 	return (int32_t)(a_load_rlx(&d->bottom) - a_load_rlx(&d->guard)) > 0;
 }
 
-/* The positions of the oldest task and after the newest one. A stale view of the
- * former is harmless: the owner asks how long no thief has taken any. */
-static inline uint32_t sn_deque_top(const struct deque *d)
-{
-	return (uint32_t)a_load_rlx(&d->pub);
-}
-
+/* The position after the newest task. */
 static inline uint32_t sn_deque_bottom(const struct deque *d)
 {
 	return a_load_rlx(&d->bottom);

@@ -219,8 +219,7 @@ static int queue(struct batch *b, const char *call)
 	case WAY_PINNED:
 		return fill_ring(b, sn_run_queue_pinned(&w->run));
 	case WAY_OWN_BACKLOG:
-		return sn_backlog_fill(w->backlog, fill_ring, b,
-				       os_now_coarse());
+		return sn_backlog_fill(w->backlog, fill_ring, b, os_now());
 	default:
 		return w ? send(b) : send_from_outside(b);
 	}

@@ -217,7 +217,7 @@ static ALWAYS_INLINE int place(sennit_scheduler *s, struct worker *w,
 	case WAY_PINNED:
 		return sn_ring_push_back(sn_run_queue_pinned(&w->run), t);
 	case WAY_OWN_BACKLOG:
-		return sn_backlog_push(w->backlog, t, os_now_coarse());
+		return sn_backlog_push(w->backlog, t, os_now());
 	default:
 		return w ? send(s, t, flags) : send_from_outside(s, t, flags);
 	}

@@ -14,14 +14,14 @@ static int wake_for(sennit_scheduler *s, int err)
 
 int sn_background_send(sennit_scheduler *s, struct task t)
 {
-	return wake_for(s, sn_backlog_push(&s->backlog, t, os_now_coarse()));
+	return wake_for(s, sn_backlog_push(&s->backlog, t, os_now()));
 }
 
 int sn_background_send_many(sennit_scheduler *s, backlog_filler *fill,
 			    void *filler)
 {
-	return wake_for(
-		s, sn_backlog_fill(&s->backlog, fill, filler, os_now_coarse()));
+	return wake_for(s,
+			sn_backlog_fill(&s->backlog, fill, filler, os_now()));
 }
 
 static int keep(void *worker, struct task t)

@@ -32,11 +32,11 @@ static void count_recent(struct balance_state *b, uint64_t waits, uint64_t ends)
 bool sn_balance_piles_up(struct worker *w)
 {
 	struct balance_state *b = &w->balance;
-	uint64_t blocked = sn_worker_blocked(w);
-	uint64_t tasks = sn_counters_tasks(&w->counters);
-	int64_t  more = (int64_t)(blocked - b->seen_blocked);
-	int64_t  ends = (int64_t)(tasks - b->seen_tasks);
-	int64_t  pile = (int64_t)b->pile + more * SHARE_WAIT - ends;
+	uint64_t              blocked = sn_worker_blocked(w);
+	uint64_t              tasks = sn_counters_tasks(&w->counters);
+	int64_t               more = (int64_t)(blocked - b->seen_blocked);
+	int64_t               ends = (int64_t)(tasks - b->seen_tasks);
+	int64_t pile = (int64_t)b->pile + more * SHARE_WAIT - ends;
 
 	b->seen_blocked = blocked;
 	b->seen_tasks = tasks;

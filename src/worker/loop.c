@@ -133,19 +133,22 @@ static COLD void wait_for_work(struct worker *w, bool first)
 
 /* Suspend the running fiber, which another thread will make ready, or has
  * already. Resume a ready fiber, else start a task on another stack, else wait
- * here. */
+ * here.
+ * Long: the cases share what each look has found. */
 static NOINLINE void leave(struct worker *w)
 {
 	struct sennit_fiber *self = w->home.current;
 	bool promised = false; /* idle has left a task that only this worker may
 			        * run */
 	bool first = true;
+	bool refused = false; /* there was no stack for a task: ready fibers
+			       * first, even if the upkeep is due each time */
 
 	sn_longjmp_check(w);
 	for (;;) {
 		struct sennit_fiber *to = NULL;
 		bool tasks_turn = (sn_upkeep_is_turn(w) || promised) &&
-				  sn_run_queue_has_task(&w->run);
+				  !refused && sn_run_queue_has_task(&w->run);
 
 		promised = false;
 		if (sn_mailbox_has_fibers(&w->mail))
@@ -172,6 +175,7 @@ static NOINLINE void leave(struct worker *w)
 			sn_fiber_start(self, to, run_loop);
 			return;
 		}
+		refused = true;
 	}
 }
 

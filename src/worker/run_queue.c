@@ -12,8 +12,7 @@ int sn_run_queue_init(struct run_queue *q, const struct run_queue_kind *kind,
 	q->ready = (struct fifo){ .head = NULL };
 	q->dispatches = WORKER_UPKEEP;
 	q->skips = WORKER_SKIPS;
-	q->aging = (struct aging){ .interval = AGING_FIRST,
-				   .quiet = AGED };
+	q->aging = (struct aging){ .interval = AGING_FIRST, .quiet = AGED };
 	q->oldest_first = kind->oldest_first;
 	q->threaded = kind->threaded;
 	q->unfenced = kind->threaded && kind->asymmetric && !kind->spread;
@@ -85,13 +84,6 @@ void sn_run_queue_keep_loot(struct run_queue *q, const struct task loot[],
 
 /* --- the oldest task's turn --------------------------------------------- */
 
-/* The position of the oldest own task. It changes when that task is taken; and
- * when an owner takes tasks back from the thieves' end, which consumes one. */
-static uint32_t oldest_position(const struct run_queue *q)
-{
-	return q->threaded ? sn_deque_top(&q->deque) : q->pinned.head;
-}
-
 /* The position after the newest own task. */
 static uint32_t newest_position(const struct run_queue *q)
 {
@@ -119,25 +111,24 @@ static void set_aged(struct run_queue *q, bool aged)
 	settle(q);
 }
 
-/* In the order of age the oldest comes next in any case. */
+/* In the order of age the oldest comes next in any case. Who the oldest task is
+ * need not be known, and its position would not tell: an owner that takes tasks
+ * back from the thieves' end moves it. */
 static void look_for_aged(struct run_queue *q, sennit_time now)
 {
 	struct aging *a = &q->aging;
-	uint32_t      oldest = oldest_position(q);
 
 	if (q->aged || q->oldest_first)
 		return;
-	if (oldest != a->oldest || !a->since || !has_own_tasks(q)) {
-		a->oldest = oldest;
+	if (!a->since || !has_own_tasks(q))
 		a->since = now;
-	} else if (now - a->since >= AGED) {
+	else if (now - a->since >= AGED)
 		set_aged(q, true);
-	}
 }
 
 /* Dispatches that take as long as those of the last `spent` ns have the next
- * upkeep within AGED / 2. After long ones, short ones must fill some time before
- * the interval gets longer, because long ones may follow. */
+ * upkeep within AGED / 2. After long ones, short ones must fill some time
+ * before the interval gets longer, because long ones may follow. */
 static void adapt_interval(struct aging *a, sennit_time spent)
 {
 	a->calm = false;

@@ -6,8 +6,8 @@
  *	deque    tasks that thieves may take; only in multi-threaded workers
  *
  * Ready fibers run first. After every WORKER_UPKEEP dispatches, or fewer if
- * these take long, it is a task's turn. Where the newest task comes first, a
- * task that has been the oldest for AGED comes before it: see struct aging.
+ * these take long, it is a task's turn. Where the newest task comes first, the
+ * oldest comes before it if tasks have waited for AGED: see struct aging.
  * Only the worker's own thread accesses this, except for the thieves' end of
  * the deque.
  */
@@ -34,11 +34,11 @@
  * step with it. */
 #define WORKER_UPKEEP 61u
 
-/* [W1] The fairness bound in time. A task that has been the oldest for so long
- * has its turn. A look may find that half of this late, and an upkeep comes
- * within half of this, so no task stays the oldest for 1 ms. A shorter time
- * would start work that fork-join should postpone: each such start holds the
- * stacks of a branch. */
+/* [W1] The fairness bound in time. Where own tasks have waited for so long, the
+ * oldest has its turn. A look may find that half of this late, and an upkeep
+ * comes within half of this, so no task stays the oldest for 1 ms. A shorter
+ * time would start work that fork-join should postpone: each such start holds
+ * the stacks of a branch. */
 #define AGED (500 * SENNIT_MICROSECOND)
 
 /* A turn of the oldest tasks lasts until one of them has scheduled another, for
@@ -59,11 +59,10 @@
 struct aging {                /* all: owner */
 	sennit_time looked;   /* the last reading of the clock; 0: unknown,
 			       * as the worker was idle since */
-	sennit_time since;    /* when the oldest task was first seen as such;
-			       * 0: not yet */
+	sennit_time since;    /* there have been own tasks at each look since
+			       * then, and no turn of the oldest; 0: no look */
 	sennit_time ends;     /* when the turn of the oldest tasks ends */
 	sennit_time quiet;    /* time with short dispatches since long ones */
-	uint32_t    oldest;   /* the position that it had then */
 	uint32_t    newest;   /* the position after the newest task in that
 			       * turn */
 	uint32_t    left;     /* the tasks that the turn may have beside; 0: it
@@ -293,9 +292,9 @@ static inline bool sn_run_queue_is_aged(const struct run_queue *q)
 	return q->aged;
 }
 
-/* The worker's upkeep. `coarse` is a reading of the coarse clock. Returns whether
- * the clock need not be read: dispatches are short, and the coarse clock agrees
- * that nearly no time has passed. */
+/* The worker's upkeep. `coarse` is a reading of the coarse clock. Returns
+ * whether the clock need not be read: dispatches are short, and the coarse
+ * clock agrees that nearly no time has passed. */
 static inline bool sn_run_queue_is_blind(struct run_queue *q,
 					 sennit_time       coarse)
 {
@@ -303,7 +302,7 @@ static inline bool sn_run_queue_is_blind(struct run_queue *q,
 }
 
 /* The same, with the clock read: have the next upkeep come in time, and the
- * oldest task if it has waited for AGED. */
+ * oldest task if tasks have waited for AGED. */
 void sn_run_queue_look(struct run_queue *q, sennit_time now);
 
 /* Leave out the upkeep that is due. Returns false if too many were, or if

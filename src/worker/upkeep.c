@@ -45,7 +45,11 @@ NOINLINE void sn_upkeep(struct worker *w)
 	if (unlikely(sn_slots_is_wanted(w)))
 		sn_slots_yield(w);
 	now = look_at_clock(w);
-	sn_run_queue_due_in(&w->run, sn_run_queue_interval(&w->run));
+	/* With something to poll, sn_poller_flush() below sees to it that the
+	 * next upkeep comes in time. */
+	sn_run_queue_due_in(&w->run, sn_poller_is_busy(w)
+					     ? WORKER_UPKEEP
+					     : sn_run_queue_interval(&w->run));
 	if (w->threaded)
 		sn_worker_threads_check(w);
 	sn_observe_look(w);

@@ -2,8 +2,9 @@
 /* aged_tasks.c - whatever newer tasks do, those that are older all start: n of
  * them within n * 1 ms.
  *
- * Time is counted in steps of the newer work. Each step lasts for STEP at least,
- * so that the bound in steps holds however slow or busy the machine is.
+ * Time is counted in steps of the newer work. Each step lasts for STEP at
+ * least, so that the bound in steps holds however slow or busy the machine
+ * is.
  */
 #include "with_workers.h"
 
@@ -132,9 +133,8 @@ static void *send_steps(void *scene)
 
 	while (atomic_load(&c->steps) < BOUND &&
 	       atomic_load(&c->started) < OLD) {
-		const sennit_task t = { .run = reschedule,
-					.argument = c };
-		const unsigned before = atomic_load(&c->steps);
+		const sennit_task t = { .run = reschedule, .argument = c };
+		const unsigned    before = atomic_load(&c->steps);
 
 		(void)sennit_wait_group_add(&c->done, 1);
 		EXPECT(!sennit_enqueue(c->s, &t));

@@ -181,8 +181,9 @@ static void from_a_thread(struct burst *b)
 	pthread_join(must_start_thread(send_as_thread, b), NULL);
 }
 
-/* The most waiting tasks that the first worker may begin: its own share, half as much
- * again, and those that it had begun before it knew that the others wait. */
+/* The most waiting tasks that the first worker may begin: its own share, half
+ * as much again, and those that it had begun before it knew that the others
+ * wait. */
 static unsigned most_of(const struct world *w)
 {
 	return WAITING / w->workers + WAITING / w->workers / 2 + 4;

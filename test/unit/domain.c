@@ -12,16 +12,22 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 enum { TASKS = 20000, MOST_RUNS = 16 };
 
-/* The library's clock stands still, so that no task gets old. The turn of an old
- * one ends a run of newest-first tasks. */
+/* The library's clock stands still, so that no task gets old. The turn of an
+ * old one ends a run of newest-first tasks. */
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
-	(void)clock;
-	*t = (struct timespec){ .tv_sec = 1 };
+	static _Atomic(time_t) began;
+
+	if (!atomic_load(&began)) {
+		syscall(SYS_clock_gettime, clock, t);
+		atomic_store(&began, t->tv_sec);
+	}
+	*t = (struct timespec){ .tv_sec = atomic_load(&began) };
 	return 0;
 }
 

@@ -277,17 +277,41 @@ static void the_next_oldest_ages_from_then_on(void **state)
 	drop(q);
 }
 
-static void a_stolen_task_was_the_oldest(void **state)
+/* Publishing and taking back moves the oldest task, at each dispatch here. */
+static void tasks_age_while_they_are_published_and_taken_back(void **state)
 {
 	struct run_queue *q = make_with_three(&mtw);
-	struct task       t;
+	const uint32_t    step = AGED / 10;
 
 	(void)state;
-	sn_run_queue_look(q, time_now);
-	assert_true(sn_deque_pop_oldest(sn_run_queue_deque(q), &t));
-	time_now += AGED;
-	let_age(q);
-	assert_int_equal(take(q), 2);
+	keep(q, 4);
+	for (int i = 0; i <= 10; i++) {
+		assert_false(sn_run_queue_is_aged(q));
+		while (sn_deque_publish(sn_run_queue_deque(q)) < 4)
+			;
+		assert_int_equal(take(q), 4);
+		keep(q, 4);
+		sn_run_queue_look(q, time_now);
+		time_now += step;
+	}
+	assert_true(sn_run_queue_is_aged(q));
+	assert_int_not_equal(take(q), 4);
+	drop(q);
+}
+
+static void nothing_ages_in_a_queue_that_gets_empty(void **state)
+{
+	struct run_queue *q = make(&mtw);
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		keep(q, 1);
+		sn_run_queue_look(q, time_now);
+		assert_false(sn_run_queue_is_aged(q));
+		assert_int_equal(take(q), 1);
+		sn_run_queue_look(q, time_now);
+		time_now += AGED / 2;
+	}
 	drop(q);
 }
 
@@ -424,7 +448,9 @@ int main(void)
 		cmocka_unit_test(a_turn_of_aged_tasks_ends_in_time),
 		cmocka_unit_test(a_turn_has_so_many_aged_tasks),
 		cmocka_unit_test(the_next_oldest_ages_from_then_on),
-		cmocka_unit_test(a_stolen_task_was_the_oldest),
+		cmocka_unit_test(
+			tasks_age_while_they_are_published_and_taken_back),
+		cmocka_unit_test(nothing_ages_in_a_queue_that_gets_empty),
 		cmocka_unit_test(nothing_ages_where_the_oldest_goes_first),
 		cmocka_unit_test(long_dispatches_have_upkeep_more_often),
 		cmocka_unit_test(
