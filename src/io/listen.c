@@ -295,7 +295,7 @@ int sennit_listen_each(int fd, sennit_group *acceptors,
 		       sennit_group *connections, sennit_serve_fn *serve_one,
 		       void *argument)
 {
-	bool              listens = false, shared;
+	bool              listens = false, shared = false;
 	struct acceptors *a;
 	int               err = is_set(fd, SO_ACCEPTCONN, &listens);
 
