@@ -12,7 +12,9 @@ int sn_run_queue_init(struct run_queue *q, const struct run_queue_kind *kind,
 	q->ready = (struct fifo){ .head = NULL };
 	q->dispatches = WORKER_UPKEEP;
 	q->skips = WORKER_SKIPS;
-	q->aging = (struct aging){ .interval = AGING_FIRST, .quiet = AGED };
+	q->aging = (struct aging){ .interval = AGING_FIRST,
+				   .next = WORKER_UPKEEP,
+				   .quiet = AGED };
 	q->oldest_first = kind->oldest_first;
 	q->threaded = kind->threaded;
 	q->unfenced = kind->threaded && kind->asymmetric && !kind->spread;

@@ -5,8 +5,8 @@
  *	pinned   tasks that stay with the worker
  *	deque    tasks that thieves may take; only in multi-threaded workers
  *
- * Ready fibers run first. After every WORKER_UPKEEP dispatches, or fewer if
- * these take long, it is a task's turn. Where the newest task comes first, the
+ * Ready fibers run first. After every WORKER_UPKEEP dispatches it is a task's
+ * turn. Where the newest task comes first, the
  * oldest comes before it if tasks have waited for AGED: see struct aging.
  * Only the worker's own thread accesses this, except for the thieves' end of
  * the deque.
@@ -69,6 +69,8 @@ struct aging {                /* all: owner */
 			       * has not begun */
 	uint32_t    blind;    /* upkeeps until the clock is read */
 	uint32_t    interval; /* dispatches between upkeeps */
+	uint32_t    next;     /* those up to the next upkeep, at most */
+	uint32_t    passed;   /* those since a task had its turn, at most */
 	bool        calm;     /* dispatches were short */
 };
 
@@ -269,7 +271,7 @@ static inline void sn_run_queue_rested(struct run_queue *q, sennit_time now,
 	if (soon) {
 		if (q->aging.interval > AGING_FIRST)
 			q->aging.interval = AGING_FIRST;
-		sn_run_queue_due_within(q, AGING_FIRST);
+		q->aging.next = sn_run_queue_due_within(q, AGING_FIRST);
 	}
 }
 
@@ -280,10 +282,19 @@ static inline uint32_t *sn_run_queue_dispatches(struct run_queue *q)
 	return &q->dispatches;
 }
 
-/* The dispatches between two upkeeps. */
-static inline uint32_t sn_run_queue_interval(const struct run_queue *q)
+/* An upkeep begins. The next comes after WORKER_UPKEEP dispatches, or fewer if
+ * these take long and nobody else sees to that (`measured`). Returns whether it
+ * is a task's turn now. */
+static inline bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured)
 {
-	return q->aging.interval;
+	struct aging *a = &q->aging;
+	uint32_t      passed = a->passed + a->next;
+	bool          is_turn = passed >= WORKER_UPKEEP || q->aged;
+
+	a->passed = is_turn ? 0 : passed;
+	a->next = measured ? WORKER_UPKEEP : a->interval;
+	sn_run_queue_due_in(q, a->next);
+	return is_turn;
 }
 
 /* Whether the oldest task comes next. */

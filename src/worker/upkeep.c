@@ -38,18 +38,17 @@ static sennit_time look_at_clock(struct worker *w)
 
 /* The regular checks that could otherwise starve: inbox, timers, and whether
  * the worker is closed. */
-NOINLINE void sn_upkeep(struct worker *w)
+NOINLINE bool sn_upkeep(struct worker *w)
 {
 	sennit_time now;
+	bool        is_turn;
 
 	if (unlikely(sn_slots_is_wanted(w)))
 		sn_slots_yield(w);
 	now = look_at_clock(w);
 	/* With something to poll, sn_poller_flush() below sees to it that the
 	 * next upkeep comes in time. */
-	sn_run_queue_due_in(&w->run, sn_poller_is_busy(w)
-					     ? WORKER_UPKEEP
-					     : sn_run_queue_interval(&w->run));
+	is_turn = sn_run_queue_begin_upkeep(&w->run, sn_poller_is_busy(w));
 	if (w->threaded)
 		sn_worker_threads_check(w);
 	sn_observe_look(w);
@@ -63,6 +62,7 @@ NOINLINE void sn_upkeep(struct worker *w)
 		sn_trim_attend(w, now);
 	sn_background_attend(w, now);
 	sn_worker_stacks_share(w);
+	return is_turn;
 }
 
 /* Late views are harmless: the next upkeep looks again. */
@@ -81,7 +81,7 @@ bool sn_upkeep_skip(struct worker *w)
 
 bool sn_upkeep_tick_due(struct worker *w)
 {
-	sn_upkeep(w);
+	(void)sn_upkeep(w);
 	if (!sn_run_queue_is_aged(&w->run))
 		return true;
 	sn_run_queue_due_in(&w->run, 1); /* the loop's next dispatch is a

@@ -12,8 +12,8 @@
 
 #include "worker/worker.h"
 
-/* Do what is due, and reset the count. */
-NOINLINE void sn_upkeep(struct worker *w);
+/* Do what is due, and reset the count. Returns whether it is a task's turn. */
+NOINLINE bool sn_upkeep(struct worker *w);
 
 /* Record the number of fibers of w that wait. Called when they may be many. */
 void sn_upkeep_note_peak(struct worker *w);
@@ -23,8 +23,7 @@ static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
 {
 	if (likely(!sn_run_queue_tick(&w->run)))
 		return false;
-	sn_upkeep(w);
-	return true;
+	return sn_upkeep(w);
 }
 
 /* sn_upkeep_tick() when the upkeep is due. */

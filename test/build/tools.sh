@@ -282,12 +282,6 @@ mkdir -p "$tree/src/os"
 printf '%s\n#if __BYTE_ORDER__ == 1\n#endif\n' \
 	'/* SPDX-License-Identifier: Apache-2.0 */' >"$tree/src/os/order.h"
 rejects style 'a choice of byte order below the system'
-i=0
-while [ $i -lt 600 ]; do
-	echo '/* one more line */' >>"$tree/src/core/door.c"
-	i=$((i + 1))
-done
-rejects style 'a long file'
 cp "$tree/src/core/door.c" "$tree/src/base/door.c"
 rejects style 'two files of one name'
 

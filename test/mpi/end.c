@@ -39,7 +39,7 @@ static void stop_waits_for_what_is_outstanding(void **state)
 	int           value = 0;
 
 	begin_in(j->s, &e, receive, &value);
-	assert_soon(fibers_of(j->s) == 1);
+	assert_soon(waits_of(j->s) == 1);
 	assert_int_equal(
 		sennit_mpi_stop(j->s, sennit_after(SENNIT_MILLISECOND)),
 		-ETIMEDOUT);

@@ -20,7 +20,7 @@ static void an_error_ends_the_program(void **state)
 
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 	begin_in(j->s, &e, receive_too_much, NULL);
-	assert_soon(fibers_of(j->s) == 1);
+	assert_soon(waits_of(j->s) == 1);
 	PMPI_Send(two, 2, MPI_INT, next_rank(), 3, MPI_COMM_WORLD);
 	end_errand(&e);
 }

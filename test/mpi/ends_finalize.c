@@ -24,7 +24,7 @@ int main(void)
 	alarm(100);
 	s = start_mpi_scheduler(1);
 	begin_in(s, &e, wait_for_ever, NULL);
-	EXPECT_SOON(fibers_of(s) == 1);
+	EXPECT_SOON(waits_of(s) == 1);
 	MPI_Finalize();
 	return 0;
 }

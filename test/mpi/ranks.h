@@ -10,6 +10,8 @@
 
 #include "../api/with_workers.h"
 
+#include "sennit/report.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sennit/mpi.h>
@@ -97,6 +99,22 @@ static inline int close_job(void **state)
 
 /* f with a scheduler of one and of two workers. */
 #define IN_JOB(f) IN_JOB_(f, 1), IN_JOB_(f, 2)
+
+static inline void count_waiting(void *count, const sennit_report_entry *e)
+{
+	*(unsigned *)count += e->state == SENNIT_REPORT_BLOCKED &&
+			      e->waits_for == SENNIT_WAITS_FOR_EVENT;
+}
+
+/* The number of fibers of *s that wait for a message. One that still asks MPI
+ * itself yields, and is not among them. */
+static inline unsigned waits_of(sennit_scheduler *s)
+{
+	unsigned count = 0;
+
+	sennit_scheduler_report(s, count_waiting, &count);
+	return count;
+}
 
 /* Runs run(argument) as a task: of *s, or beside the caller on its worker. */
 static inline void begin_in(sennit_scheduler *s, struct errand *e,

@@ -337,7 +337,7 @@ static uint32_t look_after(struct run_queue *q, sennit_time spent)
 {
 	time_now += spent;
 	sn_run_queue_look(q, time_now);
-	return sn_run_queue_interval(q);
+	return q->aging.interval;
 }
 
 static void long_dispatches_have_upkeep_more_often(void **state)
@@ -388,6 +388,26 @@ static void clock_is_not_read_while_dispatches_are_short(void **state)
 	assert_int_equal(blind, AGING_BLIND - 1);
 	look_after(q, 10);
 	assert_false(sn_run_queue_is_blind(q, time_now + 1));
+	drop(q);
+}
+
+/* However many upkeeps there are. */
+static void tasks_have_their_turn_after_so_many_dispatches(void **state)
+{
+	struct run_queue *q = make(&mtw);
+	uint32_t          ticks = 0;
+
+	(void)state;
+	while (!sn_run_queue_tick(q))
+		;
+	assert_true(sn_run_queue_begin_upkeep(q, false));
+	look_after(q, 0);
+	look_after(q, 61 * AGED);
+	do
+		while (ticks++, !sn_run_queue_tick(q))
+			;
+	while (!sn_run_queue_begin_upkeep(q, false));
+	assert_in_range(ticks, WORKER_UPKEEP - AGING_FIRST, WORKER_UPKEEP);
 	drop(q);
 }
 
@@ -456,6 +476,8 @@ int main(void)
 		cmocka_unit_test(
 			short_dispatches_make_upkeep_rarer_only_with_time),
 		cmocka_unit_test(clock_is_not_read_while_dispatches_are_short),
+		cmocka_unit_test(
+			tasks_have_their_turn_after_so_many_dispatches),
 		cmocka_unit_test(upkeep_comes_soon_after_an_idle_time),
 		cmocka_unit_test(loot_runs_oldest_first),
 		cmocka_unit_test(
