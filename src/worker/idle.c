@@ -307,8 +307,11 @@ static bool begin_search(struct worker *w)
 static void go_on(struct worker *w, sennit_time now, bool exact)
 {
 	a_store_rlx(&w->clock, now);
-	/* For a poller the dispatches are measured: see poller.h. */
-	sn_run_queue_rested(&w->run, exact ? now : 0, !sn_poller_is_busy(w));
+	/* Without tasks none can wait for long. For a poller the dispatches are
+	 * measured: see poller.h. */
+	sn_run_queue_rested(&w->run, exact ? now : 0,
+			    sn_run_queue_has_task(&w->run) &&
+				    !sn_poller_is_busy(w));
 	sn_poller_resume(w, now);
 }
 

@@ -271,6 +271,8 @@ static inline void sn_run_queue_rested(struct run_queue *q, sennit_time now,
 	if (soon) {
 		if (q->aging.interval > AGING_FIRST)
 			q->aging.interval = AGING_FIRST;
+		if (q->aging.next > q->dispatches)
+			q->aging.passed += q->aging.next - q->dispatches;
 		q->aging.next = sn_run_queue_due_within(q, AGING_FIRST);
 	}
 }
@@ -293,6 +295,8 @@ static inline bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured)
 
 	a->passed = is_turn ? 0 : passed;
 	a->next = measured ? WORKER_UPKEEP : a->interval;
+	if (a->next > WORKER_UPKEEP - a->passed)
+		a->next = WORKER_UPKEEP - a->passed;
 	sn_run_queue_due_in(q, a->next);
 	return is_turn;
 }

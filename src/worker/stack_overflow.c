@@ -57,6 +57,7 @@ static bool is_aligned(const void *pointer, size_t alignment)
 static bool is_whole(const struct worker *w, const struct sennit_fiber *f)
 {
 	return is_aligned(f, _Alignof(struct sennit_fiber)) &&
+	       w->scheduler &&
 	       is_aligned(w->scheduler, _Alignof(sennit_scheduler)) &&
 	       f->home == &w->home &&
 	       (uintptr_t)f->low + f->size == (uintptr_t)f;

@@ -146,7 +146,7 @@ static void use(void *argument)
 	struct share *s = argument;
 	struct kinds  k = s->k;
 	sennit_ticket t;
-	uint32_t      one = 1;
+	uint64_t      one = 1;
 	void         *item;
 
 	sennit_ticket_queue_take(k.queue, &t);
@@ -159,7 +159,7 @@ static void use(void *argument)
 	sennit_ticket_wait(&t);
 	sennit_ticket_done(&t);
 	EXPECT(sennit_channel_send(k.channel, &one) == 0);
-	atomic_fetch_add(&s->sum, one);
+	atomic_fetch_add(&s->sum, (unsigned)one);
 	release(&k);
 	sennit_wait_group_done(&s->done);
 }
