@@ -4,6 +4,12 @@
  * number, the wait ends, and takes nothing from it. */
 #include "operations.h"
 
+#if defined(SN_TSAN)
+enum { CLOSE_IS_REPORTED = true };
+#else
+enum { CLOSE_IS_REPORTED = false };
+#endif
+
 enum { BYTES = 4, ROUNDS = 30 };
 
 struct old {
@@ -77,10 +83,11 @@ static void an_accepted_number_ends_older_waits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#if !defined(SN_TSAN) /* which reports who closes what others may use */
 		WITHOUT(an_accepted_number_ends_older_waits),
-#endif
 	};
 
+	/* ThreadSanitizer reports who closes what others may use. */
+	if (CLOSE_IS_REPORTED)
+		return 77; /* skipped */
 	return RUN_WITH_BACKEND("io/plain_close", tests);
 }
