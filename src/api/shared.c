@@ -21,9 +21,10 @@
 #include <errno.h>
 
 struct head {
-	sennit_allocator allocator;  /* fixed */
-	a_u32            references; /* any */
-	uint32_t         mark;       /* fixed until the last release */
+	_Alignas(8) sennit_allocator allocator; /* fixed; aligned as any object
+						 * that follows */
+	a_u32    references;                    /* any */
+	uint32_t mark; /* fixed until the last release */
 };
 
 #define MARK UINT32_C(0x5e221700)

@@ -113,6 +113,13 @@ static void set_aged(struct run_queue *q, bool aged)
 	settle(q);
 }
 
+/* The next look begins anew. */
+void sn_run_queue_forgo_turn(struct run_queue *q)
+{
+	set_aged(q, false);
+	q->aging.since = 0;
+}
+
 /* In the order of age the oldest comes next in any case. Who the oldest task is
  * need not be known, and its position would not tell: an owner that takes tasks
  * back from the thieves' end moves it. */
@@ -184,8 +191,7 @@ static bool take_aged(struct run_queue *q, struct task *t)
 		sn_run_queue_due_in(q, 1);
 		return true;
 	}
-	set_aged(q, false);
-	q->aging.since = 0;
+	sn_run_queue_forgo_turn(q);
 	return false;
 }
 

@@ -307,6 +307,9 @@ static inline bool sn_run_queue_is_aged(const struct run_queue *q)
 	return q->aged;
 }
 
+/* The oldest task has no turn this time. */
+void sn_run_queue_forgo_turn(struct run_queue *q);
+
 /* The worker's upkeep. `coarse` is a reading of the coarse clock. Returns
  * whether the clock need not be read: dispatches are short, and the coarse
  * clock agrees that nearly no time has passed. */

@@ -84,6 +84,13 @@ bool sn_upkeep_tick_due(struct worker *w)
 	(void)sn_upkeep(w);
 	if (!sn_run_queue_is_aged(&w->run))
 		return true;
+	/* The caller is about to wait for a task that may be here. Without a
+	 * stack nobody could run it. */
+	if (sn_stack_cache_is_empty(&w->idle_stacks) &&
+	    !sn_worker_stacks_add(w)) {
+		sn_run_queue_forgo_turn(&w->run);
+		return true;
+	}
 	sn_run_queue_due_in(&w->run, 1); /* the loop's next dispatch is a
 					  * task's, even if fibers are ready */
 	return false;

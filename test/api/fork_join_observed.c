@@ -10,7 +10,9 @@
 
 enum { CALLS = 100 };
 
-static atomic_uint started;
+static atomic_uint      started;
+static atomic_uint      taken;  /* those that a loop has started */
+static atomic_uintptr_t caller; /* the fiber that spawns them */
 
 /* What the task of a spawned call runs. */
 #define TASK_OF(name) ((uintptr_t)name##_alone_)
@@ -26,6 +28,8 @@ static size_t recorded(sennit_scheduler *s, uint32_t kind, uintptr_t task)
 
 SENNIT_FORK_1(unsigned, child, unsigned, n)
 {
+	if ((uintptr_t)sennit_fiber_current() != atomic_load(&caller))
+		atomic_fetch_add(&taken, 1);
 	atomic_fetch_add(&started, 1);
 	return n;
 }
@@ -50,28 +54,34 @@ SENNIT_FORK_1(unsigned, take_back, unsigned, n)
 static void run_until_stolen(void *unused)
 {
 	(void)unused;
+	atomic_store(&caller, (uintptr_t)sennit_fiber_current());
 	EXPECT(SENNIT_RUN(wait_for_thief, 1) == 1);
 }
 
 static void run_alone(void *unused)
 {
 	(void)unused;
+	atomic_store(&caller, (uintptr_t)sennit_fiber_current());
 	for (int i = 0; i < CALLS; i++)
 		EXPECT(SENNIT_RUN(take_back, 1) == 1);
 }
 
-/* Run the task, with traces and metrics on; `calls` of its calls become
- * tasks. */
-static void run_observed(struct world *w, sennit_task_fn *run, uint64_t calls)
+/* Run the task, with traces and metrics on. The calls that a loop starts are
+ * tasks. Its own worker's loop does that where they have waited for long. */
+static void run_observed(struct world *w, sennit_task_fn *run)
 {
+	unsigned calls;
+
 	atomic_store(&started, 0);
+	atomic_store(&taken, 0);
 	sennit_metrics_record(w->s, 1);
 	start(w->s);
-	must_schedule(run, NULL);
+	in_a_task(run, NULL);
+	calls = atomic_load(&taken);
 	assert_soon(value_of(w->s, "sennit_tasks") == calls + 1);
 	assert_soon(tasks_timed(w->s) == calls + 1);
-	assert_soon(recorded(w->s, SENNIT_TRACED_TASK_END, (uintptr_t)run) ==
-		    1);
+	assert_soon(recorded(w->s, SENNIT_TRACED_TASK_END,
+			     (uintptr_t)run_errand) == 1);
 	assert_int_equal(
 		recorded(w->s, SENNIT_TRACED_TASK_BEGIN, TASK_OF(child)),
 		calls);
@@ -81,14 +91,16 @@ static void run_observed(struct world *w, sennit_task_fn *run, uint64_t calls)
 
 static void a_stolen_call_is_a_task(void **state)
 {
-	run_observed(*state, run_until_stolen, 1);
+	run_observed(*state, run_until_stolen);
 	assert_int_equal(atomic_load(&started), 1);
+	assert_int_equal(atomic_load(&taken), 1);
 }
 
 static void a_call_that_nobody_took_is_part_of_its_caller(void **state)
 {
-	run_observed(*state, run_alone, 0);
+	run_observed(*state, run_alone);
 	assert_int_equal(atomic_load(&started), CALLS);
+	assert_true(atomic_load(&taken) < CALLS);
 }
 
 int main(void)

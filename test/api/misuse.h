@@ -50,16 +50,18 @@ static inline bool hear_abort(int words, char *text, size_t size)
 }
 
 /* AddressSanitizer prints a warning first if a thread has left a fiber's stack
- * by exiting. */
+ * by exiting, and qemu a line after what aborts in it. */
 static inline void drop_tools_words(char *text)
 {
+	char *emulator = strstr(text, "qemu: uncaught target signal");
+
+	if (emulator)
+		*emulator = '\0';
 #if defined(SN_ASAN)
 	char *words = strstr(text, "sennit: misuse of ");
 
 	if (words)
 		memmove(text, words, strlen(words) + 1);
-#else
-	(void)text;
 #endif
 }
 
