@@ -150,6 +150,10 @@ static NOINLINE void leave(struct worker *w)
 		bool tasks_turn = (sn_upkeep_is_turn(w) || promised) &&
 				  !refused && sn_run_queue_has_task(&w->run);
 
+		/* What resumes may join, and must not wait for a stack. */
+		if (!tasks_turn && sn_run_queue_is_aged(&w->run))
+			sn_run_queue_forgo_turn(&w->run);
+
 		promised = false;
 		if (sn_mailbox_has_fibers(&w->mail))
 			sn_worker_collect(w);

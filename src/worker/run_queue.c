@@ -127,7 +127,7 @@ static void look_for_aged(struct run_queue *q, sennit_time now)
 {
 	struct aging *a = &q->aging;
 
-	if (q->aged || q->oldest_first)
+	if (q->aged || a->left || q->oldest_first)
 		return;
 	if (!a->since || !has_own_tasks(q))
 		a->since = now;
@@ -168,31 +168,68 @@ void sn_run_queue_look(struct run_queue *q, sennit_time now)
 	look_for_aged(q, now);
 }
 
-/* Whether the turn of the oldest tasks begins, or goes on. Work that has
- * scheduled more is such as fork-join postpones. */
-static bool is_turn_of_oldest(struct run_queue *q)
+static void begin_turn(struct run_queue *q, sennit_time now)
 {
-	struct aging *a = &q->aging;
-	sennit_time   now = os_now();
+	q->aging.left = AGED_TASKS;
+	q->aging.newest = newest_position(q);
+	q->aging.ends = now + AGED / 2;
+}
 
-	if (!a->left) {
-		a->left = AGED_TASKS + 1;
-		a->newest = newest_position(q);
-		a->ends = now + AGED / 2;
-	}
-	return --a->left && now < a->ends && a->newest == newest_position(q);
+/* Whether the turn that has begun goes on. Work that has scheduled more is such
+ * as fork-join postpones. */
+static bool goes_on(const struct run_queue *q)
+{
+	return q->aging.newest == newest_position(q) &&
+	       os_now() < q->aging.ends;
 }
 
 /* The next dispatch is a task's again, even if fibers are ready: otherwise a
- * fiber may schedule meanwhile, which would end the turn. */
+ * fiber may schedule meanwhile, which would end the turn. In between the newest
+ * task comes first, so that the old one may call what it joins. */
 static bool take_aged(struct run_queue *q, struct task *t)
 {
-	if (is_turn_of_oldest(q) && take_oldest(q, t)) {
-		sn_run_queue_due_in(q, 1);
-		return true;
+	struct aging *a = &q->aging;
+
+	if (!a->left)
+		begin_turn(q, os_now());
+	if (!take_oldest(q, t)) {
+		sn_run_queue_forgo_turn(q);
+		return false;
 	}
-	sn_run_queue_forgo_turn(q);
-	return false;
+	q->aged = false;
+	settle(q);
+	if (--a->left)
+		sn_run_queue_due_in(q, 1);
+	else
+		sn_run_queue_forgo_turn(q);
+	return true;
+}
+
+static void continue_turn(struct run_queue *q)
+{
+	if (!goes_on(q)) {
+		sn_run_queue_forgo_turn(q);
+	} else {
+		q->aged = true;
+		settle(q);
+	}
+}
+
+bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured)
+{
+	struct aging *a = &q->aging;
+	uint32_t      passed = a->passed + a->next;
+	bool          is_turn;
+
+	if (a->left && !q->aged)
+		continue_turn(q);
+	is_turn = passed >= WORKER_UPKEEP || q->aged;
+	a->passed = is_turn ? 0 : passed;
+	a->next = measured ? WORKER_UPKEEP : a->interval;
+	if (a->next > WORKER_UPKEEP - a->passed)
+		a->next = WORKER_UPKEEP - a->passed;
+	sn_run_queue_due_in(q, a->next);
+	return is_turn;
 }
 
 /* --- taking ------------------------------------------------------------- */

@@ -81,7 +81,8 @@ struct run_queue {
 				    * before the next */
 	bool         pinned_next;  /* owner: whose turn it is in a queue with
 				    * pinned and other tasks */
-	bool         aged;         /* owner: the oldest task comes next */
+	bool         aged;         /* owner: the oldest task comes next: from an
+				    * upkeep to the dispatch after it */
 	bool         oldest_first; /* fixed: the order of own tasks */
 	bool         threaded;     /* fixed: MTW: it has a deque */
 	bool         unfenced;     /* fixed: own pushes need no fence */
@@ -287,19 +288,7 @@ static inline uint32_t *sn_run_queue_dispatches(struct run_queue *q)
 /* An upkeep begins. The next comes after WORKER_UPKEEP dispatches, or fewer if
  * these take long and nobody else sees to that (`measured`). Returns whether it
  * is a task's turn now. */
-static inline bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured)
-{
-	struct aging *a = &q->aging;
-	uint32_t      passed = a->passed + a->next;
-	bool          is_turn = passed >= WORKER_UPKEEP || q->aged;
-
-	a->passed = is_turn ? 0 : passed;
-	a->next = measured ? WORKER_UPKEEP : a->interval;
-	if (a->next > WORKER_UPKEEP - a->passed)
-		a->next = WORKER_UPKEEP - a->passed;
-	sn_run_queue_due_in(q, a->next);
-	return is_turn;
-}
+bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured);
 
 /* Whether the oldest task comes next. */
 static inline bool sn_run_queue_is_aged(const struct run_queue *q)
