@@ -144,10 +144,7 @@ def follow_flows(events):
     begins, not before. Returns [(name of the flow, begin, end, slice)]."""
     slices = [e for e in events if e["ph"] == "X"]
     check_nesting(slices)
-    # Where an inner slice begins at the same time, the outer one is meant.
-    begins = {(s["pid"], s["tid"], s["ts"]): s
-              for s in sorted(slices, key=lambda s: (
-                  s["dur"], s["cat"] == "task"))}
+    begins = {(s["pid"], s["tid"], s["ts"]): s for s in slices}
     marks = {(e["pid"], e["tid"], e["ts"], e["name"])
              for e in events if e["ph"] == "i"}
     starts = {e["id"]: e for e in events if e["ph"] == "s"}
