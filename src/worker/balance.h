@@ -29,10 +29,10 @@
  * one in SHARE_WAIT waits piles up, wherever the others end. */
 #define SHARE_WAIT 16u
 
-/* The pile from which on a worker piles up: three waits. Two would also be those
- * of fibers that come and go: with 64 workers a wake moved half as many cache
- * lines again (test/cachelines). A descending fork-join reaches this depth
- * sometimes; dealing then costs little, because few tasks have begun. */
+/* The pile from which on a worker piles up: three waits. Two would also be
+ * those of fibers that come and go: with 64 workers a wake moved half as many
+ * cache lines again (test/cachelines). A descending fork-join reaches this
+ * depth sometimes; dealing then costs little, because few tasks have begun. */
 #define SHARE_PILE (2 * SHARE_WAIT + SHARE_WAIT / 2)
 
 /* The upper limit of the pile. So this many tasks that end make a worker forget
