@@ -21,10 +21,9 @@
 #include <errno.h>
 
 struct head {
-	_Alignas(8) sennit_allocator allocator; /* fixed; aligned as any object
-						 * that follows */
-	a_u32    references;                    /* any */
-	uint32_t mark; /* fixed until the last release */
+	sennit_allocator allocator;   /* fixed */
+	_Alignas(8) a_u32 references; /* any; aligned as what follows */
+	uint32_t mark;                /* fixed until the last release */
 };
 
 #define MARK UINT32_C(0x5e221700)
