@@ -89,7 +89,8 @@ def run(chromium):
     server = Server()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     first = f"http://127.0.0.1:{server.server_port}/?{TESTS[0]}"
-    with tempfile.TemporaryDirectory() as profile:
+    # The browser may still write there when it is told to end.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = subprocess.Popen(
             [chromium, "--headless", "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--no-first-run",
