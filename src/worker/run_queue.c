@@ -162,7 +162,9 @@ void sn_run_queue_look(struct run_queue *q, sennit_time now)
 {
 	struct aging *a = &q->aging;
 
-	if (a->looked)
+	/* In a turn of the oldest each dispatch is followed by an upkeep: that
+	 * says nothing about `interval` dispatches. */
+	if (a->looked && !a->left)
 		adapt_interval(a, now - a->looked);
 	a->looked = now;
 	look_for_aged(q, now);

@@ -228,8 +228,11 @@ bool sn_worker_threads_retire(struct worker *w)
 	bool              leaves;
 
 	sn_retire_prepare(w);
+	TORTURE_POINT(); /* nothing was left; called back and closed again? */
 	os_lock(&s->counts.lock);
-	leaves = sn_worker_threads_is_draining(w);
+	/* An errand may have come while it was called back. */
+	leaves = sn_worker_threads_is_draining(w) &&
+		 !sn_mailbox_has_fibers(&w->mail);
 	if (leaves) {
 		sn_thread_set_present(&w->thread, false);
 		trim_locked(s);

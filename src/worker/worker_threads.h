@@ -79,8 +79,9 @@ void sn_worker_threads_forward(struct worker *w);
  * that others may run. Returns whether it is closed. */
 bool sn_worker_threads_check(struct worker *w);
 
-/* w, which is closed, has nothing left to do. Returns true if it has no thread
- * any more; the caller must then not access it. False: it was called back. */
+/* w, which is closed, had nothing left to do. Returns true if it has no thread
+ * any more; the caller must then not access it. False: it was called back, or
+ * an errand has come. */
 SENNIT_MUST_USE bool sn_worker_threads_retire(struct worker *w);
 
 /* Whether w must take no new tasks. */

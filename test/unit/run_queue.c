@@ -379,6 +379,26 @@ static void short_dispatches_make_upkeep_rarer_only_with_time(void **state)
 	drop(q);
 }
 
+/* In a turn of old tasks each upkeep comes after one dispatch. */
+static void a_turn_tells_nothing_about_dispatches(void **state)
+{
+	struct run_queue *q = make_with_three(&mtw);
+	uint32_t          interval;
+
+	(void)state;
+	let_age(q);
+	assert_int_equal(take(q), 1);
+	interval = q->aging.interval;
+	assert_true(interval < WORKER_UPKEEP / 2);
+	for (uintptr_t i = 2; i <= 3; i++) {
+		assert_int_equal(look_after(q, AGED / 25), interval);
+		assert_int_equal(take_next(q), i);
+	}
+	assert_int_equal(take_next(q), 0);
+	assert_false(q->aging.calm);
+	drop(q);
+}
+
 static void clock_is_not_read_while_dispatches_are_short(void **state)
 {
 	struct run_queue *q = make(&mtw);
@@ -481,6 +501,7 @@ int main(void)
 		cmocka_unit_test(long_dispatches_have_upkeep_more_often),
 		cmocka_unit_test(
 			short_dispatches_make_upkeep_rarer_only_with_time),
+		cmocka_unit_test(a_turn_tells_nothing_about_dispatches),
 		cmocka_unit_test(clock_is_not_read_while_dispatches_are_short),
 		cmocka_unit_test(
 			tasks_have_their_turn_after_so_many_dispatches),
