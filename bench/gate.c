@@ -10,7 +10,7 @@
 #include "harness.h"
 
 #include "core/gate.h"
-#include "worker/scheduler.h"
+#include "sched/state.h"
 
 #include <pthread.h>
 #include <signal.h>

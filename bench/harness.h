@@ -130,9 +130,9 @@ extern const struct bench_row bench_simulation[];
  * processes that failed. */
 int bench_run_row(const struct bench_row *row, char *const prefixes[]);
 
-/* Take options and their numbers from the front of argv; docs/measuring.md
- * describes them. Returns the number of arguments taken, or -1 if they are
- * invalid. */
+/* Take options and their numbers from the front of argv;
+ * docs/design/measurements.md describes them. Returns the number of arguments
+ * taken, or -1 if they are invalid. */
 int bench_take_options(int argc, char **argv);
 
 /* Print the names of a row that start with one of the prefixes, and its n. */

@@ -11,7 +11,7 @@
 
 #define GUARD ((size_t)68 << 10) /* as in api/config.c */
 #define STACK (GUARD + ((size_t)64 << 10))
-#define BATCH 32 /* as in core/slab.h */
+#define BATCH 32 /* as in stack/slab.h */
 #define NAPS  2000
 
 /* The work of W11 and W12. */

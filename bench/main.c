@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - sennit-bench [PREFIX...]: runs every row, or those whose names start
- * with a prefix. docs/measuring.md describes the columns and options.
+ * with a prefix. docs/design/measurements.md describes the columns and options.
  */
 #include "harness.h"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets sennit_ATOMIC_BYTES: libatomic, where the compiler calls its functions
 # for atomic operations on bytes (gcc 12 on riscv64). Tests use such bytes. The
-# library does not, and no processor in src/arch/PROCESSORS needs libatomic for
+# library does not, and no processor in src/arch/cpu.h needs libatomic for
 # words of up to 64 bits.
 include(CheckCSourceCompiles)
 check_c_source_compiles("

@@ -12,7 +12,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL GNU OR SENNIT_SANITIZE OR system
 endif()
 
 set(traced ${sources})
-list(FILTER traced EXCLUDE REGEX "base/deterministic")
+list(FILTER traced EXCLUDE REGEX "base/determinism")
 add_library(sennit_traced OBJECT ${traced} test/cachelines/operations.c)
 file(GLOB files CONFIGURE_DEPENDS test/cachelines/*.c)
 list(FILTER files EXCLUDE REGEX "/operations.c$")

@@ -15,15 +15,15 @@ mark_as_advanced(SENNIT_LIBDW_H SENNIT_LIBDW_LIBRARY)
 if(SENNIT_LIBDW AND SENNIT_LIBDW_H AND SENNIT_LIBDW_LIBRARY)
 	set(SENNIT_DW dw)
 	set(SENNIT_DW_PC libdw)
-	list(FILTER diag_sources EXCLUDE REGEX program_image_none)
+	list(FILTER diag_sources EXCLUDE REGEX unwind_none)
 else()
 	message(STATUS "libdw left out: in libsennit-diag a stack is its first "
 		"frame")
-	list(FILTER diag_sources EXCLUDE REGEX program_image_libdw)
+	list(FILTER diag_sources EXCLUDE REGEX unwind_libdw)
 endif()
 
 # As libsennit has it, for names that the program chose. It has another name, so
 # that a program may contain both libraries' objects.
-list(APPEND diag_sources src/base/escape.c)
+list(APPEND diag_sources src/base/text.c)
 sennit_component(diag ${SENNIT_DW})
 target_compile_definitions(sennit_diag_objects PRIVATE sn_escape=sn_diag_escape)

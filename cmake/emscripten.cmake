@@ -38,7 +38,7 @@ set(SENNIT_DIAG OFF)
 set(SENNIT_APPS OFF)
 
 # What programs need. main() runs in a thread of its own, because the first one
-# must not block: it starts the others. See src/os/emscripten_program.c for
+# must not block: it starts the others. See src/os/emscripten/pages.c for
 # --wrap.
 set(emscripten_link_options -pthread -sASYNCIFY -sPROXY_TO_PTHREAD
 	-sEXIT_RUNTIME "SHELL:-Wl,--wrap=pthread_create"

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# How the end of a scheduler is detected: SENNIT_END. A file of
-# src/end/<SENNIT_END>/<room>/ takes the place of the one with the same name in
-# src/<room>/. For `gate` there are none.
+# How the end of a scheduler is detected: SENNIT_END. With `count` the macro
+# SENNIT_END_COUNT chooses, in src/core/gate.h and the files that say so.
 
-set(end_folder "")
 if(NOT SENNIT_END MATCHES "^(gate|count)$")
 	message(FATAL_ERROR "SENNIT_END: ${SENNIT_END} is not known here")
-elseif(NOT SENNIT_END STREQUAL "gate")
-	set(end_folder ${PROJECT_SOURCE_DIR}/src/end/${SENNIT_END})
 endif()
 
 # Removes the tests of the other technique from a list of files. All other tests

@@ -12,8 +12,7 @@ include(cmake/atomics.cmake)
 # Flags for the library's own files. Programs that use sennit do not get them.
 add_library(sennit_flags INTERFACE)
 target_include_directories(sennit_flags INTERFACE
-	${PROJECT_SOURCE_DIR}/include ${end_folder} ${system_folder}
-	${PROJECT_SOURCE_DIR}/src ${arch_folders})
+	${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(sennit_flags INTERFACE _GNU_SOURCE)
 target_link_libraries(sennit_flags INTERFACE Threads::Threads)
 
@@ -64,6 +63,9 @@ endif()
 if(NOT SENNIT_FP_CONTROL)
 	target_compile_definitions(sennit_flags INTERFACE
 		SENNIT_NO_FP_CONTROL)
+endif()
+if(SENNIT_END STREQUAL "count")
+	target_compile_definitions(sennit_flags INTERFACE SENNIT_END_COUNT)
 endif()
 if(SENNIT_TORTURE)
 	target_compile_definitions(sennit_flags INTERFACE SENNIT_TORTURE)

@@ -2,7 +2,7 @@
 # The programs of the guides, compiled as a reader compiles them:
 #	examples/tutorial/<x>.c    docs/tutorial.md
 #	examples/cookbook/<x>.c    docs/cookbook.md; <x>.cpp in C++
-#	examples/from/<peer>.c     docs/from-<peer>.md; <peer>.cpp in C++
+#	examples/from/<peer>.c     docs/coming-from.md; <peer>.cpp in C++
 #	examples/from/<peer>_before.*  the same with the peer, if it is there
 # The test guides/<folder>_<x> runs one, and compares it and what it prints with
 # the page (test/guides/page.py). guides/<page>_whole finds code in a page that
@@ -22,8 +22,7 @@ function(sennit_guide_test folder file)
 	get_filename_component(name ${file} NAME_WE)
 	set(page ${folder})
 	if(folder STREQUAL "from")
-		string(REPLACE _before "" page ${name})
-		string(REPLACE _ - page from-${page})
+		set(page coming-from)
 	endif()
 	if(SENNIT_TESTS AND SENNIT_PYTHON)
 		sennit_test(guides ${folder}_${name} ${page_py} check
@@ -121,8 +120,6 @@ if(SENNIT_TESTS AND SENNIT_CHECKS AND SENNIT_PYTHON AND NOT SENNIT_SANITIZE
 			${PROJECT_SOURCE_DIR}/docs/${page}.md
 			${PROJECT_SOURCE_DIR}/examples/${page})
 	endforeach()
-	foreach(page IN ITEMS go pthreads openmp libuv boost-fiber)
-		sennit_test(guides from-${page}_whole ${page_py} whole
-			${PROJECT_SOURCE_DIR}/docs/from-${page}.md ${peers})
-	endforeach()
+	sennit_test(guides coming-from_whole ${page_py} whole
+		${PROJECT_SOURCE_DIR}/docs/coming-from.md ${peers})
 endif()

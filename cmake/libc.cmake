@@ -24,11 +24,11 @@ endif()
 set(libc_link_options "") # of programs, too
 check_include_file(execinfo.h SENNIT_HAS_EXECINFO_H)
 if(SENNIT_HAS_EXECINFO_H)
-	sennit_leave_out(sources os/linux_backtrace_unwind)
-	sennit_leave_out(sources os/find_object)
+	sennit_leave_out(sources os/linux/backtrace_unwind)
+	sennit_leave_out(sources os/linux/find_object)
 elseif(NOT system) # see system.cmake
 	message(STATUS "no <execinfo.h>: backtraces are those of libgcc")
-	sennit_leave_out(sources os/posix_backtrace)
+	sennit_leave_out(sources os/posix/backtrace)
 	# libgcc_eh of a compiler that is built for glibc calls one more
 	# function of that library.
 	set(unwinds "#include <unwind.h>
@@ -43,7 +43,7 @@ int main(void)
 ")
 	check_c_source_compiles("${unwinds}" SENNIT_UNWINDS)
 	if(SENNIT_UNWINDS)
-		sennit_leave_out(sources os/find_object)
+		sennit_leave_out(sources os/linux/find_object)
 	else()
 		check_c_source_compiles("${unwinds}
 int _dl_find_object(void *pc, void *found)
@@ -65,7 +65,7 @@ check_symbol_exists(epoll_pwait2 sys/epoll.h SENNIT_HAS_EPOLL_PWAIT2)
 check_symbol_exists(pwritev2 sys/uio.h SENNIT_HAS_PWRITEV2) # with preadv2
 check_symbol_exists(statx sys/stat.h SENNIT_HAS_STATX)
 if(SENNIT_HAS_EPOLL_PWAIT2 AND SENNIT_HAS_PWRITEV2 AND SENNIT_HAS_STATX)
-	sennit_leave_out(io_sources io/linux_calls)
+	sennit_leave_out(io_sources io/engine/linux_calls)
 endif()
 
 # The folder of test/unit with the tests' portable switch.

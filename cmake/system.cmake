@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The system that the library is built for: `system`, empty for Linux. Builds for
-# another system compile those indented modules of src/LAYERS that are not os/ of
-# a third system, and neither those of `system_leaves` nor src/arch/*.c. A file of
-# src/<system>/<room>/ takes the place of the one with the same name in
-# src/<room>/.
+# The system that the library is built for: `system`, empty for Linux; and
+# `system_sources`, the files of src/os and src/arch for it.
 
 set(system "")
-set(system_files "") # how the names of its files in src/os begin
-set(system_folder "")
+set(system_files posix/backtrace posix/cxx_exceptions posix/memory_libc
+	posix/posix posix/threads) # of src/os, beside its own folder's
+set(system_folder linux) # of src/os: all its files
+set(system_other_fork fork_windows) # of src/life: not for this system
 # How the shared library is linked: it stays loaded after dlclose(), because
 # threads may still run its code, and what the loader fills in is read-only
 # afterwards.
@@ -15,11 +14,12 @@ set(system_loaded LINKER:-z,nodelete LINKER:-z,relro LINKER:-z,now)
 # What sennit.pc says beside what is the same everywhere.
 set(system_pc_flags "")
 set(system_pc_libraries "-lm -ldl")
-set(system_leaves "linux.*|find_object|cgroup|quota") # of src/os
 
 if(WIN32)
 	set(system windows)
-	string(APPEND system_leaves "|posix.*")
+	set(system_files "")
+	set(system_folder windows)
+	set(system_other_fork fork)
 	if(NOT arch STREQUAL "x86_64_windows" OR NOT MINGW)
 		message(FATAL_ERROR "Windows: only x86-64, by mingw-w64")
 	endif()
@@ -37,8 +37,9 @@ elseif(arch STREQUAL "x86_64_windows")
 	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is of Windows alone")
 elseif(EMSCRIPTEN)
 	set(system emscripten)
-	set(system_files "emscripten|absent")
-	string(APPEND system_leaves "|posix(_backtrace)?")
+	set(system_files bsd/absent posix/cxx_exceptions posix/memory_libc
+		posix/threads)
+	set(system_folder emscripten)
 	include(cmake/emscripten.cmake)
 elseif(APPLE)
 	set(system darwin)
@@ -46,7 +47,12 @@ elseif(CMAKE_SYSTEM_NAME STREQUAL FreeBSD)
 	set(system freebsd)
 endif()
 if(system MATCHES "darwin|freebsd")
-	set(system_files "bsd|absent|${system}")
+	set(system_files bsd/absent bsd/bsd bsd/${system} posix/backtrace
+		posix/memory_libc posix/posix posix/threads)
+	set(system_folder "")
+	if(system STREQUAL "freebsd")
+		list(APPEND system_files posix/cxx_exceptions)
+	endif()
 	message(STATUS "${system}: this port was never run. libsennit-io, "
 		"-diag and -mpi left out")
 	if(NOT arch MATCHES "^(x86_64|aarch64)$")
@@ -60,29 +66,27 @@ if(system MATCHES "darwin|freebsd")
 		set(system_loaded "") # ld64 has other options
 	endif()
 endif()
-if(system)
-	set(system_folder ${PROJECT_SOURCE_DIR}/src/${system})
-	if(NOT system_files)
-		set(system_files ${system})
-	endif()
+set(system_sources "")
+if(system_folder)
+	file(GLOB system_sources RELATIVE ${PROJECT_SOURCE_DIR}
+		CONFIGURE_DEPENDS src/os/${system_folder}/*.c)
 endif()
-
-# Adds the indented modules, each at its place.
-function(sennit_system_modules modules_of)
-	if(NOT system)
-		return()
-	endif()
-	file(STRINGS ${layers} all REGEX
-		"^[a-z]|^\t(os/(${system_files})|[^o])")
-	string(REPLACE "\t" "" all "${all}")
-	set(${modules_of} ${all} PARENT_SCOPE)
-endfunction()
+list(APPEND system_files deterministic_threads print)
+foreach(file IN LISTS system_files)
+	list(APPEND system_sources src/os/${file}.c)
+endforeach()
+file(GLOB switch RELATIVE ${PROJECT_SOURCE_DIR} src/arch/${arch}/switch.[cS])
+set(saved ${arch}/saved)
+if(APPLE)
+	set(saved saved_none)
+endif()
+list(APPEND system_sources ${switch} src/arch/${saved}.c src/arch/interrupted.c)
 
 # The library's own files. Windows 10 is the oldest that has what they call.
 # winpthreads hides its format attributes' kind behind the C library's: the
 # compiler would check formats as those of another printf().
 function(sennit_system_flags target)
-	set(first ${PROJECT_SOURCE_DIR}/src/os/windows_posix.h)
+	set(first ${PROJECT_SOURCE_DIR}/src/os/windows/posix.h)
 	if(WIN32)
 		target_compile_definitions(${target} INTERFACE
 			_WIN32_WINNT=0x0A00 __USE_MINGW_ANSI_STDIO=1

@@ -12,7 +12,7 @@ mark_as_advanced(SENNIT_PROTOC_C SENNIT_PROTOBUF_C_H SENNIT_PROTOBUF_C)
 
 file(GLOB files CONFIGURE_DEPENDS apps/trace/*.c)
 list(FILTER files EXCLUDE REGEX "/main\\.c$")
-add_library(sennit_trace_parts STATIC ${files} src/base/escape.c)
+add_library(sennit_trace_parts STATIC ${files} src/base/text.c)
 target_include_directories(sennit_trace_parts PUBLIC apps)
 target_link_libraries(sennit_trace_parts PUBLIC sennit_flags)
 

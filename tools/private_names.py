@@ -21,6 +21,10 @@ SPECIFIERS = ("__attribute__", "_Atomic", "_Alignas", "const", "volatile")
 COMMENT = ("/*", "//")
 
 
+# Of builds with SENNIT_END=count, which no single file has.
+LEFT_OUT = ["core/gate_count.h"]
+
+
 def fail(message):
     sys.exit("amalgamate: %s" % message)
 
@@ -31,27 +35,11 @@ def read(path):
         return file.read()
 
 
-@functools.lru_cache(maxsize=None)
-def folders():
-    """The folders of src/arch with headers of processors, in the order of the
-    compiler's search path, each with the condition for it. What is written by
-    tools/amalgamate is for Linux: those of other systems are not among them."""
-    return [("src/arch/" + name, condition) for name, condition in
-            (line.split(None, 1) for line in
-             read("src/arch/PROCESSORS").splitlines()
-             if re.match("\t?[a-z]", line))
-            if not re.search("_WIN64|__wasm__", condition)]
-
-
 def places(name):
-    """The files that `#include "name"` may find: for a header of the processor
-    one for each that has it."""
-    if name.startswith("sennit"):
-        return ["include/" + name]
-    if not name.startswith("processor/"):
-        return ["src/" + name]
-    return [path for path in (folder + "/" + name for folder, _ in folders())
-            if os.path.exists(os.path.join(TREE, path))]
+    """The file that `#include "name"` finds; none if it is left out."""
+    if name in LEFT_OUT:
+        return []
+    return [("include/" if name.startswith("sennit") else "src/") + name]
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/names.h"
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "trace/array.h"
 
 #include <search.h>

@@ -5,7 +5,7 @@
  * A track is a row of a picture: a worker's, or a fiber's. The slices of a
  * track are nested: of two, one contains the other or they are apart. All
  * times are nanoseconds since the trace began. All strings are escaped as
- * base/escape.h says, so they are UTF-8 without control characters.
+ * base/text.h says, so they are UTF-8 without control characters.
  */
 #ifndef APPS_TRACE_TIMELINE_H
 #define APPS_TRACE_TIMELINE_H

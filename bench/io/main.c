@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - sennit-bench-io [--rounds N] [--ms N] [PREFIX...]: rows W16 to W21
  * of libsennit-io and of servers written by other means, all behind the same
- * client. docs/measuring.md describes the columns.
+ * client. docs/design/measurements.md describes the columns.
  *
  * Each figure is taken once in a round, from all servers in turn, so that other
  * load on the machine hits all alike; then comes the next round. A server is a

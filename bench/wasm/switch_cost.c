@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch_cost.c - the time of a switch of WebAssembly, by the number of frames
- * on one of the two stacks. docs/webassembly.md has the command. */
+ * on one of the two stacks. docs/platforms.md has the command. */
 #include "arch/arch.h"
 
 #include <stdio.h>

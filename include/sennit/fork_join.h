@@ -237,7 +237,7 @@ SENNIT_INLINE_ uint64_t sennit_fork_spawn_(const struct sennit_here_ *me,
  * calls its function. Each success counts as a dispatch of the worker. The
  * result is false if other tasks or fibers are due, or if the stack is deep.
  *
- * docs/design/fork-join.md explains why the task is the newest. If guard
+ * docs/design/groups.md explains why the task is the newest. If guard
  * forbids the pop, bottom gets its previous value, as in sn_deque_pop_rest. */
 SENNIT_INLINE_ bool sennit_fork_take_(const struct sennit_here_  *me,
 				      struct sennit_fork_record_ *record,

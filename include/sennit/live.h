@@ -2,8 +2,8 @@
 /* live.h - a live view: a Unix socket at which tools see what the schedulers of
  * the process do now.
  *
- * In libsennit-diag. sennit-top is such a tool. docs/design/live.md has the
- * protocol.
+ * In libsennit-diag. sennit-top is such a tool. docs/design/diagnosis.md has
+ * the protocol.
  *
  * A live view has one thread of its own. Without clients the thread sleeps, and
  * the view costs nothing. With clients it reads reports and counters up to 20

@@ -73,10 +73,10 @@ typedef struct sennit_metric {
  * they have. A call of fork_join.h that no other worker and no other stack has
  * run is no task: it is part of the task that syncs it.
  *
- * docs/design/metrics.md says what a record costs. A worker takes 28 KiB of the
- * scheduler's allocator when it first records. If it gets none, it records
- * nothing and tries again later; the gauge "workers_unmeasured" counts such
- * workers.
+ * docs/design/trace-and-metrics.md says what a record costs. A worker takes
+ * 28 KiB of the scheduler's allocator when it first records. If it gets none,
+ * it records nothing and tries again later; the gauge "workers_unmeasured"
+ * counts such workers.
  *
  * From: fiber, thread.  Blocks: no (the first call of a process measures the
  * processor's counter of time: up to a millisecond).  */

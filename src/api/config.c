@@ -4,8 +4,8 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "base/torture.h"
+#include "life/slots.h"
 #include "os/quota.h"
-#include "worker/slots.h"
 
 #include <errno.h>
 #include <stdbool.h>

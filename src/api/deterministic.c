@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sennit/deterministic.h"
-
 #include "base/check.h"
-#include "base/deterministic.h"
+#include "base/determinism.h"
+#include "sennit/deterministic.h"
 
 #include <errno.h>
 

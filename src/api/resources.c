@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sennit/resources.h"
-
 #include "base/memory.h"
+#include "life/end.h"
+#include "life/life.h"
+#include "life/slots.h"
 #include "os/os.h"
 #include "os/quota.h"
-#include "worker/slots.h"
-#include "worker/finalise.h"
-#include "worker/fork_exit.h"
+#include "sennit/resources.h"
 
 #include <errno.h>
 #include <string.h>

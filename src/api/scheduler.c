@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sennit/scheduler.h"
-
 #include "api/config.h"
-#include "api/debugger.h"
-#include "base/escape.h"
-#include "core/task_names.h"
+#include "base/text.h"
+#include "core/names.h"
+#include "life/end.h"
+#include "life/life.h"
+#include "life/slots.h"
+#include "life/worker_threads.h"
+#include "observe/debugger.h"
 #include "os/os.h"
 #include "os/quota.h"
-#include "worker/longjmp_check.h"
-#include "scheduler/bind.h"
-#include "worker/finalise.h"
-#include "worker/stack_overflow.h"
-#include "worker/slots.h"
-#include "worker/worker_threads.h"
-#include "scheduler/start.h"
-#include "worker/fork_exit.h"
-#include "worker/trim.h"
+#include "sched/loop.h"
 #include "sennit/report.h"
+#include "sennit/scheduler.h"
+#include "sennit/task.h"
+#include "sennit/wait_group.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -255,4 +252,68 @@ void sennit_scheduler_stats(sennit_scheduler *s, sennit_stats *stats)
 	memset(stats, 0, size);
 	memcpy(stats, &sum, sizeof(sum));
 	stats->size = size;
+}
+
+/* --- run ------------------------------------------------------------------ */
+
+/* Sennit_run of task.h. */
+
+struct program {
+	sennit_task_fn   *run;
+	void             *argument;
+	sennit_wait_group ended;
+};
+
+static void run_program(void *program)
+{
+	struct program *p = program;
+
+	p->run(p->argument);
+	(void)sennit_wait_group_done(&p->ended);
+}
+
+static int run_as_task(sennit_scheduler *s, sennit_task_fn *run, void *argument)
+{
+	struct program    p = { .run = run, .argument = argument };
+	const sennit_task task = { .run = run_program, .argument = &p };
+	int               err;
+
+	sennit_wait_group_init(&p.ended, 1);
+	err = sennit_enqueue(s, &task);
+	if (!err)
+		sennit_wait_group_wait(&p.ended);
+	return err;
+}
+
+/* Without workers a task runs on the thread that has scheduled it. */
+static int run_bound(sennit_scheduler *s, sennit_task_fn *run, void *argument)
+{
+	int err = sennit_bind(s);
+
+	if (err)
+		return err;
+	err = run_as_task(s, run, argument);
+	sennit_unbind();
+	return err;
+}
+
+static bool is_task_of(const sennit_scheduler *s)
+{
+	const struct worker *w = sn_self;
+
+	return w && w->scheduler == s && w->home.current != &w->main;
+}
+
+int sennit_run(sennit_scheduler *s, sennit_task_fn *run, void *argument)
+{
+	MISUSE_INHERITED(s, "sennit_run");
+	if (!run)
+		return -EINVAL;
+	if (is_task_of(s)) {
+		run(argument);
+		return 0;
+	}
+	if (!s->capacity && !sn_self)
+		return run_bound(s, run, argument);
+	return run_as_task(s, run, argument);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/names.h"
+#include "life/life.h"
+#include "sched/place.h"
+#include "sennit/local.h"
 #include "sennit/task.h"
-
-#include "core/task_names.h"
-#include "scheduler/batch.h"
-#include "scheduler/place.h"
-#include "worker/fork_exit.h"
 
 #include <errno.h>
 
@@ -121,4 +120,42 @@ void *sennit_argument_alloc(sennit_scheduler *s, size_t size)
 void sennit_argument_free(sennit_scheduler *s, void *argument, size_t size)
 {
 	sn_place_give(named(s, "sennit_argument_free"), argument, size);
+}
+
+/* --- local ---------------------------------------------------------------- */
+
+int sennit_local_key_create(sennit_local_key *key,
+			    void (*destructor)(void *value))
+{
+	return sn_local_keys_add(key, destructor) ? 0 : -EAGAIN;
+}
+
+void sennit_local_key_delete(sennit_local_key key)
+{
+	MISUSE(!sn_local_keys_remove(key), "sennit_local_key_delete",
+	       "there is no such key");
+}
+
+void *sennit_local_get(sennit_local_key key)
+{
+	const struct local *l = sn_task_local_find(*sn_task_local_mine(), key);
+
+	return l && l->generation == key.generation_ ? l->value : NULL;
+}
+
+int sennit_local_set(sennit_local_key key, void *value)
+{
+	struct local *l = sn_task_local_find(*sn_task_local_mine(), key);
+
+	MISUSE(!sn_local_keys_has(key), "sennit_local_set",
+	       "there is no such key");
+	if (!l && !value)
+		return 0;
+	if (!l)
+		l = sn_task_local_make(key);
+	if (!l)
+		return -ENOMEM;
+	l->value = value;
+	l->generation = key.generation_;
+	return 0;
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/config.h"
+#include "base/text.h"
+#include "core/names.h"
+#include "life/life.h"
+#include "observe/debugger.h"
+#include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/state.h"
+#include "stack/depth.h"
+#include "sennit/stack_use.h"
 #include "sennit/workers.h"
 
-#include "os/os.h"
-#include "worker/fork_exit.h"
-#include "worker/scheduler_list.h"
-#include "worker/worker.h"
+#include <inttypes.h>
 
 /* A worker without thread, or that sleeps for its own fibers alone, need not be
  * idle by its own account. */
@@ -76,4 +83,68 @@ void sennit_workers_visit(sennit_scheduler *s,
 size_t sennit_schedulers_retain(sennit_scheduler *out[], size_t size)
 {
 	return sn_scheduler_list_retain(out, size);
+}
+
+/* --- stack use ------------------------------------------------------------ */
+
+static size_t round_up(size_t bytes, size_t page)
+{
+	return (bytes + page - 1) / page * page;
+}
+
+/* The smallest stack_size that fits `deepest` bytes of frames. The part of a
+ * stack that is not for frames is the same for every size. A group member that
+ * runs on its opener's stack may find only half of that stack free. */
+static size_t least_size(const sennit_scheduler *s, size_t deepest)
+{
+	size_t page = s->stacks.slabs.page;
+	size_t all = round_up(s->config.stack_size, page);
+	size_t room = sn_fiber_room(sn_stacks_usable(&s->stacks));
+	size_t half = deepest > FIBER_MEMBER_STACK ? deepest : 0;
+	size_t least = round_up(all - room + deepest + half, page);
+
+	return least > CONFIG_STACK_MIN ? least : CONFIG_STACK_MIN;
+}
+
+void sennit_scheduler_stack_report(sennit_scheduler *s,
+				   void (*visit)(void *context,
+						 const sennit_stack_use *use),
+				   void *context)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_stack_report");
+	for (uint32_t i = 0; s->depths && i <= STACK_DEPTH_FUNCTIONS; i++) {
+		const struct stack_depth *d = &s->depths->of[i];
+		const uintptr_t           task = a_load_rlx(&d->function);
+		sennit_stack_use          use = {
+				 .size = sizeof(use),
+				 .task = (sennit_task_fn *)task,
+				 .tasks = a_load_rlx(&d->tasks),
+				 .deepest = (size_t)a_load_rlx(&d->deepest),
+		};
+
+		if (!use.tasks)
+			continue; /* or it is just being counted */
+		use.name = sn_task_names_get(use.task);
+		use.least = least_size(s, use.deepest);
+		visit(context, &use);
+	}
+}
+
+static void print_use(void *fd, const sennit_stack_use *use)
+{
+	char name[128] = "other functions";
+
+	if (use->name)
+		sn_escape(name, sizeof(name), use->name);
+	else if (use->task)
+		os_function_name((uintptr_t)use->task, name, sizeof(name));
+	os_print(*(const int *)fd,
+		 "%8zu bytes at most in %" PRIu64 " tasks of %s: a stack of "
+		 "%zu KiB is enough\n",
+		 use->deepest, use->tasks, name, use->least / 1024);
+}
+
+void sennit_scheduler_print_stacks(sennit_scheduler *s, int fd)
+{
+	sennit_scheduler_stack_report(s, print_use, &fd);
 }

@@ -30,6 +30,7 @@
 #ifndef SN_ARCH_H
 #define SN_ARCH_H
 
+#include "arch/cpu.h"
 #include "base/compiler.h"
 
 /* A suspended stack: its stack pointer, where the registers lie in the layout
@@ -76,32 +77,20 @@ extern const struct sennit_debug_context arch_saved;
  * the run loop uses them after every task. */
 static inline uint64_t arch_fp_control(void);
 static inline void     arch_fp_set_control(uint64_t control);
-
-#if defined(SENNIT_NO_FP_CONTROL)
-static inline uint64_t arch_fp_control(void)
-{
-	return 0;
-}
-
-static inline void arch_fp_set_control(uint64_t control)
-{
-	(void)control;
-}
-#else
-#include "processor/fp.h"
+#ifdef SENNIT_NO_FP_CONTROL
+#define arch_fp_control()            ((uint64_t)0)
+#define arch_fp_set_control(control) ((void)(control))
 #endif
 
-/* Before arch_start on a stack whose lowest usable byte is known: note it below
- * `top`, for systems that want to know. Its size is at most 32 bytes. */
-#include "processor/low.h"
-
-/* A counter of the processor, for short times: cheaper to read than the clock.
- * It is of use only if arch_ticks_are_steady: then it counts at the same rate
- * in all processors and states of power. Two processors may differ by the time
- * that a cache line travels. */
-#include "processor/ticks.h"
-
-/* ARCH_HAS_BIAS: whether worker/bias.h is sound on this processor. */
-#include "processor/bias.h"
+/* arch_note_low(top, low), before arch_start on a stack whose lowest usable
+ * byte is known: note it below `top`, for systems that want to know. Its size
+ * is at most 32 bytes.
+ *
+ * arch_ticks, a counter of the processor, for short times: cheaper to read than
+ * the clock. It is of use only if arch_ticks_are_steady: then it counts at the
+ * same rate in all processors and states of power. Two processors may differ by
+ * the time that a cache line travels.
+ *
+ * ARCH_HAS_BIAS: whether sched/bias.h is sound on this processor. */
 
 #endif

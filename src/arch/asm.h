@@ -25,6 +25,10 @@
 #ifndef SN_ASM_H
 #define SN_ASM_H
 
+#ifdef __APPLE__
+#include "arch/asm_macho.h"
+#else
+
 #ifndef LANDING_PAD
 #define LANDING_PAD
 #endif
@@ -73,6 +77,8 @@
 	TABLE_END
 	.size	\name, . - \name
 	.endm
+
+#endif
 
 #include "arch/entries_asm.h"
 

@@ -18,10 +18,8 @@
 #define SN_ATOMIC_H
 
 #include "base/compiler.h"
-#include "base/deterministic.h"
-#include "processor/cas_order.h"
-#include "processor/fetch_own.h"
-#include "processor/pause.h"
+#include "base/determinism.h"
+#include "arch/cpu.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -6,6 +6,7 @@
 #ifndef SN_COMPILER_H
 #define SN_COMPILER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,5 +52,21 @@
 #define NO_SANITIZE \
 	__attribute__((no_sanitize("address", "thread", "undefined")))
 #endif
+
+/* --- valgrind ------------------------------------------------------------- */
+
+/* Does Valgrind run the program? */
+
+#ifdef SENNIT_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
+/* False in builds without Valgrind's headers. */
+static inline bool under_valgrind(void)
+{
+	return RUNNING_ON_VALGRIND;
+}
 
 #endif

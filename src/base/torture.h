@@ -8,7 +8,7 @@
  * random numbers, derived from the environment variable SENNIT_TORTURE_SEED if
  * it is set. sn_panic prints the seed. The same seed makes the failure likely
  * again, but not certain, because the operating system still schedules the
- * threads. In the deterministic build (deterministic.h) each point is a point
+ * threads. In the deterministic build (determinism.h) each point is a point
  * of that scheduler.
  */
 #ifndef SN_TORTURE_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #ifdef SENNIT_DETERMINISTIC
-#include "base/deterministic.h"
+#include "base/determinism.h"
 #define TORTURE_POINT() sn_deterministic_point()
 #ifdef SENNIT_USUAL_LIMITS /* test/cachelines counts what programs do */
 #define TORTURED(tiny, usual) (usual)
@@ -47,5 +47,31 @@ static inline uint64_t sn_torture_seed(void)
 	return 0;
 }
 #endif
+
+/* --- seeded random -------------------------------------------------------- */
+
+/* Random numbers that a seed determines (xorshift64*). */
+
+struct seeded_random {
+	uint64_t state; /* not 0 */
+};
+
+static inline void sn_seeded_random_init(struct seeded_random *r, uint64_t seed)
+{
+	r->state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	if (!r->state)
+		r->state = 1;
+}
+
+/* A number below `limit`. */
+static inline uint32_t sn_seeded_random_below(struct seeded_random *r,
+					      uint32_t              limit)
+{
+	r->state ^= r->state << 13;
+	r->state ^= r->state >> 7;
+	r->state ^= r->state << 17;
+	return (uint32_t)(r->state * UINT64_C(0x2545f4914f6cdd1d) >> 32) %
+	       limit;
+}
 
 #endif

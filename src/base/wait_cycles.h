@@ -4,7 +4,234 @@
 #ifndef SN_WAIT_CYCLES_H
 #define SN_WAIT_CYCLES_H
 
-#include "base/wait_nodes.h"
+#include "sennit/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- wait nodes ----------------------------------------------------------- */
+
+/* A graph of fibers that wait for each other: its nodes, and a
+ * table to find them.
+ *
+ * Nodes are the fibers that run a task. A node points to the node that holds
+ * the lock it waits for, or to the list of members of the group that it waits
+ * for. All numbers of nodes are indexes plus 1; 0 is none.
+ *
+ * No address here is followed. The caller reads the fibers in three walks:
+ *
+ *	add        a node for each, as it was found
+ *	own        who holds the lock that it waits for
+ *	confirm    whether it is still in the same wait
+ *
+ * See docs/design/diagnosis.md. libsennit reads them in place, libsennit-diag
+ * from copies.
+ */
+
+/* Each node has at most three keys. */
+#define WAIT_NODES_PLACES 8
+
+struct graph_node {
+	sennit_report_entry entry;
+	const void         *fiber;
+	void               *identity; /* see sennit_fiber.identity */
+	void    *scope;  /* the group that the task is a member of, or another
+			    * scope */
+	uint32_t doing;  /* the state word; 0: it changed during a read */
+	bool     steady; /* it has been in the same wait all the time */
+	bool     owned;  /* it waits for a lock that the owner has */
+	void    *owner;  /* an identity */
+	uint32_t holder;
+	uint32_t members;
+	uint32_t sibling; /* next in the list of members */
+	uint32_t cursor;  /* of the search: next member to search */
+	uint32_t from;    /* of the search: the node before it on the path */
+	uint32_t after;   /* the node after it in its cycle */
+	uint32_t mark;    /* of the search: enum graph_mark */
+	uint32_t cycle;   /* number of its cycle */
+	bool     leads;   /* it is the first of its cycle */
+	char     name[SENNIT_NAME_SIZE];
+};
+
+enum graph_mark { GRAPH_NEW = 0, GRAPH_ON_PATH, GRAPH_DONE };
+
+struct wait_graph {
+	struct graph_node *nodes;
+	uint32_t          *places; /* hash table: a power of two of nodes */
+	uint32_t           room;   /* maximum number of nodes */
+	uint32_t           count;
+	uint32_t           mask;
+	uint32_t           cycles; /* number of cycles found */
+};
+
+static inline struct graph_node *sn_wait_nodes_at(const struct wait_graph *g,
+						  uint32_t number)
+{
+	return number ? &g->nodes[number - 1] : NULL;
+}
+
+/* --- room --------------------------------------------------------------- */
+
+/* At least twice as many as there may be keys: a power of two. */
+static inline uint32_t sn_wait_nodes_places(uint32_t room)
+{
+	uint32_t places = 64;
+
+	while (places < (uint64_t)room * WAIT_NODES_PLACES / 2)
+		places *= 2;
+	return places;
+}
+
+/* The bytes of a graph of that many nodes. */
+static inline size_t sn_wait_nodes_bytes(uint32_t room)
+{
+	return room * sizeof(struct graph_node) +
+	       sn_wait_nodes_places(room) * sizeof(uint32_t);
+}
+
+/* The graph has no nodes yet. `memory` is all zeros. */
+static inline void sn_wait_nodes_init(struct wait_graph *g, void *memory,
+				      uint32_t room)
+{
+	memset(g, 0, sizeof(*g));
+	g->nodes = memory;
+	g->places = (uint32_t *)(void *)((char *)memory +
+					 room * sizeof(struct graph_node));
+	g->mask = sn_wait_nodes_places(room) - 1;
+	g->room = room;
+}
+
+/* --- finding a node ----------------------------------------------------- */
+
+static inline uint32_t sn_wait_nodes_place_(const struct wait_graph *g,
+					    const void              *key)
+{
+	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)((uint64_t)(uintptr_t)key * golden >> 32) & g->mask;
+}
+
+static inline bool sn_wait_nodes_for_group_(const struct graph_node *n,
+					    const void              *group)
+{
+	return n->entry.state == SENNIT_REPORT_BLOCKED &&
+	       n->entry.waits_for == SENNIT_WAITS_FOR_GROUP &&
+	       n->entry.object == group;
+}
+
+static inline bool sn_wait_nodes_is_fiber(const struct graph_node *n,
+					  const void              *key)
+{
+	return n->fiber == key;
+}
+
+static inline bool sn_wait_nodes_is_owner_(const struct graph_node *n,
+					   const void              *key)
+{
+	return n->fiber == key || n->identity == key;
+}
+
+typedef bool wait_node_matcher(const struct graph_node *n, const void *key);
+
+static inline struct graph_node *sn_wait_nodes_find(const struct wait_graph *g,
+						    wait_node_matcher *matches,
+						    const void        *key)
+{
+	uint32_t at = sn_wait_nodes_place_(g, key);
+
+	for (; g->places[at]; at = (at + 1) & g->mask) {
+		struct graph_node *n = sn_wait_nodes_at(g, g->places[at]);
+
+		if (matches(n, key))
+			return n;
+	}
+	return NULL;
+}
+
+static inline uint32_t sn_wait_nodes_number(const struct wait_graph *g,
+					    const struct graph_node *n)
+{
+	return n ? (uint32_t)(n - g->nodes) + 1 : 0;
+}
+
+static inline void sn_wait_nodes_enter_key_(struct wait_graph       *g,
+					    const struct graph_node *n,
+					    const void              *key)
+{
+	uint32_t at = sn_wait_nodes_place_(g, key);
+
+	while (g->places[at])
+		at = (at + 1) & g->mask;
+	g->places[at] = sn_wait_nodes_number(g, n);
+}
+
+static inline void sn_wait_nodes_enter(struct wait_graph       *g,
+				       const struct graph_node *n)
+{
+	sn_wait_nodes_enter_key_(g, n, n->fiber);
+	if (n->identity != n->fiber)
+		sn_wait_nodes_enter_key_(g, n, n->identity);
+	if (sn_wait_nodes_for_group_(n, n->entry.object))
+		sn_wait_nodes_enter_key_(g, n, n->entry.object);
+}
+
+/* --- between the walks ------------------------------------------------- */
+
+/* n, whose state word is now `doing`, is steady only if it is still in the same
+ * wait. */
+static inline bool sn_wait_nodes_is_steady(struct graph_node *n, uint32_t doing)
+{
+	n->steady &= n->doing == doing;
+	return n->steady;
+}
+
+/* A fiber that was not met again has ended. */
+static inline void sn_wait_nodes_drop_unconfirmed(struct wait_graph *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->count; i++) {
+		g->nodes[i].steady = g->nodes[i].mark == GRAPH_DONE;
+		g->nodes[i].mark = GRAPH_NEW;
+	}
+}
+
+/* --- edges -------------------------------------------------------------- */
+
+/* A group begins with its scope, so they have the same address. */
+static inline void sn_wait_nodes_link_member_(const struct wait_graph *g,
+					      struct graph_node       *n)
+{
+	struct graph_node *opener =
+		n->scope ? sn_wait_nodes_find(g, sn_wait_nodes_for_group_,
+					      n->scope)
+			 : NULL;
+
+	if (!opener || !opener->steady || opener == n)
+		return;
+	n->sibling = opener->members;
+	opener->members = sn_wait_nodes_number(g, n);
+}
+
+static inline void sn_wait_nodes_link(struct wait_graph *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->count; i++) {
+		struct graph_node *n = &g->nodes[i];
+
+		if (n->steady && n->owned)
+			n->holder = sn_wait_nodes_number(
+				g,
+				sn_wait_nodes_find(g, sn_wait_nodes_is_owner_,
+						   n->owner));
+		sn_wait_nodes_link_member_(g, n);
+	}
+}
+
+/* --- wait cycles ---------------------------------------------------------- */
 
 /* Put n at the end of the path. A wait has one holder, or members. */
 static inline void sn_wait_cycles_begin_(const struct wait_graph *g,

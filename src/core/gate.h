@@ -22,6 +22,10 @@
 #ifndef SN_GATE_H
 #define SN_GATE_H
 
+#ifdef SENNIT_END_COUNT
+#include "core/gate_count.h"
+#else
+
 #include "base/atomic.h"
 
 struct gate {
@@ -69,5 +73,7 @@ static inline bool sn_gate_ends_beside_workers(struct gate *g)
 	(void)g;
 	return false;
 }
+
+#endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/mergesort.h"
+#include "core/graph.h"
 
 #include "base/compiler.h"
 

@@ -82,7 +82,7 @@ struct claim {
 	enum claim_state state;
 	struct link      link; /* while it waits */
 
-	/* The fields of the worker: see worker/slots.h. */
+	/* The fields of the worker: see life/slots.h. */
 	bool        has;   /* owner */
 	sennit_time slice; /* owner: the worker may be asked to yield from this
 			    * time on */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sennit/dump.h"
-
 #include "base/atomic.h"
+#include "sennit/dump.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/stacks.h"
 
-#include "diag/damage.h"
-#include "diag/fiber_record.h"
-#include "diag/own_memory.h"
-#include "diag/program_image.h"
-#include "diag/suspended_stack.h"
-#include "diag/thread_sample.h"
+#include "base/check.h"
+#include "base/text.h"
+#include "diag/fibers.h"
+#include "diag/unwind.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -384,4 +384,71 @@ int sennit_stacks_visit(sennit_scheduler *s, visitor *visit, void *context)
 	const struct stacks_visitor only = { .visit = visit };
 
 	return sn_stacks_visit(s, &only, context);
+}
+
+/* --- stacks page ---------------------------------------------------------- */
+
+#define NAME 1024 /* bytes of an escaped name */
+
+int sn_stacks_page_end(struct stacks_page *p)
+{
+	if (!p->error)
+		p->error = sn_write_all(p->fd, p->text, p->used);
+	p->used = 0;
+	return p->error;
+}
+
+static void add_bytes(struct stacks_page *p, const char *bytes, size_t size)
+{
+	if (size > sizeof(p->text) - p->used)
+		sn_stacks_page_end(p);
+	memcpy(p->text + p->used, bytes, size);
+	p->used += size;
+}
+
+void sn_stacks_page_add(struct stacks_page *p, const char *format, ...)
+{
+	char    text[512];
+	va_list arguments;
+	int     n;
+
+	va_start(arguments, format);
+	n = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (n > 0)
+		add_bytes(p, text,
+			  (size_t)n < sizeof(text) ? (size_t)n
+						   : sizeof(text) - 1);
+}
+
+void sn_stacks_page_add_name(struct stacks_page *p, const char *name)
+{
+	char   text[NAME];
+	size_t n = sn_escape(text, sizeof(text), name);
+
+	add_bytes(p, text, n);
+}
+
+/* In escaped text nothing but quotes and backslashes is left to escape. */
+void sn_stacks_page_add_quoted(struct stacks_page *p, const char *text)
+{
+	add_bytes(p, "\"", 1);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			add_bytes(p, "\\", 1);
+		add_bytes(p, text, 1);
+	}
+	add_bytes(p, "\"", 1);
+}
+
+void sn_stacks_page_add_string(struct stacks_page *p, const char *name)
+{
+	char text[NAME];
+
+	if (!name) {
+		add_bytes(p, "null", 4);
+		return;
+	}
+	sn_escape(text, sizeof(text), name);
+	sn_stacks_page_add_quoted(p, text);
 }

@@ -1,16 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - the visit of all stacks, which also tells what is damaged. */
+/* stacks.h - all stacks of a process: as a page, with deadlocks and what is
+ * damaged. */
 #ifndef SN_STACKS_H
 #define SN_STACKS_H
 
-#include "diag/damage.h"
+#include "diag/fibers.h"
+#include "sennit/report.h"
 #include "sennit/stacks.h"
+
+#include <stddef.h>
+
+/* --- stacks page ---------------------------------------------------------- */
+
+/* Text on its way to a file descriptor, in pieces. */
+
+struct stacks_page {
+	int    fd;
+	int    error; /* the first one, negative; nothing is written after it */
+	size_t used;
+	char   text[8192];
+};
+
+__attribute__((format(printf, 2, 3))) void sn_stacks_page_add(
+	struct stacks_page *p, const char *format, ...);
+
+/* Add a name that the program chose, escaped. */
+void sn_stacks_page_add_name(struct stacks_page *p, const char *name);
+
+/* Add text that is escaped already, as a string of JSON. */
+void sn_stacks_page_add_quoted(struct stacks_page *p, const char *text);
+
+/* Add a name that the program chose, escaped, as a string of JSON; NULL: the
+ * word null. */
+void sn_stacks_page_add_string(struct stacks_page *p, const char *name);
+
+/* Write what is left. Returns 0 or the error. */
+int sn_stacks_page_end(struct stacks_page *p);
+
+/* --- deadlocks ------------------------------------------------------------ */
+
+/* The deadlocks of schedulers, kept to be printed beside the
+ * stacks of their fibers. They are those of sennit_scheduler_wait_graph, from
+ * copied memory. */
+
+/* A wait of a deadlock, and who holds what it waits for. */
+struct deadlock_wait {
+	uint32_t    number;        /* of the deadlock, from 1 */
+	uint32_t    thread, fiber; /* with `object` and `since` they tell waits
+				 * from each other */
+	const void *object;
+	sennit_time since;
+	uint32_t    holder_worker, holder_thread, holder_fiber;
+};
+
+struct deadlocks {
+	struct deadlock_wait *waits;
+	size_t                count;
+	size_t                capacity;
+	uint32_t              numbers; /* deadlocks of earlier schedulers */
+};
+
+/* Find the deadlocks of the scheduler, or of all schedulers if it is 0. What
+ * finds no memory is left out. */
+void sn_deadlocks_find(struct deadlocks *d, uintptr_t scheduler);
+
+/* The deadlock that the fiber's wait belongs to, or NULL. */
+const struct deadlock_wait *sn_deadlocks_of(const struct deadlocks    *d,
+					    const sennit_report_entry *e);
+
+void sn_deadlocks_free(struct deadlocks *d);
+
+/* --- stacks --------------------------------------------------------------- */
 
 struct stacks_visitor {
 	void (*visit)(void *context, const sennit_stack *stack);
 	/* Or NULL: is called first, when memory can be read. */
 	void (*begin)(void *context, uintptr_t scheduler);
-	/* Or NULL: see damage.h. Is called also between the fibers. */
+	/* Or NULL: see fibers.h. Is called also between the fibers. */
 	damage_teller *tell;
 };
 

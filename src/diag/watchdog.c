@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/watchdog.h"
+
+#include "base/check.h"
+#include "base/text.h"
+#include "sennit/stacks.h"
+#include "sennit/symbol.h"
 #include "sennit/watchdog.h"
 
-#include "diag/suspects.h"
-#include "diag/watchdog_line.h"
-
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,4 +161,296 @@ void sennit_watchdog_stop(sennit_watchdog *w)
 	pthread_join(w->thread, NULL);
 	sennit_scheduler_release(w->scheduler);
 	destroy(w);
+}
+
+/* --- suspects ------------------------------------------------------------- */
+
+_Static_assert(SUSPECT_MAX <= SUSPECT_SLOTS / 2, "searches stay short");
+
+/* --- the tables --------------------------------------------------------- */
+
+static bool is_suspect(const struct suspect *n, enum suspect_kind kind,
+		       const sennit_report_entry *e)
+{
+	return n->kind == kind && n->entry.thread == e->thread &&
+	       n->entry.fiber == e->fiber && n->entry.turn == e->turn;
+}
+
+/* The slot of such a suspect, or the free one where it belongs. */
+static struct suspect *slot_of(struct suspect_table *t, enum suspect_kind kind,
+			       const sennit_report_entry *e)
+{
+	uint32_t at = (e->thread * 31 + e->fiber * 4 + kind) * 0x9e3779b9u >> 8;
+
+	for (;; at++) {
+		struct suspect *n = &t->slots[at % SUSPECT_SLOTS];
+
+		if (!n->used || is_suspect(n, kind, e))
+			return n;
+	}
+}
+
+static void keep(struct suspects *s, enum suspect_kind kind,
+		 const sennit_report_entry *e)
+{
+	const struct suspect *old = slot_of(s->before, kind, e);
+	struct suspect       *n = slot_of(s->current, kind, e);
+
+	if (n->used || s->current->count == SUSPECT_MAX)
+		return;
+	s->current->count++;
+	if (old->used) {
+		*n = *old;
+	} else {
+		n->used = true;
+		n->kind = kind;
+		n->first = s->now;
+		n->entry = *e;
+		if (e->name)
+			strncpy(n->name, e->name, sizeof(n->name) - 1);
+	}
+	n->entry.name = e->name ? n->name : NULL;
+}
+
+/* --- a look ------------------------------------------------------------- */
+
+void sn_suspects_init(struct suspects               *s,
+		      const sennit_watchdog_options *options)
+{
+	s->limits[SUSPECT_TASK] = options->task_ms * SENNIT_MILLISECOND;
+	s->limits[SUSPECT_READY] = options->ready_ms * SENNIT_MILLISECOND;
+	s->limits[SUSPECT_CALL] = options->call_ms * SENNIT_MILLISECOND;
+	s->current = &s->tables[0];
+	s->before = &s->tables[1];
+}
+
+void sn_suspects_begin(struct suspects *s, sennit_time now)
+{
+	struct suspect_table *t = s->before;
+
+	s->before = s->current;
+	s->current = t;
+	if (t->count)
+		memset(t, 0, sizeof(*t));
+	s->now = now;
+	s->at = 0;
+}
+
+/* What runs on `thread` keeps other work waiting. */
+static void keep_work(struct suspects *s, uint32_t thread)
+{
+	const sennit_report_entry work = { .thread = thread };
+
+	if (s->limits[SUSPECT_TASK])
+		keep(s, SUSPECT_WORK, &work);
+}
+
+/* Its worker has not looked at its timers since the deadline. It only lacks a
+ * turn, as a ready fiber does. */
+static bool is_overdue(const struct suspects *s, const sennit_report_entry *e)
+{
+	return e->state == SENNIT_REPORT_BLOCKED && e->deadline &&
+	       e->deadline < s->now;
+}
+
+void sn_suspects_add(struct suspects *s, const sennit_report_entry *e)
+{
+	const bool is_call = e->state == SENNIT_REPORT_BLOCKED &&
+			     e->waits_for == SENNIT_WAITS_FOR_CALL;
+	const bool is_ready = e->state == SENNIT_REPORT_READY ||
+			      is_overdue(s, e);
+
+	if (is_ready || e->state == SENNIT_REPORT_QUEUED)
+		keep_work(s, e->thread);
+	/* Without a task it is a bound thread that may be anywhere. */
+	if (e->state == SENNIT_REPORT_RUNNING && e->task &&
+	    s->limits[SUSPECT_TASK])
+		keep(s, SUSPECT_TASK, e);
+	else if (is_ready && s->limits[SUSPECT_READY])
+		keep(s, SUSPECT_READY, e);
+	else if (is_call && s->limits[SUSPECT_CALL])
+		keep(s, SUSPECT_CALL, e);
+}
+
+/* --- lines -------------------------------------------------------------- */
+
+static bool is_due(struct suspects *s, const struct suspect *n)
+{
+	const sennit_report_entry work = { .thread = n->entry.thread };
+
+	if (!n->used || n->told || n->kind == SUSPECT_WORK ||
+	    s->now - n->first < s->limits[n->kind])
+		return false;
+	return n->kind != SUSPECT_TASK ||
+	       slot_of(s->current, SUSPECT_WORK, &work)->used;
+}
+
+/* The oldest of the last lines must be out of the window. */
+static bool may_write(const struct suspects *s)
+{
+	const sennit_time oldest = s->lines[s->line];
+
+	return !oldest || s->now - oldest >= SENNIT_WATCHDOG_WINDOW;
+}
+
+const struct suspect *sn_suspects_next(struct suspects *s)
+{
+	for (; s->at < SUSPECT_SLOTS && may_write(s); s->at++) {
+		struct suspect *n = &s->current->slots[s->at];
+
+		if (!is_due(s, n))
+			continue;
+		n->told = true;
+		s->lines[s->line] = s->now;
+		s->line = (s->line + 1) % SENNIT_WATCHDOG_LINES;
+		return n;
+	}
+	return NULL;
+}
+
+/* --- watchdog line -------------------------------------------------------- */
+
+struct line {
+	size_t used;
+	char   text[2048];
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct line *l,
+							 const char  *format,
+							 ...)
+{
+	const size_t room = sizeof(l->text) - l->used;
+	va_list      arguments;
+	int          n;
+
+	va_start(arguments, format);
+	n = vsnprintf(l->text + l->used, room, format, arguments);
+	va_end(arguments);
+	if (n > 0)
+		l->used += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static void add_function(struct line *l, const void *address)
+{
+	char function[128];
+
+	sennit_symbol_print(address, function, sizeof(function));
+	append(l, "%s", function);
+}
+
+static void add_place(struct line *l, const sennit_report_entry *e)
+{
+	if (e->worker == SENNIT_REPORT_BOUND)
+		append(l, "thread %u, bound", e->thread);
+	else
+		append(l, "worker %u, thread %u", e->worker, e->thread);
+	append(l, ", fiber %u: ", e->fiber);
+}
+
+static void add_task(struct line *l, const sennit_report_entry *e)
+{
+	char name[4 * SENNIT_NAME_SIZE];
+
+	if (e->name) {
+		sn_escape(name, sizeof(name), e->name);
+		append(l, "%s (", name);
+	}
+	if (e->task)
+		add_function(l, (const void *)(uintptr_t)e->task);
+	else
+		append(l, "its own stack");
+	if (e->name)
+		append(l, ")");
+}
+
+static void add_reason(struct line *l, const struct suspect *n,
+		       sennit_time lasted)
+{
+	const uint64_t ms = lasted / SENNIT_MILLISECOND;
+
+	switch (n->kind) {
+	case SUSPECT_TASK:
+		append(l, " runs for %" PRIu64 " ms while others are ready",
+		       ms);
+		break;
+	case SUSPECT_READY:
+		append(l,
+		       n->entry.state == SENNIT_REPORT_BLOCKED
+			       ? " is overdue for %" PRIu64 " ms"
+			       : " is ready for %" PRIu64 " ms",
+		       ms);
+		break;
+	default:
+		append(l, " waits for %" PRIu64 " ms for a blocking call of ",
+		       ms);
+		add_function(l, n->entry.object);
+	}
+}
+
+/* --- the backtrace ------------------------------------------------------ */
+
+/* Frames shown at most. */
+#define FRAMES 24
+
+struct trace {
+	struct line          *line;
+	const struct suspect *suspect;
+};
+
+/* Whether both are about the same wait, or the same running task. */
+static bool is_same(const sennit_report_entry *a, const sennit_report_entry *b)
+{
+	return a->thread == b->thread && a->fiber == b->fiber &&
+	       a->task == b->task && a->state == b->state &&
+	       (a->state == SENNIT_REPORT_RUNNING || a->since == b->since);
+}
+
+/* If the fiber has gone on since, its stack says nothing. */
+static void add_frames(void *context, const sennit_stack *stack)
+{
+	const struct trace *t = context;
+
+	if (!is_same(stack->fiber, &t->suspect->entry))
+		return;
+	for (uint32_t i = 0; i < stack->count && i < FRAMES; i++) {
+		/* A return address may be the first byte of the next
+		 * function. */
+		const char *at = stack->frames[i];
+		const bool  is_exact = !i &&
+				      stack->source == SENNIT_STACK_SAMPLED;
+
+		append(t->line, i ? " < " : ": ");
+		add_function(t->line, is_exact ? at : at - 1);
+	}
+}
+
+static void add_trace(struct line *l, sennit_scheduler *s,
+		      const struct suspect *n)
+{
+	struct trace t = { l, n };
+
+	/* A line without a backtrace is better than none. */
+	(void)!sennit_stacks_visit(s, add_frames, &t);
+}
+
+/* --- the line ----------------------------------------------------------- */
+
+void sn_watchdog_line_write(sennit_scheduler              *s,
+			    const sennit_watchdog_options *options,
+			    const struct suspect *n, sennit_time lasted)
+{
+	struct line l = { .used = 0 };
+
+	append(&l, "sennit watchdog: ");
+	add_place(&l, &n->entry);
+	add_task(&l, &n->entry);
+	add_reason(&l, n, lasted);
+	add_trace(&l, s, n);
+	if (options->line) {
+		options->line(options->context, l.text);
+		return;
+	}
+	l.used = l.used < sizeof(l.text) - 1 ? l.used : sizeof(l.text) - 2;
+	l.text[l.used] = '\n';
+	(void)sn_write_all(options->fd, l.text, l.used + 1);
 }

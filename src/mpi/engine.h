@@ -5,13 +5,16 @@
  * An engine has one reference from sennit_mpi_start until sennit_mpi_stop, and
  * one from each lane. A lane lives as long as its worker, which may be longer.
  */
-#ifndef SN_MPI_ENGINE_H
-#define SN_MPI_ENGINE_H
+#ifndef SN_ENGINE_H
+#define SN_ENGINE_H
 
 #include "base/atomic.h"
+#include "base/compiler.h"
 #include "mpi/helper.h"
 #include "mpi/lane.h"
 #include "sennit/mpi.h"
+
+#include <stdbool.h>
 
 struct mpi_engine {
 	sennit_scheduler  *scheduler;   /* fixed; compared, and not held */
@@ -47,5 +50,22 @@ void sn_mpi_engine_post_polled(struct mpi_lane *l, struct mpi_polled *p);
 
 /* A look is over, and no lock is held; or something was withdrawn. */
 void sn_mpi_engine_found(struct mpi_engine *e, struct mpi_found found);
+
+/* --- serial --------------------------------------------------------------- */
+
+/* The lock around MPI calls where MPI allows one thread at a time
+ * (MPI_THREAD_SERIALIZED). With MPI_THREAD_MULTIPLE there is none.
+ *
+ * No call that blocks is made under it, so that it is held for one call's time.
+ */
+
+/* Ask MPI for its level, once it is initialised. Returns the level. */
+int sn_mpi_serial_init(void);
+
+/* Whether there is the lock. */
+bool sn_mpi_is_serial(void);
+
+void sn_mpi_enter(void);
+void sn_mpi_leave(void);
 
 #endif

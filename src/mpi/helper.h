@@ -14,8 +14,8 @@
  * asleep; the helper says that it is asleep, then looks at the count; with a
  * fence between on both sides. So one of the two sees the other.
  */
-#ifndef SN_MPI_HELPER_H
-#define SN_MPI_HELPER_H
+#ifndef SN_HELPER_H
+#define SN_HELPER_H
 
 #include "base/atomic.h"
 #include "sennit/base.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mpi/lane.h"
 
-#include "mpi/serial.h"
+#include "mpi/engine.h"
 
 #include <stdlib.h>
 

@@ -24,17 +24,209 @@
  *   M4  The engine counts what is posted before it is in the lane, and counts
  *       it out after it has left it.
  */
-#ifndef SN_MPI_LANE_H
-#define SN_MPI_LANE_H
+#ifndef SN_LANE_H
+#define SN_LANE_H
 
 #include "base/atomic.h"
-#include "mpi/pace.h"
+#include "sennit/base.h"
 #include "sennit/event.h"
 #include "sennit/poller.h"
 #include "sennit/scheduler.h"
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
+
+/* --- pace ----------------------------------------------------------------- */
+
+/* How often MPI is asked while something is outstanding.
+ *
+ *	a fiber begins to wait   it asks itself, for `direct.time` at most
+ *	since then   < eager     its worker asks at every opportunity
+ *	             later       after naps: an eighth of the time since, and
+ *	                         longer where looks are slow
+ *
+ * Both first times adapt: an answer within the longest time makes it the
+ * longest, and a later one makes it shorter. So partners that answer are polled
+ * for, and messages that come now and then cost a nap each.
+ *
+ * Two sides that only nap would never find out that both answer at once: each
+ * sees the naps of the other. So now and then a wait is a probe: it is eager
+ * through a nap of the other side, which then finds its answer early, and is
+ * eager from there on.
+ *
+ * Looks that end naps, with the wake-ups before them, take 1/PACE_SHARE of the
+ * time: they are paid from a credit that grows with the time, up to
+ * PACE_CREDIT, and a nap lasts until the credit is no debt. A worker that is
+ * busy pays for no wake-up, so it looks more often, and large messages move
+ * meanwhile. So many outstanding requests, which are slow to look at, cost no
+ * more than few.
+ *
+ * Bounds, checked by test/mpi/pace.c:
+ *   - naps are at most `nap`, or PACE_SHARE times as long as a look and
+ *     PACE_WAKE take, whichever is longer;
+ *   - without answers in time, all looks, eager ones included, take
+ *     1/PACE_SHARE of a CPU, and in each PACE_PROBE_LAST one probe;
+ *   - two sides that answer at once ask all the time after PACE_PROBE_LAST, and
+ *     after PACE_PROBE_FIRST if they did so until then.
+ */
+
+#define PACE_SHARE 48
+
+/* The most that looks may take at once, in ns. */
+#define PACE_CREDIT 1000000
+
+/* What waking a worker for a look and putting it to sleep takes, in ns. */
+#define PACE_WAKE 20000
+
+/* The shortest eager time but none, in ns: a few looks. */
+#define PACE_EAGER_LEAST 2000
+
+/* The shortest nap, in ns: the system makes shorter ones no shorter. */
+#define PACE_NAP_LEAST 20000
+
+/* The time between two probes, in ns: doubled while they are in vain. */
+#define PACE_PROBE_FIRST (4 * SENNIT_MILLISECOND)
+#define PACE_PROBE_LAST  (512 * SENNIT_MILLISECOND)
+
+/* The longest time for which a fiber asks itself, in ns, and the shortest but
+ * none. */
+#define DIRECT_MOST  20000
+#define DIRECT_LEAST 1000
+
+/* As PACE_PROBE. */
+#define DIRECT_PROBE (20 * SENNIT_MILLISECOND)
+
+/* All of it belongs to the lane, under its lock. */
+struct mpi_pace {
+	uint32_t    spin;   /* fixed: the longest eager time, in ns */
+	uint32_t    nap;    /* fixed: the longest nap, in ns */
+	uint32_t    eager;  /* the eager time now, in ns */
+	int64_t     credit; /* what looks in vain may take, in ns; below 0: a
+			     * debt */
+	sennit_time paid;   /* when it was counted */
+	sennit_time cost;   /* of a look in vain, in ns: grows slowly, as a look
+			     * that moves a large message takes longer */
+	sennit_time since;  /* the last success, or the last request */
+	sennit_time probed; /* when the last probe began */
+	uint32_t    probe;  /* the time from then to the next one, in ns */
+};
+
+static inline void sn_mpi_pace_init(struct mpi_pace *p, uint32_t spin,
+				    uint32_t nap)
+{
+	*p = (struct mpi_pace){ .spin = spin, .nap = nap, .eager = spin };
+	p->probe = PACE_PROBE_FIRST;
+}
+
+/* A request was added: a time begins. */
+static inline void sn_mpi_pace_added(struct mpi_pace *p, sennit_time now)
+{
+	p->since = now;
+	if (now - p->probed < p->probe)
+		return;
+	p->probed = now;
+	if (p->probe < PACE_PROBE_LAST)
+		p->probe *= 2;
+	p->eager = p->spin + p->nap;
+}
+
+static inline void sn_mpi_pace_found(struct mpi_pace *p, sennit_time now)
+{
+	uint32_t less = p->eager > p->spin ? 0 : p->eager / 4;
+
+	if (now - p->since <= p->spin) {
+		p->eager = p->spin;
+		p->probe = PACE_PROBE_FIRST;
+	} else {
+		p->eager = less < PACE_EAGER_LEAST ? 0 : less;
+	}
+	p->since = now;
+}
+
+static inline bool sn_mpi_pace_is_eager(const struct mpi_pace *p,
+					sennit_time            now)
+{
+	return now < p->since + p->eager;
+}
+
+/* Whether looks have taken more than their share. */
+static inline bool sn_mpi_pace_owes(const struct mpi_pace *p)
+{
+	return p->credit < 0;
+}
+
+/* When to look again after a look that ended at `now`, out of the eager time.
+ * It took `cost` ns in vain, or has found something and costs as much as the
+ * last one in vain: 0. `wake` is PACE_WAKE if its thread slept before, else
+ * 0. */
+static inline sennit_time sn_mpi_pace_next(struct mpi_pace *p, sennit_time now,
+					   sennit_time cost, uint32_t wake)
+{
+	sennit_time nap = wake ? (now - p->since) / 8 : 0;
+	int64_t     look;
+
+	if (p->cost && cost > p->cost + p->cost / 8)
+		cost = p->cost + p->cost / 8 + 1;
+	if (cost)
+		p->cost = cost;
+	look = (int64_t)(p->cost + wake);
+	p->credit += (int64_t)((now - p->paid) / PACE_SHARE);
+	p->paid = now;
+	if (p->credit > PACE_CREDIT)
+		p->credit = PACE_CREDIT;
+	p->credit -= look;
+	if (p->credit < -look)
+		p->credit = -look;
+	if (nap < PACE_NAP_LEAST)
+		nap = PACE_NAP_LEAST;
+	if (nap > p->nap)
+		nap = p->nap;
+	if (p->credit < 0 && nap < (uint64_t)-p->credit * PACE_SHARE)
+		nap = (uint64_t)-p->credit * PACE_SHARE;
+	return now + nap;
+}
+
+/* --- the fiber's own questions ------------------------------------------- */
+
+/* It belongs to the lane's worker. */
+struct mpi_direct {
+	uint32_t    most;   /* fixed: the longest time, in ns */
+	uint32_t    time;   /* the time now, in ns; 0: fibers do not ask */
+	sennit_time probed; /* when it was last made the longest for a probe */
+};
+
+static inline void sn_mpi_direct_init(struct mpi_direct *d, uint32_t spin)
+{
+	const uint32_t most = spin < DIRECT_MOST ? spin : DIRECT_MOST;
+
+	*d = (struct mpi_direct){ .most = most, .time = most };
+}
+
+/* How long a fiber may ask that begins to wait at `now`. */
+static inline uint32_t sn_mpi_direct_time(struct mpi_direct *d, sennit_time now)
+{
+	if (!d->time && now - d->probed >= DIRECT_PROBE) {
+		d->probed = now;
+		d->time = d->most;
+	}
+	return d->time;
+}
+
+/* It asked in vain. */
+static inline void sn_mpi_direct_vain(struct mpi_direct *d)
+{
+	d->time = d->time / 4 < DIRECT_LEAST ? 0 : d->time / 4;
+}
+
+/* A wait is over that took `ns`. */
+static inline void sn_mpi_direct_found(struct mpi_direct *d, sennit_time ns)
+{
+	if (ns <= d->most)
+		d->time = d->most;
+}
+
+/* --- lane ----------------------------------------------------------------- */
 
 struct mpi_engine;
 

@@ -5,9 +5,6 @@
  *
  * MPI_Bsend is not here: it does not wait. */
 #include "mpi/engine.h"
-#include "mpi/serial.h"
-#include "mpi/polled_waits.h"
-#include "mpi/takes.h"
 #include "mpi/suspend.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - os.h on every system: messages, and the text of a thread's name. */
+#include "base/check.h"
 #include "os/os.h"
-
-#include "base/write_all.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

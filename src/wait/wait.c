@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait/wait.h"
 
-#include "worker/finalise.h"
+#include "life/end.h"
+#include "observe/observe.h"
+#include "wait/waiter.h"
+#include "sennit/fiber.h"
 
 #include <errno.h>
 #include <string.h>
@@ -122,4 +125,240 @@ int sn_wait_in_slow(sennit_word *word, void **list, struct waiter *n,
 	if (err)
 		sn_wait_leave(word, list, n);
 	return err;
+}
+
+/* --- wait any ------------------------------------------------------------- */
+
+/* Number of parts that fit on every caller's stack: less than 1 KiB. */
+enum { FEW = 8 };
+
+/* Whether one of the parts before the i-th is linked to the same object. */
+static bool is_linked(const struct wait_any *s, size_t i,
+		      const sennit_word *word)
+{
+	while (i--)
+		if (s->queue(s->objects, i).word == word)
+			return true;
+	return false;
+}
+
+/* Link part n to object n->part, unless that object is set. If it is set, *mine
+ * becomes whether the caller claimed its own wait and need not sleep. If an
+ * object occurs several times, only the first part is linked: the thread that
+ * sets the object unlinks that one, and the object may be gone before others
+ * could be unlinked. */
+static bool link_part(const struct wait_any *s, struct waiter *n, bool *mine)
+{
+	struct wait_any_queue q = s->queue(s->objects, n->part);
+	uint32_t              word = sn_wait_queue_lock(q.word);
+
+	if (word & WAIT_QUEUE_OWN) {
+		*mine = sn_waiter_claim(n);
+		sn_wait_queue_unlock(
+			q.word,
+			*mine ? s->passed(s->objects, n->part, word) : word);
+		return false;
+	}
+	if (likely(!*q.list) || !is_linked(s, n->part, q.word))
+		word |= sn_wait_queue_join(q.list, n, false);
+	sn_wait_queue_unlock(q.word, word);
+	return true;
+}
+
+/* Link parts until one finds its object set. Returns the number of linked
+ * parts. */
+static size_t link_parts(const struct wait_any *s, struct waiter *whole,
+			 struct waiter *parts, bool *mine)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		sn_waiter_init_part(&parts[i], whole, (uint32_t)i);
+		if (!link_part(s, &parts[i], mine))
+			break;
+	}
+	return i;
+}
+
+/* Unlink the first `linked` parts, except those of object `which`. The thread
+ * that ended the wait has unlinked that part, and the object may be gone. */
+static void unlink_parts(const struct wait_any *s, struct waiter *parts,
+			 size_t linked, size_t which)
+{
+	const sennit_word *gone = NULL;
+	size_t             i;
+
+	if (which < s->count)
+		gone = s->queue(s->objects, which).word;
+
+	for (i = 0; i < linked; i++) {
+		struct wait_any_queue q = s->queue(s->objects, i);
+
+		if (q.word != gone)
+			sn_wait_leave(q.word, q.list, &parts[i]);
+	}
+}
+
+static int wait_in_parts(const struct wait_any *s, struct waiter *parts,
+			 size_t *which, sennit_time deadline)
+{
+	struct waiter whole;
+	bool          mine = false;
+	size_t        linked;
+	size_t        part = s->count;
+	int           err = 0;
+
+	sn_waiter_init_whole(&whole, deadline);
+	sn_wait_show(&whole, SENNIT_WAITS_FOR_SELECT, s->first, deadline);
+	linked = link_parts(s, &whole, parts, &mine);
+	if (mine)
+		sn_wait_skip(&whole);
+	else
+		err = sn_wait(&whole, deadline);
+	if (!err)
+		part = sn_waiter_part(&whole);
+	unlink_parts(s, parts, linked, part);
+	if (!err)
+		*which = part;
+	return err;
+}
+
+static NOINLINE int wait_few(const struct wait_any *s, size_t *which,
+			     sennit_time deadline)
+{
+	struct waiter parts[FEW];
+
+	return wait_in_parts(s, parts, which, deadline);
+}
+
+static NOINLINE int wait_many(const struct wait_any *s, size_t *which,
+			      sennit_time deadline)
+{
+	struct waiter parts[WAIT_ANY_MAX];
+
+	return wait_in_parts(s, parts, which, deadline);
+}
+
+int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline)
+{
+	return s->count <= FEW ? wait_few(s, which, deadline)
+			       : wait_many(s, which, deadline);
+}
+
+/* --- deadlines ------------------------------------------------------------ */
+
+/* The number of due timers whose memory is prefetched before they fire. A timer
+ * takes about 100 ns of work; a miss in caches and TLB takes several times as
+ * long. */
+#define FIRE_AHEAD 6
+
+/* Each waiter lies on a page of its own, each record on another, and none is in
+ * a cache. Returns the timer after this one. */
+static inline struct timer *fetch_ahead(struct timer *t)
+{
+	const struct alarm *a;
+
+	if (!t)
+		return NULL;
+	a = container_of(t, struct alarm, timer);
+	__builtin_prefetch(&a->waiter->claim, 1);
+	__builtin_prefetch(a->fiber, 1);
+	return t->next;
+}
+
+bool sn_deadlines_fire(struct worker *w, sennit_time now)
+{
+	struct timer *t;
+	struct timer *ahead;
+	bool          fired = false;
+
+	sn_timers_expire(&w->timers, now, &t);
+	ahead = t;
+	for (int i = 0; i < FIRE_AHEAD; i++)
+		ahead = fetch_ahead(ahead);
+	while (t) {
+		struct waiter *n = container_of(t, struct alarm, timer)->waiter;
+		uint32_t       waiting = WAITER_WAITING;
+		const struct timer *due = t;
+
+		ahead = fetch_ahead(ahead);
+		t = t->next;
+		/* Only a wait that no one has claimed times out. If a signaller
+		 * was first, it wakes the waiter. -> wait.claim <-
+		 * wait.claim */
+		if (a_cas_acqrel(&n->claim, &waiting, WAITER_TIMEDOUT)) {
+			if (unlikely(w->home.observed))
+				sn_observe_expire(w, n, due->expiry);
+			sn_fiber_state_ready(&n->fiber->state);
+			sn_run_queue_ready(&w->run, n->fiber);
+			fired = true;
+		}
+	}
+	return fired;
+}
+
+/* --- wait take ------------------------------------------------------------ */
+
+struct waiter *sn_wait_take_next(void **list)
+{
+	while (*list) {
+		struct waiter *n = sn_wait_queue_first(*list);
+
+		if (sn_wait_take(list, n))
+			return n;
+	}
+	return NULL;
+}
+
+struct link *sn_wait_take_all_raced(void **list)
+{
+	struct link *all = *list;
+	struct link *claimed = NULL;
+
+	/* A waiter that lost its claim unlinks itself under the lock. This must
+	 * tell it that it is no longer linked. */
+	while (all) {
+		struct waiter *n = sn_wait_queue_first(all);
+
+		sn_link_leave(&all, &n->link);
+		n->is.linked = false;
+		if (!n->is.raced || sn_waiter_claim(n))
+			sn_link_join(&claimed, &n->link);
+	}
+	*list = NULL;
+	return claimed;
+}
+
+/* --- sleeping ----------------------------------------------------------- */
+
+/* A sleep is a wait whose deadline is the wake-up time. Only the timer and a
+ * cancel can claim it. */
+static int sleep_until(sennit_time wake, struct sennit_cancel_scope *scope)
+{
+	struct waiter n;
+	int           err;
+
+	sn_waiter_mine(&n);
+	sn_waiter_race(&n, scope);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_TIME, NULL, wake);
+	err = sn_wait(&n, wake);
+	return err == -ETIMEDOUT && (!scope || os_now() >= wake) ? 0 : err;
+}
+
+int sennit_sleep_until(sennit_time wake)
+{
+	struct worker *w = sn_self;
+
+	if (wake <= os_now())
+		return 0;
+	return sleep_until(wake,
+			   w ? sn_wait_scope(w->home.current, wake) : NULL);
+}
+
+void sennit_sleep(uint64_t nanoseconds)
+{
+	sennit_time wake = sennit_after(nanoseconds);
+
+	if (nanoseconds)
+		(void)!sleep_until(wake, NULL);
 }

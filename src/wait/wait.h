@@ -23,9 +23,10 @@
 #ifndef SN_WAIT_H
 #define SN_WAIT_H
 
-#include "fiber/wait_take.h"
-#include "worker/loop.h"
-#include "worker/wake.h"
+#include "sched/loop.h"
+#include "sched/state.h"
+#include "wait/waiter.h"
+#include "wait/wake.h"
 
 /* The word on which an unbound thread sleeps. */
 extern _Thread_local struct parker sn_parker
@@ -196,7 +197,7 @@ static inline void *sn_wait_identity(void)
 /* The caller has taken a lock that it must release before its task ends, or it
  * releases the lock: add `locks` units of CLEANUP_MUTEX or CLEANUP_RWLOCK. The
  * check at the end of a task is free, because that word is tested there anyway
- * (task_cleanup.h). But the count costs each lock and unlock some instructions,
+ * (loop.h). But the count costs each lock and unlock some instructions,
  * so only builds with assertions count. An unbound thread has no task. */
 static ALWAYS_INLINE void sn_wait_count_held(uint32_t locks)
 {
@@ -207,5 +208,50 @@ static ALWAYS_INLINE void sn_wait_count_held(uint32_t locks)
 	(void)locks;
 #endif
 }
+
+/* --- wait any ------------------------------------------------------------- */
+
+/* Waits for the first of several objects that becomes set: events,
+ * futures.
+ *
+ * Each object in turn gets a part of the wait. The thread that sets one of them
+ * claims the whole. A waiter that finds an object set while it links the parts
+ * claims its own wait. If that claim fails, it takes nothing from the object.
+ *
+ * An object is set when its word has WAIT_QUEUE_OWN.
+ */
+
+/* The maximum number of objects in one call. */
+enum { WAIT_ANY_MAX = 64 };
+
+/* The wait queue of an object. */
+struct wait_any_queue {
+	sennit_word *word;
+	void       **list;
+};
+
+struct wait_any {
+	const void *objects; /* the caller's array of pointers */
+	size_t      count;   /* 1..WAIT_ANY_MAX */
+	const void *first;   /* the first object, for reports */
+	struct wait_any_queue (*queue)(const void *objects, size_t i);
+	/* The word of object i, which is set, after one waiter has passed
+	 * it. */
+	uint32_t (*passed)(const void *objects, size_t i, uint32_t word);
+};
+
+/* Wait until one object is set. *which becomes its index. Returns 0, -ETIMEDOUT
+ * or -ECANCELED. The object that ended the wait may be gone when this
+ * returns. */
+int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline);
+
+/* --- deadlines ------------------------------------------------------------ */
+
+/* Ends the waits of a worker's own fibers whose deadline has
+ * passed. */
+
+/* Fire the timers that are due: their fibers become ready. Returns whether any
+ * did. */
+bool sn_deadlines_fire(struct worker *w, sennit_time now);
 
 #endif

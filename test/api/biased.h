@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* biased.h - makes a mutex one worker's own (worker/bias.h), for tests of both
+/* biased.h - makes a mutex one worker's own (sched/bias.h), for tests of both
  * forms. */
 #ifndef SN_TEST_BIASED_H
 #define SN_TEST_BIASED_H
 
-#include "api/mutex_bias.h"
-#include "api/mutex_queue.h"
+#include "sync/mutex_bias.h"
+#include "sync/mutex.h"
 
 static inline bool is_biased(sennit_mutex *m)
 {

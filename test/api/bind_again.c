@@ -4,7 +4,7 @@
 #include "with_workers.h"
 #include "../ward.h"
 
-#include "base/valgrind.h"
+#include "base/compiler.h"
 
 #include <linux/seccomp.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * busy, and does not keep an idle worker looking at it. */
 #include "with_workers.h"
 
-#include "api/mutex_queue.h"
+#include "sync/mutex.h"
 #include "waiters.h"
 
 static unsigned waiters_for(sennit_mutex *m)

@@ -9,7 +9,7 @@
 
 #include "arch/arch.h"
 #include "os/os.h"
-#include "worker/worker.h"
+#include "sched/state.h"
 
 #include <unistd.h>
 #include <glob.h>

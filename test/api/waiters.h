@@ -4,8 +4,8 @@
 #ifndef SN_TEST_WAITERS_H
 #define SN_TEST_WAITERS_H
 
-#include "fiber/wait_queue.h"
-#include "worker/bias.h"
+#include "wait/waiter.h"
+#include "sched/bias.h"
 
 /* *word and *list are the primitive's. Nobody waits for a mutex that is one
  * worker's own: see biased.h. */

@@ -77,15 +77,11 @@ int main(void)
 }
 EOF
 
-search=
-for folder in $(sh "$SOURCE_DIR/tools/processor-folders" "$CC"); do
-	search="$search -I$SOURCE_DIR/$folder"
-done
 # Without frame pointers nothing but the CFI leads the way.
 # shellcheck disable=SC2086
 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -fomit-frame-pointer $CFLAGS \
 	-fno-optimize-sibling-calls -I"$SOURCE_DIR/include" \
-	-I"$SOURCE_DIR/src" $search -o "$scratch/walk" "$scratch/walk.c" \
+	-I"$SOURCE_DIR/src" -o "$scratch/walk" "$scratch/walk.c" \
 	"$LIB_INTERNAL" -pthread -lm
 
 cat >"$scratch/script" <<'EOF'

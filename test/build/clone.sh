@@ -78,7 +78,7 @@ done
 
 # A user's own files are not read.
 echo "the $retired" >notes.txt
-echo 'int a; ' >src/worker/notes.c
+echo 'int a; ' >src/sched/notes.c
 quietly sh tools/check-words
 quietly sh tools/check-style
 # test-all notices what appears while it runs.

@@ -9,7 +9,7 @@
 #include "../random.h"
 
 #include "sennit/stacks.h"
-#include "worker/worker.h"
+#include "sched/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

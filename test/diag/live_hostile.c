@@ -3,7 +3,7 @@
  * crowds, or belong to another user. The view answers others meanwhile. */
 #include "live.h"
 
-#include "diag/live_client.h"
+#include "diag/live/live.h"
 
 #include "../child.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* suspects.c - with a clock of the test's own: what lasts too long causes one
  * line, everything else none. */
-#include "diag/suspects.h"
+#include "diag/watchdog.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bursts.c - tasks that wait at the same time become fibers of all workers, in
  * every order, whether all wait or every third. The bound is P8 in
- * docs/design/placement-and-fairness.md. */
+ * docs/design/scheduling.md. */
 #include "explore.h"
 
 enum { WORKERS = 4, TASKS = 24, EACH = TASKS / WORKERS, MOST_EVERY = 3 };

@@ -14,7 +14,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "base/deterministic.h"
+#include "base/determinism.h"
 #include "../require.h"
 #include "sennit.h"
 

@@ -6,7 +6,7 @@
  * one.
  */
 #include "api/config.h"
-#include "worker/slots.h"
+#include "life/slots.h"
 
 #include <errno.h>
 #include <stdbool.h>

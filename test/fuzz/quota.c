@@ -5,7 +5,6 @@
  * input. Zero bytes separate the pieces: mountinfo, cgroup, then any number of
  * group files.
  */
-#include "os/cgroup.h"
 #include "os/quota.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace.c - any events in a buffer of any size: a copy contains the newest
  * events, complete and in order, and nothing is written behind it. */
-#include "core/tracebuffer.h"
+#include "observe/recorder.h"
 
 #include "base/memory.h"
 

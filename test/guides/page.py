@@ -9,13 +9,13 @@
 #
 # A guide shows a program whole, in a block marked ```c, ```cpp or ```go that
 # begins with the comment that names the file, without the line of the licence.
-# A block marked ```text that follows is what the program prints.
+# A block marked ```text that follows is what the program prints. Two programs
+# in a row that print the same share one, after the second.
 #
 # check  the page shows FILE, and COMMAND prints what stands below it and ends
 #        with 0.
-# whole  each block of code of the page is a file of FOLDER. Each file of FOLDER
-#        is in the page, or, if the page shows no file of another name than its
-#        own (docs/from-*.md), each that is named after the page.
+# whole  each block of code of the page is a file of FOLDER, and each file of
+#        FOLDER is in the page.
 # fill   writes the files of FOLDER into the page, over what it has of them: the
 #        line of the comment alone is enough. For who changes a program.
 import os
@@ -25,7 +25,9 @@ import sys
 
 CODE = re.compile(r"(?ms)^```(?:c|cpp|go)\n(.*?)^```\n")
 NAME = re.compile(r"(?:/\*|//) ([\w.]+) - ")
-PRINTED = re.compile(r"(?ms)\A\n(?:[^#`\n][^\n]*\n+)*?```text\n(.*?)^```\n")
+PROSE = r"\n(?:[^#`\n][^\n]*\n+)*?"
+PRINTED = re.compile(r"(?ms)\A(?:" + PROSE + r"```(?:c|cpp|go)\n.*?^```\n)?" +
+                     PROSE + r"```text\n(.*?)^```\n")
 
 
 def read(path):
@@ -64,20 +66,9 @@ def check(page, file, command):
     return None
 
 
-def files_of(page_name, folder):
-    """The files that a page has to show."""
+def whole(page_name, page, folder):
     names = sorted(n for n in os.listdir(folder)
                    if n.endswith((".c", ".cpp", ".go")))
-    m = re.match(r"from-(.*)\.md", os.path.basename(page_name))
-    if m:
-        own = m[1].replace("-", "_")
-        names = [n for n in names
-                 if re.sub(r"(_before)?\.\w+$", "", n) == own]
-    return names
-
-
-def whole(page_name, page, folder):
-    names = files_of(page_name, folder)
     shown = [name_of(m[1]) for m in CODE.finditer(page)]
     if sorted(shown, key=str) != names:
         return "%s shows %s, and %s has %s" % (page_name, shown, folder, names)

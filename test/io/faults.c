@@ -13,7 +13,7 @@
 #include "operations.h"
 
 #include "../child.h"
-#include "io/linux_calls.h"
+#include "io/engine/linux_calls.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -241,7 +241,7 @@ static void count_wakeups(void *argument)
 {
 	long *count = argument;
 
-	usleep(50000); /* first sleeps are short: see worker/idle.h */
+	usleep(50000); /* first sleeps are short: see sched/loop.h */
 	*count = -switches();
 	usleep(300000);
 	*count += switches();

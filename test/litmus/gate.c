@@ -17,7 +17,7 @@ static uint32_t    did;  /* plain; written by the worker */
 static uint32_t    gave; /* plain; written by the holder */
 static a_u32       ends;
 
-/* The same as in worker/finalise.c. */
+/* The same as in life/end.c. */
 static void sweep(void)
 {
 	enum gate_verdict verdict;

@@ -8,7 +8,7 @@
  * not acquire (inbox.push). */
 #include "litmus.h"
 
-#include "core/inbox.h"
+#include "queue/inbox.h"
 
 enum { NODES = 3 };
 

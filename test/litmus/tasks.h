@@ -5,8 +5,7 @@
 
 #include "litmus.h"
 
-#include "core/deque.c"
-#include "core/deque_slots.c"
+#include "queue/deque.c"
 
 enum { TASKS_MAX = 4 };
 

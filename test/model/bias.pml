@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bias.pml - src/worker/bias.c, bias.h, as src/api/mutex.c uses them: a mutex
+/* bias.pml - src/sched/bias.c, bias.h, as src/sync/mutex.c uses them: a mutex
  * that belongs to one worker, and how others end that.
  *
  * The owner worker's fibers 1..FIBERS are pinned, so they take turns: one runs

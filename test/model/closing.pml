@@ -2,7 +2,7 @@
 /* closing.pml - a descriptor is closed on which a fiber of another worker waits:
  * the wait ends, and a wait on what the number means next does not.
  *
- * Stands for io/closing.c, and for what io/epoll.c and io/uring.c do with it.
+ * Stands for io/engine/closing.c, and for what io/epoll/epoll.c and io/uring/uring.c do with it.
  * A worker with one fiber, which tries, waits on the number, and then, if
  * somebody has opened it again, waits on it once more, knowing that; another
  * thread, which closes; a third, which opens.

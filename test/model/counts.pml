@@ -3,7 +3,7 @@
  * computes it.
  *
  * Models sn_counters_blocked() and sn_counters_count_resume() of
- * src/worker/counters.h on a machine that reorders stores and loads. The owner
+ * src/sched/state.h on a machine that reorders stores and loads. The owner
  * blocks and resumes ROUNDS times and counts both. Its stores become visible in
  * any order, except where a release prevents it. The reader loads both counts
  * once, in any order, except where an acquire prevents it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deque.pml - the split deque: each task is taken exactly once.
  *
- * Models src/core/deque.h and deque.c. One owner pushes TASKS tasks, pops and
+ * Models src/queue/deque.h and deque.c. One owner pushes TASKS tasks, pops and
  * publishes in any order, then drains the deque. THIEVES thieves steal and
  * force for ever.
  *

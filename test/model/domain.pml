@@ -2,8 +2,8 @@
 /* domain.pml - a domain ends once, when everything that belongs to it is done,
  * although its tasks share no count.
  *
- * Models src/worker/domain.c with the gate of src/core/gate.c, and the part of
- * src/worker/run_task.c that runs a domain's tasks. The word of the gate {refs,
+ * Models src/life/domain.c with the gate of src/core/gate.c, and the part of
+ * src/sched/run_task.c that runs a domain's tasks. The word of the gate {refs,
  * act, SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic step
  * here. Each worker counts for itself: `balance` is the number of tasks it has
  * sent minus the number that have ended there; `here` is the number it has

@@ -2,7 +2,7 @@
 /* end.pml - all clients that wait for a scheduler's end return, and all clients
  * that registered are notified once.
  *
- * Models src/worker/end_clients.c and the end of src/worker/finalise.c. The
+ * Models src/life/end_clients.c and the end of src/life/end.c. The
  * steps that lead to the end, see gate.pml, are two steps here: when no
  * reference is left, the scheduler is DONE, unless a client retains it before.
  * Then the last thread inside appoints an heir among the waiting clients, or

@@ -2,8 +2,8 @@
 /* end_count.pml - a scheduler that counts its tasks ends once, when all is done,
  * and not before.
  *
- * Models the builds with SENNIT_END=count: src/end/count/core/gate.c,
- * src/end/count/worker/task_count.h, and src/worker/finalise.c. The word {refs,
+ * Models the builds with SENNIT_END=count: src/core/gate_count.c,
+ * src/sched/place.h, and src/life/end.c. The word {refs,
  * tasks} changes by one atomic step. A task is counted from before it is queued
  * until it has ended, also while it waits. Who makes the word zero ends the
  * scheduler: it wakes all workers, and each leaves when it sees zero. Parking is

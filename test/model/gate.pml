@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.pml - a scheduler ends once, when all is done, and not before.
  *
- * Models src/core/gate.c and src/worker/finalise.c. The word {refs, awake,
+ * Models src/core/gate.c and src/life/end.c. The word {refs, awake,
  * SUSPENDED, DONE, DIRTY} changes by compare-and-swap, one atomic step here.
  * Two workers leave when they park and enter when they wake. Parking itself is
  * coarse here, see park.pml. A fiber counts in its worker's `blocked` from
@@ -21,7 +21,7 @@
  *   TIMED       worker 0 may end one sleep without a wake
  *   START_LATE  worker 1 is inactive until a push finds nobody asleep and
  *               starts it; it may retire whenever it has no fibers
- *               (src/worker/worker_threads.c; the old thread's last steps come
+ *               (src/life/worker_threads.c; the old thread's last steps come
  *               before the next thread here)
  *
  * Checked: DONE only with nothing queued, running or blocked and no reference;

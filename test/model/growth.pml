@@ -3,7 +3,7 @@
  * them.
  *
  * Models sn_deque_reserve(), grow() and sn_deque_trim() of
- * src/core/deque_slots.c, and sn_deque_steal() of src/core/deque.c. One owner
+ * src/queue/deque.c, and sn_deque_steal() of src/queue/deque.c. One owner
  * pushes TASKS tasks, publishes, pops, takes back and trims in any order,
  * beginning with START slots. THIEVES thieves steal and force for ever.
  * deque.pml checks the mutual exclusion; here a pop of a private task, a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keep.pml - src/worker/wait_group_count.c and src/api/wait_group.c: a wait
+/* keep.pml - src/wait/wait_group.c and src/sync/wait_group.c: a wait
  * group whose keeper counts the tasks that it ties in a word of its own.
  *
  * The keeper spawns INLINE tasks that it runs itself in its wait, and STOLEN

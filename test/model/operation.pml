@@ -3,7 +3,7 @@
  * the cancelling of its group race its completion: no result is lost, and the
  * kernel never writes to a frame that is gone.
  *
- * Stands for finish() of io/uring.c on sennit_poller_wait() and
+ * Stands for finish() of io/uring/uring.c on sennit_poller_wait() and
  * sennit_poller_complete().  One worker, whose thread takes completions, fires
  * the deadline, empties its inbox and runs the fiber, one after the other;
  * another thread that cancels the group; the kernel, which moves a byte, or

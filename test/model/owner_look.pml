@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owner_look.pml - the wait-for graph of api/wait_graph.c, and the look at a
- * lock's owner of fiber/owner_look.h.
+/* owner_look.pml - the wait-for graph of observe/wait_graph.c, and the look at a
+ * lock's owner of sched/fiber.h.
  *
  * Three fibers use two locks. Fiber 0 waits for B while it holds A; fibers 1
  * and 2 never wait for a lock while they hold one. So there is no deadlock. The

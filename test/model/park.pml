@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* park.pml - which workers sleep, search and are woken: no work is left undone.
  *
- * Models src/core/parking.c and how worker/idle.c calls it. There are WORKERS
+ * Models src/core/parking.c and how sched/idle.c calls it. There are WORKERS
  * workers; TASKS foreign threads that each queue one task for any worker;
  * PINNED foreign threads that each make one fiber of worker 0 ready; BACK
  * foreign threads that each queue one background task. A searcher takes a

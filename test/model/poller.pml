@@ -3,7 +3,7 @@
  * lost.
  *
  * Stands for sleep_in_poller(), await_token() and set_token() of core/parking.c,
- * as worker/idle.c calls them, and for what sennit/poller.h asks of a poller.
+ * as sched/idle.c calls them, and for what sennit/poller.h asks of a poller.
  * One worker; PINNED other threads that each make one of its fibers ready and
  * wake it if it has announced its sleep; OPS operations, which the kernel
  * completes when it likes.

@@ -2,8 +2,8 @@
 /* poller_busy.pml - a worker that always has something to run: no operation is
  * forgotten.
  *
- * Stands for worker/upkeep.c, sn_poller_flush() of worker/poller.h and
- * sennit_poller_wait() of api/poller.c.  One worker, whose other fibers yield
+ * Stands for sched/loop.c, sn_poller_flush() of sched/poller.h and
+ * sennit_poller_wait() of sched/poller.c.  One worker, whose other fibers yield
  * for ever, so that it never looks for work and never sleeps; OPS fibers that
  * begin an operation again and again.  An operation is `asked` for until a
  * flush submits it; the kernel completes what is `submitted` when it likes; a

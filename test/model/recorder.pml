@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recorder.pml - src/worker/recorder.c: two threads start and stop the
+/* recorder.pml - src/observe/trace.c: two threads start and stop the
  * recording; a worker learns it from a note in its mailbox.
  *
  * There is one note. A thread puts it only if the worker is not told yet. The

@@ -2,7 +2,7 @@
 /* resize.pml - workers retire, are started, removed and called back: no task is
  * left undone, no record has two threads, and the end is not missed.
  *
- * Models src/worker/retire.c, src/worker/worker_threads.c and what they use of
+ * Models src/life/worker_threads.c, src/life/worker_threads.c and what they use of
  * src/core/parking.c. park.pml models the rest of parking, and gate.pml the
  * gate, whose sweep is one step here. Memory is sequentially consistent: each
  * pair of fences stands for the order in which its steps are written.
@@ -15,7 +15,7 @@
  *   ENDLESS  one task never ends; its worker checks only its own inbox
  *   REFUSE   from some moment on the system refuses threads, for ever
  *   LEAVE    searchers may leave the tasks of idle workers to these, as
- *            src/worker/steal.c does while a worker piles up (2 workers)
+ *            src/sched/steal.c does while a worker piles up (2 workers)
  *   SHARE    a searcher may take a share of the other's inbox, and puts the
  *            rest back in a second step (2 workers)
  *

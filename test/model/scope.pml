@@ -2,7 +2,7 @@
 /* scope.pml - a group: members wait, are signalled, timed out or cancelled; the
  * opener waits for their end and then frees the group.
  *
- * Models src/worker/cancel_scope.c, src/wait/group_join.c and what
+ * Models src/wait/cancel.c, src/wait/group.c and what
  * src/wait/wait.c does for waits in a scope. Fiber 0, on worker 0, has opened
  * the group and spawned its members: fiber 1, on worker 0; fiber 2, on worker
  * 1, with NEST inside an inner scope; and a canceller, on a thread of its own,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select.pml - selects against selects: one case each, nothing lost or doubled.
  *
- * Models src/api/select.c and src/api/channel.c on rendezvous channels. Fiber f
+ * Models src/flow/select.c and src/flow/channel.c on rendezvous channels. Fiber f
  * selects over two cases; each is a send or a receive on channel 0 or 1.
  *
  *	default  0: send 0, receive 1		1: receive 0, send 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* solo.pml - a worker that waits only for its own fibers: no wake is lost.
  *
- * Models sn_idle_for_fiber in src/worker/idle.c, sn_worker_wake in worker.c and
+ * Models sn_idle_for_fiber in src/sched/idle.c, sn_worker_wake in worker.c and
  * the parking `alone` of one worker, core/parking.c. A worker (of a bound
  * thread, or one that gets no stack) waits until its inbox has a fiber,
  * repeatedly, until WAKERS other threads have each put one in and woken it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_ring.pml - src/core/trace_ring.c: a writer overwrites the oldest events
+/* trace_ring.pml - src/observe/trace.c: a writer overwrites the oldest events
  * of a ring while a reader copies one event word by word.
  *
  * An event has two words; both of event i are i + 1. The reader keeps what it

@@ -2,8 +2,8 @@
 /* watched.pml - a socket that a worker's epoll descriptor watches for good,
  * edge-triggered, while the program closes it and uses its number again.
  *
- * Stands for io/watches.h, io/known_sockets.c, io/interest.c, and for what
- * io/perform.c and io/epoll.c do with them. A worker with one fiber, which
+ * Stands for io/epoll/registration.h, io/epoll/registration.c, io/epoll/registration.c, and for what
+ * io/engine/perform.c and io/epoll/epoll.c do with them. A worker with one fiber, which
  * receives two bytes from a connection of the library's, closes it by close()
  * or by sennit_close(), and receives one byte from what the number means next:
  * a connection of the library's, or a stranger that it knows nothing of.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pace.c - the bounds of src/mpi/pace.h, in a time of its own: no clock, no
+/* pace.c - the bounds of src/mpi/lane.h, in a time of its own: no clock, no
  * MPI, no threads. */
 #include "../api/with_workers.h"
 
-#include "mpi/pace.h"
+#include "mpi/lane.h"
 
 #define SPIN 200000u
 #define NAP  1000000u

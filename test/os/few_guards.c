@@ -3,8 +3,8 @@
  * although there is no max_fibers. */
 #include "../api/with_workers.h"
 
-#include "core/kept_slab.h"
-#include "worker/scheduler.h"
+#include "stack/slab.h"
+#include "sched/state.h"
 
 enum { STACKS = 40, DEPTH = STACKS - 4 };
 

@@ -11,7 +11,7 @@
 #include "../proc_self.h"
 
 #include "os/os.h"
-#include "worker/scheduler.h"
+#include "sched/state.h"
 
 #if defined(SN_TSAN)
 enum { USUAL = 2000 };

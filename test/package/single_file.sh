@@ -101,7 +101,7 @@ for file in sennit.h sennit/base.h; do
 	printf '/* licence */\n#define SENNIT_VERSION_MAJOR 9\n' \
 		>tree/include/$file
 done
-printf 'one/a\ntwo/a\n' >tree/src/LAYERS
+printf 'one\ntwo\n' >tree/src/LAYERS
 for room in one two; do
 	cat >tree/src/$room/a.h <<-END
 		/* licence */

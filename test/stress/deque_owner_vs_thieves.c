@@ -4,7 +4,7 @@
  * wrote. Without the barrier in a forced take, or the fence in pop, tasks are
  * taken twice. */
 #include "base/torture.h"
-#include "core/deque.h"
+#include "queue/deque.h"
 #include "os/os.h"
 
 #include "../random.h"

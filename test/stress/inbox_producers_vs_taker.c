@@ -2,7 +2,7 @@
 /* inbox_producers_vs_taker.c - three producers push single nodes and chains,
  * one owner takes. No node is lost, each producer's order is kept, and whenever
  * the inbox fills, one producer learns that it was empty. */
-#include "core/inbox.h"
+#include "queue/inbox.h"
 #include "os/os.h"
 
 #include "../random.h"

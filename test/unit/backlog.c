@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backlog.c - background tasks: oldest first, none lost, passed on when due. */
-#include "core/backlog.h"
+#include "queue/backlog.h"
 
 #include <errno.h>
 #include <stdarg.h>

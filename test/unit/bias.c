@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bias.c - a word that belongs to one worker, and how others end that: each
  * step of the owner and of a revoker, in an order that the test forces. */
-#include "worker/bias.h"
+#include "sched/bias.h"
 
 #include "../child.h"
 

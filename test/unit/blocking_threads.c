@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "fiber/blocking_threads.h"
+#include "wait/blocking_threads.h"
 
 enum { PAST = 1, LIMIT = 3 };
 

@@ -4,7 +4,7 @@
  */
 #include "../api/with_workers.h"
 
-#include "fiber/fiber.h"
+#include "sched/fiber.h"
 #include "wait/wait.h"
 
 #include <errno.h>

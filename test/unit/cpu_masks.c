@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_masks.c - the copy of the masks outlives the caller's masks, in one
  * block. */
-#include "worker/cpu_masks.h"
+#include "sched/state.h"
 
 #include "base/memory.h"
 #include "os/os.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_partition.c - the CPUs of each worker, on made-up machines. */
-#include "core/cpu_partition.h"
+#include "core/topology.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  */
 #include "../api/with_workers.h"
 
-#include "worker/domain.h"
+#include "life/domain.h"
 
 #include <signal.h>
 #include <sys/mman.h>

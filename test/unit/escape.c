@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* escape.c - names inside a printed line: no name can end the line or control
  * the terminal. */
-#include "base/escape.h"
+#include "base/text.h"
 
 #include "../random.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inbox.c - order and emptiness, on one thread. */
-#include "core/inbox.h"
+#include "queue/inbox.h"
 
 #include <stdarg.h>
 #include <stddef.h>

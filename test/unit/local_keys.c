@@ -4,7 +4,7 @@
 #include "../api/with_workers.h"
 #include "../random.h"
 
-#include "core/local_keys.h"
+#include "core/names.h"
 
 static void end_one(void *value)
 {

@@ -3,7 +3,7 @@
 #ifndef SN_TEST_ONE_DEQUE_H
 #define SN_TEST_ONE_DEQUE_H
 
-#include "core/deque.h"
+#include "queue/deque.h"
 #include "os/os.h"
 
 #include "scarce.h"

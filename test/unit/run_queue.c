@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_queue.c - the order of a worker's own tasks and fibers, when the oldest
  * task has its turn, and when upkeep is due. */
-#include "worker/run_queue.h"
+#include "sched/run_queue.h"
 
 #include "base/memory.h"
 

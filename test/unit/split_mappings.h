@@ -4,7 +4,7 @@
 #ifndef SN_TEST_SPLIT_MAPPINGS_H
 #define SN_TEST_SPLIT_MAPPINGS_H
 
-#include "core/stack.h"
+#include "stack/stack.h"
 
 #include "stacks.h"
 

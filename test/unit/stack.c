@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack.c - stacks: reuse and limit, also with many threads. */
-#include "core/stack.h"
+#include "stack/stack.h"
 
 #include "stacks.h"
 

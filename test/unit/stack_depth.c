@@ -4,7 +4,7 @@
  */
 #include "../api/with_workers.h"
 
-#include "core/stack_depth.h"
+#include "stack/depth.h"
 
 enum { WORDS = 512 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_memory.c - stacks when memory is short, and memory that is given
  * back. */
-#include "core/stack.h"
+#include "stack/stack.h"
 
 #include "../child.h"
 #include "stacks.h"

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "core/kept_slab.h"
-#include "core/stack.h"
+#include "stack/slab.h"
+#include "stack/stack.h"
 
 #define SIZE  ((size_t)64 * 1024)
 #define GUARD ((size_t)68 * 1024)

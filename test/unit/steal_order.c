@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steal_order.c - the order of victims on made-up machines. */
-#include "core/steal_order.h"
+#include "core/topology.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,8 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "core/histogram.h"
-#include "core/stopwatch.h"
+#include "observe/histogram.h"
 
 /* What the stopwatch shows lies between an interval of the clock inside its
  * own and one outside, but for a thousandth, whatever delays the thread. */

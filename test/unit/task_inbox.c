@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_inbox.c - which worker takes how many tasks from an inbox, and which
  * tasks. */
-#include "worker/task_inbox.h"
+#include "queue/inbox.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_ring.c - readers get whole events, in order, while more are written. */
-#include "core/trace_ring.h"
+#include "observe/recorder.h"
 
 #include "../random.h"
 

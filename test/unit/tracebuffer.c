@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tracebuffer.c - readers get the newest events, complete and in order, while
  * more are written. */
-#include "core/tracebuffer.h"
+#include "observe/recorder.h"
 
 #include "base/memory.h"
 #include "os/os.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # installed.sh BUILD - installs what is in that folder. Then a project without
-# the source tree finds it by CMake, as docs/webassembly.md says, and node runs
+# the source tree finds it by CMake, as docs/platforms.md says, and node runs
 # its programs.
 set -eu
 

@@ -53,7 +53,7 @@
 #define TOP_STACK    (-64) /* and from here on room for the callee's words */
 
 /* The guard below a stack ends with pages that the system hands out when they
- * are touched, so that a handler can run: see os/windows_memory.c. */
+ * are touched, so that a handler can run: see os/windows/pages.c. */
 #define GUARD_BYTES 12288
 
 /* The exception flags of MXCSR: see arch/x86_64/frame.h. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* x86_64/cpu.h - what is special in x86-64. */
+#ifndef SN_X86_64_CPU_H
+#define SN_X86_64_CPU_H
+
+#ifndef ARCH_NAME
+#define ARCH_NAME "x86_64"
+#endif
+
+/* x86-64 keeps the order of stores and the order of loads. So the plain stores
+ * of sched/bias.h need no fence but that of whoever revokes. */
+#define ARCH_HAS_BIAS 1
+
+/* GCC's builtin fetches a shared copy unless -march names a newer processor.
+ * Every 64-bit processor either executes prefetchw or ignores it. */
+#define FETCH_OWN(address) \
+	__asm__ volatile("prefetchw %0" ::"m"(*(const char *)(address)))
+
+/* The stack pointer that a signal of Linux has interrupted. */
+#define ARCH_LINUX_SP(c) ((uintptr_t)(c)->uc_mcontext.gregs[REG_RSP])
+
+/* Those of macOS and FreeBSD. */
+#define ARCH_DARWIN_SP(c)  ((uintptr_t)(c)->uc_mcontext->__ss.__rsp)
+#define ARCH_FREEBSD_SP(c) ((uintptr_t)(c)->uc_mcontext.mc_rsp)
+
+#include "arch/x86.h"
+
+#endif

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/fibers.h"
+
+#include "base/atomic.h"
+#include "diag/unwind.h"
+#include "sennit/config.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define D          (&sennit_debug_descriptor)
+#define FIBER_SIZE 2048u
+
+/* The table of task names is read in blocks of that many pairs. */
+#define NAME_BLOCK 512u
+#define PAIR       (2 * sizeof(uintptr_t))
+
+/* How often a list is read before pauses. One that changes each time is taken
+ * as far as it was read last. */
+#define TRIES 8u
+
+/* --- words -------------------------------------------------------------- */
+
+static uintptr_t pointer_at(uintptr_t record, uint32_t at)
+{
+	uintptr_t value = 0;
+
+	sn_own_memory_read(&value, record + at, sizeof(value));
+	return value;
+}
+
+static uint32_t word_in(const char *record, uint32_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, record + at, sizeof(value));
+	return value;
+}
+
+static uint64_t long_in(const char *record, uint32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, record + at, sizeof(value));
+	return value;
+}
+
+/* Read a name that ends within `size` bytes, or is cut there. */
+static void read_name(char *name, size_t size, uintptr_t from)
+{
+	size_t n = sn_own_memory_copy(name, from, size - 1);
+
+	name[n] = '\0';
+}
+
+/* --- lists -------------------------------------------------------------- */
+
+static bool add(struct address_list *l, uintptr_t address)
+{
+	if (l->count == l->room) {
+		size_t     room = l->room ? 2 * l->room : 64;
+		uintptr_t *items = realloc(l->items, room * sizeof(*items));
+
+		if (!items)
+			return false;
+		l->items = items;
+		l->room = room;
+	}
+	l->items[l->count++] = address;
+	return true;
+}
+
+/* Add the records from the link `first` on, while each link is the one that the
+ * next one names as the one before it: in memory that has been reused nothing
+ * else ends the walk. Returns false if there is no memory. */
+static bool add_links(struct address_list *l, uintptr_t first, uint32_t link_at)
+{
+	uintptr_t link = first;
+	uintptr_t words[2]; /* next, prev */
+	uintptr_t before = 0;
+
+	do {
+		l->broken_at = link;
+		if (!sn_own_memory_read(words, link, sizeof(words)) ||
+		    (before && words[1] != before))
+			return true;
+		if (!add(l, link - link_at))
+			return false;
+		before = link;
+		link = words[0];
+	} while (link != first);
+	l->broken_at = 0;
+	return true;
+}
+
+/* Whether to read a list again that broke `tries` times. */
+static bool try_again(struct address_list *l, unsigned tries)
+{
+	if (tries < TRIES)
+		return true;
+	if (!l->pauses)
+		return false;
+	l->pauses--;
+	nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	return true;
+}
+
+/* Add the records of a circular list, which may change meanwhile. `from` is
+ * where its first link stands. */
+static bool add_circle(struct address_list *l, uintptr_t from, uint32_t link_at)
+{
+	const size_t count = l->count;
+	unsigned     tries = 0;
+
+	do {
+		uintptr_t first = 0;
+
+		l->count = count;
+		l->broken_at = from;
+		if (!sn_own_memory_read(&first, from, sizeof(first)))
+			return true;
+		l->broken_at = 0;
+		if (first && !add_links(l, first, link_at))
+			return false;
+	} while (l->broken_at && try_again(l, ++tries));
+	return true;
+}
+
+bool sn_record_list_schedulers(struct address_list *l)
+{
+	l->count = 0;
+	return add_circle(l, (uintptr_t)D->schedulers, D->scheduler_link_at);
+}
+
+bool sn_record_list_workers(struct address_list *l, uintptr_t scheduler)
+{
+	uintptr_t workers[SENNIT_WORKERS_MAX];
+	uint32_t  count = 0;
+
+	l->count = 0;
+	l->broken_at = scheduler + D->scheduler_workers_at;
+	if (!sn_own_memory_read(&count, scheduler + D->scheduler_capacity_at,
+				sizeof(count)) ||
+	    count > SENNIT_WORKERS_MAX ||
+	    !sn_own_memory_read(workers,
+				pointer_at(scheduler, D->scheduler_workers_at),
+				count * sizeof(workers[0])))
+		return true; /* it has ended, or is damaged */
+	for (uint32_t i = 0; i < count; i++)
+		if (workers[i] && !add(l, workers[i]))
+			return false;
+	return add_circle(l, scheduler + D->scheduler_bound_at,
+			  D->worker_bound_at);
+}
+
+bool sn_record_list_fibers(struct address_list *l, uintptr_t worker)
+{
+	l->count = 0;
+	return add_circle(l, worker + D->worker_fibers_at, D->fiber_link_at);
+}
+
+/* --- records ------------------------------------------------------------ */
+
+bool sn_worker_record_read(struct worker_record *w, uintptr_t at)
+{
+	uint32_t words[2];
+
+	if (!sn_own_memory_read(&words[0], at + D->worker_index_at, 4) ||
+	    !sn_own_memory_read(&words[1], at + D->worker_thread_at, 4) ||
+	    !sn_own_memory_read(&w->clock, at + D->worker_clock_at, 8))
+		return false;
+	w->at = at;
+	w->current = pointer_at(at, D->worker_current_at);
+	w->main = at + D->worker_main_at;
+	w->index = words[0];
+	w->thread = words[1];
+	return true;
+}
+
+bool sn_fiber_record_read(struct fiber_record *f, uintptr_t at)
+{
+	char bytes[FIBER_SIZE];
+
+	if (D->fiber_size > sizeof(bytes) ||
+	    !sn_own_memory_read(bytes, at, D->fiber_size))
+		return false;
+	f->at = at;
+	f->context = long_in(bytes, D->fiber_context_at);
+	f->low = long_in(bytes, D->fiber_low_at);
+	f->worker = long_in(bytes, D->fiber_worker_at);
+	f->task = long_in(bytes, D->fiber_task_at);
+	f->object = long_in(bytes, D->fiber_object_at);
+	f->since = long_in(bytes, D->fiber_since_at);
+	f->deadline = long_in(bytes, D->fiber_deadline_at);
+	f->identity = long_in(bytes, sennit_debug_waits.fiber_identity_at);
+	f->scope = long_in(bytes, sennit_debug_waits.fiber_scope_at);
+	f->owner = long_in(bytes, sennit_debug_waits.fiber_owner_at) &
+		   ~(uintptr_t)1;
+	f->id = word_in(bytes, D->fiber_id_at);
+	f->doing = word_in(bytes, D->fiber_doing_at);
+	memcpy(f->name, bytes + D->fiber_name_at, sizeof(f->name));
+	f->name[sizeof(f->name) - 1] = '\0';
+	if (word_in(bytes, D->fiber_name_version_at) & 1)
+		f->name[0] = '\0';
+	return f->low < at && sn_fiber_record_state(f) <= SENNIT_REPORT_BLOCKED;
+}
+
+void sn_record_scheduler_name(uintptr_t scheduler, char *name, size_t size)
+{
+	if (size > D->scheduler_name_size)
+		size = D->scheduler_name_size;
+	read_name(name, size, scheduler + D->scheduler_name_at);
+}
+
+void sn_record_function_name(uintptr_t function, char *name, size_t size)
+{
+	const uintptr_t table = (uintptr_t)D->task_names;
+	uintptr_t       pairs[2 * NAME_BLOCK];
+	size_t          n = NAME_BLOCK;
+
+	name[0] = '\0';
+	for (size_t i = 0; function && i < D->task_names_count; i += n) {
+		if (n > D->task_names_count - i)
+			n = D->task_names_count - i;
+		if (!sn_own_memory_read(pairs, table + i * PAIR, n * PAIR))
+			return;
+		for (size_t k = 0; k < n; k++)
+			if (pairs[2 * k] == function && pairs[2 * k + 1]) {
+				read_name(name, size, pairs[2 * k + 1]);
+				return;
+			}
+	}
+}
+
+void sn_fiber_record_report(const struct fiber_record  *f,
+			    const struct worker_record *w,
+			    sennit_report_entry        *e)
+{
+	*e = (sennit_report_entry){
+		.size = sizeof(*e),
+		.state = sn_fiber_record_state(f),
+		.worker = w->index == UINT32_MAX ? SENNIT_REPORT_BOUND
+						 : w->index,
+		.thread = w->thread,
+		.fiber = f->id,
+		.task = (sennit_task_fn *)f->task,
+		.since = w->clock,
+		.deadline = SENNIT_NEVER,
+		.name = f->name[0] ? f->name : NULL,
+	};
+	if (e->state == SENNIT_REPORT_RUNNING)
+		return;
+	e->since = f->since;
+	e->waits_for = (f->doing & D->doing_kind) >> D->doing_kind_shift;
+	if (e->waits_for)
+		e->object = (const void *)f->object;
+	if (f->doing & D->doing_timed)
+		e->deadline = f->deadline;
+}
+
+/* --- thread sample -------------------------------------------------------- */
+
+/* Its default action is to be ignored, so that one which comes late does no
+ * harm, whoever has changed its action meanwhile. */
+#define SIGNAL SIGURG
+
+/* The handler takes a sample only between ASKED and the end of the wait. */
+enum { IDLE, ASKED, TAKING, TAKEN };
+
+static a_u32    state; /* asker: IDLE <-> ASKED, TAKEN -> IDLE; handler: ASKED
+			 * -> TAKING -> TAKEN */
+static a_u32    asked; /* the thread that is to answer */
+static char     context[sizeof(ucontext_t)];
+static char     copy[THREAD_SAMPLE_COPY];
+static uint64_t copied_from;
+static size_t   copied;
+
+bool sn_call_frame_begin(struct call_frame                 *f,
+			 const struct sennit_debug_context *layout,
+			 uintptr_t base, const char *bytes)
+{
+	uint64_t sp = base + layout->sp_at;
+
+	if (layout->machine != EM_X86_64 && layout->machine != EM_AARCH64)
+		return false;
+	f->sp = layout->machine == EM_X86_64 ? 7 : 31;
+	f->known = 0;
+	memcpy(&f->pc, bytes + layout->pc_at, sizeof(f->pc));
+	if (layout->sp_is_stored)
+		memcpy(&sp, bytes + layout->sp_at, sizeof(sp));
+	for (uint32_t i = 0; i < layout->count; i++) {
+		const uint32_t n = layout->registers[i].number;
+
+		if (n >= CALL_FRAME_REGISTERS)
+			continue;
+		memcpy(&f->registers[n], bytes + layout->registers[i].at,
+		       sizeof(f->registers[n]));
+		f->known |= UINT64_C(1) << n;
+	}
+	f->registers[f->sp] = sp;
+	f->known |= UINT64_C(1) << f->sp;
+	return true;
+}
+
+/* Async-signal-safe. */
+static void answer(int number, siginfo_t *info, void *interrupted)
+{
+	const int error = errno;
+	uint32_t  expected = ASKED;
+
+	(void)number;
+	(void)info;
+	if (a_load_rlx(&asked) != (uint32_t)syscall(SYS_gettid) ||
+	    /* <- thread_sample.asked */
+	    !a_cas_acq(&state, &expected, TAKING))
+		return;
+	memcpy(context, interrupted, sizeof(context));
+	memcpy(&copied_from, context + sennit_debug_interrupted.sp_at,
+	       sizeof(copied_from));
+	copied = sn_own_memory_copy(copy, copied_from, sizeof(copy));
+	a_store_rel(&state, TAKEN); /* -> thread_sample.taken */
+	errno = error;
+}
+
+bool sn_thread_sample_is_possible(void)
+{
+	struct sigaction now;
+	struct sigaction ours = {
+		.sa_sigaction = answer,
+		.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+	};
+
+#if defined(SN_TSAN)
+	return false; /* it puts signals off, to when the thread is elsewhere */
+#endif
+	if (!sennit_debug_interrupted.machine || sigaction(SIGNAL, NULL, &now))
+		return false;
+	if (now.sa_flags & SA_SIGINFO)
+		return now.sa_sigaction == answer;
+	if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
+		return false;
+	sigfillset(&ours.sa_mask);
+	return !sigaction(SIGNAL, &ours, NULL);
+}
+
+static void pause_briefly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Wait for the answer, or see to it that none comes. */
+static bool await(void)
+{
+	const uint64_t end = now_ms() + THREAD_SAMPLE_WAIT_MS;
+	uint32_t       expected = ASKED;
+
+	while (a_load_rlx(&state) == ASKED && now_ms() < end)
+		pause_briefly();
+	/* relaxed: nothing was taken */
+	if (a_cas_rlx(&state, &expected, IDLE))
+		return false;
+	while (a_load_acq(&state) != TAKEN) /* <- thread_sample.taken */
+		pause_briefly();
+	return true;
+}
+
+bool sn_thread_sample_take(struct thread_sample *s, uint32_t thread)
+{
+	a_store_rlx(&asked, thread);
+	a_store_rel(&state, ASKED); /* -> thread_sample.asked: the thread */
+	if (syscall(SYS_tgkill, getpid(), thread, SIGNAL)) {
+		a_store_rlx(&state, IDLE);
+		return false;
+	}
+	if (!await())
+		return false;
+	a_store_rlx(&state, IDLE);
+	s->memory = (struct call_frame_memory){
+		.copy = copy,
+		.low = copied_from,
+		.size = copied,
+	};
+	return sn_call_frame_begin(&s->frame, &sennit_debug_interrupted, 0,
+				   context);
+}
+
+/* The line ends with the stack pointer and the program counter. */
+static uintptr_t read_stack_pointer(uint32_t thread)
+{
+	char    path[64];
+	char    line[256];
+	char   *at;
+	ssize_t n;
+	int     fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/syscall", thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	at = strrchr(line, ' ');
+	if (!at)
+		return 0; /* "running" */
+	*at = '\0';
+	at = strrchr(line, ' ');
+	return at ? (uintptr_t)strtoull(at, NULL, 16) : 0;
+}
+
+/* An emulator's kernel says where the emulator is. So ask about this thread
+ * first, which is here. */
+uintptr_t sn_thread_blocked_at(uint32_t thread)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const uintptr_t said =
+		read_stack_pointer((uint32_t)syscall(SYS_gettid));
+
+	return said <= here && here - said < 4096 ? read_stack_pointer(thread)
+						  : 0;
+}
+
+/* --- damage --------------------------------------------------------------- */
+
+/* How often a record is read, and is damaged each time. In between it may have
+ * become another worker's. */
+
+static bool contains(const struct address_list *l, uintptr_t address)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->items[i] == address)
+			return true;
+	return false;
+}
+
+static bool is_there(struct damage *d, uintptr_t scheduler, uintptr_t worker)
+{
+	struct address_list *again = &d->again;
+
+	if (!scheduler) /* the list of all */
+		return true;
+	if (!d->is_given &&
+	    (!sn_record_list_schedulers(again) || !contains(again, scheduler)))
+		return false;
+	return !worker || (sn_record_list_workers(again, scheduler) &&
+			   contains(again, worker));
+}
+
+void sn_damage_add(struct damage *d, uintptr_t scheduler, uintptr_t worker,
+		   const char *name, const char *what, uintptr_t at)
+{
+	struct worker_record w = { .thread = 0 };
+	char                 line[DAMAGE_LINE];
+
+	if (!is_there(d, scheduler, worker))
+		return;
+	d->count++;
+	if (!d->tell)
+		return;
+	if (worker && sn_worker_record_read(&w, worker) && w.thread)
+		snprintf(line, sizeof(line), "%s thread %u: %s %#" PRIxPTR,
+			 name, w.thread, what, at);
+	else
+		snprintf(line, sizeof(line), "%s: %s %#" PRIxPTR, name, what,
+			 at);
+	d->tell(d->context, line);
+}
+
+bool sn_damage_is_lasting(struct damage *d, const struct worker_record *w,
+			  uintptr_t fiber)
+{
+	struct fiber_record f;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (fiber != w->main &&
+		    (!sn_record_list_fibers(&d->again, w->at) ||
+		     !contains(&d->again, fiber)))
+			return false;
+		if (sn_fiber_record_read(&f, fiber) && f.worker == w->at)
+			return false;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return true;
+}
+
+/* --- suspended stack ------------------------------------------------------ */
+
+#define CONTEXT 1024u /* bytes of saved registers at most */
+
+bool sn_fiber_before_is_same(const struct fiber_before *b,
+			     const struct fiber_record *f)
+{
+	const uint32_t serial = ~D->doing_state;
+
+	return (b->doing & serial) == (f->doing & serial) &&
+	       b->context == f->context && b->task == f->task;
+}
+
+/* A wait that is over by now is the same until the fiber runs. */
+static bool is_same_wait(const struct fiber_before *b,
+			 const struct fiber_record *f)
+{
+	return sn_fiber_before_is_same(b, f) &&
+	       (b->doing & D->doing_state) != SENNIT_REPORT_RUNNING &&
+	       sn_fiber_record_state(f) != SENNIT_REPORT_RUNNING;
+}
+
+static void copy_stack(struct suspended_stack *s)
+{
+	char      bytes[CONTEXT] = { 0 };
+	uintptr_t sp;
+
+	s->size = 0;
+	sn_own_memory_copy(bytes, s->seen.context, sizeof(bytes));
+	if (!sn_call_frame_begin(&s->frame, D->context, s->seen.context, bytes))
+		return;
+	sp = s->frame.registers[s->frame.sp];
+	s->size = sizeof(s->copy);
+	if (s->seen.low) { /* else its bounds are not known */
+		if (sp < s->seen.low || sp >= s->seen.at)
+			s->size = 0;
+		else if (s->seen.at - sp < s->size)
+			s->size = s->seen.at - sp;
+	}
+	s->size = sn_own_memory_copy(s->copy, sp, s->size);
+}
+
+bool sn_suspended_stack_copy(struct suspended_stack    *s,
+			     const struct fiber_before *b)
+{
+	s->before = *b;
+	if (!sn_fiber_record_read(&s->seen, b->at) ||
+	    !is_same_wait(b, &s->seen))
+		return false;
+	copy_stack(s);
+	return true;
+}
+
+bool sn_suspended_stack_is_whole(const struct suspended_stack *s)
+{
+	struct fiber_record  now;
+	struct worker_record worker;
+
+	return s->size && sn_fiber_record_read(&now, s->seen.at) &&
+	       is_same_wait(&s->before, &now) && now.worker == s->seen.worker &&
+	       sn_worker_record_read(&worker, now.worker) &&
+	       worker.current != s->seen.at;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/unwind.h"
+
+#include "base/text.h"
+#include "sennit/symbol.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Where process_vm_readv is refused, or an emulator does not know it:
+ * /proc/self/mem of the process that opened it, which a child of a fork is not.
+ * Set by sn_own_memory_is_readable. */
+static int   mem_file = -1;
+static pid_t owner;
+
+static ssize_t copy_by_call(void *to, uintptr_t from, size_t size)
+{
+	struct iovec local = { .iov_base = to, .iov_len = size };
+	struct iovec remote = { .iov_base = (void *)from, .iov_len = size };
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+}
+
+size_t sn_own_memory_copy(void *to, uintptr_t from, size_t size)
+{
+	const int error = errno;
+	ssize_t   n;
+
+	n = mem_file < 0 ? copy_by_call(to, from, size)
+			 : pread(mem_file, to, size, (off_t)from);
+	errno = error;
+	return n > 0 ? (size_t)n : 0;
+}
+
+bool sn_own_memory_is_readable(void)
+{
+	static const char there = 1;
+	char              copy = 0;
+
+	if (mem_file >= 0 && owner != getpid()) {
+		close(mem_file);
+		mem_file = -1;
+	}
+	if (mem_file < 0 && copy_by_call(&copy, (uintptr_t)&there, 1) != 1) {
+		mem_file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+		owner = getpid();
+	}
+	return sn_own_memory_read(&copy, (uintptr_t)&there, 1) && copy;
+}
+
+/* libsennit has registered the process where the kernel has the command.
+ * Registering again does no harm. */
+void sn_own_memory_barrier(void)
+{
+	if (!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+		return;
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+		0);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+/* --- symbol --------------------------------------------------------------- */
+
+#define NAME 256 /* bytes of a function's name; longer ones are cut */
+
+/* Appends `+offset`. Returns the length of the text. */
+static size_t add_offset(char *text, size_t used, size_t size, uintptr_t offset)
+{
+	int n = snprintf(text + used, size - used, "+%#" PRIxPTR, offset);
+
+	return used + (size_t)n < size ? used + (size_t)n : size - 1;
+}
+
+/* `name`, and the offset unless it is 0. */
+static size_t print_name(char *text, size_t size, const char *name,
+			 uintptr_t offset)
+{
+	size_t used = sn_escape(text, size, name);
+
+	return offset ? add_offset(text, used, size, offset) : used;
+}
+
+/* Names that the loader knows cost least; files know those of all functions
+ * that were not stripped. */
+size_t sennit_symbol_print(const void *address, char *text, size_t size)
+{
+	const uintptr_t where = (uintptr_t)address;
+	char            name[NAME];
+	uintptr_t       offset;
+	Dl_info         at;
+	const char     *file;
+	bool            known = dladdr(address, &at) && at.dli_fname;
+	int             n;
+
+	if (known && at.dli_sname)
+		return print_name(text, size, at.dli_sname,
+				  where - (uintptr_t)at.dli_saddr);
+	if (known && sn_program_image_name(where, name, sizeof(name), &offset))
+		return print_name(text, size, name, offset);
+	if (known) {
+		file = strrchr(at.dli_fname, '/');
+		return add_offset(
+			text,
+			sn_escape(text, size, file ? file + 1 : at.dli_fname),
+			size, where - (uintptr_t)at.dli_fbase);
+	}
+	n = snprintf(text, size, "%#" PRIxPTR, where);
+	return (size_t)n < size ? (size_t)n : size - 1;
+}

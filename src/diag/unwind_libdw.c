@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/unwind.h"
+
+#include <elfutils/libdwfl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* What the dynamic loader has loaded and unloaded so far. */
+struct loads {
+	unsigned long long added, removed;
+};
+
+/* One walk at a time. */
+struct walk {
+	const struct call_frame        *frame;
+	const struct call_frame_memory *memory;
+	const void                    **frames;
+	uint32_t                        count, room;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Dwfl           *image; /* under the lock */
+static struct loads    seen;  /* ...: when the image was made */
+static struct walk     walk;  /* ... */
+
+/* --- what libdw asks ---------------------------------------------------- */
+
+/* There is one thread: what is walked. */
+static pid_t next_thread(Dwfl *d, void *context, void **thread)
+{
+	if (*thread)
+		return 0;
+	*thread = context;
+	return dwfl_pid(d);
+}
+
+static bool read_memory(Dwfl *d, Dwarf_Addr address, Dwarf_Word *value,
+			void *context)
+{
+	(void)d;
+	(void)context;
+	return sn_call_frame_load(walk.memory, address, value);
+}
+
+static bool set_registers(Dwfl_Thread *t, void *thread)
+{
+	const struct call_frame *f = walk.frame;
+
+	(void)thread;
+	for (unsigned n = 0; n < CALL_FRAME_REGISTERS; n++)
+		if (f->known >> n & 1 &&
+		    !dwfl_thread_state_registers(t, (int)n, 1,
+						 &f->registers[n]))
+			return false;
+	dwfl_thread_state_register_pc(t, f->pc);
+	return true;
+}
+
+static const Dwfl_Thread_Callbacks threads = {
+	.next_thread = next_thread,
+	.memory_read = read_memory,
+	.set_initial_registers = set_registers,
+};
+
+/* Only the files that are mapped: no search for others, in which environment
+ * variables and servers would take part. */
+static int find_no_debuginfo(Dwfl_Module *m, void **data, const char *name,
+			     Dwarf_Addr base, const char *file,
+			     const char *link, GElf_Word crc, char **found)
+{
+	(void)m;
+	(void)data;
+	(void)name;
+	(void)base;
+	(void)file;
+	(void)link;
+	(void)crc;
+	(void)found;
+	return -1;
+}
+
+static const Dwfl_Callbacks files = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = find_no_debuginfo,
+};
+
+/* --- the image ---------------------------------------------------------- */
+
+static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+	struct loads *l = loads;
+
+	(void)size;
+	l->added = info->dlpi_adds;
+	l->removed = info->dlpi_subs;
+	return 1; /* all entries say the same */
+}
+
+static Dwfl *open_image(void)
+{
+	Dwfl *d = dwfl_begin(&files);
+
+	if (d && !dwfl_linux_proc_report(d, getpid()) &&
+	    !dwfl_report_end(d, NULL, NULL) &&
+	    dwfl_attach_state(d, NULL, getpid(), &threads, &walk))
+		return d;
+	dwfl_end(d);
+	return NULL;
+}
+
+/* Take the lock, and bring the image up to date. */
+static void begin(void)
+{
+	struct loads now = { 0, 0 };
+
+	pthread_mutex_lock(&lock);
+	dl_iterate_phdr(count_loads, &now);
+	if (image && now.added == seen.added && now.removed == seen.removed)
+		return;
+	dwfl_end(image);
+	image = open_image();
+	seen = now;
+}
+
+static void end(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* --- frames ------------------------------------------------------------- */
+
+static int add_frame(Dwfl_Frame *frame, void *unused)
+{
+	Dwarf_Addr pc;
+
+	(void)unused;
+	if (!dwfl_frame_pc(frame, &pc, NULL) || !pc)
+		return DWARF_CB_ABORT;
+	walk.frames[walk.count++] = (const void *)(uintptr_t)pc;
+	return walk.count < walk.room ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+/* A walk that ends with an error has found the frames before it. */
+uint32_t sn_program_image_walk(const struct call_frame        *f,
+			       const struct call_frame_memory *m,
+			       const void **frames, uint32_t room)
+{
+	uint32_t count;
+
+	begin();
+	walk = (struct walk){
+		.frame = f,
+		.memory = m,
+		.frames = frames,
+		.room = room,
+	};
+	if (image)
+		dwfl_getthread_frames(image, dwfl_pid(image), add_frame, NULL);
+	count = walk.count;
+	end();
+	if (!count)
+		frames[count++] = (const void *)f->pc;
+	return count;
+}
+
+/* --- names -------------------------------------------------------------- */
+
+bool sn_program_image_name(uintptr_t address, char *name, size_t size,
+			   uintptr_t *offset)
+{
+	Dwfl_Module *m;
+	GElf_Off     at;
+	GElf_Sym     symbol;
+	const char  *found = NULL;
+
+	begin();
+	m = image ? dwfl_addrmodule(image, address) : NULL;
+	if (m)
+		found = dwfl_module_addrinfo(m, address, &at, &symbol, NULL,
+					     NULL, NULL);
+	if (found) {
+		snprintf(name, size, "%s", found);
+		*offset = at;
+	}
+	end();
+	return found;
+}

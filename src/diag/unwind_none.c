@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "diag/unwind.h"
+
+uint32_t sn_program_image_walk(const struct call_frame        *f,
+			       const struct call_frame_memory *m,
+			       const void **frames, uint32_t room)
+{
+	(void)m;
+	(void)room;
+	frames[0] = (const void *)f->pc;
+	return 1;
+}
+
+bool sn_program_image_name(uintptr_t address, char *name, size_t size,
+			   uintptr_t *offset)
+{
+	(void)address;
+	(void)name;
+	(void)size;
+	(void)offset;
+	return false;
+}

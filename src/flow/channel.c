@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel.c - send, receive, close.
+ *
+ * Every operation takes the lock, so the WAITERS and RACED bits of the word are
+ * not used.
+ */
+#include "flow/channel.h"
+
+#include "base/check.h"
+
+#include <errno.h>
+
+int sennit_channel_init(sennit_channel *c, uint32_t size, size_t capacity,
+			const sennit_allocator *allocator)
+{
+	struct sennit_channel_buffer store;
+	int err = sn_channel_buffer_init(&store, size, capacity, allocator);
+
+	if (err)
+		return err;
+	a_init(&c->state_, 0);
+	c->size_ = size;
+	c->senders_ = NULL;
+	c->receivers_ = NULL;
+	c->store_ = store;
+	return 0;
+}
+
+void sennit_channel_destroy(sennit_channel *c)
+{
+	uint32_t word = sn_wait_queue_lock(&c->state_);
+	bool     waited_in = c->senders_ || c->receivers_;
+
+	sn_wait_queue_unlock(&c->state_, word);
+	MISUSE(waited_in, "sennit_channel_destroy",
+	       "a fiber or thread still waits in the channel");
+	sn_channel_buffer_free(&c->store_, c->size_);
+}
+
+/* --- steps, with the lock ----------------------------------------------- */
+
+static bool is_closed(sennit_channel *c)
+{
+	/* not raced: it changes only under the lock */
+	return a_load_rlx(&c->state_) & CHANNEL_CLOSED;
+}
+
+/* The select of p has been claimed. It may free the channel as soon as it runs,
+ * so its twin on the other side must be unlinked first. */
+static void leave_twin(const struct party *p, void **other)
+{
+	struct party *twin = p->n.whole == &p->n ? NULL : p->twin;
+
+	if (twin && twin->n.is.linked)
+		sn_wait_queue_leave(other, &twin->n);
+}
+
+/* Claim the first waiter on one side. `other` is the list of the other side. */
+static struct party *take_party(void **list, void **other)
+{
+	struct waiter *n = sn_wait_take_one(list);
+	struct party  *p;
+
+	if (!n)
+		return NULL;
+	p = container_of(n, struct party, n);
+	if (unlikely(n->is.raced))
+		leave_twin(p, other);
+	return p;
+}
+
+static void plan_copy(struct deal *d, void *to, const void *from, uint32_t size)
+{
+	d->to = to;
+	d->from = from;
+	d->size = size;
+}
+
+int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
+{
+	d->to = NULL;
+	d->block = NULL;
+	d->partner = NULL;
+	if (is_closed(c))
+		return -EPIPE;
+	d->partner = take_party(&c->receivers_, &c->senders_);
+	if (d->partner) {
+		plan_copy(d, d->partner->value, value, c->size_);
+		return 0;
+	}
+	if (!sn_channel_buffer_has_room(&c->store_, c->size_))
+		return sn_channel_buffer_is_unbounded(&c->store_) ? -ENOMEM
+								  : -EAGAIN;
+	sn_channel_buffer_put(&c->store_, value, c->size_);
+	return 0;
+}
+
+/* The first waiting sender fills the place that becomes free. */
+static void take_stored(sennit_channel *c, void *value, struct deal *d)
+{
+	d->block = sn_channel_buffer_take(&c->store_, value, c->size_);
+	if (d->block) {
+		d->size = c->size_;
+		d->allocator = c->store_.allocator_;
+	}
+	d->partner = take_party(&c->senders_, &c->receivers_);
+	if (d->partner)
+		sn_channel_buffer_put(&c->store_, d->partner->value, c->size_);
+}
+
+int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
+{
+	d->to = NULL;
+	d->block = NULL;
+	if (c->store_.count_) {
+		take_stored(c, value, d);
+		return 0;
+	}
+	d->partner = take_party(&c->senders_, &c->receivers_);
+	if (d->partner) {
+		plan_copy(d, value, d->partner->value, c->size_);
+		return 0;
+	}
+	return is_closed(c) ? -EPIPE : -EAGAIN;
+}
+
+void sn_channel_conclude(const struct deal *d)
+{
+	TORTURE_POINT(); /* claimed; the channel may be gone */
+	if (d->to)
+		sn_channel_buffer_copy(d->to, d->from, d->size);
+	if (d->partner) {
+		d->partner->n.is.handed = true;
+		sn_wake(&d->partner->n);
+	}
+	if (unlikely(d->block))
+		sn_channel_buffer_free_block(&d->allocator, d->block, d->size);
+}
+
+int sn_channel_grow(sennit_channel *c)
+{
+	struct block *b = sn_channel_buffer_make_block(&c->store_, c->size_);
+	uint32_t      word;
+
+	if (!b)
+		return -ENOMEM;
+	word = sn_wait_queue_lock(&c->state_);
+	if (!c->store_.spare_) {
+		c->store_.spare_ = b;
+		b = NULL;
+	}
+	sn_wait_queue_unlock(&c->state_, word);
+	if (b) /* another sender was first; the channel still exists, the caller
+	        * uses it */
+		sn_channel_buffer_free_block(&c->store_.allocator_, b,
+					     c->size_);
+	return 0;
+}
+
+/* --- calls -------------------------------------------------------------- */
+
+/* Wait in *list. Lock held on entry. */
+static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
+		   sennit_time deadline)
+{
+	struct party p;
+	int          err;
+
+	sn_waiter_init(&p.n, deadline);
+	p.value = value;
+	sn_wait_show(&p.n, SENNIT_WAITS_FOR_CHANNEL, c, deadline);
+	(void)sn_wait_queue_join(list, &p.n, false);
+	sn_wait_queue_unlock(&c->state_, word);
+	err = sn_wait_in(&c->state_, list, &p.n, deadline);
+	if (err)
+		return err;
+	return p.n.is.handed ? 0 : -EPIPE;
+}
+
+/* Unlock after a step that was not done, and return the call's error. */
+static int end_step(sennit_channel *c, uint32_t word, int err)
+{
+	sn_wait_queue_unlock(&c->state_, word);
+	return err == -EAGAIN ? -ETIMEDOUT : err;
+}
+
+static int send_until(sennit_channel *c, const void *value,
+		      sennit_time deadline)
+{
+	struct deal d;
+	uint32_t    word;
+	int         err;
+
+	for (;;) {
+		word = sn_wait_queue_lock(&c->state_);
+		err = sn_channel_try_send(c, value, &d);
+		if (err == -EAGAIN && deadline)
+			return wait_in(c, &c->senders_,
+				       (void *)(uintptr_t)value, word,
+				       deadline);
+		err = end_step(c, word, err);
+		if (err != -ENOMEM)
+			break;
+		err = sn_channel_grow(c);
+		if (err)
+			return err;
+	}
+	if (!err)
+		sn_channel_conclude(&d);
+	return err;
+}
+
+int sennit_channel_send_until(sennit_channel *c, const void *value,
+			      sennit_time deadline)
+{
+	return send_until(c, value, deadline);
+}
+
+int sennit_channel_send(sennit_channel *c, const void *value)
+{
+	return send_until(c, value, SN_UNCANCELLED);
+}
+
+static int receive_until(sennit_channel *c, void *value, sennit_time deadline)
+{
+	struct deal d;
+	uint32_t    word = sn_wait_queue_lock(&c->state_);
+	int         err = sn_channel_try_receive(c, value, &d);
+
+	if (err == -EAGAIN && deadline)
+		return wait_in(c, &c->receivers_, value, word, deadline);
+	err = end_step(c, word, err);
+	if (!err)
+		sn_channel_conclude(&d);
+	return err;
+}
+
+int sennit_channel_receive_until(sennit_channel *c, void *value,
+				 sennit_time deadline)
+{
+	return receive_until(c, value, deadline);
+}
+
+int sennit_channel_receive(sennit_channel *c, void *value)
+{
+	return receive_until(c, value, SN_UNCANCELLED);
+}
+
+void sennit_channel_close(sennit_channel *c)
+{
+	uint32_t     word = sn_wait_queue_lock(&c->state_);
+	struct link *senders = sn_wait_take_all_raced(&c->senders_);
+	struct link *receivers = sn_wait_take_all_raced(&c->receivers_);
+
+	sn_wait_queue_unlock(&c->state_, word | CHANNEL_CLOSED);
+	sn_wake_all(senders);
+	sn_wake_all(receivers);
+}
+
+size_t sennit_channel_length(sennit_channel *c)
+{
+	uint32_t word = sn_wait_queue_lock(&c->state_);
+	size_t   count = c->store_.count_;
+
+	sn_wait_queue_unlock(&c->state_, word);
+	return count;
+}
+
+/* --- channel buffer ------------------------------------------------------- */
+
+/* A ring of values without size needs an address, too, so it has 1 byte. */
+static size_t ring_bytes(size_t capacity, uint32_t size)
+{
+	return size ? capacity * size : 1;
+}
+
+int sn_channel_buffer_init(struct sennit_channel_buffer *s, uint32_t size,
+			   size_t capacity, const sennit_allocator *allocator)
+{
+	void  *ring = NULL;
+	size_t bytes;
+
+	if (!sn_memory_is_valid(allocator))
+		return -EINVAL;
+	if (!allocator)
+		allocator = &sn_memory_libc;
+	if (capacity && capacity != SENNIT_CHANNEL_UNBOUNDED) {
+		if (__builtin_mul_overflow(capacity, size, &bytes))
+			return -ENOMEM;
+		ring = sn_memory_take(allocator, ring_bytes(capacity, size),
+				      CACHE_LINE);
+		if (!ring)
+			return -ENOMEM;
+	}
+	*s = (struct sennit_channel_buffer){ .capacity_ = capacity,
+					     .oldest_ = ring,
+					     .allocator_ = *allocator };
+	return 0;
+}
+
+static size_t block_bytes(uint32_t size)
+{
+	return sizeof(struct block) + sn_channel_buffer_places(size) * size;
+}
+
+struct block *sn_channel_buffer_make_block(
+	const struct sennit_channel_buffer *s, uint32_t size)
+{
+	return sn_memory_take(&s->allocator_, block_bytes(size),
+			      _Alignof(struct block));
+}
+
+void sn_channel_buffer_free_block(const sennit_allocator *a, struct block *b,
+				  uint32_t size)
+{
+	sn_memory_give(a, b, block_bytes(size));
+}
+
+void sn_channel_buffer_free(struct sennit_channel_buffer *s, uint32_t size)
+{
+	struct block *b = s->oldest_;
+
+	if (!s->allocator_.release)
+		return; /* the program owns the memory */
+	if (!sn_channel_buffer_is_unbounded(s)) {
+		sn_memory_give(&s->allocator_, s->oldest_,
+			       ring_bytes(s->capacity_, size));
+		return;
+	}
+	while (b) {
+		struct block *next = b->next;
+
+		sn_channel_buffer_free_block(&s->allocator_, b, size);
+		b = next;
+	}
+	sn_channel_buffer_free_block(&s->allocator_, s->spare_, size);
+}
+
+static bool newest_is_full(const struct sennit_channel_buffer *s, uint32_t size)
+{
+	return !s->newest_ || s->last_ == sn_channel_buffer_places(size);
+}
+
+bool sn_channel_buffer_has_room(const struct sennit_channel_buffer *s,
+				uint32_t                            size)
+{
+	if (sn_channel_buffer_is_unbounded(s))
+		return s->spare_ || !newest_is_full(s, size);
+	return s->count_ < s->capacity_;
+}
+
+static void append_spare(struct sennit_channel_buffer *s)
+{
+	struct block *b = s->spare_;
+	struct block *newest = s->newest_;
+
+	b->next = NULL;
+	if (newest)
+		newest->next = b;
+	else
+		s->oldest_ = b;
+	s->newest_ = b;
+	s->spare_ = NULL;
+	s->last_ = 0;
+}
+
+/* The place for the next value. */
+static char *new_place(struct sennit_channel_buffer *s, uint32_t size)
+{
+	size_t i;
+
+	if (sn_channel_buffer_is_unbounded(s)) {
+		if (newest_is_full(s, size))
+			append_spare(s);
+		return ((struct block *)s->newest_)->places + s->last_++ * size;
+	}
+	i = s->last_++;
+	if (s->last_ == s->capacity_)
+		s->last_ = 0;
+	return (char *)s->oldest_ + i * size;
+}
+
+void sn_channel_buffer_put(struct sennit_channel_buffer *s, const void *value,
+			   uint32_t size)
+{
+	sn_channel_buffer_copy(new_place(s, size), value, size);
+	s->count_++;
+}
+
+/* Remove the oldest value, which has been copied, from the oldest block. */
+static struct block *leave_place(struct sennit_channel_buffer *s, uint32_t size)
+{
+	struct block *b = s->oldest_;
+
+	s->first_++;
+	if (!s->count_) {
+		s->first_ = 0; /* this is the only block, and empty */
+		s->last_ = 0;
+		return NULL;
+	}
+	if (s->first_ < sn_channel_buffer_places(size))
+		return NULL;
+	s->first_ = 0;
+	s->oldest_ = b->next;
+	if (s->spare_)
+		return b;
+	s->spare_ = b;
+	return NULL;
+}
+
+struct block *sn_channel_buffer_take(struct sennit_channel_buffer *s,
+				     void *value, uint32_t size)
+{
+	s->count_--;
+	if (sn_channel_buffer_is_unbounded(s)) {
+		const struct block *b = s->oldest_;
+
+		sn_channel_buffer_copy(value, b->places + s->first_ * size,
+				       size);
+		return leave_place(s, size);
+	}
+	sn_channel_buffer_copy(value, (char *)s->oldest_ + s->first_ * size,
+			       size);
+	if (++s->first_ == s->capacity_)
+		s->first_ = 0;
+	return NULL;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel.h - what the parallel loops share: options, the test whether to
+ * stop, the test whether to cut (lazy binary splitting).
+ *
+ *	loop  |--done--|--piece--|------ left ------|
+ *	                         |--left--|---cut---|  no task to steal:
+ *	                                               offer half
+ *
+ * A cut is pushed onto the worker's own deque. A thief takes it, or the worker
+ * itself does in the end. While a cut lies there, nothing else is cut. So a
+ * worker that works alone cuts only as often as the range can be halved.
+ */
+#ifndef SN_PARALLEL_H
+#define SN_PARALLEL_H
+
+#include "base/check.h"
+#include "os/os.h"
+#include "sched/loop.h"
+#include "sched/place.h"
+#include "wait/cancel.h"
+#include "sennit/parallel.h"
+
+#include <errno.h>
+
+/* One call. Its group contains all pieces. */
+struct parallel {
+	sennit_group      group;
+	sennit_scheduler *scheduler;     /* fixed */
+	size_t            grain;         /* fixed; 0: the library chooses */
+	uint32_t          workers;       /* fixed: approximate number of
+					  * workers, at least 1 */
+	bool              deterministic; /* fixed */
+};
+
+/* Open *p for the public call `call`. Returns 0 or -EINVAL. */
+SENNIT_MUST_USE int sn_parallel_open(struct parallel               *p,
+				     const sennit_parallel_options *options,
+				     const char                    *call);
+
+/* Run run(argument) as a member of *p. Wait for it and for all members that
+ * were added meanwhile. Returns the first error. */
+SENNIT_MUST_USE int sn_parallel_run(struct parallel *p, sennit_member_fn *run,
+				    void *argument);
+
+/* The size of the largest piece of n indices when no grain is given. */
+size_t sn_parallel_most(const struct parallel *p, size_t n);
+
+/* A loop. Its pieces have at most `grain` indices. Without a grain the clock
+ * determines their size, up to `most`. */
+struct loop {
+	sennit_group    *group;   /* fixed: the group that the cuts join */
+	sennit_range_fn *body;    /* fixed */
+	void            *context; /* fixed */
+	const char      *call;    /* fixed: name of the public call */
+	size_t           grain;   /* fixed */
+	size_t           most;    /* fixed */
+};
+
+/* The rest of a loop that one worker has to process. */
+struct range {
+	size_t begin;
+	size_t end;
+	size_t piece; /* indices per piece; at least 1 */
+};
+
+struct range sn_parallel_range(const struct loop *l, size_t begin, size_t end);
+
+/* Process pieces of *r, at least one, on w, the caller's worker. Continue until
+ * the range is empty, until an error, which is returned, or until a cut is
+ * wanted. */
+SENNIT_MUST_USE int sn_parallel_pieces(const struct loop *l, struct range *r,
+				       struct worker *w);
+
+/* Where to cut *r, which is longer than a piece: at a multiple of the grain. */
+size_t sn_parallel_middle(const struct loop *l, const struct range *r);
+
+/* Process [begin, end) and cut off members of the loop's group. These may still
+ * be running when this returns. Call it on a fiber. Returns the first error. */
+SENNIT_MUST_USE int sn_parallel_loop(const struct loop *l, size_t begin,
+				     size_t end);
+
+/* Whether the members of *g must stop. Returns 0, -ECANCELED or -ETIMEDOUT. */
+SENNIT_MUST_USE static inline int sn_parallel_stops(const sennit_group *g)
+{
+	if (sn_cancel_scope_is_cancelled(&g->scope_))
+		return -ECANCELED;
+	if (unlikely(g->scope_.deadline_ != SENNIT_NEVER) &&
+	    os_now() >= g->scope_.deadline_)
+		return -ETIMEDOUT;
+	return 0;
+}
+
+/* Whether other workers need a part of *r, on which w, the caller's worker,
+ * works, and *r is long enough for two. If w already has tasks, they are
+ * published instead. */
+bool sn_parallel_is_wanted(const struct range *r, struct worker *w);
+
+/* Make run(argument) a member of *g, which the caller has opened and waits for,
+ * so that others can run it. Returns false if there is no memory, or if nobody
+ * wants it and the wait could not run it as a call. The caller must then run it
+ * itself. */
+SENNIT_MUST_USE bool sn_parallel_offer(sennit_group *g, sennit_member_fn *run,
+				       void *argument);
+
+/* Call this between two pieces, which count as tasks: ready fibers run, and the
+ * upkeep that is due is done. */
+void sn_parallel_give_way(struct worker *w);
+
+static inline size_t sn_parallel_divide(size_t n, size_t by)
+{
+	return n / by + !!(n % by);
+}
+
+#endif

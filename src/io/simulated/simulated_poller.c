@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/simulated/network.h"
+
+#ifdef SENNIT_DETERMINISTIC
+
+#include "io/simulated/network.h"
+#include "io/simulated/network.h"
+#include "io/simulated/network.h"
+#include "sennit/deterministic.h"
+
+#include <string.h>
+
+/* Of completions that are there, how many are taken at once on average. */
+#define TAKEN 4u
+
+struct simulated_poller {
+	struct io_backend b;    /* first */
+	a_u32             word; /* what the worker sleeps on; 1: it was woken */
+};
+
+static struct simulated_poller *of(sennit_poller *p)
+{
+	return (struct simulated_poller *)p;
+}
+
+/* --- what is waited for ------------------------------------------------- */
+
+/* When w should look again; 0: at once. */
+static sennit_time due(const struct simulated_wait *w)
+{
+	sennit_time first = SENNIT_NEVER;
+
+	for (size_t i = 0; i < w->count && !w->closed; i++) {
+		struct simulated_end *e = sn_simulated_known(w->fds[i].fd);
+		sennit_time           next;
+
+		if (w->fds[i].fd < 0 || (!e && w->several))
+			continue;
+		if (!e || sn_simulated_events(e) &
+				  (w->fds[i].events | POLLERR | POLLHUP))
+			return 0;
+		next = sn_simulated_next(e);
+		first = next < first ? next : first;
+	}
+	return w->closed ? 0 : first;
+}
+
+static sennit_time due_first(const sennit_poller *p)
+{
+	sennit_time first = SENNIT_NEVER;
+
+	for (struct simulated_wait *w = sn_simulated_waits(); w && first;
+	     w = w->next)
+		if (w->poller == p) {
+			const sennit_time at = due(w);
+
+			first = at < first ? at : first;
+		}
+	return first;
+}
+
+/* --- the poller --------------------------------------------------------- */
+
+/* Any of those that are due, which no longer waits; NULL: none is. */
+static struct simulated_wait *take_one(const sennit_poller *p)
+{
+	struct simulated_wait *chosen = NULL;
+	uint32_t               count = 0;
+
+	sn_simulated_lock();
+	for (struct simulated_wait *w = sn_simulated_waits(); w; w = w->next)
+		if (w->poller == p && !due(w) && !sennit_choose(++count))
+			chosen = w;
+	if (chosen)
+		sn_simulated_wait_unlink(chosen);
+	sn_simulated_unlock();
+	return chosen;
+}
+
+/* In any order, and not always all: the others are taken later. */
+void sn_simulated_turn(sennit_poller *p)
+{
+	struct simulated_wait *w;
+
+	do {
+		w = take_one(p);
+		if (w)
+			sennit_poller_complete(&w->op,
+					       w->closed ? -ECANCELED : 0);
+	} while (w && sennit_choose(TAKEN));
+}
+
+/* Who was closed by close() is noticed at the latest when nothing else is to
+ * come. */
+static sennit_time look_ahead(const sennit_poller *p)
+{
+	sennit_time first;
+
+	sn_simulated_lock();
+	first = due_first(p);
+	if (first == SENNIT_NEVER) {
+		sn_simulated_sweep();
+		first = due_first(p);
+	}
+	sn_simulated_unlock();
+	return first;
+}
+
+static enum sennit_poller_end sleep_until(sennit_poller *p,
+					  sennit_time    deadline)
+{
+	struct simulated_poller *s = of(p);
+	const sennit_time        first = look_ahead(p);
+	bool                     woken;
+
+	if (!first)
+		return SENNIT_POLLER_READY;
+	woken = sennit_point_sleep((const uint32_t *)&s->word.value_, 0,
+				   first < deadline ? first : deadline);
+	a_store_rlx(&s->word, 0); /* before the next look */
+	if (woken)
+		return SENNIT_POLLER_WOKEN;
+	return first < deadline ? SENNIT_POLLER_READY : SENNIT_POLLER_TIMEOUT;
+}
+
+static void wake(sennit_poller *p)
+{
+	a_store_rlx(&of(p)->word, 1); /* the turn orders it */
+	sennit_point_wake((const uint32_t *)&of(p)->word.value_);
+}
+
+static void destroy(sennit_poller *p)
+{
+	const sennit_allocator *a = of(p)->b.memory;
+
+	sn_io_closing_remove(&of(p)->b.closing);
+	a->release(a->context, p, sizeof(struct simulated_poller));
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+static int shown(const struct simulated_wait *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->fds[i].fd >= 0)
+			return w->fds[i].fd;
+	return -1;
+}
+
+static void link_wait(struct simulated_wait *w)
+{
+	sn_simulated_lock();
+	sn_simulated_sweep();
+	sn_simulated_wait_link(w);
+	sn_simulated_unlock();
+}
+
+static void unlink_wait(struct simulated_wait *w)
+{
+	sn_simulated_lock();
+	sn_simulated_wait_unlink(w);
+	sn_simulated_unlock();
+}
+
+static int wait_as_thread(struct simulated_wait *w, sennit_time deadline)
+{
+	a_u32       word;
+	sennit_time first;
+
+	if (sennit_now() >= deadline)
+		return -ETIMEDOUT;
+	a_init(&word, 0);
+	w->word = &word;
+	link_wait(w);
+	sn_simulated_lock();
+	first = due(w);
+	sn_simulated_unlock();
+	if (first)
+		(void)sennit_point_sleep((const uint32_t *)&word.value_, 0,
+					 first < deadline ? first : deadline);
+	unlink_wait(w);
+	return w->closed ? -ECANCELED : 0;
+}
+
+int sn_simulated_wait(struct io_backend *b, const struct pollfd *fds,
+		      size_t count, bool several, sennit_time deadline)
+{
+	struct simulated_wait w = { .fds = fds,
+				    .count = count,
+				    .several = several };
+	int                   err;
+
+	if (!b)
+		return wait_as_thread(&w, deadline);
+	w.poller = &b->p;
+	w.word = &of(&b->p)->word;
+	link_wait(&w);
+	err = sennit_poller_wait(&w.op, shown(&w), deadline);
+	unlink_wait(&w);
+	return w.op.done ? w.op.result : err;
+}
+
+/* --- the backend -------------------------------------------------------- */
+
+static int wait_ready(struct io_backend *b, int fd, short events, bool tried,
+		      uint64_t begun, sennit_time deadline)
+{
+	const struct pollfd p = { .fd = fd, .events = events };
+
+	(void)tried; /* what is there already always ends the wait */
+	(void)begun; /* no call is made while a close is under way */
+	return sn_simulated_wait(b, &p, 1, false, deadline);
+}
+
+static const struct io_backend_ops simulated_ops = {
+	.poller = { .size = sizeof(sennit_poller_ops),
+		    .turn = sn_simulated_turn,
+		    .peek = sn_simulated_turn,
+		    .flush = sn_simulated_turn,
+		    .sleep = sleep_until,
+		    .wake = wake,
+		    .destroy = destroy },
+	.name = "simulated",
+	.wait_ready = wait_ready,
+};
+
+int sn_simulated_poller_make(struct io_backend     **out,
+			     const sennit_allocator *memory)
+{
+	struct simulated_poller *s;
+
+	s = memory->allocate(memory->context, sizeof(*s), _Alignof(void *));
+	if (!s)
+		return -ENOMEM;
+	memset(s, 0, sizeof(*s));
+	s->b.p.ops = &simulated_ops.poller;
+	s->b.ops = &simulated_ops;
+	s->b.memory = memory;
+	a_init(&s->word, 0);
+	*out = &s->b;
+	return 0;
+}
+
+#endif
+
+/* --- simulated waits ------------------------------------------------------ */
+
+#ifdef SENNIT_DETERMINISTIC
+
+#include "base/list.h"
+#include "sennit/deterministic.h"
+
+static struct simulated_wait *waits;
+
+struct simulated_wait *sn_simulated_waits(void)
+{
+	return waits;
+}
+
+void sn_simulated_wait_link(struct simulated_wait *w)
+{
+	SN_LIST_PUSH(&waits, w);
+	w->linked = true;
+}
+
+void sn_simulated_wait_unlink(struct simulated_wait *w)
+{
+	if (!w->linked)
+		return;
+	SN_LIST_REMOVE(w);
+	w->linked = false;
+}
+
+bool sn_simulated_wait_has(const struct simulated_wait *w, int fd)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->fds[i].fd == fd)
+			return true;
+	return false;
+}
+
+/* The turn orders it: one thread runs at a time. */
+static void rouse(struct simulated_wait *w)
+{
+	a_store_rlx(w->word, 1);
+	sennit_point_wake((const uint32_t *)&w->word->value_);
+}
+
+void sn_simulated_touch(int fd)
+{
+	for (struct simulated_wait *w = waits; fd >= 0 && w; w = w->next)
+		if (sn_simulated_wait_has(w, fd))
+			rouse(w);
+}
+
+void sn_simulated_end_waits(int fd)
+{
+	for (struct simulated_wait *w = waits; fd >= 0 && w; w = w->next) {
+		if (!sn_simulated_wait_has(w, fd))
+			continue;
+		w->closed = true;
+		rouse(w);
+	}
+}
+
+#endif

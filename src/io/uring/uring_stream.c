@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "io/uring/uring.h"
+
+#ifdef SENNIT_HAVE_URING
+
+#include "io/engine/request.h"
+#include "io/uring/uring.h"
+#include "io/uring/uring.h"
+#include "io/uring/uring.h"
+
+#include <errno.h>
+
+static struct uring_backend *ring_of(const struct sennit_stream *s)
+{
+	return (struct uring_backend *)s->backend;
+}
+
+/* --- buffers that have come --------------------------------------------- */
+
+static void queue(struct sennit_stream *s, int32_t number, int32_t size)
+{
+	struct uring_buffers *b = ring_of(s)->buffers;
+
+	sn_io_buffers_lend(b, number, size);
+	if (size <= 0) { /* no bytes: the kernel took one too early */
+		sn_io_buffers_give_back(b, number);
+		return;
+	}
+	*sn_io_buffers_next(b, number) = STREAM_NONE;
+	if (s->queued++)
+		*sn_io_buffers_next(b, s->last) = number;
+	else
+		s->first = number;
+	s->last = number;
+}
+
+static int32_t take(struct sennit_stream *s)
+{
+	int32_t number = s->first;
+
+	s->first = *sn_io_buffers_next(ring_of(s)->buffers, number);
+	s->queued--;
+	return number;
+}
+
+/* --- completions: from the poller's functions, the sleep among them ----- */
+
+static void wake(struct sennit_stream *s)
+{
+	if (!s->awaited)
+		return;
+	s->awaited = false;
+	sennit_poller_complete(&s->op, 0);
+}
+
+/* The receiving request's last completion. What it does not say of the
+ * connection has to do with us, and next begins anew. */
+static void rest(struct sennit_stream *s, int32_t result)
+{
+	if (s->wait.withdrawn)
+		result = -ECANCELED;
+	s->armed = false;
+	sn_io_ring_waits_remove(ring_of(s), &s->wait);
+	s->dry = result == -ENOBUFS;
+	if (result > 0 || s->dry || result == -EINTR || result == -EAGAIN ||
+	    (result == -ECANCELED && (s->asked || s->wait.end == -EINTR)))
+		return;
+	s->ended = true;
+	s->end = result;
+}
+
+static void fill_stop(struct sennit_stream *s, struct io_uring_sqe *e)
+{
+	io_uring_prep_cancel64(e, (uintptr_t)s | STREAM, 0);
+	io_uring_sqe_set_data64(e, (uintptr_t)s | STREAM | STOP);
+	s->stopping = true;
+	s->asked = true;
+}
+
+/* So much has come that nobody has asked for that the rest may stay with the
+ * system. Without room now, at the next completion. */
+static void stop_ahead(struct sennit_stream *s)
+{
+	struct io_uring_sqe *e;
+
+	if (s->queued < SENNIT_STREAM_AHEAD || !s->armed || s->stopping)
+		return;
+	e = io_uring_get_sqe(&ring_of(s)->ring);
+	if (e)
+		fill_stop(s, e);
+}
+
+static void came(void *stream, const struct io_uring_cqe *c)
+{
+	struct sennit_stream *s = stream;
+
+	if (c->user_data & STOP) {
+		s->stopping = false;
+		wake(s);
+		return;
+	}
+	if (c->flags & IORING_CQE_F_BUFFER)
+		queue(s, (int32_t)(c->flags >> IORING_CQE_BUFFER_SHIFT),
+		      c->res);
+	if (!(c->flags & IORING_CQE_F_MORE))
+		rest(s, c->res);
+	stop_ahead(s);
+	wake(s);
+}
+
+static bool is_awaited(const void *stream)
+{
+	return ((const struct sennit_stream *)stream)->awaited;
+}
+
+/* --- the stream's fiber ------------------------------------------------- */
+
+static int await(struct sennit_stream *s, sennit_time deadline)
+{
+	int err;
+
+	s->op = (sennit_poller_op){ .done = false };
+	s->awaited = true;
+	ring_of(s)->waiting++;
+	err = sennit_poller_wait(&s->op, s->fd, deadline);
+	ring_of(s)->waiting--;
+	s->awaited = false;
+	return err;
+}
+
+static void fill_receive(struct sennit_stream *s, struct io_uring_sqe *e)
+{
+	io_uring_prep_recv_multishot(e, s->fd, NULL, 0, 0);
+	e->flags |= IOSQE_BUFFER_SELECT;
+	e->buf_group = URING_BUFFERS_GROUP;
+	io_uring_sqe_set_data64(e, (uintptr_t)s | STREAM);
+}
+
+/* Unless the number may mean another connection by now. */
+static void arm(struct sennit_stream *s)
+{
+	struct uring_backend *u = ring_of(s);
+
+	s->wait = (struct ring_wait){ .fd = s->fd,
+				      .data = (uintptr_t)s | STREAM,
+				      .closings = s->begun };
+	sn_io_ring_waits_add(u, &s->wait);
+	if (sn_io_closing_is_over(s->fd, s->begun)) {
+		sn_io_ring_waits_remove(u, &s->wait);
+		s->ended = true;
+		s->end = -ECANCELED;
+		return;
+	}
+	fill_receive(s, sn_io_ring_next(u));
+	s->armed = true;
+	s->asked = false;
+	s->dry = false;
+}
+
+static bool has_come(const struct sennit_stream *s)
+{
+	return s->queued || s->ended;
+}
+
+/* Something has come, or the wait is over: then not 0. -ENOBUFS: the ring has
+ * no buffer for what there is. */
+static int await_any(struct sennit_stream *s, sennit_time deadline)
+{
+	struct uring_backend *u = ring_of(s);
+	int                   err = 0;
+
+	while (!has_come(s) && !err) {
+		/* What stops it may yet be on its way to the request. */
+		if (!s->armed && !s->stopping) {
+			if (s->dry && !sn_io_buffers_has(u->buffers))
+				return -ENOBUFS;
+			arm(s);
+			if (s->ended)
+				break;
+		}
+		err = deadline ? await(s, deadline) : -ETIMEDOUT;
+		if (err)
+			sn_io_ring_submit_and_take(u); /* data beats it */
+		if (err && !s->armed && !s->stopping)
+			err = 0; /* it has not had a chance */
+	}
+	return has_come(s) ? 0 : err;
+}
+
+static void release(struct sennit_stream *s)
+{
+	if (s->held_number == STREAM_NONE)
+		return;
+	sn_io_buffers_give_back(ring_of(s)->buffers, s->held_number);
+	s->held_number = STREAM_NONE;
+}
+
+static ptrdiff_t next(struct sennit_stream *s, void **bytes,
+		      sennit_time deadline)
+{
+	struct uring_buffers *b = ring_of(s)->buffers;
+	int                   err = await_any(s, deadline);
+
+	if (err)
+		return err;
+	if (!s->queued)
+		return s->end;
+	s->held_number = take(s);
+	*bytes = sn_io_buffers_bytes(b, s->held_number);
+	return sn_io_buffers_size(b, s->held_number);
+}
+
+static int open_stream(struct sennit_stream *s)
+{
+	struct uring_backend *u = ring_of(s);
+	int                   err = sn_io_ring_own(u);
+
+	if (!err && !u->buffers)
+		err = sn_io_buffers_make(&u->buffers, &u->ring, u->b.memory);
+	if (err)
+		return err;
+	u->came = came;
+	u->is_awaited = is_awaited;
+	return 0;
+}
+
+/* A request to stop that finds nothing, as the other is under way, is made
+ * again. */
+static void close_stream(struct sennit_stream *s)
+{
+	release(s);
+	while (s->armed || s->stopping) {
+		if (!s->stopping)
+			fill_stop(s, sn_io_ring_next(ring_of(s)));
+		(void)!await(s, SENNIT_UNCANCELLED);
+	}
+	while (s->queued)
+		sn_io_buffers_give_back(ring_of(s)->buffers, take(s));
+}
+
+const struct io_stream_ops sn_io_uring_stream_ops = {
+	.open = open_stream,
+	.next = next,
+	.release = release,
+	.close = close_stream,
+};
+
+#endif
+
+/* --- uring buffers -------------------------------------------------------- */
+
+#ifdef SENNIT_HAVE_URING
+
+#include "sennit/stream.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A power of two. The memory is touched as the kernel first uses it. */
+#ifdef SENNIT_TORTURE
+#define BUFFERS 4
+#else
+#define BUFFERS 256
+#endif
+
+#define PAGE 4096u
+
+struct uring_buffers {
+	const sennit_allocator   *memory;
+	struct io_uring_buf_ring *ring;
+	char                     *bytes; /* of all */
+	int32_t                   lent;
+	int32_t                   size[BUFFERS];
+	int32_t                   next[BUFFERS];
+};
+
+#define RING_SIZE  (BUFFERS * sizeof(struct io_uring_buf))
+#define BYTES_SIZE ((size_t)BUFFERS * SENNIT_STREAM_BUFFER)
+
+static void put(struct uring_buffers *b, int32_t number)
+{
+	io_uring_buf_ring_add(b->ring, sn_io_buffers_bytes(b, number),
+			      SENNIT_STREAM_BUFFER, (unsigned short)number,
+			      io_uring_buf_ring_mask(BUFFERS), 0);
+	io_uring_buf_ring_advance(b->ring, 1);
+}
+
+static int fill(struct uring_buffers *b, struct io_uring *ring)
+{
+	const sennit_allocator *a = b->memory;
+	struct io_uring_buf_reg r;
+	int                     err;
+
+	b->ring = a->allocate(a->context, RING_SIZE, PAGE);
+	b->bytes = a->allocate(a->context, BYTES_SIZE, PAGE);
+	if (!b->ring || !b->bytes)
+		return -ENOMEM;
+	memset(b->ring, 0, RING_SIZE);
+	memset(&r, 0, sizeof(r));
+	r.ring_addr = (uintptr_t)b->ring;
+	r.ring_entries = BUFFERS;
+	r.bgid = URING_BUFFERS_GROUP;
+	err = io_uring_register_buf_ring(ring, &r, 0);
+	if (err)
+		return err;
+	for (int32_t i = 0; i < BUFFERS; i++)
+		put(b, i);
+	return 0;
+}
+
+int sn_io_buffers_make(struct uring_buffers **out, struct io_uring *ring,
+		       const sennit_allocator *memory)
+{
+	struct uring_buffers *b = memory->allocate(memory->context, sizeof(*b),
+						   _Alignof(void *));
+	int                   err;
+
+	if (!b)
+		return -ENOMEM;
+	memset(b, 0, sizeof(*b));
+	b->memory = memory;
+	err = fill(b, ring);
+	if (err)
+		sn_io_buffers_free(b);
+	else
+		*out = b;
+	return err;
+}
+
+void sn_io_buffers_free(struct uring_buffers *b)
+{
+	const sennit_allocator *a;
+
+	if (!b)
+		return;
+	a = b->memory;
+	if (b->ring)
+		a->release(a->context, b->ring, RING_SIZE);
+	if (b->bytes)
+		a->release(a->context, b->bytes, BYTES_SIZE);
+	a->release(a->context, b, sizeof(*b));
+}
+
+bool sn_io_buffers_has(const struct uring_buffers *b)
+{
+	return b->lent < BUFFERS;
+}
+
+void sn_io_buffers_lend(struct uring_buffers *b, int32_t number, int32_t size)
+{
+	b->lent++;
+	b->size[number] = size;
+}
+
+void sn_io_buffers_give_back(struct uring_buffers *b, int32_t number)
+{
+	b->lent--;
+	put(b, number);
+}
+
+void *sn_io_buffers_bytes(const struct uring_buffers *b, int32_t number)
+{
+	return b->bytes + (size_t)number * SENNIT_STREAM_BUFFER;
+}
+
+int32_t sn_io_buffers_size(const struct uring_buffers *b, int32_t number)
+{
+	return b->size[number];
+}
+
+int32_t *sn_io_buffers_next(struct uring_buffers *b, int32_t number)
+{
+	return &b->next[number];
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "life/life.h"
+
+#include "life/end.h"
+#include "observe/observe.h"
+#include "observe/trace.h"
+#include "os/os.h"
+#include "sched/loop.h"
+
+#include <errno.h>
+
+/* If no other thread can ever run a task of s, this worker needs a stack for
+ * them. Later, in the middle of a wait, there is nobody to report the lack
+ * to. */
+static int take_first_stack(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+
+	if (s->capacity || sn_worker_stacks_add(w) || s->config.max_fibers)
+		return 0;
+	return -ENOMEM;
+}
+
+int sn_bind(sennit_scheduler *s)
+{
+	struct worker *w;
+	int            err;
+
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = sn_worker_make_bound(&w, s);
+	if (err)
+		goto release;
+	sn_roster_hide(&w->roster, true);
+	err = take_first_stack(w);
+	if (!err)
+		err = sn_fork_exit_watch(w);
+	if (err)
+		goto free_worker;
+	sn_thread_adopt(&w->thread);
+	sn_worker_enter(w);
+	sn_longjmp_begin(w);
+	sn_observe_look(w);
+	sn_task_local_enter(w);
+	sn_stack_overflow_enter(w);
+	sn_roster_hide(&w->roster, false);
+	sn_bound_join(&s->bound, &w->binding);
+	sn_trace_join(w);
+	return 0;
+
+free_worker:
+	sn_worker_stacks_free(w);
+	sn_worker_free(w);
+release:
+	sn_finalise_release(s);
+	return err;
+}
+
+/* A thread that woke the worker's last fiber may still be in that call, for a
+ * few instructions. */
+static void wait_for_callers(struct worker *w)
+{
+	while (sn_mailbox_is_held(&w->mail))
+		os_thread_yield();
+}
+
+void sn_unbind(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	sn_loop_run_dry(w);
+	wait_for_callers(w);
+	sn_trim_leave(w, s->config.spare_stacks);
+	sn_bound_lock(&s->bound);
+	sn_bound_leave(&s->bound, &w->binding, &w->counters);
+	sn_observe_leave(w);
+	sn_bound_unlock(&s->bound);
+	sn_roster_hide(&w->roster, true);
+	sn_trace_leave(w);
+	sn_task_local_leave(w);
+	sn_self = NULL;
+	sn_fork_exit_unwatch();
+	sn_worker_stacks_free(w);
+	sn_worker_free_bound(w);
+	sn_finalise_release(s);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* end.c - the end of a scheduler, its notification, and weak handles. A weak
+ * handle is a part of the scheduler's memory block, which stays allocated as
+ * long as the handle. The gate in that block knows whether the scheduler has
+ * ended.
+ */
+#include "life/end.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "life/life.h"
+#include "life/slots.h"
+#include "observe/debugger.h"
+#include "observe/observe.h"
+#include "observe/trace.h"
+#include "os/os.h"
+#include "sched/state.h"
+#include "stack/depth.h"
+#include "sennit/end.h"
+
+#include <errno.h>
+
+/* --- finalise ------------------------------------------------------------- */
+
+static void free_worker(struct worker *w)
+{
+	sn_worker_stacks_free(w);
+	sn_worker_free(w);
+}
+
+void sn_finalise_clear(sennit_scheduler *s)
+{
+	sn_scheduler_list_leave(s);
+	for (uint32_t i = 0; i < s->capacity; i++)
+		if (s->workers[i])
+			free_worker(s->workers[i]);
+	sn_worker_free_spare(s);
+	sn_slots_leave(s);
+	sn_stacks_free(&s->stacks);
+	sn_memory_give(&s->memory, s->depths, sizeof(*s->depths));
+	sn_observe_free(s);
+	sn_pool_free(&s->pool);
+	sn_backlog_free(&s->backlog);
+	sn_worker_counts_free(&s->counts);
+	sn_bound_free(&s->bound);
+	sn_trace_crash_forget(s);
+	sn_trace_free(&s->tracing);
+	sn_inside_free(&s->end);
+	sn_memory_give(&s->memory, s->places, s->capacity * sizeof(*s->places));
+	sn_cpu_masks_free(&s->masks, &s->memory);
+	sn_memory_give(&s->memory, s->sleepers,
+		       s->capacity * sizeof(struct sleeper *));
+	sn_memory_give(&s->memory, s->workers,
+		       s->capacity * sizeof(struct worker *));
+}
+
+void sn_finalise_drop(sennit_scheduler *s)
+{
+	sennit_allocator memory = s->memory;
+
+	if (sn_end_clients_drop(&s->ending))
+		sn_memory_give(&memory, s, sizeof(*s));
+}
+
+void sn_finalise_free(sennit_scheduler *s)
+{
+	sn_deterministic_forget(s);
+	sn_finalise_drop(s);
+}
+
+/* No one uses *s any more; only its own memory block may be kept. */
+static void wind_up(sennit_scheduler *s)
+{
+	sn_finalise_clear(s);
+	if (s->config.on_shutdown)
+		s->config.on_shutdown(s->config.on_shutdown_context);
+	TORTURE_POINT();
+	sn_end_clients_tell(&s->ending, &s->memory);
+}
+
+/* Leave the inside count. The last one leaves the rest to a waiting client,
+ * whose thread wakes as fast as this one would end; without a client it does
+ * the rest itself. */
+static void step_out(sennit_scheduler *s)
+{
+	TORTURE_POINT();
+	if (!sn_inside_leave(&s->end))
+		return;
+	if (sn_end_clients_appoint(&s->ending))
+		return;
+	wind_up(s);
+	for (uint32_t i = 0; i < s->end.exits; i++)
+		os_thread_detach(s->end.exited[i]);
+	sn_finalise_free(s);
+}
+
+/* The heir frees the scheduler. The other waiting clients return when nothing
+ * is left of *s. */
+static void inherit(sennit_scheduler *s, struct client *c)
+{
+	struct link *others;
+
+	wind_up(s);
+	for (uint32_t i = 0; i < s->end.exits; i++)
+		os_thread_join(s->end.exited[i]);
+	others = sn_end_clients_claim(&s->ending, c);
+	sn_finalise_free(s);
+	sn_end_clients_dismiss(others);
+}
+
+/* Wait until the end of *s. Returns false if the deadline passed. */
+static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
+{
+	struct client c;
+	uint32_t      state;
+
+	sn_end_clients_join(&s->ending, &c);
+	sn_finalise_release(s);
+	/* <- end_clients.heir <- end_clients.over */
+	while ((state = a_load_acq(&c.state)) < CLIENT_HEIR) {
+		if (os_word_wait(&c.state, state, deadline))
+			continue;
+		TORTURE_POINT();
+		if (sn_end_clients_ask(&c, &s->gate)) {
+			sn_end_clients_leave(&s->ending, &c);
+			return false;
+		}
+		deadline = SENNIT_NEVER; /* the workers are leaving */
+	}
+	if (state == CLIENT_HEIR)
+		inherit(s, &c);
+	return true;
+}
+
+bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
+{
+	struct worker *w = sn_self;
+	bool           ended;
+
+	/* *s may need the CPU slot of the worker whose thread sleeps here. */
+	if (w)
+		sn_slots_give(w);
+	ended = wait_for_end(s, deadline);
+	if (w)
+		sn_slots_take_inside(w);
+	return ended;
+}
+
+/* The scheduler is about to end. Each binding holds a reference. */
+static void check_bound(sennit_scheduler *s)
+{
+	MISUSE(sn_bound_is_any(&s->bound), "sennit_scheduler_release",
+	       "a reference that was not the caller's: no holder is left, but "
+	       "a "
+	       "thread is bound");
+}
+
+void sn_finalise_end(sennit_scheduler *s)
+{
+	/* Count inside until settled: after a rollback others may end the
+	 * scheduler. */
+	sn_inside_enter(&s->end);
+	if (sn_end_check(s)) {
+		check_bound(s);
+		for (uint32_t i = 0; i < s->capacity; i++)
+			sn_parking_wake(&s->workers[i]->sleeper);
+		sn_slots_close(s);
+		sn_blocking_threads_close(&s->blocking);
+		step_out(s); /* the place kept until DONE */
+	}
+	step_out(s);
+}
+
+void sn_finalise_release(sennit_scheduler *s)
+{
+	if (sn_gate_release(&s->gate))
+		sn_finalise_end(s);
+}
+
+void sn_finalise_worker_leaves(sennit_scheduler *s)
+{
+	TORTURE_POINT(); /* no longer present, still active */
+	if (sn_gate_leave(&s->gate))
+		sn_finalise_end(s); /* this thread still counts as inside */
+	sn_finalise_worker_exits(s);
+}
+
+/* Record that the calling thread is about to end. The thread that ends the
+ * scheduler joins or detaches it. Returns true if the caller must join *whom to
+ * make room. */
+static bool note_exit(sennit_scheduler *s, pthread_t *whom)
+{
+	/* Before the end, ended threads would only keep their stacks. */
+	uint32_t room = sn_gate_is_done(&s->gate) ? FINALISE_EXITS : 1;
+	bool     full;
+
+	os_lock(&s->end.lock);
+	full = s->end.exits >= room;
+	if (full)
+		*whom = s->end.exited[--s->end.exits];
+	s->end.exited[s->end.exits++] = pthread_self();
+	pthread_mutex_unlock(&s->end.lock);
+	return full;
+}
+
+void sn_finalise_worker_exits(sennit_scheduler *s)
+{
+	pthread_t earlier;
+
+	if (s->end.abandoned)
+		return;
+	if (note_exit(s, &earlier)) {
+		TORTURE_POINT();
+		os_thread_join(earlier);
+	}
+	step_out(s);
+}
+
+void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
+{
+	s->end.abandoned = true;
+	sn_gate_abandon(&s->gate);
+	for (uint32_t i = 0; i < started; i++)
+		sn_parking_wake(&s->workers[i]->sleeper);
+	sn_slots_close(s);
+	for (uint32_t i = 0; i < started; i++)
+		sn_thread_join(&s->workers[i]->thread);
+	sn_finalise_clear(s);
+	sn_finalise_free(s);
+}
+
+/* --- end check ------------------------------------------------------------ */
+
+#ifdef SENNIT_END_COUNT
+
+/* Zero references and tasks: there is nothing to look for. */
+bool sn_end_check(sennit_scheduler *s)
+{
+	CHECK(sn_gate_is_done(&s->gate), "a scheduler that ended goes on");
+	return true;
+}
+
+bool sn_end_check_sees_active(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		const struct worker *w = s->workers[i];
+
+		if (sn_thread_is_present(&w->thread) &&
+		    !sn_parking_is_asleep(&w->sleeper))
+			return true;
+	}
+	return false;
+}
+
+#else
+
+/* Whether w has work that only its own thread could remove: w is parked, and
+ * may not wake while the gate is suspended. Blocked fibers count from before
+ * they wait until they run again. So a fiber on its way from a waker to the
+ * ready list is never missed. */
+static bool has_work(struct worker *w)
+{
+	/* What the owner did before it left the gate is visible: <- gate.out
+	 * there. */
+	return sn_worker_blocked(w) > 0 || sn_run_queue_has_ready(&w->run) ||
+	       sn_mailbox_has_fibers_besides(&w->mail,
+					     sn_recorder_note(&w->recorder)) ||
+	       sn_mailbox_has_tasks(&w->mail) || sn_run_queue_has_task(&w->run);
+}
+
+static bool found_work(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		struct worker *w = s->workers[i];
+
+		if (has_work(w)) {
+			/* `present` is set before the worker works and cleared
+			 * afterwards. Only a retired worker has tasks without
+			 * it, in the inbox, which others empty. */
+			ASSERT(sn_thread_is_present(&w->thread) ||
+			       sn_mailbox_has_tasks(&w->mail));
+			return true;
+		}
+	}
+	return !sn_backlog_is_empty(&s->backlog); /* visible: <- gate.out there,
+						   * too */
+}
+
+bool sn_end_check(sennit_scheduler *s)
+{
+	enum gate_verdict verdict;
+
+	do
+		verdict = sn_gate_settle(&s->gate, found_work(s));
+	while (verdict == GATE_AGAIN);
+	return verdict == GATE_COMPLETED;
+}
+
+bool sn_end_check_sees_active(sennit_scheduler *s)
+{
+	return sn_gate_active(&s->gate);
+}
+
+#endif
+
+/* --- end ------------------------------------------------------------------ */
+
+/* The scheduler of the handle, which may have ended. `call` names the public
+ * call. */
+static sennit_scheduler *named(sennit_weak *w, const char *call)
+{
+	sennit_scheduler *s = container_of(w, struct sennit_scheduler,
+					   ending.weak);
+
+	MISUSE_INHERITED(s, call);
+	return s;
+}
+
+/* --- registering -------------------------------------------------------- */
+
+static int on_end(sennit_scheduler *s, sennit_end_fn *run, void *argument)
+{
+	return sn_end_clients_on(&s->ending, &s->memory, run, argument);
+}
+
+static void set_event(void *event)
+{
+	sennit_event_set(event);
+}
+
+static void set_future(void *future)
+{
+	sennit_future_set(future, NULL);
+}
+
+int sennit_scheduler_on_end(sennit_scheduler *s, sennit_end_fn *run,
+			    void *argument)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_on_end");
+	return run ? on_end(s, run, argument) : -EINVAL;
+}
+
+int sennit_scheduler_end_event(sennit_scheduler *s, sennit_event *e)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_end_event");
+	return on_end(s, set_event, e);
+}
+
+int sennit_scheduler_end_future(sennit_scheduler *s, sennit_future *f)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_end_future");
+	return on_end(s, set_future, f);
+}
+
+int sennit_weak_on_end(sennit_weak *w, sennit_end_fn *run, void *argument)
+{
+	sennit_scheduler *s = named(w, "sennit_weak_on_end");
+
+	return run ? on_end(s, run, argument) : -EINVAL;
+}
+
+int sennit_weak_end_event(sennit_weak *w, sennit_event *e)
+{
+	return on_end(named(w, "sennit_weak_end_event"), set_event, e);
+}
+
+int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
+{
+	return on_end(named(w, "sennit_weak_end_future"), set_future, f);
+}
+
+/* --- weak handles ------------------------------------------------------- */
+
+sennit_weak *sennit_scheduler_weak(sennit_scheduler *s)
+{
+	MISUSE_INHERITED(s, "sennit_scheduler_weak");
+	sn_end_clients_keep(&s->ending);
+	return sn_end_clients_weak(&s->ending);
+}
+
+void sennit_weak_retain(sennit_weak *w)
+{
+	sn_end_clients_keep(&named(w, "sennit_weak_retain")->ending);
+}
+
+void sennit_weak_release(sennit_weak *w)
+{
+	sn_finalise_drop(named(w, "sennit_weak_release"));
+}
+
+int sennit_weak_lock(sennit_weak *w, sennit_scheduler **out)
+{
+	sennit_scheduler *s = named(w, "sennit_weak_lock");
+
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	*out = s;
+	return 0;
+}

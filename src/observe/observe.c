@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/observe.h"
+
+#include "base/memory.h"
+#include "core/names.h"
+#include "observe/histogram.h"
+#include "observe/probes.h"
+
+static uintptr_t task_of(const struct sennit_fiber *f)
+{
+	return (uintptr_t)sn_fiber_state_get_task(&f->state);
+}
+
+#ifdef SENNIT_HAVE_SDT
+/* The worker's number for probes. */
+static int64_t number_of(const struct worker *w)
+{
+	return w ? (int32_t)w->index : -2;
+}
+
+/* The name of the task's function, for a tracer. A tracer in the kernel reads
+ * only memory that is present, and nobody may have read the name yet. */
+static const char *name_of(const struct sennit_fiber *f)
+{
+	const char *name = sn_task_names_get((sennit_task_fn *)task_of(f));
+
+	if (name)
+		(void)*(const volatile char *)name;
+	return name;
+}
+#endif
+
+/* A time before all others: the wait was over when it began. */
+#define READY_AT_ONCE UINT64_C(1)
+
+static struct measures *measures_of(struct worker *w)
+{
+	return (struct measures *)a_load_rlx(&w->observe.measures);
+}
+
+/* --- on and off --------------------------------------------------------- */
+
+/* Returns whether there is memory. */
+static bool take_measures(struct worker *w)
+{
+	struct measures *m = measures_of(w);
+
+	if (m)
+		return true;
+	m = sn_memory_take(&w->scheduler->memory, sizeof(*m),
+			   _Alignof(struct measures));
+	if (m)
+		/* -> observe.measures: zeros */
+		a_store_rel(&w->observe.measures, m);
+	return m;
+}
+
+COLD void sn_observe_change(struct worker *w, uint32_t every)
+{
+	struct observe_state *o = &w->observe;
+
+	ASSERT_OWNER(w);
+	if (every && !take_measures(w))
+		every = 0;
+	o->every = every;
+	o->task_in = every;
+	o->wait_in = every;
+	sn_worker_observe(w, OBSERVE_TIMES, every);
+	sn_worker_observe(w, OBSERVE_PROBES, sn_probes_wanted());
+}
+
+/* --- tasks -------------------------------------------------------------- */
+
+/* The time at which the next one began, which no other takes. */
+static uint64_t take_stamp(struct worker *w)
+{
+	uint64_t stamp = w->observe.stamp;
+
+	w->observe.stamp = 0;
+	return stamp ? stamp : sn_stopwatch_read();
+}
+
+/* Count down. Returns whether it is the turn of this one. */
+static bool is_turn(uint32_t *left, uint32_t every)
+{
+	if (!every || --*left)
+		return false;
+	*left = every;
+	return true;
+}
+
+static NOINLINE void begin(struct worker *w, const struct task *t)
+{
+	struct sennit_fiber  *f = w->home.current;
+	struct observe_state *o = &w->observe;
+
+	if (is_turn(&o->task_in, o->every)) {
+		f->times.ran = 0;
+		f->times.began = take_stamp(w);
+	}
+	if (sn_worker_is_traced(w))
+		sn_trace_begin(w, t->run, t->argument);
+	PROBE(task__begin, number_of(w), f->id, task_of(f), name_of(f));
+}
+
+void sn_observe_begin(struct worker *w, const struct task *t)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	f->cleanup |= CLEANUP_OBSERVED;
+	f->times.began = 0;
+	if (unlikely(!sn_observe_samples(w) ||
+		     !sn_observe_pass(&w->observe, &w->observe.task_in)))
+		begin(w, t);
+}
+
+void sn_observe_end(struct worker *w, uintptr_t task)
+{
+	struct sennit_fiber *f = w->home.current;
+	uint64_t             now = 0;
+
+	f->cleanup &= ~CLEANUP_OBSERVED;
+	if (f->times.began) {
+		now = sn_stopwatch_read();
+		sn_histogram_record(&measures_of(w)->run,
+				    sn_stopwatch_between(f->times.began, now) +
+					    f->times.ran);
+		f->times.began = 0;
+	}
+	w->observe.stamp = now;
+	if (sn_worker_is_traced(w))
+		sn_trace_end(w, task);
+	PROBE(task__end, number_of(w), f->id, task);
+}
+
+void sn_observe_begin_inside(struct worker *w, const struct task *t,
+			     struct observed_task *outer)
+{
+	const struct fiber_times *times = &w->home.current->times;
+
+	*outer = (struct observed_task){ times->ran, times->began };
+	if (outer->began) {
+		w->observe.stamp = sn_stopwatch_read();
+		outer->ran += sn_stopwatch_between(outer->began,
+						   w->observe.stamp);
+	}
+	sn_observe_begin(w, t);
+}
+
+void sn_observe_end_inside(struct worker *w, const struct observed_task *outer)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	sn_observe_end(w, task_of(f));
+	f->times.ran = outer->ran;
+	f->times.began = outer->began ? take_stamp(w) : 0;
+	w->observe.stamp = 0;
+}
+
+/* --- waits -------------------------------------------------------------- */
+
+/* A waker on another thread may be writing times.ready. */
+uint64_t sn_observe_wait(struct worker *w)
+{
+	struct observe_state *o = &w->observe;
+	struct sennit_fiber  *f = w->home.current;
+	struct fiber_times   *t = &f->times;
+	bool                  timed = is_turn(&o->wait_in, o->every);
+	uint64_t              now = timed || t->began ? sn_stopwatch_read() : 0;
+
+	if (t->began)
+		t->ran += sn_stopwatch_between(t->began, now);
+	/* A waker that misses it takes the wait for one that it has ended at
+	 * its beginning: see READY_AT_ONCE. */
+	a_store_rlx(&t->since, timed ? now : 0);
+	t->kind = sn_fiber_state_kind(&f->state);
+	if (timed && !t->kind)
+		t->ready = now; /* it yields */
+	o->stamp = now;
+	PROBE(wait, number_of(w), f->id, t->kind, a_load_rlx(&f->state.object),
+	      task_of(f));
+	return sn_worker_is_traced(w) ? sn_trace_wait(w) : 0;
+}
+
+static void record_wait(struct measures *m, const struct fiber_times *t,
+			uint64_t now)
+{
+	uint64_t since = a_load_rlx(&t->since);
+	bool     early = (int64_t)(t->ready - since) < 0;
+
+	/* A yield does not wait. */
+	if (t->kind)
+		sn_histogram_record(&m->waits[t->kind],
+				    sn_stopwatch_between(since, t->ready));
+	sn_histogram_record(
+		&m->latency,
+		sn_stopwatch_between(early ? since : t->ready, now));
+}
+
+void sn_observe_resume(struct worker *w, uint64_t flow)
+{
+	struct fiber_times *t = &w->home.current->times;
+	uint64_t            since = a_load_rlx(&t->since);
+	uint64_t            now = since || t->began ? take_stamp(w) : 0;
+
+	w->observe.stamp = 0;
+	if (since && t->ready)
+		record_wait(measures_of(w), t, now);
+	a_store_rlx(&t->since, 0);
+	t->ready = 0;
+	if (t->began)
+		t->began = now;
+	if (flow && sn_worker_is_traced(w))
+		sn_trace_resume(w, flow);
+}
+
+/* *n is woken now. Only a timed wait needs the time. A stale 0 is seen only
+ * while the fiber begins to wait, and then it is as good as woken at once. */
+static uint64_t ready_time(const struct waiter *n)
+{
+	/* <- observe.every: the stopwatch is ready */
+	if (!a_load_acq(&n->home->scheduler->observe.every))
+		return 0;
+	return a_load_rlx(&n->fiber->times.since) ? sn_stopwatch_read()
+						  : READY_AT_ONCE;
+}
+
+static void tell_wake(const struct worker *waker, const struct waiter *n)
+{
+	(void)waker; /* without probes */
+	sn_trace_wake(n);
+	PROBE(wake, number_of(waker), number_of(n->home), n->fiber->id,
+	      sn_fiber_state_kind(&n->fiber->state));
+}
+
+static NOINLINE void time_wake(const struct worker *waker,
+			       const struct waiter *n)
+{
+	struct fiber_times *t = &n->fiber->times;
+
+	if (waker != n->home)
+		t->ready = ready_time(n);
+	else if (a_load_rlx(&t->since))
+		t->ready = sn_stopwatch_read();
+	tell_wake(waker, n);
+}
+
+void sn_observe_wake(const struct worker *waker, const struct waiter *n)
+{
+	if (waker != n->home || !sn_observe_samples(waker) ||
+	    a_load_rlx(&n->fiber->times.since))
+		time_wake(waker, n);
+}
+
+void sn_observe_expire(struct worker *w, const struct waiter *n,
+		       sennit_time deadline)
+{
+	struct fiber_times *t = &n->fiber->times;
+	uint64_t            since = a_load_rlx(&t->since);
+
+	if (since) {
+		uint64_t now = sn_stopwatch_read();
+		uint64_t late = sn_stopwatch_units(os_now() - deadline);
+
+		t->ready = late < now - since ? now - late : READY_AT_ONCE;
+	}
+	tell_wake(w, n);
+}
+
+/* --- for all workers ---------------------------------------------------- */
+
+void sn_observe_steal(struct worker *w, const struct worker *victim,
+		      uint32_t tasks)
+{
+	PROBE(steal, number_of(w), number_of(victim), tasks);
+	if (sn_worker_is_traced(w))
+		sn_trace_steal(w, victim, tasks);
+}
+
+void sn_observe_park(struct worker *w)
+{
+	PROBE(park, number_of(w), sn_worker_blocked(w));
+	if (sn_worker_is_traced(w))
+		sn_trace_park(w);
+}
+
+void sn_observe_unpark(struct worker *w)
+{
+	if (sn_worker_is_traced(w))
+		sn_trace_unpark(w);
+}
+
+/* --- the life of a worker ----------------------------------------------- */
+
+static void join_measures(struct measures *sum, const struct measures *more)
+{
+	sn_histogram_join(&sum->run, &more->run);
+	sn_histogram_join(&sum->latency, &more->latency);
+	for (int i = 0; i < OBSERVE_WAITS; i++)
+		sn_histogram_join(&sum->waits[i], &more->waits[i]);
+}
+
+static void join_rare(struct rare_counters       *sum,
+		      const struct rare_counters *more)
+{
+	a_store_rlx(&sum->calls,
+		    a_load_rlx(&sum->calls) + a_load_rlx(&more->calls));
+	a_store_rlx(&sum->cancels,
+		    a_load_rlx(&sum->cancels) + a_load_rlx(&more->cancels));
+}
+
+void sn_observe_leave(struct worker *w)
+{
+	struct observe_shared *s = &w->scheduler->observe;
+	struct measures       *m = measures_of(w);
+
+	join_rare(&s->past_rare, &w->observe.rare);
+	if (!m)
+		return;
+	if (s->past) {
+		join_measures(s->past, m);
+	} else {
+		s->past = m;
+		a_store_rlx(&w->observe.measures, NULL); /* nobody reads it any
+							  * more */
+	}
+}
+
+void sn_observe_free(sennit_scheduler *s)
+{
+	sn_memory_give(&s->memory, s->observe.past, sizeof(*s->observe.past));
+}
+
+/* --- probes --------------------------------------------------------------- */
+
+#ifdef SENNIT_HAVE_SDT
+/* Tracers find the semaphores by their addresses in the notes, wherever they
+ * are; the section is the one that SystemTap's header names. */
+#define DEFINE(name)                                      \
+	volatile unsigned short sennit_##name##_semaphore \
+		__attribute__((section(".probes"), used))
+
+DEFINE(task__begin);
+DEFINE(task__end);
+DEFINE(wait);
+DEFINE(wake);
+DEFINE(steal);
+DEFINE(park);
+DEFINE(overflow);
+#else
+typedef int sn_probes_none; /* a file must declare something */
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observe.h - what metrics, probes and traces learn of tasks and waits.
+ *
+ *	task   begin -> end               on one fiber, waits included
+ *	fiber  wait -> wake -> resume     began to wait, became ready, runs
+ *
+ * Nothing here runs while nobody observes: `home.observed` of the worker is
+ * then 0, and its test is all that the hot paths do. A suspension does not even
+ * test it: home.cxx leads to the rare path. The worker's own thread sets both
+ * (sn_worker_observe): for metrics and probes now and then (sn_observe_look),
+ * for a trace when it finds a note in its mailbox (recorder.h). What began
+ * unobserved is not observed later: the hooks of one task, and of one wait,
+ * belong together.
+ *
+ * Times are in the units of observe/histogram.h. To read the counter costs more
+ * than all the rest, so the time at which a task ended or a fiber began to wait
+ * is also that at which the next one of the worker began or resumed, unless the
+ * worker has done something else in between: observe.stamp.
+ */
+#ifndef SN_OBSERVE_H
+#define SN_OBSERVE_H
+
+#include "observe/probes.h"
+#include "observe/trace.h"
+#include "sched/state.h"
+
+/* Follow what the scheduler and the tracers want. Owner only, between tasks and
+ * waits. */
+void sn_observe_change(struct worker *w, uint32_t every);
+
+static inline void sn_observe_look(struct worker *w)
+{
+	const struct observe_shared *s = &w->scheduler->observe;
+	/* <- observe.every: the stopwatch is ready */
+	uint32_t every = a_load_acq(&s->every);
+	bool     probed = w->home.observed & OBSERVE_PROBES;
+
+	w->observe.stamp = 0;
+	if (unlikely(every != w->observe.every || sn_probes_wanted() != probed))
+		sn_observe_change(w, every);
+	/* Not stale where it matters: who has taken a task that was queued
+	 * after the start sees the start. */
+	if (unlikely(a_load_rlx(&s->traced) != sn_worker_is_traced(w)))
+		sn_worker_look(w);
+}
+
+/* What ran before has stopped at an unknown time. */
+static inline void sn_observe_forget(struct worker *w)
+{
+	w->observe.stamp = 0;
+}
+
+/* --- hooks, for observed workers only ----------------------------------- */
+
+/* The task that reports show, which is *t, begins on the running
+ * fiber. It gets CLEANUP_OBSERVED; a task that ends with that mark has observed
+ * its begin. */
+NOINLINE void sn_observe_begin(struct worker *w, const struct task *t);
+NOINLINE void sn_observe_end(struct worker *w, uintptr_t task);
+
+/* The running fiber suspends, and has resumed. `flow` is what the first one
+ * returned. */
+NOINLINE uint64_t sn_observe_wait(struct worker *w);
+NOINLINE void     sn_observe_resume(struct worker *w, uint64_t flow);
+
+/* The caller, whose worker is `waker` (NULL: it has none), has claimed the wait
+ * *n and is about to make its fiber ready. */
+NOINLINE void sn_observe_wake(const struct worker *waker,
+			      const struct waiter *n);
+
+/* The same for a wait of a fiber of w, the caller's worker, that ends by its
+ * deadline, which may have passed long ago. */
+COLD void sn_observe_expire(struct worker *w, const struct waiter *n,
+			    sennit_time deadline);
+
+/* --- what histograms leave out ------------------------------------------ */
+
+/* Most tasks and waits pass untimed while only the histograms observe, which
+ * time one of many. To pass must not cost more than to be counted. */
+static inline bool sn_observe_samples(const struct worker *w)
+{
+	return w->home.observed == OBSERVE_TIMES;
+}
+
+/* Whether the running fiber has nothing but the mark of a task that passes. */
+static inline bool sn_observe_is_passing(const struct worker *w)
+{
+	const struct sennit_fiber *f = w->home.current;
+
+	return (f->cleanup & ~CLEANUP_FP_SHARED) == CLEANUP_OBSERVED &&
+	       sn_observe_samples(w) && !f->times.began;
+}
+
+/* The task that ends on the running fiber may have passed: whether it has, and
+ * has nothing else to end. */
+static inline bool sn_observe_pass_end(struct worker *w)
+{
+	if (!sn_observe_is_passing(w))
+		return false;
+	w->home.current->cleanup &= CLEANUP_FP_SHARED;
+	w->observe.stamp = 0;
+	return true;
+}
+
+/* Whether the next task, which is to run on the stack of the running one,
+ * passes. It has no end of its own. */
+static inline bool sn_observe_pass_inside(struct worker *w)
+{
+	return sn_observe_is_passing(w) && !w->home.current->locals &&
+	       sn_observe_pass(&w->observe, &w->observe.task_in);
+}
+
+/* Whether the wait that begins passes. Its fiber then handles no exception. If
+ * so, call sn_observe_resume_passed after it. */
+static inline bool sn_observe_pass_wait(struct worker *w)
+{
+	return sn_observe_samples(w) && !w->home.current->times.began &&
+	       !sn_cxx_is_busy(w->exceptions) &&
+	       sn_observe_pass(&w->observe, &w->observe.wait_in);
+}
+
+static inline void sn_observe_resume_passed(struct worker *w)
+{
+	w->observe.stamp = 0;
+	w->home.current->times.ready = 0;
+}
+
+/* --- tasks inside others ------------------------------------------------ */
+
+/* A task of another's, which is observed, begins and ends on the stack of the
+ * running task, which goes on afterwards. */
+struct observed_task {
+	uint64_t ran, began;
+};
+void sn_observe_begin_inside(struct worker *w, const struct task *t,
+			     struct observed_task *outer);
+void sn_observe_end_inside(struct worker *w, const struct observed_task *outer);
+
+/* --- wakes -------------------------------------------------------------- */
+
+/* Whether a waker must tell when it wakes a fiber of another worker. */
+static inline bool sn_observe_is_wanted(const sennit_scheduler *s)
+{
+	return a_load_rlx(&s->observe.every) | a_load_rlx(&s->observe.traced) |
+	       sn_probes_wanted();
+}
+
+/* --- for all workers ---------------------------------------------------- */
+
+/* w has stolen tasks. */
+void sn_observe_steal(struct worker *w, const struct worker *victim,
+		      uint32_t tasks);
+
+/* w falls asleep, and is awake again. */
+void sn_observe_park(struct worker *w);
+void sn_observe_unpark(struct worker *w);
+
+/* --- the life of a worker ----------------------------------------------- */
+
+/* w, a bound thread's worker, ends: its histograms and counters stay in the
+ * sums. bound_workers.lock held. */
+void sn_observe_leave(struct worker *w);
+
+/* Free the histograms of threads that have unbound. */
+void sn_observe_free(sennit_scheduler *s);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/report.h"
+
+#include "base/torture.h"
+#include "core/names.h"
+#include "os/os.h"
+#include "sched/state.h"
+#include "sennit/report.h"
+
+/* After this many failed reads, the report shows the fiber without its own
+ * name, because it changes too fast. */
+#define TRIES 8
+
+typedef void visitor(void *context, const sennit_report_entry *entry);
+
+/* --- walking ------------------------------------------------------------ */
+
+/* The initial values of each entry of w. A running task has been running since
+ * w's clock. */
+static sennit_report_entry entry_of(const struct worker *w)
+{
+	return (sennit_report_entry){
+		.size = sizeof(sennit_report_entry),
+		.worker = w->threaded ? w->index : SENNIT_REPORT_BOUND,
+		.thread = sn_thread_number(&w->thread),
+		.since = a_load_rlx(&w->clock),
+		.deadline = SENNIT_NEVER,
+		.turn = sn_counters_tasks(&w->counters) +
+			sn_counters_blocks(&w->counters),
+	};
+}
+
+/* Read the fiber's state and name. Returns false if the fiber has changed
+ * meanwhile, so that the two may not belong together. */
+static bool look(struct sennit_fiber *f, sennit_report_entry *e, bool *alive,
+		 char name[SENNIT_NAME_SIZE])
+{
+	uint32_t doing = a_load_acq(&f->state.doing); /* <- fiber_state.read */
+
+	*alive = sn_fiber_state_read(&f->state, e);
+	TORTURE_POINT();
+	e->name = sn_task_name_read(&f->name, name)
+			  ? name
+			  : sn_task_names_get(e->task);
+	/* A reader that has seen another task's name also sees that other
+	 * task. */
+	return a_load_rlx(&f->state.doing) == doing &&
+	       a_load_rlx(&f->state.task) == (uintptr_t)e->task;
+}
+
+bool sn_report_read(struct worker *w, struct sennit_fiber *f,
+		    sennit_report_entry *e, char name[SENNIT_NAME_SIZE])
+{
+	bool alive;
+	int  tries = TRIES;
+
+	do
+		*e = entry_of(w);
+	while (!look(f, e, &alive, name) && --tries);
+	if (!tries)
+		e->name = sn_task_names_get(e->task);
+	e->fiber = f->id;
+	return alive || f == &w->main;
+}
+
+static void visit_fiber(struct worker *w, struct sennit_fiber *f,
+			visitor *visit, void *context)
+{
+	sennit_report_entry e;
+	char                name[SENNIT_NAME_SIZE];
+
+	if (sn_report_read(w, f, &e, name))
+		visit(context, &e);
+}
+
+static void visit_queued(struct worker *w, visitor *visit, void *context)
+{
+	sennit_report_entry e = entry_of(w);
+
+	e.state = SENNIT_REPORT_QUEUED;
+	e.count = sn_mailbox_has_tasks(&w->mail);
+	if (w->threaded)
+		e.count += sn_deque_count(sn_worker_deque(w));
+	else
+		e.count += sn_backlog_count(&w->own);
+	if (e.count)
+		visit(context, &e);
+}
+
+static void visit_worker(struct worker *w, visitor *visit, void *context)
+{
+	struct sennit_fiber *f = NULL;
+
+	if (!w->threaded)
+		visit_fiber(w, &w->main, visit, context);
+	sn_roster_lock(&w->roster);
+	while ((f = sn_roster_next(&w->roster, f)))
+		visit_fiber(w, f, visit, context);
+	sn_roster_unlock(&w->roster);
+	visit_queued(w, visit, context);
+}
+
+static void visit_backlog(sennit_scheduler *s, visitor *visit, void *context)
+{
+	sennit_report_entry e = {
+		.size = sizeof(e),
+		.state = SENNIT_REPORT_QUEUED,
+		.worker = SENNIT_REPORT_BACKGROUND,
+		.count = sn_backlog_count(&s->backlog), /* a snapshot */
+		.deadline = SENNIT_NEVER,
+	};
+
+	if (e.count)
+		visit(context, &e);
+}
+
+void sennit_scheduler_report(sennit_scheduler *s, visitor *visit, void *context)
+{
+	struct binding *b = NULL;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		visit_worker(s->workers[i], visit, context);
+	visit_backlog(s, visit, context);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		visit_worker(sn_worker_bound(b), visit, context);
+	sn_bound_unlock(&s->bound);
+}

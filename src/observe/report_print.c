@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_print.c - the report as text. */
+#include "base/text.h"
+#include "life/end.h"
+#include "observe/report.h"
+#include "os/os.h"
+#include "sched/state.h"
+#include "sennit/report.h"
+#include "sennit/wait_graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct page {
+	const char *scheduler; /* name of the scheduler */
+	int         fd;
+	uint32_t    entries;
+	bool        hopeless; /* so far, no entry can make progress or wake
+			       * another */
+};
+
+const char *const sn_report_waits[SN_REPORT_WAITS] = {
+	[SENNIT_WAITS_FOR_NOTHING] = "nothing",
+	[SENNIT_WAITS_FOR_EVENT] = "event",
+	[SENNIT_WAITS_FOR_WAIT_GROUP] = "wait group",
+	[SENNIT_WAITS_FOR_MUTEX] = "mutex",
+	[SENNIT_WAITS_FOR_COND] = "condition variable",
+	[SENNIT_WAITS_FOR_NOTIFY] = "a notify, mutex",
+	[SENNIT_WAITS_FOR_TIME] = "the end of its sleep",
+	[SENNIT_WAITS_FOR_WORK] = "its own tasks and fibers, to unbind",
+	[SENNIT_WAITS_FOR_RWLOCK] = "reader-writer lock",
+	[SENNIT_WAITS_FOR_SEMAPHORE] = "semaphore",
+	[SENNIT_WAITS_FOR_BARRIER] = "barrier",
+	[SENNIT_WAITS_FOR_ONCE] = "once",
+	[SENNIT_WAITS_FOR_TICKET] = "ticket",
+	[SENNIT_WAITS_FOR_CALL] = "a blocking call",
+	[SENNIT_WAITS_FOR_POOL] = "pool",
+	[SENNIT_WAITS_FOR_CHANNEL] = "channel",
+	[SENNIT_WAITS_FOR_SELECT] = "one of several objects, the first",
+	[SENNIT_WAITS_FOR_FUTURE] = "future",
+	[SENNIT_WAITS_FOR_GROUP] = "group",
+	[SENNIT_WAITS_FOR_IO] = "I/O on descriptor",
+};
+
+static uint64_t milliseconds(sennit_time from, sennit_time to)
+{
+	return to > from ? (to - from) / SENNIT_MILLISECOND : 0;
+}
+
+static void print_place(char *text, size_t size, const char *scheduler,
+			const sennit_report_entry *e)
+{
+	if (e->worker == SENNIT_REPORT_BOUND)
+		snprintf(text, size, "%s thread %u, bound", scheduler,
+			 e->thread);
+	else if (e->worker == SENNIT_REPORT_BACKGROUND)
+		snprintf(text, size, "%s background", scheduler);
+	else
+		snprintf(text, size, "%s worker %u, thread %u", scheduler,
+			 e->worker, e->thread);
+}
+
+static void print_wait(char *text, size_t size, const sennit_report_entry *e)
+{
+	bool        timed = e->deadline != SENNIT_NEVER;
+	sennit_time now = timed ? os_now() : 0;
+	bool        overdue = timed && now >= e->deadline;
+	char        object[24] = "";
+	char        left[48] = "";
+
+	if (e->waits_for == SENNIT_WAITS_FOR_IO)
+		snprintf(object, sizeof(object), " %d",
+			 (int)(intptr_t)e->object);
+	else if (e->object)
+		snprintf(object, sizeof(object), " %#" PRIxPTR,
+			 (uintptr_t)e->object);
+	if (overdue)
+		snprintf(left, sizeof(left), ", %" PRIu64 " ms overdue",
+			 milliseconds(e->deadline, now));
+	else if (timed)
+		snprintf(left, sizeof(left), ", %" PRIu64 " ms left",
+			 milliseconds(now, e->deadline));
+	snprintf(text, size, "waits for %s%s%s", sn_report_waits[e->waits_for],
+		 object, left);
+}
+
+/* Print what the fiber does. */
+static void print_state(char *text, size_t size, const sennit_report_entry *e)
+{
+	switch (e->state) {
+	case SENNIT_REPORT_RUNNING:
+		snprintf(text, size, "runs");
+		break;
+	case SENNIT_REPORT_READY:
+		snprintf(text, size, "is ready");
+		break;
+	default:
+		print_wait(text, size, e);
+	}
+}
+
+static void print_name(char *text, size_t size, const sennit_report_entry *e)
+{
+	char function[128] = "its own stack";
+	char name[128];
+
+	if (e->task)
+		os_function_name((uintptr_t)e->task, function,
+				 sizeof(function));
+	if (!e->name) {
+		snprintf(text, size, "%s", function);
+		return;
+	}
+	sn_escape(name, sizeof(name), e->name);
+	snprintf(text, size, "%s (%s)", name, function);
+}
+
+static void print_fiber(const struct page *p, const sennit_report_entry *e,
+			const char *place)
+{
+	char name[264];
+	char state[128];
+
+	print_name(name, sizeof(name), e);
+	print_state(state, sizeof(state), e);
+	os_print(p->fd, "%s, fiber %u: %s: %s, for %" PRIu64 " ms\n", place,
+		 e->fiber, name, state, milliseconds(e->since, os_now()));
+}
+
+static void print_queued(const struct page *p, const sennit_report_entry *e,
+			 const char *place)
+{
+	os_print(p->fd, "%s: %u tasks or more have not started\n", place,
+		 e->count);
+}
+
+/* Whether the fiber runs, or is woken by something other than fibers of this
+ * scheduler. A wait for a group has a deadline but only its members end it. */
+static bool is_hopeful(const sennit_report_entry *e)
+{
+	if (e->state != SENNIT_REPORT_BLOCKED ||
+	    e->waits_for == SENNIT_WAITS_FOR_CALL ||
+	    e->waits_for == SENNIT_WAITS_FOR_IO)
+		return true;
+	return e->deadline != SENNIT_NEVER &&
+	       e->waits_for != SENNIT_WAITS_FOR_GROUP;
+}
+
+static void print_entry(void *context, const sennit_report_entry *e)
+{
+	struct page *p = context;
+	char         place[64];
+
+	p->entries++;
+	if (is_hopeful(e))
+		p->hopeless = false;
+	print_place(place, sizeof(place), p->scheduler, e);
+	if (e->state == SENNIT_REPORT_QUEUED)
+		print_queued(p, e, place);
+	else
+		print_fiber(p, e, place);
+}
+
+/* A snapshot. Idle stacks in the caches of workers are not counted. */
+static void print_limit(sennit_scheduler *s, int fd)
+{
+	struct stacks_count stacks = sn_stacks_count(&s->stacks);
+
+	if (stacks.refused && !stacks.resting)
+		os_print(fd,
+			 "all %u stacks are taken, and no other can have a "
+			 "guard page: tasks start when one is free "
+			 "(vm.max_map_count, sennit_config.guards)\n",
+			 stacks.made);
+	else if (s->config.max_fibers && !stacks.resting &&
+		 stacks.made >= s->config.max_fibers)
+		os_print(fd,
+			 "all %u stacks are taken: tasks start when one is "
+			 "free (max_fibers)\n",
+			 stacks.made);
+}
+
+/* --- who waits for whom --------------------------------------------------- */
+
+struct lines {
+	const char *scheduler; /* its name */
+	int         fd;
+	uint32_t    cycle; /* number of the deadlock that was announced last */
+};
+
+enum { FIBER_SIZE = 384 };
+
+/* Print who it is: its place, its number and its task. */
+static void print_party(char *text, const struct lines *l,
+			const sennit_report_entry *e)
+{
+	char place[64];
+	char name[264];
+
+	print_place(place, sizeof(place), l->scheduler, e);
+	print_name(name, sizeof(name), e);
+	snprintf(text, FIBER_SIZE, "%s, fiber %u: %s", place, e->fiber, name);
+}
+
+static void print_edge(void *context, const sennit_wait_edge *edge)
+{
+	struct lines              *l = context;
+	const char                *relation = "held by";
+	const sennit_report_entry *w = edge->waiter;
+	char                       waiter[FIBER_SIZE];
+	char holder[FIBER_SIZE] = "nobody in the scheduler";
+
+	if (w->waits_for == SENNIT_WAITS_FOR_GROUP)
+		relation = "with the member";
+	if (edge->cycle && edge->cycle != l->cycle)
+		os_print(l->fd, "deadlock of %u fibers:\n", edge->length);
+	l->cycle = edge->cycle;
+	print_party(waiter, l, w);
+	if (edge->holder)
+		print_party(holder, l, edge->holder);
+	os_print(l->fd, "%s%s: waits for %s %#" PRIxPTR ", %s %s\n",
+		 edge->cycle ? "  " : "", waiter, sn_report_waits[w->waits_for],
+		 (uintptr_t)w->object, relation, holder);
+}
+
+static void print_graph(sennit_scheduler *s, int fd)
+{
+	struct lines l = { .scheduler = s->name, .fd = fd };
+
+	if (sennit_scheduler_wait_graph(s, print_edge, &l))
+		os_print(fd, "no memory to see who waits for whom\n");
+}
+
+/* --- the text ------------------------------------------------------------- */
+
+void sennit_scheduler_print_report(sennit_scheduler *s, int fd)
+{
+	struct page p = { .scheduler = s->name, .fd = fd };
+
+	/* Check before and after: a fiber that was woken in between would be
+	 * missed. */
+	p.hopeless = !sn_end_check_sees_active(s);
+	sennit_scheduler_report(s, print_entry, &p);
+	print_limit(s, fd);
+	print_graph(s, fd);
+	if (!p.entries)
+		os_print(fd, "nothing runs or waits\n");
+	else if (p.hopeless && !sn_end_check_sees_active(s))
+		os_print(fd, "nothing in the scheduler can wake any of them\n");
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/trace.h"
+
+#include "arch/arch.h"
+#include "base/memory.h"
+#include "base/torture.h"
+#include "life/life.h"
+#include "observe/histogram.h"
+#include "observe/recorder.h"
+#include "os/os.h"
+#include "sennit/trace.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- recording ---------------------------------------------------------- */
+
+/* Flow of a task. */
+static uint64_t flow_of(sennit_task_fn *run, const void *argument)
+{
+	uint64_t x = (uintptr_t)run * UINT64_C(0x9e3779b97f4a7c15);
+
+	x ^= (uintptr_t)argument;
+	x ^= x >> 29;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 32;
+	return x ? x : 1;
+}
+
+static void add(struct worker *w, uint32_t kind, uint32_t detail, uint64_t a,
+		uint64_t b)
+{
+	sn_recorder_add(&w->recorder, kind, detail, a, b);
+}
+
+void sn_trace_begin(struct worker *w, sennit_task_fn *run, const void *argument)
+{
+	add(w, SENNIT_TRACED_TASK_BEGIN, 0, (uintptr_t)run,
+	    flow_of(run, argument));
+}
+
+void sn_trace_end(struct worker *w, uintptr_t task)
+{
+	add(w, SENNIT_TRACED_TASK_END, 0, task, 0);
+}
+
+uint64_t sn_trace_wait(struct worker *w)
+{
+	const struct sennit_fiber *f = w->home.current;
+	uint64_t                   flow = sn_recorder_flow(&w->recorder, f);
+
+	add(w, SENNIT_TRACED_WAIT, sn_fiber_state_kind(&f->state),
+	    (uintptr_t)a_load_rlx(&f->state.object), flow);
+	return flow;
+}
+
+void sn_trace_resume(struct worker *w, uint64_t flow)
+{
+	add(w, SENNIT_TRACED_RESUME, 0, 0, flow);
+}
+
+void sn_trace_name(struct worker *w, const char *name)
+{
+	char     text[SENNIT_NAME_SIZE] = "";
+	uint64_t words[2];
+
+	memcpy(text, name, strnlen(name, sizeof(text) - 1));
+	for (uint32_t i = 0; !i || (i < sizeof(text) && text[i]);
+	     i += sizeof(words)) {
+		memcpy(words, text + i, sizeof(words));
+		add(w, SENNIT_TRACED_FIBER_NAME, i, words[0], words[1]);
+	}
+}
+
+void sn_trace_steal(struct worker *w, const struct worker *victim,
+		    uint32_t tasks)
+{
+	add(w, SENNIT_TRACED_STEAL, 0, victim->index, tasks);
+}
+
+void sn_trace_park(struct worker *w)
+{
+	add(w, SENNIT_TRACED_PARK, 0, 0, 0);
+}
+
+void sn_trace_unpark(struct worker *w)
+{
+	add(w, SENNIT_TRACED_UNPARK, 0, 0, 0);
+}
+
+/* --- recording from any thread ------------------------------------------ */
+
+/* Record on the caller's worker if it belongs to s, else among the others. */
+static void add_from(sennit_scheduler *s, uint32_t kind, uint32_t detail,
+		     uint64_t a, uint64_t b)
+{
+	struct worker *w = sn_self;
+
+	if (w && w->scheduler == s) {
+		if (sn_worker_is_traced(w))
+			add(w, kind, detail, a, b);
+		return;
+	}
+	if (!sn_trace_is_wanted(s))
+		return;
+	os_lock(&s->tracing.lock);
+	sn_trace_ring_add(s->tracing.others, os_thread_id(), kind, detail, a,
+			  b);
+	pthread_mutex_unlock(&s->tracing.lock);
+}
+
+void sn_trace_spawn(sennit_scheduler *s, const struct task *t)
+{
+	add_from(s, SENNIT_TRACED_SPAWN, 0, (uintptr_t)t->run,
+		 flow_of(t->run, t->argument));
+}
+
+static uint32_t cause_of(const struct waiter *n)
+{
+	uint32_t claim = n->is.raced ? a_load_rlx(&n->whole->claim)
+				     : WAITER_SIGNALLED;
+
+	return claim == WAITER_TIMEDOUT    ? SENNIT_TRACE_WAKE_TIMER
+	       : claim == WAITER_CANCELLED ? SENNIT_TRACE_WAKE_CANCEL
+					   : SENNIT_TRACE_WAKE_SIGNAL;
+}
+
+void sn_trace_wake(const struct waiter *n)
+{
+	const struct worker *home = n->home;
+
+	if (!n->fiber) {
+		if (sn_self && sn_worker_is_traced(sn_self))
+			add(sn_self, SENNIT_TRACED_WAKE, cause_of(n),
+			    UINT64_MAX, 0);
+		return;
+	}
+	add_from(home->scheduler, SENNIT_TRACED_WAKE, cause_of(n),
+		 sn_recorder_name(&home->recorder, n->fiber),
+		 sn_recorder_flow(&home->recorder, n->fiber));
+}
+
+void sn_trace_call(sennit_scheduler *s, uint32_t kind, const void *run,
+		   const struct waiter *n)
+{
+	add_from(s, kind, 0, (uintptr_t)run,
+		 sn_recorder_flow(&n->home->recorder, n->fiber));
+}
+
+/* --- rings -------------------------------------------------------------- */
+
+static struct trace_ring *make_ring(struct trace_state *t, uint32_t kind,
+				    uint32_t number)
+{
+	struct trace_ring *r = sn_trace_ring_make(a_load_rlx(&t->capacity));
+
+	if (!r)
+		return NULL;
+	r->kind = kind;
+	r->number = number;
+	r->taken = true;
+	r->next = a_load_rlx(&t->rings);
+	a_store_rel(&t->rings, r); /* -> trace.rings: the ring */
+	return r;
+}
+
+static void give(struct worker *w, struct trace_ring *r)
+{
+	a_store_rlx(&w->recorder.number, r->number);
+	a_store_rel(&w->recorder.given, r); /* -> trace.given: the ring */
+}
+
+/* Give the ring of a thread that has unbound, or a new one. Lock held. */
+static void give_bound(struct worker *w)
+{
+	struct trace_state *t = &w->scheduler->tracing;
+	struct trace_ring  *r = a_load_rlx(&t->rings);
+
+	if (!sn_trace_has_rings(t) || a_load_rlx(&w->recorder.given))
+		return;
+	while (r && (r->taken || r->kind != SENNIT_TRACE_RING_BOUND))
+		r = r->next;
+	if (!r)
+		r = make_ring(t, SENNIT_TRACE_RING_BOUND, t->last + 1);
+	if (!r)
+		return;
+	if (r->number > t->last)
+		t->last = r->number;
+	r->taken = true;
+	give(w, r);
+}
+
+/* Rings that were made before memory ran out are kept for the next start. Lock
+ * held. */
+static int make_rings(sennit_scheduler *s, uint64_t capacity)
+{
+	struct trace_state *t = &s->tracing;
+
+	if (!sn_trace_has_rings(t)) {
+		a_store_rlx(&t->capacity, capacity);
+		t->last = s->capacity;
+		t->process = (uint32_t)getpid();
+		t->cpus = (uint32_t)os_cpu_list(NULL, 0);
+	}
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		struct worker     *w = s->workers[i];
+		struct trace_ring *r = a_load_rlx(&w->recorder.given);
+
+		if (!r)
+			r = make_ring(t, SENNIT_TRACE_RING_WORKER, i);
+		if (!r)
+			return -ENOMEM;
+		give(w, r);
+	}
+	if (!t->others)
+		t->others = make_ring(t, SENNIT_TRACE_RING_OTHERS, s->capacity);
+	return t->others ? 0 : -ENOMEM;
+}
+
+void sn_trace_free(struct trace_state *t)
+{
+	struct trace_ring *r = a_load_rlx(&t->rings); /* nobody else is left */
+
+	while (r) {
+		struct trace_ring *next = r->next;
+
+		sn_trace_ring_free(r);
+		r = next;
+	}
+	pthread_mutex_destroy(&t->lock);
+}
+
+void sn_trace_join(struct worker *w)
+{
+	struct trace_state *t = &w->scheduler->tracing;
+
+	if (sn_trace_has_rings(t)) {
+		os_lock(&t->lock);
+		give_bound(w);
+		pthread_mutex_unlock(&t->lock);
+	}
+	sn_worker_look(w);
+}
+
+void sn_trace_leave(struct worker *w)
+{
+	struct trace_state *t = &w->scheduler->tracing;
+	/* Nobody gives rings to a worker that has left the bound ones. */
+	struct trace_ring *r = a_load_rlx(&w->recorder.given);
+
+	if (!r)
+		return;
+	os_lock(&t->lock);
+	r->taken = false;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* --- starting ----------------------------------------------------------- */
+
+uint64_t sn_trace_capacity(sennit_scheduler *s)
+{
+	uint64_t capacity;
+
+	os_lock(&s->tracing.lock);
+	capacity = a_load_rlx(&s->tracing.capacity);
+	pthread_mutex_unlock(&s->tracing.lock);
+	return capacity;
+}
+
+static void tell_bound(sennit_scheduler *s)
+{
+	struct binding *b = NULL;
+
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b))) {
+		struct worker *w = sn_worker_bound(b);
+
+		os_lock(&s->tracing.lock);
+		give_bound(w);
+		pthread_mutex_unlock(&s->tracing.lock);
+		if (w != sn_self)
+			sn_recorder_tell(&w->recorder, &w->mail);
+	}
+	sn_bound_unlock(&s->bound);
+}
+
+/* Nobody is woken: a worker that sleeps looks when it wakes. */
+static void tell_all(sennit_scheduler *s)
+{
+	for (uint32_t i = 0; i < s->capacity; i++)
+		if (s->workers[i] != sn_self)
+			sn_recorder_tell(&s->workers[i]->recorder,
+					 &s->workers[i]->mail);
+	tell_bound(s);
+	if (sn_self && sn_self->scheduler == s)
+		sn_worker_look(sn_self);
+}
+
+/* Lock held. */
+static int begin(sennit_scheduler *s, uint64_t capacity)
+{
+	struct trace_state *t = &s->tracing;
+	int                 err = make_rings(s, capacity);
+
+	if (err || a_load_rlx(&s->observe.traced))
+		return err;
+	a_store_rlx(&t->begin_ticks,
+		    sn_trace_ring_now(sn_stopwatch_has_ticks()));
+	a_store_rlx(&t->begin_ns, os_now());
+	sn_trace_ring_begin(t->others);
+	a_store_rel(&s->observe.traced, 1); /* -> trace.on: the rings */
+	return 0;
+}
+
+int sn_trace_start(sennit_scheduler *s, uint64_t capacity)
+{
+	int err;
+
+	os_lock(&s->tracing.lock);
+	err = begin(s, capacity);
+	pthread_mutex_unlock(&s->tracing.lock);
+	if (!err)
+		tell_all(s);
+	return err;
+}
+
+void sn_trace_stop(sennit_scheduler *s)
+{
+	a_store_rel(&s->observe.traced, 0); /* -> trace.on: nothing more */
+	tell_all(s);
+}
+
+/* --- recorder ------------------------------------------------------------- */
+
+void sn_recorder_tell(struct recorder *r, struct mailbox *mail)
+{
+	/* -> recorder.told: whether recording is on <- recorder.told: the note
+	 * is free */
+	if (!a_swap_acqrel(&r->told, 1))
+		sn_mailbox_put_fibers(mail, &r->note, &r->note);
+}
+
+struct node *sn_recorder_take_note(struct recorder *r, struct node *first,
+				   struct node **last)
+{
+	if (!sn_chain_remove(&first, last, &r->note))
+		return first;
+	/* -> recorder.told: the note is free <- recorder.told: whether
+	 * recording is on */
+	(void)a_swap_acqrel(&r->told, 0);
+	return first;
+}
+
+bool sn_recorder_look(struct recorder *r)
+{
+	bool on = a_load_acq(r->on); /* <- trace.on */
+	bool records = r->home->observed & OBSERVE_TRACE;
+
+	if (on == records)
+		return on;
+	if (on && !r->ring)
+		r->ring = a_load_acq(&r->given); /* <- trace.given */
+	if (!r->ring)
+		return false;
+	if (on) {
+		a_store_rlx(&r->ring->thread, os_thread_id());
+		sn_trace_ring_begin(r->ring);
+	}
+	sn_recorder_add(r, on ? SENNIT_TRACED_START : SENNIT_TRACED_STOP, 0, 0,
+			0);
+	return on;
+}
+
+void sn_recorder_add(struct recorder *r, uint32_t kind, uint32_t detail,
+		     uint64_t a, uint64_t b)
+{
+	sn_trace_ring_add(r->ring, r->home->current->id, kind, detail, a, b);
+}
+
+/* --- trace ring ----------------------------------------------------------- */
+
+_Static_assert(sizeof(struct sennit_trace_event) ==
+		       TRACE_RING_WORDS * sizeof(uint64_t),
+	       "an event is four words");
+
+#define KIND_SHIFT   32
+#define DETAIL_SHIFT 48
+
+/* The ring itself lies in front of its words. */
+static size_t size_of(uint64_t capacity)
+{
+	return sizeof(struct trace_ring) +
+	       (size_t)capacity * TRACE_RING_WORDS * sizeof(a_u64);
+}
+
+struct trace_ring *sn_trace_ring_make(uint64_t capacity)
+{
+	struct trace_ring *r = os_map(size_of(capacity));
+
+	if (!r)
+		return NULL;
+	r->words = (a_u64 *)(void *)(r + 1);
+	r->capacity = capacity;
+	r->ticks = sn_stopwatch_has_ticks();
+	return r;
+}
+
+void sn_trace_ring_free(struct trace_ring *r)
+{
+	os_unmap(r, size_of(r->capacity));
+}
+
+uint64_t sn_trace_ring_now(bool ticks)
+{
+	return likely(ticks) ? arch_ticks() : os_now();
+}
+
+void sn_trace_ring_begin(struct trace_ring *r)
+{
+	/* Relaxed: a reader that misses it gets older events, too. */
+	a_store_rlx(&r->first, a_load_rlx(&r->written));
+}
+
+/* Each word of event i is stored with release, after `written` became i. So a
+ * reader that gets a word of it sees in `written` that the event before in this
+ * slot is old. */
+void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
+		       uint32_t detail, uint64_t a, uint64_t b)
+{
+	uint64_t i = a_load_rlx(&r->written);
+	a_u64   *at = &r->words[(i & (r->capacity - 1)) * TRACE_RING_WORDS];
+	uint64_t what = fiber | (uint64_t)kind << KIND_SHIFT |
+			(uint64_t)detail << DETAIL_SHIFT;
+
+	/* -> trace_ring.slot: that this slot's event is old */
+	a_store_rel(&at[0], sn_trace_ring_now(r->ticks));
+	TORTURE_POINT();
+	a_store_rel(&at[1], what); /* -> trace_ring.slot: the same */
+	a_store_rel(&at[2], a);    /* -> trace_ring.slot: the same */
+	TORTURE_POINT();
+	a_store_rel(&at[3], b);          /* -> trace_ring.slot: the same */
+	a_store_rel(&r->written, i + 1); /* -> trace_ring.event: the event */
+}
+
+void sn_trace_ring_range(struct trace_ring *r, uint64_t *begin, uint64_t *end)
+{
+	uint64_t first = a_load_rlx(&r->first);
+
+	*end = a_load_acq(&r->written); /* <- trace_ring.event */
+	/* The writer may be writing to the slot of the oldest. */
+	*begin = *end >= r->capacity ? *end + 1 - r->capacity : 0;
+	if (first > *begin)
+		*begin = first < *end ? first : *end;
+}
+
+void sn_trace_ring_read(struct trace_ring *r, uint64_t i,
+			struct sennit_trace_event *out)
+{
+	const a_u64 *at = &r->words[(i & (r->capacity - 1)) * TRACE_RING_WORDS];
+	uint64_t     time = a_load_acq(&at[0]); /* <- trace_ring.slot */
+	uint64_t     what = a_load_acq(&at[1]); /* <- trace_ring.slot */
+	uint64_t     a = a_load_acq(&at[2]);    /* <- trace_ring.slot */
+	uint64_t     b = a_load_acq(&at[3]);    /* <- trace_ring.slot */
+
+	TORTURE_POINT();
+	*out = (struct sennit_trace_event){ .kind = SENNIT_TRACED_NONE };
+	/* Not stale: see sn_trace_ring_add. */
+	if (a_load_rlx(&r->written) >= i + r->capacity)
+		return;
+	out->time = time;
+	out->fiber = (uint32_t)what;
+	out->kind = (uint16_t)(what >> KIND_SHIFT);
+	out->detail = (uint16_t)(what >> DETAIL_SHIFT);
+	out->a = a;
+	out->b = b;
+}
+
+/* --- tracebuffer ---------------------------------------------------------- */
+
+int sn_tracebuffer_init(struct tracebuffer *b, const sennit_allocator *memory,
+			uint32_t capacity)
+{
+	b->capacity = capacity;
+	b->state = UINT32_MAX;
+	a_init(&b->count, 0);
+	b->events = NULL;
+	if (!capacity)
+		return 0;
+	b->events = sn_memory_take(memory, capacity * sizeof(*b->events),
+				   sizeof(*b->events));
+	return b->events ? 0 : -ENOMEM;
+}
+
+void sn_tracebuffer_free(struct tracebuffer *b, const sennit_allocator *memory)
+{
+	sn_memory_give(memory, b->events,
+		       (size_t)b->capacity * sizeof(*b->events));
+}
+
+void sn_tracebuffer_record(struct tracebuffer *b, uint32_t state,
+			   sennit_time now)
+{
+	uint64_t i = a_load_rlx(&b->count);
+
+	b->state = state;
+	/* -> trace.slot: the count that made this slot old was stored first */
+	a_store_rel(&b->events[i % b->capacity], now << 2 | state);
+	a_store_rel(&b->count, i + 1); /* -> trace.event: the event is stored */
+}
+
+uint64_t sn_tracebuffer_copy(struct tracebuffer *b, uint64_t out[])
+{
+	uint64_t end = a_load_acq(&b->count); /* <- trace.event */
+	uint64_t begin = end > b->capacity ? end - b->capacity : 0;
+	uint64_t whole;
+	uint64_t now;
+
+	for (uint64_t i = begin; i < end; i++)
+		/* <- trace.slot */
+		out[i - begin] = a_load_acq(&b->events[i % b->capacity]);
+	/* A slot with a new value was written after the count of the event
+	 * before it, so this load sees that count. The owner may be writing one
+	 * more event. */
+	now = a_load_rlx(&b->count);
+	whole = now + 1 > b->capacity ? now + 1 - b->capacity : 0;
+	if (whole <= begin)
+		return end - begin;
+	if (whole >= end)
+		return 0;
+	for (uint64_t i = whole; i < end; i++)
+		out[i - whole] = out[i - begin];
+	return end - whole;
+}
+
+/* --- trace ---------------------------------------------------------------- */
+
+static void visit_worker(struct worker *w, const uint64_t events[],
+			 uint64_t count,
+			 void (*visit)(void *, const sennit_trace_span *),
+			 void *context)
+{
+	sennit_time now = sennit_now();
+
+	for (uint64_t i = 0; i < count; i++) {
+		sennit_trace_span span = {
+			.worker = w->index,
+			.state = sn_tracebuffer_state(events[i]),
+			.begin = sn_tracebuffer_time(events[i]),
+			.end = i + 1 < count
+				       ? sn_tracebuffer_time(events[i + 1])
+				       : now,
+		};
+
+		visit(context, &span);
+	}
+}
+
+int sennit_trace_visit(sennit_scheduler *s,
+		       void (*visit)(void                    *context,
+				     const sennit_trace_span *span),
+		       void *context)
+{
+	uint64_t *events;
+	size_t    size;
+
+	MISUSE_INHERITED(s, "sennit_trace_visit");
+	if (!s->config.trace_events)
+		return -ENOTSUP;
+	size = (s->config.trace_events + (size_t)1) * sizeof(uint64_t);
+	events = sn_memory_take(&s->memory, size, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->capacity; i++) {
+		struct worker *w = s->workers[i];
+		uint64_t       count = sn_tracebuffer_copy(&w->trace, events);
+
+		visit_worker(w, events, count, visit, context);
+	}
+	sn_memory_give(&s->memory, events, size);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace.h - records what workers do, as events of sennit/trace_format.h.
+ *
+ * Functions that take a worker record on it, and may be called only by its
+ * owner and while sn_worker_is_traced(w). Threads without a worker of the
+ * scheduler share one ring, under a lock. Most of these functions are called by
+ * the hooks of observe.h alone.
+ */
+#ifndef SN_TRACE_H
+#define SN_TRACE_H
+
+#include "sched/state.h"
+
+/* A task begins and ends. */
+void sn_trace_begin(struct worker *w, sennit_task_fn *run,
+		    const void *argument);
+void sn_trace_end(struct worker *w, uintptr_t task);
+
+/* The running fiber is about to wait. Returns the flow of the wait. */
+uint64_t sn_trace_wait(struct worker *w);
+void     sn_trace_resume(struct worker *w, uint64_t flow);
+
+/* The running task has a name. */
+COLD void sn_trace_name(struct worker *w, const char *name);
+
+void sn_trace_steal(struct worker *w, const struct worker *victim,
+		    uint32_t tasks);
+
+/* w falls asleep, and is awake again. */
+void sn_trace_park(struct worker *w);
+void sn_trace_unpark(struct worker *w);
+
+/* Any thread is about to queue the task. */
+COLD void sn_trace_spawn(sennit_scheduler *s, const struct task *t);
+
+/* Any thread is about to wake *n, which it has claimed. Nothing is recorded if
+ * nobody records. */
+void sn_trace_wake(const struct waiter *n);
+
+/* Any thread begins or ends the function `run` of a blocking call, for which *n
+ * waits. kind: SENNIT_TRACED_CALL_*. */
+COLD void sn_trace_call(sennit_scheduler *s, uint32_t kind, const void *run,
+			const struct waiter *n);
+
+/* Whether s records: for threads other than its workers. May be stale: such
+ * events are recorded or not. */
+static inline bool sn_trace_is_wanted(const sennit_scheduler *s)
+{
+	return unlikely(a_load_rlx(&s->observe.traced));
+}
+
+/* Start with the given number of events per ring. Returns 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_trace_start(sennit_scheduler *s, uint64_t capacity);
+void                sn_trace_stop(sennit_scheduler *s);
+
+/* The events per ring. 0: never started. */
+uint64_t sn_trace_capacity(sennit_scheduler *s);
+
+/* The thread of w was bound, or is about to be unbound. */
+void sn_trace_join(struct worker *w);
+void sn_trace_leave(struct worker *w);
+
+/* --- trace write ---------------------------------------------------------- */
+
+/* Writes the rings of a scheduler in the format of
+ * sennit/trace_format.h. It needs no memory except for names, and takes no lock
+ * that a recording thread takes. */
+
+/* Write all. Returns 0, -ENOMEM, or an error of write(2). */
+SENNIT_MUST_USE int sn_trace_write(sennit_scheduler *s, int fd);
+
+/* Write the rings of s to fd if this process aborts or a stack overflows; -1:
+ * no longer. One scheduler of a process can ask for that. Returns 0 or
+ * -EBUSY. */
+SENNIT_MUST_USE int sn_trace_crash_to(sennit_scheduler *s, int fd);
+
+/* *s ends. */
+void sn_trace_crash_forget(sennit_scheduler *s);
+
+/* The process is about to end: write what was asked for, once. May run in a
+ * signal handler. */
+void sn_trace_crash(void);
+
+#endif

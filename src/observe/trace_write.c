@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/trace.h"
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "core/names.h"
+#include "life/life.h"
+#include "observe/histogram.h"
+#include "os/os.h"
+#include "sennit/trace_events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_MAX_LENGTH 512u
+
+/* --- output ------------------------------------------------------------- */
+
+/* Small, because it may lie on a signal stack. */
+struct sink {
+	int    fd;
+	int    err; /* the first one */
+	size_t used;
+	char   bytes[1024];
+};
+
+static void flush(struct sink *k)
+{
+	if (!k->err)
+		k->err = sn_write_all(k->fd, k->bytes, k->used);
+	k->used = 0;
+}
+
+static void put(struct sink *k, const void *data, size_t size)
+{
+	const char *from = data;
+
+	while (size) {
+		size_t room = sizeof(k->bytes) - k->used;
+		size_t n = size < room ? size : room;
+
+		memcpy(k->bytes + k->used, from, n);
+		k->used += n;
+		from += n;
+		size -= n;
+		if (k->used == sizeof(k->bytes))
+			flush(k);
+	}
+}
+
+static void put_section(struct sink *k, uint32_t type, uint64_t size)
+{
+	const struct sennit_trace_section section = { type, 0, size };
+
+	put(k, &section, sizeof(section));
+}
+
+static void put_padding(struct sink *k, uint64_t size)
+{
+	const uint64_t zero = 0;
+
+	put(k, &zero, -size % sizeof(zero));
+}
+
+/* --- names -------------------------------------------------------------- */
+
+/* The keys that have occurred: an open hash table. */
+struct keys {
+	const sennit_allocator     *memory;
+	struct sennit_trace_string *at;   /* kind 0: free */
+	size_t                      size; /* a power of two, or 0 */
+	size_t                      used;
+};
+
+static void insert(struct keys *t, uint64_t key, uint32_t kind)
+{
+	size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) + kind;
+
+	for (i &= t->size - 1; t->at[i].kind; i = (i + 1) & (t->size - 1))
+		if (t->at[i].key == key && t->at[i].kind == kind)
+			return;
+	t->at[i].key = key;
+	t->at[i].kind = kind;
+	t->used++;
+}
+
+static int grow(struct keys *t)
+{
+	struct keys larger = { .memory = t->memory,
+			       .size = t->size ? t->size * 2 : 64 };
+
+	larger.at = sn_memory_take(t->memory, larger.size * sizeof(*larger.at),
+				   sizeof(uint64_t));
+	if (!larger.at)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->size; i++)
+		if (t->at[i].kind)
+			insert(&larger, t->at[i].key, t->at[i].kind);
+	sn_memory_give(t->memory, t->at, t->size * sizeof(*t->at));
+	*t = larger;
+	return 0;
+}
+
+static uint32_t kind_of_key(const struct sennit_trace_event *e)
+{
+	switch (e->kind) {
+	case SENNIT_TRACED_TASK_BEGIN:
+	case SENNIT_TRACED_TASK_END:
+	case SENNIT_TRACED_SPAWN:
+	case SENNIT_TRACED_CALL_BEGIN:
+	case SENNIT_TRACED_CALL_END:
+		return SENNIT_TRACE_STRING_FUNCTION;
+	case SENNIT_TRACED_SPAN_BEGIN:
+	case SENNIT_TRACED_VALUE:
+		return SENNIT_TRACE_STRING_NAME;
+	default:
+		return 0;
+	}
+}
+
+static int note_key(struct keys *t, const struct sennit_trace_event *e)
+{
+	uint32_t kind = kind_of_key(e);
+
+	if (!kind || !e->a)
+		return 0;
+	if (t->used * 2 >= t->size && grow(t))
+		return -ENOMEM;
+	insert(t, e->a, kind);
+	return 0;
+}
+
+static const char *text_of(const struct sennit_trace_string *key, char *room,
+			   size_t size)
+{
+	const char *given;
+
+	if (key->kind == SENNIT_TRACE_STRING_NAME)
+		return (const char *)(uintptr_t)key->key;
+	given = sn_task_names_get((sennit_task_fn *)(uintptr_t)key->key);
+	if (given)
+		return given;
+	os_function_name((uintptr_t)key->key, room, size);
+	return room;
+}
+
+static void put_names(struct sink *k, const struct keys *t)
+{
+	char room[NAME_MAX_LENGTH];
+
+	for (size_t i = 0; i < t->size; i++) {
+		struct sennit_trace_string key = t->at[i];
+		const char                *text;
+
+		if (!key.kind)
+			continue;
+		text = text_of(&key, room, sizeof(room));
+		key.length = (uint32_t)strnlen(text, NAME_MAX_LENGTH);
+		put_section(k, SENNIT_TRACE_SECTION_STRINGS,
+			    sizeof(key) + ((key.length + 7u) & ~7u));
+		put(k, &key, sizeof(key));
+		put(k, text, key.length);
+		put_padding(k, key.length);
+	}
+}
+
+/* --- parts -------------------------------------------------------------- */
+
+static void put_head(struct sink *k, sennit_scheduler *s, uint32_t flags)
+{
+	struct trace_state      *t = &s->tracing;
+	struct timespec          wall = { .tv_sec = 0 };
+	struct sennit_trace_file head = {
+		.byte_order = SENNIT_TRACE_BYTE_ORDER,
+		.version = SENNIT_TRACE_VERSION,
+		.size = sizeof(head),
+		.event_size = sizeof(struct sennit_trace_event),
+		.process = (uint32_t)getpid(),
+		.cpus = t->cpus,
+		.workers = s->capacity,
+		.flags = flags,
+		.begin_ticks = a_load_rlx(&t->begin_ticks),
+		.begin_ns = a_load_rlx(&t->begin_ns),
+		.end_ticks = sn_trace_ring_now(sn_stopwatch_has_ticks()),
+		.end_ns = os_now(),
+	};
+
+#ifdef SENNIT_DETERMINISTIC
+	head.flags |= SENNIT_TRACE_FILE_VIRTUAL;
+#endif
+	clock_gettime(CLOCK_REALTIME, &wall);
+	head.wall_ns = (uint64_t)wall.tv_sec * SENNIT_SECOND +
+		       (uint64_t)wall.tv_nsec;
+	memcpy(head.magic, SENNIT_TRACE_MAGIC, sizeof(head.magic));
+	memcpy(head.name, s->name, sizeof(head.name));
+	put(k, &head, sizeof(head));
+}
+
+/* keys: NULL: names are not looked up. */
+static void put_ring(struct sink *k, struct trace_ring *r, struct keys *keys)
+{
+	struct sennit_trace_ring head = { .ring = r->number, .kind = r->kind };
+	uint64_t                 first = a_load_rlx(&r->first);
+	uint64_t                 begin, end;
+
+	sn_trace_ring_range(r, &begin, &end);
+	head.thread = a_load_rlx(&r->thread);
+	head.lost = begin - (first < begin ? first : begin);
+	head.count = end - begin;
+	head.written = head.lost + head.count;
+	put_section(k, SENNIT_TRACE_SECTION_RING,
+		    sizeof(head) +
+			    head.count * sizeof(struct sennit_trace_event));
+	put(k, &head, sizeof(head));
+	for (uint64_t i = begin; i < end && !k->err; i++) {
+		struct sennit_trace_event e;
+
+		sn_trace_ring_read(r, i, &e);
+		put(k, &e, sizeof(e));
+		if (keys && note_key(keys, &e))
+			k->err = -ENOMEM;
+	}
+}
+
+static void put_rings(struct sink *k, sennit_scheduler *s, struct keys *keys)
+{
+	/* <- trace.rings */
+	struct trace_ring       *r = a_load_acq(&s->tracing.rings);
+	const struct trace_ring *behind = r;
+
+	/* At a crash the list may be overwritten, and be a circle: then `r`
+	 * comes to `behind`, which goes half as fast. */
+	for (bool odd = false; r; r = r->next, odd = !odd) {
+		put_ring(k, r, keys);
+		if (r->next == behind)
+			return;
+		if (odd)
+			behind = behind->next;
+	}
+}
+
+static int put_end(struct sink *k)
+{
+	put_section(k, SENNIT_TRACE_SECTION_END, 0);
+	flush(k);
+	return k->err;
+}
+
+int sn_trace_write(sennit_scheduler *s, int fd)
+{
+	struct sink k = { .fd = fd };
+	struct keys keys = { .memory = &s->memory };
+	int         err;
+
+	put_head(&k, s, 0);
+	put_rings(&k, s, &keys);
+	put_names(&k, &keys);
+	err = put_end(&k);
+	sn_memory_give(&s->memory, keys.at, keys.size * sizeof(*keys.at));
+	return err;
+}
+
+/* --- crashes ------------------------------------------------------------ */
+
+static a_ptr crashing; /* any: the scheduler that has a crash_fd */
+
+/* Each piece of the text is a section of its own, because its size is not known
+ * beforehand. */
+static void put_maps(struct sink *k)
+{
+	char    text[512];
+	ssize_t n;
+	int     fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	while ((n = read(fd, text, sizeof(text))) > 0) {
+		put_section(k, SENNIT_TRACE_SECTION_MAPS, (uint64_t)n);
+		put(k, text, (size_t)n);
+		put_padding(k, (uint64_t)n);
+	}
+	close(fd);
+}
+
+/* The child of a fork has a copy of its parent's rings, and the same file. */
+void sn_trace_crash(void)
+{
+	/* <- trace_write.crash -> trace_write.crash: once */
+	sennit_scheduler *s = a_swap_acqrel(&crashing, NULL);
+	struct sink       k;
+
+	if (!s || s->tracing.process != (uint32_t)getpid())
+		return;
+	k.fd = (int)a_load_rlx(&s->tracing.crash_fd);
+	k.err = 0;
+	k.used = 0;
+	put_head(&k, s, SENNIT_TRACE_FILE_CRASH);
+	put_rings(&k, s, NULL);
+	put_maps(&k);
+	(void)put_end(&k);
+}
+
+int sn_trace_crash_to(sennit_scheduler *s, int fd)
+{
+	void *now = NULL;
+
+	if (fd < 0) {
+		sn_trace_crash_forget(s);
+		return 0;
+	}
+	/* -> trace_write.crash: the process, the rings */
+	if (!a_cas_acqrel(&crashing, &now, s) &&
+	    now != s) /* <- trace_write.crash */
+		return -EBUSY;
+	a_store_rlx(&s->tracing.crash_fd, (uint32_t)fd);
+	sn_check_on_panic(sn_trace_crash);
+	return 0;
+}
+
+void sn_trace_crash_forget(sennit_scheduler *s)
+{
+	void *now = s;
+
+	/* <- trace_write.crash -> trace_write.crash: it is over */
+	(void)a_cas_acqrel(&crashing, &now, NULL);
+}
+
+/* --- trace events --------------------------------------------------------- */
+
+#define LEAST UINT64_C(64)
+#define MOST  (UINT64_C(1) << 24)
+
+/* The events per ring, or 0 if that is not possible. */
+static uint64_t choose(uint64_t asked, uint64_t before)
+{
+	uint64_t n = LEAST;
+
+	if (!asked && before)
+		return before;
+	if (asked > MOST)
+		return 0;
+	while (n < (asked ? asked : SENNIT_TRACE_EVENTS))
+		n *= 2;
+	return before && n != before ? 0 : n;
+}
+
+int sennit_trace_start(sennit_scheduler *s, const sennit_trace_options *options)
+{
+	const sennit_trace_options plain = { 0, -1 };
+	uint64_t                   capacity;
+	int                        err;
+
+	MISUSE_INHERITED(s, "sennit_trace_start");
+	if (!options)
+		options = &plain;
+	capacity = choose(options->events, sn_trace_capacity(s));
+	if (!capacity)
+		return -EINVAL;
+	err = sn_trace_crash_to(s, options->crash_fd);
+	if (err)
+		return err;
+	err = sn_trace_start(s, capacity);
+	if (err)
+		sn_trace_crash_forget(s);
+	return err;
+}
+
+void sennit_trace_stop(sennit_scheduler *s)
+{
+	MISUSE_INHERITED(s, "sennit_trace_stop");
+	sn_trace_stop(s);
+}
+
+int sennit_trace_write(sennit_scheduler *s, int fd)
+{
+	MISUSE_INHERITED(s, "sennit_trace_write");
+	return sn_trace_capacity(s) ? sn_trace_write(s, fd) : -ENOTSUP;
+}
+
+static void record(uint32_t kind, const char *name, int64_t v)
+{
+	struct worker *w = sn_self;
+
+	if (w && sn_worker_is_traced(w))
+		sn_recorder_add(&w->recorder, kind, 0, (uintptr_t)name,
+				(uint64_t)v);
+}
+
+void sennit_trace_begin(const char *name)
+{
+	record(SENNIT_TRACED_SPAN_BEGIN, name, 0);
+}
+
+void sennit_trace_end(void)
+{
+	record(SENNIT_TRACED_SPAN_END, NULL, 0);
+}
+
+void sennit_trace_value(const char *name, int64_t v)
+{
+	record(SENNIT_TRACED_VALUE, name, v);
+}

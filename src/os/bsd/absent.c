@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* absent.c - os.h and quota.h where the system has, or tells, none of these:
+ * a barrier on other threads, places of CPUs, quotas. */
+#include "os/os.h"
+#include "os/quota.h"
+
+/* So the fast paths have fences of their own. */
+bool os_process_barrier_init(void)
+{
+	return false;
+}
+
+void os_process_barrier(void)
+{
+}
+
+bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out)
+{
+	(void)root;
+	(void)cpu;
+	(void)out;
+	return false;
+}
+
+uint32_t os_cpu_quota(const char *root)
+{
+	(void)root;
+	return UINT32_MAX;
+}
+
+uint32_t os_cpu_count(void)
+{
+	return (uint32_t)os_cpu_list(NULL, 0);
+}
+
+uint32_t os_thread_quota(const char *root)
+{
+	(void)root;
+	return UINT32_MAX;
+}

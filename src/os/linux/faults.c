@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* faults.c - os.h on Linux: fault handlers that run before the
+ * handlers which were installed earlier, and then call those. */
+#include "os/os.h"
+#include "os/posix/fault_escape.h"
+#include "arch/cpu.h"
+
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* The kernel reports a memory fault with either signal. */
+static const int faults[] = { SIGSEGV, SIGBUS };
+
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+static struct sigaction previous[FAULTS]; /* fixed after os_faults_watch */
+static struct sigaction ours[FAULTS];     /* fixed after os_faults_watch */
+static a_u32            undone[FAULTS];   /* any: 1 when an SA_RESETHAND handler
+					   * has been called */
+static void (*watcher)(uintptr_t address, uintptr_t stack_pointer);
+
+/* The stack pointer at the fault. 0: unknown, or on an alternate stack. */
+static uintptr_t stack_pointer_of(const ucontext_t *context)
+{
+	const stack_t *other = &context->uc_stack;
+	uintptr_t      sp = ARCH_LINUX_SP(context);
+
+	return sp - (uintptr_t)other->ss_sp <= other->ss_size ? 0 : sp;
+}
+
+/* --- calling the earlier handler ---------------------------------------- */
+
+/* Whether the fault does not repeat when the handler returns: the signal was
+ * sent by a process, or reports memory that the thread has not accessed
+ * (BUS_MCEERR_AO). */
+static bool is_sent(int number, const siginfo_t *info)
+{
+	return info->si_code <= 0 ||
+	       (number == SIGBUS && info->si_code == BUS_MCEERR_AO);
+}
+
+/* Raise the same signal again for the handler now installed, to arrive when the
+ * running handler returns. A real fault repeats by itself. */
+static void come_again(int number, siginfo_t *info)
+{
+	sigset_t one;
+
+	if (!is_sent(number, info))
+		return;
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	pthread_sigmask(SIG_BLOCK, &one, NULL); /* until the handler returns */
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number,
+		info);
+}
+
+/* Whether the library's handler is still the installed one. The program may
+ * have installed another, which calls the library's. */
+static bool is_installed(int number, void (*handler)(int, siginfo_t *, void *))
+{
+	struct sigaction now;
+
+	return !sigaction(number, NULL, &now) && now.sa_sigaction == handler;
+}
+
+static void end_as_without_handler(int number, siginfo_t *info)
+{
+	signal(number, SIG_DFL);
+	come_again(number, info);
+}
+
+/* Call the program's handler. A handler with SA_RESETHAND is called once and
+ * uninstalled first. */
+static void call(size_t i, siginfo_t *info, void *context)
+{
+	const struct sigaction *before = &previous[i];
+	uint32_t                no = 0;
+
+	if (before->sa_flags & (int)SA_RESETHAND) {
+		if (!a_cas_rlx(&undone[i], &no, 1)) {
+			end_as_without_handler(faults[i], info);
+			return;
+		}
+		if (is_installed(faults[i], ours[i].sa_sigaction))
+			signal(faults[i], SIG_DFL);
+	}
+	if (before->sa_flags & SA_SIGINFO)
+		before->sa_sigaction(faults[i], info, context);
+	else
+		before->sa_handler(faults[i]);
+}
+
+/* Replaces the library's handler for one signal. The kernel has chosen the
+ * stack as it would for the program's handler. */
+static void relay(int number, siginfo_t *info, void *context)
+{
+	size_t i = number == faults[1];
+
+	sigaction(number, &ours[i], NULL);
+	call(i, info, context);
+}
+
+/* Whether the program's handler would run on another stack by its flags: on the
+ * interrupted one, whereas the library's handler runs on the alternate
+ * stack. */
+static bool belongs_elsewhere(size_t i, const ucontext_t *context)
+{
+	const stack_t  *other = &context->uc_stack;
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	return !(previous[i].sa_flags & SA_ONSTACK) &&
+	       here - (uintptr_t)other->ss_sp < other->ss_size &&
+	       stack_pointer_of(context) &&
+	       is_installed(faults[i], ours[i].sa_sigaction);
+}
+
+/* Let the kernel deliver the fault again to `relay`, without the alternate
+ * stack. If the stack has overflowed, the kernel cannot, and ends the
+ * process. */
+static void hand_back(size_t i, siginfo_t *info)
+{
+	struct sigaction act = ours[i];
+
+	act.sa_sigaction = relay;
+	act.sa_flags &= ~SA_ONSTACK;
+	sigaction(faults[i], &act, NULL);
+	come_again(faults[i], info);
+}
+
+/* Run the handler that was installed before the library's, or its default
+ * action, as the kernel would. */
+static void pass_on(size_t i, siginfo_t *info, void *context)
+{
+	bool is_ignored = previous[i].sa_handler == SIG_IGN;
+
+	if (is_ignored && is_sent(faults[i], info))
+		return;
+	if (is_ignored || previous[i].sa_handler == SIG_DFL)
+		end_as_without_handler(faults[i], info);
+	else if (belongs_elsewhere(i, context))
+		hand_back(i, info);
+	else
+		call(i, info, context);
+}
+
+static void fault(int number, siginfo_t *info, void *context)
+{
+	/* A signal that a process sent has no fault address. */
+	if (info->si_code > 0) {
+		fault_escape_take();
+		fault_escape_watch(watcher, (uintptr_t)info->si_addr,
+				   stack_pointer_of(context));
+	}
+	pass_on(number == faults[1], info, context);
+}
+
+/* The signal mask and the other flags of the earlier handler stay in effect. */
+static void take_over(size_t i)
+{
+	sigaction(faults[i], NULL, &previous[i]);
+	ours[i] = previous[i];
+	ours[i].sa_sigaction = fault;
+	ours[i].sa_flags |= SA_SIGINFO | SA_ONSTACK;
+	ours[i].sa_flags &= ~(int)SA_RESETHAND;
+	if (previous[i].sa_handler == SIG_IGN)
+		ours[i].sa_flags |= SA_RESTART;
+	sigaction(faults[i], &ours[i], NULL);
+}
+
+void os_faults_watch(void (*look)(uintptr_t address, uintptr_t stack_pointer))
+{
+	watcher = look;
+	os_backtrace_prepare();
+	for (size_t i = 0; i < FAULTS; i++)
+		take_over(i);
+}
+
+/* --- the alternate stack ------------------------------------------------ */
+
+/* Four signal frames, as sysconf(_SC_SIGSTKSZ) of glibc, plus room to print a
+ * backtrace. A frame is about 4 KiB on processors with large registers. The
+ * kernel tells its size since Linux 5.14 on x86. */
+size_t os_fault_stack_size(void)
+{
+	const size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	return (frame ? 4 * frame : (size_t)SIGSTKSZ) + (size_t)32 * 1024;
+}

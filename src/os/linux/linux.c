@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* linux.c - os.h on Linux: thread names, a thread's stack and number, the
+ * process barrier. */
+#include "base/check.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- threads ------------------------------------------------------------ */
+
+void os_thread_name(const char *name, uint32_t index)
+{
+	char text[16]; /* the kernel's limit */
+
+	os_thread_text(text, sizeof(text), name, index);
+	pthread_setname_np(pthread_self(), text);
+}
+
+struct extent {
+	char  *low;
+	size_t size;
+};
+
+/* The calling thread's own stack. The query is slow for the main thread, whose
+ * stack may grow, so the result is cached. */
+static struct extent own_stack(void)
+{
+	static _Thread_local struct extent own;
+	void                              *low;
+	pthread_attr_t                     a;
+
+	if (!own.size && !pthread_getattr_np(pthread_self(), &a)) {
+		pthread_attr_getstack(&a, &low, &own.size);
+		own.low = low;
+		pthread_attr_destroy(&a);
+	}
+	return own;
+}
+
+bool os_thread_has_stack(uintptr_t address)
+{
+	struct extent own = own_stack();
+
+	return address - (uintptr_t)own.low < own.size;
+}
+
+void *os_thread_far_end(size_t size)
+{
+	struct extent own = own_stack();
+
+	return own.size >= size + OS_STACK_LEFT ? own.low : NULL;
+}
+
+static _Thread_local uint32_t thread_id; /* 0: not asked for in this process */
+
+uint32_t os_thread_id(void)
+{
+	if (!thread_id)
+		thread_id = (uint32_t)syscall(SYS_gettid);
+	return thread_id;
+}
+
+void os_thread_forked(void)
+{
+	thread_id = 0;
+}
+
+/* --- barrier on other threads ------------------------------------------- */
+
+static long barrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Also execute one barrier: a system call filter may allow the registration and
+ * refuse the barrier itself. */
+bool os_process_barrier_init(void)
+{
+	return !barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+	       !barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+/* A barrier that failed silently would let two workers run one task. */
+void os_process_barrier(void)
+{
+	int saved = errno;
+
+	CHECK(!barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED),
+	      "the system no longer allows membarrier");
+	errno = saved;
+}
+
+/* --- linux futex ---------------------------------------------------------- */
+
+/* Os.h on Linux: time, sleeping on a word. With
+ * SENNIT_DETERMINISTIC deterministic_threads.c implements these. */
+
+#ifndef SENNIT_DETERMINISTIC
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- time --------------------------------------------------------------- */
+
+sennit_time os_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+}
+
+sennit_time os_now_coarse(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (sennit_time)t.tv_sec * SENNIT_SECOND + (sennit_time)t.tv_nsec;
+}
+
+/* --- sleeping on a word ------------------------------------------------- */
+
+/* A time as the system call takes it: two words of the kernel's. Where they
+ * have 32 bits, a timespec may be longer. */
+struct futex_time {
+	long seconds;
+	long nanoseconds;
+};
+
+/* The deadline as a futex_time. NULL for one that the kernel's clock cannot
+ * reach, which counts from the boot: it ends at 2^63 ns, and with words of 32
+ * bits at 2^31 s, which is 68 years. */
+static const struct futex_time *until(struct futex_time *t,
+				      sennit_time        deadline)
+{
+	if (deadline > INT64_MAX || deadline / SENNIT_SECOND > LONG_MAX)
+		return NULL;
+	t->seconds = (long)(deadline / SENNIT_SECOND);
+	t->nanoseconds = (long)(deadline % SENNIT_SECOND);
+	return t;
+}
+
+/* FUTEX_WAIT_BITSET takes an absolute timeout. A wait that a signal interrupts
+ * and the caller repeats therefore ends at the same deadline. errno is
+ * preserved, because the caller may run between a failed call and the check of
+ * its errno. */
+bool os_word_wait(a_u32 *word, uint32_t expected, sennit_time deadline)
+{
+	struct futex_time t;
+	int               saved = errno;
+	bool              in_time;
+
+	in_time = !syscall(SYS_futex, &word->value_,
+			   FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+			   until(&t, deadline), NULL, FUTEX_BITSET_MATCH_ANY) ||
+		  errno != ETIMEDOUT;
+	errno = saved;
+	return in_time;
+}
+
+static void wake(a_u32 *word, int count)
+{
+	int saved = errno;
+
+	syscall(SYS_futex, &word->value_, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
+		count, NULL, NULL, 0);
+	errno = saved;
+}
+
+void os_word_wake_one(a_u32 *word)
+{
+	wake(word, 1);
+}
+
+void os_word_wake_all(a_u32 *word)
+{
+	wake(word, INT_MAX);
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backtrace.c - os.h on Linux, macOS and FreeBSD: backtraces by a libc
+ * that has <execinfo.h>. */
+#include "os/os.h"
+
+#include <execinfo.h>
+
+/* The first call of backtrace may load a library, which a signal handler must
+ * not do. */
+void os_backtrace_prepare(void)
+{
+	void *frame[1];
+
+	(void)backtrace(frame, 1);
+}
+
+void os_write_backtrace(int fd)
+{
+	void *frames[64];
+
+	backtrace_symbols_fd(frames, backtrace(frames, 64), fd);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* posix.c - os.h on Linux, macOS and FreeBSD, as far as they agree: signals,
+ * names of functions, the alternate signal stack. */
+#include "base/text.h"
+#include "os/os.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+void os_thread_block_signals(void)
+{
+	static const int faults[] = { SIGILL, SIGTRAP, SIGABRT, SIGBUS,
+				      SIGFPE, SIGSEGV, SIGSYS };
+	sigset_t         all;
+
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+
+void os_function_name(uintptr_t address, char *text, size_t size)
+{
+	Dl_info     at;
+	const char *file;
+	char        shown[96];
+
+	if (!dladdr((void *)address, &at) || !at.dli_fname) {
+		snprintf(text, size, "%#" PRIxPTR, address);
+		return;
+	}
+	if (at.dli_sname && (uintptr_t)at.dli_saddr == address) {
+		sn_escape(text, size, at.dli_sname);
+		return;
+	}
+	file = strrchr(at.dli_fname, '/');
+	sn_escape(shown, sizeof(shown), file ? file + 1 : at.dli_fname);
+	snprintf(text, size, "%s+%#" PRIxPTR, shown,
+		 address - (uintptr_t)at.dli_fbase);
+}
+
+/* --- the alternate signal stack ----------------------------------------- */
+
+bool os_fault_stack_use(void *memory, size_t size)
+{
+	stack_t mine = { .ss_sp = memory, .ss_size = size };
+	stack_t before;
+
+	if (sigaltstack(&mine, &before))
+		return false;
+	if (before.ss_flags & SS_DISABLE)
+		return true;
+	sigaltstack(&before, NULL);
+	return false;
+}
+
+/* macOS looks at the size even of a stack that it disables. */
+void os_fault_stack_drop(const void *memory)
+{
+	stack_t none = { .ss_size = (size_t)SIGSTKSZ, .ss_flags = SS_DISABLE };
+	stack_t now;
+
+	if (!sigaltstack(&none, &now) && now.ss_sp != memory &&
+	    !(now.ss_flags & SS_DISABLE))
+		sigaltstack(&now, NULL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/loop.h"
+
+#include "arch/cpu.h"
+#include "life/life.h"
+#include "life/slots.h"
+#include "life/worker_threads.h"
+#include "observe/observe.h"
+#include "os/os.h"
+#include "sched/place.h"
+#include "sched/poller.h"
+#include "sched/steal.h"
+#include "wait/wait.h"
+
+/* How long a worker that could get no stack waits before it tries again. */
+#define STACK_RETRY (10 * SENNIT_MILLISECOND)
+
+/* --- the loop ----------------------------------------------------------- */
+
+/* Run a task even if fibers are ready. Only the loop does this, because a fiber
+ * that is being suspended cannot run a task. */
+static NOINLINE void run_in_turn(struct worker *w)
+{
+	struct task t;
+
+	if (sn_run_queue_take(&w->run, &t))
+		sn_run_task(w, &t);
+}
+
+/* Whether w has nothing left that only it can do: an unbinding thread then
+ * returns to its own stack. */
+static bool is_dry(const struct worker *w)
+{
+	return !sn_run_queue_has_own(&w->run) && !sn_worker_blocked(w) &&
+	       sn_backlog_is_empty(w->backlog);
+}
+
+/* The fiber to resume when there is no task to run. NULL: look again. A
+ * function of its own, because the check needs a stack frame, which would slow
+ * the loop. */
+static NOINLINE struct sennit_fiber *nothing_to_run(struct worker *w)
+{
+	sn_longjmp_check(w);
+	sn_fiber_state_set_task(&w->home.current->state, NULL);
+	if (w->threaded)
+		return sn_idle(w) ? NULL : &w->main;
+	if (sn_bound_is_leaving(&w->binding) && is_dry(w))
+		return &w->main;
+	if (!sn_run_queue_has_ready(&w->run) &&
+	    sn_background_take(w, os_now_coarse()))
+		return NULL;
+	sn_idle_for_fiber(w, SENNIT_NEVER);
+	return NULL;
+}
+
+/* Run tasks on the running stack until a fiber must be resumed. Entered when no
+ * fiber is ready, or when it is a task's turn. */
+static struct sennit_fiber *loop(struct worker *w)
+{
+	struct sennit_fiber *next;
+	struct task          t;
+
+	for (;;) {
+		if (sn_run_queue_take(&w->run, &t))
+			w = sn_run_task(w, &t);
+		else if ((next = nothing_to_run(w)))
+			return next;
+		else if (!sn_run_queue_has_ready(&w->run))
+			continue; /* idle has left a task that only this worker
+				   * may run */
+		if (sn_upkeep_is_turn(w))
+			run_in_turn(w);
+		if (unlikely(sn_mailbox_has_fibers(&w->mail)))
+			sn_worker_collect(w);
+		next = sn_run_queue_take_ready(&w->run);
+		if (next)
+			return next;
+	}
+}
+
+/* The function that an idle stack runs from its start until it is idle
+ * again. */
+NO_SANITIZE static arch_stack run_loop(void *fiber)
+{
+	struct sennit_fiber *self = fiber;
+	struct worker       *w = sn_worker_of(self);
+	struct sennit_fiber *next;
+
+	ARCH_BARRIER();
+	sn_fiber_arrived(self, true);
+	next = loop(w);
+	if (unlikely(self->in_care))
+		sn_worker_stacks_check(w, self);
+	sn_fiber_state_set_task(&self->state, NULL);
+	sn_stack_cache_put(&w->idle_stacks, self);
+	return sn_fiber_end(self, next);
+}
+
+/* --- suspending --------------------------------------------------------- */
+
+/* Get an idle stack. If none is available, wait until a fiber of this worker is
+ * ready, or for STACK_RETRY, and return false. */
+static COLD bool get_idle_stack(struct worker *w)
+{
+	sn_upkeep_note_peak(w);
+	sn_observe_forget(w);
+	if (sn_worker_stacks_add(w))
+		return true;
+	sn_idle_for_fiber(w, os_after(STACK_RETRY));
+	return false;
+}
+
+/* Wait for work. The running fiber's wait has just begun if this is the `first`
+ * look; the worker's clock may be too old for its start time. */
+static COLD void wait_for_work(struct worker *w, bool first)
+{
+	sn_upkeep_note_peak(w);
+	if (first)
+		sn_fiber_state_set_since(&w->home.current->state,
+					 os_now_coarse());
+	if (w->threaded) {
+		/* The worker must be able to start what it finds, because a
+		 * thread that waits for a stack could have started it. */
+		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
+		    get_idle_stack(w))
+			CHECK(sn_idle(w),
+			      "a scheduler ended with a fiber waiting");
+	} else if (!sn_background_take(w, os_now_coarse()))
+		sn_idle_for_fiber(w, SENNIT_NEVER);
+}
+
+/* Suspend the running fiber, which another thread will make ready, or has
+ * already. Resume a ready fiber, else start a task on another stack, else wait
+ * here.
+ * Long: the cases share what each look has found. */
+static NOINLINE void leave(struct worker *w)
+{
+	struct sennit_fiber *self = w->home.current;
+	bool promised = false; /* idle has left a task that only this worker may
+			        * run */
+	bool first = true;
+	bool refused = false; /* there was no stack for a task: ready fibers
+			       * first, even if the upkeep is due each time */
+
+	sn_longjmp_check(w);
+	for (;;) {
+		struct sennit_fiber *to = NULL;
+		bool tasks_turn = (sn_upkeep_is_turn(w) || promised) &&
+				  !refused && sn_run_queue_has_task(&w->run);
+
+		/* What resumes may join, and must not wait for a stack. */
+		if (!tasks_turn && sn_run_queue_is_aged(&w->run))
+			sn_run_queue_forgo_turn(&w->run);
+
+		promised = false;
+		if (sn_mailbox_has_fibers(&w->mail))
+			sn_worker_collect(w);
+		if (!tasks_turn)
+			to = sn_run_queue_take_ready(&w->run);
+		if (to == self)
+			return;
+		if (to) {
+			sn_fiber_switch(self, to);
+			return;
+		}
+		if (!sn_run_queue_has_task(&w->run)) {
+			wait_for_work(w, first);
+			first = false;
+			promised = !sn_run_queue_has_ready(&w->run);
+			continue;
+		}
+		if (!sn_stack_cache_is_empty(&w->idle_stacks) ||
+		    get_idle_stack(w)) {
+			if (sn_parking_has_idlers(w->parking))
+				sn_balance_deal(w);
+			to = sn_stack_cache_take(&w->idle_stacks);
+			sn_fiber_start(self, to, run_loop);
+			return;
+		}
+		refused = true;
+	}
+}
+
+/* The fast path of the same, for nearly all cases: no upkeep is due, the inbox
+ * is empty, and a fiber is ready; or there are a private task and an idle
+ * stack, and no worker is idle. */
+static ALWAYS_INLINE bool leave_fast(struct worker *w)
+{
+	struct sennit_fiber *self = w->home.current;
+	struct sennit_fiber *to;
+
+	if (unlikely(sn_run_queue_is_due(&w->run) ||
+		     sn_mailbox_has_fibers(&w->mail)))
+		return false;
+	sn_run_queue_tick(&w->run);
+	to = sn_run_queue_take_ready(&w->run);
+	if (to) {
+		if (to != self)
+			sn_fiber_switch(self, to);
+	} else {
+		if (unlikely(!sn_deque_has_private_owner(sn_worker_deque(w)) ||
+			     sn_parking_has_idlers(w->parking)))
+			return false;
+		/* Checked after the atomic accesses, so that the list is read
+		 * once. */
+		to = sn_stack_cache_take(&w->idle_stacks);
+		if (unlikely(!to))
+			return false;
+		sn_fiber_start(self, to, run_loop);
+	}
+	return true;
+}
+
+static ALWAYS_INLINE void suspend(struct worker *w)
+{
+	int error = *w->error;
+
+	sn_counters_count_block(&w->counters);
+	if (unlikely(!leave_fast(w)))
+		leave(w);
+	w = sn_self; /* see sn_run_task */
+	sn_fiber_state_run(&w->home.current->state);
+	sn_counters_count_resume(&w->counters);
+	*w->error = error;
+}
+
+/* The same for a worker that is observed, or inside a catch block, or during
+ * stack unwinding: the exception state belongs to the fiber. */
+static NOINLINE void suspend_aside(struct worker *w)
+{
+	const bool               observed = w->home.observed;
+	uint64_t                 flow = 0;
+	const struct cxx_globals mine = *w->exceptions;
+
+	if (observed)
+		flow = sn_observe_wait(w);
+	if (sn_cxx_is_busy(&mine))
+		*w->exceptions = (struct cxx_globals){ .caught = NULL };
+	suspend(w);
+	w = sn_self;
+	if (sn_cxx_is_busy(&mine))
+		*w->exceptions = mine;
+	if (observed)
+		sn_observe_resume(w, flow);
+}
+
+/* Either of these, or a wait that no histogram needs. */
+static NOINLINE void suspend_marked(struct worker *w)
+{
+	if (!sn_observe_pass_wait(w)) {
+		suspend_aside(w);
+		return;
+	}
+	suspend(w);
+	sn_observe_resume_passed(sn_self);
+}
+
+void sn_loop_suspend(struct worker *w)
+{
+	ASSERT_OWNER(w);
+	if (sn_cxx_is_busy(w->home.cxx))
+		suspend_marked(w);
+	else
+		suspend(w);
+}
+
+void sn_loop_yield(struct worker *w)
+{
+	struct sennit_fiber *self = w->home.current;
+
+	TORTURE_POINT(); /* a fiber that is alone returns at once */
+	sn_fiber_state_yield(&self->state,
+			     (uint32_t)sn_counters_blocks(&w->counters),
+			     a_load_rlx(&w->clock));
+	sn_run_queue_ready(&w->run, self);
+	sn_loop_suspend(w);
+}
+
+static void show_unbinding(struct worker *w)
+{
+	sn_fiber_state_set_task(&w->main.state, NULL);
+	sn_fiber_state_block(&w->main.state, SENNIT_WAITS_FOR_WORK, NULL, 0,
+			     a_load_rlx(&w->clock), SENNIT_NEVER);
+}
+
+static void run_on_own_stack(struct worker *w, const struct task *t)
+{
+	struct task_cleanup_saved aside;
+
+	sn_fiber_state_run(&w->main.state);
+	sn_task_cleanup_save(&w->main, &aside);
+	sn_run_task(w, t);
+	sn_task_cleanup_restore(&w->main, &aside);
+	show_unbinding(w);
+}
+
+/* One step of an unbinding thread on its own stack. It can run a task on that
+ * stack if no other is available. */
+static void run_some(struct worker *w)
+{
+	struct sennit_fiber *ready = sn_run_queue_take_ready(&w->run);
+	struct sennit_fiber *idle = NULL;
+	struct task          t;
+
+	if (!ready && (sn_run_queue_has_task(&w->run) ||
+		       sn_background_take(w, os_now_coarse())))
+		idle = sn_worker_stacks_take(w);
+	if (ready)
+		sn_fiber_switch(&w->main, ready);
+	else if (idle)
+		sn_fiber_start(&w->main, idle, run_loop);
+	else if (sn_run_queue_take(&w->run, &t))
+		run_on_own_stack(w, &t);
+	else
+		sn_idle_for_fiber(w, SENNIT_NEVER);
+}
+
+void sn_loop_run_dry(struct worker *w)
+{
+	ARCH_BARRIER();
+	ASSERT_OWNER(w);
+	sn_bound_set_leaving(&w->binding, true);
+	show_unbinding(w);
+	sn_worker_collect(w);
+	while (!is_dry(w)) {
+		run_some(w);
+		sn_worker_collect(w);
+	}
+	sn_fiber_state_run(&w->main.state);
+	sn_bound_set_leaving(&w->binding, false);
+}
+
+void sn_loop_run(struct worker *w)
+{
+	/* A stack is first touched when there is something to run on it. */
+	do
+		if (!sn_idle(w))
+			return;
+	while (!sn_run_queue_has_ready(&w->run) &&
+	       !sn_run_queue_has_task(&w->run));
+	sn_stack_overflow_enter(w);
+	sn_fiber_start(&w->main, sn_worker_stacks_first(w), run_loop);
+}
+
+/* --- upkeep --------------------------------------------------------------- */
+
+/* Record a possible peak of waiting fibers: some of them will run soon, or the
+ * last look was some time ago. */
+void sn_upkeep_note_peak(struct worker *w)
+{
+	uint64_t blocked = sn_worker_blocked(w);
+
+	sn_trim_note_blocked(&w->trim, blocked);
+	sn_counters_note_blocked(&w->counters, blocked);
+}
+
+/* The time, coarse if nothing needs it exactly. */
+static sennit_time look_at_clock(struct worker *w)
+{
+	sennit_time now;
+
+	if (sn_timers_is_empty(&w->timers)) {
+		now = os_now_coarse();
+		if (sn_run_queue_is_blind(&w->run, now))
+			return now;
+	}
+	now = os_now();
+	sn_run_queue_look(&w->run, now);
+	return now;
+}
+
+/* The regular checks that could otherwise starve: inbox, timers, and whether
+ * the worker is closed. */
+NOINLINE bool sn_upkeep(struct worker *w)
+{
+	sennit_time now;
+	bool        is_turn;
+
+	if (unlikely(sn_slots_is_wanted(w)))
+		sn_slots_yield(w);
+	now = look_at_clock(w);
+	/* With something to poll, sn_poller_flush() below sees to it that the
+	 * next upkeep comes in time. */
+	is_turn = sn_run_queue_begin_upkeep(&w->run, sn_poller_is_busy(w));
+	if (w->threaded)
+		sn_worker_threads_check(w);
+	sn_observe_look(w);
+	sn_worker_collect(w);
+	sn_poller_flush(w);
+	if (!sn_timers_is_empty(&w->timers))
+		sn_deadlines_fire(w, now);
+	a_store_rlx(&w->clock, now);
+	sn_upkeep_note_peak(w);
+	if (unlikely(sn_trim_is_due(w, now)))
+		sn_trim_attend(w, now);
+	sn_background_attend(w, now);
+	sn_worker_stacks_share(w);
+	return is_turn;
+}
+
+/* Late views are harmless: the next upkeep looks again. */
+static bool is_in_vain(struct worker *w)
+{
+	return sn_worker_wants_newest(w) && !sn_mailbox_has_tasks(&w->mail) &&
+	       sn_timers_is_empty(&w->timers) && !sn_poller_is_busy(w) &&
+	       !sn_slots_is_wanted(w) && sn_backlog_is_empty(w->backlog) &&
+	       !sn_worker_threads_is_draining(w);
+}
+
+bool sn_upkeep_skip(struct worker *w)
+{
+	return is_in_vain(w) && sn_run_queue_skip(&w->run);
+}
+
+bool sn_upkeep_tick_due(struct worker *w)
+{
+	(void)sn_upkeep(w);
+	if (!sn_run_queue_is_aged(&w->run))
+		return true;
+	/* The caller is about to wait for a task that may be here. Without a
+	 * stack nobody could run it. */
+	if (sn_stack_cache_is_empty(&w->idle_stacks) &&
+	    !sn_worker_stacks_add(w)) {
+		sn_run_queue_forgo_turn(&w->run);
+		return true;
+	}
+	sn_run_queue_due_in(&w->run, 1); /* the loop's next dispatch is a
+					  * task's, even if fibers are ready */
+	return false;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/place.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "life/end.h"
+#include "life/worker_threads.h"
+#include "observe/trace.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert(SENNIT_COPY_SMALL <= POOL_BLOCK, "small copies fit a block");
+_Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
+
+/* The caller may rely on a searcher only after a fence. Otherwise the searcher
+ * may just have found other work and, as the last searcher, looked for more
+ * while this thread's push was still in the store buffer. No thread would then
+ * wake the sleepers. */
+int sn_place_help(struct worker *w)
+{
+	bool hungry;
+
+	TORTURE_POINT(); /* pushed, but not yet visible to others */
+	a_fence(); /* <-> park.sleep: pushed, before looking who searches */
+	hungry = sn_parking_is_hungry(w->parking);
+	if (hungry || sn_deque_is_asked(sn_worker_deque(w)))
+		sn_deque_publish(sn_worker_deque(w));
+	if (hungry)
+		sn_parking_wake_one(w->parking, w->index);
+	return 0;
+}
+
+/* --- packing ------------------------------------------------------------ */
+
+static struct pool_cache *own_cache(sennit_scheduler *s)
+{
+	struct worker *w = sn_place_own_worker(s);
+
+	return w ? &w->cache : NULL;
+}
+
+static void *take_block_from(sennit_scheduler *s, struct pool_cache *c)
+{
+	return c ? sn_pool_take(c) : sn_pool_take_shared(&s->pool);
+}
+
+static void *take_block(sennit_scheduler *s)
+{
+	return take_block_from(s, own_cache(s));
+}
+
+static void give_block(sennit_scheduler *s, void *block)
+{
+	struct pool_cache *c = own_cache(s);
+
+	if (c)
+		sn_pool_give(c, block);
+	else
+		sn_pool_give_shared(&s->pool, block);
+}
+
+/* Allocate a copy of `size` bytes with its header. NULL: out of memory. */
+static void *take_copy(sennit_scheduler *s, size_t size)
+{
+	struct task_copy *copy;
+
+	if (size > SIZE_MAX - sizeof(*copy))
+		return NULL;
+	size += sizeof(*copy);
+	copy = s->memory.allocate(s->memory.context, size, 16);
+	if (!copy)
+		return NULL;
+	copy->size = size;
+	return copy + 1;
+}
+
+int sn_place_pack_from(sennit_scheduler *s, struct pool_cache *c,
+		       const sennit_task *user, struct task *t)
+{
+	void     *copy = user->argument;
+	uintptr_t meta = TASK_BORROWED;
+
+	if (!sn_place_are_flags(user->flags) || user->reserved_ || !user->run)
+		return -EINVAL;
+	if (user->copy_size > POOL_BLOCK) {
+		copy = take_copy(s, user->copy_size);
+		meta = TASK_COPY;
+	} else if (user->copy_size) {
+		copy = take_block_from(s, c);
+		meta = TASK_BLOCK;
+	}
+	if (user->copy_size) {
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, user->argument, user->copy_size);
+	}
+	*t = (struct task){ user->run, copy, meta };
+	return 0;
+}
+
+int sn_place_pack(sennit_scheduler *s, const sennit_task *user, struct task *t)
+{
+	return sn_place_pack_from(s, own_cache(s), user, t);
+}
+
+void sn_place_unpack(sennit_scheduler *s, struct task t)
+{
+	if ((t.meta & TASK_OWNED) == TASK_BLOCK)
+		give_block(s, t.argument);
+	else if ((t.meta & TASK_OWNED) == TASK_COPY)
+		sn_worker_free_copy(s, t.argument);
+}
+
+void *sn_place_take(sennit_scheduler *s, size_t size)
+{
+	if (size > POOL_BLOCK)
+		return s->memory.allocate(s->memory.context, size, 16);
+	return take_block(s);
+}
+
+void sn_place_give(sennit_scheduler *s, void *argument, size_t size)
+{
+	if (size > POOL_BLOCK)
+		sn_memory_give(&s->memory, argument, size);
+	else
+		give_block(s, argument);
+}
+
+/* --- placing ------------------------------------------------------------ */
+
+/* Queue t in the backlog, or in the inbox of the next worker in turn. */
+static int send(sennit_scheduler *s, struct task t, uint32_t flags)
+{
+	struct parcel *p;
+
+	if (flags & SENNIT_TASK_BACKGROUND)
+		return sn_background_send(s, t);
+	p = take_block(s);
+	if (!p)
+		return -ENOMEM;
+	p->task = t;
+	sn_worker_threads_send(s, &p->node);
+	return 0;
+}
+
+/* The reference keeps s alive: the task may drop the caller's reference before
+ * its worker is woken. */
+static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags)
+{
+	int err;
+
+	if (flags & PLACE_KEPT)
+		return send(s, t, flags);
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = send(s, t, flags);
+	TORTURE_POINT(); /* the task may have dropped all references except this
+			  * one */
+	sn_finalise_release(s);
+	return err;
+}
+
+void sn_place_pushed(struct worker *w)
+{
+	if (likely(sn_run_queue_is_unfenced(&w->run))) {
+		if (sn_place_is_help_due(w))
+			sn_place_help(w);
+		return;
+	}
+	/* The system has no process barrier, so the owner needs a fence. */
+	a_fence(); /* <-> deque.unfenced: push, then look */
+	if (sn_deque_is_asked(sn_worker_deque(w)) ||
+	    sn_parking_is_hungry(w->parking))
+		sn_place_help(w);
+}
+
+enum way sn_place_way(sennit_scheduler *s, struct worker *w, uint32_t flags,
+		      const char *call)
+{
+	bool background = flags & SENNIT_TASK_BACKGROUND;
+
+	if (flags & SENNIT_TASK_SAME_THREAD) {
+		MISUSE(!w, call,
+		       "a same-thread task from a thread that is not bound to "
+		       "the scheduler");
+		return WAY_PINNED;
+	}
+	if (!s->capacity) {
+		MISUSE(!w, call,
+		       "the scheduler has no workers and this thread is not "
+		       "bound to it: nobody would run the task");
+		return background ? WAY_OWN_BACKLOG : WAY_PINNED;
+	}
+	return !w || background || !w->threaded ||
+			       sn_run_queue_is_draining(&w->run) ||
+			       s->config.placement == SENNIT_PLACEMENT_SPREAD
+		       ? WAY_SENT
+		       : WAY_DEQUE;
+}
+
+static ALWAYS_INLINE int place(sennit_scheduler *s, struct worker *w,
+			       struct task t, uint32_t flags, const char *call)
+{
+	int err;
+
+	switch (sn_place_way(s, w, flags, call)) {
+	case WAY_DEQUE:
+		if (!w) /* never; it stops a warning of gcc 12 */
+			__builtin_unreachable();
+		err = sn_deque_push(sn_worker_deque(w), t);
+		if (!err)
+			sn_place_pushed(w);
+		return err;
+	case WAY_PINNED:
+		return sn_ring_push_back(sn_run_queue_pinned(&w->run), t);
+	case WAY_OWN_BACKLOG:
+		return sn_backlog_push(w->backlog, t, os_now());
+	default:
+		return w ? send(s, t, flags) : send_from_outside(s, t, flags);
+	}
+}
+
+int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
+	     const char *call)
+{
+	struct worker *w = sn_place_own_worker(s);
+	int            err;
+
+	if (sn_trace_is_wanted(s))
+		sn_trace_spawn(s, &t);
+	sn_task_count_add(s, t.meta, 1);
+	err = place(s, w, t, flags, call);
+	if (unlikely(err)) /* on success *s may be gone */
+		sn_task_count_drop(s, t.meta, 1);
+	return err;
+}
+
+/* The reference is as in send_from_outside(). */
+static int send_to(sennit_scheduler *s, uint32_t index, struct task t)
+{
+	struct parcel *p;
+	int            err;
+
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	p = take_block(s);
+	if (!p) {
+		sn_finalise_release(s);
+		return -ENOMEM;
+	}
+	p->task = t;
+	err = sn_worker_threads_send_to(s, index, &p->node);
+	if (err)
+		give_block(s, p);
+	sn_finalise_release(s);
+	return err;
+}
+
+int sn_place_on(sennit_scheduler *s, uint32_t index, struct task t,
+		const char *call)
+{
+	int err;
+
+	if (index >= (s->capacity ? s->capacity : 1))
+		return -ENOENT;
+	if (!s->capacity)
+		return sn_place(s, t, 0, call);
+	if (sn_trace_is_wanted(s))
+		sn_trace_spawn(s, &t);
+	sn_task_count_add(s, t.meta, 1);
+	err = send_to(s, index, t);
+	if (unlikely(err))
+		sn_task_count_drop(s, t.meta, 1);
+	return err;
+}
+
+int sn_place_in(sennit_scheduler *s, struct sennit_domain *d, struct task t,
+		uint32_t flags, const char *call)
+{
+	struct domain_part *part;
+	int                 err;
+
+	if (!d)
+		return sn_place(s, t, flags, call);
+	part = sn_domain_part(d, sn_self);
+	t.meta |= (uintptr_t)d;
+	sn_domain_count(d, part, 1);
+	err = sn_place(s, t, flags, call);
+	if (err) /* on success *d may be gone */
+		sn_domain_count(d, part, -1);
+	return err;
+}
+
+static int place_packed(sennit_scheduler *s, struct sennit_domain *d,
+			const sennit_task *user, uint32_t kept,
+			const char *call)
+{
+	struct task t;
+	int         err = sn_place_pack(s, user, &t);
+
+	if (err)
+		return err;
+	err = sn_place_in(s, d, t, user->flags | kept, call);
+	if (err)
+		sn_place_unpack(s, t);
+	return err;
+}
+
+/* Of a scheduler that has ended only the gate is left. */
+int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
+		    const sennit_task *user, const char *call)
+{
+	int err;
+
+	if (sn_place_own_worker(s))
+		return place_packed(s, d, user, 0, call);
+	if (!sn_gate_retain(&s->gate))
+		return -ESHUTDOWN;
+	err = place_packed(s, d, user, PLACE_KEPT, call);
+	TORTURE_POINT(); /* the task may have dropped all other references */
+	sn_finalise_release(s);
+	return err;
+}
+
+/* --- placing what must be placed ---------------------------------------- */
+
+struct parcel *sn_place_reserve(sennit_scheduler *s)
+{
+	return take_block(s);
+}
+
+void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
+{
+	struct worker *w = sn_place_own_worker(s);
+
+	/* On the caller's own deque the task is closer than in any inbox. */
+	if (w && w->threaded && !sn_place(s, t, 0, "sn_place_reserved")) {
+		give_block(s, p);
+		return;
+	}
+	if (sn_trace_is_wanted(s) && !w)
+		sn_trace_spawn(s, &t);
+	sn_task_count_add(s, t.meta, 1);
+	p->task = t;
+	sn_worker_threads_send(s, &p->node);
+}
+
+/* --- background ----------------------------------------------------------- */
+
+static int wake_for(sennit_scheduler *s, int err)
+{
+	if (err)
+		return err;
+	a_fence(); /* <-> park.sleep: counted, before looking for sleepers */
+	sn_parking_wake_one(&s->parking, 0);
+	return 0;
+}
+
+int sn_background_send(sennit_scheduler *s, struct task t)
+{
+	return wake_for(s, sn_backlog_push(&s->backlog, t, os_now()));
+}
+
+int sn_background_send_many(sennit_scheduler *s, backlog_filler *fill,
+			    void *filler)
+{
+	return wake_for(s,
+			sn_backlog_fill(&s->backlog, fill, filler, os_now()));
+}
+
+static int keep(void *worker, struct task t)
+{
+	struct worker *w = worker;
+
+	return sn_run_queue_keep(&w->run, t);
+}
+
+bool sn_background_take(struct worker *w, sennit_time now)
+{
+	ASSERT_OWNER(w);
+	return sn_backlog_pass(w->backlog, now, keep, w);
+}
+
+void sn_background_catch_up(struct worker *w, sennit_time now)
+{
+	if (!sn_background_take(w, now) || !w->threaded)
+		return;
+	/* In between the task was in no queue. A worker that looked for it
+	 * meanwhile may have gone to sleep. */
+	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
+	sn_parking_wake_one(w->parking, w->index);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/poller.h"
+
+#include "base/check.h"
+#include "sched/state.h"
+#include "wait/wait.h"
+#include "sennit/poller.h"
+
+#include <errno.h>
+
+/* --- poller state --------------------------------------------------------- */
+
+void sn_poller_state_ask(struct poller_state *p)
+{
+	for (sennit_poller_hook *h = p->hooks; h; h = h->next_) {
+		if (h->again_ == SENNIT_NEVER)
+			continue;
+		p->asking = h;
+		h->again_ = h->ask(h);
+		p->asking = NULL;
+		p->active -= h->again_ == SENNIT_NEVER;
+	}
+}
+
+sennit_time sn_poller_state_due(const struct poller_state *p)
+{
+	sennit_time due = SENNIT_NEVER;
+
+	for (const sennit_poller_hook *h = p->hooks; h; h = h->next_)
+		if (h->again_ < due)
+			due = h->again_;
+	return due;
+}
+
+void sn_poller_state_free(struct poller_state *p)
+{
+	while (p->hooks) {
+		sennit_poller_hook *h = p->hooks;
+
+		p->hooks = h->next_; /* first: h may be freed */
+		if (h->destroy)
+			h->destroy(h);
+	}
+}
+
+/* --- poller --------------------------------------------------------------- */
+
+sennit_poller *sennit_poller_current(void)
+{
+	return sn_self ? sn_self->poller : NULL;
+}
+
+int sennit_poller_attach(sennit_poller *p)
+{
+	struct worker *w = sn_self;
+
+	if (!w)
+		return -EPERM;
+	if (w->poller)
+		return -EBUSY;
+	if (p->ops->size != sizeof(*p->ops))
+		return -EINVAL;
+	w->poller = p;
+	/* Awake, so nobody has claimed it: who does sees this (park.bit). */
+	w->sleeper.poller = p;
+	sn_fiber_parking_set_poller(&w->alone, p);
+	return 0;
+}
+
+const sennit_allocator *sennit_poller_allocator(void)
+{
+	return sn_self ? &sn_self->scheduler->memory : NULL;
+}
+
+int sennit_poller_wait(sennit_poller_op *op, int fd, sennit_time deadline)
+{
+	struct worker *w = sn_self;
+	struct waiter  n;
+	int            err;
+
+	MISUSE(!w || !w->poller, "sennit_poller_wait",
+	       "the calling thread's worker has no poller");
+	if (op->done)
+		return 0;
+	if (!deadline)
+		return -ETIMEDOUT;
+	sn_poller_soon(w);
+	n.scope = NULL; /* gcc 12 does not see that it is not read */
+	sn_waiter_init(&n, deadline);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_IO, (const void *)(intptr_t)fd,
+		     deadline);
+	op->waiter_ = &n;
+	w->polled.waiting++;
+	err = sn_wait(&n, deadline);
+	op->waiter_ = NULL;
+	w->polled.waiting--;
+	w->polled.ready -= !err;
+	return op->done ? 0 : err; /* what is done beats the deadline */
+}
+
+/* Who has lost the claim runs already, and will see that it is done. */
+void sennit_poller_complete(sennit_poller_op *op, int32_t result)
+{
+	struct waiter *n = op->waiter_;
+
+	MISUSE(op->done, "sennit_poller_complete",
+	       "the operation is complete already");
+	op->result = result;
+	op->done = true;
+	if (n && (!n->is.raced || sn_waiter_claim(n))) {
+		sn_self->polled.ready++;
+		sn_wake(n);
+	}
+}
+
+/* --- hooks -------------------------------------------------------------- */
+
+int sennit_poller_hook_add(sennit_poller_hook *h)
+{
+	struct worker *w = sn_self;
+
+	if (!w)
+		return -EPERM;
+	if (!h->ask)
+		return -EINVAL;
+	MISUSE(w->polled.asking, "sennit_poller_hook_add",
+	       "called by a hook's own function");
+	h->again_ = SENNIT_NEVER;
+	h->worker_ = w;
+	h->next_ = w->polled.hooks;
+	w->polled.hooks = h;
+	return 0;
+}
+
+sennit_poller_hook *sennit_poller_hook_find(
+	sennit_time (*ask)(sennit_poller_hook *h))
+{
+	sennit_poller_hook *h = sn_self ? sn_self->polled.hooks : NULL;
+
+	while (h && h->ask != ask)
+		h = h->next_;
+	return h;
+}
+
+void sennit_poller_hook_ask(sennit_poller_hook *h)
+{
+	struct worker *w = sn_self;
+
+	MISUSE(!w || h->worker_ != w, "sennit_poller_hook_ask",
+	       "the hook is not of the calling thread's worker");
+	MISUSE(w->polled.asking == h, "sennit_poller_hook_ask",
+	       "called by the hook's own function, which returns the time");
+	w->polled.active += h->again_ == SENNIT_NEVER;
+	h->again_ = 0;
+	sn_poller_soon(w);
+}
+
+void sennit_poller_hook_remove(sennit_poller_hook *h)
+{
+	struct worker       *w = sn_self;
+	sennit_poller_hook **at;
+
+	MISUSE(!w || h->worker_ != w, "sennit_poller_hook_remove",
+	       "the hook is not of the calling thread's worker");
+	MISUSE(w->polled.asking, "sennit_poller_hook_remove",
+	       "called by a hook's own function");
+	at = &w->polled.hooks;
+	while (*at != h)
+		at = &(*at)->next_;
+	*at = h->next_;
+	w->polled.active -= h->again_ != SENNIT_NEVER;
+	h->worker_ = NULL;
+}

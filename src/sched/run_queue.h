@@ -1,0 +1,679 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_queue.h - what a worker has to run, and in which order.
+ *
+ *	ready    fibers that can continue, first in, first out
+ *	pinned   tasks that stay with the worker
+ *	deque    tasks that thieves may take; only in multi-threaded workers
+ *
+ * Ready fibers run first. After every WORKER_UPKEEP dispatches it is a task's
+ * turn. Where the newest task comes first, the
+ * oldest comes before it if tasks have waited for AGED: see struct aging.
+ * Only the worker's own thread accesses this, except for the thieves' end of
+ * the deque.
+ */
+#ifndef SN_RUN_QUEUE_H
+#define SN_RUN_QUEUE_H
+
+#include "core/parking.h"
+#include "queue/deque.h"
+#include "queue/inbox.h"
+#include "queue/ring.h"
+#include "sched/fiber.h"
+
+/* The initial capacity of a deque, and the maximum number of tasks that a thief
+ * takes. An empty deque always has room for them. */
+#ifdef SENNIT_TORTURE
+#define WORKER_DEQUE 2u
+#define WORKER_LOOT  2u
+#else
+#define WORKER_DEQUE 256u
+#define WORKER_LOOT  32u
+#endif
+
+/* [W1] The fairness bound: after this many dispatches of fibers and tasks, the
+ * worker checks inbox and timers, and one task starts even if fibers are ready.
+ * 61 as in Go's scheduler: a prime, so that no pattern of the program stays in
+ * step with it. */
+#define WORKER_UPKEEP 61u
+
+/* [W1] The fairness bound in time. Where own tasks have waited for so long, the
+ * oldest has its turn. A look may find that half of this late, and an upkeep
+ * comes within half of this, so no task stays the oldest for 1 ms. A shorter
+ * time would start work that fork-join should postpone: each such start holds
+ * the stacks of a branch. */
+#define AGED (500 * SENNIT_MICROSECOND)
+
+/* A turn of the oldest tasks lasts until one of them has scheduled another, for
+ * so many tasks, or for half of AGED. */
+#define AGED_TASKS 64u
+
+/* The first upkeep after an idle time comes after so many dispatches. */
+#define AGING_FIRST 4u
+
+/* While dispatches are short, the clock is read at every fourth upkeep. */
+#define AGING_BLIND 4u
+
+/* Of the upkeeps between calls in place (fork_join.h) in which nobody would get
+ * a turn, at most this many in a row are left out. */
+#define WORKER_SKIPS 7u
+
+/* How long the oldest own task has waited, and what dispatches take. */
+struct aging {                /* all: owner */
+	sennit_time looked;   /* the last reading of the clock; 0: unknown,
+			       * as the worker was idle since */
+	sennit_time since;    /* there have been own tasks at each look since
+			       * then, and no turn of the oldest; 0: no look */
+	sennit_time ends;     /* when the turn of the oldest tasks ends */
+	sennit_time quiet;    /* time with short dispatches since long ones */
+	uint32_t    newest;   /* the position after the newest task in that
+			       * turn */
+	uint32_t    left;     /* the tasks that the turn may have beside; 0: it
+			       * has not begun */
+	uint32_t    blind;    /* upkeeps until the clock is read */
+	uint32_t    interval; /* dispatches between upkeeps */
+	uint32_t    next;     /* those up to the next upkeep, at most */
+	uint32_t    passed;   /* those since a task had its turn, at most */
+	bool        calm;     /* dispatches were short */
+};
+
+struct run_queue {
+	struct fifo  ready;        /* owner: fibers to resume */
+	uint32_t     dispatches;   /* owner: dispatches until the next upkeep */
+	uint32_t     skips;        /* owner: upkeeps that may be left out
+				    * before the next */
+	bool         pinned_next;  /* owner: whose turn it is in a queue with
+				    * pinned and other tasks */
+	bool         aged;         /* owner: the oldest task comes next: from an
+				    * upkeep to the dispatch after it */
+	bool         oldest_first; /* fixed: the order of own tasks */
+	bool         threaded;     /* fixed: MTW: it has a deque */
+	bool         unfenced;     /* fixed: own pushes need no fence */
+	bool         draining;     /* owner: takes no new tasks */
+	bool         recorded;     /* owner: events are recorded */
+	bool         pushes;       /* owner: own tasks go to the deque without a
+				    * fence, and nobody records that; not while
+				    * it drains */
+	bool         pops;         /* owner: own tasks come from the deque,
+				    * newest first */
+	struct ring  pinned;       /* owner: tasks that stay */
+	struct deque deque;        /* MTW only */
+	struct aging aging;        /* owner */
+};
+
+/* The properties of a new run queue. */
+struct run_queue_kind {
+	bool threaded;     /* the worker is an MTW */
+	bool oldest_first; /* the order of own tasks */
+	bool asymmetric;   /* os_process_barrier() works */
+	bool spread;       /* own tasks go to other workers */
+};
+
+/* Returns 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_run_queue_init(struct run_queue            *q,
+				      const struct run_queue_kind *kind,
+				      const sennit_allocator      *memory);
+void                sn_run_queue_free(struct run_queue *q);
+
+/* Stop taking new tasks, or resume. */
+void sn_run_queue_drain(struct run_queue *q, bool drains);
+
+/* Events are recorded from now on, or no longer. */
+void sn_run_queue_record(struct run_queue *q, bool recorded);
+
+/* sn_run_queue_trim frees memory that longer queues needed.
+ * sn_run_queue_is_large returns whether there may be any. */
+void sn_run_queue_trim(struct run_queue *q);
+bool sn_run_queue_is_large(const struct run_queue *q);
+
+/* --- adding ------------------------------------------------------------- */
+
+static inline struct deque *sn_run_queue_deque(const struct run_queue *q)
+{
+	return (struct deque *)&q->deque;
+}
+
+static inline struct ring *sn_run_queue_pinned(struct run_queue *q)
+{
+	return &q->pinned;
+}
+
+/* f is ready to continue. */
+static inline void sn_run_queue_ready(struct run_queue    *q,
+				      struct sennit_fiber *f)
+{
+	sn_fifo_push(&q->ready, &f->link);
+}
+
+/* The same for a chain of fibers, oldest first. */
+static inline void sn_run_queue_ready_all(struct run_queue *q,
+					  struct node *first, struct node *last)
+{
+	sn_fifo_append(&q->ready, first, last);
+}
+
+/* Queue a task of the owner in the right queue. Returns 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_run_queue_keep(struct run_queue *q, struct task t);
+
+/* Queue stolen tasks, oldest first, on an empty deque, which has room for
+ * WORKER_LOOT of them. */
+void sn_run_queue_keep_loot(struct run_queue *q, const struct task loot[],
+			    uint32_t n);
+
+/* --- state -------------------------------------------------------------- */
+
+static inline bool sn_run_queue_has_ready(const struct run_queue *q)
+{
+	return q->ready.head;
+}
+
+static inline bool sn_run_queue_has_pinned(const struct run_queue *q)
+{
+	return !sn_ring_is_empty(&q->pinned);
+}
+
+/* Whether there are tasks that the owner may start. */
+static inline bool sn_run_queue_has_task(const struct run_queue *q)
+{
+	return sn_run_queue_has_pinned(q) ||
+	       sn_deque_has_tasks_owner(&q->deque);
+}
+
+/* Whether there is work that only the owner can do. */
+static inline bool sn_run_queue_has_own(const struct run_queue *q)
+{
+	return sn_run_queue_has_ready(q) || sn_run_queue_has_pinned(q);
+}
+
+/* Whether the newest own task would run next: no fiber, pinned task or older
+ * task comes before it. */
+static inline bool sn_run_queue_wants_newest(const struct run_queue *q)
+{
+	return !q->ready.head && q->pops && sn_ring_is_empty(&q->pinned);
+}
+
+static inline bool sn_run_queue_is_oldest_first(const struct run_queue *q)
+{
+	return q->oldest_first;
+}
+
+static inline bool sn_run_queue_is_draining(const struct run_queue *q)
+{
+	return q->draining;
+}
+
+/* Whether own tasks may go to the deque without a fence: those of the other
+ * workers with threads, too. */
+static inline bool sn_run_queue_may_be_unfenced(const struct run_queue *q)
+{
+	return q->unfenced;
+}
+
+/* Whether own tasks go to the deque without a fence. */
+static inline bool sn_run_queue_is_unfenced(const struct run_queue *q)
+{
+	return q->unfenced && !q->draining;
+}
+
+/* The same, and nobody records that: sn_place_own may be called. */
+static inline bool sn_run_queue_pushes(const struct run_queue *q)
+{
+	return q->pushes;
+}
+
+/* Whether own tasks come from the deque, newest first. */
+static inline bool sn_run_queue_pops(const struct run_queue *q)
+{
+	return q->pops;
+}
+
+/* --- turns -------------------------------------------------------------- */
+
+/* Count a dispatch. Returns true if upkeep is due; afterwards it is a task's
+ * turn. */
+static inline bool sn_run_queue_tick(struct run_queue *q)
+{
+	return !--q->dispatches;
+}
+
+/* Whether upkeep is due at the next tick. sn_run_queue_due_in makes it due
+ * after `ticks` ticks. */
+static inline bool sn_run_queue_is_due(const struct run_queue *q)
+{
+	return q->dispatches == 1;
+}
+
+static inline void sn_run_queue_due_in(struct run_queue *q, uint32_t ticks)
+{
+	q->dispatches = ticks;
+}
+
+static inline void sn_run_queue_due_later(struct run_queue *q, uint32_t ticks)
+{
+	q->dispatches += ticks;
+}
+
+/* Returns the ticks that remain. */
+static inline uint32_t sn_run_queue_due_within(struct run_queue *q,
+					       uint32_t          ticks)
+{
+	if (q->dispatches > ticks)
+		q->dispatches = ticks;
+	return q->dispatches;
+}
+
+/* The worker was idle until `now`; 0: nobody has read the clock. What it runs
+ * next may take long, so the first upkeep comes soon, unless something else
+ * sees to that. */
+static inline void sn_run_queue_rested(struct run_queue *q, sennit_time now,
+				       bool soon)
+{
+	q->aging.looked = now;
+	q->aging.since = 0;
+	q->aging.blind = 0;
+	q->aging.calm = false;
+	if (soon) {
+		if (q->aging.interval > AGING_FIRST)
+			q->aging.interval = AGING_FIRST;
+		if (q->aging.next > q->dispatches)
+			q->aging.passed += q->aging.next - q->dispatches;
+		q->aging.next = sn_run_queue_due_within(q, AGING_FIRST);
+	}
+}
+
+/* For the macros of fork_join.h, which count dispatches themselves, down to 0,
+ * which means the same as 1. */
+static inline uint32_t *sn_run_queue_dispatches(struct run_queue *q)
+{
+	return &q->dispatches;
+}
+
+/* An upkeep begins. The next comes after WORKER_UPKEEP dispatches, or fewer if
+ * these take long and nobody else sees to that (`measured`). Returns whether it
+ * is a task's turn now. */
+bool sn_run_queue_begin_upkeep(struct run_queue *q, bool measured);
+
+/* Whether the oldest task comes next. */
+static inline bool sn_run_queue_is_aged(const struct run_queue *q)
+{
+	return q->aged;
+}
+
+/* The oldest task has no turn this time. */
+void sn_run_queue_forgo_turn(struct run_queue *q);
+
+/* The worker's upkeep. `coarse` is a reading of the coarse clock. Returns
+ * whether the clock need not be read: dispatches are short, and the coarse
+ * clock agrees that nearly no time has passed. */
+static inline bool sn_run_queue_is_blind(struct run_queue *q,
+					 sennit_time       coarse)
+{
+	return q->aging.blind && --q->aging.blind && coarse <= q->aging.looked;
+}
+
+/* The same, with the clock read: have the next upkeep come in time, and the
+ * oldest task if tasks have waited for AGED. */
+void sn_run_queue_look(struct run_queue *q, sennit_time now);
+
+/* Leave out the upkeep that is due. Returns false if too many were, or if
+ * dispatches take long. The next one reads the clock. */
+static inline bool sn_run_queue_skip(struct run_queue *q)
+{
+	if (!q->skips || !q->aging.calm) {
+		q->skips = WORKER_SKIPS;
+		return false;
+	}
+	q->skips--;
+	q->aging.blind = 0;
+	sn_run_queue_due_in(q, WORKER_UPKEEP);
+	return true;
+}
+
+/* --- taking ------------------------------------------------------------- */
+
+/* Each fiber lies on a page of its own. The record of the next fiber was
+ * prefetched while the previous one ran. Now prefetch the frames with which it
+ * resumes, and the record of the fiber after it. */
+static inline void sn_run_queue_fetch_ahead(const struct node *next)
+{
+	const struct sennit_fiber *f = container_of(next, struct sennit_fiber,
+						    link);
+	/* An integer: it is null for a fiber that became ready before it was
+	 * ever suspended. */
+	const uintptr_t frames = (uintptr_t)f->suspended;
+
+	__builtin_prefetch((const void *)frames);
+	__builtin_prefetch((const void *)(frames + 64));
+	__builtin_prefetch((const void *)(frames + 128));
+	__builtin_prefetch((const void *)(frames + 192));
+	/* The frame of run_loop, which ends the task. */
+	__builtin_prefetch((const void *)((uintptr_t)f - 64));
+	__builtin_prefetch(next->next);
+}
+
+/* Take the fiber that has been ready longest. NULL: none is ready. */
+static ALWAYS_INLINE struct sennit_fiber *sn_run_queue_take_ready(
+	struct run_queue *q)
+{
+	struct node *n = q->ready.head;
+
+	if (!n)
+		return NULL;
+	q->ready.head = n->next;
+	if (n->next)
+		sn_run_queue_fetch_ahead(n->next);
+	return container_of(n, struct sennit_fiber, link);
+}
+
+/* For queues with pinned tasks, or in which the newest is not first, or not
+ * now. */
+NOINLINE bool sn_run_queue_take_mixed(struct run_queue *q, struct task *t);
+
+/* Take the next own task. */
+static ALWAYS_INLINE bool sn_run_queue_take(struct run_queue *q, struct task *t)
+{
+	if (likely(q->pops && sn_ring_is_empty(&q->pinned)))
+		return sn_deque_pop(&q->deque, t);
+	return sn_run_queue_take_mixed(q, t);
+}
+
+/* --- mailbox -------------------------------------------------------------- */
+
+/* What other threads leave with a worker: ready fibers, and tasks
+ * that the worker or any thief may start.
+ *
+ * It has a cache line of its own, because any thread writes it. So the worker's
+ * own lines stay exclusive.
+ */
+
+struct mailbox {
+	struct inbox fibers;  /* any: ready fibers */
+	struct inbox tasks;   /* any, including thieves: struct parcel */
+	a_u32        idle;    /* owner writes; 1: the worker has nothing to do,
+			       * and will look into `tasks` first */
+	a_u32        callers; /* any: STW: threads that may still access the
+			       * worker after they have left a fiber here; the
+			       * worker is not freed before this is zero */
+};
+
+static inline bool sn_mailbox_has_fibers(const struct mailbox *m)
+{
+	return !sn_inbox_is_empty(&m->fibers);
+}
+
+/* Whether there are fibers besides n, which may be there. Nobody may take or
+ * leave any meanwhile. */
+static inline bool sn_mailbox_has_fibers_besides(struct mailbox    *m,
+						 const struct node *n)
+{
+	return !sn_inbox_is_empty(&m->fibers) &&
+	       !sn_inbox_is_only(&m->fibers, n);
+}
+
+static inline bool sn_mailbox_has_tasks(const struct mailbox *m)
+{
+	return !sn_inbox_is_empty(&m->tasks);
+}
+
+static inline bool sn_mailbox_is_empty(const struct mailbox *m)
+{
+	return !sn_mailbox_has_fibers(m) && !sn_mailbox_has_tasks(m);
+}
+
+/* Whether the owner will look into the tasks first. May be stale: see
+ * sn_balance_piles_up. */
+static inline bool sn_mailbox_is_awaited(const struct mailbox *m)
+{
+	return a_load_rlx(&m->idle);
+}
+
+/* Owner only: whether it has nothing to do. parking's counts make it
+ * visible. */
+static inline void sn_mailbox_set_awaited(struct mailbox *m, bool awaited)
+{
+	a_store_rlx(&m->idle, awaited);
+}
+
+/* Take the fibers, oldest first; see sn_inbox_take. Owner only. */
+static inline struct node *sn_mailbox_take_fibers(struct mailbox *m,
+						  struct node   **last)
+{
+	return sn_inbox_take(&m->fibers, last);
+}
+
+/* Leave a chain of fibers, newest first. */
+static inline void sn_mailbox_put_fibers(struct mailbox *m, struct node *newest,
+					 struct node *oldest)
+{
+	sn_inbox_push(&m->fibers, newest, oldest);
+}
+
+/* The caller will access the worker after it has left fibers. */
+static inline void sn_mailbox_hold(struct mailbox *m)
+{
+	a_add_rlx(&m->callers, 1); /* inbox.push makes it visible */
+}
+
+static inline void sn_mailbox_let_go(struct mailbox *m)
+{
+	a_sub_rel(&m->callers, 1); /* -> wait.callers: no more accesses */
+}
+
+/* Owner only: whether another thread may still access the worker. */
+static inline bool sn_mailbox_is_held(const struct mailbox *m)
+{
+	return a_load_acq(&m->callers); /* <- wait.callers */
+}
+
+static inline struct inbox *sn_mailbox_tasks(struct mailbox *m)
+{
+	return &m->tasks;
+}
+
+/* Leave a chain of parcels, newest first. */
+static inline void sn_mailbox_put_tasks(struct mailbox *m, struct node *newest,
+					struct node *oldest)
+{
+	sn_inbox_push(&m->tasks, newest, oldest);
+}
+
+/* Take all tasks as they were left, newest first; *oldest becomes the last one.
+ * NULL: there are none. Any thread. */
+static inline struct node *sn_mailbox_take_tasks(struct mailbox *m,
+						 struct node   **oldest)
+{
+	struct node *newest = sn_inbox_take_raw(&m->tasks);
+
+	if (newest)
+		for (*oldest = newest; (*oldest)->next;
+		     *oldest = (*oldest)->next)
+			;
+	return newest;
+}
+
+/* --- stack cache ---------------------------------------------------------- */
+
+/* The idle stacks of a worker, last used first.
+ *
+ * Only the worker's own thread accesses it.
+ */
+
+struct stack_cache {
+	struct node *idle;  /* owner: last used first */
+	void        *first; /* handed: the first stack, not in use yet; NULL: in
+			     * use */
+};
+
+static inline bool sn_stack_cache_is_empty(const struct stack_cache *c)
+{
+	return !c->idle;
+}
+
+static inline void sn_stack_cache_put(struct stack_cache  *c,
+				      struct sennit_fiber *f)
+{
+	f->link.next = c->idle;
+	c->idle = &f->link;
+}
+
+/* Take the last used stack. NULL: there is none. */
+static inline struct sennit_fiber *sn_stack_cache_take(struct stack_cache *c)
+{
+	struct node *n = c->idle;
+
+	if (!n)
+		return NULL;
+	c->idle = n->next;
+	if (n->next)
+		__builtin_prefetch(n->next, 1);
+	return container_of(n, struct sennit_fiber, link);
+}
+
+/* Take up to `most` of the stacks after the `keep` last used ones. Returns
+ * their number. */
+static inline uint32_t sn_stack_cache_take_old(struct stack_cache  *c,
+					       uint32_t             keep,
+					       struct sennit_fiber *out[],
+					       uint32_t             most)
+{
+	struct node **at = &c->idle;
+	uint32_t      n = 0;
+
+	for (; *at && keep; keep--)
+		at = &(*at)->next;
+	for (; *at && n < most; *at = (*at)->next)
+		out[n++] = container_of(*at, struct sennit_fiber, link);
+	return n;
+}
+
+/* Set the stack that the worker's creator has reserved. */
+static inline void sn_stack_cache_set_first(struct stack_cache *c, void *bottom)
+{
+	c->first = bottom;
+}
+
+/* Take that stack, once. NULL: it was taken. */
+static inline void *sn_stack_cache_take_first(struct stack_cache *c)
+{
+	void *bottom = c->first;
+
+	c->first = NULL;
+	return bottom;
+}
+
+/* --- fiber parking -------------------------------------------------------- */
+
+/* Where a worker sleeps that waits only for its own fibers.
+ * Wakers that look for help do not count it, and only a wake of this worker
+ * ends its sleep.
+ */
+
+struct fiber_parking {
+	struct parking  parking; /* with this worker alone */
+	struct sleeper  sleeper; /* any */
+	struct sleeper *only[1]; /* fixed: the sleeper, as parking's array */
+};
+
+static inline void sn_fiber_parking_init(struct fiber_parking *p)
+{
+	p->only[0] = &p->sleeper;
+	sn_parking_init(&p->parking, p->only, 1);
+	sn_sleeper_init(&p->sleeper, &p->parking, 0);
+}
+
+static inline struct sleeper *sn_fiber_parking_sleeper(struct fiber_parking *p)
+{
+	return &p->sleeper;
+}
+
+/* The owner is about to sleep, and will look once more. */
+static inline void sn_fiber_parking_announce(struct fiber_parking *p)
+{
+	sn_parking_announce(&p->sleeper, false);
+}
+
+/* The owner is awake again. */
+static inline void sn_fiber_parking_withdraw(struct fiber_parking *p)
+{
+	sn_parking_withdraw(&p->sleeper);
+	sn_parking_found(&p->parking);
+}
+
+/* Whether the owner may be asleep here. The owner counts itself before it
+ * announces. So false after the caller's fence means that the owner will look
+ * at its mailbox afterwards. */
+static inline bool sn_fiber_parking_is_used(struct fiber_parking *p)
+{
+	return a_load_rlx(&p->parking.counts);
+}
+
+/* Whether the owner sleeps here. May be stale. */
+static inline bool sn_fiber_parking_is_asleep(const struct fiber_parking *p)
+{
+	return sn_parking_is_asleep(&p->sleeper);
+}
+
+static inline void sn_fiber_parking_wake(struct fiber_parking *p)
+{
+	sn_parking_wake(&p->sleeper);
+}
+
+/* By the owner, which is awake: it sleeps in this poller from now on. */
+static inline void sn_fiber_parking_set_poller(struct fiber_parking *p,
+					       sennit_poller        *poller)
+{
+	p->sleeper.poller = poller;
+}
+
+/* --- errands -------------------------------------------------------------- */
+
+/* Tasks that others leave with a worker and that only it may run.
+ *
+ *	leave   pushes the task; then puts the note among the worker's fibers,
+ *	        unless it is there
+ *	owner   finds the note among its fibers: takes the note, then the tasks
+ *
+ * The note is what others and the worker itself look for: a worker with a note
+ * has a fiber in its mailbox, which it alone can take. So all that holds for
+ * fibers, when a worker sleeps, leaves or ends, holds for errands.
+ */
+
+struct errands {
+	struct inbox tasks; /* any: struct parcel */
+	struct node  note;  /* whoever sets told */
+	a_u32        told;  /* any: 1: the note is among the fibers, or is about
+			     * to be */
+};
+
+/* Leave a parcel's node. The worker is then woken, as for a fiber. */
+static inline void sn_errands_leave(struct errands *e, struct mailbox *mail,
+				    struct node *n)
+{
+	sn_inbox_push(&e->tasks, n, n);
+	/* -> errands.told: the task <- errands.told: the note is free */
+	if (!a_swap_acqrel(&e->told, 1))
+		sn_mailbox_put_fibers(mail, &e->note, &e->note);
+}
+
+/* Whether the note may be among fibers that the owner has just taken. A stale
+ * value is harmless: whoever sets it puts the note there afterwards. */
+static inline bool sn_errands_are_told(const struct errands *e)
+{
+	return a_load_rlx(&e->told);
+}
+
+/* Owner only: take the note out of the fibers *first..*last, where it may be,
+ * and the tasks, oldest first; NULL: there are none. */
+static inline struct node *sn_errands_take(struct errands *e,
+					   struct node   **first,
+					   struct node   **last)
+{
+	struct node *newest;
+
+	if (!sn_chain_remove(first, last, &e->note))
+		return NULL;
+	/* -> errands.told: the note is free <- errands.told: the tasks */
+	(void)a_swap_acqrel(&e->told, 0);
+	return sn_inbox_take(&e->tasks, &newest);
+}
+
+#endif

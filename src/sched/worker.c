@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/state.h"
+
+#include "base/memory.h"
+#include "base/torture.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+_Thread_local struct worker *sn_self;
+
+static a_u32 serials; /* the last one assigned in the process */
+
+/* The initial state of a thief's random numbers: different per worker, never
+ * 0. */
+static uint32_t first_random(const struct worker *w)
+{
+#ifdef SENNIT_DETERMINISTIC
+	(void)w;
+	return sn_deterministic_random(UINT32_MAX) | 1;
+#else
+	return w->serial * 2654435761u | 1;
+#endif
+}
+
+static int init_queue(struct worker *w)
+{
+	const sennit_scheduler     *s = w->scheduler;
+	const uint32_t              order = s->config.order;
+	const struct run_queue_kind kind = {
+		.threaded = w->threaded,
+		.oldest_first = order == SENNIT_ORDER_OLDEST ||
+				(order == SENNIT_ORDER_DEFAULT && !s->capacity),
+		.asymmetric = s->asymmetric,
+		.spread = s->config.placement == SENNIT_PLACEMENT_SPREAD,
+	};
+
+	return sn_run_queue_init(&w->run, &kind, &s->memory);
+}
+
+static int init_trace(struct worker *w)
+{
+	const sennit_scheduler *s = w->scheduler;
+	uint32_t events = w->threaded ? s->config.trace_events : 0;
+
+	return sn_tracebuffer_init(&w->trace, &s->memory,
+				   events ? events + 1 : 0);
+}
+
+/* Initialise what differs between MTW and STW. */
+static void init_kind(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	/* until its thread has found work */
+	sn_mailbox_set_awaited(&w->mail, w->threaded);
+	if (w->threaded) {
+		w->backlog = &s->backlog;
+		sn_sleeper_init(&w->sleeper, &s->parking, w->index);
+	} else {
+		w->backlog = &w->own;
+		sn_backlog_init(&w->own, &s->memory);
+	}
+}
+
+/* Initialise everything that cannot fail. The scheduler, the kind and the index
+ * are set. */
+static void init_parts(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+	sennit_time       now = os_now_coarse();
+
+	w->serial = a_add_rlx(&serials, 1) + 1;
+	w->parking = &s->parking;
+	sn_bias_init(&w->bias, s->asymmetric);
+	sn_idle_init(&w->idle, s->config.spin_ns);
+	sn_trim_init(&w->trim, &s->trim);
+	sn_steal_init(&w->steal, first_random(w), w->index);
+	sn_pool_cache_init(&w->cache, &s->pool);
+	sn_timers_begin(&w->timers, now);
+	a_init(&w->clock, now);
+	sn_roster_init(&w->roster);
+	sn_fiber_parking_init(&w->alone);
+	sn_recorder_init(&w->recorder, &s->observe.traced, &w->home);
+	init_kind(w);
+}
+
+/* Make *w, which is zeroed, a worker. Frees w on an error. */
+static int set_up(struct worker *w, sennit_scheduler *s, uint32_t index)
+{
+	int err;
+
+	w->scheduler = s;
+	w->threaded = index != UINT32_MAX;
+	w->index = index;
+	err = init_queue(w);
+	if (err)
+		goto free_worker;
+	err = init_trace(w);
+	if (err)
+		goto free_queue;
+	init_parts(w);
+	return 0;
+
+free_queue:
+	sn_run_queue_free(&w->run);
+free_worker:
+	sn_memory_give(&s->memory, w, sizeof(*w));
+	return err;
+}
+
+static struct worker *allocate(sennit_scheduler *s)
+{
+	return sn_memory_take(&s->memory, sizeof(struct worker),
+			      _Alignof(struct worker));
+}
+
+int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index)
+{
+	struct worker *w = allocate(s);
+	int            err = w ? set_up(w, s, index) : -ENOMEM;
+
+	if (!err)
+		*out = w;
+	return err;
+}
+
+/* Zero a spare worker, except for its timers: they are zeros, as none is armed,
+ * and by far the largest part. */
+static void clear(struct worker *w)
+{
+	char *from = (char *)(&w->timers + 1);
+
+	ASSERT(sn_timers_is_empty(&w->timers));
+	sn_memory_clear(w, offsetof(struct worker, timers));
+	sn_memory_clear(from, (size_t)((char *)(w + 1) - from));
+}
+
+int sn_worker_make_bound(struct worker **out, sennit_scheduler *s)
+{
+	struct worker *w = sn_bound_take_spare(&s->bound);
+	int            err;
+
+	if (w) {
+		sn_memory_show(w, sizeof(*w));
+		clear(w);
+	} else {
+		w = allocate(s);
+	}
+	err = w ? set_up(w, s, UINT32_MAX) : -ENOMEM;
+	if (!err)
+		*out = w;
+	return err;
+}
+
+struct alarm *sn_worker_new_alarm(struct worker *w, struct sennit_fiber *f)
+{
+	f->alarm = sn_pool_take(&w->cache);
+	if (!f->alarm)
+		f->alarm = &f->spare;
+	*f->alarm = (struct alarm){ .fiber = f };
+	return f->alarm;
+}
+
+void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f)
+{
+	if (f->alarm && f->alarm != &f->spare)
+		sn_pool_give(&w->cache, f->alarm);
+	f->alarm = NULL;
+}
+
+/* Free what *w has, except for its own memory. */
+static void tear_down(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	sn_poller_state_free(&w->polled);
+	if (w->poller)
+		w->poller->ops->destroy(w->poller);
+	ASSERT(sn_stack_cache_is_empty(&w->idle_stacks));
+	sn_worker_drop_alarm(w, &w->main);
+	sn_pool_cache_drain(&w->cache);
+	sn_run_queue_free(&w->run);
+	sn_tracebuffer_free(&w->trace, &s->memory);
+	if (!w->threaded)
+		sn_backlog_free(&w->own);
+	sn_roster_free(&w->roster);
+	sn_bias_free(&w->bias);
+	sn_memory_give(&s->memory, sn_observe_measures(&w->observe),
+		       sizeof(struct measures));
+}
+
+void sn_worker_free(struct worker *w)
+{
+	tear_down(w);
+	sn_memory_give(&w->scheduler->memory, w, sizeof(*w));
+}
+
+static void drop(sennit_scheduler *s, struct worker *spare)
+{
+	if (spare)
+		sn_memory_show(spare, sizeof(*spare));
+	sn_memory_give(&s->memory, spare, sizeof(*spare));
+}
+
+void sn_worker_free_bound(struct worker *w)
+{
+	sennit_scheduler *s = w->scheduler;
+
+	tear_down(w);
+	sn_memory_hide(w, sizeof(*w));
+	drop(s, sn_bound_swap_spare(&s->bound, w));
+}
+
+void sn_worker_free_spare(sennit_scheduler *s)
+{
+	drop(s, sn_bound_take_spare(&s->bound));
+}
+
+void sn_worker_observe(struct worker *w, uint32_t bits, bool on)
+{
+	/* Each wait tests it, and goes to suspend_aside() of loop.c. */
+	static struct cxx_globals busy = { .uncaught = 1 }; /* never written */
+
+	w->home.observed = (uint8_t)((w->home.observed & ~bits) |
+				     (on ? bits : 0));
+	w->home.cxx = w->home.observed ? &busy : w->exceptions;
+	/* Members of groups run on the thread's own stack, too. */
+	w->main.cleanup &= ~CLEANUP_OBSERVED;
+	if (w->home.observed)
+		w->main.cleanup |= CLEANUP_OBSERVED;
+}
+
+void sn_worker_look(struct worker *w)
+{
+	bool on = sn_recorder_look(&w->recorder);
+
+	sn_run_queue_record(&w->run, on);
+	sn_worker_observe(w, OBSERVE_TRACE, on);
+}
+
+void sn_worker_enter(struct worker *w)
+{
+	w->home.fp_control = arch_fp_control();
+	w->home.fp_shared = w->scheduler->config.fp == SENNIT_FP_SHARED;
+	sn_observe_reset(&w->observe);
+	w->exceptions = sn_cxx_globals();
+	w->error = &errno;
+	sn_thread_begin(&w->thread);
+	sn_fiber_adopt_thread(&w->main, &w->home);
+	w->main.cleanup = sn_worker_cleanup(w);
+	/* The worker may have been traced with another thread. */
+	sn_worker_observe(w, OBSERVE_TIMES | OBSERVE_PROBES, false);
+	w->home.current = &w->main;
+	sn_self = w;
+}
+
+uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
+				uint32_t parts)
+{
+	const struct parcels_to to = { sn_worker_deque(w), &w->cache,
+				       sn_run_queue_is_oldest_first(&w->run) };
+
+	return sn_task_inbox_take(sn_mailbox_tasks(&from->mail), &to, parts);
+}
+
+static void collect_tasks(struct worker *w)
+{
+	/* A closed worker's tasks are passed on: see worker_threads.h. */
+	if (sn_run_queue_is_draining(&w->run) ||
+	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_parcels(w, w, 1))
+		return;
+	/* In between the tasks were in no queue. A worker that looked for them
+	 * meanwhile may have gone to sleep. */
+	a_fence(); /* <-> park.sleep: pushed, before looking for sleepers */
+	sn_parking_wake_one(w->parking, w->index);
+}
+
+/* Without memory the rest is left with the worker again. */
+static struct node *collect_errands(struct worker *w, struct node *first,
+				    struct node **last)
+{
+	struct node *n = sn_errands_take(&w->errands, &first, last);
+	bool         kept = true;
+
+	while (n) {
+		struct parcel *p = container_of(n, struct parcel, node);
+		struct node   *next = n->next;
+
+		kept = kept && !sn_ring_push_back(sn_run_queue_pinned(&w->run),
+						  p->task);
+		if (kept)
+			sn_pool_give(&w->cache, p);
+		else
+			sn_errands_leave(&w->errands, &w->mail, n);
+		n = next;
+	}
+	return first;
+}
+
+/* The tasks first: a note that was left before one of them is then found. */
+void sn_worker_collect(struct worker *w)
+{
+	struct node *first, *last;
+
+	collect_tasks(w);
+	TORTURE_POINT(); /* has tasks, does not know yet whether to record */
+	first = sn_mailbox_take_fibers(&w->mail, &last);
+	if (first && unlikely(sn_recorder_is_told(&w->recorder))) {
+		first = sn_recorder_take_note(&w->recorder, first, &last);
+		sn_worker_look(w);
+	}
+	if (first && unlikely(sn_errands_are_told(&w->errands)))
+		first = collect_errands(w, first, &last);
+	if (first)
+		sn_run_queue_ready_all(&w->run, first, last);
+}
+
+void sn_worker_free_copy(sennit_scheduler *s, void *argument)
+{
+	struct task_copy *copy = (struct task_copy *)argument - 1;
+
+	sn_memory_give(&s->memory, copy, copy->size);
+}
+
+void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
+{
+	if ((meta & TASK_OWNED) == TASK_BLOCK)
+		sn_pool_give(&w->cache, argument);
+	else if ((meta & TASK_OWNED) == TASK_COPY)
+		sn_worker_free_copy(w->scheduler, argument);
+}
+
+void sn_worker_wake(struct worker *w)
+{
+	if (!w->threaded) {
+		sn_fiber_parking_wake(&w->alone);
+		return;
+	}
+	sn_parking_wake(&w->sleeper);
+	/* After the fence of the wake above. */
+	if (unlikely(sn_fiber_parking_is_used(&w->alone)))
+		sn_fiber_parking_wake(&w->alone);
+}
+
+void sn_worker_wake_all(sennit_scheduler *s)
+{
+	struct binding *b = NULL;
+
+	for (uint32_t i = 0; i < s->capacity; i++)
+		sn_worker_wake(s->workers[i]);
+	sn_bound_lock(&s->bound);
+	while ((b = sn_bound_next(&s->bound, b)))
+		sn_worker_wake(sn_worker_bound(b));
+	sn_bound_unlock(&s->bound);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mutex.c - a barging mutex with a guard, a bound on overtaking, and revocable
+ * hand-over.
+ *
+ * A free lock goes to whichever caller comes first, even past waiters, because
+ * a lock that is handed to a sleeper lies idle until the sleeper has woken.
+ * Waiters keep the order in which they came (mutex.h). An unlock that
+ * leaves the lock free wakes the first waiter, and one waiter of another
+ * worker. If that other waiter finds the lock held, it becomes the guard: it
+ * stays awake and looks at the lock now and then. While there is a guard, the
+ * word shows no waiters, and locks and unlocks cost what they cost without
+ * contention.
+ *
+ * A guard that did not get the lock within GUARD_NS requests a hand-over. So
+ * does the count of grants. The next unlock then gives the lock to the first
+ * waiter without freeing it. If that waiter does not come, the lock is taken
+ * back from it.
+ *
+ * So a lock stays for about 20 us with a worker whose fibers use nothing else.
+ *
+ * Only the holder writes owner_ and worker_. Other threads read them as hints,
+ * or compare them with their own identity, which a stale value cannot equal.
+ *
+ * See docs/design/mutex.md. Checked by test/model/mutex.pml.
+ */
+#include "sync/mutex.h"
+
+#include "base/check.h"
+#include "base/torture.h"
+#include "os/os.h"
+#include "sync/mutex_bias.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* How long a polling waiter sleeps before its first and its last look. The time
+ * doubles in between. Then the waiter stops polling until the lock is
+ * released. */
+#define FIRST_POLL   TORTURED(20 * SENNIT_MICROSECOND, SENNIT_MILLISECOND)
+#define LONGEST_POLL TORTURED(SENNIT_MILLISECOND, 16 * SENNIT_MILLISECOND)
+
+/* A waiter that was woken this often without getting the lock or becoming the
+ * guard requests a hand-over.
+ */
+#define MAX_LOSSES 2
+
+_Static_assert(sizeof(sennit_mutex) ==
+		       2 * sizeof(uint32_t) + 2 * sizeof(void *),
+	       "a mutex is three words");
+
+void sennit_mutex_init(sennit_mutex *m)
+{
+	a_init(&m->state_, 0);
+	a_init(&m->worker_, 0);
+	m->waiters_ = NULL;
+	a_init(&m->owner_, NULL);
+}
+
+void sennit_mutex_destroy(sennit_mutex *m)
+{
+	MISUSE(!sn_mutex_is_unused(m), "sennit_mutex_destroy",
+	       "the mutex is locked or waited for");
+}
+
+static ALWAYS_INLINE void own(sennit_mutex *m, void *self)
+{
+	a_store_rlx(&m->owner_, self);
+	sn_wait_count_held(CLEANUP_MUTEX);
+	sn_mutex_note_use(m);
+}
+
+/* --- guarding ----------------------------------------------------------- */
+
+/* Whether t, which was called, can become the guard: there is no guard, no
+ * other waiter will be handed the lock first, and the worker has time. While
+ * there is a guard no unlock hands over, so no waiter becomes the guard
+ * once a hand-over is due. Queue locked. */
+static bool can_guard(const sennit_mutex *m, const struct turn *t,
+		      uint32_t word)
+{
+	return t->called && !(word & (HANDOVER | HANDED)) &&
+	       word / GRANT < MAX_GRANTS && !sn_mutex_is_guarded(m, word) &&
+	       (!sn_self || sn_self->scheduler->config.spin_ns) &&
+	       !sn_mutex_is_busy();
+}
+
+/* Act as the guard. Returns true if the caller has the lock. The queue is
+ * locked on entry and on return. */
+static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
+{
+	uint32_t kept = *word & (GRANTS | STOPPED);
+	bool     taken;
+
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
+	taken = sn_mutex_look_long(m, deadline);
+	*word = sn_mutex_lock_queue(m) | kept | WAIT_QUEUE_WAITERS;
+	return taken || !(*word & HELD);
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+/* Decide whether t sleeps with an alarm. It does not if it need not poll, or if
+ * it has polled for long enough: one holder may keep the lock for hours. */
+static void choose_alarm(const sennit_mutex *m, struct turn *t, uint32_t *word,
+			 bool guarded)
+{
+	t->polls = sn_mutex_must_poll(m, t, *word);
+	t->stopped = t->polls && t->poll > LONGEST_POLL && !guarded &&
+		     !(*word & HANDED);
+	if (t->stopped) {
+		t->polls = false;
+		*word |= STOPPED;
+	}
+}
+
+static sennit_time next_look(const struct turn *t)
+{
+	return os_now() + (t->poll < LONGEST_POLL ? t->poll : LONGEST_POLL);
+}
+
+/* Sleep until woken, or until the next look. Unlocks the queue. */
+static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
+		sennit_time deadline)
+{
+	sennit_time until = deadline;
+
+	sn_waiter_init(&t->n, deadline);
+	t->n.is.linked = true;
+	t->awake = false;
+	t->called = false;
+	choose_alarm(m, t, &word, guarded);
+	if (t->polls) {
+		until = next_look(t);
+		if (until > deadline)
+			until = deadline;
+		if (!t->n.is.raced)
+			sn_waiter_race(&t->n, NULL);
+	}
+	sn_wait_show(&t->n, SENNIT_WAITS_FOR_MUTEX, m, deadline);
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	return sn_wait(&t->n, until);
+}
+
+/* Whether the error of t's sleep ends its wait. */
+static bool is_over(const struct turn *t, int err, sennit_time deadline)
+{
+	const struct sennit_cancel_scope *scope = t->n.scope;
+	sennit_time                       now;
+
+	if (!err || err == -ECANCELED || !t->polls)
+		return err;
+	now = os_now();
+	return now >= deadline ||
+	       (t->n.is.raced && scope && now >= scope->deadline_);
+}
+
+/* Whether the lock was released at most once since t was called. If it was
+ * released more often, another worker uses it so fast that it only seems to be
+ * free. */
+static bool is_quiet(const struct turn *t, uint32_t word)
+{
+	return !t->called || ((word & GRANTS) - t->grants) / GRANT <= 1;
+}
+
+/* Take the lock, which is free or held for t, and leave the queue. Unlocks the
+ * queue. */
+static int take(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded)
+{
+	struct turn *woken = NULL;
+
+	if (!t->heir)
+		word += GRANT * (MAX_GRANTS / MAX_TAKEN);
+	sn_mutex_leave(m, t, &word, &woken);
+	sn_wait_queue_unlock(&m->state_,
+			     sn_mutex_shown(m, word | HELD, guarded));
+	sn_mutex_wake(woken);
+	return 0;
+}
+
+/* Leave the queue without the lock. t may have been woken for the lock; then
+ * the next waiter is woken. Unlocks the queue. */
+static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
+		   int err)
+{
+	struct turn *woken = NULL;
+
+	sn_mutex_leave(m, t, &word, &woken);
+	if (!(word & HELD) && m->waiters_ && !guarded)
+		sn_mutex_call(m, &word, &woken);
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	sn_mutex_wake(woken);
+	return err;
+}
+
+/* Another caller has the lock, so t will sleep again. Request a hand-over after
+ * MAX_LOSSES wakes without getting the lock. */
+static void lose(struct turn *t, uint32_t *word, bool polled, bool guarded)
+{
+	if (!polled && ++t->losses >= MAX_LOSSES && !guarded &&
+	    !(*word & HANDED))
+		*word |= HANDOVER;
+}
+
+/* Choose how long to sleep before the next look. The time does not grow while
+ * the lock changes hands or is about to be taken back. */
+static void choose_poll(struct turn *t, uint32_t word, bool polled)
+{
+	if (t->stopped || word & HANDED)
+		t->poll = FIRST_POLL;
+	else if (polled && t->poll <= LONGEST_POLL)
+		t->poll *= 2;
+}
+
+/* Continue after t's sleep with the result *err. Returns 0: t has the lock; 1:
+ * continue waiting; or an error. */
+static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
+		   int *err)
+{
+	uint32_t word = sn_mutex_lock_queue(m) & ~AWAKE;
+	bool     guarded = sn_mutex_is_guarded(m, word);
+
+	if (t->heir)
+		return take(m, t, word & ~HANDED, guarded);
+	if (is_over(t, *err, deadline))
+		return give_up(m, t, word, guarded, *err);
+	t->late = false;
+	if ((!(word & HELD) && is_quiet(t, word)) ||
+	    (*err && sn_mutex_take_back(m, &word)))
+		return take(m, t, word, guarded);
+	if (can_guard(m, t, word)) {
+		if (guard(m, &word, deadline))
+			return take(m, t, word, false);
+		word |= HANDOVER;
+	} else if (!(word & HELD)) {
+		return take(m, t, word, guarded);
+	} else {
+		lose(t, &word, *err || t->stopped, guarded);
+	}
+	choose_poll(t, word, *err);
+	*err = rest(m, t, word, guarded, deadline);
+	return 1;
+}
+
+/* Wait in the queue, unless the lock is free. */
+static int wait_turn(sennit_mutex *m, sennit_time deadline)
+{
+	struct turn t;
+	uint32_t    word;
+	bool        guarded;
+	int         err, more;
+
+	memset(&t, 0, sizeof(t));
+	t.poll = FIRST_POLL;
+	sn_waiter_mine(&t.n);
+	word = sn_mutex_lock_queue(m);
+	if (!(word & HELD) || !deadline) {
+		sn_wait_queue_unlock(&m->state_, word | HELD);
+		return word & HELD ? -ETIMEDOUT : 0;
+	}
+	guarded = sn_mutex_is_guarded(m, word);
+	sn_mutex_join(m, &t, &word);
+	sn_wait_open_owner(&t.n, &m->owner_);
+	err = rest(m, &t, word, guarded, deadline);
+	do
+		more = wait_on(m, &t, deadline, &err);
+	while (more > 0);
+	sn_wait_close_owner(&t.n);
+	return more;
+}
+
+/* --- locking ------------------------------------------------------------ */
+
+static NOINLINE int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
+{
+	int err = 0;
+
+	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
+	       "the caller already holds the mutex: itself, or through a task "
+	       "that ended on its stack and left it locked");
+	if (!sn_mutex_barge(m) && !(deadline && sn_mutex_look(m)))
+		err = wait_turn(m, deadline);
+	if (!err)
+		own(m, self);
+	return err;
+}
+
+static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
+{
+	void    *self = sn_wait_identity();
+	uint32_t unlocked = 0;
+
+	if (sn_mutex_may_be_own(m) &&
+	    sn_mutex_change_own(m, sn_self, 0, HELD)) {
+		a_store_rlx(&m->owner_, self);
+		sn_wait_count_held(CLEANUP_MUTEX);
+		return 0;
+	}
+	/* <- mutex.unlock */
+	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
+		return lock_slow(m, self, deadline);
+	own(m, self);
+	TORTURE_POINT();
+	return 0;
+}
+
+int sennit_mutex_lock_until(sennit_mutex *m, sennit_time deadline)
+{
+	return lock_until(m, deadline);
+}
+
+void sennit_mutex_lock(sennit_mutex *m)
+{
+	(void)!lock_until(m, SN_UNCANCELLED);
+}
+
+/* --- unlocking ---------------------------------------------------------- */
+
+/* There are waiters, but no guard. Queue locked. */
+static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
+{
+	*word += GRANT;
+	if (*word & STOPPED)
+		sn_mutex_resume_polls(m, word, woken);
+	if ((*word & HANDOVER || *word / GRANT >= MAX_GRANTS) &&
+	    sn_mutex_hand_over(m, word, woken))
+		return;
+	if (!(*word & AWAKE) || sn_mutex_is_overdue(m))
+		sn_mutex_call(m, word, woken);
+}
+
+static NOINLINE void unlock_slow(sennit_mutex *m)
+{
+	uint32_t     word = sn_mutex_lock_queue(m) & ~HELD;
+	bool         guarded = sn_mutex_is_guarded(m, word);
+	struct turn *woken = NULL;
+
+	if (word & WAIT_QUEUE_WAITERS)
+		pass_on(m, &word, &woken);
+	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	sn_mutex_wake(woken);
+}
+
+/* Whether an unlock may skip the queue: all waiters that should be awake are,
+ * and nothing else is due. Whenever the count of grants reaches a power of two,
+ * the queue is checked for overdue waiters. The unlock that makes the count
+ * MAX_GRANTS hands over, so that the grant by hand-over is within the bound. */
+static bool is_seen_to(uint32_t word)
+{
+	uint32_t grants = word / GRANT;
+
+	return (word & (AWAKE | HANDOVER | STOPPED)) == AWAKE &&
+	       grants & (grants - 1) && grants + 1 < MAX_GRANTS;
+}
+
+/* There are waiters, or there were when the caller looked. */
+static NOINLINE void unlock_contended(sennit_mutex *m)
+{
+	uint32_t word = a_load_rlx(&m->state_);
+
+	while (!(word & (WAIT_QUEUE_LOCKED | BIASED))) {
+		uint32_t next = word & ~HELD;
+
+		if (word & WAIT_QUEUE_WAITERS) {
+			if (!is_seen_to(word))
+				break;
+			next += GRANT;
+		}
+		/* -> mutex.unlock: what the lock protects */
+		if (a_cas_weak_rel(&m->state_, &word, next))
+			return;
+	}
+	unlock_slow(m);
+}
+
+void sennit_mutex_unlock(sennit_mutex *m)
+{
+	uint32_t held = HELD;
+
+	MISUSE(a_load_rlx(&m->owner_) != sn_wait_identity(),
+	       "sennit_mutex_unlock",
+	       a_load_rlx(&m->owner_)
+		       ? "another fiber or thread holds the mutex"
+		       : "nobody holds the mutex");
+	a_store_rlx(&m->owner_, NULL);
+	sn_wait_count_held(-CLEANUP_MUTEX);
+	TORTURE_POINT();
+	if (sn_mutex_may_be_own(m) && sn_mutex_change_own(m, sn_self, HELD, 0))
+		return;
+	/* -> mutex.unlock: what the lock protects */
+	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))
+		unlock_contended(m);
+}

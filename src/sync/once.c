@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* once.c - the word says whether the function runs, and whether it is done.
+ *
+ *	0 --first caller--> RUNNING --success--> DONE   (final)
+ *	                        |
+ *	                        +-- failure --> 0, or RUNNING for a waiter
+ *
+ * A waiter whose wake transfers the turn (`handed`) runs its own function. Any
+ * other wake means that it is done. So no woken waiter looks at the word again,
+ * and none accesses it after DONE.
+ *
+ * Only the running caller writes owner_. Others compare it with their own
+ * identity, which a stale value cannot equal.
+ */
+#include "base/check.h"
+#include "wait/wait.h"
+#include "sennit/once.h"
+
+#include <errno.h>
+
+#define RUNNING WAIT_QUEUE_OWN
+#define DONE    (WAIT_QUEUE_OWN << 1)
+
+enum { TURN = 0, IS_DONE = 1 };
+
+_Static_assert(sizeof(sennit_once) == 2 * sizeof(uint32_t) + 2 * sizeof(void *),
+	       "a once is three words");
+
+void sennit_once_init(sennit_once *o)
+{
+	a_init(&o->state_, 0);
+	o->zero_ = 0;
+	o->waiters_ = NULL;
+	a_init(&o->owner_, NULL);
+}
+
+void sennit_once_destroy(sennit_once *o)
+{
+	MISUSE(a_load_rlx(&o->state_) & (RUNNING | WAIT_QUEUE_WAITERS),
+	       "sennit_once_destroy", "the function of the once is running");
+}
+
+/* Also true while a late caller holds the lock: DONE is final. */
+bool sennit_once_is_done(const sennit_once *o)
+{
+	return a_load_acq(&o->state_) & DONE; /* <- wait_queue.unlock */
+}
+
+/* A caller that passes may free the object, so it must not pass while the word
+ * is locked. */
+static inline bool may_pass(const sennit_once *o)
+{
+	return a_load_acq(&o->state_) == DONE; /* <- wait_queue.unlock */
+}
+
+/* Take the turn, or wait until it is done. Returns TURN, IS_DONE or an error.
+ */
+static int enter(sennit_once *o, sennit_time deadline, const char *call)
+{
+	struct waiter n;
+	uint32_t      word;
+	int           err;
+
+	sn_waiter_init(&n, deadline);
+	word = sn_wait_queue_lock(&o->state_);
+	if (!(word & RUNNING)) {
+		sn_wait_queue_unlock(&o->state_, word & DONE ? DONE : RUNNING);
+		return word & DONE ? IS_DONE : TURN;
+	}
+	MISUSE(a_load_rlx(&o->owner_) == sn_wait_identity(), call,
+	       "called from its own function");
+	if (!deadline) {
+		sn_wait_queue_unlock(&o->state_, word);
+		return -ETIMEDOUT;
+	}
+	sn_wait_show(&n, SENNIT_WAITS_FOR_ONCE, o, deadline);
+	word |= sn_wait_queue_join(&o->waiters_, &n, false);
+	sn_wait_open_owner(&n, &o->owner_);
+	sn_wait_queue_unlock(&o->state_, word);
+	err = sn_wait_in(&o->state_, &o->waiters_, &n, deadline);
+	sn_wait_close_owner(&n);
+	if (err)
+		return err;
+	return n.is.handed ? TURN : IS_DONE;
+}
+
+static void own(sennit_once *o)
+{
+	a_store_rlx(&o->owner_, sn_wait_identity());
+}
+
+static void finish(sennit_once *o)
+{
+	uint32_t     word;
+	struct link *waiters;
+
+	a_store_rlx(&o->owner_, NULL);
+	word = sn_wait_queue_lock(&o->state_);
+	waiters = sn_wait_take_all(&o->waiters_, word);
+	sn_wait_queue_unlock(&o->state_, DONE);
+	sn_wake_all(waiters);
+}
+
+/* The waiter that has waited longest, if any, gets the turn. */
+static void give_up(sennit_once *o)
+{
+	uint32_t       word;
+	struct waiter *n;
+
+	a_store_rlx(&o->owner_, NULL);
+	word = sn_wait_queue_lock(&o->state_);
+	n = sn_wait_take_one(&o->waiters_);
+	word = sn_wait_queue_bits(o->waiters_, word);
+	if (n)
+		n->is.handed = true;
+	sn_wait_queue_unlock(&o->state_, n ? word : 0);
+	if (n)
+		sn_wake(n);
+}
+
+void sennit_once_call(sennit_once *o, sennit_once_fn *run, void *argument)
+{
+	if (likely(may_pass(o)) || enter(o, SN_UNCANCELLED, "sennit_once_call"))
+		return;
+	own(o);
+	run(argument);
+	finish(o);
+}
+
+int sennit_once_attempt_until(sennit_once *o, sennit_once_attempt_fn *run,
+			      void *argument, sennit_time deadline)
+{
+	int err;
+
+	if (likely(may_pass(o)))
+		return 0;
+	err = enter(o, deadline, "sennit_once_attempt_until");
+	if (err)
+		return err < 0 ? err : 0;
+	own(o);
+	err = run(argument);
+	if (err)
+		give_up(o);
+	else
+		finish(o);
+	return err;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.c - groups: members are tasks whose meta contains the address of their
+ * group.
+ *
+ * A wait on the opener's own worker runs members from the newest end of the
+ * deque as plain calls. It sleeps until the other members have ended.
+ */
+#include "wait/group.h"
+
+#include "base/check.h"
+#include "life/life.h"
+#include "os/os.h"
+#include "sched/place.h"
+#include "sennit/group.h"
+
+#include <errno.h>
+
+/* --- errors ------------------------------------------------------------- */
+
+void sn_group_keep_error(sennit_group *g, int error)
+{
+	uint32_t kept = 0;
+
+	/* group.end makes it visible. */
+	while (!a_cas_rlx(&g->error_, &kept, (uint32_t)error))
+		if ((int)kept != -ECANCELED || error == -ECANCELED)
+			return;
+}
+
+void sn_group_fail(sennit_group *g, int error)
+{
+	MISUSE(error > 0, "sennit_group_spawn",
+	       "a member returned neither 0 nor a negative error");
+	sn_group_keep_error(g, error);
+	/* A stale value is harmless: sn_wake_cancelled checks again. */
+	if (!(g->flags_ & SENNIT_GROUP_KEEP_GOING) &&
+	    !a_load_rlx(&g->scope_.cancelled_))
+		sn_wake_cancelled(&g->scope_);
+}
+
+/* --- the end ------------------------------------------------------------ */
+
+void sn_group_end_elsewhere(sennit_group *g)
+{
+	/* -> group.end: what the member did <- group.end: what others did, and
+	 * the opener's record */
+	uint32_t old = a_sub_acqrel(&g->others_, GROUP_ONE);
+
+	TORTURE_POINT(); /* the group may be gone, except in this case: */
+	if (old == (GROUP_ONE | GROUP_WAITED))
+		sn_wake(g->waiter_);
+}
+
+/* --- group join ----------------------------------------------------------- */
+
+void sn_group_sleep(sennit_group *g)
+{
+	uint32_t      here = g->here_ * GROUP_ONE;
+	struct waiter n;
+
+	sn_waiter_init(&n, SN_UNCANCELLED);
+	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g, g->scope_.deadline_);
+	g->waiter_ = &n;
+	g->here_ = 0;
+	a_store_rlx(&g->home_, sn_group_no_home(g)); /* relaxed: only this
+						      * thread reads it */
+	TORTURE_POINT();
+	/* -> group.end: the record <- group.end: what members did */
+	if (a_add_acqrel(&g->others_, here + GROUP_WAITED) + here)
+		(void)!sn_wait(&n, SN_UNCANCELLED);
+	else if (n.fiber)
+		sn_fiber_state_run(&n.fiber->state);
+}
+
+/* --- call here ------------------------------------------------------------ */
+
+static int call_fresh(struct sennit_fiber *f, const struct task *t)
+{
+	if (!sn_task_is_tied(t->meta))
+		return sn_call_here_member(f, t);
+	sn_call_here_tied(f, t);
+	return 0;
+}
+
+static COLD int call_observed(struct sennit_fiber *f, const struct task *t)
+{
+	struct observed_task waiter;
+	int                  error;
+
+	ARCH_BARRIER();
+	sn_observe_begin_inside(sn_worker_of(f), t, &waiter);
+	error = call_fresh(f, t);
+	sn_observe_end_inside(sn_worker_of(f), &waiter);
+	return error;
+}
+
+int sn_call_here_aside(struct sennit_fiber *f, const struct task *t)
+{
+	struct task_cleanup_saved aside;
+	int                       error;
+
+	ARCH_BARRIER();
+	if (sn_observe_pass_inside(sn_worker_of(f)))
+		return call_fresh(f, t);
+	sn_task_cleanup_save(f, &aside);
+	error = likely(!(aside.cleanup & CLEANUP_OBSERVED))
+			? call_fresh(f, t)
+			: call_observed(f, t);
+	sn_task_cleanup_restore(f, &aside);
+	return error;
+}
+
+/* --- group ---------------------------------------------------------------- */
+
+_Static_assert(_Alignof(sennit_group) > TASK_TAG, "the tag fits below it");
+
+#define ALL_FLAGS (SENNIT_GROUP_KEEP_GOING | SENNIT_GROUP_OWN_STACKS)
+
+/* --- opening ------------------------------------------------------------ */
+
+static ALWAYS_INLINE void open_group(sennit_group *g, sennit_scheduler *s,
+				     struct sennit_cancel_scope *parent,
+				     void *home, sennit_time deadline,
+				     uint32_t flags)
+{
+	sn_cancel_scope_open(&g->scope_, parent, deadline);
+	a_init(&g->others_, 0);
+	g->here_ = 0;
+	a_init(&g->error_, 0);
+	g->flags_ = flags;
+	a_init(&g->home_, home);
+	g->scheduler_ = s;
+}
+
+void sennit_group_init(sennit_group *g, sennit_time deadline, uint32_t flags)
+{
+	struct worker *w = sn_self;
+
+	MISUSE(!w, "sennit_group_init", "no scheduler is bound to this thread");
+	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init", "unknown flags");
+	open_group(g, w->scheduler, sn_fiber_scope(w->home.current), w,
+		   deadline, flags);
+}
+
+void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
+			  sennit_time deadline, uint32_t flags)
+{
+	struct worker *w = sn_self;
+
+	MISUSE_INHERITED(s, "sennit_group_init_on");
+	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init_on", "unknown flags");
+	open_group(g, s, w ? sn_fiber_scope(w->home.current) : NULL,
+		   w && w->scheduler == s ? (void *)w : sn_group_no_home(g),
+		   deadline, flags);
+}
+
+/* --- spawning ----------------------------------------------------------- */
+
+static void count_one(sennit_group *g)
+{
+	if (sn_group_is_home(g, sn_self))
+		g->here_++;
+	else
+		a_add_rlx(&g->others_, GROUP_ONE); /* relaxed: placing the task
+						    * publishes it */
+}
+
+static int place(sennit_group *g, struct task t, uint32_t flags)
+{
+	int err;
+
+	count_one(g);
+	err = sn_place(g->scheduler_, t, flags,
+		       flags ? "sennit_group_spawn_here"
+			     : "sennit_group_spawn");
+	if (err)
+		sn_group_end(g, sn_self, 0);
+	return err;
+}
+
+static int place_on(sennit_group *g, struct task t, uint32_t worker)
+{
+	int err;
+
+	count_one(g);
+	err = sn_place_on(g->scheduler_, worker, t, "sennit_group_spawn_on_");
+	if (err)
+		sn_group_end(g, sn_self, 0);
+	return err;
+}
+
+/* 0, or -ECANCELED: no more members. */
+static int admit(sennit_group *g)
+{
+	MISUSE_INHERITED(g->scheduler_, "sennit_group_spawn");
+	if (!sn_cancel_scope_is_cancelled(&g->scope_))
+		return 0;
+	sn_group_keep_error(g, -ECANCELED);
+	return -ECANCELED;
+}
+
+/* `worker`: which one runs it; or ANY, as the flags say. */
+#define ANY UINT32_MAX
+
+static NOINLINE int spawn(sennit_group *g, const sennit_task *task,
+			  uint32_t worker)
+{
+	struct task t;
+	int         err = admit(g);
+
+	if (!err)
+		err = sn_place_pack(g->scheduler_, task, &t);
+	if (err)
+		return err;
+	t.meta |= sn_task_member(g);
+	err = worker == ANY ? place(g, t, task->flags) : place_on(g, t, worker);
+	if (err)
+		sn_place_unpack(g->scheduler_, t);
+	return err;
+}
+
+/* A function of its own, so that the fast path needs no stack frame. */
+static NOINLINE int spawn_elsewhere(sennit_group *g, sennit_member_fn *run,
+				    void *argument)
+{
+	int err = admit(g);
+
+	if (!err && !run)
+		err = -EINVAL;
+	if (err)
+		return err;
+	return place(
+		g,
+		(struct task){ sn_task_fn(run), argument, sn_task_member(g) },
+		0);
+}
+
+int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
+{
+	struct worker *w = sn_self;
+
+	if (unlikely(!sn_group_is_home(g, w) || !sn_run_queue_pushes(&w->run) ||
+		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
+		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
+		return spawn_elsewhere(g, run, argument);
+	g->here_++;
+	sn_deque_push_room(
+		sn_worker_deque(w),
+		(struct task){ sn_task_fn(run), argument, sn_task_member(g) });
+	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
+}
+
+int sennit_group_spawn_copy(sennit_group *g, sennit_member_fn *run,
+			    const void *arguments, size_t size)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size };
+
+	return spawn(g, &task, ANY);
+}
+
+int sennit_group_spawn_here(sennit_group *g, sennit_member_fn *run,
+			    const void *arguments, size_t size)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size,
+				   .flags = SENNIT_TASK_SAME_THREAD };
+
+	return spawn(g, &task, ANY);
+}
+
+int sennit_group_spawn_on_(sennit_group *g, uint32_t worker,
+			   sennit_member_fn *run, const void *arguments,
+			   size_t size)
+{
+	const sennit_task task = { .run = sn_task_fn(run),
+				   .argument = (void *)(uintptr_t)arguments,
+				   .copy_size = size };
+
+	return spawn(g, &task, worker);
+}
+
+/* --- waiting ------------------------------------------------------------ */
+
+/* Take the newest task of w if it is a member of *g. */
+static ALWAYS_INLINE bool take_member(const sennit_group *g, struct worker *w,
+				      struct task *t)
+{
+	return sn_deque_pop_if(sn_worker_deque(w), ~TASK_OWNED,
+			       sn_task_member(g), t);
+}
+
+/* Call the member on the running stack. */
+static ALWAYS_INLINE int call(sennit_group *g, struct worker *w,
+			      const struct task *t)
+{
+	struct call_here c;
+	int              error;
+
+	sn_call_here_begin(&c, w, t, &g->scope_, g);
+	error = likely(!sn_task_cleanup_is_needed(w->home.current))
+			? sn_call_here_member(w->home.current, t)
+			: sn_call_here_aside(w->home.current, t);
+	sn_call_here_end(&c, w);
+	return error;
+}
+
+static NOINLINE int call_copied(sennit_group *g, struct worker *w,
+				const struct task *t)
+{
+	int error;
+
+	ARCH_BARRIER();
+	error = call(g, w, t);
+	sn_worker_discard(w, t->argument, t->meta);
+	return error;
+}
+
+/* Run members of *g on the running stack while the newest task of w is one. The
+ * group must belong to w. */
+static ALWAYS_INLINE void run_members(sennit_group *g, struct worker *w)
+{
+	struct task t;
+
+	while (sn_call_here_may(w) && take_member(g, w, &t)) {
+		int error = likely(t.meta == sn_task_member(g))
+				    ? call(g, w, &t)
+				    : call_copied(g, w,
+						  &(struct task){ t.run,
+								  t.argument,
+								  t.meta });
+
+		sn_counters_count_task(&w->counters);
+		if (unlikely(error))
+			sn_group_fail(g, error);
+		g->here_--;
+		if (sn_group_is_over(g))
+			return;
+	}
+}
+
+int sennit_group_wait(sennit_group *g)
+{
+	struct worker *w = sn_self;
+
+	ARCH_BARRIER();
+	if (likely(sn_group_is_home(g, w))) {
+		/* A new task must not see a handled exception, so members do
+		 * not run on a stack that handles one. */
+		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
+		    !sn_worker_has_exceptions(w))
+			run_members(g, w);
+	} else {
+		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
+		       "sennit_group_wait", "another thread opened the group");
+	}
+	if (unlikely(!sn_group_is_over(g)))
+		sn_group_sleep(g);
+	if (likely(!a_load_rlx(&g->error_))) /* group.end made it visible */
+		return 0;
+	sn_cancel_scope_close(&g->scope_);
+	return (int)a_load_rlx(&g->error_);
+}
+
+/* --- cancelling --------------------------------------------------------- */
+
+bool sennit_group_cancel(sennit_group *g)
+{
+	sn_group_keep_error(g, -ECANCELED);
+	return sn_wake_cancelled(&g->scope_);
+}
+
+int sennit_cancelled(void)
+{
+	struct worker                    *w = sn_self;
+	const struct sennit_cancel_scope *scope =
+		w ? sn_fiber_scope(w->home.current) : NULL;
+
+	if (!scope)
+		return 0;
+	if (sn_cancel_scope_is_cancelled(scope))
+		return -ECANCELED;
+	if (scope->deadline_ != SENNIT_NEVER && os_now() >= scope->deadline_)
+		return -ETIMEDOUT;
+	return 0;
+}

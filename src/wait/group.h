@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.h - counts the members of a group that have not ended.
+ *
+ *	here_    on the opener's thread: spawned - ended; plain
+ *	others_  everywhere else: (spawned - ended) * GROUP_ONE + GROUP_WAITED
+ *
+ * Either may be negative, because a member that is spawned on one thread may
+ * end on another. Their sum is the count. home_ is the opener's worker. When
+ * the opener has to sleep, it clears home_, adds here_ to others_ and sets
+ * GROUP_WAITED in the same step. From then on everything is counted in others_,
+ * and the last member that ends wakes the opener.
+ *
+ * Invariants
+ *   - A member is counted before it can end.
+ *   - A member that has uncounted itself no longer accesses the group,
+ *     unless it was the last and WAITED was set. Then the opener sleeps,
+ *     and only this member wakes it.
+ *
+ * Checked by test/model/scope.pml.
+ */
+#ifndef SN_GROUP_H
+#define SN_GROUP_H
+
+#include "arch/cpu.h"
+#include "observe/observe.h"
+#include "sched/loop.h"
+#include "wait/wait.h"
+#include "wait/wake.h"
+
+#define GROUP_WAITED UINT32_C(1)
+#define GROUP_ONE    UINT32_C(2)
+
+/* Record an error of *g that a member returned, or that a spawn failed with,
+ * unless a recorded error has priority. */
+COLD void sn_group_keep_error(sennit_group *g, int error);
+
+/* The same for the error of a member. It may cancel the other members. */
+COLD void sn_group_fail(sennit_group *g, int error);
+
+/* One member less, on any thread. */
+void sn_group_end_elsewhere(sennit_group *g);
+
+/* The value of home_ when no worker may use here_. */
+static inline void *sn_group_no_home(sennit_group *g)
+{
+	return g;
+}
+
+/* Whether members on w, the caller's worker, are counted without atomics. Only
+ * the thread of home_ changes home_, so a worker that sees itself there is
+ * right. */
+static inline bool sn_group_is_home(const sennit_group  *g,
+				    const struct worker *w)
+{
+	return a_load_rlx(&g->home_) == w;
+}
+
+/* A member has ended with `error` on w, the caller's worker. */
+static inline void sn_group_end(sennit_group *g, struct worker *w, int error)
+{
+	if (unlikely(error))
+		sn_group_fail(g, error);
+	if (likely(sn_group_is_home(g, w)))
+		g->here_--;
+	else
+		sn_group_end_elsewhere(g);
+}
+
+/* --- group join ----------------------------------------------------------- */
+
+/* Lets the opener of a group wait until all members have
+ * ended. */
+
+/* Whether all members have ended. Call this on the opener's thread, before it
+ * sleeps. */
+static inline bool sn_group_is_over(const sennit_group *g)
+{
+	/* <- group.end */
+	return !(a_load_acq(&g->others_) + g->here_ * GROUP_ONE);
+}
+
+/* Sleep until all members have ended. */
+void sn_group_sleep(sennit_group *g);
+
+/* --- call here ------------------------------------------------------------ */
+
+/* Runs a task as a plain call, on the stack of a fiber that waits
+ * for that very task: docs/design/groups.md says why that adds no deadlock.
+ *
+ * The task sees its own cancel scope, lock identity, local values and name, and
+ * the fiber gets back its own afterwards, with errno.
+ */
+
+/* Whether w's newest task may run on the caller's stack: nothing else must run
+ * first, and the stack has enough room. Counts a dispatch before the caller
+ * takes the task, because the upkeep may add newer tasks. */
+static ALWAYS_INLINE bool sn_call_here_may(struct worker *w)
+{
+	return sn_worker_wants_newest(w) &&
+	       (char *)__builtin_frame_address(0) >= w->home.current->shallow &&
+	       sn_upkeep_tick(w);
+}
+
+/* The called task's own local values and name end with it. */
+static ALWAYS_INLINE void sn_call_here_clean(struct sennit_fiber *f)
+{
+	if (unlikely(f->cleanup & ~(CLEANUP_FP_SHARED | CLEANUP_OBSERVED)))
+		sn_task_cleanup_run(f);
+}
+
+/* Call a task on f, which has no local values and no name. A member of a group
+ * returns an error. */
+static ALWAYS_INLINE int sn_call_here_member(struct sennit_fiber *f,
+					     const struct task   *t)
+{
+	int error = sn_task_member_fn(t->run)(t->argument);
+
+	sn_call_here_clean(f);
+	return error;
+}
+
+static ALWAYS_INLINE void sn_call_here_tied(struct sennit_fiber *f,
+					    const struct task   *t)
+{
+	t->run(t->argument);
+	sn_call_here_clean(f);
+}
+
+/* Call either kind when f has local values or a name, which the task must not
+ * see, or is observed. */
+NOINLINE int sn_call_here_aside(struct sennit_fiber *f, const struct task *t);
+
+/* What the waiter gets back. */
+struct call_here {
+	struct sennit_cancel_scope *scope;
+	void                       *identity;
+	sennit_task_fn             *shown;
+	int                         error; /* errno */
+};
+
+/* The task runs next on w's running fiber, in the scope, as the owner
+ * `identity` of locks. */
+static ALWAYS_INLINE void sn_call_here_begin(struct call_here           *c,
+					     struct worker              *w,
+					     const struct task          *t,
+					     struct sennit_cancel_scope *scope,
+					     void *identity)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	c->scope = sn_fiber_scope(f);
+	c->identity = sn_fiber_identity(f);
+	c->shown = sn_fiber_state_get_task(&f->state);
+	c->error = *w->error;
+	sn_fiber_set_scope(f, scope);
+	sn_fiber_set_identity(f, identity);
+	sn_fiber_state_set_task(&f->state, t->run);
+}
+
+static ALWAYS_INLINE void sn_call_here_end(const struct call_here *c,
+					   struct worker          *w)
+{
+	struct sennit_fiber *f = w->home.current;
+
+	sn_fiber_state_set_task(&f->state, c->shown);
+	sn_fiber_set_identity(f, c->identity);
+	sn_fiber_set_scope(f, c->scope);
+	*w->error = c->error;
+}
+
+#endif
