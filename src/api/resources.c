@@ -83,7 +83,7 @@ int sennit_scheduler_set_share(sennit_scheduler *s, const sennit_share *share)
 	if (!sn_gate_retain(&s->gate))
 		return -ESHUTDOWN;
 	err = change(s, share);
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }
 

@@ -106,7 +106,7 @@ void sennit_scheduler_retain(sennit_scheduler *s)
 void sennit_scheduler_release(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_release");
-	sn_finalise_release(s);
+	sn_end_release(s);
 }
 
 int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
@@ -117,7 +117,7 @@ int sennit_scheduler_shutdown(sennit_scheduler *s, sennit_time deadline)
 	       "would wait for itself");
 	MISUSE(!sn_gate_references(&s->gate), "sennit_scheduler_shutdown",
 	       "the caller has no reference to release");
-	return sn_finalise_wait(s, deadline) ? 0 : -ETIMEDOUT;
+	return sn_end_wait(s, deadline) ? 0 : -ETIMEDOUT;
 }
 
 int sennit_bind(sennit_scheduler *s)
@@ -173,7 +173,7 @@ int sennit_scheduler_set_workers(sennit_scheduler *s, uint32_t count)
 	if (!sn_gate_retain(&s->gate))
 		return -ESHUTDOWN;
 	err = sn_worker_threads_resize(s, count);
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }
 

@@ -19,7 +19,7 @@ static uint32_t state_of(const struct worker *w)
 {
 	if (w->threaded && !sn_thread_is_present(&w->thread))
 		return SENNIT_WORKER_ABSENT; /* only a statistic */
-	if (sn_fiber_parking_is_asleep(&w->alone))
+	if (sn_own_parking_is_asleep(&w->own_parking))
 		return SENNIT_WORKER_ASLEEP;
 	if (!sn_idle_is_idle(&w->idle))
 		return SENNIT_WORKER_BUSY;

@@ -46,26 +46,27 @@ static bool is_closed(sennit_channel *c)
 }
 
 /* The select of p has been claimed. It may free the channel as soon as it runs,
- * so its twin on the other side must be unlinked first. */
-static void leave_twin(const struct party *p, void **other)
+ * so its other_side on the other side must be unlinked first. */
+static void leave_other_side(const struct channel_waiter *p, void **other)
 {
-	struct party *twin = p->n.whole == &p->n ? NULL : p->twin;
+	struct channel_waiter *other_side = p->n.whole == &p->n ? NULL
+								: p->other_side;
 
-	if (twin && twin->n.is.linked)
-		sn_wait_queue_leave(other, &twin->n);
+	if (other_side && other_side->n.is.linked)
+		sn_wait_queue_leave(other, &other_side->n);
 }
 
 /* Claim the first waiter on one side. `other` is the list of the other side. */
-static struct party *take_party(void **list, void **other)
+static struct channel_waiter *take_waiter(void **list, void **other)
 {
-	struct waiter *n = sn_wait_take_one(list);
-	struct party  *p;
+	struct waiter         *n = sn_wait_take_one(list);
+	struct channel_waiter *p;
 
 	if (!n)
 		return NULL;
-	p = container_of(n, struct party, n);
+	p = container_of(n, struct channel_waiter, n);
 	if (unlikely(n->is.raced))
-		leave_twin(p, other);
+		leave_other_side(p, other);
 	return p;
 }
 
@@ -83,7 +84,7 @@ int sn_channel_try_send(sennit_channel *c, const void *value, struct deal *d)
 	d->partner = NULL;
 	if (is_closed(c))
 		return -EPIPE;
-	d->partner = take_party(&c->receivers_, &c->senders_);
+	d->partner = take_waiter(&c->receivers_, &c->senders_);
 	if (d->partner) {
 		plan_copy(d, d->partner->value, value, c->size_);
 		return 0;
@@ -103,7 +104,7 @@ static void take_stored(sennit_channel *c, void *value, struct deal *d)
 		d->size = c->size_;
 		d->allocator = c->store_.allocator_;
 	}
-	d->partner = take_party(&c->senders_, &c->receivers_);
+	d->partner = take_waiter(&c->senders_, &c->receivers_);
 	if (d->partner)
 		sn_channel_buffer_put(&c->store_, d->partner->value, c->size_);
 }
@@ -116,7 +117,7 @@ int sn_channel_try_receive(sennit_channel *c, void *value, struct deal *d)
 		take_stored(c, value, d);
 		return 0;
 	}
-	d->partner = take_party(&c->senders_, &c->receivers_);
+	d->partner = take_waiter(&c->senders_, &c->receivers_);
 	if (d->partner) {
 		plan_copy(d, value, d->partner->value, c->size_);
 		return 0;
@@ -163,8 +164,8 @@ int sn_channel_grow(sennit_channel *c)
 static int wait_in(sennit_channel *c, void **list, void *value, uint32_t word,
 		   sennit_time deadline)
 {
-	struct party p;
-	int          err;
+	struct channel_waiter p;
+	int                   err;
 
 	sn_waiter_init(&p.n, deadline);
 	p.value = value;

@@ -22,10 +22,10 @@ _Static_assert(SENNIT_SELECT_MAX == LOCK_SET_MAX, "all can be locked at once");
 enum { FEW = 8 };
 
 struct selection {
-	sennit_case    *cases;
-	size_t          count;
-	struct party   *parties; /* one per case, while it waits */
-	struct lock_set locks;
+	sennit_case           *cases;
+	size_t                 count;
+	struct channel_waiter *parties; /* one per case, while it waits */
+	struct lock_set        locks;
 };
 
 /* --- one case, lock held ------------------------------------------------ */
@@ -78,8 +78,8 @@ static int try_case(const sennit_case *k, struct deal *d)
 
 /* The part that already waits in this list, or NULL. All parts that are linked
  * have been joined. */
-static struct party *find_part(const struct selection *s, size_t joined,
-			       void **list)
+static struct channel_waiter *find_part(const struct selection *s,
+					size_t joined, void **list)
 {
 	size_t i;
 
@@ -99,23 +99,24 @@ static void **other_list_of(const sennit_case *k)
 }
 
 /* p is about to wait as case i: find its twin. */
-static void pair_up(const struct selection *s, size_t i, struct party *p)
+static void pair_up(const struct selection *s, size_t i,
+		    struct channel_waiter *p)
 {
-	p->twin = NULL;
+	p->other_side = NULL;
 	if (s->cases[i].kind_ == SENNIT_CASE_EVENT)
 		return;
-	p->twin = find_part(s, i, other_list_of(&s->cases[i]));
-	if (p->twin)
-		p->twin->twin = p;
+	p->other_side = find_part(s, i, other_list_of(&s->cases[i]));
+	if (p->other_side)
+		p->other_side->other_side = p;
 }
 
 /* Of equal cases only the first one waits. The thread that ends its wait could
  * not find the others, and none of them may be linked afterwards. */
 static void join_case(struct selection *s, size_t i, struct waiter *whole)
 {
-	const sennit_case *k = &s->cases[i];
-	struct party      *p = &s->parties[i];
-	uint32_t           bits;
+	const sennit_case     *k = &s->cases[i];
+	struct channel_waiter *p = &s->parties[i];
+	uint32_t               bits;
 
 	if (k->kind_ == SENNIT_CASE_NONE)
 		return;
@@ -234,7 +235,7 @@ static int wait_for_each(struct selection *s, size_t *which,
 NOINLINE static int wait_for_few(struct selection *s, size_t *which,
 				 sennit_time deadline)
 {
-	struct party parties[FEW];
+	struct channel_waiter parties[FEW];
 
 	s->parties = parties;
 	return wait_for_each(s, which, deadline);
@@ -243,7 +244,7 @@ NOINLINE static int wait_for_few(struct selection *s, size_t *which,
 NOINLINE static int wait_for_many(struct selection *s, size_t *which,
 				  sennit_time deadline)
 {
-	struct party parties[SENNIT_SELECT_MAX];
+	struct channel_waiter parties[SENNIT_SELECT_MAX];
 
 	s->parties = parties;
 	return wait_for_each(s, which, deadline);

@@ -52,7 +52,7 @@ free_worker:
 	sn_worker_stacks_free(w);
 	sn_worker_free(w);
 release:
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }
 
@@ -82,5 +82,5 @@ void sn_unbind(struct worker *w)
 	sn_fork_exit_unwatch();
 	sn_worker_stacks_free(w);
 	sn_worker_free_bound(w);
-	sn_finalise_release(s);
+	sn_end_release(s);
 }

@@ -67,7 +67,7 @@ static void wind_up(struct sennit_domain *d)
 		sn_end_clients_tell(&d->ended.clients, &d->ended.memory);
 		sn_domain_drop(d);
 	}
-	sn_finalise_release(s);
+	sn_end_release(s);
 }
 
 static void step_out(struct sennit_domain *d)
@@ -159,7 +159,7 @@ int sennit_domain_create(sennit_domain **out, sennit_scheduler *s,
 		return -ESHUTDOWN;
 	d = sn_domain_make(s, on_end, argument);
 	if (!d) {
-		sn_finalise_release(s);
+		sn_end_release(s);
 		return -ENOMEM;
 	}
 	*out = d;

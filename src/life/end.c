@@ -28,7 +28,7 @@ static void free_worker(struct worker *w)
 	sn_worker_free(w);
 }
 
-void sn_finalise_clear(sennit_scheduler *s)
+void sn_end_clear(sennit_scheduler *s)
 {
 	sn_scheduler_list_leave(s);
 	for (uint32_t i = 0; i < s->capacity; i++)
@@ -54,7 +54,7 @@ void sn_finalise_clear(sennit_scheduler *s)
 		       s->capacity * sizeof(struct worker *));
 }
 
-void sn_finalise_drop(sennit_scheduler *s)
+void sn_end_drop(sennit_scheduler *s)
 {
 	sennit_allocator memory = s->memory;
 
@@ -62,16 +62,16 @@ void sn_finalise_drop(sennit_scheduler *s)
 		sn_memory_give(&memory, s, sizeof(*s));
 }
 
-void sn_finalise_free(sennit_scheduler *s)
+void sn_end_free(sennit_scheduler *s)
 {
 	sn_deterministic_forget(s);
-	sn_finalise_drop(s);
+	sn_end_drop(s);
 }
 
 /* No one uses *s any more; only its own memory block may be kept. */
 static void wind_up(sennit_scheduler *s)
 {
-	sn_finalise_clear(s);
+	sn_end_clear(s);
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
@@ -91,7 +91,7 @@ static void step_out(sennit_scheduler *s)
 	wind_up(s);
 	for (uint32_t i = 0; i < s->end.exits; i++)
 		os_thread_detach(s->end.exited[i]);
-	sn_finalise_free(s);
+	sn_end_free(s);
 }
 
 /* The heir frees the scheduler. The other waiting clients return when nothing
@@ -104,7 +104,7 @@ static void inherit(sennit_scheduler *s, struct client *c)
 	for (uint32_t i = 0; i < s->end.exits; i++)
 		os_thread_join(s->end.exited[i]);
 	others = sn_end_clients_claim(&s->ending, c);
-	sn_finalise_free(s);
+	sn_end_free(s);
 	sn_end_clients_dismiss(others);
 }
 
@@ -115,7 +115,7 @@ static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 	uint32_t      state;
 
 	sn_end_clients_join(&s->ending, &c);
-	sn_finalise_release(s);
+	sn_end_release(s);
 	/* <- end_clients.heir <- end_clients.over */
 	while ((state = a_load_acq(&c.state)) < CLIENT_HEIR) {
 		if (os_word_wait(&c.state, state, deadline))
@@ -132,7 +132,7 @@ static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 	return true;
 }
 
-bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline)
+bool sn_end_wait(sennit_scheduler *s, sennit_time deadline)
 {
 	struct worker *w = sn_self;
 	bool           ended;
@@ -155,7 +155,7 @@ static void check_bound(sennit_scheduler *s)
 	       "thread is bound");
 }
 
-void sn_finalise_end(sennit_scheduler *s)
+void sn_end_now(sennit_scheduler *s)
 {
 	/* Count inside until settled: after a rollback others may end the
 	 * scheduler. */
@@ -171,18 +171,18 @@ void sn_finalise_end(sennit_scheduler *s)
 	step_out(s);
 }
 
-void sn_finalise_release(sennit_scheduler *s)
+void sn_end_release(sennit_scheduler *s)
 {
 	if (sn_gate_release(&s->gate))
-		sn_finalise_end(s);
+		sn_end_now(s);
 }
 
-void sn_finalise_worker_leaves(sennit_scheduler *s)
+void sn_end_thread_leaves_gate(sennit_scheduler *s)
 {
 	TORTURE_POINT(); /* no longer present, still active */
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_end(s); /* this thread still counts as inside */
-	sn_finalise_worker_exits(s);
+		sn_end_now(s); /* this thread still counts as inside */
+	sn_end_thread_gone(s);
 }
 
 /* Record that the calling thread is about to end. The thread that ends the
@@ -203,7 +203,7 @@ static bool note_exit(sennit_scheduler *s, pthread_t *whom)
 	return full;
 }
 
-void sn_finalise_worker_exits(sennit_scheduler *s)
+void sn_end_thread_gone(sennit_scheduler *s)
 {
 	pthread_t earlier;
 
@@ -216,7 +216,7 @@ void sn_finalise_worker_exits(sennit_scheduler *s)
 	step_out(s);
 }
 
-void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
+void sn_end_abandon(sennit_scheduler *s, uint32_t started)
 {
 	s->end.abandoned = true;
 	sn_gate_abandon(&s->gate);
@@ -225,8 +225,8 @@ void sn_finalise_abandon(sennit_scheduler *s, uint32_t started)
 	sn_slots_close(s);
 	for (uint32_t i = 0; i < started; i++)
 		sn_thread_join(&s->workers[i]->thread);
-	sn_finalise_clear(s);
-	sn_finalise_free(s);
+	sn_end_clear(s);
+	sn_end_free(s);
 }
 
 /* --- end check ------------------------------------------------------------ */
@@ -385,7 +385,7 @@ void sennit_weak_retain(sennit_weak *w)
 
 void sennit_weak_release(sennit_weak *w)
 {
-	sn_finalise_drop(named(w, "sennit_weak_release"));
+	sn_end_drop(named(w, "sennit_weak_release"));
 }
 
 int sennit_weak_lock(sennit_weak *w, sennit_scheduler **out)

@@ -18,35 +18,35 @@
 /* The caller was told by the gate to end the scheduler: check for work, and end
  * it if there is none. *s may be gone on return, unless the caller counts as
  * inside. */
-void sn_finalise_end(sennit_scheduler *s);
+void sn_end_now(sennit_scheduler *s);
 
 /* A worker's thread, which has left the gate, leaves the scheduler for good; or
  * a blocking thread does. At any time. */
-void sn_finalise_worker_exits(sennit_scheduler *s);
+void sn_end_thread_gone(sennit_scheduler *s);
 
 /* The same for a thread that is in the gate: it leaves the gate first. */
-void sn_finalise_worker_leaves(sennit_scheduler *s);
+void sn_end_thread_leaves_gate(sennit_scheduler *s);
 
 /* Release a reference. *s may be gone on return. */
-void sn_finalise_release(sennit_scheduler *s);
+void sn_end_release(sennit_scheduler *s);
 
 /* Release a reference and wait for the end. Returns false if the deadline
  * passed; the caller then has its reference back. */
-bool sn_finalise_wait(sennit_scheduler *s, sennit_time deadline);
+bool sn_end_wait(sennit_scheduler *s, sennit_time deadline);
 
 /* End a scheduler that has run no task: its threads exit and are joined, and it
  * is freed. `started` is the number of workers with threads. */
-void sn_finalise_abandon(sennit_scheduler *s, uint32_t started);
+void sn_end_abandon(sennit_scheduler *s, uint32_t started);
 
 /* Free everything that *s owns, except for its own memory. */
-void sn_finalise_clear(sennit_scheduler *s);
+void sn_end_clear(sennit_scheduler *s);
 
 /* Free the memory of *s itself, unless a weak handle keeps it. */
-void sn_finalise_free(sennit_scheduler *s);
+void sn_end_free(sennit_scheduler *s);
 
 /* Drop a weak handle, or the scheduler's own keeper. The last one frees the
  * block of *s. */
-void sn_finalise_drop(sennit_scheduler *s);
+void sn_end_drop(sennit_scheduler *s);
 
 /* --- end check ------------------------------------------------------------ */
 

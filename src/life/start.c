@@ -72,7 +72,7 @@ static bool come_in(struct worker *w)
 	if (!sn_slots_is_limited(s))
 		return true;
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_end(s);
+		sn_end_now(s);
 	return sn_slots_enter(w);
 }
 
@@ -104,14 +104,14 @@ static bool work(struct worker *w)
 	for (;;) {
 		sn_loop_run(w);
 		if (sn_idle_is_retiring(&w->idle)) {
-			if (sn_retire_worker(w) || !wake_up(w))
+			if (sn_worker_threads_retire_worker(w) || !wake_up(w))
 				return false;
 		} else {
 			sn_slots_give(w); /* give the slot first: afterwards w
 					   * may belong to another thread */
 			if (sn_gate_is_done(&w->scheduler->gate))
 				return false;
-			if (sn_worker_threads_retire(w))
+			if (sn_worker_threads_close_worker(w))
 				return true;
 			sn_slots_take_inside(w);
 		}
@@ -136,9 +136,9 @@ static void *thread_main(void *argument)
 	}
 	leave();
 	if (left)
-		sn_finalise_worker_leaves(s);
+		sn_end_thread_leaves_gate(s);
 	else
-		sn_finalise_worker_exits(s);
+		sn_end_thread_gone(s);
 	return NULL;
 }
 
@@ -285,7 +285,7 @@ static void give_up(sennit_scheduler *s)
 	sn_inside_free(&s->end);
 	sn_memory_give(&s->memory, s->workers, pointers);
 	sn_memory_give(&s->memory, s->sleepers, pointers);
-	sn_finalise_free(s);
+	sn_end_free(s);
 }
 
 /* Make the workers and everything that their threads need, and start the
@@ -329,7 +329,7 @@ int sn_start(sennit_scheduler **out, const sennit_config *config)
 	sn_scheduler_list_join(s);
 	err = populate(s, &started);
 	if (err) {
-		sn_finalise_abandon(s, started);
+		sn_end_abandon(s, started);
 		return err;
 	}
 	sn_scheduler_list_set_ready(s);

@@ -131,15 +131,15 @@ void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
 	sn_parking_wake_one(&s->parking, to->index);
 }
 
-/* Pass on all tasks of w. If there is no memory for a parcel, the task stays
- * and runs here. */
+/* Pass on all tasks of w. If there is no memory for a queued task, the task
+ * stays and runs here. */
 static void pass_on(struct worker *w)
 {
 	struct task t;
 
 	sn_worker_threads_forward(w);
 	while (sn_deque_pop_oldest(sn_worker_deque(w), &t)) {
-		struct parcel *p = sn_pool_take(&w->cache);
+		struct queued_task *p = sn_pool_take(&w->cache);
 
 		if (!p) {
 			CHECK(!sn_deque_push(sn_worker_deque(w), t),
@@ -200,10 +200,10 @@ static int open_next_locked(sennit_scheduler *s, bool started)
 							 * store of open */
 	sn_worker_counts_set_open(&s->counts, i + 1);
 	if (called_back) {
-		sn_fiber_parking_wake(&w->alone);
+		sn_own_parking_wake(&w->own_parking);
 		return 0;
 	}
-	err = sn_retire_fill_locked(w, started);
+	err = sn_worker_threads_start_locked(w, started);
 	if (err)
 		close_locked(s, i);
 	return err;
@@ -223,7 +223,7 @@ static void trim_locked(sennit_scheduler *s)
 	a_store_rlx(&s->counts.extent, extent); /* stale: see above */
 }
 
-bool sn_worker_threads_retire(struct worker *w)
+bool sn_worker_threads_close_worker(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 	bool              leaves;
@@ -395,7 +395,7 @@ int sn_worker_threads_resize(sennit_scheduler *s, uint32_t count)
 
 /* The caller is active or holds a reference. So w's places in the gate and
  * inside are not the last. */
-int sn_retire_fill_locked(struct worker *w, bool started)
+int sn_worker_threads_start_locked(struct worker *w, bool started)
 {
 	sennit_scheduler *s = w->scheduler;
 	int               err;
@@ -428,7 +428,7 @@ void sn_retire_prepare(struct worker *w)
 	sn_trim_leave(w, 1);
 }
 
-bool sn_retire_worker(struct worker *w)
+bool sn_worker_threads_retire_worker(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
 	bool              retires;
@@ -483,7 +483,7 @@ int sn_retire_restart_this_locked(struct worker *w)
 	sn_parking_started(&s->parking);
 	a_store_rlx(&s->counts.retired, retired - 1); /* not raced: the lock is
 						        * held */
-	err = sn_retire_fill_locked(w, true);
+	err = sn_worker_threads_start_locked(w, true);
 	if (err) {
 		a_store_rlx(&s->counts.retired, retired); /* not raced: the
 							    * lock is held */

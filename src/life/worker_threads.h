@@ -47,14 +47,14 @@ SENNIT_MUST_USE int sn_worker_threads_resize(sennit_scheduler *s,
  * worker. */
 void sn_worker_threads_start_one(struct parking *p);
 
-/* Put a parcel's node into the inbox of the next worker in turn, and wake a
- * worker that may run it. While all workers sleep and no fiber waits on that
- * worker, it has the next turn as well. */
+/* Put the node of a queued task into the inbox of the next worker in turn, and
+ * wake a worker that may run it. While all workers sleep and no fiber waits on
+ * that worker, it has the next turn as well. */
 void sn_worker_threads_send(sennit_scheduler *s, struct node *n);
 
-/* Put a parcel's node where only the worker with this index takes it, and wake
- * that worker, or start it. Returns 0, -ENOENT if there is no such worker, or
- * -EAGAIN if it has no thread and none can be started. */
+/* Put the node of a queued task where only the worker with this index takes it,
+ * and wake that worker, or start it. Returns 0, -ENOENT if there is no such
+ * worker, or -EAGAIN if it has no thread and none can be started. */
 SENNIT_MUST_USE int sn_worker_threads_send_to(sennit_scheduler *s,
 					      uint32_t index, struct node *n);
 
@@ -82,7 +82,7 @@ bool sn_worker_threads_check(struct worker *w);
 /* w, which is closed, had nothing left to do. Returns true if it has no thread
  * any more; the caller must then not access it. False: it was called back, or
  * an errand has come. */
-SENNIT_MUST_USE bool sn_worker_threads_retire(struct worker *w);
+SENNIT_MUST_USE bool sn_worker_threads_close_worker(struct worker *w);
 
 /* Whether w must take no new tasks. */
 static inline bool sn_worker_threads_is_draining(const struct worker *w)
@@ -122,7 +122,8 @@ static inline bool sn_worker_threads_is_kept(const struct worker *w)
 
 /* Start a thread for w, which has none. started: w already counts as a
  * searcher. Returns 0 or -EAGAIN. */
-SENNIT_MUST_USE int sn_retire_fill_locked(struct worker *w, bool started);
+SENNIT_MUST_USE int sn_worker_threads_start_locked(struct worker *w,
+						   bool           started);
 
 /* w, the caller's worker, is about to give up its thread: free what its next
  * thread will not need. */
@@ -131,7 +132,7 @@ void sn_retire_prepare(struct worker *w);
 /* w, the caller's worker, has announced its sleep, left the gate, and slept for
  * long. Returns true if w has no thread any more; the caller must then not
  * access it. False: w was woken, or is one of the last. */
-SENNIT_MUST_USE bool sn_retire_worker(struct worker *w);
+SENNIT_MUST_USE bool sn_worker_threads_retire_worker(struct worker *w);
 
 /* How many of the first `open` workers have retired. */
 uint32_t sn_retire_count_locked(const sennit_scheduler *s, uint32_t open);

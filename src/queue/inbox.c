@@ -57,8 +57,8 @@ static COLD void put_back(struct inbox *in, struct node *rest,
 	sn_inbox_push(in, rest, end_of(rest));
 }
 
-uint32_t sn_task_inbox_take(struct inbox *from, const struct parcels_to *to,
-			    uint32_t parts)
+uint32_t sn_task_inbox_take(struct inbox                 *from,
+			    const struct queued_tasks_to *to, uint32_t parts)
 {
 	struct node *n = sn_inbox_take_raw(from);
 	uint32_t     count = 0;
@@ -68,8 +68,9 @@ uint32_t sn_task_inbox_take(struct inbox *from, const struct parcels_to *to,
 	if (to->oldest_first)
 		n = turn_round(n);
 	while (n) {
-		struct parcel *p = container_of(n, struct parcel, node);
-		struct node   *next = n->next;
+		struct queued_task *p = container_of(n, struct queued_task,
+						     node);
+		struct node        *next = n->next;
 
 		if (sn_deque_push(to->deque, p->task)) {
 			put_back(from, n, to->oldest_first);

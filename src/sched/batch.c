@@ -21,7 +21,7 @@ struct batch {
 	uint32_t              count;
 	bool                  copies; /* some task's argument must be copied */
 
-	struct node *newest, *oldest; /* chain of parcels, linked from the
+	struct node *newest, *oldest; /* chain of queued tasks, linked from the
 				       * newest to the oldest */
 };
 
@@ -119,7 +119,8 @@ static int onto_deque(const struct batch *b)
 static void unpack_parcels(struct batch *b)
 {
 	while (b->newest) {
-		struct parcel *p = container_of(b->newest, struct parcel, node);
+		struct queued_task *p = container_of(b->newest,
+						     struct queued_task, node);
 
 		b->newest = p->node.next;
 		sn_place_unpack(b->s, p->task);
@@ -129,8 +130,8 @@ static void unpack_parcels(struct batch *b)
 
 static int pack_parcel(struct batch *b, uint32_t i)
 {
-	struct parcel *p = sn_pool_take(b->cache);
-	int            err;
+	struct queued_task *p = sn_pool_take(b->cache);
+	int                 err;
 
 	if (!p)
 		return -ENOMEM;
@@ -146,8 +147,8 @@ static int pack_parcel(struct batch *b, uint32_t i)
 	return 0;
 }
 
-/* Send the parcels to one inbox or, with SPREAD placement, to all inboxes in
- * equal runs. */
+/* Send the queued tasks to one inbox or, with SPREAD placement, to all inboxes
+ * in equal runs. */
 static int send_parcels(struct batch *b)
 {
 	uint32_t ways = 1;
@@ -273,6 +274,6 @@ int sn_batch_place(sennit_scheduler *s, struct sennit_domain *domain,
 	err = place(&b, call);
 	TORTURE_POINT(); /* the tasks may have dropped all references except
 			  * this one */
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }

@@ -50,8 +50,8 @@ static void fire_due(struct worker *w)
 
 /* *due becomes whether the result was only deadlines of the worker's own
  * fibers. */
-static bool look_around(struct worker *w, struct heist *h, sennit_time now,
-			bool *due)
+static bool look_around(struct worker *w, struct steal_search *h,
+			sennit_time now, bool *due)
 {
 	sn_worker_collect(w);
 	TORTURE_POINT();   /* looked for notes, not yet for tasks of others */
@@ -95,10 +95,10 @@ static bool nears_end(const struct worker *w)
  * workers have private tasks. */
 static bool spin(struct worker *w, bool *due)
 {
-	struct heist h = { .leaves = sn_balance_piles_up(w) };
-	sennit_time  now = os_now();
-	bool         alone = sn_poller_is_all(w);
-	sennit_time  end = alone ? now : now + w->idle.spin_ns;
+	struct steal_search h = { .leaves = sn_balance_piles_up(w) };
+	sennit_time         now = os_now();
+	bool                alone = sn_poller_is_all(w);
+	sennit_time         end = alone ? now : now + w->idle.spin_ns;
 
 	for (uint32_t round = 1; !look_around(w, &h, now, due); round++) {
 		if (((now >= end || sn_slots_is_wanted(w)) && !h.since) ||
@@ -147,8 +147,8 @@ static void found(struct worker *w)
 	    !sn_parking_is_hungry(&s->parking))
 		return;
 	/* A fiber or pinned task runs first, so a single task on the deque is
-	 * already too many. A parcel may also have come after the last look,
-	 * from a producer that relied on this worker. */
+	 * already too many. A queued task may also have come after the last
+	 * look, from a producer that relied on this worker. */
 	if (sn_deque_count(sn_worker_deque(w)) >
 		    !sn_run_queue_has_own(&w->run) ||
 	    sn_mailbox_has_tasks(&w->mail) || sn_steal_sees_tasks(w) ||
@@ -235,7 +235,7 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_counters_count_park(&w->counters);
 	if (sn_gate_leave(&s->gate))
-		sn_finalise_end(s);
+		sn_end_now(s);
 	sn_slots_give(w);
 	TORTURE_POINT(); /* out of the gate, not asleep yet */
 	sn_observe_park(w);
@@ -358,7 +358,7 @@ bool sn_idle(struct worker *w)
  * sleep. */
 static bool sleep_alone(struct worker *w, sennit_time wake, sennit_time until)
 {
-	struct sleeper *as = sn_fiber_parking_sleeper(&w->alone);
+	struct sleeper *as = sn_own_parking_sleeper(&w->own_parking);
 
 	wake = sn_poller_asleep(w, wake);
 	if (wake < until && sn_poller_stay_awake(w))
@@ -386,7 +386,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		if (sn_run_queue_has_ready(&w->run) || !in_time ||
 		    sn_worker_threads_is_kept(w))
 			break;
-		sn_fiber_parking_announce(&w->alone);
+		sn_own_parking_announce(&w->own_parking);
 		if (!sn_mailbox_has_fibers(&w->mail) &&
 		    !sn_worker_threads_is_kept(w)) {
 			sn_counters_count_park(&w->counters);
@@ -395,7 +395,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 			in_time = sleep_alone(w, wake, until);
 			sn_observe_unpark(w);
 		}
-		sn_fiber_parking_withdraw(&w->alone);
+		sn_own_parking_withdraw(&w->own_parking);
 		sn_slots_take_inside(w);
 	}
 	sn_observe_look(w);

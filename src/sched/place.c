@@ -12,7 +12,8 @@
 #include <string.h>
 
 _Static_assert(SENNIT_COPY_SMALL <= POOL_BLOCK, "small copies fit a block");
-_Static_assert(sizeof(struct parcel) <= POOL_BLOCK, "a parcel fits a block");
+_Static_assert(sizeof(struct queued_task) <= POOL_BLOCK,
+	       "a queued task fits a block");
 
 /* The caller may rely on a searcher only after a fence. Otherwise the searcher
  * may just have found other work and, as the last searcher, looked for more
@@ -133,7 +134,7 @@ void sn_place_give(sennit_scheduler *s, void *argument, size_t size)
 /* Queue t in the backlog, or in the inbox of the next worker in turn. */
 static int send(sennit_scheduler *s, struct task t, uint32_t flags)
 {
-	struct parcel *p;
+	struct queued_task *p;
 
 	if (flags & SENNIT_TASK_BACKGROUND)
 		return sn_background_send(s, t);
@@ -158,7 +159,7 @@ static int send_from_outside(sennit_scheduler *s, struct task t, uint32_t flags)
 	err = send(s, t, flags);
 	TORTURE_POINT(); /* the task may have dropped all references except this
 			  * one */
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }
 
@@ -240,21 +241,21 @@ int sn_place(sennit_scheduler *s, struct task t, uint32_t flags,
 /* The reference is as in send_from_outside(). */
 static int send_to(sennit_scheduler *s, uint32_t index, struct task t)
 {
-	struct parcel *p;
-	int            err;
+	struct queued_task *p;
+	int                 err;
 
 	if (!sn_gate_retain(&s->gate))
 		return -ESHUTDOWN;
 	p = take_block(s);
 	if (!p) {
-		sn_finalise_release(s);
+		sn_end_release(s);
 		return -ENOMEM;
 	}
 	p->task = t;
 	err = sn_worker_threads_send_to(s, index, &p->node);
 	if (err)
 		give_block(s, p);
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }
 
@@ -320,18 +321,19 @@ int sn_place_packed(sennit_scheduler *s, struct sennit_domain *d,
 		return -ESHUTDOWN;
 	err = place_packed(s, d, user, PLACE_KEPT, call);
 	TORTURE_POINT(); /* the task may have dropped all other references */
-	sn_finalise_release(s);
+	sn_end_release(s);
 	return err;
 }
 
 /* --- placing what must be placed ---------------------------------------- */
 
-struct parcel *sn_place_reserve(sennit_scheduler *s)
+struct queued_task *sn_place_reserve(sennit_scheduler *s)
 {
 	return take_block(s);
 }
 
-void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t)
+void sn_place_reserved(sennit_scheduler *s, struct queued_task *p,
+		       struct task t)
 {
 	struct worker *w = sn_place_own_worker(s);
 

@@ -59,7 +59,7 @@ static inline void sn_task_count_end(struct worker *w, uintptr_t meta)
 {
 	if (sn_task_count_has(meta) &&
 	    unlikely(sn_gate_end_task(&w->scheduler->gate)))
-		sn_finalise_end(w->scheduler);
+		sn_end_now(w->scheduler);
 }
 
 /* The meta of a task that its spawner joins, in a scope or NULL. It differs
@@ -189,11 +189,12 @@ void sn_place_give(sennit_scheduler *s, void *argument, size_t size);
 /* Allocate what is needed to place one task on s later. s must have workers.
  * NULL: out of memory.
  */
-SENNIT_MUST_USE struct parcel *sn_place_reserve(sennit_scheduler *s);
+SENNIT_MUST_USE struct queued_task *sn_place_reserve(sennit_scheduler *s);
 
 /* Queue t on s with the reserved memory. This cannot fail. The caller must hold
  * a reference to s. */
-void sn_place_reserved(sennit_scheduler *s, struct parcel *p, struct task t);
+void sn_place_reserved(sennit_scheduler *s, struct queued_task *p,
+		       struct task t);
 
 /* Serve a thief that asked for tasks, or wake a sleeping worker. Returns 0, so
  * that who has nothing else to do ends with a jump to it, without a stack
@@ -238,7 +239,7 @@ static inline int sn_place_own_in(struct worker *w, struct sennit_domain *d,
  *
  *	own deque      packed into free slots, which no thief sees yet
  *	ring, backlog  packed into the ring, removed again on failure
- *	an inbox       packed into a chain of parcels
+ *	an inbox       packed into a chain of queued tasks
  *
  * All steps that can fail come before the step that makes the tasks visible. So
  * a batch is placed as a whole or not at all.

@@ -75,12 +75,13 @@ int sn_run_queue_keep(struct run_queue *q, struct task t)
 }
 
 /* The order is such that the oldest task runs first. */
-void sn_run_queue_keep_loot(struct run_queue *q, const struct task loot[],
-			    uint32_t n)
+void sn_run_queue_keep_stolen(struct run_queue *q, const struct task stolen[],
+			      uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		CHECK(sn_deque_push(&q->deque,
-				    loot[q->oldest_first ? i : n - 1 - i]) == 0,
+				    stolen[q->oldest_first ? i : n - 1 - i]) ==
+			      0,
 		      "no room for stolen tasks in an empty deque");
 }
 

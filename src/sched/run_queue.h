@@ -23,11 +23,11 @@
 /* The initial capacity of a deque, and the maximum number of tasks that a thief
  * takes. An empty deque always has room for them. */
 #ifdef SENNIT_TORTURE
-#define WORKER_DEQUE 2u
-#define WORKER_LOOT  2u
+#define WORKER_DEQUE      2u
+#define WORKER_STEAL_MOST 2u
 #else
-#define WORKER_DEQUE 256u
-#define WORKER_LOOT  32u
+#define WORKER_DEQUE      256u
+#define WORKER_STEAL_MOST 32u
 #endif
 
 /* [W1] The fairness bound: after this many dispatches of fibers and tasks, the
@@ -86,7 +86,7 @@ struct run_queue {
 	bool         aged;         /* owner: the oldest task comes next: from an
 				    * upkeep to the dispatch after it */
 	bool         oldest_first; /* fixed: the order of own tasks */
-	bool         threaded;     /* fixed: MTW: it has a deque */
+	bool         threaded;     /* fixed: threaded worker: it has a deque */
 	bool         unfenced;     /* fixed: own pushes need no fence */
 	bool         draining;     /* owner: takes no new tasks */
 	bool         recorded;     /* owner: events are recorded */
@@ -96,13 +96,13 @@ struct run_queue {
 	bool         pops;         /* owner: own tasks come from the deque,
 				    * newest first */
 	struct ring  pinned;       /* owner: tasks that stay */
-	struct deque deque;        /* MTW only */
+	struct deque deque;        /* threaded workers only */
 	struct aging aging;        /* owner */
 };
 
 /* The properties of a new run queue. */
 struct run_queue_kind {
-	bool threaded;     /* the worker is an MTW */
+	bool threaded;     /* the worker is a threaded worker */
 	bool oldest_first; /* the order of own tasks */
 	bool asymmetric;   /* os_process_barrier() works */
 	bool spread;       /* own tasks go to other workers */
@@ -155,9 +155,9 @@ static inline void sn_run_queue_ready_all(struct run_queue *q,
 SENNIT_MUST_USE int sn_run_queue_keep(struct run_queue *q, struct task t);
 
 /* Queue stolen tasks, oldest first, on an empty deque, which has room for
- * WORKER_LOOT of them. */
-void sn_run_queue_keep_loot(struct run_queue *q, const struct task loot[],
-			    uint32_t n);
+ * WORKER_STEAL_MOST of them. */
+void sn_run_queue_keep_stolen(struct run_queue *q, const struct task stolen[],
+			      uint32_t n);
 
 /* --- state -------------------------------------------------------------- */
 
@@ -386,11 +386,11 @@ static ALWAYS_INLINE bool sn_run_queue_take(struct run_queue *q, struct task *t)
  */
 
 struct mailbox {
-	struct inbox fibers;  /* any: ready fibers */
-	struct inbox tasks;   /* any, including thieves: struct parcel */
-	a_u32        idle;    /* owner writes; 1: the worker has nothing to do,
+	struct inbox fibers; /* any: ready fibers */
+	struct inbox tasks;  /* any, including thieves: struct queued_task */
+	a_u32        idle;   /* owner writes; 1: the worker has nothing to do,
 			       * and will look into `tasks` first */
-	a_u32        callers; /* any: STW: threads that may still access the
+	a_u32 callers; /* any: bound worker: threads that may still access the
 			       * worker after they have left a fiber here; the
 			       * worker is not freed before this is zero */
 };
@@ -469,7 +469,7 @@ static inline struct inbox *sn_mailbox_tasks(struct mailbox *m)
 	return &m->tasks;
 }
 
-/* Leave a chain of parcels, newest first. */
+/* Leave a chain of queued tasks, newest first. */
 static inline void sn_mailbox_put_tasks(struct mailbox *m, struct node *newest,
 					struct node *oldest)
 {
@@ -567,32 +567,32 @@ static inline void *sn_stack_cache_take_first(struct stack_cache *c)
  * ends its sleep.
  */
 
-struct fiber_parking {
+struct own_parking {
 	struct parking  parking; /* with this worker alone */
 	struct sleeper  sleeper; /* any */
 	struct sleeper *only[1]; /* fixed: the sleeper, as parking's array */
 };
 
-static inline void sn_fiber_parking_init(struct fiber_parking *p)
+static inline void sn_own_parking_init(struct own_parking *p)
 {
 	p->only[0] = &p->sleeper;
 	sn_parking_init(&p->parking, p->only, 1);
 	sn_sleeper_init(&p->sleeper, &p->parking, 0);
 }
 
-static inline struct sleeper *sn_fiber_parking_sleeper(struct fiber_parking *p)
+static inline struct sleeper *sn_own_parking_sleeper(struct own_parking *p)
 {
 	return &p->sleeper;
 }
 
 /* The owner is about to sleep, and will look once more. */
-static inline void sn_fiber_parking_announce(struct fiber_parking *p)
+static inline void sn_own_parking_announce(struct own_parking *p)
 {
 	sn_parking_announce(&p->sleeper, false);
 }
 
 /* The owner is awake again. */
-static inline void sn_fiber_parking_withdraw(struct fiber_parking *p)
+static inline void sn_own_parking_withdraw(struct own_parking *p)
 {
 	sn_parking_withdraw(&p->sleeper);
 	sn_parking_found(&p->parking);
@@ -601,25 +601,25 @@ static inline void sn_fiber_parking_withdraw(struct fiber_parking *p)
 /* Whether the owner may be asleep here. The owner counts itself before it
  * announces. So false after the caller's fence means that the owner will look
  * at its mailbox afterwards. */
-static inline bool sn_fiber_parking_is_used(struct fiber_parking *p)
+static inline bool sn_own_parking_is_used(struct own_parking *p)
 {
 	return a_load_rlx(&p->parking.counts);
 }
 
 /* Whether the owner sleeps here. May be stale. */
-static inline bool sn_fiber_parking_is_asleep(const struct fiber_parking *p)
+static inline bool sn_own_parking_is_asleep(const struct own_parking *p)
 {
 	return sn_parking_is_asleep(&p->sleeper);
 }
 
-static inline void sn_fiber_parking_wake(struct fiber_parking *p)
+static inline void sn_own_parking_wake(struct own_parking *p)
 {
 	sn_parking_wake(&p->sleeper);
 }
 
 /* By the owner, which is awake: it sleeps in this poller from now on. */
-static inline void sn_fiber_parking_set_poller(struct fiber_parking *p,
-					       sennit_poller        *poller)
+static inline void sn_own_parking_set_poller(struct own_parking *p,
+					     sennit_poller      *poller)
 {
 	p->sleeper.poller = poller;
 }
@@ -638,13 +638,13 @@ static inline void sn_fiber_parking_set_poller(struct fiber_parking *p,
  */
 
 struct errands {
-	struct inbox tasks; /* any: struct parcel */
+	struct inbox tasks; /* any: struct queued_task */
 	struct node  note;  /* whoever sets told */
 	a_u32        told;  /* any: 1: the note is among the fibers, or is about
 			     * to be */
 };
 
-/* Leave a parcel's node. The worker is then woken, as for a fiber. */
+/* Leave the node of a queued task. The worker is then woken, as for a fiber. */
 static inline void sn_errands_leave(struct errands *e, struct mailbox *mail,
 				    struct node *n)
 {

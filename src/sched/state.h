@@ -2,9 +2,9 @@
 /* state.h - every struct of a scheduler and of a worker, one thread's share of
  * it, with the functions that only read or write them.
  *
- *	multi-threaded worker (MTW)   a worker thread of the scheduler; its
+ *	threaded worker               a worker thread of the scheduler; its
  *	                              tasks may be stolen until they start
- *	single-threaded worker (STW)  a bound thread; its tasks are pinned to
+ *	bound worker                  a bound thread; its tasks are pinned to
  *	                              it, and run when it blocks or unbinds
  *
  * Only the worker's own thread accesses it, except for the deque's public end,
@@ -716,9 +716,9 @@ struct sennit_scheduler {
 	bool             asymmetric; /* fixed: os_process_barrier() works */
 	uint64_t         fp_control; /* fixed: of the creating thread */
 
-	struct worker_counts  counts; /* of worker_counts, worker_threads,
+	struct worker_counts  counts; /* of worker_threads,
 					* retire */
-	struct cpu_masks      masks;  /* of cpu_masks */
+	struct cpu_masks      masks;  /* of slots */
 	struct topology_slot *places; /* fixed: `capacity` entries sorted by
 				        * place; NULL: too few workers, see
 				        * steal.h */
@@ -738,11 +738,11 @@ struct sennit_scheduler {
 	struct slots_state slots;               /* of slots */
 	struct trim_shared trim;                /* of trim */
 
-	_Alignas(CACHE_LINE) struct finalise_state end; /* of finalise */
+	_Alignas(CACHE_LINE) struct finalise_state end; /* of end */
 	struct end_clients          ending;             /* of end_clients */
-	struct bound_workers        bound;              /* of bound_workers */
-	struct scheduler_list_state listed;             /* of scheduler_list */
-	struct trace_state          tracing; /* of trace, trace_write */
+	struct bound_workers        bound;              /* of bind */
+	struct scheduler_list_state listed;             /* of debugger */
+	struct trace_state          tracing;            /* of trace */
 };
 
 /* The fields that every thread reads lie before `parking`, whose words all
@@ -888,21 +888,21 @@ static inline void sn_steal_begin_with(struct steal_state *s, uint32_t victim)
  * read and write, in run.deque; then what any thread writes, from mail on. */
 struct worker {
 	struct home        home;        /* first, because fibers know it */
-	struct stack_cache idle_stacks; /* of stack_cache */
+	struct stack_cache idle_stacks; /* stacks without context */
 	struct parking    *parking;     /* fixed: the scheduler's */
 	int               *error;       /* fixed: the thread's errno */
 	a_u64              clock;       /* owner writes: not after the start of
 					 * what runs, and as recent as is
 					 * cheap */
-	struct counters    counters;    /* of counters */
+	struct counters    counters;    /* what it has done */
 	struct run_queue   run;         /* of run_queue */
 	struct pool_cache  cache;       /* owner */
 
 	struct idle_state    idle;    /* of idle */
 	struct steal_state   steal;   /* of steal */
-	struct balance_state balance; /* of balance */
+	struct balance_state balance; /* of steal */
 	struct trim_state    trim;    /* of trim */
-	struct observe_state observe; /* of observe, worker */
+	struct observe_state observe; /* of observe */
 	struct claim         slot;    /* of slots */
 	struct bias          bias;    /* of bias */
 	struct backlog      *backlog; /* fixed: the scheduler's, or own */
@@ -910,31 +910,32 @@ struct worker {
 	sennit_poller       *poller;  /* owner: see poller.h; NULL: none */
 	struct poller_state  polled;  /* of poller */
 
-	uint32_t            index;  /* fixed: an MTW's index, from 0 */
-	uint32_t            serial; /* fixed: unique in the process, not 0 */
-	uintptr_t           last_seen_at; /* of longjmp_check: an address on the
+	uint32_t  index;        /* fixed: a threaded worker's index, from 0 */
+	uint32_t  serial;       /* fixed: unique in the process, not 0 */
+	uintptr_t last_seen_at; /* of run_task: an address on the
 					   * thread's own stack; 0: none */
-	struct cxx_globals *exceptions;   /* fixed: the exception state of the
+	struct cxx_globals *exceptions; /* fixed: the exception state of the
 					 * thread */
 	struct tracebuffer  trace;
-	struct recorder     recorder; /* of recorder, trace */
+	struct recorder     recorder; /* of trace */
 	struct sennit_fiber main;     /* the thread's own stack */
-	struct thread_state thread;   /* of thread_state */
-	struct roster       roster;   /* of roster: its fibers except main */
-	struct binding      binding;  /* of bound_workers; STW only */
+	struct thread_state thread;   /* of worker_threads */
+	struct roster       roster;   /* its fibers except main */
+	struct binding      binding;  /* of bind; bound workers only */
 
-	_Alignas(CACHE_LINE) struct mailbox mail; /* of mailbox */
-	sennit_scheduler    *scheduler; /* fixed; here for threads that wake a
+	_Alignas(CACHE_LINE) struct mailbox mail; /* what others leave */
+	sennit_scheduler *scheduler; /* fixed; here for threads that wake a
 					 * fiber */
-	bool                 threaded;  /* fixed: MTW; here for the same
+	bool              threaded; /* fixed: threaded worker; here for the same
 					 * reason */
-	struct sleeper       sleeper;   /* any: the MTW's among those of its
+	struct sleeper sleeper; /* any: the threaded worker's among those of its
 					 * scheduler */
-	a_u64                forced;    /* of steal: any: time of the last
+	a_u64          forced;  /* of steal: any: time of the last
 					 * forced take */
-	struct fiber_parking alone;     /* of fiber_parking */
-	struct backlog       own; /* STW only: in a scheduler without workers */
-	struct errands       errands; /* of errands, worker */
+	struct own_parking own_parking; /* where it sleeps for fibers alone */
+	struct backlog
+		own; /* bound workers only: in a scheduler without workers */
+	struct errands errands; /* tasks for it alone */
 };
 
 /* Lines of the owner: a pair of lines before the run queue, with nothing of
@@ -943,11 +944,11 @@ _Static_assert(offsetof(struct worker, run) == CACHE_LINE,
 	       "home, clock and counters fill the owner's first lines");
 _Static_assert(offsetof(struct worker, run.deque) == 2 * CACHE_LINE,
 	       "what is ready and whose turn it is share the next ones");
-/* Lines of others: a thread that leaves a fiber or a parcel, and wakes the
+/* Lines of others: a thread that leaves a fiber or a queued task, and wakes the
  * worker for it, accesses one line, which contains nothing that the owner
  * writes at every dispatch. */
 _Static_assert(offsetof(struct worker, mail) % CACHE_LINE == 0 &&
-		       offsetof(struct worker, alone) -
+		       offsetof(struct worker, own_parking) -
 				       offsetof(struct worker, mail) ==
 			       CACHE_LINE,
 	       "the mailbox shares its lines with what a waker needs alone");
@@ -973,7 +974,8 @@ static inline struct worker *sn_worker_bound(struct binding *b)
 	return container_of(b, struct worker, binding);
 }
 
-/* Make a worker of *s. index UINT32_MAX makes an STW. Returns 0 or -ENOMEM. */
+/* Make a worker of *s. index UINT32_MAX makes a bound worker. Returns 0 or
+ * -ENOMEM. */
 int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
 /* Free w, which must have nothing left to do, and no stacks. */
 void sn_worker_free(struct worker *w);

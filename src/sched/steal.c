@@ -25,7 +25,8 @@
  * have to wait here for a stack, while their victim has one. */
 static uint32_t most_of(const struct worker *w)
 {
-	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1 : WORKER_LOOT;
+	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1
+							   : WORKER_STEAL_MOST;
 }
 
 /* Take a share of the victim's inbox. The rest goes back. If the victim has
@@ -46,11 +47,12 @@ static uint32_t share(struct worker *w, struct worker *victim)
 
 static bool rob(struct worker *w, struct worker *victim)
 {
-	struct task loot[WORKER_LOOT];
-	uint32_t n = sn_deque_steal(sn_worker_deque(victim), loot, most_of(w));
+	struct task stolen[WORKER_STEAL_MOST];
+	uint32_t    n = sn_deque_steal(sn_worker_deque(victim), stolen,
+				       most_of(w));
 
 	if (n)
-		sn_run_queue_keep_loot(&w->run, loot, n);
+		sn_run_queue_keep_stolen(&w->run, stolen, n);
 	else if (sn_mailbox_has_tasks(&victim->mail))
 		n = share(w, victim);
 	sn_counters_count_steals(&w->counters, n);
@@ -105,7 +107,7 @@ static bool is_for_others(const struct worker *w, const struct worker *victim)
 
 /* Whether w, which piles up, leaves the victim's tasks to the workers that will
  * come for them. */
-static bool leave(const struct worker *w, struct heist *h,
+static bool leave(const struct worker *w, struct steal_search *h,
 		  struct worker *victim, sennit_time now)
 {
 	if (is_left(victim)) {
@@ -119,13 +121,13 @@ static bool leave(const struct worker *w, struct heist *h,
 	if (!h->since)
 		h->since = now;
 	h->in_vain = 0;
-	h->prey = victim;
+	h->victim = victim;
 	return now - h->since < LEAVE_PATIENCE;
 }
 
 /* Visit one victim. Returns true if w now has tasks of its own. */
-static bool visit(struct worker *w, struct heist *h, struct worker *victim,
-		  sennit_time now)
+static bool visit(struct worker *w, struct steal_search *h,
+		  struct worker *victim, sennit_time now)
 {
 	if (h->leaves && leave(w, h, victim, now))
 		return false;
@@ -136,7 +138,7 @@ static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 		return false;
 	}
 	h->in_vain = 0;
-	h->prey = victim;
+	h->victim = victim;
 	if (!h->since)
 		h->since = now;
 	return now - h->since >= FORCE_PATIENCE && force(w, victim, now);
@@ -144,8 +146,8 @@ static bool visit(struct worker *w, struct heist *h, struct worker *victim,
 
 /* The same for the worker with this index. One that is empty is left alone: its
  * cache lines are not even read. w itself is none. */
-static bool visit_number(struct worker *w, struct heist *h, uint32_t index,
-			 sennit_time now)
+static bool visit_number(struct worker *w, struct steal_search *h,
+			 uint32_t index, sennit_time now)
 {
 	if (index == w->index)
 		return false;
@@ -157,7 +159,7 @@ static bool visit_number(struct worker *w, struct heist *h, uint32_t index,
 }
 
 /* Visit all other workers, beginning anywhere. */
-static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
+static bool visit_all(struct worker *w, struct steal_search *h, uint32_t extent,
 		      sennit_time now)
 {
 	uint32_t first = next_random(w) % extent;
@@ -169,30 +171,31 @@ static bool visit_all(struct worker *w, struct heist *h, uint32_t extent,
 	return false;
 }
 
-static void begin_tour(struct worker *w, struct heist *h, uint32_t extent)
+static void begin_tour(struct worker *w, struct steal_search *h,
+		       uint32_t extent)
 {
 	sn_steal_order_begin(&h->tour, &w->steal.rings, next_random(w));
 	h->on_tour = true;
 	if (w->steal.last_victim != w->index && w->steal.last_victim < extent)
-		h->prey = w->scheduler->workers[w->steal.last_victim];
+		h->victim = w->scheduler->workers[w->steal.last_victim];
 	w->steal.last_victim = w->index; /* it counts only once */
 }
 
 /* Visit the worker that last had tasks, and some others: see
  * core/topology.h. */
-static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
-		       sennit_time now)
+static bool visit_some(struct worker *w, struct steal_search *h,
+		       uint32_t extent, sennit_time now)
 {
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          victims[STEAL_ORDER_TRIES];
-	struct worker    *prey;
+	struct worker    *victim;
 	uint32_t          n;
 
 	if (!h->on_tour)
 		begin_tour(w, h, extent);
-	prey = h->prey;
-	h->prey = NULL;
-	if (prey && visit(w, h, prey, now))
+	victim = h->victim;
+	h->victim = NULL;
+	if (victim && visit(w, h, victim, now))
 		return true;
 	n = sn_steal_order_round(&h->tour, &w->steal.rings, s->places, extent,
 				 victims);
@@ -202,7 +205,7 @@ static bool visit_some(struct worker *w, struct heist *h, uint32_t extent,
 	return false;
 }
 
-bool sn_steal(struct worker *w, struct heist *h, sennit_time now)
+bool sn_steal(struct worker *w, struct steal_search *h, sennit_time now)
 {
 	uint32_t extent = sn_worker_counts_extent(
 		&w->scheduler->counts); /* see worker_threads.h */
@@ -369,7 +372,7 @@ static uint32_t deal_to(struct worker *w, struct worker *x, uint32_t n)
 	uint32_t     dealt = 0;
 
 	while (dealt < n) {
-		struct parcel *p = sn_pool_take(&w->cache);
+		struct queued_task *p = sn_pool_take(&w->cache);
 
 		if (!p)
 			break;

@@ -15,7 +15,7 @@
 #include "sched/state.h"
 
 /* The state of a search; all zeros at first. */
-struct heist {
+struct steal_search {
 	sennit_time since;   /* when private tasks were first seen; 0: no other
 			      * worker had any */
 	uint32_t    in_vain; /* number of victims in a row without tasks */
@@ -23,14 +23,14 @@ struct heist {
 			      * began */
 	bool        on_tour;
 	struct steal_tour tour; /* position of the next round */
-	struct worker    *prey; /* the first victim; NULL: none in particular */
+	struct worker *victim;  /* the first victim; NULL: none in particular */
 };
 
 /* Execute one round of a search: over all other workers, from any position on,
  * if there are at most STEAL_ORDER_TRIES, else over that many of them
  * (core/topology.h). Returns true if w now has tasks of its own. `now` is
  * the approximate time. */
-bool sn_steal(struct worker *w, struct heist *h, sennit_time now);
+bool sn_steal(struct worker *w, struct steal_search *h, sennit_time now);
 
 /* Whether any worker except w has tasks that have not started. Looks at all
  * workers. The next search begins with the worker that was found. */

@@ -48,7 +48,7 @@ static int init_trace(struct worker *w)
 				   events ? events + 1 : 0);
 }
 
-/* Initialise what differs between MTW and STW. */
+/* Initialise what differs between threaded and bound workers. */
 static void init_kind(struct worker *w)
 {
 	sennit_scheduler *s = w->scheduler;
@@ -81,7 +81,7 @@ static void init_parts(struct worker *w)
 	sn_timers_begin(&w->timers, now);
 	a_init(&w->clock, now);
 	sn_roster_init(&w->roster);
-	sn_fiber_parking_init(&w->alone);
+	sn_own_parking_init(&w->own_parking);
 	sn_recorder_init(&w->recorder, &s->observe.traced, &w->home);
 	init_kind(w);
 }
@@ -259,8 +259,9 @@ void sn_worker_enter(struct worker *w)
 uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
 				uint32_t parts)
 {
-	const struct parcels_to to = { sn_worker_deque(w), &w->cache,
-				       sn_run_queue_is_oldest_first(&w->run) };
+	const struct queued_tasks_to to = { sn_worker_deque(w), &w->cache,
+					    sn_run_queue_is_oldest_first(
+						    &w->run) };
 
 	return sn_task_inbox_take(sn_mailbox_tasks(&from->mail), &to, parts);
 }
@@ -285,8 +286,9 @@ static struct node *collect_errands(struct worker *w, struct node *first,
 	bool         kept = true;
 
 	while (n) {
-		struct parcel *p = container_of(n, struct parcel, node);
-		struct node   *next = n->next;
+		struct queued_task *p = container_of(n, struct queued_task,
+						     node);
+		struct node        *next = n->next;
 
 		kept = kept && !sn_ring_push_back(sn_run_queue_pinned(&w->run),
 						  p->task);
@@ -335,13 +337,13 @@ void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta)
 void sn_worker_wake(struct worker *w)
 {
 	if (!w->threaded) {
-		sn_fiber_parking_wake(&w->alone);
+		sn_own_parking_wake(&w->own_parking);
 		return;
 	}
 	sn_parking_wake(&w->sleeper);
 	/* After the fence of the wake above. */
-	if (unlikely(sn_fiber_parking_is_used(&w->alone)))
-		sn_fiber_parking_wake(&w->alone);
+	if (unlikely(sn_own_parking_is_used(&w->own_parking)))
+		sn_own_parking_wake(&w->own_parking);
 }
 
 void sn_worker_wake_all(sennit_scheduler *s)

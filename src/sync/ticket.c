@@ -159,7 +159,7 @@ static void call(void *ticket)
 	run(argument);
 }
 
-/* Place the task of *t, which is due. Its parcel and a reference to the
+/* Place the task of *t, which is due. Its queued task and a reference to the
  * scheduler were reserved by the request. *t may be gone once the task is
  * placed. Lock not held. */
 static void place_call(sennit_ticket *t)
@@ -168,14 +168,14 @@ static void place_call(sennit_ticket *t)
 
 	sn_place_reserved(s, t->parcel_,
 			  (struct task){ call, t, TASK_BORROWED });
-	sn_finalise_release(s);
+	sn_end_release(s);
 }
 
 /* For a scheduler with workers. */
 static int call_when_due(sennit_ticket *t, sennit_scheduler *s)
 {
 	sennit_ticket_queue *q = t->queue_;
-	struct parcel       *p = sn_place_reserve(s);
+	struct queued_task  *p = sn_place_reserve(s);
 	bool                 due;
 
 	if (!p)

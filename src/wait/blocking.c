@@ -237,7 +237,7 @@ static void begin(sennit_scheduler *s)
 
 /* Take a waiting call, or become idle and return NULL. */
 static struct blocking_call *next_call(struct blocking_threads *p,
-				  struct blocking_thread  *self)
+				       struct blocking_thread  *self)
 {
 	uint32_t       word = sn_wait_queue_lock(&p->word);
 	struct waiter *n = sn_wait_take_one(&p->calls);
@@ -292,7 +292,7 @@ static void *thread_main(void *argument)
 	pthread_cleanup_push(thread_ends, NULL);
 	work(s, first);
 	pthread_cleanup_pop(0);
-	sn_finalise_worker_exits(s);
+	sn_end_thread_gone(s);
 	return NULL;
 }
 

@@ -41,7 +41,7 @@ static void send_home(struct worker *home, struct node *newest,
 	if (!threaded)
 		sn_mailbox_let_go(&home->mail);
 	if (outside)
-		sn_finalise_release(s);
+		sn_end_release(s);
 }
 
 void sn_wake_other(struct waiter *n)

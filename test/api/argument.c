@@ -6,17 +6,17 @@
 static struct ward            ward;
 static const sennit_allocator counting = WARD(&ward);
 
-struct parcel {
+struct queued_task {
 	sennit_scheduler  *s; /* NULL: the bound one */
 	sennit_wait_group *done;
 	size_t             size;
 	unsigned char      fill[];
 };
 
-static struct parcel *make(sennit_scheduler *s, sennit_wait_group *done,
-			   size_t size)
+static struct queued_task *make(sennit_scheduler *s, sennit_wait_group *done,
+				size_t size)
 {
-	struct parcel *p = sennit_argument_alloc(s, sizeof(*p) + size);
+	struct queued_task *p = sennit_argument_alloc(s, sizeof(*p) + size);
 
 	if (!p)
 		abort();
@@ -30,9 +30,9 @@ static struct parcel *make(sennit_scheduler *s, sennit_wait_group *done,
 
 static void open_parcel(void *argument)
 {
-	struct parcel     *p = argument;
-	sennit_wait_group *done = p->done;
-	size_t             i;
+	struct queued_task *p = argument;
+	sennit_wait_group  *done = p->done;
+	size_t              i;
 
 	for (i = 0; i < p->size; i++)
 		EXPECT(p->fill[i] == (p->size & 0xff));

@@ -13,7 +13,7 @@ static void count_one(void *counter)
 
 enum { LARGEST = 4096 };
 
-struct parcel {
+struct queued_task {
 	sennit_wait_group *done;
 	atomic_uint       *damaged;
 	size_t             size;
@@ -22,9 +22,9 @@ struct parcel {
 
 static void open_parcel(void *argument)
 {
-	const struct parcel *p = argument;
-	const size_t         head = offsetof(struct parcel, fill);
-	size_t               i;
+	const struct queued_task *p = argument;
+	const size_t              head = offsetof(struct queued_task, fill);
+	size_t                    i;
 
 	if ((uintptr_t)p % 16)
 		atomic_fetch_add(p->damaged, 1);
@@ -34,9 +34,9 @@ static void open_parcel(void *argument)
 	sennit_wait_group_done(p->done);
 }
 
-static void send_parcel(struct parcel *p, size_t size)
+static void send_parcel(struct queued_task *p, size_t size)
 {
-	const size_t head = offsetof(struct parcel, fill);
+	const size_t head = offsetof(struct queued_task, fill);
 	size_t       i;
 
 	p->size = size;
@@ -49,15 +49,16 @@ static void send_parcel(struct parcel *p, size_t size)
 
 static void a_copy_of_any_size_arrives_whole(void **state)
 {
-	static struct parcel p;
-	sennit_wait_group    done = SENNIT_WAIT_GROUP_INIT;
-	atomic_uint          damaged = 0;
-	size_t               size;
+	static struct queued_task p;
+	sennit_wait_group         done = SENNIT_WAIT_GROUP_INIT;
+	atomic_uint               damaged = 0;
+	size_t                    size;
 
 	(void)state;
 	p.done = &done;
 	p.damaged = &damaged;
-	for (size = offsetof(struct parcel, fill); size <= LARGEST; size++) {
+	for (size = offsetof(struct queued_task, fill); size <= LARGEST;
+	     size++) {
 		sennit_wait_group_add(&done, 1);
 		send_parcel(&p, size);
 	}

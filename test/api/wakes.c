@@ -223,7 +223,7 @@ static void one_of_a_task_wakes_one_other_who_comes(void **state)
 /* --- waking many -------------------------------------------------------- */
 
 /* Fibers of all workers, in turn, that wait for one event. */
-struct party {
+struct channel_waiter {
 	sennit_group      group;
 	sennit_event      gate;
 	sennit_wait_group over;
@@ -234,9 +234,9 @@ struct party {
 };
 
 struct guest {
-	struct party *party;
-	unsigned      number; /* from 1 */
-	bool          here;   /* of its worker */
+	struct channel_waiter *party;
+	unsigned               number; /* from 1 */
+	bool                   here;   /* of its worker */
 };
 
 /* The guest of this thread that continued last. */
@@ -244,10 +244,10 @@ static _Thread_local unsigned gone_on;
 
 static int wait_at_gate(void *argument)
 {
-	struct guest  *g = argument;
-	struct party  *p = g->party;
-	const unsigned number = g->number;
-	int            err;
+	struct guest          *g = argument;
+	struct channel_waiter *p = g->party;
+	const unsigned         number = g->number;
+	int                    err;
 
 	g->here = true;
 	err = sennit_event_wait_until(&p->gate, SENNIT_NEVER);
@@ -264,8 +264,8 @@ static int wait_at_gate(void *argument)
  * again on the same thread. */
 static int bring_guests(void *party)
 {
-	struct party  *p = party;
-	const unsigned me = atomic_fetch_add(&p->present, 1);
+	struct channel_waiter *p = party;
+	const unsigned         me = atomic_fetch_add(&p->present, 1);
 
 	while (atomic_load(&p->present) < p->workers)
 		sched_yield();
@@ -286,7 +286,7 @@ static int bring_guests(void *party)
 
 static void give_party(void *party)
 {
-	struct party *p = party;
+	struct channel_waiter *p = party;
 
 	sennit_group_init(&p->group, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
 	for (uint32_t i = 0; i < p->workers; i++)
@@ -300,9 +300,9 @@ static void give_party(void *party)
 static unsigned wakes_for_guests(const struct world *w, unsigned guests,
 				 bool cancel)
 {
-	sennit_scheduler *s = start_counted(w->workers);
-	struct party      p = { .workers = w->workers, .guests = guests };
-	const sennit_task t = { .run = give_party, .argument = &p };
+	sennit_scheduler     *s = start_counted(w->workers);
+	struct channel_waiter p = { .workers = w->workers, .guests = guests };
+	const sennit_task     t = { .run = give_party, .argument = &p };
 
 	sennit_event_init(&p.gate, SENNIT_EVENT_MANUAL, false);
 	sennit_wait_group_init(&p.over, 1);

@@ -241,7 +241,7 @@ static void send_descriptor(int by, int fd)
 	EXPECT(sennit_sendmsg(by, &m, 0, in_ms(100000)) == 1);
 }
 
-struct parcel {
+struct queued_task {
 	sennit_scheduler *s;
 	int               by;
 	int               fd;
@@ -250,14 +250,14 @@ struct parcel {
 
 static void receive_descriptor(void *argument)
 {
-	struct parcel *p = argument;
-	char           byte;
-	struct iovec   v = { &byte, 1 };
-	union control  c = { .bytes = "" };
-	struct msghdr  m = { .msg_iov = &v,
-			     .msg_iovlen = 1,
-			     .msg_control = c.bytes,
-			     .msg_controllen = sizeof(c.bytes) };
+	struct queued_task *p = argument;
+	char                byte;
+	struct iovec        v = { &byte, 1 };
+	union control       c = { .bytes = "" };
+	struct msghdr       m = { .msg_iov = &v,
+				  .msg_iovlen = 1,
+				  .msg_control = c.bytes,
+				  .msg_controllen = sizeof(c.bytes) };
 
 	EXPECT(sennit_recvmsg(p->by, &m, MSG_CMSG_CLOEXEC, in_ms(100000)) == 1);
 	EXPECT(CMSG_FIRSTHDR(&m));
@@ -268,7 +268,7 @@ static void receive_descriptor(void *argument)
 static void a_descriptor_is_sent_to_who_waits_for_it(void **state)
 {
 	const struct world *w = *state;
-	struct parcel       p = { .s = w->s, .fd = -1 };
+	struct queued_task  p = { .s = w->s, .fd = -1 };
 	int                 by[2], ends[2];
 	char                b[2];
 

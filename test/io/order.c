@@ -4,7 +4,7 @@
  */
 #include "attempt.h"
 
-struct parcel {
+struct queued_task {
 	int         fds[2];
 	bool        by_sennit;
 	int         content;
@@ -13,7 +13,7 @@ struct parcel {
 
 static void fill_and_send(void *argument)
 {
-	struct parcel *p = argument;
+	struct queued_task *p = argument;
 
 	p->content = 42;
 	if (p->by_sennit)
@@ -25,8 +25,8 @@ static void fill_and_send(void *argument)
 
 static void receive_and_open(void *argument)
 {
-	struct parcel *p = argument;
-	char           byte;
+	struct queued_task *p = argument;
+	char                byte;
 
 	EXPECT(sennit_read(p->fds[0], &byte, 1, SENNIT_NEVER) == 1);
 	EXPECT(p->content == 42);
@@ -44,8 +44,8 @@ static void *send_as_thread(void *argument)
  * the reader waits or not. */
 static void pass_parcel(const struct world *w, unsigned i)
 {
-	struct parcel p = { .by_sennit = i % 2 };
-	pthread_t     t = 0;
+	struct queued_task p = { .by_sennit = i % 2 };
+	pthread_t          t = 0;
 
 	if (i & 2)
 		open_sockets(p.fds);

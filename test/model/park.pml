@@ -23,7 +23,7 @@
  * queue in single steps, and leaves out the workers that are empty; so do the
  * look of the last searcher that finds work, and every search. A worker looks at
  * its own inbox in any case. With BACKPUT a searcher that empties the inbox may
- * put all but one parcel back.
+ * put all but one queued task back.
  *
  * Checked when nothing can move any more: nothing is queued that a sleeping
  * worker could run; a sleeper's bit is set and its token is not; nobody counts
@@ -40,7 +40,7 @@
  *   M_PINANY      a ready fiber's producer wakes any worker
  *   M_PINTRUST    a ready fiber's producer relies on a searcher
  *   M_TRUST       a worker that pushed relies on a searcher before its fence
- *   M_NOCOLWAKE   a worker that collects parcels between tasks wakes nobody
+ *   M_NOCOLWAKE   a worker that collects queued tasks between tasks wakes nobody
  *   M_OWNINBOX    the last searcher that finds work ignores its own inbox
  *   M_NOCHAIN     the last searcher that finds work wakes nobody
  *   M_NOPASS      a searcher that finds a fiber of its own wakes nobody
@@ -59,7 +59,7 @@
  *   M_NOFILL      a producer leaves the worker empty
  *   M_FILLLATE    a producer looks for sleepers before it says that the worker
  *                 is not empty
- *   M_NOREFILL    a searcher that puts parcels back leaves the worker empty
+ *   M_NOREFILL    a searcher that puts queued tasks back leaves the worker empty
  *   M_STAYEMPTY   withdraw: the worker still counts as empty
  *   M_EMPTYNOLOOK a worker that is empty does not look at its own inbox again
  */

@@ -194,7 +194,7 @@ inline release()
 	complete()
 }
 
-/* sn_retire_fill_locked; the lock is held. */
+/* sn_worker_threads_start_locked; the lock is held. */
 inline fill(v, searches)
 {
 	atomic {

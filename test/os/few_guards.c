@@ -15,9 +15,8 @@ static sennit_scheduler *start_with_few(void)
 	sennit_scheduler *s;
 
 	sn_kept_slab_drop(); /* its stacks have guards */
-	s = start_with(
-		SENNIT_CONFIG(.workers = 1, .trim_ms = SENNIT_TRIM_NEVER,
-			      .spare_stacks = 2 * STACKS));
+	s = start_with(SENNIT_CONFIG(.workers = 1, .trim_ms = SENNIT_TRIM_NEVER,
+				     .spare_stacks = 2 * STACKS));
 	s->stacks.slabs.guards.kind = OS_GUARD_MAPPING;
 	s->stacks.slabs.guards.limit = 0;
 	s->stacks.slabs.guards.assured = STACKS;

@@ -160,8 +160,7 @@ static int bind_without_guards(void)
 
 	if (!become_old() || !refuse(&none))
 		return SKIPPED;
-	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)) !=
-	    -ENOMEM)
+	if (sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 2)) != -ENOMEM)
 		return 2;
 	if (sennit_scheduler_create(
 		    &s, SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE)))

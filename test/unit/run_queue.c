@@ -450,14 +450,14 @@ static void upkeep_comes_soon_after_an_idle_time(void **state)
 	drop(q);
 }
 
-static void loot_runs_oldest_first(void **state)
+static void stolen_tasks_run_oldest_first(void **state)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .threaded = true });
-	const struct task loot[] = { number(1), number(2) };
+	const struct task stolen[] = { number(1), number(2) };
 
 	(void)state;
-	sn_run_queue_keep_loot(q, loot, 2);
+	sn_run_queue_keep_stolen(q, stolen, 2);
 	assert_int_equal(take(q), 1);
 	assert_int_equal(take(q), 2);
 	drop(q);
@@ -506,7 +506,7 @@ int main(void)
 		cmocka_unit_test(
 			tasks_have_their_turn_after_so_many_dispatches),
 		cmocka_unit_test(upkeep_comes_soon_after_an_idle_time),
-		cmocka_unit_test(loot_runs_oldest_first),
+		cmocka_unit_test(stolen_tasks_run_oldest_first),
 		cmocka_unit_test(
 			fibers_are_taken_in_the_order_they_became_ready),
 	};

@@ -28,7 +28,7 @@ static void run(void *unused)
 static void post(struct office *o, uintptr_t n)
 {
 	for (uintptr_t i = 0; i < n; i++) {
-		struct parcel *p = sn_pool_take(&o->cache);
+		struct queued_task *p = sn_pool_take(&o->cache);
 
 		assert_non_null(p);
 		p->task = (struct task){ .run = run, .argument = (void *)i };
@@ -38,7 +38,8 @@ static void post(struct office *o, uintptr_t n)
 
 static uint32_t take(struct office *o, uint32_t parts, bool oldest_first)
 {
-	const struct parcels_to to = { &o->deque, &o->cache, oldest_first };
+	const struct queued_tasks_to to = { &o->deque, &o->cache,
+					    oldest_first };
 
 	return sn_task_inbox_take(&o->inbox, &to, parts);
 }

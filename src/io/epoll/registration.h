@@ -38,9 +38,9 @@ struct ready_wait {
 	int                 fd;
 	uint32_t            events; /* of epoll */
 	uint64_t            begun;  /* for closing.h */
-	bool        trusts; /* a watch, since then */
-	sennit_time since;
-	struct link link;
+	bool                trusts; /* a watch, since then */
+	sennit_time         since;
+	struct link         link;
 };
 
 struct ready_waits {
