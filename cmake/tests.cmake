@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # To add a test, add a file:
-#	test/<group>/<x>.c   an executable, run as <group>/<x>
+#	test/<group>/<x>.c   part of a program for the folder, run as <group>/<x>:
+#	                     `test_<group> <x>`; a program of its own if it
+#	                     stands in for functions of libc
 #	test/io/<x>.c        the same with libsennit-io, run as io/<x>-epoll,
 #	                     io/<x>-uring and, where a filter refuses io_uring,
 #	                     io/<x>-refused
@@ -92,6 +94,89 @@ function(sennit_python_tests group shared)
 	endforeach()
 endfunction()
 
+# Whether a test must be a program of its own: it defines a function of libc or
+# of a sanitizer for the whole program, or other names that several tests have.
+function(sennit_test_is_alone file out)
+	set(words "RTLD_NEXT|__lsan_|__tsan_|__wrap_")
+	string(APPEND words "|^(int|ssize_t|long) [*]?[a-ln-z][a-z0-9_]*\\(")
+	sennit_mentions(${file} "${words}" found)
+	if(file MATCHES "/unit/switch") # each has the portable switch, too
+		set(found ON)
+	endif()
+	set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# sennit_test_programs(GROUP FILE...): the programs of a folder's tests. In
+# `programs` are then their targets; for each of the tests, `name`,
+# run_<name> is the command that runs it. There are at most two programs for
+# several tests: one uses internal names.
+function(sennit_test_programs group)
+	set(made "")
+	foreach(kind plain inside)
+		set(files_${kind} "")
+		set(table_${kind} "")
+	endforeach()
+	foreach(file IN LISTS ARGN)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_test_is_alone(${file} alone)
+		if(system OR SENNIT_DETERMINISTIC OR alone)
+			set(program test_${group}_${name})
+			sennit_program(${program} ${file} ${parts_${group}})
+			sennit_system_test(${program} ${file})
+			set_target_properties(${program} PROPERTIES
+				RUNTIME_OUTPUT_DIRECTORY test/${group}
+				OUTPUT_NAME ${name})
+			list(APPEND made ${program})
+			set(run_${name} $<TARGET_FILE:${program}> PARENT_SCOPE)
+			continue()
+		endif()
+		sennit_looks_inside(${file} inside)
+		set(kind plain)
+		set(program test_${group})
+		if(inside)
+			set(kind inside)
+			set(program test_${group}_inside)
+		endif()
+		string(MAKE_C_IDENTIFIER "main_${group}_${name}" main)
+		file(STRINGS ${file} with_arguments REGEX "^int main\\(int ")
+		set(form PLAIN)
+		if(with_arguments)
+			set(form WITH_ARGUMENTS)
+		endif()
+		string(APPEND table_${kind} "${form}(\"${name}\", ${main})\n")
+		list(APPEND files_${kind} ${file})
+		set_property(SOURCE ${file} APPEND PROPERTY
+			COMPILE_DEFINITIONS main=${main})
+		set_property(SOURCE ${file} APPEND PROPERTY
+			COMPILE_OPTIONS -Wno-missing-prototypes)
+		set(run_${name} $<TARGET_FILE:${program}> ${name} PARENT_SCOPE)
+	endforeach()
+	foreach(kind plain inside)
+		if(NOT files_${kind})
+			continue()
+		endif()
+		set(program test_${group})
+		if(kind STREQUAL "inside")
+			set(program test_${group}_inside)
+		endif()
+		set(folder ${PROJECT_BINARY_DIR}/test/${group}-${kind})
+		file(GENERATE OUTPUT ${folder}/tests.inc
+			CONTENT "${table_${kind}}")
+		sennit_program(${program} ${files_${kind}} test/main.c
+			${parts_${group}})
+		target_include_directories(${program} PRIVATE ${folder})
+		set_target_properties(${program} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY test)
+		list(APPEND made ${program})
+	endforeach()
+	foreach(program IN LISTS made)
+		target_include_directories(${program} SYSTEM PRIVATE
+			${CMOCKA_INCLUDE_DIR})
+		target_link_libraries(${program} PRIVATE ${CMOCKA_LIBRARY})
+	endforeach()
+	set(programs ${made} PARENT_SCOPE)
+endfunction()
+
 # --- test/unit, test/api, test/stress, test/os --------------------------------------
 
 find_path(CMOCKA_INCLUDE_DIR cmocka.h)
@@ -117,24 +202,17 @@ elseif(SENNIT_TESTS)
 		sennit_end_tests(files)
 		sennit_system_tests(files)
 		sennit_static_tests(files)
-		foreach(file IN LISTS files)
-			get_filename_component(name ${file} NAME_WE)
-			set(program test_${group}_${name})
-			sennit_program(${program} ${file})
-			sennit_system_test(${program} ${file})
-			target_include_directories(${program} SYSTEM PRIVATE
-				${CMOCKA_INCLUDE_DIR})
-			target_link_libraries(${program} PRIVATE
-				${CMOCKA_LIBRARY})
+		set(parts_${group} "")
+		if(TARGET sennit_io AND SENNIT_DETERMINISTIC)
+			set(parts_${group} $<TARGET_OBJECTS:sennit_io_objects>)
+		endif()
+		sennit_test_programs(${group} ${files})
+		foreach(program IN LISTS programs)
 			if(group STREQUAL "unit")
 				target_include_directories(${program} PRIVATE
 					${ucontext_tests})
 			endif()
-			if(TARGET sennit_io AND SENNIT_DETERMINISTIC)
-				target_sources(${program} PRIVATE
-					$<TARGET_OBJECTS:sennit_io_objects>)
-			endif()
-			if(name STREQUAL "network_httpd")
+			if(program MATCHES "network_httpd")
 				file(GLOB httpd apps/http/*.c apps/httpd/*.c)
 				list(FILTER httpd EXCLUDE REGEX "/main.c$")
 				target_sources(${program} PRIVATE ${httpd})
@@ -143,11 +221,10 @@ elseif(SENNIT_TESTS)
 				target_link_libraries(${program} PRIVATE
 					${SENNIT_HTTP_PARSER})
 			endif()
-			set_target_properties(${program} PROPERTIES
-				RUNTIME_OUTPUT_DIRECTORY test/${group}
-				OUTPUT_NAME ${name})
-			sennit_test(${group} ${name}
-				${runner} $<TARGET_FILE:${program}>)
+		endforeach()
+		foreach(file IN LISTS files)
+			get_filename_component(name ${file} NAME_WE)
+			sennit_test(${group} ${name} ${runner} ${run_${name}})
 		endforeach()
 	endforeach()
 endif()
@@ -168,18 +245,11 @@ if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
 	sennit_static_tests(files)
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		set(program test_io_${name})
-		sennit_program(${program} ${file}
-			$<TARGET_OBJECTS:sennit_io_objects>)
-		target_include_directories(${program} SYSTEM PRIVATE
-			${CMOCKA_INCLUDE_DIR})
-		target_link_libraries(${program} PRIVATE
-			${CMOCKA_LIBRARY} ${SENNIT_URING})
-		set_target_properties(${program} PROPERTIES
-			RUNTIME_OUTPUT_DIRECTORY test/io OUTPUT_NAME ${name})
-		if(name STREQUAL "steps") # between which the test acts
+	set(parts_io $<TARGET_OBJECTS:sennit_io_objects>)
+	sennit_test_programs(io ${files})
+	foreach(program IN LISTS programs)
+		target_link_libraries(${program} PRIVATE ${SENNIT_URING})
+		if(program STREQUAL "test_io_steps") # between which it acts
 			target_link_options(${program} PRIVATE
 				LINKER:--wrap=epoll_ctl
 				LINKER:--wrap=sennit_yield
@@ -187,9 +257,12 @@ if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 				LINKER:--wrap=sennit_poller_wait
 				LINKER:--wrap=sennit_blocking_call_until)
 		endif()
+	endforeach()
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
 		foreach(backend IN ITEMS epoll uring refused)
 			sennit_test(io ${name}-${backend}
-				${runner} $<TARGET_FILE:${program}>)
+				${runner} ${run_${name}})
 			set_property(TEST io/${name}-${backend} PROPERTY
 				ENVIRONMENT SENNIT_TEST_IO=${backend})
 		endforeach()
@@ -202,23 +275,19 @@ if(SENNIT_TESTS AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
 	AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/diag/*.c)
 	sennit_static_tests(files)
-	foreach(file IN LISTS files)
-		get_filename_component(name ${file} NAME_WE)
-		set(program test_diag_${name})
-		sennit_program(${program} ${file}
-			$<TARGET_OBJECTS:sennit_diag_objects>)
-		target_include_directories(${program} SYSTEM PRIVATE
-			${CMOCKA_INCLUDE_DIR})
+	set(parts_diag $<TARGET_OBJECTS:sennit_diag_objects>)
+	sennit_test_programs(diag ${files})
+	foreach(program IN LISTS programs)
 		target_link_libraries(${program} PRIVATE
-			${CMOCKA_LIBRARY} ${CMAKE_DL_LIBS} ${SENNIT_DW})
+			${CMAKE_DL_LIBS} ${SENNIT_DW})
 		if(SENNIT_DW)
 			target_compile_definitions(${program} PRIVATE
 				SENNIT_HAVE_LIBDW)
 		endif()
-		set_target_properties(${program} PROPERTIES
-			RUNTIME_OUTPUT_DIRECTORY test/diag OUTPUT_NAME ${name})
-		sennit_test(diag ${name}
-			${runner} $<TARGET_FILE:${program}>)
+	endforeach()
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_test(diag ${name} ${runner} ${run_${name}})
 	endforeach()
 endif()
 
