@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# test/apps/<x>.py tests the programs of apps/ by real clients, as
+# test/apps/<x>.py tests the servers of programs/ by real clients, as
 # apps/<x>-epoll and apps/<x>-uring. It exits with 77 if a client is missing.
 # Those in `heavy` start heavy clients, in the plain builds only.
 # A deterministic build has no sockets that other programs see.
 
-if(NOT SENNIT_TESTS OR NOT SENNIT_APPS_BUILT OR SENNIT_DETERMINISTIC)
+if(NOT SENNIT_TESTS OR NOT TARGET sennit-httpd OR SENNIT_DETERMINISTIC)
 	return()
 endif()
 if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER)

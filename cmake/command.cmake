@@ -6,7 +6,7 @@ function(sennit_install_command target)
 	endif()
 	install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	if(SENNIT_MANUAL AND SENNIT_PYTHON)
-		install(FILES ${PROJECT_BINARY_DIR}/manual/man1/${target}.1
+		install(FILES ${sennit_BINARY_DIR}/manual/man1/${target}.1
 			DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 	endif()
 endfunction()

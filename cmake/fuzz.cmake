@@ -21,10 +21,10 @@ target_link_options(fuzz_quota PRIVATE LINKER:--wrap=fopen)
 if(TARGET fuzz_http)
 	foreach(part http/body http/date http/head http/host http/reader http/reason
 		http/select http/target httpd/answer httpd/serve httpd/static)
-		target_sources(fuzz_http PRIVATE apps/${part}.c)
+		target_sources(fuzz_http PRIVATE programs/${part}.c)
 	endforeach()
 	target_include_directories(fuzz_http PRIVATE
-		apps ${SENNIT_HTTP_PARSER_H})
+		programs ${SENNIT_HTTP_PARSER_H})
 	target_link_libraries(fuzz_http PRIVATE ${SENNIT_HTTP_PARSER})
 endif()
 

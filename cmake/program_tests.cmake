@@ -24,8 +24,10 @@ endforeach()
 # The picture by a plain loop, for test/render/same_picture.py.
 if(TARGET sennit-render)
 	sennit_program(test_render_serial test/render/serial.c
-		apps/render/scene.c)
-	target_include_directories(test_render_serial PRIVATE apps)
+		programs/render/scene.c)
+	target_include_directories(test_render_serial PRIVATE programs)
+	set_source_files_properties(programs/render/scene.c PROPERTIES
+		COMPILE_OPTIONS -ffp-contract=off)
 	target_link_libraries(test_render_serial PRIVATE m)
 	set_target_properties(test_render_serial PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY test/render OUTPUT_NAME serial)

@@ -3,7 +3,8 @@
 # mention: every file name, and every identifier that no code contains.
 
 BEGIN {
-	folder = "(docs|src|test|tools|include|bench|examples|cmake|bindings)"
+	folder = "(docs|src|test|tools|include|bench|examples|cmake|bindings|" \
+		"programs)"
 	file = folder "/[a-zA-Z0-9_/.-]+"
 }
 

@@ -14,7 +14,7 @@ cd "${SOURCE_DIR:-.}"
 needs git python3
 before=$scratch/before
 mkdir "$before" "$scratch/tree"
-git ls-files -co --exclude-standard ':!bench' ':!apps' ':!src/io' \
+git ls-files -co --exclude-standard ':!bench' ':!apps' ':!programs' ':!src/io' \
 	':!examples' ':!test/[!p]*/*' |
 	tar -cf - -T - | tar -C "$scratch/tree" -xf -
 cd "$scratch/tree"

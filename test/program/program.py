@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the programs in apps/ share."""
+"""What the tests of the programs in programs/ share."""
 import os
 import subprocess
 import tempfile
