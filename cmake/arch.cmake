@@ -7,22 +7,30 @@ file(GLOB known RELATIVE ${PROJECT_SOURCE_DIR}/src/arch
 list(TRANSFORM known REPLACE "/.*" "")
 set_property(CACHE SENNIT_ARCH PROPERTY STRINGS auto ${known})
 
+# The conditions of cpu.h, with names for the headers.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+	${PROJECT_SOURCE_DIR}/src/arch/cpu.h)
+file(READ ${PROJECT_SOURCE_DIR}/src/arch/cpu.h probe)
+string(REGEX REPLACE "#include \"arch/([a-z0-9_]+)/cpu.h\""
+	"#define NAME \"\\1\"" probe "${probe}")
+string(REGEX REPLACE "#include \"[^\n]*" "" probe "${probe}")
+
 # What is compiled for the target cannot be run here, but read. It is not
-# linked: that could need a library that is not there.
+# linked, and includes nothing: that could need what is not there.
 function(sennit_find_processor)
 	set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 	set(folder ${PROJECT_BINARY_DIR}/processor)
 	file(WRITE ${folder}/processor.c "
+${probe}
 #if defined(__x86_64__) && defined(__ILP32__)
-#define ARCH_NAME \"x32\"
-#else
-#include \"arch/cpu.h\"
+#define NAME \"x32\"
+#elif !defined(NAME)
+#define NAME \"portable\"
 #endif
 extern const char processor[];
-const char processor[] = \"sennit processor \" ARCH_NAME \":\";
+const char processor[] = \"sennit processor \" NAME \":\";
 ")
 	try_compile(works ${folder} ${folder}/processor.c
-		CMAKE_FLAGS "-DINCLUDE_DIRECTORIES:STRING=${PROJECT_SOURCE_DIR}/src\;${PROJECT_SOURCE_DIR}/include"
 		COPY_FILE ${folder}/processor OUTPUT_VARIABLE output)
 	if(NOT works)
 		message(FATAL_ERROR "the compiler does not work: ${output}")

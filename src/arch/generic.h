@@ -9,11 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The folder with the switch. */
-#ifndef ARCH_NAME
-#define ARCH_NAME "portable"
-#endif
-
 /* --- hints ---------------------------------------------------------------- */
 
 /* This is a spin loop. Without an instruction for it, the compiler must still

@@ -36,7 +36,7 @@ END
 cat >"$scratch/bin/ctest" <<'END'
 #!/bin/sh
 count=0 bad=0
-for check in words style refs edges owners; do
+for check in words style refs edges layers; do
 	count=$((count + 1))
 	sh tools/check-$check || {
 		echo "FAILED: check-$check"

@@ -3,8 +3,6 @@
 #ifndef SN_AARCH64_CPU_H
 #define SN_AARCH64_CPU_H
 
-#define ARCH_NAME "aarch64"
-
 #include "arch/aarch64/frame.h"
 
 #include <stdbool.h>

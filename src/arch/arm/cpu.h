@@ -3,8 +3,6 @@
 #ifndef SN_ARM_CPU_H
 #define SN_ARM_CPU_H
 
-#define ARCH_NAME "arm"
-
 #include "arch/arm/frame.h"
 
 /* Floating-point control of 32-bit ARM: the control bits of FPSCR. */

@@ -3,8 +3,6 @@
 #ifndef SN_I386_CPU_H
 #define SN_I386_CPU_H
 
-#define ARCH_NAME "i386"
-
 /* The stack pointer that a signal of Linux has interrupted. */
 #define ARCH_LINUX_SP(c) ((uintptr_t)(c)->uc_mcontext.gregs[REG_ESP])
 

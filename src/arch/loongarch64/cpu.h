@@ -3,8 +3,6 @@
 #ifndef SN_LOONGARCH64_CPU_H
 #define SN_LOONGARCH64_CPU_H
 
-#define ARCH_NAME "loongarch64"
-
 #include "arch/loongarch64/frame.h"
 
 #include <stdbool.h>

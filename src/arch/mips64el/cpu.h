@@ -3,8 +3,6 @@
 #ifndef SN_MIPS64EL_CPU_H
 #define SN_MIPS64EL_CPU_H
 
-#define ARCH_NAME "mips64el"
-
 #include "arch/mips64el/frame.h"
 
 /* Floating-point control of MIPS: the control bits of FCSR. */

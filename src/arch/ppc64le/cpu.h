@@ -3,8 +3,6 @@
 #ifndef SN_PPC64LE_CPU_H
 #define SN_PPC64LE_CPU_H
 
-#define ARCH_NAME "ppc64le"
-
 #include "arch/ppc64le/frame.h"
 
 #include <stdbool.h>

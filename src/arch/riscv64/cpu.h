@@ -3,8 +3,6 @@
 #ifndef SN_RISCV64_CPU_H
 #define SN_RISCV64_CPU_H
 
-#define ARCH_NAME "riscv64"
-
 #include "arch/riscv64/frame.h"
 
 #include <stdbool.h>

@@ -3,8 +3,6 @@
 #ifndef SN_S390X_CPU_H
 #define SN_S390X_CPU_H
 
-#define ARCH_NAME "s390x"
-
 #include "arch/s390x/frame.h"
 
 #include <stdbool.h>

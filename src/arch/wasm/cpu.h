@@ -3,8 +3,6 @@
 #ifndef SN_WASM_CPU_H
 #define SN_WASM_CPU_H
 
-#define ARCH_NAME "wasm"
-
 #include <stdint.h>
 
 /* Functions have no unwind information. An exception that leaves a task ends

@@ -3,10 +3,6 @@
 #ifndef SN_X86_64_CPU_H
 #define SN_X86_64_CPU_H
 
-#ifndef ARCH_NAME
-#define ARCH_NAME "x86_64"
-#endif
-
 /* x86-64 keeps the order of stores and the order of loads. So the plain stores
  * of sched/bias.h need no fence but that of whoever revokes. */
 #define ARCH_HAS_BIAS 1

@@ -3,8 +3,6 @@
 #ifndef SN_X86_64_WINDOWS_CPU_H
 #define SN_X86_64_WINDOWS_CPU_H
 
-#define ARCH_NAME "x86_64_windows"
-
 #include <stdint.h>
 
 /* The unwind information of a function names its handler of exceptions in
