@@ -5,7 +5,7 @@ if(NOT arch STREQUAL "wasm")
 	message(FATAL_ERROR "emscripten: SENNIT_ARCH must be wasm")
 endif()
 
-# What the checks of flags.cmake, libc.cmake and atomics.cmake would find: a
+# What the checks of flags.cmake and libc.cmake would find: a
 # program takes emscripten several seconds to link.
 foreach(flag -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla)

@@ -7,7 +7,24 @@ include(CheckIncludeFile)
 include(GNUInstallDirs)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
-include(cmake/atomics.cmake)
+# Sets sennit_ATOMIC_BYTES: libatomic, where the compiler calls its functions
+# for atomic operations on bytes (gcc 12 on riscv64). Tests use such bytes. The
+# library does not, and no processor in src/arch/cpu.h needs libatomic for
+# words of up to 64 bits.
+include(CheckCSourceCompiles)
+check_c_source_compiles("
+#include <stdatomic.h>
+static _Atomic(unsigned char) value;
+int main(void)
+{
+	unsigned char no = 0;
+	atomic_compare_exchange_strong(&value, &no, 1);
+	return atomic_exchange(&value, 0) + atomic_fetch_add(&value, 1);
+}" SENNIT_HAS_ATOMIC_BYTES)
+set(sennit_ATOMIC_BYTES "")
+if(NOT SENNIT_HAS_ATOMIC_BYTES)
+	set(sennit_ATOMIC_BYTES atomic)
+endif()
 
 # Flags for the library's own files. Programs that use sennit do not get them.
 add_library(sennit_flags INTERFACE)
@@ -63,6 +80,10 @@ endif()
 if(NOT SENNIT_FP_CONTROL)
 	target_compile_definitions(sennit_flags INTERFACE
 		SENNIT_NO_FP_CONTROL)
+endif()
+# How the end of a scheduler is detected: gate.h and those that say so choose.
+if(NOT SENNIT_END MATCHES "^(gate|count)$")
+	message(FATAL_ERROR "SENNIT_END: ${SENNIT_END} is not known here")
 endif()
 if(SENNIT_END STREQUAL "count")
 	target_compile_definitions(sennit_flags INTERFACE SENNIT_END_COUNT)

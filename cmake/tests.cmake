@@ -9,7 +9,7 @@
 #	test/diag/<x>.c      the same with libsennit-diag, run as diag/<x>
 #	test/mpi/<x>.c       the same with libsennit-mpi and each MPI, as several
 #	                     processes: mpi_programs.cmake
-#	test/top/<x>.py      sennit-top on a terminal: top_tests.cmake
+#	test/top/<x>.py      sennit-top on a terminal: top.cmake
 #	test/debug           the scenarios of docs/debugging.md: debug.cmake
 #	test/guides          the programs of the guides: guides.cmake
 #	test/litmus/<x>.c    a program without the library, run as litmus/<x>
@@ -92,6 +92,23 @@ function(sennit_python_tests group shared)
 		set_property(TEST ${group}/${name} PROPERTY ENVIRONMENT
 			PYTHONDONTWRITEBYTECODE=1 ${ARGN})
 	endforeach()
+endfunction()
+
+# Removes the tests of the other technique from a list of files. All other tests
+# are the same for both.
+set(end_tests_gate unit/gate unit/domain stress/gate_last_out litmus/gate)
+set(end_tests_count unit/gate_count litmus/gate_count)
+function(sennit_end_tests files_of)
+	set(result ${${files_of}})
+	foreach(technique gate count)
+		if(technique STREQUAL SENNIT_END)
+			continue()
+		endif()
+		foreach(test IN LISTS end_tests_${technique})
+			list(FILTER result EXCLUDE REGEX "/test/${test}\\.c$")
+		endforeach()
+	endforeach()
+	set(${files_of} ${result} PARENT_SCOPE)
 endfunction()
 
 # Whether a test must be a program of its own: it defines a function of libc or
