@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* allocators.c - an allocator that lacks a function is refused wherever one is
  * accepted, and nothing changes. */
-#include "../ward.h"
+#include "../counting_allocator.h"
 #include "with_workers.h"
 
 #include <errno.h>
 
 enum { LACKING = 3 };
 
-static struct ward unused;
+static struct counting_allocator unused;
 
 /* Each lacks a function. */
 static const sennit_allocator lacking[LACKING] = {
 	{ .context = &unused },
-	{ .allocate = ward_take, .context = &unused },
-	{ .release = ward_give, .context = &unused },
+	{ .allocate = counting_take, .context = &unused },
+	{ .release = counting_give, .context = &unused },
 };
 
 static bool is_untouched(const void *memory, size_t size)

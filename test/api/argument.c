@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* argument.c - memory for arguments that are built in place. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 struct queued_task {
 	sennit_scheduler  *s; /* NULL: the bound one */
@@ -80,7 +80,7 @@ static void arguments_may_be_another_schedulers(void **state)
 	(void)state;
 	in_each_place(send_parcels, other);
 	end_scheduler(other);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 /* --- the allocator ------------------------------------------------------ */
@@ -97,12 +97,12 @@ static void take_and_give(void *argument)
 	void         *small;
 
 	sennit_argument_free(NULL, sennit_argument_alloc(NULL, 1), 1);
-	before = atomic_load(&ward.calls);
+	before = atomic_load(&tally.calls);
 	for (i = 0; i < 1000; i++) {
 		small = sennit_argument_alloc(NULL, SENNIT_COPY_SMALL);
 		sennit_argument_free(NULL, small, SENNIT_COPY_SMALL);
 	}
-	t->calls = atomic_load(&ward.calls) - before;
+	t->calls = atomic_load(&tally.calls) - before;
 	sennit_wait_group_done(&t->done);
 }
 
@@ -120,17 +120,17 @@ static void small_ones_do_not_go_to_the_allocator(void **state)
 	sennit_unbind();
 	end_scheduler(s);
 	assert_int_equal(t.calls, 0);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 static void *nothing(void *context, size_t size, size_t alignment)
 {
-	return size >= 4096 ? NULL : ward_take(context, size, alignment);
+	return size >= 4096 ? NULL : counting_take(context, size, alignment);
 }
 
 static void no_memory_is_a_null(void **state)
 {
-	const sennit_allocator mean = { nothing, ward_give, &ward };
+	const sennit_allocator mean = { nothing, counting_give, &tally };
 	sennit_scheduler      *s =
 		start_with(SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
 					 .allocator = &mean));

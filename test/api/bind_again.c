@@ -2,7 +2,7 @@
 /* bind_again.c - a thread that binds where another has unbound allocates
  * nothing and makes no system call; what it finds is as new. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include "base/compiler.h"
 
@@ -19,9 +19,10 @@ static void bind_once(sennit_scheduler *s)
 	sennit_unbind();
 }
 
-static sennit_scheduler *start_warded(struct ward *ward, uint32_t workers)
+static sennit_scheduler *start_with_allocator(struct counting_allocator *tally,
+					      uint32_t workers)
 {
-	const sennit_allocator a = WARD(ward);
+	const sennit_allocator a = COUNTING_ALLOCATOR(tally);
 	sennit_scheduler      *s;
 
 	assert_int_equal(
@@ -33,34 +34,34 @@ static sennit_scheduler *start_warded(struct ward *ward, uint32_t workers)
 
 static void it_allocates_nothing(void **state)
 {
-	const struct world *w = *state;
-	struct ward         ward = { .failing = 0 };
-	sennit_scheduler   *s = start_warded(&ward, w->workers);
-	unsigned            calls;
+	const struct world       *w = *state;
+	struct counting_allocator tally = { .failing = 0 };
+	sennit_scheduler         *s = start_with_allocator(&tally, w->workers);
+	unsigned                  calls;
 
 	bind_once(s);
-	calls = atomic_load(&ward.calls);
+	calls = atomic_load(&tally.calls);
 	for (int i = 0; i < 100; i++)
 		bind_once(s);
-	assert_int_equal(atomic_load(&ward.calls), calls);
+	assert_int_equal(atomic_load(&tally.calls), calls);
 	end_scheduler(s);
-	assert_int_equal(atomic_load(&ward.live), 0);
+	assert_int_equal(atomic_load(&tally.live), 0);
 }
 
 static void trimming_gives_the_memory_back(void **state)
 {
-	const struct world *w = *state;
-	struct ward         ward = { .failing = 0 };
-	sennit_scheduler   *s = start_warded(&ward, w->workers);
-	long                live;
+	const struct world       *w = *state;
+	struct counting_allocator tally = { .failing = 0 };
+	sennit_scheduler         *s = start_with_allocator(&tally, w->workers);
+	long                      live;
 
 	bind_once(s);
-	live = atomic_load(&ward.live);
+	live = atomic_load(&tally.live);
 	sennit_scheduler_trim(s);
-	assert_soon(atomic_load(&ward.live) < live);
+	assert_soon(atomic_load(&tally.live) < live);
 	bind_once(s);
 	end_scheduler(s);
-	assert_int_equal(atomic_load(&ward.live), 0);
+	assert_int_equal(atomic_load(&tally.live), 0);
 }
 
 /* --- as new ------------------------------------------------------------- */

@@ -5,15 +5,15 @@
 #include "printed.h"
 #include "with_workers.h"
 #include "../proc_self.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 #include <semaphore.h>
 
 /* --- threads ------------------------------------------------------------ */
 
-static struct ward            ward;
-static const sennit_allocator counted = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counted = COUNTING_ALLOCATOR(&tally);
 
 static sennit_scheduler *start_counted(const struct world *w, uint32_t idle_ms)
 {
@@ -88,7 +88,7 @@ static void threads_end_with_their_scheduler(void **state)
 		use_threads();
 		sennit_unbind();
 		end_scheduler(s);
-		assert_int_equal(atomic_load(&ward.live), 0);
+		assert_int_equal(atomic_load(&tally.live), 0);
 		assert_soon(threads_now() <= before);
 	}
 }
@@ -116,7 +116,7 @@ static void a_release_ends_them_too(void **state)
 	sennit_scheduler_release(s);
 	sennit_unbind();
 	assert_soon(atomic_load(&endings) == 1);
-	assert_soon(atomic_load(&ward.live) == 0);
+	assert_soon(atomic_load(&tally.live) == 0);
 	assert_soon(threads_now() <= before);
 }
 
@@ -145,7 +145,7 @@ static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
 	let_go(CALLS);
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&hold.ended), CALLS);
-	assert_int_equal(atomic_load(&ward.live), 0);
+	assert_int_equal(atomic_load(&tally.live), 0);
 }
 
 /* The thread that wakes the last fiber is the last one to wake anything. */
@@ -164,7 +164,7 @@ static void the_last_reference_goes_with_calls_in_flight(void **state)
 	let_go(CALLS);
 	assert_soon(atomic_load(&endings) == 1);
 	assert_int_equal(atomic_load(&hold.ended), CALLS);
-	assert_soon(atomic_load(&ward.live) == 0);
+	assert_soon(atomic_load(&tally.live) == 0);
 	assert_soon(threads_now() <= before);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.c - rendezvous, bounded and unbounded channels and one caller. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -51,11 +51,11 @@ static void try_bounded_alone(void *argument)
 
 static void try_unbounded_alone(void *argument)
 {
-	struct ward            p = { 0 };
-	const sennit_allocator a = WARD(&p);
-	sennit_channel         c;
-	uint64_t               in = 0, out = 0, v;
-	unsigned               round;
+	struct counting_allocator p = { 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&p);
+	sennit_channel            c;
+	uint64_t                  in = 0, out = 0, v;
+	unsigned                  round;
 
 	(void)argument;
 	EXPECT(sennit_channel_init(&c, sizeof(v), SENNIT_CHANNEL_UNBOUNDED,
@@ -78,10 +78,10 @@ static void try_unbounded_alone(void *argument)
 
 static void try_without_memory(void *argument)
 {
-	struct ward            p = { .dry = true };
-	const sennit_allocator a = WARD(&p);
-	sennit_channel         c, untouched;
-	uint64_t               in, out, v;
+	struct counting_allocator p = { .dry = true };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&p);
+	sennit_channel            c, untouched;
+	uint64_t                  in, out, v;
 
 	(void)argument;
 	memset(&c, 0x77, sizeof(c));

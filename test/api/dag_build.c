@@ -2,7 +2,7 @@
 /* dag_build.c - what builders accept and refuse, how they describe cycles, and
  * where their memory comes from. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -191,11 +191,11 @@ static void to_say_it_twice_is_to_say_it_once(void **state)
  * times. */
 static long bytes_of(unsigned often)
 {
-	struct ward            w = { .calls = 0 };
-	const sennit_allocator a = WARD(&w);
-	sennit_dag_builder     b;
-	sennit_dag            *d;
-	long                   bytes;
+	struct counting_allocator w = { .calls = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	sennit_dag_builder        b;
+	sennit_dag               *d;
+	long                      bytes;
 
 	assert_int_equal(sennit_dag_builder_init(&b, &a), 0);
 	must_add(&b, "a");
@@ -241,9 +241,9 @@ static void a_builder_may_go_on_after_a_build(void **state)
 
 static void a_destroyed_builder_is_an_empty_one(void **state)
 {
-	struct ward            w = { .calls = 0 };
-	const sennit_allocator a = WARD(&w);
-	sennit_dag_builder     b;
+	struct counting_allocator w = { .calls = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	sennit_dag_builder        b;
 
 	(void)state;
 	assert_int_equal(sennit_dag_builder_init(&b, &a), 0);
@@ -310,7 +310,8 @@ static unsigned build_somehow(sennit_dag **d, sennit_dag_builder *b)
 	return refused;
 }
 
-static void run_somehow(sennit_dag *d, struct ward *w, unsigned *refused)
+static void run_somehow(sennit_dag *d, struct counting_allocator *w,
+			unsigned *refused)
 {
 	const long live = atomic_load(&w->live);
 	int        err;
@@ -329,10 +330,10 @@ static void without_memory_all_stays_as_it_was(void **state)
 
 	(void)state;
 	for (unsigned k = 1, calls = 1; k <= calls + 1; k++) {
-		struct ward            w = { .failing = k };
-		const sennit_allocator a = WARD(&w);
-		sennit_dag_builder     b;
-		sennit_dag            *d;
+		struct counting_allocator w = { .failing = k };
+		const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+		sennit_dag_builder        b;
+		sennit_dag               *d;
 
 		assert_int_equal(sennit_dag_builder_init(&b, &a), 0);
 		refused = build_somehow(&d, &b);
@@ -349,13 +350,13 @@ static void without_memory_all_stays_as_it_was(void **state)
 
 static void a_run_in_the_callers_memory_takes_none(void **state)
 {
-	struct ward            w = { .calls = 0 };
-	const sennit_allocator a = WARD(&w);
-	sennit_dag_options     o = { .flags = 0 };
-	sennit_dag_builder     b;
-	sennit_dag            *d;
-	char                   text[32] = "";
-	unsigned               calls;
+	struct counting_allocator w = { .calls = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	sennit_dag_options        o = { .flags = 0 };
+	sennit_dag_builder        b;
+	sennit_dag               *d;
+	char                      text[32] = "";
+	unsigned                  calls;
 
 	(void)state;
 	assert_int_equal(sennit_dag_builder_init(&b, &a), 0);

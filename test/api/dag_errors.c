@@ -2,7 +2,7 @@
 /* dag_errors.c - nodes that fail, runs that are late, and runs without
  * memory. */
 #include "dag_scene.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 /* --- errors ------------------------------------------------------------- */
 
@@ -100,13 +100,13 @@ static void the_deadline_ends_waits_of_nodes(void **state)
 
 /* --- no memory for tasks ------------------------------------------------ */
 
-static struct ward ward;
+static struct counting_allocator tally;
 
 static int dry_up(void *data, void *argument)
 {
 	(void)data;
 	(void)argument;
-	atomic_store(&ward.dry, true);
+	atomic_store(&tally.dry, true);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static void run_dry(void *argument)
 	struct drought *d = argument;
 
 	EXPECT(sennit_dag_run(d->dag, d, NULL, SENNIT_NEVER) == 0);
-	atomic_store(&ward.dry, false);
+	atomic_store(&tally.dry, false);
 }
 
 static int count(void *data, void *argument)
@@ -158,7 +158,7 @@ static sennit_dag *make_wide(void)
 static void without_memory_for_tasks_all_nodes_run(void **state)
 {
 	const struct world    *w = *state;
-	const sennit_allocator a = WARD(&ward);
+	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	struct drought         d = { .dag = make_wide() };
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));

@@ -2,7 +2,7 @@
 /* domain.c - a domain ends when everything that belongs to it has ended, and
  * reports it once. */
 #include "domain_record.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -179,8 +179,8 @@ static void a_domain_keeps_its_scheduler(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 static void without_memory_nothing_is_lost(void **state)
 {
@@ -194,16 +194,16 @@ static void without_memory_nothing_is_lost(void **state)
 				.copy_size = 1000 };
 
 	begin(&p, s);
-	atomic_store(&ward.dry, true);
+	atomic_store(&tally.dry, true);
 	assert_int_equal(sennit_domain_create(&none, s, NULL, NULL), -ENOMEM);
 	assert_null(none);
 	if (w->threads)
 		assert_int_equal(sennit_domain_schedule_task(p.d, &t), -ENOMEM);
-	atomic_store(&ward.dry, false);
+	atomic_store(&tally.dry, false);
 	sennit_domain_release(p.d);
 	assert_int_equal(atomic_load(&p.ends), 1);
 	end_scheduler(s);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 int main(void)

@@ -3,12 +3,12 @@
  * it, and weak handles. */
 #include "domain_record.h"
 
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 /* --- waiting -------------------------------------------------------------- */
 
@@ -194,14 +194,14 @@ static void a_weak_handle_may_outlive_the_scheduler(void **state)
 	weak = sennit_domain_weak(d);
 	sennit_domain_release(d);
 	end_scheduler(s);
-	assert_int_not_equal(atomic_load(&ward.bytes), 0);
+	assert_int_not_equal(atomic_load(&tally.bytes), 0);
 	assert_int_equal(sennit_weak_domain_lock(weak, &d), -ESHUTDOWN);
 	assert_int_equal(sennit_weak_domain_on_end(weak, count_late, &told), 0);
 	assert_int_equal(atomic_load(&told), 1);
 	sennit_weak_domain_retain(weak);
 	sennit_weak_domain_release(weak);
 	sennit_weak_domain_release(weak);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 struct race {

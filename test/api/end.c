@@ -5,7 +5,7 @@
 #include "with_workers.h"
 
 #include "../proc_self.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -22,8 +22,8 @@ struct life {
 	sennit_event      go;
 };
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 static void note_end(void *argument)
 {
@@ -104,7 +104,7 @@ static void every_caller_of_shutdown_returns(void **state)
 		assert_int_equal(atomic_load(&l.ends), 1);
 		join_all(threads);
 		sennit_weak_release(l.weak);
-		assert_int_equal(atomic_load(&ward.bytes), 0);
+		assert_int_equal(atomic_load(&tally.bytes), 0);
 	}
 }
 
@@ -132,7 +132,7 @@ static void *shut_down_and_look(void *argument)
 	struct life *l = argument;
 
 	shut_down(l);
-	EXPECT(atomic_load(&ward.bytes) == 0);
+	EXPECT(atomic_load(&tally.bytes) == 0);
 	return NULL;
 }
 
@@ -205,7 +205,7 @@ static void all_who_registered_are_told_once(void **state)
 	assert_int_equal(atomic_load(&l.notices), 11);
 	assert_int_equal(atomic_load(&l.ends), 1);
 	sennit_weak_release(l.weak);
-	assert_soon(!atomic_load(&ward.bytes));
+	assert_soon(!atomic_load(&tally.bytes));
 }
 
 struct line {
@@ -257,7 +257,7 @@ static void who_comes_after_the_end_is_told_at_once(void **state)
 	assert_int_equal(sennit_weak_end_future(l.weak, &f), 0);
 	assert_true(sennit_future_is_set(&f));
 	sennit_weak_release(l.weak);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 static void nonsense_is_refused(void **state)
@@ -286,9 +286,9 @@ static void a_weak_handle_keeps_no_scheduler_alive(void **state)
 	assert_null(s);
 	sennit_weak_retain(l.weak);
 	sennit_weak_release(l.weak);
-	assert_int_not_equal(atomic_load(&ward.bytes), 0);
+	assert_int_not_equal(atomic_load(&tally.bytes), 0);
 	sennit_weak_release(l.weak);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 static void what_it_locks_stays(void **state)
@@ -340,7 +340,7 @@ static void the_handle_may_go_within_a_notice(void **state)
 	begin_life(&l, *state);
 	assert_int_equal(sennit_scheduler_on_end(l.s, let_go_of_handle, &l), 0);
 	end_scheduler(l.s);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 static void nothing_is_left_behind(void **state)
@@ -355,7 +355,7 @@ static void nothing_is_left_behind(void **state)
 		sennit_scheduler_release(l.s);
 		join_all(callers);
 		sennit_weak_release(l.weak);
-		assert_int_equal(atomic_load(&ward.bytes), 0);
+		assert_int_equal(atomic_load(&tally.bytes), 0);
 	}
 	assert_soon(threads_now() <= threads);
 }

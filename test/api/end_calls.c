@@ -3,12 +3,12 @@
  * keeps the memory. */
 #include "with_workers.h"
 
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 static void never(void *unused)
 {
@@ -41,7 +41,7 @@ static void what_needs_a_living_scheduler_says_that_it_ended(void **state)
 	assert_int_equal(sennit_domain_create(&d, s, NULL, NULL), -ESHUTDOWN);
 	assert_null(d);
 	sennit_weak_release(weak);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 /* future_then.c - continuations: each runs once, with the outcome, in the right
  * place. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -243,7 +243,7 @@ static void it_may_free_its_record_and_the_future(void **state)
 
 /* --- no memory for a task ----------------------------------------------- */
 
-static struct ward ward;
+static struct counting_allocator tally;
 
 enum { MANY = 20000 };
 
@@ -257,15 +257,15 @@ static void attach_many(void *argument)
 
 	for (i = 0; i < MANY; i++)
 		sennit_future_then(&f, &q[i].c);
-	atomic_store(&ward.dry, true);
+	atomic_store(&tally.dry, true);
 	sennit_future_set(&f, &number);
-	atomic_store(&ward.dry, false);
+	atomic_store(&tally.dry, false);
 }
 
 static void without_memory_each_still_runs_once(void **state)
 {
 	struct world          *w = *state;
-	const sennit_allocator a = WARD(&ward);
+	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	struct sequel         *q = calloc(MANY, sizeof(*q));
 	const sennit_task      t = { .run = attach_many, .argument = q };
 	sennit_scheduler      *s;

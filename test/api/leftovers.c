@@ -6,7 +6,7 @@
  */
 #include "next_create.h"
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 #include "../proc_self.h"
 
 #include <errno.h>
@@ -122,11 +122,11 @@ static void must_not_be_called(void *context)
 
 static void refuse_thread(unsigned k, unsigned workers)
 {
-	struct ward            ward = { .failing = 0 };
-	const sennit_allocator a = WARD(&ward);
-	const unsigned         threads = threads_now();
-	sennit_scheduler      *s = NULL;
-	int                    err;
+	struct counting_allocator tally = { .failing = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&tally);
+	const unsigned            threads = threads_now();
+	sennit_scheduler         *s = NULL;
+	int                       err;
 
 	atomic_store(&failing_creation, atomic_load(&creations) + k);
 	err = sennit_scheduler_create(
@@ -135,7 +135,7 @@ static void refuse_thread(unsigned k, unsigned workers)
 	atomic_store(&failing_creation, 0);
 	assert_int_equal(err, -EAGAIN);
 	assert_null(s);
-	assert_int_equal(atomic_load(&ward.live), 0);
+	assert_int_equal(atomic_load(&tally.live), 0);
 	assert_soon(threads_now() <= threads);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* local.c - values of a task: no other task sees them, they outlive waits, and
  * their destructors run when the task ends. */
-#include "wills.h"
-#include "../ward.h"
+#include "local_values.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -10,8 +10,8 @@
 
 static void hold_one_value(void *argument)
 {
-	struct will *w = argument;
-	int          mine;
+	struct local_case *w = argument;
+	int                mine;
 
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, &mine);
@@ -26,8 +26,8 @@ static void hold_one_value(void *argument)
 static void each_task_keeps_its_own_across_waits(void **state)
 {
 	enum { TASKS = 50 };
-	struct will w = { .key = must_create(NULL) };
-	int         threads_own;
+	struct local_case w = { .key = must_create(NULL) };
+	int               threads_own;
 
 	(void)state;
 	must_set(w.key, &threads_own);
@@ -45,7 +45,7 @@ static void each_task_keeps_its_own_across_waits(void **state)
 
 static void run_some_here(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	for (int i = 0; i < 20; i++)
 		run_here(find_nothing_and_set, w);
@@ -53,7 +53,7 @@ static void run_some_here(void *argument)
 
 static void the_next_task_on_the_same_stack_begins_with_nothing(void **state)
 {
-	struct will w = { .key = must_create(NULL) };
+	struct local_case w = { .key = must_create(NULL) };
 
 	(void)state;
 	in_a_task(run_some_here, &w);
@@ -62,7 +62,7 @@ static void the_next_task_on_the_same_stack_begins_with_nothing(void **state)
 
 static void set_two(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	must_set(w->key, w);
 	EXPECT(!sennit_local_get(w->other));
@@ -75,8 +75,8 @@ static void set_two(void *argument)
 
 static void two_keys_do_not_meet(void **state)
 {
-	struct will w = { .key = must_create(NULL),
-			  .other = must_create(NULL) };
+	struct local_case w = { .key = must_create(NULL),
+				.other = must_create(NULL) };
 
 	(void)state;
 	in_each_place(set_two, &w);
@@ -88,7 +88,7 @@ static void two_keys_do_not_meet(void **state)
 
 static void leave_a_value(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	must_set(w->key, w);
 	sennit_yield();
@@ -97,7 +97,7 @@ static void leave_a_value(void *argument)
 
 static void destructors_run_when_the_task_has_returned(void **state)
 {
-	struct will w = { .key = must_create(count_up) };
+	struct local_case w = { .key = must_create(count_up) };
 
 	(void)state;
 	must_schedule(leave_a_value, &w);
@@ -107,7 +107,7 @@ static void destructors_run_when_the_task_has_returned(void **state)
 
 static void wait_and_count(void *value)
 {
-	struct will *w = value;
+	struct local_case *w = value;
 
 	if (sennit_local_get(w->key))
 		atomic_fetch_add(&w->wrong, 1);
@@ -117,9 +117,9 @@ static void wait_and_count(void *value)
 
 static void a_destructor_may_wait_and_finds_null(void **state)
 {
-	struct world  *world = *state;
-	const uint64_t before = fibers_of(world->s);
-	struct will    w = { .key = must_create(wait_and_count) };
+	struct world     *world = *state;
+	const uint64_t    before = fibers_of(world->s);
+	struct local_case w = { .key = must_create(wait_and_count) };
 
 	must_schedule(leave_a_value, &w);
 	assert_soon(fibers_of(world->s) == before + 1);
@@ -132,7 +132,7 @@ static void a_destructor_may_wait_and_finds_null(void **state)
 
 static void set_again(void *value)
 {
-	struct will *w = value;
+	struct local_case *w = value;
 
 	atomic_fetch_add(&w->ended, 1);
 	must_set(w->key, w);
@@ -140,7 +140,7 @@ static void set_again(void *value)
 
 static void see_all_rounds(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	run_here(find_nothing_and_set, w);
 	/* That task has ended when another one has run on its worker. */
@@ -151,7 +151,7 @@ static void see_all_rounds(void *argument)
 
 static void a_destructor_that_sets_again_has_so_many_rounds(void **state)
 {
-	struct will w = { .key = must_create(set_again) };
+	struct local_case w = { .key = must_create(set_again) };
 
 	(void)state;
 	in_a_task(see_all_rounds, &w);
@@ -163,15 +163,15 @@ static void a_destructor_that_sets_again_has_so_many_rounds(void **state)
 
 static void set_the_other(void *value)
 {
-	struct will *w = value;
+	struct local_case *w = value;
 
 	must_set(w->other, w);
 }
 
 static void what_a_destructor_sets_is_ended_too(void **state)
 {
-	struct will w = { .key = must_create(set_the_other),
-			  .other = must_create(count_up) };
+	struct local_case w = { .key = must_create(set_the_other),
+				.other = must_create(count_up) };
 
 	(void)state;
 	must_schedule(leave_a_value, &w);
@@ -182,7 +182,7 @@ static void what_a_destructor_sets_is_ended_too(void **state)
 
 static void set_and_take_back(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	must_set(w->key, w);
 	must_set(w->key, NULL);
@@ -191,7 +191,7 @@ static void set_and_take_back(void *argument)
 
 static void take_back_and_look(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	run_here(set_and_take_back, w);
 	run_here(set_and_take_back, w);
@@ -200,7 +200,7 @@ static void take_back_and_look(void *argument)
 
 static void null_needs_no_destructor(void **state)
 {
-	struct will w = { .key = must_create(count_up) };
+	struct local_case w = { .key = must_create(count_up) };
 
 	(void)state;
 	in_a_task(take_back_and_look, &w);
@@ -235,9 +235,9 @@ static void grow_slowly(void *argument)
 
 static void all_keys_there_are_serve_one_task(void **state)
 {
-	struct will      w = { .ended = 0 };
-	sennit_local_key last = { 7, 7 };
-	int              i;
+	struct local_case w = { .ended = 0 };
+	sennit_local_key  last = { 7, 7 };
+	int               i;
 
 	(void)state;
 	for (i = 0; i < SENNIT_LOCAL_KEYS; i++)
@@ -253,7 +253,7 @@ static void all_keys_there_are_serve_one_task(void **state)
 
 static void replace_the_key(void *argument)
 {
-	struct will           *w = argument;
+	struct local_case     *w = argument;
 	const sennit_local_key old = must_create(count_up);
 
 	must_set(old, w);
@@ -266,7 +266,7 @@ static void replace_the_key(void *argument)
 
 static void a_key_made_anew_shows_and_ends_no_old_value(void **state)
 {
-	struct will w = { .ended = 0 };
+	struct local_case w = { .ended = 0 };
 
 	(void)state;
 	in_each_place(replace_the_key, &w);
@@ -279,28 +279,28 @@ static void a_key_made_anew_shows_and_ends_no_old_value(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-static struct ward ward;
+static struct counting_allocator tally;
 
 static void set_without_memory(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	must_set(all[0], w);
-	atomic_store(&ward.dry, true);
+	atomic_store(&tally.dry, true);
 	EXPECT(sennit_local_set(all[200], w) == -ENOMEM);
 	EXPECT(!sennit_local_get(all[200]));
 	EXPECT(sennit_local_set(all[200], NULL) == 0);
 	EXPECT(sennit_local_get(all[0]) == w);
 	must_set(all[0], NULL);
-	atomic_store(&ward.dry, false);
+	atomic_store(&tally.dry, false);
 	must_set(all[200], w);
 }
 
 static void without_memory_nothing_changes(void **state)
 {
-	const sennit_allocator a = WARD(&ward);
+	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	const struct world    *world = *state;
-	struct will            w = { .ended = 0 };
+	struct local_case      w = { .ended = 0 };
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = world->workers, .allocator = &a));
 

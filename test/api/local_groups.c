@@ -2,11 +2,11 @@
 /* local_groups.c - local values and names of members that run on the stack of
  * their waiting opener: each task has its own, and the opener's are intact
  * afterwards. */
-#include "wills.h"
+#include "local_values.h"
 
 static int set_and_name(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, w);
@@ -17,8 +17,8 @@ static int set_and_name(void *argument)
 
 static void open_with_values(void *argument)
 {
-	struct will *w = argument;
-	sennit_group g;
+	struct local_case *w = argument;
+	sennit_group       g;
 
 	must_set(w->key, &w->other);
 	sennit_fiber_set_name("opener");
@@ -33,8 +33,8 @@ static void open_with_values(void *argument)
 
 static void open_without(void *argument)
 {
-	struct will *w = argument;
-	sennit_group g;
+	struct local_case *w = argument;
+	sennit_group       g;
 
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (unsigned i = 0; i < 10; i++)
@@ -47,7 +47,7 @@ static void open_without(void *argument)
 /* Run it in a task, and on the bound thread's own stack. */
 static void in_both(sennit_task_fn *open)
 {
-	struct will w = { .ended = 0 };
+	struct local_case w = { .ended = 0 };
 
 	w.key = must_create(count_up);
 	in_a_task(open, &w);

@@ -2,13 +2,13 @@
 /* local_threads.c - local values of threads, bound and unbound, and in the
  * child of a fork; misuse of keys. */
 #include "../child.h"
-#include "wills.h"
+#include "local_values.h"
 
 /* --- threads ------------------------------------------------------------ */
 
 static void *set_and_exit(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	find_nothing_and_set(w);
 	EXPECT(sennit_local_get(w->key) == w);
@@ -17,8 +17,8 @@ static void *set_and_exit(void *argument)
 
 static void values_of_a_thread_end_with_it(void **state)
 {
-	struct will w = { .key = must_create(count_up) };
-	pthread_t   t;
+	struct local_case w = { .key = must_create(count_up) };
+	pthread_t         t;
 
 	(void)state;
 	sennit_wait_group_init(&w.done, 1);
@@ -31,12 +31,12 @@ static void values_of_a_thread_end_with_it(void **state)
 
 struct guest {
 	sennit_scheduler *s;
-	struct will       will;
+	struct local_case will;
 };
 
 static void see_nothing(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, w);
@@ -44,8 +44,8 @@ static void see_nothing(void *argument)
 
 static void *bind_and_unbind(void *argument)
 {
-	struct guest *g = argument;
-	struct will  *w = &g->will;
+	struct guest      *g = argument;
+	struct local_case *w = &g->will;
 
 	must_set(w->key, &g->s);
 	EXPECT(sennit_bind(g->s) == 0);
@@ -118,14 +118,14 @@ static void a_thread_may_unbind_in_a_destructor_of_its_own(void **state)
 
 static void wait_to_go(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	sennit_event_wait(&w->go);
 }
 
 static void set_and_let_go(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, w);
@@ -179,7 +179,7 @@ static int fork_and_get(sennit_local_key key, const void *expected)
 
 static void fork_in_a_task(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	must_set(w->key, w);
 	/* A value of the forking thread's own stack. A worker's stack has
@@ -189,8 +189,8 @@ static void fork_in_a_task(void *argument)
 
 static void the_child_of_a_fork_has_the_threads_values(void **state)
 {
-	struct world *world = *state;
-	struct will   w = { .key = must_create(NULL) };
+	struct world     *world = *state;
+	struct local_case w = { .key = must_create(NULL) };
 
 	must_set(w.key, &w.go);
 	assert_int_equal(fork_and_get(w.key, &w.go), 0);

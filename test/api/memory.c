@@ -2,21 +2,22 @@
 /* memory.c - all memory comes from the given allocator and goes back to it,
  * even if any allocation fails. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include "base/torture.h"
 
 #include <errno.h>
 
-static void assert_nothing_left(struct ward *w)
+static void assert_nothing_left(struct counting_allocator *w)
 {
 	assert_int_equal(atomic_load(&w->live), 0);
 	assert_true(atomic_load(&w->bytes) == 0);
 }
 
-static int create(sennit_scheduler **s, uint32_t workers, struct ward *w)
+static int create(sennit_scheduler **s, uint32_t workers,
+		  struct counting_allocator *w)
 {
-	const sennit_allocator a = WARD(w);
+	const sennit_allocator a = COUNTING_ALLOCATOR(w);
 
 	return sennit_scheduler_create(
 		s, SENNIT_CONFIG(.workers = workers, .allocator = &a,
@@ -51,12 +52,12 @@ static void schedule_cargo(const struct cargo *c, size_t size)
 
 static void all_of_it_goes_back(void **state)
 {
-	const struct world *world = *state;
-	struct ward         w = { .failing = 0 };
-	struct load         l = { .ran = 0 };
-	struct cargo        c = { .load = &l };
-	sennit_scheduler   *s;
-	unsigned            i;
+	const struct world       *world = *state;
+	struct counting_allocator w = { .failing = 0 };
+	struct load               l = { .ran = 0 };
+	struct cargo              c = { .load = &l };
+	sennit_scheduler         *s;
+	unsigned                  i;
 
 	assert_int_equal(create(&s, world->workers, &w), 0);
 	assert_int_equal(sennit_bind(s), 0);
@@ -90,11 +91,11 @@ static unsigned schedule_some(struct load *l)
  * whether there was a k-th allocation. */
 static bool survive_failure_of(unsigned k, uint32_t workers)
 {
-	struct ward       w = { .failing = k };
-	struct load       l = { .ran = 0 };
-	sennit_scheduler *s = NULL;
-	unsigned          accepted = 0;
-	int               err = create(&s, workers, &w);
+	struct counting_allocator w = { .failing = k };
+	struct load               l = { .ran = 0 };
+	sennit_scheduler         *s = NULL;
+	unsigned                  accepted = 0;
+	int                       err = create(&s, workers, &w);
 
 	if (err) {
 		assert_int_equal(err, -ENOMEM);
@@ -130,12 +131,12 @@ static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
 enum { BATCH = TORTURED(60, 300), MOST_CALLS = TORTURED(100, 60) };
 
 struct attempt {
-	struct ward       ward;
-	struct load       load;
-	sennit_scheduler *s;
-	unsigned          k;
-	uint32_t          flags;
-	int               result;
+	struct counting_allocator tally;
+	struct load               load;
+	sennit_scheduler         *s;
+	unsigned                  k;
+	uint32_t                  flags;
+	int                       result;
 };
 
 /* The k-th allocation from here on fails. */
@@ -151,9 +152,9 @@ static void schedule_batch(void *argument)
 					  .argument = &c,
 					  .copy_size = i % 50 ? 16 : sizeof(c),
 					  .flags = a->flags };
-	atomic_store(&a->ward.failing, atomic_load(&a->ward.calls) + a->k);
+	atomic_store(&a->tally.failing, atomic_load(&a->tally.calls) + a->k);
 	a->result = sennit_enqueue_many(a->s, tasks, BATCH);
-	atomic_store(&a->ward.failing, 0);
+	atomic_store(&a->tally.failing, 0);
 }
 
 /* Whether the batch got all the memory it needed. */
@@ -163,14 +164,14 @@ static bool batch_survives(const struct world *world, unsigned k,
 {
 	struct attempt a = { .k = k, .flags = flags };
 
-	assert_int_equal(create(&a.s, world->workers, &a.ward), 0);
+	assert_int_equal(create(&a.s, world->workers, &a.tally), 0);
 	assert_int_equal(sennit_bind(a.s), 0);
 	place(schedule_batch, &a);
 	sennit_unbind();
 	end_scheduler(a.s);
 	assert_true(a.result == 0 || a.result == -ENOMEM);
 	assert_int_equal(atomic_load(&a.load.ran), a.result ? 0 : BATCH);
-	assert_nothing_left(&a.ward);
+	assert_nothing_left(&a.tally);
 	return !a.result;
 }
 
@@ -211,12 +212,12 @@ static void note(void *argument)
 
 static void copies_of_48_bytes_need_no_allocation_once_warm(void **state)
 {
-	const struct world *world = *state;
-	struct ward         w = { .failing = 0 };
-	sennit_wait_group   done = SENNIT_WAIT_GROUP_INIT;
-	sennit_wait_group  *argument[SENNIT_COPY_SMALL / sizeof(void *)];
-	sennit_scheduler   *s;
-	unsigned            before = 0, i;
+	const struct world       *world = *state;
+	struct counting_allocator w = { .failing = 0 };
+	sennit_wait_group         done = SENNIT_WAIT_GROUP_INIT;
+	sennit_wait_group        *argument[SENNIT_COPY_SMALL / sizeof(void *)];
+	sennit_scheduler         *s;
+	unsigned                  before = 0, i;
 
 	argument[0] = &done;
 	for (i = 1; i < SENNIT_COPY_SMALL / sizeof(void *); i++)

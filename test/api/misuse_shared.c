@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "misuse.h"
-#include "shelf.h"
+#include "keeping_allocator.h"
 
 static bool begun;
 
@@ -132,11 +132,11 @@ static void the_last_release_of_what_is_in_use(void **state)
 		      commit_release_waited_at);
 }
 
-static struct shelf shelf_of_child;
+static struct keeping_allocator kept_by_child;
 
 static void commit_release_twice(const struct offence *o)
 {
-	const sennit_allocator a = of_shelf(&shelf_of_child);
+	const sennit_allocator a = keeping(&kept_by_child);
 	sennit_semaphore      *s;
 
 	(void)o;
@@ -152,7 +152,7 @@ static void releasing_what_has_been_freed(void **state)
 
 static void commit_retain_freed(const struct offence *o)
 {
-	const sennit_allocator a = of_shelf(&shelf_of_child);
+	const sennit_allocator a = keeping(&kept_by_child);
 	sennit_cond           *c;
 
 	(void)o;

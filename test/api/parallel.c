@@ -150,14 +150,14 @@ static void bodies_may_call_loops(void **state)
 	in_each_place_of(nest, *state);
 }
 
-struct shelf {
+struct keeping_allocator {
 	sennit_mutex mutex;
 	size_t       sum; /* under mutex */
 };
 
 static int add_waiting(void *context, size_t begin, size_t end)
 {
-	struct shelf *s = context;
+	struct keeping_allocator *s = context;
 
 	for (size_t i = begin; i < end; i++) {
 		sennit_mutex_lock(&s->mutex);
@@ -171,8 +171,8 @@ static int add_waiting(void *context, size_t begin, size_t end)
 static void wait_in_bodies(void *argument)
 {
 	for (size_t grain = 0; grain < 3; grain++) {
-		sennit_parallel_options o = on(argument, grain);
-		struct shelf            s = { .sum = 0 };
+		sennit_parallel_options  o = on(argument, grain);
+		struct keeping_allocator s = { .sum = 0 };
 
 		EXPECT(sennit_parallel_for(0, 300, add_waiting, &s, &o) == 0);
 		EXPECT(s.sum == 300 * 299 / 2);

@@ -1,62 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* placement_balance.c - which workers help a busy thread or task, with few
  * workers and with many. */
-#include "rally.h"
+#include "rendezvous.h"
 #include "with_workers.h"
 
 /* --- balance ------------------------------------------------------------ */
 
-static void schedule_rally(struct rally *r, unsigned needed, unsigned here)
+static void schedule_rendezvous(struct rendezvous *r, unsigned needed,
+				unsigned here)
 {
 	unsigned i;
 
-	call_rally(r, needed);
+	prepare_rendezvous(r, needed);
 	for (i = here; i < needed; i++)
 		must_schedule(meet, r);
 }
 
 static void every_worker_helps_a_bound_thread(void **state)
 {
-	struct world *w = *state;
-	struct rally  r;
-	unsigned      round;
+	struct world     *w = *state;
+	struct rendezvous r;
+	unsigned          round;
 
 	for (round = 0; round < 50; round++) {
-		schedule_rally(&r, w->threads, 0);
+		schedule_rendezvous(&r, w->threads, 0);
 		sennit_wait_group_wait(&r.done);
 	}
 }
 
-static void rally_from_a_task(void *argument)
+static void rendezvous_from_a_task(void *argument)
 {
-	struct rally *r = argument;
+	struct rendezvous *r = argument;
 
-	schedule_rally(r, r->needed, 1);
+	schedule_rendezvous(r, r->needed, 1);
 	meet(r);
 }
 
 static void every_worker_helps_a_busy_task(void **state)
 {
-	struct world *w = *state;
-	struct rally  r = { .needed = w->threads };
-	unsigned      round;
+	struct world     *w = *state;
+	struct rendezvous r = { .needed = w->threads };
+	unsigned          round;
 
 	for (round = 0; round < 50; round++) {
-		in_a_task(rally_from_a_task, &r);
+		in_a_task(rendezvous_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
 	}
 }
 
 static void sleeping_workers_help_a_busy_task(void **state)
 {
-	struct world *w = *state;
-	struct rally  r = { .needed = w->threads };
-	unsigned      round;
+	struct world     *w = *state;
+	struct rendezvous r = { .needed = w->threads };
+	unsigned          round;
 
 	for (round = 0; round < 10; round++) {
 		const uint64_t parks = stats_of(w->s).parks;
 
-		in_a_task(rally_from_a_task, &r);
+		in_a_task(rendezvous_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
 		assert_soon(stats_of(w->s).parks > parks);
 	}
@@ -66,13 +67,13 @@ static void placement_spread_reaches_every_worker(void **state)
 {
 	struct world     *w = *state;
 	sennit_scheduler *s;
-	struct rally      r = { .needed = w->threads };
+	struct rendezvous r = { .needed = w->threads };
 	unsigned          round;
 
 	s = move_to(SENNIT_CONFIG(.workers = w->workers,
 				  .placement = SENNIT_PLACEMENT_SPREAD));
 	for (round = 0; round < 20; round++) {
-		in_a_task(rally_from_a_task, &r);
+		in_a_task(rendezvous_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
 	}
 	move_back(w, s);
@@ -93,13 +94,13 @@ static bool fake_place(void *asked, uint32_t cpu, sennit_cpu_place *out)
 static void expect_all_meet(const sennit_config *config, struct world *w)
 {
 	sennit_scheduler *s = move_to(config);
-	struct rally      r = { .needed = config->workers };
+	struct rendezvous r = { .needed = config->workers };
 	unsigned          round;
 
 	for (round = 0; round < 5; round++) {
-		in_a_task(rally_from_a_task, &r);
+		in_a_task(rendezvous_from_a_task, &r);
 		sennit_wait_group_wait(&r.done);
-		schedule_rally(&r, config->workers, 0);
+		schedule_rendezvous(&r, config->workers, 0);
 		sennit_wait_group_wait(&r.done);
 	}
 	move_back(w, s);

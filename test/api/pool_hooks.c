@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_hooks.c - what a pool calls: construct, destroy, the allocator. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -220,10 +220,10 @@ static sennit_pool_config config_of(const sennit_allocator *a, size_t count)
 
 static void a_bounded_pool_without_memory_is_refused(void **state)
 {
-	struct ward              m = { .failing = 1 };
-	const sennit_allocator   a = WARD(&m);
-	const sennit_pool_config c = config_of(&a, 10);
-	sennit_pool              p;
+	struct counting_allocator m = { .failing = 1 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&m);
+	const sennit_pool_config  c = config_of(&a, 10);
+	sennit_pool               p;
 
 	(void)state;
 	assert_int_equal(sennit_pool_init(&p, &c), -ENOMEM);
@@ -239,12 +239,12 @@ enum { PLENTY = 1000 };
  * item. */
 static void survive_failure_of(unsigned k)
 {
-	struct ward              m = { .failing = k };
-	const sennit_allocator   a = WARD(&m);
-	const sennit_pool_config c = config_of(&a, 0);
-	sennit_pool              p;
-	void                    *items[PLENTY];
-	unsigned                 i, refused = 0;
+	struct counting_allocator m = { .failing = k };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&m);
+	const sennit_pool_config  c = config_of(&a, 0);
+	sennit_pool               p;
+	void                     *items[PLENTY];
+	unsigned                  i, refused = 0;
 
 	assert_int_equal(sennit_pool_init(&p, &c), 0);
 	assert_int_equal(atomic_load(&m.calls), 0);
@@ -288,11 +288,11 @@ static void borrow_in_a_rush(void *argument)
 
 static void all_may_grow_a_pool_at_once(void **state)
 {
-	struct ward              m = { .failing = 0 };
-	const sennit_allocator   a = WARD(&m);
-	const sennit_pool_config c = config_of(&a, 0);
-	struct rush              r = { .next = 0 };
-	unsigned                 i;
+	struct counting_allocator m = { .failing = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&m);
+	const sennit_pool_config  c = config_of(&a, 0);
+	struct rush               r = { .next = 0 };
+	unsigned                  i;
 
 	(void)state;
 	assert_int_equal(sennit_pool_init(&r.pool, &c), 0);

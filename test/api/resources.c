@@ -3,7 +3,7 @@
  * exceeds the number of CPUs, each scheduler with work gets its share, and none
  * waits for the end of another. */
 #include "budget.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -22,9 +22,10 @@ static void zero_cpus_are_those_of_the_process(void **state)
 
 static void its_memory_comes_from_its_allocator(void **state)
 {
-	struct ward            w = { .failing = 1 };
-	const sennit_allocator a = WARD(&w), half = { .allocate = ward_take };
-	sennit_resources      *r = NULL;
+	struct counting_allocator w = { .failing = 1 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&w),
+			       half = { .allocate = counting_take };
+	sennit_resources *r = NULL;
 
 	(void)state;
 	assert_int_equal(sennit_resources_create(&r, 1, &a), -ENOMEM);
@@ -41,10 +42,10 @@ static void its_memory_comes_from_its_allocator(void **state)
 
 static void a_scheduler_keeps_its_resources(void **state)
 {
-	struct ward            w = { .failing = 0 };
-	const sennit_allocator a = WARD(&w);
-	sennit_resources      *r;
-	sennit_scheduler      *s;
+	struct counting_allocator w = { .failing = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	sennit_resources         *r;
+	sennit_scheduler         *s;
 
 	(void)state;
 	assert_int_equal(sennit_resources_create(&r, 1, &a), 0);

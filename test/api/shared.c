@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lookout.h"
-#include "shelf.h"
+#include "keeping_allocator.h"
 
 #include <errno.h>
 
@@ -30,63 +30,63 @@ static void created_objects_are_as_asked_for(void **state)
 
 static void an_object_ends_with_its_last_reference(void **state)
 {
-	struct shelf           shelf = { .taken = 0 };
-	const sennit_allocator a = of_shelf(&shelf);
-	sennit_event          *e;
-	sennit_wait_group     *g;
-	sennit_semaphore      *s;
-	sennit_cond           *c;
-	sennit_mutex          *m;
+	struct keeping_allocator kept = { .taken = 0 };
+	const sennit_allocator   a = keeping(&kept);
+	sennit_event            *e;
+	sennit_wait_group       *g;
+	sennit_semaphore        *s;
+	sennit_cond             *c;
+	sennit_mutex            *m;
 
 	(void)state;
 	assert_int_equal(sennit_event_create(&e, SENNIT_EVENT_AUTO, false, &a),
 			 0);
 	assert_ptr_equal(sennit_event_retain(e), e);
 	sennit_event_release(e);
-	assert_int_equal(atomic_load(&shelf.given), 0);
+	assert_int_equal(atomic_load(&kept.given), 0);
 	sennit_event_release(e);
-	assert_true(is_given_back(&shelf, 1));
+	assert_true(is_given_back(&kept, 1));
 
 	assert_int_equal(sennit_wait_group_create(&g, 1, &a), 0);
 	assert_ptr_equal(sennit_wait_group_retain(g), g);
 	sennit_wait_group_release(g);
-	assert_int_equal(atomic_load(&shelf.given), 1);
+	assert_int_equal(atomic_load(&kept.given), 1);
 	sennit_wait_group_release(g);
-	assert_true(is_given_back(&shelf, 2));
+	assert_true(is_given_back(&kept, 2));
 
 	assert_int_equal(sennit_semaphore_create(&s, 1, &a), 0);
 	assert_ptr_equal(sennit_semaphore_retain(s), s);
 	sennit_semaphore_release(s);
-	assert_int_equal(atomic_load(&shelf.given), 2);
+	assert_int_equal(atomic_load(&kept.given), 2);
 	sennit_semaphore_release(s);
-	assert_true(is_given_back(&shelf, 3));
+	assert_true(is_given_back(&kept, 3));
 
 	assert_int_equal(sennit_cond_create(&c, &a), 0);
 	assert_ptr_equal(sennit_cond_retain(c), c);
 	sennit_cond_release(c);
-	assert_int_equal(atomic_load(&shelf.given), 3);
+	assert_int_equal(atomic_load(&kept.given), 3);
 	sennit_cond_release(c);
-	assert_true(is_given_back(&shelf, 4));
+	assert_true(is_given_back(&kept, 4));
 
 	assert_int_equal(sennit_mutex_create(&m, &a), 0);
 	assert_ptr_equal(sennit_mutex_retain(m), m);
 	sennit_mutex_release(m);
-	assert_int_equal(atomic_load(&shelf.given), 4);
+	assert_int_equal(atomic_load(&kept.given), 4);
 	sennit_mutex_release(m);
-	assert_true(is_given_back(&shelf, 5));
+	assert_true(is_given_back(&kept, 5));
 }
 
 static void the_allocator_is_copied(void **state)
 {
-	struct shelf     shelf = { .taken = 0 };
-	sennit_allocator a = of_shelf(&shelf);
-	sennit_mutex    *m;
+	struct keeping_allocator kept = { .taken = 0 };
+	sennit_allocator         a = keeping(&kept);
+	sennit_mutex            *m;
 
 	(void)state;
 	assert_int_equal(sennit_mutex_create(&m, &a), 0);
 	memset(&a, 0, sizeof(a));
 	sennit_mutex_release(m);
-	assert_true(is_given_back(&shelf, 1));
+	assert_true(is_given_back(&kept, 1));
 }
 
 static void creating_fails_and_changes_nothing(const sennit_allocator *a,
@@ -110,8 +110,8 @@ static void creating_fails_and_changes_nothing(const sennit_allocator *a,
 static void half_an_allocator_is_refused(void **state)
 {
 	const sennit_allocator none = { NULL, NULL, NULL };
-	const sennit_allocator no_take = { NULL, shelf_give, NULL };
-	const sennit_allocator no_give = { shelf_take, NULL, NULL };
+	const sennit_allocator no_take = { NULL, keeping_give, NULL };
+	const sennit_allocator no_give = { keeping_take, NULL, NULL };
 
 	(void)state;
 	creating_fails_and_changes_nothing(&none, -EINVAL);
@@ -121,8 +121,8 @@ static void half_an_allocator_is_refused(void **state)
 
 static void no_memory_is_an_error(void **state)
 {
-	struct shelf           shelf = { .empty = true };
-	const sennit_allocator a = of_shelf(&shelf);
+	struct keeping_allocator kept = { .empty = true };
+	const sennit_allocator   a = keeping(&kept);
 
 	(void)state;
 	creating_fails_and_changes_nothing(&a, -ENOMEM);
@@ -139,21 +139,21 @@ static void wait_and_release(void *event)
 /* The signaller releases its reference while others wait through theirs. */
 static void who_waits_by_its_own_reference_may_be_the_last(void **state)
 {
-	const struct world    *w = *state;
-	struct shelf           shelf = { .taken = 0 };
-	const sennit_allocator a = of_shelf(&shelf);
-	sennit_event          *e;
-	int                    i;
+	const struct world      *w = *state;
+	struct keeping_allocator kept = { .taken = 0 };
+	const sennit_allocator   a = keeping(&kept);
+	sennit_event            *e;
+	int                      i;
 
 	assert_int_equal(
 		sennit_event_create(&e, SENNIT_EVENT_MANUAL, false, &a), 0);
 	for (i = 0; i < 3; i++)
 		must_schedule(wait_and_release, sennit_event_retain(e));
 	assert_soon(waiting_for(w->s, e) == 3);
-	assert_int_equal(atomic_load(&shelf.given), 0);
+	assert_int_equal(atomic_load(&kept.given), 0);
 	sennit_event_set(e);
 	sennit_event_release(e);
-	assert_soon(is_given_back(&shelf, 1));
+	assert_soon(is_given_back(&kept, 1));
 }
 
 /* What two tasks share without waiting for each other. */
@@ -179,9 +179,9 @@ static void fill(void *argument)
 
 static void a_lock_and_its_condition_are_shared(void **state)
 {
-	struct shelf           shelf = { .taken = 0 };
-	const sennit_allocator a = of_shelf(&shelf);
-	struct box             b = { .full = false };
+	struct keeping_allocator kept = { .taken = 0 };
+	const sennit_allocator   a = keeping(&kept);
+	struct box               b = { .full = false };
 
 	(void)state;
 	assert_int_equal(sennit_mutex_create(&b.lock, &a), 0);
@@ -195,7 +195,7 @@ static void a_lock_and_its_condition_are_shared(void **state)
 	sennit_mutex_unlock(b.lock);
 	sennit_mutex_release(b.lock);
 	sennit_cond_release(b.changed);
-	assert_soon(is_given_back(&shelf, 1));
+	assert_soon(is_given_back(&kept, 1));
 }
 
 int main(void)

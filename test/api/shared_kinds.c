@@ -3,13 +3,13 @@
  * pools: one count for all of them. */
 #include "with_workers.h"
 
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
-static const sennit_allocator half = { .allocate = ward_take };
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
+static const sennit_allocator    half = { .allocate = counting_take };
 
 static atomic_uint made, destroyed;
 
@@ -95,27 +95,27 @@ static void the_last_release_frees_all(void **state)
 	assert_int_equal(sennit_pool_borrow(k.pool, &item), 0);
 	sennit_pool_return(k.pool, item);
 	retain(&k);
-	bytes = (int64_t)atomic_load(&ward.bytes);
+	bytes = (int64_t)atomic_load(&tally.bytes);
 	assert_true(bytes > 0);
 	release(&k);
-	assert_int_equal((int64_t)atomic_load(&ward.bytes), bytes);
+	assert_int_equal((int64_t)atomic_load(&tally.bytes), bytes);
 	value = 0;
 	assert_int_equal(sennit_channel_receive(k.channel, &value), 0);
 	assert_int_equal(value, 5);
 	release(&k);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 	assert_int_equal(atomic_load(&made), atomic_load(&destroyed));
 }
 
 static void creating_fails_and_changes_nothing(void **state)
 {
-	struct kinds             k;
-	struct ward              w = { .failing = 1 };
-	const sennit_allocator   none = WARD(&w);
-	const sennit_pool_config wrong = { .item_size = 0,
-					   .allocator = &counting };
-	sennit_channel          *c = NULL;
-	sennit_pool             *p = NULL;
+	struct kinds              k;
+	struct counting_allocator w = { .failing = 1 };
+	const sennit_allocator    none = COUNTING_ALLOCATOR(&w);
+	const sennit_pool_config  wrong = { .item_size = 0,
+					    .allocator = &counting };
+	sennit_channel           *c = NULL;
+	sennit_pool              *p = NULL;
 
 	(void)state;
 	create(&k, &half, -EINVAL);
@@ -126,11 +126,11 @@ static void creating_fails_and_changes_nothing(void **state)
 	assert_int_equal(sennit_pool_create(&p, &wrong), -EINVAL);
 	assert_null(p);
 	/* The second block, the channel's values. */
-	w = (struct ward){ .failing = 2 };
+	w = (struct counting_allocator){ .failing = 2 };
 	assert_int_equal(sennit_channel_create(&c, 8, 4, &none), -ENOMEM);
 	assert_null(c);
 	assert_int_equal(atomic_load(&w.bytes), 0);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 /* --- in use -------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static void each_user_keeps_them(void **state)
 		release(&s.k);
 		sennit_wait_group_wait(&s.done);
 		assert_int_equal(atomic_load(&s.sum), 2);
-		assert_int_equal(atomic_load(&ward.bytes), 0);
+		assert_int_equal(atomic_load(&tally.bytes), 0);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_many.c - tasks scheduled by one call: all of them or none, and in
  * order. */
-#include "rally.h"
+#include "rendezvous.h"
 #include "with_workers.h"
 
 #include <errno.h>
@@ -258,28 +258,28 @@ static void background_tasks_run_first_to_last(void **state)
 
 /* --- help from other workers -------------------------------------------- */
 
-static void hold_rally(void *argument)
+static void hold_rendezvous(void *argument)
 {
-	struct rally *r = argument;
-	sennit_task   tasks[8];
-	unsigned      i;
+	struct rendezvous *r = argument;
+	sennit_task        tasks[8];
+	unsigned           i;
 
 	for (i = 0; i < r->needed; i++)
 		tasks[i] = (sennit_task){ .run = meet, .argument = r };
-	call_rally(r, r->needed);
+	prepare_rendezvous(r, r->needed);
 	EXPECT(sennit_schedule_many(tasks, r->needed) == 0);
 	sennit_wait_group_wait(&r->done);
 }
 
 static void every_worker_helps_with_a_batch(void **state)
 {
-	struct world *w = *state;
-	struct rally  r = { .needed = w->threads };
-	unsigned      round;
+	struct world     *w = *state;
+	struct rendezvous r = { .needed = w->threads };
+	unsigned          round;
 
 	for (round = 0; round < 25; round++) {
-		hold_rally(&r);
-		in_a_task(hold_rally, &r);
+		hold_rendezvous(&r);
+		in_a_task(hold_rendezvous, &r);
 	}
 }
 

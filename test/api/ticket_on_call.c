@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ticket_on_call.c - a function that is called when a ticket becomes due. */
 #include "with_workers.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -194,7 +194,7 @@ static void the_scheduler_ends_after_the_call(void **state)
 
 /* --- without memory ----------------------------------------------------- */
 
-static struct ward ward;
+static struct counting_allocator tally;
 
 /* Request calls until one is refused. The accepted calls must happen
  * nevertheless. */
@@ -206,7 +206,7 @@ static void ask_until_refused(struct calls *all)
 	memset(all, 0, sizeof(*all));
 	all->made = 1;
 	sennit_ticket_queue_take_n(&all->q, all->tickets, CALLS);
-	atomic_store(&ward.dry, true);
+	atomic_store(&tally.dry, true);
 	while (!err && asked < CALLS) {
 		call_list[asked] = (struct blocking_call){ all, asked };
 		sennit_wait_group_add(&all->done, 1);
@@ -218,7 +218,7 @@ static void ask_until_refused(struct calls *all)
 	sennit_wait_group_done(&all->done);
 	sennit_ticket_done(&all->tickets[0]);
 	sennit_wait_group_wait(&all->done);
-	atomic_store(&ward.dry, false);
+	atomic_store(&tally.dry, false);
 	EXPECT(all->made == asked);
 	for (; asked < CALLS; asked++)
 		sennit_ticket_done(&all->tickets[asked]);
@@ -228,11 +228,11 @@ static void ask_until_refused(struct calls *all)
 static void what_was_accepted_needs_no_more_memory(void **state)
 {
 	const struct world    *w = *state;
-	const sennit_allocator a = WARD(&ward);
+	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));
 
-	atomic_store(&ward.dry, false);
+	atomic_store(&tally.dry, false);
 	assert_int_equal(sennit_bind(s), 0);
 	ask_until_refused(&shared);
 	sennit_unbind();

@@ -2,7 +2,7 @@
 /* wait_group_calls.c - tasks that run on the stack of a fiber that waits for
  * their wait group: where they run, and that this has no other effect. */
 #include "tied.h"
-#include "wills.h"
+#include "local_values.h"
 
 #include <errno.h>
 
@@ -230,7 +230,7 @@ static void tasks_of_one_wait_group_own_apart(void **state)
 
 static void set_and_name(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, w);
@@ -239,8 +239,8 @@ static void set_and_name(void *argument)
 
 static void wait_with_values(void *argument)
 {
-	struct will      *w = argument;
-	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
+	struct local_case *w = argument;
+	sennit_wait_group  g = SENNIT_WAIT_GROUP_INIT;
 
 	must_set(w->key, &w->other);
 	for (int i = 0; i < 10; i++)
@@ -253,7 +253,7 @@ static void wait_with_values(void *argument)
 
 static void a_task_has_local_values_of_its_own(void **state)
 {
-	struct will w = { .ended = 0 };
+	struct local_case w = { .ended = 0 };
 
 	(void)state;
 	w.key = must_create(count_up);

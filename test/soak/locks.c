@@ -7,7 +7,7 @@ enum { ROUNDS = 12 };
 
 /* --- a bounded queue ---------------------------------------------------- */
 
-enum { SHELF = 4 };
+enum { KEPT = 4 };
 
 struct market {
 	sennit_mutex lock;
@@ -17,7 +17,7 @@ struct market {
 
 static bool has_room(void *market)
 {
-	return ((struct market *)market)->stock < SHELF;
+	return ((struct market *)market)->stock < KEPT;
 }
 
 static bool has_stock(void *market)
@@ -38,7 +38,7 @@ static void trade(void *shared, uint64_t *random)
 		if (sennit_cond_wait_for(
 			    &m->changed, &m->lock, sells ? has_room : has_stock,
 			    m, sennit_after(random_below(random, 20000)))) {
-			CLAIM(sells ? m->stock < SHELF : m->stock > 0);
+			CLAIM(sells ? m->stock < KEPT : m->stock > 0);
 			m->stock += sells ? 1u : -1u;
 			(sells ? book_in : book_out)(goods, 1);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* background_vs_park.c - background tasks arrive while workers search, fall
  * asleep, wake, start and retire: none of the tasks waits for ever. */
-#include "../api/rally.h"
+#include "../api/rendezvous.h"
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "bringing.h"
@@ -18,14 +18,14 @@ static void two_that_come_together_run_together(void **state)
 {
 	const uint64_t    rounds = scaled(LOAD(1000));
 	uint64_t          random = random_stream(2);
-	struct rally      r;
+	struct rendezvous r;
 	const sennit_task t = { .run = meet,
 				.argument = &r,
 				.flags = SENNIT_TASK_BACKGROUND };
 
 	(void)state;
 	for (uint64_t i = 0; i < rounds; i++) {
-		call_rally(&r, 2);
+		prepare_rendezvous(&r, 2);
 		EXPECT(sennit_schedule_task(&t) == 0);
 		EXPECT(sennit_schedule_task(&t) == 0);
 		sennit_wait_group_wait(&r.done);

@@ -7,7 +7,7 @@
 #include "../api/with_workers.h"
 #include "../proc_self.h"
 #include "../random.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 
@@ -24,8 +24,8 @@ struct life {
 	sennit_event      last; /* set by the last notification */
 };
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 static void note_end(void *argument)
 {
@@ -215,7 +215,7 @@ static void each_client_is_told_once(void **state)
 	threads = threads_now();
 	while (lives-- > 0 && !atomic_load(&broken_claims))
 		live(&random);
-	assert_soon(!atomic_load(&ward.bytes));
+	assert_soon(!atomic_load(&tally.bytes));
 	assert_soon(threads_now() <= threads);
 	end_visitors();
 }

@@ -7,7 +7,7 @@
  */
 #include "../api/with_workers.h"
 #include "../random.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 enum { DOMAINS = 6, VISITORS = 2, DEPTH = 5 };
 
@@ -19,8 +19,8 @@ struct life {
 	sennit_event         ended;
 };
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 static uint32_t dice(struct life *l, uint32_t limit)
 {
@@ -196,7 +196,7 @@ static void each_domain_ends_once_with_all_done(void **state)
 	sennit_channel_destroy(mail);
 	free(mail);
 	end_scheduler(s);
-	assert_int_equal(atomic_load(&ward.bytes), 0);
+	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include "../api/with_workers.h"
 #include "../proc_self.h"
 #include "../random.h"
-#include "../ward.h"
+#include "../counting_allocator.h"
 
 enum { VISITORS = 2, WAITERS = 3 };
 
@@ -26,8 +26,8 @@ struct life {
 
 /* --- resources of the process ------------------------------------------- */
 
-static struct ward            ward;
-static const sennit_allocator counting = WARD(&ward);
+static struct counting_allocator tally;
+static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 /* --- tasks -------------------------------------------------------------- */
 
@@ -287,12 +287,12 @@ static void each_ends_once_and_leaves_nothing(void **state)
 	start_visitors(&random);
 	threads = threads_now();
 	live_often(50, &random); /* libc keeps some stacks and arenas */
-	assert_soon(!atomic_load(&ward.bytes));
+	assert_soon(!atomic_load(&tally.bytes));
 	assert_soon(threads_now() <= threads);
 	files = files_now();
 	mappings = mappings_now();
 	live_often(lives, &random);
-	assert_soon(!atomic_load(&ward.bytes));
+	assert_soon(!atomic_load(&tally.bytes));
 	assert_soon(threads_now() <= threads);
 	assert_int_equal(files_now(), files);
 #if !defined(SN_ASAN) && !defined(SN_TSAN)

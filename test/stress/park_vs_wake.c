@@ -52,7 +52,7 @@ static void own_calls_are_stolen_from_who_stays_busy(void **state)
 }
 
 /* Two fibers that wake each other, on any workers. */
-struct rally {
+struct rendezvous {
 	sennit_event      ball[2];
 	sennit_wait_group done;
 	unsigned          rounds;
@@ -61,10 +61,10 @@ struct rally {
 
 static void play(void *argument)
 {
-	struct rally  *r = argument;
-	const unsigned me = atomic_fetch_add(&r->next, 1);
-	uint64_t       random = random_stream(10 + me);
-	unsigned       i;
+	struct rendezvous *r = argument;
+	const unsigned     me = atomic_fetch_add(&r->next, 1);
+	uint64_t           random = random_stream(10 + me);
+	unsigned           i;
 
 	for (i = 0; i < r->rounds; i++) {
 		sennit_event_wait(&r->ball[me]);
@@ -74,9 +74,9 @@ static void play(void *argument)
 	sennit_wait_group_done(&r->done);
 }
 
-static void play_rally(bool with_thread)
+static void hold_one_rendezvous(bool with_thread)
 {
-	struct rally r = { .rounds = (unsigned)scaled(LOAD(2000)) };
+	struct rendezvous r = { .rounds = (unsigned)scaled(LOAD(2000)) };
 
 	sennit_event_init(&r.ball[0], SENNIT_EVENT_AUTO, true);
 	sennit_event_init(&r.ball[1], SENNIT_EVENT_AUTO, false);
@@ -92,13 +92,13 @@ static void play_rally(bool with_thread)
 static void fibers_that_wake_each_other_never_wait_for_ever(void **state)
 {
 	(void)state;
-	play_rally(false);
+	hold_one_rendezvous(false);
 }
 
 static void a_fiber_and_a_thread_wake_each_other(void **state)
 {
 	(void)state;
-	play_rally(true);
+	hold_one_rendezvous(true);
 }
 
 int main(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ward.h - an allocator that counts its memory and fails on demand.
+/* counting_allocator.h - an allocator that counts its memory and fails on
+ * demand.
  *
- *	struct ward            w = { .failing = 3 };
- *	const sennit_allocator a = WARD(&w);
+ *	struct counting_allocator            w = { .failing = 3 };
+ *	const sennit_allocator a = COUNTING_ALLOCATOR(&w);
  */
-#ifndef SN_TEST_WARD_H
-#define SN_TEST_WARD_H
+#ifndef SN_TEST_COUNTING_ALLOCATOR_H
+#define SN_TEST_COUNTING_ALLOCATOR_H
 
 #include "sennit.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ward {
+struct counting_allocator {
 	atomic_uint  calls;
 	atomic_uint  failing; /* index of the call that fails; 0: none */
 	atomic_bool  dry;     /* all calls fail */
@@ -22,15 +23,16 @@ struct ward {
 	atomic_llong bytes;   /* bytes of these blocks */
 };
 
-#define WARD(w)                                                             \
-	{                                                                   \
-		.allocate = ward_take, .release = ward_give, .context = (w) \
+#define COUNTING_ALLOCATOR(w)                                        \
+	{                                                            \
+		.allocate = counting_take, .release = counting_give, \
+		.context = (w)                                       \
 	}
 
-static inline void *ward_take(void *ward, size_t size, size_t alignment)
+static inline void *counting_take(void *tally, size_t size, size_t alignment)
 {
-	struct ward *w = ward;
-	void        *memory;
+	struct counting_allocator *w = tally;
+	void                      *memory;
 
 	if (!size || !alignment || alignment & (alignment - 1)) {
 		fprintf(stderr, "asked for %zu bytes, aligned to %zu\n", size,
@@ -50,9 +52,9 @@ static inline void *ward_take(void *ward, size_t size, size_t alignment)
 	return memory;
 }
 
-static inline void ward_give(void *ward, void *memory, size_t size)
+static inline void counting_give(void *tally, void *memory, size_t size)
 {
-	struct ward *w = ward;
+	struct counting_allocator *w = tally;
 
 	memset(memory, 0x5a, size);
 	free(memory);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wills.h - what tests of local values share: values, and a record of their
- * destruction. */
-#ifndef SN_TEST_WILLS_H
-#define SN_TEST_WILLS_H
+/* local_values.h - what tests of local values share: values, and a record of
+ * their destruction. */
+#ifndef SN_TEST_LOCAL_VALUES_H
+#define SN_TEST_LOCAL_VALUES_H
 
 #include "misuse.h"
 
@@ -19,7 +19,7 @@ static inline void must_set(sennit_local_key key, void *value)
 	EXPECT(sennit_local_set(key, value) == 0);
 }
 
-struct will {
+struct local_case {
 	sennit_local_key  key, other;
 	atomic_uint       ended;
 	atomic_uint       wrong;
@@ -29,11 +29,11 @@ struct will {
 
 static inline void count_up(void *value)
 {
-	atomic_fetch_add(&((struct will *)value)->ended, 1);
+	atomic_fetch_add(&((struct local_case *)value)->ended, 1);
 }
 
 /* Schedule run(w) on this worker and wait until it has ended. */
-static inline void run_here(sennit_task_fn *run, struct will *w)
+static inline void run_here(sennit_task_fn *run, struct local_case *w)
 {
 	sennit_wait_group_init(&w->done, 1);
 	must_schedule_here(run, w);
@@ -42,7 +42,7 @@ static inline void run_here(sennit_task_fn *run, struct will *w)
 
 static inline void find_nothing_and_set(void *argument)
 {
-	struct will *w = argument;
+	struct local_case *w = argument;
 
 	EXPECT(!sennit_local_get(w->key));
 	must_set(w->key, w);
