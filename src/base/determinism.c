@@ -18,10 +18,9 @@
 
 /* --- turns -------------------------------------------------- */
 
-/* The turns of a deterministic run: one thread runs,
- * the others wait until the seed gives them the turn.
- * One lock protects everything; sn_turn_enter takes it.
- */
+/* The turns of a deterministic run: one thread runs, the others wait until the
+ * seed gives them the turn. One lock protects everything; sn_turn_enter takes
+ * it. */
 
 enum turn_state {
 	TURN_RUNNABLE,

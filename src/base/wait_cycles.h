@@ -13,8 +13,8 @@
 
 /* --- wait nodes ----------------------------------------------------------- */
 
-/* A graph of fibers that wait for each other: its nodes, and a
- * table to find them.
+/* A graph of fibers that wait for each other: its nodes, and a table to find
+ * them.
  *
  * Nodes are the fibers that run a task. A node points to the node that holds
  * the lock it waits for, or to the list of members of the group that it waits

@@ -90,8 +90,7 @@ void sn_graph_free(struct graph *g, const sennit_allocator *a)
 /* --- order -------------------------------------------------------------- */
 
 /* Kahn's algorithm: repeatedly remove a node without remaining predecessors. A.
- * B. Kahn, Topological sorting of large networks, CACM 5(11), 1962.
- */
+ * B. Kahn, Topological sorting of large networks, CACM 5(11), 1962. */
 bool sn_graph_has_order(struct graph *g)
 {
 	uint32_t *queue = g->work;

@@ -58,8 +58,8 @@ uint32_t sn_graph_cycle(struct graph *g);
 
 /* --- mergesort ------------------------------------------------------------ */
 
-/* A stable, single-threaded merge sort for elements of any size,
- * and the split of a merge into parts for several workers.
+/* A stable, single-threaded merge sort for elements of any size, and the split
+ * of a merge into parts for several workers.
  *
  *	runs of 8   made by insertion
  *	merged      in pairs, from one buffer to the other and back

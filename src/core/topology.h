@@ -69,11 +69,10 @@ uint32_t sn_steal_order_round(struct steal_tour *t, const struct steal_rings *c,
 
 /* --- cpu partition -------------------------------------------------------- */
 
-/* Divides CPUs among workers: ranges of a list in which
- * neighbours are adjacent. The ranges are disjoint and together the whole list,
- * and their sizes differ by one at most. With more workers than CPUs several
- * workers get the same CPU.
- */
+/* Divides CPUs among workers: ranges of a list in which neighbours are
+ * adjacent. The ranges are disjoint and together the whole list, and their
+ * sizes differ by one at most. With more workers than CPUs several workers get
+ * the same CPU. */
 
 /* Sort the CPUs so that those of a core, a cache and a node are adjacent.
  * slots[i].place is the place of cpus[i]; slots is scratch memory, and so is

@@ -85,8 +85,8 @@ void sn_fiber_record_report(const struct fiber_record  *f,
 
 /* --- thread sample -------------------------------------------------------- */
 
-/* Where another thread of the process is: its registers, and
- * a copy of the stack that it is on, taken by itself in a signal handler.
+/* Where another thread of the process is: its registers, and a copy of the
+ * stack that it is on, taken by itself in a signal handler.
  *
  * One sample at a time: callers hold a lock of their own. */
 
@@ -147,8 +147,8 @@ bool sn_damage_is_lasting(struct damage *d, const struct worker_record *w,
 
 /* --- suspended stack ------------------------------------------------------ */
 
-/* The copy of a stack, and the proof that the stack was
- * suspended while it was copied. For a fiber f of a worker w:
+/* The copy of a stack, and the proof that the stack was suspended while it was
+ * copied. For a fiber f of a worker w:
  *
  *   1. f's state word says that f waits, or is ready (struct fiber_before).
  *   2. w is somewhere else, on another stack than f's: the caller knows that.

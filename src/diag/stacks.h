@@ -39,9 +39,8 @@ int sn_stacks_page_end(struct stacks_page *p);
 
 /* --- deadlocks ------------------------------------------------------------ */
 
-/* The deadlocks of schedulers, kept to be printed beside the
- * stacks of their fibers. They are those of sennit_scheduler_wait_graph, from
- * copied memory. */
+/* The deadlocks of schedulers, kept to be printed beside the stacks of their
+ * fibers. They are those of sennit_scheduler_wait_graph, from copied memory. */
 
 /* A wait of a deadlock, and who holds what it waits for. */
 struct deadlock_wait {

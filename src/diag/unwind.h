@@ -41,8 +41,8 @@ static inline bool sn_call_frame_load(const struct call_frame_memory *m,
 
 /* --- program image -------------------------------------------------------- */
 
-/* What the files of the program and of its libraries say
- * about its code: the callers of a frame, and the names of functions.
+/* What the files of the program and of its libraries say about its code: the
+ * callers of a frame, and the names of functions.
  *
  * libdw reads them (unwind_libdw.c). A build without libdw knows neither
  * (unwind_none.c).
@@ -63,8 +63,8 @@ bool sn_program_image_name(uintptr_t address, char *name, size_t size,
 
 /* --- own memory ----------------------------------------------------------- */
 
-/* Reads memory of this process that may be unmapped, or written
- * by other threads, at any moment.
+/* Reads memory of this process that may be unmapped, or written by other
+ * threads, at any moment.
  *
  * The kernel copies. So an address that is not mapped is an error, not a fault,
  * and sanitizers see no access: what was read is checked afterwards.

@@ -115,8 +115,8 @@ static void merge_halves(struct stretch *s, size_t n)
 
 /* --- ranges ------------------------------------------------------------- */
 
-/* Give up: leave the elements unchanged, in the buffer where they are
- * wanted. */
+/* Give up: leave the elements unchanged, in the buffer where they are wanted.
+ */
 static void leave(const struct stretch *s, bool is_in_other)
 {
 	const struct sort_call *c = s->call;

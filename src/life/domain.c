@@ -146,8 +146,8 @@ void sn_domain_become_active(struct sennit_domain *d)
 
 /* --- domain --------------------------------------------------------------- */
 
-/* The public calls of domains. Tasks of a domain carry its address;
- * see life/domain.h. */
+/* The public calls of domains. Tasks of a domain carry its address; see
+ * life/domain.h. */
 
 int sennit_domain_create(sennit_domain **out, sennit_scheduler *s,
 			 sennit_end_fn *on_end, void *argument)
@@ -215,10 +215,9 @@ sennit_domain *sennit_domain_current(void)
 
 /* --- domain end ----------------------------------------------------------- */
 
-/* Notification of a domain's end, weak handles, and waiting for
- * the end. As for schedulers (end.c), a weak handle is a part of the domain's
- * block, and the gate in that block knows whether the domain has ended.
- */
+/* Notification of a domain's end, weak handles, and waiting for the end. As for
+ * schedulers (end.c), a weak handle is a part of the domain's block, and the
+ * gate in that block knows whether the domain has ended. */
 
 /* The scheduler of a domain that has ended may be gone. */
 static void check(const sennit_domain *d, const char *call)

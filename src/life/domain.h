@@ -15,8 +15,8 @@
 
 /* --- domain end ----------------------------------------------------------- */
 
-/* Whom a domain tells of its end, and what weak handles keep of
- * it: its block, which may outlive its scheduler. */
+/* Whom a domain tells of its end, and what weak handles keep of it: its block,
+ * which may outlive its scheduler. */
 
 /* The part of a domain. */
 struct domain_end {
@@ -28,8 +28,8 @@ struct domain_end {
 
 /* --- domain count --------------------------------------------------------- */
 
-/* Detects when all tasks of a domain have ended, without a
- * count that they share.
+/* Detects when all tasks of a domain have ended, without a count that they
+ * share.
  *
  *	gate     { references, active workers }, see core/gate.h
  *	parts[i] worker i: tasks sent from there - tasks ended there; plain

@@ -26,8 +26,8 @@ SENNIT_MUST_USE int sn_start(sennit_scheduler   **out,
 
 /* --- fork exit ------------------------------------------------------------ */
 
-/* Detects threads that exit while they have a worker, and
- * processes that were forked.
+/* Detects threads that exit while they have a worker, and processes that were
+ * forked.
  *
  * A thread-specific key holds the thread's worker. It is set before the thread
  * is bound, or before a worker's initialiser runs, and cleared when the thread
@@ -127,8 +127,7 @@ static inline bool sn_trim_is_pending(struct worker *w)
 
 /* --- worker stacks -------------------------------------------------------- */
 
-/* The stacks of a worker: takes new ones, keeps idle ones,
- * gives stacks back.
+/* The stacks of a worker: takes new ones, keeps idle ones, gives stacks back.
  */
 
 /* Make a fiber on a stack that is new to w. NULL: none is available. */
@@ -168,8 +167,7 @@ void sn_worker_stacks_free(struct worker *w);
 
 /* --- stack overflow ------------------------------------------------------- */
 
-/* Reports a stack overflow: the task, its stack size, and a
- * backtrace.
+/* Reports a stack overflow: the task, its stack size, and a backtrace.
  *
  *	a frame grows into the guard --> a fault, handled on the thread's
  *	alternate stack: is the address in the guard of the running fiber, or

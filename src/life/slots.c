@@ -79,8 +79,8 @@ void sn_slots_release(sennit_resources *r)
 
 /* --- slots -------------------------------------------------------------- */
 
-/* Let the claim's thread continue. It may end and free everything that it
- * has. */
+/* Let the claim's thread continue. It may end and free everything that it has.
+ */
 static void tell(struct claim *c, uint32_t what)
 {
 	TORTURE_POINT(); /* decided, not told yet */

@@ -24,8 +24,8 @@ int sn_mpi_wait_polled(struct mpi_lane *l, struct mpi_polled *p,
 
 /* --- polled waits --------------------------------------------------------- */
 
-/* Waits that are not for one request: one of several requests,
- * some of them, a message to come. Results are those of sennit/mpi.h. */
+/* Waits that are not for one request: one of several requests, some of them, a
+ * message to come. Results are those of sennit/mpi.h. */
 
 int sn_mpi_waitany(struct mpi_lane *l, int count, MPI_Request requests[],
 		   int *index, MPI_Status *status, sennit_time deadline);
@@ -42,8 +42,8 @@ int sn_mpi_event(struct mpi_lane *l, MPI_Request *request, sennit_event *event);
 
 /* --- takes ---------------------------------------------------------------- */
 
-/* The calls of MPI that this library defines (point.c, mpi.c,
- * collective.c): whether such a call is ours, and how it ends. */
+/* The calls of MPI that this library defines (point.c, mpi.c, collective.c):
+ * whether such a call is ours, and how it ends. */
 
 /* In the shared library these are visible, and nothing else of ours but
  * sennit_*. */

@@ -67,8 +67,7 @@ static inline void sn_histogram_add(sennit_histogram       *sum,
 
 /* --- stopwatch ------------------------------------------------------------ */
 
-/* Short times, cheaply: a counter of the processor, else the
- * clock.
+/* Short times, cheaply: a counter of the processor, else the clock.
  *
  * The rate of the counter is measured once in the process, against the clock.
  * The error is below a thousandth, which a histogram does not show.

@@ -11,8 +11,7 @@
 
 /* --- metrics family ------------------------------------------------------- */
 
-/* Which metrics there are, and where their values come
- * from. */
+/* Which metrics there are, and where their values come from. */
 
 struct worker;
 

@@ -52,9 +52,8 @@ static inline void sn_observe_forget(struct worker *w)
 
 /* --- hooks, for observed workers only ----------------------------------- */
 
-/* The task that reports show, which is *t, begins on the running
- * fiber. It gets CLEANUP_OBSERVED; a task that ends with that mark has observed
- * its begin. */
+/* The task that reports show, which is *t, begins on the running fiber. It gets
+ * CLEANUP_OBSERVED; a task that ends with that mark has observed its begin. */
 NOINLINE void sn_observe_begin(struct worker *w, const struct task *t);
 NOINLINE void sn_observe_end(struct worker *w, uintptr_t task);
 

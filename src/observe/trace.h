@@ -62,9 +62,9 @@ void sn_trace_leave(struct worker *w);
 
 /* --- trace write ---------------------------------------------------------- */
 
-/* Writes the rings of a scheduler in the format of
- * sennit/trace_format.h. It needs no memory except for names, and takes no lock
- * that a recording thread takes. */
+/* Writes the rings of a scheduler in the format of sennit/trace_format.h. It
+ * needs no memory except for names, and takes no lock that a recording thread
+ * takes. */
 
 /* Write all. Returns 0, -ENOMEM, or an error of write(2). */
 SENNIT_MUST_USE int sn_trace_write(sennit_scheduler *s, int fd);

@@ -64,8 +64,8 @@ bool sn_task_name_read(struct task_name *tag, char name[SENNIT_NAME_SIZE]);
 
 /* --- fiber state ---------------------------------------------------------- */
 
-/* The part of a fiber that reports read: its task, its state,
- * and what it waits for. (A state word with a sequence number.)
+/* The part of a fiber that reports read: its task, its state, and what it waits
+ * for. (A state word with a sequence number.)
  *
  *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
  *
@@ -185,8 +185,8 @@ bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
 
 /* --- owner look ----------------------------------------------------------- */
 
-/* Lets any thread read who holds the lock that a fiber waits
- * for, without touching memory that may be freed.
+/* Lets any thread read who holds the lock that a fiber waits for, without
+ * touching memory that may be freed.
  *
  *	place   0                        waits for no lock with an owner
  *	        owner word               waits; the lock stays valid

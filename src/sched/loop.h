@@ -119,10 +119,9 @@ static ALWAYS_INLINE struct worker *sn_run_task(struct worker     *w,
 
 /* --- upkeep --------------------------------------------------------------- */
 
-/* The work that a worker does every WORKER_UPKEEP dispatches, more
- * often if they take long, however busy it is: inboxes, timers, its CPU slot,
- * the check whether it drains, memory, background tasks, the turn of its oldest
- * task.
+/* The work that a worker does every WORKER_UPKEEP dispatches, more often if
+ * they take long, however busy it is: inboxes, timers, its CPU slot, the check
+ * whether it drains, memory, background tasks, the turn of its oldest task.
  *
  * So none of these starves. A dispatch is the start of a task or the resumption
  * of a fiber. Code that runs a task without the loop counts the dispatch here.

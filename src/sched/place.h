@@ -18,8 +18,8 @@
 
 /* --- task count ----------------------------------------------------------- */
 
-/* Counts a scheduler's tasks, in builds with SENNIT_END=count
- * alone: its gate then counts them. The other gate need not know.
+/* Counts a scheduler's tasks, in builds with SENNIT_END=count alone: its gate
+ * then counts them. The other gate need not know.
  *
  * Not counted are tasks that somebody else waits for: members of groups and
  * forks, whose opener or spawner is itself a task that is counted or a thread

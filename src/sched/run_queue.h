@@ -378,8 +378,8 @@ static ALWAYS_INLINE bool sn_run_queue_take(struct run_queue *q, struct task *t)
 
 /* --- mailbox -------------------------------------------------------------- */
 
-/* What other threads leave with a worker: ready fibers, and tasks
- * that the worker or any thief may start.
+/* What other threads leave with a worker: ready fibers, and tasks that the
+ * worker or any thief may start.
  *
  * It has a cache line of its own, because any thread writes it. So the worker's
  * own lines stay exclusive.
@@ -562,10 +562,8 @@ static inline void *sn_stack_cache_take_first(struct stack_cache *c)
 
 /* --- fiber parking -------------------------------------------------------- */
 
-/* Where a worker sleeps that waits only for its own fibers.
- * Wakers that look for help do not count it, and only a wake of this worker
- * ends its sleep.
- */
+/* Where a worker sleeps that waits only for its own fibers. Wakers that look
+ * for help do not count it, and only a wake of this worker ends its sleep. */
 
 struct own_parking {
 	struct parking  parking; /* with this worker alone */

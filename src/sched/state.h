@@ -239,8 +239,8 @@ static inline void sn_idle_end_retiring(struct idle_state *i)
 
 /* --- poller state --------------------------------------------------------- */
 
-/* What a worker polls: fibers that wait on its poller, and its
- * hooks. See poller.h. */
+/* What a worker polls: fibers that wait on its poller, and its hooks. See
+ * poller.h. */
 
 struct poller_state {
 	uint32_t            waiting; /* owner: fibers that wait on the poller */
@@ -369,9 +369,8 @@ static inline struct sennit_fiber *sn_roster_next(const struct roster       *r,
 
 /* --- bound workers -------------------------------------------------------- */
 
-/* The workers of bound threads, and the counters of workers
- * that have been unbound.
- */
+/* The workers of bound threads, and the counters of workers that have been
+ * unbound. */
 
 struct bound_workers {
 	pthread_mutex_t     lock;
@@ -482,9 +481,8 @@ static inline void sn_bound_set_leaving(struct binding *b, bool leaving)
 
 /* --- cpu masks ------------------------------------------------------------ */
 
-/* A scheduler's copy of the CPU masks of its threads. It is
- * needed because threads may start at any time.
- */
+/* A scheduler's copy of the CPU masks of its threads. It is needed because
+ * threads may start at any time. */
 
 struct cpu_masks {
 	sennit_cpu_mask *masks; /* fixed: the masks and then their CPUs, one
@@ -518,9 +516,7 @@ sennit_cpu_mask sn_cpu_masks_all(const struct cpu_masks *m);
 
 /* --- finalise state ------------------------------------------------------- */
 
-/* The threads that are still inside a scheduler that ends:
- * see end.h.
- */
+/* The threads that are still inside a scheduler that ends: see end.h. */
 
 /* The maximum number of ended threads that are left for the client to join. */
 #define FINALISE_EXITS TORTURED(2, 32)
@@ -564,8 +560,7 @@ static inline bool sn_inside_leave(struct finalise_state *f)
 
 /* --- scheduler list state ------------------------------------------------- */
 
-/* A scheduler's place in the list of all: see
- * debugger.h. */
+/* A scheduler's place in the list of all: see debugger.h. */
 
 struct scheduler_list_state {
 	struct link link;  /* under the list's lock */
@@ -587,8 +582,7 @@ struct slots_state {
 
 /* --- worker counts -------------------------------------------------------- */
 
-/* The numbers of workers of a scheduler: see
- * worker_threads.h. */
+/* The numbers of workers of a scheduler: see worker_threads.h. */
 
 struct worker_counts {
 	a_u32 target;  /* under lock: number of workers wanted */

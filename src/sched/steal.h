@@ -41,8 +41,8 @@ bool sn_steal_is_possible(struct worker *w);
 
 /* --- balance -------------------------------------------------------------- */
 
-/* Distributes tasks that have not started, so that tasks which will
- * wait do not all become fibers of one worker.
+/* Distributes tasks that have not started, so that tasks which will wait do not
+ * all become fibers of one worker.
  *
  * A fiber stays on the worker where it began. A worker starts a task that waits
  * within a fraction of a microsecond, but a worker that is woken to help

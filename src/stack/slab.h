@@ -166,8 +166,8 @@ bool sn_slabs_is_overrun(const struct slabs *s, void *low);
 
 /* --- kept slab ------------------------------------------------------------ */
 
-/* The slab that the process keeps after the end of a scheduler,
- * for the next one, as libc keeps the stacks of threads.
+/* The slab that the process keeps after the end of a scheduler, for the next
+ * one, as libc keeps the stacks of threads.
  *
  *	empty --put--> full --take, drop--> empty
  *	   \--- busy, for some instructions ---/

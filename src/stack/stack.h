@@ -158,8 +158,8 @@ void sn_stack_check(const struct stacks *s, void *low);
 
 /* --- canary --------------------------------------------------------------- */
 
-/* Words below a stack that has no guard page. A changed word shows
- * that the stack overflowed.
+/* Words below a stack that has no guard page. A changed word shows that the
+ * stack overflowed.
  *
  *	... | CANARY_WORDS words | low ...
  */

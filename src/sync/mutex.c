@@ -73,8 +73,8 @@ static ALWAYS_INLINE void own(sennit_mutex *m, void *self)
 
 /* Whether t, which was called, can become the guard: there is no guard, no
  * other waiter will be handed the lock first, and the worker has time. While
- * there is a guard no unlock hands over, so no waiter becomes the guard
- * once a hand-over is due. Queue locked. */
+ * there is a guard no unlock hands over, so no waiter becomes the guard once a
+ * hand-over is due. Queue locked. */
 static bool can_guard(const sennit_mutex *m, const struct turn *t,
 		      uint32_t word)
 {

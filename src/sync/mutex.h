@@ -151,8 +151,8 @@ static inline bool sn_mutex_is_unused(const sennit_mutex *m)
 
 /* --- mutex look ----------------------------------------------------------- */
 
-/* Finds out whether a mutex is free without disturbing the
- * worker that uses it. */
+/* Finds out whether a mutex is free without disturbing the worker that uses it.
+ */
 
 /* Take the lock if it is free and the queue is not locked. */
 bool sn_mutex_barge(sennit_mutex *m);

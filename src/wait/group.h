@@ -68,8 +68,7 @@ static inline void sn_group_end(sennit_group *g, struct worker *w, int error)
 
 /* --- group join ----------------------------------------------------------- */
 
-/* Lets the opener of a group wait until all members have
- * ended. */
+/* Lets the opener of a group wait until all members have ended. */
 
 /* Whether all members have ended. Call this on the opener's thread, before it
  * sleeps. */
@@ -84,8 +83,8 @@ void sn_group_sleep(sennit_group *g);
 
 /* --- call here ------------------------------------------------------------ */
 
-/* Runs a task as a plain call, on the stack of a fiber that waits
- * for that very task: docs/design/groups.md says why that adds no deadlock.
+/* Runs a task as a plain call, on the stack of a fiber that waits for that very
+ * task: docs/design/groups.md says why that adds no deadlock.
  *
  * The task sees its own cancel scope, lock identity, local values and name, and
  * the fiber gets back its own afterwards, with errno.

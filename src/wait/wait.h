@@ -211,8 +211,7 @@ static ALWAYS_INLINE void sn_wait_count_held(uint32_t locks)
 
 /* --- wait any ------------------------------------------------------------- */
 
-/* Waits for the first of several objects that becomes set: events,
- * futures.
+/* Waits for the first of several objects that becomes set: events, futures.
  *
  * Each object in turn gets a part of the wait. The thread that sets one of them
  * claims the whole. A waiter that finds an object set while it links the parts
@@ -247,8 +246,7 @@ int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline);
 
 /* --- deadlines ------------------------------------------------------------ */
 
-/* Ends the waits of a worker's own fibers whose deadline has
- * passed. */
+/* Ends the waits of a worker's own fibers whose deadline has passed. */
 
 /* Fire the timers that are due: their fibers become ready. Returns whether any
  * did. */

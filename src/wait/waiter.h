@@ -192,8 +192,8 @@ static inline uint32_t sn_wait_queue_bits(const void *list, uint32_t word)
 
 /* --- wait take ------------------------------------------------------------ */
 
-/* The signaller's side of a wait queue: unlink waiters and claim
- * them. Who has claimed a waiter must wake it (wait/wake.h). */
+/* The signaller's side of a wait queue: unlink waiters and claim them. Who has
+ * claimed a waiter must wake it (wait/wake.h). */
 
 /* Claim the wait of *whole, which is raced, for its part `part`. A signaller
  * claims before a wake, a waiter before sn_wait_skip. Returns false if another

@@ -33,8 +33,8 @@ void sn_live_text_quote(struct live_text *t, const char *string);
 
 /* --- live socket ---------------------------------------------------------- */
 
-/* The socket of a live view: made for its owner alone, and
- * removed only if it is still the one that was made. */
+/* The socket of a live view: made for its owner alone, and removed only if it
+ * is still the one that was made. */
 
 struct live_socket {
 	struct sockaddr_un address; /* absolute */
@@ -56,8 +56,8 @@ int sn_live_socket_accept(const struct live_socket *s, bool *refused);
 
 /* --- live latency --------------------------------------------------------- */
 
-/* How long tasks ran and fibers waited in the last period, if
- * the program records it (sennit_metrics_record). */
+/* How long tasks ran and fibers waited in the last period, if the program
+ * records it (sennit_metrics_record). */
 
 #define LIVE_LATENCIES 32
 
@@ -191,8 +191,8 @@ void sn_live_snapshot_write(const struct live_snapshot *p, struct live_text *t);
 
 /* --- live client ---------------------------------------------------------- */
 
-/* A client of a live view: its requests and its answers, within
- * bounds of memory and time that hold whatever it does.
+/* A client of a live view: its requests and its answers, within bounds of
+ * memory and time that hold whatever it does.
  *
  *	get       one snapshot
  *	watch MS  a snapshot every MS milliseconds; 0: no more

@@ -199,10 +199,10 @@ static inline int sn_io_milliseconds(const struct timespec *left)
 
 /* --- fetch record --------------------------------------------------------- */
 
-/* A record of who waits lies in its fiber's frame, on a page
- * of its own, in the midst of what is touched when the wait ends: below it what
- * wakes the fiber, above it the frames that return. Whoever ends many waits
- * fetches the records of the next ones. */
+/* A record of who waits lies in its fiber's frame, on a page of its own, in the
+ * midst of what is touched when the wait ends: below it what wakes the fiber,
+ * above it the frames that return. Whoever ends many waits fetches the records
+ * of the next ones. */
 
 /* Events whose records are fetched before it is their turn. */
 #define IO_FETCH_AHEAD 4
@@ -218,11 +218,10 @@ static inline void sn_io_fetch_record(const void *record)
 
 /* --- told tsan ------------------------------------------------------------ */
 
-/* ThreadSanitizer knows that what is done before a write() comes
- * before what is done after the read() of it. It does not see preadv2(),
- * pwritev2() and what a ring does, so in its builds two calls that do nothing
- * tell it. Otherwise these are empty.
- */
+/* ThreadSanitizer knows that what is done before a write() comes before what is
+ * done after the read() of it. It does not see preadv2(), pwritev2() and what a
+ * ring does, so in its builds two calls that do nothing tell it. Otherwise
+ * these are empty. */
 
 #ifdef SN_TSAN
 #include <sys/socket.h>
@@ -289,9 +288,8 @@ void sn_io_several_end_closed(struct io_backend *b);
 
 /* --- ring wait ------------------------------------------------------------ */
 
-/* A request of a worker's ring, by its descriptor: a lone one in
- * the frame of the fiber that waits for its completion, or the receiving one of
- * a stream. */
+/* A request of a worker's ring, by its descriptor: a lone one in the frame of
+ * the fiber that waits for its completion, or the receiving one of a stream. */
 
 struct ring_wait {
 	sennit_poller_op   op; /* first; a lone one's */

@@ -85,8 +85,8 @@ static inline struct ready_wait *sn_ready_waits_trusting(
 
 /* --- known sockets -------------------------------------------------------- */
 
-/* The TCP sockets that this library has accepted or
- * connected, by their numbers.
+/* The TCP sockets that this library has accepted or connected, by their
+ * numbers.
  *
  *	number --> its use, odd while the socket is known; each accept, connect
  *	           and sennit_close() changes it
@@ -125,8 +125,8 @@ void sn_io_known_end(int fd);
 
 /* --- watches -------------------------------------------------------------- */
 
-/* The known sockets that a worker's epoll descriptor watches for
- * good, edge-triggered: a wait on them costs no system call.
+/* The known sockets that a worker's epoll descriptor watches for good,
+ * edge-triggered: a wait on them costs no system call.
  *
  *	number --> the use for which it is watched, the events watched for, and
  *	           those that came and may still hold

@@ -21,8 +21,8 @@
 
 /* --- simulated poller ----------------------------------------------------- */
 
-/* The backend of the deterministic build: a worker sleeps
- * until something arrives in the simulated network, in virtual time.
+/* The backend of the deterministic build: a worker sleeps until something
+ * arrives in the simulated network, in virtual time.
  *
  * The deterministic build has this one alone, and an ordinary one lacks it.
  */
@@ -88,8 +88,8 @@ int sn_simulated_close(int fd);
 
 /* --- simulated choices ---------------------------------------------------- */
 
-/* What the simulated network leaves to the seed, how it
- * is configured, and what it has done.
+/* What the simulated network leaves to the seed, how it is configured, and what
+ * it has done.
  *
  * One lock guards all of the network. No thread comes to a point while it holds
  * the lock, so each step of the network is one step of the run.
@@ -126,8 +126,8 @@ uint64_t sn_simulated_digest(void);
 
 /* --- simulated stream ----------------------------------------------------- */
 
-/* Bytes on their way to one end of a connection, and those
- * that have arrived and are not yet received.
+/* Bytes on their way to one end of a connection, and those that have arrived
+ * and are not yet received.
  *
  *	put --delay, in pieces--> arrived --drop--> received
  *	end    after all that was put; then nothing may be put
@@ -189,8 +189,7 @@ void sn_simulated_stream_reset(struct simulated_stream *s, sennit_time when);
 
 /* --- simulated waits ------------------------------------------------------ */
 
-/* The calls that wait on the simulated network, each in its
- * caller's frame.
+/* The calls that wait on the simulated network, each in its caller's frame.
  *
  * A fiber's wait belongs to its worker's poller, which completes it. A thread's
  * wait is its own. Whoever changes what a descriptor is waited for touches it:
@@ -230,8 +229,8 @@ void sn_simulated_end_waits(int fd);
 
 /* --- simulated ends ------------------------------------------------------- */
 
-/* The sockets of the simulated network: listeners, and the
- * two ends of each connection.
+/* The sockets of the simulated network: listeners, and the two ends of each
+ * connection.
  *
  *	fresh --connect--> connecting --delay--> connected
  *	                   refused    --delay--> fresh, -ECONNREFUSED
@@ -345,9 +344,8 @@ int sn_simulated_pair(int fds[2]);
 
 /* --- simulated transfer --------------------------------------------------- */
 
-/* Bytes from the program's memory to the simulated
- * network and back. Under the network's lock.
- */
+/* Bytes from the program's memory to the simulated network and back. Under the
+ * network's lock. */
 
 #ifdef SENNIT_DETERMINISTIC
 

@@ -62,8 +62,8 @@ static inline int sn_io_uring_make(struct io_backend     **out,
 
 /* --- uring ring ----------------------------------------------------------- */
 
-/* The io_uring of one worker: entries that are submitted,
- * completions that are taken.
+/* The io_uring of one worker: entries that are submitted, completions that are
+ * taken.
  *
  * A completion that a fiber waits for carries the address of its
  * sennit_poller_op; a stream's carries that of the stream, and STREAM; others
@@ -142,8 +142,8 @@ struct io_uring_sqe *sn_io_ring_next(struct uring_backend *u);
 
 /* --- uring waits ---------------------------------------------------------- */
 
-/* Which requests a worker's ring has, by descriptor, and how
- * they are cancelled: by whoever waits for one, or as the descriptor is closed.
+/* Which requests a worker's ring has, by descriptor, and how they are
+ * cancelled: by whoever waits for one, or as the descriptor is closed.
  *
  * A lone request that the kernel has not seen when its descriptor is closed is
  * made nothing of, as the number may mean another descriptor by now.
@@ -174,8 +174,8 @@ void sn_io_ring_waits_take_closed(struct uring_backend *u);
 
 /* --- uring buffers -------------------------------------------------------- */
 
-/* Buffers that the streams of one worker share, in a ring
- * from which the kernel takes one when bytes have come.
+/* Buffers that the streams of one worker share, in a ring from which the kernel
+ * takes one when bytes have come.
  *
  *	in the ring --completion--> lent --given back--> in the ring
  */

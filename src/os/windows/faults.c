@@ -164,8 +164,8 @@ void os_fault_stack_drop(const void *memory)
 
 /* --- windows cxx exceptions ----------------------------------------------- */
 
-/* A weak name is resolved within one program or one DLL. So it finds the
- * C++ runtime if both the runtime and the library are linked into the program.
+/* A weak name is resolved within one program or one DLL. So it finds the C++
+ * runtime if both the runtime and the library are linked into the program.
  * Otherwise the runtime is a DLL, or the program exports what is looked for. */
 
 typedef struct cxx_globals *get_globals(void);
