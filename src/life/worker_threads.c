@@ -4,154 +4,13 @@
 #include "base/torture.h"
 #include "life/life.h"
 #include "os/os.h"
+#include "sched/place.h"
 #include "sennit/trace.h"
 
 #include <errno.h>
 
 /* How long no thread is started after the system has refused one. */
 #define START_RETRY (100 * SENNIT_MILLISECOND)
-
-/* --- sending tasks ------------------------------------------------------ */
-
-/* All workers have a turn in each round. The rounds begin with different
- * workers: if every k-th task waits, and k and the number of workers have a
- * common divisor, the same workers would get all that wait. The multiples of an
- * irrational number are spread evenly, and so are those of every k-th round. It
- * is small, so that short bursts have no near resonance (of sixteen constants
- * the one that is best for 2 to 16 workers and k from 1 to 8). */
-static uint32_t in_turn(uint32_t n, uint32_t workers)
-{
-	const uint32_t step = UINT32_C(0x06a09e67); /* (sqrt(2) - 1) / 16, times
-						     * 2^32 */
-	uint32_t       begins = n / workers * step;
-
-	return (n + (uint32_t)((uint64_t)begins * workers >> 32)) % workers;
-}
-
-static struct worker *next_in_turn(sennit_scheduler *s)
-{
-	/* A stale value is harmless: the thread that lowers `open` looks into
-	 * the inbox after this one, or this one sees the new value when it
-	 * looks again. */
-	uint32_t open = sn_worker_counts_open(&s->counts);
-
-	return s->workers[in_turn(a_add_rlx(&s->next_worker, 1), open)];
-}
-
-/* Leave a chain, linked from its newest node to its oldest, in the inbox of
- * `to`. If `to` has closed meanwhile, take everything in its inbox and leave it
- * with an open worker. */
-static struct worker *deliver_to(struct worker *to, struct node *newest,
-				 struct node *oldest)
-{
-	for (;; to = next_in_turn(to->scheduler)) {
-		sn_mailbox_put_tasks(&to->mail, newest, oldest);
-		/* <-> worker_threads.drain: pushed, before looking again */
-		a_fence();
-		TORTURE_POINT();
-		if (likely(!sn_worker_threads_is_draining(to))) {
-			sn_parking_fill(&to->sleeper);
-			return to;
-		}
-		newest = sn_mailbox_take_tasks(&to->mail, &oldest);
-		if (!newest)
-			return to; /* the thread that closed it was faster */
-	}
-}
-
-static struct worker *deliver(sennit_scheduler *s, struct node *newest,
-			      struct node *oldest)
-{
-	return deliver_to(next_in_turn(s), newest, oldest);
-}
-
-void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
-				  struct node *oldest)
-{
-	deliver_to(to, newest, oldest);
-}
-
-void sn_worker_threads_forward(struct worker *w)
-{
-	struct node *oldest;
-	struct node *newest = sn_mailbox_take_tasks(&w->mail, &oldest);
-
-	if (newest)
-		deliver(w->scheduler, newest, oldest);
-}
-
-/* While all workers sleep, the same one runs task after task: what it needs is
- * in its caches, and the others sleep on. Fibers stay with their worker, so if
- * any wait there, it is the next worker's turn. */
-static struct worker *next_for_one(sennit_scheduler *s)
-{
-	uint32_t       open = sn_worker_counts_open(&s->counts); /* as above */
-	struct worker *same =
-		s->workers[in_turn(a_load_rlx(&s->next_worker), open)];
-
-	return sn_parking_all_sleep(&s->parking) && !sn_worker_blocked(same)
-		       ? same
-		       : next_in_turn(s);
-}
-
-void sn_worker_threads_send(sennit_scheduler *s, struct node *n)
-{
-	struct worker *to = deliver_to(next_for_one(s), n, n);
-
-	a_fence(); /* <-> park.sleep: published before looking for sleepers */
-	sn_parking_wake_one(&s->parking, to->index);
-}
-
-/* The last of the first n nodes of a chain. */
-static struct node *end_of_run(struct node *newest, uint32_t n)
-{
-	while (--n)
-		newest = newest->next;
-	return newest;
-}
-
-void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
-				 struct node *oldest, uint32_t count,
-				 uint32_t ways)
-{
-	struct worker *to;
-
-	for (; ways > 1; ways--) {
-		uint32_t     n = count / ways;
-		struct node *last = end_of_run(newest, n);
-		struct node *rest = last->next; /* read it now: the chain will
-						 * belong to others */
-
-		deliver(s, newest, last);
-		newest = rest;
-		count -= n;
-	}
-	to = deliver(s, newest, oldest);
-	a_fence(); /* <-> park.sleep: published before looking for sleepers */
-	sn_parking_wake_one(&s->parking, to->index);
-}
-
-/* Pass on all tasks of w. If there is no memory for a queued task, the task
- * stays and runs here. */
-static void pass_on(struct worker *w)
-{
-	struct task t;
-
-	sn_worker_threads_forward(w);
-	while (sn_deque_pop_oldest(sn_worker_deque(w), &t)) {
-		struct queued_task *p = sn_pool_take(&w->cache);
-
-		if (!p) {
-			CHECK(!sn_deque_push(sn_worker_deque(w), t),
-			      "no room for a task just taken");
-			break;
-		}
-		p->task = t;
-		deliver(w->scheduler, &p->node, &p->node);
-	}
-	a_fence(); /* <-> park.sleep: published before looking for sleepers */
-	sn_parking_wake_one(w->parking, w->index);
-}
 
 bool sn_worker_threads_check(struct worker *w)
 {
@@ -166,7 +25,7 @@ bool sn_worker_threads_check(struct worker *w)
 	a_fence();
 	if (closed && (sn_deque_has_tasks_owner(sn_worker_deque(w)) ||
 		       sn_mailbox_has_tasks(&w->mail)))
-		pass_on(w);
+		sn_place_pass_on(w);
 	return closed;
 }
 
@@ -181,7 +40,7 @@ static void close_locked(sennit_scheduler *s, uint32_t open)
 	/* <-> worker_threads.drain: closed, before looking into inboxes */
 	a_fence();
 	for (uint32_t i = open; i < was; i++) {
-		sn_worker_threads_forward(s->workers[i]);
+		sn_place_forward(s->workers[i]);
 		sn_parking_wake(&s->workers[i]->sleeper);
 	}
 }

@@ -47,33 +47,11 @@ SENNIT_MUST_USE int sn_worker_threads_resize(sennit_scheduler *s,
  * worker. */
 void sn_worker_threads_start_one(struct parking *p);
 
-/* Put the node of a queued task into the inbox of the next worker in turn, and
- * wake a worker that may run it. While all workers sleep and no fiber waits on
- * that worker, it has the next turn as well. */
-void sn_worker_threads_send(sennit_scheduler *s, struct node *n);
-
 /* Put the node of a queued task where only the worker with this index takes it,
  * and wake that worker, or start it. Returns 0, -ENOENT if there is no such
  * worker, or -EAGAIN if it has no thread and none can be started. */
 SENNIT_MUST_USE int sn_worker_threads_send_to(sennit_scheduler *s,
 					      uint32_t index, struct node *n);
-
-/* The same as sn_worker_threads_send for a chain of `count` nodes, linked from
- * its newest to its oldest. The next `ways` workers in turn get a contiguous
- * run each; 1 <= ways <= count. */
-void sn_worker_threads_send_many(sennit_scheduler *s, struct node *newest,
-				 struct node *oldest, uint32_t count,
-				 uint32_t ways);
-
-/* Leave a chain, linked from its newest node to its oldest, in the inbox of
- * `to` or, if that has closed, of another worker. The caller must then wake a
- * worker. */
-void sn_worker_threads_leave_with(struct worker *to, struct node *newest,
-				  struct node *oldest);
-
-/* Pass on the tasks in the inbox of w, which is closed. The caller must then
- * wake a worker, or search itself. */
-void sn_worker_threads_forward(struct worker *w);
 
 /* Check whether w, the caller's worker, is closed. If so, pass on all its tasks
  * that others may run. Returns whether it is closed. */

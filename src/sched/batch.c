@@ -166,7 +166,7 @@ static int send_parcels(struct batch *b)
 		ways = sn_worker_counts_open(&b->s->counts);
 	if (ways > b->count)
 		ways = b->count;
-	sn_worker_threads_send_many(b->s, b->newest, b->oldest, b->count, ways);
+	sn_place_send_many(b->s, b->newest, b->oldest, b->count, ways);
 	return 0;
 }
 

@@ -291,4 +291,31 @@ static inline void sn_background_attend(struct worker *w, sennit_time now)
 		sn_background_catch_up(w, now);
 }
 
+/* --- sending -------------------------------------------------------------- */
+
+/* Put the node of a queued task into the inbox of the next worker in turn, and
+ * wake a worker that may run it. While all workers sleep and no fiber waits on
+ * that worker, it has the next turn as well. */
+void sn_place_send(sennit_scheduler *s, struct node *n);
+
+/* The same as sn_place_send for a chain of `count` nodes, linked from
+ * its newest to its oldest. The next `ways` workers in turn get a contiguous
+ * run each; 1 <= ways <= count. */
+void sn_place_send_many(sennit_scheduler *s, struct node *newest,
+			struct node *oldest, uint32_t count, uint32_t ways);
+
+/* Leave a chain, linked from its newest node to its oldest, in the inbox of
+ * `to` or, if that has closed, of another worker. The caller must then wake a
+ * worker. */
+void sn_place_leave_with(struct worker *to, struct node *newest,
+			 struct node *oldest);
+
+/* Pass on the tasks in the inbox of w, which is closed. The caller must then
+ * wake a worker, or search itself. */
+void sn_place_forward(struct worker *w);
+
+/* Pass on all tasks of w, the caller's worker, which is closed. If there is no
+ * memory for a queued task, the task stays and runs here. */
+void sn_place_pass_on(struct worker *w);
+
 #endif

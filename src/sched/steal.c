@@ -7,6 +7,7 @@
 #include "life/worker_threads.h"
 #include "observe/observe.h"
 #include "os/os.h"
+#include "sched/place.h"
 
 #include <errno.h>
 
@@ -39,7 +40,7 @@ static uint32_t share(struct worker *w, struct worker *victim)
 	/* <-> worker_threads.drain: put back, before looking again */
 	a_fence();
 	if (unlikely(sn_worker_threads_is_draining(victim)))
-		sn_worker_threads_forward(victim);
+		sn_place_forward(victim);
 	if (sn_mailbox_has_tasks(&victim->mail))
 		sn_parking_fill(&victim->sleeper);
 	return n;
@@ -387,7 +388,7 @@ static uint32_t deal_to(struct worker *w, struct worker *x, uint32_t n)
 		dealt++;
 	}
 	if (dealt)
-		sn_worker_threads_leave_with(x, newest, oldest);
+		sn_place_leave_with(x, newest, oldest);
 	return dealt;
 }
 
