@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.pml - src/sync/mutex.c, mutex_queue.c: barging, a queue that keeps its
+/* mutex.pml - src/sync/mutex.c: barging, a queue that keeps its
  * order, a guard, hand-overs, waiters that poll while they sleep.
  *
  * FIBERS fibers, pinned to WORKERS workers, lock and unlock ROUNDS times each;
