@@ -202,7 +202,8 @@ static void the_text_names_who_waits_for_what(void **state)
 			   &thread, &fiber) == 3 &&
 		    strstr(text, object));
 	assert_true(worker < w->threads);
-	assert_true(strstr(text, "report+0x") || strstr(text, "wait_for_") ||
+	assert_true(strstr(text, "test_api+0x") || strstr(text, "report+0x") ||
+		    strstr(text, "wait_for_") ||
 		    strstr(text, "report.exe+0x") || strstr(text, address) ||
 		    strstr(text, number));
 	assert_soon(strstr(printed_report(s, text, sizeof(text)),
