@@ -14,9 +14,7 @@
 
 #include "base/compiler.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <unistd.h>
 
 /* Print "sennit: <message> [who] (file:line)" and abort. */
 COLD _Noreturn void sn_panic(const char *file, int line, const char *format,
@@ -60,25 +58,5 @@ void sn_check_on_panic(void (*dump)(void));
 #else
 #define ASSERT_SLOW(cond) ((void)0)
 #endif
-
-/* --- write all ------------------------------------------------------------ */
-
-/* Write(2) until everything is written. Async-signal-safe. */
-
-/* Returns 0 or a negative errno; some of it may be written then. */
-static inline int sn_write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
 
 #endif

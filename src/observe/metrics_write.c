@@ -4,7 +4,7 @@
  * A family of metrics begins with its TYPE, UNIT and HELP. Durations are in
  * seconds with nine decimals, which is exact.
  */
-#include "base/check.h"
+#include "base/text.h"
 #include "os/os.h"
 #include "sched/state.h"
 #include "sennit/metrics.h"

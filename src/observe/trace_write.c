@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/trace.h"
 
-#include "base/check.h"
+#include "base/text.h"
 #include "base/memory.h"
 #include "core/names.h"
 #include "life/life.h"

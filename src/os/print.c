@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - os.h on every system: messages, and the text of a thread's name. */
-#include "base/check.h"
+#include "base/text.h"
 #include "os/os.h"
 
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 /* What the system does at each call: so many bytes, or a negative errno. */
 static ssize_t fake_write(int fd, const void *bytes, size_t size);
 #define write fake_write
-#include "base/check.h"
+#include "base/text.h"
 #undef write
 
 static const int *script;

@@ -2,7 +2,7 @@
 /* emscripten.c - os.h and quota.h with emscripten: threads, faults, CPUs. A
  * program of WebAssembly sees no signals, no files of the system, and of CPUs
  * only their number. */
-#include "base/check.h"
+#include "base/text.h"
 #include "os/os.h"
 #include "os/quota.h"
 
