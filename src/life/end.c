@@ -58,7 +58,7 @@ void sn_end_drop(sennit_scheduler *s)
 {
 	sennit_allocator memory = s->memory;
 
-	if (sn_end_clients_drop(&s->ending))
+	if (sn_end_clients_drop(&s->clients))
 		sn_memory_give(&memory, s, sizeof(*s));
 }
 
@@ -75,7 +75,7 @@ static void wind_up(sennit_scheduler *s)
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
-	sn_end_clients_tell(&s->ending, &s->memory);
+	sn_end_clients_tell(&s->clients, &s->memory);
 }
 
 /* Leave the inside count. The last one leaves the rest to a waiting client,
@@ -86,7 +86,7 @@ static void step_out(sennit_scheduler *s)
 	TORTURE_POINT();
 	if (!sn_inside_leave(&s->end))
 		return;
-	if (sn_end_clients_appoint(&s->ending))
+	if (sn_end_clients_appoint(&s->clients))
 		return;
 	wind_up(s);
 	for (uint32_t i = 0; i < s->end.exits; i++)
@@ -103,7 +103,7 @@ static void inherit(sennit_scheduler *s, struct client *c)
 	wind_up(s);
 	for (uint32_t i = 0; i < s->end.exits; i++)
 		os_thread_join(s->end.exited[i]);
-	others = sn_end_clients_claim(&s->ending, c);
+	others = sn_end_clients_claim(&s->clients, c);
 	sn_end_free(s);
 	sn_end_clients_dismiss(others);
 }
@@ -114,7 +114,7 @@ static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 	struct client c;
 	uint32_t      state;
 
-	sn_end_clients_join(&s->ending, &c);
+	sn_end_clients_join(&s->clients, &c);
 	sn_end_release(s);
 	/* <- end_clients.heir <- end_clients.over */
 	while ((state = a_load_acq(&c.state)) < CLIENT_HEIR) {
@@ -122,7 +122,7 @@ static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 			continue;
 		TORTURE_POINT();
 		if (sn_end_clients_ask(&c, &s->gate)) {
-			sn_end_clients_leave(&s->ending, &c);
+			sn_end_clients_leave(&s->clients, &c);
 			return false;
 		}
 		deadline = SENNIT_NEVER; /* the workers are leaving */
@@ -310,7 +310,7 @@ bool sn_end_check_sees_active(sennit_scheduler *s)
 static sennit_scheduler *named(sennit_weak *w, const char *call)
 {
 	sennit_scheduler *s = container_of(w, struct sennit_scheduler,
-					   ending.weak);
+					   clients.weak);
 
 	MISUSE_INHERITED(s, call);
 	return s;
@@ -320,7 +320,7 @@ static sennit_scheduler *named(sennit_weak *w, const char *call)
 
 static int on_end(sennit_scheduler *s, sennit_end_fn *run, void *argument)
 {
-	return sn_end_clients_on(&s->ending, &s->memory, run, argument);
+	return sn_end_clients_on(&s->clients, &s->memory, run, argument);
 }
 
 static void set_event(void *event)
@@ -374,13 +374,13 @@ int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
 sennit_weak *sennit_scheduler_weak(sennit_scheduler *s)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_weak");
-	sn_end_clients_keep(&s->ending);
-	return sn_end_clients_weak(&s->ending);
+	sn_end_clients_keep(&s->clients);
+	return sn_end_clients_weak(&s->clients);
 }
 
 void sennit_weak_retain(sennit_weak *w)
 {
-	sn_end_clients_keep(&named(w, "sennit_weak_retain")->ending);
+	sn_end_clients_keep(&named(w, "sennit_weak_retain")->clients);
 }
 
 void sennit_weak_release(sennit_weak *w)

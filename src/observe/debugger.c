@@ -25,7 +25,7 @@ const struct sennit_debug_descriptor sennit_debug_descriptor = {
 	.task_names_count = TASK_NAMES_PLACES,
 	.waits_count = SN_REPORT_WAITS,
 
-	.scheduler_link_at = SCHEDULER(listed.link),
+	.scheduler_link_at = SCHEDULER(in_list.link),
 	.scheduler_name_at = SCHEDULER(name),
 	.scheduler_name_size = sizeof(((sennit_scheduler *)NULL)->name),
 	.scheduler_workers_at = SCHEDULER(workers),
@@ -83,29 +83,29 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* no other lock is
 void sn_scheduler_list_join(sennit_scheduler *s)
 {
 	os_lock(&lock);
-	s->listed.forks = forks;
-	sn_link_join(&sn_scheduler_list, &s->listed.link);
+	s->in_list.forks = forks;
+	sn_link_join(&sn_scheduler_list, &s->in_list.link);
 	pthread_mutex_unlock(&lock);
 }
 
 void sn_scheduler_list_set_ready(sennit_scheduler *s)
 {
 	os_lock(&lock);
-	s->listed.ready = true;
+	s->in_list.ready = true;
 	pthread_mutex_unlock(&lock);
 }
 
 void sn_scheduler_list_leave(sennit_scheduler *s)
 {
 	os_lock(&lock);
-	if (s->listed.forks == forks)
-		sn_link_leave(&sn_scheduler_list, &s->listed.link);
+	if (s->in_list.forks == forks)
+		sn_link_leave(&sn_scheduler_list, &s->in_list.link);
 	pthread_mutex_unlock(&lock);
 }
 
 static sennit_scheduler *at(struct link *l)
 {
-	return container_of(l, struct sennit_scheduler, listed.link);
+	return container_of(l, struct sennit_scheduler, in_list.link);
 }
 
 /* A scheduler in the list is memory that is valid, and its gate knows whether
@@ -118,7 +118,7 @@ size_t sn_scheduler_list_retain(sennit_scheduler *out[], size_t size)
 	os_lock(&lock);
 	for (l = sn_scheduler_list; l && count < size;
 	     l = sn_link_after(l, sn_scheduler_list))
-		if (at(l)->listed.ready && sn_gate_retain(&at(l)->gate))
+		if (at(l)->in_list.ready && sn_gate_retain(&at(l)->gate))
 			out[count++] = at(l);
 	pthread_mutex_unlock(&lock);
 	return count;

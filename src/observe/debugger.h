@@ -27,7 +27,7 @@ static inline void sn_debugger_keep(void)
  * inherited have no threads.
  */
 
-/* Under the list's lock: the first one's `listed`; NULL: none. */
+/* Under the list's lock: the first one's `in_list`; NULL: none. */
 extern struct link *sn_scheduler_list;
 
 void sn_scheduler_list_join(sennit_scheduler *s);

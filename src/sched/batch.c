@@ -116,7 +116,7 @@ static int onto_deque(const struct batch *b)
 	return 0;
 }
 
-static void unpack_parcels(struct batch *b)
+static void unpack_tasks(struct batch *b)
 {
 	while (b->newest) {
 		struct queued_task *p = container_of(b->newest,
@@ -128,7 +128,7 @@ static void unpack_parcels(struct batch *b)
 	}
 }
 
-static int pack_parcel(struct batch *b, uint32_t i)
+static int pack_task(struct batch *b, uint32_t i)
 {
 	struct queued_task *p = sn_pool_take(b->cache);
 	int                 err;
@@ -149,15 +149,15 @@ static int pack_parcel(struct batch *b, uint32_t i)
 
 /* Send the queued tasks to one inbox or, with SPREAD placement, to all inboxes
  * in equal runs. */
-static int send_parcels(struct batch *b)
+static int send_tasks(struct batch *b)
 {
 	uint32_t ways = 1;
 	int      err = 0;
 
 	for (uint32_t i = 0; i < b->count && !err; i++)
-		err = pack_parcel(b, i);
+		err = pack_task(b, i);
 	if (err) {
-		unpack_parcels(b);
+		unpack_tasks(b);
 		return err;
 	}
 	if (b->s->config.placement == SENNIT_PLACEMENT_SPREAD)
@@ -174,7 +174,7 @@ static int send(struct batch *b)
 {
 	return b->tasks[0].flags & SENNIT_TASK_BACKGROUND
 		       ? sn_background_send_many(b->s, fill_ring, b)
-		       : send_parcels(b);
+		       : send_tasks(b);
 }
 
 /* For a thread without a worker: a cache of its own takes blocks from the depot

@@ -83,7 +83,7 @@ static bool nears_end(const struct worker *w)
 	sennit_scheduler *s = w->scheduler;
 	uint32_t          i = 0;
 
-	if (!sn_end_clients_is_awaited(&s->ending) ||
+	if (!sn_end_clients_is_awaited(&s->clients) ||
 	    !sn_parking_is_quiet(&s->parking) || sn_gate_references(&s->gate))
 		return false;
 	while (i < s->capacity && !sn_worker_blocked(s->workers[i]))

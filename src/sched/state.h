@@ -521,7 +521,7 @@ sennit_cpu_mask sn_cpu_masks_all(const struct cpu_masks *m);
 /* The maximum number of ended threads that are left for the client to join. */
 #define FINALISE_EXITS TORTURED(2, 32)
 
-struct finalise_state {
+struct end_state {
 	a_u32    inside; /* any: threads that may still access the scheduler, +
 			  * 1 until DONE */
 	uint32_t exits;  /* under lock: number of threads in `exited` */
@@ -531,27 +531,27 @@ struct finalise_state {
 					   * and must be joined */
 };
 
-static inline void sn_inside_init(struct finalise_state *f, uint32_t threads)
+static inline void sn_inside_init(struct end_state *f, uint32_t threads)
 {
 	a_init(&f->inside, threads + 1);
 	pthread_mutex_init(&f->lock, NULL);
 }
 
-static inline void sn_inside_free(struct finalise_state *f)
+static inline void sn_inside_free(struct end_state *f)
 {
 	pthread_mutex_destroy(&f->lock);
 }
 
 /* Count one more thread. The caller is itself inside, holds a reference, or
  * runs a fiber of the scheduler, so the scheduler cannot end meanwhile. */
-static inline void sn_inside_enter(struct finalise_state *f)
+static inline void sn_inside_enter(struct end_state *f)
 {
 	a_add_rlx(&f->inside, 1);
 }
 
 /* Count one less. Returns true if it was the last one. A caller that only
  * undoes its own sn_inside_enter never is. */
-static inline bool sn_inside_leave(struct finalise_state *f)
+static inline bool sn_inside_leave(struct end_state *f)
 {
 	/* -> finalise.inside: all that this thread did <- finalise.inside: what
 	 * all others did */
@@ -732,11 +732,11 @@ struct sennit_scheduler {
 	struct slots_state slots;               /* of slots */
 	struct trim_shared trim;                /* of trim */
 
-	_Alignas(CACHE_LINE) struct finalise_state end; /* of end */
-	struct end_clients          ending;             /* of end_clients */
-	struct bound_workers        bound;              /* of bind */
-	struct scheduler_list_state listed;             /* of debugger */
-	struct trace_state          tracing;            /* of trace */
+	_Alignas(CACHE_LINE) struct end_state end; /* of end */
+	struct end_clients          clients;       /* of end_clients */
+	struct bound_workers        bound;         /* of bind */
+	struct scheduler_list_state in_list;       /* of debugger */
+	struct trace_state          tracing;       /* of trace */
 };
 
 /* The fields that every thread reads lie before `parking`, whose words all
@@ -1050,8 +1050,8 @@ static inline bool sn_worker_wants_newest(const struct worker *w)
 
 /* Move tasks from a mailbox, w's own or a victim's, to w's deque: 1/parts of
  * them (sn_task_inbox_take). Returns their number. */
-uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
-				uint32_t parts);
+uint32_t sn_worker_take_queued(struct worker *w, struct worker *from,
+			       uint32_t parts);
 
 /* Move ready fibers and tasks from the mailbox to w's queues. */
 void sn_worker_collect(struct worker *w);

@@ -34,8 +34,7 @@ static uint32_t most_of(const struct worker *w)
  * closed in between, no worker may look there again. */
 static uint32_t share(struct worker *w, struct worker *victim)
 {
-	uint32_t n = sn_worker_take_parcels(w, victim,
-					    sn_balance_parts(victim));
+	uint32_t n = sn_worker_take_queued(w, victim, sn_balance_parts(victim));
 
 	/* <-> worker_threads.drain: put back, before looking again */
 	a_fence();

@@ -256,8 +256,8 @@ void sn_worker_enter(struct worker *w)
 	sn_self = w;
 }
 
-uint32_t sn_worker_take_parcels(struct worker *w, struct worker *from,
-				uint32_t parts)
+uint32_t sn_worker_take_queued(struct worker *w, struct worker *from,
+			       uint32_t parts)
 {
 	const struct queued_tasks_to to = { sn_worker_deque(w), &w->cache,
 					    sn_run_queue_is_oldest_first(
@@ -270,7 +270,7 @@ static void collect_tasks(struct worker *w)
 {
 	/* A closed worker's tasks are passed on: see worker_threads.h. */
 	if (sn_run_queue_is_draining(&w->run) ||
-	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_parcels(w, w, 1))
+	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_queued(w, w, 1))
 		return;
 	/* In between the tasks were in no queue. A worker that looked for them
 	 * meanwhile may have gone to sleep. */

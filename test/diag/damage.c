@@ -154,7 +154,7 @@ static void find_targets(struct targets *t, sennit_scheduler *s)
 	t->count = 0;
 	add(t, &s->workers, sizeof(s->workers));
 	add(t, &s->bound, sizeof(s->bound));
-	add(t, &s->listed, sizeof(s->listed));
+	add(t, &s->in_list, sizeof(s->in_list));
 	add(t, s->name, sizeof(s->name));
 	for (uint32_t i = 0; i < WORKERS; i++)
 		add_worker(t, s->workers[i]);

@@ -26,7 +26,7 @@
 #define DIGEST_PRIME UINT64_C(0x100000001b3)
 
 static pthread_mutex_t          lock = PTHREAD_MUTEX_INITIALIZER;
-static sennit_simulation_config config = { .delay_max = DELAY_MAX,
+static sennit_simulation_config chosen = { .delay_max = DELAY_MAX,
 					   .buffer = BUFFER };
 static uint64_t                 digest = DIGEST_BEGIN;
 
@@ -42,7 +42,7 @@ void sn_simulated_unlock(void)
 
 const sennit_simulation_config *sn_simulated_config(void)
 {
-	return &config;
+	return &chosen;
 }
 
 int sn_simulated_configure(const sennit_simulation_config *wanted)
@@ -60,7 +60,7 @@ int sn_simulated_configure(const sennit_simulation_config *wanted)
 		return -EINVAL;
 	if (!c.buffer)
 		c.buffer = BUFFER;
-	config = c;
+	chosen = c;
 	digest = DIGEST_BEGIN;
 	return 0;
 }
@@ -72,9 +72,9 @@ bool sn_simulated_happens(uint32_t in_a_million)
 
 sennit_time sn_simulated_arrival(void)
 {
-	const sennit_time range = config.delay_max - config.delay_min;
+	const sennit_time range = chosen.delay_max - chosen.delay_min;
 	const uint32_t    steps = range < MILLION ? (uint32_t)range : MILLION;
-	sennit_time       delay = config.delay_min;
+	sennit_time       delay = chosen.delay_min;
 
 	if (steps)
 		delay += range / steps * sennit_choose(steps + 1);
@@ -83,7 +83,7 @@ sennit_time sn_simulated_arrival(void)
 
 uint32_t sn_simulated_part(uint32_t all)
 {
-	if (config.whole || all < 2 || sennit_choose(PARTS))
+	if (chosen.whole || all < 2 || sennit_choose(PARTS))
 		return all;
 	return 1 + sennit_choose(all);
 }
@@ -167,12 +167,12 @@ int sennit_simulation_reset(int fd)
 
 uint64_t sennit_simulation_digest(void)
 {
-	uint64_t digest;
+	uint64_t now;
 
 	sn_simulated_lock();
-	digest = sn_simulated_digest();
+	now = sn_simulated_digest();
 	sn_simulated_unlock();
-	return digest;
+	return now;
 }
 
 #else
