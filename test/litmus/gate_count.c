@@ -9,7 +9,7 @@
  * (gate.zero). */
 #include "litmus.h"
 
-#include "core/gate.c"
+#include "core/gate_count.c"
 
 static struct gate gate;
 static a_u32       queued; /* the task */
