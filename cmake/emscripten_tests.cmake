@@ -18,7 +18,9 @@ foreach(entry IN LISTS left_out)
 	endif()
 endforeach()
 
-add_executable(sennit-tests test/wasm/main.c test/wasm/again.c)
+add_executable(sennit-tests test/main.c test/wasm/again.c test/wasm/fork.c)
+target_compile_definitions(sennit-tests PRIVATE
+	TEST_BEGIN_H="${PROJECT_SOURCE_DIR}/test/wasm/begin.h")
 target_link_libraries(sennit-tests PRIVATE sennit_internal ${CMOCKA_LIBRARY} m)
 
 # cmocka.h would declare uintptr_t once more, as another type.
@@ -75,7 +77,7 @@ endfunction()
 
 foreach(group unit api wasm)
 	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
-	list(FILTER files EXCLUDE REGEX "/wasm/(main|again).c$")
+	list(FILTER files EXCLUDE REGEX "/wasm/(again|fork).c$")
 	sennit_end_tests(files)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)

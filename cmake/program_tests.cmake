@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-function(sennit_server_tests)
 # test/apps/<x>.py tests the servers of programs/ by real clients, as
 # apps/<x>-epoll and apps/<x>-uring. It exits with 77 if a client is missing.
 # Those in `heavy` start heavy clients, in the plain builds only.
 # A deterministic build has no sockets that other programs see.
-
+function(sennit_server_tests)
 	if(NOT SENNIT_TESTS OR NOT TARGET sennit-httpd OR SENNIT_DETERMINISTIC)
 		return()
 	endif()

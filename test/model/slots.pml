@@ -3,7 +3,7 @@
  * and no end waits for a scheduler that keeps one.
  *
  * Models src/life/slots.c, core/shares.c and how idle.c, loop.c, start.c and
- * finalise.c call them. Scheduler 0 has the workers 0 and 1, scheduler 1 the
+ * end.c call them. Scheduler 0 has the workers 0 and 1, scheduler 1 the
  * worker 2. A client of each sends TASKS tasks and releases its reference. With
  * FIBER worker 1 has a fiber that waits; a third thread makes it ready.
  *

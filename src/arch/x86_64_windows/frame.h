@@ -48,7 +48,7 @@
 /* What arch_start keeps at the top end of a fresh stack. */
 #define TOP_RETURN   (-8)  /* 0, which ends backtraces */
 #define TOP_CONTROL  (-16) /* as the lowest word of a frame */
-#define TOP_NOTE     (-24) /* see low.h */
+#define TOP_NOTE     (-24) /* see cpu.h */
 #define TOP_NOTE_NOT (-32)
 #define TOP_STACK    (-64) /* and from here on room for the callee's words */
 

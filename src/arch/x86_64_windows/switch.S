@@ -159,7 +159,7 @@ begin_\name:
 	.seh_endproc
 	.endm
 
-	/* The stack's bounds, from its note: see low.h. Without one they are
+	/* The stack's bounds, from its note: see cpu.h. Without one they are
 	 * 0. */
 	.macro	ENTER_BOUNDS
 	mov	TOP_NOTE(%rdx), %rax

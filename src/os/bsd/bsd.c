@@ -89,7 +89,7 @@ size_t os_mapping_limit(void)
 
 /* --- bsd faults ----------------------------------------------------------- */
 
-/* Os.h on macOS and FreeBSD: fault handlers that run before the handlers which
+/* os.h on macOS and FreeBSD: fault handlers that run before the handlers which
  * were installed earlier, and then call those; the alternate signal stack.
  * Simpler than faults.c: an earlier handler runs on the alternate stack, too.
  * Not tested on either. */

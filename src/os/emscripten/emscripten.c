@@ -138,7 +138,7 @@ uint32_t os_thread_limit(void)
 
 /* --- emscripten futex ----------------------------------------------------- */
 
-/* Os.h with emscripten: time, sleeping on a word. With SENNIT_DETERMINISTIC
+/* os.h with emscripten: time, sleeping on a word. With SENNIT_DETERMINISTIC
  * deterministic_threads.c implements these. */
 
 #ifndef SENNIT_DETERMINISTIC

@@ -95,7 +95,7 @@ void os_process_barrier(void)
 
 /* --- linux futex ---------------------------------------------------------- */
 
-/* Os.h on Linux: time, sleeping on a word. With SENNIT_DETERMINISTIC
+/* os.h on Linux: time, sleeping on a word. With SENNIT_DETERMINISTIC
  * deterministic_threads.c implements these. */
 
 #ifndef SENNIT_DETERMINISTIC

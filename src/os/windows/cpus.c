@@ -156,7 +156,7 @@ bool os_cpu_place(const char *root, uint32_t cpu, sennit_cpu_place *out)
 
 /* --- windows quota -------------------------------------------------------- */
 
-/* Quota.h on Windows: the job object of this process. There are no files, so
+/* quota.h on Windows: the job object of this process. There are no files, so
  * the root of the calls has no meaning. */
 
 enum {
