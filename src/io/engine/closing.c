@@ -104,6 +104,63 @@ static void note(int fd, uint64_t before)
 	a_store_rlx(&c->until, a_add_acqrel(&sn_io_closings, 1) + 1);
 }
 
+/* --- close on fork -------------------------------------------------------- */
+
+/* Pages are added and never freed: there are as many as the most descriptors
+ * that there were at once. */
+#define KEPT_FDS 62
+
+struct page {
+	a_u32 fds[KEPT_FDS]; /* any: descriptor + 1; 0: free */
+	a_ptr next;          /* any: set once */
+};
+
+static struct page first;
+
+static bool replace(uint32_t from, uint32_t to)
+{
+	for (struct page *p = &first; p;
+	     p = a_load_acq(&p->next)) /* <- close_on_fork.page */
+		for (int i = 0; i < KEPT_FDS; i++) {
+			uint32_t old = from;
+
+			/* Others care for their own descriptors alone. */
+			if (a_load_rlx(&p->fds[i]) == from &&
+			    a_cas_rlx(&p->fds[i], &old, to))
+				return true;
+		}
+	return false;
+}
+
+static bool add_page(void)
+{
+	struct page *last = &first;
+	struct page *page = calloc(1, sizeof(*page));
+	void        *none = NULL;
+
+	if (!page)
+		return false;
+	/* -> close_on_fork.page: zeroes <- close_on_fork.page */
+	while (!a_cas_acqrel(&last->next, &none, page)) {
+		last = none;
+		none = NULL;
+	}
+	return true;
+}
+
+static void close_kept(void)
+{
+	/* Alone: whoever added a page did so before the fork. */
+	for (struct page *p = &first; p; p = a_load_rlx(&p->next))
+		for (int i = 0; i < KEPT_FDS; i++) {
+			uint32_t fd = a_load_rlx(&p->fds[i]);
+
+			a_store_rlx(&p->fds[i], 0); /* the same */
+			if (fd)
+				close((int)fd - 1);
+		}
+}
+
 /* --- fork --------------------------------------------------------------- */
 
 static struct io_thread_wait *threads;      /* under the lock */
@@ -112,9 +169,10 @@ static int                    tell_fd = -1; /* under the lock: readable while
 static unsigned               told;         /* under the lock */
 
 /* The child of a fork has neither workers nor other threads, of which one may
- * have had the lock. close_on_fork has closed tell_fd. */
-static void begin_anew(void)
+ * have had the lock. */
+static void in_child(void)
 {
+	close_kept(); /* tell_fd, too */
 	pthread_mutex_init(&lock, NULL);
 	backends = NULL;
 	threads = NULL;
@@ -122,20 +180,46 @@ static void begin_anew(void)
 	told = 0;
 }
 
-static int closing_error;
+static int fork_error;
 
-static void watch_closing_forks(void)
+static void watch_forks(void)
 {
-	closing_error = -pthread_atfork(NULL, NULL, begin_anew);
+	fork_error = -pthread_atfork(NULL, NULL, in_child);
 }
 
-/* Before the lock is taken for the first time. 0 or a negative errno. */
-static int watch_closing_once(void)
+/* Before the lock is taken, or a descriptor is kept, for the first time. 0 or a
+ * negative errno. */
+static int watch_forks_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, watch_closing_forks);
-	return closing_error;
+	pthread_once(&once, watch_forks);
+	return fork_error;
+}
+
+int sn_close_on_fork_add(int fd)
+{
+	int err = watch_forks_once();
+
+	if (err)
+		return err;
+	while (!replace(0, (uint32_t)fd + 1))
+		if (!add_page())
+			return -ENOMEM;
+	return 0;
+}
+
+void sn_close_on_fork_forget(int fd)
+{
+	(void)replace((uint32_t)fd + 1, 0);
+}
+
+void sn_close_on_fork_close(int fd)
+{
+	if (fd < 0)
+		return;
+	sn_close_on_fork_forget(fd);
+	close(fd);
 }
 
 /* --- unbound threads ---------------------------------------------------- */
@@ -181,7 +265,7 @@ int sn_io_closing_begin_thread(struct io_thread_wait *t,
 	t->count = count;
 	t->told = false;
 	t->begun = begun;
-	err = watch_closing_once();
+	err = watch_forks_once();
 	pthread_mutex_lock(&lock);
 	if (tell_fd < 0 && !err)
 		open_tell_fd();
@@ -210,7 +294,7 @@ int sn_io_closing_end_thread(struct io_thread_wait *t)
 
 int sn_io_closing_add(struct io_closing *c, sennit_poller *p)
 {
-	int err = watch_closing_once();
+	int err = watch_forks_once();
 
 	if (err)
 		return err;
@@ -283,7 +367,7 @@ int sn_io_closing_close(struct io_closing *own, int fd)
 
 	if (fd < 0)
 		return -EBADF;
-	(void)watch_closing_once(); /* in vain: as with any mutex of libc's */
+	(void)watch_forks_once(); /* in vain: as with any mutex of libc's */
 	before = begin(fd);
 	err = close(fd) ? -errno : 0;
 	if (err == -EBADF)
@@ -301,7 +385,7 @@ int sn_io_closing_close(struct io_closing *own, int fd)
 
 void sn_io_closing_reused(int fd)
 {
-	(void)watch_closing_once(); /* as above */
+	(void)watch_forks_once(); /* as above */
 	pthread_mutex_lock(&lock);
 	if (anyone_may_wait(fd)) {
 		note(fd, a_load_rlx(&sn_io_closings) + 1);
@@ -309,96 +393,6 @@ void sn_io_closing_reused(int fd)
 		tell(NULL, fd);
 	}
 	pthread_mutex_unlock(&lock);
-}
-
-/* --- close on fork -------------------------------------------------------- */
-
-/* Pages are added and never freed: there are as many as the most descriptors
- * that there were at once. */
-#define KEPT_FDS 62
-
-struct page {
-	a_u32 fds[KEPT_FDS]; /* any: descriptor + 1; 0: free */
-	a_ptr next;          /* any: set once */
-};
-
-static struct page first;
-
-static bool replace(uint32_t from, uint32_t to)
-{
-	for (struct page *p = &first; p;
-	     p = a_load_acq(&p->next)) /* <- close_on_fork.page */
-		for (int i = 0; i < KEPT_FDS; i++) {
-			uint32_t old = from;
-
-			/* Others care for their own descriptors alone. */
-			if (a_load_rlx(&p->fds[i]) == from &&
-			    a_cas_rlx(&p->fds[i], &old, to))
-				return true;
-		}
-	return false;
-}
-
-static bool add_page(void)
-{
-	struct page *last = &first;
-	struct page *page = calloc(1, sizeof(*page));
-	void        *none = NULL;
-
-	if (!page)
-		return false;
-	/* -> close_on_fork.page: zeroes <- close_on_fork.page */
-	while (!a_cas_acqrel(&last->next, &none, page)) {
-		last = none;
-		none = NULL;
-	}
-	return true;
-}
-
-static void in_child(void)
-{
-	/* Alone: whoever added a page did so before the fork. */
-	for (struct page *p = &first; p; p = a_load_rlx(&p->next))
-		for (int i = 0; i < KEPT_FDS; i++) {
-			uint32_t fd = a_load_rlx(&p->fds[i]);
-
-			a_store_rlx(&p->fds[i], 0); /* the same */
-			if (fd)
-				close((int)fd - 1);
-		}
-}
-
-static int fork_error;
-
-static void watch_forks(void)
-{
-	fork_error = -pthread_atfork(NULL, NULL, in_child);
-}
-
-int sn_close_on_fork_add(int fd)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_forks);
-	if (fork_error)
-		return fork_error;
-	while (!replace(0, (uint32_t)fd + 1))
-		if (!add_page())
-			return -ENOMEM;
-	return 0;
-}
-
-void sn_close_on_fork_forget(int fd)
-{
-	(void)replace((uint32_t)fd + 1, 0);
-}
-
-void sn_close_on_fork_close(int fd)
-{
-	if (fd < 0)
-		return;
-	sn_close_on_fork_forget(fd);
-	close(fd);
 }
 
 /* --- several -------------------------------------------------------------- */
