@@ -6,7 +6,8 @@
 #	examples/from/<peer>_before.*  the same with the peer, if it is there
 # The test guides/<folder>_<x> runs one, and compares it and what it prints with
 # the page (test/guides/page.py). guides/<page>_whole finds code in a page that
-# is no such program. Without Python the programs alone are run.
+# is no such program, and guides/parts code in other pages that no tested file
+# has. Without Python the programs alone are run.
 
 # One type of build is enough for them.
 if(SENNIT_TORTURE OR SENNIT_HELGRIND OR NOT CMAKE_BUILD_TYPE STREQUAL Debug)
@@ -122,4 +123,10 @@ if(SENNIT_TESTS AND SENNIT_CHECKS AND SENNIT_PYTHON AND NOT SENNIT_SANITIZE
 	endforeach()
 	sennit_test(guides coming-from_whole ${page_py} whole
 		${PROJECT_SOURCE_DIR}/docs/coming-from.md ${peers})
+	file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md
+		${PROJECT_SOURCE_DIR}/docs/*.md
+		${PROJECT_SOURCE_DIR}/docs/design/*.md)
+	list(FILTER pages EXCLUDE REGEX "/(tutorial|cookbook|coming-from).md$")
+	sennit_test(guides parts ${page_py} parts ${PROJECT_SOURCE_DIR}
+		${pages})
 endif()

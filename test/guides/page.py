@@ -5,29 +5,32 @@
 #
 # usage: page.py check PAGE FILE COMMAND...
 #        page.py whole PAGE FOLDER
+#        page.py parts ROOT PAGE...
 #        page.py fill PAGE FOLDER
 #
-# A guide shows a program whole, in a block marked ```c, ```cpp or ```go that
-# begins with the comment that names the file, without the line of the licence.
-# A block marked ```text that follows is what the program prints. Two programs
-# in a row that print the same share one, after the second.
+# A guide shows a program whole, in a block marked ```c or ```cpp that begins
+# with the comment that names the file, without the line of the licence. A block
+# marked ```text that follows is what the program prints. <x>_before is another
+# program that prints the same; the page links to it.
 #
 # check  the page shows FILE, and COMMAND prints what stands below it and ends
 #        with 0.
 # whole  each block of code of the page is a file of FOLDER, and each file of
 #        FOLDER is in the page.
+# parts  each block of code of the pages is taken from a file of the folders
+#        examples and test, except for layout. A line "..." stands for what is
+#        left out. For pages that do not show programs whole.
 # fill   writes the files of FOLDER into the page, over what it has of them: the
-#        line of the comment alone is enough. For who changes a program.
+#        line of the comment alone is enough. Use it after a program changed.
 import os
 import re
 import subprocess
 import sys
 
-CODE = re.compile(r"(?ms)^```(?:c|cpp|go)\n(.*?)^```\n")
-NAME = re.compile(r"(?:/\*|//) ([\w.]+) - ")
-PROSE = r"\n(?:[^#`\n][^\n]*\n+)*?"
-PRINTED = re.compile(r"(?ms)\A(?:" + PROSE + r"```(?:c|cpp|go)\n.*?^```\n)?" +
-                     PROSE + r"```text\n(.*?)^```\n")
+CODE = re.compile(r"(?ms)^```(?:c|cpp)\n(.*?)^```\n")
+NAME = re.compile(r"/\* ([\w.]+) - ")
+PRINTED = re.compile(r"(?ms)\A\n(?:[^#`\n][^\n]*\n+)*?```text\n(.*?)^```\n")
+PEER = "_before."
 
 
 def read(path):
@@ -46,12 +49,26 @@ def name_of(block):
     return m[1] if m else None
 
 
+def stem(name):
+    return name.split(".")[0]
+
+
+def shown_for(page, name):
+    """The block that shows the program, or the one that it is compared with."""
+    if PEER not in name:
+        return [m for m in CODE.finditer(page) if name_of(m[1]) == name]
+    if "/%s)" % name not in page:
+        return []
+    return [m for m in CODE.finditer(page)
+            if stem(name_of(m[1])) + PEER == stem(name) + "."]
+
+
 def check(page, file, command):
     name = os.path.basename(file)
-    found = [m for m in CODE.finditer(page) if name_of(m[1]) == name]
+    found = shown_for(page, name)
     if len(found) != 1:
         return "the page shows %s %d times" % (name, len(found))
-    if found[0][1] != source(file):
+    if PEER not in name and found[0][1] != source(file):
         return "%s is another in the page: run page.py fill" % name
     printed = PRINTED.match(page[found[0].end():])
     if not printed:
@@ -68,7 +85,7 @@ def check(page, file, command):
 
 def whole(page_name, page, folder):
     names = sorted(n for n in os.listdir(folder)
-                   if n.endswith((".c", ".cpp", ".go")))
+                   if n.endswith((".c", ".cpp")) and PEER not in n)
     shown = [name_of(m[1]) for m in CODE.finditer(page)]
     if sorted(shown, key=str) != names:
         return "%s shows %s, and %s has %s" % (page_name, shown, folder, names)
@@ -76,6 +93,24 @@ def whole(page_name, page, folder):
         if m[1] != source(os.path.join(folder, name_of(m[1]))):
             return "%s is another in the page: run page.py fill" % (
                 name_of(m[1]))
+    return None
+
+
+def plain(code):
+    return " ".join(code.split())
+
+
+def parts(root, pages):
+    files = [plain(read(os.path.join(path, name)))
+             for folder in ("examples", "test")
+             for path, _, names in os.walk(os.path.join(root, folder))
+             for name in names if name.endswith((".c", ".cpp"))]
+    for page_name in pages:
+        for m in CODE.finditer(read(page_name)):
+            for part in re.split(r"(?m)^\s*\.\.\.$", m[1]):
+                if not any(plain(part) in file for file in files):
+                    return "%s: no example or test has\n%s" % (
+                        page_name, part)
     return None
 
 
@@ -93,13 +128,14 @@ def fill(page_name, page, folder):
 
 def main():
     mode, page_name, subject = sys.argv[1:4]
-    page = read(page_name)
     if mode == "check":
-        fault = check(page, subject, sys.argv[4:])
+        fault = check(read(page_name), subject, sys.argv[4:])
     elif mode == "whole":
-        fault = whole(page_name, page, subject)
+        fault = whole(page_name, read(page_name), subject)
+    elif mode == "parts":
+        fault = parts(page_name, sys.argv[3:])
     else:
-        fault = fill(page_name, page, subject)
+        fault = fill(page_name, read(page_name), subject)
     if fault:
         print(fault)
         sys.exit(1)

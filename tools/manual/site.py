@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).parent
 GUIDES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
           "SECURITY.md", "docs/**/*.md")
 SHOWN = ("include/*.h*", "include/sennit/**/*.h*", "examples/**/*.[ch]",
-         "examples/**/*.cpp")
+         "examples/**/*.cpp", "examples/**/*.go")
 TEMPLATE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
