@@ -19,9 +19,13 @@ endif()
 set(CMAKE_FIND_ROOT_PATH /usr/${SENNIT_TRIPLET})
 if(SENNIT_SYSROOT)
 	list(PREPEND CMAKE_FIND_ROOT_PATH ${SENNIT_SYSROOT}/usr)
+	# RPATH holds for the libraries that libraries need, RUNPATH does not.
 	set(libraries ${SENNIT_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
-	set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${libraries} \
--Wl,--disable-new-dtags,-rpath,${libraries}")
+	set(path ${libraries}:${SENNIT_SYSROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+	foreach(kind EXE SHARED)
+		set(CMAKE_${kind}_LINKER_FLAGS_INIT "-L${libraries} \
+-Wl,--disable-new-dtags,-rpath,${path}")
+	endforeach()
 endif()
 if(SENNIT_EMULATOR)
 	set(CMAKE_CROSSCOMPILING_EMULATOR

@@ -2,10 +2,10 @@
 # examples/<x>.c is one program, run as the test example/<x>.
 # examples/cpp/<x>.cpp is one, run as example/cpp_<x>; likewise examples/marl.
 # examples/io/<x>.c is one with libsennit-io; those that need a further library
-# stand in foreign.cmake. ares needs libcares.
+# are foreign. ares needs libcares.
 # examples/calls/<x>.c shows the calls of a header that the others do not need;
 # run as example/calls_<x>. diag needs libsennit-diag.
-# examples/debug/<x>.c are those of docs/debugging.md: debug.cmake.
+# examples/debug/<x>.c are those of docs/debugging.md: see below.
 # examples/treesum/*.c are one program, sennit-treesum, which needs libcrypto.
 
 # An example run as a test must exit with 0 without arguments.
@@ -63,6 +63,89 @@ foreach(file IN LISTS files)
 	sennit_example(calls_${name} $<TARGET_FILE:${program}>)
 endforeach()
 
+# --- examples/io with other libraries -------------------------------------------
+
+# Programs of examples/io that need more than sennit: examples/io/<x>*.c are one,
+# built where its library is found, and run by test/foreign/<x>.sh against a real
+# peer, by epoll and by io_uring, as the test foreign/<x>. One without a script
+# needs no peer, and is run as the others of examples/io are.
+function(sennit_foreign_examples)
+	if(CMAKE_CROSSCOMPILING)
+		message(STATUS "cross-compiling: examples with other libraries left out")
+		return()
+	endif()
+	find_package(PkgConfig QUIET)
+	if(SENNIT_TEST_WRAPPER)
+		set(tool "${SENNIT_TEST_WRAPPER}")
+		string(REPLACE ";" " " tool "${tool}")
+	endif()
+
+	# sennit_foreign(name builds modules of pkg-config...)
+	#
+	# builds: ALL; NATIVE: not under a wrapper (valgrind); PLAIN: with neither
+	# wrapper nor sanitizer, for what takes seconds or many processes.
+	function(sennit_foreign name builds)
+		set(missing "")
+		if(NOT PkgConfig_FOUND)
+			set(missing pkg-config)
+		else()
+			foreach(module IN LISTS ARGN)
+				pkg_check_modules(SENNIT_${module} QUIET
+					IMPORTED_TARGET ${module})
+				if(NOT SENNIT_${module}_FOUND)
+					set(missing ${module})
+				endif()
+			endforeach()
+		endif()
+		if(missing)
+			message(STATUS
+				"${missing} not found: example io/${name} left out")
+			return()
+		endif()
+		file(GLOB files CONFIGURE_DEPENDS examples/io/${name}*.c)
+		add_executable(example_io_${name} ${files})
+		target_link_libraries(example_io_${name} PRIVATE
+			sennit::io sennit_flags)
+		foreach(module IN LISTS ARGN)
+			target_link_libraries(example_io_${name} PRIVATE
+				PkgConfig::SENNIT_${module})
+		endforeach()
+		set_target_properties(example_io_${name} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY examples)
+		if(NOT SENNIT_TESTS)
+			return()
+		endif()
+		set(script ${PROJECT_SOURCE_DIR}/test/foreign/${name}.sh)
+		if((NOT builds STREQUAL ALL AND SENNIT_TEST_WRAPPER) OR
+			(builds STREQUAL PLAIN AND
+				(SENNIT_SANITIZE OR NOT SENNIT_CHECKS)))
+			return()
+		endif()
+		if(EXISTS ${script})
+			sennit_test(foreign ${name} sh ${script}
+				$<TARGET_FILE:example_io_${name}>)
+			set_tests_properties(foreign/${name} PROPERTIES
+				LABELS "foreign;heavy" ENVIRONMENT "TOOL=${tool}")
+			return()
+		endif()
+		foreach(backend IN ITEMS epoll uring)
+			sennit_example(io_${name}-${backend}
+				$<TARGET_FILE:example_io_${name}>)
+			set_property(TEST example/io_${name}-${backend} PROPERTY
+				ENVIRONMENT SENNIT_IO=${backend})
+		endforeach()
+	endfunction()
+
+	sennit_foreign(postgres PLAIN libpq)
+	sennit_foreign(redis ALL hiredis)
+	sennit_foreign(libuv ALL libuv)
+	sennit_foreign(tls NATIVE openssl)
+	sennit_foreign(curl PLAIN libcurl)
+	sennit_foreign(compress ALL zlib)
+endfunction()
+
+# --- examples/io ---------------------------------------------------------------
+
 # With libsennit-io, the shared and the static one, and each backend; in the
 # deterministic build those that have sockets alone, and no deadlines, which the
 # seed lets pass early.
@@ -73,7 +156,7 @@ if(SENNIT_DETERMINISTIC)
 	set(backends simulated)
 	list(FILTER files INCLUDE REGEX "/(explored|simulated)\\.c$")
 elseif(TARGET sennit_io AND NOT SENNIT_TORTURE AND NOT SENNIT_HELGRIND)
-	include(cmake/foreign.cmake)
+	sennit_foreign_examples()
 endif()
 if(NOT TARGET sennit_io OR SENNIT_TORTURE OR SENNIT_HELGRIND)
 	set(files "")
@@ -159,3 +242,178 @@ if(SENNIT_CXX AND SENNIT_CPP)
 		message(STATUS "libpng not found: example/marl_fractal writes a pixmap")
 	endif()
 endif()
+
+# --- examples/debug ------------------------------------------------------------
+
+# examples/debug/<x>.c is the program of a scenario in docs/debugging.md. The
+# test debug/<x> gives the document's commands and compares what they print, in
+# plain builds: under a wrapper or a sanitizer other lines are right.
+function(sennit_debug_examples)
+	if(NOT TARGET sennit_diag OR SENNIT_TORTURE OR SENNIT_HELGRIND)
+		return()
+	endif()
+	file(GLOB files CONFIGURE_DEPENDS examples/debug/*.c)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		set(program example_debug_${name})
+		add_executable(${program} ${file})
+		target_link_libraries(${program} PRIVATE sennit::diag)
+		target_compile_options(${program} PRIVATE -Wall -Wextra -Wpedantic)
+		# With their exported names in backtraces (-rdynamic).
+		set_target_properties(${program} PROPERTIES
+			C_STANDARD 11 ENABLE_EXPORTS ON
+			RUNTIME_OUTPUT_DIRECTORY examples/debug OUTPUT_NAME ${name})
+		if(NOT SENNIT_TESTS OR NOT SENNIT_CHECKS OR NOT SENNIT_PYTHON
+			OR SENNIT_SANITIZE OR SENNIT_TEST_WRAPPER
+			OR CMAKE_CROSSCOMPILING OR arch STREQUAL "portable")
+			continue()
+		endif()
+		sennit_test(debug ${name} ${SENNIT_PYTHON}
+			${PROJECT_SOURCE_DIR}/test/debug/scenario.py ${name})
+		set(top "")
+		if(TARGET sennit-top)
+			set(top $<TARGET_FILE:sennit-top>)
+		endif()
+		set_property(TEST debug/${name} PROPERTY ENVIRONMENT
+			SOURCE_DIR=${PROJECT_SOURCE_DIR} SENNIT_TOP=${top}
+			SCENARIO_PROGRAM=$<TARGET_FILE:${program}>)
+	endforeach()
+endfunction()
+sennit_debug_examples()
+
+# --- examples/tutorial, cookbook, from -----------------------------------------
+
+# The programs of the guides, compiled as a reader compiles them:
+#	examples/tutorial/<x>.c    docs/tutorial.md
+#	examples/cookbook/<x>.c    docs/cookbook.md; <x>.cpp in C++
+#	examples/from/<peer>.c     docs/coming-from.md; <peer>.cpp in C++
+#	examples/from/<peer>_before.*  the same with the peer, if it is there
+# The test guides/<folder>_<x> runs one, and compares it and what it prints with
+# the page (test/guides/page.py). guides/<page>_whole finds code in a page that
+# is no such program, and guides/parts code in other pages that no tested file
+# has. Without Python the programs alone are run.
+function(sennit_guides)
+	# One type of build is enough for them.
+	if(SENNIT_TORTURE OR SENNIT_HELGRIND OR NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+		return()
+	elseif(NOT TARGET sennit_io)
+		message(STATUS "no libsennit-io: the programs of the guides left out")
+		return()
+	endif()
+	set(page_py ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/test/guides/page.py)
+
+	# The test of a file that ARGN runs.
+	function(sennit_guide_test folder file)
+		get_filename_component(name ${file} NAME_WE)
+		set(page ${folder})
+		if(folder STREQUAL "from")
+			set(page coming-from)
+		endif()
+		if(SENNIT_TESTS AND SENNIT_PYTHON)
+			sennit_test(guides ${folder}_${name} ${page_py} check
+				${PROJECT_SOURCE_DIR}/docs/${page}.md ${file} ${ARGN})
+		elseif(SENNIT_TESTS)
+			sennit_test(guides ${folder}_${name} ${ARGN})
+		endif()
+	endfunction()
+
+	function(sennit_guide_program folder file)
+		get_filename_component(name ${file} NAME_WE)
+		set(program example_${folder}_${name})
+		add_executable(${program} ${file})
+		target_compile_options(${program} PRIVATE -Wall -Wextra -Wpedantic)
+		if(SENNIT_WERROR)
+			target_compile_options(${program} PRIVATE -Werror)
+		endif()
+		set_target_properties(${program} PROPERTIES
+			C_STANDARD 11 CXX_STANDARD 17 OUTPUT_NAME ${name}
+			RUNTIME_OUTPUT_DIRECTORY examples/${folder})
+		target_link_libraries(${program} PRIVATE ${ARGN})
+		sennit_guide_test(${folder} ${file} ${runner}
+			$<TARGET_FILE:${program}>)
+	endfunction()
+
+	# The peer's side of a page: in plain builds, as the peers are not instrumented.
+	function(sennit_guide_peer file found)
+		get_filename_component(name ${file} NAME_WE)
+		if(SENNIT_SANITIZE OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
+			return()
+		elseif(NOT found)
+			message(STATUS "its library is missing: ${name} is left out")
+			return()
+		endif()
+		sennit_guide_program(from ${file} Threads::Threads ${ARGN})
+	endfunction()
+
+	set(guide_suffixes c)
+	if(SENNIT_CXX AND SENNIT_CPP)
+		set(guide_suffixes c cpp)
+	endif()
+	foreach(folder IN ITEMS tutorial cookbook from)
+		foreach(suffix IN LISTS guide_suffixes)
+			file(GLOB files CONFIGURE_DEPENDS
+				${PROJECT_SOURCE_DIR}/examples/${folder}/*.${suffix})
+			list(FILTER files EXCLUDE REGEX "_before\\.")
+			if(SENNIT_DETERMINISTIC) # where deadlines may pass early
+				list(FILTER files INCLUDE REGEX "/by_seed\\.c$")
+			endif()
+			foreach(file IN LISTS files)
+				sennit_guide_program(${folder} ${file} sennit::io)
+			endforeach()
+		endforeach()
+	endforeach()
+	if(SENNIT_DETERMINISTIC)
+		return()
+	endif()
+
+	# --- the peers ----------------------------------------------------------------
+
+	set(peers ${PROJECT_SOURCE_DIR}/examples/from)
+	sennit_guide_peer(${peers}/pthreads_before.c ON)
+	find_package(OpenMP QUIET COMPONENTS C)
+	sennit_guide_peer(${peers}/openmp_before.c "${OpenMP_C_FOUND}"
+		$<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_C>)
+	find_path(SENNIT_UV_H uv.h)
+	find_library(SENNIT_UV uv)
+	mark_as_advanced(SENNIT_UV_H SENNIT_UV)
+	sennit_guide_peer(${peers}/libuv_before.c "${SENNIT_UV}" ${SENNIT_UV})
+	find_library(SENNIT_BOOST_FIBER boost_fiber)
+	find_library(SENNIT_BOOST_CONTEXT boost_context)
+	mark_as_advanced(SENNIT_BOOST_FIBER SENNIT_BOOST_CONTEXT)
+	if("cpp" IN_LIST guide_suffixes)
+		sennit_guide_peer(${peers}/boost_fiber_before.cpp
+			"${SENNIT_BOOST_FIBER}" ${SENNIT_BOOST_FIBER}
+			${SENNIT_BOOST_CONTEXT})
+	endif()
+
+	find_program(SENNIT_GO go)
+	mark_as_advanced(SENNIT_GO)
+	if(NOT SENNIT_GO)
+		message(STATUS "go not found: go_before is left out")
+	elseif(NOT SENNIT_SANITIZE AND NOT SENNIT_TEST_WRAPPER
+		AND NOT CMAKE_CROSSCOMPILING)
+		sennit_guide_test(from ${peers}/go_before.go
+			${SENNIT_GO} run ${peers}/go_before.go)
+	endif()
+
+	# --- the pages ----------------------------------------------------------------
+
+	if(SENNIT_TESTS AND SENNIT_CHECKS AND SENNIT_PYTHON AND NOT SENNIT_SANITIZE
+		AND NOT SENNIT_TEST_WRAPPER AND NOT CMAKE_CROSSCOMPILING)
+		foreach(page IN ITEMS tutorial cookbook)
+			sennit_test(guides ${page}_whole ${page_py} whole
+				${PROJECT_SOURCE_DIR}/docs/${page}.md
+				${PROJECT_SOURCE_DIR}/examples/${page})
+		endforeach()
+		sennit_test(guides coming-from_whole ${page_py} whole
+			${PROJECT_SOURCE_DIR}/docs/coming-from.md ${peers})
+		file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md
+			${PROJECT_SOURCE_DIR}/docs/*.md
+			${PROJECT_SOURCE_DIR}/docs/design/*.md)
+		list(FILTER pages EXCLUDE REGEX
+			"/(tutorial|cookbook|coming-from).md$")
+		sennit_test(guides parts ${page_py} parts
+			${PROJECT_SOURCE_DIR} ${pages})
+	endif()
+endfunction()
+sennit_guides()

@@ -3,6 +3,21 @@
 # find them, and the documentation. The target `uninstall` removes what was
 # installed.
 
+# sennit_install_command(TARGET): a program, with its page of the manual.
+function(sennit_install_command target)
+	if(NOT SENNIT_INSTALL)
+		return()
+	endif()
+	install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+	if(SENNIT_MANUAL AND SENNIT_PYTHON)
+		install(FILES ${sennit_BINARY_DIR}/manual/man1/${target}.1
+			DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+	endif()
+endfunction()
+
+if(NOT SENNIT_INSTALL)
+	return()
+endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sennit)
 set(package_build ${PROJECT_BINARY_DIR}/package)
@@ -11,8 +26,9 @@ set(package_build ${PROJECT_BINARY_DIR}/package)
 file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REPLACE ";" " " task_cflags "${sennit_TASK_COMPILE_OPTIONS}")
 
-# sennit_install(PACKAGE TARGET...): libraries, those that are wanted.
-function(sennit_install package)
+# sennit_install(PACKAGE DESCRIPTION NEEDS TARGET...): libraries, those that are
+# wanted. NEEDS: the packages that programs linked to the archive need.
+function(sennit_install package description needs)
 	set(targets "")
 	foreach(target IN LISTS ARGN)
 		if(target MATCHES "_static$")
@@ -31,7 +47,10 @@ function(sennit_install package)
 		RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}) # DLLs
 	install(EXPORT ${export} NAMESPACE sennit::
 		FILE ${package}-targets.cmake DESTINATION ${package_dir})
-	string(REGEX REPLACE "^(sennit-mpi)-.*" "\\1" template ${package})
+	set(template sennit-component)
+	if(package STREQUAL "sennit")
+		set(template sennit)
+	endif()
 	configure_file(cmake/${template}.pc.in ${package_build}/${package}.pc
 		@ONLY)
 	if(NOT SENNIT_SHARED) # every program is linked to the archives
@@ -47,15 +66,18 @@ function(sennit_install package)
 		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-sennit_install(sennit sennit sennit_static sennit_marl sennit_marl_static)
+sennit_install(sennit "" "" sennit sennit_static sennit_marl sennit_marl_static)
 if(TARGET sennit_io)
-	sennit_install(sennit-io sennit_io sennit_io_static)
+	sennit_install(sennit-io "Input and output for sennit's fibers"
+		"${SENNIT_URING_PC}" sennit_io sennit_io_static)
 endif()
 if(TARGET sennit_diag)
-	sennit_install(sennit-diag sennit_diag sennit_diag_static)
+	sennit_install(sennit-diag "Looking inside a program of sennit"
+		"${SENNIT_DW_PC}" sennit_diag sennit_diag_static)
 endif()
 foreach(mpi IN LISTS SENNIT_MPIS)
-	sennit_install(sennit-mpi-${mpi} sennit_mpi-${mpi}
+	sennit_install(sennit-mpi-${mpi}
+		"MPI calls that suspend the fiber of sennit" "" sennit_mpi-${mpi}
 		sennit_mpi-${mpi}_static)
 endforeach()
 
@@ -125,6 +147,64 @@ endif()
 install(DIRECTORY bindings/rust/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/rust
 	OPTIONAL
 	PATTERN test EXCLUDE PATTERN tests EXCLUDE PATTERN rustfmt.toml EXCLUDE)
+
+# --- the manual ----------------------------------------------------------------
+
+# The manual: pages that tools/manual makes from the contract comments of the
+# public headers, with those of docs/man. python3 is needed to make them. With
+# SENNIT_HTML also as HTML, with the guides, the headers and the examples, if
+# mandoc and cmark-gfm are found.
+
+function(sennit_install_manual)
+	if(NOT SENNIT_PYTHON)
+		message(STATUS "python3 not found: the manual is left out")
+		return()
+	endif()
+	set(manual_build ${PROJECT_BINARY_DIR}/manual)
+	file(GLOB manual_needs CONFIGURE_DEPENDS tools/manual/*.py docs/man/*
+		include/*.h include/sennit/*.h)
+	file(GLOB_RECURSE examples CONFIGURE_DEPENDS examples/*.c)
+	add_custom_command(OUTPUT ${manual_build}/made
+		COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual_build}
+		COMMAND ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/manual/pages.py
+			${manual_build}
+		COMMAND ${CMAKE_COMMAND} -E touch ${manual_build}/made
+		DEPENDS ${manual_needs} ${examples}
+		COMMENT "Making the manual" VERBATIM)
+	add_custom_target(manual ALL DEPENDS ${manual_build}/made)
+	install(DIRECTORY ${manual_build}/man3 ${manual_build}/man7
+		DESTINATION ${CMAKE_INSTALL_MANDIR})
+
+	set(html ${SENNIT_HTML})
+	foreach(program mandoc cmark-gfm)
+		string(MAKE_C_IDENTIFIER SENNIT_${program} found)
+		find_program(${found} ${program})
+		mark_as_advanced(${found})
+		if(html AND NOT ${found})
+			message(STATUS "left out: the manual as HTML: ${program} not found")
+			set(html OFF)
+		endif()
+	endforeach()
+	if(NOT html)
+		return()
+	endif()
+	set(html_build ${PROJECT_BINARY_DIR}/html)
+	file(GLOB_RECURSE html_needs CONFIGURE_DEPENDS docs/*.md docs/*.svg docs/*.png
+		include/*.h* examples/*.cpp tools/manual/*.js tools/manual/*.css)
+	file(GLOB html_guides CONFIGURE_DEPENDS *.md)
+	add_custom_command(OUTPUT ${html_build}/made
+		COMMAND ${CMAKE_COMMAND} -E rm -rf ${html_build}
+		COMMAND ${SENNIT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/manual/site.py
+			${html_build}/html
+		COMMAND ${CMAKE_COMMAND} -E touch ${html_build}/made
+		DEPENDS ${manual_needs} ${examples} ${html_needs} ${html_guides}
+		COMMENT "Making the manual as HTML" VERBATIM)
+	add_custom_target(html ALL DEPENDS ${html_build}/made)
+	install(DIRECTORY ${html_build}/html DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endfunction()
+if(SENNIT_MANUAL)
+	sennit_install_manual()
+endif()
 
 # --- uninstall -------------------------------------------------------------------
 

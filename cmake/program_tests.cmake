@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# --- the servers of programs/ --------------------------------------------------
+
 # test/apps/<x>.py tests the servers of programs/ by real clients, as
 # apps/<x>-epoll and apps/<x>-uring. It exits with 77 if a client is missing.
 # Those in `heavy` start heavy clients, in the plain builds only.
@@ -42,38 +44,210 @@ function(sennit_server_tests)
 endfunction()
 sennit_server_tests()
 
+# --- the other programs --------------------------------------------------------
+
 # test/pig/<x>.py tests sennit-pig, as pig/<x>; likewise test/grep and
 # test/render. It exits with 77 if a program is missing. <program>.py and
 # test/program have what they share.
-
-if(NOT SENNIT_TESTS)
-	return()
-endif()
-if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
-	message(STATUS "no python3, or a wrapper: left out: test/pig, grep, render")
-	return()
-endif()
-
-foreach(program pig grep render)
-	if(NOT TARGET sennit-${program})
-		continue()
+function(sennit_program_tests)
+	if(NOT SENNIT_TESTS)
+		return()
 	endif()
-	string(TOUPPER SENNIT_${program} variable)
-	sennit_python_tests(${program} ${program}
-		PYTHONPATH=${PROJECT_SOURCE_DIR}/test/program
-		${variable}=$<TARGET_FILE:sennit-${program}>)
-endforeach()
+	if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
+		message(STATUS "no python3, or a wrapper: left out: test/pig, grep, render")
+		return()
+	endif()
 
-# The picture by a plain loop, for test/render/same_picture.py.
-if(TARGET sennit-render)
-	sennit_program(test_render_serial test/render/serial.c
-		programs/render/scene.c)
-	target_include_directories(test_render_serial PRIVATE programs)
-	set_source_files_properties(programs/render/scene.c PROPERTIES
-		COMPILE_OPTIONS -ffp-contract=off)
-	target_link_libraries(test_render_serial PRIVATE m)
-	set_target_properties(test_render_serial PROPERTIES
-		RUNTIME_OUTPUT_DIRECTORY test/render OUTPUT_NAME serial)
-	set_property(TEST render/same_picture APPEND PROPERTY ENVIRONMENT
-		SENNIT_SERIAL=$<TARGET_FILE:test_render_serial>)
+	foreach(program pig grep render)
+		if(NOT TARGET sennit-${program})
+			continue()
+		endif()
+		string(TOUPPER SENNIT_${program} variable)
+		sennit_python_tests(${program} ${program}
+			PYTHONPATH=${PROJECT_SOURCE_DIR}/test/program
+			${variable}=$<TARGET_FILE:sennit-${program}>)
+	endforeach()
+
+	# The picture by a plain loop, for test/render/same_picture.py.
+	if(TARGET sennit-render)
+		sennit_program(test_render_serial test/render/serial.c
+			programs/render/scene.c)
+		target_include_directories(test_render_serial PRIVATE programs)
+		set_source_files_properties(programs/render/scene.c PROPERTIES
+			COMPILE_OPTIONS -ffp-contract=off)
+		target_link_libraries(test_render_serial PRIVATE m)
+		set_target_properties(test_render_serial PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY test/render OUTPUT_NAME serial)
+		set_property(TEST render/same_picture APPEND PROPERTY ENVIRONMENT
+			SENNIT_SERIAL=$<TARGET_FILE:test_render_serial>)
+	endif()
+endfunction()
+sennit_program_tests()
+
+# --- test/mpi, examples/mpi, bench/mpi -----------------------------------------
+
+# test/mpi/<x>.c with libsennit-mpi, run by test/mpi/run.sh as mpi/<x>-openmpi
+# and mpi/<x>-mpich, with one to three processes each. ends_<x>.c must be ended
+# by a failure. The same for the programs of examples/mpi, with one to four.
+#
+# No tests in the builds that only repeat what another one tests: processes that
+# wait in MPI take the CPU from all others. Nor where the scheduler is slow by intent,
+# nor under ThreadSanitizer or Valgrind, which know nothing of what orders the
+# memory that MPI's processes share.
+function(sennit_mpi_programs)
+	# sennit_mpi_program(PROGRAM MPI FOLDER FILE...)
+	function(sennit_mpi_program program mpi folder)
+		sennit_program(${program} ${ARGN}
+			$<TARGET_OBJECTS:sennit_mpi-${mpi}_objects>)
+		target_include_directories(${program} SYSTEM PRIVATE
+			${SENNIT_MPI_${mpi}_INCLUDE})
+		target_link_libraries(${program} PRIVATE ${SENNIT_MPI_${mpi}})
+		set_target_properties(${program} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY ${folder}/${mpi})
+		# For MPI_STATUSES_IGNORE of MPICH, which is no array.
+		if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+			target_compile_options(${program} PRIVATE
+				-Wno-stringop-overflow)
+		endif()
+	endfunction()
+
+	# bench/mpi: built, and run by hand.
+	if(SENNIT_BENCH)
+		foreach(mpi IN LISTS SENNIT_MPIS)
+			sennit_mpi_program(sennit-bench-mpi-${mpi} ${mpi} bench
+				bench/mpi/main.c bench/mpi/halo.c)
+			set_target_properties(sennit-bench-mpi-${mpi} PROPERTIES
+				OUTPUT_NAME sennit-bench-mpi)
+		endforeach()
+	endif()
+
+	if(NOT SENNIT_MPIS OR NOT SENNIT_TESTS OR NOT SENNIT_CHECKS OR SENNIT_TORTURE
+		OR SENNIT_HELGRIND OR SENNIT_TEST_WRAPPER
+		OR SENNIT_SANITIZE MATCHES thread)
+		return()
+	endif()
+
+	# sennit_mpi_test(NAME MPI COMMAND...). One at a time, as each has more
+	# processes than there may be CPUs, and those of MPI wait by spinning.
+	function(sennit_mpi_test name mpi)
+		sennit_test(mpi ${name}-${mpi} sh
+			${PROJECT_SOURCE_DIR}/test/mpi/run.sh ${mpi} ${ARGN})
+		set_tests_properties(mpi/${name}-${mpi} PROPERTIES
+			RESOURCE_LOCK mpi COST 30 TIMEOUT 1200)
+	endfunction()
+
+	if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
+		file(GLOB files CONFIGURE_DEPENDS test/mpi/*.c)
+		foreach(file IN LISTS files)
+			get_filename_component(name ${file} NAME_WE)
+			if(name STREQUAL "with_io" AND NOT TARGET sennit_io)
+				continue()
+			endif()
+			foreach(mpi IN LISTS SENNIT_MPIS)
+				set(program test_mpi_${name}_${mpi})
+				sennit_mpi_program(${program} ${mpi} test/mpi ${file})
+				target_include_directories(${program} SYSTEM PRIVATE
+					${CMOCKA_INCLUDE_DIR})
+				target_link_libraries(${program} PRIVATE
+					${CMOCKA_LIBRARY})
+				if(name STREQUAL "with_io")
+					target_sources(${program} PRIVATE
+						$<TARGET_OBJECTS:sennit_io_objects>)
+					target_link_libraries(${program} PRIVATE
+						${SENNIT_URING})
+				endif()
+				set_target_properties(${program} PROPERTIES
+					OUTPUT_NAME ${name})
+				sennit_mpi_test(${name} ${mpi}
+					$<TARGET_FILE:${program}>)
+				if(name MATCHES "^ends_")
+					set_property(TEST mpi/${name}-${mpi} PROPERTY
+						ENVIRONMENT ENDS=yes RANKS=2)
+				endif()
+				if(name STREQUAL "ends_finalize")
+					set_property(TEST mpi/${name}-${mpi} APPEND
+						PROPERTY ENVIRONMENT
+						"SAYS=misuse of MPI_Finalize")
+				endif()
+			endforeach()
+		endforeach()
+	endif()
+
+	# The tree takes long enough for all processes to get nodes.
+	set(mpi_arguments_uts 19 1000)
+	if(SENNIT_EXAMPLES)
+		file(GLOB files CONFIGURE_DEPENDS examples/mpi/*.c)
+		foreach(file IN LISTS files)
+			get_filename_component(name ${file} NAME_WE)
+			foreach(mpi IN LISTS SENNIT_MPIS)
+				set(program example_mpi_${name}_${mpi})
+				sennit_mpi_program(${program} ${mpi} examples/mpi
+					${file})
+				set_target_properties(${program} PROPERTIES
+					OUTPUT_NAME ${name})
+				sennit_mpi_test(example_${name} ${mpi}
+					$<TARGET_FILE:${program}>
+					${mpi_arguments_${name}})
+				set_property(TEST mpi/example_${name}-${mpi} PROPERTY
+					ENVIRONMENT "RANKS=1 2 3 4")
+			endforeach()
+		endforeach()
+
+		# Over TCP. The bytes are those of the edges, in one direction.
+		foreach(mpi IN LISTS SENNIT_MPIS)
+			foreach(name IN ITEMS heat uts)
+				sennit_test(mpi netns_${name}-${mpi} sh
+					${PROJECT_SOURCE_DIR}/test/mpi/netns.sh ${mpi}
+					$<TARGET_FILE:example_mpi_${name}_${mpi}>
+					${mpi_arguments_${name}})
+				set_tests_properties(mpi/netns_${name}-${mpi} PROPERTIES
+					RESOURCE_LOCK mpi COST 30 TIMEOUT 300)
+			endforeach()
+			set_property(TEST mpi/netns_heat-${mpi} PROPERTY ENVIRONMENT
+				"SAYS=2 processes, 0 of 9216 numbers differ"
+				LEAST=38400)
+			set_property(TEST mpi/netns_uts-${mpi} PROPERTY ENVIRONMENT
+				"SAYS=2 processes, 17225 nodes, alone 17225")
+		endforeach()
+	endif()
+endfunction()
+sennit_mpi_programs()
+
+# --- test/fuzz -----------------------------------------------------------------
+
+# test/fuzz/<x>.c is one program, fuzz_<x>, run by tools/fuzz.
+function(sennit_fuzzers)
+	file(GLOB files CONFIGURE_DEPENDS test/fuzz/*.c)
+	if(NOT SENNIT_HTTP_PARSER_H OR NOT SENNIT_HTTP_PARSER)
+		message(STATUS "libhttp-parser not found: fuzz_http is left out")
+		list(FILTER files EXCLUDE REGEX "/http\\.c$")
+	endif()
+	if(NOT TARGET sennit_trace_parts)
+		message(STATUS "no sennit-trace: fuzz_trace_file is left out")
+		list(FILTER files EXCLUDE REGEX "/trace_file\\.c$")
+	endif()
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_program(fuzz_${name} ${file})
+		target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+	endforeach()
+	target_link_options(fuzz_quota PRIVATE LINKER:--wrap=fopen)
+
+	# sennit-httpd without its input and output, which libsennit-io has.
+	if(TARGET fuzz_http)
+		foreach(part http/body http/date http/head http/host http/reader http/reason
+			http/select http/target httpd/answer httpd/serve httpd/static)
+			target_sources(fuzz_http PRIVATE programs/${part}.c)
+		endforeach()
+		target_include_directories(fuzz_http PRIVATE
+			programs ${SENNIT_HTTP_PARSER_H})
+		target_link_libraries(fuzz_http PRIVATE ${SENNIT_HTTP_PARSER})
+	endif()
+
+	if(TARGET fuzz_trace_file)
+		target_link_libraries(fuzz_trace_file PRIVATE sennit_trace_parts)
+	endif()
+endfunction()
+if(SENNIT_FUZZ)
+	sennit_fuzzers()
 endif()

@@ -8,10 +8,10 @@
 #	                     io/<x>-refused
 #	test/diag/<x>.c      the same with libsennit-diag, run as diag/<x>
 #	test/mpi/<x>.c       the same with libsennit-mpi and each MPI, as several
-#	                     processes: mpi_programs.cmake
-#	test/top/<x>.py      sennit-top on a terminal: top.cmake
-#	test/debug           the scenarios of docs/debugging.md: debug.cmake
-#	test/guides          the programs of the guides: guides.cmake
+#	                     processes: program_tests.cmake
+#	test/top/<x>.py      sennit-top on a terminal: tools.cmake
+#	test/debug           the scenarios of docs/debugging.md: examples.cmake
+#	test/guides          the programs of the guides: examples.cmake
 #	test/litmus/<x>.c    a program without the library, run as litmus/<x>
 #	test/litmus/weak     questions to herd7, all run as litmus/weak
 #	test/compat/<x>.cpp  the same in C++, with googletest
@@ -22,7 +22,7 @@
 #	                     network*.c need libsennit-io
 #	test/soak/<x>.c      part of one program, sennit-soak, run as soak/all
 #	test/foreign/<x>.sh  a script that runs a program of examples/io
-#	                     against a real server: foreign.cmake
+#	                     against a real server: examples.cmake
 #	test/build/<x>.sh    a script, run as build/<x>
 #	test/package/<x>.sh  a script, run as package/<x>; of CI's builds, by one
 #	bindings             their own: bindings.cmake
@@ -33,6 +33,8 @@
 #	tools/check-<x>      a script, run as check/<x>
 # test/script.sh is what the scripts share. A test that exits with 77 was
 # skipped, and prints the reason.
+
+include(cmake/platform_tests.cmake)
 
 # Only a test that hangs takes this long, even on a busy machine.
 set(timeout 600)

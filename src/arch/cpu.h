@@ -3,8 +3,8 @@
  * target. Each has a folder with a cpu.h of its own. generic.h has the rest;
  * without a folder it has all, and the switch is that of arch/portable.
  *
- * cmake/arch.cmake and tools/amalgamate read the conditions here, to choose the
- * files of the switch.
+ * cmake/platform.cmake and tools/amalgamate read the conditions here, to choose
+ * the files of the switch.
  */
 #ifndef SN_CPU_H
 #define SN_CPU_H

@@ -77,8 +77,8 @@ size_t os_mapping_limit(void)
  * but emscripten then no longer knows what called it: the thread would never
  * end, nor would the program when main() returns. So the linker puts these
  * functions in the place of those of emscripten (its option --wrap, which
- * cmake/system.cmake hands to all programs), and threads end by pthread_exit(),
- * the program by exit().
+ * cmake/platform.cmake hands to all programs), and threads end by
+ * pthread_exit(), the program by exit().
  */
 
 struct begin {

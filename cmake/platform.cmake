@@ -1,6 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-# The system that the library is built for: `system`, empty for Linux; and
-# `system_sources`, the files of src/os and src/arch for it.
+# What the library is built for: `arch`, the folder of src/arch with the context
+# switch; `system`, empty for Linux; `system_sources`, the files of src/os and
+# src/arch for both.
+
+# --- the processor: SENNIT_ARCH, or what src/arch/cpu.h says of the target -----
+
+file(GLOB known RELATIVE ${PROJECT_SOURCE_DIR}/src/arch
+	${PROJECT_SOURCE_DIR}/src/arch/*/switch.[cS])
+list(TRANSFORM known REPLACE "/.*" "")
+set_property(CACHE SENNIT_ARCH PROPERTY STRINGS auto ${known})
+
+# The conditions of cpu.h, with names for the headers.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+	${PROJECT_SOURCE_DIR}/src/arch/cpu.h)
+file(READ ${PROJECT_SOURCE_DIR}/src/arch/cpu.h probe)
+string(REGEX REPLACE "#include \"arch/([a-z0-9_]+)/cpu.h\""
+	"#define NAME \"\\1\"" probe "${probe}")
+string(REGEX REPLACE "#include \"[^\n]*" "" probe "${probe}")
+
+# What is compiled for the target cannot be run here, but read. It is not
+# linked, and includes nothing: that could need what is not there.
+function(sennit_find_processor)
+	set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+	set(folder ${PROJECT_BINARY_DIR}/processor)
+	file(WRITE ${folder}/processor.c "
+${probe}
+#if defined(__x86_64__) && defined(__ILP32__)
+#define NAME \"x32\"
+#elif !defined(NAME)
+#define NAME \"portable\"
+#endif
+extern const char processor[];
+const char processor[] = \"sennit processor \" NAME \":\";
+")
+	try_compile(works ${folder} ${folder}/processor.c
+		COPY_FILE ${folder}/processor OUTPUT_VARIABLE output)
+	if(NOT works)
+		message(FATAL_ERROR "the compiler does not work: ${output}")
+	endif()
+	file(STRINGS ${folder}/processor found REGEX "sennit processor ")
+	string(REGEX MATCH "sennit processor ([a-z0-9_]+):" found "${found}")
+	set(SENNIT_PROCESSOR ${CMAKE_MATCH_1} CACHE INTERNAL
+		"The compiler's target")
+endfunction()
+
+if(NOT SENNIT_PROCESSOR)
+	sennit_find_processor()
+endif()
+if(SENNIT_PROCESSOR STREQUAL "x32")
+	message(FATAL_ERROR "x32 (-mx32) is not supported: its pointers have 32 "
+		"bits and its registers 64. Build for x86-64 or, with -m32, "
+		"for i386")
+endif()
+set(arch ${SENNIT_ARCH})
+if(arch STREQUAL "auto")
+	set(arch ${SENNIT_PROCESSOR})
+endif()
+if(NOT arch IN_LIST known)
+	message(FATAL_ERROR "SENNIT_ARCH: ${arch} is not known here")
+endif()
+
+# --- the system ----------------------------------------------------------------
 
 set(system "")
 set(system_files posix/backtrace posix/cxx_exceptions posix/memory_libc
@@ -40,7 +100,48 @@ elseif(EMSCRIPTEN)
 	set(system_files bsd/absent posix/cxx_exceptions posix/memory_libc
 		posix/threads)
 	set(system_folder emscripten)
-	include(cmake/emscripten.cmake)
+	if(NOT arch STREQUAL "wasm")
+		message(FATAL_ERROR "emscripten: SENNIT_ARCH must be wasm")
+	endif()
+
+	# What the checks of compiler.cmake would find: a program takes
+	# emscripten several seconds to link.
+	foreach(flag -std=gnu11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+		-Wstrict-prototypes -Wmissing-prototypes -Wvla)
+		string(MAKE_C_IDENTIFIER "SENNIT_HAS${flag}" has)
+		set(${has} ON)
+	endforeach()
+	foreach(flag -fno-plt -fno-semantic-interposition -fstack-clash-protection
+		-fasynchronous-unwind-tables -fcf-protection=branch
+		-mbranch-protection=bti)
+		string(MAKE_C_IDENTIFIER "SENNIT_HAS${flag}" has)
+		set(${has} OFF)
+	endforeach()
+	foreach(has GETCONTEXT EXECINFO_H EPOLL_PWAIT2 PWRITEV2 STATX)
+		set(SENNIT_HAS_${has} OFF)
+	endforeach()
+	set(SENNIT_HAS_ATOMIC_BYTES ON)
+	set(SENNIT_VALGRIND_H OFF)
+	set(SENNIT_SDT_H OFF)
+	set(CMAKE_HAVE_LIBC_PTHREAD ON)
+
+	# Threads share one memory, so every file must be compiled for that.
+	add_compile_options(-pthread)
+	add_link_options(-pthread)
+	set(system_loaded "")
+	set(SENNIT_SHARED OFF)
+	message(STATUS "emscripten: libsennit-io, -diag and -mpi left out")
+	set(SENNIT_IO OFF)
+	set(SENNIT_MPI OFF)
+	set(SENNIT_DIAG OFF)
+	set(SENNIT_APPS OFF)
+
+	# What programs need. main() runs in a thread of its own, because the first one
+	# must not block: it starts the others. See src/os/emscripten/pages.c for
+	# --wrap.
+	set(emscripten_link_options -pthread -sASYNCIFY -sPROXY_TO_PTHREAD
+		-sEXIT_RUNTIME "SHELL:-Wl,--wrap=pthread_create"
+		"SHELL:-Wl,--wrap=__call_main")
 elseif(APPLE)
 	set(system darwin)
 elseif(CMAKE_SYSTEM_NAME STREQUAL FreeBSD)
@@ -112,106 +213,4 @@ function(sennit_system_library target)
 	elseif(system STREQUAL "freebsd")
 		target_link_libraries(${target} PUBLIC execinfo)
 	endif()
-endfunction()
-
-# --- tests -----------------------------------------------------------------------
-
-# Windows runs test/unit, api, stress, windows, cpp, compat. A test is left out that
-# needs what only Linux has: its file, or a header beside it, includes one of
-# these, or is on the list.
-string(CONCAT system_headers "<(dlfcn|elf|execinfo|glob|poll|spawn|ucontext|"
-	"sys/(epoll|mman|prctl|resource|socket|syscall|wait))\\.h>")
-set(system_not_there
-	api/affinity compat/thread # cpu_set_t
-	compat/fp_control # flushing to zero
-	compat/scheduler # a thread's own CPUs
-	api/blocking api/blocking_queue # sigset_t
-	api/trim # sysconf
-	api/fork api/misuse_blocking # fork
-	api/metrics_write # a pipe that does not block
-	stress/finalisation unit/quota unit/quota_mounts unit/topology # /proc, /sys
-	unit/switch unit/switch_fp unit/switch_x87) # see windows/switch
-
-function(sennit_system_needs file out)
-	set(${out} OFF PARENT_SCOPE)
-	file(STRINGS ${file} lines REGEX "^#include ")
-	get_filename_component(folder ${file} DIRECTORY)
-	foreach(line IN LISTS lines)
-		if(line MATCHES "${system_headers}")
-			set(${out} ON PARENT_SCOPE)
-			return()
-		endif()
-		string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1"
-			header "${line}")
-		if(NOT header STREQUAL "${line}" AND NOT header STREQUAL "misuse.h"
-			AND EXISTS ${folder}/${header})
-			sennit_system_needs(${folder}/${header} needs)
-			if(needs)
-				set(${out} ON PARENT_SCOPE)
-				return()
-			endif()
-		endif()
-	endforeach()
-endfunction()
-
-function(sennit_system_groups groups_of)
-	if(WIN32)
-		set(${groups_of} unit api stress windows PARENT_SCOPE)
-	endif()
-endfunction()
-
-# Removes those tests from a list of files.
-function(sennit_system_tests files_of)
-	if(NOT WIN32)
-		return()
-	endif()
-	set(result "")
-	set(without "")
-	foreach(file IN LISTS ${files_of})
-		file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/test ${file})
-		string(REGEX REPLACE "\\.c(pp)?$" "" name ${name})
-		sennit_system_needs(${file} needs)
-		if(needs OR name IN_LIST system_not_there)
-			list(APPEND without ${name})
-		else()
-			list(APPEND result ${file})
-		endif()
-	endforeach()
-	if(without)
-		message(STATUS "Windows: left out: ${without}")
-	endif()
-	set(${files_of} ${result} PARENT_SCOPE)
-endfunction()
-
-# Where there is no fork(), tests of misuse get another misuse.h: it is included
-# first, and both have the same guard.
-function(sennit_runs_again target file)
-	file(STRINGS ${file} lines REGEX "^#include \"(misuse|wills)\\.h\"")
-	if(lines)
-		target_compile_options(${target} PRIVATE "SHELL:-include \
-${PROJECT_SOURCE_DIR}/test/again/misuse.h")
-	endif()
-endfunction()
-
-# What a test needs beside its own file; likewise one in C++.
-function(sennit_system_posix target)
-	if(NOT WIN32)
-		return()
-	endif()
-	if(NOT TARGET test_posix)
-		add_library(test_posix STATIC test/windows/posix/posix.c
-			test/windows/posix/again.c)
-		target_compile_options(test_posix INTERFACE "SHELL:-include \
-${PROJECT_SOURCE_DIR}/test/windows/posix/posix.h")
-	endif()
-	target_link_libraries(${target} PRIVATE test_posix)
-endfunction()
-
-function(sennit_system_test target file)
-	if(NOT WIN32)
-		return()
-	endif()
-	sennit_system_posix(${target})
-	target_include_directories(${target} PRIVATE test/windows/posix)
-	sennit_runs_again(${target} ${file})
 endfunction()

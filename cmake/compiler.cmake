@@ -1,17 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
-# How the library's own files are compiled, and what programs need: the target
-# sennit_flags, and flags of the whole build for sanitizers.
+# What the compiler and libc offer: which files are compiled, the target
+# sennit_flags with what the library's own files need, and the flags of the whole
+# build for sanitizers.
 
 include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
 include(CheckIncludeFile)
+include(CheckSymbolExists)
 include(GNUInstallDirs)
+
+# --- libc ----------------------------------------------------------------------
+
+# glibc has all of it, musl has none. Programs that are linked here test the
+# calls, because musl declares some that it lacks.
+set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE)
+
+# sennit_leave_out(LIST MODULE): the file of that module is not compiled.
+macro(sennit_leave_out list module)
+	list(REMOVE_ITEM ${list} src/${module}.c)
+endmacro()
+
+check_symbol_exists(getcontext ucontext.h SENNIT_HAS_GETCONTEXT)
+if(arch STREQUAL "portable" AND NOT SENNIT_HAS_GETCONTEXT)
+	message(FATAL_ERROR "the portable context switch needs getcontext(), "
+		"which this libc lacks. With musl, sennit supports the "
+		"processors that have a folder in src/arch")
+endif()
+
+# Backtraces after a stack overflow.
+set(libc_link_options "") # of programs, too
+check_include_file(execinfo.h SENNIT_HAS_EXECINFO_H)
+if(SENNIT_HAS_EXECINFO_H)
+	sennit_leave_out(sources os/linux/backtrace_unwind)
+	sennit_leave_out(sources os/linux/find_object)
+elseif(NOT system) # see platform.cmake
+	message(STATUS "no <execinfo.h>: backtraces are those of libgcc")
+	sennit_leave_out(sources os/posix/backtrace)
+	# libgcc_eh of a compiler that is built for glibc calls one more
+	# function of that library.
+	set(unwinds "#include <unwind.h>
+static _Unwind_Reason_Code see(struct _Unwind_Context *c, void *a)
+{
+	return c && a ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+int main(void)
+{
+	return _Unwind_Backtrace(see, 0) == _URC_NO_REASON;
+}
+")
+	check_c_source_compiles("${unwinds}" SENNIT_UNWINDS)
+	if(SENNIT_UNWINDS)
+		sennit_leave_out(sources os/linux/find_object)
+	else()
+		check_c_source_compiles("${unwinds}
+int _dl_find_object(void *pc, void *found)
+{
+	return pc != found;
+}
+"			SENNIT_UNWINDS_BY_FIND_OBJECT)
+		if(NOT SENNIT_UNWINDS_BY_FIND_OBJECT)
+			message(FATAL_ERROR "neither <execinfo.h> nor "
+				"_Unwind_Backtrace(): no backtraces")
+		endif()
+		# Such a compiler does not ask the linker for the table either.
+		set(libc_link_options LINKER:--eh-frame-hdr)
+	endif()
+endif()
+
+# System calls of libsennit-io.
+check_symbol_exists(epoll_pwait2 sys/epoll.h SENNIT_HAS_EPOLL_PWAIT2)
+check_symbol_exists(pwritev2 sys/uio.h SENNIT_HAS_PWRITEV2) # with preadv2
+check_symbol_exists(statx sys/stat.h SENNIT_HAS_STATX)
+if(SENNIT_HAS_EPOLL_PWAIT2 AND SENNIT_HAS_PWRITEV2 AND SENNIT_HAS_STATX)
+	sennit_leave_out(io_sources io/engine/linux_calls)
+endif()
+unset(CMAKE_REQUIRED_DEFINITIONS)
+
+# --- flags ---------------------------------------------------------------------
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 # Sets sennit_ATOMIC_BYTES: libatomic, where the compiler calls its functions
 # for atomic operations on bytes (gcc 12 on riscv64). Tests use such bytes. The
 # library does not, and no processor in src/arch/cpu.h needs libatomic for
 # words of up to 64 bits.
-include(CheckCSourceCompiles)
 check_c_source_compiles("
 #include <stdatomic.h>
 static _Atomic(unsigned char) value;
