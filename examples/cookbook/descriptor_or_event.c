@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptor_or_event.c - a fiber waits for bytes, or for the word to stop. */
+/* descriptor_or_event.c - a fiber waits for bytes, or for a signal to stop. */
 #include <sennit.h>
 #include <sennit/io.h>
 
@@ -11,7 +11,7 @@
 #define PATIENCE (60 * SENNIT_SECOND)
 
 struct reader {
-	int              from, word; /* a pipe; an eventfd */
+	int              from, stop; /* a pipe; an eventfd */
 	sennit_semaphore taken;      /* one for each byte */
 	int              bytes;
 };
@@ -24,7 +24,7 @@ static int read_until_told(void *argument)
 
 	while (n > 0) {
 		struct pollfd p[] = { { .fd = r->from, .events = POLLIN },
-				      { .fd = r->word, .events = POLLIN } };
+				      { .fd = r->stop, .events = POLLIN } };
 
 		n = sennit_poll_several(p, 2, SENNIT_NEVER);
 		if (n > 0 && p[1].revents)
@@ -50,7 +50,7 @@ static int run(struct reader *r, int to)
 	if (!err && sennit_write(to, "abc", 3, SENNIT_NEVER) == 3)
 		err = sennit_semaphore_take_until(&r->taken, 3,
 						  sennit_after(PATIENCE));
-	if (write(r->word, &one, sizeof(one)) != sizeof(one))
+	if (write(r->stop, &one, sizeof(one)) != sizeof(one))
 		sennit_group_cancel(&g);
 	ended = sennit_group_wait(&g);
 	return ended ? ended : err;
@@ -58,11 +58,11 @@ static int run(struct reader *r, int to)
 
 int main(void)
 {
-	struct reader     r = { .word = eventfd(0, EFD_CLOEXEC) };
+	struct reader     r = { .stop = eventfd(0, EFD_CLOEXEC) };
 	int               ends[2], err;
 	sennit_scheduler *s;
 
-	if (r.word < 0 || pipe(ends))
+	if (r.stop < 0 || pipe(ends))
 		return 1;
 	r.from = ends[0];
 	if (sennit_scheduler_create(&s, NULL) || sennit_bind(s))
@@ -71,6 +71,6 @@ int main(void)
 	sennit_unbind();
 	if (sennit_scheduler_shutdown(s, SENNIT_NEVER) || err)
 		return 1;
-	printf("%d bytes, then the word\n", r.bytes);
+	printf("%d bytes, then the signal to stop\n", r.bytes);
 	return r.bytes == 3 ? 0 : 1;
 }

@@ -8,10 +8,11 @@
 #        page.py parts ROOT PAGE...
 #        page.py fill PAGE FOLDER
 #
-# A guide shows a program whole, in a block marked ```c or ```cpp that begins
-# with the comment that names the file, without the line of the licence. A block
-# marked ```text that follows is what the program prints. <x>_before is another
-# program that prints the same; the page links to it.
+# A guide shows a program in a block marked ```c or ```cpp that begins with the
+# comment that names the file, without the line of the licence. It may leave out
+# main, at the end. A block marked ```text that follows is what the program
+# prints. <x>_before is another program that prints the same; the page links to
+# it.
 #
 # check  the page shows FILE, and COMMAND prints what stands below it and ends
 #        with 0.
@@ -20,8 +21,8 @@
 # parts  each block of code of the pages is taken from a file of the folders
 #        examples and test, except for layout. A line "..." stands for what is
 #        left out. For pages that do not show programs whole.
-# fill   writes the files of FOLDER into the page, over what it has of them: the
-#        line of the comment alone is enough. Use it after a program changed.
+# fill   writes the files of FOLDER into the page, over what it has of them. Use
+#        it after a program changed.
 import os
 import re
 import subprocess
@@ -31,6 +32,7 @@ CODE = re.compile(r"(?ms)^```(?:c|cpp)\n(.*?)^```\n")
 NAME = re.compile(r"/\* ([\w.]+) - ")
 PRINTED = re.compile(r"(?ms)\A\n(?:[^#`\n][^\n]*\n+)*?```text\n(.*?)^```\n")
 PEER = "_before."
+MAIN = "int main("
 
 
 def read(path):
@@ -38,10 +40,12 @@ def read(path):
         return f.read()
 
 
-def source(path):
-    """The file without the line of the licence."""
-    return "".join(line for line in read(path).splitlines(True)
+def source(path, block):
+    """What the block must be: the file without the line of the licence, and
+    without main if the block has none."""
+    text = "".join(line for line in read(path).splitlines(True)
                    if "SPDX-License-Identifier" not in line)
+    return text if MAIN in block else text.split("\n" + MAIN)[0]
 
 
 def name_of(block):
@@ -68,7 +72,7 @@ def check(page, file, command):
     found = shown_for(page, name)
     if len(found) != 1:
         return "the page shows %s %d times" % (name, len(found))
-    if PEER not in name and found[0][1] != source(file):
+    if PEER not in name and found[0][1] != source(file, found[0][1]):
         return "%s is another in the page: run page.py fill" % name
     printed = PRINTED.match(page[found[0].end():])
     if not printed:
@@ -90,7 +94,7 @@ def whole(page_name, page, folder):
     if sorted(shown, key=str) != names:
         return "%s shows %s, and %s has %s" % (page_name, shown, folder, names)
     for m in CODE.finditer(page):
-        if m[1] != source(os.path.join(folder, name_of(m[1]))):
+        if m[1] != source(os.path.join(folder, name_of(m[1])), m[1]):
             return "%s is another in the page: run page.py fill" % (
                 name_of(m[1]))
     return None
@@ -120,7 +124,7 @@ def fill(page_name, page, folder):
         path = os.path.join(folder, name or "")
         if not name or not os.path.exists(path):
             return m[0]
-        return m[0].split("\n", 1)[0] + "\n" + source(path) + "```\n"
+        return m[0].split("\n", 1)[0] + "\n" + source(path, m[1]) + "```\n"
 
     with open(page_name, "w", encoding="utf-8") as f:
         f.write(CODE.sub(filled, page))
