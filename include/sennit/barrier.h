@@ -6,9 +6,9 @@
  * the next phase begins. Any fiber or thread may arrive. There may be more
  * callers than parties, and they may differ from phase to phase.
  *
- * The bound: a party goes on with the phase that it arrived in, however many
- * arrive later. Of those that are let go none waits for another, also if the
- * worker of that is busy with a task.
+ * Bound: a party continues with the phase in which it arrived, however many
+ * arrive later. No released party waits for another one, even if the other's
+ * worker is busy with a task.
  *
  * A party whose deadline passes, or whose group is cancelled, withdraws its
  * arrival. This does not break the phase: the phase waits for one more party

@@ -38,9 +38,9 @@
 #define SENNIT_END
 #endif
 
-/* SENNIT_MUST_USE: to ignore the result loses something: a task that was not
- * accepted, a lock that is not held, a value, a deadline that has passed before
- * what the caller waits for. */
+/* SENNIT_MUST_USE: a caller that ignores the result may miss a task that was
+ * not accepted, a lock that it does not hold, a value, or a deadline that has
+ * passed. */
 #define SENNIT_API      __attribute__((visibility("default")))
 #define SENNIT_MUST_USE __attribute__((warn_unused_result))
 

@@ -29,7 +29,7 @@ SENNIT_BEGIN
 /* A function that a blocking call runs. It runs on an unbound thread, or in
  * place: on the caller's thread if that is unbound, and on the caller's own
  * stack if the system gives no thread at all. It begins with the caller's errno
- * and floating-point control. Of its changes only errno is passed back. It may
+ * and floating-point control. Only errno is passed back to the caller. It may
  * use every call of sennit that its place allows. It must return, with its
  * thread bound to nothing. It is misuse to end the thread, and to return in the
  * child of a fork.

@@ -12,8 +12,8 @@
  * passes it. It belongs to that waiter even while the waiter's worker is busy
  * with a task. The waiter then locks the mutex within the bound of mutex.h. The
  * condition itself has no bound: another caller may lock the mutex first and
- * undo the condition, any number of times. A semaphore or a channel gives what
- * it has to the waiter directly.
+ * undo the condition, any number of times. A semaphore hands its permit, and a
+ * channel its value, to the waiter directly.
  */
 #ifndef SENNIT_COND_H
 #define SENNIT_COND_H

@@ -39,23 +39,23 @@ SENNIT_API bool sennit_is_deterministic(void);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_point(void);
 
-/* Return a number below `limit`, which is more than 0, that the seed chooses:
- * what a test leaves to chance, and repeats. 0 in an ordinary library.
+/* Return a number below `limit` that the seed chooses; `limit` is more than 0.
+ * Use it for random choices of a test. 0 in an ordinary library.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API uint32_t sennit_choose(uint32_t limit);
 
-/* How the calling thread sleeps while others take their turns; for a poller's
- * `sleep` and `wake` (poller.h). Sleep until sennit_point_wake(word) or the
- * deadline; not at all if *word is not `expected`. Returns false if the
- * deadline ended the sleep. In an ordinary library it returns true at once.
+/* Let the calling thread sleep while other threads run; for a poller's `sleep`
+ * and `wake` (poller.h). Sleep until sennit_point_wake(word) or the deadline;
+ * do not sleep if *word is not `expected`. Returns false if the deadline ended
+ * the sleep. In an ordinary library it returns true at once.
  *
  * From: thread, a poller's `sleep`.  Blocks: yes (the thread).  */
 SENNIT_API bool sennit_point_sleep(const uint32_t *word, uint32_t expected,
 				   sennit_time deadline);
 
-/* End the sleeps on *word, which was changed before. No other thread runs
- * meanwhile.
+/* Wake the threads that sleep on *word, which the caller has changed before. No
+ * other thread runs during the call.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_point_wake(const uint32_t *word);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dump.h - the stacks of all fibers, written when a signal comes.
  *
- * In libsennit-diag. A program that hangs cannot be asked to call
- * sennit_stacks_print; this makes it do so from outside:
+ * In libsennit-diag. Use it to get the stacks of a program that hangs:
  *
  *	kill -QUIT 4711
  *
@@ -21,7 +20,7 @@ SENNIT_BEGIN
 
 /* From now on write the stacks of all schedulers to fd, as
  * sennit_stacks_print(NULL, fd, format) does, when the process gets the signal.
- * Signals that come while stacks are written make for one more dump. The
+ * Signals that come while stacks are being written cause one more dump. The
  * descriptor must stay open until sennit_dump_stop.
  *
  * SENNIT_DUMP_ENVIRONMENT: the signal is that of the environment variable

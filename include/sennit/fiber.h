@@ -57,8 +57,8 @@ SENNIT_API void sennit_fiber_set_name(const char *name);
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_fiber_notify(sennit_fiber *f);
 
-/* Let the ready fibers of this worker run first, and from time to time a task
- * that has not started. On an unbound thread, yield the CPU.
+/* Let the ready fibers of this worker run, and from time to time a task that
+ * has not started. On an unbound thread, yield the CPU.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API void sennit_yield(void);

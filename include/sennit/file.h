@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h - opening, naming, asking about and syncing files: calls that hold up
- * a fiber, never its worker. Reading and writing is in io.h.
+/* file.h - opening, naming, querying and syncing files. The calls suspend the
+ * fiber and never block its worker. io.h reads and writes.
  *
  * In libsennit-io. Each call does what the system call of its name does, and
- * returns what that returns, or a negative errno value. On error outputs are as
- * they were.
+ * returns what that returns, or a negative errno value. On error outputs are
+ * unchanged.
  *
- * Where the worker waits by io_uring, the kernel does all but ftruncate; else
- * they are blocking calls (blocking.h). The deadline and a cancelled group end
- * a call that has not begun, with -ETIMEDOUT or -ECANCELED: nothing was done,
- * and nothing will be. What has begun is waited for, except that io_uring gives
- * up what waits in a way that signals would interrupt, such as an open of a
- * FIFO. In each case paths and *out must stay as they are only until the call
- * returns. With a deadline of 0 a call is made if it can begin at once. On an
- * unbound thread the call is made in place, and the deadline means nothing.
- * Calls that a signal interrupts begin again.
+ * If the worker waits by io_uring, the kernel does all operations except
+ * ftruncate; otherwise they are blocking calls (blocking.h). The deadline or a
+ * cancelled group ends a call that has not begun, with -ETIMEDOUT or
+ * -ECANCELED, and nothing is done. Once an operation has begun, the call waits
+ * for its end. An exception are operations that a signal would interrupt, such
+ * as the open of a FIFO: io_uring cancels these. Paths and *out must not change
+ * until the call returns. With a deadline of 0 a call is made only if it can
+ * begin at once. On an unbound thread the call is made in place and ignores the
+ * deadline. A call that a signal interrupts is repeated.
  */
 #ifndef SENNIT_FILE_H
 #define SENNIT_FILE_H
@@ -31,10 +31,10 @@ struct statx; /* of <sys/stat.h> with _GNU_SOURCE, or of <linux/stat.h> */
 
 /* Open the file `path`, relative to the directory `dir` (AT_FDCWD: the current
  * one). Returns its descriptor, which is the caller's. flags: those of open();
- * mode: that of a new file. To open a FIFO waits for its other end, which holds
- * a blocking thread where there is no io_uring, unless flags has O_NONBLOCK.
- * With O_NONBLOCK, O_DIRECTORY or O_PATH io_uring opens in place what needs no
- * disc, without a thread.
+ * mode: that of a new file. Opening a FIFO waits for its other end, unless
+ * flags has O_NONBLOCK; without io_uring it occupies a blocking thread
+ * meanwhile. With O_NONBLOCK, O_DIRECTORY or O_PATH io_uring opens without a
+ * thread if no disc access is needed.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_openat(int dir, const char *path,
@@ -48,8 +48,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_openat(int dir, const char *path,
 SENNIT_API SENNIT_MUST_USE int sennit_open(const char *path, int flags,
 					   mode_t mode, sennit_time deadline);
 
-/* Wait until what was written to fd is on its disc; sennit_fdatasync without
- * what is not needed to read it again. Returns 0 or a negative errno.
+/* Wait until everything written to fd is on its disc. sennit_fdatasync leaves
+ * out metadata that is not needed to read the data. Returns 0 or a negative
+ * errno.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_fsync(int fd, sennit_time deadline);
@@ -61,8 +62,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_fdatasync(int fd, sennit_time deadline);
 SENNIT_API SENNIT_MUST_USE int sennit_ftruncate(int fd, off_t size,
 						sennit_time deadline);
 
-/* Store what is known of a file in *out. flags: AT_EMPTY_PATH and the others of
- * statx(); mask: STATX_*. Returns 0 or a negative errno.
+/* Store the attributes of a file in *out. flags: AT_EMPTY_PATH and the others
+ * of statx(); mask: STATX_*. Returns 0 or a negative errno.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_statx(int dir, const char *path,
@@ -77,8 +78,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_statx(int dir, const char *path,
 SENNIT_API SENNIT_MUST_USE int sennit_unlinkat(int dir, const char *path,
 					       int flags, sennit_time deadline);
 
-/* Give a file another name, which it then has alone. Returns 0 or a negative
- * errno.
+/* Rename a file, as rename() does. Returns 0 or a negative errno.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_renameat(int dir, const char *path,

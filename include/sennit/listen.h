@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen.h - listening sockets: one of all workers, or one of each.
+/* listen.h - listening sockets: one for all workers, or one for each.
  *
  *	int fd = sennit_listen(&address, size, 0, SENNIT_LISTEN_SHARED);
  *
@@ -38,31 +38,31 @@ SENNIT_API SENNIT_MUST_USE int sennit_listen(const struct sockaddr *address,
 					     socklen_t size, int backlog,
 					     uint32_t flags);
 
-/* Serve a connection, whose descriptor is the function's to close. */
+/* A function that serves a connection. It must close fd. */
 typedef void sennit_serve_fn(int fd, void *argument);
 
 /* Accept on every worker. Adds members to *acceptors: one acceptor on each
  * worker of *acceptors' scheduler, or, without workers, on the thread that
  * opened it. A worker that is added later (sennit_scheduler_set_workers) gets
- * one when the next connection comes; one that is removed keeps its own. Each
- * connection becomes a member of *connections on the worker that has accepted
- * it, never stolen, that calls serve(fd, argument).
+ * one when the next connection comes; a removed worker keeps its own. Each
+ * connection becomes a member of *connections that calls serve(fd, argument) on
+ * the worker that accepted it, and is never stolen.
  *
- * The first acceptor accepts from fd. Each other one has a listener of its own
- * at the same address, if fd is one with SENNIT_LISTEN_SHARED, not of a unix
- * socket; else all of them accept from fd. A worker without a thread is started
- * for its acceptor, which begins when the worker takes a task: one that is busy
- * for long gets none until then, so that no connection waits for it. An
- * acceptor needs a stack, and nothing else is added. A worker does not retire
- * while it has one.
+ * The first acceptor accepts from fd. If fd was made with SENNIT_LISTEN_SHARED
+ * and is not a unix socket, each other acceptor has its own listener at the
+ * same address; otherwise all accept from fd. A worker without a thread is
+ * started for its acceptor. An acceptor begins when its worker next takes a
+ * task: so no connection waits for a worker that is busy for long. An acceptor
+ * needs a stack and no other memory. A worker does not retire while it has one.
  *
- * When *acceptors is cancelled, acceptors take what has connected by then, up
- * to 1,024 each, and end with no error. They close their own listeners; fd is
- * the caller's, and must stay open until *acceptors has ended. A lack of
- * descriptors or memory, or many connections in a row that fail, make an
- * acceptor try again 10 ms later; any other error of a listener ends it, and so
- * the group. The two groups may be one;
- * else the caller waits for *acceptors before *connections.
+ * When *acceptors is cancelled, each acceptor still accepts the connections
+ * that are established by then, up to 1,024, and ends without an error.
+ * Acceptors close their own listeners; fd belongs to the caller and must stay
+ * open until *acceptors has ended. If descriptors or memory are lacking, or
+ * many connections in a row fail, an acceptor tries again 10 ms later. Any
+ * other error of a listener ends its acceptor and cancels the group. The two
+ * groups may be the same one; otherwise the caller waits for *acceptors before
+ * *connections.
  * Returns 0, -EINVAL if fd does not listen, -ENOTSOCK, -EBADF, -ECANCELED,
  * -ENOMEM, or -EAGAIN if no worker has a thread and none can be started. On
  * error nothing is spawned.

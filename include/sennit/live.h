@@ -30,9 +30,9 @@ typedef struct sennit_live sennit_live;
 /* Start a live view of *s (NULL: of all schedulers, those created later
  * included, but at most 8 at a time) at the Unix socket `path`, which the call
  * creates, and store the view in *out. The caller owns it and stops it with
- * sennit_live_stop. The view holds a weak handle of *s: it does not keep *s
- * alive for longer than one look. If a scheduler ends during a look, what it
- * calls at its end may be called on the view's thread.
+ * sennit_live_stop. The view holds a weak handle of *s: it keeps *s alive only
+ * while it reads from it. If a scheduler ends in that time, its functions for
+ * the end may be called on the view's thread.
  *
  * A socket that a process of this user left at `path` without a listener is
  * replaced. A child of a fork has no live view; it may call sennit_live_stop to

@@ -31,8 +31,8 @@ enum sennit_metric_type {
 
 /* Durations, by length. Bucket i counts those from the bound of bucket i - 1,
  * plus 1, up to its own bound: see sennit_histogram_bound. Each power of two
- * has four buckets, so that a bound is at most a quarter above what it stands
- * for. */
+ * has four buckets, so a bound is at most a quarter above the durations that it
+ * stands for. */
 typedef struct sennit_histogram {
 	uint64_t count; /* the sum of the buckets */
 	uint64_t sum;   /* of the durations, in nanoseconds; it may include a
@@ -66,12 +66,12 @@ typedef struct sennit_metric {
  * off in a new scheduler. `every` 0 switches them off. n records one of n tasks
  * and one of n waits of each worker: SENNIT_METRICS_SAMPLED suits programs that
  * run for long, 1 records all. The count of a histogram is that of its sample.
- * The counters "tasks" and "waits" count all; the gauge "histograms_every" says
- * n. The caller's worker follows at once, another one when it next looks for
- * work, and a busy one after at most 61 tasks or waits. A task or wait that
- * begins while they are off is not recorded. Switched off, histograms keep what
- * they have. A call of fork_join.h that no other worker and no other stack has
- * run is no task: it is part of the task that syncs it.
+ * The counters "tasks" and "waits" count all; the gauge "histograms_every" is
+ * n. The caller's worker begins at once, other workers when they next look for
+ * work, a busy one after at most 61 tasks or waits. A task or wait that begins
+ * while histograms are off is not recorded. Histograms that are switched off
+ * keep their content. A call of fork_join.h that no other worker and no other
+ * stack has run is no task: it is part of the task that syncs it.
  *
  * docs/design/trace-and-metrics.md says what a record costs. A worker takes
  * 28 KiB of the scheduler's allocator when it first records. If it gets none,

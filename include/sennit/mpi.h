@@ -14,9 +14,9 @@
  * program, also outside fibers, as the two forms do not match each other. So
  * either all processes of a communicator have the library, or none.
  *
- * Workers ask MPI for completions: when they have nothing to run, and between
- * fibers. While all are in long tasks a thread of the library asks. When no
- * request is outstanding nobody asks.
+ * Workers test the requests when they have nothing to run, and between fibers.
+ * While all workers are in long tasks, a thread of the library does. When no
+ * request is outstanding nobody calls MPI.
  *
  * MPI must be initialised with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED
  * the calls of this library go through one lock, and the program takes it for
@@ -46,17 +46,17 @@ SENNIT_BEGIN
 
 /* Zero means the default in every field. */
 typedef struct sennit_mpi_options {
-	size_t   size;    /* sizeof(sennit_mpi_options) */
-	uint32_t flags;   /* SENNIT_MPI_* */
-	uint32_t spin_ns; /* longest time for which an idle worker asks MPI all
-			   * the time, since something last came, in ns; 0:
-			   * 200,000 */
-	uint32_t nap_ns;  /* longest time between two questions while a request
-			   * is outstanding and its worker is idle, in ns; 0:
-			   * 1,000,000. If that is longer, 48 times as long as
-			   * a question about all requests of the worker and
-			   * 20 us take. A message may be noticed that much
-			   * later */
+	size_t   size;      /* sizeof(sennit_mpi_options) */
+	uint32_t flags;     /* SENNIT_MPI_* */
+	uint32_t spin_ns;   /* for how long after the last completion an idle
+			     * worker tests without a pause, in ns; 0:
+			     * 200,000 */
+	uint32_t nap_ns;    /* longest time between two tests while a request is
+			     * outstanding and its worker is idle, in ns; 0:
+			     * 1,000,000. If 48 times the time of 20 us and a
+			     * test of all the worker's requests is longer, that
+			     * applies. A message is noticed late by at most
+			     * this time */
 	uint32_t reserved_; /* must be 0 */
 } sennit_mpi_options;
 
@@ -75,10 +75,10 @@ typedef struct sennit_mpi_options {
 SENNIT_API SENNIT_MUST_USE int sennit_mpi_start(
 	sennit_scheduler *s, const sennit_mpi_options *options);
 
-/* Wait until no request is outstanding on *s, and let MPI calls in its fibers
- * be MPI's own again. Call it before MPI_Finalize. *s may have ended before,
- * which itself waits for all requests that fibers wait for, and for those of
- * sennit_mpi_event. It is misuse to begin further waits meanwhile.
+/* Wait until no request is outstanding on *s. After that, MPI calls in its
+ * fibers are MPI's own again. Call it before MPI_Finalize. *s may have ended
+ * before: its end waits for all requests that fibers wait for, and for those of
+ * sennit_mpi_event. It is misuse to begin further waits during the call.
  * Returns 0, -ETIMEDOUT or -ECANCELED if requests are outstanding at the
  * deadline, or -ENOENT without a sennit_mpi_start. On error nothing has
  * changed.
@@ -90,11 +90,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_stop(sennit_scheduler *s,
 /* --- waiting with a deadline ---------------------------------------------- */
 
 /* Wait until *request is complete, like MPI_Wait, or the deadline passes. In a
- * fiber that is not of a scheduler with MPI, and on an unbound thread, the call
- * asks MPI now and then if it has a deadline.
+ * fiber of a scheduler without MPI, and on an unbound thread, a call with a
+ * deadline tests the request now and then.
  * Returns 0 or the error of the request, as MPI_Wait does, or -ETIMEDOUT, or
  * -ECANCELED if the caller's group is cancelled. After the last two *request is
- * what it was: active, and its buffer in use. The caller waits again, or
+ * unchanged: it is active, and its buffer is in use. The caller waits again, or
  * cancels a receive and then waits with SENNIT_UNCANCELLED:
  *
  *	err = sennit_mpi_wait(&request, &status, deadline);
@@ -104,8 +104,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_stop(sennit_scheduler *s,
  *		MPI_Test_cancelled(&status, &cancelled); // 0: it came first
  *	}
  *
- * A send cannot be taken back: MPI reports the cancellation of sends long
- * before their buffers are free.
+ * A send cannot be cancelled in this way: MPI reports the cancellation of sends
+ * long before their buffers are free.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_mpi_wait(MPI_Request *request,
@@ -136,10 +136,11 @@ SENNIT_API SENNIT_MUST_USE int sennit_mpi_waitany(int         count,
 						  sennit_time deadline);
 
 /* Set *event when *request is complete, so that select, groups and
- * sennit_event_wait_any can wait for it. The request stays the caller's: after
- * the event it passes *request to MPI_Wait or MPI_Test, which gives the status
- * and does not wait. Until then *request and *event must stay, and no other
- * call may get *request but MPI_Cancel. The scheduler does not end before.
+ * sennit_event_wait_any can wait for it. The request still belongs to the
+ * caller: after the event it passes *request to MPI_Wait or MPI_Test, which
+ * returns the status and does not wait. Until then *request and *event must
+ * exist, and only MPI_Cancel may use *request. The scheduler does not end
+ * before the event is set.
  * Returns 0, -ENOMEM, or -EPERM if the caller is not in a fiber of a scheduler
  * with MPI.
  *

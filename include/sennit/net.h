@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.h - sockets: calls that hold up a fiber, never its worker.
+/* net.h - sockets. The calls suspend the fiber and never block its worker.
  *
- * In libsennit-io. All that io.h says of its calls holds for these.
+ * In libsennit-io. Everything that io.h says about its calls holds for these.
  */
 #ifndef SENNIT_NET_H
 #define SENNIT_NET_H
@@ -14,8 +14,8 @@
 SENNIT_BEGIN
 
 /* Receive up to `size` bytes into *to. flags: those of recv(); with
- * MSG_DONTWAIT it does not wait. Returns how many bytes came, 0 if the peer has
- * shut down, or a negative errno value.
+ * MSG_DONTWAIT the call does not wait. Returns the number of bytes, 0 if the
+ * peer has shut down, or a negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recv(int fd, void *to, size_t size,
@@ -23,8 +23,8 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_recv(int fd, void *to, size_t size,
 						 sennit_time deadline);
 
 /* Send up to `size` bytes at *from; at least one, unless size is 0. flags:
- * those of send(). Raises no SIGPIPE. Returns how many bytes went, -EPIPE when
- * the peer is gone, or another negative errno value.
+ * those of send(). Raises no SIGPIPE. Returns the number of bytes, -EPIPE if
+ * the peer has closed, or another negative errno value.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_send(int fd, const void *from,
@@ -32,7 +32,7 @@ SENNIT_API SENNIT_MUST_USE ptrdiff_t sennit_send(int fd, const void *from,
 						 sennit_time deadline);
 
 /* The same by a message: several pieces of memory, addresses, descriptors.
- * *message and what it points to must stay as they are until the call returns.
+ * *message and what it points to must not change until the call returns.
  * Returns what sennit_recv() and sennit_send() return.
  *
  * From: fiber, thread.  Blocks: yes.  */
@@ -54,9 +54,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_accept(int fd, struct sockaddr *address,
 					     socklen_t *size, int flags,
 					     sennit_time deadline);
 
-/* Connect fd to *address. Returns 0 or a negative errno; after one the socket
- * is in no certain state, and good for closing only. Where the worker waits by
- * epoll, and on an unbound thread, fd has O_NONBLOCK meanwhile.
+/* Connect fd to *address. Returns 0 or a negative errno value; after an error
+ * the state of the socket is undefined: close it. If the worker waits by epoll,
+ * and on an unbound thread, fd has O_NONBLOCK during the call.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_connect(int                    fd,
@@ -64,8 +64,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_connect(int                    fd,
 					      socklen_t              size,
 					      sennit_time            deadline);
 
-/* Shut down receiving, sending or both (SHUT_RD, SHUT_WR, SHUT_RDWR). Whoever
- * waits on fd for that sees the end. Returns 0 or a negative errno.
+/* Shut down receiving, sending or both (SHUT_RD, SHUT_WR, SHUT_RDWR). Calls
+ * that wait on fd for that return as at the end of the stream. Returns 0 or a
+ * negative errno.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API int sennit_shutdown(int fd, int how);

@@ -4,7 +4,7 @@
  *
  * A poller belongs to one worker. Only that worker's thread submits operations
  * to it and takes completions from it, so it needs no lock. Programs that do
- * I/O use sennit/io.h and sennit/net.h; this header is for who writes another
+ * I/O use sennit/io.h and sennit/net.h. This header is for authors of another
  * such library.
  *
  *	fiber    begins an operation, calls sennit_poller_wait
@@ -37,8 +37,8 @@ typedef struct sennit_poller sennit_poller;
 typedef struct sennit_poller_ops {
 	size_t size; /* sizeof(sennit_poller_ops) */
 
-	/* The worker has nothing to run: submit what may complete at once, take
-	 * the completions that are there. Must not wait. */
+	/* The worker has nothing to run: submit operations that may complete at
+	 * once, and take completions. Must not wait. */
 	void (*turn)(sennit_poller *p);
 
 	/* The worker searches for tasks, and calls this every 100 ns or so: the
@@ -46,16 +46,16 @@ typedef struct sennit_poller_ops {
 	 * after a sleep takes what that sleep has found. */
 	void (*peek)(sennit_poller *p);
 
-	/* The worker is busy: submit all that was asked for, take the
-	 * completions. Called at least every 16 times that the worker starts a
-	 * task or resumes a fiber, while fibers wait on the poller. */
+	/* The worker is busy: submit all operations, and take completions.
+	 * Called at least every 16 times that the worker starts a task or
+	 * resumes a fiber, while fibers wait on the poller. */
 	void (*flush)(sennit_poller *p);
 
 	/* Sleep until `wake` is called, a completion is there, or the deadline
 	 * passes. A wake that came after the poller's functions last returned
-	 * ends this sleep at once. Must submit all that was asked for before it
-	 * sleeps. It changes the poller alone: it must not complete operations,
-	 * nor call into sennit but for sennit_now. */
+	 * ends this sleep at once. Must submit all operations before it sleeps.
+	 * It may change only the poller: it must not complete operations, nor
+	 * call any function of sennit except sennit_now. */
 	enum sennit_poller_end (*sleep)(sennit_poller *p, sennit_time deadline);
 
 	/* End the sleep. From any thread, several at once. */
@@ -100,19 +100,19 @@ SENNIT_API SENNIT_MUST_USE int sennit_poller_attach(sennit_poller *p);
 SENNIT_API const sennit_allocator *sennit_poller_allocator(void);
 
 /* Wait until *op is complete, the deadline passes, or the group of the calling
- * task is cancelled. fd is what reports show. Returns 0 when op->done is set,
- * else -ETIMEDOUT or -ECANCELED: the operation may complete later, so the
- * caller must first take it back from the poller, or wait again with
- * SENNIT_UNCANCELLED. A deadline of 0 does not wait.
- * The calling fiber's worker must have a poller.
+ * task is cancelled. Reports show fd. Returns 0 when op->done is set, otherwise
+ * -ETIMEDOUT or -ECANCELED: the operation may complete later, so the caller
+ * must first take it back from the poller, or wait again with
+ * SENNIT_UNCANCELLED. A deadline of 0 does not wait. The calling fiber's worker
+ * must have a poller.
  *
  * From: fiber.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_poller_wait(sennit_poller_op *op, int fd,
 						  sennit_time deadline);
 
-/* *op has ended with this result: its fiber runs again, and may free *op as
- * soon as the calling function of the poller has returned. Once for each
- * operation.
+/* *Complete *op with this result. Its fiber runs again, and may free *op as
+ * soon as the calling function of the poller has returned. Call this once for
+ * each operation.
  *
  * From: turn, peek or flush of the poller of the worker on which op's fiber
  * waits, or a fiber of that worker.  Blocks: no.  */
@@ -136,8 +136,8 @@ SENNIT_API void sennit_poller_complete(sennit_poller_op *op, int32_t result);
 typedef struct sennit_poller_hook sennit_poller_hook;
 
 struct sennit_poller_hook {
-	/* Look for completions, and make ready who waits for them, by any call
-	 * that does not block. Returns the time at which it must be called
+	/* Look for completions, and wake the fibers that wait for them, by any
+	 * call that does not block. Returns the time at which it must be called
 	 * again at the latest. A time in the past keeps the worker from
 	 * sleeping; SENNIT_NEVER: there is nothing to wait for, until the next
 	 * sennit_poller_hook_ask. On the worker's thread. Must not wait, nor
@@ -154,15 +154,15 @@ struct sennit_poller_hook {
 };
 
 /* Make *h a hook of the calling fiber's worker, until it is removed or the
- * worker is freed. It has nothing to wait for yet. *h must stay until then.
+ * worker is freed. It has nothing to wait for yet. *h must exist until then.
  * Returns 0, -EPERM on an unbound thread, or -EINVAL if `ask` is NULL.
  *
  * From: fiber.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_poller_hook_add(sennit_poller_hook *h);
 
 /* Return the hook of the calling fiber's worker that has this `ask`, the last
- * one added if it has several. So a library finds what it has attached to a
- * worker: no variable of the thread can tell, as the thread of a worker may
+ * one added if it has several. A library uses it to find what it has attached
+ * to a worker. A thread-local variable would not do: the thread of a worker may
  * end, and another take its place.
  * Returns NULL if there is none, or on an unbound thread.
  *
@@ -170,14 +170,14 @@ SENNIT_API SENNIT_MUST_USE int sennit_poller_hook_add(sennit_poller_hook *h);
 SENNIT_API sennit_poller_hook *sennit_poller_hook_find(
 	sennit_time (*ask)(sennit_poller_hook *h));
 
-/* *h has something to wait for: its worker asks it from now on. Call this after
- * each submission. Its worker should have a fiber that waits: a worker without
- * one may retire, and a scheduler without one may end.
+/* *Tell the library that *h has something to wait for: its worker asks it from
+ * now on. Call this after each submission. Its worker should have a fiber that
+ * waits: a worker without one may retire, and a scheduler without one may end.
  *
  * From: fiber of the worker that h was added on.  Blocks: no.  */
 SENNIT_API void sennit_poller_hook_ask(sennit_poller_hook *h);
 
-/* *h is no hook any more, and may be freed. `destroy` is not called.
+/* *Remove *h, which may then be freed. `destroy` is not called.
  *
  * From: fiber of the worker that h was added on.  Blocks: no.  */
 SENNIT_API void sennit_poller_hook_remove(sennit_poller_hook *h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.h - child processes: starting one, and waiting for its end.
+/* process.h - child processes: start one, and wait for its end.
  *
  * In libsennit-io. Pipes to and from a child are pipe2() with O_CLOEXEC, read
  * and written by io.h. No handler of SIGCHLD is needed or installed.
@@ -30,14 +30,13 @@ typedef struct sennit_command {
 	uint32_t     reserved_; /* must be 0 */
 } sennit_command;
 
-/* Start a child process. It gets the three descriptors of *command, whether
- * they have FD_CLOEXEC or not, and of the caller's others those that have none.
- * Descriptor 0, which pipe2() may return where it was closed, can only become
- * the child's 0. No signal is blocked in the child, and SIGPIPE has its default
+/* Start a child process. It gets the three descriptors of *command, with or
+ * without FD_CLOEXEC, and the caller's other descriptors that lack FD_CLOEXEC.
+ * Descriptor 0, which pipe2() may return if it was closed, can only become the
+ * child's 0. No signal is blocked in the child, and SIGPIPE has its default
  * action. The caller keeps its descriptors: close the ends that only the child
- * needs, so that the other ends see the end.
- * *child becomes its process ID. The caller must wait for it by
- * sennit_wait_child, once.
+ * needs, or readers never see the end. *child becomes its process ID. The
+ * caller must wait for it by sennit_wait_child, once.
  * Returns 0, or a negative errno, as posix_spawn() does: -ENOENT if there is no
  * such file, -EACCES, -EINVAL without an argv[0].
  *
@@ -45,10 +44,10 @@ typedef struct sennit_command {
 SENNIT_API SENNIT_MUST_USE int sennit_spawn(const sennit_command *command,
 					    pid_t                *child);
 
-/* Wait until a child of this process has ended, and reap it. *status becomes
- * what waitpid() says, for WIFEXITED(), WEXITSTATUS(), WIFSIGNALED() and
- * WTERMSIG() of <sys/wait.h>, unless NULL. One caller at a time may wait for a
- * child.
+/* Wait until a child of this process has ended, and reap it. Store its status,
+ * as of waitpid(), in *status unless status is NULL, for WIFEXITED(),
+ * WEXITSTATUS(), WIFSIGNALED() and WTERMSIG() of <sys/wait.h>. One caller at a
+ * time may wait for a child.
  * Returns 0, -ETIMEDOUT or -ECANCELED, after which the child can be waited for
  * again, or -ECHILD. Where the system has no pidfd_open(), or refuses it, the
  * end is seen up to 64 ms late.

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resolve.h - addresses of names, and connections to names.
  *
- * In libsennit-io. Names are looked up by getaddrinfo() of libc, so by what
- * nsswitch.conf says: files, DNS, multicast, directories. That blocks a thread:
- * one of the library's, of which there are 64 in the process at most. Further
- * lookups wait until one is free; an unbound thread without a deadline looks up
- * itself.
+ * In libsennit-io. getaddrinfo() of libc looks up names, by what nsswitch.conf
+ * says: files, DNS, multicast, directories. It blocks a thread of the library;
+ * the process has 64 of these at most. Further lookups wait until one is free.
+ * An unbound thread without a deadline calls getaddrinfo() itself.
  *
- * A deadline and a cancelled group hold for a lookup that has begun, too: the
- * call returns, and the lookup ends in the background, on copies of its own.
- * Lookups that were given up keep their threads until libc gives up, some 5 to
- * 30 s with unreachable servers, and for ever if a server wants it so. They
- * hold up other lookups alone, no other call, and no scheduler's end.
+ * A deadline or a cancelled group ends the call even if the lookup has begun.
+ * The lookup then ends in the background, on copies of its arguments. It keeps
+ * its thread until libc gives up: some 5 to 30 s with unreachable servers, and
+ * for ever if a server keeps it waiting. This delays other lookups only: no
+ * other call, and no scheduler's end.
  */
 #ifndef SENNIT_RESOLVE_H
 #define SENNIT_RESOLVE_H
@@ -22,10 +21,10 @@ SENNIT_BEGIN
 
 struct addrinfo;
 
-/* Look up host and service as getaddrinfo() does: *result becomes the list of
- * addresses, which the caller frees with freeaddrinfo(). host or service may be
- * NULL, not both; hints may be NULL. Numeric addresses with numeric services
- * are converted at once, also with a deadline of 0.
+/* Look up host and service as getaddrinfo() does: store the list of addresses
+ * in *result; the caller frees it with freeaddrinfo(). host or service may be
+ * NULL, but not both; hints may be NULL. Numeric addresses with numeric
+ * services are converted at once, also with a deadline of 0.
  * Returns 0, -ETIMEDOUT, -ECANCELED, -ENOMEM, or what getaddrinfo() says, as a
  * negative errno value:
  *
@@ -47,10 +46,10 @@ SENNIT_API SENNIT_MUST_USE int sennit_resolve(const char            *host,
 					      struct addrinfo      **result,
 					      sennit_time            deadline);
 
-/* Connect by TCP to host and service: the descriptor of the connection, which
- * is the caller's, with FD_CLOEXEC. The addresses are tried in turn, families
- * alternating: the next one 250 ms after the last, or at once when that has
- * failed. The first that answers is taken (RFC 8305).
+/* Connect by TCP to host and service. The addresses are tried in turn, with
+ * alternating families: each 250 ms after the one before, or as soon as that
+ * has failed. The first that answers is taken (RFC 8305). The caller owns the
+ * descriptor, which has FD_CLOEXEC.
  * Returns the descriptor, or a negative errno: of sennit_resolve, of socket(),
  * or of the last address that failed.
  *

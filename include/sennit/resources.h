@@ -42,9 +42,9 @@
  * changed at any time (sennit_resources_set_cpus, sennit_scheduler_set_share).
  *
  * Fibers stay on their threads. The budget does not count bound threads,
- * threads for blocking calls, threads of the program, and the work of a worker
- * to fall asleep, wake up, start and end. A fiber that waits for the end of
- * another scheduler (sennit_scheduler_shutdown) lends its CPU meanwhile.
+ * threads for blocking calls, threads of the program, and the time in which a
+ * worker falls asleep, wakes up, starts or ends. A fiber that waits for the end
+ * of another scheduler (sennit_scheduler_shutdown) lends its CPU meanwhile.
  */
 #ifndef SENNIT_RESOURCES_H
 #define SENNIT_RESOURCES_H

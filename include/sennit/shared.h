@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shared.h - reference-counted events, wait groups, semaphores, condition
  * variables, mutexes, reader-writer locks, barriers, futures, queues of
- * tickets, channels and pools, for users of which none outlives the others.
+ * tickets, channels and pools, for users of which none is sure to outlive the
+ * others.
  *
  * A created object is an ordinary object in allocated memory. Every call for
  * its type accepts it. Each user holds a reference and releases it when it is

@@ -9,10 +9,10 @@
  *
  * Signals sent to the process are received: kill(), the terminal, the kernel's
  * SIGCHLD and SIGALRM. Those sent to one thread (pthread_kill(), raise()) may
- * not be. Ignored signals (SIG_IGN) never come. A pending signal that is sent
- * again comes once: after one SIGCHLD look for all children. Real-time signals
- * come as often as they were sent. With several sennit_signals for one signal,
- * each signal comes to one of them.
+ * not be. Ignored signals (SIG_IGN) are not received. A pending signal that is
+ * sent again is received once: after one SIGCHLD check all children. Real-time
+ * signals come as often as they were sent. With several sennit_signals for one
+ * signal, each signal comes to one of them.
  */
 #ifndef SENNIT_SIGNALS_H
 #define SENNIT_SIGNALS_H
@@ -37,16 +37,17 @@ typedef struct sennit_signals {
 SENNIT_API SENNIT_MUST_USE int sennit_signals_open(sennit_signals *s,
 						   const sigset_t *which);
 
-/* Wait for one of the signals. Returns its number, more than 0, and stores what
- * is known of it in *info, unless NULL; or -ETIMEDOUT or -ECANCELED, which lose
- * no signal. Several fibers may wait: each signal comes to one.
+/* Wait for one of the signals. Returns its number, more than 0, and stores the
+ * details in *info unless info is NULL; or -ETIMEDOUT or -ECANCELED, and no
+ * signal is lost. Several fibers may wait: each signal is received by one.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_signals_wait(
 	sennit_signals *s, struct signalfd_siginfo *info, sennit_time deadline);
 
-/* End receiving. The signals stay blocked, and pending ones pending. Nobody may
- * wait, except fibers of the same worker, whose waits end with -ECANCELED.
+/* Stop receiving. The signals stay blocked, and pending signals stay pending.
+ * Only fibers of the caller's worker may be waiting; their waits end with
+ * -ECANCELED.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_signals_close(sennit_signals *s);

@@ -2,7 +2,7 @@
 /* simulation.h - a network that a seed determines: the same delays, pieces,
  * resets and orders in every run with the same seed.
  *
- * In libsennit-io. Where libsennit was built with SENNIT_DETERMINISTIC
+ * In libsennit-io. If libsennit was built with SENNIT_DETERMINISTIC
  * (deterministic.h), the calls of io.h and net.h go to a network in memory. No
  * byte reaches the kernel. A program needs no change: it makes its sockets with
  * socket(), bind() and listen(), and a connection leads from sennit_connect()
@@ -15,20 +15,21 @@
  *	- resets connections, refuses them, ends and stalls one direction of
  *	  them, as often as sennit_simulation_begin() was told.
  *
- * It keeps the promise of a stream: what a call has sent arrives once, whole
- * and in order, unless the connection is reset. All threads asleep while
- * something is on its way: the clock jumps to its arrival. Nothing on its way:
- * that is a deadlock, and is reported with the descriptors that are waited for.
- * SENNIT_SIMULATION_TRACE=1 in the environment prints what the network does.
+ * It keeps the promise of a stream: sent bytes arrive once, complete and in
+ * order, unless the connection is reset. If all threads sleep while bytes are
+ * on their way, the clock jumps to their arrival. If nothing is on its way,
+ * that is a deadlock, and is reported with the descriptors that fibers wait
+ * for. SENNIT_SIMULATION_TRACE=1 in the environment prints what the network
+ * does.
  *
  * Descriptors of the network are stream sockets (IPv4, IPv6, unix) that are not
  * connected in the kernel. So options can be set, but the kernel's own calls do
  * not send on them, getpeername() fails, and a copy by dup() is a socket of its
  * own. For a socketpair() there is sennit_simulation_pair(). Files are used in
- * place. Calls on all other descriptors return -EOPNOTSUPP, since nothing says
+ * place. Calls on all other descriptors return -EOPNOTSUPP, since nobody knows
  * when the kernel completes them; so do sendmsg with control data, MSG_OOB,
- * MSG_ERRQUEUE, and splice. A socket that is closed by close() ends for its
- * peer when the network next looks at it: use sennit_close().
+ * MSG_ERRQUEUE, and splice. If a socket is closed by close(), its peer sees the
+ * end late: use sennit_close().
  *
  * In an ordinary library the calls below return that they are not supported.
  */
@@ -65,7 +66,7 @@ typedef struct sennit_simulation_config {
 		.size = sizeof(sennit_simulation_config), __VA_ARGS__ })
 
 /* Begin a new network, with *config (NULL: all defaults), and forget the
- * connections of the one before. Without this call there is one with all
+ * connections of the one before. Without this call the network has all
  * defaults. Call it first in a scenario of sennit_explore(). Returns 0, -EINVAL
  * (delay_max below delay_min, a size that is not known), -EBUSY while a call
  * waits on the network, or -ENOSYS.

@@ -8,8 +8,8 @@
  *
  * The measurement is exact to the word. The library fills each stack with a
  * pattern beforehand and looks for the lowest changed word when a task ends. So
- * of the deepest frame only the written part counts. What signal handlers and
- * waits wrote below it counts as well.
+ * only the written part of the deepest frame counts, and so does what signal
+ * handlers and waits wrote below it.
  *
  * While it measures, each stack takes its whole size in memory from the start,
  * and each task takes some microseconds more. Members of groups and forks run

@@ -2,9 +2,9 @@
 /* stacks.h - the backtraces of all fibers, from inside the program.
  *
  * In libsennit-diag. The report of sennit/report.h says which fibers wait, and
- * for what; these calls add where. They stop nobody and take no lock of
+ * for what; these calls add where. They stop no thread and take no lock of
  * libsennit: the kernel copies the stacks, and a copy is used only if the fiber
- * was suspended all the time.
+ * was suspended the whole time.
  *
  * The stack that a thread is on cannot be copied from outside. So each worker
  * gets a signal, SIGURG, whose handler copies the stack that it interrupts. It
@@ -90,8 +90,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_stacks_visit(
  *	 "frames": [{"address": "0x...", "symbol": "..."}]}],
  *	 "damages": ["..."], "error": null or "..."}
  *
- * What is damaged in the library's records has a line each, which begins with
- * `damaged:`, in JSON up to 8 members of `damages`. The rest is written.
+ * Each damage of the library's records has a line that begins with `damaged:`;
+ * in JSON `damages` has up to 8. Everything else is written.
  *
  * Times are of the monotonic clock. If `error` is not null, fibers are missing.
  * Later versions may add members; a change of those above changes the version.

@@ -145,9 +145,9 @@ SENNIT_API SENNIT_MUST_USE int sennit_enqueue_many(sennit_scheduler  *s,
 /* --- a program as a task -------------------------------------------------- */
 
 /* Run run(argument) as a task of *s, and return when it has ended. A bound
- * thread is no worker: what it schedules crosses to other threads, and so does
- * what it waits for. A program that forks and joins often therefore runs its
- * main part by this call, on a thread that is not bound:
+ * thread is not a worker: its tasks run on other threads, and so do the tasks
+ * that it waits for. A program that forks and joins often should therefore run
+ * its main part by this call, on a thread that is not bound:
  *
  *	err = sennit_scheduler_create(&s, NULL);
  *	if (!err)

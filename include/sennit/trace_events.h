@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_events.h - a trace of events: what each worker, bound thread and fiber
- * did at which time, and who woke whom.
+ * did at which time, and which task woke which.
  *
  *	sennit_trace_start(s, NULL);
  *	...
@@ -34,10 +34,10 @@ typedef struct sennit_trace_options {
 		       * the program and must stay open */
 } sennit_trace_options;
 
-/* Start to record. NULL stands for { 0, -1 }. Events of an earlier recording
- * are forgotten. A thread that runs a task records from its next spawn, wait or
- * task on, and tasks that have begun before have no begin in the trace. Of a
- * fiber that already waits, neither wait nor resumption is recorded. The rings
+/* Start recording. NULL stands for { 0, -1 }. Events of an earlier recording
+ * are dropped. A thread that runs a task records from its next spawn, wait or
+ * task on. Tasks that began before have no begin in the trace, and for a fiber
+ * that already waits neither its wait nor its resumption is recorded. The rings
  * are allocated once and stay until the scheduler ends. A thread that is bound
  * later and for which there is no memory is not recorded.
  * Returns 0, -EINVAL if `events` is too large or differs from that of the first
@@ -47,13 +47,13 @@ typedef struct sennit_trace_options {
 SENNIT_API SENNIT_MUST_USE int sennit_trace_start(
 	sennit_scheduler *s, const sennit_trace_options *options);
 
-/* Stop to record. What is recorded stays and can be written. A thread that runs
- * a task stops at its next dispatch.
+/* Stop recording. The recorded events stay and can be written. A thread that
+ * runs a task stops at its next dispatch.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_trace_stop(sennit_scheduler *s);
 
-/* Write what is recorded to the file descriptor, in the format of
+/* Write the recorded events to the file descriptor, in the format of
  * trace_format.h. Workers may run and record meanwhile; an event that they
  * overwrite is left out. Names are looked up during the call: functions that
  * are no longer loaded get none.

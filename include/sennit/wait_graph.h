@@ -2,12 +2,12 @@
 /* wait_graph.h - the wait-for graph of a scheduler: which fiber waits for which
  * other fiber, and which fibers wait for each other in a circle.
  *
- * Known are the holder of a mutex, the writer that holds a reader-writer lock,
- * the fiber that runs the function of a once, and the running members of a
- * group that is waited for. What events, conditions, channels, semaphores,
- * futures and the like wait for is not known, because any fiber or thread may
- * signal them. Readers of a reader-writer lock are only counted. Of members
- * that run on the same stack inside each other, only the innermost is known.
+ * The graph knows the holder of a mutex, the writer that holds a reader-writer
+ * lock, the fiber that runs the function of a once, and the running members of
+ * a group that a fiber waits for. It does not know who will signal an event,
+ * condition, channel, semaphore, future or the like, because any fiber or
+ * thread may. Readers of a reader-writer lock are only counted. Of members that
+ * run on the same stack inside each other, only the innermost is known.
  *
  * A circle of fibers that wait for each other is a deadlock: none of them runs
  * again, unless a wait ends by a deadline or is cancelled. The graph is made
