@@ -2,11 +2,11 @@
 # The bindings (docs/bindings.md), and their tests as bindings/<x>. They use the
 # shared library and run no sanitizer: neither Python nor Rust is built with one.
 
-if(NOT SENNIT_BINDINGS)
+if(NOT build_bindings)
 	return()
 endif()
-if(NOT SENNIT_SHARED OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC OR SENNIT_TORTURE
-	OR SENNIT_HELGRIND OR SENNIT_FUZZ OR SENNIT_TEST_WRAPPER
+if(NOT make_shared OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC OR SENNIT_TORTURE
+	OR sanitize_helgrind OR sanitize_fuzzer OR SENNIT_TEST_WRAPPER
 	OR CMAKE_CROSSCOMPILING)
 	message(STATUS "left out: bindings: no plain shared library to run with")
 	return()
@@ -71,7 +71,7 @@ print(sysconfig.get_path('platlib', 'posix_prefix',
 			DESTINATION ${SENNIT_PYTHON_DIR}/sennit-${PROJECT_VERSION}.dist-info)
 	endif()
 
-	if(NOT SENNIT_TESTS)
+	if(NOT build_tests)
 		return()
 	endif()
 	add_library(sennit_python_callbacks MODULE ${from}/test/callbacks.c)
@@ -124,7 +124,7 @@ function(sennit_bind_rust)
 		SENNIT_LIB_DIR=${PROJECT_BINARY_DIR} RUST_BACKTRACE=1
 		LD_LIBRARY_PATH=${PROJECT_BINARY_DIR})
 	set(build build)
-	if(SENNIT_TESTS)
+	if(build_tests)
 		set(build test --no-run)
 	endif()
 	# cargo knows what is to be done.
@@ -136,7 +136,7 @@ function(sennit_bind_rust)
 		WORKING_DIRECTORY ${from})
 	add_dependencies(sennit_rust sennit)
 
-	if(NOT SENNIT_TESTS)
+	if(NOT build_tests)
 		return()
 	endif()
 	sennit_test(bindings rust_calls

@@ -17,7 +17,7 @@ foreach(library sennit sennit_static)
 		$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/sennit/compat>)
 	target_link_libraries(sennit_${name} INTERFACE ${library})
 endforeach()
-if(SENNIT_SHARED)
+if(make_shared)
 	add_library(sennit::marl ALIAS sennit_marl)
 else()
 	add_library(sennit::marl ALIAS sennit_marl_static)
@@ -48,8 +48,8 @@ if(NOT SENNIT_CXX)
 	message(STATUS "no C++ compiler: the C++ parts are left out")
 	set(SENNIT_CXX "")
 	return()
-elseif(NOT SENNIT_CPP
-	OR NOT (SENNIT_TESTS OR SENNIT_EXAMPLES OR SENNIT_BENCH))
+elseif(NOT build_cpp
+	OR NOT (build_tests OR build_examples OR build_bench))
 	return()
 endif()
 
@@ -67,6 +67,10 @@ if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_CROSSCOMPILING)
 endif()
 set(CMAKE_CXX_COMPILER ${SENNIT_CXX})
 enable_language(CXX)
+set(cxx_standard ${CMAKE_CXX_STANDARD}) # of test/compat and cpp; 11 at least
+if(NOT cxx_standard)
+	set(cxx_standard 17)
+endif()
 if(top_level)
 	set(CMAKE_CXX_FLAGS_DEBUG ${CMAKE_C_FLAGS_DEBUG})
 	set(CMAKE_CXX_FLAGS_RELEASE ${CMAKE_C_FLAGS_RELEASE})
@@ -74,14 +78,10 @@ endif()
 
 # --- programs ---------------------------------------------------------------------
 
-set(SENNIT_CXX_STANDARDS 17 CACHE STRING
-	"Which C++ test/compat and cpp are built as: a ;-list; 11 at least")
-
 add_library(sennit_cxx_flags INTERFACE)
 foreach(flag -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 	-Wstrict-aliasing=2
-	$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
-	$<$<BOOL:${SENNIT_WERROR}>:-Werror>)
+	$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 	target_compile_options(sennit_cxx_flags INTERFACE
 		$<$<COMPILE_LANGUAGE:CXX>:${flag}>)
 endforeach()

@@ -10,7 +10,7 @@
 
 # An example run as a test must exit with 0 without arguments.
 function(sennit_example name)
-	if(SENNIT_TESTS)
+	if(build_tests)
 		sennit_test(example ${name} ${runner} ${ARGN})
 	endif()
 endfunction()
@@ -40,7 +40,7 @@ endforeach()
 # Not in the builds that only repeat what another one tests, nor, but for one,
 # in the deterministic build: there the seed lets deadlines pass early.
 file(GLOB files CONFIGURE_DEPENDS examples/calls/*.c)
-if(NOT SENNIT_CHECKS)
+if(NOT build_checks)
 	set(files "")
 elseif(SENNIT_DETERMINISTIC)
 	list(FILTER files INCLUDE REGEX "/deterministic\\.c$")
@@ -51,7 +51,7 @@ foreach(file IN LISTS files)
 	if(NOT name STREQUAL "diag")
 		sennit_program(${program} ${file})
 	elseif(TARGET sennit_diag AND NOT SENNIT_TORTURE
-		AND NOT SENNIT_HELGRIND)
+		AND NOT sanitize_helgrind)
 		add_executable(${program} ${file})
 		target_link_libraries(${program} PRIVATE sennit::diag_static
 			sennit_flags)
@@ -112,13 +112,13 @@ function(sennit_foreign_examples)
 		endforeach()
 		set_target_properties(example_io_${name} PROPERTIES
 			RUNTIME_OUTPUT_DIRECTORY examples)
-		if(NOT SENNIT_TESTS)
+		if(NOT build_tests)
 			return()
 		endif()
 		set(script ${PROJECT_SOURCE_DIR}/test/foreign/${name}.sh)
 		if((NOT builds STREQUAL ALL AND SENNIT_TEST_WRAPPER) OR
 			(builds STREQUAL PLAIN AND
-				(SENNIT_SANITIZE OR NOT SENNIT_CHECKS)))
+				(SENNIT_SANITIZE OR NOT build_checks)))
 			return()
 		endif()
 		if(EXISTS ${script})
@@ -155,10 +155,10 @@ list(FILTER files EXCLUDE REGEX "/(postgres|curl|tls|libuv|redis|compress)")
 if(SENNIT_DETERMINISTIC)
 	set(backends simulated)
 	list(FILTER files INCLUDE REGEX "/(explored|simulated)\\.c$")
-elseif(TARGET sennit_io AND NOT SENNIT_TORTURE AND NOT SENNIT_HELGRIND)
+elseif(TARGET sennit_io AND NOT SENNIT_TORTURE AND NOT sanitize_helgrind)
 	sennit_foreign_examples()
 endif()
-if(NOT TARGET sennit_io OR SENNIT_TORTURE OR SENNIT_HELGRIND)
+if(NOT TARGET sennit_io OR SENNIT_TORTURE OR sanitize_helgrind)
 	set(files "")
 endif()
 find_path(SENNIT_CARES_H ares.h)
@@ -182,7 +182,7 @@ foreach(file IN LISTS files)
 		foreach(backend IN LISTS backends)
 			sennit_example(${library}_${name}-${backend}
 				$<TARGET_FILE:${program}>)
-			if(SENNIT_TESTS)
+			if(build_tests)
 				set_property(TEST
 					example/${library}_${name}-${backend}
 					PROPERTY ENVIRONMENT
@@ -231,7 +231,7 @@ function(sennit_cxx_examples folder standard)
 	endforeach()
 endfunction()
 
-if(SENNIT_CXX AND SENNIT_CPP)
+if(SENNIT_CXX AND build_cpp)
 	sennit_cxx_examples(cpp 17)
 	sennit_cxx_examples(marl 11)
 	find_package(PNG QUIET)
@@ -249,7 +249,7 @@ endif()
 # test debug/<x> gives the document's commands and compares what they print, in
 # plain builds: under a wrapper or a sanitizer other lines are right.
 function(sennit_debug_examples)
-	if(NOT TARGET sennit_diag OR SENNIT_TORTURE OR SENNIT_HELGRIND)
+	if(NOT TARGET sennit_diag OR SENNIT_TORTURE OR sanitize_helgrind)
 		return()
 	endif()
 	file(GLOB files CONFIGURE_DEPENDS examples/debug/*.c)
@@ -263,7 +263,7 @@ function(sennit_debug_examples)
 		set_target_properties(${program} PROPERTIES
 			C_STANDARD 11 ENABLE_EXPORTS ON
 			RUNTIME_OUTPUT_DIRECTORY examples/debug OUTPUT_NAME ${name})
-		if(NOT SENNIT_TESTS OR NOT SENNIT_CHECKS OR NOT SENNIT_PYTHON
+		if(NOT build_tests OR NOT build_checks OR NOT SENNIT_PYTHON
 			OR SENNIT_SANITIZE OR SENNIT_TEST_WRAPPER
 			OR CMAKE_CROSSCOMPILING OR arch STREQUAL "portable")
 			continue()
@@ -294,7 +294,7 @@ sennit_debug_examples()
 # has. Without Python the programs alone are run.
 function(sennit_guides)
 	# One type of build is enough for them.
-	if(SENNIT_TORTURE OR SENNIT_HELGRIND OR NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+	if(SENNIT_TORTURE OR sanitize_helgrind OR NOT CMAKE_BUILD_TYPE STREQUAL Debug)
 		return()
 	elseif(NOT TARGET sennit_io)
 		message(STATUS "no libsennit-io: the programs of the guides left out")
@@ -309,10 +309,10 @@ function(sennit_guides)
 		if(folder STREQUAL "from")
 			set(page coming-from)
 		endif()
-		if(SENNIT_TESTS AND SENNIT_PYTHON)
+		if(build_tests AND SENNIT_PYTHON)
 			sennit_test(guides ${folder}_${name} ${page_py} check
 				${PROJECT_SOURCE_DIR}/docs/${page}.md ${file} ${ARGN})
-		elseif(SENNIT_TESTS)
+		elseif(build_tests)
 			sennit_test(guides ${folder}_${name} ${ARGN})
 		endif()
 	endfunction()
@@ -322,9 +322,6 @@ function(sennit_guides)
 		set(program example_${folder}_${name})
 		add_executable(${program} ${file})
 		target_compile_options(${program} PRIVATE -Wall -Wextra -Wpedantic)
-		if(SENNIT_WERROR)
-			target_compile_options(${program} PRIVATE -Werror)
-		endif()
 		set_target_properties(${program} PROPERTIES
 			C_STANDARD 11 CXX_STANDARD 17 OUTPUT_NAME ${name}
 			RUNTIME_OUTPUT_DIRECTORY examples/${folder})
@@ -346,7 +343,7 @@ function(sennit_guides)
 	endfunction()
 
 	set(guide_suffixes c)
-	if(SENNIT_CXX AND SENNIT_CPP)
+	if(SENNIT_CXX AND build_cpp)
 		set(guide_suffixes c cpp)
 	endif()
 	foreach(folder IN ITEMS tutorial cookbook from)
@@ -398,7 +395,7 @@ function(sennit_guides)
 
 	# --- the pages ----------------------------------------------------------------
 
-	if(SENNIT_TESTS AND SENNIT_CHECKS AND SENNIT_PYTHON AND NOT SENNIT_SANITIZE
+	if(build_tests AND build_checks AND SENNIT_PYTHON AND NOT SENNIT_SANITIZE
 		AND NOT SENNIT_TEST_WRAPPER AND NOT CMAKE_CROSSCOMPILING)
 		foreach(page IN ITEMS tutorial cookbook)
 			sennit_test(guides ${page}_whole ${page_py} whole

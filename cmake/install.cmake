@@ -9,7 +9,7 @@ function(sennit_install_command target)
 		return()
 	endif()
 	install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-	if(SENNIT_MANUAL AND SENNIT_PYTHON)
+	if(build_manual AND SENNIT_PYTHON)
 		install(FILES ${sennit_BINARY_DIR}/manual/man1/${target}.1
 			DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 	endif()
@@ -32,9 +32,9 @@ function(sennit_install package description needs)
 	set(targets "")
 	foreach(target IN LISTS ARGN)
 		if(target MATCHES "_static$")
-			set(wanted ${SENNIT_STATIC})
+			set(wanted ${make_static})
 		else()
-			set(wanted ${SENNIT_SHARED})
+			set(wanted ${make_shared})
 		endif()
 		if(wanted)
 			list(APPEND targets ${target})
@@ -53,7 +53,7 @@ function(sennit_install package description needs)
 	endif()
 	configure_file(cmake/${template}.pc.in ${package_build}/${package}.pc
 		@ONLY)
-	if(NOT SENNIT_SHARED) # every program is linked to the archives
+	if(NOT make_shared) # every program is linked to the archives
 		file(READ ${package_build}/${package}.pc pc)
 		foreach(field Requires Libs)
 			string(REGEX MATCH "\n${field}.private: *([^\n]*)" x "${pc}")
@@ -125,7 +125,7 @@ install(DIRECTORY tools/debugger/
 	FILES_MATCHING PATTERN "sennit_*.py")
 # gdb looks for a script by the real path of the library, prefix included, which
 # is known when it is installed.
-if(SENNIT_SHARED)
+if(make_shared)
 install(CODE "
 	set(prefix \"\${CMAKE_INSTALL_PREFIX}\")
 	set(libdir \"${CMAKE_INSTALL_LIBDIR}\")
@@ -152,7 +152,7 @@ install(DIRECTORY bindings/rust/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sennit/rus
 
 # The manual: pages that tools/manual makes from the contract comments of the
 # public headers, with those of docs/man. python3 is needed to make them. With
-# SENNIT_HTML also as HTML, with the guides, the headers and the examples, if
+# "html" also as HTML, with the guides, the headers and the examples, if
 # mandoc and cmark-gfm are found.
 
 function(sennit_install_manual)
@@ -175,7 +175,7 @@ function(sennit_install_manual)
 	install(DIRECTORY ${manual_build}/man3 ${manual_build}/man7
 		DESTINATION ${CMAKE_INSTALL_MANDIR})
 
-	set(html ${SENNIT_HTML})
+	set(html ${build_html})
 	foreach(program mandoc cmark-gfm)
 		string(MAKE_C_IDENTIFIER SENNIT_${program} found)
 		find_program(${found} ${program})
@@ -202,7 +202,7 @@ function(sennit_install_manual)
 	add_custom_target(html ALL DEPENDS ${html_build}/made)
 	install(DIRECTORY ${html_build}/html DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endfunction()
-if(SENNIT_MANUAL)
+if(build_manual)
 	sennit_install_manual()
 endif()
 

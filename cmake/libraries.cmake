@@ -18,12 +18,12 @@ endif()
 
 # Declares the names that programs link to: sennit::<name> and
 # sennit::<name>_static; for the two of libsennit itself sennit::sennit and
-# sennit::static. With SENNIT_SHARED or SENNIT_STATIC off, that library is built
+# sennit::static. A library that SENNIT_LIBRARIES leaves out is built
 # only if a program here links to it. sennit::<name> is then the other one.
 function(sennit_choose shared static)
 	string(REPLACE sennit_ "" name ${shared})
 	string(REPLACE sennit_ "" name_static ${static})
-	if(SENNIT_SHARED)
+	if(make_shared)
 		add_library(sennit::${name} ALIAS ${shared})
 	else()
 		add_library(sennit::${name} ALIAS ${static})
@@ -31,7 +31,7 @@ function(sennit_choose shared static)
 			EXCLUDE_FROM_ALL ON)
 	endif()
 	add_library(sennit::${name_static} ALIAS ${static})
-	if(NOT SENNIT_STATIC)
+	if(NOT make_static)
 		set_target_properties(${static} PROPERTIES EXCLUDE_FROM_ALL ON)
 	endif()
 endfunction()
@@ -183,7 +183,7 @@ endfunction()
 
 set(SENNIT_URING "")
 set(SENNIT_URING_PC "")
-if(SENNIT_IO)
+if(with_io)
 	set(CMAKE_REQUIRED_DEFINITIONS -D_GNU_SOURCE)
 
 	find_path(SENNIT_LIBURING_H liburing.h)
@@ -225,12 +225,13 @@ endif()
 
 set(SENNIT_DW "")
 set(SENNIT_DW_PC "")
-if(SENNIT_DIAG AND NOT SENNIT_DETERMINISTIC)
-	# libdw finds the callers of frames and the names of functions.
+if(with_diag AND NOT SENNIT_DETERMINISTIC)
+	# libdw finds the callers of frames and the names of functions;
+	# SENNIT_LIBDW_LIBRARY=OFF leaves it out.
 	find_path(SENNIT_LIBDW_H elfutils/libdwfl.h)
 	find_library(SENNIT_LIBDW_LIBRARY dw)
 	mark_as_advanced(SENNIT_LIBDW_H SENNIT_LIBDW_LIBRARY)
-	if(SENNIT_LIBDW AND SENNIT_LIBDW_H AND SENNIT_LIBDW_LIBRARY)
+	if(SENNIT_LIBDW_H AND SENNIT_LIBDW_LIBRARY)
 		set(SENNIT_DW dw)
 		set(SENNIT_DW_PC libdw)
 		list(FILTER diag_sources EXCLUDE REGEX unwind_none)
@@ -292,7 +293,7 @@ function(sennit_find_mpi name library)
 	set(SENNIT_MPI_${name}_INCLUDE ${folders_I} PARENT_SCOPE)
 endfunction()
 
-if(SENNIT_MPI AND NOT SENNIT_DETERMINISTIC AND NOT CMAKE_CROSSCOMPILING)
+if(with_mpi AND NOT SENNIT_DETERMINISTIC AND NOT CMAKE_CROSSCOMPILING)
 	sennit_find_mpi(openmpi mpi -showme:compile -showme:link)
 	sennit_find_mpi(mpich mpich -compile_info -link_info)
 

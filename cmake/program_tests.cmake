@@ -6,7 +6,7 @@
 # Those in `heavy` start heavy clients, in the plain builds only.
 # A deterministic build has no sockets that other programs see.
 function(sennit_server_tests)
-	if(NOT SENNIT_TESTS OR NOT TARGET sennit-httpd OR SENNIT_DETERMINISTIC)
+	if(NOT build_tests OR NOT TARGET sennit-httpd OR SENNIT_DETERMINISTIC)
 		return()
 	endif()
 	if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER)
@@ -50,7 +50,7 @@ sennit_server_tests()
 # test/render. It exits with 77 if a program is missing. <program>.py and
 # test/program have what they share.
 function(sennit_program_tests)
-	if(NOT SENNIT_TESTS)
+	if(NOT build_tests)
 		return()
 	endif()
 	if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
@@ -112,7 +112,7 @@ function(sennit_mpi_programs)
 	endfunction()
 
 	# bench/mpi: built, and run by hand.
-	if(SENNIT_BENCH)
+	if(build_bench)
 		foreach(mpi IN LISTS SENNIT_MPIS)
 			sennit_mpi_program(sennit-bench-mpi-${mpi} ${mpi} bench
 				bench/mpi/main.c bench/mpi/halo.c)
@@ -121,9 +121,9 @@ function(sennit_mpi_programs)
 		endforeach()
 	endif()
 
-	if(NOT SENNIT_MPIS OR NOT SENNIT_TESTS OR NOT SENNIT_CHECKS OR SENNIT_TORTURE
-		OR SENNIT_HELGRIND OR SENNIT_TEST_WRAPPER
-		OR SENNIT_SANITIZE MATCHES thread)
+	if(NOT SENNIT_MPIS OR NOT build_tests OR NOT build_checks OR SENNIT_TORTURE
+		OR sanitize_helgrind OR SENNIT_TEST_WRAPPER
+		OR sanitize_thread)
 		return()
 	endif()
 
@@ -175,7 +175,7 @@ function(sennit_mpi_programs)
 
 	# The tree takes long enough for all processes to get nodes.
 	set(mpi_arguments_uts 19 1000)
-	if(SENNIT_EXAMPLES)
+	if(build_examples)
 		file(GLOB files CONFIGURE_DEPENDS examples/mpi/*.c)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
@@ -248,6 +248,6 @@ function(sennit_fuzzers)
 		target_link_libraries(fuzz_trace_file PRIVATE sennit_trace_parts)
 	endif()
 endfunction()
-if(SENNIT_FUZZ)
+if(sanitize_fuzzer)
 	sennit_fuzzers()
 endif()

@@ -44,7 +44,7 @@ if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
 endif()
 
 # Its bugs are for AddressSanitizer, which would be the second to report.
-if(SENNIT_SANITIZE MATCHES undefined)
+if(sanitize_undefined)
 	set_source_files_properties(test/os/planted_bugs.c PROPERTIES
 		COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
@@ -199,12 +199,12 @@ endfunction()
 
 find_path(CMOCKA_INCLUDE_DIR cmocka.h)
 find_library(CMOCKA_LIBRARY cmocka)
-if(SENNIT_TESTS AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
+if(build_tests AND NOT (CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY))
 	message(STATUS "cmocka not found: test/unit, api, stress, os are left out")
-elseif(SENNIT_TESTS AND EMSCRIPTEN)
+elseif(build_tests AND EMSCRIPTEN)
 	include(cmake/emscripten_tests.cmake)
-elseif(SENNIT_TESTS)
-	set(groups ${SENNIT_TEST_GROUPS})
+elseif(build_tests)
+	set(groups ${test_groups})
 	list(REMOVE_ITEM groups litmus soak) # see below
 	if(SENNIT_DETERMINISTIC)
 		set(groups explore)
@@ -251,7 +251,7 @@ endif()
 
 # --- test/cachelines: in the build with SENNIT_DETERMINISTIC ------------------------
 
-if(SENNIT_TESTS AND SENNIT_DETERMINISTIC)
+if(build_tests AND SENNIT_DETERMINISTIC)
 	include(cmake/cachelines.cmake)
 	if(TARGET test_cachelines)
 		sennit_test(explore cachelines
@@ -261,7 +261,7 @@ endif()
 
 # --- test/io: as test/api, with libsennit-io, once with each backend -----------------
 
-if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
+if(build_tests AND NOT SENNIT_DETERMINISTIC AND TARGET sennit_io
 	AND CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/io/*.c)
 	sennit_static_tests(files)
@@ -291,7 +291,7 @@ endif()
 
 # --- test/diag: as test/api, with libsennit-diag -------------------------------------
 
-if(SENNIT_TESTS AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
+if(build_tests AND TARGET sennit_diag AND CMOCKA_INCLUDE_DIR
 	AND CMOCKA_LIBRARY)
 	file(GLOB files CONFIGURE_DEPENDS test/diag/*.c)
 	sennit_static_tests(files)
@@ -313,10 +313,10 @@ endif()
 
 # --- test/litmus: each includes what it is about ------------------------------------
 
-if(SENNIT_TESTS AND NOT SENNIT_HAS_GETCONTEXT)
+if(build_tests AND NOT SENNIT_HAS_GETCONTEXT)
 	message(STATUS "no getcontext(): left out: test/litmus")
-elseif(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC
-	AND litmus IN_LIST SENNIT_TEST_GROUPS)
+elseif(build_tests AND NOT SENNIT_DETERMINISTIC
+	AND litmus IN_LIST test_groups)
 	file(GLOB files CONFIGURE_DEPENDS test/litmus/*.c)
 	sennit_end_tests(files)
 	foreach(file IN LISTS files)
@@ -335,8 +335,8 @@ endif()
 
 # --- test/soak: sennit-soak, for ten seconds ----------------------------------------
 
-if(SENNIT_TESTS AND NOT SENNIT_DETERMINISTIC AND NOT system
-	AND soak IN_LIST SENNIT_TEST_GROUPS)
+if(build_tests AND NOT SENNIT_DETERMINISTIC AND NOT system
+	AND soak IN_LIST test_groups)
 	file(GLOB files CONFIGURE_DEPENDS test/soak/*.c)
 	sennit_program(sennit-soak ${files})
 	sennit_test(soak all ${runner} $<TARGET_FILE:sennit-soak> --seconds 10)
@@ -384,16 +384,16 @@ function(sennit_cxx_test group name standard)
 	endforeach()
 endfunction()
 
-if(SENNIT_TESTS AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
+if(build_tests AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
 	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
 	message(STATUS "googletest not found: test/compat, cpp are left out")
-elseif(SENNIT_TESTS AND SENNIT_CPP AND NOT SENNIT_DETERMINISTIC)
+elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
 	foreach(group compat cpp)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
 		sennit_system_tests(files)
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
-			set(standards ${SENNIT_CXX_STANDARDS})
+			set(standards ${cxx_standard})
 			if(group STREQUAL "cpp") # needs C++17
 				list(TRANSFORM standards REPLACE "^1[14]$" 17)
 				list(REMOVE_DUPLICATES standards)
@@ -414,7 +414,7 @@ endif()
 
 # --- scripts: they look at the plain build of this machine --------------------------
 
-if(NOT SENNIT_CHECKS OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
+if(NOT build_checks OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR CMAKE_CROSSCOMPILING)
 	return()
 endif()
@@ -479,7 +479,7 @@ endif()
 
 # --- test/budget: only the release build's counts have budgets -----------------------
 
-if(SENNIT_TESTS AND CMAKE_BUILD_TYPE STREQUAL Release)
+if(build_tests AND CMAKE_BUILD_TYPE STREQUAL Release)
 	sennit_program(test_budget_operations test/budget/operations.c)
 	set_target_properties(test_budget_operations PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY test/budget OUTPUT_NAME operations)

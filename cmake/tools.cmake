@@ -6,7 +6,7 @@
 # sennit-top, which shows the live view of a program (sennit/live.h): apps/top.
 # It needs ncurses and jansson, and nothing of sennit but the version.
 function(sennit_add_top)
-	if(NOT SENNIT_APPS OR NOT TARGET sennit_diag)
+	if(NOT build_apps OR NOT TARGET sennit_diag)
 		return()
 	endif()
 	find_path(SENNIT_NCURSES_H ncurses.h)
@@ -42,7 +42,7 @@ sennit_add_top()
 # test/top/<x>.py tests sennit-top with test/top/shown.c, as top/<x>. It exits
 # with 77 if a program is missing.
 function(sennit_test_top)
-	if(NOT SENNIT_TESTS OR NOT TARGET sennit-top)
+	if(NOT build_tests OR NOT TARGET sennit-top)
 		return()
 	endif()
 	if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER)
@@ -64,7 +64,7 @@ sennit_test_top()
 # sennit-trace: apps/trace/*.c. It needs no library of sennit's. Perfetto's
 # format needs protoc-c and libprotobuf-c.
 function(sennit_add_trace_tool)
-	if(NOT SENNIT_APPS)
+	if(NOT build_apps)
 		return()
 	endif()
 	find_program(SENNIT_PROTOC_C protoc-c)
@@ -107,7 +107,7 @@ sennit_add_trace_tool()
 # test/trace_tool/<x>.py tests sennit-trace, as trace_tool/<x>. It exits with 77
 # if something is missing. real.c is a program whose trace real_programs reads.
 function(sennit_test_trace_tool)
-	if(NOT SENNIT_TESTS OR NOT TARGET sennit-trace)
+	if(NOT build_tests OR NOT TARGET sennit-trace)
 		return()
 	endif()
 	if(NOT SENNIT_PYTHON OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)

@@ -48,17 +48,13 @@ class Sennit(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        shared = bool(self.options.shared)
-        toolchain.variables["SENNIT_SHARED"] = shared
-        toolchain.variables["SENNIT_HTML"] = False
-        toolchain.variables["SENNIT_STATIC"] = not shared
-        toolchain.variables["SENNIT_IO"] = bool(self.options.io)
-        toolchain.variables["SENNIT_MPI"] = False
-        toolchain.variables["SENNIT_DIAG"] = bool(self.options.diag)
-        toolchain.variables["SENNIT_LIBDW"] = False
-        for part in ("TESTS", "CHECKS", "BENCH", "EXAMPLES", "APPS",
-                     "BINDINGS"):
-            toolchain.variables["SENNIT_" + part] = False
+        components = [name for name in ("io", "diag")
+                      if getattr(self.options, name)]
+        toolchain.cache_variables["SENNIT_LIBRARIES"] = (
+            "shared" if self.options.shared else "static")
+        toolchain.cache_variables["SENNIT_COMPONENTS"] = ",".join(components)
+        toolchain.cache_variables["SENNIT_BUILD"] = "manual"
+        toolchain.cache_variables["SENNIT_LIBDW_LIBRARY"] = "OFF"
         toolchain.generate()
 
     def build(self):

@@ -46,13 +46,13 @@ configure()
 }
 
 for kind in git archive; do
-	configure $kind build -DSENNIT_TESTS=OFF -DSENNIT_CHECKS=OFF
+	configure $kind build -DSENNIT_BUILD=examples,apps,bench,cpp,manual
 	sed "s|$scratch/$kind|/at|g" $kind/build/build.ninja >$kind.ninja
 done
 diff git.ninja archive.ninja >said || fail "$(head -20 said)"
 
-configure archive build -DBUILD_TESTING=OFF -DSENNIT_TESTS=ON \
-	-DSENNIT_CHECKS=ON
+configure archive build -DBUILD_TESTING=OFF \
+	-DSENNIT_BUILD=tests,checks
 ctest --test-dir archive/build -N >said 2>&1 || :
 if grep 'Test *#' said; then
 	fail 'with BUILD_TESTING=OFF there are tests'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# helgrind.sh - with a library built with SENNIT_HELGRIND, helgrind reports a
+# helgrind.sh - with a library built with SENNIT_SANITIZE=helgrind, helgrind reports a
 # race in a task. It reports nothing in tasks without races, nor in programs
 # that use the library's primitives.
 set -eu
@@ -24,8 +24,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake -S "$source" -B "$work" -DCMAKE_C_COMPILER="$CC" \
-	-DCMAKE_BUILD_TYPE=Debug -DSENNIT_HELGRIND=ON -DSENNIT_CPP=OFF \
-	-DSENNIT_BENCH=OFF -DSENNIT_CHECKS=OFF >"$work/log" 2>&1 &&
+	-DCMAKE_BUILD_TYPE=Debug -DSENNIT_SANITIZE=helgrind \
+	-DSENNIT_BUILD=tests,examples >"$work/log" 2>&1 &&
 	cmake --build "$work" -j "$(nproc)" --target test_os_planted_bugs \
 		example_dag example_pipeline example_queens \
 		>>"$work/log" 2>&1 || {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # embedded.sh - a project that contains sennit by FetchContent installs nothing
-# of it. With SENNIT_INSTALL it does. With SENNIT_SHARED=OFF no shared library
+# of it. With SENNIT_INSTALL it does. With SENNIT_LIBRARIES=static no shared library
 # is built or installed, and programs find the static one by the usual names, by
 # CMake and by pkg-config without --static.
 #
@@ -21,8 +21,7 @@ cat >"$scratch/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(embedding C)
 include(FetchContent)
-set(SENNIT_IO OFF CACHE BOOL "" FORCE)
-set(SENNIT_DIAG OFF CACHE BOOL "" FORCE)
+set(SENNIT_COMPONENTS "" CACHE STRING "" FORCE)
 FetchContent_Declare(sennit URL ${ARCHIVE})
 FetchContent_MakeAvailable(sennit)
 add_executable(hello hello.c)
@@ -37,7 +36,7 @@ add_executable(hello ../project/hello.c)
 target_link_libraries(hello PRIVATE sennit::sennit)
 END
 
-quietly cmake -S "$scratch/project" -B "$scratch/build" -DSENNIT_SHARED=OFF \
+quietly cmake -S "$scratch/project" -B "$scratch/build" -DSENNIT_LIBRARIES=static \
 	-DCMAKE_C_COMPILER="$CC" -DARCHIVE="$scratch/sennit.tar.gz"
 quietly cmake --build "$scratch/build" -j 2
 quietly "$scratch/build/hello"

@@ -5,16 +5,18 @@
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.."
 	ABSOLUTE)
 
-string(COMPARE EQUAL "${VCPKG_LIBRARY_LINKAGE}" dynamic shared)
-string(COMPARE EQUAL "${VCPKG_LIBRARY_LINKAGE}" static static)
-vcpkg_check_features(OUT_FEATURE_OPTIONS features
-	FEATURES diag SENNIT_DIAG io SENNIT_IO)
+string(REPLACE dynamic shared library "${VCPKG_LIBRARY_LINKAGE}")
+set(components "")
+foreach(feature diag io)
+	if(feature IN_LIST FEATURES)
+		string(APPEND components ",${feature}")
+	endif()
+endforeach()
+string(REGEX REPLACE "^," "" components "${components}")
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
 	OPTIONS
-		-DSENNIT_SHARED=${shared} -DSENNIT_STATIC=${static} -DSENNIT_HTML=OFF
-		-DSENNIT_LIBDW=OFF -DSENNIT_MPI=OFF -DSENNIT_TESTS=OFF -DSENNIT_CHECKS=OFF
-		-DSENNIT_BENCH=OFF -DSENNIT_BINDINGS=OFF
-		-DSENNIT_EXAMPLES=OFF -DSENNIT_APPS=OFF ${features})
+		-DSENNIT_LIBRARIES=${library} -DSENNIT_COMPONENTS=${components}
+		-DSENNIT_BUILD=manual -DSENNIT_LIBDW_LIBRARY=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/sennit)
 vcpkg_fixup_pkgconfig()
