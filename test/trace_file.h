@@ -3,7 +3,7 @@
 #ifndef SN_TEST_TRACE_FILE_H
 #define SN_TEST_TRACE_FILE_H
 
-#include "sennit/trace_events.h"
+#include "sennit/trace.h"
 #include "sennit/trace_format.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  */
 #include "calls.h"
 
-#include <sennit/trace_events.h>
+#include <sennit/trace.h>
 
 static void serve(int64_t waiting)
 {

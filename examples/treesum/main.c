@@ -20,8 +20,9 @@
  * wait unstarted. */
 #define MOST_FIBERS 512
 
-/* The number of state changes that are kept of each worker for the picture. */
-#define TRACE_EVENTS (1 << 16)
+/* The number of events that are kept of each worker for the picture, in 32
+ * bytes each. */
+#define TRACE_EVENTS (1 << 20)
 
 struct run {
 	struct options  options;

@@ -209,8 +209,10 @@ typedef struct sennit_config {
 					    * its context must outlive the
 					    * scheduler */
 
-	uint32_t trace_events; /* state changes kept per worker for trace.h, at
-				* most 2^24; 0: no tracing */
+	uint32_t trace_events; /* record a trace (trace.h) from the creation
+				* on, and keep so many events of each thread:
+				* rounded up as there, at most 2^24; 0: record
+				* nothing until sennit_trace_start() */
 	uint32_t fp;           /* enum sennit_fp */
 
 	uint32_t max_blocking_threads; /* largest number of threads for blocking

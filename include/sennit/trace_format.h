@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_format.h - the file that sennit_trace_write() writes (trace_events.h).
+/* trace_format.h - the file that sennit_trace_write() writes (trace.h).
  *
  * Programs that record a trace do not need this header. It is for programs that
  * read the file.
@@ -189,7 +189,8 @@ enum sennit_trace_kind {
 	SENNIT_TRACED_SEARCH = 8,
 
 	/* The worker or bound thread falls asleep, because there is nothing to
-	 * do. */
+	 * do or another scheduler has its CPU; or the worker's thread ends,
+	 * until it needs one again. */
 	SENNIT_TRACED_PARK = 9,
 
 	/* It is awake again. What ends a SEARCH is the next event of any other

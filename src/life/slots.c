@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "observe/trace.h"
 #include "os/os.h"
 #include "sched/state.h"
-#include "sennit/trace.h"
 
 #include <errno.h>
 #include <string.h>
@@ -204,8 +204,8 @@ static bool pass_on(struct worker *w, bool over)
 					 &next);
 	pthread_mutex_unlock(&r->lock);
 	w->slot.has = !passed;
-	if (passed)
-		sn_worker_trace(w, SENNIT_TRACE_PARK);
+	if (passed && sn_worker_is_traced(w))
+		sn_trace_park(w);
 	if (next)
 		tell(next, GRANTED);
 	return passed;
@@ -227,7 +227,8 @@ void sn_slots_yield(struct worker *w)
 			      "a scheduler ended while it ran a task");
 			return;
 		}
-		sn_worker_trace(w, SENNIT_TRACE_RUN);
+		if (sn_worker_is_traced(w))
+			sn_trace_unpark(w);
 	}
 	if (passed || over)
 		begin_slice(&w->slot);

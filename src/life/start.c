@@ -7,6 +7,7 @@
 #include "life/slots.h"
 #include "life/worker_threads.h"
 #include "observe/debugger.h"
+#include "observe/trace.h"
 #include "os/os.h"
 #include "sched/loop.h"
 #include "sched/steal.h"
@@ -92,6 +93,7 @@ static void enter(struct worker *w)
 	if (s->config.thread_init)
 		s->config.thread_init(s->config.thread_init_context, w->index);
 	sn_worker_enter(w);
+	sn_trace_enter(w);
 	if (startup)
 		report(startup, error);
 }
@@ -303,6 +305,8 @@ static int populate(sennit_scheduler *s, uint32_t *started)
 		err = sn_topology_init(s);
 	if (!err)
 		err = sn_slots_join(s);
+	if (!err)
+		err = sn_trace_prepare(s);
 	if (!err)
 		err = start_threads(s, started);
 	s->config.masks = NULL; /* belongs to the caller, not used any more */

@@ -3,9 +3,9 @@
 
 #include "base/torture.h"
 #include "life/life.h"
+#include "observe/trace.h"
 #include "os/os.h"
 #include "sched/place.h"
-#include "sennit/trace.h"
 
 #include <errno.h>
 
@@ -283,7 +283,8 @@ int sn_worker_threads_start_locked(struct worker *w, bool started)
 void sn_retire_prepare(struct worker *w)
 {
 	ASSERT(!sn_run_queue_has_task(&w->run) && !sn_worker_blocked(w));
-	sn_worker_trace(w, SENNIT_TRACE_PARK);
+	if (sn_worker_is_traced(w))
+		sn_trace_park(w);
 	sn_trim_leave(w, 1);
 }
 

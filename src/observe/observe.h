@@ -150,6 +150,13 @@ static inline bool sn_observe_is_wanted(const sennit_scheduler *s)
 void sn_observe_steal(struct worker *w, const struct worker *victim,
 		      uint32_t tasks);
 
+/* w searches for work. */
+static inline void sn_observe_search(struct worker *w)
+{
+	if (sn_worker_is_traced(w))
+		sn_trace_search(w);
+}
+
 /* w falls asleep, and is awake again. */
 void sn_observe_park(struct worker *w);
 void sn_observe_unpark(struct worker *w);

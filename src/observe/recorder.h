@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recorder.h - a worker's part in a trace of events (trace.h), and its buffers.
+/* recorder.h - a worker's part in a trace (trace.h), and its ring.
  *
  * The owner records into its ring while home.observed has OBSERVE_TRACE. Any
  * thread may tell the owner to look whether recording is on: it leaves a note
@@ -81,49 +81,6 @@ void sn_trace_ring_range(struct trace_ring *r, uint64_t *begin, uint64_t *end);
  * SENNIT_TRACED_NONE. */
 void sn_trace_ring_read(struct trace_ring *r, uint64_t i,
 			struct sennit_trace_event *out);
-
-/* --- tracebuffer ---------------------------------------------------------- */
-
-/* The most recent state changes of one worker, in a ring.
- *
- *	events   e0 e1 e2 ... one word each: { time : 62 | state : 2 }
- *	count    events written so far; event i lies at i % capacity
- *
- * The owner writes, any thread reads. A reader copies the events, reads the
- * count again, and drops the events that the owner may have overwritten
- * meanwhile.
- */
-
-struct tracebuffer {
-	a_u64   *events;   /* owner writes; NULL: no tracing */
-	uint64_t capacity; /* fixed */
-	a_u64    count;    /* owner writes */
-	uint32_t state;    /* owner: the last recorded state */
-};
-
-int  sn_tracebuffer_init(struct tracebuffer *b, const sennit_allocator *memory,
-			 uint32_t capacity);
-void sn_tracebuffer_free(struct tracebuffer *b, const sennit_allocator *memory);
-
-/* Append an event: the worker is in `state` (0..3) from `now` on. Owner
- * only. */
-void sn_tracebuffer_record(struct tracebuffer *b, uint32_t state,
-			   sennit_time now);
-
-/* Copy the events that are still intact, oldest first, into out[capacity].
- * Returns their number. Once capacity events have been written it is at most
- * capacity - 1, because the owner may be writing to the slot of the oldest. */
-uint64_t sn_tracebuffer_copy(struct tracebuffer *b, uint64_t out[]);
-
-static inline uint32_t sn_tracebuffer_state(uint64_t event)
-{
-	return (uint32_t)(event & 3);
-}
-
-static inline sennit_time sn_tracebuffer_time(uint64_t event)
-{
-	return event >> 2;
-}
 
 /* --- observe state -------------------------------------------------------- */
 
@@ -224,7 +181,7 @@ static inline void sn_observe_count_cancel(struct observe_state *o)
 
 /* --- trace state ---------------------------------------------------------- */
 
-/* A scheduler's part in a trace of events (observe/trace.h). */
+/* A scheduler's part in a trace (observe/trace.h). */
 
 struct trace_state {
 	pthread_mutex_t    lock;   /* rank: below bound_workers.lock */

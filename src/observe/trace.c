@@ -6,7 +6,6 @@
 #include "base/torture.h"
 #include "life/life.h"
 #include "observe/histogram.h"
-#include "observe/recorder.h"
 #include "os/os.h"
 #include "sennit/trace.h"
 
@@ -77,6 +76,11 @@ void sn_trace_steal(struct worker *w, const struct worker *victim,
 		    uint32_t tasks)
 {
 	add(w, SENNIT_TRACED_STEAL, 0, victim->index, tasks);
+}
+
+void sn_trace_search(struct worker *w)
+{
+	add(w, SENNIT_TRACED_SEARCH, 0, 0, 0);
 }
 
 void sn_trace_park(struct worker *w)
@@ -231,6 +235,16 @@ void sn_trace_free(struct trace_state *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
+void sn_trace_enter(struct worker *w)
+{
+	/* as its last thread has said */
+	if (sn_worker_is_traced(w)) {
+		a_store_rlx(&w->recorder.ring->thread, os_thread_id());
+		sn_trace_unpark(w);
+	}
+	sn_worker_look(w);
+}
+
 void sn_trace_join(struct worker *w)
 {
 	struct trace_state *t = &w->scheduler->tracing;
@@ -257,6 +271,23 @@ void sn_trace_leave(struct worker *w)
 }
 
 /* --- starting ----------------------------------------------------------- */
+
+#define LEAST UINT64_C(64)
+#define MOST  (UINT64_C(1) << 24)
+
+/* The events per ring, or 0 if that is not possible. */
+static uint64_t choose(uint64_t asked, uint64_t before)
+{
+	uint64_t n = LEAST;
+
+	if (!asked && before)
+		return before;
+	if (asked > MOST)
+		return 0;
+	while (n < (asked ? asked : SENNIT_TRACE_EVENTS))
+		n *= 2;
+	return before && n != before ? 0 : n;
+}
 
 uint64_t sn_trace_capacity(sennit_scheduler *s)
 {
@@ -297,7 +328,7 @@ static void tell_all(sennit_scheduler *s)
 		sn_worker_look(sn_self);
 }
 
-/* Lock held. */
+/* Lock held, or nobody else knows s. */
 static int begin(sennit_scheduler *s, uint64_t capacity)
 {
 	struct trace_state *t = &s->tracing;
@@ -313,7 +344,14 @@ static int begin(sennit_scheduler *s, uint64_t capacity)
 	return 0;
 }
 
-int sn_trace_start(sennit_scheduler *s, uint64_t capacity)
+int sn_trace_prepare(sennit_scheduler *s)
+{
+	uint32_t events = s->config.trace_events;
+
+	return events ? begin(s, choose(events, 0)) : 0;
+}
+
+static int start(sennit_scheduler *s, uint64_t capacity)
 {
 	int err;
 
@@ -325,8 +363,30 @@ int sn_trace_start(sennit_scheduler *s, uint64_t capacity)
 	return err;
 }
 
-void sn_trace_stop(sennit_scheduler *s)
+int sennit_trace_start(sennit_scheduler *s, const sennit_trace_options *options)
 {
+	const sennit_trace_options plain = { 0, -1 };
+	uint64_t                   capacity;
+	int                        err;
+
+	MISUSE_INHERITED(s, "sennit_trace_start");
+	if (!options)
+		options = &plain;
+	capacity = choose(options->events, sn_trace_capacity(s));
+	if (!capacity)
+		return -EINVAL;
+	err = sn_trace_crash_to(s, options->crash_fd);
+	if (err)
+		return err;
+	err = start(s, capacity);
+	if (err)
+		sn_trace_crash_forget(s);
+	return err;
+}
+
+void sennit_trace_stop(sennit_scheduler *s)
+{
+	MISUSE_INHERITED(s, "sennit_trace_stop");
 	a_store_rel(&s->observe.traced, 0); /* -> trace.on: nothing more */
 	tell_all(s);
 }
@@ -476,84 +536,136 @@ void sn_trace_ring_read(struct trace_ring *r, uint64_t i,
 	out->b = b;
 }
 
-/* --- tracebuffer ---------------------------------------------------------- */
+/* --- the program's events ------------------------------------------------- */
 
-int sn_tracebuffer_init(struct tracebuffer *b, const sennit_allocator *memory,
-			uint32_t capacity)
+static void record(uint32_t kind, const char *name, int64_t v)
 {
-	b->capacity = capacity;
-	b->state = UINT32_MAX;
-	a_init(&b->count, 0);
-	b->events = NULL;
-	if (!capacity)
-		return 0;
-	b->events = sn_memory_take(memory, capacity * sizeof(*b->events),
-				   sizeof(*b->events));
-	return b->events ? 0 : -ENOMEM;
+	struct worker *w = sn_self;
+
+	if (w && sn_worker_is_traced(w))
+		sn_recorder_add(&w->recorder, kind, 0, (uintptr_t)name,
+				(uint64_t)v);
 }
 
-void sn_tracebuffer_free(struct tracebuffer *b, const sennit_allocator *memory)
+void sennit_trace_begin(const char *name)
 {
-	sn_memory_give(memory, b->events,
-		       (size_t)b->capacity * sizeof(*b->events));
+	record(SENNIT_TRACED_SPAN_BEGIN, name, 0);
 }
 
-void sn_tracebuffer_record(struct tracebuffer *b, uint32_t state,
-			   sennit_time now)
+void sennit_trace_end(void)
 {
-	uint64_t i = a_load_rlx(&b->count);
-
-	b->state = state;
-	/* -> trace.slot: the count that made this slot old was stored first */
-	a_store_rel(&b->events[i % b->capacity], now << 2 | state);
-	a_store_rel(&b->count, i + 1); /* -> trace.event: the event is stored */
+	record(SENNIT_TRACED_SPAN_END, NULL, 0);
 }
 
-uint64_t sn_tracebuffer_copy(struct tracebuffer *b, uint64_t out[])
+void sennit_trace_value(const char *name, int64_t v)
 {
-	uint64_t end = a_load_acq(&b->count); /* <- trace.event */
-	uint64_t begin = end > b->capacity ? end - b->capacity : 0;
-	uint64_t whole;
-	uint64_t now;
-
-	for (uint64_t i = begin; i < end; i++)
-		/* <- trace.slot */
-		out[i - begin] = a_load_acq(&b->events[i % b->capacity]);
-	/* A slot with a new value was written after the count of the event
-	 * before it, so this load sees that count. The owner may be writing one
-	 * more event. */
-	now = a_load_rlx(&b->count);
-	whole = now + 1 > b->capacity ? now + 1 - b->capacity : 0;
-	if (whole <= begin)
-		return end - begin;
-	if (whole >= end)
-		return 0;
-	for (uint64_t i = whole; i < end; i++)
-		out[i - whole] = out[i - begin];
-	return end - whole;
+	record(SENNIT_TRACED_VALUE, name, v);
 }
 
-/* --- trace ---------------------------------------------------------------- */
+/* --- spans ---------------------------------------------------------------- */
 
-static void visit_worker(struct worker *w, const uint64_t events[],
-			 uint64_t count,
-			 void (*visit)(void *, const sennit_trace_span *),
-			 void *context)
+/* A visit of the spans of one worker after the other. */
+struct spans {
+	void (*visit)(void *context, const sennit_trace_span *span);
+	void    *context;
+	uint64_t begin_ticks;
+	uint64_t begin_ns;
+	uint64_t now;  /* in ns: the last time of the visit */
+	uint64_t rate; /* nanoseconds for 2^32 ticks */
+
+	sennit_trace_span span; /* the worker's last one */
+	bool              open; /* its end is still to come */
+};
+
+/* As trace_format.h says of the file. Lock held. */
+static void set_clock(struct spans *v, const struct trace_state *t)
 {
-	sennit_time now = sennit_now();
+	uint64_t ticks = sn_trace_ring_now(sn_stopwatch_has_ticks());
+	uint64_t ns;
 
-	for (uint64_t i = 0; i < count; i++) {
-		sennit_trace_span span = {
-			.worker = w->index,
-			.state = sn_tracebuffer_state(events[i]),
-			.begin = sn_tracebuffer_time(events[i]),
-			.end = i + 1 < count
-				       ? sn_tracebuffer_time(events[i + 1])
-				       : now,
-		};
+	v->now = os_now();
+	v->begin_ticks = a_load_rlx(&t->begin_ticks);
+	v->begin_ns = a_load_rlx(&t->begin_ns);
+	ticks -= v->begin_ticks;
+	for (ns = v->now - v->begin_ns; ns >> 32; ns >>= 1)
+		ticks >>= 1;
+	v->rate = ticks ? (ns << 32) / ticks : 0;
+}
 
-		visit(context, &span);
+static sennit_time time_of(const struct spans *v, uint64_t ticks)
+{
+	uint64_t ns;
+
+	/* on another processor, whose counter is behind */
+	if ((int64_t)(ticks - v->begin_ticks) < 0)
+		return v->begin_ns;
+	ns = v->begin_ns + product_32(ticks - v->begin_ticks, v->rate);
+	return ns < v->now ? ns : v->now;
+}
+
+static void end_span(struct spans *v, sennit_time now)
+{
+	if (!v->open)
+		return;
+	v->open = false;
+	v->span.end = now;
+	v->visit(v->context, &v->span);
+}
+
+static void go_to(struct spans *v, uint32_t state, sennit_time now)
+{
+	if (v->open && v->span.state == state)
+		return;
+	end_span(v, now);
+	v->open = true;
+	v->span.state = state;
+	v->span.begin = now;
+}
+
+static void go_on(struct spans *v, const struct sennit_trace_event *e)
+{
+	sennit_time now = time_of(v, e->time);
+
+	switch (e->kind) {
+	case SENNIT_TRACED_NONE: /* when the span ended is not known */
+		v->open = false;
+		break;
+	case SENNIT_TRACED_STOP:
+		end_span(v, now);
+		break;
+	case SENNIT_TRACED_UNPARK: /* the next event says for what */
+		break;
+	case SENNIT_TRACED_STEAL:
+		go_to(v, SENNIT_TRACE_STEAL, now);
+		break;
+	case SENNIT_TRACED_SEARCH:
+		go_to(v, SENNIT_TRACE_SPIN, now);
+		break;
+	case SENNIT_TRACED_PARK:
+		go_to(v, SENNIT_TRACE_PARK, now);
+		break;
+	default:
+		go_to(v, SENNIT_TRACE_RUN, now);
+		break;
 	}
+}
+
+static void visit_worker(struct spans *v, struct worker *w)
+{
+	/* <- trace.given */
+	struct trace_ring *r = a_load_acq(&w->recorder.given);
+	uint64_t           i, end;
+
+	if (!r)
+		return; /* there was no memory */
+	v->span.worker = w->index;
+	for (sn_trace_ring_range(r, &i, &end); i < end; i++) {
+		struct sennit_trace_event e;
+
+		sn_trace_ring_read(r, i, &e);
+		go_on(v, &e);
+	}
+	end_span(v, v->now);
 }
 
 int sennit_trace_visit(sennit_scheduler *s,
@@ -561,22 +673,15 @@ int sennit_trace_visit(sennit_scheduler *s,
 				     const sennit_trace_span *span),
 		       void *context)
 {
-	uint64_t *events;
-	size_t    size;
+	struct spans v = { .visit = visit, .context = context };
 
 	MISUSE_INHERITED(s, "sennit_trace_visit");
-	if (!s->config.trace_events)
+	if (!sn_trace_capacity(s))
 		return -ENOTSUP;
-	size = (s->config.trace_events + (size_t)1) * sizeof(uint64_t);
-	events = sn_memory_take(&s->memory, size, sizeof(*events));
-	if (!events)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < s->capacity; i++) {
-		struct worker *w = s->workers[i];
-		uint64_t       count = sn_tracebuffer_copy(&w->trace, events);
-
-		visit_worker(w, events, count, visit, context);
-	}
-	sn_memory_give(&s->memory, events, size);
+	os_lock(&s->tracing.lock);
+	set_clock(&v, &s->tracing);
+	pthread_mutex_unlock(&s->tracing.lock);
+	for (uint32_t i = 0; i < s->capacity; i++)
+		visit_worker(&v, s->workers[i]);
 	return 0;
 }

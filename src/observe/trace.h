@@ -26,7 +26,9 @@ COLD void sn_trace_name(struct worker *w, const char *name);
 void sn_trace_steal(struct worker *w, const struct worker *victim,
 		    uint32_t tasks);
 
-/* w falls asleep, and is awake again. */
+COLD void sn_trace_search(struct worker *w);
+
+/* w falls asleep, waits for a slot or loses its thread, and goes on. */
 void sn_trace_park(struct worker *w);
 void sn_trace_unpark(struct worker *w);
 
@@ -49,12 +51,15 @@ static inline bool sn_trace_is_wanted(const sennit_scheduler *s)
 	return unlikely(a_load_rlx(&s->observe.traced));
 }
 
-/* Start with the given number of events per ring. Returns 0 or -ENOMEM. */
-SENNIT_MUST_USE int sn_trace_start(sennit_scheduler *s, uint64_t capacity);
-void                sn_trace_stop(sennit_scheduler *s);
+/* The workers of s are made, and no thread runs: start to record if the
+ * configuration says so. Returns 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_trace_prepare(sennit_scheduler *s);
 
 /* The events per ring. 0: never started. */
 uint64_t sn_trace_capacity(sennit_scheduler *s);
+
+/* w, a threaded worker, has a new thread, which calls this. */
+void sn_trace_enter(struct worker *w);
 
 /* The thread of w was bound, or is about to be unbound. */
 void sn_trace_join(struct worker *w);
@@ -62,12 +67,9 @@ void sn_trace_leave(struct worker *w);
 
 /* --- trace write ---------------------------------------------------------- */
 
-/* Writes the rings of a scheduler in the format of sennit/trace_format.h. It
- * needs no memory except for names, and takes no lock that a recording thread
- * takes. */
-
-/* Write all. Returns 0, -ENOMEM, or an error of write(2). */
-SENNIT_MUST_USE int sn_trace_write(sennit_scheduler *s, int fd);
+/* sennit_trace_write() writes the rings of a scheduler in the format of
+ * sennit/trace_format.h. It needs no memory except for names, and takes no lock
+ * that a recording thread takes. */
 
 /* Write the rings of s to fd if this process aborts or a stack overflows; -1:
  * no longer. One scheduler of a process can ask for that. Returns 0 or

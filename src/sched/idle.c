@@ -12,7 +12,6 @@
 #include "sched/poller.h"
 #include "sched/steal.h"
 #include "wait/wait.h"
-#include "sennit/trace.h"
 
 /* See loop.h. Long compared with a push, short compared with the cost of a
  * missed push. */
@@ -60,11 +59,10 @@ static bool look_around(struct worker *w, struct steal_search *h,
 	       sn_deadlines_fire(w, now);
 	if (has_something(w))
 		return true;
-	if (!sn_steal(w, h, now))
-		/* Private tasks of others were asked for: those come first. */
-		return !h->since && sn_background_take(w, now);
-	sn_worker_trace(w, SENNIT_TRACE_STEAL);
-	return true;
+	if (sn_steal(w, h, now))
+		return true;
+	/* Private tasks of others were asked for: those come first. */
+	return !h->since && sn_background_take(w, now);
 }
 
 /* Between two rounds, until the mailbox gets something. */
@@ -232,7 +230,6 @@ static bool park(struct worker *w, bool searching, sennit_time idle_since)
 		sn_parking_withdraw(&w->sleeper);
 		return !sn_gate_is_done(&s->gate);
 	}
-	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_counters_count_park(&w->counters);
 	if (sn_gate_leave(&s->gate))
 		sn_end_now(s);
@@ -284,9 +281,7 @@ static bool stand_by(struct worker *w)
 		return true;
 	if (!sn_worker_blocked(w))
 		return false;
-	sn_worker_trace(w, SENNIT_TRACE_PARK);
 	sn_idle_for_fiber(w, SENNIT_NEVER);
-	sn_worker_trace(w, SENNIT_TRACE_RUN);
 	return true;
 }
 
@@ -332,11 +327,11 @@ bool sn_idle(struct worker *w)
 	sn_mailbox_set_awaited(&w->mail, true); /* a late view leaves less to
 						 * this worker */
 	searching = begin_search(w);
-	sn_worker_trace(w, SENNIT_TRACE_SPIN);
+	sn_observe_search(w);
 	while (!searching || !spin(w, &due)) {
 		if (!park(w, searching, begin))
 			return false;
-		sn_worker_trace(w, SENNIT_TRACE_SPIN);
+		sn_observe_search(w);
 		searching = true;
 		if (sn_worker_threads_check(w)) {
 			found(w);
@@ -350,7 +345,6 @@ bool sn_idle(struct worker *w)
 	go_on(w, now, true);
 	sn_idle_end(&w->idle, now);
 	learn(w, now - begin, due);
-	sn_worker_trace(w, SENNIT_TRACE_RUN);
 	return true;
 }
 

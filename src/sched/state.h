@@ -39,7 +39,6 @@
 #include "sennit/resources.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
-#include "sennit/trace.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -910,12 +909,11 @@ struct worker {
 					   * thread's own stack; 0: none */
 	struct cxx_globals *exceptions; /* fixed: the exception state of the
 					 * thread */
-	struct tracebuffer  trace;
-	struct recorder     recorder; /* of trace */
-	struct sennit_fiber main;     /* the thread's own stack */
-	struct thread_state thread;   /* of worker_threads */
-	struct roster       roster;   /* its fibers except main */
-	struct binding      binding;  /* of bind; bound workers only */
+	struct recorder     recorder;   /* of trace */
+	struct sennit_fiber main;       /* the thread's own stack */
+	struct thread_state thread;     /* of worker_threads */
+	struct roster       roster;     /* its fibers except main */
+	struct binding      binding;    /* of bind; bound workers only */
 
 	_Alignas(CACHE_LINE) struct mailbox mail; /* what others leave */
 	sennit_scheduler *scheduler; /* fixed; here for threads that wake a
@@ -1055,15 +1053,6 @@ uint32_t sn_worker_take_queued(struct worker *w, struct worker *from,
 
 /* Move ready fibers and tasks from the mailbox to w's queues. */
 void sn_worker_collect(struct worker *w);
-
-/* Record that w changes to a state of trace.h now. */
-static inline void sn_worker_trace(struct worker *w, uint32_t state)
-{
-	if (sn_worker_is_traced(w) && state == SENNIT_TRACE_SPIN)
-		sn_recorder_add(&w->recorder, SENNIT_TRACED_SEARCH, 0, 0, 0);
-	if (unlikely(w->trace.events) && w->trace.state != state)
-		sn_tracebuffer_record(&w->trace, state, os_now());
-}
 
 /* Free a copied argument that came from the allocator. */
 void sn_worker_free_copy(sennit_scheduler *s, void *argument);

@@ -39,15 +39,6 @@ static int init_queue(struct worker *w)
 	return sn_run_queue_init(&w->run, &kind, &s->memory);
 }
 
-static int init_trace(struct worker *w)
-{
-	const sennit_scheduler *s = w->scheduler;
-	uint32_t events = w->threaded ? s->config.trace_events : 0;
-
-	return sn_tracebuffer_init(&w->trace, &s->memory,
-				   events ? events + 1 : 0);
-}
-
 /* Initialise what differs between threaded and bound workers. */
 static void init_kind(struct worker *w)
 {
@@ -96,17 +87,9 @@ static int set_up(struct worker *w, sennit_scheduler *s, uint32_t index)
 	w->index = index;
 	err = init_queue(w);
 	if (err)
-		goto free_worker;
-	err = init_trace(w);
-	if (err)
-		goto free_queue;
-	init_parts(w);
-	return 0;
-
-free_queue:
-	sn_run_queue_free(&w->run);
-free_worker:
-	sn_memory_give(&s->memory, w, sizeof(*w));
+		sn_memory_give(&s->memory, w, sizeof(*w));
+	else
+		init_parts(w);
 	return err;
 }
 
@@ -182,7 +165,6 @@ static void tear_down(struct worker *w)
 	sn_worker_drop_alarm(w, &w->main);
 	sn_pool_cache_drain(&w->cache);
 	sn_run_queue_free(&w->run);
-	sn_tracebuffer_free(&w->trace, &s->memory);
 	if (!w->threaded)
 		sn_backlog_free(&w->own);
 	sn_roster_free(&w->roster);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.c - the spans that a scheduler with tracing records. */
-#include "with_workers.h"
+/* trace.c - what a scheduler that records from its creation on has recorded,
+ * and the spans of a recording. */
+#include "traced.h"
 
 #include <errno.h>
 
@@ -159,6 +160,56 @@ static void a_visit_while_workers_write_stays_in_order(void **state)
 	end_traced(s);
 }
 
+static void set(void *event)
+{
+	sennit_event_set(event);
+}
+
+/* No thread has begun when the recording has. */
+static void the_first_task_is_recorded(void **state)
+{
+	sennit_scheduler *s = start_traced(*state);
+	sennit_event      done;
+	struct trace_file f;
+
+	sennit_event_init(&done, SENNIT_EVENT_AUTO, false);
+	must_schedule(set, &done);
+	sennit_event_wait(&done);
+	f = trace_of(s);
+	for (uint32_t kind = SENNIT_TRACED_TASK_BEGIN;
+	     kind <= SENNIT_TRACED_SPAWN; kind += 2)
+		assert_int_equal(trace_file_count(&f, kind, (uintptr_t)set), 1);
+	trace_file_free(&f);
+	end_traced(s);
+}
+
+static bool has_stopped(sennit_scheduler *s)
+{
+	atomic_uint ran = 0;
+	sennit_time before;
+
+	in_a_task(count_one, &ran); /* the worker stops when it looks */
+	before = sennit_now();
+	return view_of(s).last_end[0] < before;
+}
+
+static void what_was_started_later_has_spans_until_it_is_stopped(void **state)
+{
+	struct world *w = *state;
+	atomic_uint   ran = 0;
+	struct view   v;
+
+	start(w->s);
+	in_a_task(count_one, &ran);
+	v = view_of(w->s);
+	assert_int_equal(v.wrong, 0);
+	assert_true(!w->threads || v.spans);
+	sennit_trace_stop(w->s);
+	if (w->threads <= 1)
+		assert_soon(has_stopped(w->s));
+	assert_int_equal(view_of(w->s).wrong, 0);
+}
+
 static void visit_here(void *argument)
 {
 	EXPECT(view_of(argument).wrong == 0);
@@ -179,6 +230,9 @@ int main(void)
 		WITH_COUNTS(a_visit_sees_each_worker_in_order),
 		WITH_COUNTS(working_and_sleeping_are_seen),
 		WITH_COUNTS(a_visit_while_workers_write_stays_in_order),
+		WITH_COUNTS(the_first_task_is_recorded),
+		WITH_WORKERS(
+			what_was_started_later_has_spans_until_it_is_stopped),
 		WITH_COUNTS(anyone_may_visit),
 	};
 

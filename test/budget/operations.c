@@ -5,7 +5,7 @@
  * and shutdown cancel out.
  */
 #include "sennit.h"
-#include "sennit/trace_events.h"
+#include "sennit/trace.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -68,7 +68,7 @@ BREAKS = [
     (S, "trace_format.h", r"char     magic\[8\]", "char     magic[4]"),
     (S, "base.h", r"(typedef struct sennit_allocator \{)",
      r"\1\n\t_Alignas(32)"),
-    (S, "trace_events.h", r"int crash_fd;", "long crash_fd;"),
+    (S, "trace.h", r"int crash_fd;", "long crash_fd;"),
     (IO, "watch.h", r"(typedef struct sennit_watch_event \{)", r"\1 int odd;"),
     (DIAG, "stacks.h", r"uint32_t +source;", "uint16_t source, odd;"),
     # enumerators

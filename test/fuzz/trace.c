@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.c - any events in a buffer of any size: a copy contains the newest
- * events, complete and in order, and nothing is written behind it. */
+/* trace.c - any events in a ring of any size: a reader gets the newest events,
+ * whole and in order, and nothing is written behind the ring. */
 #include "observe/recorder.h"
 
-#include "base/memory.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -19,53 +16,67 @@ static void require(bool holds)
 }
 
 struct history {
-	struct tracebuffer buffer;
-	uint64_t           times[MOST];
-	uint32_t           states[MOST];
-	uint64_t           count;
+	struct trace_ring        *ring;
+	struct sennit_trace_event events[MOST];
+	uint64_t                  first; /* of this recording */
+	uint64_t                  count;
 };
 
 static void compare(struct history *h)
 {
-	uint64_t *events = calloc(h->buffer.capacity, sizeof(*events));
-	uint64_t  whole, first;
+	uint64_t begin, end, time = 0;
 
-	if (!events)
-		return;
-	whole = sn_tracebuffer_copy(&h->buffer, events);
-	require(whole <= h->buffer.capacity && whole <= h->count);
+	sn_trace_ring_range(h->ring, &begin, &end);
+	require(end == h->count && begin >= h->first);
 	/* All events, or the capacity less one. */
-	require(whole == h->count || whole + 1 >= h->buffer.capacity);
-	first = h->count - whole;
-	for (uint64_t i = 0; i < whole; i++) {
-		require(sn_tracebuffer_time(events[i]) == h->times[first + i]);
-		require(sn_tracebuffer_state(events[i]) ==
-			h->states[first + i]);
+	require(begin == h->first || end - begin + 1 == h->ring->capacity);
+	for (uint64_t i = begin; i < end; i++) {
+		const struct sennit_trace_event *wanted = &h->events[i];
+		struct sennit_trace_event        e;
+
+		sn_trace_ring_read(h->ring, i, &e);
+		require(e.time >= time && e.fiber == wanted->fiber &&
+			e.kind == wanted->kind && e.detail == wanted->detail &&
+			e.a == wanted->a && e.b == wanted->b);
+		time = e.time;
 	}
-	free(events);
+}
+
+/* Each byte is an event. */
+static void add(struct history *h, uint8_t byte)
+{
+	struct sennit_trace_event *e = &h->events[h->count++];
+
+	e->fiber = (uint32_t)byte << (byte & 31);
+	e->kind = (uint16_t)(1 + byte % SENNIT_TRACED_STOP);
+	e->detail = (uint16_t)((uint32_t)byte << (byte & 15));
+	e->a = (uint64_t)byte << (byte & 63);
+	e->b = ~e->a;
+	sn_trace_ring_add(h->ring, e->fiber, e->kind, e->detail, e->a, e->b);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static struct history h;
-	uint64_t              now = 0;
 
 	if (!size)
 		return 0;
+	h.first = 0;
 	h.count = 0;
-	if (sn_tracebuffer_init(&h.buffer, &sn_memory_libc, 1 + bytes[0] % 64))
+	h.ring = sn_trace_ring_make(UINT64_C(1) << bytes[0] % 7);
+	if (!h.ring)
 		return 0;
 	for (size_t i = 1; i < size && h.count < MOST; i++) {
-		now += (uint64_t)(bytes[i] >> 3) << (bytes[i] & 31);
-		now &= UINT64_MAX >> 2;
-		h.times[h.count] = now;
-		h.states[h.count] = bytes[i] & 3;
-		sn_tracebuffer_record(&h.buffer, bytes[i] & 3, now);
-		h.count++;
+		if (bytes[i] == 255) {
+			sn_trace_ring_begin(h.ring);
+			h.first = h.count;
+			continue;
+		}
+		add(&h, bytes[i]);
 		if (bytes[i] & 4)
 			compare(&h);
 	}
 	compare(&h);
-	sn_tracebuffer_free(&h.buffer, &sn_memory_libc);
+	sn_trace_ring_free(h.ring);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * named on the command line. test/trace_tool/real_programs.py says what must be
  * in it. */
 #include <sennit.h>
-#include <sennit/trace_events.h>
+#include <sennit/trace.h>
 
 #include <fcntl.h>
 #include <stdio.h>
