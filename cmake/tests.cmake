@@ -27,6 +27,7 @@
 #	test/package/<x>.sh  a script, run as package/<x>; of CI's builds, by one
 #	bindings             their own: bindings.cmake
 #	test/manual/<x>.sh   likewise, run as manual/<x>
+#	test/model/<x>.pml   a protocol, with its runs in test/model/run.sh
 #	test/budget          instructions per operation, run as budget/all
 #	test/cachelines      cache lines that move per operation, run as
 #	                     explore/cachelines: cachelines.cmake
@@ -51,7 +52,7 @@ endif()
 
 # Approximate seconds. The longest tests start first, so that none runs alone at
 # the end.
-set(cost_model 100)
+set(cost_model 10)
 set(cost_soak 50)
 set(cost_check 20)
 set(cost_build 20)
@@ -470,9 +471,14 @@ foreach(file IN LISTS files)
 endforeach()
 
 find_program(SPIN spin)
-if(SPIN AND EXISTS ${PROJECT_SOURCE_DIR}/test/model/run.sh)
-	sennit_script(model all sh test/model/run.sh)
-	set_tests_properties(model/all PROPERTIES TIMEOUT 1200)
+if(SPIN)
+	file(GLOB files CONFIGURE_DEPENDS test/model/*.pml)
+	foreach(file IN LISTS files)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_script(model ${name} sh test/model/run.sh ${name})
+		set_property(TEST model/${name} APPEND PROPERTY ENVIRONMENT
+			SENNIT_MODEL_JOBS=1)
+	endforeach()
 elseif(NOT SPIN)
 	message(STATUS "spin not found: test/model is left out")
 endif()
