@@ -458,10 +458,13 @@ if(TEST package/clean_room)
 	set_tests_properties(package/clean_room PROPERTIES TIMEOUT 1800 COST 120
 		RESOURCE_LOCK mpi)
 endif()
-# It builds the library and all programs, beside all other tests.
-if(TEST package/debian)
-	set_tests_properties(package/debian PROPERTIES TIMEOUT 1200 COST 150)
-endif()
+# Each builds all of the library again: tools/nightly runs them.
+foreach(test package/debian package/rpm build/helgrind)
+	if(TEST ${test})
+		set_property(TEST ${test} APPEND PROPERTY LABELS night)
+		set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST 150)
+	endif()
+endforeach()
 
 file(GLOB files CONFIGURE_DEPENDS tools/check-*)
 foreach(file IN LISTS files)
