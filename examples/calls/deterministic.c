@@ -33,8 +33,8 @@ static void show(sennit_scheduler *s)
 	CHECK(sennit_group_wait(&g) == 0);
 	CHECK(balance == tasks);
 
-	/* For who writes a poller: how its thread sleeps and is woken. It does
-	 * not sleep here, as the word has changed already. */
+	/* For authors of pollers: how the poller's thread sleeps and is woken.
+	 * It does not sleep here, because the word has changed already. */
 	CHECK(sennit_point_sleep(&word, 0, SENNIT_NEVER));
 	sennit_point_wake(&word);
 	printf("%s\n", sennit_is_deterministic() ? "SENNIT_SEED repeats this"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poller.c - a hook and a poller, for who writes an I/O library.
+/* poller.c - a hook and a poller, for authors of an I/O library.
  *
- * The hook asks a queue for what has come. The poller sleeps on an eventfd, and
+ * The hook asks a queue for completions. The poller sleeps on an eventfd, and
  * completes an operation that a fiber has begun.
  */
 #include "calls.h"

@@ -2,7 +2,7 @@
 /* shared.c - objects that live as long as their last user. */
 #include "calls.h"
 
-/* A user of its own: it takes what it was given, and lets go of it. */
+/* A user with its own reference, which it releases. */
 static void answer(void *future)
 {
 	sennit_future_set(future, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_graph.c - find out for whom a fiber waits. */
+/* wait_graph.c - find out which fiber another one waits for. */
 #include "calls.h"
 
 static sennit_mutex lock;

@@ -149,7 +149,7 @@ static int resolve(struct resolver *r, char **names, unsigned count)
 				 print_answer, &queries[i]);
 	}
 	err = run(r);
-	ares_destroy(r->channel); /* before what it may still refer to */
+	ares_destroy(r->channel); /* before the objects that it may still use */
 	free(queries);
 	return err;
 }

@@ -61,7 +61,7 @@ static int set_timer(CURLM *multi, long ms, void *driver)
 
 /* --- requests of other fibers ------------------------------------------- */
 
-/* An unbounded channel: who takes a transfer back must not have to wait. */
+/* The channel is unbounded: taking a transfer back must not wait. */
 static int request(struct curl_driver *d, enum what what, struct transfer *t)
 {
 	const struct curl_request r = { what, t };
@@ -82,7 +82,7 @@ static void begin(struct curl_driver *d, struct transfer *t)
 		end(t, CURLE_FAILED_INIT);
 }
 
-/* It may have ended meanwhile: then its caller returns what it got. */
+/* It may have ended in the meantime: then its caller returns the result. */
 static void take_back(struct curl_driver *d, struct transfer *t)
 {
 	if (!sennit_future_is_set(&t->ended))

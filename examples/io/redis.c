@@ -36,7 +36,8 @@ static int ask_integer(long long *value, const char *command)
 	return err;
 }
 
-/* Wants back what it sent, so that a reply to somebody else is noticed. */
+/* Expects the value that it sent, so that a reply to another request is
+ * noticed. */
 static int echo(int number, sennit_time deadline)
 {
 	redisReply *reply;
@@ -115,7 +116,7 @@ static int time_out(const char *path)
 	return err ? err : echo(2, sennit_after(PATIENCE));
 }
 
-/* Everybody who asks when the connection is lost is told. */
+/* When the connection is lost, all pending requests fail. */
 static int lose(void *argument)
 {
 	redisReply *reply;

@@ -3,14 +3,14 @@
  * pipelining: hiredis formats commands and parses replies, sennit sends and
  * receives.
  *
- * A request has a future. Who asks puts the request into a channel and waits
+ * A request has a future. A caller puts the request into a channel and waits
  * for the future. A writer fiber takes all requests that are in the channel,
  * sends them by one call, and passes them on to a reader fiber in the order in
  * which it sent them. Redis answers in that order, so each reply belongs to the
  * oldest request. The more fibers ask at once, the fewer system calls a request
  * costs.
  *
- * A command that blocks at the server (BLPOP) holds up all who share the
+ * A command that blocks at the server (BLPOP) delays all users of the
  * connection: give it one of its own.
  */
 #ifndef REDIS_PIPELINE_H
@@ -33,7 +33,8 @@ struct connection {
  * the caller's call of redis_disconnect ends. Returns 0 or a negative errno. */
 int redis_connect(struct connection *c, const char *path, sennit_time deadline);
 
-/* Wait for the replies to what was asked, and hang up. Nobody may ask any more.
+/* Wait for the replies to all requests, and hang up. No more requests may be
+ * made.
  * Returns 0, or what had ended the connection. */
 int redis_disconnect(struct connection *c);
 

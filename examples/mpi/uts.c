@@ -4,14 +4,15 @@
  * for some.
  *
  * It asks one process at random, and then its lifelines, the processes whose
- * numbers differ in one bit. Who has nothing to give to a lifeline remembers
- * it, and gives as soon as it has something: nobody asks again and again.
+ * numbers differ in one bit. A process that has nothing to give to a lifeline
+ * remembers it, and gives as soon as it has nodes: so nobody asks repeatedly.
  * (Saraswat et al., Lifeline-based global load balancing, PPoPP 2011.)
  *
- * The end is found by credit: what is given away takes half of the giver's
- * credit, and who has no node left sends its credit home. When all is home, no
- * node is left. (Global quiescence detection based on credit distribution and
- * recovery, Information Processing Letters 30, 1989.)
+ * The end is found by credit: nodes that are given away take half of the
+ * giver's credit, and a process without nodes sends its credit to process 0.
+ * When process 0 has all credit, no node is left. (Global quiescence detection
+ * based on credit distribution and recovery, Information Processing Letters 30,
+ * 1989.)
  *
  * Process 0 begins when it has given some nodes away, so that small trees are
  * shared, too. It counts once more alone, and must get the same.

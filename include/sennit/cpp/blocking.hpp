@@ -15,7 +15,7 @@ namespace sennit
 
 /* Call f(args...) on a helper thread, while the calling fiber waits. Returns
  * what f returns, and throws what f throws. Nothing is copied, since the
- * caller's stack remains while it waits. */
+ * caller's stack exists while it waits. */
 template <typename F, typename... Args>
 std::invoke_result_t<F, Args...> blocking_call(F &&f, Args &&...args)
 {

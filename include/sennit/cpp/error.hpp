@@ -64,8 +64,8 @@ inline std::error_code code_of(int err) noexcept
 	std::abort();
 }
 
-/* Return p, to what a handle refers; why says how a handle comes to refer to
- * nothing. */
+/* Return p, the object of a handle. If there is none it is misuse, and `why`
+ * says how a handle comes to have none. */
 template <typename T>
 T *needed(T *p, const char *call, const char *why) noexcept
 {

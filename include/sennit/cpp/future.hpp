@@ -9,8 +9,8 @@
  * promise that is destroyed without a value sets the error
  * std::errc::broken_pipe.
  *
- * What async(), then() and a coroutine set is ready when the function that made
- * it, what that captured and its parameters have been destroyed.
+ * A future of async(), then() or a coroutine is ready when the function that
+ * sets it, its captures and its parameters have been destroyed.
  */
 #ifndef SENNIT_CPP_FUTURE_HPP
 #define SENNIT_CPP_FUTURE_HPP
@@ -28,7 +28,8 @@ template <typename T> class promise;
 namespace detail
 {
 
-/* The two steps of setting a promise, for who destroys something between. */
+/* The two steps of setting a promise, for callers that destroy something in
+ * between. */
 struct setting {
 	template <typename T> static outcome<T> &open(promise<T> &p)
 	{
@@ -224,8 +225,8 @@ public:
 	}
 
 	/* Set the outcome. One of these calls may be made, once. Further calls
-	 * fail with std::errc::connection_already_in_progress. An error or an
-	 * exception that is none is misuse, as are all calls but swap() on a
+	 * fail with std::errc::connection_already_in_progress. An error of 0
+	 * and a null exception are misuse, as are all calls but swap() on a
 	 * promise that was moved from. */
 	template <typename... Args> void set_value(Args &&...args)
 	{

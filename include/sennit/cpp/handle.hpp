@@ -13,7 +13,8 @@ namespace detail
 {
 
 /* A reference to a T, or none. Copies are further references. Several threads
- * may use the handles of one object at once, one handle as any variable. */
+ * may use the handles of one object at once. One handle follows the rules of an
+ * ordinary variable. */
 template <typename T, auto Retain, auto Release> class handle
 {
 public:

@@ -111,8 +111,8 @@ private:
 						      element_at(right));
 			   })) {
 			sennit_group_cancel(&s->group_);
-			/* A comparison that sees the flag, and then answers
-			 * anything, does so after the cancellation. */
+			/* Comparisons that see the flag, and may then return
+			 * anything, come after the cancellation. */
 			s->given_up_.store(true, std::memory_order_release);
 		}
 		return is_less ? -1 : 0;

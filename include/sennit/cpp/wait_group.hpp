@@ -18,7 +18,8 @@ class wait_group
 public:
 	/* One unit of the count, subtracted by the destructor. Move it into the
 	 * task, as the first of its captures: they are destroyed in the reverse
-	 * order, and whoever waits may free what the others refer to. */
+	 * order, and a waiter may free the objects that the other captures
+	 * refer to. */
 	class share
 	{
 	public:
