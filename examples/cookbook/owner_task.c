@@ -47,7 +47,7 @@ static int own(void *unused)
 
 /* --- its clients -------------------------------------------------------- */
 
-/* The request lies in the caller's frame. So once it is sent, the caller waits
+/* The request is in the caller's frame. So once it is sent, the caller waits
  * for its answer, whatever happens. */
 static int add(int amount, int *after)
 {

@@ -23,7 +23,7 @@ SENNIT_BEGIN
 /* The maximum number of saved registers. */
 #define SENNIT_DEBUG_REGISTERS 20
 
-/* Where the registers of a suspended fiber lie: offsets from the address that
+/* Where the registers of a suspended fiber are: offsets from the address that
  * the fiber's record has at fiber_context_at. */
 struct sennit_debug_context {
 	uint32_t machine;      /* e_machine of ELF; 0: not described */
@@ -117,7 +117,7 @@ extern SENNIT_API const struct sennit_debug_descriptor sennit_debug_descriptor;
 /* More about the fibers of that descriptor. It is constant.  */
 extern SENNIT_API const struct sennit_debug_waits sennit_debug_waits;
 
-/* Where the registers of an interrupted thread lie: offsets from the address of
+/* Where the registers of an interrupted thread are: offsets from the address of
  * the ucontext_t that a signal handler gets. It is constant.  */
 extern SENNIT_API const struct sennit_debug_context sennit_debug_interrupted;
 

@@ -172,7 +172,7 @@ SENNIT_INLINE_ bool sennit_fork_is_at_(const struct sennit_fork_deque_ *deque,
 }
 
 /* Return whether the stack is shallow enough to run a call on it. With
- * AddressSanitizer local variables may lie elsewhere. */
+ * AddressSanitizer local variables may be elsewhere. */
 SENNIT_INLINE_ bool sennit_fork_is_shallow_(const struct sennit_here_ *me)
 {
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)

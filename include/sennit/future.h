@@ -40,7 +40,7 @@ typedef void sennit_continuation_fn(void *argument, void *value, int error);
  * setter does nothing else meanwhile. */
 #define SENNIT_CONTINUATION_INLINE UINT32_C(1)
 
-/* A continuation lies in memory of the caller. The memory must exist until
+/* A continuation is in memory of the caller. The memory must exist until
  * `run` is called and may be freed from then on. The caller sets the fields
  * without a trailing underscore. The other fields may have any value. */
 typedef struct sennit_continuation {

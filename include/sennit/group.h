@@ -8,7 +8,7 @@
  * error cancels the group, and the wait returns it. Cancellation ends the
  * members' waits. It does not interrupt a member that does not wait.
  *
- * Groups nest. A group that a member opens lies inside the member's group.
+ * Groups nest. A group that a member opens is inside the member's group.
  * Cancellation of the outer group also cancels the inner one, and the earlier
  * deadline of the two applies. So no task outlives its group, and no group
  * outlives the task that opened it.
@@ -86,7 +86,7 @@ typedef struct sennit_group {
  * member of, if there is one. The deadline ends waits of the members;
  * SENNIT_NEVER means none. An earlier deadline of an outer group also ends
  * them. flags is 0 or a combination of SENNIT_GROUP_*. The caller is not a
- * member: its own waits follow the group that it lies in. The caller owns *g
+ * member: its own waits follow the group that it is in. The caller owns *g
  * until it has waited for it with sennit_group_wait. It is misuse if no
  * scheduler is bound or a flag is unknown.
  *

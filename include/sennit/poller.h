@@ -11,7 +11,7 @@
  *	worker   runs other fibers; calls flush now and then, turn when nothing
  *	         is ready, peek while it searches; sleeps in `sleep`
  *	poller   has a completion: sennit_poller_complete, from one of these
- *	fiber    goes on
+ *	fiber    continues
  *
  * A worker has one poller at most. It calls the poller's functions on its own
  * thread, except `wake` and, for a worker whose thread has ended, `destroy`.

@@ -186,7 +186,7 @@ SENNIT_API uint32_t sennit_cpu_count(void);
 
 /* Counters of a scheduler. Each counter is exact for its worker, and the
  * workers are read one after the other: a sum that is taken while work runs
- * lies between the values before and after. */
+ * is between the values before and after. */
 typedef struct sennit_stats {
 	size_t   size;        /* sizeof(sennit_stats) in the caller's build */
 	uint64_t tasks;       /* tasks that have ended */

@@ -50,7 +50,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_stream_open(sennit_stream **out, int fd);
 /* Wait for bytes, and store their address in *bytes. The caller may read and
  * write them until its next call with this stream, which takes the buffer back.
  * Returns how many there are, 0 at the end, or a negative errno: -ETIMEDOUT or
- * -ECANCELED, after which the stream goes on; -ENOMEM, likewise; or what the
+ * -ECANCELED, after which the stream continues; -ENOMEM, likewise; or what the
  * connection ended with. After the end, and after an error of the connection,
  * it returns the same again.
  *

@@ -68,7 +68,7 @@ typedef struct sennit_task {
  * Once a task waits it stays with its worker. So tasks that wait are
  * distributed before they start, whether all of them wait or some (one in 16 at
  * least). Of n tasks that will wait and that are sent in turn to W idle
- * workers, no worker starts more than 3/2 n/W + 4. Where tasks lie with one
+ * workers, no worker starts more than 3/2 n/W + 4. If the tasks are with one
  * worker, each idle worker gets an equal share whenever that worker has begun 2
  * more waits. A worker that is busy, or is kept from running, may get fewer
  * tasks, and others more.

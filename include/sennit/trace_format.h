@@ -56,7 +56,7 @@ struct sennit_trace_file {
 	 *	begin_ns + (t - begin_ticks) * (end_ns - begin_ns)
 	 *	                             / (end_ticks - begin_ticks)
 	 *
-	 * nanoseconds of CLOCK_MONOTONIC. The division is signed: t may lie
+	 * nanoseconds of CLOCK_MONOTONIC. The division is signed: t may be
 	 * before begin_ticks. If end_ticks == begin_ticks, one tick is one
 	 * nanosecond. */
 	uint64_t begin_ticks; /* when the recording started */
@@ -134,7 +134,7 @@ struct sennit_trace_event {
  * group while its opener waits): tasks and spans of one fiber nest. The running
  * fiber of a ring changes at WAIT, RESUME and TASK_BEGIN: each says which fiber
  * it is about. A fiber that waits leaves its thread to others, so between WAIT
- * and RESUME of one fiber lie events of other fibers.
+ * and RESUME of one fiber are events of other fibers.
  *
  * A flow connects events: those with the same flow belong together. A flow is
  * not 0; 0 means none. Flows of tasks and flows of waits are numbered

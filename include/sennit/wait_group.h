@@ -57,7 +57,7 @@ SENNIT_API bool sennit_wait_group_done(sennit_wait_group *g);
 /* Add 1 to the count and schedule run(argument) as sennit_schedule does. After
  * the task has returned the library subtracts that 1; it is misuse if another
  * call does. *g must exist until the count is zero. Like any scheduled task it
- * lies inside no group.
+ * is inside no group.
  *
  *	sennit_wait_group left = SENNIT_WAIT_GROUP_INIT;
  *

@@ -19,10 +19,10 @@
  * Bounds: what lasts for less than its limit causes no line. What lasts for one
  * and a half times its limit, and a millisecond, causes one line, unless the
  * watchdog's thread does not get the CPU or the bound on lines delays it. What
- * goes on causes no second line. There are at most SENNIT_WATCHDOG_LINES lines
- * in any SENNIT_WATCHDOG_WINDOW; more lines wait, and are left out when what
- * they would report has ended. At most SENNIT_WATCHDOG_FIBERS tasks that run,
- * ready fibers, blocking calls and busy workers are watched at a time.
+ * lasts longer causes no second line. There are at most SENNIT_WATCHDOG_LINES
+ * lines in any SENNIT_WATCHDOG_WINDOW; more lines wait, and are left out when
+ * what they would report has ended. At most SENNIT_WATCHDOG_FIBERS tasks that
+ * run, ready fibers, blocking calls and busy workers are watched at a time.
  */
 #ifndef SENNIT_WATCHDOG_H
 #define SENNIT_WATCHDOG_H

@@ -45,7 +45,7 @@ typedef struct sennit_worker_view {
 
 /* Call visit(context, view) for each worker of *s that has or had a thread, in
  * the order of their indices, and then for each bound thread. Each view is
- * filled in while the worker goes on, so its fields need not belong to the same
+ * filled in while the worker runs, so its fields need not belong to the same
  * moment. visit must not block and must not call into sennit, except
  * sennit_now: a thread that binds or unbinds waits until visit returns.
  *
