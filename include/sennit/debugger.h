@@ -7,8 +7,8 @@
  * is compiled. A script that does not know the version must not read further
  * than `size`.
  *
- * Names of members that end in _at are offsets in bytes into the struct that
- * the first word of the name says.
+ * Members whose names end in _at are offsets in bytes into the struct that the
+ * first word of the name tells.
  */
 #ifndef SENNIT_DEBUGGER_H
 #define SENNIT_DEBUGGER_H
@@ -98,7 +98,8 @@ struct sennit_debug_descriptor {
 	uint32_t doing_timed;      /* mask: the wait has a deadline */
 };
 
-/* What of a fiber says who waits for whom (sennit/wait_graph.h). */
+/* The parts of a fiber that tell which fiber waits for which
+ * (sennit/wait_graph.h). */
 struct sennit_debug_waits {
 	uint32_t size;              /* sizeof(struct sennit_debug_waits) */
 	uint32_t fiber_identity_at; /* pointer: what locks that it holds have as

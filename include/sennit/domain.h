@@ -35,9 +35,9 @@ typedef struct sennit_weak_domain sennit_weak_domain;
  * on_end(argument), if on_end is not NULL, is called once when the domain has
  * ended. It runs on the worker of the last task, between two tasks, or in the
  * last sennit_domain_release, before that returns. At that time nothing of the
- * domain is left, unless other clients wait to be told or weak handles exist.
- * on_end must not wait. The domain holds a reference to *s until on_end has
- * returned. A domain takes 128 bytes of memory for each worker that *s may
+ * domain is left, unless other clients wait to be notified or weak handles
+ * exist. on_end must not wait. The domain holds a reference to *s until on_end
+ * has returned. A domain takes 128 bytes of memory for each worker that *s may
  * have, and some 300 bytes more.
  * Returns 0, -ENOMEM, or -ESHUTDOWN as sennit_enqueue does.
  *
@@ -74,7 +74,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_domain_schedule_task(
 /* --- the end ------------------------------------------------------------- */
 
 /* Release the caller's reference, and wait until *d has ended, on_end has
- * returned and all that were registered before have been told.
+ * returned and all clients that were registered before have been notified.
  * Returns 0. On an error the caller still has its reference: -ETIMEDOUT at the
  * deadline, -ECANCELED if the caller's group is cancelled, or -ENOMEM. It is
  * misuse to call this from a task of *d.
@@ -124,8 +124,8 @@ SENNIT_API SENNIT_MUST_USE int sennit_weak_domain_lock(sennit_weak_domain *w,
 
 /* Like sennit_domain_on_end, sennit_domain_end_event and
  * sennit_domain_end_future, by a weak handle. If the domain has ended and all
- * have been told already, run is called, or *e or *f is set, before the call
- * returns.
+ * clients have been notified already, run is called, or *e or *f is set, before
+ * the call returns.
  * Returns 0, -EINVAL if run is NULL, or -ENOMEM. On error nothing is
  * registered.
  *

@@ -19,19 +19,19 @@
  * of one clock and can be compared; a difference below 1 us says nothing about
  * the order.
  *
- * What happened before the recording started is not in the file, nor is what a
- * ring has overwritten. So there are ends without a begin, resumes without a
- * wait, and flows with one end. A task or wait without an end was still in
- * progress when the file was written, or the recording had stopped.
+ * Events from before the recording started are not in the file, nor are events
+ * that a ring has overwritten. So there are ends without a begin, resumes
+ * without a wait, and flows with one end. A task or wait without an end was
+ * still in progress when the file was written, or the recording had stopped.
  */
 #ifndef SENNIT_TRACE_FORMAT_H
 #define SENNIT_TRACE_FORMAT_H
 
 #include <stdint.h>
 
-/* It changes with each change that a reader of the version before would
- * misunderstand. New sections, new kinds of events and new values of
- * enumerations do not change it: a reader ignores what it does not know. */
+/* It changes with each change that a reader of the previous version would
+ * misunderstand. New sections, kinds of events and values of enumerations do
+ * not change it: a reader ignores those that it does not know. */
 #define SENNIT_TRACE_VERSION 1
 
 #define SENNIT_TRACE_MAGIC "sennittr" /* 8 bytes, no terminating zero */

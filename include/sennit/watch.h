@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.h - waiting for changes of files and directories, by inotify.
+/* watch.h - wait for changes of files and directories, by inotify.
  *
- * In libsennit-io. inotify(7) says what the events mean, and what is not seen:
- * changes of subdirectories, and those that other machines make on a network
- * file system. What has changed may have changed again when the event is read.
+ * In libsennit-io. inotify(7) says what the events mean. It does not report
+ * changes of subdirectories, nor those that other machines make on a network
+ * file system. A file may have changed again when its event is read.
  */
 #ifndef SENNIT_WATCH_H
 #define SENNIT_WATCH_H
@@ -29,8 +29,8 @@ typedef struct sennit_watch_event {
 						   * is watched itself */
 } sennit_watch_event;
 
-/* Begin to watch; nothing is watched yet. Returns 0, or -EMFILE, -ENFILE or
- * -ENOMEM: users have a limit of instances.
+/* Open a watch without any path. Returns 0, or -EMFILE, -ENFILE or -ENOMEM:
+ * users have a limit of instances.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API SENNIT_MUST_USE int sennit_watch_open(sennit_watch *w);
@@ -45,7 +45,7 @@ SENNIT_API SENNIT_MUST_USE int sennit_watch_add(sennit_watch *w,
 						const char   *path,
 						uint32_t      mask);
 
-/* End a watch. Events that it has had may still come, the last with IN_IGNORED.
+/* End a watch. Events from before may still come, the last with IN_IGNORED.
  * Returns 0, or -EINVAL if there is no such watch.
  *
  * From: fiber, thread.  Blocks: no.  */
@@ -53,16 +53,16 @@ SENNIT_API int sennit_watch_remove(sennit_watch *w, int watched);
 
 /* Wait for the next event, and copy it to *event. One caller at a time.
  * Returns 0, -ETIMEDOUT, -ECANCELED, or -EOVERFLOW: the system has dropped
- * events, as they were not read in time. Look at all that is watched again; the
- * next call returns the events that were kept.
+ * events, as they were not read in time. Check everything that is watched
+ * again; the next call returns the events that were kept.
  *
  * From: fiber, thread.  Blocks: yes.  */
 SENNIT_API SENNIT_MUST_USE int sennit_watch_next(sennit_watch       *w,
 						 sennit_watch_event *event,
 						 sennit_time         deadline);
 
-/* End all watches. Nobody may wait, except a fiber of the same worker, whose
- * wait ends with -ECANCELED.
+/* End all watches. Only a fiber of the caller's worker may be waiting; its wait
+ * ends with -ECANCELED.
  *
  * From: fiber, thread.  Blocks: no.  */
 SENNIT_API void sennit_watch_close(sennit_watch *w);

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watchdog.h - says what takes too long: tasks that keep others waiting, ready
- * fibers that do not get their turn, and blocking calls.
+/* watchdog.h - reports what takes too long: tasks that keep others waiting,
+ * ready fibers that do not get their turn, and blocking calls.
  *
  * In libsennit-diag. A watchdog is a thread that looks at the report of a
- * scheduler four times in each limit. Nothing is recorded for it: without a
- * watchdog it costs nothing. A look costs what a report costs.
+ * scheduler four times in each limit. Nothing is recorded for it, so without a
+ * watchdog there is no cost. A look costs as much as a report.
  *
- * A line has the place, the name and the function of the task, what takes how
- * long, and the backtrace of the task, innermost frame first: of a task that
- * runs, where its thread was when it was asked by a signal (sennit/stacks.h);
- * of a ready fiber or a blocking call, where the fiber waits. For example:
+ * A line has the place, the name and the function of the task, what it does and
+ * for how long, and its backtrace, innermost frame first. For a running task
+ * that is where a signal found its thread (sennit/stacks.h), for a ready fiber
+ * or a blocking call where the fiber waits. For example:
  *
  *	sennit watchdog: pool worker 1, thread 712, fiber 3: load (load+0x0)
  *	runs for 214 ms while others are ready: parse+0x41 < load+0x1c
  *
  * in one line. Names are escaped as in sennit_scheduler_print_report.
  *
- * Bounds: what lasts for less than its limit causes no line. What lasts for one
- * and a half times its limit, and a millisecond, causes one line, unless the
- * watchdog's thread does not get the CPU or the bound on lines delays it. What
- * lasts longer causes no second line. There are at most SENNIT_WATCHDOG_LINES
- * lines in any SENNIT_WATCHDOG_WINDOW; more lines wait, and are left out when
- * what they would report has ended. At most SENNIT_WATCHDOG_FIBERS tasks that
- * run, ready fibers, blocking calls and busy workers are watched at a time.
+ * Bounds: a case that lasts for less than its limit causes no line. One that
+ * lasts for one and a half times its limit, and a millisecond, causes one line,
+ * unless the watchdog's thread does not get the CPU or the bound on lines
+ * delays it. However long it lasts, there is no second line. There are at most
+ * SENNIT_WATCHDOG_LINES lines in any SENNIT_WATCHDOG_WINDOW; more lines wait,
+ * and are dropped if their case has ended. At most SENNIT_WATCHDOG_FIBERS tasks
+ * that run, ready fibers, blocking calls and busy workers are watched at a
+ * time.
  */
 #ifndef SENNIT_WATCHDOG_H
 #define SENNIT_WATCHDOG_H
@@ -52,8 +53,8 @@ typedef struct sennit_watchdog_options {
 	void *context; /* for `line` */
 } sennit_watchdog_options;
 
-/* Start to watch *s. *out becomes the watchdog, which has a thread of its own
- * and keeps a reference to *s: s does not end before sennit_watchdog_stop. The
+/* Start a watchdog of *s and store it in *out. It has a thread of its own and
+ * keeps a reference to *s: s does not end before sennit_watchdog_stop. The
  * caller must hold a reference or run a task of *s. *options is copied.
  * Returns 0; -EINVAL if no limit is given; -ENOMEM; -EAGAIN if the system
  * refuses the thread.

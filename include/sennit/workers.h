@@ -2,8 +2,8 @@
 /* workers.h - what the workers of a scheduler do, and which schedulers the
  * process has. For monitors and tools.
  *
- * The calls read what workers write for themselves. They stop nobody, and
- * workers pay nothing for them.
+ * The calls read what workers write for themselves. They stop no worker and
+ * cost workers nothing.
  */
 #ifndef SENNIT_WORKERS_H
 #define SENNIT_WORKERS_H
