@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of WebAssembly: test/unit, test/api, test/wasm and examples, compiled
 # into one program, because emscripten takes most of a minute to link one. Its
-# first argument is the name of the test. test/wasm/LEFT_OUT says which tests and
-# cases it does not run, and why.
+# first argument is the name of the test, such as api/mutex. test/wasm/LEFT_OUT
+# says which tests and cases it does not run, and why.
 
 set(SENNIT_WASM_TESTS "" CACHE STRING "Those to build (a ;-list); empty: all")
 
@@ -18,9 +18,8 @@ foreach(entry IN LISTS left_out)
 	endif()
 endforeach()
 
-add_executable(sennit-tests test/main.c test/wasm/again.c test/wasm/fork.c)
-target_compile_definitions(sennit-tests PRIVATE
-	TEST_BEGIN_H="${PROJECT_SOURCE_DIR}/test/wasm/begin.h")
+add_executable(sennit-tests test/main.c test/wasm/again.c test/wasm/fork.c
+	test/wasm/programs.c)
 target_link_libraries(sennit-tests PRIVATE sennit_internal ${CMOCKA_LIBRARY} m)
 
 # cmocka.h would declare uintptr_t once more, as another type.
@@ -37,8 +36,8 @@ target_link_options(sennit-tests PRIVATE -sINITIAL_MEMORY=1024MB
 
 set(timeout 300) # a worker of node that hangs may take much memory
 
-# One test: its main() gets another name, which a table lists.
-set(table "")
+# The examples, with other names for their main().
+set(programs "")
 # Those that a browser runs too. Tests of misuse start node, and the clock that a
 # browser's threads share is not CLOCK_MONOTONIC.
 set(in_browser "")
@@ -50,34 +49,41 @@ function(sennit_wasm_test group name file)
 	set(but ${left_out})
 	list(FILTER but INCLUDE REGEX "^${group}/${name}:")
 	string(REGEX REPLACE "^[^:]*:" "" but "${but}")
-	string(MAKE_C_IDENTIFIER "main_${group}_${name}" main)
-	file(STRINGS ${file} with_arguments REGEX "^int main\\(int ")
-	set(kind PLAIN)
-	if(with_arguments)
-		set(kind WITH_ARGUMENTS)
-	endif()
-	set(table "${table}${kind}(\"${group}/${name}\", ${main}, \"${but}\")\n"
-		PARENT_SCOPE)
-	add_library(${main} OBJECT ${file})
-	target_link_libraries(${main} PRIVATE test_flags)
-	target_compile_definitions(${main} PRIVATE main=${main})
-	target_compile_options(${main} PRIVATE -Wno-missing-prototypes)
-	target_include_directories(${main} PRIVATE test/unit/without_ucontext
+	set(part part_${group}_${name})
+	add_library(${part} OBJECT ${file})
+	target_link_libraries(${part} PRIVATE test_flags)
+	target_include_directories(${part} PRIVATE test/unit/without_ucontext
 		test/wasm)
-	sennit_runs_again(${main} ${file})
-	get_target_property(options ${main} COMPILE_OPTIONS)
+	if(but)
+		target_compile_definitions(${part} PRIVATE
+			TEST_LEFT_OUT="${but}")
+	endif()
+	if(group STREQUAL "examples")
+		file(STRINGS ${file} with_arguments REGEX "^int main\\(int ")
+		set(form PLAIN)
+		if(with_arguments)
+			set(form WITH_ARGUMENTS)
+		endif()
+		set(programs "${programs}${form}(${name})\n" PARENT_SCOPE)
+		target_compile_definitions(${part} PRIVATE
+			main=main_examples_${name})
+		target_compile_options(${part} PRIVATE
+			-Wno-missing-prototypes)
+	endif()
+	sennit_runs_again(${part} ${file})
+	get_target_property(options ${part} COMPILE_OPTIONS)
 	if(NOT group STREQUAL "examples" AND NOT name STREQUAL "time"
 		AND NOT "${options}" MATCHES "test/again/misuse.h")
 		set(in_browser ${in_browser} ${group}/${name} PARENT_SCOPE)
 	endif()
-	target_sources(sennit-tests PRIVATE $<TARGET_OBJECTS:${main}>)
+	target_sources(sennit-tests PRIVATE $<TARGET_OBJECTS:${part}>)
 	sennit_test(${group} ${name} ${runner} $<TARGET_FILE:sennit-tests>
 		${group}/${name})
 endfunction()
 
 foreach(group unit api wasm)
 	file(GLOB files CONFIGURE_DEPENDS test/${group}/*.c)
-	list(FILTER files EXCLUDE REGEX "/wasm/(again|fork).c$")
+	list(FILTER files EXCLUDE REGEX "/wasm/(again|fork|programs).c$")
 	sennit_end_tests(files)
 	foreach(file IN LISTS files)
 		get_filename_component(name ${file} NAME_WE)
@@ -89,7 +95,8 @@ foreach(file IN LISTS files)
 	get_filename_component(name ${file} NAME_WE)
 	sennit_wasm_test(examples ${name} ${file})
 endforeach()
-file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/wasm/tests.inc CONTENT "${table}")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/wasm/programs.inc
+	CONTENT "${programs}")
 target_include_directories(sennit-tests PRIVATE ${PROJECT_BINARY_DIR}/wasm)
 
 sennit_test(wasm installed sh ${PROJECT_SOURCE_DIR}/test/wasm/installed.sh

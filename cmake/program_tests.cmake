@@ -146,10 +146,7 @@ function(sennit_mpi_programs)
 			foreach(mpi IN LISTS SENNIT_MPIS)
 				set(program test_mpi_${name}_${mpi})
 				sennit_mpi_program(${program} ${mpi} test/mpi ${file})
-				target_include_directories(${program} SYSTEM PRIVATE
-					${CMOCKA_INCLUDE_DIR})
-				target_link_libraries(${program} PRIVATE
-					${CMOCKA_LIBRARY})
+				sennit_cases(${program})
 				if(name STREQUAL "with_io")
 					target_sources(${program} PRIVATE
 						$<TARGET_OBJECTS:sennit_io_objects>)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # To add a test, add a file:
 #	test/<group>/<x>.c   part of a program for the folder, run as <group>/<x>:
-#	                     `test_<group> <x>`; a program of its own if it
-#	                     stands in for functions of libc
+#	                     `test_<group> <x>`, or `test_<group> <x> CASE`; a
+#	                     program of its own if it stands in for functions of
+#	                     libc. Its cases register themselves: test/test.h
 #	test/io/<x>.c        the same with libsennit-io, run as io/<x>-epoll,
 #	                     io/<x>-uring and, where a filter refuses io_uring,
 #	                     io/<x>-refused
@@ -118,7 +119,7 @@ endfunction()
 # of a sanitizer for the whole program, or other names that several tests have.
 function(sennit_test_is_alone file out)
 	set(words "RTLD_NEXT|__lsan_|__tsan_|__wrap_")
-	string(APPEND words "|^(int|ssize_t|long) [*]?[a-ln-z][a-z0-9_]*\\(")
+	string(APPEND words "|^(int|ssize_t|long) [*]?[a-z][a-z0-9_]*\\(")
 	sennit_mentions(${file} "${words}" found)
 	# Each has the portable switch, too; planted_bugs runs itself.
 	if(file MATCHES "/unit/switch|/os/planted_bugs")
@@ -135,10 +136,8 @@ function(sennit_test_programs group)
 	set(made "")
 	set(plain test_${group})
 	set(inside test_${group}_inside)
-	foreach(kind plain inside)
-		set(files_${kind} "")
-		set(table_${kind} "")
-	endforeach()
+	set(files_plain "")
+	set(files_inside "")
 	foreach(file IN LISTS ARGN)
 		get_filename_component(name ${file} NAME_WE)
 		sennit_test_is_alone(${file} alone)
@@ -158,19 +157,7 @@ function(sennit_test_programs group)
 		if(looks)
 			set(kind inside)
 		endif()
-		string(MAKE_C_IDENTIFIER "main_${group}_${name}" main)
-		file(STRINGS ${file} with_arguments REGEX "^int main\\(int ")
-		set(form PLAIN)
-		if(with_arguments)
-			set(form WITH_ARGUMENTS)
-		endif()
-		string(APPEND table_${kind}
-			"${form}(\"${name}\", ${main}, \"\")\n")
 		list(APPEND files_${kind} ${file})
-		set_property(SOURCE ${file} APPEND PROPERTY
-			COMPILE_DEFINITIONS main=${main})
-		set_property(SOURCE ${file} APPEND PROPERTY
-			COMPILE_OPTIONS -Wno-missing-prototypes)
 		set(run_${name} $<TARGET_FILE:${${kind}}> ${name} PARENT_SCOPE)
 	endforeach()
 	foreach(kind plain inside)
@@ -178,22 +165,29 @@ function(sennit_test_programs group)
 			continue()
 		endif()
 		set(program ${${kind}})
-		set(folder ${PROJECT_BINARY_DIR}/test/${group}-${kind})
-		file(GENERATE OUTPUT ${folder}/tests.inc
-			CONTENT "${table_${kind}}")
-		sennit_program(${program} ${files_${kind}} test/main.c
-			${parts_${group}})
-		target_include_directories(${program} PRIVATE ${folder})
+		sennit_program(${program} ${files_${kind}} ${parts_${group}})
 		set_target_properties(${program} PROPERTIES
 			RUNTIME_OUTPUT_DIRECTORY test)
 		list(APPEND made ${program})
 	endforeach()
 	foreach(program IN LISTS made)
-		target_include_directories(${program} SYSTEM PRIVATE
-			${CMOCKA_INCLUDE_DIR})
-		target_link_libraries(${program} PRIVATE ${CMOCKA_LIBRARY})
+		sennit_cases(${program})
 	endforeach()
 	set(programs ${made} PARENT_SCOPE)
+endfunction()
+
+# The program's cases register themselves with test/main.c.
+function(sennit_cases program)
+	if(NOT TARGET test_main)
+		add_library(test_main OBJECT test/main.c)
+		target_link_libraries(test_main PRIVATE sennit_flags)
+		target_include_directories(test_main SYSTEM PRIVATE
+			${CMOCKA_INCLUDE_DIR})
+	endif()
+	target_sources(${program} PRIVATE $<TARGET_OBJECTS:test_main>)
+	target_include_directories(${program} SYSTEM PRIVATE
+		${CMOCKA_INCLUDE_DIR})
+	target_link_libraries(${program} PRIVATE ${CMOCKA_LIBRARY})
 endfunction()
 
 # --- test/unit, test/api, test/stress, test/os --------------------------------------

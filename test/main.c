@@ -1,58 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the tests of a folder in one program: `test_api mutex` runs
- * test/api/mutex.c, `test_api --list` prints the names.
- *
- * tests.inc is written by the build: a line for each test, whose main() has
- * another name there, with the case of it that is left out ("": none).
+ * test/api/mutex.c, `test_api mutex CASE` the case of this name, or those whose
+ * names begin so. `test_api --list` prints the names of all tests. A program of
+ * one test needs no name.
  */
-#include <stdio.h>
+#include "test.h"
+
+#include "random.h"
+
+#include <stdbool.h>
 #include <string.h>
 
-#ifdef TEST_BEGIN_H /* what a system has to do before a test */
-#include TEST_BEGIN_H
-#else
-#define begin(but, argc, argv) ((void)(but))
-#endif
+enum { MOST_CASES = 400 };
 
-#define PLAIN(name, run, but)          int run(void);
-#define WITH_ARGUMENTS(name, run, but) int run(int argc, char **argv);
-#include "tests.inc"
-#undef PLAIN
-#undef WITH_ARGUMENTS
+uint64_t random_seed;
 
-static const struct test {
-	const char *name;
-	const char *but;
-	int (*plain)(void);
-	int (*with_arguments)(int argc, char **argv);
-} tests[] = {
-#define PLAIN(name, run, but)          { name, but, run, NULL },
-#define WITH_ARGUMENTS(name, run, but) { name, but, NULL, run },
-#include "tests.inc"
-};
+int    test_argc;
+char **test_argv;
 
-enum { TESTS = sizeof(tests) / sizeof(*tests) };
+static struct test_part        *tests, *last; /* the first part of each */
+static const struct test_part  *test;         /* that runs */
+static const struct CMUnitTest *now;
+
+/* --- parts -------------------------------------------------------------- */
+
+static void insert(struct test_part *at, struct test_part *part)
+{
+	while (at->next && at->next->order < part->order)
+		at = at->next;
+	part->next = at->next;
+	at->next = part;
+}
+
+/* The first of a test has only its name. */
+void test_register(struct test_part *part)
+{
+	static struct test_part heads[MOST_CASES];
+	static unsigned         used;
+
+	if (!last || strcmp(last->file, part->file) != 0) {
+		struct test_part *head = &heads[used++];
+
+		if (used == MOST_CASES)
+			abort();
+		head->file = part->file;
+		if (last)
+			last->next_test = head;
+		else
+			tests = head;
+		last = head;
+	}
+	insert(last, part);
+}
+
+/* --- names -------------------------------------------------------------- */
+
+/* "api/mutex" of ".../test/api/mutex.c" */
+static const char *name_of(const struct test_part *t)
+{
+	static char name[128];
+	const char *from = t->file + strlen(t->file);
+	char       *end;
+
+	for (int slashes = 0; from > t->file; from--)
+		if (from[-1] == '/' && ++slashes == 2)
+			break;
+	snprintf(name, sizeof(name), "%s", from);
+	end = strrchr(name, '.');
+	if (end)
+		*end = '\0';
+	return name;
+}
+
+static bool is_named(const struct test_part *t, const char *word)
+{
+	const char *name = name_of(t);
+	const char *file = strrchr(name, '/');
+
+	return !strcmp(name, word) || (file && !strcmp(file + 1, word));
+}
+
+const char *test_now(void)
+{
+	static char words[256];
+
+	snprintf(words, sizeof(words), "%s %s", name_of(test), now->name);
+	return words;
+}
 
 static int list(void)
 {
-	for (int i = 0; i < TESTS; i++)
-		puts(tests[i].name);
+	for (const struct test_part *t = tests; t; t = t->next_test)
+		puts(name_of(t));
 	return 0;
 }
 
-static int run(const struct test *t, int argc, char **argv)
+/* --- cases -------------------------------------------------------------- */
+
+/* The state of each case is its entry, until then. */
+static int begin(void **state)
 {
-	begin(t->but, argc, argv);
-	return t->plain ? t->plain() : t->with_arguments(argc - 1, argv + 1);
+	now = *state;
+	*state = now->initial_state;
+	return now->setup_func ? now->setup_func(state) : 0;
+}
+
+static bool is_wanted(const struct CMUnitTest *c, const char *words, bool whole)
+{
+	return !words || !strcmp(c->name, words) ||
+	       (!whole && !strncmp(c->name, words, strlen(words)));
+}
+
+static size_t collect(const char *words, bool whole, struct CMUnitTest *cases)
+{
+	size_t n = 0;
+
+	for (const struct test_part *p = test->next; p; p = p->next)
+		for (size_t i = 0; i < p->count; i++) {
+			const struct CMUnitTest *c = &p->cases[i];
+
+			if (!is_wanted(c, words, whole))
+				continue;
+			if (n == MOST_CASES)
+				abort();
+			cases[n] = *c;
+			cases[n].setup_func = begin;
+			cases[n++].initial_state = (void *)(uintptr_t)c;
+		}
+	return n;
+}
+
+static int run(const char *words)
+{
+	struct CMUnitTest cases[MOST_CASES];
+	size_t            n;
+	int               result = 0;
+
+	for (const struct test_part *p = test->next; p; p = p->next) {
+		if (p->program)
+			return p->program(test_argc - 1, test_argv + 1);
+		if (p->left_out)
+			cmocka_set_skip_filter(p->left_out);
+		if (p->before && (result = p->before()))
+			return result;
+	}
+	n = collect(words, true, cases);
+	if (!n)
+		n = collect(words, false, cases);
+	if (!n) {
+		fprintf(stderr, "%s: no case\n", name_of(test));
+		return 2;
+	}
+	random_stream(0); /* chooses the seed while there is only one thread */
+	result = random_report(
+		!!_cmocka_run_group_tests(name_of(test), cases, n, NULL, NULL));
+	for (const struct test_part *p = test->next; p; p = p->next)
+		if (p->after)
+			result = p->after(result);
+	return result;
 }
 
 int main(int argc, char **argv)
 {
+	test_argc = argc;
+	test_argv = argv;
 	if (argc == 2 && !strcmp(argv[1], "--list"))
 		return list();
-	for (int i = 0; argc > 1 && i < TESTS; i++)
-		if (!strcmp(argv[1], tests[i].name))
-			return run(&tests[i], argc, argv);
-	fprintf(stderr, "usage: %s TEST [ARGUMENT...] | --list\n", argv[0]);
+	for (test = tests; argc > 1 && test; test = test->next_test)
+		if (is_named(test, argv[1]))
+			return run(argv[2]);
+	test = tests;
+	if (test && !test->next_test)
+		return run(argv[1]);
+	fprintf(stderr, "usage: %s TEST [CASE] | --list\n", argv[0]);
 	return 2;
 }

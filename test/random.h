@@ -2,8 +2,8 @@
 /* random.h - repeatable random numbers for tests, and the scale of their
  * durations.
  *
- * SENNIT_TEST_SEED gives the seed. SENNIT_TEST_TIME multiplies durations. main
- * returns random_report(failures), which prints the seed after failures.
+ * SENNIT_TEST_SEED gives the seed, which is printed after failures.
+ * SENNIT_TEST_TIME multiplies durations.
  */
 #ifndef SN_TEST_RANDOM_H
 #define SN_TEST_RANDOM_H
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static uint64_t random_seed;
+extern uint64_t random_seed; /* of main.c */
 
 /* SplitMix64; each thread has a stream of its own. */
 static inline uint64_t random_from(uint64_t *state)

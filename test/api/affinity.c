@@ -12,11 +12,10 @@ static cpu_set_t allowed;
 static uint32_t  cpus[CPU_SETSIZE];
 static size_t    cpu_count;
 
-static int learn_cpus(void **state)
+static int learn_cpus(void)
 {
 	uint32_t i;
 
-	(void)state;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
 		return -1;
 	for (i = 0; i < CPU_SETSIZE; i++)
@@ -89,13 +88,12 @@ static void assert_mask(const struct report *r, unsigned worker, cpu_set_t set)
 		fail_msg("worker %u has another mask", worker);
 }
 
-static void workers_inherit_the_creators_mask(void **state)
+TEST_ALONE(workers_inherit_the_creators_mask)
 {
 	const cpu_set_t one = only(cpus[cpu_count - 1]);
 	struct report   r;
 	unsigned        i;
 
-	(void)state;
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_INHERIT });
 	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
@@ -103,14 +101,13 @@ static void workers_inherit_the_creators_mask(void **state)
 		assert_mask(&r, i, one);
 }
 
-static void any_of_gives_all_workers_the_same_mask(void **state)
+TEST_ALONE(any_of_gives_all_workers_the_same_mask)
 {
 	const sennit_cpu_mask last = { &cpus[cpu_count - 1], 1 };
 	const sennit_cpu_mask all = { cpus, cpu_count };
 	struct report         r;
 	unsigned              i;
 
-	(void)state;
 	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ANY_OF,
 				       .masks = &last,
 				       .mask_count = 1 });
@@ -123,13 +120,12 @@ static void any_of_gives_all_workers_the_same_mask(void **state)
 		assert_mask(&r, i, allowed);
 }
 
-static void one_of_gives_each_worker_one_cpu_in_turn(void **state)
+TEST_ALONE(one_of_gives_each_worker_one_cpu_in_turn)
 {
 	const sennit_cpu_mask all = { cpus, cpu_count };
 	struct report         r;
 	unsigned              i;
 
-	(void)state;
 	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ONE_OF,
 				       .masks = &all,
 				       .mask_count = 1 });
@@ -138,13 +134,12 @@ static void one_of_gives_each_worker_one_cpu_in_turn(void **state)
 }
 
 /* Symptom: the default policy pinned to CPUs that the process may not use. */
-static void without_a_list_it_is_the_processs_cpus(void **state)
+TEST_ALONE(without_a_list_it_is_the_processs_cpus)
 {
 	const cpu_set_t one = only(cpus[cpu_count - 1]);
 	struct report   any, each;
 	unsigned        i;
 
-	(void)state;
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	any = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ANY_OF });
 	each = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_ONE_OF });
@@ -155,14 +150,13 @@ static void without_a_list_it_is_the_processs_cpus(void **state)
 	}
 }
 
-static void masks_are_dealt_out_in_turn(void **state)
+TEST_ALONE(masks_are_dealt_out_in_turn)
 {
 	const sennit_cpu_mask masks[] = { { &cpus[cpu_count - 1], 1 },
 					  { cpus, cpu_count },
 					  { &cpus[0], 1 } };
 	struct report         r;
 
-	(void)state;
 	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_MASKS,
 				       .masks = masks,
 				       .mask_count = 3 });
@@ -182,12 +176,11 @@ static bool swapped_place(void *unused, uint32_t cpu, sennit_cpu_place *out)
 
 /* With a worker for each CPU these are parts of one CPU, in the order of their
  * places: the first CPU is on the last node. */
-static void parts_are_disjoint_and_in_the_order_of_places(void **state)
+TEST_ALONE(parts_are_disjoint_and_in_the_order_of_places)
 {
 	const unsigned n = cpu_count < WORKERS ? (unsigned)cpu_count : WORKERS;
 	struct report  r;
 
-	(void)state;
 	if (cpu_count < 2)
 		skip();
 	r = report_on((sennit_config){ .affinity = SENNIT_AFFINITY_DISJOINT,
@@ -203,13 +196,12 @@ static void note_mask(void *mask)
 	EXPECT(sched_getaffinity(0, sizeof(cpu_set_t), mask) == 0);
 }
 
-static void a_part_has_several_cpus(void **state)
+TEST_ALONE(a_part_has_several_cpus)
 {
 	sennit_scheduler *s;
 	cpu_set_t         mask;
 	const sennit_task t = { .run = note_mask, .argument = &mask };
 
-	(void)state;
 	CPU_ZERO(&mask);
 	s = start_with(SENNIT_CONFIG(.workers = 1,
 				     .affinity = SENNIT_AFFINITY_DISJOINT));
@@ -218,9 +210,8 @@ static void a_part_has_several_cpus(void **state)
 	assert_true(CPU_EQUAL(&mask, &allowed));
 }
 
-static void without_workers_there_are_no_parts(void **state)
+TEST_ALONE(without_workers_there_are_no_parts)
 {
-	(void)state;
 	end_scheduler(start_with(
 		SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
 			      .affinity = SENNIT_AFFINITY_DISJOINT)));
@@ -239,9 +230,8 @@ static int create_on(uint32_t cpu, uint32_t affinity)
 	return err;
 }
 
-static void a_cpu_that_does_not_exist_is_an_error(void **state)
+TEST_ALONE(a_cpu_that_does_not_exist_is_an_error)
 {
-	(void)state;
 	assert_true(create_on(1023, SENNIT_AFFINITY_ANY_OF) < 0);
 	assert_true(create_on(1023, SENNIT_AFFINITY_ONE_OF) < 0);
 	assert_true(create_on(1023, SENNIT_AFFINITY_MASKS) < 0);
@@ -250,42 +240,22 @@ static void a_cpu_that_does_not_exist_is_an_error(void **state)
 	assert_true(create_on(1000000, SENNIT_AFFINITY_ONE_OF) < 0);
 }
 
-static void the_cpu_count_respects_the_mask(void **state)
+TEST_ALONE(the_cpu_count_respects_the_mask)
 {
 	const cpu_set_t one = only(cpus[0]);
 
-	(void)state;
 	assert_in_range(sennit_cpu_count(), 1, cpu_count);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	assert_int_equal(sennit_cpu_count(), 1);
 	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
 }
 
-static void by_default_there_is_a_worker_per_cpu(void **state)
+TEST_ALONE(by_default_there_is_a_worker_per_cpu)
 {
 	sennit_scheduler *s = start_with(NULL);
 
-	(void)state;
 	assert_int_equal(sennit_scheduler_workers(s), sennit_cpu_count());
 	end_scheduler(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(workers_inherit_the_creators_mask),
-		ALONE(any_of_gives_all_workers_the_same_mask),
-		ALONE(one_of_gives_each_worker_one_cpu_in_turn),
-		ALONE(without_a_list_it_is_the_processs_cpus),
-		ALONE(masks_are_dealt_out_in_turn),
-		ALONE(parts_are_disjoint_and_in_the_order_of_places),
-		ALONE(a_part_has_several_cpus),
-		ALONE(without_workers_there_are_no_parts),
-		ALONE(a_cpu_that_does_not_exist_is_an_error),
-		ALONE(the_cpu_count_respects_the_mask),
-		ALONE(by_default_there_is_a_worker_per_cpu),
-	};
-
-	return cmocka_run_group_tests_name("api/affinity", tests, learn_cpus,
-					   NULL);
-}
+BEFORE_ALL(learn_cpus);

@@ -244,40 +244,39 @@ static void older_tasks_start(const struct world *w, sennit_task_fn *newer)
 		play(w, older[i], newer);
 }
 
-static void though_one_reschedules_itself(void **state)
+TEST_WITH_WORKERS(though_one_reschedules_itself)
 {
-	older_tasks_start(*state, reschedule);
+	older_tasks_start(w, reschedule);
 }
 
-static void though_one_reschedules_itself_in_a_domain(void **state)
+TEST_WITH_WORKERS(though_one_reschedules_itself_in_a_domain)
 {
-	older_tasks_start(*state, reschedule_in_domain);
+	older_tasks_start(w, reschedule_in_domain);
 }
 
-static void though_fibers_are_ready_as_well(void **state)
+TEST_WITH_WORKERS(though_fibers_are_ready_as_well)
 {
-	older_tasks_start(*state, reschedule_and_yield);
+	older_tasks_start(w, reschedule_and_yield);
 }
 
-static void though_calls_are_spawned_and_joined(void **state)
+TEST_WITH_WORKERS(though_calls_are_spawned_and_joined)
 {
-	older_tasks_start(*state, join_calls);
+	older_tasks_start(w, join_calls);
 }
 
-static void though_members_of_groups_are_awaited(void **state)
+TEST_WITH_WORKERS(though_members_of_groups_are_awaited)
 {
-	older_tasks_start(*state, join_members);
+	older_tasks_start(w, join_members);
 }
 
-static void though_more_come_from_outside(void **state)
+TEST_WITH_THREADS(though_more_come_from_outside)
 {
-	older_tasks_start(*state, send_from_outside);
+	older_tasks_start(w, send_from_outside);
 }
 
 /* Where the newest goes first without workers, too. */
-static void so_they_do_by_order_newest(void **state)
+TEST_WITH_WORKERS(so_they_do_by_order_newest)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = w->s;
 
 	w->s = move_to(SENNIT_CONFIG(.workers = w->workers,
@@ -288,19 +287,4 @@ static void so_they_do_by_order_newest(void **state)
 	end_scheduler(w->s);
 	w->s = s;
 	assert_int_equal(sennit_bind(s), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(though_one_reschedules_itself),
-		WITH_WORKERS(though_one_reschedules_itself_in_a_domain),
-		WITH_WORKERS(though_fibers_are_ready_as_well),
-		WITH_WORKERS(though_calls_are_spawned_and_joined),
-		WITH_WORKERS(though_members_of_groups_are_awaited),
-		WITH_THREADS(though_more_come_from_outside),
-		WITH_WORKERS(so_they_do_by_order_newest),
-	};
-
-	return cmocka_run_group_tests_name("api/aged_tasks", tests, NULL, NULL);
 }

@@ -27,13 +27,12 @@ static bool is_untouched(const void *memory, size_t size)
 	return true;
 }
 
-static void a_channel_with_half_an_allocator_is_refused(void **state)
+TEST_ALONE(a_channel_with_half_an_allocator_is_refused)
 {
 	const size_t   capacities[] = { 0, 3, SENNIT_CHANNEL_UNBOUNDED };
 	sennit_channel c;
 	unsigned       i, k;
 
-	(void)state;
 	memset(&c, 0x77, sizeof(c));
 	for (i = 0; i < LACKING; i++)
 		for (k = 0; k < 3; k++)
@@ -44,12 +43,11 @@ static void a_channel_with_half_an_allocator_is_refused(void **state)
 	assert_true(is_untouched(&c, sizeof(c)));
 }
 
-static void a_pool_with_half_an_allocator_is_refused(void **state)
+TEST_ALONE(a_pool_with_half_an_allocator_is_refused)
 {
 	sennit_pool p;
 	unsigned    i, count;
 
-	(void)state;
 	memset(&p, 0x77, sizeof(p));
 	for (i = 0; i < LACKING; i++) {
 		for (count = 0; count < 2; count++) {
@@ -66,12 +64,11 @@ static void a_pool_with_half_an_allocator_is_refused(void **state)
 	assert_true(is_untouched(&p, sizeof(p)));
 }
 
-static void a_dag_builder_with_half_an_allocator_is_refused(void **state)
+TEST_ALONE(a_dag_builder_with_half_an_allocator_is_refused)
 {
 	sennit_dag_builder b;
 	unsigned           i;
 
-	(void)state;
 	memset(&b, 0x77, sizeof(b));
 	for (i = 0; i < LACKING; i++)
 		assert_int_equal(sennit_dag_builder_init(&b, &lacking[i]),
@@ -81,12 +78,11 @@ static void a_dag_builder_with_half_an_allocator_is_refused(void **state)
 	sennit_dag_builder_destroy(&b);
 }
 
-static void a_scheduler_with_half_an_allocator_is_refused(void **state)
+TEST_ALONE(a_scheduler_with_half_an_allocator_is_refused)
 {
 	sennit_scheduler *s = (sennit_scheduler *)&unused;
 	unsigned          i;
 
-	(void)state;
 	for (i = 0; i < LACKING; i++)
 		assert_int_equal(
 			sennit_scheduler_create(
@@ -94,16 +90,4 @@ static void a_scheduler_with_half_an_allocator_is_refused(void **state)
 			-EINVAL);
 	assert_ptr_equal(s, &unused);
 	assert_int_equal(atomic_load(&unused.calls), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_channel_with_half_an_allocator_is_refused),
-		ALONE(a_pool_with_half_an_allocator_is_refused),
-		ALONE(a_dag_builder_with_half_an_allocator_is_refused),
-		ALONE(a_scheduler_with_half_an_allocator_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("api/allocators", tests, NULL, NULL);
 }

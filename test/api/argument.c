@@ -41,12 +41,11 @@ static void open_parcel(void *argument)
 	sennit_wait_group_done(done);
 }
 
-static void arguments_of_any_size_arrive_whole(void **state)
+TEST_WITH_WORKERS(arguments_of_any_size_arrive_whole)
 {
 	static sennit_wait_group done;
 	size_t                   size;
 
-	(void)state;
 	for (size = 0; size < 2000; size += 1 + size / 16) {
 		sennit_wait_group_add(&done, 1);
 		must_schedule(open_parcel, make(NULL, &done, size));
@@ -72,12 +71,11 @@ static void send_parcels(void *argument)
 	sennit_wait_group_wait(&done);
 }
 
-static void arguments_may_be_another_schedulers(void **state)
+TEST_WITH_WORKERS(arguments_may_be_another_schedulers)
 {
 	sennit_scheduler *other =
 		start_with(SENNIT_CONFIG(.workers = 2, .allocator = &counting));
 
-	(void)state;
 	in_each_place(send_parcels, other);
 	end_scheduler(other);
 	assert_int_equal(atomic_load(&tally.bytes), 0);
@@ -106,12 +104,11 @@ static void take_and_give(void *argument)
 	sennit_wait_group_done(&t->done);
 }
 
-static void small_ones_do_not_go_to_the_allocator(void **state)
+TEST_WITH_COUNTS(small_ones_do_not_go_to_the_allocator)
 {
-	const struct world *w = *state;
-	struct tally        t = { .calls = 0 };
-	sennit_scheduler   *s = start_with(
-		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
+	struct tally      t = { .calls = 0 };
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
 
 	assert_int_equal(sennit_bind(s), 0);
 	sennit_wait_group_init(&t.done, 1);
@@ -128,26 +125,13 @@ static void *nothing(void *context, size_t size, size_t alignment)
 	return size >= 4096 ? NULL : counting_take(context, size, alignment);
 }
 
-static void no_memory_is_a_null(void **state)
+TEST_ALONE(no_memory_is_a_null)
 {
 	const sennit_allocator mean = { nothing, counting_give, &tally };
 	sennit_scheduler      *s =
 		start_with(SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
 					 .allocator = &mean));
 
-	(void)state;
 	assert_null(sennit_argument_alloc(s, 1 << 20));
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(arguments_of_any_size_arrive_whole),
-		WITH_WORKERS(arguments_may_be_another_schedulers),
-		WITH_COUNTS(small_ones_do_not_go_to_the_allocator),
-		ALONE(no_memory_is_a_null),
-	};
-
-	return cmocka_run_group_tests_name("api/argument", tests, NULL, NULL);
 }

@@ -74,9 +74,8 @@ static inline unsigned workers_at_once(uint32_t n)
 }
 
 /* With the first thread, sanitizers start one of their own. */
-static inline int warm_up(void **state)
+static inline int warm_up(void)
 {
-	(void)state;
 	end_scheduler(start_scheduler(1));
 	for (int i = 0; i < 50; i++) {
 		at_rest = at_rest < threads_now() ? at_rest : threads_now();

@@ -56,9 +56,8 @@ static void bring_both(struct errands *e, sennit_scheduler *s)
 	sennit_event_wait(&e->fiber_done);
 }
 
-static void a_task_is_not_left_behind_a_busy_fiber(void **state)
+TEST_WITH_SEVERAL(a_task_is_not_left_behind_a_busy_fiber)
 {
-	struct world  *w = *state;
 	struct errands e = { .over = false };
 	unsigned       i;
 
@@ -74,13 +73,4 @@ static void a_task_is_not_left_behind_a_busy_fiber(void **state)
 	atomic_store(&e.over, true);
 	sennit_event_set(&e.wake_fiber);
 	sennit_wait_group_wait(&e.fibers);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SEVERAL(a_task_is_not_left_behind_a_busy_fiber),
-	};
-
-	return cmocka_run_group_tests_name("api/balance", tests, NULL, NULL);
 }

@@ -40,15 +40,13 @@ static void try_deadline(void *argument)
 	sennit_barrier_destroy(&b); /* fails if a party has arrived */
 }
 
-static void a_single_party_always_arrives_last(void **state)
+TEST_WITH_WORKERS(a_single_party_always_arrives_last)
 {
-	(void)state;
 	in_each_place(try_alone, NULL);
 }
 
-static void a_wait_times_out_never_before_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_times_out_never_before_its_deadline)
 {
-	(void)state;
 	in_each_place(try_deadline, NULL);
 }
 
@@ -111,14 +109,14 @@ static void march_in_step(struct world *w, sennit_time deadline)
 	sennit_barrier_destroy(&m.b);
 }
 
-static void nobody_goes_on_before_all_have_arrived(void **state)
+TEST_WITH_WORKERS(nobody_goes_on_before_all_have_arrived)
 {
-	march_in_step(*state, SENNIT_NEVER);
+	march_in_step(w, SENNIT_NEVER);
 }
 
-static void nor_with_deadlines(void **state)
+TEST_WITH_WORKERS(nor_with_deadlines)
 {
-	march_in_step(*state, sennit_after(100 * SENNIT_SECOND));
+	march_in_step(w, sennit_after(100 * SENNIT_SECOND));
 }
 
 /* --- withdrawing -------------------------------------------------------- */
@@ -143,9 +141,8 @@ static void meet(void *argument)
 }
 
 /* Symptom: the phase ended with one party too few. */
-static void who_gives_up_does_not_count(void **state)
+TEST_WITH_WORKERS(who_gives_up_does_not_count)
 {
-	struct world  *w = *state;
 	struct meeting m = { .deadline = sennit_after(SENNIT_MILLISECOND) };
 	struct crowd   late = { .s = w->s,
 				.run = meet,
@@ -171,9 +168,8 @@ static void who_gives_up_does_not_count(void **state)
 	sennit_barrier_destroy(&m.b);
 }
 
-static void the_phase_goes_on_without_who_gave_up(void **state)
+TEST_WITH_WORKERS(the_phase_goes_on_without_who_gave_up)
 {
-	struct world  *w = *state;
 	struct meeting m = { .deadline = SENNIT_NEVER };
 	struct crowd c = { .s = w->s, .run = meet, .argument = &m, .tasks = 3 };
 
@@ -211,11 +207,10 @@ static void meet_once(void *argument)
 	sennit_wait_group_done(&f->done);
 }
 
-static void who_returns_first_may_free_it(void **state)
+TEST_WITH_WORKERS(who_returns_first_may_free_it)
 {
 	unsigned i, k;
 
-	(void)state;
 	for (i = 0; i < 200; i++) {
 		struct brief f = { .b = malloc(sizeof(*f.b)) };
 
@@ -226,19 +221,4 @@ static void who_returns_first_may_free_it(void **state)
 			must_schedule(meet_once, &f);
 		sennit_wait_group_wait(&f.done);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_single_party_always_arrives_last),
-		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
-		WITH_WORKERS(nobody_goes_on_before_all_have_arrived),
-		WITH_WORKERS(nor_with_deadlines),
-		WITH_WORKERS(who_gives_up_does_not_count),
-		WITH_WORKERS(the_phase_goes_on_without_who_gave_up),
-		WITH_WORKERS(who_returns_first_may_free_it),
-	};
-
-	return cmocka_run_group_tests_name("api/barrier", tests, NULL, NULL);
 }

@@ -32,9 +32,8 @@ static sennit_scheduler *start_with_allocator(struct counting_allocator *tally,
 	return s;
 }
 
-static void it_allocates_nothing(void **state)
+TEST_WITH_COUNTS(it_allocates_nothing)
 {
-	const struct world       *w = *state;
 	struct counting_allocator tally = { .failing = 0 };
 	sennit_scheduler         *s = start_with_allocator(&tally, w->workers);
 	unsigned                  calls;
@@ -48,9 +47,8 @@ static void it_allocates_nothing(void **state)
 	assert_int_equal(atomic_load(&tally.live), 0);
 }
 
-static void trimming_gives_the_memory_back(void **state)
+TEST_WITH_COUNTS(trimming_gives_the_memory_back)
 {
-	const struct world       *w = *state;
 	struct counting_allocator tally = { .failing = 0 };
 	sennit_scheduler         *s = start_with_allocator(&tally, w->workers);
 	long                      live;
@@ -86,12 +84,11 @@ static void *work_bound(void *scheduler)
 	return NULL;
 }
 
-static void thread_after_thread_works(void **state)
+TEST_WITH_COUNTS(thread_after_thread_works)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_scheduler(w->workers);
-	sennit_stats        stats = { .size = sizeof(stats) };
-	pthread_t           thread[2];
+	sennit_scheduler *s = start_scheduler(w->workers);
+	sennit_stats      stats = { .size = sizeof(stats) };
+	pthread_t         thread[2];
 
 	for (int i = 0; i < 10; i++) {
 		for (int t = 0; t < 2; t++)
@@ -148,11 +145,10 @@ static void *bind_strictly(void *argument)
 	return NULL;
 }
 
-static void it_makes_no_system_call(void **state)
+TEST_WITH_COUNTS(it_makes_no_system_call)
 {
-	const struct world *w = *state;
-	struct strict       t = { .s = start_scheduler(w->workers) };
-	pthread_t           thread;
+	struct strict t = { .s = start_scheduler(w->workers) };
+	pthread_t     thread;
 
 	if (!CAN_FORBID || under_valgrind())
 		skip();
@@ -162,16 +158,4 @@ static void it_makes_no_system_call(void **state)
 	if (atomic_load(&t.state) == CANNOT)
 		skip(); /* an emulator */
 	end_scheduler(t.s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(it_allocates_nothing),
-		WITH_COUNTS(trimming_gives_the_memory_back),
-		WITH_COUNTS(thread_after_thread_works),
-		WITH_COUNTS(it_makes_no_system_call),
-	};
-
-	return cmocka_run_group_tests_name("api/bind_again", tests, NULL, NULL);
 }

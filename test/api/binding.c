@@ -12,9 +12,8 @@ static void raise_flag(void *flag)
 	atomic_store((atomic_bool *)flag, true);
 }
 
-static void bind_ties_the_scheduler_to_the_thread(void **state)
+TEST_WITH_COUNTS(bind_ties_the_scheduler_to_the_thread)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 
 	assert_null(sennit_current());
@@ -29,9 +28,8 @@ static void bind_ties_the_scheduler_to_the_thread(void **state)
 	end_scheduler(s);
 }
 
-static void a_thread_may_bind_again(void **state)
+TEST_WITH_COUNTS(a_thread_may_bind_again)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 	atomic_uint       ran = 0;
 	unsigned          i;
@@ -45,9 +43,8 @@ static void a_thread_may_bind_again(void **state)
 	end_scheduler(s);
 }
 
-static void a_thread_may_bind_to_one_after_another(void **state)
+TEST_WITH_COUNTS(a_thread_may_bind_to_one_after_another)
 {
-	struct world     *w = *state;
 	sennit_scheduler *a = start_scheduler(w->workers);
 	sennit_scheduler *b = start_scheduler(w->workers);
 	atomic_uint       ran = 0;
@@ -64,9 +61,8 @@ static void a_thread_may_bind_to_one_after_another(void **state)
 	end_scheduler(b);
 }
 
-static void binding_holds_a_reference(void **state)
+TEST_WITH_COUNTS(binding_holds_a_reference)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 	atomic_bool       gone = false;
 	atomic_uint       ran = 0;
@@ -96,9 +92,8 @@ static void grow(void *argument)
 		must_schedule_here(grow, t);
 }
 
-static void unbind_runs_every_queued_task(void **state)
+TEST_WITH_COUNTS(unbind_runs_every_queued_task)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 	atomic_uint       ran = 0;
 	unsigned          i;
@@ -111,9 +106,8 @@ static void unbind_runs_every_queued_task(void **state)
 	end_scheduler(s);
 }
 
-static void unbind_runs_what_those_tasks_schedule(void **state)
+TEST_WITH_COUNTS(unbind_runs_what_those_tasks_schedule)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 	struct tree       t = { 0 };
 
@@ -150,9 +144,8 @@ static void *let_them_go(void *argument)
 	return NULL;
 }
 
-static void unbind_waits_for_its_blocked_fibers(void **state)
+TEST_WITH_COUNTS(unbind_waits_for_its_blocked_fibers)
 {
-	struct world  *w = *state;
 	struct blocked b = { .s = start_scheduler(w->workers) };
 	pthread_t      t;
 	unsigned       i;
@@ -174,9 +167,8 @@ static void sleep_a_little(void *flag)
 	atomic_store((atomic_bool *)flag, true);
 }
 
-static void unbind_waits_for_a_sleeping_fiber(void **state)
+TEST_WITH_COUNTS(unbind_waits_for_a_sleeping_fiber)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 	atomic_bool       woke = false;
 
@@ -201,9 +193,8 @@ static void schedule_and_wait(void *argument)
 	in_a_task(count_one, &n->ran);
 }
 
-static void tasks_run_bound(void **state)
+TEST_WITH_WORKERS(tasks_run_bound)
 {
-	struct world *w = *state;
 	struct nested n = { .s = w->s };
 
 	in_a_task(schedule_and_wait, &n);
@@ -221,9 +212,8 @@ static void enqueue_from_outside(void *argument)
 		EXPECT(sennit_enqueue(n->s, &t) == 0);
 }
 
-static void an_unbound_thread_may_enqueue(void **state)
+TEST_WITH_THREADS(an_unbound_thread_may_enqueue)
 {
-	struct world *w = *state;
 	struct nested n = { .s = w->s };
 
 	in_a_thread(enqueue_from_outside, &n);
@@ -253,12 +243,11 @@ static void *join_the_crowd(void *argument)
 	return NULL;
 }
 
-static void a_thousand_threads_are_bound_at_once(void **state)
+TEST_WITH_WORKERS(a_thousand_threads_are_bound_at_once)
 {
 	/* The stacks of a thousand threads are 8 GiB of addresses. */
 	enum { COUNT = LOAD(sizeof(void *) < 8 ? 100 : 1000) };
 	static pthread_t threads[COUNT];
-	struct world    *w = *state;
 	struct crowd     c = { .s = w->s };
 	unsigned         i;
 
@@ -269,23 +258,4 @@ static void a_thousand_threads_are_bound_at_once(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(atomic_load(&c.ran), COUNT);
 	assert_int_equal(atomic_load(&c.home), COUNT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(bind_ties_the_scheduler_to_the_thread),
-		WITH_COUNTS(a_thread_may_bind_again),
-		WITH_COUNTS(a_thread_may_bind_to_one_after_another),
-		WITH_COUNTS(binding_holds_a_reference),
-		WITH_COUNTS(unbind_runs_every_queued_task),
-		WITH_COUNTS(unbind_runs_what_those_tasks_schedule),
-		WITH_COUNTS(unbind_waits_for_its_blocked_fibers),
-		WITH_COUNTS(unbind_waits_for_a_sleeping_fiber),
-		WITH_WORKERS(tasks_run_bound),
-		WITH_THREADS(an_unbound_thread_may_enqueue),
-		WITH_WORKERS(a_thousand_threads_are_bound_at_once),
-	};
-
-	return cmocka_run_group_tests_name("api/binding", tests, NULL, NULL);
 }

@@ -36,9 +36,8 @@ static void result_in_each_place(void *argument)
 	(void)argument;
 }
 
-static void what_the_function_returns_comes_back(void **state)
+TEST_WITH_WORKERS(what_the_function_returns_comes_back)
 {
-	(void)state;
 	in_each_place(result_in_each_place, NULL);
 }
 
@@ -56,9 +55,8 @@ static void errno_in_each_place(void *argument)
 	EXPECT(value == EXDEV);
 }
 
-static void errno_goes_there_and_comes_back(void **state)
+TEST_WITH_WORKERS(errno_goes_there_and_comes_back)
 {
-	(void)state;
 	in_each_place(errno_in_each_place, NULL);
 }
 
@@ -84,9 +82,8 @@ static void rounding_of_the_caller(void *argument)
 	EXPECT(fegetround() == FE_TONEAREST);
 }
 
-static void rounding_goes_there_and_stays_here(void **state)
+TEST_WITH_WORKERS(rounding_goes_there_and_stays_here)
 {
-	(void)state;
 	rounding_of_the_caller(NULL);
 	in_a_task(rounding_of_the_caller, NULL);
 }
@@ -106,18 +103,16 @@ static void place_of_a_fibers_call(void *argument)
 	EXPECT(sigismember(&p.blocked, SIGSEGV) == 0);
 }
 
-static void a_fibers_call_runs_on_a_thread_of_its_own(void **state)
+TEST_WITH_WORKERS(a_fibers_call_runs_on_a_thread_of_its_own)
 {
-	(void)state;
 	place_of_a_fibers_call(NULL);
 	in_a_task(place_of_a_fibers_call, NULL);
 }
 
-static void an_unbound_threads_call_runs_in_place(void **state)
+TEST_ALONE(an_unbound_threads_call_runs_in_place)
 {
 	struct place p;
 
-	(void)state;
 	sennit_blocking_call(note_place, &p);
 	assert_true(pthread_equal(p.thread, pthread_self()));
 	assert_int_equal(sennit_blocking_call_until(note_place, &p, NULL, 0),
@@ -131,11 +126,10 @@ static void release_hold(void *argument)
 }
 
 /* The only worker, or the bound thread itself, must run a task meanwhile. */
-static void others_run_while_a_call_blocks(void **state)
+TEST_WITH_WORKERS(others_run_while_a_call_blocks)
 {
 	struct hold h;
 
-	(void)state;
 	init_hold(&h);
 	must_schedule_here(release_hold, &h);
 	call_hold(&h);
@@ -157,11 +151,10 @@ static void *live_in_another_scheduler(void *argument)
 	return argument;
 }
 
-static void the_function_may_use_a_scheduler_of_its_own(void **state)
+TEST_WITH_WORKERS(the_function_may_use_a_scheduler_of_its_own)
 {
-	(void)state;
-	assert_ptr_equal(sennit_blocking_call(live_in_another_scheduler, state),
-			 state);
+	assert_ptr_equal(sennit_blocking_call(live_in_another_scheduler, w),
+			 w);
 }
 
 struct meeting {
@@ -185,28 +178,11 @@ static void answer_meeting(void *argument)
 	sennit_event_set(&m->from_fiber);
 }
 
-static void the_function_may_wait_for_fibers(void **state)
+TEST_WITH_WORKERS(the_function_may_wait_for_fibers)
 {
 	static struct meeting m;
 
-	(void)state;
 	memset(&m, 0, sizeof(m));
 	must_schedule(answer_meeting, &m);
 	assert_ptr_equal(sennit_blocking_call(meet, &m), &m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_the_function_returns_comes_back),
-		WITH_WORKERS(errno_goes_there_and_comes_back),
-		WITH_WORKERS(rounding_goes_there_and_stays_here),
-		WITH_WORKERS(a_fibers_call_runs_on_a_thread_of_its_own),
-		ALONE(an_unbound_threads_call_runs_in_place),
-		WITH_WORKERS(others_run_while_a_call_blocks),
-		WITH_WORKERS(the_function_may_use_a_scheduler_of_its_own),
-		WITH_WORKERS(the_function_may_wait_for_fibers),
-	};
-
-	return cmocka_run_group_tests_name("api/blocking", tests, NULL, NULL);
 }

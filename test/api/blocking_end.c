@@ -74,11 +74,10 @@ static void use_threads(void)
 
 /* --- nothing is left behind --------------------------------------------- */
 
-static void threads_end_with_their_scheduler(void **state)
+TEST_WITH_COUNTS(threads_end_with_their_scheduler)
 {
-	const struct world *w = *state;
-	const unsigned      before = threads_now();
-	unsigned            i;
+	const unsigned before = threads_now();
+	unsigned       i;
 
 	for (i = 0; i < LOAD(20); i++) {
 		/* Threads that end by themselves meanwhile, or never would. */
@@ -102,13 +101,12 @@ static void note_end(void *context)
 }
 
 /* If no one waits for the end, the last thread frees everything. */
-static void a_release_ends_them_too(void **state)
+TEST_WITH_COUNTS(a_release_ends_them_too)
 {
-	const struct world *w = *state;
-	const unsigned      before = threads_now();
-	sennit_scheduler   *s = start_with(
-		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counted,
-				.on_shutdown = note_end));
+	const unsigned    before = threads_now();
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &counted,
+			      .on_shutdown = note_end));
 
 	atomic_store(&endings, 0);
 	assert_int_equal(sennit_bind(s), 0);
@@ -133,10 +131,9 @@ static void enqueue_calls(sennit_scheduler *s)
 	assert_soon(atomic_load(&hold.begun) == CALLS);
 }
 
-static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
+TEST_WITH_THREADS(a_call_in_flight_keeps_its_scheduler_alive)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w, 0);
+	sennit_scheduler *s = start_counted(w, 0);
 
 	enqueue_calls(s);
 	assert_int_equal(
@@ -149,13 +146,12 @@ static void a_call_in_flight_keeps_its_scheduler_alive(void **state)
 }
 
 /* The thread that wakes the last fiber is the last one to wake anything. */
-static void the_last_reference_goes_with_calls_in_flight(void **state)
+TEST_WITH_THREADS(the_last_reference_goes_with_calls_in_flight)
 {
-	const struct world *w = *state;
-	const unsigned      before = threads_now();
-	sennit_scheduler   *s = start_with(
-		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counted,
-				.on_shutdown = note_end));
+	const unsigned    before = threads_now();
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &counted,
+			      .on_shutdown = note_end));
 
 	atomic_store(&endings, 0);
 	enqueue_calls(s);
@@ -168,10 +164,9 @@ static void the_last_reference_goes_with_calls_in_flight(void **state)
 	assert_soon(threads_now() <= before);
 }
 
-static void unbinding_waits_for_calls(void **state)
+TEST_WITH_COUNTS(unbinding_waits_for_calls)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w, 0);
+	sennit_scheduler *s = start_counted(w, 0);
 
 	reset_hold();
 	assert_int_equal(sennit_bind(s), 0);
@@ -185,11 +180,10 @@ static void unbinding_waits_for_calls(void **state)
 
 /* --- the report --------------------------------------------------------- */
 
-static void the_report_has_hope_in_calls(void **state)
+TEST_WITH_THREADS(the_report_has_hope_in_calls)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w, 0);
-	char                text[4096];
+	sennit_scheduler *s = start_counted(w, 0);
+	char              text[4096];
 
 	enqueue_calls(s);
 	assert_soon(stats_of(s).parks >= w->threads);
@@ -206,19 +200,11 @@ static void *do_nothing(void *argument)
 	return argument;
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(threads_end_with_their_scheduler),
-		WITH_COUNTS(a_release_ends_them_too),
-		WITH_THREADS(a_call_in_flight_keeps_its_scheduler_alive),
-		WITH_THREADS(the_last_reference_goes_with_calls_in_flight),
-		WITH_COUNTS(unbinding_waits_for_calls),
-		WITH_THREADS(the_report_has_hope_in_calls),
-	};
-
 	/* From the first thread on, ThreadSanitizer has a thread of its own. */
 	pthread_join(must_start_thread(do_nothing, NULL), NULL);
-	return cmocka_run_group_tests_name("api/blocking_end", tests, NULL,
-					   NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

@@ -78,35 +78,22 @@ static void assert_share(const struct world *w, unsigned long most,
 	end_scheduler(s);
 }
 
-static void a_quarter_of_what_the_system_allows(void **state)
+TEST_WITH_COUNTS(a_quarter_of_what_the_system_allows)
 {
-	assert_share(*state, 80, 0, 20);
+	assert_share(w, 80, 0, 20);
 }
 
-static void eight_at_least(void **state)
+TEST_WITH_COUNTS(eight_at_least)
 {
-	assert_share(*state, 3, 0, 8);
+	assert_share(w, 3, 0, 8);
 }
 
-static void as_many_as_are_needed_where_the_system_allows(void **state)
+TEST_WITH_COUNTS(as_many_as_are_needed_where_the_system_allows)
 {
-	assert_share(*state, 4 * CALLS, 0, CALLS);
+	assert_share(w, 4 * CALLS, 0, CALLS);
 }
 
-static void what_the_program_asks_for_is_not_questioned(void **state)
+TEST_WITH_COUNTS(what_the_program_asks_for_is_not_questioned)
 {
-	assert_share(*state, 3, 12, 12);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_quarter_of_what_the_system_allows),
-		WITH_COUNTS(eight_at_least),
-		WITH_COUNTS(as_many_as_are_needed_where_the_system_allows),
-		WITH_COUNTS(what_the_program_asks_for_is_not_questioned),
-	};
-
-	return cmocka_run_group_tests_name("api/blocking_limit", tests, NULL,
-					   NULL);
+	assert_share(w, 3, 12, 12);
 }

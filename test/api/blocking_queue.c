@@ -60,9 +60,8 @@ static void call_in_a_crowd(void *argument)
 	sennit_wait_group_done(&c->done);
 }
 
-static void no_more_threads_than_the_limit(void **state)
+TEST_WITH_COUNTS(no_more_threads_than_the_limit)
 {
-	const struct world *w = *state;
 	const unsigned      all = LOAD(1000);
 	sennit_scheduler   *s = open_with(w, LIMIT, 0);
 	static struct crowd c;
@@ -78,11 +77,10 @@ static void no_more_threads_than_the_limit(void **state)
 	close_bound(s);
 }
 
-static void threads_come_when_all_are_taken(void **state)
+TEST_WITH_COUNTS(threads_come_when_all_are_taken)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = open_with(w, LIMIT, 0);
-	static struct hold  h;
+	sennit_scheduler  *s = open_with(w, LIMIT, 0);
+	static struct hold h;
 
 	init_hold(&h);
 	for (unsigned i = 1; i <= LIMIT; i++) {
@@ -95,11 +93,10 @@ static void threads_come_when_all_are_taken(void **state)
 	close_bound(s);
 }
 
-static void calls_in_turn_share_a_thread(void **state)
+TEST_WITH_COUNTS(calls_in_turn_share_a_thread)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = open_with(w, LIMIT, 0);
-	struct place        first, p;
+	sennit_scheduler *s = open_with(w, LIMIT, 0);
+	struct place      first, p;
 
 	sennit_blocking_call(note_place, &first);
 	for (unsigned i = 0; i < 100; i++) {
@@ -110,11 +107,10 @@ static void calls_in_turn_share_a_thread(void **state)
 	close_bound(s);
 }
 
-static void idle_threads_end(void **state)
+TEST_WITH_COUNTS(idle_threads_end)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = open_with(w, LIMIT, 1);
-	static struct hold  h;
+	sennit_scheduler  *s = open_with(w, LIMIT, 1);
+	static struct hold h;
 
 	init_hold(&h);
 	for (unsigned i = 0; i < LIMIT; i++)
@@ -157,12 +153,11 @@ static void try_deadlines(void *argument)
 	try_until(sennit_after(SENNIT_MILLISECOND));
 }
 
-static void a_call_that_cannot_begin_in_time_is_not_made(void **state)
+TEST_WITH_COUNTS(a_call_that_cannot_begin_in_time_is_not_made)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = open_with(w, 1, 0);
-	static struct hold  h;
-	void               *result = NULL;
+	sennit_scheduler  *s = open_with(w, 1, 0);
+	static struct hold h;
+	void              *result = NULL;
 
 	init_hold(&h);
 	must_schedule(call_hold, &h);
@@ -186,12 +181,11 @@ static void *outlast_deadline(void *argument)
 	return argument;
 }
 
-static void a_call_that_has_begun_outlasts_its_deadline(void **state)
+TEST_WITH_WORKERS(a_call_that_has_begun_outlasts_its_deadline)
 {
 	sennit_time deadline = sennit_after(SENNIT_MILLISECOND);
 	void       *result = NULL;
 
-	(void)state;
 	assert_int_equal(sennit_blocking_call_until(outlast_deadline, &deadline,
 						    &result, deadline),
 			 0);
@@ -227,13 +221,12 @@ static void call_take_turn(void *argument)
 
 enum { TURNS = 10 };
 
-static void calls_begin_in_the_order_they_came(void **state)
+TEST_WITH_COUNTS(calls_begin_in_the_order_they_came)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = open_with(w, 1, 0);
-	static struct hold  h;
-	static struct turn  turns[TURNS];
-	static atomic_uint  next;
+	sennit_scheduler  *s = open_with(w, 1, 0);
+	static struct hold h;
+	static struct turn turns[TURNS];
+	static atomic_uint next;
 
 	init_hold(&h);
 	atomic_store(&next, 0);
@@ -247,20 +240,4 @@ static void calls_begin_in_the_order_they_came(void **state)
 	let_go(&h, 1);
 	assert_soon(atomic_load(&next) == TURNS);
 	close_bound(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(no_more_threads_than_the_limit),
-		WITH_COUNTS(threads_come_when_all_are_taken),
-		WITH_COUNTS(calls_in_turn_share_a_thread),
-		WITH_COUNTS(idle_threads_end),
-		WITH_COUNTS(a_call_that_cannot_begin_in_time_is_not_made),
-		WITH_WORKERS(a_call_that_has_begun_outlasts_its_deadline),
-		WITH_COUNTS(calls_begin_in_the_order_they_came),
-	};
-
-	return cmocka_run_group_tests_name("api/blocking_queue", tests, NULL,
-					   NULL);
 }

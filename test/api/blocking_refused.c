@@ -63,11 +63,10 @@ static void call_in_place(void *argument)
 	fesetround(FE_TONEAREST);
 }
 
-static void without_any_thread_it_runs_in_place(void **state)
+TEST_WITH_WORKERS(without_any_thread_it_runs_in_place)
 {
 	struct visit v;
 
-	(void)state;
 	atomic_store(&threads_are_refused, true);
 	call_in_place(NULL);
 	in_a_task(call_in_place, NULL);
@@ -123,11 +122,10 @@ static void call_later(void *argument)
 	sennit_wait_group_done(&h->done);
 }
 
-static void those_there_are_do_the_work(void **state)
+TEST_WITH_WORKERS(those_there_are_do_the_work)
 {
-	const struct world *w = *state;
-	struct hold        *h = &hold;
-	unsigned            i;
+	struct hold *h = &hold;
+	unsigned     i;
 
 	sem_init(&h->go, 0, 0);
 	atomic_store(&h->begun, 0);
@@ -150,12 +148,11 @@ static void those_there_are_do_the_work(void **state)
 	atomic_store(&threads_are_refused, false);
 }
 
-static void more_are_tried_once_there_was_rest(void **state)
+TEST_WITH_WORKERS(more_are_tried_once_there_was_rest)
 {
-	const struct world *w = *state;
-	struct hold        *h = &hold;
+	struct hold *h = &hold;
 
-	those_there_are_do_the_work(state);
+	those_there_are_do_the_work(w);
 	sennit_wait_group_init(&h->done, 2);
 	atomic_store(&h->begun, 0);
 	atomic_store(&h->ready, 0);
@@ -183,10 +180,9 @@ static void call_come(void *argument)
 
 /* The second caller waits for the thread of the first. Then that thread is
  * refused, too. */
-static void who_relied_on_a_refused_thread_is_served(void **state)
+TEST_WITH_SEVERAL(who_relied_on_a_refused_thread_is_served)
 {
-	static atomic_uint  came;
-	const struct world *w = *state;
+	static atomic_uint came;
 
 	atomic_store(&came, 0);
 	atomic_store(&first, FIRST_ASKED_FOR);
@@ -200,17 +196,4 @@ static void who_relied_on_a_refused_thread_is_served(void **state)
 	assert_soon(atomic_load(&came) == 2);
 	assert_soon(fibers_of(w->s) == 0);
 	atomic_store(&threads_are_refused, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(without_any_thread_it_runs_in_place),
-		WITH_WORKERS(those_there_are_do_the_work),
-		WITH_WORKERS(more_are_tried_once_there_was_rest),
-		WITH_SEVERAL(who_relied_on_a_refused_thread_is_served),
-	};
-
-	return cmocka_run_group_tests_name("api/blocking_refused", tests, NULL,
-					   NULL);
 }

@@ -221,34 +221,23 @@ static void assert_shared(struct world *w, uint32_t placement, bool at_once,
 		assert_shared_of(w, placement, at_once, send, every);
 }
 
-static void bursts_are_left_to_idle_workers(void **state)
+TEST_WITH_SEVERAL(bursts_are_left_to_idle_workers)
 {
-	assert_shared(*state, SENNIT_PLACEMENT_LOCAL, false, from_here);
-	assert_shared(*state, SENNIT_PLACEMENT_LOCAL, false, from_a_task);
-	assert_shared(*state, SENNIT_PLACEMENT_LOCAL, false, from_a_thread);
+	assert_shared(w, SENNIT_PLACEMENT_LOCAL, false, from_here);
+	assert_shared(w, SENNIT_PLACEMENT_LOCAL, false, from_a_task);
+	assert_shared(w, SENNIT_PLACEMENT_LOCAL, false, from_a_thread);
 }
 
-static void batches_are_left_to_idle_workers(void **state)
+TEST_WITH_SEVERAL(batches_are_left_to_idle_workers)
 {
-	assert_shared(*state, SENNIT_PLACEMENT_LOCAL, true, from_here);
-	assert_shared(*state, SENNIT_PLACEMENT_LOCAL, true, from_a_task);
-	assert_shared(*state, SENNIT_PLACEMENT_LOCAL, true, from_a_thread);
+	assert_shared(w, SENNIT_PLACEMENT_LOCAL, true, from_here);
+	assert_shared(w, SENNIT_PLACEMENT_LOCAL, true, from_a_task);
+	assert_shared(w, SENNIT_PLACEMENT_LOCAL, true, from_a_thread);
 }
 
-static void so_are_those_of_placement_spread(void **state)
+TEST_WITH_SEVERAL(so_are_those_of_placement_spread)
 {
-	assert_shared(*state, SENNIT_PLACEMENT_SPREAD, false, from_here);
-	assert_shared(*state, SENNIT_PLACEMENT_SPREAD, false, from_a_task);
-	assert_shared(*state, SENNIT_PLACEMENT_SPREAD, true, from_a_task);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SEVERAL(bursts_are_left_to_idle_workers),
-		WITH_SEVERAL(batches_are_left_to_idle_workers),
-		WITH_SEVERAL(so_are_those_of_placement_spread),
-	};
-
-	return cmocka_run_group_tests_name("api/bursts", tests, NULL, NULL);
+	assert_shared(w, SENNIT_PLACEMENT_SPREAD, false, from_here);
+	assert_shared(w, SENNIT_PLACEMENT_SPREAD, false, from_a_task);
+	assert_shared(w, SENNIT_PLACEMENT_SPREAD, true, from_a_task);
 }

@@ -135,9 +135,8 @@ static void assert_all_cancelled(struct things *t, sennit_group *g)
 
 /* All members have reached their wait, except for the last instructions, which
  * does not change what must happen. */
-static void waits_under_way_end(void **state)
+TEST_WITH_WORKERS(waits_under_way_end)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
@@ -148,20 +147,19 @@ static void waits_under_way_end(void **state)
 	assert_all_cancelled(&t, &g);
 }
 
-static void waits_to_come_end_at_once(void **state)
+TEST_WITH_WORKERS(waits_to_come_end_at_once)
 {
 	struct things t;
 	sennit_group  g;
 
-	begin_waits(&t, &g, *state, wait_once_cancelled);
+	begin_waits(&t, &g, w, wait_once_cancelled);
 	assert_true(sennit_group_cancel(&g));
 	sennit_event_set(&t.go);
 	assert_all_cancelled(&t, &g);
 }
 
-static void waits_end_at_the_deadline_of_the_group(void **state)
+TEST_WITH_WORKERS(waits_end_at_the_deadline_of_the_group)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
@@ -191,9 +189,8 @@ static int take_what_is_there(void *argument)
 	return 0;
 }
 
-static void what_is_there_can_be_had(void **state)
+TEST_WITH_WORKERS(what_is_there_can_be_had)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
@@ -227,9 +224,8 @@ static void end_wait_group(void *argument)
 	sennit_wait_group_done(&t->one);
 }
 
-static void waits_without_deadline_go_on(void **state)
+TEST_WITH_WORKERS(waits_without_deadline_go_on)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
@@ -255,11 +251,10 @@ static int refused(void *argument)
 	return 0;
 }
 
-static void the_accepted_run_and_no_more_are_accepted(void **state)
+TEST_WITH_WORKERS(the_accepted_run_and_no_more_are_accepted)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	sennit_group  g;
+	atomic_uint  ran = 0;
+	sennit_group g;
 
 	sennit_group_init_on(&g, w->s, SENNIT_NEVER, 0);
 	for (int i = 0; i < 50; i++)
@@ -279,23 +274,23 @@ static void cancel_it(void *argument)
 	EXPECT(sennit_group_cancel(argument));
 }
 
-static void any_thread_may_cancel(void **state)
+TEST_WITH_WORKERS(any_thread_may_cancel)
 {
 	struct things t;
 	sennit_group  g;
 
-	begin_waits(&t, &g, *state, wait_now);
+	begin_waits(&t, &g, w, wait_now);
 	assert_soon(atomic_load(&t.waiting) == 2 * WAITS);
 	in_a_thread(cancel_it, &g);
 	assert_all_cancelled(&t, &g);
 }
 
-static void any_task_may_cancel(void **state)
+TEST_WITH_WORKERS(any_task_may_cancel)
 {
 	struct things t;
 	sennit_group  g;
 
-	begin_waits(&t, &g, *state, wait_now);
+	begin_waits(&t, &g, w, wait_now);
 	in_a_task(cancel_it, &g);
 	assert_all_cancelled(&t, &g);
 }
@@ -319,9 +314,8 @@ static int lock_in_the_end(void *argument)
 	return 0;
 }
 
-static void cancelled_waits_take_nothing(void **state)
+TEST_WITH_WORKERS(cancelled_waits_take_nothing)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  cancelled, other;
 
@@ -338,21 +332,4 @@ static void cancelled_waits_take_nothing(void **state)
 	sennit_mutex_unlock(&t.held);
 	assert_int_equal(sennit_group_wait(&other), 0);
 	sennit_mutex_destroy(&t.held);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(waits_under_way_end),
-		WITH_WORKERS(waits_to_come_end_at_once),
-		WITH_WORKERS(waits_end_at_the_deadline_of_the_group),
-		WITH_WORKERS(what_is_there_can_be_had),
-		WITH_WORKERS(waits_without_deadline_go_on),
-		WITH_WORKERS(the_accepted_run_and_no_more_are_accepted),
-		WITH_WORKERS(any_thread_may_cancel),
-		WITH_WORKERS(any_task_may_cancel),
-		WITH_WORKERS(cancelled_waits_take_nothing),
-	};
-
-	return cmocka_run_group_tests_name("api/cancel", tests, NULL, NULL);
 }

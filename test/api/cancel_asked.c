@@ -16,9 +16,8 @@ static int ask(void *argument)
 	return 0;
 }
 
-static void members_may_ask(void **state)
+TEST_WITH_WORKERS(members_may_ask)
 {
-	struct world *w = *state;
 	struct things t;
 	sennit_group  g;
 
@@ -46,23 +45,11 @@ static int ask_until_late(void *argument)
 	return err;
 }
 
-static void members_see_the_deadline_by_asking(void **state)
+TEST_WITH_WORKERS(members_see_the_deadline_by_asking)
 {
-	struct world *w = *state;
-	sennit_group  g;
+	sennit_group g;
 
 	sennit_group_init_on(&g, w->s, sennit_after(2 * SENNIT_MILLISECOND), 0);
 	must_spawn(&g, ask_until_late, NULL);
 	assert_int_equal(sennit_group_wait(&g), -ETIMEDOUT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(members_may_ask),
-		WITH_WORKERS(members_see_the_deadline_by_asking),
-	};
-
-	return cmocka_run_group_tests_name("api/cancel_asked", tests, NULL,
-					   NULL);
 }

@@ -33,9 +33,8 @@ static int wait_at_depth(void *argument)
 	return err;
 }
 
-static void cancelling_reaches_all_inside(void **state)
+TEST_WITH_WORKERS(cancelling_reaches_all_inside)
 {
-	struct world *w = *state;
 	struct things t;
 	struct nested n = { &t, 5, -ECANCELED };
 	sennit_group  g;
@@ -48,9 +47,8 @@ static void cancelling_reaches_all_inside(void **state)
 	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
 }
 
-static void the_deadline_reaches_all_inside(void **state)
+TEST_WITH_WORKERS(the_deadline_reaches_all_inside)
 {
-	struct world *w = *state;
 	struct things t;
 	struct nested n = { &t, 5, -ETIMEDOUT };
 	sennit_group  g;
@@ -93,9 +91,8 @@ static int wait_beside(void *argument)
 	return 0;
 }
 
-static void cancelling_reaches_nobody_outside(void **state)
+TEST_WITH_WORKERS(cancelling_reaches_nobody_outside)
 {
-	struct world *w = *state;
 	struct things t;
 	struct halves h = { .t = &t };
 	sennit_group  g;
@@ -137,9 +134,8 @@ static int open_with_deadline(void *argument)
 	return sennit_group_wait(&g);
 }
 
-static void the_earliest_deadline_counts(void **state)
+TEST_WITH_WORKERS(the_earliest_deadline_counts)
 {
-	struct world     *w = *state;
 	const sennit_time soon = 2 * SENNIT_MILLISECOND;
 	const sennit_time late = 100 * SENNIT_SECOND;
 	struct span       spans[] = {
@@ -159,17 +155,4 @@ static void the_earliest_deadline_counts(void **state)
 		must_spawn(&g, open_with_deadline, &s);
 		assert_int_equal(sennit_group_wait(&g), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(cancelling_reaches_all_inside),
-		WITH_WORKERS(the_deadline_reaches_all_inside),
-		WITH_WORKERS(cancelling_reaches_nobody_outside),
-		WITH_WORKERS(the_earliest_deadline_counts),
-	};
-
-	return cmocka_run_group_tests_name("api/cancel_nested", tests, NULL,
-					   NULL);
 }

@@ -125,9 +125,9 @@ static void cancel_it(struct scene *c, sennit_member_fn *member,
 
 /* --- claims ------------------------------------------------------------- */
 
-static void a_writer_lets_readers_go(void **state)
+TEST_WITH_WORKERS(a_writer_lets_readers_go)
 {
-	struct scene c = { .w = *state };
+	struct scene c = { .w = w };
 	struct crowd reader = { .run = read_too, .argument = &c, .tasks = 1 };
 
 	sennit_rwlock_lock_shared(&c.lock);
@@ -138,9 +138,9 @@ static void a_writer_lets_readers_go(void **state)
 	sennit_rwlock_destroy(&c.lock);
 }
 
-static void a_reader_leaves(void **state)
+TEST_WITH_WORKERS(a_reader_leaves)
 {
-	struct scene c = { .w = *state };
+	struct scene c = { .w = w };
 
 	sennit_rwlock_lock(&c.lock);
 	cancel_it(&c, read_it, &c.lock, 0, NULL);
@@ -148,9 +148,9 @@ static void a_reader_leaves(void **state)
 	sennit_rwlock_destroy(&c.lock);
 }
 
-static void a_large_take_lets_small_ones_go(void **state)
+TEST_WITH_WORKERS(a_large_take_lets_small_ones_go)
 {
-	struct scene c = { .w = *state };
+	struct scene c = { .w = w };
 	struct crowd taker = { .run = take_one, .argument = &c, .tasks = 1 };
 
 	sennit_semaphore_init(&c.semaphore, 3);
@@ -159,9 +159,9 @@ static void a_large_take_lets_small_ones_go(void **state)
 	assert_int_equal(sennit_semaphore_count(&c.semaphore), 2);
 }
 
-static void an_arrival_is_taken_back(void **state)
+TEST_WITH_WORKERS(an_arrival_is_taken_back)
 {
-	struct scene c = { .w = *state };
+	struct scene c = { .w = w };
 	struct crowd party = { .run = arrive_too, .argument = &c, .tasks = 1 };
 
 	sennit_barrier_init(&c.barrier, 3);
@@ -174,9 +174,9 @@ static void an_arrival_is_taken_back(void **state)
 	assert_soon(atomic_load(&c.through) == 2);
 }
 
-static void who_waits_for_a_once_leaves(void **state)
+TEST_WITH_WORKERS(who_waits_for_a_once_leaves)
 {
-	struct scene c = { .w = *state };
+	struct scene c = { .w = w };
 	struct crowd first = { .run = do_once, .argument = &c, .tasks = 1 };
 
 	gather(&first);
@@ -209,28 +209,13 @@ static int use_all(void *argument)
 	return 0;
 }
 
-static void who_need_not_wait_is_served(void **state)
+TEST_WITH_WORKERS(who_need_not_wait_is_served)
 {
-	struct scene c = { .w = *state };
+	struct scene c = { .w = w };
 
 	sennit_group_init(&c.group, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn(&c.group, use_all, &c), 0);
 	assert_soon(waiting_for(c.w->s, &c.semaphore) == 1);
 	sennit_semaphore_give(&c.semaphore, 1);
 	assert_int_equal(sennit_group_wait(&c.group), -ECANCELED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_writer_lets_readers_go),
-		WITH_WORKERS(a_reader_leaves),
-		WITH_WORKERS(a_large_take_lets_small_ones_go),
-		WITH_WORKERS(an_arrival_is_taken_back),
-		WITH_WORKERS(who_waits_for_a_once_leaves),
-		WITH_WORKERS(who_need_not_wait_is_served),
-	};
-
-	return cmocka_run_group_tests_name("api/cancel_sync", tests, NULL,
-					   NULL);
 }

@@ -158,52 +158,32 @@ static void try_sizes(void *argument)
 	}
 }
 
-static void a_rendezvous_alone_times_out(void **state)
+TEST_WITH_WORKERS(a_rendezvous_alone_times_out)
 {
-	(void)state;
 	in_each_place(try_rendezvous_alone, NULL);
 }
 
-static void a_bounded_channel_keeps_order_and_capacity(void **state)
+TEST_WITH_WORKERS(a_bounded_channel_keeps_order_and_capacity)
 {
-	(void)state;
 	in_each_place(try_bounded_alone, NULL);
 }
 
-static void an_unbounded_channel_gives_its_memory_back(void **state)
+TEST_WITH_WORKERS(an_unbounded_channel_gives_its_memory_back)
 {
-	(void)state;
 	in_each_place(try_unbounded_alone, NULL);
 }
 
-static void without_memory_nothing_is_lost(void **state)
+TEST_WITH_WORKERS(without_memory_nothing_is_lost)
 {
-	(void)state;
 	in_each_place(try_without_memory, NULL);
 }
 
-static void a_closed_channel_is_drained(void **state)
+TEST_WITH_WORKERS(a_closed_channel_is_drained)
 {
-	(void)state;
 	in_each_place(try_closed, NULL);
 }
 
-static void values_of_any_size_arrive_whole(void **state)
+TEST_WITH_WORKERS(values_of_any_size_arrive_whole)
 {
-	(void)state;
 	in_each_place(try_sizes, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_rendezvous_alone_times_out),
-		WITH_WORKERS(a_bounded_channel_keeps_order_and_capacity),
-		WITH_WORKERS(an_unbounded_channel_gives_its_memory_back),
-		WITH_WORKERS(without_memory_nothing_is_lost),
-		WITH_WORKERS(a_closed_channel_is_drained),
-		WITH_WORKERS(values_of_any_size_arrive_whole),
-	};
-
-	return cmocka_run_group_tests_name("api/channel", tests, NULL, NULL);
 }

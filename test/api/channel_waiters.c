@@ -96,13 +96,12 @@ static void meet(struct scene *c)
 	assert_int_equal(atomic_load(&c->sum), 53 * 52);
 }
 
-static void senders_and_receivers_meet(void **state)
+TEST_WITH_WORKERS(senders_and_receivers_meet)
 {
 	const size_t capacities[] = { 0, 1, 7, SENNIT_CHANNEL_UNBOUNDED };
 	struct scene c;
 	unsigned     i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		set_scene(&c, capacities[i], 106);
 		meet(&c);
@@ -111,12 +110,11 @@ static void senders_and_receivers_meet(void **state)
 	}
 }
 
-static void closing_releases_all_who_wait(void **state)
+TEST_WITH_WORKERS(closing_releases_all_who_wait)
 {
-	struct world *w = *state;
-	struct scene  c;
-	pthread_t     t;
-	unsigned      i, which;
+	struct scene c;
+	pthread_t    t;
+	unsigned     i, which;
 
 	for (which = 0; which < 2; which++) {
 		set_scene(&c, 0, 41);
@@ -135,11 +133,10 @@ static void closing_releases_all_who_wait(void **state)
 }
 
 /* The sender's value was not sent: receivers get only the buffered values. */
-static void closing_sends_back_a_waiting_sender(void **state)
+TEST_WITH_WORKERS(closing_sends_back_a_waiting_sender)
 {
-	struct world *w = *state;
-	struct scene  c;
-	uint64_t      v = 77;
+	struct scene c;
+	uint64_t     v = 77;
 
 	set_scene(&c, 1, 1);
 	assert_int_equal(sennit_channel_send(&c.channel, &v), 0);
@@ -155,13 +152,12 @@ static void closing_sends_back_a_waiting_sender(void **state)
 	sennit_channel_destroy(&c.channel);
 }
 
-static void a_thousand_deadlines_pass(void **state)
+TEST_WITH_WORKERS(a_thousand_deadlines_pass)
 {
 	struct scene c;
 	unsigned     i, which;
 	uint64_t     v;
 
-	(void)state;
 	for (which = 0; which < 2; which++) {
 		set_scene(&c, 0, LOAD(500));
 		c.deadline = sennit_after(3 * SENNIT_MILLISECOND);
@@ -230,13 +226,12 @@ static void form_queues(void *argument)
 	sennit_wait_group_wait(&c->done);
 }
 
-static void who_waits_longest_is_served_first(void **state)
+TEST_WITH_WORKERS(who_waits_longest_is_served_first)
 {
 	const size_t capacities[] = { 0, 1, 3 };
 	struct scene c;
 	unsigned     i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		set_scene(&c, capacities[i], 2 * WAITERS);
 		in_a_task(form_queues, &c);
@@ -287,24 +282,8 @@ static void receive_and_free_often(void *argument)
 	}
 }
 
-static void who_received_the_last_value_may_free_the_channel(void **state)
+TEST_WITH_WORKERS(who_received_the_last_value_may_free_the_channel)
 {
-	(void)state;
 	receive_and_free_often(NULL);
 	in_a_task(receive_and_free_often, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(senders_and_receivers_meet),
-		WITH_WORKERS(closing_releases_all_who_wait),
-		WITH_WORKERS(closing_sends_back_a_waiting_sender),
-		WITH_WORKERS(a_thousand_deadlines_pass),
-		WITH_WORKERS(who_waits_longest_is_served_first),
-		WITH_WORKERS(who_received_the_last_value_may_free_the_channel),
-	};
-
-	return cmocka_run_group_tests_name("api/channel_waiters", tests, NULL,
-					   NULL);
 }

@@ -91,13 +91,12 @@ static void stock(struct shop *s, unsigned tokens)
 /* --- notify ------------------------------------------------------------- */
 
 /* Symptom: two notifies in a row chose the same waiter. */
-static void as_many_wake_as_are_notified(void **state)
+TEST_WITH_WORKERS(as_many_wake_as_are_notified)
 {
 	struct shop s;
 	pthread_t   threads[4];
 	unsigned    i;
 
-	(void)state;
 	open_shop(&s, 8);
 	for (i = 0; i < 4; i++) {
 		must_schedule(buy, &s);
@@ -114,12 +113,11 @@ static void as_many_wake_as_are_notified(void **state)
 	sennit_cond_destroy(&s.stocked);
 }
 
-static void notified_under_the_lock_they_wake_too(void **state)
+TEST_WITH_WORKERS(notified_under_the_lock_they_wake_too)
 {
 	struct shop s;
 	unsigned    i;
 
-	(void)state;
 	open_shop(&s, 8);
 	for (i = 0; i < 8; i++)
 		must_schedule(buy, &s);
@@ -133,12 +131,11 @@ static void notified_under_the_lock_they_wake_too(void **state)
 	assert_int_equal(s.served, 8);
 }
 
-static void notify_one_wakes_the_longest_waiter(void **state)
+TEST_WITH_WORKERS(notify_one_wakes_the_longest_waiter)
 {
 	struct shop s;
 	unsigned    i;
 
-	(void)state;
 	open_shop(&s, 10);
 	for (i = 0; i < 10; i++) {
 		must_schedule(buy, &s);
@@ -153,13 +150,12 @@ static void notify_one_wakes_the_longest_waiter(void **state)
 	sennit_wait_group_wait(&s.done);
 }
 
-static void notify_all_wakes_fibers_and_threads(void **state)
+TEST_WITH_WORKERS(notify_all_wakes_fibers_and_threads)
 {
 	struct shop s;
 	pthread_t   threads[10];
 	unsigned    i;
 
-	(void)state;
 	open_shop(&s, 110);
 	for (i = 0; i < 100; i++)
 		must_schedule(buy, &s);
@@ -174,12 +170,11 @@ static void notify_all_wakes_fibers_and_threads(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-static void notify_without_waiters_is_not_remembered(void **state)
+TEST_WITH_WORKERS(notify_without_waiters_is_not_remembered)
 {
 	struct shop s;
 	int         err;
 
-	(void)state;
 	open_shop(&s, 0);
 	sennit_cond_notify_one(&s.stocked);
 	sennit_cond_notify_all(&s.stocked);
@@ -208,11 +203,10 @@ static void wait_in_vain(void *argument)
 	sennit_mutex_unlock(&s->lock); /* fails if it is not held */
 }
 
-static void at_the_deadline_the_lock_is_held_again(void **state)
+TEST_WITH_WORKERS(at_the_deadline_the_lock_is_held_again)
 {
 	struct shop s;
 
-	(void)state;
 	open_shop(&s, 0);
 	in_each_place(wait_in_vain, &s);
 	sennit_cond_destroy(&s.stocked); /* fails if there is a waiter */
@@ -229,11 +223,10 @@ static void find_it_true(void *argument)
 	sennit_mutex_unlock(&s->lock);
 }
 
-static void a_condition_that_holds_needs_no_wait(void **state)
+TEST_WITH_WORKERS(a_condition_that_holds_needs_no_wait)
 {
 	struct shop s;
 
-	(void)state;
 	open_shop(&s, 0);
 	s.tokens = 1;
 	in_each_place(find_it_true, &s);
@@ -241,11 +234,10 @@ static void a_condition_that_holds_needs_no_wait(void **state)
 
 /* Symptom: a wait whose condition became true in time returned false, because
  * the lock was handed over late. */
-static void true_after_the_deadline_is_still_true(void **state)
+TEST_WITH_WORKERS(true_after_the_deadline_is_still_true)
 {
 	struct shop s;
 
-	(void)state;
 	open_shop(&s, 1);
 	s.deadline = sennit_after(2 * SENNIT_MILLISECOND);
 	must_schedule(buy_in_time, &s);
@@ -260,12 +252,11 @@ static void true_after_the_deadline_is_still_true(void **state)
 	assert_int_equal(s.tokens, 0);
 }
 
-static void those_notified_are_served_and_the_rest_time_out(void **state)
+TEST_WITH_WORKERS(those_notified_are_served_and_the_rest_time_out)
 {
 	struct shop s;
 	unsigned    i;
 
-	(void)state;
 	open_shop(&s, 40);
 	s.deadline = sennit_after(3 * SENNIT_MILLISECOND);
 	stock(&s, 5);
@@ -276,21 +267,4 @@ static void those_notified_are_served_and_the_rest_time_out(void **state)
 	sennit_wait_group_wait(&s.done);
 	assert_int_equal(s.served + s.empty_handed, 40);
 	assert_int_equal(s.served + s.tokens, 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(as_many_wake_as_are_notified),
-		WITH_WORKERS(notified_under_the_lock_they_wake_too),
-		WITH_WORKERS(notify_one_wakes_the_longest_waiter),
-		WITH_WORKERS(notify_all_wakes_fibers_and_threads),
-		WITH_WORKERS(notify_without_waiters_is_not_remembered),
-		WITH_WORKERS(at_the_deadline_the_lock_is_held_again),
-		WITH_WORKERS(a_condition_that_holds_needs_no_wait),
-		WITH_WORKERS(true_after_the_deadline_is_still_true),
-		WITH_WORKERS(those_notified_are_served_and_the_rest_time_out),
-	};
-
-	return cmocka_run_group_tests_name("api/cond", tests, NULL, NULL);
 }

@@ -32,9 +32,8 @@ static int refusal(const sennit_config *config)
 
 /* --- values ------------------------------------------------------------- */
 
-static void values_out_of_range_are_refused(void **state)
+TEST_ALONE(values_out_of_range_are_refused)
 {
-	(void)state;
 	assert_refused(.workers = SENNIT_WORKERS_MAX + 1);
 	assert_refused(.workers = SENNIT_WORKERS_NONE - 1);
 	assert_refused(.workers = 1, .placement = SENNIT_PLACEMENT_SPREAD + 1);
@@ -65,13 +64,12 @@ static void expect_fault(const sennit_config *config, const char *expected)
 	assert_int_equal(sennit_config_check(config, NULL), -EINVAL);
 }
 
-static void a_refused_config_names_the_field(void **state)
+TEST_ALONE(a_refused_config_names_the_field)
 {
 	const sennit_allocator none = { NULL, NULL, NULL };
 	const sennit_cpu_mask  empty = { NULL, 0 };
 	const char            *field = NULL;
 
-	(void)state;
 	assert_int_equal(sennit_config_check(NULL, &field), 0);
 	assert_null(field);
 	expect_fault(&(const sennit_config){ .size = 1 }, "size");
@@ -101,22 +99,20 @@ static void a_refused_config_names_the_field(void **state)
 		     "max_fibers");
 }
 
-static void a_stack_too_large_to_count_is_refused(void **state)
+TEST_ALONE(a_stack_too_large_to_count_is_refused)
 {
 	const int err =
 		refusal(SENNIT_CONFIG(.workers = 1, .stack_size = SIZE_MAX));
 
-	(void)state;
 	assert_true(err == -EINVAL || err == -ENOMEM);
 }
 
-static void masks_that_make_no_sense_are_refused(void **state)
+TEST_ALONE(masks_that_make_no_sense_are_refused)
 {
 	const uint32_t        cpu = 0;
 	const sennit_cpu_mask empty = { &cpu, 0 };
 	const sennit_cpu_mask absent = { NULL, 1 };
 
-	(void)state;
 	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS);
 	assert_refused(.workers = 1, .affinity = SENNIT_AFFINITY_MASKS,
 		       .masks = &empty, .mask_count = 0);
@@ -128,18 +124,15 @@ static void masks_that_make_no_sense_are_refused(void **state)
 		       .masks = &absent, .mask_count = 1);
 }
 
-static void an_allocator_needs_both_functions(void **state)
+TEST_ALONE(an_allocator_needs_both_functions)
 {
 	const sennit_allocator none = { .allocate = NULL };
 
-	(void)state;
 	assert_refused(.workers = 1, .allocator = &none);
 }
 
-static void every_named_value_is_accepted(void **state)
+TEST_WITH_COUNTS(every_named_value_is_accepted)
 {
-	const struct world *w = *state;
-
 	assert_accepted(.workers = w->workers,
 			.placement = SENNIT_PLACEMENT_LOCAL,
 			.order = SENNIT_ORDER_NEWEST,
@@ -164,43 +157,39 @@ static void every_named_value_is_accepted(void **state)
 	assert_accepted(.workers = w->workers, .max_fibers = 1000000);
 }
 
-static void the_number_of_workers_is_what_was_asked_for(void **state)
+TEST_WITH_COUNTS(the_number_of_workers_is_what_was_asked_for)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_scheduler(w->workers);
+	sennit_scheduler *s = start_scheduler(w->workers);
 
 	assert_int_equal(sennit_scheduler_workers(s), w->threads);
 	end_scheduler(s);
 }
 
-static void there_may_be_very_many_workers(void **state)
+TEST_ALONE(there_may_be_very_many_workers)
 {
 	const uint32_t    many = LOAD(SENNIT_WORKERS_MAX);
 	sennit_scheduler *s = start_scheduler(many);
 
-	(void)state;
 	assert_int_equal(sennit_scheduler_workers(s), many);
 	end_scheduler(s);
 }
 
 /* --- older and newer callers -------------------------------------------- */
 
-static void a_size_that_cannot_be_is_refused(void **state)
+TEST_ALONE(a_size_that_cannot_be_is_refused)
 {
 	sennit_config c = { .workers = 1 };
 
-	(void)state;
 	for (c.size = 0; c.size <= sizeof(size_t); c.size++)
 		assert_int_equal(refusal(&c), -EINVAL);
 }
 
 /* There are no smaller configs until a second release adds fields. */
-static void smaller_than_the_first_releases_is_refused(void **state)
+TEST_ALONE(smaller_than_the_first_releases_is_refused)
 {
 	sennit_config c = { .size = offsetof(sennit_config, on_shutdown),
 			    .workers = 1 };
 
-	(void)state;
 	assert_int_equal(refusal(&c), -EINVAL);
 }
 
@@ -209,45 +198,23 @@ struct newer_config {
 	char          later[100];
 };
 
-static void a_newer_larger_struct_is_accepted_if_unused(void **state)
+TEST_ALONE(a_newer_larger_struct_is_accepted_if_unused)
 {
 	struct newer_config c = { .known = { .size = sizeof(c),
 					     .workers = 1 } };
 
-	(void)state;
 	assert_int_equal(refusal(&c.known), 0);
 }
 
-static void a_newer_larger_struct_is_refused_if_used(void **state)
+TEST_ALONE(a_newer_larger_struct_is_refused_if_used)
 {
 	struct newer_config c = { .known = { .size = sizeof(c),
 					     .workers = 1 } };
 	size_t              i;
 
-	(void)state;
 	for (i = 0; i < sizeof(c.later); i++) {
 		c.later[i] = 1;
 		assert_int_equal(refusal(&c.known), -E2BIG);
 		c.later[i] = 0;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(values_out_of_range_are_refused),
-		ALONE(a_refused_config_names_the_field),
-		ALONE(a_stack_too_large_to_count_is_refused),
-		ALONE(masks_that_make_no_sense_are_refused),
-		ALONE(an_allocator_needs_both_functions),
-		WITH_COUNTS(every_named_value_is_accepted),
-		WITH_COUNTS(the_number_of_workers_is_what_was_asked_for),
-		ALONE(there_may_be_very_many_workers),
-		ALONE(a_size_that_cannot_be_is_refused),
-		ALONE(smaller_than_the_first_releases_is_refused),
-		ALONE(a_newer_larger_struct_is_accepted_if_unused),
-		ALONE(a_newer_larger_struct_is_refused_if_used),
-	};
-
-	return cmocka_run_group_tests_name("api/config", tests, NULL, NULL);
 }

@@ -53,23 +53,21 @@ static void hold_roll_call(struct roll *r, uint32_t workers, const char *name)
 	assert_int_equal(atomic_load(&r->wrong), 0);
 }
 
-static void thread_init_runs_once_in_each_worker_before_tasks(void **state)
+TEST_ALONE(thread_init_runs_once_in_each_worker_before_tasks)
 {
 	struct roll r;
 	unsigned    i;
 
-	(void)state;
 	hold_roll_call(&r, 8, NULL);
 	for (i = 0; i < 8; i++)
 		assert_int_equal(atomic_load(&r.calls[i]), 1);
 }
 
-static void threads_are_called_name_and_index(void **state)
+TEST_ALONE(threads_are_called_name_and_index)
 {
 	char        name[16] = "io";
 	struct roll r;
 
-	(void)state;
 	hold_roll_call(&r, 2, NULL);
 	assert_string_equal(r.names[0], "sennit/0");
 	assert_string_equal(r.names[1], "sennit/1");
@@ -78,11 +76,10 @@ static void threads_are_called_name_and_index(void **state)
 }
 
 /* Symptom: a name that was too long was ignored. */
-static void a_long_name_is_cut(void **state)
+TEST_ALONE(a_long_name_is_cut)
 {
 	struct roll r;
 
-	(void)state;
 	hold_roll_call(&r, 1, "a-name-that-is-far-too-long");
 	assert_memory_equal(r.names[0], "a-name-that", 11);
 }
@@ -116,12 +113,11 @@ static void yield_and_touch_stack(void *argument)
 	sennit_wait_group_done(&d->done);
 }
 
-static void stack_size_is_what_tasks_can_use(void **state)
+TEST_WITH_COUNTS(stack_size_is_what_tasks_can_use)
 {
-	const struct world *w = *state;
-	struct stack_depth  d = { .bytes = 900 * 1024 };
-	sennit_scheduler   *s;
-	unsigned            i;
+	struct stack_depth d = { .bytes = 900 * 1024 };
+	sennit_scheduler  *s;
+	unsigned           i;
 
 	s = start_with(
 		SENNIT_CONFIG(.workers = w->workers, .stack_size = 1 << 20));
@@ -141,13 +137,12 @@ static void sleep_and_be_done(void *argument)
 	sennit_wait_group_done(argument);
 }
 
-static void at_the_limit_of_fibers_nothing_fails(void **state)
+TEST_WITH_COUNTS(at_the_limit_of_fibers_nothing_fails)
 {
-	const struct world *w = *state;
-	sennit_wait_group   done;
-	sennit_stats        stats = { .size = sizeof(stats) };
-	sennit_scheduler   *s;
-	unsigned            i;
+	sennit_wait_group done;
+	sennit_stats      stats = { .size = sizeof(stats) };
+	sennit_scheduler *s;
+	unsigned          i;
 
 	s = start_with(SENNIT_CONFIG(.workers = w->workers,
 				     .max_fibers = w->threads + 4));
@@ -160,18 +155,4 @@ static void at_the_limit_of_fibers_nothing_fails(void **state)
 	assert_true(stats.stacks <= w->threads + 4);
 	sennit_unbind();
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(thread_init_runs_once_in_each_worker_before_tasks),
-		ALONE(threads_are_called_name_and_index),
-		ALONE(a_long_name_is_cut),
-		WITH_COUNTS(stack_size_is_what_tasks_can_use),
-		WITH_COUNTS(at_the_limit_of_fibers_nothing_fails),
-	};
-
-	return cmocka_run_group_tests_name("api/config_effect", tests, NULL,
-					   NULL);
 }

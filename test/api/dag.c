@@ -19,7 +19,7 @@ static void everywhere(struct world *w, struct plan *plan)
 	}
 }
 
-static void each_node_runs_once_and_in_order(void **state)
+TEST_WITH_WORKERS(each_node_runs_once_and_in_order)
 {
 	uint64_t    random = seeded();
 	struct plan plan;
@@ -27,58 +27,58 @@ static void each_node_runs_once_and_in_order(void **state)
 	for (unsigned i = 0; i < LOAD(60); i++) {
 		draw_at_random(&plan, random_below(&random, 300),
 			       1 + random_below(&random, 4), &random);
-		everywhere(*state, &plan);
+		everywhere(w, &plan);
 		close_plan(&plan);
 	}
 }
 
-static void a_thousand_nodes_run_in_order(void **state)
+TEST_WITH_WORKERS(a_thousand_nodes_run_in_order)
 {
 	uint64_t    random = seeded();
 	struct plan plan;
 
 	draw_at_random(&plan, 1000, 8, &random);
-	everywhere(*state, &plan);
+	everywhere(w, &plan);
 	close_plan(&plan);
 }
 
-static void a_dag_of_nothing_runs(void **state)
+TEST_WITH_WORKERS(a_dag_of_nothing_runs)
 {
 	uint64_t    random = seeded();
 	struct plan plan;
 
 	draw_at_random(&plan, 0, 1, &random);
-	everywhere(*state, &plan);
+	everywhere(w, &plan);
 	close_plan(&plan);
 }
 
-static void diamonds_run_in_order(void **state)
+TEST_WITH_WORKERS(diamonds_run_in_order)
 {
 	uint64_t    random = seeded();
 	struct plan plan;
 
 	draw_fan(&plan, 4, &random);
-	everywhere(*state, &plan);
+	everywhere(w, &plan);
 	close_plan(&plan);
 }
 
-static void many_come_after_one_and_before_another(void **state)
+TEST_WITH_WORKERS(many_come_after_one_and_before_another)
 {
 	uint64_t    random = seeded();
 	struct plan plan;
 
 	draw_fan(&plan, LOAD(10000) + 2, &random);
-	everywhere(*state, &plan);
+	everywhere(w, &plan);
 	close_plan(&plan);
 }
 
-static void a_long_chain_needs_no_deep_stack(void **state)
+TEST_WITH_WORKERS(a_long_chain_needs_no_deep_stack)
 {
 	uint64_t    random = seeded();
 	struct plan plan;
 
 	draw_chain(&plan, LOAD(100000), &random);
-	everywhere(*state, &plan);
+	everywhere(w, &plan);
 	close_plan(&plan);
 }
 
@@ -143,11 +143,14 @@ static void run_links(void *argument)
 	EXPECT_SOON(!atomic_load(&t->over));
 }
 
-static void a_chain_lets_ready_fibers_go_first(void **state)
+TEST_IN_WORLDS(a_chain_lets_ready_fibers_go_first,
+	       WITHOUT(a_chain_lets_ready_fibers_go_first, open_world,
+		       close_world),
+	       WITH_ONE(a_chain_lets_ready_fibers_go_first, open_world,
+			close_world))
 {
 	struct turns t = { .nodes = 0 };
 
-	(void)state;
 	in_a_task(run_links, &t);
 	assert_int_equal(t.nodes, LINKS);
 	assert_true(t.seen > LINKS / 2);
@@ -162,7 +165,7 @@ static int add_bit(void *data, void *argument)
 }
 
 /*	0 -> 1 -> 2    3 -> 4    2, 4 -> 5 */
-static void only_what_the_root_leads_to_runs(void **state)
+TEST_WITH_WORKERS(only_what_the_root_leads_to_runs)
 {
 	static const unsigned bits[] = { 1, 2, 4, 8, 16, 32 };
 	sennit_dag_builder    b = SENNIT_DAG_BUILDER_INIT;
@@ -170,7 +173,6 @@ static void only_what_the_root_leads_to_runs(void **state)
 	atomic_uint           ran;
 	uint32_t              node;
 
-	(void)state;
 	for (unsigned i = 0; i < 6; i++)
 		EXPECT(sennit_dag_builder_add(&b, add_bit,
 					      (void *)(uintptr_t)&bits[i], NULL,
@@ -212,7 +214,7 @@ static int set_local(void *data, void *argument)
 	return 0;
 }
 
-static void local_values_end_with_their_node(void **state)
+TEST_WITH_WORKERS(local_values_end_with_their_node)
 {
 	static unsigned    before[] = { 0, 1, 2, 3 };
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
@@ -220,7 +222,6 @@ static void local_values_end_with_their_node(void **state)
 	sennit_dag        *d;
 	uint32_t           node;
 
-	(void)state;
 	assert_int_equal(sennit_local_key_create(&key, count_end), 0);
 	for (unsigned i = 0; i < 4; i++) {
 		EXPECT(!sennit_dag_builder_add(&b, set_local, &before[i], NULL,
@@ -233,25 +234,4 @@ static void local_values_end_with_their_node(void **state)
 	assert_int_equal(atomic_load(&ended), 4);
 	sennit_dag_destroy(d);
 	sennit_local_key_delete(key);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_node_runs_once_and_in_order),
-		WITH_WORKERS(a_thousand_nodes_run_in_order),
-		WITH_WORKERS(a_dag_of_nothing_runs),
-		WITH_WORKERS(diamonds_run_in_order),
-		WITH_WORKERS(many_come_after_one_and_before_another),
-		WITH_WORKERS(a_long_chain_needs_no_deep_stack),
-		WITHOUT(a_chain_lets_ready_fibers_go_first),
-		WITH_ONE(a_chain_lets_ready_fibers_go_first),
-		WITH_WORKERS(only_what_the_root_leads_to_runs),
-		WITH_WORKERS(local_values_end_with_their_node),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(
-		cmocka_run_group_tests_name("api/dag", tests, NULL, NULL));
 }

@@ -50,12 +50,11 @@ static void assert_loop(const sennit_dag_builder *b, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void a_node_before_itself_is_a_circle(void **state)
+TEST_ALONE(a_node_before_itself_is_a_circle)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	uint32_t           n;
 
-	(void)state;
 	must_add(&b, "a");
 	n = must_add(&b, "b");
 	must_order(&b, n, n);
@@ -63,11 +62,10 @@ static void a_node_before_itself_is_a_circle(void **state)
 	sennit_dag_builder_destroy(&b);
 }
 
-static void two_before_each_other_are_a_circle(void **state)
+TEST_ALONE(two_before_each_other_are_a_circle)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 
-	(void)state;
 	must_add(&b, "a");
 	must_add(&b, "b");
 	must_order(&b, 1, 0);
@@ -77,12 +75,11 @@ static void two_before_each_other_are_a_circle(void **state)
 }
 
 /* Nodes before and after the cycle are not part of it. */
-static void only_the_circle_is_named(void **state)
+TEST_ALONE(only_the_circle_is_named)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	uint32_t           node;
 
-	(void)state;
 	must_add(&b, "before");
 	must_add(&b, "parse");
 	must_add(&b, "after");
@@ -101,13 +98,12 @@ static void only_the_circle_is_named(void **state)
 	sennit_dag_builder_destroy(&b);
 }
 
-static void words_without_room_are_cut(void **state)
+TEST_ALONE(words_without_room_are_cut)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	sennit_dag        *d = untouched;
 	char               text[16];
 
-	(void)state;
 	must_add(&b, "first");
 	must_add(&b, "second");
 	must_order(&b, 0, 1);
@@ -125,14 +121,13 @@ static void words_without_room_are_cut(void **state)
 	sennit_dag_builder_destroy(&b);
 }
 
-static void words_that_just_fit_are_whole(void **state)
+TEST_ALONE(words_that_just_fit_are_whole)
 {
 	static const char  whole[] = "a -> b -> a";
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	sennit_dag        *d;
 	char               text[sizeof(whole)];
 
-	(void)state;
 	must_add(&b, "a");
 	must_add(&b, "b");
 	must_order(&b, 0, 1);
@@ -147,13 +142,12 @@ static void words_that_just_fit_are_whole(void **state)
 
 enum { MANY = 100000 };
 
-static void a_circle_of_many_is_found(void **state)
+TEST_ALONE(a_circle_of_many_is_found)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	char               text[40];
 	sennit_dag        *d = untouched;
 
-	(void)state;
 	for (uint32_t i = 0; i < MANY; i++)
 		must_add(&b, NULL);
 	for (uint32_t i = 0; i < MANY; i++)
@@ -166,12 +160,11 @@ static void a_circle_of_many_is_found(void **state)
 
 /* --- builders ----------------------------------------------------------- */
 
-static void to_say_it_twice_is_to_say_it_once(void **state)
+TEST_WITH_WORKERS(to_say_it_twice_is_to_say_it_once)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	sennit_dag        *d;
 
-	(void)state;
 	must_add(&b, "a");
 	must_add(&b, "b");
 	must_add(&b, "c");
@@ -209,19 +202,17 @@ static long bytes_of(unsigned often)
 	return bytes;
 }
 
-static void an_edge_given_often_is_kept_once(void **state)
+TEST_ALONE(an_edge_given_often_is_kept_once)
 {
-	(void)state;
 	assert_int_equal(bytes_of(100), bytes_of(1));
 }
 
-static void a_builder_may_go_on_after_a_build(void **state)
+TEST_WITH_WORKERS(a_builder_may_go_on_after_a_build)
 {
 	sennit_dag_builder b;
 	sennit_dag        *first, *second;
 	char               text[32];
 
-	(void)state;
 	assert_int_equal(sennit_dag_builder_init(&b, NULL), 0);
 	must_add(&b, "a");
 	must_add(&b, "b");
@@ -239,32 +230,30 @@ static void a_builder_may_go_on_after_a_build(void **state)
 	sennit_dag_destroy(second);
 }
 
-static void a_destroyed_builder_is_an_empty_one(void **state)
+TEST_ALONE(a_destroyed_builder_is_an_empty_one)
 {
-	struct counting_allocator w = { .calls = 0 };
-	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	struct counting_allocator memory = { .calls = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&memory);
 	sennit_dag_builder        b;
 
-	(void)state;
 	assert_int_equal(sennit_dag_builder_init(&b, &a), 0);
 	must_add(&b, "a");
 	sennit_dag_builder_destroy(&b);
-	assert_int_equal(atomic_load(&w.live), 0);
+	assert_int_equal(atomic_load(&memory.live), 0);
 	assert_int_equal(must_add(&b, "b"), 0);
-	assert_int_equal(atomic_load(&w.live), 1);
+	assert_int_equal(atomic_load(&memory.live), 1);
 	sennit_dag_builder_destroy(&b);
 	sennit_dag_builder_destroy(&b);
-	assert_int_equal(atomic_load(&w.bytes), 0);
+	assert_int_equal(atomic_load(&memory.bytes), 0);
 	sennit_dag_destroy(NULL);
 }
 
 /* White box: no machine has enough memory to reach the limits. */
-static void there_is_an_end_to_nodes_and_edges(void **state)
+TEST_ALONE(there_is_an_end_to_nodes_and_edges)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	uint32_t           node = 7;
 
-	(void)state;
 	must_add(&b, "a");
 	b.node_count_ = SENNIT_DAG_NODES;
 	assert_int_equal(sennit_dag_builder_add(&b, NULL, NULL, NULL, &node),
@@ -324,76 +313,53 @@ static void run_somehow(sennit_dag *d, struct counting_allocator *w,
 	assert_int_equal(atomic_load(&w->live), live);
 }
 
-static void without_memory_all_stays_as_it_was(void **state)
+TEST_WITH_WORKERS(without_memory_all_stays_as_it_was)
 {
 	unsigned refused;
 
-	(void)state;
 	for (unsigned k = 1, calls = 1; k <= calls + 1; k++) {
-		struct counting_allocator w = { .failing = k };
-		const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+		struct counting_allocator memory = { .failing = k };
+		const sennit_allocator    a = COUNTING_ALLOCATOR(&memory);
 		sennit_dag_builder        b;
 		sennit_dag               *d;
 
 		assert_int_equal(sennit_dag_builder_init(&b, &a), 0);
 		refused = build_somehow(&d, &b);
 		sennit_dag_builder_destroy(&b);
-		assert_int_equal(atomic_load(&w.live), 1);
-		run_somehow(d, &w, &refused);
+		assert_int_equal(atomic_load(&memory.live), 1);
+		run_somehow(d, &memory, &refused);
 		sennit_dag_destroy(d);
-		assert_int_equal(atomic_load(&w.live), 0);
-		assert_int_equal(atomic_load(&w.bytes), 0);
-		assert_int_equal(refused, k <= atomic_load(&w.calls));
-		calls = atomic_load(&w.calls);
+		assert_int_equal(atomic_load(&memory.live), 0);
+		assert_int_equal(atomic_load(&memory.bytes), 0);
+		assert_int_equal(refused, k <= atomic_load(&memory.calls));
+		calls = atomic_load(&memory.calls);
 	}
 }
 
-static void a_run_in_the_callers_memory_takes_none(void **state)
+TEST_WITH_WORKERS(a_run_in_the_callers_memory_takes_none)
 {
-	struct counting_allocator w = { .calls = 0 };
-	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	struct counting_allocator memory = { .calls = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&memory);
 	sennit_dag_options        o = { .flags = 0 };
 	sennit_dag_builder        b;
 	sennit_dag               *d;
 	char                      text[32] = "";
 	unsigned                  calls;
 
-	(void)state;
 	assert_int_equal(sennit_dag_builder_init(&b, &a), 0);
 	must_add(&b, "a");
 	must_add(&b, "b");
 	must_order(&b, 1, 0);
 	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
 	sennit_dag_builder_destroy(&b);
-	calls = atomic_load(&w.calls);
+	calls = atomic_load(&memory.calls);
 	o.memory = malloc(sennit_dag_run_size(d));
 	assert_non_null(o.memory);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(sennit_dag_run(d, text, &o, SENNIT_NEVER), 0);
 	free(o.memory);
 	assert_string_equal(text, "bababa");
-	assert_int_equal(atomic_load(&w.calls), calls);
+	assert_int_equal(atomic_load(&memory.calls), calls);
 	sennit_dag_destroy(d);
-	assert_int_equal(atomic_load(&w.live), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_node_before_itself_is_a_circle),
-		ALONE(two_before_each_other_are_a_circle),
-		ALONE(only_the_circle_is_named),
-		ALONE(words_without_room_are_cut),
-		ALONE(words_that_just_fit_are_whole),
-		ALONE(a_circle_of_many_is_found),
-		WITH_WORKERS(to_say_it_twice_is_to_say_it_once),
-		ALONE(an_edge_given_often_is_kept_once),
-		WITH_WORKERS(a_builder_may_go_on_after_a_build),
-		ALONE(a_destroyed_builder_is_an_empty_one),
-		ALONE(there_is_an_end_to_nodes_and_edges),
-		WITH_WORKERS(without_memory_all_stays_as_it_was),
-		WITH_WORKERS(a_run_in_the_callers_memory_takes_none),
-	};
-
-	return cmocka_run_group_tests_name("api/dag_build", tests, NULL, NULL);
+	assert_int_equal(atomic_load(&memory.live), 0);
 }

@@ -12,13 +12,12 @@ static int perform_as_member(void *argument)
 	return 0;
 }
 
-static void runs_of_one_dag_do_not_mix(void **state)
+TEST_WITH_WORKERS(runs_of_one_dag_do_not_mix)
 {
-	struct world *w = *state;
-	uint64_t      random = seeded();
-	struct plan   plan;
-	struct show   s = { .w = w, .plan = &plan, .yields = 7 };
-	sennit_group  g;
+	uint64_t     random = seeded();
+	struct plan  plan;
+	struct show  s = { .w = w, .plan = &plan, .yields = 7 };
+	sennit_group g;
 
 	draw_at_random(&plan, 100, 3, &random);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -56,14 +55,13 @@ static void must_add(sennit_dag_builder *b, sennit_dag_fn *run, uint32_t *node)
 	EXPECT(sennit_dag_builder_add(b, run, NULL, NULL, node) == 0);
 }
 
-static void nodes_that_nothing_orders_may_wait_for_each_other(void **state)
+TEST_WITH_WORKERS(nodes_that_nothing_orders_may_wait_for_each_other)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	struct meeting     m;
 	sennit_dag        *d;
 	uint32_t           n[3];
 
-	(void)state;
 	must_add(&b, NULL, &n[0]);
 	must_add(&b, meet_first, &n[1]);
 	must_add(&b, meet_second, &n[2]);
@@ -98,14 +96,13 @@ static int run_inside(void *data, void *argument)
 	return sennit_dag_run(inner.dag, &inner, NULL, SENNIT_NEVER);
 }
 
-static void a_node_may_run_the_same_dag(void **state)
+TEST_WITH_WORKERS(a_node_may_run_the_same_dag)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	atomic_uint        ran = 0;
 	struct nest        nest = { .depth = 5, .ran = &ran };
 	uint32_t           n[3];
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		must_add(&b, run_inside, &n[i]);
 	must_order(&b, n[0], n[1]);
@@ -145,14 +142,13 @@ static int look_at_report(void *data, void *argument)
 	return 0;
 }
 
-static void a_report_shows_the_nodes_that_wait(void **state)
+TEST_WITH_WORKERS(a_report_shows_the_nodes_that_wait)
 {
 	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
 	struct meeting     m;
 	sennit_dag        *d;
 	uint32_t           n[3];
 
-	(void)state;
 	must_add(&b, NULL, &n[0]);
 	must_add(&b, meet_first, &n[1]);
 	must_add(&b, look_at_report, &n[2]);
@@ -163,19 +159,4 @@ static void a_report_shows_the_nodes_that_wait(void **state)
 	sennit_event_init(&m.here[1], SENNIT_EVENT_MANUAL, false);
 	assert_int_equal(sennit_dag_run(d, &m, NULL, SENNIT_NEVER), 0);
 	sennit_dag_destroy(d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(runs_of_one_dag_do_not_mix),
-		WITH_WORKERS(nodes_that_nothing_orders_may_wait_for_each_other),
-		WITH_WORKERS(a_node_may_run_the_same_dag),
-		WITH_WORKERS(a_report_shows_the_nodes_that_wait),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("api/dag_concurrent",
-							 tests, NULL, NULL));
 }

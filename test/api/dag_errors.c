@@ -6,7 +6,7 @@
 
 /* --- errors ------------------------------------------------------------- */
 
-static void what_comes_after_a_failure_does_not_run(void **state)
+TEST_WITH_WORKERS(what_comes_after_a_failure_does_not_run)
 {
 	static const struct cast cast[] = {
 		{ mark, { -1, -1 } },
@@ -17,14 +17,13 @@ static void what_comes_after_a_failure_does_not_run(void **state)
 	sennit_dag  *d = rehearse(cast, 4);
 	struct scene s;
 
-	(void)state;
 	open_scene(&s);
 	assert_int_equal(sennit_dag_run(d, &s, NULL, SENNIT_NEVER), -EIO);
 	assert_int_equal(atomic_load(&s.marks), 1 | 2);
 	sennit_dag_destroy(d);
 }
 
-static void a_failure_ends_the_waits_of_others(void **state)
+TEST_WITH_WORKERS(a_failure_ends_the_waits_of_others)
 {
 	static const struct cast cast[] = {
 		{ wait_in_vain, { -1, -1 } },
@@ -34,7 +33,6 @@ static void a_failure_ends_the_waits_of_others(void **state)
 	sennit_dag  *d = rehearse(cast, 3);
 	struct scene s;
 
-	(void)state;
 	open_scene(&s);
 	assert_int_equal(sennit_dag_run(d, &s, NULL, SENNIT_NEVER), -EIO);
 	assert_int_equal(s.seen, -ECANCELED);
@@ -43,7 +41,7 @@ static void a_failure_ends_the_waits_of_others(void **state)
 }
 
 /*	0 -> 1 (fails) -> 2 -> 3,  0 -> 4 -> 5,  3, 5 -> 6 */
-static void told_to_keep_going_the_others_run(void **state)
+TEST_WITH_WORKERS(told_to_keep_going_the_others_run)
 {
 	static const struct cast cast[] = {
 		{ mark, { -1, -1 } }, { give_up, { 0, -1 } },
@@ -55,7 +53,6 @@ static void told_to_keep_going_the_others_run(void **state)
 	sennit_dag              *d = rehearse(cast, 7);
 	struct scene             s;
 
-	(void)state;
 	open_scene(&s);
 	assert_int_equal(sennit_dag_run(d, &s, &o, SENNIT_NEVER), -EIO);
 	assert_int_equal(atomic_load(&s.marks), 1 | 2 | 16 | 32);
@@ -64,13 +61,12 @@ static void told_to_keep_going_the_others_run(void **state)
 
 /* --- deadlines ---------------------------------------------------------- */
 
-static void a_run_that_is_late_begins_nothing(void **state)
+TEST_WITH_WORKERS(a_run_that_is_late_begins_nothing)
 {
 	static const struct cast cast[] = { { mark, { -1, -1 } } };
 	sennit_dag              *d = rehearse(cast, 1);
 	struct scene             s;
 
-	(void)state;
 	open_scene(&s);
 	assert_int_equal(sennit_dag_run(d, &s, NULL, 0), -ETIMEDOUT);
 	assert_int_equal(sennit_dag_run(d, &s, NULL, 1), -ETIMEDOUT);
@@ -80,7 +76,7 @@ static void a_run_that_is_late_begins_nothing(void **state)
 	sennit_dag_destroy(d);
 }
 
-static void the_deadline_ends_waits_of_nodes(void **state)
+TEST_WITH_WORKERS(the_deadline_ends_waits_of_nodes)
 {
 	static const struct cast cast[] = {
 		{ wait_in_vain, { -1, -1 } },
@@ -90,7 +86,6 @@ static void the_deadline_ends_waits_of_nodes(void **state)
 	sennit_dag       *d = rehearse(cast, 2);
 	struct scene      s;
 
-	(void)state;
 	open_scene(&s);
 	assert_int_equal(sennit_dag_run(d, &s, NULL, soon), -ETIMEDOUT);
 	assert_true(sennit_now() >= soon);
@@ -155,9 +150,8 @@ static sennit_dag *make_wide(void)
 	return d;
 }
 
-static void without_memory_for_tasks_all_nodes_run(void **state)
+TEST_WITH_COUNTS(without_memory_for_tasks_all_nodes_run)
 {
-	const struct world    *w = *state;
 	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	struct drought         d = { .dag = make_wide() };
 	sennit_scheduler      *s = start_with(
@@ -172,21 +166,4 @@ static void without_memory_for_tasks_all_nodes_run(void **state)
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&d.scene.marks), 2 * WIDTH + 1);
 	sennit_dag_destroy(d.dag);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_comes_after_a_failure_does_not_run),
-		WITH_WORKERS(a_failure_ends_the_waits_of_others),
-		WITH_WORKERS(told_to_keep_going_the_others_run),
-		WITH_WORKERS(a_run_that_is_late_begins_nothing),
-		WITH_WORKERS(the_deadline_ends_waits_of_nodes),
-		WITH_COUNTS(without_memory_for_tasks_all_nodes_run),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("api/dag_errors",
-							 tests, NULL, NULL));
 }

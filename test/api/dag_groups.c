@@ -29,13 +29,12 @@ static int run_in_cancelled(void *argument)
 	return 0;
 }
 
-static void a_run_in_a_cancelled_group_begins_nothing(void **state)
+TEST_WITH_WORKERS(a_run_in_a_cancelled_group_begins_nothing)
 {
 	static const struct cast cast[] = { { mark, { -1, -1 } } };
 	struct try               t = { .dag = rehearse(cast, 1) };
 	sennit_group             g;
 
-	(void)state;
 	open_scene(&t.scene);
 	t.scene.outer = &g;
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -46,7 +45,7 @@ static void a_run_in_a_cancelled_group_begins_nothing(void **state)
 	sennit_dag_destroy(t.dag);
 }
 
-static void cancelling_a_group_reaches_the_runs_inside(void **state)
+TEST_WITH_WORKERS(cancelling_a_group_reaches_the_runs_inside)
 {
 	static const struct cast cast[] = {
 		{ wait_in_vain, { -1, -1 } },
@@ -57,7 +56,6 @@ static void cancelling_a_group_reaches_the_runs_inside(void **state)
 	struct scene s;
 	sennit_group g;
 
-	(void)state;
 	open_scene(&s);
 	s.outer = &g;
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -68,14 +66,13 @@ static void cancelling_a_group_reaches_the_runs_inside(void **state)
 	sennit_dag_destroy(d);
 }
 
-static void the_groups_deadline_is_the_runs(void **state)
+TEST_WITH_WORKERS(the_groups_deadline_is_the_runs)
 {
 	static const struct cast cast[] = { { wait_in_vain, { -1, -1 } } };
 	sennit_dag              *d = rehearse(cast, 1);
 	struct scene             s;
 	sennit_group             g;
 
-	(void)state;
 	open_scene(&s);
 	sennit_group_init(&g, sennit_after(3 * SENNIT_MILLISECOND), 0);
 	assert_int_equal(sennit_dag_spawn(&g, d, &s, NULL, SENNIT_NEVER), 0);
@@ -83,7 +80,7 @@ static void the_groups_deadline_is_the_runs(void **state)
 	sennit_dag_destroy(d);
 }
 
-static void a_failed_run_is_a_failed_member(void **state)
+TEST_WITH_WORKERS(a_failed_run_is_a_failed_member)
 {
 	static const struct cast good[] = { { wait_in_vain, { -1, -1 } } };
 	static const struct cast bad[] = { { fail_late, { -1, -1 } } };
@@ -92,7 +89,6 @@ static void a_failed_run_is_a_failed_member(void **state)
 	struct scene             s;
 	sennit_group             g;
 
-	(void)state;
 	open_scene(&s);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_dag_spawn(&g, waits, &s, NULL, SENNIT_NEVER),
@@ -105,14 +101,13 @@ static void a_failed_run_is_a_failed_member(void **state)
 	sennit_dag_destroy(fails);
 }
 
-static void a_spawn_into_a_cancelled_group_is_refused(void **state)
+TEST_WITH_WORKERS(a_spawn_into_a_cancelled_group_is_refused)
 {
 	static const struct cast cast[] = { { mark, { -1, -1 } } };
 	sennit_dag              *d = rehearse(cast, 1);
 	struct scene             s;
 	sennit_group             g;
 
-	(void)state;
 	open_scene(&s);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	sennit_group_cancel(&g);
@@ -125,7 +120,7 @@ static void a_spawn_into_a_cancelled_group_is_refused(void **state)
 
 enum { RUNS = 20 };
 
-static void many_runs_are_members_of_one_group(void **state)
+TEST_WITH_WORKERS(many_runs_are_members_of_one_group)
 {
 	uint64_t           random = random_stream(1);
 	sennit_dag_options o = { .flags = SENNIT_GROUP_OWN_STACKS };
@@ -133,7 +128,6 @@ static void many_runs_are_members_of_one_group(void **state)
 	struct play        plays[RUNS];
 	sennit_group       g;
 
-	(void)state;
 	draw_at_random(&plan, 200, 3, &random);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (unsigned i = 0; i < RUNS; i++) {
@@ -151,21 +145,4 @@ static void many_runs_are_members_of_one_group(void **state)
 		close_play(&plays[i]);
 	}
 	close_plan(&plan);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_run_in_a_cancelled_group_begins_nothing),
-		WITH_WORKERS(cancelling_a_group_reaches_the_runs_inside),
-		WITH_WORKERS(the_groups_deadline_is_the_runs),
-		WITH_WORKERS(a_failed_run_is_a_failed_member),
-		WITH_WORKERS(a_spawn_into_a_cancelled_group_is_refused),
-		WITH_WORKERS(many_runs_are_members_of_one_group),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("api/dag_groups",
-							 tests, NULL, NULL));
 }

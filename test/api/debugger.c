@@ -126,9 +126,8 @@ static bool are_parked(sennit_scheduler *s)
 	return states[0] == SENNIT_TRACE_PARK && states[1] == SENNIT_TRACE_PARK;
 }
 
-static void the_head_names_the_version(void **state)
+TEST(the_head_names_the_version)
 {
-	(void)state;
 	assert_memory_equal(D->magic, "sennitdb", 8);
 	assert_int_equal(D->version, SENNIT_DEBUG_VERSION);
 	assert_int_equal(D->size, sizeof(*D));
@@ -179,13 +178,12 @@ static bool is_suspended_well(const char *fiber)
 	       dl_iterate_phdr(has_code, (void *)pointer(at, c->pc_at));
 }
 
-static void every_fiber_is_found_where_it_waits(void **state)
+TEST(every_fiber_is_found_where_it_waits)
 {
 	struct finds      f = { .count = 0 };
 	unsigned          suspended = 0;
 	sennit_scheduler *s;
 
-	(void)state;
 	assert_int_equal(
 		sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = WORKERS,
 							  .trace_events = 8)),
@@ -209,11 +207,10 @@ static void every_fiber_is_found_where_it_waits(void **state)
 	assert_int_equal(sennit_scheduler_shutdown(s, SENNIT_NEVER), 0);
 }
 
-static void a_scheduler_that_has_ended_is_not_listed(void **state)
+TEST(a_scheduler_that_has_ended_is_not_listed)
 {
 	sennit_scheduler *s[3];
 
-	(void)state;
 	assert_int_equal(count_schedulers(), 0);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(sennit_scheduler_create(
@@ -242,12 +239,11 @@ static int live_in_the_child(void)
 	return count_schedulers() ? 3 : 0;
 }
 
-static void a_forked_child_lists_only_its_own(void **state)
+TEST(a_forked_child_lists_only_its_own)
 {
 	sennit_scheduler *s;
 	pid_t             child;
 
-	(void)state;
 	assert_int_equal(
 		sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = 1)), 0);
 	child = begin_child();
@@ -256,16 +252,4 @@ static void a_forked_child_lists_only_its_own(void **state)
 	assert_int_equal(await_child(child), 0);
 	assert_int_equal(count_schedulers(), 1);
 	assert_int_equal(sennit_scheduler_shutdown(s, SENNIT_NEVER), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_head_names_the_version),
-		cmocka_unit_test(every_fiber_is_found_where_it_waits),
-		cmocka_unit_test(a_scheduler_that_has_ended_is_not_listed),
-		cmocka_unit_test(a_forked_child_lists_only_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,9 @@
 
 /* --- the end ------------------------------------------------------------ */
 
-static void an_empty_one_ends_with_its_last_reference(void **state)
+TEST_WITH_WORKERS(an_empty_one_ends_with_its_last_reference)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	sennit_domain_retain(p.d);
@@ -21,11 +20,10 @@ static void an_empty_one_ends_with_its_last_reference(void **state)
 	assert_int_equal(atomic_load(&p.ends), 1);
 }
 
-static void it_ends_when_all_tasks_have(void **state)
+TEST_WITH_WORKERS(it_ends_when_all_tasks_have)
 {
-	struct world *w = *state;
-	struct part   p;
-	unsigned      i;
+	struct part p;
+	unsigned    i;
 
 	begin(&p, w->s);
 	for (i = 0; i < 1000; i++)
@@ -33,10 +31,9 @@ static void it_ends_when_all_tasks_have(void **state)
 	assert_ends_after(&p, 1000);
 }
 
-static void it_does_not_end_while_it_is_held(void **state)
+TEST_WITH_WORKERS(it_does_not_end_while_it_is_held)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	send(&p, count_run);
@@ -47,12 +44,11 @@ static void it_does_not_end_while_it_is_held(void **state)
 	assert_ends(&p);
 }
 
-static void it_does_not_end_while_a_task_waits(void **state)
+TEST_WITH_WORKERS(it_does_not_end_while_a_task_waits)
 {
-	struct world *w = *state;
-	struct part   p;
-	uint64_t      fibers = fibers_of(w->s);
-	unsigned      i;
+	struct part p;
+	uint64_t    fibers = fibers_of(w->s);
+	unsigned    i;
 
 	begin(&p, w->s);
 	for (i = 0; i < 100; i++)
@@ -66,11 +62,10 @@ static void it_does_not_end_while_a_task_waits(void **state)
 }
 
 /* Symptom: the end was missed because the scheduler was never idle. */
-static void others_work_does_not_delay_it(void **state)
+TEST_WITH_WORKERS(others_work_does_not_delay_it)
 {
-	struct world *w = *state;
-	struct part   other, p;
-	unsigned      i;
+	struct part other, p;
+	unsigned    i;
 
 	begin(&other, w->s);
 	for (i = 0; i < 20; i++)
@@ -106,10 +101,9 @@ static void count_and_keep_worker(void *argument)
 
 /* Symptom: a worker that continued with other long work after the last task
  * still counted as active. */
-static void it_ends_though_its_worker_is_busy_with_other_tasks(void **state)
+TEST_WITH_THREADS(it_ends_though_its_worker_is_busy_with_other_tasks)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	send(&p, count_and_keep_worker);
@@ -128,10 +122,9 @@ static void retain_and_wait(void *argument)
 	count_run(p);
 }
 
-static void a_task_may_revive_what_nobody_holds(void **state)
+TEST_WITH_WORKERS(a_task_may_revive_what_nobody_holds)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	send(&p, retain_and_wait);
@@ -152,21 +145,19 @@ static void release_it(void *argument)
 	sennit_domain_release(p->d);
 }
 
-static void its_own_task_may_let_go_last(void **state)
+TEST_WITH_WORKERS(its_own_task_may_let_go_last)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	send(&p, release_it);
 	assert_soon(atomic_load(&p.ends) == 1);
 }
 
-static void a_domain_keeps_its_scheduler(void **state)
+TEST_WITH_COUNTS(a_domain_keeps_its_scheduler)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_scheduler(w->workers);
-	struct part         p;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	struct part       p;
 
 	begin(&p, s);
 	sennit_scheduler_retain(s);
@@ -182,11 +173,10 @@ static void a_domain_keeps_its_scheduler(void **state)
 static struct counting_allocator tally;
 static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
-static void without_memory_nothing_is_lost(void **state)
+TEST_WITH_COUNTS(without_memory_nothing_is_lost)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_with(
-		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
 	struct part       p;
 	sennit_domain    *none = NULL;
 	const sennit_task t = { .run = count_run,
@@ -204,23 +194,4 @@ static void without_memory_nothing_is_lost(void **state)
 	assert_int_equal(atomic_load(&p.ends), 1);
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&tally.bytes), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(an_empty_one_ends_with_its_last_reference),
-		WITH_WORKERS(it_ends_when_all_tasks_have),
-		WITH_WORKERS(it_does_not_end_while_it_is_held),
-		WITH_WORKERS(it_does_not_end_while_a_task_waits),
-		WITH_WORKERS(others_work_does_not_delay_it),
-		WITH_THREADS(
-			it_ends_though_its_worker_is_busy_with_other_tasks),
-		WITH_WORKERS(a_task_may_revive_what_nobody_holds),
-		WITH_WORKERS(its_own_task_may_let_go_last),
-		WITH_COUNTS(a_domain_keeps_its_scheduler),
-		WITH_COUNTS(without_memory_nothing_is_lost),
-	};
-
-	return cmocka_run_group_tests_name("api/domain", tests, NULL, NULL);
 }

@@ -12,10 +12,9 @@ static const sennit_allocator    counting = COUNTING_ALLOCATOR(&tally);
 
 /* --- waiting -------------------------------------------------------------- */
 
-static void a_wait_ends_when_all_has(void **state)
+TEST_WITH_WORKERS(a_wait_ends_when_all_has)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	for (unsigned i = 0; i < 20; i++)
@@ -40,10 +39,9 @@ static void wait_for_part(void *argument)
 	atomic_store(&p->gone, true);
 }
 
-static void tasks_may_wait_for_it_too(void **state)
+TEST_WITH_WORKERS(tasks_may_wait_for_it_too)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	for (unsigned i = 0; i < LOAD(100); i++) {
 		begin(&p, w->s);
@@ -64,11 +62,10 @@ static int wait_cancelled(void *argument)
 	return 0;
 }
 
-static void a_wait_can_be_cancelled(void **state)
+TEST_WITH_WORKERS(a_wait_can_be_cancelled)
 {
-	struct world *w = *state;
-	struct part   p;
-	sennit_group  g;
+	struct part  p;
+	sennit_group g;
 
 	begin(&p, w->s);
 	send(&p, wait_and_count);
@@ -104,9 +101,8 @@ static void be_third(void *unused)
 	EXPECT(atomic_fetch_add(&turn, 1) == 2);
 }
 
-static void all_are_told_in_their_order(void **state)
+TEST_WITH_WORKERS(all_are_told_in_their_order)
 {
-	struct world       *w = *state;
 	sennit_weak_domain *weak;
 	sennit_domain      *d = NULL;
 	sennit_event        e;
@@ -133,9 +129,8 @@ static void count_late(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-static void who_comes_late_is_told_at_once(void **state)
+TEST_WITH_WORKERS(who_comes_late_is_told_at_once)
 {
-	struct world       *w = *state;
 	sennit_weak_domain *weak;
 	sennit_domain      *d = NULL;
 	sennit_event        e;
@@ -157,9 +152,8 @@ static void who_comes_late_is_told_at_once(void **state)
 
 /* --- weak handles -------------------------------------------------------- */
 
-static void a_weak_handle_revives_what_work_keeps_alive(void **state)
+TEST_WITH_WORKERS(a_weak_handle_revives_what_work_keeps_alive)
 {
-	struct world       *w = *state;
 	sennit_weak_domain *weak;
 	sennit_domain      *d = NULL;
 	struct part         p;
@@ -181,11 +175,10 @@ static void a_weak_handle_revives_what_work_keeps_alive(void **state)
 	sennit_weak_domain_release(weak);
 }
 
-static void a_weak_handle_may_outlive_the_scheduler(void **state)
+TEST_WITH_COUNTS(a_weak_handle_may_outlive_the_scheduler)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_with(
-		  SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
 	sennit_weak_domain *weak;
 	sennit_domain      *d = NULL;
 	atomic_uint         told = 0;
@@ -229,10 +222,8 @@ static void lock_and_use(void *argument)
 	sennit_wait_group_done(&r->left);
 }
 
-static void locks_race_with_the_end(void **state)
+TEST_WITH_WORKERS(locks_race_with_the_end)
 {
-	struct world *w = *state;
-
 	for (unsigned i = 0; i < LOAD(500); i++) {
 		struct race    r = { .ran = 0 };
 		sennit_domain *d = NULL;
@@ -253,20 +244,4 @@ static void locks_race_with_the_end(void **state)
 		assert_soon(atomic_load(&r.told) == 3);
 		sennit_weak_domain_release(r.weak);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_wait_ends_when_all_has),
-		WITH_WORKERS(tasks_may_wait_for_it_too),
-		WITH_WORKERS(a_wait_can_be_cancelled),
-		WITH_WORKERS(all_are_told_in_their_order),
-		WITH_WORKERS(who_comes_late_is_told_at_once),
-		WITH_WORKERS(a_weak_handle_revives_what_work_keeps_alive),
-		WITH_COUNTS(a_weak_handle_may_outlive_the_scheduler),
-		WITH_WORKERS(locks_race_with_the_end),
-	};
-
-	return cmocka_run_group_tests_name("api/domain_end", tests, NULL, NULL);
 }

@@ -18,11 +18,10 @@ static void branch_out(void *argument)
 	}
 }
 
-static void what_tasks_schedule_belongs_to_it(void **state)
+TEST_WITH_WORKERS(what_tasks_schedule_belongs_to_it)
 {
-	struct world *w = *state;
-	struct part   p;
-	unsigned      i;
+	struct part p;
+	unsigned    i;
 
 	for (i = 0; i < 20; i++) {
 		begin(&p, w->s);
@@ -72,10 +71,9 @@ static void schedule_in_all_ways(void *argument)
 	count_run(p);
 }
 
-static void so_does_what_is_scheduled_with_copies_or_flags(void **state)
+TEST_WITH_WORKERS(so_does_what_is_scheduled_with_copies_or_flags)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	send(&p, schedule_in_all_ways);
@@ -114,10 +112,9 @@ static void open_group(void *argument)
 	count_run(argument);
 }
 
-static void so_does_what_members_of_its_groups_schedule(void **state)
+TEST_WITH_WORKERS(so_does_what_members_of_its_groups_schedule)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	send(&p, open_group);
@@ -147,10 +144,9 @@ static void enqueue_outside(void *argument)
 	count_run(p);
 }
 
-static void what_they_enqueue_on_the_scheduler_does_not(void **state)
+TEST_WITH_WORKERS(what_they_enqueue_on_the_scheduler_does_not)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	assert_null(sennit_domain_current());
 	begin(&p, w->s);
@@ -171,11 +167,10 @@ static void sleep_and_count(void *argument)
 	count_run(argument);
 }
 
-static void its_tasks_wait_with_deadlines_as_others_do(void **state)
+TEST_WITH_WORKERS(its_tasks_wait_with_deadlines_as_others_do)
 {
-	struct world *w = *state;
-	struct part   p;
-	unsigned      i;
+	struct part p;
+	unsigned    i;
 
 	begin(&p, w->s);
 	for (i = 0; i < 50; i++)
@@ -192,28 +187,12 @@ static void send_from_a_thread(void *argument)
 	sennit_domain_release(p->d);
 }
 
-static void threads_outside_may_schedule_into_it(void **state)
+TEST_WITH_THREADS(threads_outside_may_schedule_into_it)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	in_a_thread(send_from_a_thread, &p);
 	assert_soon(atomic_load(&p.ends) == 1);
 	assert_int_equal(atomic_load(&p.ran), 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_tasks_schedule_belongs_to_it),
-		WITH_WORKERS(so_does_what_is_scheduled_with_copies_or_flags),
-		WITH_WORKERS(so_does_what_members_of_its_groups_schedule),
-		WITH_WORKERS(what_they_enqueue_on_the_scheduler_does_not),
-		WITH_WORKERS(its_tasks_wait_with_deadlines_as_others_do),
-		WITH_THREADS(threads_outside_may_schedule_into_it),
-	};
-
-	return cmocka_run_group_tests_name("api/domain_members", tests, NULL,
-					   NULL);
 }

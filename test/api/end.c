@@ -90,13 +90,13 @@ static void join_all(pthread_t *threads)
 }
 
 /* Symptom: one caller returned, the other waited for ever. */
-static void every_caller_of_shutdown_returns(void **state)
+TEST_WITH_COUNTS(every_caller_of_shutdown_returns)
 {
 	struct life l;
 	pthread_t   threads[CALLERS];
 
 	for (unsigned i = 0; i < LOAD(50); i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		start_callers(&l, threads);
 		assert_int_equal(
 			sennit_scheduler_shutdown(l.s, sennit_after(GIVE_UP)),
@@ -108,12 +108,12 @@ static void every_caller_of_shutdown_returns(void **state)
 	}
 }
 
-static void none_of_them_returns_before_the_work_is_done(void **state)
+TEST_WITH_THREAD_COUNTS(none_of_them_returns_before_the_work_is_done)
 {
 	struct life l;
 	pthread_t   threads[CALLERS];
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	must_enqueue(&l, wait_for_go);
 	start_callers(&l, threads);
 	sennit_scheduler_release(l.s);
@@ -136,13 +136,13 @@ static void *shut_down_and_look(void *argument)
 	return NULL;
 }
 
-static void who_returns_finds_no_memory_left(void **state)
+TEST_WITH_COUNTS(who_returns_finds_no_memory_left)
 {
 	struct life l;
 	pthread_t   thread;
 
 	for (unsigned i = 0; i < LOAD(50); i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		sennit_weak_release(l.weak);
 		sennit_scheduler_retain(l.s);
 		thread = must_start_thread(shut_down_and_look, &l);
@@ -160,12 +160,12 @@ static void *give_up(void *argument)
 	return NULL;
 }
 
-static void one_may_give_up_while_another_waits(void **state)
+TEST_WITH_COUNTS(one_may_give_up_while_another_waits)
 {
 	struct life l;
 	pthread_t   patient, other;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	sennit_scheduler_retain(l.s);
 	patient = must_start_thread(shut_down, &l);
 	sennit_scheduler_retain(l.s); /* keeps it from ending */
@@ -183,14 +183,14 @@ static void one_may_give_up_while_another_waits(void **state)
 
 /* --- registering -------------------------------------------------------- */
 
-static void all_who_registered_are_told_once(void **state)
+TEST_WITH_COUNTS(all_who_registered_are_told_once)
 {
 	struct life   l;
 	sennit_event  e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 	sennit_future f = SENNIT_FUTURE_INIT;
 	void         *value = &l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(sennit_scheduler_on_end(l.s, note, &l), 0);
 	assert_int_equal(sennit_weak_on_end(l.weak, note, &l), 0);
@@ -224,12 +224,12 @@ static void come(void *argument)
 	p->line->came[p->line->count++] = p->number;
 }
 
-static void they_are_told_in_the_order_of_registering(void **state)
+TEST_WITH_COUNTS(they_are_told_in_the_order_of_registering)
 {
 	struct life l;
 	struct line line = { .count = 0 };
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	sennit_weak_release(l.weak);
 	for (unsigned i = 0; i < 4; i++) {
 		line.places[i] = (struct place){ &line, i };
@@ -242,13 +242,13 @@ static void they_are_told_in_the_order_of_registering(void **state)
 		assert_int_equal(line.came[i], i);
 }
 
-static void who_comes_after_the_end_is_told_at_once(void **state)
+TEST_WITH_COUNTS(who_comes_after_the_end_is_told_at_once)
 {
 	struct life   l;
 	sennit_event  e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 	sennit_future f = SENNIT_FUTURE_INIT;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	end_scheduler(l.s);
 	assert_int_equal(sennit_weak_on_end(l.weak, note, &l), 0);
 	assert_int_equal(atomic_load(&l.notices), 1);
@@ -260,11 +260,11 @@ static void who_comes_after_the_end_is_told_at_once(void **state)
 	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
-static void nonsense_is_refused(void **state)
+TEST_WITH_COUNTS(nonsense_is_refused)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	assert_int_equal(sennit_scheduler_on_end(l.s, NULL, &l), -EINVAL);
 	assert_int_equal(sennit_weak_on_end(l.weak, NULL, &l), -EINVAL);
 	end_scheduler(l.s);
@@ -274,12 +274,12 @@ static void nonsense_is_refused(void **state)
 
 /* --- weak handles ------------------------------------------------------- */
 
-static void a_weak_handle_keeps_no_scheduler_alive(void **state)
+TEST_WITH_COUNTS(a_weak_handle_keeps_no_scheduler_alive)
 {
 	struct life       l;
 	sennit_scheduler *s = NULL;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	end_scheduler(l.s);
 	assert_int_equal(atomic_load(&l.ends), 1);
 	assert_int_equal(sennit_weak_lock(l.weak, &s), -ESHUTDOWN);
@@ -291,12 +291,12 @@ static void a_weak_handle_keeps_no_scheduler_alive(void **state)
 	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
-static void what_it_locks_stays(void **state)
+TEST_WITH_COUNTS(what_it_locks_stays)
 {
 	struct life       l;
 	sennit_scheduler *s = NULL;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	assert_int_equal(sennit_weak_lock(l.weak, &s), 0);
 	assert_ptr_equal(s, l.s);
 	sennit_scheduler_release(l.s);
@@ -305,12 +305,12 @@ static void what_it_locks_stays(void **state)
 	sennit_weak_release(l.weak);
 }
 
-static void it_revives_what_only_work_keeps_alive(void **state)
+TEST_WITH_THREAD_COUNTS(it_revives_what_only_work_keeps_alive)
 {
 	struct life       l;
 	sennit_scheduler *s = NULL;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	must_enqueue(&l, wait_for_go);
 	assert_soon(fibers_of(l.s) == 1);
 	sennit_scheduler_release(l.s); /* no reference is left */
@@ -333,24 +333,24 @@ static void let_go_of_handle(void *argument)
 	sennit_weak_release(l->weak);
 }
 
-static void the_handle_may_go_within_a_notice(void **state)
+TEST_WITH_COUNTS(the_handle_may_go_within_a_notice)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	assert_int_equal(sennit_scheduler_on_end(l.s, let_go_of_handle, &l), 0);
 	end_scheduler(l.s);
 	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
-static void nothing_is_left_behind(void **state)
+TEST_WITH_COUNTS(nothing_is_left_behind)
 {
 	unsigned    threads = threads_now();
 	struct life l;
 	pthread_t   callers[CALLERS];
 
 	for (unsigned i = 0; i < 10; i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		start_callers(&l, callers);
 		sennit_scheduler_release(l.s);
 		join_all(callers);
@@ -358,26 +358,4 @@ static void nothing_is_left_behind(void **state)
 		assert_int_equal(atomic_load(&tally.bytes), 0);
 	}
 	assert_soon(threads_now() <= threads);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(every_caller_of_shutdown_returns),
-		WITH_THREAD_COUNTS(
-			none_of_them_returns_before_the_work_is_done),
-		WITH_COUNTS(who_returns_finds_no_memory_left),
-		WITH_COUNTS(one_may_give_up_while_another_waits),
-		WITH_COUNTS(all_who_registered_are_told_once),
-		WITH_COUNTS(they_are_told_in_the_order_of_registering),
-		WITH_COUNTS(who_comes_after_the_end_is_told_at_once),
-		WITH_COUNTS(nonsense_is_refused),
-		WITH_COUNTS(a_weak_handle_keeps_no_scheduler_alive),
-		WITH_COUNTS(what_it_locks_stays),
-		WITH_THREAD_COUNTS(it_revives_what_only_work_keeps_alive),
-		WITH_COUNTS(the_handle_may_go_within_a_notice),
-		WITH_COUNTS(nothing_is_left_behind),
-	};
-
-	return cmocka_run_group_tests_name("api/end", tests, NULL, NULL);
 }

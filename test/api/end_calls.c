@@ -17,14 +17,13 @@ static void never(void *unused)
 }
 
 /* Whoever has only a weak handle may find that the scheduler has ended. */
-static void what_needs_a_living_scheduler_says_that_it_ended(void **state)
+TEST_WITH_COUNTS(what_needs_a_living_scheduler_says_that_it_ended)
 {
 	const sennit_task tasks[] = { { .run = never }, { .run = never } };
 	const uint64_t    big[32] = { 0 };
 	const sennit_task copied = { .run = never,
 				     .argument = (void *)big,
 				     .copy_size = sizeof(big) };
-	struct world     *w = *state;
 	sennit_domain    *d = NULL;
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = w->workers, .allocator = &counting));
@@ -42,13 +41,4 @@ static void what_needs_a_living_scheduler_says_that_it_ended(void **state)
 	assert_null(d);
 	sennit_weak_release(weak);
 	assert_int_equal(atomic_load(&tally.bytes), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(what_needs_a_living_scheduler_says_that_it_ended),
-	};
-
-	return cmocka_run_group_tests_name("api/end_calls", tests, NULL, NULL);
 }

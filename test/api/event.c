@@ -117,27 +117,23 @@ static void try_deadline(void *argument)
 	EXPECT(!sennit_event_is_set(&e));
 }
 
-static void a_manual_event_stays_set_until_cleared(void **state)
+TEST_WITH_WORKERS(a_manual_event_stays_set_until_cleared)
 {
-	(void)state;
 	in_each_place(try_manual, NULL);
 }
 
-static void an_auto_event_lets_one_through_and_counts_once(void **state)
+TEST_WITH_WORKERS(an_auto_event_lets_one_through_and_counts_once)
 {
-	(void)state;
 	in_each_place(try_auto, NULL);
 }
 
-static void all_zero_is_manual_and_not_set(void **state)
+TEST_WITH_WORKERS(all_zero_is_manual_and_not_set)
 {
-	(void)state;
 	in_each_place(try_zero_and_initially_set, NULL);
 }
 
-static void a_wait_times_out_never_before_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_times_out_never_before_its_deadline)
 {
-	(void)state;
 	in_each_place(try_deadline, NULL);
 }
 
@@ -156,13 +152,12 @@ static void gather(struct scene *c, unsigned fibers, pthread_t *threads,
 	sennit_wait_group_wait(&c->gathered);
 }
 
-static void a_manual_event_releases_all(void **state)
+TEST_WITH_WORKERS(a_manual_event_releases_all)
 {
 	struct scene c;
 	pthread_t    threads[10];
 	unsigned     i;
 
-	(void)state;
 	set_scene(&c, SENNIT_EVENT_MANUAL, 110);
 	gather(&c, 100, threads, 10);
 	sennit_event_set(&c.event);
@@ -173,13 +168,12 @@ static void a_manual_event_releases_all(void **state)
 }
 
 /* Symptom of a lost wake: set four times, but fewer waiters released. */
-static void an_auto_event_releases_one_per_set(void **state)
+TEST_WITH_WORKERS(an_auto_event_releases_one_per_set)
 {
 	struct scene c;
 	pthread_t    threads[10];
 	unsigned     i;
 
-	(void)state;
 	set_scene(&c, SENNIT_EVENT_AUTO, 30);
 	gather(&c, 20, threads, 10);
 	for (i = 1; i <= 30; i++) {
@@ -192,11 +186,10 @@ static void an_auto_event_releases_one_per_set(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-static void sets_in_a_row_release_as_many_waiters(void **state)
+TEST_WITH_WORKERS(sets_in_a_row_release_as_many_waiters)
 {
-	struct world *w = *state;
-	struct scene  c;
-	unsigned      i;
+	struct scene c;
+	unsigned     i;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 4);
 	for (i = 0; i < 4; i++)
@@ -210,11 +203,10 @@ static void sets_in_a_row_release_as_many_waiters(void **state)
 	assert_false(sennit_event_is_set(&c.event));
 }
 
-static void a_thousand_with_deadlines_are_released_by_one_set(void **state)
+TEST_WITH_WORKERS(a_thousand_with_deadlines_are_released_by_one_set)
 {
-	struct world *w = *state;
-	struct scene  c;
-	unsigned      i;
+	struct scene c;
+	unsigned     i;
 
 	set_scene(&c, SENNIT_EVENT_MANUAL, LOAD(1000));
 	c.deadline = sennit_after(100 * SENNIT_SECOND);
@@ -227,12 +219,11 @@ static void a_thousand_with_deadlines_are_released_by_one_set(void **state)
 	assert_int_equal(atomic_load(&c.released), LOAD(1000));
 }
 
-static void a_thousand_deadlines_pass(void **state)
+TEST_WITH_WORKERS(a_thousand_deadlines_pass)
 {
 	struct scene c;
 	unsigned     i;
 
-	(void)state;
 	set_scene(&c, SENNIT_EVENT_AUTO, LOAD(1000));
 	c.deadline = sennit_after(5 * SENNIT_MILLISECOND);
 	for (i = 0; i < LOAD(1000); i++)
@@ -282,11 +273,10 @@ static void form_a_queue(void *argument)
 		EXPECT(q->order[i] == i);
 }
 
-static void an_auto_event_releases_the_longest_waiter_first(void **state)
+TEST_WITH_WORKERS(an_auto_event_releases_the_longest_waiter_first)
 {
 	struct queue_up q = { .event = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO) };
 
-	(void)state;
 	sennit_wait_group_init(&q.done, 16);
 	in_a_task(form_a_queue, &q);
 }
@@ -301,10 +291,9 @@ static void wait_briefly(void *argument)
 	       -ETIMEDOUT);
 }
 
-static void a_timed_out_waiter_does_not_eat_the_next_set(void **state)
+TEST_WITH_WORKERS(a_timed_out_waiter_does_not_eat_the_next_set)
 {
-	struct world *w = *state;
-	struct scene  c;
+	struct scene c;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 1);
 	in_a_task(wait_briefly, &c.event);
@@ -337,31 +326,10 @@ static void wait_for_one_then_the_other(void *argument)
 	sennit_event_clear(&s->first);
 }
 
-static void a_set_after_the_deadline_wakes_no_later_wait(void **state)
+TEST_WITH_WORKERS(a_set_after_the_deadline_wakes_no_later_wait)
 {
 	struct stale s = { SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO),
 			   SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO) };
 
-	(void)state;
 	in_each_place(wait_for_one_then_the_other, &s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_manual_event_stays_set_until_cleared),
-		WITH_WORKERS(an_auto_event_lets_one_through_and_counts_once),
-		WITH_WORKERS(all_zero_is_manual_and_not_set),
-		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
-		WITH_WORKERS(a_manual_event_releases_all),
-		WITH_WORKERS(an_auto_event_releases_one_per_set),
-		WITH_WORKERS(sets_in_a_row_release_as_many_waiters),
-		WITH_WORKERS(a_thousand_with_deadlines_are_released_by_one_set),
-		WITH_WORKERS(a_thousand_deadlines_pass),
-		WITH_WORKERS(an_auto_event_releases_the_longest_waiter_first),
-		WITH_WORKERS(a_timed_out_waiter_does_not_eat_the_next_set),
-		WITH_WORKERS(a_set_after_the_deadline_wakes_no_later_wait),
-	};
-
-	return cmocka_run_group_tests_name("api/event", tests, NULL, NULL);
 }

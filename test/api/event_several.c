@@ -88,27 +88,23 @@ static void try_all_with_one_twice(void *argument)
 	EXPECT(!sennit_event_is_set(&r.event[0]));
 }
 
-static void any_takes_the_first_that_is_set_and_no_other(void **state)
+TEST_WITH_WORKERS(any_takes_the_first_that_is_set_and_no_other)
 {
-	(void)state;
 	in_each_place(try_any_of_set, NULL);
 }
 
-static void any_times_out_and_leaves_every_queue(void **state)
+TEST_WITH_WORKERS(any_times_out_and_leaves_every_queue)
 {
-	(void)state;
 	in_each_place(try_any_deadline, NULL);
 }
 
-static void all_takes_nothing_before_all_are_set(void **state)
+TEST_WITH_WORKERS(all_takes_nothing_before_all_are_set)
 {
-	(void)state;
 	in_each_place(try_all, NULL);
 }
 
-static void all_counts_an_event_once(void **state)
+TEST_WITH_WORKERS(all_counts_an_event_once)
 {
-	(void)state;
 	in_each_place(try_all_with_one_twice, NULL);
 }
 
@@ -131,9 +127,8 @@ static void wait_twice(void *argument)
 	EXPECT(sennit_event_is_set(&r.event[0]));
 }
 
-static void a_set_after_the_deadline_wakes_no_later_wait(void **state)
+TEST_WITH_WORKERS(a_set_after_the_deadline_wakes_no_later_wait)
 {
-	(void)state;
 	in_each_place(wait_twice, NULL);
 }
 
@@ -179,29 +174,13 @@ static void wait_and_free(void *argument)
 	sennit_event_destroy(&never);
 }
 
-static void the_event_that_ended_a_wait_may_be_freed_at_once(void **state)
+TEST_WITH_WORKERS(the_event_that_ended_a_wait_may_be_freed_at_once)
 {
 	struct freeing f = { .offered = NULL };
 
-	(void)state;
 	sennit_wait_group_init(&f.done, 1);
 	must_schedule(set_what_is_offered, &f);
 	in_each_place(wait_and_free, &f);
 	atomic_store(&f.over, true);
 	sennit_wait_group_wait(&f.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(any_takes_the_first_that_is_set_and_no_other),
-		WITH_WORKERS(any_times_out_and_leaves_every_queue),
-		WITH_WORKERS(all_takes_nothing_before_all_are_set),
-		WITH_WORKERS(all_counts_an_event_once),
-		WITH_WORKERS(a_set_after_the_deadline_wakes_no_later_wait),
-		WITH_WORKERS(the_event_that_ended_a_wait_may_be_freed_at_once),
-	};
-
-	return cmocka_run_group_tests_name("api/event_several", tests, NULL,
-					   NULL);
 }

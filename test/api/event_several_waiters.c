@@ -71,12 +71,11 @@ static void each_set_ends_the_wait_for_one_of(struct scene *c, size_t i)
 	assert_false(sennit_event_is_set(&c->row.event[i]));
 }
 
-static void any_is_ended_by_each_of_the_events(void **state)
+TEST_WITH_WORKERS(any_is_ended_by_each_of_the_events)
 {
 	struct scene c;
 	size_t       i;
 
-	(void)state;
 	set_scene(&c, SENNIT_EVENT_AUTO, 5, false, 0);
 	for (i = 0; i < 5; i++)
 		each_set_ends_the_wait_for_one_of(&c, i);
@@ -85,11 +84,10 @@ static void any_is_ended_by_each_of_the_events(void **state)
 }
 
 /* n sets of events to which the same fibers are linked release n fibers. */
-static void any_takes_one_event_per_waiter(void **state)
+TEST_WITH_WORKERS(any_takes_one_event_per_waiter)
 {
-	struct world *w = *state;
-	struct scene  c;
-	unsigned      i, set = 0;
+	struct scene c;
+	unsigned     i, set = 0;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 16, false, 10);
 	c.deadline = sennit_after(100 * SENNIT_SECOND);
@@ -105,11 +103,10 @@ static void any_takes_one_event_per_waiter(void **state)
 	assert_int_equal(atomic_load(&c.late), 0);
 }
 
-static void any_releases_all_who_wait_for_a_manual_event(void **s)
+TEST_WITH_WORKERS(any_releases_all_who_wait_for_a_manual_event)
 {
-	struct world *w = *s;
-	struct scene  c;
-	unsigned      i;
+	struct scene c;
+	unsigned     i;
 
 	set_scene(&c, SENNIT_EVENT_MANUAL, 9, false, LOAD(500));
 	for (i = 0; i < LOAD(500); i++)
@@ -120,10 +117,9 @@ static void any_releases_all_who_wait_for_a_manual_event(void **s)
 	assert_int_equal(atomic_load(&c.taken[8]), LOAD(500));
 }
 
-static void an_event_that_stands_there_twice_is_taken_once(void **state)
+TEST_WITH_WORKERS(an_event_that_stands_there_twice_is_taken_once)
 {
-	struct world *w = *state;
-	struct scene  c;
+	struct scene c;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 3, false, 1);
 	c.row.all[1] = c.row.all[0];
@@ -136,11 +132,10 @@ static void an_event_that_stands_there_twice_is_taken_once(void **state)
 	assert_int_equal(atomic_load(&c.ended), 1);
 }
 
-static void all_ends_with_the_last_event(void **state)
+TEST_WITH_WORKERS(all_ends_with_the_last_event)
 {
-	struct world *w = *state;
-	struct scene  c;
-	unsigned      i;
+	struct scene c;
+	unsigned     i;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 4, true, 1);
 	must_schedule(wait_in_scene, &c);
@@ -159,10 +154,9 @@ static void take_event(void *argument)
 	sennit_event_wait(argument);
 }
 
-static void all_leaves_an_event_to_who_waits_for_it_alone(void **state)
+TEST_WITH_WORKERS(all_leaves_an_event_to_who_waits_for_it_alone)
 {
-	struct world *w = *state;
-	struct scene  c;
+	struct scene c;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 2, true, 1);
 	must_schedule(wait_in_scene, &c);
@@ -181,10 +175,9 @@ static void all_leaves_an_event_to_who_waits_for_it_alone(void **state)
 
 /* Symptom of consuming one by one: each waiter had the event that the other
  * needed. */
-static void two_for_all_take_turns(void **state)
+TEST_WITH_WORKERS(two_for_all_take_turns)
 {
-	struct world *w = *state;
-	struct scene  c;
+	struct scene c;
 
 	set_scene(&c, SENNIT_EVENT_AUTO, 3, true, 2);
 	must_schedule(wait_in_scene, &c);
@@ -200,12 +193,11 @@ static void two_for_all_take_turns(void **state)
 	sennit_wait_group_wait(&c.done);
 }
 
-static void a_thousand_times_all_and_any_time_out(void **state)
+TEST_WITH_WORKERS(a_thousand_times_all_and_any_time_out)
 {
 	struct scene c;
 	unsigned     i;
 
-	(void)state;
 	set_scene(&c, SENNIT_EVENT_AUTO, 12, false, LOAD(500));
 	c.deadline = sennit_after(5 * SENNIT_MILLISECOND);
 	for (i = 0; i < LOAD(500); i++)
@@ -221,21 +213,4 @@ static void a_thousand_times_all_and_any_time_out(void **state)
 	assert_int_equal(atomic_load(&c.late), 2 * LOAD(500));
 	for (i = 0; i < 12; i++)
 		sennit_event_destroy(&c.row.event[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(any_is_ended_by_each_of_the_events),
-		WITH_WORKERS(any_takes_one_event_per_waiter),
-		WITH_WORKERS(any_releases_all_who_wait_for_a_manual_event),
-		WITH_WORKERS(an_event_that_stands_there_twice_is_taken_once),
-		WITH_WORKERS(all_ends_with_the_last_event),
-		WITH_WORKERS(all_leaves_an_event_to_who_waits_for_it_alone),
-		WITH_WORKERS(two_for_all_take_turns),
-		WITH_WORKERS(a_thousand_times_all_and_any_time_out),
-	};
-
-	return cmocka_run_group_tests_name("api/event_several_waiters", tests,
-					   NULL, NULL);
 }

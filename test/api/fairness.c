@@ -73,11 +73,10 @@ static void yield_at_most_1000_times(void *argument)
 	sennit_wait_group_done(&c->players);
 }
 
-static void a_yielding_fiber_lets_a_new_task_run(void **state)
+TEST_WITH_WORKERS(a_yielding_fiber_lets_a_new_task_run)
 {
 	struct contest c = { .turns = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&c.players, 2);
 	in_a_task(yield_at_most_1000_times, &c);
 	sennit_wait_group_wait(&c.players);
@@ -93,11 +92,10 @@ static void yield_with_a_second(void *argument)
 	yield_at_most_1000_times(c);
 }
 
-static void fibers_that_yield_to_each_other_let_a_new_task_run(void **state)
+TEST_WITH_WORKERS(fibers_that_yield_to_each_other_let_a_new_task_run)
 {
 	struct contest c = { .turns = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&c.players, 3);
 	in_a_task(yield_with_a_second, &c);
 	sennit_wait_group_wait(&c.players);
@@ -117,19 +115,19 @@ static void end_from_outside(struct world *w, sennit_task_fn *busy)
 	sennit_wait_group_wait(&c.players);
 }
 
-static void yielding_fibers_let_a_task_from_outside_run(void **state)
+TEST_WITH_THREADS(yielding_fibers_let_a_task_from_outside_run)
 {
-	end_from_outside(*state, yield_until_over);
+	end_from_outside(w, yield_until_over);
 }
 
-static void same_thread_tasks_let_a_task_from_outside_run(void **state)
+TEST_WITH_THREADS(same_thread_tasks_let_a_task_from_outside_run)
 {
-	end_from_outside(*state, reschedule_until_over);
+	end_from_outside(w, reschedule_until_over);
 }
 
-static void own_tasks_let_a_task_from_outside_run(void **state)
+TEST_WITH_THREADS(own_tasks_let_a_task_from_outside_run)
 {
-	end_from_outside(*state, reschedule_stealable_until_over);
+	end_from_outside(w, reschedule_stealable_until_over);
 }
 
 /* Keep every worker busy with `busy` until a sleeping fiber wakes. */
@@ -146,19 +144,19 @@ static void end_by_timer(struct world *w, sennit_task_fn *busy)
 	sennit_wait_group_wait(&c.players);
 }
 
-static void yielding_fibers_do_not_delay_timers_for_ever(void **state)
+TEST_WITH_WORKERS(yielding_fibers_do_not_delay_timers_for_ever)
 {
-	end_by_timer(*state, yield_until_over);
+	end_by_timer(w, yield_until_over);
 }
 
-static void same_thread_tasks_do_not_delay_timers_for_ever(void **state)
+TEST_WITH_WORKERS(same_thread_tasks_do_not_delay_timers_for_ever)
 {
-	end_by_timer(*state, reschedule_until_over);
+	end_by_timer(w, reschedule_until_over);
 }
 
-static void own_tasks_do_not_delay_timers_for_ever(void **state)
+TEST_WITH_WORKERS(own_tasks_do_not_delay_timers_for_ever)
 {
-	end_by_timer(*state, reschedule_stealable_until_over);
+	end_by_timer(w, reschedule_stealable_until_over);
 }
 
 static void *enqueue_until_over(void *argument)
@@ -174,9 +172,8 @@ static void *enqueue_until_over(void *argument)
 	return (void *)sent;
 }
 
-static void tasks_from_outside_do_not_delay_timers_for_ever(void **state)
+TEST_WITH_THREADS(tasks_from_outside_do_not_delay_timers_for_ever)
 {
-	struct world  *w = *state;
 	struct contest c = { .s = w->s };
 	pthread_t      t;
 	void          *sent;
@@ -189,32 +186,12 @@ static void tasks_from_outside_do_not_delay_timers_for_ever(void **state)
 	assert_soon(atomic_load(&c.turns) == (uintptr_t)sent);
 }
 
-static void a_yielding_bound_thread_lets_its_timers_fire(void **state)
+TEST_WITH_WORKERS(a_yielding_bound_thread_lets_its_timers_fire)
 {
 	struct contest c = { .turns = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&c.players, 1);
 	must_schedule_here(sleep_and_end_it, &c);
 	assert_soon(atomic_load(&c.over));
 	sennit_wait_group_wait(&c.players);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_yielding_fiber_lets_a_new_task_run),
-		WITH_WORKERS(
-			fibers_that_yield_to_each_other_let_a_new_task_run),
-		WITH_THREADS(yielding_fibers_let_a_task_from_outside_run),
-		WITH_THREADS(same_thread_tasks_let_a_task_from_outside_run),
-		WITH_THREADS(own_tasks_let_a_task_from_outside_run),
-		WITH_WORKERS(yielding_fibers_do_not_delay_timers_for_ever),
-		WITH_WORKERS(same_thread_tasks_do_not_delay_timers_for_ever),
-		WITH_WORKERS(own_tasks_do_not_delay_timers_for_ever),
-		WITH_THREADS(tasks_from_outside_do_not_delay_timers_for_ever),
-		WITH_WORKERS(a_yielding_bound_thread_lets_its_timers_fire),
-	};
-
-	return cmocka_run_group_tests_name("api/fairness", tests, NULL, NULL);
 }

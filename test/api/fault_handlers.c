@@ -123,11 +123,10 @@ _Noreturn static void live(uint32_t workers)
 	_exit(sennit_scheduler_shutdown(s, SENNIT_NEVER) ? 4 : 5);
 }
 
-static int fate(void **state, char *text, size_t size)
+static int fate(struct world *w, char *text, size_t size)
 {
-	const struct world *w = *state;
-	int                 words;
-	const pid_t         child = begin_heard_child(&words);
+	int         words;
+	const pid_t child = begin_heard_child(&words);
 
 	if (!child)
 		live(w->workers);
@@ -136,19 +135,19 @@ static int fate(void **state, char *text, size_t size)
 
 /* --- tests -------------------------------------------------------------- */
 
-static void assert_exits(void **state, int code)
+static void assert_exits(struct world *w, int code)
 {
 	char      text[8192];
-	const int status = fate(state, text, sizeof(text));
+	const int status = fate(w, text, sizeof(text));
 
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
 		fail_msg("ended with %#x: %s", (unsigned)status, text);
 }
 
-static void assert_killed(void **state, const char *words)
+static void assert_killed(struct world *w, const char *words)
 {
 	char      text[8192];
-	const int status = fate(state, text, sizeof(text));
+	const int status = fate(w, text, sizeof(text));
 
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
 		fail_msg("ended with %#x: %s", (unsigned)status, text);
@@ -157,52 +156,39 @@ static void assert_killed(void **state, const char *words)
 }
 
 /* Symptom: it was called for ever, and the process did not end. */
-static void a_handler_to_be_undone_is_called_once(void **state)
+TEST_WITH_COUNTS(a_handler_to_be_undone_is_called_once)
 {
 	for (int i = 0; i < 2; i++) {
 		plan.flags = (int)SA_RESETHAND | (i ? SA_ONSTACK : 0);
 		plan.returns = false;
 		plan.task = read_once;
-		assert_killed(state, NULL);
+		assert_killed(w, NULL);
 	}
 }
 
 /* Symptom: it ran on the library's small alternate stack. */
-static void a_handler_runs_on_the_stack_that_faulted(void **state)
+TEST_WITH_COUNTS(a_handler_runs_on_the_stack_that_faulted)
 {
 	plan.flags = 0;
 	plan.returns = true;
 	plan.task = read_twice;
-	assert_exits(state, 0);
+	assert_exits(w, 0);
 }
 
-static void a_signal_that_was_sent_keeps_what_it_says(void **state)
+TEST_WITH_COUNTS(a_signal_that_was_sent_keeps_what_it_says)
 {
 	for (int i = 0; i < 2; i++) {
 		plan.flags = i ? SA_ONSTACK : 0;
 		plan.returns = true;
 		plan.task = send_a_value;
-		assert_exits(state, 0);
+		assert_exits(w, 0);
 	}
 }
 
-static void an_overflow_after_other_faults_is_named(void **state)
+TEST_WITH_COUNTS(an_overflow_after_other_faults_is_named)
 {
 	plan.flags = 0;
 	plan.returns = true;
 	plan.task = overflow_after_a_fault;
-	assert_killed(state, "sennit: stack overflow in task ");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_handler_to_be_undone_is_called_once),
-		WITH_COUNTS(a_handler_runs_on_the_stack_that_faulted),
-		WITH_COUNTS(a_signal_that_was_sent_keeps_what_it_says),
-		WITH_COUNTS(an_overflow_after_other_faults_is_named),
-	};
-
-	return cmocka_run_group_tests_name("api/fault_handlers", tests, NULL,
-					   NULL);
+	assert_killed(w, "sennit: stack overflow in task ");
 }

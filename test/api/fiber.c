@@ -97,12 +97,11 @@ static void be_counted(void *argument)
 }
 
 /* All fibers exist at once, so no handle and no number can be reused. */
-static void ids_are_unique_on_a_worker(void **state)
+TEST_WITH_WORKERS(ids_are_unique_on_a_worker)
 {
 	struct census c = { .count = 0 };
 	unsigned      i, k;
 
-	(void)state;
 	sennit_wait_group_init(&c.in, 50);
 	sennit_wait_group_init(&c.out, 50);
 	sennit_wait_group_init(&c.gone, 50);
@@ -125,9 +124,8 @@ static void expect_no_fiber(void *argument)
 	EXPECT(sennit_fiber_current() == NULL);
 }
 
-static void a_bound_thread_is_fiber_0_and_an_unbound_one_none(void **state)
+TEST_WITH_WORKERS(a_bound_thread_is_fiber_0_and_an_unbound_one_none)
 {
-	(void)state;
 	assert_non_null(sennit_fiber_current());
 	assert_int_equal(sennit_fiber_id(sennit_fiber_current()), 0);
 	in_a_thread(expect_no_fiber, NULL);
@@ -150,9 +148,8 @@ static void wait_without_need(void *argument)
 	EXPECT(!d.passed);
 }
 
-static void a_predicate_that_holds_needs_no_wait(void **state)
+TEST_WITH_WORKERS(a_predicate_that_holds_needs_no_wait)
 {
-	(void)state;
 	wait_without_need(NULL);
 	in_a_task(wait_without_need, NULL);
 }
@@ -168,18 +165,16 @@ static void wait_in_vain(void *argument)
 	EXPECT(sennit_now() >= d.deadline);
 }
 
-static void at_the_deadline_the_predicate_has_the_last_word(void **state)
+TEST_WITH_WORKERS(at_the_deadline_the_predicate_has_the_last_word)
 {
-	(void)state;
 	wait_in_vain(NULL);
 	in_a_task(wait_in_vain, NULL);
 }
 
-static void a_notify_makes_it_look_again(void **state)
+TEST_WITH_WORKERS(a_notify_makes_it_look_again)
 {
 	struct door d;
 
-	(void)state;
 	make_door(&d, SENNIT_NEVER);
 	must_schedule(pass_door, &d);
 	assert_soon(looks_at(&d) == 1);
@@ -212,23 +207,20 @@ static void notify_in_each_way(sennit_time deadline)
 	assert_true(d.passed);
 }
 
-static void anyone_may_notify(void **state)
+TEST_WITH_WORKERS(anyone_may_notify)
 {
-	(void)state;
 	notify_in_each_way(SENNIT_NEVER);
 }
 
-static void a_notify_in_time_beats_the_deadline(void **state)
+TEST_WITH_WORKERS(a_notify_in_time_beats_the_deadline)
 {
-	(void)state;
 	notify_in_each_way(sennit_after(100 * SENNIT_SECOND));
 }
 
-static void a_bound_thread_waits_as_a_fiber_does(void **state)
+TEST_WITH_WORKERS(a_bound_thread_waits_as_a_fiber_does)
 {
 	struct door d;
 
-	(void)state;
 	make_door(&d, SENNIT_NEVER);
 	must_schedule(open_door, &d);
 	pass_door(&d);
@@ -272,11 +264,10 @@ static void open_often(void *argument)
 	}
 }
 
-static void no_notify_after_the_unlock_is_lost(void **state)
+TEST_WITH_WORKERS(no_notify_after_the_unlock_is_lost)
 {
 	struct door d;
 
-	(void)state;
 	make_door(&d, SENNIT_NEVER);
 	d.rounds = 2000;
 	must_schedule(pass_often, &d);
@@ -303,9 +294,8 @@ static void notify_myself_first(void *argument)
 	EXPECT(sennit_now() >= d.deadline);
 }
 
-static void a_notify_of_a_running_fiber_is_not_remembered(void **state)
+TEST_WITH_WORKERS(a_notify_of_a_running_fiber_is_not_remembered)
 {
-	(void)state;
 	notify_myself_first(NULL);
 	in_a_task(notify_myself_first, NULL);
 }
@@ -347,11 +337,10 @@ static void disturb(void *argument)
 	sennit_fiber_notify(atomic_load(&d->sleeper)); /* it may have ended */
 }
 
-static void a_notify_ends_no_wait_of_another_kind(void **state)
+TEST_WITH_WORKERS(a_notify_ends_no_wait_of_another_kind)
 {
 	struct disturbed d = { .sleeper = NULL };
 
-	(void)state;
 	must_schedule(wait_for_other_things, &d);
 	disturb(&d);
 	atomic_store(&d.over, false);
@@ -366,35 +355,14 @@ static void remember_and_end(void *argument)
 		     sennit_fiber_current());
 }
 
-static void a_notify_of_an_ended_fiber_is_harmless(void **state)
+TEST_WITH_WORKERS(a_notify_of_an_ended_fiber_is_harmless)
 {
 	_Atomic(sennit_fiber *) gone = NULL;
 	unsigned                i;
 
-	(void)state;
 	in_a_task(remember_and_end, &gone);
 	for (i = 0; i < 100; i++) {
 		sennit_fiber_notify(atomic_load(&gone));
 		sennit_yield();
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(ids_are_unique_on_a_worker),
-		WITH_WORKERS(a_bound_thread_is_fiber_0_and_an_unbound_one_none),
-		WITH_WORKERS(a_predicate_that_holds_needs_no_wait),
-		WITH_WORKERS(at_the_deadline_the_predicate_has_the_last_word),
-		WITH_WORKERS(a_notify_makes_it_look_again),
-		WITH_WORKERS(anyone_may_notify),
-		WITH_WORKERS(a_notify_in_time_beats_the_deadline),
-		WITH_WORKERS(a_bound_thread_waits_as_a_fiber_does),
-		WITH_WORKERS(no_notify_after_the_unlock_is_lost),
-		WITH_WORKERS(a_notify_of_a_running_fiber_is_not_remembered),
-		WITH_WORKERS(a_notify_ends_no_wait_of_another_kind),
-		WITH_WORKERS(a_notify_of_an_ended_fiber_is_harmless),
-	};
-
-	return cmocka_run_group_tests_name("api/fiber", tests, NULL, NULL);
 }

@@ -34,13 +34,12 @@ static void *notify_all_the_time(void *argument)
 
 /* With max_fibers a stack goes from worker to worker. ThreadSanitizer finds an
  * access that is not atomic. */
-static void a_notify_while_the_stack_gets_another_fiber(void **state)
+TEST_WITH_COUNTS(a_notify_while_the_stack_gets_another_fiber)
 {
-	const struct world *w = *state;
-	struct traffic      t = { .over = false };
-	pthread_t           notifier;
-	sennit_scheduler   *s = start_with(
-		  SENNIT_CONFIG(.workers = w->workers, .max_fibers = 8));
+	struct traffic    t = { .over = false };
+	pthread_t         notifier;
+	sennit_scheduler *s = start_with(
+		SENNIT_CONFIG(.workers = w->workers, .max_fibers = 8));
 
 	assert_int_equal(sennit_bind(s), 0);
 	notifier = must_start_thread(notify_all_the_time, &t);
@@ -54,14 +53,4 @@ static void a_notify_while_the_stack_gets_another_fiber(void **state)
 	pthread_join(notifier, NULL);
 	sennit_unbind();
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_notify_while_the_stack_gets_another_fiber),
-	};
-
-	return cmocka_run_group_tests_name("api/fiber_handles", tests, NULL,
-					   NULL);
 }

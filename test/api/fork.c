@@ -12,11 +12,7 @@
  * the child. */
 #if defined(SN_ASAN)
 
-int main(void)
-{
-	print_message("skipped: the allocator does not outlive a fork\n");
-	return 77;
-}
+SKIP_ALL("the allocator does not outlive a fork");
 
 #else
 
@@ -179,22 +175,19 @@ static void in_place(sennit_task_fn *run, void *argument)
 	run(argument);
 }
 
-static void a_bound_thread_forks(void **state)
+TEST_WITH_WORKERS(a_bound_thread_forks)
 {
-	(void)state;
 	fork_in(in_place, fork_here, start_anew);
 	fork_in(in_place, fork_here_after_a_wait, start_anew);
 }
 
-static void an_unbound_thread_forks(void **state)
+TEST_WITH_WORKERS(an_unbound_thread_forks)
 {
-	(void)state;
 	fork_in(in_a_thread, fork_here, start_anew);
 }
 
-static void a_task_forks(void **state)
+TEST_WITH_WORKERS(a_task_forks)
 {
-	(void)state;
 	fork_in(in_a_task, fork_here, start_anew);
 	fork_in(in_a_task, fork_here_after_a_wait, start_anew);
 }
@@ -219,15 +212,13 @@ static void in_a_call(sennit_task_fn *run, void *argument)
 	sennit_blocking_call(run_call, &c);
 }
 
-static void a_blocking_call_forks(void **state)
+TEST_WITH_WORKERS(a_blocking_call_forks)
 {
-	(void)state;
 	fork_in(in_a_call, fork_here, start_anew);
 }
 
-static void a_child_forks(void **state)
+TEST_WITH_WORKERS(a_child_forks)
 {
-	(void)state;
 	fork_in(in_place, fork_here, start_anew_and_fork);
 	fork_in(in_a_task, fork_here, start_anew_and_fork);
 }
@@ -262,10 +253,9 @@ static void *bind_and_unbind(void *argument)
 	return NULL;
 }
 
-static void forks_amid_work_harm_nobody(void **state)
+TEST_WITH_WORKERS(forks_amid_work_harm_nobody)
 {
 	static struct bustle b; /* its tasks may outlive this call */
-	const struct world  *w = *state;
 	struct bustle       *address = &b;
 	pthread_t            thread;
 	uint64_t             i;
@@ -352,7 +342,7 @@ static void schedule_where_the_parent_was_bound(void *s)
 	(void)!sennit_schedule(do_nothing, s);
 }
 
-static void to_name_it_in_the_child_is_misuse(void **state)
+TEST_WITH_WORKERS(to_name_it_in_the_child_is_misuse)
 {
 	static const struct {
 		const char *call;
@@ -369,9 +359,8 @@ static void to_name_it_in_the_child_is_misuse(void **state)
 		{ "sennit_unbind", unbind_what_the_parent_bound },
 		{ "sennit_schedule", schedule_where_the_parent_was_bound },
 	};
-	const struct world *w = *state;
-	char                text[2048];
-	size_t              i;
+	char   text[2048];
+	size_t i;
 
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		assert_int_equal(
@@ -380,21 +369,6 @@ static void to_name_it_in_the_child_is_misuse(void **state)
 		drop_tools_words(text);
 		assert_says(text, calls[i].call);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_bound_thread_forks),
-		WITH_WORKERS(an_unbound_thread_forks),
-		WITH_WORKERS(a_task_forks),
-		WITH_WORKERS(a_blocking_call_forks),
-		WITH_WORKERS(a_child_forks),
-		WITH_WORKERS(forks_amid_work_harm_nobody),
-		WITH_WORKERS(to_name_it_in_the_child_is_misuse),
-	};
-
-	return cmocka_run_group_tests_name("api/fork", tests, NULL, NULL);
 }
 
 #endif

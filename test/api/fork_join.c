@@ -4,9 +4,8 @@
 #include "fork_fib.h"
 #include "fork_room.h"
 
-static void results_come_back(void **state)
+TEST_WITH_WORKERS(results_come_back)
 {
-	(void)state;
 	everywhere(compute);
 }
 
@@ -49,9 +48,8 @@ static void pass_all(void *unused)
 	EXPECT(SENNIT_RUN(all_arities, 7) == 7);
 }
 
-static void arguments_of_any_type_and_number_arrive(void **state)
+TEST_WITH_WORKERS(arguments_of_any_type_and_number_arrive)
 {
-	(void)state;
 	everywhere(pass_all);
 }
 
@@ -85,9 +83,8 @@ static void join_in_any_order(void *unused)
 	EXPECT(SENNIT_RUN(oldest_first, 9) == tribonacci(9));
 }
 
-static void any_order_of_joining_works(void **state)
+TEST_WITH_WORKERS(any_order_of_joining_works)
 {
-	(void)state;
 	everywhere(join_in_any_order);
 }
 
@@ -129,9 +126,8 @@ static void fill_records(void *unused)
 	EXPECT(SENNIT_RUN(count_leaves, 6, 5) == leaves_of(6, 5));
 }
 
-static void records_may_be_many_and_used_again(void **state)
+TEST_WITH_WORKERS(records_may_be_many_and_used_again)
 {
-	(void)state;
 	everywhere(fill_records);
 }
 
@@ -167,9 +163,8 @@ static void meet(void *unused)
 	EXPECT(SENNIT_RUN(call_and_meet, 5) == 5);
 }
 
-static void a_call_and_its_caller_may_wait_for_each_other(void **state)
+TEST_WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other)
 {
-	(void)state;
 	everywhere(meet);
 }
 
@@ -209,9 +204,8 @@ static void begin_once(void *unused)
 	EXPECT(atomic_load(&runs) == 1);
 }
 
-static void a_call_that_has_begun_is_waited_for(void **state)
+TEST_WITH_WORKERS(a_call_that_has_begun_is_waited_for)
 {
-	(void)state;
 	everywhere(begin_once);
 }
 
@@ -237,9 +231,8 @@ static void compute_sleepily(void *unused)
 	EXPECT(SENNIT_RUN(sleepy, 12, 17) == 144);
 }
 
-static void calls_may_sleep(void **state)
+TEST_WITH_WORKERS(calls_may_sleep)
 {
-	(void)state;
 	everywhere(compute_sleepily);
 }
 
@@ -260,36 +253,15 @@ static void no_task_has_room(const sennit_config *config)
 	end_scheduler(s);
 }
 
-static void the_macros_leave_other_orders_to_the_library(void **state)
+TEST_WITH_THREAD_COUNTS(the_macros_leave_other_orders_to_the_library)
 {
-	const struct world *w = *state;
-
 	no_task_has_room(SENNIT_CONFIG(.workers = w->workers,
 				       .order = SENNIT_ORDER_OLDEST));
 	no_task_has_room(SENNIT_CONFIG(.workers = w->workers,
 				       .placement = SENNIT_PLACEMENT_SPREAD));
 }
 
-static void the_macros_leave_bound_threads_to_the_library(void **state)
+TEST_WITH_WORKERS(the_macros_leave_bound_threads_to_the_library)
 {
-	(void)state;
 	assert_false(macros_have_room());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(results_come_back),
-		WITH_WORKERS(arguments_of_any_type_and_number_arrive),
-		WITH_WORKERS(any_order_of_joining_works),
-		WITH_WORKERS(records_may_be_many_and_used_again),
-		WITH_WORKERS(a_call_and_its_caller_may_wait_for_each_other),
-		WITH_WORKERS(a_call_that_has_begun_is_waited_for),
-		WITH_WORKERS(calls_may_sleep),
-		WITH_THREAD_COUNTS(
-			the_macros_leave_other_orders_to_the_library),
-		WITH_WORKERS(the_macros_leave_bound_threads_to_the_library),
-	};
-
-	return cmocka_run_group_tests_name("api/fork_join", tests, NULL, NULL);
 }

@@ -89,27 +89,16 @@ static void run_observed(struct world *w, sennit_task_fn *run)
 			 calls);
 }
 
-static void a_stolen_call_is_a_task(void **state)
+TEST_WITH_SEVERAL(a_stolen_call_is_a_task)
 {
-	run_observed(*state, run_until_stolen);
+	run_observed(w, run_until_stolen);
 	assert_int_equal(atomic_load(&started), 1);
 	assert_int_equal(atomic_load(&taken), 1);
 }
 
-static void a_call_that_nobody_took_is_part_of_its_caller(void **state)
+TEST_WITH_ONE(a_call_that_nobody_took_is_part_of_its_caller)
 {
-	run_observed(*state, run_alone);
+	run_observed(w, run_alone);
 	assert_int_equal(atomic_load(&started), CALLS);
 	assert_true(atomic_load(&taken) < CALLS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SEVERAL(a_stolen_call_is_a_task),
-		WITH_ONE(a_call_that_nobody_took_is_part_of_its_caller),
-	};
-
-	return cmocka_run_group_tests_name("fork-join: observed", tests, NULL,
-					   NULL);
 }

@@ -26,9 +26,8 @@ static void go_deep(void *unused)
 	EXPECT(SENNIT_RUN(descend, LOAD(3000)) == LOAD(3000));
 }
 
-static void deep_recursion_goes_on_on_other_stacks(void **state)
+TEST_WITH_WORKERS(deep_recursion_goes_on_on_other_stacks)
 {
-	(void)state;
 	in_a_task(go_deep, NULL);
 }
 
@@ -72,9 +71,8 @@ static void join_beside_a_fiber(void *unused)
 	EXPECT(atomic_load(&flag));
 }
 
-static void others_have_their_turn_though_joins_go_on(void **state)
+TEST_WITH_WORKERS(others_have_their_turn_though_joins_go_on)
 {
-	(void)state;
 	in_a_task(join_beside_a_fiber, NULL);
 }
 
@@ -135,12 +133,11 @@ static void count_until_it_runs(void *prepare)
 	}
 }
 
-static void whoever_is_due_runs_after_122_joins(void **state)
+TEST_WITH_ONE(whoever_is_due_runs_after_122_joins)
 {
 	static void (*const prepare[])(void) = { from_this_thread,
 						 from_another_thread };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(prepare) / sizeof(*prepare); i++)
 		in_a_task(count_until_it_runs, (void *)&prepare[i]);
 }
@@ -184,9 +181,8 @@ static void cancel_forks(void *unused)
 	EXPECT(sennit_group_wait(&g) == -ECANCELED);
 }
 
-static void cancelling_reaches_calls_wherever_they_run(void **state)
+TEST_WITH_WORKERS(cancelling_reaches_calls_wherever_they_run)
 {
-	(void)state;
 	everywhere(cancel_forks);
 }
 
@@ -198,21 +194,19 @@ static void run_fib(void *done)
 	sennit_wait_group_done(done);
 }
 
-static void many_trees_grow_at_once(void **state)
+TEST_WITH_WORKERS(many_trees_grow_at_once)
 {
 	static sennit_wait_group done;
 
-	(void)state;
 	sennit_wait_group_init(&done, 50);
 	for (unsigned i = 0; i < 50; i++)
 		must_schedule(run_fib, &done);
 	sennit_wait_group_wait(&done);
 }
 
-static void workers_may_come_and_go(void **state)
+TEST_WITH_THREADS(workers_may_come_and_go)
 {
 	static sennit_wait_group done;
-	const struct world      *w = *state;
 	sennit_scheduler        *s = start_with(
 		       SENNIT_CONFIG(.workers = w->workers, .max_workers = 8));
 
@@ -229,10 +223,8 @@ static void workers_may_come_and_go(void **state)
 	assert_int_equal(sennit_bind(w->s), 0);
 }
 
-static void other_orders_and_placements_work(void **state)
+TEST_WITH_WORKERS(other_orders_and_placements_work)
 {
-	const struct world *w = *state;
-
 	sennit_unbind();
 	for (uint32_t i = 0; i < 4; i++) {
 		sennit_scheduler *s = start_with(
@@ -249,20 +241,4 @@ static void other_orders_and_placements_work(void **state)
 		end_scheduler(s);
 	}
 	assert_int_equal(sennit_bind(w->s), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
-		WITH_WORKERS(others_have_their_turn_though_joins_go_on),
-		WITH_ONE(whoever_is_due_runs_after_122_joins),
-		WITH_WORKERS(cancelling_reaches_calls_wherever_they_run),
-		WITH_WORKERS(many_trees_grow_at_once),
-		WITH_THREADS(workers_may_come_and_go),
-		WITH_WORKERS(other_orders_and_placements_work),
-	};
-
-	return cmocka_run_group_tests_name("api/fork_join_turns", tests, NULL,
-					   NULL);
 }

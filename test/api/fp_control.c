@@ -7,11 +7,7 @@
 
 #ifdef SENNIT_NO_FP_CONTROL
 
-int main(void)
-{
-	print_message("skipped: built without SENNIT_FP_CONTROL\n");
-	return 77;
-}
+SKIP_ALL("built without SENNIT_FP_CONTROL");
 
 #else
 
@@ -78,12 +74,11 @@ static void leave_rounding_changed(void *argument)
 	sennit_wait_group_done(argument);
 }
 
-static void a_later_task_does_not_see_it(void **state)
+TEST_WITH_WORKERS(a_later_task_does_not_see_it)
 {
 	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
 	unsigned          i;
 
-	(void)state;
 	sennit_wait_group_init(&done, 200);
 	for (i = 0; i < 100; i++) {
 		must_schedule(leave_rounding_changed, &done);
@@ -113,12 +108,11 @@ static void keep_own_rounding(void *argument)
 	sennit_wait_group_done(&c->done);
 }
 
-static void it_holds_across_waits_and_reaches_no_other_fiber(void **state)
+TEST_WITH_WORKERS(it_holds_across_waits_and_reaches_no_other_fiber)
 {
 	struct calm calms[4];
 	unsigned    i, k;
 
-	(void)state;
 	for (k = 0; k < 4; k++) {
 		sennit_wait_group_init(&calms[k].done, 10);
 		sennit_wait_group_init(&calms[k].met, 10);
@@ -132,12 +126,11 @@ static void it_holds_across_waits_and_reaches_no_other_fiber(void **state)
 	assert_true(rounds(FE_TONEAREST));
 }
 
-static void a_bound_thread_keeps_its_own(void **state)
+TEST_WITH_WORKERS(a_bound_thread_keeps_its_own)
 {
 	sennit_wait_group done;
 	unsigned          i;
 
-	(void)state;
 	fesetround(FE_DOWNWARD);
 	sennit_wait_group_init(&done, 20);
 	for (i = 0; i < 10; i++) {
@@ -178,9 +171,8 @@ static void set_flush_to_zero(void *context, uint32_t index)
 }
 
 /* Blocked tasks make the worker start others on fresh stacks. */
-static void what_thread_init_sets_holds_in_every_fiber(void **state)
+TEST_WITH_THREADS(what_thread_init_sets_holds_in_every_fiber)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 	struct denormals  d = { .seen = 0 };
 	unsigned          i;
@@ -221,10 +213,9 @@ static void change_and_wait(void *argument)
 
 /* This is not promised, but shows that the library does not touch the
  * control. */
-static void shared_control_is_left_alone(void **state)
+TEST_WITH_WORKERS(shared_control_is_left_alone)
 {
 	static sennit_wait_group done;
-	const struct world      *w = *state;
 	sennit_scheduler        *s;
 
 	s = move_to(
@@ -234,21 +225,6 @@ static void shared_control_is_left_alone(void **state)
 	sennit_wait_group_wait(&done);
 	assert_true(rounds(FE_TONEAREST));
 	move_back(w, s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(shared_control_is_left_alone),
-		WITH_WORKERS(a_later_task_does_not_see_it),
-		WITH_WORKERS(it_holds_across_waits_and_reaches_no_other_fiber),
-		WITH_WORKERS(a_bound_thread_keeps_its_own),
-#if defined(__x86_64__) || defined(__aarch64__)
-		WITH_THREADS(what_thread_init_sets_holds_in_every_fiber),
-#endif
-	};
-
-	return cmocka_run_group_tests_name("api/fp_control", tests, NULL, NULL);
 }
 
 #endif

@@ -90,27 +90,23 @@ static void try_deadline(void *argument)
 						       * not matter */
 }
 
-static void a_value_stays_once_set(void **state)
+TEST_WITH_WORKERS(a_value_stays_once_set)
 {
-	(void)state;
 	in_each_place(try_value, NULL);
 }
 
-static void an_error_is_an_outcome(void **state)
+TEST_WITH_WORKERS(an_error_is_an_outcome)
 {
-	(void)state;
 	in_each_place(try_error, NULL);
 }
 
-static void the_second_set_changes_nothing(void **state)
+TEST_WITH_WORKERS(the_second_set_changes_nothing)
 {
-	(void)state;
 	in_each_place(try_second_set, NULL);
 }
 
-static void a_wait_times_out_never_before_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_times_out_never_before_its_deadline)
 {
-	(void)state;
 	in_each_place(try_deadline, NULL);
 }
 
@@ -156,13 +152,12 @@ static void *get_in_scene_as_thread(void *argument)
 	return NULL;
 }
 
-static void every_waiter_gets_the_value(void **state)
+TEST_WITH_WORKERS(every_waiter_gets_the_value)
 {
 	struct scene c;
 	pthread_t    threads[10];
 	unsigned     i;
 
-	(void)state;
 	set_scene(&c, 110);
 	for (i = 0; i < 100; i++)
 		must_schedule(get_in_scene, &c);
@@ -176,11 +171,10 @@ static void every_waiter_gets_the_value(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-static void those_whose_deadline_passes_leave_the_others(void **state)
+TEST_WITH_WORKERS(those_whose_deadline_passes_leave_the_others)
 {
-	struct world *w = *state;
-	struct scene  c;
-	unsigned      i;
+	struct scene c;
+	unsigned     i;
 
 	set_scene(&c, 100);
 	c.deadline = sennit_after(5 * SENNIT_MILLISECOND);
@@ -223,11 +217,10 @@ static void read_reply(void *argument)
 	free(r);
 }
 
-static void a_buffer_is_filled_and_may_be_freed_at_once(void **state)
+TEST_WITH_WORKERS(a_buffer_is_filled_and_may_be_freed_at_once)
 {
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 100; i++) {
 		read_reply(NULL);
 		in_a_task(read_reply, NULL);
@@ -254,12 +247,11 @@ static int fib(void *argument, void **value)
 	return 0;
 }
 
-static void what_a_task_stores_is_the_value(void **state)
+TEST_WITH_WORKERS(what_a_task_stores_is_the_value)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 	void         *value = NULL;
 
-	(void)state;
 	assert_int_equal(sennit_async(&f, fib, (void *)12), 0);
 	assert_int_equal(sennit_future_get(&f, &value), 0);
 	assert_int_equal((uintptr_t)value, 144);
@@ -271,22 +263,20 @@ static int give_up(void *argument, void **value)
 	return -EPIPE;
 }
 
-static void what_a_task_returns_is_the_error(void **state)
+TEST_WITH_WORKERS(what_a_task_returns_is_the_error)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 	void         *value = &numbers[1];
 
-	(void)state;
 	assert_int_equal(sennit_async(&f, give_up, numbers), 0);
 	assert_int_equal(sennit_future_get(&f, &value), -EPIPE);
 	assert_ptr_equal(value, &numbers[1]);
 }
 
-static void a_task_without_a_function_is_refused(void **state)
+TEST_WITH_WORKERS(a_task_without_a_function_is_refused)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 
-	(void)state;
 	assert_int_equal(sennit_async(&f, NULL, NULL), -EINVAL);
 	assert_false(sennit_future_is_set(&f));
 }
@@ -324,9 +314,8 @@ static void wait_in_scope(void *argument)
 	sennit_wait_group_done(&c->done);
 }
 
-static void only_waits_with_a_deadline_are_cancelled(void **state)
+TEST_WITH_WORKERS(only_waits_with_a_deadline_are_cancelled)
 {
-	struct world     *w = *state;
 	struct cancelling c = { .future = SENNIT_FUTURE_INIT };
 
 	sennit_future_init(&c.other);
@@ -339,23 +328,4 @@ static void only_waits_with_a_deadline_are_cancelled(void **state)
 	sennit_future_destroy(&c.other); /* fails if a waiter is left */
 	sennit_future_set(&c.future, NULL);
 	sennit_wait_group_wait(&c.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_value_stays_once_set),
-		WITH_WORKERS(an_error_is_an_outcome),
-		WITH_WORKERS(the_second_set_changes_nothing),
-		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
-		WITH_WORKERS(every_waiter_gets_the_value),
-		WITH_WORKERS(those_whose_deadline_passes_leave_the_others),
-		WITH_WORKERS(a_buffer_is_filled_and_may_be_freed_at_once),
-		WITH_WORKERS(what_a_task_stores_is_the_value),
-		WITH_WORKERS(what_a_task_returns_is_the_error),
-		WITH_WORKERS(a_task_without_a_function_is_refused),
-		WITH_WORKERS(only_waits_with_a_deadline_are_cancelled),
-	};
-
-	return cmocka_run_group_tests_name("api/future", tests, NULL, NULL);
 }

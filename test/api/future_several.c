@@ -84,15 +84,13 @@ static void try_all(void *argument)
 	sennit_future_wait_all(NULL, 0);
 }
 
-static void any_finds_the_first_that_is_set_or_times_out(void **state)
+TEST_WITH_WORKERS(any_finds_the_first_that_is_set_or_times_out)
 {
-	(void)state;
 	in_each_place(try_any, NULL);
 }
 
-static void all_wants_each_of_them(void **state)
+TEST_WITH_WORKERS(all_wants_each_of_them)
 {
-	(void)state;
 	in_each_place(try_all, NULL);
 }
 
@@ -128,9 +126,8 @@ static void *wait_for_any_long_as_thread(void *argument)
 	return NULL;
 }
 
-static void any_ends_with_each_of_them(void **state)
+TEST_WITH_WORKERS(any_ends_with_each_of_them)
 {
-	struct world   *w = *state;
 	struct wait_any v;
 	size_t          i;
 
@@ -147,13 +144,12 @@ static void any_ends_with_each_of_them(void **state)
 }
 
 /* No one knows when a thread sleeps, but the result is the same. */
-static void a_thread_waits_for_any(void **state)
+TEST_WITH_WORKERS(a_thread_waits_for_any)
 {
 	struct wait_any v;
 	pthread_t       t;
 	size_t          i;
 
-	(void)state;
 	for (i = 0; i < 20; i++) {
 		set_several(&v, SOME);
 		t = must_start_thread(i % 2 ? wait_for_any_as_thread
@@ -169,9 +165,8 @@ static void a_thread_waits_for_any(void **state)
 	}
 }
 
-static void one_of_several_set_in_a_row_is_told(void **state)
+TEST_WITH_WORKERS(one_of_several_set_in_a_row_is_told)
 {
-	struct world   *w = *state;
 	struct wait_any v;
 	size_t          i;
 
@@ -185,9 +180,8 @@ static void one_of_several_set_in_a_row_is_told(void **state)
 	expect_left(&v);
 }
 
-static void the_same_future_twice_does_no_harm(void **state)
+TEST_WITH_WORKERS(the_same_future_twice_does_no_harm)
 {
-	struct world   *w = *state;
 	struct wait_any v;
 
 	set_several(&v, SOME);
@@ -212,12 +206,11 @@ static void wait_for_all(void *argument)
 	sennit_wait_group_done(&v->done);
 }
 
-static void all_ends_when_the_last_is_set(void **state)
+TEST_WITH_WORKERS(all_ends_when_the_last_is_set)
 {
 	struct wait_any v;
 	size_t          i;
 
-	(void)state;
 	set_several(&v, SENNIT_FUTURE_WAIT_MAX);
 	must_schedule(wait_for_all, &v);
 	for (i = 0; i < v.count; i++) {
@@ -227,20 +220,4 @@ static void all_ends_when_the_last_is_set(void **state)
 	sennit_wait_group_wait(&v.done);
 	assert_int_equal(v.result, 0);
 	assert_int_equal(v.which, v.count);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(any_finds_the_first_that_is_set_or_times_out),
-		WITH_WORKERS(all_wants_each_of_them),
-		WITH_WORKERS(any_ends_with_each_of_them),
-		WITH_WORKERS(a_thread_waits_for_any),
-		WITH_WORKERS(one_of_several_set_in_a_row_is_told),
-		WITH_WORKERS(the_same_future_twice_does_no_harm),
-		WITH_WORKERS(all_ends_when_the_last_is_set),
-	};
-
-	return cmocka_run_group_tests_name("api/future_several", tests, NULL,
-					   NULL);
 }

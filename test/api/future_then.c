@@ -60,19 +60,17 @@ static void attach_and_set(void *argument)
 	sennit_future_destroy(&f);
 }
 
-static void it_runs_once_attached_before_or_after(void **state)
+TEST_WITH_WORKERS(it_runs_once_attached_before_or_after)
 {
-	(void)state;
 	attach_and_set(NULL);
 	in_a_task(attach_and_set, NULL);
 }
 
-static void it_gets_the_error(void **state)
+TEST_WITH_WORKERS(it_gets_the_error)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 	struct sequel before, after;
 
-	(void)state;
 	set_sequel(&before);
 	set_sequel(&after);
 	sennit_future_then(&f, &before.c);
@@ -105,9 +103,8 @@ static void attach_inline(void *argument)
 	EXPECT(after.fiber == sennit_fiber_current());
 }
 
-static void an_inline_one_runs_within_the_call(void **state)
+TEST_WITH_WORKERS(an_inline_one_runs_within_the_call)
 {
-	(void)state;
 	in_each_place(attach_inline, NULL);
 }
 
@@ -116,12 +113,11 @@ static void set_future(void *argument)
 	sennit_future_set(argument, &number);
 }
 
-static void without_a_scheduler_the_setter_runs_it(void **state)
+TEST_WITH_WORKERS(without_a_scheduler_the_setter_runs_it)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 	struct sequel q;
 
-	(void)state;
 	set_sequel(&q);
 	sennit_future_then(&f, &q.c);
 	in_a_thread(set_future, &f);
@@ -129,9 +125,8 @@ static void without_a_scheduler_the_setter_runs_it(void **state)
 	assert_null(q.s);
 }
 
-static void one_with_a_scheduler_runs_there(void **state)
+TEST_WITH_THREADS(one_with_a_scheduler_runs_there)
 {
-	struct world *w = *state;
 	sennit_future f = SENNIT_FUTURE_INIT;
 	struct sequel before, after;
 
@@ -147,9 +142,8 @@ static void one_with_a_scheduler_runs_there(void **state)
 }
 
 /* A continuation keeps its scheduler alive until it has run. */
-static void a_scheduler_waits_for_a_continuation(void **state)
+TEST_WITH_THREADS(a_scheduler_waits_for_a_continuation)
 {
-	struct world     *w = *state;
 	sennit_future     f = SENNIT_FUTURE_INIT;
 	struct sequel     q;
 	sennit_scheduler *other = start_scheduler(w->workers);
@@ -182,12 +176,11 @@ static void join_line(void *argument, void *value, int error)
 	line.order[line.next++] = (unsigned)(uintptr_t)argument;
 }
 
-static void inline_ones_run_in_the_order_in_which_they_came(void **state)
+TEST_WITH_WORKERS(inline_ones_run_in_the_order_in_which_they_came)
 {
 	sennit_future f = SENNIT_FUTURE_INIT;
 	unsigned      i;
 
-	(void)state;
 	memset(&line, 0, sizeof(line));
 	for (i = 0; i < 8; i++) {
 		line.c[i].run = join_line;
@@ -219,12 +212,11 @@ static void free_it(void *argument, void *value, int error)
 	atomic_fetch_add(freed, 1);
 }
 
-static void it_may_free_its_record_and_the_future(void **state)
+TEST_WITH_WORKERS(it_may_free_its_record_and_the_future)
 {
 	atomic_uint freed = 0;
 	unsigned    i;
 
-	(void)state;
 	for (i = 0; i < 100; i++) {
 		struct once *o = calloc(1, sizeof(*o));
 
@@ -262,9 +254,8 @@ static void attach_many(void *argument)
 	atomic_store(&tally.dry, false);
 }
 
-static void without_memory_each_still_runs_once(void **state)
+TEST_WITH_WORKERS(without_memory_each_still_runs_once)
 {
-	struct world          *w = *state;
 	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	struct sequel         *q = calloc(MANY, sizeof(*q));
 	const sennit_task      t = { .run = attach_many, .argument = q };
@@ -283,22 +274,4 @@ static void without_memory_each_still_runs_once(void **state)
 	for (i = 0; i < MANY; i++)
 		assert_int_equal(atomic_load(&q[i].runs), 1);
 	free(q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(it_runs_once_attached_before_or_after),
-		WITH_WORKERS(it_gets_the_error),
-		WITH_WORKERS(an_inline_one_runs_within_the_call),
-		WITH_WORKERS(without_a_scheduler_the_setter_runs_it),
-		WITH_THREADS(one_with_a_scheduler_runs_there),
-		WITH_THREADS(a_scheduler_waits_for_a_continuation),
-		WITH_WORKERS(inline_ones_run_in_the_order_in_which_they_came),
-		WITH_WORKERS(it_may_free_its_record_and_the_future),
-		WITH_WORKERS(without_memory_each_still_runs_once),
-	};
-
-	return cmocka_run_group_tests_name("api/future_then", tests, NULL,
-					   NULL);
 }

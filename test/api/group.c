@@ -33,9 +33,9 @@ static void spawn_many(void *argument)
 	memset(&g, 0xa5, sizeof(g));
 }
 
-static void a_wait_ends_when_all_members_have(void **state)
+TEST_WITH_WORKERS(a_wait_ends_when_all_members_have)
 {
-	in_each_place_of(spawn_many, *state);
+	in_each_place_of(spawn_many, w);
 }
 
 static void open_and_wait(void *argument)
@@ -46,9 +46,9 @@ static void open_and_wait(void *argument)
 	EXPECT(sennit_group_wait(&g) == 0);
 }
 
-static void a_group_without_members_is_over(void **state)
+TEST_WITH_WORKERS(a_group_without_members_is_over)
 {
-	in_each_place_of(open_and_wait, *state);
+	in_each_place_of(open_and_wait, w);
 }
 
 struct tree {
@@ -81,9 +81,9 @@ static void grow_a_tree(void *argument)
 	EXPECT(atomic_load(&ran) == 511);
 }
 
-static void members_spawn_into_their_own_group(void **state)
+TEST_WITH_WORKERS(members_spawn_into_their_own_group)
 {
-	in_each_place_of(grow_a_tree, *state);
+	in_each_place_of(grow_a_tree, w);
 }
 
 static int nest(void *argument)
@@ -112,9 +112,9 @@ static void nest_groups(void *argument)
 	EXPECT(atomic_load(&ran) == 511);
 }
 
-static void members_open_groups_of_their_own(void **state)
+TEST_WITH_WORKERS(members_open_groups_of_their_own)
 {
-	in_each_place_of(nest_groups, *state);
+	in_each_place_of(nest_groups, w);
 }
 
 static void spawn_and_wait_again(void *argument)
@@ -130,9 +130,9 @@ static void spawn_and_wait_again(void *argument)
 	}
 }
 
-static void the_memory_of_a_group_may_be_reused_at_once(void **state)
+TEST_WITH_WORKERS(the_memory_of_a_group_may_be_reused_at_once)
 {
-	in_each_place_of(spawn_and_wait_again, *state);
+	in_each_place_of(spawn_and_wait_again, w);
 }
 
 /* A thread that is not a member, and that knows that one member has not
@@ -160,12 +160,11 @@ static int wait_for_guest(void *argument)
 	return 0;
 }
 
-static void others_may_spawn_while_a_member_has_not_ended(void **state)
+TEST_WITH_WORKERS(others_may_spawn_while_a_member_has_not_ended)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	sennit_group  g;
-	struct guest  guest = { .g = &g, .ran = &ran };
+	atomic_uint  ran = 0;
+	sennit_group g;
+	struct guest guest = { .g = &g, .ran = &ran };
 
 	open_on(w, &g, 0);
 	must_spawn(&g, wait_for_guest, &guest);
@@ -208,9 +207,9 @@ static void fail_beside_waits(void *argument)
 	EXPECT(atomic_load(&ended) == 10);
 }
 
-static void the_first_error_cancels_the_others_and_is_returned(void **state)
+TEST_WITH_WORKERS(the_first_error_cancels_the_others_and_is_returned)
 {
-	in_each_place_of(fail_beside_waits, *state);
+	in_each_place_of(fail_beside_waits, w);
 }
 
 static int wait_briefly(void *argument)
@@ -233,9 +232,9 @@ static void fail_and_keep_going(void *argument)
 	EXPECT(atomic_load(&ended) == 5);
 }
 
-static void with_keep_going_an_error_cancels_nobody(void **state)
+TEST_WITH_WORKERS(with_keep_going_an_error_cancels_nobody)
 {
-	in_each_place_of(fail_and_keep_going, *state);
+	in_each_place_of(fail_and_keep_going, w);
 }
 
 static int fail_once_cancelled(void *argument)
@@ -257,9 +256,9 @@ static void cancel_then_fail(void *argument)
 	EXPECT(sennit_group_wait(&g) == -EIO);
 }
 
-static void an_error_goes_before_the_cancelling(void **state)
+TEST_WITH_WORKERS(an_error_goes_before_the_cancelling)
 {
-	in_each_place_of(cancel_then_fail, *state);
+	in_each_place_of(cancel_then_fail, w);
 }
 
 static void cancel_what_has_ended_well(void *argument)
@@ -274,9 +273,9 @@ static void cancel_what_has_ended_well(void *argument)
 	EXPECT(sennit_group_wait(&g) == -ECANCELED);
 }
 
-static void a_cancelled_group_says_so(void **state)
+TEST_WITH_WORKERS(a_cancelled_group_says_so)
 {
-	in_each_place_of(cancel_what_has_ended_well, *state);
+	in_each_place_of(cancel_what_has_ended_well, w);
 }
 
 static void spawn_without_function(void *argument)
@@ -289,9 +288,9 @@ static void spawn_without_function(void *argument)
 	EXPECT(sennit_group_wait(&g) == 0);
 }
 
-static void a_member_without_function_is_refused(void **state)
+TEST_WITH_WORKERS(a_member_without_function_is_refused)
 {
-	in_each_place_of(spawn_without_function, *state);
+	in_each_place_of(spawn_without_function, w);
 }
 
 /* --- copies ------------------------------------------------------------- */
@@ -340,28 +339,7 @@ static void send_copies(void *argument)
 	EXPECT(atomic_load(&read) == 101);
 }
 
-static void members_get_copies_of_any_size(void **state)
+TEST_WITH_WORKERS(members_get_copies_of_any_size)
 {
-	in_each_place_of(send_copies, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_wait_ends_when_all_members_have),
-		WITH_WORKERS(a_group_without_members_is_over),
-		WITH_WORKERS(members_spawn_into_their_own_group),
-		WITH_WORKERS(members_open_groups_of_their_own),
-		WITH_WORKERS(the_memory_of_a_group_may_be_reused_at_once),
-		WITH_WORKERS(others_may_spawn_while_a_member_has_not_ended),
-		WITH_WORKERS(
-			the_first_error_cancels_the_others_and_is_returned),
-		WITH_WORKERS(with_keep_going_an_error_cancels_nobody),
-		WITH_WORKERS(an_error_goes_before_the_cancelling),
-		WITH_WORKERS(a_cancelled_group_says_so),
-		WITH_WORKERS(a_member_without_function_is_refused),
-		WITH_WORKERS(members_get_copies_of_any_size),
-	};
-
-	return cmocka_run_group_tests_name("api/group", tests, NULL, NULL);
+	in_each_place_of(send_copies, w);
 }

@@ -59,9 +59,8 @@ static void spawn_from_member(void *argument)
 	EXPECT(atomic_load(&h.elsewhere) == 0);
 }
 
-static void members_stay_where_they_are_spawned(void **state)
+TEST_WITH_WORKERS(members_stay_where_they_are_spawned)
 {
-	(void)state;
 	spawn_from_member(NULL);
 	in_a_task(spawn_from_member, NULL);
 }
@@ -78,9 +77,8 @@ static void spawn_as_opener(void *argument)
 	EXPECT(atomic_load(&h.elsewhere) == 0);
 }
 
-static void an_opener_runs_them_while_it_waits(void **state)
+TEST_WITH_WORKERS(an_opener_runs_them_while_it_waits)
 {
-	(void)state;
 	spawn_as_opener(NULL);
 	in_a_task(spawn_as_opener, NULL);
 }
@@ -97,11 +95,10 @@ static int wait_long(void *argument)
 	return sennit_sleep_until(sennit_after(GIVE_UP));
 }
 
-static void errors_cancel_the_others(void **state)
+TEST_WITH_WORKERS(errors_cancel_the_others)
 {
 	sennit_group g;
 
-	(void)state;
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn_here(&g, wait_long, NULL, 0), 0);
 	assert_int_equal(sennit_group_spawn_here(&g, end_in_error, NULL, 0), 0);
@@ -116,15 +113,4 @@ static void errors_cancel_the_others(void **state)
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn_here(&g, NULL, NULL, 0), -EINVAL);
 	assert_int_equal(sennit_group_wait(&g), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(members_stay_where_they_are_spawned),
-		WITH_WORKERS(an_opener_runs_them_while_it_waits),
-		WITH_WORKERS(errors_cancel_the_others),
-	};
-
-	return cmocka_run_group_tests_name("api/group_here", tests, NULL, NULL);
 }

@@ -49,21 +49,19 @@ static void look_where_members_run_apart(void *argument)
 	look_where(argument, SENNIT_GROUP_OWN_STACKS);
 }
 
-static void a_wait_runs_own_members_on_its_stack(void **state)
+TEST_WITH_ONE(a_wait_runs_own_members_on_its_stack)
 {
 	struct place p = { .opener = NULL };
 
-	(void)state;
 	in_a_task(look_where_members_run, &p);
 	/* Except for those whose dispatch the loop had to make. */
 	assert_true(atomic_load(&p.same) > 250);
 }
 
-static void with_own_stacks_no_member_runs_on_another_stack(void **state)
+TEST_WITH_WORKERS(with_own_stacks_no_member_runs_on_another_stack)
 {
 	struct place p = { .opener = NULL };
 
-	(void)state;
 	in_a_task(look_where_members_run_apart, &p);
 	assert_int_equal(atomic_load(&p.same), 0);
 	assert_int_equal(atomic_load(&p.other), 300);
@@ -93,12 +91,11 @@ static int descend(void *argument)
 	return 0;
 }
 
-static void deep_recursion_goes_on_on_other_stacks(void **state)
+TEST_WITH_WORKERS(deep_recursion_goes_on_on_other_stacks)
 {
-	struct world *w = *state;
-	unsigned      depth = LOAD(5000);
-	struct chain  c = { .depth = depth };
-	sennit_group  g;
+	unsigned     depth = LOAD(5000);
+	struct chain c = { .depth = depth };
+	sennit_group g;
 
 	open_on(w, &g, 0);
 	must_spawn(&g, descend, &c);
@@ -126,9 +123,9 @@ static void wait_with_errno(void *argument)
 	}
 }
 
-static void a_wait_keeps_errno(void **state)
+TEST_WITH_WORKERS(a_wait_keeps_errno)
 {
-	in_each_place_of(wait_with_errno, *state);
+	in_each_place_of(wait_with_errno, w);
 }
 
 /* Siblings that need each other, in both orders. */
@@ -170,9 +167,9 @@ static void pair_up(void *argument)
 	EXPECT(sennit_group_wait(&g) == 0);
 }
 
-static void siblings_may_wait_for_each_other(void **state)
+TEST_WITH_WORKERS(siblings_may_wait_for_each_other)
 {
-	in_each_place_of(pair_up, *state);
+	in_each_place_of(pair_up, w);
 }
 
 static int wait_for_event(void *argument)
@@ -199,9 +196,9 @@ static void signal_after_a_wait(void *argument)
 	EXPECT(sennit_group_wait(&outer) == 0);
 }
 
-static void a_wait_runs_no_members_of_other_groups(void **state)
+TEST_WITH_WORKERS(a_wait_runs_no_members_of_other_groups)
 {
-	in_each_place_of(signal_after_a_wait, *state);
+	in_each_place_of(signal_after_a_wait, w);
 }
 
 static int try_lock(void *argument)
@@ -234,9 +231,9 @@ static void wait_with_a_lock(void *argument)
 	}
 }
 
-static void a_member_does_not_own_what_the_waiter_locked(void **state)
+TEST_WITH_WORKERS(a_member_does_not_own_what_the_waiter_locked)
 {
-	in_each_place_of(wait_with_a_lock, *state);
+	in_each_place_of(wait_with_a_lock, w);
 }
 
 /* --- fairness ----------------------------------------------------------- */
@@ -263,11 +260,10 @@ static void spawn_until_raised(void *argument)
 	EXPECT(atomic_load(flag));
 }
 
-static void older_tasks_start_though_waits_go_on(void **state)
+TEST_WITH_WORKERS(older_tasks_start_though_waits_go_on)
 {
 	atomic_uint flag = 0;
 
-	(void)state;
 	in_a_task(spawn_until_raised, &flag);
 }
 
@@ -294,27 +290,9 @@ static void spawn_until_timer(void *argument)
 	EXPECT(atomic_load(flag));
 }
 
-static void timers_fire_though_waits_go_on(void **state)
+TEST_WITH_WORKERS(timers_fire_though_waits_go_on)
 {
 	atomic_uint flag = 0;
 
-	(void)state;
 	in_a_task(spawn_until_timer, &flag);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_ONE(a_wait_runs_own_members_on_its_stack),
-		WITH_WORKERS(with_own_stacks_no_member_runs_on_another_stack),
-		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
-		WITH_WORKERS(a_wait_keeps_errno),
-		WITH_WORKERS(siblings_may_wait_for_each_other),
-		WITH_WORKERS(a_wait_runs_no_members_of_other_groups),
-		WITH_WORKERS(a_member_does_not_own_what_the_waiter_locked),
-		WITH_WORKERS(older_tasks_start_though_waits_go_on),
-		WITH_WORKERS(timers_fire_though_waits_go_on),
-	};
-
-	return cmocka_run_group_tests_name("api/group_join", tests, NULL, NULL);
 }

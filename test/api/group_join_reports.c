@@ -55,10 +55,9 @@ static void opener_reports(void *argument)
 	}
 }
 
-static void reports_show_the_member_then_the_opener(void **state)
+TEST_WITH_ONE(reports_show_the_member_then_the_opener)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
+	atomic_uint ran = 0;
 
 	reported = w->s;
 	in_a_task(opener_reports, &ran);
@@ -93,9 +92,8 @@ static bool is_reported(struct world *w, struct reporter *r)
 	return r->f.waits;
 }
 
-static void reports_show_who_waits_for_a_group(void **state)
+TEST_WITH_WORKERS(reports_show_who_waits_for_a_group)
 {
-	struct world   *w = *state;
 	struct reporter r = { .f.waits = 0 };
 	struct errand   e = { .run = open_and_be_reported, .argument = &r };
 
@@ -104,15 +102,4 @@ static void reports_show_who_waits_for_a_group(void **state)
 	EXPECT_SOON(is_reported(w, &r));
 	sennit_event_set(&r.release);
 	sennit_wait_group_wait(&e.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_ONE(reports_show_the_member_then_the_opener),
-		WITH_WORKERS(reports_show_who_waits_for_a_group),
-	};
-
-	return cmocka_run_group_tests_name("api/group_join_reports", tests,
-					   NULL, NULL);
 }

@@ -43,37 +43,35 @@ static void meet_here(void *argument)
 	meet_on_each(&g, w->threads);
 }
 
-static void members_run_on_the_workers_they_are_sent_to(void **state)
+TEST_WITH_WORKERS(members_run_on_the_workers_they_are_sent_to)
 {
 	for (int i = 0; i < 20; i++)
-		in_each_place_of(meet_here, *state);
+		in_each_place_of(meet_here, w);
 }
 
-static void workers_are_started_for_them(void **state)
+TEST_ALONE(workers_are_started_for_them)
 {
 	enum { WORKERS = 4 };
 	sennit_scheduler *s;
-	struct world      w = { .threads = WORKERS };
+	struct world      other = { .threads = WORKERS };
 
-	(void)state;
 	assert_int_equal(
 		sennit_scheduler_create(
 			&s, SENNIT_CONFIG(.workers = WORKERS, .retire_ms = 1,
 					  .start = SENNIT_START_LAZY)),
 		0);
-	w.s = s;
+	other.s = s;
 	for (int i = 0; i < 20; i++) {
-		meet_here(&w);
+		meet_here(&other);
 		usleep(2000); /* some of them have retired, or are about to */
 	}
 	assert_int_equal(sennit_scheduler_shutdown(s, SENNIT_NEVER), 0);
 }
 
-static void workers_that_were_removed_get_none(void **state)
+TEST_WITH_SEVERAL(workers_that_were_removed_get_none)
 {
-	const struct world *w = *state;
-	sennit_group        g;
-	struct meeting      m = { .all = 1 }, *at = &m;
+	sennit_group   g;
+	struct meeting m = { .all = 1 }, *at = &m;
 
 	assert_int_equal(sennit_scheduler_set_workers(w->s, 1), 0);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -82,15 +80,4 @@ static void workers_that_were_removed_get_none(void **state)
 	assert_int_equal(sennit_group_spawn_on_(&g, 0, meet, &at, sizeof(at)),
 			 0);
 	assert_int_equal(sennit_group_wait(&g), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(members_run_on_the_workers_they_are_sent_to),
-		ALONE(workers_are_started_for_them),
-		WITH_SEVERAL(workers_that_were_removed_get_none),
-	};
-
-	return cmocka_run_group_tests_name("api/group_on", tests, NULL, NULL);
 }

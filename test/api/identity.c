@@ -78,24 +78,12 @@ static void hold_meeting(sennit_task_fn *attend)
 	sennit_wait_group_wait(&m.done);
 }
 
-static void a_wait_keeps_the_thread_and_its_locals(void **state)
+TEST_WITH_WORKERS(a_wait_keeps_the_thread_and_its_locals)
 {
-	(void)state;
 	hold_meeting(stay_the_same);
 }
 
-static void a_wait_keeps_errno(void **state)
+TEST_WITH_WORKERS(a_wait_keeps_errno)
 {
-	(void)state;
 	hold_meeting(keep_errno);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_wait_keeps_the_thread_and_its_locals),
-		WITH_WORKERS(a_wait_keeps_errno),
-	};
-
-	return cmocka_run_group_tests_name("api/identity", tests, NULL, NULL);
 }

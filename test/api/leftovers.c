@@ -67,10 +67,9 @@ enum { LIVES = 20 };
 enum { LIVES = 200 };
 #endif
 
-static void many_lives_leave_nothing_behind(void **state)
+TEST_WITH_COUNTS(many_lives_leave_nothing_behind)
 {
-	const struct world *w = *state;
-	unsigned            threads, files, mappings, i;
+	unsigned threads, files, mappings, i;
 
 	for (i = 0; i < 20; i++) /* libc keeps some stacks and arenas */
 		live_once(w->workers);
@@ -89,11 +88,10 @@ static void many_lives_leave_nothing_behind(void **state)
 #endif
 }
 
-static void when_shutdown_returns_all_threads_are_gone(void **state)
+TEST_WITH_COUNTS(when_shutdown_returns_all_threads_are_gone)
 {
-	const struct world *w = *state;
-	const unsigned      threads = threads_now();
-	unsigned            i;
+	const unsigned threads = threads_now();
+	unsigned       i;
 
 	for (i = 0; i < 20; i++) {
 		end_scheduler(start_scheduler(w->workers));
@@ -102,11 +100,10 @@ static void when_shutdown_returns_all_threads_are_gone(void **state)
 	}
 }
 
-static void unused_it_needs_no_thread(void **state)
+TEST_ALONE(unused_it_needs_no_thread)
 {
 	const unsigned before = atomic_load(&creations);
 
-	(void)state;
 	end_scheduler(start_scheduler(SENNIT_WORKERS_NONE));
 	assert_int_equal(atomic_load(&creations), before);
 }
@@ -139,23 +136,10 @@ static void refuse_thread(unsigned k, unsigned workers)
 	assert_soon(threads_now() <= threads);
 }
 
-static void a_refused_thread_leaves_nothing_behind(void **state)
+TEST_WITH_COUNTS(a_refused_thread_leaves_nothing_behind)
 {
-	const struct world *w = *state;
-	unsigned            k;
+	unsigned k;
 
 	for (k = 1; k <= w->threads; k++)
 		refuse_thread(k, w->threads);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(many_lives_leave_nothing_behind),
-		WITH_COUNTS(when_shutdown_returns_all_threads_are_gone),
-		ALONE(unused_it_needs_no_thread),
-		WITH_COUNTS(a_refused_thread_leaves_nothing_behind),
-	};
-
-	return cmocka_run_group_tests_name("api/leftovers", tests, NULL, NULL);
 }

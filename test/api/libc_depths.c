@@ -18,11 +18,7 @@
 
 #if defined(SN_ASAN) || defined(SN_TSAN) || defined(SENNIT_DETERMINISTIC)
 
-int main(void)
-{
-	print_message("skipped: frames or threads are not as usual\n");
-	return 77;
-}
+SKIP_ALL("frames or threads are not as usual");
 
 #else
 
@@ -229,9 +225,8 @@ static void measure(size_t stack_size, size_t *row)
 }
 
 /* A quarter of the stack must be left for the task itself. */
-static void the_default_stack_bears_what_tasks_call(void **state)
+TEST_ALONE(the_default_stack_bears_what_tasks_call)
 {
-	(void)state;
 	setenv("RES_OPTIONS", "timeout:1 attempts:1", 1);
 	measure(AMPLE, deepest[1]); /* first, because it also triggers lazy
 				     * loading */
@@ -244,20 +239,17 @@ static void the_default_stack_bears_what_tasks_call(void **state)
 		assert_in_range(deepest[0][i], 1, DEFAULT / 4 * 3);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		ALONE(the_default_stack_bears_what_tasks_call),
-	};
-
 	/* libc's alloca limit follows the thread's stack size, which libc does
 	 * not let be smaller than this: 128 KiB on aarch64. */
 	if (sysconf(_SC_THREAD_STACK_MIN) > DEFAULT) {
 		print_message("skipped: threads have larger stacks\n");
 		return 77;
 	}
-	return cmocka_run_group_tests_name("api/libc_depths", tests, NULL,
-					   NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
 
 #endif

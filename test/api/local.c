@@ -23,24 +23,23 @@ static void hold_one_value(void *argument)
 	sennit_wait_group_done(&w->done);
 }
 
-static void each_task_keeps_its_own_across_waits(void **state)
+TEST_WITH_WORKERS(each_task_keeps_its_own_across_waits)
 {
 	enum { TASKS = 50 };
-	struct local_case w = { .key = must_create(NULL) };
+	struct local_case values = { .key = must_create(NULL) };
 	int               threads_own;
 
-	(void)state;
-	must_set(w.key, &threads_own);
-	sennit_wait_group_init(&w.ready, TASKS);
-	sennit_wait_group_init(&w.done, TASKS);
+	must_set(values.key, &threads_own);
+	sennit_wait_group_init(&values.ready, TASKS);
+	sennit_wait_group_init(&values.done, TASKS);
 	for (int i = 0; i < TASKS; i++)
-		must_schedule(hold_one_value, &w);
-	sennit_wait_group_wait(&w.ready);
-	assert_ptr_equal(sennit_local_get(w.key), &threads_own);
-	sennit_event_set(&w.go);
-	sennit_wait_group_wait(&w.done);
-	assert_ptr_equal(sennit_local_get(w.key), &threads_own);
-	sennit_local_key_delete(w.key);
+		must_schedule(hold_one_value, &values);
+	sennit_wait_group_wait(&values.ready);
+	assert_ptr_equal(sennit_local_get(values.key), &threads_own);
+	sennit_event_set(&values.go);
+	sennit_wait_group_wait(&values.done);
+	assert_ptr_equal(sennit_local_get(values.key), &threads_own);
+	sennit_local_key_delete(values.key);
 }
 
 static void run_some_here(void *argument)
@@ -51,13 +50,12 @@ static void run_some_here(void *argument)
 		run_here(find_nothing_and_set, w);
 }
 
-static void the_next_task_on_the_same_stack_begins_with_nothing(void **state)
+TEST_WITH_WORKERS(the_next_task_on_the_same_stack_begins_with_nothing)
 {
-	struct local_case w = { .key = must_create(NULL) };
+	struct local_case values = { .key = must_create(NULL) };
 
-	(void)state;
-	in_a_task(run_some_here, &w);
-	sennit_local_key_delete(w.key);
+	in_a_task(run_some_here, &values);
+	sennit_local_key_delete(values.key);
 }
 
 static void set_two(void *argument)
@@ -73,15 +71,14 @@ static void set_two(void *argument)
 	must_set(w->other, NULL);
 }
 
-static void two_keys_do_not_meet(void **state)
+TEST_WITH_WORKERS(two_keys_do_not_meet)
 {
-	struct local_case w = { .key = must_create(NULL),
-				.other = must_create(NULL) };
+	struct local_case values = { .key = must_create(NULL),
+				     .other = must_create(NULL) };
 
-	(void)state;
-	in_each_place(set_two, &w);
-	sennit_local_key_delete(w.key);
-	sennit_local_key_delete(w.other);
+	in_each_place(set_two, &values);
+	sennit_local_key_delete(values.key);
+	sennit_local_key_delete(values.other);
 }
 
 /* --- destructors -------------------------------------------------------- */
@@ -95,14 +92,13 @@ static void leave_a_value(void *argument)
 	EXPECT(atomic_load(&w->ended) == 0);
 }
 
-static void destructors_run_when_the_task_has_returned(void **state)
+TEST_WITH_WORKERS(destructors_run_when_the_task_has_returned)
 {
-	struct local_case w = { .key = must_create(count_up) };
+	struct local_case values = { .key = must_create(count_up) };
 
-	(void)state;
-	must_schedule(leave_a_value, &w);
-	assert_soon(atomic_load(&w.ended) == 1);
-	sennit_local_key_delete(w.key);
+	must_schedule(leave_a_value, &values);
+	assert_soon(atomic_load(&values.ended) == 1);
+	sennit_local_key_delete(values.key);
 }
 
 static void wait_and_count(void *value)
@@ -115,19 +111,18 @@ static void wait_and_count(void *value)
 	atomic_fetch_add(&w->ended, 1);
 }
 
-static void a_destructor_may_wait_and_finds_null(void **state)
+TEST_WITH_WORKERS(a_destructor_may_wait_and_finds_null)
 {
-	struct world     *world = *state;
-	const uint64_t    before = fibers_of(world->s);
-	struct local_case w = { .key = must_create(wait_and_count) };
+	const uint64_t    before = fibers_of(w->s);
+	struct local_case values = { .key = must_create(wait_and_count) };
 
-	must_schedule(leave_a_value, &w);
-	assert_soon(fibers_of(world->s) == before + 1);
-	assert_int_equal(atomic_load(&w.ended), 0);
-	sennit_event_set(&w.go);
-	assert_soon(atomic_load(&w.ended) == 1);
-	assert_int_equal(atomic_load(&w.wrong), 0);
-	sennit_local_key_delete(w.key);
+	must_schedule(leave_a_value, &values);
+	assert_soon(fibers_of(w->s) == before + 1);
+	assert_int_equal(atomic_load(&values.ended), 0);
+	sennit_event_set(&values.go);
+	assert_soon(atomic_load(&values.ended) == 1);
+	assert_int_equal(atomic_load(&values.wrong), 0);
+	sennit_local_key_delete(values.key);
 }
 
 static void set_again(void *value)
@@ -149,16 +144,15 @@ static void see_all_rounds(void *argument)
 	EXPECT(atomic_load(&w->ended) <= 2 * SENNIT_LOCAL_ROUNDS);
 }
 
-static void a_destructor_that_sets_again_has_so_many_rounds(void **state)
+TEST_WITH_WORKERS(a_destructor_that_sets_again_has_so_many_rounds)
 {
-	struct local_case w = { .key = must_create(set_again) };
+	struct local_case values = { .key = must_create(set_again) };
 
-	(void)state;
-	in_a_task(see_all_rounds, &w);
-	assert_soon(atomic_load(&w.ended) == 2 * SENNIT_LOCAL_ROUNDS);
-	in_a_task(run_some_here, &w);
-	assert_soon(atomic_load(&w.ended) == 22 * SENNIT_LOCAL_ROUNDS);
-	sennit_local_key_delete(w.key);
+	in_a_task(see_all_rounds, &values);
+	assert_soon(atomic_load(&values.ended) == 2 * SENNIT_LOCAL_ROUNDS);
+	in_a_task(run_some_here, &values);
+	assert_soon(atomic_load(&values.ended) == 22 * SENNIT_LOCAL_ROUNDS);
+	sennit_local_key_delete(values.key);
 }
 
 static void set_the_other(void *value)
@@ -168,16 +162,15 @@ static void set_the_other(void *value)
 	must_set(w->other, w);
 }
 
-static void what_a_destructor_sets_is_ended_too(void **state)
+TEST_WITH_WORKERS(what_a_destructor_sets_is_ended_too)
 {
-	struct local_case w = { .key = must_create(set_the_other),
-				.other = must_create(count_up) };
+	struct local_case values = { .key = must_create(set_the_other),
+				     .other = must_create(count_up) };
 
-	(void)state;
-	must_schedule(leave_a_value, &w);
-	assert_soon(atomic_load(&w.ended) == 1);
-	sennit_local_key_delete(w.key);
-	sennit_local_key_delete(w.other);
+	must_schedule(leave_a_value, &values);
+	assert_soon(atomic_load(&values.ended) == 1);
+	sennit_local_key_delete(values.key);
+	sennit_local_key_delete(values.other);
 }
 
 static void set_and_take_back(void *argument)
@@ -198,13 +191,12 @@ static void take_back_and_look(void *argument)
 	EXPECT(atomic_load(&w->ended) == 0);
 }
 
-static void null_needs_no_destructor(void **state)
+TEST_WITH_WORKERS(null_needs_no_destructor)
 {
-	struct local_case w = { .key = must_create(count_up) };
+	struct local_case values = { .key = must_create(count_up) };
 
-	(void)state;
-	in_a_task(take_back_and_look, &w);
-	sennit_local_key_delete(w.key);
+	in_a_task(take_back_and_look, &values);
+	sennit_local_key_delete(values.key);
 }
 
 /* --- keys --------------------------------------------------------------- */
@@ -233,20 +225,19 @@ static void grow_slowly(void *argument)
 	}
 }
 
-static void all_keys_there_are_serve_one_task(void **state)
+TEST_WITH_WORKERS(all_keys_there_are_serve_one_task)
 {
-	struct local_case w = { .ended = 0 };
+	struct local_case values = { .ended = 0 };
 	sennit_local_key  last = { 7, 7 };
 	int               i;
 
-	(void)state;
 	for (i = 0; i < SENNIT_LOCAL_KEYS; i++)
 		all[i] = must_create(count_up);
 	assert_int_equal(sennit_local_key_create(&last, NULL), -EAGAIN);
 	assert_int_equal(last.index_, 7);
-	must_schedule(set_all, &w);
-	must_schedule(grow_slowly, &w);
-	assert_soon(atomic_load(&w.ended) == 2 * SENNIT_LOCAL_KEYS);
+	must_schedule(set_all, &values);
+	must_schedule(grow_slowly, &values);
+	assert_soon(atomic_load(&values.ended) == 2 * SENNIT_LOCAL_KEYS);
 	for (i = 0; i < SENNIT_LOCAL_KEYS; i++)
 		sennit_local_key_delete(all[i]);
 }
@@ -264,17 +255,16 @@ static void replace_the_key(void *argument)
 	sennit_local_key_delete(w->key);
 }
 
-static void a_key_made_anew_shows_and_ends_no_old_value(void **state)
+TEST_WITH_WORKERS(a_key_made_anew_shows_and_ends_no_old_value)
 {
-	struct local_case w = { .ended = 0 };
+	struct local_case values = { .ended = 0 };
 
-	(void)state;
-	in_each_place(replace_the_key, &w);
+	in_each_place(replace_the_key, &values);
 	/* That task has ended when another one has run on its worker. */
-	w.key = must_create(NULL);
-	in_a_task(take_back_and_look, &w);
-	sennit_local_key_delete(w.key);
-	assert_int_equal(atomic_load(&w.ended), 0);
+	values.key = must_create(NULL);
+	in_a_task(take_back_and_look, &values);
+	sennit_local_key_delete(values.key);
+	assert_int_equal(atomic_load(&values.ended), 0);
 }
 
 /* --- memory ------------------------------------------------------------- */
@@ -296,41 +286,20 @@ static void set_without_memory(void *argument)
 	must_set(all[200], w);
 }
 
-static void without_memory_nothing_changes(void **state)
+TEST_WITH_COUNTS(without_memory_nothing_changes)
 {
 	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
-	const struct world    *world = *state;
-	struct local_case      w = { .ended = 0 };
+	struct local_case      values = { .ended = 0 };
 	sennit_scheduler      *s = start_with(
-		     SENNIT_CONFIG(.workers = world->workers, .allocator = &a));
+		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));
 
 	assert_int_equal(sennit_bind(s), 0);
 	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++)
 		all[i] = must_create(count_up);
-	in_a_task(set_without_memory, &w);
+	in_a_task(set_without_memory, &values);
 	sennit_unbind();
 	end_scheduler(s);
-	assert_int_equal(atomic_load(&w.ended), 1);
+	assert_int_equal(atomic_load(&values.ended), 1);
 	for (int i = 0; i < SENNIT_LOCAL_KEYS; i++)
 		sennit_local_key_delete(all[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_task_keeps_its_own_across_waits),
-		WITH_WORKERS(
-			the_next_task_on_the_same_stack_begins_with_nothing),
-		WITH_WORKERS(two_keys_do_not_meet),
-		WITH_WORKERS(destructors_run_when_the_task_has_returned),
-		WITH_WORKERS(a_destructor_may_wait_and_finds_null),
-		WITH_WORKERS(a_destructor_that_sets_again_has_so_many_rounds),
-		WITH_WORKERS(what_a_destructor_sets_is_ended_too),
-		WITH_WORKERS(null_needs_no_destructor),
-		WITH_WORKERS(all_keys_there_are_serve_one_task),
-		WITH_WORKERS(a_key_made_anew_shows_and_ends_no_old_value),
-		WITH_COUNTS(without_memory_nothing_changes),
-	};
-
-	return cmocka_run_group_tests_name("api/local", tests, NULL, NULL);
 }

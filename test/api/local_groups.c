@@ -56,25 +56,12 @@ static void in_both(sennit_task_fn *open)
 	sennit_local_key_delete(w.key);
 }
 
-static void a_member_finds_none_of_the_openers_values(void **state)
+TEST_WITH_WORKERS(a_member_finds_none_of_the_openers_values)
 {
-	(void)state;
 	in_both(open_with_values);
 }
 
-static void a_members_values_end_with_it(void **state)
+TEST_WITH_WORKERS(a_members_values_end_with_it)
 {
-	(void)state;
 	in_both(open_without);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_member_finds_none_of_the_openers_values),
-		WITH_WORKERS(a_members_values_end_with_it),
-	};
-
-	return cmocka_run_group_tests_name("api/local_groups", tests, NULL,
-					   NULL);
 }

@@ -15,18 +15,17 @@ static void *set_and_exit(void *argument)
 	return NULL;
 }
 
-static void values_of_a_thread_end_with_it(void **state)
+TEST_WITH_WORKERS(values_of_a_thread_end_with_it)
 {
-	struct local_case w = { .key = must_create(count_up) };
+	struct local_case values = { .key = must_create(count_up) };
 	pthread_t         t;
 
-	(void)state;
-	sennit_wait_group_init(&w.done, 1);
-	t = must_start_thread(set_and_exit, &w);
-	sennit_wait_group_wait(&w.done);
+	sennit_wait_group_init(&values.done, 1);
+	t = must_start_thread(set_and_exit, &values);
+	sennit_wait_group_wait(&values.done);
 	pthread_join(t, NULL);
-	assert_int_equal(atomic_load(&w.ended), 1);
-	sennit_local_key_delete(w.key);
+	assert_int_equal(atomic_load(&values.ended), 1);
+	sennit_local_key_delete(values.key);
 }
 
 struct guest {
@@ -63,11 +62,10 @@ static void *bind_and_unbind(void *argument)
 	return NULL;
 }
 
-static void a_thread_keeps_its_values_when_it_binds_and_unbinds(void **state)
+TEST_WITH_WORKERS(a_thread_keeps_its_values_when_it_binds_and_unbinds)
 {
-	struct world *world = *state;
-	struct guest  g = { .s = world->s };
-	pthread_t     t;
+	struct guest g = { .s = w->s };
+	pthread_t    t;
 
 	g.will.key = must_create(NULL);
 	g.will.other = must_create(count_up);
@@ -99,11 +97,10 @@ static void *exit_bound(void *argument)
 	return NULL;
 }
 
-static void a_thread_may_unbind_in_a_destructor_of_its_own(void **state)
+TEST_WITH_WORKERS(a_thread_may_unbind_in_a_destructor_of_its_own)
 {
-	struct world *world = *state;
-	struct guest  g = { .s = world->s };
-	pthread_t     t;
+	struct guest g = { .s = w->s };
+	pthread_t    t;
 
 	assert_int_equal(pthread_key_create(&unbinding_key, unbind_at_exit), 0);
 	g.will.key = must_create(count_up);
@@ -148,13 +145,12 @@ static void run_a_task_on_own_stack(void *argument)
 	must_set(g->will.key, NULL);
 }
 
-static void a_task_on_the_threads_own_stack_has_values_of_its_own(void **state)
+TEST_ALONE(a_task_on_the_threads_own_stack_has_values_of_its_own)
 {
 	struct guest g = { .s = start_with(
 				   SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE,
 						 .max_fibers = 1)) };
 
-	(void)state;
 	g.will.key = must_create(count_up);
 	assert_int_equal(sennit_bind(g.s), 0);
 	must_schedule(wait_to_go, &g.will);
@@ -187,16 +183,15 @@ static void fork_in_a_task(void *argument)
 	EXPECT(fork_and_get(w->key, w->other.index_ ? NULL : &w->go) == 0);
 }
 
-static void the_child_of_a_fork_has_the_threads_values(void **state)
+TEST_WITH_WORKERS(the_child_of_a_fork_has_the_threads_values)
 {
-	struct world     *world = *state;
-	struct local_case w = { .key = must_create(NULL) };
+	struct local_case values = { .key = must_create(NULL) };
 
-	must_set(w.key, &w.go);
-	assert_int_equal(fork_and_get(w.key, &w.go), 0);
-	w.other.index_ = world->threads;
-	in_a_task(fork_in_a_task, &w);
-	sennit_local_key_delete(w.key);
+	must_set(values.key, &values.go);
+	assert_int_equal(fork_and_get(values.key, &values.go), 0);
+	values.other.index_ = w->threads;
+	in_a_task(fork_in_a_task, &values);
+	sennit_local_key_delete(values.key);
 }
 
 /* --- misuse ------------------------------------------------------------- */
@@ -210,9 +205,9 @@ static void commit_delete_twice(const struct offence *o)
 	sennit_local_key_delete(key);
 }
 
-static void deleting_a_key_twice(void **state)
+TEST_WITH_COUNTS(deleting_a_key_twice)
 {
-	assert_misuse(state, "sennit_local_key_delete", commit_delete_twice);
+	assert_misuse(w, "sennit_local_key_delete", commit_delete_twice);
 }
 
 static void commit_set_deleted(const struct offence *o)
@@ -223,9 +218,9 @@ static void commit_set_deleted(const struct offence *o)
 	(void)!sennit_local_set(key, o->s);
 }
 
-static void setting_under_a_deleted_key(void **state)
+TEST_WITH_COUNTS(setting_under_a_deleted_key)
 {
-	assert_misuse(state, "sennit_local_set", commit_set_deleted);
+	assert_misuse(w, "sennit_local_set", commit_set_deleted);
 }
 
 static void commit_set_zero(const struct offence *o)
@@ -235,25 +230,7 @@ static void commit_set_zero(const struct offence *o)
 	(void)!sennit_local_set(key, o->s);
 }
 
-static void setting_under_no_key(void **state)
+TEST_WITH_COUNTS(setting_under_no_key)
 {
-	assert_misuse(state, "sennit_local_set", commit_set_zero);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(deleting_a_key_twice),
-		WITH_COUNTS(setting_under_a_deleted_key),
-		WITH_COUNTS(setting_under_no_key),
-		WITH_WORKERS(values_of_a_thread_end_with_it),
-		WITH_WORKERS(
-			a_thread_keeps_its_values_when_it_binds_and_unbinds),
-		WITH_WORKERS(a_thread_may_unbind_in_a_destructor_of_its_own),
-		ALONE(a_task_on_the_threads_own_stack_has_values_of_its_own),
-		WITH_WORKERS(the_child_of_a_fork_has_the_threads_values),
-	};
-
-	return cmocka_run_group_tests_name("api/local_threads", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_local_set", commit_set_zero);
 }

@@ -80,11 +80,10 @@ static void hold_rwlock(struct pair *p)
 	sennit_rwlock_unlock(p->object);
 }
 
-static void a_reader_does_not_wait_for_a_busy_one(void **state)
+TEST_WITH_THREADS(a_reader_does_not_wait_for_a_busy_one)
 {
 	sennit_rwlock l = SENNIT_RWLOCK_INIT;
 
-	(void)state;
 	let_go((struct pair){ .hold = hold_rwlock,
 			      .wait = read_once,
 			      .object = &l,
@@ -106,11 +105,10 @@ static void hold_permits(struct pair *p)
 	sennit_semaphore_give(p->object, 2);
 }
 
-static void a_permit_does_not_wait_for_a_busy_taker(void **state)
+TEST_WITH_THREADS(a_permit_does_not_wait_for_a_busy_taker)
 {
 	sennit_semaphore s = SENNIT_SEMAPHORE_INIT;
 
-	(void)state;
 	let_go((struct pair){ .hold = hold_permits,
 			      .wait = take_one,
 			      .object = &s,
@@ -132,11 +130,10 @@ static void arrive_last(struct pair *p)
 	EXPECT(sennit_barrier_wait(p->object));
 }
 
-static void a_party_does_not_wait_for_a_busy_one(void **state)
+TEST_WITH_THREADS(a_party_does_not_wait_for_a_busy_one)
 {
 	sennit_barrier b = SENNIT_BARRIER_INIT(3);
 
-	(void)state;
 	let_go((struct pair){ .hold = arrive_last,
 			      .wait = arrive,
 			      .object = &b,
@@ -167,11 +164,10 @@ static void do_it_once(struct pair *p)
 	sennit_once_call(p->object, do_it, p);
 }
 
-static void what_is_done_does_not_wait_for_a_busy_waiter(void **state)
+TEST_WITH_THREADS(what_is_done_does_not_wait_for_a_busy_waiter)
 {
 	sennit_once o = SENNIT_ONCE_INIT;
 
-	(void)state;
 	let_go((struct pair){ .hold = do_it_once,
 			      .wait = see_it_done,
 			      .object = &o,
@@ -197,29 +193,14 @@ static void notify_both(struct pair *p)
 	sennit_cond_notify_all(p->object);
 }
 
-static void who_is_notified_does_not_wait_for_a_busy_one(void **state)
+TEST_WITH_THREADS(who_is_notified_does_not_wait_for_a_busy_one)
 {
 	sennit_cond c = SENNIT_COND_INIT;
 
-	(void)state;
 	let_go((struct pair){ .hold = notify_both,
 			      .wait = await_notify,
 			      .object = &c,
 			      .word = &c.state_,
 			      .list = &c.waiters_ });
 	sennit_cond_destroy(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(a_reader_does_not_wait_for_a_busy_one),
-		WITH_THREADS(a_permit_does_not_wait_for_a_busy_taker),
-		WITH_THREADS(a_party_does_not_wait_for_a_busy_one),
-		WITH_THREADS(what_is_done_does_not_wait_for_a_busy_waiter),
-		WITH_THREADS(who_is_notified_does_not_wait_for_a_busy_one),
-	};
-
-	return cmocka_run_group_tests_name("api/lock_busy_worker", tests, NULL,
-					   NULL);
 }

@@ -44,9 +44,8 @@ static void compete_for_rwlock(struct contest c)
 }
 
 /* Symptom: readers came while others read, and a writer never got its turn. */
-static void readers_do_not_pass_a_writer_that_waits(void **state)
+TEST_WITH_WORKERS(readers_do_not_pass_a_writer_that_waits)
 {
-	(void)state;
 	compete_for_rwlock((struct contest){ .have = write_it,
 					     .begin = read_it,
 					     .come = read_it,
@@ -54,9 +53,8 @@ static void readers_do_not_pass_a_writer_that_waits(void **state)
 					     .limit = those_before });
 }
 
-static void writers_go_in_their_order(void **state)
+TEST_WITH_WORKERS(writers_go_in_their_order)
 {
-	(void)state;
 	compete_for_rwlock(
 		(struct contest){ .have = write_it, .limit = those_before });
 }
@@ -67,9 +65,8 @@ static unsigned writers_and_phases(unsigned place)
 	return place + 2 * (place + 1);
 }
 
-static void a_reader_passes_a_writer_once_in_each_phase(void **state)
+TEST_WITH_WORKERS(a_reader_passes_a_writer_once_in_each_phase)
 {
-	(void)state;
 	compete_for_rwlock((struct contest){ .have = write_it,
 					     .come = read_it,
 					     .limit = writers_and_phases });
@@ -83,9 +80,8 @@ static unsigned nobody(unsigned place)
 
 /* The first one writes. None of those that come writes before all waiters have
  * read. */
-static void a_reader_is_passed_by_one_writer_at_most(void **state)
+TEST_WITH_WORKERS(a_reader_is_passed_by_one_writer_at_most)
 {
-	(void)state;
 	compete_for_rwlock((struct contest){ .have = read_it,
 					     .begin = write_it,
 					     .come = write_it,
@@ -137,16 +133,14 @@ static void compete_for_permits(have_fn *have, uint32_t permits)
 	assert_int_equal(sennit_semaphore_count(&s), permits);
 }
 
-static void permits_go_to_whoever_has_waited_longest(void **state)
+TEST_WITH_WORKERS(permits_go_to_whoever_has_waited_longest)
 {
-	(void)state;
 	compete_for_permits(take_one, 1);
 }
 
 /* Symptom: a waiter that wants several permits never found so many at once. */
-static void one_that_wants_many_is_passed_by_nobody(void **state)
+TEST_WITH_WORKERS(one_that_wants_many_is_passed_by_nobody)
 {
-	(void)state;
 	compete_for_permits(take_three, 3);
 }
 
@@ -174,7 +168,7 @@ static bool attempt(struct contest *c, struct rival *r, sennit_time deadline,
 					 deadline) == -EAGAIN;
 }
 
-static void a_turn_after_a_failure_goes_to_who_has_waited_longest(void **state)
+TEST_WITH_WORKERS(a_turn_after_a_failure_goes_to_who_has_waited_longest)
 {
 	sennit_once    o = SENNIT_ONCE_INIT;
 	struct contest c = { .have = attempt,
@@ -183,7 +177,6 @@ static void a_turn_after_a_failure_goes_to_who_has_waited_longest(void **state)
 			     .word = &o.state_,
 			     .list = &o.waiters_ };
 
-	(void)state;
 	compete(&c);
 	sennit_once_destroy(&o);
 }
@@ -215,13 +208,12 @@ static void *arrive_as_thread(void *argument)
 
 /* Symptom: with more parties than a phase has, the latest parties continued,
  * and earlier ones waited for another phase. */
-static void a_party_goes_on_with_the_phase_it_came_for(void **state)
+TEST_WITH_WORKERS(a_party_goes_on_with_the_phase_it_came_for)
 {
 	struct arrivals a = { .left = 0 };
 	pthread_t       threads[PARTIES * PHASES];
 	unsigned        i;
 
-	(void)state;
 	sennit_barrier_init(&a.b, PARTIES);
 	sennit_wait_group_init(&a.done, PARTIES * PHASES);
 	for (i = 0; i < PARTIES * PHASES; i++) {
@@ -295,13 +287,12 @@ static void notify_each(struct notices *n)
 	}
 }
 
-static void a_notify_goes_to_whoever_has_waited_longest(void **state)
+TEST_WITH_WORKERS(a_notify_goes_to_whoever_has_waited_longest)
 {
 	struct notices n = { .last = NONE };
 	pthread_t      threads[NOTIFIED];
 	unsigned       i;
 
-	(void)state;
 	sennit_wait_group_init(&n.done, NOTIFIED);
 	for (i = 0; i < NOTIFIED; i++) {
 		if (i % 3 == 1)
@@ -318,23 +309,4 @@ static void a_notify_goes_to_whoever_has_waited_longest(void **state)
 		pthread_join(threads[i], NULL);
 	sennit_cond_destroy(&n.cond);
 	sennit_mutex_destroy(&n.lock);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(readers_do_not_pass_a_writer_that_waits),
-		WITH_WORKERS(writers_go_in_their_order),
-		WITH_WORKERS(a_reader_passes_a_writer_once_in_each_phase),
-		WITH_WORKERS(a_reader_is_passed_by_one_writer_at_most),
-		WITH_WORKERS(permits_go_to_whoever_has_waited_longest),
-		WITH_WORKERS(one_that_wants_many_is_passed_by_nobody),
-		WITH_WORKERS(
-			a_turn_after_a_failure_goes_to_who_has_waited_longest),
-		WITH_WORKERS(a_party_goes_on_with_the_phase_it_came_for),
-		WITH_WORKERS(a_notify_goes_to_whoever_has_waited_longest),
-	};
-
-	return cmocka_run_group_tests_name("api/lock_fairness", tests, NULL,
-					   NULL);
 }

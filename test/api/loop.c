@@ -52,11 +52,10 @@ static void be_third(void *argument)
 	sennit_wait_group_done(&o->done);
 }
 
-static void a_ready_fiber_runs_before_a_new_task(void **state)
+TEST_WITHOUT(a_ready_fiber_runs_before_a_new_task)
 {
 	struct order o = { .go = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
 
-	(void)state;
 	sennit_wait_group_init(&o.done, 3);
 	must_schedule(wait_between, &o);
 	must_schedule(set_it, &o);
@@ -67,11 +66,10 @@ static void a_ready_fiber_runs_before_a_new_task(void **state)
 
 /* --- stacks ------------------------------------------------------------- */
 
-static void a_task_that_never_blocks_needs_no_stack(void **state)
+TEST_WITH_WORKERS(a_task_that_never_blocks_needs_no_stack)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	unsigned      i;
+	atomic_uint ran = 0;
+	unsigned    i;
 
 	for (i = 0; i < 10000; i++)
 		must_schedule(count_one, &ran);
@@ -112,10 +110,9 @@ static void block_many(unsigned count)
 	sennit_wait_group_wait(&g.done);
 }
 
-static void stacks_are_used_again(void **state)
+TEST_WITH_WORKERS(stacks_are_used_again)
 {
-	struct world *w = *state;
-	unsigned      i;
+	unsigned i;
 
 	for (i = 0; i < 100; i++)
 		block_many(10);
@@ -124,10 +121,8 @@ static void stacks_are_used_again(void **state)
 }
 
 /* As many as have guards on any kernel. */
-static void eight_thousand_tasks_may_be_blocked(void **state)
+TEST_WITH_WORKERS(eight_thousand_tasks_may_be_blocked)
 {
-	struct world *w = *state;
-
 	block_many(LOAD(8000));
 	assert_soon(stats_of(w->s).fibers == 0);
 }
@@ -167,13 +162,12 @@ static void grow_and_wait(struct twig *me)
 	sennit_wait_group_wait(&me->done);
 }
 
-static void tasks_may_wait_for_tasks_to_any_depth(void **state)
+TEST_WITH_WORKERS(tasks_may_wait_for_tasks_to_any_depth)
 {
 	struct branch tree = { .depth = LOAD(1000) == 1000 ? 8 : 5 };
 	struct twig   root = { .tree = &tree };
 	unsigned      expected = 1, i;
 
-	(void)state;
 	for (i = 0; i < tree.depth; i++)
 		expected *= 3;
 	grow_and_wait(&root);
@@ -192,28 +186,13 @@ static uint64_t cpu_used(void)
 
 /* All workers have parked after their last work, so none has a reason to run.
  * The bound is half of one CPU; a worker that spins uses a whole one. */
-static void an_idle_scheduler_uses_no_cpu(void **state)
+TEST_WITH_THREADS(an_idle_scheduler_uses_no_cpu)
 {
 	const struct timespec nap = { .tv_nsec = 100 * 1000 * 1000 };
-	struct world         *w = *state;
 	uint64_t              used;
 
 	assert_soon(stats_of(w->s).parks >= w->threads);
 	used = cpu_used();
 	nanosleep(&nap, NULL);
 	assert_true(cpu_used() - used < 50 * SENNIT_MILLISECOND);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(a_ready_fiber_runs_before_a_new_task),
-		WITH_WORKERS(a_task_that_never_blocks_needs_no_stack),
-		WITH_WORKERS(stacks_are_used_again),
-		WITH_WORKERS(eight_thousand_tasks_may_be_blocked),
-		WITH_WORKERS(tasks_may_wait_for_tasks_to_any_depth),
-		WITH_THREADS(an_idle_scheduler_uses_no_cpu),
-	};
-
-	return cmocka_run_group_tests_name("api/loop", tests, NULL, NULL);
 }

@@ -77,10 +77,9 @@ static void open_when_full(void *argument)
 	sennit_event_set(&c->gate);
 }
 
-static void tasks_beyond_the_limit_wait_unstarted(void **state)
+TEST_WITH_COUNTS(tasks_beyond_the_limit_wait_unstarted)
 {
-	const struct world *w = *state;
-	struct crowd        c = { .limit = LIMIT };
+	struct crowd c = { .limit = LIMIT };
 
 	c.s = start_limited(w, LIMIT);
 	sennit_event_init(&c.gate, SENNIT_EVENT_MANUAL, false);
@@ -105,17 +104,15 @@ static void sleep_with_few_stacks(const struct world *w, uint32_t limit,
 	end_limited(c.s);
 }
 
-static void all_that_block_end_with_few_stacks(void **state)
+TEST_WITH_COUNTS(all_that_block_end_with_few_stacks)
 {
-	sleep_with_few_stacks(*state, LIMIT, MANY / 5);
+	sleep_with_few_stacks(w, LIMIT, MANY / 5);
 }
 
 /* Each worker has only its own stack, so a task that blocks blocks its
  * thread. */
-static void one_stack_for_each_worker_is_enough(void **state)
+TEST_WITH_COUNTS(one_stack_for_each_worker_is_enough)
 {
-	const struct world *w = *state;
-
 	sleep_with_few_stacks(w, w->threads + 1, MANY / 500);
 }
 
@@ -157,11 +154,10 @@ static void begin_chain(uint32_t depth)
 }
 
 /* Each worker keeps a stack, except the one that runs the last link. */
-static void waits_as_deep_as_the_limit_end(void **state)
+TEST_WITH_COUNTS(waits_as_deep_as_the_limit_end)
 {
-	const struct world *w = *state;
-	uint32_t            threads = w->threads ? w->threads : 1;
-	sennit_scheduler   *s = start_limited(w, DEPTH + threads - 1);
+	uint32_t          threads = w->threads ? w->threads : 1;
+	sennit_scheduler *s = start_limited(w, DEPTH + threads - 1);
 
 	begin_chain(DEPTH);
 	sennit_event_wait(&chain.ended[0]);
@@ -202,10 +198,9 @@ static void look_and_cut(void *argument)
 		sennit_event_set(&chain.ended[i]);
 }
 
-static void deeper_waits_stand_still_and_are_reported(void **state)
+TEST_WITH_COUNTS(deeper_waits_stand_still_and_are_reported)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_limited(w, DEPTH / 2);
+	sennit_scheduler *s = start_limited(w, DEPTH / 2);
 
 	begin_chain(DEPTH);
 	in_a_thread(look_and_cut, s);
@@ -247,11 +242,12 @@ static void count_all_leaves(void *argument)
 	EXPECT(count_leaves(argument) == 0);
 }
 
-static void joins_of_one_worker_need_no_stacks(void **state)
+TEST_IN_WORLDS(joins_of_one_worker_need_no_stacks,
+	       IN_WORLD(joins_of_one_worker_need_no_stacks, "_w1", open_count,
+			close_count, 1))
 {
-	const struct world *w = *state;
-	struct node         root = { .depth = 12 };
-	sennit_scheduler   *s = start_limited(w, w->threads + 1);
+	struct node       root = { .depth = 12 };
+	sennit_scheduler *s = start_limited(w, w->threads + 1);
 
 	in_a_task(count_all_leaves, &root);
 	assert_int_equal(root.leaves, 1 << 12);
@@ -298,14 +294,13 @@ static void *visit(void *argument)
 
 /* The first thread that finishes waits for the other, and leaves it all stacks
  * except one. */
-static void bound_threads_share_the_limit(void **state)
+TEST_WITH_COUNTS(bound_threads_share_the_limit)
 {
-	const struct world *w = *state;
-	uint32_t            limit = w->threads + 3;
-	sennit_event        done = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
-	struct guest        g = { .done = &done };
-	pthread_t           t[2];
-	int                 i;
+	uint32_t     limit = w->threads + 3;
+	sennit_event done = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	struct guest g = { .done = &done };
+	pthread_t    t[2];
+	int          i;
 
 	g.s = start_limited(w, limit);
 	for (i = 0; i < 2; i++)
@@ -316,20 +311,4 @@ static void bound_threads_share_the_limit(void **state)
 	for (i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	end_limited(g.s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(tasks_beyond_the_limit_wait_unstarted),
-		WITH_COUNTS(all_that_block_end_with_few_stacks),
-		WITH_COUNTS(one_stack_for_each_worker_is_enough),
-		WITH_COUNTS(waits_as_deep_as_the_limit_end),
-		WITH_COUNTS(deeper_waits_stand_still_and_are_reported),
-		CASE_(joins_of_one_worker_need_no_stacks, "_w1", open_count,
-		      close_count, 1),
-		WITH_COUNTS(bound_threads_share_the_limit),
-	};
-
-	return cmocka_run_group_tests_name("api/max_fibers", tests, NULL, NULL);
 }

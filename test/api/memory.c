@@ -50,24 +50,23 @@ static void schedule_cargo(const struct cargo *c, size_t size)
 	EXPECT(sennit_schedule_copy(carry, c, size) == 0);
 }
 
-static void all_of_it_goes_back(void **state)
+TEST_WITH_COUNTS(all_of_it_goes_back)
 {
-	const struct world       *world = *state;
-	struct counting_allocator w = { .failing = 0 };
+	struct counting_allocator memory = { .failing = 0 };
 	struct load               l = { .ran = 0 };
 	struct cargo              c = { .load = &l };
 	sennit_scheduler         *s;
 	unsigned                  i;
 
-	assert_int_equal(create(&s, world->workers, &w), 0);
+	assert_int_equal(create(&s, w->workers, &memory), 0);
 	assert_int_equal(sennit_bind(s), 0);
 	for (i = 0; i < 1000; i++)
 		schedule_cargo(&c, i % 2 ? sizeof(c) : 16);
 	sennit_unbind();
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&l.ran), 1000);
-	assert_true(atomic_load(&w.calls) > 0);
-	assert_nothing_left(&w);
+	assert_true(atomic_load(&memory.calls) > 0);
+	assert_nothing_left(&memory);
 }
 
 /* --- each failure ------------------------------------------------------- */
@@ -114,12 +113,11 @@ static bool survive_failure_of(unsigned k, uint32_t workers)
 	return atomic_load(&w.calls) >= k;
 }
 
-static void a_failure_at_any_moment_leaves_nothing_behind(void **state)
+TEST_WITH_COUNTS(a_failure_at_any_moment_leaves_nothing_behind)
 {
-	const struct world *world = *state;
-	unsigned            k = 1;
+	unsigned k = 1;
 
-	while (k < 400 && survive_failure_of(k, world->workers))
+	while (k < 400 && survive_failure_of(k, w->workers))
 		k++;
 	assert_in_range(k, 2, 399); /* few tasks need few allocations */
 }
@@ -190,17 +188,15 @@ static void here(sennit_task_fn *run, void *argument)
 	run(argument);
 }
 
-static void a_batch_is_accepted_whole_or_not_at_all(void **state)
+TEST_WITH_COUNTS(a_batch_is_accepted_whole_or_not_at_all)
 {
-	const struct world *world = *state;
-
-	fail_each(world, here, 0);
-	fail_each(world, here, SENNIT_TASK_SAME_THREAD);
-	fail_each(world, here, SENNIT_TASK_BACKGROUND);
-	fail_each(world, in_a_task, 0);
-	fail_each(world, in_a_task, SENNIT_TASK_SAME_THREAD);
-	if (world->threads)
-		fail_each(world, in_a_thread, 0);
+	fail_each(w, here, 0);
+	fail_each(w, here, SENNIT_TASK_SAME_THREAD);
+	fail_each(w, here, SENNIT_TASK_BACKGROUND);
+	fail_each(w, in_a_task, 0);
+	fail_each(w, in_a_task, SENNIT_TASK_SAME_THREAD);
+	if (w->threads)
+		fail_each(w, in_a_thread, 0);
 }
 
 /* --- small copies ------------------------------------------------------- */
@@ -210,10 +206,9 @@ static void note(void *argument)
 	sennit_wait_group_done(*(sennit_wait_group **)argument);
 }
 
-static void copies_of_48_bytes_need_no_allocation_once_warm(void **state)
+TEST_WITH_COUNTS(copies_of_48_bytes_need_no_allocation_once_warm)
 {
-	const struct world       *world = *state;
-	struct counting_allocator w = { .failing = 0 };
+	struct counting_allocator memory = { .failing = 0 };
 	sennit_wait_group         done = SENNIT_WAIT_GROUP_INIT;
 	sennit_wait_group        *argument[SENNIT_COPY_SMALL / sizeof(void *)];
 	sennit_scheduler         *s;
@@ -222,30 +217,18 @@ static void copies_of_48_bytes_need_no_allocation_once_warm(void **state)
 	argument[0] = &done;
 	for (i = 1; i < SENNIT_COPY_SMALL / sizeof(void *); i++)
 		argument[i] = NULL;
-	assert_int_equal(create(&s, world->workers, &w), 0);
+	assert_int_equal(create(&s, w->workers, &memory), 0);
 	assert_int_equal(sennit_bind(s), 0);
 	for (i = 0; i < 2000; i++) {
 		if (i == 1000)
-			before = atomic_load(&w.calls);
+			before = atomic_load(&memory.calls);
 		sennit_wait_group_add(&done, 1);
 		EXPECT(sennit_schedule_copy(note, argument,
 					    SENNIT_COPY_SMALL) == 0);
 		sennit_wait_group_wait(&done);
 	}
-	assert_true(atomic_load(&w.calls) - before < 100);
+	assert_true(atomic_load(&memory.calls) - before < 100);
 	sennit_unbind();
 	end_scheduler(s);
-	assert_nothing_left(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(all_of_it_goes_back),
-		WITH_COUNTS(a_failure_at_any_moment_leaves_nothing_behind),
-		WITH_COUNTS(a_batch_is_accepted_whole_or_not_at_all),
-		WITH_COUNTS(copies_of_48_bytes_need_no_allocation_once_warm),
-	};
-
-	return cmocka_run_group_tests_name("api/memory", tests, NULL, NULL);
+	assert_nothing_left(&memory);
 }

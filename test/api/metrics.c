@@ -32,10 +32,9 @@ static void run_tasks(uint32_t count)
 		must_schedule(nothing, NULL);
 }
 
-static void counters_are_those_of_the_stats(void **state)
+TEST_WITH_WORKERS(counters_are_those_of_the_stats)
 {
-	struct world *w = *state;
-	sennit_stats  stats;
+	sennit_stats stats;
 
 	run_tasks(MANY);
 	assert_soon(value_of(w->s, "sennit_tasks") == MANY);
@@ -60,9 +59,8 @@ static void call_nothing(void *done)
 	sennit_wait_group_done(done);
 }
 
-static void blocking_calls_are_counted(void **state)
+TEST_WITH_WORKERS(blocking_calls_are_counted)
 {
-	struct world     *w = *state;
 	sennit_wait_group done;
 
 	sennit_wait_group_init(&done, 5);
@@ -81,10 +79,9 @@ static int wait_for_ever(void *unused)
 	return 0;
 }
 
-static void cancelled_waits_are_counted(void **state)
+TEST_WITH_WORKERS(cancelled_waits_are_counted)
 {
-	struct world *w = *state;
-	sennit_group  g;
+	sennit_group g;
 
 	sennit_group_init(&g, SENNIT_NEVER, SENNIT_GROUP_OWN_STACKS);
 	for (int i = 0; i < 7; i++)
@@ -108,10 +105,9 @@ static void use_a_scheduler(void *s)
 	sennit_unbind();
 }
 
-static void what_threads_did_stays_when_they_unbind(void **state)
+TEST_WITH_WORKERS(what_threads_did_stays_when_they_unbind)
 {
-	struct world *w = *state;
-	uint64_t      tasks;
+	uint64_t tasks;
 
 	in_a_thread(use_a_scheduler, w->s);
 	in_a_thread(use_a_scheduler, w->s);
@@ -124,10 +120,8 @@ static void what_threads_did_stays_when_they_unbind(void **state)
 
 /* --- histograms --------------------------------------------------------- */
 
-static void histograms_are_off_at_first(void **state)
+TEST_WITH_WORKERS(histograms_are_off_at_first)
 {
-	struct world *w = *state;
-
 	run_tasks(MANY);
 	assert_soon(value_of(w->s, "sennit_tasks") == MANY);
 	assert_int_equal(tasks_timed(w->s), 0);
@@ -135,21 +129,17 @@ static void histograms_are_off_at_first(void **state)
 	assert_int_equal(value_of(w->s, "sennit_workers_unmeasured"), 0);
 }
 
-static void each_task_is_timed(void **state)
+TEST_WITH_WORKERS(each_task_is_timed)
 {
-	struct world *w = *state;
-
 	sennit_metrics_record(w->s, 1);
 	run_tasks(MANY);
 	assert_soon(tasks_timed(w->s) == MANY);
 	sennit_metrics_record(w->s, 0);
 }
 
-static void switched_off_they_keep_what_they_have(void **state)
+TEST_WITH_WORKERS(switched_off_they_keep_what_they_have)
 {
-	struct world *w = *state;
-
-	each_task_is_timed(state);
+	each_task_is_timed(w);
 	/* Each worker must have seen it. */
 	for (uint32_t i = 0; i < 100 * (w->threads + 1); i++)
 		run_tasks(1);
@@ -158,10 +148,8 @@ static void switched_off_they_keep_what_they_have(void **state)
 	assert_in_range(tasks_timed(w->s), MANY, MANY + 61 * (w->threads + 1));
 }
 
-static void one_of_ten_tasks_is_timed(void **state)
+TEST_WITH_ONE(one_of_ten_tasks_is_timed)
 {
-	struct world *w = *state;
-
 	sennit_metrics_record(w->s, 10);
 	run_tasks(MANY);
 	assert_soon(value_of(w->s, "sennit_tasks") == MANY);
@@ -182,11 +170,10 @@ static void pass(void *argument)
 	sennit_wait_group_done(&p->through);
 }
 
-static void each_wait_is_timed_by_its_kind(void **state)
+TEST_WITH_WORKERS(each_wait_is_timed_by_its_kind)
 {
-	struct world *w = *state;
-	struct place  p = { .open = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
-	uint64_t      timed;
+	struct place p = { .open = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
+	uint64_t     timed;
 
 	sennit_metrics_record(w->s, 1);
 	sennit_wait_group_init(&p.through, 100);
@@ -212,10 +199,9 @@ static void lock_and_unlock(void *argument)
 	sennit_wait_group_done(&p->through);
 }
 
-static void a_lock_is_told_from_an_event(void **state)
+TEST_WITH_WORKERS(a_lock_is_told_from_an_event)
 {
-	struct world *w = *state;
-	struct place  p = { .mutex = SENNIT_MUTEX_INIT };
+	struct place p = { .mutex = SENNIT_MUTEX_INIT };
 
 	sennit_metrics_record(w->s, 1);
 	sennit_wait_group_init(&p.through, 20);
@@ -238,9 +224,8 @@ static void nap(void *done)
 
 /* No part of a task is counted twice: what ran and what waited takes no longer
  * than all of it. */
-static void times_add_up(void **state)
+TEST_WITH_WORKERS(times_add_up)
 {
-	struct world     *w = *state;
 	sennit_time       begin = sennit_now();
 	sennit_wait_group done;
 	struct wanted     run, wait, latency;
@@ -287,9 +272,8 @@ static void spin_sleep_and_spin(void *argument)
 	sennit_wait_group_done(&s->done);
 }
 
-static void what_a_task_ran_before_a_wait_counts(void **state)
+TEST_WITH_WORKERS(what_a_task_ran_before_a_wait_counts)
 {
-	struct world *w = *state;
 	struct spins  s = { .spent = 0 };
 	struct wanted run;
 
@@ -302,34 +286,12 @@ static void what_a_task_ran_before_a_wait_counts(void **state)
 	assert_true(run.histogram.sum >= s.spent - s.spent / 1000);
 }
 
-static void members_on_their_openers_stack_are_timed(void **state)
+TEST_WITH_WORKERS(members_on_their_openers_stack_are_timed)
 {
-	struct world *w = *state;
-	int           members = 30;
+	int members = 30;
 
 	sennit_metrics_record(w->s, 1);
 	must_schedule(open_a_group, &members);
 	assert_soon(value_of(w->s, "sennit_tasks") == 31);
 	assert_soon(tasks_timed(w->s) == 31);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(counters_are_those_of_the_stats),
-		WITH_WORKERS(blocking_calls_are_counted),
-		WITH_WORKERS(cancelled_waits_are_counted),
-		WITH_WORKERS(what_threads_did_stays_when_they_unbind),
-		WITH_WORKERS(histograms_are_off_at_first),
-		WITH_WORKERS(each_task_is_timed),
-		WITH_WORKERS(switched_off_they_keep_what_they_have),
-		WITH_ONE(one_of_ten_tasks_is_timed),
-		WITH_WORKERS(each_wait_is_timed_by_its_kind),
-		WITH_WORKERS(a_lock_is_told_from_an_event),
-		WITH_WORKERS(times_add_up),
-		WITH_WORKERS(what_a_task_ran_before_a_wait_counts),
-		WITH_WORKERS(members_on_their_openers_stack_are_timed),
-	};
-
-	return cmocka_run_group_tests_name("api/metrics", tests, NULL, NULL);
 }

@@ -20,10 +20,8 @@ static uint64_t about(uint64_t ns)
 
 /* --- samples ------------------------------------------------------------ */
 
-static void the_gauge_says_what_is_recorded(void **state)
+TEST_WITH_WORKERS(the_gauge_says_what_is_recorded)
 {
-	struct world *w = *state;
-
 	assert_int_equal(value_of(w->s, "sennit_histograms_every"), 0);
 	sennit_metrics_record(w->s, SENNIT_METRICS_SAMPLED);
 	assert_int_equal(value_of(w->s, "sennit_histograms_every"),
@@ -33,11 +31,10 @@ static void the_gauge_says_what_is_recorded(void **state)
 }
 
 /* Some openers are in the sample themselves, and some are not. */
-static void one_of_ten_members_is_timed(void **state)
+TEST_WITH_ONE(one_of_ten_members_is_timed)
 {
-	struct world *w = *state;
-	const int     openers = 2 * EVERY;
-	int           members = 9 * EVERY - 1;
+	const int openers = 2 * EVERY;
+	int       members = 9 * EVERY - 1;
 
 	sennit_metrics_record(w->s, EVERY);
 	for (int i = 0; i < openers; i++)
@@ -68,9 +65,8 @@ static void done(void *left)
 
 /* The begin of a task in the sample is not the end of the one before, which was
  * not in it. */
-static void a_task_is_not_charged_for_the_one_before(void **state)
+TEST_WITHOUT(a_task_is_not_charged_for_the_one_before)
 {
-	struct world     *w = *state;
 	struct wanted     run;
 	sennit_wait_group left;
 
@@ -92,11 +88,10 @@ static void yield(void *times)
 		sennit_yield();
 }
 
-static void one_of_ten_waits_is_timed(void **state)
+TEST_WITHOUT(one_of_ten_waits_is_timed)
 {
-	struct world *w = *state;
-	int           times = 100 * EVERY;
-	uint64_t      before, waits;
+	int      times = 100 * EVERY;
+	uint64_t before, waits;
 
 	sennit_metrics_record(w->s, EVERY);
 	before = value_of(w->s, "sennit_waits");
@@ -115,9 +110,8 @@ static void await(void *event)
 	sennit_event_wait(event);
 }
 
-static void a_wait_ended_elsewhere_is_as_long_as_it_was(void **state)
+TEST_WITH_THREADS(a_wait_ended_elsewhere_is_as_long_as_it_was)
 {
-	struct world *w = *state;
 	sennit_event  e = SENNIT_EVENT_INIT(SENNIT_EVENT_AUTO);
 	sennit_time   end;
 	struct wanted wait;
@@ -163,9 +157,8 @@ static void sleep_until(void *sleeper)
 	sennit_wait_group_done(&s->done);
 }
 
-static void a_sleeper_is_late_from_its_deadline_on(void **state)
+TEST_WITH_WORKERS(a_sleeper_is_late_from_its_deadline_on)
 {
-	struct world  *w = *state;
 	struct sleeper s;
 	uint64_t       latency, before, slept;
 
@@ -185,18 +178,4 @@ static void a_sleeper_is_late_from_its_deadline_on(void **state)
 		before;
 	assert_true(slept > 0);
 	assert_true(about(slept) <= s.deadline - s.begin + 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_gauge_says_what_is_recorded),
-		WITH_ONE(one_of_ten_members_is_timed),
-		WITHOUT(a_task_is_not_charged_for_the_one_before),
-		WITHOUT(one_of_ten_waits_is_timed),
-		WITH_THREADS(a_wait_ended_elsewhere_is_as_long_as_it_was),
-		WITH_WORKERS(a_sleeper_is_late_from_its_deadline_on),
-	};
-
-	return cmocka_run_group_tests_name("metrics: times", tests, NULL, NULL);
 }

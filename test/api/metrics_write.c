@@ -20,11 +20,10 @@ static size_t read_text(sennit_scheduler *s, char *text, size_t size)
 	return length;
 }
 
-static void the_text_ends_with_eof(void **state)
+TEST_WITH_WORKERS(the_text_ends_with_eof)
 {
-	static char   text[256 * 1024];
-	struct world *w = *state;
-	size_t        length = read_text(w->s, text, sizeof(text));
+	static char text[256 * 1024];
+	size_t      length = read_text(w->s, text, sizeof(text));
 
 	assert_true(length > 1000 && length < sizeof(text) - 1);
 	assert_string_equal(text + length - 6, "# EOF\n");
@@ -33,23 +32,21 @@ static void the_text_ends_with_eof(void **state)
 }
 
 /* Names are escaped for terminals first, and then for the text. */
-static void names_are_escaped(void **state)
+TEST_ALONE(names_are_escaped)
 {
 	static char       text[256 * 1024];
 	sennit_scheduler *s =
 		start_with(SENNIT_CONFIG(.workers = 1, .name = "a\"b\\c\ne"));
 
-	(void)state;
 	read_text(s, text, sizeof(text));
 	assert_non_null(strstr(text, "{scheduler=\"a\\\"b\\\\\\\\c\\\\ne\""));
 	assert_null(strstr(text, "a\"b"));
 	end_scheduler(s);
 }
 
-static void an_error_is_returned(void **state)
+TEST_WITH_WORKERS(an_error_is_returned)
 {
-	struct world *w = *state;
-	int           ends[2], n;
+	int ends[2], n;
 
 	assert_int_equal(sennit_metrics_write(w->s, -1), -EBADF);
 	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
@@ -104,11 +101,10 @@ static void *write_often(void *argument)
 	return NULL;
 }
 
-static void they_are_read_while_they_change(void **state)
+TEST_WITH_WORKERS(they_are_read_while_they_change)
 {
-	struct world *w = *state;
-	struct busy   b = { .s = w->s };
-	pthread_t     thread;
+	struct busy b = { .s = w->s };
+	pthread_t   thread;
 
 	sennit_wait_group_init(&b.ended, 4);
 	for (int i = 0; i < 4; i++)
@@ -144,9 +140,8 @@ static void give(void *context, void *memory, size_t size)
 	free(memory);
 }
 
-static void without_memory_workers_are_unmeasured(void **state)
+TEST_WITH_ONE(without_memory_workers_are_unmeasured)
 {
-	struct world     *w = *state;
 	struct scarce     m = { .refuses = false };
 	sennit_allocator  allocator = { take, give, &m };
 	sennit_scheduler *s = start_with(
@@ -166,18 +161,4 @@ static void without_memory_workers_are_unmeasured(void **state)
 	} while (!tasks_timed(s));
 	assert_int_equal(value_of(s, "sennit_workers_unmeasured"), 0);
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_text_ends_with_eof),
-		ALONE(names_are_escaped),
-		WITH_WORKERS(an_error_is_returned),
-		WITH_WORKERS(they_are_read_while_they_change),
-		WITH_ONE(without_memory_workers_are_unmeasured),
-	};
-
-	return cmocka_run_group_tests_name("api/metrics_write", tests, NULL,
-					   NULL);
 }

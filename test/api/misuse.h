@@ -65,10 +65,9 @@ static inline void drop_tools_words(char *text)
 #endif
 }
 
-static inline void assert_misuse(void **state, const char *call,
+static inline void assert_misuse(const struct world *w, const char *call,
 				 void (*commit)(const struct offence *o))
 {
-	const struct world  *w = *state;
 	const struct offence o = { .workers = w->workers, .commit = commit };
 	char                 text[2048];
 	int                  words, status;

@@ -14,10 +14,10 @@ static void commit_no_function_in_time(const struct offence *o)
 	(void)!sennit_blocking_call_until(NULL, NULL, NULL, SENNIT_NEVER);
 }
 
-static void a_call_of_nothing(void **state)
+TEST_WITH_COUNTS(a_call_of_nothing)
 {
-	assert_misuse(state, "sennit_blocking_call", commit_no_function);
-	assert_misuse(state, "sennit_blocking_call_until",
+	assert_misuse(w, "sennit_blocking_call", commit_no_function);
+	assert_misuse(w, "sennit_blocking_call_until",
 		      commit_no_function_in_time);
 }
 
@@ -32,9 +32,9 @@ static void commit_stay_bound(const struct offence *o)
 	sennit_blocking_call(stay_bound, o->s);
 }
 
-static void a_function_that_leaves_its_thread_bound(void **state)
+TEST_WITH_COUNTS(a_function_that_leaves_its_thread_bound)
 {
-	assert_misuse(state, "sennit_blocking_call", commit_stay_bound);
+	assert_misuse(w, "sennit_blocking_call", commit_stay_bound);
 }
 
 static void *end_thread(void *argument)
@@ -48,9 +48,9 @@ static void commit_end_thread(const struct offence *o)
 	sennit_blocking_call(end_thread, NULL);
 }
 
-static void a_function_that_ends_its_thread(void **state)
+TEST_WITH_COUNTS(a_function_that_ends_its_thread)
 {
-	assert_misuse(state, "sennit_blocking_call", commit_end_thread);
+	assert_misuse(w, "sennit_blocking_call", commit_end_thread);
 }
 
 /* Runs in the grandchild, which aborts; the child then aborts because of
@@ -74,20 +74,7 @@ static void commit_return_twice(const struct offence *o)
 	sennit_blocking_call(return_twice, NULL);
 }
 
-static void a_function_that_returns_in_a_forked_child(void **state)
+TEST_WITH_COUNTS(a_function_that_returns_in_a_forked_child)
 {
-	assert_misuse(state, "sennit_blocking_call", commit_return_twice);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_call_of_nothing),
-		WITH_COUNTS(a_function_that_leaves_its_thread_bound),
-		WITH_COUNTS(a_function_that_ends_its_thread),
-		WITH_COUNTS(a_function_that_returns_in_a_forked_child),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_blocking", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_blocking_call", commit_return_twice);
 }

@@ -17,9 +17,9 @@ static void commit_destroy_channel(const struct offence *o)
 	sennit_channel_destroy(&c);
 }
 
-static void destroying_a_channel_that_is_waited_in(void **state)
+TEST_WITH_COUNTS(destroying_a_channel_that_is_waited_in)
 {
-	assert_misuse(state, "sennit_channel_destroy", commit_destroy_channel);
+	assert_misuse(w, "sennit_channel_destroy", commit_destroy_channel);
 }
 
 static void commit_wait_for_none(const struct offence *o)
@@ -39,10 +39,10 @@ static void commit_wait_for_none_until(const struct offence *o)
 	(void)!sennit_event_wait_any_until(&none, 0, &which, 0);
 }
 
-static void waiting_for_one_of_no_events(void **state)
+TEST_WITH_COUNTS(waiting_for_one_of_no_events)
 {
-	assert_misuse(state, "sennit_event_wait_any", commit_wait_for_none);
-	assert_misuse(state, "sennit_event_wait_any_until",
+	assert_misuse(w, "sennit_event_wait_any", commit_wait_for_none);
+	assert_misuse(w, "sennit_event_wait_any_until",
 		      commit_wait_for_none_until);
 }
 
@@ -68,10 +68,10 @@ static void commit_wait_for_too_many_until(const struct offence *o)
 	(void)!sennit_event_wait_all_until(many, SENNIT_EVENT_WAIT_MAX + 1, 0);
 }
 
-static void waiting_for_more_events_than_there_may_be(void **state)
+TEST_WITH_COUNTS(waiting_for_more_events_than_there_may_be)
 {
-	assert_misuse(state, "sennit_event_wait_all", commit_wait_for_too_many);
-	assert_misuse(state, "sennit_event_wait_all_until",
+	assert_misuse(w, "sennit_event_wait_all", commit_wait_for_too_many);
+	assert_misuse(w, "sennit_event_wait_all_until",
 		      commit_wait_for_too_many_until);
 }
 
@@ -84,9 +84,9 @@ static void commit_select_of_nothing(const struct offence *o)
 	sennit_select(nothing, 2);
 }
 
-static void selecting_what_can_never_happen(void **state)
+TEST_WITH_COUNTS(selecting_what_can_never_happen)
 {
-	assert_misuse(state, "sennit_select", commit_select_of_nothing);
+	assert_misuse(w, "sennit_select", commit_select_of_nothing);
 }
 
 static void commit_select_of_too_many(const struct offence *o)
@@ -99,21 +99,7 @@ static void commit_select_of_too_many(const struct offence *o)
 	EXPECT(sennit_select_until(cases, SENNIT_SELECT_MAX + 1, &which, 0));
 }
 
-static void selecting_of_more_cases_than_there_may_be(void **state)
+TEST_WITH_COUNTS(selecting_of_more_cases_than_there_may_be)
 {
-	assert_misuse(state, "sennit_select", commit_select_of_too_many);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(destroying_a_channel_that_is_waited_in),
-		WITH_COUNTS(waiting_for_one_of_no_events),
-		WITH_COUNTS(waiting_for_more_events_than_there_may_be),
-		WITH_COUNTS(selecting_what_can_never_happen),
-		WITH_COUNTS(selecting_of_more_cases_than_there_may_be),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_channel", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_select", commit_select_of_too_many);
 }

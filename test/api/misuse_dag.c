@@ -40,10 +40,9 @@ static void commit_order_strangers(const struct offence *o)
 	(void)!sennit_dag_builder_order(&b, node, node + 1);
 }
 
-static void ordering_what_is_no_node(void **state)
+TEST_ALONE(ordering_what_is_no_node)
 {
-	assert_misuse(state, "sennit_dag_builder_order",
-		      commit_order_strangers);
+	assert_misuse(w, "sennit_dag_builder_order", commit_order_strangers);
 }
 
 static void commit_begin_nowhere(const struct offence *o)
@@ -55,9 +54,9 @@ static void commit_begin_nowhere(const struct offence *o)
 	(void)!sennit_dag_build_from(&d, &b, 0, NULL, 0);
 }
 
-static void beginning_with_what_is_no_node(void **state)
+TEST_ALONE(beginning_with_what_is_no_node)
 {
-	assert_misuse(state, "sennit_dag_build_from", commit_begin_nowhere);
+	assert_misuse(w, "sennit_dag_build_from", commit_begin_nowhere);
 }
 
 static void commit_run_unbound(const struct offence *o)
@@ -69,9 +68,9 @@ static void commit_run_unbound(const struct offence *o)
 	(void)!sennit_dag_run(d, NULL, NULL, SENNIT_NEVER);
 }
 
-static void running_with_no_scheduler(void **state)
+TEST_ALONE(running_with_no_scheduler)
 {
-	assert_misuse(state, "sennit_dag_run", commit_run_unbound);
+	assert_misuse(w, "sennit_dag_run", commit_run_unbound);
 }
 
 static void commit_unknown_flags(const struct offence *o)
@@ -83,9 +82,9 @@ static void commit_unknown_flags(const struct offence *o)
 			      SENNIT_NEVER);
 }
 
-static void running_with_unknown_flags(void **state)
+TEST_ALONE(running_with_unknown_flags)
 {
-	assert_misuse(state, "sennit_dag_run", commit_unknown_flags);
+	assert_misuse(w, "sennit_dag_run", commit_unknown_flags);
 }
 
 static void commit_crooked_memory(const struct offence *o)
@@ -98,9 +97,9 @@ static void commit_crooked_memory(const struct offence *o)
 			      SENNIT_NEVER);
 }
 
-static void running_in_memory_that_is_not_aligned(void **state)
+TEST_ALONE(running_in_memory_that_is_not_aligned)
 {
-	assert_misuse(state, "sennit_dag_run", commit_crooked_memory);
+	assert_misuse(w, "sennit_dag_run", commit_crooked_memory);
 }
 
 static void commit_positive_error(const struct offence *o)
@@ -109,9 +108,9 @@ static void commit_positive_error(const struct offence *o)
 	(void)!sennit_dag_run(make_of(return_one), NULL, NULL, SENNIT_NEVER);
 }
 
-static void a_node_that_returns_a_positive_number(void **state)
+TEST_WITH_COUNTS(a_node_that_returns_a_positive_number)
 {
-	assert_misuse(state, "sennit_dag_run", commit_positive_error);
+	assert_misuse(w, "sennit_dag_run", commit_positive_error);
 }
 
 static void commit_spawn_elsewhere(const struct offence *o)
@@ -124,9 +123,9 @@ static void commit_spawn_elsewhere(const struct offence *o)
 				SENNIT_NEVER);
 }
 
-static void spawning_a_run_with_a_scheduler(void **state)
+TEST_ALONE(spawning_a_run_with_a_scheduler)
 {
-	assert_misuse(state, "sennit_dag_spawn", commit_spawn_elsewhere);
+	assert_misuse(w, "sennit_dag_spawn", commit_spawn_elsewhere);
 }
 
 static int destroy(void *data, void *argument)
@@ -144,9 +143,9 @@ static void commit_destroy_running(const struct offence *o)
 	(void)!sennit_dag_run(d, d, NULL, SENNIT_NEVER);
 }
 
-static void destroying_a_dag_that_runs(void **state)
+TEST_WITH_COUNTS(destroying_a_dag_that_runs)
 {
-	assert_misuse(state, "sennit_dag_destroy", commit_destroy_running);
+	assert_misuse(w, "sennit_dag_destroy", commit_destroy_running);
 }
 
 static void commit_destroy_spawned(const struct offence *o)
@@ -160,24 +159,7 @@ static void commit_destroy_spawned(const struct offence *o)
 	sennit_dag_destroy(d);
 }
 
-static void destroying_a_dag_that_is_about_to_run(void **state)
+TEST_ALONE(destroying_a_dag_that_is_about_to_run)
 {
-	assert_misuse(state, "sennit_dag_destroy", commit_destroy_spawned);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(ordering_what_is_no_node),
-		ALONE(beginning_with_what_is_no_node),
-		ALONE(running_with_no_scheduler),
-		ALONE(running_with_unknown_flags),
-		ALONE(running_in_memory_that_is_not_aligned),
-		WITH_COUNTS(a_node_that_returns_a_positive_number),
-		ALONE(spawning_a_run_with_a_scheduler),
-		WITH_COUNTS(destroying_a_dag_that_runs),
-		ALONE(destroying_a_dag_that_is_about_to_run),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_dag", tests, NULL, NULL);
+	assert_misuse(w, "sennit_dag_destroy", commit_destroy_spawned);
 }

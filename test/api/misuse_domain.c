@@ -26,9 +26,9 @@ static void commit_release_too_often(const struct offence *o)
 	sennit_domain_release(d);
 }
 
-static void releasing_what_only_its_tasks_keep(void **state)
+TEST_WITH_COUNTS(releasing_what_only_its_tasks_keep)
 {
-	assert_misuse(state, "sennit_domain_release", commit_release_too_often);
+	assert_misuse(w, "sennit_domain_release", commit_release_too_often);
 }
 
 static void wait_for_own_end(void *domain)
@@ -54,11 +54,10 @@ static void commit_shutdown_too_often(const struct offence *o)
 	(void)!sennit_domain_shutdown(d, 0);
 }
 
-static void waiting_for_the_end_where_it_cannot_be(void **state)
+TEST_WITH_COUNTS(waiting_for_the_end_where_it_cannot_be)
 {
-	assert_misuse(state, "sennit_domain_shutdown", commit_wait_inside);
-	assert_misuse(state, "sennit_domain_shutdown",
-		      commit_shutdown_too_often);
+	assert_misuse(w, "sennit_domain_shutdown", commit_wait_inside);
+	assert_misuse(w, "sennit_domain_shutdown", commit_shutdown_too_often);
 }
 
 static void schedule_unbound(void *domain)
@@ -71,20 +70,9 @@ static void commit_schedule_unbound(const struct offence *o)
 	in_a_thread(schedule_unbound, make_domain(o));
 }
 
-static void scheduling_unbound_where_nobody_works(void **state)
+TEST_IN_WORLDS(scheduling_unbound_where_nobody_works,
+	       IN_WORLD(scheduling_unbound_where_nobody_works, "_w0",
+			open_count, close_count, 0))
 {
-	assert_misuse(state, "sennit_domain_schedule", commit_schedule_unbound);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(releasing_what_only_its_tasks_keep),
-		WITH_COUNTS(waiting_for_the_end_where_it_cannot_be),
-		CASE_(scheduling_unbound_where_nobody_works, "_w0", open_count,
-		      close_count, 0),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_domain", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_domain_schedule", commit_schedule_unbound);
 }

@@ -17,9 +17,9 @@ static void run_unbound(const struct offence *o)
 	(void)SENNIT_RUN(nothing, 1);
 }
 
-static void run_where_no_scheduler_is_bound(void **state)
+TEST_WITH_COUNTS(run_where_no_scheduler_is_bound)
 {
-	assert_misuse(state, "SENNIT_RUN", run_unbound);
+	assert_misuse(w, "SENNIT_RUN", run_unbound);
 }
 
 static void begin_as_another_version(const struct offence *o)
@@ -30,18 +30,7 @@ static void begin_as_another_version(const struct offence *o)
 	sennit_fork_begin_(&here, SENNIT_FORK_VERSION_ + 1);
 }
 
-static void run_compiled_for_another_library(void **state)
+TEST_WITH_COUNTS(run_compiled_for_another_library)
 {
-	assert_misuse(state, "SENNIT_RUN", begin_as_another_version);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(run_where_no_scheduler_is_bound),
-		WITH_COUNTS(run_compiled_for_another_library),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_fork_join", tests, NULL,
-					   NULL);
+	assert_misuse(w, "SENNIT_RUN", begin_as_another_version);
 }

@@ -15,9 +15,9 @@ static void commit_set_twice(const struct offence *o)
 	sennit_future_set(&f, NULL);
 }
 
-static void setting_twice(void **state)
+TEST_WITH_COUNTS(setting_twice)
 {
-	assert_misuse(state, "sennit_future_set", commit_set_twice);
+	assert_misuse(w, "sennit_future_set", commit_set_twice);
 }
 
 static void commit_error_after_set(const struct offence *o)
@@ -29,9 +29,9 @@ static void commit_error_after_set(const struct offence *o)
 	sennit_future_set_error(&f, -EPIPE);
 }
 
-static void setting_an_error_after_a_value(void **state)
+TEST_WITH_COUNTS(setting_an_error_after_a_value)
 {
-	assert_misuse(state, "sennit_future_set_error", commit_error_after_set);
+	assert_misuse(w, "sennit_future_set_error", commit_error_after_set);
 }
 
 static void commit_positive_error(const struct offence *o)
@@ -42,9 +42,9 @@ static void commit_positive_error(const struct offence *o)
 	sennit_future_set_error(&f, EPIPE);
 }
 
-static void an_error_that_is_positive(void **state)
+TEST_WITH_COUNTS(an_error_that_is_positive)
 {
-	assert_misuse(state, "sennit_future_set_error", commit_positive_error);
+	assert_misuse(w, "sennit_future_set_error", commit_positive_error);
 }
 
 static void commit_try_no_error(const struct offence *o)
@@ -55,10 +55,9 @@ static void commit_try_no_error(const struct offence *o)
 	(void)!sennit_future_try_set_error(&f, 0);
 }
 
-static void an_error_that_is_none(void **state)
+TEST_WITH_COUNTS(an_error_that_is_none)
 {
-	assert_misuse(state, "sennit_future_try_set_error",
-		      commit_try_no_error);
+	assert_misuse(w, "sennit_future_try_set_error", commit_try_no_error);
 }
 
 /* --- async -------------------------------------------------------------- */
@@ -86,9 +85,9 @@ static void commit_async_positive(const struct offence *o)
 	sennit_future_wait(&f);
 }
 
-static void a_function_that_returns_a_positive_number(void **state)
+TEST_WITH_COUNTS(a_function_that_returns_a_positive_number)
 {
-	assert_misuse(state, "sennit_async", commit_async_positive);
+	assert_misuse(w, "sennit_async", commit_async_positive);
 }
 
 static void commit_async_set(const struct offence *o)
@@ -100,9 +99,9 @@ static void commit_async_set(const struct offence *o)
 	(void)!sennit_async(&f, return_zero, NULL);
 }
 
-static void a_task_for_a_future_that_is_set(void **state)
+TEST_WITH_COUNTS(a_task_for_a_future_that_is_set)
 {
-	assert_misuse(state, "sennit_async", commit_async_set);
+	assert_misuse(w, "sennit_async", commit_async_set);
 }
 
 static void commit_async_unbound(const struct offence *o)
@@ -114,9 +113,9 @@ static void commit_async_unbound(const struct offence *o)
 	(void)!sennit_async(&f, return_zero, NULL);
 }
 
-static void a_task_without_a_scheduler(void **state)
+TEST_WITH_COUNTS(a_task_without_a_scheduler)
 {
-	assert_misuse(state, "sennit_async", commit_async_unbound);
+	assert_misuse(w, "sennit_async", commit_async_unbound);
 }
 
 /* --- continuations ------------------------------------------------------ */
@@ -137,9 +136,9 @@ static void commit_then_nothing(const struct offence *o)
 	sennit_future_then(&f, &c);
 }
 
-static void a_continuation_without_a_function(void **state)
+TEST_WITH_COUNTS(a_continuation_without_a_function)
 {
-	assert_misuse(state, "sennit_future_then", commit_then_nothing);
+	assert_misuse(w, "sennit_future_then", commit_then_nothing);
 }
 
 static void commit_then_flags(const struct offence *o)
@@ -151,9 +150,9 @@ static void commit_then_flags(const struct offence *o)
 	sennit_future_then(&f, &c);
 }
 
-static void a_continuation_with_unknown_flags(void **state)
+TEST_WITH_COUNTS(a_continuation_with_unknown_flags)
 {
-	assert_misuse(state, "sennit_future_then", commit_then_flags);
+	assert_misuse(w, "sennit_future_then", commit_then_flags);
 }
 
 static void commit_then_inline_elsewhere(const struct offence *o)
@@ -166,10 +165,9 @@ static void commit_then_inline_elsewhere(const struct offence *o)
 	sennit_future_then(&f, &c);
 }
 
-static void a_continuation_both_inline_and_elsewhere(void **state)
+TEST_WITH_COUNTS(a_continuation_both_inline_and_elsewhere)
 {
-	assert_misuse(state, "sennit_future_then",
-		      commit_then_inline_elsewhere);
+	assert_misuse(w, "sennit_future_then", commit_then_inline_elsewhere);
 }
 
 /* --- destroying --------------------------------------------------------- */
@@ -188,10 +186,9 @@ static void commit_destroy_waited_for(const struct offence *o)
 	sennit_future_destroy(&f);
 }
 
-static void destroying_a_future_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_a_future_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_future_destroy",
-		      commit_destroy_waited_for);
+	assert_misuse(w, "sennit_future_destroy", commit_destroy_waited_for);
 }
 
 static void commit_destroy_continued(const struct offence *o)
@@ -204,9 +201,9 @@ static void commit_destroy_continued(const struct offence *o)
 	sennit_future_destroy(&f);
 }
 
-static void destroying_a_future_with_a_continuation(void **state)
+TEST_WITH_COUNTS(destroying_a_future_with_a_continuation)
 {
-	assert_misuse(state, "sennit_future_destroy", commit_destroy_continued);
+	assert_misuse(w, "sennit_future_destroy", commit_destroy_continued);
 }
 
 /* --- several ------------------------------------------------------------ */
@@ -217,9 +214,9 @@ static void commit_any_of_none(const struct offence *o)
 	(void)!sennit_future_wait_any(NULL, 0);
 }
 
-static void waiting_for_any_of_none(void **state)
+TEST_WITH_COUNTS(waiting_for_any_of_none)
 {
-	assert_misuse(state, "sennit_future_wait_any", commit_any_of_none);
+	assert_misuse(w, "sennit_future_wait_any", commit_any_of_none);
 }
 
 static void commit_any_of_too_many(const struct offence *o)
@@ -235,31 +232,8 @@ static void commit_any_of_too_many(const struct offence *o)
 					    &which, 0);
 }
 
-static void waiting_for_any_of_too_many(void **state)
+TEST_WITH_COUNTS(waiting_for_any_of_too_many)
 {
-	assert_misuse(state, "sennit_future_wait_any_until",
+	assert_misuse(w, "sennit_future_wait_any_until",
 		      commit_any_of_too_many);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(setting_twice),
-		WITH_COUNTS(setting_an_error_after_a_value),
-		WITH_COUNTS(an_error_that_is_positive),
-		WITH_COUNTS(an_error_that_is_none),
-		WITH_COUNTS(a_function_that_returns_a_positive_number),
-		WITH_COUNTS(a_task_for_a_future_that_is_set),
-		WITH_COUNTS(a_task_without_a_scheduler),
-		WITH_COUNTS(a_continuation_without_a_function),
-		WITH_COUNTS(a_continuation_with_unknown_flags),
-		WITH_COUNTS(a_continuation_both_inline_and_elsewhere),
-		WITH_COUNTS(destroying_a_future_that_is_waited_for),
-		WITH_COUNTS(destroying_a_future_with_a_continuation),
-		WITH_COUNTS(waiting_for_any_of_none),
-		WITH_COUNTS(waiting_for_any_of_too_many),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_future", tests, NULL,
-					   NULL);
 }

@@ -18,9 +18,9 @@ static void commit_open_unbound(const struct offence *o)
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 }
 
-static void opening_a_group_with_no_scheduler_bound(void **state)
+TEST_WITH_COUNTS(opening_a_group_with_no_scheduler_bound)
 {
-	assert_misuse(state, "sennit_group_init", commit_open_unbound);
+	assert_misuse(w, "sennit_group_init", commit_open_unbound);
 }
 
 static void commit_unknown_flags(const struct offence *o)
@@ -31,9 +31,9 @@ static void commit_unknown_flags(const struct offence *o)
 	sennit_group_init(&g, SENNIT_NEVER, 64);
 }
 
-static void opening_a_group_with_unknown_flags(void **state)
+TEST_WITH_COUNTS(opening_a_group_with_unknown_flags)
 {
-	assert_misuse(state, "sennit_group_init", commit_unknown_flags);
+	assert_misuse(w, "sennit_group_init", commit_unknown_flags);
 }
 
 static void commit_unknown_flags_on(const struct offence *o)
@@ -43,9 +43,9 @@ static void commit_unknown_flags_on(const struct offence *o)
 	sennit_group_init_on(&g, o->s, SENNIT_NEVER, 64);
 }
 
-static void opening_a_group_on_a_scheduler_with_unknown_flags(void **state)
+TEST_WITH_COUNTS(opening_a_group_on_a_scheduler_with_unknown_flags)
 {
-	assert_misuse(state, "sennit_group_init_on", commit_unknown_flags_on);
+	assert_misuse(w, "sennit_group_init_on", commit_unknown_flags_on);
 }
 
 static void spawn_unbound(void *argument)
@@ -61,9 +61,11 @@ static void commit_spawn_unbound(const struct offence *o)
 	in_a_thread(spawn_unbound, o->s);
 }
 
-static void spawning_unbound_where_nobody_works(void **state)
+TEST_IN_WORLDS(spawning_unbound_where_nobody_works,
+	       IN_WORLD(spawning_unbound_where_nobody_works, "_w0", open_count,
+			close_count, 0))
 {
-	assert_misuse(state, "sennit_group_spawn", commit_spawn_unbound);
+	assert_misuse(w, "sennit_group_spawn", commit_spawn_unbound);
 }
 
 static int return_one(void *argument)
@@ -82,9 +84,9 @@ static void commit_positive_error(const struct offence *o)
 	sennit_group_wait(&g);
 }
 
-static void returning_a_positive_number(void **state)
+TEST_WITH_COUNTS(returning_a_positive_number)
 {
-	assert_misuse(state, "sennit_group_spawn", commit_positive_error);
+	assert_misuse(w, "sennit_group_spawn", commit_positive_error);
 }
 
 static void wait_for_it(void *argument)
@@ -101,9 +103,9 @@ static void commit_wait_elsewhere(const struct offence *o)
 	in_a_thread(wait_for_it, &g);
 }
 
-static void waiting_for_what_another_thread_has_opened(void **state)
+TEST_WITH_COUNTS(waiting_for_what_another_thread_has_opened)
 {
-	assert_misuse(state, "sennit_group_wait", commit_wait_elsewhere);
+	assert_misuse(w, "sennit_group_wait", commit_wait_elsewhere);
 }
 
 static int unlock_it(void *argument)
@@ -130,24 +132,7 @@ static void commit_unlock_the_openers(const struct offence *o)
 	in_a_task(unlock_as_member, NULL);
 }
 
-static void unlocking_what_the_opener_holds(void **state)
+TEST_WITH_COUNTS(unlocking_what_the_opener_holds)
 {
-	assert_misuse(state, "sennit_mutex_unlock", commit_unlock_the_openers);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(opening_a_group_with_no_scheduler_bound),
-		WITH_COUNTS(opening_a_group_with_unknown_flags),
-		WITH_COUNTS(opening_a_group_on_a_scheduler_with_unknown_flags),
-		CASE_(spawning_unbound_where_nobody_works, "_w0", open_count,
-		      close_count, 0),
-		WITH_COUNTS(returning_a_positive_number),
-		WITH_COUNTS(waiting_for_what_another_thread_has_opened),
-		WITH_COUNTS(unlocking_what_the_opener_holds),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_group", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_mutex_unlock", commit_unlock_the_openers);
 }

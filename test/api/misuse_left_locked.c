@@ -41,9 +41,9 @@ static void commit_leave_mutex(const struct offence *o)
 	commit_twice(leave_mutex_locked);
 }
 
-static void a_task_that_ends_with_a_mutex_locked(void **state)
+TEST_WITH_COUNTS(a_task_that_ends_with_a_mutex_locked)
 {
-	assert_misuse(state, "sennit_mutex_lock" TASK_HAS_ENDED,
+	assert_misuse(w, "sennit_mutex_lock" TASK_HAS_ENDED,
 		      commit_leave_mutex);
 }
 
@@ -53,9 +53,9 @@ static void commit_leave_rwlock(const struct offence *o)
 	commit_twice(leave_rwlock_locked);
 }
 
-static void a_task_that_ends_with_a_rwlock_locked(void **state)
+TEST_WITH_COUNTS(a_task_that_ends_with_a_rwlock_locked)
 {
-	assert_misuse(state, "sennit_rwlock_lock" TASK_HAS_ENDED,
+	assert_misuse(w, "sennit_rwlock_lock" TASK_HAS_ENDED,
 		      commit_leave_rwlock);
 }
 
@@ -77,9 +77,9 @@ static void commit_leave_after_a_wait(const struct offence *o)
 	sennit_sleep(GIVE_UP);
 }
 
-static void a_task_that_has_waited_and_ends_with_a_mutex(void **state)
+TEST_WITH_COUNTS(a_task_that_has_waited_and_ends_with_a_mutex)
 {
-	assert_misuse(state, "sennit_mutex_lock" TASK_HAS_ENDED,
+	assert_misuse(w, "sennit_mutex_lock" TASK_HAS_ENDED,
 		      commit_leave_after_a_wait);
 }
 
@@ -101,9 +101,9 @@ static void commit_leave_as_a_member(const struct offence *o)
 	sennit_group_wait(&g);
 }
 
-static void a_member_that_ends_with_a_mutex_locked(void **state)
+TEST_WITH_COUNTS(a_member_that_ends_with_a_mutex_locked)
 {
-	assert_misuse(state, "sennit_mutex_lock" TASK_HAS_ENDED,
+	assert_misuse(w, "sennit_mutex_lock" TASK_HAS_ENDED,
 		      commit_leave_as_a_member);
 }
 
@@ -114,9 +114,9 @@ static void commit_unbind(const struct offence *o)
 	sennit_unbind();
 }
 
-static void unbinding_with_a_mutex_locked(void **state)
+TEST_WITH_COUNTS(unbinding_with_a_mutex_locked)
 {
-	assert_misuse(state, "sennit_unbind", commit_unbind);
+	assert_misuse(w, "sennit_unbind", commit_unbind);
 }
 #endif
 
@@ -146,28 +146,10 @@ static void open_with_a_lock(void *mine)
 	sennit_mutex_unlock(mine);
 }
 
-static void what_is_given_back_is_no_misuse(void **state)
+TEST_WITH_WORKERS(what_is_given_back_is_no_misuse)
 {
 	sennit_mutex mine = SENNIT_MUTEX_INIT;
 
-	(void)state;
 	in_a_task(open_with_a_lock, &mine);
 	open_with_a_lock(&mine);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_task_that_ends_with_a_mutex_locked),
-		WITH_COUNTS(a_task_that_ends_with_a_rwlock_locked),
-#ifndef NDEBUG
-		WITH_COUNTS(a_task_that_has_waited_and_ends_with_a_mutex),
-		WITH_COUNTS(a_member_that_ends_with_a_mutex_locked),
-		WITH_COUNTS(unbinding_with_a_mutex_locked),
-#endif
-		WITH_WORKERS(what_is_given_back_is_no_misuse),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_left_locked", tests,
-					   NULL, NULL);
 }

@@ -35,9 +35,9 @@ static void commit_jump_and_unbind(const struct offence *o)
 	sennit_unbind();
 }
 
-static void leaving_a_task_for_the_thread_that_unbinds(void **state)
+TEST_WITH_COUNTS(leaving_a_task_for_the_thread_that_unbinds)
 {
-	assert_misuse(state, "longjmp", commit_jump_and_unbind);
+	assert_misuse(w, "longjmp", commit_jump_and_unbind);
 }
 
 static void commit_jump_and_wait(const struct offence *o)
@@ -47,9 +47,9 @@ static void commit_jump_and_wait(const struct offence *o)
 	sennit_sleep(SENNIT_MILLISECOND);
 }
 
-static void leaving_a_task_for_the_thread_that_waits(void **state)
+TEST_WITH_COUNTS(leaving_a_task_for_the_thread_that_waits)
 {
-	assert_misuse(state, "longjmp", commit_jump_and_wait);
+	assert_misuse(w, "longjmp", commit_jump_and_wait);
 }
 
 /* --- to another task's stack -------------------------------------------- */
@@ -69,9 +69,9 @@ static void commit_jump_between_tasks(const struct offence *o)
 	sennit_sleep(SENNIT_SECOND);
 }
 
-static void leaving_a_task_for_another(void **state)
+TEST_WITH_COUNTS(leaving_a_task_for_another)
 {
-	assert_misuse(state, "longjmp", commit_jump_between_tasks);
+	assert_misuse(w, "longjmp", commit_jump_between_tasks);
 }
 
 /* --- from the thread's own stack ---------------------------------------- */
@@ -105,13 +105,13 @@ static void commit_enter_a_task_that_ends(const struct offence *o)
 	enter_a_task(false);
 }
 
-static void leaving_the_thread_for_a_task_does_not_hang(void **state)
+TEST_WITH_COUNTS(leaving_the_thread_for_a_task_does_not_hang)
 {
 #if defined(SN_ASAN) /* ASan reports such a jump itself */
 	skip();
 #endif
-	assert_misuse(state, "longjmp", commit_enter_a_task_that_waits);
-	assert_misuse(state, "longjmp", commit_enter_a_task_that_ends);
+	assert_misuse(w, "longjmp", commit_enter_a_task_that_waits);
+	assert_misuse(w, "longjmp", commit_enter_a_task_that_ends);
 }
 
 /* --- no misuse ---------------------------------------------------------- */
@@ -126,9 +126,8 @@ static void jump_within(void *unused)
 	sennit_sleep(10 * SENNIT_MICROSECOND);
 }
 
-static void jumps_within_a_task_are_fine(void **state)
+TEST_WITH_WORKERS(jumps_within_a_task_are_fine)
 {
-	(void)state;
 	in_a_task(jump_within, NULL);
 	jump_within(NULL);
 }
@@ -149,11 +148,10 @@ static void wait_on_an_own_stack(void *memory)
 }
 
 /* AddressSanitizer would have to be informed of the switch. */
-static void a_task_may_wait_on_a_stack_of_its_own(void **state)
+TEST_WITH_WORKERS(a_task_may_wait_on_a_stack_of_its_own)
 {
 	void *memory;
 
-	(void)state;
 #if defined(SN_ASAN)
 	skip();
 #endif
@@ -162,21 +160,13 @@ static void a_task_may_wait_on_a_stack_of_its_own(void **state)
 	free(memory);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(leaving_a_task_for_the_thread_that_unbinds),
-		WITH_COUNTS(leaving_a_task_for_the_thread_that_waits),
-		WITH_COUNTS(leaving_a_task_for_another),
-		WITH_COUNTS(leaving_the_thread_for_a_task_does_not_hang),
-		WITH_WORKERS(jumps_within_a_task_are_fine),
-		WITH_WORKERS(a_task_may_wait_on_a_stack_of_its_own),
-	};
-
 #if defined(SN_TSAN)
 	printf("skipped: ThreadSanitizer does not follow such jumps\n");
 	return 77;
 #endif
-	return cmocka_run_group_tests_name("api/misuse_longjmp", tests, NULL,
-					   NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

@@ -17,9 +17,9 @@ static void commit_loop_unbound(const struct offence *o)
 	(void)!sennit_parallel_for(0, 9, do_nothing, NULL, NULL);
 }
 
-static void a_loop_with_no_scheduler_bound_or_given(void **state)
+TEST_WITH_COUNTS(a_loop_with_no_scheduler_bound_or_given)
 {
-	assert_misuse(state, "sennit_parallel_for", commit_loop_unbound);
+	assert_misuse(w, "sennit_parallel_for", commit_loop_unbound);
 }
 
 static void commit_loop_elsewhere(const struct offence *o)
@@ -31,9 +31,11 @@ static void commit_loop_elsewhere(const struct offence *o)
 	(void)!sennit_parallel_for(0, 9, do_nothing, NULL, &options);
 }
 
-static void a_loop_on_a_scheduler_without_workers_from_outside(void **state)
+TEST_IN_WORLDS(a_loop_on_a_scheduler_without_workers_from_outside,
+	       IN_WORLD(a_loop_on_a_scheduler_without_workers_from_outside,
+			"_w0", open_count, close_count, 0))
 {
-	assert_misuse(state, "sennit_parallel_for", commit_loop_elsewhere);
+	assert_misuse(w, "sennit_parallel_for", commit_loop_elsewhere);
 }
 
 static int return_one(void *context, size_t begin, size_t end)
@@ -47,9 +49,9 @@ static void commit_positive_error(const struct offence *o)
 	(void)!sennit_parallel_for(0, 9, return_one, NULL, NULL);
 }
 
-static void a_body_that_returns_neither_0_nor_an_error(void **state)
+TEST_WITH_COUNTS(a_body_that_returns_neither_0_nor_an_error)
 {
-	assert_misuse(state, "sennit_parallel_for", commit_positive_error);
+	assert_misuse(w, "sennit_parallel_for", commit_positive_error);
 }
 
 static int accumulate_one(void *context, void *accumulator, size_t begin,
@@ -79,9 +81,9 @@ static void commit_positive_reduce(const struct offence *o)
 	(void)!sennit_parallel_reduce(0, 9, &ones.reduction, NULL, &one, NULL);
 }
 
-static void a_reduction_that_returns_neither_0_nor_an_error(void **state)
+TEST_WITH_COUNTS(a_reduction_that_returns_neither_0_nor_an_error)
 {
-	assert_misuse(state, "sennit_parallel_reduce", commit_positive_reduce);
+	assert_misuse(w, "sennit_parallel_reduce", commit_positive_reduce);
 }
 
 static void commit_positive_scan(const struct offence *o)
@@ -90,9 +92,9 @@ static void commit_positive_scan(const struct offence *o)
 	(void)!sennit_parallel_scan(0, 9, &ones, NULL, NULL, NULL);
 }
 
-static void a_scan_that_returns_neither_0_nor_an_error(void **state)
+TEST_WITH_COUNTS(a_scan_that_returns_neither_0_nor_an_error)
 {
-	assert_misuse(state, "sennit_parallel_scan", commit_positive_scan);
+	assert_misuse(w, "sennit_parallel_scan", commit_positive_scan);
 }
 
 static int any_order(const void *left, const void *right, void *context)
@@ -114,23 +116,7 @@ static void commit_contradiction(const struct offence *o)
 	(void)!sennit_parallel_sort(x, 2000, 8, any_order, &random, NULL, NULL);
 }
 
-static void a_comparison_that_contradicts_itself(void **state)
+TEST_WITH_COUNTS(a_comparison_that_contradicts_itself)
 {
-	assert_misuse(state, "sennit_parallel_sort", commit_contradiction);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_loop_with_no_scheduler_bound_or_given),
-		CASE_(a_loop_on_a_scheduler_without_workers_from_outside, "_w0",
-		      open_count, close_count, 0),
-		WITH_COUNTS(a_body_that_returns_neither_0_nor_an_error),
-		WITH_COUNTS(a_reduction_that_returns_neither_0_nor_an_error),
-		WITH_COUNTS(a_scan_that_returns_neither_0_nor_an_error),
-		WITH_COUNTS(a_comparison_that_contradicts_itself),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_parallel", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_parallel_sort", commit_contradiction);
 }

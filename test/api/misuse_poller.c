@@ -11,9 +11,9 @@ static void commit_wait_without_poller(const struct offence *o)
 	(void)!sennit_poller_wait(&op, 0, SENNIT_NEVER);
 }
 
-static void waiting_without_a_poller(void **state)
+TEST_WITH_COUNTS(waiting_without_a_poller)
 {
-	assert_misuse(state, "sennit_poller_wait", commit_wait_without_poller);
+	assert_misuse(w, "sennit_poller_wait", commit_wait_without_poller);
 }
 
 static void commit_complete_twice(const struct offence *o)
@@ -23,9 +23,9 @@ static void commit_complete_twice(const struct offence *o)
 	sennit_poller_complete(&op, 0);
 }
 
-static void completing_an_operation_twice(void **state)
+TEST_WITH_COUNTS(completing_an_operation_twice)
 {
-	assert_misuse(state, "sennit_poller_complete", commit_complete_twice);
+	assert_misuse(w, "sennit_poller_complete", commit_complete_twice);
 }
 
 static sennit_time remove_self(sennit_poller_hook *h)
@@ -44,10 +44,9 @@ static void commit_remove_in_hook(const struct offence *o)
 	sennit_sleep(SENNIT_MILLISECOND);
 }
 
-static void removing_a_hook_in_its_function(void **state)
+TEST_WITH_COUNTS(removing_a_hook_in_its_function)
 {
-	assert_misuse(state, "sennit_poller_hook_remove",
-		      commit_remove_in_hook);
+	assert_misuse(w, "sennit_poller_hook_remove", commit_remove_in_hook);
 }
 
 static void commit_ask_a_hook_of_nobody(const struct offence *o)
@@ -56,21 +55,7 @@ static void commit_ask_a_hook_of_nobody(const struct offence *o)
 	sennit_poller_hook_ask(&hook);
 }
 
-static void asking_a_hook_of_nobody(void **state)
+TEST_WITH_COUNTS(asking_a_hook_of_nobody)
 {
-	assert_misuse(state, "sennit_poller_hook_ask",
-		      commit_ask_a_hook_of_nobody);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(waiting_without_a_poller),
-		WITH_COUNTS(completing_an_operation_twice),
-		WITH_COUNTS(removing_a_hook_in_its_function),
-		WITH_COUNTS(asking_a_hook_of_nobody),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_poller", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_poller_hook_ask", commit_ask_a_hook_of_nobody);
 }

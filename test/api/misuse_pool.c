@@ -31,9 +31,9 @@ static void commit_return_twice(const struct offence *o)
 	sennit_pool_return(&pool, item);
 }
 
-static void an_item_returned_twice(void **state)
+TEST_WITH_COUNTS(an_item_returned_twice)
 {
-	assert_misuse(state, "sennit_pool_return", commit_return_twice);
+	assert_misuse(w, "sennit_pool_return", commit_return_twice);
 }
 
 static unsigned destroyed;
@@ -60,10 +60,9 @@ static void commit_return_twice_with_hook(const struct offence *o)
 	sennit_pool_return(&pool, item);
 }
 
-static void an_item_returned_twice_is_destroyed_once(void **state)
+TEST_WITH_COUNTS(an_item_returned_twice_is_destroyed_once)
 {
-	assert_misuse(state, "sennit_pool_return",
-		      commit_return_twice_with_hook);
+	assert_misuse(w, "sennit_pool_return", commit_return_twice_with_hook);
 }
 
 static void commit_return_null(const struct offence *o)
@@ -73,9 +72,9 @@ static void commit_return_null(const struct offence *o)
 	sennit_pool_return(&pool, NULL);
 }
 
-static void nothing_returned(void **state)
+TEST_WITH_COUNTS(nothing_returned)
 {
-	assert_misuse(state, "sennit_pool_return", commit_return_null);
+	assert_misuse(w, "sennit_pool_return", commit_return_null);
 }
 
 static void commit_return_inside(const struct offence *o)
@@ -86,9 +85,9 @@ static void commit_return_inside(const struct offence *o)
 	sennit_pool_return(&pool, &item->bytes[8]);
 }
 
-static void the_middle_of_an_item_returned(void **state)
+TEST_WITH_COUNTS(the_middle_of_an_item_returned)
 {
-	assert_misuse(state, "sennit_pool_return", commit_return_inside);
+	assert_misuse(w, "sennit_pool_return", commit_return_inside);
 }
 
 static void commit_return_never_lent(const struct offence *o)
@@ -99,9 +98,9 @@ static void commit_return_never_lent(const struct offence *o)
 	sennit_pool_return(&pool, item + 32); /* the next item */
 }
 
-static void an_item_returned_that_was_never_lent(void **state)
+TEST_WITH_COUNTS(an_item_returned_that_was_never_lent)
 {
-	assert_misuse(state, "sennit_pool_return", commit_return_never_lent);
+	assert_misuse(w, "sennit_pool_return", commit_return_never_lent);
 }
 
 static void commit_return_to_another(const struct offence *o)
@@ -113,9 +112,9 @@ static void commit_return_to_another(const struct offence *o)
 	sennit_pool_return(&other, item);
 }
 
-static void an_item_returned_to_another_pool(void **state)
+TEST_WITH_COUNTS(an_item_returned_to_another_pool)
 {
-	assert_misuse(state, "sennit_pool_return", commit_return_to_another);
+	assert_misuse(w, "sennit_pool_return", commit_return_to_another);
 }
 
 static void commit_destroy_with_loan(const struct offence *o)
@@ -125,9 +124,9 @@ static void commit_destroy_with_loan(const struct offence *o)
 	sennit_pool_destroy(&pool);
 }
 
-static void destroying_a_pool_with_an_item_on_loan(void **state)
+TEST_WITH_COUNTS(destroying_a_pool_with_an_item_on_loan)
 {
-	assert_misuse(state, "sennit_pool_destroy", commit_destroy_with_loan);
+	assert_misuse(w, "sennit_pool_destroy", commit_destroy_with_loan);
 }
 
 static void task_borrows(void *argument)
@@ -145,24 +144,7 @@ static void commit_destroy_waited_for(const struct offence *o)
 	sennit_pool_destroy(&pool);
 }
 
-static void destroying_a_pool_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_a_pool_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_pool_destroy", commit_destroy_waited_for);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(an_item_returned_twice),
-		WITH_COUNTS(an_item_returned_twice_is_destroyed_once),
-		WITH_COUNTS(nothing_returned),
-		WITH_COUNTS(the_middle_of_an_item_returned),
-		WITH_COUNTS(an_item_returned_that_was_never_lent),
-		WITH_COUNTS(an_item_returned_to_another_pool),
-		WITH_COUNTS(destroying_a_pool_with_an_item_on_loan),
-		WITH_COUNTS(destroying_a_pool_that_is_waited_for),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_pool", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_pool_destroy", commit_destroy_waited_for);
 }

@@ -12,9 +12,9 @@ static void commit_done_below_zero(const struct offence *o)
 	sennit_wait_group_done(&g);
 }
 
-static void a_wait_group_below_zero(void **state)
+TEST_WITH_COUNTS(a_wait_group_below_zero)
 {
-	assert_misuse(state, "sennit_wait_group_done", commit_done_below_zero);
+	assert_misuse(w, "sennit_wait_group_done", commit_done_below_zero);
 }
 
 static void commit_add_too_many(const struct offence *o)
@@ -26,9 +26,9 @@ static void commit_add_too_many(const struct offence *o)
 	sennit_wait_group_add(&g, 1);
 }
 
-static void a_wait_group_beyond_its_maximum(void **state)
+TEST_WITH_COUNTS(a_wait_group_beyond_its_maximum)
 {
-	assert_misuse(state, "sennit_wait_group_add", commit_add_too_many);
+	assert_misuse(w, "sennit_wait_group_add", commit_add_too_many);
 }
 
 static void nothing(void *argument)
@@ -49,10 +49,9 @@ static void commit_done_for_a_tied_task(const struct offence *o)
 		sennit_yield();
 }
 
-static void done_for_a_task_that_counts_itself_off(void **state)
+TEST_WITH_COUNTS(done_for_a_task_that_counts_itself_off)
 {
-	assert_misuse(state, "sennit_wait_group_done",
-		      commit_done_for_a_tied_task);
+	assert_misuse(w, "sennit_wait_group_done", commit_done_for_a_tied_task);
 }
 
 static void end_twice(void *argument)
@@ -77,10 +76,9 @@ static void commit_done_in_a_tied_task(const struct offence *o)
 		sennit_yield();
 }
 
-static void done_in_a_task_that_counts_itself_off(void **state)
+TEST_WITH_COUNTS(done_in_a_task_that_counts_itself_off)
 {
-	assert_misuse(state, "sennit_wait_group_done",
-		      commit_done_in_a_tied_task);
+	assert_misuse(w, "sennit_wait_group_done", commit_done_in_a_tied_task);
 }
 
 static void keep_and_wait(void *unused)
@@ -99,10 +97,9 @@ static void commit_done_in_a_kept_task(const struct offence *o)
 		sennit_yield();
 }
 
-static void done_in_a_task_that_its_spawner_counts(void **state)
+TEST_WITH_COUNTS(done_in_a_task_that_its_spawner_counts)
 {
-	assert_misuse(state, "sennit_wait_group_done",
-		      commit_done_in_a_kept_task);
+	assert_misuse(w, "sennit_wait_group_done", commit_done_in_a_kept_task);
 }
 
 static void commit_spawn_too_many(const struct offence *o)
@@ -115,9 +112,9 @@ static void commit_spawn_too_many(const struct offence *o)
 		abort();
 }
 
-static void spawning_beyond_the_maximum(void **state)
+TEST_WITH_COUNTS(spawning_beyond_the_maximum)
 {
-	assert_misuse(state, "sennit_wait_group_spawn", commit_spawn_too_many);
+	assert_misuse(w, "sennit_wait_group_spawn", commit_spawn_too_many);
 }
 
 static void commit_spawn_unbound(const struct offence *o)
@@ -130,9 +127,9 @@ static void commit_spawn_unbound(const struct offence *o)
 		abort();
 }
 
-static void spawning_where_no_scheduler_is_bound(void **state)
+TEST_WITH_COUNTS(spawning_where_no_scheduler_is_bound)
 {
-	assert_misuse(state, "sennit_wait_group_spawn", commit_spawn_unbound);
+	assert_misuse(w, "sennit_wait_group_spawn", commit_spawn_unbound);
 }
 
 static void commit_add_so_many_that_it_wraps(const struct offence *o)
@@ -144,9 +141,9 @@ static void commit_add_so_many_that_it_wraps(const struct offence *o)
 	sennit_wait_group_add(&g, UINT32_MAX - 2);
 }
 
-static void a_wait_group_that_would_wrap_round(void **state)
+TEST_WITH_COUNTS(a_wait_group_that_would_wrap_round)
 {
-	assert_misuse(state, "sennit_wait_group_add",
+	assert_misuse(w, "sennit_wait_group_add",
 		      commit_add_so_many_that_it_wraps);
 }
 
@@ -165,9 +162,9 @@ static void commit_destroy_group(const struct offence *o)
 	sennit_wait_group_destroy(&g);
 }
 
-static void destroying_a_wait_group_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_a_wait_group_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_wait_group_destroy", commit_destroy_group);
+	assert_misuse(w, "sennit_wait_group_destroy", commit_destroy_group);
 }
 
 /* --- mutexes ------------------------------------------------------------ */
@@ -180,9 +177,9 @@ static void commit_unlock_unlocked(const struct offence *o)
 	sennit_mutex_unlock(&m);
 }
 
-static void unlocking_what_is_not_locked(void **state)
+TEST_WITH_COUNTS(unlocking_what_is_not_locked)
 {
-	assert_misuse(state, "sennit_mutex_unlock", commit_unlock_unlocked);
+	assert_misuse(w, "sennit_mutex_unlock", commit_unlock_unlocked);
 }
 
 static void task_unlocks(void *argument)
@@ -199,10 +196,9 @@ static void commit_unlock_by_another_fiber(const struct offence *o)
 	in_a_task(task_unlocks, &m);
 }
 
-static void unlocking_what_another_fiber_holds(void **state)
+TEST_WITH_COUNTS(unlocking_what_another_fiber_holds)
 {
-	assert_misuse(state, "sennit_mutex_unlock",
-		      commit_unlock_by_another_fiber);
+	assert_misuse(w, "sennit_mutex_unlock", commit_unlock_by_another_fiber);
 }
 
 static void commit_unlock_by_another_thread(const struct offence *o)
@@ -214,9 +210,9 @@ static void commit_unlock_by_another_thread(const struct offence *o)
 	in_a_thread(task_unlocks, &m);
 }
 
-static void unlocking_what_another_thread_holds(void **state)
+TEST_WITH_COUNTS(unlocking_what_another_thread_holds)
 {
-	assert_misuse(state, "sennit_mutex_unlock",
+	assert_misuse(w, "sennit_mutex_unlock",
 		      commit_unlock_by_another_thread);
 }
 
@@ -235,9 +231,9 @@ static void commit_lock_twice(const struct offence *o)
 	lock_twice(NULL);
 }
 
-static void locking_what_one_holds(void **state)
+TEST_WITH_COUNTS(locking_what_one_holds)
 {
-	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice);
+	assert_misuse(w, "sennit_mutex_lock", commit_lock_twice);
 }
 
 static void commit_lock_twice_in_a_task(const struct offence *o)
@@ -246,9 +242,9 @@ static void commit_lock_twice_in_a_task(const struct offence *o)
 	in_a_task(lock_twice, NULL);
 }
 
-static void locking_what_one_holds_in_a_task(void **state)
+TEST_WITH_COUNTS(locking_what_one_holds_in_a_task)
 {
-	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice_in_a_task);
+	assert_misuse(w, "sennit_mutex_lock", commit_lock_twice_in_a_task);
 }
 
 static void commit_lock_twice_unbound(const struct offence *o)
@@ -258,9 +254,9 @@ static void commit_lock_twice_unbound(const struct offence *o)
 	lock_twice(NULL);
 }
 
-static void locking_what_one_holds_on_an_unbound_thread(void **state)
+TEST_WITH_COUNTS(locking_what_one_holds_on_an_unbound_thread)
 {
-	assert_misuse(state, "sennit_mutex_lock", commit_lock_twice_unbound);
+	assert_misuse(w, "sennit_mutex_lock", commit_lock_twice_unbound);
 }
 
 static void commit_destroy_mutex(const struct offence *o)
@@ -272,9 +268,9 @@ static void commit_destroy_mutex(const struct offence *o)
 	sennit_mutex_destroy(&m);
 }
 
-static void destroying_a_mutex_that_is_locked(void **state)
+TEST_WITH_COUNTS(destroying_a_mutex_that_is_locked)
 {
-	assert_misuse(state, "sennit_mutex_destroy", commit_destroy_mutex);
+	assert_misuse(w, "sennit_mutex_destroy", commit_destroy_mutex);
 }
 
 /* --- events, conditions ------------------------------------------------- */
@@ -293,9 +289,9 @@ static void commit_destroy_event(const struct offence *o)
 	sennit_event_destroy(&e);
 }
 
-static void destroying_an_event_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_an_event_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_event_destroy", commit_destroy_event);
+	assert_misuse(w, "sennit_event_destroy", commit_destroy_event);
 }
 
 static sennit_mutex cond_lock;
@@ -315,9 +311,9 @@ static void commit_destroy_cond(const struct offence *o)
 	sennit_cond_destroy(&c);
 }
 
-static void destroying_a_condition_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_a_condition_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_cond_destroy", commit_destroy_cond);
+	assert_misuse(w, "sennit_cond_destroy", commit_destroy_cond);
 }
 
 /* --- waiting without the lock ------------------------------------------- */
@@ -331,9 +327,9 @@ static void commit_cond_wait_unlocked(const struct offence *o)
 	sennit_cond_wait(&c, &m);
 }
 
-static void waiting_for_a_condition_without_its_lock(void **state)
+TEST_WITH_COUNTS(waiting_for_a_condition_without_its_lock)
 {
-	assert_misuse(state, "sennit_cond_wait", commit_cond_wait_unlocked);
+	assert_misuse(w, "sennit_cond_wait", commit_cond_wait_unlocked);
 }
 
 static bool always(void *argument)
@@ -350,36 +346,7 @@ static void commit_fiber_wait_unlocked(const struct offence *o)
 	(void)!sennit_fiber_wait(&m, always, NULL, SENNIT_NEVER);
 }
 
-static void waiting_as_a_fiber_without_the_lock(void **state)
+TEST_WITH_COUNTS(waiting_as_a_fiber_without_the_lock)
 {
-	assert_misuse(state, "sennit_fiber_wait", commit_fiber_wait_unlocked);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_wait_group_below_zero),
-		WITH_COUNTS(a_wait_group_beyond_its_maximum),
-		WITH_COUNTS(done_for_a_task_that_counts_itself_off),
-		WITH_COUNTS(done_in_a_task_that_counts_itself_off),
-		WITH_COUNTS(done_in_a_task_that_its_spawner_counts),
-		WITH_COUNTS(spawning_beyond_the_maximum),
-		WITH_COUNTS(spawning_where_no_scheduler_is_bound),
-		WITH_COUNTS(a_wait_group_that_would_wrap_round),
-		WITH_COUNTS(destroying_a_wait_group_that_is_waited_for),
-		WITH_COUNTS(unlocking_what_is_not_locked),
-		WITH_COUNTS(unlocking_what_another_fiber_holds),
-		WITH_COUNTS(unlocking_what_another_thread_holds),
-		WITH_COUNTS(locking_what_one_holds),
-		WITH_COUNTS(locking_what_one_holds_in_a_task),
-		WITH_COUNTS(locking_what_one_holds_on_an_unbound_thread),
-		WITH_COUNTS(destroying_a_mutex_that_is_locked),
-		WITH_COUNTS(destroying_an_event_that_is_waited_for),
-		WITH_COUNTS(destroying_a_condition_that_is_waited_for),
-		WITH_COUNTS(waiting_for_a_condition_without_its_lock),
-		WITH_COUNTS(waiting_as_a_fiber_without_the_lock),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_primitives", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_fiber_wait", commit_fiber_wait_unlocked);
 }

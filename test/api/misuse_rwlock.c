@@ -17,9 +17,9 @@ static void commit_unlock_unlocked(const struct offence *o)
 	unlock(&rwlock);
 }
 
-static void unlocking_what_is_not_locked(void **state)
+TEST_ALONE(unlocking_what_is_not_locked)
 {
-	assert_misuse(state, "sennit_rwlock_unlock", commit_unlock_unlocked);
+	assert_misuse(w, "sennit_rwlock_unlock", commit_unlock_unlocked);
 }
 
 static void commit_unlock_by_another_fiber(const struct offence *o)
@@ -29,9 +29,9 @@ static void commit_unlock_by_another_fiber(const struct offence *o)
 	in_a_task(unlock, &rwlock);
 }
 
-static void unlocking_what_another_fiber_holds(void **state)
+TEST_WITH_COUNTS(unlocking_what_another_fiber_holds)
 {
-	assert_misuse(state, "sennit_rwlock_unlock",
+	assert_misuse(w, "sennit_rwlock_unlock",
 		      commit_unlock_by_another_fiber);
 }
 
@@ -42,9 +42,9 @@ static void commit_unlock_by_another_thread(const struct offence *o)
 	in_a_thread(unlock, &rwlock);
 }
 
-static void unlocking_what_another_thread_holds(void **state)
+TEST_WITH_COUNTS(unlocking_what_another_thread_holds)
 {
-	assert_misuse(state, "sennit_rwlock_unlock",
+	assert_misuse(w, "sennit_rwlock_unlock",
 		      commit_unlock_by_another_thread);
 }
 
@@ -55,10 +55,9 @@ static void commit_unlock_what_is_read(const struct offence *o)
 	sennit_rwlock_unlock(&rwlock);
 }
 
-static void unlocking_as_a_writer_what_one_reads(void **state)
+TEST_ALONE(unlocking_as_a_writer_what_one_reads)
 {
-	assert_misuse(state, "sennit_rwlock_unlock",
-		      commit_unlock_what_is_read);
+	assert_misuse(w, "sennit_rwlock_unlock", commit_unlock_what_is_read);
 }
 
 static void commit_unlock_shared_unlocked(const struct offence *o)
@@ -69,9 +68,9 @@ static void commit_unlock_shared_unlocked(const struct offence *o)
 	sennit_rwlock_unlock_shared(&rwlock);
 }
 
-static void unlocking_as_a_reader_what_nobody_reads(void **state)
+TEST_ALONE(unlocking_as_a_reader_what_nobody_reads)
 {
-	assert_misuse(state, "sennit_rwlock_unlock_shared",
+	assert_misuse(w, "sennit_rwlock_unlock_shared",
 		      commit_unlock_shared_unlocked);
 }
 
@@ -82,9 +81,9 @@ static void commit_unlock_shared_what_is_written(const struct offence *o)
 	sennit_rwlock_unlock_shared(&rwlock);
 }
 
-static void unlocking_as_a_reader_what_one_writes(void **state)
+TEST_ALONE(unlocking_as_a_reader_what_one_writes)
 {
-	assert_misuse(state, "sennit_rwlock_unlock_shared",
+	assert_misuse(w, "sennit_rwlock_unlock_shared",
 		      commit_unlock_shared_what_is_written);
 }
 
@@ -101,9 +100,9 @@ static void commit_unlock_shared_with_waiters(const struct offence *o)
 	sennit_rwlock_unlock_shared(&rwlock);
 }
 
-static void unlocking_as_a_reader_while_a_writer_waits(void **state)
+TEST_WITH_COUNTS(unlocking_as_a_reader_while_a_writer_waits)
 {
-	assert_misuse(state, "sennit_rwlock_unlock_shared",
+	assert_misuse(w, "sennit_rwlock_unlock_shared",
 		      commit_unlock_shared_with_waiters);
 }
 
@@ -120,9 +119,9 @@ static void commit_lock_twice(const struct offence *o)
 	lock_twice(NULL);
 }
 
-static void locking_what_one_writes(void **state)
+TEST_WITH_COUNTS(locking_what_one_writes)
 {
-	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice);
+	assert_misuse(w, "sennit_rwlock_lock", commit_lock_twice);
 }
 
 static void commit_lock_twice_in_a_task(const struct offence *o)
@@ -131,9 +130,9 @@ static void commit_lock_twice_in_a_task(const struct offence *o)
 	in_a_task(lock_twice, NULL);
 }
 
-static void locking_what_one_writes_in_a_task(void **state)
+TEST_WITH_COUNTS(locking_what_one_writes_in_a_task)
 {
-	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice_in_a_task);
+	assert_misuse(w, "sennit_rwlock_lock", commit_lock_twice_in_a_task);
 }
 
 static void commit_lock_twice_unbound(const struct offence *o)
@@ -143,9 +142,9 @@ static void commit_lock_twice_unbound(const struct offence *o)
 	lock_twice(NULL);
 }
 
-static void locking_what_one_writes_on_an_unbound_thread(void **state)
+TEST_WITH_COUNTS(locking_what_one_writes_on_an_unbound_thread)
 {
-	assert_misuse(state, "sennit_rwlock_lock", commit_lock_twice_unbound);
+	assert_misuse(w, "sennit_rwlock_lock", commit_lock_twice_unbound);
 }
 
 /* Gets the lock by hand-over. */
@@ -165,9 +164,9 @@ static void commit_read_what_one_writes(const struct offence *o)
 	sennit_sleep(GIVE_UP);
 }
 
-static void reading_what_one_writes(void **state)
+TEST_WITH_COUNTS(reading_what_one_writes)
 {
-	assert_misuse(state, "sennit_rwlock_lock_shared",
+	assert_misuse(w, "sennit_rwlock_lock_shared",
 		      commit_read_what_one_writes);
 }
 
@@ -178,10 +177,9 @@ static void commit_too_many_readers(const struct offence *o)
 	sennit_rwlock_lock_shared(&rwlock);
 }
 
-static void more_readers_than_there_may_be(void **state)
+TEST_ALONE(more_readers_than_there_may_be)
 {
-	assert_misuse(state, "sennit_rwlock_lock_shared",
-		      commit_too_many_readers);
+	assert_misuse(w, "sennit_rwlock_lock_shared", commit_too_many_readers);
 }
 
 static void commit_destroy_read(const struct offence *o)
@@ -191,9 +189,9 @@ static void commit_destroy_read(const struct offence *o)
 	sennit_rwlock_destroy(&rwlock);
 }
 
-static void destroying_a_lock_that_is_read(void **state)
+TEST_ALONE(destroying_a_lock_that_is_read)
 {
-	assert_misuse(state, "sennit_rwlock_destroy", commit_destroy_read);
+	assert_misuse(w, "sennit_rwlock_destroy", commit_destroy_read);
 }
 
 static void commit_destroy_written(const struct offence *o)
@@ -203,30 +201,7 @@ static void commit_destroy_written(const struct offence *o)
 	sennit_rwlock_destroy(&rwlock);
 }
 
-static void destroying_a_lock_that_is_written(void **state)
+TEST_ALONE(destroying_a_lock_that_is_written)
 {
-	assert_misuse(state, "sennit_rwlock_destroy", commit_destroy_written);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(unlocking_what_is_not_locked),
-		WITH_COUNTS(unlocking_what_another_fiber_holds),
-		WITH_COUNTS(unlocking_what_another_thread_holds),
-		ALONE(unlocking_as_a_writer_what_one_reads),
-		ALONE(unlocking_as_a_reader_what_nobody_reads),
-		ALONE(unlocking_as_a_reader_what_one_writes),
-		WITH_COUNTS(unlocking_as_a_reader_while_a_writer_waits),
-		WITH_COUNTS(locking_what_one_writes),
-		WITH_COUNTS(locking_what_one_writes_in_a_task),
-		WITH_COUNTS(locking_what_one_writes_on_an_unbound_thread),
-		WITH_COUNTS(reading_what_one_writes),
-		ALONE(more_readers_than_there_may_be),
-		ALONE(destroying_a_lock_that_is_read),
-		ALONE(destroying_a_lock_that_is_written),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_rwlock", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_rwlock_destroy", commit_destroy_written);
 }

@@ -15,9 +15,9 @@ static void commit_bind_twice(const struct offence *o)
 	(void)!sennit_bind(o->s);
 }
 
-static void binding_twice(void **state)
+TEST_WITH_COUNTS(binding_twice)
 {
-	assert_misuse(state, "sennit_bind", commit_bind_twice);
+	assert_misuse(w, "sennit_bind", commit_bind_twice);
 }
 
 static void task_binds(void *argument)
@@ -30,9 +30,9 @@ static void commit_bind_in_a_task(const struct offence *o)
 	in_a_task(task_binds, o->s);
 }
 
-static void binding_in_a_task(void **state)
+TEST_WITH_COUNTS(binding_in_a_task)
 {
-	assert_misuse(state, "sennit_bind", commit_bind_in_a_task);
+	assert_misuse(w, "sennit_bind", commit_bind_in_a_task);
 }
 
 static void commit_unbind_twice(const struct offence *o)
@@ -42,9 +42,9 @@ static void commit_unbind_twice(const struct offence *o)
 	sennit_unbind();
 }
 
-static void unbinding_an_unbound_thread(void **state)
+TEST_WITH_COUNTS(unbinding_an_unbound_thread)
 {
-	assert_misuse(state, "sennit_unbind", commit_unbind_twice);
+	assert_misuse(w, "sennit_unbind", commit_unbind_twice);
 }
 
 static void task_unbinds(void *argument)
@@ -59,9 +59,9 @@ static void commit_unbind_in_a_task(const struct offence *o)
 	in_a_task(task_unbinds, NULL);
 }
 
-static void unbinding_in_a_task(void **state)
+TEST_WITH_COUNTS(unbinding_in_a_task)
 {
-	assert_misuse(state, "sennit_unbind", commit_unbind_in_a_task);
+	assert_misuse(w, "sennit_unbind", commit_unbind_in_a_task);
 }
 
 static void commit_unbind_in_a_task_at_home(const struct offence *o)
@@ -71,9 +71,9 @@ static void commit_unbind_in_a_task_at_home(const struct offence *o)
 	EXPECT_SOON(false);
 }
 
-static void unbinding_in_a_task_of_the_bound_thread(void **state)
+TEST_WITH_COUNTS(unbinding_in_a_task_of_the_bound_thread)
 {
-	assert_misuse(state, "sennit_unbind", commit_unbind_in_a_task_at_home);
+	assert_misuse(w, "sennit_unbind", commit_unbind_in_a_task_at_home);
 }
 
 /* --- scheduling --------------------------------------------------------- */
@@ -85,9 +85,9 @@ static void commit_schedule_unbound(const struct offence *o)
 	must_schedule(do_nothing, NULL);
 }
 
-static void scheduling_without_a_scheduler(void **state)
+TEST_WITH_COUNTS(scheduling_without_a_scheduler)
 {
-	assert_misuse(state, "sennit_schedule", commit_schedule_unbound);
+	assert_misuse(w, "sennit_schedule", commit_schedule_unbound);
 }
 
 static void commit_argument_take_unbound(const struct offence *o)
@@ -97,10 +97,9 @@ static void commit_argument_take_unbound(const struct offence *o)
 	(void)!sennit_argument_alloc(NULL, 1);
 }
 
-static void taking_an_argument_unbound(void **state)
+TEST_WITH_COUNTS(taking_an_argument_unbound)
 {
-	assert_misuse(state, "sennit_argument_alloc",
-		      commit_argument_take_unbound);
+	assert_misuse(w, "sennit_argument_alloc", commit_argument_take_unbound);
 }
 
 static void commit_schedule_copy_unbound(const struct offence *o)
@@ -110,10 +109,9 @@ static void commit_schedule_copy_unbound(const struct offence *o)
 	(void)!sennit_schedule_copy(do_nothing, "", 1);
 }
 
-static void scheduling_a_copy_without_a_scheduler(void **state)
+TEST_WITH_COUNTS(scheduling_a_copy_without_a_scheduler)
 {
-	assert_misuse(state, "sennit_schedule_copy",
-		      commit_schedule_copy_unbound);
+	assert_misuse(w, "sennit_schedule_copy", commit_schedule_copy_unbound);
 }
 
 static void commit_schedule_task_unbound(const struct offence *o)
@@ -125,10 +123,9 @@ static void commit_schedule_task_unbound(const struct offence *o)
 	(void)!sennit_schedule_task(&t);
 }
 
-static void scheduling_a_task_without_a_scheduler(void **state)
+TEST_WITH_COUNTS(scheduling_a_task_without_a_scheduler)
 {
-	assert_misuse(state, "sennit_schedule_task",
-		      commit_schedule_task_unbound);
+	assert_misuse(w, "sennit_schedule_task", commit_schedule_task_unbound);
 }
 
 static void commit_enqueue_unbound(const struct offence *o)
@@ -139,9 +136,11 @@ static void commit_enqueue_unbound(const struct offence *o)
 	(void)!sennit_enqueue(o->s, &t);
 }
 
-static void enqueueing_where_nobody_would_run_it(void **state)
+TEST_IN_WORLDS(enqueueing_where_nobody_would_run_it,
+	       WITHOUT(enqueueing_where_nobody_would_run_it, open_count,
+		       close_count))
 {
-	assert_misuse(state, "sennit_enqueue", commit_enqueue_unbound);
+	assert_misuse(w, "sennit_enqueue", commit_enqueue_unbound);
 }
 
 static void commit_enqueue_many_unbound(const struct offence *o)
@@ -152,10 +151,11 @@ static void commit_enqueue_many_unbound(const struct offence *o)
 	(void)!sennit_enqueue_many(o->s, &t, 1);
 }
 
-static void enqueueing_many_where_nobody_would_run_them(void **state)
+TEST_IN_WORLDS(enqueueing_many_where_nobody_would_run_them,
+	       WITHOUT(enqueueing_many_where_nobody_would_run_them, open_count,
+		       close_count))
 {
-	assert_misuse(state, "sennit_enqueue_many",
-		      commit_enqueue_many_unbound);
+	assert_misuse(w, "sennit_enqueue_many", commit_enqueue_many_unbound);
 }
 
 static void commit_schedule_many_unbound(const struct offence *o)
@@ -165,10 +165,9 @@ static void commit_schedule_many_unbound(const struct offence *o)
 	(void)!sennit_schedule_many(NULL, 0);
 }
 
-static void scheduling_many_unbound(void **state)
+TEST_WITH_COUNTS(scheduling_many_unbound)
 {
-	assert_misuse(state, "sennit_schedule_many",
-		      commit_schedule_many_unbound);
+	assert_misuse(w, "sennit_schedule_many", commit_schedule_many_unbound);
 }
 
 static void commit_enqueue_same_thread(const struct offence *o)
@@ -180,9 +179,9 @@ static void commit_enqueue_same_thread(const struct offence *o)
 	(void)!sennit_enqueue(o->s, &t);
 }
 
-static void enqueueing_for_the_same_thread_unbound(void **state)
+TEST_WITH_COUNTS(enqueueing_for_the_same_thread_unbound)
 {
-	assert_misuse(state, "sennit_enqueue", commit_enqueue_same_thread);
+	assert_misuse(w, "sennit_enqueue", commit_enqueue_same_thread);
 }
 
 /* --- fibers, schedulers ------------------------------------------------- */
@@ -203,9 +202,9 @@ static void commit_fiber_wait_unbound(const struct offence *o)
 	(void)!sennit_fiber_wait(&m, never, NULL, SENNIT_NEVER);
 }
 
-static void waiting_as_a_fiber_without_one(void **state)
+TEST_WITH_COUNTS(waiting_as_a_fiber_without_one)
 {
-	assert_misuse(state, "sennit_fiber_wait", commit_fiber_wait_unbound);
+	assert_misuse(w, "sennit_fiber_wait", commit_fiber_wait_unbound);
 }
 
 static void commit_shutdown_bound(const struct offence *o)
@@ -213,10 +212,9 @@ static void commit_shutdown_bound(const struct offence *o)
 	(void)!sennit_scheduler_shutdown(o->s, SENNIT_NEVER);
 }
 
-static void shutting_down_what_one_is_bound_to(void **state)
+TEST_WITH_COUNTS(shutting_down_what_one_is_bound_to)
 {
-	assert_misuse(state, "sennit_scheduler_shutdown",
-		      commit_shutdown_bound);
+	assert_misuse(w, "sennit_scheduler_shutdown", commit_shutdown_bound);
 }
 
 static void task_shuts_down(void *argument)
@@ -229,9 +227,9 @@ static void commit_shutdown_in_a_task(const struct offence *o)
 	in_a_task(task_shuts_down, o->s);
 }
 
-static void shutting_down_from_an_own_task(void **state)
+TEST_WITH_COUNTS(shutting_down_from_an_own_task)
 {
-	assert_misuse(state, "sennit_scheduler_shutdown",
+	assert_misuse(w, "sennit_scheduler_shutdown",
 		      commit_shutdown_in_a_task);
 }
 
@@ -242,9 +240,9 @@ static void commit_small_stats(const struct offence *o)
 	sennit_scheduler_stats(o->s, &stats);
 }
 
-static void stats_of_too_small_a_size(void **state)
+TEST_WITH_COUNTS(stats_of_too_small_a_size)
 {
-	assert_misuse(state, "sennit_scheduler_stats", commit_small_stats);
+	assert_misuse(w, "sennit_scheduler_stats", commit_small_stats);
 }
 
 static void *take_askew(void *context, size_t size, size_t alignment)
@@ -272,9 +270,9 @@ static void commit_memory_askew(const struct offence *o)
 	(void)!sennit_scheduler_create(&s, SENNIT_CONFIG(.allocator = &a));
 }
 
-static void memory_that_is_not_aligned(void **state)
+TEST_WITH_COUNTS(memory_that_is_not_aligned)
 {
-	assert_misuse(state, "sennit_config.allocator", commit_memory_askew);
+	assert_misuse(w, "sennit_config.allocator", commit_memory_askew);
 }
 
 /* Only without workers, for tests of that case. */
@@ -289,9 +287,9 @@ static void commit_release_twice(const struct offence *o)
 	sennit_sleep(100 * SENNIT_SECOND);
 }
 
-static void releasing_once_too_often(void **state)
+TEST_WITH_COUNTS(releasing_once_too_often)
 {
-	assert_misuse(state, "sennit_scheduler_release", commit_release_twice);
+	assert_misuse(w, "sennit_scheduler_release", commit_release_twice);
 }
 
 /* The weak handle keeps the memory. */
@@ -306,10 +304,9 @@ static void commit_shutdown_twice(const struct offence *o)
 	(void)!sennit_scheduler_shutdown(s, SENNIT_NEVER);
 }
 
-static void shutting_down_once_too_often(void **state)
+TEST_WITH_COUNTS(shutting_down_once_too_often)
 {
-	assert_misuse(state, "sennit_scheduler_shutdown",
-		      commit_shutdown_twice);
+	assert_misuse(w, "sennit_scheduler_shutdown", commit_shutdown_twice);
 }
 
 static void commit_stats_of_null(const struct offence *o)
@@ -325,10 +322,10 @@ static void commit_stats_into_null(const struct offence *o)
 	sennit_scheduler_stats(o->s, NULL);
 }
 
-static void stats_of_null(void **state)
+TEST_WITH_COUNTS(stats_of_null)
 {
-	assert_misuse(state, "sennit_scheduler_stats", commit_stats_of_null);
-	assert_misuse(state, "sennit_scheduler_stats", commit_stats_into_null);
+	assert_misuse(w, "sennit_scheduler_stats", commit_stats_of_null);
+	assert_misuse(w, "sennit_scheduler_stats", commit_stats_into_null);
 }
 
 static void commit_trace_of_null(const struct offence *o)
@@ -337,9 +334,9 @@ static void commit_trace_of_null(const struct offence *o)
 	sennit_trace_visit(NULL, NULL, NULL);
 }
 
-static void a_trace_of_null(void **state)
+TEST_WITH_COUNTS(a_trace_of_null)
 {
-	assert_misuse(state, "sennit_trace_visit", commit_trace_of_null);
+	assert_misuse(w, "sennit_trace_visit", commit_trace_of_null);
 }
 
 static void commit_create_into_null(const struct offence *o)
@@ -348,40 +345,7 @@ static void commit_create_into_null(const struct offence *o)
 	(void)!sennit_scheduler_create(NULL, NULL);
 }
 
-static void creating_into_null(void **state)
+TEST_WITH_COUNTS(creating_into_null)
 {
-	assert_misuse(state, "sennit_scheduler_create",
-		      commit_create_into_null);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(binding_twice),
-		WITH_COUNTS(binding_in_a_task),
-		WITH_COUNTS(unbinding_an_unbound_thread),
-		WITH_COUNTS(unbinding_in_a_task),
-		WITH_COUNTS(unbinding_in_a_task_of_the_bound_thread),
-		WITH_COUNTS(scheduling_without_a_scheduler),
-		WITH_COUNTS(taking_an_argument_unbound),
-		WITH_COUNTS(scheduling_a_copy_without_a_scheduler),
-		WITH_COUNTS(scheduling_a_task_without_a_scheduler),
-		WITHOUT_COUNT(enqueueing_where_nobody_would_run_it),
-		WITHOUT_COUNT(enqueueing_many_where_nobody_would_run_them),
-		WITH_COUNTS(scheduling_many_unbound),
-		WITH_COUNTS(enqueueing_for_the_same_thread_unbound),
-		WITH_COUNTS(waiting_as_a_fiber_without_one),
-		WITH_COUNTS(shutting_down_what_one_is_bound_to),
-		WITH_COUNTS(shutting_down_from_an_own_task),
-		WITH_COUNTS(stats_of_too_small_a_size),
-		WITH_COUNTS(memory_that_is_not_aligned),
-		WITH_COUNTS(releasing_once_too_often),
-		WITH_COUNTS(shutting_down_once_too_often),
-		WITH_COUNTS(stats_of_null),
-		WITH_COUNTS(a_trace_of_null),
-		WITH_COUNTS(creating_into_null),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_scheduler", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_scheduler_create", commit_create_into_null);
 }

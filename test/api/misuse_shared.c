@@ -30,9 +30,9 @@ static void commit_release_while_waited_for(const struct offence *o)
 	sennit_event_release(e);
 }
 
-static void the_last_release_while_somebody_waits(void **state)
+TEST_WITH_COUNTS(the_last_release_while_somebody_waits)
 {
-	assert_misuse(state, "sennit_event_release",
+	assert_misuse(w, "sennit_event_release",
 		      commit_release_while_waited_for);
 }
 
@@ -46,9 +46,9 @@ static void commit_release_locked(const struct offence *o)
 	sennit_mutex_release(m);
 }
 
-static void the_last_release_of_a_locked_mutex(void **state)
+TEST_ALONE(the_last_release_of_a_locked_mutex)
 {
-	assert_misuse(state, "sennit_mutex_release", commit_release_locked);
+	assert_misuse(w, "sennit_mutex_release", commit_release_locked);
 }
 
 /* --- of each kind, while it is in use ------------------------------------ */
@@ -120,16 +120,15 @@ static void commit_release_waited_at(const struct offence *o)
 	sennit_barrier_release(b);
 }
 
-static void the_last_release_of_what_is_in_use(void **state)
+TEST_WITH_COUNTS(the_last_release_of_what_is_in_use)
 {
-	assert_misuse(state, "sennit_rwlock_release", commit_release_held);
-	assert_misuse(state, "sennit_ticket_queue_release",
+	assert_misuse(w, "sennit_rwlock_release", commit_release_held);
+	assert_misuse(w, "sennit_ticket_queue_release",
 		      commit_release_with_a_ticket);
-	assert_misuse(state, "sennit_pool_release", commit_release_with_a_loan);
-	assert_misuse(state, "sennit_channel_release",
+	assert_misuse(w, "sennit_pool_release", commit_release_with_a_loan);
+	assert_misuse(w, "sennit_channel_release",
 		      commit_release_received_from);
-	assert_misuse(state, "sennit_barrier_release",
-		      commit_release_waited_at);
+	assert_misuse(w, "sennit_barrier_release", commit_release_waited_at);
 }
 
 static struct keeping_allocator kept_by_child;
@@ -145,9 +144,9 @@ static void commit_release_twice(const struct offence *o)
 	sennit_semaphore_release(s);
 }
 
-static void releasing_what_has_been_freed(void **state)
+TEST_ALONE(releasing_what_has_been_freed)
 {
-	assert_misuse(state, "sennit_semaphore_release", commit_release_twice);
+	assert_misuse(w, "sennit_semaphore_release", commit_release_twice);
 }
 
 static void commit_retain_freed(const struct offence *o)
@@ -161,9 +160,9 @@ static void commit_retain_freed(const struct offence *o)
 	sennit_cond_retain(c);
 }
 
-static void retaining_what_has_been_freed(void **state)
+TEST_ALONE(retaining_what_has_been_freed)
 {
-	assert_misuse(state, "sennit_cond_retain", commit_retain_freed);
+	assert_misuse(w, "sennit_cond_retain", commit_retain_freed);
 }
 
 static void commit_release_of_another_type(const struct offence *o)
@@ -175,9 +174,9 @@ static void commit_release_of_another_type(const struct offence *o)
 	sennit_event_release((void *)m);
 }
 
-static void releasing_what_is_of_another_type(void **state)
+TEST_ALONE(releasing_what_is_of_another_type)
 {
-	assert_misuse(state, "sennit_event_release",
+	assert_misuse(w, "sennit_event_release",
 		      commit_release_of_another_type);
 }
 
@@ -189,9 +188,9 @@ static void commit_release_not_created(const struct offence *o)
 	sennit_wait_group_release(&not_created[4]);
 }
 
-static void releasing_what_was_not_created(void **state)
+TEST_ALONE(releasing_what_was_not_created)
 {
-	assert_misuse(state, "sennit_wait_group_release",
+	assert_misuse(w, "sennit_wait_group_release",
 		      commit_release_not_created);
 }
 
@@ -201,9 +200,9 @@ static void commit_release_null(const struct offence *o)
 	sennit_event_release(NULL);
 }
 
-static void releasing_null(void **state)
+TEST_ALONE(releasing_null)
 {
-	assert_misuse(state, "sennit_event_release", commit_release_null);
+	assert_misuse(w, "sennit_event_release", commit_release_null);
 }
 
 static void commit_create_too_many(const struct offence *o)
@@ -214,25 +213,7 @@ static void commit_create_too_many(const struct offence *o)
 	(void)!sennit_semaphore_create(&s, SENNIT_SEMAPHORE_MAX + 1, NULL);
 }
 
-static void creating_with_too_many_permits(void **state)
+TEST_ALONE(creating_with_too_many_permits)
 {
-	assert_misuse(state, "sennit_semaphore_create", commit_create_too_many);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(the_last_release_while_somebody_waits),
-		ALONE(the_last_release_of_a_locked_mutex),
-		WITH_COUNTS(the_last_release_of_what_is_in_use),
-		ALONE(releasing_what_has_been_freed),
-		ALONE(retaining_what_has_been_freed),
-		ALONE(releasing_what_is_of_another_type),
-		ALONE(releasing_what_was_not_created),
-		ALONE(releasing_null),
-		ALONE(creating_with_too_many_permits),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_shared", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_semaphore_create", commit_create_too_many);
 }

@@ -14,9 +14,9 @@ static void commit_init_too_many(const struct offence *o)
 	sennit_semaphore_init(&semaphore, SENNIT_SEMAPHORE_MAX + 1);
 }
 
-static void a_semaphore_of_more_than_the_maximum(void **state)
+TEST_ALONE(a_semaphore_of_more_than_the_maximum)
 {
-	assert_misuse(state, "sennit_semaphore_init", commit_init_too_many);
+	assert_misuse(w, "sennit_semaphore_init", commit_init_too_many);
 }
 
 static void commit_give_too_many(const struct offence *o)
@@ -26,9 +26,9 @@ static void commit_give_too_many(const struct offence *o)
 	sennit_semaphore_give(&semaphore, 1);
 }
 
-static void giving_beyond_the_maximum(void **state)
+TEST_ALONE(giving_beyond_the_maximum)
 {
-	assert_misuse(state, "sennit_semaphore_give", commit_give_too_many);
+	assert_misuse(w, "sennit_semaphore_give", commit_give_too_many);
 }
 
 static void commit_give_so_many_that_it_wraps(const struct offence *o)
@@ -38,9 +38,9 @@ static void commit_give_so_many_that_it_wraps(const struct offence *o)
 	sennit_semaphore_give(&semaphore, UINT32_MAX - 2);
 }
 
-static void giving_so_many_that_it_wraps(void **state)
+TEST_ALONE(giving_so_many_that_it_wraps)
 {
-	assert_misuse(state, "sennit_semaphore_give",
+	assert_misuse(w, "sennit_semaphore_give",
 		      commit_give_so_many_that_it_wraps);
 }
 
@@ -57,9 +57,9 @@ static void commit_give_too_many_to_a_waiter(const struct offence *o)
 	sennit_semaphore_give(&semaphore, SENNIT_SEMAPHORE_MAX);
 }
 
-static void giving_beyond_the_maximum_while_one_waits(void **state)
+TEST_WITH_COUNTS(giving_beyond_the_maximum_while_one_waits)
 {
-	assert_misuse(state, "sennit_semaphore_give",
+	assert_misuse(w, "sennit_semaphore_give",
 		      commit_give_too_many_to_a_waiter);
 }
 
@@ -70,9 +70,9 @@ static void commit_take_too_many(const struct offence *o)
 					   0);
 }
 
-static void taking_more_than_there_can_be(void **state)
+TEST_ALONE(taking_more_than_there_can_be)
 {
-	assert_misuse(state, "sennit_semaphore_take", commit_take_too_many);
+	assert_misuse(w, "sennit_semaphore_take", commit_take_too_many);
 }
 
 static void commit_destroy_semaphore(const struct offence *o)
@@ -82,10 +82,9 @@ static void commit_destroy_semaphore(const struct offence *o)
 	sennit_semaphore_destroy(&semaphore);
 }
 
-static void destroying_a_semaphore_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_a_semaphore_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_semaphore_destroy",
-		      commit_destroy_semaphore);
+	assert_misuse(w, "sennit_semaphore_destroy", commit_destroy_semaphore);
 }
 
 /* --- barriers ----------------------------------------------------------- */
@@ -98,9 +97,9 @@ static void commit_no_parties(const struct offence *o)
 	sennit_barrier_init(&barrier, 0);
 }
 
-static void a_barrier_for_nobody(void **state)
+TEST_ALONE(a_barrier_for_nobody)
 {
-	assert_misuse(state, "sennit_barrier_init", commit_no_parties);
+	assert_misuse(w, "sennit_barrier_init", commit_no_parties);
 }
 
 static void commit_too_many_parties(const struct offence *o)
@@ -109,9 +108,9 @@ static void commit_too_many_parties(const struct offence *o)
 	sennit_barrier_init(&barrier, SENNIT_BARRIER_MAX + 1);
 }
 
-static void a_barrier_for_too_many(void **state)
+TEST_ALONE(a_barrier_for_too_many)
 {
-	assert_misuse(state, "sennit_barrier_init", commit_too_many_parties);
+	assert_misuse(w, "sennit_barrier_init", commit_too_many_parties);
 }
 
 static void commit_wait_at_zero(const struct offence *o)
@@ -120,9 +119,9 @@ static void commit_wait_at_zero(const struct offence *o)
 	(void)sennit_barrier_wait(&barrier);
 }
 
-static void waiting_at_a_barrier_that_was_not_made(void **state)
+TEST_ALONE(waiting_at_a_barrier_that_was_not_made)
 {
-	assert_misuse(state, "sennit_barrier_wait", commit_wait_at_zero);
+	assert_misuse(w, "sennit_barrier_wait", commit_wait_at_zero);
 }
 
 static void arrive(void *argument)
@@ -138,9 +137,9 @@ static void commit_destroy_barrier(const struct offence *o)
 	sennit_barrier_destroy(&barrier);
 }
 
-static void destroying_a_barrier_that_is_waited_for(void **state)
+TEST_WITH_COUNTS(destroying_a_barrier_that_is_waited_for)
 {
-	assert_misuse(state, "sennit_barrier_destroy", commit_destroy_barrier);
+	assert_misuse(w, "sennit_barrier_destroy", commit_destroy_barrier);
 }
 
 /* --- once --------------------------------------------------------------- */
@@ -168,9 +167,9 @@ static void commit_call_again(const struct offence *o)
 	in_a_task(call_again, &once);
 }
 
-static void calling_a_once_from_its_function(void **state)
+TEST_WITH_COUNTS(calling_a_once_from_its_function)
 {
-	assert_misuse(state, "sennit_once_call", commit_call_again);
+	assert_misuse(w, "sennit_once_call", commit_call_again);
 }
 
 static void commit_attempt_again(const struct offence *o)
@@ -179,9 +178,9 @@ static void commit_attempt_again(const struct offence *o)
 	in_a_thread(attempt, &once);
 }
 
-static void attempting_a_once_from_its_function(void **state)
+TEST_WITH_COUNTS(attempting_a_once_from_its_function)
 {
-	assert_misuse(state, "sennit_once_attempt_until", commit_attempt_again);
+	assert_misuse(w, "sennit_once_attempt_until", commit_attempt_again);
 }
 
 static void destroy_once(void *argument)
@@ -195,29 +194,7 @@ static void commit_destroy_once(const struct offence *o)
 	sennit_once_call(&once, destroy_once, &once);
 }
 
-static void destroying_a_once_that_runs(void **state)
+TEST_ALONE(destroying_a_once_that_runs)
 {
-	assert_misuse(state, "sennit_once_destroy", commit_destroy_once);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_semaphore_of_more_than_the_maximum),
-		ALONE(giving_beyond_the_maximum),
-		ALONE(giving_so_many_that_it_wraps),
-		WITH_COUNTS(giving_beyond_the_maximum_while_one_waits),
-		ALONE(taking_more_than_there_can_be),
-		WITH_COUNTS(destroying_a_semaphore_that_is_waited_for),
-		ALONE(a_barrier_for_nobody),
-		ALONE(a_barrier_for_too_many),
-		ALONE(waiting_at_a_barrier_that_was_not_made),
-		WITH_COUNTS(destroying_a_barrier_that_is_waited_for),
-		WITH_COUNTS(calling_a_once_from_its_function),
-		WITH_COUNTS(attempting_a_once_from_its_function),
-		ALONE(destroying_a_once_that_runs),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_sync", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_once_destroy", commit_destroy_once);
 }

@@ -16,9 +16,9 @@ static void commit_done_without_take(const struct offence *o)
 	sennit_ticket_done(&tickets[0]);
 }
 
-static void a_ticket_done_that_was_never_taken(void **state)
+TEST_WITH_COUNTS(a_ticket_done_that_was_never_taken)
 {
-	assert_misuse(state, "sennit_ticket_done", commit_done_without_take);
+	assert_misuse(w, "sennit_ticket_done", commit_done_without_take);
 }
 
 static void commit_done_twice(const struct offence *o)
@@ -29,9 +29,9 @@ static void commit_done_twice(const struct offence *o)
 	sennit_ticket_done(&tickets[0]);
 }
 
-static void a_ticket_done_twice(void **state)
+TEST_WITH_COUNTS(a_ticket_done_twice)
 {
-	assert_misuse(state, "sennit_ticket_done", commit_done_twice);
+	assert_misuse(w, "sennit_ticket_done", commit_done_twice);
 }
 
 static void commit_done_with_copy(const struct offence *o)
@@ -44,9 +44,9 @@ static void commit_done_with_copy(const struct offence *o)
 	sennit_ticket_done(&copy);
 }
 
-static void a_copy_of_a_ticket_done(void **state)
+TEST_WITH_COUNTS(a_copy_of_a_ticket_done)
 {
-	assert_misuse(state, "sennit_ticket_done", commit_done_with_copy);
+	assert_misuse(w, "sennit_ticket_done", commit_done_with_copy);
 }
 
 static void commit_wait_without_take(const struct offence *o)
@@ -55,9 +55,9 @@ static void commit_wait_without_take(const struct offence *o)
 	sennit_ticket_wait(&tickets[0]);
 }
 
-static void waiting_for_a_ticket_that_was_never_taken(void **state)
+TEST_WITH_COUNTS(waiting_for_a_ticket_that_was_never_taken)
 {
-	assert_misuse(state, "sennit_ticket_wait", commit_wait_without_take);
+	assert_misuse(w, "sennit_ticket_wait", commit_wait_without_take);
 }
 
 static void commit_call_without_take(const struct offence *o)
@@ -66,9 +66,9 @@ static void commit_call_without_take(const struct offence *o)
 	(void)!sennit_ticket_on_call(&tickets[0], do_nothing, NULL);
 }
 
-static void a_function_for_a_ticket_that_was_never_taken(void **state)
+TEST_WITH_COUNTS(a_function_for_a_ticket_that_was_never_taken)
 {
-	assert_misuse(state, "sennit_ticket_on_call", commit_call_without_take);
+	assert_misuse(w, "sennit_ticket_on_call", commit_call_without_take);
 }
 
 static void commit_call_after_done(const struct offence *o)
@@ -79,9 +79,9 @@ static void commit_call_after_done(const struct offence *o)
 	(void)!sennit_ticket_on_call(&tickets[0], do_nothing, NULL);
 }
 
-static void a_function_for_a_ticket_that_is_done(void **state)
+TEST_WITH_COUNTS(a_function_for_a_ticket_that_is_done)
 {
-	assert_misuse(state, "sennit_ticket_on_call", commit_call_after_done);
+	assert_misuse(w, "sennit_ticket_on_call", commit_call_after_done);
 }
 
 static void commit_two_functions(const struct offence *o)
@@ -92,9 +92,9 @@ static void commit_two_functions(const struct offence *o)
 	(void)!sennit_ticket_on_call(&tickets[1], do_nothing, NULL);
 }
 
-static void two_functions_for_a_ticket(void **state)
+TEST_WITH_COUNTS(two_functions_for_a_ticket)
 {
-	assert_misuse(state, "sennit_ticket_on_call", commit_two_functions);
+	assert_misuse(w, "sennit_ticket_on_call", commit_two_functions);
 }
 
 static void commit_done_before_the_call(const struct offence *o)
@@ -105,9 +105,9 @@ static void commit_done_before_the_call(const struct offence *o)
 	sennit_ticket_done(&tickets[1]);
 }
 
-static void a_ticket_done_before_its_function_was_called(void **state)
+TEST_WITH_COUNTS(a_ticket_done_before_its_function_was_called)
 {
-	assert_misuse(state, "sennit_ticket_done", commit_done_before_the_call);
+	assert_misuse(w, "sennit_ticket_done", commit_done_before_the_call);
 }
 
 static void commit_call_unbound(const struct offence *o)
@@ -118,9 +118,9 @@ static void commit_call_unbound(const struct offence *o)
 	(void)!sennit_ticket_on_call(&tickets[0], do_nothing, NULL);
 }
 
-static void a_function_with_no_scheduler_bound(void **state)
+TEST_WITH_COUNTS(a_function_with_no_scheduler_bound)
 {
-	assert_misuse(state, "sennit_ticket_on_call", commit_call_unbound);
+	assert_misuse(w, "sennit_ticket_on_call", commit_call_unbound);
 }
 
 static void commit_destroy(const struct offence *o)
@@ -130,9 +130,9 @@ static void commit_destroy(const struct offence *o)
 	sennit_ticket_queue_destroy(&queue);
 }
 
-static void destroying_a_queue_with_a_ticket_that_is_not_done(void **state)
+TEST_WITH_COUNTS(destroying_a_queue_with_a_ticket_that_is_not_done)
 {
-	assert_misuse(state, "sennit_ticket_queue_destroy", commit_destroy);
+	assert_misuse(w, "sennit_ticket_queue_destroy", commit_destroy);
 }
 
 /* --- taken twice -------------------------------------------------------- */
@@ -168,39 +168,17 @@ static void commit_take_one_between_again(const struct offence *o)
 	take_again(1);
 }
 
-static void a_ticket_taken_twice(void **state)
+TEST_WITH_COUNTS(a_ticket_taken_twice)
 {
-	assert_misuse(state, "sennit_ticket_queue_take",
+	assert_misuse(w, "sennit_ticket_queue_take",
 		      commit_take_the_first_again);
-	assert_misuse(state, "sennit_ticket_queue_take",
+	assert_misuse(w, "sennit_ticket_queue_take",
 		      commit_take_the_last_again);
 }
 
 /* It stands between others, so the misuse is detected when a neighbour is
  * done. */
-static void a_ticket_taken_twice_between_others(void **state)
+TEST_WITH_COUNTS(a_ticket_taken_twice_between_others)
 {
-	assert_misuse(state, "sennit_ticket_done",
-		      commit_take_one_between_again);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_ticket_done_that_was_never_taken),
-		WITH_COUNTS(a_ticket_done_twice),
-		WITH_COUNTS(a_ticket_taken_twice),
-		WITH_COUNTS(a_ticket_taken_twice_between_others),
-		WITH_COUNTS(a_copy_of_a_ticket_done),
-		WITH_COUNTS(waiting_for_a_ticket_that_was_never_taken),
-		WITH_COUNTS(a_function_for_a_ticket_that_was_never_taken),
-		WITH_COUNTS(a_function_for_a_ticket_that_is_done),
-		WITH_COUNTS(two_functions_for_a_ticket),
-		WITH_COUNTS(a_ticket_done_before_its_function_was_called),
-		WITH_COUNTS(a_function_with_no_scheduler_bound),
-		WITH_COUNTS(destroying_a_queue_with_a_ticket_that_is_not_done),
-	};
-
-	return cmocka_run_group_tests_name("api/misuse_ticket", tests, NULL,
-					   NULL);
+	assert_misuse(w, "sennit_ticket_done", commit_take_one_between_again);
 }

@@ -28,9 +28,8 @@ static void try_alone(void *argument)
 	sennit_mutex_unlock(&zero);
 }
 
-static void a_free_mutex_is_taken_at_once(void **state)
+TEST_WITH_WORKERS(a_free_mutex_is_taken_at_once)
 {
-	(void)state;
 	in_each_place(try_alone, NULL);
 }
 
@@ -51,11 +50,10 @@ static void lock_and_unlock(void *argument)
 	sennit_mutex_unlock(argument);
 }
 
-static void waiting_for_a_held_one_times_out(void **state)
+TEST_WITH_WORKERS(waiting_for_a_held_one_times_out)
 {
 	sennit_mutex m = SENNIT_MUTEX_INIT;
 
-	(void)state;
 	sennit_mutex_lock(&m);
 	in_a_task(find_it_held, &m);
 	in_a_thread(find_it_held, &m);
@@ -127,13 +125,12 @@ static void *book_if_in_time_as_thread(void *argument)
 	return NULL;
 }
 
-static void one_holds_it_at_a_time(void **state)
+TEST_WITH_WORKERS(one_holds_it_at_a_time)
 {
 	struct ledger l = { .rounds = 300 };
 	pthread_t     threads[4];
 	unsigned      i;
 
-	(void)state;
 	sennit_wait_group_init(&l.done, 45);
 	for (i = 0; i < 2; i++) {
 		threads[i] = must_start_thread(book_often_as_thread, &l);
@@ -168,27 +165,14 @@ static void hold_while_sleeping(void *argument)
 }
 
 /* Symptom: with one worker, a lock held across a wait blocked the worker. */
-static void it_may_be_held_across_a_wait(void **state)
+TEST_WITH_WORKERS(it_may_be_held_across_a_wait)
 {
 	struct ledger l = { .rounds = 0 };
 	unsigned      i;
 
-	(void)state;
 	sennit_wait_group_init(&l.done, 50);
 	for (i = 0; i < 50; i++)
 		must_schedule(hold_while_sleeping, &l);
 	sennit_wait_group_wait(&l.done);
 	assert_int_equal(l.sum, 50);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_free_mutex_is_taken_at_once),
-		WITH_WORKERS(waiting_for_a_held_one_times_out),
-		WITH_WORKERS(one_holds_it_at_a_time),
-		WITH_WORKERS(it_may_be_held_across_a_wait),
-	};
-
-	return cmocka_run_group_tests_name("api/mutex", tests, NULL, NULL);
 }

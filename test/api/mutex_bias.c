@@ -42,11 +42,10 @@ static void own_it(struct scene *c)
 
 /* --- claims ------------------------------------------------------------- */
 
-static void one_worker_alone_makes_it_its_own(void **state)
+TEST_WITHOUT(one_worker_alone_makes_it_its_own)
 {
 	struct scene c = begin(0);
 
-	(void)state;
 	own_it(&c);
 	assert_int_equal(a_load_rlx(&c.lock.state_),
 			 sn_bias_word(&sn_self->bias, 0));
@@ -66,12 +65,11 @@ static void use_as_other(void *argument)
 }
 
 /* The mutex changes hands before any thread may claim it. */
-static void workers_that_take_turns_do_not(void **state)
+TEST_WITHOUT(workers_that_take_turns_do_not)
 {
 	struct scene c = begin(0);
 	unsigned     i;
 
-	(void)state;
 	for (i = 0; i < 8; i++) {
 		use(&c, BIAS_CLAIM - 2);
 		in_a_thread(use_as_other, &c);
@@ -80,25 +78,23 @@ static void workers_that_take_turns_do_not(void **state)
 	sennit_mutex_destroy(&c.lock);
 }
 
-static void a_thread_without_a_worker_does_not(void **state)
+TEST_WITHOUT(a_thread_without_a_worker_does_not)
 {
 	struct scene c = begin(0);
 
-	(void)state;
 	sennit_unbind();
 	use(&c, 2 * USES_TO_BIAS);
 	assert_false(is_biased(&c.lock));
-	assert_int_equal(sennit_bind(((struct world *)*state)->s), 0);
+	assert_int_equal(sennit_bind(((struct world *)w)->s), 0);
 	sennit_mutex_destroy(&c.lock);
 }
 
 /* --- others -------------------------------------------------------------- */
 
-static void another_thread_gets_it_and_it_stays_shared(void **state)
+TEST_WITHOUT(another_thread_gets_it_and_it_stays_shared)
 {
 	struct scene c = begin(0);
 
-	(void)state;
 	own_it(&c);
 	in_a_thread(use_as_other, &c);
 	assert_int_equal(c.count, 1);
@@ -132,12 +128,11 @@ static void *try_as_thread(void *argument)
 }
 
 /* The owner does not call sennit while it is revoked. */
-static void another_thread_waits_while_the_owner_holds_it(void **state)
+TEST_WITHOUT(another_thread_waits_while_the_owner_holds_it)
 {
 	struct scene c = begin(1);
 	pthread_t    t;
 
-	(void)state;
 	own_it(&c);
 	sennit_mutex_lock(&c.lock);
 	t = must_start_thread(try_as_thread, &c);
@@ -163,12 +158,11 @@ static void wait_for_it(void *argument)
 	sennit_wait_group_done(&c->done);
 }
 
-static void the_owners_fibers_wait_in_the_queue(void **state)
+TEST_WITHOUT(the_owners_fibers_wait_in_the_queue)
 {
 	struct scene c = begin(3);
 	unsigned     i;
 
-	(void)state;
 	own_it(&c);
 	sennit_mutex_lock(&c.lock);
 	for (i = 0; i < 3; i++)
@@ -183,11 +177,10 @@ static void the_owners_fibers_wait_in_the_queue(void **state)
 	sennit_mutex_destroy(&c.lock);
 }
 
-static void nested_mutexes_are_owned_at_once(void **state)
+TEST_WITHOUT(nested_mutexes_are_owned_at_once)
 {
 	struct scene c = begin(0), d = begin(0);
 
-	(void)state;
 	if (BIAS_OBJECTS < 2)
 		skip();
 	own_it(&c);
@@ -204,13 +197,12 @@ static void nested_mutexes_are_owned_at_once(void **state)
 	sennit_mutex_destroy(&d.lock);
 }
 
-static void what_a_worker_forgets_it_gives_up(void **state)
+TEST_WITHOUT(what_a_worker_forgets_it_gives_up)
 {
 	enum { MANY = 2 * BIAS_OBJECTS };
 	static struct scene c[MANY];
 	unsigned            biased = 0, i;
 
-	(void)state;
 	for (i = 0; i < MANY; i++) {
 		c[i] = begin(0);
 		own_it(&c[i]);
@@ -229,11 +221,10 @@ static void what_a_worker_forgets_it_gives_up(void **state)
 
 /* --- owners that have gone ------------------------------------------------ */
 
-static void the_next_worker_with_its_slot_owns_it(void **state)
+TEST_WITHOUT(the_next_worker_with_its_slot_owns_it)
 {
-	struct world *w = *state;
-	struct scene  c = begin(0);
-	const void   *slot;
+	struct scene c = begin(0);
+	const void  *slot;
 
 	own_it(&c);
 	slot = sn_self->bias.slot;
@@ -254,32 +245,13 @@ static void the_next_worker_with_its_slot_owns_it(void **state)
 }
 
 /* Symptom: it was taken for locked, and that was misuse. */
-static void one_with_references_can_be_released(void **state)
+TEST_WITHOUT(one_with_references_can_be_released)
 {
 	sennit_mutex *m;
 
-	(void)state;
 	if (!sn_self->bias.slot)
 		skip();
 	assert_int_equal(sennit_mutex_create(&m, NULL), 0);
 	assert_true(bias_it(m));
 	sennit_mutex_release(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(one_with_references_can_be_released),
-		WITHOUT(one_worker_alone_makes_it_its_own),
-		WITHOUT(workers_that_take_turns_do_not),
-		WITHOUT(a_thread_without_a_worker_does_not),
-		WITHOUT(another_thread_gets_it_and_it_stays_shared),
-		WITHOUT(another_thread_waits_while_the_owner_holds_it),
-		WITHOUT(the_owners_fibers_wait_in_the_queue),
-		WITHOUT(nested_mutexes_are_owned_at_once),
-		WITHOUT(what_a_worker_forgets_it_gives_up),
-		WITHOUT(the_next_worker_with_its_slot_owns_it),
-	};
-
-	return cmocka_run_group_tests_name("api/mutex_bias", tests, NULL, NULL);
 }

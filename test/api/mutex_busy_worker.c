@@ -88,11 +88,10 @@ static void end_jam(struct jam *j)
 /* Symptom: the first waiter was woken for a free lock and could not run. The
  * second, whose worker was idle, slept until the first one's worker had time:
  * for ever, if that worker waited for the second. */
-static void a_free_lock_does_not_wait_for_a_busy_worker(void **state)
+TEST_WITH_SEVERAL(a_free_lock_does_not_wait_for_a_busy_worker)
 {
 	unsigned tired;
 
-	(void)state;
 	for (tired = 0; tired < 2; tired++) {
 		struct jam j = { .tired = tired };
 
@@ -103,11 +102,10 @@ static void a_free_lock_does_not_wait_for_a_busy_worker(void **state)
 	}
 }
 
-static void a_thread_does_not_wait_for_a_busy_worker(void **state)
+TEST_WITH_THREADS(a_thread_does_not_wait_for_a_busy_worker)
 {
 	unsigned tired;
 
-	(void)state;
 	for (tired = 0; tired < 2; tired++) {
 		struct jam j = { .tired = tired };
 		pthread_t  thread;
@@ -137,12 +135,11 @@ static unsigned give_back_until_handed(sennit_mutex *m)
 
 /* The first waiter cannot run, and no other waits. So each unlock is counted,
  * and the one after the last that mutex.h allows hands over. */
-static void a_lock_is_handed_over_after_so_many_grants(void **state)
+TEST_WITH_THREADS(a_lock_is_handed_over_after_so_many_grants)
 {
 	struct jam j = { .busy = false };
 	unsigned   unlocks;
 
-	(void)state;
 	begin_jam(&j);
 	unlocks = give_back_until_handed(&j.lock);
 	atomic_store(&j.served, true);
@@ -152,12 +149,11 @@ static void a_lock_is_handed_over_after_so_many_grants(void **state)
 }
 
 /* The waiter that gets the lock by hand-over cannot run. */
-static void a_lock_handed_to_a_busy_worker_is_taken_back(void **state)
+TEST_WITH_THREADS(a_lock_handed_to_a_busy_worker_is_taken_back)
 {
 	struct jam j = { .busy = false };
 	unsigned   i;
 
-	(void)state;
 	begin_jam(&j);
 	for (i = 0; i < 4; i++) {
 		if (!i)
@@ -231,11 +227,10 @@ static void hand_over(sennit_mutex *m)
  * busy, and the next hand-over went to the second, whose worker was busy, too.
  * Then the first one's worker was free, but the first slept until the second's
  * was free: for ever, if that worker waited for the first. */
-static void who_was_late_takes_back_what_went_past_it(void **state)
+TEST_WITH_SEVERAL(who_was_late_takes_back_what_went_past_it)
 {
 	struct detour d = { .freed = false };
 
-	(void)state;
 	sennit_wait_group_init(&d.first.done, 4);
 	sennit_mutex_lock(&d.first.lock);
 	must_schedule(be_first_for_a_while, &d);
@@ -281,11 +276,10 @@ static uint64_t count_looks(struct world *w)
 
 /* Symptom: a waiter behind one of another worker looked every 16 ms at a lock
  * that was held for minutes, all the time. */
-static void a_waiter_does_not_look_for_ever(void **state)
+TEST_WITH_SEVERAL(a_waiter_does_not_look_for_ever)
 {
-	struct world *w = *state;
-	struct jam    j = { .busy = false };
-	uint64_t      looks;
+	struct jam j = { .busy = false };
+	uint64_t   looks;
 
 	begin_jam(&j);
 	sennit_wait_group_add(&j.done, 1);
@@ -296,12 +290,11 @@ static void a_waiter_does_not_look_for_ever(void **state)
 	assert_in_range(looks, 0, LOOKS + 1);
 }
 
-static void many_waiters_do_not_look_for_ever(void **state)
+TEST_WITH_WORKERS(many_waiters_do_not_look_for_ever)
 {
-	struct world *w = *state;
-	struct jam    j = { .busy = false };
-	uint64_t      looks;
-	unsigned      i;
+	struct jam j = { .busy = false };
+	uint64_t   looks;
+	unsigned   i;
 
 	sennit_wait_group_init(&j.done, CROWD);
 	sennit_mutex_lock(&j.lock);
@@ -313,20 +306,4 @@ static void many_waiters_do_not_look_for_ever(void **state)
 	sennit_wait_group_wait(&j.done);
 	sennit_mutex_destroy(&j.lock);
 	assert_in_range(looks, 0, CROWD * LOOKS + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SEVERAL(a_free_lock_does_not_wait_for_a_busy_worker),
-		WITH_THREADS(a_thread_does_not_wait_for_a_busy_worker),
-		WITH_THREADS(a_lock_is_handed_over_after_so_many_grants),
-		WITH_THREADS(a_lock_handed_to_a_busy_worker_is_taken_back),
-		WITH_SEVERAL(who_was_late_takes_back_what_went_past_it),
-		WITH_SEVERAL(a_waiter_does_not_look_for_ever),
-		WITH_WORKERS(many_waiters_do_not_look_for_ever),
-	};
-
-	return cmocka_run_group_tests_name("api/mutex_busy_worker", tests, NULL,
-					   NULL);
 }

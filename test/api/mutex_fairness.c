@@ -45,9 +45,8 @@ static void compete_for_it(bool biased)
 	sennit_mutex_destroy(&m);
 }
 
-static void whoever_waits_gets_it_after_its_share(void **state)
+TEST_WITH_WORKERS(whoever_waits_gets_it_after_its_share)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s =
 		move_to(SENNIT_CONFIG(.workers = w->workers,
 				      .spin_ns = SENNIT_SPIN_NONE));
@@ -74,7 +73,7 @@ static void wait_to_inherit(void *argument)
 }
 
 /* On one thread nothing runs between the unlock and the look. */
-static void a_hand_over_goes_to_whoever_has_waited_longest(void **state)
+TEST_WITHOUT(a_hand_over_goes_to_whoever_has_waited_longest)
 {
 	struct heirs       h = { .lock = SENNIT_MUTEX_INIT };
 	const struct turn *first;
@@ -82,7 +81,6 @@ static void a_hand_over_goes_to_whoever_has_waited_longest(void **state)
 	unsigned           i;
 	bool               handed;
 
-	(void)state;
 	sennit_wait_group_init(&h.done, 3);
 	sennit_mutex_lock(&h.lock);
 	for (i = 0; i < 3; i++)
@@ -228,10 +226,9 @@ static void serve(struct crowd *c, unsigned fibers, unsigned threads)
 /* Symptom: with five short turns and one turn held across a yield, the third
  * fiber never got the lock. On one thread no wait is interrupted, so the grants
  * to others can be counted from before the call. */
-static void a_hold_across_a_wait_starves_nobody(void **state)
+TEST_WITH_WORKERS(a_hold_across_a_wait_starves_nobody)
 {
 	const unsigned counts[] = { 3, CROWD };
-	struct world  *w = *state;
 	unsigned       i;
 
 	for (i = 0; i < 2; i++) {
@@ -248,19 +245,17 @@ static void a_hold_across_a_wait_starves_nobody(void **state)
 /* Symptom: most of 64 fibers on two workers that used nothing else got nothing
  * for seconds. (With one worker the first fiber would never wait, and the
  * others would not begin.) */
-static void fibers_that_want_nothing_else_all_get_it(void **state)
+TEST_WITH_SEVERAL(fibers_that_want_nothing_else_all_get_it)
 {
 	struct crowd c = { .most = UINT32_MAX / 2 };
 
-	(void)state;
 	serve(&c, CROWD, 0);
 }
 
-static void threads_and_fibers_all_get_it(void **state)
+TEST_WITH_WORKERS(threads_and_fibers_all_get_it)
 {
 	struct crowd c = { .short_turns = 5, .most = UINT32_MAX / 2 };
 
-	(void)state;
 	serve(&c, 16, 4);
 }
 
@@ -311,12 +306,15 @@ static void be_a_hog(void *argument)
 
 /* Symptom: a fiber that locks and unlocks without waiting kept the lock from
  * the fibers of its own worker for ever. */
-static void a_hog_lets_those_of_its_own_worker_have_it(void **state)
+TEST_IN_WORLDS(a_hog_lets_those_of_its_own_worker_have_it,
+	       WITHOUT(a_hog_lets_those_of_its_own_worker_have_it, open_world,
+		       close_world),
+	       WITH_ONE(a_hog_lets_those_of_its_own_worker_have_it, open_world,
+			close_world))
 {
 	const unsigned counts[] = { 1, 2, 100 };
 	unsigned       i;
 
-	(void)state;
 	for (i = 0; i < 6; i++) {
 		struct hog h = { .neighbours = counts[i / 2], .biased = i % 2 };
 
@@ -325,20 +323,4 @@ static void a_hog_lets_those_of_its_own_worker_have_it(void **state)
 		sennit_wait_group_wait(&h.done);
 		sennit_mutex_destroy(&h.lock);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(whoever_waits_gets_it_after_its_share),
-		WITHOUT(a_hand_over_goes_to_whoever_has_waited_longest),
-		WITH_WORKERS(a_hold_across_a_wait_starves_nobody),
-		WITH_SEVERAL(fibers_that_want_nothing_else_all_get_it),
-		WITH_WORKERS(threads_and_fibers_all_get_it),
-		WITHOUT(a_hog_lets_those_of_its_own_worker_have_it),
-		WITH_ONE(a_hog_lets_those_of_its_own_worker_have_it),
-	};
-
-	return cmocka_run_group_tests_name("api/mutex_fairness", tests, NULL,
-					   NULL);
 }

@@ -33,12 +33,11 @@ static void be_modest(void *argument)
 	sennit_wait_group_done(&g->done);
 }
 
-static void a_waiter_gets_it_however_often_others_take_it(void **state)
+TEST_WITH_WORKERS(a_waiter_gets_it_however_often_others_take_it)
 {
 	struct greed g = { .served = false };
 	unsigned     i;
 
-	(void)state;
 	sennit_wait_group_init(&g.done, 5);
 	for (i = 0; i < 4; i++)
 		must_schedule(be_greedy, &g);
@@ -55,11 +54,10 @@ static void modest_thread(void *argument)
 	sennit_mutex_unlock(&g->lock);
 }
 
-static void an_unbound_thread_gets_it_from_greedy_fibers(void **state)
+TEST_WITH_WORKERS(an_unbound_thread_gets_it_from_greedy_fibers)
 {
 	struct greed g = { .served = false };
 
-	(void)state;
 	sennit_wait_group_init(&g.done, 2);
 	must_schedule(be_greedy, &g);
 	must_schedule(be_greedy, &g);
@@ -160,25 +158,22 @@ static void serve_a_guest(unsigned neighbours, bool as_thread)
 	sennit_mutex_destroy(&h.lock);
 }
 
-static void a_fiber_that_never_waits_lets_others_have_it(void **state)
+TEST_WITH_SEVERAL(a_fiber_that_never_waits_lets_others_have_it)
 {
-	(void)state;
 	serve_a_guest(0, false);
 }
 
 /* Symptom: waiters of the hog's own worker, which cannot run, were woken, and
  * those behind them waited for ever. */
-static void waiters_of_its_own_worker_keep_nobody_out(void **state)
+TEST_WITH_SEVERAL(waiters_of_its_own_worker_keep_nobody_out)
 {
-	(void)state;
 	serve_a_guest(1, false);
 	serve_a_guest(8, false);
 	serve_a_guest(200, false);
 }
 
-static void an_unbound_thread_gets_it_from_a_hog(void **state)
+TEST_WITH_THREADS(an_unbound_thread_gets_it_from_a_hog)
 {
-	(void)state;
 	serve_a_guest(0, true);
 	serve_a_guest(8, true);
 }
@@ -209,12 +204,11 @@ static void be_impatient(void *argument)
 	sennit_wait_group_done(&p->done);
 }
 
-static void who_gives_up_keeps_nobody_out(void **state)
+TEST_WITH_SEVERAL(who_gives_up_keeps_nobody_out)
 {
 	struct impatience p = { .hog = { .neighbours = 4 } };
 	unsigned          i;
 
-	(void)state;
 	sennit_wait_group_init(&p.hog.done, 6);
 	sennit_wait_group_init(&p.done, 8);
 	must_schedule(be_a_hog, &p.hog);
@@ -226,19 +220,4 @@ static void who_gives_up_keeps_nobody_out(void **state)
 	assert_int_equal(p.got + p.missed, 800);
 	assert_int_equal(p.hog.turns, 5);
 	sennit_mutex_destroy(&p.hog.lock);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_waiter_gets_it_however_often_others_take_it),
-		WITH_WORKERS(an_unbound_thread_gets_it_from_greedy_fibers),
-		WITH_SEVERAL(a_fiber_that_never_waits_lets_others_have_it),
-		WITH_SEVERAL(waiters_of_its_own_worker_keep_nobody_out),
-		WITH_THREADS(an_unbound_thread_gets_it_from_a_hog),
-		WITH_SEVERAL(who_gives_up_keeps_nobody_out),
-	};
-
-	return cmocka_run_group_tests_name("api/mutex_starvation", tests, NULL,
-					   NULL);
 }

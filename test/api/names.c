@@ -51,10 +51,9 @@ static void stay(void *argument)
 	sennit_wait_group_done(&t->done);
 }
 
-static void a_function_is_called_as_the_program_says(void **state)
+TEST_WITH_WORKERS(a_function_is_called_as_the_program_says)
 {
-	struct world *w = *state;
-	struct stay   t = { .s = w->s };
+	struct stay t = { .s = w->s };
 
 	sennit_wait_group_init(&t.done, 1);
 	must_schedule(stay, &t);
@@ -71,35 +70,10 @@ static void a_function_is_called_as_the_program_says(void **state)
 	sennit_wait_group_wait(&t.done);
 }
 
-static void no_function_has_no_name(void **state)
+TEST_ALONE(no_function_has_no_name)
 {
-	(void)state;
 	assert_int_equal(sennit_task_set_name(NULL, "nobody"), -EINVAL);
 	assert_null(sennit_task_name(NULL));
-}
-
-static sennit_task_fn *invented(uintptr_t n)
-{
-	return (sennit_task_fn *)(0x1000 + 16 * n);
-}
-
-static void only_so_many_functions_have_names(void **state)
-{
-	unsigned named = 0;
-
-	(void)state;
-	while (named <= SENNIT_TASK_NAMES &&
-	       !sennit_task_set_name(invented(named), "invented"))
-		named++;
-	/* Earlier test cases have named some functions. */
-	assert_in_range(named, SENNIT_TASK_NAMES - 10, SENNIT_TASK_NAMES);
-	assert_int_equal(sennit_task_set_name(invented(named), "one more"),
-			 -ENOSPC);
-	assert_null(sennit_task_name(invented(named)));
-	assert_int_equal(sennit_task_set_name(invented(0), "renamed"), 0);
-	assert_string_equal(sennit_task_name(invented(0)), "renamed");
-	for (unsigned i = 1; i < named; i++)
-		assert_string_equal(sennit_task_name(invented(i)), "invented");
 }
 
 /* --- running tasks ------------------------------------------------------ */
@@ -112,11 +86,10 @@ static void name_oneself_and_stay(void *argument)
 	stay(t);
 }
 
-static void a_task_names_itself(void **state)
+TEST_WITH_WORKERS(a_task_names_itself)
 {
-	struct world *w = *state;
-	char          name[] = "client 42";
-	struct stay   t = { .s = w->s, .name = name };
+	char        name[] = "client 42";
+	struct stay t = { .s = w->s, .name = name };
 
 	assert_int_equal(sennit_task_set_name(name_oneself_and_stay, "client"),
 			 0);
@@ -130,11 +103,10 @@ static void a_task_names_itself(void **state)
 	assert_int_equal(sennit_task_set_name(name_oneself_and_stay, NULL), 0);
 }
 
-static void a_long_name_is_cut(void **state)
+TEST_WITH_WORKERS(a_long_name_is_cut)
 {
-	struct world *w = *state;
-	struct stay   t = { .s = w->s,
-			    .name = "0123456789012345678901234567890123456" };
+	struct stay t = { .s = w->s,
+			  .name = "0123456789012345678901234567890123456" };
 
 	sennit_wait_group_init(&t.done, 1);
 	must_schedule(name_oneself_and_stay, &t);
@@ -168,10 +140,9 @@ static void be_nameless(void *argument)
 	sennit_wait_group_done(&t->done);
 }
 
-static void a_name_can_be_taken_away(void **state)
+TEST_WITH_WORKERS(a_name_can_be_taken_away)
 {
-	struct world *w = *state;
-	struct stay   t = { .s = w->s };
+	struct stay t = { .s = w->s };
 
 	in_a_task(take_name_away, &t);
 }
@@ -187,18 +158,15 @@ static void run_nameless_ones_here(void *argument)
 	}
 }
 
-static void a_name_ends_with_its_task(void **state)
+TEST_WITH_WORKERS(a_name_ends_with_its_task)
 {
-	struct world *w = *state;
-	struct stay   t = { .s = w->s };
+	struct stay t = { .s = w->s };
 
 	in_a_task(run_nameless_ones_here, &t);
 }
 
-static void a_bound_threads_own_stack_has_a_name(void **state)
+TEST_WITH_WORKERS(a_bound_threads_own_stack_has_a_name)
 {
-	struct world *w = *state;
-
 	assert_true(is_called(w->s, NULL, "nameless"));
 	sennit_fiber_set_name("the main thread");
 	assert_true(is_called(w->s, NULL, "the main thread"));
@@ -210,11 +178,10 @@ static void a_bound_threads_own_stack_has_a_name(void **state)
 
 /* --- texts -------------------------------------------------------------- */
 
-static void a_printed_report_names_the_task(void **state)
+TEST_WITH_WORKERS(a_printed_report_names_the_task)
 {
-	struct world *w = *state;
-	struct stay   t = { .s = w->s, .name = "client 42" };
-	char          text[4096];
+	struct stay t = { .s = w->s, .name = "client 42" };
+	char        text[4096];
 
 	sennit_wait_group_init(&t.done, 1);
 	must_schedule(name_oneself_and_stay, &t);
@@ -246,14 +213,13 @@ static void add_entry(void *count, const sennit_report_entry *e)
 	++*(unsigned *)count;
 }
 
-static void a_name_cannot_forge_a_line_of_a_report(void **state)
+TEST_WITH_WORKERS(a_name_cannot_forge_a_line_of_a_report)
 {
-	const struct world *w = *state;
-	struct stay         t = { .name = FORGED };
-	char                text[8192];
-	unsigned            entries = 0;
-	sennit_scheduler   *s = move_to(
-		  SENNIT_CONFIG(.workers = w->workers, .name = "a\nb\x1b"));
+	struct stay       t = { .name = FORGED };
+	char              text[8192];
+	unsigned          entries = 0;
+	sennit_scheduler *s = move_to(
+		SENNIT_CONFIG(.workers = w->workers, .name = "a\nb\x1b"));
 
 	t.s = s;
 	sennit_wait_group_init(&t.done, 2);
@@ -295,9 +261,9 @@ static void commit_in_a_forged_task(const struct offence *o)
 	in_a_task(unlock_under_a_forged_name, NULL);
 }
 
-static void a_name_cannot_forge_a_line_of_a_message(void **state)
+TEST_WITH_COUNTS(a_name_cannot_forge_a_line_of_a_message)
 {
-	assert_misuse(state, "sennit_mutex_unlock", commit_in_a_forged_task);
+	assert_misuse(w, "sennit_mutex_unlock", commit_in_a_forged_task);
 }
 
 static void unlock_under_a_name(void *argument)
@@ -315,27 +281,32 @@ static void commit_in_a_named_task(const struct offence *o)
 	in_a_task(unlock_under_a_name, NULL);
 }
 
-static void misuse_names_the_task(void **state)
+TEST_WITH_COUNTS(misuse_names_the_task)
 {
-	assert_misuse(state, "sennit_mutex_unlock", commit_in_a_named_task);
+	assert_misuse(w, "sennit_mutex_unlock", commit_in_a_named_task);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(misuse_names_the_task),
-		WITH_COUNTS(a_name_cannot_forge_a_line_of_a_message),
-		WITH_WORKERS(a_function_is_called_as_the_program_says),
-		WITH_WORKERS(a_task_names_itself),
-		WITH_WORKERS(a_long_name_is_cut),
-		WITH_WORKERS(a_name_can_be_taken_away),
-		WITH_WORKERS(a_name_ends_with_its_task),
-		WITH_WORKERS(a_bound_threads_own_stack_has_a_name),
-		WITH_WORKERS(a_printed_report_names_the_task),
-		WITH_WORKERS(a_name_cannot_forge_a_line_of_a_report),
-		ALONE(no_function_has_no_name),
-		ALONE(only_so_many_functions_have_names),
-	};
+/* --- the last: no name is left after it ---------------------------------- */
 
-	return cmocka_run_group_tests_name("api/names", tests, NULL, NULL);
+static sennit_task_fn *invented(uintptr_t n)
+{
+	return (sennit_task_fn *)(0x1000 + 16 * n);
+}
+
+TEST_ALONE(only_so_many_functions_have_names)
+{
+	unsigned named = 0;
+
+	while (named <= SENNIT_TASK_NAMES &&
+	       !sennit_task_set_name(invented(named), "invented"))
+		named++;
+	/* Earlier test cases have named some functions. */
+	assert_in_range(named, SENNIT_TASK_NAMES - 10, SENNIT_TASK_NAMES);
+	assert_int_equal(sennit_task_set_name(invented(named), "one more"),
+			 -ENOSPC);
+	assert_null(sennit_task_name(invented(named)));
+	assert_int_equal(sennit_task_set_name(invented(0), "renamed"), 0);
+	assert_string_equal(sennit_task_name(invented(0)), "renamed");
+	for (unsigned i = 1; i < named; i++)
+		assert_string_equal(sennit_task_name(invented(i)), "invented");
 }

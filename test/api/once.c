@@ -58,15 +58,13 @@ static void try_attempts(void *argument)
 	EXPECT(n == 3);
 }
 
-static void the_first_caller_does_it_no_other(void **state)
+TEST_WITH_WORKERS(the_first_caller_does_it_no_other)
 {
-	(void)state;
 	in_each_place(try_calls, NULL);
 }
 
-static void what_fails_is_not_done(void **state)
+TEST_WITH_WORKERS(what_fails_is_not_done)
 {
-	(void)state;
 	in_each_place(try_attempts, NULL);
 }
 
@@ -98,9 +96,8 @@ static void use(void *argument)
 	EXPECT(u->runs == 1);
 }
 
-static void all_wait_for_the_one_who_does_it(void **state)
+TEST_WITH_WORKERS(all_wait_for_the_one_who_does_it)
 {
-	struct world     *w = *state;
 	struct setting_up u = { .runs = 0 };
 	struct crowd      c = { .s = w->s,
 				.run = use,
@@ -143,9 +140,8 @@ static void attempt(void *argument)
 	atomic_fetch_add(rc ? &u->failed : &u->done, 1);
 }
 
-static void who_waits_tries_when_another_fails(void **state)
+TEST_WITH_WORKERS(who_waits_tries_when_another_fails)
 {
-	struct world     *w = *state;
 	struct setting_up u = { .fails = 10 };
 	struct crowd      c = { .s = w->s,
 				.run = attempt,
@@ -164,9 +160,8 @@ static void who_waits_tries_when_another_fails(void **state)
 	assert_true(sennit_once_is_done(&u.once));
 }
 
-static void all_may_fail(void **state)
+TEST_WITH_WORKERS(all_may_fail)
 {
-	struct world     *w = *state;
 	struct setting_up u = { .fails = 100 };
 	struct crowd      c = { .s = w->s,
 				.run = attempt,
@@ -207,9 +202,8 @@ static void give_up(void *argument)
 	       -ETIMEDOUT);
 }
 
-static void a_deadline_bounds_the_wait_for_another(void **state)
+TEST_WITH_WORKERS(a_deadline_bounds_the_wait_for_another)
 {
-	struct world     *w = *state;
 	struct setting_up u = { .runs = 0 };
 	struct crowd c = { .s = w->s, .run = use, .argument = &u, .tasks = 3 };
 
@@ -219,18 +213,4 @@ static void a_deadline_bounds_the_wait_for_another(void **state)
 	sennit_event_set(&u.go_on);
 	disperse(&c);
 	assert_int_equal(u.runs, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_first_caller_does_it_no_other),
-		WITH_WORKERS(what_fails_is_not_done),
-		WITH_WORKERS(all_wait_for_the_one_who_does_it),
-		WITH_WORKERS(who_waits_tries_when_another_fails),
-		WITH_WORKERS(all_may_fail),
-		WITH_WORKERS(a_deadline_bounds_the_wait_for_another),
-	};
-
-	return cmocka_run_group_tests_name("api/once", tests, NULL, NULL);
 }

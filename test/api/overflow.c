@@ -128,12 +128,11 @@ _Noreturn static void meet_fate(const struct plan *p)
 	_exit(0);
 }
 
-static struct fate fate_of(void **state, struct plan p)
+static struct fate fate_of(struct world *w, struct plan p)
 {
-	const struct world *w = *state;
-	struct fate         f = { .status = 0 };
-	int                 words;
-	pid_t               child;
+	struct fate f = { .status = 0 };
+	int         words;
+	pid_t       child;
 
 	p.workers = w->workers;
 	child = begin_heard_child(&words);
@@ -166,10 +165,9 @@ static void assert_names(const struct fate *f, sennit_task_fn *task)
 	assert_says(f, words);
 }
 
-static void the_task_and_its_stack_are_named(void **state)
+TEST_WITH_COUNTS(the_task_and_its_stack_are_named)
 {
-	struct fate f = fate_of(state,
-				(struct plan){ .task = run_off_the_stack });
+	struct fate f = fate_of(w, (struct plan){ .task = run_off_the_stack });
 
 	assert_killed_by(&f, SIGSEGV);
 	assert_names(&f, run_off_the_stack);
@@ -183,18 +181,17 @@ static void name_it(void)
 		_exit(5);
 }
 
-static void the_programs_name_for_it_is_said(void **state)
+TEST_WITH_COUNTS(the_programs_name_for_it_is_said)
 {
-	struct fate f = fate_of(state, (struct plan){ .task = run_off_the_stack,
-						      .prepare = name_it });
+	struct fate f = fate_of(w, (struct plan){ .task = run_off_the_stack,
+						  .prepare = name_it });
 
 	assert_says(&f, "sennit: stack overflow in task digger [");
 }
 
-static void the_frames_are_listed(void **state)
+TEST_WITH_COUNTS(the_frames_are_listed)
 {
-	struct fate f = fate_of(state,
-				(struct plan){ .task = run_off_the_stack });
+	struct fate f = fate_of(w, (struct plan){ .task = run_off_the_stack });
 	unsigned    lines = 0;
 
 	for (const char *at = f.text; (at = strchr(at, '\n')); at++)
@@ -203,19 +200,18 @@ static void the_frames_are_listed(void **state)
 		fail_msg("%u lines: %s", lines, f.text);
 }
 
-static void a_task_that_has_waited_is_named(void **state)
+TEST_WITH_COUNTS(a_task_that_has_waited_is_named)
 {
-	struct fate f = fate_of(state,
+	struct fate f = fate_of(w,
 				(struct plan){ .task = run_off_after_a_wait });
 
 	assert_killed_by(&f, SIGSEGV);
 	assert_names(&f, run_off_after_a_wait);
 }
 
-static void a_great_frame_does_not_step_over_the_guard(void **state)
+TEST_WITH_COUNTS(a_great_frame_does_not_step_over_the_guard)
 {
-	struct fate f = fate_of(state,
-				(struct plan){ .task = step_over_a_page });
+	struct fate f = fate_of(w, (struct plan){ .task = step_over_a_page });
 
 	assert_killed_by(&f, SIGSEGV);
 	assert_names(&f, step_over_a_page);
@@ -224,10 +220,9 @@ static void a_great_frame_does_not_step_over_the_guard(void **state)
 /* On a bound thread libc's alloca limit is higher than on a worker thread.
  * Where worker threads have stacks of more than 64 KiB (aarch64), it is higher
  * there, too. */
-static void glob_fits_or_is_named(void **state)
+TEST_WITH_COUNTS(glob_fits_or_is_named)
 {
-	const struct world *w = *state;
-	struct fate f = fate_of(state, (struct plan){ .task = glob_much });
+	struct fate f = fate_of(w, (struct plan){ .task = glob_much });
 
 	if (WIFEXITED(f.status)) {
 		assert_int_equal(WEXITSTATUS(f.status), 0);
@@ -239,9 +234,9 @@ static void glob_fits_or_is_named(void **state)
 	assert_names(&f, glob_much);
 }
 
-static void a_fault_off_the_stack_is_named(void **state)
+TEST_WITH_COUNTS(a_fault_off_the_stack_is_named)
 {
-	struct fate f = fate_of(state,
+	struct fate f = fate_of(w,
 				(struct plan){ .task = fault_off_the_stack });
 
 	assert_killed_by(&f, SIGSEGV);
@@ -250,21 +245,21 @@ static void a_fault_off_the_stack_is_named(void **state)
 #endif
 }
 
-static void other_faults_pass_in_silence(void **state)
+TEST_WITH_COUNTS(other_faults_pass_in_silence)
 {
-	struct fate f = fate_of(state, (struct plan){ .task = read_nowhere });
+	struct fate f = fate_of(w, (struct plan){ .task = read_nowhere });
 
 	assert_killed_by(&f, SIGSEGV);
 	assert_null(strstr(f.text, "sennit:"));
-	f = fate_of(state, (struct plan){ .task = raise_segv });
+	f = fate_of(w, (struct plan){ .task = raise_segv });
 	assert_killed_by(&f, SIGSEGV);
 	assert_null(strstr(f.text, "sennit:"));
 }
 
-static void silence_can_be_had(void **state)
+TEST_WITH_COUNTS(silence_can_be_had)
 {
 	struct fate f = fate_of(
-		state, (struct plan){ .task = run_off_the_stack,
+		w, (struct plan){ .task = run_off_the_stack,
 				      .overflow = SENNIT_OVERFLOW_SILENT });
 
 	assert_killed_by(&f, SIGSEGV);
@@ -292,18 +287,17 @@ static void handle_faults(void)
 	sigaction(SIGSEGV, &act, NULL);
 }
 
-static void the_programs_handler_comes_after(void **state)
+TEST_WITH_COUNTS(the_programs_handler_comes_after)
 {
-	struct fate f = fate_of(state,
-				(struct plan){ .task = run_off_the_stack,
-					       .prepare = handle_faults });
+	struct fate f = fate_of(w, (struct plan){ .task = run_off_the_stack,
+						  .prepare = handle_faults });
 
 	assert_true(WIFEXITED(f.status));
 	assert_int_equal(WEXITSTATUS(f.status), 7);
 	assert_says(&f, "sennit: stack overflow in task ");
 	assert_says(&f, "the program's own\n");
-	f = fate_of(state, (struct plan){ .task = read_nowhere,
-					  .prepare = handle_faults });
+	f = fate_of(w, (struct plan){ .task = read_nowhere,
+				      .prepare = handle_faults });
 	assert_int_equal(WEXITSTATUS(f.status), 7);
 	assert_null(strstr(f.text, "sennit:"));
 }
@@ -343,7 +337,7 @@ static NO_SANITIZE void overwrite_the_scheduler(void *unused)
 }
 
 /* Symptom: the library's handler faulted, and the program's was not called. */
-static void a_fault_with_damaged_records_is_passed_on(void **state)
+TEST_WITH_COUNTS(a_fault_with_damaged_records_is_passed_on)
 {
 	static sennit_task_fn *const damages[] = { overwrite_the_record,
 						   overwrite_the_current_fiber,
@@ -352,7 +346,7 @@ static void a_fault_with_damaged_records_is_passed_on(void **state)
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
 		for (pattern = 0; pattern < sizeof(patterns); pattern++) {
 			struct fate f = fate_of(
-				state,
+				w,
 				(struct plan){ .task = damages[i],
 					       .prepare = handle_faults });
 
@@ -364,33 +358,13 @@ static void a_fault_with_damaged_records_is_passed_on(void **state)
 		}
 }
 
-static void an_overflow_upwards_is_told(void **state)
+TEST_WITH_COUNTS(an_overflow_upwards_is_told)
 {
 	struct fate f;
 
 	pattern = 1;
-	f = fate_of(state, (struct plan){ .task = overwrite_the_record });
+	f = fate_of(w, (struct plan){ .task = overwrite_the_record });
 	assert_killed_by(&f, SIGSEGV);
 	assert_says(&f, "sennit: the record of the running fiber is "
 			"overwritten");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(the_task_and_its_stack_are_named),
-		WITH_COUNTS(the_programs_name_for_it_is_said),
-		WITH_COUNTS(the_frames_are_listed),
-		WITH_COUNTS(a_task_that_has_waited_is_named),
-		WITH_COUNTS(a_great_frame_does_not_step_over_the_guard),
-		WITH_COUNTS(glob_fits_or_is_named),
-		WITH_COUNTS(a_fault_off_the_stack_is_named),
-		WITH_COUNTS(other_faults_pass_in_silence),
-		WITH_COUNTS(silence_can_be_had),
-		WITH_COUNTS(the_programs_handler_comes_after),
-		WITH_COUNTS(a_fault_with_damaged_records_is_passed_on),
-		WITH_COUNTS(an_overflow_upwards_is_told),
-	};
-
-	return cmocka_run_group_tests_name("api/overflow", tests, NULL, NULL);
 }

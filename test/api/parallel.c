@@ -52,9 +52,9 @@ static void cover_ranges(void *argument)
 			cover(argument, 17, ns[n], grains[g]);
 }
 
-static void each_index_is_in_one_piece(void **state)
+TEST_WITH_WORKERS(each_index_is_in_one_piece)
 {
-	in_each_place_of(cover_ranges, *state);
+	in_each_place_of(cover_ranges, w);
 }
 
 static void cover_the_end(void *argument)
@@ -64,9 +64,9 @@ static void cover_the_end(void *argument)
 	cover(argument, SIZE_MAX - 1, 1, SIZE_MAX);
 }
 
-static void indices_may_reach_the_largest_number(void **state)
+TEST_WITH_WORKERS(indices_may_reach_the_largest_number)
 {
-	in_each_place_of(cover_the_end, *state);
+	in_each_place_of(cover_the_end, w);
 }
 
 struct span {
@@ -93,9 +93,9 @@ static void cover_all_there_is(void *argument)
 	EXPECT(atomic_load(&s.covered) == SIZE_MAX - 2);
 }
 
-static void a_range_may_be_all_there_is(void **state)
+TEST_WITH_WORKERS(a_range_may_be_all_there_is)
 {
-	in_each_place_of(cover_all_there_is, *state);
+	in_each_place_of(cover_all_there_is, w);
 }
 
 static void refuse(void *argument)
@@ -113,16 +113,15 @@ static void refuse(void *argument)
 	EXPECT(sennit_parallel_for(0, 9, must_not_run, NULL, &o) == -EINVAL);
 }
 
-static void bad_arguments_call_nothing(void **state)
+TEST_WITH_WORKERS(bad_arguments_call_nothing)
 {
-	in_each_place_of(refuse, *state);
+	in_each_place_of(refuse, w);
 }
 
-static void without_options_the_bound_scheduler_does_it(void **state)
+TEST_WITH_WORKERS(without_options_the_bound_scheduler_does_it)
 {
 	struct span s = { 0 };
 
-	(void)state;
 	assert_int_equal(sennit_parallel_for(0, N, add_up, &s, NULL), 0);
 	assert_int_equal(atomic_load(&s.covered), N);
 }
@@ -145,9 +144,9 @@ static void nest(void *argument)
 	EXPECT(atomic_load(&s.covered) == 2500);
 }
 
-static void bodies_may_call_loops(void **state)
+TEST_WITH_WORKERS(bodies_may_call_loops)
 {
-	in_each_place_of(nest, *state);
+	in_each_place_of(nest, w);
 }
 
 struct keeping_allocator {
@@ -179,9 +178,9 @@ static void wait_in_bodies(void *argument)
 	}
 }
 
-static void bodies_may_wait(void **state)
+TEST_WITH_WORKERS(bodies_may_wait)
 {
-	in_each_place_of(wait_in_bodies, *state);
+	in_each_place_of(wait_in_bodies, w);
 }
 
 static int use_lock(void *context, size_t begin, size_t end)
@@ -204,9 +203,9 @@ static void lock_around(void *argument)
 	sennit_mutex_unlock(&m);
 }
 
-static void a_body_is_not_its_caller(void **state)
+TEST_WITH_WORKERS(a_body_is_not_its_caller)
 {
-	in_each_place_of(lock_around, *state);
+	in_each_place_of(lock_around, w);
 }
 
 /* --- sharing the work --------------------------------------------------- */
@@ -239,9 +238,9 @@ static void meet_others(void *argument)
 	EXPECT(atomic_load(&m.arrived) == 100);
 }
 
-static void idle_workers_take_part(void **state)
+TEST_WITH_SEVERAL(idle_workers_take_part)
 {
-	in_each_place_of(meet_others, *state);
+	in_each_place_of(meet_others, w);
 }
 
 struct flag {
@@ -285,9 +284,9 @@ static void loop_beside_a_sleeper(void *argument)
 	EXPECT_SOON(atomic_load(&f.ran));
 }
 
-static void a_loop_holds_up_no_fibers(void **state)
+TEST_WITH_THREADS(a_loop_holds_up_no_fibers)
 {
-	in_a_task(loop_beside_a_sleeper, *state);
+	in_a_task(loop_beside_a_sleeper, w);
 }
 
 static void loop_beside_a_task(void *argument)
@@ -301,26 +300,7 @@ static void loop_beside_a_task(void *argument)
 	EXPECT(atomic_load(&f.ran));
 }
 
-static void a_loop_holds_up_no_same_thread_tasks(void **state)
+TEST_WITH_WORKERS(a_loop_holds_up_no_same_thread_tasks)
 {
-	in_a_task(loop_beside_a_task, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_index_is_in_one_piece),
-		WITH_WORKERS(indices_may_reach_the_largest_number),
-		WITH_WORKERS(a_range_may_be_all_there_is),
-		WITH_WORKERS(bad_arguments_call_nothing),
-		WITH_WORKERS(without_options_the_bound_scheduler_does_it),
-		WITH_WORKERS(bodies_may_call_loops),
-		WITH_WORKERS(bodies_may_wait),
-		WITH_WORKERS(a_body_is_not_its_caller),
-		WITH_SEVERAL(idle_workers_take_part),
-		WITH_THREADS(a_loop_holds_up_no_fibers),
-		WITH_WORKERS(a_loop_holds_up_no_same_thread_tasks),
-	};
-
-	return cmocka_run_group_tests_name("api/parallel", tests, NULL, NULL);
+	in_a_task(loop_beside_a_task, w);
 }

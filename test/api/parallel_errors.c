@@ -27,9 +27,9 @@ static void fail_somewhere(void *argument)
 	}
 }
 
-static void the_first_error_is_returned(void **state)
+TEST_WITH_WORKERS(the_first_error_is_returned)
 {
-	in_each_place_of(fail_somewhere, *state);
+	in_each_place_of(fail_somewhere, w);
 }
 
 static int fail_at_once(void *context, size_t begin, size_t end)
@@ -42,9 +42,8 @@ static int fail_at_once(void *context, size_t begin, size_t end)
 	return -EIO;
 }
 
-static void an_error_keeps_pieces_from_beginning(void **state)
+TEST_WITH_WORKERS(an_error_keeps_pieces_from_beginning)
 {
-	struct world           *w = *state;
 	sennit_parallel_options o = on(w, 1);
 	struct trouble          t = { 0 };
 
@@ -71,9 +70,9 @@ static void fail_beside_waits(void *argument)
 	EXPECT(sennit_parallel_for(0, 100, fail_or_wait, &never, &o) == -EIO);
 }
 
-static void an_error_ends_waits_of_other_pieces(void **state)
+TEST_WITH_WORKERS(an_error_ends_waits_of_other_pieces)
 {
-	in_each_place_of(fail_beside_waits, *state);
+	in_each_place_of(fail_beside_waits, w);
 }
 
 static int count_calls(void *context, size_t begin, size_t end)
@@ -102,9 +101,9 @@ static void loop_past_the_deadline(void *argument)
 	EXPECT(sennit_parallel_for(0, 100, count_calls, &t, &o) == 0);
 }
 
-static void the_deadline_ends_it(void **state)
+TEST_WITH_WORKERS(the_deadline_ends_it)
 {
-	in_each_place_of(loop_past_the_deadline, *state);
+	in_each_place_of(loop_past_the_deadline, w);
 }
 
 struct endless {
@@ -145,9 +144,9 @@ static void cancel_a_loop(void *argument)
 	EXPECT(atomic_load(&e.calls) > 1000);
 }
 
-static void cancelling_the_callers_group_ends_it(void **state)
+TEST_WITH_WORKERS(cancelling_the_callers_group_ends_it)
 {
-	in_each_place_of(cancel_a_loop, *state);
+	in_each_place_of(cancel_a_loop, w);
 }
 
 static int loop_cancelled(void *argument)
@@ -170,22 +169,7 @@ static void cancel_before(void *argument)
 	EXPECT(sennit_group_wait(&e.g) == -ECANCELED);
 }
 
-static void in_a_cancelled_group_nothing_begins(void **state)
+TEST_WITH_WORKERS(in_a_cancelled_group_nothing_begins)
 {
-	in_each_place_of(cancel_before, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_first_error_is_returned),
-		WITH_WORKERS(an_error_keeps_pieces_from_beginning),
-		WITH_WORKERS(an_error_ends_waits_of_other_pieces),
-		WITH_WORKERS(the_deadline_ends_it),
-		WITH_WORKERS(cancelling_the_callers_group_ends_it),
-		WITH_WORKERS(in_a_cancelled_group_nothing_begins),
-	};
-
-	return cmocka_run_group_tests_name("api/parallel_errors", tests, NULL,
-					   NULL);
+	in_each_place_of(cancel_before, w);
 }

@@ -26,9 +26,9 @@ static void sum_everything(void *argument)
 	with_options(argument, sum_ranges);
 }
 
-static void each_index_is_accumulated_once(void **state)
+TEST_WITH_WORKERS(each_index_is_accumulated_once)
 {
-	in_each_place_of(sum_everything, *state);
+	in_each_place_of(sum_everything, w);
 }
 
 /* --- order -------------------------------------------------------------- */
@@ -89,9 +89,9 @@ static void keep_order(void *argument)
 	with_options(argument, join_intervals);
 }
 
-static void left_stays_left(void **state)
+TEST_WITH_WORKERS(left_stays_left)
 {
-	in_each_place_of(keep_order, *state);
+	in_each_place_of(keep_order, w);
 }
 
 /* --- the same result ---------------------------------------------------- */
@@ -158,9 +158,9 @@ static void sum_deterministically(void *argument)
 	}
 }
 
-static void a_deterministic_sum_is_the_same_to_the_last_bit(void **state)
+TEST_WITH_WORKERS(a_deterministic_sum_is_the_same_to_the_last_bit)
 {
-	in_each_place_of(sum_deterministically, *state);
+	in_each_place_of(sum_deterministically, w);
 }
 
 /* --- waiting, nesting --------------------------------------------------- */
@@ -195,9 +195,9 @@ static void nest(void *argument)
 	with_options(argument, sum_rows);
 }
 
-static void parts_may_wait_and_reduce(void **state)
+TEST_WITH_WORKERS(parts_may_wait_and_reduce)
 {
-	in_each_place_of(nest, *state);
+	in_each_place_of(nest, w);
 }
 
 /* --- memory ------------------------------------------------------------- */
@@ -297,24 +297,8 @@ static void reduce_with_any_memory(uint32_t workers, uint32_t flags)
 	assert_int_equal(atomic_load(&p.taken), 0);
 }
 
-static void without_memory_nothing_is_called_or_all(void **state)
+TEST_WITH_COUNTS(without_memory_nothing_is_called_or_all)
 {
-	const struct world *w = *state;
-
 	reduce_with_any_memory(w->workers, 0);
 	reduce_with_any_memory(w->workers, SENNIT_PARALLEL_DETERMINISTIC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_index_is_accumulated_once),
-		WITH_WORKERS(left_stays_left),
-		WITH_WORKERS(a_deterministic_sum_is_the_same_to_the_last_bit),
-		WITH_WORKERS(parts_may_wait_and_reduce),
-		WITH_COUNTS(without_memory_nothing_is_called_or_all),
-	};
-
-	return cmocka_run_group_tests_name("api/parallel_reduce", tests, NULL,
-					   NULL);
 }

@@ -32,9 +32,9 @@ static void fail_with_options(void *argument)
 	with_options(argument, fail_somewhere);
 }
 
-static void an_error_leaves_the_result_alone(void **state)
+TEST_WITH_WORKERS(an_error_leaves_the_result_alone)
 {
-	in_each_place_of(fail_with_options, *state);
+	in_each_place_of(fail_with_options, w);
 }
 
 static int pass_time(void *context, void *accumulator, size_t begin, size_t end)
@@ -71,9 +71,9 @@ static void time_out(void *argument)
 	with_options(argument, run_late);
 }
 
-static void the_deadline_ends_it(void **state)
+TEST_WITH_WORKERS(the_deadline_ends_it)
 {
-	in_each_place_of(time_out, *state);
+	in_each_place_of(time_out, w);
 }
 
 static int cancel_and_add(void *context, void *accumulator, size_t begin,
@@ -110,9 +110,9 @@ static void cancel(void *argument)
 	EXPECT(sennit_group_wait(&g) == -ECANCELED);
 }
 
-static void cancelling_the_callers_group_ends_it(void **state)
+TEST_WITH_WORKERS(cancelling_the_callers_group_ends_it)
 {
-	in_each_place_of(cancel, *state);
+	in_each_place_of(cancel, w);
 }
 
 static void refuse(void *argument)
@@ -136,20 +136,7 @@ static void refuse(void *argument)
 	EXPECT(sum == 99);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST_WITH_WORKERS(bad_arguments_are_refused)
 {
-	in_each_place_of(refuse, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(an_error_leaves_the_result_alone),
-		WITH_WORKERS(the_deadline_ends_it),
-		WITH_WORKERS(cancelling_the_callers_group_ends_it),
-		WITH_WORKERS(bad_arguments_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("api/parallel_reduce_errors", tests,
-					   NULL, NULL);
+	in_each_place_of(refuse, w);
 }

@@ -155,9 +155,9 @@ static void scan_all(void *argument)
 	with_options(argument, scan_texts);
 }
 
-static void each_output_is_of_all_before_it(void **state)
+TEST_WITH_WORKERS(each_output_is_of_all_before_it)
 {
-	in_each_place_of(scan_all, *state);
+	in_each_place_of(scan_all, w);
 }
 
 static void scan_waiting(const sennit_parallel_options *o)
@@ -174,16 +174,15 @@ static void wait_in_scans(void *argument)
 	with_options(argument, scan_waiting);
 }
 
-static void blocks_may_wait(void **state)
+TEST_WITH_WORKERS(blocks_may_wait)
 {
-	in_each_place_of(wait_in_scans, *state);
+	in_each_place_of(wait_in_scans, w);
 }
 
-static void without_options_or_result_it_works_too(void **state)
+TEST_WITH_WORKERS(without_options_or_result_it_works_too)
 {
 	struct text *t = new_text(0);
 
-	(void)state;
 	assert_int_equal(sennit_parallel_scan(0, N, &hashes, t, NULL, NULL), 0);
 	assert_int_equal(t->out[0], 0);
 	assert_int_equal(t->out[1], 7);
@@ -211,9 +210,9 @@ static void fail_with_options(void *argument)
 	with_options(argument, fail_somewhere);
 }
 
-static void an_error_ends_it(void **state)
+TEST_WITH_WORKERS(an_error_ends_it)
 {
-	in_each_place_of(fail_with_options, *state);
+	in_each_place_of(fail_with_options, w);
 }
 
 static int until_cancelled(void *context, void *accumulator, size_t begin,
@@ -263,9 +262,9 @@ static void time_out(void *argument)
 	with_options(argument, run_late);
 }
 
-static void the_deadline_ends_it(void **state)
+TEST_WITH_WORKERS(the_deadline_ends_it)
 {
-	in_each_place_of(time_out, *state);
+	in_each_place_of(time_out, w);
 }
 
 static int cancel_late(void *context, void *accumulator, size_t begin,
@@ -303,9 +302,9 @@ static void cancel(void *argument)
 	EXPECT(sennit_group_wait(&g) == -ECANCELED);
 }
 
-static void cancelling_the_callers_group_ends_it(void **state)
+TEST_WITH_WORKERS(cancelling_the_callers_group_ends_it)
 {
-	in_each_place_of(cancel, *state);
+	in_each_place_of(cancel, w);
 }
 
 static void refuse(void *argument)
@@ -331,23 +330,7 @@ static void refuse(void *argument)
 	EXPECT(all.factor == 99);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST_WITH_WORKERS(bad_arguments_are_refused)
 {
-	in_each_place_of(refuse, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_output_is_of_all_before_it),
-		WITH_WORKERS(blocks_may_wait),
-		WITH_WORKERS(without_options_or_result_it_works_too),
-		WITH_WORKERS(an_error_ends_it),
-		WITH_WORKERS(the_deadline_ends_it),
-		WITH_WORKERS(cancelling_the_callers_group_ends_it),
-		WITH_WORKERS(bad_arguments_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("api/parallel_scan", tests, NULL,
-					   NULL);
+	in_each_place_of(refuse, w);
 }

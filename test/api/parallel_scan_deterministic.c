@@ -74,17 +74,7 @@ static void scan_deterministically(void *argument)
 	}
 }
 
-static void a_deterministic_scan_is_the_same_to_the_last_bit(void **state)
+TEST_WITH_WORKERS(a_deterministic_scan_is_the_same_to_the_last_bit)
 {
-	in_each_place_of(scan_deterministically, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_deterministic_scan_is_the_same_to_the_last_bit),
-	};
-
-	return cmocka_run_group_tests_name("api/parallel_scan_deterministic",
-					   tests, NULL, NULL);
+	in_each_place_of(scan_deterministically, w);
 }

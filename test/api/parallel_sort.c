@@ -34,10 +34,10 @@ static void sort_shapes(void *argument)
 			sort_one(&o, (enum shape)shape, ns[i]);
 }
 
-static void any_input_is_sorted_stably(void **state)
+TEST_WITH_WORKERS(any_input_is_sorted_stably)
 {
 	seed = random_stream(1);
-	in_each_place_of(sort_shapes, *state);
+	in_each_place_of(sort_shapes, w);
 }
 
 static void sort_many(void *argument)
@@ -51,10 +51,10 @@ static void sort_many(void *argument)
 	sort_one(&o, RANDOM, LOAD(MOST));
 }
 
-static void many_are_sorted_by_all(void **state)
+TEST_WITH_WORKERS(many_are_sorted_by_all)
 {
 	seed = random_stream(2);
-	in_each_place_of(sort_many, *state);
+	in_each_place_of(sort_many, w);
 }
 
 static void sort_sizes(void *argument)
@@ -69,10 +69,10 @@ static void sort_sizes(void *argument)
 	}
 }
 
-static void elements_may_have_any_size(void **state)
+TEST_WITH_WORKERS(elements_may_have_any_size)
 {
 	seed = random_stream(3);
-	in_each_place_of(sort_sizes, *state);
+	in_each_place_of(sort_sizes, w);
 }
 
 static void sort_sometimes(void *argument)
@@ -88,10 +88,10 @@ static void sort_sometimes(void *argument)
 	}
 }
 
-static void random_sorts_come_out_right(void **state)
+TEST_WITH_WORKERS(random_sorts_come_out_right)
 {
 	seed = random_stream(4);
-	in_a_task(sort_sometimes, *state);
+	in_a_task(sort_sometimes, w);
 }
 
 /* --- options ------------------------------------------------------------ */
@@ -111,10 +111,10 @@ static void sort_waiting(void *argument)
 	free(all);
 }
 
-static void comparisons_may_wait(void **state)
+TEST_WITH_WORKERS(comparisons_may_wait)
 {
 	seed = random_stream(5);
-	in_each_place_of(sort_waiting, *state);
+	in_each_place_of(sort_waiting, w);
 }
 
 static int sort_columns(void *context, size_t begin, size_t end)
@@ -141,10 +141,10 @@ static void sort_in_a_loop(void *argument)
 	free(all);
 }
 
-static void loops_may_sort(void **state)
+TEST_WITH_WORKERS(loops_may_sort)
 {
 	seed = random_stream(6);
-	in_each_place_of(sort_in_a_loop, *state);
+	in_each_place_of(sort_in_a_loop, w);
 }
 
 static atomic_ulong compared;
@@ -167,11 +167,10 @@ static unsigned long comparisons(enum shape shape, size_t n)
 	return atomic_load(&compared);
 }
 
-static void no_input_takes_many_comparisons(void **state)
+TEST_WITH_WORKERS(no_input_takes_many_comparisons)
 {
 	const unsigned long n = 1 << 15;
 
-	(void)state;
 	seed = random_stream(7);
 	size_now = 8;
 	for (int shape = 0; shape < SHAPES; shape++)
@@ -182,9 +181,8 @@ static void no_input_takes_many_comparisons(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-static void scratch_of_the_callers_is_used(void **state)
+TEST_WITH_WORKERS(scratch_of_the_callers_is_used)
 {
-	struct world                 *w = *state;
 	const sennit_parallel_options o = on(w, 50);
 	unsigned char                *all, *scratch;
 
@@ -216,10 +214,9 @@ static void give(void *context, void *memory, size_t size)
 	free(memory);
 }
 
-static void without_memory_nothing_is_moved(void **state)
+TEST_WITH_COUNTS(without_memory_nothing_is_moved)
 {
 	const sennit_allocator a = { take_little, give, NULL };
-	const struct world    *w = *state;
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));
 	unsigned char *all;
@@ -260,26 +257,7 @@ static void refuse(void *argument)
 	EXPECT(x[0] == 2);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST_WITH_WORKERS(bad_arguments_are_refused)
 {
-	in_each_place_of(refuse, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(any_input_is_sorted_stably),
-		WITH_WORKERS(many_are_sorted_by_all),
-		WITH_WORKERS(elements_may_have_any_size),
-		WITH_WORKERS(random_sorts_come_out_right),
-		WITH_WORKERS(comparisons_may_wait),
-		WITH_WORKERS(loops_may_sort),
-		WITH_WORKERS(no_input_takes_many_comparisons),
-		WITH_WORKERS(scratch_of_the_callers_is_used),
-		WITH_COUNTS(without_memory_nothing_is_moved),
-		WITH_WORKERS(bad_arguments_are_refused),
-	};
-
-	return random_report(cmocka_run_group_tests_name("api/parallel_sort",
-							 tests, NULL, NULL));
+	in_each_place_of(refuse, w);
 }

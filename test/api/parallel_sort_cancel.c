@@ -55,10 +55,10 @@ static void cancel_midway(void *argument)
 	quit_midway(argument, false);
 }
 
-static void cancelled_midway_it_has_lost_nothing(void **state)
+TEST_WITH_WORKERS(cancelled_midway_it_has_lost_nothing)
 {
 	seed = random_stream(10);
-	in_each_place_of(cancel_midway, *state);
+	in_each_place_of(cancel_midway, w);
 }
 
 static void cancel_and_lie(void *argument)
@@ -66,10 +66,10 @@ static void cancel_and_lie(void *argument)
 	quit_midway(argument, true);
 }
 
-static void a_comparison_that_has_cancelled_may_say_anything(void **state)
+TEST_WITH_WORKERS(a_comparison_that_has_cancelled_may_say_anything)
 {
 	seed = random_stream(12);
-	in_each_place_of(cancel_and_lie, *state);
+	in_each_place_of(cancel_and_lie, w);
 }
 
 static void run_late(void *argument)
@@ -93,20 +93,8 @@ static void run_late(void *argument)
 	free(all);
 }
 
-static void the_deadline_ends_it(void **state)
+TEST_WITH_WORKERS(the_deadline_ends_it)
 {
 	seed = random_stream(11);
-	in_each_place_of(run_late, *state);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(cancelled_midway_it_has_lost_nothing),
-		WITH_WORKERS(a_comparison_that_has_cancelled_may_say_anything),
-		WITH_WORKERS(the_deadline_ends_it),
-	};
-
-	return random_report(cmocka_run_group_tests_name(
-		"api/parallel_sort_cancel", tests, NULL, NULL));
+	in_each_place_of(run_late, w);
 }

@@ -63,11 +63,10 @@ static void assert_newest_first(const struct log *log, unsigned count)
 
 /* --- without workers ---------------------------------------------------- */
 
-static void nothing_runs_until_the_thread_blocks(void **state)
+TEST_WITHOUT(nothing_runs_until_the_thread_blocks)
 {
 	struct log log = { .next = 0 };
 
-	(void)state;
 	schedule_entries(&log, 0, 10);
 	assert_int_equal(atomic_load(&log.next), 0);
 	sennit_wait_group_wait(&log.done);
@@ -75,10 +74,9 @@ static void nothing_runs_until_the_thread_blocks(void **state)
 	assert_true(pthread_equal(log.thread[9], pthread_self()));
 }
 
-static void nothing_runs_until_the_thread_unbinds(void **state)
+TEST_WITHOUT(nothing_runs_until_the_thread_unbinds)
 {
-	struct world *w = *state;
-	struct log    log = { .next = 0 };
+	struct log log = { .next = 0 };
 
 	schedule_entries(&log, 0, 10);
 	assert_int_equal(atomic_load(&log.next), 0);
@@ -88,11 +86,10 @@ static void nothing_runs_until_the_thread_unbinds(void **state)
 	assert_int_equal(sennit_bind(w->s), 0);
 }
 
-static void tasks_run_first_in_first_out(void **state)
+TEST_WITHOUT(tasks_run_first_in_first_out)
 {
 	struct log log = { .next = 0 };
 
-	(void)state;
 	schedule_ten_and_wait(&log);
 	assert_oldest_first(&log, 10);
 }
@@ -102,11 +99,10 @@ static void schedule_entry_four(void *argument)
 	schedule_entries(argument, 4, 5);
 }
 
-static void a_nested_task_goes_to_the_back(void **state)
+TEST_WITHOUT(a_nested_task_goes_to_the_back)
 {
 	struct log log = { .next = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&log.done, 0);
 	must_schedule(schedule_entry_four, &log);
 	schedule_entries(&log, 0, 4);
@@ -115,9 +111,8 @@ static void a_nested_task_goes_to_the_back(void **state)
 	assert_oldest_first(&log, 5);
 }
 
-static void order_newest_reverses_it(void **state)
+TEST_WITHOUT(order_newest_reverses_it)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 	struct log        log = { .next = 0 };
 
@@ -130,18 +125,16 @@ static void order_newest_reverses_it(void **state)
 
 /* --- with workers ------------------------------------------------------- */
 
-static void a_worker_runs_its_newest_task_first(void **state)
+TEST_WITH_ONE(a_worker_runs_its_newest_task_first)
 {
 	struct log log = { .next = 0 };
 
-	(void)state;
 	in_a_task(schedule_ten_and_wait, &log);
 	assert_newest_first(&log, 10);
 }
 
-static void order_oldest_runs_its_oldest_first(void **state)
+TEST_WITH_ONE(order_oldest_runs_its_oldest_first)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 	struct log        log = { .next = 0 };
 
@@ -183,15 +176,13 @@ static void assert_runs_oldest_first(void)
 	assert_oldest_first(&j.log, 10);
 }
 
-static void tasks_sent_to_a_worker_run_oldest_first(void **state)
+TEST_WITH_ONE(tasks_sent_to_a_worker_run_oldest_first)
 {
-	(void)state;
 	assert_runs_oldest_first();
 }
 
-static void tasks_sent_to_a_worker_run_so_by_order_oldest_too(void **state)
+TEST_WITH_ONE(tasks_sent_to_a_worker_run_so_by_order_oldest_too)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 
 	s = move_to(SENNIT_CONFIG(.workers = w->workers,
@@ -239,9 +230,8 @@ static unsigned count_threads(const struct threads_seen *t)
 	return atomic_load(&t->too_many) ? UINT32_MAX : i;
 }
 
-static void only_worker_threads_run_tasks(void **state)
+TEST_WITH_THREADS(only_worker_threads_run_tasks)
 {
-	struct world       *w = *state;
 	struct threads_seen t = { .main = pthread_self() };
 	unsigned            i;
 
@@ -287,18 +277,16 @@ static void schedule_at_home(void *argument)
 	sennit_wait_group_wait(&h->done);
 }
 
-static void a_same_thread_task_stays_where_it_was_scheduled(void **state)
+TEST_WITH_WORKERS(a_same_thread_task_stays_where_it_was_scheduled)
 {
 	struct homesick h;
 
-	(void)state;
 	schedule_at_home(&h);
 	in_a_task(schedule_at_home, &h);
 }
 
-static void a_same_thread_task_may_be_enqueued_by_its_own_task(void **state)
+TEST_WITH_WORKERS(a_same_thread_task_may_be_enqueued_by_its_own_task)
 {
-	struct world     *w = *state;
 	struct homesick   h = { .home = pthread_self() };
 	const sennit_task t = { .run = expect_home,
 				.argument = &h,
@@ -307,25 +295,4 @@ static void a_same_thread_task_may_be_enqueued_by_its_own_task(void **state)
 	sennit_wait_group_init(&h.done, 1);
 	assert_int_equal(sennit_enqueue(w->s, &t), 0);
 	sennit_wait_group_wait(&h.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(nothing_runs_until_the_thread_blocks),
-		WITHOUT(nothing_runs_until_the_thread_unbinds),
-		WITHOUT(tasks_run_first_in_first_out),
-		WITHOUT(a_nested_task_goes_to_the_back),
-		WITHOUT(order_newest_reverses_it),
-		WITH_ONE(a_worker_runs_its_newest_task_first),
-		WITH_ONE(order_oldest_runs_its_oldest_first),
-		WITH_ONE(tasks_sent_to_a_worker_run_oldest_first),
-		WITH_ONE(tasks_sent_to_a_worker_run_so_by_order_oldest_too),
-		WITH_THREADS(only_worker_threads_run_tasks),
-		WITH_WORKERS(a_same_thread_task_stays_where_it_was_scheduled),
-		WITH_WORKERS(
-			a_same_thread_task_may_be_enqueued_by_its_own_task),
-	};
-
-	return cmocka_run_group_tests_name("api/placement", tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@ static void schedule_rendezvous(struct rendezvous *r, unsigned needed,
 		must_schedule(meet, r);
 }
 
-static void every_worker_helps_a_bound_thread(void **state)
+TEST_WITH_THREADS(every_worker_helps_a_bound_thread)
 {
-	struct world     *w = *state;
 	struct rendezvous r;
 	unsigned          round;
 
@@ -36,9 +35,8 @@ static void rendezvous_from_a_task(void *argument)
 	meet(r);
 }
 
-static void every_worker_helps_a_busy_task(void **state)
+TEST_WITH_THREADS(every_worker_helps_a_busy_task)
 {
-	struct world     *w = *state;
 	struct rendezvous r = { .needed = w->threads };
 	unsigned          round;
 
@@ -48,9 +46,8 @@ static void every_worker_helps_a_busy_task(void **state)
 	}
 }
 
-static void sleeping_workers_help_a_busy_task(void **state)
+TEST_WITH_THREADS(sleeping_workers_help_a_busy_task)
 {
-	struct world     *w = *state;
 	struct rendezvous r = { .needed = w->threads };
 	unsigned          round;
 
@@ -63,9 +60,8 @@ static void sleeping_workers_help_a_busy_task(void **state)
 	}
 }
 
-static void placement_spread_reaches_every_worker(void **state)
+TEST_WITH_THREADS(placement_spread_reaches_every_worker)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 	struct rendezvous r = { .needed = w->threads };
 	unsigned          round;
@@ -106,18 +102,17 @@ static void expect_all_meet(const sennit_config *config, struct world *w)
 	move_back(w, s);
 }
 
-static void many_workers_help_as_few_do(void **state)
+TEST_WITH_ONE(many_workers_help_as_few_do)
 {
-	expect_all_meet(SENNIT_CONFIG(.workers = 24), *state);
+	expect_all_meet(SENNIT_CONFIG(.workers = 24), w);
 	expect_all_meet(
-		SENNIT_CONFIG(.workers = 24, .spin_ns = SENNIT_SPIN_NONE),
-		*state);
+		SENNIT_CONFIG(.workers = 24, .spin_ns = SENNIT_SPIN_NONE), w);
 	expect_all_meet(SENNIT_CONFIG(.workers = 24, .max_workers = 60,
 				      .placement = SENNIT_PLACEMENT_SPREAD),
-			*state);
+			w);
 }
 
-static void many_with_neighbours_do_too(void **state)
+TEST_WITH_ONE(many_with_neighbours_do_too)
 {
 	atomic_uint asked = 0;
 
@@ -125,40 +120,24 @@ static void many_with_neighbours_do_too(void **state)
 				      .affinity = SENNIT_AFFINITY_ONE_OF,
 				      .cpu_place = fake_place,
 				      .cpu_place_context = &asked),
-			*state);
+			w);
 	assert_int_equal(atomic_load(&asked), 24);
 	expect_all_meet(SENNIT_CONFIG(.workers = 24,
 				      .affinity = SENNIT_AFFINITY_ONE_OF),
-			*state); /* the places that the system reports */
+			w); /* the places that the system reports */
 }
 
-static void no_neighbours_are_asked_for_few_or_on_no_cpu(void **state)
+TEST_WITH_ONE(no_neighbours_are_asked_for_few_or_on_no_cpu)
 {
 	atomic_uint asked = 0;
 
 	expect_all_meet(SENNIT_CONFIG(.workers = 24, .cpu_place = fake_place,
 				      .cpu_place_context = &asked),
-			*state);
+			w);
 	expect_all_meet(SENNIT_CONFIG(.workers = 2,
 				      .affinity = SENNIT_AFFINITY_ONE_OF,
 				      .cpu_place = fake_place,
 				      .cpu_place_context = &asked),
-			*state);
+			w);
 	assert_int_equal(atomic_load(&asked), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(every_worker_helps_a_bound_thread),
-		WITH_THREADS(every_worker_helps_a_busy_task),
-		WITH_THREADS(sleeping_workers_help_a_busy_task),
-		WITH_THREADS(placement_spread_reaches_every_worker),
-		WITH_ONE(many_workers_help_as_few_do),
-		WITH_ONE(many_with_neighbours_do_too),
-		WITH_ONE(no_neighbours_are_asked_for_few_or_on_no_cpu),
-	};
-
-	return cmocka_run_group_tests_name("api/placement_balance", tests, NULL,
-					   NULL);
 }

@@ -31,20 +31,22 @@ static void attach_twice(void *unused)
 	EXPECT(sennit_poller_allocator()->allocate);
 }
 
-static void a_worker_has_one_poller(void **state)
-{
-	(void)state;
-	attach_twice(NULL);
-	in_a_task(attach_twice, NULL);
-	in_a_thread(attach_as_thread, NULL);
-}
-
-/* The worker frees it: see close_counted. */
+/* The worker frees its poller. */
 static int close_counted(void **state)
 {
 	int failed = close_world(state);
 
 	return failed || atomic_load(&made) != atomic_load(&destroyed) ? -1 : 0;
+}
+
+#define TEST_WITH_POLLERS(f) \
+	TEST_IN_WORLDS(f, WITH_WORKERS(f, open_world, close_counted))
+
+TEST_WITH_POLLERS(a_worker_has_one_poller)
+{
+	attach_twice(NULL);
+	in_a_task(attach_twice, NULL);
+	in_a_thread(attach_as_thread, NULL);
 }
 
 /* --- waiting ------------------------------------------------------------ */
@@ -78,11 +80,10 @@ static void *post_as_thread(void *argument)
 	return NULL;
 }
 
-static void a_completion_ends_the_wait(void **state)
+TEST_WITH_POLLERS(a_completion_ends_the_wait)
 {
 	enum { ROUNDS = LOAD(300) };
 
-	(void)state;
 	for (int i = 0; i < ROUNDS; i++) {
 		struct exchange x = { .err = 1 };
 		pthread_t       t;
@@ -108,11 +109,10 @@ static void wait_in_vain(void *argument)
 	EXPECT(x->n.op.result == 5);
 }
 
-static void a_deadline_ends_the_wait_and_what_is_done_beats_it(void **state)
+TEST_WITH_WORKERS(a_deadline_ends_the_wait_and_what_is_done_beats_it)
 {
 	struct exchange x = { .err = 0 };
 
-	(void)state;
 	in_a_task(wait_in_vain, &x);
 }
 
@@ -141,11 +141,10 @@ static bool waits(sennit_scheduler *s)
 	return count;
 }
 
-static void a_cancelled_group_ends_the_wait(void **state)
+TEST_WITH_POLLERS(a_cancelled_group_ends_the_wait)
 {
-	const struct world *w = *state;
-	struct exchange     x = { .err = 0 };
-	sennit_group        g;
+	struct exchange x = { .err = 0 };
+	sennit_group    g;
 
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn(&g, wait_as_member, &x), 0);
@@ -184,9 +183,8 @@ static void start_both_here(void *argument)
 }
 
 /* All of it on one worker. */
-static void yielding_fibers_delay_a_completion_by_few_dispatches(void **state)
+TEST_WITH_WORKERS(yielding_fibers_delay_a_completion_by_few_dispatches)
 {
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		struct exchange x = { .err = 1 };
 
@@ -230,9 +228,8 @@ static void complete_all_at_once(void *unused)
 }
 
 /* They run in order, so that a look for each would serve nobody earlier. */
-static void ready_fibers_run_with_a_look_in_16_dispatches(void **state)
+TEST_WITH_WORKERS(ready_fibers_run_with_a_look_in_16_dispatches)
 {
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		memset(&burst, 0, sizeof(burst));
 		in_a_task(complete_all_at_once, NULL);
@@ -268,12 +265,11 @@ static void schedule_from_outside(void *argument)
 	}
 }
 
-static void a_task_wakes_who_sleeps_in_a_poller(void **state)
+TEST_WITH_THREADS(a_task_wakes_who_sleeps_in_a_poller)
 {
-	const struct world *w = *state;
-	struct exchange     x[8] = { { .err = 1 } };
-	struct wakes        k = { .s = w->s };
-	pthread_t           t;
+	struct exchange x[8] = { { .err = 1 } };
+	struct wakes    k = { .s = w->s };
+	pthread_t       t;
 
 	for (int i = 0; i < 8; i++)
 		must_schedule(wait_for_post, &x[i]);
@@ -286,22 +282,4 @@ static void a_task_wakes_who_sleeps_in_a_poller(void **state)
 	}
 	for (int i = 0; i < 8; i++)
 		assert_soon(atomic_load(&x[i].over));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASES_(a_worker_has_one_poller, open_world, close_counted),
-		CASES_(a_completion_ends_the_wait, open_world, close_counted),
-		WITH_WORKERS(
-			a_deadline_ends_the_wait_and_what_is_done_beats_it),
-		CASES_(a_cancelled_group_ends_the_wait, open_world,
-		       close_counted),
-		WITH_WORKERS(
-			yielding_fibers_delay_a_completion_by_few_dispatches),
-		WITH_WORKERS(ready_fibers_run_with_a_look_in_16_dispatches),
-		WITH_THREADS(a_task_wakes_who_sleeps_in_a_poller),
-	};
-
-	return cmocka_run_group_tests_name("api/poller", tests, NULL, NULL);
 }

@@ -40,18 +40,7 @@ static void wait_eagerly(void *unused)
 	sennit_poller_hook_remove(&e.hook);
 }
 
-static void a_worker_with_a_time_in_the_past_does_not_park(void **state)
+TEST_WITH_THREADS(a_worker_with_a_time_in_the_past_does_not_park)
 {
-	(void)state;
 	in_a_task(wait_eagerly, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(a_worker_with_a_time_in_the_past_does_not_park),
-	};
-
-	return cmocka_run_group_tests_name("api/poller_eager", tests, NULL,
-					   NULL);
 }

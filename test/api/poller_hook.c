@@ -42,20 +42,18 @@ static void work_with_device(void *argument)
 	close_device(&d);
 }
 
-static void a_sleeping_worker_asks_in_time(void **state)
+TEST_WITH_WORKERS(a_sleeping_worker_asks_in_time)
 {
 	uint64_t patience = SENNIT_MILLISECOND;
 
-	(void)state;
 	work_with_device(&patience);
 	in_a_task(work_with_device, &patience);
 }
 
-static void a_time_in_the_past_keeps_the_worker_awake(void **state)
+TEST_WITH_WORKERS(a_time_in_the_past_keeps_the_worker_awake)
 {
 	uint64_t patience = 0;
 
-	(void)state;
 	work_with_device(&patience);
 	in_a_task(work_with_device, &patience);
 }
@@ -110,11 +108,10 @@ static void run_crowd(void *argument)
 	pthread_join(t, NULL);
 }
 
-static void hooks_are_several(void **state)
+TEST_WITH_WORKERS(hooks_are_several)
 {
 	static struct crowd c;
 
-	(void)state;
 	memset(&c, 0, sizeof(c));
 	in_a_task(run_crowd, &c);
 }
@@ -170,9 +167,8 @@ static void keep_busy(void *unused)
 	close_device(&b.d);
 }
 
-static void yielding_fibers_delay_an_ask_by_few_dispatches(void **state)
+TEST_WITH_WORKERS(yielding_fibers_delay_an_ask_by_few_dispatches)
 {
-	(void)state;
 	for (int i = 0; i < 10; i++)
 		in_a_task(keep_busy, NULL);
 }
@@ -203,9 +199,8 @@ static void leave_idle(void *unused)
 	close_device(&other);
 }
 
-static void a_hook_without_anything_to_wait_for_is_not_asked(void **state)
+TEST_WITH_WORKERS(a_hook_without_anything_to_wait_for_is_not_asked)
 {
-	(void)state;
 	leave_idle(NULL);
 	in_a_task(leave_idle, NULL);
 }
@@ -226,9 +221,8 @@ static void remove_while_asked(void *unused)
 	sennit_sleep(SENNIT_MILLISECOND);
 }
 
-static void a_removed_hook_is_not_asked(void **state)
+TEST_WITH_WORKERS(a_removed_hook_is_not_asked)
 {
-	(void)state;
 	remove_while_asked(NULL);
 	in_a_task(remove_while_asked, NULL);
 }
@@ -261,10 +255,9 @@ static void leave_hook_behind(void *unused)
 	sennit_poller_hook_ask(h);
 }
 
-static void the_worker_destroys_hooks_that_are_left(void **state)
+TEST_WITH_WORKERS(the_worker_destroys_hooks_that_are_left)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = move_to(SENNIT_CONFIG(.workers = w->workers));
+	sennit_scheduler *s = move_to(SENNIT_CONFIG(.workers = w->workers));
 
 	atomic_store(&destroyed, 0);
 	in_a_task(leave_hook_behind, NULL);
@@ -291,9 +284,8 @@ static void add_nothing(void *unused)
 	EXPECT(sennit_poller_hook_add(&h) == -EINVAL);
 }
 
-static void a_hook_needs_a_worker_and_a_function(void **state)
+TEST_WITH_WORKERS(a_hook_needs_a_worker_and_a_function)
 {
-	(void)state;
 	in_a_thread(add_in_vain, NULL);
 	add_nothing(NULL);
 	in_a_task(add_nothing, NULL);
@@ -334,32 +326,13 @@ static void find_in_vain(void *unused)
 	EXPECT(!sennit_poller_hook_find(ask_nothing));
 }
 
-static void a_hook_is_found_on_its_worker(void **state)
+TEST_WITH_WORKERS(a_hook_is_found_on_its_worker)
 {
 	sennit_poller_hook h = { .ask = ask_nothing };
 
-	(void)state;
 	find_hooks(NULL);
 	in_a_task(find_hooks, NULL);
 	EXPECT(sennit_poller_hook_add(&h) == 0);
 	in_a_thread(find_in_vain, NULL);
 	sennit_poller_hook_remove(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_sleeping_worker_asks_in_time),
-		WITH_WORKERS(a_time_in_the_past_keeps_the_worker_awake),
-		WITH_WORKERS(hooks_are_several),
-		WITH_WORKERS(yielding_fibers_delay_an_ask_by_few_dispatches),
-		WITH_WORKERS(a_hook_without_anything_to_wait_for_is_not_asked),
-		WITH_WORKERS(a_removed_hook_is_not_asked),
-		WITH_WORKERS(the_worker_destroys_hooks_that_are_left),
-		WITH_WORKERS(a_hook_needs_a_worker_and_a_function),
-		WITH_WORKERS(a_hook_is_found_on_its_worker),
-	};
-
-	return cmocka_run_group_tests_name("api/poller_hook", tests, NULL,
-					   NULL);
 }

@@ -108,24 +108,21 @@ static void try_layout(size_t size, size_t alignment, size_t count)
 	sennit_pool_destroy(&p);
 }
 
-static void a_bounded_pool_lends_what_it_has_last_returned_first(void **state)
+TEST_WITH_WORKERS(a_bounded_pool_lends_what_it_has_last_returned_first)
 {
-	(void)state;
 	in_each_place(try_bounded, NULL);
 }
 
-static void an_unbounded_pool_never_runs_out(void **state)
+TEST_WITH_WORKERS(an_unbounded_pool_never_runs_out)
 {
-	(void)state;
 	in_each_place(try_unbounded, NULL);
 }
 
-static void items_have_their_size_and_alignment(void **state)
+TEST_ALONE(items_have_their_size_and_alignment)
 {
 	static const size_t sizes[] = { 1, 3, 8, 24, 64, 100, 5000 };
 	size_t              i, alignment;
 
-	(void)state;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		for (alignment = 1; alignment <= 4096; alignment *= 4) {
 			try_layout(sizes[i], alignment, 0);
@@ -135,7 +132,7 @@ static void items_have_their_size_and_alignment(void **state)
 	}
 }
 
-static void a_config_that_makes_no_sense_is_refused(void **state)
+TEST_ALONE(a_config_that_makes_no_sense_is_refused)
 {
 	const sennit_pool_config no_size = { .count = 1 };
 	const sennit_pool_config odd = { .item_size = 8, .alignment = 24 };
@@ -145,24 +142,10 @@ static void a_config_that_makes_no_sense_is_refused(void **state)
 	const sennit_pool_config large = { .item_size = SIZE_MAX, .count = 1 };
 	sennit_pool              p;
 
-	(void)state;
 	assert_int_equal(sennit_pool_init(&p, &no_size), -EINVAL);
 	assert_int_equal(sennit_pool_init(&p, &odd), -EINVAL);
 	assert_int_equal(sennit_pool_init(&p, &policy), -EINVAL);
 	assert_int_equal(sennit_pool_init(&p, &reserved), -EINVAL);
 	assert_int_equal(sennit_pool_init(&p, &many), -ENOMEM);
 	assert_int_equal(sennit_pool_init(&p, &large), -ENOMEM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(
-			a_bounded_pool_lends_what_it_has_last_returned_first),
-		WITH_WORKERS(an_unbounded_pool_never_runs_out),
-		ALONE(items_have_their_size_and_alignment),
-		ALONE(a_config_that_makes_no_sense_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("api/pool", tests, NULL, NULL);
 }

@@ -112,25 +112,23 @@ static unsigned take_stock(struct library *l)
 	return sum;
 }
 
-static void no_item_is_lent_twice_at_a_time(void **state)
+TEST_WITH_WORKERS(no_item_is_lent_twice_at_a_time)
 {
 	struct library l = { .deadline = SENNIT_NEVER };
 	pthread_t      threads[THREADS];
 
-	(void)state;
 	open_library(&l, threads);
 	assert_true(atomic_load(&l.most) <= ITEMS);
 	assert_int_equal(atomic_load(&l.refused), 0);
 	assert_int_equal(take_stock(&l), 2 * ROUNDS * (BORROWERS + THREADS));
 }
 
-static void no_item_gets_lost_by_deadlines(void **state)
+TEST_WITH_WORKERS(no_item_gets_lost_by_deadlines)
 {
 	struct library l = { .deadline = sennit_after(SENNIT_MILLISECOND) };
 	pthread_t      threads[THREADS];
 	unsigned       lent;
 
-	(void)state;
 	open_library(&l, threads);
 	assert_true(atomic_load(&l.most) <= ITEMS);
 	lent = ROUNDS * (BORROWERS + THREADS) - atomic_load(&l.refused);
@@ -175,11 +173,10 @@ static void form_a_queue(void *argument)
 		EXPECT(q->order[i] == i);
 }
 
-static void the_longest_waiter_is_served_first(void **state)
+TEST_WITH_WORKERS(the_longest_waiter_is_served_first)
 {
 	struct queue_up q = { .arrived = 0 };
 
-	(void)state;
 	must_init_numbers(&q.pool, 1);
 	sennit_wait_group_init(&q.done, 16);
 	in_a_task(form_a_queue, &q);
@@ -187,9 +184,8 @@ static void the_longest_waiter_is_served_first(void **state)
 }
 
 /* Symptom of a lost wake: two items returned, one waiter served. */
-static void returns_in_a_row_serve_as_many(void **state)
+TEST_WITHOUT(returns_in_a_row_serve_as_many)
 {
-	struct world   *w = *state;
 	struct queue_up q = { .arrived = 0 };
 	void           *items[4];
 	unsigned        i;
@@ -215,12 +211,11 @@ static void return_it(void *argument)
 	sennit_pool_return(pool_and_item[0], pool_and_item[1]);
 }
 
-static void whoever_has_an_item_may_return_it(void **state)
+TEST_WITH_WORKERS(whoever_has_an_item_may_return_it)
 {
 	sennit_pool p;
 	void       *pool_and_item[2] = { &p, NULL };
 
-	(void)state;
 	must_init_numbers(&p, 1);
 	pool_and_item[1] = must_borrow(&p);
 	in_a_task(return_it, pool_and_item);
@@ -240,12 +235,11 @@ static void borrow_and_destroy(void *argument)
 	free(p);
 }
 
-static void a_pool_may_be_freed_by_its_last_borrower(void **state)
+TEST_WITH_WORKERS(a_pool_may_be_freed_by_its_last_borrower)
 {
 	struct errand e = { .run = borrow_and_destroy };
 	unsigned      i;
 
-	(void)state;
 	for (i = 0; i < 200; i++) {
 		sennit_pool *p = malloc(sizeof(*p));
 		void        *item;
@@ -263,11 +257,10 @@ static void a_pool_may_be_freed_by_its_last_borrower(void **state)
 
 /* --- reports ------------------------------------------------------------ */
 
-static void a_report_names_the_pool(void **state)
+TEST_WITH_WORKERS(a_report_names_the_pool)
 {
-	const struct world *w = *state;
-	struct queue_up     q = { .arrived = 0 };
-	void               *item;
+	struct queue_up q = { .arrived = 0 };
+	void           *item;
 
 	must_init_numbers(&q.pool, 1);
 	sennit_wait_group_init(&q.done, 1);
@@ -279,20 +272,4 @@ static void a_report_names_the_pool(void **state)
 	sennit_pool_return(&q.pool, item);
 	sennit_wait_group_wait(&q.done);
 	sennit_pool_destroy(&q.pool);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(no_item_is_lent_twice_at_a_time),
-		WITH_WORKERS(no_item_gets_lost_by_deadlines),
-		WITH_WORKERS(the_longest_waiter_is_served_first),
-		WITHOUT(returns_in_a_row_serve_as_many),
-		WITH_WORKERS(whoever_has_an_item_may_return_it),
-		WITH_WORKERS(a_pool_may_be_freed_by_its_last_borrower),
-		WITH_WORKERS(a_report_names_the_pool),
-	};
-
-	return cmocka_run_group_tests_name("api/pool_borrowers", tests, NULL,
-					   NULL);
 }

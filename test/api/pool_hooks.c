@@ -121,16 +121,14 @@ static void reconstruct(size_t count)
 	assert_counts(&f, 5 * ITEMS, 5 * ITEMS);
 }
 
-static void preserved_items_are_made_once_and_keep_their_state(void **state)
+TEST_ALONE(preserved_items_are_made_once_and_keep_their_state)
 {
-	(void)state;
 	preserve(ITEMS);
 	preserve(0);
 }
 
-static void reconstructed_items_are_made_for_each_loan(void **state)
+TEST_ALONE(reconstructed_items_are_made_for_each_loan)
 {
-	(void)state;
 	reconstruct(ITEMS);
 	reconstruct(0);
 }
@@ -156,9 +154,8 @@ static void fail_once(enum sennit_pool_policy policy, size_t count)
 	assert_counts(&f, 1, 1);
 }
 
-static void who_borrows_gets_the_error_of_construct(void **state)
+TEST_ALONE(who_borrows_gets_the_error_of_construct)
 {
-	(void)state;
 	fail_once(SENNIT_POOL_PRESERVE, 1);
 	fail_once(SENNIT_POOL_PRESERVE, 0);
 	fail_once(SENNIT_POOL_RECONSTRUCT, 1);
@@ -186,9 +183,8 @@ static void queue_up(void *argument)
 }
 
 /* A borrower whose construct fails passes the item on to the next waiter. */
-static void a_failed_construct_leaves_the_item_to_the_next(void **state)
+TEST_WITH_WORKERS(a_failed_construct_leaves_the_item_to_the_next)
 {
-	struct world   *w = *state;
 	struct queue_up q = { .served = 0 };
 	struct factory  f = { .waits = true };
 	struct product *item;
@@ -218,14 +214,13 @@ static sennit_pool_config config_of(const sennit_allocator *a, size_t count)
 				     .allocator = a };
 }
 
-static void a_bounded_pool_without_memory_is_refused(void **state)
+TEST_ALONE(a_bounded_pool_without_memory_is_refused)
 {
 	struct counting_allocator m = { .failing = 1 };
 	const sennit_allocator    a = COUNTING_ALLOCATOR(&m);
 	const sennit_pool_config  c = config_of(&a, 10);
 	sennit_pool               p;
 
-	(void)state;
 	assert_int_equal(sennit_pool_init(&p, &c), -ENOMEM);
 	assert_int_equal(sennit_pool_init(&p, &c), 0);
 	assert_true(atomic_load(&m.bytes) >= 240);
@@ -258,11 +253,10 @@ static void survive_failure_of(unsigned k)
 	assert_int_equal(atomic_load(&m.bytes), 0);
 }
 
-static void an_unbounded_pool_survives_a_lack_of_memory(void **state)
+TEST_ALONE(an_unbounded_pool_survives_a_lack_of_memory)
 {
 	unsigned k;
 
-	(void)state;
 	for (k = 1; k <= 6; k++)
 		survive_failure_of(k);
 }
@@ -286,7 +280,7 @@ static void borrow_in_a_rush(void *argument)
 	sennit_wait_group_done(&r->done);
 }
 
-static void all_may_grow_a_pool_at_once(void **state)
+TEST_WITH_WORKERS(all_may_grow_a_pool_at_once)
 {
 	struct counting_allocator m = { .failing = 0 };
 	const sennit_allocator    a = COUNTING_ALLOCATOR(&m);
@@ -294,7 +288,6 @@ static void all_may_grow_a_pool_at_once(void **state)
 	struct rush               r = { .next = 0 };
 	unsigned                  i;
 
-	(void)state;
 	assert_int_equal(sennit_pool_init(&r.pool, &c), 0);
 	sennit_wait_group_init(&r.done, 8);
 	for (i = 0; i < 8; i++)
@@ -305,19 +298,4 @@ static void all_may_grow_a_pool_at_once(void **state)
 		sennit_pool_return(&r.pool, r.items[i]);
 	sennit_pool_destroy(&r.pool);
 	assert_int_equal(atomic_load(&m.bytes), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(preserved_items_are_made_once_and_keep_their_state),
-		ALONE(reconstructed_items_are_made_for_each_loan),
-		ALONE(who_borrows_gets_the_error_of_construct),
-		WITH_WORKERS(a_failed_construct_leaves_the_item_to_the_next),
-		ALONE(a_bounded_pool_without_memory_is_refused),
-		ALONE(an_unbounded_pool_survives_a_lack_of_memory),
-		WITH_WORKERS(all_may_grow_a_pool_at_once),
-	};
-
-	return cmocka_run_group_tests_name("api/pool_hooks", tests, NULL, NULL);
 }

@@ -38,12 +38,13 @@ static void schedule_mixed(void *argument)
 	sennit_wait_group_wait(&p->done);
 }
 
-static void normal_tasks_go_first(void **state)
+TEST_IN_WORLDS(normal_tasks_go_first,
+	       WITHOUT(normal_tasks_go_first, open_world, close_world),
+	       WITH_ONE(normal_tasks_go_first, open_world, close_world))
 {
 	const sennit_time begin = sennit_now();
 	struct pile       p = { .ran = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&p.done, 2 * SOME);
 	in_a_task(schedule_mixed, &p);
 	/* None, unless the test was delayed for so long that some were due. */
@@ -63,12 +64,13 @@ static void keep_busy_with_tasks_at_hand(void *argument)
 		sched_yield();
 }
 
-static void who_can_steal_does_that_first(void **state)
+TEST_IN_WORLDS(who_can_steal_does_that_first,
+	       IN_WORLD(who_can_steal_does_that_first, "_w2", open_world,
+			close_world, 2))
 {
 	const sennit_time begin = sennit_now();
 	struct pile       p = { .ran = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&p.done, 2 * SOME);
 	in_a_task(keep_busy_with_tasks_at_hand, &p);
 	sennit_wait_group_wait(&p.done);
@@ -107,11 +109,14 @@ static void schedule_in_order(void *argument)
 	sennit_wait_group_wait(&t.p->done);
 }
 
-static void among_themselves_the_oldest_goes_first(void **state)
+TEST_IN_WORLDS(among_themselves_the_oldest_goes_first,
+	       WITHOUT(among_themselves_the_oldest_goes_first, open_world,
+		       close_world),
+	       WITH_ONE(among_themselves_the_oldest_goes_first, open_world,
+			close_world))
 {
 	struct pile p = { .ran = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&p.done, SOME);
 	in_a_task(schedule_in_order, &p);
 	for (uintptr_t i = 0; i < SOME; i++)
@@ -157,14 +162,14 @@ static void starve(const struct world *w, sennit_task_fn *busy)
 	sennit_wait_group_wait(&p.done);
 }
 
-static void new_tasks_without_end_do_not_starve_them(void **state)
+TEST_WITH_WORKERS(new_tasks_without_end_do_not_starve_them)
 {
-	starve(*state, run_for_ever);
+	starve(w, run_for_ever);
 }
 
-static void fibers_that_yield_without_end_do_not_starve_them(void **state)
+TEST_WITH_WORKERS(fibers_that_yield_without_end_do_not_starve_them)
 {
-	starve(*state, yield_for_ever);
+	starve(w, yield_for_ever);
 }
 
 /* --- reports ------------------------------------------------------------ */
@@ -200,10 +205,11 @@ static void report_late_ones(void *argument)
 		EXPECT(look.worker == SENNIT_REPORT_BOUND);
 }
 
-static void reports_count_them(void **state)
+TEST_IN_WORLDS(reports_count_them,
+	       WITHOUT(reports_count_them, open_world, close_world),
+	       WITH_ONE(reports_count_them, open_world, close_world))
 {
-	struct world *w = *state;
-	struct pile   p = { .s = w->s, .found = w->threads > 0 };
+	struct pile p = { .s = w->s, .found = w->threads > 0 };
 
 	sennit_wait_group_init(&p.done, 7);
 	in_a_task(report_late_ones, &p);
@@ -212,31 +218,11 @@ static void reports_count_them(void **state)
 
 /* --- refusals ----------------------------------------------------------- */
 
-static void they_do_not_stay_on_a_thread(void **state)
+TEST_WITH_WORKERS(they_do_not_stay_on_a_thread)
 {
 	const sennit_task t = { .run = run_one,
 				.flags = SENNIT_TASK_BACKGROUND |
 					 SENNIT_TASK_SAME_THREAD };
 
-	(void)state;
 	assert_int_equal(sennit_schedule_task(&t), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(normal_tasks_go_first),
-		WITH_ONE(normal_tasks_go_first),
-		CASE_(who_can_steal_does_that_first, "_w2", open_world,
-		      close_world, 2),
-		WITHOUT(among_themselves_the_oldest_goes_first),
-		WITH_ONE(among_themselves_the_oldest_goes_first),
-		WITH_WORKERS(new_tasks_without_end_do_not_starve_them),
-		WITH_WORKERS(fibers_that_yield_without_end_do_not_starve_them),
-		WITHOUT(reports_count_them),
-		WITH_ONE(reports_count_them),
-		WITH_WORKERS(they_do_not_stay_on_a_thread),
-	};
-
-	return cmocka_run_group_tests_name("api/priorities", tests, NULL, NULL);
 }

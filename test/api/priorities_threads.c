@@ -23,11 +23,10 @@ static void schedule_many_late(void *argument)
 		must_schedule_late(run_one, p);
 }
 
-static void they_all_run_wherever_they_come_from(void **state)
+TEST_WITH_WORKERS(they_all_run_wherever_they_come_from)
 {
 	struct pile p = { .ran = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&p.done, 2 * LOAD(MANY));
 	schedule_many_late(&p);
 	in_a_task(schedule_many_late, &p);
@@ -46,10 +45,9 @@ static void enqueue_many_late(void *argument)
 		EXPECT(sennit_enqueue(p->s, &t) == 0);
 }
 
-static void with_workers_bound_threads_run_none(void **state)
+TEST_WITH_THREADS(with_workers_bound_threads_run_none)
 {
-	struct world *w = *state;
-	struct pile   p = { .s = w->s, .stranger = pthread_self() };
+	struct pile p = { .s = w->s, .stranger = pthread_self() };
 
 	sennit_wait_group_init(&p.done, 2 * LOAD(MANY));
 	enqueue_many_late(&p);
@@ -67,10 +65,9 @@ static void wait_in_the_background(void *argument)
 	run_one(p);
 }
 
-static void they_may_wait(void **state)
+TEST_WITH_WORKERS(they_may_wait)
 {
-	struct world *w = *state;
-	struct pile   p = { .s = w->s };
+	struct pile p = { .s = w->s };
 
 	sennit_wait_group_init(&p.done, SOME);
 	for (int i = 0; i < SOME; i++)
@@ -94,12 +91,11 @@ static void count_at_the_end(void *argument)
 		EXPECT(sennit_schedule_task(&t) == 0);
 }
 
-static void a_scheduler_runs_them_before_it_ends(void **state)
+TEST_WITH_COUNTS(a_scheduler_runs_them_before_it_ends)
 {
-	const struct world *w = *state;
-	const sennit_task   t = { .run = count_at_the_end,
-				  .argument = &ran_at_the_end,
-				  .flags = SENNIT_TASK_BACKGROUND };
+	const sennit_task t = { .run = count_at_the_end,
+				.argument = &ran_at_the_end,
+				.flags = SENNIT_TASK_BACKGROUND };
 
 	for (int round = 0; round < 20; round++) {
 		sennit_scheduler *s = start_scheduler(w->workers);
@@ -114,10 +110,13 @@ static void a_scheduler_runs_them_before_it_ends(void **state)
 	}
 }
 
-static void workers_that_start_late_start_for_them(void **state)
+TEST_IN_WORLDS(workers_that_start_late_start_for_them,
+	       IN_WORLD(workers_that_start_late_start_for_them, "_w2",
+			open_count, close_count, 2),
+	       IN_WORLD(workers_that_start_late_start_for_them, "_w8",
+			open_count, close_count, 3))
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s =
+	sennit_scheduler *s =
 		start_with(SENNIT_CONFIG(.workers = w->workers,
 					 .start = SENNIT_START_LAZY));
 	struct pile p = { .s = s, .stranger = pthread_self() };
@@ -128,10 +127,9 @@ static void workers_that_start_late_start_for_them(void **state)
 	end_scheduler(s);
 }
 
-static void they_outlive_workers_that_are_taken_away(void **state)
+TEST_WITH_SEVERAL(they_outlive_workers_that_are_taken_away)
 {
-	struct world *w = *state;
-	struct pile   p = { .s = w->s, .stranger = pthread_self() };
+	struct pile p = { .s = w->s, .stranger = pthread_self() };
 
 	sennit_wait_group_init(&p.done, 10 * LOAD(MANY));
 	for (int i = 0; i < 10; i++) {
@@ -141,22 +139,4 @@ static void they_outlive_workers_that_are_taken_away(void **state)
 		enqueue_many_late(&p);
 	}
 	sennit_wait_group_wait(&p.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(they_all_run_wherever_they_come_from),
-		WITH_THREADS(with_workers_bound_threads_run_none),
-		WITH_WORKERS(they_may_wait),
-		WITH_COUNTS(a_scheduler_runs_them_before_it_ends),
-		CASE_(workers_that_start_late_start_for_them, "_w2", open_count,
-		      close_count, 2),
-		CASE_(workers_that_start_late_start_for_them, "_w8", open_count,
-		      close_count, 3),
-		WITH_SEVERAL(they_outlive_workers_that_are_taken_away),
-	};
-
-	return cmocka_run_group_tests_name("api/priorities_threads", tests,
-					   NULL, NULL);
 }

@@ -208,13 +208,12 @@ _Noreturn static void live_and_leave(struct end_clients *e, bool asleep)
 	_exit(4);
 }
 
-static void assert_leaves(void **state, void (*leave)(struct end_clients *e),
-			  bool   asleep)
+static void assert_leaves(const struct world *w,
+			  void (*leave)(struct end_clients *e), bool asleep)
 {
-	const struct world *w = *state;
-	struct end_clients  e = { .workers = w->workers, .leave = leave };
-	const pid_t         child = begin_child();
-	int                 status;
+	struct end_clients e = { .workers = w->workers, .leave = leave };
+	const pid_t        child = begin_child();
+	int                status;
 
 	if (!child)
 		live_and_leave(&e, asleep);
@@ -223,61 +222,44 @@ static void assert_leaves(void **state, void (*leave)(struct end_clients *e),
 		fail_msg("child ended with %#x", (unsigned)status);
 }
 
-static void a_bound_thread_exits(void **state)
+TEST_WITH_COUNTS(a_bound_thread_exits)
 {
-	assert_leaves(state, leave_bound, false);
-	assert_leaves(state, leave_bound, true);
+	assert_leaves(w, leave_bound, false);
+	assert_leaves(w, leave_bound, true);
 }
 
-static void an_unbound_thread_exits(void **state)
+TEST_WITH_COUNTS(an_unbound_thread_exits)
 {
-	assert_leaves(state, leave_from_an_unbound_thread, false);
-	assert_leaves(state, leave_from_an_unbound_thread, true);
+	assert_leaves(w, leave_from_an_unbound_thread, false);
+	assert_leaves(w, leave_from_an_unbound_thread, true);
 }
 
-static void the_main_thread_exits_after_unbinding(void **state)
+TEST_WITH_COUNTS(the_main_thread_exits_after_unbinding)
 {
-	const struct world *w = *state;
-
-	assert_leaves(state, leave_unbound, false);
-	assert_leaves(state, leave_released, false);
+	assert_leaves(w, leave_unbound, false);
+	assert_leaves(w, leave_released, false);
 	if (w->threads) {
-		assert_leaves(state, leave_unbound, true);
-		assert_leaves(state, leave_released, true);
+		assert_leaves(w, leave_unbound, true);
+		assert_leaves(w, leave_released, true);
 	}
 }
 
-static void a_task_exits(void **state)
+TEST_WITH_COUNTS(a_task_exits)
 {
-	assert_leaves(state, leave_from_a_task, false);
-	assert_leaves(state, leave_from_a_task, true);
-	assert_leaves(state, leave_from_a_resumed_task, false);
-	assert_leaves(state, leave_from_a_resumed_task, true);
+	assert_leaves(w, leave_from_a_task, false);
+	assert_leaves(w, leave_from_a_task, true);
+	assert_leaves(w, leave_from_a_resumed_task, false);
+	assert_leaves(w, leave_from_a_resumed_task, true);
 }
 
-static void a_task_of_the_bound_thread_exits(void **state)
+TEST_WITH_COUNTS(a_task_of_the_bound_thread_exits)
 {
-	assert_leaves(state, leave_from_a_task_of_the_bound_thread, false);
-	assert_leaves(state, leave_from_a_task_of_the_bound_thread, true);
+	assert_leaves(w, leave_from_a_task_of_the_bound_thread, false);
+	assert_leaves(w, leave_from_a_task_of_the_bound_thread, true);
 }
 
-static void a_blocking_call_exits(void **state)
+TEST_WITH_COUNTS(a_blocking_call_exits)
 {
-	assert_leaves(state, leave_from_a_call, false);
-	assert_leaves(state, leave_from_a_call, true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_bound_thread_exits),
-		WITH_COUNTS(an_unbound_thread_exits),
-		WITH_COUNTS(the_main_thread_exits_after_unbinding),
-		WITH_COUNTS(a_task_exits),
-		WITH_COUNTS(a_task_of_the_bound_thread_exits),
-		WITH_COUNTS(a_blocking_call_exits),
-	};
-
-	return cmocka_run_group_tests_name("api/process_exit", tests, NULL,
-					   NULL);
+	assert_leaves(w, leave_from_a_call, false);
+	assert_leaves(w, leave_from_a_call, true);
 }

@@ -74,9 +74,8 @@ static void wake_all(struct things *t)
 	sennit_mutex_unlock(&t->of_fiber);
 }
 
-static void each_wait_is_named_with_its_object(void **state)
+TEST_WITH_WORKERS(each_wait_is_named_with_its_object)
 {
-	struct world *w = *state;
 	struct things t = { .deadline = sennit_after(GIVE_UP) };
 	const struct {
 		sennit_task_fn *task;
@@ -146,19 +145,16 @@ static void see_sleeper(void *argument)
 	}
 }
 
-static void a_sleeper_tells_when_it_wakes(void **state)
+TEST_WITH_WORKERS(a_sleeper_tells_when_it_wakes)
 {
-	struct world *w = *state;
-
 	wake_time = 0;
 	in_a_task(see_sleeper, w->s);
 }
 
 /* --- the end ------------------------------------------------------------ */
 
-static void who_gave_up_on_the_end_may_ask_why(void **state)
+TEST_WITH_THREAD_COUNTS(who_gave_up_on_the_end_may_ask_why)
 {
-	struct world       *w = *state;
 	sennit_scheduler   *s = start_scheduler(w->workers);
 	struct things       t = { .deadline = SENNIT_NEVER };
 	const sennit_task   task = { .run = wait_for_event, .argument = &t };
@@ -175,9 +171,8 @@ static void who_gave_up_on_the_end_may_ask_why(void **state)
 
 /* --- text --------------------------------------------------------------- */
 
-static void the_text_names_who_waits_for_what(void **state)
+TEST_WITH_THREAD_COUNTS(the_text_names_who_waits_for_what)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 	struct things     t = { .deadline = SENNIT_NEVER };
 	const sennit_task task = { .run = wait_for_event, .argument = &t };
@@ -210,16 +205,4 @@ static void the_text_names_who_waits_for_what(void **state)
 			   "nothing in the scheduler can wake any of them\n"));
 	sennit_event_set(&t.event);
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_wait_is_named_with_its_object),
-		WITH_WORKERS(a_sleeper_tells_when_it_wakes),
-		WITH_THREAD_COUNTS(who_gave_up_on_the_end_may_ask_why),
-		WITH_THREAD_COUNTS(the_text_names_who_waits_for_what),
-	};
-
-	return cmocka_run_group_tests_name("api/report", tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static void run_until_told(void *argument)
 	sennit_event_set(&r->stopped);
 }
 
-static void a_running_task_is_seen(void **state)
+TEST_WITH_THREADS(a_running_task_is_seen)
 {
-	struct world       *w = *state;
 	struct runner       r = { .s = w->s };
 	sennit_report_entry e;
 	const sennit_time   before = sennit_now();
@@ -59,10 +58,8 @@ static void report_oneself(void *argument)
 	EXPECT(e.fiber == 0);
 }
 
-static void a_task_sees_itself_and_who_waits_for_it(void **state)
+TEST_WITH_WORKERS(a_task_sees_itself_and_who_waits_for_it)
 {
-	struct world *w = *state;
-
 	in_a_task(report_oneself, w);
 }
 
@@ -82,10 +79,8 @@ static void wake_but_keep_the_worker(void *argument)
 	sennit_wait_group_wait(&t.all);
 }
 
-static void who_is_woken_but_does_not_run_yet_is_ready(void **state)
+TEST_WITH_WORKERS(who_is_woken_but_does_not_run_yet_is_ready)
 {
-	struct world *w = *state;
-
 	in_a_task(wake_but_keep_the_worker, w->s);
 }
 
@@ -108,16 +103,13 @@ static void count_queued(void *argument)
 	EXPECT(look.entry.worker == 0);
 }
 
-static void tasks_that_have_not_started_are_counted(void **state)
+TEST_WITH_ONE(tasks_that_have_not_started_are_counted)
 {
-	struct world *w = *state;
-
 	in_a_task(count_queued, w->s);
 }
 
-static void an_idle_scheduler_has_only_its_bound_thread(void **state)
+TEST_WITH_WORKERS(an_idle_scheduler_has_only_its_bound_thread)
 {
-	struct world *w = *state;
 	struct search look;
 
 	in_a_task(do_nothing, NULL);
@@ -150,9 +142,8 @@ static void *bind_and_wait(void *argument)
 	return NULL;
 }
 
-static void a_bound_thread_waits_under_its_own_number(void **state)
+TEST_WITH_WORKERS(a_bound_thread_waits_under_its_own_number)
 {
-	struct world       *w = *state;
 	struct guest        g = { .s = w->s };
 	sennit_report_entry e;
 	pthread_t           thread;
@@ -261,9 +252,8 @@ static void work_while_it_is_asked(struct runner *r)
 	sennit_unbind();
 }
 
-static void reports_while_fibers_come_and_go_mix_nothing(void **state)
+TEST_WITH_COUNTS(reports_while_fibers_come_and_go_mix_nothing)
 {
-	struct world *w = *state;
 	struct runner r = { .s = start_with(SENNIT_CONFIG(.workers = w->workers,
 							  .max_fibers = 64)) };
 	pthread_t     asker, guest;
@@ -277,20 +267,4 @@ static void reports_while_fibers_come_and_go_mix_nothing(void **state)
 	pthread_join(asker, NULL);
 	pthread_join(guest, NULL);
 	end_scheduler(r.s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(a_running_task_is_seen),
-		WITH_WORKERS(a_task_sees_itself_and_who_waits_for_it),
-		WITH_WORKERS(who_is_woken_but_does_not_run_yet_is_ready),
-		WITH_ONE(tasks_that_have_not_started_are_counted),
-		WITH_WORKERS(an_idle_scheduler_has_only_its_bound_thread),
-		WITH_WORKERS(a_bound_thread_waits_under_its_own_number),
-		WITH_COUNTS(reports_while_fibers_come_and_go_mix_nothing),
-	};
-
-	return cmocka_run_group_tests_name("api/report_changes", tests, NULL,
-					   NULL);
 }

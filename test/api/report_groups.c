@@ -74,9 +74,8 @@ static void begin_enclosed(struct enclosed *c, sennit_scheduler *s)
 	assert_soon(enclosed_wait(s).size);
 }
 
-static void a_wait_ends_with_the_deadline_of_a_group_around_it(void **state)
+TEST_WITH_WORKERS(a_wait_ends_with_the_deadline_of_a_group_around_it)
 {
-	struct world   *w = *state;
 	struct enclosed c = { .uncancelled = false };
 	unsigned        i;
 
@@ -91,9 +90,8 @@ static void a_wait_ends_with_the_deadline_of_a_group_around_it(void **state)
 }
 
 /* The group's deadline ends neither this wait nor the wait for its member. */
-static void a_wait_that_no_group_ends_is_hopeless_in_one(void **state)
+TEST_WITH_THREADS(a_wait_that_no_group_ends_is_hopeless_in_one)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_scheduler(w->workers);
 	struct enclosed   c = { .uncancelled = true,
 				.flags = SENNIT_GROUP_OWN_STACKS };
@@ -106,16 +104,4 @@ static void a_wait_that_no_group_ends_is_hopeless_in_one(void **state)
 	sennit_event_set(&c.go);
 	sennit_wait_group_wait(&c.done);
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(
-			a_wait_ends_with_the_deadline_of_a_group_around_it),
-		WITH_THREADS(a_wait_that_no_group_ends_is_hopeless_in_one),
-	};
-
-	return cmocka_run_group_tests_name("api/report_groups", tests, NULL,
-					   NULL);
 }

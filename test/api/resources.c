@@ -9,25 +9,23 @@
 
 /* --- the object --------------------------------------------------------- */
 
-static void zero_cpus_are_those_of_the_process(void **state)
+TEST_ALONE(zero_cpus_are_those_of_the_process)
 {
 	sennit_resources *r = resources_of(0);
 
-	(void)state;
 	assert_int_equal(told_by(r).cpus, sennit_cpu_count());
 	assert_ptr_equal(sennit_resources_retain(r), r);
 	sennit_resources_release(r);
 	give_back(r);
 }
 
-static void its_memory_comes_from_its_allocator(void **state)
+TEST_ALONE(its_memory_comes_from_its_allocator)
 {
-	struct counting_allocator w = { .failing = 1 };
-	const sennit_allocator    a = COUNTING_ALLOCATOR(&w),
+	struct counting_allocator memory = { .failing = 1 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&memory),
 			       half = { .allocate = counting_take };
 	sennit_resources *r = NULL;
 
-	(void)state;
 	assert_int_equal(sennit_resources_create(&r, 1, &a), -ENOMEM);
 	assert_int_equal(sennit_resources_create(&r, 1, &half), -EINVAL);
 	assert_int_equal(
@@ -35,25 +33,24 @@ static void its_memory_comes_from_its_allocator(void **state)
 		-EINVAL);
 	assert_null(r);
 	assert_int_equal(sennit_resources_create(&r, 1, &a), 0);
-	assert_int_equal(atomic_load(&w.live), 1);
+	assert_int_equal(atomic_load(&memory.live), 1);
 	sennit_resources_release(r);
-	assert_int_equal(atomic_load(&w.live), 0);
+	assert_int_equal(atomic_load(&memory.live), 0);
 }
 
-static void a_scheduler_keeps_its_resources(void **state)
+TEST_ALONE(a_scheduler_keeps_its_resources)
 {
-	struct counting_allocator w = { .failing = 0 };
-	const sennit_allocator    a = COUNTING_ALLOCATOR(&w);
+	struct counting_allocator memory = { .failing = 0 };
+	const sennit_allocator    a = COUNTING_ALLOCATOR(&memory);
 	sennit_resources         *r;
 	sennit_scheduler         *s;
 
-	(void)state;
 	assert_int_equal(sennit_resources_create(&r, 1, &a), 0);
 	s = start_with(SHARING(r, ));
 	sennit_resources_release(r);
-	assert_int_equal(atomic_load(&w.live), 1);
+	assert_int_equal(atomic_load(&memory.live), 1);
 	end_scheduler(s);
-	assert_int_equal(atomic_load(&w.live), 0);
+	assert_int_equal(atomic_load(&memory.live), 0);
 }
 
 static void assert_wrong(const sennit_config *config, const char *name)
@@ -66,11 +63,10 @@ static void assert_wrong(const sennit_config *config, const char *name)
 	assert_int_equal(sennit_scheduler_create(&s, config), -EINVAL);
 }
 
-static void wrong_fields_are_named(void **state)
+TEST_ALONE(wrong_fields_are_named)
 {
 	sennit_resources *r = resources_of(2);
 
-	(void)state;
 	assert_wrong(SENNIT_CONFIG(.resources_min = 1), "resources_min");
 	assert_wrong(SENNIT_CONFIG(.resources_max = 1), "resources_max");
 	assert_wrong(SENNIT_CONFIG(.resources_priority = 1),
@@ -87,13 +83,12 @@ static void wrong_fields_are_named(void **state)
 	give_back(r);
 }
 
-static void minimums_beyond_the_budget_are_refused(void **state)
+TEST_ALONE(minimums_beyond_the_budget_are_refused)
 {
 	sennit_resources *r = resources_of(2);
 	sennit_scheduler *a = start_with(SHARING(r, .resources_min = 1));
 	sennit_scheduler *b = NULL;
 
-	(void)state;
 	assert_int_equal(
 		sennit_scheduler_create(&b, SHARING(r, .resources_min = 2)),
 		-EAGAIN);
@@ -109,9 +104,8 @@ static void minimums_beyond_the_budget_are_refused(void **state)
 
 /* --- the budget --------------------------------------------------------- */
 
-static void never_are_more_active_than_there_are_cpus(void **state)
+TEST_ALONE(never_are_more_active_than_there_are_cpus)
 {
-	(void)state;
 	for (uint32_t cpus = 1; cpus <= 3; cpus++) {
 		sennit_resources *r = resources_of(cpus);
 		sennit_scheduler *s[MOST];
@@ -133,13 +127,12 @@ static void never_are_more_active_than_there_are_cpus(void **state)
 
 /* --- shares ------------------------------------------------------------- */
 
-static void a_scheduler_stays_within_its_maximum(void **state)
+TEST_ALONE(a_scheduler_stays_within_its_maximum)
 {
 	sennit_resources *r = resources_of(3);
 	sennit_scheduler *s = start_with(SHARING(r, .resources_max = 2));
 	struct grip       g;
 
-	(void)state;
 	grip(&g, s, EACH);
 	assert_soon(atomic_load(&g.there) >= 2);
 	assert_soon(stats_of(s).waiting || atomic_load(&g.there) > 2);
@@ -149,12 +142,11 @@ static void a_scheduler_stays_within_its_maximum(void **state)
 	give_back(r);
 }
 
-static void one_busy_of_ten_gets_all(void **state)
+TEST_ALONE(one_busy_of_ten_gets_all)
 {
 	sennit_resources *r = resources_of(EACH);
 	sennit_scheduler *s[MOST];
 
-	(void)state;
 	for (int i = 0; i < MOST; i++)
 		s[i] = start_with(SHARING(r, ));
 	for (int i = 0; i < MOST; i++) {
@@ -170,7 +162,7 @@ static void one_busy_of_ten_gets_all(void **state)
 	give_back(r);
 }
 
-static void a_minimum_is_honoured_beside_any_priority(void **state)
+TEST_ALONE(a_minimum_is_honoured_beside_any_priority)
 {
 	sennit_resources *r = resources_of(2);
 	sennit_scheduler *a = start_with(SHARING(
@@ -178,7 +170,6 @@ static void a_minimum_is_honoured_beside_any_priority(void **state)
 	sennit_scheduler *b = start_with(SHARING(r, .resources_min = 1));
 	struct mill       m;
 
-	(void)state;
 	start_mill(&m, a, turn, 2 * EACH);
 	assert_soon(stats_of(a).active == 2);
 	for (int i = 0; i < 20; i++) {
@@ -195,13 +186,12 @@ static void a_minimum_is_honoured_beside_any_priority(void **state)
 	give_back(r);
 }
 
-static void all_get_on_whatever_their_priority(void **state)
+TEST_ALONE(all_get_on_whatever_their_priority)
 {
 	sennit_resources *r = resources_of(1);
 	sennit_scheduler *s[3];
 	struct mill       m[3];
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		s[i] = start_with(SHARING(r, .resources_priority = 1 + 7 * i));
 		start_mill(&m[i], s[i], i == 1 ? turn_here : turn, 3);
@@ -240,7 +230,7 @@ static void stay(void *argument)
 }
 
 /* Fibers of any scheduler, while the same scheduler and others use all CPUs. */
-static void fibers_on_workers_without_a_cpu_run_at_last(void **state)
+TEST_ALONE(fibers_on_workers_without_a_cpu_run_at_last)
 {
 	enum { GUESTS = 200 };
 	sennit_resources *r = resources_of(1);
@@ -251,7 +241,6 @@ static void fibers_on_workers_without_a_cpu_run_at_last(void **state)
 	sennit_event      go;
 	atomic_uint       there = 0, went = 0;
 
-	(void)state;
 	sennit_event_init(&go, SENNIT_EVENT_MANUAL, false);
 	start_mill(&in_a, a, turn, 3);
 	for (int i = 0; i < GUESTS; i++) {
@@ -271,7 +260,7 @@ static void fibers_on_workers_without_a_cpu_run_at_last(void **state)
 	give_back(r);
 }
 
-static void tasks_of_a_worker_that_has_yielded_are_stolen(void **state)
+TEST_ALONE(tasks_of_a_worker_that_has_yielded_are_stolen)
 {
 	sennit_resources *r = resources_of(2);
 	sennit_scheduler *a = start_with(SHARING(r, .resources_min = 1));
@@ -280,7 +269,6 @@ static void tasks_of_a_worker_that_has_yielded_are_stolen(void **state)
 	struct grip       g;
 	struct flood      f;
 
-	(void)state;
 	start_mill(&m, a, turn, EACH);
 	assert_soon(stats_of(a).active == 2);
 	grip(&g, b, 1); /* permanently, so one of a's workers has no CPU */
@@ -305,12 +293,11 @@ static uint64_t parks_of(sennit_scheduler *s[])
 	return parks;
 }
 
-static void those_that_idle_hold_nothing_and_sleep(void **state)
+TEST_ALONE(those_that_idle_hold_nothing_and_sleep)
 {
 	sennit_resources *r = resources_of(2);
 	sennit_scheduler *s[MOST];
 
-	(void)state;
 	for (int i = 0; i < MOST; i++)
 		s[i] = start_with(SHARING(r, .trim_ms = SENNIT_TRIM_NEVER));
 	assert_soon(parks_of(s) == MOST * EACH); /* each worker once */
@@ -322,14 +309,13 @@ static void those_that_idle_hold_nothing_and_sleep(void **state)
 	give_back(r);
 }
 
-static void workers_that_go_and_come_hold_no_more(void **state)
+TEST_ALONE(workers_that_go_and_come_hold_no_more)
 {
 	sennit_resources *r = resources_of(2);
 	sennit_scheduler *a = start_with(SHARING(r, .retire_ms = 1));
 	sennit_scheduler *b = start_with(SHARING(r, .max_workers = 2 * EACH,
 						 .start = SENNIT_START_LAZY));
 
-	(void)state;
 	atomic_store(&most, 0);
 	for (uint32_t round = 0; round < LOAD(30); round++) {
 		struct flood f, g;
@@ -349,41 +335,17 @@ static void workers_that_go_and_come_hold_no_more(void **state)
 	give_back(r);
 }
 
-static void one_without_workers_may_take_part(void **state)
+TEST_ALONE(one_without_workers_may_take_part)
 {
 	sennit_resources *r = resources_of(1);
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE, .resources = r));
 	atomic_uint ran = 0;
 
-	(void)state;
 	assert_int_equal(sennit_bind(s), 0);
 	must_schedule(count_run, &ran);
 	sennit_unbind();
 	assert_int_equal(atomic_load(&ran), 1);
 	end_scheduler(s);
 	give_back(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(zero_cpus_are_those_of_the_process),
-		ALONE(its_memory_comes_from_its_allocator),
-		ALONE(a_scheduler_keeps_its_resources),
-		ALONE(wrong_fields_are_named),
-		ALONE(minimums_beyond_the_budget_are_refused),
-		ALONE(never_are_more_active_than_there_are_cpus),
-		ALONE(a_scheduler_stays_within_its_maximum),
-		ALONE(one_busy_of_ten_gets_all),
-		ALONE(a_minimum_is_honoured_beside_any_priority),
-		ALONE(all_get_on_whatever_their_priority),
-		ALONE(fibers_on_workers_without_a_cpu_run_at_last),
-		ALONE(tasks_of_a_worker_that_has_yielded_are_stolen),
-		ALONE(those_that_idle_hold_nothing_and_sleep),
-		ALONE(workers_that_go_and_come_hold_no_more),
-		ALONE(one_without_workers_may_take_part),
-	};
-
-	return cmocka_run_group_tests_name("api/resources", tests, NULL, NULL);
 }

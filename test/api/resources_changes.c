@@ -10,14 +10,13 @@ static bool settles_at(sennit_resources *r, uint32_t n)
 	return told_by(r).active == n;
 }
 
-static void the_budget_follows_while_tasks_run(void **state)
+TEST_ALONE(the_budget_follows_while_tasks_run)
 {
 	static const uint32_t budgets[] = { 1, 3, 2, 4, 1, 2 };
 	sennit_resources     *r = resources_of(4);
 	sennit_scheduler     *s = start_with(SHARING(r, ));
 	struct mill           m;
 
-	(void)state;
 	start_mill(&m, s, turn, 4 * EACH);
 	for (size_t i = 0; i < sizeof(budgets) / sizeof(*budgets); i++) {
 		assert_int_equal(sennit_resources_set_cpus(r, budgets[i]), 0);
@@ -33,13 +32,12 @@ static void the_budget_follows_while_tasks_run(void **state)
 	give_back(r);
 }
 
-static void a_larger_budget_needs_no_safe_point(void **state)
+TEST_ALONE(a_larger_budget_needs_no_safe_point)
 {
 	sennit_resources *r = resources_of(1);
 	sennit_scheduler *s = start_with(SHARING(r, ));
 	struct grip       g;
 
-	(void)state;
 	grip(&g, s, EACH);
 	assert_soon(atomic_load(&g.there) == 1);
 	for (uint32_t cpus = 2; cpus <= EACH; cpus++) {
@@ -51,7 +49,7 @@ static void a_larger_budget_needs_no_safe_point(void **state)
 	give_back(r);
 }
 
-static void a_share_follows_while_tasks_run(void **state)
+TEST_ALONE(a_share_follows_while_tasks_run)
 {
 	sennit_resources  *r = resources_of(3);
 	sennit_scheduler  *a = start_with(SHARING(r, ));
@@ -62,7 +60,6 @@ static void a_share_follows_while_tasks_run(void **state)
 	struct mill        m;
 	struct grip        g;
 
-	(void)state;
 	start_mill(&m, a, turn, 4 * EACH);
 	assert_soon(stats_of(a).active == 3);
 	assert_int_equal(sennit_scheduler_set_share(a, &one), 0);
@@ -82,7 +79,7 @@ static void a_share_follows_while_tasks_run(void **state)
 	give_back(r);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST_ALONE(what_cannot_be_is_refused)
 {
 	sennit_resources  *r = resources_of(2);
 	sennit_scheduler  *s = start_with(SHARING(r, .resources_min = 1));
@@ -96,7 +93,6 @@ static void what_cannot_be_is_refused(void **state)
 						 1 };
 	sennit_weak       *weak = sennit_scheduler_weak(s);
 
-	(void)state;
 	assert_int_equal(sennit_scheduler_set_share(s, &much), -EAGAIN);
 	assert_int_equal(sennit_scheduler_set_share(s, &wrong), -EINVAL);
 	assert_int_equal(sennit_scheduler_set_share(s, &beyond), -EINVAL);
@@ -114,17 +110,4 @@ static void what_cannot_be_is_refused(void **state)
 	assert_int_equal(sennit_resources_set_cpus(r, 0), 0);
 	assert_int_equal(told_by(r).cpus, sennit_cpu_count());
 	sennit_resources_release(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(the_budget_follows_while_tasks_run),
-		ALONE(a_larger_budget_needs_no_safe_point),
-		ALONE(a_share_follows_while_tasks_run),
-		ALONE(what_cannot_be_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("api/resources_changes", tests, NULL,
-					   NULL);
 }

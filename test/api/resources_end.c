@@ -22,11 +22,10 @@ static void begin(struct pair *p)
 	p->b = start_with(SHARING(p->r, ));
 }
 
-static void one_without_work_ends_while_another_has_all(void **state)
+TEST_ALONE(one_without_work_ends_while_another_has_all)
 {
 	struct pair p;
 
-	(void)state;
 	begin(&p);
 	assert_soon(stats_of(p.b).waiting == EACH);
 	end_scheduler(p.b);
@@ -36,12 +35,11 @@ static void one_without_work_ends_while_another_has_all(void **state)
 	give_back(p.r);
 }
 
-static void one_with_work_ends_when_it_had_its_turn(void **state)
+TEST_ALONE(one_with_work_ends_when_it_had_its_turn)
 {
 	struct pair p;
 	atomic_uint ran = 0;
 
-	(void)state;
 	begin(&p);
 	send(p.b, count_run, &ran);
 	assert_int_equal(sennit_scheduler_shutdown(
@@ -55,12 +53,11 @@ static void one_with_work_ends_when_it_had_its_turn(void **state)
 	give_back(p.r);
 }
 
-static void the_end_of_the_lender_frees_its_cpus(void **state)
+TEST_ALONE(the_end_of_the_lender_frees_its_cpus)
 {
 	struct pair p;
 	atomic_uint ran = 0;
 
-	(void)state;
 	begin(&p);
 	send(p.b, count_run, &ran);
 	sennit_scheduler_release(p.a);
@@ -72,14 +69,13 @@ static void the_end_of_the_lender_frees_its_cpus(void **state)
 	give_back(p.r);
 }
 
-static void one_ends_that_has_been_recalled(void **state)
+TEST_ALONE(one_ends_that_has_been_recalled)
 {
 	sennit_resources *r = resources_of(1);
 	sennit_scheduler *a = start_with(SHARING(r, )), *b;
 	struct mill       m;
 	struct grip       g;
 
-	(void)state;
 	start_mill(&m, a, turn, 2);
 	assert_soon(atomic_load(&m.turns) > 1000);
 	b = start_with(SHARING(r, .resources_min = 1));
@@ -108,14 +104,13 @@ static void end_other(void *argument)
 	sennit_event_set(&c->done);
 }
 
-static void a_task_that_ends_another_lends_its_cpu(void **state)
+TEST_ALONE(a_task_that_ends_another_lends_its_cpu)
 {
 	sennit_resources *r = resources_of(1);
 	sennit_scheduler *a = start_with(SHARING(r, ));
 	struct closing    c = { .other = start_with(SHARING(r, )) };
 	struct flood      f;
 
-	(void)state;
 	sennit_event_init(&c.done, SENNIT_EVENT_MANUAL, false);
 	flood(c.other, &f);
 	send(a, end_other, &c);
@@ -123,18 +118,4 @@ static void a_task_that_ends_another_lends_its_cpu(void **state)
 	assert_int_equal(atomic_load(&f.ran), BRANCHES * 51);
 	end_scheduler(a);
 	give_back(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(one_without_work_ends_while_another_has_all),
-		ALONE(one_with_work_ends_when_it_had_its_turn),
-		ALONE(the_end_of_the_lender_frees_its_cpus),
-		ALONE(one_ends_that_has_been_recalled),
-		ALONE(a_task_that_ends_another_lends_its_cpu),
-	};
-
-	return cmocka_run_group_tests_name("api/resources_end", tests, NULL,
-					   NULL);
 }

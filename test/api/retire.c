@@ -5,24 +5,22 @@
 
 /* --- retiring ----------------------------------------------------------- */
 
-static void idle_workers_retire_but_for_one(void **state)
+TEST_ALONE(idle_workers_retire_but_for_one)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 
-	(void)state;
 	assert_settles(s, before, 1);
 	assert_int_equal(sennit_scheduler_workers(s), MOST);
 	end(s);
 }
 
-static void so_many_as_asked_for_stay(void **state)
+TEST_ALONE(so_many_as_asked_for_stay)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s;
 	uint32_t          n;
 
-	(void)state;
 	for (n = 1; n <= MOST; n++) {
 		s = begin(RETIRING(.min_workers = n));
 		assert_settles(s, before, n);
@@ -35,11 +33,10 @@ static void so_many_as_asked_for_stay(void **state)
 	end(s);
 }
 
-static void none_retires_unless_asked_to(void **state)
+TEST_ALONE(none_retires_unless_asked_to)
 {
 	sennit_scheduler *s = begin(CONFIG());
 
-	(void)state;
 	assert_soon(atomic_load(&endless) == MOST);
 	assert_int_equal(threads_of(s), MOST);
 	end(s);
@@ -63,13 +60,12 @@ static void hold_worker(void *argument)
 
 /* Independent of the index: workers with higher indices do not keep others from
  * retiring, nor the reverse. */
-static void all_but_the_busy_one_retire(void **state)
+TEST_ALONE(all_but_the_busy_one_retire)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	unsigned          round, seen = 0;
 
-	(void)state;
 	for (round = 0; round < 20; round++) {
 		struct one o = { .index = MOST };
 
@@ -114,14 +110,13 @@ static void bring_crowd(void *argument)
 	meet(&c->m);
 }
 
-static void who_retires_gives_its_stacks_back(void **state)
+TEST_ALONE(who_retires_gives_its_stacks_back)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	struct crowd      c = { .m = { .expected = MOST } };
 	unsigned          i;
 
-	(void)state;
 	sennit_event_init(&c.gate, SENNIT_EVENT_MANUAL, false);
 	sennit_wait_group_init(&c.there, MOST * EACH);
 	sennit_wait_group_init(&c.gone, MOST * EACH);
@@ -188,13 +183,12 @@ static void leave_guests(unsigned where)
 			    atomic_load(&guests[i].waits));
 }
 
-static void who_has_fibers_stays_and_they_resume_on_its_thread(void **state)
+TEST_ALONE(who_has_fibers_stays_and_they_resume_on_its_thread)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	unsigned          births[MOST], i;
 
-	(void)state;
 	leave_guests(0xaa);
 	for (i = 0; i < MOST; i++)
 		births[i] = atomic_load(&starts[i]);
@@ -212,13 +206,12 @@ static void who_has_fibers_stays_and_they_resume_on_its_thread(void **state)
 /* --- with set_workers --------------------------------------------------- */
 
 /* The only awake worker is about to leave, and no other thread can start. */
-static void some_that_stays_must_have_a_thread(void **state)
+TEST_ALONE(some_that_stays_must_have_a_thread)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	struct load       l = { .ran = 0 };
 
-	(void)state;
 	leave_guests(1u << 5);
 	assert_settles(s, before, 1);
 	atomic_store(&threads_are_refused, true);
@@ -236,13 +229,12 @@ static void some_that_stays_must_have_a_thread(void **state)
 	end(s);
 }
 
-static void who_retired_may_be_taken_away_and_added(void **state)
+TEST_ALONE(who_retired_may_be_taken_away_and_added)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	uint32_t          n;
 
-	(void)state;
 	for (n = MOST; n; n--) {
 		assert_settles(s, before, 1);
 		assert_int_equal(sennit_scheduler_set_workers(s, n), 0);
@@ -255,12 +247,11 @@ static void who_retired_may_be_taken_away_and_added(void **state)
 
 /* --- the end ------------------------------------------------------------ */
 
-static void schedulers_end_while_workers_retire(void **state)
+TEST_ALONE(schedulers_end_while_workers_retire)
 {
 	const unsigned before = threads_at_rest();
 	unsigned       i;
 
-	(void)state;
 	for (i = 0; i < LOAD(200); i++) {
 		sennit_scheduler *s = begin(RETIRING());
 
@@ -273,32 +264,15 @@ static void schedulers_end_while_workers_retire(void **state)
 	assert_soon(threads_now() == before);
 }
 
-static void a_late_start_retires_as_well(void **state)
+TEST_ALONE(a_late_start_retires_as_well)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING(.start = SENNIT_START_LAZY));
 
-	(void)state;
 	assert_settles(s, before, 1);
 	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
 	assert_settles(s, before, 1);
 	end(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(idle_workers_retire_but_for_one),
-		ALONE(so_many_as_asked_for_stay),
-		ALONE(none_retires_unless_asked_to),
-		ALONE(all_but_the_busy_one_retire),
-		ALONE(who_retires_gives_its_stacks_back),
-		ALONE(who_has_fibers_stays_and_they_resume_on_its_thread),
-		ALONE(some_that_stays_must_have_a_thread),
-		ALONE(who_retired_may_be_taken_away_and_added),
-		ALONE(schedulers_end_while_workers_retire),
-		ALONE(a_late_start_retires_as_well),
-	};
-
-	return cmocka_run_group_tests_name("api/retire", tests, warm_up, NULL);
-}
+BEFORE_ALL(warm_up);

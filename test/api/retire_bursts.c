@@ -22,14 +22,13 @@ static void wait_until_open(void *argument)
 /* Symptom: the first worker to come began so many tasks that it left the rest
  * to idle workers, and slept. These had no threads, and no thread was started:
  * the tasks never began. */
-static void tasks_left_to_retired_workers_begin(void **state)
+TEST_ALONE(tasks_left_to_retired_workers_begin)
 {
 	sennit_scheduler *s =
 		start_with(SENNIT_CONFIG(.workers = WORKERS, .retire_ms = 1));
 	struct burst b = { .begun = 0 };
 	unsigned     round, i;
 
-	(void)state;
 	assert_int_equal(sennit_bind(s), 0);
 	sennit_event_init(&b.open, SENNIT_EVENT_MANUAL, false);
 	for (round = 0; round < ROUNDS; round++) {
@@ -46,14 +45,4 @@ static void tasks_left_to_retired_workers_begin(void **state)
 	sennit_event_destroy(&b.open);
 	sennit_unbind();
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(tasks_left_to_retired_workers_begin),
-	};
-
-	return cmocka_run_group_tests_name("api/retire_bursts", tests, NULL,
-					   NULL);
 }

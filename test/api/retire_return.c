@@ -5,13 +5,12 @@
 
 /* --- starting again ----------------------------------------------------- */
 
-static void they_come_back_for_work_from_outside(void **state)
+TEST_ALONE(they_come_back_for_work_from_outside)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	unsigned          round;
 
-	(void)state;
 	for (round = 0; round < LOAD(20); round++) {
 		assert_settles(s, before, 1);
 		assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
@@ -31,14 +30,13 @@ static void schedule_meetings(void *argument)
 	meet(m);
 }
 
-static void they_come_back_for_work_of_tasks(void **state)
+TEST_ALONE(they_come_back_for_work_of_tasks)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s =
 		begin(RETIRING(.placement = SENNIT_PLACEMENT_LOCAL));
 	struct meeting m = { .expected = MOST };
 
-	(void)state;
 	assert_settles(s, before, 1);
 	sennit_wait_group_init(&m.done, MOST);
 	must_schedule(schedule_meetings, &m);
@@ -60,14 +58,13 @@ static void never_rest(void *argument)
 		must_schedule(never_rest, l);
 }
 
-static void tasks_sent_to_the_retired_reach_one_that_never_rests(void **state)
+TEST_ALONE(tasks_sent_to_the_retired_reach_one_that_never_rests)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	struct load       l = { .give_up = sennit_after(GIVE_UP) };
 	unsigned          i;
 
-	(void)state;
 	assert_settles(s, before, 1);
 	atomic_store(&threads_are_refused, true);
 	must_schedule(never_rest, &l);
@@ -79,14 +76,13 @@ static void tasks_sent_to_the_retired_reach_one_that_never_rests(void **state)
 	end(s);
 }
 
-static void refused_threads_are_asked_for_again(void **state)
+TEST_ALONE(refused_threads_are_asked_for_again)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(RETIRING());
 	struct load       l = { .give_up = sennit_after(GIVE_UP) };
 	unsigned          i;
 
-	(void)state;
 	assert_settles(s, before, 1);
 	atomic_store(&threads_are_refused, true);
 	for (i = 0; i < SENT; i++)
@@ -102,13 +98,12 @@ static void refused_threads_are_asked_for_again(void **state)
 /* --- with set_workers --------------------------------------------------- */
 
 /* None of the workers that must stay may have a thread. */
-static void taking_away_the_last_one_awake_leaves_another(void **state)
+TEST_ALONE(taking_away_the_last_one_awake_leaves_another)
 {
 	const unsigned    before = threads_at_rest();
 	unsigned          round;
 	sennit_scheduler *s = begin(RETIRING());
 
-	(void)state;
 	for (round = 0; round < LOAD(50); round++) {
 		assert_int_equal(sennit_scheduler_set_workers(s, MOST), 0);
 		workers_at_once(MOST);
@@ -121,16 +116,4 @@ static void taking_away_the_last_one_awake_leaves_another(void **state)
 	end(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(they_come_back_for_work_from_outside),
-		ALONE(they_come_back_for_work_of_tasks),
-		ALONE(tasks_sent_to_the_retired_reach_one_that_never_rests),
-		ALONE(refused_threads_are_asked_for_again),
-		ALONE(taking_away_the_last_one_awake_leaves_another),
-	};
-
-	return cmocka_run_group_tests_name("api/retire_return", tests, warm_up,
-					   NULL);
-}
+BEFORE_ALL(warm_up);

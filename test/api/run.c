@@ -48,10 +48,9 @@ static void assert_played(const struct program *p, unsigned times)
 	assert_true(p->bound_to);
 }
 
-static void an_unbound_thread_sleeps_until_it_has_ended(void **state)
+TEST_WITH_COUNTS(an_unbound_thread_sleeps_until_it_has_ended)
 {
-	const struct world *w = *state;
-	struct program      p = { .s = start_scheduler(w->workers) };
+	struct program p = { .s = start_scheduler(w->workers) };
 
 	assert_int_equal(sennit_run(p.s, play, &p), 0);
 	assert_played(&p, 1);
@@ -64,10 +63,9 @@ static void an_unbound_thread_sleeps_until_it_has_ended(void **state)
 	end_scheduler(p.s);
 }
 
-static void a_bound_thread_waits_as_a_fiber(void **state)
+TEST_WITH_WORKERS(a_bound_thread_waits_as_a_fiber)
 {
-	const struct world *w = *state;
-	struct program      p = { .s = w->s };
+	struct program p = { .s = w->s };
 
 	assert_int_equal(sennit_run(p.s, play, &p), 0);
 	assert_played(&p, 1);
@@ -104,41 +102,24 @@ static void call_in_task(struct call *c)
 	assert_played(&c->p, 1);
 }
 
-static void a_task_calls_it(void **state)
+TEST_WITH_WORKERS(a_task_calls_it)
 {
-	const struct world *w = *state;
-	struct call         c = { .p.s = w->s };
+	struct call c = { .p.s = w->s };
 
 	call_in_task(&c);
 }
 
-static void a_task_of_another_scheduler_waits(void **state)
+TEST_WITH_WORKERS(a_task_of_another_scheduler_waits)
 {
 	struct call c = { .p.s = start_scheduler(2) };
 
-	(void)state;
 	call_in_task(&c);
 	end_scheduler(c.p.s);
 }
 
 /* --- errors ------------------------------------------------------------- */
 
-static void without_a_function_nothing_runs(void **state)
+TEST_WITH_WORKERS(without_a_function_nothing_runs)
 {
-	const struct world *w = *state;
-
 	assert_int_equal(sennit_run(w->s, NULL, NULL), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(an_unbound_thread_sleeps_until_it_has_ended),
-		WITH_WORKERS(a_bound_thread_waits_as_a_fiber),
-		WITH_WORKERS(a_task_calls_it),
-		WITH_WORKERS(a_task_of_another_scheduler_waits),
-		WITH_WORKERS(without_a_function_nothing_runs),
-	};
-
-	return cmocka_run_group_tests_name("api/run", tests, NULL, NULL);
 }

@@ -38,9 +38,8 @@ static void try_alone(void *argument)
 	sennit_rwlock_unlock_shared(&zero);
 }
 
-static void a_free_lock_is_taken_at_once(void **state)
+TEST_WITH_WORKERS(a_free_lock_is_taken_at_once)
 {
-	(void)state;
 	in_each_place(try_alone, NULL);
 }
 
@@ -70,11 +69,10 @@ static void find_it_read(void *argument)
 	sennit_rwlock_unlock_shared(l);
 }
 
-static void waiting_for_a_held_one_times_out(void **state)
+TEST_WITH_WORKERS(waiting_for_a_held_one_times_out)
 {
 	sennit_rwlock l = SENNIT_RWLOCK_INIT;
 
-	(void)state;
 	sennit_rwlock_lock(&l);
 	in_a_task(find_it_written, &l);
 	in_a_thread(find_it_written, &l);
@@ -141,9 +139,8 @@ static void keep_books(void *argument)
 	}
 }
 
-static void nobody_else_is_in_while_one_writes(void **state)
+TEST_WITH_WORKERS(nobody_else_is_in_while_one_writes)
 {
-	struct world *w = *state;
 	struct ledger l = { .rounds = 200 };
 	struct crowd  c = { .s = w->s,
 			    .run = keep_books,
@@ -169,9 +166,8 @@ static void meet_inside(void *argument)
 	sennit_rwlock_unlock_shared(&l->lock);
 }
 
-static void readers_are_in_together(void **state)
+TEST_WITH_WORKERS(readers_are_in_together)
 {
-	struct world *w = *state;
 	struct ledger l = { .together = 12 };
 	struct crowd  c = { .s = w->s,
 			    .run = meet_inside,
@@ -185,9 +181,8 @@ static void readers_are_in_together(void **state)
 	sennit_rwlock_destroy(&l.lock);
 }
 
-static void a_writer_lets_all_readers_in_together(void **state)
+TEST_WITH_WORKERS(a_writer_lets_all_readers_in_together)
 {
-	struct world *w = *state;
 	struct ledger l = { .together = 12 };
 	struct crowd  c = { .s = w->s,
 			    .run = meet_inside,
@@ -220,9 +215,8 @@ static void hold_while_sleeping(void *argument)
 }
 
 /* Symptom: with one worker, a lock held across a wait blocked the worker. */
-static void it_may_be_held_across_a_wait(void **state)
+TEST_WITH_WORKERS(it_may_be_held_across_a_wait)
 {
-	struct world *w = *state;
 	struct ledger l = { .sum = 0 };
 	struct crowd  c = { .s = w->s,
 			    .run = hold_while_sleeping,
@@ -232,18 +226,4 @@ static void it_may_be_held_across_a_wait(void **state)
 	gather(&c);
 	disperse(&c);
 	assert_int_equal(l.sum, 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_free_lock_is_taken_at_once),
-		WITH_WORKERS(waiting_for_a_held_one_times_out),
-		WITH_WORKERS(nobody_else_is_in_while_one_writes),
-		WITH_WORKERS(readers_are_in_together),
-		WITH_WORKERS(a_writer_lets_all_readers_in_together),
-		WITH_WORKERS(it_may_be_held_across_a_wait),
-	};
-
-	return cmocka_run_group_tests_name("api/rwlock", tests, NULL, NULL);
 }

@@ -68,9 +68,9 @@ static void let_come(struct turns *t)
 	}
 }
 
-static void after_a_writer_all_readers_go_then_the_next_writer(void **state)
+TEST_WITH_WORKERS(after_a_writer_all_readers_go_then_the_next_writer)
 {
-	struct turns t = { .w = *state, .come = "wrwrr" };
+	struct turns t = { .w = w, .come = "wrwrr" };
 
 	sennit_rwlock_lock(&t.lock);
 	let_come(&t);
@@ -80,9 +80,9 @@ static void after_a_writer_all_readers_go_then_the_next_writer(void **state)
 	sennit_rwlock_destroy(&t.lock);
 }
 
-static void after_readers_the_first_writer_goes_then_readers(void **state)
+TEST_WITH_WORKERS(after_readers_the_first_writer_goes_then_readers)
 {
-	struct turns t = { .w = *state, .come = "wrrwr" };
+	struct turns t = { .w = w, .come = "wrrwr" };
 
 	sennit_rwlock_lock_shared(&t.lock);
 	let_come(&t);
@@ -93,9 +93,9 @@ static void after_readers_the_first_writer_goes_then_readers(void **state)
 	sennit_rwlock_destroy(&t.lock);
 }
 
-static void a_writer_that_waits_holds_back_later_readers(void **state)
+TEST_WITH_WORKERS(a_writer_that_waits_holds_back_later_readers)
 {
-	struct turns t = { .w = *state, .come = "w" };
+	struct turns t = { .w = w, .come = "w" };
 
 	sennit_rwlock_lock_shared(&t.lock);
 	assert_int_equal(sennit_rwlock_lock_shared_until(&t.lock, 0), 0);
@@ -112,9 +112,9 @@ static void a_writer_that_waits_holds_back_later_readers(void **state)
 }
 
 /* Symptom: readers waited for ever behind a writer that had given up. */
-static void a_writer_that_gives_up_lets_readers_go(void **state)
+TEST_WITH_WORKERS(a_writer_that_gives_up_lets_readers_go)
 {
-	struct turns t = { .w = *state, .come = "trtr" };
+	struct turns t = { .w = w, .come = "trtr" };
 
 	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
 	sennit_rwlock_lock_shared(&t.lock);
@@ -127,9 +127,9 @@ static void a_writer_that_gives_up_lets_readers_go(void **state)
 	sennit_rwlock_destroy(&t.lock);
 }
 
-static void unless_another_writer_waits(void **state)
+TEST_WITH_WORKERS(unless_another_writer_waits)
 {
-	struct turns t = { .w = *state, .come = "wtr" };
+	struct turns t = { .w = w, .come = "wtr" };
 
 	t.deadline = sennit_after(20 * SENNIT_MILLISECOND);
 	sennit_rwlock_lock_shared(&t.lock);
@@ -219,29 +219,12 @@ static void be_served(struct world *w, sennit_task_fn *greedy,
 	disperse(&many);
 }
 
-static void a_writer_gets_it_however_many_read(void **state)
+TEST_WITH_WORKERS(a_writer_gets_it_however_many_read)
 {
-	be_served(*state, read_greedily, write_once);
+	be_served(w, read_greedily, write_once);
 }
 
-static void a_reader_gets_it_however_many_write(void **state)
+TEST_WITH_WORKERS(a_reader_gets_it_however_many_write)
 {
-	be_served(*state, write_greedily, read_once);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(
-			after_a_writer_all_readers_go_then_the_next_writer),
-		WITH_WORKERS(after_readers_the_first_writer_goes_then_readers),
-		WITH_WORKERS(a_writer_that_waits_holds_back_later_readers),
-		WITH_WORKERS(a_writer_that_gives_up_lets_readers_go),
-		WITH_WORKERS(unless_another_writer_waits),
-		WITH_WORKERS(a_writer_gets_it_however_many_read),
-		WITH_WORKERS(a_reader_gets_it_however_many_write),
-	};
-
-	return cmocka_run_group_tests_name("api/rwlock_fairness", tests, NULL,
-					   NULL);
+	be_served(w, write_greedily, read_once);
 }

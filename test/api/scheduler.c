@@ -7,21 +7,21 @@
 
 /* --- references --------------------------------------------------------- */
 
-static void shutdown_of_an_idle_scheduler_tells_once(void **state)
+TEST_WITH_COUNTS(shutdown_of_an_idle_scheduler_tells_once)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	assert_int_equal(atomic_load(&l.ends), 0);
 	end_scheduler(l.s);
 	assert_int_equal(atomic_load(&l.ends), 1);
 }
 
-static void the_last_release_ends_it(void **state)
+TEST_WITH_COUNTS(the_last_release_ends_it)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	sennit_scheduler_retain(l.s);
 	sennit_scheduler_retain(l.s);
 	sennit_scheduler_release(l.s);
@@ -36,23 +36,22 @@ static void release_it(void *argument)
 	sennit_scheduler_release(((struct life *)argument)->s);
 }
 
-static void the_last_release_may_come_from_another_thread(void **state)
+TEST_WITH_WORKERS(the_last_release_may_come_from_another_thread)
 {
-	struct world *w = *state;
-	struct life   l;
+	struct life l;
 
 	begin_life(&l, w);
 	in_a_thread(release_it, &l);
 	assert_soon(atomic_load(&l.ends) == 1);
 }
 
-static void the_last_release_may_come_from_an_own_task(void **state)
+TEST_WITH_THREAD_COUNTS(the_last_release_may_come_from_an_own_task)
 {
 	struct life l;
 	unsigned    i;
 
 	for (i = 0; i < 100; i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		must_enqueue(&l, release_it);
 		assert_soon(atomic_load(&l.ends) == 1);
 	}
@@ -64,23 +63,23 @@ static void sleep_and_release_it(void *argument)
 	release_it(argument);
 }
 
-static void the_last_release_may_come_from_a_resumed_fiber(void **state)
+TEST_WITH_THREAD_COUNTS(the_last_release_may_come_from_a_resumed_fiber)
 {
 	struct life l;
 	unsigned    i;
 
 	for (i = 0; i < 20; i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		must_enqueue(&l, sleep_and_release_it);
 		assert_soon(atomic_load(&l.ends) == 1);
 	}
 }
 
-static void the_last_release_may_come_from_a_bound_thread(void **state)
+TEST_WITH_COUNTS(the_last_release_may_come_from_a_bound_thread)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	assert_int_equal(sennit_bind(l.s), 0);
 	sennit_scheduler_release(l.s);
 	in_a_task(count_run, &l);
@@ -99,11 +98,11 @@ static void retain_it(void *argument)
 	atomic_fetch_add(&l->ran, 1);
 }
 
-static void a_task_may_revive_what_nobody_else_holds(void **state)
+TEST_WITH_THREAD_COUNTS(a_task_may_revive_what_nobody_else_holds)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	must_enqueue(&l, retain_it);
 	sennit_scheduler_release(l.s);
 	sennit_event_set(&l.go);
@@ -117,12 +116,12 @@ static void a_task_may_revive_what_nobody_else_holds(void **state)
 
 /* --- shutdown ----------------------------------------------------------- */
 
-static void shutdown_gives_up_at_its_deadline(void **state)
+TEST_WITH_THREAD_COUNTS(shutdown_gives_up_at_its_deadline)
 {
 	struct life       l;
 	const sennit_time soon = sennit_after(2 * SENNIT_MILLISECOND);
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	must_enqueue(&l, wait_and_count);
 	assert_int_equal(sennit_scheduler_shutdown(l.s, soon), -ETIMEDOUT);
 	assert_true(sennit_now() >= soon);
@@ -133,11 +132,11 @@ static void shutdown_gives_up_at_its_deadline(void **state)
 	assert_int_equal(atomic_load(&l.ran), 1);
 }
 
-static void shutdown_with_deadline_0_only_tries(void **state)
+TEST_WITH_COUNTS(shutdown_with_deadline_0_only_tries)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	sennit_scheduler_retain(l.s);
 	assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
 	assert_int_equal(atomic_load(&l.ends), 0);
@@ -147,12 +146,12 @@ static void shutdown_with_deadline_0_only_tries(void **state)
 	assert_soon(atomic_load(&l.ends) == 1);
 }
 
-static void who_gave_up_holds_its_reference_again(void **state)
+TEST_WITH_THREAD_COUNTS(who_gave_up_holds_its_reference_again)
 {
 	struct life l;
 	unsigned    i;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	must_enqueue(&l, wait_and_count);
 	for (i = 0; i < 100; i++)
 		assert_int_equal(sennit_scheduler_shutdown(l.s, 0), -ETIMEDOUT);
@@ -167,7 +166,7 @@ static void who_gave_up_holds_its_reference_again(void **state)
 
 /* A deadline passes while the last fiber is woken. Either result is right, and
  * both leave the client with the references that they promise. */
-static void giving_up_may_meet_the_end(void **state)
+TEST_WITH_THREAD_COUNTS(giving_up_may_meet_the_end)
 {
 	struct life l;
 	pthread_t   other;
@@ -175,7 +174,7 @@ static void giving_up_may_meet_the_end(void **state)
 	int         err;
 
 	for (i = 0; i < LOAD(200); i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		must_enqueue(&l, wait_and_count);
 		assert_soon(fibers_of(l.s) == 1);
 		other = must_start_thread(let_go, &l);
@@ -198,10 +197,9 @@ static void shut_down_other(void *argument)
 	EXPECT(sennit_scheduler_shutdown(l->s, sennit_after(GIVE_UP)) == 0);
 }
 
-static void shutdown_may_be_called_by_anothers_task(void **state)
+TEST_WITH_WORKERS(shutdown_may_be_called_by_anothers_task)
 {
-	struct world *w = *state;
-	struct life   l;
+	struct life l;
 
 	begin_life(&l, w);
 	in_a_task(shut_down_other, &l);
@@ -210,25 +208,4 @@ static void shutdown_may_be_called_by_anothers_task(void **state)
 	shut_down_other(&l); /* on a thread that is bound to another
 			      * scheduler */
 	assert_int_equal(atomic_load(&l.ends), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(shutdown_of_an_idle_scheduler_tells_once),
-		WITH_COUNTS(the_last_release_ends_it),
-		WITH_WORKERS(the_last_release_may_come_from_another_thread),
-		WITH_THREAD_COUNTS(the_last_release_may_come_from_an_own_task),
-		WITH_THREAD_COUNTS(
-			the_last_release_may_come_from_a_resumed_fiber),
-		WITH_COUNTS(the_last_release_may_come_from_a_bound_thread),
-		WITH_THREAD_COUNTS(a_task_may_revive_what_nobody_else_holds),
-		WITH_THREAD_COUNTS(shutdown_gives_up_at_its_deadline),
-		WITH_COUNTS(shutdown_with_deadline_0_only_tries),
-		WITH_THREAD_COUNTS(who_gave_up_holds_its_reference_again),
-		WITH_THREAD_COUNTS(giving_up_may_meet_the_end),
-		WITH_WORKERS(shutdown_may_be_called_by_anothers_task),
-	};
-
-	return cmocka_run_group_tests_name("api/scheduler", tests, NULL, NULL);
 }

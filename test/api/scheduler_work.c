@@ -2,12 +2,12 @@
 /* scheduler_work.c - the end of a scheduler waits for all of its work. */
 #include "scheduler_life.h"
 
-static void queued_tasks_run_before_the_end(void **state)
+TEST_WITH_THREAD_COUNTS(queued_tasks_run_before_the_end)
 {
 	struct life l;
 	unsigned    i;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	for (i = 0; i < 1000; i++)
 		must_enqueue(&l, count_run);
 	sennit_scheduler_release(l.s);
@@ -26,13 +26,13 @@ static void branch_out(void *argument)
 }
 
 /* Symptom: tasks that were scheduled by tasks during the end were lost. */
-static void what_tasks_schedule_runs_before_the_end(void **state)
+TEST_WITH_THREAD_COUNTS(what_tasks_schedule_runs_before_the_end)
 {
 	struct life l;
 	unsigned    i;
 
 	for (i = 0; i < 20; i++) {
-		begin_life(&l, *state);
+		begin_life(&l, w);
 		must_enqueue(&l, branch_out);
 		end_scheduler(l.s);
 		/* The root, and two children of each of the first 500. */
@@ -40,12 +40,12 @@ static void what_tasks_schedule_runs_before_the_end(void **state)
 	}
 }
 
-static void blocked_fibers_finish_before_the_end(void **state)
+TEST_WITH_THREAD_COUNTS(blocked_fibers_finish_before_the_end)
 {
 	struct life l;
 	unsigned    i;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	for (i = 0; i < LOAD(1000); i++)
 		must_enqueue(&l, wait_and_count);
 	must_enqueue(&l, set_go);
@@ -59,23 +59,23 @@ static void sleep_and_count(void *argument)
 	count_run(argument);
 }
 
-static void sleeping_fibers_finish_before_the_end(void **state)
+TEST_WITH_THREAD_COUNTS(sleeping_fibers_finish_before_the_end)
 {
 	struct life l;
 	unsigned    i;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	for (i = 0; i < 100; i++)
 		must_enqueue(&l, sleep_and_count);
 	end_scheduler(l.s);
 	assert_int_equal(atomic_load(&l.ran), 100);
 }
 
-static void a_fiber_woken_from_outside_finishes_before_the_end(void **state)
+TEST_WITH_THREAD_COUNTS(a_fiber_woken_from_outside_finishes_before_the_end)
 {
 	struct life l;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	must_enqueue(&l, wait_and_count);
 	assert_soon(fibers_of(l.s) == 1);
 	sennit_scheduler_release(l.s);
@@ -97,12 +97,12 @@ static void *stay_bound_until_go(void *argument)
 	return NULL;
 }
 
-static void bound_threads_are_waited_for(void **state)
+TEST_WITH_COUNTS(bound_threads_are_waited_for)
 {
 	struct life l;
 	pthread_t   bound, other;
 
-	begin_life(&l, *state);
+	begin_life(&l, w);
 	bound = must_start_thread(stay_bound_until_go, &l);
 	assert_soon(atomic_load(&l.ran) == 1);
 	other = must_start_thread(let_go, &l);
@@ -110,20 +110,4 @@ static void bound_threads_are_waited_for(void **state)
 	assert_int_equal(atomic_load(&l.ran), 2);
 	pthread_join(bound, NULL);
 	pthread_join(other, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREAD_COUNTS(queued_tasks_run_before_the_end),
-		WITH_THREAD_COUNTS(what_tasks_schedule_runs_before_the_end),
-		WITH_THREAD_COUNTS(blocked_fibers_finish_before_the_end),
-		WITH_THREAD_COUNTS(sleeping_fibers_finish_before_the_end),
-		WITH_THREAD_COUNTS(
-			a_fiber_woken_from_outside_finishes_before_the_end),
-		WITH_COUNTS(bound_threads_are_waited_for),
-	};
-
-	return cmocka_run_group_tests_name("api/scheduler_work", tests, NULL,
-					   NULL);
 }

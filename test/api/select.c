@@ -128,38 +128,22 @@ static void try_fairness(void *argument)
 		EXPECT(count[i] > 300);
 }
 
-static void with_nothing_ready_it_times_out(void **state)
+TEST_WITH_WORKERS(with_nothing_ready_it_times_out)
 {
-	(void)state;
 	in_each_place(try_none_ready, NULL);
 }
 
-static void it_does_one_case_and_no_other(void **state)
+TEST_WITH_WORKERS(it_does_one_case_and_no_other)
 {
-	(void)state;
 	in_each_place(try_each_ready, NULL);
 }
 
-static void without_memory_an_unbounded_send_says_so(void **state)
+TEST_WITH_WORKERS(without_memory_an_unbounded_send_says_so)
 {
-	(void)state;
 	in_each_place(try_without_memory, NULL);
 }
 
-static void all_ready_cases_have_their_chance(void **state)
+TEST_WITH_WORKERS(all_ready_cases_have_their_chance)
 {
-	(void)state;
 	in_each_place(try_fairness, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(with_nothing_ready_it_times_out),
-		WITH_WORKERS(it_does_one_case_and_no_other),
-		WITH_WORKERS(without_memory_an_unbounded_send_says_so),
-		WITH_WORKERS(all_ready_cases_have_their_chance),
-	};
-
-	return cmocka_run_group_tests_name("api/select", tests, NULL, NULL);
 }

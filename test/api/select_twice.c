@@ -128,7 +128,7 @@ static const unsigned channel_waits[][3] = {
 	{ RECEIVE, SEND, RECEIVE }, { SEND, SEND, RECEIVE },
 };
 
-static void a_channel_selected_both_ways_may_be_freed_at_once(void **state)
+TEST_WITH_WORKERS(a_channel_selected_both_ways_may_be_freed_at_once)
 {
 	struct twice t;
 	unsigned     i, how;
@@ -139,13 +139,12 @@ static void a_channel_selected_both_ways_may_be_freed_at_once(void **state)
 			memcpy(t.kinds, channel_waits[i], sizeof(t.kinds));
 			t.count = 3;
 			t.any = false;
-			try_twice(*state, &t, how % 2 ? RECEIVE : SEND,
-				  how == 2);
+			try_twice(w, &t, how % 2 ? RECEIVE : SEND, how == 2);
 		}
 	}
 }
 
-static void a_channel_selected_twice_one_way_may_be_freed_at_once(void **state)
+TEST_WITH_WORKERS(a_channel_selected_twice_one_way_may_be_freed_at_once)
 {
 	struct twice t;
 	unsigned     kind, how;
@@ -156,12 +155,12 @@ static void a_channel_selected_twice_one_way_may_be_freed_at_once(void **state)
 			t.kinds[0] = t.kinds[1] = t.kinds[2] = kind;
 			t.count = 3;
 			t.any = false;
-			try_twice(*state, &t, kind, how);
+			try_twice(w, &t, kind, how);
 		}
 	}
 }
 
-static void an_event_standing_twice_may_be_freed_at_once(void **state)
+TEST_WITH_WORKERS(an_event_standing_twice_may_be_freed_at_once)
 {
 	static const unsigned waits[][3] = { { EVENT, EVENT, OTHER },
 					     { EVENT, OTHER, EVENT },
@@ -176,17 +175,16 @@ static void an_event_standing_twice_may_be_freed_at_once(void **state)
 			memcpy(t.kinds, waits[i], sizeof(t.kinds));
 			t.count = 3;
 			t.any = how >= 2;
-			try_twice(*state, &t, EVENT, false);
+			try_twice(w, &t, EVENT, false);
 		}
 	}
 }
 
 /* An auto event that is set once ends one wait, although the wait names it
  * twice. */
-static void an_event_standing_twice_is_taken_once(void **state)
+TEST_WITH_WORKERS(an_event_standing_twice_is_taken_once)
 {
-	struct world *w = *state;
-	struct twice  first, second;
+	struct twice first, second;
 
 	open_twice(&first, SENNIT_EVENT_AUTO);
 	first.kinds[0] = first.kinds[1] = EVENT;
@@ -228,27 +226,11 @@ static void try_deadline(void *argument)
 	sennit_event_destroy(&t->other);
 }
 
-static void what_stands_twice_is_left_by_a_deadline(void **state)
+TEST_WITH_WORKERS(what_stands_twice_is_left_by_a_deadline)
 {
 	struct twice t;
 
-	(void)state;
 	open_twice(&t, SENNIT_EVENT_AUTO);
 	in_each_place(try_deadline, &t);
 	munmap(t.page, sizeof(*t.page));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_channel_selected_both_ways_may_be_freed_at_once),
-		WITH_WORKERS(
-			a_channel_selected_twice_one_way_may_be_freed_at_once),
-		WITH_WORKERS(an_event_standing_twice_may_be_freed_at_once),
-		WITH_WORKERS(an_event_standing_twice_is_taken_once),
-		WITH_WORKERS(what_stands_twice_is_left_by_a_deadline),
-	};
-
-	return cmocka_run_group_tests_name("api/select_twice", tests, NULL,
-					   NULL);
 }

@@ -106,13 +106,12 @@ static void check_scene(struct scene *c, unsigned kind)
 	assert_false(sennit_event_is_set(&c->automatic));
 }
 
-static void each_case_ends_a_wait(void **state)
+TEST_WITH_WORKERS(each_case_ends_a_wait)
 {
 	struct scene c;
 	pthread_t    t;
 	unsigned     kind, where;
 
-	(void)state;
 	for (kind = 0; kind < KINDS; kind++) {
 		for (where = 0; where < 2; where++) {
 			set_scene(&c);
@@ -131,11 +130,10 @@ static void each_case_ends_a_wait(void **state)
 	}
 }
 
-static void closing_ends_a_wait(void **state)
+TEST_WITH_WORKERS(closing_ends_a_wait)
 {
-	struct world *w = *state;
-	struct scene  c;
-	unsigned      kind;
+	struct scene c;
+	unsigned     kind;
 
 	for (kind = IN0; kind <= OUT1; kind++) {
 		set_scene(&c);
@@ -151,12 +149,11 @@ static void closing_ends_a_wait(void **state)
 }
 
 /* One of 64 cases becomes possible; the other 63 do not happen. */
-static void it_waits_for_as_many_as_it_may(void **state)
+TEST_WITH_WORKERS(it_waits_for_as_many_as_it_may)
 {
-	struct world *w = *state;
-	struct scene  c;
-	sennit_event  e[MANY];
-	unsigned      i, k;
+	struct scene c;
+	sennit_event e[MANY];
+	unsigned     i, k;
 
 	for (k = 0; k < 4; k++) {
 		set_scene(&c);
@@ -177,12 +174,11 @@ static void it_waits_for_as_many_as_it_may(void **state)
 
 /* It offers to send and to receive on one channel, but must not serve
  * itself. */
-static void both_ways_on_one_channel(void **state)
+TEST_WITH_WORKERS(both_ways_on_one_channel)
 {
-	struct world *w = *state;
-	struct scene  c;
-	int           v;
-	unsigned      way;
+	struct scene c;
+	int          v;
+	unsigned     way;
 
 	for (way = 0; way < 2; way++) {
 		set_scene(&c);
@@ -218,10 +214,9 @@ static void receive_one(void *argument)
 	sennit_wait_group_done(&c->done);
 }
 
-static void reports_name_the_channel_and_the_first_case(void **state)
+TEST_WITH_WORKERS(reports_name_the_channel_and_the_first_case)
 {
-	struct world *w = *state;
-	struct scene  c;
+	struct scene c;
 
 	set_scene(&c);
 	sennit_wait_group_init(&c.done, 2);
@@ -273,14 +268,13 @@ static void *duel_as_thread(void *argument)
 	return NULL;
 }
 
-static void selects_serve_each_other(void **state)
+TEST_WITH_WORKERS(selects_serve_each_other)
 {
 	struct duel d = { .channels = { SENNIT_CHANNEL_INIT(sizeof(int)),
 					SENNIT_CHANNEL_INIT(sizeof(int)) },
 			  .rounds = LOAD(1000) };
 	pthread_t   t;
 
-	(void)state;
 	sennit_wait_group_init(&d.done, 2);
 	must_schedule(duel, &d);
 	t = must_start_thread(duel_as_thread, &d);
@@ -294,13 +288,12 @@ static void selects_serve_each_other(void **state)
 
 /* --- many selects, deadlines, freed memory ------------------------------ */
 
-static void a_thousand_deadlines_pass(void **state)
+TEST_WITH_WORKERS(a_thousand_deadlines_pass)
 {
 	struct scene *c = calloc(LOAD(400), sizeof(*c));
 	struct scene  shared;
 	unsigned      i;
 
-	(void)state;
 	set_scene(&shared);
 	shared.deadline = sennit_after(3 * SENNIT_MILLISECOND);
 	for (i = 0; i < LOAD(400); i++)
@@ -366,31 +359,13 @@ static void select_and_free(void *argument)
 	sennit_event_destroy(&never);
 }
 
-static void what_ended_a_select_may_be_freed_at_once(void **state)
+TEST_WITH_WORKERS(what_ended_a_select_may_be_freed_at_once)
 {
 	struct freeing f = { .offered = NULL };
 
-	(void)state;
 	sennit_wait_group_init(&f.done, 1);
 	must_schedule(send_to_what_is_offered, &f);
 	in_each_place(select_and_free, &f);
 	atomic_store(&f.over, true);
 	sennit_wait_group_wait(&f.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_case_ends_a_wait),
-		WITH_WORKERS(closing_ends_a_wait),
-		WITH_WORKERS(it_waits_for_as_many_as_it_may),
-		WITH_WORKERS(both_ways_on_one_channel),
-		WITH_WORKERS(reports_name_the_channel_and_the_first_case),
-		WITH_WORKERS(selects_serve_each_other),
-		WITH_WORKERS(a_thousand_deadlines_pass),
-		WITH_WORKERS(what_ended_a_select_may_be_freed_at_once),
-	};
-
-	return cmocka_run_group_tests_name("api/select_waiters", tests, NULL,
-					   NULL);
 }

@@ -58,21 +58,18 @@ static void try_deadline(void *argument)
 	EXPECT(sennit_semaphore_take_until(&s, 1, soon) == 0);
 }
 
-static void it_counts(void **state)
+TEST_WITH_WORKERS(it_counts)
 {
-	(void)state;
 	in_each_place(try_counting, NULL);
 }
 
-static void it_counts_up_to_its_maximum(void **state)
+TEST_WITH_WORKERS(it_counts_up_to_its_maximum)
 {
-	(void)state;
 	in_each_place(try_limits, NULL);
 }
 
-static void a_wait_times_out_never_before_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_times_out_never_before_its_deadline)
 {
-	(void)state;
 	in_each_place(try_deadline, NULL);
 }
 
@@ -114,16 +111,15 @@ static void visit(void *argument)
 	}
 }
 
-static void no_more_get_in_than_there_are_permits(void **state)
+TEST_WITH_WORKERS(no_more_get_in_than_there_are_permits)
 {
-	struct world *w = *state;
-	struct room   r = { .rounds = 100, .most = 4 };
-	struct crowd  c = { .s = w->s,
-			    .run = visit,
-			    .argument = &r,
-			    .tasks = 20,
-			    .bound = 2,
-			    .unbound = 3 };
+	struct room  r = { .rounds = 100, .most = 4 };
+	struct crowd c = { .s = w->s,
+			   .run = visit,
+			   .argument = &r,
+			   .tasks = 20,
+			   .bound = 2,
+			   .unbound = 3 };
 
 	sennit_semaphore_init(&r.seats, 4);
 	gather(&c);
@@ -139,9 +135,8 @@ static void take_one(void *argument)
 	sennit_semaphore_take(argument, 1);
 }
 
-static void one_give_serves_as_many_as_it_can(void **state)
+TEST_WITH_WORKERS(one_give_serves_as_many_as_it_can)
 {
-	struct world    *w = *state;
 	sennit_semaphore s = SENNIT_SEMAPHORE_INIT;
 	struct crowd     c = { .s = w->s,
 			       .run = take_one,
@@ -205,11 +200,9 @@ static void form_a_queue(struct queue *q)
 	}
 }
 
-static void who_waits_longest_is_served_first(void **state)
+TEST_WITH_WORKERS(who_waits_longest_is_served_first)
 {
-	struct queue q = { .w = *state,
-			   .deadline = SENNIT_NEVER,
-			   .length = QUEUE };
+	struct queue q = { .w = w, .deadline = SENNIT_NEVER, .length = QUEUE };
 	unsigned     i;
 
 	for (i = 0; i < QUEUE; i++)
@@ -225,12 +218,11 @@ static void who_waits_longest_is_served_first(void **state)
 		assert_int_equal(q.order[i], i);
 }
 
-static void nobody_takes_past_one_who_wants_more(void **state)
+TEST_WITH_WORKERS(nobody_takes_past_one_who_wants_more)
 {
-	struct queue q = { .w = *state,
-			   .deadline = SENNIT_NEVER,
-			   .length = 2,
-			   .wants = { 5, 1 } };
+	struct queue q = {
+		.w = w, .deadline = SENNIT_NEVER, .length = 2, .wants = { 5, 1 }
+	};
 
 	form_a_queue(&q);
 	sennit_semaphore_give(&q.s, 4);
@@ -247,9 +239,9 @@ static void nobody_takes_past_one_who_wants_more(void **state)
 
 /* Symptom: waiters behind it waited for ever, although there were enough
  * permits for them. */
-static void who_gives_up_makes_way_for_those_behind(void **state)
+TEST_WITH_WORKERS(who_gives_up_makes_way_for_those_behind)
 {
-	struct queue q = { .w = *state, .length = 4, .wants = { 5, 1, 2, 4 } };
+	struct queue q = { .w = w, .length = 4, .wants = { 5, 1, 2, 4 } };
 
 	sennit_semaphore_init(&q.s, 4);
 	q.deadline = sennit_after(20 * SENNIT_MILLISECOND);
@@ -288,21 +280,20 @@ static void want_all(void *argument)
 	sennit_semaphore_give(&g->s, 4);
 }
 
-static void who_wants_all_is_not_starved_by_those_who_want_one(void **state)
+TEST_WITH_WORKERS(who_wants_all_is_not_starved_by_those_who_want_one)
 {
-	struct world *w = *state;
-	struct greed  g = { .served = false };
-	struct crowd  greedy = { .s = w->s,
-				 .run = be_greedy,
-				 .argument = &g,
-				 .tasks = 8,
-				 .unbound = 1 };
-	struct crowd  modest = { .s = w->s,
-				 .run = want_all,
-				 .argument = &g,
-				 .tasks = 2,
-				 .bound = 1,
-				 .unbound = 1 };
+	struct greed g = { .served = false };
+	struct crowd greedy = { .s = w->s,
+				.run = be_greedy,
+				.argument = &g,
+				.tasks = 8,
+				.unbound = 1 };
+	struct crowd modest = { .s = w->s,
+				.run = want_all,
+				.argument = &g,
+				.tasks = 2,
+				.bound = 1,
+				.unbound = 1 };
 
 	sennit_semaphore_init(&g.s, 4);
 	gather(&greedy);
@@ -310,22 +301,4 @@ static void who_wants_all_is_not_starved_by_those_who_want_one(void **state)
 	disperse(&modest);
 	disperse(&greedy);
 	assert_int_equal(sennit_semaphore_count(&g.s), 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(it_counts),
-		WITH_WORKERS(it_counts_up_to_its_maximum),
-		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
-		WITH_WORKERS(no_more_get_in_than_there_are_permits),
-		WITH_WORKERS(one_give_serves_as_many_as_it_can),
-		WITH_WORKERS(who_waits_longest_is_served_first),
-		WITH_WORKERS(nobody_takes_past_one_who_wants_more),
-		WITH_WORKERS(who_gives_up_makes_way_for_those_behind),
-		WITH_WORKERS(
-			who_wants_all_is_not_starved_by_those_who_want_one),
-	};
-
-	return cmocka_run_group_tests_name("api/semaphore", tests, NULL, NULL);
 }

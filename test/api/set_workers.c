@@ -9,13 +9,12 @@
 
 /* --- adding and removing workers ----------------------------------------- */
 
-static void workers_are_added_and_taken_away(void **state)
+TEST_ALONE(workers_are_added_and_taken_away)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(2, MOST, SENNIT_START_NOW);
 	uint32_t          n;
 
-	(void)state;
 	for (n = MOST; n; n /= 2) {
 		/* Usually asleep by then; the test does not depend on it. */
 		sennit_sleep(3 * SENNIT_MILLISECOND);
@@ -31,11 +30,10 @@ static void workers_are_added_and_taken_away(void **state)
 	assert_soon(threads_now() == before);
 }
 
-static void numbers_out_of_range_are_refused(void **state)
+TEST_ALONE(numbers_out_of_range_are_refused)
 {
 	sennit_scheduler *s = begin(1, 2, SENNIT_START_NOW);
 
-	(void)state;
 	assert_int_equal(sennit_scheduler_set_workers(s, 0), -EINVAL);
 	assert_int_equal(sennit_scheduler_set_workers(s, 3), -EINVAL);
 	assert_int_equal(sennit_scheduler_set_workers(s, UINT32_MAX), -EINVAL);
@@ -50,11 +48,10 @@ static void numbers_out_of_range_are_refused(void **state)
 	end(s);
 }
 
-static void a_refused_thread_changes_nothing(void **state)
+TEST_ALONE(a_refused_thread_changes_nothing)
 {
 	sennit_scheduler *s = begin(2, MOST, SENNIT_START_NOW);
 
-	(void)state;
 	atomic_store(&threads_are_refused, true);
 	EXPECT(sennit_scheduler_set_workers(s, MOST) == -EAGAIN);
 	EXPECT(sennit_scheduler_workers(s) == 2);
@@ -142,14 +139,13 @@ static void expect_guests_go(struct visit *v, uint32_t n)
 	}
 }
 
-static void a_fiber_of_a_retiring_worker_resumes_on_its_thread(void **state)
+TEST_ALONE(a_fiber_of_a_retiring_worker_resumes_on_its_thread)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_NOW);
 	struct visit      v = { .m = NULL };
 	struct meeting    m = { .expected = 0 };
 
-	(void)state;
 	leave_guests(&v, &m, MOST);
 	assert_int_equal(sennit_scheduler_set_workers(s, 1), 0);
 	/* A worker that was just searching may take one last task. */
@@ -161,14 +157,13 @@ static void a_fiber_of_a_retiring_worker_resumes_on_its_thread(void **state)
 	end(s);
 }
 
-static void a_retiring_worker_is_called_back(void **state)
+TEST_ALONE(a_retiring_worker_is_called_back)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_NOW);
 	struct visit      v = { .m = NULL };
 	struct meeting    m = { .expected = 0 };
 
-	(void)state;
 	leave_guests(&v, &m, MOST);
 	assert_int_equal(sennit_scheduler_set_workers(s, 1), 0);
 	assert_int_equal(sennit_scheduler_set_workers(s, MOST), 0);
@@ -179,13 +174,12 @@ static void a_retiring_worker_is_called_back(void **state)
 	end(s);
 }
 
-static void the_end_waits_for_retiring_workers(void **state)
+TEST_ALONE(the_end_waits_for_retiring_workers)
 {
 	sennit_scheduler *s = begin(2, 0, SENNIT_START_NOW);
 	struct visit      v = { .m = NULL };
 	struct meeting    m = { .expected = 0 };
 
-	(void)state;
 	leave_guests(&v, &m, 2);
 	assert_int_equal(sennit_scheduler_set_workers(s, 1), 0);
 	sennit_unbind();
@@ -197,13 +191,12 @@ static void the_end_waits_for_retiring_workers(void **state)
 
 /* --- under load --------------------------------------------------------- */
 
-static void no_task_is_lost_under_load(void **state)
+TEST_ALONE(no_task_is_lost_under_load)
 {
 	const enum sennit_start starts_[] = { SENNIT_START_NOW,
 					      SENNIT_START_LAZY };
 	unsigned                i, k;
 
-	(void)state;
 	for (k = 0; k < 2; k++) {
 		sennit_scheduler *s = begin(4, MOST, starts_[k]);
 		struct load       l = { .made = 100 };
@@ -255,12 +248,11 @@ static void hold_worker(void *argument)
 		never_rest(h);
 }
 
-static void tasks_of_a_held_worker_reach_one_that_never_rests(void **state)
+TEST_ALONE(tasks_of_a_held_worker_reach_one_that_never_rests)
 {
 	sennit_scheduler *s = begin(2, 0, SENNIT_START_NOW);
 	struct hold       h = { .give_up = sennit_after(GIVE_UP) };
 
-	(void)state;
 	must_schedule(hold_worker, &h);
 	must_schedule(hold_worker, &h);
 	assert_soon(atomic_load(&h.there) == 2);
@@ -277,11 +269,10 @@ static void tasks_of_a_held_worker_reach_one_that_never_rests(void **state)
 
 /* --- the end ------------------------------------------------------------ */
 
-static void shutdown_may_come_while_workers_come_and_go(void **state)
+TEST_ALONE(shutdown_may_come_while_workers_come_and_go)
 {
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < LOAD(200); i++) {
 		sennit_scheduler *s = begin(1 + i % 3, MOST,
 					    i % 2 ? SENNIT_START_NOW
@@ -313,32 +304,14 @@ static void resize_as_last_act(void *argument)
 	EXPECT(sennit_scheduler_set_workers(sennit_current(), 1) == 0);
 }
 
-static void a_task_may_resize_without_a_reference(void **state)
+TEST_ALONE(a_task_may_resize_without_a_reference)
 {
 	const unsigned    before = threads_at_rest();
 	const sennit_task t = { .run = resize_as_last_act };
 
-	(void)state;
 	resized = start_with(SENNIT_CONFIG(.workers = 2, .max_workers = 5));
 	assert_int_equal(sennit_enqueue(resized, &t), 0);
 	assert_soon(threads_now() == before);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(workers_are_added_and_taken_away),
-		ALONE(numbers_out_of_range_are_refused),
-		ALONE(a_refused_thread_changes_nothing),
-		ALONE(a_fiber_of_a_retiring_worker_resumes_on_its_thread),
-		ALONE(a_retiring_worker_is_called_back),
-		ALONE(the_end_waits_for_retiring_workers),
-		ALONE(no_task_is_lost_under_load),
-		ALONE(tasks_of_a_held_worker_reach_one_that_never_rests),
-		ALONE(shutdown_may_come_while_workers_come_and_go),
-		ALONE(a_task_may_resize_without_a_reference),
-	};
-
-	return cmocka_run_group_tests_name("api/set_workers", tests, warm_up,
-					   NULL);
-}
+BEFORE_ALL(warm_up);

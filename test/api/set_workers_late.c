@@ -11,12 +11,11 @@
 #define SMALL_STACK 16384
 #endif
 
-static void idle_lazy_schedulers_have_one_thread(void **state)
+TEST_ALONE(idle_lazy_schedulers_have_one_thread)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_LAZY);
 
-	(void)state;
 	assert_int_equal(sennit_scheduler_workers(s), MOST);
 	sennit_sleep(5 * SENNIT_MILLISECOND);
 	assert_int_equal(threads_now(), before + 1);
@@ -25,12 +24,11 @@ static void idle_lazy_schedulers_have_one_thread(void **state)
 	end(s);
 }
 
-static void late_workers_come_when_needed(void **state)
+TEST_ALONE(late_workers_come_when_needed)
 {
 	const unsigned    before = threads_at_rest();
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_LAZY);
 
-	(void)state;
 	assert_int_equal(workers_at_once(MOST), (1u << MOST) - 1);
 	assert_int_equal(threads_now(), before + MOST);
 	assert_int_equal(sennit_scheduler_set_workers(s, 1), 0);
@@ -50,7 +48,7 @@ static void schedule_meetings(void *argument)
 	meet(m);
 }
 
-static void late_workers_come_for_work_of_tasks(void **state)
+TEST_ALONE(late_workers_come_for_work_of_tasks)
 {
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = MOST, .start = SENNIT_START_LAZY,
@@ -58,7 +56,6 @@ static void late_workers_come_for_work_of_tasks(void **state)
 			      .stack_size = SMALL_STACK));
 	struct meeting m = { .expected = MOST };
 
-	(void)state;
 	assert_int_equal(sennit_bind(s), 0);
 	sennit_wait_group_init(&m.done, MOST);
 	must_schedule(schedule_meetings, &m);
@@ -67,12 +64,11 @@ static void late_workers_come_for_work_of_tasks(void **state)
 	end(s);
 }
 
-static void added_late_workers_come_for_work_that_lies_there(void **state)
+TEST_ALONE(added_late_workers_come_for_work_that_lies_there)
 {
 	sennit_scheduler *s = begin(1, MOST, SENNIT_START_LAZY);
 	struct meeting    m = { .expected = MOST };
 
-	(void)state;
 	sennit_wait_group_init(&m.done, MOST);
 	must_schedule(schedule_meetings, &m);
 	assert_soon(atomic_load(&m.there) == 1);
@@ -82,13 +78,12 @@ static void added_late_workers_come_for_work_that_lies_there(void **state)
 	end(s);
 }
 
-static void refused_late_threads_lose_no_task(void **state)
+TEST_ALONE(refused_late_threads_lose_no_task)
 {
 	sennit_scheduler *s = begin(MOST, 0, SENNIT_START_LAZY);
 	struct load       l = { .over = true, .made = 100 };
 	unsigned          i;
 
-	(void)state;
 	atomic_store(&threads_are_refused, true);
 	sennit_wait_group_init(&l.left, 100);
 	for (i = 0; i < 100; i++)
@@ -110,12 +105,11 @@ static void add_rounding_up(void *argument)
 }
 
 /* The thread that may start the second worker rounds upwards. */
-static void late_threads_have_the_creators_floating_point(void **state)
+TEST_ALONE(late_threads_have_the_creators_floating_point)
 {
 	sennit_scheduler *s = begin(2, 0, SENNIT_START_LAZY);
 	struct meeting    m = { .expected = 2 };
 
-	(void)state;
 	sennit_wait_group_init(&m.done, 2);
 	fesetround(FE_UPWARD);
 	must_schedule(add_rounding_up, &m);
@@ -125,17 +119,4 @@ static void late_threads_have_the_creators_floating_point(void **state)
 	end(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(idle_lazy_schedulers_have_one_thread),
-		ALONE(late_workers_come_when_needed),
-		ALONE(late_workers_come_for_work_of_tasks),
-		ALONE(added_late_workers_come_for_work_that_lies_there),
-		ALONE(refused_late_threads_lose_no_task),
-		ALONE(late_threads_have_the_creators_floating_point),
-	};
-
-	return cmocka_run_group_tests_name("api/set_workers_late", tests,
-					   warm_up, NULL);
-}
+BEFORE_ALL(warm_up);

@@ -6,13 +6,12 @@
 
 /* --- creating ----------------------------------------------------------- */
 
-static void created_objects_are_as_asked_for(void **state)
+TEST_ALONE(created_objects_are_as_asked_for)
 {
 	sennit_event      *e;
 	sennit_wait_group *g;
 	sennit_semaphore  *s;
 
-	(void)state;
 	assert_int_equal(sennit_event_create(&e, SENNIT_EVENT_AUTO, true, NULL),
 			 0);
 	assert_int_equal(sennit_event_wait_until(e, 0), 0);
@@ -28,7 +27,7 @@ static void created_objects_are_as_asked_for(void **state)
 	sennit_semaphore_release(s);
 }
 
-static void an_object_ends_with_its_last_reference(void **state)
+TEST_ALONE(an_object_ends_with_its_last_reference)
 {
 	struct keeping_allocator kept = { .taken = 0 };
 	const sennit_allocator   a = keeping(&kept);
@@ -38,7 +37,6 @@ static void an_object_ends_with_its_last_reference(void **state)
 	sennit_cond             *c;
 	sennit_mutex            *m;
 
-	(void)state;
 	assert_int_equal(sennit_event_create(&e, SENNIT_EVENT_AUTO, false, &a),
 			 0);
 	assert_ptr_equal(sennit_event_retain(e), e);
@@ -76,13 +74,12 @@ static void an_object_ends_with_its_last_reference(void **state)
 	assert_true(is_given_back(&kept, 5));
 }
 
-static void the_allocator_is_copied(void **state)
+TEST_ALONE(the_allocator_is_copied)
 {
 	struct keeping_allocator kept = { .taken = 0 };
 	sennit_allocator         a = keeping(&kept);
 	sennit_mutex            *m;
 
-	(void)state;
 	assert_int_equal(sennit_mutex_create(&m, &a), 0);
 	memset(&a, 0, sizeof(a));
 	sennit_mutex_release(m);
@@ -107,24 +104,22 @@ static void creating_fails_and_changes_nothing(const sennit_allocator *a,
 	assert_true(!e && !g && !s && !c && !m);
 }
 
-static void half_an_allocator_is_refused(void **state)
+TEST_ALONE(half_an_allocator_is_refused)
 {
 	const sennit_allocator none = { NULL, NULL, NULL };
 	const sennit_allocator no_take = { NULL, keeping_give, NULL };
 	const sennit_allocator no_give = { keeping_take, NULL, NULL };
 
-	(void)state;
 	creating_fails_and_changes_nothing(&none, -EINVAL);
 	creating_fails_and_changes_nothing(&no_take, -EINVAL);
 	creating_fails_and_changes_nothing(&no_give, -EINVAL);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST_ALONE(no_memory_is_an_error)
 {
 	struct keeping_allocator kept = { .empty = true };
 	const sennit_allocator   a = keeping(&kept);
 
-	(void)state;
 	creating_fails_and_changes_nothing(&a, -ENOMEM);
 }
 
@@ -137,9 +132,8 @@ static void wait_and_release(void *event)
 }
 
 /* The signaller releases its reference while others wait through theirs. */
-static void who_waits_by_its_own_reference_may_be_the_last(void **state)
+TEST_WITH_WORKERS(who_waits_by_its_own_reference_may_be_the_last)
 {
-	const struct world      *w = *state;
 	struct keeping_allocator kept = { .taken = 0 };
 	const sennit_allocator   a = keeping(&kept);
 	sennit_event            *e;
@@ -177,13 +171,12 @@ static void fill(void *argument)
 	sennit_cond_release(changed);
 }
 
-static void a_lock_and_its_condition_are_shared(void **state)
+TEST_WITH_WORKERS(a_lock_and_its_condition_are_shared)
 {
 	struct keeping_allocator kept = { .taken = 0 };
 	const sennit_allocator   a = keeping(&kept);
 	struct box               b = { .full = false };
 
-	(void)state;
 	assert_int_equal(sennit_mutex_create(&b.lock, &a), 0);
 	assert_int_equal(sennit_cond_create(&b.changed, NULL), 0);
 	sennit_mutex_retain(b.lock);
@@ -196,19 +189,4 @@ static void a_lock_and_its_condition_are_shared(void **state)
 	sennit_mutex_release(b.lock);
 	sennit_cond_release(b.changed);
 	assert_soon(is_given_back(&kept, 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(created_objects_are_as_asked_for),
-		ALONE(an_object_ends_with_its_last_reference),
-		ALONE(the_allocator_is_copied),
-		ALONE(half_an_allocator_is_refused),
-		ALONE(no_memory_is_an_error),
-		WITH_WORKERS(who_waits_by_its_own_reference_may_be_the_last),
-		WITH_WORKERS(a_lock_and_its_condition_are_shared),
-	};
-
-	return cmocka_run_group_tests_name("api/shared", tests, NULL, NULL);
 }

@@ -80,14 +80,13 @@ static void release(const struct kinds *k)
 	sennit_pool_release(k->pool);
 }
 
-static void the_last_release_frees_all(void **state)
+TEST_ALONE(the_last_release_frees_all)
 {
 	struct kinds k;
 	int64_t      bytes;
 	void        *item;
 	uint64_t     value = 5;
 
-	(void)state;
 	atomic_store(&made, 0);
 	atomic_store(&destroyed, 0);
 	create(&k, &counting, 0);
@@ -107,17 +106,16 @@ static void the_last_release_frees_all(void **state)
 	assert_int_equal(atomic_load(&made), atomic_load(&destroyed));
 }
 
-static void creating_fails_and_changes_nothing(void **state)
+TEST_ALONE(creating_fails_and_changes_nothing)
 {
 	struct kinds              k;
-	struct counting_allocator w = { .failing = 1 };
-	const sennit_allocator    none = COUNTING_ALLOCATOR(&w);
+	struct counting_allocator memory = { .failing = 1 };
+	const sennit_allocator    none = COUNTING_ALLOCATOR(&memory);
 	const sennit_pool_config  wrong = { .item_size = 0,
 					    .allocator = &counting };
 	sennit_channel           *c = NULL;
 	sennit_pool              *p = NULL;
 
-	(void)state;
 	create(&k, &half, -EINVAL);
 	assert_true(!k.lock && !k.barrier && !k.queue && !k.future &&
 		    !k.channel && !k.pool);
@@ -126,10 +124,10 @@ static void creating_fails_and_changes_nothing(void **state)
 	assert_int_equal(sennit_pool_create(&p, &wrong), -EINVAL);
 	assert_null(p);
 	/* The second block, the channel's values. */
-	w = (struct counting_allocator){ .failing = 2 };
+	memory = (struct counting_allocator){ .failing = 2 };
 	assert_int_equal(sennit_channel_create(&c, 8, 4, &none), -ENOMEM);
 	assert_null(c);
-	assert_int_equal(atomic_load(&w.bytes), 0);
+	assert_int_equal(atomic_load(&memory.bytes), 0);
 	assert_int_equal(atomic_load(&tally.bytes), 0);
 }
 
@@ -164,11 +162,10 @@ static void use(void *argument)
 	sennit_wait_group_done(&s->done);
 }
 
-static void each_user_keeps_them(void **state)
+TEST_WITH_WORKERS(each_user_keeps_them)
 {
 	struct share s;
 
-	(void)state;
 	for (unsigned round = 0; round < LOAD(200); round++) {
 		memset(&s, 0, sizeof(s));
 		create(&s.k, &counting, 0);
@@ -183,16 +180,4 @@ static void each_user_keeps_them(void **state)
 		assert_int_equal(atomic_load(&s.sum), 2);
 		assert_int_equal(atomic_load(&tally.bytes), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(the_last_release_frees_all),
-		ALONE(creating_fails_and_changes_nothing),
-		WITH_WORKERS(each_user_keeps_them),
-	};
-
-	return cmocka_run_group_tests_name("api/shared_kinds", tests, NULL,
-					   NULL);
 }

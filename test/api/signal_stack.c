@@ -6,10 +6,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-static void a_bound_threads_signal_stack_stays_its_own(void **state)
+TEST_WITH_WORKERS(a_bound_threads_signal_stack_stays_its_own)
 {
-	static char         memory[65536];
-	const struct world *w = *state;
+	static char   memory[65536];
 	const stack_t mine = { .ss_sp = memory, .ss_size = sizeof(memory) };
 	stack_t       before, now;
 
@@ -26,10 +25,9 @@ static void a_bound_threads_signal_stack_stays_its_own(void **state)
 }
 
 /* One that binds again and again makes no system call for it. */
-static void a_thread_keeps_the_signal_stack_that_it_got(void **state)
+TEST_WITH_WORKERS(a_thread_keeps_the_signal_stack_that_it_got)
 {
-	const struct world *w = *state;
-	stack_t             before, now;
+	stack_t before, now;
 
 	assert_int_equal(sigaltstack(NULL, &before), 0);
 	assert_false(before.ss_flags & SS_DISABLE);
@@ -55,26 +53,15 @@ static void *bind_once(void *world)
 }
 
 /* Without workers, whose stacks could be mapped there. */
-static void a_thread_gives_it_back_when_it_ends(void **state)
+TEST_IN_WORLDS(a_thread_gives_it_back_when_it_ends,
+	       IN_WORLD(a_thread_gives_it_back_when_it_ends, "_w0", open_world,
+			close_world, 0))
 {
 	void         *page;
 	unsigned char is_there;
 
-	pthread_join(must_start_thread(bind_once, *state), &page);
+	pthread_join(must_start_thread(bind_once, w), &page);
 	assert_non_null(page);
 	assert_int_equal(mincore(page, 1, &is_there), -1);
 	assert_int_equal(errno, ENOMEM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_bound_threads_signal_stack_stays_its_own),
-		WITH_WORKERS(a_thread_keeps_the_signal_stack_that_it_got),
-		CASE_(a_thread_gives_it_back_when_it_ends, "_w0", open_world,
-		      close_world, 0),
-	};
-
-	return cmocka_run_group_tests_name("api/signal_stack", tests, NULL,
-					   NULL);
 }

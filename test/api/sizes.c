@@ -50,9 +50,8 @@ static void do_nothing(void *unused)
 	(void)unused;
 }
 
-static void the_size_of_stacks_is_told(void **state)
+TEST_WITH_COUNTS(the_size_of_stacks_is_told)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = w->workers, .stack_size = 256 * 1024));
 
@@ -63,9 +62,8 @@ static void the_size_of_stacks_is_told(void **state)
 	end_scheduler(s);
 }
 
-static void a_copy_of_too_much_is_refused(void **state)
+TEST_WITH_COUNTS(a_copy_of_too_much_is_refused)
 {
-	struct world     *w = *state;
 	static const char bytes[16];
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = w->workers, .allocator = &strict));
@@ -89,12 +87,11 @@ static void a_copy_of_too_much_is_refused(void **state)
 	end_scheduler(s);
 }
 
-static void a_channel_of_too_much_is_refused(void **state)
+TEST_ALONE(a_channel_of_too_much_is_refused)
 {
 	static const uint32_t sizes[] = { 1, 2, 3, 64, UINT32_MAX };
 	sennit_channel        c;
 
-	(void)state;
 	atomic_store(&had, 0);
 	for (unsigned i = 0; i < LARGE; i++)
 		for (unsigned k = 0; k < 5; k++)
@@ -117,9 +114,8 @@ static int init_pool(size_t item, size_t alignment, size_t count)
 	return sennit_pool_init(&p, &config);
 }
 
-static void a_pool_of_too_much_is_refused(void **state)
+TEST_ALONE(a_pool_of_too_much_is_refused)
 {
-	(void)state;
 	atomic_store(&had, 0);
 	for (unsigned i = 0; i < LARGE; i++) {
 		assert_int_equal(init_pool(large[i], 0, 1), -ENOMEM);
@@ -134,10 +130,9 @@ static void a_pool_of_too_much_is_refused(void **state)
 	assert_int_equal(atomic_load(&had), 0);
 }
 
-static void stacks_of_too_much_are_refused(void **state)
+TEST_WITH_COUNTS(stacks_of_too_much_are_refused)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = NULL;
+	sennit_scheduler *s = NULL;
 
 	for (unsigned i = 0; i < LARGE; i++)
 		assert_int_equal(
@@ -148,12 +143,11 @@ static void stacks_of_too_much_are_refused(void **state)
 	assert_null(s);
 }
 
-static void masks_of_too_much_are_refused(void **state)
+TEST_WITH_COUNTS(masks_of_too_much_are_refused)
 {
 	static const uint32_t cpu = 0;
 	const sennit_cpu_mask masks[] = { { &cpu, SIZE_MAX / 2 + 1 },
 					  { &cpu, SIZE_MAX / 2 + 2 } };
-	const struct world   *w = *state;
 	sennit_scheduler     *s = NULL;
 
 	if (!w->threads)
@@ -187,31 +181,14 @@ static void commit_give_beyond(const struct offence *o)
 	sennit_semaphore_give(&s, UINT32_MAX);
 }
 
-static void counts_do_not_come_round(void **state)
+TEST_WITH_COUNTS(counts_do_not_come_round)
 {
-	assert_misuse(state, "sennit_wait_group_add", commit_group_beyond);
-	assert_misuse(state, "sennit_semaphore_give", commit_give_beyond);
+	assert_misuse(w, "sennit_wait_group_add", commit_group_beyond);
+	assert_misuse(w, "sennit_semaphore_give", commit_give_beyond);
 }
 
-static void far_deadlines_are_never(void **state)
+TEST_ALONE(far_deadlines_are_never)
 {
-	(void)state;
 	assert_true(sennit_after(UINT64_MAX) == SENNIT_NEVER);
 	assert_true(sennit_after(UINT64_MAX - 1) == SENNIT_NEVER);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(the_size_of_stacks_is_told),
-		WITH_COUNTS(a_copy_of_too_much_is_refused),
-		ALONE(a_channel_of_too_much_is_refused),
-		ALONE(a_pool_of_too_much_is_refused),
-		WITH_COUNTS(stacks_of_too_much_are_refused),
-		WITH_COUNTS(masks_of_too_much_are_refused),
-		WITH_COUNTS(counts_do_not_come_round),
-		ALONE(far_deadlines_are_never),
-	};
-
-	return cmocka_run_group_tests_name("api/sizes", tests, NULL, NULL);
 }

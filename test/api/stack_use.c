@@ -117,9 +117,9 @@ static void assert_counted(sennit_scheduler *s, sennit_task_fn *task,
 	assert_soon(use_of(s, task).tasks == tasks);
 }
 
-static void known_depths_are_found(void **state)
+TEST_WITH_COUNTS(known_depths_are_found)
 {
-	sennit_scheduler *s = measuring(*state);
+	sennit_scheduler *s = measuring(w);
 
 	run_some(use_5000, TASKS);
 	run_some(use_100000, TASKS);
@@ -130,9 +130,9 @@ static void known_depths_are_found(void **state)
 	end(s);
 }
 
-static void what_went_before_on_a_stack_does_not_count(void **state)
+TEST_WITH_COUNTS(what_went_before_on_a_stack_does_not_count)
 {
-	sennit_scheduler *s = measuring(*state);
+	sennit_scheduler *s = measuring(w);
 
 	run_some(use_100000, TASKS);
 	assert_counted(s, use_100000, TASKS);
@@ -145,9 +145,9 @@ static void what_went_before_on_a_stack_does_not_count(void **state)
 	end(s);
 }
 
-static void the_deepest_counts_wherever_a_task_waits(void **state)
+TEST_WITH_COUNTS(the_deepest_counts_wherever_a_task_waits)
 {
-	sennit_scheduler *s = measuring(*state);
+	sennit_scheduler *s = measuring(w);
 
 	run_some(use_then_wait, TASKS);
 	assert_counted(s, use_then_wait, TASKS);
@@ -181,9 +181,9 @@ static sennit_task_fn *cast(int (*member)(void *))
 	return (sennit_task_fn *)(void (*)(void))member;
 }
 
-static void members_are_measured_apart_from_their_opener(void **state)
+TEST_WITH_COUNTS(members_are_measured_apart_from_their_opener)
 {
-	sennit_scheduler *s = measuring(*state);
+	sennit_scheduler *s = measuring(w);
 
 	run_some(open_a_group, 1);
 	assert_counted(s, open_a_group, 1);
@@ -206,9 +206,9 @@ static void run_a_dag(void *dag)
 	EXPECT(!sennit_dag_run(dag, NULL, NULL, SENNIT_NEVER));
 }
 
-static void nodes_of_a_dag_count_once(void **state)
+TEST_WITH_COUNTS(nodes_of_a_dag_count_once)
 {
-	sennit_scheduler  *s = measuring(*state);
+	sennit_scheduler  *s = measuring(w);
 	sennit_dag_builder b;
 	sennit_dag        *dag = NULL;
 	uint32_t           node;
@@ -234,11 +234,10 @@ static void nodes_of_a_dag_count_once(void **state)
 
 /* --- the suggested stack sizes ------------------------------------------- */
 
-static void the_least_stack_is_enough(void **state)
+TEST_WITH_COUNTS(the_least_stack_is_enough)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = measuring(w);
-	size_t              least;
+	sennit_scheduler *s = measuring(w);
+	size_t            least;
 
 	run_some(use_100000, TASKS);
 	assert_counted(s, use_100000, TASKS);
@@ -252,9 +251,9 @@ static void the_least_stack_is_enough(void **state)
 	end(s);
 }
 
-static void it_is_printed_by_name(void **state)
+TEST_WITH_COUNTS(it_is_printed_by_name)
 {
-	sennit_scheduler *s = measuring(*state);
+	sennit_scheduler *s = measuring(w);
 	char              text[4096];
 
 	assert_int_equal(sennit_task_set_name(use_5000, "fiver"), 0);
@@ -267,28 +266,11 @@ static void it_is_printed_by_name(void **state)
 	end(s);
 }
 
-static void nothing_is_measured_unless_asked(void **state)
+TEST_WITH_WORKERS(nothing_is_measured_unless_asked)
 {
-	const struct world *w = *state;
-	struct search       search = { .visits = 0 };
+	struct search search = { .visits = 0 };
 
 	run_some(use_5000, TASKS);
 	sennit_scheduler_stack_report(w->s, compare, &search);
 	assert_int_equal(search.visits, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(known_depths_are_found),
-		WITH_COUNTS(what_went_before_on_a_stack_does_not_count),
-		WITH_COUNTS(the_deepest_counts_wherever_a_task_waits),
-		WITH_COUNTS(members_are_measured_apart_from_their_opener),
-		WITH_COUNTS(nodes_of_a_dag_count_once),
-		WITH_COUNTS(the_least_stack_is_enough),
-		WITH_COUNTS(it_is_printed_by_name),
-		WITH_WORKERS(nothing_is_measured_unless_asked),
-	};
-
-	return cmocka_run_group_tests_name("api/stack_use", tests, NULL, NULL);
 }

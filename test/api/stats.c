@@ -7,11 +7,10 @@ static void count_one(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-static void tasks_are_counted(void **state)
+TEST_WITH_WORKERS(tasks_are_counted)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	unsigned      i;
+	atomic_uint ran = 0;
+	unsigned    i;
 
 	assert_int_equal(stats_of(w->s).tasks, 0);
 	for (i = 0; i < 1000; i++)
@@ -33,12 +32,11 @@ static void pass_gate(void *argument)
 	sennit_wait_group_done(&g->through);
 }
 
-static void blocked_fibers_are_counted(void **state)
+TEST_WITH_WORKERS(blocked_fibers_are_counted)
 {
-	struct world *w = *state;
-	struct gate   g = { .open = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
-	sennit_stats  stats;
-	unsigned      i;
+	struct gate  g = { .open = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL) };
+	sennit_stats stats;
+	unsigned     i;
 
 	sennit_wait_group_init(&g.through, 100);
 	for (i = 0; i < 100; i++)
@@ -81,9 +79,8 @@ static void *look_at_fibers(void *scheduler)
 	return NULL;
 }
 
-static void fibers_are_never_fewer_than_none(void **state)
+TEST_WITH_THREADS(fibers_are_never_fewer_than_none)
 {
-	struct world   *w = *state;
 	struct restless r = { .over = false };
 	pthread_t       t;
 
@@ -95,12 +92,11 @@ static void fibers_are_never_fewer_than_none(void **state)
 	sennit_wait_group_wait(&r.ended);
 }
 
-static void counters_never_go_back(void **state)
+TEST_WITH_WORKERS(counters_never_go_back)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	sennit_stats  before = stats_of(w->s), now;
-	unsigned      i;
+	atomic_uint  ran = 0;
+	sennit_stats before = stats_of(w->s), now;
+	unsigned     i;
 
 	for (i = 0; i < 500; i++) {
 		must_schedule(count_one, &ran);
@@ -141,9 +137,8 @@ static void meet_with_another(void *argument)
 
 /* They run at the same time only if one of them was stolen from the other's
  * worker. */
-static void steals_are_counted(void **state)
+TEST_WITH_SEVERAL(steals_are_counted)
 {
-	struct world  *w = *state;
 	struct meeting m = { .expected = 2 };
 
 	sennit_wait_group_init(&m.done, 2);
@@ -153,23 +148,21 @@ static void steals_are_counted(void **state)
 	assert_soon(stats_of(w->s).steals >= 1);
 }
 
-static void one_worker_has_nobody_to_steal_from(void **state)
+TEST_WITH_ONE(one_worker_has_nobody_to_steal_from)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	unsigned      i;
+	atomic_uint ran = 0;
+	unsigned    i;
 
 	for (i = 0; i < 200; i++)
 		in_a_task(count_one, &ran);
 	assert_int_equal(stats_of(w->s).steals, 0);
 }
 
-static void idle_workers_park(void **state)
+TEST_WITH_THREADS(idle_workers_park)
 {
-	struct world *w = *state;
-	unsigned      i;
-	uint64_t      parks;
-	atomic_uint   ran = 0;
+	unsigned    i;
+	uint64_t    parks;
+	atomic_uint ran = 0;
 
 	assert_soon(stats_of(w->s).parks >= w->threads);
 	for (i = 0; i < 10; i++) {
@@ -186,43 +179,23 @@ static void read_stats(void *argument)
 	EXPECT(stats.size == sizeof(stats));
 }
 
-static void anyone_may_read_them(void **state)
+TEST_WITH_WORKERS(anyone_may_read_them)
 {
-	struct world *w = *state;
-
 	in_each_place(read_stats, w->s);
 }
 
 /* A newer caller's struct: fields that the library does not know are zero. */
-static void a_larger_struct_is_filled_as_far_as_known(void **state)
+TEST_WITH_WORKERS(a_larger_struct_is_filled_as_far_as_known)
 {
 	struct {
 		sennit_stats stats;
 		uint64_t     later;
 	} newer = { .stats = { .size = sizeof(newer) } };
-	struct world *w = *state;
-	atomic_uint   ran = 0;
+	atomic_uint ran = 0;
 
 	in_a_task(count_one, &ran);
 	assert_soon(stats_of(w->s).tasks == 1);
 	sennit_scheduler_stats(w->s, &newer.stats);
 	assert_int_equal(newer.stats.tasks, 1);
 	assert_int_equal(newer.later, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(tasks_are_counted),
-		WITH_WORKERS(blocked_fibers_are_counted),
-		WITH_THREADS(fibers_are_never_fewer_than_none),
-		WITH_WORKERS(counters_never_go_back),
-		WITH_SEVERAL(steals_are_counted),
-		WITH_ONE(one_worker_has_nobody_to_steal_from),
-		WITH_THREADS(idle_workers_park),
-		WITH_WORKERS(anyone_may_read_them),
-		WITH_WORKERS(a_larger_struct_is_filled_as_far_as_known),
-	};
-
-	return cmocka_run_group_tests_name("api/stats", tests, NULL, NULL);
 }

@@ -47,14 +47,13 @@ static void send_parcel(struct queued_task *p, size_t size)
 	p->size = 0;
 }
 
-static void a_copy_of_any_size_arrives_whole(void **state)
+TEST_WITH_WORKERS(a_copy_of_any_size_arrives_whole)
 {
 	static struct queued_task p;
 	sennit_wait_group         done = SENNIT_WAIT_GROUP_INIT;
 	atomic_uint               damaged = 0;
 	size_t                    size;
 
-	(void)state;
 	p.done = &done;
 	p.damaged = &damaged;
 	for (size = offsetof(struct queued_task, fill); size <= LARGEST;
@@ -85,12 +84,11 @@ static void add_bytes(void *argument)
 }
 
 /* Copies smaller than a pointer, from odd addresses. */
-static void a_copy_of_few_bytes_arrives_whole(void **state)
+TEST_WITH_WORKERS(a_copy_of_few_bytes_arrives_whole)
 {
 	unsigned char bytes[32];
 	unsigned      size, i, expected = 0;
 
-	(void)state;
 	memset(&few_bytes, 0, sizeof(few_bytes));
 	sennit_wait_group_init(&few_bytes.done, 24);
 	for (size = 1; size <= 24; size++) {
@@ -127,14 +125,13 @@ static void open_big(void *argument)
 	sennit_wait_group_done(b->done);
 }
 
-static void a_megabyte_may_be_copied(void **state)
+TEST_WITH_WORKERS(a_megabyte_may_be_copied)
 {
 	static struct big b;
 	sennit_wait_group done;
 	atomic_uint       damaged = 0;
 	size_t            i;
 
-	(void)state;
 	b.done = &done;
 	b.damaged = &damaged;
 	for (i = 0; i < sizeof(b.fill); i++)
@@ -146,12 +143,11 @@ static void a_megabyte_may_be_copied(void **state)
 	assert_int_equal(atomic_load(&damaged), 0);
 }
 
-static void without_a_copy_the_pointer_itself_is_passed(void **state)
+TEST_WITH_WORKERS(without_a_copy_the_pointer_itself_is_passed)
 {
 	atomic_uint       ran = 0;
 	const sennit_task t = { .run = count_one, .argument = &ran };
 
-	(void)state;
 	assert_int_equal(sennit_schedule_task(&t), 0);
 	assert_soon(atomic_load(&ran) == 1);
 }
@@ -170,7 +166,7 @@ static void add_number(void *argument)
 	atomic_fetch_add(n->sum, n->number);
 }
 
-static void the_struct_may_be_used_again_at_once(void **state)
+TEST_WITH_WORKERS(the_struct_may_be_used_again_at_once)
 {
 	atomic_uint   sum = 0;
 	struct number n = { &sum, 0 };
@@ -178,7 +174,6 @@ static void the_struct_may_be_used_again_at_once(void **state)
 			    .argument = &n,
 			    .copy_size = sizeof(n) };
 
-	(void)state;
 	for (n.number = 1; n.number <= 100; n.number++) {
 		assert_int_equal(sennit_schedule_task(&t), 0);
 		t.flags ^= SENNIT_TASK_SAME_THREAD;
@@ -188,12 +183,11 @@ static void the_struct_may_be_used_again_at_once(void **state)
 	assert_soon(atomic_load(&sum) == 5050);
 }
 
-static void unknown_flags_are_refused(void **state)
+TEST_WITH_WORKERS(unknown_flags_are_refused)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0, last = 0;
-	sennit_task   t = { .run = count_one, .argument = &ran };
-	unsigned      bit;
+	atomic_uint ran = 0, last = 0;
+	sennit_task t = { .run = count_one, .argument = &ran };
+	unsigned    bit;
 
 	for (bit = 2; bit < 32; bit++) {
 		t.flags = UINT32_C(1) << bit;
@@ -236,40 +230,22 @@ static void send_guests(void *argument)
 	sennit_wait_group_wait(&g->done);
 }
 
-static void a_task_may_be_enqueued_to_another_scheduler(void **state)
+TEST_WITH_WORKERS(a_task_may_be_enqueued_to_another_scheduler)
 {
 	struct guest g = { .host = start_scheduler(2) };
 
-	(void)state;
 	in_each_place(send_guests, &g);
 	assert_int_equal(atomic_load(&g.strangers), 0);
 	end_scheduler(g.host);
 }
 
-static void a_task_may_be_enqueued_to_the_own_scheduler(void **state)
+TEST_WITH_WORKERS(a_task_may_be_enqueued_to_the_own_scheduler)
 {
-	struct world *w = *state;
-	struct guest  g = { .host = w->s };
+	struct guest g = { .host = w->s };
 
 	send_guests(&g);
 	in_a_task(send_guests, &g);
 	if (w->threads)
 		in_a_thread(send_guests, &g);
 	assert_int_equal(atomic_load(&g.strangers), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_copy_of_any_size_arrives_whole),
-		WITH_WORKERS(a_copy_of_few_bytes_arrives_whole),
-		WITH_WORKERS(a_megabyte_may_be_copied),
-		WITH_WORKERS(without_a_copy_the_pointer_itself_is_passed),
-		WITH_WORKERS(the_struct_may_be_used_again_at_once),
-		WITH_WORKERS(unknown_flags_are_refused),
-		WITH_WORKERS(a_task_may_be_enqueued_to_another_scheduler),
-		WITH_WORKERS(a_task_may_be_enqueued_to_the_own_scheduler),
-	};
-
-	return cmocka_run_group_tests_name("api/task", tests, NULL, NULL);
 }

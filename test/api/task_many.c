@@ -115,28 +115,22 @@ static void expect_all_run(runner *place, sennit_task_fn *call,
 	}
 }
 
-static void every_task_of_a_batch_runs_once(void **state)
+TEST_WITH_WORKERS(every_task_of_a_batch_runs_once)
 {
-	struct world *w = *state;
-
 	expect_all_run(in_place, schedule_and_wait, w->s, 0);
 	expect_all_run(in_a_task, schedule_and_wait, w->s, 0);
 	expect_all_run(in_a_task, enqueue_and_wait, w->s, 0);
 }
 
-static void so_does_one_from_an_unbound_thread(void **state)
+TEST_WITH_THREADS(so_does_one_from_an_unbound_thread)
 {
-	struct world *w = *state;
-
 	expect_all_run(in_a_thread, enqueue_and_wait, w->s, 0);
 	expect_all_run(in_a_thread, enqueue_and_wait, w->s,
 		       SENNIT_TASK_BACKGROUND);
 }
 
-static void so_does_one_of_background_tasks(void **state)
+TEST_WITH_WORKERS(so_does_one_of_background_tasks)
 {
-	struct world *w = *state;
-
 	expect_all_run(in_place, schedule_and_wait, w->s,
 		       SENNIT_TASK_BACKGROUND);
 	expect_all_run(in_a_task, schedule_and_wait, w->s,
@@ -149,9 +143,8 @@ static void in_place_spread(runner *place, sennit_scheduler *s)
 	expect_all_run(place, enqueue_and_wait, s, 0);
 }
 
-static void so_does_one_that_is_spread(void **state)
+TEST_WITH_THREADS(so_does_one_that_is_spread)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s;
 
 	s = move_to(SENNIT_CONFIG(.workers = w->workers,
@@ -161,11 +154,10 @@ static void so_does_one_that_is_spread(void **state)
 	move_back(w, s);
 }
 
-static void the_array_may_be_reused_at_once(void **state)
+TEST_WITH_WORKERS(the_array_may_be_reused_at_once)
 {
 	struct batch *b = make_batch(MOST, true, 0);
 
-	(void)state;
 	assert_int_equal(sennit_schedule_many(b->tasks, b->count), 0);
 	memset(b->tasks, 0xff, sizeof(b->tasks));
 	memset(b->entries, 0xff, sizeof(b->entries));
@@ -179,13 +171,12 @@ struct large {
 	char         fill[300];
 };
 
-static void copies_of_different_sizes_mix(void **state)
+TEST_WITH_WORKERS(copies_of_different_sizes_mix)
 {
 	static struct large large[100];
 	struct batch       *b = make_batch(100, true, 0);
 	unsigned            i;
 
-	(void)state;
 	for (i = 0; i < b->count; i += 3) {
 		large[i].entry = b->entries[i];
 		b->tasks[i].argument = &large[i];
@@ -216,41 +207,37 @@ static void assert_last_to_first(const struct batch *b)
 		assert_int_equal(b->log.order[i], b->count - 1 - i);
 }
 
-static void without_workers_the_first_runs_first(void **state)
+TEST_WITHOUT(without_workers_the_first_runs_first)
 {
 	struct batch *b = make_batch(100, false, 0);
 
-	(void)state;
 	schedule_and_wait(b);
 	assert_first_to_last(b);
 	free(b);
 }
 
-static void its_worker_runs_the_last_first(void **state)
+TEST_WITH_ONE(its_worker_runs_the_last_first)
 {
 	struct batch *b = make_batch(100, false, 0);
 
-	(void)state;
 	in_a_task(schedule_and_wait, b);
 	assert_last_to_first(b);
 	free(b);
 }
 
-static void another_worker_runs_the_first_first(void **state)
+TEST_WITH_ONE(another_worker_runs_the_first_first)
 {
 	struct batch *b = make_batch(100, false, 0);
 
-	(void)state;
 	schedule_and_wait(b);
 	assert_first_to_last(b);
 	free(b);
 }
 
-static void background_tasks_run_first_to_last(void **state)
+TEST_WITH_ONE(background_tasks_run_first_to_last)
 {
 	struct batch *b = make_batch(100, false, SENNIT_TASK_BACKGROUND);
 
-	(void)state;
 	schedule_and_wait(b);
 	assert_first_to_last(b);
 	free(b);
@@ -271,9 +258,8 @@ static void hold_rendezvous(void *argument)
 	sennit_wait_group_wait(&r->done);
 }
 
-static void every_worker_helps_with_a_batch(void **state)
+TEST_WITH_THREADS(every_worker_helps_with_a_batch)
 {
-	struct world     *w = *state;
 	struct rendezvous r = { .needed = w->threads };
 	unsigned          round;
 
@@ -312,11 +298,10 @@ static struct batch *run_at_home(runner *place)
 	return h.batch;
 }
 
-static void a_batch_for_the_same_thread_stays_there(void **state)
+TEST_WITH_WORKERS(a_batch_for_the_same_thread_stays_there)
 {
 	struct batch *b;
 
-	(void)state;
 	free(run_at_home(in_place));
 	b = run_at_home(in_a_task);
 	assert_first_to_last(b);
@@ -359,41 +344,15 @@ static void refuse_in_each_way(const struct world *w, uint32_t flags)
 	}
 }
 
-static void one_task_that_makes_no_sense_refuses_all(void **state)
+TEST_WITH_WORKERS(one_task_that_makes_no_sense_refuses_all)
 {
-	struct world *w = *state;
-
 	refuse_in_each_way(w, 0);
 	refuse_in_each_way(w, SENNIT_TASK_SAME_THREAD);
 	refuse_in_each_way(w, SENNIT_TASK_BACKGROUND);
 }
 
-static void no_tasks_are_no_error(void **state)
+TEST_WITH_WORKERS(no_tasks_are_no_error)
 {
-	struct world *w = *state;
-
 	assert_int_equal(sennit_schedule_many(NULL, 0), 0);
 	assert_int_equal(sennit_enqueue_many(w->s, NULL, 0), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(every_task_of_a_batch_runs_once),
-		WITH_THREADS(so_does_one_from_an_unbound_thread),
-		WITH_WORKERS(so_does_one_of_background_tasks),
-		WITH_THREADS(so_does_one_that_is_spread),
-		WITH_WORKERS(the_array_may_be_reused_at_once),
-		WITH_WORKERS(copies_of_different_sizes_mix),
-		WITHOUT(without_workers_the_first_runs_first),
-		WITH_ONE(its_worker_runs_the_last_first),
-		WITH_ONE(another_worker_runs_the_first_first),
-		WITH_ONE(background_tasks_run_first_to_last),
-		WITH_THREADS(every_worker_helps_with_a_batch),
-		WITH_WORKERS(a_batch_for_the_same_thread_stays_there),
-		WITH_WORKERS(one_task_that_makes_no_sense_refuses_all),
-		WITH_WORKERS(no_tasks_are_no_error),
-	};
-
-	return cmocka_run_group_tests_name("api/task_many", tests, NULL, NULL);
 }

@@ -16,20 +16,20 @@ static void commit_exit_while_bound(const struct offence *o)
 	pthread_join(must_start_thread(exit_bound, o->s), NULL);
 }
 
-static void returning_from_a_bound_thread(void **state)
+TEST_WITH_COUNTS(returning_from_a_bound_thread)
 {
-	assert_misuse(state, "sennit_bind", commit_exit_while_bound);
+	assert_misuse(w, "sennit_bind", commit_exit_while_bound);
 }
 
 /* For a thread that calls pthread_exit() on a fiber's stack, which
  * ThreadSanitizer itself does not survive. */
-static void assert_misuse_of_exit(void **state, const char *call,
+static void assert_misuse_of_exit(const struct world *w, const char *call,
 				  void (*commit)(const struct offence *o))
 {
 #if defined(SN_TSAN)
 	skip();
 #endif
-	assert_misuse(state, call, commit);
+	assert_misuse(w, call, commit);
 }
 
 static void leave_thread(void *argument)
@@ -51,9 +51,9 @@ static void commit_exit_from_a_bound_threads_task(const struct offence *o)
 	pthread_join(must_start_thread(exit_from_a_task, o->s), NULL);
 }
 
-static void leaving_a_bound_thread_from_a_task(void **state)
+TEST_WITH_COUNTS(leaving_a_bound_thread_from_a_task)
 {
-	assert_misuse_of_exit(state, "sennit_bind",
+	assert_misuse_of_exit(w, "sennit_bind",
 			      commit_exit_from_a_bound_threads_task);
 }
 
@@ -63,9 +63,9 @@ static void commit_exit_of_the_main_thread(const struct offence *o)
 	pthread_exit(NULL);
 }
 
-static void leaving_the_main_thread_while_bound(void **state)
+TEST_WITH_COUNTS(leaving_the_main_thread_while_bound)
 {
-	assert_misuse(state, "sennit_bind", commit_exit_of_the_main_thread);
+	assert_misuse(w, "sennit_bind", commit_exit_of_the_main_thread);
 }
 
 /* --- a worker's thread -------------------------------------------------- */
@@ -77,9 +77,9 @@ static void commit_exit_from_a_task(const struct offence *o)
 	EXPECT_SOON(false);
 }
 
-static void leaving_a_workers_thread(void **state)
+TEST_WITH_THREAD_COUNTS(leaving_a_workers_thread)
 {
-	assert_misuse_of_exit(state, "pthread_exit", commit_exit_from_a_task);
+	assert_misuse_of_exit(w, "pthread_exit", commit_exit_from_a_task);
 }
 
 static void wait_and_leave(void *argument)
@@ -95,9 +95,9 @@ static void commit_exit_from_a_resumed_task(const struct offence *o)
 	EXPECT_SOON(false);
 }
 
-static void leaving_a_workers_thread_after_a_wait(void **state)
+TEST_WITH_THREAD_COUNTS(leaving_a_workers_thread_after_a_wait)
 {
-	assert_misuse_of_exit(state, "pthread_exit",
+	assert_misuse_of_exit(w, "pthread_exit",
 			      commit_exit_from_a_resumed_task);
 }
 
@@ -115,9 +115,9 @@ static void commit_cancel_in_a_task(const struct offence *o)
 	EXPECT_SOON(false);
 }
 
-static void cancelling_a_workers_thread(void **state)
+TEST_WITH_THREAD_COUNTS(cancelling_a_workers_thread)
 {
-	assert_misuse(state, "pthread_exit", commit_cancel_in_a_task);
+	assert_misuse(w, "pthread_exit", commit_cancel_in_a_task);
 }
 
 static void leave_at_once(void *context, uint32_t index)
@@ -135,9 +135,9 @@ static void commit_exit_from_the_initialiser(const struct offence *o)
 				  .thread_init = leave_at_once));
 }
 
-static void leaving_from_the_initialiser(void **state)
+TEST_WITH_THREAD_COUNTS(leaving_from_the_initialiser)
 {
-	assert_misuse(state, "pthread_exit", commit_exit_from_the_initialiser);
+	assert_misuse(w, "pthread_exit", commit_exit_from_the_initialiser);
 }
 
 /* --- in time ------------------------------------------------------------ */
@@ -153,10 +153,8 @@ static void *bind_and_unbind(void *argument)
 	return NULL;
 }
 
-static void a_thread_that_has_unbound_may_exit(void **state)
+TEST_WITH_WORKERS(a_thread_that_has_unbound_may_exit)
 {
-	const struct world *w = *state;
-
 	pthread_join(must_start_thread(bind_and_unbind, w->s), NULL);
 }
 
@@ -176,29 +174,9 @@ static void *bind_until_the_end(void *argument)
 }
 
 /* The library's key is older, so its destructor runs first. */
-static void a_destructor_may_unbind(void **state)
+TEST_WITH_WORKERS(a_destructor_may_unbind)
 {
-	const struct world *w = *state;
-
 	assert_int_equal(pthread_key_create(&cleaner, unbind_at_last), 0);
 	pthread_join(must_start_thread(bind_until_the_end, w->s), NULL);
 	pthread_key_delete(cleaner);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(returning_from_a_bound_thread),
-		WITH_COUNTS(leaving_the_main_thread_while_bound),
-		WITH_THREAD_COUNTS(cancelling_a_workers_thread),
-		WITH_THREAD_COUNTS(leaving_from_the_initialiser),
-		WITH_COUNTS(leaving_a_bound_thread_from_a_task),
-		WITH_THREAD_COUNTS(leaving_a_workers_thread),
-		WITH_THREAD_COUNTS(leaving_a_workers_thread_after_a_wait),
-		WITH_WORKERS(a_thread_that_has_unbound_may_exit),
-		WITH_WORKERS(a_destructor_may_unbind),
-	};
-
-	return cmocka_run_group_tests_name("api/thread_exit", tests, NULL,
-					   NULL);
 }

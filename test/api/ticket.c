@@ -90,27 +90,23 @@ static void try_deadlines(void *argument)
 	sennit_ticket_queue_destroy(&q);
 }
 
-static void the_first_ticket_is_due_and_its_done_passes_on(void **state)
+TEST_WITH_WORKERS(the_first_ticket_is_due_and_its_done_passes_on)
 {
-	(void)state;
 	in_each_place(try_three, NULL);
 }
 
-static void a_ticket_done_out_of_turn_is_skipped(void **state)
+TEST_WITH_WORKERS(a_ticket_done_out_of_turn_is_skipped)
 {
-	(void)state;
 	in_each_place(try_out_of_turn, NULL);
 }
 
-static void taking_none_changes_nothing(void **state)
+TEST_WITH_WORKERS(taking_none_changes_nothing)
 {
-	(void)state;
 	in_each_place(try_none, NULL);
 }
 
-static void a_wait_times_out_never_before_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_times_out_never_before_its_deadline)
 {
-	(void)state;
 	in_each_place(try_deadlines, NULL);
 }
 
@@ -190,12 +186,11 @@ static void end_line(struct line *l, pthread_t *threads)
 	sennit_ticket_queue_destroy(&l->q);
 }
 
-static void turns_come_in_the_order_taken(void **state)
+TEST_WITH_WORKERS(turns_come_in_the_order_taken)
 {
-	const struct world *w = *state;
-	struct line         l = { .deadline = SENNIT_NEVER };
-	pthread_t           threads[THREADS];
-	unsigned            i;
+	struct line l = { .deadline = SENNIT_NEVER };
+	pthread_t   threads[THREADS];
+	unsigned    i;
 
 	form_line(&l, w->s, threads, 0);
 	end_line(&l, threads);
@@ -203,9 +198,8 @@ static void turns_come_in_the_order_taken(void **state)
 		assert_int_equal(l.log[i], i);
 }
 
-static void turns_with_deadlines_come_in_the_order_taken(void **state)
+TEST_WITH_WORKERS(turns_with_deadlines_come_in_the_order_taken)
 {
-	const struct world *w = *state;
 	struct line l = { .deadline = sennit_after(100 * SENNIT_SECOND) };
 	pthread_t   threads[THREADS];
 	unsigned    i;
@@ -220,14 +214,13 @@ static void turns_with_deadlines_come_in_the_order_taken(void **state)
 }
 
 /* Symptom of recursion: the stack overflowed. */
-static void a_long_row_done_out_of_turn_is_skipped_at_once(void **state)
+TEST_ALONE(a_long_row_done_out_of_turn_is_skipped_at_once)
 {
 	enum { LONG = LOAD(300000) };
 	sennit_ticket_queue q = SENNIT_TICKET_QUEUE_INIT;
 	sennit_ticket      *t = calloc(LONG, sizeof(*t));
 	unsigned            i;
 
-	(void)state;
 	assert_non_null(t);
 	sennit_ticket_queue_take_n(&q, t, LONG);
 	for (i = LONG - 2; i > 0; i--)
@@ -273,30 +266,13 @@ static void *take_rows_as_thread(void *argument)
 	return NULL;
 }
 
-static void tickets_taken_together_stay_together(void **state)
+TEST_WITH_WORKERS(tickets_taken_together_stay_together)
 {
 	struct rows r = { .taker = 0 };
 	pthread_t   t = must_start_thread(take_rows_as_thread, &r);
 
-	(void)state;
 	in_a_task(take_rows, &r);
 	pthread_join(t, NULL);
 	assert_int_equal(r.run, 2 * MANY);
 	sennit_ticket_queue_destroy(&r.q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_first_ticket_is_due_and_its_done_passes_on),
-		WITH_WORKERS(a_ticket_done_out_of_turn_is_skipped),
-		WITH_WORKERS(taking_none_changes_nothing),
-		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
-		WITH_WORKERS(turns_come_in_the_order_taken),
-		WITH_WORKERS(turns_with_deadlines_come_in_the_order_taken),
-		ALONE(a_long_row_done_out_of_turn_is_skipped_at_once),
-		WITH_WORKERS(tickets_taken_together_stay_together),
-	};
-
-	return cmocka_run_group_tests_name("api/ticket", tests, NULL, NULL);
 }

@@ -69,9 +69,8 @@ static void in_turn(void *argument)
 	end(&shared);
 }
 
-static void functions_are_called_in_turn(void **state)
+TEST_WITH_WORKERS(functions_are_called_in_turn)
 {
-	(void)state;
 	in_turn(NULL);
 	in_a_task(in_turn, NULL);
 }
@@ -81,9 +80,8 @@ static void done_by_an_unbound_thread(void *argument)
 	sennit_ticket_done(argument);
 }
 
-static void an_unbound_thread_may_make_the_first_due(void **state)
+TEST_WITH_WORKERS(an_unbound_thread_may_make_the_first_due)
 {
-	(void)state;
 	prepare(&shared, 1);
 	sennit_yield();
 	assert_int_equal(shared.made, 1);
@@ -91,10 +89,8 @@ static void an_unbound_thread_may_make_the_first_due(void **state)
 	end(&shared);
 }
 
-static void pending_calls_take_no_stacks(void **state)
+TEST_WITH_THREADS(pending_calls_take_no_stacks)
 {
-	const struct world *w = *state;
-
 	prepare(&shared, 1);
 	assert_int_equal(fibers_of(w->s), 0);
 	sennit_ticket_done(&shared.tickets[0]);
@@ -120,12 +116,11 @@ static void note_call(void *argument)
 	sennit_wait_group_done(&o->done);
 }
 
-static void a_ticket_that_is_due_calls_at_once(void **state)
+TEST_WITH_WORKERS(a_ticket_that_is_due_calls_at_once)
 {
 	struct one o = { .holds = false };
 	unsigned   i;
 
-	(void)state;
 	sennit_ticket_queue_take(&o.q, &o.t);
 	for (i = 0; i < 3; i++) { /* one after the other is allowed */
 		sennit_wait_group_init(&o.done, 1);
@@ -139,12 +134,11 @@ static void a_ticket_that_is_due_calls_at_once(void **state)
 }
 
 /* Without workers, the thread that makes it due must not call it. */
-static void nobody_calls_it_on_the_stack_of_done(void **state)
+TEST_WITHOUT(nobody_calls_it_on_the_stack_of_done)
 {
 	struct one    o = { .holds = true };
 	sennit_ticket first;
 
-	(void)state;
 	sennit_wait_group_init(&o.done, 1);
 	sennit_ticket_queue_take(&o.q, &first);
 	sennit_ticket_queue_take(&o.q, &o.t);
@@ -156,11 +150,10 @@ static void nobody_calls_it_on_the_stack_of_done(void **state)
 	sennit_ticket_done(&o.t);
 }
 
-static void no_function_is_refused(void **state)
+TEST_WITH_WORKERS(no_function_is_refused)
 {
 	struct one o = { .holds = false };
 
-	(void)state;
 	sennit_ticket_queue_take(&o.q, &o.t);
 	assert_int_equal(sennit_ticket_on_call(&o.t, NULL, &o), -EINVAL);
 	sennit_ticket_done(&o.t);
@@ -170,12 +163,15 @@ static void no_function_is_refused(void **state)
 /* --- the end of the scheduler ------------------------------------------- */
 
 /* A pending call keeps the scheduler alive, and the last call lets it end. */
-static void the_scheduler_ends_after_the_call(void **state)
+TEST_IN_WORLDS(the_scheduler_ends_after_the_call,
+	       IN_WORLD(the_scheduler_ends_after_the_call, "_w1", open_count,
+			close_count, 1),
+	       IN_WORLD(the_scheduler_ends_after_the_call, "_w8", open_count,
+			close_count, 3))
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_scheduler(w->workers);
-	struct one          o = { .holds = false };
-	sennit_ticket       first;
+	sennit_scheduler *s = start_scheduler(w->workers);
+	struct one        o = { .holds = false };
+	sennit_ticket     first;
 
 	sennit_wait_group_init(&o.done, 1);
 	sennit_ticket_queue_take(&o.q, &first);
@@ -225,9 +221,8 @@ static void ask_until_refused(struct calls *all)
 	sennit_ticket_queue_destroy(&all->q);
 }
 
-static void what_was_accepted_needs_no_more_memory(void **state)
+TEST_WITH_COUNTS(what_was_accepted_needs_no_more_memory)
 {
-	const struct world    *w = *state;
 	const sennit_allocator a = COUNTING_ALLOCATOR(&tally);
 	sennit_scheduler      *s = start_with(
 		     SENNIT_CONFIG(.workers = w->workers, .allocator = &a));
@@ -237,24 +232,4 @@ static void what_was_accepted_needs_no_more_memory(void **state)
 	ask_until_refused(&shared);
 	sennit_unbind();
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(functions_are_called_in_turn),
-		WITH_WORKERS(an_unbound_thread_may_make_the_first_due),
-		WITH_THREADS(pending_calls_take_no_stacks),
-		WITH_WORKERS(a_ticket_that_is_due_calls_at_once),
-		WITHOUT(nobody_calls_it_on_the_stack_of_done),
-		WITH_WORKERS(no_function_is_refused),
-		CASE_(the_scheduler_ends_after_the_call, "_w1", open_count,
-		      close_count, 1),
-		CASE_(the_scheduler_ends_after_the_call, "_w8", open_count,
-		      close_count, 3),
-		WITH_COUNTS(what_was_accepted_needs_no_more_memory),
-	};
-
-	return cmocka_run_group_tests_name("api/ticket_on_call", tests, NULL,
-					   NULL);
 }

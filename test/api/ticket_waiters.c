@@ -55,12 +55,11 @@ static void end_crowd(struct crowd *c, pthread_t *threads)
 	assert_int_equal(atomic_load(&c->passed), 24);
 }
 
-static void all_who_wait_for_a_ticket_go_when_it_is_due(void **state)
+TEST_WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_due)
 {
 	struct crowd c = { .passed = 0 };
 	pthread_t    threads[4];
 
-	(void)state;
 	gather_crowd(&c, threads);
 	sennit_ticket_done(&c.t[0]);
 	assert_int_equal(atomic_load(&c.passed), 0);
@@ -70,12 +69,11 @@ static void all_who_wait_for_a_ticket_go_when_it_is_due(void **state)
 	sennit_ticket_queue_destroy(&c.q);
 }
 
-static void all_who_wait_for_a_ticket_go_when_it_is_done(void **state)
+TEST_WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_done)
 {
 	struct crowd c = { .passed = 0 };
 	pthread_t    threads[4];
 
-	(void)state;
 	gather_crowd(&c, threads);
 	sennit_ticket_done(&c.t[2]); /* before its turn */
 	end_crowd(&c, threads);
@@ -93,10 +91,9 @@ static void wait_briefly(void *ticket)
 		       ticket, sennit_after(SENNIT_MILLISECOND)) == -ETIMEDOUT);
 }
 
-static void a_timed_out_waiter_leaves_nothing_behind(void **state)
+TEST_WITH_WORKERS(a_timed_out_waiter_leaves_nothing_behind)
 {
-	const struct world *w = *state;
-	struct crowd        c = { .passed = 0 };
+	struct crowd c = { .passed = 0 };
 
 	sennit_wait_group_init(&c.gathered, 1);
 	sennit_wait_group_init(&c.done, 1);
@@ -137,13 +134,12 @@ static void pass_and_free(void *argument)
 	sennit_wait_group_done(p->done);
 }
 
-static void tickets_and_queue_may_be_freed_when_done(void **state)
+TEST_WITH_WORKERS(tickets_and_queue_may_be_freed_when_done)
 {
 	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
 	struct passing    p = { .done = &done };
 	unsigned          i, round;
 
-	(void)state;
 	for (round = 0; round < 20; round++) {
 		sennit_wait_group_add(&done, 20);
 		p.q = calloc(1, sizeof(*p.q));
@@ -162,10 +158,9 @@ static void tickets_and_queue_may_be_freed_when_done(void **state)
 
 /* --- reports ------------------------------------------------------------ */
 
-static void a_report_names_the_ticket(void **state)
+TEST_WITH_WORKERS(a_report_names_the_ticket)
 {
-	const struct world *w = *state;
-	struct crowd        c = { .passed = 0 };
+	struct crowd c = { .passed = 0 };
 
 	sennit_wait_group_init(&c.gathered, 1);
 	sennit_wait_group_init(&c.done, 1);
@@ -176,18 +171,4 @@ static void a_report_names_the_ticket(void **state)
 	assert_int_equal(said_to_be(w->s, &c.t[2]), SENNIT_WAITS_FOR_TICKET);
 	sennit_ticket_done(&c.t[2]);
 	sennit_wait_group_wait(&c.done);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_due),
-		WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_done),
-		WITH_WORKERS(a_timed_out_waiter_leaves_nothing_behind),
-		WITH_WORKERS(tickets_and_queue_may_be_freed_when_done),
-		WITH_WORKERS(a_report_names_the_ticket),
-	};
-
-	return cmocka_run_group_tests_name("api/ticket_waiters", tests, NULL,
-					   NULL);
 }

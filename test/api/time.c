@@ -13,11 +13,10 @@ static sennit_time system_time(void)
 	return (uint64_t)t.tv_sec * SENNIT_SECOND + (uint64_t)t.tv_nsec;
 }
 
-static void now_is_the_monotonic_clock(void **state)
+TEST_ALONE(now_is_the_monotonic_clock)
 {
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 1000; i++) {
 		const sennit_time before = system_time();
 		const sennit_time now = sennit_now();
@@ -26,11 +25,10 @@ static void now_is_the_monotonic_clock(void **state)
 	}
 }
 
-static void after_saturates(void **state)
+TEST_ALONE(after_saturates)
 {
 	const sennit_time now = sennit_now();
 
-	(void)state;
 	assert_true(sennit_after(0) >= now);
 	assert_true(sennit_after(SENNIT_SECOND) >= now + SENNIT_SECOND);
 	assert_true(sennit_after(UINT64_MAX) == SENNIT_NEVER);
@@ -71,10 +69,8 @@ static void wait_far_ahead(sennit_scheduler *s, sennit_time deadline)
 	assert_int_equal(atomic_load(&e.result), 0);
 }
 
-static void a_far_deadline_does_not_wrap_round(void **state)
+TEST_WITH_WORKERS(a_far_deadline_does_not_wrap_round)
 {
-	struct world *w = *state;
-
 	wait_far_ahead(w->s, SENNIT_NEVER);
 	wait_far_ahead(w->s, SENNIT_NEVER - 1);
 	wait_far_ahead(w->s, UINT64_MAX / 2);
@@ -95,9 +91,8 @@ static void wait_in_the_past(void *argument)
 	EXPECT(sennit_event_wait_until(&e, sennit_now() + 1000) == -ETIMEDOUT);
 }
 
-static void a_past_deadline_times_out(void **state)
+TEST_WITH_WORKERS(a_past_deadline_times_out)
 {
-	(void)state;
 	in_each_place(wait_in_the_past, NULL);
 }
 
@@ -120,9 +115,8 @@ static void sleep_a_little(void *argument)
 	sennit_sleep(1);
 }
 
-static void a_sleep_ends_never_early(void **state)
+TEST_WITH_WORKERS(a_sleep_ends_never_early)
 {
-	(void)state;
 	in_each_place(sleep_a_little, NULL);
 }
 
@@ -144,12 +138,11 @@ static void sleep_somewhat(void *argument)
 	sennit_wait_group_done(&d->awake);
 }
 
-static void a_thousand_sleep_at_once(void **state)
+TEST_WITH_WORKERS(a_thousand_sleep_at_once)
 {
 	struct dormitory d = { .next = 0 };
 	unsigned         i;
 
-	(void)state;
 	sennit_wait_group_init(&d.awake, LOAD(1000));
 	for (i = 0; i < LOAD(1000); i++)
 		must_schedule(sleep_somewhat, &d);
@@ -173,11 +166,10 @@ static void sleep_until_raised(void *argument)
 	EXPECT(atomic_load(flag));
 }
 
-static void who_sleeps_lets_the_worker_run_others(void **state)
+TEST_WITH_WORKERS(who_sleeps_lets_the_worker_run_others)
 {
 	atomic_bool flag = false;
 
-	(void)state;
 	sleep_until_raised(&flag);
 	atomic_store(&flag, false);
 	in_a_task(sleep_until_raised, &flag);
@@ -193,11 +185,10 @@ static void yield_until_raised(void *argument)
 	EXPECT_SOON(atomic_load(flag));
 }
 
-static void who_yields_lets_the_worker_run_others(void **state)
+TEST_WITH_WORKERS(who_yields_lets_the_worker_run_others)
 {
 	atomic_bool flag = false;
 
-	(void)state;
 	yield_until_raised(&flag);
 	atomic_store(&flag, false);
 	in_a_task(yield_until_raised, &flag);
@@ -237,11 +228,10 @@ static void start_turns(void *argument)
 	sennit_wait_group_wait(&t->done);
 }
 
-static void two_that_yield_take_turns(void **state)
+TEST_WITH_WORKERS(two_that_yield_take_turns)
 {
 	struct turns t = { .turn = 0 };
 
-	(void)state;
 	sennit_wait_group_init(&t.ready, 2);
 	sennit_wait_group_init(&t.done, 2);
 	in_a_task(start_turns, &t);
@@ -258,26 +248,7 @@ static void yield_anywhere(void *argument)
 		sennit_yield();
 }
 
-static void a_yield_with_nobody_else_returns(void **state)
+TEST_WITH_WORKERS(a_yield_with_nobody_else_returns)
 {
-	(void)state;
 	in_each_place(yield_anywhere, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(now_is_the_monotonic_clock),
-		ALONE(after_saturates),
-		WITH_WORKERS(a_far_deadline_does_not_wrap_round),
-		WITH_WORKERS(a_past_deadline_times_out),
-		WITH_WORKERS(a_sleep_ends_never_early),
-		WITH_WORKERS(a_thousand_sleep_at_once),
-		WITH_WORKERS(who_sleeps_lets_the_worker_run_others),
-		WITH_WORKERS(who_yields_lets_the_worker_run_others),
-		WITH_WORKERS(two_that_yield_take_turns),
-		WITH_WORKERS(a_yield_with_nobody_else_returns),
-	};
-
-	return cmocka_run_group_tests_name("api/time", tests, NULL, NULL);
 }

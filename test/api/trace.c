@@ -70,10 +70,9 @@ static void count_one(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-static void without_tracing_it_is_not_supported(void **state)
+TEST_WITH_WORKERS(without_tracing_it_is_not_supported)
 {
-	struct world *w = *state;
-	struct view   v = { .spans = 0 };
+	struct view v = { .spans = 0 };
 
 	assert_int_equal(sennit_trace_visit(w->s, look, &v), -ENOTSUP);
 	assert_int_equal(v.spans, 0);
@@ -91,9 +90,8 @@ static bool all_are_seen(sennit_scheduler *s, unsigned workers)
 	return seen == workers;
 }
 
-static void a_visit_sees_each_worker_in_order(void **state)
+TEST_WITH_COUNTS(a_visit_sees_each_worker_in_order)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_traced(w);
 	atomic_uint       ran = 0;
 	struct view       v;
@@ -116,9 +114,8 @@ static void a_visit_sees_each_worker_in_order(void **state)
 	end_traced(s);
 }
 
-static void working_and_sleeping_are_seen(void **state)
+TEST_WITH_COUNTS(working_and_sleeping_are_seen)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_traced(w);
 	atomic_uint       ran = 0;
 
@@ -142,9 +139,8 @@ static void go_idle_and_on(void *argument)
 	atomic_fetch_add(&l->ended, 1);
 }
 
-static void a_visit_while_workers_write_stays_in_order(void **state)
+TEST_WITH_COUNTS(a_visit_while_workers_write_stays_in_order)
 {
-	struct world     *w = *state;
 	sennit_scheduler *s = start_traced(w);
 	struct load       l = { .over = false };
 	unsigned          i;
@@ -166,9 +162,9 @@ static void set(void *event)
 }
 
 /* No thread has begun when the recording has. */
-static void the_first_task_is_recorded(void **state)
+TEST_WITH_COUNTS(the_first_task_is_recorded)
 {
-	sennit_scheduler *s = start_traced(*state);
+	sennit_scheduler *s = start_traced(w);
 	sennit_event      done;
 	struct trace_file f;
 
@@ -193,11 +189,10 @@ static bool has_stopped(sennit_scheduler *s)
 	return view_of(s).last_end[0] < before;
 }
 
-static void what_was_started_later_has_spans_until_it_is_stopped(void **state)
+TEST_WITH_WORKERS(what_was_started_later_has_spans_until_it_is_stopped)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
-	struct view   v;
+	atomic_uint ran = 0;
+	struct view v;
 
 	start(w->s);
 	in_a_task(count_one, &ran);
@@ -215,26 +210,10 @@ static void visit_here(void *argument)
 	EXPECT(view_of(argument).wrong == 0);
 }
 
-static void anyone_may_visit(void **state)
+TEST_WITH_COUNTS(anyone_may_visit)
 {
-	sennit_scheduler *s = start_traced(*state);
+	sennit_scheduler *s = start_traced(w);
 
 	in_each_place(visit_here, s);
 	end_traced(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(without_tracing_it_is_not_supported),
-		WITH_COUNTS(a_visit_sees_each_worker_in_order),
-		WITH_COUNTS(working_and_sleeping_are_seen),
-		WITH_COUNTS(a_visit_while_workers_write_stays_in_order),
-		WITH_COUNTS(the_first_task_is_recorded),
-		WITH_WORKERS(
-			what_was_started_later_has_spans_until_it_is_stopped),
-		WITH_COUNTS(anyone_may_visit),
-	};
-
-	return cmocka_run_group_tests_name("api/trace", tests, NULL, NULL);
 }

@@ -100,43 +100,29 @@ static void expect_trace(sennit_task_fn *run)
 	fclose(file);
 }
 
-static void misuse_leaves_a_trace(void **state)
+TEST(misuse_leaves_a_trace)
 {
-	(void)state;
 	expect_trace(misuse);
 }
 
 /* AddressSanitizer and ThreadSanitizer have handlers of their own, which end
  * the process. */
-static void an_overflow_leaves_a_trace(void **state)
+TEST(an_overflow_leaves_a_trace)
 {
-	(void)state;
 #if defined(SN_ASAN) || defined(SN_TSAN)
 	skip();
 #endif
 	expect_trace(overflow);
 }
 
-static void a_forked_child_writes_no_trace(void **state)
+TEST(a_forked_child_writes_no_trace)
 {
 	FILE             *file = tmpfile();
 	struct trace_file f;
 
-	(void)state;
 	assert_non_null(file);
 	f = left_by(fork_and_misuse, file, false);
 	assert_int_equal(f.size, 0);
 	trace_file_free(&f);
 	fclose(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(misuse_leaves_a_trace),
-		cmocka_unit_test(an_overflow_leaves_a_trace),
-		cmocka_unit_test(a_forked_child_writes_no_trace),
-	};
-
-	return cmocka_run_group_tests_name("trace crash", tests, NULL, NULL);
 }

@@ -48,9 +48,8 @@ static bool is_ended(const struct trace_file *f, const struct seen *begin)
 	       s->e.kind == SENNIT_TRACED_TASK_END && s->e.a == begin->e.a;
 }
 
-static void every_spawn_leads_to_one_begin_and_end(void **state)
+TEST_WITH_WORKERS(every_spawn_leads_to_one_begin_and_end)
 {
-	struct world      *w = *state;
 	struct trace_file  f;
 	const struct seen *spawn = NULL;
 	size_t             spawns = 0;
@@ -104,9 +103,8 @@ static void run_group(void *unused)
 }
 
 /* Members run as calls inside their opener's wait. */
-static void members_of_groups_are_tasks(void **state)
+TEST_WITH_WORKERS(members_of_groups_are_tasks)
 {
-	struct world     *w = *state;
 	struct trace_file f;
 
 	start(w->s);
@@ -124,9 +122,8 @@ static void members_of_groups_are_tasks(void **state)
 	trace_file_free(&f);
 }
 
-static void a_batch_is_recorded_like_single_tasks(void **state)
+TEST_WITH_WORKERS(a_batch_is_recorded_like_single_tasks)
 {
-	struct world     *w = *state;
 	sennit_task       tasks[TASKS];
 	struct trace_file f;
 
@@ -213,9 +210,8 @@ static size_t waits_for(const struct trace_file *f, uint32_t kind,
 	return n;
 }
 
-static void every_wait_has_a_wake_and_a_resumption(void **state)
+TEST_WITH_WORKERS(every_wait_has_a_wake_and_a_resumption)
 {
-	struct world     *w = *state;
 	struct trace_file f;
 	size_t            n;
 
@@ -243,9 +239,8 @@ static void sleep_shortly(void *unused)
 	sennit_wait_group_done(&left);
 }
 
-static void a_sleep_is_woken_by_its_timer(void **state)
+TEST_WITH_WORKERS(a_sleep_is_woken_by_its_timer)
 {
-	struct world     *w = *state;
 	struct trace_file f;
 
 	start(w->s);
@@ -267,9 +262,8 @@ static int wait_for_cancel(void *unused)
 	return 0;
 }
 
-static void a_cancelled_wait_is_woken_by_the_cancel(void **state)
+TEST_WITH_WORKERS(a_cancelled_wait_is_woken_by_the_cancel)
 {
-	struct world     *w = *state;
 	sennit_group      g;
 	struct trace_file f;
 
@@ -300,9 +294,8 @@ static void block(void *unused)
 	sennit_wait_group_done(&left);
 }
 
-static void a_blocking_call_lies_within_its_wait(void **state)
+TEST_WITH_WORKERS(a_blocking_call_lies_within_its_wait)
 {
-	struct world      *w = *state;
 	struct trace_file  f;
 	const struct seen *begin, *end, *wake;
 
@@ -339,9 +332,8 @@ static void mark(void *unused)
 	sennit_wait_group_done(&left);
 }
 
-static void spans_counters_and_names_are_recorded(void **state)
+TEST_WITH_WORKERS(spans_counters_and_names_are_recorded)
 {
-	struct world      *w = *state;
 	struct trace_file  f;
 	const struct seen *s;
 	char               text[64];
@@ -372,20 +364,4 @@ static void spans_counters_and_names_are_recorded(void **state)
 	assert_string_equal(text, "marker");
 	assert_int_equal(sennit_task_set_name(mark, NULL), 0);
 	trace_file_free(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(every_spawn_leads_to_one_begin_and_end),
-		WITH_WORKERS(members_of_groups_are_tasks),
-		WITH_WORKERS(a_batch_is_recorded_like_single_tasks),
-		WITH_WORKERS(every_wait_has_a_wake_and_a_resumption),
-		WITH_WORKERS(a_sleep_is_woken_by_its_timer),
-		WITH_WORKERS(a_cancelled_wait_is_woken_by_the_cancel),
-		WITH_WORKERS(a_blocking_call_lies_within_its_wait),
-		WITH_WORKERS(spans_counters_and_names_are_recorded),
-	};
-
-	return cmocka_run_group_tests_name("trace events", tests, NULL, NULL);
 }

@@ -6,10 +6,9 @@
 
 static const char value_name[] = "value";
 
-static void a_full_ring_keeps_the_newest(void **state)
+TEST_WITHOUT(a_full_ring_keeps_the_newest)
 {
 	const sennit_trace_options small = { 64, -1 };
-	struct world              *w = *state;
 	struct trace_file          f;
 	int64_t                    expected = 1000 - 63;
 
@@ -30,9 +29,8 @@ static void a_full_ring_keeps_the_newest(void **state)
 	trace_file_free(&f);
 }
 
-static void what_was_stopped_is_kept_and_a_start_forgets_it(void **state)
+TEST_WITH_WORKERS(what_was_stopped_is_kept_and_a_start_forgets_it)
 {
-	struct world     *w = *state;
 	struct trace_file f;
 
 	start(w->s);
@@ -48,9 +46,8 @@ static void what_was_stopped_is_kept_and_a_start_forgets_it(void **state)
 	trace_file_free(&f);
 }
 
-static void impossible_starts_are_refused(void **state)
+TEST_WITH_ONE(impossible_starts_are_refused)
 {
-	struct world        *w = *state;
 	sennit_trace_options options = { (1u << 24) + 1, -1 };
 
 	assert_int_equal(sennit_trace_write(w->s, 1), -ENOTSUP);
@@ -66,10 +63,9 @@ static void impossible_starts_are_refused(void **state)
 	assert_int_equal(sennit_trace_write(w->s, -1), -EBADF);
 }
 
-static void two_schedulers_have_no_crash_file_at_once(void **state)
+TEST_WITH_ONE(two_schedulers_have_no_crash_file_at_once)
 {
 	const sennit_trace_options crash = { 0, 2 };
-	struct world              *w = *state;
 	sennit_scheduler          *other = start_scheduler(1);
 
 	assert_int_equal(sennit_trace_start(w->s, &crash), 0);
@@ -79,17 +75,4 @@ static void two_schedulers_have_no_crash_file_at_once(void **state)
 	assert_int_equal(sennit_trace_start(other, &crash), 0);
 	end_scheduler(other);
 	assert_int_equal(sennit_trace_start(w->s, &crash), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(a_full_ring_keeps_the_newest),
-		WITH_WORKERS(what_was_stopped_is_kept_and_a_start_forgets_it),
-		WITH_ONE(impossible_starts_are_refused),
-		WITH_ONE(two_schedulers_have_no_crash_file_at_once),
-	};
-
-	return cmocka_run_group_tests_name("trace events rings", tests, NULL,
-					   NULL);
 }

@@ -91,11 +91,10 @@ static void trickle(struct crowd *c, sennit_scheduler *s, uint32_t workers,
 	assert_soon(atomic_load(&endless) == workers);
 }
 
-static void who_falls_asleep_last_takes_no_nap(void **state)
+TEST_WITH_THREAD_COUNTS(who_falls_asleep_last_takes_no_nap)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	struct crowd        c;
+	sennit_scheduler *s = start_counted(w->workers);
+	struct crowd      c;
 
 	trickle(&c, s, w->workers, true);
 	assert_int_equal(atomic_load(&naps), 0);
@@ -103,12 +102,11 @@ static void who_falls_asleep_last_takes_no_nap(void **state)
 	end_scheduler(s);
 }
 
-static void tasks_that_do_not_wait_run_on_one_worker(void **state)
+TEST_WITH_THREAD_COUNTS(tasks_that_do_not_wait_run_on_one_worker)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	struct crowd        c;
-	uint32_t            i = 0;
+	sennit_scheduler *s = start_counted(w->workers);
+	struct crowd      c;
+	uint32_t          i = 0;
 
 	trickle(&c, s, w->workers, true);
 	while (!c.on[i])
@@ -119,11 +117,10 @@ static void tasks_that_do_not_wait_run_on_one_worker(void **state)
 }
 
 /* A fiber stays with its worker, so those that wait must not all be on one. */
-static void tasks_that_wait_are_spread(void **state)
+TEST_WITH_THREAD_COUNTS(tasks_that_wait_are_spread)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	struct crowd        c;
+	sennit_scheduler *s = start_counted(w->workers);
+	struct crowd      c;
 
 	trickle(&c, s, w->workers, false);
 	for (uint32_t i = 0; i < w->workers; i++)
@@ -132,15 +129,4 @@ static void tasks_that_wait_are_spread(void **state)
 	sennit_event_set(&c.gate);
 	sennit_wait_group_wait(&c.left);
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREAD_COUNTS(who_falls_asleep_last_takes_no_nap),
-		WITH_THREAD_COUNTS(tasks_that_do_not_wait_run_on_one_worker),
-		WITH_THREAD_COUNTS(tasks_that_wait_are_spread),
-	};
-
-	return cmocka_run_group_tests_name("api/trickle", tests, NULL, NULL);
 }

@@ -101,13 +101,12 @@ static void end_trimming(sennit_scheduler *s)
 
 /* --- on request --------------------------------------------------------- */
 
-static void a_peak_is_given_back_when_told(void **state)
+TEST_WITH_COUNTS(a_peak_is_given_back_when_told)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_trimming(w, SENNIT_TRIM_NEVER, 8);
-	size_t              before = resident(), peak;
-	struct peak         p;
-	uint64_t            most = spare(w, 8);
+	sennit_scheduler *s = start_trimming(w, SENNIT_TRIM_NEVER, 8);
+	size_t            before = resident(), peak;
+	struct peak       p;
+	uint64_t          most = spare(w, 8);
 
 	raise_peak(&p, PEAK);
 	peak = resident();
@@ -127,11 +126,10 @@ static void a_peak_is_given_back_when_told(void **state)
 	end_trimming(s);
 }
 
-static void fibers_that_wait_keep_their_stacks(void **state)
+TEST_WITH_WORKERS(fibers_that_wait_keep_their_stacks)
 {
-	const struct world *w = *state;
-	struct peak         kept, p;
-	unsigned            i;
+	struct peak kept, p;
+	unsigned    i;
 
 	raise_peak(&kept, SOME);
 	for (i = 0; i < 5; i++) {
@@ -144,10 +142,9 @@ static void fibers_that_wait_keep_their_stacks(void **state)
 	end_peak(&kept);
 }
 
-static void stacks_that_rest_with_nobody_go_at_once(void **state)
+TEST_WITH_WORKERS(stacks_that_rest_with_nobody_go_at_once)
 {
-	const struct world *w = *state;
-	struct peak         p;
+	struct peak p;
 
 	raise_peak(&p, 300);
 	end_peak(&p);
@@ -198,11 +195,10 @@ static void queue_and_trim(const struct world *w, unsigned count)
 
 /* More than once, because glibc learns from the first time to keep blocks of
  * that size. */
-static void long_queues_are_given_back_when_told(void **state)
+TEST_WITH_WORKERS(long_queues_are_given_back_when_told)
 {
-	const struct world *w = *state;
-	size_t              before = resident();
-	unsigned            i;
+	size_t   before = resident();
+	unsigned i;
 
 	for (i = 0; i < 3; i++) {
 		queue_and_trim(w, 10 * PEAK);
@@ -226,11 +222,10 @@ static void send_many(void *argument)
 
 /* Each task has a block that no worker has in its cache, because it comes from
  * outside. */
-static void tasks_from_outside_are_given_back_when_told(void **state)
+TEST_WITH_THREADS(tasks_from_outside_are_given_back_when_told)
 {
-	const struct world *w = *state;
-	struct queue        q = { .count = 10 * PEAK, .to = w->s };
-	size_t              before = resident();
+	struct queue q = { .count = 10 * PEAK, .to = w->s };
+	size_t       before = resident();
 
 	sennit_wait_group_init(&q.left, q.count);
 	in_a_thread(send_many, &q);
@@ -243,13 +238,12 @@ static void tasks_from_outside_are_given_back_when_told(void **state)
 
 /* --- automatically ------------------------------------------------------ */
 
-static void idle_workers_give_a_peak_back(void **state)
+TEST_WITH_COUNTS(idle_workers_give_a_peak_back)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_trimming(w, 20, 8);
-	size_t              before = resident(), peak;
-	sennit_event        never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
-	struct peak         p;
+	sennit_scheduler *s = start_trimming(w, 20, 8);
+	size_t            before = resident(), peak;
+	sennit_event      never = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
+	struct peak       p;
 
 	raise_peak(&p, PEAK);
 	peak = resident();
@@ -269,12 +263,11 @@ static void count_one(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-static void busy_workers_give_a_peak_back(void **state)
+TEST_WITH_COUNTS(busy_workers_give_a_peak_back)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_trimming(w, 10, 8);
-	struct peak         p;
-	atomic_uint         ran = 0;
+	sennit_scheduler *s = start_trimming(w, 10, 8);
+	struct peak       p;
+	atomic_uint       ran = 0;
 
 	raise_peak(&p, PEAK / 4);
 	end_peak(&p);
@@ -286,12 +279,11 @@ static void busy_workers_give_a_peak_back(void **state)
 	end_trimming(s);
 }
 
-static void what_is_needed_in_each_period_stays(void **state)
+TEST_WITH_COUNTS(what_is_needed_in_each_period_stays)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_trimming(w, SENNIT_TRIM_NEVER, 8);
-	struct peak         p;
-	unsigned            i;
+	sennit_scheduler *s = start_trimming(w, SENNIT_TRIM_NEVER, 8);
+	struct peak       p;
+	unsigned          i;
 
 	for (i = 0; i < 3; i++) {
 		raise_peak(&p, 300);
@@ -309,10 +301,8 @@ static void trim_twice(void *argument)
 	sennit_scheduler_trim(argument);
 }
 
-static void anyone_may_ask(void **state)
+TEST_WITH_WORKERS(anyone_may_ask)
 {
-	const struct world *w = *state;
-
 	in_each_place(trim_twice, w->s);
 	assert_soon(stats_of(w->s).trims_due == 0);
 }
@@ -324,11 +314,10 @@ static void keep_handle(void *handle)
 	sennit_yield();
 }
 
-static void late_notifies_do_no_harm(void **state)
+TEST_WITH_WORKERS(late_notifies_do_no_harm)
 {
 	enum { HANDLES = 300 };
 	static sennit_fiber *handle[HANDLES];
-	const struct world  *w = *state;
 	struct peak          p;
 	unsigned             i;
 
@@ -342,22 +331,4 @@ static void late_notifies_do_no_harm(void **state)
 	for (i = 0; i < HANDLES; i++)
 		if (handle[i])
 			sennit_fiber_notify(handle[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_peak_is_given_back_when_told),
-		WITH_WORKERS(fibers_that_wait_keep_their_stacks),
-		WITH_WORKERS(stacks_that_rest_with_nobody_go_at_once),
-		WITH_WORKERS(long_queues_are_given_back_when_told),
-		WITH_THREADS(tasks_from_outside_are_given_back_when_told),
-		WITH_COUNTS(idle_workers_give_a_peak_back),
-		WITH_COUNTS(busy_workers_give_a_peak_back),
-		WITH_COUNTS(what_is_needed_in_each_period_stays),
-		WITH_WORKERS(anyone_may_ask),
-		WITH_WORKERS(late_notifies_do_no_harm),
-	};
-
-	return cmocka_run_group_tests_name("api/trim", tests, NULL, NULL);
 }

@@ -77,9 +77,8 @@ static int wait_uncancelled(void *argument)
 	return 0;
 }
 
-static void waits_go_on_in_a_cancelled_group(void **state)
+TEST_WITH_WORKERS(waits_go_on_in_a_cancelled_group)
 {
-	struct world *w = *state;
 	struct things t = { .is_told = false };
 
 	sennit_event_init(&t.told, SENNIT_EVENT_AUTO, false);
@@ -87,14 +86,4 @@ static void waits_go_on_in_a_cancelled_group(void **state)
 			     SENNIT_GROUP_OWN_STACKS);
 	assert_int_equal(sennit_group_spawn(&t.g, wait_uncancelled, &t), 0);
 	assert_int_equal(sennit_group_wait(&t.g), -ECANCELED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(waits_go_on_in_a_cancelled_group),
-	};
-
-	return cmocka_run_group_tests_name("api/uncancelled", tests, NULL,
-					   NULL);
 }

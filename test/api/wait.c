@@ -147,51 +147,46 @@ static void use_up_mutex(struct exchange *x)
 	leave_shared(s);
 }
 
-static void whoever_waited_for_an_event_may_free_it(void **state)
+TEST_WITH_WORKERS(whoever_waited_for_an_event_may_free_it)
 {
 	struct exchange x = { .signal = set_event,
 			      .use_up = use_up_event,
 			      .deadline = SENNIT_NEVER };
 
-	(void)state;
 	trade(&x);
 }
 
-static void whoever_waited_for_an_auto_event_may_free_it(void **state)
+TEST_WITH_WORKERS(whoever_waited_for_an_auto_event_may_free_it)
 {
 	struct exchange x = { .signal = set_event,
 			      .use_up = use_up_auto_event,
 			      .deadline = sennit_after(100 * SENNIT_SECOND) };
 
-	(void)state;
 	trade(&x);
 }
 
-static void whoever_waited_for_a_wait_group_may_free_it(void **state)
+TEST_WITH_WORKERS(whoever_waited_for_a_wait_group_may_free_it)
 {
 	struct exchange x = { .signal = group_done,
 			      .use_up = use_up_wait_group,
 			      .deadline = SENNIT_NEVER };
 
-	(void)state;
 	trade(&x);
 }
 
-static void whoever_waited_with_a_deadline_may_free_it(void **state)
+TEST_WITH_WORKERS(whoever_waited_with_a_deadline_may_free_it)
 {
 	struct exchange x = { .signal = group_done,
 			      .use_up = use_up_wait_group,
 			      .deadline = sennit_after(100 * SENNIT_SECOND) };
 
-	(void)state;
 	trade(&x);
 }
 
-static void whoever_locks_a_mutex_next_may_free_it(void **state)
+TEST_WITH_WORKERS(whoever_locks_a_mutex_next_may_free_it)
 {
 	struct exchange x = { .signal = leave_shared, .use_up = use_up_mutex };
 
-	(void)state;
 	trade(&x);
 }
 
@@ -224,12 +219,11 @@ static void set_after_a_while(void *argument)
 
 /* One set and one waiter: either the waiter was in time, or the event is still
  * set. */
-static void a_wait_ends_by_its_signal_or_by_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_ends_by_its_signal_or_by_its_deadline)
 {
 	struct pair p;
 	unsigned    i;
 
-	(void)state;
 	for (i = 0; i < 300; i++) {
 		memset(&p, 0, sizeof(p));
 		sennit_event_init(&p.event, SENNIT_EVENT_AUTO, false);
@@ -243,18 +237,4 @@ static void a_wait_ends_by_its_signal_or_by_its_deadline(void **state)
 		assert_int_equal(atomic_load(&p.in_time) + atomic_load(&p.late),
 				 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(whoever_waited_for_an_event_may_free_it),
-		WITH_WORKERS(whoever_waited_for_an_auto_event_may_free_it),
-		WITH_WORKERS(whoever_waited_for_a_wait_group_may_free_it),
-		WITH_WORKERS(whoever_waited_with_a_deadline_may_free_it),
-		WITH_WORKERS(whoever_locks_a_mutex_next_may_free_it),
-		WITH_WORKERS(a_wait_ends_by_its_signal_or_by_its_deadline),
-	};
-
-	return cmocka_run_group_tests_name("api/wait", tests, NULL, NULL);
 }

@@ -78,12 +78,11 @@ static void run_opposite(void *argument)
 	sennit_event_set(&l->over);
 }
 
-static void locks_in_opposite_orders_are_a_deadlock(void **state)
+TEST_WITH_WORKERS(locks_in_opposite_orders_are_a_deadlock)
 {
-	struct world *w = *state;
-	struct locks  l;
-	struct edges  e;
-	char          text[8192];
+	struct locks l;
+	struct edges e;
+	char         text[8192];
 
 	open_locks(&l);
 	must_schedule(run_opposite, &l);
@@ -177,11 +176,10 @@ static void run_circle(void *argument)
 	sennit_event_set(&l->over);
 }
 
-static void mutex_rwlock_and_once_form_a_circle(void **state)
+TEST_WITH_WORKERS(mutex_rwlock_and_once_form_a_circle)
 {
-	struct world *w = *state;
-	struct locks  l;
-	struct edges  e;
+	struct locks l;
+	struct edges e;
 
 	open_locks(&l);
 	must_schedule(run_circle, &l);
@@ -232,11 +230,10 @@ static void hold_and_wait_for_same_stack(void *argument)
 	hold_and_wait(argument, 0);
 }
 
-static void opener_holds_what_its_member_wants(void **state)
+TEST_WITH_WORKERS(opener_holds_what_its_member_wants)
 {
-	struct world *w = *state;
-	struct locks  l;
-	struct edges  e;
+	struct locks l;
+	struct edges e;
 
 	open_locks(&l);
 	must_schedule(hold_and_wait_for_other_stack, &l);
@@ -252,11 +249,10 @@ static void opener_holds_what_its_member_wants(void **state)
 	sennit_event_wait(&l.over);
 }
 
-static void member_on_its_openers_stack_waits_for_itself(void **state)
+TEST_WITH_WORKERS(member_on_its_openers_stack_waits_for_itself)
 {
-	struct world *w = *state;
-	struct locks  l;
-	struct edges  e;
+	struct locks l;
+	struct edges e;
 
 	open_locks(&l);
 	must_schedule(hold_and_wait_for_same_stack, &l);
@@ -295,12 +291,11 @@ static void *look_from_outside(void *argument)
 	return NULL;
 }
 
-static void holder_outside_the_scheduler_is_not_named(void **state)
+TEST_WITH_THREADS(holder_outside_the_scheduler_is_not_named)
 {
 	pthread_t t;
 
-	assert_int_equal(pthread_create(&t, NULL, look_from_outside, *state),
-			 0);
+	assert_int_equal(pthread_create(&t, NULL, look_from_outside, w), 0);
 	assert_int_equal(pthread_join(t, NULL), 0);
 }
 
@@ -314,12 +309,11 @@ static void hold_until_set(void *argument)
 	sennit_mutex_unlock(&l->first);
 }
 
-static void holder_that_can_be_woken_is_no_deadlock(void **state)
+TEST_WITH_WORKERS(holder_that_can_be_woken_is_no_deadlock)
 {
-	struct world *w = *state;
-	struct locks  l;
-	struct edges  e;
-	char          text[8192];
+	struct locks l;
+	struct edges e;
+	char         text[8192];
 
 	open_locks(&l);
 	must_schedule(hold_until_set, &l);
@@ -333,18 +327,4 @@ static void holder_that_can_be_woken_is_no_deadlock(void **state)
 		strstr(printed_report(w->s, text, sizeof(text)), "deadlock"));
 	sennit_event_set(&l.second_held);
 	sennit_event_wait(&l.over);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(locks_in_opposite_orders_are_a_deadlock),
-		WITH_WORKERS(mutex_rwlock_and_once_form_a_circle),
-		WITH_WORKERS(opener_holds_what_its_member_wants),
-		WITH_WORKERS(member_on_its_openers_stack_waits_for_itself),
-		WITH_THREADS(holder_outside_the_scheduler_is_not_named),
-		WITH_WORKERS(holder_that_can_be_woken_is_no_deadlock),
-	};
-
-	return cmocka_run_group_tests_name("api/wait_graph", tests, NULL, NULL);
 }

@@ -52,21 +52,18 @@ static void try_deadline(void *argument)
 	EXPECT(sennit_wait_group_wait_until(&g, soon) == 0);
 }
 
-static void it_counts(void **state)
+TEST_WITH_WORKERS(it_counts)
 {
-	(void)state;
 	in_each_place(try_counting, NULL);
 }
 
-static void it_counts_up_to_its_maximum(void **state)
+TEST_WITH_WORKERS(it_counts_up_to_its_maximum)
 {
-	(void)state;
 	in_each_place(try_limits, NULL);
 }
 
-static void a_wait_times_out_never_before_its_deadline(void **state)
+TEST_WITH_WORKERS(a_wait_times_out_never_before_its_deadline)
 {
-	(void)state;
 	in_each_place(try_deadline, NULL);
 }
 
@@ -135,15 +132,13 @@ static void crowd_waits(sennit_time deadline)
 	assert_int_equal(atomic_load(&c.early), 0);
 }
 
-static void reaching_zero_releases_all_who_wait(void **state)
+TEST_WITH_WORKERS(reaching_zero_releases_all_who_wait)
 {
-	(void)state;
 	crowd_waits(SENNIT_NEVER);
 }
 
-static void reaching_zero_releases_those_with_deadlines(void **state)
+TEST_WITH_WORKERS(reaching_zero_releases_those_with_deadlines)
 {
-	(void)state;
 	crowd_waits(sennit_after(100 * SENNIT_SECOND));
 }
 
@@ -154,12 +149,11 @@ static void count_done(void *argument)
 	sennit_wait_group_done(argument);
 }
 
-static void it_may_be_used_again_at_once(void **state)
+TEST_WITH_WORKERS(it_may_be_used_again_at_once)
 {
 	sennit_wait_group g = SENNIT_WAIT_GROUP_INIT;
 	unsigned          round, i;
 
-	(void)state;
 	for (round = 0; round < 500; round++) {
 		sennit_wait_group_add(&g, 4);
 		for (i = 0; i < 4; i++)
@@ -180,12 +174,11 @@ static void add_and_delegate(void *argument)
 	sennit_wait_group_done(g);
 }
 
-static void a_task_may_add_before_it_is_done(void **state)
+TEST_WITH_WORKERS(a_task_may_add_before_it_is_done)
 {
 	sennit_wait_group g;
 	unsigned          round;
 
-	(void)state;
 	for (round = 0; round < 100; round++) {
 		sennit_wait_group_init(&g, 1);
 		must_schedule(add_and_delegate, &g);
@@ -200,30 +193,13 @@ static void give_up_early(void *argument)
 	       -ETIMEDOUT);
 }
 
-static void who_timed_out_is_no_longer_waiting(void **state)
+TEST_WITH_WORKERS(who_timed_out_is_no_longer_waiting)
 {
 	sennit_wait_group g;
 
-	(void)state;
 	sennit_wait_group_init(&g, 1);
 	in_each_place(give_up_early, &g);
 	assert_true(sennit_wait_group_done(&g));
 	sennit_wait_group_wait(&g);
 	sennit_wait_group_destroy(&g); /* fails if there is a waiter */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(it_counts),
-		WITH_WORKERS(it_counts_up_to_its_maximum),
-		WITH_WORKERS(a_wait_times_out_never_before_its_deadline),
-		WITH_WORKERS(reaching_zero_releases_all_who_wait),
-		WITH_WORKERS(reaching_zero_releases_those_with_deadlines),
-		WITH_WORKERS(it_may_be_used_again_at_once),
-		WITH_WORKERS(a_task_may_add_before_it_is_done),
-		WITH_WORKERS(who_timed_out_is_no_longer_waiting),
-	};
-
-	return cmocka_run_group_tests_name("api/wait_group", tests, NULL, NULL);
 }

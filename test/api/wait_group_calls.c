@@ -32,11 +32,10 @@ static void look_where_tasks_run(void *argument)
 	}
 }
 
-static void a_wait_runs_own_tasks_on_its_stack(void **state)
+TEST_WITH_ONE(a_wait_runs_own_tasks_on_its_stack)
 {
 	struct place p = { .waiter = NULL };
 
-	(void)state;
 	in_a_task(look_where_tasks_run, &p);
 	/* Except for those whose dispatch the loop had to make. */
 	assert_true(atomic_load(&p.same) > 250);
@@ -55,11 +54,10 @@ static void wait_with_a_deadline(void *argument)
 	}
 }
 
-static void a_wait_with_a_deadline_runs_none(void **state)
+TEST_WITH_WORKERS(a_wait_with_a_deadline_runs_none)
 {
 	struct place p = { .waiter = NULL };
 
-	(void)state;
 	in_a_task(wait_with_a_deadline, &p);
 	assert_int_equal(atomic_load(&p.same), 0);
 }
@@ -84,12 +82,11 @@ static void descend(void *argument)
 	EXPECT(room[0] == 1 && room[255] == 1);
 }
 
-static void deep_recursion_goes_on_on_other_stacks(void **state)
+TEST_WITH_WORKERS(deep_recursion_goes_on_on_other_stacks)
 {
 	unsigned     depth = LOAD(5000);
 	struct chain c = { .depth = depth };
 
-	(void)state;
 	in_a_task(descend, &c);
 	assert_int_equal(c.reached, depth + 1);
 }
@@ -116,9 +113,8 @@ static void signal_after_a_wait(void *argument)
 	sennit_wait_group_wait(&outer);
 }
 
-static void a_wait_runs_no_tasks_of_other_wait_groups(void **state)
+TEST_WITH_WORKERS(a_wait_runs_no_tasks_of_other_wait_groups)
 {
-	(void)state;
 	in_both_places(signal_after_a_wait, NULL);
 }
 
@@ -143,9 +139,8 @@ static void wait_with_errno(void *argument)
 	}
 }
 
-static void a_wait_keeps_errno(void **state)
+TEST_WITH_WORKERS(a_wait_keeps_errno)
 {
-	(void)state;
 	in_both_places(wait_with_errno, NULL);
 }
 
@@ -168,9 +163,8 @@ static void wait_with_a_lock(void *argument)
 	}
 }
 
-static void a_task_does_not_own_what_the_waiter_locked(void **state)
+TEST_WITH_WORKERS(a_task_does_not_own_what_the_waiter_locked)
 {
-	(void)state;
 	in_both_places(wait_with_a_lock, NULL);
 }
 
@@ -217,9 +211,8 @@ static void wait_first(void *argument)
 	sennit_wait_group_wait(&t->over);
 }
 
-static void tasks_of_one_wait_group_own_apart(void **state)
+TEST_WITH_WORKERS(tasks_of_one_wait_group_own_apart)
 {
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		struct two t = { .g = SENNIT_WAIT_GROUP_INIT };
 
@@ -251,14 +244,13 @@ static void wait_with_values(void *argument)
 	must_set(w->key, NULL);
 }
 
-static void a_task_has_local_values_of_its_own(void **state)
+TEST_WITH_WORKERS(a_task_has_local_values_of_its_own)
 {
-	struct local_case w = { .ended = 0 };
+	struct local_case values = { .ended = 0 };
 
-	(void)state;
-	w.key = must_create(count_up);
-	in_a_task(wait_with_values, &w);
-	sennit_local_key_delete(w.key);
+	values.key = must_create(count_up);
+	in_a_task(wait_with_values, &values);
+	sennit_local_key_delete(values.key);
 }
 
 static void look_for_cancellation(void *argument)
@@ -278,31 +270,12 @@ static int wait_in_a_cancelled_group(void *argument)
 	return 0;
 }
 
-static void a_task_is_outside_of_the_waiters_group(void **state)
+TEST_WITH_WORKERS(a_task_is_outside_of_the_waiters_group)
 {
 	sennit_group g;
 
-	(void)state;
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn(&g, wait_in_a_cancelled_group, &g),
 			 0);
 	assert_int_equal(sennit_group_wait(&g), -ECANCELED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_ONE(a_wait_runs_own_tasks_on_its_stack),
-		WITH_WORKERS(a_wait_with_a_deadline_runs_none),
-		WITH_WORKERS(deep_recursion_goes_on_on_other_stacks),
-		WITH_WORKERS(a_wait_runs_no_tasks_of_other_wait_groups),
-		WITH_WORKERS(a_wait_keeps_errno),
-		WITH_WORKERS(a_task_does_not_own_what_the_waiter_locked),
-		WITH_WORKERS(tasks_of_one_wait_group_own_apart),
-		WITH_WORKERS(a_task_has_local_values_of_its_own),
-		WITH_WORKERS(a_task_is_outside_of_the_waiters_group),
-	};
-
-	return cmocka_run_group_tests_name("api/wait_group_calls", tests, NULL,
-					   NULL);
 }

@@ -60,9 +60,8 @@ static void let_another_wait(void *unused)
 	EXPECT(sennit_wait_group_wait_until(&left, 0) == 0);
 }
 
-static void another_may_wait_alone(void **state)
+TEST_WITH_WORKERS(another_may_wait_alone)
 {
-	(void)state;
 	in_both_places(let_another_wait, NULL);
 }
 
@@ -99,9 +98,8 @@ static void wait_with_another(void *unused)
 	}
 }
 
-static void another_may_wait_beside_the_spawner(void **state)
+TEST_WITH_WORKERS(another_may_wait_beside_the_spawner)
 {
-	(void)state;
 	in_both_places(wait_with_another, NULL);
 }
 
@@ -145,9 +143,8 @@ static void let_another_look(void *unused)
 	EXPECT(sennit_wait_group_done(&left));
 }
 
-static void others_see_the_whole_count(void **state)
+TEST_WITH_WORKERS(others_see_the_whole_count)
 {
-	(void)state;
 	in_both_places(let_another_look, NULL);
 }
 
@@ -166,21 +163,7 @@ static void tie_many(void *unused)
 	EXPECT(atomic_load(&ran) == many);
 }
 
-static void any_number_may_be_tied(void **state)
+TEST_WITH_WORKERS(any_number_may_be_tied)
 {
-	(void)state;
 	in_both_places(tie_many, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(another_may_wait_alone),
-		WITH_WORKERS(another_may_wait_beside_the_spawner),
-		WITH_WORKERS(others_see_the_whole_count),
-		WITH_WORKERS(any_number_may_be_tied),
-	};
-
-	return cmocka_run_group_tests_name("api/wait_group_keep", tests, NULL,
-					   NULL);
 }

@@ -25,9 +25,8 @@ static void spawn_some(void *argument)
 	sennit_wait_group_destroy(&g);
 }
 
-static void a_wait_ends_when_all_tasks_have(void **state)
+TEST_WITH_WORKERS(a_wait_ends_when_all_tasks_have)
 {
-	(void)state;
 	in_both_places(spawn_some, NULL);
 }
 
@@ -40,9 +39,8 @@ static void spawn_nothing(void *argument)
 	EXPECT(sennit_wait_group_wait_until(&g, 0) == 0);
 }
 
-static void an_error_leaves_the_count(void **state)
+TEST_WITH_WORKERS(an_error_leaves_the_count)
 {
-	(void)state;
 	in_both_places(spawn_nothing, NULL);
 }
 
@@ -82,9 +80,8 @@ static void wait_for_both_kinds(void *argument)
 	EXPECT(atomic_load(&r.ran) == 2);
 }
 
-static void the_rest_of_the_count_may_come_from_others(void **state)
+TEST_WITH_WORKERS(the_rest_of_the_count_may_come_from_others)
 {
-	(void)state;
 	in_both_places(wait_for_both_kinds, NULL);
 }
 
@@ -106,9 +103,8 @@ static void wait_for_a_chain(void *argument)
 	EXPECT(atomic_load(&r.ran) == 101);
 }
 
-static void tasks_may_spawn_into_their_wait_group(void **state)
+TEST_WITH_WORKERS(tasks_may_spawn_into_their_wait_group)
 {
-	(void)state;
 	in_both_places(wait_for_a_chain, NULL);
 }
 
@@ -135,15 +131,13 @@ static void wait_twice(void *argument)
 	sennit_event_wait(&r.seen);
 }
 
-static void several_may_wait(void **state)
+TEST_WITH_WORKERS(several_may_wait)
 {
-	(void)state;
 	in_both_places(wait_twice, NULL);
 }
 
-static void tasks_are_counted(void **state)
+TEST_WITH_WORKERS(tasks_are_counted)
 {
-	struct world  *w = *state;
 	const uint64_t before = stats_of(w->s).tasks;
 
 	in_a_task(spawn_some, NULL);
@@ -179,11 +173,10 @@ static void spawn_and_wait(void *argument)
 	}
 }
 
-static void the_newest_task_runs_in_the_wait(void **state)
+TEST_WITH_ONE(the_newest_task_runs_in_the_wait)
 {
 	struct place p = { .waiter = NULL };
 
-	(void)state;
 	in_a_task(spawn_and_wait, &p);
 	assert_true(atomic_load(&p.in_place) > 0);
 }
@@ -221,12 +214,11 @@ static void spawn_while_locked(void *argument)
 	sennit_wait_group_wait(&l->g);
 }
 
-static void a_spawn_waits_for_the_lock_of_the_queue(void **state)
+TEST_WITH_THREADS(a_spawn_waits_for_the_lock_of_the_queue)
 {
 	struct locked l = { .g = SENNIT_WAIT_GROUP_INIT };
 	pthread_t     t;
 
-	(void)state;
 	a_store_rel(&l.g.state_, WAIT_QUEUE_LOCKED);
 	t = must_start_thread(unlock_late, &l);
 	in_a_task(spawn_while_locked, &l);
@@ -255,31 +247,12 @@ static void spawn_in_domain(void *argument)
 	count_run(p);
 }
 
-static void a_task_is_in_its_spawners_domain(void **state)
+TEST_WITH_WORKERS(a_task_is_in_its_spawners_domain)
 {
-	struct world *w = *state;
-	struct part   p;
+	struct part p;
 
 	begin(&p, w->s);
 	atomic_store(&p.due, 100);
 	send(&p, spawn_in_domain);
 	assert_ends_after(&p, 101);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_wait_ends_when_all_tasks_have),
-		WITH_WORKERS(an_error_leaves_the_count),
-		WITH_WORKERS(the_rest_of_the_count_may_come_from_others),
-		WITH_WORKERS(tasks_may_spawn_into_their_wait_group),
-		WITH_WORKERS(several_may_wait),
-		WITH_WORKERS(tasks_are_counted),
-		WITH_ONE(the_newest_task_runs_in_the_wait),
-		WITH_THREADS(a_spawn_waits_for_the_lock_of_the_queue),
-		WITH_WORKERS(a_task_is_in_its_spawners_domain),
-	};
-
-	return cmocka_run_group_tests_name("api/wait_group_spawn", tests, NULL,
-					   NULL);
 }

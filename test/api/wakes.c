@@ -79,10 +79,9 @@ static sennit_scheduler *start_counted(uint32_t workers)
 					.thread_init = note_worker));
 }
 
-static void idle_workers_end_up_asleep_without_a_deadline(void **state)
+TEST_WITH_THREAD_COUNTS(idle_workers_end_up_asleep_without_a_deadline)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
+	sennit_scheduler *s = start_counted(w->workers);
 
 	assert_soon(atomic_load(&endless) == w->workers);
 	end_scheduler(s);
@@ -121,11 +120,10 @@ static unsigned wakes_for(const struct world *w, sennit_scheduler *s,
 	return woken;
 }
 
-static void one_task_wakes_one_worker_at_most(void **state)
+TEST_WITH_THREAD_COUNTS(one_task_wakes_one_worker_at_most)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	unsigned            round;
+	sennit_scheduler *s = start_counted(w->workers);
+	unsigned          round;
 
 	for (round = 0; round < 10; round++) {
 		assert_in_range(wakes_for(w, s, 1, round % 2), 0, 1);
@@ -135,22 +133,20 @@ static void one_task_wakes_one_worker_at_most(void **state)
 	end_scheduler(s);
 }
 
-static void a_batch_wakes_one_worker_at_most(void **state)
+TEST_WITH_THREAD_COUNTS(a_batch_wakes_one_worker_at_most)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	unsigned            round;
+	sennit_scheduler *s = start_counted(w->workers);
+	unsigned          round;
 
 	for (round = 0; round < 10; round++)
 		assert_in_range(wakes_for(w, s, BATCH, true), 0, 1);
 	end_scheduler(s);
 }
 
-static void tasks_wake_no_more_than_one_worker_each(void **state)
+TEST_WITH_THREAD_COUNTS(tasks_wake_no_more_than_one_worker_each)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	unsigned            round;
+	sennit_scheduler *s = start_counted(w->workers);
+	unsigned          round;
 
 	for (round = 0; round < 10; round++)
 		assert_in_range(wakes_for(w, s, BATCH, false), 0, BATCH);
@@ -203,13 +199,12 @@ static void schedule_inside(void *argument)
 	sennit_wait_group_done(&in->over);
 }
 
-static void one_of_a_task_wakes_one_other_who_comes(void **state)
+TEST_WITH_THREAD_COUNTS(one_of_a_task_wakes_one_other_who_comes)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = start_counted(w->workers);
-	struct inside       in = { .workers = w->workers };
-	const sennit_task   t = { .run = schedule_inside, .argument = &in };
-	unsigned            round;
+	sennit_scheduler *s = start_counted(w->workers);
+	struct inside     in = { .workers = w->workers };
+	const sennit_task t = { .run = schedule_inside, .argument = &in };
+	unsigned          round;
 
 	for (round = 0; round < 10; round++) {
 		sennit_wait_group_init(&in.over, 1);
@@ -324,46 +319,26 @@ static unsigned wakes_for_guests(const struct world *w, unsigned guests,
 	return guests;
 }
 
-static void a_broadcast_wakes_each_worker_once(void **state)
+TEST_WITH_THREAD_COUNTS(a_broadcast_wakes_each_worker_once)
 {
-	const struct world *w = *state;
-	unsigned            few = 2 * w->workers;
+	unsigned few = 2 * w->workers;
 
 	assert_in_range(wakes_for_guests(w, few, false), 0, w->workers);
 }
 
-static void a_cancel_wakes_each_worker_once(void **state)
+TEST_WITH_THREAD_COUNTS(a_cancel_wakes_each_worker_once)
 {
-	const struct world *w = *state;
-	unsigned            few = 2 * w->workers;
+	unsigned few = 2 * w->workers;
 
 	assert_in_range(wakes_for_guests(w, few, true), 0, w->workers);
 }
 
 /* So many that no fiber is held back until all have been looked at. */
-static void many_are_woken_by_the_hundred(void **state)
+TEST_WITH_THREAD_COUNTS(many_are_woken_by_the_hundred)
 {
-	const struct world *w = *state;
-	unsigned            many = TORTURED(300, LOAD(2000));
-	unsigned            often = w->workers + many / TORTURED(2, 100);
+	unsigned many = TORTURED(300, LOAD(2000));
+	unsigned often = w->workers + many / TORTURED(2, 100);
 
 	assert_in_range(wakes_for_guests(w, many, false), 2, often);
 	assert_in_range(wakes_for_guests(w, many, true), 2, often);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREAD_COUNTS(
-			idle_workers_end_up_asleep_without_a_deadline),
-		WITH_THREAD_COUNTS(one_task_wakes_one_worker_at_most),
-		WITH_THREAD_COUNTS(a_batch_wakes_one_worker_at_most),
-		WITH_THREAD_COUNTS(tasks_wake_no_more_than_one_worker_each),
-		WITH_THREAD_COUNTS(one_of_a_task_wakes_one_other_who_comes),
-		WITH_THREAD_COUNTS(a_broadcast_wakes_each_worker_once),
-		WITH_THREAD_COUNTS(a_cancel_wakes_each_worker_once),
-		WITH_THREAD_COUNTS(many_are_woken_by_the_hundred),
-	};
-
-	return cmocka_run_group_tests_name("api/wakes", tests, NULL, NULL);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* with_workers.h - runs a test without workers, and with one, two and eight.
  *
- *	WITH_WORKERS(f)  f_w0, f_w1, f_w2, f_w8; each gets a struct world with a
- *	                 fresh scheduler, to which the calling thread is bound
- *	WITH_THREADS(f)  only with one, two and eight
- *	WITH_SEVERAL(f)  only with two and eight
- *	WITH_ONE(f)      only with one
- *	WITHOUT(f)       only without workers
- *	WITH_COUNTS(f)   all four, but f itself creates what it needs;
- *	WITH_THREAD_COUNTS(f)  so, with one, two and eight
- *	ALONE(f)         f once, without a world
+ *	TEST_WITH_WORKERS(f)   f_w0, f_w1, f_w2, f_w8; each gets a struct world
+ *	                       *w with a fresh scheduler, to which the calling
+ *	                       thread is bound
+ *	TEST_WITH_THREADS(f)   only with one, two and eight
+ *	TEST_WITH_SEVERAL(f)   only with two and eight
+ *	TEST_WITH_ONE(f)       only with one
+ *	TEST_WITHOUT(f)        only without workers
+ *	TEST_WITH_COUNTS(f)    all four, but f itself creates what it needs;
+ *	TEST_WITH_THREAD_COUNTS(f)  so, with one, two and eight
+ *	TEST_ALONE(f)          f once, without a world
  *
  * cmocka's assertions jump, so use them only on the test's own stack. Tasks and
  * other threads use EXPECT, which records the failure: the test then fails when
@@ -18,11 +19,7 @@
 #ifndef SN_TEST_WITH_WORKERS_H
 #define SN_TEST_WITH_WORKERS_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "base/compiler.h"
 #include "sennit.h"
@@ -189,30 +186,37 @@ static inline int close_world(void **state)
 
 static const uint32_t worker_counts[] = { SENNIT_WORKERS_NONE, 1, 2, 8 };
 
-#define CASE_(f, suffix, open, close, i)                     \
+/* f_<suffix>, between these two, with the workers of this index. */
+#define IN_WORLD(f, suffix, open, close, i)                  \
 	{                                                    \
-#f suffix, f, open, close,                   \
+#f suffix, f##_case, open, close,            \
 			(void *)(uintptr_t)&worker_counts[i] \
 	}
+#define WITHOUT(f, open, close)  IN_WORLD(f, "_w0", open, close, 0)
+#define WITH_ONE(f, open, close) IN_WORLD(f, "_w1", open, close, 1)
+#define WITH_SEVERAL(f, open, close) \
+	IN_WORLD(f, "_w2", open, close, 2), IN_WORLD(f, "_w8", open, close, 3)
+#define WITH_THREADS(f, open, close) \
+	WITH_ONE(f, open, close), WITH_SEVERAL(f, open, close)
+#define WITH_WORKERS(f, open, close) \
+	WITHOUT(f, open, close), WITH_THREADS(f, open, close)
 
-#define CASES_(f, open, close)                                            \
-	CASE_(f, "_w0", open, close, 0), CASE_(f, "_w1", open, close, 1), \
-		CASE_(f, "_w2", open, close, 2),                          \
-		CASE_(f, "_w8", open, close, 3)
+#define TEST_IN_WORLDS(f, ...) TEST_ENTRIES(f, struct world *w, __VA_ARGS__)
 
-#define WITH_WORKERS(f) CASES_(f, open_world, close_world)
-#define WITH_COUNTS(f)  CASES_(f, open_count, close_count)
-#define WITH_THREAD_COUNTS(f)                                \
-	CASE_(f, "_w1", open_count, close_count, 1),         \
-		CASE_(f, "_w2", open_count, close_count, 2), \
-		CASE_(f, "_w8", open_count, close_count, 3)
-#define WITHOUT(f)  CASE_(f, "_w0", open_world, close_world, 0)
-#define WITH_ONE(f) CASE_(f, "_w1", open_world, close_world, 1)
-#define WITH_SEVERAL(f)                              \
-	CASE_(f, "_w2", open_world, close_world, 2), \
-		CASE_(f, "_w8", open_world, close_world, 3)
-#define WITH_THREADS(f) WITH_ONE(f), WITH_SEVERAL(f)
-#define ALONE(f)        CASE_(f, "", open_count, close_count, 0)
+#define TEST_WITH_WORKERS(f) \
+	TEST_IN_WORLDS(f, WITH_WORKERS(f, open_world, close_world))
+#define TEST_WITH_THREADS(f) \
+	TEST_IN_WORLDS(f, WITH_THREADS(f, open_world, close_world))
+#define TEST_WITH_SEVERAL(f) \
+	TEST_IN_WORLDS(f, WITH_SEVERAL(f, open_world, close_world))
+#define TEST_WITH_ONE(f) TEST_IN_WORLDS(f, WITH_ONE(f, open_world, close_world))
+#define TEST_WITHOUT(f)  TEST_IN_WORLDS(f, WITHOUT(f, open_world, close_world))
+#define TEST_WITH_COUNTS(f) \
+	TEST_IN_WORLDS(f, WITH_WORKERS(f, open_count, close_count))
+#define TEST_WITH_THREAD_COUNTS(f) \
+	TEST_IN_WORLDS(f, WITH_THREADS(f, open_count, close_count))
+#define TEST_ALONE(f) \
+	TEST_IN_WORLDS(f, IN_WORLD(f, "", open_count, close_count, 0))
 
 /* --- tasks and threads -------------------------------------------------- */
 

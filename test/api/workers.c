@@ -43,10 +43,9 @@ static void count_one(void *counter)
 	atomic_fetch_add((atomic_uint *)counter, 1);
 }
 
-static void each_worker_and_bound_thread_is_visited_once(void **state)
+TEST_WITH_WORKERS(each_worker_and_bound_thread_is_visited_once)
 {
-	struct world *w = *state;
-	atomic_uint   ran = 0;
+	atomic_uint ran = 0;
 
 	for (unsigned i = 0; i < 100; i++)
 		must_schedule(count_one, &ran);
@@ -55,17 +54,14 @@ static void each_worker_and_bound_thread_is_visited_once(void **state)
 	assert_int_equal(look(w->s).bound, 1);
 }
 
-static void idle_workers_fall_asleep(void **state)
+TEST_WITH_THREADS(idle_workers_fall_asleep)
 {
-	struct world *w = *state;
-
 	assert_soon(look(w->s).asleep == w->threads);
 }
 
-static void idle_time_passes_while_a_worker_sleeps(void **state)
+TEST_WITH_ONE(idle_time_passes_while_a_worker_sleeps)
 {
-	struct world *w = *state;
-	uint64_t      before;
+	uint64_t before;
 
 	assert_soon(look(w->s).asleep == 1);
 	before = look(w->s).last.idle_ns;
@@ -86,12 +82,11 @@ static void run_until_over(void *argument)
 }
 
 /* And it counts the idle time before and after, but not that in between. */
-static void idle_time_stands_still_while_a_worker_is_busy(void **state)
+TEST_WITH_ONE(idle_time_stands_still_while_a_worker_is_busy)
 {
-	struct world *w = *state;
-	struct turn   t = { .runs = false };
-	sennit_time   begin = sennit_now();
-	uint64_t      idle;
+	struct turn t = { .runs = false };
+	sennit_time begin = sennit_now();
+	uint64_t    idle;
 
 	must_schedule(run_until_over, &t);
 	assert_soon(atomic_load(&t.runs));
@@ -118,10 +113,9 @@ static void pile_up(void *argument)
 	run_until_over(&p->turn);
 }
 
-static void what_a_worker_has_queued_is_counted(void **state)
+TEST_WITH_ONE(what_a_worker_has_queued_is_counted)
 {
-	struct world *w = *state;
-	struct pile   p = { .ran = 0 };
+	struct pile p = { .ran = 0 };
 
 	must_schedule(pile_up, &p);
 	assert_soon(atomic_load(&p.turn.runs));
@@ -136,25 +130,23 @@ static void what_a_worker_has_queued_is_counted(void **state)
 	assert_soon(look(w->s).last.exact && !look(w->s).last.queued);
 }
 
-static void a_worker_that_has_retired_is_absent(void **state)
+TEST_ALONE(a_worker_that_has_retired_is_absent)
 {
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = 2, .max_workers = 2, .retire_ms = 1));
 
-	(void)state;
 	assert_soon(look(s).absent > 0);
 	end_scheduler(s);
 }
 
 /* --- all schedulers ------------------------------------------------------ */
 
-static void all_schedulers_are_retained_until_they_end(void **state)
+TEST_ALONE(all_schedulers_are_retained_until_they_end)
 {
 	sennit_scheduler *first = start_scheduler(1);
 	sennit_scheduler *second = start_scheduler(2);
 	sennit_scheduler *out[3] = { NULL };
 
-	(void)state;
 	assert_int_equal(sennit_schedulers_retain(out, 3), 2);
 	assert_ptr_equal(out[0], first);
 	assert_ptr_equal(out[1], second);
@@ -190,42 +182,23 @@ static void *count_until_over(void *over)
 }
 
 /* The reference of another thread may be the last one. */
-static void a_scheduler_may_end_while_it_is_looked_at(void **state)
+TEST_ALONE(a_scheduler_may_end_while_it_is_looked_at)
 {
 	atomic_bool over = false;
 	pthread_t   t = must_start_thread(count_until_over, &over);
 
-	(void)state;
 	for (unsigned i = 0; i < LOAD(300); i++)
 		end_scheduler(start_scheduler(2));
 	atomic_store(&over, true);
 	pthread_join(t, NULL);
 }
 
-static void a_forked_child_has_none_of_the_parent(void **state)
+TEST_WITH_ONE(a_forked_child_has_none_of_the_parent)
 {
 	sennit_scheduler *out[1];
 	pid_t             child = begin_child();
 
-	(void)state;
 	if (!child)
 		_exit(sennit_schedulers_retain(out, 1) ? 1 : 0);
 	assert_int_equal(await_child(child), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_worker_and_bound_thread_is_visited_once),
-		WITH_THREADS(idle_workers_fall_asleep),
-		WITH_ONE(idle_time_passes_while_a_worker_sleeps),
-		WITH_ONE(idle_time_stands_still_while_a_worker_is_busy),
-		WITH_ONE(what_a_worker_has_queued_is_counted),
-		ALONE(a_worker_that_has_retired_is_absent),
-		ALONE(all_schedulers_are_retained_until_they_end),
-		ALONE(a_scheduler_may_end_while_it_is_looked_at),
-		WITH_ONE(a_forked_child_has_none_of_the_parent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

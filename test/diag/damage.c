@@ -289,12 +289,11 @@ static void end_pattern(unsigned which, pid_t child, int words)
 }
 
 /* A dump mostly waits for lists to become whole, so several run at a time. */
-static void no_pattern_of_damage_stops_a_dump_or_a_fault(void **state)
+TEST_ALONE(no_pattern_of_damage_stops_a_dump_or_a_fault)
 {
 	pid_t children[AT_ONCE];
 	int   words[AT_ONCE];
 
-	(void)state;
 	(void)random_stream(0); /* the children have the same seed */
 	for (unsigned i = 0; i < PATTERNS; i += AT_ONCE) {
 		for (unsigned k = 0; k < AT_ONCE; k++)
@@ -324,11 +323,10 @@ _Noreturn static void dump_damaged(enum sennit_stacks_format format)
 	_exit(GOOD);
 }
 
-static void a_dump_says_what_is_damaged(void **state)
+TEST_ALONE(a_dump_says_what_is_damaged)
 {
 	static char text[1 << 16];
 
-	(void)state;
 	for (int json = 0; json < 2; json++) {
 		int   words;
 		pid_t child = begin_heard_child(&words);
@@ -345,15 +343,4 @@ static void a_dump_says_what_is_damaged(void **state)
 		assert_non_null(strstr(text, json ? "\"waits_for\": \"mutex\""
 						  : "waits for mutex"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_dump_says_what_is_damaged),
-		ALONE(no_pattern_of_damage_stops_a_dump_or_a_fault),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("diag/damage", tests, NULL, NULL));
 }

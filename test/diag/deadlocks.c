@@ -138,10 +138,9 @@ static void end(struct locks *l)
 	sennit_event_wait(&l->over);
 }
 
-static void both_stacks_name_the_deadlock(void **state)
+TEST_WITH_THREADS(both_stacks_name_the_deadlock)
 {
-	struct world *w = *state;
-	struct locks  l;
+	struct locks l;
 
 	begin(w, &l, true);
 	assert_soon(shows_stacks_of_deadlock(w->s));
@@ -151,23 +150,12 @@ static void both_stacks_name_the_deadlock(void **state)
 	assert_true(shows(w->s, 0, "  deadlock "));
 }
 
-static void a_lock_that_is_only_held_is_no_deadlock(void **state)
+TEST_WITH_THREADS(a_lock_that_is_only_held_is_no_deadlock)
 {
-	struct world *w = *state;
-	struct locks  l;
+	struct locks l;
 
 	begin(w, &l, false);
 	assert_soon(shows(w->s, 1, "waits for mutex "));
 	assert_int_equal(count(text, "  deadlock "), 0);
 	end(&l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(both_stacks_name_the_deadlock),
-		WITH_THREADS(a_lock_that_is_only_held_is_no_deadlock),
-	};
-
-	return cmocka_run_group_tests_name("diag/deadlocks", tests, NULL, NULL);
 }

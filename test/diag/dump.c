@@ -73,11 +73,11 @@ static void finish(void)
 	close(ends[1]);
 }
 
-static void a_signal_writes_the_stacks(void **state)
+TEST_WITH_ONE(a_signal_writes_the_stacks)
 {
 	const char *text;
 
-	begin(*state);
+	begin(w);
 	assert_int_equal(
 		sennit_dump_start(SIGUSR1, ends[1], SENNIT_STACKS_TEXT), 0);
 	assert_int_equal(
@@ -93,10 +93,8 @@ static void a_signal_writes_the_stacks(void **state)
 }
 
 /* The worker of the waiting fiber is busy for good. */
-static void a_busy_worker_does_not_keep_it_from_writing(void **state)
+TEST_WITH_ONE(a_busy_worker_does_not_keep_it_from_writing)
 {
-	struct world *w = *state;
-
 	begin(w);
 	assert_int_equal(enqueue(w->s, spin, NULL), 0);
 	assert_int_equal(
@@ -107,9 +105,9 @@ static void a_busy_worker_does_not_keep_it_from_writing(void **state)
 	finish();
 }
 
-static void signals_before_the_stop_are_answered(void **state)
+TEST_WITH_ONE(signals_before_the_stop_are_answered)
 {
-	begin(*state);
+	begin(w);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(
 			sennit_dump_start(SIGUSR2, ends[1], SENNIT_STACKS_JSON),
@@ -122,12 +120,12 @@ static void signals_before_the_stop_are_answered(void **state)
 	finish();
 }
 
-static void the_environment_names_the_signal(void **state)
+TEST_WITH_ONE(the_environment_names_the_signal)
 {
 	static const char *const names[] = { "SIGUSR2", "USR2" };
 	char                     number[8];
 
-	begin(*state);
+	begin(w);
 	snprintf(number, sizeof(number), "%d", SIGUSR2);
 	for (int i = 0; i < 3; i++) {
 		setenv("SENNIT_DUMP_SIGNAL", i < 2 ? names[i] : number, 1);
@@ -150,10 +148,8 @@ static bool is_default(int number)
 }
 
 /* Neither the library nor a call without the variable installs a handler. */
-static void it_is_off_unless_asked_for(void **state)
+TEST_WITH_ONE(it_is_off_unless_asked_for)
 {
-	struct world *w = *state;
-
 	begin(w);
 	setenv("SENNIT_DUMP_SIGNAL", "USR2", 1);
 	assert_true(is_default(SIGUSR2));
@@ -167,13 +163,12 @@ static void it_is_off_unless_asked_for(void **state)
 	finish();
 }
 
-static void a_wrong_signal_is_refused(void **state)
+TEST_ALONE(a_wrong_signal_is_refused)
 {
 	static const int   numbers[] = { -1,      SIGKILL, SIGSTOP, SIGSEGV,
 					 SIGABRT, SIGURG,  1000 };
 	static const char *names[] = { "KILL", "x", "0", "-1", "3x", "65" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		assert_int_equal(
 			sennit_dump_start(numbers[i], 2, SENNIT_STACKS_TEXT),
@@ -187,10 +182,8 @@ static void a_wrong_signal_is_refused(void **state)
 	unsetenv("SENNIT_DUMP_SIGNAL");
 }
 
-static void stop_puts_the_earlier_handler_back(void **state)
+TEST_WITH_ONE(stop_puts_the_earlier_handler_back)
 {
-	struct world *w = *state;
-
 	begin(w);
 	assert_true(is_default(SIGUSR1));
 	assert_int_equal(
@@ -200,19 +193,4 @@ static void stop_puts_the_earlier_handler_back(void **state)
 	assert_true(is_default(SIGUSR1));
 	sennit_dump_stop();
 	finish();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_ONE(a_signal_writes_the_stacks),
-		WITH_ONE(a_busy_worker_does_not_keep_it_from_writing),
-		WITH_ONE(signals_before_the_stop_are_answered),
-		WITH_ONE(the_environment_names_the_signal),
-		WITH_ONE(it_is_off_unless_asked_for),
-		ALONE(a_wrong_signal_is_refused),
-		WITH_ONE(stop_puts_the_earlier_handler_back),
-	};
-
-	return cmocka_run_group_tests_name("diag/dump", tests, NULL, NULL);
 }

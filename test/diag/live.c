@@ -8,11 +8,10 @@
 
 /* --- the socket ---------------------------------------------------------- */
 
-static void the_socket_is_the_owners_and_goes_with_the_view(void **state)
+TEST_PLACED(the_socket_is_the_owners_and_goes_with_the_view)
 {
-	struct place *p = *state;
-	struct stat   st;
-	mode_t        mask = umask(0);
+	struct stat st;
+	mode_t      mask = umask(0);
 
 	start_live(p);
 	umask(mask);
@@ -34,12 +33,11 @@ static int start_error(struct place *p)
 	return err;
 }
 
-static void what_lies_at_the_path_stays(void **state)
+TEST_PLACED(what_lies_at_the_path_stays)
 {
-	struct place *p = *state;
-	struct stat   st;
-	char          target[80];
-	FILE         *file;
+	struct stat st;
+	char        target[80];
+	FILE       *file;
 
 	snprintf(target, sizeof(target), "%s/target", p->folder);
 	assert_int_equal(symlink(target, p->path), 0); /* to nothing */
@@ -55,10 +53,9 @@ static void what_lies_at_the_path_stays(void **state)
 	assert_true(S_ISREG(st.st_mode));
 }
 
-static void a_view_in_use_is_not_replaced(void **state)
+TEST_PLACED(a_view_in_use_is_not_replaced)
 {
-	struct place *p = *state;
-	char          line[LINE];
+	char line[LINE];
 
 	start_live(p);
 	assert_int_equal(start_error(p), -EADDRINUSE);
@@ -66,9 +63,8 @@ static void a_view_in_use_is_not_replaced(void **state)
 }
 
 /* As a process that was killed leaves it. */
-static void a_socket_that_nobody_listens_at_is_replaced(void **state)
+TEST_PLACED(a_socket_that_nobody_listens_at_is_replaced)
 {
-	struct place      *p = *state;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int                fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	char               line[LINE];
@@ -80,11 +76,10 @@ static void a_socket_that_nobody_listens_at_is_replaced(void **state)
 	snapshot(p, line);
 }
 
-static void a_file_that_took_the_sockets_place_stays(void **state)
+TEST_PLACED(a_file_that_took_the_sockets_place_stays)
 {
-	struct place *p = *state;
-	struct stat   st;
-	FILE         *file;
+	struct stat st;
+	FILE       *file;
 
 	start_live(p);
 	unlink(p->path);
@@ -96,21 +91,18 @@ static void a_file_that_took_the_sockets_place_stays(void **state)
 	assert_int_equal(lstat(p->path, &st), 0);
 }
 
-static void a_folder_that_others_can_change_is_refused(void **state)
+TEST_PLACED(a_folder_that_others_can_change_is_refused)
 {
-	struct place *p = *state;
-
 	assert_int_equal(chmod(p->folder, 0777), 0);
 	assert_int_equal(start_error(p), -EPERM);
 	assert_int_equal(chmod(p->folder, 01777), 0);
 	start_live(p);
 }
 
-static void paths_that_cannot_be_are_refused(void **state)
+TEST_PLACED(paths_that_cannot_be_are_refused)
 {
-	struct place *p = *state;
-	sennit_live  *live;
-	char          path[200];
+	sennit_live *live;
+	char         path[200];
 
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
@@ -124,11 +116,10 @@ static void paths_that_cannot_be_are_refused(void **state)
 			 -ENOENT);
 }
 
-static void a_forked_child_leaves_the_view_alone(void **state)
+TEST_PLACED(a_forked_child_leaves_the_view_alone)
 {
-	struct place *p = *state;
-	char          line[LINE];
-	pid_t         child;
+	char  line[LINE];
+	pid_t child;
 
 	start_live(p);
 	child = begin_child();
@@ -176,9 +167,8 @@ static long long number(const char *line, const char *key)
 	return strtoll(at + strlen(key), NULL, 10);
 }
 
-static void running_tasks_and_waiters_are_shown(void **state)
+TEST_PLACED(running_tasks_and_waiters_are_shown)
 {
-	struct place       *p = *state;
 	static struct scene s;
 	sennit_task         hot = { .run = run_hot, .argument = &s };
 	sennit_task         waits = { .run = wait_long, .argument = &s };
@@ -216,11 +206,10 @@ static void run_briefly(void *unused)
 }
 
 /* Only of the last period, and only while they are recorded. */
-static void latencies_are_shown_while_they_are_recorded(void **state)
+TEST_PLACED(latencies_are_shown_while_they_are_recorded)
 {
-	struct place *p = *state;
-	sennit_task   t = { .run = run_briefly };
-	char          line[LINE];
+	sennit_task t = { .run = run_briefly };
+	char        line[LINE];
 
 	start_live(p);
 	assert_non_null(strstr(snapshot(p, line), "\"latencies\":[]"));
@@ -234,12 +223,11 @@ static void latencies_are_shown_while_they_are_recorded(void **state)
 	assert_true(number(line, "\"p99_ns\":") >= number(line, "\"p50_ns\":"));
 }
 
-static void watchers_get_one_snapshot_after_the_other(void **state)
+TEST_PLACED(watchers_get_one_snapshot_after_the_other)
 {
-	struct place *p = *state;
-	char          line[LINE];
-	long long     last = 0;
-	int           fd;
+	char      line[LINE];
+	long long last = 0;
+	int       fd;
 
 	start_live(p);
 	fd = must_connect(p);
@@ -254,11 +242,10 @@ static void watchers_get_one_snapshot_after_the_other(void **state)
 	close(fd);
 }
 
-static void a_request_is_answered_though_no_more_come(void **state)
+TEST_PLACED(a_request_is_answered_though_no_more_come)
 {
-	struct place *p = *state;
-	char          line[LINE];
-	int           fd;
+	char line[LINE];
+	int  fd;
 
 	start_live(p);
 	fd = must_connect(p);
@@ -270,9 +257,8 @@ static void a_request_is_answered_though_no_more_come(void **state)
 	close(fd);
 }
 
-static void a_view_shows_its_scheduler_or_all(void **state)
+TEST_PLACED(a_view_shows_its_scheduler_or_all)
 {
-	struct place     *p = *state;
 	sennit_scheduler *other =
 		start_with(SENNIT_CONFIG(.workers = 1, .name = "other"));
 	char line[LINE];
@@ -287,11 +273,10 @@ static void a_view_shows_its_scheduler_or_all(void **state)
 }
 
 /* The view holds no reference that would keep it. */
-static void a_scheduler_ends_under_a_view(void **state)
+TEST_PLACED(a_scheduler_ends_under_a_view)
 {
-	struct place *p = *state;
-	char          line[LINE];
-	int           fd;
+	char line[LINE];
+	int  fd;
 
 	start_live(p);
 	fd = must_connect(p);
@@ -303,28 +288,4 @@ static void a_scheduler_ends_under_a_view(void **state)
 	while (!strstr(line, "\"schedulers\":[]"))
 		assert_int_not_equal(*hear(fd, line), 0);
 	close(fd);
-}
-
-#define PLACED(f) cmocka_unit_test_setup_teardown(f, open_place, close_place)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLACED(the_socket_is_the_owners_and_goes_with_the_view),
-		PLACED(what_lies_at_the_path_stays),
-		PLACED(a_view_in_use_is_not_replaced),
-		PLACED(a_socket_that_nobody_listens_at_is_replaced),
-		PLACED(a_file_that_took_the_sockets_place_stays),
-		PLACED(a_folder_that_others_can_change_is_refused),
-		PLACED(paths_that_cannot_be_are_refused),
-		PLACED(a_forked_child_leaves_the_view_alone),
-		PLACED(running_tasks_and_waiters_are_shown),
-		PLACED(latencies_are_shown_while_they_are_recorded),
-		PLACED(watchers_get_one_snapshot_after_the_other),
-		PLACED(a_request_is_answered_though_no_more_come),
-		PLACED(a_view_shows_its_scheduler_or_all),
-		PLACED(a_scheduler_ends_under_a_view),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

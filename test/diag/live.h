@@ -123,4 +123,8 @@ static inline char *snapshot(const struct place *p, char line[LINE])
 	return line;
 }
 
+#define TEST_PLACED(f)                   \
+	TEST_ENTRIES(f, struct place *p, \
+		     { #f, f##_case, open_place, close_place, NULL })
+
 #endif

@@ -38,10 +38,9 @@ static void refuses(const struct place *p, const char *request, const char *why)
 	hear_error(fd, why);
 }
 
-static void what_is_no_request_ends_the_connection(void **state)
+TEST_PLACED(what_is_no_request_ends_the_connection)
 {
-	struct place *p = *state;
-	char          line[LINE];
+	char line[LINE];
 
 	start_live(p);
 	refuses(p, "GET / HTTP/1.1\r\n\r\n", "requests are");
@@ -59,10 +58,9 @@ static void what_is_no_request_ends_the_connection(void **state)
 	snapshot(p, line);
 }
 
-static void a_zero_byte_does_not_end_a_request(void **state)
+TEST_PLACED(a_zero_byte_does_not_end_a_request)
 {
-	struct place *p = *state;
-	int           fd;
+	int fd;
 
 	start_live(p);
 	fd = must_connect(p);
@@ -72,12 +70,11 @@ static void a_zero_byte_does_not_end_a_request(void **state)
 }
 
 /* It is given as much as its socket takes, and no more. */
-static void a_client_that_does_not_read_holds_up_nobody(void **state)
+TEST_PLACED(a_client_that_does_not_read_holds_up_nobody)
 {
-	struct place *p = *state;
-	const int     small = 1;
-	char          line[LINE];
-	int           deaf;
+	const int small = 1;
+	char      line[LINE];
+	int       deaf;
 
 	start_live(p);
 	deaf = must_connect(p);
@@ -88,12 +85,11 @@ static void a_client_that_does_not_read_holds_up_nobody(void **state)
 	close(deaf);
 }
 
-static void floods_of_requests_hold_up_nobody(void **state)
+TEST_PLACED(floods_of_requests_hold_up_nobody)
 {
-	struct place *p = *state;
-	char          requests[4 * 1000];
-	char          line[LINE];
-	int           fd[4];
+	char requests[4 * 1000];
+	char line[LINE];
+	int  fd[4];
 
 	for (unsigned i = 0; i < 1000; i++)
 		memcpy(requests + 4 * i, "get\n", 4);
@@ -109,11 +105,10 @@ static void floods_of_requests_hold_up_nobody(void **state)
 		close(fd[i]);
 }
 
-static void a_crowd_is_turned_away_until_some_leave(void **state)
+TEST_PLACED(a_crowd_is_turned_away_until_some_leave)
 {
-	struct place *p = *state;
-	char          line[LINE];
-	int           fd[SENNIT_LIVE_CLIENTS];
+	char line[LINE];
+	int  fd[SENNIT_LIVE_CLIENTS];
 
 	start_live(p);
 	for (unsigned i = 0; i < SENNIT_LIVE_CLIENTS; i++) {
@@ -133,10 +128,9 @@ static void a_crowd_is_turned_away_until_some_leave(void **state)
 		close(fd[i]);
 }
 
-static void connecting_and_leaving_holds_up_nobody(void **state)
+TEST_PLACED(connecting_and_leaving_holds_up_nobody)
 {
-	struct place *p = *state;
-	char          line[LINE];
+	char line[LINE];
 
 	start_live(p);
 	for (unsigned i = 0; i < 200; i++)
@@ -144,11 +138,10 @@ static void connecting_and_leaving_holds_up_nobody(void **state)
 	snapshot(p, line);
 }
 
-static void clients_learn_that_the_view_stops(void **state)
+TEST_PLACED(clients_learn_that_the_view_stops)
 {
-	struct place *p = *state;
-	char          line[LINE];
-	int           fd;
+	char line[LINE];
+	int  fd;
 
 	start_live(p);
 	fd = must_connect(p);
@@ -191,10 +184,9 @@ static int status_of_nobody(const struct place *p)
 }
 
 /* First by the mode, then by who connects. */
-static void another_user_sees_nothing(void **state)
+TEST_PLACED(another_user_sees_nothing)
 {
-	struct place *p = *state;
-	char          line[LINE];
+	char line[LINE];
 
 	start_live(p);
 	assert_int_equal(chmod(p->folder, 0755), 0);
@@ -218,12 +210,11 @@ static int open_pair(struct live_client *c, sennit_time now)
 	return fd[1];
 }
 
-static void who_asks_for_nothing_is_disconnected(void **state)
+TEST(who_asks_for_nothing_is_disconnected)
 {
 	struct live_client c;
 	int                other = open_pair(&c, 1000);
 
-	(void)state;
 	sn_live_client_serve(&c, 0, 1000 + LIVE_PATIENCE);
 	assert_true(c.fd >= 0);
 	sn_live_client_serve(&c, 0, 1001 + LIVE_PATIENCE);
@@ -231,12 +222,11 @@ static void who_asks_for_nothing_is_disconnected(void **state)
 	close(other);
 }
 
-static void who_watches_may_be_silent(void **state)
+TEST(who_watches_may_be_silent)
 {
 	struct live_client c;
 	int                other = open_pair(&c, 1000);
 
-	(void)state;
 	ask(other, "watch 60000\n");
 	sn_live_client_serve(&c, POLLIN, 1000);
 	sn_live_client_serve(&c, 0, 1000 + 5 * LIVE_PATIENCE);
@@ -245,13 +235,12 @@ static void who_watches_may_be_silent(void **state)
 	close(other);
 }
 
-static void who_does_not_read_an_answer_is_disconnected(void **state)
+TEST(who_does_not_read_an_answer_is_disconnected)
 {
 	static char        text[1 << 20];
 	struct live_client c;
 	int                other = open_pair(&c, 1000);
 
-	(void)state;
 	ask(other, "watch 1\n");
 	sn_live_client_serve(&c, POLLIN, 1000);
 	sn_live_client_give(&c, text, sizeof(text), 1000);
@@ -304,12 +293,11 @@ static uint64_t cpu_of_view(void)
 /* While clients do their worst, the program keeps its CPUs: the view uses less
  * than a fifth of one, in builds that are several times slower, too. A busy
  * machine only makes it less. */
-static void hostile_clients_take_little_time_from_the_program(void **state)
+TEST_PLACED(hostile_clients_take_little_time_from_the_program)
 {
-	struct place *p = *state;
-	sennit_time   begin;
-	uint64_t      before;
-	int           fd[4];
+	sennit_time begin;
+	uint64_t    before;
+	int         fd[4];
 
 	start_live(p);
 	for (unsigned i = 0; i < 4; i++) {
@@ -346,10 +334,9 @@ static bool is_still(void)
 	return before && cpu_of_view() == before;
 }
 
-static void a_view_without_clients_sleeps(void **state)
+TEST_PLACED(a_view_without_clients_sleeps)
 {
-	struct place *p = *state;
-	char          line[LINE];
+	char line[LINE];
 
 	start_live(p);
 	assert_soon(is_still());
@@ -358,24 +345,3 @@ static void a_view_without_clients_sleeps(void **state)
 }
 
 #define PLACED(f) cmocka_unit_test_setup_teardown(f, open_place, close_place)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLACED(what_is_no_request_ends_the_connection),
-		PLACED(a_zero_byte_does_not_end_a_request),
-		PLACED(a_client_that_does_not_read_holds_up_nobody),
-		PLACED(floods_of_requests_hold_up_nobody),
-		PLACED(a_crowd_is_turned_away_until_some_leave),
-		PLACED(connecting_and_leaving_holds_up_nobody),
-		PLACED(clients_learn_that_the_view_stops),
-		PLACED(another_user_sees_nothing),
-		cmocka_unit_test(who_asks_for_nothing_is_disconnected),
-		cmocka_unit_test(who_watches_may_be_silent),
-		cmocka_unit_test(who_does_not_read_an_answer_is_disconnected),
-		PLACED(hostile_clients_take_little_time_from_the_program),
-		PLACED(a_view_without_clients_sleeps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -167,11 +167,12 @@ static void finish(void)
 
 /* --- fibers that wait --------------------------------------------------- */
 
-static void a_thousand_waiting_fibers_have_their_own_frames(void **state)
+TEST_WITH_THREADS(a_thousand_waiting_fibers_have_their_own_frames)
 {
-	struct world *w = *state;
-	struct found  f;
+	struct found f;
 
+	if (!HAS_FRAMES)
+		skip();
 	begin(w, wait_task, MANY);
 	await_blocked(w, MANY);
 	f = visit(w->s);
@@ -191,11 +192,12 @@ static void a_thousand_waiting_fibers_have_their_own_frames(void **state)
 }
 
 /* The worker has nothing else to do, so it sleeps on the fiber's own stack. */
-static void the_stack_on_which_a_worker_sleeps_is_sampled(void **state)
+TEST_WITH_ONE(the_stack_on_which_a_worker_sleeps_is_sampled)
 {
-	struct world *w = *state;
-	struct found  f;
+	struct found f;
 
+	if (!HAS_FRAMES)
+		skip();
 	begin(w, wait_task, 1);
 	await_blocked(w, 1);
 	f = visit(w->s);
@@ -210,11 +212,12 @@ static void the_stack_on_which_a_worker_sleeps_is_sampled(void **state)
 
 /* --- workers that do not listen ----------------------------------------- */
 
-static void fibers_of_a_busy_worker_are_shown(void **state)
+TEST_WITH_ONE(fibers_of_a_busy_worker_are_shown)
 {
-	struct world *w = *state;
-	struct found  f;
+	struct found f;
 
+	if (!HAS_FRAMES)
+		skip();
 	begin(w, wait_task, 8);
 	await_blocked(w, 8);
 	add(spin_task);
@@ -228,11 +231,12 @@ static void fibers_of_a_busy_worker_are_shown(void **state)
 	finish();
 }
 
-static void fibers_of_a_worker_in_a_system_call_are_shown(void **state)
+TEST_WITH_ONE(fibers_of_a_worker_in_a_system_call_are_shown)
 {
-	struct world *w = *state;
-	struct found  f;
+	struct found f;
 
+	if (!HAS_FRAMES)
+		skip();
 	assert_int_equal(pipe(ends), 0);
 	sennit_event_init(&have_read, SENNIT_EVENT_MANUAL, false);
 	begin(w, wait_task, 8);
@@ -270,11 +274,12 @@ MARKED(marks_main) static void wait_on_own_stack(void)
 	NOT_LAST();
 }
 
-static void a_bound_thread_that_waits_is_shown(void **state)
+TEST_WITH_ONE(a_bound_thread_that_waits_is_shown)
 {
-	struct world *w = *state;
-	pthread_t     t;
+	pthread_t t;
 
+	if (!HAS_FRAMES)
+		skip();
 	sennit_event_init(&go, SENNIT_EVENT_MANUAL, false);
 	assert_int_equal(pthread_create(&t, NULL, visit_from_a_thread, w), 0);
 	wait_on_own_stack();
@@ -295,13 +300,14 @@ static void count_signal(int number)
 	atomic_fetch_add(&signals, 1);
 }
 
-static void a_handler_of_the_program_is_left_alone(void **state)
+TEST_WITH_ONE(a_handler_of_the_program_is_left_alone)
 {
-	struct world    *w = *state;
 	struct sigaction own = { .sa_handler = count_signal };
 	struct sigaction before;
 	struct found     f;
 
+	if (!HAS_FRAMES)
+		skip();
 	assert_int_equal(sigaction(SIGURG, &own, &before), 0);
 	begin(w, wait_task, 8);
 	await_blocked(w, 8);
@@ -318,12 +324,13 @@ static void a_handler_of_the_program_is_left_alone(void **state)
 
 /* --- all schedulers ----------------------------------------------------- */
 
-static void null_means_every_scheduler(void **state)
+TEST_WITH_ONE(null_means_every_scheduler)
 {
-	struct world     *w = *state;
 	sennit_scheduler *other = start_scheduler(1);
 	struct found      f;
 
+	if (!HAS_FRAMES)
+		skip();
 	begin(w, wait_task, 4);
 	await_blocked(w, 4);
 	f = visit(other);
@@ -341,36 +348,16 @@ static void count_frames(void *frames, const sennit_stack *s)
 	*(unsigned *)frames += s->count;
 }
 
-static void a_build_without_libdw_shows_the_first_frame(void **state)
+TEST_WITH_ONE(a_build_without_libdw_shows_the_first_frame)
 {
-	struct world *w = *state;
-	unsigned      frames = 0;
+	unsigned frames = 0;
 
+	if (HAS_FRAMES)
+		skip();
 	begin(w, wait_task, 8);
 	await_blocked(w, 8);
 	add(spin_task);
 	assert_int_equal(sennit_stacks_visit(w->s, count_frames, &frames), 0);
 	assert_in_range(frames, 8, 10);
 	finish();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(a_thousand_waiting_fibers_have_their_own_frames),
-		WITH_ONE(the_stack_on_which_a_worker_sleeps_is_sampled),
-		WITH_ONE(fibers_of_a_busy_worker_are_shown),
-		WITH_ONE(fibers_of_a_worker_in_a_system_call_are_shown),
-		WITH_ONE(a_bound_thread_that_waits_is_shown),
-		WITH_ONE(a_handler_of_the_program_is_left_alone),
-		WITH_ONE(null_means_every_scheduler),
-	};
-	const struct CMUnitTest without_libdw[] = {
-		WITH_ONE(a_build_without_libdw_shows_the_first_frame),
-	};
-
-	if (!HAS_FRAMES)
-		return cmocka_run_group_tests_name("diag/stacks", without_libdw,
-						   NULL, NULL);
-	return cmocka_run_group_tests_name("diag/stacks", tests, NULL, NULL);
 }

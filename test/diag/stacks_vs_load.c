@@ -137,9 +137,8 @@ static void start_players(struct world *w)
 
 /* A visit leaves out whoever runs too often, which may be nearly all where the
  * visitor is slow. So it takes as many visits as it takes. */
-static void stacks_are_whole_while_fibers_run(void **state)
+TEST_WITH_THREADS(stacks_are_whole_while_fibers_run)
 {
-	struct world     *w = *state;
 	struct seen       seen = { .suspended = 0 };
 	const sennit_time late = sennit_after(GIVE_UP);
 
@@ -185,12 +184,11 @@ static void count_stack(void *count, const sennit_stack *s)
 	++*(unsigned *)count;
 }
 
-static void a_scheduler_may_end_during_a_visit(void **state)
+TEST_WITH_ONE(a_scheduler_may_end_during_a_visit)
 {
 	pthread_t t;
 	unsigned  count = 0;
 
-	(void)state;
 	atomic_store(&over, false);
 	t = must_start_thread(come_and_go, NULL);
 	for (unsigned i = 0; i < 4 * VISITS; i++)
@@ -198,15 +196,4 @@ static void a_scheduler_may_end_during_a_visit(void **state)
 				 0);
 	atomic_store(&over, true);
 	pthread_join(t, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(stacks_are_whole_while_fibers_run),
-		WITH_ONE(a_scheduler_may_end_during_a_visit),
-	};
-
-	return cmocka_run_group_tests_name("diag/stacks_vs_load", tests, NULL,
-					   NULL);
 }

@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #define MS SENNIT_MILLISECOND
 
@@ -54,12 +53,11 @@ static unsigned look(struct suspects *s, sennit_time now,
 	return lines;
 }
 
-static void a_line_comes_once_at_the_limit(void **state)
+TEST(a_line_comes_once_at_the_limit)
 {
 	const sennit_report_entry e = entry(SENNIT_REPORT_READY, 1, 5);
 	struct suspects          *s = watch(0, 100, 0);
 
-	(void)state;
 	assert_int_equal(look(s, 1, &e, 1), 0);
 	assert_int_equal(look(s, 100 * MS, &e, 1), 0);
 	assert_int_equal(look(s, 100 * MS + 1, &e, 1), 1);
@@ -67,11 +65,10 @@ static void a_line_comes_once_at_the_limit(void **state)
 	free(s);
 }
 
-static void another_turn_begins_anew(void **state)
+TEST(another_turn_begins_anew)
 {
 	struct suspects *s = watch(100, 100, 100);
 
-	(void)state;
 	for (uint64_t turn = 0; turn < 1000; turn++) {
 		const sennit_report_entry e[] = {
 			entry(SENNIT_REPORT_RUNNING, 1, turn / 2),
@@ -84,7 +81,7 @@ static void another_turn_begins_anew(void **state)
 }
 
 /* A worker that is in a long task does not look at its timers. */
-static void a_wait_past_its_deadline_is_as_ready(void **state)
+TEST(a_wait_past_its_deadline_is_as_ready)
 {
 	sennit_report_entry e[] = {
 		entry(SENNIT_REPORT_RUNNING, 1, 5),
@@ -93,7 +90,6 @@ static void a_wait_past_its_deadline_is_as_ready(void **state)
 	struct suspects *s = watch(0, 100, 0);
 	struct suspects *tasks = watch(100, 0, 0);
 
-	(void)state;
 	e[1].waits_for = SENNIT_WAITS_FOR_TIME;
 	e[1].deadline = 500 * MS;
 	assert_int_equal(look(s, 1, e, 2), 0);
@@ -111,12 +107,11 @@ static void a_wait_past_its_deadline_is_as_ready(void **state)
 	free(tasks);
 }
 
-static void what_was_gone_begins_anew(void **state)
+TEST(what_was_gone_begins_anew)
 {
 	const sennit_report_entry e = entry(SENNIT_REPORT_READY, 1, 5);
 	struct suspects          *s = watch(0, 100, 0);
 
-	(void)state;
 	assert_int_equal(look(s, 1, &e, 1), 0);
 	assert_int_equal(look(s, 90 * MS, &e, 0), 0);
 	assert_int_equal(look(s, 150 * MS, &e, 1), 0);
@@ -124,7 +119,7 @@ static void what_was_gone_begins_anew(void **state)
 	free(s);
 }
 
-static void a_task_may_run_while_nobody_waits_for_its_worker(void **state)
+TEST(a_task_may_run_while_nobody_waits_for_its_worker)
 {
 	sennit_report_entry e[] = {
 		entry(SENNIT_REPORT_RUNNING, 1, 5),
@@ -132,7 +127,6 @@ static void a_task_may_run_while_nobody_waits_for_its_worker(void **state)
 	};
 	struct suspects *s = watch(100, 0, 0);
 
-	(void)state;
 	assert_int_equal(look(s, 1, e, 1), 0);
 	assert_int_equal(look(s, 900 * MS, e, 1), 0);
 	e[1].thread = 8; /* another worker's */
@@ -148,7 +142,7 @@ static void a_task_may_run_while_nobody_waits_for_its_worker(void **state)
 	free(s);
 }
 
-static void bound_threads_own_code_and_other_waits_are_not_watched(void **state)
+TEST(bound_threads_own_code_and_other_waits_are_not_watched)
 {
 	sennit_report_entry e[] = {
 		entry(SENNIT_REPORT_RUNNING, 0, 5),
@@ -157,7 +151,6 @@ static void bound_threads_own_code_and_other_waits_are_not_watched(void **state)
 	};
 	struct suspects *s = watch(100, 0, 100);
 
-	(void)state;
 	e[0].task = NULL;
 	e[2].waits_for = SENNIT_WAITS_FOR_EVENT;
 	assert_int_equal(look(s, 1, e, 3), 0);
@@ -169,7 +162,7 @@ static void bound_threads_own_code_and_other_waits_are_not_watched(void **state)
 }
 
 /* Each look finds 30 fibers that are over the limit. */
-static void lines_are_bounded_in_every_window(void **state)
+TEST(lines_are_bounded_in_every_window)
 {
 	enum { FIBERS = 30, LOOKS = 400 };
 
@@ -178,7 +171,6 @@ static void lines_are_bounded_in_every_window(void **state)
 	struct suspects    *s = watch(0, 1, 0);
 	const unsigned      window = 100; /* looks */
 
-	(void)state;
 	for (unsigned i = 0; i < LOOKS; i++) {
 		unsigned sum = 0;
 
@@ -195,14 +187,13 @@ static void lines_are_bounded_in_every_window(void **state)
 	free(s);
 }
 
-static void a_line_that_must_wait_comes_later(void **state)
+TEST(a_line_that_must_wait_comes_later)
 {
 	enum { FIBERS = SENNIT_WATCHDOG_LINES + 1 };
 
 	sennit_report_entry e[FIBERS];
 	struct suspects    *s = watch(0, 1, 0);
 
-	(void)state;
 	for (unsigned f = 0; f < FIBERS; f++)
 		e[f] = entry(SENNIT_REPORT_READY, f, 1);
 	assert_int_equal(look(s, 1, e, FIBERS), 0);
@@ -213,14 +204,13 @@ static void a_line_that_must_wait_comes_later(void **state)
 	free(s);
 }
 
-static void more_fibers_than_are_watched_do_no_harm(void **state)
+TEST(more_fibers_than_are_watched_do_no_harm)
 {
 	enum { FIBERS = 3 * SENNIT_WATCHDOG_FIBERS };
 
 	sennit_report_entry *e = calloc(FIBERS, sizeof(*e));
 	struct suspects     *s = watch(0, 1, 0);
 
-	(void)state;
 	assert_non_null(e);
 	for (unsigned f = 0; f < FIBERS; f++)
 		e[f] = entry(SENNIT_REPORT_READY, f, 1);
@@ -228,23 +218,4 @@ static void more_fibers_than_are_watched_do_no_harm(void **state)
 	assert_int_equal(look(s, 2 * MS, e, FIBERS), SENNIT_WATCHDOG_LINES);
 	free(e);
 	free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_comes_once_at_the_limit),
-		cmocka_unit_test(another_turn_begins_anew),
-		cmocka_unit_test(a_wait_past_its_deadline_is_as_ready),
-		cmocka_unit_test(what_was_gone_begins_anew),
-		cmocka_unit_test(
-			a_task_may_run_while_nobody_waits_for_its_worker),
-		cmocka_unit_test(
-			bound_threads_own_code_and_other_waits_are_not_watched),
-		cmocka_unit_test(lines_are_bounded_in_every_window),
-		cmocka_unit_test(a_line_that_must_wait_comes_later),
-		cmocka_unit_test(more_fibers_than_are_watched_do_no_harm),
-	};
-
-	return cmocka_run_group_tests_name("diag/suspects", tests, NULL, NULL);
 }

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 /* A function that nothing exports. */
 #define HERE ((const void *)(uintptr_t)&in_this_file)
@@ -20,11 +19,10 @@ static void in_this_file(void)
 }
 
 /* An address of a shared library has its exported name, and an offset. */
-static void an_exported_function_has_its_name(void **state)
+TEST(an_exported_function_has_its_name)
 {
 	char text[128];
 
-	(void)state;
 	assert_true(sennit_symbol_print((const void *)(uintptr_t)&calloc, text,
 					sizeof(text)) > 0);
 	assert_non_null(strstr(text, "calloc"));
@@ -33,11 +31,10 @@ static void an_exported_function_has_its_name(void **state)
 	assert_non_null(strstr(text, "+0x1"));
 }
 
-static void a_hidden_function_is_named_by_its_file(void **state)
+TEST(a_hidden_function_is_named_by_its_file)
 {
 	char text[128];
 
-	(void)state;
 	sennit_symbol_print(HERE, text, sizeof(text));
 #if defined(SENNIT_HAVE_LIBDW)
 	assert_string_equal(text, "in_this_file");
@@ -48,22 +45,20 @@ static void a_hidden_function_is_named_by_its_file(void **state)
 #endif
 }
 
-static void an_unknown_address_is_a_number(void **state)
+TEST(an_unknown_address_is_a_number)
 {
 	char text[32];
 
-	(void)state;
 	assert_int_equal(
 		sennit_symbol_print((const void *)0x10, text, sizeof(text)), 4);
 	assert_string_equal(text, "0x10");
 }
 
-static void a_short_buffer_is_never_exceeded(void **state)
+TEST(a_short_buffer_is_never_exceeded)
 {
 	char whole[128];
 	char text[128];
 
-	(void)state;
 	sennit_symbol_print(HERE, whole, sizeof(whole));
 	for (size_t size = 1; size < sizeof(text); size++) {
 		size_t n;
@@ -76,16 +71,4 @@ static void a_short_buffer_is_never_exceeded(void **state)
 		if (size + 1 < sizeof(text))
 			assert_int_equal(text[size], '#');
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_exported_function_has_its_name),
-		cmocka_unit_test(a_hidden_function_is_named_by_its_file),
-		cmocka_unit_test(an_unknown_address_is_a_number),
-		cmocka_unit_test(a_short_buffer_is_never_exceeded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

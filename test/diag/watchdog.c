@@ -188,9 +188,8 @@ static bool name_a_task_that_keeps_others_waiting(void)
 	return traced;
 }
 
-static void a_task_that_keeps_others_waiting_is_named(void **state)
+TEST(a_task_that_keeps_others_waiting_is_named)
 {
-	(void)state;
 	until_traced(name_a_task_that_keeps_others_waiting);
 }
 
@@ -211,12 +210,11 @@ static void keep_woken_waiting(void *argument)
 	keep_worker(c);
 }
 
-static void a_ready_fiber_without_a_turn_is_named(void **state)
+TEST(a_ready_fiber_without_a_turn_is_named)
 {
 	struct scene     c;
 	sennit_watchdog *w;
 
-	(void)state;
 	open_scene(&c, 2);
 	w = watch(c.s, (sennit_watchdog_options){ .ready_ms = 20 }, c.heard);
 	put(&c, wait_for_event);
@@ -262,22 +260,20 @@ static bool name_a_long_blocking_call(void)
 	return traced;
 }
 
-static void a_long_blocking_call_is_named(void **state)
+TEST(a_long_blocking_call_is_named)
 {
-	(void)state;
 	until_traced(name_a_long_blocking_call);
 }
 
 /* --- where lines go, and none ------------------------------------------- */
 
-static void a_line_goes_to_the_descriptor(void **state)
+TEST(a_line_goes_to_the_descriptor)
 {
 	struct scene     c;
 	sennit_watchdog *w = NULL;
 	char             text[4096];
 	int              out, in = open_pipe(&out);
 
-	(void)state;
 	open_scene(&c, 1);
 	assert_int_equal(
 		sennit_watchdog_start(
@@ -297,12 +293,11 @@ static void a_line_goes_to_the_descriptor(void **state)
 	close_scene(&c);
 }
 
-static void without_a_limit_nothing_is_started(void **state)
+TEST(without_a_limit_nothing_is_started)
 {
 	sennit_watchdog *w = NULL;
 	struct scene     c;
 
-	(void)state;
 	open_scene(&c, 1);
 	assert_int_equal(
 		sennit_watchdog_start(&w, c.s, &(sennit_watchdog_options){ 0 }),
@@ -311,12 +306,11 @@ static void without_a_limit_nothing_is_started(void **state)
 	close_scene(&c);
 }
 
-static void watchdog_keeps_its_scheduler(void **state)
+TEST(watchdog_keeps_its_scheduler)
 {
 	struct scene     c;
 	sennit_watchdog *w;
 
-	(void)state;
 	open_scene(&c, 1);
 	w = watch(c.s, (sennit_watchdog_options){ .task_ms = 1 }, c.heard);
 	assert_int_equal(sennit_scheduler_shutdown(c.s, 0), -ETIMEDOUT);
@@ -335,12 +329,11 @@ static void short_wait(void *argument)
 	sennit_wait_group_done(&c->done);
 }
 
-static void traffic_below_the_limits_causes_no_line(void **state)
+TEST(traffic_below_the_limits_causes_no_line)
 {
 	struct scene     c;
 	sennit_watchdog *w;
 
-	(void)state;
 	open_scene(&c, 200);
 	w = watch(c.s,
 		  (sennit_watchdog_options){ .task_ms = 1000000,
@@ -353,19 +346,4 @@ static void traffic_below_the_limits_causes_no_line(void **state)
 	sennit_watchdog_stop(w);
 	assert_int_equal(c.heard->lines, 0);
 	close_scene(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_task_that_keeps_others_waiting_is_named),
-		cmocka_unit_test(a_ready_fiber_without_a_turn_is_named),
-		cmocka_unit_test(a_long_blocking_call_is_named),
-		cmocka_unit_test(a_line_goes_to_the_descriptor),
-		cmocka_unit_test(without_a_limit_nothing_is_started),
-		cmocka_unit_test(watchdog_keeps_its_scheduler),
-		cmocka_unit_test(traffic_below_the_limits_causes_no_line),
-	};
-
-	return cmocka_run_group_tests_name("diag/watchdog", tests, NULL, NULL);
 }

@@ -143,48 +143,30 @@ static void expect_both_spread(struct burst b)
 	expect_spread(b);
 }
 
-static void bursts_of_a_bound_thread_spread_over_workers(void **state)
+TEST(bursts_of_a_bound_thread_spread_over_workers)
 {
-	(void)state;
 	expect_both_spread((struct burst){ .strict = true });
 }
 
-static void bursts_from_outside_spread_over_workers(void **state)
+TEST(bursts_from_outside_spread_over_workers)
 {
-	(void)state;
 	expect_both_spread(
 		(struct burst){ .strict = true, .from_outside = true });
 }
 
-static void bursts_of_a_task_spread_over_workers(void **state)
+TEST(bursts_of_a_task_spread_over_workers)
 {
-	(void)state;
 	expect_both_spread((struct burst){ .from_task = true });
 }
 
-static void batches_from_outside_spread_over_workers(void **state)
+TEST(batches_from_outside_spread_over_workers)
 {
-	(void)state;
 	expect_both_spread(
 		(struct burst){ .from_outside = true, .at_once = true });
 }
 
-static void batches_of_a_task_spread_over_workers(void **state)
+TEST(batches_of_a_task_spread_over_workers)
 {
-	(void)state;
 	expect_both_spread(
 		(struct burst){ .from_task = true, .at_once = true });
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bursts_of_a_bound_thread_spread_over_workers),
-		cmocka_unit_test(bursts_from_outside_spread_over_workers),
-		cmocka_unit_test(bursts_of_a_task_spread_over_workers),
-		cmocka_unit_test(batches_from_outside_spread_over_workers),
-		cmocka_unit_test(batches_of_a_task_spread_over_workers),
-	};
-
-	return cmocka_run_group_tests_name("explore/bursts", tests, NULL, NULL);
 }

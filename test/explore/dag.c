@@ -87,9 +87,8 @@ static void run_two(void *unused)
 	end(s);
 }
 
-static void two_runs_at_once_are_in_order(void **state)
+TEST(two_runs_at_once_are_in_order)
 {
-	(void)state;
 	explore(run_two, NULL);
 }
 
@@ -115,18 +114,7 @@ static void break_off(void *unused)
 	end(s);
 }
 
-static void runs_that_break_off_begin_nothing_more(void **state)
+TEST(runs_that_break_off_begin_nothing_more)
 {
-	(void)state;
 	explore(break_off, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_runs_at_once_are_in_order),
-		cmocka_unit_test(runs_that_break_off_begin_nothing_more),
-	};
-
-	return cmocka_run_group_tests_name("explore/dag", tests, NULL, NULL);
 }

@@ -8,11 +8,7 @@
 #ifndef SN_TEST_EXPLORE_H
 #define SN_TEST_EXPLORE_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "base/determinism.h"
 #include "../require.h"

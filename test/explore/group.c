@@ -135,15 +135,13 @@ static void in_a_task(void *unused)
 	end(s);
 }
 
-static void cancelled_waits_lose_no_turn(void **state)
+TEST(cancelled_waits_lose_no_turn)
 {
-	(void)state;
 	explore(in_this_thread, NULL);
 }
 
-static void nor_those_of_a_group_that_a_task_has_opened(void **state)
+TEST(nor_those_of_a_group_that_a_task_has_opened)
 {
-	(void)state;
 	explore(in_a_task, NULL);
 }
 
@@ -201,19 +199,7 @@ static void grow_trees(void *unused)
 	end(s);
 }
 
-static void no_branch_outlives_its_group(void **state)
+TEST(no_branch_outlives_its_group)
 {
-	(void)state;
 	explore(grow_trees, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cancelled_waits_lose_no_turn),
-		cmocka_unit_test(nor_those_of_a_group_that_a_task_has_opened),
-		cmocka_unit_test(no_branch_outlives_its_group),
-	};
-
-	return cmocka_run_group_tests_name("explore/group", tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static void run_echo(void *unused)
 	end(s);
 }
 
-static void nothing_is_lost_or_comes_twice(void **state)
+TEST(nothing_is_lost_or_comes_twice)
 {
 	const sennit_simulation_config *all[] = {
 		NULL,
@@ -130,7 +130,6 @@ static void nothing_is_lost_or_comes_twice(void **state)
 		SENNIT_SIMULATION_CONFIG(.whole = 1, .delay_max = 10000000),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		echo.whole = echo.broken = 0;
 		echo.config = all[i];
@@ -140,9 +139,8 @@ static void nothing_is_lost_or_comes_twice(void **state)
 	}
 }
 
-static void what_fails_is_a_start_of_what_was_sent(void **state)
+TEST(what_fails_is_a_start_of_what_was_sent)
 {
-	(void)state;
 	echo.whole = echo.broken = 0;
 	echo.config = SENNIT_SIMULATION_CONFIG(.resets = 20000,
 					       .refusals = 100000,
@@ -163,11 +161,10 @@ static uint64_t digest_of(uint64_t seed)
 	return echo.digest;
 }
 
-static void a_seed_gives_the_same_network_again(void **state)
+TEST(a_seed_gives_the_same_network_again)
 {
 	uint64_t digests[SEEDS];
 
-	(void)state;
 	echo.config = SENNIT_SIMULATION_CONFIG(.resets = 5000, .stalls = 5000);
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		digests[seed] = digest_of(seed);
@@ -182,9 +179,8 @@ static void a_seed_gives_the_same_network_again(void **state)
 
 /* A connection takes two delays at least, and what is sent on it another two:
  * minutes that nobody waits for. */
-static void time_passes_as_the_network_takes_it(void **state)
+TEST(time_passes_as_the_network_takes_it)
 {
-	(void)state;
 	echo.config = SENNIT_SIMULATION_CONFIG(.delay_min = 60 * SENNIT_SECOND,
 					       .delay_max = 61 * SENNIT_SECOND);
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -238,23 +234,7 @@ static void close_and_use_again(void *unused)
 	end(s);
 }
 
-static void a_call_does_not_go_on_with_a_number_used_again(void **state)
+TEST(a_call_does_not_go_on_with_a_number_used_again)
 {
-	(void)state;
 	explore_some(close_and_use_again, NULL, SCHEDULES / 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost_or_comes_twice),
-		cmocka_unit_test(what_fails_is_a_start_of_what_was_sent),
-		cmocka_unit_test(a_seed_gives_the_same_network_again),
-		cmocka_unit_test(time_passes_as_the_network_takes_it),
-		cmocka_unit_test(
-			a_call_does_not_go_on_with_a_number_used_again),
-	};
-
-	return cmocka_run_group_tests_name("explore/network", tests, NULL,
-					   NULL);
 }

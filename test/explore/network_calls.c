@@ -33,11 +33,10 @@ static void explore_calls(void (*test)(void))
 	explore_some(try_calls, &test, SCHEDULES / 30);
 }
 
-#define CASE(name, test)               \
-	static void name(void **state) \
-	{                              \
-		(void)state;           \
-		explore_calls(test);   \
+#define CASE(name, test)             \
+	TEST(name)                   \
+	{                            \
+		explore_calls(test); \
 	}
 
 /* --- connections -------------------------------------------------------- */
@@ -355,25 +354,3 @@ static void begin_wrongly(void)
 CASE(files_work_and_other_descriptors_are_refused, use_others)
 CASE(a_file_is_sent_and_received_by_a_stream, send_a_file)
 CASE(a_network_begins_anew_while_nobody_waits, begin_wrongly)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_listener_a_connect_is_refused),
-		cmocka_unit_test(a_connection_has_addresses_and_options),
-		cmocka_unit_test(a_listener_that_closes_resets_who_is_queued),
-		cmocka_unit_test(a_reset_loses_what_has_not_arrived_alone),
-		cmocka_unit_test(one_direction_ends_alone),
-		cmocka_unit_test(closing_unread_resets),
-		cmocka_unit_test(sending_to_nobody_comes_back_as_an_error),
-		cmocka_unit_test(write_raises_a_signal_and_send_does_not),
-		cmocka_unit_test(a_plain_close_is_noticed),
-		cmocka_unit_test(flags_mean_what_they_mean_to_the_system),
-		cmocka_unit_test(files_work_and_other_descriptors_are_refused),
-		cmocka_unit_test(a_file_is_sent_and_received_by_a_stream),
-		cmocka_unit_test(a_network_begins_anew_while_nobody_waits),
-	};
-
-	return cmocka_run_group_tests_name("explore/network_calls", tests, NULL,
-					   NULL);
-}

@@ -112,9 +112,8 @@ static void ask_all(void *unused)
 	end(s);
 }
 
-static void every_answer_is_whole_and_in_its_place(void **state)
+TEST(every_answer_is_whole_and_in_its_place)
 {
-	(void)state;
 	talk.config = SENNIT_SIMULATION_CONFIG(.buffer = 64);
 	explore_some(ask_all, NULL, SCHEDULES / 15);
 	talk.config = SENNIT_SIMULATION_CONFIG(.delay_max = 10000);
@@ -122,21 +121,19 @@ static void every_answer_is_whole_and_in_its_place(void **state)
 	assert_int_not_equal(talk.whole, 0);
 }
 
-static void a_connection_that_is_lost_ends_its_fiber(void **state)
+TEST(a_connection_that_is_lost_ends_its_fiber)
 {
-	(void)state;
 	talk.config = SENNIT_SIMULATION_CONFIG(.resets = 30000, .ends = 30000);
 	explore_some(ask_all, NULL, SCHEDULES / 15);
 }
 
 static char folder[] = "/tmp/sennit-httpd-XXXXXX";
 
-static int make_folder(void **state)
+static int make_folder(void)
 {
 	char name[64];
 	int  fd;
 
-	(void)state;
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(name, sizeof(name), "%s/a.txt", folder);
@@ -148,24 +145,15 @@ static int make_folder(void **state)
 	return files_open(&httpd.files);
 }
 
-static int remove_folder(void **state)
+static int remove_folder(int failures)
 {
 	char name[64];
 
-	(void)state;
 	files_close();
 	snprintf(name, sizeof(name), "%s/a.txt", folder);
 	unlink(name);
-	return rmdir(folder);
+	return failures || rmdir(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_answer_is_whole_and_in_its_place),
-		cmocka_unit_test(a_connection_that_is_lost_ends_its_fiber),
-	};
-
-	return cmocka_run_group_tests_name("explore/network_httpd", tests,
-					   make_folder, remove_folder);
-}
+BEFORE_ALL(make_folder);
+AFTER_ALL(remove_folder);

@@ -265,11 +265,10 @@ static void explore_each(void (*test)(struct attempt *a))
 	explore_some(try_all, NULL, SCHEDULES / 15);
 }
 
-#define CASE(name, test)               \
-	static void name(void **state) \
-	{                              \
-		(void)state;           \
-		explore_each(test);    \
+#define CASE(name, test)            \
+	TEST(name)                  \
+	{                           \
+		explore_each(test); \
 	}
 
 CASE(what_is_ready_is_done, when_ready)
@@ -282,21 +281,3 @@ CASE(a_groups_deadline_ends_the_wait, until_the_groups_deadline)
 CASE(closing_ends_the_waits_of_the_same_worker, until_closed_on_the_same_worker)
 
 CASE(closing_ends_the_waits_of_all_workers, until_closed_by_another_task)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_ready_is_done),
-		cmocka_unit_test(a_deadline_of_zero_tries_once),
-		cmocka_unit_test(a_deadline_ends_the_call_and_loses_nothing),
-		cmocka_unit_test(another_task_ends_the_wait),
-		cmocka_unit_test(a_peer_that_closes_ends_the_wait),
-		cmocka_unit_test(a_cancelled_group_ends_the_wait),
-		cmocka_unit_test(a_groups_deadline_ends_the_wait),
-		cmocka_unit_test(closing_ends_the_waits_of_the_same_worker),
-		cmocka_unit_test(closing_ends_the_waits_of_all_workers),
-	};
-
-	return cmocka_run_group_tests_name("explore/network_operations", tests,
-					   NULL, NULL);
-}

@@ -143,47 +143,28 @@ static void wait_for_each_other(void *unused)
 
 static int yes;
 
-static void one_receive_per_message_is_too_few(void **state)
+TEST(one_receive_per_message_is_too_few)
 {
-	(void)state;
 	assert_found(take_messages, &yes, "not so: receive_message");
 }
 
-static void as_many_as_it_takes_are_enough(void **state)
+TEST(as_many_as_it_takes_are_enough)
 {
-	(void)state;
 	assert_false(run(take_messages, NULL, 1, ENOUGH / 20).aborted);
 }
 
-static void a_reset_that_wakes_nobody_is_a_deadlock(void **state)
+TEST(a_reset_that_wakes_nobody_is_a_deadlock)
 {
-	(void)state;
 	assert_found(end_on_reset, &yes, "deadlock: every thread waits");
 }
 
-static void one_that_does_is_none(void **state)
+TEST(one_that_does_is_none)
 {
-	(void)state;
 	assert_false(run(end_on_reset, NULL, 1, ENOUGH / 10).aborted);
 }
 
-static void who_waits_for_what_is_named(void **state)
+TEST(who_waits_for_what_is_named)
 {
-	(void)state;
 	assert_found(wait_for_each_other, NULL, "deadlock: every thread waits");
 	assert_found(wait_for_each_other, NULL, "waits for I/O on descriptor");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_receive_per_message_is_too_few),
-		cmocka_unit_test(as_many_as_it_takes_are_enough),
-		cmocka_unit_test(a_reset_that_wakes_nobody_is_a_deadlock),
-		cmocka_unit_test(one_that_does_is_none),
-		cmocka_unit_test(who_waits_for_what_is_named),
-	};
-
-	return cmocka_run_group_tests_name("explore/network_planted", tests,
-					   NULL, NULL);
 }

@@ -111,26 +111,13 @@ static void explore_with(uint32_t workers)
 	explore_some(reuse_under_all, &workers, SCHEDULES / 15);
 }
 
-static void the_next_use_of_a_number_is_untouched(void **state)
+TEST(the_next_use_of_a_number_is_untouched)
 {
-	(void)state;
 	explore_with(SENNIT_WORKERS_NONE);
 	explore_with(1);
 }
 
-static void also_with_several_workers(void **state)
+TEST(also_with_several_workers)
 {
-	(void)state;
 	explore_with(2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_next_use_of_a_number_is_untouched),
-		cmocka_unit_test(also_with_several_workers),
-	};
-
-	return cmocka_run_group_tests_name("explore/network_reuse", tests, NULL,
-					   NULL);
 }

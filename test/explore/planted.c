@@ -142,49 +142,30 @@ static void hasty(void *unused)
 
 /* --- cases --------------------------------------------------------------- */
 
-static void locks_in_both_orders_deadlock(void **state)
+TEST(locks_in_both_orders_deadlock)
 {
 	static int second;
 
-	(void)state;
 	assert_found(both_orders, &second, "deadlock: every thread waits");
 	assert_found(both_orders, &second, "waits for mutex");
 }
 
-static void a_queue_that_looks_is_a_deadlock_too(void **state)
+TEST(a_queue_that_looks_is_a_deadlock_too)
 {
-	(void)state;
 	assert_found(never_unlocked, NULL, "deadlock: every thread waits");
 }
 
-static void locks_in_one_order_do_not(void **state)
+TEST(locks_in_one_order_do_not)
 {
-	(void)state;
 	assert_false(run(both_orders, NULL, 1, ENOUGH / 10).aborted);
 }
 
-static void an_update_is_lost(void **state)
+TEST(an_update_is_lost)
 {
-	(void)state;
 	assert_found(lost_update, NULL, "not so: tally.count == 2");
 }
 
-static void a_timeout_comes_first(void **state)
+TEST(a_timeout_comes_first)
 {
-	(void)state;
 	assert_found(hasty, NULL, "not so: late.value");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(locks_in_both_orders_deadlock),
-		cmocka_unit_test(a_queue_that_looks_is_a_deadlock_too),
-		cmocka_unit_test(locks_in_one_order_do_not),
-		cmocka_unit_test(an_update_is_lost),
-		cmocka_unit_test(a_timeout_comes_first),
-	};
-
-	return cmocka_run_group_tests_name("explore/planted", tests, NULL,
-					   NULL);
 }

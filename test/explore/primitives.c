@@ -73,9 +73,8 @@ static void trade(void *unused)
 	end(s);
 }
 
-static void nothing_is_lost_in_a_queue(void **state)
+TEST(nothing_is_lost_in_a_queue)
 {
-	(void)state;
 	explore(trade, NULL);
 }
 
@@ -129,9 +128,8 @@ static void race_a_deadline(void *unused)
 	end(s);
 }
 
-static void a_signal_or_a_deadline_never_both(void **state)
+TEST(a_signal_or_a_deadline_never_both)
 {
-	(void)state;
 	explore(race_a_deadline, NULL);
 }
 
@@ -169,9 +167,8 @@ static void free_groups(void *unused)
 	end(s);
 }
 
-static void who_has_waited_may_free(void **state)
+TEST(who_has_waited_may_free)
 {
-	(void)state;
 	explore(free_groups, NULL);
 }
 
@@ -221,9 +218,8 @@ static void end_by_itself(void *unused)
 	REQUIRE(last.ran == 4);
 }
 
-static void a_scheduler_ends_when_all_has_run(void **state)
+TEST(a_scheduler_ends_when_all_has_run)
 {
-	(void)state;
 	explore(end_by_itself, NULL);
 }
 
@@ -253,22 +249,7 @@ static void add_and_retire(void *unused)
 	end(s);
 }
 
-static void no_task_is_lost_as_workers_change(void **state)
+TEST(no_task_is_lost_as_workers_change)
 {
-	(void)state;
 	explore(add_and_retire, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost_in_a_queue),
-		cmocka_unit_test(a_signal_or_a_deadline_never_both),
-		cmocka_unit_test(who_has_waited_may_free),
-		cmocka_unit_test(a_scheduler_ends_when_all_has_run),
-		cmocka_unit_test(no_task_is_lost_as_workers_change),
-	};
-
-	return cmocka_run_group_tests_name("explore/primitives", tests, NULL,
-					   NULL);
 }

@@ -64,9 +64,8 @@ static uint64_t digest_of(uint64_t seed)
 	return digest;
 }
 
-static void a_seed_gives_the_same_run_again(void **state)
+TEST(a_seed_gives_the_same_run_again)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		const uint64_t once = digest_of(seed);
 
@@ -75,12 +74,11 @@ static void a_seed_gives_the_same_run_again(void **state)
 	}
 }
 
-static void another_seed_gives_another_run(void **state)
+TEST(another_seed_gives_another_run)
 {
 	uint64_t digests[SEEDS];
 	unsigned same = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		digests[seed] = digest_of(seed);
 		for (uint64_t i = 0; i < seed; i++)
@@ -89,11 +87,10 @@ static void another_seed_gives_another_run(void **state)
 	assert_int_equal(same, 0);
 }
 
-static void time_passes_only_by_waiting(void **state)
+TEST(time_passes_only_by_waiting)
 {
 	sennit_time before;
 
-	(void)state;
 	sn_deterministic_begin(1);
 	before = sennit_now();
 	sennit_sleep(1000 * SENNIT_SECOND);
@@ -123,11 +120,10 @@ static void doze(int number)
 
 /* On a busy machine a thread may wake long after it was given the turn. The
  * library once took it for absent and never gave it the turn again. */
-static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
+TEST(who_is_slow_to_take_its_turn_is_waited_for)
 {
 	sennit_scheduler *s;
 
-	(void)state;
 	alarm(300);
 	signal(SIGUSR1, doze);
 	sn_deterministic_begin(1);
@@ -142,16 +138,4 @@ static void who_is_slow_to_take_its_turn_is_waited_for(void **state)
 		sn_deterministic_point();
 	end(s);
 	alarm(0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_gives_the_same_run_again),
-		cmocka_unit_test(another_seed_gives_another_run),
-		cmocka_unit_test(time_passes_only_by_waiting),
-		cmocka_unit_test(who_is_slow_to_take_its_turn_is_waited_for),
-	};
-
-	return cmocka_run_group_tests_name("explore/replay", tests, NULL, NULL);
 }

@@ -256,52 +256,32 @@ static void all_of_two_in_both_orders(void *unused)
 
 /* --- test cases ---------------------------------------------------------- */
 
-static void selects_find_each_other(void **state)
+TEST(selects_find_each_other)
 {
-	(void)state;
 	explore(two_selects, NULL);
 }
 
-static void a_close_ends_selects(void **state)
+TEST(a_close_ends_selects)
 {
-	(void)state;
 	explore(selects_and_a_close, NULL);
 }
 
-static void a_value_is_received_if_its_send_was_in_time(void **state)
+TEST(a_value_is_received_if_its_send_was_in_time)
 {
-	(void)state;
 	explore(deadlines_on_both_sides, NULL);
 }
 
-static void a_bounded_channel_passes_everything_on(void **state)
+TEST(a_bounded_channel_passes_everything_on)
 {
-	(void)state;
 	explore(a_bounded_channel, NULL);
 }
 
-static void two_sets_release_two_who_wait_for_either(void **state)
+TEST(two_sets_release_two_who_wait_for_either)
 {
-	(void)state;
 	explore(either_of_two, NULL);
 }
 
-static void all_of_two_events_are_taken_in_any_order(void **state)
+TEST(all_of_two_events_are_taken_in_any_order)
 {
-	(void)state;
 	explore(all_of_two_in_both_orders, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(selects_find_each_other),
-		cmocka_unit_test(a_close_ends_selects),
-		cmocka_unit_test(a_value_is_received_if_its_send_was_in_time),
-		cmocka_unit_test(a_bounded_channel_passes_everything_on),
-		cmocka_unit_test(two_sets_release_two_who_wait_for_either),
-		cmocka_unit_test(all_of_two_events_are_taken_in_any_order),
-	};
-
-	return cmocka_run_group_tests_name("explore/select", tests, NULL, NULL);
 }

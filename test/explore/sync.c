@@ -101,15 +101,13 @@ static void read_and_write(void *unused)
 	end(s);
 }
 
-static void a_writer_that_gives_up_leaves_nobody_behind(void **state)
+TEST(a_writer_that_gives_up_leaves_nobody_behind)
 {
-	(void)state;
 	explore(read_behind_writers, NULL);
 }
 
-static void nobody_reads_what_is_half_written(void **state)
+TEST(nobody_reads_what_is_half_written)
 {
-	(void)state;
 	explore(read_and_write, NULL);
 }
 
@@ -160,9 +158,8 @@ static void take_and_give(void *unused)
 	end(s);
 }
 
-static void a_taker_that_gives_up_leaves_nobody_behind(void **state)
+TEST(a_taker_that_gives_up_leaves_nobody_behind)
 {
-	(void)state;
 	explore(take_and_give, NULL);
 }
 
@@ -223,9 +220,8 @@ static void meet(void *unused)
 	end(s);
 }
 
-static void all_parties_of_a_phase_go_on_or_none(void **state)
+TEST(all_parties_of_a_phase_go_on_or_none)
 {
-	(void)state;
 	explore(meet, NULL);
 }
 
@@ -286,9 +282,8 @@ static void try_all(void *unused)
 	end(s);
 }
 
-static void the_turn_is_neither_lost_nor_given_twice(void **state)
+TEST(the_turn_is_neither_lost_nor_given_twice)
 {
-	(void)state;
 	explore(try_all, NULL);
 }
 
@@ -340,22 +335,7 @@ static void free_them(void *unused)
 	end(s);
 }
 
-static void who_has_waited_may_free(void **state)
+TEST(who_has_waited_may_free)
 {
-	(void)state;
 	explore(free_them, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_writer_that_gives_up_leaves_nobody_behind),
-		cmocka_unit_test(nobody_reads_what_is_half_written),
-		cmocka_unit_test(a_taker_that_gives_up_leaves_nobody_behind),
-		cmocka_unit_test(all_parties_of_a_phase_go_on_or_none),
-		cmocka_unit_test(the_turn_is_neither_lost_nor_given_twice),
-		cmocka_unit_test(who_has_waited_may_free),
-	};
-
-	return cmocka_run_group_tests_name("explore/sync", tests, NULL, NULL);
 }

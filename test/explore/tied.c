@@ -93,11 +93,10 @@ static void grow(void *unused)
 	memset(&left, 0xa5, sizeof(left));
 }
 
-static void whoever_adds_finds_the_whole_count(void **state)
+TEST(whoever_adds_finds_the_whole_count)
 {
 	sennit_task_fn *run = grow;
 
-	(void)state;
 	explore(in_a_task, &run);
 }
 
@@ -118,20 +117,9 @@ static void grow_beside(void *unused)
 	sennit_wait_group_wait(&waiters);
 }
 
-static void adders_and_a_second_waiter(void **state)
+TEST(adders_and_a_second_waiter)
 {
 	sennit_task_fn *run = grow_beside;
 
-	(void)state;
 	explore(in_a_task, &run);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whoever_adds_finds_the_whole_count),
-		cmocka_unit_test(adders_and_a_second_waiter),
-	};
-
-	return cmocka_run_group_tests_name("explore/tied", tests, NULL, NULL);
 }

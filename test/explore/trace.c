@@ -95,24 +95,12 @@ static void record_busy(void *unused)
 	record_tasks(1, BUSY);
 }
 
-static void idle_workers_record_what_they_take(void **state)
+TEST(idle_workers_record_what_they_take)
 {
-	(void)state;
 	explore(record_idle, NULL);
 }
 
-static void busy_workers_record_what_they_take(void **state)
+TEST(busy_workers_record_what_they_take)
 {
-	(void)state;
 	explore(record_busy, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_workers_record_what_they_take),
-		cmocka_unit_test(busy_workers_record_what_they_take),
-	};
-
-	return cmocka_run_group_tests_name("explore/trace", tests, NULL, NULL);
 }

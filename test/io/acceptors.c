@@ -86,12 +86,11 @@ static void be_served(const struct server *x)
  * for a connection that waits. And the calling thread's. */
 enum { WORKERS = 4, STACKS = 3 * WORKERS };
 
-static void acceptors_need_a_stack_each(void **state)
+TEST_ALONE(acceptors_need_a_stack_each)
 {
 	sennit_scheduler *s;
 	struct server     x;
 
-	(void)state;
 	must(!sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = WORKERS,
 							.max_fibers = STACKS)),
 	     "sennit_scheduler_create");
@@ -128,11 +127,10 @@ static struct waits count_all_waits(sennit_scheduler *s)
 }
 
 /* Nobody waits for a time, to do something then. */
-static void an_idle_server_has_acceptors_alone(void **state)
+TEST_WITH_WORKERS(an_idle_server_has_acceptors_alone)
 {
-	const struct world *w = *state;
-	const unsigned      wanted = w->threads ? w->threads : 1;
-	struct server       x;
+	const unsigned wanted = w->threads ? w->threads : 1;
+	struct server  x;
 
 	start(&x);
 	if (w->threads)
@@ -149,13 +147,12 @@ enum { IN_A_ROW = 16 }; /* of listen.c */
 
 #define PAUSE (10 * SENNIT_MILLISECOND)
 
-static void acceptors_that_are_refused_pause_and_end(void **state)
+TEST_WITH_WORKERS(acceptors_that_are_refused_pause_and_end)
 {
-	const struct world *w = *state;
-	const unsigned      each = w->threads ? w->threads : 1;
-	sennit_time         began, took;
-	struct server       x;
-	int                 fds[20];
+	const unsigned each = w->threads ? w->threads : 1;
+	sennit_time    began, took;
+	struct server  x;
+	int            fds[20];
 
 	start(&x);
 	be_served(&x);
@@ -177,13 +174,4 @@ static void acceptors_that_are_refused_pause_and_end(void **state)
 	close(x.fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(acceptors_need_a_stack_each),
-		WITH_WORKERS(an_idle_server_has_acceptors_alone),
-		WITH_WORKERS(acceptors_that_are_refused_pause_and_end),
-	};
-
-	return RUN_WITH_BACKEND("io/acceptors", tests);
-}
+USES_BACKEND;

@@ -130,9 +130,8 @@ static void open_stream(struct stream *s, struct world *w, unsigned i)
 	atomic_init(&s->over, 0);
 }
 
-static void deadlines_lose_no_byte(void **state)
+TEST_WITH_WORKERS(deadlines_lose_no_byte)
 {
-	struct world *w = *state;
 	struct stream s[STREAMS] = { { .w = NULL } };
 
 	for (unsigned i = 0; i < STREAMS; i++) {
@@ -194,9 +193,8 @@ static bool take_cancelled(struct stream *s, uint32_t *value)
 	return t.n > 0;
 }
 
-static void cancelling_loses_no_byte(void **state)
+TEST_WITH_WORKERS(cancelling_loses_no_byte)
 {
-	struct world *w = *state;
 	struct stream s;
 	uint32_t      next = 0;
 	uint32_t      value = 0;
@@ -215,12 +213,4 @@ static void cancelling_loses_no_byte(void **state)
 	close(s.to);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(deadlines_lose_no_byte),
-		WITH_WORKERS(cancelling_loses_no_byte),
-	};
-
-	return random_report(RUN_WITH_BACKEND("io/bytes", tests));
-}
+USES_BACKEND;

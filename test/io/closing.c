@@ -45,15 +45,15 @@ static void directly(sennit_task_fn *f, void *argument)
 	f(argument);
 }
 
-static void closing_ends_the_waits_of_other_workers(void **state)
+TEST_WITH_WORKERS(closing_ends_the_waits_of_other_workers)
 {
-	close_each(*state, "closed by the bound thread", directly);
-	close_each(*state, "closed by a task", in_a_task);
+	close_each(w, "closed by the bound thread", directly);
+	close_each(w, "closed by a task", in_a_task);
 }
 
-static void a_thread_that_closes_ends_the_waits_of_fibers(void **state)
+TEST_WITH_WORKERS(a_thread_that_closes_ends_the_waits_of_fibers)
 {
-	close_each(*state, "closed by a thread", in_a_thread);
+	close_each(w, "closed by a thread", in_a_thread);
 }
 
 #if !defined(SN_TSAN) /* which reports who closes what others may use */
@@ -97,7 +97,7 @@ static void wait_in_vain(void *unused)
 	close(fds[1]);
 }
 
-static void closing_ends_the_waits_of_threads(void **state)
+TEST_WITHOUT(closing_ends_the_waits_of_threads)
 {
 	in_a_thread(wait_in_vain, NULL);
 	/* Those that open descriptors may get the number. */
@@ -105,7 +105,7 @@ static void closing_ends_the_waits_of_threads(void **state)
 		if (operations[i].call != call_poll_several &&
 		    !strstr(operations[i].name, "splice") &&
 		    !strstr(operations[i].name, "sendfile"))
-			close_under_thread(*state, i);
+			close_under_thread(w, i);
 }
 
 #endif
@@ -129,9 +129,8 @@ static void receive_one(void *argument)
 	atomic_store(&r->over, true);
 }
 
-static void closing_ends_no_wait_on_others(void **state)
+TEST_WITH_WORKERS(closing_ends_no_wait_on_others)
 {
-	const struct world  *w = *state;
 	static struct reader r[MANY];
 
 	for (int i = 0; i < MANY; i++) {
@@ -158,12 +157,11 @@ static void closing_ends_no_wait_on_others(void **state)
 }
 
 /* The wait for what the number means next goes on, whatever else is closed. */
-static void a_wait_on_the_next_meaning_goes_on(void **state)
+TEST_WITH_WORKERS(a_wait_on_the_next_meaning_goes_on)
 {
-	const struct world *w = *state;
-	struct reader       r = { .result = 0 };
-	struct reader       other = { .result = 0 };
-	int                 number;
+	struct reader r = { .result = 0 };
+	struct reader other = { .result = 0 };
+	int           number;
 
 	open_sockets(other.fds);
 	open_sockets(r.fds);
@@ -225,11 +223,10 @@ static void close_in_race(void *argument)
 
 /* The number stays free until the call is over, which finds fd closed before it
  * waits or while it does. */
-static void a_call_that_begins_when_fd_is_closed_ends(void **state)
+TEST_WITH_WORKERS(a_call_that_begins_when_fd_is_closed_ends)
 {
 	struct race x = { .random = random_stream(7) };
 
-	(void)state;
 	for (int i = 0; i < RACES; i++) {
 		atomic_store(&x.begun, false);
 		atomic_store(&x.r.over, false);
@@ -248,21 +245,11 @@ static void a_call_that_begins_when_fd_is_closed_ends(void **state)
 
 #endif
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(closing_ends_the_waits_of_other_workers),
-		WITH_WORKERS(a_thread_that_closes_ends_the_waits_of_fibers),
-#if !defined(SN_TSAN)
-		WITHOUT(closing_ends_the_waits_of_threads),
-#endif
-		WITH_WORKERS(closing_ends_no_wait_on_others),
-		WITH_WORKERS(a_wait_on_the_next_meaning_goes_on),
-#if !defined(SN_TSAN)
-		WITH_WORKERS(a_call_that_begins_when_fd_is_closed_ends),
-#endif
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return random_report(RUN_WITH_BACKEND("io/closing", tests));
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

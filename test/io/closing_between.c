@@ -170,14 +170,14 @@ static void ends_before_what_is_next(const struct world *w, take_fn *take)
 	}
 }
 
-static void an_older_request_ends(void **state)
+TEST_WITHOUT(an_older_request_ends)
 {
-	ends_before_what_is_next(*state, take_by_receiving);
+	ends_before_what_is_next(w, take_by_receiving);
 }
 
-static void an_older_splice_ends(void **state)
+TEST_WITHOUT(an_older_splice_ends)
 {
-	ends_before_what_is_next(*state, take_by_splicing);
+	ends_before_what_is_next(w, take_by_splicing);
 }
 
 /* --- between a try and its wait ------------------------------------------ */
@@ -228,15 +228,13 @@ static void splice_what_is_closed(bool sent)
 	close(c.new[1]);
 }
 
-static void a_splice_does_not_wait_for_what_is_next(void **state)
+TEST_WITHOUT(a_splice_does_not_wait_for_what_is_next)
 {
-	(void)state;
 	splice_what_is_closed(false);
 }
 
-static void a_splice_does_not_try_what_is_next(void **state)
+TEST_WITHOUT(a_splice_does_not_try_what_is_next)
 {
-	(void)state;
 	splice_what_is_closed(true);
 }
 
@@ -251,12 +249,11 @@ static void splice_one(void *result)
 
 /* From a pipe that is empty to a socket whose number means another one before
  * the byte comes. */
-static void a_splice_does_not_write_to_what_is_next(void **state)
+TEST_WITHOUT(a_splice_does_not_write_to_what_is_next)
 {
-	const struct world *w = *state;
-	ptrdiff_t           result = 0;
-	int                 next[2];
-	char                byte;
+	ptrdiff_t result = 0;
+	int       next[2];
+	char      byte;
 
 	c = (struct scene){ .held = -1, .looked = -1 };
 	open_sockets(c.old);
@@ -277,15 +274,4 @@ static void a_splice_does_not_write_to_what_is_next(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(an_older_request_ends),
-		WITHOUT(an_older_splice_ends),
-		WITHOUT(a_splice_does_not_wait_for_what_is_next),
-		WITHOUT(a_splice_does_not_try_what_is_next),
-		WITHOUT(a_splice_does_not_write_to_what_is_next),
-	};
-
-	return RUN_WITH_BACKEND("io/closing_between", tests);
-}
+USES_BACKEND;

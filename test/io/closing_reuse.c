@@ -96,10 +96,8 @@ static void wake_both(void *argument)
 	end_reuse(&x.r);
 }
 
-static void who_was_woken_does_not_read_what_comes_next(void **state)
+TEST_WITHOUT(who_was_woken_does_not_read_what_comes_next)
 {
-	const struct world *w = *state;
-
 	for (int i = 0; i < 20; i++)
 		in_a_task(wake_both, w->s);
 }
@@ -121,22 +119,10 @@ static void reuse_beside(sennit_scheduler *s, int dispatches)
 	end_reuse(&r);
 }
 
-static void what_a_number_means_next_is_not_read(void **state)
+TEST_WITHOUT(what_a_number_means_next_is_not_read)
 {
-	const struct world *w = *state;
-
 	for (int i = 0; i < 20; i++)
 		reuse_beside(w->s, i % 2 ? 40 : 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(what_a_number_means_next_is_not_read),
-#if !defined(SN_TSAN) /* which reports who closes what others may use */
-		WITHOUT(who_was_woken_does_not_read_what_comes_next),
-#endif
-	};
-
-	return RUN_WITH_BACKEND("io/closing_reuse", tests);
-}
+USES_BACKEND;

@@ -59,10 +59,8 @@ static void ends(struct several *x)
 	EXPECT(x->result == -ECANCELED);
 }
 
-static void a_close_of_any_of_them_ends_the_call(void **state)
+TEST_WITH_WORKERS(a_close_of_any_of_them_ends_the_call)
 {
-	const struct world *w = *state;
-
 	for (int i = 0; i < SEVERAL; i++) {
 		struct several x;
 		int            next[2];
@@ -104,20 +102,17 @@ static void close_beside(void *argument)
 	close(next[1]);
 }
 
-static void a_close_by_the_same_worker_ends_the_call(void **state)
+TEST_WITHOUT(a_close_by_the_same_worker_ends_the_call)
 {
-	const struct world *w = *state;
-
 	in_a_task(close_beside, w->s);
 }
 
 /* --- others go on ------------------------------------------------------- */
 
-static void a_close_of_others_ends_no_call(void **state)
+TEST_WITH_WORKERS(a_close_of_others_ends_no_call)
 {
-	const struct world *w = *state;
-	struct several      x;
-	int                 others[2];
+	struct several x;
+	int            others[2];
 
 	open_several(&x);
 	open_sockets(others);
@@ -184,10 +179,8 @@ static void wake_both(void *argument)
 	close(w.next[1]);
 }
 
-static void who_was_woken_does_not_look_at_what_comes_next(void **state)
+TEST_WITHOUT(who_was_woken_does_not_look_at_what_comes_next)
 {
-	const struct world *w = *state;
-
 	for (int i = 0; i < 20; i++)
 		in_a_task(wake_both, w->s);
 }
@@ -219,26 +212,12 @@ static void close_under_thread(int i)
 	close_several(&x, i);
 }
 
-static void a_close_ends_the_call_of_a_thread(void **state)
+TEST_WITHOUT(a_close_ends_the_call_of_a_thread)
 {
-	(void)state;
 	for (int i = 0; i < SEVERAL; i++)
 		close_under_thread(i);
 }
 
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_close_of_any_of_them_ends_the_call),
-		WITHOUT(a_close_by_the_same_worker_ends_the_call),
-		WITH_WORKERS(a_close_of_others_ends_no_call),
-#if !defined(SN_TSAN)
-		WITHOUT(who_was_woken_does_not_look_at_what_comes_next),
-		WITHOUT(a_close_ends_the_call_of_a_thread),
-#endif
-	};
-
-	return RUN_WITH_BACKEND("io/closing_several", tests);
-}
+USES_BACKEND;

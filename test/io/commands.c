@@ -76,9 +76,8 @@ static void give_things(void *unused)
 	expect_text(fds[0], "");
 }
 
-static void a_child_gets_what_its_command_says(void **state)
+TEST_WITH_WORKERS(a_child_gets_what_its_command_says)
 {
-	(void)state;
 	in_each_place(give_things, NULL);
 }
 
@@ -152,16 +151,14 @@ static void filter_with_first_numbers(void *unused)
 	filter_with_closed(2);
 }
 
-static void ends_of_pipes_may_be_standard_descriptors(void **state)
+TEST_WITH_WORKERS(ends_of_pipes_may_be_standard_descriptors)
 {
-	(void)state;
 	filter_with_first_numbers(NULL);
 	in_a_task(filter_with_first_numbers, NULL);
 }
 
-static void redirections_do_not_disturb_each_other(void **state)
+TEST_WITH_WORKERS(redirections_do_not_disturb_each_other)
 {
-	(void)state;
 	swap_descriptors(NULL);
 	in_a_task(swap_descriptors, NULL);
 }
@@ -187,21 +184,16 @@ static void spawn_in_vain(void *unused)
 	EXPECT(child == 7);
 }
 
-static void what_cannot_start_is_told(void **state)
+TEST_WITH_WORKERS(what_cannot_start_is_told)
 {
-	(void)state;
 	in_each_place(spawn_in_vain, NULL);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_child_gets_what_its_command_says),
-		WITH_WORKERS(redirections_do_not_disturb_each_other),
-		WITH_WORKERS(ends_of_pipes_may_be_standard_descriptors),
-		WITH_WORKERS(what_cannot_start_is_told),
-	};
-
 	signal(SIGPIPE, SIG_IGN); /* which a child does not inherit */
-	return RUN_WITH_BACKEND("io/commands", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

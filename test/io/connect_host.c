@@ -126,9 +126,8 @@ static void reach_second(void *unused)
 	close(closed);
 }
 
-static void a_refused_address_is_followed_by_the_next(void **state)
+TEST_WITH_WORKERS(a_refused_address_is_followed_by_the_next)
 {
-	(void)state;
 	in_each_place(reach_second, NULL);
 }
 
@@ -170,9 +169,8 @@ static void reach_past_silence(void *unused)
 	close(open);
 }
 
-static void a_silent_address_is_overtaken(void **state)
+TEST_WITH_WORKERS(a_silent_address_is_overtaken)
 {
-	(void)state;
 	in_each_place(reach_past_silence, NULL);
 }
 
@@ -230,9 +228,8 @@ static void reach_other_family(void *unused)
 	close(fillers[1]);
 }
 
-static void families_take_turns(void **state)
+TEST_WITH_WORKERS(families_take_turns)
 {
-	(void)state;
 	in_each_place(reach_other_family, NULL);
 }
 
@@ -250,9 +247,8 @@ static void reach_nobody(void *unused)
 	close(closed);
 }
 
-static void the_last_error_is_returned(void **state)
+TEST_WITH_WORKERS(the_last_error_is_returned)
 {
-	(void)state;
 	in_each_place(reach_nobody, NULL);
 }
 
@@ -271,12 +267,11 @@ static int descriptors(void)
 	return n;
 }
 
-static void cancelling_ends_it_and_leaves_no_descriptor(void **state)
+TEST_WITH_WORKERS(cancelling_ends_it_and_leaves_no_descriptor)
 {
-	const struct world *w = *state;
-	in_port_t           port = 0;
-	int                 fillers[2], before = 0;
-	int                 silent = open_silent(1, &port, fillers);
+	in_port_t port = 0;
+	int       fillers[2], before = 0;
+	int       silent = open_silent(1, &port, fillers);
 
 	count = 0;
 	say(0, 1, port);
@@ -300,15 +295,4 @@ static void cancelling_ends_it_and_leaves_no_descriptor(void **state)
 	close(silent);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_refused_address_is_followed_by_the_next),
-		WITH_WORKERS(a_silent_address_is_overtaken),
-		WITH_WORKERS(families_take_turns),
-		WITH_WORKERS(the_last_error_is_returned),
-		WITH_WORKERS(cancelling_ends_it_and_leaves_no_descriptor),
-	};
-
-	return RUN_WITH_BACKEND("io/connect_host", tests);
-}
+USES_BACKEND;

@@ -11,10 +11,9 @@
 enum { MANY = 40 };
 
 /* Each call of its own fiber, all at once, on as many descriptors. */
-static void many_wait_at_once(void **state)
+TEST_WITH_WORKERS(many_wait_at_once)
 {
-	const struct world *w = *state;
-	struct attempt      a[MANY];
+	struct attempt a[MANY];
 
 	for (int i = 0; i < MANY; i++) {
 		a[i] = (struct attempt){
@@ -76,10 +75,10 @@ static void two_wait_on_one_descriptor(struct world *w, bool in_first)
 	end(&b.in);
 }
 
-static void a_reader_and_a_writer_wait_on_one_descriptor(void **state)
+TEST_WITH_WORKERS(a_reader_and_a_writer_wait_on_one_descriptor)
 {
-	two_wait_on_one_descriptor(*state, true);
-	two_wait_on_one_descriptor(*state, false);
+	two_wait_on_one_descriptor(w, true);
+	two_wait_on_one_descriptor(w, false);
 }
 
 static void close_it(void *argument)
@@ -94,10 +93,8 @@ static void close_it(void *argument)
 		sennit_yield();
 }
 
-static void closing_ends_the_waits_of_the_same_worker(void **state)
+TEST_WITH_WORKERS(closing_ends_the_waits_of_the_same_worker)
 {
-	const struct world *w = *state;
-
 	for (size_t i = 0; i < OPERATIONS; i++) {
 		struct attempt a = { .of = &operations[i], .s = w->s };
 
@@ -109,10 +106,8 @@ static void closing_ends_the_waits_of_the_same_worker(void **state)
 }
 
 /* The number means another descriptor at the next wait. */
-static void a_number_that_is_used_again_is_waited_for_anew(void **state)
+TEST_WITH_WORKERS(a_number_that_is_used_again_is_waited_for_anew)
 {
-	const struct world *w = *state;
-
 	for (int i = 0; i < 4; i++) {
 		struct attempt a = { .of = &operations[i % 2 ? 4 : 1],
 				     .s = w->s };
@@ -161,9 +156,8 @@ static void use_file(void *argument)
 	EXPECT(sennit_poll(-1, POLLIN, in_ms(1)) == -EBADF);
 }
 
-static void files_are_read_and_written(void **state)
+TEST_WITH_WORKERS(files_are_read_and_written)
 {
-	(void)state;
 	in_each_place(use_file, NULL);
 }
 
@@ -179,9 +173,8 @@ static void poll_nothing(void *argument)
 	EXPECT(sennit_poll_several(&p, 1, 0) == -ETIMEDOUT);
 }
 
-static void poll_of_no_descriptor_waits_for_the_deadline(void **state)
+TEST_WITH_WORKERS(poll_of_no_descriptor_waits_for_the_deadline)
 {
-	(void)state;
 	in_each_place(poll_nothing, NULL);
 }
 
@@ -192,26 +185,18 @@ static void name_backend(void *argument)
 	EXPECT(!strcmp(name, argument ? argument : wanted_backend));
 }
 
-static void the_backend_has_a_name(void **state)
+TEST_WITH_WORKERS(the_backend_has_a_name)
 {
-	(void)state;
 	name_backend(NULL);
 	in_a_task(name_backend, NULL);
 	in_a_thread(name_backend, "poll");
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_backend_has_a_name),
-		WITH_WORKERS(many_wait_at_once),
-		WITH_WORKERS(a_reader_and_a_writer_wait_on_one_descriptor),
-		WITH_WORKERS(closing_ends_the_waits_of_the_same_worker),
-		WITH_WORKERS(a_number_that_is_used_again_is_waited_for_anew),
-		WITH_WORKERS(files_are_read_and_written),
-		WITH_WORKERS(poll_of_no_descriptor_waits_for_the_deadline),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return RUN_WITH_BACKEND("io/descriptors", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

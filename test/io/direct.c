@@ -80,9 +80,8 @@ static void use_direct(void *unused)
 	close(fd);
 }
 
-static void no_worker_waits_for_the_disc(void **state)
+TEST_WITH_WORKERS(no_worker_waits_for_the_disc)
 {
-	(void)state;
 	in_a_task(use_direct, NULL);
 }
 
@@ -103,9 +102,8 @@ static void read_a_part(void *unused)
 	close(fd);
 }
 
-static void what_is_not_aligned_is_refused_or_read(void **state)
+TEST_WITH_WORKERS(what_is_not_aligned_is_refused_or_read)
 {
-	(void)state;
 	in_a_task(read_a_part, NULL);
 }
 
@@ -126,19 +124,9 @@ static void use_packets(void *unused)
 	close(fds[1]);
 }
 
-static void packets_of_a_pipe_come_one_by_one(void **state)
+TEST_WITH_WORKERS(packets_of_a_pipe_come_one_by_one)
 {
-	(void)state;
 	in_a_task(use_packets, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(no_worker_waits_for_the_disc),
-		WITH_WORKERS(what_is_not_aligned_is_refused_or_read),
-		WITH_WORKERS(packets_of_a_pipe_come_one_by_one),
-	};
-
-	return RUN_WITH_BACKEND("io/direct", tests);
-}
+USES_BACKEND;

@@ -32,11 +32,10 @@ static void read_what_is_there(void *argument)
 	atomic_store(&p->over, true);
 }
 
-static void who_is_always_ready_lets_others_run(void **state)
+TEST_WITH_WORKERS(who_is_always_ready_lets_others_run)
 {
 	struct pair p = { .turns = 0 };
 
-	(void)state;
 	open_sockets(p.fds);
 	in_a_task(read_what_is_there, &p);
 	close(p.fds[0]);
@@ -56,11 +55,10 @@ static void write_to_nobody(void *argument)
 	close(fd);
 }
 
-static void who_never_waits_lets_others_run(void **state)
+TEST_WITH_WORKERS(who_never_waits_lets_others_run)
 {
 	struct pair p = { .turns = 0 };
 
-	(void)state;
 	in_a_task(write_to_nobody, &p);
 }
 
@@ -92,9 +90,8 @@ static void yield_until_over(void *argument)
 
 /* 16 dispatches and those until its fiber runs; twice, as a look may come just
  * before the byte. */
-static void a_byte_comes_through_after_few_dispatches(void **state)
+TEST_WITH_WORKERS(a_byte_comes_through_after_few_dispatches)
 {
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		struct pair p = { .turns = 0 };
 
@@ -140,9 +137,8 @@ static void take_turns_until_over(void *argument)
 /* A period has at most four of the turns: two of 10 us take POLLER_PERIOD, and
  * of two dispatches one may be short. In 16 tries the byte comes at any time of
  * a period that has 16. */
-static void a_byte_comes_through_after_few_long_turns(void **state)
+TEST_WITH_WORKERS(a_byte_comes_through_after_few_long_turns)
 {
-	(void)state;
 	for (unsigned i = 0; i < 16; i++) {
 		struct pair p = { .before = 48 + i };
 
@@ -174,11 +170,10 @@ static void sleep_and_take_turns(void *argument)
 }
 
 /* The first look after a sleep may be left out, as the sleep has looked. */
-static void a_byte_comes_through_after_a_sleep(void **state)
+TEST_WITH_WORKERS(a_byte_comes_through_after_a_sleep)
 {
 	struct pair p = { .before = 0 };
 
-	(void)state;
 	open_sockets(p.fds);
 	in_a_task(sleep_and_take_turns, &p);
 	close(p.fds[0]);
@@ -258,11 +253,10 @@ static void close_pair(const int fds[2])
 
 /* Nobody looks for completions while woken fibers have not run. Where the
  * machine is too slow for the deadline there is another try. */
-static void data_beats_a_deadline_that_passes_beside_woken_fibers(void **state)
+TEST_WITH_WORKERS(data_beats_a_deadline_that_passes_beside_woken_fibers)
 {
 	struct crowd c = { .in_time = false };
 
-	(void)state;
 	for (uint64_t ms = 20; !c.in_time && ms < 20000; ms *= 4) {
 		c = (struct crowd){ .in_time = false };
 		open_sockets(c.late.fds);
@@ -278,17 +272,4 @@ static void data_beats_a_deadline_that_passes_beside_woken_fibers(void **state)
 	assert_int_equal(c.result, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(who_is_always_ready_lets_others_run),
-		WITH_WORKERS(who_never_waits_lets_others_run),
-		WITH_WORKERS(a_byte_comes_through_after_few_dispatches),
-		WITH_WORKERS(a_byte_comes_through_after_few_long_turns),
-		WITH_WORKERS(a_byte_comes_through_after_a_sleep),
-		WITH_WORKERS(
-			data_beats_a_deadline_that_passes_beside_woken_fibers),
-	};
-
-	return RUN_WITH_BACKEND("io/fair", tests);
-}
+USES_BACKEND;

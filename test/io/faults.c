@@ -172,9 +172,8 @@ static void carry_numbers(void)
 	}
 }
 
-static void calls_that_fail_for_a_while_lose_nothing(void **state)
+TEST_WITH_WORKERS(calls_that_fail_for_a_while_lose_nothing)
 {
-	(void)state;
 	atomic_store(&faults, 0);
 	atomic_store(&faulty, true);
 	for (int i = 0; i < 1000 && !atomic_load(&faults); i++)
@@ -228,12 +227,11 @@ static void receive_in_vain(void *unused)
 	close(fds[1]);
 }
 
-static void signals_interrupt_no_call(void **state)
+TEST_WITH_WORKERS(signals_interrupt_no_call)
 {
 	struct sigaction a = { .sa_handler = on_signal };
 	pthread_t        t;
 
-	(void)state;
 	sigaction(SIGUSR1, &a, NULL);
 	atomic_store(&hammers, true);
 	t = must_start_thread(hammer, NULL);
@@ -269,7 +267,7 @@ static void release(void *context, void *memory, size_t size)
 	free(memory);
 }
 
-static void without_memory_a_first_call_fails_and_later_not(void **state)
+TEST_ALONE(without_memory_a_first_call_fails_and_later_not)
 {
 	const sennit_allocator a = { .allocate = allocate, .release = release };
 	const sennit_config    c = { .size = sizeof(c),
@@ -279,7 +277,6 @@ static void without_memory_a_first_call_fails_and_later_not(void **state)
 	int                    fds[2];
 	char                   byte;
 
-	(void)state;
 	begin_pipe(fds);
 	assert_int_equal(sennit_bind(s), 0);
 	atomic_store(&scarce, true);
@@ -355,11 +352,10 @@ static void filter_late(bool in_flight)
 
 /* Requests that the kernel has cannot be taken back. Where there are none the
  * ring is refused all the same. */
-static void a_late_filter_ends_the_process_with_one_line(void **state)
+TEST_ALONE(a_late_filter_ends_the_process_with_one_line)
 {
 	const bool by_ring = !strcmp(wanted_backend, "uring");
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		char  text[1024];
 		int   words;
@@ -383,16 +379,4 @@ static void a_late_filter_ends_the_process_with_one_line(void **state)
 
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#if !defined(SN_ASAN) && !defined(SN_TSAN)
-		ALONE(a_late_filter_ends_the_process_with_one_line),
-#endif
-		WITH_WORKERS(calls_that_fail_for_a_while_lose_nothing),
-		WITH_WORKERS(signals_interrupt_no_call),
-		ALONE(without_memory_a_first_call_fails_and_later_not),
-	};
-
-	return RUN_WITH_BACKEND("io/faults", tests);
-}
+USES_BACKEND;

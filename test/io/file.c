@@ -89,9 +89,8 @@ static void use_folder(void *argument)
 	       0);
 }
 
-static void calls_on_files_do_what_the_systems_do(void **state)
+TEST_WITH_WORKERS(calls_on_files_do_what_the_systems_do)
 {
-	(void)state;
 	in_each_place(use_folder, NULL);
 }
 
@@ -170,13 +169,12 @@ static void begin_hold(struct hold *h)
 	EXPECT_SOON(atomic_load(&h->begun));
 }
 
-static void a_call_that_has_not_begun_is_given_up(void **state)
+TEST_WITH_WORKERS(a_call_that_has_not_begun_is_given_up)
 {
-	const struct world *w = *state;
-	char                name[] = "/tmp/sennit-io-XXXXXX";
-	int                 fd = mkstemp(name);
-	struct hold         h;
-	sennit_scheduler   *s;
+	char              name[] = "/tmp/sennit-io-XXXXXX";
+	int               fd = mkstemp(name);
+	struct hold       h;
+	sennit_scheduler *s;
 
 	must(fd >= 0, "mkstemp");
 	must(!ftruncate(fd, 7), "ftruncate");
@@ -273,25 +271,14 @@ static void open_in_folder(const struct world *w,
 	rmdir(name);
 }
 
-static void a_fifo_is_opened_when_its_other_end_is(void **state)
+TEST_WITH_WORKERS(a_fifo_is_opened_when_its_other_end_is)
 {
-	open_in_folder(*state, open_until_there);
+	open_in_folder(w, open_until_there);
 }
 
-static void a_cancelled_call_that_has_begun_ends_with_its_result(void **state)
+TEST_WITH_WORKERS(a_cancelled_call_that_has_begun_ends_with_its_result)
 {
-	open_in_folder(*state, open_until_cancelled);
+	open_in_folder(w, open_until_cancelled);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(calls_on_files_do_what_the_systems_do),
-		WITH_WORKERS(a_call_that_has_not_begun_is_given_up),
-		WITH_WORKERS(a_fifo_is_opened_when_its_other_end_is),
-		WITH_WORKERS(
-			a_cancelled_call_that_has_begun_ends_with_its_result),
-	};
-
-	return RUN_WITH_BACKEND("io/file", tests);
-}
+USES_BACKEND;

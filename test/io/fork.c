@@ -122,11 +122,10 @@ static bool works_and_so_does_its_child(const struct reader *r)
 
 /* --- in the parent -------------------------------------------------------- */
 
-static void a_child_waits_though_a_thread_had_the_lock(void **state)
+TEST_ALONE(a_child_waits_though_a_thread_had_the_lock)
 {
 	struct reader r;
 
-	(void)state;
 	atomic_store(&held, true);
 	begin_reading(&r);
 	assert_soon(atomic_load(&entered));
@@ -135,35 +134,29 @@ static void a_child_waits_though_a_thread_had_the_lock(void **state)
 	end_reading(&r);
 }
 
-static void a_child_does_not_use_its_parents_descriptors(void **state)
+TEST_ALONE(a_child_does_not_use_its_parents_descriptors)
 {
 	struct reader r;
 
-	(void)state;
 	begin_reading(&r);
 	assert_soon(atomic_load(&polls) && atomic_load(&last) >= 0);
 	assert_int_equal(child_status(spares_files, &r), 0);
 	end_reading(&r);
 }
 
-static void children_of_children_work(void **state)
+TEST_ALONE(children_of_children_work)
 {
 	struct reader r;
 
-	(void)state;
 	begin_reading(&r);
 	assert_int_equal(child_status(works_and_so_does_its_child, &r), 0);
 	end_reading(&r);
 }
 
-int main(void)
+static int begin_all(void)
 {
 	/* No scheduler before: its pollers would do what this is about. */
-	const struct CMUnitTest tests[] = {
-		ALONE(a_child_waits_though_a_thread_had_the_lock),
-		ALONE(a_child_does_not_use_its_parents_descriptors),
-		ALONE(children_of_children_work),
-	};
-
-	return cmocka_run_group_tests_name("io/fork", tests, NULL, NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

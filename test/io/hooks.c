@@ -58,10 +58,8 @@ static void wait_for_both(void *argument)
 	close_device(&b->d);
 }
 
-static void events_and_completions_end_one_sleep(void **state)
+TEST_WITH_WORKERS(events_and_completions_end_one_sleep)
 {
-	const struct world *w = *state;
-
 	for (int i = 0; i < 10; i++) {
 		struct both b = { .s = w->s };
 
@@ -74,11 +72,4 @@ static void events_and_completions_end_one_sleep(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(events_and_completions_end_one_sleep),
-	};
-
-	return RUN_WITH_BACKEND("io/hooks", tests);
-}
+USES_BACKEND;

@@ -54,11 +54,10 @@ static void begin_all(void *unused)
  * the worker's poller, and one its stacks; on the last one it sleeps. What a
  * worker does by the clock it does on the stack of who has just begun to wait,
  * so the more of them take a second page the slower the machine is. */
-static void a_fiber_that_waits_takes_one_page(void **state)
+TEST_WITH_ONE(a_fiber_that_waits_takes_one_page)
 {
-	const struct world *w = *state;
-	unsigned            more = 0;
-	sennit_time         begin, by_clock;
+	unsigned    more = 0;
+	sennit_time begin, by_clock;
 
 	for (int i = 0; i < FIBERS; i++)
 		open_sockets(fibers[i].fds);
@@ -78,15 +77,14 @@ static void a_fiber_that_waits_takes_one_page(void **state)
 		close(fibers[i].fds[0]);
 }
 
-int main(void)
+static int skip_elsewhere(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_ONE(a_fiber_that_waits_takes_one_page),
-	};
-
 #if !defined(NDEBUG) || !defined(__x86_64__)
 	printf("skipped: not a release build for x86-64\n");
 	return 77;
 #endif
-	return RUN_WITH_BACKEND("io/idle_memory", tests);
+	return 0;
 }
+
+BEFORE_ALL(skip_elsewhere);
+USES_BACKEND;

@@ -55,9 +55,9 @@ static void try_ready(struct attempt *a)
 	said(a, a->of->call(a->fds[0], SENNIT_NEVER), a->of->done, "ready");
 }
 
-static void what_is_ready_is_done_at_once(void **state)
+TEST_WITH_WORKERS(what_is_ready_is_done_at_once)
 {
-	place_each(*state, try_ready);
+	place_each(w, try_ready);
 }
 
 static void try_once(struct attempt *a)
@@ -67,9 +67,9 @@ static void try_once(struct attempt *a)
 	said(a, a->of->call(a->fds[0], 0), a->of->done, "deadline 0, ready");
 }
 
-static void a_deadline_of_zero_tries_once(void **state)
+TEST_WITH_WORKERS(a_deadline_of_zero_tries_once)
 {
-	place_each(*state, try_once);
+	place_each(w, try_once);
 }
 
 static void try_until(struct attempt *a)
@@ -83,16 +83,16 @@ static void try_until(struct attempt *a)
 	     "after a deadline");
 }
 
-static void a_deadline_ends_the_call_and_loses_nothing(void **state)
+TEST_WITH_WORKERS(a_deadline_ends_the_call_and_loses_nothing)
 {
-	place_each(*state, try_until);
+	place_each(w, try_until);
 }
 
 /* --- waiting ------------------------------------------------------------ */
 
-static void a_thread_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_thread_ends_the_wait)
 {
-	for_each(*state, wait_in_task);
+	for_each(w, wait_in_task);
 }
 
 static void wait_for_task(struct attempt *a)
@@ -104,9 +104,9 @@ static void wait_for_task(struct attempt *a)
 	said(a, a->result, a->of->done, "made ready by a task");
 }
 
-static void a_task_of_another_worker_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_task_of_another_worker_ends_the_wait)
 {
-	for_each(*state, wait_for_task);
+	for_each(w, wait_for_task);
 }
 
 static void *call_as_thread(void *a)
@@ -125,9 +125,9 @@ static void wait_as_thread(struct attempt *a)
 	said(a, a->result, a->of->done, "on an unbound thread");
 }
 
-static void an_unbound_thread_waits_as_well(void **state)
+TEST_WITH_WORKERS(an_unbound_thread_waits_as_well)
 {
-	for_each(*state, wait_as_thread);
+	for_each(w, wait_as_thread);
 }
 
 /* The system ends a socket with unread data in two steps: it shuts it down
@@ -150,9 +150,9 @@ static void lose_peer(struct attempt *a)
 		said(a, a->result, a->of->gone, "the other end gone");
 }
 
-static void a_peer_that_closes_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_peer_that_closes_ends_the_wait)
 {
-	for_each(*state, lose_peer);
+	for_each(w, lose_peer);
 }
 
 /* --- cancelling --------------------------------------------------------- */
@@ -178,9 +178,9 @@ static void cancel_waiting(struct attempt *a)
 	     "after being cancelled");
 }
 
-static void a_cancelled_group_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_cancelled_group_ends_the_wait)
 {
-	for_each(*state, cancel_waiting);
+	for_each(w, cancel_waiting);
 }
 
 struct late {
@@ -216,9 +216,9 @@ static void cancel_before(struct attempt *a)
 	said(a, begin_cancelled(a, false), -ECANCELED, "cancelled before");
 }
 
-static void a_call_in_a_cancelled_group_does_not_wait(void **state)
+TEST_WITH_WORKERS(a_call_in_a_cancelled_group_does_not_wait)
 {
-	for_each(*state, cancel_before);
+	for_each(w, cancel_before);
 }
 
 static void wait_in_deadline(struct attempt *a)
@@ -231,26 +231,16 @@ static void wait_in_deadline(struct attempt *a)
 	said(a, a->result, -ETIMEDOUT, "the group's deadline");
 }
 
-static void a_groups_deadline_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_groups_deadline_ends_the_wait)
 {
-	for_each(*state, wait_in_deadline);
+	for_each(w, wait_in_deadline);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_is_ready_is_done_at_once),
-		WITH_WORKERS(a_deadline_of_zero_tries_once),
-		WITH_WORKERS(a_deadline_ends_the_call_and_loses_nothing),
-		WITH_WORKERS(a_thread_ends_the_wait),
-		WITH_WORKERS(a_task_of_another_worker_ends_the_wait),
-		WITH_WORKERS(an_unbound_thread_waits_as_well),
-		WITH_WORKERS(a_peer_that_closes_ends_the_wait),
-		WITH_WORKERS(a_cancelled_group_ends_the_wait),
-		WITH_WORKERS(a_call_in_a_cancelled_group_does_not_wait),
-		WITH_WORKERS(a_groups_deadline_ends_the_wait),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return RUN_WITH_BACKEND("io/io", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

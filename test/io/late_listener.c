@@ -68,11 +68,10 @@ static void stop(struct server *x)
 	close(x->fd);
 }
 
-static void the_first_acceptor_serves_and_the_others_come_later(void **state)
+TEST_WITH_SEVERAL(the_first_acceptor_serves_and_the_others_come_later)
 {
-	const struct world *w = *state;
-	struct server       x = { .fd = must_listen() };
-	int                 clients[CLIENTS][2];
+	struct server x = { .fd = must_listen() };
+	int           clients[CLIENTS][2];
 
 	begin_clients(clients, x.fd);
 	start(&x, w);
@@ -86,22 +85,13 @@ static void the_first_acceptor_serves_and_the_others_come_later(void **state)
 	stop(&x);
 }
 
-static void who_cannot_listen_ends_when_cancelled(void **state)
+TEST_WITH_SEVERAL(who_cannot_listen_ends_when_cancelled)
 {
 	struct server x = { .fd = must_listen() };
 
-	start(&x, *state);
+	start(&x, w);
 	stop(&x);
 	atomic_store(&socket_error, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SEVERAL(
-			the_first_acceptor_serves_and_the_others_come_later),
-		WITH_SEVERAL(who_cannot_listen_ends_when_cancelled),
-	};
-
-	return RUN_WITH_BACKEND("io/late_listener", tests);
-}
+USES_BACKEND;

@@ -83,11 +83,10 @@ static void end_readers(struct readers *all)
 
 /* --- ends --------------------------------------------------------------- */
 
-static void a_scheduler_leaves_no_descriptor(void **state)
+TEST_WITH_COUNTS(a_scheduler_leaves_no_descriptor)
 {
-	const struct world *w = *state;
-	int                 before = poller_descriptors();
-	struct readers      all;
+	int            before = poller_descriptors();
+	struct readers all;
 
 	for (int i = 0; i < 3; i++) {
 		sennit_scheduler *s =
@@ -104,9 +103,8 @@ static void a_scheduler_leaves_no_descriptor(void **state)
 }
 
 /* Who lets go of a scheduler before its fibers have read does not end it. */
-static void who_waits_keeps_the_scheduler(void **state)
+TEST_WITH_THREAD_COUNTS(who_waits_keeps_the_scheduler)
 {
-	const struct world *w = *state;
 	sennit_scheduler *s = start_with(SENNIT_CONFIG(.workers = w->workers));
 	struct readers    all;
 
@@ -134,11 +132,10 @@ static void wait_a_moment(void *argument)
 }
 
 /* The next thread of a worker finds the poller of the one before. */
-static void workers_retire_and_come_back(void **state)
+TEST_ALONE(workers_retire_and_come_back)
 {
 	sennit_scheduler *s;
 
-	(void)state;
 	s = start_with(SENNIT_CONFIG(.workers = 2, .retire_ms = 1));
 	assert_int_equal(sennit_bind(s), 0);
 	for (int i = 0; i < 40; i++) {
@@ -149,12 +146,11 @@ static void workers_retire_and_come_back(void **state)
 	end_scheduler(s);
 }
 
-static void workers_are_taken_away_and_added(void **state)
+TEST_ALONE(workers_are_taken_away_and_added)
 {
 	sennit_scheduler *s;
 	struct readers    all;
 
-	(void)state;
 	s = start_with(SENNIT_CONFIG(.workers = 4, .max_workers = 4));
 	assert_int_equal(sennit_bind(s), 0);
 	for (uint32_t i = 0; i < 10; i++) {
@@ -186,12 +182,11 @@ static void use_in_child(void)
 	_exit(atomic_load(&broken_claims) ? 99 : 0);
 }
 
-static void a_child_has_no_poller_and_makes_its_own(void **state)
+TEST_WITH_WORKERS(a_child_has_no_poller_and_makes_its_own)
 {
-	const struct world *w = *state;
-	struct readers      all;
-	pid_t               child;
-	int                 status;
+	struct readers all;
+	pid_t          child;
+	int            status;
 
 	start_readers(&all, w->s);
 	child = begin_child();
@@ -203,11 +198,10 @@ static void a_child_has_no_poller_and_makes_its_own(void **state)
 	end_readers(&all);
 }
 
-static void a_process_ends_whoever_waits(void **state)
+TEST_WITH_COUNTS(a_process_ends_whoever_waits)
 {
-	const struct world *w = *state;
-	pid_t               child = begin_child();
-	int                 status;
+	pid_t child = begin_child();
+	int   status;
 
 	if (!child) {
 		struct readers    all;
@@ -248,11 +242,10 @@ static void count_wakeups(void *argument)
 }
 
 /* The thread that counts wakes up, nobody else; some may fall asleep late. */
-static void while_nothing_comes_nobody_wakes_up(void **state)
+TEST_WITH_WORKERS(while_nothing_comes_nobody_wakes_up)
 {
-	const struct world *w = *state;
-	struct readers      all;
-	long                count = 0;
+	struct readers all;
+	long           count = 0;
 
 	start_readers(&all, w->s);
 	for (int i = 0; i < 20; i++) {
@@ -288,28 +281,9 @@ static void call_without_descriptors(void *unused)
 	close(fds[1]);
 }
 
-static void without_descriptors_a_call_fails_and_later_not(void **state)
+TEST_WITHOUT(without_descriptors_a_call_fails_and_later_not)
 {
-	(void)state;
 	call_without_descriptors(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_scheduler_leaves_no_descriptor),
-		WITH_THREAD_COUNTS(who_waits_keeps_the_scheduler),
-		ALONE(workers_retire_and_come_back),
-		ALONE(workers_are_taken_away_and_added),
-#if !defined(SN_TSAN)
-		WITH_WORKERS(while_nothing_comes_nobody_wakes_up),
-#endif
-		WITHOUT(without_descriptors_a_call_fails_and_later_not),
-#if !defined(SN_ASAN) && !defined(SN_TSAN)
-		WITH_WORKERS(a_child_has_no_poller_and_makes_its_own),
-		WITH_COUNTS(a_process_ends_whoever_waits),
-#endif
-	};
-
-	return RUN_WITH_BACKEND("io/lifetimes", tests);
-}
+USES_BACKEND;

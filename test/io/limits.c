@@ -136,9 +136,8 @@ static void accept_without_descriptors(void *unused)
 	close_both(fds);
 }
 
-static void an_accept_that_fails_leaves_the_connection_there(void **state)
+TEST_WITH_WORKERS(an_accept_that_fails_leaves_the_connection_there)
 {
-	(void)state;
 	accept_without_descriptors(NULL);
 	in_a_task(accept_without_descriptors, NULL);
 	in_a_thread(accept_without_descriptors, NULL);
@@ -199,10 +198,10 @@ static void listen_while(const struct world *w,
 	close_both(fds);
 }
 
-static void acceptors_go_on_when_descriptors_are_back(void **state)
+TEST_WITH_WORKERS(acceptors_go_on_when_descriptors_are_back)
 {
-	listen_while(*state, without_descriptors);
-	listen_while(*state, while_the_system_has_none);
+	listen_while(w, without_descriptors);
+	listen_while(w, while_the_system_has_none);
 }
 
 /* --- buffers ------------------------------------------------------------ */
@@ -227,11 +226,10 @@ static void receive_by_stream(void)
 }
 
 /* Kernels before 5.19 know no ring of buffers; others have no memory. */
-static void streams_do_without_a_ring_of_buffers(void **state)
+TEST_WITHOUT(streams_do_without_a_ring_of_buffers)
 {
 	static const int errors[] = { EINVAL, ENOBUFS, ENOMEM };
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		atomic_store(&buffers_error, errors[i]);
 		receive_by_stream();
@@ -276,11 +274,10 @@ static void complete_all_at_once(void *argument)
 	EXPECT(c->over == WAITERS);
 }
 
-static void completions_beyond_the_ring_reach_a_busy_worker(void **state)
+TEST_ALONE(completions_beyond_the_ring_reach_a_busy_worker)
 {
 	struct crowd c = { .over = 0 };
 
-	(void)state;
 	atomic_store(&small_rings, true);
 	atomic_store(&overflows, 0);
 	c.s = start_with(&(sennit_config){ .size = sizeof(sennit_config),
@@ -296,14 +293,4 @@ static void completions_beyond_the_ring_reach_a_busy_worker(void **state)
 		    strcmp(wanted_backend, "uring") != 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(an_accept_that_fails_leaves_the_connection_there),
-		WITH_WORKERS(acceptors_go_on_when_descriptors_are_back),
-		WITHOUT(streams_do_without_a_ring_of_buffers),
-		ALONE(completions_beyond_the_ring_reach_a_busy_worker),
-	};
-
-	return RUN_WITH_BACKEND("io/limits", tests);
-}
+USES_BACKEND;

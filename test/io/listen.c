@@ -68,9 +68,8 @@ static void listen_twice(void *argument)
 	close(other);
 }
 
-static void only_shared_listeners_share_an_address(void **state)
+TEST_WITH_WORKERS(only_shared_listeners_share_an_address)
 {
-	(void)state;
 	in_each_place(listen_twice, NULL);
 }
 
@@ -155,11 +154,10 @@ static uint32_t threads_that_served(struct server *x)
 	return count;
 }
 
-static void every_worker_accepts(void **state)
+TEST_WITH_WORKERS(every_worker_accepts)
 {
-	const struct world *w = *state;
-	const uint32_t      wanted = w->threads ? w->threads : 1;
-	struct server       x;
+	const uint32_t wanted = w->threads ? w->threads : 1;
+	struct server  x;
 
 	start(&x, w, must_listen(SENNIT_LISTEN_SHARED), serve);
 	assert_soon(threads_that_served(&x) == wanted);
@@ -169,10 +167,9 @@ static void every_worker_accepts(void **state)
 
 /* The last of the acceptors serves, too, and not only while others are. */
 /* The next connections bring acceptors to workers that were added. */
-static void workers_that_are_added_accept(void **state)
+TEST_WITH_SEVERAL(workers_that_are_added_accept)
 {
-	const struct world *w = *state;
-	struct server       x;
+	struct server x;
 
 	assert_int_equal(sennit_scheduler_set_workers(w->s, 1), 0);
 	start(&x, w, must_listen(SENNIT_LISTEN_SHARED), serve);
@@ -188,10 +185,9 @@ static void workers_that_are_added_accept(void **state)
 	assert_int_equal(x.count, w->threads);
 }
 
-static void a_listener_that_fails_ends_the_acceptors(void **state)
+TEST_WITH_WORKERS(a_listener_that_fails_ends_the_acceptors)
 {
-	const struct world *w = *state;
-	struct server       x;
+	struct server x;
 
 	start(&x, w, must_listen(0), serve);
 	be_served(&x);
@@ -201,18 +197,18 @@ static void a_listener_that_fails_ends_the_acceptors(void **state)
 	close(x.fd);
 }
 
-static void a_listener_that_is_not_shared_serves_all(void **state)
+TEST_WITH_WORKERS(a_listener_that_is_not_shared_serves_all)
 {
 	struct server x;
 
-	start(&x, *state, must_listen(0), serve);
+	start(&x, w, must_listen(0), serve);
 	for (int i = 0; i < 20; i++)
 		be_served(&x);
 	stop(&x);
 	assert_int_equal(atomic_load(&x.served), 20);
 }
 
-static void unix_sockets_are_served(void **state)
+TEST_WITH_WORKERS(unix_sockets_are_served)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct server      x;
@@ -221,7 +217,7 @@ static void unix_sockets_are_served(void **state)
 			       sizeof(a.sun_family), 0, SENNIT_LISTEN_SHARED);
 
 	assert_true(fd >= 0);
-	start(&x, *state, fd, serve);
+	start(&x, w, fd, serve);
 	for (int i = 0; i < 20; i++)
 		be_served(&x);
 	stop(&x);
@@ -250,12 +246,12 @@ static void tell_and_expect(int fd)
 	close(fd);
 }
 
-static void connections_outlive_the_acceptors(void **state)
+TEST_WITH_WORKERS(connections_outlive_the_acceptors)
 {
 	struct server x;
 	int           fds[4];
 
-	start(&x, *state, must_listen(SENNIT_LISTEN_SHARED), serve_until_told);
+	start(&x, w, must_listen(SENNIT_LISTEN_SHARED), serve_until_told);
 	for (int i = 0; i < 4; i++)
 		must((fds[i] = connect_to(x.fd)) >= 0, "connect");
 	assert_soon(atomic_load(&x.served) == 4);
@@ -267,12 +263,12 @@ static void connections_outlive_the_acceptors(void **state)
 	close(x.fd);
 }
 
-static void a_cancelled_connection_ends(void **state)
+TEST_WITH_WORKERS(a_cancelled_connection_ends)
 {
 	struct server x;
 	int           fd;
 
-	start(&x, *state, must_listen(SENNIT_LISTEN_SHARED), serve_until_told);
+	start(&x, w, must_listen(SENNIT_LISTEN_SHARED), serve_until_told);
 	must((fd = connect_to(x.fd)) >= 0, "connect");
 	assert_soon(atomic_load(&x.served) == 1);
 	assert_int_equal(send(fd, "a", 1, 0), 1);
@@ -284,12 +280,11 @@ static void a_cancelled_connection_ends(void **state)
 }
 
 /* What has connected before is served, and not reset. */
-static void stopping_serves_who_has_connected(void **state)
+TEST_WITH_WORKERS(stopping_serves_who_has_connected)
 {
-	const struct world *w = *state;
-	struct server       x;
-	int                 fds[20];
-	char                byte;
+	struct server x;
+	int           fds[20];
+	char          byte;
 
 	start(&x, w, must_listen(0), serve);
 	be_served(&x); /* somebody accepts */
@@ -302,14 +297,14 @@ static void stopping_serves_who_has_connected(void **state)
 	}
 }
 
-static void nobody_listens_after_the_end(void **state)
+TEST_WITH_WORKERS(nobody_listens_after_the_end)
 {
 	struct server      x;
 	struct sockaddr_in a;
 	socklen_t          size = sizeof(a);
 	int                fd;
 
-	start(&x, *state, must_listen(SENNIT_LISTEN_SHARED), serve);
+	start(&x, w, must_listen(SENNIT_LISTEN_SHARED), serve);
 	be_served(&x);
 	must(!getsockname(x.fd, (struct sockaddr *)&a, &size), "getsockname");
 	stop(&x);
@@ -318,12 +313,11 @@ static void nobody_listens_after_the_end(void **state)
 	close(fd);
 }
 
-static void what_does_not_listen_is_refused(void **state)
+TEST_WITHOUT(what_does_not_listen_is_refused)
 {
 	struct server x = { .count = 0 };
 	int           fds[2];
 
-	(void)state;
 	sennit_group_init(&x.acceptors, SENNIT_NEVER, 0);
 	open_sockets(fds);
 	assert_int_equal(sennit_listen_each(fds[0], &x.acceptors, &x.acceptors,
@@ -337,21 +331,4 @@ static void what_does_not_listen_is_refused(void **state)
 	close(fds[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(only_shared_listeners_share_an_address),
-		WITH_WORKERS(every_worker_accepts),
-		WITH_SEVERAL(workers_that_are_added_accept),
-		WITH_WORKERS(a_listener_that_fails_ends_the_acceptors),
-		WITH_WORKERS(a_listener_that_is_not_shared_serves_all),
-		WITH_WORKERS(unix_sockets_are_served),
-		WITH_WORKERS(connections_outlive_the_acceptors),
-		WITH_WORKERS(a_cancelled_connection_ends),
-		WITH_WORKERS(stopping_serves_who_has_connected),
-		WITH_WORKERS(nobody_listens_after_the_end),
-		WITHOUT(what_does_not_listen_is_refused),
-	};
-
-	return RUN_WITH_BACKEND("io/listen", tests);
-}
+USES_BACKEND;

@@ -21,16 +21,9 @@ static void commit_leave_open(const struct offence *o)
 	sennit_unbind();
 }
 
-static void leaving_a_stream_open(void **state)
+TEST_WITH_COUNTS(leaving_a_stream_open)
 {
-	assert_misuse(state, "sennit_stream_open", commit_leave_open);
+	assert_misuse(w, "sennit_stream_open", commit_leave_open);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(leaving_a_stream_open),
-	};
-
-	return RUN_WITH_BACKEND("io/misuse_stream", tests);
-}
+USES_BACKEND;

@@ -61,9 +61,8 @@ static void connect_both_ways(void *argument)
 	close(fds[1]);
 }
 
-static void a_connection_is_made_and_accepted(void **state)
+TEST_WITH_WORKERS(a_connection_is_made_and_accepted)
 {
-	(void)state;
 	in_each_place(connect_both_ways, NULL);
 }
 
@@ -86,9 +85,8 @@ static void connect_to_nobody(void *argument)
 	close(fds[1]);
 }
 
-static void a_connection_that_is_refused_fails(void **state)
+TEST_WITH_WORKERS(a_connection_that_is_refused_fails)
 {
-	(void)state;
 	in_each_place(connect_to_nobody, NULL);
 }
 
@@ -133,9 +131,8 @@ static void connect_to_full(void *argument)
 	close(listener);
 }
 
-static void connecting_ends_at_the_deadline(void **state)
+TEST_WITH_WORKERS(connecting_ends_at_the_deadline)
 {
-	(void)state;
 	in_each_place(connect_to_full, NULL);
 }
 
@@ -179,10 +176,9 @@ static void receive_to_the_end(void *argument)
 	atomic_store(&c->over, true);
 }
 
-static void a_peer_that_resets_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_peer_that_resets_ends_the_wait)
 {
-	const struct world *w = *state;
-	struct connection   c;
+	struct connection c;
 
 	open_connection(&c);
 	must_schedule(receive_to_the_end, &c);
@@ -210,9 +206,8 @@ static void use_after_reset(void *unused)
 	close(c.server);
 }
 
-static void calls_after_a_reset_say_so(void **state)
+TEST_WITH_WORKERS(calls_after_a_reset_say_so)
 {
-	(void)state;
 	in_each_place(use_after_reset, NULL);
 }
 
@@ -265,12 +260,11 @@ static void receive_descriptor(void *argument)
 	atomic_store(&p->over, true);
 }
 
-static void a_descriptor_is_sent_to_who_waits_for_it(void **state)
+TEST_WITH_WORKERS(a_descriptor_is_sent_to_who_waits_for_it)
 {
-	const struct world *w = *state;
-	struct queued_task  p = { .s = w->s, .fd = -1 };
-	int                 by[2], ends[2];
-	char                b[2];
+	struct queued_task p = { .s = w->s, .fd = -1 };
+	int                by[2], ends[2];
+	char               b[2];
 
 	open_sockets(by);
 	begin_pipe(ends);
@@ -308,24 +302,10 @@ static void look_and_take(void *argument)
 	close(fds[0]);
 }
 
-static void flags_mean_what_they_mean_to_the_system(void **state)
+TEST_WITH_WORKERS(flags_mean_what_they_mean_to_the_system)
 {
-	(void)state;
 	in_each_place(look_and_take, NULL);
 }
 
 /* SIGPIPE is not ignored here: sennit_send raises none. */
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_connection_is_made_and_accepted),
-		WITH_WORKERS(a_connection_that_is_refused_fails),
-		WITH_WORKERS(connecting_ends_at_the_deadline),
-		WITH_WORKERS(a_peer_that_resets_ends_the_wait),
-		WITH_WORKERS(calls_after_a_reset_say_so),
-		WITH_WORKERS(a_descriptor_is_sent_to_who_waits_for_it),
-		WITH_WORKERS(flags_mean_what_they_mean_to_the_system),
-	};
-
-	return RUN_WITH_BACKEND("io/net", tests);
-}
+USES_BACKEND;

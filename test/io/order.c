@@ -65,18 +65,10 @@ static void pass_parcel(const struct world *w, unsigned i)
 	close(p.fds[1]);
 }
 
-static void what_was_done_before_a_write_is_seen_after_the_read(void **state)
+TEST_WITH_WORKERS(what_was_done_before_a_write_is_seen_after_the_read)
 {
 	for (unsigned i = 0; i < 16; i++)
-		pass_parcel(*state, i);
+		pass_parcel(w, i);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(
-			what_was_done_before_a_write_is_seen_after_the_read),
-	};
-
-	return RUN_WITH_BACKEND("io/order", tests);
-}
+USES_BACKEND;

@@ -69,25 +69,24 @@ static void reuse(const struct world *w, int fds[2], int turns)
 	close(old_peer);
 }
 
-static void an_accepted_number_ends_older_waits(void **state)
+TEST_WITHOUT(an_accepted_number_ends_older_waits)
 {
 	int fds[2];
 
 	open_listener(fds);
 	close(fds[1]);
 	for (int i = 0; i < ROUNDS; i++)
-		reuse(*state, fds, i % 2 ? 40 : 0);
+		reuse(w, fds, i % 2 ? 40 : 0);
 	close(fds[0]);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITHOUT(an_accepted_number_ends_older_waits),
-	};
-
 	/* ThreadSanitizer reports who closes what others may use. */
 	if (CLOSE_IS_REPORTED)
 		return 77; /* skipped */
-	return RUN_WITH_BACKEND("io/plain_close", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

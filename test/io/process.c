@@ -16,9 +16,8 @@ static void see_ends(void *unused)
 	EXPECT(sennit_wait_child(getpid(), NULL, SENNIT_NEVER) == -ECHILD);
 }
 
-static void exits_and_signals_are_told(void **state)
+TEST_WITH_WORKERS(exits_and_signals_are_told)
 {
-	(void)state;
 	in_each_place(see_ends, NULL);
 }
 
@@ -54,9 +53,8 @@ static void give_up_waiting(void *unused)
 	expect_end(l.pid, EXITED(1));
 }
 
-static void a_deadline_ends_the_wait_not_the_child(void **state)
+TEST_WITH_WORKERS(a_deadline_ends_the_wait_not_the_child)
 {
-	(void)state;
 	in_each_place(give_up_waiting, NULL);
 }
 
@@ -87,10 +85,9 @@ static void wait_for_lodger(void *argument)
 }
 
 /* On one worker, too: whoever ends the child runs while the other waits. */
-static void waiting_for_a_child_holds_up_no_worker(void **state)
+TEST_WITH_WORKERS(waiting_for_a_child_holds_up_no_worker)
 {
-	const struct world *w = *state;
-	struct lodger       l;
+	struct lodger l;
 
 	let_in(&l);
 	must_schedule(wait_for_lodger, &l);
@@ -109,11 +106,10 @@ static int wait_as_member(void *argument)
 	return 0;
 }
 
-static void cancelling_ends_the_wait_not_the_child(void **state)
+TEST_WITH_WORKERS(cancelling_ends_the_wait_not_the_child)
 {
-	const struct world *w = *state;
-	struct lodger       l;
-	sennit_group        g;
+	struct lodger l;
+	sennit_group  g;
 
 	let_in(&l);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -172,9 +168,8 @@ static void filter_bulk(void *unused)
 	expect_end(child, EXITED(0));
 }
 
-static void a_filter_takes_and_gives_more_than_pipes_hold(void **state)
+TEST_WITH_WORKERS(a_filter_takes_and_gives_more_than_pipes_hold)
 {
-	(void)state;
 	filter_bulk(NULL);
 	in_a_task(filter_bulk, NULL);
 }
@@ -218,26 +213,13 @@ static void *wait_filtered(void *workers)
 	return NULL;
 }
 
-static void children_are_waited_for_without_pidfds(void **state)
+TEST_WITH_WORKERS(children_are_waited_for_without_pidfds)
 {
-	struct world *w = *state;
-	void         *said;
+	void *said;
 
 	pthread_join(must_start_thread(wait_filtered, &w->workers), &said);
 	if (said)
 		print_message("skipped: %s\n", (char *)said);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(exits_and_signals_are_told),
-		WITH_WORKERS(a_deadline_ends_the_wait_not_the_child),
-		WITH_WORKERS(waiting_for_a_child_holds_up_no_worker),
-		WITH_WORKERS(cancelling_ends_the_wait_not_the_child),
-		WITH_WORKERS(a_filter_takes_and_gives_more_than_pipes_hold),
-		WITH_WORKERS(children_are_waited_for_without_pidfds),
-	};
-
-	return RUN_WITH_BACKEND("io/process", tests);
-}
+USES_BACKEND;

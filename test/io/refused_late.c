@@ -10,11 +10,7 @@
 
 #if defined(SN_ASAN) || defined(SN_TSAN) /* see test/api/fork.c */
 
-int main(void)
-{
-	print_message("skipped: threads do not outlive a fork\n");
-	return 77;
-}
+SKIP_ALL("threads do not outlive a fork");
 
 #else
 
@@ -74,11 +70,10 @@ static void be_refused(int err)
 		pause();
 }
 
-static void who_cannot_wait_any_more_says_so(void **state)
+TEST_ALONE(who_cannot_wait_any_more_says_so)
 {
 	static const int errors[] = { EMFILE, ENOMEM };
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		char  text[1024];
 		int   words;
@@ -97,13 +92,6 @@ static void who_cannot_wait_any_more_says_so(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(who_cannot_wait_any_more_says_so),
-	};
-
-	return RUN_WITH_BACKEND("io/refused_late", tests);
-}
+USES_BACKEND;
 
 #endif

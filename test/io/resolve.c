@@ -95,9 +95,8 @@ static void resolve_numbers(void *unused)
 	expect_address("10.1.2.3", NULL, 0, "10.1.2.3", 0);
 }
 
-static void numbers_are_converted_at_once(void **state)
+TEST_WITH_WORKERS(numbers_are_converted_at_once)
 {
-	(void)state;
 	in_each_place(resolve_numbers, NULL);
 }
 
@@ -118,9 +117,8 @@ static void resolve_localhost(void *unused)
 		freeaddrinfo(list);
 }
 
-static void names_are_looked_up_by_libc(void **state)
+TEST_WITH_WORKERS(names_are_looked_up_by_libc)
 {
-	(void)state;
 	in_each_place(resolve_localhost, NULL);
 }
 
@@ -143,10 +141,9 @@ static void let_go_when_begun(void *unused)
 }
 
 /* With one worker the second runs while the first waits. */
-static void a_slow_lookup_holds_up_no_worker(void **state)
+TEST_WITH_WORKERS(a_slow_lookup_holds_up_no_worker)
 {
 	begin_slow(0);
-	(void)state;
 	must_schedule(let_go_when_begun, NULL);
 	in_a_task(resolve_slow, NULL);
 	assert_int_equal(atomic_load(&ended), 1);
@@ -169,12 +166,11 @@ static void give_up(void *unused)
 	}
 }
 
-static void a_deadline_ends_the_call_not_the_lookup(void **state)
+TEST_WITH_WORKERS(a_deadline_ends_the_call_not_the_lookup)
 {
 	void (*const places[])(sennit_task_fn *, void *) = { in_a_task,
 							     in_a_thread };
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		begin_slow(0);
 		places[i](give_up, NULL);
@@ -191,12 +187,11 @@ static int resolve_as_member(void *result)
 	return 0;
 }
 
-static void a_cancelled_group_ends_the_call(void **state)
+TEST_WITH_WORKERS(a_cancelled_group_ends_the_call)
 {
 	sennit_group g;
 	int          result = 0;
 
-	(void)state;
 	begin_slow(0);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	assert_int_equal(sennit_group_spawn(&g, resolve_as_member, &result), 0);
@@ -210,10 +205,9 @@ static void a_cancelled_group_ends_the_call(void **state)
 
 /* It does not wait for the lookup that nobody waits for: nobody lets that go
  * before the scheduler has ended. */
-static void a_scheduler_ends_after_lookups_given_up(void **state)
+TEST_WITH_WORKERS(a_scheduler_ends_after_lookups_given_up)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s = move_to(SENNIT_CONFIG(.workers = w->workers));
+	sennit_scheduler *s = move_to(SENNIT_CONFIG(.workers = w->workers));
 
 	begin_slow(0);
 	in_a_task(give_up, NULL);
@@ -237,12 +231,11 @@ static int give_up_once(void *unused)
 
 /* As where a server drips for ever. With a blocking thread for each, more than
  * there are would be needed. */
-static void lookups_given_up_hold_up_nothing_else(void **state)
+TEST_WITH_WORKERS(lookups_given_up_hold_up_nothing_else)
 {
 	sennit_group g;
 	int          fd;
 
-	(void)state;
 	begin_slow(0);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (int i = 0; i < GIVEN_UP; i++)
@@ -288,24 +281,9 @@ static void resolve_nothing(void *unused)
 	       -ENOENT);
 }
 
-static void what_libc_says_becomes_an_errno(void **state)
+TEST_WITH_WORKERS(what_libc_says_becomes_an_errno)
 {
-	(void)state;
 	in_each_place(resolve_nothing, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(numbers_are_converted_at_once),
-		WITH_WORKERS(names_are_looked_up_by_libc),
-		WITH_WORKERS(a_slow_lookup_holds_up_no_worker),
-		WITH_WORKERS(a_deadline_ends_the_call_not_the_lookup),
-		WITH_WORKERS(a_cancelled_group_ends_the_call),
-		WITH_WORKERS(a_scheduler_ends_after_lookups_given_up),
-		WITH_WORKERS(lookups_given_up_hold_up_nothing_else),
-		WITH_WORKERS(what_libc_says_becomes_an_errno),
-	};
-
-	return RUN_WITH_BACKEND("io/resolve", tests);
-}
+USES_BACKEND;

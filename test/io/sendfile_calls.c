@@ -59,19 +59,11 @@ static void send_twice(void *unused)
 	close(fds[1]);
 }
 
-static void a_known_socket_is_not_asked_what_it_is(void **state)
+TEST_WITH_WORKERS(a_known_socket_is_not_asked_what_it_is)
 {
-	(void)state;
 	send_twice(NULL);
 	in_a_task(send_twice, NULL);
 	in_a_thread(send_twice, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_known_socket_is_not_asked_what_it_is),
-	};
-
-	return RUN_WITH_BACKEND("io/sendfile_calls", tests);
-}
+USES_BACKEND;

@@ -41,10 +41,9 @@ static void await_signal(void *argument)
 	atomic_store(&l->over, true);
 }
 
-static void a_fiber_waits_for_a_signal(void **state)
+TEST_WITH_WORKERS(a_fiber_waits_for_a_signal)
 {
-	const struct world *w = *state;
-	struct listener     l = { .over = false };
+	struct listener l = { .over = false };
 
 	open_signals(&l.s);
 	must_schedule(await_signal, &l);
@@ -69,9 +68,8 @@ static void wait_in_vain(void *unused)
 	sennit_signals_close(&s);
 }
 
-static void a_deadline_ends_the_wait_and_loses_no_signal(void **state)
+TEST_WITH_WORKERS(a_deadline_ends_the_wait_and_loses_no_signal)
 {
-	(void)state;
 	in_each_place(wait_in_vain, NULL);
 }
 
@@ -97,9 +95,8 @@ static void queue_signals(void *unused)
 	sennit_signals_close(&s);
 }
 
-static void signals_coalesce_but_real_time_ones(void **state)
+TEST_WITH_WORKERS(signals_coalesce_but_real_time_ones)
 {
-	(void)state;
 	in_each_place(queue_signals, NULL);
 }
 
@@ -111,11 +108,10 @@ static int wait_as_member(void *argument)
 	return 0;
 }
 
-static void a_cancelled_group_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_cancelled_group_ends_the_wait)
 {
-	const struct world *w = *state;
-	struct listener     l = { .over = false };
-	sennit_group        g;
+	struct listener l = { .over = false };
+	sennit_group    g;
 
 	open_signals(&l.s);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -142,23 +138,18 @@ static void open_wrongly(void *unused)
 	EXPECT(s.fd_ == 1);
 }
 
-static void a_signal_that_is_not_blocked_is_refused(void **state)
+TEST_WITH_WORKERS(a_signal_that_is_not_blocked_is_refused)
 {
-	(void)state;
 	in_each_place(open_wrongly, NULL);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const sigset_t          set = signals_of(SIGUSR1, SIGRTMIN);
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_fiber_waits_for_a_signal),
-		WITH_WORKERS(a_deadline_ends_the_wait_and_loses_no_signal),
-		WITH_WORKERS(signals_coalesce_but_real_time_ones),
-		WITH_WORKERS(a_cancelled_group_ends_the_wait),
-		WITH_WORKERS(a_signal_that_is_not_blocked_is_refused),
-	};
+	const sigset_t set = signals_of(SIGUSR1, SIGRTMIN);
 
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	return RUN_WITH_BACKEND("io/signals", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

@@ -17,17 +17,9 @@ static void call_each(void *unused)
 	EXPECT(sennit_simulation_digest() == 0);
 }
 
-static void an_ordinary_library_simulates_nothing(void **state)
+TEST_WITH_WORKERS(an_ordinary_library_simulates_nothing)
 {
-	(void)state;
 	in_each_place(call_each, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(an_ordinary_library_simulates_nothing),
-	};
-
-	return RUN_WITH_BACKEND("io/simulation", tests);
-}
+USES_BACKEND;

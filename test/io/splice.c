@@ -107,11 +107,10 @@ static void begin_chain(struct chain *c, uint64_t seed)
 	must_schedule(send_pattern, c);
 }
 
-static void deadlines_lose_no_byte(void **state)
+TEST_WITH_WORKERS(deadlines_lose_no_byte)
 {
 	struct chain c[CHAINS];
 
-	(void)state;
 	for (uint64_t i = 0; i < CHAINS; i++)
 		begin_chain(&c[i], i);
 	for (int i = 0; i < CHAINS; i++) {
@@ -205,9 +204,8 @@ static void send_files(void *argument)
 	close(file);
 }
 
-static void files_are_sent_from_the_cache_and_from_discs(void **state)
+TEST_WITH_WORKERS(files_are_sent_from_the_cache_and_from_discs)
 {
-	(void)state;
 	in_each_place(send_files, NULL);
 	in_each_place(send_files, (void *)1);
 }
@@ -241,9 +239,8 @@ static void splice_to_and_from_file(void *argument)
 	close(file);
 }
 
-static void files_are_spliced(void **state)
+TEST_WITH_WORKERS(files_are_spliced)
 {
-	(void)state;
 	in_each_place(splice_to_and_from_file, NULL);
 }
 
@@ -268,21 +265,16 @@ static void ask_for_wrong(void *argument)
 	}
 }
 
-static void wrong_ends_are_refused(void **state)
+TEST_WITHOUT(wrong_ends_are_refused)
 {
-	(void)state;
 	in_each_place(ask_for_wrong, NULL);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(deadlines_lose_no_byte),
-		WITH_WORKERS(files_are_sent_from_the_cache_and_from_discs),
-		WITH_WORKERS(files_are_spliced),
-		WITHOUT(wrong_ends_are_refused),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return RUN_WITH_BACKEND("io/splice", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

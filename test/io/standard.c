@@ -103,9 +103,8 @@ static void read_lines(void *unused)
 	restore();
 }
 
-static void a_terminal_gives_lines(void **state)
+TEST_WITH_WORKERS(a_terminal_gives_lines)
 {
-	(void)state;
 	read_lines(NULL);
 	in_a_task(read_lines, NULL);
 }
@@ -130,9 +129,8 @@ static void read_keys(void *unused)
 	restore();
 }
 
-static void a_raw_terminal_gives_keys_and_hangs_up(void **state)
+TEST_WITH_WORKERS(a_raw_terminal_gives_keys_and_hangs_up)
 {
-	(void)state;
 	read_keys(NULL);
 	in_a_task(read_keys, NULL);
 }
@@ -191,9 +189,8 @@ static void read_fifo_at_0(void *unused)
 	restore();
 }
 
-static void pipes_and_fifos_give_bytes_and_end(void **state)
+TEST_WITH_WORKERS(pipes_and_fifos_give_bytes_and_end)
 {
-	(void)state;
 	read_pipe_at_0(NULL);
 	in_a_task(read_pipe_at_0, NULL);
 	read_fifo_at_0(NULL);
@@ -226,24 +223,19 @@ static void read_files(void *unused)
 	restore();
 }
 
-static void files_and_devices_are_read_in_place(void **state)
+TEST_WITH_WORKERS(files_and_devices_are_read_in_place)
 {
-	(void)state;
 	in_each_place(read_files, NULL);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_terminal_gives_lines),
-		WITH_WORKERS(a_raw_terminal_gives_keys_and_hangs_up),
-		WITH_WORKERS(pipes_and_fifos_give_bytes_and_end),
-		WITH_WORKERS(files_and_devices_are_read_in_place),
-	};
-
 	kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (kept < 0)
 		kept = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	signal(SIGHUP, SIG_IGN);
-	return RUN_WITH_BACKEND("io/standard", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+USES_BACKEND;

@@ -235,27 +235,19 @@ static void is_safe_at_each_step(const struct world        *w,
 	}
 }
 
-static void calls_do_not_go_on_with_what_a_number_means_next(void **state)
+TEST_WITHOUT(calls_do_not_go_on_with_what_a_number_means_next)
 {
 	for (size_t i = 0; i < OPERATIONS; i++) {
 		const struct operation_of o = { .of = operations[i] };
 
-		is_safe_at_each_step(*state, &o);
+		is_safe_at_each_step(w, &o);
 	}
 }
 
-static void nor_do_those_that_pause_or_use_helper_threads(void **state)
+TEST_WITHOUT(nor_do_those_that_pause_or_use_helper_threads)
 {
 	for (size_t i = 0; i < MORE; i++)
-		is_safe_at_each_step(*state, &more[i]);
+		is_safe_at_each_step(w, &more[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITHOUT(calls_do_not_go_on_with_what_a_number_means_next),
-		WITHOUT(nor_do_those_that_pause_or_use_helper_threads),
-	};
-
-	return RUN_WITH_BACKEND("io/steps", tests);
-}
+USES_BACKEND;

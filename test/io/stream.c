@@ -35,9 +35,8 @@ static void take_at_once(void *argument)
 	close_both(fds);
 }
 
-static void what_has_come_is_had_at_once(void **state)
+TEST_WITH_WORKERS(what_has_come_is_had_at_once)
 {
-	(void)state;
 	in_each_place(take_at_once, NULL);
 }
 
@@ -73,9 +72,8 @@ static void see_reset(void *argument)
 	close_both(fds);
 }
 
-static void a_reset_is_reported_each_time(void **state)
+TEST_WITH_WORKERS(a_reset_is_reported_each_time)
 {
-	(void)state;
 	in_each_place(see_reset, NULL);
 }
 
@@ -94,9 +92,8 @@ static void open_others(void *argument)
 	close_both(fds);
 }
 
-static void other_descriptors_have_no_streams(void **state)
+TEST_WITHOUT(other_descriptors_have_no_streams)
 {
-	(void)state;
 	in_each_place(open_others, NULL);
 }
 
@@ -113,10 +110,9 @@ static void give_from_thread(void *argument)
 	give_two_bytes(((struct waiting *)argument)->fds);
 }
 
-static void a_thread_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_thread_ends_the_wait)
 {
-	const struct world *w = *state;
-	struct waiting      x = { .result = 0 };
+	struct waiting x = { .result = 0 };
 
 	open_sockets(x.fds);
 	must_schedule(wait_in_stream, &x);
@@ -127,11 +123,10 @@ static void a_thread_ends_the_wait(void **state)
 	close_both(x.fds);
 }
 
-static void a_cancelled_group_ends_the_wait_and_loses_nothing(void **state)
+TEST_WITH_WORKERS(a_cancelled_group_ends_the_wait_and_loses_nothing)
 {
-	const struct world *w = *state;
-	struct waiting      x = { .result = 0 };
-	sennit_group        g;
+	struct waiting x = { .result = 0 };
+	sennit_group   g;
 
 	open_sockets(x.fds);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -155,12 +150,11 @@ static void close_under_it(void *argument)
 		sennit_yield();
 }
 
-static void closing_the_descriptor_ends_the_wait(void **state)
+TEST_WITH_WORKERS(closing_the_descriptor_ends_the_wait)
 {
 	struct waiting x = { .result = 0 };
 	int            other;
 
-	(void)state;
 	open_sockets(x.fds);
 	other = x.fds[1];
 	x.fds[1] = -1;
@@ -230,11 +224,10 @@ static void receive_pattern(void *argument)
 	atomic_fetch_add(&p->over, 1);
 }
 
-static void deadlines_lose_no_byte(void **state)
+TEST_WITH_WORKERS(deadlines_lose_no_byte)
 {
 	struct pattern p[STREAMS];
 
-	(void)state;
 	for (int i = 0; i < STREAMS; i++) {
 		p[i] = (struct pattern){ .random_in = (uint64_t)i + 1,
 					 .random_out = (uint64_t)i + 99 };
@@ -248,17 +241,4 @@ static void deadlines_lose_no_byte(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_has_come_is_had_at_once),
-		WITH_WORKERS(a_reset_is_reported_each_time),
-		WITHOUT(other_descriptors_have_no_streams),
-		WITH_WORKERS(a_thread_ends_the_wait),
-		WITH_WORKERS(a_cancelled_group_ends_the_wait_and_loses_nothing),
-		WITH_WORKERS(closing_the_descriptor_ends_the_wait),
-		WITH_WORKERS(deadlines_lose_no_byte),
-	};
-
-	return RUN_WITH_BACKEND("io/stream", tests);
-}
+USES_BACKEND;

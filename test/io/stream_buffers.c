@@ -60,11 +60,10 @@ static void send_all_that_goes(struct slow *x)
 	}
 }
 
-static void who_does_not_ask_slows_down_the_sender(void **state)
+TEST_WITH_WORKERS(who_does_not_ask_slows_down_the_sender)
 {
 	struct slow x = { .sent = 0 };
 
-	(void)state;
 	sennit_event_init(&x.go, SENNIT_EVENT_MANUAL, false);
 	open_sockets(x.fds);
 	must_schedule(begin_and_wait, &x);
@@ -89,13 +88,12 @@ static uint64_t busy_time(void)
 	       (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec;
 }
 
-static void what_nobody_asks_for_wakes_nobody_up(void **state)
+TEST_WITH_WORKERS(what_nobody_asks_for_wakes_nobody_up)
 {
 	struct slow x = { .sent = 2 };
 	const char  bytes[2] = { nth(0), nth(1) };
 	bool        quiet = false;
 
-	(void)state;
 	sennit_event_init(&x.go, SENNIT_EVENT_MANUAL, false);
 	open_sockets(x.fds);
 	must_schedule(begin_and_wait, &x);
@@ -144,11 +142,10 @@ static void have_and_hold(void *argument)
 }
 
 /* There are 256 buffers on a worker. */
-static void who_holds_all_buffers_stops_nobody(void **state)
+TEST_WITH_WORKERS(who_holds_all_buffers_stops_nobody)
 {
 	static struct holders all;
 
-	(void)state;
 	atomic_store(&all.have, 0);
 	atomic_store(&all.over, 0);
 	sennit_event_init(&all.go, SENNIT_EVENT_MANUAL, false);
@@ -230,9 +227,8 @@ static void open_and_close_often(void *argument)
 	have_several_of_ring();
 }
 
-static void a_closed_stream_gives_its_buffers_back(void **state)
+TEST_WITH_WORKERS(a_closed_stream_gives_its_buffers_back)
 {
-	(void)state;
 	open_and_close_often(NULL);
 	in_a_task(open_and_close_often, NULL);
 }
@@ -270,9 +266,8 @@ static void release(void *context, void *memory, size_t size)
 
 enum { IDLE = 40 };
 
-static void who_waits_has_no_buffer(void **state)
+TEST_WITH_WORKERS(who_waits_has_no_buffer)
 {
-	const struct world    *w = *state;
 	const sennit_allocator a = { allocate, release, NULL };
 	struct waiting         x[IDLE];
 	sennit_scheduler      *s =
@@ -297,15 +292,4 @@ static void who_waits_has_no_buffer(void **state)
 	move_back(w, s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(who_does_not_ask_slows_down_the_sender),
-		WITH_WORKERS(what_nobody_asks_for_wakes_nobody_up),
-		WITH_WORKERS(who_holds_all_buffers_stops_nobody),
-		WITH_WORKERS(a_closed_stream_gives_its_buffers_back),
-		WITH_WORKERS(who_waits_has_no_buffer),
-	};
-
-	return RUN_WITH_BACKEND("io/stream_buffers", tests);
-}
+USES_BACKEND;

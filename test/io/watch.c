@@ -91,9 +91,8 @@ static void change_things(void *unused)
 	close_place(&p);
 }
 
-static void changes_come_in_order_with_their_names(void **state)
+TEST_WITH_WORKERS(changes_come_in_order_with_their_names)
 {
-	(void)state;
 	in_each_place(change_things, NULL);
 }
 
@@ -105,10 +104,9 @@ static void await_event(void *argument)
 	atomic_store(&p->over, true);
 }
 
-static void a_fiber_waits_for_a_change(void **state)
+TEST_WITH_WORKERS(a_fiber_waits_for_a_change)
 {
-	const struct world *w = *state;
-	struct place        p;
+	struct place p;
 
 	open_place(&p);
 	must_schedule(await_event, &p);
@@ -133,9 +131,8 @@ static void wait_in_vain(void *unused)
 	close_place(&p);
 }
 
-static void a_deadline_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_deadline_ends_the_wait)
 {
-	(void)state;
 	in_each_place(wait_in_vain, NULL);
 }
 
@@ -148,11 +145,10 @@ static int wait_as_member(void *argument)
 	return 0;
 }
 
-static void a_cancelled_group_ends_the_wait(void **state)
+TEST_WITH_WORKERS(a_cancelled_group_ends_the_wait)
 {
-	const struct world *w = *state;
-	struct place        p;
-	sennit_group        g;
+	struct place p;
+	sennit_group g;
 
 	open_place(&p);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
@@ -179,14 +175,13 @@ static unsigned queue_limit(void)
 }
 
 /* Events in a row that are equal are one, so names alternate. */
-static void overflow(void **state)
+TEST_WITHOUT(overflow)
 {
 	const unsigned limit = queue_limit();
 	struct place   p;
 	unsigned       events = 0;
 	int            err;
 
-	(void)state;
 	if (!limit || limit > 100000)
 		skip();
 	open_place(&p);
@@ -210,15 +205,4 @@ static void overflow(void **state)
 	close_place(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(changes_come_in_order_with_their_names),
-		WITH_WORKERS(a_fiber_waits_for_a_change),
-		WITH_WORKERS(a_deadline_ends_the_wait),
-		WITH_WORKERS(a_cancelled_group_ends_the_wait),
-		WITHOUT(overflow),
-	};
-
-	return RUN_WITH_BACKEND("io/watch", tests);
-}
+USES_BACKEND;

@@ -101,9 +101,8 @@ static void come_in_every_order(void *unused)
 	EXPECT(!sennit_close(c.fds[0]));
 }
 
-static void bytes_come_through_in_every_order(void **state)
+TEST_WITH_WORKERS(bytes_come_through_in_every_order)
 {
-	(void)state;
 	in_a_task(come_in_every_order, NULL);
 }
 
@@ -159,9 +158,8 @@ static void replace(void *unused)
 	replace_behind_its_back(false);
 }
 
-static void a_number_closed_behind_its_back_is_waited_for_anew(void **state)
+TEST_WITH_WORKERS(a_number_closed_behind_its_back_is_waited_for_anew)
 {
-	(void)state;
 	in_a_task(replace, NULL);
 }
 
@@ -192,9 +190,8 @@ static void duplicate(void *unused)
 	await(&b.over);
 }
 
-static void a_socket_that_has_a_copy_is_not_taken_for_the_next(void **state)
+TEST_WITH_WORKERS(a_socket_that_has_a_copy_is_not_taken_for_the_next)
 {
-	(void)state;
 	in_a_task(duplicate, NULL);
 }
 
@@ -215,9 +212,8 @@ static void use_again(void *unused)
 	}
 }
 
-static void numbers_are_used_again_by_connections(void **state)
+TEST_WITH_WORKERS(numbers_are_used_again_by_connections)
 {
-	(void)state;
 	in_a_task(use_again, NULL);
 }
 
@@ -255,27 +251,11 @@ static void ask_often(void *unused)
 	await(&c.over);
 }
 
-static void a_wait_registers_nothing_again(void **state)
+TEST_WITH_WORKERS(a_wait_registers_nothing_again)
 {
-	(void)state;
 	in_a_task(ask_often, NULL);
 }
 
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(bytes_come_through_in_every_order),
-		WITH_WORKERS(
-			a_number_closed_behind_its_back_is_waited_for_anew),
-		WITH_WORKERS(
-			a_socket_that_has_a_copy_is_not_taken_for_the_next),
-		WITH_WORKERS(numbers_are_used_again_by_connections),
-#if !defined(SN_TSAN)
-		WITH_WORKERS(a_wait_registers_nothing_again),
-#endif
-	};
-
-	return RUN_WITH_BACKEND("io/watched", tests);
-}
+USES_BACKEND;

@@ -64,8 +64,7 @@ static inline const char *backend_here(void)
 	return name;
 }
 
-static inline int run_with_backend(const char              *name,
-				   const struct CMUnitTest *tests, size_t count)
+static inline int choose_backend(void)
 {
 	const char *wanted = getenv("SENNIT_TEST_IO");
 	const char *here;
@@ -79,14 +78,13 @@ static inline int run_with_backend(const char              *name,
 	       1);
 	here = backend_here();
 	if (!here || strcmp(here, wanted_backend) != 0) {
-		printf("%s: no %s here but %s\n", name, wanted_backend, here);
+		printf("no %s here but %s\n", wanted_backend, here);
 		return wanted && !strcmp(wanted, "uring") ? 77 : 1;
 	}
-	return _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	return 0;
 }
 
-#define RUN_WITH_BACKEND(name, tests) \
-	run_with_backend(name, tests, sizeof(tests) / sizeof((tests)[0]))
+#define USES_BACKEND BEFORE_ALL(choose_backend)
 
 /* --- who waits ---------------------------------------------------------- */
 

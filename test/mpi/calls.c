@@ -44,10 +44,8 @@ static void wait_in_crowd(void *argument)
 		EXPECT(value[i] == 1000 * last_rank() + i);
 }
 
-static void waiting_fibers_leave_their_worker_to_others(void **state)
+TEST_IN_JOB(waiting_fibers_leave_their_worker_to_others)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, wait_in_crowd, NULL);
 }
 
@@ -125,10 +123,8 @@ static void exchange_each_way(void *argument)
 	}
 }
 
-static void every_send_arrives_whole(void **state)
+TEST_IN_JOB(every_send_arrives_whole)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, exchange_each_way, NULL);
 }
 
@@ -170,10 +166,8 @@ static void replace_strided(void *argument)
 	MPI_Type_free(&every_other);
 }
 
-static void send_and_receive_at_once(void **state)
+TEST_IN_JOB(send_and_receive_at_once)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, send_and_receive, NULL);
 	in_task_of(j->s, replace_strided, NULL);
 }
@@ -191,10 +185,8 @@ static void nobody_sends_nothing(void *unused)
 			MPI_COMM_WORLD) == MPI_SUCCESS);
 }
 
-static void no_process_is_a_partner_too(void **state)
+TEST_IN_JOB(no_process_is_a_partner_too)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, nobody_sends_nothing, NULL);
 }
 
@@ -232,10 +224,8 @@ static void probe(void *unused)
 	end_errand(&e);
 }
 
-static void probes_wait_for_a_message(void **state)
+TEST_IN_JOB(probes_wait_for_a_message)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, probe, NULL);
 }
 
@@ -308,10 +298,8 @@ static void wait_for_several(void *unused)
 	end_several(request, value, &e);
 }
 
-static void waits_for_several_requests(void **state)
+TEST_IN_JOB(waits_for_several_requests)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, wait_for_several, NULL);
 }
 
@@ -340,24 +328,9 @@ static void use_persistent(void *unused)
 	MPI_Request_free(&request[1]);
 }
 
-static void persistent_requests_are_waited_for(void **state)
+TEST_IN_JOB(persistent_requests_are_waited_for)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, use_persistent, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(waiting_fibers_leave_their_worker_to_others),
-		IN_JOB(every_send_arrives_whole),
-		IN_JOB(send_and_receive_at_once),
-		IN_JOB(no_process_is_a_partner_too),
-		IN_JOB(probes_wait_for_a_message),
-		IN_JOB(waits_for_several_requests),
-		IN_JOB(persistent_requests_are_waited_for),
-	};
-
-	return RUN_RANKS("mpi/calls", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

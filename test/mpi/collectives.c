@@ -14,20 +14,16 @@ static MPI_Comm comm;
 
 /* --- where they are called ------------------------------------------------ */
 
-static void collectives_in_fibers(void **state)
+TEST_IN_JOB(collectives_in_fibers)
 {
-	struct job *j = *state;
-
 	comm = MPI_COMM_WORLD;
 	in_task_of(j->s, do_all, NULL);
 }
 
 /* As MPI's blocking and nonblocking collectives do not match, both sides must
  * be translated. */
-static void some_in_fibers_and_some_in_threads(void **state)
+TEST_IN_JOB(some_in_fibers_and_some_in_threads)
 {
-	struct job *j = *state;
-
 	comm = MPI_COMM_WORLD;
 	for (int odd = 0; odd < 2; odd++) {
 		if (rank % 2 == odd)
@@ -53,9 +49,8 @@ static void meet(void *at)
 	EXPECT(sum == value * ranks);
 }
 
-static void many_collectives_at_once_in_any_order(void **state)
+TEST_IN_JOB(many_collectives_at_once_in_any_order)
 {
-	struct job   *j = *state;
 	struct errand e[COMMS];
 
 	for (int i = 0; i < COMMS; i++)
@@ -69,13 +64,4 @@ static void many_collectives_at_once_in_any_order(void **state)
 		MPI_Comm_free(&comms[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(collectives_in_fibers),
-		IN_JOB(some_in_fibers_and_some_in_threads),
-		IN_JOB(many_collectives_at_once_in_any_order),
-	};
-
-	return RUN_RANKS("mpi/collectives", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

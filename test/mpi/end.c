@@ -32,9 +32,8 @@ static void send(int value)
 	PMPI_Send(&value, 1, MPI_INT, next_rank(), TAG, MPI_COMM_WORLD);
 }
 
-static void stop_waits_for_what_is_outstanding(void **state)
+TEST_IN_JOB(stop_waits_for_what_is_outstanding)
 {
-	struct job   *j = *state;
 	struct errand e;
 	int           value = 0;
 
@@ -52,10 +51,9 @@ static void stop_waits_for_what_is_outstanding(void **state)
 }
 
 /* No fiber waits, and no task is left: the request alone keeps it. */
-static void the_end_waits_for_announced_requests(void **state)
+TEST_IN_JOB(the_end_waits_for_announced_requests)
 {
 	struct announced  a;
-	struct job       *j = *state;
 	sennit_scheduler *s = start_mpi_scheduler(j->workers);
 
 	in_task_of(s, announce, &a);
@@ -72,9 +70,8 @@ static void the_end_waits_for_announced_requests(void **state)
 	assert_int_equal(sennit_mpi_stop(s, SENNIT_NEVER), 0);
 }
 
-static void the_end_waits_for_waiting_fibers(void **state)
+TEST_IN_JOB(the_end_waits_for_waiting_fibers)
 {
-	struct job       *j = *state;
 	sennit_scheduler *s = start_mpi_scheduler(j->workers);
 	int               value = 0;
 	const sennit_task t = { .run = receive, .argument = &value };
@@ -92,14 +89,13 @@ static void the_end_waits_for_waiting_fibers(void **state)
 
 /* A worker that has nothing else to do retires, and its request is announced
  * all the same. */
-static void a_worker_that_retires_leaves_no_request_behind(void **state)
+TEST_IN_JOB(a_worker_that_retires_leaves_no_request_behind)
 {
 	struct announced  a;
 	sennit_scheduler *s = start_with(
 		SENNIT_CONFIG(.workers = 2, .stack_size = SENNIT_MPI_STACK_SIZE,
 			      .retire_ms = 1));
 
-	(void)state;
 	assert_int_equal(sennit_mpi_start(s, NULL), 0);
 	in_task_of(s, announce, &a);
 	usleep(20000);
@@ -112,14 +108,4 @@ static void a_worker_that_retires_leaves_no_request_behind(void **state)
 	end_scheduler(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(stop_waits_for_what_is_outstanding),
-		IN_JOB(the_end_waits_for_announced_requests),
-		IN_JOB(the_end_waits_for_waiting_fibers),
-		IN_JOB(a_worker_that_retires_leaves_no_request_behind),
-	};
-
-	return RUN_RANKS("mpi/end", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

@@ -19,7 +19,7 @@ static void wait_for_the_dead(void *unused)
 	EXPECT(err == -ETIMEDOUT || err > 0);
 }
 
-int main(void)
+TEST(the_scheduler_ends_when_a_process_dies)
 {
 	sennit_scheduler *s;
 	int               provided;

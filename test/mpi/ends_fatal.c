@@ -12,9 +12,9 @@ static void receive_too_much(void *unused)
 		 MPI_STATUS_IGNORE);
 }
 
-static void an_error_ends_the_program(void **state)
+TEST_ENTRIES(an_error_ends_the_program, struct job *j,
+	     IN_JOB(an_error_ends_the_program, 1))
 {
-	struct job   *j = *state;
 	struct errand e;
 	int           two[2] = { 1, 2 };
 
@@ -25,12 +25,13 @@ static void an_error_ends_the_program(void **state)
 	end_errand(&e);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB_(an_error_ends_the_program, 1),
-	};
+IN_MPI(MPI_THREAD_MULTIPLE);
 
-	(void)RUN_RANKS("mpi/ends_fatal", tests);
-	return 0; /* nothing has ended it */
+/* Nothing has ended it. */
+static int end_well(int failures)
+{
+	(void)failures;
+	return 0;
 }
+
+AFTER_ALL(end_well);

@@ -12,7 +12,7 @@ static void wait_for_ever(void *unused)
 		 MPI_STATUS_IGNORE);
 }
 
-int main(void)
+TEST(finalising_mpi_while_a_fiber_waits_is_misuse)
 {
 	sennit_scheduler *s;
 	struct errand     e;
@@ -26,5 +26,4 @@ int main(void)
 	begin_in(s, &e, wait_for_ever, NULL);
 	EXPECT_SOON(waits_of(s) == 1);
 	MPI_Finalize();
-	return 0;
 }

@@ -172,10 +172,8 @@ static void exchange_wrongly(void *unused)
 	EXPECT(got == 8);
 }
 
-static void errors_are_returned(void **state)
+TEST_IN_JOB(errors_are_returned)
 {
-	struct job *j = *state;
-
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	plain = plain_error();
 	in_task_of(j->s, fail_at_once, NULL);
@@ -197,9 +195,8 @@ static void handle(MPI_Comm *comm, int *code, ...)
 	atomic_fetch_add(&handled, 1);
 }
 
-static void the_programs_handler_is_called(void **state)
+TEST_IN_JOB(the_programs_handler_is_called)
 {
-	struct job    *j = *state;
 	MPI_Errhandler handler;
 
 	MPI_Comm_create_errhandler(handle, &handler);
@@ -212,12 +209,4 @@ static void the_programs_handler_is_called(void **state)
 	MPI_Errhandler_free(&handler);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(errors_are_returned),
-		IN_JOB(the_programs_handler_is_called),
-	};
-
-	return RUN_RANKS("mpi/errors", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

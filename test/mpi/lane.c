@@ -48,11 +48,10 @@ static uint32_t look(struct mpi_lane *l)
 
 /* Process 0 calls nothing of MPI between the time when the message is sent and
  * the look. */
-static void a_look_finds_what_came_during_a_nap(void **state)
+TEST(a_look_finds_what_came_during_a_nap)
 {
 	struct mpi_lane *l;
 
-	(void)state;
 	share_memory();
 	if (!rank) {
 		l = lane_of_receives(1);
@@ -88,12 +87,11 @@ static void send_those(bool first)
 				  MPI_COMM_WORLD);
 }
 
-static void places_stay_right_when_some_have_come(void **state)
+TEST(places_stay_right_when_some_have_come)
 {
 	struct mpi_lane *l = lane_of_receives(SEVERAL);
 	uint32_t         left = SEVERAL;
 
-	(void)state;
 	PMPI_Barrier(MPI_COMM_WORLD);
 	send_those(true);
 	for (int i = 0; i < SEVERAL; i++)
@@ -114,13 +112,11 @@ static void places_stay_right_when_some_have_come(void **state)
 	PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_look_finds_what_came_during_a_nap),
-		cmocka_unit_test(places_stay_right_when_some_have_come),
-	};
-
 	alarm(400);
-	return RUN_RANKS("mpi/lane", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+IN_MPI(MPI_THREAD_MULTIPLE);

@@ -30,14 +30,14 @@ static void call_collectives(struct job *j, int large, int in_fiber)
 		all(NULL);
 }
 
-static void collectives_match_plain_ones(void **state)
+TEST_IN_JOB(collectives_match_plain_ones)
 {
 	comm = MPI_COMM_WORLD;
 	for (int odd = 0; odd < 2; odd++)
 		for (int in_fiber = 0; in_fiber < 2; in_fiber++)
-			call_collectives(*state, rank % 2 == odd, in_fiber);
+			call_collectives(j, rank % 2 == odd, in_fiber);
 	for (int odd = 0; odd < 2; odd++)
-		call_collectives(*state, 1, rank % 2 == odd);
+		call_collectives(j, 1, rank % 2 == odd);
 }
 
 /* --- between two -------------------------------------------------------- */
@@ -114,30 +114,16 @@ static void exchange_with_self(void *unused)
 	end_errand(&e);
 }
 
-static void calls_between_two_suspend(void **state)
+TEST_IN_JOB(calls_between_two_suspend)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, send_to_self, NULL);
 	in_task_of(j->s, exchange_with_self, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(collectives_match_plain_ones),
-		IN_JOB(calls_between_two_suspend),
-	};
-
-	return RUN_RANKS("mpi/large_counts", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);
 
 #else
 
-int main(void)
-{
-	printf("skipped: no large counts before MPI 4\n");
-	return 77;
-}
+SKIP_ALL("no large counts before MPI 4");
 
 #endif

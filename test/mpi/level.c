@@ -11,9 +11,8 @@ static void meet_in_task(void *unused)
 	EXPECT(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
 }
 
-static void a_level_that_is_too_low_is_refused(void **state)
+TEST(a_level_that_is_too_low_is_refused)
 {
-	(void)state;
 	scheduler =
 		start_with(SENNIT_CONFIG(.workers = 1,
 					 .stack_size = SENNIT_MPI_STACK_SIZE));
@@ -22,11 +21,4 @@ static void a_level_that_is_too_low_is_refused(void **state)
 	end_scheduler(scheduler);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_level_that_is_too_low_is_refused),
-	};
-
-	return run_ranks(MPI_THREAD_FUNNELED, "mpi/level", tests, 1);
-}
+IN_MPI(MPI_THREAD_FUNNELED);

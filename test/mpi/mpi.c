@@ -7,24 +7,22 @@
 
 /* --- starting and stopping ------------------------------------------------ */
 
-static void small_stacks_are_refused(void **state)
+TEST(small_stacks_are_refused)
 {
 	const sennit_mpi_options small = { .size = sizeof(small),
 					   .flags = SENNIT_MPI_SMALL_STACKS };
 	sennit_scheduler        *s = start_with(
 		       SENNIT_CONFIG(.workers = 1, .stack_size = 64 * 1024));
 
-	(void)state;
 	assert_int_equal(sennit_mpi_start(s, NULL), -ERANGE);
 	assert_int_equal(sennit_mpi_start(s, &small), 0);
 	assert_int_equal(sennit_mpi_stop(s, SENNIT_NEVER), 0);
 	end_scheduler(s);
 }
 
-static void wrong_options_are_refused(void **state)
+TEST_IN_JOB(wrong_options_are_refused)
 {
 	sennit_mpi_options o = { .size = 1 };
-	struct job        *j = *state;
 
 	assert_int_equal(sennit_mpi_start(j->s, &o), -EINVAL);
 	o = (sennit_mpi_options){ .size = sizeof(o), .flags = 1u << 31 };
@@ -46,9 +44,8 @@ static void begin_event_in_vain(void *event)
 	EXPECT(sennit_mpi_event(&request, event) == -EPERM);
 }
 
-static void it_stops_and_starts_again(void **state)
+TEST_IN_JOB(it_stops_and_starts_again)
 {
-	struct job  *j = *state;
 	sennit_event e = SENNIT_EVENT_INIT(SENNIT_EVENT_MANUAL);
 
 	for (int i = 0; i < 10; i++) {
@@ -63,9 +60,8 @@ static void it_stops_and_starts_again(void **state)
 	}
 }
 
-static void two_schedulers_wait_in_mpi(void **state)
+TEST_IN_JOB(two_schedulers_wait_in_mpi)
 {
-	struct job       *j = *state;
 	sennit_scheduler *other = start_mpi_scheduler(1);
 
 	in_task_of(j->s, meet_others, NULL);
@@ -119,10 +115,8 @@ static void give_up_and_wait_again(void *unused)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void a_request_outlives_its_deadlines(void **state)
+TEST_IN_JOB(a_request_outlives_its_deadlines)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, give_up_and_wait_again, NULL);
 	give_up_and_wait_again(NULL);
 }
@@ -171,10 +165,8 @@ static void cancel_receives(void *unused)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void cancelled_receives_lose_no_message(void **state)
+TEST_IN_JOB(cancelled_receives_lose_no_message)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, cancel_receives, NULL);
 }
 
@@ -207,10 +199,8 @@ static void cancel_group(void *unused)
 	EXPECT(value == last_number(9));
 }
 
-static void cancelling_a_group_ends_its_waits(void **state)
+TEST_IN_JOB(cancelling_a_group_ends_its_waits)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, cancel_group, NULL);
 }
 
@@ -296,10 +286,8 @@ static void wait_for_any(void *unused)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void waits_for_several_have_deadlines(void **state)
+TEST_IN_JOB(waits_for_several_have_deadlines)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, wait_for_all, NULL);
 	in_task_of(j->s, wait_for_any, NULL);
 	wait_for_all(NULL);
@@ -339,26 +327,13 @@ static void wait_for_events(void *unused)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void events_tell_of_requests(void **state)
+TEST_IN_JOB(events_tell_of_requests)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, wait_for_events, NULL);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_stacks_are_refused),
-		IN_JOB(wrong_options_are_refused),
-		IN_JOB(it_stops_and_starts_again),
-		IN_JOB(two_schedulers_wait_in_mpi),
-		IN_JOB(a_request_outlives_its_deadlines),
-		IN_JOB(cancelled_receives_lose_no_message),
-		IN_JOB(cancelling_a_group_ends_its_waits),
-		IN_JOB(waits_for_several_have_deadlines),
-		IN_JOB(events_tell_of_requests),
-	};
 	sennit_scheduler *s =
 		start_with(SENNIT_CONFIG(.workers = 1,
 					 .stack_size = SENNIT_MPI_STACK_SIZE));
@@ -366,5 +341,8 @@ int main(void)
 
 	EXPECT(before == -EPERM);
 	end_scheduler(s);
-	return RUN_RANKS("mpi/mpi", tests);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);
+IN_MPI(MPI_THREAD_MULTIPLE);

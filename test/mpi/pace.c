@@ -106,12 +106,11 @@ static uint64_t thousandths(sennit_time pause, sennit_time cost)
 
 /* 1/PACE_SHARE, the probes of both kinds, and looks that are slower than the
  * eager time. */
-static void messages_that_come_now_and_then_cost_a_twentieth(void **state)
+TEST(messages_that_come_now_and_then_cost_a_twentieth)
 {
 	const sennit_time pauses[] = { 500000, 1000000, 3000000, 70000000 };
 	const sennit_time costs[] = { 300, LOOK, 10000, 100000 };
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		for (int j = 0; j < 4; j++)
 			assert_in_range(thousandths(pauses[i], costs[j]), 0,
@@ -119,9 +118,8 @@ static void messages_that_come_now_and_then_cost_a_twentieth(void **state)
 }
 
 /* Without debts: a fiber that waits alone. */
-static void a_message_is_late_by_an_eighth_of_its_wait(void **state)
+TEST(a_message_is_late_by_an_eighth_of_its_wait)
 {
-	(void)state;
 	for (sennit_time wait = 300000; wait < 3000000; wait += 10000) {
 		struct side       s = begin_side();
 		const sennit_time comes = s.now + wait;
@@ -131,11 +129,10 @@ static void a_message_is_late_by_an_eighth_of_its_wait(void **state)
 	}
 }
 
-static void naps_end_in_time(void **state)
+TEST(naps_end_in_time)
 {
 	struct side s = begin_side();
 
-	(void)state;
 	wait_until(&s, s.now + 10 * SENNIT_SECOND, LOOK);
 	assert_in_range(s.longest_nap, NAP / 2, NAP);
 	s = begin_side();
@@ -143,11 +140,10 @@ static void naps_end_in_time(void **state)
 	assert_in_range(s.longest_nap, NAP, PACE_SHARE * (100000 + PACE_WAKE));
 }
 
-static void a_reply_in_time_is_polled_for(void **state)
+TEST(a_reply_in_time_is_polled_for)
 {
 	struct side s = begin_side();
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		wait_until(&s, s.now + SPIN / 2, LOOK);
 		assert_false(s.napped);
@@ -175,9 +171,8 @@ static bool recovers(sennit_time flight, uint32_t probe, sennit_time offset)
 	return !a.napped && !b.napped;
 }
 
-static void two_sides_that_nap_find_out_that_both_answer(void **state)
+TEST(two_sides_that_nap_find_out_that_both_answer)
 {
-	(void)state;
 	for (sennit_time flight = 500; flight <= 50000; flight *= 10)
 		for (uint32_t i = 0; i < 50; i++) {
 			assert_true(recovers(flight, PACE_PROBE_FIRST,
@@ -185,18 +180,4 @@ static void two_sides_that_nap_find_out_that_both_answer(void **state)
 			assert_true(recovers(flight, PACE_PROBE_LAST,
 					     PACE_PROBE_LAST / 50 * i));
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			messages_that_come_now_and_then_cost_a_twentieth),
-		cmocka_unit_test(a_message_is_late_by_an_eighth_of_its_wait),
-		cmocka_unit_test(naps_end_in_time),
-		cmocka_unit_test(a_reply_in_time_is_polled_for),
-		cmocka_unit_test(two_sides_that_nap_find_out_that_both_answer),
-	};
-
-	return cmocka_run_group_tests_name("mpi/pace", tests, NULL, NULL);
 }

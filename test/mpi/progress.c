@@ -42,9 +42,8 @@ static void receive_large(void *unused)
 		EXPECT(in[i] == last_rank() + i);
 }
 
-static void messages_move_while_all_workers_compute(void **state)
+TEST_IN_JOB(messages_move_while_all_workers_compute)
 {
-	struct job       *j = *state;
 	sennit_scheduler *sender = start_mpi_scheduler(1);
 	struct errand     e[3];
 
@@ -85,9 +84,8 @@ static void receive_then_end(void *unused)
 	atomic_store(&over, true);
 }
 
-static void busy_workers_ask_between_fibers(void **state)
+TEST_IN_JOB(busy_workers_ask_between_fibers)
 {
-	struct job   *j = *state;
 	struct errand e[4];
 	int           value = 0;
 
@@ -156,10 +154,8 @@ static void pass_round(void *unused)
 				     MPI_STATUS_IGNORE);
 }
 
-static void nobody_asks_when_nothing_is_outstanding(void **state)
+TEST_IN_JOB(nobody_asks_when_nothing_is_outstanding)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, pass_round, NULL);
 	assert_true(sleeps_of("sennit") > 0);
 	assert_soon(is_quiet());
@@ -167,13 +163,4 @@ static void nobody_asks_when_nothing_is_outstanding(void **state)
 	assert_soon(is_quiet());
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(messages_move_while_all_workers_compute),
-		IN_JOB(busy_workers_ask_between_fibers),
-		IN_JOB(nobody_asks_when_nothing_is_outstanding),
-	};
-
-	return RUN_RANKS("mpi/progress", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

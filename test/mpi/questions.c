@@ -66,10 +66,8 @@ static void receive_soon(void *unused)
 	EXPECT(stats_of(sennit_current()).blocks == blocks);
 }
 
-static void a_fiber_asks_itself_before_it_is_suspended(void **state)
+TEST_IN_JOB(a_fiber_asks_itself_before_it_is_suspended)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, receive_soon, NULL);
 	MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -94,10 +92,8 @@ static void receive_late(void *unused)
 	end_errand(&e);
 }
 
-static void a_fiber_that_asks_lets_others_run(void **state)
+TEST_IN_JOB(a_fiber_that_asks_lets_others_run)
 {
-	struct job *j = *state;
-
 	for (int i = 0; i < 20; i++)
 		in_task_of(j->s, receive_late, NULL);
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -230,20 +226,9 @@ static void ask_each_way(void *unused)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void questions_in_fibers_are_answered(void **state)
+TEST_IN_JOB(questions_in_fibers_are_answered)
 {
-	struct job *j = *state;
-
 	in_task_of(j->s, ask_each_way, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(a_fiber_asks_itself_before_it_is_suspended),
-		IN_JOB(a_fiber_that_asks_lets_others_run),
-		IN_JOB(questions_in_fibers_are_answered),
-	};
-
-	return RUN_RANKS("mpi/questions", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

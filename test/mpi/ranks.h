@@ -89,16 +89,17 @@ static inline int close_job(void **state)
 	return MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-#define IN_JOB_(f, n)                                             \
-	{                                                         \
-#f "_w" #n, f, open_job, close_job, &(struct job) \
-		{                                                 \
-			.workers = (n)                            \
-		}                                                 \
+#define IN_JOB(f, n)                                                     \
+	{                                                                \
+#f "_w" #n, f##_case, open_job, close_job, &(struct job) \
+		{                                                        \
+			.workers = (n)                                   \
+		}                                                        \
 	}
 
 /* f with a scheduler of one and of two workers. */
-#define IN_JOB(f) IN_JOB_(f, 1), IN_JOB_(f, 2)
+#define TEST_IN_JOB(f) \
+	TEST_ENTRIES(f, struct job *j, IN_JOB(f, 1), IN_JOB(f, 2))
 
 static inline void count_waiting(void *count, const sennit_report_entry *e)
 {
@@ -151,10 +152,9 @@ static inline void in_task_of(sennit_scheduler *s, sennit_task_fn *run,
 	end_errand(&e);
 }
 
-static inline int run_ranks(int level, const char *name,
-			    const struct CMUnitTest tests[], size_t count)
+static inline int start_ranks(int level)
 {
-	int provided, failed;
+	int provided;
 
 	MPI_Init_thread(NULL, NULL, level, &provided);
 	if (provided != level) {
@@ -165,7 +165,11 @@ static inline int run_ranks(int level, const char *name,
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	failed = _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+	return 0;
+}
+
+static inline int end_ranks(int failed)
+{
 	fflush(stdout);
 	if (failed || atomic_load(&broken_claims))
 		MPI_Abort(MPI_COMM_WORLD, 1);
@@ -173,8 +177,13 @@ static inline int run_ranks(int level, const char *name,
 	return 0;
 }
 
-#define RUN_RANKS(name, tests)                          \
-	run_ranks(MPI_THREAD_MULTIPLE, (name), (tests), \
-		  sizeof(tests) / sizeof((tests)[0]))
+/* The tests of this file run in MPI. */
+#define IN_MPI(level)                      \
+	static int start_mpi(void)         \
+	{                                  \
+		return start_ranks(level); \
+	}                                  \
+	BEFORE_ALL(start_mpi);             \
+	AFTER_ALL(end_ranks)
 
 #endif

@@ -40,9 +40,8 @@ static void pass_by_requests(void *at)
 	}
 }
 
-static void fibers_and_threads_take_turns_in_mpi(void **state)
+TEST_IN_JOB(fibers_and_threads_take_turns_in_mpi)
 {
-	struct job   *j = *state;
 	struct errand e[PAIRS];
 
 	for (int i = 0; i < PAIRS; i++)
@@ -60,11 +59,4 @@ static void fibers_and_threads_take_turns_in_mpi(void **state)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(fibers_and_threads_take_turns_in_mpi),
-	};
-
-	return run_ranks(MPI_THREAD_SERIALIZED, "mpi/serialized", tests, 2);
-}
+IN_MPI(MPI_THREAD_SERIALIZED);

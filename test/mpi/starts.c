@@ -26,14 +26,13 @@ static void stop(sennit_scheduler *s)
 	assert_int_equal(sennit_mpi_stop(s, SENNIT_NEVER), -ENOENT);
 }
 
-static void one_of_two_starts_succeeds(void **state)
+TEST(one_of_two_starts_succeeds)
 {
 	sennit_scheduler *s =
 		start_with(SENNIT_CONFIG(.workers = 1,
 					 .stack_size = SENNIT_MPI_STACK_SIZE));
 	int outer;
 
-	(void)state;
 	inner = 1;
 	nested = s;
 	outer = sennit_mpi_start(s, NULL);
@@ -72,11 +71,10 @@ static void *start_often(void *unused)
 }
 
 /* Who stops comes to the next line last, so nobody starts meanwhile. */
-static void one_of_many_starts_succeeds(void **state)
+TEST(one_of_many_starts_succeeds)
 {
 	pthread_t threads[STARTERS];
 
-	(void)state;
 	contested =
 		start_with(SENNIT_CONFIG(.workers = 1,
 					 .stack_size = SENNIT_MPI_STACK_SIZE));
@@ -91,12 +89,4 @@ static void one_of_many_starts_succeeds(void **state)
 	end_scheduler(contested);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_of_two_starts_succeeds),
-		cmocka_unit_test(one_of_many_starts_succeeds),
-	};
-
-	return RUN_RANKS("mpi/starts", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

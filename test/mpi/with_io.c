@@ -44,9 +44,8 @@ static void go_round(void *unused)
 	EXPECT(value == ((rank - ROUNDS) % ranks + ranks) % ranks);
 }
 
-static void fibers_wait_for_sockets_and_for_messages(void **state)
+TEST_IN_JOB(fibers_wait_for_sockets_and_for_messages)
 {
-	struct job   *j = *state;
 	struct errand e[2];
 
 	assert_int_equal(
@@ -77,9 +76,8 @@ static void receive_late(void *unused)
 	EXPECT(value == 6);
 }
 
-static void a_worker_asleep_in_its_poller_asks_mpi(void **state)
+TEST_IN_JOB(a_worker_asleep_in_its_poller_asks_mpi)
 {
-	struct job   *j = *state;
 	struct errand e[2];
 	int           value = 6, got = 0;
 
@@ -98,12 +96,4 @@ static void a_worker_asleep_in_its_poller_asks_mpi(void **state)
 	close(pair[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_JOB(fibers_wait_for_sockets_and_for_messages),
-		IN_JOB(a_worker_asleep_in_its_poller_asks_mpi),
-	};
-
-	return RUN_RANKS("mpi/with_io", tests);
-}
+IN_MPI(MPI_THREAD_MULTIPLE);

@@ -38,7 +38,7 @@ static void wait_in_vain(void *done)
 	sennit_wait_group_done(done);
 }
 
-static void deadlines_do_not_know_the_wall_clock(void **state)
+TEST_WITH_WORKERS(deadlines_do_not_know_the_wall_clock)
 {
 	static sennit_wait_group done;
 	const sennit_time        begin = sennit_now();
@@ -46,7 +46,6 @@ static void deadlines_do_not_know_the_wall_clock(void **state)
 								    * reads it,
 								    * too */
 
-	(void)state;
 	sennit_wait_group_init(&done, 50);
 	for (unsigned i = 0; i < 50; i++)
 		must_schedule(wait_in_vain, &done);
@@ -55,13 +54,4 @@ static void deadlines_do_not_know_the_wall_clock(void **state)
 	assert_true(sennit_now() - begin < GIVE_UP);
 	assert_true(atomic_load(&asked_monotonic) > 0);
 	assert_int_equal(atomic_load(&asked_wall), asked);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(deadlines_do_not_know_the_wall_clock),
-	};
-
-	return cmocka_run_group_tests_name("os/clock", tests, NULL, NULL);
 }

@@ -45,11 +45,10 @@ static void run_tasks(unsigned count)
 	assert_int_equal(crowd.sum, count);
 }
 
-static void many_workers_on_few_cpus_get_on(void **state)
+TEST(many_workers_on_few_cpus_get_on)
 {
 	sennit_scheduler *s = start_scheduler(MANY);
 
-	(void)state;
 	assert_int_equal(sennit_bind(s), 0);
 	run_tasks(TASKS);
 	sennit_unbind();
@@ -68,11 +67,10 @@ static void *live_bound(void *unused)
 	return NULL;
 }
 
-static void many_threads_may_be_bound(void **state)
+TEST(many_threads_may_be_bound)
 {
 	static pthread_t threads[BOUND];
 
-	(void)state;
 	memset(&crowd, 0, sizeof(crowd));
 	crowd.s = start_scheduler(2);
 	sennit_wait_group_init(&crowd.done, BOUND);
@@ -89,13 +87,12 @@ static void many_threads_may_be_bound(void **state)
 
 /* --- lives ---------------------------------------------------------------- */
 
-static void many_schedulers_come_and_go(void **state)
+TEST(many_schedulers_come_and_go)
 {
 	/* Includes threads of sanitizers, and such as have ended and are still
 	 * listed. */
 	const unsigned before = threads_now();
 
-	(void)state;
 	for (unsigned i = 0; i < LIVES; i++) {
 		sennit_scheduler *s = start_scheduler(1 + i % 2);
 
@@ -110,12 +107,11 @@ static void many_schedulers_come_and_go(void **state)
 
 /* --- CPUs disappear ------------------------------------------------------- */
 
-static void the_cpus_may_become_fewer(void **state)
+TEST(the_cpus_may_become_fewer)
 {
 	cpu_set_t         before, one;
 	sennit_scheduler *s;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	s = start_scheduler(4);
 	assert_int_equal(sennit_bind(s), 0);
@@ -134,15 +130,10 @@ static void the_cpus_may_become_fewer(void **state)
 	end_scheduler(s);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_workers_on_few_cpus_get_on),
-		cmocka_unit_test(many_threads_may_be_bound),
-		cmocka_unit_test(the_cpus_may_become_fewer),
-		cmocka_unit_test(many_schedulers_come_and_go),
-	};
-
 	alarm(400);
-	return cmocka_run_group_tests_name("os/crowded", tests, NULL, NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

@@ -11,11 +11,7 @@
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 
-int main(void)
-{
-	print_message("skipped: sanitizers need these system calls\n");
-	return SKIPPED;
-}
+SKIP_ALL("sanitizers need these system calls");
 
 #else
 
@@ -89,12 +85,11 @@ static int labour_without(const struct refusal *refusals, unsigned count,
 	return labour(workers);
 }
 
-static void works_without(void **state, const struct refusal *refusals,
+static void works_without(struct world *w, const struct refusal *refusals,
 			  unsigned count)
 {
-	const struct world *w = *state;
-	const pid_t         child = begin_child();
-	int                 status;
+	const pid_t child = begin_child();
+	int         status;
 
 	if (!child)
 		_exit(labour_without(refusals, count, w->workers));
@@ -164,9 +159,8 @@ static void expect_of_a_child(int (*labour_there)(void))
 	assert_int_equal(status, 0);
 }
 
-static void joins_in_place_without_membarrier(void **state)
+TEST(joins_in_place_without_membarrier)
 {
-	(void)state;
 	expect_of_a_child(labour_of_joins);
 }
 
@@ -192,34 +186,33 @@ static int labour_of_thefts(void)
 	return atomic_load(&broken_claims) ? 2 : 0;
 }
 
-static void calls_are_stolen_without_membarrier(void **state)
+TEST(calls_are_stolen_without_membarrier)
 {
-	(void)state;
 	expect_of_a_child(labour_of_thefts);
 }
 
 /* --- what is refused, one by one ----------------------------------------- */
 
-static void works_without_membarrier(void **state)
+TEST_WITH_COUNTS(works_without_membarrier)
 {
 	static const struct refusal unknown = { .call = SYS_membarrier,
 						.error = ENOSYS };
 	static const struct refusal denied = { .call = SYS_membarrier,
 					       .error = EPERM };
 
-	works_without(state, &unknown, 1);
-	works_without(state, &denied, 1);
+	works_without(w, &unknown, 1);
+	works_without(w, &denied, 1);
 }
 
-static void works_without_guards_in_batches(void **state)
+TEST_WITH_COUNTS(works_without_guards_in_batches)
 {
 	static const struct refusal denied = { .call = SYS_process_madvise,
 					       .error = EPERM };
 
-	works_without(state, &denied, 1);
+	works_without(w, &denied, 1);
 }
 
-static void works_without_cheap_guards(void **state)
+TEST_WITH_COUNTS(works_without_cheap_guards)
 {
 	static const struct refusal old[] = {
 		{ .call = SYS_madvise,
@@ -228,64 +221,64 @@ static void works_without_cheap_guards(void **state)
 		{ .call = SYS_process_madvise, .error = EINVAL },
 	};
 
-	works_without(state, old, 2);
+	works_without(w, old, 2);
 }
 
-static void works_without_any_advice(void **state)
+TEST_WITH_COUNTS(works_without_any_advice)
 {
 	static const struct refusal old[] = {
 		{ .call = SYS_madvise, .error = EINVAL },
 		{ .call = SYS_process_madvise, .error = ENOSYS },
 	};
 
-	works_without(state, old, 2);
+	works_without(w, old, 2);
 }
 
-static void works_without_knowing_its_cpus(void **state)
+TEST_WITH_COUNTS(works_without_knowing_its_cpus)
 {
 	static const struct refusal denied = { .call = SYS_sched_getaffinity,
 					       .error = EPERM };
 
-	works_without(state, &denied, 1);
+	works_without(w, &denied, 1);
 }
 
 /* The files of control groups, of mappings, and of the library that prints
  * backtraces. */
-static void works_without_opening_files(void **state)
+TEST_WITH_COUNTS(works_without_opening_files)
 {
 	static const struct refusal denied = { .call = SYS_openat,
 					       .error = EACCES };
 
-	works_without(state, &denied, 1);
+	works_without(w, &denied, 1);
 }
 
-static void works_without_asking_for_limits(void **state)
+TEST_WITH_COUNTS(works_without_asking_for_limits)
 {
 	static const struct refusal denied = { .call = SYS_prlimit64,
 					       .error = EPERM };
 
-	works_without(state, &denied, 1);
+	works_without(w, &denied, 1);
 }
 
 /* This filter must be the last one, because it denies the system call that
  * installs filters. */
-static void works_without_names_of_threads(void **state)
+TEST_WITH_COUNTS(works_without_names_of_threads)
 {
 	static const struct refusal denied = { .call = SYS_prctl,
 					       .error = EPERM };
 
-	works_without(state, &denied, 1);
+	works_without(w, &denied, 1);
 }
 
-static void works_without_a_stack_for_signals(void **state)
+TEST_WITH_COUNTS(works_without_a_stack_for_signals)
 {
 	static const struct refusal denied = { .call = SYS_sigaltstack,
 					       .error = EPERM };
 
-	works_without(state, &denied, 1);
+	works_without(w, &denied, 1);
 }
 
-static void works_without_all_of_these(void **state)
+TEST_WITH_COUNTS(works_without_all_of_these)
 {
 	static const struct refusal all[] = {
 		{ .call = SYS_membarrier, .error = ENOSYS },
@@ -300,27 +293,7 @@ static void works_without_all_of_these(void **state)
 		{ .call = SYS_prctl, .error = EPERM },
 	};
 
-	works_without(state, all, 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(joins_in_place_without_membarrier),
-		cmocka_unit_test(calls_are_stolen_without_membarrier),
-		WITH_COUNTS(works_without_membarrier),
-		WITH_COUNTS(works_without_guards_in_batches),
-		WITH_COUNTS(works_without_cheap_guards),
-		WITH_COUNTS(works_without_any_advice),
-		WITH_COUNTS(works_without_knowing_its_cpus),
-		WITH_COUNTS(works_without_opening_files),
-		WITH_COUNTS(works_without_asking_for_limits),
-		WITH_COUNTS(works_without_names_of_threads),
-		WITH_COUNTS(works_without_a_stack_for_signals),
-		WITH_COUNTS(works_without_all_of_these),
-	};
-
-	return cmocka_run_group_tests_name("os/denied", tests, NULL, NULL);
+	works_without(w, all, 8);
 }
 
 #endif

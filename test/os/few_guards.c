@@ -72,11 +72,10 @@ static void link_up(void *argument)
 	sennit_event_set(mine);
 }
 
-static void a_sleeping_worker_gives_its_idle_stacks(void **state)
+TEST_ALONE(a_sleeping_worker_gives_its_idle_stacks)
 {
 	sennit_scheduler *s = start_with_few();
 
-	(void)state;
 	fill_worker(s);
 	assert_in_range(stats_of(s).stacks, DEPTH, STACKS + 1);
 	for (int i = 0; i < DEPTH; i++)
@@ -87,13 +86,4 @@ static void a_sleeping_worker_gives_its_idle_stacks(void **state)
 	assert_int_equal(stats_of(s).stacks_unguarded, 0);
 	sennit_unbind();
 	end_scheduler(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_sleeping_worker_gives_its_idle_stacks),
-	};
-
-	return cmocka_run_group_tests_name("os/few_guards", tests, NULL, NULL);
 }

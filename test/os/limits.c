@@ -11,11 +11,7 @@
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 
-int main(void)
-{
-	print_message("skipped: sanitizers need memory without end\n");
-	return SKIPPED;
-}
+SKIP_ALL("sanitizers need memory without end");
 
 #else
 
@@ -166,46 +162,35 @@ static int work_without_threads(const struct world *w, rlim_t unused)
 
 /* --- children ------------------------------------------------------------ */
 
-static void works(void **state, int (*life)(const struct world *, rlim_t),
-		  rlim_t limit)
+static void works(const struct world *w,
+		  int (*life)(const struct world *, rlim_t), rlim_t limit)
 {
 	const pid_t child = begin_child();
 	int         status;
 
 	if (!child)
-		_exit(life(*state, limit));
+		_exit(life(w, limit));
 	status = await_child(child);
 	skip_if_told(status, "this limit does not hold here");
 	assert_int_equal(status, 0);
 }
 
-static void little_address_space_is_enough(void **state)
+TEST_WITH_COUNTS(little_address_space_is_enough)
 {
-	works(state, work_in_little_room, ROOM);
-	works(state, work_in_little_room, 4 * ROOM);
-	works(state, work_in_little_room, 16 * ROOM);
+	works(w, work_in_little_room, ROOM);
+	works(w, work_in_little_room, 4 * ROOM);
+	works(w, work_in_little_room, 16 * ROOM);
 }
 
-static void no_address_space_is_said(void **state)
+TEST_WITH_COUNTS(no_address_space_is_said)
 {
-	works(state, work_in_little_room, 0);
-	works(state, work_in_little_room, 1 << 20);
+	works(w, work_in_little_room, 0);
+	works(w, work_in_little_room, 1 << 20);
 }
 
-static void threads_that_are_refused_are_said_or_done_without(void **state)
+TEST_WITH_COUNTS(threads_that_are_refused_are_said_or_done_without)
 {
-	works(state, work_without_threads, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(little_address_space_is_enough),
-		WITH_COUNTS(no_address_space_is_said),
-		WITH_COUNTS(threads_that_are_refused_are_said_or_done_without),
-	};
-
-	return cmocka_run_group_tests_name("os/limits", tests, NULL, NULL);
+	works(w, work_without_threads, 0);
 }
 
 #endif

@@ -100,7 +100,9 @@ static void end_crowd(sennit_scheduler *s)
 	end_scheduler(s);
 }
 
-static void all_are_guarded_where_guards_are_cheap(void **state)
+TEST_IN_WORLDS(all_are_guarded_where_guards_are_cheap,
+	       IN_WORLD(all_are_guarded_where_guards_are_cheap, "_w2",
+			open_count, close_count, 2))
 {
 	const uint32_t    count = wanted();
 	unsigned          mappings = mappings_now();
@@ -111,7 +113,7 @@ static void all_are_guarded_where_guards_are_cheap(void **state)
 		print_message("no cheap guards here\n");
 		skip();
 	}
-	s = start_crowd(*state, SENNIT_GUARDS_REQUIRED);
+	s = start_crowd(w, SENNIT_GUARDS_REQUIRED);
 	block_all(count);
 	assert_soon(fibers_of(s) >= count); /* the last one may be about to
 					     * block */
@@ -125,12 +127,14 @@ static void all_are_guarded_where_guards_are_cheap(void **state)
 }
 
 /* Before Linux 6.13 a guarded stack needs two mappings. */
-static void elsewhere_guards_stay_within_the_limit(void **state)
+TEST_IN_WORLDS(elsewhere_guards_stay_within_the_limit,
+	       IN_WORLD(elsewhere_guards_stay_within_the_limit, "_w2",
+			open_count, close_count, 2))
 {
 	const uint32_t    count = wanted();
 	const size_t      guards = os_mapping_limit() / 8;
 	unsigned          mappings = mappings_now();
-	sennit_scheduler *s = start_crowd(*state, SENNIT_GUARDS_OPTIONAL);
+	sennit_scheduler *s = start_crowd(w, SENNIT_GUARDS_OPTIONAL);
 	sennit_stats      stats;
 	uint64_t          unguarded;
 
@@ -154,16 +158,4 @@ static void elsewhere_guards_stay_within_the_limit(void **state)
 	assert_int_equal(stats_of(s).stacks_unguarded, unguarded);
 	end_crowd(s);
 	assert_soon(mappings_now() < mappings + OTHER_MAPPINGS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE_(all_are_guarded_where_guards_are_cheap, "_w2", open_count,
-		      close_count, 2),
-		CASE_(elsewhere_guards_stay_within_the_limit, "_w2", open_count,
-		      close_count, 2),
-	};
-
-	return cmocka_run_group_tests_name("os/many_fibers", tests, NULL, NULL);
 }

@@ -37,24 +37,14 @@ static void look_at_all(void *seen)
 		fclose(f);
 }
 
-static void no_memory_is_writable_and_executable(void **state)
+TEST_WITH_WORKERS(no_memory_is_writable_and_executable)
 {
 	unsigned seen = 0;
 
-	(void)state;
 	/* With READ_IMPLIES_EXEC the kernel makes all readable memory
 	 * executable. */
 	if (personality(0xffffffff) & READ_IMPLIES_EXEC)
 		skip();
 	in_a_task(look_at_all, &seen);
 	assert_true(seen > 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(no_memory_is_writable_and_executable),
-	};
-
-	return cmocka_run_group_tests_name("os/mappings", tests, NULL, NULL);
 }

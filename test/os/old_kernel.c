@@ -12,11 +12,7 @@
 
 #if defined(SN_ASAN) || defined(SN_TSAN)
 
-int main(void)
-{
-	print_message("skipped: sanitizers need these system calls\n");
-	return SKIPPED;
-}
+SKIP_ALL("sanitizers need these system calls");
 
 #else
 
@@ -127,12 +123,11 @@ static void hear_of_crowd(enum sennit_guards guards, char *text, size_t size)
 
 /* Symptom: 500 tasks ran on stacks without guards, and an overflow wrote into
  * the stack of another. */
-static void tasks_without_a_guarded_stack_wait_unstarted(void **state)
+TEST(tasks_without_a_guarded_stack_wait_unstarted)
 {
 	char        text[1024];
 	const char *first;
 
-	(void)state;
 	hear_of_crowd(SENNIT_GUARDS_REQUIRED, text, sizeof(text));
 	assert_null(strstr(text, "unguarded\n"));
 	assert_non_null(strstr(text, "reported\n"));
@@ -141,11 +136,10 @@ static void tasks_without_a_guarded_stack_wait_unstarted(void **state)
 	assert_null(strstr(first + 1, "vm.max_map_count"));
 }
 
-static void on_request_they_have_canaries(void **state)
+TEST(on_request_they_have_canaries)
 {
 	char text[1024];
 
-	(void)state;
 	hear_of_crowd(SENNIT_GUARDS_OPTIONAL, text, sizeof(text));
 	assert_string_equal(text, "unguarded\n");
 }
@@ -168,28 +162,16 @@ static int bind_without_guards(void)
 	return sennit_bind(s) == -ENOMEM ? 0 : 4;
 }
 
-static void whoever_needs_the_first_stack_gets_an_error(void **state)
+TEST(whoever_needs_the_first_stack_gets_an_error)
 {
 	const pid_t child = begin_child();
 	int         status;
 
-	(void)state;
 	if (!child)
 		_exit(bind_without_guards());
 	status = await_child(child);
 	skip_if_told(status, "no filters of system calls here");
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks_without_a_guarded_stack_wait_unstarted),
-		cmocka_unit_test(on_request_they_have_canaries),
-		cmocka_unit_test(whoever_needs_the_first_stack_gets_an_error),
-	};
-
-	return cmocka_run_group_tests_name("os/old_kernel", tests, NULL, NULL);
 }
 
 #endif

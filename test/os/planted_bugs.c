@@ -204,8 +204,6 @@ static int commit(const char *name)
 
 /* --- watching ------------------------------------------------------------- */
 
-static const char *program;
-
 _Noreturn static void run_self(const struct bug *b)
 {
 	(void)b;
@@ -213,10 +211,10 @@ _Noreturn static void run_self(const struct bug *b)
 #if defined(SN_ASAN) || defined(SN_TSAN)
 	setenv("ASAN_OPTIONS", b->options, 1);
 	setenv("TSAN_OPTIONS", b->options, 1);
-	execl(program, program, b->name, NULL);
+	execl(test_argv[0], test_argv[0], b->name, NULL);
 #elif defined(SENNIT_HAVE_VALGRIND) /* else it does not know of fibers */
 	execlp("valgrind", "valgrind", "-q", "--fair-sched=yes", b->options,
-	       "--error-exitcode=1", program, b->name, NULL);
+	       "--error-exitcode=1", test_argv[0], b->name, NULL);
 #endif
 	_exit(SKIPPED);
 }
@@ -241,22 +239,17 @@ static void is_reported(const struct bug *b)
 		fail_msg("%s: reported, but ended well", b->name);
 }
 
-static void each_bug_is_reported_and_nothing_else(void **state)
+TEST(each_bug_is_reported_and_nothing_else)
 {
-	(void)state;
 	for (unsigned i = 0; i < BUGS; i++)
 		is_reported(&bugs[i]);
 }
 
-int main(int count, char **arguments)
+static int commit_if_told(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_bug_is_reported_and_nothing_else),
-	};
-
-	if (count > 1)
-		return commit(arguments[1]);
-	program = arguments[0];
-	return cmocka_run_group_tests_name("os/planted_bugs", tests, NULL,
-					   NULL);
+	if (test_argc > 1)
+		exit(commit(test_argv[1]));
+	return 0;
 }
+
+BEFORE_ALL(commit_if_told);

@@ -93,11 +93,10 @@ static void *send(void *unused)
 
 /* The bound thread gets signals, too: it is the last of the known threads.
  */
-static void weather(void **state, void (*handler)(int), int flags)
+static void weather(const struct world *w, void (*handler)(int), int flags)
 {
-	const struct world *w = *state;
-	sennit_scheduler   *s;
-	pthread_t           sender;
+	sennit_scheduler *s;
+	pthread_t         sender;
 
 	memset(&storm, 0, sizeof(storm));
 	set_handler(handler, flags);
@@ -121,20 +120,20 @@ static void weather(void **state, void (*handler)(int), int flags)
 	signal(SIGUSR1, SIG_DFL);
 }
 
-static void handlers_run_on_fibers(void **state)
+TEST_WITH_COUNTS(handlers_run_on_fibers)
 {
-	weather(state, handle, SA_RESTART);
+	weather(w, handle, SA_RESTART);
 }
 
-static void waits_go_on_when_signals_break_off_system_calls(void **state)
+TEST_WITH_COUNTS(waits_go_on_when_signals_break_off_system_calls)
 {
-	weather(state, handle, 0);
+	weather(w, handle, 0);
 }
 
 #if !defined(SN_TSAN)
-static void handlers_find_their_alternate_stack(void **state)
+TEST_WITH_COUNTS(handlers_find_their_alternate_stack)
 {
-	weather(state, handle_elsewhere, SA_ONSTACK | SA_RESTART);
+	weather(w, handle_elsewhere, SA_ONSTACK | SA_RESTART);
 	assert_true(atomic_load(&storm.elsewhere) > 0);
 }
 #endif
@@ -163,10 +162,9 @@ static int labour(uint32_t workers)
 	return storm.sum == 4000 && !atomic_load(&broken_claims) ? 0 : 4;
 }
 
-static void a_stopped_process_goes_on(void **state)
+TEST_WITH_COUNTS(a_stopped_process_goes_on)
 {
-	const struct world *w = *state;
-	const pid_t         child = begin_child();
+	const pid_t child = begin_child();
 
 	if (!child)
 		_exit(labour(w->workers));
@@ -177,18 +175,4 @@ static void a_stopped_process_goes_on(void **state)
 		kill(child, SIGCONT);
 	}
 	assert_int_equal(await_child(child), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_stopped_process_goes_on),
-		WITH_COUNTS(handlers_run_on_fibers),
-		WITH_COUNTS(waits_go_on_when_signals_break_off_system_calls),
-#if !defined(SN_TSAN) /* TSan calls handlers later, on another stack */
-		WITH_COUNTS(handlers_find_their_alternate_stack),
-#endif
-	};
-
-	return cmocka_run_group_tests_name("os/signals", tests, NULL, NULL);
 }

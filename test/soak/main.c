@@ -15,6 +15,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+uint64_t random_seed;
+
 enum {
 	HOUR = 3600,
 	PLAYERS = 12,

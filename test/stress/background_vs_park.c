@@ -6,15 +6,14 @@
 #include "../random.h"
 #include "bringing.h"
 
-static void none_from_outside_waits_for_ever(void **state)
+TEST_WITH_THREADS(none_from_outside_waits_for_ever)
 {
-	bring_to_all(*state, (unsigned)scaled(LOAD(2000)),
-		     SENNIT_TASK_BACKGROUND);
+	bring_to_all(w, (unsigned)scaled(LOAD(2000)), SENNIT_TASK_BACKGROUND);
 }
 
 /* Two background tasks arrive at once and need each other: the worker that
  * takes the first must let another take the second. */
-static void two_that_come_together_run_together(void **state)
+TEST_WITH_SEVERAL(two_that_come_together_run_together)
 {
 	const uint64_t    rounds = scaled(LOAD(1000));
 	uint64_t          random = random_stream(2);
@@ -23,7 +22,6 @@ static void two_that_come_together_run_together(void **state)
 				.argument = &r,
 				.flags = SENNIT_TASK_BACKGROUND };
 
-	(void)state;
 	for (uint64_t i = 0; i < rounds; i++) {
 		prepare_rendezvous(&r, 2);
 		EXPECT(sennit_schedule_task(&t) == 0);
@@ -90,25 +88,10 @@ static void live_and_end(uint32_t workers, uint64_t *random)
 	assert_int_equal(atomic_load(&l.ran), atomic_load(&l.made));
 }
 
-static void none_is_left_when_a_scheduler_ends(void **state)
+TEST_WITH_COUNTS(none_is_left_when_a_scheduler_ends)
 {
-	const struct world *w = *state;
-	uint64_t            random = random_stream(3);
+	uint64_t random = random_stream(3);
 
 	for (uint64_t i = scaled(LOAD(100)); i > 0; i--)
 		live_and_end(w->workers, &random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(none_from_outside_waits_for_ever),
-		WITH_SEVERAL(two_that_come_together_run_together),
-		WITH_COUNTS(none_is_left_when_a_scheduler_ends),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/background_vs_park", tests, NULL, NULL));
 }

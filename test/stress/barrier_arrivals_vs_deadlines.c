@@ -46,16 +46,15 @@ static void march(void *argument)
 	}
 }
 
-static void all_parties_of_a_phase_go_on_or_none(void **state)
+TEST_WITH_WORKERS(all_parties_of_a_phase_go_on_or_none)
 {
-	struct world *w = *state;
-	struct march  m = { .steps = (unsigned)scaled(LOAD(1000)) };
-	struct crowd  c = { .s = w->s,
-			    .run = march,
-			    .argument = &m,
-			    .tasks = 4,
-			    .bound = 1,
-			    .unbound = 1 };
+	struct march m = { .steps = (unsigned)scaled(LOAD(1000)) };
+	struct crowd c = { .s = w->s,
+			   .run = march,
+			   .argument = &m,
+			   .tasks = 4,
+			   .bound = 1,
+			   .unbound = 1 };
 
 	sennit_barrier_init(&m.b, PARTIES);
 	gather(&c);
@@ -63,16 +62,4 @@ static void all_parties_of_a_phase_go_on_or_none(void **state)
 	assert_int_equal(atomic_load(&m.last), 2 * m.steps);
 	sennit_barrier_destroy(&m.b); /* fails if a party still counts as
 				       * arrived */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(all_parties_of_a_phase_go_on_or_none),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/barrier_arrivals_vs_deadlines", tests, NULL, NULL));
 }

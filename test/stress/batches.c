@@ -97,20 +97,7 @@ static void live(uint64_t *random)
 	live_through(&l, keep_sending, random, 20);
 }
 
-static void every_task_of_every_batch_runs_once(void **state)
+TEST_ALONE(every_task_of_every_batch_runs_once)
 {
-	(void)state;
 	live_often(live, 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(every_task_of_every_batch_runs_once),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/batches",
-							 tests, NULL, NULL));
 }

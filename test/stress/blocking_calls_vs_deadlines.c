@@ -165,26 +165,13 @@ static void run_office(const struct world *w, unsigned refused)
 			 ALL * f.rounds);
 }
 
-static void a_call_runs_once_or_never(void **state)
+TEST_WITH_COUNTS(a_call_runs_once_or_never)
 {
-	run_office(*state, 0);
+	run_office(w, 0);
 }
 
-static void also_when_threads_are_refused(void **state)
+TEST_WITH_COUNTS(also_when_threads_are_refused)
 {
-	run_office(*state, 2);
-	run_office(*state, 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(a_call_runs_once_or_never),
-		WITH_COUNTS(also_when_threads_are_refused),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/blocking_calls_vs_deadlines", tests, NULL, NULL));
+	run_office(w, 2);
+	run_office(w, 4);
 }

@@ -84,7 +84,7 @@ static void live_once(const struct world *w, struct life *l, uint64_t *random)
 	assert_int_equal(atomic_load(&l->ended), 1);
 }
 
-static void each_life_ends_once(void **state)
+TEST_WITH_COUNTS(each_life_ends_once)
 {
 	static struct life l; /* static, because late tasks read it */
 	uint64_t           random = random_stream(77);
@@ -92,17 +92,5 @@ static void each_life_ends_once(void **state)
 
 	for (i = scaled(LOAD(600) / 8); i > 0 && !atomic_load(&broken_claims);
 	     i--)
-		live_once(*state, &l, &random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_COUNTS(each_life_ends_once),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/blocking_idle_vs_end", tests, NULL, NULL));
+		live_once(w, &l, &random);
 }

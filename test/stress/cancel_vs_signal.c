@@ -149,25 +149,13 @@ static void hold_market(struct market *m, uint64_t *random)
 	sennit_wait_group_destroy(&m->closed);
 }
 
-static void nothing_is_lost_and_nobody_sleeps_on(void **state)
+TEST_WITH_WORKERS(nothing_is_lost_and_nobody_sleeps_on)
 {
-	struct market m = { .w = *state };
+	struct market m = { .w = w };
 	uint64_t      random = random_stream(1000000);
 
 	sennit_event_init(&m.turn, SENNIT_EVENT_AUTO, true);
 	sennit_wait_group_init(&m.closed, 1);
 	for (unsigned i = 0; i < scaled(LOAD(1000)); i++)
 		hold_market(&m, &random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nothing_is_lost_and_nobody_sleeps_on),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/cancel_vs_signal", tests, NULL, NULL));
 }

@@ -85,24 +85,11 @@ static void relay(void *unused)
 
 /* --- all traders -------------------------------------------------------- */
 
-static void nobody_waits_for_ever(void **state)
+TEST_WITH_WORKERS(nobody_waits_for_ever)
 {
-	struct world  *w = *state;
 	const unsigned markets = (unsigned)scaled(TORTURED(8, 40));
 	unsigned       i;
 
 	for (i = 0; i < markets; i++)
 		run_market(w->s, relay, 300);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nobody_waits_for_ever),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/channel_relays", tests, NULL, NULL));
 }

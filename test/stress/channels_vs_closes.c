@@ -79,24 +79,11 @@ static void trade(void *unused)
 
 /* --- all traders -------------------------------------------------------- */
 
-static void what_is_sent_is_received_once(void **state)
+TEST_WITH_WORKERS(what_is_sent_is_received_once)
 {
-	struct world  *w = *state;
 	const unsigned markets = (unsigned)scaled(TORTURED(8, 40));
 	unsigned       i;
 
 	for (i = 0; i < markets; i++)
 		run_market(w->s, trade, i % 2 ? 40 : 150);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_is_sent_is_received_once),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/channels_vs_closes", tests, NULL, NULL));
 }

@@ -204,13 +204,12 @@ enum { LIVES = 1500 };
 enum { LIVES = 6000 };
 #endif
 
-static void each_client_is_told_once(void **state)
+TEST_ALONE(each_client_is_told_once)
 {
 	uint64_t lives = scaled(LIVES);
 	uint64_t random = random_stream(1);
 	unsigned threads;
 
-	(void)state;
 	start_visitors(&random);
 	threads = threads_now();
 	while (lives-- > 0 && !atomic_load(&broken_claims))
@@ -218,16 +217,4 @@ static void each_client_is_told_once(void **state)
 	assert_soon(!atomic_load(&tally.bytes));
 	assert_soon(threads_now() <= threads);
 	end_visitors();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(each_client_is_told_once),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/clients_vs_end", tests, NULL, NULL));
 }

@@ -153,25 +153,12 @@ static void live(uint32_t workers, uint64_t *random)
 	EXPECT(atomic_load(&l.ran) == l.tasks);
 }
 
-static void every_scheduler_ends_once_with_its_work_done(void **state)
+TEST_ALONE(every_scheduler_ends_once_with_its_work_done)
 {
 	static const uint32_t counts[] = { SENNIT_WORKERS_NONE, 1, 2, 3, 8 };
 	uint64_t              random = random_stream(1);
 	uint64_t              i;
 
-	(void)state;
 	for (i = scaled(LOAD(1000)); i-- > 0 && !atomic_load(&broken_claims);)
 		live(counts[random_below(&random, 5)], &random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(every_scheduler_ends_once_with_its_work_done),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/create_use_release", tests, NULL, NULL));
 }

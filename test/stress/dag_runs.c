@@ -106,10 +106,9 @@ static void *perform_unbound(void *argument)
 	return NULL;
 }
 
-static void no_node_runs_twice_or_too_early(void **state)
+TEST_WITH_WORKERS(no_node_runs_twice_or_too_early)
 {
-	struct festival f = { .w = *state,
-			      .rounds = (unsigned)scaled(LOAD(2000)) };
+	struct festival f = { .w = w, .rounds = (unsigned)scaled(LOAD(2000)) };
 	uint64_t        random = random_stream(atomic_fetch_add(&streams, 1));
 	pthread_t       unbound = pthread_self();
 
@@ -127,16 +126,4 @@ static void no_node_runs_twice_or_too_early(void **state)
 		pthread_join(unbound, NULL);
 	for (unsigned i = 0; i < PLANS; i++)
 		close_plan(&f.plans[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(no_node_runs_twice_or_too_early),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/dag_runs",
-							 tests, NULL, NULL));
 }

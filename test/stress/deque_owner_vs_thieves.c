@@ -10,11 +10,7 @@
 #include "../random.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { THIEVES = 3, BATCH = 8, TASKS = TORTURED(100000, 2000000) };
 
@@ -182,29 +178,16 @@ static void play(bool asymmetric, uint32_t count, uint64_t round)
 	test_free(m.items);
 }
 
-static void with_the_barrier_each_task_is_taken_once(void **state)
+TEST(with_the_barrier_each_task_is_taken_once)
 {
-	(void)state;
 	if (!os_process_barrier_init())
 		skip(); /* the system has no process barrier */
 	for (uint64_t round = scaled(8); round; round--)
 		play(true, TASKS, round);
 }
 
-static void with_fences_each_task_is_taken_once(void **state)
+TEST(with_fences_each_task_is_taken_once)
 {
-	(void)state;
 	for (uint64_t round = scaled(8); round; round--)
 		play(false, TASKS, round);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(with_the_barrier_each_task_is_taken_once),
-		cmocka_unit_test(with_fences_each_task_is_taken_once),
-	};
-
-	return random_report(cmocka_run_group_tests_name(
-		"deque: owner vs thieves", tests, NULL, NULL));
 }

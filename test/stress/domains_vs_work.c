@@ -172,14 +172,13 @@ enum { ROUNDS = 300 };
 enum { ROUNDS = 2000 };
 #endif
 
-static void each_domain_ends_once_with_all_done(void **state)
+TEST_ALONE(each_domain_ends_once_with_all_done)
 {
 	uint64_t          rounds = scaled(ROUNDS);
 	uint64_t          random = random_stream(1);
 	sennit_scheduler *s;
 	pthread_t         visitors[VISITORS];
 
-	(void)state;
 	s = start_with(SENNIT_CONFIG(.workers = 3, .max_workers = 4,
 				     .allocator = &counting));
 	mail = malloc(sizeof(*mail));
@@ -197,16 +196,4 @@ static void each_domain_ends_once_with_all_done(void **state)
 	free(mail);
 	end_scheduler(s);
 	assert_int_equal(atomic_load(&tally.bytes), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(each_domain_ends_once_with_all_done),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/domains_vs_work", tests, NULL, NULL));
 }

@@ -69,23 +69,10 @@ static void live(uint64_t *random)
 	assert_int_equal(sennit_scheduler_shutdown(l.s, SENNIT_NEVER), 0);
 }
 
-static void what_is_sent_to_a_worker_runs_there(void **state)
+TEST_ALONE(what_is_sent_to_a_worker_runs_there)
 {
 	uint64_t random = random_stream(1);
 
-	(void)state;
 	for (int i = 0; i < ROUNDS; i++)
 		live(&random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(what_is_sent_to_a_worker_runs_there),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/errands_vs_retire", tests, NULL, NULL));
 }

@@ -97,12 +97,11 @@ static void *dine_bound(void *argument)
 	return NULL;
 }
 
-static void each_event_has_one_owner(void **state)
+TEST_WITH_WORKERS(each_event_has_one_owner)
 {
-	struct world *w = *state;
-	struct table  t = { .s = w->s, .rounds = (unsigned)scaled(LOAD(8000)) };
-	pthread_t     threads[THREADS];
-	unsigned      i;
+	struct table t = { .s = w->s, .rounds = (unsigned)scaled(LOAD(8000)) };
+	pthread_t    threads[THREADS];
+	unsigned     i;
 
 	for (i = 0; i < EVENTS; i++)
 		sennit_event_init(&t.forks[i], SENNIT_EVENT_AUTO, true);
@@ -119,16 +118,4 @@ static void each_event_has_one_owner(void **state)
 		assert_true(sennit_event_is_set(&t.forks[i]));
 		sennit_event_destroy(&t.forks[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_event_has_one_owner),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/event_several",
-							 tests, NULL, NULL));
 }

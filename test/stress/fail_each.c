@@ -115,8 +115,3 @@ static void perform(void)
 		sennit_unbind();
 	EXPECT(!sennit_scheduler_shutdown(s, sennit_after(GIVE_UP)));
 }
-
-int main(void)
-{
-	return run_failing("stress/fail_each", NULL);
-}

@@ -191,43 +191,32 @@ static inline void fail_each(unsigned row, unsigned step)
 
 /* --- test cases ---------------------------------------------------------- */
 
-static void any_one_request_may_fail(void **state)
+TEST(any_one_request_may_fail)
 {
-	(void)state;
 	fail_each(1, 1);
 }
 
-static void any_ten_in_a_row_may_fail(void **state)
+TEST(any_ten_in_a_row_may_fail)
 {
-	(void)state;
 	fail_each(10, 3);
 }
 
 /* The calling thread keeps the signal stack that it gets when it is first
  * bound. */
-static inline void bind_once(void)
+static int bind_once(void)
 {
 	sennit_scheduler *s;
 
+	alarm(600);
 	EXPECT(!sennit_scheduler_create(
 		       &s, SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE)) &&
 	       !sennit_bind(s));
 	sennit_unbind();
 	sennit_scheduler_release(s);
 	atomic_store(&faults.mapped, 0);
+	return 0;
 }
 
-/* For main. `prepare` is called once before the tests, unless it is NULL. */
-static inline int run_failing(const char *name, CMFixtureFunction prepare)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_one_request_may_fail),
-		cmocka_unit_test(any_ten_in_a_row_may_fail),
-	};
-
-	alarm(600);
-	bind_once();
-	return cmocka_run_group_tests_name(name, tests, prepare, NULL);
-}
+BEFORE_ALL(bind_once);
 
 #endif

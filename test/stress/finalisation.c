@@ -277,13 +277,12 @@ enum { LIVES = 2000 };
 enum { LIVES = 10000 };
 #endif
 
-static void each_ends_once_and_leaves_nothing(void **state)
+TEST_ALONE(each_ends_once_and_leaves_nothing)
 {
 	const uint64_t lives = scaled(LIVES);
 	uint64_t       random = random_stream(1);
 	unsigned       threads, files, mappings;
 
-	(void)state;
 	start_visitors(&random);
 	threads = threads_now();
 	live_often(50, &random); /* libc keeps some stacks and arenas */
@@ -302,16 +301,4 @@ static void each_ends_once_and_leaves_nothing(void **state)
 	(void)mappings;
 #endif
 	end_visitors();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(each_ends_once_and_leaves_nothing),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/finalisation",
-							 tests, NULL, NULL));
 }

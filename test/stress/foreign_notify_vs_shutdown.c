@@ -124,25 +124,12 @@ static void end_once(uint32_t workers, uint64_t *random)
 	EXPECT(atomic_load(&e.ends) == 1);
 }
 
-static void a_released_scheduler_ends_once_after_its_last_fiber(void **state)
+TEST_ALONE(a_released_scheduler_ends_once_after_its_last_fiber)
 {
 	static const uint32_t counts[] = { 1, 2, 4 };
 	uint64_t              random = random_stream(1);
 	uint64_t              i;
 
-	(void)state;
 	for (i = scaled(LOAD(600)); i-- > 0 && !atomic_load(&broken_claims);)
 		end_once(counts[random_below(&random, 3)], &random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_released_scheduler_ends_once_after_its_last_fiber),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/foreign_notify_vs_shutdown", tests, NULL, NULL));
 }

@@ -113,12 +113,11 @@ static void use_cell(void *argument)
 	atomic_store(&c->over, true);
 }
 
-static void nobody_touches_a_future_that_was_waited_for(void **state)
+TEST_WITH_WORKERS(nobody_touches_a_future_that_was_waited_for)
 {
-	struct world *w = *state;
-	struct cell   cells[PAIRS];
-	void         *each[PAIRS];
-	unsigned      i;
+	struct cell cells[PAIRS];
+	void       *each[PAIRS];
+	unsigned    i;
 
 	memset(cells, 0, sizeof(cells));
 	for (i = 0; i < PAIRS; i++) {
@@ -127,16 +126,4 @@ static void nobody_touches_a_future_that_was_waited_for(void **state)
 		each[i] = &cells[i];
 	}
 	run_pairs(w->s, serve, use_cell, each);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nobody_touches_a_future_that_was_waited_for),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/future_free_reuse", tests, NULL, NULL));
 }

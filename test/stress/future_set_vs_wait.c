@@ -216,13 +216,12 @@ static void make_items(struct fair *f)
 	}
 }
 
-static void all_see_the_outcome_of_the_setter_that_won(void **state)
+TEST_WITH_WORKERS(all_see_the_outcome_of_the_setter_that_won)
 {
 	struct fair f = { .count = 0 };
 	pthread_t   threads[THREADS + 1];
 	unsigned    i;
 
-	(void)state;
 	make_items(&f);
 	sennit_wait_group_init(&f.done, ALL);
 	for (i = 0; i < FIBERS; i++)
@@ -340,24 +339,10 @@ static void race(bool waiter_is_thread, bool setter_is_thread)
 		pthread_join(setter, NULL);
 }
 
-static void one_that_is_set_while_it_is_linked_is_not_missed(void **state)
+TEST_WITH_SEVERAL(one_that_is_set_while_it_is_linked_is_not_missed)
 {
-	(void)state;
 	race(false, false);
 	race(false, true);
 	race(true, false);
 	race(true, true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(all_see_the_outcome_of_the_setter_that_won),
-		WITH_SEVERAL(one_that_is_set_while_it_is_linked_is_not_missed),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/future_set_vs_wait", tests, NULL, NULL));
 }

@@ -8,11 +8,7 @@
 #include "../random.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 #include <unistd.h>
 
 enum { THREADS = 4, MOST_HELD = 3, MOST_TASKS = 16 };
@@ -219,12 +215,11 @@ static void *play_all(void *argument)
 	return NULL;
 }
 
-static void the_last_one_out_completes_once(void **state)
+TEST(the_last_one_out_completes_once)
 {
 	struct play  p = { .rounds = scaled(5000) };
 	struct actor a[THREADS];
 
-	(void)state;
 	assert_int_equal(pthread_barrier_init(&p.gather, NULL, THREADS), 0);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		a[i] = (struct actor){ .play = &p, .random = random_stream(i) };
@@ -237,13 +232,10 @@ static void the_last_one_out_completes_once(void **state)
 	assert_int_equal(a_load_rlx(&p.wrong), 0);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_one_out_completes_once),
-	};
-
 	alarm(300); /* ends a test that hangs at the gate */
-	return random_report(cmocka_run_group_tests_name("gate: last one out",
-							 tests, NULL, NULL));
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

@@ -162,9 +162,8 @@ static void *garden_unbound(void *argument)
 	return NULL;
 }
 
-static void what_was_accepted_has_ended(void **state)
+TEST_WITH_WORKERS(what_was_accepted_has_ended)
 {
-	struct world   *w = *state;
 	struct gardener gardener = { .w = w,
 				     .rounds = (unsigned)scaled(LOAD(1000)) };
 	pthread_t       unbound = pthread_self();
@@ -182,16 +181,4 @@ static void what_was_accepted_has_ended(void **state)
 		pthread_join(unbound, NULL);
 	assert_true(atomic_load(&accepted) > 0);
 	assert_int_equal(atomic_load(&accepted), atomic_load(&ended));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_was_accepted_has_ended),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/group_trees",
-							 tests, NULL, NULL));
 }

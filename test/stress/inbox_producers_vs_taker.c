@@ -8,11 +8,7 @@
 #include "../random.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { PRODUCERS = 3, CHAIN = 6 };
 
@@ -56,7 +52,7 @@ static void *produce(void *argument)
 	return NULL;
 }
 
-static void nothing_is_lost_and_order_is_kept(void **state)
+TEST(nothing_is_lost_and_order_is_kept)
 {
 	uint32_t        count = (uint32_t)scaled(1000000);
 	struct inbox    inbox = { { NULL } };
@@ -67,7 +63,6 @@ static void nothing_is_lost_and_order_is_kept(void **state)
 	uint32_t        firsts = 0;
 	struct node    *last;
 
-	(void)state;
 	random_stream(0); /* chooses the seed before there are several
 			   * threads */
 	for (uint32_t i = 0; i < PRODUCERS; i++) {
@@ -99,14 +94,4 @@ static void nothing_is_lost_and_order_is_kept(void **state)
 	assert_int_equal(wrong, 0);
 	assert_int_equal(firsts, takes);
 	assert_true(sn_inbox_is_empty(&inbox));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_lost_and_order_is_kept),
-	};
-
-	return random_report(cmocka_run_group_tests_name(
-		"inbox: producers vs taker", tests, NULL, NULL));
 }

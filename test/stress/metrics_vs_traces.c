@@ -175,12 +175,11 @@ static void check_exactly(struct world *w)
 	trace_file_free(&f);
 }
 
-static void both_switched_while_tasks_run(void **state)
+TEST_WITH_THREADS(both_switched_while_tasks_run)
 {
-	struct world *w = *state;
-	uint64_t      random = random_stream(0);
-	sennit_time   begin = sennit_now();
-	pthread_t     thread;
+	uint64_t    random = random_stream(0);
+	sennit_time begin = sennit_now();
+	pthread_t   thread;
 
 	atomic_store(&over, false);
 	atomic_store(&begun, 0);
@@ -203,14 +202,4 @@ static void both_switched_while_tasks_run(void **state)
 		    stats_of(w->s).tasks == atomic_load(&begun));
 	check_sums(w, begin, w->threads + 2);
 	check_exactly(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(both_switched_while_tasks_run),
-	};
-
-	return random_report(cmocka_run_group_tests_name("metrics vs traces",
-							 tests, NULL, NULL));
 }

@@ -146,9 +146,8 @@ static void *trade_bound(void *argument)
 	return NULL;
 }
 
-static void what_goes_in_comes_out(void **state)
+TEST_WITH_WORKERS(what_goes_in_comes_out)
 {
-	struct world *w = *state;
 	struct bazaar b = { .s = w->s, .rounds = (unsigned)scaled(LOAD(3000)) };
 	pthread_t     threads[BOUND + UNBOUND];
 	unsigned      i;
@@ -170,16 +169,4 @@ static void what_goes_in_comes_out(void **state)
 	sennit_cond_destroy(&b.changed);
 	sennit_mutex_destroy(&b.lock);
 	sennit_event_destroy(&b.turn);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_goes_in_comes_out),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/mixed_primitives", tests, NULL, NULL));
 }

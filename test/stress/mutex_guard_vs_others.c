@@ -115,12 +115,11 @@ static void *fight_bound(void *argument)
 	return NULL;
 }
 
-static void one_holds_it_at_a_time(void **state)
+TEST_WITH_THREADS(one_holds_it_at_a_time)
 {
-	struct world *w = *state;
-	struct fray   f = { .s = w->s, .rounds = (unsigned)scaled(LOAD(8000)) };
-	pthread_t     threads[UNBOUND + BOUND];
-	unsigned      i;
+	struct fray f = { .s = w->s, .rounds = (unsigned)scaled(LOAD(8000)) };
+	pthread_t   threads[UNBOUND + BOUND];
+	unsigned    i;
 
 	sennit_wait_group_init(&f.done, TASKS + 1 + UNBOUND + BOUND);
 	for (i = 0; i < TASKS; i++)
@@ -183,12 +182,11 @@ static void *share_as_thread(void *argument)
 	return NULL;
 }
 
-static void whoever_has_it_last_frees_it(void **state)
+TEST_WITH_THREADS(whoever_has_it_last_frees_it)
 {
 	unsigned rounds = (unsigned)scaled(LOAD(1000));
 	unsigned round, i;
 
-	(void)state;
 	for (round = 0; round < rounds; round++) {
 		sennit_wait_group done;
 		struct owner      o = { &done, calloc(1, sizeof(*o.shared)) };
@@ -203,17 +201,4 @@ static void whoever_has_it_last_frees_it(void **state)
 		sennit_wait_group_wait(&done);
 		pthread_join(thread, NULL);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(one_holds_it_at_a_time),
-		WITH_THREADS(whoever_has_it_last_frees_it),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/mutex_guard_vs_others", tests, NULL, NULL));
 }

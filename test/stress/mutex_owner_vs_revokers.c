@@ -141,9 +141,8 @@ static unsigned fight(sennit_scheduler *s, uint64_t *random, bool rival)
 	return atomic_load(&b.biased);
 }
 
-static void no_update_is_lost_and_the_last_one_frees_it(void **state)
+TEST_WITH_THREADS(no_update_is_lost_and_the_last_one_frees_it)
 {
-	struct world  *w = *state;
 	const unsigned rounds = (unsigned)scaled(300);
 	uint64_t       random = random_stream(1);
 	unsigned       biased = 0;
@@ -152,16 +151,4 @@ static void no_update_is_lost_and_the_last_one_frees_it(void **state)
 		biased += fight(w->s, &random, i % 2);
 	print_message("%u times a mutex was biased when another came\n",
 		      biased);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(no_update_is_lost_and_the_last_one_frees_it),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/mutex_owner_vs_revokers", tests, NULL, NULL));
 }

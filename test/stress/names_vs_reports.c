@@ -77,12 +77,11 @@ static void *look_all_the_time(void *unused)
 	return unused;
 }
 
-static void names_are_whole_and_ones_own(void **state)
+TEST_WITH_WORKERS(names_are_whole_and_ones_own)
 {
-	struct world *w = *state;
-	uint64_t      random = random_stream(w->workers);
-	uint64_t      rounds = scaled(LOAD(60));
-	pthread_t     observer;
+	uint64_t  random = random_stream(w->workers);
+	uint64_t  rounds = scaled(LOAD(60));
+	pthread_t observer;
 
 	memset(&town, 0, sizeof(town));
 	town.s = w->s;
@@ -98,16 +97,4 @@ static void names_are_whole_and_ones_own(void **state)
 	}
 	atomic_store(&town.over, true);
 	pthread_join(observer, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(names_are_whole_and_ones_own),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/names_vs_reports", tests, NULL, NULL));
 }

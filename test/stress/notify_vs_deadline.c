@@ -80,13 +80,12 @@ static void *make_as_thread(void *argument)
 	return NULL;
 }
 
-static void no_token_is_lost_or_taken_twice(void **state)
+TEST_WITH_WORKERS(no_token_is_lost_or_taken_twice)
 {
 	struct mint m = { .rounds = (unsigned)scaled(300) };
 	pthread_t   taker, maker;
 	unsigned    i;
 
-	(void)state;
 	sennit_wait_group_init(&m.signallers, SIGNALLERS);
 	sennit_wait_group_init(&m.waiters, WAITERS);
 	taker = must_start_thread(take_as_thread, &m);
@@ -157,27 +156,13 @@ static void fight(uint64_t *random, bool waiter_is_thread)
 	EXPECT(d.in_time != sennit_event_is_set(&d.event));
 }
 
-static void either_the_signal_wins_or_the_deadline(void **state)
+TEST_WITH_WORKERS(either_the_signal_wins_or_the_deadline)
 {
 	uint64_t random = random_stream(100);
 	uint64_t i;
 
-	(void)state;
 	for (i = scaled(LOAD(2000)); i-- > 0;)
 		fight(&random, false);
 	for (i = scaled(200); i-- > 0;)
 		fight(&random, true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(no_token_is_lost_or_taken_twice),
-		WITH_WORKERS(either_the_signal_wins_or_the_deadline),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/notify_vs_deadline", tests, NULL, NULL));
 }

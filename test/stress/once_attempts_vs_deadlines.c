@@ -80,24 +80,12 @@ static void try_them_all(struct world *w, uint64_t *random)
 		sennit_once_destroy(&a.each[i].once);
 }
 
-static void each_is_done_once_however_often_it_fails(void **state)
+TEST_WITH_WORKERS(each_is_done_once_however_often_it_fails)
 {
 	uint64_t       random = random_stream(100);
 	const unsigned rounds = (unsigned)scaled(10);
 	unsigned       i;
 
 	for (i = 0; i < rounds; i++)
-		try_them_all(*state, &random);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(each_is_done_once_however_often_it_fails),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/once_attempts_vs_deadlines", tests, NULL, NULL));
+		try_them_all(w, &random);
 }

@@ -209,29 +209,17 @@ static void play_in_a_task(void *argument)
 	play_games(argument, scaled(LOAD(200)));
 }
 
-static void what_they_return_is_true(void **state)
+TEST_WITH_WORKERS(what_they_return_is_true)
 {
-	struct errand e = { .run = play_in_a_task, .argument = *state };
+	struct errand e = { .run = play_in_a_task, .argument = w };
 
 	atomic_store(&whole, 0);
 	atomic_store(&broken_off, 0);
 	sennit_wait_group_init(&e.done, 2);
 	must_schedule(run_errand, &e);
 	must_schedule(run_errand, &e);
-	play_in_a_task(*state);
+	play_in_a_task(w);
 	sennit_wait_group_wait(&e.done);
 	assert_true(atomic_load(&whole) > 0);
 	assert_true(atomic_load(&broken_off) > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(what_they_return_is_true),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/parallel_mixed", tests, NULL, NULL));
 }

@@ -6,9 +6,9 @@
 #include "bringing.h"
 #include "thefts.h"
 
-static void tasks_from_outside_never_wait_for_ever(void **state)
+TEST_WITH_THREADS(tasks_from_outside_never_wait_for_ever)
 {
-	bring_to_all(*state, (unsigned)scaled(LOAD(4000)), 0);
+	bring_to_all(w, (unsigned)scaled(LOAD(4000)), 0);
 }
 
 /* A task creates work for others and stays busy until that work is done. */
@@ -35,19 +35,17 @@ static void wait_busily(void *argument)
 	}
 }
 
-static void own_tasks_are_stolen_from_who_stays_busy(void **state)
+TEST_WITH_SEVERAL(own_tasks_are_stolen_from_who_stays_busy)
 {
 	struct pair p = { .random = random_stream(2),
 			  .rounds = (unsigned)scaled(LOAD(3000)) };
 
-	(void)state;
 	in_a_task(wait_busily, &p);
 }
 
 /* The same for calls of fork_join.h, which look for sleepers themselves. */
-static void own_calls_are_stolen_from_who_stays_busy(void **state)
+TEST_WITH_SEVERAL(own_calls_are_stolen_from_who_stays_busy)
 {
-	(void)state;
 	in_a_task(run_thefts, NULL);
 }
 
@@ -89,30 +87,12 @@ static void hold_one_rendezvous(bool with_thread)
 	sennit_wait_group_wait(&r.done);
 }
 
-static void fibers_that_wake_each_other_never_wait_for_ever(void **state)
+TEST_WITH_WORKERS(fibers_that_wake_each_other_never_wait_for_ever)
 {
-	(void)state;
 	hold_one_rendezvous(false);
 }
 
-static void a_fiber_and_a_thread_wake_each_other(void **state)
+TEST_WITH_WORKERS(a_fiber_and_a_thread_wake_each_other)
 {
-	(void)state;
 	hold_one_rendezvous(true);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_THREADS(tasks_from_outside_never_wait_for_ever),
-		WITH_SEVERAL(own_tasks_are_stolen_from_who_stays_busy),
-		WITH_SEVERAL(own_calls_are_stolen_from_who_stays_busy),
-		WITH_WORKERS(fibers_that_wake_each_other_never_wait_for_ever),
-		WITH_WORKERS(a_fiber_and_a_thread_wake_each_other),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/park_vs_wake",
-							 tests, NULL, NULL));
 }

@@ -150,16 +150,16 @@ static void lend(const struct world *w, size_t count, uint32_t policy)
 	assert_int_equal(atomic_load(&fund.alive), 0);
 }
 
-static void every_item_has_one_holder(void **state)
+TEST_WITH_WORKERS(every_item_has_one_holder)
 {
-	lend(*state, ITEMS, SENNIT_POOL_PRESERVE);
-	lend(*state, ITEMS, SENNIT_POOL_RECONSTRUCT);
+	lend(w, ITEMS, SENNIT_POOL_PRESERVE);
+	lend(w, ITEMS, SENNIT_POOL_RECONSTRUCT);
 }
 
-static void every_item_of_an_unbounded_pool_has_one_holder(void **state)
+TEST_WITH_WORKERS(every_item_of_an_unbounded_pool_has_one_holder)
 {
-	lend(*state, 0, SENNIT_POOL_PRESERVE);
-	lend(*state, 0, SENNIT_POOL_RECONSTRUCT);
+	lend(w, 0, SENNIT_POOL_PRESERVE);
+	lend(w, 0, SENNIT_POOL_RECONSTRUCT);
 }
 
 /* --- a pool that the last borrower frees -------------------------------- */
@@ -211,28 +211,13 @@ static void round_of(struct last *l, unsigned i)
 		pthread_join(t, NULL);
 }
 
-static void nobody_touches_a_pool_that_was_freed(void **state)
+TEST_WITH_WORKERS(nobody_touches_a_pool_that_was_freed)
 {
 	sennit_wait_group done = SENNIT_WAIT_GROUP_INIT;
 	struct last       l = { .done = &done };
 	const unsigned    rounds = (unsigned)scaled(TORTURED(200, LOAD(2000)));
 	unsigned          i;
 
-	(void)state;
 	for (i = 0; i < rounds; i++)
 		round_of(&l, i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(every_item_has_one_holder),
-		WITH_WORKERS(every_item_of_an_unbounded_pool_has_one_holder),
-		WITH_WORKERS(nobody_touches_a_pool_that_was_freed),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/pool_loans",
-							 tests, NULL, NULL));
 }

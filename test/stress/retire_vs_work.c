@@ -52,20 +52,7 @@ static void live(uint64_t *random)
 	live_through(&l, send_now_and_then, random, 30);
 }
 
-static void all_work_is_done_while_workers_retire(void **state)
+TEST_ALONE(all_work_is_done_while_workers_retire)
 {
-	(void)state;
 	live_often(live, 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(all_work_is_done_while_workers_retire),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/retire_vs_work", tests, NULL, NULL));
 }

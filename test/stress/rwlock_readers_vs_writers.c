@@ -70,9 +70,8 @@ static void use_record(void *argument)
 	}
 }
 
-static void nobody_reads_what_is_half_written(void **state)
+TEST_WITH_WORKERS(nobody_reads_what_is_half_written)
 {
-	struct world *w = *state;
 	struct record r = { .rounds = (unsigned)scaled(LOAD(3000)) };
 	struct crowd  c = { .s = w->s,
 			    .run = use_record,
@@ -120,25 +119,11 @@ static void *make_passed(void)
 	return p;
 }
 
-static void nobody_touches_a_lock_that_was_handed_on(void **state)
+TEST_WITH_WORKERS(nobody_touches_a_lock_that_was_handed_on)
 {
-	struct world  *w = *state;
 	struct passing g = { .make = make_passed,
 			     .leave = leave,
 			     .rounds = (unsigned)scaled(LOAD(3000)) };
 
 	pass_around(&g, w->s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nobody_reads_what_is_half_written),
-		WITH_WORKERS(nobody_touches_a_lock_that_was_handed_on),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/rwlock_readers_vs_writers", tests, NULL, NULL));
 }

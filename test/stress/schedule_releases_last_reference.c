@@ -76,12 +76,11 @@ static void live(uint32_t workers, uint64_t *random, bool as_thread)
 	EXPECT(atomic_load(&l.ran) == 1);
 }
 
-static void a_task_may_release_what_it_was_enqueued_by(void **state)
+TEST_ALONE(a_task_may_release_what_it_was_enqueued_by)
 {
 	uint64_t random = random_stream(1);
 	uint64_t i;
 
-	(void)state;
 	for (i = scaled(LOAD(1500)); i-- > 0 && !atomic_load(&broken_claims);)
 		live(1 + random_below(&random, 3), &random,
 		     random_below(&random, 4) == 0);
@@ -102,24 +101,10 @@ static void live_from_a_fiber(void *argument)
 		live(1 + random_below(&g->random, 2), &g->random, false);
 }
 
-static void also_from_a_fiber_of_another_scheduler(void **state)
+TEST_WITH_ONE(also_from_a_fiber_of_another_scheduler)
 {
 	struct guest g = { .random = random_stream(2),
 			   .rounds = (unsigned)scaled(LOAD(500)) };
 
-	(void)state;
 	in_a_task(live_from_a_fiber, &g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_task_may_release_what_it_was_enqueued_by),
-		WITH_ONE(also_from_a_fiber_of_another_scheduler),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/schedule_releases_last_reference", tests, NULL, NULL));
 }

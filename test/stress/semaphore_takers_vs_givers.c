@@ -46,16 +46,15 @@ static void use_pool(void *argument)
 	}
 }
 
-static void permits_are_neither_lost_nor_made(void **state)
+TEST_WITH_WORKERS(permits_are_neither_lost_nor_made)
 {
-	struct world *w = *state;
-	struct pool   p = { .rounds = (unsigned)scaled(LOAD(3000)) };
-	struct crowd  c = { .s = w->s,
-			    .run = use_pool,
-			    .argument = &p,
-			    .tasks = 12,
-			    .bound = 2,
-			    .unbound = 2 };
+	struct pool  p = { .rounds = (unsigned)scaled(LOAD(3000)) };
+	struct crowd c = { .s = w->s,
+			   .run = use_pool,
+			   .argument = &p,
+			   .tasks = 12,
+			   .bound = 2,
+			   .unbound = 2 };
 
 	sennit_semaphore_init(&p.permits, PERMITS);
 	gather(&c);
@@ -63,16 +62,4 @@ static void permits_are_neither_lost_nor_made(void **state)
 	assert_int_equal(atomic_load(&p.out), 0);
 	assert_int_equal(sennit_semaphore_count(&p.permits), PERMITS);
 	sennit_semaphore_destroy(&p.permits);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(permits_are_neither_lost_nor_made),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/semaphore_takers_vs_givers", tests, NULL, NULL));
 }

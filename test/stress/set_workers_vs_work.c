@@ -86,20 +86,7 @@ static void live(uint64_t *random)
 	live_through(&l, keep_changing, random, 100);
 }
 
-static void all_work_is_done_while_workers_come_and_go(void **state)
+TEST_ALONE(all_work_is_done_while_workers_come_and_go)
 {
-	(void)state;
 	live_often(live, 400);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(all_work_is_done_while_workers_come_and_go),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/set_workers_vs_work", tests, NULL, NULL));
 }

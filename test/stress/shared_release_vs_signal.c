@@ -227,12 +227,11 @@ static void play(void *argument)
 	}
 }
 
-static void nobody_touches_what_the_last_has_freed(void **state)
+TEST_WITH_WORKERS(nobody_touches_what_the_last_has_freed)
 {
 	static const struct {
 		unsigned tasks, bound, unbound;
 	} who[] = { { 4, 0, 0 }, { 2, 1, 1 }, { 0, 2, 2 } };
-	struct world *w = *state;
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct game  g = { .rounds = scaled(LOAD(3000)) };
@@ -250,16 +249,4 @@ static void nobody_touches_what_the_last_has_freed(void **state)
 	}
 	for (unsigned i = 0; i < KEPT; i++)
 		free_grave(&graves.kept[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nobody_touches_what_the_last_has_freed),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/shared_release_vs_signal", tests, NULL, NULL));
 }

@@ -111,20 +111,7 @@ static void live(uint64_t *random)
 	sennit_resources_release(r);
 }
 
-static void all_end_and_none_takes_too_much(void **state)
+TEST_ALONE(all_end_and_none_takes_too_much)
 {
-	(void)state;
 	live_often(live, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(all_end_and_none_takes_too_much),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/slots_vs_ends",
-							 tests, NULL, NULL));
 }

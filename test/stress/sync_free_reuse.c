@@ -194,15 +194,14 @@ static void use_cell(void *argument)
 }
 
 /* Each kind, with fibers and threads on either side. */
-static void nobody_touches_what_was_waited_for(void **state)
+TEST_WITH_WORKERS(nobody_touches_what_was_waited_for)
 {
 	static const struct {
 		unsigned tasks, bound, unbound;
 	} who[] = { { 2, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 }, { 0, 1, 1 } };
-	struct world *w = *state;
-	struct cell   cells[4];
-	struct crowd  crowds[4];
-	unsigned      i;
+	struct cell  cells[4];
+	struct crowd crowds[4];
+	unsigned     i;
 
 	memset(cells, 0, sizeof(cells));
 	for (i = 0; i < 4; i++) {
@@ -221,16 +220,4 @@ static void nobody_touches_what_was_waited_for(void **state)
 	}
 	for (i = 0; i < 4; i++)
 		disperse(&crowds[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nobody_touches_what_was_waited_for),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/sync_free_reuse", tests, NULL, NULL));
 }

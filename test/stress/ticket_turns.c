@@ -169,11 +169,10 @@ static void *visit_bound(void *argument)
 
 static struct office office;
 
-static void turns_come_in_order_whatever_happens(void **state)
+TEST_WITH_WORKERS(turns_come_in_order_whatever_happens)
 {
-	struct world *w = *state;
-	pthread_t     threads[BOUND + UNBOUND];
-	unsigned      i;
+	pthread_t threads[BOUND + UNBOUND];
+	unsigned  i;
 
 	memset(&office, 0, sizeof(office));
 	office.s = w->s;
@@ -256,26 +255,12 @@ static void round_of(sennit_wait_group *over, unsigned i)
 	free(l);
 }
 
-static void nobody_touches_what_was_freed(void **state)
+TEST_WITH_WORKERS(nobody_touches_what_was_freed)
 {
 	sennit_wait_group over = SENNIT_WAIT_GROUP_INIT;
 	const unsigned    rounds = (unsigned)scaled(LOAD(4000));
 	unsigned          i;
 
-	(void)state;
 	for (i = 0; i < rounds; i++)
 		round_of(&over, i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(turns_come_in_order_whatever_happens),
-		WITH_WORKERS(nobody_touches_what_was_freed),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/ticket_turns",
-							 tests, NULL, NULL));
 }

@@ -120,27 +120,14 @@ static void grow(void *argument)
 	raise_brood(0, random);
 }
 
-static void a_wait_ends_after_all_its_tasks(void **state)
+TEST_WITH_WORKERS(a_wait_ends_after_all_its_tasks)
 {
 	uint64_t random = random_stream(atomic_fetch_add(&streams, 1));
 	uint64_t trees = scaled(LOAD(TORTURED(50, 500)));
 
-	(void)state;
 	while (trees--) {
 		grow(&random);
 		in_a_task(grow, &random);
 		assert_int_equal(atomic_load(&started), atomic_load(&ended));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_wait_ends_after_all_its_tasks),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/tied_trees",
-							 tests, NULL, NULL));
 }

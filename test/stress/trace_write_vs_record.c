@@ -11,11 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { WORKERS = 3, TASKS = 64 };
 
@@ -135,14 +131,13 @@ static unsigned write_once(void)
 	return wrong;
 }
 
-static void files_are_right_while_others_record(void **state)
+TEST(files_are_right_while_others_record)
 {
 	const sennit_trace_options small = { 256, -1 };
 	uint64_t                   random = random_stream(0);
 	pthread_t                  threads[3];
 	unsigned                   wrong = 0;
 
-	(void)state;
 	assert_int_equal(
 		sennit_scheduler_create(&s, SENNIT_CONFIG(.workers = WORKERS)),
 		0);
@@ -165,14 +160,4 @@ static void files_are_right_while_others_record(void **state)
 	wrong += write_once();
 	assert_int_equal(sennit_scheduler_shutdown(s, SENNIT_NEVER), 0);
 	assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_right_while_others_record),
-	};
-
-	return random_report(cmocka_run_group_tests_name(
-		"trace write vs record", tests, NULL, NULL));
 }

@@ -163,26 +163,13 @@ static uint64_t live(uint64_t *random)
 	return stats.stacks_trimmed;
 }
 
-static void what_is_in_use_stays(void **state)
+TEST_ALONE(what_is_in_use_stays)
 {
 	uint64_t random = random_stream(1);
 	uint64_t trimmed = 0;
 	uint64_t i;
 
-	(void)state;
 	for (i = scaled(LIVES); i-- > 0 && !atomic_load(&broken_claims);)
 		trimmed += live(&random);
 	assert_true(trimmed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(what_is_in_use_stays),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name("stress/trim_vs_work",
-							 tests, NULL, NULL));
 }

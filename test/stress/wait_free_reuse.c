@@ -93,12 +93,11 @@ static void use_cell(void *argument)
 	atomic_store(&c->over, true);
 }
 
-static void nobody_touches_what_was_waited_for(void **state)
+TEST_WITH_WORKERS(nobody_touches_what_was_waited_for)
 {
-	struct world *w = *state;
-	struct cell   cells[PAIRS];
-	void         *each[PAIRS];
-	unsigned      i;
+	struct cell cells[PAIRS];
+	void       *each[PAIRS];
+	unsigned    i;
 
 	memset(cells, 0, sizeof(cells));
 	for (i = 0; i < PAIRS; i++) {
@@ -137,25 +136,11 @@ static void *make_passed(void)
 	return p;
 }
 
-static void nobody_touches_a_mutex_that_was_handed_on(void **state)
+TEST_WITH_WORKERS(nobody_touches_a_mutex_that_was_handed_on)
 {
-	struct world  *w = *state;
 	struct passing g = { .make = make_passed,
 			     .leave = leave,
 			     .rounds = (unsigned)scaled(LOAD(4000)) };
 
 	pass_around(&g, w->s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(nobody_touches_what_was_waited_for),
-		WITH_WORKERS(nobody_touches_a_mutex_that_was_handed_on),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/wait_free_reuse", tests, NULL, NULL));
 }

@@ -119,12 +119,11 @@ static void *look_all_the_time(void *unused)
 	return unused;
 }
 
-static void heavy_lock_traffic_is_no_deadlock(void **state)
+TEST_WITH_WORKERS(heavy_lock_traffic_is_no_deadlock)
 {
-	struct world *w = *state;
-	uint64_t      random = random_stream(w->workers);
-	uint64_t      rounds = scaled(LOAD(3));
-	pthread_t     observer;
+	uint64_t  random = random_stream(w->workers);
+	uint64_t  rounds = scaled(LOAD(3));
+	pthread_t observer;
 
 	memset(&town, 0, sizeof(town));
 	town.s = w->s;
@@ -141,16 +140,4 @@ static void heavy_lock_traffic_is_no_deadlock(void **state)
 	}
 	atomic_store(&town.over, true);
 	pthread_join(observer, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(heavy_lock_traffic_is_no_deadlock),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/wait_graph_vs_locks", tests, NULL, NULL));
 }

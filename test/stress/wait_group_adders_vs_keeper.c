@@ -87,18 +87,7 @@ static void keep(void *unused)
 	memset(&left, 0xa5, sizeof(left));
 }
 
-static void adding_beside_the_keeper_is_no_misuse(void **state)
+TEST_WITH_WORKERS(adding_beside_the_keeper_is_no_misuse)
 {
-	(void)state;
 	in_a_task(keep, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(adding_beside_the_keeper_is_no_misuse),
-	};
-
-	return random_report(cmocka_run_group_tests_name(
-		"stress/wait_group_adders_vs_keeper", tests, NULL, NULL));
 }

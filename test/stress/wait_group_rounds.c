@@ -89,9 +89,8 @@ static void wait_for_rounds(void *argument)
 	sennit_wait_group_wait(&r->group);
 }
 
-static void the_next_round_may_begin_when_one_returned(void **state)
+TEST_WITH_WORKERS(the_next_round_may_begin_when_one_returned)
 {
-	struct world  *w = *state;
 	const uint64_t rounds = LOAD(TORTURED(500, 30000));
 	struct relay   r = { .rounds = (unsigned)scaled(rounds) };
 	struct crowd   doers = { .s = w->s,
@@ -114,16 +113,4 @@ static void the_next_round_may_begin_when_one_returned(void **state)
 	assert_int_equal(atomic_load(&r.worked), WORK * r.rounds);
 	assert_int_equal(sennit_wait_group_wait_until(&r.group, 0), 0);
 	sennit_wait_group_destroy(&r.group);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(the_next_round_may_begin_when_one_returned),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/wait_group_rounds", tests, NULL, NULL));
 }

@@ -64,14 +64,13 @@ static void *stay_and_leave(void *argument)
 	return NULL;
 }
 
-static void a_waker_outlives_the_binding_of_whom_it_woke(void **state)
+TEST_WITH_WORKERS(a_waker_outlives_the_binding_of_whom_it_woke)
 {
-	struct world *w = *state;
-	struct inn    inn = { .s = w->s,
-			      .next = 1,
-			      .stays = (unsigned)scaled(LOAD(3000)) };
-	pthread_t     threads[THREADS], setters[SETTERS];
-	unsigned      i;
+	struct inn inn = { .s = w->s,
+			   .next = 1,
+			   .stays = (unsigned)scaled(LOAD(3000)) };
+	pthread_t  threads[THREADS], setters[SETTERS];
+	unsigned   i;
 
 	for (i = 0; i < SETTERS; i++)
 		setters[i] = must_start_thread(ring_bells, &inn.bells[i]);
@@ -125,9 +124,8 @@ static void meet_as_task(void *argument)
 	sennit_wait_group_done(&m->over);
 }
 
-static void who_wakes_all_outlives_their_bindings(void **state)
+TEST_WITH_WORKERS(who_wakes_all_outlives_their_bindings)
 {
-	struct world  *w = *state;
 	unsigned       tasks = w->threads ? 2 * w->threads : 0;
 	struct meeting m = { .s = w->s, .rounds = (unsigned)scaled(LOAD(800)) };
 	pthread_t      threads[THREADS + 1];
@@ -143,17 +141,4 @@ static void who_wakes_all_outlives_their_bindings(void **state)
 	for (i = 0; i <= THREADS; i++)
 		pthread_join(threads[i], NULL);
 	sennit_wait_group_wait(&m.over);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_waker_outlives_the_binding_of_whom_it_woke),
-		WITH_WORKERS(who_wakes_all_outlives_their_bindings),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(cmocka_run_group_tests_name(
-		"stress/wake_vs_unbind", tests, NULL, NULL));
 }

@@ -3,11 +3,7 @@
 #include "queue/backlog.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #define NOW SENNIT_SECOND
 
@@ -28,12 +24,11 @@ static int refuse(void *kept, struct task t)
 	return -ENOMEM;
 }
 
-static void the_oldest_is_passed_on_first(void **state)
+TEST(the_oldest_is_passed_on_first)
 {
 	struct backlog b;
 	uintptr_t      kept = 0;
 
-	(void)state;
 	sn_backlog_init(&b, &sn_memory_libc);
 	assert_true(sn_backlog_is_empty(&b));
 	assert_false(sn_backlog_pass(&b, NOW, keep, &kept));
@@ -55,13 +50,12 @@ static int fill_with_three(void *error, struct ring *tasks)
 	return *(int *)error;
 }
 
-static void several_are_pushed_in_one_step_or_none(void **state)
+TEST(several_are_pushed_in_one_step_or_none)
 {
 	struct backlog b;
 	uintptr_t      kept = 0;
 	int            error = -ENOMEM;
 
-	(void)state;
 	sn_backlog_init(&b, &sn_memory_libc);
 	assert_int_equal(sn_backlog_fill(&b, fill_with_three, &error, NOW),
 			 -ENOMEM);
@@ -76,12 +70,11 @@ static void several_are_pushed_in_one_step_or_none(void **state)
 	sn_backlog_free(&b);
 }
 
-static void what_is_refused_stays_first(void **state)
+TEST(what_is_refused_stays_first)
 {
 	struct backlog b;
 	uintptr_t      kept = 0;
 
-	(void)state;
 	sn_backlog_init(&b, &sn_memory_libc);
 	assert_int_equal(sn_backlog_push(&b, numbered(1), NOW), 0);
 	assert_int_equal(sn_backlog_push(&b, numbered(2), NOW), 0);
@@ -93,13 +86,12 @@ static void what_is_refused_stays_first(void **state)
 	sn_backlog_free(&b);
 }
 
-static void one_is_due_when_none_was_passed_on_for_long(void **state)
+TEST(one_is_due_when_none_was_passed_on_for_long)
 {
 	const sennit_time later = NOW + BACKLOG_PATIENCE;
 	struct backlog    b;
 	uintptr_t         kept;
 
-	(void)state;
 	sn_backlog_init(&b, &sn_memory_libc);
 	assert_false(sn_backlog_is_due(&b, SENNIT_NEVER));
 	assert_int_equal(sn_backlog_push(&b, numbered(1), NOW), 0);
@@ -122,27 +114,13 @@ static void *no_memory(void *context, size_t size, size_t alignment)
 	return NULL;
 }
 
-static void without_memory_nothing_is_pushed(void **state)
+TEST(without_memory_nothing_is_pushed)
 {
 	const sennit_allocator none = { no_memory, NULL, NULL };
 	struct backlog         b;
 
-	(void)state;
 	sn_backlog_init(&b, &none);
 	assert_int_equal(sn_backlog_push(&b, numbered(1), NOW), -ENOMEM);
 	assert_true(sn_backlog_is_empty(&b));
 	pthread_mutex_destroy(&b.lock);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_oldest_is_passed_on_first),
-		cmocka_unit_test(several_are_pushed_in_one_step_or_none),
-		cmocka_unit_test(what_is_refused_stays_first),
-		cmocka_unit_test(one_is_due_when_none_was_passed_on_for_long),
-		cmocka_unit_test(without_memory_nothing_is_pushed),
-	};
-
-	return cmocka_run_group_tests_name("unit/backlog", tests, NULL, NULL);
 }

@@ -86,11 +86,10 @@ static void await_revoker(struct scene *c)
 
 /* --- the owner ---------------------------------------------------------- */
 
-static void the_owner_changes_its_word_by_stores(void **state)
+TEST(the_owner_changes_its_word_by_stores)
 {
 	struct scene c;
 
-	(void)state;
 	begin(&c);
 	assert_true(sn_bias_is_own(&c.owner, word_of(&c)));
 	assert_true(enter(&c));
@@ -102,11 +101,10 @@ static void the_owner_changes_its_word_by_stores(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void an_owner_gives_it_up_without_waiting_for_itself(void **state)
+TEST(an_owner_gives_it_up_without_waiting_for_itself)
 {
 	struct scene c;
 
-	(void)state;
 	begin(&c);
 	assert_true(enter(&c));
 	a_store_rel(&c.object.word, sn_bias_word(&c.owner, USED));
@@ -117,11 +115,10 @@ static void an_owner_gives_it_up_without_waiting_for_itself(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void an_owner_that_is_revoked_stays_out(void **state)
+TEST(an_owner_that_is_revoked_stays_out)
 {
 	struct scene c;
 
-	(void)state;
 	begin(&c);
 	a_store_rlx(&c.object.mark, BIAS_REVOKED);
 	assert_false(enter(&c));
@@ -131,11 +128,10 @@ static void an_owner_that_is_revoked_stays_out(void **state)
 
 /* --- revocation --------------------------------------------------------- */
 
-static void a_revoker_keeps_what_the_owner_stored(void **state)
+TEST(a_revoker_keeps_what_the_owner_stored)
 {
 	struct scene c;
 
-	(void)state;
 	begin(&c);
 	assert_true(enter(&c));
 	use(&c);
@@ -145,12 +141,11 @@ static void a_revoker_keeps_what_the_owner_stored(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void a_revoker_waits_until_the_owner_has_left(void **state)
+TEST(a_revoker_waits_until_the_owner_has_left)
 {
 	struct scene c;
 	pthread_t    t;
 
-	(void)state;
 	begin(&c);
 	assert_true(enter(&c));
 	t = start_revoker(&c);
@@ -164,12 +159,11 @@ static void a_revoker_waits_until_the_owner_has_left(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void a_revoker_does_not_wait_for_an_owner_elsewhere(void **state)
+TEST(a_revoker_does_not_wait_for_an_owner_elsewhere)
 {
 	struct object another = { { 0 }, { 0 } };
 	struct scene  c;
 
-	(void)state;
 	begin(&c);
 	assert_true(sn_bias_enter(&c.owner, &another, &another.mark));
 	pthread_join(start_revoker(&c), NULL);
@@ -178,13 +172,12 @@ static void a_revoker_does_not_wait_for_an_owner_elsewhere(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void of_several_revokers_none_undoes_what_follows(void **state)
+TEST(of_several_revokers_none_undoes_what_follows)
 {
 	enum { REVOKERS = 4 };
 	pthread_t    t[REVOKERS];
 	struct scene c;
 
-	(void)state;
 	begin(&c);
 	assert_true(enter(&c));
 	for (unsigned i = 0; i < REVOKERS; i++)
@@ -212,12 +205,11 @@ static unsigned claims_until_allowed(struct bias *b)
 	return n;
 }
 
-static void each_bias_that_is_lost_doubles_the_uses_to_the_next(void **state)
+TEST(each_bias_that_is_lost_doubles_the_uses_to_the_next)
 {
 	struct scene c;
 	unsigned     lost;
 
-	(void)state;
 	begin(&c);
 	for (lost = 0; lost <= BIAS_DOUBLINGS + 2; lost++) {
 		const unsigned doublings = lost < BIAS_DOUBLINGS
@@ -231,11 +223,10 @@ static void each_bias_that_is_lost_doubles_the_uses_to_the_next(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void a_new_worker_does_not_inherit_what_was_lost(void **state)
+TEST(a_new_worker_does_not_inherit_what_was_lost)
 {
 	struct scene c;
 
-	(void)state;
 	begin(&c);
 	a_store_rlx(&c.owner.slot->lost, BIAS_DOUBLINGS);
 	sn_bias_free(&c.owner);
@@ -244,11 +235,10 @@ static void a_new_worker_does_not_inherit_what_was_lost(void **state)
 	sn_bias_free(&c.owner);
 }
 
-static void without_the_barrier_nothing_is_claimed(void **state)
+TEST(without_the_barrier_nothing_is_claimed)
 {
 	struct bias b;
 
-	(void)state;
 	sn_bias_init(&b, false);
 	assert_null(b.slot);
 	for (unsigned i = 0; i < 10; i++)
@@ -256,13 +246,12 @@ static void without_the_barrier_nothing_is_claimed(void **state)
 	sn_bias_free(&b);
 }
 
-static void workers_beyond_the_slots_own_nothing(void **state)
+TEST(workers_beyond_the_slots_own_nothing)
 {
 	static struct bias workers[BIAS_SLOTS + 1];
 	struct scene       c;
 	const void        *last;
 
-	(void)state;
 	begin(&c);
 	for (unsigned i = 0; i < BIAS_SLOTS - 1; i++) {
 		sn_bias_init(&workers[i], true);
@@ -285,12 +274,11 @@ static void workers_beyond_the_slots_own_nothing(void **state)
 /* --- a fork ------------------------------------------------------------- */
 
 /* The thread that is inside does not exist in the child. */
-static void a_child_does_not_wait_for_owners_of_the_parent(void **state)
+TEST(a_child_does_not_wait_for_owners_of_the_parent)
 {
 	struct scene c;
 	pid_t        child;
 
-	(void)state;
 	begin(&c);
 	assert_true(enter(&c));
 	child = begin_child();
@@ -305,27 +293,10 @@ static void a_child_does_not_wait_for_owners_of_the_parent(void **state)
 	sn_bias_free(&c.owner);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_owner_changes_its_word_by_stores),
-		cmocka_unit_test(
-			an_owner_gives_it_up_without_waiting_for_itself),
-		cmocka_unit_test(an_owner_that_is_revoked_stays_out),
-		cmocka_unit_test(a_revoker_keeps_what_the_owner_stored),
-		cmocka_unit_test(a_revoker_waits_until_the_owner_has_left),
-		cmocka_unit_test(
-			a_revoker_does_not_wait_for_an_owner_elsewhere),
-		cmocka_unit_test(of_several_revokers_none_undoes_what_follows),
-		cmocka_unit_test(
-			each_bias_that_is_lost_doubles_the_uses_to_the_next),
-		cmocka_unit_test(a_new_worker_does_not_inherit_what_was_lost),
-		cmocka_unit_test(without_the_barrier_nothing_is_claimed),
-		cmocka_unit_test(workers_beyond_the_slots_own_nothing),
-		cmocka_unit_test(
-			a_child_does_not_wait_for_owners_of_the_parent),
-	};
-
 	alarm(100);
-	return cmocka_run_group_tests_name("unit/bias", tests, NULL, NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blocking_threads.c - which threads are idle, how many may exist, and which
  * may end. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "wait/blocking_threads.h"
 
@@ -47,12 +43,11 @@ static void start_three(struct blocking_threads *p,
 	}
 }
 
-static void the_last_to_rest_is_taken_first(void **state)
+TEST(the_last_to_rest_is_taken_first)
 {
 	struct blocking_threads p;
 	struct blocking_thread  three[3];
 
-	(void)state;
 	start_three(&p, three);
 	assert_ptr_equal(take(&p), &three[2]);
 	assert_ptr_equal(take(&p), &three[1]);
@@ -62,12 +57,11 @@ static void the_last_to_rest_is_taken_first(void **state)
 	assert_null(take(&p));
 }
 
-static void one_that_nobody_takes_leaves(void **state)
+TEST(one_that_nobody_takes_leaves)
 {
 	struct blocking_threads p;
 	struct blocking_thread  three[3];
 
-	(void)state;
 	start_three(&p, three);
 	assert_null(sn_blocking_thread_await(&p, &three[1], PAST));
 	assert_int_equal(sn_blocking_threads_count(&p), 2);
@@ -91,14 +85,13 @@ static void *give_when_it_sleeps(void *argument)
 	return NULL;
 }
 
-static void one_that_was_taken_does_not_leave(void **state)
+TEST(one_that_was_taken_does_not_leave)
 {
 	struct blocking_threads p;
 	struct blocking_thread  three[3];
 	struct late             l = { .to = &three[2] };
 	pthread_t               thread;
 
-	(void)state;
 	start_three(&p, three);
 	assert_ptr_equal(take(&p), l.to);
 	assert_int_equal(os_thread_start(&thread, give_when_it_sleeps, &l, 0),
@@ -108,12 +101,11 @@ static void one_that_was_taken_does_not_leave(void **state)
 	assert_int_equal(sn_blocking_threads_count(&p), 3);
 }
 
-static void at_the_end_all_leave(void **state)
+TEST(at_the_end_all_leave)
 {
 	struct blocking_threads p;
 	struct blocking_thread  three[3];
 
-	(void)state;
 	start_three(&p, three);
 	sn_blocking_threads_close(&p);
 	for (int i = 0; i < 3; i++)
@@ -122,12 +114,11 @@ static void at_the_end_all_leave(void **state)
 	assert_int_equal(sn_blocking_threads_count(&p), 0);
 }
 
-static void a_refusal_holds_until_one_rests(void **state)
+TEST(a_refusal_holds_until_one_rests)
 {
 	struct blocking_threads p;
 	struct blocking_thread  self;
 
-	(void)state;
 	sn_blocking_threads_init(&p, LIMIT);
 	count_one(&p);
 	count_one(&p);
@@ -137,11 +128,10 @@ static void a_refusal_holds_until_one_rests(void **state)
 	assert_int_equal(p.ceiling, LIMIT);
 }
 
-static void the_last_one_refused_is_told(void **state)
+TEST(the_last_one_refused_is_told)
 {
 	struct blocking_threads p;
 
-	(void)state;
 	sn_blocking_threads_init(&p, LIMIT);
 	count_one(&p);
 	count_one(&p);
@@ -150,11 +140,10 @@ static void the_last_one_refused_is_told(void **state)
 	assert_int_equal(p.ceiling, LIMIT);
 }
 
-static void only_the_librarys_own_limit_is_chosen(void **state)
+TEST(only_the_librarys_own_limit_is_chosen)
 {
 	struct blocking_threads p;
 
-	(void)state;
 	sn_blocking_threads_init(&p, LIMIT);
 	p.count = 1000;
 	assert_false(sn_blocking_threads_must_choose(&p));
@@ -166,19 +155,4 @@ static void only_the_librarys_own_limit_is_chosen(void **state)
 	assert_true(sn_blocking_threads_must_choose(&p));
 	sn_blocking_threads_choose(&p);
 	assert_false(sn_blocking_threads_must_choose(&p));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_to_rest_is_taken_first),
-		cmocka_unit_test(one_that_nobody_takes_leaves),
-		cmocka_unit_test(one_that_was_taken_does_not_leave),
-		cmocka_unit_test(at_the_end_all_leave),
-		cmocka_unit_test(a_refusal_holds_until_one_rests),
-		cmocka_unit_test(the_last_one_refused_is_told),
-		cmocka_unit_test(only_the_librarys_own_limit_is_chosen),
-	};
-
-	return cmocka_run_group_tests_name("unit/proxies", tests, NULL, NULL);
 }

@@ -118,10 +118,9 @@ static void start_visits(struct scene *c, unsigned each, sennit_time deadline)
 	}
 }
 
-static void a_cancel_ends_every_kind_of_wait(void **state)
+TEST_WITH_WORKERS(a_cancel_ends_every_kind_of_wait)
 {
-	struct world *w = *state;
-	struct scene  c;
+	struct scene c;
 
 	set_scene(&c);
 	start_visits(&c, 10, SENNIT_NEVER);
@@ -132,11 +131,10 @@ static void a_cancel_ends_every_kind_of_wait(void **state)
 	check_scene(&c);
 }
 
-static void a_wait_in_a_cancelled_scope_does_not_begin(void **state)
+TEST_WITH_WORKERS(a_wait_in_a_cancelled_scope_does_not_begin)
 {
 	struct scene c;
 
-	(void)state;
 	set_scene(&c);
 	assert_true(sn_wake_cancelled(&c.inner));
 	start_visits(&c, 10, SENNIT_NEVER);
@@ -145,11 +143,10 @@ static void a_wait_in_a_cancelled_scope_does_not_begin(void **state)
 	check_scene(&c);
 }
 
-static void the_deadline_of_the_scope_ends_every_kind_of_wait(void **state)
+TEST_WITH_WORKERS(the_deadline_of_the_scope_ends_every_kind_of_wait)
 {
 	struct scene c;
 
-	(void)state;
 	set_scene(&c);
 	c.inner.deadline_ = sennit_after(2 * SENNIT_MILLISECOND);
 	start_visits(&c, 10, SENNIT_NEVER);
@@ -158,12 +155,11 @@ static void the_deadline_of_the_scope_ends_every_kind_of_wait(void **state)
 	check_scene(&c);
 }
 
-static void cancels_and_deadlines_may_come_at_once(void **state)
+TEST_WITH_WORKERS(cancels_and_deadlines_may_come_at_once)
 {
 	struct scene c;
 	unsigned     i;
 
-	(void)state;
 	for (i = 0; i < 20; i++) {
 		set_scene(&c);
 		start_visits(&c, 5,
@@ -200,12 +196,11 @@ static void wait_without_deadline(void *argument)
 	sennit_wait_group_done(&k->done);
 }
 
-static void calls_that_cannot_fail_are_not_cancelled(void **state)
+TEST_WITH_WORKERS(calls_that_cannot_fail_are_not_cancelled)
 {
 	struct calm *k = calloc(1, sizeof(*k));
 	const int    v = 5;
 
-	(void)state;
 	set_scene(&k->c);
 	sennit_wait_group_init(&k->done, 1);
 	sn_wake_cancelled(&k->c.outer);
@@ -249,28 +244,12 @@ static void wait_and_look(void *argument)
 	sn_fiber_set_scope(self, NULL);
 }
 
-static void a_wait_that_did_not_begin_is_not_reported(void **state)
+TEST_WITH_WORKERS(a_wait_that_did_not_begin_is_not_reported)
 {
 	struct scene c;
 
-	(void)state;
 	set_scene(&c);
 	sn_wake_cancelled(&c.inner);
 	in_a_task(wait_and_look, &c);
 	check_scene(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_cancel_ends_every_kind_of_wait),
-		WITH_WORKERS(a_wait_in_a_cancelled_scope_does_not_begin),
-		WITH_WORKERS(the_deadline_of_the_scope_ends_every_kind_of_wait),
-		WITH_WORKERS(cancels_and_deadlines_may_come_at_once),
-		WITH_WORKERS(calls_that_cannot_fail_are_not_cancelled),
-		WITH_WORKERS(a_wait_that_did_not_begin_is_not_reported),
-	};
-
-	return cmocka_run_group_tests_name("unit/cancelled_waits", tests, NULL,
-					   NULL);
 }

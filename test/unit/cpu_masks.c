@@ -7,19 +7,14 @@
 #include "os/os.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
-static void masks_of_the_caller_are_needed_no_more(void **state)
+TEST(masks_of_the_caller_are_needed_no_more)
 {
 	uint32_t         cpus[] = { 7, 3, 5 };
 	sennit_cpu_mask  from[] = { { &cpus[0], 1 }, { &cpus[1], 2 } };
 	struct cpu_masks m = { 0 };
 
-	(void)state;
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, from, 2), 0);
 	cpus[0] = cpus[1] = cpus[2] = 0;
 	from[0].count = from[1].count = 0;
@@ -31,7 +26,7 @@ static void masks_of_the_caller_are_needed_no_more(void **state)
 	sn_cpu_masks_free(&m, &sn_memory_libc);
 }
 
-static void cpus_of_all_masks_lie_one_behind_the_other(void **state)
+TEST(cpus_of_all_masks_lie_one_behind_the_other)
 {
 	const uint32_t         cpus[] = { 7, 3, 5 };
 	const sennit_cpu_mask  from[] = { { &cpus[0], 1 }, { &cpus[1], 2 } };
@@ -39,7 +34,6 @@ static void cpus_of_all_masks_lie_one_behind_the_other(void **state)
 	struct cpu_masks       m = { 0 };
 	sennit_cpu_mask        all;
 
-	(void)state;
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, from, 2), 0);
 	all = sn_cpu_masks_all(&m);
 	assert_int_equal(all.count, 3);
@@ -48,39 +42,25 @@ static void cpus_of_all_masks_lie_one_behind_the_other(void **state)
 	sn_cpu_masks_free(&m, &sn_memory_libc);
 }
 
-static void no_mask_is_one_of_all_cpus(void **state)
+TEST(no_mask_is_one_of_all_cpus)
 {
 	struct cpu_masks m = { 0 };
 
-	(void)state;
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, NULL, 0), 0);
 	assert_int_equal(sn_cpu_masks_get(&m, 0).count, os_cpu_list(NULL, 0));
 	sn_cpu_masks_free(&m, &sn_memory_libc);
 }
 
-static void more_cpus_than_memory_are_refused(void **state)
+TEST(more_cpus_than_memory_are_refused)
 {
 	const uint32_t        cpu = 0;
 	const sennit_cpu_mask much[] = { { &cpu, SIZE_MAX / 2 + 1 },
 					 { &cpu, SIZE_MAX / 2 + 1 } };
 	struct cpu_masks      m = { 0 };
 
-	(void)state;
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, much, 2),
 			 -ENOMEM); /* the sum wraps */
 	assert_int_equal(sn_cpu_masks_copy(&m, &sn_memory_libc, much, 1),
 			 -ENOMEM); /* the number of bytes would wrap */
 	assert_null(m.masks);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(masks_of_the_caller_are_needed_no_more),
-		cmocka_unit_test(cpus_of_all_masks_lie_one_behind_the_other),
-		cmocka_unit_test(no_mask_is_one_of_all_cpus),
-		cmocka_unit_test(more_cpus_than_memory_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("cpu_masks", tests, NULL, NULL);
 }

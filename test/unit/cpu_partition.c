@@ -2,11 +2,7 @@
 /* cpu_partition.c - the CPUs of each worker, on made-up machines. */
 #include "core/topology.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { MOST = 256 };
 
@@ -37,9 +33,8 @@ static void build(uint32_t nodes, uint32_t cores)
 	sn_cpu_partition_sort(cpus, slots, copy, n);
 }
 
-static void every_cpu_is_in_one_part(void **state)
+TEST(every_cpu_is_in_one_part)
 {
-	(void)state;
 	for (uint32_t count = 1; count <= 40; count++)
 		for (uint32_t workers = 1; workers <= count; workers++) {
 			const uint32_t *at = cpus;
@@ -57,28 +52,25 @@ static void every_cpu_is_in_one_part(void **state)
 		}
 }
 
-static void with_few_cpus_workers_share_them(void **state)
+TEST(with_few_cpus_workers_share_them)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 7; i++) {
 		assert_ptr_equal(part(3, i, 7).cpus, &cpus[i % 3]);
 		assert_int_equal(part(3, i, 7).count, 1);
 	}
 }
 
-static void a_later_worker_gets_an_earlier_part(void **state)
+TEST(a_later_worker_gets_an_earlier_part)
 {
-	(void)state;
 	assert_ptr_equal(part(8, 5, 4).cpus, part(8, 1, 4).cpus);
 	assert_int_equal(part(8, 5, 4).count, 2);
 }
 
 /* Symptom that the sort prevents: CPUs 0 to 3 and 4 to 7 are the same cores. */
-static void both_threads_of_a_core_are_in_one_part(void **state)
+TEST(both_threads_of_a_core_are_in_one_part)
 {
 	sennit_cpu_mask m;
 
-	(void)state;
 	build(1, 4);
 	m = part(8, 0, 2);
 	assert_int_equal(m.count, 4);
@@ -86,9 +78,8 @@ static void both_threads_of_a_core_are_in_one_part(void **state)
 		assert_int_equal(m.cpus[i] % 4, i / 2);
 }
 
-static void a_part_spans_no_two_nodes(void **state)
+TEST(a_part_spans_no_two_nodes)
 {
-	(void)state;
 	build(4, 16);
 	for (uint32_t i = 0; i < 8; i++) {
 		sennit_cpu_mask m = part(128, i, 8);
@@ -97,18 +88,4 @@ static void a_part_spans_no_two_nodes(void **state)
 		for (uint32_t k = 0; k < 16; k++)
 			assert_int_equal(m.cpus[k] % 64 / 16, i / 2);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_cpu_is_in_one_part),
-		cmocka_unit_test(with_few_cpus_workers_share_them),
-		cmocka_unit_test(a_later_worker_gets_an_earlier_part),
-		cmocka_unit_test(both_threads_of_a_core_are_in_one_part),
-		cmocka_unit_test(a_part_spans_no_two_nodes),
-	};
-
-	return cmocka_run_group_tests_name("unit/cpu_partition", tests, NULL,
-					   NULL);
 }

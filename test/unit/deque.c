@@ -16,9 +16,8 @@ static uint32_t pop_oldest(void)
 	return number_of(t);
 }
 
-static void the_owner_gets_its_newest_task(void **state)
+TEST_STEP(the_owner_gets_its_newest_task)
 {
-	(void)state;
 	push(1, 3);
 	assert_int_equal(pop(), 3);
 	assert_int_equal(pop(), 2);
@@ -40,9 +39,8 @@ static void push_at_once(uint32_t from, uint32_t to)
 	sn_deque_push_filled(&deque, n);
 }
 
-static void filled_slots_become_tasks_in_one_step(void **state)
+TEST_STEP(filled_slots_become_tasks_in_one_step)
 {
-	(void)state;
 	push(1, 2);
 	push_at_once(3, 4);  /* as many as there are slots */
 	push_at_once(5, 40); /* many more than slots */
@@ -53,9 +51,8 @@ static void filled_slots_become_tasks_in_one_step(void **state)
 	assert_empty();
 }
 
-static void no_room_for_all_is_room_for_none(void **state)
+TEST_STEP(no_room_for_all_is_room_for_none)
 {
-	(void)state;
 	push(1, 3);
 	memory.left = 0;
 	assert_int_equal(sn_deque_reserve(&deque, 2), -ENOMEM);
@@ -77,9 +74,8 @@ static bool pop_if(uintptr_t wanted)
 }
 
 /* A popped task still lies in its slot. */
-static void the_newest_task_is_popped_only_if_it_is_wanted(void **state)
+TEST_STEP(the_newest_task_is_popped_only_if_it_is_wanted)
 {
-	(void)state;
 	push(1, 5);
 	assert_false(pop_if(2));
 	assert_true(pop_if(4));
@@ -94,9 +90,8 @@ static void the_newest_task_is_popped_only_if_it_is_wanted(void **state)
 	assert_empty();
 }
 
-static void the_owner_gets_its_oldest_task_when_it_asks_for_it(void **state)
+TEST_STEP(the_owner_gets_its_oldest_task_when_it_asks_for_it)
 {
-	(void)state;
 	push(1, 9);
 	for (uint32_t n = 1; n <= 4; n++)
 		assert_int_equal(pop_oldest(), n);
@@ -106,9 +101,8 @@ static void the_owner_gets_its_oldest_task_when_it_asks_for_it(void **state)
 	assert_empty();
 }
 
-static void a_failed_push_changes_nothing(void **state)
+TEST_STEP(a_failed_push_changes_nothing)
 {
-	(void)state;
 	push(1, 4);
 	sn_deque_publish(&deque);
 	memory.left = 0;
@@ -122,11 +116,10 @@ static void a_failed_push_changes_nothing(void **state)
 	assert_empty();
 }
 
-static void stolen_slots_are_filled_again_before_it_grows(void **state)
+TEST_STEP(stolen_slots_are_filled_again_before_it_grows)
 {
 	struct task t;
 
-	(void)state;
 	memory.left = 0;
 	push(1, 4);
 	for (uint32_t n = 1; n < 100; n++) {
@@ -137,13 +130,12 @@ static void stolen_slots_are_filled_again_before_it_grows(void **state)
 	}
 }
 
-static void init_fails_without_memory(void **state)
+TEST(init_fails_without_memory)
 {
 	struct scarce    none = { 0 };
 	sennit_allocator a = SCARCE(&none);
 	struct deque     d;
 
-	(void)state;
 	assert_int_equal(sn_deque_init(&d, &a, 4, false), -ENOMEM);
 }
 
@@ -225,12 +217,11 @@ static void step(struct model *m, uint32_t wish, uint64_t *random)
 	assert_int_equal(sn_deque_count(&deque), m->last - m->first);
 }
 
-static void any_mix_of_calls_matches_a_list(void **state)
+TEST(any_mix_of_calls_matches_a_list)
 {
 	static struct model m;
 	uint64_t            random = random_stream(0);
 
-	(void)state;
 	for (uint64_t round = scaled(200); round; round--) {
 		start(round % 2 == 0 && os_process_barrier_init());
 		m.first = m.last = 0;
@@ -241,22 +232,4 @@ static void any_mix_of_calls_matches_a_list(void **state)
 		assert_empty();
 		assert_int_equal(finish(NULL), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		STEP(the_owner_gets_its_newest_task),
-		STEP(the_newest_task_is_popped_only_if_it_is_wanted),
-		STEP(the_owner_gets_its_oldest_task_when_it_asks_for_it),
-		STEP(a_failed_push_changes_nothing),
-		STEP(stolen_slots_are_filled_again_before_it_grows),
-		STEP(filled_slots_become_tasks_in_one_step),
-		STEP(no_room_for_all_is_room_for_none),
-		cmocka_unit_test(init_fails_without_memory),
-		cmocka_unit_test(any_mix_of_calls_matches_a_list),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("deque", tests, NULL, NULL));
 }

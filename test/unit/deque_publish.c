@@ -3,11 +3,10 @@
  * requests, thefts, what the owner takes back, and forced publication. */
 #include "one_deque.h"
 
-static void private_tasks_are_not_stolen(void **state)
+TEST_STEP(private_tasks_are_not_stolen)
 {
 	struct task t;
 
-	(void)state;
 	push(1, 3);
 	assert_int_equal(sn_deque_steal(&deque, &t, 1), 0);
 	assert_false(sn_deque_has_public(&deque));
@@ -15,11 +14,10 @@ static void private_tasks_are_not_stolen(void **state)
 	assert_int_equal(sn_deque_count(&deque), 3);
 }
 
-static void a_thief_gets_the_older_half_of_the_public_tasks(void **state)
+TEST_STEP(a_thief_gets_the_older_half_of_the_public_tasks)
 {
 	struct task t[8];
 
-	(void)state;
 	push(1, 10);
 	assert_int_equal(sn_deque_publish(&deque), 5);
 	assert_int_equal(sn_deque_steal(&deque, t, 8), 3);
@@ -33,11 +31,10 @@ static void a_thief_gets_the_older_half_of_the_public_tasks(void **state)
 	assert_int_equal(sn_deque_count(&deque), 5);
 }
 
-static void a_thief_gets_no_more_than_it_can_hold(void **state)
+TEST_STEP(a_thief_gets_no_more_than_it_can_hold)
 {
 	struct task t[3] = { { .meta = 99 }, { .meta = 99 }, { .meta = 99 } };
 
-	(void)state;
 	push(1, 20);
 	sn_deque_publish(&deque);
 	assert_int_equal(sn_deque_steal(&deque, t, 0), 0);
@@ -46,9 +43,8 @@ static void a_thief_gets_no_more_than_it_can_hold(void **state)
 	assert_int_equal(t[2].meta, 99);
 }
 
-static void a_request_stands_until_the_owner_publishes(void **state)
+TEST_STEP(a_request_stands_until_the_owner_publishes)
 {
-	(void)state;
 	assert_false(sn_deque_ask(&deque));
 	assert_false(sn_deque_is_asked(&deque));
 	push(1, 3);
@@ -58,9 +54,8 @@ static void a_request_stands_until_the_owner_publishes(void **state)
 	assert_false(sn_deque_is_asked(&deque));
 }
 
-static void a_request_ends_when_the_owner_finds_nothing(void **state)
+TEST_STEP(a_request_ends_when_the_owner_finds_nothing)
 {
-	(void)state;
 	push(1, 1);
 	assert_true(sn_deque_ask(&deque));
 	assert_int_equal(pop(), 1);
@@ -69,9 +64,8 @@ static void a_request_ends_when_the_owner_finds_nothing(void **state)
 	assert_false(sn_deque_ask(&deque));
 }
 
-static void publishing_nothing_publishes_nothing(void **state)
+TEST_STEP(publishing_nothing_publishes_nothing)
 {
-	(void)state;
 	assert_int_equal(sn_deque_publish(&deque), 0);
 	push(1, 1);
 	assert_int_equal(sn_deque_publish(&deque), 1);
@@ -79,9 +73,8 @@ static void publishing_nothing_publishes_nothing(void **state)
 }
 
 /* Tries all counts of public tasks around TAKE_BACK_MAX. */
-static void the_owner_takes_back_the_newest_of_what_is_public(void **state)
+TEST_STEP(the_owner_takes_back_the_newest_of_what_is_public)
 {
-	(void)state;
 	for (uint32_t count = 1; count < 70; count++) {
 		push(1, count);
 		while (sn_deque_publish(&deque) < count)
@@ -94,12 +87,11 @@ static void the_owner_takes_back_the_newest_of_what_is_public(void **state)
 	}
 }
 
-static void taking_back_and_stealing_share_all_tasks(void **state)
+TEST_STEP(taking_back_and_stealing_share_all_tasks)
 {
 	bool        seen[41] = { false };
 	struct task t;
 
-	(void)state;
 	push(1, 40);
 	while (sn_deque_publish(&deque) < 40)
 		;
@@ -117,11 +109,10 @@ static void taking_back_and_stealing_share_all_tasks(void **state)
 /* A thief is delayed between reading a task and claiming it. Meanwhile the
  * owner takes the task back, runs it, and publishes another task at its
  * position. The thief's claim compares with the `pub` that it saw before. */
-static void pub_never_returns_to_an_old_value(void **state)
+TEST_STEP(pub_never_returns_to_an_old_value)
 {
 	uint64_t before;
 
-	(void)state;
 	push(1, 1);
 	sn_deque_publish(&deque);
 	before = a_load_rlx(&deque.pub);
@@ -132,11 +123,10 @@ static void pub_never_returns_to_an_old_value(void **state)
 	assert_int_equal(pop(), 2);
 }
 
-static void force_publishes_the_older_half(void **state)
+TEST_STEP(force_publishes_the_older_half)
 {
 	struct task t[4];
 
-	(void)state;
 	assert_false(sn_deque_force(&deque));
 	push(1, 5);
 	assert_true(sn_deque_force(&deque));
@@ -148,9 +138,8 @@ static void force_publishes_the_older_half(void **state)
 	assert_empty();
 }
 
-static void force_gives_up_while_another_is_at_it(void **state)
+TEST_STEP(force_gives_up_while_another_is_at_it)
 {
-	(void)state;
 	push(1, 2);
 	a_store_rlx(&deque.lock, 1);
 	assert_false(sn_deque_force(&deque));
@@ -160,9 +149,8 @@ static void force_gives_up_while_another_is_at_it(void **state)
 }
 
 /* The state while a thief is between raising guard and raising split. */
-static void the_owner_sees_its_tasks_during_a_forced_take(void **state)
+TEST_STEP(the_owner_sees_its_tasks_during_a_forced_take)
 {
-	(void)state;
 	assert_false(sn_deque_has_tasks_owner(&deque));
 	push(1, 1);
 	assert_true(sn_deque_has_tasks_owner(&deque));
@@ -171,24 +159,4 @@ static void the_owner_sees_its_tasks_during_a_forced_take(void **state)
 	a_store_rlx(&deque.guard, a_load_rlx(&deque.bottom) - 1);
 	sn_deque_publish(&deque);
 	assert_true(sn_deque_has_tasks_owner(&deque));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		STEP(private_tasks_are_not_stolen),
-		STEP(a_thief_gets_the_older_half_of_the_public_tasks),
-		STEP(a_thief_gets_no_more_than_it_can_hold),
-		STEP(a_request_stands_until_the_owner_publishes),
-		STEP(a_request_ends_when_the_owner_finds_nothing),
-		STEP(publishing_nothing_publishes_nothing),
-		STEP(the_owner_takes_back_the_newest_of_what_is_public),
-		STEP(taking_back_and_stealing_share_all_tasks),
-		STEP(pub_never_returns_to_an_old_value),
-		STEP(force_publishes_the_older_half),
-		STEP(force_gives_up_while_another_is_at_it),
-		STEP(the_owner_sees_its_tasks_during_a_forced_take),
-	};
-
-	return cmocka_run_group_tests_name("deque_publish", tests, NULL, NULL);
 }

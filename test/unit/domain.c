@@ -117,13 +117,12 @@ static void send_all(void *argument)
 		EXPECT(sennit_schedule_copy(run_and_branch, &copy, 8) == 0);
 }
 
-static void tasks_write_nothing_that_workers_share(void **state)
+TEST_ALONE(tasks_write_nothing_that_workers_share)
 {
 	const sennit_allocator memory = { .allocate = take, .release = give };
 	struct sigaction       action = { .sa_handler = open_page }, old;
 	sennit_scheduler      *s;
 
-	(void)state;
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	pages = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -141,13 +140,4 @@ static void tasks_write_nothing_that_workers_share(void **state)
 	assert_in_range(faults, 1, MOST_RUNS);
 	end_scheduler(s);
 	munmap(pages, 2 * page_size);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(tasks_write_nothing_that_workers_share),
-	};
-
-	return cmocka_run_group_tests_name("unit/domain", tests, NULL, NULL);
 }

@@ -5,11 +5,7 @@
 
 #include "../random.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -21,9 +17,8 @@ static void assert_shown(const char *text, const char *expected)
 	assert_string_equal(out, expected);
 }
 
-static void plain_text_stays(void **state)
+TEST(plain_text_stays)
 {
-	(void)state;
 	assert_shown("", "");
 	assert_shown("client 42 (\"it's\" <b>&amp;</b>) %s ~", /* unchanged */
 		     "client 42 (\"it's\" <b>&amp;</b>) %s ~");
@@ -33,25 +28,22 @@ static void plain_text_stays(void **state)
 		     "e \xe2\x82\xac \xf0\x9f\x98\x80");
 }
 
-static void control_characters_are_spelt_out(void **state)
+TEST(control_characters_are_spelt_out)
 {
-	(void)state;
 	assert_shown("a\nsennit: misuse", "a\\nsennit: misuse");
 	assert_shown("\t\r\a\x1b[31m\x7f", "\\t\\x0d\\x07\\x1b[31m\\x7f");
 	assert_shown("\x01\x1f ", "\\x01\\x1f ");
 }
 
 /* Otherwise "\n" would be ambiguous. */
-static void a_backslash_is_doubled(void **state)
+TEST(a_backslash_is_doubled)
 {
-	(void)state;
 	assert_shown("a\\nb\n", "a\\\\nb\\n");
 }
 
 /* CSI as one character, line separators, and text direction. */
-static void control_characters_of_unicode_are_spelt_out(void **state)
+TEST(control_characters_of_unicode_are_spelt_out)
 {
-	(void)state;
 	assert_shown("\xc2\x9b"
 		     "2J",
 		     "\\xc2\\x9b2J");
@@ -65,9 +57,8 @@ static void control_characters_of_unicode_are_spelt_out(void **state)
 	assert_shown("\xe2\x80\x8f\xd8\x9c", "\\xe2\\x80\\x8f\\xd8\\x9c");
 }
 
-static void what_is_no_utf_8_is_spelt_out(void **state)
+TEST(what_is_no_utf_8_is_spelt_out)
 {
-	(void)state;
 	assert_shown("\x80\xbf\xff", "\\x80\\xbf\\xff");
 	assert_shown("\xc3", "\\xc3");          /* incomplete */
 	assert_shown("\xe2\x82", "\\xe2\\x82"); /* incomplete */
@@ -83,14 +74,13 @@ static void what_is_no_utf_8_is_spelt_out(void **state)
 
 /* The cut is at a whole character. The result is terminated and stays inside
  * the buffer. */
-static void what_does_not_fit_is_cut(void **state)
+TEST(what_does_not_fit_is_cut)
 {
 	const char text[] = "a\n\x1b\xe2\x82\xac";
 	size_t     ends[] = { 0, 0, 1, 1, 3, 3, 3, 3, 7, 7, 7, 10 };
 	char       out[16];
 	size_t     size;
 
-	(void)state;
 	for (size = 1; size < 12; size++) {
 		memset(out, 'X', sizeof(out));
 		assert_int_equal(sn_escape(out, size, text), ends[size]);
@@ -109,14 +99,13 @@ static bool is_one_line(const char *text)
 
 /* The result of any bytes is one line of UTF-8. Escaping it again changes only
  * its backslashes. */
-static void any_bytes_become_one_line(void **state)
+TEST(any_bytes_become_one_line)
 {
 	uint64_t random = random_stream(0);
 	char     text[24], once[128], again[256], undone[256];
 	unsigned i, k;
 	size_t   n, m;
 
-	(void)state;
 	for (i = 0; i < 100000; i++) {
 		for (k = 0; k < sizeof(text) - 1; k++)
 			text[k] = (char)(random_below(&random, 255) + 1);
@@ -131,20 +120,4 @@ static void any_bytes_become_one_line(void **state)
 		undone[m] = '\0';
 		assert_string_equal(undone, once);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_text_stays),
-		cmocka_unit_test(control_characters_are_spelt_out),
-		cmocka_unit_test(a_backslash_is_doubled),
-		cmocka_unit_test(control_characters_of_unicode_are_spelt_out),
-		cmocka_unit_test(what_is_no_utf_8_is_spelt_out),
-		cmocka_unit_test(what_does_not_fit_is_cut),
-		cmocka_unit_test(any_bytes_become_one_line),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("unit/escape", tests, NULL, NULL));
 }

@@ -31,53 +31,48 @@ static struct gate suspended_gate(void)
 
 /* --- the last one out ---------------------------------------------------- */
 
-static void the_last_worker_out_is_the_sweeper(void **state)
+TEST(the_last_worker_out_is_the_sweeper)
 {
 	struct gate g = gate_with(0, 3);
 
-	(void)state;
 	assert_false(sn_gate_leave(&g));
 	assert_false(sn_gate_leave(&g));
 	assert_true(sn_gate_leave(&g));
 }
 
-static void the_last_reference_out_is_the_sweeper(void **state)
+TEST(the_last_reference_out_is_the_sweeper)
 {
 	struct gate g = gate_with(3, 0);
 
-	(void)state;
 	assert_false(sn_gate_release(&g));
 	assert_false(sn_gate_release(&g));
 	assert_true(sn_gate_release(&g));
 }
 
-static void nobody_sweeps_while_a_reference_is_held(void **state)
+TEST(nobody_sweeps_while_a_reference_is_held)
 {
 	struct gate g = gate_with(1, 1);
 
-	(void)state;
 	assert_false(sn_gate_leave(&g));
 	assert_true(sn_gate_enter(&g));
 	assert_false(sn_gate_leave(&g));
 	assert_true(sn_gate_release(&g));
 }
 
-static void nobody_sweeps_while_a_worker_is_active(void **state)
+TEST(nobody_sweeps_while_a_worker_is_active)
 {
 	struct gate g = gate_with(1, 1);
 
-	(void)state;
 	assert_false(sn_gate_release(&g));
 	assert_true(sn_gate_retain(&g)); /* although there was none */
 	assert_false(sn_gate_release(&g));
 	assert_true(sn_gate_leave(&g));
 }
 
-static void references_are_counted(void **state)
+TEST(references_are_counted)
 {
 	struct gate g = gate_with(2, 5);
 
-	(void)state;
 	assert_int_equal(sn_gate_references(&g), 2);
 	assert_true(sn_gate_retain(&g));
 	assert_true(sn_gate_enter(&g));
@@ -89,32 +84,29 @@ static void references_are_counted(void **state)
 
 /* --- the verdict --------------------------------------------------------- */
 
-static void a_sweep_that_finds_nothing_completes(void **state)
+TEST(a_sweep_that_finds_nothing_completes)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_false(sn_gate_is_done(&g));
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
 	assert_true(sn_gate_is_done(&g));
 }
 
-static void nobody_comes_in_once_it_is_done(void **state)
+TEST(nobody_comes_in_once_it_is_done)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
 	assert_false(sn_gate_retain(&g));
 	assert_false(sn_gate_enter(&g));
 	assert_int_equal(sn_gate_references(&g), 0);
 }
 
-static void found_work_rolls_back(void **state)
+TEST(found_work_rolls_back)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_int_equal(sn_gate_settle(&g, true), GATE_ROLLED_BACK);
 	assert_false(sn_gate_is_done(&g));
 	assert_true(sn_gate_enter(&g));
@@ -122,22 +114,20 @@ static void found_work_rolls_back(void **state)
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
 }
 
-static void a_reference_taken_during_the_sweep_rolls_back(void **state)
+TEST(a_reference_taken_during_the_sweep_rolls_back)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_true(sn_gate_retain(&g));
 	assert_int_equal(sn_gate_settle(&g, false), GATE_ROLLED_BACK);
 	assert_true(sn_gate_release(&g));
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
 }
 
-static void a_reference_come_and_gone_makes_the_sweeper_look_again(void **state)
+TEST(a_reference_come_and_gone_makes_the_sweeper_look_again)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_true(sn_gate_retain(&g));
 	assert_false(sn_gate_release(&g)); /* there is already a sweeper */
 	assert_int_equal(sn_gate_settle(&g, false), GATE_AGAIN);
@@ -145,22 +135,20 @@ static void a_reference_come_and_gone_makes_the_sweeper_look_again(void **state)
 	assert_int_equal(sn_gate_settle(&g, false), GATE_COMPLETED);
 }
 
-static void found_work_does_not_hide_a_knock(void **state)
+TEST(found_work_does_not_hide_a_knock)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_true(sn_gate_retain(&g));
 	assert_false(sn_gate_release(&g));
 	assert_int_equal(sn_gate_settle(&g, true), GATE_AGAIN);
 	assert_int_equal(sn_gate_settle(&g, true), GATE_ROLLED_BACK);
 }
 
-static void a_reference_that_stays_is_no_knock(void **state)
+TEST(a_reference_that_stays_is_no_knock)
 {
 	struct gate g = suspended_gate();
 
-	(void)state;
 	assert_true(sn_gate_retain(&g));
 	assert_true(sn_gate_retain(&g));
 	assert_false(sn_gate_release(&g));
@@ -168,11 +156,10 @@ static void a_reference_that_stays_is_no_knock(void **state)
 	assert_int_equal(sn_gate_references(&g), 1);
 }
 
-static void an_abandoned_gate_is_done_and_has_no_sweeper(void **state)
+TEST(an_abandoned_gate_is_done_and_has_no_sweeper)
 {
 	struct gate g = gate_with(2, 1);
 
-	(void)state;
 	sn_gate_abandon(&g);
 	assert_true(sn_gate_is_done(&g));
 	assert_false(sn_gate_retain(&g));
@@ -232,9 +219,8 @@ static void give_it_time_to_sleep(unsigned yields)
 		os_thread_yield();
 }
 
-static void who_knocks_is_let_in_by_the_rollback(void **state)
+TEST(who_knocks_is_let_in_by_the_rollback)
 {
-	(void)state;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct gate    g = suspended_gate();
 		struct visitor v;
@@ -250,9 +236,8 @@ static void who_knocks_is_let_in_by_the_rollback(void **state)
 	}
 }
 
-static void who_knocks_is_sent_away_when_it_is_done(void **state)
+TEST(who_knocks_is_sent_away_when_it_is_done)
 {
-	(void)state;
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct gate    g = suspended_gate();
 		struct visitor v;
@@ -267,12 +252,11 @@ static void who_knocks_is_sent_away_when_it_is_done(void **state)
 	}
 }
 
-static void everyone_at_the_gate_is_let_in(void **state)
+TEST(everyone_at_the_gate_is_let_in)
 {
 	struct visitor v[4];
 	struct gate    g = suspended_gate();
 
-	(void)state;
 	start_visitor(&v[0], &g);
 	for (unsigned i = 1; i < 4; i++) {
 		v[i] = (struct visitor){ .gate = &g };
@@ -325,43 +309,21 @@ static void assert_aborts(void (*act)(void), const char *expected)
 		fail_msg("expected \"%s\", got \"%s\"", expected, text);
 }
 
-static void one_release_too_many_is_misuse(void **state)
+TEST(one_release_too_many_is_misuse)
 {
-	(void)state;
 	assert_aborts(release_what_nobody_holds,
 		      "misuse of sennit_scheduler_release");
 }
 
-static void references_do_not_wrap(void **state)
+TEST(references_do_not_wrap)
 {
-	(void)state;
 	assert_aborts(retain_without_end, "too many references");
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_release_too_many_is_misuse),
-		cmocka_unit_test(references_do_not_wrap),
-		cmocka_unit_test(the_last_worker_out_is_the_sweeper),
-		cmocka_unit_test(the_last_reference_out_is_the_sweeper),
-		cmocka_unit_test(nobody_sweeps_while_a_reference_is_held),
-		cmocka_unit_test(nobody_sweeps_while_a_worker_is_active),
-		cmocka_unit_test(references_are_counted),
-		cmocka_unit_test(a_sweep_that_finds_nothing_completes),
-		cmocka_unit_test(nobody_comes_in_once_it_is_done),
-		cmocka_unit_test(found_work_rolls_back),
-		cmocka_unit_test(a_reference_taken_during_the_sweep_rolls_back),
-		cmocka_unit_test(
-			a_reference_come_and_gone_makes_the_sweeper_look_again),
-		cmocka_unit_test(found_work_does_not_hide_a_knock),
-		cmocka_unit_test(a_reference_that_stays_is_no_knock),
-		cmocka_unit_test(an_abandoned_gate_is_done_and_has_no_sweeper),
-		cmocka_unit_test(who_knocks_is_let_in_by_the_rollback),
-		cmocka_unit_test(who_knocks_is_sent_away_when_it_is_done),
-		cmocka_unit_test(everyone_at_the_gate_is_let_in),
-	};
-
 	alarm(300); /* ends a test that hangs after a lost wake */
-	return cmocka_run_group_tests_name("gate", tests, NULL, NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

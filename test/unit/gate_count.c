@@ -20,11 +20,10 @@ static struct gate gate_with(uint32_t references, uint32_t tasks)
 	return g;
 }
 
-static void the_last_reference_ends_it(void **state)
+TEST(the_last_reference_ends_it)
 {
 	struct gate g = gate_with(2, 0);
 
-	(void)state;
 	assert_int_equal(sn_gate_references(&g), 2);
 	assert_false(sn_gate_release(&g));
 	assert_false(sn_gate_is_done(&g));
@@ -32,11 +31,10 @@ static void the_last_reference_ends_it(void **state)
 	assert_true(sn_gate_is_done(&g));
 }
 
-static void the_last_task_ends_it(void **state)
+TEST(the_last_task_ends_it)
 {
 	struct gate g = gate_with(1, 2);
 
-	(void)state;
 	assert_false(sn_gate_end_task(&g));
 	assert_false(sn_gate_release(&g)); /* a task is left */
 	assert_false(sn_gate_is_done(&g));
@@ -44,33 +42,30 @@ static void the_last_task_ends_it(void **state)
 	assert_true(sn_gate_is_done(&g));
 }
 
-static void a_task_may_bring_it_back(void **state)
+TEST(a_task_may_bring_it_back)
 {
 	struct gate g = gate_with(1, 1);
 
-	(void)state;
 	assert_false(sn_gate_release(&g));
 	assert_true(sn_gate_retain(&g)); /* although there was none */
 	assert_false(sn_gate_end_task(&g));
 	assert_true(sn_gate_release(&g));
 }
 
-static void nobody_comes_in_once_it_is_done(void **state)
+TEST(nobody_comes_in_once_it_is_done)
 {
 	struct gate g = gate_with(1, 0);
 
-	(void)state;
 	assert_true(sn_gate_release(&g));
 	assert_false(sn_gate_retain(&g));
 	assert_false(sn_gate_enter(&g));
 	assert_int_equal(sn_gate_references(&g), 0);
 }
 
-static void idle_workers_play_no_part(void **state)
+TEST(idle_workers_play_no_part)
 {
 	struct gate g = gate_with(1, 0);
 
-	(void)state;
 	assert_true(sn_gate_enter(&g));
 	assert_false(sn_gate_leave(&g));
 	assert_false(sn_gate_leave(&g));
@@ -80,21 +75,19 @@ static void idle_workers_play_no_part(void **state)
 	assert_true(sn_gate_ends_beside_workers(&g));
 }
 
-static void tasks_that_could_not_be_queued_leave_nothing(void **state)
+TEST(tasks_that_could_not_be_queued_leave_nothing)
 {
 	struct gate g = gate_with(1, 3);
 
-	(void)state;
 	sn_gate_drop_tasks(&g, 3);
 	assert_false(sn_gate_is_done(&g));
 	assert_true(sn_gate_release(&g));
 }
 
-static void a_scheduler_that_never_began_is_done(void **state)
+TEST(a_scheduler_that_never_began_is_done)
 {
 	struct gate g = gate_with(1, 0);
 
-	(void)state;
 	sn_gate_abandon(&g);
 	assert_true(sn_gate_is_done(&g));
 }
@@ -133,31 +126,12 @@ static void one_task_too_many(void)
 	sn_gate_add_tasks(&g, 1);
 }
 
-static void a_release_too_many_is_reported(void **state)
+TEST(a_release_too_many_is_reported)
 {
-	(void)state;
 	expect_abort(release_without_reference, "no reference to release");
 }
 
-static void more_tasks_than_the_count_holds_are_reported(void **state)
+TEST(more_tasks_than_the_count_holds_are_reported)
 {
-	(void)state;
 	expect_abort(one_task_too_many, "too many tasks of a scheduler");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_reference_ends_it),
-		cmocka_unit_test(the_last_task_ends_it),
-		cmocka_unit_test(a_task_may_bring_it_back),
-		cmocka_unit_test(nobody_comes_in_once_it_is_done),
-		cmocka_unit_test(idle_workers_play_no_part),
-		cmocka_unit_test(tasks_that_could_not_be_queued_leave_nothing),
-		cmocka_unit_test(a_scheduler_that_never_began_is_done),
-		cmocka_unit_test(a_release_too_many_is_reported),
-		cmocka_unit_test(more_tasks_than_the_count_holds_are_reported),
-	};
-
-	return cmocka_run_group_tests_name("gate: count", tests, NULL, NULL);
 }

@@ -3,10 +3,7 @@
 #include "../random.h"
 #include "core/graph.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include <string.h>
 
@@ -68,13 +65,12 @@ static void assert_same(const struct graph *g, const struct drawing *d)
 	}
 }
 
-static void each_edge_is_there_once(void **state)
+TEST(each_edge_is_there_once)
 {
 	uint64_t       random = random_stream(1);
 	struct drawing d;
 	struct graph   g;
 
-	(void)state;
 	for (int i = 0; i < 2000; i++) {
 		draw(&d, &random);
 		make(&g, &d);
@@ -97,14 +93,13 @@ static void assert_circle(struct graph *g, const struct drawing *d)
 	} while (node != first);
 }
 
-static void there_is_an_order_unless_there_is_a_circle(void **state)
+TEST(there_is_an_order_unless_there_is_a_circle)
 {
 	uint64_t       random = random_stream(2);
 	unsigned       circles = 0;
 	struct drawing d;
 	struct graph   g;
 
-	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		draw(&d, &random);
 		make(&g, &d);
@@ -118,7 +113,7 @@ static void there_is_an_order_unless_there_is_a_circle(void **state)
 	assert_true(circles > 100 && circles < 4900);
 }
 
-static void those_of_one_node_keep_their_order(void **state)
+TEST(those_of_one_node_keep_their_order)
 {
 	static const struct edge edges[] = {
 		{ 1, 3 }, { 0, 2 }, { 1, 0 }, { 1, 3 }, { 0, 3 }, { 1, 2 },
@@ -126,21 +121,8 @@ static void those_of_one_node_keep_their_order(void **state)
 	static const uint32_t successors[] = { 2, 3, 3, 0, 2 };
 	struct graph          g;
 
-	(void)state;
 	assert_int_equal(sn_graph_make(&g, &sn_memory_libc, 4, edges, 6), 0);
 	assert_int_equal(sn_graph_edges(&g), 5);
 	assert_memory_equal(g.successors, successors, sizeof(successors));
 	sn_graph_free(&g, &sn_memory_libc);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_edge_is_there_once),
-		cmocka_unit_test(there_is_an_order_unless_there_is_a_circle),
-		cmocka_unit_test(those_of_one_node_keep_their_order),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("unit/graph", tests, NULL, NULL));
 }

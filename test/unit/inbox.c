@@ -2,11 +2,7 @@
 /* inbox.c - order and emptiness, on one thread. */
 #include "queue/inbox.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 /* Links n[from..to], the highest index newest, and pushes the chain. */
 static bool push_chain(struct inbox *in, struct node n[], int from, int to)
@@ -28,23 +24,21 @@ static void assert_takes(struct inbox *in, const struct node n[], int count)
 	assert_ptr_equal(last, &n[count - 1]);
 }
 
-static void nothing_is_taken_from_an_empty_inbox(void **state)
+TEST(nothing_is_taken_from_an_empty_inbox)
 {
 	struct inbox in = { { NULL } };
 	struct node *last;
 
-	(void)state;
 	assert_true(sn_inbox_is_empty(&in));
 	assert_null(sn_inbox_take(&in, &last));
 }
 
-static void push_tells_whether_it_was_the_first(void **state)
+TEST(push_tells_whether_it_was_the_first)
 {
 	struct inbox in = { { NULL } };
 	struct node  n[3];
 	struct node *last;
 
-	(void)state;
 	assert_true(sn_inbox_push(&in, &n[0], &n[0]));
 	assert_false(sn_inbox_is_empty(&in));
 	assert_false(sn_inbox_push(&in, &n[1], &n[1]));
@@ -53,52 +47,34 @@ static void push_tells_whether_it_was_the_first(void **state)
 	assert_true(sn_inbox_push(&in, &n[2], &n[2]));
 }
 
-static void single_nodes_come_out_in_the_order_they_went_in(void **state)
+TEST(single_nodes_come_out_in_the_order_they_went_in)
 {
 	struct inbox in = { { NULL } };
 	struct node  n[5];
 
-	(void)state;
 	for (int i = 0; i < 5; i++)
 		sn_inbox_push(&in, &n[i], &n[i]);
 	assert_takes(&in, n, 5);
 }
 
-static void chains_keep_their_order_and_that_of_their_pushes(void **state)
+TEST(chains_keep_their_order_and_that_of_their_pushes)
 {
 	struct inbox in = { { NULL } };
 	struct node  n[9];
 
-	(void)state;
 	assert_true(push_chain(&in, n, 0, 3));
 	assert_false(push_chain(&in, n, 4, 4));
 	assert_false(push_chain(&in, n, 5, 8));
 	assert_takes(&in, n, 9);
 }
 
-static void a_taken_node_may_come_again(void **state)
+TEST(a_taken_node_may_come_again)
 {
 	struct inbox in = { { NULL } };
 	struct node  n[2];
 
-	(void)state;
 	for (int round = 0; round < 3; round++) {
 		push_chain(&in, n, 0, 1);
 		assert_takes(&in, n, 2);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_taken_from_an_empty_inbox),
-		cmocka_unit_test(push_tells_whether_it_was_the_first),
-		cmocka_unit_test(
-			single_nodes_come_out_in_the_order_they_went_in),
-		cmocka_unit_test(
-			chains_keep_their_order_and_that_of_their_pushes),
-		cmocka_unit_test(a_taken_node_may_come_again),
-	};
-
-	return cmocka_run_group_tests_name("inbox", tests, NULL, NULL);
 }

@@ -37,22 +37,20 @@ static void *live(size_t size)
 	return low;
 }
 
-static void the_next_scheduler_gets_it(void **state)
+TEST(the_next_scheduler_gets_it)
 {
 	void *low = live(SIZE);
 
-	(void)state;
 	assert_true(is_mapped(low));
 	assert_ptr_equal(live(SIZE), low);
 }
 
-static void two_at_once_share_nothing(void **state)
+TEST(two_at_once_share_nothing)
 {
 	struct stacks one, other;
 	void         *low = live(SIZE);
 	void         *mine, *theirs;
 
-	(void)state;
 	begin(&one);
 	begin(&other);
 	mine = take_one(&one);
@@ -67,31 +65,28 @@ static void two_at_once_share_nothing(void **state)
 	sn_stacks_free(&other);
 }
 
-static void another_size_takes_its_place(void **state)
+TEST(another_size_takes_its_place)
 {
 	void *low = live(SIZE);
 	void *other = live(2 * SIZE);
 
-	(void)state;
 	assert_false(is_mapped(low));
 	assert_true(is_mapped(other));
 }
 
-static void dropped_it_is_unmapped(void **state)
+TEST(dropped_it_is_unmapped)
 {
 	void *low = live(SIZE);
 
-	(void)state;
 	sn_kept_slab_drop();
 	assert_false(is_mapped(low));
 	sn_kept_slab_drop(); /* there is none */
 }
 
-static void a_large_one_is_not_kept(void **state)
+TEST(a_large_one_is_not_kept)
 {
 	void *low = live(KEPT_SLAB_MOST);
 
-	(void)state;
 	assert_false(is_mapped(low));
 }
 
@@ -120,12 +115,11 @@ static void assert_guarded(void *low)
 	assert_true(faults((char *)low - GUARD));
 }
 
-static void guards_stay(void **state)
+TEST(guards_stay)
 {
 	void         *low = live(SIZE);
 	struct stacks s;
 
-	(void)state;
 	begin(&s);
 	assert_ptr_equal(take_one(&s), low);
 	assert_guarded(low);
@@ -134,14 +128,13 @@ static void guards_stay(void **state)
 }
 
 /* Of the same pitch, so that the slab would fit but for its guards. */
-static void another_guard_is_another_slab(void **state)
+TEST(another_guard_is_another_slab)
 {
 	const size_t  page = os_page_size();
 	struct stacks s;
 	void         *low = live(SIZE);
 	char         *other;
 
-	(void)state;
 	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, SIZE + page,
 					GUARD - page, 0),
 			 0);
@@ -153,12 +146,11 @@ static void another_guard_is_another_slab(void **state)
 }
 
 /* A worker that had nothing to do never touched its first stack. */
-static void a_stack_that_was_only_set_aside_is_guarded(void **state)
+TEST(a_stack_that_was_only_set_aside_is_guarded)
 {
 	struct stacks s;
 	void         *bottom;
 
-	(void)state;
 	sn_kept_slab_drop();
 	begin(&s);
 	bottom = sn_stacks_set_aside(&s);
@@ -173,13 +165,12 @@ static void a_stack_that_was_only_set_aside_is_guarded(void **state)
 	sn_stacks_free(&s);
 }
 
-static void set_aside_again_it_has_one_guard(void **state)
+TEST(set_aside_again_it_has_one_guard)
 {
 	struct stacks s;
 	void         *low = live(SIZE);
 	void         *bottom;
 
-	(void)state;
 	begin(&s);
 	bottom = sn_stacks_set_aside(&s);
 	assert_ptr_equal(bottom, (char *)low - GUARD);
@@ -192,13 +183,12 @@ static void set_aside_again_it_has_one_guard(void **state)
 
 /* --- fork --------------------------------------------------------------- */
 
-static void the_child_of_a_fork_has_its_own(void **state)
+TEST(the_child_of_a_fork_has_its_own)
 {
 	char *low = live(SIZE);
 	int   status;
 	pid_t child = begin_child();
 
-	(void)state;
 	if (!child) {
 		sn_kept_slab_fork();
 		_exit(live(SIZE) == low ? 0 : 1);
@@ -206,22 +196,4 @@ static void the_child_of_a_fork_has_its_own(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
 	assert_ptr_equal(live(SIZE), low);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_next_scheduler_gets_it),
-		cmocka_unit_test(two_at_once_share_nothing),
-		cmocka_unit_test(another_size_takes_its_place),
-		cmocka_unit_test(dropped_it_is_unmapped),
-		cmocka_unit_test(a_large_one_is_not_kept),
-		cmocka_unit_test(guards_stay),
-		cmocka_unit_test(another_guard_is_another_slab),
-		cmocka_unit_test(a_stack_that_was_only_set_aside_is_guarded),
-		cmocka_unit_test(set_aside_again_it_has_one_guard),
-		cmocka_unit_test(the_child_of_a_fork_has_its_own),
-	};
-
-	return cmocka_run_group_tests_name("unit/kept_slab", tests, NULL, NULL);
 }

@@ -16,11 +16,10 @@ static void end_another(void *value)
 	(void)value;
 }
 
-static void a_key_is_there_until_it_is_removed(void **state)
+TEST_ALONE(a_key_is_there_until_it_is_removed)
 {
 	sennit_local_key key;
 
-	(void)state;
 	assert_true(sn_local_keys_add(&key, end_one));
 	assert_true(sn_local_keys_has(key));
 	assert_true(sn_local_keys_destructor(key) == end_one);
@@ -30,11 +29,10 @@ static void a_key_is_there_until_it_is_removed(void **state)
 	assert_false(sn_local_keys_remove(key));
 }
 
-static void a_slot_used_again_makes_another_key(void **state)
+TEST_ALONE(a_slot_used_again_makes_another_key)
 {
 	sennit_local_key first, second;
 
-	(void)state;
 	assert_true(sn_local_keys_add(&first, end_one));
 	assert_true(sn_local_keys_remove(first));
 	assert_true(sn_local_keys_add(&second, end_another));
@@ -45,13 +43,12 @@ static void a_slot_used_again_makes_another_key(void **state)
 	assert_true(sn_local_keys_remove(second));
 }
 
-static void what_is_no_key_is_not_there(void **state)
+TEST_ALONE(what_is_no_key_is_not_there)
 {
 	const sennit_local_key zero = { 0, 0 };
 	const sennit_local_key even = { 0, 2 };
 	const sennit_local_key far = { SENNIT_LOCAL_KEYS, 1 };
 
-	(void)state;
 	assert_false(sn_local_keys_has(zero));
 	assert_false(sn_local_keys_has(even));
 	assert_false(sn_local_keys_has(far));
@@ -98,28 +95,12 @@ static void *hold_some(void *argument)
 	return NULL;
 }
 
-static void no_two_threads_have_the_same_key(void **state)
+TEST_ALONE(no_two_threads_have_the_same_key)
 {
 	pthread_t threads[THREADS];
 
-	(void)state;
 	for (uintptr_t i = 0; i < THREADS; i++)
 		threads[i] = must_start_thread(hold_some, (void *)i);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ALONE(a_key_is_there_until_it_is_removed),
-		ALONE(a_slot_used_again_makes_another_key),
-		ALONE(what_is_no_key_is_not_there),
-		ALONE(no_two_threads_have_the_same_key),
-	};
-
-	(void)random_stream(0); /* chooses the seed while there is only one
-				 * thread */
-	return random_report(
-		cmocka_run_group_tests_name("unit/keys", tests, NULL, NULL));
 }

@@ -2,16 +2,12 @@
 /* made_up_system.h - made-up system files in a directory of the test. Code that
  * reads /proc and /sys gets `root` as a prefix for their names.
  *
- *	ON_NEW_SYSTEM(f)  runs f on a system that has no files yet
+ *	TEST_ON_NEW_SYSTEM(f)  runs f on a system that has no files yet
  */
 #ifndef SN_TEST_MADE_UP_SYSTEM_H
 #define SN_TEST_MADE_UP_SYSTEM_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -64,7 +60,6 @@ static inline void put(const char *path, const char *text)
 	fclose(f);
 }
 
-#define ON_NEW_SYSTEM(f) \
-	cmocka_unit_test_setup_teardown(f, make_system, remove_system)
+#define TEST_ON_NEW_SYSTEM(f) TEST_BETWEEN(f, make_system, remove_system)
 
 #endif

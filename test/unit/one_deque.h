@@ -8,11 +8,7 @@
 
 #include "scarce.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 static struct scarce memory;
 static struct deque  deque;
@@ -85,6 +81,6 @@ static inline void assert_empty(void)
 	assert_int_equal(sn_deque_count(&deque), 0);
 }
 
-#define STEP(test) cmocka_unit_test_setup_teardown(test, start_fenced, finish)
+#define TEST_STEP(f) TEST_BETWEEN(f, start_fenced, finish)
 
 #endif

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* os.c - the os room: words, threads, CPUs. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "os/os.h"
 
@@ -17,11 +13,10 @@
 
 /* --- time and words ----------------------------------------------------- */
 
-static void clock_never_goes_back(void **state)
+TEST(clock_never_goes_back)
 {
 	sennit_time before = os_now();
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		sennit_time now = os_now();
 
@@ -30,33 +25,30 @@ static void clock_never_goes_back(void **state)
 	}
 }
 
-static void wait_ends_at_the_deadline_not_before(void **state)
+TEST(wait_ends_at_the_deadline_not_before)
 {
 	sennit_time deadline = os_now() + 3 * SENNIT_MILLISECOND;
 	a_u32       word;
 
-	(void)state;
 	a_init(&word, 7);
 	while (os_word_wait(&word, 7, deadline))
 		;
 	assert_true(os_now() >= deadline);
 }
 
-static void past_deadline_does_not_wait(void **state)
+TEST(past_deadline_does_not_wait)
 {
 	a_u32 word;
 
-	(void)state;
 	a_init(&word, 7);
 	assert_false(os_word_wait(&word, 7, 0));
 	assert_false(os_word_wait(&word, 7, 1));
 }
 
-static void changed_word_does_not_wait(void **state)
+TEST(changed_word_does_not_wait)
 {
 	a_u32 word;
 
-	(void)state;
 	a_init(&word, 7);
 	assert_true(os_word_wait(&word, 8, SENNIT_NEVER));
 	assert_true(os_word_wait(&word, 8, UINT64_MAX - 1));
@@ -103,24 +95,22 @@ static void expect_woken(pthread_t thread)
 	assert_null(why);
 }
 
-static void wake_one_wakes_a_sleeper_without_deadline(void **state)
+TEST(wake_one_wakes_a_sleeper_without_deadline)
 {
 	struct sleeper s;
 	pthread_t      thread;
 
-	(void)state;
 	start_sleepers(&s, &thread, 1, SENNIT_NEVER);
 	a_store_rel(&s.word, 1); /* -> test.word: nothing */
 	os_word_wake_one(&s.word);
 	expect_woken(thread);
 }
 
-static void wake_all_wakes_everybody(void **state)
+TEST(wake_all_wakes_everybody)
 {
 	struct sleeper s;
 	pthread_t      threads[4];
 
-	(void)state;
 	start_sleepers(&s, threads, 4, UINT64_MAX - 1);
 	a_store_rel(&s.word, 1); /* -> test.word: nothing */
 	os_word_wake_all(&s.word);
@@ -128,22 +118,20 @@ static void wake_all_wakes_everybody(void **state)
 		expect_woken(threads[i]);
 }
 
-static void wake_of_unmapped_memory_is_harmless(void **state)
+TEST(wake_of_unmapped_memory_is_harmless)
 {
 	a_u32 *gone = os_map(os_page_size());
 
-	(void)state;
 	assert_non_null(gone);
 	os_unmap(gone, os_page_size());
 	os_word_wake_one(gone);
 	os_word_wake_all(gone);
 }
 
-static void errno_is_left_alone(void **state)
+TEST(errno_is_left_alone)
 {
 	a_u32 word;
 
-	(void)state;
 	a_init(&word, 0);
 	errno = EXDEV;
 	assert_true(os_word_wait(&word, 1, SENNIT_NEVER));
@@ -163,14 +151,13 @@ static void ignore_signal(int number)
 
 /* The signal may interrupt the sleep or not, but the sleep must not report a
  * timeout. */
-static void signal_is_no_timeout(void **state)
+TEST(signal_is_no_timeout)
 {
 	struct sigaction act = { .sa_handler = ignore_signal };
 	struct sigaction old;
 	struct sleeper   s;
 	pthread_t        thread;
 
-	(void)state;
 	sigaction(SIGUSR1, &act, &old);
 	start_sleepers(&s, &thread, 1, SENNIT_NEVER);
 	for (int i = 0; i < 100; i++) {
@@ -194,11 +181,10 @@ static void expect_name(const char *name, uint32_t index, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void name_gives_way_to_the_index(void **state)
+TEST(name_gives_way_to_the_index)
 {
 	char old[16];
 
-	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, old), 0);
 	expect_name("io", 0, "io/0");
 	expect_name("", 7, "/7");
@@ -215,12 +201,11 @@ static void *own_id(void *argument)
 	return NULL;
 }
 
-static void threads_have_different_ids(void **state)
+TEST(threads_have_different_ids)
 {
 	uint32_t  other = 0;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(os_thread_start(&thread, own_id, &other, 0), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(os_thread_id(), getpid());
@@ -230,22 +215,20 @@ static void threads_have_different_ids(void **state)
 
 /* --- CPUs --------------------------------------------------------------- */
 
-static void list_is_ascending_and_not_empty(void **state)
+TEST(list_is_ascending_and_not_empty)
 {
 	uint32_t cpus[4096];
 	size_t   count = os_cpu_list(cpus, 4096);
 
-	(void)state;
 	assert_in_range(count, 1, 4096);
 	for (size_t i = 1; i < count; i++)
 		assert_true(cpus[i - 1] < cpus[i]);
 }
 
-static void list_is_cut_but_counted_whole(void **state)
+TEST(list_is_cut_but_counted_whole)
 {
 	uint32_t cpus[2] = { 77777, 77777 };
 
-	(void)state;
 	assert_int_equal(os_cpu_list(cpus, 1), os_cpu_list(NULL, 0));
 	assert_int_not_equal(cpus[0], 77777);
 	assert_int_equal(cpus[1], 77777);
@@ -264,48 +247,23 @@ static void *restrict_to_last(void *argument)
 	return NULL;
 }
 
-static void thread_runs_where_it_was_put(void **state)
+TEST(thread_runs_where_it_was_put)
 {
 	pthread_t thread;
 	void     *why;
 
-	(void)state;
 	assert_int_equal(os_thread_start(&thread, restrict_to_last, NULL, 0),
 			 0);
 	pthread_join(thread, &why);
 	assert_null(why);
 }
 
-static void impossible_affinity_is_refused(void **state)
+TEST(impossible_affinity_is_refused)
 {
 	uint32_t far = 900000;
 	uint32_t farther = UINT32_MAX;
 
-	(void)state;
 	assert_int_equal(os_thread_affinity(NULL, 0), -EINVAL);
 	assert_int_equal(os_thread_affinity(&far, 1), -EINVAL);
 	assert_int_equal(os_thread_affinity(&farther, 1), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clock_never_goes_back),
-		cmocka_unit_test(wait_ends_at_the_deadline_not_before),
-		cmocka_unit_test(past_deadline_does_not_wait),
-		cmocka_unit_test(changed_word_does_not_wait),
-		cmocka_unit_test(wake_one_wakes_a_sleeper_without_deadline),
-		cmocka_unit_test(wake_all_wakes_everybody),
-		cmocka_unit_test(wake_of_unmapped_memory_is_harmless),
-		cmocka_unit_test(errno_is_left_alone),
-		cmocka_unit_test(signal_is_no_timeout),
-		cmocka_unit_test(name_gives_way_to_the_index),
-		cmocka_unit_test(threads_have_different_ids),
-		cmocka_unit_test(list_is_ascending_and_not_empty),
-		cmocka_unit_test(list_is_cut_but_counted_whole),
-		cmocka_unit_test(thread_runs_where_it_was_put),
-		cmocka_unit_test(impossible_affinity_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("os", tests, NULL, NULL);
 }

@@ -51,9 +51,89 @@ static bool guards_work(enum os_guard kind)
 	return right;
 }
 
-static void guards_of_every_kind_guard(void **state)
+/* --- older kernels, stricter sandboxes ---------------------------------- */
+
+/* Make the system call fail with ENOSYS in this process. Returns false if the
+ * system has no such filters. */
+static bool deny(uint32_t call)
 {
-	(void)state;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Run the claim in a process whose system call is denied. */
+static void expect_without(uint32_t call, bool (*claim)(void))
+{
+	const pid_t child = begin_child();
+	int         status;
+
+	if (!child)
+		_exit(!deny(call) ? SKIPPED : !claim());
+	status = await_child(child);
+	skip_if_told(status, "no filters of system calls here");
+	assert_int_equal(status, 0);
+}
+
+/* Must run as the first test, before this process has queried the system. */
+static bool guards_split_mappings(void)
+{
+	return os_guard_kind() == OS_GUARD_MAPPING;
+}
+
+TEST(denied_advice_means_guards_by_mapping)
+{
+	expect_without(SYS_madvise, guards_split_mappings);
+}
+
+static bool there_is_no_barrier(void)
+{
+	return !os_process_barrier_init();
+}
+
+TEST(denied_barrier_is_told)
+{
+	expect_without(SYS_membarrier, there_is_no_barrier);
+}
+
+static bool cheap_guards_work(void)
+{
+	return guards_work(OS_GUARD_CHEAP);
+}
+
+TEST(cheap_guards_do_not_need_batches)
+{
+	if (os_guard_kind() != OS_GUARD_CHEAP) {
+		print_message("no cheap guards here\n");
+		skip();
+	}
+	expect_without(SYS_process_madvise, cheap_guards_work);
+}
+
+static bool there_is_a_cpu(void)
+{
+	uint32_t cpu = 7;
+
+	return os_cpu_list(&cpu, 1) == 1 && cpu == 0;
+}
+
+TEST(unknown_affinity_is_the_first_cpu)
+{
+	expect_without(SYS_sched_getaffinity, there_is_a_cpu);
+}
+
+/* --- each kind of guard --------------------------------------------------- */
+
+TEST(guards_of_every_kind_guard)
+{
 	assert_true(guards_work(OS_GUARD_MAPPING));
 	if (os_guard_kind() == OS_GUARD_CHEAP)
 		assert_true(guards_work(OS_GUARD_CHEAP));
@@ -61,13 +141,12 @@ static void guards_of_every_kind_guard(void **state)
 		print_message("no cheap guards here\n");
 }
 
-static void guard_of_unmapped_memory_is_an_error(void **state)
+TEST(guard_of_unmapped_memory_is_an_error)
 {
 	const bool cheap = os_guard_kind() == OS_GUARD_CHEAP;
 	size_t     page = os_page_size();
 	char      *memory = os_map(3 * page);
 
-	(void)state;
 	assert_non_null(memory);
 	os_unmap(memory + page, page);
 	if (!mprotect(memory + page, page, PROT_NONE)) {
@@ -190,156 +269,47 @@ static int status_of_map_anew(int refusals, bool makes_hole)
 	return status;
 }
 
-static void a_refused_map_leaves_all_as_before(void **state)
+TEST(a_refused_map_leaves_all_as_before)
 {
-	(void)state;
 	assert_int_equal(WEXITSTATUS(status_of_map_anew(1, false)), 1);
 }
 
 /* Symptom: the slab handed out stacks at addresses that were no longer
  * mapped. */
-static void a_hole_left_by_a_refused_map_is_filled(void **state)
+TEST(a_hole_left_by_a_refused_map_is_filled)
 {
 	const int status = status_of_map_anew(1, true);
 
-	(void)state;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void a_hole_that_cannot_be_filled_is_named(void **state)
+TEST(a_hole_that_cannot_be_filled_is_named)
 {
 	const int status = status_of_map_anew(2, true);
 
-	(void)state;
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void impossible_map_is_refused(void **state)
+TEST(impossible_map_is_refused)
 {
-	(void)state;
 	assert_null(os_map(SIZE_MAX / 16 * 15));
 }
 
-static void mapping_limit_is_plausible(void **state)
+TEST(mapping_limit_is_plausible)
 {
-	(void)state;
 	assert_true(os_mapping_limit() >= 1000);
 }
 
 /* --- the barrier -------------------------------------------------------- */
 
-static void barrier_can_be_prepared_twice(void **state)
+TEST(barrier_can_be_prepared_twice)
 {
-	(void)state;
 	if (!os_process_barrier_init()) {
 		print_message("no membarrier here\n");
 		skip();
 	}
 	assert_true(os_process_barrier_init());
 	os_process_barrier();
-}
-
-/* --- older kernels, stricter sandboxes ---------------------------------- */
-
-/* Make the system call fail with ENOSYS in this process. Returns false if the
- * system has no such filters. */
-static bool deny(uint32_t call)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-
-/* Run the claim in a process whose system call is denied. */
-static void expect_without(uint32_t call, bool (*claim)(void))
-{
-	const pid_t child = begin_child();
-	int         status;
-
-	if (!child)
-		_exit(!deny(call) ? SKIPPED : !claim());
-	status = await_child(child);
-	skip_if_told(status, "no filters of system calls here");
-	assert_int_equal(status, 0);
-}
-
-static bool there_is_no_barrier(void)
-{
-	return !os_process_barrier_init();
-}
-
-static void denied_barrier_is_told(void **state)
-{
-	(void)state;
-	expect_without(SYS_membarrier, there_is_no_barrier);
-}
-
-static bool cheap_guards_work(void)
-{
-	return guards_work(OS_GUARD_CHEAP);
-}
-
-static void cheap_guards_do_not_need_batches(void **state)
-{
-	(void)state;
-	if (os_guard_kind() != OS_GUARD_CHEAP) {
-		print_message("no cheap guards here\n");
-		skip();
-	}
-	expect_without(SYS_process_madvise, cheap_guards_work);
-}
-
-static bool there_is_a_cpu(void)
-{
-	uint32_t cpu = 7;
-
-	return os_cpu_list(&cpu, 1) == 1 && cpu == 0;
-}
-
-static void unknown_affinity_is_the_first_cpu(void **state)
-{
-	(void)state;
-	expect_without(SYS_sched_getaffinity, there_is_a_cpu);
-}
-
-/* Must run as the first test, before this process has queried the system. */
-static bool guards_split_mappings(void)
-{
-	return os_guard_kind() == OS_GUARD_MAPPING;
-}
-
-static void denied_advice_means_guards_by_mapping(void **state)
-{
-	(void)state;
-	expect_without(SYS_madvise, guards_split_mappings);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(denied_advice_means_guards_by_mapping),
-		cmocka_unit_test(guards_of_every_kind_guard),
-		cmocka_unit_test(guard_of_unmapped_memory_is_an_error),
-		cmocka_unit_test(a_refused_map_leaves_all_as_before),
-		cmocka_unit_test(a_hole_left_by_a_refused_map_is_filled),
-		cmocka_unit_test(a_hole_that_cannot_be_filled_is_named),
-		cmocka_unit_test(impossible_map_is_refused),
-		cmocka_unit_test(mapping_limit_is_plausible),
-		cmocka_unit_test(barrier_can_be_prepared_twice),
-		cmocka_unit_test(denied_barrier_is_told),
-		cmocka_unit_test(cheap_guards_do_not_need_batches),
-		cmocka_unit_test(unknown_affinity_is_the_first_cpu),
-	};
-
-	return cmocka_run_group_tests_name("os_memory", tests, NULL, NULL);
 }

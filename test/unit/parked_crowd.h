@@ -6,11 +6,7 @@
 #include "core/parking.h"
 #include "os/os.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #define PASSED 1 /* a deadline long past */
 

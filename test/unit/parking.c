@@ -7,19 +7,17 @@
 
 /* --- counting ------------------------------------------------------------ */
 
-static void a_new_crowd_is_awake_and_content(void **state)
+TEST(a_new_crowd_is_awake_and_content)
 {
 	struct crowd *c = crowd_of(MOST);
 
-	(void)state;
 	assert_counts(c, 0, 0);
 }
 
-static void who_begins_asleep_can_be_woken(void **state)
+TEST(who_begins_asleep_can_be_woken)
 {
 	struct crowd *c = crowd_of(70);
 
-	(void)state;
 	sn_parking_begin(&c->parking, 66);
 	assert_counts(c, 0, 66);
 	sn_parking_wake(c->sleepers[65]);
@@ -32,11 +30,10 @@ static void who_begins_asleep_can_be_woken(void **state)
 	assert_counts(c, 2, 64);
 }
 
-static void a_searcher_that_announces_becomes_a_sleeper(void **state)
+TEST(a_searcher_that_announces_becomes_a_sleeper)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	assert_true(sn_parking_search(&c->parking));
 	assert_counts(c, 1, 0);
 	sn_parking_announce(c->sleepers[2], true);
@@ -45,11 +42,10 @@ static void a_searcher_that_announces_becomes_a_sleeper(void **state)
 	assert_counts(c, 0, 2);
 }
 
-static void who_announces_last_is_told_that_all_sleep(void **state)
+TEST(who_announces_last_is_told_that_all_sleep)
 {
 	struct crowd *c = crowd_of(3);
 
-	(void)state;
 	assert_false(sn_parking_announce(c->sleepers[0], false));
 	assert_true(sn_parking_search(&c->parking));
 	assert_false(sn_parking_announce(c->sleepers[1], false));
@@ -62,11 +58,10 @@ static void who_announces_last_is_told_that_all_sleep(void **state)
 	assert_false(sn_parking_announce(c->sleepers[1], true));
 }
 
-static void who_withdraws_is_a_searcher(void **state)
+TEST(who_withdraws_is_a_searcher)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	announce(c, 0, 2);
 	sn_parking_withdraw(c->sleepers[0]);
 	assert_counts(c, 1, 1);
@@ -74,11 +69,10 @@ static void who_withdraws_is_a_searcher(void **state)
 	assert_counts(c, 2, 0);
 }
 
-static void only_the_last_searcher_to_find_work_wakes_another(void **state)
+TEST(only_the_last_searcher_to_find_work_wakes_another)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	assert_true(sn_parking_search(&c->parking));
 	assert_true(sn_parking_search(&c->parking));
 	assert_false(sn_parking_found(&c->parking));
@@ -86,12 +80,11 @@ static void only_the_last_searcher_to_find_work_wakes_another(void **state)
 	assert_counts(c, 0, 0);
 }
 
-static void only_so_many_of_those_awake_may_search(void **state)
+TEST(only_so_many_of_those_awake_may_search)
 {
 	struct crowd *c = crowd_of(12);
 	uint32_t      searchers = 0;
 
-	(void)state;
 	announce(c, 0, 4);
 	while (searchers < 8 && sn_parking_search(&c->parking))
 		searchers++;
@@ -103,19 +96,17 @@ static void only_so_many_of_those_awake_may_search(void **state)
 	assert_true(sn_parking_search(&c->parking));
 }
 
-static void a_worker_alone_may_search(void **state)
+TEST(a_worker_alone_may_search)
 {
 	struct crowd *c = crowd_of(1);
 
-	(void)state;
 	assert_true(sn_parking_search(&c->parking));
 }
 
 /* --- waking -------------------------------------------------------------- */
 
-static void the_preferred_sleeper_is_woken(void **state)
+TEST(the_preferred_sleeper_is_woken)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++) {
 		struct crowd *c = crowd_of(8);
 
@@ -126,11 +117,10 @@ static void the_preferred_sleeper_is_woken(void **state)
 	}
 }
 
-static void another_is_woken_when_the_preferred_is_awake(void **state)
+TEST(another_is_woken_when_the_preferred_is_awake)
 {
 	struct crowd *c = crowd_of(8);
 
-	(void)state;
 	announce(c, 5, 6);
 	sn_parking_wake_one(&c->parking, 1);
 	assert_true(is_woken(c, 5));
@@ -138,11 +128,10 @@ static void another_is_woken_when_the_preferred_is_awake(void **state)
 	assert_counts(c, 1, 0);
 }
 
-static void a_claimed_sleeper_counts_as_the_searcher(void **state)
+TEST(a_claimed_sleeper_counts_as_the_searcher)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	announce(c, 0, 2);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_counts(c, 1, 1);
@@ -152,11 +141,10 @@ static void a_claimed_sleeper_counts_as_the_searcher(void **state)
 	assert_counts(c, 0, 1);
 }
 
-static void who_is_woken_learns_who_has_the_work(void **state)
+TEST(who_is_woken_learns_who_has_the_work)
 {
 	struct crowd *c = crowd_of(8);
 
-	(void)state;
 	announce(c, 5, 8);
 	sn_parking_wake_one(&c->parking, 2);
 	sn_parking_withdraw(c->sleepers[5]);
@@ -168,11 +156,10 @@ static void who_is_woken_learns_who_has_the_work(void **state)
 	assert_int_equal(sn_parking_about(c->sleepers[7]), 7);
 }
 
-static void a_burst_wakes_one(void **state)
+TEST(a_burst_wakes_one)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	announce(c, 0, 4);
 	for (uint32_t i = 0; i < 4; i++)
 		sn_parking_wake_one(&c->parking, i);
@@ -182,11 +169,10 @@ static void a_burst_wakes_one(void **state)
 	assert_counts(c, 1, 3);
 }
 
-static void nobody_is_woken_while_somebody_searches(void **state)
+TEST(nobody_is_woken_while_somebody_searches)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	announce(c, 0, 1);
 	assert_true(sn_parking_search(&c->parking));
 	sn_parking_wake_one(&c->parking, 0);
@@ -194,11 +180,10 @@ static void nobody_is_woken_while_somebody_searches(void **state)
 	assert_counts(c, 1, 1);
 }
 
-static void work_for_one_wakes_it_whoever_searches(void **state)
+TEST(work_for_one_wakes_it_whoever_searches)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	announce(c, 0, 3);
 	assert_true(sn_parking_search(&c->parking));
 	sn_parking_wake(c->sleepers[1]);
@@ -208,11 +193,10 @@ static void work_for_one_wakes_it_whoever_searches(void **state)
 	assert_counts(c, 2, 2);
 }
 
-static void waking_who_is_awake_changes_nothing(void **state)
+TEST(waking_who_is_awake_changes_nothing)
 {
 	struct crowd *c = crowd_of(4);
 
-	(void)state;
 	sn_parking_wake(c->sleepers[1]);
 	sn_parking_wake_one(&c->parking, 1);
 	assert_counts(c, 0, 0);
@@ -222,9 +206,8 @@ static void waking_who_is_awake_changes_nothing(void **state)
 	assert_counts(c, 1, 0);
 }
 
-static void every_sleeper_is_found_beyond_the_first_word(void **state)
+TEST(every_sleeper_is_found_beyond_the_first_word)
 {
-	(void)state;
 	for (uint32_t i = 60; i < MOST; i++) {
 		struct crowd *c = crowd_of(i + 1);
 
@@ -246,11 +229,10 @@ static void assert_empty(const struct crowd *c, uint32_t from, uint32_t to)
 				 i >= from && i < to);
 }
 
-static void who_is_asleep_is_empty_until_it_is_not(void **state)
+TEST(who_is_asleep_is_empty_until_it_is_not)
 {
 	struct crowd *c = crowd_of(MOST);
 
-	(void)state;
 	assert_empty(c, 0, 0);
 	announce(c, 30, 100);
 	assert_empty(c, 30, 100);
@@ -263,11 +245,10 @@ static void who_is_asleep_is_empty_until_it_is_not(void **state)
 	assert_empty(c, 31, 98);
 }
 
-static void who_gets_a_task_sleeps_on_but_is_not_empty(void **state)
+TEST(who_gets_a_task_sleeps_on_but_is_not_empty)
 {
 	struct crowd *c = crowd_of(MOST);
 
-	(void)state;
 	sn_parking_fill(c->sleepers[63]); /* awake: it looks for itself */
 	assert_empty(c, 0, 0);
 	announce(c, 63, 65);
@@ -284,41 +265,18 @@ static void who_gets_a_task_sleeps_on_but_is_not_empty(void **state)
 }
 
 /* A new worker that begins asleep may already have tasks in its inbox. */
-static void who_begins_asleep_is_not_empty(void **state)
+TEST(who_begins_asleep_is_not_empty)
 {
 	struct crowd *c = crowd_of(MOST);
 
-	(void)state;
 	sn_parking_begin(&c->parking, MOST);
 	assert_empty(c, 0, 0);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_crowd_is_awake_and_content),
-		cmocka_unit_test(who_begins_asleep_can_be_woken),
-		cmocka_unit_test(a_searcher_that_announces_becomes_a_sleeper),
-		cmocka_unit_test(who_announces_last_is_told_that_all_sleep),
-		cmocka_unit_test(who_withdraws_is_a_searcher),
-		cmocka_unit_test(
-			only_the_last_searcher_to_find_work_wakes_another),
-		cmocka_unit_test(only_so_many_of_those_awake_may_search),
-		cmocka_unit_test(a_worker_alone_may_search),
-		cmocka_unit_test(the_preferred_sleeper_is_woken),
-		cmocka_unit_test(another_is_woken_when_the_preferred_is_awake),
-		cmocka_unit_test(a_claimed_sleeper_counts_as_the_searcher),
-		cmocka_unit_test(who_is_woken_learns_who_has_the_work),
-		cmocka_unit_test(a_burst_wakes_one),
-		cmocka_unit_test(nobody_is_woken_while_somebody_searches),
-		cmocka_unit_test(work_for_one_wakes_it_whoever_searches),
-		cmocka_unit_test(waking_who_is_awake_changes_nothing),
-		cmocka_unit_test(every_sleeper_is_found_beyond_the_first_word),
-		cmocka_unit_test(who_is_asleep_is_empty_until_it_is_not),
-		cmocka_unit_test(who_gets_a_task_sleeps_on_but_is_not_empty),
-		cmocka_unit_test(who_begins_asleep_is_not_empty),
-	};
-
 	alarm(300); /* ends a test that hangs after a lost wake */
-	return cmocka_run_group_tests_name("parking", tests, NULL, NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

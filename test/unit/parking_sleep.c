@@ -7,23 +7,21 @@
 
 /* --- sleeping ------------------------------------------------------------ */
 
-static void a_sleep_ends_at_its_deadline_not_before(void **state)
+TEST(a_sleep_ends_at_its_deadline_not_before)
 {
 	struct crowd     *c = crowd_of(1);
 	const sennit_time deadline = os_now() + 3 * SENNIT_MILLISECOND;
 
-	(void)state;
 	announce(c, 0, 1);
 	assert_false(sn_parking_sleep(c->sleepers[0], deadline));
 	assert_true(os_now() >= deadline);
 	assert_counts(c, 0, 1); /* asleep until it withdraws */
 }
 
-static void an_old_wake_does_not_end_the_next_sleep(void **state)
+TEST(an_old_wake_does_not_end_the_next_sleep)
 {
 	struct crowd *c = crowd_of(2);
 
-	(void)state;
 	announce(c, 0, 1);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_true(is_woken(c, 0));
@@ -50,9 +48,8 @@ static void *sleep_and_withdraw(void *argument)
 	return n;
 }
 
-static void a_sleeping_thread_is_woken(void **state)
+TEST(a_sleeping_thread_is_woken)
 {
-	(void)state;
 	for (unsigned i = 0; i < 200; i++) {
 		struct crowd *c = crowd_of(2);
 		struct night  n = { .sleeper = c->sleepers[1] };
@@ -87,13 +84,12 @@ static void *withdraw(void *argument)
 }
 
 /* A waker has taken the bit and has been delayed after that. */
-static void who_is_claimed_waits_to_be_told(void **state)
+TEST(who_is_claimed_waits_to_be_told)
 {
 	struct crowd *c = crowd_of(2);
 	struct night  n = { .sleeper = c->sleepers[1] };
 	pthread_t     thread;
 
-	(void)state;
 	announce(c, 1, 2);
 	a_and_acqrel(&c->parking.idle[0], ~UINT64_C(2));
 	assert_int_equal(pthread_create(&thread, NULL, withdraw, &n), 0);
@@ -129,7 +125,7 @@ static bool withdraws_soon(const struct night *n)
 }
 
 /* The same where it has a poller: nobody wakes the token's futex. */
-static void who_is_claimed_in_its_poller_gets_the_late_token(void **state)
+TEST(who_is_claimed_in_its_poller_gets_the_late_token)
 {
 	struct crowd *c = crowd_of(2);
 	struct night  n = { .sleeper = c->sleepers[1] };
@@ -137,7 +133,6 @@ static void who_is_claimed_in_its_poller_gets_the_late_token(void **state)
 	pthread_t     thread;
 	bool          withdrew;
 
-	(void)state;
 	n.sleeper->poller = &poller;
 	announce(c, 1, 2);
 	a_and_acqrel(&c->parking.idle[0], ~UINT64_C(2));
@@ -175,11 +170,10 @@ static struct crowd *crowd_with_threadless(uint32_t present,
 	return c;
 }
 
-static void a_threadless_worker_is_started_when_nobody_sleeps(void **state)
+TEST(a_threadless_worker_is_started_when_nobody_sleeps)
 {
 	struct crowd *c = crowd_with_threadless(8, 6);
 
-	(void)state;
 	assert_counts(c, 0, 6);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_int_equal(starts, 1);
@@ -189,11 +183,10 @@ static void a_threadless_worker_is_started_when_nobody_sleeps(void **state)
 	assert_int_equal(starts, 1);
 }
 
-static void a_sleeper_is_preferred_to_a_vacant_worker(void **state)
+TEST(a_sleeper_is_preferred_to_a_vacant_worker)
 {
 	struct crowd *c = crowd_with_threadless(8, 6);
 
-	(void)state;
 	announce(c, 1, 2);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_int_equal(starts, 0);
@@ -201,11 +194,10 @@ static void a_sleeper_is_preferred_to_a_vacant_worker(void **state)
 	assert_counts(c, 1, 6);
 }
 
-static void a_vacant_worker_that_cannot_be_started_is_vacant_again(void **state)
+TEST(a_vacant_worker_that_cannot_be_started_is_vacant_again)
 {
 	struct crowd *c = crowd_with_threadless(8, 6);
 
-	(void)state;
 	sn_parking_started(&c->parking);
 	assert_counts(c, 1, 5);
 	sn_parking_unstarted(&c->parking);
@@ -214,11 +206,10 @@ static void a_vacant_worker_that_cannot_be_started_is_vacant_again(void **state)
 	assert_int_equal(starts, 1);
 }
 
-static void a_sleeper_that_retires_is_vacant(void **state)
+TEST(a_sleeper_that_retires_is_vacant)
 {
 	struct crowd *c = crowd_with_threadless(8, 0);
 
-	(void)state;
 	announce(c, 1, 2);
 	assert_true(sn_parking_retire(c->sleepers[1]));
 	assert_counts(c, 0, 1);
@@ -227,11 +218,10 @@ static void a_sleeper_that_retires_is_vacant(void **state)
 	assert_false(is_woken(c, 1));
 }
 
-static void a_sleeper_that_was_woken_does_not_retire(void **state)
+TEST(a_sleeper_that_was_woken_does_not_retire)
 {
 	struct crowd *c = crowd_with_threadless(8, 0);
 
-	(void)state;
 	announce(c, 1, 2);
 	sn_parking_wake_one(&c->parking, 0);
 	assert_false(sn_parking_retire(c->sleepers[1]));
@@ -241,11 +231,10 @@ static void a_sleeper_that_was_woken_does_not_retire(void **state)
 	assert_counts(c, 1, 0);
 }
 
-static void vacant_workers_may_be_struck_off(void **state)
+TEST(vacant_workers_may_be_struck_off)
 {
 	struct crowd *c = crowd_with_threadless(8, 6);
 
-	(void)state;
 	announce(c, 0, 1);
 	sn_parking_resize(&c->parking, 2, 0);
 	assert_counts(c, 0, 1);
@@ -253,25 +242,10 @@ static void vacant_workers_may_be_struck_off(void **state)
 	assert_counts(c, 0, 4);
 }
 
-int main(void)
+static int begin_all(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			a_threadless_worker_is_started_when_nobody_sleeps),
-		cmocka_unit_test(a_sleeper_is_preferred_to_a_vacant_worker),
-		cmocka_unit_test(
-			a_vacant_worker_that_cannot_be_started_is_vacant_again),
-		cmocka_unit_test(a_sleeper_that_retires_is_vacant),
-		cmocka_unit_test(a_sleeper_that_was_woken_does_not_retire),
-		cmocka_unit_test(vacant_workers_may_be_struck_off),
-		cmocka_unit_test(a_sleep_ends_at_its_deadline_not_before),
-		cmocka_unit_test(an_old_wake_does_not_end_the_next_sleep),
-		cmocka_unit_test(a_sleeping_thread_is_woken),
-		cmocka_unit_test(
-			who_is_claimed_in_its_poller_gets_the_late_token),
-		cmocka_unit_test(who_is_claimed_waits_to_be_told),
-	};
-
 	alarm(300); /* ends a test that hangs after a lost wake */
-	return cmocka_run_group_tests_name("parking_sleep", tests, NULL, NULL);
+	return 0;
 }
+
+BEFORE_ALL(begin_all);

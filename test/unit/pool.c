@@ -34,14 +34,13 @@ static void *take(struct pool_cache *c, uintptr_t number)
 	return block;
 }
 
-static void blocks_are_aligned_and_do_not_overlap(void **state)
+TEST(blocks_are_aligned_and_do_not_overlap)
 {
 	struct supply     s;
 	struct pool       p;
 	struct pool_cache c;
 	void             *block[MANY];
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	sn_pool_cache_init(&c, &p);
 	for (uintptr_t i = 0; i < MANY; i++)
@@ -51,27 +50,25 @@ static void blocks_are_aligned_and_do_not_overlap(void **state)
 	close_pool(&p, &s);
 }
 
-static void an_unused_pool_allocates_nothing(void **state)
+TEST(an_unused_pool_allocates_nothing)
 {
 	struct supply     s;
 	struct pool       p;
 	struct pool_cache c;
 
-	(void)state;
 	open_pool(&p, &s, 0);
 	sn_pool_cache_init(&c, &p);
 	sn_pool_cache_drain(&c);
 	close_pool(&p, &s);
 }
 
-static void a_block_given_is_the_next_one_taken(void **state)
+TEST(a_block_given_is_the_next_one_taken)
 {
 	struct supply     s;
 	struct pool       p;
 	struct pool_cache c;
 	void             *block;
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	sn_pool_cache_init(&c, &p);
 	take(&c, 0);
@@ -83,7 +80,7 @@ static void a_block_given_is_the_next_one_taken(void **state)
 
 /* Blocks taken from one cache and given to another come back in batches and
  * cost no new memory. */
-static void what_one_cache_gives_another_takes(void **state)
+TEST(what_one_cache_gives_another_takes)
 {
 	struct supply     s;
 	struct pool       p;
@@ -91,7 +88,6 @@ static void what_one_cache_gives_another_takes(void **state)
 	void             *block[MANY];
 	unsigned          chunks = 0;
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	sn_pool_cache_init(&from, &p);
 	sn_pool_cache_init(&to, &p);
@@ -112,7 +108,7 @@ static void what_one_cache_gives_another_takes(void **state)
 	close_pool(&p, &s);
 }
 
-static void threads_without_a_cache_share_one_list(void **state)
+TEST(threads_without_a_cache_share_one_list)
 {
 	struct supply     s;
 	struct pool       p;
@@ -120,7 +116,6 @@ static void threads_without_a_cache_share_one_list(void **state)
 	void             *block[MANY];
 	unsigned          chunks;
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	sn_pool_cache_init(&c, &p);
 	for (uintptr_t i = 0; i < MANY; i++) {
@@ -143,14 +138,13 @@ static void threads_without_a_cache_share_one_list(void **state)
 	close_pool(&p, &s);
 }
 
-static void a_full_batch_is_broken_up_for_who_has_no_cache(void **state)
+TEST(a_full_batch_is_broken_up_for_who_has_no_cache)
 {
 	struct supply     s;
 	struct pool       p;
 	struct pool_cache c;
 	void             *block[MANY];
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	sn_pool_cache_init(&c, &p);
 	for (uintptr_t i = 0; i < MANY; i++)
@@ -177,7 +171,7 @@ static unsigned take_all(struct pool_cache *c, void **block)
 	return n;
 }
 
-static void no_memory_leaves_everything_intact(void **state)
+TEST(no_memory_leaves_everything_intact)
 {
 	struct supply     s;
 	struct pool       p;
@@ -185,7 +179,6 @@ static void no_memory_leaves_everything_intact(void **state)
 	void             *block[MANY];
 	unsigned          n;
 
-	(void)state;
 	open_pool(&p, &s, 3);
 	sn_pool_cache_init(&c, &p);
 	n = take_all(&c, block);
@@ -202,7 +195,7 @@ static void no_memory_leaves_everything_intact(void **state)
 	close_pool(&p, &s);
 }
 
-static void a_drained_cache_leaves_every_block_to_others(void **state)
+TEST(a_drained_cache_leaves_every_block_to_others)
 {
 	struct supply     s;
 	struct pool       p;
@@ -210,7 +203,6 @@ static void a_drained_cache_leaves_every_block_to_others(void **state)
 	void             *block[MANY];
 	unsigned          n;
 
-	(void)state;
 	for (unsigned kept = 0; kept <= 2 * POOL_BATCH; kept++) {
 		open_pool(&p, &s, 4);
 		sn_pool_cache_init(&from, &p);
@@ -231,7 +223,7 @@ static void a_drained_cache_leaves_every_block_to_others(void **state)
 	}
 }
 
-static void unused_chunks_go_back_when_trimmed(void **state)
+TEST(unused_chunks_go_back_when_trimmed)
 {
 	struct supply     s;
 	struct pool       p;
@@ -239,7 +231,6 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 	void             *block[MANY];
 	size_t            bytes;
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	sn_pool_cache_init(&c, &p);
 	for (uintptr_t i = 0; i < MANY; i++)
@@ -265,14 +256,13 @@ static void unused_chunks_go_back_when_trimmed(void **state)
 	close_pool(&p, &s);
 }
 
-static void blocks_nobody_needed_are_known(void **state)
+TEST(blocks_nobody_needed_are_known)
 {
 	struct supply s;
 	struct pool   p;
 	void         *block;
 	size_t        idle;
 
-	(void)state;
 	open_pool(&p, &s, UINT32_MAX);
 	block = sn_pool_take_shared(&p);
 	sn_pool_give_shared(&p, block);
@@ -284,24 +274,4 @@ static void blocks_nobody_needed_are_known(void **state)
 	assert_int_equal(sn_pool_unused(&p), idle - 1);
 	assert_int_equal(sn_pool_unused(&p), idle);
 	close_pool(&p, &s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_unused_pool_allocates_nothing),
-		cmocka_unit_test(blocks_are_aligned_and_do_not_overlap),
-		cmocka_unit_test(a_block_given_is_the_next_one_taken),
-		cmocka_unit_test(what_one_cache_gives_another_takes),
-		cmocka_unit_test(threads_without_a_cache_share_one_list),
-		cmocka_unit_test(
-			a_full_batch_is_broken_up_for_who_has_no_cache),
-		cmocka_unit_test(no_memory_leaves_everything_intact),
-		cmocka_unit_test(a_drained_cache_leaves_every_block_to_others),
-		cmocka_unit_test(unused_chunks_go_back_when_trimmed),
-		cmocka_unit_test(blocks_nobody_needed_are_known),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("pool", tests, NULL, NULL));
 }

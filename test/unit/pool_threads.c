@@ -85,13 +85,12 @@ static void *trade(void *argument)
 	return NULL;
 }
 
-static void no_block_has_two_holders(void **state)
+TEST(no_block_has_two_holders)
 {
 	static struct market m = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct trader        t[THREADS];
 	uint32_t             wrong = 0;
 
-	(void)state;
 	sn_pool_init(&m.pool, &sn_memory_libc);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		t[i] = (struct trader){ .market = &m,
@@ -108,14 +107,4 @@ static void no_block_has_two_holders(void **state)
 	assert_int_equal(wrong, 0);
 	sn_pool_free(&m.pool);
 	pthread_mutex_destroy(&m.lock);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_block_has_two_holders),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("pool_threads", tests, NULL, NULL));
 }

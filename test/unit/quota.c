@@ -4,17 +4,15 @@
 
 /* --- version 2 ---------------------------------------------------------- */
 
-static void v2_quota_is_found(void **state)
+TEST_ON_NEW_SYSTEM(v2_quota_is_found)
 {
-	(void)state;
 	put_process("0::/job\n", V2);
 	put_v2("/job", "300000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 3);
 }
 
-static void part_of_a_cpu_counts_as_one(void **state)
+TEST_ON_NEW_SYSTEM(part_of_a_cpu_counts_as_one)
 {
-	(void)state;
 	put_process("0::/job\n", V2);
 	put_v2("/job", "1000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 1);
@@ -22,17 +20,15 @@ static void part_of_a_cpu_counts_as_one(void **state)
 	assert_int_equal(os_cpu_quota(root), 3);
 }
 
-static void max_is_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(max_is_no_limit)
 {
-	(void)state;
 	put_process("0::/job\n", V2);
 	put_v2("/job", "max 100000\n");
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void tightest_ancestor_wins(void **state)
+TEST_ON_NEW_SYSTEM(tightest_ancestor_wins)
 {
-	(void)state;
 	put_process("0::/a/b/c\n", V2);
 	put_v2("/a/b/c", "max 100000\n");
 	put_v2("/a/b", "400000 100000\n");
@@ -42,9 +38,8 @@ static void tightest_ancestor_wins(void **state)
 	assert_int_equal(os_cpu_quota(root), 1);
 }
 
-static void mount_point_itself_counts(void **state)
+TEST_ON_NEW_SYSTEM(mount_point_itself_counts)
 {
-	(void)state;
 	put_process("0::/\n", V2);
 	put_v2("", "500000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 5);
@@ -52,9 +47,8 @@ static void mount_point_itself_counts(void **state)
 	assert_int_equal(os_cpu_quota(root), 5);
 }
 
-static void nothing_above_the_mount_is_read(void **state)
+TEST_ON_NEW_SYSTEM(nothing_above_the_mount_is_read)
 {
-	(void)state;
 	put_process("0::/job\n", V2);
 	put_v2("/job", "300000 100000\n");
 	put("/sys/fs/cpu.max", "100000 100000\n");
@@ -62,9 +56,8 @@ static void nothing_above_the_mount_is_read(void **state)
 	assert_int_equal(os_cpu_quota(root), 3);
 }
 
-static void siblings_do_not_count(void **state)
+TEST_ON_NEW_SYSTEM(siblings_do_not_count)
 {
-	(void)state;
 	put_process("0::/a/bc\n", V2);
 	put_v2("/a/bc", "300000 100000\n");
 	put_v2("/a/b", "100000 100000\n");
@@ -74,34 +67,30 @@ static void siblings_do_not_count(void **state)
 
 /* --- version 1 ---------------------------------------------------------- */
 
-static void v1_quota_is_found(void **state)
+TEST_ON_NEW_SYSTEM(v1_quota_is_found)
 {
-	(void)state;
 	put_process("5:cpuset:/x\n4:cpu,cpuacct:/job\n", V1);
 	put_v1("/job", "150000\n", "50000\n");
 	assert_int_equal(os_cpu_quota(root), 3);
 }
 
-static void v1_without_quota_is_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(v1_without_quota_is_no_limit)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/job\n", V1);
 	put_v1("/job", "-1\n", "100000\n");
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void v1_ancestors_count(void **state)
+TEST_ON_NEW_SYSTEM(v1_ancestors_count)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/a/b\n", V1);
 	put_v1("/a/b", "-1\n", "100000\n");
 	put_v1("/a", "100000\n", "50000\n");
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-static void only_the_cpu_controller_counts(void **state)
+TEST_ON_NEW_SYSTEM(only_the_cpu_controller_counts)
 {
-	(void)state;
 	put_process("4:c,,cpuset,cpuacct:/job\n", V1);
 	put_v1("/job", "100000\n", "100000\n");
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
@@ -111,9 +100,8 @@ static void only_the_cpu_controller_counts(void **state)
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void hybrid_takes_the_tighter(void **state)
+TEST_ON_NEW_SYSTEM(hybrid_takes_the_tighter)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/old\n1:name=systemd:/new\n0::/new\n",
 		    V1 "38 31 0:35 / /sys/fs/cgroup/unified rw - cgroup2 "
 		       "cgroup2 rw\n");
@@ -126,9 +114,8 @@ static void hybrid_takes_the_tighter(void **state)
 
 /* --- malformed files ---------------------------------------------------- */
 
-static void missing_files_are_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(missing_files_are_no_limit)
 {
-	(void)state;
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 	put("/proc/self/mountinfo", V2 V1);
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
@@ -138,7 +125,7 @@ static void missing_files_are_no_limit(void **state)
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void garbage_in_a_group_is_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(garbage_in_a_group_is_no_limit)
 {
 	static const char *const garbage[] = {
 		"",
@@ -159,7 +146,6 @@ static void garbage_in_a_group_is_no_limit(void **state)
 		"1 99999999999999999999\n",
 	};
 
-	(void)state;
 	put_process("0::/job\n", V2);
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
 		put_v2("/job", garbage[i]);
@@ -168,12 +154,11 @@ static void garbage_in_a_group_is_no_limit(void **state)
 	}
 }
 
-static void garbage_in_a_v1_group_is_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(garbage_in_a_v1_group_is_no_limit)
 {
 	static const char *const garbage[] = { "",    "\n",   "1x\n", "+1\n",
 					       "0\n", " 1\n", "1 1\n" };
 
-	(void)state;
 	put_process("4:cpu:/job\n", V1);
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
 		put_v1("/job", garbage[i], "1\n");
@@ -185,7 +170,7 @@ static void garbage_in_a_v1_group_is_no_limit(void **state)
 	}
 }
 
-static void garbage_in_proc_is_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(garbage_in_proc_is_no_limit)
 {
 	static const char *const garbage[] = {
 		"",
@@ -207,7 +192,6 @@ static void garbage_in_proc_is_no_limit(void **state)
 		"1 2 3 \\777 /sys/fs/cgroup rw - cgroup2 x rw",
 	};
 
-	(void)state;
 	put_v2("/job", "100000 100000\n");
 	put_v2("", "100000 100000\n");
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
@@ -220,9 +204,8 @@ static void garbage_in_proc_is_no_limit(void **state)
 	}
 }
 
-static void more_cpus_than_can_be_counted_are_no_limit(void **state)
+TEST_ON_NEW_SYSTEM(more_cpus_than_can_be_counted_are_no_limit)
 {
-	(void)state;
 	put_process("0::/job\n", V2);
 	put_v2("/job", "4294967297 1\n");
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
@@ -234,11 +217,10 @@ static void more_cpus_than_can_be_counted_are_no_limit(void **state)
 
 /* --- this system -------------------------------------------------------- */
 
-static void count_is_within_mask_and_quota(void **state)
+TEST(count_is_within_mask_and_quota)
 {
 	uint32_t count = os_cpu_count();
 
-	(void)state;
 	assert_true(count >= 1);
 	assert_true(count <= os_cpu_list(NULL, 0));
 	assert_true(count <= os_cpu_quota(""));
@@ -246,9 +228,8 @@ static void count_is_within_mask_and_quota(void **state)
 
 /* --- threads ------------------------------------------------------------ */
 
-static void the_tightest_number_of_tasks_counts_v2(void **state)
+TEST_ON_NEW_SYSTEM(the_tightest_number_of_tasks_counts_v2)
 {
-	(void)state;
 	put_process("0::/machine/job\n", V2);
 	assert_int_equal(os_thread_quota(root), UINT32_MAX);
 	put("/sys/fs/cgroup/machine/job/pids.max", "max\n");
@@ -259,9 +240,8 @@ static void the_tightest_number_of_tasks_counts_v2(void **state)
 	assert_int_equal(os_thread_quota(root), 100);
 }
 
-static void tasks_have_a_hierarchy_of_their_own_v1(void **state)
+TEST_ON_NEW_SYSTEM(tasks_have_a_hierarchy_of_their_own_v1)
 {
-	(void)state;
 	put_process("5:cpu,cpuacct:/other\n3:pids:/job\n",
 		    V1 "36 31 0:31 / /sys/fs/cgroup/pids rw shared:9 - cgroup "
 		       "cgroup rw,pids\n");
@@ -271,32 +251,4 @@ static void tasks_have_a_hierarchy_of_their_own_v1(void **state)
 	assert_int_equal(os_thread_quota(root), 100);
 	put("/sys/fs/cgroup/pids/job/pids.max", "5000000000\n");
 	assert_int_equal(os_thread_quota(root), UINT32_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_NEW_SYSTEM(v2_quota_is_found),
-		ON_NEW_SYSTEM(part_of_a_cpu_counts_as_one),
-		ON_NEW_SYSTEM(max_is_no_limit),
-		ON_NEW_SYSTEM(tightest_ancestor_wins),
-		ON_NEW_SYSTEM(mount_point_itself_counts),
-		ON_NEW_SYSTEM(nothing_above_the_mount_is_read),
-		ON_NEW_SYSTEM(siblings_do_not_count),
-		ON_NEW_SYSTEM(v1_quota_is_found),
-		ON_NEW_SYSTEM(v1_without_quota_is_no_limit),
-		ON_NEW_SYSTEM(v1_ancestors_count),
-		ON_NEW_SYSTEM(only_the_cpu_controller_counts),
-		ON_NEW_SYSTEM(hybrid_takes_the_tighter),
-		ON_NEW_SYSTEM(missing_files_are_no_limit),
-		ON_NEW_SYSTEM(garbage_in_a_group_is_no_limit),
-		ON_NEW_SYSTEM(garbage_in_a_v1_group_is_no_limit),
-		ON_NEW_SYSTEM(garbage_in_proc_is_no_limit),
-		ON_NEW_SYSTEM(more_cpus_than_can_be_counted_are_no_limit),
-		ON_NEW_SYSTEM(the_tightest_number_of_tasks_counts_v2),
-		ON_NEW_SYSTEM(tasks_have_a_hierarchy_of_their_own_v1),
-		cmocka_unit_test(count_is_within_mask_and_quota),
-	};
-
-	return cmocka_run_group_tests_name("quota", tests, NULL, NULL);
 }

@@ -3,9 +3,8 @@
  * and names that need care. */
 #include "cgroup_files.h"
 
-static void mounted_subtree_is_entered_at_its_root(void **state)
+TEST_ON_NEW_SYSTEM(mounted_subtree_is_entered_at_its_root)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/docker/abc/job\n", V1_ROOT("/docker/abc"));
 	put_v1("/job", "300000\n", "100000\n");
 	put_v1("", "700000\n", "100000\n");
@@ -14,9 +13,8 @@ static void mounted_subtree_is_entered_at_its_root(void **state)
 	assert_int_equal(os_cpu_quota(root), 7);
 }
 
-static void mount_of_other_groups_does_not_count(void **state)
+TEST_ON_NEW_SYSTEM(mount_of_other_groups_does_not_count)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/docker/abcd\n", V1_ROOT("/docker/abc"));
 	put_v1("", "100000\n", "100000\n");
 	put_v1("/d", "100000\n", "100000\n");
@@ -24,18 +22,16 @@ static void mount_of_other_groups_does_not_count(void **state)
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void mount_from_above_the_namespace_gives_its_root(void **state)
+TEST_ON_NEW_SYSTEM(mount_from_above_the_namespace_gives_its_root)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/job\n", V1_ROOT("/../.."));
 	put_v1("", "400000\n", "100000\n");
 	put_v1("/job", "100000\n", "100000\n"); /* not this process's group */
 	assert_int_equal(os_cpu_quota(root), 4);
 }
 
-static void group_outside_the_namespace_is_not_in_its_mount(void **state)
+TEST_ON_NEW_SYSTEM(group_outside_the_namespace_is_not_in_its_mount)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/../other\n", V1);
 	put_v1("", "100000\n", "100000\n");
 	put("/sys/fs/cgroup/other/cpu.cfs_quota_us", "100000\n");
@@ -43,9 +39,8 @@ static void group_outside_the_namespace_is_not_in_its_mount(void **state)
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void steps_up_on_both_sides_cancel(void **state)
+TEST_ON_NEW_SYSTEM(steps_up_on_both_sides_cancel)
 {
-	(void)state;
 	put_process("4:cpu,cpuacct:/../other/job\n", V1_ROOT("/.."));
 	put_v1("/other/job", "300000\n", "100000\n");
 	assert_int_equal(os_cpu_quota(root), 3);
@@ -54,17 +49,15 @@ static void steps_up_on_both_sides_cancel(void **state)
 	assert_int_equal(os_cpu_quota(root), UINT32_MAX);
 }
 
-static void name_of_two_dots_and_more_is_a_name(void **state)
+TEST_ON_NEW_SYSTEM(name_of_two_dots_and_more_is_a_name)
 {
-	(void)state;
 	put_process("0::/..a/b\n", V2);
 	put_v2("/..a", "300000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 3);
 }
 
-static void escapes_of_mountinfo_are_undone(void **state)
+TEST_ON_NEW_SYSTEM(escapes_of_mountinfo_are_undone)
 {
-	(void)state;
 	put_process("0::/my group/a\\b/job\n",
 		    "30 24 0:26 /my\\040group/a\\134b /sys/c\\040g rw - "
 		    "cgroup2 cgroup2 rw\n");
@@ -72,9 +65,8 @@ static void escapes_of_mountinfo_are_undone(void **state)
 	assert_int_equal(os_cpu_quota(root), 6);
 }
 
-static void every_mount_of_a_hierarchy_is_looked_at(void **state)
+TEST_ON_NEW_SYSTEM(every_mount_of_a_hierarchy_is_looked_at)
 {
-	(void)state;
 	put_process("0::/job/part\n",
 		    "30 24 0:26 /else /mnt/else rw - cgroup2 none rw\n"
 		    "31 24 0:26 /job /mnt/job rw shared:1 master:2 - cgroup2 "
@@ -84,20 +76,18 @@ static void every_mount_of_a_hierarchy_is_looked_at(void **state)
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-static void colons_in_a_group_belong_to_its_name(void **state)
+TEST_ON_NEW_SYSTEM(colons_in_a_group_belong_to_its_name)
 {
-	(void)state;
 	put_process("0::/job:1:2\n", V2);
 	put_v2("/job:1:2", "200000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 2);
 }
 
-static void long_names_fit(void **state)
+TEST_ON_NEW_SYSTEM(long_names_fit)
 {
 	char name[201];
 	char groups[1024];
 
-	(void)state;
 	memset(name, 'n', 200);
 	name[200] = '\0';
 	snprintf(groups, sizeof(groups), "0::/top/%s/%s/%s\n", name, name,
@@ -105,22 +95,4 @@ static void long_names_fit(void **state)
 	put_process(groups, V2);
 	put_v2("/top", "200000 100000\n");
 	assert_int_equal(os_cpu_quota(root), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_NEW_SYSTEM(mounted_subtree_is_entered_at_its_root),
-		ON_NEW_SYSTEM(mount_of_other_groups_does_not_count),
-		ON_NEW_SYSTEM(mount_from_above_the_namespace_gives_its_root),
-		ON_NEW_SYSTEM(group_outside_the_namespace_is_not_in_its_mount),
-		ON_NEW_SYSTEM(steps_up_on_both_sides_cancel),
-		ON_NEW_SYSTEM(name_of_two_dots_and_more_is_a_name),
-		ON_NEW_SYSTEM(escapes_of_mountinfo_are_undone),
-		ON_NEW_SYSTEM(every_mount_of_a_hierarchy_is_looked_at),
-		ON_NEW_SYSTEM(colons_in_a_group_belong_to_its_name),
-		ON_NEW_SYSTEM(long_names_fit),
-	};
-
-	return cmocka_run_group_tests_name("quota_mounts", tests, NULL, NULL);
 }

@@ -6,11 +6,7 @@
 #include "scarce.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 static struct task numbered(uintptr_t n)
 {
@@ -33,14 +29,13 @@ static uintptr_t pop_back(struct ring *r)
 	return t.meta;
 }
 
-static void an_unused_ring_allocates_nothing(void **state)
+TEST(an_unused_ring_allocates_nothing)
 {
 	struct scarce    s = { 0 };
 	sennit_allocator a = SCARCE(&s);
 	struct ring      r;
 	struct task      t;
 
-	(void)state;
 	sn_ring_init(&r, &a);
 	assert_false(sn_ring_pop_front(&r, &t));
 	assert_false(sn_ring_pop_back(&r, &t));
@@ -51,13 +46,12 @@ static void an_unused_ring_allocates_nothing(void **state)
 	assert_int_equal(s.held, 0);
 }
 
-static void all_three_words_come_back(void **state)
+TEST(all_three_words_come_back)
 {
 	struct task in = { (sennit_task_fn *)(uintptr_t)0x1000, &in, 7 };
 	struct task out;
 	struct ring r;
 
-	(void)state;
 	sn_ring_init(&r, &sn_memory_libc);
 	assert_int_equal(sn_ring_push_back(&r, in), 0);
 	assert_true(sn_ring_pop_front(&r, &out));
@@ -65,11 +59,10 @@ static void all_three_words_come_back(void **state)
 	sn_ring_free(&r);
 }
 
-static void front_is_oldest_and_back_is_newest(void **state)
+TEST(front_is_oldest_and_back_is_newest)
 {
 	struct ring r;
 
-	(void)state;
 	sn_ring_init(&r, &sn_memory_libc);
 	for (uintptr_t i = 0; i < 4; i++)
 		assert_int_equal(sn_ring_push_back(&r, numbered(i)), 0);
@@ -81,14 +74,13 @@ static void front_is_oldest_and_back_is_newest(void **state)
 	sn_ring_free(&r);
 }
 
-static void a_failed_push_changes_nothing(void **state)
+TEST(a_failed_push_changes_nothing)
 {
 	struct scarce    s = { .left = 1 };
 	sennit_allocator a = SCARCE(&s);
 	struct ring      r;
 	uintptr_t        n = 0;
 
-	(void)state;
 	sn_ring_init(&r, &a);
 	while (sn_ring_push_back(&r, numbered(n)) == 0)
 		n++;
@@ -101,13 +93,12 @@ static void a_failed_push_changes_nothing(void **state)
 	assert_int_equal(s.held, 0);
 }
 
-static void room_made_is_room_enough(void **state)
+TEST(room_made_is_room_enough)
 {
 	struct scarce          s = { .left = 100 };
 	const sennit_allocator a = SCARCE(&s);
 	struct ring            r;
 
-	(void)state;
 	sn_ring_init(&r, &a);
 	for (uint32_t n = 1; n < 1000; n = 3 * n + 1) {
 		assert_int_equal(sn_ring_reserve(&r, n), 0);
@@ -123,14 +114,13 @@ static void room_made_is_room_enough(void **state)
 
 /* The ring always holds consecutive numbers, so a first and a last number model
  * it. */
-static void any_mix_of_calls_matches_a_queue(void **state)
+TEST(any_mix_of_calls_matches_a_queue)
 {
 	uint64_t    random = random_stream(0);
 	uintptr_t   oldest = 0;
 	uintptr_t   next = 0;
 	struct ring r;
 
-	(void)state;
 	sn_ring_init(&r, &sn_memory_libc);
 	for (uint64_t i = scaled(1000000); i; i--) {
 		uint32_t wish = random_below(&random, 1000) < 501 ? 0 : 1;
@@ -145,19 +135,4 @@ static void any_mix_of_calls_matches_a_queue(void **state)
 		assert_int_equal(sn_ring_count(&r), next - oldest);
 	}
 	sn_ring_free(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_unused_ring_allocates_nothing),
-		cmocka_unit_test(all_three_words_come_back),
-		cmocka_unit_test(front_is_oldest_and_back_is_newest),
-		cmocka_unit_test(a_failed_push_changes_nothing),
-		cmocka_unit_test(room_made_is_room_enough),
-		cmocka_unit_test(any_mix_of_calls_matches_a_queue),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("ring", tests, NULL, NULL));
 }

@@ -5,11 +5,7 @@
 
 #include "base/memory.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 #include <time.h>
 
 /* The library's clock is the test's. */
@@ -67,12 +63,11 @@ static void drop(struct run_queue *q)
 	sn_memory_give(&sn_memory_libc, q, sizeof(*q));
 }
 
-static void newest_own_task_goes_first(void **state)
+TEST(newest_own_task_goes_first)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .threaded = true });
 
-	(void)state;
 	keep(q, 1);
 	keep(q, 2);
 	assert_true(sn_run_queue_wants_newest(q));
@@ -82,12 +77,11 @@ static void newest_own_task_goes_first(void **state)
 	drop(q);
 }
 
-static void oldest_goes_first_where_that_is_the_order(void **state)
+TEST(oldest_goes_first_where_that_is_the_order)
 {
 	struct run_queue *q = make(&(struct run_queue_kind){
 		.threaded = true, .oldest_first = true });
 
-	(void)state;
 	keep(q, 1);
 	keep(q, 2);
 	assert_false(sn_run_queue_wants_newest(q));
@@ -97,13 +91,12 @@ static void oldest_goes_first_where_that_is_the_order(void **state)
 }
 
 /* Two tasks of each kind. The count of dispatches decides the turn. */
-static void pinned_tasks_and_others_take_turns(void **state)
+TEST(pinned_tasks_and_others_take_turns)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .threaded = true });
 	uintptr_t pinned = 0;
 
-	(void)state;
 	pin(q, 11);
 	pin(q, 12);
 	keep(q, 1);
@@ -120,12 +113,11 @@ static void pinned_tasks_and_others_take_turns(void **state)
 	drop(q);
 }
 
-static void bound_thread_keeps_its_tasks(void **state)
+TEST(bound_thread_keeps_its_tasks)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .oldest_first = true });
 
-	(void)state;
 	keep(q, 1);
 	keep(q, 2);
 	assert_true(sn_run_queue_has_pinned(q));
@@ -135,12 +127,11 @@ static void bound_thread_keeps_its_tasks(void **state)
 	drop(q);
 }
 
-static void draining_queue_offers_no_fast_path(void **state)
+TEST(draining_queue_offers_no_fast_path)
 {
 	struct run_queue *q = make(&(struct run_queue_kind){
 		.threaded = true, .asymmetric = true });
 
-	(void)state;
 	assert_true(sn_run_queue_pushes(q) && sn_run_queue_pops(q));
 	assert_true(sn_deque_has_room(sn_run_queue_deque(q)));
 	keep(q, 1);
@@ -154,13 +145,12 @@ static void draining_queue_offers_no_fast_path(void **state)
 	drop(q);
 }
 
-static void upkeep_is_due_every_so_many_dispatches(void **state)
+TEST(upkeep_is_due_every_so_many_dispatches)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .threaded = true });
 	uint32_t ticks = 1;
 
-	(void)state;
 	while (!sn_run_queue_tick(q))
 		ticks++;
 	assert_int_equal(ticks, WORKER_UPKEEP);
@@ -208,12 +198,11 @@ static uintptr_t take_next(struct run_queue *q)
 
 static const struct run_queue_kind mtw = { .threaded = true };
 
-static void aged_tasks_come_first(void **state)
+TEST(aged_tasks_come_first)
 {
 	const struct run_queue_kind stw = { .threaded = false };
 	struct run_queue           *q;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		q = make_with_three(i ? &stw : &mtw);
 		let_age(q);
@@ -227,11 +216,10 @@ static void aged_tasks_come_first(void **state)
 	}
 }
 
-static void an_aged_task_that_schedules_ends_the_turn(void **state)
+TEST(an_aged_task_that_schedules_ends_the_turn)
 {
 	struct run_queue *q = make_with_three(&mtw);
 
-	(void)state;
 	let_age(q);
 	assert_int_equal(take(q), 1);
 	assert_true(sn_run_queue_wants_newest(q)); /* what it may join */
@@ -242,11 +230,10 @@ static void an_aged_task_that_schedules_ends_the_turn(void **state)
 	drop(q);
 }
 
-static void a_turn_of_aged_tasks_ends_in_time(void **state)
+TEST(a_turn_of_aged_tasks_ends_in_time)
 {
 	struct run_queue *q = make_with_three(&mtw);
 
-	(void)state;
 	let_age(q);
 	assert_int_equal(take(q), 1);
 	time_now += AGED / 2;
@@ -254,11 +241,10 @@ static void a_turn_of_aged_tasks_ends_in_time(void **state)
 	drop(q);
 }
 
-static void a_turn_has_so_many_aged_tasks(void **state)
+TEST(a_turn_has_so_many_aged_tasks)
 {
 	struct run_queue *q = make(&mtw);
 
-	(void)state;
 	for (uintptr_t i = 1; i <= AGED_TASKS + 2; i++)
 		keep(q, i);
 	let_age(q);
@@ -269,11 +255,10 @@ static void a_turn_has_so_many_aged_tasks(void **state)
 }
 
 /* All that are older than the rest get their turns, one for each AGED. */
-static void the_next_oldest_ages_from_then_on(void **state)
+TEST(the_next_oldest_ages_from_then_on)
 {
 	struct run_queue *q = make_with_three(&mtw);
 
-	(void)state;
 	for (uintptr_t i = 1; i <= 3; i++) {
 		let_age(q);
 		assert_int_equal(take(q), i);
@@ -284,12 +269,11 @@ static void the_next_oldest_ages_from_then_on(void **state)
 }
 
 /* Publishing and taking back moves the oldest task, at each dispatch here. */
-static void tasks_age_while_they_are_published_and_taken_back(void **state)
+TEST(tasks_age_while_they_are_published_and_taken_back)
 {
 	struct run_queue *q = make_with_three(&mtw);
 	const uint32_t    step = AGED / 10;
 
-	(void)state;
 	keep(q, 4);
 	for (int i = 0; i <= 10; i++) {
 		assert_false(sn_run_queue_is_aged(q));
@@ -305,11 +289,10 @@ static void tasks_age_while_they_are_published_and_taken_back(void **state)
 	drop(q);
 }
 
-static void nothing_ages_in_a_queue_that_gets_empty(void **state)
+TEST(nothing_ages_in_a_queue_that_gets_empty)
 {
 	struct run_queue *q = make(&mtw);
 
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		keep(q, 1);
 		sn_run_queue_look(q, time_now);
@@ -321,12 +304,11 @@ static void nothing_ages_in_a_queue_that_gets_empty(void **state)
 	drop(q);
 }
 
-static void nothing_ages_where_the_oldest_goes_first(void **state)
+TEST(nothing_ages_where_the_oldest_goes_first)
 {
 	struct run_queue *q = make_with_three(&(struct run_queue_kind){
 		.threaded = true, .oldest_first = true });
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		sn_run_queue_look(q, time_now);
 		assert_false(sn_run_queue_is_aged(q));
@@ -346,12 +328,11 @@ static uint32_t look_after(struct run_queue *q, sennit_time spent)
 	return q->aging.interval;
 }
 
-static void long_dispatches_have_upkeep_more_often(void **state)
+TEST(long_dispatches_have_upkeep_more_often)
 {
 	struct run_queue *q = make(&mtw);
 	uint32_t          interval = look_after(q, 0);
 
-	(void)state;
 	while (interval < WORKER_UPKEEP) {
 		const uint32_t longer = look_after(q, AGED / 32);
 
@@ -364,11 +345,10 @@ static void long_dispatches_have_upkeep_more_often(void **state)
 }
 
 /* One long task among many short ones. */
-static void short_dispatches_make_upkeep_rarer_only_with_time(void **state)
+TEST(short_dispatches_make_upkeep_rarer_only_with_time)
 {
 	struct run_queue *q = make(&mtw);
 
-	(void)state;
 	look_after(q, 0);
 	assert_int_equal(look_after(q, 61 * AGED), 1);
 	for (int i = 0; i < 64; i++)
@@ -380,12 +360,11 @@ static void short_dispatches_make_upkeep_rarer_only_with_time(void **state)
 }
 
 /* In a turn of old tasks each upkeep comes after one dispatch. */
-static void a_turn_tells_nothing_about_dispatches(void **state)
+TEST(a_turn_tells_nothing_about_dispatches)
 {
 	struct run_queue *q = make_with_three(&mtw);
 	uint32_t          interval;
 
-	(void)state;
 	let_age(q);
 	assert_int_equal(take(q), 1);
 	interval = q->aging.interval;
@@ -399,12 +378,11 @@ static void a_turn_tells_nothing_about_dispatches(void **state)
 	drop(q);
 }
 
-static void clock_is_not_read_while_dispatches_are_short(void **state)
+TEST(clock_is_not_read_while_dispatches_are_short)
 {
 	struct run_queue *q = make(&mtw);
 	uint32_t          blind = 0;
 
-	(void)state;
 	assert_false(sn_run_queue_is_blind(q, time_now));
 	while (look_after(q, 10) < WORKER_UPKEEP)
 		;
@@ -418,12 +396,11 @@ static void clock_is_not_read_while_dispatches_are_short(void **state)
 }
 
 /* However many upkeeps there are. */
-static void tasks_have_their_turn_after_so_many_dispatches(void **state)
+TEST(tasks_have_their_turn_after_so_many_dispatches)
 {
 	struct run_queue *q = make(&mtw);
 	uint32_t          ticks = 0;
 
-	(void)state;
 	while (!sn_run_queue_tick(q))
 		;
 	assert_true(sn_run_queue_begin_upkeep(q, false));
@@ -437,12 +414,11 @@ static void tasks_have_their_turn_after_so_many_dispatches(void **state)
 	drop(q);
 }
 
-static void upkeep_comes_soon_after_an_idle_time(void **state)
+TEST(upkeep_comes_soon_after_an_idle_time)
 {
 	struct run_queue *q = make(&mtw);
 	uint32_t          ticks = 1;
 
-	(void)state;
 	sn_run_queue_rested(q, time_now, true);
 	while (!sn_run_queue_tick(q))
 		ticks++;
@@ -450,26 +426,24 @@ static void upkeep_comes_soon_after_an_idle_time(void **state)
 	drop(q);
 }
 
-static void stolen_tasks_run_oldest_first(void **state)
+TEST(stolen_tasks_run_oldest_first)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .threaded = true });
 	const struct task stolen[] = { number(1), number(2) };
 
-	(void)state;
 	sn_run_queue_keep_stolen(q, stolen, 2);
 	assert_int_equal(take(q), 1);
 	assert_int_equal(take(q), 2);
 	drop(q);
 }
 
-static void fibers_are_taken_in_the_order_they_became_ready(void **state)
+TEST(fibers_are_taken_in_the_order_they_became_ready)
 {
 	struct run_queue *q =
 		make(&(struct run_queue_kind){ .threaded = true });
 	static struct sennit_fiber f[3];
 
-	(void)state;
 	sn_run_queue_ready(q, &f[0]);
 	f[1].link.next = &f[2].link;
 	sn_run_queue_ready_all(q, &f[1].link, &f[2].link);
@@ -478,38 +452,4 @@ static void fibers_are_taken_in_the_order_they_became_ready(void **state)
 		assert_ptr_equal(sn_run_queue_take_ready(q), &f[i]);
 	assert_null(sn_run_queue_take_ready(q));
 	drop(q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(newest_own_task_goes_first),
-		cmocka_unit_test(oldest_goes_first_where_that_is_the_order),
-		cmocka_unit_test(pinned_tasks_and_others_take_turns),
-		cmocka_unit_test(bound_thread_keeps_its_tasks),
-		cmocka_unit_test(draining_queue_offers_no_fast_path),
-		cmocka_unit_test(upkeep_is_due_every_so_many_dispatches),
-		cmocka_unit_test(aged_tasks_come_first),
-		cmocka_unit_test(an_aged_task_that_schedules_ends_the_turn),
-		cmocka_unit_test(a_turn_of_aged_tasks_ends_in_time),
-		cmocka_unit_test(a_turn_has_so_many_aged_tasks),
-		cmocka_unit_test(the_next_oldest_ages_from_then_on),
-		cmocka_unit_test(
-			tasks_age_while_they_are_published_and_taken_back),
-		cmocka_unit_test(nothing_ages_in_a_queue_that_gets_empty),
-		cmocka_unit_test(nothing_ages_where_the_oldest_goes_first),
-		cmocka_unit_test(long_dispatches_have_upkeep_more_often),
-		cmocka_unit_test(
-			short_dispatches_make_upkeep_rarer_only_with_time),
-		cmocka_unit_test(a_turn_tells_nothing_about_dispatches),
-		cmocka_unit_test(clock_is_not_read_while_dispatches_are_short),
-		cmocka_unit_test(
-			tasks_have_their_turn_after_so_many_dispatches),
-		cmocka_unit_test(upkeep_comes_soon_after_an_idle_time),
-		cmocka_unit_test(stolen_tasks_run_oldest_first),
-		cmocka_unit_test(
-			fibers_are_taken_in_the_order_they_became_ready),
-	};
-
-	return cmocka_run_group_tests_name("run_queue", tests, NULL, NULL);
 }

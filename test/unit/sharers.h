@@ -10,8 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { SHARERS = 4, CLAIMS = 6 };
 

@@ -4,9 +4,8 @@
 
 #include "../random.h"
 
-static void minimums_beyond_the_budget_are_refused(void **state)
+TEST(minimums_beyond_the_budget_are_refused)
 {
-	(void)state;
 	begin(4);
 	assert_true(join(0, 3, 4, 1));
 	assert_false(join(1, 2, 4, 1));
@@ -16,9 +15,8 @@ static void minimums_beyond_the_budget_are_refused(void **state)
 	assert_int_equal(shares.count, 2);
 }
 
-static void one_alone_gets_all_up_to_its_maximum(void **state)
+TEST(one_alone_gets_all_up_to_its_maximum)
 {
-	(void)state;
 	begin(4);
 	assert_true(join(0, 0, 3, 1) && join(1, 4, 4, 1));
 	for (unsigned i = 0; i < 3; i++)
@@ -29,9 +27,8 @@ static void one_alone_gets_all_up_to_its_maximum(void **state)
 	assert_int_equal(shares.held, 2);
 }
 
-static void minimums_come_first_and_need_no_slice(void **state)
+TEST(minimums_come_first_and_need_no_slice)
 {
-	(void)state;
 	begin(2);
 	assert_true(join(0, 0, 2, 1024) && join(1, 1, 2, 1) &&
 		    join(2, 0, 2, 1024));
@@ -54,11 +51,10 @@ static void minimums_come_first_and_need_no_slice(void **state)
 	assert_ptr_equal(yield(&claims[0][1], true), &claims[2][0]);
 }
 
-static void time_is_shared_by_weight(void **state)
+TEST(time_is_shared_by_weight)
 {
 	unsigned ran[SHARERS * CLAIMS] = { 0 };
 
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 1, 3) && join(1, 0, 1, 1));
 	assert_true(take(&claims[0][0]));
@@ -71,11 +67,10 @@ static void time_is_shared_by_weight(void **state)
 /* Work is done only in slices that have begun. A thread runs some time after it
  * was told, on a busy machine for longer than a slice; if that were paid for,
  * the sharer with the longer turns would have it less often for each slice. */
-static void the_time_until_a_thread_runs_is_free(void **state)
+TEST(the_time_until_a_thread_runs_is_free)
 {
 	unsigned long worked[2] = { 0 };
 
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 1, 3) && join(1, 0, 1, 1));
 	assert_true(take(&claims[0][0]));
@@ -96,11 +91,10 @@ static void the_time_until_a_thread_runs_is_free(void **state)
 	assert_in_range(worked[1], 990, 1010);
 }
 
-static void slices_of_any_length_are_paid_for(void **state)
+TEST(slices_of_any_length_are_paid_for)
 {
 	unsigned short_ones = 0, long_ones = 0;
 
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
 	assert_true(take(&claims[0][0]));
@@ -117,11 +111,10 @@ static void slices_of_any_length_are_paid_for(void **state)
 	assert_in_range(short_ones, 998, 1002);
 }
 
-static void claims_of_one_sharer_take_turns(void **state)
+TEST(claims_of_one_sharer_take_turns)
 {
 	unsigned ran[SHARERS * CLAIMS] = { 0 };
 
-	(void)state;
 	begin(2);
 	assert_true(join(0, 0, 2, 1));
 	for (unsigned c = 0; c < CLAIMS; c++)
@@ -131,11 +124,10 @@ static void claims_of_one_sharer_take_turns(void **state)
 		assert_int_equal(ran[c], 20);
 }
 
-static void who_was_away_has_saved_nothing(void **state)
+TEST(who_was_away_has_saved_nothing)
 {
 	unsigned ran[SHARERS * CLAIMS] = { 0 };
 
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
 	assert_true(take(&claims[0][0]));
@@ -146,11 +138,10 @@ static void who_was_away_has_saved_nothing(void **state)
 	assert_in_range(sum(ran, 1), 99, 101);
 }
 
-static void who_used_what_nobody_wanted_owes_little(void **state)
+TEST(who_used_what_nobody_wanted_owes_little)
 {
 	unsigned ran[SHARERS * CLAIMS] = { 0 };
 
-	(void)state;
 	begin(3);
 	assert_true(join(0, 0, 3, 1) && join(1, 0, 3, 1));
 	assert_true(take(&claims[0][0]) && take(&claims[0][1]));
@@ -163,9 +154,8 @@ static void who_used_what_nobody_wanted_owes_little(void **state)
 	assert_in_range(sum(ran, 0), 520, 580);
 }
 
-static void who_waits_no_longer_is_passed_over(void **state)
+TEST(who_waits_no_longer_is_passed_over)
 {
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
 	assert_true(take(&claims[0][0]));
@@ -209,11 +199,10 @@ static void assert_invariants(void)
 	assert_int_equal(waits, waiting());
 }
 
-static void any_steps_keep_the_invariants(void **state)
+TEST(any_steps_keep_the_invariants)
 {
 	uint64_t random = random_stream(1);
 
-	(void)state;
 	for (unsigned round = 0; round < 200; round++) {
 		begin(1 + random_below(&random, 6));
 		for (unsigned i = 0; i < SHARERS; i++) {
@@ -244,24 +233,4 @@ static void any_steps_keep_the_invariants(void **state)
 			assert_invariants();
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(minimums_beyond_the_budget_are_refused),
-		cmocka_unit_test(one_alone_gets_all_up_to_its_maximum),
-		cmocka_unit_test(minimums_come_first_and_need_no_slice),
-		cmocka_unit_test(time_is_shared_by_weight),
-		cmocka_unit_test(the_time_until_a_thread_runs_is_free),
-		cmocka_unit_test(slices_of_any_length_are_paid_for),
-		cmocka_unit_test(claims_of_one_sharer_take_turns),
-		cmocka_unit_test(who_was_away_has_saved_nothing),
-		cmocka_unit_test(who_used_what_nobody_wanted_owes_little),
-		cmocka_unit_test(who_waits_no_longer_is_passed_over),
-		cmocka_unit_test(any_steps_keep_the_invariants),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("unit/shares", tests, NULL, NULL));
 }

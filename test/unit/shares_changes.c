@@ -3,9 +3,8 @@
  * changes while claims hold slots. */
 #include "sharers.h"
 
-static void a_larger_budget_is_granted_at_once(void **state)
+TEST(a_larger_budget_is_granted_at_once)
 {
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 4, 1));
 	assert_true(take(&claims[0][0]));
@@ -17,11 +16,10 @@ static void a_larger_budget_is_granted_at_once(void **state)
 	assert_int_equal(shares.held, 2);
 }
 
-static void what_is_in_excess_goes_at_the_next_safe_point(void **state)
+TEST(what_is_in_excess_goes_at_the_next_safe_point)
 {
 	struct claim *next;
 
-	(void)state;
 	begin(3);
 	assert_true(join(0, 1, 4, 1));
 	for (unsigned i = 0; i < 3; i++)
@@ -43,9 +41,8 @@ static void what_is_in_excess_goes_at_the_next_safe_point(void **state)
 			 &claims[0][2]);
 }
 
-static void a_new_minimum_must_fit_and_comes_first(void **state)
+TEST(a_new_minimum_must_fit_and_comes_first)
 {
-	(void)state;
 	begin(2);
 	assert_true(join(0, 1, 2, 1) && join(1, 0, 2, 1));
 	assert_false(sn_shares_change(&shares, &sharers[1], 2, 2, 1, now));
@@ -56,11 +53,10 @@ static void a_new_minimum_must_fit_and_comes_first(void **state)
 	assert_ptr_equal(yield(&claims[0][0], false), &claims[1][0]);
 }
 
-static void a_new_weight_counts_from_now_on(void **state)
+TEST(a_new_weight_counts_from_now_on)
 {
 	unsigned ran[SHARERS * CLAIMS] = { 0 };
 
-	(void)state;
 	begin(1);
 	assert_true(join(0, 0, 1, 1) && join(1, 0, 1, 1));
 	assert_true(take(&claims[0][0]));
@@ -71,17 +67,4 @@ static void a_new_weight_counts_from_now_on(void **state)
 	assert_true(sn_shares_change(&shares, &sharers[0], 0, 1, 3, now));
 	contend(ran, 4000, TICK);
 	assert_in_range(sum(ran, 0), 2998, 3002);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_larger_budget_is_granted_at_once),
-		cmocka_unit_test(what_is_in_excess_goes_at_the_next_safe_point),
-		cmocka_unit_test(a_new_minimum_must_fit_and_comes_first),
-		cmocka_unit_test(a_new_weight_counts_from_now_on),
-	};
-
-	return cmocka_run_group_tests_name("unit/shares_changes", tests, NULL,
-					   NULL);
 }

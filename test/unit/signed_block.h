@@ -7,11 +7,7 @@
 
 #include "base/memory.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #define WORDS (POOL_BLOCK / sizeof(uintptr_t))
 

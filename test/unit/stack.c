@@ -10,13 +10,12 @@
 
 /* --- taking and giving -------------------------------------------------- */
 
-static void stacks_do_not_overlap(void **state)
+TEST(stacks_do_not_overlap)
 {
 	enum { COUNT = 300 };
 	void         *low[COUNT];
 	struct stacks s;
 
-	(void)state;
 	make(&s, 0);
 	for (int i = 0; i < COUNT; i += 3)
 		assert_int_equal(sn_stacks_take(&s, low + i, 3), 3);
@@ -29,12 +28,11 @@ static void stacks_do_not_overlap(void **state)
 	sn_stacks_free(&s);
 }
 
-static void fresh_stack_reads_as_zeros(void **state)
+TEST(fresh_stack_reads_as_zeros)
 {
 	struct stacks s;
 	const char   *low;
 
-	(void)state;
 	make(&s, 0);
 	low = take_one(&s);
 	for (size_t i = 0; i < sn_stacks_usable(&s); i++)
@@ -43,13 +41,12 @@ static void fresh_stack_reads_as_zeros(void **state)
 	sn_stacks_free(&s);
 }
 
-static void last_given_is_taken_first_as_it_was_left(void **state)
+TEST(last_given_is_taken_first_as_it_was_left)
 {
 	struct stacks        s;
 	void                *low[2];
 	const unsigned char *again;
 
-	(void)state;
 	make(&s, 0);
 	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
 	memset(low[0], 0x11, sn_stacks_usable(&s));
@@ -64,12 +61,11 @@ static void last_given_is_taken_first_as_it_was_left(void **state)
 	sn_stacks_free(&s);
 }
 
-static void limit_is_never_passed(void **state)
+TEST(limit_is_never_passed)
 {
 	struct stacks s;
 	void         *low[20];
 
-	(void)state;
 	make(&s, 10);
 	assert_int_equal(sn_stacks_take(&s, low, 7), 7);
 	assert_int_equal(sn_stacks_take(&s, low + 7, 7), 3);
@@ -83,13 +79,12 @@ static void limit_is_never_passed(void **state)
 }
 
 /* Symptom: a worker whose thread begins late found its stack taken. */
-static void a_stack_set_aside_is_nobody_elses(void **state)
+TEST(a_stack_set_aside_is_nobody_elses)
 {
 	struct stacks s;
 	void         *low[4];
 	char         *aside;
 
-	(void)state;
 	make(&s, 4);
 	aside = sn_stacks_set_aside(&s);
 	assert_non_null(aside);
@@ -104,11 +99,10 @@ static void a_stack_set_aside_is_nobody_elses(void **state)
 	sn_stacks_free(&s);
 }
 
-static void a_stack_set_aside_may_be_dropped(void **state)
+TEST(a_stack_set_aside_may_be_dropped)
 {
 	struct stacks s;
 
-	(void)state;
 	make(&s, 0);
 	assert_non_null(sn_stacks_set_aside(&s));
 	sn_stacks_drop_aside(&s);
@@ -116,11 +110,10 @@ static void a_stack_set_aside_may_be_dropped(void **state)
 	sn_stacks_free(&s);
 }
 
-static void top_is_aligned_and_size_is_kept(void **state)
+TEST(top_is_aligned_and_size_is_kept)
 {
 	static const size_t sizes[] = { 16384, 16385, 65536, 100000, 262144 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct stacks s;
 		void         *low;
@@ -143,12 +136,11 @@ static void top_is_aligned_and_size_is_kept(void **state)
 	}
 }
 
-static void guard_is_not_taken_from_the_size(void **state)
+TEST(guard_is_not_taken_from_the_size)
 {
 	size_t        page = os_page_size();
 	struct stacks s;
 
-	(void)state;
 	assert_int_equal(
 		sn_stacks_init(&s, &sn_memory_libc, 16 * page, 3 * page, 0), 0);
 	assert_int_equal(s.slabs.pitch, 19 * page);
@@ -190,12 +182,11 @@ static void *take_and_give(void *argument)
 	return NULL;
 }
 
-static void threads_never_share_a_stack(void **state)
+TEST(threads_never_share_a_stack)
 {
 	pthread_t     threads[THREADS];
 	struct stacks s;
 
-	(void)state;
 	make(&s, 100);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(
@@ -209,21 +200,4 @@ static void threads_never_share_a_stack(void **state)
 	}
 	assert_true(sn_stacks_count(&s).made <= 100);
 	sn_stacks_free(&s); /* aborts if a stack is missing */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_do_not_overlap),
-		cmocka_unit_test(fresh_stack_reads_as_zeros),
-		cmocka_unit_test(last_given_is_taken_first_as_it_was_left),
-		cmocka_unit_test(limit_is_never_passed),
-		cmocka_unit_test(a_stack_set_aside_is_nobody_elses),
-		cmocka_unit_test(a_stack_set_aside_may_be_dropped),
-		cmocka_unit_test(top_is_aligned_and_size_is_kept),
-		cmocka_unit_test(guard_is_not_taken_from_the_size),
-		cmocka_unit_test(threads_never_share_a_stack),
-	};
-
-	return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
 }

@@ -35,22 +35,20 @@ static bool overflow_is_found(size_t below)
 	return true;
 }
 
-static void lost_canary_is_found(void **state)
+TEST(lost_canary_is_found)
 {
-	(void)state;
 	assert_false(overflow_is_found(0));
 	assert_true(overflow_is_found(1));
 	assert_true(overflow_is_found(100));
 	assert_true(overflow_is_found(256));
 }
 
-static void unguarded_stacks_work_otherwise(void **state)
+TEST(unguarded_stacks_work_otherwise)
 {
 	enum { COUNT = 100 };
 	void         *low[COUNT];
 	struct stacks s;
 
-	(void)state;
 	make_by_mapping(&s, 0);
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	assert_false(sn_stacks_guarded(&s));
@@ -65,14 +63,13 @@ static void unguarded_stacks_work_otherwise(void **state)
 	sn_stacks_free(&s);
 }
 
-static void guards_that_split_mappings_are_limited(void **state)
+TEST(guards_that_split_mappings_are_limited)
 {
 	void         *low[10];
 	void         *others[10];
 	struct stacks s;
 	struct stacks other;
 
-	(void)state;
 	for (int round = 0; round < 2; round++) {
 		make_by_mapping(&s, 12);
 		make_by_mapping(&other, 12);
@@ -87,15 +84,4 @@ static void guards_that_split_mappings_are_limited(void **state)
 		sn_stacks_free(&s);
 		sn_stacks_free(&other);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lost_canary_is_found),
-		cmocka_unit_test(unguarded_stacks_work_otherwise),
-		cmocka_unit_test(guards_that_split_mappings_are_limited),
-	};
-
-	return cmocka_run_group_tests_name("stack_canary", tests, NULL, NULL);
 }

@@ -15,9 +15,8 @@ static char *at(unsigned word)
 	return (char *)&ground[word];
 }
 
-static void all_of_fresh_paint_is_unused(void **state)
+TEST(all_of_fresh_paint_is_unused)
 {
-	(void)state;
 	memset(ground, 0, sizeof(ground));
 	sn_stack_depth_paint(at(1), at(WORDS - 1));
 	assert_ptr_equal(sn_stack_depth_bottom(at(1), at(WORDS - 1)),
@@ -25,11 +24,10 @@ static void all_of_fresh_paint_is_unused(void **state)
 	assert_true(!ground[0] && !ground[WORDS - 1]);
 }
 
-static void the_lowest_word_written_is_found(void **state)
+TEST(the_lowest_word_written_is_found)
 {
 	static const uintptr_t values[] = { 0, 1, UINTPTR_MAX };
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		sn_stack_depth_paint(at(0), at(WORDS));
 		ground[300] = ~values[i];
@@ -39,20 +37,18 @@ static void the_lowest_word_written_is_found(void **state)
 	}
 }
 
-static void a_copy_of_paint_is_no_paint(void **state)
+TEST(a_copy_of_paint_is_no_paint)
 {
-	(void)state;
 	sn_stack_depth_paint(at(0), at(WORDS));
 	memcpy(at(7), at(8), sizeof(ground[0]));
 	assert_ptr_equal(sn_stack_depth_bottom(at(0), at(WORDS)), at(7));
 }
 
-static void tasks_are_counted_and_the_deepest_kept(void **state)
+TEST(tasks_are_counted_and_the_deepest_kept)
 {
 	static struct stack_depths d;
 	uint64_t                   tasks = 0, deepest = 0;
 
-	(void)state;
 	sn_stack_depth_note(&d, 77, 100);
 	sn_stack_depth_note(&d, 77, 300);
 	sn_stack_depth_note(&d, 77, 200);
@@ -66,12 +62,11 @@ static void tasks_are_counted_and_the_deepest_kept(void **state)
 	assert_int_equal(deepest, 300);
 }
 
-static void those_without_a_place_share_the_last(void **state)
+TEST(those_without_a_place_share_the_last)
 {
 	static struct stack_depths d;
 	const struct stack_depth  *last = &d.of[STACK_DEPTH_FUNCTIONS];
 
-	(void)state;
 	for (uintptr_t f = 1; f <= STACK_DEPTH_FUNCTIONS; f++)
 		sn_stack_depth_note(&d, f * 4096, f);
 	assert_int_equal(a_load_rlx(&last->tasks), 0);
@@ -82,17 +77,4 @@ static void those_without_a_place_share_the_last(void **state)
 	assert_int_equal(a_load_rlx(&last->tasks), 2);
 	assert_int_equal(a_load_rlx(&last->deepest), 20);
 	assert_int_equal(a_load_rlx(&last->function), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_fresh_paint_is_unused),
-		cmocka_unit_test(the_lowest_word_written_is_found),
-		cmocka_unit_test(a_copy_of_paint_is_no_paint),
-		cmocka_unit_test(tasks_are_counted_and_the_deepest_kept),
-		cmocka_unit_test(those_without_a_place_share_the_last),
-	};
-
-	return cmocka_run_group_tests_name("unit/depths", tests, NULL, NULL);
 }

@@ -69,35 +69,32 @@ static void expect_guard(struct stacks *s)
 	give_one(s, low);
 }
 
-static void cheap_guard_faults(void **state)
+TEST(cheap_guard_faults)
 {
 	struct stacks s;
 
-	(void)state;
 	need_cheap_guards();
 	make(&s, 0);
 	expect_guard(&s);
 	sn_stacks_free(&s);
 }
 
-static void mapping_guard_faults(void **state)
+TEST(mapping_guard_faults)
 {
 	struct stacks s;
 
-	(void)state;
 	make(&s, 0);
 	s.slabs.guards.kind = OS_GUARD_MAPPING;
 	expect_guard(&s);
 	sn_stacks_free(&s);
 }
 
-static void every_stack_of_a_batch_is_guarded(void **state)
+TEST(every_stack_of_a_batch_is_guarded)
 {
 	enum { COUNT = 200 };
 	void         *low[COUNT];
 	struct stacks s;
 
-	(void)state;
 	make(&s, 0);
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	for (int i = 0; i < COUNT; i++) {
@@ -111,13 +108,12 @@ static void every_stack_of_a_batch_is_guarded(void **state)
 
 /* Locked memory cannot have cheap guards. The process may lock its memory after
  * the library has queried the system. */
-static void guards_refused_later_are_made_otherwise(void **state)
+TEST(guards_refused_later_are_made_otherwise)
 {
 	struct stacks s;
 	struct stacks poor;
 	void         *low[5];
 
-	(void)state;
 	need_cheap_guards();
 	if (mlockall(MCL_FUTURE | MCL_ONFAULT)) {
 		print_message("may not lock memory here\n");
@@ -139,14 +135,13 @@ static void guards_refused_later_are_made_otherwise(void **state)
 
 /* The system refuses the guard of one stack in a batch. The others have their
  * guards, so they must not get canaries. */
-static void one_refused_guard_is_one_canary(void **state)
+TEST(one_refused_guard_is_one_canary)
 {
 	enum { COUNT = 64, REFUSED = 40 };
 	void         *low[COUNT];
 	struct stacks s;
 	size_t        guarded = 0;
 
-	(void)state;
 	need_cheap_guards();
 	make(&s, 0);
 	sn_stacks_allow_canaries(&s);
@@ -196,12 +191,11 @@ static void return_and_take_again(struct stacks *s, void **low)
 		assert_true(is_all_zeros(low[i], sn_stacks_usable(s)));
 }
 
-static void returned_stacks_are_zeros_and_guarded(void **state)
+TEST(returned_stacks_are_zeros_and_guarded)
 {
 	static void  *low[SOME];
 	struct stacks s;
 
-	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		if (kind == 0 && os_guard_kind() != OS_GUARD_CHEAP)
 			continue;
@@ -216,12 +210,11 @@ static void returned_stacks_are_zeros_and_guarded(void **state)
 	}
 }
 
-static void returned_canaries_are_written_anew(void **state)
+TEST(returned_canaries_are_written_anew)
 {
 	static void  *low[SOME];
 	struct stacks s;
 
-	(void)state;
 	make_by_mapping(&s, 0);
 	return_and_take_again(&s, low);
 	for (int i = 0; i < SOME; i++)
@@ -232,13 +225,12 @@ static void returned_canaries_are_written_anew(void **state)
 
 /* Symptom: after a trim, 1023 of 4087 unguarded stacks were left and the others
  * had moved: a late notify wrote into frames. */
-static void trimmed_stacks_keep_address_and_guard(void **state)
+TEST(trimmed_stacks_keep_address_and_guard)
 {
 	enum { GUARDS = 100 };
 	static void  *low[SOME], *again[SOME];
 	struct stacks s;
 
-	(void)state;
 	make_by_mapping(&s, GUARDS);
 	assert_int_equal(sn_stacks_take(&s, low, SOME), SOME);
 	qsort(low, SOME, sizeof(*low), by_address);
@@ -261,12 +253,11 @@ static void trimmed_stacks_keep_address_and_guard(void **state)
 }
 
 /* A slab without cheap guards has the same layout. */
-static void a_stack_lies_where_it_does_with_guards_or_without(void **state)
+TEST(a_stack_lies_where_it_does_with_guards_or_without)
 {
 	size_t        offset[2];
 	struct stacks s;
 
-	(void)state;
 	for (uint32_t guards = 0; guards < 2; guards++) {
 		char *low;
 
@@ -290,7 +281,7 @@ static void a_stack_lies_where_it_does_with_guards_or_without(void **state)
 #define MANY (sizeof(void *) == 8 ? 100000 : 10000) /* by address space */
 #endif
 
-static void cheap_guards_need_no_mappings(void **state)
+TEST(cheap_guards_need_no_mappings)
 {
 	enum { COUNT = MANY, MOST_MAPPINGS = 50 };
 	void        **low = calloc(COUNT, sizeof(*low));
@@ -298,7 +289,6 @@ static void cheap_guards_need_no_mappings(void **state)
 	size_t        before;
 	size_t        after;
 
-	(void)state;
 #ifdef SN_TSAN
 	print_message("each mapping gets a shadow of its own\n");
 	skip();
@@ -313,23 +303,4 @@ static void cheap_guards_need_no_mappings(void **state)
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
 	free(low);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cheap_guard_faults),
-		cmocka_unit_test(mapping_guard_faults),
-		cmocka_unit_test(every_stack_of_a_batch_is_guarded),
-		cmocka_unit_test(guards_refused_later_are_made_otherwise),
-		cmocka_unit_test(one_refused_guard_is_one_canary),
-		cmocka_unit_test(returned_stacks_are_zeros_and_guarded),
-		cmocka_unit_test(returned_canaries_are_written_anew),
-		cmocka_unit_test(trimmed_stacks_keep_address_and_guard),
-		cmocka_unit_test(
-			a_stack_lies_where_it_does_with_guards_or_without),
-		cmocka_unit_test(cheap_guards_need_no_mappings),
-	};
-
-	return cmocka_run_group_tests_name("stack_guard", tests, NULL, NULL);
 }

@@ -37,12 +37,11 @@ static struct maps read_maps(void)
 
 /* --- when there is no memory -------------------------------------------- */
 
-static void impossible_size_is_refused(void **state)
+TEST(impossible_size_is_refused)
 {
 	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX / 4 + 1 };
 	struct stacks       s;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
 			sn_stacks_init(&s, &sn_memory_libc, sizes[i], 1, 0),
@@ -53,12 +52,11 @@ static void impossible_size_is_refused(void **state)
 	}
 }
 
-static void no_address_space_is_no_stack(void **state)
+TEST(no_address_space_is_no_stack)
 {
 	struct stacks s;
 	void         *low;
 
-	(void)state;
 	if (sizeof(void *) < 8) {
 		print_message("a quarter of 32 bits may well be free\n");
 		skip();
@@ -83,23 +81,21 @@ static bool slab_is_made_smaller(void)
 	return !setrlimit(RLIMIT_AS, &limit) && sn_stacks_take(&s, low, 2) == 2;
 }
 
-static void little_address_space_is_a_small_slab(void **state)
+TEST(little_address_space_is_a_small_slab)
 {
 	const pid_t child = begin_child();
 
-	(void)state;
 	if (!child)
 		_exit(slab_is_made_smaller() ? 0 : 1);
 	assert_int_equal(await_child(child), 0);
 }
 
-static void huge_stacks_come_one_at_a_time(void **state)
+TEST(huge_stacks_come_one_at_a_time)
 {
 	const size_t  huge = (size_t)1 << (sizeof(size_t) == 8 ? 30 : 28);
 	struct stacks s;
 	void         *low[2];
 
-	(void)state;
 	assert_int_equal(sn_stacks_init(&s, &sn_memory_libc, huge, GUARD, 0),
 			 0);
 	assert_int_equal(sn_stacks_take(&s, low, 2), 2);
@@ -125,13 +121,12 @@ static void release(void *context, void *memory, size_t size)
 	sn_memory_libc.release(NULL, memory, size);
 }
 
-static void failed_allocation_is_no_stack_and_passes(void **state)
+TEST(failed_allocation_is_no_stack_and_passes)
 {
 	const sennit_allocator memory = { allocate, release, NULL };
 	struct stacks          s;
 	void                  *low;
 
-	(void)state;
 	assert_int_equal(sn_stacks_init(&s, &memory, SIZE, GUARD, 0), 0);
 	is_out_of_memory = true;
 	assert_int_equal(sn_stacks_take(&s, &low, 1), 0);
@@ -156,12 +151,11 @@ static void use_many(enum os_guard kind)
 }
 
 /* The first round also includes memory that libc keeps. */
-static void everything_is_unmapped(void **state)
+TEST(everything_is_unmapped)
 {
 	struct maps before = { 0, 0 };
 	struct maps after;
 
-	(void)state;
 	for (int round = 0; round < 2; round++) {
 		before = read_maps();
 		use_many(os_guard_kind());
@@ -186,7 +180,7 @@ static size_t resident(void)
 	return pages * os_page_size();
 }
 
-static void trimmed_stacks_cost_nothing(void **state)
+TEST(trimmed_stacks_cost_nothing)
 {
 	enum { COUNT = 2000 };
 	static void  *low[COUNT];
@@ -194,7 +188,6 @@ static void trimmed_stacks_cost_nothing(void **state)
 	size_t        before;
 	uint32_t      n = 0;
 
-	(void)state;
 	make(&s, 0);
 	before = resident();
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
@@ -213,13 +206,12 @@ static void trimmed_stacks_cost_nothing(void **state)
 	sn_stacks_free(&s);
 }
 
-static void what_rests_unneeded_is_known(void **state)
+TEST(what_rests_unneeded_is_known)
 {
 	enum { COUNT = 100 };
 	void         *low[COUNT];
 	struct stacks s;
 
-	(void)state;
 	make(&s, 0);
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
@@ -231,13 +223,12 @@ static void what_rests_unneeded_is_known(void **state)
 	sn_stacks_free(&s);
 }
 
-static void trimmed_ones_do_not_count_for_the_limit(void **state)
+TEST(trimmed_ones_do_not_count_for_the_limit)
 {
 	enum { COUNT = 10 };
 	void         *low[COUNT];
 	struct stacks s;
 
-	(void)state;
 	make(&s, COUNT);
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	sn_stacks_return(&s, low, 4);
@@ -248,21 +239,4 @@ static void trimmed_ones_do_not_count_for_the_limit(void **state)
 	assert_int_equal(sn_stacks_take(&s, low, COUNT), COUNT);
 	sn_stacks_give(&s, low, COUNT);
 	sn_stacks_free(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(impossible_size_is_refused),
-		cmocka_unit_test(no_address_space_is_no_stack),
-		cmocka_unit_test(little_address_space_is_a_small_slab),
-		cmocka_unit_test(huge_stacks_come_one_at_a_time),
-		cmocka_unit_test(failed_allocation_is_no_stack_and_passes),
-		cmocka_unit_test(everything_is_unmapped),
-		cmocka_unit_test(trimmed_stacks_cost_nothing),
-		cmocka_unit_test(what_rests_unneeded_is_known),
-		cmocka_unit_test(trimmed_ones_do_not_count_for_the_limit),
-	};
-
-	return cmocka_run_group_tests_name("stack_memory", tests, NULL, NULL);
 }

@@ -12,12 +12,11 @@ static void give_all(struct stacks *s, void *low[], uint32_t count)
 }
 
 /* Symptom: the 13th of these stacks had no guard. */
-static void stacks_beyond_the_guards_are_refused(void **state)
+TEST(stacks_beyond_the_guards_are_refused)
 {
 	void         *low[MANY];
 	struct stacks s;
 
-	(void)state;
 	make_guarded(&s, GUARDS);
 	assert_false(sn_stacks_are_limited(&s));
 	for (int round = 0; round < 3; round++) {
@@ -34,13 +33,12 @@ static void stacks_beyond_the_guards_are_refused(void **state)
 	sn_stacks_free(&s);
 }
 
-static void guards_of_an_ended_scheduler_are_free_for_others(void **state)
+TEST(guards_of_an_ended_scheduler_are_free_for_others)
 {
 	void         *low[MANY], *others[GUARDS];
 	struct stacks s, other;
 	uint32_t      n;
 
-	(void)state;
 	make_guarded(&s, GUARDS);
 	make_guarded(&other, GUARDS);
 	assert_int_equal(sn_stacks_take(&other, others, GUARDS - 2),
@@ -56,12 +54,11 @@ static void guards_of_an_ended_scheduler_are_free_for_others(void **state)
 }
 
 /* Else a scheduler stood still because another one has many idle stacks. */
-static void each_scheduler_has_an_assured_share(void **state)
+TEST(each_scheduler_has_an_assured_share)
 {
 	void         *low[MANY];
 	struct stacks s;
 
-	(void)state;
 	make_guarded(&s, 0);
 	s.slabs.guards.assured = GUARDS;
 	assert_int_equal(sn_stacks_take(&s, low, MANY), GUARDS);
@@ -69,12 +66,11 @@ static void each_scheduler_has_an_assured_share(void **state)
 	give_all(&s, low, GUARDS);
 }
 
-static void stacks_set_aside_have_guards_beyond_the_limit(void **state)
+TEST(stacks_set_aside_have_guards_beyond_the_limit)
 {
 	void         *low[MANY], *bottom[3];
 	struct stacks s;
 
-	(void)state;
 	make_guarded(&s, 0);
 	s.slabs.guards.assured = GUARDS;
 	for (int i = 0; i < 3; i++) {
@@ -86,17 +82,4 @@ static void stacks_set_aside_have_guards_beyond_the_limit(void **state)
 		low[GUARDS + i] = sn_stacks_take_aside(&s, bottom[i]);
 	assert_int_equal(count_guarded(&s, low, GUARDS + 3), GUARDS + 3);
 	give_all(&s, low, GUARDS + 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_beyond_the_guards_are_refused),
-		cmocka_unit_test(
-			guards_of_an_ended_scheduler_are_free_for_others),
-		cmocka_unit_test(each_scheduler_has_an_assured_share),
-		cmocka_unit_test(stacks_set_aside_have_guards_beyond_the_limit),
-	};
-
-	return cmocka_run_group_tests_name("stack_refused", tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
 #ifndef SN_TEST_STACKS_H
 #define SN_TEST_STACKS_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "base/memory.h"
 #include "stack/slab.h"

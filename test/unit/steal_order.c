@@ -2,11 +2,7 @@
 /* steal_order.c - the order of victims on made-up machines. */
 #include "core/topology.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +64,8 @@ static uint32_t size_of(const struct steal_rings *c, uint32_t k)
 
 /* --- rings -------------------------------------------------------------- */
 
-static void two_nodes_of_eight_are_two_circles(void **state)
+TEST(two_nodes_of_eight_are_two_circles)
 {
-	(void)state;
 	build(2, 1, 8, 1);
 	for (uint32_t i = 0; i < 16; i++) {
 		struct steal_rings c = circles_of(i);
@@ -83,11 +78,10 @@ static void two_nodes_of_eight_are_two_circles(void **state)
 	}
 }
 
-static void threads_caches_and_nodes_lie_inside_each_other(void **state)
+TEST(threads_caches_and_nodes_lie_inside_each_other)
 {
 	struct steal_rings c;
 
-	(void)state;
 	build(2, 4, 4, 2);
 	c = circles_of(13);
 	assert_int_equal(c.count, 4);
@@ -97,11 +91,10 @@ static void threads_caches_and_nodes_lie_inside_each_other(void **state)
 	assert_int_equal(size_of(&c, 3), 64);
 }
 
-static void who_may_run_anywhere_has_one_circle(void **state)
+TEST(who_may_run_anywhere_has_one_circle)
 {
 	struct steal_rings c;
 
-	(void)state;
 	scatter(64);
 	c = circles_of(7);
 	assert_int_equal(c.count, 1);
@@ -125,13 +118,12 @@ static uint32_t round_of(struct steal_tour *t, const struct steal_rings *c,
 	return n;
 }
 
-static void neighbours_come_first(void **state)
+TEST(neighbours_come_first)
 {
 	uint32_t           victims[STEAL_ORDER_TRIES];
 	struct steal_rings c;
 	struct steal_tour  t;
 
-	(void)state;
 	build(2, 1, 8, 1);
 	c = circles_of(5);
 	for (uint32_t random = 0; random < 100; random++) {
@@ -143,13 +135,12 @@ static void neighbours_come_first(void **state)
 	}
 }
 
-static void the_nearest_come_before_the_near(void **state)
+TEST(the_nearest_come_before_the_near)
 {
 	uint32_t           victims[STEAL_ORDER_TRIES];
 	struct steal_rings c;
 	struct steal_tour  t;
 
-	(void)state;
 	build(4, 4, 8, 2);
 	c = circles_of(100);
 	sn_steal_order_begin(&t, &c, 12345);
@@ -188,9 +179,8 @@ static uint32_t rounds_to_all(uint32_t worker, uint32_t extent, uint32_t random)
 	return rounds;
 }
 
-static void who_searches_on_visits_everybody(void **state)
+TEST(who_searches_on_visits_everybody)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
 		build(2, 1, 8, 1);
 		assert_in_range(rounds_to_all(i, 16, i), 1, 2);
@@ -205,9 +195,8 @@ static void who_searches_on_visits_everybody(void **state)
 	}
 }
 
-static void workers_that_are_not_there_are_passed_by(void **state)
+TEST(workers_that_are_not_there_are_passed_by)
 {
-	(void)state;
 	scatter(MOST);
 	for (uint32_t i = 0; i < 12; i++)
 		assert_in_range(rounds_to_all(i, 12, 77 * i), 2, 40);
@@ -216,13 +205,12 @@ static void workers_that_are_not_there_are_passed_by(void **state)
 		assert_in_range(rounds_to_all(i, 12, 77 * i), 1, 40);
 }
 
-static void searches_begin_at_different_victims(void **state)
+TEST(searches_begin_at_different_victims)
 {
 	uint32_t           first[2][STEAL_ORDER_TRIES];
 	struct steal_rings c;
 	struct steal_tour  t;
 
-	(void)state;
 	scatter(256);
 	c = circles_of(3);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -232,33 +220,14 @@ static void searches_begin_at_different_victims(void **state)
 	assert_memory_not_equal(first[0], first[1], sizeof(first[0]));
 }
 
-static void one_worker_has_nobody_to_visit(void **state)
+TEST(one_worker_has_nobody_to_visit)
 {
 	uint32_t           victims[STEAL_ORDER_TRIES];
 	struct steal_rings c;
 	struct steal_tour  t;
 
-	(void)state;
 	scatter(1);
 	c = circles_of(0);
 	sn_steal_order_begin(&t, &c, 5);
 	assert_int_equal(round_of(&t, &c, 1, victims), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_nodes_of_eight_are_two_circles),
-		cmocka_unit_test(
-			threads_caches_and_nodes_lie_inside_each_other),
-		cmocka_unit_test(who_may_run_anywhere_has_one_circle),
-		cmocka_unit_test(neighbours_come_first),
-		cmocka_unit_test(the_nearest_come_before_the_near),
-		cmocka_unit_test(who_searches_on_visits_everybody),
-		cmocka_unit_test(workers_that_are_not_there_are_passed_by),
-		cmocka_unit_test(searches_begin_at_different_victims),
-		cmocka_unit_test(one_worker_has_nobody_to_visit),
-	};
-
-	return cmocka_run_group_tests_name("unit/victims", tests, NULL, NULL);
 }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stopwatch.c - the stopwatch runs as the clock does, and a duration is in the
  * right bucket. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "observe/histogram.h"
 
 /* What the stopwatch shows lies between an interval of the clock inside its
  * own and one outside, but for a thousandth, whatever delays the thread. */
-static void it_runs_as_the_clock(void **state)
+TEST(it_runs_as_the_clock)
 {
 	sennit_time outer, inner;
 	uint64_t    from, to, shown;
 
-	(void)state;
 	sn_stopwatch_prepare();
 	outer = os_now();
 	from = sn_stopwatch_read();
@@ -31,22 +26,20 @@ static void it_runs_as_the_clock(void **state)
 	assert_true(shown <= outer + outer / 1000);
 }
 
-static void time_does_not_run_backwards(void **state)
+TEST(time_does_not_run_backwards)
 {
 	uint64_t now;
 
-	(void)state;
 	sn_stopwatch_prepare();
 	now = sn_stopwatch_read();
 	assert_int_equal(sn_stopwatch_between(now, now - 1000), 0);
 	assert_int_equal(sn_stopwatch_between(now, now), 0);
 }
 
-static void a_duration_becomes_units_and_the_same_duration_again(void **state)
+TEST(a_duration_becomes_units_and_the_same_duration_again)
 {
 	uint64_t unit; /* of a slow counter: some ns */
 
-	(void)state;
 	sn_stopwatch_prepare();
 	unit = sn_stopwatch_between(1, 2) + 1;
 	for (uint64_t ns = 1000; ns < UINT64_C(1) << 47; ns *= 3) {
@@ -61,9 +54,8 @@ static void a_duration_becomes_units_and_the_same_duration_again(void **state)
 
 /* --- buckets ------------------------------------------------------------ */
 
-static void a_bucket_begins_after_the_bound_before(void **state)
+TEST(a_bucket_begins_after_the_bound_before)
 {
-	(void)state;
 	for (uint32_t i = 0; i < SENNIT_HISTOGRAM_BUCKETS - 1; i++) {
 		sennit_time bound = sennit_histogram_bound(i);
 
@@ -77,9 +69,8 @@ static void a_bucket_begins_after_the_bound_before(void **state)
 		    SENNIT_NEVER);
 }
 
-static void a_bound_is_at_most_a_quarter_too_high(void **state)
+TEST(a_bound_is_at_most_a_quarter_too_high)
 {
-	(void)state;
 	for (uint32_t i = 4; i < SENNIT_HISTOGRAM_BUCKETS - 1; i++) {
 		uint64_t least = sennit_histogram_bound(i - 1) + 1;
 
@@ -87,12 +78,11 @@ static void a_bound_is_at_most_a_quarter_too_high(void **state)
 	}
 }
 
-static void quantiles_are_bounds_of_buckets(void **state)
+TEST(quantiles_are_bounds_of_buckets)
 {
 	static struct histogram h;
 	sennit_histogram        shown = { .count = 0 };
 
-	(void)state;
 	assert_int_equal(sennit_histogram_quantile(&shown, 0.5), 0);
 	for (uint64_t i = 0; i < 99; i++)
 		sn_histogram_record(&h, 100);
@@ -107,19 +97,4 @@ static void quantiles_are_bounds_of_buckets(void **state)
 			 sennit_histogram_bound(sn_histogram_bucket(1000000)));
 	assert_int_equal(sennit_histogram_quantile(&shown, 7),
 			 sennit_histogram_quantile(&shown, 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_runs_as_the_clock),
-		cmocka_unit_test(time_does_not_run_backwards),
-		cmocka_unit_test(
-			a_duration_becomes_units_and_the_same_duration_again),
-		cmocka_unit_test(a_bucket_begins_after_the_bound_before),
-		cmocka_unit_test(a_bound_is_at_most_a_quarter_too_high),
-		cmocka_unit_test(quantiles_are_bounds_of_buckets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static arch_stack fill_with_others(void *argument)
 	return p->main;
 }
 
-static void callee_saved_registers_survive(void **state)
+TEST_ON_EACH(callee_saved_registers_survive)
 {
 	_Alignas(16) uint64_t mine[2 * REGISTERS];
 	_Alignas(16) uint64_t others[2 * REGISTERS];
@@ -144,7 +144,7 @@ static void callee_saved_registers_survive(void **state)
 
 	fill(mine, 0x0123456789abcdef);
 	fill(others, 0x5555aaaa33337777);
-	start_other(&p, state, fill_with_others, others);
+	start_other(&p, m, fill_with_others, others);
 	go_filled(p.machine, mine, &p.main, p.other);
 	assert_memory_equal(mine, mine + REGISTERS, kept(p.machine));
 	assert_memory_equal(others, others + REGISTERS, kept(p.machine));
@@ -172,9 +172,9 @@ static NOINLINE uint64_t start_and_add(struct nested_start *n, uint64_t a,
 	return a + 2 * b + 3 * c + 5 * d;
 }
 
-static void values_in_registers_survive_a_start(void **state)
+TEST_ON_EACH(values_in_registers_survive_a_start)
 {
-	struct nested_start n = { .pair.machine = *state };
+	struct nested_start n = { .pair.machine = m };
 
 	fill(n.registers, 0x5555aaaa33337777);
 	assert_int_equal(start_and_add(&n, 1000, 200, 30, 4), 1510);
@@ -215,12 +215,12 @@ static arch_stack note_arrival(void *argument)
 /* The compiler aligns a local variable on the ABI's assumption about the stack
  * pointer. A frame begins one return address and one frame pointer below that
  * alignment, or at the end of the stack. */
-static void entry_finds_its_argument_and_an_aligned_stack(void **state)
+TEST_ON_EACH(entry_finds_its_argument_and_an_aligned_stack)
 {
 	struct arrival a = { 0 };
 	struct pair    p;
 
-	start_other(&p, state, note_arrival, &a);
+	start_other(&p, m, note_arrival, &a);
 	assert_ptr_equal(a.argument, &p);
 	assert_true(is_on(0, (char *)a.frame - 1));
 	assert_int_equal(((uintptr_t)a.frame + 2 * sizeof(void *)) % 16, 0);
@@ -239,12 +239,12 @@ static arch_stack count_turns(void *argument)
 	return p->main;
 }
 
-static void a_million_switches_lose_nothing(void **state)
+TEST_ON_EACH(a_million_switches_lose_nothing)
 {
 	volatile unsigned turns = 0;
 	struct pair       p;
 
-	start_other(&p, state, count_turns, (void *)(uintptr_t)&turns);
+	start_other(&p, m, count_turns, (void *)(uintptr_t)&turns);
 	for (unsigned i = 1; i < 500000; i++) {
 		to_other(&p);
 		if (turns != i + 1)
@@ -262,13 +262,13 @@ static arch_stack count_and_leave(void *argument)
 	return p->main;
 }
 
-static void an_emptied_stack_can_be_started_again(void **state)
+TEST_ON_EACH(an_emptied_stack_can_be_started_again)
 {
 	unsigned    runs = 0;
 	struct pair p;
 
 	for (unsigned i = 0; i < 10000; i++)
-		start_other(&p, state, count_and_leave, &runs);
+		start_other(&p, m, count_and_leave, &runs);
 	assert_int_equal(runs, 10000);
 }
 
@@ -303,9 +303,9 @@ static arch_stack first_starts_second(void *argument)
 	return n->main;
 }
 
-static void leaving_resumes_the_stack_that_entry_names(void **state)
+TEST_ON_EACH(leaving_resumes_the_stack_that_entry_names)
 {
-	struct nest n = { .machine = *state };
+	struct nest n = { .machine = m };
 
 	start_on(n.machine, &n.main, 0, first_starts_second, &n);
 	note(&n, 'm');
@@ -327,7 +327,7 @@ static arch_stack block_a_signal(void *argument)
 	return p->main;
 }
 
-static void the_signal_mask_is_the_threads(void **state)
+TEST_ON_EACH(the_signal_mask_is_the_threads)
 {
 	sigset_t    before;
 	sigset_t    now;
@@ -335,28 +335,10 @@ static void the_signal_mask_is_the_threads(void **state)
 	struct pair p;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
-	start_other(&p, state, block_a_signal, &seen);
+	start_other(&p, m, block_a_signal, &seen);
 	pthread_sigmask(SIG_SETMASK, NULL, &now);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	to_other(&p);
 	assert_true(sigismember(&now, SIGUSR1));
 	assert_false(sigismember(&seen, SIGUSR1));
-}
-
-static int run_on(const char *name, struct machine *machine)
-{
-#define CASE(f) cmocka_unit_test_prestate(f, machine)
-	const struct CMUnitTest cases[] = {
-#ifdef REGISTERS
-		CASE(callee_saved_registers_survive),
-		CASE(values_in_registers_survive_a_start),
-#endif
-		CASE(entry_finds_its_argument_and_an_aligned_stack),
-		CASE(a_million_switches_lose_nothing),
-		CASE(an_emptied_stack_can_be_started_again),
-		CASE(leaving_resumes_the_stack_that_entry_names),
-		CASE(the_signal_mask_is_the_threads),
-	};
-
-	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
 }

@@ -2,18 +2,14 @@
 /* switch.h - the two implementations that the switch tests run on: the switch
  * of this build, and, where libc has ucontext, the portable one.
  *
- * A test case gets the implementation as its state. Results from a started
+ * A test case gets the implementation, *m. Results from a started
  * stack are asserted on the main stack, because cmocka leaves a failed case by
  * longjmp.
  */
 #ifndef SN_TEST_SWITCH_H
 #define SN_TEST_SWITCH_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "arch/arch.h"
 
@@ -58,20 +54,20 @@ static inline void to_other(struct pair *p)
 	p->machine->go(&p->main, p->other);
 }
 
-static inline void start_other_with(struct pair *p, void **state,
+static inline void start_other_with(struct pair *p, const struct machine *m,
 				    arch_entry *entry, void *data,
 				    uint64_t control)
 {
-	p->machine = *state;
+	p->machine = m;
 	p->data = data;
 	p->control = control;
 	p->machine->start(&p->main, top_of(0), entry, p, control);
 }
 
-static inline void start_other(struct pair *p, void **state, arch_entry *entry,
-			       void *data)
+static inline void start_other(struct pair *p, const struct machine *m,
+			       arch_entry *entry, void *data)
 {
-	start_other_with(p, state, entry, data, arch_fp_control());
+	start_other_with(p, m, entry, data, arch_fp_control());
 }
 
 /* The end of an entry that has changed the floating-point control. */
@@ -81,24 +77,29 @@ static inline arch_stack leave_for_main(struct pair *p)
 	return p->main;
 }
 
-static int run_on(const char *name, struct machine *machine);
+static struct machine built = { arch_switch, arch_start };
+#ifdef SN_TEST_SHARED
+static struct machine shared = { arch_switch_shared, arch_start_shared };
+#define ON_SHARED(f, setup, teardown) ON(f, shared, setup, teardown),
+#else
+#define ON_SHARED(f, setup, teardown)
+#endif
 
 /* Of the folder with_ucontext or without_ucontext: is_portable() and
- * run_on_portable(). */
+ * ON_PORTABLE(). */
 #include "portable.h"
 
-/* run_on() contains the test cases of the file. */
-int main(void)
-{
-	struct machine built = { arch_switch, arch_start };
+#define ON(f, machine, setup, teardown)                                \
+	{                                                              \
+#f "_" #machine, f##_case, setup, teardown, &(machine) \
+	}
 
-#ifdef SN_TEST_SHARED
-	struct machine shared = { arch_switch_shared, arch_start_shared };
-
-	if (run_on("shared", &shared))
-		return 1;
-#endif
-	return run_on("built", &built) + run_on_portable();
-}
+/* f(m) on each. */
+#define TEST_ON_EACH_BETWEEN(f, setup, teardown)             \
+	TEST_ENTRIES(f, const struct machine *m,             \
+		     ON_SHARED(f, setup, teardown)           \
+			     ON_PORTABLE(f, setup, teardown) \
+				     ON(f, built, setup, teardown))
+#define TEST_ON_EACH(f) TEST_ON_EACH_BETWEEN(f, NULL, NULL)
 
 #endif

@@ -9,22 +9,12 @@
 
 #ifdef SENNIT_NO_FP_CONTROL
 
-static void control_is_not_kept_in_this_build(void **state)
+TEST_ON_EACH(control_is_not_kept_in_this_build)
 {
-	struct machine *machine = *state;
+	struct machine *machine = m;
 
 	assert_non_null(machine);
 	assert_int_equal(arch_fp_control(), 0);
-}
-
-static int run_on(const char *name, struct machine *machine)
-{
-	const struct CMUnitTest cases[] = {
-		cmocka_unit_test_prestate(control_is_not_kept_in_this_build,
-					  machine),
-	};
-
-	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
 }
 
 #else
@@ -62,6 +52,8 @@ static int restore_fp(void **state)
 	return fesetenv(FE_DFL_ENV);
 }
 
+#define TEST_FP(f) TEST_ON_EACH_BETWEEN(f, restore_fp, restore_fp)
+
 /* What one stack observes at each check. */
 struct fiber_state {
 	uint64_t control;
@@ -95,7 +87,7 @@ static arch_stack round_up_and_flush(void *argument)
 	return leave_for_main(p);
 }
 
-static void control_is_each_stacks_own(void **state)
+TEST_FP(control_is_each_stacks_own)
 {
 	struct fiber_state other[3];
 	struct fiber_state mine[4];
@@ -103,7 +95,7 @@ static void control_is_each_stacks_own(void **state)
 
 	fesetround(FE_DOWNWARD);
 	look(&mine[0]);
-	start_other(&p, state, round_up_and_flush, other);
+	start_other(&p, m, round_up_and_flush, other);
 	look(&mine[1]);
 	to_other(&p);
 	look(&mine[2]);
@@ -141,33 +133,33 @@ static arch_stack look_and_leave(void *argument)
 	return p->main;
 }
 
-static void a_started_stack_has_the_control_that_it_was_given(void **state)
+TEST_FP(a_started_stack_has_the_control_that_it_was_given)
 {
 	uint64_t           control = control_that_rounds(FE_UPWARD);
 	struct fiber_state other;
 	struct pair        p;
 
-	start_other_with(&p, state, look_and_leave, &other, control);
+	start_other_with(&p, m, look_and_leave, &other, control);
 	assert_int_equal(other.control, control);
 	assert_int_equal(other.round, FE_UPWARD);
 	assert_int_equal(other.flushes, FLUSH_TO_ZERO != 0);
 	assert_true(other.rounds_up);
 }
 
-static void a_started_stack_may_keep_the_control_of_its_starter(void **state)
+TEST_FP(a_started_stack_may_keep_the_control_of_its_starter)
 {
 	uint64_t           control = control_that_rounds(FE_UPWARD);
 	struct fiber_state other;
 	struct pair        p;
 
 	arch_fp_set_control(control);
-	start_other(&p, state, look_and_leave, &other);
+	start_other(&p, m, look_and_leave, &other);
 	assert_int_equal(other.control, control);
 	assert_true(other.rounds_up);
 	assert_int_equal(arch_fp_control(), control);
 }
 
-static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
+TEST_FP(the_end_of_a_stack_restores_the_control_of_the_next)
 {
 	uint64_t           control = control_that_rounds(FE_UPWARD);
 	struct fiber_state other;
@@ -175,7 +167,7 @@ static void the_end_of_a_stack_restores_the_control_of_the_next(void **state)
 	struct pair        p;
 
 	fesetround(FE_DOWNWARD);
-	start_other_with(&p, state, look_and_leave, &other, control);
+	start_other_with(&p, m, look_and_leave, &other, control);
 	look(&mine);
 	assert_int_equal(mine.round, FE_DOWNWARD);
 	assert_false(mine.flushes);
@@ -194,13 +186,13 @@ static arch_stack look_twice(void *argument)
 }
 
 /* On x86-64 only MXCSR differs; the x87 control word is equal. */
-static void flushing_alone_is_difference_enough(void **state)
+TEST_FP(flushing_alone_is_difference_enough)
 {
 	struct fiber_state other[2];
 	struct fiber_state mine[2];
 	struct pair        p;
 
-	start_other_with(&p, state, look_twice, other,
+	start_other_with(&p, m, look_twice, other,
 			 arch_fp_control() | FLUSH_TO_ZERO);
 	look(&mine[0]);
 	to_other(&p);
@@ -237,13 +229,13 @@ static arch_stack round_up_and_wait(void *argument)
 	return leave_for_main(&r->pair);
 }
 
-static void a_stack_may_end_for_one_that_did_not_start_it(void **state)
+TEST_FP(a_stack_may_end_for_one_that_did_not_start_it)
 {
 	uint64_t     control = control_that_rounds(FE_TOWARDZERO);
 	struct relay r;
 
 	fesetround(FE_DOWNWARD);
-	start_other(&r.pair, state, round_up_and_wait, NULL);
+	start_other(&r.pair, m, round_up_and_wait, NULL);
 	r.pair.machine->start(&r.pair.main, top_of(1), end_for_the_middle, &r,
 			      control);
 	assert_int_equal(r.last.round, FE_TOWARDZERO);
@@ -252,11 +244,10 @@ static void a_stack_may_end_for_one_that_did_not_start_it(void **state)
 	assert_int_equal(fegetround(), FE_DOWNWARD);
 }
 
-static void control_is_told_apart_from_flags(void **state)
+TEST_FP(control_is_told_apart_from_flags)
 {
 	uint64_t control = arch_fp_control();
 
-	(void)state;
 	feclearexcept(FE_ALL_EXCEPT);
 	feraiseexcept(FE_DIVBYZERO);
 	assert_int_equal(arch_fp_control(), control);
@@ -267,21 +258,4 @@ static void control_is_told_apart_from_flags(void **state)
 	assert_int_equal(arch_fp_control(), control);
 }
 
-static int run_on(const char *name, struct machine *machine)
-{
-#define CASE(f)                                                             \
-	cmocka_unit_test_prestate_setup_teardown(f, restore_fp, restore_fp, \
-						 machine)
-	const struct CMUnitTest cases[] = {
-		CASE(control_is_each_stacks_own),
-		CASE(a_started_stack_has_the_control_that_it_was_given),
-		CASE(a_started_stack_may_keep_the_control_of_its_starter),
-		CASE(the_end_of_a_stack_restores_the_control_of_the_next),
-		CASE(flushing_alone_is_difference_enough),
-		CASE(a_stack_may_end_for_one_that_did_not_start_it),
-		CASE(control_is_told_apart_from_flags),
-	};
-
-	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
-}
 #endif

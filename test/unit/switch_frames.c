@@ -32,12 +32,12 @@ static arch_stack descend_twice(void *argument)
 	return p->main;
 }
 
-static void deep_recursion_works_before_and_after_a_switch(void **state)
+TEST_ON_EACH(deep_recursion_works_before_and_after_a_switch)
 {
 	unsigned    depth[2] = { 0 };
 	struct pair p;
 
-	start_other(&p, state, descend_twice, depth);
+	start_other(&p, m, descend_twice, depth);
 	assert_int_equal(descend(300), 300);
 	to_other(&p);
 	assert_int_equal(depth[0], 200);
@@ -69,22 +69,11 @@ static arch_stack count_callers(void *argument)
 	return p->main;
 }
 
-static void a_backtrace_ends_where_the_stack_began(void **state)
+TEST_ON_EACH(a_backtrace_ends_where_the_stack_began)
 {
 	int         callers = 0;
 	struct pair p;
 
-	start_other(&p, state, count_callers, &callers);
+	start_other(&p, m, count_callers, &callers);
 	assert_in_range(callers, LEAST_FRAMES, 5);
-}
-
-static int run_on(const char *name, struct machine *machine)
-{
-#define CASE(f) cmocka_unit_test_prestate(f, machine)
-	const struct CMUnitTest cases[] = {
-		CASE(deep_recursion_works_before_and_after_a_switch),
-		CASE(a_backtrace_ends_where_the_stack_began),
-	};
-
-	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
 }

@@ -4,11 +4,7 @@
 #include "arch/arch.h"
 #include "sennit/debugger.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -99,12 +95,11 @@ static arch_stack entry(void *argument)
 
 /* The portable switch is a function of its own that calls libc's, so its
  * registers are those of that call. */
-static void registers_lie_where_they_are_said_to(void **state)
+TEST(registers_lie_where_they_are_said_to)
 {
 	const struct sennit_debug_context *c = &arch_saved;
 	unsigned                           marks = 0;
 
-	(void)state;
 	arch_start(&outer, stack + STACK, entry, NULL, arch_fp_control());
 	if (c->sp_is_stored || !c->machine)
 		skip();
@@ -121,13 +116,4 @@ static void registers_lie_where_they_are_said_to(void **state)
 	assert_true(word_at(inner, c->pc_at) - (uintptr_t)suspend + NEAR <
 		    2 * (uint64_t)NEAR);
 	arch_switch(&outer, inner);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registers_lie_where_they_are_said_to),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

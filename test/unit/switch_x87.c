@@ -3,13 +3,9 @@
  * the exception flags of one stack do not trap on another. */
 #if !defined(__x86_64__) || defined(SENNIT_NO_FP_CONTROL)
 
-#include <stdio.h>
+#include "../test.h"
 
-int main(void)
-{
-	puts("skipped: no x87, or its control is not kept");
-	return 77;
-}
+SKIP_ALL("no x87, or its control is not kept");
 
 #else
 
@@ -22,6 +18,8 @@ static int restore_fp(void **state)
 	(void)state;
 	return fesetenv(FE_DFL_ENV);
 }
+
+#define TEST_FP(f) TEST_ON_EACH_BETWEEN(f, restore_fp, restore_fp)
 
 /* Only the x87 has a precision setting, so MXCSR is equal on both stacks. */
 static void set_x87_control(uint16_t control)
@@ -56,24 +54,24 @@ static arch_stack see_x87_control(void *argument)
 	return p->main;
 }
 
-static void a_start_that_differs_in_x87_alone_loads(void **state)
+TEST_FP(a_start_that_differs_in_x87_alone_loads)
 {
 	uint64_t    control = arch_fp_control();
 	uint16_t    seen = 0;
 	struct pair p;
 
 	set_x87_control(0x27f);
-	start_other_with(&p, state, see_x87_control, &seen, control);
+	start_other_with(&p, m, see_x87_control, &seen, control);
 	assert_int_equal(seen, 0x37f);
 	assert_int_equal(x87_control(), 0x27f);
 }
 
-static void x87_control_is_each_stacks_own(void **state)
+TEST_FP(x87_control_is_each_stacks_own)
 {
 	uint16_t    seen = 0;
 	struct pair p;
 
-	start_other(&p, state, compute_in_double_precision, &seen);
+	start_other(&p, m, compute_in_double_precision, &seen);
 	assert_int_equal(x87_control(), 0x37f);
 	to_other(&p);
 	assert_int_equal(x87_control(), 0x37f);
@@ -125,12 +123,12 @@ static arch_stack unmask_and_compute(void *argument)
 	return leave_for_main(p);
 }
 
-static void flags_of_another_stack_do_not_trap(void **state)
+TEST_FP(flags_of_another_stack_do_not_trap)
 {
 	int         unmasked = 0;
 	struct pair p;
 
-	start_other(&p, state, unmask_and_compute, &unmasked);
+	start_other(&p, m, unmask_and_compute, &unmasked);
 	assert_int_equal(trapped(), 0);
 	divide_by_zero();
 	to_other(&p);
@@ -148,7 +146,7 @@ static arch_stack compute_and_see(void *argument)
 	return p->main;
 }
 
-static void flags_of_the_starter_do_not_trap(void **state)
+TEST_FP(flags_of_the_starter_do_not_trap)
 {
 	int         unmasked = 0;
 	uint64_t    control;
@@ -158,18 +156,17 @@ static void flags_of_the_starter_do_not_trap(void **state)
 	control = arch_fp_control();
 	set_trapped(0);
 	divide_by_zero();
-	start_other_with(&p, state, compute_and_see, &unmasked, control);
+	start_other_with(&p, m, compute_and_see, &unmasked, control);
 	assert_int_equal(unmasked, FE_DIVBYZERO);
 	assert_int_equal(trapped(), 0);
 }
 
-static void setting_control_does_not_trap(void **state)
+TEST_FP(setting_control_does_not_trap)
 {
 	volatile long double x = 1;
 	uint64_t             masked = arch_fp_control();
 	uint64_t             unmasked;
 
-	(void)state;
 	set_trapped(FE_DIVBYZERO);
 	unmasked = arch_fp_control();
 	arch_fp_set_control(masked);
@@ -180,19 +177,4 @@ static void setting_control_does_not_trap(void **state)
 	assert_int_equal(trapped(), 0);
 }
 
-static int run_on(const char *name, struct machine *machine)
-{
-#define CASE(f)                                                             \
-	cmocka_unit_test_prestate_setup_teardown(f, restore_fp, restore_fp, \
-						 machine)
-	const struct CMUnitTest cases[] = {
-		CASE(x87_control_is_each_stacks_own),
-		CASE(a_start_that_differs_in_x87_alone_loads),
-		CASE(flags_of_another_stack_do_not_trap),
-		CASE(flags_of_the_starter_do_not_trap),
-		CASE(setting_control_does_not_trap),
-	};
-
-	return cmocka_run_group_tests_name(name, cases, NULL, NULL);
-}
 #endif

@@ -3,11 +3,7 @@
  * tasks. */
 #include "queue/inbox.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 #include <stdlib.h>
 
 enum { TASKS = 10 };
@@ -68,43 +64,6 @@ static void take_by_halves(struct office *o, bool oldest_first)
 	assert_true(sn_inbox_is_empty(&o->inbox));
 }
 
-static void a_searcher_takes_the_oldest_share_and_leaves_the_rest(void **state)
-{
-	take_by_halves(*state, false);
-	take_by_halves(*state, true);
-}
-
-static void of_many_parts_it_takes_one(void **state)
-{
-	struct office *o = *state;
-
-	post(o, TASKS);
-	assert_int_equal(take(o, 4, false), 3);
-	assert_int_equal(take(o, 100, false), 1);
-	assert_int_equal(take(o, 1, false), 6);
-}
-
-static void a_long_chain_is_taken_whole(void **state)
-{
-	struct office *o = *state;
-
-	post(o, PARCELS_SHARED + 1);
-	assert_int_equal(take(o, 2, false), PARCELS_SHARED + 1);
-	post(o, PARCELS_SHARED);
-	assert_int_equal(take(o, 2, false), PARCELS_SHARED / 2);
-	assert_int_equal(take(o, 1, false), PARCELS_SHARED / 2);
-}
-
-static void the_owner_takes_all_and_begins_with_the_oldest(void **state)
-{
-	struct office *o = *state;
-
-	post(o, TASKS);
-	assert_int_equal(take(o, 1, false), TASKS);
-	for (uintptr_t i = 0; i < TASKS; i++)
-		assert_next(o, i, false);
-}
-
 static int open_office(void **state)
 {
 	void          *memory;
@@ -130,16 +89,38 @@ static int close_office(void **state)
 	free(o);
 	return 0;
 }
-#define CASE(f) cmocka_unit_test_setup_teardown(f, open_office, close_office)
 
-int main(void)
+#define TEST_IN_OFFICE(f)                 \
+	TEST_ENTRIES(f, struct office *o, \
+		     { #f, f##_case, open_office, close_office, NULL })
+
+TEST_IN_OFFICE(a_searcher_takes_the_oldest_share_and_leaves_the_rest)
 {
-	const struct CMUnitTest tests[] = {
-		CASE(a_searcher_takes_the_oldest_share_and_leaves_the_rest),
-		CASE(of_many_parts_it_takes_one),
-		CASE(a_long_chain_is_taken_whole),
-		CASE(the_owner_takes_all_and_begins_with_the_oldest),
-	};
+	take_by_halves(o, false);
+	take_by_halves(o, true);
+}
 
-	return cmocka_run_group_tests_name("unit/parcels", tests, NULL, NULL);
+TEST_IN_OFFICE(of_many_parts_it_takes_one)
+{
+	post(o, TASKS);
+	assert_int_equal(take(o, 4, false), 3);
+	assert_int_equal(take(o, 100, false), 1);
+	assert_int_equal(take(o, 1, false), 6);
+}
+
+TEST_IN_OFFICE(a_long_chain_is_taken_whole)
+{
+	post(o, PARCELS_SHARED + 1);
+	assert_int_equal(take(o, 2, false), PARCELS_SHARED + 1);
+	post(o, PARCELS_SHARED);
+	assert_int_equal(take(o, 2, false), PARCELS_SHARED / 2);
+	assert_int_equal(take(o, 1, false), PARCELS_SHARED / 2);
+}
+
+TEST_IN_OFFICE(the_owner_takes_all_and_begins_with_the_oldest)
+{
+	post(o, TASKS);
+	assert_int_equal(take(o, 1, false), TASKS);
+	for (uintptr_t i = 0; i < TASKS; i++)
+		assert_next(o, i, false);
 }

@@ -4,11 +4,7 @@
 
 #include "../random.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { MANY = 512 };
 
@@ -37,19 +33,18 @@ static void assert_fires(sennit_time now, const struct timer *only)
 		assert_null(fired->next);
 }
 
-static void an_empty_wheel_waits_for_ever(void **state)
+TEST_BETWEEN(an_empty_wheel_waits_for_ever, start_at_now, NULL)
 {
-	(void)state;
 	assert_true(sn_timers_is_empty(&wheel));
 	assert_true(sn_timers_next(&wheel) == SENNIT_NEVER);
 	assert_fires(NOW + 100 * YEAR, NULL);
 }
 
-static void a_timer_never_fires_early_and_at_most_a_tick_late(void **state)
+TEST_BETWEEN(a_timer_never_fires_early_and_at_most_a_tick_late, start_at_now,
+	     NULL)
 {
 	struct timer t = { 0 };
 
-	(void)state;
 	for (uint64_t wait = 1; wait < 400 * YEAR; wait *= 3) {
 		sn_timers_init(&wheel, NOW);
 		sn_timers_arm(&wheel, &t, NOW + wait);
@@ -61,11 +56,10 @@ static void a_timer_never_fires_early_and_at_most_a_tick_late(void **state)
 	}
 }
 
-static void a_deadline_in_the_past_fires_at_the_next_look(void **state)
+TEST_BETWEEN(a_deadline_in_the_past_fires_at_the_next_look, start_at_now, NULL)
 {
 	struct timer t = { 0 };
 
-	(void)state;
 	sn_timers_arm(&wheel, &t, NOW - SENNIT_SECOND);
 	assert_true(sn_timers_next(&wheel) <= NOW);
 	assert_fires(NOW, &t);
@@ -73,11 +67,10 @@ static void a_deadline_in_the_past_fires_at_the_next_look(void **state)
 	assert_fires(NOW, &t);
 }
 
-static void never_never_fires(void **state)
+TEST_BETWEEN(never_never_fires, start_at_now, NULL)
 {
 	struct timer t = { 0 };
 
-	(void)state;
 	sn_timers_arm(&wheel, &t, SENNIT_NEVER);
 	assert_true(sn_timers_next(&wheel) == SENNIT_NEVER);
 	assert_fires(SENNIT_NEVER, NULL);
@@ -85,11 +78,10 @@ static void never_never_fires(void **state)
 	assert_true(sn_timers_is_empty(&wheel));
 }
 
-static void a_cancelled_timer_does_not_fire(void **state)
+TEST_BETWEEN(a_cancelled_timer_does_not_fire, start_at_now, NULL)
 {
 	struct timer t[3] = { 0 };
 
-	(void)state;
 	for (int gone = 0; gone < 3; gone++) {
 		struct timer *fired;
 
@@ -106,11 +98,10 @@ static void a_cancelled_timer_does_not_fire(void **state)
 	}
 }
 
-static void the_last_cancel_leaves_nothing_to_wait_for(void **state)
+TEST_BETWEEN(the_last_cancel_leaves_nothing_to_wait_for, start_at_now, NULL)
 {
 	struct timer t[2] = { 0 };
 
-	(void)state;
 	sn_timers_arm(&wheel, &t[0], NOW + SENNIT_SECOND);
 	sn_timers_arm(&wheel, &t[1], NOW + YEAR);
 	sn_timers_cancel(&wheel, &t[0]);
@@ -119,12 +110,11 @@ static void the_last_cancel_leaves_nothing_to_wait_for(void **state)
 	assert_true(sn_timers_next(&wheel) == SENNIT_NEVER);
 }
 
-static void a_lone_deadline_needs_one_look(void **state)
+TEST_BETWEEN(a_lone_deadline_needs_one_look, start_at_now, NULL)
 {
 	struct timer t = { 0 };
 	sennit_time  next;
 
-	(void)state;
 	sn_timers_arm(&wheel, &t, NOW + YEAR);
 	next = sn_timers_next(&wheel);
 	assert_true(next >= NOW + YEAR && next < NOW + YEAR + TICK);
@@ -142,12 +132,11 @@ static sennit_time look_with(struct timer t[], int n, sennit_time first,
 	return sn_timers_look(&wheel);
 }
 
-static void a_few_deadlines_are_looked_for_in_time(void **state)
+TEST_BETWEEN(a_few_deadlines_are_looked_for_in_time, start_at_now, NULL)
 {
 	struct timer t[TIMERS_WAIT] = { 0 };
 	sennit_time  first = (NOW / TICK + 10) * TICK;
 
-	(void)state;
 	assert_true(look_with(t, 0, first, TICK) == SENNIT_NEVER);
 	assert_true(look_with(t, 1, first, TICK) == first);
 	assert_true(look_with(t, 2, first, TICK) == first);
@@ -156,11 +145,10 @@ static void a_few_deadlines_are_looked_for_in_time(void **state)
 		    first);
 }
 
-static void close_deadlines_are_looked_for_together(void **state)
+TEST_BETWEEN(close_deadlines_are_looked_for_together, start_at_now, NULL)
 {
 	struct timer t[TIMERS_WAIT] = { 0 };
 
-	(void)state;
 	/* For every position of the first timer in its level. */
 	for (uint64_t away = 1; away < TIMERS_SLOTS - TIMERS_WAIT; away++) {
 		sennit_time   first = (NOW / TICK + away) * TICK;
@@ -174,13 +162,12 @@ static void close_deadlines_are_looked_for_together(void **state)
 }
 
 /* Time passes a slot boundary of all levels at once. */
-static void slots_that_begin_together_are_all_reached(void **state)
+TEST_BETWEEN(slots_that_begin_together_are_all_reached, start_at_now, NULL)
 {
 	static const unsigned ahead[] = { 1, 300, 70000, 20000000 };
 	struct timer          t[4] = { 0 };
 	uint64_t              edge = UINT64_C(1) << 32;
 
-	(void)state;
 	for (uint64_t before = 0; before < 600; before++) {
 		sn_timers_init(&wheel, (edge - before) * TICK);
 		for (int i = 0; i < 4; i++)
@@ -193,11 +180,10 @@ static void slots_that_begin_together_are_all_reached(void **state)
 	}
 }
 
-static void time_that_falls_back_does_no_harm(void **state)
+TEST_BETWEEN(time_that_falls_back_does_no_harm, start_at_now, NULL)
 {
 	struct timer t = { 0 };
 
-	(void)state;
 	assert_fires(NOW + SENNIT_SECOND, NULL);
 	assert_fires(NOW, NULL);
 	sn_timers_arm(&wheel, &t, NOW + 2 * SENNIT_SECOND);
@@ -264,7 +250,7 @@ static sennit_time earliest(const bool armed[MANY], const struct timer t[MANY])
 	return first;
 }
 
-static void any_mix_of_calls_matches_an_array(void **state)
+TEST_BETWEEN(any_mix_of_calls_matches_an_array, start_at_now, NULL)
 {
 	static struct timer t[MANY];
 	static bool         armed[MANY];
@@ -272,7 +258,6 @@ static void any_mix_of_calls_matches_an_array(void **state)
 	sennit_time now = random_from(&random) >> random_below(&random, 64) >>
 			  2;
 
-	(void)state;
 	sn_timers_init(&wheel, now);
 	for (uint64_t round = scaled(20000); round; round--) {
 		uint64_t      tick = wheel.tick;
@@ -312,7 +297,7 @@ static void any_mix_of_calls_matches_an_array(void **state)
 
 /* Repeatedly advance to `next`: each look comes closer to the timer, and none
  * is too late. */
-static void following_next_reaches_every_timer(void **state)
+TEST_BETWEEN(following_next_reaches_every_timer, start_at_now, NULL)
 {
 	static struct timer t[MANY];
 	uint64_t            random = random_stream(1);
@@ -320,7 +305,6 @@ static void following_next_reaches_every_timer(void **state)
 	uint32_t            left = MANY;
 	sennit_time         next;
 
-	(void)state;
 	for (int i = 0; i < MANY; i++) {
 		t[i] = (struct timer){ 0 };
 		sn_timers_arm(&wheel, &t[i], NOW + random_span(&random));
@@ -335,42 +319,4 @@ static void following_next_reaches_every_timer(void **state)
 	}
 	assert_int_equal(left, 0);
 	assert_true(looks <= MANY * TIMERS_LEVELS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(an_empty_wheel_waits_for_ever,
-				       start_at_now),
-		cmocka_unit_test_setup(
-			a_timer_never_fires_early_and_at_most_a_tick_late,
-			start_at_now),
-		cmocka_unit_test_setup(
-			a_deadline_in_the_past_fires_at_the_next_look,
-			start_at_now),
-		cmocka_unit_test_setup(never_never_fires, start_at_now),
-		cmocka_unit_test_setup(a_cancelled_timer_does_not_fire,
-				       start_at_now),
-		cmocka_unit_test_setup(
-			the_last_cancel_leaves_nothing_to_wait_for,
-			start_at_now),
-		cmocka_unit_test_setup(a_lone_deadline_needs_one_look,
-				       start_at_now),
-		cmocka_unit_test_setup(a_few_deadlines_are_looked_for_in_time,
-				       start_at_now),
-		cmocka_unit_test_setup(close_deadlines_are_looked_for_together,
-				       start_at_now),
-		cmocka_unit_test_setup(
-			slots_that_begin_together_are_all_reached,
-			start_at_now),
-		cmocka_unit_test_setup(time_that_falls_back_does_no_harm,
-				       start_at_now),
-		cmocka_unit_test_setup(any_mix_of_calls_matches_an_array,
-				       start_at_now),
-		cmocka_unit_test_setup(following_next_reaches_every_timer,
-				       start_at_now),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("timers", tests, NULL, NULL));
 }

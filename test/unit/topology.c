@@ -18,11 +18,10 @@ static void put_cache(uint32_t cpu, unsigned index, const char *level,
 	put(path, shared);
 }
 
-static void a_cpu_is_on_its_node_and_in_its_caches(void **state)
+TEST_ON_NEW_SYSTEM(a_cpu_is_on_its_node_and_in_its_caches)
 {
 	sennit_cpu_place p;
 
-	(void)state;
 	put_cache(13, 0, "1\n", "12-13\n");
 	put_cache(13, 1, "1\n", "12-13\n");
 	put_cache(13, 2, "2\n", "12-13\n");
@@ -34,11 +33,10 @@ static void a_cpu_is_on_its_node_and_in_its_caches(void **state)
 	assert_int_equal(p.core, 12);
 }
 
-static void without_a_third_level_the_second_is_the_last(void **state)
+TEST_ON_NEW_SYSTEM(without_a_third_level_the_second_is_the_last)
 {
 	sennit_cpu_place p;
 
-	(void)state;
 	put_cache(3, 0, "1\n", "3\n");
 	put_cache(3, 1, "2\n", "0-3\n");
 	assert_true(os_cpu_place(root, 3, &p));
@@ -47,22 +45,20 @@ static void without_a_third_level_the_second_is_the_last(void **state)
 	assert_int_equal(p.core, 0);
 }
 
-static void a_node_alone_is_a_place(void **state)
+TEST_ON_NEW_SYSTEM(a_node_alone_is_a_place)
 {
 	sennit_cpu_place p;
 
-	(void)state;
 	put(CPU "5/node3/", NULL);
 	assert_true(os_cpu_place(root, 5, &p));
 	assert_int_equal(p.node, 3);
 	assert_int_equal(p.core, 5);
 }
 
-static void a_cpu_of_which_nothing_is_known_has_none(void **state)
+TEST_ON_NEW_SYSTEM(a_cpu_of_which_nothing_is_known_has_none)
 {
 	sennit_cpu_place p = { 7, 8, 9 };
 
-	(void)state;
 	put(CPU "5/topology/", NULL);
 	put_cache(6, 0, "x\n", "y\n");
 	assert_false(os_cpu_place(root, 4, &p));
@@ -70,16 +66,4 @@ static void a_cpu_of_which_nothing_is_known_has_none(void **state)
 	assert_false(os_cpu_place(root, 6, &p));
 	assert_int_equal(p.node, 7);
 	assert_int_equal(p.core, 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_NEW_SYSTEM(a_cpu_is_on_its_node_and_in_its_caches),
-		ON_NEW_SYSTEM(without_a_third_level_the_second_is_the_last),
-		ON_NEW_SYSTEM(a_node_alone_is_a_place),
-		ON_NEW_SYSTEM(a_cpu_of_which_nothing_is_known_has_none),
-	};
-
-	return cmocka_run_group_tests_name("unit/places", tests, NULL, NULL);
 }

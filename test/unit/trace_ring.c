@@ -5,11 +5,7 @@
 #include "../random.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 enum { CAPACITY = 8, LARGEST = 256 };
 
@@ -43,11 +39,10 @@ static void expect_range(struct trace_ring *r, uint64_t begin, uint64_t end)
 
 /* The owner may be writing the oldest slot, so a reader gets one event less
  * than the capacity. */
-static void a_full_ring_keeps_the_newest(void **state)
+TEST(a_full_ring_keeps_the_newest)
 {
 	struct trace_ring *r = sn_trace_ring_make(CAPACITY);
 
-	(void)state;
 	assert_non_null(r);
 	expect_range(r, 0, 0);
 	for (uint64_t n = 0; n < 5 * CAPACITY; n++) {
@@ -57,12 +52,11 @@ static void a_full_ring_keeps_the_newest(void **state)
 	sn_trace_ring_free(r);
 }
 
-static void the_parts_of_an_event_do_not_mix(void **state)
+TEST(the_parts_of_an_event_do_not_mix)
 {
 	struct trace_ring        *r = sn_trace_ring_make(CAPACITY);
 	struct sennit_trace_event e;
 
-	(void)state;
 	assert_non_null(r);
 	sn_trace_ring_add(r, UINT32_MAX, 0, UINT16_MAX, 0, UINT64_MAX);
 	sn_trace_ring_add(r, 0, UINT16_MAX, 0, UINT64_MAX, 0);
@@ -75,11 +69,10 @@ static void the_parts_of_an_event_do_not_mix(void **state)
 	sn_trace_ring_free(r);
 }
 
-static void what_was_before_the_beginning_is_forgotten(void **state)
+TEST(what_was_before_the_beginning_is_forgotten)
 {
 	struct trace_ring *r = sn_trace_ring_make(CAPACITY);
 
-	(void)state;
 	assert_non_null(r);
 	add(r, 0);
 	sn_trace_ring_begin(r);
@@ -89,12 +82,11 @@ static void what_was_before_the_beginning_is_forgotten(void **state)
 	sn_trace_ring_free(r);
 }
 
-static void an_event_that_was_overwritten_is_none(void **state)
+TEST(an_event_that_was_overwritten_is_none)
 {
 	struct trace_ring        *r = sn_trace_ring_make(CAPACITY);
 	struct sennit_trace_event e;
 
-	(void)state;
 	assert_non_null(r);
 	for (uint64_t n = 0; n < CAPACITY; n++)
 		add(r, n);
@@ -161,25 +153,10 @@ static void read_while_writing(uint64_t capacity)
 	sn_trace_ring_free(w.ring);
 }
 
-static void events_are_whole_while_more_are_written(void **state)
+TEST(events_are_whole_while_more_are_written)
 {
-	(void)state;
 	random_stream(0); /* chooses the seed before there are several
 			   * threads */
 	for (uint64_t capacity = 1; capacity <= LARGEST; capacity *= 4)
 		read_while_writing(capacity);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_ring_keeps_the_newest),
-		cmocka_unit_test(the_parts_of_an_event_do_not_mix),
-		cmocka_unit_test(what_was_before_the_beginning_is_forgotten),
-		cmocka_unit_test(an_event_that_was_overwritten_is_none),
-		cmocka_unit_test(events_are_whole_while_more_are_written),
-	};
-
-	return random_report(
-		cmocka_run_group_tests_name("trace ring", tests, NULL, NULL));
 }

@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 /* What the system does at each call: so many bytes, or a negative errno. */
 static ssize_t fake_write(int fd, const void *bytes, size_t size);
@@ -43,30 +42,18 @@ static int run(const int *steps)
 	return sn_write_all(7, "0123456789", 10);
 }
 
-static void short_and_interrupted_writes_go_on(void **state)
+TEST(short_and_interrupted_writes_go_on)
 {
-	(void)state;
 	assert_int_equal(run((const int[]){ 3, -EINTR, 1, -EINTR, 100 }), 0);
 	assert_int_equal(calls, 5);
 	assert_int_equal(used, 10);
 	assert_memory_equal(written, "0123456789", 10);
 }
 
-static void an_error_ends_it(void **state)
+TEST(an_error_ends_it)
 {
-	(void)state;
 	assert_int_equal(run((const int[]){ 4, -ENOSPC, 100 }), -ENOSPC);
 	assert_int_equal(calls, 2);
 	assert_int_equal(run((const int[]){ 4, 0, 100 }), -EIO);
 	assert_int_equal(calls, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_and_interrupted_writes_go_on),
-		cmocka_unit_test(an_error_ends_it),
-	};
-
-	return cmocka_run_group_tests_name("unit/write_all", tests, NULL, NULL);
 }

@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "again.h"
 
-#include <stdlib.h>
+#include "../test.h"
+
 #include <string.h>
 
-#define OFFENCE "SENNIT_TEST_OFFENCE"
-
-static const char *program, *test;
-
-/* In again.js. Runs node with this file of a program and two arguments. Returns
+/* In again.js. Runs node with this file of a program and its arguments. Returns
  * its exit status; `text` becomes what it writes to standard error. */
-int run_node(const char *file, const char *name, const char *offence,
-	     char *text, size_t size);
-
-void note_arguments(int argc, char **argv)
-{
-	program = argv[0];
-	test = argc > 1 ? argv[1] : "";
-	if (argc > 2)
-		setenv(OFFENCE, argv[2], 1);
-}
+int run_node(const char *file, const char *arguments, char *text, size_t size);
 
 uint32_t run_program_again(const char *arguments, char *text, size_t size)
 {
-	(void)arguments;
-	return (uint32_t)run_node(program, test, getenv(OFFENCE), text, size);
+	return (uint32_t)run_node(test_argv[0], arguments, text, size);
 }
 
 void drop_system_words(char *text)

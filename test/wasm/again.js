@@ -3,10 +3,10 @@
 
 mergeInto(LibraryManager.library, {
 	// A status that is not a number, after a signal, becomes -1.
-	run_node: function (file, name, offence, text, size) {
+	run_node: function (file, words, text, size) {
 		var run = require('child_process').spawnSync(process.execPath,
-			['--no-experimental-fetch', UTF8ToString(file),
-			 UTF8ToString(name), UTF8ToString(offence)],
+			['--no-experimental-fetch', UTF8ToString(file)]
+			.concat(UTF8ToString(words).split(' ')),
 			{ encoding: 'utf8' });
 
 		stringToUTF8(run.stderr, text, size);

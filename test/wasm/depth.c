@@ -6,12 +6,7 @@
  * leave room for many frames of the machine, and so are many variables whose
  * address nobody takes, since those are in frames of the machine alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "../api/tied.h"
 
@@ -64,24 +59,12 @@ static void chain(sennit_task_fn *run)
 	assert_int_equal(left, UINT32_MAX);
 }
 
-static void small_frames_go_on_on_other_stacks(void **state)
+TEST_WITH_WORKERS(small_frames_go_on_on_other_stacks)
 {
-	(void)state;
 	chain(small_frames);
 }
 
-static void frames_of_many_variables_go_on_on_other_stacks(void **state)
+TEST_WITH_WORKERS(frames_of_many_variables_go_on_on_other_stacks)
 {
-	(void)state;
 	chain(many_variables);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(small_frames_go_on_on_other_stacks),
-		WITH_WORKERS(frames_of_many_variables_go_on_on_other_stacks),
-	};
-
-	return cmocka_run_group_tests_name("wasm/depth", tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* switch.c - contexts by fibers of emscripten keep variables, at any depth, and
  * a stack can be started again. As test/unit/switch.c, which fills registers,
  * does for processors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "arch/arch.h"
 
@@ -41,6 +36,10 @@ static int tear_down(void **state)
 	free(p);
 	return 0;
 }
+
+#define TEST_OF_PAIR(f)                 \
+	TEST_ENTRIES(f, struct pair *p, \
+		     { #f, f##_case, set_up, tear_down, NULL })
 
 static void start(struct pair *p, arch_entry *entry)
 {
@@ -89,10 +88,8 @@ static void go_through(struct pair *p, int depth, int rounds)
 	assert_int_equal(p->sum, (uint64_t)rounds * (uint64_t)(depth + 1));
 }
 
-static void variables_survive_at_any_depth(void **state)
+TEST_OF_PAIR(variables_survive_at_any_depth)
 {
-	struct pair *p = *state;
-
 	go_through(p, 0, 1000);
 	go_through(p, 1, 100);
 	go_through(p, 50, 100);
@@ -111,9 +108,9 @@ __attribute__((noinline)) static int start_below(struct pair *p, int depth)
 	return mine;
 }
 
-static void starter_keeps_its_frames(void **state)
+TEST_OF_PAIR(starter_keeps_its_frames)
 {
-	assert_int_equal(start_below(*state, 20), 7 * 20 * 21 / 2);
+	assert_int_equal(start_below(p, 20), 7 * 20 * 21 / 2);
 }
 
 static arch_stack note_address(void *argument)
@@ -128,10 +125,9 @@ static arch_stack note_address(void *argument)
 
 /* Frames of the machine are written below the address of the variable, and do
  * not reach the stack's neighbours. */
-static void only_the_stack_is_written(void **state)
+TEST_OF_PAIR(only_the_stack_is_written)
 {
-	struct pair *p = *state;
-	char        *block = aligned_alloc(4096, SIZE + 2 * 4096);
+	char *block = aligned_alloc(4096, SIZE + 2 * 4096);
 
 	memset(block, 0x5a, SIZE + 2 * 4096);
 	free(p->low);
@@ -145,18 +141,4 @@ static void only_the_stack_is_written(void **state)
 		assert_int_equal(p->top[i], 0x5a);
 	}
 	p->low = block;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(variables_survive_at_any_depth,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(starter_keeps_its_frames,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_the_stack_is_written,
-						set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 /* threads.c - a thread of the program whose stack was suspended ends, is joined
  * with its value, and leaves the worker of JavaScript in order for the next
  * one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../test.h"
 
 #include "sennit.h"
 
@@ -39,13 +34,12 @@ static void *visit(void *argument)
 }
 
 /* One after the other: emscripten uses the same worker again. */
-static void threads_that_waited_end(void **state)
+TEST(threads_that_waited_end)
 {
 	struct visit v;
 	pthread_t    thread;
 	void        *value;
 
-	(void)state;
 	assert_int_equal(
 		sennit_scheduler_create(
 			&v.s, SENNIT_CONFIG(.workers = SENNIT_WORKERS_NONE)),
@@ -57,13 +51,4 @@ static void threads_that_waited_end(void **state)
 		assert_ptr_equal(value, &v);
 	}
 	assert_int_equal(sennit_scheduler_shutdown(v.s, SENNIT_NEVER), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_that_waited_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

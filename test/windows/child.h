@@ -5,11 +5,7 @@
 #ifndef SN_TEST_WINDOWS_CHILD_H
 #define SN_TEST_WINDOWS_CHILD_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "posix/again.h"
 #include "sennit.h"

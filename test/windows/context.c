@@ -38,9 +38,8 @@ static int look_at_bounds(void *unused)
 	return 0;
 }
 
-static void a_task_sees_the_bounds_of_its_stack(void **state)
+TEST_WITH_WORKERS(a_task_sees_the_bounds_of_its_stack)
 {
-	struct world *w = *state;
 	struct bounds mine = bounds();
 	sennit_group  g;
 
@@ -68,11 +67,10 @@ static int walk_up(void *unused)
 	return 0;
 }
 
-static void a_backtrace_ends_at_the_first_frame(void **state)
+TEST_WITH_WORKERS(a_backtrace_ends_at_the_first_frame)
 {
 	sennit_group g;
 
-	(void)state;
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(sennit_group_spawn(&g, walk_up, NULL), 0);
@@ -128,11 +126,10 @@ static int raise_and_go_on(void *unused)
 }
 
 /* The system passes over handlers whose frames lie outside of the bounds. */
-static void an_exception_finds_the_handler_of_its_frame(void **state)
+TEST_WITH_WORKERS(an_exception_finds_the_handler_of_its_frame)
 {
 	sennit_group g;
 
-	(void)state;
 	atomic_store(&handled, 0);
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (int i = 0; i < 4; i++)
@@ -192,26 +189,13 @@ static int keep_lanes(void *number)
 	return 0;
 }
 
-static void vector_registers_outlive_a_wait(void **state)
+TEST_WITH_WORKERS(vector_registers_outlive_a_wait)
 {
 	sennit_group g;
 
-	(void)state;
 	sennit_group_init(&g, SENNIT_NEVER, 0);
 	for (uintptr_t i = 1; i <= 8; i++)
 		assert_int_equal(sennit_group_spawn(&g, keep_lanes, (void *)i),
 				 0);
 	assert_int_equal(sennit_group_wait(&g), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_WORKERS(a_task_sees_the_bounds_of_its_stack),
-		WITH_WORKERS(a_backtrace_ends_at_the_first_frame),
-		WITH_WORKERS(an_exception_finds_the_handler_of_its_frame),
-		WITH_WORKERS(vector_registers_outlive_a_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,79 +74,66 @@ static int commit(const char *what)
 	return run_task(one, read_nowhere);
 }
 
-static void an_overflow_is_named(void **state)
+TEST(an_overflow_is_named)
 {
 	struct fate f;
 
-	(void)state;
 	run_again("overflow", &f);
 	assert_non_null(strstr(f.text, "stack overflow in task digger"));
 	assert_non_null(strstr(f.text, "faults.exe+0x")); /* a backtrace */
 	assert_int_equal(f.status, OVERFLOWED);
 }
 
-static void an_overflow_after_a_wait_is_named(void **state)
+TEST(an_overflow_after_a_wait_is_named)
 {
 	struct fate f;
 
-	(void)state;
 	run_again("late", &f);
 	assert_non_null(strstr(f.text, "stack overflow in task late_digger"));
 	assert_int_equal(f.status, OVERFLOWED);
 }
 
-static void an_overflow_by_one_frame_is_named(void **state)
+TEST(an_overflow_by_one_frame_is_named)
 {
 	struct fate f;
 
-	(void)state;
 	run_again("large", &f);
 	assert_non_null(strstr(f.text, "stack overflow in task spreader"));
 	assert_int_equal(f.status, OVERFLOWED);
 }
 
-static void an_overflow_can_be_silent(void **state)
+TEST(an_overflow_can_be_silent)
 {
 	struct fate f;
 
-	(void)state;
 	run_again("silent", &f);
 	assert_null(strstr(f.text, "sennit:"));
 	assert_int_equal(f.status, OVERFLOWED);
 }
 
-static void another_fault_is_not_an_overflow(void **state)
+TEST(another_fault_is_not_an_overflow)
 {
 	struct fate f;
 
-	(void)state;
 	run_again("nowhere", &f);
 	assert_null(strstr(f.text, "sennit:"));
 	assert_int_equal(f.status, EXCEPTION_ACCESS_VIOLATION);
 }
 
-static void misuse_is_named(void **state)
+TEST(misuse_is_named)
 {
 	struct fate f;
 
-	(void)state;
 	run_again("unlock", &f);
 	assert_non_null(strstr(f.text, "misuse of sennit_mutex_unlock"));
 	assert_int_equal(f.status, ABORTED);
 }
 
-int main(int count, char **words)
+static int commit_if_told(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_overflow_is_named),
-		cmocka_unit_test(an_overflow_after_a_wait_is_named),
-		cmocka_unit_test(an_overflow_by_one_frame_is_named),
-		cmocka_unit_test(an_overflow_can_be_silent),
-		cmocka_unit_test(another_fault_is_not_an_overflow),
-		cmocka_unit_test(misuse_is_named),
-	};
-
-	if (count > 1)
-		return commit(words[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (test_argc > 1)
+		exit(commit(test_argv[1]));
+	return 0;
 }
+
+BEFORE_ALL(commit_if_told);

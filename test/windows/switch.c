@@ -5,11 +5,7 @@
  * Results are asserted on the main stack, because cmocka leaves a failed case
  * by longjmp.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "../test.h"
 
 #include "arch/arch.h"
 
@@ -22,6 +18,14 @@ struct machine {
 	void (*start)(arch_stack *save, void *top, arch_entry *entry, void *arg,
 		      uint64_t control);
 };
+
+static struct machine built = { arch_switch, arch_start };
+static struct machine shared = { arch_switch_shared, arch_start_shared };
+
+#define TEST_ON_EACH(f)                                             \
+	TEST_ENTRIES(f, struct machine *m,                          \
+		     { #f "_built", f##_case, NULL, NULL, &built }, \
+		     { #f "_shared", f##_case, NULL, NULL, &shared })
 
 enum { WORDS = 8, LANES = 20, STACK = 65536 };
 
@@ -118,9 +122,9 @@ static arch_stack answer(void *argument)
 	return v->main;
 }
 
-static void registers_survive(void **state)
+TEST_ON_EACH(registers_survive)
 {
-	struct visit v = { .m = *state, .rounds = 3 };
+	struct visit v = { .m = m, .rounds = 3 };
 
 	v.m->start(&v.main, stack + STACK, answer, &v, arch_fp_control());
 	assert_true(keeps(v.m, &v.main, v.other, 0x123000));
@@ -160,9 +164,9 @@ static arch_stack look(void *argument)
 	return s->visit.main;
 }
 
-static void bounds_belong_to_the_stack(void **state)
+TEST_ON_EACH(bounds_belong_to_the_stack)
 {
-	struct seen  s = { .visit.m = *state };
+	struct seen  s = { .visit.m = m };
 	struct block mine = block(), after;
 
 	arch_note_low(stack + STACK, stack);
@@ -181,9 +185,9 @@ static void bounds_belong_to_the_stack(void **state)
 	assert_memory_equal(&s.again, &s.there, sizeof(s.there));
 }
 
-static void bounds_are_open_without_a_note(void **state)
+TEST_ON_EACH(bounds_are_open_without_a_note)
 {
-	struct seen s = { .visit.m = *state };
+	struct seen s = { .visit.m = m };
 
 	memset(stack + STACK - 64, 0x33, 64);
 	s.visit.m->start(&s.visit.main, stack + STACK, look, &s,
@@ -211,34 +215,14 @@ static arch_stack change(void *argument)
 	return s->visit.main;
 }
 
-static void fp_control_belongs_to_the_stack(void **state)
+TEST(fp_control_belongs_to_the_stack)
 {
-	static struct machine built = { arch_switch, arch_start };
-	struct seen           s = { .visit.m = &built };
-	const uint64_t        mine = arch_fp_control();
+	struct seen    s = { .visit.m = &built };
+	const uint64_t mine = arch_fp_control();
 
-	(void)state;
 	s.visit.m->start(&s.visit.main, stack + STACK, change, &s, mine);
 	assert_int_equal(arch_fp_control(), mine);
 	s.visit.m->go(&s.visit.main, s.visit.other);
 	assert_int_equal(arch_fp_control(), mine);
 	assert_false(s.visit.broken);
-}
-
-int main(void)
-{
-	static struct machine built = { arch_switch, arch_start };
-	static struct machine shared = { arch_switch_shared,
-					 arch_start_shared };
-#define CASES(m)                                                          \
-	cmocka_unit_test_prestate(registers_survive, m),                  \
-		cmocka_unit_test_prestate(bounds_belong_to_the_stack, m), \
-		cmocka_unit_test_prestate(bounds_are_open_without_a_note, m)
-	const struct CMUnitTest tests[] = {
-		CASES(&built),
-		CASES(&shared),
-		cmocka_unit_test(fp_control_belongs_to_the_stack),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,11 +26,7 @@ static inline bool is_portable(const struct machine *m)
 	return m->go == portable_switch;
 }
 
-static int run_on_portable(void)
-{
-	struct machine portable = { portable_switch, portable_start };
-
-	return run_on("portable", &portable);
-}
+static struct machine portable = { portable_switch, portable_start };
+#define ON_PORTABLE(f, setup, teardown) ON(f, portable, setup, teardown),
 
 #endif
