@@ -30,8 +30,8 @@ struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
 	d->scheduler = s;
 	d->run = run;
 	d->argument = argument;
-	sn_end_clients_init(&d->ended.clients);
 	d->ended.memory = s->memory;
+	sn_end_clients_init(&d->ended.clients, &d->ended.memory);
 	d->ended.size = sn_domain_count_size(s);
 	d->ended.process = s->process;
 	sn_domain_count_begin(d);
@@ -64,7 +64,7 @@ static void wind_up(struct sennit_domain *d)
 	if (run)
 		run(argument);
 	if (!alone) {
-		sn_end_clients_tell(&d->ended.clients, &d->ended.memory);
+		sn_end_clients_tell(&d->ended.clients);
 		sn_domain_drop(d);
 	}
 	sn_end_release(s);
@@ -239,56 +239,42 @@ static sennit_domain *named(sennit_weak_domain *w, const char *call)
 
 /* --- registering -------------------------------------------------------- */
 
-static int on_end(sennit_domain *d, sennit_end_fn *run, void *argument)
-{
-	return sn_end_clients_on(&d->ended.clients, &d->ended.memory, run,
-				 argument);
-}
-
-static void set_event(void *event)
-{
-	sennit_event_set(event);
-}
-
-static void set_future(void *future)
-{
-	sennit_future_set(future, NULL);
-}
-
 int sennit_domain_on_end(sennit_domain *d, sennit_end_fn *run, void *argument)
 {
 	check(d, "sennit_domain_on_end");
-	return run ? on_end(d, run, argument) : -EINVAL;
+	return sn_end_clients_on(&d->ended.clients, run, argument);
 }
 
 int sennit_domain_end_event(sennit_domain *d, sennit_event *e)
 {
 	check(d, "sennit_domain_end_event");
-	return on_end(d, set_event, e);
+	return sn_end_clients_on_event(&d->ended.clients, e);
 }
 
 int sennit_domain_end_future(sennit_domain *d, sennit_future *f)
 {
 	check(d, "sennit_domain_end_future");
-	return on_end(d, set_future, f);
+	return sn_end_clients_on_future(&d->ended.clients, f);
 }
 
 int sennit_weak_domain_on_end(sennit_weak_domain *w, sennit_end_fn *run,
 			      void *argument)
 {
-	sennit_domain *d = named(w, "sennit_weak_domain_on_end");
-
-	return run ? on_end(d, run, argument) : -EINVAL;
+	return sn_end_clients_on(
+		&named(w, "sennit_weak_domain_on_end")->ended.clients, run,
+		argument);
 }
 
 int sennit_weak_domain_end_event(sennit_weak_domain *w, sennit_event *e)
 {
-	return on_end(named(w, "sennit_weak_domain_end_event"), set_event, e);
+	return sn_end_clients_on_event(
+		&named(w, "sennit_weak_domain_end_event")->ended.clients, e);
 }
 
 int sennit_weak_domain_end_future(sennit_weak_domain *w, sennit_future *f)
 {
-	return on_end(named(w, "sennit_weak_domain_end_future"), set_future, f);
+	return sn_end_clients_on_future(
+		&named(w, "sennit_weak_domain_end_future")->ended.clients, f);
 }
 
 /* --- weak handles ------------------------------------------------------- */
@@ -337,7 +323,8 @@ static int ask(sennit_domain *d, sennit_event **over)
 
 	if (err)
 		return err;
-	err = on_end(d, set_and_release, sennit_event_retain(*over));
+	err = sn_end_clients_on(&d->ended.clients, set_and_release,
+				sennit_event_retain(*over));
 	if (err) {
 		sennit_event_release(*over);
 		sennit_event_release(*over);

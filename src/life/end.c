@@ -75,7 +75,7 @@ static void wind_up(sennit_scheduler *s)
 	if (s->config.on_shutdown)
 		s->config.on_shutdown(s->config.on_shutdown_context);
 	TORTURE_POINT();
-	sn_end_clients_tell(&s->clients, &s->memory);
+	sn_end_clients_tell(&s->clients);
 }
 
 /* Leave the inside count. The last one leaves the rest to a waiting client,
@@ -86,7 +86,7 @@ static void step_out(sennit_scheduler *s)
 	TORTURE_POINT();
 	if (!sn_inside_leave(&s->end))
 		return;
-	if (sn_end_clients_appoint(&s->clients))
+	if (sn_end_clients_dissolve(&s->clients))
 		return;
 	wind_up(s);
 	for (uint32_t i = 0; i < s->end.exits; i++)
@@ -94,41 +94,45 @@ static void step_out(sennit_scheduler *s)
 	sn_end_free(s);
 }
 
-/* The heir frees the scheduler. The other waiting clients return when nothing
- * is left of *s. */
-static void inherit(sennit_scheduler *s, struct client *c)
+/* The client was told to. Nothing is left of *s when it returns. */
+static void leave(sennit_scheduler *s, struct client *c)
 {
-	struct link *others;
+	struct link *all;
 
-	wind_up(s);
-	for (uint32_t i = 0; i < s->end.exits; i++)
-		os_thread_join(s->end.exited[i]);
-	others = sn_end_clients_claim(&s->clients, c);
-	sn_end_free(s);
-	sn_end_clients_dismiss(others);
+	if (sn_end_clients_is_heir(&s->clients, c)) {
+		wind_up(s);
+		for (uint32_t i = 0; i < s->end.exits; i++)
+			os_thread_join(s->end.exited[i]);
+	}
+	if (sn_end_clients_leave(&s->clients, &all)) {
+		sn_end_free(s);
+		sn_end_clients_free(all, c);
+		return;
+	}
+	/* <- end_clients.told */
+	while (a_load_acq(&c->state) != CLIENT_FREE)
+		os_word_wait(&c->state, CLIENT_LEAVES, SENNIT_NEVER);
 }
 
 /* Wait until the end of *s. Returns false if the deadline passed. */
 static bool wait_for_end(sennit_scheduler *s, sennit_time deadline)
 {
 	struct client c;
-	uint32_t      state;
 
 	sn_end_clients_join(&s->clients, &c);
 	sn_end_release(s);
-	/* <- end_clients.heir <- end_clients.over */
-	while ((state = a_load_acq(&c.state)) < CLIENT_HEIR) {
-		if (os_word_wait(&c.state, state, deadline))
+	/* <- end_clients.told */
+	while (a_load_acq(&c.state) == CLIENT_WAITS) {
+		if (os_word_wait(&c.state, CLIENT_WAITS, deadline))
 			continue;
 		TORTURE_POINT();
-		if (sn_end_clients_ask(&c, &s->gate)) {
-			sn_end_clients_leave(&s->clients, &c);
+		if (sn_gate_retain(&s->gate)) {
+			sn_end_clients_give_up(&s->clients, &c);
 			return false;
 		}
 		deadline = SENNIT_NEVER; /* the workers are leaving */
 	}
-	if (state == CLIENT_HEIR)
-		inherit(s, &c);
+	leave(s, &c);
 	return true;
 }
 
@@ -318,55 +322,41 @@ static sennit_scheduler *named(sennit_weak *w, const char *call)
 
 /* --- registering -------------------------------------------------------- */
 
-static int on_end(sennit_scheduler *s, sennit_end_fn *run, void *argument)
-{
-	return sn_end_clients_on(&s->clients, &s->memory, run, argument);
-}
-
-static void set_event(void *event)
-{
-	sennit_event_set(event);
-}
-
-static void set_future(void *future)
-{
-	sennit_future_set(future, NULL);
-}
-
 int sennit_scheduler_on_end(sennit_scheduler *s, sennit_end_fn *run,
 			    void *argument)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_on_end");
-	return run ? on_end(s, run, argument) : -EINVAL;
+	return sn_end_clients_on(&s->clients, run, argument);
 }
 
 int sennit_scheduler_end_event(sennit_scheduler *s, sennit_event *e)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_end_event");
-	return on_end(s, set_event, e);
+	return sn_end_clients_on_event(&s->clients, e);
 }
 
 int sennit_scheduler_end_future(sennit_scheduler *s, sennit_future *f)
 {
 	MISUSE_INHERITED(s, "sennit_scheduler_end_future");
-	return on_end(s, set_future, f);
+	return sn_end_clients_on_future(&s->clients, f);
 }
 
 int sennit_weak_on_end(sennit_weak *w, sennit_end_fn *run, void *argument)
 {
-	sennit_scheduler *s = named(w, "sennit_weak_on_end");
-
-	return run ? on_end(s, run, argument) : -EINVAL;
+	return sn_end_clients_on(&named(w, "sennit_weak_on_end")->clients, run,
+				 argument);
 }
 
 int sennit_weak_end_event(sennit_weak *w, sennit_event *e)
 {
-	return on_end(named(w, "sennit_weak_end_event"), set_event, e);
+	return sn_end_clients_on_event(
+		&named(w, "sennit_weak_end_event")->clients, e);
 }
 
 int sennit_weak_end_future(sennit_weak *w, sennit_future *f)
 {
-	return on_end(named(w, "sennit_weak_end_future"), set_future, f);
+	return sn_end_clients_on_future(
+		&named(w, "sennit_weak_end_future")->clients, f);
 }
 
 /* --- weak handles ------------------------------------------------------- */

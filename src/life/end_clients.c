@@ -14,8 +14,9 @@ struct notice {
 	void          *argument;
 };
 
-void sn_end_clients_init(struct end_clients *e)
+void sn_end_clients_init(struct end_clients *e, const sennit_allocator *memory)
 {
+	e->memory = memory;
 	a_init(&e->lock, 0);
 	a_init(&e->awaited, 0);
 	a_init(&e->weak.keepers, 1);
@@ -37,13 +38,13 @@ void sn_end_clients_join(struct end_clients *e, struct client *c)
 {
 	uint32_t word = sn_wait_queue_lock(&e->lock);
 
-	a_init(&c->state, CLIENT_WAITING);
+	a_init(&c->state, CLIENT_WAITS);
 	sn_link_join(&e->clients, &c->link);
 	count_clients(e, 1);
 	sn_wait_queue_unlock(&e->lock, word);
 }
 
-void sn_end_clients_leave(struct end_clients *e, struct client *c)
+void sn_end_clients_give_up(struct end_clients *e, struct client *c)
 {
 	uint32_t word = sn_wait_queue_lock(&e->lock);
 
@@ -52,87 +53,53 @@ void sn_end_clients_leave(struct end_clients *e, struct client *c)
 	sn_wait_queue_unlock(&e->lock, word);
 }
 
-bool sn_end_clients_appoint(struct end_clients *e)
+/* All but one of them, which may be NULL. A client that is told CLIENT_FREE may
+ * be gone, and so may all when the last one is told. */
+static void tell(struct link *all, const struct client *except, uint32_t state)
 {
-	uint32_t       word = sn_wait_queue_lock(&e->lock);
-	struct link   *first = e->clients;
-	struct client *c;
-
-	sn_wait_queue_unlock(&e->lock, word);
-	if (!first)
-		return false;
-	c = container_of(first, struct client, link);
-	/* If the client is ASKING, its retain will fail, so there is no need to
-	 * wait for it. -> end_clients.heir: what all did */
-	a_store_rel(&c->state, CLIENT_HEIR);
-	os_word_wake_one(&c->state);
-	return true;
-}
-
-bool sn_end_clients_ask(struct client *c, struct gate *g)
-{
-	uint32_t state = CLIENT_WAITING;
-
-	/* <- end_clients.heir <- end_clients.over: whichever came first */
-	if (!a_cas_acq(&c->state, &state, CLIENT_ASKING))
-		return false;
-	TORTURE_POINT(); /* asking, no answer yet */
-	if (sn_gate_retain(g)) {
-		/* Relaxed: the end is not reached, so no one reads it. */
-		a_store_rlx(&c->state, CLIENT_WAITING);
-		return true;
-	}
-	state = CLIENT_ASKING;
-	/* -> end_clients.claim: this client no longer accesses the scheduler;
-	 * or it has become the heir */
-	(void)a_cas_rel(&c->state, &state, CLIENT_WAITING);
-	return false;
-}
-
-/* Spins, because ASKING lasts only a few instructions. */
-static void claim(struct client *c)
-{
-	uint32_t state;
-	uint32_t spins = 0;
-
-	for (;;) {
-		state = CLIENT_WAITING;
-		/* <- end_clients.claim */
-		if (a_cas_acq(&c->state, &state, CLIENT_CLAIMED))
-			return;
-		a_pause();
-		if (++spins % WAIT_QUEUE_SPINS == 0)
-			os_thread_yield();
-	}
-}
-
-struct link *sn_end_clients_claim(struct end_clients *e, struct client *c)
-{
-	struct link *l;
-
-	/* Without the lock: no client joins or leaves any more. */
-	sn_link_leave(&e->clients, &c->link);
-	l = e->clients;
-	while (l) {
-		claim(container_of(l, struct client, link));
-		l = sn_link_after(l, e->clients);
-	}
-	return e->clients;
-}
-
-void sn_end_clients_dismiss(struct link *clients)
-{
-	struct link *l = clients;
+	struct link *l = all;
 
 	while (l) {
 		struct client *c = container_of(l, struct client, link);
 
-		l = sn_link_after(l, clients);
-		TORTURE_POINT(); /* one client may be gone, others still wait */
-		/* -> end_clients.over: the scheduler is gone */
-		a_store_rel(&c->state, CLIENT_OVER);
+		l = sn_link_after(l, all);
+		TORTURE_POINT(); /* some are told, others still wait */
+		if (c == except)
+			continue;
+		/* -> end_clients.told: what all others did */
+		a_store_rel(&c->state, state);
 		os_word_wake_one(&c->state);
 	}
+}
+
+bool sn_end_clients_dissolve(struct end_clients *e)
+{
+	uint32_t     word = sn_wait_queue_lock(&e->lock);
+	struct link *all = e->clients;
+
+	sn_wait_queue_unlock(&e->lock, word);
+	tell(all, NULL, CLIENT_LEAVES);
+	return all;
+}
+
+bool sn_end_clients_is_heir(const struct end_clients *e, const struct client *c)
+{
+	/* Without the lock: no client joins or gives up any more. */
+	return e->clients == &c->link;
+}
+
+bool sn_end_clients_leave(struct end_clients *e, struct link **all)
+{
+	*all = e->clients;
+	TORTURE_POINT(); /* the others may have left */
+	/* -> end_clients.leave: the last access to the scheduler <-
+	 * end_clients.leave */
+	return a_sub_acqrel(&e->awaited, 1) == 1;
+}
+
+void sn_end_clients_free(struct link *all, const struct client *c)
+{
+	tell(all, c, CLIENT_FREE);
 }
 
 /* --- notices ------------------------------------------------------------ */
@@ -175,14 +142,14 @@ static void call_all(const sennit_allocator *memory, struct notice *n)
 	}
 }
 
-void sn_end_clients_tell(struct end_clients *e, const sennit_allocator *memory)
+void sn_end_clients_tell(struct end_clients *e)
 {
 	struct notice *newest;
 
 	/* Notices that arrive meanwhile are called in the next round. */
 	while ((newest = take_notices(e))) {
 		TORTURE_POINT(); /* being called, more may arrive */
-		call_all(memory, reversed(newest));
+		call_all(e->memory, reversed(newest));
 	}
 }
 
@@ -201,23 +168,45 @@ static bool add(struct end_clients *e, struct notice *n)
 	return !late;
 }
 
-int sn_end_clients_on(struct end_clients *e, const sennit_allocator *memory,
-		      sennit_end_fn *run, void *argument)
+int sn_end_clients_on(struct end_clients *e, sennit_end_fn *run, void *argument)
 {
 	struct notice *n = NULL;
 
+	if (!run)
+		return -EINVAL;
 	if (add(e, NULL)) {
-		n = sn_memory_take(memory, sizeof(*n), _Alignof(struct notice));
+		n = sn_memory_take(e->memory, sizeof(*n),
+				   _Alignof(struct notice));
 		if (!n)
 			return -ENOMEM;
 		n->run = run;
 		n->argument = argument;
 		if (add(e, n))
 			return 0;
-		sn_memory_give(memory, n, sizeof(*n));
+		sn_memory_give(e->memory, n, sizeof(*n));
 	}
 	run(argument);
 	return 0;
+}
+
+static void set_event(void *event)
+{
+	sennit_event_set(event);
+}
+
+int sn_end_clients_on_event(struct end_clients *e, sennit_event *event)
+{
+	return sn_end_clients_on(e, set_event, event);
+}
+
+static void set_future(void *future)
+{
+	sennit_future_set(future, NULL);
+}
+
+int sn_end_clients_on_future(struct end_clients *e, sennit_future *f)
+{
+	return sn_end_clients_on(e, set_future, f);
 }
 
 /* --- weak handles ------------------------------------------------------- */

@@ -3,22 +3,22 @@
  * handles that keep its memory block.
  *
  *	clients   wait for the end; each has a record on its stack, and the
- *	          first is the heir, which frees the scheduler
+ *	          first is the heir, which takes the scheduler apart
  *	notices   functions to call, for clients that do not wait
  *	weak      handles; the scheduler's block stays until the last is gone
  *
- *	client    WAITING --heir--> CLAIMED ----> OVER
- *	             |  \---last one inside--> HEIR
- *	             v ^
- *	           ASKING      its deadline passed: it tries to retain
+ *	client    WAITS --last thread inside--> LEAVES --last client--> FREE
+ *
+ * The clients together have the scheduler's own keeper. Each one leaves when it
+ * is told, the heir after it has taken the scheduler apart. The last one to
+ * leave drops the keeper, and then lets the others return.
  *
  * Invariants
- *   - A client joins while it holds a reference, and leaves with a new
- *     one. So no client joins or leaves once the last thread inside has
- *     looked.
- *   - While a client is ASKING, the heir does not free the scheduler. A
- *     CLAIMED client no longer accesses the scheduler.
- *   - A client that is OVER may be gone.
+ *   - A client joins while it holds a reference, and gives up with a new one.
+ *     So no client joins or gives up once the last thread inside has looked.
+ *   - Until a client leaves, the block stays, so that it may ask the gate for
+ *     its reference when its deadline passes.
+ *   - A client that is FREE may be gone.
  *   - `told` and the notices change under the lock. A caller that finds
  *     `told` set calls its function itself.
  *
@@ -27,17 +27,11 @@
 #ifndef SN_END_CLIENTS_H
 #define SN_END_CLIENTS_H
 
+#include "base/atomic.h"
 #include "base/list.h"
-#include "core/gate.h"
 #include "sennit/end.h"
 
-enum {
-	CLIENT_WAITING = 0,
-	CLIENT_ASKING,
-	CLIENT_CLAIMED,
-	CLIENT_HEIR,
-	CLIENT_OVER
-};
+enum { CLIENT_WAITS = 0, CLIENT_LEAVES, CLIENT_FREE };
 
 /* A client that waits for the end. */
 struct client {
@@ -52,48 +46,55 @@ struct sennit_weak {
 
 /* The part of a scheduler. It needs no destructor. */
 struct end_clients {
-	struct sennit_weak weak;
-	sennit_word        lock;
-	a_u32              awaited; /* under lock: number of clients that
-				     * wait */
-	struct link       *clients; /* under lock: struct client */
-	struct notice     *notices; /* under lock: the newest first */
-	bool               told;    /* under lock: all notices have been
-				     * called */
+	struct sennit_weak      weak;
+	sennit_word             lock;
+	const sennit_allocator *memory;  /* fixed: for notices */
+	a_u32                   awaited; /* number of clients that have not
+					  * left; under lock until the end */
+	struct link            *clients; /* under lock: struct client */
+	struct notice          *notices; /* under lock: the newest first */
+	bool                    told;    /* under lock: all notices have been
+					  * called */
 };
 
 /* Initialise *e with the scheduler's own keeper, without clients. */
-void sn_end_clients_init(struct end_clients *e);
+void sn_end_clients_init(struct end_clients *e, const sennit_allocator *memory);
 
 /* The caller, which holds a reference, will wait. */
 void sn_end_clients_join(struct end_clients *e, struct client *c);
 
 /* The caller has taken a new reference, and no longer waits. */
-void sn_end_clients_leave(struct end_clients *e, struct client *c);
+void sn_end_clients_give_up(struct end_clients *e, struct client *c);
 
-/* Nobody uses the scheduler any more: make the first client the heir and wake
- * it. Returns false if no client waits. Otherwise *e may be gone. */
-bool sn_end_clients_appoint(struct end_clients *e);
+/* Nobody uses the scheduler any more: the clients shall leave. Returns false if
+ * no client waits. Otherwise *e may be gone. */
+bool sn_end_clients_dissolve(struct end_clients *e);
 
-/* The deadline of *c has passed: try to take a reference from *g. Returns false
- * if the scheduler has ended; c must then wait for its final state. */
-bool sn_end_clients_ask(struct client *c, struct gate *g);
+/* Whether c, which was told to leave, is the heir. */
+bool sn_end_clients_is_heir(const struct end_clients *e,
+			    const struct client      *c);
 
-/* Called by the heir, c: afterwards the other clients no longer access the
- * scheduler. Returns them, for sn_end_clients_dismiss. */
-struct link *sn_end_clients_claim(struct end_clients *e, struct client *c);
+/* The caller, which was told to leave, no longer accesses the scheduler. *all
+ * becomes the list of the clients. Returns true if the caller is the last one: it must
+ * then drop the scheduler's keeper, and free the clients. */
+SENNIT_MUST_USE bool sn_end_clients_leave(struct end_clients *e,
+					  struct link       **all);
 
-/* The scheduler and its memory are gone: release the clients. */
-void sn_end_clients_dismiss(struct link *clients);
+/* The scheduler and its memory are gone: all others return. */
+void sn_end_clients_free(struct link *all, const struct client *c);
 
 /* Call the notices in the order in which they came. */
-void sn_end_clients_tell(struct end_clients *e, const sennit_allocator *memory);
+void sn_end_clients_tell(struct end_clients *e);
 
-/* Call run(argument) at the end, or at once if the notices have been called.
- * Returns 0 or -ENOMEM. */
-SENNIT_MUST_USE int sn_end_clients_on(struct end_clients     *e,
-				      const sennit_allocator *memory,
-				      sennit_end_fn *run, void *argument);
+/* Call run(argument), set the event or set the future at the end, or at once if
+ * the notices have been called. Returns 0, -ENOMEM, or -EINVAL if run is
+ * NULL. */
+SENNIT_MUST_USE int sn_end_clients_on(struct end_clients *e, sennit_end_fn *run,
+				      void *argument);
+SENNIT_MUST_USE int sn_end_clients_on_event(struct end_clients *e,
+					    sennit_event       *event);
+SENNIT_MUST_USE int sn_end_clients_on_future(struct end_clients *e,
+					     sennit_future      *f);
 
 /* Add a weak handle; the caller must hold another one or a reference. Drop a
  * weak handle; returns true if it was the last one, and the caller must then

@@ -246,7 +246,7 @@ static void init_shared(sennit_scheduler *s, const sennit_config *config)
 	sn_backlog_init(&s->backlog, &s->memory);
 	sn_blocking_threads_init(&s->blocking, config->max_blocking_threads);
 	sn_gate_init(&s->gate, 1, 0);
-	sn_end_clients_init(&s->clients);
+	sn_end_clients_init(&s->clients, &s->memory);
 	sn_inside_init(&s->end, open);
 	sn_bound_init(&s->bound);
 	sn_trace_init(&s->tracing);

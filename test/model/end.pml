@@ -6,7 +6,8 @@
  * steps that lead to the end, see gate.pml, are two steps here: when no
  * reference is left, the scheduler is DONE, unless a client retains it before.
  * Then the last thread inside appoints an heir among the waiting clients, or
- * frees the scheduler itself. The lock of end_clients, which is held for a few
+ * frees the scheduler itself. The heir takes the scheduler apart; each client
+ * leaves, and the last one drops the scheduler's keeper, before any returns. The lock of end_clients, which is held for a few
  * instructions, makes one atomic step.
  *
  * CLIENTS (2, 3) clients wait, each with a deadline that may pass once. A
@@ -19,13 +20,13 @@
  * early. At quiescence all have returned and the block is freed.
  *
  * Mutants, each of which must fail:
- *   M_FIRSTONLY   the heir releases no other client
- *   M_NOCLAIM     the heir does not claim the others
- *   M_NOASK       a client whose deadline passes asks without marking that
- *   M_STOREBACK   a refused client stores WAITING, whatever came meanwhile
+ *   M_FIRSTONLY   the last one inside tells only the heir to leave
+ *   M_NOFREE      the last client to leave does not let the others return
+ *   M_NOCOUNT     the heir drops the keeper without waiting for the others
  *   M_STAY        a client that has its reference back stays in the list
  *   M_JOINLATE    a client releases first, then joins the list
- *   M_EARLY       the others are released before the block is freed
+ *   M_EARLY       the others may return before the block is freed
+ *   M_LATELIST    a client leaves, and then reads the list
  *   M_TOUCH       the last one inside looks again after it appointed an heir
  *   M_LOOKEARLY   registering: looks before it takes the lock
  *   M_NOKEEP      a weak handle does not keep the block
@@ -35,17 +36,17 @@
 #define CLIENTS 2
 #endif
 
-#define WAITING 0
-#define ASKING  1
-#define CLAIMED 2
-#define HEIR    3
-#define OVER    4
+#define WAITS  0
+#define LEAVES 1
+#define FREE   2
 
 byte refs = CLIENTS;
 bool DONE;			/* the word of the gate consists of refs and
 				 * this */
 byte state[CLIENTS];
 bool joined[CLIENTS];
+byte awaited;
+byte heir = CLIENTS;		/* the first in the list */
 bool noticed, told;		/* the friend's notice; no more are accepted */
 byte keepers = 2;		/* the scheduler and the friend */
 
@@ -81,36 +82,35 @@ inline take_apart()
 	od
 }
 
+/* All in the list but one. */
+inline tell(except_, what_)
+{
+	j = 0;
+	do
+	:: j < CLIENTS && j != except_ && joined[j] ->
+		atomic { REC(j); state[j] = what_ };
+		j++
+	:: j < CLIENTS && (j == except_ || !joined[j]) -> j++
+	:: j == CLIENTS -> break
+	od
+}
+
 proctype client(byte i)
 {
-	bool kept, may_pass = 1;
+	bool kept, is_last, may_pass = 1;
 	byte j;
 
 #ifdef M_JOINLATE
 	atomic { USE; refs-- };
-	atomic { USE; joined[i] = 1 };
+	atomic { USE; joined[i] = 1; awaited++ };
 #else
-	atomic { USE; joined[i] = 1 };
+	atomic { USE; joined[i] = 1; awaited++ };
 	atomic { USE; refs-- };
 #endif
 	do
-	:: atomic { state[i] == HEIR -> break }
-	:: atomic { state[i] == OVER -> break }
-	:: may_pass ->
+	:: state[i] != WAITS -> break
+	:: may_pass && state[i] == WAITS ->
 		may_pass = 0;
-#ifdef M_NOASK
-		if
-		:: state[i] == WAITING
-		:: else -> goto wait
-		fi;
-#else
-		atomic {
-			if
-			:: state[i] == WAITING -> state[i] = ASKING
-			:: else -> goto wait
-			fi
-		};
-#endif
 		atomic {
 			USE;
 			if
@@ -120,62 +120,38 @@ proctype client(byte i)
 		};
 		if
 		:: kept ->
-			state[i] = WAITING;
 #ifndef M_STAY
-			atomic { USE; joined[i] = 0 };
+			atomic { USE; joined[i] = 0; awaited-- };
 #endif
 			goto back
-		:: else ->
-#ifndef M_NOASK
-#ifdef M_STOREBACK
-			state[i] = WAITING
-#else
-			atomic {
-				if
-				:: state[i] == ASKING -> state[i] = WAITING
-				:: else
-				fi
-			}
-#endif
-#else
-			skip
-#endif
-		fi;
-wait:		skip
+		:: else
+		fi
 	od;
 	if
-	:: state[i] == HEIR ->
+	:: heir == i ->
 		take_apart();
-		joined[i] = 0;
-#ifndef M_NOCLAIM
-		j = 0;
-		do
-		:: j < CLIENTS && joined[j] ->
-			atomic { state[j] == WAITING -> REC(j);
-				state[j] = CLAIMED };
-			j++
-		:: j < CLIENTS && !joined[j] -> j++
-		:: j == CLIENTS -> break
-		od;
-#endif
-#ifndef M_EARLY
+#ifdef M_NOCOUNT
 		drop();
+		tell(i, FREE);
+		goto back
 #endif
-#ifndef M_FIRSTONLY
-		j = 0;
-		do
-		:: j < CLIENTS && joined[j] ->
-			atomic { REC(j); state[j] = OVER };
-			j++
-		:: j < CLIENTS && !joined[j] -> j++
-		:: j == CLIENTS -> break
-		od;
+	:: else
+	fi;
+	atomic { USE; awaited--; is_last = (awaited == 0) };
+#ifdef M_LATELIST
+	USE;
 #endif
+	if
+	:: is_last ->
 #ifdef M_EARLY
+		tell(i, FREE);
+#endif
 		drop();
+#if !defined(M_EARLY) && !defined(M_NOFREE)
+		tell(i, FREE);
 #endif
 		skip
-	:: else
+	:: else -> state[i] == FREE
 	fi;
 back:	atomic {
 		assert(kept || (apart && told));
@@ -245,7 +221,7 @@ active proctype friend()
 /* The last thread inside. */
 active proctype last()
 {
-	byte i;
+	byte j;
 
 	do
 	:: atomic { refs == 0 -> USE; DONE = 1; break }
@@ -256,17 +232,21 @@ active proctype last()
 	atomic {
 		USE;
 		if
-		:: joined[0] -> i = 0
-		:: joined[1] -> i = 1
+		:: joined[0] -> heir = 0
+		:: joined[1] -> heir = 1
 #if CLIENTS > 2
-		:: joined[2] -> i = 2
+		:: joined[2] -> heir = 2
 #endif
-		:: else -> i = CLIENTS
+		:: else
 		fi
 	};
 	if
-	:: i < CLIENTS ->
-		atomic { REC(i); state[i] = HEIR };
+	:: heir < CLIENTS ->
+#ifdef M_FIRSTONLY
+		state[heir] = LEAVES;
+#else
+		tell(CLIENTS, LEAVES);
+#endif
 #ifdef M_TOUCH
 		USE
 #endif

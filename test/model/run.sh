@@ -170,12 +170,12 @@ runs()
 	pass end
 	pass end -DCLIENTS=3
 	fail end -DM_FIRSTONLY
-	fail end -DM_NOCLAIM
-	fail end -DM_NOASK
-	fail end -DM_STOREBACK
+	fail end -DM_NOFREE
+	fail end -DM_NOCOUNT
 	fail end -DM_STAY
 	fail end -DM_JOINLATE
 	fail end -DM_EARLY
+	fail end -DM_LATELIST
 	fail end -DM_TOUCH
 	fail end -DM_LOOKEARLY
 	fail end -DM_NOKEEP
