@@ -75,8 +75,8 @@ bool sn_end_clients_is_heir(const struct end_clients *e,
 			    const struct client      *c);
 
 /* The caller, which was told to leave, no longer accesses the scheduler. *all
- * becomes the list of the clients. Returns true if the caller is the last one: it must
- * then drop the scheduler's keeper, and free the clients. */
+ * becomes the list of the clients. Returns true if the caller is the last one:
+ * it must then drop the scheduler's keeper, and free the clients. */
 SENNIT_MUST_USE bool sn_end_clients_leave(struct end_clients *e,
 					  struct link       **all);
 

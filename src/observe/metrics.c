@@ -9,37 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- metrics family ------------------------------------------------------- */
-
-/* Which metrics there are, and where their values come from. */
-
-struct worker;
-
-struct sn_metric_family {
-	const char *name;
-	const char *help;
-	const char *unit; /* NULL: none */
-	uint32_t    type; /* enum sennit_metric_type */
-
-	/* Of metrics of each worker: */
-	uint64_t (*of_worker)(struct worker *w);
-	uint64_t (*of_past)(sennit_scheduler *s); /* of threads that have
-						   * unbound; NULL: 0 */
-};
-
-/* The metrics of each worker. The last one has no name. */
-extern const struct sn_metric_family sn_metrics_of_workers[];
-
-/* The metrics that are a field of sennit_stats. The last one has no name. */
-struct sn_metric_of_stats {
-	struct sn_metric_family family;
-	size_t                  at; /* offset of the field */
-};
-
-extern const struct sn_metric_of_stats sn_metrics_of_stats[];
-
-/* --- metrics -------------------------------------------------------------- */
-
 /* The values of the label kind. */
 static const char *const kinds[OBSERVE_WAITS] = {
 	[SENNIT_WAITS_FOR_NOTHING] = "nothing",
@@ -75,6 +44,149 @@ void sennit_metrics_record(sennit_scheduler *s, uint32_t every)
 		sn_observe_look(sn_self);
 }
 
+/* --- families ------------------------------------------------------------- */
+
+/* A metric, and where its values come from. */
+struct family {
+	const char *name;
+	const char *help;
+	const char *unit; /* NULL: none */
+	uint32_t    type; /* enum sennit_metric_type */
+	size_t      at;   /* of the value, in the struct that AT names */
+};
+
+/* The numbers of a worker, or of the threads that have unbound. */
+struct numbers {
+	struct counters_sum counted;
+	uint64_t            calls, cancels;
+	uint64_t            fibers, queued, unmeasured; /* now */
+};
+
+static void add_rare(struct numbers *n, const struct rare_counters *rare)
+{
+	n->calls = a_load_rlx(&rare->calls);
+	n->cancels = a_load_rlx(&rare->cancels);
+}
+
+/* As reports count them: at least so many. */
+static uint64_t queued_on(struct worker *w)
+{
+	uint64_t mailed = sn_mailbox_has_tasks(&w->mail);
+
+	return mailed + (w->threaded ? sn_deque_count(sn_worker_deque(w))
+				     : sn_backlog_count(&w->own));
+}
+
+static struct numbers of(struct worker *w)
+{
+	struct numbers n = { .fibers = sn_worker_blocked(w),
+			     .queued = queued_on(w) };
+
+	sn_counters_add(&n.counted, &w->counters);
+	add_rare(&n, sn_observe_rare(&w->observe));
+	n.unmeasured = sn_observe_is_timed(&w->scheduler->observe) &&
+		       !sn_observe_measures(&w->observe);
+	return n;
+}
+
+static struct numbers past(sennit_scheduler *s)
+{
+	struct numbers n = { .fibers = 0 };
+
+	sn_bound_add_past(&s->bound, &n.counted);
+	add_rare(&n, sn_observe_past_rare(&s->observe));
+	return n;
+}
+
+static uint64_t value_at(const void *from, size_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)from + at, sizeof(value));
+	return value;
+}
+
+#define COUNTER SENNIT_METRIC_COUNTER
+#define GAUGE   SENNIT_METRIC_GAUGE
+
+/* clang-format off */
+#define AT(field) offsetof(struct numbers, field)
+static const struct family of_workers[] = {
+	{ "sennit_tasks", "Tasks that have ended.",
+	  NULL, COUNTER, AT(counted.tasks) },
+	{ "sennit_steals", "Tasks that the worker took from another.",
+	  NULL, COUNTER, AT(counted.steals) },
+	{ "sennit_parks", "Times that the worker went to sleep.",
+	  NULL, COUNTER, AT(counted.parks) },
+	{ "sennit_waits", "Waits and yields of fibers.",
+	  NULL, COUNTER, AT(counted.blocks) },
+	{ "sennit_wakes", "Waits and yields of fibers that are over.",
+	  NULL, COUNTER, AT(counted.resumes) },
+	{ "sennit_waits_cancelled", "Waits that their group ended.",
+	  NULL, COUNTER, AT(cancels) },
+	{ "sennit_blocking_calls", "Blocking calls.",
+	  NULL, COUNTER, AT(calls) },
+	{ "sennit_fibers", "Fibers that wait or are ready.",
+	  NULL, GAUGE, AT(fibers) },
+	{ "sennit_fibers_peak", "The most fibers that have waited at once.",
+	  NULL, GAUGE, AT(counted.fibers_peak) },
+	{ "sennit_tasks_queued", "Tasks that have not started, at least.",
+	  NULL, GAUGE, AT(queued) },
+	{ "sennit_workers_unmeasured",
+	  "Workers that do not record durations though they should: they "
+	  "have not looked for work since, or got no memory.",
+	  NULL, GAUGE, AT(unmeasured) },
+	{ .name = NULL },
+};
+
+#undef AT
+#define AT(field) offsetof(sennit_stats, field)
+static const struct family of_stats[] = {
+	{ "sennit_stacks_unguarded", "Stacks with a canary for a guard page.",
+	  NULL, GAUGE, AT(stacks_unguarded) },
+	{ "sennit_stacks_trimmed", "Stacks whose memory was given back.",
+	  NULL, COUNTER, AT(stacks_trimmed) },
+	{ "sennit_stack_bytes", "Addresses mapped for stacks.",
+	  "bytes", GAUGE, AT(stack_bytes) },
+	{ "sennit_blocking_threads", "Threads for blocking calls.",
+	  NULL, GAUGE, AT(blocking_threads) },
+	{ "sennit_worker_threads", "Workers that have a thread.",
+	  NULL, GAUGE, AT(threads) },
+	{ "sennit_workers_active", "Workers that hold a CPU of resources.",
+	  NULL, GAUGE, AT(active) },
+	{ "sennit_workers_waiting", "Workers that wait for a CPU of the "
+	  "resources.", NULL, GAUGE, AT(waiting) },
+	{ .name = NULL },
+};
+
+#undef AT
+#define AT(field) offsetof(struct measures, field)
+#define SAMPLE    "A sample: see sennit_histograms_every."
+static const struct family run_times = {
+	"sennit_task_run_seconds",
+	"How long a task ran, without its waits. " SAMPLE,
+	"seconds", SENNIT_METRIC_HISTOGRAM, AT(run) };
+static const struct family latencies = {
+	"sennit_scheduling_latency_seconds",
+	"From when a fiber can continue, or from its deadline, until it does. "
+	SAMPLE, "seconds", SENNIT_METRIC_HISTOGRAM, AT(latency) };
+static const struct family wait_times = {
+	"sennit_wait_seconds",
+	"From the begin of a fiber's wait until it can continue. " SAMPLE,
+	"seconds", SENNIT_METRIC_HISTOGRAM, AT(waits) };
+
+static const struct family stacks = { .name = "sennit_stacks",
+	.help = "Stacks of fibers.", .type = GAUGE };
+static const struct family workers = { .name = "sennit_workers",
+	.help = "Workers, with a thread or without.", .type = GAUGE };
+static const struct family background = {
+	.name = "sennit_background_tasks_queued",
+	.help = "Background tasks that have not started.", .type = GAUGE };
+static const struct family every = { .name = "sennit_histograms_every",
+	.help = "One of so many tasks and waits of a worker is in the "
+		"histograms. 0: none.", .type = GAUGE };
+/* clang-format on */
+
 /* --- visiting ----------------------------------------------------------- */
 
 struct visit {
@@ -83,7 +195,7 @@ struct visit {
 	void *context;
 };
 
-static void tell(const struct visit *v, const struct sn_metric_family *f,
+static void tell(const struct visit *v, const struct family *f,
 		 const char *label, const char *label_value, uint64_t value,
 		 const sennit_histogram *h)
 {
@@ -104,22 +216,26 @@ static void tell(const struct visit *v, const struct sn_metric_family *f,
 
 /* --- numbers of each worker --------------------------------------------- */
 
-static void visit_worker_numbers(const struct visit            *v,
-				 const struct sn_metric_family *f)
+static void visit_worker_numbers(const struct visit *v, const struct family *f)
 {
 	sennit_scheduler *s = v->s;
 	struct binding   *b = NULL;
+	struct numbers    n;
 	uint64_t          bound;
 	char              index[12];
 
 	for (uint32_t i = 0; i < s->capacity; i++) {
+		n = of(s->workers[i]);
 		snprintf(index, sizeof(index), "%" PRIu32, i);
-		tell(v, f, "worker", index, f->of_worker(s->workers[i]), NULL);
+		tell(v, f, "worker", index, value_at(&n, f->at), NULL);
 	}
 	sn_bound_lock(&s->bound);
-	bound = f->of_past ? f->of_past(s) : 0;
-	while ((b = sn_bound_next(&s->bound, b)))
-		bound += f->of_worker(sn_worker_bound(b));
+	n = past(s);
+	bound = value_at(&n, f->at);
+	while ((b = sn_bound_next(&s->bound, b))) {
+		n = of(sn_worker_bound(b));
+		bound += value_at(&n, f->at);
+	}
 	sn_bound_unlock(&s->bound);
 	tell(v, f, "worker", "bound", bound, NULL);
 }
@@ -128,11 +244,6 @@ static void visit_worker_numbers(const struct visit            *v,
 
 static void visit_stacks(const struct visit *v, const sennit_stats *stats)
 {
-	static const struct sn_metric_family stacks = {
-		.name = "sennit_stacks",
-		.help = "Stacks of fibers.",
-		.type = SENNIT_METRIC_GAUGE,
-	};
 	uint64_t idle = stats->stacks_idle;
 
 	tell(v, &stacks, "state", "idle", idle, NULL);
@@ -146,45 +257,21 @@ static void visit_scheduler_numbers(const struct visit *v)
 
 	sennit_scheduler_stats(v->s, &stats);
 	visit_stacks(v, &stats);
-	for (const struct sn_metric_of_stats *m = sn_metrics_of_stats;
-	     m->family.name; m++) {
-		uint64_t value;
-
-		memcpy(&value, (const char *)&stats + m->at, sizeof(value));
-		tell(v, &m->family, NULL, NULL, value, NULL);
-	}
+	for (const struct family *f = of_stats; f->name; f++)
+		tell(v, f, NULL, NULL, value_at(&stats, f->at), NULL);
 }
 
 static void visit_workers(const struct visit *v)
 {
-	static const struct sn_metric_family workers = {
-		.name = "sennit_workers",
-		.help = "Workers, with a thread or without.",
-		.type = SENNIT_METRIC_GAUGE,
-	};
-	static const struct sn_metric_family queued = {
-		.name = "sennit_background_tasks_queued",
-		.help = "Background tasks that have not started.",
-		.type = SENNIT_METRIC_GAUGE,
-	};
-
 	tell(v, &workers, NULL, NULL, sennit_scheduler_workers(v->s), NULL);
-	tell(v, &queued, NULL, NULL, sn_backlog_count(&v->s->backlog), NULL);
+	tell(v, &background, NULL, NULL, sn_backlog_count(&v->s->backlog),
+	     NULL);
 }
 
 /* --- histograms --------------------------------------------------------- */
 
-#define SAMPLE "A sample: see sennit_histograms_every."
-
 static void visit_every(const struct visit *v)
 {
-	static const struct sn_metric_family every = {
-		.name = "sennit_histograms_every",
-		.help = "One of so many tasks and waits of a worker is in the "
-			"histograms. 0: none.",
-		.type = SENNIT_METRIC_GAUGE,
-	};
-
 	tell(v, &every, NULL, NULL, a_load_rlx(&v->s->observe.every), NULL);
 }
 
@@ -213,46 +300,25 @@ static void sum_up(sennit_scheduler *s, sennit_histogram *sum, size_t at)
 
 static void visit_waits(const struct visit *v)
 {
-	static const struct sn_metric_family waits = {
-		.name = "sennit_wait_seconds",
-		.help = "From the begin of a fiber's wait until it can "
-			"continue. " SAMPLE,
-		.unit = "seconds",
-		.type = SENNIT_METRIC_HISTOGRAM,
-	};
 	sennit_histogram sum;
 
 	for (uint32_t kind = 1; kind < OBSERVE_WAITS; kind++) {
 		sum_up(v->s, &sum,
-		       offsetof(struct measures, waits) +
-			       kind * sizeof(struct histogram));
+		       wait_times.at + kind * sizeof(struct histogram));
 		if (sum.count)
-			tell(v, &waits, "kind", kinds[kind], 0, &sum);
+			tell(v, &wait_times, "kind", kinds[kind], 0, &sum);
 	}
 }
 
 static void visit_histograms(const struct visit *v)
 {
-	static const struct sn_metric_family run = {
-		.name = "sennit_task_run_seconds",
-		.help = "How long a task ran, without its waits. " SAMPLE,
-		.unit = "seconds",
-		.type = SENNIT_METRIC_HISTOGRAM,
-	};
-	static const struct sn_metric_family latency = {
-		.name = "sennit_scheduling_latency_seconds",
-		.help = "From when a fiber can continue, or from its "
-			"deadline, until it does. " SAMPLE,
-		.unit = "seconds",
-		.type = SENNIT_METRIC_HISTOGRAM,
-	};
 	sennit_histogram sum;
 
 	visit_every(v);
-	sum_up(v->s, &sum, offsetof(struct measures, run));
-	tell(v, &run, NULL, NULL, 0, &sum);
-	sum_up(v->s, &sum, offsetof(struct measures, latency));
-	tell(v, &latency, NULL, NULL, 0, &sum);
+	sum_up(v->s, &sum, run_times.at);
+	tell(v, &run_times, NULL, NULL, 0, &sum);
+	sum_up(v->s, &sum, latencies.at);
+	tell(v, &latencies, NULL, NULL, 0, &sum);
 	visit_waits(v);
 }
 
@@ -264,8 +330,7 @@ void sennit_metrics_visit(sennit_scheduler *s,
 	const struct visit v = { s, visit, context };
 
 	MISUSE_INHERITED(s, "sennit_metrics_visit");
-	for (const struct sn_metric_family *f = sn_metrics_of_workers; f->name;
-	     f++)
+	for (const struct family *f = of_workers; f->name; f++)
 		visit_worker_numbers(&v, f);
 	visit_workers(&v);
 	visit_scheduler_numbers(&v);
@@ -300,126 +365,3 @@ sennit_time sennit_histogram_quantile(const sennit_histogram *h, double part)
 		i++;
 	return sennit_histogram_bound(i);
 }
-
-/* --- of workers --------------------------------------------------------- */
-
-static struct counters_sum of(const struct worker *w)
-{
-	struct counters_sum sum = { .tasks = 0 };
-
-	sn_counters_add(&sum, &w->counters);
-	return sum;
-}
-
-static struct counters_sum past(sennit_scheduler *s)
-{
-	struct counters_sum sum = { .tasks = 0 };
-
-	sn_bound_add_past(&s->bound, &sum);
-	return sum;
-}
-
-#define COUNTED(field)                                    \
-	static uint64_t field(struct worker *w)           \
-	{                                                 \
-		return of(w).field;                       \
-	}                                                 \
-	static uint64_t past_##field(sennit_scheduler *s) \
-	{                                                 \
-		return past(s).field;                     \
-	}
-
-COUNTED(tasks)
-COUNTED(steals)
-COUNTED(parks)
-COUNTED(blocks)
-COUNTED(resumes)
-COUNTED(fibers_peak)
-
-#define RARE(field)                                                           \
-	static uint64_t field(struct worker *w)                               \
-	{                                                                     \
-		return a_load_rlx(&sn_observe_rare(&w->observe)->field);      \
-	}                                                                     \
-	static uint64_t past_##field(sennit_scheduler *s)                     \
-	{                                                                     \
-		return a_load_rlx(&sn_observe_past_rare(&s->observe)->field); \
-	}
-
-RARE(calls)
-RARE(cancels)
-
-static uint64_t fibers(struct worker *w)
-{
-	return sn_worker_blocked(w);
-}
-
-/* As reports count them: at least so many. */
-static uint64_t queued(struct worker *w)
-{
-	uint64_t mailed = sn_mailbox_has_tasks(&w->mail);
-
-	return mailed + (w->threaded ? sn_deque_count(sn_worker_deque(w))
-				     : sn_backlog_count(&w->own));
-}
-
-static uint64_t unmeasured(struct worker *w)
-{
-	return sn_observe_is_timed(&w->scheduler->observe) &&
-	       !sn_observe_measures(&w->observe);
-}
-
-#define COUNTER SENNIT_METRIC_COUNTER
-#define GAUGE   SENNIT_METRIC_GAUGE
-
-/* clang-format off */
-const struct sn_metric_family sn_metrics_of_workers[] = {
-	{ "sennit_tasks", "Tasks that have ended.",
-	  NULL, COUNTER, tasks, past_tasks },
-	{ "sennit_steals", "Tasks that the worker took from another.",
-	  NULL, COUNTER, steals, past_steals },
-	{ "sennit_parks", "Times that the worker went to sleep.",
-	  NULL, COUNTER, parks, past_parks },
-	{ "sennit_waits", "Waits and yields of fibers.",
-	  NULL, COUNTER, blocks, past_blocks },
-	{ "sennit_wakes", "Waits and yields of fibers that are over.",
-	  NULL, COUNTER, resumes, past_resumes },
-	{ "sennit_waits_cancelled", "Waits that their group ended.",
-	  NULL, COUNTER, cancels, past_cancels },
-	{ "sennit_blocking_calls", "Blocking calls.",
-	  NULL, COUNTER, calls, past_calls },
-	{ "sennit_fibers", "Fibers that wait or are ready.",
-	  NULL, GAUGE, fibers, NULL },
-	{ "sennit_fibers_peak", "The most fibers that have waited at once.",
-	  NULL, GAUGE, fibers_peak, past_fibers_peak },
-	{ "sennit_tasks_queued", "Tasks that have not started, at least.",
-	  NULL, GAUGE, queued, NULL },
-	{ "sennit_workers_unmeasured",
-	  "Workers that do not record durations though they should: they "
-	  "have not looked for work since, or got no memory.",
-	  NULL, GAUGE, unmeasured, NULL },
-	{ NULL, NULL, NULL, 0, NULL, NULL },
-};
-
-/* --- of the scheduler --------------------------------------------------- */
-
-#define AT(field) offsetof(sennit_stats, field)
-
-const struct sn_metric_of_stats sn_metrics_of_stats[] = {
-	{ { "sennit_stacks_unguarded", "Stacks with a canary for a guard page.",
-	    NULL, GAUGE, NULL, NULL }, AT(stacks_unguarded) },
-	{ { "sennit_stacks_trimmed", "Stacks whose memory was given back.",
-	    NULL, COUNTER, NULL, NULL }, AT(stacks_trimmed) },
-	{ { "sennit_stack_bytes", "Addresses mapped for stacks.",
-	    "bytes", GAUGE, NULL, NULL }, AT(stack_bytes) },
-	{ { "sennit_blocking_threads", "Threads for blocking calls.",
-	    NULL, GAUGE, NULL, NULL }, AT(blocking_threads) },
-	{ { "sennit_worker_threads", "Workers that have a thread.",
-	    NULL, GAUGE, NULL, NULL }, AT(threads) },
-	{ { "sennit_workers_active", "Workers that hold a CPU of resources.",
-	    NULL, GAUGE, NULL, NULL }, AT(active) },
-	{ { "sennit_workers_waiting", "Workers that wait for a CPU of the "
-	    "resources.", NULL, GAUGE, NULL, NULL }, AT(waiting) },
-	{ { NULL, NULL, NULL, 0, NULL, NULL }, 0 },
-};
-/* clang-format on */
