@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The C++ parts: sennit.hpp and the headers with marl's names (include/compat),
 # which need no build, and the programs that test, show and measure them.
-#	test/compat/<x>.cpp     an executable, run as compat/<x>
+#	test/compat/<x>.cpp     part of a program for the folder, run as compat/<x>
 #	test/cpp/<x>.cpp        the same for sennit.hpp, run as cpp/<x>
 #	examples/cpp/<x>.cpp    a program, run as example/cpp_<x>
 #	examples/marl/<x>.cpp   a program, run as example/marl_<x>

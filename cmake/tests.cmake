@@ -119,10 +119,9 @@ endfunction()
 # of a sanitizer for the whole program, or other names that several tests have.
 function(sennit_test_is_alone file out)
 	set(words "RTLD_NEXT|__lsan_|__tsan_|__wrap_")
-	string(APPEND words "|^(int|ssize_t|long) [*]?[a-z][a-z0-9_]*\\(")
+	string(APPEND words "|^(int|ssize_t|long) [*]?[A-Za-z][A-Za-z0-9_]*\\(")
 	sennit_mentions(${file} "${words}" found)
-	# Each has the portable switch, too; planted_bugs runs itself.
-	if(file MATCHES "/unit/switch|/os/planted_bugs")
+	if(file MATCHES "/os/planted_bugs") # it runs itself
 		set(found ON)
 	endif()
 	set(${out} ${found} PARENT_SCOPE)
@@ -224,6 +223,10 @@ elseif(build_tests)
 			if(group STREQUAL "unit")
 				target_include_directories(${program} PRIVATE
 					${ucontext_tests})
+			endif()
+			if(program STREQUAL "test_unit_inside")
+				file(GLOB portable ${ucontext_tests}/*.c)
+				target_sources(${program} PRIVATE ${portable})
 			endif()
 			if(program MATCHES "network_httpd")
 				file(GLOB httpd programs/http/*.c
@@ -341,20 +344,18 @@ endif()
 
 find_path(GTEST_INCLUDE_DIR gtest/gtest.h)
 find_library(GTEST_LIBRARY gtest)
-find_library(GTEST_MAIN_LIBRARY gtest_main)
 
-# test/<group>/<name>.cpp as C++<standard>, also run as <group>/<name>-c++20.
-function(sennit_cxx_test group name standard)
+# A program of these files of test/<group>, as C++<standard>; and its tests.
+function(sennit_cxx_tests program group standard)
 	set(suffix "")
 	if(NOT standard EQUAL 17)
 		set(suffix -c++${standard})
 	endif()
-	set(program test_${group}_${name}${suffix})
-	sennit_cxx_program(${program} ${standard} test/${group}/${name}.cpp)
+	string(APPEND program ${suffix})
+	sennit_cxx_program(${program} ${standard} test/main.cpp ${ARGN})
 	target_include_directories(${program} SYSTEM PRIVATE
 		${GTEST_INCLUDE_DIR})
-	target_link_libraries(${program} PRIVATE
-		${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
+	target_link_libraries(${program} PRIVATE ${GTEST_LIBRARY})
 	sennit_system_posix(${program})
 	# The headers that all of them include, compiled once per standard.
 	get_property(first GLOBAL PROPERTY sennit_precompiled_${standard})
@@ -368,31 +369,36 @@ function(sennit_cxx_test group name standard)
 			<thread> <vector>)
 	endif()
 	set_target_properties(${program} PROPERTIES
-		RUNTIME_OUTPUT_DIRECTORY test/${group}${suffix}
-		OUTPUT_NAME ${name})
-	sennit_test(${group} ${name}${suffix}
-		${runner} $<TARGET_FILE:${program}>)
-	sennit_twins(${program} ${GTEST_MAIN_LIBRARY} ${GTEST_LIBRARY})
-	foreach(twin IN LISTS twins)
-		sennit_test(${group} ${name}${suffix}-${twin}
-			${runner} $<TARGET_FILE:${program}_${twin}>)
+		RUNTIME_OUTPUT_DIRECTORY test)
+	sennit_twins(${program} ${GTEST_LIBRARY})
+	foreach(file IN LISTS ARGN)
+		get_filename_component(name ${file} NAME_WE)
+		sennit_test(${group} ${name}${suffix}
+			${runner} $<TARGET_FILE:${program}> ${name})
+		foreach(twin IN LISTS twins)
+			sennit_test(${group} ${name}${suffix}-${twin}
+				${runner} $<TARGET_FILE:${program}_${twin}>
+				${name})
+		endforeach()
 	endforeach()
 endfunction()
 
-if(build_tests AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY
-	AND GTEST_MAIN_LIBRARY AND SENNIT_CXX))
+if(build_tests AND NOT (GTEST_INCLUDE_DIR AND GTEST_LIBRARY AND SENNIT_CXX))
 	message(STATUS "googletest not found: test/compat, cpp are left out")
 elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
 	foreach(group compat cpp)
 		file(GLOB files CONFIGURE_DEPENDS test/${group}/*.cpp)
 		sennit_system_tests(files)
+		set(standard ${cxx_standard})
+		if(group STREQUAL "cpp" AND standard MATCHES "^1[14]$")
+			set(standard 17) # needed
+		endif()
+		foreach(kind IN ITEMS ${standard} 20)
+			set(together_${kind} "")
+		endforeach()
 		foreach(file IN LISTS files)
 			get_filename_component(name ${file} NAME_WE)
-			set(standards ${cxx_standard})
-			if(group STREQUAL "cpp") # needs C++17
-				list(TRANSFORM standards REPLACE "^1[14]$" 17)
-				list(REMOVE_DUPLICATES standards)
-			endif()
+			set(standards ${standard})
 			if(name STREQUAL "coroutine")
 				set(standards 20)
 			elseif(name STREQUAL "destroyed_first")
@@ -400,9 +406,25 @@ elseif(build_tests AND build_cpp AND NOT SENNIT_DETERMINISTIC)
 				list(APPEND standards 20)
 				list(REMOVE_DUPLICATES standards)
 			endif()
-			foreach(standard IN LISTS standards)
-				sennit_cxx_test(${group} ${name} ${standard})
-			endforeach()
+			# These include the headers with other definitions.
+			if(system OR name MATCHES "^(macros|ndebug)$")
+				foreach(one IN LISTS standards)
+					sennit_cxx_tests(test_${group}_${name}
+						${group} ${one} ${file})
+				endforeach()
+			else()
+				foreach(one IN LISTS standards)
+					list(APPEND together_${one} ${file})
+				endforeach()
+			endif()
+		endforeach()
+		set(kinds ${standard} 20)
+		list(REMOVE_DUPLICATES kinds)
+		foreach(kind IN LISTS kinds)
+			if(together_${kind})
+				sennit_cxx_tests(test_${group} ${group} ${kind}
+					${together_${kind}})
+			endif()
 		endforeach()
 	endforeach()
 endif()

@@ -11,6 +11,9 @@
 #include <string>
 #include <thread>
 
+namespace
+{
+
 class BlockingCallOn : public World
 {
 };
@@ -112,3 +115,5 @@ TEST_F(Alone, a_blocking_call_needs_no_scheduler)
 {
 	EXPECT_EQ(marl::blocking_call([] { return 5; }), 5);
 }
+
+} // namespace

@@ -8,6 +8,9 @@
 #include <stdexcept>
 #include <thread>
 
+namespace
+{
+
 using marl::ConditionVariable;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -185,3 +188,5 @@ TEST_F(ConditionVariableAlone, works_between_threads_that_are_not_bound)
 	other.join();
 	EXPECT_EQ(turn, 200);
 }
+
+} // namespace

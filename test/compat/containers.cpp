@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+namespace
+{
+
 using ContainersAlone = Alone;
 
 template <typename T, int N> using vector = marl::containers::vector<T, N>;
@@ -268,3 +271,5 @@ TEST_F(ContainersDeathTest, a_vector_has_no_more_than_it_has)
 	EXPECT_DEATH(v.back(), "beyond");
 	EXPECT_DEATH(v[0], "beyond");
 }
+
+} // namespace

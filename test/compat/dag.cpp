@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+namespace
+{
+
 using marl::DAG;
 
 struct Notes {
@@ -214,3 +217,5 @@ TEST_P(DagOn, lets_nodes_wait)
 	});
 	builder.build()->run();
 }
+
+} // namespace

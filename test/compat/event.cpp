@@ -11,6 +11,9 @@
 #include <thread>
 #include <vector>
 
+namespace
+{
+
 using marl::Event;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -384,3 +387,5 @@ TEST_P(EventOn, any_misses_no_signal_that_comes_while_it_is_made)
 			signaller.join();
 	}
 }
+
+} // namespace

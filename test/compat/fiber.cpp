@@ -14,6 +14,9 @@
 #include <thread>
 #include <utility>
 
+namespace
+{
+
 using Fiber = marl::Scheduler::Fiber;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -345,3 +348,5 @@ TEST_P(FiberOn, waits_without_a_time_in_a_cancelled_group)
 	ASSERT_EQ(sennit_group_spawn(&c.group, waitCancelled, &c), 0);
 	EXPECT_EQ(sennit_group_wait(&c.group), -ECANCELED);
 }
+
+} // namespace

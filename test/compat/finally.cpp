@@ -8,6 +8,9 @@
 #include <atomic>
 #include <string>
 
+namespace
+{
+
 class FinallyOn : public World
 {
 };
@@ -77,3 +80,5 @@ TEST_P(FinallyOn, shared_runs_when_the_last_task_has_let_go)
 	scheduler.reset();
 	EXPECT_EQ(done, 10);
 }
+
+} // namespace

@@ -14,6 +14,9 @@
 #include <xmmintrin.h>
 #endif
 
+namespace
+{
+
 using marl::Scheduler;
 
 using FpControlAlone = Alone;
@@ -101,3 +104,5 @@ TEST_P(FpControlOf, what_a_task_changes_is_its_own)
 	left.wait();
 	Scheduler::unbind();
 }
+
+} // namespace

@@ -9,6 +9,9 @@
 #include <stdexcept>
 #include <vector>
 
+namespace
+{
+
 using marl::Allocation;
 using marl::Allocator;
 
@@ -213,3 +216,5 @@ TEST_F(MemoryDeathTest, that_was_not_allocated_is_not_taken_back)
 	a.request = request(8, 8, false);
 	EXPECT_DEATH(memory.free(a), "did not allocate");
 }
+
+} // namespace

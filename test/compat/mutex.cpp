@@ -10,6 +10,9 @@
 #include <mutex>
 #include <thread>
 
+namespace
+{
+
 class MutexOn : public World
 {
 public:
@@ -254,3 +257,5 @@ TEST_F(MutexDeathTest, is_not_unlocked_by_a_stranger)
 
 	EXPECT_DEATH(unlock(mutex), "misuse of sennit_mutex_unlock");
 }
+
+} // namespace

@@ -7,6 +7,9 @@
 #include <atomic>
 #include <thread>
 
+namespace
+{
+
 class ParallelizeOn : public World
 {
 };
@@ -65,3 +68,5 @@ TEST_P(ParallelizeOn, may_be_nested)
 {
 	EXPECT_EQ(sum_of(0, 500), 500 * 499 / 2);
 }
+
+} // namespace

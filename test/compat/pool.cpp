@@ -10,6 +10,9 @@
 #include <stdexcept>
 #include <vector>
 
+namespace
+{
+
 using marl::BoundedPool;
 using marl::Loan;
 using marl::PoolPolicy;
@@ -331,3 +334,5 @@ TEST_F(PoolDeathTest, does_not_wait_for_more_than_there_are)
 
 	EXPECT_DEATH(pool.borrow(3, [](Loan<int>) {}), "more than the pool");
 }
+
+} // namespace

@@ -9,6 +9,9 @@
 #include <set>
 #include <thread>
 
+namespace
+{
+
 using marl::Scheduler;
 
 class SchedulerOf : public World
@@ -271,3 +274,5 @@ TEST_F(SchedulerDeathTest, there_is_no_scheduler_of_too_many_workers)
 	EXPECT_DEATH(Scheduler(Scheduler::Config().setWorkerThreadCount(5000)),
 		     "no scheduler with 5000 worker threads");
 }
+
+} // namespace

@@ -12,16 +12,19 @@
 #include <string>
 #include <thread>
 
+namespace
+{
+
 using marl::Scheduler;
 
-class SchedulerOf : public World
+class SchedulerTasksOf : public World
 {
 };
-ON_WORKERS(SchedulerOf);
+ON_WORKERS(SchedulerTasksOf);
 
 using SchedulerAlone = Alone;
 
-TEST_P(SchedulerOf, passes_arguments_as_they_were_when_scheduled)
+TEST_P(SchedulerTasksOf, passes_arguments_as_they_were_when_scheduled)
 {
 	marl::WaitGroup  left(1);
 	std::string      text = "before";
@@ -48,7 +51,7 @@ static void plain_function()
 	plain_calls++;
 }
 
-TEST_P(SchedulerOf, takes_anything_that_can_be_called)
+TEST_P(SchedulerTasksOf, takes_anything_that_can_be_called)
 {
 	struct Counter {
 		std::atomic<int> n{ 0 };
@@ -81,7 +84,7 @@ TEST_P(SchedulerOf, takes_anything_that_can_be_called)
 	EXPECT_EQ(counter.n, 11112);
 }
 
-TEST_P(SchedulerOf, takes_functions_that_can_only_be_moved)
+TEST_P(SchedulerTasksOf, takes_functions_that_can_only_be_moved)
 {
 	struct Only {
 		std::unique_ptr<int> value;
@@ -129,7 +132,7 @@ template <size_t SIZE, size_t ALIGNMENT> struct alignas(ALIGNMENT) Fat {
 	unsigned char     bytes[SIZE];
 };
 
-TEST_P(SchedulerOf, destroys_what_tasks_captured_whatever_its_size)
+TEST_P(SchedulerTasksOf, destroys_what_tasks_captured_whatever_its_size)
 {
 	std::atomic<int> alive{ 0 };
 
@@ -170,7 +173,7 @@ static void schedule_plain(std::atomic<int> *ran)
 	marl::schedule(f);
 }
 
-TEST_P(SchedulerOf, copies_plain_functions_whatever_their_size)
+TEST_P(SchedulerTasksOf, copies_plain_functions_whatever_their_size)
 {
 	std::atomic<int> ran{ 0 };
 
@@ -187,7 +190,7 @@ TEST_P(SchedulerOf, copies_plain_functions_whatever_their_size)
 
 /* Blocks move from the threads that run tasks to the threads that create them,
  * which may end. With AddressSanitizer they come from the heap. */
-TEST_P(SchedulerOf, passes_captures_between_threads_that_come_and_go)
+TEST_P(SchedulerTasksOf, passes_captures_between_threads_that_come_and_go)
 {
 	std::atomic<int> alive{ 0 };
 	marl::WaitGroup  left;
@@ -212,7 +215,7 @@ TEST_P(SchedulerOf, passes_captures_between_threads_that_come_and_go)
 	EXPECT_EQ(alive, 0);
 }
 
-TEST_P(SchedulerOf, has_destroyed_a_task_before_it_ends)
+TEST_P(SchedulerTasksOf, has_destroyed_a_task_before_it_ends)
 {
 	auto shared = std::make_shared<int>(1);
 
@@ -223,7 +226,7 @@ TEST_P(SchedulerOf, has_destroyed_a_task_before_it_ends)
 	EXPECT_EQ(shared.use_count(), 1);
 }
 
-TEST_P(SchedulerOf, runs_tasks_of_tasks_of_tasks)
+TEST_P(SchedulerTasksOf, runs_tasks_of_tasks_of_tasks)
 {
 	std::atomic<int> ran{ 0 };
 	marl::WaitGroup  left(1 + 10 + 100);
@@ -287,7 +290,7 @@ TEST_F(SchedulerAlone, with_workers_runs_tasks_on_them_only)
 	EXPECT_EQ(threads.count(std::this_thread::get_id()), 0u);
 }
 
-TEST_P(SchedulerOf, keeps_a_same_thread_task_on_its_thread)
+TEST_P(SchedulerTasksOf, keeps_a_same_thread_task_on_its_thread)
 {
 	marl::WaitGroup left(100);
 
@@ -330,7 +333,7 @@ TEST_F(SchedulerAlone, takes_tasks_from_threads_that_are_not_bound)
 	left.wait();
 }
 
-TEST_P(SchedulerOf, is_known_to_its_tasks)
+TEST_P(SchedulerTasksOf, is_known_to_its_tasks)
 {
 	marl::WaitGroup left(20);
 
@@ -345,8 +348,7 @@ TEST_P(SchedulerOf, is_known_to_its_tasks)
 
 /* A task that polls by scheduling itself again, until older ones have run. Each
  * step takes 20 us, so that 1 ms for each older task is a number of steps. */
-struct Poll
-{
+struct Poll {
 	std::atomic<int> *left;
 	std::atomic<int> *steps;
 	marl::WaitGroup   done;
@@ -365,7 +367,7 @@ struct Poll
 	}
 };
 
-TEST_P(SchedulerOf, ends_a_program_that_polls_by_rescheduling_itself)
+TEST_P(SchedulerTasksOf, ends_a_program_that_polls_by_rescheduling_itself)
 {
 	std::atomic<int> left{ 100 }, steps{ 0 };
 	marl::WaitGroup  done(1), all(100);
@@ -382,3 +384,5 @@ TEST_P(SchedulerOf, ends_a_program_that_polls_by_rescheduling_itself)
 	EXPECT_EQ(left, 0);
 	all.wait();
 }
+
+} // namespace

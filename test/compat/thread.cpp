@@ -8,6 +8,9 @@
 #include <atomic>
 #include <utility>
 
+namespace
+{
+
 using Affinity = marl::Thread::Affinity;
 using Core = marl::Thread::Core;
 
@@ -153,3 +156,5 @@ TEST_F(ThreadDeathTest, a_thread_is_joined)
 {
 	EXPECT_DEATH(marl::Thread(Affinity(&memory), [] {}), "joined");
 }
+
+} // namespace

@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+namespace
+{
+
 using marl::Ticket;
 
 class TicketOn : public World
@@ -198,3 +201,5 @@ TEST_P(TicketOn, are_done_by_threads_that_are_not_bound)
 	std::thread([=] { a.done(); }).join();
 	b.wait();
 }
+
+} // namespace

@@ -6,6 +6,9 @@
 #include <atomic>
 #include <thread>
 
+namespace
+{
+
 using marl::WaitGroup;
 
 class WaitGroupOn : public World
@@ -118,3 +121,5 @@ TEST_F(WaitGroupDeathTest, is_never_below_zero)
 	EXPECT_DEATH(wg.done(), "misuse of sennit_wait_group_done: "
 				"done\\(\\) called too many times");
 }
+
+} // namespace
