@@ -17,6 +17,11 @@
 
 /* --- files, pipes, anything --------------------------------------------- */
 
+static bool reads(const struct io_request *r)
+{
+	return r->events == POLLIN;
+}
+
 /* What the kernel will not do with RWF_NOWAIT it may do for a socket, or for a
  * descriptor with O_NONBLOCK. */
 static ptrdiff_t attempt_otherwise(const struct io_request *r)
@@ -27,9 +32,8 @@ static ptrdiff_t attempt_otherwise(const struct io_request *r)
 	int           flags;
 
 	if (r->at == IO_POSITION) {
-		result = r->events == POLLIN
-				 ? recvmsg(r->fd, &message, MSG_DONTWAIT)
-				 : sendmsg(r->fd, &message, MSG_DONTWAIT);
+		result = reads(r) ? recvmsg(r->fd, &message, MSG_DONTWAIT)
+				  : sendmsg(r->fd, &message, MSG_DONTWAIT);
 		if (result >= 0 || errno != ENOTSOCK)
 			return sn_io_or_error(result);
 	}
@@ -56,55 +60,43 @@ static bool is_direct(const struct io_request *r)
 	       (S_ISREG(s.st_mode) || S_ISBLK(s.st_mode));
 }
 
-static ptrdiff_t attempt_readv(const struct io_request *r)
+static ptrdiff_t attempt_vector(const struct io_request *r)
 {
 	ptrdiff_t result;
 
 	if (is_direct(r))
 		return -EOPNOTSUPP;
-	result = preadv2(r->fd, r->vector, r->count, r->at, CALL_NO_WAIT);
+	result = reads(r) ? preadv2(r->fd, r->vector, r->count, r->at,
+				    CALL_NO_WAIT)
+			  : pwritev2(r->fd, r->vector, r->count, r->at,
+				     CALL_NO_WAIT);
 	if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
 		return attempt_otherwise(r);
 	return sn_io_or_error(result);
 }
 
-static ptrdiff_t block_readv(const struct io_request *r)
+static ptrdiff_t block_vector(const struct io_request *r)
 {
 	if (r->at == IO_POSITION)
-		return sn_io_or_error(readv(r->fd, r->vector, r->count));
-	return sn_io_or_error(preadv(r->fd, r->vector, r->count, r->at));
-}
-
-static ptrdiff_t attempt_writev(const struct io_request *r)
-{
-	ptrdiff_t result;
-
-	if (is_direct(r))
-		return -EOPNOTSUPP;
-	result = pwritev2(r->fd, r->vector, r->count, r->at, CALL_NO_WAIT);
-	if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
-		return attempt_otherwise(r);
-	return sn_io_or_error(result);
-}
-
-static ptrdiff_t block_writev(const struct io_request *r)
-{
-	if (r->at == IO_POSITION)
-		return sn_io_or_error(writev(r->fd, r->vector, r->count));
-	return sn_io_or_error(pwritev(r->fd, r->vector, r->count, r->at));
+		return sn_io_or_error(
+			reads(r) ? readv(r->fd, r->vector, r->count)
+				 : writev(r->fd, r->vector, r->count));
+	return sn_io_or_error(
+		reads(r) ? preadv(r->fd, r->vector, r->count, r->at)
+			 : pwritev(r->fd, r->vector, r->count, r->at));
 }
 
 static ptrdiff_t transfer(enum io_kind kind, int fd, const struct iovec *v,
 			  int count, off_t at, sennit_time deadline)
 {
-	const bool        reads = kind == IO_READV;
+	const bool        is_read = kind == IO_READV;
 	struct io_request r = {
-		.attempt = reads ? attempt_readv : attempt_writev,
-		.block = reads ? block_readv : block_writev,
+		.attempt = attempt_vector,
+		.block = block_vector,
 		.kind = kind,
 		.fd = fd,
-		.events = reads ? POLLIN : POLLOUT,
-		.try_first = !reads || at != IO_POSITION,
+		.events = is_read ? POLLIN : POLLOUT,
+		.try_first = !is_read || at != IO_POSITION,
 		.vector = v,
 		.count = count,
 		.at = at,
