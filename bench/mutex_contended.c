@@ -121,73 +121,6 @@ static void be_fair(struct bench_run *r)
 	r->value[1] = (double)fair.longest;
 }
 
-/* --- another thread comes to a mutex that one worker had alone ------------ */
-
-/* The worker has the mutex this often before, so that it owns it however many
- * it has lost. */
-#define ALONE 2200000
-
-static struct {
-	_Alignas(128) _Atomic uint64_t used; /* by the worker, of each mutex */
-	_Alignas(128) _Atomic uint64_t
-		come; /* mutexes that the thread has had */
-	uint64_t n;
-	double   sum, worst; /* ns */
-} intrusion;
-
-static void *intrude(void *unused)
-{
-	(void)unused;
-	for (uint64_t i = 0; i < intrusion.n; i++) {
-		sennit_time begin;
-		double      took;
-
-		while (atomic_load(&intrusion.used) < (i + 1) * ALONE)
-			sched_yield();
-		begin = sennit_now();
-		sennit_mutex_lock(&mutex);
-		took = (double)(sennit_now() - begin);
-		sennit_mutex_unlock(&mutex);
-		intrusion.sum += took;
-		if (took > intrusion.worst)
-			intrusion.worst = took;
-		atomic_store(&intrusion.come, i + 1);
-	}
-	return NULL;
-}
-
-static void use_until_others_come(uint64_t i)
-{
-	for (uint64_t k = 0; atomic_load(&intrusion.come) <= i; k++) {
-		sennit_mutex_lock(&mutex);
-		sennit_mutex_unlock(&mutex);
-		if (k <= ALONE)
-			atomic_store_explicit(&intrusion.used, i * ALONE + k,
-					      memory_order_relaxed);
-	}
-}
-
-static void be_intruded(struct bench_run *r)
-{
-	pthread_t thread;
-
-	atomic_store(&intrusion.used, 0);
-	atomic_store(&intrusion.come, 0);
-	intrusion.n = r->n;
-	intrusion.sum = intrusion.worst = 0;
-	sennit_mutex_init(&mutex);
-	bench_check(!pthread_create(&thread, NULL, intrude, NULL),
-		    "mutex: no thread");
-	for (uint64_t i = 0; i < r->n; i++) {
-		use_until_others_come(i);
-		if (i + 1 < r->n)
-			sennit_mutex_init(&mutex);
-	}
-	pthread_join(thread, NULL);
-	r->value[0] = intrusion.sum / (double)r->n;
-	r->value[1] = intrusion.worst;
-}
-
 const struct bench_row bench_mutex_contended[] = {
 	BENCH_ROW("W7-mutex/64-fibers", FIBERS *PAIRS, BENCH_EACH, contend),
 	BENCH_ROW("mutex/uncontended", 10000000, BENCH_TWO, lock_alone),
@@ -197,10 +130,5 @@ const struct bench_row bench_mutex_contended[] = {
 	  .workers = BENCH_COUNTS,
 	  .place = BENCH_INSIDE,
 	  .run = be_fair },
-	{ .names = { "mutex/first-of-another", "mutex/first-worst" },
-	  .n = 20,
-	  .workers = BENCH_TWO,
-	  .place = BENCH_INSIDE,
-	  .run = be_intruded },
 	{ .run = NULL },
 };

@@ -27,12 +27,6 @@
  * Spinning: a waiter on a worker with nothing else to run may spin on the mutex
  * for 20 us. sennit_config.spin_ns = SENNIT_SPIN_NONE forbids that.
  *
- * Alone: a mutex that one worker has locked 1,024 times in a row becomes that
- * worker's own (x86-64), and locks and unlocks cost it a fifth. The first other
- * thread that locks it then waits for a barrier on all running threads of the
- * process, some microseconds, and until the worker's thread has run a few
- * instructions more. From then on the mutex is as any other.
- *
  * Owner: the fiber or the unbound thread that locked the mutex. A task must
  * unlock it before it ends, and a thread must not bind or unbind while it holds
  * one. A library that is built with assertions aborts with a message when a

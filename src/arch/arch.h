@@ -89,8 +89,6 @@ static inline void     arch_fp_set_control(uint64_t control);
  * arch_ticks, a counter of the processor, for short times: cheaper to read than
  * the clock. It is of use only if arch_ticks_are_steady: then it counts at the
  * same rate in all processors and states of power. Two processors may differ by
- * the time that a cache line travels.
- *
- * ARCH_HAS_BIAS: whether sched/bias.h is sound on this processor. */
+ * the time that a cache line travels. */
 
 #endif

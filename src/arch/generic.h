@@ -43,12 +43,6 @@
 #define ELSE_ACQUIRE_ memory_order_acquire
 #endif
 
-/* Nothing is biased if no model of the processor's memory shows that
- * sched/bias.h is sound on it. */
-#ifndef ARCH_HAS_BIAS
-#define ARCH_HAS_BIAS 0
-#endif
-
 /* HALVES declares two members that are the halves of one 64-bit word, in the
  * order of the processor's bytes. The address of the low half is LOW_HALF_AT
  * bytes above that of the word. */

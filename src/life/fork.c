@@ -41,7 +41,6 @@ static void in_child(void)
 		sn_task_local_fork(sn_self);
 	sn_self = NULL;
 	os_thread_forked();
-	sn_bias_fork();
 	sn_scheduler_list_fork();
 	sn_kept_slab_fork();
 	sn_fork_exit_unwatch();

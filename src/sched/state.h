@@ -28,7 +28,6 @@
 #include "queue/backlog.h"
 #include "queue/blocks.h"
 #include "queue/inbox.h"
-#include "sched/bias.h"
 #include "sched/fiber.h"
 #include "sched/run_queue.h"
 #include "stack/stack.h"
@@ -897,7 +896,6 @@ struct worker {
 	struct trim_state    trim;    /* of trim */
 	struct observe_state observe; /* of observe */
 	struct claim         slot;    /* of slots */
-	struct bias          bias;    /* of bias */
 	struct backlog      *backlog; /* fixed: the scheduler's, or own */
 	struct timers        timers;  /* owner */
 	sennit_poller       *poller;  /* owner: see poller.h; NULL: none */

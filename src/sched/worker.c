@@ -64,7 +64,6 @@ static void init_parts(struct worker *w)
 
 	w->serial = a_add_rlx(&serials, 1) + 1;
 	w->parking = &s->parking;
-	sn_bias_init(&w->bias, s->asymmetric);
 	sn_idle_init(&w->idle, s->config.spin_ns);
 	sn_trim_init(&w->trim, &s->trim);
 	sn_steal_init(&w->steal, first_random(w), w->index);
@@ -168,7 +167,6 @@ static void tear_down(struct worker *w)
 	if (!w->threaded)
 		sn_backlog_free(&w->own);
 	sn_roster_free(&w->roster);
-	sn_bias_free(&w->bias);
 	sn_memory_give(&s->memory, sn_observe_measures(&w->observe),
 		       sizeof(struct measures));
 }

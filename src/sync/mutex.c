@@ -28,12 +28,15 @@
 #include "base/check.h"
 #include "base/torture.h"
 #include "os/os.h"
-#include "sync/mutex_bias.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* --- the queue ---------------------------------------------------------- */
+
+/* A function that takes a `word` is called with the queue locked; *word is the
+ * caller's copy. Functions that wake waiters add them to a list, and the caller
+ * wakes that list after it has unlocked the queue. */
 
 /* More waiters are woken when those that were woken have not come for this
  * long: their workers sleep, or run something else. */
@@ -60,11 +63,32 @@ static bool is_elsewhere(const struct turn *t)
 	return t->n.home != sn_self;
 }
 
+/* While a guard looks, the word shows no waiters although there are some. */
+static bool is_guarded(const sennit_mutex *m, uint32_t word)
+{
+	return m->waiters_ && !(word & WAIT_QUEUE_WAITERS);
+}
+
+/* The value to store for `word`. Without waiters, or with a guard, only HELD is
+ * stored, so that the fast paths apply. */
+static uint32_t shown(const sennit_mutex *m, uint32_t word, bool guarded)
+{
+	if (!m->waiters_ || guarded)
+		return word & HELD;
+	return (word & ~WAIT_QUEUE_RACED) | WAIT_QUEUE_WAITERS;
+}
+
+/* Store `word` and unlock the queue. */
+static void unlock_queue(sennit_mutex *m, uint32_t word, bool guarded)
+{
+	sn_wait_queue_unlock(&m->state_, shown(m, word, guarded));
+}
+
 /* --- joining and leaving ------------------------------------------------ */
 
-/* If all waiters so far belong to one worker, a waiter of another worker may be
- * the one to wake. */
-void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
+/* Add t at the back. If all waiters so far belong to one worker, a waiter of
+ * another worker may be the one to wake. */
+static void join(sennit_mutex *m, struct turn *t, uint32_t *word)
 {
 	if (m->waiters_ && turn_of(m->waiters_)->n.home != t->n.home) {
 		turn_of(m->waiters_)->own = 0;
@@ -73,11 +97,12 @@ void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word)
 	sn_wait_queue_join(&m->waiters_, &t->n, false);
 }
 
-/* The first waiter polls only while the lock is HANDED. A hand-over skips it if
- * it was late. The lock may then be held for a waiter whose worker is busy
- * while the first one's is not. */
-bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
-			uint32_t word)
+/* Whether t must poll the lock while it sleeps: see "Who polls" in
+ * docs/design/mutex.md. The first waiter polls only while the lock is HANDED. A
+ * hand-over skips it if it was late. The lock may then be held for a waiter
+ * whose worker is busy while the first one's is not. */
+static bool must_poll(const sennit_mutex *m, const struct turn *t,
+		      uint32_t word)
 {
 	if (m->waiters_ == (void *)&t->n.link)
 		return word & HANDED;
@@ -95,11 +120,11 @@ static void wake(struct turn *t, struct turn **woken)
 	*woken = t;
 }
 
-/* The next waiter may have relied on t to poll: it is woken so that it polls
- * itself. And when the lock is left free, the first waiter must be woken, even
- * if it has just become the first. */
-void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
-		    struct turn **woken)
+/* Remove t. The next waiter may have relied on t to poll: it is woken so that
+ * it polls itself. And when the lock is left free, the first waiter must be
+ * woken, even if it has just become the first. */
+static void leave(sennit_mutex *m, struct turn *t, uint32_t *word,
+		  struct turn **woken)
 {
 	struct turn *next = next_of(t);
 	bool         first = m->waiters_ == (void *)&t->n.link;
@@ -110,14 +135,26 @@ void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
 		next->own = t->own ? t->own - 1 : 0;
 	}
 	if (m->waiters_ && !next->awake && !next->polls && !next->stopped &&
-	    sn_mutex_must_poll(m, next, *word))
+	    must_poll(m, next, *word))
 		wake(next, woken);
 }
 
 /* --- waking ------------------------------------------------------------- */
 
-/* They poll again, until they stop again. */
-void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word, struct turn **woken)
+/* Wake the waiters of the list. The queue is not locked. */
+static void wake_all(struct turn *woken)
+{
+	while (woken) {
+		struct turn *next = woken->woken;
+
+		sn_wake(&woken->n);
+		woken = next;
+	}
+}
+
+/* The lock is being released: wake all waiters that have stopped polling. They
+ * poll again, until they stop again. */
+static void resume_polls(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	struct turn *first = turn_of(m->waiters_);
 	struct turn *t = first;
@@ -162,9 +199,10 @@ static void call(struct turn *t, uint32_t word, struct turn **woken)
 	wake(t, woken);
 }
 
-/* One waiter of the caller's own worker is enough: it can run only when the
+/* The lock is left free: wake the first waiter, and one of another worker. One
+ * waiter of the caller's own worker is enough: it can run only when the
  * caller has left. A waiter of another worker can come at once. */
-void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken)
+static void call_waiters(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	struct turn *first = turn_of(m->waiters_);
 	struct turn *other = NULL;
@@ -179,7 +217,8 @@ void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken)
 	*word |= AWAKE;
 }
 
-bool sn_mutex_is_overdue(const sennit_mutex *m)
+/* Whether the waiters that were called take too long. */
+static bool is_overdue(const sennit_mutex *m)
 {
 	struct turn *first = turn_of(m->waiters_);
 	sennit_time  now = os_now();
@@ -212,7 +251,9 @@ static struct turn *find_heir(const sennit_mutex *m)
 	return NULL;
 }
 
-bool sn_mutex_hand_over(sennit_mutex *m, uint32_t *word, struct turn **woken)
+/* Hand the lock to the first waiter that may come. Returns false if there is
+ * none; the lock is then left free. */
+static bool hand_over(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	struct turn *t = find_heir(m);
 
@@ -236,7 +277,10 @@ static struct turn *find_handed(const sennit_mutex *m)
 	return t;
 }
 
-bool sn_mutex_take_back(sennit_mutex *m, uint32_t *word)
+/* Take the lock back from an heir that has not come for GRACE_NS. Returns true
+ * if the caller has the lock. False: the heir may still come, or there is
+ * none. */
+static bool take_back(sennit_mutex *m, uint32_t *word)
 {
 	struct turn *t;
 	sennit_time  now;
@@ -278,24 +322,20 @@ bool sn_mutex_take_back(sennit_mutex *m, uint32_t *word)
 #define GUARD_NS    TORTURED(0, 20 * SENNIT_MICROSECOND)
 #define SECOND_LOOK TORTURED(0, 4 * SENNIT_MICROSECOND)
 
-bool sn_mutex_barge(sennit_mutex *m)
+/* Take the lock if it is free and the queue is not locked. */
+static bool barge(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & (HELD | WAIT_QUEUE_LOCKED))) {
-		if (unlikely(word & BIASED)) {
-			sn_mutex_unbias(m);
-			word = a_load_rlx(&m->state_); /* the CAS checks it */
-			continue;
-		}
+	while (!(word & (HELD | WAIT_QUEUE_LOCKED)))
 		/* <- mutex.unlock */
 		if (a_cas_weak_acq(&m->state_, &word, word | HELD))
 			return true;
-	}
 	return false;
 }
 
-bool sn_mutex_is_busy(void)
+/* Whether the calling worker has other work. */
+static bool is_busy(void)
 {
 	const struct worker *w = sn_self;
 
@@ -305,14 +345,18 @@ bool sn_mutex_is_busy(void)
 		     sn_run_queue_has_task(&w->run));
 }
 
+/* The calling worker as worker_ shows it: the low half of its address, which
+ * two workers hardly ever share; 0: none. */
+static uint32_t mark(void)
+{
+	return (uint32_t)(uintptr_t)sn_self;
+}
+
 /* Whether the holder runs on the caller's worker: then it cannot unlock while
  * the caller looks. A stale answer costs one wait, or some useless looks. */
 static bool is_held_here(sennit_mutex *m)
 {
-	uint32_t mine = sn_mutex_mark();
-	uint32_t last = a_load_rlx(&m->worker_) & ~BIAS_REVOKED;
-
-	return mine && (mine ^ last) < STREAK;
+	return sn_self && a_load_rlx(&m->worker_) == mark();
 }
 
 static void pause_for(uint32_t pauses)
@@ -336,7 +380,7 @@ static bool look(sennit_mutex *m, uint32_t times)
 		if (held && free)
 			return false;
 		if (!held && ++free == times)
-			return sn_mutex_barge(m);
+			return barge(m);
 		pause_for(held ? HELD_PAUSES : FREE_PAUSES);
 	}
 	return false;
@@ -347,19 +391,16 @@ static bool look(sennit_mutex *m, uint32_t times)
 static bool pause_until(sennit_time then)
 {
 	do {
-		if (sn_mutex_is_busy())
+		if (is_busy())
 			return false;
 		a_pause();
 	} while (os_now() < then);
 	return true;
 }
 
-bool sn_mutex_look(sennit_mutex *m)
-{
-	return look(m, FREE_COMER);
-}
-
-bool sn_mutex_look_long(sennit_mutex *m, sennit_time deadline)
+/* Look as a guard: for GUARD_NS, until the deadline, or until the worker has
+ * other work. */
+static bool look_long(sennit_mutex *m, sennit_time deadline)
 {
 	sennit_time now = os_now();
 	sennit_time end = now + GUARD_NS;
@@ -409,11 +450,12 @@ void sennit_mutex_destroy(sennit_mutex *m)
 	       "the mutex is locked or waited for");
 }
 
-static ALWAYS_INLINE void own(sennit_mutex *m, void *self)
+/* The caller, who is `self`, has locked m. */
+static ALWAYS_INLINE void own(sennit_mutex *m, void *self, uint32_t mine)
 {
 	a_store_rlx(&m->owner_, self);
+	a_store_rlx(&m->worker_, mine);
 	sn_wait_count_held(CLEANUP_MUTEX);
-	sn_mutex_note_use(m);
 }
 
 /* --- guarding ----------------------------------------------------------- */
@@ -426,9 +468,8 @@ static bool can_guard(const sennit_mutex *m, const struct turn *t,
 		      uint32_t word)
 {
 	return t->called && !(word & (HANDOVER | HANDED)) &&
-	       word / GRANT < MAX_GRANTS && !sn_mutex_is_guarded(m, word) &&
-	       (!sn_self || sn_self->scheduler->config.spin_ns) &&
-	       !sn_mutex_is_busy();
+	       word / GRANT < MAX_GRANTS && !is_guarded(m, word) &&
+	       (!sn_self || sn_self->scheduler->config.spin_ns) && !is_busy();
 }
 
 /* Act as the guard. Returns true if the caller has the lock. The queue is
@@ -438,9 +479,9 @@ static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 	uint32_t kept = *word & (GRANTS | STOPPED);
 	bool     taken;
 
-	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, *word, true));
-	taken = sn_mutex_look_long(m, deadline);
-	*word = sn_mutex_lock_queue(m) | kept | WAIT_QUEUE_WAITERS;
+	unlock_queue(m, *word, true);
+	taken = look_long(m, deadline);
+	*word = sn_wait_queue_lock(&m->state_) | kept | WAIT_QUEUE_WAITERS;
 	return taken || !(*word & HELD);
 }
 
@@ -451,7 +492,7 @@ static bool guard(sennit_mutex *m, uint32_t *word, sennit_time deadline)
 static void choose_alarm(const sennit_mutex *m, struct turn *t, uint32_t *word,
 			 bool guarded)
 {
-	t->polls = sn_mutex_must_poll(m, t, *word);
+	t->polls = must_poll(m, t, *word);
 	t->stopped = t->polls && t->poll > LONGEST_POLL && !guarded &&
 		     !(*word & HANDED);
 	if (t->stopped) {
@@ -484,7 +525,7 @@ static int rest(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 			sn_waiter_race(&t->n, NULL);
 	}
 	sn_wait_show(&t->n, SENNIT_WAITS_FOR_MUTEX, m, deadline);
-	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
+	unlock_queue(m, word, guarded);
 	return sn_wait(&t->n, until);
 }
 
@@ -517,10 +558,9 @@ static int take(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded)
 
 	if (!t->heir)
 		word += GRANT * (MAX_GRANTS / MAX_TAKEN);
-	sn_mutex_leave(m, t, &word, &woken);
-	sn_wait_queue_unlock(&m->state_,
-			     sn_mutex_shown(m, word | HELD, guarded));
-	sn_mutex_wake(woken);
+	leave(m, t, &word, &woken);
+	unlock_queue(m, word | HELD, guarded);
+	wake_all(woken);
 	return 0;
 }
 
@@ -531,11 +571,11 @@ static int give_up(sennit_mutex *m, struct turn *t, uint32_t word, bool guarded,
 {
 	struct turn *woken = NULL;
 
-	sn_mutex_leave(m, t, &word, &woken);
+	leave(m, t, &word, &woken);
 	if (!(word & HELD) && m->waiters_ && !guarded)
-		sn_mutex_call(m, &word, &woken);
-	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
-	sn_mutex_wake(woken);
+		call_waiters(m, &word, &woken);
+	unlock_queue(m, word, guarded);
+	wake_all(woken);
 	return err;
 }
 
@@ -563,8 +603,8 @@ static void choose_poll(struct turn *t, uint32_t word, bool polled)
 static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		   int *err)
 {
-	uint32_t word = sn_mutex_lock_queue(m) & ~AWAKE;
-	bool     guarded = sn_mutex_is_guarded(m, word);
+	uint32_t word = sn_wait_queue_lock(&m->state_) & ~AWAKE;
+	bool     guarded = is_guarded(m, word);
 
 	if (t->heir)
 		return take(m, t, word & ~HANDED, guarded);
@@ -572,7 +612,7 @@ static int wait_on(sennit_mutex *m, struct turn *t, sennit_time deadline,
 		return give_up(m, t, word, guarded, *err);
 	t->late = false;
 	if ((!(word & HELD) && is_quiet(t, word)) ||
-	    (*err && sn_mutex_take_back(m, &word)))
+	    (*err && take_back(m, &word)))
 		return take(m, t, word, guarded);
 	if (can_guard(m, t, word)) {
 		if (guard(m, &word, deadline))
@@ -599,13 +639,13 @@ static int wait_turn(sennit_mutex *m, sennit_time deadline)
 	memset(&t, 0, sizeof(t));
 	t.poll = FIRST_POLL;
 	sn_waiter_mine(&t.n);
-	word = sn_mutex_lock_queue(m);
+	word = sn_wait_queue_lock(&m->state_);
 	if (!(word & HELD) || !deadline) {
 		sn_wait_queue_unlock(&m->state_, word | HELD);
 		return word & HELD ? -ETIMEDOUT : 0;
 	}
-	guarded = sn_mutex_is_guarded(m, word);
-	sn_mutex_join(m, &t, &word);
+	guarded = is_guarded(m, word);
+	join(m, &t, &word);
 	sn_wait_open_owner(&t.n, &m->owner_);
 	err = rest(m, &t, word, guarded, deadline);
 	do
@@ -624,28 +664,23 @@ static NOINLINE int lock_slow(sennit_mutex *m, void *self, sennit_time deadline)
 	MISUSE(a_load_rlx(&m->owner_) == self, "sennit_mutex_lock",
 	       "the caller already holds the mutex: itself, or through a task "
 	       "that ended on its stack and left it locked");
-	if (!sn_mutex_barge(m) && !(deadline && sn_mutex_look(m)))
+	if (!barge(m) && !(deadline && look(m, FREE_COMER)))
 		err = wait_turn(m, deadline);
 	if (!err)
-		own(m, self);
+		own(m, self, mark());
 	return err;
 }
 
 static ALWAYS_INLINE int lock_until(sennit_mutex *m, sennit_time deadline)
 {
 	void    *self = sn_wait_identity();
+	uint32_t mine = mark();
 	uint32_t unlocked = 0;
 
-	if (sn_mutex_may_be_own(m) &&
-	    sn_mutex_change_own(m, sn_self, 0, HELD)) {
-		a_store_rlx(&m->owner_, self);
-		sn_wait_count_held(CLEANUP_MUTEX);
-		return 0;
-	}
 	/* <- mutex.unlock */
 	if (unlikely(!a_cas_acq(&m->state_, &unlocked, HELD)))
 		return lock_slow(m, self, deadline);
-	own(m, self);
+	own(m, self, mine);
 	TORTURE_POINT();
 	return 0;
 }
@@ -667,24 +702,24 @@ static void pass_on(sennit_mutex *m, uint32_t *word, struct turn **woken)
 {
 	*word += GRANT;
 	if (*word & STOPPED)
-		sn_mutex_resume_polls(m, word, woken);
+		resume_polls(m, word, woken);
 	if ((*word & HANDOVER || *word / GRANT >= MAX_GRANTS) &&
-	    sn_mutex_hand_over(m, word, woken))
+	    hand_over(m, word, woken))
 		return;
-	if (!(*word & AWAKE) || sn_mutex_is_overdue(m))
-		sn_mutex_call(m, word, woken);
+	if (!(*word & AWAKE) || is_overdue(m))
+		call_waiters(m, word, woken);
 }
 
 static NOINLINE void unlock_slow(sennit_mutex *m)
 {
-	uint32_t     word = sn_mutex_lock_queue(m) & ~HELD;
-	bool         guarded = sn_mutex_is_guarded(m, word);
+	uint32_t     word = sn_wait_queue_lock(&m->state_) & ~HELD;
+	bool         guarded = is_guarded(m, word);
 	struct turn *woken = NULL;
 
 	if (word & WAIT_QUEUE_WAITERS)
 		pass_on(m, &word, &woken);
-	sn_wait_queue_unlock(&m->state_, sn_mutex_shown(m, word, guarded));
-	sn_mutex_wake(woken);
+	unlock_queue(m, word, guarded);
+	wake_all(woken);
 }
 
 /* Whether an unlock may skip the queue: all waiters that should be awake are,
@@ -704,7 +739,7 @@ static NOINLINE void unlock_contended(sennit_mutex *m)
 {
 	uint32_t word = a_load_rlx(&m->state_);
 
-	while (!(word & (WAIT_QUEUE_LOCKED | BIASED))) {
+	while (!(word & WAIT_QUEUE_LOCKED)) {
 		uint32_t next = word & ~HELD;
 
 		if (word & WAIT_QUEUE_WAITERS) {
@@ -731,8 +766,6 @@ void sennit_mutex_unlock(sennit_mutex *m)
 	a_store_rlx(&m->owner_, NULL);
 	sn_wait_count_held(-CLEANUP_MUTEX);
 	TORTURE_POINT();
-	if (sn_mutex_may_be_own(m) && sn_mutex_change_own(m, sn_self, HELD, 0))
-		return;
 	/* -> mutex.unlock: what the lock protects */
 	if (unlikely(!a_cas_rel(&m->state_, &held, 0)))
 		unlock_contended(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutex.h - a mutex: its owner, its queue, and the look before a wait. */
+/* mutex.h - a mutex: its word, its waiters, its owner. */
 #ifndef SN_MUTEX_H
 #define SN_MUTEX_H
 
@@ -14,22 +14,15 @@ static inline bool sn_mutex_is_held(const sennit_mutex *m)
 	return a_load_rlx(&m->owner_) == sn_wait_identity();
 }
 
-/* --- mutex queue ---------------------------------------------------------- */
-
 /* The waiters of a mutex, in the order in which they came.
  *
  *	word   { grants : 24 | STOPPED | HANDED | AWAKE | HANDOVER | HELD |
  *	         queue bits }
- *	       { BIASED | slot | HELD }: see mutex_bias.h
  *
  * A waiter keeps its place until it leaves with the lock or gives up. It is
  * linked whether it is awake or asleep. So the holder of the queue's lock can
  * give the mutex to any waiter that it finds, and a claim (wait.h) decides only
  * who wakes it.
- *
- * The caller of every function here holds the queue's lock. Functions that wake
- * waiters add them to a list. The caller passes that list to sn_mutex_wake
- * after it has unlocked the queue.
  */
 
 #define HELD WAIT_QUEUE_OWN
@@ -48,7 +41,7 @@ static inline bool sn_mutex_is_held(const sennit_mutex *m)
 #define GRANT \
 	(WAIT_QUEUE_OWN << 5) /* grants since the last hand-over, while
 				        * there are waiters */
-#define GRANTS ((BIASED - 1) / GRANT * GRANT)
+#define GRANTS (~(GRANT - 1))
 
 /* After MAX_GRANTS grants to others, the next unlock hands the lock over. A
  * grant to a waiter that is not the first counts as MAX_GRANTS / MAX_TAKEN.
@@ -82,89 +75,10 @@ struct turn {
 			        * back */
 };
 
-/* While a guard looks, the word shows no waiters although there are some. */
-static inline bool sn_mutex_is_guarded(const sennit_mutex *m, uint32_t word)
-{
-	return m->waiters_ && !(word & WAIT_QUEUE_WAITERS);
-}
-
-/* The value to store for `word`. Without waiters, or with a guard, only HELD is
- * stored, so that the fast paths apply. */
-static inline uint32_t sn_mutex_shown(const sennit_mutex *m, uint32_t word,
-				      bool guarded)
-{
-	if (!m->waiters_ || guarded)
-		return word & HELD;
-	return (word & ~WAIT_QUEUE_RACED) | WAIT_QUEUE_WAITERS;
-}
-
-/* Add t at the back of the queue. */
-void sn_mutex_join(sennit_mutex *m, struct turn *t, uint32_t *word);
-
-/* Remove t from the queue. */
-void sn_mutex_leave(sennit_mutex *m, struct turn *t, uint32_t *word,
-		    struct turn **woken);
-
-/* Whether t must poll the lock while it sleeps: see "Who polls" in
- * docs/design/mutex.md. */
-bool sn_mutex_must_poll(const sennit_mutex *m, const struct turn *t,
-			uint32_t word);
-
-/* The lock is being released: wake all waiters that have stopped polling. */
-void sn_mutex_resume_polls(sennit_mutex *m, uint32_t *word,
-			   struct turn **woken);
-
-/* The lock is left free: wake the first waiter, and one of another worker. */
-void sn_mutex_call(sennit_mutex *m, uint32_t *word, struct turn **woken);
-
-/* Whether the waiters that were called take too long. */
-bool sn_mutex_is_overdue(const sennit_mutex *m);
-
-/* Hand the lock to the first waiter that may come. Returns false if there is
- * none; the lock is then left free. */
-bool sn_mutex_hand_over(sennit_mutex *m, uint32_t *word, struct turn **woken);
-
-/* Take the lock back from an heir that has not come for GRACE_NS. Returns true
- * if the caller has the lock. False: the heir may still come, or there is
- * none. */
-bool sn_mutex_take_back(sennit_mutex *m, uint32_t *word);
-
-/* Wake the waiters of the list. Queue not locked. */
-static inline void sn_mutex_wake(struct turn *woken)
-{
-	while (woken) {
-		struct turn *next = woken->woken;
-
-		sn_wake(&woken->n);
-		woken = next;
-	}
-}
-
-/* Whether *m is neither locked nor waited for. The word of a biased one
- * is not zero then. */
+/* Whether *m is neither locked nor waited for. */
 static inline bool sn_mutex_is_unused(const sennit_mutex *m)
 {
-	uint32_t word = a_load_rlx(&m->state_);
-
-	return !(word & BIASED ? word & HELD : word) && !m->waiters_;
+	return !a_load_rlx(&m->state_) && !m->waiters_;
 }
-
-/* --- mutex look ----------------------------------------------------------- */
-
-/* Finds out whether a mutex is free without disturbing the worker that uses it.
- */
-
-/* Take the lock if it is free and the queue is not locked. */
-bool sn_mutex_barge(sennit_mutex *m);
-
-/* Look several times, and take the lock if it is free and stays free. */
-bool sn_mutex_look(sennit_mutex *m);
-
-/* The same for a guard: repeat for GUARD_NS, until the deadline, or until the
- * worker has other work. */
-bool sn_mutex_look_long(sennit_mutex *m, sennit_time deadline);
-
-/* Whether the calling worker has other work. */
-bool sn_mutex_is_busy(void);
 
 #endif

@@ -3,7 +3,7 @@
  * states. Counts grants, not time. */
 #include "contest.h"
 
-#include "biased.h"
+#include "sync/mutex.h"
 
 /* The bound in mutex.h for a caller that finds `before` waiters. */
 #define GRANTS_TO_OTHERS(before) (MAX_GRANTS * ((before) + 1))
@@ -27,8 +27,8 @@ static unsigned grants_to_others(unsigned place)
 
 /* All grants count, with any number of workers. All waiters belong to one
  * worker, so no one takes back a lock that was handed to another, and no waiter
- * guards. With `biased` the caller's worker owns the mutex at first. */
-static void compete_for_it(bool biased)
+ * guards. */
+static void compete_for_it(void)
 {
 	sennit_mutex   m = SENNIT_MUTEX_INIT;
 	struct contest c = { .have = lock_it,
@@ -39,8 +39,6 @@ static void compete_for_it(bool biased)
 			     .one_worker = true,
 			     .nobody_queues = true };
 
-	if (biased)
-		EXPECT(bias_it(&m) || !sn_self->bias.slot);
 	compete(&c);
 	sennit_mutex_destroy(&m);
 }
@@ -51,8 +49,7 @@ TEST_WITH_WORKERS(whoever_waits_gets_it_after_its_share)
 		move_to(SENNIT_CONFIG(.workers = w->workers,
 				      .spin_ns = SENNIT_SPIN_NONE));
 
-	compete_for_it(false);
-	compete_for_it(true);
+	compete_for_it();
 	move_back(w, s);
 }
 
@@ -147,7 +144,7 @@ static void see_one(struct crowd *c, const struct waiter *n, unsigned *before)
  * counted for several. */
 static void see_line(struct crowd *c)
 {
-	uint32_t     word = sn_mutex_lock_queue(&c->lock);
+	uint32_t     word = sn_wait_queue_lock(&c->lock.state_);
 	struct link *first = c->lock.waiters_;
 	struct link *at = first;
 	unsigned     before = 0;
@@ -265,7 +262,6 @@ struct hog {
 	sennit_mutex      lock;
 	sennit_wait_group done;
 	unsigned          neighbours;
-	bool              biased; /* the hog's worker owns the mutex */
 	atomic_uint       queued; /* waiters about to lock */
 	atomic_uint       served;
 };
@@ -286,8 +282,6 @@ static void be_a_hog(void *argument)
 	struct hog *h = argument;
 	unsigned    i;
 
-	if (h->biased)
-		EXPECT(bias_it(&h->lock) || !sn_self->bias.slot);
 	sennit_mutex_lock(&h->lock);
 	for (i = 0; i < h->neighbours; i++)
 		must_schedule_here(be_a_neighbour, h);
@@ -315,8 +309,8 @@ TEST_IN_WORLDS(a_hog_lets_those_of_its_own_worker_have_it,
 	const unsigned counts[] = { 1, 2, 100 };
 	unsigned       i;
 
-	for (i = 0; i < 6; i++) {
-		struct hog h = { .neighbours = counts[i / 2], .biased = i % 2 };
+	for (i = 0; i < 3; i++) {
+		struct hog h = { .neighbours = counts[i] };
 
 		sennit_wait_group_init(&h.done, h.neighbours + 1);
 		must_schedule(be_a_hog, &h);

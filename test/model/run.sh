@@ -287,24 +287,6 @@ runs()
 	fail mutex -DWORKERS=3 -DBUSY -DHOG=2 -DM_KEEP
 	fail mutex -DWORKERS=3 -DFIBERS=4 -DBUSY -DM_NOCHAIN
 
-	pass bias
-	pass bias -DOTHERS=2 -DROUNDS=1
-	pass bias -DFIBERS=1 -DROUNDS=3 -DROUNDS_OTHER=2
-	pass bias -DOTHERS=0
-	fail bias -DM_NOBARRIER
-	fail bias -DM_NOINSIDE
-	fail bias -DM_WAITFIRST
-	fail bias -DM_CHECKFIRST
-	fail bias -DM_NOLOOK
-	fail bias -DM_LEAVEEARLY
-	fail bias -DM_LATETOUCH
-	fail bias -DM_INWORD
-	fail bias -DM_PLAINCLEAR
-	fail bias -DM_ONELOOK
-	fail bias -DM_MARKLATE
-	fail bias -DM_FORGET
-	fail bias -DM_NOMARK
-
 	pass keep
 	pass keep -DSTOLEN=0
 	pass keep -DOTHERS=2
@@ -497,7 +479,6 @@ runs()
 	pass scope -DTHREAD -DSIGNALS=2
 	pass scope -DTIMED=2
 	pass mutex -DWORKERS=3 -DROUNDS=2
-	pass bias -DOTHERS=2
 	END
 }
 

@@ -145,6 +145,7 @@ struct shared {
 };
 
 struct owner {
+	sennit_scheduler  *s;
 	sennit_wait_group *done;
 	struct shared     *shared;
 };
@@ -176,9 +177,19 @@ static void share(void *argument)
 	sennit_wait_group_done(o->done);
 }
 
-static void *share_as_thread(void *argument)
+static void *share_unbound(void *argument)
 {
 	share(argument);
+	return NULL;
+}
+
+static void *share_bound(void *argument)
+{
+	struct owner *o = argument;
+
+	EXPECT(sennit_bind(o->s) == 0);
+	share(o);
+	sennit_unbind();
 	return NULL;
 }
 
@@ -189,16 +200,18 @@ TEST_WITH_THREADS(whoever_has_it_last_frees_it)
 
 	for (round = 0; round < rounds; round++) {
 		sennit_wait_group done;
-		struct owner      o = { &done, calloc(1, sizeof(*o.shared)) };
-		pthread_t         thread;
+		struct owner o = { w->s, &done, calloc(1, sizeof(*o.shared)) };
+		pthread_t    threads[2];
 
 		assert_non_null(o.shared);
 		o.shared->turns = SHARERS * TURNS;
 		sennit_wait_group_init(&done, SHARERS);
-		for (i = 1; i < SHARERS; i++)
+		for (i = 2; i < SHARERS; i++)
 			must_schedule(share, &o);
-		thread = must_start_thread(share_as_thread, &o);
+		threads[0] = must_start_thread(share_unbound, &o);
+		threads[1] = must_start_thread(share_bound, &o);
 		sennit_wait_group_wait(&done);
-		pthread_join(thread, NULL);
+		for (i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
 	}
 }

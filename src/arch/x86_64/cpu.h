@@ -3,10 +3,6 @@
 #ifndef SN_X86_64_CPU_H
 #define SN_X86_64_CPU_H
 
-/* x86-64 keeps the order of stores and the order of loads. So the plain stores
- * of sched/bias.h need no fence but that of whoever revokes. */
-#define ARCH_HAS_BIAS 1
-
 /* GCC's builtin fetches a shared copy unless -march names a newer processor.
  * Every 64-bit processor either executes prefetchw or ignores it. */
 #define FETCH_OWN(address) \
