@@ -127,6 +127,7 @@ TEST_WITH_COUNTS(working_and_sleeping_are_seen)
 
 struct load {
 	atomic_bool over;
+	atomic_uint began;
 	atomic_uint ended;
 };
 
@@ -203,6 +204,42 @@ TEST_WITH_WORKERS(what_was_started_later_has_spans_until_it_is_stopped)
 	if (w->threads <= 1)
 		assert_soon(has_stopped(w->s));
 	assert_int_equal(view_of(w->s).wrong, 0);
+}
+
+/* --- shared CPUs --------------------------------------------------------- */
+
+/* Its events overwrite those from before it began. */
+static void record_on_and_on(void *argument)
+{
+	struct load *l = argument;
+
+	atomic_fetch_add(&l->began, 1);
+	while (!atomic_load(&l->over)) {
+		sennit_trace_value("on", 1);
+		sennit_yield();
+	}
+}
+
+TEST_ALONE(a_worker_that_waits_for_a_cpu_sleeps)
+{
+	struct load       l = { .over = false };
+	const sennit_task t = { .run = record_on_and_on, .argument = &l };
+	sennit_resources *r;
+	sennit_scheduler *s[2];
+
+	assert_int_equal(sennit_resources_create(&r, 1, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		s[i] = start_with(SENNIT_CONFIG(.workers = 1, .resources = r,
+						.trace_events = KEPT));
+		assert_int_equal(sennit_enqueue(s[i], &t), 0);
+	}
+	sennit_resources_release(r);
+	assert_soon(atomic_load(&l.began) == 2);
+	for (int i = 0; i < 20; i++)
+		assert_soon(view_of(s[i % 2]).in_state[SENNIT_TRACE_PARK]);
+	atomic_store(&l.over, true);
+	end_scheduler(s[0]);
+	end_scheduler(s[1]);
 }
 
 static void visit_here(void *argument)
