@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch_cost.c - the time of a switch of WebAssembly, by the number of frames
  * on one of the two stacks. docs/platforms.md has the command. */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

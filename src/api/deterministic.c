@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/check.h"
-#include "base/determinism.h"
+#include "base/compiler.h"
+#include "base/torture.h"
 #include "sennit/deterministic.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.h - what differs between processors, of the one that is the compiler's
- * target. Each has a folder with a cpu.h of its own. generic.h has the rest;
- * without a folder it has all, and the switch is that of arch/portable.
+ * target. Each has a folder with a cpu.h of its own. arch.h has the contract of
+ * the switch, and the rest; without a folder it has all, and the switch is that
+ * of arch/portable.
  *
  * cmake/platform.cmake and tools/amalgamate read the conditions here, to choose
  * the files of the switch.
@@ -36,6 +37,9 @@
 #elif defined(__wasm__) && defined(__EMSCRIPTEN__)
 #include "arch/wasm/cpu.h"
 #endif
-#include "arch/generic.h"
+#if defined(__x86_64__) || defined(__i386__)
+#include "arch/x86.h"
+#endif
+#include "arch/arch.h"
 
 #endif

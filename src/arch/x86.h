@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86.h - what x86-64 and i386 have in common. */
+/* x86.h - what x86-64 and i386 have in common, after their own cpu.h. */
 #ifndef SN_X86_H
 #define SN_X86_H
-
-#include "base/compiler.h"
 
 #include <cpuid.h>
 #include <stdbool.h>

@@ -18,7 +18,7 @@
 #define SN_ATOMIC_H
 
 #include "base/compiler.h"
-#include "base/determinism.h"
+#include "base/torture.h"
 #include "arch/cpu.h"
 
 #include <stdatomic.h>

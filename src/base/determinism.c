@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/determinism.h"
-
 #include "base/torture.h"
 
 #ifdef SENNIT_DETERMINISTIC

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 
 #include <string.h>
 

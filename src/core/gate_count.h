@@ -24,7 +24,7 @@
 #define SN_GATE_COUNT_H
 
 #include "base/atomic.h"
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/torture.h"
 
 struct gate {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/parking.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/torture.h"
 #include "os/os.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/stacks.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/text.h"
 #include "diag/fibers.h"
 #include "diag/unwind.h"

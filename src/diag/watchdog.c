@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/watchdog.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/text.h"
 #include "sennit/stacks.h"
 #include "sennit/symbol.h"

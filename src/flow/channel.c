@@ -6,7 +6,7 @@
  */
 #include "flow/channel.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 
 #include <errno.h>
 

@@ -19,7 +19,7 @@
  */
 #include "flow/dag.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "life/life.h"
 #include "os/os.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dag_build.c - collects nodes and edges, and builds a DAG from them. */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/torture.h"

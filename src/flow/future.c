@@ -9,7 +9,7 @@
  * Continuations get copies of the outcome, because the future may be gone when
  * they run.
  */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "wait/wait.h"
 #include "sennit/future.h"
 #include "sennit/task.h"

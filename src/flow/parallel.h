@@ -13,7 +13,7 @@
 #ifndef SN_PARALLEL_H
 #define SN_PARALLEL_H
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "os/os.h"
 #include "sched/loop.h"
 #include "sched/place.h"

@@ -7,8 +7,8 @@
  * second one finds the first one waiting. (If the caller joined the queues one
  * by one, as waits for events do, a step would need both claims at once.)
  */
-#include "base/check.h"
-#include "base/determinism.h"
+#include "base/compiler.h"
+#include "base/torture.h"
 #include "flow/channel.h"
 #include "sched/fiber.h"
 #include "sync/event.h"

@@ -2,7 +2,7 @@
 #include "life/life.h"
 
 #include "observe/debugger.h"
-#include "stack/slab.h"
+#include "stack/stack.h"
 
 a_u32 sn_process;
 

@@ -3,7 +3,7 @@
 
 #include "base/torture.h"
 #include "os/os.h"
-#include "stack/slab.h"
+#include "stack/stack.h"
 
 /* A busy worker makes BUSY_STEPS steps in a row, and works for BUSY_PAUSE in
  * between. That is about 100 us in each tick of the coarse clock. */

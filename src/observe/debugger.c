@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/debugger.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "core/names.h"
 #include "observe/report.h"
 #include "os/os.h"

@@ -9,10 +9,9 @@
 #ifndef SN_HISTOGRAM_H
 #define SN_HISTOGRAM_H
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "base/atomic.h"
 #include "os/os.h"
-#include "arch/cpu.h"
 #include "sennit/metrics.h"
 
 struct histogram { /* all: owner writes */

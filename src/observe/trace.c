@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/trace.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "base/memory.h"
 #include "base/torture.h"
 #include "life/life.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deterministic_threads.c - os.h in the deterministic build: time, sleeping on
  * a word, threads. */
-#include "base/determinism.h"
+#include "base/torture.h"
 #include "os/os.h"
 
 #ifdef SENNIT_DETERMINISTIC

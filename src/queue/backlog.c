@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "queue/backlog.h"
+#include "queue/inbox.h"
 
 #include "base/torture.h"
 #include "os/os.h"
@@ -21,7 +21,7 @@ void sn_backlog_free(struct backlog *b)
 static void note_count_locked(struct backlog *b)
 {
 	a_store_rlx(&b->count, sn_ring_count(&b->tasks)); /* relaxed: see
-							   * backlog.h */
+							   * inbox.h */
 }
 
 int sn_backlog_fill(struct backlog *b, backlog_filler *fill, void *filler,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "queue/blocks.h"
+#include "queue/task.h"
 
 #include "base/memory.h"
 #include "os/os.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/deque.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
+#include "base/memory.h"
 #include "os/os.h"
 
 #include <errno.h>

@@ -58,7 +58,6 @@
 #define SN_DEQUE_H
 
 #include "base/atomic.h"
-#include "base/memory.h"
 #include "base/torture.h"
 #include "arch/cpu.h"
 #include "queue/task.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/inbox.h"
 
+#include "queue/deque.h"
+
 static struct node *turn_round(struct node *n)
 {
 	struct node *turned = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inbox.h - a lock-free MPSC queue: any thread pushes nodes, and the owner
+/* inbox.h - what others leave: the inbox of one worker, and below the backlog
+ * of background tasks, which all workers of a scheduler take from.
+ *
+ * The inbox is a lock-free MPSC queue: any thread pushes nodes, and the owner
  * takes all of them at once. (A Treiber stack, emptied as a whole.)
  *
  *	head -> newest -> ... -> oldest -> NULL
@@ -22,8 +25,11 @@
 #include "base/atomic.h"
 #include "base/list.h"
 #include "base/torture.h"
-#include "queue/blocks.h"
-#include "queue/deque.h"
+#include "queue/task.h"
+
+#include <pthread.h>
+
+struct deque;
 
 struct inbox {
 	a_ptr head; /* any: pushed by compare-and-set; NULL: empty */
@@ -129,5 +135,83 @@ struct queued_tasks_to {
  * Returns the number of moved tasks. From: any worker. */
 uint32_t sn_task_inbox_take(struct inbox                 *from,
 			    const struct queued_tasks_to *to, uint32_t parts);
+
+/* --- backlog -------------------------------------------------------------- */
+
+/* The queue of background tasks, which run when a worker has no other work.
+ *
+ *	push --> oldest ... newest --> pass: to a worker without other work
+ *	                           \-> pass when due: to a busy worker
+ *
+ * A ring under a lock is enough: background tasks are few, or long, or not
+ * urgent. Workers look at the count often, and the count needs no lock.
+ *
+ * Invariants
+ *   - `count` changes under the lock only, and says what is in the ring when
+ *     that is free. Without the lock it may be late by a push whose maker has
+ *     yet to look for sleepers, or by a pass.
+ *   - While tasks are there, `due` is BACKLOG_PATIENCE after one was passed on
+ *     last, or after the first was pushed.
+ */
+
+/* How long the oldest task waits for an idle worker before a busy worker gets
+ * it. This is long compared with a task, and short for a person who waits. */
+#define BACKLOG_PATIENCE (10 * SENNIT_MILLISECOND)
+
+struct backlog {
+	pthread_mutex_t lock;
+	struct ring     tasks; /* under lock */
+
+	_Alignas(CACHE_LINE) a_u32 count; /* under lock; read by any */
+	a_u64 due; /* under lock; read by any: when a busy worker takes one */
+};
+
+/* Receives the task that is passed on. On an error the task stays in the
+ * backlog. */
+typedef int backlog_keeper(void *keeper, struct task t);
+
+void sn_backlog_init(struct backlog *b, const sennit_allocator *memory);
+void sn_backlog_free(struct backlog *b);
+
+/* Add t at the time `now`. Returns 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_backlog_push(struct backlog *b, struct task t,
+				    sennit_time now);
+
+/* Free memory that a longer backlog needed. Any thread. */
+void sn_backlog_trim(struct backlog *b);
+
+/* Adds tasks to the ring. Adds all its tasks and returns 0, or adds none and
+ * returns an error. */
+typedef int backlog_filler(void *filler, struct ring *tasks);
+
+/* Let fill(filler, ring) add tasks in one step, at the time `now`. Returns the
+ * result of fill. */
+SENNIT_MUST_USE int sn_backlog_fill(struct backlog *b, backlog_filler *fill,
+				    void *filler, sennit_time now);
+
+/* Pass the oldest task to keep(keeper, task), at the time `now`. Returns false
+ * when there was no task, or keep returned an error. */
+bool sn_backlog_pass(struct backlog *b, sennit_time now, backlog_keeper *keep,
+		     void *keeper);
+
+/* The number of tasks; may be stale as the invariants say. */
+static inline uint32_t sn_backlog_count(const struct backlog *b)
+{
+	return a_load_rlx(&b->count);
+}
+
+static inline bool sn_backlog_is_empty(const struct backlog *b)
+{
+	return !sn_backlog_count(b);
+}
+
+/* Whether the oldest task has waited for BACKLOG_PATIENCE, so that busy workers
+ * must take it. */
+static inline bool sn_backlog_is_due(const struct backlog *b, sennit_time now)
+{
+	/* A stale value makes one worker too many take a task, or delays this
+	 * until the next look. */
+	return unlikely(!sn_backlog_is_empty(b)) && now >= a_load_rlx(&b->due);
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "queue/ring.h"
+#include "queue/task.h"
 
+#include "base/memory.h"
 #include "os/os.h"
 
 #include <errno.h>

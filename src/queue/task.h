@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.h - a task as the queues carry it: three words, by value.
+/* task.h - a task as the queues carry it: three words, by value. Below: the
+ * ring of tasks for one owner, and the blocks of the pool, which hold queued
+ * tasks and copied arguments.
  *
  *	meta	0                      a task; the caller owns the argument
  *		TASK_BLOCK, TASK_COPY  a task; its argument is a copy
@@ -17,10 +19,15 @@
 #ifndef SN_TASK_H
 #define SN_TASK_H
 
+#include "base/compiler.h"
+#include "base/list.h"
+#include "base/torture.h"
+#include "sennit/base.h"
 #include "sennit/group.h"
 #include "sennit/task.h"
 #include "sennit/wait_group.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 struct sennit_domain;
@@ -100,6 +107,202 @@ static inline sennit_task_fn *sn_task_fn(sennit_member_fn *run)
 static inline sennit_member_fn *sn_task_member_fn(sennit_task_fn *run)
 {
 	return (sennit_member_fn *)(void (*)(void))run;
+}
+
+/* --- ring ----------------------------------------------------------------- */
+
+/* A growing FIFO queue of tasks for one owner.
+ *
+ *	slots   . . t0 t1 t2 t3 . .
+ *	            ^ head      ^ head + count	(modulo the capacity)
+ *
+ * Not thread-safe: plain memory. An empty ring has no memory; the first push
+ * allocates it.
+ *
+ * Invariants
+ *   - count <= capacity; capacity is 0 or a power of two.
+ *   - slots is NULL exactly when capacity is 0.
+ */
+
+/* Trimming never makes the capacity smaller than this. */
+#define RING_KEPT TORTURED(1u, 1024u)
+
+struct ring {
+	struct task            *slots;     /* owner */
+	uint32_t                capacity;  /* owner */
+	uint32_t                head;      /* owner: position of the oldest */
+	uint32_t                count;     /* owner */
+	const sennit_allocator *allocator; /* fixed */
+};
+
+void sn_ring_init(struct ring *r, const sennit_allocator *allocator);
+
+/* Tasks that are still queued are dropped. */
+void sn_ring_free(struct ring *r);
+
+/* Double the capacity. On -ENOMEM the ring is unchanged. */
+COLD int sn_ring_grow(struct ring *r);
+
+/* Free memory that a longer queue needed. Afterwards the capacity is at most
+ * four times the number of tasks, or RING_KEPT. */
+COLD void sn_ring_trim(struct ring *r);
+
+/* Make room for n more tasks. On -ENOMEM no task is lost. */
+SENNIT_MUST_USE int sn_ring_reserve(struct ring *r, uint32_t n);
+
+static inline uint32_t sn_ring_count(const struct ring *r)
+{
+	return r->count;
+}
+
+static inline bool sn_ring_is_empty(const struct ring *r)
+{
+	return r->count == 0;
+}
+
+/* Whether trimming may free memory. */
+static inline bool sn_ring_is_large(const struct ring *r)
+{
+	return r->capacity > RING_KEPT;
+}
+
+/* Append t. Returns 0. On -ENOMEM nothing has changed. */
+static inline SENNIT_MUST_USE int sn_ring_push_back(struct ring *r,
+						    struct task  t)
+{
+	if (unlikely(r->count == r->capacity)) {
+		int err = sn_ring_grow(r);
+
+		if (err)
+			return err;
+	}
+	r->slots[(r->head + r->count) & (r->capacity - 1)] = t;
+	r->count++;
+	return 0;
+}
+
+/* The oldest task, which stays in the ring. The ring must not be empty. */
+static inline struct task sn_ring_oldest(const struct ring *r)
+{
+	return r->slots[r->head];
+}
+
+/* Take the oldest task into *out. Returns false when the ring is empty. */
+static inline bool sn_ring_pop_front(struct ring *r, struct task *out)
+{
+	if (r->count == 0)
+		return false;
+	*out = r->slots[r->head];
+	r->head = (r->head + 1) & (r->capacity - 1);
+	r->count--;
+	return true;
+}
+
+/* Take the newest task into *out. Returns false when the ring is empty. */
+static inline bool sn_ring_pop_back(struct ring *r, struct task *out)
+{
+	if (r->count == 0)
+		return false;
+	r->count--;
+	*out = r->slots[(r->head + r->count) & (r->capacity - 1)];
+	return true;
+}
+
+/* --- blocks --------------------------------------------------------------- */
+
+/* 64-byte blocks for queued tasks and their arguments, recycled between
+ * workers.
+ *
+ *	cache of worker A --full batch--> depot --batch--> cache of worker B
+ *
+ * Each worker allocates from its own cache and frees to it without
+ * synchronisation. A cache that overflows hands a whole batch to the depot; an
+ * empty cache takes a batch. A producer on one worker and a consumer on another
+ * thus take the depot's lock once per batch. (Magazines: Bonwick, Adams, 2001.)
+ *
+ * Memory comes from the allocator in chunks. A chunk has one to LARGEST_CHUNK
+ * pages, and each chunk is larger than the one before until that limit. A chunk
+ * goes back to the allocator when the pool is freed, or when the pool is
+ * trimmed and no block of the chunk is in use or in a cache. The first block of
+ * each page names its chunk. Without trimming, the memory is that of the peak
+ * of blocks in use plus two batches per worker.
+ *
+ * Invariants
+ *   - `idle` is the number of blocks in `batches` and `loose`.
+ *   - Only the thread that has set `trimming` reads the chunks' counts or
+ *     frees a chunk.
+ */
+
+#define POOL_BLOCK 64u               /* bytes, also their alignment */
+#define POOL_BATCH TORTURED(2u, 32u) /* blocks moved at a time */
+
+struct pool_chunk;
+
+struct pool {
+	const sennit_allocator *memory; /* fixed */
+	pthread_mutex_t         lock;
+	struct node            *batches; /* under lock: full batches */
+	struct node            *loose;   /* under lock: single blocks */
+	struct pool_chunk      *chunks;  /* under lock; newest first */
+	size_t                  idle;    /* under lock: blocks in the depot */
+	size_t unused;   /* under lock: the minimum of `idle` since
+			  * sn_pool_unused */
+	bool   trimming; /* under lock */
+	bool   again;    /* under lock: trim once more, because another thread
+		       * asked meanwhile */
+};
+
+struct pool_cache {
+	struct pool *pool;  /* fixed */
+	struct node *free;  /* owner */
+	uint32_t     count; /* owner */
+};
+
+void sn_pool_init(struct pool *p, const sennit_allocator *memory);
+void sn_pool_free(struct pool *p);
+
+void sn_pool_cache_init(struct pool_cache *c, struct pool *p);
+/* Move all blocks of *c to the depot. */
+void sn_pool_cache_drain(struct pool_cache *c);
+
+/* Free the chunks that have no block in use or in a cache. Any thread. */
+void sn_pool_trim(struct pool *p);
+
+/* The number of depot blocks that were not needed since the last call. Any
+ * thread. */
+size_t sn_pool_unused(struct pool *p);
+
+/* The number of blocks in the depot. Any thread. */
+size_t sn_pool_idle(struct pool *p);
+
+/* The slow paths of take and give. */
+void *sn_pool_refill(struct pool_cache *c);
+void  sn_pool_spill(struct pool_cache *c);
+
+/* Allocate one block, for threads without a cache. NULL: out of memory. */
+void *sn_pool_take_shared(struct pool *p);
+void  sn_pool_give_shared(struct pool *p, void *block);
+
+/* Allocate one block. NULL: out of memory. */
+static inline void *sn_pool_take(struct pool_cache *c)
+{
+	struct node *n = c->free;
+
+	if (unlikely(!n))
+		return sn_pool_refill(c);
+	c->free = n->next;
+	c->count--;
+	return n;
+}
+
+static inline void sn_pool_give(struct pool_cache *c, void *block)
+{
+	struct node *n = block;
+
+	n->next = c->free;
+	c->free = n;
+	if (unlikely(++c->count >= 2 * POOL_BATCH))
+		sn_pool_spill(c);
 }
 
 #endif

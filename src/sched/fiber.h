@@ -23,11 +23,10 @@
 #ifndef SN_FIBER_H
 #define SN_FIBER_H
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "base/atomic.h"
 #include "base/list.h"
 #include "base/torture.h"
-#include "os/cxx_exceptions.h"
 #include "os/os.h"
 #include "wait/waiter.h"
 #include "sennit/base.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/poller.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "sched/state.h"
 #include "wait/wait.h"
 #include "sennit/poller.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/run_queue.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "os/os.h"
 
 int sn_run_queue_init(struct run_queue *q, const struct run_queue_kind *kind,

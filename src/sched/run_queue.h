@@ -17,7 +17,7 @@
 #include "core/parking.h"
 #include "queue/deque.h"
 #include "queue/inbox.h"
-#include "queue/ring.h"
+#include "queue/task.h"
 #include "sched/fiber.h"
 
 /* The initial capacity of a deque, and the maximum number of tasks that a thief

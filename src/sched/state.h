@@ -14,7 +14,6 @@
 #define SN_STATE_H
 
 #include "base/atomic.h"
-#include "base/check.h"
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/torture.h"
@@ -25,9 +24,8 @@
 #include "life/end_clients.h"
 #include "observe/recorder.h"
 #include "os/os.h"
-#include "queue/backlog.h"
-#include "queue/blocks.h"
 #include "queue/inbox.h"
+#include "queue/task.h"
 #include "sched/fiber.h"
 #include "sched/run_queue.h"
 #include "stack/stack.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stack/slab.h"
+#include "stack/stack.h"
 
 #include "base/atomic.h"
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/torture.h"
-#include "stack/stack.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -72,7 +72,8 @@ bool sn_slabs_is_overrun(const struct slabs *s, void *low)
  * stack: after a failed batch some stacks have their guard, and a guarded page
  * cannot hold a canary. A stack that is guarded in part can hold one, because
  * guards are made from the lowest page up and the canary lies in the highest
- * page. Returns false if no canary is allowed either. `must`: see slab.h. */
+ * page. Returns false if no canary is allowed either. `must`: see
+ * stack.h. */
 static bool guard_alone(struct slabs *s, struct slab *b, uint32_t i, bool must)
 {
 	void *bottom = bottom_of(s, b, i);
@@ -266,7 +267,7 @@ static bool make_clean(struct slabs *s, uint32_t wanted, uint32_t most)
 	return s->clean;
 }
 
-/* --- the calls of slab.h ------------------------------------------------ */
+/* --- the calls of stack.h ----------------------------------------------- */
 
 static size_t round_up(size_t bytes, size_t page)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack/stack.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/torture.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -26,6 +27,12 @@ int sn_stacks_init(struct stacks *s, const sennit_allocator *memory,
 	a_init(&s->limited, limit != 0);
 	err = sn_slabs_init(&s->slabs, memory, stack_size, guard_size);
 	return err ? err : -pthread_mutex_init(&s->lock, NULL);
+}
+
+bool sn_stacks_may_be_limited(const struct stacks *s)
+{
+	return s->limit != UINT32_MAX ||
+	       (!s->slabs.canaries && s->slabs.guards.kind == OS_GUARD_MAPPING);
 }
 
 void sn_stacks_free(struct stacks *s)

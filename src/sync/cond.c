@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "sync/mutex.h"
 #include "sennit/cond.h"
 

@@ -6,7 +6,7 @@
  */
 #include "sync/event.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "sched/fiber.h"
 #include "wait/wait.h"
 

@@ -25,7 +25,7 @@
  */
 #include "sync/mutex.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/torture.h"
 #include "os/os.h"
 

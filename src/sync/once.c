@@ -12,7 +12,7 @@
  * Only the running caller writes owner_. Others compare it with their own
  * identity, which a stale value cannot equal.
  */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "wait/wait.h"
 #include "sennit/once.h"
 

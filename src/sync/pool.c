@@ -16,7 +16,7 @@
  */
 #include "sync/pool.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "wait/wait.h"
 

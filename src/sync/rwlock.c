@@ -21,7 +21,7 @@
  * Only the writer that holds the lock writes owner_. Others compare it with
  * their own identity, which a stale value cannot equal.
  */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/torture.h"
 #include "wait/wait.h"
 #include "sennit/rwlock.h"

@@ -10,7 +10,7 @@
  * Invariant: while the word is unlocked, the first waiter wants more permits
  * than there are, or has given up and will serve the queue itself.
  */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "wait/wait.h"
 #include "sennit/barrier.h"
 #include "sennit/semaphore.h"

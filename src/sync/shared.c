@@ -9,7 +9,7 @@
  * close to it. The mark is cleared before the block is freed.
  */
 #include "base/atomic.h"
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/torture.h"
 #include "sync/mutex.h"

@@ -12,7 +12,7 @@
  * may still hold the lock, but no thread can mark the ticket as done without
  * that lock.
  */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "life/end.h"
 #include "sched/place.h"
 #include "wait/wait.h"

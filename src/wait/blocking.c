@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait/blocking.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "life/end.h"
 #include "life/life.h"
 #include "life/slots.h"

@@ -7,7 +7,7 @@
  */
 #include "wait/group.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "life/life.h"
 #include "os/os.h"
 #include "sched/place.h"

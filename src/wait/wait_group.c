@@ -8,7 +8,7 @@
  */
 #include "wait/wait_group.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "life/life.h"
 #include "sched/place.h"
 #include "wait/group.h"

@@ -8,7 +8,7 @@
  */
 #include "misuse.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 static jmp_buf target;
 

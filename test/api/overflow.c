@@ -7,7 +7,7 @@
 #include "../dig.h"
 #include "with_workers.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "os/os.h"
 #include "sched/state.h"
 

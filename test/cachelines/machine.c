@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 
-#include "base/determinism.h"
+#include "base/torture.h"
 #include "lines.h"
 
 #include <errno.h>
@@ -155,7 +155,7 @@ void machine_work(uint64_t ns)
 	advance(self_of_caller(), ns);
 }
 
-/* --- base/determinism.h ------------------------------------------------- */
+/* --- base/torture.h ------------------------------------------------- */
 
 static void *run(void *thread)
 {

@@ -2,7 +2,7 @@
 /* machine.h - a machine with a processor and a cache for each thread, which
  * runs the library one thread at a time.
  *
- * Implements base/determinism.h in place of base/determinism.c. Each thread
+ * Implements base/torture.h in place of base/determinism.c. Each thread
  * has a clock. At each point the thread whose clock is lowest goes on. A clock
  * advances with what its thread does: accesses (those that transfer a line take
  * longer), pauses, wakes, machine_work(). So a run depends on nothing but the

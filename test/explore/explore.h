@@ -10,7 +10,7 @@
 
 #include "../test.h"
 
-#include "base/determinism.h"
+#include "base/torture.h"
 #include "../require.h"
 #include "sennit.h"
 

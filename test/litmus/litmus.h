@@ -16,7 +16,7 @@
 #endif
 
 #include "base/atomic.h"
-#include "base/check.h"
+#include "base/compiler.h"
 #include "base/memory.h"
 #include "base/torture.h"
 #include "os/os.h"

@@ -3,7 +3,7 @@
  * although there is no max_fibers. */
 #include "../api/with_workers.h"
 
-#include "stack/slab.h"
+#include "stack/stack.h"
 #include "sched/state.h"
 
 enum { STACKS = 40, DEPTH = STACKS - 4 };

@@ -3,6 +3,7 @@
  * force: each task must be taken exactly once, with everything that its pusher
  * wrote. Without the barrier in a forced take, or the fence in pop, tasks are
  * taken twice. */
+#include "base/memory.h"
 #include "base/torture.h"
 #include "queue/deque.h"
 #include "os/os.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backlog.c - background tasks: oldest first, none lost, passed on when due. */
-#include "queue/backlog.h"
+#include "base/memory.h"
+#include "queue/inbox.h"
 
 #include <errno.h>
 #include "../test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kept_slab.c - the slab that outlives its scheduler: who gets it, and when it
  * goes back to the system. */
+#include "os/os.h"
 #include "stacks.h"
 #include "../child.h"
 

@@ -9,7 +9,7 @@
 #ifndef SN_TEST_REGISTERS_H
 #define SN_TEST_REGISTERS_H
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 void fill_and_go(uint64_t *registers,
 		 void (*go)(arch_stack *save, arch_stack resume),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ring.c - the ring of tasks of one owner. */
-#include "queue/ring.h"
+#include "queue/task.h"
 
 #include "../random.h"
 #include "scarce.h"

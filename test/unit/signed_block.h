@@ -3,7 +3,7 @@
 #ifndef SN_TEST_SIGNED_BLOCK_H
 #define SN_TEST_SIGNED_BLOCK_H
 
-#include "queue/blocks.h"
+#include "queue/task.h"
 
 #include "base/memory.h"
 

@@ -4,6 +4,7 @@
 #ifndef SN_TEST_SPLIT_MAPPINGS_H
 #define SN_TEST_SPLIT_MAPPINGS_H
 
+#include "os/os.h"
 #include "stack/stack.h"
 
 #include "stacks.h"

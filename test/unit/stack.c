@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack.c - stacks: reuse and limit, also with many threads. */
+#include "os/os.h"
 #include "stack/stack.h"
 
 #include "stacks.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_canary.c - stacks that have canaries instead of guards: a lost one is
  * found, and the number of mappings is limited. */
+#include "os/os.h"
 #include "split_mappings.h"
 #include "../child.h"
 

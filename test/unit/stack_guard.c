@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_guard.c - what happens when code touches memory beyond the end of a
  * stack. */
+#include "os/os.h"
 #include "split_mappings.h"
 #include "../proc_self.h"
 

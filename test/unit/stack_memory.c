@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_memory.c - stacks when memory is short, and memory that is given
  * back. */
+#include "os/os.h"
 #include "stack/stack.h"
 
 #include "../child.h"

@@ -2,6 +2,7 @@
 /* stack_refused.c - stacks that can get no guard are refused, without canaries:
  * nobody runs on a stack that an overflow leaves unnoticed. */
 #include "split_mappings.h"
+#include "os/os.h"
 
 enum { GUARDS = 12, MANY = 200 };
 

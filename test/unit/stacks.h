@@ -6,7 +6,6 @@
 #include "../test.h"
 
 #include "base/memory.h"
-#include "stack/slab.h"
 #include "stack/stack.h"
 
 #define SIZE  ((size_t)64 * 1024)

@@ -11,7 +11,7 @@
 
 #include "../test.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 struct machine {
 	void (*go)(arch_stack *save, arch_stack resume);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch_saved.c - the registers of a suspended stack lie where debuggers are
  * told. */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "sennit/debugger.h"
 
 #include "../test.h"

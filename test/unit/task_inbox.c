@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_inbox.c - which worker takes how many tasks from an inbox, and which
  * tasks. */
+#include "base/memory.h"
+#include "queue/deque.h"
 #include "queue/inbox.h"
 
 #include "../test.h"

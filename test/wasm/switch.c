@@ -4,7 +4,7 @@
  * does for processors. */
 #include "../test.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

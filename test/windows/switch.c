@@ -7,7 +7,7 @@
  */
 #include "../test.h"
 
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "arch/aarch64/frame.h"
 #include "sennit/debugger.h"
 

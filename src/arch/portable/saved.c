@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* saved.c - the registers in libc's ucontext of a stack that swapcontext() has
  * suspended, for the processors that the debugger scripts know. */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 #include "sennit/debugger.h"
 
 #include <stddef.h>

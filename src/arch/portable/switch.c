@@ -7,9 +7,9 @@
  * thread. Therefore the thread's current mask is stored into a context before
  * it resumes.
  */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 
 #include <signal.h>
 #include <ucontext.h>

@@ -17,9 +17,9 @@
  *
  * When the two meet, the machine ends the program: "unreachable".
  */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 
 #include <emscripten/fiber.h>
 #include <emscripten/stack.h>

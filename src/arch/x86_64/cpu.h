@@ -15,6 +15,4 @@
 #define ARCH_DARWIN_SP(c)  ((uintptr_t)(c)->uc_mcontext->__ss.__rsp)
 #define ARCH_FREEBSD_SP(c) ((uintptr_t)(c)->uc_mcontext.mc_rsp)
 
-#include "arch/x86.h"
-
 #endif

@@ -3,7 +3,7 @@
  * stacks, by mmap(2), mprotect(2), madvise(2). Not tested on either. */
 #include "os/bsd/faults.h"
 
-#include "base/check.h"
+#include "base/compiler.h"
 #include "os/os.h"
 #include "os/posix/fault_escape.h"
 

@@ -5,7 +5,6 @@
  */
 #include "arch/cpu.h"
 #include "os/bsd/faults.h"
-#include "os/cxx_exceptions.h"
 #include "os/os.h"
 #include "os/quota.h"
 

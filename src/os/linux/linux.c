@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linux.c - os.h on Linux: thread names, a thread's stack and number, the
  * process barrier. */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "os/os.h"
 
 #include <errno.h>

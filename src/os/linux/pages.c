@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pages.c - os.h on Linux: memory mappings and guard pages of stacks. */
-#include "base/check.h"
+#include "base/compiler.h"
 #include "os/os.h"
 
 #include <errno.h>

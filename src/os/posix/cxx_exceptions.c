@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/cpu.h"
-#include "base/check.h"
-#include "os/cxx_exceptions.h"
+#include "base/compiler.h"
 #include "os/os.h"
 
 #include <unistd.h>

@@ -7,8 +7,7 @@
  * So the handler calls its observer on the thread's alternate stack, the memory
  * of os_fault_stack_use. A thread without one has no observer.
  */
-#include "base/check.h"
-#include "os/cxx_exceptions.h"
+#include "base/compiler.h"
 #include "os/os.h"
 
 #include <stdio.h>
