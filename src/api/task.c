@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/names.h"
+#include "life/domain.h"
 #include "life/life.h"
+#include "sched/fiber.h"
 #include "sched/place.h"
+#include "sched/run_queue.h"
 #include "sennit/local.h"
 #include "sennit/task.h"
 
@@ -39,7 +42,10 @@ static NOINLINE int schedule_elsewhere(sennit_task_fn *run, void *argument)
 static NOINLINE int schedule_inside(struct worker *w, sennit_task_fn *run,
 				    void *argument)
 {
-	return sn_place_own_in(w, sn_domain_current(w), run, argument);
+	struct sennit_domain *d = sn_domain_current(w);
+
+	sn_domain_count_sent(d, w);
+	return sn_place_own(w, (struct task){ run, argument, (uintptr_t)d });
 }
 
 int sennit_schedule(sennit_task_fn *run, void *argument)

@@ -37,9 +37,6 @@
 #elif defined(__wasm__) && defined(__EMSCRIPTEN__)
 #include "arch/wasm/cpu.h"
 #endif
-#if defined(__x86_64__) || defined(__i386__)
-#include "arch/x86.h"
-#endif
 #include "arch/arch.h"
 
 #endif

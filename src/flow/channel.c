@@ -7,6 +7,8 @@
 #include "flow/channel.h"
 
 #include "base/compiler.h"
+#include "base/memory.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 

@@ -16,8 +16,7 @@
 #ifndef SN_CHANNEL_H
 #define SN_CHANNEL_H
 
-#include "base/memory.h"
-#include "wait/wait.h"
+#include "sched/state.h"
 #include "sennit/channel.h"
 
 #include <stdbool.h>

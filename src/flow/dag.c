@@ -21,9 +21,11 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
-#include "life/life.h"
 #include "os/os.h"
-#include "sched/loop.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
+#include "sched/run_task.h"
+#include "wait/cancel.h"
 #include "wait/group.h"
 
 #include <errno.h>

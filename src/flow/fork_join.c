@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork_join.c - the slow paths of the macros of fork_join.h, and the checks
  * that the macros' view of a worker's deque is correct. */
-#include "sched/loop.h"
+#include "life/end.h"
+#include "sched/fiber.h"
 #include "sched/place.h"
-#include "wait/wait.h"
+#include "sched/run_queue.h"
 #include "sennit/fork_join.h"
 
 _Static_assert(sizeof(struct slot) == sizeof(struct sennit_fork_slot_), "slot");

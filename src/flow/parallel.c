@@ -2,7 +2,10 @@
 #include "flow/parallel.h"
 
 #include "life/life.h"
+#include "os/os.h"
 #include "sched/loop.h"
+#include "sched/place.h"
+#include "sched/run_queue.h"
 #include "wait/group.h"
 
 #define ALL_FLAGS SENNIT_PARALLEL_DETERMINISTIC

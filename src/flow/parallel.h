@@ -15,8 +15,6 @@
 
 #include "base/compiler.h"
 #include "os/os.h"
-#include "sched/loop.h"
-#include "sched/place.h"
 #include "wait/cancel.h"
 #include "sennit/parallel.h"
 

@@ -14,7 +14,6 @@
  * large enough for one worker at a time. So nothing fails for lack of memory
  * once a function of the program has been called.
  */
-#include "base/memory.h"
 #include "flow/parallel.h"
 #include "wait/group.h"
 

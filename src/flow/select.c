@@ -10,8 +10,8 @@
 #include "base/compiler.h"
 #include "base/torture.h"
 #include "flow/channel.h"
-#include "sched/fiber.h"
 #include "sync/event.h"
+#include "wait/wait.h"
 #include "sennit/select.h"
 
 #include <errno.h>

@@ -5,7 +5,10 @@
 #include "observe/observe.h"
 #include "observe/trace.h"
 #include "os/os.h"
+#include "sched/fiber.h"
 #include "sched/loop.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 
 #include <errno.h>
 

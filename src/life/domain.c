@@ -5,7 +5,9 @@
 #include "base/torture.h"
 #include "life/end.h"
 #include "life/life.h"
+#include "sched/fiber.h"
 #include "sched/place.h"
+#include "sched/run_queue.h"
 #include "sennit/domain.h"
 #include "sennit/shared.h"
 
@@ -195,8 +197,11 @@ int sennit_domain_schedule(sennit_domain *d, sennit_task_fn *run,
 	const sennit_task task = { .run = run, .argument = argument };
 
 	if (likely(w && sn_run_queue_pushes(&w->run) &&
-		   sn_deque_has_room(sn_worker_deque(w)) && run))
-		return sn_place_own_in(w, d, run, argument);
+		   sn_deque_has_room(sn_worker_deque(w)) && run)) {
+		sn_domain_count_sent(d, w);
+		return sn_place_own(
+			w, (struct task){ run, argument, (uintptr_t)d });
+	}
 	MISUSE_INHERITED(d->scheduler, "sennit_domain_schedule");
 	return sn_place_packed(d->scheduler, d, &task,
 			       "sennit_domain_schedule");

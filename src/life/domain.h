@@ -8,9 +8,7 @@
 #ifndef SN_DOMAIN_H
 #define SN_DOMAIN_H
 
-#include "core/gate.h"
-#include "life/end_clients.h"
-#include "sched/state.h"
+#include "sched/fiber.h"
 #include "sennit/domain.h"
 
 /* --- domain end ----------------------------------------------------------- */
@@ -219,9 +217,6 @@ static inline void sn_domain_leave(struct sennit_domain *d,
 
 /* --- domain --------------------------------------------------------------- */
 
-/* Values of kind_ in a struct sennit_cancel_scope. */
-enum { SCOPE_GROUP = 0, SCOPE_DOMAIN };
-
 /* Make a domain with one reference, which the caller holds. NULL: out of
  * memory. */
 struct sennit_domain *sn_domain_make(sennit_scheduler *s, sennit_end_fn *run,
@@ -232,6 +227,14 @@ void sn_domain_release(struct sennit_domain *d);
 
 /* Drop a weak handle, which keeps the block. *d may be gone on return. */
 void sn_domain_drop(struct sennit_domain *d);
+
+/* The caller, on w, is about to queue a task in domain d, which may be NULL. */
+static inline void sn_domain_count_sent(struct sennit_domain *d,
+					const struct worker  *w)
+{
+	if (d)
+		sn_domain_count(d, sn_domain_part(d, w), 1);
+}
 
 /* The domain that contains a scope. NULL: none, or s is NULL. */
 static inline struct sennit_domain *sn_domain_around(

@@ -10,12 +10,14 @@
 #include "base/torture.h"
 #include "life/life.h"
 #include "life/slots.h"
-#include "observe/debugger.h"
+#include "observe/report.h"
 #include "observe/observe.h"
 #include "observe/trace.h"
 #include "os/os.h"
-#include "sched/state.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 #include "stack/depth.h"
+#include "wait/blocking.h"
 #include "sennit/end.h"
 
 #include <errno.h>

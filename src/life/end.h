@@ -60,4 +60,125 @@ bool sn_end_check(sennit_scheduler *s);
 /* Whether a worker is active, that is, not asleep for want of work. A hint. */
 bool sn_end_check_sees_active(sennit_scheduler *s);
 
+/* --- inside --------------------------------------------------------------- */
+
+static inline void sn_inside_init(struct end_state *f, uint32_t threads)
+{
+	a_init(&f->inside, threads + 1);
+	pthread_mutex_init(&f->lock, NULL);
+}
+
+static inline void sn_inside_free(struct end_state *f)
+{
+	pthread_mutex_destroy(&f->lock);
+}
+
+/* Count one more thread. The caller is itself inside, holds a reference, or
+ * runs a fiber of the scheduler, so the scheduler cannot end meanwhile. */
+static inline void sn_inside_enter(struct end_state *f)
+{
+	a_add_rlx(&f->inside, 1);
+}
+
+/* Count one less. Returns true if it was the last one. A caller that only
+ * undoes its own sn_inside_enter never is. */
+static inline bool sn_inside_leave(struct end_state *f)
+{
+	/* -> finalise.inside: all that this thread did <- finalise.inside: what
+	 * all others did */
+	return a_sub_acqrel(&f->inside, 1) == 1;
+}
+
+/* --- task count ----------------------------------------------------------- */
+
+/* Counts a scheduler's tasks, in builds with SENNIT_END=count alone: its gate
+ * then counts them. The other gate need not know.
+ *
+ * Not counted are tasks that somebody else waits for: members of groups and
+ * forks, whose opener or spawner is itself a task that is counted or a thread
+ * with a reference; and tasks of a domain, which has a count of its own and a
+ * reference to the scheduler until it has ended. A task tied to a wait group is
+ * counted: nobody needs to wait for it.
+ */
+
+#ifdef SENNIT_END_COUNT
+
+static inline bool sn_task_count_has(uintptr_t meta)
+{
+	return (meta <= TASK_COPY && meta != TASK_INSIDE) ||
+	       sn_task_is_tied(meta);
+}
+
+/* n tasks with this meta are about to be queued on s. Called before they can be
+ * found, by a caller that keeps s alive. */
+static inline void sn_task_count_add(sennit_scheduler *s, uintptr_t meta,
+				     uint32_t n)
+{
+	if (sn_task_count_has(meta))
+		sn_gate_add_tasks(&s->gate, n);
+}
+
+/* They could not be queued. */
+static inline void sn_task_count_drop(sennit_scheduler *s, uintptr_t meta,
+				      uint32_t n)
+{
+	if (sn_task_count_has(meta))
+		sn_gate_drop_tasks(&s->gate, n);
+}
+
+/* A task with this meta that ran on w has ended, and so has all that belongs to
+ * it. w counts as inside or holds a reference, so it outlives the end. */
+static inline void sn_task_count_end(struct worker *w, uintptr_t meta)
+{
+	if (sn_task_count_has(meta) &&
+	    unlikely(sn_gate_end_task(&w->scheduler->gate)))
+		sn_end_now(w->scheduler);
+}
+
+/* The meta of a task that its spawner joins, in a scope or NULL. It differs
+ * from that of a task that is counted. */
+static inline uintptr_t sn_task_count_joined(
+	const struct sennit_cancel_scope *scope)
+{
+	return sn_task_inside(scope);
+}
+
+#else
+
+/* n tasks with this meta are about to be queued on s. Called before they can be
+ * found, by a caller that keeps s alive. */
+static inline void sn_task_count_add(sennit_scheduler *s, uintptr_t meta,
+				     uint32_t n)
+{
+	(void)s;
+	(void)meta;
+	(void)n;
+}
+
+/* They could not be queued. */
+static inline void sn_task_count_drop(sennit_scheduler *s, uintptr_t meta,
+				      uint32_t n)
+{
+	(void)s;
+	(void)meta;
+	(void)n;
+}
+
+/* A task with this meta that ran on w has ended, and so has all that belongs to
+ * it. */
+static inline void sn_task_count_end(struct worker *w, uintptr_t meta)
+{
+	(void)w;
+	(void)meta;
+}
+
+/* The meta of a task that its spawner joins, in a scope or NULL. */
+static inline uintptr_t sn_task_count_joined(
+	const struct sennit_cancel_scope *scope)
+{
+	return scope ? sn_task_inside(scope) : TASK_BORROWED;
+}
+
+#endif
+
 #endif

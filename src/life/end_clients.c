@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/torture.h"
 #include "os/os.h"
-#include "wait/waiter.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "life/life.h"
 
-#include "observe/debugger.h"
+#include "observe/report.h"
+#include "os/os.h"
 #include "stack/stack.h"
 
 a_u32 sn_process;

@@ -2,6 +2,7 @@
 #include "life/life.h"
 
 #include "base/memory.h"
+#include "core/names.h"
 
 #include <string.h>
 

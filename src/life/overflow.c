@@ -4,8 +4,9 @@
 #include "base/compiler.h"
 #include "base/text.h"
 #include "core/names.h"
-#include "observe/probes.h"
+#include "observe/observe.h"
 #include "observe/trace.h"
+#include "os/os.h"
 
 #include <stdio.h>
 #include <unistd.h>

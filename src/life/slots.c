@@ -3,9 +3,10 @@
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "observe/observe.h"
 #include "observe/trace.h"
 #include "os/os.h"
-#include "sched/state.h"
+#include "sched/run_queue.h"
 
 #include <errno.h>
 #include <string.h>

@@ -36,7 +36,6 @@
 #ifndef SN_SLOTS_H
 #define SN_SLOTS_H
 
-#include "core/shares.h"
 #include "sched/state.h"
 
 #include <pthread.h>
@@ -113,5 +112,30 @@ static inline bool sn_slots_is_wanted(const struct worker *w)
 	return w->slot.sharer &&
 	       a_load_rlx(&w->scheduler->slots.resources->shares.wanted);
 }
+
+/* --- cpu masks ------------------------------------------------------------ */
+
+/* Copy n masks, or make one of all CPUs of this process if `from` is NULL.
+ * Returns 0 or -ENOMEM. */
+SENNIT_MUST_USE int sn_cpu_masks_copy(struct cpu_masks       *m,
+				      const sennit_allocator *memory,
+				      const sennit_cpu_mask *from, size_t n);
+void sn_cpu_masks_free(struct cpu_masks *m, const sennit_allocator *memory);
+
+/* Mask i modulo the number of masks. */
+static inline sennit_cpu_mask sn_cpu_masks_get(const struct cpu_masks *m,
+					       size_t                  i)
+{
+	return m->masks[i % m->count];
+}
+
+/* The CPUs of the first mask, to be sorted before any thread runs. */
+static inline uint32_t *sn_cpu_masks_cpus(const struct cpu_masks *m)
+{
+	return (uint32_t *)(m->masks + m->count);
+}
+
+/* The CPUs of all masks. Empty if there are no masks. */
+sennit_cpu_mask sn_cpu_masks_all(const struct cpu_masks *m);
 
 #endif

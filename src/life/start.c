@@ -5,13 +5,15 @@
 #include "base/text.h"
 #include "life/end.h"
 #include "life/slots.h"
-#include "life/worker_threads.h"
-#include "observe/debugger.h"
+#include "observe/report.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "sched/loop.h"
+#include "sched/run_queue.h"
 #include "sched/steal.h"
+#include "sched/worker.h"
 #include "stack/depth.h"
+#include "wait/blocking.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,9 @@
 
 #include "base/torture.h"
 #include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 #include "stack/stack.h"
 
 /* A busy worker makes BUSY_STEPS steps in a row, and works for BUSY_PAUSE in

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "life/worker_threads.h"
+#include "life/life.h"
 
 #include "base/torture.h"
-#include "life/life.h"
+#include "life/end.h"
+#include "observe/observe.h"
 #include "observe/trace.h"
 #include "os/os.h"
+#include "sched/loop.h"
 #include "sched/place.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 
 #include <errno.h>
 

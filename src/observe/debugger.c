@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "observe/debugger.h"
+#include "observe/report.h"
 
 #include "arch/cpu.h"
 #include "core/names.h"
-#include "observe/report.h"
 #include "os/os.h"
-#include "sched/state.h"
 
 #define SCHEDULER(member) offsetof(sennit_scheduler, member)
 #define WORKER(member)    offsetof(struct worker, member)

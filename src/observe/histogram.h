@@ -13,6 +13,7 @@
 #include "base/atomic.h"
 #include "os/os.h"
 #include "sennit/metrics.h"
+#include "sennit/report.h"
 
 struct histogram { /* all: owner writes */
 	a_u64 sum;
@@ -63,6 +64,16 @@ static inline void sn_histogram_add(sennit_histogram       *sum,
 		sum->count += n;
 	}
 }
+
+/* Kinds of waits. */
+#define OBSERVE_WAITS (SENNIT_WAITS_FOR_IO + 1)
+
+/* The histograms of one worker. */
+struct measures {
+	struct histogram run;     /* how long tasks ran */
+	struct histogram latency; /* how long fibers were ready */
+	struct histogram waits[OBSERVE_WAITS];
+};
 
 /* --- stopwatch ------------------------------------------------------------ */
 

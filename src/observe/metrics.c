@@ -2,6 +2,8 @@
 #include "life/life.h"
 #include "observe/histogram.h"
 #include "observe/observe.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 #include "sennit/metrics.h"
 
 #include <inttypes.h>

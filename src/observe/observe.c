@@ -4,7 +4,10 @@
 #include "base/memory.h"
 #include "core/names.h"
 #include "observe/histogram.h"
-#include "observe/probes.h"
+#include "observe/trace.h"
+#include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/worker.h"
 
 static uintptr_t task_of(const struct sennit_fiber *f)
 {
@@ -275,6 +278,12 @@ void sn_observe_steal(struct worker *w, const struct worker *victim,
 	PROBE(steal, number_of(w), number_of(victim), tasks);
 	if (sn_worker_is_traced(w))
 		sn_trace_steal(w, victim, tasks);
+}
+
+void sn_observe_search(struct worker *w)
+{
+	if (sn_worker_is_traced(w))
+		sn_trace_search(w);
 }
 
 void sn_observe_park(struct worker *w)

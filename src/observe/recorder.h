@@ -16,14 +16,15 @@
 #define SN_RECORDER_H
 
 #include "base/atomic.h"
-#include "observe/histogram.h"
-#include "sched/fiber.h"
-#include "sched/run_queue.h"
+#include "base/list.h"
 #include "sennit/base.h"
 #include "sennit/report.h"
 #include "sennit/trace_format.h"
 
 #include <pthread.h>
+
+struct home;
+struct mailbox;
 
 /* --- trace ring ----------------------------------------------------------- */
 
@@ -88,18 +89,8 @@ void sn_trace_ring_read(struct trace_ring *r, uint64_t i,
 
 /* Bits of home.observed: who wants to know what the worker does. */
 #define OBSERVE_TIMES  1u /* the histograms */
-#define OBSERVE_PROBES 2u /* a tracer: see probes.h */
+#define OBSERVE_PROBES 2u /* a tracer: see observe.h */
 #define OBSERVE_TRACE  4u /* the trace of events: see trace.h */
-
-/* Kinds of waits. */
-#define OBSERVE_WAITS (SENNIT_WAITS_FOR_IO + 1)
-
-/* The histograms of one worker. */
-struct measures {
-	struct histogram run;     /* how long tasks ran */
-	struct histogram latency; /* how long fibers were ready */
-	struct histogram waits[OBSERVE_WAITS];
-};
 
 /* Counters of what is rare. They are counted always. */
 struct rare_counters { /* all: owner writes */
@@ -264,22 +255,5 @@ static inline const struct node *sn_recorder_note(const struct recorder *r)
  * Owner only. */
 COLD void sn_recorder_add(struct recorder *r, uint32_t kind, uint32_t detail,
 			  uint64_t a, uint64_t b);
-
-/* What events call f, a fiber of the worker: its ring and its number. */
-static inline uint64_t sn_recorder_name(const struct recorder     *r,
-					const struct sennit_fiber *f)
-{
-	return (uint64_t)a_load_rlx(&r->number) << 32 | f->id;
-}
-
-/* The flow of the wait that f, a fiber of the worker, is in: the ring's number
- * plus 1, then the low 24 bits of the worker's count of waits, which `doing`
- * has. Valid until the fiber can be resumed. */
-static inline uint64_t sn_recorder_flow(const struct recorder     *r,
-					const struct sennit_fiber *f)
-{
-	return ((uint64_t)a_load_rlx(&r->number) + 1) << 24 |
-	       a_load_rlx(&f->state.doing) / FIBER_STATE_SERIAL;
-}
 
 #endif

@@ -3,8 +3,10 @@
 
 #include "base/torture.h"
 #include "core/names.h"
-#include "os/os.h"
-#include "sched/state.h"
+#include "life/life.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 #include "sennit/report.h"
 
 /* After this many failed reads, the report shows the fiber without its own

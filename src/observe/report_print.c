@@ -4,7 +4,6 @@
 #include "life/end.h"
 #include "observe/report.h"
 #include "os/os.h"
-#include "sched/state.h"
 #include "sennit/report.h"
 #include "sennit/wait_graph.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/histogram.h"
 
+#include "os/os.h"
+
 /* Long enough that an error of some 50 ns at each end does not matter. */
 #define MEASURED (500 * SENNIT_MICROSECOND)
 

@@ -2,11 +2,14 @@
 #include "observe/trace.h"
 
 #include "arch/cpu.h"
-#include "base/memory.h"
 #include "base/torture.h"
 #include "life/life.h"
 #include "observe/histogram.h"
+#include "observe/observe.h"
+#include "observe/recorder.h"
 #include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
 #include "sennit/trace.h"
 
 #include <errno.h>

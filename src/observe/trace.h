@@ -65,6 +65,23 @@ void sn_trace_enter(struct worker *w);
 void sn_trace_join(struct worker *w);
 void sn_trace_leave(struct worker *w);
 
+/* What events call f, a fiber of the worker: its ring and its number. */
+static inline uint64_t sn_recorder_name(const struct recorder     *r,
+					const struct sennit_fiber *f)
+{
+	return (uint64_t)a_load_rlx(&r->number) << 32 | f->id;
+}
+
+/* The flow of the wait that f, a fiber of the worker, is in: the ring's number
+ * plus 1, then the low 24 bits of the worker's count of waits, which `doing`
+ * has. Valid until the fiber can be resumed. */
+static inline uint64_t sn_recorder_flow(const struct recorder     *r,
+					const struct sennit_fiber *f)
+{
+	return ((uint64_t)a_load_rlx(&r->number) + 1) << 24 |
+	       a_load_rlx(&f->state.doing) / FIBER_STATE_SERIAL;
+}
+
 /* --- trace write ---------------------------------------------------------- */
 
 /* sennit_trace_write() writes the rings of a scheduler in the format of

@@ -11,9 +11,11 @@
  */
 #include "base/torture.h"
 #include "base/wait_cycles.h"
+#include "life/life.h"
 #include "observe/report.h"
 #include "os/os.h"
 #include "sched/fiber.h"
+#include "sched/worker.h"
 #include "sennit/wait_graph.h"
 
 #include <errno.h>

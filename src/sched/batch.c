@@ -2,10 +2,12 @@
 #include "sched/place.h"
 
 #include "base/torture.h"
+#include "life/domain.h"
 #include "life/end.h"
-#include "life/worker_threads.h"
+#include "life/life.h"
 #include "observe/trace.h"
 #include "os/os.h"
+#include "sched/run_queue.h"
 
 #include <errno.h>
 

@@ -1,59 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.h - a fiber: a stack that can be suspended and resumed.
- *
- *	low                                            top of the stack
- *	| guard |  ...  frames grow down  ...  | struct sennit_fiber |
- *
- * The record lies at the top of the stack that it describes, on a page that is
- * used anyway. A bound thread's own stack has its record in the worker. Records
- * at equal offsets of distant stacks would share the same cache sets, so a
- * colour shifts each record.
- *
- * A fiber belongs to one worker, and only that worker's thread accesses it.
- * Exceptions: `link`, through which a waker that has claimed the fiber's wait
- * hands the fiber to its worker; `wait.claim`; and the fields that reports
- * read.
- *
- * Idle stacks hold no context. sn_fiber_start calls the worker's loop on an
- * idle stack; when the loop returns, the stack is idle again (arch/arch.h).
- *
- * Only this module informs ASan, LSan, TSan and Valgrind of stacks and
- * switches.
+/* fiber.h - suspends and resumes fibers, and keeps what reports read of them:
+ * see struct sennit_fiber.
  */
 #ifndef SN_FIBER_H
 #define SN_FIBER_H
 
-#include "arch/cpu.h"
-#include "base/atomic.h"
-#include "base/list.h"
-#include "base/torture.h"
 #include "os/os.h"
-#include "wait/waiter.h"
-#include "sennit/base.h"
-#include "sennit/fiber.h"
-#include "sennit/report.h"
-#include "sennit/task.h"
+#include "sched/state.h"
+
+/* Make a fiber of the stack low[0..size-1]. Stacks lie `pitch` bytes apart. */
+struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
+				   struct home *home, uint32_t id);
+/* The minimum number of bytes for frames on a stack with `usable` bytes. */
+size_t sn_fiber_room(size_t usable);
+
+/* Start to measure the stack depth of f, which must be new. */
+void sn_fiber_measure(struct sennit_fiber *f);
+/* The stack depth in bytes of f since the measurement began or since the last
+ * call. f must be measured and running. */
+size_t sn_fiber_depth(struct sennit_fiber *f);
+
+/* Forget an idle fiber. Its stack low[0..size-1] may then be reused. */
+void sn_fiber_forget(struct sennit_fiber *f, size_t size);
+
+/* Make *f the fiber of the calling thread's own stack. */
+void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
+
+/* Whether the address lies on f's stack. Never for a thread's own stack. */
+static ALWAYS_INLINE bool sn_fiber_holds(const struct sennit_fiber *f,
+					 uintptr_t                  address)
+{
+	return address - (uintptr_t)f->low < f->size;
+}
+
+/* A group member runs on its opener's stack only where at least this many bytes
+ * and half of the stack are free. */
+#define FIBER_MEMBER_STACK ((size_t)16 * 1024)
 
 /* --- task name ------------------------------------------------------------ */
-
-/* The name that a running task has given itself.
- *
- *	version   odd while being written      words   characters, zero-padded
- *
- * The name is copied into the fiber's record. So a report on another thread can
- * read it whatever the task does: records stay mapped as long as the scheduler
- * lives. Only the owner writes. A reader reads the version before and after the
- * words. As in fiber.h no fence is needed: words are stored with release
- * and read with acquire, so a reader that sees a word of a new name also sees
- * the new version.
- */
-
-#define TASK_NAME_WORDS (SENNIT_NAME_SIZE / 8)
-
-struct task_name {
-	a_u32 version; /* owner writes */
-	a_u64 words[TASK_NAME_WORDS];
-};
 
 /* Store the name, cut to SENNIT_NAME_SIZE - 1 bytes; "" removes it. */
 void sn_task_name_write(struct task_name *tag, const char *name);
@@ -62,37 +46,6 @@ void sn_task_name_write(struct task_name *tag, const char *name);
 bool sn_task_name_read(struct task_name *tag, char name[SENNIT_NAME_SIZE]);
 
 /* --- fiber state ---------------------------------------------------------- */
-
-/* The part of a fiber that reports read: its task, its state, and what it waits
- * for. (A state word with a sequence number.)
- *
- *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
- *
- *	RUNNING --owner--> BLOCKED --its waker--> READY --owner--> RUNNING
- *	        \--owner yields---------------------^
- *
- * The owner writes, except for the step from BLOCKED to READY, which the thread
- * that claimed the wait makes. Any thread may read: it reads `doing`, the other
- * fields, and `doing` again, and retries if `doing` has changed. This needs no
- * fence: the other fields are stored with release while RUNNING, and read with
- * acquire. So a reader that sees a field of a later wait also sees that the
- * earlier wait is over.
- */
-
-#define FIBER_STATE_STATE  UINT32_C(3) /* enum sennit_report_state */
-#define FIBER_STATE_KIND   2           /* shift: enum sennit_waits_for */
-#define FIBER_STATE_KINDS  UINT32_C(32)
-#define FIBER_STATE_TIMED  (UINT32_C(1) << 7)
-#define FIBER_STATE_SERIAL (UINT32_C(1) << 8)
-
-struct fiber_state {
-	a_word task;     /* owner writes: the task function, 0 for none */
-	a_ptr  object;   /* owner writes: of the wait */
-	a_u64  since;    /* owner writes: of the wait */
-	a_u32  doing;    /* owner writes; handed to the waker as described
-			  * above */
-	a_u64  deadline; /* owner writes: valid only with TIMED */
-};
 
 static inline void sn_fiber_state_init(struct fiber_state *s)
 {
@@ -184,32 +137,6 @@ bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
 
 /* --- owner look ----------------------------------------------------------- */
 
-/* Lets any thread read who holds the lock that a fiber waits for, without
- * touching memory that may be freed.
- *
- *	place   0                        waits for no lock with an owner
- *	        owner word               waits; the lock stays valid
- *	        owner word + LOOKED_AT   a reader reads the owner word
- *
- *	0 --fiber--> owner word --fiber--> 0
- *	               |    ^
- *	               reader
- *
- * A lock must not be freed while a fiber waits for it. So a reader that keeps
- * the fiber in its wait may read the lock. The fiber leaves its wait by a
- * compare-and-set, which fails while a reader looks; it then waits for the few
- * instructions of the reader. Only waits that were linked to the lock's queue
- * pay for this, not locks without contention.
- *
- * Checked by test/model/owner_look.pml.
- */
-
-#define OWNER_LOOK_LOOKED_AT UINT32_C(1)
-
-struct owner_look {
-	a_word place; /* any: see above */
-};
-
 static inline void sn_owner_look_init(struct owner_look *l)
 {
 	a_init(&l->place, 0);
@@ -258,135 +185,6 @@ static inline bool sn_owner_look_read(struct owner_look *l, void **owner)
 	/* -> owner_look.done: the lock has been read */
 	a_store_rel(&l->place, place);
 	return true;
-}
-
-/* --- fiber ---------------------------------------------------------------- */
-
-struct worker;
-
-/* What fibers know of their worker: it is the worker's first field. */
-struct home {
-	struct sennit_fiber *current;    /* owner: the running fiber */
-	struct sennit_fiber *left;       /* owner: the fiber that ran before,
-					  * for ASan */
-	uint64_t             fp_control; /* fixed: initial floating-point
-					  * control of tasks */
-	bool                 fp_shared;  /* fixed: floating-point control is not
-					  * saved */
-	uint8_t              observed;   /* owner: OBSERVE_*: see observe.h */
-	struct cxx_globals  *cxx;        /* owner: the exception state of the
-					  * thread, or, while the worker is
-					  * observed, one that is always busy:
-					  * one test finds both */
-};
-
-/* Flags of `cleanup`: what must end with the fiber's task. See
- * loop.h. */
-#define CLEANUP_LOCALS UINT32_C(1)
-#define CLEANUP_NAME   UINT32_C(2)
-#define CLEANUP_DEPTH \
-	UINT32_C(4) /* stack depth is measured; set for the fiber's whole
-		     * life */
-
-#define CLEANUP_OBSERVED UINT32_C(8) /* the task's begin was observed */
-#define CLEANUP_FP_SHARED \
-	UINT32_C(16) /* floating-point control is not restored; set for the
-		      * fiber's whole life */
-
-/* What the end of a task does not end. */
-#define CLEANUP_STAYS (CLEANUP_DEPTH | CLEANUP_OBSERVED | CLEANUP_FP_SHARED)
-
-/* One unit for each mutex that the task holds, and for each reader-writer lock
- * that it holds as a writer: see sn_wait_count_held. */
-#define CLEANUP_MUTEX  (UINT32_C(1) << 5)
-#define CLEANUP_RWLOCK (UINT32_C(1) << 18)
-#define CLEANUP_HELD   (UINT32_MAX / CLEANUP_MUTEX * CLEANUP_MUTEX)
-
-/* A group member runs on its opener's stack only where at least this many bytes
- * and half of the stack are free. */
-#define FIBER_MEMBER_STACK ((size_t)16 * 1024)
-
-struct locals;
-
-/* Of observe: times in the units of observe/histogram.h. */
-struct fiber_times {
-	uint64_t began; /* owner: when the task began or resumed; 0: it is not
-			 * timed */
-	uint64_t ran;   /* owner: nanoseconds that it ran before that */
-	a_u64    since; /* owner writes: when the wait began; 0: it is not
-			 * timed */
-	uint64_t ready; /* handed: when the wait was over; 0: unknown */
-	uint32_t kind;  /* owner: enum sennit_waits_for */
-};
-
-struct sennit_fiber {
-	arch_stack         suspended; /* owner: the context to resume */
-	struct node        link;      /* handed: in the ready list, an inbox or
-				       * the idle list */
-	struct home       *home;      /* fixed: that of its worker */
-	struct fiber_state state;     /* owner writes: what reports read */
-	struct owner_look  look;      /* who holds the lock it waits for */
-	a_ptr              identity;  /* owner writes: its identity as owner
-				      * of locks: the fiber itself, or the
-				      * group whose member runs on it while
-				      * its opener waits */
-	a_ptr         scope; /* owner writes: the running task's; NULL: none */
-	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
-			      * wait had a deadline yet */
-
-	/* Fields of the running task. The worker checks them after each task:
-	 * see loop.h. */
-	uint32_t       cleanup; /* owner: CLEANUP_* */
-	struct locals *locals;  /* owner: local values, see local.h; NULL:
-				 * none */
-
-	char         *low;     /* fixed; NULL: a thread's own stack, bounds
-			        * unknown */
-	size_t        size;    /* fixed: bytes from low to the record */
-	uint32_t      id;      /* fixed: unique within its worker */
-	char         *shallow; /* fixed; while the stack pointer is above it,
-			        * group members may run on this stack during
-			        * their opener's wait */
-	bool          canary;  /* fixed: the stack has no guard page */
-	bool          in_care; /* fixed: see sn_worker_stacks_check */
-	struct link   roster;  /* under the worker's roster lock */
-	struct waiter wait;    /* the record of sennit_fiber_wait */
-
-	struct alarm spare; /* owner: used when no memory for another is
-			     * available */
-
-	struct task_name   name; /* owner writes: of the running task */
-	struct fiber_times times;
-
-	/* The identities of this stack in the tools; unused in plain builds. */
-	void    *asan_fake;   /* owner */
-	void    *tsan_fiber;  /* owner */
-	unsigned valgrind_id; /* owner */
-};
-
-/* Make a fiber of the stack low[0..size-1]. Stacks lie `pitch` bytes apart. */
-struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
-				   struct home *home, uint32_t id);
-/* The minimum number of bytes for frames on a stack with `usable` bytes. */
-size_t sn_fiber_room(size_t usable);
-
-/* Start to measure the stack depth of f, which must be new. */
-void sn_fiber_measure(struct sennit_fiber *f);
-/* The stack depth in bytes of f since the measurement began or since the last
- * call. f must be measured and running. */
-size_t sn_fiber_depth(struct sennit_fiber *f);
-
-/* Forget an idle fiber. Its stack low[0..size-1] may then be reused. */
-void sn_fiber_forget(struct sennit_fiber *f, size_t size);
-
-/* Make *f the fiber of the calling thread's own stack. */
-void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home);
-
-/* Whether the address lies on f's stack. Never for a thread's own stack. */
-static ALWAYS_INLINE bool sn_fiber_holds(const struct sennit_fiber *f,
-					 uintptr_t                  address)
-{
-	return address - (uintptr_t)f->low < f->size;
 }
 
 /* --- what reports read besides its state -------------------------------- */
@@ -472,44 +270,51 @@ NO_SANITIZE static inline arch_stack sn_fiber_end(struct sennit_fiber *self,
 	return next->suspended;
 }
 
-/* --- lock set ------------------------------------------------------------- */
+/* --- longjmp check -------------------------------------------------------- */
 
-/* Holds the queue locks of several objects at once.
+/* Detects a task that was left by longjmp().
  *
- * The locks are taken in the order of their addresses, each once, so that two
- * callers cannot deadlock. While all of them are held, none of the objects can
- * change. So the caller sees all objects in one consistent state, and can add a
- * waiter to all their queues in one step. Only the holder changes a locked
- * word, so the word itself stores the value that it will have after the unlock.
+ * After a jump from a task to another stack of this thread, or from the
+ * thread's own stack into a task, the wrong fiber counts as running. Its next
+ * wait would save one stack as another. The stack pointer is compared with the
+ * running fiber's stack where a fiber is left without hurry, where there is
+ * nothing to run after a task, and where a thread unbinds. Jumps within a stack
+ * are allowed, and so are stacks of the program, for example a coroutine on
+ * which a task waits.
  */
 
-/* The maximum number of objects in one call. */
-enum { LOCK_SET_MAX = 64 };
+/* Within this distance of the last address that was seen on the thread's own
+ * stack, no lookup is made. */
+#define ASTRAY_NEAR ((uintptr_t)32 * 1024)
 
-struct lock_set {
-	size_t       count; /* number of different words; they are sorted by
-			     * address */
-	sennit_word *words[LOCK_SET_MAX];
-};
+/* Abort if the address lies on another fiber's stack or on the thread's own
+ * stack. */
+COLD void sn_longjmp_found(struct worker *w, uintptr_t here);
 
-/* Add *word to the set, unless it is already in it. */
-void sn_lock_set_add(struct lock_set *l, sennit_word *word);
+/* Abort if the address lies on any fiber's stack although the thread's own
+ * stack counts as running. Otherwise remember the address. */
+void sn_astray_home(struct worker *w, uintptr_t here);
 
-void sn_lock_set_take(const struct lock_set *l);
-
-/* Unlock all. Each word gets the value that sn_lock_set_set stored. */
-void sn_lock_set_drop(const struct lock_set *l);
-
-/* The value that *word, which is locked, will have after the unlock. */
-static inline uint32_t sn_lock_set_get(sennit_word *word)
+/* A thread that had no worker is on its own stack. */
+static ALWAYS_INLINE void sn_longjmp_begin(struct worker *w)
 {
-	/* not raced: only the lock's holder changes it */
-	return a_load_rlx(word) & ~WAIT_QUEUE_LOCKED;
+	w->last_seen_at = (uintptr_t)__builtin_frame_address(0);
 }
 
-static inline void sn_lock_set_set(sennit_word *word, uint32_t value)
+/* Call this on the stack of the running fiber. The bounds of a thread's own
+ * stack are unknown, so the address is looked up among the fibers' stacks. */
+static ALWAYS_INLINE void sn_longjmp_check(struct worker *w)
 {
-	a_store_rlx(word, value | WAIT_QUEUE_LOCKED);
+	const struct sennit_fiber *f = w->home.current;
+	const uintptr_t            here = (uintptr_t)__builtin_frame_address(0);
+
+	if (f == &w->main) {
+		if (unlikely(here - w->last_seen_at + ASTRAY_NEAR >=
+			     2 * ASTRAY_NEAR))
+			sn_astray_home(w, here);
+	} else if (unlikely(!sn_fiber_holds(f, here))) {
+		sn_longjmp_found(w, here);
+	}
 }
 
 #endif

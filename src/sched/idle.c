@@ -5,13 +5,13 @@
 #include "life/end.h"
 #include "life/life.h"
 #include "life/slots.h"
-#include "life/worker_threads.h"
 #include "observe/observe.h"
 #include "os/os.h"
 #include "sched/place.h"
 #include "sched/poller.h"
+#include "sched/run_queue.h"
 #include "sched/steal.h"
-#include "wait/wait.h"
+#include "sched/worker.h"
 
 /* See loop.h. Long compared with a push, short compared with the cost of a
  * missed push. */

@@ -4,13 +4,15 @@
 #include "arch/cpu.h"
 #include "life/life.h"
 #include "life/slots.h"
-#include "life/worker_threads.h"
 #include "observe/observe.h"
 #include "os/os.h"
+#include "sched/fiber.h"
 #include "sched/place.h"
 #include "sched/poller.h"
+#include "sched/run_queue.h"
+#include "sched/run_task.h"
 #include "sched/steal.h"
-#include "wait/wait.h"
+#include "sched/worker.h"
 
 /* How long a worker that could get no stack waits before it tries again. */
 #define STACK_RETRY (10 * SENNIT_MILLISECOND)

@@ -3,10 +3,13 @@
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "life/domain.h"
 #include "life/end.h"
-#include "life/worker_threads.h"
+#include "life/life.h"
 #include "observe/trace.h"
 #include "os/os.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 
 #include <errno.h>
 #include <string.h>

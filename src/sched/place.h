@@ -11,102 +11,10 @@
 #ifndef SN_PLACE_H
 #define SN_PLACE_H
 
-#include "life/domain.h"
 #include "life/end.h"
-#include "queue/task.h"
-#include "sched/state.h"
+#include "sched/run_queue.h"
 
-/* --- task count ----------------------------------------------------------- */
-
-/* Counts a scheduler's tasks, in builds with SENNIT_END=count alone: its gate
- * then counts them. The other gate need not know.
- *
- * Not counted are tasks that somebody else waits for: members of groups and
- * forks, whose opener or spawner is itself a task that is counted or a thread
- * with a reference; and tasks of a domain, which has a count of its own and a
- * reference to the scheduler until it has ended. A task tied to a wait group is
- * counted: nobody needs to wait for it.
- */
-
-#ifdef SENNIT_END_COUNT
-
-static inline bool sn_task_count_has(uintptr_t meta)
-{
-	return (meta <= TASK_COPY && meta != TASK_INSIDE) ||
-	       sn_task_is_tied(meta);
-}
-
-/* n tasks with this meta are about to be queued on s. Called before they can be
- * found, by a caller that keeps s alive. */
-static inline void sn_task_count_add(sennit_scheduler *s, uintptr_t meta,
-				     uint32_t n)
-{
-	if (sn_task_count_has(meta))
-		sn_gate_add_tasks(&s->gate, n);
-}
-
-/* They could not be queued. */
-static inline void sn_task_count_drop(sennit_scheduler *s, uintptr_t meta,
-				      uint32_t n)
-{
-	if (sn_task_count_has(meta))
-		sn_gate_drop_tasks(&s->gate, n);
-}
-
-/* A task with this meta that ran on w has ended, and so has all that belongs to
- * it. w counts as inside or holds a reference, so it outlives the end. */
-static inline void sn_task_count_end(struct worker *w, uintptr_t meta)
-{
-	if (sn_task_count_has(meta) &&
-	    unlikely(sn_gate_end_task(&w->scheduler->gate)))
-		sn_end_now(w->scheduler);
-}
-
-/* The meta of a task that its spawner joins, in a scope or NULL. It differs
- * from that of a task that is counted. */
-static inline uintptr_t sn_task_count_joined(
-	const struct sennit_cancel_scope *scope)
-{
-	return sn_task_inside(scope);
-}
-
-#else
-
-/* n tasks with this meta are about to be queued on s. Called before they can be
- * found, by a caller that keeps s alive. */
-static inline void sn_task_count_add(sennit_scheduler *s, uintptr_t meta,
-				     uint32_t n)
-{
-	(void)s;
-	(void)meta;
-	(void)n;
-}
-
-/* They could not be queued. */
-static inline void sn_task_count_drop(sennit_scheduler *s, uintptr_t meta,
-				      uint32_t n)
-{
-	(void)s;
-	(void)meta;
-	(void)n;
-}
-
-/* A task with this meta that ran on w has ended, and so has all that belongs to
- * it. */
-static inline void sn_task_count_end(struct worker *w, uintptr_t meta)
-{
-	(void)w;
-	(void)meta;
-}
-
-/* The meta of a task that its spawner joins, in a scope or NULL. */
-static inline uintptr_t sn_task_count_joined(
-	const struct sennit_cancel_scope *scope)
-{
-	return scope ? sn_task_inside(scope) : TASK_BORROWED;
-}
-
-#endif
+struct sennit_domain;
 
 /* --- place ---------------------------------------------------------------- */
 
@@ -217,15 +125,6 @@ static inline int sn_place_own(struct worker *w, struct task t)
 	sn_task_count_add(w->scheduler, t.meta, 1);
 	sn_deque_push_room(sn_worker_deque(w), t);
 	return unlikely(sn_place_is_help_due(w)) ? sn_place_help(w) : 0;
-}
-
-/* The same for a task in domain d, which may be NULL. */
-static inline int sn_place_own_in(struct worker *w, struct sennit_domain *d,
-				  sennit_task_fn *run, void *argument)
-{
-	if (d)
-		sn_domain_count(d, sn_domain_part(d, w), 1);
-	return sn_place_own(w, (struct task){ run, argument, (uintptr_t)d });
 }
 
 /* --- batch ---------------------------------------------------------------- */

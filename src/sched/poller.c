@@ -2,7 +2,7 @@
 #include "sched/poller.h"
 
 #include "base/compiler.h"
-#include "sched/state.h"
+#include "sched/run_queue.h"
 #include "wait/wait.h"
 #include "sennit/poller.h"
 

@@ -50,7 +50,8 @@
 #define SN_POLLER_H
 
 #include "os/os.h"
-#include "sched/state.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 #include "sennit/poller.h"
 
 /* Dispatches between two calls of flush while fibers wait on the poller, and
@@ -60,6 +61,21 @@
 #define POLLER_UPKEEP 16u
 #define POLLER_FIRST  4u
 #define POLLER_PERIOD 20000u
+
+/* Whether there is anything to poll: one test for the worker without. */
+static inline bool sn_poller_state_is_busy(const struct poller_state *p)
+{
+	return p->waiting | p->active;
+}
+
+/* Ask all hooks that have something to wait for. */
+NOINLINE void sn_poller_state_ask(struct poller_state *p);
+
+/* The earliest time at which a hook must be asked again. */
+NOINLINE sennit_time sn_poller_state_due(const struct poller_state *p);
+
+/* The worker is gone, and its hooks with it. */
+void sn_poller_state_free(struct poller_state *p);
 
 /* Whether w's hooks have something to wait for. */
 static inline bool sn_poller_asks(const struct worker *w)

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_queue.h - what a worker has to run, and in which order.
- *
- *	ready    fibers that can continue, first in, first out
- *	pinned   tasks that stay with the worker
- *	deque    tasks that thieves may take; only in multi-threaded workers
- *
- * Ready fibers run first. After every WORKER_UPKEEP dispatches it is a task's
- * turn. Where the newest task comes first, the
- * oldest comes before it if tasks have waited for AGED: see struct aging.
- * Only the worker's own thread accesses this, except for the thieves' end of
- * the deque.
+/* run_queue.h - what a worker has to run, in which order, and when its upkeep
+ * is due: see struct run_queue.
  */
 #ifndef SN_RUN_QUEUE_H
 #define SN_RUN_QUEUE_H
 
-#include "core/parking.h"
-#include "queue/deque.h"
-#include "queue/inbox.h"
-#include "queue/task.h"
-#include "sched/fiber.h"
+#include "sched/state.h"
 
 /* The initial capacity of a deque, and the maximum number of tasks that a thief
  * takes. An empty deque always has room for them. */
@@ -56,49 +43,6 @@
 /* Of the upkeeps between calls in place (fork_join.h) in which nobody would get
  * a turn, at most this many in a row are left out. */
 #define WORKER_SKIPS 7u
-
-/* How long the oldest own task has waited, and what dispatches take. */
-struct aging {                /* all: owner */
-	sennit_time looked;   /* the last reading of the clock; 0: unknown,
-			       * as the worker was idle since */
-	sennit_time since;    /* there have been own tasks at each look since
-			       * then, and no turn of the oldest; 0: no look */
-	sennit_time ends;     /* when the turn of the oldest tasks ends */
-	sennit_time quiet;    /* time with short dispatches since long ones */
-	uint32_t    newest;   /* the position after the newest task in that
-			       * turn */
-	uint32_t    left;     /* the tasks that the turn may have beside; 0: it
-			       * has not begun */
-	uint32_t    blind;    /* upkeeps until the clock is read */
-	uint32_t    interval; /* dispatches between upkeeps */
-	uint32_t    next;     /* those up to the next upkeep, at most */
-	uint32_t    passed;   /* those since a task had its turn, at most */
-	bool        calm;     /* dispatches were short */
-};
-
-struct run_queue {
-	struct fifo  ready;        /* owner: fibers to resume */
-	uint32_t     dispatches;   /* owner: dispatches until the next upkeep */
-	uint32_t     skips;        /* owner: upkeeps that may be left out
-				    * before the next */
-	bool         pinned_next;  /* owner: whose turn it is in a queue with
-				    * pinned and other tasks */
-	bool         aged;         /* owner: the oldest task comes next: from an
-				    * upkeep to the dispatch after it */
-	bool         oldest_first; /* fixed: the order of own tasks */
-	bool         threaded;     /* fixed: threaded worker: it has a deque */
-	bool         unfenced;     /* fixed: own pushes need no fence */
-	bool         draining;     /* owner: takes no new tasks */
-	bool         recorded;     /* owner: events are recorded */
-	bool         pushes;       /* owner: own tasks go to the deque without a
-				    * fence, and nobody records that; not while
-				    * it drains */
-	bool         pops;         /* owner: own tasks come from the deque,
-				    * newest first */
-	struct ring  pinned;       /* owner: tasks that stay */
-	struct deque deque;        /* threaded workers only */
-	struct aging aging;        /* owner */
-};
 
 /* The properties of a new run queue. */
 struct run_queue_kind {
@@ -378,23 +322,6 @@ static ALWAYS_INLINE bool sn_run_queue_take(struct run_queue *q, struct task *t)
 
 /* --- mailbox -------------------------------------------------------------- */
 
-/* What other threads leave with a worker: ready fibers, and tasks that the
- * worker or any thief may start.
- *
- * It has a cache line of its own, because any thread writes it. So the worker's
- * own lines stay exclusive.
- */
-
-struct mailbox {
-	struct inbox fibers; /* any: ready fibers */
-	struct inbox tasks;  /* any, including thieves: struct queued_task */
-	a_u32        idle;   /* owner writes; 1: the worker has nothing to do,
-			       * and will look into `tasks` first */
-	a_u32 callers; /* any: bound worker: threads that may still access the
-			       * worker after they have left a fiber here; the
-			       * worker is not freed before this is zero */
-};
-
 static inline bool sn_mailbox_has_fibers(const struct mailbox *m)
 {
 	return !sn_inbox_is_empty(&m->fibers);
@@ -490,18 +417,21 @@ static inline struct node *sn_mailbox_take_tasks(struct mailbox *m,
 	return newest;
 }
 
+/* For thieves, and for pushes onto the caller's own deque. */
+static inline struct deque *sn_worker_deque(const struct worker *w)
+{
+	return sn_run_queue_deque(&w->run);
+}
+
+/* Whether the loop would run w's newest own task next: no fiber, pinned task or
+ * older task comes before it. May miss fibers that are arriving. */
+static inline bool sn_worker_wants_newest(const struct worker *w)
+{
+	return sn_run_queue_wants_newest(&w->run) &&
+	       !sn_mailbox_has_fibers(&w->mail);
+}
+
 /* --- stack cache ---------------------------------------------------------- */
-
-/* The idle stacks of a worker, last used first.
- *
- * Only the worker's own thread accesses it.
- */
-
-struct stack_cache {
-	struct node *idle;  /* owner: last used first */
-	void        *first; /* handed: the first stack, not in use yet; NULL: in
-			     * use */
-};
 
 static inline bool sn_stack_cache_is_empty(const struct stack_cache *c)
 {
@@ -560,16 +490,7 @@ static inline void *sn_stack_cache_take_first(struct stack_cache *c)
 	return bottom;
 }
 
-/* --- fiber parking -------------------------------------------------------- */
-
-/* Where a worker sleeps that waits only for its own fibers. Wakers that look
- * for help do not count it, and only a wake of this worker ends its sleep. */
-
-struct own_parking {
-	struct parking  parking; /* with this worker alone */
-	struct sleeper  sleeper; /* any */
-	struct sleeper *only[1]; /* fixed: the sleeper, as parking's array */
-};
+/* --- own parking ---------------------------------------------------------- */
 
 static inline void sn_own_parking_init(struct own_parking *p)
 {
@@ -624,24 +545,6 @@ static inline void sn_own_parking_set_poller(struct own_parking *p,
 
 /* --- errands -------------------------------------------------------------- */
 
-/* Tasks that others leave with a worker and that only it may run.
- *
- *	leave   pushes the task; then puts the note among the worker's fibers,
- *	        unless it is there
- *	owner   finds the note among its fibers: takes the note, then the tasks
- *
- * The note is what others and the worker itself look for: a worker with a note
- * has a fiber in its mailbox, which it alone can take. So all that holds for
- * fibers, when a worker sleeps, leaves or ends, holds for errands.
- */
-
-struct errands {
-	struct inbox tasks; /* any: struct queued_task */
-	struct node  note;  /* whoever sets told */
-	a_u32        told;  /* any: 1: the note is among the fibers, or is about
-			     * to be */
-};
-
 /* Leave the node of a queued task. The worker is then woken, as for a fiber. */
 static inline void sn_errands_leave(struct errands *e, struct mailbox *mail,
 				    struct node *n)
@@ -672,6 +575,58 @@ static inline struct node *sn_errands_take(struct errands *e,
 	/* -> errands.told: the note is free <- errands.told: the tasks */
 	(void)a_swap_acqrel(&e->told, 0);
 	return sn_inbox_take(&e->tasks, &newest);
+}
+
+/* --- upkeep --------------------------------------------------------------- */
+
+/* The work that a worker does every WORKER_UPKEEP dispatches, more often if
+ * they take long, however busy it is: inboxes, timers, its CPU slot, the check
+ * whether it drains, memory, background tasks, the turn of its oldest task.
+ *
+ * So none of these starves. A dispatch is the start of a task or the resumption
+ * of a fiber. Code that runs a task without the loop counts the dispatch here.
+ */
+
+/* Do what is due, and reset the count. Returns whether it is a task's turn. */
+NOINLINE bool sn_upkeep(struct worker *w);
+
+/* Record the number of fibers of w that wait. Called when they may be many. */
+void sn_upkeep_note_peak(struct worker *w);
+
+/* Count a dispatch. Returns true if it is a task's turn. */
+static ALWAYS_INLINE bool sn_upkeep_is_turn(struct worker *w)
+{
+	if (likely(!sn_run_queue_tick(&w->run)))
+		return false;
+	return sn_upkeep(w);
+}
+
+/* sn_upkeep_tick() when the upkeep is due. */
+bool sn_upkeep_tick_due(struct worker *w);
+
+/* The upkeep is due. Leave it out if nobody would get a turn by it: then only
+ * what is not urgent is late, by WORKER_SKIPS upkeeps. Returns whether it was
+ * left out. */
+bool sn_upkeep_skip(struct worker *w);
+
+/* A fiber is about to run a task itself: count a dispatch, and do the upkeep
+ * that is due. Returns false if the loop must run next, on another stack. */
+static inline bool sn_upkeep_tick(struct worker *w)
+{
+	if (unlikely(sn_run_queue_is_due(&w->run)))
+		return sn_upkeep_tick_due(w);
+	sn_run_queue_tick(&w->run);
+	return true;
+}
+
+/* The same. If it returns false, the loop's next turn does the upkeep, and
+ * counts that dispatch itself. */
+static ALWAYS_INLINE bool sn_upkeep_tick_for_loop(struct worker *w)
+{
+	if (likely(sn_upkeep_tick(w)))
+		return true;
+	sn_run_queue_due_in(&w->run, 1);
+	return false;
 }
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sched/loop.h"
 
 #include "life/domain.h"
+#include "life/end.h"
 #include "life/life.h"
+#include "observe/observe.h"
 #include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 #include "stack/depth.h"
 #include "wait/wait_group.h"
 #include "wait/group.h"

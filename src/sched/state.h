@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.h - every struct of a scheduler and of a worker, one thread's share of
- * it, with the functions that only read or write them.
+/* state.h - every struct of a scheduler, of a worker, one thread's share of it,
+ * of a fiber and of a wait. A heading names the header of the functions that
+ * read and write what is below it.
  *
  *	threaded worker               a worker thread of the scheduler; its
  *	                              tasks may be stolen until they start
@@ -13,6 +14,7 @@
 #ifndef SN_STATE_H
 #define SN_STATE_H
 
+#include "arch/cpu.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/list.h"
@@ -20,19 +22,19 @@
 #include "core/gate.h"
 #include "core/parking.h"
 #include "core/shares.h"
+#include "core/timers.h"
 #include "core/topology.h"
 #include "life/end_clients.h"
 #include "observe/recorder.h"
-#include "os/os.h"
+#include "queue/deque.h"
 #include "queue/inbox.h"
 #include "queue/task.h"
-#include "sched/fiber.h"
-#include "sched/run_queue.h"
 #include "stack/stack.h"
-#include "wait/blocking_threads.h"
 #include "sennit/base.h"
 #include "sennit/config.h"
+#include "sennit/fiber.h"
 #include "sennit/poller.h"
+#include "sennit/report.h"
 #include "sennit/resources.h"
 #include "sennit/scheduler.h"
 #include "sennit/task.h"
@@ -42,7 +44,435 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- balance state -------------------------------------------------------- */
+struct cxx_globals;
+struct locals;
+struct stack_depths;
+struct startup;
+struct worker;
+
+/* --- waiter: wait/wait.h -------------------------------------------------- */
+
+/* One wait of one fiber or thread: a record on the waiter's stack.
+ *
+ *	            claim: WAITING --signaller--> SIGNALLED + part
+ *	                      |
+ *	                      +-- home worker's timer --> TIMEDOUT
+ *	                      +-- cancel of its scope --> CANCELLED
+ *
+ * The thread that changes `claim` makes the waiter run, exactly once; the
+ * others do nothing. A wait that only its object's signaller can end skips the
+ * claim.
+ *
+ * A wait for one of several objects has one record per object (its parts) and
+ * one record for the whole. The whole has the claim and the alarm, and is in no
+ * queue.
+ */
+
+/* The deadline of calls that cannot fail. */
+#define SN_UNCANCELLED SENNIT_UNCANCELLED
+
+/* Values of kind_ in a struct sennit_cancel_scope: see wait/cancel.h. */
+enum { SCOPE_GROUP = 0, SCOPE_DOMAIN };
+
+enum {
+	WAITER_IDLE = 0,
+	WAITER_WAITING,
+	WAITER_TIMEDOUT,
+	WAITER_CANCELLED,
+	WAITER_SIGNALLED /* this value and above: signalled by part (value -
+			  * WAITER_SIGNALLED) */
+};
+
+struct sennit_cancel_scope;
+
+/* Nobody's worker, and not that of an unbound thread either, NULL. */
+#define WAITER_NO_HOME ((struct worker *)(uintptr_t)8)
+
+/* The word on which an unbound thread sleeps. There is one per thread, so that
+ * a late wake finds the word still valid. */
+struct parker {
+	a_u32 word; /* any: 1: continue */
+};
+
+/* The deadline of a fiber's wait. It is separate from the waiter, because each
+ * waiter lies on a page of its own. The timing wheel moves alarms long before
+ * they are due, and would have a cache miss and a TLB miss for each. */
+struct alarm {
+	struct timer         timer;  /* owner */
+	struct waiter       *waiter; /* owner: the whole */
+	struct sennit_fiber *fiber;  /* owner */
+};
+
+struct waiter {
+	struct link          link;   /* under the object's queue lock */
+	struct sennit_fiber *fiber;  /* fixed; NULL: a thread */
+	struct worker       *home;   /* fixed: the fiber's; a thread has
+				      * WAITER_NO_HOME */
+	struct parker       *parker; /* fixed; NULL for a fiber */
+	struct waiter_flags {
+		bool raced;    /* fixed: several threads may end the wait; the
+			        * claim decides */
+		bool linked;   /* under the object's queue lock; raced only */
+		bool enlisted; /* under the scope's lock; with a scope only */
+		bool handed;   /* handed: the wake transfers ownership */
+		bool watches;  /* fixed: the wake only makes it look again and
+			        * transfers nothing */
+	} is;
+
+	/* Only for raced waits: */
+	a_u32          claim; /* any: the enum above; used in the whole */
+	uint32_t       part;  /* fixed: index among the parts */
+	struct waiter *whole; /* fixed: the record whose claim decides; for a
+			       * single wait, itself */
+	struct sennit_cancel_scope
+		   *scope;    /* fixed: may cancel it; NULL: none */
+	struct link enlisted; /* under the scope's lock */
+};
+
+/* --- wait queue: wait/wait.h ---------------------------------------------- */
+
+/* The wait queue of one primitive, and the word that guards it.
+ *
+ *	word   { the primitive's bits : 29 | RACED | WAITERS | LOCKED }
+ *	list   circular, oldest waiter first; NULL exactly when WAITERS is 0
+ *
+ * The fast paths of the primitive change the word by compare-and-set while it
+ * is not LOCKED. The holder of the lock may store the whole word, and does so
+ * once, to unlock. That store is its last access to the primitive, so a waiter
+ * that it releases may free the memory at once. Therefore the condition that
+ * releases a waiter (for example an event that is set, or a count of zero) must
+ * become visible by that same store.
+ *
+ * The lock is held for a few instructions, never during a wait.
+ */
+
+#define WAIT_QUEUE_LOCKED  UINT32_C(1)
+#define WAIT_QUEUE_WAITERS UINT32_C(2)
+#define WAIT_QUEUE_RACED   UINT32_C(4) /* some waiter may be raced */
+#define WAIT_QUEUE_BITS    UINT32_C(7)
+#define WAIT_QUEUE_OWN     UINT32_C(8) /* lowest bit of the primitive's own */
+
+/* --- task name: sched/fiber.h --------------------------------------------- */
+
+/* The name that a running task has given itself.
+ *
+ *	version   odd while being written      words   characters, zero-padded
+ *
+ * The name is copied into the fiber's record. So a report on another thread can
+ * read it whatever the task does: records stay mapped as long as the scheduler
+ * lives. Only the owner writes. A reader reads the version before and after the
+ * words. As in struct fiber_state no fence is needed: words are stored with
+ * release and read with acquire, so a reader that sees a word of a new name
+ * also sees the new version.
+ */
+
+#define TASK_NAME_WORDS (SENNIT_NAME_SIZE / 8)
+
+struct task_name {
+	a_u32 version; /* owner writes */
+	a_u64 words[TASK_NAME_WORDS];
+};
+
+/* --- fiber state: sched/fiber.h ------------------------------------------- */
+
+/* The part of a fiber that reports read: its task, its state, and what it waits
+ * for. (A state word with a sequence number.)
+ *
+ *	doing   { serial : 24 | TIMED : 1 | waits_for : 5 | state : 2 }
+ *
+ *	RUNNING --owner--> BLOCKED --its waker--> READY --owner--> RUNNING
+ *	        \--owner yields---------------------^
+ *
+ * The owner writes, except for the step from BLOCKED to READY, which the thread
+ * that claimed the wait makes. Any thread may read: it reads `doing`, the other
+ * fields, and `doing` again, and retries if `doing` has changed. This needs no
+ * fence: the other fields are stored with release while RUNNING, and read with
+ * acquire. So a reader that sees a field of a later wait also sees that the
+ * earlier wait is over.
+ */
+
+#define FIBER_STATE_STATE  UINT32_C(3) /* enum sennit_report_state */
+#define FIBER_STATE_KIND   2           /* shift: enum sennit_waits_for */
+#define FIBER_STATE_KINDS  UINT32_C(32)
+#define FIBER_STATE_TIMED  (UINT32_C(1) << 7)
+#define FIBER_STATE_SERIAL (UINT32_C(1) << 8)
+
+struct fiber_state {
+	a_word task;     /* owner writes: the task function, 0 for none */
+	a_ptr  object;   /* owner writes: of the wait */
+	a_u64  since;    /* owner writes: of the wait */
+	a_u32  doing;    /* owner writes; handed to the waker as described
+			  * above */
+	a_u64  deadline; /* owner writes: valid only with TIMED */
+};
+
+/* --- owner look: sched/fiber.h -------------------------------------------- */
+
+/* Lets any thread read who holds the lock that a fiber waits for, without
+ * touching memory that may be freed.
+ *
+ *	place   0                        waits for no lock with an owner
+ *	        owner word               waits; the lock stays valid
+ *	        owner word + LOOKED_AT   a reader reads the owner word
+ *
+ *	0 --fiber--> owner word --fiber--> 0
+ *	               |    ^
+ *	               reader
+ *
+ * A lock must not be freed while a fiber waits for it. So a reader that keeps
+ * the fiber in its wait may read the lock. The fiber leaves its wait by a
+ * compare-and-set, which fails while a reader looks; it then waits for the few
+ * instructions of the reader. Only waits that were linked to the lock's queue
+ * pay for this, not locks without contention.
+ *
+ * Checked by test/model/owner_look.pml.
+ */
+
+#define OWNER_LOOK_LOOKED_AT UINT32_C(1)
+
+struct owner_look {
+	a_word place; /* any: see above */
+};
+
+/* --- fiber: sched/fiber.h ------------------------------------------------- */
+
+/* A fiber: a stack that can be suspended and resumed.
+ *
+ *	low                                            top of the stack
+ *	| guard |  ...  frames grow down  ...  | struct sennit_fiber |
+ *
+ * The record lies at the top of the stack that it describes, on a page that is
+ * used anyway. A bound thread's own stack has its record in the worker. Records
+ * at equal offsets of distant stacks would share the same cache sets, so a
+ * colour shifts each record.
+ *
+ * A fiber belongs to one worker, and only that worker's thread accesses it.
+ * Exceptions: `link`, through which a waker that has claimed the fiber's wait
+ * hands the fiber to its worker; `wait.claim`; and the fields that reports
+ * read.
+ *
+ * Idle stacks hold no context. sn_fiber_start calls the worker's loop on an
+ * idle stack; when the loop returns, the stack is idle again (arch/arch.h).
+ *
+ * Only this module informs ASan, LSan, TSan and Valgrind of stacks and
+ * switches.
+ */
+
+/* What fibers know of their worker: it is the worker's first field. */
+struct home {
+	struct sennit_fiber *current;    /* owner: the running fiber */
+	struct sennit_fiber *left;       /* owner: the fiber that ran before,
+					  * for ASan */
+	uint64_t             fp_control; /* fixed: initial floating-point
+					  * control of tasks */
+	bool                 fp_shared;  /* fixed: floating-point control is not
+					  * saved */
+	uint8_t              observed;   /* owner: OBSERVE_*: see observe.h */
+	struct cxx_globals  *cxx;        /* owner: the exception state of the
+					  * thread, or, while the worker is
+					  * observed, one that is always busy:
+					  * one test finds both */
+};
+
+/* Flags of `cleanup`: what must end with the fiber's task. See
+ * run_task.h. */
+#define CLEANUP_LOCALS UINT32_C(1)
+#define CLEANUP_NAME   UINT32_C(2)
+#define CLEANUP_DEPTH \
+	UINT32_C(4) /* stack depth is measured; set for the fiber's whole
+		     * life */
+
+#define CLEANUP_OBSERVED UINT32_C(8) /* the task's begin was observed */
+#define CLEANUP_FP_SHARED \
+	UINT32_C(16) /* floating-point control is not restored; set for the
+		      * fiber's whole life */
+
+/* What the end of a task does not end. */
+#define CLEANUP_STAYS (CLEANUP_DEPTH | CLEANUP_OBSERVED | CLEANUP_FP_SHARED)
+
+/* One unit for each mutex that the task holds, and for each reader-writer lock
+ * that it holds as a writer: see sn_wait_count_held. */
+#define CLEANUP_MUTEX  (UINT32_C(1) << 5)
+#define CLEANUP_RWLOCK (UINT32_C(1) << 18)
+#define CLEANUP_HELD   (UINT32_MAX / CLEANUP_MUTEX * CLEANUP_MUTEX)
+
+/* Of observe: times in the units of observe/histogram.h. */
+struct fiber_times {
+	uint64_t began; /* owner: when the task began or resumed; 0: it is not
+			 * timed */
+	uint64_t ran;   /* owner: nanoseconds that it ran before that */
+	a_u64    since; /* owner writes: when the wait began; 0: it is not
+			 * timed */
+	uint64_t ready; /* handed: when the wait was over; 0: unknown */
+	uint32_t kind;  /* owner: enum sennit_waits_for */
+};
+
+struct sennit_fiber {
+	arch_stack         suspended; /* owner: the context to resume */
+	struct node        link;      /* handed: in the ready list, an inbox or
+				       * the idle list */
+	struct home       *home;      /* fixed: that of its worker */
+	struct fiber_state state;     /* owner writes: what reports read */
+	struct owner_look  look;      /* who holds the lock it waits for */
+	a_ptr              identity;  /* owner writes: its identity as owner
+				      * of locks: the fiber itself, or the
+				      * group whose member runs on it while
+				      * its opener waits */
+	a_ptr         scope; /* owner writes: the running task's; NULL: none */
+	struct alarm *alarm; /* owner: a block of the pool, or `spare`; NULL: no
+			      * wait had a deadline yet */
+
+	/* Fields of the running task. The worker checks them after each task:
+	 * see run_task.h. */
+	uint32_t       cleanup; /* owner: CLEANUP_* */
+	struct locals *locals;  /* owner: local values, see life.h; NULL:
+				 * none */
+
+	char         *low;     /* fixed; NULL: a thread's own stack, bounds
+			        * unknown */
+	size_t        size;    /* fixed: bytes from low to the record */
+	uint32_t      id;      /* fixed: unique within its worker */
+	char         *shallow; /* fixed; while the stack pointer is above it,
+			        * group members may run on this stack during
+			        * their opener's wait */
+	bool          canary;  /* fixed: the stack has no guard page */
+	bool          in_care; /* fixed: see sn_worker_stacks_check */
+	struct link   roster;  /* under the worker's roster lock */
+	struct waiter wait;    /* the record of sennit_fiber_wait */
+
+	struct alarm spare; /* owner: used when no memory for another is
+			     * available */
+
+	struct task_name   name; /* owner writes: of the running task */
+	struct fiber_times times;
+
+	/* The identities of this stack in the tools; unused in plain builds. */
+	void    *asan_fake;   /* owner */
+	void    *tsan_fiber;  /* owner */
+	unsigned valgrind_id; /* owner */
+};
+
+/* --- run queue: sched/run_queue.h ----------------------------------------- */
+
+/* What a worker has to run, and in which order.
+ *
+ *	ready    fibers that can continue, first in, first out
+ *	pinned   tasks that stay with the worker
+ *	deque    tasks that thieves may take; only in multi-threaded workers
+ *
+ * Ready fibers run first. After every WORKER_UPKEEP dispatches it is a task's
+ * turn. Where the newest task comes first, the oldest comes before it if tasks
+ * have waited for AGED: see struct aging. Only the worker's own thread accesses
+ * this, except for the thieves' end of the deque.
+ */
+
+/* How long the oldest own task has waited, and what dispatches take. */
+struct aging {                /* all: owner */
+	sennit_time looked;   /* the last reading of the clock; 0: unknown,
+			       * as the worker was idle since */
+	sennit_time since;    /* there have been own tasks at each look since
+			       * then, and no turn of the oldest; 0: no look */
+	sennit_time ends;     /* when the turn of the oldest tasks ends */
+	sennit_time quiet;    /* time with short dispatches since long ones */
+	uint32_t    newest;   /* the position after the newest task in that
+			       * turn */
+	uint32_t    left;     /* the tasks that the turn may have beside; 0: it
+			       * has not begun */
+	uint32_t    blind;    /* upkeeps until the clock is read */
+	uint32_t    interval; /* dispatches between upkeeps */
+	uint32_t    next;     /* those up to the next upkeep, at most */
+	uint32_t    passed;   /* those since a task had its turn, at most */
+	bool        calm;     /* dispatches were short */
+};
+
+struct run_queue {
+	struct fifo  ready;        /* owner: fibers to resume */
+	uint32_t     dispatches;   /* owner: dispatches until the next upkeep */
+	uint32_t     skips;        /* owner: upkeeps that may be left out
+				    * before the next */
+	bool         pinned_next;  /* owner: whose turn it is in a queue with
+				    * pinned and other tasks */
+	bool         aged;         /* owner: the oldest task comes next: from an
+				    * upkeep to the dispatch after it */
+	bool         oldest_first; /* fixed: the order of own tasks */
+	bool         threaded;     /* fixed: threaded worker: it has a deque */
+	bool         unfenced;     /* fixed: own pushes need no fence */
+	bool         draining;     /* owner: takes no new tasks */
+	bool         recorded;     /* owner: events are recorded */
+	bool         pushes;       /* owner: own tasks go to the deque without a
+				    * fence, and nobody records that; not while
+				    * it drains */
+	bool         pops;         /* owner: own tasks come from the deque,
+				    * newest first */
+	struct ring  pinned;       /* owner: tasks that stay */
+	struct deque deque;        /* threaded workers only */
+	struct aging aging;        /* owner */
+};
+
+/* --- mailbox: sched/run_queue.h ------------------------------------------- */
+
+/* What other threads leave with a worker: ready fibers, and tasks that the
+ * worker or any thief may start.
+ *
+ * It has a cache line of its own, because any thread writes it. So the worker's
+ * own lines stay exclusive.
+ */
+
+struct mailbox {
+	struct inbox fibers; /* any: ready fibers */
+	struct inbox tasks;  /* any, including thieves: struct queued_task */
+	a_u32        idle;   /* owner writes; 1: the worker has nothing to do,
+			       * and will look into `tasks` first */
+	a_u32 callers; /* any: bound worker: threads that may still access the
+			       * worker after they have left a fiber here; the
+			       * worker is not freed before this is zero */
+};
+
+/* --- stack cache: sched/run_queue.h --------------------------------------- */
+
+/* The idle stacks of a worker, last used first.
+ *
+ * Only the worker's own thread accesses it.
+ */
+
+struct stack_cache {
+	struct node *idle;  /* owner: last used first */
+	void        *first; /* handed: the first stack, not in use yet; NULL: in
+			     * use */
+};
+
+/* --- own parking: sched/run_queue.h --------------------------------------- */
+
+/* Where a worker sleeps that waits only for its own fibers. Wakers that look
+ * for help do not count it, and only a wake of this worker ends its sleep. */
+
+struct own_parking {
+	struct parking  parking; /* with this worker alone */
+	struct sleeper  sleeper; /* any */
+	struct sleeper *only[1]; /* fixed: the sleeper, as parking's array */
+};
+
+/* --- errands: sched/run_queue.h ------------------------------------------- */
+
+/* Tasks that others leave with a worker and that only it may run.
+ *
+ *	leave   pushes the task; then puts the note among the worker's fibers,
+ *	        unless it is there
+ *	owner   finds the note among its fibers: takes the note, then the tasks
+ *
+ * The note is what others and the worker itself look for: a worker with a note
+ * has a fiber in its mailbox, which it alone can take. So all that holds for
+ * fibers, when a worker sleeps, leaves or ends, holds for errands.
+ */
+
+struct errands {
+	struct inbox tasks; /* any: struct queued_task */
+	struct node  note;  /* whoever sets told */
+	a_u32        told;  /* any: 1: the note is among the fibers, or is about
+			     * to be */
+};
+
+/* --- balance: sched/steal.h ----------------------------------------------- */
 
 /* Whether a worker's tasks wait or end: see steal.h. */
 
@@ -56,7 +486,19 @@ struct balance_state {         /* all: owner */
 	uint32_t tasks;        /* recent tasks: these, and those that ended */
 };
 
-/* --- counters ------------------------------------------------------------- */
+/* --- steal: sched/steal.h ------------------------------------------------- */
+
+/* Which victims a worker visits: see steal.h. */
+
+struct steal_state {
+	uint32_t           random;      /* owner */
+	uint32_t           last_victim; /* owner: the worker that last had
+					 * tasks; its own index: none */
+	struct steal_rings rings; /* fixed: its neighbours; only if there are
+				   * places */
+};
+
+/* --- counters: sched/worker.h --------------------------------------------- */
 
 /* The counters of a worker.
  *
@@ -73,93 +515,24 @@ struct counters_sum {
 	uint64_t tasks, steals, parks, blocks, resumes, fibers_peak;
 };
 
-static inline uint64_t sn_counters_tasks(const struct counters *c)
-{
-	return a_load_rlx(&c->tasks);
-}
+/* --- roster: sched/worker.h ----------------------------------------------- */
 
-static inline uint64_t sn_counters_blocks(const struct counters *c)
-{
-	return a_load_rlx(&c->blocks);
-}
+/* The fibers of a worker, including idle ones, for reports.
+ *
+ * A worker adds and removes its own fibers. Any thread may walk the list under
+ * the lock.
+ */
 
-/* The number of fibers that wait or are ready. Another thread may get a higher
- * number, but never a negative one: it sees the block of each resume that it
- * sees. (The sweep of end.c gets exact values, because the worker is out
- * of the gate.) Checked by test/model/counts.pml. */
-static inline uint64_t sn_counters_blocked(const struct counters *c)
-{
-	uint64_t resumes = a_load_acq(&c->resumes); /* <- counters.resume */
+struct roster {
+	pthread_mutex_t lock;   /* rank: below bound_workers.lock */
+	struct link    *fibers; /* under lock: all except the thread's own */
+	a_u32           count;  /* owner writes: number of fibers */
+	uint32_t        last;   /* owner: the last id that was assigned */
+	bool            hidden; /* owner: no other thread can find the worker,
+				 * so nobody else takes the lock */
+};
 
-	return a_load_rlx(&c->blocks) - resumes;
-}
-
-/* --- owner only --------------------------------------------------------- */
-
-static inline void sn_counters_count_task(struct counters *c)
-{
-	a_bump_owner(&c->tasks);
-}
-
-static inline void sn_counters_count_steals(struct counters *c, uint32_t n)
-{
-	a_store_rlx(&c->steals, a_load_rlx(&c->steals) + n);
-}
-
-static inline void sn_counters_count_park(struct counters *c)
-{
-	a_bump_owner(&c->parks);
-}
-
-/* A fiber begins to wait. */
-static inline void sn_counters_count_block(struct counters *c)
-{
-	a_bump_owner(&c->blocks);
-}
-
-/* A wait that was counted as a block has ended. */
-static inline void sn_counters_count_resume(struct counters *c)
-{
-	uint64_t resumes = a_load_rlx(&c->resumes); /* not raced: only the owner
-						     * writes */
-
-	a_store_rel(&c->resumes, resumes + 1); /* -> counters.resume: block */
-}
-
-/* Record the number of fibers that wait now. */
-static inline void sn_counters_note_blocked(struct counters *c,
-					    uint64_t         blocked)
-{
-	if (blocked > a_load_rlx(&c->blocked_peak))
-		a_store_rlx(&c->blocked_peak, blocked);
-}
-
-/* --- sums --------------------------------------------------------------- */
-
-/* Reads counters while the owner writes them: see sennit_stats. */
-static inline void sn_counters_add(struct counters_sum   *sum,
-				   const struct counters *c)
-{
-	sum->tasks += a_load_rlx(&c->tasks);
-	sum->steals += a_load_rlx(&c->steals);
-	sum->parks += a_load_rlx(&c->parks);
-	sum->resumes += a_load_rlx(&c->resumes);
-	sum->blocks += a_load_rlx(&c->blocks);
-	sum->fibers_peak += a_load_rlx(&c->blocked_peak);
-}
-
-static inline void sn_counters_join(struct counters_sum       *sum,
-				    const struct counters_sum *more)
-{
-	sum->tasks += more->tasks;
-	sum->steals += more->steals;
-	sum->parks += more->parks;
-	sum->resumes += more->resumes;
-	sum->blocks += more->blocks;
-	sum->fibers_peak += more->fibers_peak;
-}
-
-/* --- idle state ----------------------------------------------------------- */
+/* --- idle: sched/loop.h --------------------------------------------------- */
 
 /* The state of a worker's idle time: see loop.h. */
 
@@ -178,62 +551,7 @@ struct idle_state {
 				    * the sum of those before it */
 };
 
-static inline void sn_idle_init(struct idle_state *i, uint32_t spin_ns)
-{
-	i->spin_ns = spin_ns;
-	a_init(&i->time, 0);
-}
-
-/* An idle time begins, or goes on if the worker gave up its thread in it. */
-static inline void sn_idle_begin(struct idle_state *i, sennit_time now)
-{
-	uint64_t time = a_load_rlx(&i->time); /* not raced: only the owner
-					       * writes */
-
-	if (!(time & IDLE_NOW))
-		a_store_rlx(&i->time, IDLE_NOW | (now - time));
-}
-
-static inline void sn_idle_end(struct idle_state *i, sennit_time now)
-{
-	a_store_rlx(&i->time, now - (a_load_rlx(&i->time) & ~IDLE_NOW));
-}
-
-/* Any thread: whether the worker searches or sleeps. May be stale. */
-static inline bool sn_idle_is_idle(const struct idle_state *i)
-{
-	return a_load_rlx(&i->time) & IDLE_NOW;
-}
-
-/* Any thread: the sum of all idle times up to `now`. One word holds all that it
- * takes, so the sum never goes back by more than clocks differ. */
-static inline uint64_t sn_idle_time(const struct idle_state *i, sennit_time now)
-{
-	uint64_t time = a_load_rlx(&i->time);
-
-	return time & IDLE_NOW ? now - (time & ~IDLE_NOW) : time;
-}
-
-/* For a worker whose thread is about to begin: whether it is already counted as
- * a searcher. */
-static inline void sn_idle_start_searching(struct idle_state *i, bool counted)
-{
-	i->starts_searching = counted;
-}
-
-/* Whether sn_idle returned because the worker must retire. sn_idle_end_retiring
- * resets this. */
-static inline bool sn_idle_is_retiring(const struct idle_state *i)
-{
-	return i->retiring;
-}
-
-static inline void sn_idle_end_retiring(struct idle_state *i)
-{
-	i->retiring = false;
-}
-
-/* --- poller state --------------------------------------------------------- */
+/* --- poller: sched/poller.h ----------------------------------------------- */
 
 /* What a worker polls: fibers that wait on its poller, and its hooks. See
  * poller.h. */
@@ -253,117 +571,7 @@ struct poller_state {
 	sennit_poller_hook *asking;  /* owner: the one whose `ask` runs */
 };
 
-/* Whether there is anything to poll: one test for the worker without. */
-static inline bool sn_poller_state_is_busy(const struct poller_state *p)
-{
-	return p->waiting | p->active;
-}
-
-/* Ask all hooks that have something to wait for. */
-NOINLINE void sn_poller_state_ask(struct poller_state *p);
-
-/* The earliest time at which a hook must be asked again. */
-NOINLINE sennit_time sn_poller_state_due(const struct poller_state *p);
-
-/* The worker is gone, and its hooks with it. */
-void sn_poller_state_free(struct poller_state *p);
-
-/* --- roster --------------------------------------------------------------- */
-
-/* The fibers of a worker, including idle ones, for reports.
- *
- * A worker adds and removes its own fibers. Any thread may walk the list under
- * the lock.
- */
-
-struct roster {
-	pthread_mutex_t lock;   /* rank: below bound_workers.lock */
-	struct link    *fibers; /* under lock: all except the thread's own */
-	a_u32           count;  /* owner writes: number of fibers */
-	uint32_t        last;   /* owner: the last id that was assigned */
-	bool            hidden; /* owner: no other thread can find the worker,
-				 * so nobody else takes the lock */
-};
-
-static inline void sn_roster_init(struct roster *r)
-{
-	pthread_mutex_init(&r->lock, NULL);
-}
-
-static inline void sn_roster_free(struct roster *r)
-{
-	pthread_mutex_destroy(&r->lock);
-}
-
-static inline uint32_t sn_roster_count(const struct roster *r)
-{
-	return a_load_rlx(&r->count);
-}
-
-/* The id of a fiber that is about to join: unique within the worker. */
-static inline uint32_t sn_roster_new_id(struct roster *r)
-{
-	return ++r->last;
-}
-
-/* Call this with true after the worker has become hidden from other threads,
- * and with false before they can find it. */
-static inline void sn_roster_hide(struct roster *r, bool hidden)
-{
-	r->hidden = hidden;
-}
-
-static inline void sn_roster_change(struct roster *r)
-{
-	if (!r->hidden)
-		os_lock(&r->lock);
-}
-
-static inline void sn_roster_changed(struct roster *r)
-{
-	if (!r->hidden)
-		pthread_mutex_unlock(&r->lock);
-}
-
-static inline void sn_roster_join(struct roster *r, struct sennit_fiber *f)
-{
-	sn_roster_change(r);
-	sn_link_join(&r->fibers, &f->roster);
-	sn_roster_changed(r);
-	a_store_rlx(&r->count, sn_roster_count(r) + 1); /* relaxed: only a
-							 * statistic */
-}
-
-static inline void sn_roster_leave(struct roster *r, struct sennit_fiber *f)
-{
-	sn_roster_change(r);
-	sn_link_leave(&r->fibers, &f->roster);
-	sn_roster_changed(r);
-	a_store_rlx(&r->count, sn_roster_count(r) - 1); /* relaxed: only a
-							 * statistic */
-}
-
-/* No fiber joins or leaves between these two calls. */
-static inline void sn_roster_lock(struct roster *r)
-{
-	os_lock(&r->lock);
-}
-
-static inline void sn_roster_unlock(struct roster *r)
-{
-	pthread_mutex_unlock(&r->lock);
-}
-
-/* The fiber after f, or the first one if f is NULL. NULL: there is none. */
-static inline struct sennit_fiber *sn_roster_next(const struct roster       *r,
-						  const struct sennit_fiber *f)
-{
-	struct link *l = f ? sn_link_after(&f->roster, r->fibers) : r->fibers;
-
-	return l ? container_of(l, struct sennit_fiber, roster) : NULL;
-}
-
-/* --- bound workers -------------------------------------------------------- */
+/* --- bound workers: life/life.h ------------------------------------------- */
 
 /* The workers of bound threads, and the counters of workers that have been
  * unbound. */
@@ -383,202 +591,27 @@ struct binding {
 			      * tasks */
 };
 
-static inline void sn_bound_init(struct bound_workers *b)
-{
-	pthread_mutex_init(&b->lock, NULL);
-	a_init(&b->spare, NULL);
-}
+/* --- thread: life/life.h -------------------------------------------------- */
 
-static inline void sn_bound_free(struct bound_workers *b)
-{
-	pthread_mutex_destroy(&b->lock);
-}
+/* The thread of a worker. */
 
-/* Leave a worker's memory for the next thread that binds. Returns what was
- * there: NULL or another one. */
-static inline struct worker *sn_bound_swap_spare(struct bound_workers *b,
-						 struct worker        *w)
-{
-	/* -> bound.spare: no more accesses <- bound.spare */
-	return a_swap_acqrel(&b->spare, w);
-}
-
-/* Take that memory. NULL: there is none. A stale NULL costs an allocation. */
-static inline struct worker *sn_bound_take_spare(struct bound_workers *b)
-{
-	if (!a_load_rlx(&b->spare))
-		return NULL;
-	return a_swap_acq(&b->spare, NULL); /* <- bound.spare */
-}
-
-/* No worker joins or leaves between these two calls. */
-static inline void sn_bound_lock(struct bound_workers *b)
-{
-	os_lock(&b->lock);
-}
-
-static inline void sn_bound_unlock(struct bound_workers *b)
-{
-	pthread_mutex_unlock(&b->lock);
-}
-
-/* The binding after `after`, or the first one for NULL. NULL: there is none.
- * Lock held. */
-static inline struct binding *sn_bound_next(const struct bound_workers *b,
-					    const struct binding       *after)
-{
-	struct link *l = after ? sn_link_after(&after->link, b->list) : b->list;
-
-	return l ? container_of(l, struct binding, link) : NULL;
-}
-
-/* Add the counters of threads that have unbound. Lock held. */
-static inline void sn_bound_add_past(const struct bound_workers *b,
-				     struct counters_sum        *sum)
-{
-	sn_counters_join(sum, &b->past);
-}
-
-static inline void sn_bound_join(struct bound_workers *b, struct binding *mine)
-{
-	sn_bound_lock(b);
-	sn_link_join(&b->list, &mine->link);
-	sn_bound_unlock(b);
-}
-
-/* The worker's counters stay in the sums. Lock held. */
-static inline void sn_bound_leave(struct bound_workers *b, struct binding *mine,
-				  const struct counters *counters)
-{
-	sn_link_leave(&b->list, &mine->link);
-	sn_counters_add(&b->past, counters);
-}
-
-static inline bool sn_bound_is_any(struct bound_workers *b)
-{
-	bool any;
-
-	sn_bound_lock(b);
-	any = b->list;
-	sn_bound_unlock(b);
-	return any;
-}
-
-/* Owner only: whether it runs its remaining tasks in order to unbind. */
-static inline bool sn_bound_is_leaving(const struct binding *b)
-{
-	return b->leaving;
-}
-
-static inline void sn_bound_set_leaving(struct binding *b, bool leaving)
-{
-	b->leaving = leaving;
-}
-
-/* --- cpu masks ------------------------------------------------------------ */
-
-/* A scheduler's copy of the CPU masks of its threads. It is needed because
- * threads may start at any time. */
-
-struct cpu_masks {
-	sennit_cpu_mask *masks; /* fixed: the masks and then their CPUs, one
-				 * after the other, in one block; NULL: none */
-	size_t           size;  /* fixed: bytes of that block */
-	size_t           count; /* fixed */
+struct thread_state {
+	pthread_t       id;       /* fixed while it runs */
+	a_u32           number;   /* owner writes: the system's thread id; in a
+				   * report it may be that of the previous
+				   * thread while another begins; 0: no thread
+				   * has begun */
+	a_u32           present;  /* under counts.lock: whether there is a
+				   * thread */
+	struct startup *startup;  /* fixed: the creator that the thread reports
+				   * to; NULL: none */
+	bool            founding; /* handed: the scheduler's creator started the
+				   * thread */
 };
 
-/* Copy n masks, or make one of all CPUs of this process if `from` is NULL.
- * Returns 0 or -ENOMEM. */
-SENNIT_MUST_USE int sn_cpu_masks_copy(struct cpu_masks       *m,
-				      const sennit_allocator *memory,
-				      const sennit_cpu_mask *from, size_t n);
-void sn_cpu_masks_free(struct cpu_masks *m, const sennit_allocator *memory);
+/* --- worker counts: life/life.h ------------------------------------------- */
 
-/* Mask i modulo the number of masks. */
-static inline sennit_cpu_mask sn_cpu_masks_get(const struct cpu_masks *m,
-					       size_t                  i)
-{
-	return m->masks[i % m->count];
-}
-
-/* The CPUs of the first mask, to be sorted before any thread runs. */
-static inline uint32_t *sn_cpu_masks_cpus(const struct cpu_masks *m)
-{
-	return (uint32_t *)(m->masks + m->count);
-}
-
-/* The CPUs of all masks. Empty if there are no masks. */
-sennit_cpu_mask sn_cpu_masks_all(const struct cpu_masks *m);
-
-/* --- finalise state ------------------------------------------------------- */
-
-/* The threads that are still inside a scheduler that ends: see end.h. */
-
-/* The maximum number of ended threads that are left for the client to join. */
-#define FINALISE_EXITS TORTURED(2, 32)
-
-struct end_state {
-	a_u32    inside; /* any: threads that may still access the scheduler, +
-			  * 1 until DONE */
-	uint32_t exits;  /* under lock: number of threads in `exited` */
-	bool     abandoned; /* fixed once the gate is DONE */
-	pthread_mutex_t lock;
-	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that have left
-					   * and must be joined */
-};
-
-static inline void sn_inside_init(struct end_state *f, uint32_t threads)
-{
-	a_init(&f->inside, threads + 1);
-	pthread_mutex_init(&f->lock, NULL);
-}
-
-static inline void sn_inside_free(struct end_state *f)
-{
-	pthread_mutex_destroy(&f->lock);
-}
-
-/* Count one more thread. The caller is itself inside, holds a reference, or
- * runs a fiber of the scheduler, so the scheduler cannot end meanwhile. */
-static inline void sn_inside_enter(struct end_state *f)
-{
-	a_add_rlx(&f->inside, 1);
-}
-
-/* Count one less. Returns true if it was the last one. A caller that only
- * undoes its own sn_inside_enter never is. */
-static inline bool sn_inside_leave(struct end_state *f)
-{
-	/* -> finalise.inside: all that this thread did <- finalise.inside: what
-	 * all others did */
-	return a_sub_acqrel(&f->inside, 1) == 1;
-}
-
-/* --- scheduler list state ------------------------------------------------- */
-
-/* A scheduler's place in the list of all: see debugger.h. */
-
-struct scheduler_list_state {
-	struct link link;  /* under the list's lock */
-	uint32_t    forks; /* fixed: the list's, when it joined */
-	bool        ready; /* under the list's lock: created, so that others
-			    * than debuggers may look */
-};
-
-/* --- slots state ---------------------------------------------------------- */
-
-/* A scheduler's part in a CPU budget: see slots.h. */
-
-struct slots_state {
-	sennit_resources *resources; /* fixed; NULL: none */
-	struct sharer     sharer;    /* under resources->lock */
-	bool closed; /* under resources->lock: the scheduler has ended, nobody
-		      * waits for a slot */
-};
-
-/* --- worker counts -------------------------------------------------------- */
-
-/* The numbers of workers of a scheduler: see worker_threads.h. */
+/* The numbers of workers of a scheduler: see life.h. */
 
 struct worker_counts {
 	a_u32 target;  /* under lock: number of workers wanted */
@@ -592,59 +625,7 @@ struct worker_counts {
 	void *(*main)(void *worker); /* fixed: the thread's main function */
 };
 
-static inline void sn_worker_counts_init(struct worker_counts *t,
-					 uint32_t target, uint32_t open,
-					 void *(*main)(void *worker))
-{
-	a_init(&t->target, target);
-	a_init(&t->open, open);
-	a_init(&t->extent, open);
-	a_init(&t->retired, 0);
-	t->refused = 0;
-	t->main = main;
-	pthread_mutex_init(&t->lock, NULL);
-}
-
-static inline void sn_worker_counts_free(struct worker_counts *t)
-{
-	pthread_mutex_destroy(&t->lock);
-}
-
-/* The number of workers wanted. Any answer may be stale. */
-static inline uint32_t sn_worker_counts_target(const struct worker_counts *t)
-{
-	return a_load_rlx(&t->target);
-}
-
-/* The number of workers that take new work. Stale unless the lock is held. */
-static inline uint32_t sn_worker_counts_open(const struct worker_counts *t)
-{
-	return a_load_rlx(&t->open);
-}
-
-/* Only workers below this may have a thread or tasks. Stale unless the lock is
- * held: a thread that adds a worker also wakes for it. */
-static inline uint32_t sn_worker_counts_extent(const struct worker_counts *t)
-{
-	return a_load_rlx(&t->extent);
-}
-
-/* Whether the worker with this index takes no new work. */
-static inline bool sn_worker_counts_is_closed(const struct worker_counts *t,
-					      uint32_t                    index)
-{
-	return index >= a_load_acq(&t->open); /* <- worker_threads.open */
-}
-
-/* Under lock. */
-static inline void sn_worker_counts_set_open(struct worker_counts *t,
-					     uint32_t              open)
-{
-	TORTURE_POINT();
-	a_store_rel(&t->open, open); /* -> worker_threads.open: extent */
-}
-
-/* --- trim state ----------------------------------------------------------- */
+/* --- trim: life/life.h ---------------------------------------------------- */
 
 /* What a worker records about its need of memory: see life.h. */
 
@@ -668,20 +649,108 @@ struct trim_shared {
 	a_u64 at;   /* any: time of the next look at what workers share */
 };
 
-/* A new worker ignores earlier requests. */
-static inline void sn_trim_init(struct trim_state        *t,
-				const struct trim_shared *shared)
-{
-	t->seen = a_load_rlx(&shared->told); /* the requests so far */
-	a_init(&t->done, t->seen);
-}
+/* --- cpu masks: life/slots.h ---------------------------------------------- */
 
-/* Record the number of the owner's fibers that wait now. */
-static inline void sn_trim_note_blocked(struct trim_state *t, uint64_t blocked)
-{
-	if (blocked > t->busiest)
-		t->busiest = blocked;
-}
+/* A scheduler's copy of the CPU masks of its threads. It is needed because
+ * threads may start at any time. */
+
+struct cpu_masks {
+	sennit_cpu_mask *masks; /* fixed: the masks and then their CPUs, one
+				 * after the other, in one block; NULL: none */
+	size_t           size;  /* fixed: bytes of that block */
+	size_t           count; /* fixed */
+};
+
+/* --- slots: life/slots.h -------------------------------------------------- */
+
+/* A scheduler's part in a CPU budget: see slots.h. */
+
+struct slots_state {
+	sennit_resources *resources; /* fixed; NULL: none */
+	struct sharer     sharer;    /* under resources->lock */
+	bool closed; /* under resources->lock: the scheduler has ended, nobody
+		      * waits for a slot */
+};
+
+/* --- blocking threads: wait/blocking.h ------------------------------------ */
+
+/* A scheduler's threads for blocking calls: which are
+ * idle, and how many exist.
+ *
+ *	started --> works --no call waits--> idle --timeout--> ended
+ *	              ^                        |
+ *	              +------- given a call ---+
+ *
+ *	word    the lock of all this, as in wait/wait.h
+ *	calls   waiters whose calls have not begun, oldest first
+ *	idle    blocking threads without work, last used first
+ *
+ * The record of a blocking thread lies on its own stack, the record of a call
+ * on the caller's stack. Nothing is allocated.
+ *
+ * Invariants
+ *   - A call waits only while no thread is idle and `count` is not below
+ *     `ceiling`. The threads begin all waiting calls before they rest.
+ *   - `count` includes the threads that are being started. If the system
+ *     refuses the last such thread, the caller that tried to start it
+ *     runs the waiting calls itself.
+ *   - A thread wakes the caller of a finished call only after it has
+ *     another call or rests. So a caller that calls again at once finds
+ *     it idle. The scheduler does not end while that fiber is blocked, so
+ *     it ends only when all threads rest.
+ *   - A thread counts as inside its scheduler (life/end.h) until
+ *     it has left.
+ */
+
+enum { BLOCKING_THREAD_RESTS, BLOCKING_THREAD_SLEEPS, BLOCKING_THREAD_GIVEN };
+
+struct blocking_thread {
+	struct link    link;  /* under word: in the list of idle threads */
+	bool           idle;  /* under word: whether it is in that list */
+	struct waiter *given; /* handed by blocking_thread.give; NULL: end the
+			       * thread */
+	a_u32          state; /* any: the enum above; slept on */
+};
+
+struct blocking_threads {
+	sennit_word  word;    /* any */
+	void        *calls;   /* under word: waiting calls */
+	struct link *idle;    /* under word: idle threads */
+	uint32_t     limit;   /* under word: maximum number of threads */
+	uint32_t     ceiling; /* under word: maximum for now, at most `limit` */
+	uint32_t     count;   /* under word: number of threads */
+	bool         choose;  /* under word: the limit has not been chosen
+			       * yet */
+	a_u32        names;   /* any: number for the next thread name */
+};
+
+/* --- end: life/end.h ------------------------------------------------------ */
+
+/* The threads that are still inside a scheduler that ends: see end.h. */
+
+/* The maximum number of ended threads that are left for the client to join. */
+#define FINALISE_EXITS TORTURED(2, 32)
+
+struct end_state {
+	a_u32    inside; /* any: threads that may still access the scheduler, +
+			  * 1 until DONE */
+	uint32_t exits;  /* under lock: number of threads in `exited` */
+	bool     abandoned; /* fixed once the gate is DONE */
+	pthread_mutex_t lock;
+	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that have left
+					   * and must be joined */
+};
+
+/* --- scheduler list: observe/report.h ------------------------------------- */
+
+/* A scheduler's place in the list of all: see report.h. */
+
+struct scheduler_list_state {
+	struct link link;  /* under the list's lock */
+	uint32_t    forks; /* fixed: the list's, when it joined */
+	bool        ready; /* under the list's lock: created, so that others
+			    * than debuggers may look */
+};
 
 /* --- scheduler ------------------------------------------------------------ */
 
@@ -690,9 +759,6 @@ static inline void sn_trim_note_blocked(struct trim_state *t, uint64_t blocked)
  * Fields are fixed after creation unless marked otherwise, so that workers read
  * them without disturbing each other.
  */
-
-struct stack_depths;
-struct worker;
 
 /* Each part belongs to a module, as the parts of struct worker do. */
 struct sennit_scheduler {
@@ -748,127 +814,6 @@ _Static_assert(offsetof(struct sennit_scheduler, gate) % CACHE_LINE == 0 &&
 	       "the gate is alone on its lines");
 _Static_assert(offsetof(struct sennit_scheduler, end) % CACHE_LINE == 0,
 	       "the count of the end is apart from the turn of workers");
-
-/* --- thread state --------------------------------------------------------- */
-
-/* The thread of a worker. */
-
-struct startup;
-
-struct thread_state {
-	pthread_t       id;       /* fixed while it runs */
-	a_u32           number;   /* owner writes: the system's thread id; in a
-				   * report it may be that of the previous
-				   * thread while another begins; 0: no thread
-				   * has begun */
-	a_u32           present;  /* under counts.lock: whether there is a
-				   * thread */
-	struct startup *startup;  /* fixed: the creator that the thread reports
-				   * to; NULL: none */
-	bool            founding; /* handed: the scheduler's creator started the
-				   * thread */
-};
-
-/* Stale unless counts.lock is held. */
-static inline bool sn_thread_is_present(const struct thread_state *t)
-{
-	return a_load_rlx(&t->present); /* not raced under the lock */
-}
-
-/* Under counts.lock. */
-static inline void sn_thread_set_present(struct thread_state *t, bool present)
-{
-	a_store_rlx(&t->present, present); /* the lock or the gate makes it
-					    * visible */
-}
-
-/* Start the thread with run(argument). Its stack has `stack` bytes, and as many
- * more as a signal stack at its far end takes. Returns 0 or -EAGAIN. */
-SENNIT_MUST_USE static inline int sn_thread_start(struct thread_state *t,
-						  void *(*run)(void *),
-						  void *argument, size_t stack)
-{
-	return os_thread_start(&t->id, run, argument,
-			       stack + os_fault_stack_size());
-}
-
-/* The thread is the calling one, which is never joined. */
-static inline void sn_thread_adopt(struct thread_state *t)
-{
-	t->id = pthread_self();
-}
-
-static inline void sn_thread_join(const struct thread_state *t)
-{
-	os_thread_join(t->id);
-}
-
-/* A new thread reports to *startup, if that is not NULL, before it works.
- * founding: its scheduler is being created. */
-static inline void sn_thread_prepare(struct thread_state *t,
-				     struct startup *startup, bool founding)
-{
-	t->startup = startup;
-	t->founding = founding;
-}
-
-static inline struct startup *sn_thread_startup(const struct thread_state *t)
-{
-	return t->startup;
-}
-
-static inline bool sn_thread_is_founding(const struct thread_state *t)
-{
-	return t->founding;
-}
-
-/* The calling thread is the worker's. Only reports use the number, so relaxed
- * is enough. */
-static inline void sn_thread_begin(struct thread_state *t)
-{
-	a_store_rlx(&t->number, os_thread_id());
-}
-
-/* Stale: the previous thread's id, or 0 before the first thread. */
-static inline uint32_t sn_thread_number(const struct thread_state *t)
-{
-	return a_load_rlx(&t->number);
-}
-
-/* --- steal state ---------------------------------------------------------- */
-
-/* Which victims a worker visits: see steal.h. */
-
-struct steal_state {
-	uint32_t           random;      /* owner */
-	uint32_t           last_victim; /* owner: the worker that last had
-					 * tasks; its own index: none */
-	struct steal_rings rings; /* fixed: its neighbours; only if there are
-				   * places */
-};
-
-/* `seed` must not be 0, and must differ between workers. `own` is the worker's
- * index. */
-static inline void sn_steal_init(struct steal_state *s, uint32_t seed,
-				 uint32_t own)
-{
-	s->random = seed;
-	s->last_victim = own;
-}
-
-/* Compute its neighbours from the order of places, before its thread runs. */
-static inline void sn_steal_set_neighbours(struct steal_state         *s,
-					   const struct topology_slot *places,
-					   uint32_t n, uint32_t at)
-{
-	sn_steal_order_rings(&s->rings, places, n, at);
-}
-
-/* The next search begins with this worker. */
-static inline void sn_steal_begin_with(struct steal_state *s, uint32_t victim)
-{
-	s->last_victim = victim;
-}
 
 /* --- worker --------------------------------------------------------------- */
 
@@ -955,114 +900,5 @@ static inline struct worker *sn_worker_of(const struct sennit_fiber *f)
 {
 	return (struct worker *)f->home;
 }
-
-/* The worker of *b. */
-static inline struct worker *sn_worker_bound(struct binding *b)
-{
-	return container_of(b, struct worker, binding);
-}
-
-/* Make a worker of *s. index UINT32_MAX makes a bound worker. Returns 0 or
- * -ENOMEM. */
-int sn_worker_make(struct worker **out, sennit_scheduler *s, uint32_t index);
-/* Free w, which must have nothing left to do, and no stacks. */
-void sn_worker_free(struct worker *w);
-
-/* The same for a bound thread, whose worker takes the memory of one that has
- * unbound, if there is any. sn_worker_free_bound keeps that memory, of one
- * worker for each scheduler. sn_worker_free_spare frees what was kept; any
- * thread. */
-int  sn_worker_make_bound(struct worker **out, sennit_scheduler *s);
-void sn_worker_free_bound(struct worker *w);
-void sn_worker_free_spare(sennit_scheduler *s);
-
-/* Make the calling thread, whose number is `thread`, the worker's thread. */
-void sn_worker_enter(struct worker *w);
-
-/* f waits with a deadline for the first time: see struct alarm. */
-COLD struct alarm *sn_worker_new_alarm(struct worker       *w,
-				       struct sennit_fiber *f);
-
-/* f, a fiber of w, no longer needs its alarm. */
-void sn_worker_drop_alarm(struct worker *w, struct sennit_fiber *f);
-
-/* The alarm of f, a fiber of w. */
-static inline struct alarm *sn_worker_alarm(struct worker       *w,
-					    struct sennit_fiber *f)
-{
-	return likely(f->alarm) ? f->alarm : sn_worker_new_alarm(w, f);
-}
-
-/* Whether the thread handles exceptions, or unwinds its stack. */
-static inline bool sn_worker_has_exceptions(const struct worker *w)
-{
-	return sn_cxx_is_busy(w->home.cxx) && sn_cxx_is_busy(w->exceptions);
-}
-
-/* Whether the events of w are recorded. Owner only. */
-static inline bool sn_worker_is_traced(const struct worker *w)
-{
-	return unlikely(w->home.observed & OBSERVE_TRACE);
-}
-
-/* Set or clear OBSERVE_* bits of w: see observe.h. Owner only. */
-COLD void sn_worker_observe(struct worker *w, uint32_t bits, bool on);
-
-/* Start or stop to record events on w, as its scheduler says. Owner only. */
-COLD void sn_worker_look(struct worker *w);
-
-/* The marks that the fibers of w have for their whole life. */
-static inline uint32_t sn_worker_cleanup(const struct worker *w)
-{
-	return w->home.fp_shared ? CLEANUP_FP_SHARED : 0;
-}
-
-static inline bool sn_worker_is_own(const struct worker *w)
-{
-	return w == sn_self;
-}
-
-/* For thieves, and for pushes onto the caller's own deque. */
-static inline struct deque *sn_worker_deque(const struct worker *w)
-{
-	return sn_run_queue_deque(&w->run);
-}
-
-/* The number of fibers of w that wait or are ready: see state.h. */
-static inline uint64_t sn_worker_blocked(const struct worker *w)
-{
-	return sn_counters_blocked(&w->counters);
-}
-
-/* Whether the loop would run w's newest own task next: no fiber, pinned task or
- * older task comes before it. May miss fibers that are arriving. */
-static inline bool sn_worker_wants_newest(const struct worker *w)
-{
-	return sn_run_queue_wants_newest(&w->run) &&
-	       !sn_mailbox_has_fibers(&w->mail);
-}
-
-/* Move tasks from a mailbox, w's own or a victim's, to w's deque: 1/parts of
- * them (sn_task_inbox_take). Returns their number. */
-uint32_t sn_worker_take_queued(struct worker *w, struct worker *from,
-			       uint32_t parts);
-
-/* Move ready fibers and tasks from the mailbox to w's queues. */
-void sn_worker_collect(struct worker *w);
-
-/* Free a copied argument that came from the allocator. */
-void sn_worker_free_copy(sennit_scheduler *s, void *argument);
-
-/* Free a task's argument as its meta says, on w. */
-void sn_worker_discard(struct worker *w, void *argument, uintptr_t meta);
-
-/* Wake w, if it sleeps, for a fiber that was put in its inbox. */
-void sn_worker_wake(struct worker *w);
-
-/* Wake all workers and bound threads of s that sleep, to look at what has
- * changed. */
-void sn_worker_wake_all(sennit_scheduler *s);
-
-#define ASSERT_OWNER(w) ASSERT(sn_worker_is_own(w))
 
 #endif

@@ -4,10 +4,13 @@
 #include "base/memory.h"
 #include "base/torture.h"
 #include "core/topology.h"
-#include "life/worker_threads.h"
+#include "life/life.h"
+#include "life/slots.h"
 #include "observe/observe.h"
 #include "os/os.h"
 #include "sched/place.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
 
 #include <errno.h>
 
@@ -208,7 +211,7 @@ static bool visit_some(struct worker *w, struct steal_search *h,
 bool sn_steal(struct worker *w, struct steal_search *h, sennit_time now)
 {
 	uint32_t extent = sn_worker_counts_extent(
-		&w->scheduler->counts); /* see worker_threads.h */
+		&w->scheduler->counts); /* see life.h */
 	bool few = extent <= STEAL_ORDER_TRIES + 1;
 
 	if (few ? visit_all(w, h, extent, now) : visit_some(w, h, extent, now))

@@ -14,6 +14,29 @@
 
 #include "sched/state.h"
 
+/* `seed` must not be 0, and must differ between workers. `own` is the worker's
+ * index. */
+static inline void sn_steal_init(struct steal_state *s, uint32_t seed,
+				 uint32_t own)
+{
+	s->random = seed;
+	s->last_victim = own;
+}
+
+/* Compute its neighbours from the order of places, before its thread runs. */
+static inline void sn_steal_set_neighbours(struct steal_state         *s,
+					   const struct topology_slot *places,
+					   uint32_t n, uint32_t at)
+{
+	sn_steal_order_rings(&s->rings, places, n, at);
+}
+
+/* The next search begins with this worker. */
+static inline void sn_steal_begin_with(struct steal_state *s, uint32_t victim)
+{
+	s->last_victim = victim;
+}
+
 /* The state of a search; all zeros at first. */
 struct steal_search {
 	sennit_time since;   /* when private tasks were first seen; 0: no other

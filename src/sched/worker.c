@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sched/state.h"
 
 #include "base/memory.h"
 #include "base/torture.h"
+#include "life/life.h"
+#include "observe/histogram.h"
+#include "observe/observe.h"
 #include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/loop.h"
+#include "sched/poller.h"
+#include "sched/run_queue.h"
+#include "sched/steal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -248,7 +255,7 @@ uint32_t sn_worker_take_queued(struct worker *w, struct worker *from,
 
 static void collect_tasks(struct worker *w)
 {
-	/* A closed worker's tasks are passed on: see worker_threads.h. */
+	/* A closed worker's tasks are passed on: see life.h. */
 	if (sn_run_queue_is_draining(&w->run) ||
 	    !sn_mailbox_has_tasks(&w->mail) || !sn_worker_take_queued(w, w, 1))
 		return;

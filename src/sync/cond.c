@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/compiler.h"
 #include "sync/mutex.h"
+#include "wait/wait.h"
 #include "sennit/cond.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "sync/event.h"
 
 #include "base/compiler.h"
-#include "sched/fiber.h"
 #include "wait/wait.h"
 
 #include <errno.h>

@@ -28,6 +28,8 @@
 #include "base/compiler.h"
 #include "base/torture.h"
 #include "os/os.h"
+#include "sched/run_queue.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,9 +12,9 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "base/torture.h"
+#include "sched/state.h"
 #include "sync/mutex.h"
 #include "sync/pool.h"
-#include "wait/waiter.h"
 #include "sennit/shared.h"
 
 #include <errno.h>

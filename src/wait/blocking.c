@@ -8,7 +8,8 @@
 #include "observe/trace.h"
 #include "os/os.h"
 #include "os/quota.h"
-#include "wait/blocking_threads.h"
+#include "sched/fiber.h"
+#include "wait/wait.h"
 #include "sennit/blocking.h"
 
 #include <errno.h>

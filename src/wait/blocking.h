@@ -8,13 +8,13 @@
  *	refused, and none is left   the caller runs all queued calls in place
  *
  * A blocking thread that takes a call off the queue claims it, and the claim of
- * wait/waiter.h marks the start of the call. So a deadline can end the wait in
+ * wait/wait.h marks the start of the call. So a deadline can end the wait in
  * the queue, but nothing after that.
  */
 #ifndef SN_BLOCKING_H
 #define SN_BLOCKING_H
 
-#include "wait/wait.h"
+#include "sched/state.h"
 #include "sennit/blocking.h"
 
 struct blocking_call {
@@ -31,5 +31,47 @@ struct blocking_call {
  * error. Returns 0, or -ETIMEDOUT or -ECANCELED: the call then has not begun
  * and never will. */
 int sn_blocking_call(struct blocking_call *c, sennit_time deadline);
+
+/* --- blocking threads ----------------------------------------------------- */
+
+/* limit 0: the library chooses the limit later, once there are LIMIT_LEAST
+ * threads. */
+void sn_blocking_threads_init(struct blocking_threads *p, uint32_t limit);
+
+/* Whether the limit must be chosen before another thread starts. Lock held. */
+bool sn_blocking_threads_must_choose(const struct blocking_threads *p);
+
+/* Choose the limit. Concurrent callers get the same result. */
+void sn_blocking_threads_choose(struct blocking_threads *p);
+
+/* The scheduler has ended: all threads end. */
+void sn_blocking_threads_close(struct blocking_threads *p);
+
+/* The number of threads, including those that are being started. */
+uint32_t sn_blocking_threads_count(struct blocking_threads *p);
+
+/* Take an idle blocking thread to give it a call. NULL: none is idle. Lock
+ * held. */
+struct blocking_thread *sn_blocking_threads_take_idle(
+	struct blocking_threads *p);
+
+/* Give a call to a blocking thread that was taken; NULL makes it end. Lock not
+ * held. *to may be gone when this returns. */
+void sn_blocking_thread_give(struct blocking_thread *to, struct waiter *call);
+
+/* The system refused a thread that was counted. Returns true if no thread is
+ * left; the caller must then run the waiting calls. */
+bool sn_blocking_threads_refused(struct blocking_threads *p);
+
+/* The calling blocking thread has no call and becomes idle: it may be given
+ * one. Lock held. */
+void sn_blocking_thread_rest(struct blocking_threads *p,
+			     struct blocking_thread  *self);
+
+/* Wait for a call, until the deadline. NULL: the thread is no longer counted
+ * and must end. */
+struct waiter *sn_blocking_thread_await(struct blocking_threads *p,
+					struct blocking_thread  *self,
+					sennit_time              deadline);
 
 #endif

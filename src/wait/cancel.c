@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait/cancel.h"
 
+#include "wait/wait.h"
+
 bool sn_cancel_scope_is_inside_cancelled(const struct sennit_cancel_scope *s)
 {
 	for (; s; s = s->parent_)

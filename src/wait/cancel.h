@@ -28,8 +28,7 @@
 #ifndef SN_CANCEL_H
 #define SN_CANCEL_H
 
-#include "life/domain.h"
-#include "wait/waiter.h"
+#include "sched/state.h"
 #include "sennit/group.h"
 
 /* Make *s a scope inside `parent`, which may be NULL. */

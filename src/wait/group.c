@@ -9,8 +9,15 @@
 
 #include "base/compiler.h"
 #include "life/life.h"
+#include "observe/observe.h"
 #include "os/os.h"
+#include "sched/fiber.h"
 #include "sched/place.h"
+#include "sched/run_queue.h"
+#include "sched/run_task.h"
+#include "sched/worker.h"
+#include "wait/cancel.h"
+#include "wait/wait.h"
 #include "sennit/group.h"
 
 #include <errno.h>

@@ -21,11 +21,9 @@
 #ifndef SN_GROUP_H
 #define SN_GROUP_H
 
-#include "arch/cpu.h"
-#include "observe/observe.h"
-#include "sched/loop.h"
-#include "wait/wait.h"
-#include "wait/wake.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
+#include "sched/run_task.h"
 
 #define GROUP_WAITED UINT32_C(1)
 #define GROUP_ONE    UINT32_C(2)

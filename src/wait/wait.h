@@ -23,10 +23,208 @@
 #ifndef SN_WAIT_H
 #define SN_WAIT_H
 
+#include "observe/observe.h"
+#include "os/os.h"
+#include "sched/fiber.h"
 #include "sched/loop.h"
-#include "sched/state.h"
-#include "wait/waiter.h"
-#include "wait/wake.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
+
+/* --- wait queue ----------------------------------------------------------- */
+
+/* Number of spins before the thread yields the CPU, because the holder's thread
+ * may not be running. */
+#define WAIT_QUEUE_SPINS TORTURED(1, 64)
+
+/* Lock, if the word is `old` and not locked. Otherwise wait a little; *spins
+ * counts the attempts. */
+static inline bool sn_wait_queue_try(sennit_word *word, uint32_t old,
+				     uint32_t *spins)
+{
+	uint32_t seen = old;
+
+	/* <- wait_queue.unlock */
+	if (!(old & WAIT_QUEUE_LOCKED) &&
+	    a_cas_weak_acq(word, &seen, old | WAIT_QUEUE_LOCKED)) {
+		TORTURE_POINT();
+		return true;
+	}
+	a_pause();
+	if (++*spins % WAIT_QUEUE_SPINS == 0)
+		os_thread_yield();
+	return false;
+}
+
+/* Lock. Returns the word before, without LOCKED. */
+static inline uint32_t sn_wait_queue_lock(sennit_word *word)
+{
+	uint32_t spins = 0;
+
+	for (;;) {
+		uint32_t old = a_load_rlx(word); /* a guess; the CAS checks
+						  * it */
+
+		if (sn_wait_queue_try(word, old, &spins))
+			return old;
+	}
+}
+
+/* Unlock, and store `value` (without LOCKED). */
+static inline void sn_wait_queue_unlock(sennit_word *word, uint32_t value)
+{
+	TORTURE_POINT();
+	a_store_rel(word, value); /* -> wait_queue.unlock: list, primitive */
+	TORTURE_POINT();          /* linked but awake, or claimed but asleep */
+}
+
+/* The first waiter of a list that is not empty. */
+static inline struct waiter *sn_wait_queue_first(void *list)
+{
+	return container_of((struct link *)list, struct waiter, link);
+}
+
+/* Add n at the back, or at the front if `front`. Returns the bits to set in the
+ * word. Lock held. */
+static inline uint32_t sn_wait_queue_join(void **list, struct waiter *n,
+					  bool front)
+{
+	struct link *first = *list;
+
+	sn_link_join(&first, &n->link);
+	if (front)
+		first = &n->link;
+	*list = first;
+	n->is.linked = true;
+	return n->is.raced ? WAIT_QUEUE_WAITERS | WAIT_QUEUE_RACED
+			   : WAIT_QUEUE_WAITERS;
+}
+
+/* Remove n. Lock held. The caller must then clear bits of the word by
+ * sn_wait_queue_bits. */
+static inline void sn_wait_queue_leave(void **list, struct waiter *n)
+{
+	struct link *first = *list;
+
+	sn_link_leave(&first, &n->link);
+	*list = first;
+	n->is.linked = false;
+}
+
+/* The word with its queue bits cleared if the list has become empty. */
+static inline uint32_t sn_wait_queue_bits(const void *list, uint32_t word)
+{
+	return list ? word : word & ~(WAIT_QUEUE_WAITERS | WAIT_QUEUE_RACED);
+}
+
+/* --- wait take ------------------------------------------------------------ */
+
+/* The signaller's side of a wait queue: unlink waiters and claim them. Who has
+ * claimed a waiter must wake it (sn_wake). */
+
+/* Claim the wait of *whole, which is raced, for its part `part`. A signaller
+ * claims before a wake, a waiter before sn_wait_skip. Returns false if another
+ * thread was first. A waiter must then sleep until that thread's wake. */
+static inline bool sn_waiter_claim_part(struct waiter *whole, uint32_t part)
+{
+	uint32_t waiting = WAITER_WAITING;
+
+	/* -> wait.claim: what it is woken for <- wait.claim */
+	return a_cas_acqrel(&whole->claim, &waiting, WAITER_SIGNALLED + part);
+}
+
+/* The same for n, which is or was linked. */
+static inline bool sn_waiter_claim(struct waiter *n)
+{
+	return sn_waiter_claim_part(n->whole, n->part);
+}
+
+/* Unlink n and claim it. Returns false if the wait was ended otherwise. The
+ * caller must then update the word by sn_wait_queue_bits. Lock held. */
+static inline bool sn_wait_take(void **list, struct waiter *n)
+{
+	sn_wait_queue_leave(list, n);
+	return !n->is.raced || sn_waiter_claim(n);
+}
+
+/* Unlink and claim the first waiter that still waits. NULL: there is none. The
+ * caller must then update the word by sn_wait_queue_bits. Lock held. */
+struct waiter *sn_wait_take_next(void **list);
+
+static inline struct waiter *sn_wait_take_one(void **list)
+{
+	struct waiter *n;
+
+	if (!*list)
+		return NULL;
+	n = sn_wait_queue_first(*list);
+	if (unlikely(n->is.raced))
+		return sn_wait_take_next(list);
+	sn_wait_queue_leave(list, n);
+	return n;
+}
+
+/* Unlink and claim all waiters. Returns their chain for sn_wake_all; NULL for
+ * none. The list is empty afterwards. `word` is the word's value. Lock held. */
+struct link *sn_wait_take_all_raced(void **list);
+
+static inline struct link *sn_wait_take_all(void **list, uint32_t word)
+{
+	struct link *all = *list;
+
+	if (unlikely(word & WAIT_QUEUE_RACED))
+		return sn_wait_take_all_raced(list);
+	*list = NULL;
+	return all;
+}
+
+/* --- wake ----------------------------------------------------------------- */
+
+/* Makes a waiter run again that the caller has claimed.
+ *
+ * A fiber of the caller's worker goes to its ready list. A fiber of another
+ * worker goes to the inbox of that worker, which is woken if it sleeps. A
+ * thread is woken by futex. Many fibers of one worker travel in one push.
+ *
+ * The caller must not hold the lock of the object that was waited for. It must
+ * not access the object or the waiter afterwards.
+ */
+
+/* Make a claimed waiter of another worker, or a thread, run. */
+void sn_wake_other(struct waiter *n);
+
+/* Make a claimed waiter run. The lock of its object must not be held. */
+static inline void sn_wake(struct waiter *n)
+{
+	struct worker *w = sn_self;
+
+	if (likely(n->home == w)) {
+		if (unlikely(w->home.observed))
+			sn_observe_wake(w, n);
+		sn_fiber_state_ready(&n->fiber->state);
+		sn_run_queue_ready(&w->run, n->fiber);
+	} else {
+		sn_wake_other(n);
+	}
+}
+
+/* The same for a chain of waiters. */
+void sn_wake_chain(struct link *chain);
+
+static inline void sn_wake_all(struct link *chain)
+{
+	if (!chain)
+		return;
+	if (likely(chain->next == chain))
+		sn_wake(sn_wait_queue_first(chain));
+	else
+		sn_wake_chain(chain);
+}
+
+/* Cancel the scope: its waits, current and future, end with -ECANCELED. Returns
+ * whether it was not cancelled before. The scope may then be gone. */
+bool sn_wake_cancelled(struct sennit_cancel_scope *s);
+
+/* --- wait ----------------------------------------------------------------- */
 
 /* The word on which an unbound thread sleeps. */
 extern _Thread_local struct parker sn_parker
@@ -244,12 +442,44 @@ struct wait_any {
  * returns. */
 int sn_wait_any(const struct wait_any *s, size_t *which, sennit_time deadline);
 
-/* --- deadlines ------------------------------------------------------------ */
+/* --- lock set ------------------------------------------------------------- */
 
-/* Ends the waits of a worker's own fibers whose deadline has passed. */
+/* Holds the queue locks of several objects at once.
+ *
+ * The locks are taken in the order of their addresses, each once, so that two
+ * callers cannot deadlock. While all of them are held, none of the objects can
+ * change. So the caller sees all objects in one consistent state, and can add a
+ * waiter to all their queues in one step. Only the holder changes a locked
+ * word, so the word itself stores the value that it will have after the unlock.
+ */
 
-/* Fire the timers that are due: their fibers become ready. Returns whether any
- * did. */
-bool sn_deadlines_fire(struct worker *w, sennit_time now);
+/* The maximum number of objects in one call. */
+enum { LOCK_SET_MAX = 64 };
+
+struct lock_set {
+	size_t       count; /* number of different words; they are sorted by
+			     * address */
+	sennit_word *words[LOCK_SET_MAX];
+};
+
+/* Add *word to the set, unless it is already in it. */
+void sn_lock_set_add(struct lock_set *l, sennit_word *word);
+
+void sn_lock_set_take(const struct lock_set *l);
+
+/* Unlock all. Each word gets the value that sn_lock_set_set stored. */
+void sn_lock_set_drop(const struct lock_set *l);
+
+/* The value that *word, which is locked, will have after the unlock. */
+static inline uint32_t sn_lock_set_get(sennit_word *word)
+{
+	/* not raced: only the lock's holder changes it */
+	return a_load_rlx(word) & ~WAIT_QUEUE_LOCKED;
+}
+
+static inline void sn_lock_set_set(sennit_word *word, uint32_t value)
+{
+	a_store_rlx(word, value | WAIT_QUEUE_LOCKED);
+}
 
 #endif

@@ -9,8 +9,14 @@
 #include "wait/wait_group.h"
 
 #include "base/compiler.h"
-#include "life/life.h"
+#include "life/domain.h"
+#include "life/end.h"
+#include "os/os.h"
+#include "sched/fiber.h"
 #include "sched/place.h"
+#include "sched/run_queue.h"
+#include "sched/run_task.h"
+#include "sched/worker.h"
 #include "wait/group.h"
 #include "wait/wait.h"
 #include "sennit/wait_group.h"
@@ -20,6 +26,16 @@
 #define ONE WAIT_GROUP_ONE
 
 _Static_assert(_Alignof(sennit_wait_group) > TASK_TAG, "the tag fits below it");
+
+/* The caller holds the lock, and `word` makes the count zero: the same store
+ * releases the waiters that it tells of. *g may be gone on return. */
+static ALWAYS_INLINE void finish_locked(sennit_wait_group *g, uint32_t word)
+{
+	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
+
+	sn_wait_queue_unlock(&g->state_, word & ~WAIT_QUEUE_BITS);
+	sn_wake_all(waiters);
+}
 
 void sennit_wait_group_init(sennit_wait_group *g, uint32_t count)
 {
@@ -184,7 +200,7 @@ static ALWAYS_INLINE int wait_until(sennit_wait_group *g, uint32_t ran,
 	       "done() called too many times: the count would fall below zero");
 	word -= ran * ONE;
 	if (unlikely(!left)) {
-		sn_wait_group_finish_locked(g, word);
+		finish_locked(g, word);
 		return 0;
 	}
 	if (unlikely(!deadline)) {
@@ -401,7 +417,7 @@ static bool done_locked(sennit_wait_group *g)
 	MISUSE(left == 0 - ONE, "sennit_wait_group_done",
 	       "done() called too many times: the count would fall below zero");
 	if (!left && waits)
-		sn_wait_group_finish_locked(g, word);
+		finish_locked(g, word);
 	else
 		sn_wait_queue_unlock(&g->state_, word);
 	return !left;

@@ -31,8 +31,7 @@
 #ifndef SN_WAIT_GROUP_H
 #define SN_WAIT_GROUP_H
 
-#include "wait/waiter.h"
-#include "wait/wake.h"
+#include "sched/state.h"
 #include "sennit/wait_group.h"
 
 #define WAIT_GROUP_ONE WAIT_QUEUE_OWN
@@ -104,17 +103,6 @@ static inline uint32_t sn_wait_group_look(sennit_wait_group *g, uint32_t word,
 	if (likely(!a_load_rlx(&g->kept_)))
 		return word & ~WAIT_QUEUE_BITS;
 	return sn_wait_group_look_at_kept(g, word, waits);
-}
-
-/* The caller holds the lock, and `word` makes the count zero: the same store
- * releases the waiters that it tells of. *g may be gone on return. */
-static ALWAYS_INLINE void sn_wait_group_finish_locked(sennit_wait_group *g,
-						      uint32_t           word)
-{
-	struct link *waiters = sn_wait_take_all(&g->waiters_, word);
-
-	sn_wait_queue_unlock(&g->state_, word & ~WAIT_QUEUE_BITS);
-	sn_wake_all(waiters);
 }
 
 #endif

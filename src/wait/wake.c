@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wait/wake.h"
+#include "wait/wait.h"
 
 #include "base/torture.h"
 #include "life/end.h"
+#include "observe/observe.h"
+#include "observe/trace.h"
 #include "os/os.h"
+#include "sched/fiber.h"
+#include "sched/run_queue.h"
+#include "sched/worker.h"
+#include "wait/cancel.h"
 
 #include <string.h>
 

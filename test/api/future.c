@@ -2,6 +2,7 @@
 /* future.c - one future: set, wait, get, set by a task. */
 #include "with_workers.h"
 
+#include "wait/cancel.h"
 #include "wait/wait.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_group_spawn.c - tasks tied to a wait group run once and count themselves
  * off. */
-#include "wait/waiter.h"
+#include "wait/wait.h"
 
 #include "domain_record.h"
 #include "tied.h"

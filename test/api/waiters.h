@@ -4,7 +4,7 @@
 #ifndef SN_TEST_WAITERS_H
 #define SN_TEST_WAITERS_H
 
-#include "wait/waiter.h"
+#include "wait/wait.h"
 
 /* *word and *list are the primitive's. */
 static inline unsigned waiters_of(sennit_word *word, void *const *list)

@@ -23,7 +23,7 @@ esac
 [ "${SENNIT_ARCH:-}" != portable ] || skip "the switch is libc's"
 
 cat >"$scratch/walk.c" <<'EOF'
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 #include <fenv.h>
 

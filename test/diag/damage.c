@@ -7,6 +7,7 @@
 #include "../child.h"
 #include "../dig.h"
 #include "../random.h"
+#include "sched/worker.h"
 
 #include "sennit/stacks.h"
 #include "sched/state.h"

@@ -7,7 +7,7 @@
  * lock that does not acquire (wait_queue.unlock). */
 #include "litmus.h"
 
-#include "wait/waiter.h"
+#include "wait/wait.h"
 
 #define SET   WAIT_QUEUE_OWN
 #define FREED UINT32_C(0xdeadbee0)

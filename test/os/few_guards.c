@@ -2,6 +2,7 @@
 /* few_guards.c - who has idle stacks gives them to whoever is refused one,
  * although there is no max_fibers. */
 #include "../api/with_workers.h"
+#include "os/os.h"
 
 #include "stack/stack.h"
 #include "sched/state.h"

@@ -3,7 +3,8 @@
  * may end. */
 #include "../test.h"
 
-#include "wait/blocking_threads.h"
+#include "wait/blocking.h"
+#include "wait/wait.h"
 
 enum { PAST = 1, LIMIT = 3 };
 

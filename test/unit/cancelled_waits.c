@@ -3,6 +3,7 @@
  * waits for one of several objects, and unlinks them from every queue.
  */
 #include "../api/with_workers.h"
+#include "wait/cancel.h"
 
 #include "sched/fiber.h"
 #include "wait/wait.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_masks.c - the copy of the masks outlives the caller's masks, in one
  * block. */
+#include "life/slots.h"
 #include "sched/state.h"
 
 #include "base/memory.h"

@@ -6,4 +6,6 @@
 /* The stack pointer that a signal of Linux has interrupted. */
 #define ARCH_LINUX_SP(c) ((uintptr_t)(c)->uc_mcontext.gregs[REG_ESP])
 
+#include "arch/x86_64/cpu.h"
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* portable.c - the portable switch, compiled again under other names. */
-#include "arch/arch.h"
+#include "arch/cpu.h"
 
 void portable_switch(arch_stack *save, arch_stack resume);
 void portable_start(arch_stack *save, void *top, arch_entry *entry, void *arg,
