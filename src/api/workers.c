@@ -9,7 +9,7 @@
 #include "sched/loop.h"
 #include "sched/run_queue.h"
 #include "sched/worker.h"
-#include "stack/depth.h"
+#include "stack/stack.h"
 #include "sennit/stack_use.h"
 #include "sennit/workers.h"
 

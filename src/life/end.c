@@ -16,7 +16,7 @@
 #include "os/os.h"
 #include "sched/run_queue.h"
 #include "sched/worker.h"
-#include "stack/depth.h"
+#include "stack/stack.h"
 #include "wait/blocking.h"
 #include "sennit/end.h"
 

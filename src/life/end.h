@@ -181,4 +181,66 @@ static inline uintptr_t sn_task_count_joined(
 
 #endif
 
+/* --- clients -------------------------------------------------------------- */
+
+/* Initialise *e with the scheduler's own keeper, without clients. */
+void sn_end_clients_init(struct end_clients *e, const sennit_allocator *memory);
+
+/* The caller, which holds a reference, will wait. */
+void sn_end_clients_join(struct end_clients *e, struct client *c);
+
+/* The caller has taken a new reference, and no longer waits. */
+void sn_end_clients_give_up(struct end_clients *e, struct client *c);
+
+/* Nobody uses the scheduler any more: the clients shall leave. Returns false if
+ * no client waits. Otherwise *e may be gone. */
+bool sn_end_clients_dissolve(struct end_clients *e);
+
+/* Whether c, which was told to leave, is the heir. */
+bool sn_end_clients_is_heir(const struct end_clients *e,
+			    const struct client      *c);
+
+/* The caller, which was told to leave, no longer accesses the scheduler. *all
+ * becomes the list of the clients. Returns true if the caller is the last one:
+ * it must then drop the scheduler's keeper, and free the clients. */
+SENNIT_MUST_USE bool sn_end_clients_leave(struct end_clients *e,
+					  struct link       **all);
+
+/* The scheduler and its memory are gone: all others return. */
+void sn_end_clients_free(struct link *all, const struct client *c);
+
+/* Call the notices in the order in which they came. */
+void sn_end_clients_tell(struct end_clients *e);
+
+/* Call run(argument), set the event or set the future at the end, or at once if
+ * the notices have been called. Returns 0, -ENOMEM, or -EINVAL if run is
+ * NULL. */
+SENNIT_MUST_USE int sn_end_clients_on(struct end_clients *e, sennit_end_fn *run,
+				      void *argument);
+SENNIT_MUST_USE int sn_end_clients_on_event(struct end_clients *e,
+					    sennit_event       *event);
+SENNIT_MUST_USE int sn_end_clients_on_future(struct end_clients *e,
+					     sennit_future      *f);
+
+/* Add a weak handle; the caller must hold another one or a reference. Drop a
+ * weak handle; returns true if it was the last one, and the caller must then
+ * free the block. */
+void                 sn_end_clients_keep(struct end_clients *e);
+SENNIT_MUST_USE bool sn_end_clients_drop(struct end_clients *e);
+
+/* Whether nobody has a weak handle, nor has asked to be told. The caller is the
+ * last to have more than a weak handle. */
+bool sn_end_clients_are_none(const struct end_clients *e);
+
+static inline struct sennit_weak *sn_end_clients_weak(struct end_clients *e)
+{
+	return &e->weak;
+}
+
+/* Whether a client waits for the end. A hint that affects only the timing. */
+static inline bool sn_end_clients_is_awaited(const struct end_clients *e)
+{
+	return a_load_rlx(&e->awaited);
+}
+
 #endif

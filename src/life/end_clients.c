@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "life/end_clients.h"
+#include "life/end.h"
 
 #include "base/memory.h"
 #include "base/torture.h"

@@ -12,7 +12,7 @@
 #include "sched/run_queue.h"
 #include "sched/steal.h"
 #include "sched/worker.h"
-#include "stack/depth.h"
+#include "stack/stack.h"
 #include "wait/blocking.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
  * then 0, and its test is all that the hot paths do. A suspension does not even
  * test it: home.cxx leads to the rare path. The worker's own thread sets both
  * (sn_worker_observe): for metrics and probes now and then (sn_observe_look),
- * for a trace when it finds a note in its mailbox (recorder.h). What began
+ * for a trace when it finds a note in its mailbox (struct recorder). What began
  * unobserved is not observed later: the hooks of one task, and of one wait,
  * belong together.
  *
@@ -104,6 +104,56 @@ COLD void sn_worker_observe(struct worker *w, uint32_t bits, bool on);
 
 /* Start or stop to record events on w, as its scheduler says. Owner only. */
 COLD void sn_worker_look(struct worker *w);
+
+static inline struct measures *sn_observe_measures(struct observe_state *o)
+{
+	return a_load_acq(&o->measures); /* <- observe.measures */
+}
+
+static inline const struct rare_counters *sn_observe_rare(
+	const struct observe_state *o)
+{
+	return &o->rare;
+}
+
+/* bound_workers.lock held. */
+static inline const struct rare_counters *sn_observe_past_rare(
+	const struct observe_shared *o)
+{
+	return &o->past_rare;
+}
+
+static inline bool sn_observe_is_timed(const struct observe_shared *o)
+{
+	return a_load_rlx(&o->every); /* for a gauge */
+}
+
+/* Count down. Returns whether it is not yet the turn of one to be timed. */
+static inline bool sn_observe_pass(struct observe_state *o, uint32_t *left)
+{
+	if (*left <= 1)
+		return false;
+	--*left;
+	o->stamp = 0;
+	return true;
+}
+
+/* The worker has a new thread, which has not looked yet. */
+static inline void sn_observe_reset(struct observe_state *o)
+{
+	o->every = 0;
+	o->stamp = 0;
+}
+
+static inline void sn_observe_count_call(struct observe_state *o)
+{
+	a_bump_owner(&o->rare.calls);
+}
+
+static inline void sn_observe_count_cancel(struct observe_state *o)
+{
+	a_bump_owner(&o->rare.cancels);
+}
 
 /* Follow what the scheduler and the tracers want. Owner only, between tasks and
  * waits. */

@@ -6,7 +6,6 @@
 #include "life/life.h"
 #include "observe/histogram.h"
 #include "observe/observe.h"
-#include "observe/recorder.h"
 #include "os/os.h"
 #include "sched/fiber.h"
 #include "sched/run_queue.h"

@@ -10,6 +10,7 @@
 #define SN_TRACE_H
 
 #include "sched/state.h"
+#include "sennit/trace_format.h"
 
 /* A task begins and ends. */
 void sn_trace_begin(struct worker *w, sennit_task_fn *run,
@@ -81,6 +82,120 @@ static inline uint64_t sn_recorder_flow(const struct recorder     *r,
 	return ((uint64_t)a_load_rlx(&r->number) + 1) << 24 |
 	       a_load_rlx(&f->state.doing) / FIBER_STATE_SERIAL;
 }
+
+/* --- state ---------------------------------------------------------------- */
+
+static inline void sn_trace_init(struct trace_state *t)
+{
+	pthread_mutex_init(&t->lock, NULL);
+}
+
+/* Whether there were rings at some time. Exact under the lock. A thread that
+ * has joined the bound ones need not hold it: rings that it misses, it is given
+ * by whoever makes them. */
+static inline bool sn_trace_has_rings(const struct trace_state *t)
+{
+	return a_load_rlx(&t->capacity);
+}
+
+/* The scheduler has no threads left. */
+void sn_trace_free(struct trace_state *t);
+
+/* --- recorder ------------------------------------------------------------- */
+
+static inline void sn_recorder_init(struct recorder *r, const a_u32 *on,
+				    const struct home *home)
+{
+	r->on = on;
+	r->home = home;
+}
+
+/* The worker looks at *on soon. Any thread; the worker must stay. */
+void sn_recorder_tell(struct recorder *r, struct mailbox *mail);
+
+/* Remove the note from the chain of fibers first..*last; afterwards the caller
+ * looks. Returns the new first. NULL: none is left. Owner only. */
+COLD struct node *sn_recorder_take_note(struct recorder *r, struct node *first,
+					struct node **last);
+
+/* Record the start or the stop if *on has changed. Returns whether the worker
+ * records from now on. Owner only. See sn_worker_look. */
+bool sn_recorder_look(struct recorder *r);
+
+/* Whether a note may be in the chain. A stale value is harmless: the note of a
+ * thread that has just said so is still to come. */
+static inline bool sn_recorder_is_told(const struct recorder *r)
+{
+	return a_load_rlx(&r->told);
+}
+
+/* The note, which is no work: a worker that sleeps leaves it in its mailbox. */
+static inline const struct node *sn_recorder_note(const struct recorder *r)
+{
+	return &r->note;
+}
+
+/* Record an event of the running fiber. home.observed must have OBSERVE_TRACE.
+ * Owner only. */
+COLD void sn_recorder_add(struct recorder *r, uint32_t kind, uint32_t detail,
+			  uint64_t a, uint64_t b);
+
+/* --- trace ring ----------------------------------------------------------- */
+
+/* The most recent events of one thread, in a ring.
+ *
+ *	words    four of each event: time, { fiber | kind | detail }, a, b
+ *	written  events so far; event i lies at i % capacity
+ *	first    the first event of this recording
+ *
+ * One thread writes, or several under a lock. Any thread reads, at any time: it
+ * copies an event and reads `written` again. The event is whole if the writer
+ * cannot have begun to overwrite it, that is, if written < i + capacity.
+ *
+ * Checked by test/model/trace_ring.pml.
+ */
+
+enum { TRACE_RING_WORDS = 4 };
+
+struct trace_ring {
+	struct trace_ring *next;     /* fixed once the ring is listed */
+	a_u64             *words;    /* writer writes */
+	uint64_t           capacity; /* fixed: events, a power of two */
+	a_u64              written;  /* writer writes */
+	a_u64              first;    /* writer writes */
+	bool               ticks;  /* fixed: times are arch_ticks, not os_now */
+	uint32_t           number; /* fixed */
+	uint32_t           kind;   /* fixed: enum sennit_trace_ring_kind */
+	a_u32              thread; /* any: the system's number of the writer;
+				      * 0: none yet, or several */
+	bool               taken;  /* under the lock of the list: it belongs
+				      * to a thread */
+};
+
+/* Returns a ring of `capacity` events, a power of two. It allocates pages of
+ * the system, which are in use only once they are written. NULL: out of
+ * memory. */
+struct trace_ring *sn_trace_ring_make(uint64_t capacity);
+void               sn_trace_ring_free(struct trace_ring *r);
+
+/* The time of an event that happens now. */
+uint64_t sn_trace_ring_now(bool ticks);
+
+/* Forget all events. Writer only. */
+void sn_trace_ring_begin(struct trace_ring *r);
+
+/* Append an event that happens now on `fiber`. Writer only. */
+void sn_trace_ring_add(struct trace_ring *r, uint32_t fiber, uint32_t kind,
+		       uint32_t detail, uint64_t a, uint64_t b);
+
+/* The events that are in the ring: [*begin, *end). The oldest may be
+ * overwritten any time. */
+void sn_trace_ring_range(struct trace_ring *r, uint64_t *begin, uint64_t *end);
+
+/* Copy event i of the range. If it was overwritten, *out is an event of kind
+ * SENNIT_TRACED_NONE. */
+void sn_trace_ring_read(struct trace_ring *r, uint64_t i,
+			struct sennit_trace_event *out);
 
 /* --- trace write ---------------------------------------------------------- */
 

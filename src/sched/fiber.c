@@ -8,7 +8,7 @@
 #include "os/os.h"
 #include "arch/cpu.h"
 #include "sched/loop.h"
-#include "stack/depth.h"
+#include "stack/stack.h"
 #include "sennit/base.h"
 #include "sennit/fiber.h"
 

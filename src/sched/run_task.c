@@ -8,7 +8,7 @@
 #include "sched/fiber.h"
 #include "sched/run_queue.h"
 #include "sched/worker.h"
-#include "stack/depth.h"
+#include "stack/stack.h"
 #include "wait/wait_group.h"
 #include "wait/group.h"
 

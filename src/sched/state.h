@@ -24,14 +24,13 @@
 #include "core/shares.h"
 #include "core/timers.h"
 #include "core/topology.h"
-#include "life/end_clients.h"
-#include "observe/recorder.h"
 #include "queue/deque.h"
 #include "queue/inbox.h"
 #include "queue/task.h"
 #include "stack/stack.h"
 #include "sennit/base.h"
 #include "sennit/config.h"
+#include "sennit/end.h"
 #include "sennit/fiber.h"
 #include "sennit/poller.h"
 #include "sennit/report.h"
@@ -739,6 +738,142 @@ struct end_state {
 	pthread_mutex_t lock;
 	pthread_t exited[FINALISE_EXITS]; /* under lock: threads that have left
 					   * and must be joined */
+};
+
+/* --- clients of the end: life/end.h --------------------------------------- */
+
+/* The clients that are informed of a scheduler's end, and the handles that keep
+ * its memory block.
+ *
+ *	clients   wait for the end; each has a record on its stack, and the
+ *	          first is the heir, which takes the scheduler apart
+ *	notices   functions to call, for clients that do not wait
+ *	weak      handles; the scheduler's block stays until the last is gone
+ *
+ *	client    WAITS --last thread inside--> LEAVES --last client--> FREE
+ *
+ * The clients together have the scheduler's own keeper. Each one leaves when it
+ * is told, the heir after it has taken the scheduler apart. The last one to
+ * leave drops the keeper, and then lets the others return.
+ *
+ * Invariants
+ *   - A client joins while it holds a reference, and gives up with a new one.
+ *     So no client joins or gives up once the last thread inside has looked.
+ *   - Until a client leaves, the block stays, so that it may ask the gate for
+ *     its reference when its deadline passes.
+ *   - A client that is FREE may be gone.
+ *   - `told` and the notices change under the lock. A caller that finds
+ *     `told` set calls its function itself.
+ *
+ * Checked by test/model/end.pml.
+ */
+
+enum { CLIENT_WAITS = 0, CLIENT_LEAVES, CLIENT_FREE };
+
+/* A client that waits for the end. */
+struct client {
+	struct link link;  /* under end_clients.lock */
+	a_u32       state; /* any: one of the above; slept on */
+};
+
+/* The part of a scheduler that exists as long as anyone has a handle. */
+struct sennit_weak {
+	a_u32 keepers; /* any: weak handles, + 1 while the scheduler exists */
+};
+
+/* The part of a scheduler. It needs no destructor. */
+struct end_clients {
+	struct sennit_weak      weak;
+	sennit_word             lock;
+	const sennit_allocator *memory;  /* fixed: for notices */
+	a_u32                   awaited; /* number of clients that have not
+					  * left; under lock until the end */
+	struct link            *clients; /* under lock: struct client */
+	struct notice          *notices; /* under lock: the newest first */
+	bool                    told;    /* under lock: all notices have been
+					  * called */
+};
+
+/* --- observe: observe/observe.h ------------------------------------------- */
+
+/* The parts of a worker and of a scheduler for observe.h. */
+
+/* Bits of home.observed: who wants to know what the worker does. */
+#define OBSERVE_TIMES  1u /* the histograms */
+#define OBSERVE_PROBES 2u /* a tracer: see observe.h */
+#define OBSERVE_TRACE  4u /* the trace of events: see trace.h */
+
+/* Counters of what is rare. They are counted always. */
+struct rare_counters { /* all: owner writes */
+	a_u64 calls, cancels;
+};
+
+/* The part of a worker. */
+struct observe_state {
+	a_ptr    measures; /* owner writes: struct measures; NULL: none yet */
+	uint32_t every;   /* owner: as in the scheduler; 0: off, or no memory */
+	uint32_t task_in; /* owner: tasks until one is timed */
+	uint32_t wait_in; /* owner: waits until one is timed */
+	uint64_t stamp;   /* owner: when what ran has stopped, if nothing else
+			   * has been done since; 0: unknown */
+	struct rare_counters rare;
+};
+
+/* The part of a scheduler. */
+struct observe_shared {
+	a_u32 every;           /* any: one of how many tasks and waits is timed;
+				* 0: none */
+	a_u32 traced;          /* any: 1: events are recorded */
+	struct measures *past; /* under bound_workers.lock: of threads that have
+				* unbound; NULL: none */
+	struct rare_counters past_rare; /* under bound_workers.lock */
+};
+
+/* --- trace: observe/trace.h ----------------------------------------------- */
+
+/* A scheduler's part in a trace (observe/trace.h). */
+
+struct trace_state {
+	pthread_mutex_t    lock;   /* rank: below bound_workers.lock */
+	a_ptr              rings;  /* under lock; readers need none: a list of
+				      * struct trace_ring that only grows */
+	struct trace_ring *others; /* under lock: of threads without worker */
+	a_u64    capacity;         /* under lock: events of each ring; 0: there
+				      * are no rings yet */
+	uint32_t last;             /* under lock: the highest number of a
+				      * ring */
+	a_u64    begin_ticks;      /* under lock */
+	a_u64    begin_ns;         /* under lock */
+	uint32_t process;          /* fixed once there are rings */
+	uint32_t cpus;             /* fixed once there are rings */
+	a_u32    crash_fd;         /* any */
+};
+
+/* --- recorder: observe/trace.h -------------------------------------------- */
+
+/* A worker's part in a trace (trace.h), and its ring.
+ *
+ * The owner records into its ring while home.observed has OBSERVE_TRACE. Any
+ * thread may tell the owner to look whether recording is on: it leaves a note
+ * among the fibers in the worker's mailbox, which the owner looks into at every
+ * dispatch.
+ *
+ *	other thread   on = 1; told = 1; if it was 0: put the note
+ *	owner          takes the note; told = 0; looks at on
+ *
+ * While nothing is recorded, this costs nothing at a dispatch: the flags that
+ * lead to the recording code are those that lead to other rare paths, too.
+ */
+
+struct recorder {
+	struct trace_ring *ring;  /* owner: NULL: none yet */
+	a_ptr              given; /* under tracing.lock: its ring, NULL: none */
+	a_u32              number; /* the number of that ring */
+	a_u32              told;   /* any: 1: the note is in the mailbox, or
+				    * about to be */
+	struct node        note;   /* handed */
+	const a_u32       *on;     /* fixed: the scheduler's: see trace.h */
+	const struct home *home;   /* fixed */
 };
 
 /* --- scheduler list: observe/report.h ------------------------------------- */

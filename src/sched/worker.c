@@ -5,6 +5,7 @@
 #include "life/life.h"
 #include "observe/histogram.h"
 #include "observe/observe.h"
+#include "observe/trace.h"
 #include "os/os.h"
 #include "sched/fiber.h"
 #include "sched/loop.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stack/depth.h"
+#include "stack/stack.h"
 
 #ifdef SENNIT_HAVE_VALGRIND
 #include <valgrind/valgrind.h>

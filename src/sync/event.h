@@ -10,7 +10,7 @@
 #ifndef SN_EVENT_H
 #define SN_EVENT_H
 
-#include "wait/wait.h"
+#include "sched/state.h"
 #include "sennit/event.h"
 
 #define EVENT_SET     WAIT_QUEUE_OWN

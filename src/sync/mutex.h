@@ -3,7 +3,6 @@
 #ifndef SN_MUTEX_H
 #define SN_MUTEX_H
 
-#include "sched/state.h"
 #include "wait/wait.h"
 #include "sennit/mutex.h"
 

@@ -5,6 +5,7 @@
 #include "life/end.h"
 #include "life/life.h"
 #include "life/slots.h"
+#include "observe/observe.h"
 #include "observe/trace.h"
 #include "os/os.h"
 #include "os/quota.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace.c - any events in a ring of any size: a reader gets the newest events,
  * whole and in order, and nothing is written behind the ring. */
-#include "observe/recorder.h"
+#include "observe/trace.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  */
 #include "../api/with_workers.h"
 
-#include "stack/depth.h"
+#include "stack/stack.h"
 
 enum { WORDS = 512 };
 

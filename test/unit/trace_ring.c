@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_ring.c - readers get whole events, in order, while more are written. */
-#include "observe/recorder.h"
+#include "observe/trace.h"
 
 #include "../random.h"
 
