@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counting_allocator.h - an allocator that counts its memory and fails on
- * demand.
- *
- *	struct counting_allocator            w = { .failing = 3 };
- *	const sennit_allocator a = COUNTING_ALLOCATOR(&w);
- */
+/* counting_allocator.h - allocators that count what they gave, and that keep
+ * what comes back. */
 #ifndef SN_TEST_COUNTING_ALLOCATOR_H
 #define SN_TEST_COUNTING_ALLOCATOR_H
 
 #include "sennit.h"
+#include "api/with_workers.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- counting allocator ------------------------------------------------ */
+
+/* An allocator that counts its memory and fails on
+ * demand.
+ *
+ *	struct counting_allocator            w = { .failing = 3 };
+ *	const sennit_allocator a = COUNTING_ALLOCATOR(&w); */
 
 struct counting_allocator {
 	atomic_uint  calls;
@@ -60,6 +65,54 @@ static inline void counting_give(void *tally, void *memory, size_t size)
 	free(memory);
 	atomic_fetch_sub(&w->live, 1);
 	atomic_fetch_sub(&w->bytes, (long long)size);
+}
+
+/* --- keeping allocator ------------------------------------------------- */
+
+/* An allocator that counts, and keeps freed memory: the
+ * library must detect an access to an ended object, not a tool. */
+
+struct keeping_allocator {
+	atomic_uint taken, given;
+	atomic_uint wrong_size;
+	size_t      size; /* of the most recent block */
+	bool        empty;
+	max_align_t room[64];
+};
+
+static inline void *keeping_take(void *context, size_t size, size_t alignment)
+{
+	struct keeping_allocator *kept = context;
+	const unsigned            n = atomic_load(&kept->taken);
+
+	if (kept->empty || n == 8 || size > 8 * sizeof(max_align_t) ||
+	    alignment > _Alignof(max_align_t))
+		return NULL;
+	atomic_store(&kept->taken, n + 1);
+	kept->size = size;
+	return &kept->room[8 * n];
+}
+
+static inline void keeping_give(void *context, void *memory, size_t size)
+{
+	struct keeping_allocator *kept = context;
+
+	(void)memory;
+	if (size != kept->size)
+		atomic_fetch_add(&kept->wrong_size, 1);
+	atomic_fetch_add(&kept->given, 1);
+}
+
+static inline sennit_allocator keeping(struct keeping_allocator *kept)
+{
+	return (sennit_allocator){ keeping_take, keeping_give, kept };
+}
+
+static inline bool is_given_back(struct keeping_allocator *kept, unsigned n)
+{
+	return atomic_load(&kept->taken) == n &&
+	       atomic_load(&kept->given) == n &&
+	       atomic_load(&kept->wrong_size) == 0;
 }
 
 #endif

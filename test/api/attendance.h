@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attendance.h - which workers have threads, and which of them run tasks at the
- * same time. */
+/* attendance.h - which worker threads are there, and whether the system
+ * refuses more. */
 #ifndef SN_TEST_ATTENDANCE_H
 #define SN_TEST_ATTENDANCE_H
 
 #include "with_workers.h"
 #include "../proc_self.h"
+#include "next_create.h"
 
 #include <fenv.h>
 #include <limits.h>
+#include <errno.h>
+
+/* --- attendance -------------------------------------------------------- */
+
+/* Which workers have threads, and which of them run tasks at the
+ * same time. */
 
 #define MOST 8
 
@@ -82,6 +89,21 @@ static inline int warm_up(void)
 		sennit_sleep(SENNIT_MILLISECOND);
 	}
 	return 0;
+}
+
+/* --- refused threads --------------------------------------------------- */
+
+/* A pthread_create that fails on demand, for the one test
+ * program that includes this file. */
+
+static atomic_bool threads_are_refused;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *), void              *argument)
+{
+	if (atomic_load(&threads_are_refused))
+		return EAGAIN;
+	return next_create()(thread, attributes, run, argument);
 }
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* barrier.c - no party continues before all have arrived; phase after phase. */
 #include "crowd.h"
-#include "lookout.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* blocking_end.c - schedulers that end with blocking threads idle or at work:
  * none ends too early, none leaves a thread or memory behind, and the report
  * knows that a call may still return. */
-#include "printed.h"
+#include "../words.h"
 #include "with_workers.h"
 #include "../proc_self.h"
 #include "../counting_allocator.h"

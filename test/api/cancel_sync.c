@@ -2,7 +2,6 @@
 /* cancel_sync.c - a waiter for a rwlock, semaphore, barrier or once whose group
  * is cancelled leaves, and does not block those behind it. */
 #include "crowd.h"
-#include "lookout.h"
 
 #include <errno.h>
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowd.h - runs the same function in many tasks, bound threads and unbound
- * threads at the same time.
- *
- *	struct crowd c = { .s = s, .run = f, .argument = a, .tasks = 10 };
- *	gather(&c);
- *	disperse(&c);
- */
+/* crowd.h - fibers that meet, wait and are let go. */
 #ifndef SN_TEST_CROWD_H
 #define SN_TEST_CROWD_H
 
 #include "with_workers.h"
+
+/* --- crowd ------------------------------------------------------------- */
+
+/* Runs the same function in many tasks, bound threads and unbound
+ * threads at the same time.
+ *
+ *	struct crowd c = { .s = s, .run = f, .argument = a, .tasks = 10 };
+ *	gather(&c);
+ *	disperse(&c); */
 
 enum { CROWD_THREADS = 8 };
 
@@ -70,6 +73,46 @@ static inline void disperse(struct crowd *c)
 	sennit_wait_group_wait(&c->done);
 	for (i = 0; i < c->bound + c->unbound; i++)
 		pthread_join(c->threads[i], NULL);
+}
+
+/* --- lookout ----------------------------------------------------------- */
+
+/* Which fibers and threads wait for an object, and what kind of
+ * object it is, according to the report. */
+
+struct lookout {
+	const void *object;
+	unsigned    count;
+	uint32_t    kind; /* enum sennit_waits_for */
+};
+
+static inline void look_out(void *context, const sennit_report_entry *e)
+{
+	struct lookout *l = context;
+
+	if (e->state != SENNIT_REPORT_BLOCKED || e->object != l->object)
+		return;
+	l->count++;
+	l->kind = e->waits_for;
+}
+
+/* The number of fibers and bound threads that wait for the object. A caller
+ * that locks the object afterwards finds them in its queue. */
+static inline unsigned waiting_for(sennit_scheduler *s, const void *object)
+{
+	struct lookout l = { .object = object };
+
+	sennit_scheduler_report(s, look_out, &l);
+	return l.count;
+}
+
+/* The kind of the object in the report. There must be a waiter. */
+static inline uint32_t said_to_be(sennit_scheduler *s, const void *object)
+{
+	struct lookout l = { .object = object };
+
+	sennit_scheduler_report(s, look_out, &l);
+	return l.kind;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dag.c - the order that runs of a DAG promise, wherever they are started.
  * dag_concurrent.c has nodes and runs at the same time. */
-#include "dag_show.h"
+#include "dag_plan.h"
 
 /* --- one run, in each place --------------------------------------------- */
 

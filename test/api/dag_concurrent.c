@@ -2,7 +2,7 @@
 /* dag_concurrent.c - nodes and runs of a DAG at the same time: runs of one
  * DAG, nodes that wait for each other, runs inside nodes, and reports of
  * waiting nodes. */
-#include "dag_show.h"
+#include "dag_plan.h"
 
 /* --- what runs at the same time ----------------------------------------- */
 

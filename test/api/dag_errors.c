@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dag_errors.c - nodes that fail, runs that are late, and runs without
  * memory. */
-#include "dag_scene.h"
+#include "dag_plan.h"
 #include "../counting_allocator.h"
 
 /* --- errors ------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dag_groups.c - runs of a DAG as members of groups: cancels, deadlines and
  * errors pass from one to the other. */
-#include "dag_scene.h"
+#include "dag_plan.h"
 
 static int cancel_late(void *data, void *argument)
 {

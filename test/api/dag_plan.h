@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag_plan.h - graphs whose nodes check the order in which they run.
- *
- *	plan     steps 0..n-1, each with its predecessors; the nodes of the DAG
- *	         have other numbers, chosen at random
- *	play     one run: which steps have begun and ended
- *
- * `made` is plain memory: ThreadSanitizer checks that a node's writes are
- * visible to its successors.
- */
+/* dag_plan.h - DAGs whose nodes record when they ran, and how they
+ * are shown. */
 #ifndef SN_TEST_DAG_PLAN_H
 #define SN_TEST_DAG_PLAN_H
 
@@ -15,6 +8,17 @@
 #include "with_workers.h"
 
 #include <errno.h>
+
+/* --- dag plan ---------------------------------------------------------- */
+
+/* Graphs whose nodes check the order in which they run.
+ *
+ *	plan     steps 0..n-1, each with its predecessors; the nodes of the DAG
+ *	         have other numbers, chosen at random
+ *	play     one run: which steps have begun and ended
+ *
+ * `made` is plain memory: ThreadSanitizer checks that a node's writes are
+ * visible to its successors. */
 
 struct plan {
 	unsigned     n;
@@ -189,6 +193,135 @@ static inline void draw_chain(struct plan *plan, unsigned n, uint64_t *random)
 		plan->steps[i].end = i + 1;
 	}
 	draw(plan, random);
+}
+
+/* --- dag scene --------------------------------------------------------- */
+
+/* A small DAG whose nodes fail, wait or cancel, and what they
+ * recorded. */
+
+/* The data of a run. */
+struct scene {
+	sennit_event  never; /* never set */
+	sennit_event  begun;
+	sennit_group *outer;
+	atomic_uint   marks;
+	int           seen; /* result seen by wait_in_vain */
+};
+
+static inline void open_scene(struct scene *s)
+{
+	*s = (struct scene){ .seen = 0 };
+	sennit_event_init(&s->never, SENNIT_EVENT_MANUAL, false);
+	sennit_event_init(&s->begun, SENNIT_EVENT_MANUAL, false);
+}
+
+static inline int mark(void *data, void *argument)
+{
+	atomic_fetch_or(&((struct scene *)data)->marks,
+			(unsigned)(uintptr_t)argument);
+	return 0;
+}
+
+static inline int give_up(void *data, void *argument)
+{
+	(void)mark(data, argument);
+	return -EIO;
+}
+
+static inline int wait_in_vain(void *data, void *argument)
+{
+	struct scene *s = data;
+
+	(void)mark(data, argument);
+	sennit_event_set(&s->begun);
+	s->seen = sennit_event_wait_until(&s->never, sennit_after(GIVE_UP));
+	return s->seen;
+}
+
+static inline int fail_late(void *data, void *argument)
+{
+	struct scene *s = data;
+
+	sennit_event_wait(&s->begun);
+	return give_up(data, argument);
+}
+
+/* Nodes 0, 1, 2 with these functions and the order given by `after`. Each node
+ * sets bit 1 << its number. */
+struct cast {
+	sennit_dag_fn *run;
+	int            after[2]; /* node numbers; negative: none */
+};
+
+static inline sennit_dag *rehearse(const struct cast *cast, unsigned n)
+{
+	sennit_dag_builder b = SENNIT_DAG_BUILDER_INIT;
+	sennit_dag        *d = NULL;
+	uint32_t           node;
+
+	for (uintptr_t i = 0; i < n; i++) {
+		void *bit = (void *)((uintptr_t)1 << i);
+
+		assert_int_equal(sennit_dag_builder_add(&b, cast[i].run, bit,
+							NULL, &node),
+				 0);
+		for (int k = 0; k < 2; k++)
+			if (cast[i].after[k] >= 0)
+				assert_int_equal(
+					sennit_dag_builder_order(
+						&b, (uint32_t)cast[i].after[k],
+						node),
+					0);
+	}
+	assert_int_equal(sennit_dag_build(&d, &b, NULL, 0), 0);
+	sennit_dag_builder_destroy(&b);
+	return d;
+}
+
+/* --- dag show ---------------------------------------------------------- */
+
+/* One run of a planned DAG, and builders that must not fail. */
+
+static inline uint64_t seeded(void)
+{
+	static atomic_uint streams;
+
+	return random_stream(atomic_fetch_add(&streams, 1));
+}
+
+struct show {
+	struct world *w;
+	struct plan  *plan;
+	unsigned      yields;
+};
+
+static inline void perform(void *argument)
+{
+	const struct show       *s = argument;
+	const sennit_dag_options on = { .scheduler = s->w->s };
+	struct play              p;
+
+	open_play(&p, s->plan);
+	p.yields = s->yields;
+	EXPECT(sennit_dag_run(s->plan->dag, &p, &on, SENNIT_NEVER) == 0);
+	EXPECT(atomic_load(&p.ran) == s->plan->n);
+	close_play(&p);
+}
+
+static inline void must_order(sennit_dag_builder *b, uint32_t before,
+			      uint32_t after)
+{
+	EXPECT(sennit_dag_builder_order(b, before, after) == 0);
+}
+
+static inline sennit_dag *must_build(sennit_dag_builder *b)
+{
+	sennit_dag *d = NULL;
+
+	EXPECT(sennit_dag_build(&d, b, NULL, 0) == 0);
+	sennit_dag_builder_destroy(b);
+	return d;
 }
 
 #endif

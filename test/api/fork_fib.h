@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork_fib.h - a function whose calls are spawned, and the places from which
- * tests call it. */
+/* fork_fib.h - spawned calls. */
 #ifndef SN_TEST_FORK_FIB_H
 #define SN_TEST_FORK_FIB_H
 
 #include "with_workers.h"
-
 #include "sennit/fork_join.h"
+
+/* --- fork fib ---------------------------------------------------------- */
+
+/* A function whose calls are spawned, and the places from which
+ * tests call it. */
 
 SENNIT_FORK_1(unsigned, fib, unsigned, n)
 {
@@ -34,6 +37,19 @@ static inline void everywhere(sennit_task_fn *run)
 {
 	in_a_task(run, NULL);
 	run(NULL);
+}
+
+/* --- fork room --------------------------------------------------------- */
+
+/* Whether the macros of fork_join.h push onto the caller's deque
+ * themselves, without a fence. */
+
+static inline bool macros_have_room(void)
+{
+	struct sennit_here_ me;
+	const uint64_t      at = sennit_fork_begin_(&me, SENNIT_FORK_VERSION_);
+
+	return (int32_t)((uint32_t)at - me.deque->limit) < 0;
 }
 
 #endif

@@ -2,7 +2,6 @@
 /* fork_join.c - functions whose calls are spawned: results, arguments, order,
  * waits. fork_join_turns.c has what happens around them. */
 #include "fork_fib.h"
-#include "fork_room.h"
 
 TEST_WITH_WORKERS(results_come_back)
 {

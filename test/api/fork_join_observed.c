@@ -4,7 +4,6 @@
 #include "sennit/fork_join.h"
 
 #include "find_metric.h"
-#include "traced.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
 /* metrics.c - metrics are what has happened: known programs give known
  * numbers. test/build/metrics.sh shows the text to Prometheus. */
 #include "find_metric.h"
-#include "group_opener.h"
+#include "members.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* metrics_times.c - which tasks and waits are in the histograms of a sample,
  * and from when until when a wait and its latency last. */
 #include "find_metric.h"
-#include "group_opener.h"
+#include "members.h"
 
 enum { EVERY = 10 };
 

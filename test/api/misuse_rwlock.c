@@ -2,7 +2,7 @@
 /* misuse_rwlock.c - misuse of a reader-writer lock. */
 #include "misuse.h"
 
-#include "lookout.h"
+#include "crowd.h"
 
 static sennit_rwlock rwlock;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "misuse.h"
-#include "keeping_allocator.h"
+#include "../counting_allocator.h"
 
 static bool begun;
 

@@ -2,7 +2,7 @@
 /* misuse_sync.c - misuse of semaphore, barrier, once. */
 #include "misuse.h"
 
-#include "lookout.h"
+#include "crowd.h"
 
 /* --- semaphores --------------------------------------------------------- */
 

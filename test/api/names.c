@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names.c - names of tasks, in reports and in messages of misuse. */
 #include "misuse.h"
-#include "printed.h"
+#include "../words.h"
 
 #include <errno.h>
 

@@ -2,7 +2,6 @@
 /* once.c - one caller runs it, all see its effects, and a failure passes the
  * turn on. */
 #include "crowd.h"
-#include "lookout.h"
 
 #include <errno.h>
 

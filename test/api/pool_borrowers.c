@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_borrowers.c - many borrowers of one pool: which gets an item, and when.
  * No item is lost or lent twice. */
-#include "lookout.h"
+#include "crowd.h"
 #include "with_workers.h"
 
 #include <errno.h>

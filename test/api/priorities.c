@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* priorities.c - background tasks run when there is nothing else, but not
  * never. */
-#include "background_pile.h"
+#include "rendezvous.h"
 
 #include <errno.h>
 

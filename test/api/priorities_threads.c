@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* priorities_threads.c - on which threads background tasks run, and that all
  * of them run before workers or the scheduler end. */
-#include "background_pile.h"
+#include "rendezvous.h"
 
 /* --- on which thread ---------------------------------------------------- */
 

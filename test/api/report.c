@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - what reports and their text say that fibers wait for. */
 #include "report_search.h"
-#include "printed.h"
+#include "../words.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_groups.c - reports of waits that a group's deadline ends. */
-#include "printed.h"
+#include "../words.h"
 #include "with_workers.h"
 
 /* Members wait for an event, in a group whose deadline does not come. */

@@ -6,7 +6,6 @@
 
 #include "attendance.h"
 #include "next_syscall.h"
-#include "refused_threads.h"
 
 static _Thread_local bool is_worker;
 static atomic_uint        endless; /* workers that sleep without a deadline */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rwlock.c - many readers or one writer; deadlines. */
 #include "crowd.h"
-#include "lookout.h"
 
 #include <errno.h>
 

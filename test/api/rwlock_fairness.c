@@ -2,7 +2,6 @@
 /* rwlock_fairness.c - phases of readers and writers: their order, writers
  * that give up, and no starvation. */
 #include "crowd.h"
-#include "lookout.h"
 
 #include <errno.h>
 

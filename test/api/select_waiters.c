@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_waiters.c - a select that waits: what ends it, reports of it,
  * selects that serve each other, deadlines, and who may free its channels. */
-#include "lookout.h"
+#include "crowd.h"
 #include "with_workers.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 /* semaphore.c - permits are neither lost nor created; waiters are served in
  * order. */
 #include "crowd.h"
-#include "lookout.h"
 
 #include <errno.h>
 

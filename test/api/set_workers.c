@@ -3,7 +3,7 @@
  * lost, no fiber changes its thread, and no thread is left.
  */
 #include "resizing.h"
-#include "refused_threads.h"
+#include "attendance.h"
 
 #include <errno.h>
 

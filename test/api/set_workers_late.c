@@ -2,7 +2,7 @@
 /* set_workers_late.c - threads of workers that start when there is work for
  * them, and those that the system refuses. */
 #include "resizing.h"
-#include "refused_threads.h"
+#include "attendance.h"
 
 /* The smallest stack on which a thread starts, in bytes. */
 #if defined(SN_ASAN) || defined(SN_TSAN)

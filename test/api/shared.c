@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lookout.h"
-#include "keeping_allocator.h"
+#include "crowd.h"
+#include "../counting_allocator.h"
 
 #include <errno.h>
 

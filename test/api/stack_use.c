@@ -2,7 +2,7 @@
 /* stack_use.c - with measure_stacks, the stack use of each function's tasks is
  * known; without it, nothing is recorded.
  */
-#include "printed.h"
+#include "../words.h"
 #include "with_workers.h"
 
 enum { TASKS = 20, STACK = 256 * 1024 };

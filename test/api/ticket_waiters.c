@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ticket_waiters.c - several waiters for one ticket, waiters that give up, and
  * waiters that free the ticket. */
-#include "lookout.h"
+#include "crowd.h"
 #include "with_workers.h"
 
 #include <errno.h>
 
 /* --- several for one ticket --------------------------------------------- */
 
-struct crowd {
+struct queuers {
 	sennit_ticket_queue q;
 	sennit_ticket       t[3];
 	sennit_wait_group   gathered, done;
@@ -17,7 +17,7 @@ struct crowd {
 
 static void wait_in_crowd(void *argument)
 {
-	struct crowd *c = argument;
+	struct queuers *c = argument;
 
 	sennit_wait_group_done(&c->gathered);
 	sennit_ticket_wait(&c->t[2]);
@@ -31,7 +31,7 @@ static void *wait_in_crowd_as_thread(void *argument)
 	return NULL;
 }
 
-static void gather_crowd(struct crowd *c, pthread_t *threads)
+static void gather_crowd(struct queuers *c, pthread_t *threads)
 {
 	unsigned i;
 
@@ -45,7 +45,7 @@ static void gather_crowd(struct crowd *c, pthread_t *threads)
 	sennit_wait_group_wait(&c->gathered);
 }
 
-static void end_crowd(struct crowd *c, pthread_t *threads)
+static void end_crowd(struct queuers *c, pthread_t *threads)
 {
 	unsigned i;
 
@@ -57,8 +57,8 @@ static void end_crowd(struct crowd *c, pthread_t *threads)
 
 TEST_WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_due)
 {
-	struct crowd c = { .passed = 0 };
-	pthread_t    threads[4];
+	struct queuers c = { .passed = 0 };
+	pthread_t      threads[4];
 
 	gather_crowd(&c, threads);
 	sennit_ticket_done(&c.t[0]);
@@ -71,8 +71,8 @@ TEST_WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_due)
 
 TEST_WITH_WORKERS(all_who_wait_for_a_ticket_go_when_it_is_done)
 {
-	struct crowd c = { .passed = 0 };
-	pthread_t    threads[4];
+	struct queuers c = { .passed = 0 };
+	pthread_t      threads[4];
 
 	gather_crowd(&c, threads);
 	sennit_ticket_done(&c.t[2]); /* before its turn */
@@ -93,7 +93,7 @@ static void wait_briefly(void *ticket)
 
 TEST_WITH_WORKERS(a_timed_out_waiter_leaves_nothing_behind)
 {
-	struct crowd c = { .passed = 0 };
+	struct queuers c = { .passed = 0 };
 
 	sennit_wait_group_init(&c.gathered, 1);
 	sennit_wait_group_init(&c.done, 1);
@@ -160,7 +160,7 @@ TEST_WITH_WORKERS(tickets_and_queue_may_be_freed_when_done)
 
 TEST_WITH_WORKERS(a_report_names_the_ticket)
 {
-	struct crowd c = { .passed = 0 };
+	struct queuers c = { .passed = 0 };
 
 	sennit_wait_group_init(&c.gathered, 1);
 	sennit_wait_group_init(&c.done, 1);

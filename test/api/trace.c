@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace.c - what a scheduler that records from its creation on has recorded,
  * and the spans of a recording. */
-#include "traced.h"
+#include "find_metric.h"
 
 #include <errno.h>
 

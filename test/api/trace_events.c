@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_events.c - what a trace says of a program whose events are known. */
-#include "traced.h"
+#include "find_metric.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_events_rings.c - what rings keep, and which starts are possible. */
-#include "traced.h"
+#include "find_metric.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_graph.c - who waits for whom, and which waits end never. */
-#include "printed.h"
-#include "wait_edges.h"
+#include "../words.h"
+#include "report_search.h"
 
 #include <errno.h>
 

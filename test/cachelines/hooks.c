@@ -2,7 +2,7 @@
 /* hooks.c - the functions that the compiler calls, with -fsanitize=thread,
  * before each access to memory and in place of each atomic operation. They are
  * those of ThreadSanitizer's library, which is not linked. */
-#include "machine.h"
+#include "lines.h"
 
 #include <stdint.h>
 

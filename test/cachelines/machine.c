@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "machine.h"
+#include "lines.h"
 
 #include "base/torture.h"
-#include "lines.h"
 
 #include <errno.h>
 #include <semaphore.h>

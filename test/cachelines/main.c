@@ -11,7 +11,6 @@
  * for addr2line.
  */
 #include "lines.h"
-#include "operations.h"
 
 #include <stdbool.h>
 #include <stdio.h>

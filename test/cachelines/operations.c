@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "operations.h"
+#include "lines.h"
 #include "../require.h"
 
-#include "lines.h"
-#include "machine.h"
 #include "sennit.h"
 #include "sennit/fork_join.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* deadlocks.c - the stacks of a deadlock say that it is one, and who holds what
  * is waited for. */
-#include "../api/printed.h"
+#include "../words.h"
 #include "../api/with_workers.h"
 
 #include "sennit/stacks.h"

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* network.h - sockets in the simulated network, made as any program makes them.
- */
+/* network.h - the simulated network. */
 #ifndef SN_TEST_EXPLORE_NETWORK_H
 #define SN_TEST_EXPLORE_NETWORK_H
 
 #include "explore.h"
-
 #include "sennit/io.h"
 #include "sennit/net.h"
 #include "sennit/simulation.h"
+#include "../io/operations.h"
 
 #include <netinet/in.h>
+
+/* --- network ----------------------------------------------------------- */
+
+/* Sockets in the simulated network, made as any program makes them. */
 
 /* No deadlines: the seed lets them come early. */
 #define PATIENCE SENNIT_NEVER
@@ -86,6 +89,114 @@ static inline bool somebody_waits(void)
 
 	sennit_scheduler_report(sennit_current(), count_wait, &waits);
 	return waits;
+}
+
+/* --- network ends ------------------------------------------------------ */
+
+/* The operations of test/io/operations.h, with ends of the
+ * simulated network. */
+
+enum { SMALL = 64 };
+
+#define SETTLING SENNIT_SECOND /* longer than anything takes to arrive */
+
+/* --- other ends --------------------------------------------------------- */
+
+static inline void pair_up(int fds[2])
+{
+	REQUIRE(!sennit_simulation_pair(fds));
+}
+
+/* No room at fds[0]; nothing is on its way any more. */
+static inline void pair_up_full(int fds[2])
+{
+	const char bytes[SMALL] = "";
+
+	pair_up(fds);
+	while (sennit_send(fds[0], bytes, sizeof(bytes), MSG_DONTWAIT,
+			   SENNIT_NEVER) > 0)
+		;
+}
+
+static inline void listen_and_make_socket(int fds[2])
+{
+	struct sockaddr_in address;
+
+	fds[0] = listen_somewhere(&address);
+	fds[1] = new_socket();
+}
+
+static inline void send_two_bytes(int fds[2])
+{
+	static const char ab[] = "ab";
+
+	for (size_t sent = 0; sent < 2;) {
+		ptrdiff_t n = sennit_send(fds[1], ab + sent, 2 - sent, 0,
+					  SENNIT_UNCANCELLED);
+
+		REQUIRE(n > 0);
+		sent += (size_t)n;
+	}
+}
+
+static inline void receive_what_is_there(int fds[2])
+{
+	char bytes[SMALL];
+
+	while (sennit_recv(fds[1], bytes, sizeof(bytes), 0,
+			   sennit_after(SETTLING)) > 0)
+		;
+}
+
+static inline void connect_it(int fds[2])
+{
+	struct sockaddr_in a;
+	socklen_t          size = sizeof(a);
+
+	REQUIRE(!getsockname(fds[0], (struct sockaddr *)&a, &size));
+	REQUIRE(!sennit_connect(fds[1], (struct sockaddr *)&a, size,
+				SENNIT_UNCANCELLED));
+}
+
+/* Those of operations.h with pipes have none here, and the others have ends of
+ * the network. */
+static inline bool in_network(struct operation *o)
+{
+	if (o->call == call_splice_in || o->call == call_splice_out)
+		return false;
+	if (o->open == open_sockets)
+		o->open = pair_up;
+	else if (o->open == open_full_sockets)
+		o->open = pair_up_full;
+	else if (o->open == open_listener)
+		o->open = listen_and_make_socket;
+	else
+		return false;
+	if (o->make_ready == give_two_bytes)
+		o->make_ready = send_two_bytes;
+	else if (o->make_ready == drain)
+		o->make_ready = receive_what_is_there;
+	else
+		o->make_ready = connect_it;
+	return o->call != call_poll_several; /* it has a pipe: see below */
+}
+
+static inline ptrdiff_t poll_all(int fd, sennit_time deadline)
+{
+	int           fds[2];
+	struct pollfd p[4] = { { .fd = -1 }, { .events = POLLIN } };
+	int           n;
+
+	pair_up(fds); /* which says nothing */
+	p[1].fd = fds[0];
+	p[2] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	p[3] = (struct pollfd){ .fd = fd, .events = POLLPRI };
+	n = sennit_poll_several(p, 4, deadline);
+	EXPECT(n <= 0 || (p[2].revents & POLLIN));
+	EXPECT(!p[1].revents && !p[0].revents);
+	sennit_close(fds[0]);
+	sennit_close(fds[1]);
+	return n > 0 ? 1 : n;
 }
 
 #endif

@@ -4,13 +4,13 @@
  * given up, cancelled, with the other end gone; in a task and on a bound and an
  * unbound thread.
  */
-#include "network_ends.h"
+#include "network.h"
 
 #include <signal.h>
 
 /* --- one attempt -------------------------------------------------------- */
 
-struct attempt {
+struct trial {
 	struct operation  of;
 	int               fds[2];
 	ptrdiff_t         result;
@@ -19,7 +19,7 @@ struct attempt {
 };
 
 /* Some bytes or all: the network cuts what there is. */
-static void expect_done(const struct attempt *a, ptrdiff_t result)
+static void expect_done(const struct trial *a, ptrdiff_t result)
 {
 	const bool transfers = a->of.done > 1 && a->of.call != call_poll_in &&
 			       a->of.call != call_poll_out;
@@ -31,8 +31,7 @@ static void expect_done(const struct attempt *a, ptrdiff_t result)
 	abort();
 }
 
-static void expect(const struct attempt *a, ptrdiff_t result,
-		   ptrdiff_t expected)
+static void expect(const struct trial *a, ptrdiff_t result, ptrdiff_t expected)
 {
 	if (result == expected)
 		return;
@@ -42,7 +41,7 @@ static void expect(const struct attempt *a, ptrdiff_t result,
 
 static int call_it(void *argument)
 {
-	struct attempt *a = argument;
+	struct trial *a = argument;
 
 	a->result = a->of.call(a->fds[0], SENNIT_NEVER);
 	return 0;
@@ -50,7 +49,7 @@ static int call_it(void *argument)
 
 static int make_it_ready(void *argument)
 {
-	struct attempt *a = argument;
+	struct trial *a = argument;
 
 	a->of.make_ready(a->fds);
 	return 0;
@@ -58,7 +57,7 @@ static int make_it_ready(void *argument)
 
 static int close_peer(void *argument)
 {
-	struct attempt *a = argument;
+	struct trial *a = argument;
 
 	sennit_sleep(1 + sennit_choose(200 * SENNIT_MICROSECOND));
 	REQUIRE(!sennit_close(a->fds[1]));
@@ -67,7 +66,7 @@ static int close_peer(void *argument)
 }
 
 /* Of a group whose other member calls. */
-static ptrdiff_t call_beside(struct attempt *a, sennit_member_fn *other)
+static ptrdiff_t call_beside(struct trial *a, sennit_member_fn *other)
 {
 	sennit_group g;
 
@@ -80,13 +79,13 @@ static ptrdiff_t call_beside(struct attempt *a, sennit_member_fn *other)
 
 /* --- cases -------------------------------------------------------------- */
 
-static void when_ready(struct attempt *a)
+static void when_ready(struct trial *a)
 {
 	a->of.make_ready(a->fds);
 	expect_done(a, a->of.call(a->fds[0], SENNIT_NEVER));
 }
 
-static void once(struct attempt *a)
+static void once(struct trial *a)
 {
 	expect(a, a->of.call(a->fds[0], 0), -ETIMEDOUT);
 	a->of.make_ready(a->fds);
@@ -94,7 +93,7 @@ static void once(struct attempt *a)
 	expect_done(a, a->of.call(a->fds[0], 0));
 }
 
-static void until_deadline(struct attempt *a)
+static void until_deadline(struct trial *a)
 {
 	const sennit_time deadline = sennit_after(10 * SENNIT_MICROSECOND);
 
@@ -104,12 +103,12 @@ static void until_deadline(struct attempt *a)
 	expect_done(a, a->of.call(a->fds[0], SENNIT_NEVER));
 }
 
-static void until_another_makes_it_ready(struct attempt *a)
+static void until_another_makes_it_ready(struct trial *a)
 {
 	expect_done(a, call_beside(a, make_it_ready));
 }
 
-static void until_the_peer_closes(struct attempt *a)
+static void until_the_peer_closes(struct trial *a)
 {
 	ptrdiff_t n;
 
@@ -122,7 +121,7 @@ static void until_the_peer_closes(struct attempt *a)
 	expect(a, n, a->of.gone);
 }
 
-static void until_cancelled(struct attempt *a)
+static void until_cancelled(struct trial *a)
 {
 	sennit_group_init(&a->g, SENNIT_NEVER, 0);
 	REQUIRE(!sennit_group_spawn(&a->g, call_it, a));
@@ -135,7 +134,7 @@ static void until_cancelled(struct attempt *a)
 	expect_done(a, a->of.call(a->fds[0], SENNIT_NEVER));
 }
 
-static void until_the_groups_deadline(struct attempt *a)
+static void until_the_groups_deadline(struct trial *a)
 {
 	sennit_group g;
 
@@ -153,7 +152,7 @@ static void call_as_task(void *a)
 
 static int call_and_close_here(void *argument)
 {
-	struct attempt *a = argument;
+	struct trial *a = argument;
 
 	must_schedule_here(call_as_task, a);
 	while (io_waits(a->s) != 1)
@@ -162,7 +161,7 @@ static int call_and_close_here(void *argument)
 	return 0;
 }
 
-static void until_closed_on_the_same_worker(struct attempt *a)
+static void until_closed_on_the_same_worker(struct trial *a)
 {
 	sennit_group g;
 
@@ -177,7 +176,7 @@ static void until_closed_on_the_same_worker(struct attempt *a)
 
 static int close_it(void *argument)
 {
-	const struct attempt *a = argument;
+	const struct trial *a = argument;
 
 	for (uint32_t i = sennit_choose(8); i; i--)
 		sennit_yield();
@@ -186,7 +185,7 @@ static int close_it(void *argument)
 }
 
 /* On whatever worker it waits, if it has begun. */
-static void until_closed_by_another_task(struct attempt *a)
+static void until_closed_by_another_task(struct trial *a)
 {
 	ptrdiff_t n;
 
@@ -199,7 +198,7 @@ static void until_closed_by_another_task(struct attempt *a)
 
 /* --- all of them -------------------------------------------------------- */
 
-static void (*tried)(struct attempt *a);
+static void (*tried)(struct trial *a);
 static bool opens_groups; /* which an unbound thread cannot */
 
 static int try_it(void *argument)
@@ -209,7 +208,7 @@ static int try_it(void *argument)
 }
 
 /* In a task, on the bound thread, as an unbound one. */
-static void in_place(struct attempt *a, uint32_t place)
+static void in_place(struct trial *a, uint32_t place)
 {
 	sennit_group g;
 
@@ -228,7 +227,7 @@ static void in_place(struct attempt *a, uint32_t place)
 
 static void try_operation(const struct operation *o, sennit_scheduler *s)
 {
-	struct attempt a = { .of = *o, .s = s };
+	struct trial a = { .of = *o, .s = s };
 
 	if (o->call == call_poll_several) {
 		(void)in_network(&a.of);
@@ -256,7 +255,7 @@ static void try_all(void *unused)
 	end(s);
 }
 
-static void explore_each(void (*test)(struct attempt *a))
+static void explore_each(void (*test)(struct trial *a))
 {
 	signal(SIGPIPE, SIG_IGN);
 	tried = test;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* network_planted.c - servers with a bug that shows on few networks: exploring
  * finds it and prints the seed, and that seed alone reproduces it. */
-#include "found.h"
+#include "explore.h"
 #include "network.h"
 
 /* --- a server that takes each receive for a whole message --------------- */

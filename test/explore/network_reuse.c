@@ -3,7 +3,7 @@
  * wherever that is by then, and the number is used again at once, for something
  * that is ready: the call ends, and transfers nothing from or to that. In the
  * simulated network and in many orders. With the system's: test/io/steps.c. */
-#include "network_ends.h"
+#include "network.h"
 
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* planted.c - programs with a bug that appears in few orders: exploring finds
  * it and prints the seed, and that seed alone reproduces it. */
-#include "found.h"
+#include "explore.h"
 
 /* --- two locks, taken in both orders ------------------------------------- */
 

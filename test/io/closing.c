@@ -2,7 +2,7 @@
 /* closing.c - a descriptor is closed on which a fiber of another worker waits,
  * or a thread: the wait ends. Waits on what its number means next go on.
  */
-#include "attempt.h"
+#include "operations.h"
 
 #include "../random.h"
 

@@ -3,7 +3,7 @@
  * happened yet; or its descriptor is closed between a try and its wait. It is
  * older than the close, so it must neither touch nor wait for what the number
  * means next. The program's own close() and poll() make that order certain. */
-#include "attempt.h"
+#include "operations.h"
 
 #include "sennit/splice.h"
 

@@ -2,7 +2,7 @@
 /* closing_reuse.c - a descriptor is closed on which fibers wait, and its number
  * is used again before they run: none of them reads what it means next.
  */
-#include "attempt.h"
+#include "operations.h"
 
 enum { BYTES = 4 };
 

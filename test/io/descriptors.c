@@ -2,7 +2,7 @@
 /* descriptors.c - many that are waited for at once, two waits on one, those
  * that are closed meanwhile, numbers that are used again, files.
  */
-#include "attempt.h"
+#include "operations.h"
 
 #include <signal.h>
 
@@ -28,7 +28,7 @@ TEST_WITH_WORKERS(many_wait_at_once)
 	for (int i = 0; i < MANY; i++) {
 		assert_soon(atomic_load(&a[i].over));
 		said(&a[i], a[i].result, a[i].of->done, "one of many");
-		end(&a[i]);
+		end_attempt(&a[i]);
 	}
 }
 
@@ -72,7 +72,7 @@ static void two_wait_on_one_descriptor(struct world *w, bool in_first)
 	assert_soon(atomic_load(&b.over));
 	said(&b.in, b.in.result, 2, "beside a writer");
 	said(&b.out, b.out.result, 3, "beside a reader");
-	end(&b.in);
+	end_attempt(&b.in);
 }
 
 TEST_WITH_WORKERS(a_reader_and_a_writer_wait_on_one_descriptor)
@@ -114,7 +114,7 @@ TEST_WITH_WORKERS(a_number_that_is_used_again_is_waited_for_anew)
 
 		begin(&a);
 		wait_in_task(&a);
-		end(&a);
+		end_attempt(&a);
 	}
 }
 

@@ -6,7 +6,7 @@
  * what the library calls on a worker's thread, and with O_DIRECT they would
  * wait there.
  */
-#include "attempt.h"
+#include "operations.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
  * other end gone; on blocking descriptors and on those with O_NONBLOCK; in a
  * task, on a bound thread's own stack and on an unbound thread.
  */
-#include "attempt.h"
+#include "operations.h"
 
 #include <signal.h>
 
@@ -17,7 +17,7 @@ static void for_each(const struct world *w, void (*test)(struct attempt *a))
 
 		begin(&a);
 		test(&a);
-		end(&a);
+		end_attempt(&a);
 	}
 }
 
@@ -43,7 +43,7 @@ static void place_each(const struct world *w, void (*test)(struct attempt *a))
 
 		begin(&a);
 		places[i / 2 % 2](run_placed, &a);
-		end(&a);
+		end_attempt(&a);
 	}
 }
 

@@ -2,7 +2,7 @@
 /* order.c - what is done before something is written comes before what is done
  * after it was read. ThreadSanitizer checks it.
  */
-#include "attempt.h"
+#include "operations.h"
 
 struct queued_task {
 	int         fds[2];

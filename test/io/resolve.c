@@ -6,7 +6,7 @@
  * getaddrinfo() is the test's own for names that begin with "slow": it waits
  * until the test lets it go.
  */
-#include "with_backend.h"
+#include "operations.h"
 
 #include "sennit/file.h"
 #include "sennit/resolve.h"

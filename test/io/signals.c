@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.c - fibers and threads wait for signals of the process. */
-#include "with_backend.h"
+#include "operations.h"
 
 #include "sennit/signals.h"
 

@@ -3,7 +3,7 @@
  * epoll watches for good: bytes that come in every order, numbers that mean
  * something else behind the library's back.
  */
-#include "attempt.h"
+#include "operations.h"
 
 #include <arpa/inet.h>
 #include <sys/epoll.h>

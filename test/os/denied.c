@@ -4,9 +4,9 @@
  * seccomp filter.
  */
 #include "../api/with_workers.h"
-#include "../api/fork_room.h"
+#include "../api/fork_fib.h"
 #include "../child.h"
-#include "../stress/thefts.h"
+#include "../stress/bringing.h"
 #include "refusal.h"
 
 #if defined(SN_ASAN) || defined(SN_TSAN)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bringing.h - tasks that come one at a time, while a worker may be at any
- * point on its way to sleep. A worker that sleeps through a task makes the test
- * hang. */
+/* bringing.h - work that is brought to workers, or stolen. */
 #ifndef SN_TEST_BRINGING_H
 #define SN_TEST_BRINGING_H
 
 #include "../api/with_workers.h"
 #include "../random.h"
+#include "sennit/fork_join.h"
+
+/* --- bringing ---------------------------------------------------------- */
+
+/* Tasks that come one at a time, while a worker may be at any
+ * point on its way to sleep. A worker that sleeps through a task makes the test
+ * hang. */
 
 /* A random delay, after which a worker may be at any point on its way to
  * sleep. */
@@ -51,6 +56,47 @@ static inline void bring_to_all(const struct world *w, unsigned count,
 	bring_one_by_one(w->s, count, flags);
 	bring_one_by_one(eager, count, flags);
 	end_scheduler(eager);
+}
+
+/* --- thefts ------------------------------------------------------------ */
+
+/* Calls of fork_join.h whose caller does nothing until another
+ * worker has begun them, while that may be at any point on its way to sleep. A
+ * worker that sleeps through a call makes the test fail. */
+
+enum { THEFTS = 600 }; /* each takes some turns of a CPU */
+
+SENNIT_FORK_1(bool, raise_begun, atomic_bool *, begun)
+{
+	atomic_store(begun, true);
+	return true;
+}
+
+/* The library is not called while the caller waits: it publishes nothing, and
+ * takes nothing back. */
+SENNIT_FORK_1(bool, be_robbed, uint64_t *, random)
+{
+	atomic_bool begun;
+	sennit_time give_up = sennit_after(GIVE_UP);
+	bool        in_time;
+
+	atomic_init(&begun, false);
+	SENNIT_SPAWN(raise_begun, call, &begun);
+	while (!atomic_load(&begun) && sennit_now() < give_up)
+		sched_yield();
+	in_time = atomic_load(&begun);
+	dawdle(random);
+	return SENNIT_SYNC(raise_begun, call) && in_time;
+}
+
+static inline void run_thefts(void *unused)
+{
+	uint64_t       random = random_stream(3);
+	const uint64_t count = scaled(LOAD(THEFTS));
+
+	(void)unused;
+	for (uint64_t i = 0; i < count; i++)
+		EXPECT(SENNIT_RUN(be_robbed, &random));
 }
 
 #endif

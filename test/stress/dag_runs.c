@@ -86,7 +86,7 @@ static void run_some(struct festival *f, uint64_t *random)
 	}
 }
 
-static void perform(void *argument)
+static void run_plan(void *argument)
 {
 	struct festival *f = argument;
 	uint64_t         random = random_stream(atomic_fetch_add(&streams, 1));
@@ -102,7 +102,7 @@ static void perform(void *argument)
 
 static void *perform_unbound(void *argument)
 {
-	perform(argument);
+	run_plan(argument);
 	return NULL;
 }
 
@@ -116,11 +116,11 @@ TEST_WITH_WORKERS(no_node_runs_twice_or_too_early)
 		draw_at_random(&f.plans[i], 1 + random_below(&random, 150),
 			       1 + random_below(&random, 5), &random);
 	sennit_wait_group_init(&f.done, f.w->threads ? 4 : 3);
-	must_schedule(perform, &f);
-	must_schedule(perform, &f);
+	must_schedule(run_plan, &f);
+	must_schedule(run_plan, &f);
 	if (f.w->threads)
 		unbound = must_start_thread(perform_unbound, &f);
-	perform(&f);
+	run_plan(&f);
 	sennit_wait_group_wait(&f.done);
 	if (f.w->threads)
 		pthread_join(unbound, NULL);

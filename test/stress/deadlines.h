@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deadlines.h - random deadlines: some have passed, some pass while the waiter
- * begins to wait, some pass later, some never. */
+/* deadlines.h - deadlines about now, and turns of others. */
 #ifndef SN_TEST_DEADLINES_H
 #define SN_TEST_DEADLINES_H
 
 #include "../random.h"
 #include "sennit.h"
+#include "../api/with_workers.h"
+
+/* --- deadlines --------------------------------------------------------- */
+
+/* Random deadlines: some have passed, some pass while the waiter
+ * begins to wait, some pass later, some never. */
 
 /* A deadline that passes. */
 static inline sennit_time soon(uint64_t *random)
@@ -20,6 +25,18 @@ static inline sennit_time soon(uint64_t *random)
 static inline sennit_time soon_or_never(uint64_t *random)
 {
 	return random_below(random, 3) ? soon(random) : SENNIT_NEVER;
+}
+
+/* --- let others run ---------------------------------------------------- */
+
+/* Gives way to other threads where there may be fewer CPUs
+ * than threads. */
+
+/* There may be fewer CPUs than threads. */
+static inline void let_others_run(void)
+{
+	sennit_yield();
+	sched_yield();
 }
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* future_free_reuse.c - a waiter overwrites its future as soon as its wait
  * returns. The setter must not touch it afterwards. */
-#include "let_others_run.h"
+#include "deadlines.h"
 #include "../random.h"
-#include "pairs.h"
-
-enum { PATTERN = 0xa5 };
+#include "passing.h"
 
 enum { SEVERAL = 3 };
 

@@ -4,9 +4,8 @@
  * continuations. All must see the same outcome, each continuation must run
  * once, and the last one to leave overwrites and frees the future. A further
  * test: a waiter whose futures are set while it begins to wait. */
-#include "let_others_run.h"
-#include "../random.h"
 #include "deadlines.h"
+#include "../random.h"
 
 #include <errno.h>
 

@@ -5,7 +5,6 @@
  * passed. Then, with both on, each task and wait is in both, once.
  */
 #include "../api/find_metric.h"
-#include "../api/traced.h"
 #include "../random.h"
 
 #include "sennit/workers.h"

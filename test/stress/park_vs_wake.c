@@ -4,7 +4,6 @@
 #include "../api/with_workers.h"
 #include "../random.h"
 #include "bringing.h"
-#include "thefts.h"
 
 TEST_WITH_THREADS(tasks_from_outside_never_wait_for_ever)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* passing.h - objects with two owners each. The last owner to leave overwrites
- * and frees the object, while the other may still be on its way out.
- */
+/* passing.h - fibers and threads in pairs, or that pass one by one. */
 #ifndef SN_TEST_PASSING_H
 #define SN_TEST_PASSING_H
 
 #include "../api/crowd.h"
 #include "../random.h"
+
+/* --- passing ----------------------------------------------------------- */
+
+/* Objects with two owners each. The last owner to leave overwrites
+ * and frees the object, while the other may still be on its way out. */
 
 enum { SLOTS = 4, PATTERN = 0xa5 };
 
@@ -62,6 +65,40 @@ static inline void pass_around(struct passing *g, sennit_scheduler *s)
 	for (i = 0; i < SLOTS; i++)
 		if (atomic_load(&g->slots[i]))
 			g->leave(atomic_load(&g->slots[i]));
+}
+
+/* --- pairs ------------------------------------------------------------- */
+
+/* Pairs of a waiter and a server that ends its waits. */
+
+enum { PAIRS = 4 };
+
+/* Run serve(cell) and use(cell) for all cells at once, as tasks, except for one
+ * of each that runs on an unbound thread. */
+static inline void run_pairs(sennit_scheduler *s, sennit_task_fn *serve,
+			     sennit_task_fn *use, void *const cells[PAIRS])
+{
+	struct crowd servers[PAIRS], users[PAIRS];
+	unsigned     i;
+
+	for (i = 0; i < PAIRS; i++) {
+		servers[i] = (struct crowd){ .s = s,
+					     .run = serve,
+					     .argument = cells[i],
+					     .tasks = i != 1,
+					     .unbound = i == 1 };
+		users[i] = (struct crowd){ .s = s,
+					   .run = use,
+					   .argument = cells[i],
+					   .tasks = i != 2,
+					   .unbound = i == 2 };
+		gather(&servers[i]);
+		gather(&users[i]);
+	}
+	for (i = 0; i < PAIRS; i++) {
+		disperse(&servers[i]);
+		disperse(&users[i]);
+	}
 }
 
 #endif

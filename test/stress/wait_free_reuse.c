@@ -4,7 +4,6 @@
  * pattern, a lost wake or a sanitizer's report. */
 #include "../api/with_workers.h"
 #include "../random.h"
-#include "pairs.h"
 #include "passing.h"
 
 /* A cell is an event, then a wait group, and so on. */

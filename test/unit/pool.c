@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - blocks that move between caches, and the memory that they use. */
-#include "signed_block.h"
-#include "../random.h"
 #include "scarce.h"
+#include "../random.h"
 
 enum { MANY = 1000 };
 

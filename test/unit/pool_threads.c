@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_threads.c - threads that take, give and pass on blocks at the same
  * time: no block has two holders. */
-#include "signed_block.h"
+#include "scarce.h"
 #include "../random.h"
 
 #include <pthread.h>

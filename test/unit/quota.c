@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quota.c - quotas of control groups, read from made-up file systems. */
-#include "cgroup_files.h"
+#include "made_up_system.h"
 
 /* --- version 2 ---------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quota_mounts.c - where control groups are mounted: subtrees, namespaces,
  * and names that need care. */
-#include "cgroup_files.h"
+#include "made_up_system.h"
 
 TEST_ON_NEW_SYSTEM(mounted_subtree_is_entered_at_its_root)
 {

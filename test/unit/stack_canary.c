@@ -2,7 +2,7 @@
 /* stack_canary.c - stacks that have canaries instead of guards: a lost one is
  * found, and the number of mappings is limited. */
 #include "os/os.h"
-#include "split_mappings.h"
+#include "stacks.h"
 #include "../child.h"
 
 #include <fcntl.h>

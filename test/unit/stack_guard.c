@@ -2,7 +2,7 @@
 /* stack_guard.c - what happens when code touches memory beyond the end of a
  * stack. */
 #include "os/os.h"
-#include "split_mappings.h"
+#include "stacks.h"
 #include "../proc_self.h"
 
 #include <signal.h>

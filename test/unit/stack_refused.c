@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_refused.c - stacks that can get no guard are refused, without canaries:
  * nobody runs on a stack that an overflow leaves unnoticed. */
-#include "split_mappings.h"
+#include "stacks.h"
 #include "os/os.h"
 
 enum { GUARDS = 12, MANY = 200 };

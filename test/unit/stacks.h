@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.h - takes and gives stacks of 64 KiB one at a time. */
+/* stacks.h - stacks and their mappings. */
 #ifndef SN_TEST_STACKS_H
 #define SN_TEST_STACKS_H
 
 #include "../test.h"
-
 #include "base/memory.h"
+#include "os/os.h"
 #include "stack/stack.h"
+
+/* --- stacks ------------------------------------------------------------ */
+
+/* Takes and gives stacks of 64 KiB one at a time. */
 
 #define SIZE  ((size_t)64 * 1024)
 #define GUARD ((size_t)68 * 1024)
@@ -40,6 +44,38 @@ static inline int by_address(const void *a, const void *b)
 	const char *y = *(char *const *)b;
 
 	return (x > y) - (x < y);
+}
+
+/* --- split mappings ---------------------------------------------------- */
+
+/* Stacks whose guards split mappings, and how many of them
+ * have one. Others have canaries, or are refused. */
+
+/* Make stacks for which the process may split mappings for `guards` guards
+ * only. Without a guard there is no stack. */
+static inline void make_guarded(struct stacks *s, uint32_t guards)
+{
+	make(s, 0);
+	s->slabs.guards.kind = OS_GUARD_MAPPING;
+	s->slabs.guards.limit = guards;
+	s->slabs.guards.assured = 0;
+}
+
+/* The same, but without a guard there is a canary. */
+static inline void make_by_mapping(struct stacks *s, uint32_t guards)
+{
+	make_guarded(s, guards);
+	sn_stacks_allow_canaries(s);
+}
+
+static inline size_t count_guarded(const struct stacks *s, void *const low[],
+				   size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += !sn_stack_has_canary(s, low[i]);
+	return n;
 }
 
 #endif
