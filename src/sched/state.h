@@ -277,14 +277,15 @@ struct home {
  * run_task.h. */
 #define CLEANUP_LOCALS UINT32_C(1)
 #define CLEANUP_NAME   UINT32_C(2)
-#define CLEANUP_DEPTH \
-	UINT32_C(4) /* stack depth is measured; set for the fiber's whole
-		     * life */
+
+/* Stack depth is measured; set for the whole life of the fiber. */
+#define CLEANUP_DEPTH UINT32_C(4)
 
 #define CLEANUP_OBSERVED UINT32_C(8) /* the task's begin was observed */
-#define CLEANUP_FP_SHARED \
-	UINT32_C(16) /* floating-point control is not restored; set for the
-		      * fiber's whole life */
+
+/* Floating-point control is not restored; set for the whole life of the
+ * fiber. */
+#define CLEANUP_FP_SHARED UINT32_C(16)
 
 /* What the end of a task does not end. */
 #define CLEANUP_STAYS (CLEANUP_DEPTH | CLEANUP_OBSERVED | CLEANUP_FP_SHARED)
