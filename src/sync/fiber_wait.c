@@ -17,6 +17,7 @@ static int wait_for_notify(struct sennit_fiber *self, sennit_mutex *m,
 
 	n->fiber = self;
 	n->home = sn_self;
+	n->whole = n;
 	n->is.raced = true;
 	n->scope = sn_wait_scope(self, deadline);
 	sn_wait_show(n, SENNIT_WAITS_FOR_NOTIFY, m, deadline);

@@ -254,6 +254,50 @@ TEST_WITH_WORKERS(a_sleep_is_woken_by_its_timer)
 	trace_file_free(&f);
 }
 
+static sennit_mutex  lock;
+static sennit_fiber *reader; /* under lock */
+static bool          noted;  /* under lock */
+
+static bool is_noted(void *unused)
+{
+	(void)unused;
+	return noted;
+}
+
+static void read_note(void *unused)
+{
+	(void)unused;
+	sennit_mutex_lock(&lock);
+	reader = sennit_fiber_current();
+	sennit_event_set(&pong);
+	EXPECT(sennit_fiber_wait(&lock, is_noted, NULL, SENNIT_NEVER));
+	sennit_mutex_unlock(&lock);
+	sennit_wait_group_done(&left);
+}
+
+/* With the lock held its reader waits, if only for the lock. */
+TEST_WITH_WORKERS(a_notified_fiber_is_woken_by_a_signal)
+{
+	struct trace_file f;
+
+	noted = false;
+	sennit_event_init(&pong, SENNIT_EVENT_AUTO, false);
+	start(w->s);
+	sennit_wait_group_init(&left, 1);
+	assert_int_equal(sennit_schedule(read_note, NULL), 0);
+	sennit_event_wait(&pong);
+	sennit_mutex_lock(&lock);
+	noted = true;
+	sennit_fiber_notify(reader);
+	sennit_mutex_unlock(&lock);
+	sennit_wait_group_wait(&left);
+	f = trace_of(w->s);
+	assert_int_equal(waits_for(&f, SENNIT_WAITS_FOR_NOTIFY, &lock,
+				   SENNIT_TRACE_WAKE_SIGNAL),
+			 1);
+	trace_file_free(&f);
+}
+
 static int wait_for_cancel(void *unused)
 {
 	(void)unused;
