@@ -5,7 +5,7 @@
 if(NOT build_bindings)
 	return()
 endif()
-if(NOT make_shared OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC OR SENNIT_TORTURE
+if(NOT make_shared OR SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR sanitize_helgrind OR sanitize_fuzzer OR SENNIT_TEST_WRAPPER
 	OR CMAKE_CROSSCOMPILING)
 	message(STATUS "left out: bindings: no plain shared library to run with")

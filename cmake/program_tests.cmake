@@ -21,7 +21,7 @@ function(sennit_server_tests)
 		if(name MATCHES "^(server|upstream)$")
 			continue() # what they share
 		endif()
-		if(name IN_LIST heavy AND (SENNIT_SANITIZE OR SENNIT_TORTURE))
+		if(name IN_LIST heavy AND SENNIT_SANITIZE)
 			continue()
 		endif()
 		foreach(backend IN ITEMS epoll uring)
@@ -121,7 +121,7 @@ function(sennit_mpi_programs)
 		endforeach()
 	endif()
 
-	if(NOT SENNIT_MPIS OR NOT build_tests OR NOT build_checks OR SENNIT_TORTURE
+	if(NOT SENNIT_MPIS OR NOT build_tests OR NOT build_checks
 		OR sanitize_helgrind OR SENNIT_TEST_WRAPPER
 		OR sanitize_thread)
 		return()

@@ -40,7 +40,7 @@ include(cmake/platform_tests.cmake)
 
 # Only a test that hangs takes this long, even on a busy machine.
 set(timeout 600)
-if(SENNIT_SANITIZE OR SENNIT_TORTURE OR SENNIT_DETERMINISTIC
+if(SENNIT_SANITIZE OR SENNIT_DETERMINISTIC
 	OR SENNIT_TEST_WRAPPER OR CMAKE_CROSSCOMPILING)
 	set(timeout 900)
 endif()
@@ -271,8 +271,7 @@ function(sennit_cachelines)
 		target_link_libraries(${target} PRIVATE sennit_flags)
 		target_compile_definitions(${target} PRIVATE SENNIT_DETERMINISTIC
 			SENNIT_USUAL_LIMITS NDEBUG)
-		target_compile_options(${target} PRIVATE
-			$<$<COMPILE_LANGUAGE:C>:-USENNIT_TORTURE> -O2 -fno-pie)
+		target_compile_options(${target} PRIVATE -O2 -fno-pie)
 	endforeach()
 	target_compile_options(sennit_traced PRIVATE $<$<COMPILE_LANGUAGE:C>:
 		-fsanitize=thread -U__SANITIZE_THREAD__ -Wno-tsan>)
@@ -546,7 +545,7 @@ if(build_tests AND CMAKE_BUILD_TYPE STREQUAL Release)
 	if(NOT SENNIT_END STREQUAL "gate")
 		string(APPEND build " END=${SENNIT_END}")
 	endif()
-	foreach(option TORTURE SANITIZE TEST_WRAPPER)
+	foreach(option SANITIZE TEST_WRAPPER)
 		if(SENNIT_${option})
 			string(APPEND build " ${option}")
 		endif()

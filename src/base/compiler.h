@@ -76,7 +76,6 @@ static inline bool under_valgrind(void)
  *	MISUSE  always on: the caller broke the contract; names the public call
  *	CHECK   always on: the library's state is broken, which must not spread
  *	ASSERT  debug builds: mistakes of the library, O(1)
- *	ASSERT_SLOW  torture builds: walks whole structures
  *
  * Each prints one line on standard error (the failure, its place, the worker,
  * the fiber and the thread) and aborts. Nothing here allocates or takes a lock.
@@ -117,12 +116,6 @@ void sn_check_on_panic(void (*dump)(void));
 #define ASSERT(cond) ((void)0)
 #else
 #define ASSERT(cond) CHECK(cond, #cond)
-#endif
-
-#ifdef SENNIT_TORTURE
-#define ASSERT_SLOW(cond) CHECK(cond, #cond)
-#else
-#define ASSERT_SLOW(cond) ((void)0)
 #endif
 
 #endif

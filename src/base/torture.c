@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/torture.h"
 
-#if defined(SENNIT_TORTURE) && !defined(SENNIT_DETERMINISTIC)
+#if !defined(NDEBUG) && !defined(SENNIT_DETERMINISTIC)
 #include "base/atomic.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ uint64_t sn_torture_seed(void)
 	uint64_t seed = a_load_rlx(&chosen);
 	uint64_t mine;
 
-	if (seed)
+	if (seed || !sn_torture_is_on())
 		return seed;
 	mine = choose();
 	return a_cas_rlx(&chosen, &seed, mine) ? mine : seed;

@@ -3,14 +3,16 @@
  * which a seed chooses all of them.
  *
  * TORTURE_POINT() stands in each window that a protocol must survive: for
- * example between a store and the load that depends on it. It expands to
- * nothing, except in builds with SENNIT_TORTURE. There it sometimes yields the
- * CPU or delays the thread, for at most about 50 us. Each thread has its own
- * random numbers, derived from the environment variable SENNIT_TORTURE_SEED if
- * it is set. sn_panic prints the seed. The same seed makes the failure likely
- * again, but not certain, because the operating system still schedules the
- * threads. In the deterministic build (see below) each point is a point of that
- * scheduler.
+ * example between a store and the load that depends on it. In builds with
+ * assertions, and with SENNIT_TORTURE_SEED in the environment, it sometimes
+ * yields the CPU or delays the thread, for at most about 50 us. TORTURED() then
+ * selects a tiny limit, so that tests reach it. Each thread has its own random
+ * numbers, derived from the seed; 0 takes another seed each time. sn_panic
+ * prints the seed. It makes the failure likely again, but not certain, because
+ * the operating system still schedules the threads.
+ *
+ * In builds without assertions both are nothing. In the deterministic build
+ * (see below) each point is a point of that scheduler, and limits are tiny.
  */
 #ifndef SN_TORTURE_H
 #define SN_TORTURE_H
@@ -31,14 +33,35 @@ static inline uint64_t sn_torture_seed(void)
 {
 	return 0;
 }
-#elif defined(SENNIT_TORTURE)
-#define TORTURE_POINT()       sn_torture_point()
-/* Selects a tiny limit under torture, so that tests reach it. */
-#define TORTURED(tiny, usual) (tiny)
+#elif !defined(NDEBUG)
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define TORTURE_POINT()                     \
+	do {                                \
+		if (sn_torture_is_on())     \
+			sn_torture_point(); \
+	} while (0)
+#define TORTURED(tiny, usual) (sn_torture_is_on() ? (tiny) : (usual))
+
+/* Each file asks once: several libraries and tests use this, and have no
+ * variable in common. */
+static inline bool sn_torture_is_on(void)
+{
+	static atomic_int known; /* any: 0 at first, then 1: off, or 2: on */
+	int is = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!is) {
+		is = getenv("SENNIT_TORTURE_SEED") ? 2 : 1;
+		atomic_store_explicit(&known, is, memory_order_relaxed);
+	}
+	return is == 2;
+}
 
 void sn_torture_point(void);
 
-/* The value for SENNIT_TORTURE_SEED that repeats this run; never 0. */
+/* The value for SENNIT_TORTURE_SEED that repeats this run; 0: it is not
+ * tortured. */
 uint64_t sn_torture_seed(void);
 #else
 #define TORTURE_POINT()       ((void)0)

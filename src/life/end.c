@@ -197,7 +197,8 @@ void sn_end_thread_leaves_gate(sennit_scheduler *s)
 static bool note_exit(sennit_scheduler *s, pthread_t *whom)
 {
 	/* Before the end, ended threads would only keep their stacks. */
-	uint32_t room = sn_gate_is_done(&s->gate) ? FINALISE_EXITS : 1;
+	uint32_t room = sn_gate_is_done(&s->gate) ? TORTURED(2, FINALISE_EXITS)
+						  : 1;
 	bool     full;
 
 	os_lock(&s->end.lock);

@@ -4,11 +4,9 @@
 #include "base/memory.h"
 #include "os/os.h"
 
-enum {
-	PAGE_BLOCKS = 2 * POOL_BATCH, /* the first block is the page's header */
-	PAGE = PAGE_BLOCKS * POOL_BLOCK,
-	LARGEST_CHUNK = 16 /* pages */
-};
+#define PAGE_BLOCKS   (2 * POOL_BATCH) /* the first is the page's header */
+#define PAGE          (PAGE_BLOCKS * POOL_BLOCK)
+#define LARGEST_CHUNK 16 /* pages */
 
 /* The first block of each page. That of the first page is the chunk itself. */
 struct page {

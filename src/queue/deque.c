@@ -7,12 +7,11 @@
 
 #include <errno.h>
 
-enum {
-	TAKE_BACK_MAX = TORTURED(2, 16), /* bounds the tasks that take_back
-					  * moves */
-	SPINS = 100                      /* about 2 us: longer than a forced
-					  * take */
-};
+/* Bounds the tasks that take_back moves. */
+#define TAKE_BACK_MAX TORTURED(2, 16)
+
+/* About 2 us: longer than a forced take. */
+#define SPINS 100
 
 static uint32_t top_of(uint64_t pub)
 {

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { CAPACITY_FIRST = TORTURED(1, 16), CAPACITY_MAX = 1 << 30 };
+#define CAPACITY_FIRST TORTURED(1u, 16u)
+#define CAPACITY_MAX   (1u << 30)
 
 void sn_ring_init(struct ring *r, const sennit_allocator *allocator)
 {

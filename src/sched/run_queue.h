@@ -9,13 +9,8 @@
 
 /* The initial capacity of a deque, and the maximum number of tasks that a thief
  * takes. An empty deque always has room for them. */
-#ifdef SENNIT_TORTURE
-#define WORKER_DEQUE      2u
-#define WORKER_STEAL_MOST 2u
-#else
-#define WORKER_DEQUE      256u
+#define WORKER_DEQUE      TORTURED(2u, 256u)
 #define WORKER_STEAL_MOST 32u
-#endif
 
 /* [W1] The fairness bound: after this many dispatches of fibers and tasks, the
  * worker checks inbox and timers, and one task starts even if fibers are ready.

@@ -729,7 +729,7 @@ struct blocking_threads {
 /* The threads that are still inside a scheduler that ends: see end.h. */
 
 /* The maximum number of ended threads that are left for the client to join. */
-#define FINALISE_EXITS TORTURED(2, 32)
+#define FINALISE_EXITS 32
 
 struct end_state {
 	a_u32    inside; /* any: threads that may still access the scheduler, +

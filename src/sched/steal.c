@@ -29,8 +29,9 @@
  * have to wait here for a stack, while their victim has one. */
 static uint32_t most_of(const struct worker *w)
 {
-	return sn_stacks_are_scarce(&w->scheduler->stacks) ? 1
-							   : WORKER_STEAL_MOST;
+	return sn_stacks_are_scarce(&w->scheduler->stacks)
+		       ? 1
+		       : TORTURED(2u, WORKER_STEAL_MOST);
 }
 
 /* Take a share of the victim's inbox. The rest goes back. If the victim has

@@ -15,14 +15,12 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum {
-	FIRST_SLAB = TORTURED(2, 8),      /* stacks; few, so that small programs
-					   * stay small: a small slab next to
-					   * other mappings shares their page
-					   * tables */
-	LARGEST_SLAB = TORTURED(8, 1024), /* stacks */
-	MAP_WORDS = 1024 / 64,
-};
+/* Stacks. Few at first, so that small programs stay small: a small slab next to
+ * other mappings shares their page tables. */
+#define FIRST_SLAB   TORTURED(2u, 8u)
+#define SLAB_MOST    1024u
+#define LARGEST_SLAB TORTURED(8u, SLAB_MOST)
+#define MAP_WORDS    (SLAB_MOST / 64)
 
 #define SLAB_BYTES ((size_t)128 << 20)
 

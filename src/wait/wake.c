@@ -82,7 +82,7 @@ void sn_wake_other(struct waiter *n)
  *	next   another bundle of the same bucket
  *	prev   the bundle that was begun after this one
  */
-#define BUCKETS TORTURED(1, 16)
+#define BUCKETS 16
 
 /* The number of waiters per bundle that pass before all bundles are sent:
  * enough to pay for the push and the wake, and so few that searching workers do
@@ -108,7 +108,7 @@ static struct link **bucket_of(struct bundles *b, const struct worker *home)
 {
 	const uint64_t spread = (uintptr_t)home * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &b->buckets[(spread >> 32) % BUCKETS];
+	return &b->buckets[(spread >> 32) % TORTURED(1, BUCKETS)];
 }
 
 /* The bundle for this worker. NULL: there is none yet. */

@@ -4,7 +4,7 @@
 #include "with_workers.h"
 #include "../counting_allocator.h"
 
-#include "base/compiler.h"
+#include "base/torture.h"
 
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -107,12 +107,11 @@ TEST_WITH_COUNTS(thread_after_thread_works)
 
 /* The kernel ends a thread in this mode that makes another system call than
  * read, write, and exit. Sanitizers and Valgrind make calls of their own, and
- * torture builds yield. */
-#if defined(SN_ASAN) || defined(SN_TSAN) || defined(SENNIT_TORTURE) || \
-	defined(SENNIT_DETERMINISTIC)
+ * under torture it yields. */
+#if defined(SN_ASAN) || defined(SN_TSAN)
 enum { CAN_FORBID = 0 };
 #else
-enum { CAN_FORBID = 1 };
+#define CAN_FORBID TORTURED(false, true)
 #endif
 
 /* What became of the thread: it could not forbid calls, or it came to its last

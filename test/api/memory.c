@@ -126,7 +126,9 @@ TEST_WITH_COUNTS(a_failure_at_any_moment_leaves_nothing_behind)
 
 /* More than the initial capacity of any queue. In a torture build blocks come
  * in threes. */
-enum { BATCH = TORTURED(60, 300), MOST_CALLS = TORTURED(100, 60) };
+enum { MOST_BATCH = 300 };
+#define BATCH      TORTURED(60u, MOST_BATCH)
+#define MOST_CALLS TORTURED(100u, 60u)
 
 struct attempt {
 	struct counting_allocator tally;
@@ -142,7 +144,7 @@ static void schedule_batch(void *argument)
 {
 	struct attempt *a = argument;
 	struct cargo    c = { .load = &a->load };
-	sennit_task     tasks[BATCH];
+	sennit_task     tasks[MOST_BATCH];
 	unsigned        i;
 
 	for (i = 0; i < BATCH; i++)

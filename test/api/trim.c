@@ -3,13 +3,17 @@
  * and automatically. Memory in use is unaffected. */
 #include "with_workers.h"
 
+#include "base/torture.h"
+
 /* With ThreadSanitizer a fiber takes milliseconds to create and to free. */
 #if defined(SN_TSAN)
 enum { PEAK = 400, SOME = 100, SHADOWED = 1 };
-#elif defined(SN_ASAN) || defined(SENNIT_TORTURE)
+#elif defined(SN_ASAN)
 enum { PEAK = 3000, SOME = 500, SHADOWED = 1 };
 #else
-enum { PEAK = 8000, SOME = 500, SHADOWED = 0 };
+enum { SOME = 500 };
+#define PEAK     TORTURED(3000u, 8000u)
+#define SHADOWED TORTURED(1, 0)
 #endif
 
 static size_t resident(void)

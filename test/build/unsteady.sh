@@ -47,7 +47,7 @@ dev) once shaky 'exit 1' ;;
 release) once shaky 'exit 1' ;;
 clang) once shaky 'exit 1' && once crash "exec sh $PWD/crash" ;;
 tsan) once race 'echo WARNING: ThreadSanitizer; exit 66' ;;
-torture) once vain 'echo ERROR: not soon: x; exit 1' ;;
+count) once vain 'echo ERROR: not soon: x; exit 1' ;;
 portable) once shaky 'exit 1' && echo 'add_test(bad false)' ;;
 asan) echo "add_test(late sh $PWD/await $PWD/build/last)" ;;
 clang-lto) exit 1 ;;
@@ -87,7 +87,7 @@ ends release 0 '2 passed, 0 failed' # build/tools is left out
 grep -qx 'release shaky' said
 ends clang 1 '1 passed, 2 failed'
 ends tsan 1 '1 passed, 1 failed'
-ends torture 1 '1 passed, 1 failed'
+ends count 1 '1 passed, 1 failed'
 ends portable 1 '2 passed, 1 failed'
 [ ! -s build/test-all.unsteady ]
 ends 'asan valgrind clang-lto gcc-lto' 1 '5 passed, 1 failed'

@@ -4,12 +4,20 @@
 #include "../api/with_workers.h"
 #include "../proc_self.h"
 
-#if defined(SN_TSAN) || defined(SN_ASAN) || defined(SENNIT_TORTURE) || \
-	defined(__aarch64__)
-enum { MANY = 64, BOUND = 100, TASKS = 4000, LIVES = 200 };
+#include "base/torture.h"
+
+#if defined(SN_TSAN) || defined(SN_ASAN) || defined(__aarch64__)
+enum { IS_SLOW = 1 };
 #else
-enum { MANY = 256, BOUND = 1000, TASKS = 50000, LIVES = 10000 };
+enum { IS_SLOW = 0 };
 #endif
+
+enum { MOST_BOUND = 1000 };
+#define FEW(few, usual) (IS_SLOW ? (few) : TORTURED(few, usual))
+#define MANY            FEW(64u, 256u)
+#define BOUND           FEW(100u, (unsigned)MOST_BOUND)
+#define TASKS           FEW(4000u, 50000u)
+#define LIVES           FEW(200u, 10000u)
 
 static struct {
 	sennit_scheduler *s;
@@ -69,7 +77,7 @@ static void *live_bound(void *unused)
 
 TEST(many_threads_may_be_bound)
 {
-	static pthread_t threads[BOUND];
+	static pthread_t threads[MOST_BOUND];
 
 	memset(&crowd, 0, sizeof(crowd));
 	crowd.s = start_scheduler(2);

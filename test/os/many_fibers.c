@@ -15,10 +15,10 @@
 
 #if defined(SN_TSAN)
 enum { USUAL = 2000 };
-#elif defined(SN_ASAN) || defined(SENNIT_TORTURE)
+#elif defined(SN_ASAN)
 enum { USUAL = 20000 };
 #else
-enum { USUAL = 100000 };
+#define USUAL TORTURED(20000, 100000)
 #endif
 
 /* Mappings of other things in a process: threads, malloc arenas, slabs. */

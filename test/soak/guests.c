@@ -9,7 +9,7 @@ enum { VISITORS = 2, FOREIGNERS = 2, GUESTS = VISITORS + FOREIGNERS + 2 };
 
 /* The pause between two actions of a guest, so that guests do not dominate the
  * load. */
-#define PAUSE (2 * SENNIT_MILLISECOND)
+#define REST (2 * SENNIT_MILLISECOND)
 
 struct guest {
 	struct guests *all;
@@ -27,7 +27,7 @@ struct guests {
 /* Returns false when it is time to leave. */
 static bool rest(struct guest *g)
 {
-	const uint64_t pause = random_below(&g->random, 2 * PAUSE);
+	const uint64_t pause = random_below(&g->random, 2 * REST);
 
 	return sennit_event_wait_until(&g->all->leave, sennit_after(pause)) !=
 	       0;

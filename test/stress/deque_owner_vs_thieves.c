@@ -13,7 +13,8 @@
 #include <pthread.h>
 #include "../test.h"
 
-enum { THIEVES = 3, BATCH = 8, TASKS = TORTURED(100000, 2000000) };
+enum { THIEVES = 3, BATCH = 8 };
+#define TASKS TORTURED(100000u, 2000000u)
 
 struct item {
 	uint64_t check; /* plain: published by the deque */

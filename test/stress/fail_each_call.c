@@ -4,16 +4,13 @@
  */
 #include "failing.h"
 
+#include "base/torture.h"
 #include "sennit/fork_join.h"
 
-enum {
-	MEMBERS = TORTURED(40, LOAD(800)), /* enough that the deque must grow */
-	FUTURES = 30,
-	HEAVY = 200,
-	INDICES = 3000,
-	NODES = 12,
-	DEPTH = 5
-};
+enum { FUTURES = 30, HEAVY = 200, INDICES = 3000, NODES = 12, DEPTH = 5 };
+
+/* Enough that the deque must grow. */
+#define MEMBERS TORTURED(40u, LOAD(800u))
 
 /* Each of these operations must do all its work, or return -ENOMEM. */
 static bool worked(int err)

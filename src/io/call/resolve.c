@@ -6,6 +6,7 @@
  */
 #include "base/atomic.h"
 #include "base/list.h"
+#include "base/torture.h"
 #include "io/simulated/network.h"
 #include "sennit/blocking.h"
 #include "sennit/event.h"
@@ -132,11 +133,7 @@ static void release(struct lookup *l)
 /* --- who looks up ------------------------------------------------------- */
 
 /* In the whole process: as many lookups as run at a time. */
-#ifdef SENNIT_TORTURE
-#define MOST_THREADS 2u
-#else
-#define MOST_THREADS 64u
-#endif
+#define MOST_THREADS TORTURED(2u, 64u)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct link    *queued;  /* under the lock: not begun, oldest first */

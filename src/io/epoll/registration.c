@@ -80,11 +80,7 @@ int sn_interest_check(struct interest *e, sennit_time latest)
 /* --- watches -------------------------------------------------------------- */
 
 /* At first: more when a higher number comes. */
-#ifdef SENNIT_TORTURE
-#define PLACES 4u
-#else
-#define PLACES 256u
-#endif
+#define PLACES TORTURED(4u, 256u)
 
 void sn_io_watches_free(struct watches *w)
 {
@@ -128,7 +124,7 @@ struct watch *sn_io_watches_place(struct watches *w, int fd)
 
 /* --- known sockets -------------------------------------------------------- */
 
-a_u32 sn_io_known_uses[KNOWN_SOCKETS];
+a_u32 sn_io_known_uses[KNOWN_SOCKETS_MOST];
 
 /* Others have their own ideas of what a short receive means. */
 static bool is_tcp(int fd)
@@ -170,11 +166,7 @@ void sn_io_known_end(int fd)
 /* --- ready waits ---------------------------------------------------------- */
 
 /* Lists at first. */
-#ifdef SENNIT_TORTURE
-#define WAIT_LISTS 2u
-#else
-#define WAIT_LISTS 256u
-#endif
+#define WAIT_LISTS TORTURED(2u, 256u)
 
 static struct ready_wait **new_lists(const sennit_allocator *a, uint32_t count)
 {

@@ -14,6 +14,7 @@
 
 #include "base/atomic.h"
 #include "base/list.h"
+#include "base/torture.h"
 #include "sennit/base.h"
 #include "sennit/poller.h"
 
@@ -97,13 +98,11 @@ static inline struct ready_wait *sn_ready_waits_trusting(
  */
 
 /* Sockets with higher numbers are not known. */
-#ifdef SENNIT_TORTURE
-#define KNOWN_SOCKETS 64u
-#else
-#define KNOWN_SOCKETS 65536u
-#endif
+#define KNOWN_SOCKETS_MOST 65536u
+#define KNOWN_SOCKETS      TORTURED(64u, KNOWN_SOCKETS_MOST)
 
-extern a_u32 sn_io_known_uses[KNOWN_SOCKETS]; /* any: whose hint it is */
+/* any: whose hint it is */
+extern a_u32 sn_io_known_uses[KNOWN_SOCKETS_MOST];
 
 /* The use of fd; 0: it is not known. */
 static inline uint32_t sn_io_known_use(int fd)

@@ -5,7 +5,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "base/compiler.h"
+#include "base/torture.h"
 #include "io/engine/closing.h"
 #include "io/engine/request.h"
 #include "io/uring/uring.h"
@@ -15,13 +15,8 @@
 
 /* Requests that are submitted at once at most, and completions that the kernel
  * keeps in the ring; it keeps more outside. */
-#ifdef SENNIT_TORTURE
-#define ENTRIES     2u
-#define COMPLETIONS 4u
-#else
-#define ENTRIES     256u
-#define COMPLETIONS 4096u
-#endif
+#define ENTRIES     TORTURED(2u, 256u)
+#define COMPLETIONS TORTURED(4u, 4096u)
 
 #define FLAGS                                                      \
 	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | \

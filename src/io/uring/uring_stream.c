@@ -3,6 +3,7 @@
 
 #ifdef SENNIT_HAVE_URING
 
+#include "base/torture.h"
 #include "io/engine/request.h"
 #include "io/uring/uring.h"
 #include "io/uring/uring.h"
@@ -257,11 +258,8 @@ const struct io_stream_ops sn_io_uring_stream_ops = {
 #include <string.h>
 
 /* A power of two. The memory is touched as the kernel first uses it. */
-#ifdef SENNIT_TORTURE
-#define BUFFERS 4
-#else
-#define BUFFERS 256
-#endif
+#define MOST_BUFFERS 256
+#define BUFFERS      TORTURED(4, MOST_BUFFERS)
 
 #define PAGE 4096u
 
@@ -270,8 +268,8 @@ struct uring_buffers {
 	struct io_uring_buf_ring *ring;
 	char                     *bytes; /* of all */
 	int32_t                   lent;
-	int32_t                   size[BUFFERS];
-	int32_t                   next[BUFFERS];
+	int32_t                   size[MOST_BUFFERS];
+	int32_t                   next[MOST_BUFFERS];
 };
 
 #define RING_SIZE  (BUFFERS * sizeof(struct io_uring_buf))
