@@ -73,6 +73,10 @@ if(NOT cxx_standard)
 endif()
 if(top_level)
 	set(CMAKE_CXX_FLAGS_DEBUG ${CMAKE_C_FLAGS_DEBUG})
+	if(SENNIT_SANITIZE) # compiles in half of the time
+		string(REPLACE -O1 -O0 CMAKE_CXX_FLAGS_DEBUG
+			"${CMAKE_CXX_FLAGS_DEBUG}")
+	endif()
 	set(CMAKE_CXX_FLAGS_RELEASE ${CMAKE_C_FLAGS_RELEASE})
 endif()
 
