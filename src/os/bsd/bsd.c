@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bsd.c - os.h on macOS and FreeBSD: memory mappings and guard pages of
  * stacks, by mmap(2), mprotect(2), madvise(2). Not tested on either. */
-#include "os/posix/fault_escape.h"
+#include "os/bsd/faults.h"
 
 #include "base/compiler.h"
 #include "os/os.h"
+#include "os/posix/fault_escape.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
  * pthread_setname_np(3), sysctl(3). Not tested.
  */
 #include "arch/cpu.h"
-#include "os/posix/fault_escape.h"
+#include "os/bsd/faults.h"
 #include "os/os.h"
 #include "os/quota.h"
 

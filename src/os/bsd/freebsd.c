@@ -2,7 +2,7 @@
 /* freebsd.c - os.h on FreeBSD, where it differs from macOS: _umtx_op(2),
  * pthread_set_name_np(3), cpuset_setaffinity(2), sysctl(3). Not tested.
  */
-#include "os/posix/fault_escape.h"
+#include "os/bsd/faults.h"
 #include "os/os.h"
 #include "os/quota.h"
 #include "arch/cpu.h"

@@ -59,8 +59,4 @@ static inline void fault_escape_watch(void (*look)(uintptr_t address,
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The stack pointer in the context that a signal handler gets, on macOS and
- * FreeBSD. */
-uintptr_t os_context_sp(const void *context);
-
 #endif
