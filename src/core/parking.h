@@ -173,7 +173,7 @@ bool sn_parking_found(struct parking *p);
 bool sn_parking_announce(struct sleeper *s, bool searching);
 
 /* Whether a waker has claimed and counted s: a sleep would end at once. */
-static inline bool sn_parking_is_told(const struct sleeper *s)
+static inline bool sn_parking_is_claimed(const struct sleeper *s)
 {
 	return a_load_rlx(&s->token); /* the caller reads it with acquire before
 				       * it relies on it */

@@ -203,7 +203,7 @@ static bool is_crowded(const struct timers *w, uint64_t tick)
 	return ticks >= SEVERAL;
 }
 
-sennit_time sn_timers_look(const struct timers *w)
+sennit_time sn_timers_next_batch(const struct timers *w)
 {
 	uint64_t tick = next_tick(w);
 

@@ -35,7 +35,7 @@ enum {
 	TIMERS_SLOTS = 1 << TIMERS_DIGIT_BITS, /* of a level */
 	TIMERS_LEVELS = 7,
 	TIMERS_ALL = TIMERS_LEVELS * TIMERS_SLOTS,
-	TIMERS_WAIT = 5 /* ticks; see sn_timers_look */
+	TIMERS_WAIT = 5 /* ticks; see sn_timers_next_batch */
 };
 
 /* All zeros: not armed. */
@@ -80,7 +80,7 @@ sennit_time sn_timers_next(const struct timers *w);
 /* The same for an owner that prefers to wake once for several timers: if three
  * of the next TIMERS_WAIT ticks have timers, the time after those ticks. So a
  * timer may be late by TIMERS_WAIT ticks, but a single timer is not delayed. */
-sennit_time sn_timers_look(const struct timers *w);
+sennit_time sn_timers_next_batch(const struct timers *w);
 
 static inline bool sn_timers_is_empty(const struct timers *w)
 {

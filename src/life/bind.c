@@ -43,7 +43,7 @@ int sn_bind(sennit_scheduler *s)
 	sn_thread_adopt(&w->thread);
 	sn_worker_enter(w);
 	sn_longjmp_begin(w);
-	sn_observe_look(w);
+	sn_observe_update(w);
 	sn_task_local_enter(w);
 	sn_stack_overflow_enter(w);
 	sn_roster_hide(&w->roster, false);

@@ -189,7 +189,7 @@ sennit_time sn_trim_asleep(struct worker *w, struct sleeper *as,
 	else if (!has_surplus(w))
 		return w->trim.at < until ? w->trim.at : until;
 	while (has_surplus(w)) {
-		if (sn_parking_is_told(as) || now >= until)
+		if (sn_parking_is_claimed(as) || now >= until)
 			return until;
 		step(w);
 		now = os_now();

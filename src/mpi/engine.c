@@ -82,7 +82,7 @@ static sennit_time ask(sennit_poller_hook *h)
 		return now;
 	if (!sn_mpi_lane_is_empty(l) && l->again <= now) {
 		l->asking = true;
-		found = sn_mpi_lane_look(l, now, wake_cost(l, now));
+		found = sn_mpi_lane_poll(l, now, wake_cost(l, now));
 		l->asking = false;
 	}
 	again = sn_mpi_lane_is_empty(l) ? SENNIT_NEVER : l->again;
@@ -227,7 +227,7 @@ static bool help_lane(struct mpi_lane *l, struct mpi_found *sum)
 		return false; /* its worker is there */
 	there = !sn_mpi_lane_is_empty(l);
 	if (there)
-		found = sn_mpi_lane_look(l, now, PACE_WAKE);
+		found = sn_mpi_lane_poll(l, now, PACE_WAKE);
 	pthread_mutex_unlock(&l->lock);
 	sum->done += found.done;
 	sum->references += found.references;

@@ -289,7 +289,7 @@ static bool move_messages(struct mpi_lane *l, sennit_time begin)
 }
 
 /* The clock is read again only where the answer is a nap. */
-struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time begin,
+struct mpi_found sn_mpi_lane_poll(struct mpi_lane *l, sennit_time begin,
 				  uint32_t wake)
 {
 	struct mpi_found found = { .done = 0 };

@@ -302,7 +302,7 @@ bool sn_mpi_lane_withdraw(struct mpi_lane *l, struct mpi_single *s);
 bool sn_mpi_lane_withdraw_polled(struct mpi_lane *l, struct mpi_polled *p);
 
 /* Look at everything, now, under the lock. `wake`: as of sn_mpi_pace_next. */
-struct mpi_found sn_mpi_lane_look(struct mpi_lane *l, sennit_time now,
+struct mpi_found sn_mpi_lane_poll(struct mpi_lane *l, sennit_time now,
 				  uint32_t wake);
 
 static inline bool sn_mpi_lane_is_empty(const struct mpi_lane *l)

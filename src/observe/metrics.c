@@ -43,7 +43,7 @@ void sennit_metrics_record(sennit_scheduler *s, uint32_t every)
 	/* -> observe.every: the stopwatch is ready */
 	a_store_rel(&s->observe.every, every);
 	if (sn_self && sn_self->scheduler == s)
-		sn_observe_look(sn_self);
+		sn_observe_update(sn_self);
 }
 
 /* --- families ------------------------------------------------------------- */

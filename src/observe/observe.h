@@ -7,7 +7,7 @@
  * Nothing here runs while nobody observes: `home.observed` of the worker is
  * then 0, and its test is all that the hot paths do. A suspension does not even
  * test it: home.cxx leads to the rare path. The worker's own thread sets both
- * (sn_worker_observe): for metrics and probes now and then (sn_observe_look),
+ * (sn_worker_observe): for metrics and probes now and then (sn_observe_update),
  * for a trace when it finds a note in its mailbox (struct recorder). What began
  * unobserved is not observed later: the hooks of one task, and of one wait,
  * belong together.
@@ -103,7 +103,7 @@ static inline bool sn_worker_is_traced(const struct worker *w)
 COLD void sn_worker_observe(struct worker *w, uint32_t bits, bool on);
 
 /* Start or stop to record events on w, as its scheduler says. Owner only. */
-COLD void sn_worker_look(struct worker *w);
+COLD void sn_worker_update_recording(struct worker *w);
 
 static inline struct measures *sn_observe_measures(struct observe_state *o)
 {
@@ -159,7 +159,7 @@ static inline void sn_observe_count_cancel(struct observe_state *o)
  * waits. */
 void sn_observe_change(struct worker *w, uint32_t every);
 
-static inline void sn_observe_look(struct worker *w)
+static inline void sn_observe_update(struct worker *w)
 {
 	const struct observe_shared *s = &w->scheduler->observe;
 	/* <- observe.every: the stopwatch is ready */
@@ -172,7 +172,7 @@ static inline void sn_observe_look(struct worker *w)
 	/* Not stale where it matters: who has taken a task that was queued
 	 * after the start sees the start. */
 	if (unlikely(a_load_rlx(&s->traced) != sn_worker_is_traced(w)))
-		sn_worker_look(w);
+		sn_worker_update_recording(w);
 }
 
 /* What ran before has stopped at an unknown time. */

@@ -244,7 +244,7 @@ void sn_trace_enter(struct worker *w)
 		a_store_rlx(&w->recorder.ring->thread, os_thread_id());
 		sn_trace_unpark(w);
 	}
-	sn_worker_look(w);
+	sn_worker_update_recording(w);
 }
 
 void sn_trace_join(struct worker *w)
@@ -256,7 +256,7 @@ void sn_trace_join(struct worker *w)
 		give_bound(w);
 		pthread_mutex_unlock(&t->lock);
 	}
-	sn_worker_look(w);
+	sn_worker_update_recording(w);
 }
 
 void sn_trace_leave(struct worker *w)
@@ -327,7 +327,7 @@ static void tell_all(sennit_scheduler *s)
 					 &s->workers[i]->mail);
 	tell_bound(s);
 	if (sn_self && sn_self->scheduler == s)
-		sn_worker_look(sn_self);
+		sn_worker_update_recording(sn_self);
 }
 
 /* Lock held, or nobody else knows s. */
@@ -414,7 +414,7 @@ struct node *sn_recorder_take_note(struct recorder *r, struct node *first,
 	return first;
 }
 
-bool sn_recorder_look(struct recorder *r)
+bool sn_recorder_update(struct recorder *r)
 {
 	bool on = a_load_acq(r->on); /* <- trace.on */
 	bool records = r->home->observed & OBSERVE_TRACE;

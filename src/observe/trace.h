@@ -119,12 +119,12 @@ COLD struct node *sn_recorder_take_note(struct recorder *r, struct node *first,
 					struct node **last);
 
 /* Record the start or the stop if *on has changed. Returns whether the worker
- * records from now on. Owner only. See sn_worker_look. */
-bool sn_recorder_look(struct recorder *r);
+ * records from now on. Owner only. See sn_worker_update_recording. */
+bool sn_recorder_update(struct recorder *r);
 
 /* Whether a note may be in the chain. A stale value is harmless: the note of a
  * thread that has just said so is still to come. */
-static inline bool sn_recorder_is_told(const struct recorder *r)
+static inline bool sn_recorder_is_notified(const struct recorder *r)
 {
 	return a_load_rlx(&r->told);
 }

@@ -83,7 +83,8 @@ static void own(struct wait_graph *g, struct worker *w, struct sennit_fiber *f)
 	if (!n)
 		return;
 	if (is_steady(n, f))
-		n->owned = sn_owner_look_read(&f->look, &n->owner) && n->owner;
+		n->owned = sn_waited_lock_owner(&f->look, &n->owner) &&
+			   n->owner;
 	else if (!sn_report_read(w, f, &n->entry, n->name))
 		return;
 	n->scope = a_load_acq(&f->scope); /* <- fiber_state.read */

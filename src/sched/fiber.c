@@ -58,7 +58,7 @@ struct sennit_fiber *sn_fiber_make(char *low, size_t size, size_t pitch,
 	f->home = home;
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
-	sn_owner_look_init(&f->look);
+	sn_waited_lock_init(&f->look);
 	f->low = low;
 	f->size = (size_t)((char *)f - low);
 	f->shallow = low + (ARCH_LEAVE(size) > FIBER_MEMBER_STACK
@@ -125,7 +125,7 @@ void sn_fiber_adopt_thread(struct sennit_fiber *f, struct home *home)
 	f->home = home;
 	a_init(&f->identity, f);
 	a_init(&f->scope, NULL);
-	sn_owner_look_init(&f->look);
+	sn_waited_lock_init(&f->look);
 	sn_fiber_state_init(&f->state);
 #ifdef SN_TSAN
 	f->tsan_fiber = __tsan_get_current_fiber();

@@ -135,30 +135,29 @@ static inline void sn_fiber_state_run(struct fiber_state *s)
 /* Copy *s into the report entry. Returns false if no task is alive here. */
 bool sn_fiber_state_read(struct fiber_state *s, sennit_report_entry *e);
 
-/* --- owner look ----------------------------------------------------------- */
+/* --- waited lock ---------------------------------------------------------- */
 
-static inline void sn_owner_look_init(struct owner_look *l)
+static inline void sn_waited_lock_init(struct waited_lock *l)
 {
 	a_init(&l->place, 0);
 }
 
 /* The calling fiber is about to wait for the lock whose owner is *owner. */
-static inline void sn_owner_look_open(struct owner_look *l,
-				      sennit_pointer    *owner)
+static inline void sn_waited_lock_set(struct waited_lock *l,
+				      sennit_pointer     *owner)
 {
-	/* -> owner_look.open: the lock */
+	/* -> waited_lock.open: the lock */
 	a_store_rel(&l->place, (uintptr_t)owner);
 }
 
 /* The wait is over: nobody reads the lock through *l after this call. */
-static inline void sn_owner_look_close(struct owner_look *l)
+static inline void sn_waited_lock_clear(struct waited_lock *l)
 {
 	/* only a reader changes the mark, and the CAS checks it */
-	uintptr_t place = a_load_rlx(&l->place) &
-			  ~(uintptr_t)OWNER_LOOK_LOOKED_AT;
+	uintptr_t place = a_load_rlx(&l->place) & ~(uintptr_t)WAITED_LOCK_READ;
 	uintptr_t old = place;
 
-	/* <- owner_look.done */
+	/* <- waited_lock.done */
 	while (unlikely(!a_cas_weak_acq(&l->place, &old, 0))) {
 		if (old != place)
 			os_thread_yield();
@@ -169,20 +168,20 @@ static inline void sn_owner_look_close(struct owner_look *l)
 /* Store in *owner who holds the lock that the fiber of *l waits for; NULL: it
  * is not known. Returns false if the fiber does not wait for a lock, or if
  * another reader looks. */
-static inline bool sn_owner_look_read(struct owner_look *l, void **owner)
+static inline bool sn_waited_lock_owner(struct waited_lock *l, void **owner)
 {
 	uintptr_t place = a_load_rlx(&l->place); /* a guess; the CAS checks
 						  * it */
 
-	if (!place || place & OWNER_LOOK_LOOKED_AT)
+	if (!place || place & WAITED_LOCK_READ)
 		return false;
-	/* <- owner_look.open */
-	if (!a_cas_acq(&l->place, &place, place | OWNER_LOOK_LOOKED_AT))
+	/* <- waited_lock.open */
+	if (!a_cas_acq(&l->place, &place, place | WAITED_LOCK_READ))
 		return false;
 	TORTURE_POINT();
 	/* relaxed: see "Why no cycle is false" in docs/design/diagnosis.md */
 	*owner = a_load_rlx((sennit_pointer *)place);
-	/* -> owner_look.done: the lock has been read */
+	/* -> waited_lock.done: the lock has been read */
 	a_store_rel(&l->place, place);
 	return true;
 }
@@ -293,7 +292,7 @@ COLD void sn_longjmp_found(struct worker *w, uintptr_t here);
 
 /* Abort if the address lies on any fiber's stack although the thread's own
  * stack counts as running. Otherwise remember the address. */
-void sn_astray_home(struct worker *w, uintptr_t here);
+void sn_astray_on_thread(struct worker *w, uintptr_t here);
 
 /* A thread that had no worker is on its own stack. */
 static ALWAYS_INLINE void sn_longjmp_begin(struct worker *w)
@@ -311,7 +310,7 @@ static ALWAYS_INLINE void sn_longjmp_check(struct worker *w)
 	if (f == &w->main) {
 		if (unlikely(here - w->last_seen_at + ASTRAY_NEAR >=
 			     2 * ASTRAY_NEAR))
-			sn_astray_home(w, here);
+			sn_astray_on_thread(w, here);
 	} else if (unlikely(!sn_fiber_holds(f, here))) {
 		sn_longjmp_found(w, here);
 	}

@@ -173,7 +173,7 @@ static void await_end(const struct worker *w)
 {
 	for (int i = 0; i < END_LOOKS && nears_end(w); i++) {
 		for (int j = 0; j < END_PAUSES; j++) {
-			if (sn_parking_is_told(&w->sleeper))
+			if (sn_parking_is_claimed(&w->sleeper))
 				return;
 			a_pause();
 		}
@@ -194,7 +194,8 @@ static bool may_miss_pushes(const struct worker *w)
  * sleep, or the look after the first nap), also until `retire`. */
 static void sleep_announced(struct worker *w, bool all, sennit_time retire)
 {
-	sennit_time wake = sn_poller_asleep(w, sn_timers_look(&w->timers));
+	sennit_time wake = sn_poller_asleep(w,
+					    sn_timers_next_batch(&w->timers));
 	bool        sure = all || !may_miss_pushes(w);
 	sennit_time nap = sure ? SENNIT_NEVER : os_after(FIRST_NAP);
 
@@ -340,7 +341,7 @@ bool sn_idle(struct worker *w)
 		}
 	}
 	found(w);
-	sn_observe_look(w);
+	sn_observe_update(w);
 	now = os_now();
 	go_on(w, now, true);
 	sn_idle_end(&w->idle, now);
@@ -372,7 +373,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 	ASSERT_OWNER(w);
 	sn_worker_stacks_share(w);
 	for (;;) {
-		sennit_time wake = sn_timers_look(&w->timers);
+		sennit_time wake = sn_timers_next_batch(&w->timers);
 
 		sn_worker_collect(w);
 		(void)sn_poller_turn(w);
@@ -392,7 +393,7 @@ void sn_idle_for_fiber(struct worker *w, sennit_time until)
 		sn_own_parking_withdraw(&w->own_parking);
 		sn_slots_take_inside(w);
 	}
-	sn_observe_look(w);
+	sn_observe_update(w);
 	exact = sn_poller_is_busy(w);
 	go_on(w, exact ? os_now() : os_now_coarse(), exact);
 }

@@ -367,7 +367,7 @@ static sennit_time look_at_clock(struct worker *w)
 			return now;
 	}
 	now = os_now();
-	sn_run_queue_look(&w->run, now);
+	sn_run_queue_check_age(&w->run, now);
 	return now;
 }
 
@@ -386,7 +386,7 @@ NOINLINE bool sn_upkeep(struct worker *w)
 	is_turn = sn_run_queue_begin_upkeep(&w->run, sn_poller_is_busy(w));
 	if (w->threaded)
 		sn_worker_threads_check(w);
-	sn_observe_look(w);
+	sn_observe_update(w);
 	sn_worker_collect(w);
 	sn_poller_flush(w);
 	if (!sn_timers_is_empty(&w->timers))

@@ -124,7 +124,7 @@ void sn_run_queue_forgo_turn(struct run_queue *q)
 /* In the order of age the oldest comes next in any case. Who the oldest task is
  * need not be known, and its position would not tell: an owner that takes tasks
  * back from the thieves' end moves it. */
-static void look_for_aged(struct run_queue *q, sennit_time now)
+static void find_aged(struct run_queue *q, sennit_time now)
 {
 	struct aging *a = &q->aging;
 
@@ -159,7 +159,7 @@ static void adapt_interval(struct aging *a, sennit_time spent)
 	a->blind = a->calm ? AGING_BLIND : 0;
 }
 
-void sn_run_queue_look(struct run_queue *q, sennit_time now)
+void sn_run_queue_check_age(struct run_queue *q, sennit_time now)
 {
 	struct aging *a = &q->aging;
 
@@ -168,7 +168,7 @@ void sn_run_queue_look(struct run_queue *q, sennit_time now)
 	if (a->looked && !a->left)
 		adapt_interval(a, now - a->looked);
 	a->looked = now;
-	look_for_aged(q, now);
+	find_aged(q, now);
 }
 
 static void begin_turn(struct run_queue *q, sennit_time now)

@@ -251,7 +251,7 @@ static inline bool sn_run_queue_is_blind(struct run_queue *q,
 
 /* The same, with the clock read: have the next upkeep come in time, and the
  * oldest task if tasks have waited for AGED. */
-void sn_run_queue_look(struct run_queue *q, sennit_time now);
+void sn_run_queue_check_age(struct run_queue *q, sennit_time now);
 
 /* Leave out the upkeep that is due. Returns false if too many were, or if
  * dispatches take long. The next one reads the clock. */
@@ -552,7 +552,7 @@ static inline void sn_errands_leave(struct errands *e, struct mailbox *mail,
 
 /* Whether the note may be among fibers that the owner has just taken. A stale
  * value is harmless: whoever sets it puts the note there afterwards. */
-static inline bool sn_errands_are_told(const struct errands *e)
+static inline bool sn_errands_are_notified(const struct errands *e)
 {
 	return a_load_rlx(&e->told);
 }

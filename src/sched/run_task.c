@@ -217,7 +217,7 @@ void sn_longjmp_found(struct worker *w, uintptr_t here)
 	       "stack");
 }
 
-void sn_astray_home(struct worker *w, uintptr_t here)
+void sn_astray_on_thread(struct worker *w, uintptr_t here)
 {
 	MISUSE(sn_stacks_contain(&w->scheduler->stacks, here), "longjmp",
 	       "it left the thread's own stack, which still counts as running, "

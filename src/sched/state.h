@@ -205,14 +205,14 @@ struct fiber_state {
 	a_u64  deadline; /* owner writes: valid only with TIMED */
 };
 
-/* --- owner look: sched/fiber.h -------------------------------------------- */
+/* --- waited lock: sched/fiber.h ------------------------------------------- */
 
 /* Lets any thread read who holds the lock that a fiber waits for, without
  * touching memory that may be freed.
  *
  *	place   0                        waits for no lock with an owner
  *	        owner word               waits; the lock stays valid
- *	        owner word + LOOKED_AT   a reader reads the owner word
+ *	        owner word + READ        a reader reads the owner word
  *
  *	0 --fiber--> owner word --fiber--> 0
  *	               |    ^
@@ -224,12 +224,12 @@ struct fiber_state {
  * instructions of the reader. Only waits that were linked to the lock's queue
  * pay for this, not locks without contention.
  *
- * Checked by test/model/owner_look.pml.
+ * Checked by test/model/waited_lock.pml.
  */
 
-#define OWNER_LOOK_LOOKED_AT UINT32_C(1)
+#define WAITED_LOCK_READ UINT32_C(1)
 
-struct owner_look {
+struct waited_lock {
 	a_word place; /* any: see above */
 };
 
@@ -313,7 +313,7 @@ struct sennit_fiber {
 				       * the idle list */
 	struct home       *home;      /* fixed: that of its worker */
 	struct fiber_state state;     /* owner writes: what reports read */
-	struct owner_look  look;      /* who holds the lock it waits for */
+	struct waited_lock look;      /* who holds the lock it waits for */
 	a_ptr              identity;  /* owner writes: its identity as owner
 				      * of locks: the fiber itself, or the
 				      * group whose member runs on it while

@@ -220,9 +220,9 @@ void sn_worker_observe(struct worker *w, uint32_t bits, bool on)
 		w->main.cleanup |= CLEANUP_OBSERVED;
 }
 
-void sn_worker_look(struct worker *w)
+void sn_worker_update_recording(struct worker *w)
 {
-	bool on = sn_recorder_look(&w->recorder);
+	bool on = sn_recorder_update(&w->recorder);
 
 	sn_run_queue_record(&w->run, on);
 	sn_worker_observe(w, OBSERVE_TRACE, on);
@@ -297,11 +297,11 @@ void sn_worker_collect(struct worker *w)
 	collect_tasks(w);
 	TORTURE_POINT(); /* has tasks, does not know yet whether to record */
 	first = sn_mailbox_take_fibers(&w->mail, &last);
-	if (first && unlikely(sn_recorder_is_told(&w->recorder))) {
+	if (first && unlikely(sn_recorder_is_notified(&w->recorder))) {
 		first = sn_recorder_take_note(&w->recorder, first, &last);
-		sn_worker_look(w);
+		sn_worker_update_recording(w);
 	}
-	if (first && unlikely(sn_errands_are_told(&w->errands)))
+	if (first && unlikely(sn_errands_are_notified(&w->errands)))
 		first = collect_errands(w, first, &last);
 	if (first)
 		sn_run_queue_ready_all(&w->run, first, last);

@@ -69,7 +69,7 @@ void sn_group_sleep(sennit_group *g)
 	sn_wait_show(&n, SENNIT_WAITS_FOR_GROUP, g, g->scope_.deadline_);
 	g->waiter_ = &n;
 	g->here_ = 0;
-	a_store_rlx(&g->home_, sn_group_no_home(g)); /* relaxed: only this
+	a_store_rlx(&g->home_, sn_group_no_owner(g)); /* relaxed: only this
 						      * thread reads it */
 	TORTURE_POINT();
 	/* -> group.end: the record <- group.end: what members did */
@@ -157,7 +157,7 @@ void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
 	MISUSE_INHERITED(s, "sennit_group_init_on");
 	MISUSE(flags & ~ALL_FLAGS, "sennit_group_init_on", "unknown flags");
 	open_group(g, s, w ? sn_fiber_scope(w->home.current) : NULL,
-		   w && w->scheduler == s ? (void *)w : sn_group_no_home(g),
+		   w && w->scheduler == s ? (void *)w : sn_group_no_owner(g),
 		   deadline, flags);
 }
 
@@ -165,7 +165,7 @@ void sennit_group_init_on(sennit_group *g, sennit_scheduler *s,
 
 static void count_one(sennit_group *g)
 {
-	if (sn_group_is_home(g, sn_self))
+	if (sn_group_is_local(g, sn_self))
 		g->here_++;
 	else
 		a_add_rlx(&g->others_, GROUP_ONE); /* relaxed: placing the task
@@ -246,7 +246,8 @@ int sennit_group_spawn(sennit_group *g, sennit_member_fn *run, void *argument)
 {
 	struct worker *w = sn_self;
 
-	if (unlikely(!sn_group_is_home(g, w) || !sn_run_queue_pushes(&w->run) ||
+	if (unlikely(!sn_group_is_local(g, w) ||
+		     !sn_run_queue_pushes(&w->run) ||
 		     !sn_deque_has_room(sn_worker_deque(w)) || !run ||
 		     sn_cancel_scope_may_be_cancelled(&g->scope_)))
 		return spawn_elsewhere(g, run, argument);
@@ -353,14 +354,14 @@ int sennit_group_wait(sennit_group *g)
 	struct worker *w = sn_self;
 
 	ARCH_BARRIER();
-	if (likely(sn_group_is_home(g, w))) {
+	if (likely(sn_group_is_local(g, w))) {
 		/* A new task must not see a handled exception, so members do
 		 * not run on a stack that handles one. */
 		if (likely(!(g->flags_ & SENNIT_GROUP_OWN_STACKS)) &&
 		    !sn_worker_has_exceptions(w))
 			run_members(g, w);
 	} else {
-		MISUSE(a_load_rlx(&g->home_) != sn_group_no_home(g),
+		MISUSE(a_load_rlx(&g->home_) != sn_group_no_owner(g),
 		       "sennit_group_wait", "another thread opened the group");
 	}
 	if (unlikely(!sn_group_is_over(g)))

@@ -39,7 +39,7 @@ COLD void sn_group_fail(sennit_group *g, int error);
 void sn_group_end_elsewhere(sennit_group *g);
 
 /* The value of home_ when no worker may use here_. */
-static inline void *sn_group_no_home(sennit_group *g)
+static inline void *sn_group_no_owner(sennit_group *g)
 {
 	return g;
 }
@@ -47,8 +47,8 @@ static inline void *sn_group_no_home(sennit_group *g)
 /* Whether members on w, the caller's worker, are counted without atomics. Only
  * the thread of home_ changes home_, so a worker that sees itself there is
  * right. */
-static inline bool sn_group_is_home(const sennit_group  *g,
-				    const struct worker *w)
+static inline bool sn_group_is_local(const sennit_group  *g,
+				     const struct worker *w)
 {
 	return a_load_rlx(&g->home_) == w;
 }
@@ -58,7 +58,7 @@ static inline void sn_group_end(sennit_group *g, struct worker *w, int error)
 {
 	if (unlikely(error))
 		sn_group_fail(g, error);
-	if (likely(sn_group_is_home(g, w)))
+	if (likely(sn_group_is_local(g, w)))
 		g->here_--;
 	else
 		sn_group_end_elsewhere(g);

@@ -346,13 +346,13 @@ static inline void sn_wait_open_owner(const struct waiter *n,
 				      sennit_pointer      *owner)
 {
 	if (likely(n->fiber))
-		sn_owner_look_open(&n->fiber->look, owner);
+		sn_waited_lock_set(&n->fiber->look, owner);
 }
 
 static inline void sn_wait_close_owner(const struct waiter *n)
 {
 	if (likely(n->fiber))
-		sn_owner_look_close(&n->fiber->look);
+		sn_waited_lock_clear(&n->fiber->look);
 }
 
 /* Sleep until woken, cancelled or the deadline. Returns 0, -ECANCELED or

@@ -100,7 +100,7 @@ active proctype worker()
 		:: taken > 0 -> begin()
 		:: else
 		fi;
-		/* sn_idle: a steal, and sn_observe_look */
+		/* sn_idle: a steal, and sn_observe_update */
 		if
 		:: elsewhere > 0 ->
 			elsewhere--;

@@ -449,12 +449,12 @@ runs()
 	fail growth -DM_FREEOLD
 	fail growth -DM_SLOTSBEFORE
 	fail growth -DM_TRIMEARLY
-	pass owner_look -DAGAIN
-	pass owner_look
-	fail owner_look -DM_NOWAIT
-	fail owner_look -DM_ONEWALK
-	fail owner_look -DM_NOCONFIRM
-	fail owner_look -DAGAIN -DM_NOTURN
+	pass waited_lock -DAGAIN
+	pass waited_lock
+	fail waited_lock -DM_NOWAIT
+	fail waited_lock -DM_ONEWALK
+	fail waited_lock -DM_NOCONFIRM
+	fail waited_lock -DAGAIN -DM_NOTURN
 	END
 	[ "${SENNIT_MODEL_DEEP:-0}" = 0 ] || cat <<-'END'
 	pass park -DTASKS=1 -DPINNED=1 -DCHILDREN=1

@@ -41,7 +41,7 @@ static uint32_t look(struct mpi_lane *l)
 	uint32_t done;
 
 	pthread_mutex_lock(&l->lock);
-	done = sn_mpi_lane_look(l, sennit_now(), 0).done;
+	done = sn_mpi_lane_poll(l, sennit_now(), 0).done;
 	pthread_mutex_unlock(&l->lock);
 	return done;
 }

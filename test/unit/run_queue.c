@@ -178,13 +178,13 @@ static struct run_queue *make_with_three(const struct run_queue_kind *kind)
 /* Looks until the oldest task has its turn. */
 static void let_age(struct run_queue *q)
 {
-	sn_run_queue_look(q, time_now);
+	sn_run_queue_check_age(q, time_now);
 	assert_false(sn_run_queue_is_aged(q));
 	time_now += AGED - 1;
-	sn_run_queue_look(q, time_now);
+	sn_run_queue_check_age(q, time_now);
 	assert_false(sn_run_queue_is_aged(q));
 	time_now++;
-	sn_run_queue_look(q, time_now);
+	sn_run_queue_check_age(q, time_now);
 	assert_true(sn_run_queue_is_aged(q));
 	assert_false(sn_run_queue_wants_newest(q) || sn_run_queue_pops(q));
 }
@@ -281,7 +281,7 @@ TEST(tasks_age_while_they_are_published_and_taken_back)
 			;
 		assert_int_equal(take(q), 4);
 		keep(q, 4);
-		sn_run_queue_look(q, time_now);
+		sn_run_queue_check_age(q, time_now);
 		time_now += step;
 	}
 	assert_true(sn_run_queue_is_aged(q));
@@ -295,10 +295,10 @@ TEST(nothing_ages_in_a_queue_that_gets_empty)
 
 	for (int i = 0; i < 10; i++) {
 		keep(q, 1);
-		sn_run_queue_look(q, time_now);
+		sn_run_queue_check_age(q, time_now);
 		assert_false(sn_run_queue_is_aged(q));
 		assert_int_equal(take(q), 1);
-		sn_run_queue_look(q, time_now);
+		sn_run_queue_check_age(q, time_now);
 		time_now += AGED / 2;
 	}
 	drop(q);
@@ -310,7 +310,7 @@ TEST(nothing_ages_where_the_oldest_goes_first)
 		.threaded = true, .oldest_first = true });
 
 	for (int i = 0; i < 3; i++) {
-		sn_run_queue_look(q, time_now);
+		sn_run_queue_check_age(q, time_now);
 		assert_false(sn_run_queue_is_aged(q));
 		time_now += AGED;
 	}
@@ -324,7 +324,7 @@ TEST(nothing_ages_where_the_oldest_goes_first)
 static uint32_t look_after(struct run_queue *q, sennit_time spent)
 {
 	time_now += spent;
-	sn_run_queue_look(q, time_now);
+	sn_run_queue_check_age(q, time_now);
 	return q->aging.interval;
 }
 

@@ -129,7 +129,7 @@ static sennit_time look_with(struct timer t[], int n, sennit_time first,
 	sn_timers_init(&wheel, NOW);
 	for (int i = 0; i < n; i++)
 		sn_timers_arm(&wheel, &t[i], first + (uint64_t)i * apart);
-	return sn_timers_look(&wheel);
+	return sn_timers_next_batch(&wheel);
 }
 
 TEST_BETWEEN(a_few_deadlines_are_looked_for_in_time, start_at_now, NULL)
@@ -281,7 +281,8 @@ TEST_BETWEEN(any_mix_of_calls_matches_an_array, start_at_now, NULL)
 		next = sn_timers_next(&wheel);
 		assert_true(next / TICK <= sn_timers_tick(earliest(armed, t)) ||
 			    next / TICK <= tick);
-		assert_true(sn_timers_look(&wheel) - next < TIMERS_WAIT * TICK);
+		assert_true(sn_timers_next_batch(&wheel) - next <
+			    TIMERS_WAIT * TICK);
 		if (random_below(&random, 2) && next != SENNIT_NEVER)
 			now = next > now ? next : now;
 		else if (now < SENNIT_NEVER / 2)

@@ -93,7 +93,7 @@ static void look(struct sennit_live *l, sennit_time now)
 	if (now < l->next_look)
 		return;
 	begin = cpu_time();
-	sn_live_snapshot_look(&l->snapshot);
+	sn_live_snapshot_update(&l->snapshot);
 	rest = (cpu_time() - begin) * LOOK_REST;
 	l->next_look = sennit_now() + (rest > LOOK_GAP ? rest : LOOK_GAP);
 	l->shown = false;

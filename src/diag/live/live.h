@@ -154,7 +154,7 @@ struct live_sample {
 void sn_live_sample_reset(struct live_sample *m, sennit_scheduler *of);
 
 /* Look at m->of, to which the caller has a reference. */
-void sn_live_sample_look(struct live_sample *m);
+void sn_live_sample_update(struct live_sample *m);
 
 /* Fill order[] with the indices of the tasks that ran most, most first. Returns
  * their number, at most `size`. */
@@ -181,7 +181,7 @@ struct live_snapshot {
 /* Nobody looks any more: the next look begins anew. */
 void sn_live_snapshot_reset(struct live_snapshot *p);
 
-void sn_live_snapshot_look(struct live_snapshot *p);
+void sn_live_snapshot_update(struct live_snapshot *p);
 
 /* Whether every scheduler has rates. True if there is no scheduler. */
 bool sn_live_snapshot_is_warm(const struct live_snapshot *p);

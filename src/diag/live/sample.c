@@ -212,7 +212,7 @@ static void end_period(struct live_sample *m, sennit_time now)
 	m->warm = true;
 }
 
-void sn_live_sample_look(struct live_sample *m)
+void sn_live_sample_update(struct live_sample *m)
 {
 	sennit_time now;
 

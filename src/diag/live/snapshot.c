@@ -53,12 +53,12 @@ static void look_at(struct live_snapshot *p, sennit_scheduler *s)
 	if (!m)
 		return;
 	m->look = p->looks;
-	sn_live_sample_look(m);
+	sn_live_sample_update(m);
 	if (m->stats.tasks < m->mark.tasks)
 		sn_live_sample_reset(m, NULL);
 }
 
-void sn_live_snapshot_look(struct live_snapshot *p)
+void sn_live_snapshot_update(struct live_snapshot *p)
 {
 	sennit_scheduler *s[LIVE_SCHEDULERS];
 	size_t            count = retain(p, s);

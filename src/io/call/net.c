@@ -167,7 +167,7 @@ static ptrdiff_t attempt_end_connect(const struct io_request *r)
 	int       err = 0;
 	socklen_t size = sizeof(err);
 
-	if (sn_io_look(r->fd, POLLOUT) <= 0)
+	if (sn_io_poll_now(r->fd, POLLOUT) <= 0)
 		return -EAGAIN;
 	if (getsockopt(r->fd, SOL_SOCKET, SO_ERROR, &err, &size))
 		return -errno;
@@ -250,7 +250,7 @@ int sennit_shutdown(int fd, int how)
 
 static ptrdiff_t attempt_poll(const struct io_request *r)
 {
-	int events = sn_io_look(r->fd, r->events);
+	int events = sn_io_poll_now(r->fd, r->events);
 
 	if (events < 0)
 		return events;

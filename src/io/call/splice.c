@@ -108,7 +108,7 @@ static int look_at_ends(struct move *m)
 /* An end that is neither pipe nor socket is never waited for. */
 static bool is_awaited(int fd, enum end end, short events)
 {
-	return end != END_OTHER && !sn_io_look(fd, events);
+	return end != END_OTHER && !sn_io_poll_now(fd, events);
 }
 
 /* 0: one end that was not ready may be, or both are and a try is worth it. */

@@ -50,7 +50,7 @@ int sn_io_poll_until(struct pollfd p[2], sennit_time deadline)
 	return n < 0 && errno != EINTR ? -errno : 0;
 }
 
-int sn_io_look(int fd, short events)
+int sn_io_poll_now(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int           n = poll(&p, 1, 0);
@@ -202,7 +202,7 @@ static ptrdiff_t attempt_when_ready(struct io_backend       *b,
 			return result;
 		if (refused && is_file(r->fd)) /* ready, and waits */
 			return in_blocking_call(r, begun, deadline);
-		if (refused && sn_io_look(r->fd, r->events) > 0)
+		if (refused && sn_io_poll_now(r->fd, r->events) > 0)
 			return in_blocking_call(
 				r, begun, deadline ? deadline : SENNIT_NEVER);
 		if (!deadline)

@@ -34,7 +34,7 @@ void sn_io_let_others_run(struct io_backend *b);
 
 /* Which of the events of poll() are there on fd now, POLLNVAL among them: 0 if
  * none is, or a negative errno. */
-int sn_io_look(int fd, short events);
+int sn_io_poll_now(int fd, short events);
 
 /* A thread's wait for one of the two, of which the second is what
  * sn_io_closing_begin_thread() returned. 0, perhaps too early, -ETIMEDOUT, or

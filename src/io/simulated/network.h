@@ -296,7 +296,7 @@ void sn_simulated_close_end(struct simulated_end *e);
 void sn_simulated_reset_both(struct simulated_end *e);
 
 /* What is due at e by now arrives. */
-void sn_simulated_look(struct simulated_end *e);
+void sn_simulated_deliver(struct simulated_end *e);
 
 /* The events of poll() at e; and when they may change by themselves. */
 short       sn_simulated_events(struct simulated_end *e);

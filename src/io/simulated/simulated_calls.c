@@ -276,7 +276,7 @@ static int shut_down(struct simulated_end *e, int how)
 {
 	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
 		return -EINVAL;
-	sn_simulated_look(e);
+	sn_simulated_deliver(e);
 	if (!e->peer || e->in.was_reset)
 		return -ENOTCONN;
 	sn_simulated_note("is shut down", e->id, (uint64_t)how);

@@ -160,7 +160,7 @@ static void tell_peer(struct simulated_end *e, bool reset)
 {
 	struct simulated_end *peer = e->peer;
 
-	sn_simulated_look(e);
+	sn_simulated_deliver(e);
 	if (e->in.was_reset)
 		return;
 	if (reset || e->in.held)
@@ -219,7 +219,7 @@ void sn_simulated_forget_all(void)
 
 /* --- what is there ------------------------------------------------------ */
 
-void sn_simulated_look(struct simulated_end *e)
+void sn_simulated_deliver(struct simulated_end *e)
 {
 	if (!sn_simulated_stream_look(&e->in, sennit_now()))
 		return;
@@ -251,7 +251,7 @@ short sn_simulated_events(struct simulated_end *e)
 {
 	short events = 0;
 
-	sn_simulated_look(e);
+	sn_simulated_deliver(e);
 	if (e->state == SIMULATED_CONNECTING && sennit_now() < e->ready)
 		return 0;
 	if (!e->peer)

@@ -218,7 +218,7 @@ ptrdiff_t sn_simulated_receive(struct simulated_end *e, const struct iovec *to,
 		return -EOPNOTSUPP;
 	if (err)
 		return err;
-	sn_simulated_look(e);
+	sn_simulated_deliver(e);
 	if (!size_of(to, count, 1))
 		return 0;
 	if (e->in.arrived)
@@ -283,7 +283,7 @@ ptrdiff_t sn_simulated_send(struct simulated_end *e, const struct iovec *from,
 		return -EOPNOTSUPP;
 	if (err)
 		return err;
-	sn_simulated_look(e);
+	sn_simulated_deliver(e);
 	if (e->shut_out)
 		return -EPIPE;
 	if (e->error)

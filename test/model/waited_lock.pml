@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owner_look.pml - the wait-for graph of observe/wait_graph.c, and the look at a
+/* waited_lock.pml - the wait-for graph of observe/wait_graph.c, and the look at a
  * lock's owner of sched/fiber.h.
  *
  * Three fibers use two locks. Fiber 0 waits for B while it holds A; fibers 1
